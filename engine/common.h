@@ -2,20 +2,20 @@
 #ifndef HP3_ENGINE_COMMON_H
 #define HP3_ENGINE_COMMON_H
 /*
- * What every room of engine/ uses: the engine's memory (state.h), events, actions, the port of a
- * flow. The rooms, from the lowest; each may call those above it in this list, and none below
- * (scripts/check-rooms.py):
+ * Shared by all modules of engine/: the engine's memory (state.h), events, actions, the port of a
+ * flow. The modules, from the lowest to the highest. A module may call those above it in this list,
+ * and none below. scripts/check-rooms.py checks that.
  *
- *     flows    where a flow is kept: table, keys, address pairs
- *     paths    what is known of paths: counts, traces, names, the path of a flow in use
- *     moves    how a flow moves: slots and FIFOs, rates, CNPs that wait, failover, replies
- *     spray    flows that take several paths at once, and those of peers that do
- *     life     a flow's life: added, paired, unpaired, started over, removed
- *     seek     where to: rounds of probes, by what set them off
- *     pass     what happens to a packet
+ *     flows    flow records: table, keys, address pairs
+ *     paths    state of paths: counts, traces, names, the path of a flow in use
+ *     moves    how a flow moves: slots and FIFOs, rates, withheld CNPs, failover, replies
+ *     spray    spraying (sender) and resequencing (receiver)
+ *     life     a flow's life: added, paired, unpaired, started anew, removed
+ *     seek     path searches: rounds of probes, by trigger
+ *     pass     packet handling
  *
- * life and seek know nothing of each other. On top of all: engine.c (the engine's memory), tick.c
- * (what time brings), info.c.
+ * life and seek do not call each other. Above all modules: engine.c (the engine's memory), tick.c
+ * (deadlines), info.c.
  */
 #include "base/hash.h"
 #include "base/minmax.h"
@@ -23,8 +23,8 @@
 #include "roce/icrc.h"
 
 /*
- * One call of the engine that has left the steady path: whose, when, and where its actions go.
- * Nothing makes one for a packet that only passes.
+ * One call of the engine outside the steady path: the engine, the time, and the list for its
+ * actions. The steady path creates none.
  */
 struct hp3_turn {
 	struct hp3_engine *e;
@@ -35,7 +35,10 @@ struct hp3_turn {
 /* event.c: the decision record */
 struct hp3_event *hp3_event(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type);
 uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n);
-/* The same, as people are told: round trips of a queue pair of which no packet is seen are not. */
+/*
+ * The cause as reported: in verbs mode, COMPLETION and PORT_CNP replace the causes that need
+ * packets.
+ */
 uint8_t hp3_cause_told(
 	const struct hp3_engine *e, const struct hp3_flow *f, const uint8_t *cycles, uint32_t n);
 
@@ -44,7 +47,7 @@ static inline uint16_t hp3_flow_port(const struct hp3_flow *f)
 	return f->flags & HP3_FF_MOVED ? f->port : f->home;
 }
 
-/* Are better paths looked for? Else nothing is asked for to be sent, but the CNPs of `cc`. */
+/* May the engine search for paths? If not, it sends no packets of its own, except CNPs of `cc`. */
 static inline bool hp3_may_search(const struct hp3_engine *e)
 {
 	return e->cfg.moves_allowed || (e->cfg.observe && !e->cfg.silent);

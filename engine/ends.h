@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_ENDS_H
 #define HP3_ENGINE_ENDS_H
 /*
- * Between whom: the addresses of the local and the remote host and the VLAN (0: none), which name
- * an address pair. Only points to the addresses: in network order, 4 bytes (IPv4) or 16.
+ * The ends of an address pair: addresses of the local and the remote host, and the VLAN (0: none).
+ * Holds pointers to the addresses: network order, 4 bytes (IPv4) or 16.
  */
 #include "roce/parse.h"
 
@@ -18,10 +18,10 @@ struct hp3_ends {
 	const void *local, *remote;
 };
 
-/* Of whatever has members of these names: hp3_qp_event, hp3_flow_info, hp3_pair ... */
+/* Ends from any struct with members of these names: hp3_qp_event, hp3_flow_info, hp3_pair ... */
 #define HP3_ENDS(x) (&(const struct hp3_ends){(x)->ipv6, (x)->vlan, (x)->local, (x)->remote})
 
-/* Of a packet, in place. */
+/* Ends of a packet; they point into the frame. */
 static inline struct hp3_ends hp3_ends_of(
 	const void *frame, const struct hp3_view *v, enum hp3_dir dir)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory of an engine and its configuration; lists and names. */
+/* Memory and configuration of an engine; small queries and names. */
 #include "base/names.h"
 #include "engine/flows/barred.h"
 #include "engine/flows/near.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decision record: how an event begins, and the names of what it tells. */
+/* The decision record: fills in the common fields of an event, and names its values. */
 #include "base/names.h"
 #include "engine/common.h"
 

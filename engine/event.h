@@ -2,41 +2,44 @@
 #ifndef HP3_ENGINE_EVENT_H
 #define HP3_ENGINE_EVENT_H
 /*
- * The decision record: everything that the engine does to a flow leaves an event with its evidence,
- * and every move is judged later by what it brought (OUTCOME, which refers back).
+ * The decision record. Each action of the engine on a flow leaves an event with its evidence. Each
+ * move is judged later (OUTCOME, whose `ref` is the move's event).
  *
- * A rerouting in full: SEVERE (why), ROUND (what was asked, what came back), SUSPEND (the closing
- * packet is out), then SWITCH, or RECOVER; after SWITCH an OUTCOME. A dead path: ROUND (three of
- * them), FAILOVER, OUTCOME; where only the way back is dead, ROUND (three of them), REPORT, and at
- * the peer REPLIES. Moves by command begin with SUSPEND.
+ * Events of a complete move: SEVERE (evidence), ROUND (probes and answers), SUSPEND (the closing
+ * packet has left), then SWITCH or RECOVER; after SWITCH an OUTCOME. Of a dead path: three ROUNDs,
+ * FAILOVER, OUTCOME. If only the reverse path is dead: three ROUNDs, REPORT, and at the peer
+ * REPLIES. Moves by command begin with SUSPEND.
  */
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
 
 enum hp3_event_type {
-	HP3_EV_SWITCH, /* moved behind a drain */
+	HP3_EV_SWITCH, /* moved after a drain */
 	HP3_EV_IDLE_SWITCH, /* moved with nothing in flight */
-	HP3_EV_RECOVER, /* fast recovery on the old port */
-	HP3_EV_EPOCH, /* queue pair gone or reset during a move */
+	HP3_EV_RECOVER, /* the move ended on the old port (fast recovery) */
+	HP3_EV_EPOCH, /* the queue pair ended or was reset during a move */
 	HP3_EV_PAIR,
 	HP3_EV_UNPAIR,
 	HP3_EV_ROUND, /* a round of probes has ended */
-	/* congestion control did not cure the path in use; cause LOSS: it is lossy */
+	/* severe congestion of the path in use; cause LOSS: it is lossy */
 	HP3_EV_SEVERE,
-	HP3_EV_SUSPEND, /* the closing packet is out; what follows is held */
-	HP3_EV_FAILOVER, /* moved off a dead path */
-	HP3_EV_RESUME, /* after a failover: sending goes on */
-	HP3_EV_OUTCOME, /* what a move brought; refers to it */
-	HP3_EV_REPORT, /* nothing is acknowledged, but probes come through: the peer was told */
+	HP3_EV_SUSPEND, /* the closing packet has left; later packets are held */
+	HP3_EV_FAILOVER, /* left a dead path */
+	HP3_EV_RESUME, /* after a FAILOVER: the RNIC went back, and sending continues */
+	HP3_EV_OUTCOME, /* result of a move */
+	/* nothing is acknowledged, but probes are answered: report sent to the peer */
+	HP3_EV_REPORT,
 	HP3_EV_REPLIES, /* replies to the peer leave on another port */
-	HP3_EV_WOULD, /* mode observe: what would have been done */
-	HP3_EV_MODE, /* hp3d's own, of no flow: enum hp3_policy_mode, from and to */
-	HP3_EV_BYPASS, /* of a rail: enum hp3d_bypass_phase, from and to */
-	HP3_EV_LINK, /* of a port of a rail: 1 is up, from and to; `reason`: the direction */
-	/* of this host and a peer (app/hp3d/pipe/agent_keys.c): */
+	HP3_EV_WOULD, /* mode observe: what mode on would have done */
+	HP3_EV_MODE, /* from hp3d, without a flow: enum hp3_policy_mode in from and to */
+	HP3_EV_BYPASS, /* of a rail: enum hp3d_bypass_phase in from and to */
+	/* of a port of a rail: link in from and to, 1 is up; `reason`: the direction */
+	HP3_EV_LINK,
+	/* about this host and a peer (app/hp3d/pipe/agent_keys.c): */
 	HP3_EV_KEYED, /* they have agreed on a key */
-	HP3_EV_IDENTITY, /* the peer has another identity than before */
-	HP3_EV_CLONED, /* the peer has this host's identity; to 1: this host is to draw a new one */
+	HP3_EV_IDENTITY, /* the peer's identity has changed */
+	/* the peer has this host's identity; to = 1: this host has to create a new one */
+	HP3_EV_CLONED,
 	HP3_EV_MAX
 };
 
@@ -44,25 +47,25 @@ enum hp3_cause {
 	HP3_CAUSE_OPERATOR,
 	HP3_CAUSE_SETUP,
 	HP3_CAUSE_STOP,
-	/* which signal made the cycles congested; with several, the first of these */
+	/* the signal that made the cycles congested; if several did, the first of these */
 	HP3_CAUSE_CNP,
 	HP3_CAUSE_ECN,
 	HP3_CAUSE_RTT,
-	HP3_CAUSE_DEAD, /* nothing comes through any more */
-	HP3_CAUSE_WAKE, /* a long message begins on an idle queue pair */
-	HP3_CAUSE_LOSS, /* the path in use loses packets */
-	/* beside the RNIC: work requests take longer to complete than they could */
+	HP3_CAUSE_DEAD, /* no progress, and probes show a dead path */
+	HP3_CAUSE_WAKE, /* message-start probing: a long message begins on an idle queue pair */
+	HP3_CAUSE_LOSS, /* the path in use is lossy */
+	/* verbs mode: work requests take longer to complete than their best time */
 	HP3_CAUSE_COMPLETION,
-	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port handled CNPs, of whichever queue pair */
-	HP3_CAUSE_ADVICE, /* somebody who sees more than this host named the port */
-	HP3_CAUSE_SPRAY, /* it took several paths, and its peer puts it in order no more */
-	HP3_CAUSE_COUNTS, /* another way has fewer long flows (cc.share_moves) */
+	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port handled CNPs, of any queue pair */
+	HP3_CAUSE_ADVICE, /* hp3-fleet named the port */
+	HP3_CAUSE_SPRAY, /* the flow was sprayed, and its peer does not resequence it any more */
+	HP3_CAUSE_COUNTS, /* another spine path has fewer long flows (cc.share_moves) */
 	HP3_CAUSE_MAX
 };
 
-/* OUTCOME: by delivery rate and marked share, before and after */
+/* OUTCOME: compares delivery rate and marked share before and after the move */
 enum hp3_payoff {
-	HP3_PAYOFF_UNKNOWN, /* too little was sent since, or before */
+	HP3_PAYOFF_UNKNOWN, /* too little was sent, before or after */
 	HP3_PAYOFF_BETTER, /* faster, or as fast with fewer marks */
 	HP3_PAYOFF_SAME,
 	HP3_PAYOFF_WORSE,
@@ -71,7 +74,7 @@ enum hp3_payoff {
 
 struct hp3_event {
 	uint64_t t_ns;
-	uint64_t id; /* of this engine: 1, 2, 3, ... */
+	uint64_t id; /* 1, 2, 3, ... in this engine */
 	uint64_t ref; /* OUTCOME: id of the move */
 	uint8_t type; /* enum hp3_event_type */
 	uint8_t cause; /* enum hp3_cause */
@@ -81,26 +84,29 @@ struct hp3_event {
 	uint32_t flow;
 	uint32_t rqpn, lqpn;
 	uint32_t pair;
-	/* from the request to the closing packet; FAILOVER: since the last progress */
+	/* from the request of the move to the closing packet; FAILOVER: since the last progress */
 	uint64_t wait_ns;
-	uint64_t drain_ns; /* from the closing packet to the end */
+	uint64_t drain_ns; /* from the closing packet to the end of the drain */
 	uint32_t close_psn;
 	uint32_t held_pkts;
 	uint64_t held_bytes;
-	uint64_t tag; /* of the command that has come to its end */
-	/* SEVERE, ROUND and moves that come of them: the latest cycles, oldest first */
+	uint64_t tag; /* of the command that this event completes */
+	/* SEVERE, ROUND, and the moves that follow: the latest cycles, oldest first */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* HP3_CYCLE_* */
-	struct hp3_estimates path; /* SEVERE: what is known of it; OUTCOME: of the old one */
-	struct hp3_estimates after; /* OUTCOME: of the new one */
-	/* ROUND, FAILOVER: what was asked and what came back; OUTCOME: enum hp3_payoff */
+	struct hp3_estimates path; /* SEVERE: the path in use; OUTCOME: the old path */
+	struct hp3_estimates after; /* OUTCOME: the new path */
+	/* ROUND, FAILOVER: probes and answers; OUTCOME: `outcome` is enum hp3_payoff */
 	uint8_t outcome; /* enum hp3_round_outcome */
 	uint8_t probe_kind; /* enum hp3_probe_kind */
 	uint8_t n_probes;
-	bool nak; /* FAILOVER: a NAK was handed to the RNIC */
+	bool nak; /* FAILOVER: the RNIC got a NAK */
 	struct hp3_probe probes[HP3_ROUND_PROBES];
 };
 
-/* A ROUND that found no better path; if the path may be dead: no sign that it is. */
+/*
+ * Is this a ROUND without a better path? For a dead-path search: a ROUND without a sign that the
+ * path is dead.
+ */
 static inline bool hp3_event_is_fruitless(const struct hp3_event *ev)
 {
 	bool others = false;

@@ -2,15 +2,15 @@
 #ifndef HP3_ENGINE_FILTER_H
 #define HP3_ENGINE_FILTER_H
 /*
- * Which flows may be moved. What a filter bars is forwarded in order on the port that its RNIC
- * writes, and nothing is probed for it. A filter that is zero bars none.
+ * Selects the flows that may move. The engine forwards other flows in order on the RNIC's port, and
+ * sends no probes for them. An all-zero filter selects all flows.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_FILTER_MAX 16u /* prefixes; ranges */
+#define HP3_FILTER_MAX 16u /* most prefixes; most ranges */
 #define HP3_DSCPS      64u
-#define HP3_NO_DSCP    0x7fu /* no request was seen yet */
+#define HP3_NO_DSCP    0x7fu /* no request has been seen yet */
 
 struct hp3_prefix {
 	bool ipv6;
@@ -19,17 +19,17 @@ struct hp3_prefix {
 };
 
 struct hp3_qpns {
-	uint32_t from, to; /* both included */
+	uint32_t from, to; /* both inclusive */
 };
 
 struct hp3_filter {
 	struct hp3_prefix peer[HP3_FILTER_MAX]; /* remote addresses */
 	struct hp3_qpns qpn[HP3_FILTER_MAX]; /* local QPNs */
-	uint64_t dscp; /* bit n: DSCP n, of the first request of a queue pair; 0: all */
-	uint8_t peers, qpns; /* so many of them; 0: all */
+	uint64_t dscp; /* bit n: DSCP n in the first request of a queue pair; 0: all */
+	uint8_t peers, qpns; /* number of prefixes and ranges in use; 0: all */
 };
 
-/* Why a flow stays where it is: the first that does not fit. */
+/* The first condition that a flow does not meet; NONE: it may move. */
 enum hp3_bar { HP3_BAR_NONE, HP3_BAR_PEER, HP3_BAR_DSCP, HP3_BAR_QPN };
 const char *hp3_bar_name(enum hp3_bar b);
 

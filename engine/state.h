@@ -2,9 +2,9 @@
 #ifndef HP3_ENGINE_STATE_H
 #define HP3_ENGINE_STATE_H
 /*
- * What an engine holds between two packets, beside the records of its flows (flow.h) and address
- * pairs (pairs.h): slots with their FIFOs, flows with something in flight, rates, and the engine
- * itself. All of it lies in the memory that hp3_engine_create() is given; engine.c lays it out.
+ * State of an engine between two packets: slots with their FIFOs, active flows, rates, and the
+ * engine itself. Flow records are in flow.h, address pairs in pairs.h. All of it is in the memory
+ * that hp3_engine_create() gets; engine.c lays it out.
  */
 #include "cc/pacer.h"
 #include "cc/share.h"
@@ -20,120 +20,130 @@
 struct hp3_spraying; /* spray/spray.h */
 struct hp3_pending; /* flows/pending.h */
 
-#define HP3_CM_PENDING 256u /* connection requests remembered until their REP */
+#define HP3_CM_PENDING 256u /* connection requests that wait for their REP, or for confirmation */
 
-/* What a packet in a FIFO is to the engine; the caller has the packet. 0 is never a free index. */
+/* A held packet as the engine sees it; the caller has the packet itself. Index 0 is never used. */
 struct hp3_held {
-	uint32_t next; /* behind it in the FIFO, or free list */
+	uint32_t next; /* next in the FIFO, or in the free list */
 	uint32_t psn;
-	uint32_t end; /* exclusive bound of the PSNs emitted with and before it */
+	uint32_t end; /* PSN behind all packets emitted up to this one */
 	uint16_t len;
 	uint8_t opcode;
 	uint8_t flags; /* HP3_HELD_* */
 };
 
 #define HP3_HELD_AGAIN 0x01u /* a retransmission */
-#define HP3_HELD_ASKS  0x02u /* will be answered by itself: AckReq, READ, ATOMIC */
+#define HP3_HELD_ASKS  0x02u /* requests a reply: AckReq, READ or ATOMIC */
 #define HP3_HELD_READ  0x04u /* READ or ATOMIC */
 
-/* Why a slot is taken; free when no reason is left. */
-#define HP3_USE_MOVE   0x01u /* a round or a move is under way */
+/* Reasons for which a slot is in use. It becomes free when none is left. */
+#define HP3_USE_MOVE   0x01u /* a search or a move is under way */
 #define HP3_USE_PACE   0x02u /* packets wait for the pacer */
-#define HP3_USE_VERIFY 0x04u /* moved; to be judged, and stale CNPs are to be known */
-#define HP3_USE_GUARD  0x08u /* an RNIC may answer a duplicate of ours */
-#define HP3_USE_LOOK   0x10u /* a better path is asked about again, later (looks.c) */
+#define HP3_USE_VERIFY 0x04u /* moved: result to be judged, stale CNPs to be found */
+#define HP3_USE_GUARD  0x08u /* an RNIC may reply to a duplicate from hp3d */
+#define HP3_USE_LOOK   0x10u /* a re-probe of a better path is due later (looks.c) */
 
-#define HP3_GUARD_READS 16u /* an RNIC has no more READs and ATOMICs outstanding, as a rule */
+#define HP3_GUARD_READS 16u /* RNICs rarely have more READs and ATOMICs outstanding */
 
-/* READs and ATOMICs emitted while an RNIC may answer a duplicate of ours (guard.c). */
+/* READs and ATOMICs that left while an RNIC may reply to a duplicate from hp3d (guard.c). */
 struct hp3_guard {
-	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: first PSN behind it */
+	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: PSN behind it */
 	uint8_t n;
 };
 
 /*
- * What a flow needs beside its record while something is going on: its errand, the move that comes
- * of it, the FIFO, timers, and what outlives the move. Its index is the slot that names the flow's
- * FIFO.
+ * State of a flow during a search or move, besides its record: the search, the resulting move, the
+ * FIFO, timers, and state that outlives the move. Its index is the slot.
  */
 struct hp3_move {
 	uint32_t flow;
 	uint8_t use; /* HP3_USE_* */
-	uint16_t active; /* position in the list of slots taken */
-	/* FIFO of held packets: move and pacer share it (rule 14) */
+	uint16_t active; /* position in hp3_engine.slots */
+	/* FIFO of held packets, shared by move and pacer (rule 14) */
 	uint32_t head, tail, held_pkts;
-	/* of these, held by a move that is over: no other move before they leave */
+	/* packets of the FIFO that an ended move left; no move begins before they have left */
 	uint32_t backlog;
 	uint64_t held_bytes;
-	/* The earliest of these is in hp3_engine.deadlines. */
+	/* hp3_engine.deadlines has the earliest of these. */
 	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at, look_at;
-	/* the move: from the wish for it on */
+	/* the move, from its request on */
 	uint16_t from, to;
 	struct hp3_closing closing;
-	uint64_t t_ask, t_close; /* wished for; the closing packet left, 0: none did */
-	uint64_t moved_pkts, moved_bytes; /* held in all */
-	bool suspended; /* beside: the actuator was told to stop the queue pair */
+	/* time of the request; time when the closing packet left, 0: not yet */
+	uint64_t t_ask, t_close;
+	uint64_t moved_pkts, moved_bytes; /* held in total during the move */
+	bool suspended; /* verbs mode: the actuator was asked to suspend the queue pair */
 	struct hp3_errand errand;
 	struct hp3_put_off put_off; /* HP3_USE_LOOK */
-	/* behind it */
+	/* after the move */
 	uint64_t ref; /* id of the event to be judged; 0: none */
-	uint64_t bytes0; /* bytes sent when the flow had moved */
+	uint64_t bytes0; /* bytes sent until the move */
 	struct hp3_shield shield;
 	struct hp3_withheld withheld;
 	struct hp3_guard guard;
 	struct hp3_dcqcn_snapshot rate;
 };
 
-/* An active flow, to be looked at again (active.c). */
+/* An active flow, to be checked again (active.c). */
 struct hp3_active {
 	uint64_t due;
-	uint64_t since; /* an answer is due, and none came, since */
+	uint64_t since; /* since when a reply is due */
 	uint32_t flow;
-	uint32_t una; /* oldest PSN in flight then */
-	uint16_t retransmits; /* of the flow, then */
-	bool asked; /* an answer was due at the last look already */
+	uint32_t una; /* oldest PSN in flight at that time */
+	uint16_t retransmits; /* the flow's retransmissions at that time */
+	bool asked; /* a reply was due at the last check already */
 };
 
 /* Rate of a flow; cc = dcqcn only. */
 struct hp3_rate {
 	struct hp3_dcqcn rp;
 	struct hp3_pacer pacer;
-	uint64_t floor; /* that what waits was promised (rule 14); 0: nothing waits */
-	uint32_t again_to, again_end; /* emitted again up to here, of all emitted so far */
+	/* lowest rate that sends all waiting packets in time (rule 14); 0: none waits */
+	uint64_t floor;
+	/* PSNs behind the newest retransmission; behind all that had been emitted then */
+	uint32_t again_to, again_end;
 	bool again; /* the newest packet was a retransmission */
-	bool selective; /* the RNIC once left out what a going back would have brought */
+	/* the RNIC once skipped packets that go-back-N would have repeated: it repeats
+	 * selectively */
+	bool selective;
 };
 
-/* A flow while one of its messages is long (paths/longs.c). */
+/* A flow with a long message (paths/longs.c). */
 struct hp3_long {
 	struct hp3_share share;
-	uint32_t sent; /* bytes of the message under way, up to what makes it long */
+	uint32_t sent; /* bytes of the current message, up to the length that makes it long */
 	uint32_t end; /* PSN behind the newest long WRITE or SEND */
-	uint32_t left; /* bytes of the newest message still to be sent; UINT32_MAX: of a SEND */
-	bool out; /* it counts as a long flow that leaves this host */
-	bool open; /* `end` is not known yet: it goes on */
-	bool in; /* ... that comes in: data of a READ, until all is answered */
-	bool counted; /* by `way` (paths/ways.h) */
+	/* bytes of the current message still to be sent; UINT32_MAX: a SEND, length unknown */
+	uint32_t left;
+	bool out; /* counts as a long flow that leaves this host */
+	bool open; /* the message has not ended, so `end` is not known yet */
+	/* counts as a long flow that reaches this host: data of a READ, until all is answered */
+	bool in;
+	bool counted; /* counted on the spine path `way` (paths/ways.h) */
 	uint16_t way;
-	uint64_t look_at; /* for a way with fewer of them, not before */
+	/* earliest time of the next search for a spine path with fewer long flows */
+	uint64_t look_at;
 };
 
-/* Where a flow's replies leave (replies.c). */
+/* Port for a flow's replies (replies.c). */
 struct hp3_reply {
-	uint64_t moved; /* when */
-	uint16_t port; /* 0: where the RNIC sends them */
+	uint64_t moved; /* time of that move */
+	uint16_t port; /* 0: the RNIC's port */
 };
 
-/* Pairs whose peer is to be told of our flows; ring NULL: nobody is. */
+/* Pairs whose peer is due for a report of our flows. ring NULL: no reports. */
 struct hp3_tell {
 	uint32_t *ring; /* of max_pairs */
-	uint8_t *waits; /* by pair: it is in the ring */
+	uint8_t *waits; /* by pair: is in the ring */
 	uint32_t head, n;
 	uint64_t due;
 };
 
-/* Replies that contradict a pairing (life/refuted.c): those without progress in between, and all
- * that count. When the first one came, una of the flow then, and how many. */
+/*
+ * Replies that contradict a pairing (life/refuted.c). since, una, stuck: those without progress in
+ * between. first, first_una, all: all that count. Each has the time of the first one, una at that
+ * time, and the number.
+ */
 struct hp3_refutation {
 	uint32_t since, first; /* in units of HP3_REFUTATION_SHIFT */
 	uint32_t una : 24;
@@ -144,10 +154,10 @@ struct hp3_refutation {
 
 #define HP3_REFUTATION_SHIFT 16u /* 2^16 ns = 66 us */
 
-/* What the network says of a flow, and anybody may have said; by flow. */
+/* Unauthenticated state: facts about a flow from the network that anyone could forge; by flow. */
 struct hp3_hearsay {
 	uint32_t cm_local,
-		cm_remote; /* communication ids, as REQ and REP had them; both 0: unknown */
+		cm_remote; /* communication ids that REQ and REP had named; both 0: unknown */
 	struct hp3_refutation refutation;
 };
 
@@ -156,99 +166,109 @@ struct hp3_cm_pending {
 	uint32_t vlan;
 	uint8_t local[16], remote[16];
 	uint32_t comm_id, qpn;
-	uint32_t psn; /* first one that the other side shall send */
-	/* A REP has answered it, but its queue pair's number is that of a flow: not believed yet */
+	uint32_t psn; /* first PSN of the other side */
+	/* a REP has answered, but the connection is not confirmed yet (rule 16) */
 	bool answered;
-	uint32_t answer_id, answer_qpn, answer_psn; /* as comm_id, qpn, psn, of the REP */
+	uint32_t answer_id, answer_qpn, answer_psn; /* comm_id, qpn and psn of the REP */
 };
 
-/* What a flow's retransmissions tell of the path in use (seek/loss.c). Few flows lose packets at a
- * time: those that did last have a record (flows/losses.h). */
+/*
+ * What a flow's retransmissions show about the path in use (seek/loss.c). Few flows lose packets at
+ * the same time, so only the latest have a record (flows/losses.h).
+ */
 struct hp3_losses {
 	uint32_t flow; /* HP3_NO_FLOW: free */
-	uint32_t nxt : 24; /* of the flow, at the newest loss */
-	uint32_t level : 8; /* of the bucket, in HP3_LOSS */
-	uint32_t again : 24; /* newest PSN that was sent again */
-	uint32_t cycles : 8; /* of the monitor with a loss, since the bucket was empty; up to 255 */
+	uint32_t nxt : 24; /* the flow's nxt at the newest loss */
+	uint32_t level : 8; /* level of the leaky bucket, in units of 1 / HP3_LOSS */
+	uint32_t again : 24; /* newest PSN that was retransmitted */
+	/* monitoring cycles with a loss since the bucket was empty; up to 255 */
+	uint32_t cycles : 8;
 	uint64_t at; /* ns: newest loss */
-	uint64_t until; /* ns: nothing is done about it before */
-	uint16_t to; /* port that was found better; 0: none was */
-	uint16_t home; /* where it was before trials began; 0: there are none */
-	uint16_t gap; /* first transmissions from one loss to the next, there */
-	uint8_t tries; /* to get there, left */
-	uint8_t searches; /* one soon after the other */
-	uint8_t trials; /* that failed, since home */
-	uint32_t since : 24; /* of the flow, at the first loss since the bucket was empty */
+	uint64_t until; /* ns: no reaction before */
+	uint16_t to; /* port found better; 0: none */
+	uint16_t home; /* port before the trials began; 0: no trials */
+	uint16_t gap; /* first transmissions between two losses on `home` */
+	uint8_t tries; /* tries left to move there */
+	uint8_t searches; /* searches that followed one another */
+	uint8_t trials; /* failed trials since `home` */
+	uint32_t since : 24; /* the flow's nxt at the first loss since the bucket was empty */
 	uint32_t gaps : 8; /* losses since then; up to 255 */
-	/* the RNIC went back more than once while this was the oldest PSN in flight (stuck.c) */
+	/* oldest PSN in flight to which the RNIC went back more than once (stuck.c) */
 	uint32_t una : 24;
 	uint32_t stuck : 8; /* una is valid */
-	uint64_t stuck_at; /* ns: the first time */
+	uint64_t stuck_at; /* ns: first time */
 };
 
-#define HP3_LOSS      8u /* level of one; so 31 fit */
+#define HP3_LOSS      8u /* level of one loss, so 31 losses fit */
 #define HP3_LOSS_SETS 256u
 #define HP3_LOSS_WAYS 4u
 
-/* How a queue pair began: the first request of a flow. */
+/* The first request of a queue pair. */
 struct hp3_began {
-	uint32_t psn : 25; /* announced or seen; HP3_NO_PSN */
-	uint32_t dscp : 7; /* seen; HP3_NO_DSCP */
+	uint32_t psn : 25; /* from an event or a packet; HP3_NO_PSN: unknown */
+	uint32_t dscp : 7; /* of the packet; HP3_NO_DSCP: none yet */
 };
 
-/* PSNs of one address pair that follow each other, and who sent some of them (flows/near.h). Times
- * in HP3_TICK_SHIFT units; 0: never. */
+/*
+ * A window of PSNs of one address pair, and which flows sent there (flows/near.h). Times in units
+ * of 2^HP3_TICK_SHIFT ns; 0: never.
+ */
 struct hp3_near {
 	uint32_t key; /* signature of pair and window */
-	uint32_t last, last_at; /* which flow sent there last, and when */
-	uint32_t other_at; /* when another one than `last` did */
-	uint32_t leader, lead_at; /* the unpaired flow that came furthest */
-	uint32_t follow_at; /* when another unpaired one was there */
-	uint16_t follow_to; /* ... and how far these came, from the first PSN of the window */
+	uint32_t last, last_at; /* the flow that sent there last; when */
+	uint32_t other_at; /* when a flow other than `last` did */
+	uint32_t leader, lead_at; /* the unpaired flow that came furthest; when */
+	uint32_t follow_at; /* when another unpaired flow sent there */
+	/* ... number of PSNs that these flows covered, from the first PSN of the window */
+	uint16_t follow_to;
 };
 
 struct hp3_near_index {
 	struct hp3_near *entries;
-	uint32_t mask; /* of sets */
-	uint32_t unpaired; /* flows of the engine that are */
-	uint64_t since, until; /* kept from, and at least to */
-	bool whole; /* entries are missing of nothing that counts */
+	uint32_t mask; /* number of sets - 1 */
+	uint32_t unpaired; /* unpaired flows of the engine */
+	uint64_t since, until; /* kept since; kept at least until */
+	bool whole; /* entries cover all that counts */
 };
 
 _Static_assert(sizeof(struct hp3_near) == 32, "two per cache line");
 
 struct hp3_engine {
-	/* read per packet */
+	/* read for each packet */
 	struct hp3_table table;
 	struct hp3_flow *flows;
 	uint32_t key[4]; /* of hp3_key_mix() */
 	const struct hp3_lanes *lanes; /* burst.h */
-	uint32_t large; /* bytes of a message that may be sprayed; UINT32_MAX: none is */
-	uint32_t nspray_in; /* queue pairs of peers that are put in order, and READs of ours */
-	uint32_t nspray_reads; /* queue pairs whose READ responses may leave by several paths */
-	bool near_kept; /* which flow was near which PSN is noted (flows/near.h) */
+	uint32_t large; /* shortest message that may be sprayed, bytes; UINT32_MAX: none */
+	uint32_t nspray_in; /* the receiver's records: queue pairs of peers, and READs of ours */
+	uint32_t nspray_reads; /* queue pairs whose READ responses may be sprayed */
+	bool near_kept; /* near.entries is kept up to date (flows/near.h) */
 	struct hp3_engine_config cfg;
 	uint64_t seed[4];
-	/* written now and then */
+	/* read or written less often */
 	struct hp3_pairs pairs;
 	struct hp3_move *moves;
-	uint16_t *slots; /* first nmoves: taken; the rest: free */
+	uint16_t *slots; /* the first nmoves are in use, the rest are free */
 	struct hp3_held *held; /* FIFO entries 1 to HP3_HELD(hold_packets) */
-	struct hp3_paths *paths; /* by pair; these five, and `comparing`, only if cfg.probing */
+	/* by pair. paths, active, replies, peers, counts and comparing exist only with
+	 * cfg.probing */
+	struct hp3_paths *paths;
 	struct hp3_active *active; /* ring of max_flows */
 	struct hp3_reply *replies; /* by flow */
 	struct hp3_peer_load *peers; /* by pair; placement */
-	uint16_t *counts; /* by pair: told, from; then out, in */
+	/* by pair: the peer's inbound flows, then its flows to us; at the end our totals out, in */
+	uint16_t *counts;
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_comparing *comparing;
 	struct hp3_tell tell;
 	struct hp3_spraying *spraying; /* rfr.mode = spray or auto, else NULL */
-	uint64_t block_salt; /* of the ports of lanes, which are the only ones then; 0: ports are
-				any */
+	/* rfr.mode spray, auto: selects the block of ports of a pair, which are its only ones; 0:
+	 * any port */
+	uint64_t block_salt;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	bool pacing_ended; /* hp3_pacing_stop() */
-	bool forgetting; /* hp3_missed() has begun, and not ended */
-	uint64_t untracked_until; /* as hp3_pair.untracked_until, of all pairs */
+	bool forgetting; /* hp3_missed() has begun and not returned HP3_NO_FLOW yet */
+	uint64_t untracked_until; /* as hp3_pair.untracked_until, for all pairs */
 	struct hp3_long *longs; /* by flow; cc.share */
 	struct hp3_rack *rack; /* cc.share_moves, else NULL */
 	struct hp3_np *np; /* by flow; cc.notify */
@@ -258,36 +278,40 @@ struct hp3_engine {
 	uint32_t npending;
 	struct hp3_losses *losses; /* sets of HP3_LOSS_WAYS, by flow */
 	struct hp3_near_index near;
-	uint32_t *asked; /* flows whose natural challenge is under way, by pair and PSN */
+	uint32_t *asked; /* flows with an outstanding challenge, by hash of pair and PSN */
 	uint32_t asked_mask;
-	uint32_t active_head, active_n; /* of the ring */
+	uint32_t active_head, active_n; /* head and length of the ring */
 	struct hp3_load out, in;
-	uint32_t long_out, long_in; /* long flows that leave this host; that come in, as told */
-	uint32_t long_hand; /* the next pair whose report may be too old */
-	uint32_t nmoves; /* slots taken */
+	/* long flows that leave this host; that reach it, as peers advertise */
+	uint32_t long_out, long_in;
+	uint32_t long_hand; /* next pair whose report may have expired */
+	uint32_t nmoves; /* slots in use */
 	uint32_t nmoving; /* flows whose state is not STEADY */
 	uint32_t nflows, free_flow, nmoved;
-	uint32_t announced, nannounced; /* oldest flow (flows/announced.h), and how many */
-	uint32_t nreplies; /* flows whose replies are away from home */
+	/* oldest announced flow (flows/announced.h); their number */
+	uint32_t announced, nannounced;
+	uint32_t nreplies; /* flows whose replies leave on another port than the RNIC's */
 	uint32_t age_hand, room_hand;
-	uint32_t age_left; /* records that this step of ageing has still to look at */
-	uint8_t tick_hand; /* piece of a tick that comes first; hp3_tick() */
-	uint64_t tick_at; /* when it was called last */
+	uint32_t age_left; /* records left in this step of ageing */
+	uint8_t tick_hand; /* the part of hp3_tick() that runs first */
+	uint64_t tick_at; /* time of its last call */
 	uint32_t free_held,
-		last_free; /* entries of `held`, oldest first; never the last one in use */
+		last_free; /* free entries of `held`, longest free first; the last one stays */
 	uint64_t age_due, active_due;
-	struct hp3_deadlines deadlines; /* of slots that are taken */
-	/* since then this lcore was never late: what it did not hear was not there */
+	struct hp3_deadlines deadlines; /* of slots in use */
+	/* since then, hp3_tick() was called in time, so a missing reply is not due to hp3d */
 	uint64_t awake;
-	uint64_t events; /* so far */
-	uint64_t strays_until; /* looks at flows for strangers are booked (life.h) */
+	uint64_t events; /* number of events */
+	/* time booked for checks that unauthenticated replies trigger (life.h) */
+	uint64_t strays_until;
 	uint64_t rng;
-	uint8_t setup_late; /* set-ups in a row whose data came before any answer */
-	uint8_t setup_skip; /* the next ones that do not ask */
+	uint8_t setup_late; /* set-ups in a row whose first data came before any answer */
+	uint8_t setup_skip; /* next set-ups that do not probe */
 	uint64_t hold_bytes;
-	uint32_t hold_packets, hold_rx; /* all; of them, those from the network */
-	uint32_t hold_most; /* of hold_packets, as the caller last had room */
-	uint32_t cm_next[2]; /* asked for by the network, by the local host */
+	uint32_t hold_packets, hold_rx; /* in both directions; from the network */
+	uint32_t hold_most; /* limit of hold_packets, from hp3_hold_room() */
+	/* next entry of `cm`: for requests from the network; from the local host */
+	uint32_t cm_next[2];
 	struct hp3_cm_pending cm[HP3_CM_PENDING];
 	struct hp3_stats stats;
 };

@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_STATS_H
 #define HP3_ENGINE_STATS_H
 /*
- * Counters of one engine instance. Written by the thread that drives the engine only; others may
- * read single values at any time (aligned 64-bit loads). One list feeds struct, names and help
+ * Counters of one engine. Only the thread that drives the engine writes them. Other threads may
+ * read single values at any time (aligned 64-bit loads). One list defines struct, names and help
  * texts.
  */
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What time brings: deadlines of slots, flows to be looked at, traces, reports, ageing. */
+/* hp3_tick(): deadlines of slots, active flows, traces, reports, spraying, ageing. */
 #include "engine/flows/near.h"
 #include "engine/pass/pass.h"
 #include "engine/paths/compare.h"
