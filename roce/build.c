@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames from front to back: each part is written where the one before it ended, the ICRC last. */
+/*
+ * Writes frames from front to back: each part begins where the one before it ends, and the ICRC is
+ * last.
+ */
 #include <errno.h>
 #include "roce/build.h"
 #include "roce/icrc.h"

@@ -2,15 +2,15 @@
 #ifndef HP3_ROCE_CRC_H
 #define HP3_ROCE_CRC_H
 /*
- * CRC-32 arithmetic behind icrc.h; not for other modules.
+ * CRC-32 arithmetic for icrc.h; not for other modules.
  *
  * A CRC register is a polynomial over GF(2) modulo P, reflected: bit 31 is x^0. Appending n zero
- * bytes multiplies it by x^(8n). Hence a change d of the four bytes at some place (loaded
- * little-endian), with m bytes from there to the end of the message, changes the CRC by d * x^(8m)
- * mod P.
+ * bytes multiplies it by x^(8n). So consider a change d of four bytes (loaded little-endian), with
+ * m bytes from there to the end of the message. It changes the CRC by d * x^(8m) mod P.
  *
- * The multiplication exists twice, portable and carry-less (PCLMULQDQ, PMULL), on aarch64 so does
- * the register's update, with the CRC32 instructions. The tests run on all of them.
+ * There are two multiplications: a portable one, and a carry-less one (PCLMULQDQ, PMULL). On
+ * aarch64, there are also two updates of the register; one uses the CRC32 instructions. The tests
+ * run all of them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@
 #error "hp3 reads and writes CRC registers as little-endian words"
 #endif
 
-extern const uint32_t hp3_crc_slice[8][256]; /* [k][b]: byte b followed by k zero bytes */
+extern const uint32_t hp3_crc_slice[8][256]; /* [k][b]: byte b, then k zero bytes */
 extern const uint32_t hp3_crc_pow_low[HP3_CRC_POW_LOW];
 extern const uint32_t hp3_crc_pow_high[HP3_CRC_POW_HIGH];
 
@@ -52,7 +52,9 @@ static inline uint32_t hp3_crc_update(uint32_t crc, const void *p, size_t n)
 	return crc;
 }
 
-/* The upper half of a product (its low 32 bits) folded in as four bytes of message. */
+/*
+ * Reduces a product mod P: its low 32 bits (the upper half, reflected) enter as four message bytes.
+ */
 static inline uint32_t hp3_crc_reduce(uint64_t product)
 {
 	const uint32_t(*t)[256] = hp3_crc_slice;
@@ -71,8 +73,10 @@ static inline uint32_t hp3_crc_mul(uint32_t a, uint32_t b)
 	return hp3_crc_reduce(product);
 }
 
-/* The same for an `a` of degree below 16, that is 16 bits in the upper half: two look-ups reduce
- * it. */
+/*
+ * The same for a product with a factor of degree below 16: it has 16 bits in the upper half, so two
+ * look-ups suffice.
+ */
 static inline uint32_t hp3_crc_reduce16(uint64_t product)
 {
 	return (uint32_t)(product >> 32) ^ hp3_crc_slice[1][product >> 16 & 0xff] ^
@@ -88,7 +92,7 @@ static inline uint32_t hp3_crc_mul16_portable(uint16_t a, uint32_t b)
 	return hp3_crc_reduce16(product);
 }
 
-/* Instructions of this CPU that a twin below needs (HP3_ICRC_*). */
+/* The instruction sets of this CPU that functions below need (HP3_ICRC_*). */
 #if defined(__x86_64__)
 #define HP3_CRC_CLMUL __attribute__((target("pclmul")))
 
@@ -106,8 +110,8 @@ HP3_CRC_CLMUL static inline uint32_t hp3_crc_mul16_clmul(uint16_t a, uint32_t b)
 }
 #elif defined(__aarch64__)
 /*
- * In assembler, since gcc and clang name neither the extensions nor the intrinsics of single
- * functions alike.
+ * In assembler: gcc and clang have different names for the extensions and intrinsics of single
+ * functions.
  */
 #define HP3_CRC_CLMUL
 #define HP3_CRC_CRC32
@@ -129,7 +133,7 @@ static inline uint32_t hp3_crc_mul16_clmul(uint16_t a, uint32_t b)
 	return hp3_crc_reduce16(vgetq_lane_u64(product, 0));
 }
 
-/* crc32x and crc32b are of the ICRC's polynomial; their siblings crc32cx and crc32cb are not. */
+/* crc32x and crc32b use the polynomial of the ICRC; crc32cx and crc32cb use another one. */
 static inline uint32_t hp3_crc_update_crc32(uint32_t crc, const void *p, size_t n)
 {
 	const uint8_t *b = p;

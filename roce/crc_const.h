@@ -6,10 +6,12 @@
 #define HP3_CRC_POLY 0xedb88320u /* Ethernet CRC-32, reflected, without x^32 */
 #define HP3_CRC_ONE  0x80000000u /* the polynomial 1 in reflected order */
 
-/* x^(8n) directly for every frame up to the largest RoCE MTU (4096 and headers), beyond in two
- * factors. */
+/*
+ * x^(8n) has one table for frames up to the largest RoCE MTU (4096 and headers). For longer frames,
+ * it is a product of two factors.
+ */
 #define HP3_CRC_POW_LOW  4201u
 #define HP3_CRC_POW_STEP 4096u
-#define HP3_CRC_POW_HIGH 17u /* frames end at 64 KiB */
+#define HP3_CRC_POW_HIGH 17u /* frames have at most 64 KiB */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs at build time and prints the constant tables declared in crc.h, so that the library needs
- * neither a constructor nor a table that is built on first use.
+ * Runs at build time, and prints the constant tables of crc.h. So the library needs no constructor
+ * for them, and builds no table on first use.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Full ICRC by slices of eight bytes or by instruction; changes of port and AckReq by one
- * multiplication each (crc.h). In a change everything is computed before the frame is written: a
- * load of bytes just stored would stall.
+ * The whole ICRC, by slices of eight bytes or by CRC32 instructions. Changes of the port and of
+ * AckReq cost one multiplication each (crc.h). A change computes everything before it writes to the
+ * frame: a load of bytes that were just stored would stall.
  */
 #include "base/likely.h"
 #include "roce/icrc.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The opcode table. FIRST and LAST mark message boundaries: ONLY packets, READ requests, atomic
- * requests and their acknowledges are whole messages and carry both; a plain ACK belongs to no
- * message and has none.
+ * The opcode table. FIRST and LAST mark the ends of messages. ONLY packets, READ requests, atomic
+ * requests and their acknowledges are whole messages, and have both. A plain ACK belongs to no
+ * message, and has neither.
  */
 #include "roce/opcode.h"
 

@@ -2,14 +2,14 @@
 #ifndef HP3_ROCE_OPCODE_H
 #define HP3_ROCE_OPCODE_H
 /*
- * One table, indexed by the BTH opcode, drives parsing and building (IBTA 9.2.1, tables 35 ff.):
- * name, which extended headers follow the BTH and how long they are together, class, and the view
- * flags that follow from the opcode alone.
+ * A table, indexed by the BTH opcode, for parsing and building (IBTA 9.2.1, tables 35 ff.). It has
+ * the name, the extended headers behind the BTH and their length, the class, and the view flags
+ * that follow from the opcode alone.
  */
 #include <stdint.h>
 #include "roce/parse.h"
 
-/* Values used by name elsewhere. RC transport is 0x00-0x1f, UC 0x20, RD 0x40, UD 0x60, CNP 0x81. */
+/* Opcodes that other code uses by name. RC is 0x00-0x1f, UC 0x20, RD 0x40, UD 0x60, CNP 0x81. */
 enum hp3_opcode {
 	HP3_OP_RC_SEND_FIRST = 0x00,
 	HP3_OP_RC_SEND_MIDDLE = 0x01,
@@ -45,7 +45,7 @@ enum hp3_opcode {
 	HP3_OP_CNP = 0x81,
 };
 
-/* Extended headers present behind the BTH. */
+/* Extended headers behind the BTH. */
 #define HP3_EXT_RETH      0x01u
 #define HP3_EXT_AETH      0x02u
 #define HP3_EXT_IMM       0x04u
@@ -54,13 +54,13 @@ enum hp3_opcode {
 #define HP3_EXT_DETH      0x20u
 #define HP3_EXT_IETH      0x40u
 
-/* The first four bytes are as in struct hp3_view. */
+/* The first four bytes are laid out as in struct hp3_view. */
 struct hp3_opcode_info {
 	uint8_t class; /* enum hp3_class (UD is refined to CM by the parser) */
 	uint8_t ext; /* HP3_EXT_* */
 	uint16_t flags; /* HP3_VF_FIRST, LAST, READ, ATOMIC, AETH, UNKNOWN */
-	uint8_t ext_len; /* bytes of all extended headers */
-	uint8_t plain_len; /* the same; HP3_NOT_PLAIN where the class is none of RC or CNP */
+	uint8_t ext_len; /* bytes of all extended headers together */
+	uint8_t plain_len; /* the same; HP3_NOT_PLAIN if the class is not RC or CNP */
 	const char *name; /* for example "RC WRITE MIDDLE"; NULL for reserved opcodes */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parser: Ethernet and IP decide where UDP lies, the opcode table decides what lies behind the
- * BTH. Untagged IPv4 without options, which is nearly everything, takes no loop and no second look.
+ * The parser. Ethernet and IP headers give the place of UDP; the opcode table gives the headers
+ * behind the BTH. Nearly all packets are untagged IPv4 without options. They take no loop, and each
+ * header is read once.
  */
 #include "base/names.h"
 #include "base/likely.h"

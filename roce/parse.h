@@ -2,37 +2,35 @@
 #ifndef HP3_ROCE_PARSE_H
 #define HP3_ROCE_PARSE_H
 /*
- * Reads one Ethernet frame and says what it is to hp3: a packet of a reliable connection (request
- * or reply), something RoCE that hp3 lets pass, or not RoCE at all. Never fails: what is malformed
- * or truncated is told apart by a named reason and is to be forwarded untouched.
+ * Classifies one Ethernet frame: a packet of a reliable connection (request or reply), another RoCE
+ * packet that hp3 forwards, or not RoCE. Never fails: a malformed or truncated frame gets a named
+ * reason, and is to be forwarded unchanged.
  *
- * Understands Ethernet II, up to two 802.1Q/802.1ad tags (tags.h), IPv4 with options, IPv6 (with
- * hop-by-hop, routing, destination and fragment headers), UDP, BTH and every RC/UC/UD/CNP opcode
+ * Parses Ethernet II, up to two 802.1Q/802.1ad tags (tags.h), IPv4 with options, IPv6 (with
+ * hop-by-hop, routing, destination and fragment headers), UDP, BTH, and every RC/UC/UD/CNP opcode
  * (opcode.h).
  *
- * Contract: `frame` holds `len` readable bytes; nothing beyond is read; nothing is written except
- * *v. Only headers are read, never the payload; the ICRC is not checked here (icrc.h).
+ * Contract: `frame` has `len` readable bytes. The parser reads nothing beyond, and writes only *v.
+ * It reads headers, never the payload, and does not check the ICRC (icrc.h).
  */
 #include <stdint.h>
 #include "roce/tags.h"
 #include "roce/wire.h"
 
-/* What the packet is to hp3. */
+/* Class of a packet. */
 enum hp3_class {
-	HP3_CLASS_OTHER, /* not RoCEv2, or malformed (reason tells): pass untouched */
+	HP3_CLASS_OTHER, /* not RoCEv2, or malformed (see `reason`): forward unchanged */
 	HP3_CLASS_RC_REQUEST, /* requester stream: SEND, WRITE, READ request, ATOMIC, unknown RC */
 	HP3_CLASS_RC_REPLY, /* responder stream: ACK/NAK, READ response, ATOMIC acknowledge */
 	HP3_CLASS_CNP, /* congestion notification (annex A17.9.3) */
 	HP3_CLASS_CM, /* UD to QP1: connection management datagram */
 	HP3_CLASS_UD, /* other unreliable datagrams */
 	HP3_CLASS_UC, /* unreliable connection */
-	HP3_CLASS_ROCE_OTHER, /* RD, XRC, reserved transports: pass untouched */
+	HP3_CLASS_ROCE_OTHER, /* RD, XRC, reserved transports: forward unchanged */
 	HP3_CLASS_MAX
 };
 
-/*
- * Why a packet was classed as HP3_CLASS_OTHER. X(symbol, text).
- */
+/* Why a packet has the class HP3_CLASS_OTHER. X(symbol, text). */
 #define HP3_PARSE_REASONS(X)                                                                       \
 	X(OK, "ok")                                                                                \
 	X(NOT_IP, "not-ip")                                                                        \
@@ -73,20 +71,23 @@ enum hp3_parse_reason {
 #define HP3_VF_UNKNOWN  0x2000u /* reserved opcode of the RC transport */
 
 /*
- * The result: plain host-order numbers and offsets from the start of the frame. The order of the
- * fields lets parse_plain.h write several at once.
+ * The result: numbers in host byte order, and offsets in bytes from the start of the frame. The
+ * order of the fields lets parse_plain.h write several at once.
  */
 struct hp3_view {
 	uint8_t class; /* enum hp3_class */
 	uint8_t reason; /* enum hp3_parse_reason; OK unless class is OTHER */
 	uint16_t flags; /* HP3_VF_* */
 	uint16_t sport; /* UDP source port */
-	uint16_t tags; /* VLAN tags, which begin at byte 12: 0 to 2 */
+	uint16_t tags; /* number of VLAN tags: 0 to 2; the first one begins at byte 12 */
 	uint16_t l3_off;
-	/* BTH starts at udp_off + 8; FRAGMENT: 0 unless the datagram begins here, to RoCE's port */
+	/*
+	 * The BTH begins at udp_off + 8. FRAGMENT: 0, except in the first fragment of a datagram to
+	 * RoCE's port.
+	 */
 	uint16_t udp_off;
 	uint16_t icrc_off;
-	uint16_t payload_len; /* bytes behind all headers, without pad and ICRC */
+	uint16_t payload_len; /* bytes of payload, without pad and ICRC */
 	uint32_t dest_qpn;
 	uint32_t psn;
 	uint32_t msn; /* AETH, if HP3_VF_AETH */
@@ -94,12 +95,12 @@ struct hp3_view {
 	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
 	uint16_t pkey;
 	uint32_t dma_len; /* RETH DMA length in bytes, if the opcode has a RETH */
-	uint32_t vlan; /* of all tags (tags.h), 0 without any */
+	uint32_t vlan; /* the VLAN, of all tags (tags.h); 0 without tags */
 };
 
 void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v);
 
-/* Differentiated services code point (RFC 2474) of a frame that was parsed and has an IP header. */
+/* Differentiated services code point (RFC 2474) of a parsed frame that has an IP header. */
 static inline uint8_t hp3_dscp(const void *frame, const struct hp3_view *v)
 {
 	const uint8_t *ip = (const uint8_t *)frame + v->l3_off;

@@ -2,13 +2,13 @@
 #ifndef HP3_ROCE_PARSE_PLAIN_H
 #define HP3_ROCE_PARSE_PLAIN_H
 /*
- * The short way through the parser, inlined into burst loops: an untagged IPv4 packet without
- * options that fills its frame and is a sound packet of a reliable connection or a CNP. Everything
- * else is left to hp3_parse_any(), which decides it alone; where both understand a frame they say
- * the same.
+ * The fast path of the parser, inlined into burst loops. It accepts "plain" packets: untagged IPv4
+ * without options, without padding behind the packet, and a valid packet of a reliable connection
+ * or a CNP. hp3_parse_any() parses all other frames. For a frame that both accept, both give the
+ * same view.
  *
- * The fixed fields are compared eight bytes at a time, and the BTH and the word behind it become
- * four fields of the view in one shuffle where the compiler may use SSSE3 or has NEON.
+ * The fixed fields are compared eight bytes at a time. If the compiler may use SSSE3 or NEON, one
+ * shuffle turns BTH and AETH into several fields of the view.
  */
 #include <stddef.h>
 #include "base/likely.h"
@@ -23,7 +23,7 @@
 #error "hp3 reads headers as little-endian words"
 #endif
 
-/* The whole parser but the short way. */
+/* The parser without the fast path. */
 void hp3_parse_any(const void *frame, uint32_t len, struct hp3_view *v);
 
 #define HP3_PLAIN_L3  14u
@@ -52,7 +52,7 @@ static inline uint64_t hp3_plain_load(const uint8_t *p)
 	return w;
 }
 
-/* BTH and AETH (0 without one) to dest_qpn, psn, msn, opcode, syndrome, pkey. */
+/* BTH and AETH (0 if there is none) to dest_qpn, psn, msn, opcode, syndrome, pkey. */
 static inline __attribute__((always_inline)) void hp3_plain_bth(
 	const uint8_t *bth, bool aeth, struct hp3_view *v)
 {
@@ -81,7 +81,10 @@ static inline __attribute__((always_inline)) void hp3_plain_bth(
 #endif
 }
 
-/* Marks of IP and BTH as flags of the view; `a` holds bytes 12..19, `c` bytes 36..43. */
+/*
+ * ECN, AckReq, BECN, FECN and UDP checksum as flags of the view. `a`: bytes 12 to 19, `c`: bytes 36
+ * to 43.
+ */
 static inline __attribute__((always_inline)) uint32_t hp3_plain_marks(
 	const uint8_t *f, uint64_t a, uint64_t c)
 {
@@ -96,7 +99,10 @@ static inline __attribute__((always_inline)) uint32_t hp3_plain_marks(
 	return flags;
 }
 
-/* False: not a plain packet, *v is undefined. A frame with padding behind the packet is none. */
+/*
+ * False: the frame is no plain packet, and *v is undefined. A frame with padding behind the packet
+ * is not plain.
+ */
 static inline __attribute__((always_inline)) bool hp3_parse_plain(
 	const uint8_t *f, uint32_t len, struct hp3_view *v)
 {

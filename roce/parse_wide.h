@@ -2,19 +2,19 @@
 #ifndef HP3_ROCE_PARSE_WIDE_H
 #define HP3_ROCE_PARSE_WIDE_H
 /*
- * The short way of parse_plain.h for several packets at once: HP3_WIDE of them, a lane each. It
- * takes those that are plain and of one class; where it takes a packet it says what the other ways
- * say. Inlined into burst loops.
+ * The fast path of parse_plain.h for HP3_WIDE packets at once, one in each SIMD lane. It accepts
+ * plain packets of one class. For a packet that it accepts, it gives the same view as hp3_parse().
+ * Inlined into burst loops.
  *
- * Rows become columns: bytes 10 to 57 of every frame are six words, and the words of the same place
- * of all frames are one vector. So a field costs an instruction for all packets, not for each.
+ * Rows become columns. Bytes 10 to 57 of every frame are six words. A vector has the words of one
+ * place of all frames. So each field costs one instruction for all packets.
  *
  *     word  bytes                                        word  bytes
  *     0     10-17  type, version, ToS, IP length         3     34-41  ports, UDP length, checksum
  *     1     18-25  id, fragment, TTL, protocol           4     42-49  opcode ... destination QPN
  *     2     26-33  IP addresses                          5     50-57  AckReq, PSN, AETH or ICRC
  *
- * AVX-512 has 8 lanes, AVX2 has 4; elsewhere HP3_WIDE is not defined.
+ * AVX-512 has 8 lanes, AVX2 has 4. Otherwise HP3_WIDE is not defined.
  */
 #include "roce/parse_plain.h"
 
@@ -29,7 +29,7 @@
 
 #define HP3_WIDE_INLINE static inline __attribute__((always_inline))
 #define HP3_WIDE_WORDS  6u
-#define HP3_WIDE_FROM   10u /* where word 0 starts */
+#define HP3_WIDE_FROM   10u /* byte of the frame at which word 0 starts */
 
 typedef uint64_t hp3_wide __attribute__((vector_size(8 * HP3_WIDE)));
 
@@ -41,7 +41,7 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_set(uint64_t x)
 }
 
 #if HP3_WIDE == 8
-/* Products of the lower halves. */
+/* Products of the lower 32 bits of each word. */
 HP3_WIDE_INLINE hp3_wide hp3_wide_mul(hp3_wide a, hp3_wide b)
 {
 	return (hp3_wide)_mm512_mul_epu32((__m512i)a, (__m512i)b);
@@ -56,7 +56,7 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_bytes(hp3_wide v, uint64_t order)
 		(__m512i)(hp3_wide){order, second, order, second, order, second, order, second});
 }
 
-/* By the low byte of each word: byte i of `table` for i < 8; the other bytes must be 0. */
+/* Byte i of `table`, where i < 8 is the low byte of each word; its other bytes must be 0. */
 HP3_WIDE_INLINE hp3_wide hp3_wide_pick(uint64_t table, hp3_wide i)
 {
 	return (hp3_wide)_mm512_shuffle_epi8((__m512i)hp3_wide_set(table), (__m512i)i);
@@ -72,7 +72,7 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_opcodes(hp3_wide opcode)
 	return (hp3_wide)_mm512_i64gather_epi64((__m512i)(opcode << 1), hp3_opcodes, 8);
 }
 
-/* Row i becomes column i. */
+/* Transposes: row i becomes column i. */
 HP3_WIDE_INLINE void hp3_wide_turn(hp3_wide r[8])
 {
 	hp3_wide s[8], t[8];
@@ -94,7 +94,7 @@ HP3_WIDE_INLINE void hp3_wide_turn(hp3_wide r[8])
 	}
 }
 
-/* No load is wider than what it is for: another line would be waited for. */
+/* Loads are no wider than needed: a wider one might wait for another cache line. */
 HP3_WIDE_INLINE void hp3_wide_load(const uint8_t *const f[HP3_WIDE], hp3_wide q[HP3_WIDE_WORDS])
 {
 	__m512i r[4], b[2];
@@ -129,7 +129,7 @@ HP3_WIDE_INLINE void hp3_wide_load(const uint8_t *const f[HP3_WIDE], hp3_wide q[
 	q[5] = (hp3_wide)_mm512_unpackhi_epi64(b[0], b[1]);
 }
 
-/* Eight words of each packet, to what `to` names. */
+/* Stores eight words of each packet: those of packet i to to[i]. */
 HP3_WIDE_INLINE void hp3_wide_store(void *const to[HP3_WIDE], hp3_wide w[8])
 {
 	hp3_wide_turn(w);
@@ -209,14 +209,17 @@ HP3_WIDE_INLINE void hp3_wide_store(void *const to[HP3_WIDE], hp3_wide w[8])
 }
 #endif
 
-/* What is parsed. */
+/* The result for all lanes. */
 struct hp3_wide_view {
 	hp3_wide word[4]; /* the first four words of struct hp3_view */
-	hp3_wide addresses; /* source and destination, as they stand */
-	uint32_t reth; /* lanes with a RETH, whose view.dma_len is still to be read */
+	hp3_wide addresses; /* source and destination, in network byte order */
+	uint32_t reth; /* bit mask of lanes with a RETH; the caller reads their dma_len */
 };
 
-/* Lanes where version, lengths and the like are not those of a plain packet are not 0. */
+/*
+ * Not 0 in lanes whose fixed fields (versions, lengths, fragment, protocol, port) are not those of
+ * a plain packet.
+ */
 HP3_WIDE_INLINE hp3_wide hp3_wide_misfit(const hp3_wide q[HP3_WIDE_WORDS], hp3_wide len)
 {
 	hp3_wide ip_len = hp3_wide_bytes(len - HP3_PLAIN_L3, 0x0001808080808080u);
@@ -227,7 +230,7 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_misfit(const hp3_wide q[HP3_WIDE_WORDS], hp3_w
 	       ((q[3] ^ udp_len ^ 0x00000000b7120000u) & 0x0000ffffffff0000u) | (q[4] & 0x0f00u);
 }
 
-/* Marks of IP and BTH, where view.flags has them. */
+/* ECN, AckReq, BECN, FECN and UDP checksum, in the places that they have in view.flags. */
 HP3_WIDE_INLINE hp3_wide hp3_wide_marks(const hp3_wide q[HP3_WIDE_WORDS])
 {
 	const uint64_t ecn = (uint64_t)HP3_VF_ECT << (8 * HP3_ECN_ECT1) |
@@ -242,8 +245,8 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_marks(const hp3_wide q[HP3_WIDE_WORDS])
 }
 
 /*
- * Frames of `len` bytes each, HP3_PLAIN_MIN or more. Lanes that are plain packets of `class`, which
- * is one of RC; the others are undefined.
+ * Parses frames of `len` bytes each, HP3_PLAIN_MIN or more. `class`: one of RC. Returns the bit
+ * mask of lanes that are plain packets of this class. *v is undefined in all other lanes.
  */
 HP3_WIDE_INLINE uint32_t hp3_parse_wide(
 	const uint8_t *const f[HP3_WIDE], hp3_wide len, uint8_t class, struct hp3_wide_view *v)

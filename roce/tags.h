@@ -5,9 +5,9 @@
  * VLAN tags: a frame has none, one, or an outer and an inner one (IEEE 802.1ad). Each is an 802.1Q
  * tag (C-TAG) or an 802.1ad tag (S-TAG).
  *
- * hp3 keeps frames of different VLANs apart by one number, `vlan`, which is 0 without tags, and the
- * VLAN id of a single 802.1Q tag. An 802.1Q tag with VLAN id 0 bears a priority and names no VLAN:
- * it counts as none. Priorities are no part of the number.
+ * The number `vlan` distinguishes VLANs. It is 0 without tags, and the VLAN id of a single 802.1Q
+ * tag. An 802.1Q tag with VLAN id 0 has only a priority, and adds nothing to it. Neither do
+ * priorities.
  */
 #include <stdint.h>
 
@@ -16,19 +16,19 @@
 #define HP3_TAG_LEN     4u
 #define HP3_TAGS_MAX    2u
 
-/* `vlan` */
-#define HP3_VLAN_ID          0x000fffu /* of the outer tag */
+/* Bits of `vlan`. */
+#define HP3_VLAN_ID          0x000fffu /* id of the outer tag */
 #define HP3_VLAN_INNER_SHIFT 12u /* id of the inner tag */
 #define HP3_VLAN_AD          0x1000000u /* the outer tag is an 802.1ad tag */
-#define HP3_VLAN_INNER_AD    0x2000000u /* the inner tag is one */
+#define HP3_VLAN_INNER_AD    0x2000000u /* the inner tag is an 802.1ad tag */
 #define HP3_VLAN_MAX         0x3ffffffu
 
 struct hp3_tag {
-	uint16_t tpid; /* 0: there is no tag */
+	uint16_t tpid; /* 0: no tag */
 	uint16_t tci; /* priority (3 bits), drop eligible (1), VLAN id (12) */
 };
 
-/* An 802.1Q tag; 0: none. */
+/* An 802.1Q tag; `tci` 0: no tag. */
 static inline struct hp3_tag hp3_tag_8021q(uint16_t tci)
 {
 	return (struct hp3_tag){tci != 0 ? HP3_TPID_8021Q : 0, tci};
@@ -39,7 +39,7 @@ static inline int hp3_is_tpid(uint32_t type)
 	return type == HP3_TPID_8021Q || type == HP3_TPID_8021AD;
 }
 
-/* What tag `i` (0: the outer one) adds to `vlan`. */
+/* The bits of `vlan` from tag `i` (0: the outer one). */
 static inline uint32_t hp3_tag_vlan(uint32_t i, uint32_t tpid, uint32_t tci)
 {
 	return (tci & HP3_VLAN_ID) << HP3_VLAN_INNER_SHIFT * i |
@@ -55,7 +55,7 @@ static inline uint32_t hp3_tags_vlan(const struct hp3_tag tag[HP3_TAGS_MAX])
 	return vlan;
 }
 
-/* The tags of a VLAN, for who has no frame to copy them from. All of this priority. */
+/* The tags of a VLAN, for callers that have no frame to copy them from. All get this priority. */
 static inline void hp3_tags_make(uint32_t vlan, uint8_t priority, struct hp3_tag tag[HP3_TAGS_MAX])
 {
 	const uint32_t inner = vlan >> HP3_VLAN_INNER_SHIFT & HP3_VLAN_ID;

@@ -2,11 +2,11 @@
 #ifndef HP3_ROCE_WIRE_H
 #define HP3_ROCE_WIRE_H
 /*
- * RoCEv2 constants and byte-order accessors.
+ * RoCEv2 constants, and access to fields in network byte order.
  *
- * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). Wire fields are never read
- * through integer pointers: hp3_be16() and friends load them from bytes, so that alignment and byte
- * order cannot go wrong.
+ * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). hp3_be16() and friends
+ * read fields of packets byte by byte or by memcpy(), never through integer pointers. So alignment
+ * and byte order are always right.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,8 +84,8 @@ static inline void hp3_put_be64(void *p, uint64_t v)
 }
 
 /*
- * PSN arithmetic is modulo 2^24: "a before b" means a lies within the past 2^23 of b
- * (IBTA 9.7.2). Results are signed distances in packets.
+ * PSN arithmetic is modulo 2^24: "a before b" means that a is among the 2^23 PSNs before b (IBTA
+ * 9.7.2). Results are signed distances in packets.
  */
 static inline int32_t hp3_psn_diff(uint32_t a, uint32_t b)
 {
