@@ -30,9 +30,10 @@
  * and never goes back. Rates are bit/s.
  *
  * No timer runs outside of calls. Each call first processes all timers up to `now`, in bounded
- * time. The state depends only on the CNPs and on the bytes sent, not on the number of calls. alpha
- * is stored as of the last CNP, and its decay is computed as a power when needed. Increase steps
- * are computed one by one until the distance of rate and target is constant, and then all at once.
+ * time. The state depends only on the CNPs and on the bytes sent, not on the number of calls. The
+ * state has alpha as of the last CNP, and its decay is computed as a power when needed. Increase
+ * steps are computed one by one until the distance of rate and target is constant, and then all at
+ * once.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,7 +80,7 @@ struct hp3_dcqcn_preset {
 	uint32_t min_time_between_cnps; /* us, of the notification point; 0: no minimum */
 	uint32_t kmin,
 		kmax; /* bytes of queue: marking starts at kmin, with probability pmax at kmax */
-	uint32_t pmax; /* %, of packets at kmax; kmax = 0: the preset says nothing of switches */
+	uint32_t pmax; /* %, of packets at kmax; kmax = 0: the preset has no values for switches */
 };
 
 /*
@@ -91,9 +92,7 @@ extern const unsigned hp3_dcqcn_presets_n;
 /* NULL if there is no preset of that name. */
 const struct hp3_dcqcn_preset *hp3_dcqcn_preset(const char *name);
 
-/*
- * NULL if the parameters are valid; otherwise a message that says what is wrong, and what is right.
- */
+/* NULL if the parameters are valid; otherwise a message with the error and the fix. */
 const char *hp3_dcqcn_check(const struct hp3_dcqcn_params *p);
 
 struct hp3_dcqcn {
@@ -150,11 +149,11 @@ void hp3_dcqcn_rollback(struct hp3_dcqcn *rp, const struct hp3_dcqcn_snapshot *s
  * path finds initial_alpha_value, like that of a new queue pair, and reduces the rate by up to
  * half.
  *
- * The presets raise by 50 %. The probe that chose the path proves that its queues are short, not
- * that it is idle: a single flow at line rate leaves queues short, too. Half of the difference is
- * also the step of fast recovery, here with line rate as its target. The timer makes the next
- * steps, unless a CNP arrives. 100: starts like a new queue pair. 0: only the timers raise the
- * rate.
+ * The presets raise by 50 %. The probe that chose the path proves that its queues are short. It
+ * does not prove that the path is idle: a single flow at line rate leaves queues short, too. Half
+ * of the difference is also the step of fast recovery, here with line rate as its target. The timer
+ * makes the next steps, unless a CNP arrives. 100: starts like a new queue pair. 0: only the timers
+ * raise the rate.
  */
 void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	const struct hp3_dcqcn_snapshot *s, uint64_t now);
@@ -163,10 +162,10 @@ void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
  * Raises the rate to `rate`, at most to line rate: the flow's share of its path (share.h) is larger
  * than its rate. A higher rate stays as it is. The increase timers and stages do not change.
  *
- * The next CNP should take the lift back. So alpha becomes at least what it was after the last CNP,
- * and at least large enough that alpha / 2 of the new rate is the lift (alpha is 1 at most). alpha
- * had decayed since that CNP while the rate rose slowly. The lift skips that slow increase, so it
- * also undoes the decay. Otherwise the next CNP would hardly reduce the rate.
+ * The next CNP should take the lift back. So alpha / 2 of the new rate becomes at least the lift
+ * (alpha is 1 at most). And alpha becomes at least what it was after the last CNP. Since that CNP,
+ * alpha had decayed while the rate rose slowly. The lift skips that slow increase, so it also
+ * undoes the decay. Otherwise the next CNP would hardly reduce the rate.
  */
 void hp3_dcqcn_lift(
 	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now);

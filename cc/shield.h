@@ -11,16 +11,16 @@
  * reply are about the new path. The RNIC misses congestion on the new path at most that long. With
  * cc = dcqcn, consumed CNPs do not reach hp3's reaction point either.
  *
- * Withheld CNPs: while hp3 searches for a better path, and while the old path drains, a CNP may be
- * about a path that the queue pair will leave. The RNIC would take the reduced rate to the new
- * path. So CNPs wait until the search and the drain are over:
+ * Withheld CNPs: hp3 searches for a better path, and then drains the old one. A CNP that arrives
+ * meanwhile may be about a path that the queue pair will leave. The RNIC would take the reduced
+ * rate to the new path. So CNPs wait until the search and the drain are over:
  *
  *     moved        hp3 drops them: the reduction was for the old path
  *     not moved    the RNIC gets one CNP for all. RNICs merge the CNPs of one period themselves
  *     undecided    likewise, when the bound is over
  *
- * The bound is short, because the sender does not slow down meanwhile: a few round trips while
- * packets leave, and until the end of the drain while all packets are held.
+ * The bound is short, because the sender does not slow down meanwhile. It is a few round trips
+ * while packets leave. While all packets are held, it is the end of the drain.
  */
 #include <stdbool.h>
 #include <stdint.h>
