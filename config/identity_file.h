@@ -3,7 +3,7 @@
 #define HP3_CONFIG_IDENTITY_FILE_H
 /*
  * The file "identity" in hp3d's state folder ([service] state) has the seed of this host's identity
- * (probes/identity.h). hp3d writes it when it starts for the first time. Only this line counts:
+ * (probes/identity.h). At its first start, hp3d writes the file. Only this line counts:
  *
  *     x25519 SEED FINGERPRINT
  *

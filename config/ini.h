@@ -2,13 +2,13 @@
 #ifndef HP3_CONFIG_INI_H
 #define HP3_CONFIG_INI_H
 /*
- * INI files, defined by a table of keys (struct hp3_ini_schema). The table has all of a key: type,
- * unit, range, default, help and the field that it sets. hp3.ini, topologies and scenarios are such
- * files, each with its own table.
+ * INI files, defined by a table of keys (struct hp3_ini_schema). The row of a key has its type,
+ * unit, range, default, help and the field that it sets. Configurations (hp3.ini), topologies and
+ * scenarios are such files, each with its own table.
  *
- * iniparser reads the values, but it is too lenient. It uses the last of two equal keys, ends an
- * unquoted value at ';' or '#', changes names to lower case, and stops at the first bad line. So
- * scan.c reads the text first, and reports every line that is not exactly right. iniparser gets
+ * iniparser reads the values, but it is too lenient. It uses the last of two equal keys, and ends
+ * an unquoted value at ';' or '#'. It changes names to lower case, and stops at the first bad line.
+ * So scan.c reads the text first, and reports every line that is not exactly right. iniparser gets
  * only the other lines.
  *
  * Invariants: a load reports all errors of a file, in line order. Each has file, line, section,

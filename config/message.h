@@ -2,8 +2,8 @@
 #ifndef HP3_CONFIG_MESSAGE_H
 #define HP3_CONFIG_MESSAGE_H
 /*
- * Messages on standard error, for programs whose messages contain names of files and interfaces, or
- * words of a command line. The line is printable ASCII (base/plain.h) whatever these contain.
+ * Messages on standard error that may contain names of files and interfaces, or arguments of a
+ * command line. The line is printable ASCII (base/plain.h) whatever these contain.
  */
 #include <stdarg.h>
 #include <stdio.h>
