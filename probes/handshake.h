@@ -26,8 +26,8 @@
  *                             96  end                               84  end
  *
  * The nonce at byte 4 is that of the host that asks: of the sender in INIT, of the receiver in all
- * others. "instance" identifies one boot of a host. "born" is the host's wall clock at that time,
- * in us. Both distinguish two hosts with the same identity.
+ * others. The field "instance" identifies one boot of a host. The field "born" is the host's wall
+ * clock at that time, in us. Both distinguish two hosts with the same identity.
  *
  * Invariants:
  *

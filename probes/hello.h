@@ -17,8 +17,8 @@
  * question has no QPNs. Its Q_Key identifies the hp3d that asks, and changes when that hp3d
  * restarts.
  *
- * Without a key, the tag is only a checksum. Anybody may then ask, within the rate limits of the
- * responder, and an answer only proves that its sender saw the nonce.
+ * Without a key, the tag is only a checksum. Any host may then ask, within the rate limits of the
+ * responder. An answer only proves that its sender saw the nonce.
  */
 #include "probes/tag.h"
 

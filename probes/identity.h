@@ -14,8 +14,8 @@
  *                    of tags (tag.h), the second half the key of proofs (handshake.h).
  *
  * Both key pairs are static, so restarts do not change the secrets. heard.h refuses messages that
- * an attacker recorded before. With the secret key of one of the two hosts, an attacker can forge
- * messages of both hosts to each other, but not of other pairs.
+ * an attacker recorded before. With the secret key of one host, an attacker can forge messages
+ * between this host and its peers, in both directions. He cannot forge messages of other pairs.
  *
  * All functions are pure and need no sodium_init(). hp3_identity_pair() takes tens of microseconds.
  */

@@ -21,13 +21,13 @@
  *
  * The two hosts may see different VLAN tags, because an access port strips them. So keys do not
  * depend on the VLAN. A record has the VLAN in which the local RNIC talks to the peer. hp3_keying
- * sends INITs in that VLAN, and accepts identities only from there. So nobody gets a key by using
- * the address in another VLAN.
+ * sends INITs in that VLAN, and accepts identities only from there. So a host with this address in
+ * another VLAN gets no key.
  *
  * Silent peers: after 15 s without a proof or a message with a right tag, hp3_keying sends INITs to
- * a peer that has a key. A peer that has lost its record makes a new one that way. If no proof
- * arrives within 15 s more, the pair loses its key: perhaps the peer's hp3d has stopped, or no
- * longer agrees on keys. INITs continue, and the first proof restores the key.
+ * a peer that has a key. So a peer that has lost its record makes a new one. If no proof arrives
+ * within 15 s more, the pair loses its key: perhaps the peer's hp3d has stopped, or no longer
+ * agrees on keys. INITs continue, and the first proof restores the key.
  *
  * Clones: a peer may prove OUR public key. If it has our instance too, it is another rail of this
  * host, and a peer like any other. Otherwise two hosts have one identity (a copied disk), and get
@@ -52,8 +52,8 @@
  *
  * If the table is full, a new pair takes the record of another one. First choice: the oldest record
  * whose peer never replied, if 3 INITs have left. Otherwise: one of the next 16 records, if its
- * peer is idle. A peer is idle if the local RNIC has not talked to it for 5 minutes, no proof or
- * tagged message arrived in that time, and it waits for no X25519. Otherwise the new pair gets no
+ * peer is idle. A peer is idle if for 5 minutes the local RNIC has not talked to it, and no proof
+ * or tagged message arrived. It must not wait for an X25519 either. Otherwise the new pair gets no
  * key (counter `full`).
  */
 #include "probes/handshake.h"

@@ -2,9 +2,9 @@
 #ifndef HP3_PROBES_KEYING_INTERNAL_H
 #define HP3_PROBES_KEYING_INTERNAL_H
 /*
- * Only for the files of keying.h: the table (keying.c), received messages (keying_take.c), which
- * identity gets the key (keying_trust.c), X25519s (keying_jobs.c), sent messages (keying_say.c),
- * events and lists (keying_info.c).
+ * Only for the files of keying.h. keying.c: the table. keying_take.c: received messages.
+ * keying_trust.c: which identity gets the key. keying_jobs.c: X25519s. keying_say.c: sent messages.
+ * keying_info.c: events and lists.
  */
 #include "probes/keying.h"
 

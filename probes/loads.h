@@ -20,7 +20,7 @@
  *         sender, us 64
  *
  * The names of paths are the same at all hosts (engine/paths/trace.h). The clock orders the reports
- * of a pair of hosts, so a late report cannot replace a newer one, and each has an effect once
+ * of a pair of hosts, so a late report cannot replace a newer one. Each report has an effect once
  * (heard.h). Counts are hints: at worst, a flow begins on a busier path. hp3d drops reports of
  * hosts without a key.
  */

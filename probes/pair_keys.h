@@ -4,7 +4,7 @@
 /*
  * The key of a sender and a receiver: derived from the secret of the fabric (tag.h), or looked up
  * in a table of such keys. For a pair that is not in the table, the look-up returns a random key
- * that no other host knows. So messages between such hosts have wrong tags.
+ * that no other host has. So messages between such hosts have wrong tags.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,8 +13,9 @@
  *                    report: as any message that has an effect (heard.h)
  *     rate           of its source address, then of all; only valid probes consume tokens
  *
- * So refusing packets of unauthenticated sources costs time, but does not slow the answers to
- * peers. There is no state that both hosts must agree on, so either may restart at any time.
+ * So invalid packets of unauthenticated sources cost time. They consume no tokens, and take no
+ * places in the window. There is no state that both hosts must agree on, so either may restart at
+ * any time.
  *
  * Each pair of sender and receiver has a key or has none (tag.h), and each probe is checked
  * accordingly. Without a key, any sender is accepted. A source is known if the local RNIC has a

@@ -21,8 +21,8 @@ int hp3_standard_build(
 
 /*
  * Builds a packet that shows the RNIC a gap, as the paper does: a WRITE ONLY with a future PSN. The
- * answer is a NAK with the expected PSN. AckReq is clear: a receiver that accepts packets out of
- * order then has no reason to send an ACK, which would look like progress (rule 1).
+ * answer is a NAK with the expected PSN. AckReq is clear, so a receiver that accepts packets out of
+ * order has no reason to send an ACK. Such an ACK would look like progress (rule 1).
  */
 int hp3_nak_probe_build(
 	void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn, uint32_t psn);

@@ -5,8 +5,8 @@
  * Authentication of messages between hosts: SipHash-2-4 (Aumasson and Bernstein, 2012).
  *
  * The hosts of a fabric share a secret of 128 bits, `probe_key`. SipHash-2-4-128 derives from it a
- * key for each ordered pair of sender and receiver address. Only derived keys make tags. Whoever
- * knows one of them can forge messages of that sender to that receiver, but none in the other
+ * key for each ordered pair of sender and receiver address. Only derived keys make tags. With one
+ * of these, an attacker can forge messages of that sender to that receiver, but none in the other
  * direction. A host may have a table of the derived keys of its own pairs (pair_keys.h) in place of
  * the secret. An attacker who breaks into it then learns no other keys.
  *
@@ -17,9 +17,9 @@
  * returns the key of a pair, or NULL if the pair has none.
  *
  * Without a key (the zero key, or a pair for which `agreed` returns NULL), nothing is
- * authenticated. hp3d then ignores the clock of probes, and drops all reports. A probe has a
- * cookie, and its answer must prove knowledge of it. So only somebody who sees the probes can forge
- * answers.
+ * authenticated. Then hp3d ignores the clock of probes, and drops all reports. A probe has a
+ * cookie, and its answer must prove knowledge of it. So only an attacker who sees the probes can
+ * forge answers.
  */
 #include <stddef.h>
 #include "probes/pair_keys.h"
