@@ -14,8 +14,8 @@
  * It is stored inverted, least significant byte first.
  *
  * A CRC is linear. So if a covered field changes, the change of the ICRC depends only on the
- * changed bits, and on the number of bytes behind them. hp3_set_sport() and hp3_set_ackreq() never
- * read the payload. A wrong ICRC stays wrong, so a change never hides damage.
+ * changed bits, and on the number of bytes behind them. Changes of port and AckReq never read the
+ * payload. A wrong ICRC stays wrong, so a change never hides damage.
  *
  * A view must be that of hp3_parse() for the same frame, with class >= RC_REQUEST. (build.c makes
  * its own.)

@@ -6,9 +6,9 @@
  * packet that hp3 forwards, or not RoCE. Never fails: a malformed or truncated frame gets a named
  * reason, and is to be forwarded unchanged.
  *
- * Parses Ethernet II, up to two 802.1Q/802.1ad tags (tags.h), IPv4 with options, IPv6 (with
- * hop-by-hop, routing, destination and fragment headers), UDP, BTH, and every RC/UC/UD/CNP opcode
- * (opcode.h).
+ * Parses Ethernet II and up to two 802.1Q/802.1ad tags (tags.h). Parses IPv4 with options, and IPv6
+ * with hop-by-hop, routing, destination and fragment headers. Parses UDP, BTH, and every
+ * RC/UC/UD/CNP opcode (opcode.h).
  *
  * Contract: `frame` has `len` readable bytes. The parser reads nothing beyond, and writes only *v.
  * It reads headers, never the payload, and does not check the ICRC (icrc.h).

@@ -2,10 +2,10 @@
 #ifndef HP3_ROCE_PARSE_PLAIN_H
 #define HP3_ROCE_PARSE_PLAIN_H
 /*
- * The fast path of the parser, inlined into burst loops. It accepts "plain" packets: untagged IPv4
- * without options, without padding behind the packet, and a valid packet of a reliable connection
- * or a CNP. hp3_parse_any() parses all other frames. For a frame that both accept, both give the
- * same view.
+ * The fast path of the parser, inlined into burst loops. It accepts "plain" packets: valid packets
+ * of a reliable connection, and CNPs, in untagged IPv4 without options, and without padding behind
+ * the packet. The function hp3_parse_any() parses all other frames. For a frame that both accept,
+ * both give the same view.
  *
  * The fixed fields are compared eight bytes at a time. If the compiler may use SSSE3 or NEON, one
  * shuffle turns BTH and AETH into several fields of the view.

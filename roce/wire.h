@@ -4,9 +4,9 @@
 /*
  * RoCEv2 constants, and access to fields in network byte order.
  *
- * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). hp3_be16() and friends
- * read fields of packets byte by byte or by memcpy(), never through integer pointers. So alignment
- * and byte order are always right.
+ * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). Fields of packets are read
+ * byte by byte or by memcpy(), never through integer pointers (hp3_be16() and the like). So
+ * alignment and byte order are always right.
  */
 #include <stdbool.h>
 #include <stdint.h>
