@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random choices among paths, weighted so that the flows of one host spread: of equally good paths
- * one with n more flows of ours than the emptiest is taken with weight 1 / (1 + n). Not the
- * emptiest for sure: other hosts do the same.
+ * Random choices among paths, weighted so that the flows of one host spread. Among equally good
+ * paths, one with n more of our flows than the emptiest has weight 1 / (1 + n). It is not always
+ * the emptiest, because other hosts choose the same way.
  */
 #include <errno.h>
 #include <string.h>

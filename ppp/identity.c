@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which path a port draws: the providers, and what becomes of the table when they learn more.
+ * Maps ports to paths: the providers, and updates of the table when they learn more.
  *
- * Two entries may come to bear the same id when a port's path becomes known late. Then the first
- * one has the knowledge, the other only counts the flows that hold its index, and goes with them.
+ * Two entries may get the same id when a port's path becomes known late. Then the first one keeps
+ * the results. The other only counts the flows that have its index, and is freed with them.
  */
 #include <errno.h>
 #include <string.h>

@@ -2,48 +2,48 @@
 #ifndef HP3_PPP_LINEAR_H
 #define HP3_PPP_LINEAR_H
 /*
- * Which path does each of the 16,384 source ports draw? CRC and XOR hashes are affine over GF(2):
+ * Predicts the path of each of the 16,384 source ports. CRC and XOR hashes are affine over GF(2):
  * H(p ^ d) = H(p) ^ H(d) ^ H(0). If the switch takes the hash modulo a power of two, path = A p ^ c
- * with a small matrix A, so a few traced ports fix all others ("Hashing Linearity Enables Relative
- * Path Control in Data Centers", USENIX ATC 2021).
+ * with a small matrix A, so a few traced ports determine all others ("Hashing Linearity Enables
+ * Relative Path Control in Data Centers", USENIX ATC 2021).
  *
  * Two kinds of label:
- * - INDEX: the label is the next hop's index, the hash modulo `paths` itself. Gaussian elimination
- *   on (port difference, label difference): 15 traces determine the map.
+ * - INDEX: the label is the next hop's index, the hash modulo `paths`. Gaussian elimination on
+ *   (port difference, label difference): 15 traces determine the map.
  * - NAME: the label is any name of the path (a hop's address), i.e. an unknown permutation of the
  *   indices. Only equality counts: ports with the same label differ by a vector of the kernel of A,
- *   and one port per coset of the kernel names it. With 2^r paths in use, paths + 14 - r traces.
- *   Also right for several stages that share a polynomial and differ in seeds (a seed permutes
+ *   and one port per coset of the kernel names it. With 2^r paths in use: paths + 14 - r traces.
+ *   Also valid for several stages with the same polynomial and different seeds (a seed permutes
  *   names only), and for paths that the hash never reaches.
  *
- * Invariant: nothing is told before it is *believed*: after the map is determined, held-out ports
- * must be traced and found as predicted, HP3_LINEAR_PROOF bits of evidence. A confirmed name is
- * worth log2(names seen) bits, at least one. A confirmed index is worth one: its bits stand alone,
- * and of a hash modulo 6 the lowest fits a linear map by right. A map that does not fit (hash not
- * linear, modulo not a power of two, wrong labels, routes changed in between) is refused
+ * Invariant: there are no predictions before the map is verified (HP3_LINEAR_BELIEVED). After it is
+ * determined, held-out ports are traced, and have to match with HP3_LINEAR_PROOF bits of evidence.
+ * A confirmed name counts log2(names seen) bits, at least one. A confirmed index counts one: its
+ * bits are independent, and of a hash modulo 6, the lowest bit is linear. A map that does not match
+ * (hash not linear, modulo not a power of two, wrong labels, routes changed in between) is refused
  * with its reason, and stays refused.
  *
- * Use: while the state is TRACING or VERIFYING, trace the port hp3_linear_next() names and hand the
- * result to hp3_linear_add(). Any other port does as well, in any order.
+ * Use: while the state is TRACING or VERIFYING, trace the port that hp3_linear_next() returns and
+ * pass the result to hp3_linear_add(). Any other port, in any order, works as well.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include "ppp/ports.h"
 
 #define HP3_LINEAR_PATHS  64u /* most paths */
-#define HP3_LINEAR_TRACES 192u /* most traces of one solution */
+#define HP3_LINEAR_TRACES 192u /* most traces of one map */
 #define HP3_LINEAR_PROOF  32u /* bits of evidence, see above */
 
 enum hp3_linear_labels { HP3_LABELS_INDEX, HP3_LABELS_NAME };
 
 enum hp3_linear_state {
 	HP3_LINEAR_TRACING, /* not determined yet */
-	HP3_LINEAR_VERIFYING, /* determined; held-out traces are to confirm it */
+	HP3_LINEAR_VERIFYING, /* determined; held-out traces have to confirm it */
 	HP3_LINEAR_BELIEVED,
 	HP3_LINEAR_REFUSED,
 };
 
-/* Why a map is refused, or not told yet. X(symbol, text). */
+/* Why a map is refused, or not verified yet. X(symbol, text). */
 #define HP3_LINEAR_REASONS(X)                                                                      \
 	X(NONE, "believed")                                                                        \
 	X(TOO_FEW, "not determined yet: trace the ports that are named next")                      \
@@ -68,16 +68,16 @@ enum hp3_linear_reason {
 
 struct hp3_linear {
 	uint64_t rng;
-	/* Echelon form by leading bit. INDEX: differences and what they do to the label. NAME: the
-	 * kernel, label[] unused. vector[i] has leading bit i, or is 0. */
+	/* Echelon form by leading bit. INDEX: port differences, and their effect on the label.
+	 * NAME: the kernel; effect[] is unused. vector[i] has leading bit i, or is 0. */
 	uint16_t vector[HP3_PORT_BITS];
 	uint32_t effect[HP3_PORT_BITS];
-	uint32_t label[HP3_LINEAR_TRACES]; /* all traces; the first is the origin */
+	uint32_t label[HP3_LINEAR_TRACES]; /* of all traces; the first one is the origin */
 	uint16_t port[HP3_LINEAR_TRACES]; /* without 0xC000 */
 	uint16_t traces;
-	uint16_t names; /* NAME: different labels seen */
+	uint16_t names; /* NAME: number of different labels */
 	uint8_t rank; /* vectors in the echelon form */
-	uint8_t bits; /* log2 of the paths given */
+	uint8_t bits; /* log2 of `paths` */
 	uint8_t proof; /* bits of evidence from confirmed predictions */
 	uint8_t labels; /* enum hp3_linear_labels */
 	uint8_t state; /* enum hp3_linear_state */
@@ -85,25 +85,25 @@ struct hp3_linear {
 };
 
 /*
- * `paths`: how many next hops there are (for NAME an upper bound will do: 64). Anything but a power
- * of two is refused at once.
+ * `paths`: number of next hops; for NAME an upper bound is enough: 64. Refuses anything but a power
+ * of two at once.
  */
 enum hp3_linear_state hp3_linear_init(
 	struct hp3_linear *l, enum hp3_linear_labels labels, uint32_t paths, uint64_t seed);
 
-/* The trace of `port` (0xC000 .. 0xFFFF) showed `label`. A port traced before adds no evidence. */
+/* The trace of `port` (0xC000 .. 0xFFFF) showed `label`. A repeated port adds no evidence. */
 enum hp3_linear_state hp3_linear_add(struct hp3_linear *l, uint16_t port, uint32_t label);
 
-/* The port to trace next: one that teaches something, later a random held-out one. */
+/* The port to trace next: one that adds information; later, a random held-out one. */
 uint16_t hp3_linear_next(struct hp3_linear *l);
 
-/* True and the label of `port` once believed. */
+/* True: verified, and *label is the label of `port`. */
 bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label);
 
 /*
  * Other addresses behind the same switch only shift the map: label'(port) = label(port ^ *shift).
- * One trace of the other pair gives the shift; false if the label is unknown here or the map is not
- * believed. For one stage of hashing; confirm it by a few more traces.
+ * One trace of the other pair gives the shift. False: the label is unknown here, or the map is not
+ * verified. For one stage of hashing; confirm it by a few more traces.
  */
 bool hp3_linear_shift(const struct hp3_linear *l, uint16_t port, uint32_t label, uint16_t *shift);
 

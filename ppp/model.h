@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_PPP_MODEL_H
 #define HP3_PPP_MODEL_H
-/*
- * What a caller who knows the switches may tell of paths: a simulator. hp3d has traces (paths.h).
- */
+/* Path identity from a caller that knows the switches: a simulator. hp3d uses traces (paths.h). */
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A packet, as far as switches hash it. */
+/* The fields of a packet that switches hash. */
 struct hp3_tuple {
 	uint8_t src[16], dst[16]; /* IPv4: first four bytes, network order */
 	uint32_t qpn; /* destination QPN */
@@ -15,7 +13,7 @@ struct hp3_tuple {
 	bool ipv6;
 };
 
-/* Which path a packet draws, below `paths`. */
+/* The path of a packet, below `paths`. */
 struct hp3_path_model {
 	uint32_t (*path)(const struct hp3_path_model *m, const struct hp3_tuple *t);
 	uint32_t paths;

@@ -2,27 +2,28 @@
 #ifndef HP3_PPP_MONITOR_H
 #define HP3_PPP_MONITOR_H
 /*
- * Watches the path that one flow uses (HP3, section "Incumbent Path Monitoring") and says when it
- * is severely congested, that is, when congestion control had its chance and did not cure it.
+ * Monitors the path in use of one flow (HP3, section "Incumbent Path Monitoring"). It reports that
+ * the path is severely congested if congestion remains although congestion control had time to
+ * react.
  *
  * Time is cut into monitoring cycles of max(cycle_ns, base RTT). Each of three signals makes a
- * cycle congested by itself: a CNP; a share of replies with BECN >= ecn_fraction; a round trip of
- * an AckReq packet >= rtt_factor x base RTT. `congestion_tolerance` congested cycles in a row are
- * severe; a clean cycle starts the count anew. Replies are sparse (coalesced ACKs), so a cycle
- * without reply or CNP is *silent*: it says nothing, neither raises nor resets.
+ * cycle congested: a CNP; a share of replies with BECN >= ecn_fraction; an RTT of an AckReq packet
+ * >= rtt_factor x base RTT. `congestion_tolerance` congested cycles in a row are severe. A clean
+ * cycle resets the count. Replies are sparse (coalesced ACKs), so a cycle without a reply or CNP is
+ * *silent*: it neither raises nor resets the count.
  *
- * Invariants: SEVERE is told only at the end of such a run, never on a silent cycle; a silent cycle
- * changes no estimate; after hp3_monitor_moved() nothing counts until a packet of the new path has
- * been answered, so that what was marked on the old path is never charged to the new one.
+ * Invariants: SEVERE is returned only at the end of such a run, never for a silent cycle. A silent
+ * cycle changes no estimate. After hp3_monitor_moved(), nothing counts until a packet on the new
+ * path has been answered, so marks of the old path never count for the new one.
  *
- * Round trips: one packet is timed at a time, from the first transmission of a packet with AckReq
- * to the first reply at or behind its PSN; any retransmission voids it (Karn, RFC 6298 section 3).
- * Base RTT is the minimum seen, and rises by 1/64 per 2^base_age_log2 ns, in cycles with replies
- * and never above the smoothed RTT: a route change does not leave it too small for ever, and the
- * next undisturbed round trip pulls it down at once.
+ * RTT: one packet is timed at a time, from the first transmission of a packet with AckReq to the
+ * first reply with its PSN or a later one. A retransmission voids the sample (Karn, RFC 6298
+ * section 3). The base RTT is the minimum. It rises by 1/64 per 2^base_age_log2 ns, in cycles with
+ * replies, and never above the smoothed RTT. So it adapts after a route change, and the next
+ * undisturbed RTT lowers it at once.
  *
- * Units: nanoseconds (monotonic), bytes, percent. A cycle is closed by the first call after its
- * end.
+ * Units: nanoseconds (monotonic), bytes, percent. The first call after the end of a cycle closes
+ * it.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,7 +43,7 @@ struct hp3_monitor_params {
 #define HP3_TOLERANCE_MAX 7u
 #define HP3_CYCLES_KEPT   7u
 
-/* What one cycle was: SILENT, CLEAN, or the signals that made it congested. */
+/* A cycle: SILENT, CLEAN, or the signals that made it congested. */
 #define HP3_CYCLE_SILENT    0x0u
 #define HP3_CYCLE_CNP       0x1u
 #define HP3_CYCLE_ECN       0x2u
@@ -52,31 +53,33 @@ struct hp3_monitor_params {
 
 /* hp3_monitor.watch */
 #define HP3_WATCH_TIMING 1u /* packet `psn` is being timed */
-#define HP3_WATCH_FRESH  2u /* moved, and nothing left on the new path yet */
-#define HP3_WATCH_GUARD  4u /* moved, and no answer yet to packet `psn` of the new path */
+#define HP3_WATCH_FRESH  2u /* moved; no packet has left on the new path yet */
+#define HP3_WATCH_GUARD  4u /* moved; packet `psn` on the new path is not answered yet */
 
-/* hp3_monitor.tally: replies of the open cycle, those with BECN; smoothed marked share, 1/4000 */
-#define HP3_TALLY_MAX          1023u /* where counting ends */
+/*
+ * hp3_monitor.tally: replies of the open cycle; those with BECN; smoothed share of BECN in 1/4000
+ */
+#define HP3_TALLY_MAX          1023u /* counters saturate here */
 #define HP3_TALLY_MARKED_SHIFT 10u
 #define HP3_TALLY_SHARE_SHIFT  20u
 #define HP3_TALLY_MARKED       (HP3_TALLY_MAX << HP3_TALLY_MARKED_SHIFT)
 #define HP3_TALLY_SHARE_NONE   4095u /* no reply yet */
 
-/* hp3_monitor.state: what says more of the open cycle than its replies (watch, cnp, slow); run */
+/* hp3_monitor.state: bits that need more than counting replies (watch, cnp, slow); run */
 #define HP3_WATCH_NEWS (0x1fu << 24)
 #define HP3_WATCH_RUN  (7u << 29)
 
-/* hp3_monitor.past: silent cycles; history, with CLEAN as the newest of it */
+/* hp3_monitor.past: silent cycles; history, with CLEAN as its newest entry */
 #define HP3_PAST_SILENT 7u
 #define HP3_PAST_CLEAN(past)                                                                       \
-	((((past) & ~0xfu) | HP3_CYCLE_CLEAN) << 4) /* one entry more, no silent ones behind it */
+	((((past) & ~0xfu) | HP3_CYCLE_CLEAN) << 4) /* one more entry, no silent cycle after it */
 
-/* All fields belong to the calls below. */
+/* Only the functions below access the fields. */
 struct hp3_monitor {
 	uint64_t cycle_end; /* ns */
 	union {
 		uint32_t timed_at; /* when packet `psn` left, ns modulo 2^32 */
-		uint32_t beyond; /* told by completions: hp3_monitor_compared(), ns */
+		uint32_t beyond; /* verbs mode: set by hp3_monitor_compared(), ns */
 	};
 	union {
 		struct {
@@ -88,17 +91,17 @@ struct hp3_monitor {
 		};
 		uint32_t state;
 	};
-	uint32_t base; /* RTT, ns; 0: unknown */
-	uint32_t smooth; /* RTT, ns; 0: unknown */
+	uint32_t base; /* base RTT, ns; 0: unknown */
+	uint32_t smooth; /* smoothed RTT, ns; 0: unknown */
 	uint32_t bytes; /* acknowledged in the open cycle */
 	uint32_t per_cycle; /* bytes acknowledged per cycle, smoothed */
 	union {
 		struct {
-			/* silent cycles since the newest in history; counting ends at 7 */
+			/* silent cycles since the newest in history; up to 7 */
 			uint32_t silent : 3;
-			/* packet `psn` left when the open cycle was over already */
+			/* packet `psn` left after the end of the open cycle */
 			uint32_t paused : 1;
-			/* HP3_CYCLES_KEPT cycles that were not, 4 bits each, newest lowest */
+			/* the newest HP3_CYCLES_KEPT other cycles, 4 bits each, newest lowest */
 			uint32_t history : 28;
 		};
 		uint32_t past;
@@ -108,7 +111,7 @@ struct hp3_monitor {
 
 _Static_assert(sizeof(struct hp3_monitor) == 40, "part of every flow record");
 
-/* Smoothed with 1/8 per sample or cycle; 0 while unknown. */
+/* Smoothed by 1/8 per sample or cycle; 0: unknown. */
 struct hp3_estimates {
 	uint32_t base_rtt_ns;
 	uint32_t rtt_ns;
@@ -116,25 +119,24 @@ struct hp3_estimates {
 	uint32_t rate_kbps; /* acknowledged payload */
 };
 
-/* A new flow, or a new epoch of its queue pair. */
+/* For a new flow, or a new epoch of its queue pair. */
 void hp3_monitor_init(struct hp3_monitor *m, uint64_t now);
 
-/* True while a packet is timed that has asked for an answer, and una says that none came. */
+/* Is a timed packet without a reply, as una shows? */
 static inline bool hp3_monitor_waits(const struct hp3_monitor *m, uint32_t una)
 {
 	return (m->watch & HP3_WATCH_TIMING) && hp3_psn_diff(m->psn, una) >= 0;
 }
 
-/* The flow was moved to another path: all but the clock starts anew. */
+/* The flow has moved to another path: resets all but the time of the cycle. */
 void hp3_monitor_moved(struct hp3_monitor *m);
 
-/* A round trip of this path known from elsewhere (probe, other flow): lowers or sets the base RTT.
- */
+/* An RTT of this path from elsewhere (a probe, another flow): sets or lowers the base RTT. */
 void hp3_monitor_offer_base(struct hp3_monitor *m, uint32_t rtt_ns);
 
 /*
- * A first transmission leaves. `ackreq`: it is to be timed, i.e. a SEND or WRITE with AckReq that
- * has no READ or ATOMIC outstanding before it (their responses would delay its ACK).
+ * A first transmission leaves. `ackreq`: time it. It is a SEND or WRITE with AckReq, and no READ or
+ * ATOMIC is outstanding, whose responses would delay its ACK.
  */
 static inline void hp3_monitor_sent(struct hp3_monitor *m, uint32_t psn, bool ackreq, uint64_t now)
 {
@@ -149,13 +151,13 @@ static inline void hp3_monitor_sent(struct hp3_monitor *m, uint32_t psn, bool ac
 	m->paused = now >= m->cycle_end;
 }
 
-/* A packet was retransmitted: answers cannot be told apart any more. */
+/* A packet was retransmitted, so a reply may be to either transmission. */
 static inline void hp3_monitor_retransmit(struct hp3_monitor *m)
 {
 	m->watch &= ~HP3_WATCH_TIMING;
 }
 
-/* An eighth of the way to `sample`, rounded towards it so that it is reached; without a branch. */
+/* 1/8 of the difference to `sample`, rounded so that the value reaches it; without a branch. */
 static inline uint32_t hp3_monitor_smoothed(uint32_t value, uint32_t sample)
 {
 	int64_t way = (int64_t)sample - value;
@@ -164,8 +166,9 @@ static inline uint32_t hp3_monitor_smoothed(uint32_t value, uint32_t sample)
 }
 
 /*
- * Bytes are acknowledged in lumps: what arrives after silent cycles was delivered during them too.
- * Of a pause only HP3_PAST_SILENT cycles count, lest the application's idling reads as a slow path.
+ * ACKs come in batches: bytes that arrive after silent cycles were delivered during these, too. Of
+ * a pause, only HP3_PAST_SILENT cycles count. Otherwise, an idle application would look like a slow
+ * path.
  */
 static inline uint32_t hp3_monitor_per_cycle(const struct hp3_monitor *m)
 {
@@ -184,9 +187,9 @@ static inline uint32_t hp3_monitor_cycle(
 }
 
 /*
- * What most replies are: unmarked, to a flow that waits for no answer, and the first one behind a
- * clean cycle. Closes that cycle, and the empty ones behind it, and opens the next with this reply.
- * False: it is not so; nothing was changed.
+ * The common case: an unmarked reply, no timed packet, and the first reply after a clean cycle.
+ * Closes that cycle and the empty ones after it, and opens the next one with this reply. False:
+ * another case; nothing was changed.
  */
 static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 	uint32_t bytes_acked, uint64_t now)
@@ -214,8 +217,8 @@ static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_moni
 }
 
 /*
- * The round trip of the packet that is timed, if an answer to `psn` ends it; ns. 0: it does not, or
- * what is kept of the time cannot tell after a pause.
+ * RTT of the timed packet in ns, if a reply with `psn` answers it. 0: it does not, or the stored
+ * time is ambiguous after a pause.
  */
 uint32_t hp3_monitor_times(const struct hp3_monitor *m, uint32_t psn, uint64_t now);
 
@@ -224,9 +227,8 @@ bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p
 void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 
 /*
- * A reply arrived (ACK, NAK, READ or ATOMIC response): its PSN, whether it bears BECN, and the
- * bytes that it newly acknowledges. True if it closed a cycle after which the path is severely
- * congested: time to act.
+ * A reply arrived (ACK, NAK, READ or ATOMIC response): its PSN, whether it has BECN, and the bytes
+ * that it newly acknowledges. True: it closed a cycle that makes the path severely congested.
  */
 static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 	uint32_t psn, bool marked, uint32_t bytes_acked, uint64_t now)
@@ -252,40 +254,40 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 }
 
 /*
- * Instead of packets: so many bytes completed, and a work request took so long, of which the least
- * ever seen under its conditions is known (0: none was timed). What is told after
- * hp3_monitor_moved() is of the new path. Result as of hp3_monitor_reply().
+ * Verbs mode: bytes completed, and the time of one work request with the shortest time under the
+ * same conditions (0: none was timed). After hp3_monitor_moved(), calls are about the new path.
+ * Returns as hp3_monitor_reply().
  */
 bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
 	uint32_t least_ns, uint32_t bytes, uint64_t now);
 
 /*
- * Told so, a flow that began on a slow path has never been quicker there. Probes know: the one of
- * the path in use took used_ns, the one of another path other_ns at the same moment. What it took
- * longer is from now on no part of the least, until the flow is moved, or compared again.
+ * Verbs mode: a flow that began on a slow path has a base that is too long. Probes on the path in
+ * use (used_ns) and on another path (other_ns), sent at the same time, show that. The difference no
+ * longer counts as part of the base, until the flow moves or is compared again.
  */
 void hp3_monitor_compared(struct hp3_monitor *m, uint32_t used_ns, uint32_t other_ns);
 
 /*
- * After that: the RNIC's port handled CNPs, maybe of others. The open cycle has had a CNP if
- * completions take longer at all: smoothed, by half of what rtt_factor asks of a round trip.
+ * Verbs mode: the RNIC's port handled CNPs, maybe of other queue pairs. The open cycle counts as
+ * one with a CNP if the smoothed completion time has risen by half of what rtt_factor requires.
  */
 void hp3_monitor_port_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p);
 
-/* A CNP for the flow arrived. Result as of hp3_monitor_reply(). */
+/* A CNP for the flow arrived. Returns as hp3_monitor_reply(). */
 bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 
 /*
- * Was it congested after `t`? True if one of the cycles since then was, as far back as they are
- * kept, or if none that was not silent has been closed since.
+ * Was the path congested after `t`? True also if none of the cycles since then was clean. Only the
+ * stored cycles count.
  */
 bool hp3_monitor_congested_since(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now);
 
-/* True after a clean spell: all cycles kept were clean. */
+/* Were all stored cycles clean? */
 bool hp3_monitor_calm(const struct hp3_monitor *m);
 
-/* When the newest reply that the estimates know of came, at the latest; not after `now`. */
+/* Latest time of the newest reply in the estimates; not after `now`. */
 static inline uint64_t hp3_monitor_heard(const struct hp3_monitor *m, uint64_t now)
 {
 	return hp3_min_u64(m->cycle_end, now);
@@ -295,9 +297,9 @@ void hp3_monitor_estimates(
 	const struct hp3_monitor *m, const struct hp3_monitor_params *p, struct hp3_estimates *est);
 
 /*
- * Why: the latest cycles that were not silent, oldest first, HP3_CYCLE_* each, and behind them
- * HP3_CYCLE_CNP if the open cycle has had a CNP, or else HP3_CYCLE_SILENT if silence followed.
- * Returns how many.
+ * The evidence: the latest cycles that were not silent, HP3_CYCLE_* each, oldest first. Then
+ * HP3_CYCLE_CNP if the open cycle has had a CNP, or else HP3_CYCLE_SILENT if silent cycles
+ * followed. Returns how many.
  */
 uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CYCLES_KEPT + 1]);
 const char *hp3_cycle_name(uint8_t cycle);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table itself: entries, their keys and what is known of them. Choices are in choice.c.
+ * The entries of the table, their keys and results. Choices are in choice.c.
  *
- * Two entries may come to bear the same id when a port's path becomes known late. Then the first
- * one has the knowledge, the other only counts the flows that hold its index, and goes with them.
+ * Two entries may get the same id when a port's path becomes known late. Then the first one keeps
+ * the results. The other only counts the flows that have its index, and is freed with them.
  */
 #include <errno.h>
 #include <string.h>

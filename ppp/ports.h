@@ -13,7 +13,7 @@ static inline uint16_t hp3_random_port(uint64_t *state)
 	return (uint16_t)(HP3_PORT_FIRST | (hp3_random(state) >> (64 - HP3_PORT_BITS)));
 }
 
-/* The first port of a block of so many (power of two) that is this address pair's. */
+/* First port of the address pair's block of `ports` ports (a power of two). */
 static inline uint16_t hp3_port_block(uint64_t addr, uint64_t salt, uint32_t ports)
 {
 	const uint32_t least = 0xc000;

@@ -2,37 +2,36 @@
 #ifndef HP3_PPP_SELFTEST_H
 #define HP3_PPP_SELFTEST_H
 /*
- * Do two ports really take different paths? Nothing guarantees it: a tunnel may hide the port, a
- * switch may hash only addresses, or the QPN as well. So it is measured and reported, never
- * assumed.
+ * Do two ports really take different paths? Nothing guarantees it: a tunnel may hide the port, or a
+ * switch may hash only addresses, or the QPN as well. So hp3 measures it.
  *
  * Two probes leave back to back, first on port a, then on port b. If both pass the same queues,
- * their round trips rise and fall together over many such pairs, and so do their congestion marks.
- * The figure is Kendall's rank correlation over the pairs of samples (Goodman-Kruskal gamma, in
- * permille, marks and round trips together): ranks, because one scheduler hiccup must not decide.
+ * their RTTs rise and fall together over many such pairs, and so do their congestion marks. The
+ * measure is Kendall's rank correlation over the pairs of samples (Goodman-Kruskal gamma, in
+ * permille, marks and RTTs together). It uses ranks, so that one scheduling delay does not decide.
  *
- * "Together" alone proves little, and "apart" proves nothing if each probe has noise of its own. So
- * the same is measured with both probes on *one* port, as a control:
+ * A high correlation proves little, and a low one proves nothing if each probe has noise of its
+ * own. So both probes on *one* port serve as a control:
  *
- *     control low or flat    -> UNKNOWN    the noise hides the queues, or there is no congestion
- *     control high, pair high -> SAME      they share the place where queues vary
- *     control high, pair low  -> DIFFERENT
- *     between                 -> UNKNOWN
+ *     control low or flat      -> UNKNOWN    the noise hides the queues, or there is no congestion
+ *     control high, pair high  -> SAME       they share the place where queues vary
+ *     control high, pair low   -> DIFFERENT
+ *     otherwise                -> UNKNOWN
  *
- * Pairs and controls take turns, several round trips apart, so that samples are independent and
- * both see the same times.
+ * Pairs and controls alternate, several RTTs apart, so that samples are independent and both cover
+ * the same time.
  *
- * SAME may also mean that only the shared last hop is congested: it is a statement about where
- * queues are now. With QPN a and b instead of ports the same test shows whether switches hash the
- * QPN (rule 18): then path tables must be keyed by it.
+ * SAME may also mean that only the shared last hop is congested: the verdict is about where queues
+ * are now. With QPNs a and b instead of ports, the same test shows whether switches hash the QPN
+ * (rule 18). Path tables are then keyed by it.
  *
  * Units: nanoseconds; correlation in permille, -1000 .. 1000.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_SELFTEST_SAMPLES 64u /* kept per series; the oldest is overwritten */
-#define HP3_SELFTEST_MIN     24u /* no verdict on fewer */
+#define HP3_SELFTEST_SAMPLES 64u /* kept per series; a new one overwrites the oldest */
+#define HP3_SELFTEST_MIN     24u /* no verdict with fewer */
 
 enum hp3_selftest_verdict {
 	HP3_SELFTEST_UNKNOWN,
@@ -40,7 +39,7 @@ enum hp3_selftest_verdict {
 	HP3_SELFTEST_DIFFERENT,
 };
 
-/* Two probes sent back to back, in the order sent. */
+/* Two probes sent back to back, in the order in which they left. */
 struct hp3_selftest_sample {
 	uint32_t rtt[2]; /* ns */
 	bool mark[2];
@@ -48,35 +47,36 @@ struct hp3_selftest_sample {
 
 struct hp3_selftest_series {
 	struct hp3_selftest_sample sample[HP3_SELFTEST_SAMPLES];
-	uint32_t added; /* since the start */
+	uint32_t added; /* number of samples so far */
 };
 
 struct hp3_selftest {
 	struct hp3_selftest_series pair; /* port a, then port b */
 	struct hp3_selftest_series control; /* port a, then port a again */
-	uint32_t resolution; /* ns: round trips that differ by no more are equal */
+	uint32_t resolution; /* ns: RTTs that differ by no more are equal */
 };
 
 struct hp3_selftest_report {
 	uint8_t verdict; /* enum hp3_selftest_verdict */
-	int16_t correlation, control; /* permille; 0 where `informative` is 0 */
+	int16_t correlation, control; /* permille; 0 if `informative` is 0 */
 	uint16_t samples, control_samples;
-	/* Pairs of samples that could be ordered on both ports, permille of all: near 0 = idle
-	 * network, nothing to see. */
+	/* Pairs of samples with an order on both ports, in permille of all. Near 0: the network is
+	 * idle, so there is nothing to compare. */
 	uint16_t informative, control_informative;
 };
 
 void hp3_selftest_init(struct hp3_selftest *t, uint32_t resolution_ns);
 
-/* Both answers of one back-to-back pair arrived; half-answered ones are left out by the caller. */
+/* Both probes of a pair were answered. The caller leaves out other pairs. */
 void hp3_selftest_add(struct hp3_selftest_series *s, const struct hp3_selftest_sample *sample);
 
 struct hp3_selftest_report hp3_selftest_report(const struct hp3_selftest *t);
 
 /*
- * Sums up verdicts over several pairs of ports, or of QPNs. A few percent of DIFFERENT come by
- * chance, so two of them say SPREAD. Two random draws share one of n >= 2 paths with 1/2 at most,
- * so HP3_TALLY_SAME verdicts SAME without any DIFFERENT say NO_SPREAD. Everything else is unknown.
+ * Combines verdicts on several pairs of ports, or of QPNs. A few percent of DIFFERENT come by
+ * chance, so SPREAD needs two of them. Two random draws share one of n >= 2 paths with probability
+ * 1/2 at most. So HP3_TALLY_SAME verdicts SAME, without any DIFFERENT, give NO_SPREAD. Everything
+ * else is unknown.
  */
 #define HP3_TALLY_SAME      10u
 #define HP3_TALLY_DIFFERENT 2u
