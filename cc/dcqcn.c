@@ -6,7 +6,7 @@
 #define FIRST_CNP 0x01u /* seen: alpha is valid */
 #define RUNNING   0x02u /* the increase timer runs */
 #define PENDING   0x04u /* a reduction is due at reduce_at */
-#define CNP_SEEN  0x08u /* in the alpha period that began at alpha_at */
+#define CNP_SEEN  0x08u /* a CNP arrived in the alpha period that began at alpha_at */
 
 #define STAGE_MAX 255u
 
@@ -20,7 +20,7 @@ static uint64_t bps(uint32_t mbps)
 	return mbps * UINT64_C(1000000);
 }
 
-/* Product of two fractions of HP3_ALPHA_ONE, to nearest. */
+/* Product of two fractions of HP3_ALPHA_ONE, rounded to nearest. */
 static uint32_t fraction_mul(uint32_t a, uint32_t b)
 {
 	return (uint32_t)(((uint64_t)a * b + (1u << 30)) >> 31);
@@ -38,7 +38,7 @@ static uint32_t fraction_of(uint64_t part, uint64_t whole)
 	return (uint32_t)(((part >> 12) << 31) / ((whole >> 12) + 1));
 }
 
-/* base^n. base <= 1023/1024, so that from n = 2^16 on nothing is left of it. */
+/* base^n. base <= 1023/1024, so the result is 0 from n = 2^16 on. */
 static uint32_t fraction_pow(uint32_t base, uint64_t n)
 {
 	uint32_t result = HP3_ALPHA_ONE;
@@ -64,7 +64,7 @@ static uint32_t alpha_up(uint32_t alpha, const struct hp3_dcqcn_params *p)
 	return fraction_mul(alpha, of_1024(p->dce_tcp_g)) + of_1024(1024 - p->dce_tcp_g);
 }
 
-/* alpha after `periods` more alpha periods, all without a CNP but perhaps the first. */
+/* alpha after `periods` more alpha periods; only the first one may have a CNP. */
 static uint32_t alpha_after(
 	const struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t periods)
 {
@@ -90,7 +90,10 @@ uint32_t hp3_dcqcn_alpha(const struct hp3_dcqcn *rp, const struct hp3_dcqcn_para
 	return alpha_after(rp, p, alpha_periods(rp, p, now));
 }
 
-/* The only place, but for lifts, that moves alpha's base: CNPs decide where roundings happen. */
+/*
+ * Updates the stored alpha. Only CNPs and lifts do that, so roundings do not depend on the number
+ * of calls.
+ */
 static void alpha_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
 	uint64_t periods = alpha_periods(rp, p, now);
@@ -106,8 +109,8 @@ static void alpha_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, ui
 }
 
 /*
- * How many steps of the stage `own` stay in the phase that it and the `other` are in now, and what
- * the target gains with each.
+ * The number of steps of the stage `own` until its phase may change. *add: what the target gains
+ * with each.
  */
 static uint64_t phase(const struct hp3_dcqcn_params *p, uint32_t own, uint32_t other, uint64_t *add)
 {
@@ -130,9 +133,9 @@ static uint64_t phase(const struct hp3_dcqcn_params *p, uint32_t own, uint32_t o
 }
 
 /*
- * `n` steps with the same gain. With a steady gain the distance target - rate settles within 41
- * steps at the gain, or one below, and stays: from there on both move alike, up to line rate, where
- * the distance halves to 0.
+ * Makes `n` steps with the same gain. Within 41 steps, the distance target - rate becomes constant:
+ * the gain, or one less. From there on, both rise alike, up to line rate. There, each step halves
+ * the distance.
  */
 static void steps(struct hp3_dcqcn *rp, uint64_t n, uint64_t add, uint64_t line)
 {
@@ -153,7 +156,7 @@ static void steps(struct hp3_dcqcn *rp, uint64_t n, uint64_t add, uint64_t line)
 	}
 }
 
-/* `n` increase steps that count in *own, one of rp's two stages. */
+/* Makes `n` increase steps, and counts them in *own, one of rp's two stages. */
 static void increase(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint8_t *own,
 	uint8_t other, uint64_t n)
 {
@@ -205,7 +208,7 @@ static void time_steps(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, u
 	increase(rp, p, &rp->time_stage, rp->byte_stage, n);
 }
 
-/* Line and minimum rate may have been reconfigured since the last call. */
+/* Line rate and minimum rate may have changed since the last call. */
 static void bound(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p)
 {
 	uint64_t line = bps(p->rpg_max_rate), least = bps(p->rpg_min_rate);
@@ -315,7 +318,7 @@ void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	restart(rp, p, now);
 }
 
-/* The next CNP takes this part of the rate at least: alpha / 2 of it. */
+/* Raises alpha, so that the next CNP reduces the rate by at least this part, alpha / 2. */
 static void answer_with(struct hp3_dcqcn *rp, uint32_t part, uint64_t now)
 {
 	uint32_t alpha = part > HP3_ALPHA_ONE / 2 ? HP3_ALPHA_ONE : 2 * part;
@@ -324,7 +327,7 @@ static void answer_with(struct hp3_dcqcn *rp, uint32_t part, uint64_t now)
 	return;
 #endif
 	if (!(rp->flags & FIRST_CNP))
-		return; /* that one finds initial_alpha_value */
+		return; /* the first CNP uses initial_alpha_value */
 	rp->alpha = hp3_max_u32(rp->alpha, alpha);
 	rp->alpha_at = now;
 }

@@ -5,7 +5,7 @@
 #define UNITS_PER_BYTE UINT64_C(8000000000) /* 8 bit of 10^9 units */
 #define RATE_MIN       UINT64_C(10000) /* bit/s */
 
-/* What is still owed at `now`. */
+/* The level at `now`. */
 static uint64_t debt_at(const struct hp3_pacer *p, uint64_t now)
 {
 	uint64_t paid;
@@ -37,8 +37,10 @@ void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now)
 
 uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now)
 {
-	/* What one nanosecond pays off is allowed on top: waiting times are rounded up to whole
-	 * nanoseconds, and the rest of the last one must not be lost. */
+	/*
+	 * The level may be higher by what one nanosecond drains. Waiting times are rounded up to
+	 * whole nanoseconds, and the rest of the last one must not be lost.
+	 */
 	uint64_t allowed, debt, wait;
 
 	if (__builtin_mul_overflow(burst_bytes, UNITS_PER_BYTE, &allowed) ||
