@@ -5,7 +5,7 @@
 
 #define WHOLE 4294967296.0 /* 2^32 */
 
-/* NULL, or what is wrong with the line. */
+/* NULL, or the error of the line. */
 static const char *take_line(struct hp3_cdf *c, double *share, char *line, uint64_t most)
 {
 	double size, up_to;
@@ -78,5 +78,5 @@ uint64_t hp3_cdf_mean(const struct hp3_cdf *c)
 	for (uint32_t i = 1; i < c->n; i++)
 		sum += (unsigned __int128)(c->size[i] + c->size[i - 1]) *
 		       (c->share[i] - c->share[i - 1]);
-	return sum >> 33 > 0 ? (uint64_t)(sum >> 33) : 1; /* as no size is less */
+	return sum >> 33 > 0 ? (uint64_t)(sum >> 33) : 1; /* no size is below 1 */
 }

@@ -114,8 +114,9 @@ static void check_idle(struct hp3_ini_doc *doc, const struct hp3_config *c)
 			c->eal.idle_deep_us, c->eal.idle_sleep_us, c->eal.idle_sleep_us);
 }
 
-/* Held packets must leave buffers to receive with: an empty pool would drop what the ACK comes in.
- * All lcores of a rail take from one pool.
+/*
+ * Held packets must leave free buffers: with an empty pool, the port drops the ACKs that end a
+ * hold. All lcores of a rail use one pool.
  */
 static void check_pool(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
@@ -213,7 +214,7 @@ void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_co
 	check_cc(doc, e);
 }
 
-/* Of hp3d: a simulator may know paths by other means. */
+/* Only for hp3d: a simulator may know paths by other means. */
 static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
 	if (e->words.placement && !e->trace && good2(doc, "ppp", "placement", "ppp", "identity"))
@@ -222,13 +223,13 @@ static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_con
 			"identity = trace, too, or placement = off");
 }
 
-/* Of port i: two to a rail. */
+/* The section of port i; a rail has two ports. */
 static void rail_section(const struct hp3_config *c, uint32_t i, char *buf, size_t cap)
 {
 	snprintf(buf, cap, "rail.%s", c->rails[i / 2].name);
 }
 
-/* Where the counts come from, and who hears them. */
+/* Moves by numbers of long flows need sources of these numbers, and peers that get them. */
 static void check_share_moves(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
 	uint32_t racks = 0;
@@ -305,7 +306,7 @@ static bool same_device(const char *a, const char *b)
 	return n > 0 && n == strcspn(b, ",") && strncmp(a, b, n) == 0;
 }
 
-/* What lies below two devices of different names. */
+/* Do two devices of different names use one interface? */
 static bool same_interface(const char *a, const char *b, char *name, size_t cap)
 {
 	char other[HP3_CONFIG_DEVARGS_MAX];
@@ -319,8 +320,9 @@ static const char *port(const struct hp3_config *c, uint32_t i)
 	return i % 2 == 0 ? c->rails[i / 2].rnic : c->rails[i / 2].net;
 }
 
-/* Each port is a device of its own: EAL refuses a second one of the same name without saying why.
- * Two devices on one interface would each see what the other sends.
+/*
+ * Each port needs a device of its own: EAL refuses a second one of the same name without a reason.
+ * Two devices on one interface would each receive what the other sends.
  */
 static bool taken(
 	struct hp3_ini_doc *doc, const struct hp3_config *c, uint32_t mine, uint32_t other)
@@ -378,7 +380,7 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 
 	check_memory(doc, c);
 	check_idle(doc, c);
-	if (!hp3_config_is_beside(c)) /* no packet comes, none is held */
+	if (!hp3_config_is_beside(c)) /* verbs mode holds no packets */
 		check_pool(doc, c);
 	hp3_config_check_policy(doc, &c->engine);
 	check_placement(doc, &c->engine);

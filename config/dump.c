@@ -122,7 +122,7 @@ static void dump_comment(FILE *out, const struct hp3_ini_key *key)
 
 struct dump {
 	FILE *out;
-	const struct hp3_ini_section *row; /* the one in print */
+	const struct hp3_ini_section *row; /* the section of the last key */
 };
 
 static int dump_item(void *arg, const struct hp3_ini_item *item)

@@ -18,7 +18,7 @@ void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *
 		errs->lost++;
 		return;
 	}
-	/* Sorted by line as they come; line 0 wraps to the greatest and so goes last. */
+	/* Keeps the list sorted by line. Line 0 wraps to the greatest number, so it is last. */
 	for (at = errs->count; at > 0 && list[at - 1].line - 1 > line - 1; at--)
 		list[at] = list[at - 1];
 	list[at] = (struct hp3_config_error){line, text};
@@ -71,7 +71,7 @@ static void report(struct hp3_ini_doc *doc, uint32_t line, const char *section, 
 		text = NULL;
 	}
 	if (text != NULL)
-		hp3_plain(text); /* it may end in JSON or on a terminal */
+		hp3_plain(text); /* it may be written to JSON or a terminal */
 	hp3_config_errors_add(doc->errs, line, text);
 }
 

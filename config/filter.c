@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITEM_MAX 64u /* longest item, with NUL */
+#define ITEM_MAX 64u /* bytes of the longest item, with NUL */
 #define QPN_MAX  0xffffffu
 
 bool hp3_list_each(const char *text, hp3_list_fn *fn, void *ctx)
@@ -74,7 +74,7 @@ bool hp3_prefix_parse(const char *item, struct hp3_prefix *p)
 	return true;
 }
 
-/* Adding to a filter; false: it is no item, or there is no room. */
+/* Adds an item to a filter; false: it is invalid, or there is no room. */
 static bool add_peer(void *ctx, const char *item)
 {
 	struct hp3_filter *f = ctx;

@@ -33,7 +33,7 @@ static bool is_ours(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* The last call failed, of the file or its folder: says why; < 0. */
+/* Reports the errno of a call for the file or its folder. Returns it, negated. */
 static int failed(const char *folder, FILE *err)
 {
 	int error = errno;
@@ -99,7 +99,7 @@ static void fingerprint_of(char text[HP3_FINGERPRINT_LEN], const uint8_t seed[HP
 	explicit_bzero(&id, sizeof(id));
 }
 
-/* False: the text is no identity. */
+/* Parses the file's text. False: it has no identity. */
 static bool take_text(char *text, uint8_t seed[HP3_SEED_LEN])
 {
 	char *rest = NULL, fingerprint[HP3_FINGERPRINT_LEN];
@@ -167,8 +167,7 @@ static int write_text(int fd, const uint8_t seed[HP3_SEED_LEN])
 
 /* --- the folder --- */
 
-/* `name`: of a new file that no other hp3d writes. Those of other PID namespaces may have our PID.
- */
+/* Opens a new file. Its name is random: an hp3d in another PID namespace may have the same PID. */
 static int open_new(int dir, char name[NAME_MAX + 1])
 {
 	uint64_t random;
@@ -179,7 +178,9 @@ static int open_new(int dir, char name[NAME_MAX + 1])
 	return openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* A new file; with `replace` in the place of the old one. -EEXIST: there is one. */
+/*
+ * Writes the file; with `replace`, an existing one is replaced. Otherwise -EEXIST if there is one.
+ */
 static int write_file(int dir, const uint8_t seed[HP3_SEED_LEN], bool replace)
 {
 	char name[NAME_MAX + 1];
@@ -231,11 +232,11 @@ static int open_file(int dir)
 struct place {
 	const char *folder;
 	int dir; /* the folder */
-	const struct hp3_identity *copied; /* replace(): what another host has, too */
+	const struct hp3_identity *copied; /* replace(): the identity that another host has, too */
 	FILE *err;
 };
 
-/* `seed`: of a new file; that of an old one takes its place. */
+/* Reads the file to `seed`. If there is none, writes one with `seed`. */
 static int read_or_make(const struct place *at, uint8_t seed[HP3_SEED_LEN])
 {
 	int fd = open_file(at->dir), ret;
@@ -246,7 +247,7 @@ static int read_or_make(const struct place *at, uint8_t seed[HP3_SEED_LEN])
 			return HP3_IDENTITY_MADE;
 		if (ret != -EEXIST)
 			return in_memory(at->folder, -ret, at->err);
-		fd = open_file(at->dir); /* of an hp3d that starts beside this one */
+		fd = open_file(at->dir); /* another hp3d that starts now wrote it */
 	}
 	if (fd < 0)
 		return failed(at->folder, at->err);
@@ -255,8 +256,10 @@ static int read_or_make(const struct place *at, uint8_t seed[HP3_SEED_LEN])
 	return ret < 0 ? ret : HP3_IDENTITY_READ;
 }
 
-/* The file, locked; -1: there is none that counts. hp3ds of this host replace it one after the
- * other. Nobody else can lock it: others cannot open it. */
+/*
+ * Opens and locks the file; -1: there is no valid one. So hp3ds of this host replace it one after
+ * the other. Other users cannot lock it, as they cannot open it.
+ */
 static int lock_file(const struct place *at)
 {
 	for (;;) {
@@ -273,11 +276,11 @@ static int lock_file(const struct place *at)
 		}
 		if (held.st_ino == is.st_ino && held.st_dev == is.st_dev)
 			return fd;
-		close(fd); /* it was replaced meanwhile */
+		close(fd); /* it was replaced before the lock */
 	}
 }
 
-/* The file has another identity than the one that was copied: another hp3d replaced it. */
+/* Has another hp3d replaced the copied identity in the file? If so, sets `seed`. */
 static bool is_replaced(const struct place *at, int fd, uint8_t seed[HP3_SEED_LEN])
 {
 	struct hp3_identity id;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "config/key_file.h"
 
-#define LINE_MIN (sizeof(":: :: ") - 1 + HP3_KEY_TEXT_LEN) /* of a line, at least */
+#define LINE_MIN (sizeof(":: :: ") - 1 + HP3_KEY_TEXT_LEN) /* bytes of the shortest line */
 
 bool hp3_is_key_text(const char *s)
 {
@@ -43,7 +43,7 @@ struct hp3_probe_key hp3_key_of_text(const char *s)
 	return key;
 }
 
-/* The last call failed: says why; < 0. */
+/* Reports errno. Returns it, negated. */
 static int failed(const char *path, const char *help, FILE *err)
 {
 	int error = errno;
@@ -52,7 +52,7 @@ static int failed(const char *path, const char *help, FILE *err)
 	return -error;
 }
 
-/* 0, or < 0 if this is no file to take keys from. */
+/* 0, or < 0 if hp3d may not read keys from this file. */
 static int suits(const char *path, int fd, struct stat *st, FILE *err)
 {
 	if (fd < 0 || fstat(fd, st) < 0)
@@ -76,7 +76,7 @@ static int suits(const char *path, int fd, struct stat *st, FILE *err)
 	return 0;
 }
 
-/* What is read, with a NUL behind it; NULL and *ret. */
+/* Reads the file to memory, with a NUL at the end. NULL: see *ret. */
 static char *take_in(const char *path, int fd, size_t size, size_t *len, int *ret, FILE *err)
 {
 	char *text = malloc(size + 1);
@@ -98,7 +98,7 @@ static char *take_in(const char *path, int fd, size_t size, size_t *len, int *re
 	return text;
 }
 
-/* The whole file, or NULL and *ret. */
+/* The whole file. NULL: see *ret. */
 static char *slurp(const char *path, size_t *len, int *ret, FILE *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -113,7 +113,7 @@ static char *slurp(const char *path, size_t *len, int *ret, FILE *err)
 	return text;
 }
 
-/* NULL, or what is wrong with the line. */
+/* NULL, or the error of the line. */
 static const char *take_line(char *line, struct hp3_pair_key *pair)
 {
 	char *rest = NULL, *word[4];
@@ -143,7 +143,7 @@ static int by_ends(const void *a, const void *b)
 		&((const struct hp3_pair_key *)a)->ends, &((const struct hp3_pair_key *)b)->ends);
 }
 
-/* NULL, or what is wrong, and in which line (0: in none). */
+/* NULL, or the error and the number of its line (0: no single line). */
 static const char *take_lines(char *text, struct hp3_pair_keys *keys, unsigned *number)
 {
 	const char *wrong;

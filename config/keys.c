@@ -62,7 +62,7 @@ static const char *const rail_modes[] = {"same", [1 + HP3_SPRAY_MOVE] = "move",
 				  .max = SIZEOF(struct hp3_config, sec.name) - 1, .valid = ok,     \
 				  .rule = r, .reloadable = RELOAD, .help = h                       \
 	}
-/* Text that nobody is shown. */
+/* A text that logs, dumps and bundles do not show. */
 #define SECRET(sec, name, h)                                                                       \
 	{                                                                                          \
 		WHERE(sec, name), .type = HP3_INI_STRING, .def_string = "",                        \

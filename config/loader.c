@@ -49,7 +49,7 @@ void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj)
 		const struct hp3_ini_key *key = &schema->keys[i];
 		const struct hp3_ini_section *row = hp3_ini_section_row(schema, key->section);
 
-		/* Elements of a family get theirs beforehand: all of them, used or not. */
+		/* All elements of a family get defaults now, used or not. */
 		for (uint32_t n = 0; n < (row->max > 0 ? row->max : 1); n++) {
 			char *field = (char *)obj + key->offset + row->array + n * row->stride;
 
@@ -62,7 +62,7 @@ void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj)
 	}
 }
 
-/* All problems of numbers end here, so that each tells the whole rule. */
+/* Reports an error of a number, always with the whole rule. */
 static void bad_int(struct hp3_ini_doc *doc, const char *section, const struct hp3_ini_key *key,
 	const char *problem)
 {
@@ -204,8 +204,7 @@ static void check_required(struct hp3_ini_doc *doc)
 	}
 }
 
-/* iniparser 4.1 opens its input by name: the checked lines lie in a file without one on any disk.
- */
+/* iniparser 4.1 opens its input by name. So the checked lines are in a memfd, not on a disk. */
 static int read_values(struct hp3_ini_doc *doc, const char *text, size_t len)
 {
 	int fd = memfd_create("hp3-config", MFD_CLOEXEC), ret;

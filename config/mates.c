@@ -3,7 +3,7 @@
 #include <string.h>
 #include "config/filter.h"
 
-#define WIDEST 7u /* bits of hosts in a prefix: more never fit */
+#define WIDEST 7u /* most host bits of a prefix: larger ones never fit */
 
 static bool add(struct hp3_mates *m, bool ipv6, const uint8_t *addr)
 {
@@ -34,7 +34,7 @@ static bool add_all(void *ctx, const char *item)
 	if (host_bits > WIDEST)
 		return false;
 	hosts = 1u << host_bits;
-	ends = !p.ipv6 && host_bits > 1; /* the net's own address, and its broadcast */
+	ends = !p.ipv6 && host_bits > 1; /* network and broadcast address */
 	*last &= (uint8_t) ~(hosts - 1);
 	for (uint32_t i = 0; i < hosts; i++, ++*last)
 		if (!(ends && (i == 0 || i == hosts - 1)) && !add(ctx, p.ipv6, addr))

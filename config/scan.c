@@ -11,9 +11,9 @@
 #include "base/urls.h"
 #include "config/doc.h"
 
-#define NO_SECTION  (-1L) /* none has begun */
-#define BAD_SECTION (-2L) /* one that was reported: its keys are passed over */
-#define SECRET      "(secret)" /* in place of one */
+#define NO_SECTION  (-1L) /* before the first section */
+#define BAD_SECTION (-2L) /* in a section with an error: its keys are skipped */
+#define SECRET      "(secret)" /* shown in place of a secret */
 
 struct scan {
 	struct hp3_ini_doc *doc;
@@ -99,7 +99,7 @@ static const struct hp3_ini_section *known_section(struct scan *s, const char *n
 	return row;
 }
 
-/* Appends the instance and, for a family, takes the next element of the array. */
+/* Appends an instance. For a family, it is the next element of the array. */
 static int add_section(struct scan *s, const struct hp3_ini_section *row, const char *name)
 {
 	struct hp3_ini_doc *doc = s->doc;
@@ -165,7 +165,7 @@ static int section(struct scan *s, char *text)
 	return add_section(s, row, name);
 }
 
-/* Is a value under this name, be it misspelt or in the wrong section, nobody's business? */
+/* May the value of this key be a secret? The key may be misspelt, or in the wrong section. */
 static bool is_secret(const struct hp3_ini_schema *schema, const char *name)
 {
 	struct hp3_nearest near = {.asked = name};
@@ -182,7 +182,7 @@ static bool is_secret(const struct hp3_ini_schema *schema, const char *name)
 	return false;
 }
 
-/* A line that says no key: does the name of a secret stand in it? */
+/* Does a line without a key contain the name of a secret key? */
 static bool has_secret(const struct hp3_ini_schema *schema, const char *line)
 {
 	for (size_t i = 0; i < schema->n_keys; i++)
@@ -224,7 +224,7 @@ static void unknown_key(struct scan *s, const char *key, const char *shown)
 	inst->touched = true;
 }
 
-/* Cuts *value after the value proper. What is wrong with it as text, or NULL. */
+/* Cuts a trailing comment off `value`. Returns the error of the text, or NULL. */
 static const char *cut_value(char *value)
 {
 	char *end, *rest;
@@ -258,7 +258,7 @@ static const char *cut_value(char *value)
 	return NULL;
 }
 
-/* Whatever key it is of, and be the key misspelt: a URL shows no password. */
+/* Copies a value for a message. Whatever its key, passwords in URLs are hidden. */
 static void show(char *buf, const char *value)
 {
 	char text[HP3_INI_LINE_MAX + 1];
@@ -270,7 +270,7 @@ static void show(char *buf, const char *value)
 		snprintf(buf, HP3_INI_SHOWN_MAX, "%.*s...", (int)HP3_INI_SHOWN_MAX - 4, text);
 }
 
-/* An entry for each known key, bad ones included: what was tried is not missing. */
+/* Adds an entry for a known key, even if its value is bad: it is then not reported as missing. */
 static int known_key(struct scan *s, const struct hp3_ini_key *key, char *value, const char *shown)
 {
 	struct hp3_ini_doc *doc = s->doc;
@@ -341,7 +341,7 @@ static int key_line(struct scan *s, char *text)
 	return 0;
 }
 
-/* Bytes of the character at p, or 0: it is no UTF-8 (RFC 3629). */
+/* Number of bytes of the UTF-8 character at p (RFC 3629); 0: invalid. */
 static size_t utf8(const unsigned char *p, size_t len)
 {
 	size_t n = *p < 0x80   ? 1
@@ -362,7 +362,7 @@ static size_t utf8(const unsigned char *p, size_t len)
 	return n;
 }
 
-/* Values go into JSON, which is UTF-8, and to terminals. */
+/* Values are written to JSON, which is UTF-8, and to terminals. */
 static bool is_plain(const char *raw, size_t len)
 {
 	size_t n;
