@@ -35,7 +35,7 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	return hp3_build_udp(buf, cap, &from, port, p, sizeof(p));
 }
 
-/* What a host with the key says may yet be nonsense. */
+/* Are the values of an authentic message in range? */
 static bool is_sense(const struct hp3_agree *a)
 {
 	return a->kind < HP3_AGREE_KIND_MAX &&

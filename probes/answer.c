@@ -61,7 +61,7 @@ static enum hp3_answer_fate drop(uint64_t *counter)
 	return HP3_ANSWER_DROP;
 }
 
-/* Of the probe that *d answers. */
+/* The cookie of the probe that *d answers. */
 static uint32_t cookie_of(
 	const struct hp3_datagram *d, uint32_t id, const struct hp3_probe_key *secret)
 {
@@ -72,7 +72,7 @@ static uint32_t cookie_of(
 	return hp3_probe_cookie(secret, &to, id);
 }
 
-/* Which key made the tag, or -EACCES. */
+/* Index of the key that made the tag, or -EACCES. */
 static int key_of(const struct hp3_datagram *d, uint16_t port, const struct hp3_probe_keys *keys,
 	const struct hp3_probe_key *secret)
 {

@@ -14,9 +14,9 @@
 #define IPV6_LEN      40u
 #define UDP_LEN       8u
 #define UDP_LEN_PROBE (HP3_PEER_IP_LEN4 - IPV4_LEN)
-#define VA            20u /* behind the start of UDP */
+#define VA            20u /* bytes from the start of the UDP header */
 
-/* The quoted UDP header and what follows it: n bytes. */
+/* Reads the n quoted bytes from the UDP header on. */
 static int read_udp(const uint8_t *udp, uint32_t n, struct hp3_expired *x)
 {
 	if (hp3_be16(udp + 2) != HP3_ROCE_UDP_PORT || hp3_be16(udp + 4) != UDP_LEN_PROBE)
@@ -32,7 +32,7 @@ static int read_quote(const uint8_t *q, uint32_t n, struct hp3_expired *x)
 {
 	uint32_t header = x->ipv6 ? IPV6_LEN : IPV4_LEN;
 
-	/* Probes bear neither options nor extension headers. */
+	/* Traces have neither IP options nor extension headers. */
 	if (n < header + UDP_LEN || (x->ipv6 ? q[0] >> 4 != 6 : q[0] != 0x45) ||
 		q[x->ipv6 ? 6 : 9] != PROTO_UDP)
 		return -ENOMSG;
@@ -63,7 +63,7 @@ int hp3_expired_read(
 	*x = (struct hp3_expired){.ipv6 = ipv6};
 	memcpy(x->hop, d.src, address);
 	err = read_quote(d.l4 + ICMP_LEN, d.len - ICMP_LEN, x);
-	if (err < 0 || memcmp(x->src, d.dst, address) != 0) /* told to somebody else */
+	if (err < 0 || memcmp(x->src, d.dst, address) != 0) /* the message is for another host */
 		return -ENOMSG;
 	return hp3_datagram_sum(&d) != 0 ? -EBADMSG : 0;
 }

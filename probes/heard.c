@@ -22,7 +22,7 @@ static uint64_t print_of(
 	return hp3_tag(&h->seed, HP3_TAG_SOURCE, &ends, 0, &what, 1) | 1;
 }
 
-/* Seconds of a stamp are within clock_s of now. */
+/* Is the stamp within clock_s of the clock? */
 static bool is_near(uint64_t stamp, const struct hp3_heard_time *time)
 {
 	uint64_t then = stamp / SECOND;
@@ -35,15 +35,17 @@ static uint64_t newest_of(const struct hp3_heard_sender *s)
 	return s->stamp[HP3_HEARD_STAMPS - 1];
 }
 
-/* Nothing that it refuses could count any more. Stamps ahead of the clock will, once time has come
- * to them. */
+/*
+ * May the record be reused? Yes if no stamp that it refuses can count any more. Stamps ahead of the
+ * clock can count later.
+ */
 static bool may_go(const struct hp3_heard_sender *s, const struct hp3_heard_time *time)
 {
 	return s->print == 0 ||
 	       (newest_of(s) / SECOND < time->clock && !is_near(newest_of(s), time));
 }
 
-/* In the place of one that may go. */
+/* Reuses a record for another sender. */
 static void begin(struct hp3_heard *h, struct hp3_heard_sender *s, uint64_t print)
 {
 	if (s->print != 0 && newest_of(s) > h->gone)
@@ -51,7 +53,7 @@ static void begin(struct hp3_heard *h, struct hp3_heard_sender *s, uint64_t prin
 	*s = (struct hp3_heard_sender){.print = print};
 }
 
-/* Its record, or room for one; NULL: neither. */
+/* The record of the sender, or one that may be reused; NULL: neither. */
 static struct hp3_heard_sender *sender_of(
 	struct hp3_heard *h, uint64_t print, const struct hp3_heard_time *time)
 {
@@ -68,7 +70,7 @@ static struct hp3_heard_sender *sender_of(
 	return room;
 }
 
-/* Since when messages of this peer count. */
+/* The stamp after which messages of this peer count. */
 static uint64_t begin_of(
 	struct hp3_heard *h, const struct hp3_addressing *a, const struct hp3_heard_time *time)
 {
@@ -88,7 +90,9 @@ static bool is_again(const struct hp3_heard_sender *s, uint64_t stamp)
 	return s->n == HP3_HEARD_STAMPS && stamp < s->stamp[0];
 }
 
-/* In ascending order, in the place of the oldest one where there are as many as can be. */
+/*
+ * Adds a stamp in ascending order. If there are HP3_HEARD_STAMPS already, it replaces the oldest.
+ */
 static void keep(struct hp3_heard_sender *s, uint64_t stamp)
 {
 	uint32_t i;
@@ -121,7 +125,7 @@ enum hp3_heard_fate hp3_heard_take(struct hp3_heard *h, const struct hp3_address
 	return HP3_HEARD_NEW;
 }
 
-/* The whole time is the one nearest to this host's. */
+/* The time nearest to this host's clock that has these low bits. */
 static uint64_t whole(uint64_t low, uint64_t clock_us)
 {
 	uint64_t ahead = (low - clock_us) & CLOCK_MASK;
@@ -136,7 +140,7 @@ void hp3_heard_clock(struct hp3_heard *h, const struct hp3_addressing *a, uint64
 	struct hp3_heard_sender *s;
 
 	if (time->clock > h->born / SECOND + 2ull * time->clock_s || !is_near(is, time))
-		return; /* whatever is near enough was made since */
+		return; /* stamps near the clock are newer than the start */
 	s = sender_of(h, print, time);
 	if (s == NULL || s->print == print)
 		return;

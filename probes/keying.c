@@ -4,9 +4,9 @@
 #include "probes/keying_internal.h"
 #include <sodium/crypto_shorthash.h>
 
-#define VLAN_KEPT (60 * HP3_KEYING_SECOND) /* after the RNIC's last packet in it */
-#define LOOKS     16u /* records that a new peer may ask to give way */
-#define TRIES     3u /* INITs before a record whose peer never replied may give way */
+#define VLAN_KEPT (60 * HP3_KEYING_SECOND) /* since the RNIC's last packet in a VLAN */
+#define LOOKS     16u /* records that a new peer may check for reuse */
+#define TRIES     3u /* INITs before a record whose peer never replied may be reused */
 #define PEERS_MIN 8u
 #define PEERS_MAX (1u << 20)
 #define ALIGN     64u
@@ -41,7 +41,7 @@ size_t hp3_keying_size(const struct hp3_keying_config *cfg)
 	return layout_of(cfg).size;
 }
 
-/* A key for one purpose. */
+/* Derives a key for one purpose. */
 static void derive(uint8_t key[HP3_KEY_LEN], const uint8_t random[HP3_SEED_LEN], uint8_t purpose)
 {
 	uint8_t in[1 + HP3_SEED_LEN / 2] = {purpose};
@@ -79,7 +79,7 @@ struct hp3_keying *hp3_keying_create(
 	return k;
 }
 
-/* The same for both directions. */
+/* The bucket of a pair: the same for both directions. */
 static uint32_t *bucket_of(const struct hp3_keying *k, const struct hp3_pair_ends *ends)
 {
 	struct hp3_pair_ends key = *ends;
@@ -115,7 +115,7 @@ struct hp3_keying_peer *hp3_keying_peer(
 	return NULL;
 }
 
-/* A nonce that nobody can foresee, and the peer's cookie is worth nothing for it. */
+/* Draws an unpredictable nonce. The cookie of the peer was for the old nonce, and is dropped. */
 void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p)
 {
 	uint8_t in[sizeof(uint64_t)], out[HP3_KEY_LEN];
@@ -175,7 +175,9 @@ static struct hp3_keying_peer *unlink_peer(struct hp3_keying *k, struct hp3_keyi
 	return p;
 }
 
-/* The oldest one that never replied; else one among the next few records. */
+/*
+ * Picks a record for reuse: the oldest whose peer never replied; otherwise, one of the next LOOKS.
+ */
 static struct hp3_keying_peer *displace(struct hp3_keying *k, uint64_t now)
 {
 #ifndef HP3_BREAK_KEYING_CROWD
@@ -220,7 +222,7 @@ static struct hp3_keying_peer *new_peer(
 	return p;
 }
 
-/* Another VLAN takes the place of one in which the RNIC talks no more, while there is no key. */
+/* Changes the VLAN if the pair has no key, and the RNIC no longer sends in the old VLAN. */
 static void talks_in(struct hp3_keying_peer *p, uint32_t vlan, uint64_t now)
 {
 	bool stays = p->vlan != HP3_KEYING_ANY_VLAN && (p->keyed || now - p->in_vlan < VLAN_KEPT);
@@ -262,7 +264,7 @@ void hp3_keying_end(struct hp3_keying *k, const struct hp3_pair_ends *ends)
 		return;
 	i = hp3_keying_number(k, p);
 	leave_bucket(k, p);
-	hp3_keying_replied(k, p); /* out of the list */
+	hp3_keying_replied(k, p); /* removes it from the list */
 	*p = (struct hp3_keying_peer){.next = k->free};
 	k->free = i + 1;
 	k->due[i] = HP3_KEYING_NEVER;

@@ -2,9 +2,9 @@
 /* Key agreement: the queue of X25519s, and what follows when one is done. */
 #include "probes/keying_internal.h"
 
-#define PROVE_WITHIN HP3_KEYING_SECOND /* before another public key may take the place of one */
+#define PROVE_WITHIN HP3_KEYING_SECOND /* time before another public key may replace one */
 
-/* New public keys of one peer. */
+/* Rate limit: new public keys of one peer. */
 static const struct hp3_limit peer_jobs = {1, 4};
 
 static void enqueue(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
@@ -27,7 +27,7 @@ static void enqueue(const struct hp3_keying_turn *t, const struct hp3_handshake 
 	k->last_job = number;
 }
 
-/* Another public key may not take its place yet. */
+/* Is a public key under way that another one may not replace yet? */
 static bool is_under_way(const struct hp3_keying_turn *t)
 {
 	const struct hp3_keying_trial *trial = &t->p->trial;
@@ -96,7 +96,7 @@ void hp3_keying_compute(struct hp3_keying_job *job)
 	job->err = hp3_identity_pair(&job->secrets, &job->ours, job->theirs, &job->ends);
 }
 
-/* What waited for the secrets goes on. */
+/* The secrets are here: processes the message that waited for them. */
 static bool go_on(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	const struct hp3_pair_secrets *s = &t->p->trial.secrets;

@@ -3,7 +3,7 @@
 #include "probes/keying_internal.h"
 
 #define WAIT_MAX (60 * HP3_KEYING_SECOND)
-#define SLOT     (1ull << 26) /* ns: silent peers become due together, so that looks are few */
+#define SLOT     (1ull << 26) /* ns: granularity of due times of silent peers */
 
 void hp3_keying_write(const struct hp3_keying_peer *p, uint32_t vlan, const struct hp3_handshake *h,
 	struct hp3_keying_message *out)
@@ -66,7 +66,10 @@ void hp3_keying_watch(struct hp3_keying *k, struct hp3_keying_peer *p)
 	k->next_due = hp3_min_u64(k->next_due, *due);
 }
 
-/* Its proof brings the key back, without another X25519 if no other public key came meanwhile. */
+/*
+ * Deletes the key. The peer's next proof restores it without another X25519, unless another public
+ * key arrives meanwhile.
+ */
 static void give_up_key(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now)
 {
 	struct hp3_keying_trial *trial = &p->trial;
@@ -84,7 +87,10 @@ static void give_up_key(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_
 	k->stats->silent++;
 }
 
-/* True: it was heard, and is to be looked at when that is long ago. Else it is to be asked. */
+/*
+ * True: the peer has the key, and sent a message recently. False: send an INIT. Deletes the key if
+ * the peer has been silent for too long.
+ */
 static bool is_heard(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now)
 {
 	if (!p->keyed)

@@ -7,7 +7,7 @@
 #define SLOT_SHIFT 36u /* slots of cookies: 69 s */
 #define ROUSED_FOR (60 * HP3_KEYING_SECOND)
 
-/* Answers to one peer. */
+/* Rate limit: answers to one peer. */
 static const struct hp3_limit peer_replies = {100, 16};
 
 static bool has_cookie(const struct hp3_keying_turn *t, const struct hp3_pair_ends *ends,
@@ -27,7 +27,7 @@ static bool has_cookie(const struct hp3_keying_turn *t, const struct hp3_pair_en
 	return false;
 }
 
-/* The peer is there, and our next INIT may be a minute away. */
+/* The peer sent an INIT, so it replies now. Our next INIT, perhaps a minute away, is sent soon. */
 static void rouse(const struct hp3_keying_turn *t)
 {
 	struct hp3_keying_peer *p = t->p;
@@ -76,7 +76,7 @@ static enum hp3_keying_fate take_init(const struct hp3_keying_turn *t,
 	return HP3_KEYING_ANSWER;
 }
 
-/* At most one further INIT for each that left by itself. */
+/* Sends the INIT again with the cookie: at most once for each INIT that was due. */
 static enum hp3_keying_fate take_cookie(
 	const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
@@ -110,7 +110,10 @@ static enum hp3_keying_fate take_proof(
 	return hp3_keying_take_proven(t, h, s) ? HP3_KEYING_ANSWER : HP3_KEYING_TAKEN;
 }
 
-/* A cookie shows no identity, and who has the key already changes nothing. */
+/*
+ * Is this a message with a new identity from another VLAN? Cookies carry no identity, and the
+ * identity that has the key changes nothing.
+ */
 static bool is_in_other_vlan(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	const struct hp3_keying_peer *p = t->p;
@@ -141,7 +144,7 @@ enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, ui
 			err == -EPROTONOSUPPORT ? &k->stats->other_version : &k->stats->bad_form);
 	t.p = hp3_keying_peer(k, &ends);
 	if (t.p == NULL || hp3_pair_ends_compare(&t.p->ends, &ends) == 0)
-		return hp3_keying_drop(&k->stats->strangers); /* or what we sent */
+		return hp3_keying_drop(&k->stats->strangers); /* or a reflected message of ours */
 	if (is_in_other_vlan(&t, &h))
 		return hp3_keying_drop(&k->stats->other_vlan);
 	switch (h.kind) {

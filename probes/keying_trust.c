@@ -2,7 +2,7 @@
 /* Key agreement: which identity gets the key. */
 #include "probes/keying_internal.h"
 
-#define CLONED_FOR (60 * HP3_KEYING_SECOND) /* from one event to the next */
+#define CLONED_FOR (60 * HP3_KEYING_SECOND) /* least time between two events */
 
 const struct hp3_pair_secrets *hp3_keying_secrets(
 	const struct hp3_keying_peer *p, const uint8_t public[HP3_PUBLIC_LEN])
@@ -32,7 +32,7 @@ bool hp3_keying_may_have_key(const struct hp3_keying_turn *t, const uint8_t publ
 #endif
 }
 
-/* Both hosts decide alike. */
+/* Both hosts get the same result. */
 static bool are_we_younger(const struct hp3_keying_config *cfg, const struct hp3_handshake *h)
 {
 	if (cfg->born_us != h->born_us)
@@ -79,7 +79,7 @@ static void adopt(const struct hp3_keying_turn *t, const struct hp3_handshake *h
 	hp3_keying_tell(t->k, &ev);
 }
 
-/* The peer has the secret of the public key that it showed. */
+/* The peer has proven its public key. */
 static void believe(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	const struct hp3_keying_config *cfg = &t->k->cfg;

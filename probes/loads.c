@@ -45,7 +45,7 @@ static enum hp3_loads_fate drop(uint64_t *counter)
 	return HP3_LOADS_DROP;
 }
 
-/* Do kind and numbers of items go together? */
+/* Do kind and numbers of items match? */
 static bool is_sense(const uint8_t *p)
 {
 	uint8_t kind = p[1] & 15, n = p[2], ways = p[3];

@@ -3,7 +3,7 @@
 #include "probes/peer.h"
 #include "roce/icrc.h"
 
-#define REPORT 0x80000000u /* in what the tag speaks for, above the QPN */
+#define REPORT 0x80000000u /* set in the tag's input, above the QPN, for reports */
 
 static uint64_t hash_of(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
 	const struct hp3_probe_key *key)
@@ -51,7 +51,7 @@ static uint64_t whole_time(uint16_t low, uint64_t clock)
 	return clock + (uint64_t)(int64_t)(int16_t)(low - (uint16_t)clock);
 }
 
-/* Which key made the tag in the frame, `upper` the upper half of a report's; or -EACCES. */
+/* Index of the key that made the tag, or -EACCES. `upper`: the upper half of a report's tag. */
 static int key_of(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
 	const uint8_t upper[4], const struct hp3_probe_keys *keys, uint64_t *hash)
 {

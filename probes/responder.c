@@ -3,12 +3,12 @@
 #include "probes/responder.h"
 
 #define WAYS  8u
-#define SHARE 16u /* of what all unknown sources get: that of one bucket */
+#define SHARE 16u /* a bucket gets this part of the rate of all unknown sources: 1/16 */
 
 struct source {
 	uint64_t print; /* hash of the address; 0: free */
 	uint64_t spent_until;
-	uint32_t turn; /* answers so far */
+	uint32_t turn; /* number of answers so far */
 };
 
 struct hp3_responder {
@@ -16,8 +16,8 @@ struct hp3_responder {
 	struct hp3_probe_key source_key;
 	struct hp3_probe_stats *stats;
 	struct hp3_window window;
-	uint64_t spent_until; /* by all */
-	uint64_t unknown_until; /* by all that are unknown */
+	uint64_t spent_until; /* state of the limit of all sources */
+	uint64_t unknown_until; /* state of the limit of all unknown sources */
 	uint64_t unknown[HP3_RESPONDER_UNKNOWN];
 	struct source *source;
 };
@@ -89,7 +89,7 @@ static uint64_t print_of(const struct hp3_responder *r, const struct hp3_address
 	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &from, 0, "", 0) | 1;
 }
 
-/* Who sends a probe knows its hash; which set of the window it falls into only the seed tells. */
+/* The sender of a probe can compute its hash. Only the seed decides the set of the window. */
 static uint64_t place_hash(const struct hp3_responder *r, uint64_t hash)
 {
 	static const struct hp3_addressing none;
@@ -97,7 +97,10 @@ static uint64_t place_hash(const struct hp3_responder *r, uint64_t hash)
 	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &none, 0, &hash, sizeof(hash));
 }
 
-/* The record of the source, or one that can be given up without losing anything; else NULL. */
+/*
+ * The record of the source, or one whose bucket is full, so that its loss changes nothing; else
+ * NULL.
+ */
 static struct source *source_of(struct hp3_responder *r, uint64_t print, uint64_t now)
 {
 	struct source *free = NULL, *s;
@@ -120,8 +123,10 @@ static enum hp3_respond_fate drop(uint64_t *counter)
 	return HP3_RESPOND_DROP;
 }
 
-/* Whose message it is: `keyed`: it bears a right tag of its sender; `known`: the local RNIC has a
- * connection with the sender. */
+/*
+ * The sender of a message. `keyed`: it and this host have a key, so valid messages have a right
+ * tag. `known`: the local RNIC has a connection with it.
+ */
 struct sender {
 	const struct hp3_addressing *a;
 	bool keyed, known;
@@ -146,7 +151,7 @@ static bool on_time(
 	return !from->keyed || apart <= r->cfg.clock_s;
 }
 
-/* May a source that is not known have an answer? If so it is paid for. */
+/* May hp3d answer an unknown source? If so, consumes the tokens. */
 static bool spend_unknown(struct hp3_responder *r, uint64_t print, uint64_t now)
 {
 	const struct hp3_limit *all = &r->cfg.unknown;
@@ -161,7 +166,10 @@ static bool spend_unknown(struct hp3_responder *r, uint64_t print, uint64_t now)
 	return true;
 }
 
-/* NULL, or what the probe is refused for; its source pays. `turn`: answers to it so far. */
+/*
+ * NULL, or the counter of the rate limit that refuses the probe. If NULL, consumes the tokens.
+ * `turn`: number of answers to the source before.
+ */
 static uint64_t *refused(
 	struct hp3_responder *r, const struct sender *from, uint64_t now, uint32_t *turn)
 {
@@ -188,7 +196,7 @@ static uint64_t *refused(
 	return NULL;
 }
 
-/* NULL, or what it is refused for before anybody pays. */
+/* NULL, or the counter of the check that the packet fails. Consumes no tokens. */
 static uint64_t *unsound(struct hp3_responder *r, int err, const struct sender *from,
 	const struct hp3_peer_probe *p, uint64_t clock)
 {
@@ -204,7 +212,7 @@ static uint64_t *unsound(struct hp3_responder *r, int err, const struct sender *
 	return NULL;
 }
 
-/* NULL, or what a report is refused for: it acted before, perhaps. */
+/* NULL, or the counter of the reason to refuse a report that may be a replay. */
 static uint64_t *report_replayed(struct hp3_responder *r, const struct hp3_peer_probe *p,
 	const struct hp3_addressing *a, uint64_t clock)
 {

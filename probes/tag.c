@@ -38,13 +38,13 @@ uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys, const struct hp3_addr
 	return hp3_pair_keyed(&keys->key[0], a) && hp3_pair_keyed(&keys->key[1], a) ? 2 : 1;
 }
 
-/* All but what a host says to itself, by secrets of its own. */
+/* True for messages between hosts. The other kinds have secrets of the host itself. */
 static bool is_between_hosts(enum hp3_tag_kind kind)
 {
 	return kind != HP3_TAG_SOURCE && kind != HP3_TAG_RANDOM && kind != HP3_TAG_COOKIE;
 }
 
-/* Of the sender and the receiver of *a; zero if they have none. */
+/* The key of the sender and the receiver of *a; zero if they have none. */
 static void key_between(
 	uint8_t use[HP3_KEY_LEN], const struct hp3_probe_key *key, const struct hp3_addressing *a)
 {

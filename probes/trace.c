@@ -4,9 +4,9 @@
 #include "probes/trace.h"
 #include "roce/icrc.h"
 
-#define SLOT_MASK (HP3_TRACES_MAX - 1) /* of an id: the slot; above: random */
+#define SLOT_MASK (HP3_TRACES_MAX - 1) /* low bits of an id: the slot; the others are random */
 
-enum { FREE, OPEN, LATE /* given up, but its answer may still come */ };
+enum { FREE, OPEN, LATE /* timed out, but a late message may still arrive */ };
 
 void hp3_tracer_init(struct hp3_tracer *t, const struct hp3_trace_params *params, uint64_t seed,
 	struct hp3_probe_stats *stats)
@@ -27,7 +27,10 @@ static bool same_ends(const struct hp3_trace_slot *s, bool ipv6, const uint8_t *
 	       !memcmp(s->src, src, address) && !memcmp(s->dst, dst, address);
 }
 
-/* Unguessable, and in its low bits (all that fits the IPv4 identification) the slot. */
+/*
+ * An unpredictable id. Its low bits are the slot; the IPv4 identification has room for no more than
+ * the low 16.
+ */
 static uint32_t draw_id(struct hp3_tracer *t, const struct hp3_addressing *a, uint32_t slot)
 {
 	uint64_t n = t->drawn++;
@@ -51,14 +54,13 @@ static int find_slot(const struct hp3_tracer *t, const struct hp3_addressing *a)
 	return free;
 }
 
-/* The same packet with another opcode; whoever gets it to the end drops it as it would the first
- * (rule 1). */
+/* Changes the opcode. The receiver's RNIC drops the packet as it drops a probe (rule 1). */
 static void set_opcode(uint8_t *frame, int len, uint8_t opcode)
 {
 	struct hp3_view v;
 
 	hp3_parse(frame, (uint32_t)len, &v);
-	frame[v.udp_off + 8] = opcode; /* the first of the BTH */
+	frame[v.udp_off + 8] = opcode; /* the first byte of the BTH */
 	hp3_icrc_store(frame, &v);
 }
 

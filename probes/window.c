@@ -5,7 +5,7 @@
 #define TIME_BITS 24u
 #define TIME_MASK ((1u << TIME_BITS) - 1)
 
-/* Never 0, so that a place in use is told apart from one that never was. */
+/* Never 0: a place of 0 was never used. */
 static uint64_t print_of(uint64_t hash)
 {
 	return (hash >> TIME_BITS | 1) << TIME_BITS;
