@@ -91,7 +91,7 @@ static uint8_t *put_udp_bth(uint8_t *p, const struct hp3_addressing *a, const st
 	return p + BTH_LEN;
 }
 
-/* In the order in which they follow each other where an opcode has several. */
+/* Writes the extended headers, in the order of the wire. */
 static uint8_t *put_extended(uint8_t *p, uint8_t ext, const struct hp3_fields *f)
 {
 	if (ext & HP3_EXT_DETH) {
@@ -230,7 +230,7 @@ int hp3_build_udp(void *buf, size_t cap, const struct hp3_addressing *a, uint16_
 	hp3_put_be16(p + 6, 0);
 	memcpy(p + UDP_LEN, payload, len);
 	uint16_t sum = hp3_sum_l4(ip, a->ipv6, 17, p, udp_len);
-	hp3_put_be16(p + 6, sum ? sum : 0xffff); /* 0 would say "none" (RFC 768) */
+	hp3_put_be16(p + 6, sum ? sum : 0xffff); /* 0 would mean "no checksum" (RFC 768) */
 	return (int)(udp + udp_len);
 }
 

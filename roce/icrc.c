@@ -18,10 +18,10 @@
 #define IPV4_LEN     20u
 #define IPV6_LEN     40u
 
-/* The register after the 8 bytes of ones with which every ICRC begins. */
+/* The register after the 8 bytes of 0xFF at the start of every ICRC. */
 #define CRC_AFTER_ONES 0xdebb20e3u
 
-static uint32_t in_use; /* HP3_ICRC_*; written before there are packets */
+static uint32_t in_use; /* HP3_ICRC_*; only written before packets arrive */
 
 static __attribute__((constructor)) void use_all(void)
 {
@@ -56,7 +56,10 @@ static void store32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* The fixed IP header with ones in place of what the network may change; returns its length. */
+/*
+ * Copies the fixed IP header, with ones in the fields that the network may change. Returns its
+ * length.
+ */
 static uint32_t masked_ip(const uint8_t *ip, bool ipv6, uint8_t out[IPV6_LEN])
 {
 	if (ipv6) {
@@ -107,14 +110,13 @@ bool hp3_icrc_ok(const void *frame, const struct hp3_view *v)
 	return load32((const uint8_t *)frame + v->icrc_off) == hp3_icrc(frame, v);
 }
 
-/* RFC 1624, equation 3, as a sum that is folded once at the end: 16-bit words leave and enter. */
+/* RFC 1624, equation 3, as a sum that is folded once at the end: replaces one 16-bit word. */
 static uint32_t csum_replace(uint32_t sum, uint32_t from, uint32_t to)
 {
 	return sum + (~from & 0xffff) + to;
 }
 
-/* The same for the ICRC, which begins at an odd place of the checksum where a length is not even.
- */
+/* The same for the ICRC. `odd`: it begins at an odd byte of the checksummed data. */
 static uint32_t csum_replace_icrc(uint32_t sum, uint32_t from, uint32_t to, bool odd)
 {
 	if (odd) {
@@ -154,7 +156,7 @@ void hp3_icrc_store(void *frame, const struct hp3_view *v)
 typedef uint32_t mul16_fn(uint16_t a, uint32_t b);
 typedef uint32_t power_fn(uint32_t n);
 
-/* x^(8n) mod P: for every RoCE MTU; up to the largest frame. */
+/* x^(8n) mod P. power_near(): up to the largest RoCE MTU; power_any(): up to the largest frame. */
 static inline uint32_t power_near(uint32_t n)
 {
 	return hp3_crc_pow_low[n];
@@ -171,9 +173,12 @@ uint32_t hp3_icrc_sport_weight(uint32_t after)
 	return power_any(after + 2);
 }
 
-#define NEAR_MAX (HP3_CRC_POW_LOW - 1 - 2) /* bytes from the UDP header to the ICRC */
+#define NEAR_MAX (HP3_CRC_POW_LOW - 1 - 2) /* bytes, UDP header to ICRC: power_near() */
 
-/* The upper six bits are 1, so that no port yields label 0, which means "unlabelled" (RFC 6437). */
+/*
+ * The upper six bits have the value 1. So no port gives label 0, which means "unlabelled" (RFC
+ * 6437).
+ */
 static uint32_t sport_to_flow_label(uint16_t sport)
 {
 	return 1u << 14 | ((sport ^ 1u) & 0x3fff);
@@ -184,7 +189,7 @@ static void put_flow_label(uint8_t *ip, uint32_t label)
 	hp3_put_be32(ip, (hp3_be32(ip) & ~0xfffffu) | label);
 }
 
-/* What only some frames need, after the change: UDP checksum and IPv6 flow label. */
+/* Updates the UDP checksum and the IPv6 flow label, which only some frames have. */
 static __attribute__((noinline)) void follow(
 	uint8_t *f, const struct hp3_view *v, uint16_t old_sport, bool flip, uint32_t old_icrc)
 {
@@ -203,19 +208,19 @@ static __attribute__((noinline)) void follow(
 		put_flow_label(f + v->l3_off, sport_to_flow_label(v->sport));
 }
 
-/* Port and AckReq become what is asked for; at least one of them changes. */
+/* Sets the port; `flip` inverts AckReq. At least one of them changes. */
 static inline __attribute__((always_inline)) void rewrite(
 	uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip, mul16_fn *mul16, power_fn *power)
 {
 	uint8_t *udp = f + v->udp_off, *icrc = f + v->icrc_off;
-	uint32_t after = (uint32_t)v->icrc_off - v->udp_off; /* bytes up to the ICRC */
+	uint32_t after = (uint32_t)v->icrc_off - v->udp_off; /* bytes, UDP header to ICRC */
 	uint16_t old_sport = v->sport;
 	uint32_t old_icrc = load32(icrc);
 
 	/*
-	 * A difference in k bytes, in the upper end of the word, weighs x^(8 * (4 - k)) more than
-	 * its distance: k is 2 for the port. AckReq is the last bit of its byte in CRC order, x^0:
-	 * a bare power.
+	 * A difference of k bytes in the upper end of the word has the weight x^(8 * (4 - k)),
+	 * times the power for its distance; k is 2 for the port. AckReq is the last bit of its byte
+	 * in CRC order, x^0, so the product is the power itself.
 	 */
 	uint32_t new_icrc =
 		old_icrc ^ mul16(__builtin_bswap16(old_sport ^ sport), power(after + 2));
@@ -233,7 +238,7 @@ static inline __attribute__((always_inline)) void rewrite(
 		follow(f, v, old_sport, flip, old_icrc);
 }
 
-/* Longer than any RoCE MTU. */
+/* For frames longer than any RoCE MTU. */
 static __attribute__((noinline)) void rewrite_far(
 	uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
 {
@@ -254,8 +259,8 @@ HP3_CRC_CLMUL static void rewrite_clmul(uint8_t *f, struct hp3_view *v, uint16_t
 #endif
 
 /*
- * A frame that has port and AckReq already stays untouched, its IPv6 flow label included, so that a
- * flow in its first place keeps the path which that label chose.
+ * A frame that has this port and AckReq already does not change. Its IPv6 flow label stays, too: a
+ * flow on its home port keeps the path that its label selects.
  */
 static inline void change(uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
 {

@@ -66,7 +66,7 @@ uint32_t hp3_icrc_sport_weight(uint32_t after);
 
 /*
  * The IPv6 flow label that hp3 writes for a UDP source port. Linux and mlx5 derive that port from
- * it (ibv_flow_label_to_udp_sport, rdma-core >= 29).
+ * it (ibv_flow_label_to_udp_sport, rdma-core >= 29), if the port is 49152 or more.
  */
 uint32_t hp3_sport_to_flow_label(uint16_t sport);
 

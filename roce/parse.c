@@ -41,7 +41,7 @@ static const uint16_t ecn_flags[4] = {
 	[HP3_ECN_CE] = HP3_VF_CE,
 };
 
-/* UDP, BTH and extended headers; the IP payload lies in [udp, end). */
+/* Parses UDP, BTH and extended headers; the IP payload is [udp, end). */
 static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	const uint8_t *f, uint32_t udp, uint32_t end, struct hp3_view *v)
 {
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	flags |= hp3_be16(p + 6) ? HP3_VF_UDP_CSUM : 0;
 	v->flags = (uint16_t)flags;
 
-	/* RETH and AETH always come first behind the BTH. */
+	/* RETH and AETH are always the first headers behind the BTH. */
 	const uint8_t *ext = bth + BTH_LEN;
 	if (op->ext & HP3_EXT_AETH) {
 		v->syndrome = ext[0];
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	return HP3_PARSE_OK;
 }
 
-/* The first fragment of a datagram has the ports, which begin at `udp`. */
+/* The first fragment of a datagram has the UDP ports, at `udp`. */
 static __attribute__((noinline)) enum hp3_parse_reason first_fragment(
 	const uint8_t *f, uint32_t udp, uint32_t end, struct hp3_view *v)
 {
