@@ -34,6 +34,7 @@
  *
  *     ASK      no packet of the queue pair is in flight, and this PSN is the next one to leave. If
  *              a packet leaves before the answer, the sender asks again with another number.
+ *              0: no value given.
  *     YES      the PSN that the receiver expects; 0: no value given
  *     MISSING  the missing PSN (rfr/missing.h)
  *     LEFT     the PSN of the MISSING
@@ -48,12 +49,12 @@
 #define HP3_AGREE_KINDS(X)                                                                         \
 	X(ASK, "ask") /* requests an agreement */                                                  \
 	X(SPRAYING, "spraying") /* keep-alive: packets are sprayed; asks for a YES */              \
-	X(OVER, "over")                                                                            \
+	X(OVER, "over") /* ends the agreement */                                                   \
 	X(LEFT, "left") /* answers MISSING with the port of that PSN */                            \
-	X(YES, "yes")                                                                              \
+	X(YES, "yes") /* the receiver resequences */                                               \
 	X(NO, "no") /* refuses, or knows no such agreement */                                      \
 	X(SLOW, "slow") /* packets of these EVs arrive late; answers no message */                 \
-	X(MARKED, "marked") /* likewise: these EVs are marked (ECN) more often */                  \
+	X(MARKED, "marked") /* these EVs are marked (ECN) more often; answers no message */        \
 	X(OFFER, "offer") /* for READ responses; OVER with number 0 declines it */                 \
 	X(MISSING, "missing") /* asks from which port this missing PSN left */
 

@@ -39,7 +39,7 @@
 #define HP3_ANSWER_COUNTS 4u
 
 struct hp3_answer {
-	uint32_t id; /* of the probe */
+	uint32_t id; /* id of the probe */
 	bool ce; /* the probe arrived with CE */
 	uint8_t key; /* index of the key of the probe, and of its answer */
 	uint8_t dscp; /* to build: DSCP of the answer; HP3_DSCP_KEPT: the probe's */

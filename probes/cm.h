@@ -25,7 +25,7 @@ enum hp3_cm_kind {
 struct hp3_cm_msg {
 	uint8_t kind; /* enum hp3_cm_kind */
 	uint32_t local_id; /* communication id of the sender */
-	uint32_t remote_id; /* of the receiver; 0 in a REQ */
+	uint32_t remote_id; /* communication id of the receiver; 0 in a REQ */
 	uint32_t qpn; /* REQ, REP: the sender's QPN; DREQ: the receiver's QPN */
 	uint32_t psn; /* REQ, REP: first PSN that the *other* side uses towards the sender */
 };

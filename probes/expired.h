@@ -18,7 +18,7 @@ struct hp3_expired {
 	bool ipv6;
 	bool has_id; /* the quote contains the VA of a peer probe (UC WRITE ONLY) */
 	uint8_t hop[16]; /* source address of the message; IPv4: first four bytes */
-	uint8_t src[16], dst[16]; /* of the quoted packet */
+	uint8_t src[16], dst[16]; /* addresses of the quoted packet */
 	uint16_t sport;
 	uint16_t ipv4_id; /* IPv4 */
 	uint32_t flow_label; /* IPv6 */

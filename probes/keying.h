@@ -252,7 +252,7 @@ const char *hp3_keying_event_name(enum hp3_keying_event_kind kind);
 
 struct hp3_keying_info {
 	struct hp3_pair_ends ends; /* from this host to the peer */
-	uint32_t vlan; /* in which the local RNIC talks to the peer, or HP3_KEYING_ANY_VLAN */
+	uint32_t vlan; /* VLAN in which the local RNIC talks to the peer, or HP3_KEYING_ANY_VLAN */
 	uint8_t state; /* enum hp3_keying_state */
 	bool we_began; /* HAS_KEY: the peer's proof was a REPLY to our INIT */
 	bool cloned; /* not HAS_KEY: the peer has proven our own identity */

@@ -45,7 +45,7 @@ struct hp3_keying_peer {
 	bool replied; /* the peer replied at some time; if not, the record is in a list */
 	bool had_key; /* not keyed: `public` had the key before the peer became silent */
 	uint8_t tries; /* not replied: number of INITs, at most UINT8_MAX */
-	uint32_t vlan; /* in which the local RNIC talks to it, or HP3_KEYING_ANY_VLAN */
+	uint32_t vlan; /* VLAN in which the local RNIC talks to it, or HP3_KEYING_ANY_VLAN */
 	uint32_t older, newer; /* not replied: neighbours in the list: record + 1, or 0 */
 	uint32_t next; /* in the bucket, or in the list of free records */
 	uint32_t next_job; /* next record in the queue of jobs */

@@ -51,8 +51,8 @@
 struct hp3_responder_config {
 	struct hp3_probe_keys keys;
 	/*
-	 * random and secret: which sources share a set of records or a bucket, and which probes
-	 * share a set of the window
+	 * Random and secret. It decides which sources share a set of records or a bucket, and which
+	 * probes share a set of the window.
 	 */
 	uint64_t seed;
 	struct hp3_heard *heard; /* replay protection of reports; the caller's, outlives this */
@@ -62,8 +62,8 @@ struct hp3_responder_config {
 	struct hp3_limit unknown; /* without a key: limit of answers to all unknown sources */
 	uint32_t sources; /* number of records of sources: a power of two, at least 8 */
 	/*
-	 * number of probes that the window can record: a power of two, at least 8. With 3 x clock_s
-	 * x all.rate, hardly a probe is refused at that rate if clocks agree
+	 * Number of probes that the window can record: a power of two, at least 8. With 3 x clock_s
+	 * x all.rate, hardly a probe is refused at that rate if clocks agree.
 	 */
 	uint32_t window;
 };
