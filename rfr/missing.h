@@ -29,26 +29,26 @@
 #include <stdint.h>
 #include "rfr/resequencer.h"
 
-#define HP3_MISSING_ASKS 3u /* for one gap */
+#define HP3_MISSING_ASKS 3u /* questions about one gap */
 
-/* The sender's. All 0 at first. */
+/* The sender's log. All 0 at first. */
 struct hp3_port_log {
-	uint64_t left[HP3_RESEQ_WINDOW]; /* by PSN: PSN 48, port 16; port 0: it is not known */
+	uint64_t left[HP3_RESEQ_WINDOW]; /* by PSN: 48 bits PSN, 16 bits port; port 0: not known */
 };
 
-/* The first transmission of this PSN leaves by the port. */
+/* The first transmission of this PSN leaves from the port. */
 static inline void hp3_port_log_put(struct hp3_port_log *l, uint32_t psn, uint16_t port)
 {
 	l->left[psn & (HP3_RESEQ_WINDOW - 1)] = (uint64_t)psn << 16 | port;
 }
 
-/* It is sent again, and may arrive from another port than the first transmission. */
+/* The PSN is sent again, and may arrive from another port than its first transmission. */
 static inline void hp3_port_log_forget(struct hp3_port_log *l, uint32_t psn)
 {
 	l->left[psn & (HP3_RESEQ_WINDOW - 1)] = 0;
 }
 
-/* From which port it left; 0: not known, too long ago, or sent again since. */
+/* The port that the PSN left from; 0: not known, too long ago, or sent again since. */
 static inline uint16_t hp3_port_log_find(const struct hp3_port_log *l, uint32_t psn)
 {
 	uint64_t left = l->left[psn & (HP3_RESEQ_WINDOW - 1)];
@@ -56,15 +56,15 @@ static inline uint16_t hp3_port_log_find(const struct hp3_port_log *l, uint32_t 
 	return left >> 16 == psn ? (uint16_t)left : 0;
 }
 
-/* The receiver's: the first gap of a queue pair. */
+/* The receiver's state: the first gap of a queue pair. */
 struct hp3_missing {
 	uint64_t came; /* bit n: a packet behind the gap has arrived from the port base ^ n */
 	uint64_t due; /* time of the next question */
-	uint32_t psn; /* the missing PSN; HP3_NO_PSN: there was none yet */
-	uint16_t base; /* port of lane 0 */
-	uint16_t other; /* port of the newest packet behind the gap from no lane; 0: none */
-	uint16_t port; /* from which the missing packet left; 0: not known */
-	uint8_t asked; /* questions about this gap; HP3_MISSING_ASKS: no more */
+	uint32_t psn; /* the missing PSN; HP3_NO_PSN: none yet */
+	uint16_t base; /* port of EV 0 (spread.h) */
+	uint16_t other; /* port of the newest packet behind the gap from no EV; 0: none */
+	uint16_t port; /* port that the missing packet left from; 0: not known */
+	uint8_t asked; /* questions about this gap so far */
 	uint8_t level; /* doublings of the first wait */
 	bool lost;
 };
@@ -73,7 +73,7 @@ struct hp3_missing {
 void hp3_missing_init(struct hp3_missing *m, uint16_t base);
 /*
  * `psn` has been missing since `gap_at`, and a packet behind it has arrived from the port. wait_ns:
- * the longest wait for a packet.
+ * longest wait for a packet.
  */
 void hp3_missing_behind(
 	struct hp3_missing *m, uint32_t psn, uint64_t gap_at, uint64_t wait_ns, uint16_t port);
@@ -84,7 +84,7 @@ static inline void hp3_missing_hurry(struct hp3_missing *m)
 		m->due = 0;
 }
 
-/* When to ask about `psn`, which is missing; UINT64_MAX: never. */
+/* Time of the next question about the missing `psn`; UINT64_MAX: never. */
 static inline uint64_t hp3_missing_due(const struct hp3_missing *m, uint32_t psn)
 {
 	return m->psn == psn && m->asked < HP3_MISSING_ASKS ? m->due : UINT64_MAX;

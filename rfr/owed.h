@@ -2,13 +2,13 @@
 #ifndef HP3_RFR_OWED_H
 #define HP3_RFR_OWED_H
 /*
- * What a requester is owed: PSNs of its READ and ATOMIC requests, to each of which one packet comes
- * back that bears it (IBTA 9.7.3.1.2, 9.7.5.1.8). PSNs of WRITEs and SENDs are not owed: an ACK
- * may speak for many of them.
+ * The responses that a requester waits for: PSNs of its READ and ATOMIC requests. Each gets one
+ * packet with that PSN (IBTA 9.7.3.1.2, 9.7.5.1.8). PSNs of WRITEs and SENDs do not count: one ACK
+ * may acknowledge many of them.
  *
- * The answers of several READs follow each other in the order of these PSNs, so whoever knows them
- * can put answers in order that took several paths (resequencer.h). An ACK or NAK stands behind the
- * answers to all PSNs that it acknowledges.
+ * Responses of several READs follow each other in the order of these PSNs. So a host that knows the
+ * PSNs can resequence responses that took several paths (resequencer.h). An ACK or NAK comes behind
+ * the responses to all PSNs that it acknowledges.
  *
  * Sans-IO. PSNs are 24 bits.
  */
@@ -16,22 +16,21 @@
 #include <stdint.h>
 #include "roce/wire.h"
 
-#define HP3_OWED      256u /* READs that do not follow each other: verbs allow 255 in flight */
-#define HP3_OWED_MOST (1u << 22) /* PSNs of one: "before" stays unambiguous */
+#define HP3_OWED      256u /* most READs with a gap between; verbs allow 255 outstanding */
+#define HP3_OWED_MOST (1u << 22) /* most PSNs of one, so that "before" stays unambiguous */
 
 struct hp3_owed {
 	uint32_t n;
 	struct hp3_owed_range {
 		uint32_t first, end; /* end: exclusive */
-	} range[HP3_OWED]; /* in order, apart from each other */
+	} range[HP3_OWED]; /* in PSN order, disjoint, not adjacent */
 };
 
-/* A READ or ATOMIC leaves, for the first time or again. False: no room for it, nothing has changed.
- */
+/* A READ or ATOMIC leaves, for the first time or again. False: no room, nothing has changed. */
 bool hp3_owed_add(struct hp3_owed *o, uint32_t psn, uint32_t span);
-/* All before this PSN has come. */
+/* All responses before this PSN have arrived. */
 void hp3_owed_done(struct hp3_owed *o, uint32_t psn);
-/* The first one from this PSN on; HP3_NO_PSN: none. */
+/* The first PSN still waited for, from `psn` on; HP3_NO_PSN: none. */
 uint32_t hp3_owed_from(const struct hp3_owed *o, uint32_t psn);
 
 #endif

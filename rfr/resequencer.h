@@ -2,36 +2,38 @@
 #ifndef HP3_RFR_RESEQUENCER_H
 #define HP3_RFR_RESEQUENCER_H
 /*
- * The receiver of a sprayed queue pair: its packets come by several paths, and the RNIC gets them
- * in the order of their PSNs (IBTA 9.7.5: a responder executes requests in that order, and answers
- * a gap with one NAK). The PSN is the sequence number; nothing is added to packets.
+ * The receiver of a sprayed queue pair. Packets arrive by several paths, and the RNIC gets them in
+ * PSN order. (IBTA 9.7.5: a responder executes requests in that order, and answers a gap with one
+ * NAK.) The PSN is the sequence number; packets carry nothing else.
  *
- * What is expected next passes at once. What is ahead of it is held, up to a window. When what was
- * lacking has come, all behind it follows in order. When it does not come for longer than the paths
- * differ (measured here, between two bounds) it is taken for lost: the RNIC gets a copy of the
- * packet behind the gap, and asks for what lacks by a NAK, once. All stays held: the requester
- * goes back, its first packet fills the gap, and what it repeats of what was held is no more than a
- * duplicate; and where the packet was merely late, all is there.
- * If the caller finds that it is lost (missing.h), the RNIC gets that copy at once.
- * Where it does not come even then, all that is held is given up, in order; likewise where a packet
- * has been held for the longest wait, that time and an eighth of it, however many gaps opened
- * before it one after the other: 5.5 longest waits with hp3d's parameters.
+ * The expected packet passes at once. Packets ahead of it are held, up to a window. When the
+ * missing packet arrives, all packets behind it follow in order. The wait for it depends on the
+ * measured lateness of packets, within two bounds. After that, it counts as lost. The RNIC gets a
+ * copy of the packet behind the gap, and sends one NAK. All packets stay held. The requester goes
+ * back, and its first packet fills the gap. Its repetitions of held packets are duplicates. If the
+ * packet was only late, nothing is missing.
  *
- * The RNIC corrects what is expected. An acknowledgement raises it. A NAK sets it back, unless that
- * PSN was given to the RNIC since something behind it was: the NAK may be older than that.
+ * If the caller finds that the packet is lost (missing.h), the RNIC gets that copy at once.
  *
- * Time in which the caller looked at no packet proves nothing: what lacks may have come. That time
- * counts neither for a gap nor for a packet that is held. What lacks is waited for anew then,
- * HP3_RESEQ_AGAIN times for one gap at most, and what is held is given up no sooner than the
- * longest wait afterwards. All of this adds one longest wait to the bound above, however often the
- * caller stops.
+ * If the packet still does not arrive, the RNIC gets all held packets, in order ("given up"). No
+ * packet is held for longer than the longest wait, give_up_ns, and an eighth of give_up_ns, however
+ * many gaps opened before it. With hp3d's parameters, that is 5.5 times the longest wait.
  *
- * Each call takes a constant number of steps: bitmaps of two levels say where the next held packet
- * is, however many slots between are empty.
+ * The RNIC corrects the expected PSN. An acknowledgement raises it. A NAK sets it back, unless the
+ * RNIC got that PSN after a packet behind it: the NAK may be older.
  *
- * A packet is a handle of the caller's, who holds it. Sans-IO: nothing here reads a clock or
- * allocates. PSNs are 24 bits, times ns. For RNICs that go back N: one that keeps what came out of
- * order would be told twice.
+ * Time in which the caller polled no packets proves nothing, because the missing packet may have
+ * arrived. That time does not count, neither for a gap nor for a held packet. The wait for the
+ * missing packet then starts again, HP3_RESEQ_AGAIN times per gap at most. Held packets are given
+ * up no sooner than the longest wait afterwards. All of this adds one longest wait to the bound
+ * above, however often the caller stops.
+ *
+ * Each call takes a constant number of steps: two levels of bitmaps find the next held packet,
+ * however many slots between are empty.
+ *
+ * The caller holds the packets; a handle stands for a packet. Sans-IO: no clock, no allocation.
+ * PSNs are 24 bits, times ns. For RNICs that go back N: an RNIC that keeps packets which arrive out
+ * of order would get the copied packet twice.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,57 +46,60 @@
 
 struct hp3_reseq_params {
 	uint32_t window; /* packets ahead that are held, < HP3_RESEQ_WINDOW */
-	uint64_t least_ns, most_ns; /* between which it is waited for a packet that is late */
-	uint64_t give_up_ns; /* from then on: until all that is held is given up */
+	uint64_t least_ns, most_ns; /* bounds of the wait for a missing packet */
+	uint64_t give_up_ns; /* after that wait: time until held packets are given up */
 };
 
 enum hp3_reseq_verdict {
-	HP3_RESEQ_PASS, /* in order; hp3_reseq_next() may have more */
+	HP3_RESEQ_PASS, /* in order; hp3_reseq_next() may return more packets */
 	HP3_RESEQ_OLD, /* the RNIC had it: a repetition, passes */
 	HP3_RESEQ_HOLD,
-	HP3_RESEQ_COPY, /* of one that is held: it is not needed */
-	HP3_RESEQ_BEYOND, /* the window: it passes, and the RNIC asks for what lacks */
+	/* a packet with this PSN is held: the caller may swap them (hp3_reseq_swap()) */
+	HP3_RESEQ_COPY,
+	/* beyond the window: the caller passes or drops it; hp3d drops it if packets are held */
+	HP3_RESEQ_BEYOND,
 };
 
 struct hp3_reseq_slot {
 	uint32_t handle;
-	uint32_t span; /* PSNs that it takes: of a READ as many as its responses; 0: not known */
-	uint64_t at; /* when it came */
+	uint32_t span; /* number of PSNs; of a READ as many as its responses; 0: not known */
+	uint64_t at; /* time of arrival */
 };
 
 struct hp3_reseq {
-	uint32_t expected; /* what the RNIC waits for */
-	uint32_t sweep; /* before it nothing is held */
-	uint32_t top; /* the highest one held */
-	uint32_t held; /* packets; some are only if `expected` lacks */
-	bool told; /* the RNIC was made to ask for it */
+	uint32_t expected; /* PSN that the RNIC expects */
+	uint32_t sweep; /* nothing is held before it */
+	uint32_t top; /* highest PSN held */
+	uint32_t held; /* number of held packets */
+	bool told; /* the RNIC got a copy of a packet behind the gap */
 	bool lost; /* `expected` is lost: hp3_reseq_lost() */
-	bool again; /* the caller's: what comes now may have been sent again */
-	bool asked; /* something behind `expected` was given to the RNIC */
-	uint8_t anew; /* times that it was waited for anew */
-	uint8_t ages; /* of `age`: in use */
+	bool again; /* set by the caller: the next arrival may be a retransmission */
+	bool asked; /* the RNIC got a packet behind `expected` */
+	uint8_t anew; /* times that the wait was started again */
+	uint8_t ages; /* entries of `age` in use */
 	uint32_t words; /* bit i: word[i] is not 0 */
-	/* PSNs [first, end) that were given to the RNIC when it may have asked for them already */
+	/* PSNs [first, end) that went to the RNIC after it may have sent a NAK for them */
 	uint32_t given_first, given_end;
-	uint64_t gap_at; /* since when it lacks: what is held next came then */
-	uint64_t read; /* until then the caller looked at no packet; 0: never so */
-	/* For how long others lacked, the most: lately, until `until`; and before that */
+	uint64_t gap_at; /* start of the wait for `expected`: when the packet behind it arrived */
+	uint64_t read; /* end of the newest time in which the caller polled no packets; 0: none */
+	/* longest wait for a missing packet: since `until` was set; and before that */
 	uint64_t late, before;
 	uint64_t until;
-	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW]; /* by PSN; valid with its bit */
-	/* Bit PSN % 64 of word PSN / 64, modulo the window: a packet is held in that slot */
+	/* by PSN; valid if its bit in `word` is set */
+	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW];
+	/* bit PSN % 64 of word PSN / 64, modulo the window: the slot holds a packet */
 	uint64_t word[HP3_RESEQ_WORDS];
-	/* Packets held from `at` on, until the next one's; the highest PSN of these. */
+	/* Packets held since `at`, until the next entry's; the highest PSN of these. */
 	struct hp3_reseq_age {
 		uint64_t at;
 		uint32_t top;
 	} age[HP3_RESEQ_AGES];
 };
 
-/* The RNIC waits for this PSN; nothing is held. Slots may have any content. */
+/* The RNIC expects this PSN; nothing is held. Slots may have any content. */
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn);
 
-/* Between two calls of hp3_reseq_next(): it is to be called again, before hp3_reseq_late(). */
+/* The expected packet is held: call hp3_reseq_next() again, before hp3_reseq_late(). */
 static inline bool hp3_reseq_follows(const struct hp3_reseq *r)
 {
 	uint64_t word = r->word[r->expected / 64 % HP3_RESEQ_WORDS];
@@ -102,46 +107,46 @@ static inline bool hp3_reseq_follows(const struct hp3_reseq *r)
 	return r->held != 0 && (word >> r->expected % 64 & 1);
 }
 
-/* How long what is held has been waiting for this packet; 0: nothing has. */
+/* How long held packets have waited for this packet; 0: it is not the missing one. */
 static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	return r->held != 0 && psn == r->expected ? now - r->gap_at : 0;
 }
 
 /*
- * A request packet came. span 0: a READ, and it is not known how many PSNs it takes. Its sender
- * uses one path from there on: what came behind it is in order.
+ * A request arrived. span 0: a READ with an unknown number of PSNs. Its sender uses one path from
+ * there on, so packets behind it arrive in order.
  */
 enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
 	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now);
-/* How far it is ahead of all that came. */
+/* Distance from the highest PSN that has arrived. */
 static inline int32_t hp3_reseq_leap(const struct hp3_reseq *r, uint32_t psn)
 {
 	return hp3_psn_diff(psn, r->held != 0 ? r->top : r->expected);
 }
-/* After HP3_RESEQ_COPY: it takes the place of the one that is held, which is returned. */
+/* After HP3_RESEQ_COPY: holds this packet instead. Returns the handle of the other one. */
 uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle);
-/* After HP3_RESEQ_PASS, until false: what follows in order. */
+/* After HP3_RESEQ_PASS, until false: the next held packet in order. */
 bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
 
 /*
- * May hp3_reseq_next() be left off here, and be called again later? True while the packet that is
- * expected is held, and nothing before it. What arrives meanwhile is held behind it.
+ * May the caller stop calling hp3_reseq_next() for now, and go on later? True while the expected
+ * packet is held, and nothing before it. Packets that arrive meanwhile are held behind it.
  */
 bool hp3_reseq_pauses(struct hp3_reseq *r);
 
-/* Between two of these: nothing comes before this PSN any more (rfr/owed.h). */
+/* Between two of these calls: no packet before this PSN will arrive any more (owed.h). */
 void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn);
 
-/* So long a packet is held at most that is held since then. */
+/* Latest time at which a packet held since `since` is given up. */
 uint64_t hp3_reseq_until(
 	const struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t since);
-/* When hp3_reseq_late() is to be called; UINT64_MAX: nothing lacks. */
+/* Time of the next hp3_reseq_late(); UINT64_MAX: no packet is missing. */
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*
- * It is time: until false, a packet that the RNIC gets although what is before it lacks. The
- * first time a copy (*copy) of just the one behind the gap, which stays held; the second time all,
- * in order.
+ * Until false: a packet that the RNIC gets though one before it is missing. The first time, a copy
+ * (*copy) of the packet behind the gap, which stays held. The second time, all held packets, in
+ * order.
  */
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
 	uint32_t *handle, bool *copy);
@@ -152,29 +157,32 @@ static inline void hp3_reseq_lost(struct hp3_reseq *r)
 	r->lost = true;
 }
 
-/* The packet in hand passes although what is expected lacks: the RNIC asks for that. */
+/* The packet in hand passes though `expected` is missing, so the RNIC sends a NAK. */
 void hp3_reseq_passes(struct hp3_reseq *r);
 /*
- * The RNIC has acknowledged all before this PSN. True: that was not known. hp3_reseq_had(), and
- * then hp3_reseq_next(), may have some afterwards.
+ * The RNIC has acknowledged all before this PSN. True: that is new. Then call hp3_reseq_had(), and
+ * hp3_reseq_next().
  */
 bool hp3_reseq_acknowledged(struct hp3_reseq *r, uint32_t psn, uint64_t now);
-/* Until false: a packet that is held, and that the RNIC has. */
+/* Until false: a held packet that the RNIC already has. */
 bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle);
 /*
- * The RNIC said that it waits for this PSN (NAK, RNR NAK), which may lie before `expected`: what it
- * was given has not reached it, or was refused. hp3_reseq_had() and hp3_reseq_next() may have some
- * afterwards. False: what is held reaches too far ahead, flush it and say it again.
+ * The RNIC expects this PSN (NAK, RNR NAK). It may be before `expected`: packets were lost on the
+ * way to the RNIC, or refused. Then call hp3_reseq_had() and hp3_reseq_next(). False: held packets
+ * are too far ahead; flush them and call this again.
  */
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
-/* The RNIC sends a READ again that asks for this PSN: all from there comes again. Else likewise. */
+/*
+ * The RNIC sends a READ again that begins at this PSN: all responses from there on come again.
+ * Returns as hp3_reseq_refused().
+ */
 bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /*
- * The caller looked at no packet until now, for `lost` ns in all since the last call: that does not
- * count. True: what lacks gets its time anew.
+ * The caller polled no packets until now, for `lost` ns in total since the last call: that time
+ * does not count. True: the wait for the missing packet starts again.
  */
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t lost, uint64_t now);
-/* Until false: all that is held, in order. */
+/* Until false: the next held packet, in order, whether or not others are missing. */
 bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle);
 
 #endif

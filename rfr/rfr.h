@@ -2,33 +2,33 @@
 #ifndef HP3_RFR_RFR_H
 #define HP3_RFR_RFR_H
 /*
- * Reorder-Free Rerouting (HP3, section "Conservative Switching" and "Fast Recovery"): the state
+ * Reorder-Free Rerouting (HP3, sections "Conservative Switching" and "Fast Recovery"): the state
  * machine of one move.
  *
- * What it promises: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted
- * them. To move a requester stream to another path, its sending stops behind a *closing packet*: a
- * first transmission with the highest PSN so far that carries AckReq. Packets behind it are held.
- * Once a reply proves that the closing packet has arrived, everything before it has arrived too
- * (one path is a FIFO) and the held packets leave, in order, on the new port. Anything else that
- * happens meanwhile ends the move on the old port: held packets leave there, in order and before
- * whatever the RNIC emits next (fast recovery).
+ * Guarantee: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted them. To
+ * move a requester stream to another path, the engine chooses a *closing packet*: a first
+ * transmission with the highest PSN so far that carries AckReq. It holds all packets behind that.
+ * Once a reply proves that the closing packet has arrived, all packets before it have arrived, too
+ * (one path is a FIFO). The held packets then leave, in order, on the new port. Any other event
+ * meanwhile ends the move on the old port: held packets leave there, in order and before the RNIC's
+ * next packet (fast recovery).
  *
  *     STEADY --severe--> SEEKING --winner--> as a move; --no better path--> STEADY
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
  *                         \------- loss, RNR, time-out, hold full -----> STEADY (old port)
  *
- * Where probes have to look like the flow's own packets (rule 2) they go out behind the drain:
+ * Probes that look like the flow's own packets (rule 2) leave after the drain:
  *
  *     DRAINING --arrived--> PROBING --a probe won--> STEADY (new port)
  *                              \--- none did, or as above --> STEADY (old port)
  *
- * With nothing in flight there is nothing to drain, so a long message may wait for answers, too,
- * before its first packet leaves:
+ * With nothing in flight there is no drain. So a long message may wait for answers to probes before
+ * its first packet leaves:
  *
  *     STEADY --idle, a long message begins--> PROBING
  *
- * A dead path (rule 13) holds nothing that could be overtaken, so it is left without a drain; what
- * the receiver misses only the RNIC can send again, so everything else waits for that:
+ * On a dead path (rule 13), nothing can be overtaken, so the flow leaves it without a drain. Only
+ * the RNIC can send the missing packets again, so all others wait for that:
  *
  *     STEADY, SEEKING --dead--> RESUMING --RNIC went back--> STEADY (new port)
  *
@@ -37,7 +37,7 @@
 #include "rfr/stream.h"
 #include "rfr/transitions.h"
 
-/* Up to SEEKING traffic flows on as if there were no move. */
+/* In STEADY and SEEKING, packets are forwarded as if there were no move. */
 enum hp3_rfr_state {
 #define X(sym, text) HP3_RFR_##sym,
 	HP3_RFR_STATES(X)
@@ -64,20 +64,19 @@ struct hp3_rfr_step {
 	uint8_t action; /* enum hp3_rfr_action */
 };
 
-/* What `input` does in `state`. Every pair has an answer; those not in the table change nothing. */
+/* The step for `input` in `state`. Pairs that are not in the table change nothing. */
 struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input input);
 
-/* What a move must know of its closing packet. */
+/* The closing packet of a move. */
 struct hp3_closing {
 	uint32_t psn; /* its BTH PSN */
-	/* first PSN behind it: nothing from here on has left (upper bound for a READ) */
+	/* first PSN behind it: nothing from there on has left (an upper bound for a READ) */
 	uint32_t end;
 };
 
 /*
- * A reply arrives while a move is under way: takes it into account in *s and says which input it is
- * (DRAINED, NAK, RNR, FATAL, CONTRADICTION or NONE). The caller has checked the reply's ICRC (rule
- * 6).
+ * A reply arrives during a move: updates *s and returns the input for the state machine (DRAINED,
+ * NAK, RNR, FATAL, CONTRADICTION or NONE). The caller has checked the reply's ICRC (rule 6).
  */
 enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 	const struct hp3_closing *c, const struct hp3_view *v);

@@ -2,53 +2,53 @@
 #ifndef HP3_RFR_SPRAYING_H
 #define HP3_RFR_SPRAYING_H
 /*
- * The sender's side of an agreement to spray a queue pair: its packets may take several paths at
- * once while the hp3d in front of the receiving RNIC puts them in order (resequencer.h).
+ * The sender's state machine of an agreement to spray a queue pair. Its packets may take several
+ * paths at once, because the receiver's hp3d resequences them (resequencer.h).
  *
- * What it promises: a first transmission leaves by another path than the one before it only after
- * the peer has said that it puts this queue pair in order, and only as long as it says so again and
- * again. All else leaves on the port in use.
+ * Guarantee: a first transmission takes another path than the one before it only while the peer's
+ * YES is recent. The sender asks in each keep-alive interval. All other packets take the port in
+ * use.
  *
  *     SINGLE --large message--> ASKING --yes--> SPRAYING --RNIC went back--> NARROW
  *                                  ^               |   ^--caught up, yes since--/
  *                                  |               \--peer no more--> ENDING --caught up--> SINGLE
  *
- * A receiver is bound for longer than a sender trusts it (HP3_SPRAY_BOUND beats without a word from
- * the sender, HP3_SPRAY_TRUST without one from the receiver), so what a sender stops to spray is
- * still put in order on its way.
+ * The sender sprays for HP3_SPRAY_TRUST intervals after the receiver's last message. The receiver
+ * resequences for HP3_SPRAY_BOUND intervals after the sender's last one. So it still resequences
+ * the last sprayed packets when they arrive.
  *
  * The transitions are one table that the C code and its tests share.
  */
 #include <stdint.h>
 
-#define HP3_SPRAY_TRUST 3u /* beats */
+#define HP3_SPRAY_TRUST 3u /* keep-alive intervals */
 #define HP3_SPRAY_BOUND 10u
 
 /* X(symbol, text) */
 #define HP3_SPRAY_STATES(X)                                                                        \
-	X(SINGLE, "single") /* one path; there is no agreement */                                  \
-	X(ASKING, "asking") /* one path; the peer was asked */                                     \
+	X(SINGLE, "single") /* one path; no agreement */                                           \
+	X(ASKING, "asking") /* one path; the peer has been asked */                                \
 	X(SPRAYING, "spraying") /* all paths */                                                    \
-	X(NARROW, "narrow") /* one path for now; what left by others may still travel */           \
-	X(ENDING, "ending") /* the same, and then no more */
+	X(NARROW, "narrow") /* one path for now; sprayed packets may be in flight */               \
+	X(ENDING, "ending") /* as NARROW, then the agreement ends */
 
 #define HP3_SPRAY_INPUTS(X)                                                                        \
 	X(LARGE, "large") /* a large message begins */                                             \
-	X(YES, "yes") /* the peer puts the queue pair in order */                                  \
-	X(NO, "no") /* it does not, or not any more */                                             \
-	X(SILENT, "silent") /* no word from it for HP3_SPRAY_TRUST beats */                        \
-	X(LOST, "lost") /* nor for HP3_SPRAY_BOUND beats */                                        \
+	X(YES, "yes") /* the peer resequences the queue pair */                                    \
+	X(NO, "no") /* it does not, or will not any more */                                        \
+	X(SILENT, "silent") /* no message from it for HP3_SPRAY_TRUST intervals */                 \
+	X(LOST, "lost") /* nor for HP3_SPRAY_BOUND intervals */                                    \
 	X(BACK, "back") /* the RNIC went back */                                                   \
-	X(FULL, "full") /* as much is in flight as the peer can resequence */                      \
-	X(CAUGHT_UP, "caught-up") /* what had left by several paths is acknowledged */             \
-	X(IDLE, "idle") /* no large message for long, nothing is in flight */                      \
+	X(FULL, "full") /* as much is in flight as the peer can hold */                            \
+	X(CAUGHT_UP, "caught-up") /* all sprayed packets are acknowledged */                       \
+	X(IDLE, "idle") /* no large message for long, nothing in flight */                         \
 	X(STOP, "stop") /* not wanted any more: the policy has changed */
 
 #define HP3_SPRAY_ACTIONS(X)                                                                       \
 	X(NONE, "none")                                                                            \
-	X(ASK, "ask") /* the peer, again and again until it answers */                             \
-	X(DRAIN, "drain") /* hold what follows until all that has left is acknowledged */          \
-	X(END, "end") /* tell the peer that the agreement is over */
+	X(ASK, "ask") /* ask the peer until it answers */                                          \
+	X(DRAIN, "drain") /* hold packets until all that left are acknowledged */                  \
+	X(END, "end") /* send OVER to the peer */
 
 /* X(state, input, next state, action) */
 #define HP3_SPRAY_TRANSITIONS(X)                                                                   \
@@ -98,7 +98,7 @@ struct hp3_spray_step {
 	uint8_t action; /* enum hp3_spray_action */
 };
 
-/* What `input` does in `state`. What the table does not have changes nothing. */
+/* The step for `input` in `state`. Inputs that are not in the table change nothing. */
 struct hp3_spray_step hp3_spray_step(enum hp3_spray_state state, enum hp3_spray_input input);
 
 const char *hp3_spray_state_name(enum hp3_spray_state s);

@@ -2,20 +2,20 @@
 #ifndef HP3_RFR_STREAM_H
 #define HP3_RFR_STREAM_H
 /*
- * In-flight accounting of one requester stream by PSN: what the local RNIC has emitted, what the
- * peer is known to have received. Everything that decides whether a path is empty stands on this.
+ * In-flight accounting of one requester stream by PSN: what the local RNIC has emitted, and what
+ * the peer is known to have received. Every decision that a path is drained depends on it.
  *
  * Invariants: una <= nxt; hi < nxt; a packet is NEW (first transmission) only if its PSN follows
- * exactly behind what was emitted before. A READ request takes ceil(length / PMTU) PSNs
- * (IBTA 9.7.3.1.2); the PMTU is not on the wire, so after a READ the next PSN is one of five
- * candidates until a FIRST or MIDDLE packet has shown the PMTU.
+ * exactly behind what was emitted before. A READ request takes ceil(length / PMTU) PSNs (IBTA
+ * 9.7.3.1.2). The PMTU is not on the wire. So after a READ, the next PSN is one of five candidates,
+ * until a FIRST or MIDDLE packet has shown the PMTU.
  *
  * A reply with PSN r proves that every request packet up to and including the one that contains r
- * has arrived (IBTA 9.7.5.1.2); that holds for ACKs and for READ/ATOMIC responses. A NAK or RNR NAK
+ * has arrived (IBTA 9.7.5.1.2). That holds for ACKs and for READ/ATOMIC responses. A NAK or RNR NAK
  * proves it for all before r.
  *
- * Before the first packet is seen nothing is known: PSNs below it count as in flight until a reply
- * at or behind it comes back (rule 11).
+ * PSNs before the first packet seen count as in flight, until a reply to it or a later one arrives
+ * (rule 11).
  */
 #include <stdbool.h>
 #include "base/likely.h"
@@ -27,20 +27,21 @@
 struct hp3_stream {
 	uint32_t una; /* oldest PSN not known to have arrived */
 	uint32_t hi; /* BTH PSN of the newest first transmission */
-	uint32_t nxt; /* lowest PSN that a next first transmission can carry */
-	uint32_t win; /* largest number of PSNs in flight seen */
+	uint32_t nxt; /* lowest PSN that the next first transmission can have */
+	uint32_t win; /* largest number of PSNs in flight so far */
 	uint32_t open_len; /* DMA length of the newest READ while its span is unknown, else 0 */
 };
 
 enum hp3_tx_kind {
-	HP3_TX_NEW, /* first transmission, exactly the next one */
-	HP3_TX_RETRANSMIT, /* emitted before; or a READ asked for again from its middle */
-	HP3_TX_EPOCH, /* neither: the queue pair was reset, or packets were lost before us */
+	HP3_TX_NEW, /* first transmission, with the next PSN */
+	/* emitted before; or a READ that begins in the middle of an earlier one */
+	HP3_TX_RETRANSMIT,
+	HP3_TX_EPOCH, /* neither: the queue pair was reset, or packets were lost before hp3d */
 };
 
 enum hp3_reply_kind {
-	HP3_REPLY_PROGRESS, /* una moved on */
-	HP3_REPLY_STALE, /* proves nothing new */
+	HP3_REPLY_PROGRESS, /* una has advanced */
+	HP3_REPLY_STALE, /* una is unchanged */
 	HP3_REPLY_BEYOND, /* acknowledges what was never emitted: contradicts the pairing */
 };
 
@@ -49,7 +50,7 @@ static inline uint32_t hp3_read_span(uint32_t len, uint32_t pmtu_log2)
 	return len == 0 ? 1 : (uint32_t)(((uint64_t)len + (1u << pmtu_log2) - 1) >> pmtu_log2);
 }
 
-/* PSNs that a request takes; of a READ while the PMTU is not known (0): the most that it may. */
+/* PSNs of a request; of a READ with unknown PMTU (0): the most that it may take. */
 static inline uint32_t hp3_request_span(const struct hp3_view *v, uint8_t pmtu_log2)
 {
 	if (!(v->flags & HP3_VF_READ))
@@ -64,29 +65,29 @@ static inline uint32_t hp3_stream_end(const struct hp3_stream *s)
 				: hp3_psn_add(s->hi, hp3_read_span(s->open_len, HP3_PMTU_LOG2_MIN));
 }
 
-/* True if every request packet emitted so far is known to have arrived. */
+/* Have all request packets emitted so far arrived? */
 static inline bool hp3_stream_idle(const struct hp3_stream *s)
 {
 	return hp3_psn_diff(s->una, s->hi) > 0;
 }
 
-/* Start over at a packet with this PSN: nothing is known about what was before it. */
+/* Starts anew at a packet with this PSN. PSNs before it count as in flight. */
 void hp3_stream_reset(struct hp3_stream *s, uint32_t psn);
 
-/* The slow half of hp3_stream_tx(): anything but the plain next packet. */
+/* The slow part of hp3_stream_tx(): all packets that are not simply the next one. */
 enum hp3_tx_kind hp3_stream_tx_slow(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2);
 
 /*
- * FIRST and MIDDLE packets of WRITE, SEND and READ responses are exactly one PMTU long
- * (IBTA 9.7.2.2); other packets teach nothing.
+ * FIRST and MIDDLE packets of WRITE, SEND and READ responses are exactly one PMTU long (IBTA
+ * 9.7.2.2). Other packets do not show the PMTU.
  */
 void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2);
 
-/* More PSNs are in flight than ever before: remembers it, keeps una within reach. */
+/* More PSNs are in flight than ever before: updates win, and keeps una within reach. */
 void hp3_stream_widen(struct hp3_stream *s);
 
-/* Takes a NEW packet into account. */
+/* Accounts for a NEW packet. */
 static inline void hp3_stream_emit(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t pmtu_log2)
 {
@@ -110,8 +111,8 @@ static inline void hp3_stream_emit(
 }
 
 /*
- * A request packet leaves the RNIC. NEW packets are taken into account, others change nothing.
- * *pmtu_log2 (0: unknown) is learnt on the way.
+ * A request packet leaves the RNIC. Accounts for it if it is NEW; other packets change nothing.
+ * Also learns *pmtu_log2 (0: unknown).
  */
 static inline enum hp3_tx_kind hp3_stream_tx(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2)

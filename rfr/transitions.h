@@ -2,58 +2,58 @@
 #ifndef HP3_RFR_TRANSITIONS_H
 #define HP3_RFR_TRANSITIONS_H
 /*
- * The state machine of a move as one table. rfr.c compiles it; tests walk it; a model is generated
- * from it.
+ * The state machine of a move as one table. rfr.c compiles it, tests walk it, and the model is
+ * generated from it.
  */
 
 /* X(symbol, text) */
 #define HP3_RFR_STATES(X)                                                                          \
 	X(STEADY, "steady") /* no move in progress */                                              \
-	X(SEEKING, "seeking") /* probes are out for a better path; traffic flows on */             \
-	X(CLOSING, "closing") /* move wanted, waiting for a packet that can close the old path */  \
-	X(DRAINING, "draining") /* closing packet is out, what follows is held */                  \
-	X(PROBING, "probing") /* the old path is empty; one probe at a time is out, all is held */ \
-	X(RESUMING, "resuming") /* the old path is dead; waiting for the RNIC to go back */
+	X(SEEKING, "seeking") /* probes are outstanding; packets are forwarded */                  \
+	X(CLOSING, "closing") /* requested; no packet has closed the old path yet */               \
+	X(DRAINING, "draining") /* the closing packet has left; later packets are held */          \
+	X(PROBING, "probing") /* nothing is in flight; probes are outstanding, packets are held */ \
+	X(RESUMING, "resuming") /* the old path is dead; waits for the RNIC to go back */
 
 #define HP3_RFR_INPUTS(X)                                                                          \
 	X(NONE, "none")                                                                            \
-	X(MOVE, "move") /* wanted; packets are in flight */                                        \
-	X(MOVE_IDLE, "move-idle") /* wanted; proven: nothing is in flight */                       \
-	X(MOVE_CLOSED, "move-closed") /* wanted; the newest packet can serve as closing one */     \
+	X(MOVE, "move") /* requested; packets are in flight */                                     \
+	X(MOVE_IDLE, "move-idle") /* requested; proven that nothing is in flight */                \
+	X(MOVE_CLOSED, "move-closed") /* requested; the newest packet can be the closing one */    \
 	X(SEEK, "seek") /* the path in use is severely congested */                                \
 	X(NO_BETTER, "no-better") /* no probe won */                                               \
-	X(TX_NEW, "tx-new") /* first transmission leaves the RNIC */                               \
+	X(TX_NEW, "tx-new") /* a first transmission leaves the RNIC */                             \
 	X(TX_RETRANSMIT, "tx-retransmit") /* the RNIC went back */                                 \
 	X(TX_EPOCH, "tx-epoch") /* the queue pair was reset */                                     \
-	X(DRAINED, "drained") /* reply: the closing packet (and all before) arrived */             \
+	X(DRAINED, "drained") /* a reply proves that the closing packet arrived */                 \
 	X(NAK, "nak") /* PSN sequence NAK: loss on the old path */                                 \
-	X(RNR, "rnr") /* receiver not ready */                                                     \
-	X(FATAL, "fatal-nak") /* NAK code 1-4: the queue pair is lost */                           \
-	X(CONTRADICTION, "contradiction") /* reply to what was never sent: wrong pairing */        \
+	X(RNR, "rnr") /* RNR NAK */                                                                \
+	X(FATAL, "fatal-nak") /* NAK code 1-4: the queue pair is in error */                       \
+	X(CONTRADICTION, "contradiction") /* reply to a PSN that was never sent: wrong pairing */  \
 	X(HOLD_FULL, "hold-full") /* no room to hold the next packet */                            \
-	X(TIMEOUT, "timeout") /* close_timeout or max_hold is over */                              \
-	X(CANCEL, "cancel") /* hp3d stops, operator calls it off */                                \
-	X(WAKE, "wake") /* nothing is in flight, a long message begins: where it goes is asked */  \
-	X(ASK, "ask") /* drained, but where to go is to be asked first (probes of kind standard)   \
-		       */                                                                          \
+	X(TIMEOUT, "timeout") /* close_timeout or max_hold has passed */                           \
+	X(CANCEL, "cancel") /* hp3d stops, or an operator cancels the move */                      \
+	X(WAKE, "wake") /* message-start probing: idle, and a long message begins */               \
+	X(ASK, "ask") /* drained; probes have to choose the path before the move (kind STANDARD,   \
+			 NAK) */                                                                   \
 	X(WON, "won") /* a probe won */                                                            \
 	X(DEAD, "dead") /* the path in use is dead (rule 13) */                                    \
-	X(TX_WANTED, "tx-wanted") /* resuming: the packet with which the receiver can go on */     \
-	X(TX_AHEAD, "tx-ahead") /* resuming: one behind it */                                      \
-	X(TX_AGAIN, "tx-again") /* the RNIC goes over what is held once more */                    \
-	X(CAUGHT_UP, "caught-up") /* resuming: nothing is missing before what is held */
+	X(TX_WANTED, "tx-wanted") /* resuming: the packet that the receiver expects */             \
+	X(TX_AHEAD, "tx-ahead") /* resuming: a packet behind that one */                           \
+	X(TX_AGAIN, "tx-again") /* the RNIC sends the held packets again */                        \
+	X(CAUGHT_UP, "caught-up") /* resuming: nothing is missing before the held packets */
 
 #define HP3_RFR_ACTIONS(X)                                                                         \
 	X(NONE, "none")                                                                            \
 	X(SWITCH, "switch") /* release on the new port, which is now in use */                     \
-	X(CLOSE, "close") /* let the packet in hand pass with AckReq: it closes */                 \
-	X(BEHIND, "behind") /* the newest packet sent closes; hold what follows */                 \
+	X(CLOSE, "close") /* pass the packet in hand with AckReq: it closes */                     \
+	X(BEHIND, "behind") /* the newest packet sent closes; hold later packets */                \
 	X(HOLD, "hold") /* hold the packet in hand */                                              \
 	X(RECOVER, "recover") /* release on the old port, then the packet in hand */               \
-	X(DISCARD, "discard") /* drop what is held: its queue pair is gone */                      \
-	X(PROBE, "probe") /* send the first probe; hold what follows */                            \
+	X(DISCARD, "discard") /* drop held packets: their queue pair is gone */                    \
+	X(PROBE, "probe") /* send the first probe; hold later packets */                           \
 	X(FAILOVER, "failover") /* use the new port; hold until the RNIC has gone back */          \
-	X(SUPERSEDE, "supersede") /* drop what is held: the RNIC sends it again */                 \
+	X(SUPERSEDE, "supersede") /* drop held packets: the RNIC sends them again */               \
 	X(RESUME, "resume") /* release on the new port, then the packet in hand */
 
 /* X(state, input, next state, action) */
