@@ -23,7 +23,8 @@
 struct hp3_spread_params {
 	uint32_t lanes; /* EVs: 1 .. HP3_LANES */
 	uint32_t alike; /* percent of the shortest RTT: EVs up to this are used */
-	uint32_t differ; /* % of the probed EVs: if so many are slower, unprobed EVs rest, too */
+	uint32_t
+		differ; /* % of the probed EVs: where so many are slower, unprobed EVs rest, too. */
 	/* Only EVs whose RTT exceeds the best by at most this are used; 0: all are. */
 	uint64_t reach_ns;
 	uint64_t late_ns; /* an EV is slow if its average lateness exceeds this */
