@@ -5,10 +5,10 @@
 #include "engine/flows/keys.h"
 
 #define ACTS_EACH 6u /* most that one call below adds */
-/* One call looks at so many records, and goes on until so many held packets have left. */
+/* One call visits at most RECORDS records, and stops after PACKETS held packets have left. */
 #define RECORDS HP3_SPRAY_ENDED
 #define PACKETS 512u
-#define CHANGED 128u /* ... or makes so many due */
+#define CHANGED 128u /* ... or makes this many due */
 
 static uint64_t out_until(const struct hp3_spray_out *o, uint64_t now)
 {
@@ -27,7 +27,7 @@ static uint64_t in_until(const struct hp3_spray_in *in, uint64_t now)
 	return in->refused_at + hp3_max_u64(lease, in->refused_lease);
 }
 
-/* What is due about one record, and when it is due next: later. */
+/* Handles the deadlines of one record and sets the next one, which is later than now. */
 static void record_tick(struct hp3_turn *t, uint32_t item)
 {
 	struct hp3_spraying *s = t->e->spraying;
@@ -57,7 +57,7 @@ static bool is_changed(const struct hp3_spraying *s)
 	return s->changed_outs != 0 || s->changed_ins != 0;
 }
 
-/* The policy has changed: a part of the agreements becomes due. */
+/* After a change of the policy: makes a part of the agreements due. */
 static void some_due(struct hp3_turn *t)
 {
 	struct hp3_spraying *s = t->e->spraying;
@@ -98,7 +98,7 @@ void hp3_spray_tick(struct hp3_turn *t)
 	}
 }
 
-/* hp3_tick() has looked at all agreements since they became due. */
+/* Has hp3_tick() visited all agreements since they became due? */
 static bool all_were_told(const struct hp3_engine *e)
 {
 	return !is_changed(e->spraying) && hp3_spray_due(e) > e->spraying->changed_at;

@@ -49,9 +49,9 @@ void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
 	in = hp3_in_find(e, hp3_key_addr(e, HP3_ENDS(p)), p->vlan, p->ipv6, lqpn, true);
 	if (in == NULL)
 		return;
-	if (in->flow != flow) /* the number has another queue pair now */
+	if (in->flow != flow) /* another queue pair has this QPN now */
 		hp3_spray_in_end(t, in, true);
-	else if (!(e->flows[flow].flags & HP3_FF_STARTED)) /* it was told of before it sends */
+	else if (!(e->flows[flow].flags & HP3_FF_STARTED)) /* the event came before packets */
 		hp3_spray_reads_anew(t, in, true);
 }
 
@@ -98,7 +98,7 @@ void hp3_spray_look_at_end(struct hp3_turn *t, uint32_t flow)
 	if (!t->e->flows[flow].pending)
 		return;
 	if (!hp3_pending_end(t->e, flow, 0))
-		hp3_pending_end_drop(t->e, flow); /* it was told late: the stream goes on */
+		hp3_pending_end_drop(t->e, flow); /* the event was late: the stream goes on */
 	else if (!hp3_spray_is_under_way(t, flow) && s->nended < HP3_SPRAY_ENDED)
 		s->ended[s->nended++] = flow;
 }
@@ -109,7 +109,7 @@ void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told)
 
 	if (told)
 		end_outs(t, flow, true);
-	else /* packets were lost before hp3d, perhaps */
+	else /* perhaps packets were lost before hp3d */
 		hp3_spray_unpaired(t, flow);
 	if (f->watch & HP3_FW_READS)
 		hp3_spray_reads_anew(t, hp3_in_of_reads(t->e, flow), told);

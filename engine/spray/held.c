@@ -3,21 +3,21 @@
 #include "engine/spray/receive.h"
 
 #define GIVE_UP 4u /* times the longest wait for a packet, until nothing is held any more */
-#define DOUBTS  2u /* pulses: so long is one believed who may not spray at all */
+#define DOUBTS  2u /* pulses: longest hold before spraying is certain */
 
 struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e)
 {
 	uint64_t most = e->cfg.spray.wait_ns;
 
 	return (struct hp3_reseq_params){.window = HP3_RESEQ_WINDOW - 1,
-		.least_ns = most / 2, /* hosts stand still now and then, and links are paused */
+		.least_ns = most / 2, /* hosts deschedule processes, PFC pauses links */
 		.most_ns = most,
 		.give_up_ns = GIVE_UP * most};
 }
 
 /*
- * The next gap may have been open for longer than it is waited for when it becomes the first one.
- * That is due now: a time in the past would say that hp3d was not called (hp3_spray_look()).
+ * The next gap may be older than the wait allows when it becomes the first one. It is then due now:
+ * a time in the past would look as if hp3d had been descheduled (hp3_spray_look()).
  */
 uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 {
@@ -38,7 +38,7 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 	return hp3_max_u64(due, t->now);
 }
 
-/* Held packets that leave together, in this order. */
+/* Held packets that one action hands over, in this order. */
 struct run {
 	uint32_t first, last, n, bytes;
 	uint32_t end; /* PSN behind the last one, or behind all that an ACK acknowledges */
@@ -56,7 +56,7 @@ static void add(struct hp3_engine *e, struct run *r, uint32_t handle)
 	r->bytes += e->held[handle].len;
 }
 
-/* Behind all free entries: the caller still has to go from one to the next. */
+/* Returns the entries to the end of the free list, because the caller still follows their links. */
 static void leave(
 	struct hp3_turn *t, struct hp3_spray_in *in, const struct run *r, enum hp3_act_kind kind)
 {
@@ -91,7 +91,7 @@ static void add_ack(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r
 	}
 }
 
-/* A packet from its slot, and before it the ACK that has its place there. */
+/* Adds a packet from its slot, and before it the held ACK if that has its place there. */
 static void add_slot(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, uint32_t handle)
 {
 	if (in->ack.held != 0 && hp3_psn_diff(in->ack.psn, e->held[handle].psn) < 0)
@@ -194,7 +194,7 @@ void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	e->stats.reseq_held++;
 }
 
-/* It is what it says that it is. */
+/* Is the ICRC right? */
 bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt)
 {
 #ifdef HP3_BREAK_SPRAY_UNCHECKED
@@ -203,7 +203,9 @@ bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt)
 	return hp3_pkt_icrc_ok(e, pkt);
 }
 
-/* One of the two may be another packet, whose PSN was damaged: not this one, if its ICRC is right.
+/*
+ * One of the two may be another packet with a damaged PSN. It is not this one, if its ICRC is
+ * right.
  */
 void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
@@ -228,7 +230,7 @@ void hp3_in_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3
 	leave(t, in, &r, HP3_ACT_DELIVER);
 }
 
-/* What is handed over comes behind the packet in hand, so that one is held for that long, too. */
+/* DELIVER comes behind the packet in hand, so this packet is held for that moment, too. */
 void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
@@ -265,7 +267,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 	hp3_in_ack_counts(in);
 	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params.most_ns) {
 		hp3_in_gap(t->e, in);
-		add_ack(t->e, in, &r); /* nothing came: the RNIC sees that by itself */
+		add_ack(t->e, in, &r); /* no response arrived: the RNIC sees that itself */
 	}
 	note_handed_over(t, in, &r);
 	leave(t, in, &r, HP3_ACT_DELIVER);

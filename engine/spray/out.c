@@ -4,14 +4,14 @@
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 
-#define IDLE_BEATS 100u /* without a large message, until the agreement ends */
+#define IDLE_BEATS 100u /* intervals without a large message until the agreement ends */
 #define BEHIND                                                                                     \
-	(1 << 15) /* PSNs: as many may have arrived since the receiver said what it expects */
-#define REFUSED_NS 1000000000u /* until a peer that did not agree is asked again */
+	(1 << 15) /* PSNs: as many may have arrived since the receiver sent what it expects */
+#define REFUSED_NS 1000000000u /* until a peer that refused is asked again */
 /*
- * Agreements are numbered by the time at which they began, in 66 us, so that a later one is told
- * from one before, over restarts of hp3d, too. 32 bits of that are said: none lasts so long that
- * its number and a later one are 2^31 or more apart.
+ * The number of an agreement is the time of its beginning in units of 66 us. So a later agreement
+ * has a greater number, even after a restart of hp3d. Messages carry 32 bits of it. No agreement
+ * lasts so long that its number and a later one are 2^31 or more apart.
  */
 #define NUMBER_SHIFT 16u
 #define LONGEST_NS   (1ull << (NUMBER_SHIFT + 30)) /* 19.5 h */
@@ -56,7 +56,7 @@ static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 	s->peer[o->peer].users--;
 }
 
-/* From here on nothing leaves by a lane but the one in use. */
+/* From here on, no packet takes another EV than the one in use. */
 static void narrow(struct hp3_turn *t, struct hp3_spray_out *o)
 {
 	o->behind = hp3_stream_end(&t->e->flows[o->flow].stream);
@@ -77,13 +77,13 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 	struct hp3_spray_step step = hp3_spray_step((enum hp3_spray_state)o->state, in);
 	bool sprayed = o->state == HP3_SPRAY_SPRAYING;
 
-	/* What set-up asks for may be refused for want of room alone. */
+	/* An ASK at set-up may be refused only because its half of the places is full. */
 	if (o->state == HP3_SPRAY_ASKING &&
 		((in == HP3_SPRAY_IN_NO && o->start == HP3_NO_PSN) || in == HP3_SPRAY_IN_LOST))
 		hp3_out_put_off(t, o);
 	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
-		o->beat_at = t->now; /* the peer is to know */
+		o->beat_at = t->now; /* tells the peer that spraying begins */
 		hp3_out_wake(t->e, o, t->now);
 	}
 	o->state = step.next;
@@ -93,7 +93,7 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 	case HP3_SPRAY_DO_DRAIN:
 		t->e->stats.sprays_broken += in == HP3_SPRAY_IN_NO;
 		t->e->stats.sprays_full += in == HP3_SPRAY_IN_FULL;
-		if (!o->reads) /* nothing tells when these have arrived (rule 12) */
+		if (!o->reads) /* no reply shows when these have arrived (rule 12) */
 			hp3_move_drain(t, o->flow);
 		break;
 	case HP3_SPRAY_DO_END:
@@ -124,7 +124,7 @@ bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f)
 uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now)
 {
 	s->number = hp3_max_u64(now >> NUMBER_SHIFT, s->number + 1);
-	if ((uint32_t)s->number == 0) /* says that there is no agreement */
+	if ((uint32_t)s->number == 0) /* 0 means: no agreement */
 		s->number++;
 	return (uint32_t)s->number;
 }
@@ -134,7 +134,7 @@ static uint32_t own_beat_us(const struct hp3_engine *e)
 	return (uint32_t)hp3_max_u64(e->cfg.spray.beat_ns / 1000, 1);
 }
 
-/* Its number among `out`; HP3_NO_SPRAY: there is none. */
+/* The index in `out`; HP3_NO_SPRAY: no place. */
 static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool reads)
 {
 	struct hp3_spraying *s = t->e->spraying;
@@ -169,7 +169,7 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 	hp3_out_input(t, &s->out[own], HP3_SPRAY_IN_LARGE);
 	s->out[own].beat_at = t->now;
 	hp3_out_wake(t->e, &s->out[own], t->now);
-	if (start == HP3_NO_PSN) /* at set-up, another round of probes may do */
+	if (start == HP3_NO_PSN) /* at set-up, another round of probes may compare EVs */
 		hp3_spray_rounds_want(t, &s->out[own]);
 	return own;
 }
@@ -211,7 +211,7 @@ bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32
 	return place;
 }
 
-/* Half of the room is for queue pairs that are known to have large messages. */
+/* Half of the places is for queue pairs that have already sent a large message. */
 void hp3_spray_setup(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -222,7 +222,7 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow)
 		hp3_out_begin(t, flow, f->stream.nxt);
 }
 
-/* After a refusal no message of the pair has a place looked for until REFUSED_NS are over. */
+/* After a refusal, no message of the pair looks for a place until REFUSED_NS have passed. */
 void hp3_out_large(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_pair *p = &t->e->pairs.pairs[t->e->flows[flow].pair];
@@ -246,7 +246,7 @@ bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o)
 	hp3_out_put_off(t, o);
 	if (o->chosen)
 		hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
-	else /* all has left by one path */
+	else /* all packets took one path */
 		hp3_out_end(t, o, true);
 	return true;
 }
@@ -297,9 +297,9 @@ void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over)
 }
 
 /*
- * Where QPNs return, packets of the queue pair before it may have told the receiver what is
- * expected. The question is void then: the receiver learns it again. The next one leaves a
- * keep-alive interval after it, or a peer that always answers so would get one for each answer.
+ * If QPNs return, packets of the earlier queue pair may have set what the receiver expects. The ASK
+ * is then void, and the receiver learns the PSN again. The next ASK leaves after a keep-alive
+ * interval. Otherwise, a peer that always answers so would get one for each answer.
  */
 static bool is_of_before(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_agree *a)
 {
@@ -377,7 +377,7 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	}
 	if ((int32_t)(a->turn - o->answered) < (a->kind != HP3_AGREE_NO) ||
 		(int32_t)(a->turn - o->turn) > 0)
-		return; /* an old one; or to what was never said. NO may follow YES */
+		return; /* an old answer, or to a turn never sent. NO may follow YES */
 	if (a->kind == HP3_AGREE_YES && o->turn - a->turn >= HP3_SPRAY_SAID)
 		return;
 	if (is_of_before(t, o, a))
@@ -395,9 +395,9 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 }
 
 /*
- * Nothing large has left for long, or it ends, and nothing is on its way by several paths: of READ
- * responses time alone tells. Of requests, too, where nothing large has left for long: their queue
- * pair may have ended with packets in flight, so that nobody acknowledges them any more.
+ * No large message for long, or ENDING, and no sprayed packet in flight. For READ responses, only
+ * time shows that. After a long time without a large message, also for requests: the queue pair may
+ * have ended with packets in flight, which are never acknowledged.
  */
 static bool is_quiet(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
@@ -421,8 +421,8 @@ static bool is_to_stop(const struct hp3_turn *t, const struct hp3_spray_out *o)
 }
 
 /*
- * The receiver is bound by the interval that it has heard of. So another one is stated only where
- * the one before was confirmed, and until it is, too, both count.
+ * The receiver's lease depends on the interval that it knows. So a new interval is stated only
+ * after the one before was confirmed. Until the new one is confirmed, both count.
  */
 static void say_again(struct hp3_turn *t, struct hp3_spray_out *o)
 {

@@ -3,7 +3,7 @@
 #include "engine/spray/spray.h"
 #include "engine/flows/keys.h"
 
-#define FORGET_NS 1000000000u /* words come no later */
+#define FORGET_NS 1000000000u /* no message arrives later than this */
 
 struct who {
 	uint64_t addr;
@@ -34,7 +34,7 @@ static struct hp3_spray_peer *find(const struct hp3_spraying *s, const struct wh
 	return NULL;
 }
 
-/* Nobody uses it, and no message about it that says "first" may come once more. */
+/* No agreement uses it, and no ASK at set-up from it may arrive late. */
 static bool may_go(const struct hp3_spray_peer *p, uint64_t now)
 {
 	return p->users == 0 && (p->newest_at == 0 || now - p->newest_at >= FORGET_NS);
@@ -50,8 +50,9 @@ static uint32_t records_of(const struct hp3_spray_peer *set, const struct hp3_sp
 }
 
 /*
- * None may go: but the address pair with most of them, two at least, does without the one used
- * least of late. So a peer that begins in many VLANs loses its own, and not those of others.
+ * If no record may go, the address pair with the most records here, at least two, loses the one
+ * used longest ago. So a peer that begins in many VLANs replaces its own records, not those of
+ * others.
  */
 static struct hp3_spray_peer *one_of_many(struct hp3_spray_peer *set)
 {
@@ -73,7 +74,7 @@ static struct hp3_spray_peer *one_of_many(struct hp3_spray_peer *set)
 	return p;
 }
 
-/* In the place of the one that was used least of late; NULL: none may go. */
+/* Replaces the record that was used longest ago; NULL: none may go. */
 static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w, uint64_t now)
 {
 	struct hp3_spray_peer *set = set_of(e->spraying, w), *p = NULL;
@@ -113,7 +114,7 @@ uint16_t hp3_spray_peer_get(struct hp3_engine *e, const struct hp3_flow *f, uint
 	return (uint16_t)(p - e->spraying->peer);
 }
 
-/* Later ones have greater numbers, but for a host that has started since. */
+/* Numbers grow, except after a restart of the peer. */
 bool hp3_spray_is_first(
 	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now)
 {
@@ -128,7 +129,7 @@ bool hp3_spray_is_first(
 	return true;
 }
 
-/* Whose lane it is; NULL: nobody's. */
+/* The record whose EV this port is; NULL: none. */
 static struct hp3_spray_peer *with(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port)
 {
 	const struct who who = who_of(f);

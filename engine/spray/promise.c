@@ -4,7 +4,7 @@
 #include "engine/spray/receive.h"
 
 #define BEAT_MIN   100000u
-#define PUT_OFF_NS 1000000000u /* until it is offered again to put READ responses in order */
+#define PUT_OFF_NS 1000000000u /* until the next OFFER */
 
 struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t responder, bool reads)
@@ -38,7 +38,7 @@ struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint3
 	return NULL;
 }
 
-/* The newest one is found first: a queue pair has one peer at a time. */
+/* The newest record comes first: a queue pair has one peer at a time. */
 void hp3_in_link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester)
 {
 	uint16_t *head = &s->backs[hp3_spray_chain(s, in->addr, in->vlan, requester)];
@@ -80,7 +80,10 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	s->ins[t->e->nspray_in] = own;
 }
 
-/* The record, all 0 but for slots, which are most of it: they are valid only with their bits. */
+/*
+ * Clears the record, except the slots, which are most of it: a slot is valid only if its bit is
+ * set.
+ */
 static struct hp3_spray_in *fresh(struct hp3_spray_in *in)
 {
 	memset(in, 0, offsetof(struct hp3_spray_in, reseq.slot));
@@ -131,7 +134,7 @@ static void take_beat(struct hp3_spray_in *in, const struct hp3_agree *a)
 	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), HP3_SPRAY_BEAT_MAX);
 }
 
-/* Another agreement than before: its terms. */
+/* Takes the terms of a new agreement. */
 static void take(struct hp3_spray_in *in, const struct hp3_agree *a)
 {
 	in->numbered = true;
@@ -157,8 +160,8 @@ static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_sp
 }
 
 /*
- * A queue pair of the peer sends to one of ours at a time: an agreement about another one is over.
- * False: it is that one which is later.
+ * A queue pair of the peer sends to one of ours at a time, so an agreement about another one is
+ * over. False: that other one is newer.
  */
 static bool supersede(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
@@ -185,7 +188,7 @@ bool hp3_in_has_place(const struct hp3_engine *e, const struct hp3_ends *ends, u
 		peer != HP3_NO_QUOTA ? q->peer[peer].ins : 0, most - e->nspray_in, most);
 }
 
-/* Half of the room is for those whose messages are known to be large. */
+/* Half of the places is for queue pairs that have already sent a large message. */
 static bool has_room(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
 	uint32_t most = t->e->cfg.spray.flows / (a->next == HP3_NO_PSN ? 1 : 2);
@@ -195,7 +198,7 @@ static bool has_room(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	return room;
 }
 
-/* The record of an agreement that is asked for; NULL: there is none to be. */
+/* The record for an agreement that the peer asks for; NULL: refused. */
 static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *ends,
 	struct hp3_spray_in *in, const struct hp3_agree *a)
 {
@@ -221,7 +224,7 @@ static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *end
 	return in;
 }
 
-/* Nobody has agreed: READ responses were offered in vain. */
+/* Ends a record. If no sender answered the OFFER, the next one waits. */
 static void end(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (in->reads && !in->numbered)
@@ -235,7 +238,10 @@ void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in)
 	hp3_spray_say_in(t, in, in->unwanted ? HP3_AGREE_NO : HP3_AGREE_YES, 0);
 }
 
-/* A later agreement about the same queue pairs is over: so is this one, whose end was not heard. */
+/*
+ * OVER for a later agreement about the same queue pairs also ends this one, whose own OVER was
+ * lost.
+ */
 static bool is_over(const struct hp3_spray_in *in, const struct hp3_agree *a)
 {
 	return in->number == a->number ||
@@ -263,7 +269,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 		return;
 #endif
 	if (in != NULL && in->numbered && (int32_t)(a->number - in->number) < 0)
-		return; /* an old word changes nothing */
+		return; /* an old message changes nothing */
 	if (a->kind == HP3_AGREE_ASK && !a->reads && !supersede(t, ends, a))
 		return;
 	in = asked(t, ends, in, a);
@@ -275,7 +281,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 		return;
 	in->turn = a->turn;
 	in->sure |= a->kind == HP3_AGREE_SPRAYING;
-	hp3_in_look(t, in); /* before it is heard: what hp3d missed was missed until now */
+	hp3_in_look(t, in); /* before `heard`: time descheduled counts up to now */
 	in->heard = t->now;
 	in->spared = 0;
 	in->port = a->port;
@@ -283,7 +289,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 #ifndef HP3_BREAK_SPRAY_BEAT
 	take_beat(in, a);
 #endif
-	if (!in->reads) /* what the peer sends; else what we do */
+	if (!in->reads) /* as the peer sends; for READ responses, as we send */
 		in->pmtu_log2 = a->pmtu_log2;
 	hp3_in_wake(t->e, in, t->now);
 	if (in->ready || in->unwanted)
@@ -291,8 +297,8 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 }
 
 /*
- * This host agrees to nothing any more: who was told yes is told no, and goes on to be put in order
- * until it says that all has arrived. False: it was told nothing.
+ * This host ends all agreements: it sends NO to a sender that got YES, and resequences until OVER.
+ * False: there was no YES.
  */
 static bool refuse(struct hp3_turn *t, struct hp3_spray_in *in)
 {
@@ -333,14 +339,15 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 		return t->now;
 	if (unread)
 		return t->now + hp3_spray_pulse(t->e);
-	until = hp3_min_u64(until, t->now + in->beat_ns); /* was hp3d asleep (hp3_spray_look())? */
+	until = hp3_min_u64(until, t->now + in->beat_ns); /* detects when hp3d is descheduled */
 	if (!in->ready)
 		return until;
 	if (in->sure) {
 		hp3_in_ask(t, in);
 		hp3_in_late(t, in);
 	} else if (in->reseq.held != 0 && hp3_in_due(t, in) <= t->now) {
-		hp3_in_empty(t, in, HP3_ACT_DELIVER); /* the question was void: it came in order */
+		/* the ASK was void: the packets are in order */
+		hp3_in_empty(t, in, HP3_ACT_DELIVER);
 		in->ready = false;
 	}
 	return hp3_min_u64(until, hp3_in_due(t, in));

@@ -7,9 +7,9 @@
 #include "engine/flows/pending.h"
 #include "engine/spray/send.h"
 
-#define FARTHEST (1 << 22) /* PSNs between the first one asked for and the last */
+#define FARTHEST (1 << 22) /* PSNs between the first one requested and the last */
 
-/* Responses leave in the order of requests; a READ that is sent again goes back. */
+/* Responses leave in the order of requests. A READ that is sent again sets the start back. */
 static void note_asked(struct hp3_spray_out *o, uint32_t psn, uint32_t end)
 {
 	bool anew = o->asked_first == HP3_NO_PSN || hp3_psn_diff(end, o->asked_first) > FARTHEST ||
@@ -21,7 +21,7 @@ static void note_asked(struct hp3_spray_out *o, uint32_t psn, uint32_t end)
 		o->asked_end = end;
 }
 
-/* The agreement about what is read from the local queue pair `asked_of`; NULL: there is none. */
+/* The agreement about READs from the local queue pair `asked_of`; NULL: none. */
 static struct hp3_spray_out *find_asked(
 	struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6, uint32_t asked_of)
 {
@@ -52,9 +52,9 @@ void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt)
 }
 
 /*
- * The peer puts in order what one queue pair of its own reads from one of ours. Where numbers
- * return another one of ours may respond to the same number, so it is not enough to whom a response
- * goes: it has to answer a READ that came for that queue pair.
+ * An agreement is about READs of one queue pair of the peer from one of ours. If QPNs return,
+ * another queue pair of ours may respond to the same remote QPN. So the remote QPN is not enough:
+ * the response has to answer a READ that arrived for that queue pair.
  */
 static bool was_asked(struct hp3_spray_out *o, uint32_t psn)
 {
@@ -66,10 +66,10 @@ static bool was_asked(struct hp3_spray_out *o, uint32_t psn)
 }
 
 /*
- * The peer has been asked just now about another queue pair, of the same two: it answers, or the
- * question ends by itself (HP3_SPRAY_BOUND). Then the offer counts, which comes again. If each
- * offer ended the question before it, two in turn would cost two messages each, and nothing would
- * be agreed on.
+ * There is an ASK about another pair of queue pairs with this remote QPN. Either the peer answers,
+ * or the ASK expires (HP3_SPRAY_BOUND). The peer repeats the OFFER, which counts then. If each
+ * OFFER ended the ASK before it, two alternating ones would cost two messages each, and no
+ * agreement would begin.
  */
 bool hp3_spray_is_asking_of_another(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow, uint32_t asked_of)
@@ -89,9 +89,9 @@ bool hp3_spray_is_asking_of_another(
 }
 
 /*
- * A queue pair has one peer at a time: an agreement about another one ends. False: it has not ended
- * yet, so there is none about this flow. One record for each of them, or a READ that arrives would
- * have to be looked up among as many as a peer asks for.
+ * A queue pair has one peer at a time, so an agreement about another one ends. False: it has not
+ * ended yet, so none begins about this flow. With one record per peer queue pair, an arriving READ
+ * would need a search among as many as the peer asks for.
  */
 static bool supersede(struct hp3_turn *t, const struct hp3_flow *f, uint32_t asked_of)
 {
@@ -101,7 +101,7 @@ static bool supersede(struct hp3_turn *t, const struct hp3_flow *f, uint32_t ask
 	return o == NULL || &t->e->flows[o->flow] == f || !hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
 }
 
-/* Of a peer that believes us; a host that only responds has a flow for it. */
+/* The peer shares a key with this host. A host that only responds has a flow record for it. */
 bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -134,8 +134,8 @@ bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint
 }
 
 /*
- * Nothing but its length tells a large one, and no response bears that: what the one before it was
- * is believed, until it has shown what it is.
+ * Only its length shows that a response is large, and responses do not carry it. So each counts as
+ * large as the one before, until its own packets show the length.
  */
 static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
 {
@@ -148,7 +148,7 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 		o->large = false;
 }
 
-/* Is the response that leaves a repetition? */
+/* Is this response a repetition? */
 static bool is_again(struct hp3_spray_out *o, uint32_t psn)
 {
 	bool again = o->sent != HP3_NO_PSN && hp3_psn_diff(psn, o->sent) <= 0;
@@ -158,7 +158,7 @@ static bool is_again(struct hp3_spray_out *o, uint32_t psn)
 	return again;
 }
 
-/* Someone has told of the end of its queue pair: the next response shows whether it was late. */
+/* An event ended the queue pair: the next response shows whether the event was late. */
 static bool goes_on(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
 	if (!t->e->flows[o->flow].pending || !hp3_pending_end(t->e, o->flow, 0))

@@ -8,11 +8,11 @@
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 
-#define SHORT_RUN 256 /* PSNs: where the RNIC goes back after so few ... */
+#define SHORT_RUN 256 /* PSNs: if the RNIC goes back after fewer ... */
 #define FULL_NS   1000000000u
-#define STRIKES   4u /* ... so many times in a row, one path is better */
+#define STRIKES   4u /* ... this many times in a row, one path is better */
 
-/* After a refusal no READ of the pair has a place looked for until FULL_NS are over. */
+/* After a refusal, no READ of the pair looks for a place until FULL_NS have passed. */
 static bool has_place(struct hp3_turn *t, const struct hp3_flow *f)
 {
 	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
@@ -62,7 +62,10 @@ static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struc
 	return in;
 }
 
-/* Time and again it goes back, now to this PSN: the peer is told to use one path. */
+/*
+ * The RNIC went back to this PSN. After STRIKES such times, sends NO, so that the peer takes one
+ * path.
+ */
 static void strike(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
 {
 	bool soon = hp3_psn_diff(psn, in->back_to) < SHORT_RUN;
@@ -77,7 +80,7 @@ static void strike(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
 	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
 }
 
-/* The RNIC waits for what it asks for first when it goes back. */
+/* The RNIC goes back: it waits for the response with the first PSN that it requests. */
 static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn, bool first)
 {
 #ifdef HP3_BREAK_READ_BACK
@@ -91,12 +94,12 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 		if (first)
 			hp3_reseq_skip(&in->reseq, psn);
 	} else if (!hp3_reseq_repeated(&in->reseq, psn, t->now)) {
-		hp3_in_empty(t, in, HP3_ACT_DISCARD); /* all of it is asked for again */
+		hp3_in_empty(t, in, HP3_ACT_DISCARD); /* the RNIC requests all of it again */
 		hp3_reseq_repeated(&in->reseq, psn, t->now);
 	}
 }
 
-/* The RNIC lacks something that una says has come: it is held, or owed. */
+/* Does the RNIC lack a response before una? It is held, or still missing. */
 static bool lacks(const struct hp3_spray_in *in, const struct hp3_flow *f)
 {
 #ifdef HP3_BREAK_READ_DOUBT
@@ -107,9 +110,9 @@ static bool lacks(const struct hp3_spray_in *in, const struct hp3_flow *f)
 }
 
 /*
- * Rule 4: as long as that is so the RNIC is handed no NAK. What else raised doubts is not ended
- * here. The RNIC gets what was held long after una moved. It may lose it, and shows that after the
- * next ACK that moves una.
+ * Rule 4: while that is so, the RNIC gets no NAK. Other reasons for HP3_FW_DOUBT do not end here.
+ * The RNIC gets a held response long after una advanced, and may lose it. It shows that after the
+ * next ACK that advances una.
  */
 static void doubt(struct hp3_engine *e, struct hp3_spray_in *in)
 {
@@ -130,15 +133,15 @@ static void doubt(struct hp3_engine *e, struct hp3_spray_in *in)
 	}
 }
 
-/* A READ or ATOMIC leaves. False: it cannot be known any more what is owed. */
+/* A READ or ATOMIC leaves. False: too many to count, so the expected responses are unknown. */
 static bool count(struct hp3_spray_in *in, const struct hp3_flow *f, const struct hp3_view *v)
 {
-	if (f->pmtu_log2 != 0) /* else the flow began anew, with the same one most likely */
+	if (f->pmtu_log2 != 0) /* else the flow began anew, most likely with the same MTU */
 		in->pmtu_log2 = f->pmtu_log2;
 	if (in->from == HP3_NO_PSN)
 		in->from = v->psn;
 	if (in->ready && in->owed.n == 0 && in->reseq.held == 0)
-		in->reseq.expected = v->psn; /* however many WRITEs lie between */
+		in->reseq.expected = v->psn; /* however many WRITEs are between */
 	if (hp3_in_sized(in, v))
 		return hp3_owed_add(&in->owed, v->psn, hp3_request_span(v, in->pmtu_log2));
 	if (in->n_early == HP3_SPRAY_EARLY)
@@ -148,7 +151,7 @@ static bool count(struct hp3_spray_in *in, const struct hp3_flow *f, const struc
 	return true;
 }
 
-/* A response has told the path MTU. */
+/* A response has shown the path MTU. */
 static bool count_early(struct hp3_spray_in *in)
 {
 	bool all = true;
@@ -160,17 +163,18 @@ static bool count_early(struct hp3_spray_in *in)
 	return all;
 }
 
-/* What was asked for before is owed no more. */
+/* The RNIC waits for no response to earlier READs. */
 static void owe_nothing(struct hp3_spray_in *in)
 {
 	in->owed.n = in->n_early = 0;
 	in->from = HP3_NO_PSN;
-	in->doubts = false; /* what was in doubt remains so */
+	in->doubts = false; /* HP3_FW_DOUBT itself stays */
 }
 
 /*
- * The RNIC asks again for what it asked for: the flow knows, unless it took that for another queue
- * pair. Far away it is one; before that packets may have been lost on their way to hp3d.
+ * The RNIC goes back. The flow knows that, unless it takes the packet for one of another queue
+ * pair. A PSN far away is one of another queue pair. A nearer one may follow packets that were lost
+ * on their way to hp3d.
  */
 static bool goes_on_behind(struct hp3_spray_in *in, const struct hp3_flow *f, uint32_t psn)
 {
@@ -218,12 +222,12 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 		return;
 	}
 	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
-		in->doubts = false; /* it has shown that it lacks something: tx_retransmit() */
+		in->doubts = false; /* it goes back, so it showed the gap: tx_retransmit() */
 	back = goes_on_behind(in, f, v->psn);
 	first = back && (!in->back || in->end == HP3_NO_PSN || hp3_psn_diff(v->psn, in->end) < 0);
 	in->back = back;
 	if (first)
-		in->from = HP3_NO_PSN; /* the RNIC waits for what it asks for from here on */
+		in->from = HP3_NO_PSN; /* from here on, the RNIC waits for these responses */
 	if (owes && !count(in, f, v)) {
 		give_up(t, in);
 		return;
@@ -241,7 +245,7 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 		offer(t, in);
 }
 
-/* The response with this PSN has come, and it was the last one of its READ: the next one. */
+/* The response with this PSN has arrived, the last one of its READ. Moves on to the next READ. */
 static void next_from(struct hp3_spray_in *in, uint32_t psn)
 {
 	uint32_t n = 0;
@@ -258,11 +262,11 @@ static void next_from(struct hp3_spray_in *in, uint32_t psn)
 	in->n_early = n;
 }
 
-/* What an ACK says of, and of what was in flight when it was said. */
+/* Is this PSN one that an ACK sent just now may acknowledge? */
 static bool is_sense(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
 {
 	if (in->top != HP3_NO_PSN && hp3_psn_diff(psn, in->top) < 0)
-		return true; /* a flow that was unpaired or removed does not know it any more */
+		return true; /* a flow that was unpaired or removed has lost this */
 	return in->flow != HP3_NO_FLOW &&
 	       hp3_psn_diff(psn, hp3_stream_end(&t->e->flows[in->flow].stream)) < 0;
 }
@@ -284,8 +288,8 @@ static void learn_of_nak(struct hp3_turn *t, struct hp3_spray_in *in, const stru
 }
 
 /*
- * The response that the RNIC waits for: all before it have come. Until the path MTU is known it is
- * not known how many there are to be, and the next one tells.
+ * The response that the RNIC waits for: all before it have arrived. Until the path MTU is known,
+ * the number of responses is unknown, and the next response shows it.
  */
 static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
@@ -318,7 +322,7 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 		hp3_in_answer(t, in);
 }
 
-/* Is it behind a response that lacks? */
+/* Is it behind a missing response? */
 static bool is_early(const struct hp3_spray_in *in, const struct hp3_view *v)
 {
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
@@ -326,7 +330,7 @@ static bool is_early(const struct hp3_spray_in *in, const struct hp3_view *v)
 	return !hp3_in_has_come(in, (v->psn - is_nak(v)) & HP3_PSN_MASK);
 }
 
-/* There is no room to hold it. */
+/* There is no room to hold this ACK or NAK. */
 static void ack_passes(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
@@ -344,9 +348,9 @@ static void ack_passes(struct hp3_turn *t, struct hp3_spray_in *in, const struct
 }
 
 /*
- * An ACK, NAK or RNR NAK: behind the responses to all that it speaks for. One is held at most: a
- * later one says all that it says. It waits no longer than the one before it for what both speak
- * for, and its own time for what is behind that.
+ * An ACK, NAK or RNR NAK comes behind the responses to all that it acknowledges. At most one is
+ * held: a later one acknowledges all that an earlier one did. For responses that both acknowledge,
+ * the time limit is that of the earlier one. For those behind, the later one has its own.
  */
 static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
@@ -382,7 +386,7 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 		hp3_in_discard(t, in, before - 1);
 }
 
-/* It is too far ahead to be held, and nothing that hp3d holds waits for what is missing. */
+/* The response is too far ahead to be held, and no held packet waits for the missing ones. */
 static bool is_alone(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
 {
 	return in->reseq.held == 0 && in->ack.held == 0 &&
@@ -395,7 +399,7 @@ static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 	uint32_t psn = pkt->v.psn, expected;
 
 	if (hp3_owed_from(&in->owed, psn) != psn)
-		return; /* it came before */
+		return; /* it arrived before */
 	if (is_alone(t, in, psn) && hp3_in_sound(t->e, pkt))
 		hp3_in_give_up(t, in, psn);
 	expected = in->reseq.expected;
@@ -462,7 +466,7 @@ void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool told
 	hp3_in_empty(t, in, HP3_ACT_DISCARD);
 	in->doubts = false;
 	if (!told)
-		return; /* the next request shows whether it is one */
+		return; /* the next request shows whether it is another queue pair */
 	owe_nothing(in);
 	in->end = in->top = HP3_NO_PSN;
 	in->again = in->back = false;

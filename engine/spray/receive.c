@@ -3,13 +3,13 @@
 #include "engine/spray/receive.h"
 #include "engine/flows/keys.h"
 
-#define TELL_NS   50000u /* between two looks at all lanes */
-#define IN_FLIGHT 16384 /* PSNs of a queue pair, at most */
-#define LEAP      32 /* PSNs ahead of all that came: seldom, but of one whose PSN is damaged */
+#define TELL_NS   50000u /* between two checks of all EVs */
+#define IN_FLIGHT 16384 /* most PSNs in flight of a queue pair */
+#define LEAP      32 /* PSNs ahead of all others: rare without a damaged PSN */
 
 /*
- * Two packets in a row of a queue pair whose sender uses one path tell what its RNIC waits for: one
- * may be sent again, or come once more, late.
+ * Learns the PSN that the RNIC expects from two consecutive packets, while the sender uses one
+ * path. A single packet may be a retransmission or a late duplicate.
  */
 static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
@@ -29,7 +29,7 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	hp3_in_answer(t, in);
 }
 
-/* Is its lane slow, or marked more than others? */
+/* Is the packet's EV slow, or marked more than others? */
 static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
@@ -74,13 +74,13 @@ bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct
 	return false;
 }
 
-/* Its PSN is what it seems to be. */
+/* Is the PSN plausible? */
 static bool is_likely(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
 	return hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_in_sound(t->e, pkt);
 }
 
-/* How long others have waited for it; how far ahead of what is expected it came. */
+/* Counts how long held packets waited for this one, and how far ahead of the expected PSN it is. */
 static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	uint64_t late = hp3_reseq_lateness(r, psn, now);
@@ -98,7 +98,7 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 }
 
-/* It may not pass those that are held. The RNIC is shown the gap now. */
+/* The packet must not overtake held packets. The RNIC gets a packet behind the gap now. */
 static void drop_behind_gap(struct hp3_spray_in *in, struct hp3_verdict *vd)
 {
 	vd->kind = HP3_DROP;
@@ -107,9 +107,9 @@ static void drop_behind_gap(struct hp3_spray_in *in, struct hp3_verdict *vd)
 }
 
 /*
- * It is too far ahead to be held. It may not pass those that are held, so it is dropped, as an RNIC
- * that goes back does while it lacks a packet. A packet that is further ahead than any queue pair
- * has in flight is of the next one, and passes.
+ * The packet is too far ahead to be held. It must not overtake held packets, so it is dropped, as a
+ * go-back-N RNIC does while a packet is missing. A packet further ahead than any queue pair has in
+ * flight belongs to the next queue pair, and passes.
  */
 static void beyond(
 	struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn, struct hp3_verdict *vd)
@@ -123,8 +123,8 @@ static void beyond(
 }
 
 /*
- * There is no room to hold it: likewise. If nothing but a question says that its queue pair is
- * sprayed, what is held may wait for nothing: all goes to the RNIC in the order in which it came.
+ * There is no room to hold the packet: drops it, too. If only an ASK says that the queue pair is
+ * sprayed, held packets may wait in vain: all go to the RNIC in order of arrival.
  */
 static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
@@ -181,8 +181,8 @@ static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 }
 
 /*
- * All that is still to be handed over is, for the packet in hand cannot be held behind it. If that
- * one passes it is handed over next, before what follows it.
+ * Hands over all due packets, because the packet in hand cannot be held behind them. If that packet
+ * passes, it comes before the packets that follow it.
  */
 static bool take_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	uint32_t span, struct hp3_verdict *vd)
@@ -204,7 +204,7 @@ static bool take_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struc
 	return taken;
 }
 
-/* Held packets are still to be handed over: this one is held behind them, or a copy. */
+/* Held packets are due: holds this packet behind them, also if it is a copy. */
 static __attribute__((noinline)) bool take_meanwhile(struct hp3_turn *t, struct hp3_spray_in *in,
 	const struct hp3_pkt *pkt, uint32_t span, struct hp3_verdict *vd)
 {
@@ -233,8 +233,8 @@ bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 }
 
 /*
- * Nothing but a question says what the RNIC waits for. Is the queue pair sprayed? Then another
- * packet comes by another port, or the sender says so. False: it is not, all has come by one path.
+ * Only an ASK at set-up says what the RNIC expects. If the queue pair is sprayed, a packet arrives
+ * from another port, or the sender says SPRAYING. False: not sprayed, all took one path.
  */
 static bool is_sprayed(struct hp3_spray_in *in, const struct hp3_view *v)
 {
@@ -271,22 +271,22 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		return;
 	}
 	if ((v->flags & HP3_VF_READ) && !hp3_in_sound(t->e, pkt))
-		return; /* how many PSNs it takes may be what was damaged: the RNIC drops it */
+		return; /* its number of PSNs may be damaged: the RNIC drops it */
 	hp3_spray_look(t);
 	hp3_in_look(t, in);
-	in->reseq.again = v->sport == in->in_use; /* where an RNIC that goes back sends */
+	in->reseq.again = v->sport == in->in_use; /* the port of an RNIC that goes back */
 	if (!hp3_in_take(t, in, pkt, hp3_in_span(in, v), vd))
 		return;
 	hp3_in_came(t, in, v);
 	in->unsized |= !hp3_in_sized(in, v);
-	if (in->unsized && in->reseq.held == 0) /* its sender sprays no more */
+	if (in->unsized && in->reseq.held == 0) /* its sender has stopped spraying */
 		in->ready = in->unsized = false;
 	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }
 
 /*
- * A NAK, or RNR NAK: the RNIC says itself what it waits for. That may be behind what it was given:
- * a packet may get lost between here and there, or find no receive buffer.
+ * A NAK or RNR NAK shows what the RNIC expects. That may be before what hp3d handed over: a packet
+ * was lost on the way to the RNIC, or found no receive buffer.
  */
 static void refuses(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
 {
@@ -296,7 +296,7 @@ static void refuses(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
 	}
 }
 
-/* False: it has said more than that before. */
+/* False: an earlier reply acknowledged more. */
 static bool note_acked(struct hp3_spray_in *in, uint32_t psn)
 {
 	if (in->any_acked && hp3_psn_diff(psn, in->acked) < 0)
@@ -307,8 +307,8 @@ static bool note_acked(struct hp3_spray_in *in, uint32_t psn)
 }
 
 /*
- * What the RNIC says of its own accord counts more than what it was given: an ACK, response or NAK
- * leaves, each of which acknowledges all before it (IBTA 9.7.5.1.2).
+ * Replies of the RNIC count more than what hp3d handed over. ACKs, responses and NAKs acknowledge
+ * all before them (IBTA 9.7.5.1.2).
  */
 void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {

@@ -4,9 +4,9 @@
 #include "engine/paths/probe_id.h"
 #include "engine/spray/send.h"
 
-#define AGAIN_NS 1000000000u /* until lanes that did not answer in time are asked again */
-#define BUSY_NS  1000000u /* until there may be probes, or a round, again */
-#define SHARE    2u /* of the pair's budget of probes: one part of so many */
+#define AGAIN_NS 1000000000u /* until EVs that did not answer in time are probed again */
+#define BUSY_NS  1000000u /* until the next try, without budget or a free round */
+#define SHARE    2u /* of the pair's probe budget: one part of this many */
 #define SECOND   1000000000ull
 /* A nonce: HP3_COMPARE_NONCE, the round, and a random number. */
 #define NONCE_ROUND_SHIFT 7u
@@ -33,7 +33,7 @@ static void set_due(struct hp3_spray_rounds *l, struct hp3_spray_round *r, uint6
 	l->due = hp3_min_u64(l->due, due);
 }
 
-/* --- asking --- */
+/* --- probes --- */
 
 static struct hp3_spray_round *free_round(struct hp3_spray_rounds *l)
 {
@@ -86,7 +86,7 @@ enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spr
 	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO)
 		return HP3_SPRAY_MAY;
 	if (peer->spread.known == all_of(&params) && peer->asked == 0)
-		return HP3_SPRAY_MAY; /* set-up has said so */
+		return HP3_SPRAY_MAY; /* a round at set-up has compared them */
 #ifdef HP3_BREAK_SPRAY_UNCOMPARED
 	peer->spread.known = all_of(&params);
 	return HP3_SPRAY_MAY;
@@ -107,7 +107,7 @@ static uint8_t draw(struct hp3_engine *e, uint64_t lanes)
 	return (uint8_t)__builtin_ctzll(lanes);
 }
 
-/* One that is in use, if there is, and those that were not asked yet. */
+/* One EV that is in use, if there is one, and those that were not probed yet. */
 static uint32_t choose(struct hp3_engine *e, const struct hp3_spray_peer *peer, uint8_t *lane)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(e);
@@ -176,13 +176,13 @@ bool hp3_spray_rounds_reply(struct hp3_engine *e, uint32_t id, uint32_t took_ns,
 	if (took_ns != 0 && took_ns < rtt)
 		rtt = took_ns;
 	r->rtt[i] = (uint32_t)hp3_min_u64(hp3_max_u64(rtt, 1), UINT32_MAX);
-	/* What comes later than the receiver would wait for has not answered in time. */
+	/* A later answer than the receiver would wait counts as none. */
 	set_due(&e->spraying->rounds, r,
 		r->open == 0 ? now : hp3_min_u64(r->due, now + hp3_spread_params_of(e).reach_ns));
 	return true;
 }
 
-/* The round is over: when is the next one due, if large messages leave? */
+/* The round has ended: sets the time of the next one. */
 static void judge(struct hp3_turn *t, const struct hp3_spray_round *r, struct hp3_spray_peer *peer)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
@@ -198,13 +198,13 @@ static void judge(struct hp3_turn *t, const struct hp3_spray_round *r, struct hp
 	if (first)
 		pace = 0;
 	if ((all_of(&params) & ~peer->asked) == 0) {
-		peer->asked = peer->spread.known; /* the others are asked again */
+		peer->asked = peer->spread.known; /* the others are probed again */
 		pace = AGAIN_NS;
 	}
 	peer->compare_at = t->now + pace;
 }
 
-/* The record for which it asks is as it was; NULL: it is not. */
+/* The peer's record, if it is still that of the round; NULL: it is not. */
 static struct hp3_spray_peer *peer_of(struct hp3_spraying *s, const struct hp3_spray_round *r)
 {
 	struct hp3_spray_peer *peer = &s->peer[r->peer];
@@ -212,7 +212,7 @@ static struct hp3_spray_peer *peer_of(struct hp3_spraying *s, const struct hp3_s
 	return peer->comparing && peer->addr == r->addr && peer->vlan == r->vlan ? peer : NULL;
 }
 
-/* ... and so is its agreement. */
+/* Does the round's agreement still exist? */
 static bool is_agreed(const struct hp3_engine *e, const struct hp3_spray_round *r)
 {
 	const struct hp3_spraying *s = e->spraying;
@@ -224,7 +224,7 @@ static bool is_agreed(const struct hp3_engine *e, const struct hp3_spray_round *
 	return s->out[r->reads ? s->of[r->flow].read : s->of[r->flow].out].peer == r->peer;
 }
 
-/* False: no room for what leaves. */
+/* False: no room for its actions. */
 static bool step(struct hp3_turn *t, struct hp3_spray_round *r, uint32_t number)
 {
 	struct hp3_spray_peer *peer = peer_of(t->e->spraying, r);

@@ -3,7 +3,7 @@
 #include "engine/spray/spray.h"
 #include "base/random.h"
 
-#define PULSES    8u /* of the longest wait for a packet */
+#define PULSES    8u /* per longest wait for a packet */
 #define DIFFER    25u /* % */
 #define PULSE_MIN 50000u
 
@@ -66,8 +66,8 @@ void hp3_in_set_due(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due)
 }
 
 /*
- * From the end of the lists on: who takes the place of one that has ended was at the end, and has
- * been looked at.
+ * Visits go from the end of the lists. A record that takes the place of an ended one comes from the
+ * end, so it has been visited.
  */
 void hp3_spray_look_at_all(struct hp3_engine *e)
 {
@@ -75,7 +75,7 @@ void hp3_spray_look_at_all(struct hp3_engine *e)
 	e->spraying->changed_ins = e->nspray_in;
 }
 
-/* Room for what is held is not taken back from those to whom it was promised. */
+/* A reload does not lower the limits of held packets while agreements exist. */
 void hp3_spray_reconfigured(struct hp3_engine *e)
 {
 	struct hp3_spraying *s = e->spraying;
@@ -86,7 +86,9 @@ void hp3_spray_reconfigured(struct hp3_engine *e)
 	s->hold_bytes_total = hp3_max_u64(s->hold_bytes_total, e->cfg.hold_bytes_total);
 }
 
-/* While something is held the engine is to be called so often, to know whether it was asleep. */
+/*
+ * While packets are held, the engine has to be called this often, to detect when it is descheduled.
+ */
 uint64_t hp3_spray_pulse(const struct hp3_engine *e)
 {
 	return hp3_max_u64(e->cfg.spray.wait_ns / PULSES, PULSE_MIN);
@@ -102,9 +104,9 @@ static void lose(struct hp3_spraying *s, uint64_t since, uint64_t now)
 }
 
 /*
- * Nobody called when it was due: hp3d stood still, and what came meanwhile may lie unread. What
- * lacks is waited for anew, and the sender's words, too, both a few times at most. Each record is
- * told when it is looked at next (hp3_in_look()): there may be thousands.
+ * hp3d was not called in time, so it was descheduled, and packets may have arrived that it has not
+ * polled. The waits for missing packets start again, and so do leases, a few times at most. Each
+ * record does that at its next visit (hp3_in_look()): there may be thousands.
  */
 void hp3_spray_slept(struct hp3_turn *t, uint64_t since)
 {
@@ -115,11 +117,11 @@ void hp3_spray_slept(struct hp3_turn *t, uint64_t since)
 	return;
 #endif
 	s->slept++;
-	if (!s->unread) /* else it is a part of that time */
+	if (!s->unread) /* else it is a part of the blocked time */
 		lose(s, since, t->now);
 }
 
-/* Nothing is judged while packets lie unread. That time does not count later (hp3_in_slept()). */
+/* While blocked, no deadline counts; hp3_in_slept() takes that time into account later. */
 void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now)
 {
 	struct hp3_spraying *s = e->spraying;
@@ -137,7 +139,7 @@ void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now)
 	s->slept++;
 }
 
-/* Time in which packets lay unread: a message of the sender may be among them. */
+/* While blocked, a message of the sender may have arrived. */
 static void add_unread(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t bound)
 {
 	const struct hp3_spraying *s = e->spraying;
@@ -149,7 +151,7 @@ static void add_unread(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t b
 	in->heard = hp3_min_u64(in->heard + unread, s->awake);
 	if (unread > in->beat_ns && s->awake - in->heard > bound)
 		in->heard = s->awake - bound;
-	if (in->ack.held != 0) /* it may have come meanwhile */
+	if (in->ack.held != 0) /* the response may have arrived meanwhile */
 		in->ack.at = hp3_max_u64(in->ack.at, hp3_min_u64(in->ack.at + unread, s->awake));
 }
 
@@ -265,7 +267,7 @@ void hp3_spray_refuse(
 	what.next = HP3_NO_PSN;
 	if (asked->kind == HP3_AGREE_OFFER) {
 		what.kind = HP3_AGREE_OVER;
-		what.number = 0; /* what was agreed on before goes on to its end */
+		what.number = 0; /* an earlier agreement goes on to its end */
 	}
 	say(t, HP3_NO_FLOW, ends, &what);
 }

@@ -3,15 +3,17 @@
 #include "engine/spray/send.h"
 #include "base/random.h"
 
-#define SHORT_RUN  128 /* PSNs: who goes back more often is better off with one path */
+#define SHORT_RUN  128 /* PSNs: if the RNIC goes back after fewer, one path is better */
 #define STRIKES    4u
-#define ASK_EVERY  256u /* packets: an RNIC may ask for an acknowledgement much more seldom */
+#define ASK_EVERY  256u /* packets: the longest run without AckReq; RNICs may ask less often */
 #define LEAST_ROOM 64u /* packets */
-/* Beats: age of a message from which its answer counts no more. The peer is bound for three beats
- * longer, in which what left until then arrives. */
+/*
+ * Intervals: an answer to a message older than this does not count. The peer's lease is three
+ * intervals longer, so that sprayed packets arrive in it.
+ */
 #define BOUND (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST)
 
-/* Is the message under way a large one? Only a WRITE says so at once. */
+/* Is the current message large? Only a WRITE shows that in its first packet. */
 static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) {
@@ -26,7 +28,7 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 	o->large |= o->so_far >= e->cfg.spray.bytes;
 }
 
-/* Who stood still hears old answers, and has no tick before the next packet. */
+/* A process that was descheduled reads old answers, before its next tick. */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now), beat = hp3_out_beat(o);
@@ -38,9 +40,9 @@ bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 }
 
 /*
- * One packet that is late keeps all behind it in the peer's resequencer, which has room for so many
- * packets and bytes. PSNs of a READ wait for responses, and not there. In flight is more than all
- * but one `part` of that.
+ * One late packet keeps all packets behind it in the peer's resequencer, which has limited room in
+ * packets and bytes. PSNs of a READ wait for responses, not there. True: all but one `part` of that
+ * is in flight.
  */
 static bool is_full(const struct hp3_engine *e, const struct hp3_flow *f,
 	const struct hp3_spray_out *o, uint32_t part)
@@ -59,8 +61,9 @@ static bool is_full(const struct hp3_engine *e, const struct hp3_flow *f,
 }
 
 /*
- * What left by lanes has arrived. Before it goes on the peer has spoken since; before it ends that
- * is no mere claim (rule 26): nobody puts in order what is still on its way.
+ * All sprayed packets have arrived. Before spraying goes on, the peer must have answered since.
+ * Before it ends, a checked reply is needed (rule 26): afterwards, no one resequences packets in
+ * flight.
  */
 static bool is_caught_up(
 	const struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_spray_out *o)
@@ -71,15 +74,15 @@ static bool is_caught_up(
 						       !is_full(t->e, f, o, 2));
 }
 
-/* What it goes back to left soon after lanes were taken, however many packets are in flight. */
+/* Did this PSN leave soon after spraying began, however many packets are in flight? */
 static bool is_short_run(const struct hp3_spray_out *o, uint32_t psn)
 {
 	return o->run_from == HP3_NO_PSN || hp3_psn_diff(psn, o->run_from) < SHORT_RUN;
 }
 
 /*
- * One path for now; for good where paths lose much, or differ by more than it is waited for. True:
- * what is sent again takes it.
+ * The RNIC goes back: one path for now; for good if paths lose many packets, or differ by more than
+ * the longest wait. True: the retransmission takes the port in use.
  */
 static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
@@ -104,8 +107,8 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 }
 
 /*
- * The first packet of an agreement that was made before it. Too early: the question is void, for
- * it may come behind the packet; the receiver learns from another one what its RNIC waits for.
+ * The first packet of an agreement from set-up. If there was no YES yet, the ASK is void, because
+ * it may arrive behind the packet. The receiver then learns the expected PSN from packets.
  */
 static void starts(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_view *v)
 {
@@ -124,7 +127,7 @@ static void starts(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3
 	}
 }
 
-/* How many PSNs a READ takes the receiver has to know. */
+/* Does the receiver know how many PSNs this READ takes? */
 static bool is_told(const struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
@@ -160,8 +163,8 @@ void hp3_out_spread(
 }
 
 /*
- * What was sent again may still be on its way by the port in use, acknowledged or not (rule 7): a
- * READ that comes behind a SEND which invalidates its key ends the queue pair. The first new packet
+ * A retransmission may be in flight on the port in use, acknowledged or not (rule 7). If a READ
+ * arrives behind a SEND that invalidates its key, the queue pair ends. So the first new packet
  * takes that port, too. The RNIC gets it behind them, and all others behind it.
  */
 static bool is_fenced(struct hp3_spray_out *o, const struct hp3_verdict *vd)
@@ -176,13 +179,13 @@ static bool is_fenced(struct hp3_spray_out *o, const struct hp3_verdict *vd)
 	return fenced;
 }
 
-/* A drain holds the packet: it leaves later, from the port in use (hp3_move_drain()). */
+/* A drain holds the packet, which leaves later on the port in use (hp3_move_drain()). */
 static bool is_held_for_spray(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	return f->state == HP3_RFR_DRAINING && e->moves[f->slot].errand.cause == HP3_CAUSE_SPRAY;
 }
 
-/* A packet of a queue pair about which there is an agreement, or is to be one. */
+/* A packet of a queue pair with an agreement, or with an ASK. */
 static void agreed_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
