@@ -63,10 +63,10 @@ enum hp3_cause {
 	HP3_CAUSE_MAX
 };
 
-/* OUTCOME: compares delivery rate and marked share before and after the move */
+/* OUTCOME: compares delivery rate, marked share and RTT before and after the move */
 enum hp3_payoff {
 	HP3_PAYOFF_UNKNOWN, /* too little was sent, before or after */
-	HP3_PAYOFF_BETTER, /* faster, or as fast with fewer marks */
+	HP3_PAYOFF_BETTER, /* faster, or as fast with fewer marks or a shorter RTT */
 	HP3_PAYOFF_SAME,
 	HP3_PAYOFF_WORSE,
 	HP3_PAYOFF_MAX

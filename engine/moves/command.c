@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "engine/moves/moves.h"
 
-#define RANDOM_PORT_MIN 0xc000u /* where RNICs put their source ports; 16,384 of them */
+#define RANDOM_PORT_MIN 0xc000u /* RNICs use 16,384 source ports from here on */
 #define RANDOM_PORTS    0x4000u
 
 static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
@@ -36,7 +36,9 @@ static int begin(struct hp3_turn *t, const struct hp3_cmd *cmd, uint16_t to)
 	return 0;
 }
 
-/* It has sent nothing since it was placed, restored or began anew: nothing of it travels. */
+/*
+ * The flow has sent nothing since it was placed, restored or began anew, so nothing is in flight.
+ */
 static bool is_past(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
 	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
@@ -57,14 +59,14 @@ static void put_home(struct hp3_turn *t, const struct hp3_cmd *cmd)
 	hp3_set_port(t->e, f, f->home);
 }
 
-/* What keeps any flow where it is, or home. */
+/* Reasons that prevent any move, also home. */
 static int not_now(const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to)
 {
 	if (!(f->flags & HP3_FF_PAIRED))
 		return -ENOLINK;
 	if (f->state != HP3_RFR_STEADY ||
 		(f->slot != HP3_NO_SLOT && e->moves[f->slot].backlog != 0))
-		return -EBUSY; /* nothing waits for two moves (rule 14) */
+		return -EBUSY; /* a flow waits for one move at a time (rule 14) */
 	if (f->flags & HP3_FF_RNR)
 		return -EAGAIN;
 	if (!(f->flags & HP3_FF_STARTED) || to == 0)
@@ -164,8 +166,8 @@ const char *hp3_command_error(int err)
 }
 
 /*
- * Beside the RNIC: the queue pair's own send queue is the hold, so nothing is held here, and what
- * "drained" means is the actuator's to say (rules 20 to 22).
+ * Verbs mode: the queue pair's own send queue holds the work, so the engine holds nothing. The
+ * actuator decides when the queue pair is drained (rules 20 to 22).
  */
 int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
 	struct hp3_acts *acts)
@@ -189,9 +191,9 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 	if (report == HP3_BESIDE_MOVED && f->state == HP3_RFR_DRAINING)
 		hp3_move_input(&t, flow, HP3_RFR_IN_DRAINED);
 	else if (report == HP3_BESIDE_FAILED && f->state == HP3_RFR_RESUMING)
-		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL); /* felt() says where it is */
+		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL); /* hp3_felt() reports its port */
 	else if (report == HP3_BESIDE_FAILED && m->suspended) {
-		m->suspended = false; /* it goes on already */
+		m->suspended = false; /* it goes on sending already */
 		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL);
 	} else
 		return -EINVAL;

@@ -8,9 +8,9 @@
 #include "engine/moves/moves.h"
 
 /*
- * Rule 4: with a READ or ATOMIC outstanding a NAK would end it half done; while an RNR timer runs
- * it would cut it short; and once per PSN, for each one costs the RNIC a retry. It names the oldest
- * PSN in flight, which must be the RNIC's, too.
+ * Rule 4. With a READ or ATOMIC outstanding, a NAK would end it half done. While an RNR timer runs,
+ * a NAK would end it. One per PSN, because each costs the RNIC a retry. It has the oldest PSN in
+ * flight, which must be the RNIC's, too.
  */
 bool hp3_rnic_is_plain(const struct hp3_flow *f)
 {
@@ -20,9 +20,9 @@ bool hp3_rnic_is_plain(const struct hp3_flow *f)
 }
 
 /*
- * Its RNIC's queue pair may have begun anew, as one that sends to another QPN of the peer. That
- * one's flow is not paired yet, and began after this one was seen last, or replies came that
- * contradict the pairing. A NAK would speak of the queue pair's life before.
+ * The RNIC's queue pair may have begun anew, connected to another QPN of the peer. Signs: there is
+ * an unpaired flow that began after this flow's last packet; or replies contradict the pairing. A
+ * NAK would then be about the earlier epoch.
  */
 static bool may_have_successor(const struct hp3_turn *t, uint32_t flow)
 {
@@ -37,7 +37,7 @@ static bool may_have_successor(const struct hp3_turn *t, uint32_t flow)
 		       (t->now >> HP3_TICK_SHIFT) - (p->began >> HP3_TICK_SHIFT) <= silent);
 }
 
-/* Rule 26: were una beyond what has arrived, the NAK would complete what lies between. */
+/* Rule 26: if una were beyond what has arrived, a NAK would complete the packets between. */
 static bool is_nak_safe(const struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -46,7 +46,7 @@ static bool is_nak_safe(const struct hp3_turn *t, uint32_t flow)
 	       (f->watch & (HP3_FW_NAKED | HP3_FW_SURE)) == HP3_FW_SURE;
 }
 
-/* A PSN that has arrived, whatever was claimed since. */
+/* A PSN that has arrived, whatever unchecked replies say. */
 static uint32_t old_psn(const struct hp3_flow *f)
 {
 	if (f->watch & HP3_FW_SURE)
@@ -64,14 +64,17 @@ void hp3_urge(struct hp3_turn *t, uint32_t flow, uint16_t port)
 	hp3_guard_begin(t, flow);
 }
 
-/* Not sure what has arrived: ask on the new port, and owe the NAK until that is answered. */
+/*
+ * If it is not certain what has arrived, sends an ACK solicitation on the new port; the NAK waits
+ * for its answer.
+ */
 static bool hand_nak(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
 	struct hp3_act *a;
 
-	if (t->e->cfg.beside) /* nothing is handed to the RNIC */
+	if (t->e->cfg.beside) /* the RNIC gets no packets from hp3d */
 		return false;
 	if (!is_nak_safe(t, flow)) {
 		m->errand.dead.owed =
@@ -129,9 +132,9 @@ void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port)
 }
 
 /*
- * Nothing is missing any more before what is held and what comes. What a selective RNIC repeated
- * out of the middle (m->head: AGAIN) waits until nothing is missing before it, but is no sign that
- * nothing is missing behind it.
+ * No packet is missing any more before the held packets and the next one. A packet that a
+ * selectively repeating RNIC sent again out of the middle (m->head: AGAIN) waits until none is
+ * missing before it. It does not show that none is missing behind it.
  */
 static bool is_caught_up(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m)
@@ -144,12 +147,12 @@ static bool is_caught_up(
 		if (!(e->held[i].flags & HP3_HELD_AGAIN))
 			return true; /* first transmissions follow each other */
 		if (e->held[i].psn == psn)
-			psn = hp3_psn_add(psn, 1); /* of a READ: at least */
+			psn = hp3_psn_add(psn, 1); /* of a READ: one at least */
 	}
 	return hp3_psn_diff(psn, f->stream.nxt) >= 0;
 }
 
-/* What was repeated and waits at the head leaves as soon as nothing is missing before it. */
+/* Repeated packets at the head leave as soon as none is missing before them. */
 static void release_repeated(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
@@ -165,9 +168,9 @@ static void release_repeated(struct hp3_turn *t, uint32_t flow)
 }
 
 /*
- * The RNIC may go back in three ways: from the oldest packet over all that is held (go-back-N: what
- * is held is superseded), only over what is missing (selective repeat: what is held follows), or
- * not at all, because the old path delivered after all.
+ * The RNIC may go back in three ways. Go-back-N: from the oldest packet over all held ones, which
+ * are dropped. Selective repeat: only the missing packets; the held ones follow. Not at all: the
+ * old path delivered after all.
  */
 bool hp3_resume_tx(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, enum hp3_tx_kind kind)

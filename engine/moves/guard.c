@@ -12,10 +12,9 @@
  */
 #include "engine/moves/moves.h"
 
-#define WINDOWS 2u /* of a probe's time-out: how long an answer may take */
+#define WINDOWS 2u /* probe time-outs within which an answer may arrive */
 
-/* Those that were answered; perhaps not all of their data came, so they stay while there is room.
- */
+/* Answered ones, whose data may be incomplete: they stay while there is room. */
 static void forget_answered(struct hp3_guard *g, uint32_t una)
 {
 	uint32_t n = 0;
@@ -51,7 +50,7 @@ static void add(struct hp3_guard *g, uint32_t una, uint32_t psn, uint32_t end)
 	g->end[g->n++] = end;
 }
 
-/* What waits behind the drain has not left: it will leave behind the duplicate. */
+/* Packets held behind the drain will leave behind the duplicate. */
 static void add_held(const struct hp3_engine *e, struct hp3_move *m)
 {
 	uint32_t una = e->flows[m->flow].stream.una;
@@ -81,7 +80,7 @@ void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m)
 	hp3_slot_drop(e, m->flow, HP3_USE_GUARD);
 }
 
-/* Where the PMTU is not known, a READ's span is guessed: it ends before a SEND or WRITE. */
+/* If the PMTU is not known, a READ's span is a guess: it ends before the next SEND or WRITE. */
 static void cut(struct hp3_guard *g, uint32_t psn)
 {
 	for (uint32_t i = 0; i < g->n; i++) {

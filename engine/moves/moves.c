@@ -37,7 +37,7 @@ static bool is_counted(const struct hp3_move *m)
 	return m->errand.kind == HP3_ERRAND_ADVISED && m->errand.advised.counted;
 }
 
-/* A move of our own is over: how long until the flow may be looked after again. */
+/* An engine's own move has ended: sets the time before the next search. */
 static void settle_own(
 	struct hp3_turn *t, struct hp3_flow *f, const struct hp3_move *m, bool switched)
 {
@@ -52,7 +52,7 @@ static void settle_own(
 		hp3_monitor_offer_base(
 			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
 	} else if (!(m->use & HP3_USE_LOOK) && !hp3_errand_is_lossy(&m->errand) &&
-		   m->errand.kind != HP3_ERRAND_ADVISED) { /* others' errors are not its own */
+		   m->errand.kind != HP3_ERRAND_ADVISED) { /* not the flow's own error */
 		hp3_search_ended(
 			t, m->flow, hp3_errand_is_slow(&m->errand), t->e->cfg.round.guard_ns);
 	}
@@ -66,7 +66,7 @@ static void act_at_once(struct hp3_turn *t, const struct hp3_move *m)
 	a->op = m->errand.kind == HP3_ERRAND_DEAD ? HP3_MOVE_DEAD : 0;
 }
 
-/* Everything that is charged to the old path ends here. */
+/* Ends everything that was attributed to the old path. */
 static void take_new_path(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -84,7 +84,7 @@ static void take_new_path(struct hp3_turn *t, uint32_t flow)
 		hp3_slot_drop(t->e, flow, HP3_USE_LOOK);
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	f->flags |= HP3_FF_FRESH;
-	if (f->flags & HP3_FF_PAIRED) /* else there is none: it was set up, and nothing more */
+	if (f->flags & HP3_FF_PAIRED) /* else it was only set up, and has no monitor */
 		hp3_monitor_moved(&f->monitor);
 	if (l != NULL)
 		l->level = l->cycles = l->tries = 0;
@@ -95,11 +95,11 @@ static void take_new_path(struct hp3_turn *t, uint32_t flow)
 	if (m->t_close == 0)
 		hp3_rate_suspend(t, flow);
 	hp3_rate_raise(t, flow);
-	if (t->e->cfg.beside && !m->suspended) /* at set-up, off a dead path: at once */
+	if (t->e->cfg.beside && !m->suspended) /* at set-up, or off a dead path: at once */
 		act_at_once(t, m);
 }
 
-/* A dead path is left at once: what is held, and what comes, waits for the RNIC to go back. */
+/* Leaves a dead path at once. Held and new packets wait for the RNIC to go back. */
 static void fail_over(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -109,7 +109,7 @@ static void fail_over(struct hp3_turn *t, uint32_t flow)
 	take_new_path(t, flow);
 	hp3_slot_timer(t->e, m, &m->move_at, t->now + t->e->cfg.close_timeout_ns);
 	if (m->held_pkts != 0)
-		hp3_rate_schedule(t, flow); /* what waited for the pacer waits on */
+		hp3_rate_schedule(t, flow); /* packets that waited for the pacer go on waiting */
 	t->e->stats.failovers++;
 }
 
@@ -181,7 +181,7 @@ static void count(struct hp3_engine *e, enum hp3_rfr_action action, const struct
 	}
 }
 
-/* A message that waited goes where it would have gone, and the path answered first. */
+/* A message that waited leaves on the port in use, whose answer came first. */
 static bool is_clear(const struct hp3_errand *d)
 {
 	return d->kind == HP3_ERRAND_MESSAGE_START && d->start.clear;
@@ -226,9 +226,8 @@ static void end_move(
 }
 
 /*
- * Who leaves a lossy path begins while the RNIC goes back, and would never come to it if that ended
- * the move. Nothing is held yet, and the packet that will close leaves behind all that is sent
- * again (rule 7).
+ * A flow leaves a lossy path while the RNIC goes back, so that must not end the move. Nothing is
+ * held yet, and the closing packet will leave behind all retransmissions (rule 7).
  */
 static bool is_expected(
 	const struct hp3_engine *e, const struct hp3_flow *f, enum hp3_rfr_input input)
@@ -297,8 +296,8 @@ enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_r
 }
 
 /*
- * A lossy path loses the closing packet, too, and nothing follows it there that would make the
- * receiver say so: who waits for long stands still for long.
+ * A lossy path may lose the closing packet, too. No packet follows it there, so the receiver sends
+ * no NAK, and a long time limit would stall the flow.
  */
 static uint64_t time_to_drain(const struct hp3_engine *e, const struct hp3_move *m)
 {

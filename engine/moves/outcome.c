@@ -8,9 +8,9 @@
 #define SLOWER    80u
 #define RTT_DOWN  90u
 #define MARKS     20u /* permille of replies */
-#define MIN_BYTES 65536u /* less sent since: nothing can be said */
+#define MIN_BYTES 65536u /* bytes sent since the move: fewer give no result */
 
-/* Keeps the slot: for the judgement, or else while CNPs of the old path may come. */
+/* Keeps the slot until the result is judged, or while CNPs of the old path may arrive. */
 void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id)
 {
 	bool judged = t->e->cfg.verify_ns != 0 && t->e->cfg.monitor.cycle_ns != 0;
@@ -25,7 +25,7 @@ void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id)
 	hp3_slot_timer(t->e, m, &m->verify_at, t->now + wait);
 }
 
-/* By delivery rate; where the rate is the application's, by what the path does to it. */
+/* Compares delivery rates. If the application limits the rate, compares marks and RTTs. */
 static enum hp3_payoff payoff(const struct hp3_estimates *was, const struct hp3_estimates *is)
 {
 	bool calmer = is->marked_permille + MARKS <= was->marked_permille ||

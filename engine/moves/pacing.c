@@ -5,14 +5,14 @@
  */
 #include "engine/moves/moves.h"
 
-#define COPY_SEARCH 256u /* held packets looked through for an older copy */
+#define COPY_SEARCH 256u /* held packets that are searched for an older copy */
 #define BATCH       32u /* packets that leave at one deadline */
 
 /*
- * Does the RNIC go back N, or repeat selectively? A run of retransmissions is over when the next
- * first transmission follows: by then it went over all that had been emitted, or it left something
- * out. Nothing can be told where replies came meanwhile for what is left out, nor of a READ, whose
- * span the FIFO does not know.
+ * Does the RNIC go back N, or repeat selectively? A run of retransmissions ends with the next first
+ * transmission. By then, it has repeated all that had been emitted, or it has left packets out.
+ * There is no verdict if replies arrived meanwhile for those left out, nor for a READ, whose span
+ * the FIFO does not know.
  */
 static void watch_run(struct hp3_rate *r, const struct hp3_flow *f, const struct hp3_held *h)
 {
@@ -28,17 +28,17 @@ static void watch_run(struct hp3_rate *r, const struct hp3_flow *f, const struct
 	r->again = false;
 }
 
-/* Have acknowledgements let the RNIC skip what is before? A claim decides nothing (rule 26). */
+/* Have checked ACKs let the RNIC skip earlier PSNs (rule 26)? */
 static bool is_skipped(const struct hp3_flow *f, uint32_t psn)
 {
 	return (f->watch & HP3_FW_SURE) && hp3_psn_diff(psn, f->stream.una) <= 0;
 }
 
 /*
- * The RNIC has gone back to what the peer lacks, that waits at the tail, and now comes to what is
- * the next to leave: whatever else waits follows once more (rule 14). How many are of the past:
- * those before the tail's run, from the head on. 0: the RNIC has not gone back so far, or it
- * repeats selectively and what waits is not sent again.
+ * The RNIC went back to packets that the peer is missing, which wait at the tail. It now comes to
+ * the packet that is next to leave, so it repeats all that wait (rule 14). Returns the number of
+ * obsolete packets: those before the tail's run, from the head on. 0: the RNIC has not gone back so
+ * far, or it repeats selectively and does not send the waiting packets again.
  */
 static uint32_t past(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m,
 	const struct hp3_held *h)
@@ -71,8 +71,8 @@ static void give_way(struct hp3_turn *t, uint32_t flow, uint32_t n)
 }
 
 /*
- * What is repeated selectively still waits: once is enough, unless only the copy asks for an
- * answer.
+ * A copy of a selectively repeated packet still waits: one is enough, unless only the new one
+ * requests an ACK.
  */
 static bool is_waiting(
 	const struct hp3_engine *e, const struct hp3_move *m, const struct hp3_held *h)

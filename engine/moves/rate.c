@@ -18,7 +18,7 @@ void hp3_rate_init(struct hp3_turn *t, uint32_t flow)
 	bool waits = f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0;
 
 	if (!waits)
-		f->flags &= (uint16_t)~HP3_FF_PACED; /* else what comes waits behind it */
+		f->flags &= (uint16_t)~HP3_FF_PACED; /* else later packets wait behind these */
 	if (e->rates == NULL)
 		return;
 	if (!waits)
@@ -39,8 +39,10 @@ uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 	return hp3_dcqcn_rate(&rp);
 }
 
-/* Beside the RNIC there is nothing to hold, and so nothing to pace; nor before hp3d leaves. What it
- * sent while it was not paced was not seen here. */
+/*
+ * Verbs mode has nothing to hold, and so nothing to pace; nor has hp3d before it stops. While the
+ * flow was not paced, its retransmissions were not recorded.
+ */
 static void note_rate(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_flow *f = &e->flows[flow];
@@ -89,8 +91,8 @@ void hp3_rate_raise(struct hp3_turn *t, uint32_t flow)
 }
 
 /*
- * Brings the pacer up to DCQCN's rate, or to what drains the FIFO in time (rule 14). That floor
- * holds until nothing waits: were it to fall with the queue, the last packets would wait for ever
+ * Sets the pacer to DCQCN's rate, or to the rate that drains the FIFO in time (rule 14). That lower
+ * bound stays until nothing waits: if it fell with the queue, the last packets would wait ever
  * longer.
  */
 void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued)
@@ -111,7 +113,7 @@ void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued)
 	hp3_pacer_set_rate(&r->pacer, rate, t->now);
 }
 
-/* A packet leaves. Its round trip begins now, not when the RNIC handed it over (rule 27). */
+/* A packet leaves. Its RTT begins now, not when the RNIC sent it (rule 27). */
 void hp3_rate_sent(struct hp3_turn *t, uint32_t flow, const struct hp3_held *h)
 {
 	const uint8_t timed = HP3_HELD_AGAIN | HP3_HELD_ASKS | HP3_HELD_READ;

@@ -47,7 +47,7 @@ static void move(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
 	ev->to = to;
 }
 
-/* The port that replies leave on; 0: not known, none was seen. */
+/* The port that replies leave on; 0: not known. */
 static uint16_t port_of(const struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_reply *r = &e->replies[flow];
@@ -67,7 +67,7 @@ void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16
 		move(t, flow, from, to);
 }
 
-/* Another path where paths are known, another port at least. */
+/* Another path if paths are known; else another port. */
 static uint16_t elsewhere(struct hp3_turn *t, uint32_t flow, uint16_t from)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];

@@ -7,10 +7,10 @@
 
 #define BASE_RISES_LOG2 30u /* the base round trip rises by 1/64 in 2^30 ns: routes change */
 
-/* CNPs of a pair that may be kept from RNICs. */
+/* Rate limit of CNPs of a pair that are withheld from RNICs. */
 static const struct hp3_limit kept = {.rate = 100000, .burst = 64};
 
-/* The shortest round trip of the pair: of one flow it may be that of a queue that always stands. */
+/* Shortest RTT of the pair: that of one flow may contain a standing queue. */
 static uint32_t base_of(struct hp3_pair *p, uint32_t rtt, uint64_t now)
 {
 	if (p->least_rtt != 0 && (now - p->rtt_at) >> BASE_RISES_LOG2 != 0) {
@@ -24,7 +24,7 @@ static uint32_t base_of(struct hp3_pair *p, uint32_t rtt, uint64_t now)
 	return p->least_rtt;
 }
 
-/* Nothing where the receiver's link is the narrower one: no path leads round its queue. */
+/* 0 if the receiver's link is the narrower one: no path avoids its queue. */
 static uint64_t share_of(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	uint32_t n = hp3_longs_beside(e, flow, now);
@@ -32,7 +32,7 @@ static uint64_t share_of(const struct hp3_engine *e, uint32_t flow, uint64_t now
 	return n > hp3_max_u32(e->long_out, 1) ? 0 : hp3_share_of(hp3_rate_line(e), n);
 }
 
-/* From the closing packet on the rate is that of the move, which sets it when it ends. */
+/* From the closing packet on, the move sets the rate when it ends. */
 static bool is_closing(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	const struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];

@@ -10,8 +10,8 @@ static struct hp3_move *slot_of(struct hp3_engine *e, uint32_t flow)
 }
 
 /*
- * All slots are taken: one that only waits for its move to be judged makes room, unjudged, or for
- * another look. A few are examined, another few the next time.
+ * All slots are taken: frees one that only waits to be judged, or for a re-probe. Examines a few
+ * slots per call.
  */
 static bool make_room(struct hp3_engine *e)
 {
@@ -132,7 +132,10 @@ void hp3_hold_room(struct hp3_engine *e, uint32_t more)
 								    : e->cfg.hold_packets;
 }
 
-/* Out of the FIFO, behind all free entries: the caller still has to go from one to the next. */
+/*
+ * Moves packets from the FIFO to the end of the free list, because the caller still follows their
+ * links.
+ */
 static void take_out(struct hp3_engine *e, struct hp3_move *m, uint32_t count)
 {
 	uint32_t last = 0;

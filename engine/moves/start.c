@@ -7,7 +7,7 @@
 
 struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
 {
-	/* Until somebody knows better: of congestion its evidence says which. */
+	/* Initial causes; for congestion, the evidence replaces it. */
 	static const uint8_t cause_of[] = {[HP3_ERRAND_OPERATOR] = HP3_CAUSE_OPERATOR,
 		[HP3_ERRAND_ADVISED] = HP3_CAUSE_ADVICE,
 		[HP3_ERRAND_CONGESTED] = HP3_CAUSE_RTT,
@@ -34,10 +34,10 @@ struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_er
 }
 
 /*
- * Which input a wish to move is. Idle must be proven by a reply with a right ICRC, with nothing
+ * The input for a requested move. Idle must be proven by a reply with a right ICRC, with nothing
  * sent again since (rule 7). The newest packet can close if it is a first transmission that will be
- * answered, is not yet, and has left. Before probes that look like a duplicate (BEHIND_DRAIN) a
- * SEND or WRITE has to close, for their answers speak of it (rule 2).
+ * answered, is not yet, and has left. For BEHIND_DRAIN, a SEND or WRITE has to close, because the
+ * answers to such probes are about it (rule 2).
  */
 static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow *f)
 {
@@ -54,7 +54,7 @@ static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow
 	return HP3_RFR_IN_MOVE;
 }
 
-/* One that outlives retransmissions hides what is dead (moves.c). */
+/* A move that outlives retransmissions would hide a dead path (moves.c). */
 static uint64_t time_to_close(const struct hp3_engine *e, const struct hp3_move *m)
 {
 	return hp3_errand_is_lossy(&m->errand)

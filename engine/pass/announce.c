@@ -8,8 +8,8 @@
 #include "engine/pass/pass.h"
 #include "engine/spray/spray.h"
 
-#define ACTS_PER_FLOW 10u /* most that the end of one flow's life adds */
-/* One call of hp3_missed() looks at so many flows. One that is forgotten counts for so many. */
+#define ACTS_PER_FLOW 10u /* most actions for the end of one flow's epoch */
+/* One call of hp3_missed() visits at most PIECE flows. One that is reset counts as FORGOTTEN. */
 #define PIECE     256u
 #define FORGOTTEN 16u
 
@@ -30,17 +30,18 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 	if ((e->flows[flow].flags & HP3_FF_STARTED) || e->flows[flow].state != HP3_RFR_STEADY)
 		return -EEXIST;
 #ifndef HP3_BREAK_RESTORED_IS_OLD
-	e->flows[flow].last = (uint32_t)(now >> HP3_TICK_SHIFT); /* it has sent just now, perhaps */
+	e->flows[flow].last = (uint32_t)(now >> HP3_TICK_SHIFT); /* it may have sent just now */
 #endif
 	if (port != 0) {
 		hp3_set_port(e, &e->flows[flow], port);
-		e->flows[flow].flags &= (uint16_t)~HP3_FF_FRESH; /* packets may travel there */
+		/* packets may be in flight on this port */
+		e->flows[flow].flags &= (uint16_t)~HP3_FF_FRESH;
 	}
 	hp3_replies_restore(e, flow, replies);
 	return 0;
 }
 
-/* False: it had sent nothing, and was asked nothing. */
+/* False: the flow had sent nothing and had no search or move. */
 static bool forget(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -48,7 +49,7 @@ static bool forget(struct hp3_turn *t, uint32_t flow)
 		(f->flags & HP3_FF_STARTED) || f->state != HP3_RFR_STEADY || f->slot != HP3_NO_SLOT;
 
 	if (began)
-		hp3_flow_epoch(t, flow, true); /* nothing is agreed on any more */
+		hp3_flow_epoch(t, flow, true); /* no agreements any more */
 	hp3_set_port(t->e, f, f->home);
 	hp3_replies_home(t->e, flow);
 	return began;
@@ -110,15 +111,15 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 		return -EPERM;
 	}
 	if (hp3_replies_moved(e, flow, now))
-		return -EALREADY; /* the report crossed what it asks for */
+		return -EALREADY; /* the report crossed the move */
 	hp3_replies_leave(&t, flow);
 	return 0;
 }
 
 /*
- * What the peer would put in order leaves by a flow that may send nothing else. Its record is made
- * when it is certain that it is needed, and goes again if nothing comes of it. False: the peer is
- * told so.
+ * READ responses that the peer offers to resequence leave on a flow, which may send nothing else. A
+ * new record is added only when it is needed, and removed if no agreement begins. False: the offer
+ * is refused.
  */
 static bool offered(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {

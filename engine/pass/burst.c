@@ -14,19 +14,19 @@
 #define LIKELY(x)   HP3_LIKELY(!!(x))
 #define UNLIKELY(x) HP3_UNLIKELY(!!(x))
 #define INLINE      static inline __attribute__((always_inline))
-#define AHEAD       24u /* packets between the look into the bucket and the flow */
-#define NEAR        6u /* ... between the look into the flow and what is known of its lanes */
+#define AHEAD       24u /* packets between the prefetch of the bucket and the look-up */
+#define NEAR        6u /* ... between the prefetch of the flow and that of its EVs */
 
-/* The notification point will ask whose it is. */
+/* The notification point will look up its flow. */
 static bool is_marked(const struct hp3_engine *e, const struct hp3_view *v)
 {
 	return e->np != NULL && (v->flags & HP3_VF_CE);
 }
 
 /*
- * Requests that leave, and replies and CNPs that arrive, have a flow here. The notification point
- * also cares for marked requests that arrive, and for the replies to them; these have one also
- * while replies of any flow are away from home.
+ * Requests that leave, and replies and CNPs that arrive, need a flow. The notification point also
+ * needs one for marked requests that arrive, and for the replies to them. These replies also need
+ * one while replies of any flow leave on another port than the RNIC's.
  */
 static bool is_wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enum hp3_dir dir)
 {
@@ -107,7 +107,7 @@ INLINE hp3_wide mix(const struct hp3_engine *e, hp3_wide addr, hp3_wide qpn, enu
 	return (h & UINT32_MAX) | ((spread ^ spread >> 32) & e->table.mask) << 32;
 }
 
-/* HP3_WIDE packets; which of them are still to be seen. */
+/* HP3_WIDE packets; returns those that remain to be seen, one bit each. */
 INLINE uint32_t see_wide(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir, uint8_t main)
 {
 	const uint8_t *f[HP3_WIDE];
@@ -141,7 +141,7 @@ INLINE uint32_t see_wide(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir d
 	return ~fit & HP3_WIDE_ALL;
 }
 
-/* Requests that arrive come in runs: all of a group are taken for some if its first one is. */
+/* Requests arrive in runs: a group counts as requests if its first packet is one. */
 INLINE bool looks_like_request(const struct hp3_pkt *p)
 {
 	return p->frame != NULL && p->len >= HP3_PLAIN_MIN &&
@@ -208,7 +208,7 @@ INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 	return others;
 }
 
-/* A hint; what is found is compared in full when the packet's turn has come. */
+/* A hint; hp3_burst() verifies it with the record. */
 INLINE void match(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir)
 {
 	const struct hp3_bucket *b;
@@ -236,7 +236,7 @@ INLINE void say_pass(struct hp3_verdict *vd, uint16_t sport, uint32_t flow)
 	vd->flags = 0;
 	vd->sport = sport;
 	vd->held = 0;
-	vd->flow = flow; /* vd->count counts for PASS_DELIVER alone */
+	vd->flow = flow; /* only PASS_DELIVER uses vd->count */
 }
 
 INLINE bool is_found(const struct hp3_flow *f, const struct hp3_pkt *p, uint32_t qpn, uint32_t want)
@@ -245,8 +245,8 @@ INLINE bool is_found(const struct hp3_flow *f, const struct hp3_pkt *p, uint32_t
 }
 
 /*
- * The next packet of a paired, unpaced flow, and nothing about it that a later move must know.
- * `watch`: HP3_FW_SPRAY, or 0.
+ * The next packet of a paired, unpaced flow, without effect on a later move. `watch`: HP3_FW_SPRAY,
+ * or 0.
  */
 INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint16_t watch, uint64_t now,
 	struct hp3_verdict *vd, uint32_t *obey)
@@ -283,7 +283,7 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint16_t wa
 	return true;
 }
 
-/* A packet that would be steady, but that its queue pair may be sprayed. */
+/* A packet that would be steady, except that its queue pair may be sprayed. */
 static __attribute__((noinline)) bool sprayed_tx(struct hp3_engine *e, const struct hp3_pkt *p,
 	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
 {
@@ -297,7 +297,7 @@ static __attribute__((noinline)) bool sprayed_tx(struct hp3_engine *e, const str
 	return true;
 }
 
-/* An unmarked ACK that is progress, and not the end of what is in flight. */
+/* An unmarked ACK that advances una, and does not acknowledge all in flight. */
 INLINE bool steady_rx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t now,
 	struct hp3_verdict *vd, struct hp3_acts *acts)
 {
@@ -326,16 +326,16 @@ INLINE bool steady_rx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	return true;
 }
 
-/* The first packet of a window of PSNs is noted, if any is (flows/near.h). */
+/* Is this the first packet of a PSN window that is to be noted (flows/near.h)? */
 INLINE bool is_noted(const struct hp3_pkt *p, bool notes)
 {
 	return notes && p->v.psn % HP3_NEAR_PSNS == 0;
 }
 
 /*
- * Nothing but held packets follows the one in hand, `left` more are behind it: the burst goes on.
- * Not where an entry of what this burst delivers could be taken again before the caller has come to
- * it: each packet takes one at most.
+ * Only held packets follow the packet in hand, and `left` more packets are behind it: the burst
+ * goes on. It stops if an entry of what this burst delivers could be reused before the caller has
+ * sent it: each packet takes at most one entry.
  */
 static __attribute__((noinline)) void go_on(const struct hp3_engine *e, uint32_t left,
 	uint32_t *delivered, struct hp3_verdict *vd, struct hp3_acts *acts)
@@ -355,7 +355,7 @@ static __attribute__((noinline)) void go_on(const struct hp3_engine *e, uint32_t
 	acts->n = 0;
 }
 
-/* The turn of a packet will come soon, of a queue pair that may be sprayed. */
+/* Prefetches for a packet whose queue pair may be sprayed. */
 INLINE void expect_sprayed(const struct hp3_engine *e, const struct hp3_pkt *p)
 {
 	const struct hp3_spray_out *o;
@@ -376,12 +376,12 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 	uint32_t obey = 0, delivered = 0;
 
 	acts->n = 0;
-	/* Behind a packet that came with actions most were looked for before. */
+	/* Most packets behind one with actions were prefetched before. */
 	for (uint32_t i = 0; i < ahead; i++)
 		if (dir == HP3_DIR_TX || pkts[i].flow == HP3_NO_FLOW)
 			match(e, &pkts[i], dir);
 #ifdef HP3_BREAK_BURST_GOES_ON
-	while (done < n) { /* what a packet in the middle asks for is lost */
+	while (done < n) { /* what a packet in the middle prefetched is lost */
 #else
 	while (done < n && acts->n == 0) {
 #endif

@@ -2,7 +2,7 @@
 /* Pairing by connection management packets on the wire: REQ, REP, RTU and DREQ (rule 16). */
 #include "engine/pass/pass.h"
 
-#define HALF (HP3_CM_PENDING / 2) /* what the network asks for pushes out nothing of ours */
+#define HALF (HP3_CM_PENDING / 2) /* requests from the network replace none of the local host's */
 
 static bool is_between_the_same(const struct hp3_cm_pending *a, const struct hp3_cm_pending *b)
 {
@@ -40,7 +40,10 @@ static bool is_paired_so(const struct hp3_engine *e, uint32_t flow, uint32_t lqp
 	return (e->flows[flow].flags & HP3_FF_PAIRED) && e->flows[flow].lqpn == lqpn;
 }
 
-/* Where the flow's own packets say otherwise (life/tellers.h) it is kept until these begin anew. */
+/*
+ * If the flow's own packets contradict it (life/tellers.h), keeps the agreement until they begin
+ * anew.
+ */
 static void connect(struct hp3_turn *t, struct hp3_cm_pending *c)
 {
 	struct hp3_qp_event ev = hp3_cm_event(c);
@@ -57,10 +60,10 @@ static void connect(struct hp3_turn *t, struct hp3_cm_pending *c)
 }
 
 /*
- * A host that listens answers whoever asks, in whose name ever, and REQ may name any queue pair.
- * Where the network asks, and where the flow is known, REQ and REP mean nothing until the RTU shows
- * that the asker got the answer, or the local queue pair begins as was agreed. Else requests with
- * invented addresses would fill the tables.
+ * A listening host answers every REQ, whoever is its source, and a REQ may name any queue pair. If
+ * the REQ is from the network, or the flow is known, REQ and REP must be confirmed. The RTU
+ * confirms them: it shows that the sender of the REQ got the REP. So does the first packet of the
+ * local queue pair. Otherwise, requests with forged addresses would fill the tables.
  */
 static bool is_to_be_confirmed(const struct hp3_engine *e, const struct hp3_cm_pending *c)
 {
@@ -98,9 +101,9 @@ void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 }
 
 /*
- * Anybody may send a DREQ in the peer's name; who does not know the communication ids of both ends
- * has not seen the connection. Where they are unknown the local host is believed, of a flow without
- * traffic: also there a process may name another one's queue pair.
+ * Anyone can forge a DREQ of the peer. One without the communication ids of both ends is ignored.
+ * If the ids are unknown, a DREQ of the local host counts, but only for a flow without traffic. A
+ * local process may name a queue pair of another one.
  */
 static bool is_meant(
 	const struct hp3_turn *t, uint32_t flow, const struct hp3_cm_msg *m, bool from_local)
@@ -126,7 +129,7 @@ static void disconnect(
 		hp3_qp_disconnected(t, flow);
 }
 
-/* Who asked got the answer: he knows its id. */
+/* The RTU has the id of the REP, so its sender got the REP. */
 static bool is_ready(const struct hp3_cm_pending *c, const struct hp3_cm_msg *m, bool from_local)
 {
 	return c->answered && c->from_local == from_local && c->comm_id == m->local_id &&

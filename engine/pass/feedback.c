@@ -14,7 +14,7 @@ static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 	hp3_monitor_estimates(m, &t->e->cfg.monitor, &ev->path);
 }
 
-/* Once per spell it is reported; in every cycle of it a better path may be looked for. */
+/* Reports severe congestion once per spell. Each cycle of the spell may start a search. */
 void hp3_severe(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -51,10 +51,10 @@ static bool is_withheld(struct hp3_turn *t, const struct hp3_flow *f, const stru
 }
 
 /*
- * A reaction point halves a rate with each CNP, and gives it back after hundreds of microseconds:
- * to wait until congestion control has had its chance is to leave with what little is left. So the
- * first one sets off a search, where probes cost the flow nothing; until it has ended, or failed,
- * an RNIC that reacts itself does not know (rule 30).
+ * A reaction point halves its rate with each CNP, and regains it after hundreds of microseconds. A
+ * flow that waited until congestion control has reacted would move with a low rate. So the first
+ * CNP starts a search if probes cost the flow nothing. Until the search has ended, hp3d withholds
+ * CNPs from an RNIC that reacts itself (rule 30).
  */
 static bool is_at_once(struct hp3_turn *t, const struct hp3_flow *f)
 {
@@ -62,7 +62,7 @@ static bool is_at_once(struct hp3_turn *t, const struct hp3_flow *f)
 	       f->monitor.cnp && hp3_peer_is_asked(t, f->pair);
 }
 
-/* Rule 5: where the RNIC does not do congestion control, what speaks of it stops here. */
+/* Rule 5: if the RNIC does no congestion control, CNPs and BECN stop here. */
 void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	struct hp3_engine *e = t->e;

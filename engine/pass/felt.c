@@ -3,12 +3,12 @@
 #include <errno.h>
 #include "engine/pass/pass.h"
 
-/* What the queue pair does is known from now on as if its packets had been seen. */
+/* From now on, the state of the queue pair is known as if its packets had been seen. */
 static void begin(const struct hp3_engine *e, struct hp3_flow *f)
 {
 	f->flags |= HP3_FF_STARTED;
 	f->watch |= HP3_FW_FELT;
-	if (e->cfg.setup_probing && f->moves == 0) /* nobody chose its path */
+	if (e->cfg.setup_probing && f->moves == 0) /* its path was never chosen */
 		f->watch |= HP3_FW_BEGINS;
 	hp3_stream_reset(&f->stream, 0);
 }
@@ -22,7 +22,7 @@ static void take_ports(struct hp3_engine *e, struct hp3_flow *f, const struct hp
 		hp3_set_port(e, f, port);
 }
 
-/* Work requests in the place of PSNs: what was posted and is not done is in flight. */
+/* Work requests replace PSNs: posted and not completed means in flight. */
 static void take_work(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -39,14 +39,14 @@ static void take_work(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *
 		hp3_active_add(t->e, flow, t->now);
 }
 
-/* It has left a dead path, and goes on. */
+/* The queue pair has left a dead path, and completes work again. */
 static void resume(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
 {
 	if (t->e->flows[flow].state == HP3_RFR_RESUMING && felt->done_wrs != 0)
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 }
 
-/* A path that is looked for before the first data is not waited for by these. */
+/* The first data do not wait for a path search at set-up. */
 static void begin_unless_placed(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
 {
 	struct hp3_flow *f = &t->e->flows[flow];

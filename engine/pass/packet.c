@@ -9,8 +9,8 @@
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
 
-#define EARLIER     1024 /* PSNs behind una: responses of before count; any PSN may be forged */
-#define SHORT_FRAME 160u /* replies up to this long are checked before they mean anything */
+#define EARLIER     1024 /* PSNs behind una: responses to earlier READs; may be forged */
+#define SHORT_FRAME 160u /* replies up to this length are checked first */
 
 static uint32_t first_packet(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
@@ -23,8 +23,8 @@ static uint32_t first_packet(struct hp3_turn *t, const struct hp3_pkt *pkt)
 }
 
 /*
- * Fragments have no ports to rewrite: while the local RNIC sends some, their address pair is
- * immovable (rule 17). The first one of a datagram tells whether it is RoCE.
+ * Fragments have no UDP ports to rewrite. While the local RNIC sends some, their address pair is
+ * pinned (rule 17). Only the first one of a datagram shows whether it is RoCE.
  */
 static void fragment_leaves(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
@@ -65,7 +65,7 @@ static inline void reply_leaves(struct hp3_engine *e, const struct hp3_pkt *pkt,
 		read_leaves(&(struct hp3_turn){e, now, acts}, pkt, vd);
 }
 
-/* What the peer's RNIC has is asked by a packet of the flow, if one leaves (seek/dead.c). */
+/* Sets AckReq if the peer's acknowledgement is wanted (seek/dead.c). */
 static void ask(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict *vd)
 {
 	if (vd->kind != HP3_PASS)
@@ -75,7 +75,7 @@ static void ask(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict
 		vd->flags |= HP3_SET_ACKREQ;
 }
 
-/* What is left to say of a request, when all else has been decided. */
+/* The last step for a request, after all other decisions. */
 static inline void last(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
@@ -142,8 +142,8 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 }
 
 /*
- * A reply while a move is under way. One that would change anything has its ICRC checked (rule 6);
- * `sound`: that has been done.
+ * A reply during a move. If it would change anything, its ICRC is checked (rule 6); `sound`: it has
+ * been checked.
  */
 static void rx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, bool sound,
 	struct hp3_verdict *vd)
@@ -155,12 +155,12 @@ static void rx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 
 	if (f->state == HP3_RFR_PROBING && sound && hp3_seek_reply(t, flow, &pkt->v, vd))
 		return;
-	/* Idle is no proof while a retransmission may still travel (rule 7). */
+	/* Idle is no proof while a retransmission may be in flight (rule 7). */
 	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&
 		((f->flags & HP3_FF_WENT_BACK) || m->errand.kind == HP3_ERRAND_BEHIND_DRAIN))
 		input = HP3_RFR_IN_NONE;
 	if (input == HP3_RFR_IN_DRAINED && t->e->cfg.beside)
-		input = HP3_RFR_IN_NONE; /* the actuator knows */
+		input = HP3_RFR_IN_NONE; /* the actuator reports that */
 	if ((input != HP3_RFR_IN_NONE || f->state == HP3_RFR_RESUMING) && !sound &&
 		!hp3_pkt_icrc_ok(t->e, pkt))
 		return;
@@ -195,14 +195,14 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	}
 }
 
-/* It answers what may be in flight, or says once more what was said last (rule 6). */
+/* It acknowledges a PSN in flight, or repeats the last acknowledgement (rule 6). */
 static inline bool is_in_window(const struct hp3_flow *f, const struct hp3_view *v)
 {
 	return hp3_psn_diff(v->psn, f->stream.una) >= -1 &&
 	       hp3_psn_diff(v->psn, hp3_stream_end(&f->stream)) < 0;
 }
 
-/* Nothing before una is refused, if una is not a mere claim (rule 26). */
+/* No PSN before una is refused, if a checked reply has set una (rule 26). */
 static bool is_refusable(const struct hp3_flow *f, uint32_t psn)
 {
 	int32_t back = f->watch & HP3_FW_SURE ? 0 : (int32_t)f->stream.win;
@@ -223,7 +223,8 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 	if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_RNR) {
 		e->stats.rnrs++;
 		if (!(f->flags & HP3_FF_CLOSE_ACK) || hp3_psn_diff(v->psn, f->mark_psn) > 0) {
-			f->mark_psn = v->psn; /* a closing PSN before it has arrived */
+			/* it proves that an earlier closing PSN has arrived */
+			f->mark_psn = v->psn;
 			f->flags &= (uint16_t)~HP3_FF_CLOSE_ACK;
 		}
 		f->flags |= HP3_FF_RNR;
@@ -233,10 +234,10 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 }
 
 /*
- * A READ response behind one that was lost: the RNIC knows less than the PSNs say. An ACK does not
- * heal that: it may be what tells the RNIC that it has to ask again. Data that passed us, checked
- * or not, may yet be lost behind us, and the RNIC waits for them until an ACK tells it. Where
- * responses are put in order there is another one who knows (spray/reads.c).
+ * A READ response may follow a lost one, so the RNIC has less than the PSNs show. An ACK does not
+ * change that: it may be what makes the RNIC request the data again. Data that passed hp3d, checked
+ * or not, may be lost on the way to the RNIC, which waits until an ACK shows that. If hp3d
+ * resequences responses, spray/reads.c knows more.
  */
 static inline void note_progress(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
 	uint32_t una_before, bool sound)
@@ -255,7 +256,7 @@ static inline void note_progress(struct hp3_engine *e, uint32_t flow, const stru
 
 /*
  * A response to a READ or ATOMIC that left before the first packet that hp3d saw of the flow. The
- * RNIC may lack others of that time, and have asked for them again unseen (rule 4).
+ * RNIC may lack others of that time, and may have requested them again before hp3d saw it (rule 4).
  */
 static void note_earlier_read(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt)
 {
@@ -275,8 +276,8 @@ static void note_earlier_read(struct hp3_engine *e, uint32_t flow, const struct 
 }
 
 /*
- * A checked acknowledgement that is no progress: it confirms una, or, where a NAK is owed, puts it
- * right, because a reply that nobody checked had claimed more.
+ * A checked ACK that does not advance una: it confirms una. If a NAK is owed, it corrects una,
+ * which an unchecked reply may have advanced too far.
  */
 static void confirm(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
 {
@@ -305,7 +306,7 @@ static void learn_pmtu(
 		f->pmtu_log2 = log2;
 }
 
-/* A reply that answers nothing keeps no flow whose queue pair has ended. */
+/* A reply to nothing must not keep a flow whose queue pair has ended. */
 static bool keeps_flow(const struct hp3_flow *f, const struct hp3_view *v)
 {
 	return !f->pending || (is_in_window(f, v) && hp3_psn_diff(v->psn, f->stream.una) >= 0);
@@ -345,7 +346,7 @@ static __attribute__((noinline)) void reply_arrives(struct hp3_engine *e, struct
 	sound = refused || pkt->trusted ||
 		(pkt->len <= SHORT_FRAME && !(of_many && is_plain_progress(f, v)));
 	if (sound && !hp3_pkt_icrc_ok(e, pkt))
-		return; /* rule 6: means nothing; the RNIC sees to it */
+		return; /* rule 6: no effect; the RNIC decides */
 	if (refused && !is_refusable(f, v->psn)) {
 		if (v->flags & HP3_VF_BECN)
 			hp3_becn_seen(e, flow, false, now, vd);

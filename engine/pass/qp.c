@@ -10,7 +10,7 @@
 #include "engine/pass/pass.h"
 #include "engine/spray/spray.h"
 
-/* Does the event speak of the local queue pair that the flow is of, as far as is known? */
+/* Is the event about the flow's own local queue pair, as far as is known? */
 static bool is_own(const struct hp3_flow *f, const struct hp3_qp_event *ev)
 {
 	if (ev->teller != HP3_TELLER_LIBRARY)
@@ -20,9 +20,9 @@ static bool is_own(const struct hp3_flow *f, const struct hp3_qp_event *ev)
 }
 
 /*
- * Rule 16: connection management, the verbs and a watcher that catches up may all tell of one queue
- * pair, before its first data and after. The same numbers, beginning at the same PSN, are the same
- * life of it; at most the pairing is better founded now.
+ * Rule 16: connection management, the verbs, and a late watcher may all report one queue pair,
+ * before and after its first data. Equal QPNs and an equal first PSN mean the same epoch. At most
+ * the source of the pairing improves.
  */
 static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev)
 {
@@ -30,8 +30,8 @@ static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struc
 }
 
 /*
- * True: there is nothing else to do about it. While an end waits for proof, the event may speak of
- * the next queue pair, which begins at the same PSN.
+ * True: nothing else to do for this event. While an end waits for proof, the event may be about the
+ * next queue pair, which begins at the same PSN.
  */
 static bool confirms(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
@@ -53,13 +53,16 @@ static bool confirms(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_even
 	return true;
 }
 
-/* Where nothing of this life has left: `fresh`: nor of one before, so the port is chosen freely. */
+/*
+ * Nothing of this epoch has left. `fresh`: nor of an earlier one, so the port can be changed
+ * without a drain.
+ */
 static void begin(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
 {
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 
-	e->began[flow].psn = HP3_NO_PSN; /* as somebody else has said */
+	e->began[flow].psn = HP3_NO_PSN; /* as another source said */
 	if (!ev->psn_known)
 		return;
 	hp3_stream_reset(&f->stream, ev->psn);
@@ -72,13 +75,13 @@ static void begin(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *
 		hp3_setup(t, flow);
 }
 
-/* A process says that it has set this queue pair up: true, perhaps. */
+/* Any local process can cause this event, so it may be wrong. */
 static bool place(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
 	if (!hp3_is_announced(f))
-		return false; /* somebody who knows has told of it */
+		return false; /* a more reliable source has reported the queue pair */
 	f->unsent.lqpn = ev->lqpn & HP3_QPN_MASK;
 	f->unsent.owner = ev->owner;
 	begin(t, flow, ev, fresh);
@@ -95,9 +98,8 @@ static int pair(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev
 }
 
 /*
- * Packets may be on their way, of that queue pair or already of the next one, and carrying the
- * event out would disturb their order. But a queue pair ends where its path is dead, and then
- * nobody may send what hp3d holds for it.
+ * Packets may be in flight, of that queue pair or already of the next one, and applying the event
+ * now would reorder them. Exception: the path is dead, and no one may release what hp3d holds.
  */
 static bool may_be_late(const struct hp3_turn *t, uint32_t flow)
 {
@@ -111,7 +113,7 @@ static bool may_be_late(const struct hp3_turn *t, uint32_t flow)
 	return hp3_flow_keeps_its_place(t->e, flow) && hp3_flow_is_under_way(t->e, flow, t->now);
 }
 
-/* In verbs mode hp3d sees no packets, and who owns the queue pair tells in time. */
+/* In verbs mode, hp3d sees no packets, and the owner of the queue pair reports in time. */
 static bool put_off(struct hp3_turn *t, uint32_t flow)
 {
 #ifdef HP3_BREAK_SPRAY_TOLD_LATE
@@ -134,9 +136,9 @@ static struct hp3_may may(const struct hp3_turn *t, uint32_t flow, const struct 
 }
 
 /*
- * The end of the flow's queue pair was told, and another one was set up at a PSN that is in flight,
- * the next, or not far behind: that one sends now, or will. Its stream is the same one for hp3d, so
- * nothing that is held is dropped.
+ * An end event came, and another queue pair was set up at a PSN that is in flight, next, or
+ * slightly behind. That queue pair sends now, or will. For hp3d, both are one stream, so no held
+ * packet is dropped.
  */
 static bool takes_over(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
@@ -210,7 +212,7 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 	return 0;
 }
 
-/* The queue pair that was set up since has the flow; else the flow is removed. */
+/* Gives the flow to the queue pair that was set up since; else removes the flow. */
 static void end(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_pending *p = hp3_pending_next(t->e, flow);
@@ -218,8 +220,9 @@ static void end(struct hp3_turn *t, uint32_t flow)
 
 	hp3_spray_down(t, flow);
 	if (p == NULL) {
-		hp3_path_leave(t->e, flow, t->now); /* while it is known what replies said */
-		hp3_flow_epoch(t, flow, false); /* it may be told late, of the one before */
+		hp3_path_leave(t->e, flow, t->now); /* while the results of replies are known */
+		/* the event may be late, about the earlier queue pair */
+		hp3_flow_epoch(t, flow, false);
 		hp3_flow_remove(t, flow);
 		return;
 	}
@@ -233,7 +236,7 @@ static void end(struct hp3_turn *t, uint32_t flow)
 	pair(t, flow, &next, false);
 }
 
-/* The queue pair whose set-up waits has ended: the next packets are of another one. */
+/* The queue pair whose set-up waits has ended: the next packets are from another one. */
 static void drop_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	if (ev->teller != HP3_TELLER_LIBRARY)
@@ -258,8 +261,10 @@ void hp3_qp_disconnected(struct hp3_turn *t, uint32_t flow)
 		hp3_flow_over(t, flow);
 }
 
-/* A set-up of the same local queue pair may go on waiting while nothing is in flight: the next
- * packet tells. */
+/*
+ * False: a set-up of the same local queue pair goes on waiting while nothing is in flight, until
+ * the next packet.
+ */
 static bool is_wanted(const struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_pending *p = hp3_pending_next(e, flow);
@@ -285,7 +290,7 @@ void hp3_qp_ended(struct hp3_turn *t, uint32_t flow)
 		hp3_spray_down(t, flow);
 }
 
-/* What any process can have made has its share of the table. */
+/* Records that any local process can cause have a quota. */
 static uint32_t add(struct hp3_turn *t, const struct hp3_qp_event *ev)
 {
 	if (ev->teller == HP3_TELLER_LIBRARY)
@@ -330,7 +335,7 @@ void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 	hp3_pending_setup_drop(t->e, flow);
 }
 
-/* Nothing has left by the port that was chosen for it. */
+/* No packet has left on the port that was chosen for it. */
 static void go_home(struct hp3_turn *t, uint32_t flow, uint16_t home)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -356,7 +361,7 @@ void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v
 	began->psn = HP3_NO_PSN;
 	if (f->state == HP3_RFR_SEEKING)
 		hp3_errand_input(t, &t->e->moves[f->slot], HP3_ERRAND_IN_STAY);
-	if (f->pairing == HP3_PAIRING_EVENT) /* of connection management both ends know */
+	if (f->pairing == HP3_PAIRING_EVENT) /* both ends agreed by connection management */
 		hp3_flow_unpair(t, flow);
 	if ((f->flags & (HP3_FF_FRESH | HP3_FF_MOVED)) == (HP3_FF_FRESH | HP3_FF_MOVED))
 		go_home(t, flow, v->sport);

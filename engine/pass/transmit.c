@@ -19,8 +19,8 @@ static void tx_retransmit(
 	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
 		f->watch |= HP3_FW_DOUBT;
 #ifndef HP3_BREAK_BACK_SAYS
-	else if (first) /* an RNIC goes back to the oldest PSN that it waits for: it has what is
-			   before */
+	/* an RNIC goes back to the oldest PSN that it waits for, so it has those before */
+	else if (first)
 #endif
 		f->watch &= (uint16_t)~HP3_FW_DOUBT;
 	if (is_watched(t->e, f))
@@ -63,7 +63,7 @@ static struct hp3_held held_of(const struct hp3_flow *f, const struct hp3_pkt *p
 	return h;
 }
 
-/* Held by a move; false: no room, the move is over, and what was held has left. */
+/* Holds the packet. False: no room; the move has ended, and held packets have left. */
 static bool hold(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt,
 	enum hp3_tx_kind kind, struct hp3_verdict *vd)
 {
@@ -81,7 +81,7 @@ static bool hold(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt,
 	return true;
 }
 
-/* A packet while a move is under way. */
+/* A packet during a move. */
 static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt,
 	enum hp3_tx_kind kind, struct hp3_verdict *vd)
 {
@@ -97,7 +97,7 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	if (kind == HP3_TX_RETRANSMIT || t->e->cfg.beside ||
 		(f->state == HP3_RFR_CLOSING &&
 			(m->held_pkts != 0 || (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN && read))))
-		return; /* what waits for the pacer closes first */
+		return; /* packets that wait for the pacer close first */
 	switch (hp3_move_input(t, flow, HP3_RFR_IN_TX_NEW)) {
 	case HP3_RFR_DO_CLOSE:
 		hp3_move_close(t, flow, f->stream.hi, hp3_stream_end(&f->stream));
@@ -115,9 +115,9 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 }
 
 /*
- * What replies before the first packet said was of another stream. Where nobody announced its PSN,
- * packets that hp3d did not see may have been before it: a READ may be one that the RNIC asks for
- * again, and then an ACK behind it has the RNIC do nothing (rule 4).
+ * Replies before the first packet were about another stream. Unless an event announced the first
+ * PSN, hp3d may have missed packets before it. A READ may be a repetition, and an ACK behind it has
+ * no effect on the RNIC (rule 4).
  */
 static void note_first(struct hp3_flow *f, struct hp3_began *began, const struct hp3_view *v)
 {
@@ -148,12 +148,12 @@ static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 	f->flags |= HP3_FF_STARTED;
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
-		hp3_set_port(t->e, f, f->port); /* placed: perhaps just where the RNIC would go */
+		hp3_set_port(t->e, f, f->port); /* placed: perhaps on the RNIC's own port */
 	if (f->state == HP3_RFR_SEEKING)
 		hp3_setup_late(t, flow);
 }
 
-/* Those of flows whose path MTU is known are no longer than that. */
+/* If the path MTU is known, it bounds the length. */
 static void note_size(struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_pkt *pkt)
 {
 	struct hp3_pair *p = &e->pairs.pairs[f->pair];
@@ -173,7 +173,7 @@ static enum hp3_tx_kind stream_tx(struct hp3_flow *f, const struct hp3_view *v)
 }
 
 /*
- * An RNIC goes back to the oldest PSN that it waits for. A packet from the middle of what is in
+ * An RNIC goes back to the oldest PSN that it waits for. So a packet from the middle of those in
  * flight is the first one of another queue pair, if one was set up at this PSN.
  */
 static bool begins_in_mid_flight(struct hp3_turn *t, uint32_t flow, uint32_t psn)
@@ -189,8 +189,8 @@ static bool begins_in_mid_flight(struct hp3_turn *t, uint32_t flow, uint32_t psn
 }
 
 /*
- * Is the packet of the next queue pair? `ends`: an end waits. Then only the next packet of the
- * stream is not, and a retransmission, if the set-up names another first PSN.
+ * Is the packet from the next queue pair? `ends`: an end waits. Then all are, except the next
+ * packet of the stream, and a retransmission if the set-up has another first PSN.
  */
 static bool begins_anew(
 	struct hp3_turn *t, uint32_t flow, uint32_t psn, enum hp3_tx_kind kind, bool ends)
@@ -236,7 +236,7 @@ void hp3_tx_slow(
 		start(t, flow, pkt);
 		kind = stream_tx(f, &pkt->v);
 	} else if (ends) {
-		hp3_pending_end_drop(t->e, flow); /* told late: the stream goes on */
+		hp3_pending_end_drop(t->e, flow); /* the event was late: the stream goes on */
 	}
 	if (kind == HP3_TX_RETRANSMIT)
 		tx_retransmit(t, flow, &pkt->v, vd);
@@ -254,7 +254,8 @@ void hp3_tx_slow(
 	if (kind == HP3_TX_RETRANSMIT && f->state == HP3_RFR_DRAINING)
 		vd->sport = t->e->moves[f->slot].to;
 #endif
-	/* In DRAINING only the closing packet passes, and in RESUMING what goes first. */
+	/* In DRAINING, only the closing packet passes; in RESUMING, only the packets that leave
+	 * first. */
 	if ((f->flags & HP3_FF_PACED) && vd->kind == HP3_PASS && f->state <= HP3_RFR_CLOSING) {
 		h = held_of(f, pkt, kind, vd->flags);
 		hp3_rate_tx(t, flow, &h, vd);
