@@ -13,9 +13,9 @@
 
 #define CACHE_LINE 64u
 #define SECOND     1000000000u /* ns */
-/* Results of a seed were published when so many of its numbers had another use. */
+/* Random numbers drawn first, so that published results of a seed stay the same. */
 #define CHOICES_BEFORE 5u
-/* One flow of so many is to be paired by a challenge at any time, at most. */
+/* At any time, challenges of at most one flow in this many fit the index. */
 #define ASKING       4u
 #define ASKING_LEAST 4096u
 
@@ -48,7 +48,7 @@ static bool tells(const struct hp3_engine_config *cfg)
 	return cfg->tell_ns != 0 && cfg->probing && (cfg->load_paths != 0 || cfg->cc.share.on);
 }
 
-/* Do hosts of a rack tell each other of long flows? */
+/* Do hosts of a rack advertise long flows? */
 static bool counts_ways(const struct hp3_engine_config *cfg)
 {
 	return tells(cfg) && cfg->cc.share.on && cfg->cc.share.moves &&
@@ -335,7 +335,7 @@ bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow)
 	return state != HP3_RFR_STEADY && state != HP3_RFR_RESUMING;
 }
 
-/* What a flow lacks to be paired, as far as is known. */
+/* Why a flow is not paired, as far as known. */
 static enum hp3_unpaired_reason unpaired_reason(
 	const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {

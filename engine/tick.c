@@ -7,14 +7,14 @@
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_SLOT 10u /* most that one call below adds */
-#define SLOTS         32u /* one call looks at so many */
+#define SLOTS         32u /* most slots per call */
 #define AGE_STEP_NS   50000000u /* ageing looks at a part of the table this often */
-#define AGE_STEPS     64u /* steps of one round through the table */
-/* One call looks at so many flows; one that is removed counts for so many. */
+#define AGE_STEPS     64u /* parts of the table */
+/* One call visits at most this many flows. One that is removed counts as AGE_REMOVED. */
 #define AGE_FLOWS   128u
 #define AGE_REMOVED 8u
 
-/* The one deadline that has come first. */
+/* Handles the first deadline that has passed. */
 static void due(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (m->pace_at <= t->now)
@@ -50,8 +50,10 @@ static void slots_tick(struct hp3_turn *t)
 	}
 }
 
-/* Rule 11: never evicted unless nothing is in flight, or nobody has asked for very long; never in a
- * move. */
+/*
+ * Rule 11: a flow is removed only if nothing is in flight, or after a very long time; never in a
+ * move.
+ */
 static bool is_old(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
 	uint64_t idle;
@@ -65,7 +67,7 @@ static bool is_old(const struct hp3_engine *e, const struct hp3_flow *f, uint64_
 	return idle > e->cfg.dead_age_ns;
 }
 
-/* A flow that the filter bars since it was moved. */
+/* Moves a flow home that the filter excludes since its move. */
 static void bring_home(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_cmd home = {
@@ -78,7 +80,7 @@ static void bring_home(struct hp3_turn *t, uint32_t flow)
 		hp3_command(t->e, &home, t->now, t->acts);
 }
 
-/* ... and no agreement of it, which would see to that (sprays()). */
+/* ... without an agreement, which would handle the end (sprays()). */
 static bool has_ended(const struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -127,7 +129,7 @@ static void sprays(struct hp3_turn *t)
 	hp3_spray_tick(t);
 	for (uint32_t i = 0; i < s->nended; i++) {
 		if (t->acts->n + ACTS_PER_SLOT > HP3_ACTS_MAX)
-			return; /* its records are looked at again */
+			return; /* its records are visited again */
 		hp3_qp_ended(t, s->ended[i]);
 	}
 }
@@ -159,8 +161,8 @@ static void piece_tick(struct hp3_turn *t, enum piece which)
 }
 
 /*
- * A piece that has more to do ends the call. Where time passes before the next one, as packets are
- * handled in between, that one begins behind this piece: none keeps the others waiting for good.
+ * A part that has more to do ends the call. If time passes before the next call, that one begins
+ * behind this part, so no part keeps the others waiting.
  */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 {

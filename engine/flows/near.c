@@ -6,11 +6,11 @@
 
 #define ENTRIES_LEAST 1024u
 #define ENTRIES_MOST  32768u
-#define PER_FLOW      2u /* a flow that goes on is in two windows at a time, as a rule */
-#define ABANDONED_MAX 64u /* windows of a flow that begins anew */
-#define ANY_KEY       0u /* of an entry that answers for all keys of its set */
+#define PER_FLOW      2u /* an active flow usually is in two windows at a time */
+#define ABANDONED_MAX 64u /* most windows of a flow that begins anew */
+#define ANY_KEY       0u /* key of an entry that answers for its whole set */
 #define WHOLE         HP3_NEAR_PSNS
-#define LINGER        4u /* challenge_timeout_ns that the table is kept for nobody */
+#define LINGER        4u /* x challenge_timeout_ns: the table is kept without need */
 
 uint32_t hp3_near_entries(uint32_t max_flows)
 {
@@ -69,7 +69,7 @@ static uint32_t ticks(uint64_t now)
 	return at != 0 ? at : 1; /* 0: never */
 }
 
-/* What was sent so many ticks ago counts. */
+/* Requests up to this old count, in ticks. */
 static uint32_t counted(const struct hp3_engine *e)
 {
 	return (uint32_t)(e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT) + 1;
@@ -109,7 +109,7 @@ static bool is_unpaired(const struct hp3_engine *e, uint32_t flow)
 	       (e->flows[flow].flags & (HP3_FF_USED | HP3_FF_PAIRED)) == HP3_FF_USED;
 }
 
-/* PSNs of the window of `psn`, from its first one, that the flow which leads there has sent. */
+/* PSNs that the leading flow has sent in the window of `psn`, from its first one. */
 static uint32_t led_up_to(const struct hp3_engine *e, const struct hp3_near *n, uint32_t psn)
 {
 	uint32_t from = psn & ~(HP3_NEAR_PSNS - 1);
@@ -202,7 +202,7 @@ void hp3_near_note(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t n
 		note_unpaired(e, n, flow, psn, ticks(now));
 }
 
-/* What fill() is told of a queue pair that may be answered until `until`. */
+/* The time for fill(), so that a queue pair counts until `until`. */
 static uint32_t as_of(const struct hp3_engine *e, uint64_t until)
 {
 	return ticks(until) - counted(e) - 1;

@@ -66,7 +66,7 @@ static struct hp3_pending *take(struct hp3_engine *e, uint32_t flow)
 	return p;
 }
 
-/* A record without anything that waits is none. */
+/* Frees a record in which nothing waits. */
 static void settle(struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_pending *p = place_of(e, flow);
@@ -85,7 +85,7 @@ void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow)
 	struct hp3_pending *p;
 
 	if (!hp3_pending_end(e, flow, 0))
-		hp3_pending_end_drop(e, flow); /* an older one: more has left since */
+		hp3_pending_end_drop(e, flow); /* an older end: more has left since */
 	p = take(e, flow);
 	p->end = true;
 	p->went_on = false;
@@ -118,7 +118,7 @@ void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow)
 	settle(e, flow);
 }
 
-/* The flow's place is taken by an end of another flow. */
+/* Does the flow's place have an end of another flow? */
 static bool has_an_end_of_another(const struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_pending *p = place_of(e, flow);
@@ -147,7 +147,7 @@ void hp3_pending_setup_add(
 		return;
 	}
 	if (p->contested && !may_be_equal(p->psn, psn))
-		setup_drop(p); /* a third one, which begins elsewhere */
+		setup_drop(p); /* a third one, with another PSN */
 	if (p->pairing != HP3_PAIRING_NONE && p->lqpn != ev->lqpn) {
 		if (!p->contested && may_be_equal(p->psn, psn)) {
 			p->contested = true;

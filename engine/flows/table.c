@@ -31,8 +31,8 @@ static bool put(struct hp3_bucket *b, uint32_t sig, uint32_t index)
 }
 
 /*
- * Moves one key of a full bucket to its own other bucket: the signature alone tells which that is,
- * from either side. At half load one key in thousands needs it, and one step is always enough.
+ * Moves one key of a full bucket to its other bucket, which follows from the signature alone, in
+ * both directions. At half load, one key in thousands needs it, and one step is enough.
  */
 static bool make_room(struct hp3_table *t, uint32_t bucket)
 {
@@ -78,7 +78,7 @@ static bool take(struct hp3_bucket *b, uint32_t sig, uint32_t index)
 	return false;
 }
 
-/* The overflow mark stays: it costs a second look, never a wrong answer. */
+/* The overflow mark stays: it costs a second look-up, never a wrong result. */
 void hp3_table_remove(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index)
 {
 	if (!take(&t->buckets[bucket], sig, index))

@@ -5,7 +5,7 @@
  */
 #include "engine/life/life.h"
 
-#define NEAR_PSNS 65536 /* flows closer than this could answer with the same PSN */
+#define NEAR_PSNS 65536 /* flows closer than this could be answered with the same PSN */
 
 bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
@@ -20,7 +20,7 @@ bool hp3_is_near(const struct hp3_flow *f, uint32_t psn)
 	       hp3_psn_diff(psn, hp3_stream_end(&f->stream)) < NEAR_PSNS;
 }
 
-/* From the records of flows, as long as the table of flows/near.h lacks some. */
+/* Checks the records of flows, while flows/near.h is incomplete. */
 static bool any_near(
 	const struct hp3_engine *e, uint32_t flow, uint32_t psn, bool ahead, uint64_t now)
 {
@@ -62,12 +62,12 @@ void hp3_challenges_void(struct hp3_pair *p)
 void hp3_challenge_stop(struct hp3_flow *f)
 {
 	if ((f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) != HP3_FF_STARTED)
-		return; /* it has none, and other use of its memory */
+		return; /* the memory has another use */
 	f->unpaired.ch_state = HP3_CH_IDLE;
 	f->unpaired.ch_ambiguous = false;
 }
 
-/* Nobody of the pair is paired by challenge until then. */
+/* Suspends challenges of the pair until then. */
 static void suspend(struct hp3_pair *p, uint64_t until)
 {
 	if (until <= p->untracked_until)
@@ -96,8 +96,8 @@ void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first)
 }
 
 /*
- * Where the table of flows/near.h is whole, its packets stand there, for as long as they may be
- * answered. Where it is not, nobody of the pair is paired until it is.
+ * If flows/near.h is complete, it records these packets for as long as they may be answered. If
+ * not, challenges of the pair pause until it is.
  */
 void hp3_challenge_untracked(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_view *v)
@@ -121,7 +121,7 @@ void hp3_natural_drop(struct hp3_flow *f)
 	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
 }
 
-/* True while an answer counts. Later, another queue pair may have come to the same PSN. */
+/* While this is true, an answer counts. Later, another queue pair may have come to the same PSN. */
 bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f)
 {
 	uint32_t age = (uint32_t)(t->now >> HP3_TICK_SHIFT) - f->unpaired.nat_sent;
@@ -135,7 +135,7 @@ bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f)
 	return false;
 }
 
-/* Its answer, or a second one, counts. */
+/* Does a first or second answer count? */
 static bool is_forced_under_way(const struct hp3_turn *t, const struct hp3_flow *f)
 {
 	const struct hp3_unpaired *u = &f->unpaired;
@@ -144,7 +144,7 @@ static bool is_forced_under_way(const struct hp3_turn *t, const struct hp3_flow 
 	       u->ch_voids == (t->e->pairs.pairs[f->pair].voids & HP3_CH_VOIDS);
 }
 
-/* True for a reply that proves execution of the packet with its PSN itself. */
+/* Does the reply prove that the packet with its PSN was executed? */
 static bool proves(const struct hp3_view *v, bool read)
 {
 	if (v->flags & HP3_VF_READ)
@@ -152,13 +152,13 @@ static bool proves(const struct hp3_view *v, bool read)
 	return !read && (v->flags & HP3_VF_AETH) && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK;
 }
 
-/* Replies to queue pairs that no flow claims cost the same, however many flows the pair has. */
+/* A hash index: replies to unknown local QPNs cost the same, however many flows the pair has. */
 static uint32_t *place(const struct hp3_engine *e, uint32_t pair, uint32_t psn)
 {
 	return &e->asked[hp3_mix(pair ^ e->seed[0], psn ^ e->seed[1]) & e->asked_mask];
 }
 
-/* The unpaired flow that stands there. */
+/* The unpaired flow in this place. */
 static struct hp3_flow *asking(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = flow == HP3_NO_FLOW ? NULL : &t->e->flows[flow];
@@ -168,7 +168,7 @@ static struct hp3_flow *asking(struct hp3_turn *t, uint32_t flow)
 	return f;
 }
 
-/* The flow stands there for a challenge that is under way still. */
+/* Is the place taken by a flow with an outstanding challenge? */
 static bool is_taken(struct hp3_turn *t, const uint32_t *at)
 {
 	struct hp3_flow *f = asking(t, *at);
@@ -228,7 +228,7 @@ uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3
 		return HP3_NO_FLOW;
 	if (!hp3_others_near(t->e, flow, v->psn, t->now))
 		return flow;
-	hp3_natural_drop(f); /* somebody came near since */
+	hp3_natural_drop(f); /* another flow has come near since */
 	return HP3_NO_FLOW;
 }
 

@@ -8,7 +8,7 @@
 #include "engine/flows/pending.h"
 #include "engine/spray/spray.h"
 
-#define REST_NS 200000000u /* without a packet, since all was acknowledged */
+#define REST_NS 200000000u /* without a packet, after all was acknowledged */
 
 static struct hp3_key key_of(const struct hp3_flow *f, enum hp3_dir dir)
 {
@@ -56,7 +56,7 @@ static void count_unpaired(struct hp3_engine *e, uint32_t flow, int n)
 	e->pairs.pairs[e->flows[flow].pair].nunpaired += (uint32_t)n;
 }
 
-/* An answer to a challenge of before says nothing about the flow any more. */
+/* An answer to an earlier challenge shows nothing about the flow any more. */
 static void stop_challenge(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_flow *f = &e->flows[flow];
@@ -83,7 +83,10 @@ static void unlink_from_pair(struct hp3_engine *e, uint32_t flow)
 	}
 }
 
-/* A queue pair of the local RNIC finds no room: an announced flow, which never sent, is dropped. */
+/*
+ * The tables are full for a queue pair of the local RNIC: drops an announced flow, which never
+ * sent.
+ */
 static bool drop_announced(struct hp3_turn *t, bool with_pair)
 {
 	uint32_t flow = hp3_announced_spare(t->e, with_pair);
@@ -104,7 +107,7 @@ static uint32_t get_pair(struct hp3_turn *t, const struct hp3_ends *ends, bool u
 	return pair;
 }
 
-/* `urgent`: announced flows make room. */
+/* `urgent`: drops announced flows if the tables are full. */
 static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, bool urgent)
 {
 	struct hp3_engine *e = t->e;
@@ -116,7 +119,7 @@ static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rq
 		return HP3_NO_FLOW;
 	}
 	if (e->free_flow == HP3_NO_FLOW && urgent && drop_announced(t, false))
-		pair = hp3_pairs_get(&e->pairs, ends); /* it may have been that one's */
+		pair = hp3_pairs_get(&e->pairs, ends); /* the dropped flow may have freed it */
 	flow = e->free_flow;
 	if (flow == HP3_NO_FLOW)
 		goto full;
@@ -130,7 +133,7 @@ static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rq
 		.slot = HP3_NO_SLOT,
 		.pair = pair,
 		.path = HP3_NO_PATH,
-		.watch = f->watch & HP3_FW_ARMED, /* an entry of the ring may name it still */
+		.watch = f->watch & HP3_FW_ARMED, /* the ring may still have its entry */
 		.last = (uint32_t)(t->now >> HP3_TICK_SHIFT),
 	};
 	if (!index_add(e, flow, HP3_DIR_TX)) {
@@ -143,7 +146,7 @@ static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rq
 		e->np[flow] = (struct hp3_np){0};
 	e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
 	e->hearsay[flow] = (struct hp3_hearsay){0};
-	if (e->pairs.pairs[pair].nflows == 0) /* new, or hp3d is: what was sent before? */
+	if (e->pairs.pairs[pair].nflows == 0) /* hp3d may have missed requests */
 		hp3_challenge_quiet(t, flow, true);
 	link_to_pair(e, flow);
 	e->pairs.pairs[pair].began = t->now;
@@ -212,8 +215,8 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 }
 
 /*
- * What waits for an answer counts as traffic until it would be forgotten; so does what was sent
- * while it is not known what was acknowledged.
+ * A flow that waits for replies counts as busy until it would be aged. So does one that sent while
+ * una is not known.
  */
 enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
@@ -233,14 +236,15 @@ static bool holds(const struct hp3_engine *e, const struct hp3_flow *f)
 	       (f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0);
 }
 
-/* READ responses of it leave by a port of their own: without its record by the RNIC's (replies.c).
+/*
+ * Its READ responses leave on a port of their own; without the record, on the RNIC's (replies.c).
  */
 static bool has_replies_away(const struct hp3_engine *e, uint32_t flow)
 {
 	return e->replies != NULL && e->replies[flow].port != 0;
 }
 
-/* What an RNIC sent again may travel behind what is acknowledged (rule 7). */
+/* A retransmission may be in flight behind acknowledged packets (rule 7). */
 bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[flow];
@@ -248,7 +252,7 @@ bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t n
 	if (hp3_flow_has_paused(e, flow, now))
 		return false;
 	if (!(f->flags & HP3_FF_STARTED) && f->bytes != 0)
-		return true; /* packets of the life before */
+		return true; /* packets of the earlier epoch */
 	return has_replies_away(e, flow) ||
 	       ((f->flags & HP3_FF_STARTED) && (holds(e, f) || !hp3_stream_idle(&f->stream) ||
 						       (f->flags & HP3_FF_WENT_BACK)));
@@ -270,14 +274,14 @@ bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow)
 }
 
 /*
- * Injective (rule 15): a local QPN belongs to one flow. What CM or a set-up event says wins over
- * what was inferred; two inferences that disagree are both wrong.
+ * Injective (rule 15): a local QPN belongs to one flow. CM and set-up events win over challenges.
+ * Of two challenges that disagree, both are wrong.
  */
 bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how)
 {
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
-	/* Doubted and found right: its congestion is what it was. */
+	/* The same pairing as before: its congestion state stays. */
 	bool again = how == HP3_PAIRING_CHALLENGE && f->lqpn == lqpn, was;
 	uint32_t other = hp3_flow_at(e, HP3_ENDS(&e->pairs.pairs[f->pair]), lqpn, HP3_DIR_RX);
 
@@ -285,7 +289,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 		e->flows[other].pairing > HP3_PAIRING_CHALLENGE &&
 		hp3_flow_traffic(e, other, t->now) == HP3_TRAFFIC_BUSY &&
 		!hp3_pending_end(e, other, 0))
-		return false; /* its own packets say otherwise */
+		return false; /* its own packets contradict that */
 	if (other != HP3_NO_FLOW && other != flow) {
 		if (e->flows[other].pairing == HP3_PAIRING_CHALLENGE ||
 			how != HP3_PAIRING_CHALLENGE) {
@@ -321,7 +325,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	if (f->flags & HP3_FF_STARTED)
 		f->flags &= (uint16_t)~HP3_FF_FRESH;
-	/* This queue pair was not heard yet, and what the ring says is not of it. */
+	/* No reply of this queue pair yet, and the ring's entry is about the earlier one. */
 	hp3_spray_paired(t, flow, lqpn);
 	f->watch &= HP3_FW_ARMED | HP3_FW_AGREED | HP3_FW_DOUBT;
 	f->watch |= f->watch & HP3_FW_ARMED ? HP3_FW_ANEW : 0;
@@ -355,8 +359,8 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
 }
 
 /*
- * A moved flow keeps its port: whatever may still travel went there. So do its replies, which are a
- * stream of their own (rule 12): what the requester does says nothing of READ responses under way.
+ * A moved flow keeps its port, because packets may be in flight there. So do its replies, a stream
+ * of their own (rule 12): the requester's epoch says nothing about READ responses in flight.
  */
 static void begin_anew(struct hp3_turn *t, uint32_t flow)
 {
@@ -383,7 +387,8 @@ void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool told)
 {
 	hp3_move_input(t, flow, HP3_RFR_IN_TX_EPOCH);
 	if (t->e->flows[flow].slot != HP3_NO_SLOT)
-		hp3_hold_discard(t, flow); /* what waits for the pacer is of the old epoch, too */
+		/* packets that wait for the pacer are of the old epoch */
+		hp3_hold_discard(t, flow);
 	hp3_spray_anew(t, flow, told);
 	begin_anew(t, flow);
 }

@@ -25,7 +25,7 @@
 #include "engine/life/life.h"
 
 #define NATURAL_WAIT 128 /* packets to wait for a natural challenge before forcing one */
-#define MISSES       3u /* challenges in a row, unanswered though the flow goes on */
+#define MISSES       3u /* challenges in a row without an answer though the flow makes progress */
 
 static void miss(struct hp3_turn *t, uint32_t flow)
 {
@@ -43,7 +43,7 @@ static void miss(struct hp3_turn *t, uint32_t flow)
 	hp3_void_near(t, flow);
 }
 
-/* A PSN of the flow was answered, as three were before: so much has arrived. */
+/* A PSN of the flow was answered, as three were before: packets up to it have arrived. */
 static void begin_at(struct hp3_stream *s, uint32_t psn)
 {
 	uint32_t una = hp3_psn_add(psn, 1);
@@ -75,7 +75,7 @@ static void hit(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, uint32_t psn)
 		f->unpaired.cand_hits = 0;
 }
 
-/* The time to hear a second answer to a forced challenge is over. */
+/* The time for a second answer to a forced challenge has passed. */
 static void settle(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -88,7 +88,7 @@ static void settle(struct hp3_turn *t, uint32_t flow)
 	hit(t, flow, f->unpaired.ch_lqpn, f->unpaired.ch_psn);
 }
 
-/* What time alone decides. */
+/* Handles time limits. */
 static void expire(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -125,7 +125,7 @@ static bool are_ahead(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 	return true;
 }
 
-/* Natural: the packet will be answered by itself. True if nobody else will say the same. */
+/* Natural: the packet requests a reply itself. True: no other flow can get the same reply. */
 static bool arm_natural(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -140,7 +140,7 @@ static bool arm_natural(struct hp3_turn *t, uint32_t flow, const struct hp3_view
 	return true;
 }
 
-/* Forced: a packet without AckReq is drawn. */
+/* Forced: chooses a packet without AckReq. */
 static bool choose_forced(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_unpaired *u = &t->e->flows[flow].unpaired;
@@ -160,7 +160,9 @@ static bool choose_forced(struct hp3_turn *t, uint32_t flow, const struct hp3_vi
 	return true;
 }
 
-/* Where nothing is moved only what has to come home is asked: a drain needs its replies. */
+/*
+ * If nothing moves, only flows that have to come home need a pairing: a drain needs their replies.
+ */
 bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	return e->cfg.moves_allowed || e->cfg.observe || (f->flags & HP3_FF_MOVED);
@@ -187,7 +189,8 @@ bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 		(asks && arm_natural(t, flow, v)))
 		return false;
 	if (asks) {
-		f->unpaired.ch_wait = NATURAL_WAIT; /* others are near: only force helps */
+		/* others are near: only a forced challenge helps */
+		f->unpaired.ch_wait = NATURAL_WAIT;
 		return false;
 	}
 	if (f->unpaired.ch_wait < NATURAL_WAIT) {
@@ -197,7 +200,7 @@ bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	return choose_forced(t, flow, v);
 }
 
-/* A forced challenge was answered: others in lockstep would answer about now, too. */
+/* A forced challenge was answered. Another flow in lockstep would be answered about now, too. */
 static void forced_answered(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
 {
 	struct hp3_unpaired *u = &t->e->flows[flow].unpaired;
@@ -210,10 +213,10 @@ static void forced_answered(struct hp3_turn *t, uint32_t flow, uint32_t lqpn)
 	t->e->pairs.pairs[t->e->flows[flow].pair].answered = flow;
 	u->ch_state = HP3_CH_ANSWERED;
 	u->ch_lqpn = lqpn & HP3_QPN_MASK;
-	u->ch_until = t->now + ((uint64_t)rtt << HP3_CH_SHIFT) + 1; /* listen so long again */
+	u->ch_until = t->now + ((uint64_t)rtt << HP3_CH_SHIFT) + 1; /* wait another round trip */
 }
 
-/* Time to listen may end while the flow sends nothing. */
+/* That time may pass while the flow sends nothing. */
 static void settle_answered(struct hp3_turn *t, struct hp3_pair *p)
 {
 	uint32_t flow = p->answered;
@@ -228,7 +231,7 @@ static void settle_answered(struct hp3_turn *t, struct hp3_pair *p)
 		expire(t, flow);
 }
 
-/* A reply to a local queue pair that no flow claims. */
+/* A reply to an unpaired local QPN. */
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_RX);
@@ -253,7 +256,7 @@ void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 	hit(t, natural, pkt->v.dest_qpn, pkt->v.psn);
 }
 
-/* ACKs are not answered again, so one that answers another flow's challenge is that flow's. */
+/* A PSN is acknowledged once, so an ACK that answers another flow's challenge is that flow's. */
 static bool is_of_another(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -264,14 +267,16 @@ static bool is_of_another(struct hp3_turn *t, uint32_t flow, const struct hp3_vi
 	       hp3_asked_by_force(t, f->pair, v) != HP3_NO_FLOW;
 }
 
-/* A flow is answered with an older PSN than the latest only again, and not from far away. What is
- * beyond it has been seen to (pass/packet.c). */
+/*
+ * Is the reply's PSN so old that it cannot be a repeated reply to the flow? PSNs beyond the flow's
+ * are handled in pass/packet.c.
+ */
 static bool is_far_behind(const struct hp3_flow *f, const struct hp3_view *v)
 {
 	return hp3_psn_diff(v->psn, f->stream.una) < 0 && !hp3_is_near(f, v->psn);
 }
 
-/* Another flow of the pair may have its local queue pair now. */
+/* May another flow of the pair have its local QPN now? */
 static bool may_be_wrong(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
@@ -279,8 +284,10 @@ static bool may_be_wrong(const struct hp3_engine *e, const struct hp3_flow *f, u
 	return p->nflows != 1 && !hp3_pair_is_untracked(e, p, now) && (f->flags & HP3_FF_STARTED);
 }
 
-/* Anybody can send one answer to another flow's challenge. What was told of a flow that waits for
- * answers itself is refuted as refuted.c says. */
+/*
+ * Anyone can forge one answer to another flow's challenge. So a pairing by an event, of a flow that
+ * waits for replies, ends only as in refuted.c.
+ */
 static bool gives_way_at_once(const struct hp3_flow *f)
 {
 	return f->pairing == HP3_PAIRING_CHALLENGE || hp3_stream_idle(&f->stream);
@@ -308,12 +315,12 @@ void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_p
 }
 
 /*
- * What was acknowledged is sent again only if the RNIC missed the acknowledgement. A queue pair
- * that begins anew at its old first PSN does the same, and its replies may come elsewhere. An RNIC
- * goes back to the oldest PSN that it waits for, and it knows of no reply that hp3d has not seen: a
- * packet from the middle of what is in flight is the first of the next queue pair. Where flows are
- * near, those of one look like those of another, so there all going back is suspect, but for that
- * which a failover waits for.
+ * An acknowledged PSN is sent again only if the RNIC lost the acknowledgement. A queue pair that
+ * begins anew at its old first PSN does the same, and its replies may arrive at another QPN. An
+ * RNIC goes back to the oldest PSN that it waits for, and gets no reply that hp3d has not seen. So
+ * a packet from the middle of those in flight is the first of the next queue pair. If other flows
+ * are near, their packets look alike, so every return is suspect, except the one that a failover
+ * waits for.
  */
 void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bool first)
 {
@@ -326,16 +333,16 @@ void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bo
 	return;
 #endif
 	hp3_natural_drop(f);
-	hp3_challenge_stop(f); /* asked in the life before, perhaps */
+	hp3_challenge_stop(f); /* it may be of the earlier epoch */
 	if (f->state == HP3_RFR_RESUMING ||
 		(!behind && !skips &&
 			!((first || !paired) && hp3_others_near(t->e, flow, psn, t->now))))
 		return;
 	t->e->stats.contradictions += paired;
-	hp3_flow_unpair(t, flow); /* not paired: what was found so far counts no more */
+	hp3_flow_unpair(t, flow); /* not paired: discards the results so far */
 	if (!behind)
 		return;
-	f->stream.una = psn; /* what was acknowledged is of another life, perhaps */
+	f->stream.una = psn; /* acknowledged packets may be of an earlier epoch */
 	if (((f->stream.nxt - psn) & HP3_PSN_MASK) > f->stream.win)
 		hp3_stream_widen(&f->stream);
 }

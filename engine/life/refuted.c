@@ -19,7 +19,7 @@
 #define STUCK     3u /* contradictions without progress */
 #define STUCK_NS  1000000u
 #define MANY      64u
-#define MANY_PSNS (MANY * 64u) /* most progress beside so many */
+#define MANY_PSNS (MANY * 64u) /* most progress during so many */
 #define FORGET_NS 1000000000u
 
 static bool is_stuck(struct hp3_refutation *r, uint32_t una, uint32_t now, uint64_t least_ns)
@@ -50,7 +50,7 @@ static bool are_many(struct hp3_refutation *r, uint32_t una, uint32_t now)
 	return !few;
 }
 
-/* Where there is no time to look, who was told of is believed, and who was inferred is not. */
+/* Without time for the check, a pairing by an event counts as right, one by challenge as wrong. */
 static bool are_near(struct hp3_turn *t, uint32_t flow, bool told)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];

@@ -22,7 +22,7 @@ void hp3_void(struct hp3_turn *t, uint32_t flow)
 #endif
 }
 
-/* Where the next look at flows of the pair begins: behind the last one. */
+/* Where the next check of the pair's flows begins: behind the last one. */
 static uint32_t first_to_look_at(const struct hp3_engine *e, uint32_t pair)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[pair];
@@ -60,7 +60,7 @@ void hp3_void_near(struct hp3_turn *t, uint32_t flow)
 	hp3_void(t, i);
 }
 
-/* The flow that is believed elsewhere and waits for this reply, if any. */
+/* The flow that is paired with another local QPN and waits for this reply; HP3_NO_FLOW. */
 static uint32_t who_waits(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v)
 {
 	uint32_t i = hp3_near_latest(t->e, pair, v->psn, t->now);
@@ -73,10 +73,7 @@ static uint32_t who_waits(struct hp3_turn *t, uint32_t pair, const struct hp3_vi
 		       : HP3_NO_FLOW;
 }
 
-/*
- * Who is wrongly paired shows with each reply, so there is time until the table of flows/near.h
- * lacks nothing.
- */
+/* Each reply shows a wrong pairing again, so this waits until flows/near.h is complete. */
 void hp3_void_elsewhere(struct hp3_turn *t, uint32_t pair, const struct hp3_pkt *pkt)
 {
 	uint32_t flow;

@@ -140,7 +140,9 @@ static bool has(const uint16_t *port, uint32_t n, uint16_t p)
 	return false;
 }
 
-/* Those of `port` that there are, then others that there are (hp3_qp_ports()). How many in all. */
+/*
+ * Those of `port` that are allowed, then others that are (hp3_qp_ports()). Returns how many in all.
+ */
 static uint32_t only_real(const struct hp3_paths *t, uint16_t *to, const uint16_t *port, uint32_t n)
 {
 	uint32_t got = 0;

@@ -5,7 +5,7 @@
  */
 #include "engine/paths/paths.h"
 
-/* Paths that some port of this pair is known to draw, failed and lossy ones left out. */
+/* Paths that some port of this pair is known to take, without failed and lossy ones. */
 static void usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
 {
 	const struct hp3_paths *t = hp3_paths_of(e, pair);

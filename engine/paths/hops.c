@@ -3,7 +3,7 @@
 #include "engine/paths/paths.h"
 #include <errno.h>
 
-/* FNV-1a, folded: no seed, because all hosts are to agree. */
+/* FNV-1a, folded. No seed, because all hosts need the same result. */
 uint16_t hp3_hop_name_of(bool ipv6, const uint8_t addr[16])
 {
 	uint32_t h = 2166136261u;
@@ -14,7 +14,10 @@ uint16_t hp3_hop_name_of(bool ipv6, const uint8_t addr[16])
 	return (uint16_t)(hp3_is_long_name((uint16_t)h) ? h - 2u : h);
 }
 
-/* A free entry, or one that only peers told of and nobody counts any more: they may tell lies. */
+/*
+ * A free entry, or one that only peers have named and no flow is counted on: such names may be
+ * forged.
+ */
 static int room(struct hp3_tracing *t, const struct hp3_engine *e)
 {
 	int told = -ENOSPC;
@@ -29,7 +32,7 @@ static int room(struct hp3_tracing *t, const struct hp3_engine *e)
 	return told;
 }
 
-/* Its entry; else that of a hop which a peer told of by this name; else a free one. */
+/* Its entry; else the entry of a hop with this name from a peer; else a free one. */
 static int entry_of(const struct hp3_engine *e, bool ipv6, const uint8_t addr[16], uint16_t name)
 {
 	const struct hp3_hop *hop = e->tracing->hop;

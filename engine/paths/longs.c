@@ -46,7 +46,7 @@ static void end_in(struct hp3_engine *e, uint32_t flow)
 	e->long_in--;
 }
 
-/* A SEND says nothing of its length: long it is once it was. */
+/* A SEND does not carry its length: it counts as long once it was. */
 static bool is_long(struct hp3_long *l, const struct hp3_view *v, uint32_t least)
 {
 	if (v->flags & HP3_VF_FIRST)
@@ -65,7 +65,7 @@ void hp3_long_sent(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v
 	struct hp3_long *l = &e->longs[flow];
 
 	if (!(f->flags & HP3_FF_PAIRED))
-		return; /* its replies would not be known */
+		return; /* its replies would be unknown */
 	if (v->flags & HP3_VF_READ) {
 		if (v->dma_len < e->cfg.cc.share.long_bytes)
 			return;
@@ -118,7 +118,7 @@ void hp3_longs_forget(struct hp3_engine *e, uint32_t pair)
 	hp3_ways_forget(e, pair);
 }
 
-/* Of a pair whose peer fell silent nothing is counted: one is looked at with each report. */
+/* Counts of a silent peer expire: checks one pair with each report. */
 static void forget_old(struct hp3_engine *e, uint64_t now)
 {
 	struct hp3_pair *p = &e->pairs.pairs[e->long_hand];

@@ -17,7 +17,7 @@ struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 	memcpy(tuple.dst, p->remote, 16);
 	if (e->cfg.model != NULL)
 		hp3_paths_identity_model(t, e->cfg.model, &tuple);
-	if (e->block_salt != 0) /* what probes see of ports tells of lanes, then */
+	if (e->block_salt != 0) /* then probes of a port also measure an EV */
 		t->block = hp3_port_block(
 			hp3_key_addr(e, HP3_ENDS(p)), e->block_salt, HP3_PATHS_BLOCK);
 	p->paths_ready = true;

@@ -4,7 +4,7 @@
 #include "engine/info.h"
 #include "engine/paths/paths.h"
 
-#define DRAWS 512u /* ports looked at beside those that are remembered */
+#define DRAWS 512u /* random ports tried, besides the stored ones */
 
 struct pool {
 	const struct hp3_engine *e;
@@ -12,7 +12,7 @@ struct pool {
 	uint64_t now;
 	struct hp3_port_info *port;
 	uint32_t n, max;
-	uint16_t most; /* ports on one path, so far allowed */
+	uint16_t most; /* most ports on one path so far */
 	uint16_t on[HP3_PORTS_PATHS]; /* ports chosen of each path */
 };
 
@@ -29,7 +29,7 @@ static int refusal(const struct hp3_engine *e, uint32_t pair)
 	return e->paths[pair].identity == HP3_IDENTITY_NONE ? -ENODATA : 0;
 }
 
-/* When was it last seen that this port draws its path? */
+/* Age of the evidence that this port takes its path (ns). */
 static uint64_t age_of(const struct pool *p, uint16_t port)
 {
 	const struct hp3_paths *t = &p->e->paths[p->at];
@@ -92,7 +92,7 @@ static void offer(struct pool *p, uint16_t port)
 	p->on[id]++;
 }
 
-/* What was traced first: of that it is known best. */
+/* Traced ports first: their evidence is best. */
 static void offer_all(struct pool *p)
 {
 	const struct hp3_paths *t = &p->e->paths[p->at];

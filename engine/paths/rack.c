@@ -8,9 +8,9 @@
 #include "engine/paths/paths.h"
 #include "engine/paths/ways.h"
 
-#define FRESH   8u /* share_tell_us: older counts are none */
-#define REFRESH 3u /* ... said again after so many, while there are any */
-#define GAP     2u /* messages in share_tell_us, at most */
+#define FRESH   8u /* x share_tell_us: older counts have expired */
+#define REFRESH 3u /* ... sent again after this many, while there are any */
+#define GAP     2u /* most messages in share_tell_us */
 
 static uint64_t tell_ns(const struct hp3_engine *e)
 {
@@ -88,7 +88,7 @@ uint32_t hp3_rack_tell(const struct hp3_engine *e, struct hp3_way_count *way, ui
 	return n;
 }
 
-/* Its record; else the one that was heard of longest ago, if that counts no more. */
+/* Its record; else the oldest one, if that has expired. */
 static struct hp3_mate *mate_of(struct hp3_engine *e, bool ipv6, const void *addr, uint64_t now)
 {
 	struct hp3_mate *oldest = &e->rack->mate[0];

@@ -62,7 +62,7 @@ void hp3_tell_tick(struct hp3_turn *t)
 			continue;
 		some = p->long_out != 0 || counts_of(t->e, pair, &any, 1) != 0;
 		p->told_at = t->now;
-		/* that there are none any more is news, too */
+		/* a report of 0 is sent once */
 		if ((some || p->told_some || p->long_owed) && hp3_may_search(t->e) &&
 			hp3_has_key(t->e, HP3_ENDS(p)))
 			hp3_act(t, HP3_ACT_TELL, p->flows);

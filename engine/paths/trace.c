@@ -5,8 +5,8 @@
 #include "engine/info.h"
 
 #define SLOT_MASK (HP3_TRACE_AIR - 1)
-#define LOOKS     256u /* pairs looked at per call */
-#define PERIOD_NS 20000000u /* between calls, at most */
+#define LOOKS     256u /* most pairs examined per call */
+#define PERIOD_NS 20000000u /* longest time between calls */
 #define SECOND    1000000000u
 
 void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs)
@@ -69,7 +69,7 @@ static struct hp3_trace_air *send(struct hp3_turn *t, const struct hp3_trace_wan
 	return air;
 }
 
-/* What an operator wants to see comes first. */
+/* Traces for an operator come first. */
 static void send_wanted(struct hp3_turn *t)
 {
 	struct hp3_trace_wanted *w = &t->e->tracing->wanted;

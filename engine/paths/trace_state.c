@@ -6,10 +6,10 @@
  */
 #include "engine/paths/trace_state.h"
 
-#define FLOWS_SEEN  32u /* flows of a pair looked at for one that may be traced with */
+#define FLOWS_SEEN  32u /* most flows of a pair examined for one that may carry traces */
 #define LABELS_MOST 64u
 
-/* --- which of the pair's flows a trace bears the QPN of --- */
+/* --- the flow whose QPN a trace carries --- */
 
 static bool may_trace(const struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
@@ -19,7 +19,7 @@ static bool may_trace(const struct hp3_engine *e, uint32_t pair, uint64_t now)
 	       !p->peer_plain && (p->peer_seen != 0 || e->cfg.probes == HP3_PROBES_PEER);
 }
 
-/* Its PSN before una is known to be a duplicate, and an answer of an RNIC would do no harm. */
+/* The PSN before una is known to be a duplicate, and a reply of an RNIC to it would do no harm. */
 static bool may_carry(const struct hp3_flow *f, const struct hp3_pair *p)
 {
 	const uint16_t want = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
@@ -54,9 +54,9 @@ uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn,
 	return flow != HP3_NO_FLOW ? flow : hp3_trace_find_flow(e, pair, qpn, false);
 }
 
-/* --- what is told --- */
+/* --- the path table --- */
 
-/* Paths get other numbers: what is counted for placement follows. The entries keep their flows. */
+/* Paths get other numbers, so counts for placement change. The entries keep their flows. */
 static void count(struct hp3_engine *e, uint32_t pair, int sign)
 {
 	const struct hp3_paths *paths = hp3_paths_of(e, pair);
@@ -199,7 +199,7 @@ static bool knows(const struct hp3_linear *l, uint32_t label)
 	return false;
 }
 
-/* Does this map tell the whole sample, shifted by what its first port says? */
+/* Does this map, shifted by the first sample port, predict the whole sample? */
 static bool fits(const struct hp3_trace_map *m, const struct hp3_trace_pair *t, uint16_t *shift)
 {
 	const struct hp3_depth *d = &t->depth;
@@ -241,7 +241,7 @@ static bool share_map(struct hp3_engine *e, uint32_t pair, uint64_t now)
 
 /* --- learnt --- */
 
-/* One that nobody uses; of these one that is not believed, if there is. */
+/* An unused map; if possible, one that is not verified. */
 static uint8_t free_map(const struct hp3_tracing *t)
 {
 	uint8_t at = HP3_NO_MAP;

@@ -8,9 +8,9 @@
 #include "engine/paths/trace_state.h"
 #include "roce/opcode.h"
 
-#define QPN_PORTS     8u /* ports held against another QPN: of two paths all agree with 2^-8 */
+#define QPN_PORTS     8u /* ports compared with another QPN: with two paths, all agree with 2^-8 */
 #define OPCODE_TRACES 8u /* with another opcode */
-#define POLLS         16u /* per recheck_ns: are ports in use that were never traced? */
+#define POLLS         16u /* per recheck_ns: checks for ports that were never traced */
 
 /* --- what to trace --- */
 
@@ -26,13 +26,15 @@ static bool want_qpn(const struct hp3_engine *e, uint32_t pair, struct hp3_trace
 	t->other_at = t->qpn_at;
 	w->port = t->depth.port[t->qpn_at];
 	w->ttl = t->ttl;
-	if (w->flow == HP3_NO_FLOW && t->differs) /* it has gone: begin anew with another */
+	if (w->flow == HP3_NO_FLOW && t->differs) /* the flow is gone: begin anew with another */
 		t->differs = false;
 	return w->flow != HP3_NO_FLOW;
 }
 
-/* Opcodes of unreliable connections, as that of probes is (rule 1), each of which differs from it
- * in a bit of its own: of a linear hash over opcodes one shows. */
+/*
+ * Opcodes of unreliable connections, like that of probes (rule 1). Each differs from it in one bit
+ * of its own, so one of them shows a linear hash over opcodes.
+ */
 static const uint8_t opcodes[] = {
 	HP3_OP_UC_WRITE_ONLY_IMM, HP3_OP_UC_WRITE_LAST, HP3_OP_UC_SEND_LAST, HP3_OP_UC_WRITE_FIRST};
 
@@ -53,7 +55,7 @@ static bool want_opcode(const struct hp3_engine *e, uint32_t pair, struct hp3_tr
 	return w->flow != HP3_NO_FLOW;
 }
 
-/* Something of the sample held against what switches should not look at. */
+/* Compares sample ports with another QPN or opcode, which switches should not hash. */
 static uint8_t want_other(const struct hp3_engine *e, uint32_t pair, struct hp3_trace_want *w)
 {
 	const struct hp3_trace_pair *t = &e->tracing->pair[pair];
@@ -82,7 +84,7 @@ static bool want_unknown(struct hp3_engine *e, uint32_t pair, uint64_t now)
 	return false;
 }
 
-/* The port in hand, with t->ttl; or that of the search. */
+/* The current port, with t->ttl; in SEEK, the next one of the sample. */
 static bool want_port(struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
@@ -138,7 +140,7 @@ bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp
 	return t->in_air = true;
 }
 
-/* --- what it showed --- */
+/* --- results --- */
 
 static void is_hashed(struct hp3_engine *e, uint32_t pair)
 {
@@ -156,8 +158,7 @@ static void is_hashed(struct hp3_engine *e, uint32_t pair)
 	}
 }
 
-/* Another path was shown: then the same without what was other, in case that routes have changed.
- */
+/* Another path: repeats the trace without the difference, because routes may have changed. */
 static void result_other(struct hp3_engine *e, uint32_t pair, uint32_t label, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
@@ -181,7 +182,7 @@ static void result_other(struct hp3_engine *e, uint32_t pair, uint32_t label, ui
 	t->tries = 0;
 }
 
-/* Nobody answered, or nobody who counts: once more, or leave it. True: leave it. */
+/* No answer, or none that counts. True: gives the port up; false: traces it again. */
 static bool give_up(struct hp3_trace_pair *t)
 {
 	t->again = ++t->tries < HP3_DEPTH_TRIES;

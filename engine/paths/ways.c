@@ -21,7 +21,7 @@ static int name_of(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port
 	return id < HP3_HOPS && e->tracing->hop[id].used ? e->tracing->hop[id].name : -ENOENT;
 }
 
-/* Room for a name: its own, or one that has no flow. NULL: all are taken. */
+/* A record for a name: its own, or one without flows. NULL: all are in use. */
 static struct hp3_way_count *room_for(struct hp3_ways *w, uint16_t name)
 {
 	struct hp3_way_count *none = NULL;
@@ -94,7 +94,7 @@ void hp3_way_moved(struct hp3_engine *e, uint32_t flow)
 	hp3_way_enter(e, flow);
 }
 
-/* Adds what the peer sends here to what comes in, or takes it away. */
+/* Adds the peer's flows to this host to the inbound counts, or subtracts them. */
 static void count_in(struct hp3_engine *e, const struct hp3_ways *from, bool add)
 {
 	for (uint32_t i = 0; i < from->n; i++) {
@@ -130,7 +130,7 @@ int hp3_way_sum(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, u
 	return hp3_rack_has(e, (uint16_t)name, now).out + hp3_ways_find(&p->has, (uint16_t)name).in;
 }
 
-/* In the order of own counts, mates', and ours to the peer: names that any of them has. */
+/* Names from our own counts, those of rack peers, and our flows to the peer, in this order. */
 static uint32_t add_names(
 	struct hp3_way_count *way, uint32_t n, uint32_t max, const struct hp3_ways *of)
 {

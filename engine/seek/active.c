@@ -22,10 +22,10 @@
 #define LOOK_NS  4000000u /* without dead-path detection */
 #define DEAD_RTT 4u /* rule 13 */
 #define PAUSES   2u /* times the longest pause seen */
-#define ALONE    2u /* times as long if nobody of the pair was heard */
+#define ALONE    2u /* times as long if no flow of the pair got a reply */
 #define SERVICE  8u /* times stall_ns for a READ */
 #define LEARN    2u /* steps of pause.h */
-#define FORGET   64u /* looks until a pause seen counts for a step less, on average */
+#define FORGET   64u /* checks until a stored pause shrinks by a step, on average */
 
 static uint64_t period(const struct hp3_engine *e)
 {
@@ -60,8 +60,9 @@ void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now)
 }
 
 /*
- * Is an answer due? In the middle of a message nobody may have asked for one; the RNIC that goes
- * back says that one is missing. While packets wait for the pacer only for what has left (rule 27).
+ * Is a reply due? In the middle of a message, no packet may have requested one. If the RNIC goes
+ * back, one is missing. While packets wait for the pacer, only those that have left count (rule
+ * 27).
  */
 static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
 {
@@ -69,7 +70,7 @@ static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
 	const struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
 	bool timed = e->cfg.monitor.cycle_ns == 0 || hp3_monitor_waits(&f->monitor, f->stream.una);
 
-	if (f->watch & HP3_FW_FELT) /* of what was posted */
+	if (f->watch & HP3_FW_FELT) /* of posted work */
 		return !hp3_stream_idle(&f->stream);
 	if (m != NULL && m->held_pkts != 0)
 		return e->cfg.monitor.cycle_ns != 0 && timed &&
@@ -77,7 +78,7 @@ static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
 	return timed || (f->flags & asked);
 }
 
-/* How long an answer may fail to come before that means anything. */
+/* How long a missing reply means nothing (ns). */
 static uint64_t patience(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_active *a)
 {
@@ -115,9 +116,9 @@ static uint32_t learnt(uint32_t was, uint32_t seen, uint32_t least)
 }
 
 /*
- * It goes on: what pause was that? What is natural comes again, so a longer one counts as twice the
- * longest at most. Shorter ones than can be seen here are none; nor is one that the RNIC ended, or
- * during which the port in use lost probes.
+ * A reply ends a pause: stores its length. A natural pause repeats, so a longer one counts as at
+ * most twice the longest so far. A pause shorter than the period of the checks does not count. Nor
+ * does one that the RNIC ended, or during which the port in use lost probes.
  */
 static void note_pause(struct hp3_turn *t, struct hp3_flow *f, const struct hp3_active *a)
 {
@@ -137,8 +138,7 @@ static void note_pause(struct hp3_turn *t, struct hp3_flow *f, const struct hp3_
 	}
 }
 
-/* The newest READ has arrived, but has not been answered to its last PSN, as far as that is known.
- */
+/* The newest READ has arrived, but not all of its responses, as far as known. */
 static bool read_waits(const struct hp3_flow *f)
 {
 	const struct hp3_stream *s = &f->stream;
@@ -174,7 +174,7 @@ static bool look(struct hp3_turn *t, struct hp3_active *a)
 		go_on(t, f, a);
 	due = is_due(t->e, f);
 	if (!due || !a->asked)
-		a->since = t->now; /* perhaps it has just been asked for */
+		a->since = t->now; /* perhaps it was requested just now */
 	a->asked = due;
 	if (hp3_stream_idle(&f->stream) && !read_waits(f))
 		return false;

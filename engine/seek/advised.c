@@ -11,7 +11,7 @@
 #include <errno.h>
 #include "engine/seek/seek.h"
 
-/* 0, or why not. */
+/* Sends the round. 0, or an error. */
 static int ask(struct hp3_turn *t, struct hp3_move *m, uint16_t port)
 {
 	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
@@ -28,7 +28,7 @@ static int ask(struct hp3_turn *t, struct hp3_move *m, uint16_t port)
 	return 0;
 }
 
-/* What came of the move before is not known yet. */
+/* The result of an earlier move is not known yet. */
 static bool is_on_trial(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	return f->slot != HP3_NO_SLOT && (e->moves[f->slot].use & HP3_USE_VERIFY);
@@ -47,7 +47,7 @@ static int refusal(struct hp3_turn *t, const struct hp3_flow *f, uint16_t port)
 	return hp3_may_leave(t->e, f, t->now) ? 0 : -EDQUOT;
 }
 
-/* Asks about the port. 0, or why not. */
+/* Begins the search. 0, or an error. */
 static int begin(
 	struct hp3_turn *t, uint32_t flow, uint16_t port, const struct hp3_errand_advised *by)
 {

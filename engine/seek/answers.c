@@ -13,7 +13,7 @@ static bool is_of(const struct hp3_move *m, uint32_t id)
 	       (id & ~(HP3_ROUND_PROBES - 1)) == m->errand.round.id;
 }
 
-/* Nobody has answered this probe of its round yet. */
+/* Is this the first answer to this probe? */
 static bool is_first(const struct hp3_move *m, uint32_t id)
 {
 	const struct hp3_round *r = &m->errand.round;
@@ -34,7 +34,7 @@ static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 	return m;
 }
 
-/* Whose probe it is that this answer is the first one to: what it tells counts once (rule 36). */
+/* The slot of the probe, if this is its first answer: an answer counts once (rule 36). */
 static const struct hp3_move *first_told(struct hp3_engine *e, uint32_t id)
 {
 	const struct hp3_move *m = move_of(e, id);
@@ -52,9 +52,9 @@ static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
 }
 
 /*
- * Too late for its round: it decides nothing, but where a queue is longer than rounds wait all
- * answers are, and who answers so is no plain RNIC. The slot keeps its latest round until it is
- * taken for another flow.
+ * The answer came after the end of its round, so it decides nothing. But if a queue is longer than
+ * the rounds' time-out, all answers are late, and such a peer runs hp3d. The slot keeps its latest
+ * round until another flow takes it.
  */
 static bool too_late(struct hp3_engine *e, uint32_t id, uint64_t now)
 {

@@ -24,7 +24,7 @@ static bool may_seek(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 	return hp3_may_leave(e, f, now) && hp3_backoff_ready(&f->backoff, now);
 }
 
-/* Nothing but round trips speaks against the path in use: whose a port's CNPs are is not known. */
+/* Do only RTTs show congestion? In verbs mode, the CNPs of a port may be of any queue pair. */
 static bool is_slow(const struct hp3_flow *f)
 {
 	uint8_t cycles[HP3_CYCLES_KEPT + 1];
@@ -33,7 +33,7 @@ static bool is_slow(const struct hp3_flow *f)
 	return (f->watch & HP3_FW_FELT) || hp3_cause_of(cycles, n) == HP3_CAUSE_RTT;
 }
 
-/* What set the round off, and what is known of the path in use. */
+/* Stores the evidence and the state of the path in use. */
 static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -53,8 +53,8 @@ static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand
 }
 
 /*
- * Ports to be asked beside the one in use; of a look only the one that was found, if its path has
- * not failed since. False: none may leave now.
+ * Probes candidates besides the port in use. A re-probe has only the port that was found, if its
+ * path has not failed since. False: no probe may leave now.
  */
 static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
 {
@@ -75,20 +75,20 @@ static bool ask_while_flowing(struct hp3_turn *t, struct hp3_move *m)
 		what.n = hp3_paths_candidates(hp3_paths_of(t->e, f->pair), f->rqpn, m->from, ports,
 			t->e->cfg.candidates, t->now);
 	if (c->lossy && what.n != 0 && hp3_path_is_lossy(t->e, f, ports[0], t->now))
-		return false; /* they all are: it is not the path */
+		return false; /* all are lossy, so the path is not the cause */
 	return hp3_round_begin(t, m, &what);
 }
 
 /*
- * AUTO suspends nobody for round trips alone: they grow with the flow's own window, with the
- * responder's work, with what a host does beside. Who wants that says STANDARD.
+ * AUTO suspends no flow because of RTTs only: they grow with the flow's own window, with the
+ * responder's load, and with other work of a host. With probe = standard, it does.
  */
 static bool is_slow_only(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	return e->cfg.probes == HP3_PROBES_AUTO && is_slow(f);
 }
 
-/* Peer probes, while traffic flows on; false: none may leave now. */
+/* Sends peer probes while the flow goes on sending. False: no probe may leave now. */
 static bool ask_at_once(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (!ask_while_flowing(t, m)) {
@@ -112,7 +112,7 @@ void hp3_seek(struct hp3_turn *t, uint32_t flow)
 		return;
 	if (kind != HP3_PROBE_PEER &&
 		(t->e->cfg.observe || t->e->cfg.beside || is_slow_only(t->e, f)))
-		return; /* observe suspends none; beside the RNIC nothing is held */
+		return; /* observe suspends no flow; verbs mode holds nothing */
 	m = begin(t, flow, kind == HP3_PROBE_PEER ? HP3_ERRAND_CONGESTED : HP3_ERRAND_BEHIND_DRAIN);
 	if (m == NULL)
 		return;
@@ -121,8 +121,8 @@ void hp3_seek(struct hp3_turn *t, uint32_t flow)
 		hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 		return;
 	}
-	/* Completions are late for many reasons, which probes are not: a search that they set off
-	 * and that found nothing makes the next one wait, but casts no doubt on what it finds. */
+	/* Completions are late for many reasons, probes are not. If completions started a search
+	 * without a result, the next one waits, but its result is not in doubt. */
 	m->errand.congested.doubt = (uint8_t)hp3_backoff_doubt(&f->backoff, &t->e->cfg.round,
 		m->errand.congested.slow && !(f->watch & HP3_FW_FELT));
 	ask_at_once(t, m);
@@ -169,7 +169,7 @@ void hp3_seek_lossless(struct hp3_turn *t, uint32_t flow, uint16_t to)
 	hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 }
 
-/* Goes on with a search that was put off; false: not now. */
+/* Continues a search that waits for a re-probe. False: not now. */
 static bool seek_on(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off *off)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -197,10 +197,10 @@ static uint64_t wait_of(struct hp3_engine *e, const struct hp3_move *m)
 }
 
 /*
- * Rule 29: who shares a link feels the same at the same time, and would leave it together, to the
- * same place perhaps. So a path that was found better waits for a random time; then it and the one
- * in use are asked once more, at the same moment, and whoever comes last finds the link empty and
- * stays. Noise has to deceive twice, too.
+ * Rule 29: flows that share a link see the same congestion at the same time. They would leave it
+ * together, and perhaps take the same path. So a better path waits for a random time. Then the flow
+ * probes it and the port in use again, at the same moment. The last flows find the link empty and
+ * stay. A wrong result would have to repeat, too.
  *
  * How often: looks.c.
  */
@@ -218,7 +218,7 @@ static void stay(struct hp3_turn *t, struct hp3_move *m)
 	hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 }
 
-/* The wait is over. Congestion control, or somebody who left, may have cured the path meanwhile. */
+/* The wait is over. Congestion control, or flows that left, may have ended the congestion. */
 static void look(struct hp3_turn *t, struct hp3_move *m)
 {
 	struct hp3_flow *f = &t->e->flows[m->flow];
@@ -242,9 +242,9 @@ static void would(struct hp3_turn *t, const struct hp3_move *m)
 }
 
 /*
- * Completions are measured by the least that there was, which a path that was slow from the first
- * one on has made. The round knows what another one takes; later ones, whether there still is a
- * queue.
+ * Verbs mode: completion times are compared with the shortest one, which a path that was slow from
+ * the beginning makes too long. The round shows the RTT of another path. Later rounds show whether
+ * there still is a queue.
  */
 static void measure(struct hp3_turn *t, const struct hp3_move *m, bool won)
 {
@@ -260,7 +260,7 @@ static void measure(struct hp3_turn *t, const struct hp3_move *m, bool won)
 		hp3_monitor_compared(&f->monitor, r->probe[0].rtt_ns, f->monitor.base);
 }
 
-/* Go there, stay and back off, or ask once more. */
+/* Moves, stays and backs off, or schedules another round. */
 static void conclude(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_errand_congested *c = &m->errand.congested;
@@ -291,8 +291,8 @@ static void conclude(struct hp3_turn *t, struct hp3_move *m)
 }
 
 /*
- * A look in doubt wants to know how long the other path takes, if it is the slower one, too; any
- * other, whether it answers at all.
+ * A re-probe in doubt needs the RTT of the other path, even if that is slower. Any other only needs
+ * an answer.
  */
 static bool is_answered(const struct hp3_errand *d)
 {
@@ -314,7 +314,7 @@ void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m)
 	}
 }
 
-/* What cannot be asked now is asked later, a limited number of times. */
+/* A re-probe that cannot be sent now is sent later, a limited number of times. */
 void hp3_look_due(struct hp3_turn *t, struct hp3_move *m)
 {
 	struct hp3_put_off off = m->put_off;

@@ -10,16 +10,16 @@
 #include "engine/paths/ways.h"
 #include "engine/seek/seek.h"
 
-#define WORTH   3u /* cc.share.long_bytes still to be sent: less is over before a move pays */
-#define ASKED   6u /* questions of an address pair in a row: after each it waits twice as long */
-#define SETTLED 2u /* share_tell_us: younger on its way, a flow is not in others' counts yet */
+#define WORTH   3u /* x cc.share.long_bytes still to be sent: less ends too soon */
+#define ASKED   6u /* probes of an address pair in a row: each doubles the wait */
+#define SETTLED 2u /* share_tell_us until others have this flow in their counts */
 
 static bool is_better(int there, int here)
 {
 	return there < here && 5 * there <= 4 * here;
 }
 
-/* The best of them; 0: none is better. */
+/* The best candidate; 0: none is better. */
 static uint16_t choose(struct hp3_turn *t, const struct hp3_flow *f, int here)
 {
 	uint16_t ports[HP3_ROUND_PROBES], best = 0;
@@ -37,8 +37,9 @@ static uint16_t choose(struct hp3_turn *t, const struct hp3_flow *f, int here)
 	return best;
 }
 
-/* Who asks again and again, for counts are wrong, asks ever more rarely: own searches need the
- * room.
+/*
+ * If counts are wrong, an address pair probes again and again. Each time, it waits twice as long,
+ * to leave probe budget for the flows' own searches.
  */
 static void wait(const struct hp3_turn *t, struct hp3_peer_ways *p)
 {
@@ -66,7 +67,7 @@ void hp3_seek_counted(struct hp3_turn *t, uint32_t flow)
 		return;
 	}
 	l->look_at = t->now + period / 2 + hp3_random_below(&e->rng, (uint32_t)period + 1);
-	hp3_way_moved(e, flow); /* traces may have told meanwhile */
+	hp3_way_moved(e, flow); /* traces may have found its path meanwhile */
 	here = t->now >= e->rack->peer[f->pair].ask_at && l->counted &&
 			       l->left >= WORTH * e->cfg.cc.share.long_bytes &&
 			       hp3_may_leave(e, f, t->now)

@@ -22,12 +22,14 @@
 #define ALIVE_ROUNDS  HP3_DEAD_LOSSES
 #define REPORTS       4u
 #define WAITS         16u
-/* Other ports asked while nobody answers, at least: where paths are few, one may lead over the dead
- * one as well. */
+/*
+ * Least number of other ports probed while none answers. If there are few paths, one port may take
+ * the dead path as well.
+ */
 #define CANDIDATES 3u
-#define CALM       8u /* times the longest wait without a watch: the next one is the first again */
+#define CALM       8u /* x the longest wait without a search: resets the wait */
 
-/* The fastest answer of another port, unmarked ones first; NULL: nobody answered. */
+/* The fastest answer on another port, unmarked ones first; NULL: none. */
 static const struct hp3_probe *best_answer(const struct hp3_round *r)
 {
 	const struct hp3_probe *best = NULL;
@@ -52,7 +54,7 @@ static bool is_among(const uint16_t *ports, uint32_t n, uint16_t port)
 	return false;
 }
 
-/* Ports of other flows that stalled go first; returns how many there are. */
+/* Ports of other stalled flows come first. Returns the number of candidates. */
 static uint32_t candidates(
 	struct hp3_turn *t, const struct hp3_move *m, uint32_t want, uint16_t *ports)
 {
@@ -90,7 +92,7 @@ static bool ask(struct hp3_turn *t, struct hp3_move *m)
 	return true;
 }
 
-/* It was no dead path: the next watch of the pair waits longer. */
+/* The path was not dead: the next search of the pair waits longer. */
 static void wait_longer(struct hp3_turn *t, struct hp3_pair *p)
 {
 	uint64_t most = t->e->cfg.round.backoff_max_ns, wait = t->e->cfg.stall_ns;
@@ -115,7 +117,7 @@ static void give_up(struct hp3_turn *t, struct hp3_move *m)
 	hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 }
 
-/* Probes of other flows may have found the path failed already: then it takes no round more. */
+/* If probes of other flows have found the path FAILED, no round is needed. */
 static bool is_known_dead(struct hp3_turn *t, uint32_t flow, uint16_t *port)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -131,7 +133,7 @@ static bool is_watch(const struct hp3_move *m)
 	return m->errand.kind == HP3_ERRAND_DEAD && m->errand.state != HP3_ERRAND_QUIET;
 }
 
-/* The watch of the address pair that is under way, or NULL. */
+/* The current search of the address pair, or NULL. */
 static struct hp3_move *watch_of(struct hp3_engine *e, uint32_t pair)
 {
 	uint16_t slot = e->pairs.pairs[pair].watch_slot;
@@ -143,7 +145,7 @@ static struct hp3_move *watch_of(struct hp3_engine *e, uint32_t pair)
 	return m;
 }
 
-/* Another flow of the pair is asking already: from its next round on for this one, too. */
+/* Another flow of the pair is searching: its next round includes this flow's port. */
 static void join(struct hp3_move *m, uint16_t port)
 {
 	if (port != m->from && m->errand.dead.n_also < HP3_DEAD_ALSO &&
@@ -157,7 +159,7 @@ static bool may_watch(struct hp3_turn *t, const struct hp3_flow *f)
 	       (f->watch & HP3_FW_HEARD) && hp3_peer_is_asked(t, f->pair);
 }
 
-/* Once: it is not looked at again until it goes on. */
+/* Reports once; the flow is not checked again until it makes progress. */
 static void would_ask(struct hp3_turn *t, uint32_t flow, uint64_t since)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -251,7 +253,7 @@ static void tell_peer(struct hp3_turn *t, struct hp3_move *m)
 	ev->wait_ns = t->now - m->errand.dead.since;
 }
 
-/* How long an answer may take: the probe's own took one round trip, the responder may be slow. */
+/* Time limit of an answer: the probe took one RTT, but the responder may be slow. */
 static uint64_t window_of(const struct hp3_engine *e, const struct hp3_probe *mine)
 {
 	uint64_t window = 4ull * mine->rtt_ns, least = e->cfg.stall_ns / 2;
@@ -268,9 +270,9 @@ static void ask_later(struct hp3_turn *t, struct hp3_move *m, uint64_t wait)
 }
 
 /*
- * Requests arrive, replies do not; false: no more can be done. First a packet of the flow is to
- * ask; if none has left in a window, an urge does. A report goes first, so that what the urge
- * brings about leaves on the other port already.
+ * Requests arrive, replies do not. False: there is nothing left to try. First, a packet of the flow
+ * gets AckReq. If none has left in a round, an ACK solicitation does that. A report leaves before
+ * it, so that the reply already leaves on the other port.
  */
 static bool came_through(struct hp3_turn *t, struct hp3_move *m)
 {
@@ -289,7 +291,7 @@ static bool came_through(struct hp3_turn *t, struct hp3_move *m)
 	return true;
 }
 
-/* What was found so far counts on: many flows of an address pair may share its budget of probes. */
+/* Keeps the results so far: many flows of an address pair may share its probe budget. */
 static void wait_for_budget(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (++m->errand.dead.waits > WAITS) {
@@ -299,7 +301,7 @@ static void wait_for_budget(struct hp3_turn *t, struct hp3_move *m)
 	ask_later(t, m, t->e->cfg.round.timeout_ns);
 }
 
-/* The window is over: once more. */
+/* The round is over: begins the next one. */
 static void next_window(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (ask(t, m))

@@ -64,7 +64,7 @@ void hp3_seek_marked(struct hp3_move *m)
 		m->errand.behind.marked = true;
 }
 
-/* True if the reply is what a probe in the air would provoke: it speaks of nothing else. */
+/* Is the reply one that the outstanding probe causes, and no other packet? */
 static bool is_answer(const struct hp3_move *m, const struct hp3_view *v)
 {
 	uint32_t expected = hp3_psn_add(m->closing.psn, 1);

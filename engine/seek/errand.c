@@ -28,14 +28,16 @@ static void step(struct hp3_turn *t, struct hp3_move *m)
 	case HP3_ERRAND_DEAD:
 		hp3_seek_dead_step(t, m);
 		break;
-	case HP3_ERRAND_OPERATOR: /* never asks */
+	case HP3_ERRAND_OPERATOR: /* has no probes */
 	case HP3_ERRAND_KIND_MAX:
 		break;
 	}
 }
 
-/* What is held behind a drain, or before a message, is held no longer than that, whatever is in the
- * air. */
+/*
+ * The longest hold ends the wait of packets behind a drain, or of a message, even if a probe is
+ * outstanding.
+ */
 static bool is_held_too_long(const struct hp3_engine *e, const struct hp3_move *m, uint64_t now)
 {
 	return e->flows[m->flow].state == HP3_RFR_PROBING && now >= m->t_close + e->cfg.max_hold_ns;

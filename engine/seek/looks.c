@@ -15,14 +15,14 @@
 #include "engine/seek/seek.h"
 
 #define LOOKS       1u /* after the round that found the path */
-#define SLOW_LOOKS  2u /* ... if round trips alone speak: they grow for reasons of hosts, too */
-#define EMPTY_LOOKS 12u /* at the first doubt */
+#define SLOW_LOOKS  2u /* ... if only RTTs show congestion: hosts delay, too */
+#define EMPTY_LOOKS 12u /* for the first doubt */
 #define MORE_LOOKS  4u /* for each further one */
-#define DOUBTS      4u /* beyond that nothing changes */
-#define LAST_LOOKS  48u /* then: for the moment in which it is faster */
-#define QUEUE       10u /* percent of the base round trip: less than that is none */
-#define SPREAD      5u /* looks in the shortest wait, or more */
-#define MISSED      16u /* looks that could not be made, or said nothing: enough of it */
+#define DOUBTS      4u /* no effect beyond */
+#define LAST_LOOKS  48u /* then as many until a round in which it is faster */
+#define QUEUE       10u /* percent of the base RTT: less is no queue */
+#define SPREAD      5u /* re-probes in the shortest wait, or more */
+#define MISSED      16u /* re-probes without a result until the search ends */
 
 static enum hp3_look once_more(const struct hp3_engine *e, struct hp3_move *m, bool won)
 {
@@ -49,8 +49,9 @@ static const struct hp3_probe *other(const struct hp3_move *m)
 }
 
 /*
- * A host that was late makes every path look longer at the same moment. So a queue counts against
- * the other path only where the one in use has less of it, and for it where that one has far more.
+ * A host that was descheduled makes every RTT longer at the same moment. So a queue counts against
+ * the other path only if the one in use has a shorter queue. It counts for the other path if the
+ * one in use has a far longer one.
  */
 static enum says ask_round(const struct hp3_engine *e, const struct hp3_move *m, bool won)
 {
@@ -88,7 +89,7 @@ enum hp3_look hp3_look_decide(const struct hp3_engine *e, struct hp3_move *m, bo
 	if (e->cfg.observe)
 		return HP3_LOOK_STAY;
 	if (m->errand.congested
-			.lossy) /* a probe more or less says nothing of a loss in a hundred */
+			.lossy) /* a probe more or less does not show a loss of one in a hundred */
 		return won ? HP3_LOOK_MOVE : HP3_LOOK_STAY;
 	return m->errand.congested.doubt == 0 ? once_more(e, m, won) : in_doubt(e, m, won);
 }

@@ -22,11 +22,11 @@
 #include "engine/flows/losses.h"
 #include "engine/seek/seek.h"
 
-#define CYCLES 4u /* with losses: a burst of them is none of the path's */
-#define FREE   1u /* searches that wait hardly */
-#define TRIALS 2u /* that fail, and the flow goes home */
-#define ALIKE  2u /* a trial that loses no more rarely than home does by this factor fails */
-#define HARDLY 10u /* bits less than paths.lossy_ns */
+#define CYCLES 4u /* with losses: a single burst is not the path's */
+#define FREE   1u /* searches with a short wait */
+#define TRIALS 2u /* failed trials until the flow goes home */
+#define ALIKE  2u /* a trial fails if it loses more than 1 / ALIKE of what home lost */
+#define HARDLY 10u /* bits by which that wait is shorter than paths.lossy_ns */
 #define LEVELS 6u /* doublings */
 #define CALM                                                                                       \
 	8u /* times such a wait, paths.lossy_ns at least, without another search: forgotten        \
@@ -71,7 +71,7 @@ static uint64_t wait_of(const struct hp3_engine *e, const struct hp3_losses *l)
 	return wait << hp3_min_u32(l->searches - FREE - 1, LEVELS);
 }
 
-/* First transmissions from one loss to the next, since the bucket was empty. */
+/* First transmissions between two losses, since the bucket was empty. */
 static uint32_t gap_of(const struct hp3_flow *f, const struct hp3_losses *l)
 {
 	return ((f->stream.nxt - l->since) & HP3_PSN_MASK) / hp3_max_u32(l->gaps, 1);
@@ -99,7 +99,7 @@ static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 	hp3_monitor_estimates(&t->e->flows[flow].monitor, &t->e->cfg.monitor, &ev->path);
 }
 
-/* It was not the path that was left: that one is as good as any other. */
+/* The old path was not the cause, so it is as good as any other. */
 static void go_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -120,7 +120,7 @@ static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l, bool 
 	bool may = e->cfg.probing && hp3_may_search(e) && hp3_flow_may_leave(e, f, t->now);
 	int at;
 
-	if (may && !hp3_may_leave(e, f, t->now)) { /* others of its pair do: later */
+	if (may && !hp3_may_leave(e, f, t->now)) { /* others of its pair move: later */
 		l->until = t->now + (e->cfg.paths.lossy_ns >> HARDLY);
 		return;
 	}
@@ -149,7 +149,7 @@ static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l, bool 
 		hp3_seek_lossless(t, flow, 0);
 }
 
-/* Home has been judged by all the losses; the trial, which is but compared with it, is by half. */
+/* Home needs the full bucket. A trial, which is only compared with home, needs half of it. */
 static void judge(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
 {
 	uint32_t enough = t->e->cfg.loss_repeats * HP3_LOSS;

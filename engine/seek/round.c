@@ -7,9 +7,9 @@
 #include "engine/seek/seek.h"
 #include "engine/spray/spray.h"
 
-#define SILENT_NEVER 4u /* rounds without an answer: nobody there, if nobody ever answered */
-#define SILENT_ONCE  8u /* ... if somebody did, long ago: it may be starting anew */
-#define SILENT_PART  10u /* of the time to the next question: so much they span at least */
+#define SILENT_NEVER 4u /* rounds without an answer: no hp3d, if it never answered */
+#define SILENT_ONCE  8u /* ... if it answered long ago: it may be restarting */
+#define SILENT_PART  10u /* of peer_ns: time that these rounds span at least */
 #define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
 enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair)
@@ -33,7 +33,7 @@ bool hp3_peer_is_asked(struct hp3_turn *t, uint32_t pair)
 	return t->e->cfg.probing && hp3_probe_kind_of(t, pair) == HP3_PROBE_PEER;
 }
 
-/* Who answers peer probes, and who does not (probes = auto)? */
+/* Does the peer answer peer probes (probes = auto)? */
 static void note_peer(struct hp3_turn *t, uint32_t pair, const struct hp3_round *r)
 {
 	struct hp3_pair *p = &t->e->pairs.pairs[pair];

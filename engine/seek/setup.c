@@ -26,7 +26,10 @@ static void settle(struct hp3_turn *t, uint32_t flow, uint16_t port)
 	t->e->stats.placed++;
 }
 
-/* In the first round nothing is in use yet: all ports are alike. In later ones the one found is. */
+/*
+ * In the first round, no port is in use yet, so all are candidates. In later ones, the port found
+ * before is in use.
+ */
 static bool ask(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
@@ -54,9 +57,9 @@ static bool ask(struct hp3_turn *t, struct hp3_move *m)
 }
 
 /*
- * Where data come before the answers, probes are load and nothing else: whether there is time
- * depends on the applications of this host. After LATE such set-ups in a row the next one does not
- * ask, after another the next two, then four ...
+ * If data come before the answers, probes are only load. It depends on the applications of this
+ * host. After LATE such set-ups in a row, the next one does not probe; after another, the next two,
+ * then four, and so on.
  */
 static bool leaves_no_time(struct hp3_engine *e)
 {
@@ -100,10 +103,9 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 }
 
 /*
- * What a probe saw is soon gone, and nobody knows when the first data come. So paths are asked
- * again and again, the next round when twice as much time has passed as before this one: an answer
- * in hand is hardly older than half the wait. Not beside the RNIC, where the first data have left
- * when they are seen.
+ * Results of probes expire soon, and the time of the first data is unknown. So rounds repeat: the
+ * next one comes when twice as much time has passed as before this one. A result is then hardly
+ * older than half the wait. Not in verbs mode, where hp3d sees the first data after they have left.
  */
 static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 {
@@ -119,15 +121,17 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 		hp3_slot_timer(t->e, m, &m->move_at, next);
 		return;
 	}
-	if (!ask(t, m)) { /* the budget: what is known decides */
+	if (!ask(t, m)) { /* no budget: the results so far decide */
 		settle(t, m->flow, m->to);
 		return;
 	}
 	hp3_round_go(t, m);
 }
 
-/* The first of the unmarked answers like `best` whose path has the fewest of our own flows to this
- * peer: its queue pairs part, where it is known which ports do. */
+/*
+ * The first unmarked answer like `best` whose path has the fewest of our own flows to this peer. So
+ * the peer's queue pairs spread if paths are known.
+ */
 static const struct hp3_probe *least_used_by_us(
 	struct hp3_turn *t, const struct hp3_move *m, const struct hp3_probe *best)
 {
@@ -149,13 +153,13 @@ static const struct hp3_probe *least_used_by_us(
 }
 
 /*
- * Answers that are alike are waited for. Where everybody sets up at a time, the first one is first
- * by chance, and the same for many: who went by it would meet on that path. So one of those that
- * are alike is drawn, and ports are drawn already: the first in the round. In later rounds that is
- * the one found before, which so keeps its place unless another one is better by more than noise.
- * Ports that are known to lead to a path which other flows of ours to this peer take come later.
- * Where counts tell, the one on the path that is least used: a probe sees the queues of everybody,
- * counts only the flows of two hosts, so they break ties. NULL and *wait: not yet.
+ * Waits for answers that are about as early as the first. If many hosts set up queue pairs at once,
+ * the first answer is first by chance. It would be the same for many, whose flows would then share
+ * that path. So one of the equal answers is chosen, in the random order of the ports in the round.
+ * In later rounds, that is the port found before, unless another one is clearly better. Ports on
+ * known paths of our other flows to this peer come last. With counts, the least used path wins. A
+ * probe sees the queues of all hosts, counts only the flows of two, so counts only break ties. NULL
+ * and *wait: not yet.
  */
 static const struct hp3_probe *decide(struct hp3_turn *t, const struct hp3_move *m, uint64_t *wait)
 {
@@ -174,7 +178,7 @@ static const struct hp3_probe *decide(struct hp3_turn *t, const struct hp3_move 
 	return least_used_by_us(t, m, best);
 }
 
-/* An answer, or the time to ask again, or to wait no more. */
+/* Handles an answer, the time of the next round, or the time-out. */
 void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_probe *best;
@@ -213,7 +217,7 @@ void hp3_setup_late(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 
-	if (m->errand.setup.found) { /* by an earlier round: nothing has left yet */
+	if (m->errand.setup.found) { /* found by an earlier round; nothing has left yet */
 		settle(t, flow, m->to);
 		return;
 	}

@@ -14,7 +14,7 @@
 #include "engine/seek/seek.h"
 #include "probes/peer.h"
 
-#define FOR 32u /* times paths.lossy_ns: what was met once is met again */
+#define FOR 32u /* times paths.lossy_ns */
 
 uint16_t hp3_probe_pad(const struct hp3_engine *e, const struct hp3_flow *f)
 {
@@ -45,7 +45,7 @@ void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port)
 	t->e->stats.swallowed++;
 }
 
-/* It answered a short one just before, and the port in use a long one now. */
+/* The other path answered a short probe just before, and the port in use a long one now. */
 void hp3_size_learn(struct hp3_turn *t, const struct hp3_move *m)
 {
 	const struct hp3_round *r = &m->errand.round;

@@ -6,7 +6,7 @@
  */
 #include "engine/seek/seek.h"
 
-/* The RNIC has gone back; to where it went back before, and that long ago? */
+/* Did the RNIC go back to the same PSN as before, and was that long ago? */
 static bool is_stuck(
 	const struct hp3_engine *e, const struct hp3_flow *f, struct hp3_losses *l, uint64_t now)
 {
@@ -24,7 +24,7 @@ static bool may_go_home(struct hp3_turn *t, const struct hp3_flow *f)
 	struct hp3_engine *e = t->e;
 
 	if (hp3_peer_is_asked(t, f->pair) && (f->watch & HP3_FW_HEARD))
-		return false; /* probes say what there is to say */
+		return false; /* probes find the cause */
 	return f->state == HP3_RFR_STEADY && (f->flags & HP3_FF_MOVED) && e->cfg.probing &&
 	       e->cfg.moves_allowed && !e->cfg.observe && !e->cfg.beside &&
 	       hp3_flow_may_leave(e, f, t->now) &&

@@ -29,7 +29,7 @@ static bool is_long(const struct hp3_engine *e, const struct hp3_view *v, uint32
 	return cost != 0 && (uint64_t)v->dma_len * KBIT_NS >= cost * e->cfg.cc.rp.rpg_max_rate;
 }
 
-/* To the last PSN: the first response of a READ proves no more than that its request arrived. */
+/* All PSNs are answered: the first response of a READ only proves that its request arrived. */
 static bool is_idle(const struct hp3_flow *f)
 {
 #ifdef HP3_BREAK_WAKE_IN_FLIGHT
@@ -51,7 +51,7 @@ static bool may_wake(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 	       (f->backoff.searches == 0 || hp3_backoff_ready(&f->backoff, now));
 }
 
-/* Twice as many ports as for a flow under way: the message waits for the best of them. */
+/* Twice as many ports as for an active flow: the message waits for the best of them. */
 static bool ask(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
@@ -97,7 +97,7 @@ void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 	e->stats.wakes++;
 	hp3_rate_suspend(t, flow);
 	hp3_send_probes(t, m);
-	hp3_active_add(e, flow, t->now); /* what is held leaves unseen: is its path dead? */
+	hp3_active_add(e, flow, t->now); /* held packets leave unseen, so the path is checked */
 	hp3_slot_timer(e, m, &m->move_at, m->errand.start.hold_end);
 }
 
@@ -113,7 +113,7 @@ void hp3_wake_step(struct hp3_turn *t, struct hp3_move *m)
 	}
 	hp3_round_cancel(&m->errand.round);
 	if (hp3_round_heard(&m->errand.round))
-		hp3_round_learn(t, m); /* else: not answered yet, which says nothing */
+		hp3_round_learn(t, m); /* else not answered yet, which means nothing */
 	if (best != NULL)
 		m->to = best->port;
 	hp3_round_report(t, m);
