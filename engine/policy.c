@@ -68,8 +68,8 @@ static void settle_paths(struct hp3_engine_config *c)
 }
 
 /*
- * Off: packets are forwarded and counted, none is changed but those of flows that are away, which
- * are brought home. Observe: paths are watched, too, for which pairs are learnt by challenges.
+ * Off: packets are forwarded and counted, and moved flows return home behind a drain; nothing else
+ * is changed. Observe: monitors paths, too, and pairs flows by challenge for that.
  */
 void hp3_policy_mode(struct hp3_engine_config *c, enum hp3_policy_mode mode)
 {

@@ -16,7 +16,7 @@
 
 #define INELIGIBLE UINT32_MAX
 
-/* In: flows of ours on each, or INELIGIBLE. Out: weights, 0 for those. */
+/* In: our flows on each path, or INELIGIBLE. Out: weights, 0 for INELIGIBLE. */
 static void weigh(uint32_t *w, unsigned n)
 {
 	uint32_t least = INELIGIBLE;
@@ -33,7 +33,7 @@ static void weigh(uint32_t *w, unsigned n)
 	}
 }
 
-/* Index drawn by weight; all weights 0: -ENOENT. */
+/* Draws an index by weight; -ENOENT: all weights are 0. */
 static int draw(struct hp3_paths *t, const uint32_t *weights, unsigned n)
 {
 	uint32_t sum = 0, at;
@@ -64,16 +64,15 @@ static bool barred(enum hp3_quality q)
 	return failed(q) || q == HP3_QUALITY_CONGESTED || q == HP3_QUALITY_LOSSY;
 }
 
-/* One round in the making. */
+/* A round that is being put together. */
 struct round {
 	struct hp3_paths *t;
 	uint64_t now;
 	uint32_t qpn, least;
 	uint16_t *ports;
 	unsigned n;
-	bool lossy; /* those as well: there are no others */
-	uint32_t slow; /* ns: slow ones that are not marked as well, if their RTT is lower; 0: none
-			*/
+	bool lossy; /* also lossy paths, because there are no others */
+	uint32_t slow; /* ns: also unmarked slow paths with a lower RTT; 0: none */
 	uint32_t taken[ROUND_MAX + 1]; /* path ids; the first is the one in use */
 };
 
@@ -92,7 +91,7 @@ static void take(struct round *r, uint16_t port, uint32_t id)
 	r->taken[++r->n] = id;
 }
 
-/* Is entry i the one that knows its path, and does its port serve this QPN? */
+/* Does entry i have the results of its path, and does its port take it with this QPN? */
 static bool own_port(const struct hp3_paths *t, unsigned i, uint32_t qpn)
 {
 	const struct hp3_path *p = &t->path[i];
@@ -101,7 +100,7 @@ static bool own_port(const struct hp3_paths *t, unsigned i, uint32_t qpn)
 	       hp3_paths_find(t, p->id, p->qpn) == (int)i;
 }
 
-/* May a path be asked of which it is known how good it is? */
+/* Is a path with known quality a candidate? */
 static bool is_worth_asking(const struct round *r, const struct hp3_path *p)
 {
 	enum hp3_quality q = hp3_path_quality(r->t, p, r->least, r->now);
@@ -187,7 +186,7 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	take_remembered(&r, (k + 1) / 2);
 	take_unexplored(&r, k);
 	take_remembered(&r, k);
-	if (r.n < k) { /* all are slow, the one in use more than others: one may still be better */
+	if (r.n < k) { /* all are slow, the one in use most: another may still be better */
 		r.slow = rtt_of(t, r.taken[0], qpn);
 		take_remembered(&r, k);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ppp/compare.h"
 
-#define RESOLUTION 16u /* of the least round trip: what differs by less of it is equal */
+#define RESOLUTION 16u /* of the least RTT: smaller differences count as equal */
 
 static uint32_t least_rtt(const struct hp3_compare *c)
 {
@@ -17,7 +17,7 @@ static uint32_t least_rtt(const struct hp3_compare *c)
 	return least;
 }
 
-/* Probe `first` of port i beside probe `second` of port j. */
+/* Pairs probe `first` of port i with probe `second` of port j. */
 static void add(struct hp3_selftest_series *s, const struct hp3_compare_burst *b, unsigned i,
 	unsigned second, unsigned j)
 {

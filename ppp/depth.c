@@ -50,7 +50,7 @@ static enum hp3_depth_state end(struct hp3_depth *d)
 	return (enum hp3_depth_state)d->state;
 }
 
-/* The hint was of no use: from the first switch on. */
+/* The hint did not help: starts at the first switch. */
 static bool give_up_hint(struct hp3_depth *d)
 {
 	if (d->hint == 0)

@@ -40,7 +40,10 @@ static bool parallel(const struct hp3_round *r)
 	return r->kind == HP3_PROBE_PEER;
 }
 
-/* Number 0 asks the port in use. A responder reports a gap once: NAK has one probe only. */
+/*
+ * Probe 0 is on the port in use, except for NAK: a responder reports a gap once, so there is one
+ * probe.
+ */
 static bool asks_incumbent(enum hp3_probe_kind kind)
 {
 	return kind != HP3_PROBE_NAK;
@@ -179,7 +182,7 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 	return true;
 }
 
-/* True if no probe that is in the air or to be sent can change the outcome any more. */
+/* No outstanding or unsent probe can change the outcome any more. */
 static bool hopeless(const struct hp3_round *r, uint64_t now)
 {
 	bool slower_wins = r->lossy || r->no_worse;
@@ -270,7 +273,7 @@ bool hp3_round_settled(const struct hp3_round *r)
 	return r->outcome != HP3_ROUND_PENDING && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE;
 }
 
-/* No search for so long (at most 4.5 minutes), whatever was before. */
+/* No search for this long (at most 4.5 minutes), whatever wait was set before. */
 static void wait_for(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now)
 {
 	uint64_t units = ((now & (BACKOFF_UNIT - 1)) + wait_ns + BACKOFF_UNIT - 1) / BACKOFF_UNIT;
@@ -292,7 +295,7 @@ uint32_t hp3_backoff_doubt(const struct hp3_backoff *b, const struct hp3_round_p
 	return doubt_of(b->searches + (slow ? b->slow : 0u), p);
 }
 
-/* After so many searches, before anything is drawn; the first ones wait for nothing. */
+/* The wait before its random part; 0 for the first searches. */
 static uint64_t longest_wait(const struct hp3_backoff *b, const struct hp3_round_params *p)
 {
 	uint32_t doubt = doubt_of((uint32_t)b->searches + b->slow, p);

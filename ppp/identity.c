@@ -20,7 +20,7 @@ static int find_trace(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 	return -ENOENT;
 }
 
-/* What the provider says, table left aside. */
+/* The provider's id, without the table. */
 static uint32_t provided_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 {
 	struct hp3_tuple tuple;
@@ -73,7 +73,7 @@ void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n)
 	}
 }
 
-/* All that is known goes; flows, port and key stay. */
+/* Clears the results; flows, port and key stay. */
 static void forget(struct hp3_path *p)
 {
 	struct hp3_path kept = {.id = p->id, .qpn = p->qpn, .port = p->port, .flows = p->flows};
@@ -83,7 +83,7 @@ static void forget(struct hp3_path *p)
 		hp3_path_free(p);
 }
 
-/* The newer evidence of two entries of one path is kept in `into`. */
+/* Keeps the newer results of two entries of one path in `into`. */
 static void merge(struct hp3_path *into, const struct hp3_path *from)
 {
 	if (from->min_rtt && (!into->min_rtt || from->min_rtt < into->min_rtt))
@@ -114,7 +114,7 @@ static void merge(struct hp3_path *into, const struct hp3_path *from)
 	}
 }
 
-/* Entry `index` draws path `id` from now on. */
+/* Entry `index` now has path `id`. */
 static void set_id(struct hp3_paths *t, int index, uint32_t id)
 {
 	struct hp3_path *p = &t->path[index], *first;

@@ -4,7 +4,7 @@
 #include "base/minmax.h"
 
 #define AGE_NS 1000000000u
-#define AGE    64u /* grows by so much of it in AGE_NS */
+#define AGE    64u /* grows by this fraction in AGE_NS */
 
 static unsigned size_of(uint32_t bytes)
 {

@@ -19,7 +19,7 @@ static enum hp3_linear_state refuse(struct hp3_linear *l, enum hp3_linear_reason
 	return HP3_LINEAR_REFUSED;
 }
 
-/* Subtracts what the echelon form explains; *effect gathers what that does to the label. */
+/* Subtracts the vectors of the echelon form; *effect is the resulting change of the label. */
 static uint16_t reduce(const struct hp3_linear *l, uint16_t v, uint32_t *effect)
 {
 	for (unsigned i = HP3_PORT_BITS; i--;) {
@@ -41,7 +41,7 @@ static void insert(struct hp3_linear *l, uint16_t v, uint32_t effect)
 	l->rank++;
 }
 
-/* What the traces so far say of `port`. */
+/* Predicts the label of `port` from the traces so far. */
 static bool predict(const struct hp3_linear *l, uint16_t port, uint32_t *label)
 {
 	uint32_t effect = 0;
@@ -79,7 +79,7 @@ static bool consistent(const struct hp3_linear *l)
 	return true;
 }
 
-/* Bits of evidence in one confirmed prediction: a hash that is not linear would hit by chance. */
+/* Bits of evidence in one confirmed prediction: a hash that is not linear would match by chance. */
 static uint8_t worth(const struct hp3_linear *l, uint32_t names)
 {
 	if (l->labels == HP3_LABELS_INDEX || names < 2)
@@ -94,7 +94,7 @@ static bool determined(const struct hp3_linear *l)
 	return l->names == 1u << (HP3_PORT_BITS - l->rank);
 }
 
-/* Takes in a trace that was not predicted. */
+/* Adds a trace that was not predicted. */
 static bool learn(struct hp3_linear *l, uint16_t port, uint32_t label)
 {
 	uint32_t effect = 0;

@@ -7,7 +7,7 @@
 #define CYCLE_MASK  0xfu
 #define ALL_CLEAN   0x8888888u
 #define BASE_RISE   64u
-#define TIMED_LIMIT (1u << 30) /* ns; an answer later than this is to something else */
+#define TIMED_LIMIT (1u << 30) /* ns; a later reply answers another packet */
 
 void hp3_monitor_init(struct hp3_monitor *m, uint64_t now)
 {
@@ -42,7 +42,7 @@ void hp3_monitor_offer_base(struct hp3_monitor *m, uint32_t rtt_ns)
 		m->base = rtt_ns;
 }
 
-/* Packet `psn` has been answered: the new path speaks, and one round trip is known. */
+/* Packet `psn` is answered: results now count for the new path, and there is an RTT. */
 void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
 {
 	uint32_t rtt = (uint32_t)now - m->timed_at;
@@ -72,7 +72,7 @@ static void update_estimates(struct hp3_monitor *m)
 	m->tally = value << HP3_TALLY_SHARE_SHIFT;
 }
 
-/* What the open cycle has become, HP3_CYCLE_*. */
+/* The result of the open cycle, HP3_CYCLE_*. */
 static uint32_t judge(const struct hp3_monitor *m, const struct hp3_monitor_params *p)
 {
 	uint32_t signals = 0;
@@ -98,9 +98,9 @@ static void age_base(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 }
 
 /*
- * Packet `psn` went unanswered for so long that the 32 bits of timed_at would mislead. Exact for
- * packets from before the end of the open cycle, which is all that a pause of the replies leaves
- * behind; one that left during a pause is taken to have done so in the last 4 s of it.
+ * Is packet `psn` unanswered for so long that the 32 bits of timed_at are ambiguous? Exact for
+ * packets from before the end of the open cycle; only such packets remain after a pause of the
+ * replies. A packet that left during a pause counts as sent in the last 4 s of it.
  */
 static bool timed_out(const struct hp3_monitor *m, uint64_t now)
 {
@@ -131,7 +131,7 @@ static void keep(struct hp3_monitor *m, uint32_t cycle)
 		m->run++;
 }
 
-/* Cycles from the end of the open one that are over without a reply or CNP. */
+/* Cycles after the open one that have ended without a reply or CNP. */
 static uint64_t missed(const struct hp3_monitor *m, uint64_t len, uint64_t now)
 {
 	uint64_t late = now - m->cycle_end;
@@ -140,8 +140,8 @@ static uint64_t missed(const struct hp3_monitor *m, uint64_t len, uint64_t now)
 }
 
 /*
- * Closes the open cycle and the empty ones up to now, in constant time. True if the cycle just
- * judged is severe; the empty ones behind it say nothing about that.
+ * Closes the open cycle and the empty ones up to now, in constant time. True: the open cycle was
+ * severe. The empty ones do not count.
  */
 bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
 {
@@ -185,7 +185,7 @@ static bool is_half_way(const struct hp3_monitor *m, const struct hp3_monitor_pa
 	return (uint64_t)m->smooth * 200 >= (uint64_t)m->base * (100u + p->rtt_factor);
 }
 
-/* What is smoothed is in units of the base, which may be another one now. */
+/* The smoothed value is relative to the base, which may change here. */
 void hp3_monitor_compared(struct hp3_monitor *m, uint32_t used_ns, uint32_t other_ns)
 {
 	m->beyond = used_ns > other_ns ? used_ns - other_ns : 0;
@@ -195,7 +195,7 @@ void hp3_monitor_compared(struct hp3_monitor *m, uint32_t used_ns, uint32_t othe
 	m->smooth = 0;
 }
 
-/* Nothing completes sooner than a round trip takes. */
+/* No work completes faster than an RTT. */
 static uint32_t without_queue(const struct hp3_monitor *m, uint32_t least_ns)
 {
 	if (m->beyond == 0)
@@ -204,8 +204,8 @@ static uint32_t without_queue(const struct hp3_monitor *m, uint32_t least_ns)
 }
 
 /*
- * Each is compared with its own least; what is shown is as much longer than the base. Hosts delay
- * single ones: what they are smoothed has to have come half of the way as well.
+ * Each time is compared with the shortest one of its class, and scaled to the base. Hosts delay
+ * single completions: the smoothed value has to be half of the way up as well.
  */
 bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
 	uint32_t least_ns, uint32_t bytes, uint64_t now)

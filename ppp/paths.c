@@ -99,7 +99,7 @@ enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_
 		t, &t->path[first < 0 ? index : first], hp3_paths_least_rtt(t), now);
 }
 
-/* The entry that is missed least: free, else without flows and longest without news. */
+/* The least useful entry: a free one; else one without flows and with the oldest news. */
 static int victim(const struct hp3_paths *t, uint64_t now)
 {
 	uint64_t oldest = UINT64_MAX, soonest = UINT64_MAX;
@@ -252,7 +252,7 @@ void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now)
 	const struct hp3_paths_params *c = t->params;
 	struct hp3_path *p = primary(t, index);
 
-	if (now < p->retry_at) /* known, or worse */
+	if (now < p->retry_at) /* known already, or FAILED */
 		return;
 	if (!p->lossy || now - p->retry_at > c->lossy_ns << BACKOFF_MAX)
 		p->relapses = 0;
@@ -276,7 +276,7 @@ void hp3_paths_swallows(struct hp3_paths *t, int index, uint64_t now)
 
 	if (!p->lossy) {
 		p->retry_at =
-			0; /* what is believed of it ends with any reply, and this is not to */
+			0; /* FAILED would end with any reply, and this state must not end so */
 		p->losses = 0;
 	}
 	hp3_paths_lossy(t, index, now);

@@ -86,7 +86,7 @@ int hp3_place(const struct hp3_load *out, const struct hp3_peer_load *peer, cons
 			best = cost;
 			ties = 0;
 		}
-		/* Each of n equals is taken with 1 / n. */
+		/* takes each of n equal paths with probability 1 / n */
 		if (cost == best && hp3_random_below(rng, ++ties) == 0)
 			path = (int)i;
 	}

@@ -9,7 +9,7 @@
 
 #define HIGH            500
 #define LOW             250
-#define MIN_INFORMATIVE 300 /* permille of the pairs of samples */
+#define MIN_INFORMATIVE 300 /* permille of pairs of samples */
 
 struct figure {
 	int16_t gamma;
@@ -24,7 +24,7 @@ static int order(uint32_t a, uint32_t b, uint32_t resolution)
 	return -(b - a > resolution);
 }
 
-/* Do the two probes of samples x and y agree? 1, -1, or 0: cannot be ordered. */
+/* Do the two probes of samples x and y agree? 1, -1, or 0: no order. */
 static int agreement(const struct hp3_selftest_sample *x, const struct hp3_selftest_sample *y,
 	uint32_t resolution)
 {

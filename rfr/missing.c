@@ -2,7 +2,7 @@
 #include "rfr/missing.h"
 #include <string.h>
 
-#define FIRST_PART 64u /* of the longest wait: the first wait */
+#define FIRST_PART 64u /* fraction of the longest wait: the first wait */
 #define LEVELS     2u /* doublings */
 
 static uint64_t first_ns(const struct hp3_missing *m, uint64_t wait_ns)
@@ -17,7 +17,7 @@ void hp3_missing_init(struct hp3_missing *m, uint16_t base)
 	m->base = base;
 }
 
-/* Another gap is the first one. Was the missing packet of the one before lost, or late? */
+/* A new first gap. Was the missing packet of the one before lost, or late? */
 static void begin(struct hp3_missing *m, uint32_t psn, uint64_t gap_at, uint64_t wait_ns)
 {
 	if (m->lost)

@@ -7,7 +7,7 @@ static uint32_t earlier(uint32_t a, uint32_t b)
 	return hp3_psn_diff(a, b) < 0 ? a : b;
 }
 
-/* What it touches becomes one with it. */
+/* Merges the new range with those that it touches. */
 bool hp3_owed_add(struct hp3_owed *o, uint32_t psn, uint32_t span)
 {
 	struct hp3_owed_range all = {psn, hp3_psn_add(psn, span)};

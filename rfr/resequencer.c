@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <string.h>
 
-/* PSNs of a request that count: with more of them it is not known any more what is behind what. */
+/* Most PSNs of a request; with more, "behind" would be ambiguous. */
 #define LONGEST  ((1u << 23) - HP3_RESEQ_WINDOW - 1)
 #define UNKNOWN  (UINT64_MAX / 4)
-#define SPAN_NS  150000000u /* what was late is remembered so long: longer than a path rests */
-#define FIRST_NS 4000000u /* until it is known how much paths differ */
-#define STEPS    8u /* of the time after which all is given up: how exactly ages are known */
+#define SPAN_NS  150000000u /* lateness is remembered this long: longer than an EV rests */
+#define FIRST_NS 4000000u /* until the difference between paths is known */
+#define STEPS    8u /* resolution of ages: fraction of give_up_ns */
 #define FARTHEST (1 << 22) /* PSNs that an acknowledgement may skip */
 
 static struct hp3_reseq_slot *slot_of(struct hp3_reseq *r, uint32_t psn)
@@ -41,7 +41,7 @@ static uint32_t take(struct hp3_reseq *r, uint32_t psn)
 	return slot_of(r, psn)->handle;
 }
 
-/* The first PSN from this one on whose packet is held; one is. */
+/* The first PSN from this one on with a held packet. Precondition: there is one. */
 static uint32_t next_held(const struct hp3_reseq *r, uint32_t psn)
 {
 	uint32_t i = psn / 64 % HP3_RESEQ_WORDS, shift = psn % 64, far;
@@ -49,7 +49,7 @@ static uint32_t next_held(const struct hp3_reseq *r, uint32_t psn)
 
 	if (here != 0)
 		return hp3_psn_add(psn, (uint32_t)__builtin_ctzll(here));
-	/* Words behind this one come first, then from the beginning, this one's low bits last. */
+	/* Later words come first, then those from the beginning, then this word's low bits. */
 	i = (i + 1) % HP3_RESEQ_WORDS;
 	far = (uint32_t)__builtin_ctz(r->words >> i | (uint32_t)((uint64_t)r->words << (32 - i)));
 	i = (i + far) % HP3_RESEQ_WORDS;
@@ -64,7 +64,7 @@ void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
 	r->before = UNKNOWN;
 }
 
-/* How long the gap was open. What only came because it was asked for tells nothing. */
+/* Measures how long the gap was open. A retransmission does not count. */
 static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now)
 {
 	uint64_t most = hp3_min_u64(hp3_max_u64(r->late, r->before), p->most_ns);
@@ -82,7 +82,7 @@ static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 	r->late = hp3_max_u64(r->late, r->told ? most + most / 2 : now - r->gap_at);
 }
 
-/* What the RNIC says of gaps before this PSN may be older than what it was given now. */
+/* A NAK for a PSN before this one may be older than this packet. */
 static void note_given(struct hp3_reseq *r, uint32_t psn, uint32_t end)
 {
 	if (psn != r->given_end)
@@ -90,7 +90,7 @@ static void note_given(struct hp3_reseq *r, uint32_t psn, uint32_t end)
 	r->given_end = end;
 }
 
-/* Ages of packets that have gone on. */
+/* Removes ages of packets that are held no more. */
 static void forget_ages(struct hp3_reseq *r)
 {
 	uint32_t gone = 0;
@@ -103,7 +103,7 @@ static void forget_ages(struct hp3_reseq *r)
 	memmove(&r->age[0], &r->age[gone], r->ages * sizeof(r->age[0]));
 }
 
-/* A packet is held from now on. */
+/* Records the age of a newly held packet. */
 static void note_age(
 	struct hp3_reseq *r, const struct hp3_reseq_params *p, uint32_t psn, uint64_t now)
 {
@@ -183,7 +183,7 @@ uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32
 	return before;
 }
 
-/* What a span that was assumed too long has passed over follows, too. */
+/* Also returns packets within a span that was assumed too long. */
 bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 {
 	uint32_t psn;
@@ -192,7 +192,7 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 		return false;
 	psn = next_held(r, r->sweep);
 	if (((psn - r->sweep) & HP3_PSN_MASK) > ((r->expected - r->sweep) & HP3_PSN_MASK)) {
-		/* What is held behind the gap has been waiting for that packet since it came. */
+		/* Packets behind the gap have waited for it since they arrived. */
 		r->sweep = r->expected;
 		r->gap_at = hp3_max_u64(slot_of(r, psn)->at, r->read);
 		forget_ages(r);
@@ -228,7 +228,7 @@ static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params
 	return hp3_min_u64(hp3_max_u64(2 * late, p->least_ns), p->most_ns);
 }
 
-/* What lacks may lie unread where the caller has just looked at no packet. */
+/* After a time without polling, the missing packet may be among unread ones. */
 uint64_t hp3_reseq_until(
 	const struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t since)
 {
@@ -237,7 +237,7 @@ uint64_t hp3_reseq_until(
 	return hp3_max_u64(until, hp3_min_u64(r->read, until) + p->most_ns);
 }
 
-/* When the packet that has been held for longest has been held for too long. */
+/* When the oldest held packet reaches the bound. */
 static uint64_t oldest_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
 {
 #ifdef HP3_BREAK_RESEQ_AGES
@@ -278,7 +278,7 @@ void hp3_reseq_passes(struct hp3_reseq *r)
 	r->asked = true;
 }
 
-/* The RNIC waits for this PSN, or for a later one. */
+/* The RNIC expects this PSN or a later one. */
 static void raise(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	r->expected = psn;
@@ -314,7 +314,7 @@ bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle)
 	return true;
 }
 
-/* The RNIC asked for this PSN before it was given what it asks for, perhaps. */
+/* May the RNIC's NAK be older than the packet that it got? */
 static bool is_given_since(const struct hp3_reseq *r, uint32_t psn)
 {
 #ifdef HP3_BREAK_RESEQ_STALE
@@ -333,7 +333,7 @@ bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	if (r->held != 0 && ((r->top - psn) & HP3_PSN_MASK) >= HP3_RESEQ_WINDOW)
-		return false; /* behind all of it, too, and where "behind" means nothing any more */
+		return false; /* behind all held packets, and where "behind" is ambiguous */
 	if (hp3_psn_diff(psn, r->expected) < 0)
 		r->sweep = psn;
 	r->expected = psn;
@@ -351,7 +351,7 @@ bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle)
 	return true;
 }
 
-/* Time up to `now` does not count: it began so much later, but not in the future. */
+/* Moves a start time later by `lost`, but not beyond `now`. */
 static uint64_t later(uint64_t at, uint64_t lost, uint64_t now)
 {
 	return hp3_max_u64(at, hp3_min_u64(at + lost, now));

@@ -13,16 +13,16 @@ struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input in
 {
 	struct hp3_rfr_step step = steps[state][input];
 
-	/* Pairs that the table leaves out read as {STEADY, NONE}: stay where we are. */
+	/* pairs that are not in the table read {STEADY, NONE}: the state stays */
 	if (step.action == HP3_RFR_DO_NONE && step.next == HP3_RFR_STEADY)
 		step.next = (uint8_t)state;
 	return step;
 }
 
 /*
- * CLOSING holds nothing, so there a reply beyond what was emitted is the only contradiction, and
- * "drained" means idle. In DRAINING and PROBING nothing behind the closing packet has left: a reply
- * for a PSN there contradicts as well. RESUMING looks at una itself.
+ * CLOSING holds nothing. So only a reply beyond what was emitted is a contradiction, and "drained"
+ * means idle. In DRAINING and PROBING, no packet behind the closing one has left, so a reply to one
+ * of these PSNs is a contradiction, too. RESUMING evaluates una itself.
  */
 enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 	const struct hp3_closing *c, const struct hp3_view *v)

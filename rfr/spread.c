@@ -4,21 +4,21 @@
 #include <string.h>
 
 #define LEVELS  7u /* doublings */
-#define UNUSUAL 4u /* times what is usual */
-#define SILENT  16u /* packets by each other lane, and none by this one */
-#define FAR     3u /* times what is alike */
-#define AGAIN   2u /* times that a lane was told of */
+#define UNUSUAL 4u /* times the usual lateness */
+#define SILENT  16u /* packets by each other EV, without one by this EV */
+#define FAR     3u /* times `alike` */
+#define AGAIN   2u /* reports about an EV */
 #define MOST_NS (1u << 20)
-#define MARKED  (HP3_LANE_MARKED / 12) /* three of 32 packets: less says little of a lane */
-#define TWICE   2u /* what all are marked */
-#define MARKS   512u /* packets: their average */
+#define MARKED  (HP3_LANE_MARKED / 12) /* three of 32 packets: fewer mean little */
+#define TWICE   2u /* times the average of all EVs */
+#define MARKS   512u /* packets in that average */
 
 static uint64_t all_of(const struct hp3_spread_params *p)
 {
 	return p->lanes == HP3_LANES ? UINT64_MAX : (1ull << p->lanes) - 1;
 }
 
-/* Those that may be used, but for a rest. */
+/* EVs that may be used, apart from rests. */
 static uint64_t usable(const struct hp3_spread *s, const struct hp3_spread_params *p)
 {
 	return p->reach_ns != 0 ? s->known & all_of(p) : all_of(p);
@@ -29,7 +29,7 @@ uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_par
 	return (uint32_t)__builtin_popcountll(usable(s, p) & ~s->resting);
 }
 
-/* The lanes whose rest is over. */
+/* Ends the rests that are over. */
 static void wake(struct hp3_spread *s, uint64_t now)
 {
 	if (s->resting == 0 || s->next > now)
@@ -52,7 +52,7 @@ static void forget(struct hp3_spread *s)
 	s->asked = s->since = 0;
 }
 
-/* What was asked so long ago says nothing any more. */
+/* Are the probes too old to count? */
 static bool is_old(const struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
 {
 	return s->since == 0 || now - s->since > p->rest_ns;
@@ -78,7 +78,7 @@ void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p
 	s->best = hp3_min_u32(s->best, s->rtt[lane]);
 }
 
-/* In per cent of the best, so far; a bad answer is as slow as can be. */
+/* Percent of the best RTT so far; a bad answer counts as slowest. */
 static uint64_t took(const struct hp3_spread *s, uint32_t lane, uint64_t now)
 {
 	uint64_t ns = s->rtt[lane] != 0 ? s->rtt[lane] : now - s->since - s->at[lane];
@@ -105,7 +105,7 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 		uint64_t percent = took(s, i, now);
 
 		if (percent <= p->alike && s->rtt[i] == 0)
-			continue; /* it is too soon to tell */
+			continue; /* too early to decide */
 		n++;
 		slow += percent > p->alike;
 		far += percent > FAR * p->alike;
@@ -115,7 +115,7 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 	out = slow * 100 >= n * p->differ ? all_of(p) & ~good : bad;
 	forget(s);
 	if ((good & ~s->resting) == 0)
-		s->resting &= ~good; /* one at least is to stay */
+		s->resting &= ~good; /* at least one EV stays in use */
 	for (uint64_t left = out & ~s->resting; left != 0; left &= left - 1)
 		rest(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
 	s->next = 0;
@@ -167,7 +167,7 @@ uint32_t hp3_spread_lane(
 
 	wake(s, now);
 	may = use & ~s->resting;
-	if (may == 0) /* the answers of all lanes were bad, some of them after a good one */
+	if (may == 0) /* the answers of all EVs were bad, some after a good one */
 		may = use;
 	if (may == all_of(p))
 		return below(random, p->lanes);
@@ -176,7 +176,7 @@ uint32_t hp3_spread_lane(
 	return (uint32_t)__builtin_ctzll(may);
 }
 
-/* One lane at least stays. */
+/* At least one EV stays in use. */
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
 {
@@ -188,7 +188,7 @@ void hp3_spread_told(
 		if ((usable(s, p) & ~s->resting) == 1ull << i)
 			return;
 		if (now - s->until[i] > 4 * once)
-			s->level[i] = 0; /* it was well for long */
+			s->level[i] = 0; /* it was not slow for long */
 		rest(s, i, now + (p->rest_ns << s->level[i]));
 		s->level[i] += s->level[i] < LEVELS;
 	}
@@ -227,7 +227,7 @@ static uint32_t bound_of(const struct hp3_lateness *l, const struct hp3_spread_p
 	return hp3_max_u32((uint32_t)p->late_ns, UNUSUAL * (l->usual / 16));
 }
 
-/* Not before there is an average to hold it against. */
+/* False until the average has enough packets. */
 static bool is_marked(const struct hp3_lateness *l, uint32_t lane)
 {
 	return l->packets >= MARKS &&

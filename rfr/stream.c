@@ -14,9 +14,9 @@ void hp3_stream_reset(struct hp3_stream *s, uint32_t psn)
 }
 
 /*
- * Without replies (a flow that is not paired yet) una would fall behind by half the PSN space, and
- * "before" would turn into "after". It could also be ahead: a READ of unknown span was answered
- * beyond the span that the packet in hand shows. In both cases una is what is surely in flight.
+ * Without replies (an unpaired flow), una would fall behind by half the PSN space, and "before"
+ * would become "after". una may also be ahead: a READ of unknown span was answered beyond the span
+ * that the next packet shows. In both cases, una becomes the oldest PSN that is surely in flight.
  */
 void hp3_stream_widen(struct hp3_stream *s)
 {
@@ -42,7 +42,7 @@ void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2)
 	*pmtu_log2 = (uint8_t)__builtin_ctz(len);
 }
 
-/* The open READ takes so many PSNs: more were in flight than was counted. */
+/* The open READ has this many PSNs: more were in flight than counted. */
 static void close_read(struct hp3_stream *s, uint32_t span)
 {
 	s->win += span - hp3_read_span(s->open_len, HP3_PMTU_LOG2_MAX);
@@ -51,7 +51,7 @@ static void close_read(struct hp3_stream *s, uint32_t span)
 	s->open_len = 0;
 }
 
-/* How far behind una what is sent again may be; of an open READ the most PSNs that it may take. */
+/* Most PSNs behind una that a retransmission may have; for an open READ, with the longest span. */
 static int32_t back_of(const struct hp3_stream *s)
 {
 	uint32_t win = s->win + ((hp3_stream_end(s) - s->nxt) & HP3_PSN_MASK);
@@ -59,7 +59,7 @@ static int32_t back_of(const struct hp3_stream *s)
 	return win < WIN_MAX / 2 ? (int32_t)(2 * win) : (int32_t)WIN_MAX;
 }
 
-/* Does `psn` follow the open READ for some PMTU? Learns the PMTU if only one fits. */
+/* Does `psn` follow the open READ with some PMTU? Learns the PMTU if only one fits. */
 static bool follows_open_read(const struct hp3_stream *s, uint32_t psn, uint8_t *pmtu_log2)
 {
 	uint32_t dist = (psn - s->hi) & HP3_PSN_MASK, fits = 0, which = 0;
@@ -88,7 +88,7 @@ enum hp3_tx_kind hp3_stream_tx_slow(
 		hp3_stream_emit(s, v, *pmtu_log2);
 		return HP3_TX_NEW;
 	}
-	/* Rule 16: a retransmission lies within [una - W, end), W = twice the largest in-flight. */
+	/* rule 16: a retransmission is in [una - W, end), W = twice the largest in-flight */
 	if (hp3_psn_diff(psn, hp3_stream_end(s)) < 0 && hp3_psn_diff(psn, s->una) >= -back_of(s))
 		return HP3_TX_RETRANSMIT;
 	return HP3_TX_EPOCH;
