@@ -50,6 +50,8 @@ void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o)
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	struct hp3_spray_round *r;
 
+	if ((all_of(&params) & ~peer->asked) == 0)
+		peer->asked = peer->spread.known; /* a later set-up may have missed some */
 	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO || peer->comparing ||
 		(all_of(&params) & ~peer->asked) == 0 || peer->compare_at > t->now ||
 		!hp3_spray_rounds_may_ask(t->e))

@@ -15,13 +15,15 @@
 #define SECOND (1000 * MS)
 
 static struct hp3_agree ask;
+static uint32_t lanes;
 
-static void configure(void)
+static void configure(uint32_t n)
 {
+	lanes = n;
 	probing_config();
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_AUTO,
 		.flows = 4,
-		.lanes = LANES,
+		.lanes = n,
 		.bytes = LARGE,
 		.beat_ns = MS,
 		.wait_ns = MS,
@@ -61,7 +63,7 @@ static uint16_t leaves(uint8_t opcode, uint32_t dma_len)
 
 static bool is_lane(uint16_t port)
 {
-	return port != q.home && (port ^ ask.port) < LANES;
+	return port != q.home && (port ^ ask.port) < lanes;
 }
 
 /* A large message begins: the peer is asked, and agrees. */
@@ -77,7 +79,7 @@ static void agrees(void)
 	ask.kind = HP3_AGREE_YES;
 	hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
 	assert_int_equal(state_of_flow(), HP3_SPRAY_SPRAYING);
-	assert_int_equal(leaves(HP3_OP_RC_WRITE_MIDDLE, 0), q.home); /* the fence */
+	assert_int_equal(leaves(HP3_OP_RC_WRITE_MIDDLE, 0), info(&q).port); /* the fence */
 }
 
 /* Answers to the newest probes, of all lanes but `not`. */
@@ -94,22 +96,22 @@ static void answers(uint32_t n, uint64_t not )
 /* `n` packets: lanes that they took. */
 static uint64_t lanes_of(uint32_t n)
 {
-	uint64_t lanes = 0;
+	uint64_t taken = 0;
 
 	while (n-- > 0) {
 		uint16_t port = leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
 
 		rig.nwire = 0;
 		if (is_lane(port))
-			lanes |= 1ull << (port ^ ask.port);
+			taken |= 1ull << (port ^ ask.port);
 		ack(&q, psn - 1);
 	}
-	return lanes;
+	return taken;
 }
 
 static void nothing_is_sprayed_before_answers_come(void **state)
 {
-	configure();
+	configure(LANES);
 	learnt(0);
 	agrees();
 	assert_int_equal(rig.nprobes, LANES);
@@ -123,7 +125,7 @@ static void nothing_is_sprayed_before_answers_come(void **state)
 /* What was found counts for the next queue pair between the two. */
 static void once_for_each_peer(void **state)
 {
-	configure();
+	configure(LANES);
 	learnt(0);
 	agrees();
 	answers(LANES, 0);
@@ -137,7 +139,7 @@ static void once_for_each_peer(void **state)
 /* A lane that takes longer than the receiver waits is not used. It is asked again, with another. */
 static void a_lane_that_is_late_is_not_used(void **state)
 {
-	configure();
+	configure(LANES);
 	learnt(0);
 	agrees();
 	answers(LANES, 0x10);
@@ -160,10 +162,60 @@ static void a_lane_that_is_late_is_not_used(void **state)
 	assert_int_equal(lanes_of(200), 0xff);
 }
 
+/* Time goes by while a large message leaves; the peer answers each keep-alive and each probe. */
+static uint64_t lanes_in(uint32_t ms)
+{
+	const struct hp3_ends ends = {.local = q.local, .remote = q.remote};
+	uint64_t taken = 0;
+
+	while (ms-- > 0) {
+		struct hp3_acts acts = {.n = 0};
+
+		rig.nprobes = 0;
+		pass_time(MS);
+		answers(rig.nprobes, 0);
+		if (rig.other.kind == HP3_ACT_AGREE)
+			ask.turn = rig.other.agree.what.turn;
+		hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
+		taken |= lanes_of(1);
+	}
+	return taken;
+}
+
+/* All lanes are known when a probe of another set-up is lost: its lane is asked again. */
+static void a_lane_that_set_up_missed_is_asked_again(void **state)
+{
+	configure(64);
+	rig.cfg.setup_probing = true;
+	rig.cfg.setup_rounds = 1;
+	rig_configure();
+	learnt(0);
+	agrees();
+	answers(rig.nprobes, 0);
+	lanes_in(200);
+	assert_int_equal(info(&q).lanes, 64);
+	rig.nprobes = 0;
+	q = make_qp(1);
+	psn = 100;
+	set_up_at(&q, psn);
+	assert_int_equal(rig.nprobes, ASKED);
+	rig.now += RTT;
+	answers(ASKED - 1, 0); /* all but the first */
+	rig.now += RTT;
+	middle(&q, psn++);
+	ack(&q, psn - 1);
+	agrees();
+	lanes_of(1);
+	lanes_in(5);
+	assert_in_range(info(&q).lanes, 64 - ASKED, 63);
+	lanes_in(1200);
+	assert_int_equal(info(&q).lanes, 64);
+}
+
 /* A quarter of them: the agreement ends, and another one begins a second later. */
 static void one_path_where_paths_differ(void **state)
 {
-	configure();
+	configure(LANES);
 	learnt(0);
 	agrees();
 	answers(LANES, 0x11);
@@ -183,7 +235,7 @@ static void one_path_where_paths_differ(void **state)
 
 static void one_path_where_nobody_answers(void **state)
 {
-	configure();
+	configure(LANES);
 	learnt(0);
 	agrees();
 	pass_time(TIMEOUT - US);
@@ -197,7 +249,7 @@ static void one_path_where_nobody_answers(void **state)
 static void without_probes_nothing_is_agreed_on(void **state)
 {
 	for (int i = 0; i < 2; i++) {
-		configure();
+		configure(LANES);
 		if (i == 0)
 			rig.cfg.probing = false;
 		else
@@ -215,6 +267,7 @@ int main(void)
 		RIG_TEST(nothing_is_sprayed_before_answers_come),
 		RIG_TEST(once_for_each_peer),
 		RIG_TEST(a_lane_that_is_late_is_not_used),
+		RIG_TEST(a_lane_that_set_up_missed_is_asked_again),
 		RIG_TEST(one_path_where_paths_differ),
 		RIG_TEST(one_path_where_nobody_answers),
 		RIG_TEST(without_probes_nothing_is_agreed_on),
