@@ -263,9 +263,12 @@ struct hp3_keying_info {
 };
 
 /*
- * Lists up to n peers from record *at on (first call: 0), and sets *at for the next call. Returns
- * their number. Fewer than n: these were the last ones.
+ * Lists up to n peers from record *at on (first call: 0), looks at no more than HP3_KEYING_LISTED
+ * records, and sets *at for the next call; HP3_KEYING_LAST: these were the last ones. Returns their
+ * number, which may be 0 before the last ones.
  */
+#define HP3_KEYING_LISTED 1024u
+#define HP3_KEYING_LAST   UINT32_MAX
 uint32_t hp3_keying_list(
 	const struct hp3_keying *k, uint32_t *at, struct hp3_keying_info *info, uint32_t n);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Key agreement: events, and the list of peers for operators. */
+#include "base/minmax.h"
 #include "base/names.h"
 #include "probes/keying_internal.h"
 
@@ -69,9 +70,12 @@ uint32_t hp3_keying_list(
 	const struct hp3_keying *k, uint32_t *at, struct hp3_keying_info *info, uint32_t n)
 {
 	uint32_t found = 0;
+	uint64_t end = hp3_min_u64(k->cfg.peers, (uint64_t)*at + HP3_KEYING_LISTED);
 
-	for (; *at < k->cfg.peers && found < n; ++*at)
+	for (; *at < end && found < n; ++*at)
 		if (k->peer[*at].used)
 			info[found++] = info_of(&k->peer[*at]);
+	if (*at >= k->cfg.peers)
+		*at = HP3_KEYING_LAST;
 	return found;
 }

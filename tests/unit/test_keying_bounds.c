@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <cmocka.h>
 #include "keying_hosts.h"
 
@@ -216,9 +217,33 @@ static void a_list_page_by_page(void **state)
 				hp3_keying_state_name((enum hp3_keying_state)info[i].state),
 				"asked");
 		}
-	} while (n == 3);
+	} while (at != HP3_KEYING_LAST);
 	for (unsigned i = 0; i < 7; i++)
 		assert_true(seen[i]);
+}
+
+/* A table may have a million records: packets do not wait until all of them were looked at. */
+static void a_list_looks_at_few_records(void **state)
+{
+	struct hp3_keying_config cfg = a.cfg;
+	struct hp3_keying_info info[3];
+	uint32_t at = 0, calls = 0;
+	struct hp3_keying *k;
+	void *mem;
+
+	cfg.peers = 8 * HP3_KEYING_LISTED;
+	mem = aligned_alloc(64, hp3_keying_size(&cfg));
+	k = hp3_keying_create(mem, hp3_keying_size(&cfg), &cfg, &a.st);
+	assert_non_null(k);
+	while (at != HP3_KEYING_LAST) {
+		uint32_t before = at;
+
+		assert_int_equal(hp3_keying_list(k, &at, info, 3), 0);
+		assert_true(at == HP3_KEYING_LAST || at - before <= HP3_KEYING_LISTED);
+		calls++;
+	}
+	assert_int_equal(calls, 8);
+	free(mem);
 }
 
 static void what_has_no_sense(void **state)
@@ -256,6 +281,7 @@ int main(void)
 		TEST(another_identity_of_ours),
 		TEST(events_that_nobody_fetches),
 		TEST(a_list_page_by_page),
+		TEST(a_list_looks_at_few_records),
 		TEST(what_has_no_sense),
 	};
 

@@ -36,9 +36,9 @@ struct step {
 static void read_keys(struct hp3d_worker *w, void *arg)
 {
 	struct step *s = arg;
-	struct hp3d_agent *a = hp3d_pipe_agent(hp3d_worker_pipe(w, s->rail));
+	const struct hp3d_agent *a = hp3d_pipe_agent(hp3d_worker_pipe(w, s->rail));
 
-	s->n = a != NULL ? hp3d_agent_key_list(a, &s->at, s->info, KEYS_PER_STEP) : 0;
+	s->n = hp3d_agent_key_list(a, &s->at, s->info, KEYS_PER_STEP);
 }
 
 static int by_ends(const void *a, const void *b)
@@ -64,7 +64,7 @@ static int collect(struct keys *k, unsigned rail, unsigned worker)
 		k->info = more;
 		memcpy(k->info + k->n, s.info, s.n * sizeof(*more));
 		k->n += s.n;
-	} while (s.n == KEYS_PER_STEP);
+	} while (s.at != HP3_KEYING_LAST);
 	qsort(k->info, k->n, sizeof(*k->info), by_ends);
 	return 0;
 }
@@ -190,7 +190,6 @@ static json_t *peer_json(const struct hp3_config *cfg, const struct hp3d_place *
 struct silent {
 	struct hp3d_place at;
 	uint32_t want, n;
-	bool more; /* of this pipe */
 	struct entry entry[PAIRS_PER_STEP];
 	struct hp3_keying_info key[PAIRS_PER_STEP];
 };
@@ -208,9 +207,8 @@ static void read_silent(struct hp3d_worker *w, void *arg)
 	struct hp3d_pipe *pipe = hp3d_worker_pipe(w, s->at.rail);
 	const struct hp3_engine *e = hp3d_pipe_engine(pipe);
 	const struct hp3d_agent *a = hp3d_pipe_agent(pipe);
-	uint32_t n = a != NULL ? hp3d_agent_key_list(a, &s->at.index, s->key, s->want) : 0;
+	uint32_t n = hp3d_agent_key_list(a, &s->at.index, s->key, s->want);
 
-	s->more = n == s->want;
 	s->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hp3_keying_info *k = &s->key[i];
@@ -228,7 +226,7 @@ static void read_silent(struct hp3d_worker *w, void *arg)
 /* To the next pipe, if this one has no more records. False: there is none. */
 static bool next_silent(const struct hp3_config *cfg, struct silent *s)
 {
-	if (!s->more) {
+	if (s->at.index == HP3_KEYING_LAST) {
 		s->at.index = 0;
 		if (++s->at.worker >= hp3d_worker_count())
 			s->at = (struct hp3d_place){.rail = s->at.rail + 1};
@@ -241,7 +239,7 @@ static bool next_silent(const struct hp3_config *cfg, struct silent *s)
 
 static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char *after)
 {
-	uint64_t left = HP3D_PAGE_DEFAULT;
+	uint64_t left = HP3D_PAGE_DEFAULT, looked = 0;
 	struct silent s = {0};
 	json_t *error, *answer, *list;
 	bool more = true;
@@ -254,7 +252,7 @@ static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char
 		return hp3d_json_error("bad-request", "pass what \"next\" said",
 			"\"after\" is no place in this list: %s", after);
 	list = json_array();
-	while (more && left != 0) {
+	while (more && left != 0 && looked < HP3D_LOOKED) {
 		s.want = (uint32_t)hp3_min_u64(left, PAIRS_PER_STEP);
 		if (hp3d_worker_call(hp3d_worker(s.at.worker), read_silent, &s) < 0) {
 			json_decref(list);
@@ -264,6 +262,7 @@ static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char
 			json_array_append_new(
 				list, entry_json(cfg, s.at.rail, &s.entry[i], &s.key[i]));
 		left -= s.n;
+		looked += HP3_KEYING_LISTED;
 		more = next_silent(cfg, &s);
 	}
 	answer = hp3d_json_ok(list);

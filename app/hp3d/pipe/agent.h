@@ -142,7 +142,7 @@ struct rte_mbuf *hp3d_agent_due(struct hp3d_agent *a, uint64_t now);
 bool hp3d_agent_key_event(struct hp3d_agent *a, struct hp3d_event *out, uint64_t now);
 /* The keys that pairs agree on, for the engine; NULL: none are. Lives as long as the agent. */
 const struct hp3_probe_key *hp3d_agent_agreed(const struct hp3d_agent *a);
-/* hp3_keying_list() */
+/* hp3_keying_list(); NULL: there are no peers */
 uint32_t hp3d_agent_key_list(
 	const struct hp3d_agent *a, uint32_t *at, struct hp3_keying_info *info, uint32_t n);
 /* hp3_keying_become() */

@@ -142,7 +142,10 @@ void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends)
 uint32_t hp3d_agent_key_list(
 	const struct hp3d_agent *a, uint32_t *at, struct hp3_keying_info *info, uint32_t n)
 {
-	return a->agrees ? hp3_keying_list(a->keying, at, info, n) : 0;
+	if (a != NULL && a->agrees)
+		return hp3_keying_list(a->keying, at, info, n);
+	*at = HP3_KEYING_LAST;
+	return 0;
 }
 
 /* --- messages --- */
