@@ -138,7 +138,7 @@ struct hp3_engine_config {
 	/* Probe other paths; severe congestion of the path in use starts a round of probes. */
 	bool probing;
 	uint8_t probes; /* enum hp3_probe_choice */
-	uint8_t candidates; /* ports per round besides the one in use, up to 7 */
+	uint8_t candidates; /* ports per round besides the one in use, 1 to 6 */
 	uint16_t max_concurrent; /* rounds and moves of an address pair at the same time */
 	uint64_t cooldown_ns; /* a flow does not move again for this long after a move, ... */
 	uint8_t cooldown_rtts; /* ... or for this many base RTTs, whichever is longer */
@@ -324,7 +324,7 @@ struct hp3_act {
  */
 #define HP3_HELD(hold_packets) ((hold_packets) + 1u)
 
-#define HP3_ACTS_MAX 20u /* no call but hp3_tick() needs more than 16 */
+#define HP3_ACTS_MAX 20u /* no call except hp3_tick() and hp3_missed() needs more than 16 */
 
 struct hp3_acts {
 	uint32_t n;
@@ -405,8 +405,8 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 
 /*
  * hp3_engine_slots(): number of slots in use. hp3_slot_open(): does slot i have a search or move
- * that HP3_CMD_CANCEL ends without a gap? A flow that leaves a dead path has none. Iterate from the
- * last slot down: a cancelled operation frees its slot.
+ * that HP3_CMD_CANCEL ends without a gap? *flow: its flow, in any case. A flow that leaves a dead
+ * path has none. Iterate from the last slot down: a cancelled operation frees its slot.
  */
 uint32_t hp3_engine_slots(const struct hp3_engine *e);
 bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
@@ -472,7 +472,7 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
  * Requests leave on `port`, replies on `replies`; 0: on the RNIC's port. Packets sent earlier may
  * still be in flight on these ports, so the flow starts there, and returns home behind a drain. The
  * engine pairs the flow anew. Returns 0; -EEXIST: the flow has sent already, nothing changes;
- * -EPERM: not in the data path; -ENOSPC: tables full; -EINVAL.
+ * -EPERM: verbs mode; -ENOSPC: tables full; -EINVAL: both ports are 0.
  */
 int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
 	uint16_t port, uint16_t replies, uint64_t now);
@@ -572,9 +572,9 @@ uint32_t hp3_load_to(
 /*
  * The same with names instead of numbers, for hosts that number paths differently.
  * hp3_load_to_names() fills in a report; hp3_load_from_names() takes one from a peer with its
- * `stamp`. The latter returns 0; -ENOENT: no such pair; -ESTALE: not newer than the last one.
- * hp3_load_in_names() fills in an answer to a probe; hp3_load_told_names() takes one, before
- * hp3_probe_reply(). Paths without a name are left out.
+ * `stamp`. The latter returns 0; -ENOENT: no such pair, or nothing is counted; -ESTALE: not newer
+ * than the last one. hp3_load_in_names() fills in an answer to a probe; hp3_load_told_names() takes
+ * one, before hp3_probe_reply(). Paths without a name are left out.
  */
 uint32_t hp3_load_to_names(
 	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max);
@@ -607,7 +607,8 @@ void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t n
 /*
  * A valid report of a peer's hp3d arrived (probes/peer.h): no reply to its queue pair `rqpn`
  * reaches it. These replies leave on another port from now on. Returns 0; -EALREADY: moved just
- * now; -EPERM: moves are off, or another engine's; -ENOSPC: tables full.
+ * now; -EPERM: moves are off, or the flow may not leave its port, or verbs mode has no such flow;
+ * -ENOSPC: tables full.
  */
 int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
 	struct hp3_acts *acts);
@@ -639,8 +640,8 @@ void hp3_spray_go_on(struct hp3_engine *e);
  */
 bool hp3_spray_abandon(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 /*
- * hp3d stops, or packets are about to bypass it: the pacer's packets leave at once, in order. No
- * packet is paced again before hp3_missed(). Call it until it returns false.
+ * hp3d stops, or packets are about to bypass it: the pacer's packets of flows without a move leave
+ * at once, in order. No packet is paced again before hp3_missed(). Call it until it returns false.
  */
 bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 

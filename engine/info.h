@@ -98,9 +98,10 @@ const char *hp3_evidence_name(enum hp3_evidence e);
 
 /*
  * Compares ports by probes, if no trace or model maps them to paths. Starts the comparison. Returns
- * the number of ports (at most HP3_COMPARE_PORTS); -EPERM: probes are off; -ENOENT: no such pair;
- * -EBUSY: a comparison is under way; -ENODATA: the peer has not shown that it runs hp3d, or no flow
- * has sent anything.
+ * the number of ports (at most HP3_COMPARE_PORTS, and half of the probe burst); -EPERM: probes or
+ * searches are off; -ENOENT: no such pair; -EBUSY: a comparison is under way; -ENODATA: fewer than
+ * two ports are allowed, or the pair may not be probed yet (no sign of the peer's hp3d, or no flow
+ * has sent anything).
  */
 int hp3_compare_ask(
 	struct hp3_engine *e, uint32_t pair, const uint16_t *port, uint32_t n, uint64_t now);
