@@ -9,6 +9,7 @@ behind it are lines of its output, in order: a line is there if it begins so, wh
 before; `console` is for people. The shell has network and mount namespaces of its own and a /run of its own, and its
 processes end with it.
 """
+import glob
 import os
 import re
 import signal
@@ -86,8 +87,9 @@ def main():
                 with open(os.path.join(directory, f"code.{i}"), encoding="utf-8") as f:
                     code = int(f.read())
             except FileNotFoundError:
-                with open(os.path.join(directory, "hp3d.log"), encoding="utf-8") as f:
-                    output += f.read()
+                for log in sorted(glob.glob(os.path.join(directory, "*.log"))):
+                    with open(log, encoding="utf-8") as f:
+                        output += f"--- {os.path.basename(log)}\n{f.read()}"
                 raise SystemExit(f"block {i} did not end:\n{body}{output}") from None
             compare(i, code, want_code, want, output)
     print(f"{len(todo)} blocks typed, {sum(len(want) for _, _, want in todo)} lines found")

@@ -10,19 +10,22 @@
 
 static const struct hp3_config *config;
 
+/* A dictionary of DPDK has 256 entries at most, and there are more counters than that: those that
+ * are 0 are left out, but for drops. */
 static int counters(struct rte_tel_data *d, unsigned rail, unsigned worker, bool drops_only)
 {
 	rte_tel_data_start_dict(d);
 	for (unsigned i = 0; i < hp3d_counter_count(); i++) {
 		struct hp3d_counter c = hp3d_counter(i);
+		uint64_t sum = hp3d_counter_sum(i, config->n_rails, rail, worker);
 		char name[RTE_TEL_MAX_STRING_LEN];
-		if (drops_only && !c.drop)
+
+		if (drops_only ? !c.drop : sum == 0)
 			continue;
 		snprintf(name, sizeof(name), "%s", c.name);
 		for (char *p = name; (p = strchr(p, '-'));) /* not allowed here */
 			*p = '_';
-		rte_tel_data_add_dict_u64(
-			d, name, hp3d_counter_sum(i, config->n_rails, rail, worker));
+		rte_tel_data_add_dict_u64(d, name, sum);
 	}
 	return 0;
 }
@@ -75,7 +78,9 @@ int hp3d_telemetry_start(const struct hp3_config *cfg)
 		telemetry_cb fn;
 		const char *help;
 	} commands[] = {
-		{"/hp3/stats", stats, "Counters over all rails and lcores. Takes no parameters"},
+		{"/hp3/stats", stats,
+			"Counters over all rails and lcores, but those that are 0. Takes no "
+			"parameters"},
 		{"/hp3/drops", drops, "Counters of packets not forwarded. Takes no parameters"},
 		{"/hp3/rail", rail, "The rails, or the counters of one. Parameters: string name"},
 		{"/hp3/lcore", lcore,
