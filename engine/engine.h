@@ -202,8 +202,8 @@ struct hp3_engine_config {
 /*
  * One packet. The caller fills in frame, len, trusted and the view; hp3_find_burst() fills in the
  * rest. The caller may pass packets of any class. Besides RoCE requests and replies, the engine
- * uses CM datagrams (pairing) and IP fragments that the local RNIC sends (which pin their address
- * pair for a while). All others get the verdict PASS.
+ * uses CM datagrams for pairing. It also uses IP fragments that the local RNIC sends: they pin
+ * their address pair for a while. All others get the verdict PASS.
  */
 struct hp3_pkt {
 	const void *frame;
@@ -482,9 +482,9 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
  * moves and searches, and gives up all held packets. Flows start anew on the RNICs' ports, and
  * challenges pause. If packets left on other ports meanwhile, call hp3_flow_restore() next.
  *
- * Before the next packet, call this with an empty list and `from` 0, then with `from` set to the
- * previous return value, until it returns HP3_NO_FLOW. Each call does a bounded part. Between two
- * calls, time may pass and queue pairs may be set up; flows keep their ports. If packets pass
+ * Call this before the next packet, with an empty list and `from` 0. Repeat it with `from` set to
+ * the previous return value, until it returns HP3_NO_FLOW. Each call does a bounded part. Between
+ * two calls, time may pass and queue pairs may be set up; flows keep their ports. If packets pass
  * unseen after the last part, call it once more with HP3_NO_FLOW.
  */
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);

@@ -14,12 +14,12 @@
  *
  * Invariants: SEVERE is returned only at the end of such a run, never for a silent cycle. A silent
  * cycle changes no estimate. After hp3_monitor_moved(), nothing counts until a packet on the new
- * path has been answered, so marks of the old path never count for the new one.
+ * path has been answered. So marks of the old path never count for the new one.
  *
- * RTT: one packet is timed at a time, from the first transmission of a packet with AckReq to the
- * first reply with its PSN or a later one. A retransmission voids the sample (Karn, RFC 6298
- * section 3). The base RTT is the minimum. It rises by 1/64 per 2^base_age_log2 ns, in cycles with
- * replies, and never above the smoothed RTT. So it adapts after a route change, and the next
+ * RTT: one packet with AckReq is timed at a time. The time begins with its first transmission, and
+ * ends with the first reply to its PSN or a later one. A retransmission voids the sample (Karn, RFC
+ * 6298 section 3). The base RTT is the minimum. It rises by 1/64 per 2^base_age_log2 ns, in cycles
+ * with replies, and never above the smoothed RTT. So it adapts after a route change, and the next
  * undisturbed RTT lowers it at once.
  *
  * Units: nanoseconds (monotonic), bytes, percent. The first call after the end of a cycle closes

@@ -37,14 +37,17 @@
 /* hp3_flow.watch */
 #define HP3_FW_ARMED 0x01u /* active: has an entry in the ring of active.c */
 /*
- * A reply made progress. The peer is ready to receive, msn and pkey are known, and packets before
+ * A reply made progress. The peer is ready to receive, and msn and pkey are known. Packets before
  * una have arrived, so a probe may carry such a PSN (rule 1).
  */
 #define HP3_FW_HEARD 0x02u
 #define HP3_FW_NAKED 0x04u /* the RNIC got a NAK for the oldest PSN in flight (rule 4) */
 /* stalled, but probes are answered: no further search until it makes progress or sends */
 #define HP3_FW_QUIET 0x08u
-/* The RNIC may lack packets before una: a part of a READ, or it was reset. No NAK (rule 4). */
+/*
+ * Packets before una may be missing at the RNIC: a part of a READ, or it was reset. No NAK (rule
+ * 4).
+ */
 #define HP3_FW_DOUBT 0x10u
 #define HP3_FW_ANEW  0x20u /* the ring's entry is about the queue pair before */
 /* an RNIC may answer a duplicate from hp3d; the slot has the ACKs to drop (guard.c) */

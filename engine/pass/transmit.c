@@ -173,8 +173,8 @@ static enum hp3_tx_kind stream_tx(struct hp3_flow *f, const struct hp3_view *v)
 }
 
 /*
- * An RNIC goes back to the oldest PSN that it waits for. So a packet from the middle of those in
- * flight is the first one of another queue pair, if one was set up at this PSN.
+ * An RNIC goes back to the oldest PSN that it waits for. So a packet with a later PSN in flight is
+ * the first one of another queue pair, if that was set up at this PSN.
  */
 static bool begins_in_mid_flight(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 {

@@ -9,7 +9,7 @@
  * - If such a probe is lost, the path is LOSSY, which no answer to a short probe ends. From then
  *   on, all probes of the pair are as long as data, also at set-up and before messages, where the
  *   first answer decides.
- * - If the peer has no hp3d, or nothing was heard of it, such probes do not help: see stuck.c.
+ * - If the peer has no hp3d, or nothing has arrived from it, such probes do not help: see stuck.c.
  */
 #include "engine/seek/seek.h"
 #include "probes/peer.h"

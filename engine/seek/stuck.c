@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A moved flow whose RNIC goes back to the same PSN again and again, for stall_us or longer. If
- * probes cannot help, because the peer has no hp3d or nothing was heard of it, the flow goes home
- * (rule 33). The RNIC has gone back by itself, so hp3d sends it no NAK.
+ * probes cannot help, because the peer has no hp3d or nothing has arrived from it, the flow goes
+ * home (rule 33). The RNIC has gone back by itself, so hp3d sends it no NAK.
  */
 #include "engine/seek/seek.h"
 

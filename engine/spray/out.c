@@ -83,7 +83,7 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 		hp3_out_put_off(t, o);
 	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
-		o->beat_at = t->now; /* tells the peer that spraying begins */
+		o->beat_at = t->now; /* sends SPRAYING to the peer */
 		hp3_out_wake(t->e, o, t->now);
 	}
 	o->state = step.next;

@@ -99,7 +99,7 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 	}
 }
 
-/* Does the RNIC lack a response before una? It is held, or still missing. */
+/* Is a response before una missing at the RNIC? It is held, or has not arrived. */
 static bool lacks(const struct hp3_spray_in *in, const struct hp3_flow *f)
 {
 #ifdef HP3_BREAK_READ_DOUBT

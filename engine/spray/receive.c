@@ -124,7 +124,7 @@ static void beyond(
 
 /*
  * There is no room to hold the packet: drops it, too. If only an ASK says that the queue pair is
- * sprayed, held packets may wait in vain: all go to the RNIC in order of arrival.
+ * sprayed, the PSN may be wrong: all held packets go to the RNIC in order of arrival.
  */
 static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)

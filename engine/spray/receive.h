@@ -139,7 +139,7 @@ void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3
 	struct hp3_verdict *vd);
 /*
  * READ responses: hp3d has handed over all that it held, up to this PSN, though responses before it
- * are missing. hp3d stops waiting for these. An RNIC that lacks one goes back, and hp3d counts the
+ * are missing. hp3d stops waiting for these. An RNIC that misses one goes back, and hp3d counts the
  * READ again when it sees that. If the RNIC went back within the longest wait, the responses to
  * that READ are in flight: hp3d waits for them.
  */
