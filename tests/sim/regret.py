@@ -6,7 +6,9 @@ usage: regret.py HP3-SIM BENCH [SECTION.KEY=VALUE...]
 
 Cells of `bench/evaluate regret`, 16 seeds each: hp3 over ECMP on the same traffic, source ports and seeds. The elephants
 (micro-collision) have no time to set up. They send 100 MB each, 8.4 ms at 100 Gb/s: if they part after 1 ms, each
-loses 0.5 ms. Settings are for hp3 alone: with rfr.mode=move the test fails.
+loses 0.5 ms. That is judged without congestion control in the RNIC: DCQCN answers the first mark with half of the rate,
+and takes 0.6 ms to raise it again. With DCQCN a looser bound holds. Settings are for hp3 alone: with rfr.mode=move the
+test fails.
 """
 import glob
 import os
@@ -30,14 +32,17 @@ CELLS = [
     (1, "permutation", "fresh", 20, "by CNPs", "all"),
     (1, "incast", "kept", 0, "by CNPs", "half"),
 ]
-PARTED = 1.06  # slowdown of an elephant that shares its link for 1 ms of 8.4
+# Of the elephants: congestion control, settings, most slowdown. 1.06: they share a link for 1 ms of 8.4.
+ELEPHANTS = [("no congestion control", ["rnic.cc=none", "rnic.window_bytes=250000"], 1.06), ("DCQCN", [], 1.10)]
 
 
-def elephants(out):
+def elephants(settings):
     """Average slowdown of the two, for each seed."""
-    how = runs.How(SIM, out, 1, regret.SEEDS, None)
-    runs.simulate(how, "micro-collision", out, "hp3", ["rnic.setup_us=0", f"sweep.seeds={regret.SEEDS}", *MORE])
-    return [tables.average(runs.load_one(path)) for path in glob.glob(os.path.join(out, "*.json"))]
+    with tempfile.TemporaryDirectory() as out:
+        how = runs.How(SIM, out, 1, regret.SEEDS, None)
+        runs.simulate(how, "micro-collision", out, "hp3",
+                      ["rnic.setup_us=0", f"sweep.seeds={regret.SEEDS}", *settings, *MORE])
+        return [tables.average(runs.load_one(path)) for path in glob.glob(os.path.join(out, "*.json"))]
 
 
 def main():
@@ -49,11 +54,11 @@ def main():
             print(regret.line_of(cell, ratios), flush=True)
             if not regret.is_within(cell, ratios):
                 beyond.append(regret.title_of(cell))
-    with tempfile.TemporaryDirectory() as out:
-        slowdowns = elephants(out)
-    print(f"two elephants that meet: slowdown {sum(slowdowns) / len(slowdowns):.3f}, at most {max(slowdowns):.3f}")
-    if len(slowdowns) != regret.SEEDS or max(slowdowns) > PARTED:
-        beyond.append("two elephants that meet: they share a link for more than 1 ms")
+    for name, settings, most in ELEPHANTS:
+        slowdowns = elephants(settings)
+        print(f"two elephants that meet, {name}: slowdown {sum(slowdowns) / len(slowdowns):.3f}, at most {max(slowdowns):.3f}")
+        if len(slowdowns) != regret.SEEDS or max(slowdowns) > most:
+            beyond.append(f"two elephants that meet, {name}: at most {most}")
     sys.exit("\n".join(["beyond its bounds:"] + beyond) if beyond else 0)
 
 

@@ -317,7 +317,8 @@ class Discover(Base):
         subprocess.run(("cat", self.device), check=True)
         time.sleep(QUIET)
         self.assertEqual(len(re.findall(r"process \d+", w.errors())), 1, w.errors())
-        self.assertEqual(os.listdir(f"/proc/{w.p.pid}/fd"), opened)
+        # Some of what was open then may be closed by now: it looked at the program a moment before.
+        self.assertLessEqual(set(os.listdir(f"/proc/{w.p.pid}/fd")), set(opened))
 
     def test_static_program_that_was_there_before(self):
         p = self.child(shutil.which("busybox"), "sh", "-c", f"exec 3<{self.device}; echo; read x")
