@@ -93,6 +93,33 @@ static void evenly(void **state)
 	}
 }
 
+/* Sixteen hosts in a row, on both sides or on one: hardly any seed gives all pairs to one worker.
+ */
+static void neighbours_part(void **state)
+{
+	enum { SEEDS = 4000, HOSTS = 16 };
+	unsigned alone[2] = {0};
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct hp3d_spread s;
+
+		hp3d_spread_init(&s, 2, 0, seed);
+		for (unsigned both = 0; both < 2; both++) {
+			unsigned first = 0;
+
+			for (unsigned i = 0; i < HOSTS; i++) {
+				uint8_t a[4] = {10, 9, 0, (uint8_t)(1 + i * both)};
+				uint8_t b[4] = {10, 9, 1, (uint8_t)(1 + i)};
+
+				first += hp3d_spread_of(&s, false, a, b) == 0;
+			}
+			alone[both] += first % HOSTS == 0;
+		}
+	}
+	print_message("all on one worker: %u and %u of %u seeds\n", alone[0], alone[1], SEEDS);
+	assert_true(alone[0] <= 4 && alone[1] <= 4); /* 0.1 is expected: 4,000 / 2^15 */
+}
+
 /*
  * Hosts that one seed gives to one worker: all other seeds spread them over all workers. (No seed
  * does so where a NIC spreads, whose hash is linear.)
@@ -233,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_the_nic),
 		cmocka_unit_test(evenly),
+		cmocka_unit_test(neighbours_part),
 		cmocka_unit_test(chosen_addresses_meet_under_one_seed_only),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(who_can),

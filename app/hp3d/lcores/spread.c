@@ -42,17 +42,18 @@ static uint64_t mix(const struct hp3d_spread *s, uint64_t address, unsigned n)
 
 /*
  * Equal for both directions of an address pair. Each address is mixed by itself: the plain xor of
- * two would be the same for all pairs of hosts N and N + 1.
+ * two would be the same for all pairs of hosts N and N + 1. The sum is mixed once more: hosts N,
+ * N + 1, N + 2 and so on have equal differences, which can be small in the upper bits.
  */
 static uint32_t mixed(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b)
 {
 	uint64_t h = 0;
 
 	if (!ipv6)
-		return (uint32_t)((mix(s, hp3_be32(a), 0) + mix(s, hp3_be32(b), 0)) >> 32);
-	for (unsigned i = 0; i < 2; i++)
+		h = mix(s, hp3_be32(a), 0) + mix(s, hp3_be32(b), 0);
+	for (unsigned i = 0; ipv6 && i < 2; i++)
 		h += mix(s, hp3_be64(a + 8 * i), i) + mix(s, hp3_be64(b + 8 * i), i);
-	return (uint32_t)(h >> 32);
+	return (uint32_t)(hp3_random(&h) >> 32);
 }
 
 static uint16_t folded(bool ipv6, const uint8_t *a, const uint8_t *b)
