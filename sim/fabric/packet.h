@@ -25,6 +25,8 @@ enum sim_kind {
 	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
 	SIM_PROBE, /* of a host-based balancer, in the class of data */
 	SIM_PROBE_REPLY, /* what answers one: in the class of ACKs, but for SIM_BEHIND */
+	SIM_BACK_PROBE, /* of the responder's balancer: travels as READ responses do */
+	SIM_BACK_PROBE_REPLY,
 	SIM_TRACE, /* a probe whose TTL, arg, ends on the way */
 	/* ICMP time exceeded: arg_psn is the switch's node; the peer's answer: 0 */
 	SIM_TRACE_REPLY,
@@ -86,7 +88,7 @@ static inline bool sim_packet_with_data(const struct sim_packet *p)
 	if (p->flags & (SIM_BEHIND | SIM_AHEAD))
 		return (p->flags & SIM_BEHIND) != 0;
 	return p->kind == SIM_DATA || p->kind == SIM_READ || p->kind == SIM_PROBE ||
-	       p->kind == SIM_TRACE;
+	       p->kind == SIM_BACK_PROBE || p->kind == SIM_TRACE;
 }
 
 /* Queue of packets linked through ev.next. */

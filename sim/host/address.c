@@ -21,7 +21,7 @@ static void put_address(uint8_t *to, uint32_t address)
 static uint16_t source_port(const struct sim_packet *p)
 {
 	if (p->kind == SIM_DATA || p->kind == SIM_READ || p->kind == SIM_PROBE ||
-		p->kind == SIM_TRACE)
+		p->kind == SIM_BACK_PROBE || p->kind == SIM_TRACE)
 		return p->sport;
 	return p->back != 0 ? p->back : p->flow->home;
 }
@@ -51,7 +51,7 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 			t.dport = f->dport;
 		}
 	}
-	if (p->kind == SIM_PROBE_REPLY && p->back != 0)
+	if ((p->kind == SIM_PROBE_REPLY || p->kind == SIM_BACK_PROBE_REPLY) && p->back != 0)
 		t.dport = ANSWER_PORT;
 	return sim_hash(&h, &t);
 }

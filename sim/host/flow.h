@@ -117,9 +117,11 @@ static inline bool sim_packet_forward(const struct sim_packet *p)
 		return true;
 	case SIM_NAK: /* by the responder */
 	case SIM_PROBE_REPLY:
+	case SIM_BACK_PROBE:
 	case SIM_TRACE_REPLY:
 		return p->flow->read;
 	case SIM_PROBE: /* by the requester */
+	case SIM_BACK_PROBE_REPLY:
 	case SIM_TRACE:
 		return !p->flow->read;
 	default:

@@ -48,6 +48,19 @@ static void grow(const struct hp3_balancer *b, struct sim_packet *p, const struc
 	p->bytes = (uint16_t)(p->bytes + (b->named ? NAMED_BYTES * t->n : 2 * b->paths));
 }
 
+/* Who probes: a responder compares paths for READ responses. */
+static uint32_t prober(const struct sim_packet *p)
+{
+	bool back = p->kind == SIM_BACK_PROBE || p->kind == SIM_BACK_PROBE_REPLY;
+
+	return back ? sim_flow_responder(p->flow) : sim_flow_requester(p->flow);
+}
+
+static uint32_t probed(const struct sim_packet *p)
+{
+	return sim_flow_requester(p->flow) + sim_flow_responder(p->flow) - prober(p);
+}
+
 /* What flows of `flow`'s pair go to its peer, with a probe. */
 static void tell_outbound(
 	struct hp3_balancer *b, uint32_t host, uint32_t flow, struct sim_packet *p)
@@ -56,7 +69,7 @@ static void tell_outbound(
 	struct told *t = new_told(b, p);
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {.local = hp3_sim_address(local, host),
-		.remote = hp3_sim_address(remote, sim_flow_responder(p->flow))};
+		.remote = hp3_sim_address(remote, probed(p))};
 
 	if (t == NULL)
 		return;
@@ -86,11 +99,13 @@ static void tell_inbound(struct hp3_balancer *b, struct hp3_engine *e, struct si
 void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_flow *f,
 	const struct hp3_act *a)
 {
+	const bool back = host != sim_flow_requester(f);
 	struct sim_packet *p;
 
-	if (a->op != HP3_PROBE_PEER || host != sim_flow_requester(f))
+	if (a->op != HP3_PROBE_PEER)
 		return;
-	p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES + a->pad, f, a->probe_id);
+	p = sim_packet_new(
+		s, back ? SIM_BACK_PROBE : SIM_PROBE, PROBE_BYTES + a->pad, f, a->probe_id);
 	p->sport = a->port;
 	tell_outbound(b, host, a->flow, p);
 	s->n.probes++;
@@ -132,13 +147,13 @@ static void send_answer(struct sim *s, struct sim_port *out, struct sim_packet *
 static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packet *probe)
 {
 	struct sim_flow *f = probe->flow;
-	struct hp3_host *h = &b->host[sim_flow_responder(f)];
+	struct hp3_host *h = &b->host[probed(probe)];
 	struct hp3_engine *e = h->engine;
 	const struct told *t = told_by(probe);
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
-	struct hp3_ends ends = {.local = hp3_sim_address(local, sim_flow_responder(f)),
-		.remote = hp3_sim_address(remote, sim_flow_requester(f))};
+	struct hp3_ends ends = {.local = hp3_sim_address(local, probed(probe)),
+		.remote = hp3_sim_address(remote, prober(probe))};
 	struct sim_packet *p;
 
 	if (h->absent)
@@ -148,7 +163,9 @@ static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packe
 		hp3_load_from_names(e, &ends, probe->sent_at / SIM_NS, t->path, t->n, now);
 	else if (t != NULL)
 		hp3_load_from(e, &ends, t->count, b->paths, now);
-	p = sim_packet_new(s, SIM_PROBE_REPLY, PROBE_BYTES, f, probe->psn);
+	p = sim_packet_new(s,
+		probe->kind == SIM_BACK_PROBE ? SIM_BACK_PROBE_REPLY : SIM_PROBE_REPLY, PROBE_BYTES,
+		f, probe->psn);
 	p->flags |= probe->flags & SIM_CE ? SIM_ECHO : 0;
 	p->back = probe->sport;
 	tell_inbound(b, e, p);
@@ -203,8 +220,9 @@ void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 		hop_told(s, b, host->node, p);
 	} else if (hp3_sim_is_report(p)) {
 		hp3_sim_reported(s, b, p);
-	} else if (p->kind == SIM_PROBE || p->kind == SIM_PROBE_REPLY) {
-		if (p->kind == SIM_PROBE)
+	} else if (p->kind == SIM_PROBE || p->kind == SIM_PROBE_REPLY ||
+		   p->kind == SIM_BACK_PROBE || p->kind == SIM_BACK_PROBE_REPLY) {
+		if (p->kind == SIM_PROBE || p->kind == SIM_BACK_PROBE)
 			answer(s, b, p);
 		else
 			answered(s, b, host->node, p);
