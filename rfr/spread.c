@@ -13,15 +13,10 @@
 #define TWICE   2u /* times the average of all EVs */
 #define MARKS   512u /* packets in that average */
 
-static uint64_t all_of(const struct hp3_spread_params *p)
-{
-	return p->lanes == HP3_LANES ? UINT64_MAX : (1ull << p->lanes) - 1;
-}
-
 /* EVs that may be used, apart from rests. */
 static uint64_t usable(const struct hp3_spread *s, const struct hp3_spread_params *p)
 {
-	return p->reach_ns != 0 ? s->known & all_of(p) : all_of(p);
+	return p->reach_ns != 0 ? s->known & hp3_spread_all(p) : hp3_spread_all(p);
 }
 
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p)
@@ -112,7 +107,7 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 		*(percent > p->alike ? &bad : &good) |= 1ull << i;
 		silent |= (uint64_t)(s->rtt[i] == 0) << i;
 	}
-	out = slow * 100 >= n * p->differ ? all_of(p) & ~good : bad;
+	out = slow * 100 >= n * p->differ ? hp3_spread_all(p) & ~good : bad;
 	forget(s);
 	if ((good & ~s->resting) == 0)
 		s->resting &= ~good; /* at least one EV stays in use */
@@ -122,7 +117,7 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 	if (far * 100 >= n * p->differ)
 		return true;
 	if (s->known == 0 && n > 1)
-		s->known = all_of(p);
+		s->known = hp3_spread_all(p);
 	s->known &= ~silent;
 	return false;
 }
@@ -169,7 +164,7 @@ uint32_t hp3_spread_lane(
 	may = use & ~s->resting;
 	if (may == 0) /* the answers of all EVs were bad, some after a good one */
 		may = use;
-	if (may == all_of(p))
+	if (may == hp3_spread_all(p))
 		return below(random, p->lanes);
 	for (uint32_t n = below(random, (uint32_t)__builtin_popcountll(may)); n != 0; n--)
 		may &= may - 1;

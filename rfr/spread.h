@@ -31,6 +31,12 @@ struct hp3_spread_params {
 	uint64_t rest_ns; /* length of the first rest */
 };
 
+/* All EVs, one bit each. */
+static inline uint64_t hp3_spread_all(const struct hp3_spread_params *p)
+{
+	return p->lanes == HP3_LANES ? UINT64_MAX : (1ull << p->lanes) - 1;
+}
+
 #define HP3_LANE_MARKED 256u /* value for "every packet is marked" */
 
 /* The sender's state. Fields that each packet needs come first. */

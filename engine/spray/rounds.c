@@ -11,11 +11,6 @@
 /* A nonce: HP3_COMPARE_NONCE, the round, and a random number. */
 #define NONCE_ROUND_SHIFT 7u
 
-static uint64_t all_of(const struct hp3_spread_params *p)
-{
-	return p->lanes == HP3_LANES ? UINT64_MAX : (1ull << p->lanes) - 1;
-}
-
 bool hp3_spray_rounds_may_ask(const struct hp3_engine *e)
 {
 	return e->cfg.probing &&
@@ -50,10 +45,10 @@ void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o)
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	struct hp3_spray_round *r;
 
-	if ((all_of(&params) & ~peer->asked) == 0)
+	if ((hp3_spread_all(&params) & ~peer->asked) == 0)
 		peer->asked = peer->spread.known; /* a later set-up may have missed some */
 	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO || peer->comparing ||
-		(all_of(&params) & ~peer->asked) == 0 || peer->compare_at > t->now ||
+		(hp3_spread_all(&params) & ~peer->asked) == 0 || peer->compare_at > t->now ||
 		!hp3_spray_rounds_may_ask(t->e))
 		return;
 	r = free_round(&s->rounds);
@@ -87,10 +82,10 @@ enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spr
 
 	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO)
 		return HP3_SPRAY_MAY;
-	if (peer->spread.known == all_of(&params) && peer->asked == 0)
+	if (peer->spread.known == hp3_spread_all(&params) && peer->asked == 0)
 		return HP3_SPRAY_MAY; /* a round at set-up has compared them */
 #ifdef HP3_BREAK_SPRAY_UNCOMPARED
-	peer->spread.known = all_of(&params);
+	peer->spread.known = hp3_spread_all(&params);
 	return HP3_SPRAY_MAY;
 #endif
 	hp3_spray_rounds_want(t, o);
@@ -113,8 +108,8 @@ static uint8_t draw(struct hp3_engine *e, uint64_t lanes)
 static uint32_t choose(struct hp3_engine *e, const struct hp3_spray_peer *peer, uint8_t *lane)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(e);
-	uint64_t known = peer->spread.known & all_of(&params);
-	uint64_t left = all_of(&params) & ~peer->asked;
+	uint64_t known = peer->spread.known & hp3_spread_all(&params);
+	uint64_t left = hp3_spread_all(&params) & ~peer->asked;
 	uint32_t n = 0;
 
 	if ((known & peer->asked) != 0)
@@ -199,7 +194,7 @@ static void judge(struct hp3_turn *t, const struct hp3_spray_round *r, struct hp
 	}
 	if (first)
 		pace = 0;
-	if ((all_of(&params) & ~peer->asked) == 0) {
+	if ((hp3_spread_all(&params) & ~peer->asked) == 0) {
 		peer->asked = peer->spread.known; /* the others are probed again */
 		pace = AGAIN_NS;
 	}
