@@ -19,7 +19,7 @@ def dump(*options):
 
 with open(SAMPLE, encoding="utf-8") as f:
     if not f.read() == dump() == dump("--config", SAMPLE):
-        sys.exit(f"{SAMPLE} differs from what hp3-fleet --dump-config prints: {FLEET} --dump-config > {SAMPLE}")
+        sys.exit(f"{SAMPLE} is not what hp3-fleet --dump-config prints")
 
 
 def said_of(*lines):

@@ -272,13 +272,16 @@ def installed(root):
     """What an operator finds right after the installation."""
     check(root.run("hp3d", "--version").split()[0] == "hp3d", "hp3d does not run")
     check(root.run("dpkg-query", "-W", "-f", "${Conffiles}", "hp3").count("/etc/") == 3, "hp3.ini, fleet.ini or logrotate's file is no conffile")
-    with open(os.path.join(ROOT, "config/hp3.ini")) as f:
+    built, = glob.glob(os.path.join(os.path.dirname(root.path), "hp3/obj-*/config/hp3.ini"))
+    with open(built) as f:
         head, tail = f.read().split("\n[control]\n")
     check(root.read("etc/hp3/hp3.ini") == head + "\n[control]\n" + tail.replace('\ngroup = ""', '\ngroup = "hp3"', 1),
-          "hp3.ini is not the tree's with [control] group = hp3")
+          "hp3.ini is not the build's with [control] group = hp3")
     st = os.stat(root.at("etc/hp3/hp3.ini"))
     check((st.st_mode & 0o777, st.st_uid, st.st_gid) == (0o640, 0, 0), f"hp3.ini: mode {st.st_mode:o} of {st.st_uid}:{st.st_gid}")
     check(os.path.isdir(root.at("var/log/hp3")), "no directory for the audit log")
+    for page in ("man5/hp3.ini.5", "man7/hp3-metrics.7"):
+        check(os.path.exists(root.at(f"usr/share/man/{page}.gz")), f"no manual page {page}")
     for name in EXPOSURE:
         check(not glob.glob(root.at(f"etc/systemd/system/*/{name}.service")), f"{name}.service is enabled by the installation")
 

@@ -12,6 +12,7 @@ import unittest
 from harness import Daemon, Endpoint, Link, own_namespace, wait_for
 
 HP3D, HP3CTL, RC_ENDPOINT, MAKE_CAPTURES, SOURCE = sys.argv[1:6]
+METRICS_MANUAL = os.path.join(os.path.dirname(HP3D), "metrics/hp3-metrics.7")
 SLOW_US = 3000
 SEED = 7
 

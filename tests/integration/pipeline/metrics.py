@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from cases import SOURCE, Base, Wired, run
+from cases import METRICS_MANUAL, Base, Wired, run
 from harness import listens, wait_for
 from scraping import OPENMETRICS, ask, auto_socket, loopback, make_rnic, metrics_socket, promtool, samples, value
 
@@ -121,7 +121,7 @@ class Page(Wired):
                 ends = {"counter": ("_total",), "info": ("_info",), "histogram": ("_bucket", "_sum", "_count"),
                         "gauge": ("",)}[kind]
                 self.assertIn(name, [family + e for e in ends], line)
-        with open(os.path.join(SOURCE, "docs/hp3-metrics.7")) as f:
+        with open(METRICS_MANUAL) as f:
             manual = set(re.findall(r"^\.BR (\w+) \" \(", f.read(), re.M))
         served = set(re.findall(r"^# TYPE (\w+)", plain.text, re.M))
         # No RNIC here, no rail that fails open.

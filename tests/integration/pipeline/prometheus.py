@@ -16,7 +16,7 @@ import tempfile
 import time
 import unittest
 import urllib.parse
-from cases import SOURCE, run
+from cases import METRICS_MANUAL, SOURCE, run
 from harness import die_with_parent, wait_for
 from scraping import ask, loopback, make_rnic, promtool, samples, value
 from two_paths import TwoPaths
@@ -213,7 +213,7 @@ class Files(unittest.TestCase):
 
     def test_names_are_those_of_the_manual(self):
         """Rules and dashboard ask for no metric that hp3d does not have."""
-        with open(os.path.join(SOURCE, "docs/hp3-metrics.7")) as f:
+        with open(METRICS_MANUAL) as f:
             manual = set(re.findall(r"^\.BR (\w+) \" \(", f.read(), re.M))
         for path in (RULES, DASHBOARD):
             with open(path) as f:

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_CONFIG_TROFF_H
+#define HP3_CONFIG_TROFF_H
+/* For the programs that write manual pages from tables. */
+#include <stdio.h>
+
+/* Writes text for troff: escapes dashes and backslashes, and a request at the beginning. */
+static inline void hp3_troff_text(FILE *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	for (; *text != '\0'; text++) {
+		if (*text == '-')
+			fputc('\\', out);
+		fputs(*text == '\\' ? "\\e" : (char[]){*text, '\0'}, out);
+	}
+}
+
+#endif

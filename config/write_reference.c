@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes what ships of the tables of keys: hp3.ini, which has every default and one rail, or
+ * hp3.ini(5). The build runs it.
+ *
+ * usage: write_reference ini|manual
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "config/config.h"
+#include "config/keys.h"
+#include "config/troff.h"
+
+static const char rail[] = "[rail.rail0]\n"
+			   "rnic = \"net_af_packet0,iface=veth0\"\n"
+			   "net = \"net_af_packet1,iface=eth0\"\n";
+
+static const char head[] =
+	".\\\" SPDX-License-Identifier: BSD-3-Clause\n"
+	".\\\" Written by config/write_reference.c from engine/policy.def and config/keys.c.\n"
+	".TH HP3.INI 5 \"\" \"hp3\" \"File Formats\"\n"
+	".SH NAME\n"
+	"hp3.ini \\- configuration of hp3d\n"
+	".SH DESCRIPTION\n"
+	"Sections, and in each\n"
+	".IR \"key = value\" ;\n"
+	"comments begin with ; or #.\n"
+	"Numbers are plain decimals in the unit that is named; values with ; # or quotes are "
+	"quoted.\n"
+	"Unknown keys, keys that stand twice, and values out of range are errors.\n"
+	"A key that is not there has its default;\n"
+	".B hp3d \\-\\-dump\\-config\n"
+	"prints them all.\n"
+	"Reloadable keys take effect on SIGHUP, the others with a restart.\n"
+	".BR hp3\\-sim (1)\n"
+	"reads the same file, and has the sections policy, flows, pairing, ppp, rfr and cc, which\n"
+	"are what the engine is told.\n";
+static const char tail[] = ".SH SEE ALSO\n.BR hp3d (8),\n.BR hp3ctl (1),\n.BR hp3\\-sim (1)\n";
+
+static void write_key(const struct hp3_ini_key *key)
+{
+	char allowed[128], def[HP3_INI_VALUE_MAX + 16] = "must be set";
+
+	hp3_ini_allowed(key, allowed, sizeof(allowed));
+	if (!key->required && key->type == HP3_INI_INT)
+		snprintf(def, sizeof(def), "default %" PRIu64, key->def);
+	else if (!key->required && key->type == HP3_INI_ENUM)
+		snprintf(def, sizeof(def), "default %s", key->choices[key->def]);
+	else if (!key->required)
+		snprintf(def, sizeof(def), "default \"%s\"", key->def_string);
+	printf(".TP\n.BR %s \" (", key->key);
+	hp3_troff_text(stdout, allowed);
+	fputs("; ", stdout);
+	for (const char *c = def; *c != '\0'; c++)
+		fputs(*c == '"' ? "\\(dq" : (char[]){*c, '\0'}, stdout);
+	fputs(key->reloadable ? "; reloadable)\"\n" : ")\"\n", stdout);
+	hp3_troff_text(stdout, key->help);
+	putchar('\n');
+}
+
+static void write_manual(void)
+{
+	const struct hp3_ini_schema *s = &hp3_config_schema;
+
+	fputs(head, stdout);
+	for (size_t i = 0; i < s->n_sections; i++) {
+		const struct hp3_ini_section *row = &s->sections[i];
+
+		printf(".SH [%s%s]\n", row->name, row->max > 0 ? ".NAME" : "");
+		hp3_troff_text(stdout, row->help);
+		putchar('\n');
+		for (size_t k = 0; k < s->n_keys; k++)
+			if (strcmp(s->keys[k].section, row->name) == 0)
+				write_key(&s->keys[k]);
+	}
+	fputs(tail, stdout);
+}
+
+static int write_ini(void)
+{
+	struct hp3_config_errors errs = {0};
+	struct hp3_config cfg;
+	int ret = hp3_config_parse("rail", rail, strlen(rail), 0, &cfg, &errs);
+
+	if (ret == 0)
+		hp3_config_dump(stdout, &cfg);
+	hp3_config_errors_free(&errs);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	int ret = 0;
+
+	if (argc == 2 && strcmp(argv[1], "ini") == 0)
+		ret = write_ini();
+	else if (argc == 2 && strcmp(argv[1], "manual") == 0)
+		write_manual();
+	else
+		return 2;
+	return ret == 0 && fflush(stdout) == 0 ? 0 : 1;
+}
