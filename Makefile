@@ -18,7 +18,7 @@ help:
 	@echo 'make test        lint, gcc, clang with sanitizers, testbed, harm, lab (three quarters of an hour on 2 cores)'
 	@echo 'make check       the fast ring: unit, property, some of replay and pipeline (2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
-	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/aarch64.md)'
+	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/guide/dpu.md)'
 	@echo 'make lint        format, licence lines, spelling, forbidden words, functions without a caller'
 	@echo 'make analyze     cppcheck, clang-tidy, gcc -fanalyzer, of all C that is no test (long)'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
@@ -72,7 +72,7 @@ test-long: build
 soak: build
 	scripts/soak.sh $(BUILD)
 
-# Lines of the library that its unit tests run, per directory (docs/testing.md).
+# Lines of the library that its unit tests run, per directory (docs/internals/testing.md).
 coverage: deps
 	scripts/coverage.sh $(BUILD)
 

@@ -99,7 +99,7 @@ static const struct hp3_ini_section sections[] = {
 		"the others as they come. A moved flow that is barred later comes home behind a "
 		"drain."},
 	{"beside", "Without a rail (verbs mode): the data never pass hp3d. libhp3verbs.so moves "
-		   "queue pairs from within applications (docs/beside.md)."},
+		   "queue pairs from within applications (docs/guide/verbs.md)."},
 	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},
 #include "engine/policy.def"

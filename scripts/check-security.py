@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/security.md, docs/security-*.md and their tests: on the latter pages, each item of a list names
+"""docs/guide/security.md, docs/internals/security-*.md and their tests: on the latter pages, each item of a list names
 tests or is a limit; all tests that the pages name are there; and an item names each test of tests/hostile.
 
 usage: check-security.py [ROOT]
@@ -12,7 +12,7 @@ import re
 import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-GUIDE = "docs/security.md"
+GUIDE = "docs/guide/security.md"
 PYTHON = {"hostile": "tests/hostile", "integration": "tests/integration", "pipeline": "tests/integration/pipeline",
           "watch": "tests/integration/watch", "fleet": "tests/fleet/live"}
 EXAMPLES = {("test_x", "name")}
@@ -53,7 +53,7 @@ def items(text):
 
 def main():
     bad, named = [], set()
-    pages = sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "security-*.md")))
+    pages = sorted(os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs", "internals", "security-*.md")))
     for page in pages:
         promises = items(text_of(page))
         if not promises:
@@ -72,9 +72,9 @@ def main():
         module = os.path.basename(path)[:-3]
         for name in sorted(python_tests(path)):
             if ("hostile", module, name) not in named:
-                bad.append(f"docs/security-*.md: no item names hostile/{module}.{name}")
+                bad.append(f"docs/internals/security-*.md: no item names hostile/{module}.{name}")
     if not pages:
-        bad.append("docs/security-*.md: there is no page")
+        bad.append("docs/internals/security-*.md: there is no page")
     for line in bad:
         print(line)
     return 1 if bad else 0

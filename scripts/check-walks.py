@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of functions in docs/architecture.md, `path/file.c:name()`, that this file does not define."""
+"""Names of functions in docs/internals/architecture.md, `path/file.c:name()`, that this file does not define."""
 import os
 import re
 import sys
@@ -20,13 +20,13 @@ def is_defined(path, name):
 
 
 def main():
-    with open(os.path.join(ROOT, "docs", "architecture.md"), encoding="utf-8") as f:
+    with open(os.path.join(ROOT, "docs", "internals", "architecture.md"), encoding="utf-8") as f:
         named = NAMED.findall(f.read())
     missing = [f"{path}:{name}()" for path, name in named if not is_defined(path, name)]
     for m in missing:
-        print(f"docs/architecture.md: {m} is not there")
+        print(f"docs/internals/architecture.md: {m} is not there")
     if not named:
-        print("docs/architecture.md: names no function")
+        print("docs/internals/architecture.md: names no function")
     return 1 if missing or not named else 0
 
 

@@ -21,7 +21,7 @@ grep -InE '[[:space:]]+$' "${text[@]}" && fail "white space at the end of lines"
 grep -nE '\b(TODO|FIXME|XXX|HACK)\b' "${c_files[@]}" && fail "unfinished work"
 codespell -q 3 -L 'rnic,inout,inflight,ect,clos,te,nd,ue,ot,dout,ist,sie,als,wile,conext,iif' "${text[@]}" || fail "spelling"
 
-# The library: no DPDK, no I/O, no clock (docs/architecture.md).
+# The library: no DPDK, no I/O, no clock (docs/internals/architecture.md).
 lib=$(git ls-files 'base/*.h' 'roce/*.[ch]' 'ppp/*.[ch]' 'rfr/*.[ch]' 'cc/*.[ch]' 'probes/*.[ch]' 'engine/*.[ch]' 'fleet/*.[ch]' | grep -v '^roce/gen_')
 # sys/auxv.h: what the CPU has, without a system call.
 # shellcheck disable=SC2086
@@ -43,11 +43,11 @@ version=$(sed -n "s/^    version: '\(.*\)',$/\1/p" meson.build)
 # The front page: what fits one reading, in lines that fit a terminal.
 [ "$(wc -l <README.md)" -le 130 ] || fail "README.md: more than 130 lines: move text to docs/"
 LC_ALL=C.UTF-8 grep -nE '^.{101,}' README.md && fail "README.md: lines of more than 100 columns"
-for f in $(grep -oE '\]\([^)#:]+' README.md | cut -c 3-); do [ -e "$f" ] || fail "README.md: $f is not there"; done
+scripts/check-pages.py || fail "pages: links, anchors and names of pages that are there"
 
-scripts/check-rooms.py || fail "rooms: call downwards, or hand back a value (docs/architecture.md)"
+scripts/check-rooms.py || fail "rooms: call downwards, or hand back a value (docs/internals/architecture.md)"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
-scripts/check-security.py || fail "docs/security-*.md: a promise for each hostile test, a test for each promise"
+scripts/check-security.py || fail "docs/internals/security-*.md: a promise for each hostile test, a test for each promise"
 scripts/unused.py || fail "functions without a caller: delete them, with what tests them alone"
 
 for f in $(git ls-files '*.sh') .ci/run; do bash -n "$f" || fail "$f: syntax"; done

@@ -4,7 +4,7 @@
 # What make test has no time for: the static analysers, the long searches of the model, SEEDS seeds of each world of the engine's
 # properties, calls of hp3d and hp3ctl that fail, longer moves in the lab over paths that differ more, paths that are slower or
 # congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of the harm ring, and clang's optimised code,
-# gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/testing.md says how long each stage takes. A stage
+# gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md says how long each stage takes. A stage
 # that fails does not keep the next one from running; the last lines say which failed, and how long each took.
 set -u
 build=$1

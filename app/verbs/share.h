@@ -76,7 +76,7 @@ enum hp3_verbs_did {
 	HP3_VERBS_DRAINED = 1,
 	HP3_VERBS_MOVED,
 	HP3_VERBS_RESUMED,
-	HP3_VERBS_FAILED, /* goes on on the old port; `detail` is an errno: see docs/beside.md */
+	HP3_VERBS_FAILED, /* goes on on the old port; `detail` is an errno: see guide/verbs.md */
 };
 
 /* generation 24 bits, sequence 16, op or did 8, port or detail 16 */

@@ -70,7 +70,7 @@ def parts(spot, values):
 
 def manifest(folder):
     lines = ["# Results of the simulator", "",
-             "What the tables show: [discussion.md](discussion.md). How to simulate: [sim.md](../sim.md).", "",
+             "What the tables show: [discussion.md](discussion.md). How to simulate: [guide/simulate.md](../guide/simulate.md).", "",
              "One command makes each table. It runs what is not there yet, from minutes to hours of CPU, and",
              "writes the file and this one.",
              "",

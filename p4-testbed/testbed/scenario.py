@@ -6,7 +6,7 @@ observe  hp3d watches, probes and decides, and moves nothing
 on       hp3d as it ships: it moves flows by itself, and large messages take several paths while these are alike
 move     as on, and a queue pair takes one path at a time (rfr.mode = move)
 manual   hp3d probes nothing and moves when the scenario's script says so (hp3ctl move)
-spray    as on, and large messages take several paths also while these differ (docs/spray.md)
+spray    as on, and large messages take several paths also while these differ (docs/guide/spray.md)
 """
 import json
 import os

@@ -96,7 +96,7 @@ static void help(FILE *out)
 	}
 	fputs("hp3-sim COMMAND --help prints the options of one; also --help, --version.\n"
 	      "Exit codes: 0 done, 1 a run failed or a file is wrong, 2 usage. See hp3-sim(1), "
-	      "and\ndocs/sim.md for scenarios, files, and what the results mean.\n",
+	      "and\ndocs/guide/simulate.md for scenarios, files, and what the results mean.\n",
 		out);
 }
 

@@ -2,7 +2,7 @@
 #ifndef HP3_SIM_CORE_COUNTERS_H
 #define HP3_SIM_CORE_COUNTERS_H
 /*
- * What a run counts. docs/sim.md defines each.
+ * What a run counts. docs/guide/simulate.md defines each.
  */
 #include <stdint.h>
 

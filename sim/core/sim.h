@@ -48,7 +48,7 @@ struct sim_demand {
 /* What became of it. */
 struct sim_outcome {
 	uint64_t fct; /* ps, 0: not finished */
-	uint64_t base; /* ps, of the flow alone in the fabric: see docs/sim.md */
+	uint64_t base; /* ps, of the flow alone in the fabric: see docs/guide/simulate.md */
 };
 
 struct sim {

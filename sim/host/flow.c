@@ -44,7 +44,7 @@ static void close_flow(struct sim_host *h, struct sim_flow *f)
 		h->open_tail = f->prev;
 }
 
-/* Of the message alone: see docs/sim.md, "Results". */
+/* Of the message alone: see docs/guide/simulate.md, "Results". */
 static uint64_t base_time(const struct sim *s, const struct sim_demand *d, uint32_t packets)
 {
 	uint32_t payload = s->cfg.rnic.payload_bytes;

@@ -24,8 +24,8 @@
  *
  * Ours: the weight of a new round-trip time is a half, counts of marks are halved every 100 us (so
  * the authors' simulation), what is older than forget_us is not known any more; probe_us and
- * forget_us are the best of those tried (docs/decisions.md); sending rates decay by half in 50
- * us; a loss is a NAK; a failed path is so for 100 ms.
+ * forget_us are the best of those tried (docs/internals/decisions.md); sending rates decay by half
+ * in 50 us; a loss is a NAK; a failed path is so for 100 ms.
  */
 #include "sim/lb/paths.h"
 

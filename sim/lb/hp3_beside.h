@@ -2,8 +2,8 @@
 #ifndef HP3_SIM_LB_HP3_BESIDE_H
 #define HP3_SIM_LB_HP3_BESIDE_H
 /*
- * hp3-beside: hp3d beside the RNICs (docs/beside.md). The engine of a host sees no packet. It is
- * told what the library in the application shares: queue pairs that come and go, what was posted
+ * hp3-beside: hp3d beside the RNICs (docs/guide/verbs.md). The engine of a host sees no packet. It
+ * is told what the library in the application shares: queue pairs that come and go, what was posted
  * and is done, the newest time from post to completion; each look_us. ACKs, CNPs and marks of data
  * stay with the RNIC; of probes, which are datagrams on the same paths, the answers say whether
  * they were marked. CNPs that the port counts, which hp3d reads ten times a second, are not

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types what docs/quickstart.md says, in its order, and compares what comes out.
+"""Types what docs/guide/quickstart.md says, in its order, and compares what comes out.
 
 usage: quickstart.py SOURCE_ROOT BUILD_ROOT
 
@@ -62,7 +62,7 @@ def compare(number, code, want_code, want, output):
 
 def main():
     source, build = (os.path.realpath(p) for p in sys.argv[1:3])
-    with open(os.path.join(source, "docs", "quickstart.md"), encoding="utf-8") as f:
+    with open(os.path.join(source, "docs", "guide", "quickstart.md"), encoding="utf-8") as f:
         text = f.read()
     with open(os.path.join(source, "Makefile"), encoding="utf-8") as f:
         makefile = f.read()

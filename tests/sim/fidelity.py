@@ -8,7 +8,7 @@ For each balancer of reference.json: average and p99 of the slowdown, overall an
 classes, within the tolerances there; so for those under IRN, and overall on the traces of heldout.json,
 by which nothing was tuned; no drops; two runs of one of those give the same bytes. With several seeds
 it is their mean that must be within wider ones: the reference itself is one seed, and the tail of
-short flows under ECMP depends on one hot spot (docs/sim-internals.md).
+short flows under ECMP depends on one hot spot (docs/internals/simulator.md).
 """
 import json
 import lzma

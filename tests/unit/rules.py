@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every rule of docs/rules.md that binds the library has a registered unit test named after it.
+"""Every rule of docs/internals/rules.md that binds the library has a registered unit test named after it.
 
 rules.py RULES.md TEST.c...   exit code 1, and what is missing, if not so.
 

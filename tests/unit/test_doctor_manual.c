@@ -69,7 +69,8 @@ static void every_finding_is_there(void **state)
 		assert_non_null(f);
 		fputs(want, f);
 		fclose(f);
-		fail_msg("docs/hp3ctl.1 differs from the table of checks: its section FINDINGS OF "
+		fail_msg("docs/reference/hp3ctl.1 differs from the table of checks: its section "
+			 "FINDINGS OF "
 			 "DOCTOR "
 			 "has to be hp3ctl-doctor.1, which is in this folder now");
 	}

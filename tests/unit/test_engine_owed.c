@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which READ responses hp3d waits for, and when it stops (docs/spray-reads.md). */
+/* Which READ responses hp3d waits for, and when it stops (docs/internals/spray-reads.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a missing packet held up is handed over in pieces (docs/spray-internals.md). What arrives
+ * What a missing packet held up is handed over in pieces (docs/internals/spray.md). What arrives
  * meanwhile keeps its place, however the rest leaves.
  */
 #include <setjmp.h>

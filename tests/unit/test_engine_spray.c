@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What begins an agreement to spray a queue pair, and what does not (docs/spray-internals.md). */
+/* What begins an agreement to spray a queue pair, and what does not (docs/internals/spray.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

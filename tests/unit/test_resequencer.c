@@ -600,7 +600,7 @@ static uint64_t longest_hold(uint64_t seed, bool stops)
 	return longest;
 }
 
-/* The bounds in docs/spray-internals.md, in longest waits: 5.5 and 6.5 where give_up_ns is 4. */
+/* The bounds in docs/internals/spray.md, in longest waits: 5.5 and 6.5 where give_up_ns is 4. */
 static void nothing_is_held_for_longer_than_that(void **state)
 {
 	const uint64_t bound = params.most_ns + params.give_up_ns * 9 / 8;

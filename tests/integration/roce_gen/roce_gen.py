@@ -443,7 +443,7 @@ class Refused(Base):
         self.assertIn("--link-mbps N", run.stdout)
         self.assertIn("Exit codes: 0 done", run.stdout)
         self.assertLess(max(map(len, run.stdout.splitlines())), 121)
-        with open(os.path.join(os.path.dirname(__file__), "../../../docs/roce-gen.1")) as f:
+        with open(os.path.join(os.path.dirname(__file__), "../../../docs/reference/roce-gen.1")) as f:
             manual = f.read().replace("\\-", "-")
         for option in re.findall(r"^  --(\S+)", run.stdout, re.M):
             self.assertRegex(manual, rf"(?m)^\.BI? --{option}( |$)")
