@@ -7,6 +7,7 @@
 #define UNUSUAL 4u /* times the usual lateness */
 #define SILENT  16u /* packets by each other EV, without one by this EV */
 #define FAR     3u /* times `alike` */
+#define LOST    2u /* fewer probes without an answer may just be lost packets */
 #define AGAIN   2u /* reports about an EV */
 #define MOST_NS (1u << 20)
 #define MARKED  (HP3_LANE_MARKED / 12) /* three of 32 packets: fewer mean little */
@@ -88,9 +89,15 @@ static void rest(struct hp3_spread *s, uint32_t lane, uint64_t until)
 	s->resting |= 1ull << lane;
 }
 
+/* May so many of n probes be that slow or without an answer, and paths be alike nevertheless? */
+static bool are_few(const struct hp3_spread_params *p, uint32_t slow, uint32_t silent, uint32_t n)
+{
+	return (slow + (silent >= LOST ? silent : 0)) * 100 < n * p->differ;
+}
+
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
 {
-	uint32_t n = 0, slow = 0, far = 0;
+	uint32_t n = 0, slow = 0, far = 0, silent_slow = 0, silent_far = 0;
 	uint64_t good = 0, bad = 0, out, silent = 0;
 
 	if (is_old(s, p, now) || s->best == UINT32_MAX)
@@ -98,23 +105,24 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 	for (uint64_t left = s->asked; left != 0; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
 		uint64_t percent = took(s, i, now);
+		bool answered = s->rtt[i] != 0;
 
-		if (percent <= p->alike && s->rtt[i] == 0)
+		if (percent <= p->alike && !answered)
 			continue; /* too early to decide */
 		n++;
-		slow += percent > p->alike;
-		far += percent > FAR * p->alike;
+		*(answered ? &slow : &silent_slow) += percent > p->alike;
+		*(answered ? &far : &silent_far) += percent > FAR * p->alike;
 		*(percent > p->alike ? &bad : &good) |= 1ull << i;
-		silent |= (uint64_t)(s->rtt[i] == 0) << i;
+		silent |= (uint64_t)!answered << i;
 	}
-	out = slow * 100 >= n * p->differ ? hp3_spread_all(p) & ~good : bad;
+	out = are_few(p, slow, silent_slow, n) ? bad : hp3_spread_all(p) & ~good;
 	forget(s);
 	if ((good & ~s->resting) == 0)
 		s->resting &= ~good; /* at least one EV stays in use */
 	for (uint64_t left = out & ~s->resting; left != 0; left &= left - 1)
 		rest(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
 	s->next = 0;
-	if (far * 100 >= n * p->differ)
+	if (!are_few(p, far, silent_far, n))
 		return true;
 	if (s->known == 0 && n > 1)
 		s->known = hp3_spread_all(p);

@@ -6,6 +6,7 @@
 #include "engine/paths/compare.h"
 #include "engine/seek/seek.h"
 #include "engine/spray/rounds.h"
+#include "engine/spray/spray.h"
 
 static bool is_of(const struct hp3_move *m, uint32_t id)
 {
@@ -52,21 +53,32 @@ static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
 }
 
 /*
- * The answer came after the end of its round, so it decides nothing. But if a queue is longer than
- * the rounds' time-out, all answers are late, and such a peer runs hp3d. The slot keeps its latest
- * round until another flow takes it.
+ * The answer came after the end of its round, so it does not decide about that. But if a queue is
+ * longer than the rounds' time-out, all answers are late, and such a peer runs hp3d. It also shows
+ * how long the EV takes: a round at set-up ends with the first good answers, others come soon
+ * after. The slot keeps its latest round until another flow takes it.
  */
-static bool too_late(struct hp3_engine *e, uint32_t id, uint64_t now)
+static bool too_late(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now)
 {
 	uint32_t slot = hp3_probe_slot(id);
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+
+	struct hp3_probe *p;
+	uint64_t rtt;
 
 	e->stats.probe_strays++;
 	if (m == NULL || !is_of(m, id) || !(e->flows[m->flow].flags & HP3_FF_USED) ||
 		!is_first(m, id))
 		return false;
-	m->errand.round.probe[id & (HP3_ROUND_PROBES - 1)].state = HP3_PROBE_LATE;
+	p = &m->errand.round.probe[id & (HP3_ROUND_PROBES - 1)];
+	p->state = HP3_PROBE_LATE;
 	is_there(e, m->flow, now);
+	rtt = now - hp3_min_u64(m->errand.round.start + p->sent_ns, now);
+	if (took_ns != 0)
+		rtt = hp3_min_u64(rtt, took_ns);
+	if (e->spraying != NULL)
+		hp3_spray_probed(e, &e->flows[m->flow], p->port,
+			(uint32_t)hp3_min_u64(rtt, UINT32_MAX - 1), ce, now);
 	return true;
 }
 
@@ -118,7 +130,7 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 		return true;
 	}
 	if (m == NULL)
-		return too_late(e, id, now);
+		return too_late(e, id, ce, took_ns, now);
 	first = is_first(m, id);
 	e->stats.probe_replies++;
 	if (first)
