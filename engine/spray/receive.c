@@ -98,12 +98,18 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 }
 
-/* The packet must not overtake held packets. The RNIC gets a packet behind the gap now. */
-static void drop_behind_gap(struct hp3_spray_in *in, struct hp3_verdict *vd)
+/*
+ * The packet must not overtake held packets. The RNIC gets a copy of a packet behind the gap now.
+ * Later would be too late: the missing packet may be the next one, and if nothing comes behind the
+ * dropped one, the RNIC never asks for that.
+ */
+static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct hp3_verdict *vd)
 {
 	vd->kind = HP3_DROP;
-	if (!in->reseq.told)
-		hp3_reseq_lost(&in->reseq);
+	if (in->reseq.told)
+		return;
+	hp3_reseq_lost(&in->reseq);
+	hp3_in_late(t, in);
 }
 
 /*
@@ -119,7 +125,7 @@ static void beyond(
 	return;
 #endif
 	if (in->reseq.held != 0 && hp3_psn_diff(psn, in->reseq.expected) <= IN_FLIGHT)
-		drop_behind_gap(in, vd);
+		drop_behind_gap(t, in, vd);
 }
 
 /*
@@ -136,7 +142,7 @@ static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 	if (in->reseq.held == 0)
 		return;
 	if (in->sure) {
-		drop_behind_gap(in, vd);
+		drop_behind_gap(t, in, vd);
 		return;
 	}
 	hp3_in_empty(t, in, HP3_ACT_DELIVER);
