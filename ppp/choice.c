@@ -206,7 +206,8 @@ int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t n
 		enum hp3_quality q = hp3_path_quality(t, p, least, now);
 
 		weights[e] = INELIGIBLE;
-		if (!own_port(t, e, qpn) || !p->rtt || barred(q) || q == HP3_QUALITY_UNKNOWN)
+		if (!own_port(t, e, qpn) || !p->rtt || p->spoilt || barred(q) ||
+			q == HP3_QUALITY_UNKNOWN)
 			continue;
 		weights[e] = hp3_paths_flows_on(t, p->id, qpn);
 		if (p->rtt < best)

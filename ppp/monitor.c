@@ -256,6 +256,13 @@ bool hp3_monitor_congested_since(
 	return !clean;
 }
 
+bool hp3_monitor_marked(const struct hp3_monitor *m)
+{
+	uint32_t before = share(m);
+
+	return m->cnp || marked(m) != 0 || (before != 0 && before != HP3_TALLY_SHARE_NONE);
+}
+
 bool hp3_monitor_calm(const struct hp3_monitor *m)
 {
 	return m->history == ALL_CLEAN;

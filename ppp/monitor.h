@@ -284,6 +284,9 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 bool hp3_monitor_congested_since(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now);
 
+/* Was any packet marked lately, in the open cycle, too? */
+bool hp3_monitor_marked(const struct hp3_monitor *m);
+
 /* Were all stored cycles clean? */
 bool hp3_monitor_calm(const struct hp3_monitor *m);
 

@@ -12,6 +12,7 @@
 #include "ppp/paths_internal.h"
 
 #define BACKOFF_MAX 6u
+#define LOSSES_MAX  127u
 
 int hp3_paths_find(const struct hp3_paths *t, uint32_t id, uint32_t qpn)
 {
@@ -206,8 +207,14 @@ void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, 
 		p->failures = 0;
 	p->seen = now;
 	p->losses = 0;
+	p->spoilt = marked;
 	if (!p->lossy)
 		p->retry_at = 0;
+}
+
+void hp3_paths_spoil(struct hp3_paths *t, int index)
+{
+	primary(t, index)->spoilt = true;
 }
 
 static bool another_answered(const struct hp3_paths *t, const struct hp3_path *p)
@@ -236,7 +243,7 @@ bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now)
 	else if (now - p->lost < c->window_ns)
 		return is_failed(p, now);
 	p->lost = now;
-	if (p->losses < UINT8_MAX)
+	if (p->losses < LOSSES_MAX)
 		p->losses++;
 	if (p->losses >= c->losses && (p->lossy || p->retry_at <= now) && another_answered(t, p)) {
 		p->retry_at = now + (c->retry_ns << p->failures);

@@ -75,7 +75,8 @@ struct hp3_path {
 	uint16_t port; /* takes this path */
 	uint16_t marked; /* share of marked replies in 1 / HP3_MARKED_ALL, smoothed by 1/8 */
 	uint16_t flows; /* our active flows on this entry */
-	uint8_t losses; /* in separate windows since the last reply */
+	uint8_t losses : 7; /* in separate windows since the last reply */
+	uint8_t spoilt : 1; /* a packet was marked before the last reply: not without probes */
 	/* exponents of the retry time and of lossy_ns; reset after a long time without either */
 	uint8_t failures : 4, relapses : 3;
 	uint8_t lossy : 1; /* retry_at is about LOSSY, not FAILED */
@@ -174,6 +175,12 @@ void hp3_paths_leave(struct hp3_paths *t, int index); /* negative: no effect */
  */
 void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, uint64_t now);
 
+/*
+ * A packet of a queue pair on this entry was marked, however few: hp3_paths_pick() leaves it out
+ * until the next reply.
+ */
+void hp3_paths_spoil(struct hp3_paths *t, int index);
+
 /* A probe on this entry timed out. True: the path is FAILED now. */
 bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now);
 
@@ -201,8 +208,9 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	unsigned k, uint64_t now);
 
 /*
- * A good path without probes: a random one, with the same weights, among known good paths whose RTT
- * is within `equal` percent of the best. -ENOENT: none is known.
+ * A good path without probes: a random one, with the same weights, among known good paths without
+ * a marked packet whose RTT is within `equal` percent of the best. -ENOENT: none is known. If a
+ * queue pair that met another one is followed by the next on the same port, both would meet again.
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t now);
 

@@ -9,16 +9,20 @@
 
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
+	struct hp3_paths *t;
 	struct hp3_estimates path;
 
 	if (f->path == HP3_NO_PATH || e->cfg.monitor.cycle_ns == 0 || !(f->flags & HP3_FF_PAIRED) ||
 		(f->watch & HP3_FW_FELT)) /* completions are no round trips of the path */
 		return;
 	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
+	t = hp3_paths_of(e, f->pair);
 	if (path.rtt_ns != 0)
-		hp3_paths_reply(hp3_paths_of(e, f->pair), (int)f->path, path.rtt_ns,
+		hp3_paths_reply(t, (int)f->path, path.rtt_ns,
 			path.marked_permille >= e->cfg.paths.ecn_fraction * 10u,
 			hp3_monitor_heard(&f->monitor, now));
+	if (hp3_monitor_marked(&f->monitor))
+		hp3_paths_spoil(t, (int)f->path);
 }
 
 void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now)

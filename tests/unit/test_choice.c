@@ -243,6 +243,21 @@ static void picks_are_fresh_good_and_near_the_best(void **state)
 	assert_int_equal(hp3_paths_pick(&table, 0, &port, 151 * MS), -ENOENT);
 }
 
+/* One marked packet is enough, until a reply without a mark. Rounds may still probe the port. */
+static void what_was_marked_is_not_picked(void **state)
+{
+	uint16_t port;
+
+	reply(0xc001, 100 * US, false, 50 * MS);
+	hp3_paths_spoil(&table, hp3_paths_get(&table, 0xc001, 0, 50 * MS));
+	assert_int_equal(hp3_paths_pick(&table, 0, &port, 50 * MS), -ENOENT);
+	assert_int_equal(hp3_paths_quality(&table, hp3_paths_get(&table, 0xc001, 0, 50 * MS), 50 * MS),
+		HP3_QUALITY_GOOD);
+	reply(0xc001, 100 * US, false, 51 * MS);
+	assert_int_equal(hp3_paths_pick(&table, 0, &port, 51 * MS), 0);
+	assert_int_equal(port, 0xc001);
+}
+
 /* Same seed, same table: same choices. Another seed: others. */
 static void choices_are_reproducible(void **state)
 {
@@ -349,6 +364,7 @@ int main(void)
 		M(flows_of_one_host_spread),
 		T(weights_of_choice),
 		T(picks_are_fresh_good_and_near_the_best),
+		T(what_was_marked_is_not_picked),
 		T(choices_are_reproducible),
 		M(a_port_for_a_path),
 		T(rule_18_every_qpn_has_ports_of_its_own),

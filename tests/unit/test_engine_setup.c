@@ -165,6 +165,23 @@ static void a_fresh_path_table_needs_no_round(void **state)
 	assert_int_equal(rig.nprobes, 2 * ASKED);
 }
 
+/* A queue pair met another one, and ends. The next one would meet it again: it probes. */
+static void the_port_of_a_marked_packet_is_not_taken_again(void **state)
+{
+	const struct hp3_fields marked = {.opcode = HP3_OP_RC_ACK, .becn = true, .psn = FIRST};
+	struct qp other = make_qp(1);
+
+	setup_config();
+	setting_up();
+	probe_reply(1, false);
+	middle(&q, FIRST);
+	pass_time(10 * US);
+	response(&q, &marked);
+	assert_int_equal(tear_down(&q), 0);
+	assert_int_equal(set_up_at(&other, 7), 0);
+	assert_int_equal(rig.nprobes, 2 * ASKED);
+}
+
 /*
  * Packets pass unseen, and hp3_missed() forgets in pieces. A queue pair that is set up between two
  * keeps its port, for its first packets go past hp3d.
@@ -244,6 +261,7 @@ int main(void)
 		RIG_TEST(where_data_always_come_first_probes_get_rare),
 		RIG_TEST(who_is_first_by_chance_does_not_decide),
 		RIG_TEST(a_fresh_path_table_needs_no_round),
+		RIG_TEST(the_port_of_a_marked_packet_is_not_taken_again),
 		RIG_TEST(between_two_pieces_none_is_placed),
 		RIG_TEST(cm_places_what_no_watcher_sees),
 	};

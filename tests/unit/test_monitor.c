@@ -249,6 +249,22 @@ static void marked_share_and_rate(void **state)
 	assert_int_equal(estimates(&m).rate_kbps, 5 * 8 * 1000000 / 100);
 }
 
+/* One mark counts at once, and until it is gone from the average. */
+static void one_mark_shows(void **state)
+{
+	struct hp3_monitor m = start();
+
+	replies(&m, 0, 20, 0);
+	assert_false(hp3_monitor_marked(&m));
+	replies(&m, 0, 1, 1);
+	assert_true(hp3_monitor_marked(&m));
+	replies(&m, 1, 20, 0);
+	assert_true(hp3_monitor_marked(&m));
+	for (uint64_t cycle = 2; cycle < 100; cycle++)
+		replies(&m, cycle, 20, 0);
+	assert_false(hp3_monitor_marked(&m));
+}
+
 static void bytes_and_replies_saturate(void **state)
 {
 	struct hp3_monitor m = start();
@@ -338,6 +354,7 @@ int main(void)
 		cmocka_unit_test(smoothed_rtt_follows_by_an_eighth),
 		cmocka_unit_test(base_rtt_rises_slowly),
 		cmocka_unit_test(marked_share_and_rate),
+		cmocka_unit_test(one_mark_shows),
 		cmocka_unit_test(bytes_and_replies_saturate),
 		cmocka_unit_test(nothing_counts_before_the_new_path_answers),
 		cmocka_unit_test(the_guard_outlives_retransmissions),
