@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pages: relative links and their anchors exist, and so does each docs/... that a file names.
+"""Pages: relative links and their anchors exist, and so does each docs/... that a file names. Guides
+have at most LINES lines, of at most COLUMNS columns outside tables and commands.
 
 usage: check-pages.py [ROOT]
 """
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LINES, COLUMNS = 250, 100
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 NAMED = re.compile(r"(?<![\w/.-])docs/[\w/-]+(?:\.[\w-]+)*\.(?:md|png|[1-8])\b")
 
@@ -48,6 +50,16 @@ def dead_links(page):
                 yield f"{page}:{n}: {full} has no heading #{anchor}"
 
 
+def too_long(page):
+    lines, command = text_of(page).splitlines(), False
+    if len(lines) > LINES:
+        yield f"{page}: {len(lines)} lines, more than {LINES}: a page is about one thing"
+    for n, line in enumerate(lines, 1):
+        command ^= line.startswith("```")
+        if len(line) > COLUMNS and not command and not line.startswith(("|", "    ")):
+            yield f"{page}:{n}: more than {COLUMNS} columns"
+
+
 def main():
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True,
                            text=True).stdout.splitlines()
@@ -56,6 +68,8 @@ def main():
         text = text_of(path)
         if path.endswith(".md"):
             bad += dead_links(path)
+            if path == "docs/README.md" or path.startswith("docs/guide/"):
+                bad += too_long(path)
             links += len(LINK.findall(text))
         for n, line in enumerate(text.splitlines(), 1):
             bad += [f"{path}:{n}: {name} is not there" for name in NAMED.findall(line)

@@ -280,6 +280,8 @@ def installed(root):
     st = os.stat(root.at("etc/hp3/hp3.ini"))
     check((st.st_mode & 0o777, st.st_uid, st.st_gid) == (0o640, 0, 0), f"hp3.ini: mode {st.st_mode:o} of {st.st_uid}:{st.st_gid}")
     check(os.path.isdir(root.at("var/log/hp3")), "no directory for the audit log")
+    for guide in ("concepts", "operate", "quickstart", "security"):
+        check(glob.glob(root.at(f"usr/share/doc/hp3/guide/{guide}.md*")), f"no guide {guide}")
     for page in ("man5/hp3.ini.5", "man7/hp3-metrics.7"):
         check(os.path.exists(root.at(f"usr/share/man/{page}.gz")), f"no manual page {page}")
     for name in EXPOSURE:

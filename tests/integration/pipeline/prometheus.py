@@ -205,7 +205,7 @@ class Files(unittest.TestCase):
     def test_every_alert_is_tested_and_explained(self):
         with open(os.path.join(SOURCE, "tests/data/prometheus/alerts.yml")) as f:
             tested = set(re.findall(r"exp_samples: .*alertname=\"(\w+)\"", f.read()))
-        with open(os.path.join(SOURCE, "docs/guide/operate.md")) as f:
+        with open(os.path.join(SOURCE, "docs/guide/alerts.md")) as f:
             section = f.read().split("## What each alert means")[1].split("\n## ")[0]
         explained = re.findall(r"^\| `(\w+)` \|", section, re.M)
         self.assertEqual(sorted(tested), sorted(alert_names()))
