@@ -3,6 +3,7 @@
 #include "bench/load.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <rte_mbuf.h>
 #include "app/hp3d/lcores/eal.h"
 #include "bench/load_spray.h"
 #include "roce/icrc.h"

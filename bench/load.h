@@ -11,8 +11,9 @@
  * PSNs were in flight before, 2^20 WRITE packets per flow. Where READs themselves are looked at
  * flows are primed by announcement and WRITE MIDDLE alone.
  */
-#include <rte_mbuf.h>
 #include "app/hp3d/pipe/pipe.h"
+
+struct rte_mbuf;
 
 #define LOAD_BURST     32u
 #define LOAD_BYTES     1024u /* payload of a WRITE MIDDLE */

@@ -2,6 +2,7 @@
 #include "bench/load_spray.h"
 #include <errno.h>
 #include <stdio.h>
+#include <rte_mbuf.h>
 #include "app/hp3d/lcores/eal.h"
 #include "rfr/spraying.h"
 #include "roce/build.h"

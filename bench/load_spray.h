@@ -10,6 +10,7 @@
  *
  * The peer's words are made here: nobody is there to say them.
  */
+#include <rte_common.h>
 #include "bench/load.h"
 
 #define LOAD_EARLY 32u /* packets that come early, one behind the other; then those that lack */

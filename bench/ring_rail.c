@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
+#include <rte_ethdev.h>
 
 #define TABLE 128u
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <rte_eal.h>
 #include <rte_launch.h>
+#include <rte_mbuf.h>
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "lcores_traffic.h"

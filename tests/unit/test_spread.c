@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <rte_ethdev.h>
 #include <rte_thash.h>
 #include "app/hp3d/lcores/spread.h"
 #include "base/hash.h"

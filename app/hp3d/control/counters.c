@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/counters.h"
 #include <stddef.h>
+#include <rte_common.h>
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"

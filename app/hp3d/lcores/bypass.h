@@ -19,10 +19,11 @@
  * direct a moment ago are gone from the peer's queue before one of ours leaves there (rule 19).
  * Flows are forgotten when the rail goes direct: what the engine knew of them is no longer true.
  */
-#include <rte_mbuf.h>
 #include "app/bypass/bypass.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "config/config.h"
+
+struct rte_mbuf;
 
 enum hp3d_bypass_phase {
 	HP3D_BYPASS_WAITING,

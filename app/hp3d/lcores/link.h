@@ -11,10 +11,11 @@
  * taken at once, nothing in here is written.
  */
 #include <stdint.h>
-#include <rte_mbuf.h>
-#include <rte_ring.h>
 #include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/sleeper.h"
+
+struct rte_mbuf;
+struct rte_ring;
 
 /* Where packets go: a queue of a port, or a ring and who sleeps at its other end. */
 struct hp3d_way {

@@ -2,6 +2,7 @@
 #include "app/hp3d/lcores/port_setup.h"
 #include <errno.h>
 #include <string.h>
+#include <rte_ethdev.h>
 
 #define RING_SIZE 1024u
 #define TABLE_MAX 4096u /* entries of an indirection table that we fill */

@@ -6,8 +6,9 @@
  * way: without RSS and with one queue, then without interrupts. Nothing is believed: key and
  * indirection table are set, the key is read back, and workers still look at every packet.
  */
-#include <rte_mempool.h>
 #include "app/hp3d/lcores/spread.h"
+
+struct rte_mempool;
 
 struct hp3d_port_wish {
 	struct rte_mempool *pool;

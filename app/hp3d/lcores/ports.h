@@ -8,10 +8,11 @@
  * one lcore as a whole, rail i on lcore i modulo lcores; with spread = software the lcores pass its
  * packets on instead. What a rail does, and why, is said when hp3d starts.
  */
-#include <rte_mempool.h>
 #include "app/hp3d/lcores/spread.h"
 #include "config/config.h"
 #include "engine/engine.h"
+
+struct rte_mempool;
 
 /* Port through which packets of a direction come in: TX from the RNIC's side, RX from the
  * network's. */

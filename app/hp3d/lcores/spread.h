@@ -21,7 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <rte_ethdev.h>
+
+struct rte_eth_dev_info;
 
 #define HP3D_SPREAD_TABLE_MAX 512u /* entries of an indirection table that are used */
 

@@ -2,6 +2,7 @@
 /* What rails and their engines count: sums over the lcores, but for tables, which are an lcore's
  * own. */
 #include <stdio.h>
+#include <rte_common.h>
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/metrics/page.h"
 #include "app/hp3d/metrics/source.h"

@@ -3,6 +3,7 @@
  * What the engine wants done beside its verdicts: held packets leave or are given up, events are
  * told, packets of our own are sent. Part of the data path, as pipe.c is, but not of every burst.
  */
+#include <rte_mbuf.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 #include "roce/icrc.h"

@@ -15,7 +15,6 @@
  * or pairs agree on keys (agent_keys.c). Without a key, probes are answered (probes/responder.h),
  * answers end the probes that they prove to have seen, and nothing else has an effect.
  */
-#include <rte_mbuf.h>
 #include "app/hp3d/pipe/event.h"
 #include "app/hp3d/pipe/neighbours.h"
 #include "config/config.h"
@@ -24,6 +23,8 @@
 #include "probes/keying.h"
 #include "probes/peer.h"
 #include "probes/stats.h"
+
+struct rte_mbuf;
 
 /* X(field, help) */
 #define HP3D_AGENT_COUNTERS(X)                                                                     \

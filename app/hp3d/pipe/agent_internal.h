@@ -6,6 +6,7 @@
  * is said to it (agent_take.c).
  */
 #include <time.h>
+#include <rte_mbuf.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/mates.h"
 #include "probes/keying.h"

@@ -16,8 +16,9 @@
  *
  * Only at set-up and clean-up; one thread.
  */
-#include <rte_mempool.h>
 #include "config/config.h"
+
+struct rte_mempool;
 
 enum hp3d_memory_use { HP3D_MEMORY_TABLES, HP3D_MEMORY_BUFFERS, HP3D_MEMORY_USES };
 

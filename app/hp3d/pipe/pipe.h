@@ -13,9 +13,11 @@
  * Per burst: prefetch, parse all, look up all, then packet by packet the engine's actions and its
  * verdict. Nothing is allocated, logged or locked.
  */
-#include <rte_mbuf.h>
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
+
+struct rte_mbuf;
+struct rte_mempool;
 
 #define HP3D_BURST_MAX 256u
 

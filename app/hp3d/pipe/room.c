@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers for whoever holds nothing: what is held must not keep hp3d from receiving. */
 #include <rte_lcore.h>
+#include <rte_mempool.h>
 #include "app/hp3d/pipe/internal.h"
 
 #define SPARE 8u /* this part of a pool is never held */

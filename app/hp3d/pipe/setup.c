@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <rte_malloc.h>
+#include <rte_mbuf.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 #include "app/hp3d/pipe/memory.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <rte_mbuf.h>
 
 #define NS_PER_SEC 1000000000ull
 

@@ -6,7 +6,8 @@
  * in the private area of its buffer. Who fails has said why on stderr.
  */
 #include <pcap/pcap.h>
-#include <rte_mbuf.h>
+
+struct rte_mbuf;
 
 struct hp3d_replay_stamp {
 	struct timeval ts;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rte_mbuf.h>
 #include "app/hp3d/replay/internal.h"
 
 #define AGE_ROUND_NS 4000000000ull

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rte_errno.h>
+#include <rte_mbuf.h>
 #include "app/dpdk/failure.h"
 #include "app/hp3d/replay/internal.h"
 

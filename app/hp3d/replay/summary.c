@@ -2,6 +2,7 @@
 #include "app/hp3d/replay/summary.h"
 #include <jansson.h>
 #include <stdio.h>
+#include <rte_common.h>
 #include "roce/icrc.h"
 
 void hp3d_replay_count_icrc(const void *frame, uint32_t len, uint64_t *good, uint64_t *bad)
