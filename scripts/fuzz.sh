@@ -7,7 +7,7 @@
 set -eu
 build=$1-fuzz
 cd "$(dirname "$0")/.."
-[ -f "$build/build.ninja" ] || CC=clang meson setup "$build" -Dfuzz=true -Db_lundef=false >/dev/null
+[ -f "$build/build.ninja" ] || CC="$(command -v ccache) clang" meson setup "$build" -Dfuzz=true -Db_lundef=false >/dev/null
 names=${ONLY:-$(meson introspect "$build" --tests | python3 -c '
 import json, sys
 print(*sorted(t["name"][5:] for t in json.load(sys.stdin) if t["name"].startswith("fuzz/") and "mutation" not in t["suite"][0]))' |

@@ -17,15 +17,24 @@ that what fails often is not taken for chance. One that passes each time is coun
 "shaky> ". Never excused are disorder, a process that ended by itself or by a sanitizer, and a mutation that nobody noticed. Nothing
 else is repeated.
 
+HP3_TIMES=FILE appends rows of a table to FILE (scripts/times.py): what the build took, and the tests, in all and by suite. A mutation counts
+as such, any other test in the first of its suites that was named. GNU time counts the CPU of a test; without it, there is none by suite.
+
 The worlds of suites property and whole draw half of their seeds from the commit: a new commit sees new worlds,
 the same commit fails the same way. HP3_SEED_BASE=N in the environment sets them, empty: none.
 """
+import collections
 import contextlib
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
+
+import times
 
 LAST = 25  # lines of a failed test's output that are repeated at the end
 TIMES = {"testbed": 1, "harm": 1, "lab": 1, "pipeline": 3, "hostile": 3, "fleet": 3, "faults": 3}  # by suite
@@ -54,9 +63,30 @@ def seed_base(root):
     return int(head[:12], 16)
 
 
-def results(build):
+def selected(build, suites):
+    """The tests of these suites, as meson knows them."""
+    def has(t, names):
+        return any(suite.split(":")[-1] in names for suite in t["suite"])
+    with open(os.path.join(build, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
+        tests = json.load(f)
+    out = [s[1:] for s in suites if s.startswith("^")]
+    return [t for t in tests if has(t, [s for s in suites if not s.startswith("^")]) and not has(t, out)]
+
+
+def make(build, suites):
+    """Builds what the tests need: exit code, wall, CPU."""
+    took = times.timed("ninja", "-C", build, "build.ninja", stdout=subprocess.DEVNULL)  # tests of a description that has changed
+    if took.code != 0:
+        return took
+    with open(os.path.join(build, "meson-info", "intro-targets.json"), encoding="utf-8") as f:
+        files = {t["id"]: t["filename"] for t in json.load(f)}
+    needed = {f for t in selected(build, suites) for d in t["depends"] for f in files[d]}
+    more = times.timed("ninja", "-C", build, *sorted(os.path.relpath(f, os.path.realpath(build)) for f in needed))
+    return times.Took(more.code, took.wall + more.wall, took.cpu + more.cpu)
+
+
+def results(log):
     """What the last run of meson test says, a dict per test; None if it came to none."""
-    log = os.path.join(build, "meson-logs", "testlog.json")
     try:
         with open(log, encoding="utf-8") as f:
             return [json.loads(line) for line in f]
@@ -64,12 +94,31 @@ def results(build):
         return None
 
 
-def run(build, *args):
-    """meson test: its exit code, and results()."""
-    log = os.path.join(build, "meson-logs", "testlog.json")
+def run(build, *args, wrapper=None):
+    """meson test: exit code, wall, CPU, and results()."""
+    log = os.path.join(build, "meson-logs", f"testlog{'-' + os.path.basename(wrapper[0]) if wrapper else ''}.json")
     if os.path.exists(log):
         os.unlink(log)
-    return subprocess.call(["meson", "test", "-C", build, "--print-errorlogs", *args]), results(build)
+    took = times.timed("meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *(["--wrapper", shlex.join(wrapper)] if wrapper else []), *args)
+    return took, results(log)
+
+
+def by_suite(tests, known, suites, used):
+    """Rows of the table: suite, number of tests, seconds of wall one after the other, seconds of CPU or None."""
+    cpu = collections.Counter()
+    for line in used:
+        seconds, _, command = line.rstrip("\n").partition("\t")
+        cpu[command] += sum(float(s) for s in seconds.split())
+    command = {t["name"]: " ".join(t["cmd"]) for t in known}
+    rows = collections.defaultdict(lambda: [0, 0.0, 0.0])
+    for t in tests:
+        first, _, name = t["name"].partition(" / ")
+        own = first.split(":")[-1].split("+")
+        row = rows["mutation" if "mutation" in own else next((s for s in suites if s in own), own[0])]
+        row[0] += 1
+        row[1] += t["duration"]
+        row[2] += cpu[command.get(name, "")]
+    return [(suite, *row[:2], row[2] if used else None) for suite, row in sorted(rows.items())]
 
 
 def said(t, build):
@@ -89,7 +138,7 @@ def again(build, failed):
         text = (t.get("stdout") or "") + (t.get("stderr") or "")
         return times(t) and "mutation" not in t["name"] and t["result"] != "UNEXPECTEDPASS" and not NEVER.search(text)
     def passes(t):
-        return all(run(build, "--no-rebuild", "--num-processes", "1", t["name"].split(" / ")[-1])[0] == 0 for _ in range(times(t)))
+        return all(run(build, "--num-processes", "1", t["name"].split(" / ")[-1])[0].code == 0 for _ in range(times(t)))
     return [t for t in failed if excused(t) and passes(t)]
 
 
@@ -105,7 +154,17 @@ def main():
         base = os.environ.setdefault("HP3_SEED_BASE", str(seed_base(root)))
         if base:
             print(f"run-tests: half of the worlds' seeds are counted from HP3_SEED_BASE={base}", flush=True)
-    code, tests = run(build, *args)
+    made = make(build, suites)
+    table, counts = os.environ.get("HP3_TIMES"), shutil.which("time")
+    with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as used:
+        wrapper = (counts, "-q", "-a", "-o", used.name, "-f", "%U %S\\t%C") if table and counts else None
+        took, tests = run(build, *args, wrapper=wrapper) if made.code == 0 else (made, None)
+        if table:
+            times.append(table, f"build of {os.path.basename(os.path.normpath(build))}", None, *made[1:])
+        if table and tests:
+            times.append(table, "tests", len(tests), *took[1:])
+            for suite, *numbers in by_suite(tests, selected(build, suites), suites, used.readlines()):
+                times.append(table, "- " + suite, *numbers)
     if not tests:
         sys.exit(f"run-tests: suites {' '.join(suites)} cannot be built or run")
     bad = [t for t in tests if t["result"] not in ("OK", "EXPECTEDFAIL", "SKIP")]
@@ -125,7 +184,7 @@ def main():
             for line in (line for t in those for line in said(t, build)):
                 print(f"{word}> {line}", file=out)
         print(f"tests: {passed} passed, {failed} failed, {skipped} skipped", file=out)
-    sys.exit(1 if failed or (code and not shaky) else 0)
+    sys.exit(1 if failed or (took.code and not shaky) else 0)
 
 
 if __name__ == "__main__":

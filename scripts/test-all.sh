@@ -1,16 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-all.sh BUILD
-# Every ring but the long ones: gcc, clang with sanitizers, then the testbed, hp3d as shipped on healthy networks, and the lab's
-# virtual machines; the package.
+# Every ring but the long ones: lint, gcc, clang with sanitizers, then the testbed, hp3d as shipped on healthy networks, and the lab's
+# virtual machines; the package. BUILD/times.md says where the time went.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
 sum=$(mktemp)
 trap 'rm -f "$sum"' EXIT
-export HP3_TEST_SUM=$sum
+export HP3_TEST_SUM=$sum HP3_TIMES=$build/times.md
+rm -f "$HP3_TIMES"
 bad=0
 say() { printf '\n== %s (%d s since start)\n' "$1" "$SECONDS"; }
+
+say 'lint'
+scripts/times.py run "$HP3_TIMES" lint scripts/lint.sh || exit 1
+
+# All of it compiles, also what no test here runs.
+say 'gcc: build'
+scripts/times.py run "$HP3_TIMES" "build of $build, all" ninja -C "$build" || exit 1
 
 say 'gcc: all fast suites'
 # Replays and fuzzers, which the sanitizers watch below, once.
@@ -19,7 +27,7 @@ scripts/run-tests.py "$build" unit property whole model pipeline fleet hostile f
 # Mutations show that tests notice, once; each is a library of its own to build.
 say 'clang with ASan and UBSan: library suites and replay'
 [ -f "$build-san/build.ninja" ] ||
-    CC=clang meson setup "$build-san" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null || exit 1
+    CC="$(command -v ccache) clang" meson setup "$build-san" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null || exit 1
 HP3_SEED_BASE='' scripts/run-tests.py "$build-san" unit property replay fuzz ^mutation || bad=1
 
 say 'testbed: P4 switches, links, hosts'
@@ -35,6 +43,7 @@ say 'package: built, checked, installed, upgraded and purged in a fresh root'
 scripts/run-tests.py "$build" package || bad=1
 
 say 'done'
+cat "$HP3_TIMES"
 awk '/^(failed|shaky)> / { print; next }
      { p += $2; f += $4; s += $6 }
      END { printf "tests: %d passed, %d failed, %d skipped\n", p, f, s }' "$sum"

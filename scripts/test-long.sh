@@ -22,7 +22,7 @@ cli() { suite sim-long; }
 order() { tests/sim/order.py "$build/sim/hp3-sim" 3 "$(nproc)"; }
 adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 16 10; }
 other() { # NAME SUITES MESON OPTIONS...: another build of everything, and what needs no real time
-    [ -f "$build-$1/build.ninja" ] || CC=${CC:-gcc} meson setup "$build-$1" -Dwerror=true "${@:3}" >/dev/null || return
+    [ -f "$build-$1/build.ninja" ] || CC="$(command -v ccache) ${CC:-gcc}" meson setup "$build-$1" -Dwerror=true "${@:3}" >/dev/null || return
     # shellcheck disable=SC2086
     ninja -C "$build-$1" && scripts/run-tests.py "$build-$1" unit property replay sim fuzz $2
 }
@@ -30,7 +30,7 @@ clang_code() { CC=clang other clang ''; }
 # Mutants are not looked at: with sanitizers fuzzers make a quarter of their inputs.
 gcc_san() { other gcc-san ^mutation -Db_sanitize=address,undefined -Db_lundef=false && seeds_of_worlds "$build-gcc-san" 8 60000 1 && scripts/run-tests.py "$build-gcc-san" property-long; }
 races() {
-    [ -f "$build-tsan/build.ninja" ] || CC=clang meson setup "$build-tsan" -Db_sanitize=thread -Db_lundef=false >/dev/null || return
+    [ -f "$build-tsan/build.ninja" ] || CC="$(command -v ccache) clang" meson setup "$build-tsan" -Db_sanitize=thread -Db_lundef=false >/dev/null || return
     scripts/run-tests.py "$build-tsan" races
 }
 suite() { scripts/run-tests.py "$build" "$1"; }
