@@ -104,8 +104,8 @@ class Bed:
 
     # -- up and down ------------------------------------------------------------------------
 
-    def up(self, topology, bare=False, taps=(), chosen=None, target="swx", seed=1):
-        """`chosen`: settings of hp3d, {section: {key: value}}, instead of the testbed's."""
+    def up(self, topology, bare=False, taps=(), chosen=None, target="swx", seed=1, idle=False):
+        """`chosen`: settings of hp3d, {section: {key: value}}, instead of the testbed's. `idle`: somebody else starts hp3d."""
         if os.geteuid() != 0:
             raise Problem("namespaces and packet sockets need root: run as root")
         for tool in ("ip", "ethtool"):
@@ -134,7 +134,7 @@ class Bed:
                 else:
                     self.start_fabric(fabric, topology)
                     ports.adopt_taps(self, plan, bare)
-                if not bare:
+                if not bare and not idle:
                     for host in plan["hosts"]:
                         if host["name"] not in taps:
                             self.start_hp3d(host, plan, chosen or {}, seed)

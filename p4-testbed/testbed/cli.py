@@ -32,6 +32,7 @@ def parser():
     c = sub.add_parser("up", help="switches, links, hosts with hp3d")
     c.add_argument("topology")
     c.add_argument("--bare", action="store_true", help="hosts without hp3d: eth0 is the kernel's")
+    c.add_argument("--no-hp3d", action="store_true", help="hosts with rnic0, port0 and eth0, on which you start hp3d yourself")
     c.add_argument("--tap", action="append", default=[], metavar="HOST",
                    help="this host is a virtual machine, which takes the tap HOST in the fabric's namespace")
     c.add_argument("--policy", choices=("on", "observe", "off"), default="on", help="mode of hp3d (default on)")
@@ -128,7 +129,7 @@ def ask(bed, command, **args):
 def act(a, bed):
     if a.command == "up":
         chosen = hp3d.overrides([f"policy.mode={a.policy}", *a.set])
-        plan = bed.up(a.topology, a.bare, a.tap, chosen, target=a.target)
+        plan = bed.up(a.topology, a.bare, a.tap, chosen, target=a.target, idle=a.no_hp3d)
         print(f"testbed {bed.name}: {len(plan['switches'])} switches, {len(plan['hosts'])} hosts")
     elif a.command == "down":
         bed.down()
