@@ -13,6 +13,7 @@
 #define BEAT_NS 1000000000u /* so that a slow machine hears none late */
 #define PMTU    10u /* log2 */
 #define LARGE   (1u << 30)
+#define ROOM    2032u /* as hp3d states it */
 #define SHOWN   4u /* READ responses that show that a READ is large */
 
 void load_spray_config(struct hp3_config *cfg, enum load_mode mode)
@@ -34,6 +35,7 @@ static void answer(struct load *l, const struct hp3_act_agree *asked)
 	static struct hp3_acts acts;
 
 	yes.kind = HP3_AGREE_YES;
+	yes.room = ROOM;
 	acts.n = 0;
 	hp3_agree_told(hp3d_pipe_engine(l->pipe), &ends, &yes, hp3d_now(), &acts);
 }

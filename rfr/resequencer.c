@@ -31,7 +31,7 @@ static void put(struct hp3_reseq *r, uint32_t psn)
 	r->held++;
 }
 
-static uint32_t take(struct hp3_reseq *r, uint32_t psn)
+static inline __attribute__((always_inline)) uint32_t take(struct hp3_reseq *r, uint32_t psn)
 {
 	uint32_t i = psn / 64 % HP3_RESEQ_WORDS;
 
@@ -95,7 +95,11 @@ static void forget_ages(struct hp3_reseq *r)
 {
 	uint32_t gone = 0;
 
-	while (gone < r->ages && (r->held == 0 || hp3_psn_diff(r->age[gone].top, r->expected) < 0))
+	if (r->held == 0) {
+		r->ages = 0;
+		return;
+	}
+	while (gone < r->ages && hp3_psn_diff(r->age[gone].top, r->expected) < 0)
 		gone++;
 	if (gone == 0)
 		return;
@@ -119,7 +123,8 @@ static void note_age(
 		last->top = psn;
 }
 
-static void advance(struct hp3_reseq *r, uint32_t span, uint64_t now)
+static inline __attribute__((always_inline)) void advance(
+	struct hp3_reseq *r, uint32_t span, uint64_t now)
 {
 	if (r->asked)
 		note_given(r, r->expected, hp3_psn_add(r->expected, 1));
@@ -229,12 +234,18 @@ static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params
 }
 
 /* After a time without polling, the missing packet may be among unread ones. */
-uint64_t hp3_reseq_until(
+static inline uint64_t until_of(
 	const struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t since)
 {
 	uint64_t until = since + p->most_ns + p->give_up_ns + p->give_up_ns / STEPS;
 
 	return hp3_max_u64(until, hp3_min_u64(r->read, until) + p->most_ns);
+}
+
+uint64_t hp3_reseq_until(
+	const struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t since)
+{
+	return until_of(r, p, since);
 }
 
 /* When the oldest held packet reaches the bound. */
@@ -243,7 +254,7 @@ static uint64_t oldest_due(const struct hp3_reseq *r, const struct hp3_reseq_par
 #ifdef HP3_BREAK_RESEQ_AGES
 	return UINT64_MAX;
 #endif
-	return hp3_reseq_until(r, p, r->age[0].at);
+	return until_of(r, p, r->age[0].at);
 }
 
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)

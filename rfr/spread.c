@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rfr/spread.h"
-#include "base/minmax.h"
 #include <string.h>
 
-#define LEVELS  7u /* doublings */
-#define UNUSUAL 4u /* times the usual lateness */
-#define SILENT  16u /* packets by each other EV, without one by this EV */
-#define FAR     3u /* times `alike` */
-#define LOST    2u /* fewer probes without an answer may just be lost packets */
-#define AGAIN   2u /* reports about an EV */
-#define MOST_NS (1u << 20)
-#define MARKED  (HP3_LANE_MARKED / 12) /* three of 32 packets: fewer mean little */
-#define TWICE   2u /* times the average of all EVs */
-#define MARKS   512u /* packets in that average */
+#define LEVELS 7u /* doublings */
+#define SILENT 16u /* packets by each other EV, without one by this EV */
+#define FAR    3u /* times `alike` */
+#define LOST   2u /* fewer probes without an answer may just be lost packets */
+#define AGAIN  2u /* reports about an EV */
 
 /* EVs that may be used, apart from rests. */
 static uint64_t usable(const struct hp3_spread *s, const struct hp3_spread_params *p)
@@ -163,7 +157,7 @@ static uint32_t below(uint32_t random, uint32_t n)
 	return (uint32_t)((uint64_t)random * n >> 32);
 }
 
-uint32_t hp3_spread_lane(
+uint32_t hp3_spread_lane_of_some(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
 {
 	uint64_t use = usable(s, p), may;
@@ -211,43 +205,10 @@ void hp3_spread_marked(
 	}
 }
 
-void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked)
-{
-	uint32_t all = marked ? HP3_LANE_MARKED : 0;
-
-	uint32_t late = (uint32_t)hp3_min_u64(late_ns, MOST_NS);
-
-	l->packets++;
-	l->lane[lane].seen = l->packets;
-	l->lane[lane].late += late - l->lane[lane].late / 8;
-	l->usual += late - l->usual / 16;
-	l->lane[lane].marked += all - l->lane[lane].marked / 32;
-	l->marked += all - l->marked / MARKS;
-}
-
-static uint32_t bound_of(const struct hp3_lateness *l, const struct hp3_spread_params *p)
-{
-	return hp3_max_u32((uint32_t)p->late_ns, UNUSUAL * (l->usual / 16));
-}
-
-/* False until the average has enough packets. */
-static bool is_marked(const struct hp3_lateness *l, uint32_t lane)
-{
-	return l->packets >= MARKS &&
-	       l->lane[lane].marked / 32 > hp3_max_u32(MARKED, TWICE * (l->marked / MARKS));
-}
-
-bool hp3_lateness_suspects(
-	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane, bool marked)
-{
-	return l->lane[lane].late / 8 > bound_of(l, p) || (marked && is_marked(l, lane)) ||
-	       l->packets % HP3_LANES == 0;
-}
-
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p)
 {
 	uint64_t slow = 0;
-	uint32_t bound = bound_of(l, p);
+	uint32_t bound = hp3_lateness_bound(l, p);
 
 	for (uint32_t i = 0; i < p->lanes; i++) {
 		if (l->lane[i].late / 8 <= bound &&
@@ -265,7 +226,7 @@ uint64_t hp3_lateness_marked(struct hp3_lateness *l, const struct hp3_spread_par
 	uint64_t marked = 0;
 
 	for (uint32_t i = 0; i < p->lanes; i++) {
-		if (!is_marked(l, i))
+		if (!hp3_lane_is_marked(l, i))
 			continue;
 		marked |= 1ull << i;
 		l->lane[i].marked = 0;

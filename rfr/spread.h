@@ -17,6 +17,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/minmax.h"
 
 #define HP3_LANES 64u
 
@@ -65,9 +66,19 @@ struct hp3_lateness {
 	} lane[HP3_LANES];
 };
 
-/* Returns the EV of the next packet. *s is all 0 at first. `random`: any random number. */
-uint32_t hp3_spread_lane(
+/* hp3_spread_lane() where some EVs rest, or are not in use. */
+uint32_t hp3_spread_lane_of_some(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now);
+/* Returns the EV of the next packet. *s is all 0 at first. `random`: any random number. */
+static inline uint32_t hp3_spread_lane(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
+{
+	const uint64_t all = hp3_spread_all(p);
+
+	if (s->resting == 0 && (p->reach_ns == 0 || (s->known & all) == all))
+		return (uint32_t)((uint64_t)random * p->lanes >> 32);
+	return hp3_spread_lane_of_some(s, p, random, now);
+}
 /* A probe leaves by this EV. */
 void hp3_spread_asked(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint64_t now);
@@ -100,14 +111,52 @@ void hp3_spread_told(
 void hp3_spread_marked(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t marked, uint64_t now);
 
+#define HP3_LATENESS_MOST    (1u << 20) /* ns: more counts as this */
+#define HP3_LATENESS_UNUSUAL 4u /* times the usual lateness */
+#define HP3_LANE_MARKS       512u /* packets in the average of all EVs */
+#define HP3_LANE_FEW         (HP3_LANE_MARKED / 12) /* three of 32 packets: fewer mean little */
+#define HP3_LANE_TWICE       2u /* times the average of all EVs */
+
 /*
  * A packet arrived by this EV, marked or not. Held packets had waited for it for `late_ns`. *l is
  * all 0 at first.
  */
-void hp3_lateness_seen(struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked);
+static inline void hp3_lateness_seen(
+	struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked)
+{
+	uint32_t all = marked ? HP3_LANE_MARKED : 0;
+	uint32_t late = (uint32_t)hp3_min_u64(late_ns, HP3_LATENESS_MOST);
+
+	l->packets++;
+	l->lane[lane].seen = l->packets;
+	l->lane[lane].late += late - l->lane[lane].late / 8;
+	l->usual += late - l->usual / 16;
+	l->lane[lane].marked += all - l->lane[lane].marked / 32;
+	l->marked += all - l->marked / HP3_LANE_MARKS;
+}
+
+/* An EV is slow if its average lateness exceeds this, ns. */
+static inline uint32_t hp3_lateness_bound(
+	const struct hp3_lateness *l, const struct hp3_spread_params *p)
+{
+	return hp3_max_u32((uint32_t)p->late_ns, HP3_LATENESS_UNUSUAL * (l->usual / 16));
+}
+
+/* Is the EV marked far more than the others? False until the average has enough packets. */
+static inline bool hp3_lane_is_marked(const struct hp3_lateness *l, uint32_t lane)
+{
+	return l->packets >= HP3_LANE_MARKS &&
+	       l->lane[lane].marked / 32 >
+		       hp3_max_u32(HP3_LANE_FEW, HP3_LANE_TWICE * (l->marked / HP3_LANE_MARKS));
+}
+
 /* Is a check of all EVs worthwhile? A packet has just arrived by this EV, marked or not. */
-bool hp3_lateness_suspects(const struct hp3_lateness *l, const struct hp3_spread_params *p,
-	uint32_t lane, bool marked);
+static inline bool hp3_lateness_suspects(
+	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane, bool marked)
+{
+	return l->lane[lane].late / 8 > hp3_lateness_bound(l, p) ||
+	       (marked && hp3_lane_is_marked(l, lane)) || l->packets % HP3_LANES == 0;
+}
 /* Slow EVs to report, one bit each. Their measurement starts anew. */
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p);
 /* EVs to report that are marked far more than the others. */

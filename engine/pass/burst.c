@@ -283,17 +283,19 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint16_t wa
 	return true;
 }
 
-/* A packet that would be steady, except that its queue pair may be sprayed. */
-static __attribute__((noinline)) bool sprayed_tx(struct hp3_engine *e, const struct hp3_pkt *p,
-	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
+/* As steady_tx(); the queue pair may be sprayed. */
+INLINE bool sprayed_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t now,
+	struct hp3_verdict *vd, struct hp3_acts *acts, uint32_t *obey)
 {
-	uint32_t obey = 0; /* the caller looks at the verdict */
+	uint16_t watch = p->flow != HP3_NO_FLOW ? e->flows[p->flow].watch : 0;
 
-	if (p->flow == HP3_NO_FLOW || (e->flows[p->flow].watch & HP3_FW_GUARD) ||
-		e->longs != NULL || !steady_tx(e, p, HP3_FW_SPRAY, now, vd, &obey))
+	if (!(watch & HP3_FW_SPRAY))
+		return steady_tx(e, p, 0, now, vd, obey);
+	if (UNLIKELY((watch & HP3_FW_GUARD) || e->longs != NULL) ||
+		!steady_tx(e, p, HP3_FW_SPRAY, now, vd, obey))
 		return false;
-	e->stats.tx_requests++;
 	hp3_spray_leaves(&(struct hp3_turn){e, now, acts}, p->flow, p, vd);
+	*obey |= (vd->kind ^ HP3_PASS) | vd->flags | (vd->sport ^ p->v.sport);
 	return true;
 }
 
@@ -364,7 +366,6 @@ INLINE void expect_sprayed(const struct hp3_engine *e, const struct hp3_pkt *p)
 		return;
 	o = &e->spraying->out[e->spraying->of[p->flow].out];
 	__builtin_prefetch(o, 1);
-	__builtin_prefetch((const uint8_t *)o + 64, 1);
 	__builtin_prefetch(&o->log.left[p->v.psn & (HP3_RESEQ_WINDOW - 1)], 1);
 }
 
@@ -393,14 +394,14 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 		if (sprays && done + NEAR < ahead)
 			expect_sprayed(e, &pkts[done + NEAR]);
 		if (LIKELY(dir == HP3_DIR_TX
-				    ? !is_noted(p, notes) && steady_tx(e, p, 0, now, vd, &obey)
+				    ? !is_noted(p, notes) &&
+					      (sprays ? sprayed_tx(e, p, now, vd, acts, &obey)
+						      : steady_tx(e, p, 0, now, vd, &obey))
 				    : !few && steady_rx(e, p, now, vd, acts))) {
 			steady++;
 			continue;
 		}
-		if (dir == HP3_DIR_TX && !is_noted(p, notes) && sprayed_tx(e, p, now, vd, acts))
-			;
-		else if (dir == HP3_DIR_TX)
+		if (dir == HP3_DIR_TX)
 			hp3_tx(e, p, now, vd, acts);
 		else if (few)
 			hp3_rx(e, p, now, vd, acts);

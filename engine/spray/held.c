@@ -2,18 +2,7 @@
 /* Packets that the receiver holds, and when they go to the local RNIC. */
 #include "engine/spray/receive.h"
 
-#define GIVE_UP 4u /* times the longest wait for a packet, until nothing is held any more */
-#define DOUBTS  2u /* pulses: longest hold before spraying is certain */
-
-struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e)
-{
-	uint64_t most = e->cfg.spray.wait_ns;
-
-	return (struct hp3_reseq_params){.window = HP3_RESEQ_WINDOW - 1,
-		.least_ns = most / 2, /* hosts deschedule processes, PFC pauses links */
-		.most_ns = most,
-		.give_up_ns = GIVE_UP * most};
-}
+#define DOUBTS 2u /* pulses: longest hold before spraying is certain */
 
 /*
  * The next gap may be older than the wait allows when it becomes the first one. It is then due now:
@@ -21,7 +10,6 @@ struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e)
  */
 uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 {
-	struct hp3_reseq_params params = hp3_in_params(t->e);
 	uint64_t due;
 
 	if (in->reseq.held == 0 && in->ack.held == 0)
@@ -29,8 +17,8 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 	if (!in->sure)
 		due = in->reseq.gap_at + DOUBTS * hp3_spray_pulse(t->e);
 	else
-		due = hp3_min_u64(
-			hp3_min_u64(hp3_reseq_due(&in->reseq, &params), hp3_in_ask_due(in)),
+		due = hp3_min_u64(hp3_min_u64(hp3_reseq_due(&in->reseq, hp3_in_params(t->e)),
+					  hp3_in_ask_due(in)),
 			t->now + hp3_spray_pulse(t->e));
 #ifdef HP3_BREAK_SPRAY_PAST
 	return due;
@@ -142,9 +130,9 @@ void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in)
 
 void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end)
 {
-	const struct hp3_reseq_params params = hp3_in_params(t->e);
+	const struct hp3_reseq_params *params = hp3_in_params(t->e);
 
-	if (!in->again || t->now - in->again_at >= params.most_ns + params.give_up_ns)
+	if (!in->again || t->now - in->again_at >= params->most_ns + params->give_up_ns)
 		hp3_in_owes_from(in, end, t->now);
 }
 
@@ -249,12 +237,12 @@ void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3
 
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 {
-	struct hp3_reseq_params params = hp3_in_params(t->e);
+	const struct hp3_reseq_params *params = hp3_in_params(t->e);
 	struct run r = {0};
 	uint32_t handle;
 	bool copy;
 
-	while (hp3_reseq_late(&in->reseq, &params, t->now, &handle, &copy)) {
+	while (hp3_reseq_late(&in->reseq, params, t->now, &handle, &copy)) {
 		hp3_in_gap(t->e, in);
 		if (copy) {
 			hp3_act(t, HP3_ACT_SHOW, HP3_NO_FLOW)->held = handle;
@@ -265,13 +253,13 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 	}
 	t->e->stats.reseq_given_up += r.n != 0;
 	hp3_in_ack_counts(in);
-	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params.most_ns) {
+	if (in->ack.held != 0 && in->reseq.held == 0 && t->now - in->ack.at >= params->most_ns) {
 		hp3_in_gap(t->e, in);
 		add_ack(t->e, in, &r); /* no response arrived: the RNIC sees that itself */
 	}
 	note_handed_over(t, in, &r);
 	leave(t, in, &r, HP3_ACT_DELIVER);
-	if (in->ack.held == 0 || t->now < hp3_reseq_until(&in->reseq, &params, in->ack.came))
+	if (in->ack.held == 0 || t->now < hp3_reseq_until(&in->reseq, params, in->ack.came))
 		return;
 	hp3_in_empty(t, in, HP3_ACT_DELIVER);
 	hp3_reseq_passes(&in->reseq);

@@ -267,11 +267,9 @@ enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_
 
 uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
 {
-	struct hp3_spread_params params = hp3_spread_params_of(e);
-
 	if (hp3_spray_state_of(e, flow) != HP3_SPRAY_SPRAYING)
 		return 1;
-	return hp3_spread_used(&hp3_spray_peer_of(e, flow)->spread, &params);
+	return hp3_spread_used(&hp3_spray_peer_of(e, flow)->spread, &e->spraying->spread);
 }
 
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow)
@@ -349,13 +347,14 @@ void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
 {
-	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	struct hp3_spread_params params;
 	struct hp3_spray_peer *peer;
 	struct hp3_spread *spread;
 	struct hp3_spray_out *o;
 
 	if (!(t->e->flows[flow].watch & (a->reads ? HP3_FW_READ : HP3_FW_SPRAY)))
 		return;
+	params = hp3_spread_params_of(t->e);
 	o = a->reads ? hp3_out_of_read(t->e, flow) : hp3_out_of(t->e, flow);
 	if (o->number != a->number)
 		return;

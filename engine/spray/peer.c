@@ -140,20 +140,18 @@ static struct hp3_spray_peer *with(struct hp3_engine *e, const struct hp3_flow *
 
 void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
 {
-	struct hp3_spread_params params = hp3_spread_params_of(e);
 	struct hp3_spray_peer *p = with(e, f, port);
 
 	if (p != NULL)
-		hp3_spread_asked(&p->spread, &params, port ^ p->base, now);
+		hp3_spread_asked(&p->spread, &e->spraying->spread, port ^ p->base, now);
 }
 
 void hp3_spray_probed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 	uint32_t rtt_ns, bool marked, uint64_t now)
 {
-	struct hp3_spread_params params = hp3_spread_params_of(e);
 	struct hp3_spray_peer *p = with(e, f, port);
 
 	if (p != NULL)
-		hp3_spread_answered(
-			&p->spread, &params, port ^ p->base, marked ? UINT32_MAX : rtt_ns, now);
+		hp3_spread_answered(&p->spread, &e->spraying->spread, port ^ p->base,
+			marked ? UINT32_MAX : rtt_ns, now);
 }

@@ -6,22 +6,6 @@
 #define BEAT_MIN   100000u
 #define PUT_OFF_NS 1000000000u /* until the next OFFER */
 
-struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
-	uint32_t responder, bool reads)
-{
-	struct hp3_spraying *s = e->spraying;
-
-	for (uint16_t i = s->heads[hp3_spray_chain(s, addr, vlan, responder)]; i != HP3_NO_SPRAY;
-		i = s->in[i].next) {
-		struct hp3_spray_in *in = &s->in[i];
-
-		if (in->responder == responder && in->reads == reads &&
-			hp3_in_between(in, addr, vlan, ipv6))
-			return in;
-	}
-	return NULL;
-}
-
 struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t requester, bool reads)
 {

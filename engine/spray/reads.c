@@ -390,7 +390,7 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 static bool is_alone(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
 {
 	return in->reseq.held == 0 && in->ack.held == 0 &&
-	       hp3_psn_diff(psn, in->reseq.expected) > (int32_t)hp3_in_params(t->e).window;
+	       hp3_psn_diff(psn, in->reseq.expected) > (int32_t)hp3_in_params(t->e)->window;
 }
 
 static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,

@@ -32,7 +32,8 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 /* Is the packet's EV slow, or marked more than others? */
 static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
 {
-	struct hp3_spread_params params = hp3_spread_params_of(t->e);
+	const struct hp3_spread_params *all = &t->e->spraying->spread;
+	struct hp3_spread_params params;
 	uint32_t lane = (uint32_t)(v->sport ^ in->port);
 	bool ce = (v->flags & HP3_VF_CE) != 0;
 	uint64_t slow, marked;
@@ -40,9 +41,10 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	if (lane >= in->lanes)
 		return;
 	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now), ce);
-	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, &params, lane, ce))
+	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, all, lane, ce))
 		return;
 	in->told_at = t->now;
+	params = *all;
 	params.lanes = in->lanes;
 	slow = hp3_lateness_slow(&in->late, &params);
 	if (slow != 0) {
@@ -89,13 +91,16 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 	if (r->held != 0 && ahead == 0) {
 		s->reseq_gaps++;
 		s->reseq_waited += late;
-		s->reseq_gaps_10us += late > 10000;
-		s->reseq_gaps_100us += late > 100000;
-		s->reseq_gaps_1ms += late > 1000000;
-		s->reseq_gaps_10ms += late > 10000000;
+		if (late > 10000) {
+			s->reseq_gaps_10us++;
+			s->reseq_gaps_100us += late > 100000;
+			s->reseq_gaps_1ms += late > 1000000;
+			s->reseq_gaps_10ms += late > 10000000;
+		}
+	} else if (ahead >= 8 && ahead < (int32_t)HP3_RESEQ_WINDOW) {
+		s->reseq_ahead_8++;
+		s->reseq_ahead_64 += ahead >= 64;
 	}
-	s->reseq_ahead_8 += ahead >= 8 && ahead < (int32_t)HP3_RESEQ_WINDOW;
-	s->reseq_ahead_64 += ahead >= 64 && ahead < (int32_t)HP3_RESEQ_WINDOW;
 }
 
 /*
@@ -153,7 +158,7 @@ static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	uint32_t span, struct hp3_verdict *vd)
 {
-	const struct hp3_reseq_params params = hp3_in_params(t->e);
+	const struct hp3_reseq_params *params = hp3_in_params(t->e);
 	const struct hp3_view *v = &pkt->v;
 	int32_t ahead = hp3_psn_diff(v->psn, in->reseq.expected);
 
@@ -162,14 +167,15 @@ static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 		hp3_reseq_passes(&in->reseq);
 		return false;
 	}
-	if (ahead > 0 && ahead <= (int32_t)params.window && !hp3_in_room(t, in, pkt)) {
+	if (ahead > 0 && ahead <= (int32_t)params->window && !hp3_in_room(t, in, pkt)) {
 		no_room(t, in, pkt, vd);
 		return vd->kind != HP3_PASS;
 	}
 	count(&t->e->stats, &in->reseq, v->psn, t->now);
-	switch (hp3_reseq_arrive(&in->reseq, &params, v->psn, span, t->e->free_held, t->now)) {
+	switch (hp3_reseq_arrive(&in->reseq, params, v->psn, span, t->e->free_held, t->now)) {
 	case HP3_RESEQ_PASS:
-		hp3_in_follow(t, in, span != 0 ? HP3_IN_PIECE : UINT32_MAX);
+		if (in->reseq.held != 0 || in->reads)
+			hp3_in_follow(t, in, span != 0 ? HP3_IN_PIECE : UINT32_MAX);
 		break;
 	case HP3_RESEQ_HOLD:
 		hp3_in_keep(t, in, pkt, vd);
@@ -218,7 +224,7 @@ static __attribute__((noinline)) bool take_meanwhile(struct hp3_turn *t, struct 
 
 	if (ahead < 0)
 		return take(t, in, pkt, span, vd);
-	if (ahead > (int32_t)hp3_in_params(t->e).window || !is_likely(t, in, pkt) ||
+	if (ahead > (int32_t)hp3_in_params(t->e)->window || !is_likely(t, in, pkt) ||
 		!hp3_in_room(t, in, pkt))
 		return take_behind(t, in, pkt, span, vd);
 	if (ahead > 0)
@@ -287,7 +293,8 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	in->unsized |= !hp3_in_sized(in, v);
 	if (in->unsized && in->reseq.held == 0) /* its sender has stopped spraying */
 		in->ready = in->unsized = false;
-	hp3_in_wake(t->e, in, hp3_in_due(t, in));
+	if (in->reseq.held != 0)
+		hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }
 
 /*

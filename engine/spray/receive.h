@@ -106,8 +106,12 @@ static inline void hp3_in_gap(struct hp3_engine *e, struct hp3_spray_in *in)
 		e->flows[in->flow].watch |= HP3_FW_DOUBT;
 }
 
+static inline const struct hp3_reseq_params *hp3_in_params(const struct hp3_engine *e)
+{
+	return &e->spraying->reseq;
+}
+
 /* held.c */
-struct hp3_reseq_params hp3_in_params(const struct hp3_engine *e);
 /* Time of the next action for held packets; UINT64_MAX: none. */
 uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in);
 /* Is the ICRC right? */
@@ -172,8 +176,22 @@ void hp3_in_left(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_a
  * The record of a local queue pair (`responder`): of the peer's requests, or of READ responses
  * (`reads`).
  */
-struct hp3_spray_in *hp3_in_find(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
-	uint32_t responder, bool reads);
+static inline struct hp3_spray_in *hp3_in_find(const struct hp3_engine *e, uint64_t addr,
+	uint32_t vlan, bool ipv6, uint32_t responder, bool reads)
+{
+	const struct hp3_spraying *s = e->spraying;
+
+	for (uint16_t i = s->heads[hp3_spray_chain(s, addr, vlan, responder)]; i != HP3_NO_SPRAY;
+		i = s->in[i].next) {
+		struct hp3_spray_in *in = &s->in[i];
+
+		if (in->responder == responder && in->reads == reads &&
+			hp3_in_between(in, addr, vlan, ipv6))
+			return in;
+	}
+	return NULL;
+}
+
 /* The record of the flow's READ responses. Valid with HP3_FW_READS. */
 static inline struct hp3_spray_in *hp3_in_of_reads(const struct hp3_engine *e, uint32_t flow)
 {

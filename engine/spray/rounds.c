@@ -77,15 +77,12 @@ void hp3_spray_rounds_differ(struct hp3_spray_peer *peer, uint64_t now)
 
 enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spray_out *o)
 {
-	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
 
-	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO)
+	if (hp3_spray_rounds_are_over(t->e, peer))
 		return HP3_SPRAY_MAY;
-	if (peer->spread.known == hp3_spread_all(&params) && peer->asked == 0)
-		return HP3_SPRAY_MAY; /* a round at set-up has compared them */
 #ifdef HP3_BREAK_SPRAY_UNCOMPARED
-	peer->spread.known = hp3_spread_all(&params);
+	peer->spread.known = hp3_spread_all(&t->e->spraying->spread);
 	return HP3_SPRAY_MAY;
 #endif
 	hp3_spray_rounds_want(t, o);

@@ -6,6 +6,27 @@
 #define PULSES    8u /* per longest wait for a packet */
 #define DIFFER    25u /* % */
 #define PULSE_MIN 50000u
+#define GIVE_UP   4u /* times the longest wait for a packet, until nothing is held any more */
+
+/* What each packet needs of the policy. */
+static void take_policy(struct hp3_engine *e)
+{
+	struct hp3_spraying *s = e->spraying;
+	uint64_t most = e->cfg.spray.wait_ns;
+
+	e->large = e->cfg.spray.bytes;
+	s->pulse = hp3_max_u64(most / PULSES, PULSE_MIN);
+	s->spread = (struct hp3_spread_params){.lanes = e->cfg.spray.lanes,
+		.alike = e->cfg.spray.alike,
+		.reach_ns = e->cfg.spray.mode == HP3_SPRAY_AUTO ? most / 2 : 0,
+		.differ = DIFFER,
+		.late_ns = e->cfg.spray.late_ns,
+		.rest_ns = e->cfg.spray.rest_ns};
+	s->reseq = (struct hp3_reseq_params){.window = HP3_RESEQ_WINDOW - 1,
+		.least_ns = most / 2, /* hosts deschedule processes, PFC pauses links */
+		.most_ns = most,
+		.give_up_ns = GIVE_UP * most};
+}
 
 void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 {
@@ -34,18 +55,8 @@ void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
 	memset(s->deadlines.place, 0, 2 * (size_t)n * sizeof(*s->deadlines.place));
 	for (uint32_t i = 0; i < n; i++)
 		s->outs[i] = s->ins[i] = (uint16_t)i;
-	e->large = e->cfg.spray.bytes;
+	take_policy(e);
 	e->block_salt = hp3_random(&e->rng) | 1;
-}
-
-struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)
-{
-	return (struct hp3_spread_params){.lanes = e->cfg.spray.lanes,
-		.alike = e->cfg.spray.alike,
-		.reach_ns = e->cfg.spray.mode == HP3_SPRAY_AUTO ? e->cfg.spray.wait_ns / 2 : 0,
-		.differ = DIFFER,
-		.late_ns = e->cfg.spray.late_ns,
-		.rest_ns = e->cfg.spray.rest_ns};
 }
 
 void hp3_out_wake(struct hp3_engine *e, const struct hp3_spray_out *o, uint64_t due)
@@ -80,18 +91,10 @@ void hp3_spray_reconfigured(struct hp3_engine *e)
 {
 	struct hp3_spraying *s = e->spraying;
 
-	e->large = e->cfg.spray.bytes;
+	take_policy(e);
 	hp3_spray_look_at_all(e);
 	s->hold_bytes = hp3_max_u64(s->hold_bytes, e->cfg.hold_bytes);
 	s->hold_bytes_total = hp3_max_u64(s->hold_bytes_total, e->cfg.hold_bytes_total);
-}
-
-/*
- * While packets are held, the engine has to be called this often, to detect when it is descheduled.
- */
-uint64_t hp3_spray_pulse(const struct hp3_engine *e)
-{
-	return hp3_max_u64(e->cfg.spray.wait_ns / PULSES, PULSE_MIN);
 }
 
 static void lose(struct hp3_spraying *s, uint64_t since, uint64_t now)

@@ -29,7 +29,7 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 }
 
 /* A process that was descheduled reads old answers, before its next tick. */
-bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
+static inline bool is_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now), beat = hp3_out_beat(o);
 
@@ -39,25 +39,32 @@ bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 	return silent < HP3_SPRAY_TRUST * beat && t->now - o->yes_to < BOUND * beat;
 }
 
+bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	return is_trusted(t, o);
+}
+
 /*
  * One late packet keeps all packets behind it in the peer's resequencer, which has limited room in
  * packets and bytes. PSNs of a READ wait for responses, not there. True: all but one `part` of that
  * is in flight.
  */
-static bool is_full(const struct hp3_engine *e, const struct hp3_flow *f,
-	const struct hp3_spray_out *o, uint32_t part)
+static inline __attribute__((always_inline)) bool is_full(const struct hp3_engine *e,
+	const struct hp3_flow *f, const struct hp3_spray_out *o, uint32_t part)
 {
-	uint32_t room = o->room != 0 ? o->room : hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
+	int32_t in_flight = hp3_psn_diff(f->stream.nxt, f->stream.una);
+	uint32_t room;
 
+	if (in_flight <= (int32_t)LEAST_ROOM)
+		return false;
+	room = o->room != 0 ? o->room : hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
 #ifdef HP3_BREAK_SPRAY_FULL
 	return false;
 #endif
 #ifdef HP3_BREAK_SPRAY_ROOM
 	room = hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
 #endif
-	return !(f->flags & HP3_FF_READS) &&
-	       hp3_psn_diff(f->stream.nxt, f->stream.una) >
-		       (int32_t)hp3_max_u32(room - room / part, LEAST_ROOM);
+	return !(f->flags & HP3_FF_READS) && in_flight > (int32_t)(room - room / part);
 }
 
 /*
@@ -70,7 +77,7 @@ static bool is_caught_up(
 {
 	return !o->blind && hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
 	       (o->state == HP3_SPRAY_ENDING ? (f->watch & HP3_FW_SURE) != 0
-					     : o->heard > o->narrowed && hp3_out_trusted(t, o) &&
+					     : o->heard > o->narrowed && is_trusted(t, o) &&
 						       !is_full(t->e, f, o, 2));
 }
 
@@ -133,33 +140,47 @@ static bool is_told(const struct hp3_spray_out *o, const struct hp3_view *v)
 	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
 }
 
-bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o)
+static inline __attribute__((always_inline)) bool may_spread(
+	struct hp3_turn *t, struct hp3_spray_out *o)
 {
-	struct hp3_spread_params params = hp3_spread_params_of(t->e);
-	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
+	const struct hp3_spraying *s = t->e->spraying;
+	struct hp3_spray_peer *peer = &s->peer[o->peer];
 	enum hp3_spray_may may;
 
-	if (!o->chosen && hp3_spread_choose(&peer->spread, &params, t->now) && hp3_out_differ(t, o))
+	if (!o->chosen && hp3_spread_choose(&peer->spread, &s->spread, t->now) &&
+		hp3_out_differ(t, o))
 		return false;
+	if (hp3_spray_rounds_are_over(t->e, peer))
+		return true;
 	may = hp3_spray_rounds_may(t, o);
 	if (may == HP3_SPRAY_DIFFER)
 		hp3_out_differ(t, o);
 	return may == HP3_SPRAY_MAY;
 }
 
-void hp3_out_spread(
+bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	return may_spread(t, o);
+}
+
+static inline __attribute__((always_inline)) void spread(
 	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
 {
-	struct hp3_spread_params params = hp3_spread_params_of(t->e);
-	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
-	uint32_t lane;
+	const struct hp3_spraying *s = t->e->spraying;
+	struct hp3_spray_peer *peer = &s->peer[o->peer];
+	uint32_t lane, random = (uint32_t)(hp3_random(&t->e->rng) >> 32);
 
 	o->chosen = true;
-	lane = hp3_spread_lane(
-		&peer->spread, &params, (uint32_t)(hp3_random(&t->e->rng) >> 32), t->now);
+	lane = hp3_spread_lane(&peer->spread, &s->spread, random, t->now);
 	vd->sport = (uint16_t)(peer->base | lane);
 	hp3_port_log_put(&o->log, psn, vd->sport);
 	t->e->stats.sprayed++;
+}
+
+void hp3_out_spread(
+	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
+{
+	spread(t, o, psn, vd);
 }
 
 /*
@@ -185,8 +206,33 @@ static bool is_held_for_spray(const struct hp3_engine *e, const struct hp3_flow 
 	return f->state == HP3_RFR_DRAINING && e->moves[f->slot].errand.cause == HP3_CAUSE_SPRAY;
 }
 
+/* Applies what the packet shows to the agreement. False: it takes the port in use. */
+static __attribute__((noinline)) bool agreement_stands(struct hp3_turn *t, const struct hp3_flow *f,
+	struct hp3_spray_out *o, const struct hp3_view *v)
+{
+	if (o->start != HP3_NO_PSN) {
+		starts(t, o, v);
+		if (!(f->watch & HP3_FW_SPRAY))
+			return false;
+	}
+	if (!is_told(o, v) && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
+		return false;
+	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o, v->psn))
+		return false;
+	if (!is_trusted(t, o))
+		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
+	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) &&
+		is_caught_up(t, f, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
+		return false;
+#ifdef HP3_BREAK_SPRAY_UNASKED
+	if (o->state == HP3_SPRAY_ASKING)
+		o->state = HP3_SPRAY_SPRAYING;
+#endif
+	return true;
+}
+
 /* A packet of a queue pair with an agreement, or with an ASK. */
-static void agreed_leaves(
+static inline void agreed_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -195,28 +241,15 @@ static void agreed_leaves(
 	measure(t->e, o, &pkt->v);
 	if (o->large)
 		o->large_at = t->now;
-	if (o->start != HP3_NO_PSN) {
-		starts(t, o, &pkt->v);
-		if (!(f->watch & HP3_FW_SPRAY))
-			return;
-	}
-	if (!is_told(o, &pkt->v) && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
+	if (HP3_UNLIKELY(o->state != HP3_SPRAY_SPRAYING || o->start != HP3_NO_PSN ||
+			 (f->flags & HP3_FF_WENT_BACK) || !is_told(o, &pkt->v) ||
+			 !is_trusted(t, o)) &&
+		!agreement_stands(t, f, o, &pkt->v))
 		return;
-	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o, pkt->v.psn))
-		return;
-	if (!hp3_out_trusted(t, o))
-		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
-	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) &&
-		is_caught_up(t, f, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
-		return;
-#ifdef HP3_BREAK_SPRAY_UNASKED
-	if (o->state == HP3_SPRAY_ASKING)
-		o->state = HP3_SPRAY_SPRAYING;
-#endif
 	if (vd->kind == HP3_PASS || is_held_for_spray(t->e, f))
 		hp3_port_log_put(&o->log, pkt->v.psn, vd->sport);
 	if (is_fenced(o, vd) || o->state != HP3_SPRAY_SPRAYING || !o->large ||
-		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING || !hp3_out_may_spread(t, o))
+		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING || !may_spread(t, o))
 		return;
 	if (is_full(t->e, f, o, 16)) {
 		hp3_out_input(t, o, HP3_SPRAY_IN_FULL);
@@ -226,7 +259,7 @@ static void agreed_leaves(
 		vd->flags |= HP3_SET_ACKREQ;
 	if (o->run_from == HP3_NO_PSN)
 		o->run_from = pkt->v.psn;
-	hp3_out_spread(t, o, pkt->v.psn, vd);
+	spread(t, o, pkt->v.psn, vd);
 }
 
 void hp3_spray_leaves(

@@ -55,6 +55,16 @@ void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
 /* Is the newest YES recent, and the message that it answers? */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
+/*
+ * Is no comparison of EVs wanted before packets leave by several? Mode auto: a round at set-up has
+ * compared them.
+ */
+static inline bool hp3_spray_rounds_are_over(
+	const struct hp3_engine *e, const struct hp3_spray_peer *peer)
+{
+	return e->cfg.spray.mode != HP3_SPRAY_AUTO ||
+	       (peer->asked == 0 && peer->spread.known == hp3_spread_all(&e->spraying->spread));
+}
 /* May packets leave by several EVs now? If not, the agreement may have ended. */
 bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o);
 /* Sends the packet by one of the EVs. */

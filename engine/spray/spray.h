@@ -48,14 +48,17 @@ struct hp3_spray_out {
 	bool reads; /* about READ responses */
 	bool fence; /* the next packet takes the port in use */
 	bool blind; /* the flow was unpaired: only time shows what has arrived */
+	uint16_t room; /* packets that the peer can hold, by its YES; 0: not stated */
 	uint32_t so_far; /* bytes of the current message that have left */
 	uint32_t start; /* set-up: first PSN of the agreement; else HP3_NO_PSN */
+	/* Keep-alive interval (us): confirmed by the peer; stated to the peer. The shorter one
+	 * counts. */
+	uint32_t beat_us, stated_us;
 	uint32_t flow;
 	uint32_t number; /* of the agreement; grows, compared as int32_t */
 	uint32_t turn, answered; /* turn of the newest message to the peer; of the newest answer */
 	uint16_t at; /* index in hp3_spraying.outs */
 	uint16_t quota; /* the peer's: index in hp3_spraying.quotas */
-	uint16_t room; /* packets that the peer can hold, by its YES; 0: not stated */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after spraying began */
 	uint32_t behind; /* NARROW, ENDING: packets before this PSN may have taken any EV */
 	/* READ responses: QPN of the local queue pair that the peer reads from; PSNs that it asked
@@ -67,15 +70,15 @@ struct hp3_spray_out {
 	uint64_t narrowed; /* NARROW, ENDING: since when */
 	uint64_t beat_at; /* time of the next keep-alive */
 	uint64_t began;
-	/* Keep-alive interval (us): confirmed by the peer; stated to the peer. The shorter one
-	 * counts. */
-	uint32_t beat_us, stated_us;
 	/* The PSN that the peer asked about last (MISSING), or HP3_NO_PSN; the port that this PSN
 	 * left from. */
 	uint32_t missing;
 	uint16_t missing_port;
 	struct hp3_port_log log;
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct hp3_spray_out, stated_us) + sizeof(uint32_t) <= 64,
+	"what each packet needs is in the first cache line");
 
 #define HP3_SPRAY_EARLY HP3_OWED
 
@@ -199,6 +202,10 @@ struct hp3_spray_peer {
 #define HP3_SPRAY_LISTS 10u
 
 struct hp3_spraying {
+	/* of the policy (hp3_spray_reconfigured()) */
+	struct hp3_spread_params spread;
+	struct hp3_reseq_params reseq;
+	uint64_t pulse;
 	struct hp3_spray_out *out;
 	struct hp3_spray_in *in; /* as many as `out` */
 	struct hp3_spray_peer *peer; /* HP3_SPRAY_WAYS times `sets` */
@@ -246,7 +253,10 @@ static inline uint32_t hp3_spray_peers(uint32_t flows)
 
 /* Sets up the tables in `memory`. Their deadlines cover all records. */
 void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory);
-struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e);
+static inline struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)
+{
+	return e->spraying->spread;
+}
 /* Applies a changed policy. */
 void hp3_spray_reconfigured(struct hp3_engine *e);
 /* Makes all agreements due, after a change of the policy or of what is allowed. */
@@ -268,7 +278,13 @@ static inline uint16_t hp3_spray_room(uint64_t bytes, uint32_t pmtu_log2)
 	return (uint16_t)hp3_min_u64(HP3_RESEQ_WINDOW - 1, bytes / packet);
 }
 
-uint64_t hp3_spray_pulse(const struct hp3_engine *e);
+/*
+ * While packets are held, the engine has to be called this often, to detect when it is descheduled.
+ */
+static inline uint64_t hp3_spray_pulse(const struct hp3_engine *e)
+{
+	return e->spraying->pulse;
+}
 void hp3_spray_slept(struct hp3_turn *t, uint64_t since);
 void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in);
 
