@@ -251,7 +251,8 @@ static void what_was_marked_is_not_picked(void **state)
 	reply(0xc001, 100 * US, false, 50 * MS);
 	hp3_paths_spoil(&table, hp3_paths_get(&table, 0xc001, 0, 50 * MS));
 	assert_int_equal(hp3_paths_pick(&table, 0, &port, 50 * MS), -ENOENT);
-	assert_int_equal(hp3_paths_quality(&table, hp3_paths_get(&table, 0xc001, 0, 50 * MS), 50 * MS),
+	assert_int_equal(
+		hp3_paths_quality(&table, hp3_paths_get(&table, 0xc001, 0, 50 * MS), 50 * MS),
 		HP3_QUALITY_GOOD);
 	reply(0xc001, 100 * US, false, 51 * MS);
 	assert_int_equal(hp3_paths_pick(&table, 0, &port, 51 * MS), 0);
