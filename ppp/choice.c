@@ -196,7 +196,7 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	return r.n;
 }
 
-int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t now)
+int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *port, uint64_t now)
 {
 	uint32_t weights[HP3_PATHS], least = hp3_paths_least_rtt(t), best = UINT32_MAX;
 	int i;
@@ -206,7 +206,7 @@ int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t n
 		enum hp3_quality q = hp3_path_quality(t, p, least, now);
 
 		weights[e] = INELIGIBLE;
-		if (!own_port(t, e, qpn) || !p->rtt || p->spoilt || barred(q) ||
+		if (!own_port(t, e, qpn) || !p->rtt || (unspoilt && p->spoilt) || barred(q) ||
 			q == HP3_QUALITY_UNKNOWN)
 			continue;
 		weights[e] = hp3_paths_flows_on(t, p->id, qpn);

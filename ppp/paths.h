@@ -76,7 +76,7 @@ struct hp3_path {
 	uint16_t marked; /* share of marked replies in 1 / HP3_MARKED_ALL, smoothed by 1/8 */
 	uint16_t flows; /* our active flows on this entry */
 	uint8_t losses : 7; /* in separate windows since the last reply */
-	uint8_t spoilt : 1; /* a packet was marked before the last reply: not without probes */
+	uint8_t spoilt : 1; /* hp3_paths_spoil() */
 	/* exponents of the retry time and of lossy_ns; reset after a long time without either */
 	uint8_t failures : 4, relapses : 3;
 	uint8_t lossy : 1; /* retry_at is about LOSSY, not FAILED */
@@ -176,8 +176,8 @@ void hp3_paths_leave(struct hp3_paths *t, int index); /* negative: no effect */
 void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, uint64_t now);
 
 /*
- * A packet of a queue pair on this entry was marked, however few: hp3_paths_pick() leaves it out
- * until the next reply.
+ * A packet of a queue pair on this entry was marked. hp3_paths_pick() can leave the entry out,
+ * until a reply without a mark.
  */
 void hp3_paths_spoil(struct hp3_paths *t, int index);
 
@@ -208,11 +208,11 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	unsigned k, uint64_t now);
 
 /*
- * A good path without probes: a random one, with the same weights, among known good paths without
- * a marked packet whose RTT is within `equal` percent of the best. -ENOENT: none is known. If a
- * queue pair that met another one is followed by the next on the same port, both would meet again.
+ * A good path without probes: a random one, with the same weights, among known good paths whose RTT
+ * is within `equal` percent of the best. -ENOENT: none is known. unspoilt: without marked packets.
+ * If a queue pair that met another one is followed by the next on the same port, both meet again.
  */
-int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, uint16_t *port, uint64_t now);
+int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *port, uint64_t now);
 
 /* Our active flows on the path of (port, qpn). */
 uint32_t hp3_paths_used(const struct hp3_paths *t, uint16_t port, uint32_t qpn);

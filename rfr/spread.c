@@ -105,7 +105,9 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 			continue; /* too early to decide */
 		n++;
 		*(answered ? &slow : &silent_slow) += percent > p->alike;
-		*(answered ? &far : &silent_far) += percent > FAR * p->alike;
+		/* a mark is a queue, and says nothing about the path */
+		*(answered ? &far : &silent_far) +=
+			percent > FAR * p->alike && s->rtt[i] != UINT32_MAX;
 		*(percent > p->alike ? &bad : &good) |= 1ull << i;
 		silent |= (uint64_t)!answered << i;
 	}

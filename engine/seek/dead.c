@@ -125,7 +125,8 @@ static bool is_known_dead(struct hp3_turn *t, uint32_t flow, uint16_t *port)
 
 	return f->path != HP3_NO_PATH &&
 	       hp3_paths_quality(paths, (int)f->path, t->now) == HP3_QUALITY_FAILED &&
-	       hp3_paths_pick(paths, f->rqpn, port, t->now) == 0 && *port != hp3_flow_port(f);
+	       hp3_paths_pick(paths, f->rqpn, false, port, t->now) == 0 &&
+	       *port != hp3_flow_port(f);
 }
 
 static bool is_watch(const struct hp3_move *m)

@@ -91,7 +91,7 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 	if (m == NULL)
 		return;
 	if (!hp3_counts_tell(t->e, f->pair) &&
-		hp3_paths_pick(hp3_paths_of(t->e, f->pair), f->rqpn, &port, t->now) == 0) {
+		hp3_paths_pick(hp3_paths_of(t->e, f->pair), f->rqpn, true, &port, t->now) == 0) {
 		settle(t, flow, port);
 		return;
 	}

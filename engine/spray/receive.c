@@ -105,8 +105,9 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 
 /*
  * The packet must not overtake held packets. The RNIC gets a copy of a packet behind the gap now.
- * Later would be too late: the missing packet may be the next one, and if nothing comes behind the
- * dropped one, the RNIC never asks for that.
+ * At the next tick, the missing packet may have filled the gap. If the dropped packet was the last
+ * one, the RNIC would not ask for it then. The copy must not overtake packets that this call hands
+ * over. While packets may lie unread, the tick decides.
  */
 static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct hp3_verdict *vd)
 {
@@ -114,7 +115,8 @@ static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct 
 	if (in->reseq.told)
 		return;
 	hp3_reseq_lost(&in->reseq);
-	hp3_in_late(t, in);
+	if (t->acts->n == 0 && !t->e->spraying->unread)
+		hp3_in_late(t, in);
 }
 
 /*

@@ -80,7 +80,7 @@ static void an_empty_table_explores(void **state)
 	uint16_t ports[4];
 
 	assert_int_equal(hp3_paths_candidates(&table, 0, 0xc000, ports, 4, MS), 4);
-	assert_int_equal(hp3_paths_pick(&table, 0, ports, MS), -ENOENT);
+	assert_int_equal(hp3_paths_pick(&table, 0, true, ports, MS), -ENOENT);
 }
 
 /* With 8 known paths there are 7 candidates at most, all different; the rest is not made up. */
@@ -158,7 +158,7 @@ static void never_a_failed_path(void **state)
 			assert_int_equal(n, 7 - failed);
 			for (unsigned i = 0; i < n; i++)
 				assert_true(hp3_paths_id(&table, ports[i], 0) > failed);
-			assert_int_equal(hp3_paths_pick(&table, 0, &port, now), 0);
+			assert_int_equal(hp3_paths_pick(&table, 0, true, &port, now), 0);
 			assert_int_equal(hp3_paths_id(&table, port, 0), 0);
 		}
 	}
@@ -193,7 +193,7 @@ static void flows_of_one_host_spread(void **state)
 	for (unsigned i = 0; i < HOST_FLOWS; i++) {
 		uint16_t port;
 
-		assert_int_equal(hp3_paths_pick(&table, 0, &port, MS), 0);
+		assert_int_equal(hp3_paths_pick(&table, 0, true, &port, MS), 0);
 		assert_true(hp3_paths_enter(&table, port, 0, MS) >= 0);
 	}
 	for (uint32_t id = 0; id < 8; id++) {
@@ -218,7 +218,7 @@ static void weights_of_choice(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		hp3_paths_enter(&table, i < 1 ? 0xc002 : 0xc001, 0, MS);
 	for (unsigned i = 0; i < 10000; i++) {
-		assert_int_equal(hp3_paths_pick(&table, 0, &port, MS), 0);
+		assert_int_equal(hp3_paths_pick(&table, 0, true, &port, MS), 0);
 		hits += port == 0xc001;
 	}
 	assert_in_range(hits, 1850, 2150);
@@ -236,11 +236,11 @@ static void picks_are_fresh_good_and_near_the_best(void **state)
 	reply(0xc004, 100 * US, true, 50 * MS);
 	reply(0xc005, 0, false, 50 * MS); /* never timed */
 	for (unsigned i = 0; i < 200; i++) {
-		assert_int_equal(hp3_paths_pick(&table, 0, &port, 50 * MS), 0);
+		assert_int_equal(hp3_paths_pick(&table, 0, true, &port, 50 * MS), 0);
 		seen |= 1u << (port - 0xc000);
 	}
 	assert_int_equal(seen, 1u << 1 | 1u << 2);
-	assert_int_equal(hp3_paths_pick(&table, 0, &port, 151 * MS), -ENOENT);
+	assert_int_equal(hp3_paths_pick(&table, 0, true, &port, 151 * MS), -ENOENT);
 }
 
 /* One marked packet is enough, until a reply without a mark. Rounds may still probe the port. */
@@ -250,12 +250,13 @@ static void what_was_marked_is_not_picked(void **state)
 
 	reply(0xc001, 100 * US, false, 50 * MS);
 	hp3_paths_spoil(&table, hp3_paths_get(&table, 0xc001, 0, 50 * MS));
-	assert_int_equal(hp3_paths_pick(&table, 0, &port, 50 * MS), -ENOENT);
+	assert_int_equal(hp3_paths_pick(&table, 0, true, &port, 50 * MS), -ENOENT);
+	assert_int_equal(hp3_paths_pick(&table, 0, false, &port, 50 * MS), 0);
 	assert_int_equal(
 		hp3_paths_quality(&table, hp3_paths_get(&table, 0xc001, 0, 50 * MS), 50 * MS),
 		HP3_QUALITY_GOOD);
 	reply(0xc001, 100 * US, false, 51 * MS);
-	assert_int_equal(hp3_paths_pick(&table, 0, &port, 51 * MS), 0);
+	assert_int_equal(hp3_paths_pick(&table, 0, true, &port, 51 * MS), 0);
 	assert_int_equal(port, 0xc001);
 }
 
@@ -339,12 +340,12 @@ static void lossy_paths_are_the_last_resort(void **state)
 		assert_int_equal(n, 2);
 		for (unsigned i = 0; i < n; i++)
 			assert_in_range(hp3_paths_id(&table, ports[i], 0), 1, 2);
-		assert_int_equal(hp3_paths_pick(&table, 0, &port, MS), 0);
+		assert_int_equal(hp3_paths_pick(&table, 0, true, &port, MS), 0);
 		assert_in_range(hp3_paths_id(&table, port, 0), 0, 2);
 	}
 	for (uint32_t id = 0; id < 3; id++)
 		hp3_paths_lossy(&table, entry(port_of(id), MS), MS);
-	assert_int_equal(hp3_paths_pick(&table, 0, &port, MS), -ENOENT);
+	assert_int_equal(hp3_paths_pick(&table, 0, true, &port, MS), -ENOENT);
 	n = hp3_paths_candidates(&table, 0, port_of(0), ports, 6, MS);
 	assert_int_equal(n, 6);
 	for (unsigned i = 0; i < n; i++)

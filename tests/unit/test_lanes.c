@@ -144,6 +144,15 @@ static void far_slower_ones_are_no_queue(void **state)
 	assert_true(hp3_spread_choose(&s, &params, now));
 }
 
+/* A mark is a queue: such EVs rest, and paths may be alike. */
+static void marked_ones_are_no_difference(void **state)
+{
+	for (uint32_t i = 0; i < 5; i++)
+		answers(i, i < 3 ? UINT32_MAX : 10 * US);
+	assert_false(hp3_spread_choose(&s, &params, now));
+	assert_true((taken() & 0x07) == 0);
+}
+
 /* Told of once, lanes may have had a queue; more than half of them again, and paths differ. */
 static void who_is_told_of_again_differs(void **state)
 {
@@ -300,6 +309,7 @@ int main(void)
 		cmocka_unit_test_setup(one_that_is_slow_rests, begin),
 		cmocka_unit_test_setup(who_does_not_answer_is_slow, begin),
 		cmocka_unit_test_setup(far_slower_ones_are_no_queue, begin),
+		cmocka_unit_test_setup(marked_ones_are_no_difference, begin),
 		cmocka_unit_test_setup(who_is_told_of_again_differs, begin),
 		cmocka_unit_test_setup(old_answers_say_nothing, begin),
 		cmocka_unit_test_setup(a_good_answer_is_taken_where_no_lane_is_left, begin),
