@@ -13,7 +13,7 @@
 #define BEAT_NS 1000000000u /* so that a slow machine hears none late */
 #define PMTU    10u /* log2 */
 #define LARGE   (1u << 30)
-#define ROOM    2032u /* as hp3d states it */
+#define ROOM    2047u /* as hp3d states it by default */
 #define SHOWN   4u /* READ responses that show that a READ is large */
 
 void load_spray_config(struct hp3_config *cfg, enum load_mode mode)

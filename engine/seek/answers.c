@@ -53,16 +53,15 @@ static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
 }
 
 /*
- * The answer came after the end of its round, so it does not decide about that. But if a queue is
- * longer than the rounds' time-out, all answers are late, and such a peer runs hp3d. It also shows
- * how long the EV takes: a round at set-up ends with the first good answers, others come soon
- * after. The slot keeps its latest round until another flow takes it.
+ * The answer came after the end of its round, so the round's result stays. But if a queue is longer
+ * than the rounds' time-out, all answers are late, and such a peer runs hp3d. A late answer also
+ * shows how long its EV takes: a round at set-up ends with the first good answers, and others
+ * arrive soon after. The slot keeps its latest round until another flow takes it.
  */
 static bool too_late(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now)
 {
 	uint32_t slot = hp3_probe_slot(id);
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
-
 	struct hp3_probe *p;
 	uint64_t rtt;
 

@@ -79,8 +79,6 @@ enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spr
 {
 	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
 
-	if (hp3_spray_rounds_are_over(t->e, peer))
-		return HP3_SPRAY_MAY;
 #ifdef HP3_BREAK_SPRAY_UNCOMPARED
 	peer->spread.known = hp3_spread_all(&t->e->spraying->spread);
 	return HP3_SPRAY_MAY;

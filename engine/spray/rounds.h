@@ -58,8 +58,8 @@ bool hp3_spray_rounds_may_ask(const struct hp3_engine *e);
  */
 void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
- * May a packet take one of several EVs? MAY_NOT: it takes the port in use. DIFFER: so it does,
- * because paths differ.
+ * May a packet take one of several EVs? Call it unless hp3_spray_rounds_are_over(). MAY_NOT: it
+ * takes the port in use. DIFFER: so it does, because paths differ.
  */
 enum hp3_spray_may { HP3_SPRAY_MAY, HP3_SPRAY_MAY_NOT, HP3_SPRAY_DIFFER };
 enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spray_out *o);
