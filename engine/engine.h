@@ -13,7 +13,9 @@
  * For a burst: call hp3_see_burst(), then hp3_burst() until it has handled all packets. For a
  * single packet: parse it, then call hp3_find_burst(), then hp3_tx() or hp3_rx(). In both cases
  * carry out the actions first, then the verdict: a RELEASE must leave before the packet in hand.
- * The exception is DELIVER, which goes to the RNIC behind the packet in hand.
+ * The exceptions are DELIVER and SHOW, which go to the RNIC behind the packet in hand:
+ * hp3_act_follows(). In all other respects, and after a call without a packet in hand, the order of
+ * actions is that of the list.
  */
 #include <stddef.h>
 #include "cc/dcqcn.h"
@@ -277,7 +279,9 @@ enum hp3_act_kind {
 	 * *behind* the packet in hand (`held` as for RELEASE). */
 	HP3_ACT_DELIVER,
 	/* Pass a copy of packet `held` to the local RNIC, so that the RNIC sends a NAK for the gap
-	 * before it. The packet stays held. Without memory for a copy: do nothing. */
+	 * before it: *behind* the packet in hand and DELIVERs listed before. The packet stays held,
+	 * until a later action of the list (no DISCARD if there is a packet in hand) or call names
+	 * it. Without memory for a copy: do nothing. */
 	HP3_ACT_SHOW,
 	/* send a trace of the flow on `port`; report its outcome with hp3_hop_told() */
 	HP3_ACT_TRACE,
@@ -317,6 +321,12 @@ struct hp3_act {
 		struct hp3_act_agree agree; /* AGREE */
 	};
 };
+
+/* Carry it out behind the packet in hand, if there is one. */
+static inline bool hp3_act_follows(const struct hp3_act *a)
+{
+	return a->kind == HP3_ACT_DELIVER || a->kind == HP3_ACT_SHOW;
+}
 
 /*
  * Handles of held packets are below this. There is one more than packets that can be held, so that

@@ -257,7 +257,6 @@ static void forget(void)
 	forgotten = true;
 	hp3_qp(w.host[A].e, &ev, spray_clock(&w, A), &acts);
 	spray_carry_out(&w, A, &acts);
-	spray_behind(&w, A, &acts);
 	spray_announce(&w);
 }
 

@@ -173,7 +173,6 @@ static void hear(struct world *w, unsigned at, const struct pair_message *m)
 		hp3_peer_report(e, &ends, m->id, now, &acts);
 	}
 	spray_carry_out(w, at, &acts);
-	spray_behind(w, at, &acts);
 }
 
 /* One that is no more remembered is lost. */

@@ -92,6 +92,7 @@ struct host {
 	uint32_t nheld;
 	struct packet replaced; /* the newest one that was given up (payload 0: none) */
 	struct held_since replaced_since;
+	struct packet shown; /* of the actions in hand, the newest (payload 0: none) */
 	uint64_t spared; /* in all: it stood still, or its port did */
 	uint32_t stops; /* how often */
 	uint64_t into, out; /* the newest packet to the RNIC, and from it, arrives */
@@ -209,9 +210,8 @@ void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word);
 void spray_at(struct world *w, uint64_t t, struct event e);
 void spray_request(struct world *w, struct packet k); /* the requester emits it */
 void spray_reply(struct world *w, struct packet k); /* the responder does */
+/* Of a call without a packet in hand. */
 void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts);
-
-void spray_behind(struct world *w, unsigned at, const struct hp3_acts *acts);
 void spray_tick(struct world *w, unsigned at); /* when it is due */
 void spray_wake(struct world *w, unsigned at);
 void spray_restart(struct world *w, unsigned at);

@@ -104,7 +104,6 @@ static void bring_home(struct world *w, unsigned at)
 			continue;
 		hp3_command(e, &cmd, spray_clock(w, at), &acts);
 		spray_carry_out(w, at, &acts);
-		spray_behind(w, at, &acts);
 	}
 }
 
@@ -127,7 +126,7 @@ static bool has_left(struct world *w, unsigned at)
 	do
 		acts.n = 0;
 	while (hp3_spray_abandon(h->e, spray_clock(w, at), &acts) &&
-		(spray_carry_out(w, at, &acts), spray_behind(w, at, &acts), true));
+		(spray_carry_out(w, at, &acts), true));
 	CHECK(w, h->nheld == 0, "host %u leaves, and keeps %u packets", at, h->nheld);
 	return true;
 }

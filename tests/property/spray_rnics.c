@@ -126,7 +126,6 @@ void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind
 	memcpy(ev.remote, address[!at], 4);
 	hp3_qp(w->host[at].e, &ev, spray_clock(w, at), &acts);
 	spray_carry_out(w, at, &acts);
-	spray_behind(w, at, &acts);
 }
 
 void spray_announce(struct world *w)

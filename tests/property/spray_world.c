@@ -72,6 +72,17 @@ static void judge_hold(struct world *w, const struct host *h, uint32_t i)
 		k->qp, k->psn, (unsigned long long)(w->now - until) / US);
 }
 
+/* A copy passes nothing that the engine hands over in the same call, but ACKs. */
+static void judge_shown(struct world *w, const struct host *h, const struct packet *k)
+{
+	const struct packet *s = &h->shown;
+
+	if (s->payload == 0 || s->qp != k->qp || s->life != k->life || k->opcode == HP3_OP_RC_ACK)
+		return;
+	CHECK(w, s->damaged || k->damaged || s->psn <= k->psn,
+		"queue pair %u: PSN %u is handed over behind a copy of %u", k->qp, k->psn, s->psn);
+}
+
 /* Packets that the engine gives back: to the network (RELEASE), to the RNIC (DELIVER), to nobody.
  */
 static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
@@ -85,6 +96,7 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 		h->nheld--;
 		if (a->kind == HP3_ACT_DELIVER) {
 			judge_hold(w, h, i);
+			judge_shown(w, h, &h->held[i]);
 			into_rnic(w, at, &h->held[i]);
 		} else if (a->kind == HP3_ACT_DISCARD) {
 			h->replaced = h->held[i];
@@ -96,12 +108,20 @@ static void give_back(struct world *w, unsigned at, const struct hp3_act *a)
 	}
 }
 
+/*
+ * An RNIC that is no time away replies to a DELIVER before the rest of the list is carried out, and
+ * the engine may give the packet away for that reply. No caller of the engine does so otherwise.
+ */
 static void show(struct world *w, unsigned at, uint32_t number)
 {
 	struct packet copy = w->host[at].held[number];
+	bool is_held = w->host[at].is_held[number];
 
-	CHECK(w, w->host[at].is_held[number], "packet %u is shown, and not held", number);
+	CHECK(w, is_held || w->p.rnic_us == 0, "packet %u is shown, and not held", number);
+	if (!is_held)
+		return;
 	copy.copy = true;
+	w->host[at].shown = copy;
 	into_rnic(w, at, &copy);
 }
 
@@ -117,33 +137,45 @@ void spray_wake(struct world *w, unsigned at)
 	spray_at(w, due, (struct event){.kind = EV_TICK, .host = (uint8_t)at});
 }
 
-/* What comes behind the packet in hand is carried out by spray_behind(). */
+static void carry_out(struct world *w, unsigned at, const struct hp3_act *a)
+{
+	if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD || a->kind == HP3_ACT_DELIVER)
+		give_back(w, at, a);
+	else if (a->kind == HP3_ACT_AGREE)
+		spray_say(w, at, &a->agree);
+	else if (a->kind == HP3_ACT_SHOW)
+		show(w, at, a->held);
+	else if (a->kind == HP3_ACT_EVENT)
+		w->r.moves += a->event.type == HP3_EV_SWITCH;
+	else if (w->hooks != NULL)
+		w->hooks->on_act(w, at, a);
+	else if (a->kind == HP3_ACT_PROBE && w->p.automatic)
+		spray_probe(w, at, a);
+}
+
 void spray_carry_out(struct world *w, unsigned at, const struct hp3_acts *acts)
 {
-	for (uint32_t i = 0; i < acts->n; i++) {
-		const struct hp3_act *a = &acts->act[i];
-
-		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD)
-			give_back(w, at, a);
-		else if (a->kind == HP3_ACT_AGREE)
-			spray_say(w, at, &a->agree);
-		else if (a->kind == HP3_ACT_SHOW)
-			show(w, at, a->held);
-		else if (a->kind == HP3_ACT_EVENT)
-			w->r.moves += a->event.type == HP3_EV_SWITCH;
-		else if (w->hooks != NULL)
-			w->hooks->on_act(w, at, a);
-		else if (a->kind == HP3_ACT_PROBE && w->p.automatic)
-			spray_probe(w, at, a);
-	}
+	w->host[at].shown.payload = 0;
+	for (uint32_t i = 0; i < acts->n; i++)
+		carry_out(w, at, &acts->act[i]);
 	spray_wake(w, at);
 }
 
-void spray_behind(struct world *w, unsigned at, const struct hp3_acts *acts)
+/* Actions that come before the packet in hand, or behind it. */
+static void before(struct world *w, unsigned at, const struct hp3_acts *acts)
+{
+	w->host[at].shown.payload = 0;
+	for (uint32_t i = 0; i < acts->n; i++)
+		if (!hp3_act_follows(&acts->act[i]))
+			carry_out(w, at, &acts->act[i]);
+	spray_wake(w, at);
+}
+
+static void behind(struct world *w, unsigned at, const struct hp3_acts *acts)
 {
 	for (uint32_t i = 0; i < acts->n; i++)
-		if (acts->act[i].kind == HP3_ACT_DELIVER)
-			give_back(w, at, &acts->act[i]);
+		if (hp3_act_follows(&acts->act[i]))
+			carry_out(w, at, &acts->act[i]);
 }
 
 /* Another copy of the packet was given up for this one: both together are held for that long. */
@@ -190,7 +222,7 @@ static struct hp3_verdict passes(
 		hp3_rx_of_many(e, &pkt, now, &vd, acts); /* plain progress is taken unseen */
 	else
 		hp3_rx(e, &pkt, now, &vd, acts);
-	spray_carry_out(w, at, acts);
+	before(w, at, acts);
 	if (vd.kind == HP3_HOLD)
 		keep(w, at, vd.held, k);
 	if (vd.kind == HP3_HOLD && at == A && from == B)
@@ -208,7 +240,7 @@ static void reply_leaves(struct world *w, struct packet k)
 
 	CHECK(w, vd.kind == HP3_PASS, "a reply is kept");
 	spray_back(w, k, vd.sport); /* before what the RNIC answers to packets that follow */
-	spray_behind(w, B, &acts);
+	behind(w, B, &acts);
 }
 
 static void request_leaves(struct world *w, struct packet k)
@@ -217,7 +249,7 @@ static void request_leaves(struct world *w, struct packet k)
 	struct hp3_verdict vd = passes(w, A, A, &k, &acts);
 
 	CHECK(w, vd.kind != HP3_DROP, "a request vanishes at its sender");
-	spray_behind(w, A, &acts);
+	behind(w, A, &acts);
 	spray_ask_nak(w, k.qp);
 	k.ackreq |= (vd.flags & HP3_SET_ACKREQ) != 0;
 	if (vd.kind == HP3_PASS)
@@ -255,7 +287,7 @@ static void arrives(struct world *w, unsigned at, struct packet k)
 			spray_judge_room(w, at, &k);
 		into_rnic(w, at, &k);
 	}
-	spray_behind(w, at, &acts);
+	behind(w, at, &acts);
 	if (at == A)
 		spray_ask_nak(w, k.qp);
 }
@@ -269,7 +301,6 @@ void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word)
 		return;
 	hp3_agree_told(w->host[at].e, &ends, &word->what, spray_clock(w, at), &acts);
 	spray_carry_out(w, at, &acts);
-	spray_behind(w, at, &acts);
 }
 
 /* As hp3d's loop does (app/hp3d/lcores/loop.c). */
@@ -289,7 +320,6 @@ static void probed(struct world *w, unsigned at, uint32_t id)
 		return;
 	hp3_probe_reply(w->host[at].e, id, false, spray_clock(w, at), &acts);
 	spray_carry_out(w, at, &acts);
-	spray_behind(w, at, &acts);
 }
 
 void spray_tick(struct world *w, unsigned at)
@@ -307,7 +337,6 @@ void spray_tick(struct world *w, unsigned at)
 		acts.n = 0;
 		hp3_tick(w->host[at].e, spray_clock(w, at), &acts);
 		spray_carry_out(w, at, &acts);
-		spray_behind(w, at, &acts);
 	} while (acts.more);
 	for (uint32_t i = 0; at == A && i < w->p.qps; i++)
 		spray_ask_nak(w, i);

@@ -475,6 +475,59 @@ static void a_question_counts_for_the_burst_that_brings_it(void **state)
 	end(&c, &s);
 }
 
+/* Requests [from, to) arrive one by one, behind whatever is on its way to host 1. */
+static void come(const struct queue_pair *q, uint32_t from, uint32_t to)
+{
+	for (uint32_t psn = from; psn < to; psn++) {
+		append(q, HP3_OP_RC_WRITE_MIDDLE, psn);
+		hp3d_pipe_burst(
+			w.end[1].pipe, HP3_DIR_RX, w.end[1].in, (uint16_t)w.end[1].n, w.now);
+		w.end[1].n = 0;
+	}
+}
+
+/*
+ * Two requests are missing for as long as hp3d waits. The first arrives, and what waited for it
+ * leaves in two pieces. The call that releases the second piece also shows the RNIC the next gap.
+ */
+static void the_copy_behind_a_gap_passes_nothing(void **state)
+{
+	struct hp3d_pipe_counters c = {0};
+	struct hp3_stats s = {0};
+	const struct queue_pair q = {.lqpn = 0x5000, .rqpn = 0x25000, .psn = {700, 100}};
+	const struct hp3d_pipe_counters *at;
+
+	begin(1, HP3_CC_OFF);
+	at = hp3d_pipe_counters(w.end[1].pipe);
+	request(0, &w.qp[0]); /* tells how host 1 is addressed */
+	rte_pktmbuf_free_bulk(w.end[1].in, w.end[1].n);
+	w.end[1].n = 0;
+	n_came = 0;
+	hp3d_pipe_output(w.end[1].pipe, HP3_DIR_RX, note_rx, NULL);
+	tell_as(0, &q, HP3_QP_UP, HP3_TELLER_KERNEL, true);
+	hp3d_pipe_tick(w.end[0].pipe, w.now);
+	come(&q, 700, 701);
+	come(&q, 702, 800); /* 701 and 800 are missing */
+	come(&q, 801, 803);
+	assert_int_equal(n_came, 1);
+	for (uint32_t i = 0; i < 250 && at->shown == 0; i++) {
+		w.now += 10 * US;
+		hp3d_pipe_tick(w.end[1].pipe, w.now);
+	}
+	assert_int_equal(at->shown, 1);
+	assert_int_equal(n_came, 2);
+	assert_int_equal(came[1], 702);
+	come(&q, 701, 702);
+	assert_in_range(n_came, 4, 99); /* the first piece */
+	hp3d_pipe_tick(w.end[1].pipe, w.now + 1);
+	assert_int_equal(at->shown, 2);
+	assert_int_equal(n_came, 2 + 99 + 1);
+	for (uint32_t i = 0; i < 99; i++)
+		assert_int_equal(came[2 + i], 701 + i);
+	assert_int_equal(came[2 + 99], 801);
+	end(&c, &s);
+}
+
 static uint32_t keys_of(struct hp3d_pipe *p)
 {
 	struct hp3_keying_info info[2];
@@ -571,6 +624,7 @@ int main(void)
 		cmocka_unit_test(tables_are_all_there),
 		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
 		cmocka_unit_test(a_question_counts_for_the_burst_that_brings_it),
+		cmocka_unit_test(the_copy_behind_a_gap_passes_nothing),
 		cmocka_unit_test(a_host_that_only_replies_knows_its_peer),
 		cmocka_unit_test(a_tick_is_one_piece),
 		cmocka_unit_test(with_mode_spray_verbs_mode_starts),

@@ -96,19 +96,20 @@ static void obey(struct hp3d_pipe *p, const struct in_hand *hand)
 
 /*
  * Everything that the latest call of the engine left in p->acts, and nothing of it twice: actions
- * that come first, the verdict of the packet in hand (NULL: there is none), what follows that
- * packet. Every buffer that the engine gives back goes through here, whoever called the engine.
+ * that come first, the verdict of the packet in hand, what follows that packet. Without a packet in
+ * hand (NULL), all actions in the order of the list. Every buffer that the engine gives back goes
+ * through here, whoever called the engine.
  */
 static void carry_out(struct hp3d_pipe *p, const struct in_hand *hand, uint64_t now)
 {
 	for (uint32_t i = 0; i < p->acts.n; i++) {
-		if (p->acts.act[i].kind != HP3_ACT_DELIVER)
+		if (hand == NULL || !hp3_act_follows(&p->acts.act[i]))
 			hp3d_pipe_act(p, &p->acts.act[i], now);
 	}
 	if (hand != NULL)
 		obey(p, hand);
-	for (uint32_t i = 0; i < p->acts.n; i++) {
-		if (p->acts.act[i].kind == HP3_ACT_DELIVER)
+	for (uint32_t i = 0; hand != NULL && i < p->acts.n; i++) {
+		if (hp3_act_follows(&p->acts.act[i]))
 			hp3d_pipe_act(p, &p->acts.act[i], now);
 	}
 	p->acts.n = 0;
