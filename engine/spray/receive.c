@@ -106,8 +106,7 @@ static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, 
 /*
  * The packet must not overtake held packets. The RNIC gets a copy of a packet behind the gap now.
  * At the next tick, the missing packet may have filled the gap. If the dropped packet was the last
- * one, the RNIC would not ask for it then. The copy must not overtake packets that this call hands
- * over. While packets may lie unread, the tick decides.
+ * one, the RNIC would not ask for it then. While packets may lie unread, the tick decides.
  */
 static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct hp3_verdict *vd)
 {
@@ -115,7 +114,7 @@ static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct 
 	if (in->reseq.told)
 		return;
 	hp3_reseq_lost(&in->reseq);
-	if (t->acts->n == 0 && !t->e->spraying->unread)
+	if (!t->e->spraying->unread)
 		hp3_in_late(t, in);
 }
 

@@ -463,6 +463,27 @@ static void what_is_beyond_the_window_passes_none(void **state)
 	assert_int_equal(acts.act[0].count, 1);
 }
 
+/* ... also if the same call hands over packets: the copy is listed behind them. */
+static void what_is_beyond_the_next_gap_shows_that(void **state)
+{
+	struct hp3_verdict behind;
+
+	ready();
+	for (uint32_t i = 2; i < 51; i++)
+		assert_int_equal(comes(i, false).kind, HP3_HOLD);
+	behind = comes(52, false);
+	assert_int_equal(behind.kind, HP3_HOLD);
+	assert_int_equal(comes(1, false).kind, HP3_PASS);
+	assert_in_range(delivered(), 1, 48); /* the rest follows at the next call */
+	assert_int_equal(comes(60 + HP3_RESEQ_WINDOW, false).kind, HP3_DROP);
+	assert_int_equal(acts.n, 2);
+	assert_int_equal(acts.act[0].kind, HP3_ACT_DELIVER);
+	assert_int_equal(acts.act[1].kind, HP3_ACT_SHOW);
+	assert_int_equal(acts.act[1].held, behind.held);
+	assert_int_equal(comes(51, false).kind, HP3_PASS);
+	follow(1, behind.held);
+}
+
 /* Nothing is held: it passes, and the RNIC sees the gap by itself. */
 static void what_is_beyond_the_window_passes_alone(void **state)
 {
@@ -563,6 +584,7 @@ int main(void)
 		RIG_TEST(what_returns_moves_nothing_that_waits),
 		RIG_TEST(what_was_overtaken_on_its_path_is_lost),
 		RIG_TEST(what_is_beyond_the_window_passes_none),
+		RIG_TEST(what_is_beyond_the_next_gap_shows_that),
 		RIG_TEST(what_is_beyond_the_window_passes_alone),
 		RIG_TEST(what_finds_no_room_passes_none),
 		RIG_TEST(what_finds_no_room_passes_alone),
