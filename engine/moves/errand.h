@@ -92,6 +92,7 @@ struct hp3_errand_behind_drain {
 struct hp3_errand_setup {
 	uint8_t rounds; /* rounds so far */
 	bool found; /* the target answered an earlier round */
+	struct hp3_round earlier; /* the round before the newest: its answers may still come */
 };
 
 struct hp3_errand_message_start {

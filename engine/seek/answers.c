@@ -8,16 +8,14 @@
 #include "engine/spray/rounds.h"
 #include "engine/spray/spray.h"
 
-static bool is_of(const struct hp3_move *m, uint32_t id)
+static bool is_of(const struct hp3_round *r, uint32_t id)
 {
-	return m->errand.round.kind == HP3_PROBE_PEER && m->errand.round.id != 0 &&
-	       (id & ~(HP3_ROUND_PROBES - 1)) == m->errand.round.id;
+	return r->kind == HP3_PROBE_PEER && r->id != 0 && (id & ~(HP3_ROUND_PROBES - 1)) == r->id;
 }
 
 /* Is this the first answer to this probe? */
-static bool is_first(const struct hp3_move *m, uint32_t id)
+static bool is_first(const struct hp3_round *r, uint32_t id)
 {
-	const struct hp3_round *r = &m->errand.round;
 	uint32_t i = id & (HP3_ROUND_PROBES - 1);
 
 	return i < r->next && r->probe[i].state != HP3_PROBE_ANSWERED &&
@@ -30,7 +28,7 @@ static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
 
 	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot ||
-		m->errand.state == HP3_ERRAND_QUIET || !is_of(m, id))
+		m->errand.state == HP3_ERRAND_QUIET || !is_of(&m->errand.round, id))
 		return NULL;
 	return m;
 }
@@ -40,7 +38,7 @@ static const struct hp3_move *first_told(struct hp3_engine *e, uint32_t id)
 {
 	const struct hp3_move *m = move_of(e, id);
 
-	return m != NULL && is_first(m, id) ? m : NULL;
+	return m != NULL && is_first(&m->errand.round, id) ? m : NULL;
 }
 
 static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
@@ -52,27 +50,38 @@ static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	p->peer_plain = false;
 }
 
+/* The round of this probe, if the slot still has it: the newest, or at set-up the one before. */
+static struct hp3_round *round_of(struct hp3_errand *d, uint32_t id)
+{
+	if (is_of(&d->round, id))
+		return &d->round;
+	return d->kind == HP3_ERRAND_SETUP && d->setup.rounds > 1 && is_of(&d->setup.earlier, id)
+		       ? &d->setup.earlier
+		       : NULL;
+}
+
 /*
  * The answer came after the end of its round, so the round's result stays. But if a queue is longer
  * than the rounds' time-out, all answers are late, and such a peer runs hp3d. A late answer also
  * shows how long its EV takes: a round at set-up ends with the first good answers, and others
- * arrive soon after. The slot keeps its latest round until another flow takes it.
+ * arrive soon after, mostly when the next round has begun. The slot keeps its latest rounds until
+ * another flow takes it.
  */
 static bool too_late(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now)
 {
 	uint32_t slot = hp3_probe_slot(id);
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
+	struct hp3_round *r = m != NULL ? round_of(&m->errand, id) : NULL;
 	struct hp3_probe *p;
 	uint64_t rtt;
 
 	e->stats.probe_strays++;
-	if (m == NULL || !is_of(m, id) || !(e->flows[m->flow].flags & HP3_FF_USED) ||
-		!is_first(m, id))
+	if (r == NULL || !(e->flows[m->flow].flags & HP3_FF_USED) || !is_first(r, id))
 		return false;
-	p = &m->errand.round.probe[id & (HP3_ROUND_PROBES - 1)];
+	p = &r->probe[id & (HP3_ROUND_PROBES - 1)];
 	p->state = HP3_PROBE_LATE;
 	is_there(e, m->flow, now);
-	rtt = now - hp3_min_u64(m->errand.round.start + p->sent_ns, now);
+	rtt = now - hp3_min_u64(r->start + p->sent_ns, now);
 	if (took_ns != 0)
 		rtt = hp3_min_u64(rtt, took_ns);
 	if (e->spraying != NULL)
@@ -130,7 +139,7 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 	}
 	if (m == NULL)
 		return too_late(e, id, ce, took_ns, now);
-	first = is_first(m, id);
+	first = is_first(&m->errand.round, id);
 	e->stats.probe_replies++;
 	if (first)
 		is_there(e, m->flow, now);

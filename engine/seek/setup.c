@@ -50,6 +50,7 @@ static bool ask(struct hp3_turn *t, struct hp3_move *m)
 	what.rtt_ns = 0;
 	what.candidates = ports + 1;
 	what.n = n - 1;
+	m->errand.setup.earlier = m->errand.round;
 	if (!hp3_round_begin(t, m, &what))
 		return false;
 	m->errand.setup.rounds++;

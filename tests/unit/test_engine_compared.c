@@ -212,18 +212,24 @@ static void a_lane_that_set_up_missed_is_asked_again(void **state)
 	assert_int_equal(info(&q).lanes, 64);
 }
 
+static void answers_of(uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		probe_reply(i, false);
+}
+
 /*
- * A set-up with an agreement and one round of probes. `first` answers come after RTT and decide it,
- * the others `later`, without the `lost` ones. Then a large message begins.
+ * A set-up with an agreement and rounds of probes. In each, `first` answers come after RTT and
+ * decide it, the others `later`, without the `lost` ones. Then a large message begins.
  */
-static void set_up_answered(uint32_t first, uint64_t later, uint32_t lost)
+static void set_up_answered(uint32_t rounds, uint32_t first, uint64_t later, uint32_t lost)
 {
 	struct hp3_acts acts = {.n = 0};
 	struct hp3_ends ends;
 
 	configure(64);
 	rig.cfg.setup_probing = rig.cfg.spray.setup = true;
-	rig.cfg.setup_rounds = 1;
+	rig.cfg.setup_rounds = (uint8_t)rounds;
 	rig_configure();
 	q = make_qp(0);
 	ends = (struct hp3_ends){.local = q.local, .remote = q.remote};
@@ -234,13 +240,13 @@ static void set_up_answered(uint32_t first, uint64_t later, uint32_t lost)
 	ask.kind = HP3_AGREE_YES;
 	hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
 	assert_int_equal(state_of_flow(), HP3_SPRAY_SPRAYING);
-	rig.now += RTT;
-	for (uint32_t i = 0; i < first; i++)
-		hp3_probe_reply(rig.e, rig.probe_ids[i], false, rig.now, &acts);
-	pass_time(later);
-	assert_int_equal(stats()->placed, 1);
-	for (uint32_t i = first; i < ASKED - lost; i++)
-		hp3_probe_reply(rig.e, rig.probe_ids[i], false, rig.now, &acts);
+	for (uint32_t round = 0, at = 0; round < rounds; round++, at += ASKED) {
+		rig.now += RTT;
+		answers_of(at, at + first);
+		pass_time(later);
+		assert_int_equal(stats()->placed, round + 1 == rounds);
+		answers_of(at + first, at + ASKED - lost);
+	}
 	pass_time(4 * RTT);
 	leaves(HP3_OP_RC_WRITE_FIRST, 1u << 20);
 }
@@ -253,7 +259,16 @@ static int lanes_used(void)
 /* The decision of a set-up waits for the first answers alone. Those behind them count, too. */
 static void answers_behind_the_decision_count(void **state)
 {
-	set_up_answered(1, RTT / 4, 0);
+	set_up_answered(1, 1, RTT / 4, 0);
+	assert_in_range(lanes_used(), 32, 64);
+	assert_int_equal(stats()->sprays_differ, 0);
+}
+
+/* ... also when the next round has begun in the meantime. */
+static void answers_to_the_round_before_count(void **state)
+{
+	set_up_answered(2, 1, RTT / 4, 0);
+	assert_int_equal(rig.nprobes, 2 * ASKED);
 	assert_in_range(lanes_used(), 32, 64);
 	assert_int_equal(stats()->sprays_differ, 0);
 }
@@ -261,7 +276,7 @@ static void answers_behind_the_decision_count(void **state)
 /* One probe without an answer is a lost packet. Its EV is not used before it has answered. */
 static void one_lost_probe_is_no_difference(void **state)
 {
-	set_up_answered(3, RTT / 4, 1);
+	set_up_answered(1, 3, RTT / 4, 1);
 	assert_int_equal(lanes_of(400) >> (rig.probe_ports[ASKED - 1] ^ ask.port) & 1, 0);
 	assert_in_range(lanes_used(), 32, 63);
 	assert_int_equal(stats()->sprays_differ, 0);
@@ -270,7 +285,7 @@ static void one_lost_probe_is_no_difference(void **state)
 /* Two of four: paths differ, or are broken. */
 static void two_silent_paths_are(void **state)
 {
-	set_up_answered(2, RTT / 4, 2);
+	set_up_answered(1, 2, RTT / 4, 2);
 	assert_int_equal(lanes_used(), 1); /* the one chosen at set-up */
 	assert_int_equal(stats()->sprays_differ, 1);
 }
@@ -332,6 +347,7 @@ int main(void)
 		RIG_TEST(a_lane_that_is_late_is_not_used),
 		RIG_TEST(a_lane_that_set_up_missed_is_asked_again),
 		RIG_TEST(answers_behind_the_decision_count),
+		RIG_TEST(answers_to_the_round_before_count),
 		RIG_TEST(one_lost_probe_is_no_difference),
 		RIG_TEST(two_silent_paths_are),
 		RIG_TEST(one_path_where_paths_differ),
