@@ -19,7 +19,7 @@ POLICIES = [*[Policy(text, f"stellar-{name}", "stellar.paths") for text, name in
               (("OBS", "obs"), ("RR", "rr"), ("DWRR", "dwrr"), ("BestRTT", "bestrtt"), ("MP-RDMA", "mprdma"))],
             Policy("hp3-spray, random", "hp3-spray", "spray.paths", ["spray.policy=random"]),
             Policy("hp3-spray", "hp3-spray", "spray.paths"),
-            Policy("hp3, one path", "hp3", None), Policy("ECMP, one path", "ecmp", None)]
+            Policy("hp3", "hp3", None), Policy("ECMP, one path", "ecmp", None)]
 PERMUTATION = ["traffic.bytes=10000000"]
 CONNECTIONS = ["traffic.kind=connections", "traffic.bytes=10000000"]
 # One rail of the cluster, so that there is traffic on each link that may be drawn; chunks of 2 MB.

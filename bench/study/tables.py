@@ -90,8 +90,8 @@ def ratio_cell(ours, ecmp):
 def ratio(found):
     """Rows of hp3 with the RNICs' set-up and marks of all, by column."""
     ecmp = plan.ROWS[0]
-    ours = [row for row in plan.ROWS if row.lb in plan.OURS
-            and not {*plan.NO_WINDOW, *plan.ON_ACKS} & {*row.settings}]
+    ours = [plan.ROWS[1], *[row for row in plan.ROWS if row.lb in plan.OURS
+                            and not {*plan.NO_WINDOW, *plan.ON_ACKS} & {*row.settings}]]
     lines = []
     for _, column in all_columns():
         base = of_cell(found, column, ecmp)
@@ -102,22 +102,21 @@ def ratio(found):
 
 def costs(found):
     lines = []
-    for row in plan.ROWS:
-        for _, column in all_columns() if row.lb == "hp3" and row.settings == plan.MOVE else []:
+    for row in plan.HP3, plan.ONE_PATH:
+        for _, column in all_columns():
             results = of_cell(found, column, row).values()
             if not results:
                 continue
             total = {k: sum(r.get(k, 0) for r in results) for k in (
-                "reordered", "moves", "moves_wasted", "finished", "probe_bytes", "data_bytes",
-                "held_ns", "held_packets", "reports")}
-            lines.append(f"| {row.title} | {column.title} | {total['reordered']} "
+                "reordered", "naks", "moves", "moves_wasted", "finished", "probe_bytes", "data_bytes",
+                "held_ns", "held_packets")}
+            lines.append(f"| {row.title} | {column.title} | {total['reordered']} | {total['naks']} "
                          f"| {1000 * total['moves'] / total['finished']:.1f} "
                          f"| {100 * total['moves_wasted'] / max(1, total['moves']):.0f} "
                          f"| {100 * total['probe_bytes'] / total['data_bytes']:.2f} "
-                         f"| {total['held_ns'] / 1e3 / max(1, total['held_packets']):.1f} "
-                         f"| {total['reports']} |")
-    return frame("", ["", "reordered", "moves per 1,000 flows", "wasted %",
-                      "probes, % of bytes", "held us per packet held", "reports"], lines, True)
+                         f"| {total['held_ns'] / 1e3 / max(1, total['held_packets']):.1f} |")
+    return frame("", ["", "out of order", "NAKs", "moves per 1,000 flows", "wasted %",
+                      "probes, % of bytes", "held us per packet held"], lines, True)
 
 
 def variant_ratio(ecmp, ours):
