@@ -92,7 +92,13 @@ struct hp3_errand_behind_drain {
 struct hp3_errand_setup {
 	uint8_t rounds; /* rounds so far */
 	bool found; /* the target answered an earlier round */
-	struct hp3_round earlier; /* the round before the newest: its answers may still come */
+	/* the round before the newest, whose answers may still come */
+	struct {
+		uint8_t open; /* probes without an answer, a bit each */
+		uint16_t port[HP3_ROUND_PROBES];
+		uint32_t id; /* 0: there was none */
+		uint64_t start; /* all its probes left then */
+	} earlier;
 };
 
 struct hp3_errand_message_start {

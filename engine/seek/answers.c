@@ -50,42 +50,63 @@ static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	p->peer_plain = false;
 }
 
-/* The round of this probe, if the slot still has it: the newest, or at set-up the one before. */
-static struct hp3_round *round_of(struct hp3_errand *d, uint32_t id)
+/* A probe whose answer is late: its port, and when it left. */
+struct late {
+	uint16_t port;
+	uint64_t sent;
+};
+
+/* Of the newest round. False: it is not of that round, or was answered before. */
+static bool late_of_newest(struct hp3_round *r, uint32_t id, struct late *late)
 {
-	if (is_of(&d->round, id))
-		return &d->round;
-	return d->kind == HP3_ERRAND_SETUP && d->setup.rounds > 1 && is_of(&d->setup.earlier, id)
-		       ? &d->setup.earlier
-		       : NULL;
+	struct hp3_probe *p = &r->probe[id & (HP3_ROUND_PROBES - 1)];
+
+	if (!is_of(r, id) || !is_first(r, id))
+		return false;
+	p->state = HP3_PROBE_LATE;
+	*late = (struct late){p->port, r->start + p->sent_ns};
+	return true;
+}
+
+/* Of the round at set-up before the newest. */
+static bool late_of_earlier(struct hp3_errand *d, uint32_t id, struct late *late)
+{
+	uint32_t i = id & (HP3_ROUND_PROBES - 1);
+
+	if (d->kind != HP3_ERRAND_SETUP || d->setup.earlier.id == 0 ||
+		id - i != d->setup.earlier.id || !(d->setup.earlier.open >> i & 1))
+		return false;
+	d->setup.earlier.open &= (uint8_t) ~(1u << i);
+	*late = (struct late){d->setup.earlier.port[i], d->setup.earlier.start};
+	return true;
 }
 
 /*
  * The answer came after the end of its round, so the round's result stays. But if a queue is longer
  * than the rounds' time-out, all answers are late, and such a peer runs hp3d. A late answer also
  * shows how long its EV takes: a round at set-up ends with the first good answers, and others
- * arrive soon after, mostly when the next round has begun. The slot keeps its latest rounds until
- * another flow takes it.
+ * arrive soon after, mostly when the next round has begun. The slot keeps both rounds until another
+ * flow takes it.
  */
 static bool too_late(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now)
 {
 	uint32_t slot = hp3_probe_slot(id);
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
-	struct hp3_round *r = m != NULL ? round_of(&m->errand, id) : NULL;
-	struct hp3_probe *p;
+	struct late late;
 	uint64_t rtt;
 
 	e->stats.probe_strays++;
-	if (r == NULL || !(e->flows[m->flow].flags & HP3_FF_USED) || !is_first(r, id))
+	if (m == NULL || (!late_of_newest(&m->errand.round, id, &late) &&
+				 !late_of_earlier(&m->errand, id, &late)))
 		return false;
-	p = &r->probe[id & (HP3_ROUND_PROBES - 1)];
-	p->state = HP3_PROBE_LATE;
+	if (!(e->flows[m->flow].flags & HP3_FF_USED))
+		return false;
 	is_there(e, m->flow, now);
-	rtt = now - hp3_min_u64(r->start + p->sent_ns, now);
+	rtt = now - hp3_min_u64(late.sent, now);
 	if (took_ns != 0)
 		rtt = hp3_min_u64(rtt, took_ns);
 	if (e->spraying != NULL)
-		hp3_spray_probed(e, &e->flows[m->flow], p->port,
+		hp3_spray_probed(e, &e->flows[m->flow], late.port,
 			(uint32_t)hp3_min_u64(rtt, UINT32_MAX - 1), ce, now);
 	return true;
 }

@@ -26,6 +26,21 @@ static void settle(struct hp3_turn *t, uint32_t flow, uint16_t port)
 	t->e->stats.placed++;
 }
 
+/* Answers to this round still count when the next one has taken its place (answers.c). */
+static void keep(struct hp3_errand *d)
+{
+	const struct hp3_round *r = &d->round;
+
+	d->setup.earlier.id = r->id;
+	d->setup.earlier.start = r->start;
+	d->setup.earlier.open = 0;
+	for (uint32_t i = 0; i < r->next; i++) {
+		d->setup.earlier.port[i] = r->probe[i].port;
+		if (r->probe[i].state == HP3_PROBE_OPEN)
+			d->setup.earlier.open |= (uint8_t)(1u << i);
+	}
+}
+
 /*
  * In the first round, no port is in use yet, so all are candidates. In later ones, the port found
  * before is in use.
@@ -50,7 +65,7 @@ static bool ask(struct hp3_turn *t, struct hp3_move *m)
 	what.rtt_ns = 0;
 	what.candidates = ports + 1;
 	what.n = n - 1;
-	m->errand.setup.earlier = m->errand.round;
+	keep(&m->errand);
 	if (!hp3_round_begin(t, m, &what))
 		return false;
 	m->errand.setup.rounds++;
