@@ -29,6 +29,9 @@ OTHER_RNICS = [Row(f"{lb}, {what}", lb, settings)
                for lb in ("ecmp", "conweave", "hp3")]
 ROWS = FIRST + RIVALS + OTHER_RNICS
 
+# Balancer and scenario that do not go together: ConWeave decides in leaf switches, and these hosts have links to several.
+CANNOT = {("conweave", "rail")}
+
 # Of a headline table: title, scenario, load, settings that make it smaller than the scenario is.
 Column = namedtuple("Column", "title scenario load smaller", defaults=[[]])
 # Head, columns, what `make test` repeats at --quick size (row, column), rows, whether all is of that

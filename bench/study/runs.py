@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs hp3-sim for the study, and reads what it left. What is there already is not run again, so it
 may be stopped at any time."""
+import concurrent.futures
 import glob
+import itertools
 import json
 import lzma
 import os
@@ -60,13 +62,21 @@ def make_cell(how, out, column, row, quick, more=()):
 
 
 def make(how, table):
-    """What is missing of a headline table; first all that is of seed 1."""
-    for seeds in range(1, how.seeds + 1):
-        for column in table.columns:
-            for row in wanted(how, table):
-                make_cell(how._replace(seeds=seeds), folder(how, table, column, row), column, row,
-                          table.quick)
-            print(f"{column.title}, {seeds} of {how.seeds} seeds", flush=True)
+    """What is missing of a headline table; first all that is of seed 1. Runs of different cells go side by side."""
+    cells = [(column, row) for column in table.columns for row in wanted(how, table)
+             if (row.lb, column.scenario) not in plan.CANNOT]
+    with concurrent.futures.ThreadPoolExecutor(how.jobs) as pool:
+        for seeds in range(1, how.seeds + 1):
+            alone = how._replace(jobs=1, seeds=seeds)
+
+            def one(cell, alone=alone):
+                column, row = cell
+                make_cell(alone, folder(how, table, column, row), column, row, table.quick)
+                return column
+
+            for column, of_it in itertools.groupby(pool.map(one, cells)):
+                list(of_it)
+                print(f"{column.title}, {seeds} of {how.seeds} seeds", flush=True)
 
 
 def spot(how, name, spot):
