@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A world from its beginning to its end: trouble, and in liveness mode what has to be true when it
  * is over. */
+#include <errno.h>
+#include <ftw.h>
+#include <glob.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +21,32 @@
 #define OFF      (400 * MS)
 #define READ     (20 * MS) /* a file was read again, a request is answered */
 #define STOP     (400 * MS)
+
+static int remove_one(const char *path, const struct stat *st, int what, struct FTW *at)
+{
+	return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Folders of worlds whose process was killed: its number is in their name. */
+static void remove_left_over(void)
+{
+	glob_t found;
+	int pid;
+
+	if (glob("/tmp/hp3-whole.*", GLOB_NOSORT, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		if (sscanf(found.gl_pathv[i], "/tmp/hp3-whole.%d.", &pid) == 1 &&
+			kill(pid, 0) < 0 && errno == ESRCH)
+			remove_tree(found.gl_pathv[i]);
+	}
+	globfree(&found);
+}
 
 static void host_begin(struct sim *s, unsigned h)
 {
@@ -47,7 +76,8 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 	s->ahead = epoch_of(seed, 1, BEFORE) - s->began;
 	s->now = s->w[0].now = s->w[1].now = s->began;
 	s->w[0].began = s->w[1].began = s->began;
-	snprintf(s->dir, sizeof(s->dir), "/tmp/hp3-whole.XXXXXX");
+	remove_left_over();
+	snprintf(s->dir, sizeof(s->dir), "/tmp/hp3-whole.%d.XXXXXX", (int)getpid());
 	if (mkdtemp(s->dir) == NULL)
 		abort();
 	network_begin(s);
@@ -174,25 +204,13 @@ static void stop_all(struct sim *s)
 
 static void end(struct sim *s)
 {
-	char path[128];
-
 	s->r.ms = (s->now - s->began) / MS;
 	network_free(s);
 	for (unsigned h = 0; h < 2; h++) {
-		struct process *p = &s->p[h];
-
-		process_kill(p);
-		fclose(p->log);
-		unlink(p->file);
-		snprintf(path, sizeof(path), "%s/moved", p->dir);
-		unlink(path);
-		snprintf(path, sizeof(path), "%s/hp3.sock", p->dir);
-		unlink(path);
-		snprintf(path, sizeof(path), "%s/hp3.sock.lock", p->dir);
-		unlink(path);
-		rmdir(p->dir);
+		process_kill(&s->p[h]);
+		fclose(s->p[h].log);
 	}
-	rmdir(s->dir);
+	remove_tree(s->dir);
 	rnics_free(s);
 	sim_time_free(s);
 }
