@@ -45,7 +45,7 @@ static void forget(struct hp3_spread *s)
 /* Are the probes too old to count? */
 static bool is_old(const struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
 {
-	return s->since == 0 || now - s->since > p->rest_ns;
+	return s->since == 0 || now - hp3_min_u64(s->since, now) > p->rest_ns;
 }
 
 void hp3_spread_asked(
@@ -71,7 +71,7 @@ void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p
 /* Percent of the best RTT so far; a bad answer counts as slowest. */
 static uint64_t took(const struct hp3_spread *s, uint32_t lane, uint64_t now)
 {
-	uint64_t ns = s->rtt[lane] != 0 ? s->rtt[lane] : now - s->since - s->at[lane];
+	uint64_t ns = s->rtt[lane] != 0 ? s->rtt[lane] : now - hp3_min_u64(s->since + s->at[lane], now);
 
 	return s->rtt[lane] == UINT32_MAX ? UINT32_MAX : ns * 100 / hp3_max_u32(s->best, 1);
 }

@@ -124,7 +124,20 @@ static void one_that_is_slow_rests(void **state)
 	assert_true(taken() == 0xfd);
 }
 
-/* ... so far; for one that was asked just now it is too soon to tell. */
+/* All queue pairs of a simulation may be set up at time 0. */
+static void probes_at_time_0_count(void **state)
+{
+	now = 0;
+	for (uint32_t i = 0; i < 3; i++)
+		hp3_spread_asked(&s, &params, i, now);
+	now = 10 * US;
+	for (uint32_t i = 0; i < 3; i++)
+		hp3_spread_answered(&s, &params, i, i == 2 ? UINT32_MAX : 10 * US, now);
+	hp3_spread_choose(&s, &params, now);
+	assert_true(taken() == 0x03);
+}
+
+/* So far; for one that was asked just now it is too soon to tell. */
 static void who_does_not_answer_is_slow(void **state)
 {
 	hp3_spread_asked(&s, &params, 0, now);
@@ -307,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup(one_lane_always_stays, begin),
 		cmocka_unit_test_setup(who_answers_soon_enough_is_used, begin),
 		cmocka_unit_test_setup(one_that_is_slow_rests, begin),
+		cmocka_unit_test_setup(probes_at_time_0_count, begin),
 		cmocka_unit_test_setup(who_does_not_answer_is_slow, begin),
 		cmocka_unit_test_setup(far_slower_ones_are_no_queue, begin),
 		cmocka_unit_test_setup(marked_ones_are_no_difference, begin),
