@@ -7,6 +7,7 @@
 #define FAR    3u /* times `alike` */
 #define LOST   2u /* fewer probes without an answer may just be lost packets */
 #define AGAIN  2u /* reports about an EV */
+#define BACK   2u /* a part of rest_ns: reports within it are about the time before */
 
 /* EVs that may be used, apart from rests. */
 static uint64_t usable(const struct hp3_spread *s, const struct hp3_spread_params *p)
@@ -33,6 +34,13 @@ static void wake(struct hp3_spread *s, uint64_t now)
 		else
 			s->next = hp3_min_u64(s->next, s->until[i]);
 	}
+}
+
+static void end_rests(struct hp3_spread *s, uint64_t lanes, uint64_t now)
+{
+	for (uint64_t left = lanes & s->resting; left != 0; left &= left - 1)
+		s->until[__builtin_ctzll(left)] = now;
+	s->resting &= ~lanes;
 }
 
 static void forget(struct hp3_spread *s)
@@ -113,8 +121,8 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 	}
 	out = are_few(p, slow, silent_slow, n) ? bad : hp3_spread_all(p) & ~good;
 	forget(s);
-	if ((good & ~s->resting) == 0)
-		s->resting &= ~good; /* at least one EV stays in use */
+	if ((good & ~s->resting) == 0) /* at least one EV stays in use */
+		end_rests(s, good, now);
 	for (uint64_t left = out & ~s->resting; left != 0; left &= left - 1)
 		rest(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
 	s->next = 0;
@@ -191,6 +199,18 @@ void hp3_spread_told(
 		rest(s, i, now + (p->rest_ns << s->level[i]));
 		s->level[i] += s->level[i] < LEVELS;
 	}
+}
+
+void hp3_spread_reported(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
+{
+	for (uint64_t left = slow & hp3_spread_all(p); left != 0; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
+
+		if (s->until[i] != 0 && now < s->until[i] + p->rest_ns / BACK)
+			slow &= ~(1ull << i);
+	}
+	hp3_spread_told(s, p, slow, now);
 }
 
 void hp3_spread_marked(

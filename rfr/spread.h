@@ -103,8 +103,14 @@ uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_par
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
 /* Do more than half of the EVs rest after repeated reports? */
 bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_params *p);
-/* The receiver has reported slow EVs, one bit each. */
+/* These EVs are slow, or have lost a packet: one bit each. */
 void hp3_spread_told(
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
+/*
+ * ... the receiver reports. An EV that rested is silent. A report that arrives shortly after the
+ * end of its rest is about that silence, and counts for nothing.
+ */
+void hp3_spread_reported(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
 
 /* ... marked EVs. */

@@ -363,6 +363,10 @@ static void auto_leaves_it_where_paths_differ(void **state_)
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
 		pass_time(MS + US);
 		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+		hears(ask, HP3_AGREE_SLOW); /* they were silent: no packet took them */
+		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
+		pass_time(MS / 2);
+		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
 		ask.slow = 0x0f;
 		hears(ask, HP3_AGREE_SLOW); /* half of the lanes again */
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);

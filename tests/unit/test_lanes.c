@@ -179,6 +179,35 @@ static void who_is_told_of_again_differs(void **state)
 	assert_true(hp3_spread_differs(&s, &params));
 }
 
+/* While lanes rest, no packet arrives by them. */
+static void a_report_of_silence_counts_for_nothing_after_a_rest(void **state)
+{
+	hp3_spread_told(&s, &params, 0x1f, now);
+	now += params.rest_ns;
+	hp3_spread_reported(&s, &params, 0x1f, now);
+	assert_true(taken() == 0xff);
+	now += params.rest_ns / 2 - 1;
+	hp3_spread_reported(&s, &params, 0x3f, now);
+	assert_true(taken() == 0xdf);
+	now++;
+	hp3_spread_reported(&s, &params, 0x1f, now);
+	assert_true(taken() == 0xc0);
+}
+
+/* A good answer has ended its rest early. */
+static void a_rest_that_ended_early_is_over(void **state)
+{
+	hp3_spread_told(&s, &params, 0xff, now);
+	answers(2, 10 * US);
+	answers(3, 10 * US);
+	answers(7, 20 * US);
+	hp3_spread_choose(&s, &params, now);
+	assert_true(taken() == 0x0c);
+	now += params.rest_ns / 2;
+	hp3_spread_reported(&s, &params, 0x04, now);
+	assert_true(taken() == 0x08);
+}
+
 static void old_answers_say_nothing(void **state)
 {
 	answers(2, 10 * US);
@@ -325,6 +354,8 @@ int main(void)
 		cmocka_unit_test_setup(far_slower_ones_are_no_queue, begin),
 		cmocka_unit_test_setup(marked_ones_are_no_difference, begin),
 		cmocka_unit_test_setup(who_is_told_of_again_differs, begin),
+		cmocka_unit_test_setup(a_report_of_silence_counts_for_nothing_after_a_rest, begin),
+		cmocka_unit_test_setup(a_rest_that_ended_early_is_over, begin),
 		cmocka_unit_test_setup(old_answers_say_nothing, begin),
 		cmocka_unit_test_setup(a_good_answer_is_taken_where_no_lane_is_left, begin),
 		cmocka_unit_test_setup(without_an_answer_all_are_used, begin),
