@@ -7,7 +7,7 @@
 #define FAR    3u /* times `alike` */
 #define LOST   2u /* fewer probes without an answer may just be lost packets */
 #define AGAIN  2u /* reports about an EV */
-#define BACK   2u /* a part of rest_ns: reports within it are about the time before */
+#define GUARD  2u /* part of rest_ns: a report so soon after a rest is about packets before it */
 
 /* EVs that may be used, apart from rests. */
 static uint64_t usable(const struct hp3_spread *s, const struct hp3_spread_params *p)
@@ -34,6 +34,7 @@ static void wake(struct hp3_spread *s, uint64_t now)
 		else
 			s->next = hp3_min_u64(s->next, s->until[i]);
 	}
+	s->slow &= s->resting;
 }
 
 static void end_rests(struct hp3_spread *s, uint64_t lanes, uint64_t now)
@@ -41,6 +42,7 @@ static void end_rests(struct hp3_spread *s, uint64_t lanes, uint64_t now)
 	for (uint64_t left = lanes & s->resting; left != 0; left &= left - 1)
 		s->until[__builtin_ctzll(left)] = now;
 	s->resting &= ~lanes;
+	s->slow &= ~lanes;
 }
 
 static void forget(struct hp3_spread *s)
@@ -157,7 +159,7 @@ bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_para
 {
 	uint32_t again = 0;
 
-	for (uint64_t left = s->resting & usable(s, p); left != 0; left &= left - 1)
+	for (uint64_t left = s->resting & s->slow & usable(s, p); left != 0; left &= left - 1)
 		again += s->level[__builtin_ctzll(left)] >= AGAIN;
 	return 2 * again > (uint32_t)__builtin_popcountll(usable(s, p));
 }
@@ -194,20 +196,23 @@ void hp3_spread_told(
 
 		if ((usable(s, p) & ~s->resting) == 1ull << i)
 			return;
-		if (now - s->until[i] > 4 * once)
+		if (now > s->slow_until[i] + 4 * once)
 			s->level[i] = 0; /* it was not slow for long */
-		rest(s, i, now + (p->rest_ns << s->level[i]));
+		s->slow_until[i] = now + (p->rest_ns << s->level[i]);
+		rest(s, i, s->slow_until[i]);
+		s->slow |= 1ull << i;
 		s->level[i] += s->level[i] < LEVELS;
 	}
 }
 
-void hp3_spread_reported(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
+void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
+	uint64_t tried, uint64_t now)
 {
-	for (uint64_t left = slow & hp3_spread_all(p); left != 0; left &= left - 1) {
+	slow &= tried & hp3_spread_all(p);
+	for (uint64_t left = slow; left != 0; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
 
-		if (s->until[i] != 0 && now < s->until[i] + p->rest_ns / BACK)
+		if (s->until[i] != 0 && now < s->until[i] + p->rest_ns / GUARD)
 			slow &= ~(1ull << i);
 	}
 	hp3_spread_told(s, p, slow, now);

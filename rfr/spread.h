@@ -9,9 +9,10 @@
  * The receiver measures how late each EV is. A packet that fills a gap was late by the time that
  * held packets had to wait for it; all other packets count as 0. The receiver reports an EV as slow
  * if it is unusually late, or if no packet arrives from it while many others do. It then measures
- * that EV anew. The sender lets the EV rest, for longer each time, and then uses it again. It also
- * lets an EV rest that is ECN-marked while others are not, always for the same time, and at most
- * half of the EVs. If all are marked, that is for congestion control.
+ * that EV anew. The sender lets the EV rest, for longer each time, and then uses it again. A rest
+ * makes an EV silent, too, so reports about that count for nothing. The sender also lets an EV rest
+ * that is ECN-marked while others are not, always for the same time, and at most half of the EVs.
+ * If all are marked, that is for congestion control.
  *
  * Sans-IO; times ns.
  */
@@ -50,8 +51,10 @@ struct hp3_spread {
 	uint32_t best; /* shortest RTT, ns */
 	uint32_t at[HP3_LANES]; /* time of the probe, ns after `since` */
 	uint32_t rtt[HP3_LANES]; /* ns; 0: no answer yet */
-	uint64_t until[HP3_LANES];
-	uint8_t level[HP3_LANES]; /* doublings of the next rest */
+	uint64_t slow; /* EVs that rest because they were slow, one bit each */
+	uint64_t until[HP3_LANES]; /* end of the newest rest; 0: none yet */
+	uint64_t slow_until[HP3_LANES]; /* ... because it was slow */
+	uint8_t level[HP3_LANES]; /* doublings of the next rest of a slow EV */
 };
 
 /* The receiver's state. */
@@ -107,13 +110,20 @@ bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_para
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
 /*
- * ... the receiver reports. An EV that rested is silent. A report that arrives shortly after the
- * end of its rest is about that silence, and counts for nothing.
+ * The receiver reports slow EVs. `tried`: EVs that this queue pair has used since their newest
+ * rest. While an EV is not used, no packet arrives by it, and the receiver takes it for slow. So
+ * the report counts only for EVs in `tried`, and not within the first half of rest_ns after a rest,
+ * when their packets are in flight.
  */
-void hp3_spread_reported(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
+void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
+	uint64_t tried, uint64_t now);
+/* `tried`, after a packet by this EV. */
+static inline uint64_t hp3_spread_tried(const struct hp3_spread *s, uint64_t tried, uint32_t lane)
+{
+	return (tried & ~s->resting) | 1ull << lane;
+}
 
-/* ... marked EVs. */
+/* The receiver reports marked EVs, one bit each. */
 void hp3_spread_marked(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t marked, uint64_t now);
 
@@ -124,16 +134,17 @@ void hp3_spread_marked(
 #define HP3_LANE_TWICE       2u /* times the average of all EVs */
 
 /*
- * A packet arrived by this EV, marked or not. Held packets had waited for it for `late_ns`. *l is
- * all 0 at first.
+ * A packet arrived by this EV, marked or not. Held packets had waited for it for `late_ns`.
+ * `spread`: the sender may have chosen the EV among all. Else other EVs are not silent. *l is all 0
+ * at first.
  */
 static inline void hp3_lateness_seen(
-	struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked)
+	struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked, bool spread)
 {
 	uint32_t all = marked ? HP3_LANE_MARKED : 0;
 	uint32_t late = (uint32_t)hp3_min_u64(late_ns, HP3_LATENESS_MOST);
 
-	l->packets++;
+	l->packets += spread;
 	l->lane[lane].seen = l->packets;
 	l->lane[lane].late += late - l->lane[lane].late / 8;
 	l->usual += late - l->usual / 16;

@@ -369,7 +369,7 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 		return;
 	}
 	if (a->kind == HP3_AGREE_SLOW) {
-		hp3_spread_reported(spread, &params, a->slow, t->now);
+		hp3_spread_reported(spread, &params, a->slow, o->tried, t->now);
 		if (hp3_spread_differs(spread, &params) && hp3_out_differ(t, o))
 			hp3_spray_rounds_differ(peer, t->now);
 		return;

@@ -40,7 +40,8 @@ static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 
 	if (lane >= in->lanes)
 		return;
-	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now), ce);
+	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now), ce,
+		v->sport != in->in_use);
 	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, all, lane, ce))
 		return;
 	in->told_at = t->now;

@@ -51,6 +51,7 @@ void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o)
 		(hp3_spread_all(&params) & ~peer->asked) == 0 || peer->compare_at > t->now ||
 		!hp3_spray_rounds_may_ask(t->e))
 		return;
+	peer->differs = false;
 	r = free_round(&s->rounds);
 	if (r == NULL) {
 		peer->compare_at = t->now + BUSY_NS;
@@ -63,7 +64,6 @@ void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o)
 		.flow = o->flow,
 		.reads = o->reads};
 	peer->comparing = true;
-	peer->differs = false;
 	set_due(&s->rounds, r, t->now);
 }
 

@@ -172,6 +172,7 @@ static inline __attribute__((always_inline)) void spread(
 
 	o->chosen = true;
 	lane = hp3_spread_lane(&peer->spread, &s->spread, random, t->now);
+	o->tried = hp3_spread_tried(&peer->spread, o->tried, lane);
 	vd->sport = (uint16_t)(peer->base | lane);
 	hp3_port_log_put(&o->log, psn, vd->sport);
 	t->e->stats.sprayed++;

@@ -39,6 +39,7 @@ struct hp3_spray_out {
 	uint64_t heard; /* time of the peer's newest YES; ASKING: of the first ASK */
 	uint64_t yes_to; /* time of the message that this YES answers */
 	uint64_t large_at; /* time of the newest packet of a large message */
+	uint64_t tried; /* hp3_spread_tried() */
 	uint32_t run_from; /* first PSN by an EV since the RNIC went back; or HP3_NO_PSN */
 	uint16_t peer; /* whose EVs the packets take: index in hp3_spraying.peer */
 	uint8_t state; /* enum hp3_spray_state */

@@ -38,6 +38,7 @@ struct spray_flow {
 	uint32_t turn;
 	uint64_t timer_at; /* ps, 0: none runs */
 	struct hp3_spread tx;
+	uint64_t tried; /* hp3_spread_tried() */
 	bool asked; /* and nothing has left yet */
 	struct hp3_lateness late;
 	uint64_t told_at; /* ps */
@@ -126,6 +127,7 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	else
 		lane = hp3_spread_lane(
 			&x->tx, &sp->lanes, hp3_random(&s->rng) >> 32, s->now / SIM_NS);
+	x->tried = hp3_spread_tried(&x->tx, x->tried, lane);
 	p->sport = (uint16_t)(x->ports | lane);
 	return true;
 }
@@ -191,7 +193,7 @@ static void judge(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
 
 	hp3_lateness_seen(&x->late, p->sport & (HP3_LANES - 1),
 		hp3_reseq_lateness(&x->rx, p->psn & HP3_PSN_MASK, s->now / SIM_NS),
-		p->flags & SIM_CE);
+		p->flags & SIM_CE, true);
 	if (s->cfg.spray.policy != SIM_SPRAY_LEARNT || s->now - x->told_at < TELL_PS)
 		return;
 	x->told_at = s->now;
@@ -218,7 +220,8 @@ static void echo(struct sim *s, const struct sim_packet *p)
 static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 {
 	const struct spray *sp = s->lb_state;
-	struct hp3_spread *tx = &of(p->flow)->tx;
+	struct spray_flow *x = of(p->flow);
+	struct hp3_spread *tx = &x->tx;
 
 	if (p->kind == SIM_PROBE)
 		echo(s, p);
@@ -226,7 +229,7 @@ static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 		hp3_spread_answered(tx, &sp->lanes, p->sport & (HP3_LANES - 1),
 			(uint32_t)((s->now - p->sent_at) / SIM_NS), s->now / SIM_NS);
 	else
-		hp3_spread_told(tx, &sp->lanes, p->tag.word[0], s->now / SIM_NS);
+		hp3_spread_reported(tx, &sp->lanes, p->tag.word[0], x->tried, s->now / SIM_NS);
 }
 
 /* Data for the RNIC. False: they wait, or were a copy. */

@@ -21,7 +21,7 @@ const char *sim_commit(void)
 
 const char *sim_source(const char *lb)
 {
-	return sim_has_policy(lb) ? HP3_SIM_SOURCE : HP3_SIM_SOURCE_MODEL;
+	return strncmp(lb, "hp3", 3) == 0 ? HP3_SIM_SOURCE : HP3_SIM_SOURCE_MODEL;
 }
 
 static bool was_read(const struct sim_input *in)

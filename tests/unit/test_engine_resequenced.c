@@ -17,6 +17,8 @@ static uint32_t lane; /* that the next one comes by */
 static bool ce; /* it is marked */
 static uint32_t room; /* bytes that may be held; 0: as usual */
 
+static uint16_t in_use; /* the peer's port in use, as its messages say */
+
 /* A request of the peer, FIRST + i. */
 static struct hp3_verdict comes(uint32_t i, bool damaged)
 {
@@ -54,6 +56,7 @@ static void asked(void)
 		.pmtu_log2 = 10,
 		.lanes = 8,
 		.port = 0xd00d,
+		.in_use = in_use,
 		.number = 1,
 		.turn = 1,
 		.next = HP3_NO_PSN,
@@ -243,6 +246,28 @@ static void a_marked_lane_is_told(void **state)
 	assert_true(told_of == 1u << 5);
 	lane = 0;
 	ce = false;
+}
+
+/* While the peer uses one path, no other lane is reported as silent. */
+static void one_path_makes_no_lane_silent(void **state)
+{
+	for (uint32_t spread = 0; spread < 2; spread++) {
+		uint64_t reported = 0;
+
+		lane = 3;
+		in_use = (uint16_t)(0xd00d ^ (lane + spread));
+		ready();
+		for (uint32_t i = 1; i < 1000; i++) {
+			assert_int_equal(comes(i, false).kind, HP3_PASS);
+			for (uint32_t k = 0; k < acts.n; k++) {
+				assert_int_equal(acts.act[k].agree.what.kind, HP3_AGREE_SLOW);
+				reported |= acts.act[k].agree.what.slow;
+			}
+		}
+		assert_int_equal(reported, spread ? 0xf7 : 0);
+	}
+	in_use = 0;
+	lane = 0;
 }
 
 /* It was another packet: the one that it takes the place of is not lost. */
@@ -578,6 +603,7 @@ int main(void)
 		RIG_TEST(what_is_held_in_vain_stays_before_what_follows),
 		RIG_TEST(two_in_a_row_tell_what_is_waited_for),
 		RIG_TEST(a_marked_lane_is_told),
+		RIG_TEST(one_path_makes_no_lane_silent),
 		RIG_TEST(the_right_one_of_two_is_held),
 		RIG_TEST(who_comes_far_too_early_is_checked),
 		RIG_TEST(a_nak_may_be_older_than_what_was_given),

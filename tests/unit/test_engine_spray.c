@@ -267,6 +267,12 @@ static void a_send_is_once_it_is_large(void **state_)
 	emit(HP3_OP_RC_SEND_FIRST, 0);
 }
 
+static void takes_all_lanes(uint16_t first)
+{
+	for (uint32_t i = 0; i < LONG; i++)
+		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, first));
+}
+
 /* All queue pairs between two hosts take the same lanes, and learn from each other. */
 static void the_next_one_knows_slow_lanes(void **state_)
 {
@@ -278,6 +284,8 @@ static void the_next_one_knows_slow_lanes(void **state_)
 	set_up_at(&q, psn);
 	ask = said();
 	hears(ask, HP3_AGREE_YES);
+	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	takes_all_lanes(ask.port);
 	ask.slow = 0x7f;
 	hears(ask, HP3_AGREE_SLOW);
 	tear_down(&q);
@@ -358,15 +366,16 @@ static void auto_leaves_it_where_paths_differ(void **state_)
 		hears(ask, HP3_AGREE_YES);
 		answered();
 		assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+		takes_all_lanes(ask.port);
 		ask.slow = 0x1f;
 		hears(ask, HP3_AGREE_SLOW); /* once is a queue */
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
-		pass_time(MS + US);
+		takes_all_lanes(ask.port);
+		pass_time(2 * MS);
 		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
 		hears(ask, HP3_AGREE_SLOW); /* they were silent: no packet took them */
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
-		pass_time(MS / 2);
-		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+		takes_all_lanes(ask.port);
 		ask.slow = 0x0f;
 		hears(ask, HP3_AGREE_SLOW); /* half of the lanes again */
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);

@@ -10,6 +10,7 @@
 
 #define US  1000ull
 #define ALL 8u
+#define ALL_TRIED UINT64_MAX
 
 static const struct hp3_spread_params params = {
 	.lanes = ALL, .alike = 150, .differ = 25, .late_ns = 5 * US, .rest_ns = 100 * US};
@@ -179,22 +180,48 @@ static void who_is_told_of_again_differs(void **state)
 	assert_true(hp3_spread_differs(&s, &params));
 }
 
-/* While lanes rest, no packet arrives by them. */
-static void a_report_of_silence_counts_for_nothing_after_a_rest(void **state)
+/* After a rest, their first packets are in flight. */
+static void a_report_just_after_a_rest_counts_for_nothing(void **state)
 {
 	hp3_spread_told(&s, &params, 0x1f, now);
 	now += params.rest_ns;
-	hp3_spread_reported(&s, &params, 0x1f, now);
+	hp3_spread_reported(&s, &params, 0x1f, ALL_TRIED, now);
 	assert_true(taken() == 0xff);
 	now += params.rest_ns / 2 - 1;
-	hp3_spread_reported(&s, &params, 0x3f, now);
+	hp3_spread_reported(&s, &params, 0x3f, ALL_TRIED, now);
 	assert_true(taken() == 0xdf);
 	now++;
-	hp3_spread_reported(&s, &params, 0x1f, now);
+	hp3_spread_reported(&s, &params, 0x1f, ALL_TRIED, now);
 	assert_true(taken() == 0xc0);
 }
 
-/* A good answer has ended its rest early. */
+/* The clock begins at 0: a lane that never rested is judged. */
+static void a_report_counts_from_the_start(void **state)
+{
+	now = 0;
+	hp3_spread_reported(&s, &params, 0x01, ALL_TRIED, now);
+	assert_true(taken() == 0xfe);
+}
+
+/* No packet took these lanes since they rested, so none arrived. */
+static void a_report_of_lanes_not_tried_counts_for_nothing(void **state)
+{
+	uint64_t tried;
+
+	answers(2, 10 * US);
+	answers(3, 10 * US);
+	answers(4, 20 * US);
+	hp3_spread_choose(&s, &params, now);
+	tried = hp3_spread_tried(&s, 0xff, 2);
+	assert_true(tried == 0x0c);
+	now += 10 * params.rest_ns;
+	assert_true(taken() == 0xff);
+	tried = hp3_spread_tried(&s, tried, 7);
+	hp3_spread_reported(&s, &params, 0xf3, tried, now);
+	assert_true(taken() == 0x7f);
+}
+
+/* A good answer ends the rest of a lane early. */
 static void a_rest_that_ended_early_is_over(void **state)
 {
 	hp3_spread_told(&s, &params, 0xff, now);
@@ -203,9 +230,48 @@ static void a_rest_that_ended_early_is_over(void **state)
 	answers(7, 20 * US);
 	hp3_spread_choose(&s, &params, now);
 	assert_true(taken() == 0x0c);
-	now += params.rest_ns / 2;
-	hp3_spread_reported(&s, &params, 0x04, now);
+	now += params.rest_ns / 2 - 1;
+	hp3_spread_reported(&s, &params, 0x04, ALL_TRIED, now);
+	assert_true(taken() == 0x0c);
+	now++;
+	hp3_spread_reported(&s, &params, 0x04, ALL_TRIED, now);
 	assert_true(taken() == 0x08);
+}
+
+/* Lanes that were slow before rest now for another reason. */
+static void only_rests_of_slow_lanes_show_that_paths_differ(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		hp3_spread_told(&s, &params, 0x1f, now);
+		now += params.rest_ns << i;
+		assert_true(taken() == 0xff);
+	}
+	answers(5, 10 * US);
+	answers(6, 20 * US);
+	hp3_spread_choose(&s, &params, now);
+	assert_true(taken() == 0x20);
+	assert_false(hp3_spread_differs(&s, &params));
+	now += params.rest_ns;
+	assert_true(taken() == 0xff);
+	hp3_spread_told(&s, &params, 0x1f, now);
+	assert_true(hp3_spread_differs(&s, &params));
+}
+
+/* Rests for other reasons do not make an old slowness newer. */
+static void slowness_ages_while_lanes_rest_for_another_reason(void **state)
+{
+	hp3_spread_told(&s, &params, 0x01, now);
+	for (unsigned i = 0; i < 10; i++) {
+		now += params.rest_ns;
+		assert_true(taken() == 0xff);
+		hp3_spread_marked(&s, &params, 0x01, now);
+		assert_true(taken() == 0xfe);
+	}
+	now += params.rest_ns;
+	assert_true(taken() == 0xff);
+	hp3_spread_told(&s, &params, 0x01, now);
+	now += params.rest_ns;
+	assert_true(taken() == 0xff);
 }
 
 static void old_answers_say_nothing(void **state)
@@ -238,7 +304,7 @@ static void round_of(uint64_t out, uint32_t slow, uint64_t late)
 {
 	for (uint32_t i = 0; i < ALL; i++)
 		if (!(out >> i & 1))
-			hp3_lateness_seen(&l, i, i == slow ? late : 0, false);
+			hp3_lateness_seen(&l, i, i == slow ? late : 0, false, true);
 }
 
 static void a_lane_that_holds_others_up_is_told(void **state)
@@ -259,7 +325,7 @@ static void where_all_are_late_none_is_told(void **state)
 {
 	for (unsigned i = 0; i < 100; i++)
 		for (uint32_t lane = 0; lane < ALL; lane++)
-			hp3_lateness_seen(&l, lane, (15 + hp3_random(&rng) % 10) * US, false);
+			hp3_lateness_seen(&l, lane, (15 + hp3_random(&rng) % 10) * US, false, true);
 	assert_true(hp3_lateness_slow(&l, &params) == 0);
 }
 
@@ -276,6 +342,15 @@ static void a_silent_lane_is_told(void **state)
 	assert_true(hp3_lateness_slow(&l, &params) == 0);
 }
 
+/* While packets take one path, the other lanes are not silent. */
+static void on_one_path_no_lane_is_silent(void **state)
+{
+	round_of(0, 0, 0);
+	for (unsigned i = 0; i < 1000; i++)
+		hp3_lateness_seen(&l, 3, 0, false, false);
+	assert_true(hp3_lateness_slow(&l, &params) == 0);
+}
+
 /* So many packets by each lane; of those by `lane` all are marked, of the others every `other`th.
  */
 static void marks_on(uint32_t lane, unsigned n, unsigned other)
@@ -283,7 +358,7 @@ static void marks_on(uint32_t lane, unsigned n, unsigned other)
 	for (unsigned k = 0; k < n; k++)
 		for (uint32_t i = 0; i < ALL; i++)
 			hp3_lateness_seen(
-				&l, i, 0, i == lane || (other != 0 && (k + i) % other == 0));
+				&l, i, 0, i == lane || (other != 0 && (k + i) % other == 0), true);
 }
 
 static void a_marked_lane_is_told(void **state)
@@ -354,7 +429,11 @@ int main(void)
 		cmocka_unit_test_setup(far_slower_ones_are_no_queue, begin),
 		cmocka_unit_test_setup(marked_ones_are_no_difference, begin),
 		cmocka_unit_test_setup(who_is_told_of_again_differs, begin),
-		cmocka_unit_test_setup(a_report_of_silence_counts_for_nothing_after_a_rest, begin),
+		cmocka_unit_test_setup(a_report_just_after_a_rest_counts_for_nothing, begin),
+		cmocka_unit_test_setup(a_report_counts_from_the_start, begin),
+		cmocka_unit_test_setup(a_report_of_lanes_not_tried_counts_for_nothing, begin),
+		cmocka_unit_test_setup(only_rests_of_slow_lanes_show_that_paths_differ, begin),
+		cmocka_unit_test_setup(slowness_ages_while_lanes_rest_for_another_reason, begin),
 		cmocka_unit_test_setup(a_rest_that_ended_early_is_over, begin),
 		cmocka_unit_test_setup(old_answers_say_nothing, begin),
 		cmocka_unit_test_setup(a_good_answer_is_taken_where_no_lane_is_left, begin),
@@ -363,6 +442,7 @@ int main(void)
 		cmocka_unit_test_setup(a_lane_that_holds_others_up_is_told, begin),
 		cmocka_unit_test_setup(where_all_are_late_none_is_told, begin),
 		cmocka_unit_test_setup(a_silent_lane_is_told, begin),
+		cmocka_unit_test_setup(on_one_path_no_lane_is_silent, begin),
 		cmocka_unit_test_setup(a_marked_lane_is_told, begin),
 		cmocka_unit_test_setup(where_all_are_marked_none_is_told, begin),
 		cmocka_unit_test_setup(marked_lanes_rest_as_long_each_time, begin),
