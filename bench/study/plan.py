@@ -2,7 +2,7 @@
 """What is run for the study of docs/results, and which table shows what of it."""
 from collections import namedtuple
 
-OURS = "hp3", "hp3-beside", "hp3-ideal", "hp3-paper"
+OURS = "hp3", "hp3-beside", "hp3-ideal", "hp3-paper", "hp3-spray"
 
 # What a row of a headline table is: title, balancer, settings.
 Row = namedtuple("Row", "title lb settings", defaults=[[]])
@@ -91,7 +91,7 @@ FLEET = Table("slowdown; jobs: JCT in ms",
                Column("allreduce, queue pairs that stay", "allreduce", 50, ["rnic.qps=kept"]),
                Column("websearch, 60 %", "websearch", 60)], None,
               [*FIRST, Row("hp3-ideal (nobody can run it)", "hp3-ideal"),
-               *[Row(f"hp3, one path, fleet {us // 1000} ms", "hp3", MOVE + fleet(us)) for us in (1000, 10000, 100000)]])
+               *[Row(f"hp3, one path, fleet {us // 1000} ms", "hp3", MOVE + fleet(us)) for us in (1000, 10000)]])
 
 # One queue pair on several paths.
 SPRAY = Table("slowdown; jobs: JCT in ms",
@@ -105,7 +105,16 @@ SPRAY = Table("slowdown; jobs: JCT in ms",
                Row("hp3-spray", "hp3-spray"), Row("hp3-spray, random", "hp3-spray", ["spray.policy=random"]),
                Row("stellar-obs, any order", "stellar-obs")])
 
-TOGETHER = {"fleet": FLEET, "spray": SPRAY}
+# hp3d beside the RNICs; an application posts as much at a time as fills a path.
+POSTED = ["hp3-beside.wr_depth=64"]
+BESIDE = Table("slowdown; jobs: JCT in ms",
+               [at_80("alistorage", 3000), at_80("websearch", 5000), Column("allreduce", "allreduce", 50, ONE_ROUND),
+                Column("permutation", "permutation", 50)], None,
+               [*FIRST, Row("hp3-beside", "hp3-beside", POSTED),
+                Row("hp3-beside, mode = off", "hp3-beside", ["policy.mode=off", *POSTED]),
+                Row("hp3-beside, wait_us = 0", "hp3-beside", ["hp3-beside.wait_us=0", *POSTED])])
+
+TOGETHER = {"fleet": FLEET, "spray": SPRAY, "beside": BESIDE}
 
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]
