@@ -81,7 +81,8 @@ void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p
 /* Percent of the best RTT so far; a bad answer counts as slowest. */
 static uint64_t took(const struct hp3_spread *s, uint32_t lane, uint64_t now)
 {
-	uint64_t ns = s->rtt[lane] != 0 ? s->rtt[lane] : now - hp3_min_u64(s->since + s->at[lane], now);
+	uint64_t ns =
+		s->rtt[lane] != 0 ? s->rtt[lane] : now - hp3_min_u64(s->since + s->at[lane], now);
 
 	return s->rtt[lane] == UINT32_MAX ? UINT32_MAX : ns * 100 / hp3_max_u32(s->best, 1);
 }

@@ -8,8 +8,8 @@
 #include "base/random.h"
 #include "rfr/spread.h"
 
-#define US  1000ull
-#define ALL 8u
+#define US        1000ull
+#define ALL       8u
 #define ALL_TRIED UINT64_MAX
 
 static const struct hp3_spread_params params = {
