@@ -9,8 +9,8 @@
  * The receiver measures how late each EV is. A packet that fills a gap was late by the time that
  * held packets had to wait for it; all other packets count as 0. The receiver reports an EV as slow
  * if it is unusually late, or if no packet arrives from it while many others do. It then measures
- * that EV anew. The sender lets the EV rest, for longer each time, and then uses it again. A rest
- * makes an EV silent, too, so reports about that count for nothing. The sender also lets an EV rest
+ * that EV anew. The sender lets the EV rest, for longer each time, and then uses it again. The
+ * sender ignores reports about EVs that it has not used since their rest. It also lets an EV rest
  * that is ECN-marked while others are not, always for the same time, and at most half of the EVs.
  * If all are marked, that is for congestion control.
  *
@@ -104,9 +104,9 @@ uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_par
  * those that did not answer.
  */
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
-/* Do more than half of the EVs rest after repeated reports? */
+/* Do more than half of the EVs rest because they were slow or lost a packet, twice or more? */
 bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_params *p);
-/* These EVs are slow, or have lost a packet: one bit each. */
+/* These EVs rest, one bit each: they are slow, or have lost a packet. */
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
 /*
@@ -135,8 +135,8 @@ void hp3_spread_marked(
 
 /*
  * A packet arrived by this EV, marked or not. Held packets had waited for it for `late_ns`.
- * `spread`: the sender may have chosen the EV among all. Else other EVs are not silent. *l is all 0
- * at first.
+ * `spread`: the sender has drawn the EV from all. If false, other EVs do not count as silent. *l is
+ * all 0 at first.
  */
 static inline void hp3_lateness_seen(
 	struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked, bool spread)

@@ -105,7 +105,7 @@ SPRAY = Table("slowdown; jobs: JCT in ms",
                Row("hp3-spray", "hp3-spray"), Row("hp3-spray, random", "hp3-spray", ["spray.policy=random"]),
                Row("stellar-obs, any order", "stellar-obs")])
 
-# hp3d beside the RNICs; an application posts as much at a time as fills a path.
+# Verbs mode; the application keeps 64 work requests outstanding.
 POSTED = ["hp3-beside.wr_depth=64"]
 BESIDE = Table("slowdown; jobs: JCT in ms",
                [at_80("alistorage", 3000), at_80("websearch", 5000), Column("allreduce", "allreduce", 50, ONE_ROUND),
