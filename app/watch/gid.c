@@ -7,6 +7,7 @@
 #include <linux/if_vlan.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -41,10 +42,28 @@ static int read_entry(const char *port_dir, const char *what, unsigned index, ch
 	return ret;
 }
 
-static uint16_t vlan_of(const char *netdev)
+/* Of an interface's uevent (Documentation/ABI sysfs-uevent). */
+static bool is_vlan(const char *sysfs, const char *netdev)
+{
+	char path[PATH_MAX], line[64];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/class/net/%s/uevent", sysfs, netdev);
+	f = fopen(path, "re");
+	while (f != NULL && !found && fgets(line, sizeof(line), f) != NULL)
+		found = strcmp(line, "DEVTYPE=vlan\n") == 0;
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
+/* The kernel would load its VLAN module to answer for any interface, and keep us waiting
+ * meanwhile: only VLANs, for which it is there, are asked for. */
+static uint16_t vlan_of(const char *sysfs, const char *netdev)
 {
 	struct vlan_ioctl_args args = {.cmd = GET_VLAN_VID_CMD};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = is_vlan(sysfs, netdev) ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
 	uint16_t vlan = 0;
 
 	if (fd < 0)
@@ -78,6 +97,6 @@ int hp3_gid_read(
 	/* Without a network device (or its name) there is no VLAN either. */
 	out->vlan = 0;
 	if (read_entry(dir, "gid_attrs/ndevs", index, netdev, sizeof(netdev)) == 0)
-		out->vlan = vlan_of(netdev);
+		out->vlan = vlan_of(sysfs, netdev);
 	return 0;
 }
