@@ -6,6 +6,7 @@ usage: metrics.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest ar
 """
 import encodings.idna  # noqa: F401 (nobody may not be able to load it)
 import os
+import signal
 import socket
 import time
 from hostile import Hostile, run
@@ -86,6 +87,22 @@ class Metrics(Hostile):
             time.sleep(0.2)
         wait_for("the port", lambda: ask(TCP).status == 200)
         self.assertLess(self.of_process()[1] - resident, 8192)
+        self.unhurt(self.d, *self.ends)
+
+    def test_all_leave_at_once(self):
+        """Who waits for a place gets one, also if hp3d sees all others leave in the same moment."""
+        descriptors = self.of_process()[0]
+        held = [socket.create_connection(TCP, timeout=20) for _ in range(PLACES)]
+        for s in held:
+            s.sendall(b"G")
+        wait_for("all places taken", lambda: self.of_process()[0] >= descriptors + PLACES)
+        with socket.create_connection(TCP, timeout=20) as waits:
+            waits.sendall(b"GET /metrics HTTP/1.1\r\nHost: hp3\r\n\r\n")
+            os.kill(self.d.process.pid, signal.SIGSTOP)
+            for s in held:
+                s.close()
+            os.kill(self.d.process.pid, signal.SIGCONT)
+            self.assertIn(b" 200 ", waits.recv(4096))
         self.unhurt(self.d, *self.ends)
 
     def test_long_requests(self):
