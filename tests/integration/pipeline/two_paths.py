@@ -8,6 +8,8 @@ from harness import Link
 
 
 class TwoPaths(Wired):
+    SLOW_US = 3000
+
     def setUp(self):
         super().setUp()
         self.wires = Link("v"), Link("w")
@@ -15,7 +17,7 @@ class TwoPaths(Wired):
             self.addCleanup(wire.remove)
         self.network = subprocess.Popen(
             [sys.executable, os.path.join(os.path.dirname(__file__), "relay.py"), self.wires[0].far,
-             self.wires[1].far, "3000"], stdin=subprocess.PIPE, text=True)
+             self.wires[1].far, str(self.SLOW_US)], stdin=subprocess.PIPE, text=True)
         self.addCleanup(self.network.wait)
         self.addCleanup(self.network.stdin.close)
 
