@@ -42,7 +42,7 @@ static int read_entry(const char *port_dir, const char *what, unsigned index, ch
 	return ret;
 }
 
-/* Of an interface's uevent (Documentation/ABI sysfs-uevent). */
+/* By the type that vlan_type of net/8021q/vlan_dev.c has in uevent. */
 static bool is_vlan(const char *sysfs, const char *netdev)
 {
 	char path[PATH_MAX], line[64];
@@ -58,8 +58,8 @@ static bool is_vlan(const char *sysfs, const char *netdev)
 	return found;
 }
 
-/* The kernel would load its VLAN module to answer for any interface, and keep us waiting
- * meanwhile: only VLANs, for which it is there, are asked for. */
+/* SIOCGIFVLAN makes the kernel load 8021q, and blocks until modprobe ends. If the interface is a
+ * VLAN, the module is loaded already. */
 static uint16_t vlan_of(const char *sysfs, const char *netdev)
 {
 	struct vlan_ioctl_args args = {.cmd = GET_VLAN_VID_CMD};

@@ -90,7 +90,7 @@ class Metrics(Hostile):
         self.unhurt(self.d, *self.ends)
 
     def test_all_leave_at_once(self):
-        """Who waits for a place gets one, also if hp3d sees all others leave in the same moment."""
+        """A waiting client is served even if hp3d sees all others close at once."""
         descriptors = self.of_process()[0]
         held = [socket.create_connection(TCP, timeout=20) for _ in range(PLACES)]
         for s in held:

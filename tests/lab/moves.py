@@ -5,13 +5,16 @@
 usage: moves.py MOVES.json MIN_MOVES PCAP...
 
 MOVES.json holds what `hp3ctl --json move` printed, one object per line. Fails unless at least
-MIN_MOVES switched behind a drain, packets were held, and RoCE packets are in the captures of the
-wire for every new source port that held packets left on. Exit code 3: there were fewer moves.
+MIN_MOVES switched behind a drain, packets were held, none of them for long, and RoCE packets are in
+the captures of the wire for every new source port that held packets left on. Exit code 3: there were
+fewer moves, or no packet was held.
 """
 import json
 import sys
 
 import wire
+
+MAX_DRAIN_NS = 1e9  # four times max_hold_us of lab.ini
 
 
 def source_ports(path):
@@ -50,6 +53,8 @@ def main():
     if len(drained) < int(sys.argv[2]) or held == 0:
         print(f"moves: {len(drained)} of {sys.argv[2]} moves behind a drain, {held} packets held")
         sys.exit(3)
+    if drains[-1] > MAX_DRAIN_NS:
+        sys.exit("moves: packets were held for too long")
     # What was held left on the new port: it must be on the wire.
     if unseen:
         sys.exit(f"moves: no packet on the wire on {len(unseen)} of {len(used)} new ports: {unseen[:5]}")

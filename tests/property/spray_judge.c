@@ -69,7 +69,7 @@ static void judge_unsprayed(const struct spray_params *p, const struct spray_res
 		return;
 	assert_int_equal(off->gaps + off->read_gaps + off->again + off->timeouts, 0);
 	assert_int_equal(off->overtaken + off->lost, 0);
-	assert_often(off->returned > 0 && (p->move_us == 0 || off->moves > run_seeds));
+	assert_sum(off->returned > 0 && (p->move_us == 0 || off->moves > run_seeds));
 }
 
 /* Spraying takes no longer than one path does, by `percent`, but for the RNICs' timers. */

@@ -35,13 +35,13 @@ static void rule_13_flows_leave_dead_paths_before_the_timer(void **state)
 
 	run_seeds *= MORE; /* last resorts are rare, and come in clusters */
 	r = run(p);
-	assert_often(r.failovers > 3 * run_seeds);
+	assert_sum(r.failovers > 3 * run_seeds);
 	run_seeds /= MORE;
-	assert_often(r.naks_made > r.failovers * 8 / 10);
-	assert_often(r.last_resort <= r.failovers / 20);
-	assert_often(r.false_dead <= r.failovers / 50); /* just recovered */
-	assert_often(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
-	assert_often(mean_progress_us(&r) < RTO_US / 5);
+	assert_sum(r.naks_made > r.failovers * 8 / 10);
+	assert_sum(r.last_resort <= r.failovers / 20);
+	assert_sum(r.false_dead <= r.failovers / 50); /* just recovered */
+	assert_sum(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
+	assert_sum(mean_progress_us(&r) < RTO_US / 5);
 }
 
 /* Without it every one of them waits for the timer. */
@@ -53,7 +53,7 @@ static void without_stall_detection_the_timer_decides(void **state)
 	p.stall_us = 0;
 	r = run(p);
 	assert_int_equal(r.failovers, 0);
-	assert_often(r.rtos > 3 * run_seeds);
+	assert_sum(r.rtos > 3 * run_seeds);
 }
 
 /* Paths are dead for longer than an RNIC tries again (7 times): other paths are not. */
@@ -68,12 +68,12 @@ static void queue_pairs_outlive_dead_paths(void **state)
 	p.rto_us = 4000;
 	run_seeds *= MANY; /* three of two hundred have a third of all that die */
 	r = run(p);
-	assert_often(r.failovers > run_seeds);
-	assert_often(r.died <= r.failovers / 15);
+	assert_sum(r.failovers > run_seeds);
+	assert_sum(r.died <= r.failovers / 15);
 	run_seeds /= MANY;
 	p.stall_us = 0;
 	r = run(p);
-	assert_often(r.gave_up > run_seeds);
+	assert_sum(r.gave_up > run_seeds);
 }
 
 /* A paused path delivers later what it held: duplicates by then, never a gap on the new port. */
@@ -85,10 +85,10 @@ static void rule_13_paused_paths_deliver_late(void **state)
 	p.pause_paths = true;
 	run_seeds *= MANY; /* so few are counted that eight seeds may have just two each */
 	r = run(p);
-	assert_often(r.failovers > 2 * run_seeds); /* pauses are learnt, and waited for */
+	assert_sum(r.failovers > 2 * run_seeds); /* pauses are learnt, and waited for */
 	run_seeds /= MANY;
 	assert_int_equal(r.lost, 0);
-	assert_often(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
+	assert_sum(r.rtos <= r.failovers / 5); /* deaths too short to be seen */
 }
 
 /* With READs outstanding the RNIC's own timer is waited for. */
@@ -99,12 +99,12 @@ static void rule_4_no_nak_while_reads_are_outstanding(void **state)
 
 	p.reads = true;
 	r = run(p);
-	assert_often(r.failovers > 2 * run_seeds);
-	assert_often(r.naks_made < r.failovers);
+	assert_sum(r.failovers > 2 * run_seeds);
+	assert_sum(r.naks_made < r.failovers);
 	p.loss_ppm = 1000;
 	p.rto_us = 20000;
 	r = run(p);
-	assert_often(r.failovers > 2 * run_seeds);
+	assert_sum(r.failovers > 2 * run_seeds);
 }
 
 /* READs half answered, dead paths, receivers that are not ready. */
@@ -116,12 +116,12 @@ static void rules_4_10_reads_and_rnr_on_dead_paths(void **state)
 	p.reads = p.rnr = true;
 	p.msg_packets = 4;
 	r = run(p);
-	assert_often(r.failovers > 2 * run_seeds);
+	assert_sum(r.failovers > 2 * run_seeds);
 	p.pause_paths = true;
 	p.invalidate = true;
 	p.loss_ppm = 500;
 	r = run(p);
-	assert_often(r.invalidations > 100 * run_seeds);
+	assert_sum(r.invalidations > 100 * run_seeds);
 }
 
 static void selective_repeat(void **state)
@@ -132,13 +132,13 @@ static void selective_repeat(void **state)
 	p.selective = true;
 	run_seeds *= MANY; /* 6 on average, and 4 to 9 with eight seeds */
 	r = run(p);
-	assert_often(r.failovers > 5 * run_seeds);
+	assert_sum(r.failovers > 5 * run_seeds);
 	run_seeds /= MANY;
 	p.pause_paths = true;
 	p.loss_ppm = 1000;
 	p.rto_us = 20000;
 	r = run(p);
-	assert_often(r.failovers > 2 * run_seeds);
+	assert_sum(r.failovers > 2 * run_seeds);
 }
 
 /* Slow is not dead; nor is a way back that is dead, for then nobody answers. */
@@ -155,8 +155,8 @@ static void slow_paths_are_not_dead(void **state)
 	p.kill_back = true;
 	p.dead_us = 30000;
 	r = run(p);
-	assert_often(r.failovers <= 1 + run_seeds / 16); /* answers cut off amid three rounds */
-	assert_often(r.rounds > run_seeds);
+	assert_sum(r.failovers <= 1 + run_seeds / 16); /* answers cut off amid three rounds */
+	assert_sum(r.rounds > run_seeds);
 }
 
 /* One reply in ten is lost, answers to probes, too: verdicts are rare, and do no harm. */
@@ -169,7 +169,7 @@ static void lost_replies_hardly_ever_look_dead(void **state)
 	p.reply_loss_ppm = 100000;
 	p.rto_us = 20000;
 	r = run(p);
-	assert_often(r.failovers <= run_seeds);
+	assert_sum(r.failovers <= run_seeds);
 }
 
 /* Ports of failed paths are no candidates, and no place to go. */
@@ -183,9 +183,9 @@ static void failed_paths_are_no_candidates(void **state)
 	p.gap_us = 40;
 	p.hot_paths = 2;
 	r = run(p);
-	assert_often(
+	assert_sum(
 		r.failovers > run_seeds / 2); /* most deaths are over by the time they are seen */
-	assert_often(r.probes > 100 * run_seeds);
+	assert_sum(r.probes > 100 * run_seeds);
 }
 
 static void dead_paths_and_everything(void **state)
@@ -203,7 +203,7 @@ static void dead_paths_and_everything(void **state)
 	p.hot_paths = 2;
 	p.hold_bytes = 65536;
 	r = run(p);
-	assert_often(r.failovers > 2 * run_seeds);
+	assert_sum(r.failovers > 2 * run_seeds);
 }
 
 /* A dead path loses replies, too: they leave it when the peer's hp3d is told. */
@@ -216,19 +216,19 @@ static void rules_12_13_paths_die_both_ways(void **state)
 	run_seeds *=
 		MANY; /* few fail-overs take long: 16 ms on average, off by 2 ms with 24 seeds */
 	r = run(p);
-	assert_often(r.failovers > 3 * run_seeds);
-	assert_often(r.replies_moved > 2 * run_seeds);
+	assert_sum(r.failovers > 3 * run_seeds);
+	assert_sum(r.replies_moved > 2 * run_seeds);
 	run_seeds /= MANY;
-	assert_often(r.rtos <= r.failovers / 3); /* one watch at a time asks for all */
-	assert_often(mean_progress_us(&r) < RTO_US * 3 / 10);
+	assert_sum(r.rtos <= r.failovers / 3); /* one watch at a time asks for all */
+	assert_sum(mean_progress_us(&r) < RTO_US * 3 / 10);
 	p.reads = p.rnr = true;
 	r = run(p);
-	assert_often(r.failovers > 2 * run_seeds);
+	assert_sum(r.failovers > 2 * run_seeds);
 	p.pause_paths = p.resets = true;
 	p.damage_ppm = p.behind_ppm = 1000;
 	p.peer_crash_every_us = 20000;
 	r = run(p);
-	assert_often(r.replies_moved + r.failovers > 0);
+	assert_sum(r.replies_moved + r.failovers > 0);
 }
 
 /* A dead path is left on the word of ACKs that nobody checked, some of which were damaged. */
@@ -244,14 +244,14 @@ static void rule_26_dead_paths_and_acks_in_long_bursts(void **state)
 	p.damage_ppm = p.behind_ppm = 2000;
 	p.credits = true;
 	r = run(p);
-	assert_often(r.failovers > run_seeds);
-	assert_often(r.unseen > 2000 * run_seeds);
+	assert_sum(r.failovers > run_seeds);
+	assert_sum(r.unseen > 2000 * run_seeds);
 	p.packets = run_packets / 2;
 	p.reads = true;
 	p.loss_ppm = 1000;
 	p.rto_us = 20000;
 	r = run(p);
-	assert_often(r.unseen > 500 * run_seeds);
+	assert_sum(r.unseen > 500 * run_seeds);
 }
 
 /* Mode observe: the same verdicts, and nothing moves. */
@@ -263,7 +263,7 @@ static void observe_moves_nothing(void **state)
 	p.observe = true;
 	p.hot_paths = 2;
 	r = run(p);
-	assert_often(r.would > 3 * run_seeds);
+	assert_sum(r.would > 3 * run_seeds);
 	assert_int_equal(r.ports_used + r.held + r.naks_made, 0);
 }
 

@@ -41,7 +41,7 @@ static struct {
 	/* the thread's own */
 	struct client clients[ALL_CLIENTS];
 	struct kept kept[2]; /* by form */
-	bool left; /* a client, in the last run: MHD listens again in the next one only */
+	bool closed; /* a connection, in the last MHD_run(): MHD listens again in the next one */
 } server;
 
 static uint64_t now_ms(void)
@@ -130,7 +130,7 @@ static void note_client(void *cls, struct MHD_Connection *c, void **context,
 {
 	struct MHD_Connection *looked_for = code == MHD_CONNECTION_NOTIFY_STARTED ? NULL : c;
 
-	server.left |= code == MHD_CONNECTION_NOTIFY_CLOSED;
+	server.closed |= code == MHD_CONNECTION_NOTIFY_CLOSED;
 	for (unsigned i = 0; i < ALL_CLIENTS; i++) {
 		struct client *at = &server.clients[i];
 
@@ -195,10 +195,10 @@ static void *serve(void *arg)
 			if (MHD_get_timeout(server.daemon[i], &ms) == MHD_YES)
 				timeout = earlier(timeout, (int)ms);
 		}
-		poll(polled, server.n + 1, server.left ? 0 : timeout);
+		poll(polled, server.n + 1, server.closed ? 0 : timeout);
 		if (polled[0].revents != 0)
 			return NULL;
-		server.left = false;
+		server.closed = false;
 		for (unsigned i = 0; i < server.n; i++)
 			MHD_run(server.daemon[i]);
 	}

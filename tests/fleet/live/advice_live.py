@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advice from a planner to an hp3d: two flows on one of two paths, switches that name themselves, hp3d as it ships but for traces.
+"""Advice from a planner to an hp3d: two flows on one of two paths, switches that name themselves.
 
 usage: HP3_FLEET=PROGRAM advice_live.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
@@ -23,6 +23,7 @@ RATE = 400  # packets a second of each flow
 # Beyond what a busy machine does to round trips; nothing but advice moves flows here.
 SETTINGS = {"ppp": {"probe": "peer", "identity": "trace", "traces_per_second": 1000, "rtt_factor": 10000,
                     "probe_timeout_us": 100000},
+            "rfr": {"stall_us": 1000000},
             "probes": {"probe_key": KEY}}
 
 
@@ -36,7 +37,7 @@ def rate_kbps(d, seconds=1):
 
 
 class Advice(TwoPaths):
-    SLOW_US = 20000  # more than a busy machine makes of a path as fast as the other: what is slower is beyond doubt
+    SLOW_US = 20000  # slower than the other path by far more than the jitter of a busy machine
 
     def setUp(self):
         super().setUp()
