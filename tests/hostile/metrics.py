@@ -99,6 +99,7 @@ class Metrics(Hostile):
         with socket.create_connection(TCP, timeout=20) as waits:
             waits.sendall(b"GET /metrics HTTP/1.1\r\nHost: hp3\r\n\r\n")
             os.kill(self.d.process.pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, self.d.process.pid, os.WSTOPPED)
             for s in held:
                 s.close()
             os.kill(self.d.process.pid, signal.SIGCONT)

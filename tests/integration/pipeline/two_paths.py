@@ -8,7 +8,7 @@ from harness import Link
 
 
 class TwoPaths(Wired):
-    SLOW_US = 3000
+    SLOW_US = 3000  # of the path of odd source ports
 
     def setUp(self):
         super().setUp()
