@@ -81,8 +81,11 @@ class Advice(TwoPaths):
     def begin(self, advice="on"):
         near, far = self.pair_of_daemons(**SETTINGS)
         ends = self.endpoints(qps=2, rate=RATE, message=16)
-        return near, far, ends, self.collide(near, ends), self.agent(near, "h0", advice=advice), \
-            self.agent(far, "h1", addresses='"10.9.0.2"')
+        flows = self.collide(near, ends)
+        agent, other = self.agent(near, "h0", advice=advice), self.agent(far, "h1", addresses='"10.9.0.2"')
+        if advice == "on":
+            wait_for(lambda: self.server.listeners("hp3.plan"), why=agent.said)
+        return near, far, ends, flows, agent, other
 
     def advised(self, d):
         return [e for e in d.json("events") if e.get("cause") == "advice"]
@@ -169,9 +172,11 @@ class Advice(TwoPaths):
         qpn = int(flows[0].rsplit("/", 1)[1], 16)
         move = ["h0", 12345, A, B, qpn, b"", b"", near.flows()[0]["port"], 50001, 1, 1, 1]
         plan = [2, 2, "evil", 2**64 - 1, 2**64 - 1, 2**32 - 1, 1, 1, 1, 1, 1, [move]]
-        for payload in (b"", os.urandom(64), cbor([1, *plan[1:]]), cbor(plan), cbor(plan)[:-1]):
-            publish(self.server.port, "hp3.plan", payload)
-        time.sleep(1)
+        payloads = (b"", os.urandom(64), cbor([1, *plan[1:]]), cbor(plan), cbor(plan)[:-1])
+        heard = self.server.listeners("hp3.plan")[0]["out_msgs"]
+        publish(self.server.port, "hp3.plan", *payloads)
+        wait_for(lambda: self.server.listeners("hp3.plan")[0]["out_msgs"] >= heard + len(payloads), why=agent.said)
+        time.sleep(1)  # a move would be asked for by then
         self.assertEqual(near.counters()["moves_asked"], before)
         self.assertEqual(agent.kill(signal.SIGTERM), 0)
         self.assertIn("advice: 4 bad messages; 1 plans; 1 moves of this host; 1 of another process", agent.said())

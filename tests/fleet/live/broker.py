@@ -70,12 +70,12 @@ class Server(Process):
     """A NATS server; start() again after kill()."""
 
     def __init__(self, directory, name="n", cluster=None, config="", port=None):
-        self.port = port or free_port()
+        self.port, self.monitor = port or free_port(), free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self.file = os.path.join(directory, f"{name}.conf")
         self.name, self.directory = name, directory
         with open(self.file, "w", encoding="utf-8") as f:
-            f.write(f'listen: "127.0.0.1:{self.port}"\nserver_name: {name}\n{config}\n')
+            f.write(f'listen: "127.0.0.1:{self.port}"\nhttp: "127.0.0.1:{self.monitor}"\nserver_name: {name}\n{config}\n')
             if cluster:
                 mine, others = cluster
                 routes = ", ".join(f'"nats://127.0.0.1:{p}"' for p in others)
@@ -92,6 +92,11 @@ class Server(Process):
                 return s.recv(5) == b"INFO "
         except OSError:
             return False
+
+    def listeners(self, subject):
+        """Connections that have subscribed to it, as the server tells of them."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/connz?subs=1", timeout=5) as page:
+            return [c for c in json.load(page)["connections"] if subject in c.get("subscriptions_list", [])]
 
 
 def cluster_of_three(directory):

@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.request
 
-from broker import Planner, Process, Server, free_port, publish, scratch, wait_for
+from broker import Planner, Process, Server, publish, scratch, wait_for
 
 sys.path.insert(0, os.path.join(sys.argv[5], "tests", "integration", "pipeline"))
 from cases import Wired, run  # noqa: E402
@@ -37,8 +37,7 @@ class Hosts(Wired):
         held = scratch()
         self.addCleanup(held.cleanup)
         self.dir = held.name
-        self.monitor = free_port()
-        self.server = Server(self.dir, config=f'http: "127.0.0.1:{self.monitor}"')
+        self.server = Server(self.dir)
         self.addCleanup(self.server.kill)
         self.planner = Planner(FLEET, self.dir, self.server.url, extra=AGE)
         self.addCleanup(self.planner.kill)
@@ -107,7 +106,7 @@ class Hosts(Wired):
             publish(self.server.port, subject, b"\x00" * 64)
 
         def subscriptions():
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/connz", timeout=5) as page:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.server.monitor}/connz", timeout=5) as page:
                 return sorted(c["subscriptions"] for c in json.load(page)["connections"])
         # Agent and planner; the broker may not have noticed yet that those who published are gone.
         wait_for(lambda: len(subscriptions()) == 2, why=lambda: str(subscriptions()))
