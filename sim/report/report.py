@@ -11,13 +11,13 @@ import re
 import subprocess
 import sys
 
+LACKS = "apt-get install python3-matplotlib python3-jinja2"
+
 try:
     import jinja2
     from markupsafe import Markup
-
-    import figures
 except ImportError as e:
-    sys.exit(f"hp3-sim: no report: {e}: apt-get install python3-matplotlib python3-jinja2")
+    sys.exit(f"hp3-sim: no report: {e}: {LACKS}")
 import data
 
 
@@ -98,6 +98,10 @@ def main():
         sys.exit(f"hp3-sim: {e}")
     if not groups:
         sys.exit(f"hp3-sim: {data.plain(folder)}: no results of `hp3-sim run` in there")
+    try:
+        import figures  # takes a second: after all that may be refused
+    except ImportError as e:
+        sys.exit(f"hp3-sim: no report: {e}: {LACKS}")
     data.write_csv(os.path.join(folder, "results.csv"), groups)
     colour = figures.colours(order)
     svg = {g.name: Markup(figures.write(folder, g, colour)) for g in groups}
