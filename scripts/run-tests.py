@@ -20,7 +20,7 @@ else is repeated.
 HP3_TIMES=FILE appends rows of a table to FILE (scripts/times.py): what the build took, and the tests, in all and by suite. A mutation counts
 as such, any other test in the first of its suites that was named. GNU time counts the CPU of a test; without it, there is none by suite.
 
-The worlds of suites property and whole draw half of their seeds from the commit: a new commit sees new worlds,
+The worlds of suites property and whole draw some of their seeds from the commit: a new commit sees new worlds,
 the same commit fails the same way. HP3_SEED_BASE=N in the environment sets them, empty: none.
 """
 import collections
@@ -28,6 +28,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -41,6 +42,7 @@ TIMES = {"testbed": 1, "harm": 1, "lab": 1, "pipeline": 3, "hostile": 3, "fleet"
 NEVER = re.compile(r"(overtaken\w*|out_of_seq\w*|late_duplicates|disorder)\D{0,4}[1-9]|\b[1-9]\d* out of (sequence|order)|"
                    r"Sanitizer|runtime error:|hp3d ended|Segmentation fault|Aborted")
 SHAKY = 2
+PER_CPU = 3  # tests for two CPUs: live ones wait half of the time
 PATIENCE = 3  # times the limits of a quiet machine
 
 
@@ -147,13 +149,14 @@ def main():
         sys.exit(__doc__)
     build, suites = sys.argv[1], sys.argv[2:]
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    args = ["--num-processes", "2", "--timeout-multiplier", str(PATIENCE)]
+    args = ["--num-processes", str(PER_CPU * (os.cpu_count() or 1) // 2), "--timeout-multiplier", str(PATIENCE)]
     for s in suites:
         args += ["--no-suite", s[1:]] if s.startswith("^") else ["--suite", s]
     if "property" in suites or "whole" in suites:
         base = os.environ.setdefault("HP3_SEED_BASE", str(seed_base(root)))
         if base:
-            print(f"run-tests: half of the worlds' seeds are counted from HP3_SEED_BASE={base}", flush=True)
+            print(f"run-tests: some of the worlds' seeds are counted from HP3_SEED_BASE={base}", flush=True)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # mutants abort
     made = make(build, suites)
     table, counts = os.environ.get("HP3_TIMES"), shutil.which("time")
     with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as used:

@@ -1,15 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-long.sh BUILD        STAGES="worlds lab ..."  SEEDS=N (default 100)  FAULTS=K/N (default 1/8, an eighth of all; 1/1: all)
+#                                  AGAIN=1: also what has passed
 # What make test has no time for: the static analysers, the long searches of the model, SEEDS seeds of each world of the engine's
 # properties, calls of hp3d and hp3ctl that fail, longer moves in the lab over paths that differ more, paths that are slower or
 # congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of the harm ring, and clang's optimised code,
 # gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md says how long each stage takes. A stage
-# that fails does not keep the next one from running; the last lines say which failed, and how long each took.
+# that fails does not keep the next one from running. BUILD/test-long has a log of each stage and summary.md, which says what passed, when, and
+# how long it took. It may be interrupted: a stage that has passed with this commit and these words, all files committed, is not run again.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
-bad=() took=()
+results=$build/test-long
+mkdir -p "$results"
 
 analysis() { scripts/analyze.py --build "$build"; }
 seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
@@ -36,6 +39,7 @@ races() {
 suite() { scripts/run-tests.py "$build" "$1"; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
+hostile() { suite hostile-long; }
 fleet() { suite fleet-long; }
 faults() { HP3_FAULTS_PART=${FAULTS:-1/8} suite faults-long; }
 package() { suite package-long; }
@@ -45,15 +49,37 @@ lab() {
     local code=0
     tests/lab/moves --build "$build" --seconds 30 --path-delay 2 || code=1
     tests/lab/moves --build "$build" --seconds 30 --path-delay 20 || code=1
-    tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard || code=1
+    tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard absent || code=1
     suite lab-long && return $code
 }
 
-for stage in ${STAGES:-analysis fidelity cli order adverse model pipeline fleet races faults worlds testbed harm lab clang_code gcc_san package}; do
-    printf '\n== %s (%d s since start)\n' "$stage" "$SECONDS"
-    began=$SECONDS
-    "$stage" || bad+=("$stage")
-    took+=("$stage $((SECONDS - began)) s")
+# What a stage was run on. Nothing is known of a tree with changes: each run is one of its own.
+tree() { if git diff --quiet HEAD 2>/dev/null; then git rev-parse --short=12 HEAD; else date +changed-%s; fi; }
+summary() {
+    row stage result s commit date
+    echo '|---|---|---:|---|---|'
+    printf '%s\n' "${rows[@]}"
+}
+row() { printf '| %s | %s | %s | %s | %s |\n' "$@"; }
+on=$(tree) bad=() rows=()
+all='analysis fidelity cli order adverse model pipeline hostile fleet races faults worlds testbed harm lab clang_code gcc_san package'
+for stage in ${STAGES:-$all}; do
+    case $stage in worlds) words=${SEEDS:-100} ;; faults) words=${FAULTS:-1/8} ;; *) words=- ;; esac
+    done=$results/$stage.passed
+    # COMMIT WORDS SECONDS DATE
+    if [ -z "${AGAIN-}" ] && [ -f "$done" ] && read -r commit with took at <"$done" && [ "$commit $with" = "$on $words" ]; then
+        printf '\n== %s: passed on %s, not repeated (AGAIN=1)\n' "$stage" "$at"
+        rows+=("$(row "$stage" passed "$took" "$on" "$at")")
+        continue
+    fi
+    rm -f "$done"
+    printf '\n== %s (%d s since start; %s)\n' "$stage" "$SECONDS" "$results/$stage.log"
+    began=$SECONDS result=passed
+    "$stage" 2>&1 | tee "$results/$stage.log"
+    [ "${PIPESTATUS[0]}" = 0 ] || { result=failed; bad+=("$stage"); }
+    [ $result = failed ] || echo "$on $words $((SECONDS - began)) $(date +%F)" >"$done"
+    rows+=("$(row "$stage" $result $((SECONDS - began)) "$on" "$(date +%F)")")
+    summary >"$results/summary.md"
 done
-printf '\ntest-long:'; printf ' %s;' "${took[@]}"; echo
+summary | tee "$results/summary.md"
 [ ${#bad[@]} -eq 0 ] || { echo "test-long: failed: ${bad[*]}"; exit 1; }

@@ -64,7 +64,7 @@ def of_another_boot(directory):
     return prepare
 
 
-class Keys(TwoPaths, Hostile):
+class Hosts(TwoPaths, Hostile):
     def begin(self, paired=True, **more):
         a, b = self.pair_of_daemons(**{**SETTINGS, **more})
         ends = self.endpoints(qps=QPS, message=600)  # 153,600 bytes each: sprayed
@@ -102,6 +102,24 @@ class Keys(TwoPaths, Hostile):
     def identity(self, d):
         return os.path.join(d.directory, "state", "identity")
 
+    def restarted(self, b):
+        before = len(self.events(b, "keyed"))
+        self.stop(b)
+        self.up(b)
+        return before
+
+    def agrees(self, d, keys, before):
+        """From now on it begins with keys = `keys`; it was begun with `before`."""
+        self.stop(d)
+        with open(d.config, encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn(f'keys = "{before}"', text)
+        with open(d.config, "w", encoding="utf-8") as f:
+            f.write(text.replace(f'keys = "{before}"', f'keys = "{keys}"'))
+        self.up(d)
+
+
+class Keys(Hosts):
     def test_two_hosts_agree_and_spray(self):
         """Without any key in their configurations, in order; what they know of each other is the other one's identity."""
         a, b, ends = self.begin()
@@ -254,12 +272,32 @@ class Keys(TwoPaths, Hostile):
         self.sprays(a, b)
         self.end(a, b, ends)
 
-    def restarted(self, b):
-        before = len(self.events(b, "keyed"))
-        self.stop(b)
-        self.up(b)
-        return before
+    def test_a_copied_identity(self):
+        """On both hosts, of a copied disk: they find out, one draws a new identity, keeps it, and both agree on a key."""
+        a, b = (self.daemon({"rail0": (link.devargs(0), wire.devargs(1))}, begin=False, **SETTINGS)
+                for link, wire in zip((self.rnic, self.net), self.wires))
+        self.up(a, of_another_boot(a.directory))
+        shutil.copytree(os.path.join(a.directory, "state"), os.path.join(b.directory, "state"))
+        with open(self.identity(a), encoding="ascii") as f:
+            copied = f.read()
+        self.up(b, of_another_boot(b.directory))
+        ends = self.endpoints(qps=QPS, message=600)
+        self.traffic(ends[0])
+        self.keyed(a, b)
+        self.sprays(a, b)
+        found = [self.events(d, "cloned") for d in (a, b)]
+        self.assertEqual({e["identity"] for e in found[0] + found[1]}, {copied.split()[-1]})
+        kept = []
+        for d in (a, b):
+            with open(self.identity(d), encoding="ascii") as f:
+                kept.append(f.read())
+        self.assertEqual(sum(text == copied for text in kept), 1)
+        self.assertEqual(sum("this host has a new identity" in d.output() for d in (a, b)), 1)
+        self.end(a, b, ends)
 
+
+class Silence(Hosts):
+    """What a host does when it has heard nothing for ten seconds or more."""
     def test_restarts(self):
         """With its identity a host is who it was. Without, it is another one, which counts when the old one was silent for 10 s."""
         a, b, ends = self.begin()
@@ -286,16 +324,6 @@ class Keys(TwoPaths, Hostile):
         self.sprays(a, b)
         self.end(a, b, ends)
 
-    def agrees(self, d, keys, before):
-        """From now on it begins with keys = `keys`; it was begun with `before`."""
-        self.stop(d)
-        with open(d.config, encoding="utf-8") as f:
-            text = f.read()
-        self.assertIn(f'keys = "{before}"', text)
-        with open(d.config, "w", encoding="utf-8") as f:
-            f.write(text.replace(f'keys = "{before}"', f'keys = "{keys}"'))
-        self.up(d)
-
     def test_a_peer_that_agrees_no_more(self):
         """With keys = off after a restart: the other host finds out, and has no key then. Both agree again when it is auto again."""
         a, b, ends = self.begin()
@@ -318,29 +346,6 @@ class Keys(TwoPaths, Hostile):
         self.keyed(b)
         wait_for("the key again", lambda: len(self.events(a, "keyed")) == 2)
         self.sprays(a, b)
-        self.end(a, b, ends)
-
-    def test_a_copied_identity(self):
-        """On both hosts, of a copied disk: they find out, one draws a new identity, keeps it, and both agree on a key."""
-        a, b = (self.daemon({"rail0": (link.devargs(0), wire.devargs(1))}, begin=False, **SETTINGS)
-                for link, wire in zip((self.rnic, self.net), self.wires))
-        self.up(a, of_another_boot(a.directory))
-        shutil.copytree(os.path.join(a.directory, "state"), os.path.join(b.directory, "state"))
-        with open(self.identity(a), encoding="ascii") as f:
-            copied = f.read()
-        self.up(b, of_another_boot(b.directory))
-        ends = self.endpoints(qps=QPS, message=600)
-        self.traffic(ends[0])
-        self.keyed(a, b)
-        self.sprays(a, b)
-        found = [self.events(d, "cloned") for d in (a, b)]
-        self.assertEqual({e["identity"] for e in found[0] + found[1]}, {copied.split()[-1]})
-        kept = []
-        for d in (a, b):
-            with open(self.identity(d), encoding="ascii") as f:
-                kept.append(f.read())
-        self.assertEqual(sum(text == copied for text in kept), 1)
-        self.assertEqual(sum("this host has a new identity" in d.output() for d in (a, b)), 1)
         self.end(a, b, ends)
 
 

@@ -6,7 +6,9 @@ unsigned run_seeds = 8, run_packets = 60000;
 unsigned long long run_first_seed = 1;
 #define SINGLE_ONE 4u /* of so many seeds hands the engine packets one by one */
 
-static bool draws; /* as many seeds again, from drawn_seed on */
+#define DRAWN_ONE 4u /* seed for so many that are always the same */
+
+static bool draws; /* more seeds, from drawn_seed on */
 static unsigned long long drawn_seed;
 static struct world_result total; /* of all worlds */
 static unsigned runs;
@@ -23,9 +25,9 @@ static void add(struct world_result *sum, const struct world_result *r)
 		sum->per_path[i] += r->per_path[i];
 }
 
-static void show(unsigned long long first, const struct world_result *r)
+static void show(unsigned long long first, unsigned seeds, const struct world_result *r)
 {
-	print_message("seeds %llu..%llu:", first, first + run_seeds - 1);
+	print_message("seeds %llu..%llu:", first, first + seeds - 1);
 #define X(field)                                                                                   \
 	if (r->field != 0)                                                                         \
 		print_message(" " #field " %llu", (unsigned long long)r->field);
@@ -35,13 +37,13 @@ static void show(unsigned long long first, const struct world_result *r)
 	print_message("\n");
 }
 
-static struct world_result run_from(unsigned long long first, struct world_params p)
+static struct world_result run_from(unsigned long long first, unsigned seeds, struct world_params p)
 {
 	struct world_result sum = {0};
 
 	if (p.packets == 0)
 		p.packets = run_packets;
-	for (unsigned i = 0; i < run_seeds; i++) {
+	for (unsigned i = 0; i < seeds; i++) {
 		struct world_result r;
 		bool failed;
 
@@ -53,17 +55,17 @@ static struct world_result run_from(unsigned long long first, struct world_param
 		assert_false(failed);
 		add(&sum, &r);
 	}
-	show(first, &sum);
+	show(first, seeds, &sum);
 	add(&total, &sum);
-	runs += run_seeds;
+	runs += seeds;
 	return sum;
 }
 
 struct world_result run(struct world_params p)
 {
 	if (draws)
-		run_from(drawn_seed, p);
-	return run_from(run_first_seed, p);
+		run_from(drawn_seed, run_drawn_seeds(), p);
+	return run_from(run_first_seed, run_seeds, p);
 }
 
 struct world_params run_base(void)
@@ -90,6 +92,11 @@ void bursts_were_long(void **state)
 unsigned long long run_drawn(void)
 {
 	return draws ? drawn_seed : 0;
+}
+
+unsigned run_drawn_seeds(void)
+{
+	return draws ? (run_seeds + DRAWN_ONE - 1) / DRAWN_ONE : 0;
 }
 
 void run_arguments(int argc, char **argv)

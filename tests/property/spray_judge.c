@@ -42,18 +42,20 @@ struct spray_params spray_trouble(struct spray_params p)
 	return p;
 }
 
-static struct spray_result sum_of(struct spray_params p, unsigned long long first)
+static struct spray_result sum_of(struct spray_params p, unsigned long long first, unsigned seeds)
 {
 	struct spray_result sum = {0}, r;
 
-	for (unsigned i = 0; i < run_seeds; i++) {
+	if (seeds == 0)
+		return sum;
+	for (unsigned i = 0; i < seeds; i++) {
 		p.seed = first + i;
 		assert_int_equal(spray_run(&p, &r), 0);
 #define X(field) sum.field += r.field;
 		SPRAY_RESULT(X)
 #undef X
 	}
-	print_message("seeds %llu..%llu%s:", first, first + run_seeds - 1, p.off ? ", off" : "");
+	print_message("seeds %llu..%llu%s:", first, first + seeds - 1, p.off ? ", off" : "");
 	show(&sum);
 	return sum;
 }
@@ -73,12 +75,12 @@ static void judge_unsprayed(const struct spray_params *p, const struct spray_res
 }
 
 /* Spraying takes no longer than one path does, by `percent`, but for the RNICs' timers. */
-static struct spray_result both(struct spray_params p, unsigned long long first, unsigned percent)
+static struct spray_result both(struct spray_params p, unsigned percent)
 {
-	struct spray_result on = sum_of(p, first), off;
+	struct spray_result on = sum_of(p, run_first_seed, run_seeds), off;
 
 	p.off = true;
-	off = sum_of(p, first);
+	off = sum_of(p, run_first_seed, run_seeds);
 	judge_unsprayed(&p, &off);
 	assert_true((on.took_us - hp3_min_u64(on.took_us, on.timeouts * RTO_US)) * 100 <=
 		    off.took_us * percent);
@@ -97,12 +99,12 @@ static uint64_t busy_us(const struct spray_result *r, uint64_t waited_us)
  * Each wait delays one queue pair, so they are subtracted from the sum over queue pairs: worlds in
  * which no RNIC's timer ends have short times, and a wait is long beside a round trip.
  */
-static struct spray_result but_for_waits(struct spray_params p, unsigned long long first)
+static struct spray_result but_for_waits(struct spray_params p)
 {
-	struct spray_result on = sum_of(p, first), off;
+	struct spray_result on = sum_of(p, run_first_seed, run_seeds), off;
 
 	p.off = true;
-	off = sum_of(p, first);
+	off = sum_of(p, run_first_seed, run_seeds);
 	assert_int_equal(off.sprayed + off.held, 0);
 	assert_true(on.late <= on.lost + on.damaged);
 	assert_true(busy_us(&on, on.late * WAIT_US) <= busy_us(&off, 0));
@@ -111,16 +113,14 @@ static struct spray_result but_for_waits(struct spray_params p, unsigned long lo
 
 struct spray_result spray_waits_once(struct spray_params p)
 {
-	if (run_drawn())
-		but_for_waits(p, run_drawn());
-	return but_for_waits(p, run_first_seed);
+	sum_of(p, run_drawn(), run_drawn_seeds());
+	return but_for_waits(p);
 }
 
 struct spray_result spray_no_slower(struct spray_params p, unsigned percent)
 {
-	if (run_drawn())
-		both(p, run_drawn(), percent);
-	return both(p, run_first_seed, percent);
+	sum_of(p, run_drawn(), run_drawn_seeds());
+	return both(p, percent);
 }
 
 struct spray_result spray_many(struct spray_params p)
@@ -130,7 +130,7 @@ struct spray_result spray_many(struct spray_params p)
 
 struct spray_result spray_any_time(struct spray_params p)
 {
-	return sum_of(p, run_first_seed);
+	return sum_of(p, run_first_seed, run_seeds);
 }
 
 static uint32_t one_of(uint64_t *rng, const uint32_t *list, uint32_t n)

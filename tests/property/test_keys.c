@@ -8,11 +8,12 @@
 	X(replaced)                                                                                \
 	X(silent) X(displaced) X(cloned) X(computed) X(lost) X(stray) X(bad_proof) X(others_refused)
 
-static struct keys_result run_keys_from(unsigned long long first, struct keys_params p)
+static struct keys_result run_keys_from(
+	unsigned long long first, unsigned seeds, struct keys_params p)
 {
 	struct keys_result sum = {0};
 
-	for (unsigned i = 0; i < run_seeds; i++) {
+	for (unsigned i = 0; i < seeds; i++) {
 		struct keys_result r;
 		bool failed;
 
@@ -26,7 +27,7 @@ static struct keys_result run_keys_from(unsigned long long first, struct keys_pa
 		SUMS(X)
 #undef X
 	}
-	print_message("seeds %llu..%llu:", first, first + run_seeds - 1);
+	print_message("seeds %llu..%llu:", first, first + seeds - 1);
 #define X(field) print_message(" " #field " %llu", (unsigned long long)sum.field);
 	SUMS(X)
 #undef X
@@ -36,9 +37,9 @@ static struct keys_result run_keys_from(unsigned long long first, struct keys_pa
 
 static struct keys_result run_keys(struct keys_params p)
 {
-	if (run_drawn() != 0)
-		run_keys_from(run_drawn(), p);
-	return run_keys_from(run_first_seed, p);
+	if (run_drawn_seeds() != 0)
+		run_keys_from(run_drawn(), run_drawn_seeds(), p);
+	return run_keys_from(run_first_seed, run_seeds, p);
 }
 
 static void messages_get_lost(void **state)
