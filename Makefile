@@ -8,7 +8,7 @@ SUITES_FAST := unit property check ^mutation
 DEMO := app/hp3d/hp3d app/hp3ctl/hp3ctl p4-testbed/fabric/hp3-fabric p4-testbed/roce-gen/roce-gen
 BENCH := bench/hp3-bench bench/hp3-bench-lcores bench/hp3-events-bench p4-testbed/fabric/hp3-fabric sim/hp3-sim
 
-.PHONY: all help deps build aarch64 demo test check lint analyze bench bench-compare install deb clean test-long soak fuzz coverage
+.PHONY: all help deps build everything aarch64 demo test check lint analyze bench bench-compare install deb clean test-long soak fuzz coverage
 
 all: build
 
@@ -17,7 +17,7 @@ help:
 	@echo 'make demo RNIC=rxe  the same with real RNIC stacks (Soft-RoCE) in virtual machines'
 	@echo 'make test        lint, gcc, clang with sanitizers, testbed, harm, lab (three quarters of an hour on 2 cores)'
 	@echo 'make check       the fast ring: unit, property, some of replay and pipeline (2 minutes)'
-	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl'
+	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl, and the other programs; make everything: tests, too'
 	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/guide/dpu.md)'
 	@echo 'make lint        format, licence lines, spelling, forbidden words, functions without a caller'
 	@echo 'make analyze     cppcheck, clang-tidy, gcc -fanalyzer, of all C that is no test (long)'
@@ -36,6 +36,9 @@ $(BUILD)/build.ninja: | deps
 	meson setup $(BUILD) $(if $(PREFIX),--prefix $(PREFIX)) $(if $(WERROR),-Dwerror=$(WERROR))
 
 build: deps $(BUILD)/build.ninja
+	ninja -C $(BUILD) programs
+
+everything: deps $(BUILD)/build.ninja
 	ninja -C $(BUILD)
 
 aarch64: deps
@@ -66,10 +69,10 @@ analyze: deps $(BUILD)/build.ninja
 test: deps $(BUILD)/build.ninja
 	scripts/test-all.sh $(BUILD)
 
-test-long: build
+test-long: everything
 	scripts/test-long.sh $(BUILD)
 
-soak: build
+soak: everything
 	scripts/soak.sh $(BUILD)
 
 # Lines of the library that its unit tests run, per directory (docs/internals/testing.md).
@@ -86,11 +89,11 @@ bench: deps $(BUILD)/build.ninja
 	bench/switch --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON:.json=-switch.json))
 	bench/sim --build $(BUILD) $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON:.json=-sim.json))
 
-bench-compare: build
+bench-compare: everything
 	bench/compare --build $(BUILD) --base $(or $(BASE),HEAD) $(if $(QUICK),--quick)
 
 install: build
-	meson install -C $(BUILD)
+	meson install -C $(BUILD) --no-rebuild
 
 deb: deps
 	DEB_BUILD_OPTIONS="nocheck noddebs parallel=$(shell nproc)" dpkg-buildpackage -us -uc -b

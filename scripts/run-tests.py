@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds what meson test suites of a build need, runs them and sums up.
 
-usage: run-tests.py BUILD SUITE... [^SUITE...]
+usage: run-tests.py [--build] BUILD SUITE... [^SUITE...]
 
-Tests of a ^SUITE are left out.
+Tests of a ^SUITE are left out. With --build, nothing is run; `all`: every suite.
 
 A test that is skipped must be listed in tests/skips.txt (name, reason); any other skip fails the
 run, so that nothing goes missing silently. The last line is "tests: N passed, N failed, N skipped",
@@ -72,7 +72,7 @@ def selected(build, suites):
     with open(os.path.join(build, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
         tests = json.load(f)
     out = [s[1:] for s in suites if s.startswith("^")]
-    return [t for t in tests if has(t, [s for s in suites if not s.startswith("^")]) and not has(t, out)]
+    return [t for t in tests if ("all" in suites or has(t, [s for s in suites if not s.startswith("^")])) and not has(t, out)]
 
 
 def make(build, suites):
@@ -147,6 +147,8 @@ def again(build, failed):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
+    if sys.argv[1] == "--build":
+        sys.exit(make(sys.argv[2], sys.argv[3:]).code)
     build, suites = sys.argv[1], sys.argv[2:]
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     args = ["--num-processes", str(PER_CPU * (os.cpu_count() or 1) // 2), "--timeout-multiplier", str(PATIENCE)]

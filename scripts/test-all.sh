@@ -16,13 +16,14 @@ say() { printf '\n== %s (%d s since start)\n' "$1" "$SECONDS"; }
 say 'lint'
 scripts/times.py run "$HP3_TIMES" lint scripts/lint.sh || exit 1
 
-# All of it compiles, also what no test here runs.
+# All of it compiles, also what no test here runs; unit tests further down.
 say 'gcc: build'
-scripts/times.py run "$HP3_TIMES" "build of $build, all" ninja -C "$build" || exit 1
+scripts/times.py run "$HP3_TIMES" "build of $build: programs" ninja -C "$build" programs benches || exit 1
+scripts/times.py run "$HP3_TIMES" "build of $build: tests" scripts/run-tests.py --build "$build" all ^unit || exit 1
 
 say 'gcc: all fast suites'
-# Replays and fuzzers, which the sanitizers watch below, once.
-scripts/run-tests.py "$build" unit property whole model pipeline fleet hostile faults sim mutation || bad=1
+# Replays, fuzzers and unit tests, which the sanitizers watch below, once; `plain`: unit tests that say something here only.
+scripts/run-tests.py "$build" plain property whole model pipeline fleet hostile faults sim mutation || bad=1
 
 # Mutations show that tests notice, once; each is a library of its own to build. What UBSan is told to leave out takes half of the time to compile, and is
 # found by ASan but for pointers that overflow; make test-long has all of it.

@@ -21,7 +21,7 @@ seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
 }
 worlds() { seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$(date +%s)"; } # the first seed is in what it prints
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
-cli() { suite sim-long; }
+sim() { suite sim-long; }
 order() { tests/sim/order.py "$build/sim/hp3-sim" 3 "$(nproc)"; }
 adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 16 10; }
 other() { # NAME SUITES MESON OPTIONS...: another build of everything, and what needs no real time
@@ -62,7 +62,7 @@ summary() {
 }
 row() { printf '| %s | %s | %s | %s | %s |\n' "$@"; }
 on=$(tree) bad=() rows=()
-all='analysis fidelity cli order adverse model pipeline hostile fleet races faults worlds testbed harm lab clang_code gcc_san package'
+all='analysis fidelity sim order adverse model pipeline hostile fleet races faults worlds testbed harm lab clang_code gcc_san package'
 for stage in ${STAGES:-$all}; do
     case $stage in worlds) words=${SEEDS:-100} ;; faults) words=${FAULTS:-1/8} ;; *) words=- ;; esac
     done=$results/$stage.passed

@@ -38,10 +38,10 @@ LONG_S = 8
 MIX = "read:30,write:70"
 
 SHAPES = (
-    # the rows
+    # few and many queue pairs
     Shape("mix-4", "4 queue pairs, depth 2, READ and WRITE of 64 KiB", 100, op=MIX, qps=4, depth=2, quick="wire"),
-    Shape("write-1", "1 queue pair, WRITE", 20, quick="wire"),
-    Shape("write-64", "64 queue pairs, WRITE", 100, qps=64, quick="four"),
+    Shape("write-1", "1 queue pair, WRITE", 20),
+    Shape("write-64", "64 queue pairs, WRITE", 100, qps=64),
     # operations and sizes
     Shape("nvmeof", "NVMe-oF: 1 queue pair, depth 16, READ and WRITE of 4 KiB", 100, op=MIX, depth=16, size=4096,
           quick="one"),
@@ -52,7 +52,7 @@ SHAPES = (
     # queue pairs and rates
     Shape("write-256", "256 queue pairs, WRITE", 100, qps=256),
     Shape("mix-256", "256 queue pairs, READ and WRITE of 16 KiB", 100, op=MIX, qps=256, size=16384),
-    Shape("slow", "1 queue pair at 1 Mb/s, WRITE of 16 KiB", 1, size=16384, quick="wire"),
+    Shape("slow", "1 queue pair at 1 Mb/s, WRITE of 16 KiB", 1, size=16384),
     Shape("slow-mix", "4 queue pairs at 2 Mb/s together, READ and WRITE of 8 KiB", 2, op=MIX, qps=4, size=8192),
     # the fabric
     Shape("incast", "8 senders to 1 receiver, 5 Mb/s each of 40", 40, load=("--qp-mbps", "5"), senders=8, paths=FABRIC,
@@ -67,10 +67,10 @@ SHAPES = (
     Shape("slow-read-1", "the same with a queue pair that does nothing but READ", 50, op="read", depth=4, size=4096,
           peer=("--read-service-us", "50000")),
     Shape("ack-64", "ACKs for 64 packets and more, 30 ms apart", 20, qps=2, depth=4,
-          peer=("--ack-delay-us", "30000"), quick="wire"),
+          peer=("--ack-delay-us", "30000")),
     Shape("ack-mix", "the same with READs between", 50, op=MIX, qps=2, depth=4, peer=("--ack-delay-us", "30000")),
     Shape("rnr", "SEND, every 20th message finds no buffer for 61 ms", 20, op="send", qps=2, depth=2,
-          peer=("--rnr-every", "20", "--rnr-timer", TIMER_50_MS), quick="wire"),
+          peer=("--rnr-every", "20", "--rnr-timer", TIMER_50_MS)),
     # others
     Shape("tcp", "READ and WRITE beside 20 Mb/s of TCP", 50, op=MIX, qps=4, depth=2, tcp_mbps=20),
     Shape("one-end", "hp3d at the sender only", 50, op=MIX, qps=4, depth=2, without=("h2",), quick="wire"),
