@@ -16,17 +16,17 @@ say() { printf '\n== %s (%d s since start)\n' "$1" "$SECONDS"; }
 say 'lint'
 scripts/times.py run "$HP3_TIMES" lint scripts/lint.sh || exit 1
 
-# All of it compiles, also what no test here runs; unit tests further down.
+# All of it compiles, also what no test here runs. Unit tests do so with clang (below).
 say 'gcc: build'
 scripts/times.py run "$HP3_TIMES" "build of $build: programs" ninja -C "$build" programs benches || exit 1
 scripts/times.py run "$HP3_TIMES" "build of $build: tests" scripts/run-tests.py --build "$build" all ^unit || exit 1
 
 say 'gcc: all fast suites'
-# Replays, fuzzers and unit tests, which the sanitizers watch below, once; `plain`: unit tests that say something here only.
+# Replays, fuzzers and unit tests run once, with sanitizers (below). Suite `plain`: unit tests that need a build without sanitizers.
 scripts/run-tests.py "$build" plain property whole model pipeline fleet hostile faults sim mutation || bad=1
 
-# Mutations show that tests notice, once; each is a library of its own to build. What UBSan is told to leave out takes half of the time to compile, and is
-# found by ASan but for pointers that overflow; make test-long has all of it.
+# Mutations show that tests notice, once; each is a library of its own to build. UBSan's checks of null pointers, object sizes and pointer overflow take half
+# of the compile time. ASan finds most of the same bugs, but not pointer overflow. gcc's sanitizers in make test-long have all of them.
 say 'clang with ASan and UBSan: library suites and replay'
 less='-fno-sanitize=null,object-size,pointer-overflow -fno-sanitize-recover=all'
 [ -f "$build-san/build.ninja" ] ||

@@ -7,7 +7,7 @@
 # congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of the harm ring, and clang's optimised code,
 # gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md says how long each stage takes. A stage
 # that fails does not keep the next one from running. BUILD/test-long has a log of each stage and summary.md, which says what passed, when, and
-# how long it took. It may be interrupted: a stage that has passed with this commit and these words, all files committed, is not run again.
+# how long it took. It may be interrupted: a stage that passed at this commit with the same SEEDS or FAULTS is not repeated, if the tree has no changes.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1
@@ -37,6 +37,7 @@ races() {
     scripts/run-tests.py "$build-tsan" races
 }
 suite() { scripts/run-tests.py "$build" "$1"; }
+unit() { suite unit; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
 hostile() { suite hostile-long; }
@@ -53,23 +54,31 @@ lab() {
     suite lab-long && return $code
 }
 
-# What a stage was run on. Nothing is known of a tree with changes: each run is one of its own.
-tree() { if git diff --quiet HEAD 2>/dev/null; then git rev-parse --short=12 HEAD; else date +changed-%s; fi; }
+# The commit, or a word of its own if the tree has changes.
+tree() { if [ -z "$(git status --porcelain 2>&1)" ]; then git rev-parse --short=12 HEAD; else date +changed-%s; fi; }
+row() { printf '| %s | %s | %s | %s | %s |\n' "$@"; }
+# Of all stages: what this call ran, and what passed before.
 summary() {
+    local stage on with took at
     row stage result s commit date
     echo '|---|---|---:|---|---|'
-    printf '%s\n' "${rows[@]}"
+    for stage in $all; do
+        if [ -n "${rows[$stage]-}" ]; then
+            echo "${rows[$stage]}"
+        elif [ -f "$results/$stage.passed" ] && read -r on with took at <"$results/$stage.passed"; then
+            row "$stage" passed "$took" "$on" "$at"
+        fi
+    done
 }
-row() { printf '| %s | %s | %s | %s | %s |\n' "$@"; }
-on=$(tree) bad=() rows=()
-all='analysis fidelity sim order adverse model pipeline hostile fleet races faults worlds testbed harm lab clang_code gcc_san package'
+bad=()
+declare -A rows=()
+all='analysis unit fidelity sim order adverse model pipeline hostile fleet races faults worlds testbed harm lab clang_code gcc_san package'
 for stage in ${STAGES:-$all}; do
     case $stage in worlds) words=${SEEDS:-100} ;; faults) words=${FAULTS:-1/8} ;; *) words=- ;; esac
-    done=$results/$stage.passed
+    done=$results/$stage.passed on=$(tree)
     # COMMIT WORDS SECONDS DATE
     if [ -z "${AGAIN-}" ] && [ -f "$done" ] && read -r commit with took at <"$done" && [ "$commit $with" = "$on $words" ]; then
         printf '\n== %s: passed on %s, not repeated (AGAIN=1)\n' "$stage" "$at"
-        rows+=("$(row "$stage" passed "$took" "$on" "$at")")
         continue
     fi
     rm -f "$done"
@@ -77,8 +86,9 @@ for stage in ${STAGES:-$all}; do
     began=$SECONDS result=passed
     "$stage" 2>&1 | tee "$results/$stage.log"
     [ "${PIPESTATUS[0]}" = 0 ] || { result=failed; bad+=("$stage"); }
+    [ "$(tree)" = "$on" ] || on=changed
     [ $result = failed ] || echo "$on $words $((SECONDS - began)) $(date +%F)" >"$done"
-    rows+=("$(row "$stage" $result $((SECONDS - began)) "$on" "$(date +%F)")")
+    rows[$stage]=$(row "$stage" $result $((SECONDS - began)) "$on" "$(date +%F)")
     summary >"$results/summary.md"
 done
 summary | tee "$results/summary.md"

@@ -86,6 +86,8 @@ class Local(Hostile):
 
     def test_a_crash_leaves_no_key(self):
         """A core dump would have it: there is none, wherever the kernel would put it."""
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_CORE, resource.getrlimit(resource.RLIMIT_CORE))
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         d = self.installed(probes={"probe_key": "00112233445566778899aabbccddeeff"})
         pid = d.process.pid
         with open(f"/proc/{pid}/status") as f:

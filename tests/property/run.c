@@ -6,11 +6,11 @@ unsigned run_seeds = 8, run_packets = 60000;
 unsigned long long run_first_seed = 1;
 #define SINGLE_ONE 4u /* of so many seeds hands the engine packets one by one */
 
-#define DRAWN_ONE 4u /* seed for so many that are always the same */
+#define DRAWN_ONE 4u /* drawn seed for so many fixed ones */
 
 static bool draws; /* more seeds, from drawn_seed on */
 static unsigned long long drawn_seed;
-static struct world_result total; /* of all worlds */
+static struct world_result total; /* of all worlds with fixed seeds */
 static unsigned runs;
 
 static void add(struct world_result *sum, const struct world_result *r)
@@ -56,16 +56,19 @@ static struct world_result run_from(unsigned long long first, unsigned seeds, st
 		add(&sum, &r);
 	}
 	show(first, seeds, &sum);
-	add(&total, &sum);
-	runs += seeds;
 	return sum;
 }
 
 struct world_result run(struct world_params p)
 {
+	struct world_result r;
+
 	if (draws)
 		run_from(drawn_seed, run_drawn_seeds(), p);
-	return run_from(run_first_seed, run_seeds, p);
+	r = run_from(run_first_seed, run_seeds, p);
+	add(&total, &r);
+	runs += run_seeds;
+	return r;
 }
 
 struct world_params run_base(void)

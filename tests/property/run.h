@@ -5,8 +5,8 @@
  * What the property programs share. Usage of each: PROGRAM [SEEDS [PACKETS [FIRST_SEED]]];
  * HP3_TEST selects one of its tests; with HP3_ONE_VIOLATION set the first violation ends the
  * program. Where HP3_SEED_BASE is set (scripts/run-tests.py makes it from the commit) and
- * FIRST_SEED is not, every world runs with more seeds, counted from there: one for every four that
- * are always the same.
+ * FIRST_SEED is not, every world also runs with seeds counted from there: one such drawn seed for
+ * every four fixed ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ void bursts_were_long(void **state);
 struct world_params run_base(void);
 
 void run_arguments(int argc, char **argv);
-/* The first of the seeds that nobody has chosen, and how many there are; 0: none. */
+/* The first drawn seed, and how many there are; 0: none. */
 unsigned long long run_drawn(void);
 unsigned run_drawn_seeds(void);
 

@@ -71,7 +71,6 @@ static void judge_unsprayed(const struct spray_params *p, const struct spray_res
 		return;
 	assert_int_equal(off->gaps + off->read_gaps + off->again + off->timeouts, 0);
 	assert_int_equal(off->overtaken + off->lost, 0);
-	assert_sum(off->returned > 0 && (p->move_us == 0 || off->moves > run_seeds));
 }
 
 /* Spraying takes no longer than one path does, by `percent`, but for the RNICs' timers. */
@@ -82,8 +81,10 @@ static struct spray_result both(struct spray_params p, unsigned percent)
 	p.off = true;
 	off = sum_of(p, run_first_seed, run_seeds);
 	judge_unsprayed(&p, &off);
-	assert_true((on.took_us - hp3_min_u64(on.took_us, on.timeouts * RTO_US)) * 100 <=
-		    off.took_us * percent);
+	assert_sum(p.told_late_us == 0 ||
+		   (off.returned > 0 && (p.move_us == 0 || off.moves > run_seeds)));
+	assert_sum((on.took_us - hp3_min_u64(on.took_us, on.timeouts * RTO_US)) * 100 <=
+		   off.took_us * percent);
 	return on;
 }
 
@@ -107,19 +108,29 @@ static struct spray_result but_for_waits(struct spray_params p)
 	off = sum_of(p, run_first_seed, run_seeds);
 	assert_int_equal(off.sprayed + off.held, 0);
 	assert_true(on.late <= on.lost + on.damaged);
-	assert_true(busy_us(&on, on.late * WAIT_US) <= busy_us(&off, 0));
+	assert_sum(busy_us(&on, on.late * WAIT_US) <= busy_us(&off, 0));
 	return on;
 }
 
 struct spray_result spray_waits_once(struct spray_params p)
 {
-	sum_of(p, run_drawn(), run_drawn_seeds());
+	const struct spray_result r = sum_of(p, run_drawn(), run_drawn_seeds());
+
+	assert_true(r.late <= r.lost + r.damaged);
 	return but_for_waits(p);
 }
 
 struct spray_result spray_no_slower(struct spray_params p, unsigned percent)
 {
+	struct spray_params off = p;
+	struct spray_result r;
+
 	sum_of(p, run_drawn(), run_drawn_seeds());
+	if (p.told_late_us != 0) {
+		off.off = true;
+		r = sum_of(off, run_drawn(), run_drawn_seeds());
+		judge_unsprayed(&off, &r);
+	}
 	return both(p, percent);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_SPRAY_JUDGE_H
 #define HP3_TESTS_SPRAY_JUDGE_H
-/* Runs a world of sprayed queue pairs over all seeds, and the same with rfr.mode = move; what came
- * of it is printed. */
+/* Runs a world of sprayed queue pairs over all seeds, and those that are always the same with
+ * rfr.mode = move, too; what came of it is printed. Times are compared over eight seeds or more. */
 #include "spray_world.h"
 
 /* What tests begin with: nothing is lost, paths differ by 200 us. */
