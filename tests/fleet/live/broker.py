@@ -2,6 +2,7 @@
 """NATS servers, hp3-fleet and hosts that are none: started here, and gone with the test."""
 import base64
 import ctypes
+import inspect
 import json
 import os
 import signal
@@ -38,14 +39,15 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_for(what, seconds=15, why="it did not happen"):
+def wait_for(what, seconds=15, why=None):
+    """The first true value of what(). why(): what to print if there is none."""
     end = time.monotonic() + seconds
     while True:
         got = what()
         if got:
             return got
         if time.monotonic() > end:
-            raise AssertionError(why() if callable(why) else why)
+            raise AssertionError(f"not within {seconds} s: {inspect.getsource(what).strip()}\n{why() if why else ''}")
         time.sleep(0.02)
 
 

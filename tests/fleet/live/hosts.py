@@ -74,7 +74,7 @@ class Hosts(Wired):
         self.settle(a, b)
         self.whole(a, b)
         self.assertEqual(agent.kill(signal.SIGTERM), 0)
-        wait_for(lambda: self.hosts() == [], why="an agent that ended is gone")
+        wait_for(lambda: self.hosts() == [], why=lambda: f"an agent that ended is gone; there are {self.hosts()}")
         self.stop(d)
 
     def test_hp3d_and_broker_come_and_go(self):

@@ -109,12 +109,14 @@ class One(Case):
     def test_strangers(self):
         """What is no report, or another host's, changes nothing and is counted."""
         p = self.planner(self.server.url)
+        wait_for(lambda: self.server.listeners("hp3.ask"), why=p.said)  # what it subscribes to last
         publish(self.server.port, "hp3.report.h0", b"\xff" * 100)
         publish(self.server.port, "hp3.report.h0", b"")
         publish(self.server.port, "hp3.beat", b"\x85\x09")
         publish(self.server.port, "hp3.beat", b"\x85\x02\x03\x62p0\x07\x01")
         publish(self.server.port, "hp3.plan", b"\x00" * 5000)
-        wait_for(lambda: p.metric("messages_bad_total") == 3 and p.metric("messages_other_version_total") == 1)
+        wait_for(lambda: p.metric("messages_bad_total") == 3 and p.metric("messages_other_version_total") == 1,
+                 why=lambda: p.get("/metrics"))
         self.assertEqual((p.metric("hosts"), p.metric("namesakes_total")), (0, 1))
         self.leads(p)
         publish(self.server.port, "hp3.ask", b"nonsense")
