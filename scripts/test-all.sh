@@ -25,8 +25,8 @@ say 'gcc: all fast suites'
 # Replays, fuzzers and unit tests run once, with sanitizers (below). Suite `plain`: unit tests that need a build without sanitizers.
 scripts/run-tests.py "$build" plain property whole model pipeline fleet hostile faults sim mutation || bad=1
 
-# Mutations show that tests notice, once; each is a library of its own to build. UBSan's checks of null pointers, object sizes and pointer overflow take half
-# of the compile time. ASan finds most of the same bugs, but not pointer overflow. gcc's sanitizers in make test-long have all of them.
+# Mutations show that tests notice, once; each is a library of its own to build. UBSan's checks of null pointers, object sizes and pointer overflow take nearly
+# half of the time to compile a source. ASan finds most of the same bugs, but not pointer overflow. gcc's sanitizers in make test-long have all of them.
 say 'clang with ASan and UBSan: library suites and replay'
 less='-fno-sanitize=null,object-size,pointer-overflow -fno-sanitize-recover=all'
 [ -f "$build-san/build.ninja" ] ||

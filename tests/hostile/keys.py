@@ -103,10 +103,8 @@ class Hosts(TwoPaths, Hostile):
         return os.path.join(d.directory, "state", "identity")
 
     def restarted(self, b):
-        before = len(self.events(b, "keyed"))
         self.stop(b)
         self.up(b)
-        return before
 
     def agrees(self, d, keys, before):
         """From now on it begins with keys = `keys`; it was begun with `before`."""

@@ -114,7 +114,7 @@ static void long_messages_wait(void **state)
 	assert_sum(r.woken > 5 * run_seeds);
 	p.hold_bytes = 8192;
 	r = run(p);
-	assert_sum(r.woken > run_seeds / 2); /* one or two a seed */
+	assert_sum(run_seeds < 8 || r.woken > run_seeds / 2); /* one or two a seed */
 }
 
 static void long_messages_wait_in_bad_weather(void **state)

@@ -436,12 +436,16 @@ static void the_receiver_has_less_room(void **state)
 {
 	struct spray_params p = pausing();
 	struct spray_result r;
+	unsigned seeds = run_seeds;
 
 	p.pauses_us = 8000;
 	p.receiver_hold_bytes = 512 * 1024;
 	p.window = 700; /* more than it can hold: what is acknowledged in time is sprayed */
 	p.paused_us = 200;
+	if (seeds > 1 && seeds < SEEDS_OF_SUMS)
+		run_seeds = SEEDS_OF_SUMS; /* when the first one comes is chance */
 	r = spray_no_slower(p, 250);
+	run_seeds = seeds;
 	assert_int_equal(r.gaps + r.again + r.beyond + r.full + r.timeouts, 0);
 	assert_sum(r.sprayed > r.sent / 20 && r.stopped > 0);
 	assert_sum(r.stopped < r.sent / 1500); /* it does not drain again and again */

@@ -96,7 +96,7 @@ class Server(Process):
             return False
 
     def listeners(self, subject):
-        """Connections that have subscribed to it, as the server tells of them."""
+        """What the server reports of each connection that has subscribed to it."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/connz?subs=1", timeout=5) as page:
             return [c for c in json.load(page)["connections"] if subject in c.get("subscriptions_list", [])]
 
