@@ -2,20 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds what meson test suites of a build need, runs them and sums up.
 
-usage: run-tests.py [--build] BUILD SUITE... [^SUITE...]
+usage: run-tests.py [--build | --idle] BUILD SUITE... [^SUITE...]
 
-Tests of a ^SUITE are left out. --build builds only; the suite `all` is every suite then.
+Tests of a ^SUITE are left out. --build builds only; the suite `all` is every suite then. With --idle, tests get processors only while
+nobody else wants them: for what runs beside tests that run against the clock.
 
-A test that is skipped must be listed in tests/skips.txt (name, reason); any other skip fails the
+No test is repeated. A test that is skipped must be listed in tests/skips.txt (name, reason); any other skip fails the
 run, so that nothing goes missing silently. The last line is "tests: N passed, N failed, N skipped",
 before it stands what failed, with the end of what it said; with HP3_TEST_SUM=FILE both are added to
 FILE instead of being printed, for several runs.
-
-Whole switches and machines that are emulated against the clock fail where this machine stands still; hp3d and its peers, live, seldom
-do. If not more than SHAKY tests of a run failed, those of them (TIMES) are run again, alone: the former once, the latter three times, so
-that what fails often is not taken for chance. One that passes each time is counted as passed, and told of in lines that begin with
-"shaky> ". Never excused are disorder, a process that ended by itself or by a sanitizer, and a mutation that nobody noticed. Nothing
-else is repeated.
 
 HP3_TIMES=FILE appends rows of a table to FILE (scripts/times.py): what the build took, and the tests, in all and by suite. A mutation counts
 as such, any other test in the first of its suites that was named. GNU time counts the CPU of a test; without it, there is none by suite.
@@ -25,9 +20,9 @@ the same commit fails the same way. HP3_SEED_BASE=N in the environment sets them
 """
 import collections
 import contextlib
+import fcntl
 import json
 import os
-import re
 import resource
 import shlex
 import shutil
@@ -38,13 +33,11 @@ import tempfile
 import times
 
 LAST = 25  # lines of a failed test's output that are repeated at the end
-TIMES = {"testbed": 1, "harm": 1, "lab": 1, "pipeline": 3, "hostile": 3, "fleet": 3, "faults": 3}  # by suite
-NEVER = re.compile(r"(overtaken\w*|out_of_seq\w*|late_duplicates|disorder)\D{0,4}[1-9]|\b[1-9]\d* out of (sequence|order)|"
-                   r"Sanitizer|runtime error:|hp3d ended|Segmentation fault|Aborted")
-SHAKY = 2
 PER_TWO_CPUS = 3  # tests at a time: live ones wait half of it
 MOST = 6  # of them: each may have two hp3ds
 PATIENCE = 3  # times the limits of a quiet machine
+IDLE_PATIENCE = 10  # with --idle
+IDLE = """echo 19 2>/dev/null >/proc/self/autogroup; exec chrt -i 0 "$0" "$@" """  # a group of its own, for meson makes it a session
 
 
 def allowed_skips(root):
@@ -77,15 +70,20 @@ def selected(build, suites):
 
 
 def make(build, suites):
-    """Builds what the tests need: exit code, wall, CPU."""
-    took = times.timed("ninja", "-C", build, "build.ninja", stdout=subprocess.DEVNULL)  # tests of a description that has changed
-    if took.code != 0:
-        return took
-    with open(os.path.join(build, "meson-info", "intro-targets.json"), encoding="utf-8") as f:
-        files = {t["id"]: t["filename"] for t in json.load(f)}
-    needed = {f for t in selected(build, suites) for d in t["depends"] for f in files[d]}
-    more = times.timed("ninja", "-C", build, *sorted(os.path.relpath(f, os.path.realpath(build)) for f in needed))
-    return times.Took(more.code, took.wall + more.wall, took.cpu + more.cpu)
+    """Builds what the tests need: exit code, wall, CPU. One at a time in a build."""
+    here = os.open(build, os.O_RDONLY)
+    fcntl.flock(here, fcntl.LOCK_EX)
+    try:
+        took = times.timed("ninja", "-C", build, "build.ninja", stdout=subprocess.DEVNULL)  # tests of a description that has changed
+        if took.code != 0:
+            return took
+        with open(os.path.join(build, "meson-info", "intro-targets.json"), encoding="utf-8") as f:
+            files = {t["id"]: t["filename"] for t in json.load(f)}
+        needed = {f for t in selected(build, suites) for d in t["depends"] for f in files[d]}
+        more = times.timed("ninja", "-C", build, *sorted(os.path.relpath(f, os.path.realpath(build)) for f in needed))
+        return times.Took(more.code, took.wall + more.wall, took.cpu + more.cpu)
+    finally:
+        os.close(here)
 
 
 def results(log):
@@ -97,13 +95,15 @@ def results(log):
         return None
 
 
-def run(build, *args, wrapper=None):
-    """meson test: exit code, wall, CPU, and results()."""
-    log = os.path.join(build, "meson-logs", f"testlog{'-' + os.path.basename(wrapper[0]) if wrapper else ''}.json")
-    if os.path.exists(log):
-        os.unlink(log)
-    took = times.timed("meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *(["--wrapper", shlex.join(wrapper)] if wrapper else []), *args)
-    return took, results(log)
+def run(build, *args, wrapper=(), log="testlog"):
+    """meson test, with a log of that name: exit code, wall, CPU, and results()."""
+    extra = ("--wrapper", shlex.join(wrapper)) if wrapper else ()
+    # meson adds the wrapper's name.
+    file = os.path.join(build, "meson-logs", f"{log}{'-' + os.path.basename(wrapper[0]) if wrapper else ''}.json")
+    if os.path.exists(file):
+        os.unlink(file)
+    took = times.timed("meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--logbase", log, *extra, *args)
+    return took, results(file)
 
 
 def by_suite(tests, known, suites, used):
@@ -130,29 +130,17 @@ def said(t, build):
     return [f"{t['name']} in {build}: {t['result']}, {t['duration']:.0f} s", *lines[-LAST:]]
 
 
-def again(build, failed):
-    """Those of the failed tests that pass alone, as often as they have to."""
-    if len(failed) > SHAKY:
-        return []
-    def times(t):
-        suites = t["name"].split(" / ")[0].split(":")[-1].split("+")
-        return max((TIMES.get(suite, 0) for suite in suites), default=0)
-    def excused(t):
-        text = (t.get("stdout") or "") + (t.get("stderr") or "")
-        return times(t) and "mutation" not in t["name"] and t["result"] != "UNEXPECTEDPASS" and not NEVER.search(text)
-    def passes(t):
-        return all(run(build, "--num-processes", "1", t["name"].split(" / ")[-1])[0].code == 0 for _ in range(times(t)))
-    return [t for t in failed if excused(t) and passes(t)]
-
-
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     if sys.argv[1] == "--build":
         sys.exit(make(sys.argv[2], sys.argv[3:]).code)
-    build, suites = sys.argv[1], sys.argv[2:]
+    idle = sys.argv[1] == "--idle"
+    build, suites = sys.argv[1 + idle], sys.argv[2 + idle:]
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    args = ["--num-processes", str(max(1, min(MOST, PER_TWO_CPUS * len(os.sched_getaffinity(0)) // 2))), "--timeout-multiplier", str(PATIENCE)]
+    cpus = len(os.sched_getaffinity(0))
+    args = ["--num-processes", str(cpus if idle else max(1, min(MOST, PER_TWO_CPUS * cpus // 2))),
+            "--timeout-multiplier", str(IDLE_PATIENCE if idle else PATIENCE)]
     for s in suites:
         args += ["--no-suite", s[1:]] if s.startswith("^") else ["--suite", s]
     if "property" in suites or "whole" in suites:
@@ -163,19 +151,19 @@ def main():
     made = make(build, suites)
     table, counts = os.environ.get("HP3_TIMES"), shutil.which("time")
     with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as used:
-        wrapper = (counts, "-q", "-a", "-o", used.name, "-f", "%U %S\\t%C") if table and counts else None
-        took, tests = run(build, *args, wrapper=wrapper) if made.code == 0 else (made, None)
-        if table:
+        wrapper = (counts, "-q", "-a", "-o", used.name, "-f", "%U %S\\t%C") if table and counts else ()
+        if idle:
+            wrapper = ("sh", "-c", IDLE, *wrapper)
+        took, tests = run(build, *args, wrapper=wrapper, log="idle" if idle else "testlog") if made.code == 0 else (made, None)
+        if table and made.wall > 2:
             times.append(table, f"build of {os.path.basename(os.path.normpath(build))}", None, *made[1:])
         if table and tests:
-            times.append(table, "tests", len(tests), *took[1:])
+            times.append(table, f"tests of {os.path.basename(os.path.normpath(build))}{', idle' if idle else ''}", len(tests), *took[1:])
             for suite, *numbers in by_suite(tests, selected(build, suites), suites, used.readlines()):
                 times.append(table, "- " + suite, *numbers)
     if not tests:
         sys.exit(f"run-tests: suites {' '.join(suites)} cannot be built or run")
     bad = [t for t in tests if t["result"] not in ("OK", "EXPECTEDFAIL", "SKIP")]
-    shaky = again(build, bad)
-    bad = [t for t in bad if t not in shaky]
     skips = [t["name"].split(" / ")[-1] for t in tests if t["result"] == "SKIP"]
     strange = [name for name in skips if name not in allowed_skips(root)]
     for name in strange:
@@ -186,11 +174,10 @@ def main():
         sys.exit(f"run-tests: no test ran in suites {' '.join(suites)}")
     total = os.environ.get("HP3_TEST_SUM")
     with open(total, "a", encoding="utf-8") if total else contextlib.nullcontext(sys.stdout) as out:
-        for word, those in (("shaky", shaky), ("failed", bad)):
-            for line in (line for t in those for line in said(t, build)):
-                print(f"{word}> {line}", file=out)
+        for line in (line for t in bad for line in said(t, build)):
+            print(f"failed> {line}", file=out)
         print(f"tests: {passed} passed, {failed} failed, {skipped} skipped", file=out)
-    sys.exit(1 if failed or (took.code and not shaky) else 0)
+    sys.exit(1 if failed or took.code else 0)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,6 @@ lab() {
     local code=0
     tests/lab/moves --build "$build" --seconds 30 --path-delay 2 || code=1
     tests/lab/moves --build "$build" --seconds 30 --path-delay 20 || code=1
-    tests/lab/reroute --build "$build" --slow-ms 400 peer congested dead dead_acks standard absent || code=1
     suite lab-long && return $code
 }
 

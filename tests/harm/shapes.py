@@ -73,7 +73,7 @@ SHAPES = (
           peer=("--rnr-every", "20", "--rnr-timer", TIMER_50_MS)),
     # others
     Shape("tcp", "READ and WRITE beside 20 Mb/s of TCP", 50, op=MIX, qps=4, depth=2, tcp_mbps=20),
-    Shape("one-end", "hp3d at the sender only", 50, op=MIX, qps=4, depth=2, without=("h2",), quick="wire"),
+    Shape("one-end", "hp3d at the sender only", 50, op=MIX, qps=4, depth=2, without=("h2",)),
     Shape("nvmeof-end", "NVMe-oF, 8 queue pairs, depth 1, and hp3d at the sender only", 50, op=MIX, qps=8, size=4096,
           without=("h2",)),
     Shape("other-end", "hp3d at the receiver only", 50, op=MIX, qps=4, depth=2, without=("h1",)),

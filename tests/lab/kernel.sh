@@ -65,7 +65,7 @@ kernel_ensure() {
 	if [ ! -e "$KERNEL/version" ]; then
 		say "fetching $pkg"
 		tmp=$(mktemp -d "$CACHE/fetch.XXXXXX")
-		(cd "$tmp" && timeout 300 apt-get -qq -o APT::Sandbox::User= download "$pkg" 2>apt.err) ||
+		(cd "$tmp" && timeout 300 apt-get -qq -o APT::Sandbox::User= -o Acquire::Retries=5 download "$pkg" 2>apt.err) ||
 			die "cannot download $pkg ($(tail -n1 "$tmp/apt.err")): run 'apt-get update' and try again"
 		kernel_unpack "$tmp"/*.deb "$KERNEL" || die "cannot unpack $pkg into $KERNEL: is the disk full?"
 		rm -rf "$tmp"

@@ -6,7 +6,7 @@
 #
 #     . tests/lab/lib.sh
 #     lab_begin NAME --build build
-#     hp3d_start 1 && hp3d_start 2
+#     hp3d_start_all
 #     before=$(rnic_counters)
 #     rdma_start kind=write qps=8 mtu=4096 seconds=10
 #     hp3ctl 1 move --all --random
@@ -103,7 +103,14 @@ hp3d_ini() {
 # hp3d_start GUEST [SECTION.KEY=VALUE...]: returns when the control socket answers.
 hp3d_start() { hp3d_launch "$@" && hp3d_await "$1"; }
 
-# The two halves of hp3d_start, so that several guests can start at once.
+# hp3d_start_all [SECTION.KEY=VALUE...]: in every guest, at once.
+hp3d_start_all() {
+	local n
+	for ((n = 1; n <= LAB_GUESTS; n++)); do hp3d_launch "$n" "$@" || return 1; done
+	for ((n = 1; n <= LAB_GUESTS; n++)); do hp3d_await "$n" || return 1; done
+}
+
+# The two halves of hp3d_start.
 hp3d_launch() {
 	local n=$1
 	hp3d_ini "$@"

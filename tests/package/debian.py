@@ -4,7 +4,7 @@
 that root, killed, upgraded while packets pass, purged. Everything happens in mount and network namespaces of the test's own.
 
 usage: debian.py SOURCE_ROOT RC_ENDPOINT BUILD
-The package is kept in BUILD, for two_hosts.py.
+The package is kept in BUILD (fresh.py).
 Exit code 77: no fresh root can be had, or its systemd does not boot here.
 """
 import glob
@@ -19,7 +19,7 @@ ROOT, RC_ENDPOINT, BUILD = map(os.path.abspath, sys.argv[1:4])
 sys.argv[1:] = ["-", "-", RC_ENDPOINT, "-", ROOT]
 sys.path[:0] = [os.path.join(ROOT, "tests/integration/pipeline"), os.path.join(ROOT, "tests/fleet/live")]
 from broker import nkey  # noqa: E402
-from fresh import Booted, Fresh, build, check, own_mounts, remove_root, run, step  # noqa: E402
+from fresh import Booted, Fresh, built, check, own_mounts, remove_root, run, step  # noqa: E402
 from harness import Endpoint, Link, own_namespace, wait_for  # noqa: E402
 
 MANAGER = ("systemd", "libnats3.4", "nats-server")
@@ -135,8 +135,7 @@ def installed(root):
     """What an operator finds right after the installation."""
     check(root.run("hp3d", "--version").split()[0] == "hp3d", "hp3d does not run")
     check(root.run("dpkg-query", "-W", "-f", "${Conffiles}", "hp3").count("/etc/") == 3, "hp3.ini, fleet.ini or logrotate's file is no conffile")
-    built, = glob.glob(os.path.join(os.path.dirname(root.path), "hp3/obj-*/config/hp3.ini"))
-    with open(built) as f:
+    with open(os.path.join(BUILD, "config/hp3.ini")) as f:
         head, tail = f.read().split("\n[control]\n")
     check(root.read("etc/hp3/hp3.ini") == head + "\n[control]\n" + tail.replace('\ngroup = ""', '\ngroup = "hp3"', 1),
           "hp3.ini is not the build's with [control] group = hp3")
@@ -172,7 +171,7 @@ def main():
     own_mounts()
     work = tempfile.mkdtemp(prefix=f"hp3-pipeline-{os.getpid()}-", dir="/tmp")  # swept as those of the pipeline's tests
     try:
-        deb = build(work, BUILD)
+        deb = built(BUILD)
         root = Fresh(work, bare.stdout.strip())
         root.install(deb, "--download-only", *MANAGER)  # what was not downloaded before
         own_namespace()

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of the Debian package share: the package, built from what git knows; fresh roots, started by their own systemd."""
+"""What tests of the Debian package share: the package, built from what git knows; fresh roots, started by their own systemd.
+
+usage: fresh.py KEEP     builds the package, checks it by lintian and keeps it in that folder, unless one of the same files is there
+"""
 import ctypes
+import fcntl
 import glob
 import hashlib
 import os
@@ -8,6 +12,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -55,11 +60,10 @@ def kept_deb(keep):
     return os.path.join(keep, f"package-{digest.hexdigest()[:16]}.deb")
 
 
-def build(work, keep):
-    """The package, built, checked, and kept in that folder."""
+def build(work, kept):
+    """The package, built, checked, and kept under that name."""
     tree = os.path.join(work, "hp3")
     os.mkdir(tree)
-    kept = kept_deb(keep)
     for name in tracked():
         target = os.path.join(tree, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -70,16 +74,23 @@ def build(work, keep):
     step("built " + os.path.basename(deb))
     said = run("lintian", "--allow-root", "--fail-on", "error", changes)
     step("lintian: no error" + (", but " + said.strip() if said.strip() else ""))
-    for old in glob.glob(os.path.join(keep, "package-*.deb")):
+    for old in glob.glob(os.path.join(os.path.dirname(kept), "package-*.deb")):
         os.unlink(old)
-    shutil.copy(deb, kept)
-    return deb
+    shutil.copy(deb, kept + ".new")
+    os.rename(kept + ".new", kept)
 
 
-def built(work, keep):
-    """The package that is kept, if the tree has not changed since; else a new one."""
-    kept = kept_deb(keep)
-    return kept if os.path.exists(kept) else build(work, keep)
+def built(keep):
+    """The package that is kept in that folder, if the tree has not changed since; else a new one. Others who want it wait."""
+    kept, lock = kept_deb(keep), os.open(os.path.join(keep, "package.lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        if not os.path.exists(kept):
+            with tempfile.TemporaryDirectory(prefix=f"hp3-pipeline-{os.getpid()}-", dir="/tmp") as work:  # swept as those of the pipeline's tests
+                build(work, kept)
+        return kept
+    finally:
+        os.close(lock)
 
 
 def own_mounts():
@@ -187,3 +198,7 @@ class Booted:
         self.process.terminate()
         self.process.wait(timeout=60)
         self.log.close()
+
+
+if __name__ == "__main__":
+    step("kept: " + os.path.basename(built(os.path.abspath(sys.argv[1]))))

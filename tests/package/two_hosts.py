@@ -198,7 +198,7 @@ def main():
     bed = Bed(os.path.abspath(a.build), f"p{os.getpid() % 100000}")
     hosts = []
     try:
-        deb = a.deb or built(work, bed.build)
+        deb = a.deb or built(bed.build)
         bed.must("up", os.path.join(HERE, "two_hosts.ini"), "--no-hp3d")
         for name in ("h1", "h2"):
             hosts.append(Host(name, work, bare.stdout.strip(), deb, bed, [word.split("=", 1) for word in a.set]))
