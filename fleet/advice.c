@@ -49,7 +49,7 @@ void hp3_fleet_advice_plan(
 	a->term = p->term;
 	a->epoch = p->epoch;
 	a->came_ms = now_ms;
-	a->until_ms = now_ms + hp3_min_u32(p->valid_ms, HP3_FLEET_ADVICE_VALID_MS);
+	a->until_ms = now_ms + hp3_min_u32(p->valid_ms, HP3_FLEET_ADVICE_VALID_MS) / 2;
 	a->n = 0;
 	memcpy(a->planner, p->planner, sizeof(a->planner));
 	for (unsigned i = 0; i < p->n_moves; i++)

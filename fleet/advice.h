@@ -7,6 +7,10 @@
  * for a flow of its own that is still where the planner saw it. Whether to go there is hp3d's to
  * find out (engine/seek/advised.c). Calls nothing that waits.
  *
+ * Advice is passed on in the first half of the time for which its plan is valid. The planner leaves
+ * the links of a plan alone while it is valid: the second half is for the move to be made and
+ * reported.
+ *
  * Whoever may send plans may send wrong ones. So none is believed for longer than
  * HP3_FLEET_ADVICE_VALID_MS, a flow is named to hp3d once in HP3_FLEET_ADVICE_HOLD_MS, and a plan
  * with a term or epoch out of all reason makes the plans of others old for

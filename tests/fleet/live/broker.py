@@ -24,7 +24,7 @@ takeover_ms = 400
 {extra}
 [plan]
 interval_ms = 100
-valid_ms = 500
+valid_ms = {valid_ms}
 {plan}
 """
 
@@ -151,12 +151,13 @@ class Proxy:
 
 
 class Planner(Process):
-    def __init__(self, program, directory, servers, name="p0", extra="", plan="", waits=True):
+    def __init__(self, program, directory, servers, name="p0", extra="", plan="", valid_ms=500, waits=True):
         self.port = free_port()
         self.program, self.name = program, name
         self.config = os.path.join(directory, f"{name}.ini")
         with open(self.config, "w", encoding="utf-8") as f:
-            f.write(QUICK.format(servers=servers, name=name, listen=f"127.0.0.1:{self.port}", extra=extra, plan=plan))
+            f.write(QUICK.format(servers=servers, name=name, listen=f"127.0.0.1:{self.port}", extra=extra, plan=plan,
+                                 valid_ms=valid_ms))
         super().__init__([program, "--config", self.config, "run"], os.path.join(directory, f"{name}.log"))
         if waits:
             wait_for(self.is_up, why=lambda: "hp3-fleet did not come up: " + self.said())
