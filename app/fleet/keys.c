@@ -100,7 +100,8 @@ static const struct hp3_ini_key keys[] = {
 	INT("plan", "hold_ms", p.hold_ms, "ms", 30000, 0, 3600000,
 		"a flow that moved, or was advised to, is left alone for so long"),
 	INT("plan", "valid_ms", p.valid_ms, "ms", 3000, 10, 600000,
-		"a plan is heeded in the first half of this time, and its links are left alone until the end"),
+		"a plan is heeded in the first half of this time, and its links are left alone "
+		"until the end"),
 	TEXT_OF("agent", "control", agent.control, "/run/hp3/hp3.sock", NULL, NULL,
 		"hp3d's control socket: socket= of its [control]"),
 	TEXT_OF("agent", "host", agent.host, "", hp3_fleet_is_name, "letters, digits, '-' and '_'",
