@@ -123,7 +123,7 @@ static void pass_time(uint64_t ns)
 	uint64_t until = w.now + ns;
 
 	for (uint32_t n = EVENTS; n > 0 && w.heap.n != 0 && !w.failed; n--) {
-		if (heap_item(&w.heap, 0, sizeof(struct event))->t > until)
+		if (heap_next(&w.heap) > until)
 			return;
 		spray_next(&w);
 	}

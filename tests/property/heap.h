@@ -4,6 +4,8 @@
 /*
  * What is to happen, in order of time; what comes first of the same moment was said first. Items
  * are of any type that begins with struct heap_when; who calls gives its size, the same each time.
+ *
+ * Items stay where they were put: only `order`, a heap of where they are, is moved about.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,15 +25,30 @@ struct heap_when {
 		};                                                                                 \
 	}
 
+#define HEAP_CHILDREN 4u
+
+struct heap_entry {
+	struct heap_when when;
+	uint32_t at; /* in items */
+};
+
 struct heap {
-	void *items;
+	struct heap_entry *order; /* from the n-th on: `at` is free */
+	char *items;
 	uint32_t n, cap;
 	uint64_t seq;
 };
 
-static inline struct heap_when *heap_item(const struct heap *h, uint32_t i, size_t size)
+/* The i-th, in no order but that the first one is next. */
+static inline void *heap_item(const struct heap *h, uint32_t i, size_t size)
 {
-	return (struct heap_when *)((char *)h->items + i * size);
+	return h->items + h->order[i].at * size;
+}
+
+/* When the first one is; there is one. */
+static inline uint64_t heap_next(const struct heap *h)
+{
+	return h->order[0].when.t;
 }
 
 static inline bool heap_before(const struct heap_when *a, const struct heap_when *b)
@@ -39,37 +56,66 @@ static inline bool heap_before(const struct heap_when *a, const struct heap_when
 	return a->t != b->t ? a->t < b->t : a->seq < b->seq;
 }
 
+static inline void heap_grow(struct heap *h, size_t size)
+{
+	uint32_t cap = h->cap != 0 ? 2 * h->cap : 1024;
+
+	h->order = realloc(h->order, cap * sizeof(*h->order));
+	h->items = realloc(h->items, cap * size);
+	for (; h->cap < cap; h->cap++)
+		h->order[h->cap].at = h->cap;
+}
+
 /* *item gets its number, and is copied. */
 static inline void heap_put(struct heap *h, struct heap_when *item, size_t size)
 {
-	uint32_t i = h->n++;
+	struct heap_entry new;
+	uint32_t i, up;
 
-	if (h->n > h->cap) {
-		h->cap = h->cap != 0 ? 2 * h->cap : 1024;
-		h->items = realloc(h->items, h->cap * size);
-	}
+	if (h->n == h->cap)
+		heap_grow(h, size);
 	item->seq = h->seq++;
-	for (; i > 0 && heap_before(item, heap_item(h, (i - 1) / 2, size)); i = (i - 1) / 2)
-		memcpy(heap_item(h, i, size), heap_item(h, (i - 1) / 2, size), size);
-	memcpy(heap_item(h, i, size), item, size);
+	new = (struct heap_entry){*item, h->order[h->n].at};
+	memcpy(heap_item(h, h->n, size), item, size);
+	for (i = h->n++; i > 0; i = up) {
+		up = (i - 1) / HEAP_CHILDREN;
+		if (!heap_before(&new.when, &h->order[up].when))
+			break;
+		h->order[i] = h->order[up];
+	}
+	h->order[i] = new;
+}
+
+static inline uint32_t heap_first_child(const struct heap *h, uint32_t i)
+{
+	uint32_t first = HEAP_CHILDREN * i + 1, c = first;
+
+	for (uint32_t k = first + 1; k < first + HEAP_CHILDREN && k < h->n; k++)
+		if (heap_before(&h->order[k].when, &h->order[c].when))
+			c = k;
+	return c;
 }
 
 /* The first one; there is one. */
 static inline void heap_take(struct heap *h, struct heap_when *item, size_t size)
 {
-	const struct heap_when *last = heap_item(h, --h->n, size);
+	const uint32_t at = h->order[0].at;
+	const struct heap_entry last = h->order[--h->n];
 	uint32_t i = 0, c;
 
-	memcpy(item, h->items, size);
-	while ((c = 2 * i + 1) < h->n) {
-		if (c + 1 < h->n && heap_before(heap_item(h, c + 1, size), heap_item(h, c, size)))
-			c++;
-		if (!heap_before(heap_item(h, c, size), last))
-			break;
-		memcpy(heap_item(h, i, size), heap_item(h, c, size), size);
+	memcpy(item, h->items + at * size, size);
+	while ((c = heap_first_child(h, i)) < h->n && heap_before(&h->order[c].when, &last.when)) {
+		h->order[i] = h->order[c];
 		i = c;
 	}
-	memmove(heap_item(h, i, size), last, size);
+	h->order[i] = last;
+	h->order[h->n].at = at;
+}
+
+static inline void heap_free(struct heap *h)
+{
+	free(h->order);
+	free(h->items);
 }
 
 #endif

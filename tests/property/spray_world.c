@@ -609,7 +609,7 @@ void spray_end(struct world *w)
 		free(w->host[i].memory);
 	}
 	spray_rnics_free(w);
-	free(w->heap.items);
+	heap_free(&w->heap);
 }
 
 int spray_run(const struct spray_params *p, struct spray_result *r)

@@ -210,7 +210,7 @@ int world_run(const struct world_params *p, struct world_result *r)
 	end(w);
 	*r = w->r;
 	ret = w->failed ? -1 : 0;
-	free(w->heap.items);
+	heap_free(&w->heap);
 	free(w->ports[HP3_DIR_TX].ev);
 	free(w->ports[HP3_DIR_RX].ev);
 	free(w->ring);

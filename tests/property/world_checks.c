@@ -140,14 +140,15 @@ void world_check_holds(struct world *w)
 /* Every packet is accounted for, once. Frees what is left. */
 void world_check_sum(struct world *w)
 {
-	const struct ev *ev = w->heap.items;
 	uint64_t inside = 0;
 
 	for (uint32_t i = 0; i < w->heap.n; i++) {
-		if (ev[i].kind != EV_ARRIVE)
+		const struct ev *ev = heap_item(&w->heap, i, sizeof(*ev));
+
+		if (ev->kind != EV_ARRIVE)
 			continue;
-		inside += !ev[i].pkt->probe;
-		free(ev[i].pkt);
+		inside += !ev->pkt->probe;
+		free(ev->pkt);
 	}
 	for (uint32_t i = w->ports[HP3_DIR_TX].head; i < w->ports[HP3_DIR_TX].tail; i++) {
 		inside++;

@@ -454,7 +454,7 @@ void rnics_free(struct sim *s)
 	for (unsigned h = 0; h < 2; h++) {
 		for (uint32_t i = 0; i < s->w[h].p.qps; i++)
 			s->r.done += s->w[h].qps[i].done - RING;
-		free(s->w[h].heap.items);
+		heap_free(&s->w[h].heap);
 		free(s->w[h].ring);
 	}
 }

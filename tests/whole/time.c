@@ -51,8 +51,8 @@ static unsigned first(const struct sim *s, uint64_t *t)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct heap *h = &s->w[i].heap;
 
-		if (h->n > 0 && heap_item(h, 0, sizeof(struct ev))->t < *t) {
-			*t = heap_item(h, 0, sizeof(struct ev))->t;
+		if (h->n > 0 && heap_next(h) < *t) {
+			*t = heap_next(h);
 			which = i;
 		}
 	}
