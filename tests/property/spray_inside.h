@@ -170,6 +170,7 @@ struct world {
 	struct heap heap; /* of struct event */
 	uint64_t delay[PATHS], free[PATHS], dead_until[PATHS], back_free[PATHS];
 	struct host host[2];
+	uint8_t frame[2][FRAME]; /* of each host, with a right ICRC (spray_rnics.c) */
 	struct requester *qp;
 	struct responder there[64];
 	uint64_t told[2][64]; /* hosts are told of the newest end or set-up */
@@ -262,7 +263,8 @@ void spray_judge_nak(struct world *w, const struct packet *nak);
 void spray_return(struct world *w);
 /* The engine of a host, new, and what it is told of queue pairs. */
 void spray_host(struct world *w, unsigned at);
-struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from);
+struct hp3_pkt spray_view(
+	const struct world *w, uint8_t *frame, const struct packet *k, unsigned from);
 void spray_emit(struct world *w, uint32_t qp);
 void spray_timer(struct world *w, uint32_t qp);
 void spray_requester(struct world *w, const struct packet *reply);

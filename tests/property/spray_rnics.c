@@ -13,6 +13,8 @@
 #define ACK_EVERY 16u
 #define RETRIES   7u
 #define MTU       1024u
+#define L3        14u
+#define UDP       34u
 #define ICRC      54u /* in the frame, of headers alone */
 #define LARGE     (131072u / MTU) /* packets of a message that is sprayed, as shipped */
 
@@ -63,9 +65,25 @@ static uint32_t near_a_wrap(uint32_t psn, uint32_t total)
 	return ((psn % 4 == 0 ? 1u << 23 : 1u << 24) - before) & HP3_PSN_MASK;
 }
 
+static const uint8_t address[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
+
+/* Frames have addresses and an ICRC, and the same zeros between: the view has all that differs. */
+static void make_frame(uint8_t *frame, unsigned from)
+{
+	const struct hp3_view v = {.l3_off = L3, .udp_off = UDP, .icrc_off = ICRC};
+	uint32_t icrc;
+
+	memcpy(frame + 26, address[from], 4);
+	memcpy(frame + 30, address[!from], 4);
+	icrc = hp3_icrc(frame, &v);
+	memcpy(frame + ICRC, &icrc, sizeof(icrc));
+}
+
 void spray_rnics(struct world *w)
 {
 	w->qp = calloc(w->p.qps, sizeof(*w->qp));
+	make_frame(w->frame[A], A);
+	make_frame(w->frame[B], B);
 	w->left = w->p.qps;
 	for (uint32_t i = 0; i < w->p.qps; i++) {
 		struct requester *q = &w->qp[i];
@@ -109,8 +127,6 @@ void spray_rnics_free(struct world *w)
 		forget(w, i);
 	free(w->qp);
 }
-
-static const uint8_t address[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
 
 void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first)
 {
@@ -171,14 +187,13 @@ void spray_host(struct world *w, unsigned at)
 	CHECK(w, h->e != NULL, "no engine");
 }
 
-struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from)
+struct hp3_pkt spray_view(
+	const struct world *w, uint8_t *frame, const struct packet *k, unsigned from)
 {
 	const struct hp3_opcode_info *op = &hp3_opcodes[k->opcode];
 	struct hp3_pkt p;
 
-	memset(frame, 0, FRAME);
-	memcpy(frame + 26, address[from], 4);
-	memcpy(frame + 30, address[!from], 4);
+	memcpy(frame, w->frame[from], FRAME);
 	p = (struct hp3_pkt){.frame = frame,
 		.trusted = true,
 		.len = 58 + k->payload,
@@ -186,8 +201,8 @@ struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from)
 			.opcode = k->opcode,
 			.flags = (uint16_t)(op->flags | (k->ackreq ? HP3_VF_ACKREQ : 0) |
 					    (k->ce ? HP3_VF_CE : 0)),
-			.l3_off = 14,
-			.udp_off = 34,
+			.l3_off = L3,
+			.udp_off = UDP,
 			.icrc_off = ICRC,
 			.sport = k->sport,
 			.dest_qpn = (from == A ? 0x2000 : 0x1000) + k->qp,
@@ -195,11 +210,8 @@ struct hp3_pkt spray_view(uint8_t *frame, const struct packet *k, unsigned from)
 			.syndrome = k->syndrome,
 			.payload_len = k->payload,
 			.dma_len = k->dma_len}};
-	if (!k->damaged) {
-		uint32_t icrc = hp3_icrc(frame, &p.v);
-
-		memcpy(frame + ICRC, &icrc, sizeof(icrc));
-	}
+	if (k->damaged)
+		memset(frame + ICRC, 0, sizeof(uint32_t));
 	return p;
 }
 

@@ -207,7 +207,7 @@ static struct hp3_verdict passes(
 	enum hp3_dir dir = at == from ? HP3_DIR_TX : HP3_DIR_RX;
 	struct hp3_verdict vd;
 	uint8_t frame[FRAME];
-	struct hp3_pkt pkt = spray_view(frame, k, from);
+	struct hp3_pkt pkt = spray_view(w, frame, k, from);
 
 	acts->n = 0;
 	if (w->host[at].direct)
