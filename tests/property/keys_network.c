@@ -137,14 +137,16 @@ void keys_attack(struct keys_world *w)
 static void deliver_words(struct keys_world *w)
 {
 	for (uint32_t i = 0; i < w->n_words;) {
-		struct keys_word word = w->word[i];
-		struct keys_host *h = keys_host_of(w, word.ends.dst);
+		struct keys_word word;
+		struct keys_host *h;
 		const uint8_t *key;
 
-		if (word.due > w->now) {
+		if (w->word[i].due > w->now) {
 			i++;
 			continue;
 		}
+		word = w->word[i];
+		h = keys_host_of(w, word.ends.dst);
 		w->word[i] = w->word[--w->n_words];
 		key = hp3_keying_find(h->k, &word.ends);
 		if (key != NULL && memcmp(key, word.key, HP3_KEY_LEN) == 0)
@@ -155,13 +157,15 @@ static void deliver_words(struct keys_world *w)
 void keys_deliver(struct keys_world *w)
 {
 	for (uint32_t i = 0; i < w->n_air;) {
-		struct keys_frame f = w->air[i];
-		struct keys_host *h = keys_host_of(w, f.b + DST);
+		struct keys_frame f;
+		struct keys_host *h;
 
-		if (f.due > w->now) {
+		if (w->air[i].due > w->now) {
 			i++;
 			continue;
 		}
+		f = w->air[i];
+		h = keys_host_of(w, f.b + DST);
 		w->air[i] = w->air[--w->n_air];
 		if (h != NULL)
 			keys_take(w, h, &f);

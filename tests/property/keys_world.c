@@ -106,10 +106,14 @@ void keys_take(struct keys_world *w, struct keys_host *h, const struct keys_fram
 
 static void do_jobs(struct keys_world *w, struct keys_host *h)
 {
+	bool none = false; /* there is no job until one is done */
+
 	for (uint32_t i = 0; i < KEYS_JOBS; i++) {
 		struct hp3_keying_message out;
 
-		if (h->job_due[i] == 0 && hp3_keying_job(h->k, clock_of(w, h), &h->job[i])) {
+		if (h->job_due[i] == 0 && !none)
+			none = !hp3_keying_job(h->k, clock_of(w, h), &h->job[i]);
+		if (h->job_due[i] == 0 && !none) {
 			h->job_due[i] = w->now + 1 + keys_below(w, JOB_MS);
 			if (!w->calm && keys_chance(w, JOB_LOST)) {
 				h->job_due[i] = 0;
@@ -119,6 +123,7 @@ static void do_jobs(struct keys_world *w, struct keys_host *h)
 		if (h->job_due[i] == 0 || h->job_due[i] > w->now)
 			continue;
 		h->job_due[i] = 0;
+		none = false;
 		hp3_keying_compute(&h->job[i]);
 		if (hp3_keying_done(h->k, &h->job[i], clock_of(w, h), &out))
 			keys_send(w, &out);
@@ -156,11 +161,11 @@ static void say(struct keys_world *w, struct keys_host *from, struct keys_host *
 static void talk(struct keys_world *w, uint32_t i)
 {
 	for (uint32_t j = 0; j < w->p.hosts; j++) {
-		struct hp3_pair_ends ends = keys_ends(&w->host[i], &w->host[j]);
+		const struct hp3_pair_ends *ends = &w->host[i].to[j];
 		uint64_t at = w->now + 137 * i + 31 * j;
 
-		if (i != j && (at % TALKS == 0 || hp3_keying_find(w->host[i].k, &ends) == NULL))
-			hp3_keying_begin(w->host[i].k, &ends, 0, clock_of(w, &w->host[i]));
+		if (i != j && (at % TALKS == 0 || hp3_keying_find(w->host[i].k, ends) == NULL))
+			hp3_keying_begin(w->host[i].k, ends, 0, clock_of(w, &w->host[i]));
 		if (i != j && !w->p.quiet && at % WORDS == 0)
 			say(w, &w->host[i], &w->host[j]);
 	}
@@ -301,6 +306,9 @@ static void begin(struct keys_world *w, const struct keys_params *p)
 		}
 		start(w, h);
 	}
+	for (uint32_t i = 0; i < p->hosts; i++)
+		for (uint32_t j = 0; j < p->hosts; j++)
+			w->host[i].to[j] = keys_ends(&w->host[i], &w->host[j]);
 }
 
 int keys_world_run(const struct keys_params *p, struct keys_result *r)

@@ -63,6 +63,7 @@ struct keys_host {
 	struct hp3_keying *k;
 	struct hp3_keying_config cfg;
 	struct hp3_keying_stats st;
+	struct hp3_pair_ends to[KEYS_HOSTS]; /* each host */
 	uint8_t address[4], had[KEYS_HAD][HP3_PUBLIC_LEN];
 	uint32_t n_had, restarts;
 	uint64_t clock; /* ns ahead of the world's */
