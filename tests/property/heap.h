@@ -66,15 +66,14 @@ static inline void heap_grow(struct heap *h, size_t size)
 		h->order[h->cap].at = h->cap;
 }
 
-/* *item gets its number, and is copied. */
-static inline void heap_put(struct heap *h, struct heap_when *item, size_t size)
+/* *item has a number of `seq` that was taken before, and is copied. */
+static inline void heap_put_numbered(struct heap *h, const struct heap_when *item, size_t size)
 {
 	struct heap_entry new;
 	uint32_t i, up;
 
 	if (h->n == h->cap)
 		heap_grow(h, size);
-	item->seq = h->seq++;
 	new = (struct heap_entry){*item, h->order[h->n].at};
 	memcpy(heap_item(h, h->n, size), item, size);
 	for (i = h->n++; i > 0; i = up) {
@@ -84,6 +83,13 @@ static inline void heap_put(struct heap *h, struct heap_when *item, size_t size)
 		h->order[i] = h->order[up];
 	}
 	h->order[i] = new;
+}
+
+/* *item gets its number, and is copied. */
+static inline void heap_put(struct heap *h, struct heap_when *item, size_t size)
+{
+	item->seq = h->seq++;
+	heap_put_numbered(h, item, size);
 }
 
 static inline uint32_t heap_first_child(const struct heap *h, uint32_t i)

@@ -18,7 +18,7 @@ static void die(struct world *w, uint32_t i)
 
 	q->dead = true;
 	q->idle = false;
-	q->rto_timer++;
+	q->rto.t = 0;
 	q->send_timer++;
 	w->r.died++;
 	world_at(w, 1 + rnd(w, MADE_NEW), EV_NEW_QP, i, q->epoch);

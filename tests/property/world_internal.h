@@ -69,7 +69,9 @@ struct qp {
 	uint64_t asks;
 	uint64_t throttle; /* ns between packets, where CNPs slow the RNIC down */
 	uint32_t since_ack;
-	uint32_t rto_timer, send_timer; /* generation of the live timer */
+	uint32_t send_timer; /* generation of the live timer */
+	struct heap_when rto; /* the timer ends; t 0: it does not run */
+	bool rto_due; /* an EV_RTO is to come: not later than that */
 	uint32_t written; /* packets of the message at hand */
 	uint64_t thinks_until; /* the application writes nothing new before */
 	bool idle, rnr_wait, in_read;
@@ -310,6 +312,7 @@ struct ev world_pop(struct world *w); /* there is one */
 /* world_setup.c */
 void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
 void world_rnr_over(struct world *w, const struct ev *ev);
+void world_arm_rto(struct world *w, uint32_t i);
 void world_rto(struct world *w, const struct ev *ev);
 
 /* world_rate.c: is a path suspected dead that this probe is for? */
@@ -346,7 +349,6 @@ void world_paths_change(struct world *w);
 /* world_requester.c */
 void world_send(struct world *w, uint32_t i);
 void world_wake(struct world *w, uint32_t i);
-void world_arm_rto(struct world *w, uint32_t i);
 void world_throttle(struct world *w, uint32_t i);
 void world_go_back(struct world *w, uint32_t i);
 

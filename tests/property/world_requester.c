@@ -109,11 +109,6 @@ static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin
 	world_receive(w, HP3_DIR_TX, &(struct ev){.kind = EV_SEND, .qp = i, .pkt = k, .view = v});
 }
 
-void world_arm_rto(struct world *w, uint32_t i)
-{
-	world_at(w, w->rto_ns, EV_RTO, i, ++w->qps[i].rto_timer);
-}
-
 /* Selective repeat: the next packet that the responder lacks, below what it has. */
 static bool repeat(struct world *w, uint32_t i)
 {

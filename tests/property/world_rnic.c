@@ -37,7 +37,7 @@ static void progress(struct world *w, uint32_t i, uint64_t una)
 	if (q->asks > q->una)
 		world_arm_rto(w, i);
 	else
-		q->rto_timer++; /* nothing asks for an answer: it does not run */
+		q->rto.t = 0; /* nothing asks for an answer: it does not run */
 	world_wake(w, i);
 }
 

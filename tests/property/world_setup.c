@@ -28,7 +28,7 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 	q->fo_since = q->thinks_until = 0;
 	q->heard = RING;
 	q->credit = q->credit_seen = 0;
-	q->rto_timer++;
+	q->rto.t = 0;
 	q->send_timer++;
 	q->since_ack = 0;
 	if (w->p.selective)
@@ -50,11 +50,34 @@ void world_rnr_over(struct world *w, const struct ev *ev)
 	world_go_back(w, ev->qp);
 }
 
+static void push_rto(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+	const struct ev ev = {.when = q->rto, .kind = EV_RTO, .qp = i};
+
+	q->rto_due = true;
+	heap_put_numbered(&w->heap, &ev.when, sizeof(ev));
+}
+
+/* It is set anew by nearly every reply, always later: one event waits, and is put off when it
+ * comes. */
+void world_arm_rto(struct world *w, uint32_t i)
+{
+	struct qp *q = &w->qps[i];
+
+	q->rto = (struct heap_when){w->now + w->rto_ns, w->heap.seq++};
+	if (!q->rto_due)
+		push_rto(w, i);
+}
+
 void world_rto(struct world *w, const struct ev *ev)
 {
 	struct qp *q = &w->qps[ev->qp];
 
-	if (ev->gen != q->rto_timer || q->una == q->high || q->rnr_wait)
+	q->rto_due = false;
+	if (q->rto.t != 0 && q->rto.seq != ev->seq)
+		push_rto(w, ev->qp);
+	if (q->rto.t == 0 || q->rto.seq != ev->seq || q->una == q->high || q->rnr_wait)
 		return;
 	w->r.rtos++;
 	HARM(w, "time-out of queue pair %u", ev->qp);
