@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * In place of the compiler's immintrin.h, which DPDK's headers include with clang (x86intrin.h).
+ * wmmintrin.h: what roce/crc.h calls.
+ */
+#ifdef __AVX__
+#include_next <immintrin.h>
+#else
+#include <smmintrin.h>
+#include <wmmintrin.h>
+#endif
