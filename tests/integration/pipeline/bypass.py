@@ -69,7 +69,7 @@ class Bypass(Bypassing):
     def test_stop_and_start(self):
         """Nothing is lost: hp3d leaves in a moment in which nothing is inside. There always is, as small bursts see to."""
         d = self.start(eal={"burst": 4}, bypass=PATIENT)
-        a, b = self.traffic(rate=16000)
+        a, b = self.traffic()
         for _ in range(3):
             self.taking(d)
             self.assertNotIn("were left behind", self.stop(d))
