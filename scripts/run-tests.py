@@ -33,8 +33,8 @@ import tempfile
 import times
 
 LAST = 25  # lines of a failed test's output that are repeated at the end
-PER_TWO_CPUS = 5  # tests at a time: live ones wait two thirds of it
-MOST = 8  # of them: each may have two hp3ds
+PER_TWO_CPUS = 3  # tests at a time: live ones wait half of it
+MOST = 6  # of them: each may have two hp3ds
 PATIENCE = 3  # times the limits of a quiet machine
 IDLE_PATIENCE = 10  # with --idle
 IDLE = """echo 19 2>/dev/null >/proc/self/autogroup; exec chrt -i 0 "$0" "$@" """  # a group of its own, for meson makes it a session

@@ -103,5 +103,5 @@ class Wired(Base):
     def move(self, d, flow, port):
         """One move that must succeed; its event."""
         event = d.move(flow, "--port", str(port))
-        self.assertEqual((event["outcome"], event["to"], event["flow"]), ("moved", port, flow))
+        self.assertEqual((event["outcome"], event["to"], event["flow"]), ("moved", port, flow), event)
         return event
