@@ -345,7 +345,7 @@ class Probing(TwoPaths):
         is answered or reaches the endpoint, and what A asks is answered all the while."""
         a, b = self.pair_of_daemons(ppp=EAGER, probes={"probe_key": KEY}, far={"probes": {
             "probe_key": KEY, "answers_per_source": 100}})
-        ends = self.endpoints(qps=1)
+        ends = self.endpoints(qps=1, timeout=18)  # not to send again while this machine floods
         tap = RawPort(self.wires[0].far)
         self.addCleanup(tap.close)
         self.traffic(*ends)
