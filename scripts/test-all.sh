@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-all.sh BUILD
-# Every ring but the long ones. lint; gcc's build, and clang's with sanitizers; what runs against the clock (hp3d live, the testbed's
-# switches, harm, the lab's virtual machines, the package), and beside it, on processors that would idle, all other tests: their output
-# comes at the end. BUILD/times.md says where the time went.
+# Every ring but the long ones: lint, two builds (gcc, clang with sanitizers), tests. In front: what runs against the clock (hp3d live,
+# testbed, harm, lab, package). Beside it, on processors that would idle: all other tests. Their output comes at the end.
+# BUILD/times.md says where the time went.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1

@@ -59,7 +59,7 @@ static void push_rto(struct world *w, uint32_t i)
 	heap_put_numbered(&w->heap, &ev.when, sizeof(ev));
 }
 
-/* It is set anew by nearly every reply, always later: one event waits, and is put off when it
+/* It is set again by nearly every reply, always later: one event waits, and is put off when it
  * comes. */
 void world_arm_rto(struct world *w, uint32_t i)
 {
