@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NATS servers, hp3-fleet and hosts that are none: started here, and gone with the test."""
 import base64
+import contextlib
 import ctypes
 import inspect
+import itertools
 import json
 import os
 import signal
@@ -33,10 +35,16 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
+# Below those that the kernel gives to clients, which may come while a server is away; of each process others.
+NUMBERS = itertools.count(20000 + os.getpid() % 300 * 40)
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    while True:
+        port = next(NUMBERS)
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(what, seconds=15, why=None):

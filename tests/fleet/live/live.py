@@ -16,6 +16,9 @@ import unittest
 from broker import (Planner, Proxy, Server, agents, authority, answering, cbor, certificate, cluster_of_three, free_port, nkey, publish,
                     scratch, wait_for)
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../integration/pipeline"))
+from harness import own_namespace  # noqa: E402
+
 FLEET, AGENTS = sys.argv[1:3]
 
 
@@ -370,4 +373,6 @@ class Split(Case):
 
 
 if __name__ == "__main__":
+    own_namespace()  # ports of others are not in the way
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
