@@ -12,7 +12,7 @@ from harness import wait_for
 class Spoofing(Hostile):
     def test_wrong_icrc_ends_no_hold(self):
         """He knows queue pair and PSN: with a wrong ICRC the acknowledgement of the closing packet releases nothing."""
-        d = self.shipped(ppp={"probe": "off"}, rfr={"max_hold_us": 1000000})
+        d = self.shipped(ppp={"probe": "off"})
         a, b, flows = self.victims(d, qps=1, window=4096, rate=2000)
         b.tell("withhold 1")
         d.ctl("move", flows[0], "--port", str(self.port(0)), "--no-wait")
