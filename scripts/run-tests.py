@@ -33,7 +33,7 @@ import tempfile
 import times
 
 LAST = 25  # lines of a failed test's output that are repeated at the end
-PER_TWO_CPUS = 3  # tests at a time: live ones wait half of it
+PER_TWO_CPUS = 4  # tests at a time: live ones wait most of it
 MOST = 6  # of them: each may have two hp3ds
 PATIENCE = 3  # times the limits of a quiet machine
 IDLE_PATIENCE = 10  # with --idle

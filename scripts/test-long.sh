@@ -19,7 +19,12 @@ seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
     meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
         xargs -P 2 -I '{}' env "$1/tests/property/test_{}" "${@:2}" # env: what xargs runs is not replaced
 }
-worlds() { seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$(date +%s)"; } # the first seed is in what it prints
+worlds() { # the first seed is in what they print
+    local first
+    first=$(date +%s)
+    ninja -C "$build" && seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$first" &&
+        "$build/tests/whole/test_whole" "$build/tests/whole/libwhole_hp3d.so" $((10 * ${SEEDS:-100})) "$first"
+}
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
 sim() { suite sim-long; }
 order() { tests/sim/order.py "$build/sim/hp3-sim" 3 "$(nproc)"; }
@@ -37,13 +42,13 @@ races() {
     scripts/run-tests.py "$build-tsan" races
 }
 suite() { scripts/run-tests.py "$build" "$1"; }
-unit() { suite unit; }
+unit() { scripts/run-tests.py "$build" unit unit-long replay-long whole-long; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
 hostile() { suite hostile-long; }
 fleet() { suite fleet-long; }
 faults() { HP3_FAULTS_PART=${FAULTS:-1/8} suite faults-long; }
-package() { suite package-long; }
+package() { DEB_BUILD_OPTIONS='parallel=2 noddebs' scripts/run-tests.py "$build" package package-long; } # optimised, as it ships
 testbed() { suite testbed-long; }
 harm() { suite harm-long; }
 lab() {

@@ -6,7 +6,7 @@ unsigned run_seeds = 8, run_packets = 60000;
 unsigned long long run_first_seed = 1;
 #define SINGLE_ONE 4u /* of so many seeds hands the engine packets one by one */
 
-#define DRAWN_ONE 4u /* drawn seed for so many fixed ones */
+#define DRAWN_ONE 8u /* drawn seed for so many fixed ones */
 
 static bool draws; /* more seeds, from drawn_seed on */
 static unsigned long long drawn_seed;

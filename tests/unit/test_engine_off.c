@@ -50,6 +50,7 @@ static struct hp3_engine_config combination(uint32_t n)
 }
 
 #define COMBINATIONS (5u * 3 * 2 * 2 * 3 * 3 * 3 * 2 * 2 * 2 * 2)
+#define EACH         (HP3_FEWER == 1 ? 1u : 7u) /* divides none of these */
 
 /* What is off sends nothing. */
 static void expect_nothing_of_what_is_off(const struct off_world *w, const char *entry)
@@ -143,7 +144,7 @@ static void every_entry_without_every_feature(void **state)
 	struct off_world w = {.ends = {.local = "\12\11\0\1", .remote = "\12\11\0\2"}};
 	uint32_t sound = 0;
 
-	for (uint32_t n = 0; n < COMBINATIONS; n++) {
+	for (uint32_t n = 0; n < COMBINATIONS; n += EACH) {
 		w.cfg = combination(n);
 		w.size = hp3_engine_size(&w.cfg);
 		w.e = aligned_alloc(64, w.size);
@@ -157,7 +158,7 @@ static void every_entry_without_every_feature(void **state)
 		}
 		free(w.e);
 	}
-	assert_in_range(sound, COMBINATIONS / 2, COMBINATIONS);
+	assert_in_range(sound, COMBINATIONS / EACH / 2, COMBINATIONS);
 	print_message("%u combinations\n", sound);
 }
 

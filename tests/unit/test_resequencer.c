@@ -487,7 +487,7 @@ static uint32_t world_runs(uint64_t seed, uint32_t lost_permille, uint32_t sprea
 
 static void all_of_it_arrives_and_gaps_are_losses(void **state)
 {
-	for (uint64_t seed = 1; seed <= 200; seed++) {
+	for (uint64_t seed = 1; seed <= 200 / HP3_FEWER; seed++) {
 		assert_int_equal(world_runs(seed, 0, 8), 0);
 		world_runs(seed, 5, 30);
 		world_runs(seed, 50, 100);
@@ -606,7 +606,7 @@ static void nothing_is_held_for_longer_than_that(void **state)
 	const uint64_t bound = params.most_ns + params.give_up_ns * 9 / 8;
 	uint64_t most[2] = {0}, longest;
 
-	for (uint64_t seed = 1; seed <= 3000; seed++) {
+	for (uint64_t seed = 1; seed <= 3000 / HP3_FEWER; seed++) {
 		for (unsigned stops = 0; stops < 2; stops++) {
 			longest = longest_hold(seed, stops);
 			if (longest > most[stops])

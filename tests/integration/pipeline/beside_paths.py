@@ -496,6 +496,39 @@ class SetUp(Fabric):
         self.stop(b)
 
 
+class Gone(Fabric):
+    def test_a_user_gets_the_queue_pairs_of_an_hp3d_that_stopped(self):
+        """Probes go there, but no message of key agreement: the peer has not named them lately."""
+        a, b, pa, pb = self.both(probes={"probe_key": ""})
+        self.work(a)
+        for d in (a, b):
+            wait_for("a key", lambda d=d: "keyed" in {e["type"] for e in d.json("events")})
+        b.process.kill()
+        b.process.wait()
+        qps = []
+        for name in os.listdir(self.directory):
+            if name.startswith("10.0.0.2-"):
+                os.unlink(os.path.join(self.directory, name))
+                qps.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+                self.addCleanup(qps[-1].close)
+                qps[-1].bind(os.path.join(self.directory, name))
+                qps[-1].setblocking(False)
+        without = "hp3_beside_datagrams_without_peer_total"
+        probes, begin = 0, time.monotonic()
+        while time.monotonic() < begin + 25:  # questions for a key leave 15 s after the last message of the peer
+            for frames_of in map(datagrams, qps):
+                for frame in frames_of:
+                    probes += PROBE in frame
+                    self.assertFalse(KEYING in frame and time.monotonic() > begin + 9.5, time.monotonic() - begin)
+            time.sleep(0.1)
+        self.assertGreater(len(qps), 0)
+        self.assertGreater(probes, 0)
+        self.assertGreater(self.metric(a, without), 0)
+        for p in (pa, pb):
+            self.judge(p)
+        self.stop(a)
+
+
 class Others(Fabric):
     """Peers that do not answer: the applications go on, nobody moves for it."""
 
@@ -625,37 +658,6 @@ class Others(Fabric):
         self.addCleanup(self.impostor(300, 700, 0))
         wait_for("messages", lambda: received(qp) > 0, 40)
         self.judge(pa)
-        self.stop(a)
-
-    def test_a_user_gets_the_queue_pairs_of_an_hp3d_that_stopped(self):
-        """Probes go there, but no message of key agreement: the peer has not named them lately."""
-        a, b, pa, pb = self.both(probes={"probe_key": ""})
-        self.work(a)
-        for d in (a, b):
-            wait_for("a key", lambda d=d: "keyed" in {e["type"] for e in d.json("events")})
-        b.process.kill()
-        b.process.wait()
-        qps = []
-        for name in os.listdir(self.directory):
-            if name.startswith("10.0.0.2-"):
-                os.unlink(os.path.join(self.directory, name))
-                qps.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
-                self.addCleanup(qps[-1].close)
-                qps[-1].bind(os.path.join(self.directory, name))
-                qps[-1].setblocking(False)
-        without = "hp3_beside_datagrams_without_peer_total"
-        probes, begin = 0, time.monotonic()
-        while time.monotonic() < begin + 25:  # questions for a key leave 15 s after the last message of the peer
-            for frames_of in map(datagrams, qps):
-                for frame in frames_of:
-                    probes += PROBE in frame
-                    self.assertFalse(KEYING in frame and time.monotonic() > begin + 9.5, time.monotonic() - begin)
-            time.sleep(0.1)
-        self.assertGreater(len(qps), 0)
-        self.assertGreater(probes, 0)
-        self.assertGreater(self.metric(a, without), 0)
-        for p in (pa, pb):
-            self.judge(p)
         self.stop(a)
 
     def test_a_user_has_the_port(self):
