@@ -80,6 +80,8 @@ def make(build, suites):
         with open(os.path.join(build, "meson-info", "intro-targets.json"), encoding="utf-8") as f:
             files = {t["id"]: t["filename"] for t in json.load(f)}
         needed = {f for t in selected(build, suites) for d in t["depends"] for f in files[d]}
+        if not needed:
+            return took
         more = times.timed("ninja", "-C", build, *sorted(os.path.relpath(f, os.path.realpath(build)) for f in needed))
         return times.Took(more.code, took.wall + more.wall, took.cpu + more.cpu)
     finally:

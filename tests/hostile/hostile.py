@@ -16,6 +16,17 @@ from harness import RawPort, wait_for  # noqa: E402
 VICTIM_A, VICTIM_B = (socket.inet_aton(a) for a in ("10.9.0.1", "10.9.0.2"))
 QPN_A, QPN_B = 0x100, 0x200  # their first ones
 BATCH, PAUSE_S = 200, 0.01  # frames at once, such that the ports of tests have room for them
+LATE_S = PAUSE_S / 2  # what a flood that was held up makes up for
+
+
+def send_at(port, frames, per_s):
+    """So many a second, and no burst after a standstill."""
+    due = time.monotonic()
+    for frame in frames:
+        due = max(due + 1 / per_s, time.monotonic() - LATE_S)
+        while due > time.monotonic():
+            time.sleep(0.0005)
+        port.send(frame)
 
 
 class Hostile(Wired):

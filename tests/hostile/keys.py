@@ -10,7 +10,7 @@ import shutil
 import struct
 import threading
 import time
-from hostile import VICTIM_A, VICTIM_B, Hostile, run
+from hostile import VICTIM_A, VICTIM_B, Hostile, run, send_at
 from frames import PROBES_VERSION
 from harness import CLONE_NEWNS, LIBC, MS_PRIVATE, MS_REC, die_with_parent, wait_for
 from network import HP3_PORT, datagram
@@ -172,15 +172,7 @@ class Keys(Hosts):
 
     def flood_of(self, frames):
         """In a thread of its own, so many a second."""
-        port = self.attacker(self.wires[1])
-
-        def flood():
-            begin = time.monotonic()
-            for n, frame in enumerate(frames):
-                while n > (time.monotonic() - begin) * FORGED_PER_S:
-                    time.sleep(0.0005)
-                port.send(frame)
-        thread = threading.Thread(target=flood)
+        thread = threading.Thread(target=send_at, args=(self.attacker(self.wires[1]), frames, FORGED_PER_S))
         thread.start()
         return thread
 

@@ -9,7 +9,7 @@ import signal
 import struct
 import threading
 import time
-from hostile import QPN_B, VICTIM_A, VICTIM_B, Hostile, run
+from hostile import QPN_B, VICTIM_A, VICTIM_B, Hostile, run, send_at
 from frames import PROBE, PROBES_VERSION, REPORT, roce
 from harness import RawPort, wait_for
 from network import HP3_PORT, datagram
@@ -55,11 +55,13 @@ def kind_of(frame):
 
 
 class Probes(TwoPaths, Hostile):
+    RING = {"framecnt": 8192}  # 0.4 s of a flood
+
     def between(self, **sections):
         """Two hp3d whose endpoints send to each other, and who sends to the second one with any address."""
         a, b = self.pair_of_daemons(**sections)
         self.relay("hops")
-        ends = self.endpoints(qps=2)
+        ends = self.endpoints(qps=2, timeout=18)  # of their own they send nothing again while hp3d waits for a processor
         self.traffic(*ends)
         for d in (a, b):
             d.paired(2)
@@ -81,15 +83,8 @@ class Probes(TwoPaths, Hostile):
         a, b, ends, port = self.between(ppp=EAGER, rfr={"cooldown_us": 1000})
         wait_for("answers", lambda: self.asked(a)[1] > 50)
         frames = [own(PROBE, invented(i), QPN_B, i & 0xffffff, i) for i in range(FORGED_PER_S * FLOOD_S)]
-
-        def flood():
-            begin = time.monotonic()
-            for n, frame in enumerate(frames):
-                while n > (time.monotonic() - begin) * FORGED_PER_S:
-                    time.sleep(0.0005)
-                port.send(frame)
         before, begin = b.counters(), time.monotonic()
-        flooded = threading.Thread(target=flood)
+        flooded = threading.Thread(target=send_at, args=(port, frames, FORGED_PER_S))
         flooded.start()
         wait_for("the end of what was saved up", lambda: b.counters()["flood_unknown"] > before["flood_unknown"] + 2000)
         sent, answered = self.asked(a)

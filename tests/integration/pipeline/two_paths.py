@@ -9,6 +9,7 @@ from harness import Link
 
 class TwoPaths(Wired):
     SLOW_US = 3000  # of the path of odd source ports
+    RING = {}  # of the second one's port to the network
 
     def setUp(self):
         super().setUp()
@@ -24,7 +25,7 @@ class TwoPaths(Wired):
     def pair_of_daemons(self, far=None, **sections):
         """`far`: what only the second one's configuration says."""
         a = self.daemon({"rail0": (self.rnic.devargs(0), self.wires[0].devargs(1))}, **sections).up()
-        b = self.daemon({"rail0": (self.net.devargs(0), self.wires[1].devargs(1))}, **{**sections, **(far or {})}).up()
+        b = self.daemon({"rail0": (self.net.devargs(0), self.wires[1].devargs(1, **self.RING))}, **{**sections, **(far or {})}).up()
         return a, b
 
     def endpoints(self, **options):
