@@ -16,7 +16,7 @@ mkdir -p "$results"
 
 analysis() { scripts/analyze.py --build "$build"; }
 seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
-    meson test -C "$build" --list --suite property 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
+    meson test -C "$1" --list --suite property --suite property-long 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
         xargs -P 2 -I '{}' env "$1/tests/property/test_{}" "${@:2}" # env: what xargs runs is not replaced
 }
 worlds() { # the first seed is in what they print
