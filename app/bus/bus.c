@@ -14,6 +14,7 @@
 #define SUBS_MAX    8
 #define PING_MS     2000 /* a server that is gone without a word is noticed after three of these */
 #define CONNECT_MS  2000
+#define SIGNED      3 /* signatures that are tried */
 #define PENDING     262144 /* messages that wait for who subscribed */
 #define PENDING_MAX (32 * 1024 * 1024) /* bytes of these */
 #define QUESTIONS   1024 /* that wait for a member of a group: each is answered within seconds */
@@ -127,7 +128,7 @@ static natsStatus set_tls(natsOptions *o, const struct hp3_bus_options *b)
 	return s;
 }
 
-/* With it libnats returns at once where no server answers. */
+/* With it libnats returns where no server answers, and goes on in a thread of its own. */
 static void connected(natsConnection *c, void *arg)
 {
 }
@@ -152,8 +153,6 @@ static natsStatus set_options(natsOptions *o, const struct hp3_bus_options *b)
 	if (s == NATS_OK)
 		s = nats.natsOptions_SetReconnectWait(o, HP3_BUS_RETRY_MS);
 	if (s == NATS_OK)
-		s = nats.natsOptions_SetRetryOnFailedConnect(o, true, connected, NULL);
-	if (s == NATS_OK)
 		s = nats.natsOptions_SetNoEcho(o, true);
 	if (s == NATS_OK)
 		s = nats.natsOptions_SetErrorHandler(o, hush, NULL);
@@ -162,6 +161,25 @@ static natsStatus set_options(natsOptions *o, const struct hp3_bus_options *b)
 	if (s == NATS_OK && given(b->nkey))
 		s = nats.natsOptions_SetNKeyFromSeed(o, b->nkey, b->nkey_seed);
 	return s == NATS_OK ? set_tls(o, b) : s;
+}
+
+/*
+ * At once, if a server answers; else later, in a thread of libnats. One signature in 256 begins
+ * with a zero byte: libnats sends none then (nats.c 3.4.1, _base64Encode), and servers refuse it.
+ * Another connection has another nonce to sign.
+ */
+static natsStatus connect_now_or_later(
+	natsConnection **c, natsOptions *o, const struct hp3_bus_options *b)
+{
+	const bool signs = given(b->nkey) || given(b->credentials);
+	natsStatus s = NATS_CONNECTION_AUTH_FAILED;
+
+	for (unsigned i = 0; s == NATS_CONNECTION_AUTH_FAILED && i < (signs ? SIGNED : 1); i++)
+		s = nats.natsConnection_Connect(c, o);
+	if (s == NATS_OK)
+		return s;
+	s = nats.natsOptions_SetRetryOnFailedConnect(o, true, connected, NULL);
+	return s == NATS_OK ? nats.natsConnection_Connect(c, o) : s;
 }
 
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap)
@@ -177,7 +195,7 @@ struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t 
 	if (s == NATS_OK)
 		s = set_options(options, o);
 	if (s == NATS_OK)
-		s = nats.natsConnection_Connect(&b->connection, options);
+		s = connect_now_or_later(&b->connection, options, o);
 	nats.natsOptions_Destroy(options);
 	if (s == NATS_OK || s == NATS_NOT_YET_CONNECTED)
 		return b;

@@ -257,12 +257,14 @@ def crc16(data):
     return crc.to_bytes(2, "little")
 
 
-def nkey(directory, name):
-    """A user's public NKey, and the file with its seed, as `nk -gen user` makes them."""
-    pem = subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519"], capture_output=True, check=True).stdout
-    private = subprocess.run(["openssl", "pkey", "-outform", "DER"], input=pem, capture_output=True, check=True).stdout[-32:]
-    public = subprocess.run(["openssl", "pkey", "-pubout", "-outform", "DER"], input=pem, capture_output=True,
-                            check=True).stdout[-32:]
+ED25519 = bytes.fromhex("302e020100300506032b657004220420")  # PKCS #8, before the key (RFC 8410)
+
+
+def nkey(directory, name, private=None):
+    """A user's public NKey, and the file with its seed, as `nk -gen user` makes them: of this private key, or of a new one."""
+    private = private or os.urandom(32)
+    public = subprocess.run(["openssl", "pkey", "-inform", "DER", "-pubout", "-outform", "DER"], input=ED25519 + private,
+                            capture_output=True, check=True).stdout[-32:]
     seed_kind, user = 18 << 3, 20 << 3
 
     def text(data):

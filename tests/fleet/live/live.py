@@ -4,12 +4,14 @@
 
 usage: live.py HP3_FLEET HP3_FLEET_AGENTS [TEST...]
 """
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -287,6 +289,33 @@ class Locked(Case):
         r = subprocess.run([FLEET, "--servers", server.url, "run"], capture_output=True, text=True, timeout=20, check=False)
         self.assertEqual(r.returncode, 1)
         self.assertIn("refuses", r.stderr)
+
+
+    def test_a_signature_that_libnats_does_not_send(self):
+        """It begins with a zero byte. The server refuses who does not sign; the next nonce has a signature that is sent."""
+        key, seed = nkey(self.dir, "known", bytes(range(32)))
+        said = []
+
+        def serve(listener):
+            for nonce in "nonce0000000326", "nonce0000000000":
+                line, _ = listener.accept()
+                with line, contextlib.suppress(ConnectionResetError):
+                    line.sendall(b'INFO {"server_id":"N","version":"2.9.10","proto":1,"headers":true,"auth_required":true,'
+                                 b'"max_payload":1048576,"nonce":"%s"}\r\n' % nonce.encode())
+                    lines = line.makefile("rb")
+                    said.append(json.loads(lines.readline().split(b" ", 1)[1]).get("sig"))
+                    if not said[-1]:
+                        line.sendall(b"-ERR 'Authorization Violation'\r\n")
+                        continue
+                    for text in iter(lines.readline, b""):
+                        if text == b"PING\r\n":
+                            line.sendall(b"PONG\r\n")
+        with socket.create_server(("127.0.0.1", free_port())) as listener:
+            threading.Thread(target=serve, args=(listener,), daemon=True).start()
+            p = self.started(Planner(FLEET, self.dir, f"nats://127.0.0.1:{listener.getsockname()[1]}",
+                                     extra=f'nkey = "{key}"\nnkey_seed = "{seed}"'))
+            wait_for(lambda: p.metric("connected") == 1, why=p.said)
+        self.assertEqual([bool(s) for s in said], [False, True], said)
 
 
 class Encrypted(Case):
