@@ -426,8 +426,13 @@ class Strangers(Beside):
 
     def wish_ms(self, d, victim, flow, port):
         """From hp3ctl move to the wish in the application's memory."""
-        began = time.monotonic()
-        d.ctl("move", flow, "--port", str(port), "--no-wait")
+        def taken():
+            """When it was asked for; what the application said of the one before may be unread yet."""
+            at = time.monotonic()
+            run = d.ctl("move", flow, "--port", str(port), "--no-wait", code=None)
+            self.assertTrue(run.returncode == 0 or "has a move under way" in run.stderr, run)
+            return run.returncode == 0 and at
+        began = wait_for("a move that is taken", taken)
         word = victim.wanted(0, SUSPEND)
         took = time.monotonic() - began
         victim.say(0, word, FAILED, errno.EINVAL)
