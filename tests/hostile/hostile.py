@@ -3,6 +3,7 @@
 
 usage of a module of tests: MODULE.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
+import contextlib
 import json
 import os
 import socket
@@ -17,12 +18,16 @@ VICTIM_A, VICTIM_B = (socket.inet_aton(a) for a in ("10.9.0.1", "10.9.0.2"))
 QPN_A, QPN_B = 0x100, 0x200  # their first ones
 BATCH, PAUSE_S = 200, 0.01  # frames at once, such that the ports of tests have room for them
 LATE_S = PAUSE_S / 2  # what a flood that was held up makes up for
+AHEAD = 2000  # of a flood, where hp3d waits for a processor
 
 
-def send_at(port, frames, per_s):
-    """So many a second, and no burst after a standstill."""
+def send_at(port, frames, per_s, taken=None):
+    """So many a second, and no burst after a standstill; no more than AHEAD before what hp3d has taken, as taken() counts it, for a second at most."""
     due = time.monotonic()
-    for frame in frames:
+    for n, frame in enumerate(frames):
+        if taken and n % (AHEAD // 2) == 0:
+            with contextlib.suppress(AssertionError):
+                wait_for("what was sent", lambda n=n: taken() >= n - AHEAD, 1)
         due = max(due + 1 / per_s, time.monotonic() - LATE_S)
         while due > time.monotonic():
             time.sleep(0.0005)

@@ -11,7 +11,7 @@ import threading
 import time
 from hostile import QPN_B, VICTIM_A, VICTIM_B, Hostile, run, send_at
 from frames import PROBE, PROBES_VERSION, REPORT, roce
-from harness import RawPort, wait_for
+from harness import Client, RawPort, wait_for
 from network import HP3_PORT, datagram
 from two_paths import TwoPaths
 
@@ -61,7 +61,7 @@ class Probes(TwoPaths, Hostile):
         """Two hp3d whose endpoints send to each other, and who sends to the second one with any address."""
         a, b = self.pair_of_daemons(**sections)
         self.relay("hops")
-        ends = self.endpoints(qps=2, timeout=18)  # of their own they send nothing again while hp3d waits for a processor
+        ends = self.endpoints(qps=2, timeout=20)  # of their own they send nothing again while hp3d waits for a processor
         self.traffic(*ends)
         for d in (a, b):
             d.paired(2)
@@ -83,8 +83,13 @@ class Probes(TwoPaths, Hostile):
         a, b, ends, port = self.between(ppp=EAGER, rfr={"cooldown_us": 1000})
         wait_for("answers", lambda: self.asked(a)[1] > 50)
         frames = [own(PROBE, invented(i), QPN_B, i & 0xffffff, i) for i in range(FORGED_PER_S * FLOOD_S)]
-        before, begin = b.counters(), time.monotonic()
-        flooded = threading.Thread(target=send_at, args=(port, frames, FORGED_PER_S))
+        before, begin, client = b.counters(), time.monotonic(), Client(b.socket)
+        self.addCleanup(client.close)
+
+        def taken():
+            c = client.ask(cmd="stats")["data"]["rail"]["rail0"]
+            return sum(c[name] - before[name] for name in ("flood_unknown", "answered"))
+        flooded = threading.Thread(target=send_at, args=(port, frames, FORGED_PER_S, taken))
         flooded.start()
         wait_for("the end of what was saved up", lambda: b.counters()["flood_unknown"] > before["flood_unknown"] + 2000)
         sent, answered = self.asked(a)
@@ -160,12 +165,12 @@ class Probes(TwoPaths, Hostile):
                 c = d.counters()
                 self.assertEqual([c[r] for r in refusals], [0] * 3, what)
         goes_on("before")
-        new = {"probe_key": NEXT_KEY, "probe_key_old": KEY, "probe_key_wait_s": 1}
+        new = {"probe_key": NEXT_KEY, "probe_key_old": KEY, "probe_key_wait_s": 6}  # until then, the other one is reloaded, too
         self.reload(a, **new)
         goes_on("under the old key: only one has the new one")
         self.reload(b, **new)
         self.reload(b, **new)  # again: nothing new
-        wait_for("only new ones", lambda: self.spoken(a, b), 10)
+        wait_for("only new ones", lambda: self.spoken(a, b), 60)
         goes_on("under the new key")
         for d in (a, b):
             self.reload(d, probe_key=NEXT_KEY)
