@@ -33,8 +33,8 @@ typedef void hp3_bus_fn(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len);
 
 /*
- * Returns at once where no server answers, and goes on trying. NULL: *why (of `cap` bytes) says
- * what is wrong and what to do about it.
+ * Returns after one attempt where no server answers (2 s for each that is silent), and goes on
+ * trying. NULL: *why (of `cap` bytes) says what is wrong and what to do about it.
  */
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap);
 /* After it none of the functions that were subscribed runs any more. */
