@@ -32,7 +32,7 @@ adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 16 10; }
 other() { # NAME SUITES MESON OPTIONS...: another build of everything, and what needs no real time
     [ -f "$build-$1/build.ninja" ] || CC="$(command -v ccache) ${CC:-gcc}" meson setup "$build-$1" -Dwerror=true "${@:3}" >/dev/null || return
     # shellcheck disable=SC2086
-    ninja -C "$build-$1" && scripts/run-tests.py "$build-$1" unit property replay sim fuzz $2
+    ninja -C "$build-$1" && scripts/run-tests.py "$build-$1" unit property replay replay-long sim fuzz $2
 }
 clang_code() { CC=clang other clang ''; }
 # Mutants are not looked at: with sanitizers fuzzers make a quarter of their inputs.

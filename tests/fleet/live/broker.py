@@ -35,7 +35,7 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-# Below those that the kernel gives to clients, which may come while a server is away; of each process others.
+# Below the kernel's ephemeral ports: a client may get one of those while a server is away. Each process begins elsewhere.
 NUMBERS = itertools.count(20000 + os.getpid() % 300 * 40)
 
 

@@ -292,7 +292,7 @@ class Locked(Case):
 
 
     def test_a_signature_that_libnats_does_not_send(self):
-        """It begins with a zero byte. The server refuses who does not sign; the next nonce has a signature that is sent."""
+        """It begins with a zero byte. The server refuses a CONNECT without one; libnats sends the signature of the next nonce."""
         key, seed = nkey(self.dir, "known", bytes(range(32)))
         said = []
 

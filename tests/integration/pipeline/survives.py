@@ -22,7 +22,6 @@ from harness import die_with_parent, own_namespace, wait_for
 
 ROCE_GEN = sys.argv[6]
 KILLS, HANGS, RESTARTS, RELOADS = (int(n) for n in os.environ.get("HP3_SURVIVES", "1,1,1,10").split(","))
-PATIENT = {"bypass": {"stale_ms": 1000}}  # on a busy machine hp3d does not seem to hang, which costs what is inside
 MBPS, QPS = 25, 4  # the rings of ports have room for half a second of it
 TIMEOUT = 18  # one that the pauses of a busy machine do not set off
 TIMER = 4.096e-6 * 2 ** TIMEOUT
@@ -131,7 +130,7 @@ class Survives(Wired):
         return play() if sums["lost_by_kernel"] else (sums, silence)
 
     def restarts(self):
-        d = self.start(**PATIENT)
+        d = self.start(bypass=Wired.BYPASS)  # hp3d that waits for a processor does not seem to hang
         ends = self.traffic(d)
         for _ in range(RESTARTS):
             self.settled(d)
@@ -157,7 +156,7 @@ class Survives(Wired):
         return (*(int(status[key].split()[0]) for key in ("RssAnon", "VmSize")), len(os.listdir(f"/proc/{d.process.pid}/fd")))
 
     def test_reloads(self):
-        d = self.start(**PATIENT)
+        d = self.start(bypass=Wired.BYPASS)  # hp3d that waits for a processor does not seem to hang
         ends = self.traffic(d)
         self.settled(d)
         before = None
