@@ -10,13 +10,12 @@ the kernel forwards: pipeline/bypass, pipeline/survives.
 import json
 import os
 import signal
-import socket
 import sys
 import time
 import unittest
 
 from page import FOREVER
-from rig import LIBC, SO_RCVBUFFORCE, Link, Peers, RawPort, Rig, own_namespace, wait_for
+from rig import LIBC, Link, Peers, RawPort, Rig, own_namespace, wait_for
 
 HP3D, HP3CTL = sys.argv[1:3]
 PASSES_MS = 300  # within which a packet of a flow that nobody holds has to be through on a busy machine
@@ -30,7 +29,6 @@ class Named(unittest.TestCase):
             self.addCleanup(link.remove)
         self.ports = [RawPort(link.far) for link in self.links]
         for port in self.ports:
-            port.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 24)
             self.addCleanup(port.close)
 
     def begin(self, **how):

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../integration/pipeline"))
-from bounds import SO_RCVBUFFORCE, Peers  # noqa: E402, F401
+from bounds import Peers  # noqa: E402, F401
 from frames import LAST  # noqa: E402, F401
 from harness import LIBC, Client, Daemon, Link, RawPort, own_namespace, wait_for  # noqa: E402, F401
 from page import Page  # noqa: E402, F401

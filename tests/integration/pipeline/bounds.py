@@ -14,7 +14,6 @@ from harness import TWO_LCORES, Daemon, Link, RawPort, own_namespace, wait_for
 
 HP3D, HP3CTL = sys.argv[1:3]
 LQPN, RQPN, HOME, PORT = 0x11, 0x1C, 49152, 50123
-SO_RCVBUFFORCE = 33
 MIDDLE = 7
 
 
@@ -69,7 +68,6 @@ class Bounds(unittest.TestCase):
             self.addCleanup(link.remove)
         ports = [RawPort(link.far) for link in links]
         for port in ports:
-            port.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
             self.addCleanup(port.close)
         sections["pairing"] = {"challenge_hits": 1, "challenge_spread": 1, "challenge_quiet_ms": 0}
         d = Daemon(HP3D, HP3CTL, {"rail0": [link.devargs(i) for i, link in enumerate(links)]}, sections)

@@ -31,7 +31,14 @@ class Base(unittest.TestCase):
         sections["bypass"] = {**self.BYPASS, **sections.get("bypass", {})}
         d = Daemon(HP3D, HP3CTL, rails, sections, defaults, begin)
         self.addCleanup(d.clean_up)
+        self.addCleanup(self.tell, d)
         return d
+
+    def tell(self, d):
+        """Of a test that failed: what hp3d knows, before it is gone."""
+        result = self._outcome.result
+        if any(self in (test, getattr(test, "test_case", None)) for test, _ in result.failures + result.errors):
+            print(d.account(), file=sys.stderr)
 
     def stop(self, d, sig=signal.SIGTERM):
         """A clean stop: exit code 0 says that every packet buffer was given back."""

@@ -5,7 +5,6 @@ with [ppp] answer_dscp = data; the endpoints' data have DSCP 0 and ECT(0).
 
 usage: classes.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
-import socket
 from cases import run
 from frames import PROBE, REPORT, probe_magic
 from harness import RawPort, wait_for
@@ -13,7 +12,6 @@ from two_paths import TwoPaths
 
 KEY = "000102030405060708090a0b0c0d0e0f"
 OWN_PORT, ROCE_PORT = 4795, 4791
-SO_RCVBUFFORCE = 33
 AS_DATA, AS_CNPS = 2, 48 << 2
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
@@ -37,7 +35,6 @@ def told(frame):
 class Classes(TwoPaths):
     def tap(self, wire):
         tap = RawPort(wire.far)
-        tap.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
         self.addCleanup(tap.close)
         seen = {}
 

@@ -24,6 +24,7 @@ CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
 MS_REC, MS_PRIVATE = 0x4000, 1 << 18
 PR_SET_PDEATHSIG = 1
 SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 8, 23
+SO_RCVBUFFORCE, ROOM = 33, 64 << 20  # of sockets that see all traffic: for as long as who reads waits for a processor
 TP_STATUS_VLAN_VALID = 0x10
 SETTLE = 20  # seconds: longest wait for anything, far beyond what is needed on a busy machine
 
@@ -210,6 +211,17 @@ class Daemon:
             raise AssertionError("hp3d told of events after its summary:\n" + self.output())
         return code
 
+    def account(self):
+        """For who reads of a failure: what it said, its newest events, and what it counts, but for zeros."""
+        if not self.process or self.process.poll() is not None:
+            return f"{self.directory}:\n{self.output()}"
+        try:
+            counted = {rail: {name: n for name, n in counters.items() if n} for rail, counters in self.stats()["rail"].items()}
+            events = self.ctl("events", code=None).stdout.splitlines()[-40:]
+            return "\n".join([self.directory + ":", self.output(), *events, json.dumps(counted)])
+        except (AssertionError, OSError, subprocess.TimeoutExpired, ValueError) as e:
+            return f"{self.directory}: it does not answer: {e}\n{self.output()}"
+
     def clean_up(self):
         if self.process and self.process.poll() is None:
             self.process.kill()
@@ -283,6 +295,7 @@ class RawPort:
 
     def __init__(self, interface):
         self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
         self.sock.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
         self.sock.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         self.sock.bind((interface, 3))

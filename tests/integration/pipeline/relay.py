@@ -27,8 +27,9 @@ import struct
 import sys
 import time
 
-ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING, SO_RCVBUFFORCE = 3, 263, 23, 33
-
+ETH_P_ALL, SOL_PACKET, PACKET_STATISTICS, PACKET_IGNORE_OUTGOING, SO_RCVBUFFORCE = 3, 263, 6, 23, 33
+ROOM = 64 << 20  # for as long as it waits for a processor
+LATE_S = 0.1
 
 NARROW_S = 1 / 500
 
@@ -36,10 +37,15 @@ NARROW_S = 1 / 500
 def attach(interface):
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     s.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
-    s.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
+    s.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
     s.bind((interface, ETH_P_ALL))
     s.setblocking(False)
     return s
+
+
+def lost(s):
+    """Frames that the kernel did not keep until they were read."""
+    return struct.unpack("II", s.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
 
 
 def ones_sum(data):
@@ -73,6 +79,7 @@ def main():
     number = itertools.count()
     dead, hops, silent, narrow, marks = set(), False, False, False, False
     grey, chance = False, random.Random(1)  # not each fiftieth: windows have about that many, and each would lose one
+    late = 0
     leaves = dict.fromkeys(itertools.product((0, 1), (0, 1)), 0)  # by direction and parity: when the latest one does
     while True:
         due = min((q[0][0] for q in waiting if q), default=None)
@@ -80,6 +87,9 @@ def main():
         if sys.stdin in ready:
             lines = os.read(sys.stdin.fileno(), 100).split()
             if not lines:
+                n = sum(map(lost, ends))
+                if n or late > LATE_S:
+                    print(f"relay: the kernel lost {n} frames, and one was {late:.3f} s late", file=sys.stderr)
                 return
             dead.update({b"dead": (0, 1), b"dead0": (0,), b"dead1": (1,)}.get(lines[0], ()))
             hops, silent = hops or b"hops" in lines, b"silent" in lines
@@ -89,6 +99,7 @@ def main():
         now = time.monotonic()
         for i, q in enumerate(waiting):
             while q and q[0][0] <= now:
+                late = max(late, now - q[0][0])
                 ends[1 - i].send(heapq.heappop(q)[2])
         for i, s in enumerate(ends):
             for _ in range(64 if s in ready else 0):
