@@ -26,6 +26,7 @@ PR_SET_PDEATHSIG = 1
 SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 8, 23
 SO_RCVBUFFORCE, ROOM = 33, 64 << 20  # of sockets that see all traffic: for as long as who reads waits for a processor
 TP_STATUS_VLAN_VALID = 0x10
+STALL_US = 1000000  # else hp3d urges the peer's RNIC to acknowledge again when it only waited for a processor
 SETTLE = 20  # seconds: longest wait for anything, far beyond what is needed on a busy machine
 
 
@@ -119,13 +120,13 @@ class Daemon:
         config = {
             "eal": {"file_prefix": self.prefix, "memory_mb": 128, "mbufs": 16384, "mbuf_bytes": 2304},
             "flows": {"max_flows": 1024, "max_pairs": 64},
-            "rfr": {"hold_packets": 4096, "max_hold_us": 500000, "max_moves": 64},
+            "rfr": {"hold_packets": 4096, "max_hold_us": 500000, "max_moves": 64, "stall_us": STALL_US},
             "watch": {"verbs": "off"},  # no queue pairs here; 0.4 s less at each stop
             "ppp": {"probe": "off"},  # moves are asked for; the endpoints know no probes
             "control": {"socket": self.socket},
         }
         if defaults:
-            config = {"eal": config["eal"], "control": config["control"], "rfr": {"max_hold_us": 1000000}}
+            config = {"eal": config["eal"], "control": config["control"], "rfr": {"max_hold_us": 1000000, **({"stall_us": STALL_US} if rails else {})}}
         for name, (rnic, net) in rails.items():
             config["rail." + name] = {"rnic": rnic, "net": net}
         for section, keys in (sections or {}).items():
