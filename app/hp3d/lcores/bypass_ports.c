@@ -55,6 +55,24 @@ void hp3d_bypass_restore(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t no
 	__atomic_store_n(&b->restored, n, __ATOMIC_RELAXED);
 }
 
+unsigned hp3d_bypass_flows_kept(void)
+{
+	struct hp3_bypass_flow flow, *before;
+	struct hp3_bypass_ports ports;
+	unsigned n = 0;
+
+	for (unsigned rail = 0; rail < HP3_CONFIG_RAILS_MAX; rail++) {
+		const struct hp3d_bypass *b = hp3d_bypass(rail);
+
+		if (b == NULL || __atomic_load_n(&b->phase, __ATOMIC_ACQUIRE) != HP3D_BYPASS_QUIET)
+			continue;
+		for (before = NULL; hp3_bypass_kept(b->side[HP3_DIR_TX], before, &flow, &ports);
+			before = &flow)
+			n++;
+	}
+	return n;
+}
+
 /* Flows that the kernel knows, to be looked for in the engine. */
 struct page {
 	struct hp3d_bypass *b;

@@ -366,27 +366,32 @@ static void hand_back(const struct hp3_config *cfg, void (*poll)(int timeout_ms)
 	hp3d_bypass_end(poll);
 }
 
-/* Flows go home within the time for that; what peers were promised is kept, for their lease at most
- * (rule 35). */
-static void leave(uint32_t drain_ms, void (*poll)(int timeout_ms))
+/*
+ * Flows go home within the time for that; what peers were promised is kept, for their lease at most
+ * (rule 35). How many only the kernel knows, because a rail did not come back from a hang in time.
+ */
+static unsigned leave(uint32_t drain_ms, void (*poll)(int timeout_ms))
 {
 	uint64_t end = hp3d_now() + drain_ms * 1000000ull;
+	unsigned kept;
 	struct leaving l;
 
 	do {
-		l = (struct leaving){0};
+		kept = hp3d_bypass_flows_kept();
+		l = (struct leaving){.away = kept};
 		for (unsigned i = 0; i < hp3d_lcores.n; i++)
 			hp3d_worker_call(&hp3d_lcores.workers[i], go_home, &l);
 		poll(5);
 	} while ((l.away != 0 || l.until != 0) && hp3d_now() < RTE_MAX(end, l.until));
+	return kept;
 }
 
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms))
 {
-	unsigned away;
+	unsigned away = 0;
 
 	if (!hp3_config_is_beside(cfg)) /* RNICs send on as they do, and the next hp3d sees it */
-		leave(cfg->control.stop_drain_ms, poll);
+		away = leave(cfg->control.stop_drain_ms, poll);
 	hand_back(cfg, poll);
 	poll(20); /* let the lcores send what was released */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
@@ -395,7 +400,7 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 	/* EAL has ordered what the lcores wrote, where ThreadSanitizer does not see it. */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		__atomic_load_n(&hp3d_lcores.workers[i].call.state, __ATOMIC_ACQUIRE);
-	away = finish();
+	away += finish();
 	poll(0);
 	return hp3_config_is_beside(cfg) ? 0 : away;
 }
