@@ -156,13 +156,23 @@ uint32_t make_frame(uint8_t *buf, const struct shape *s, struct rng *r)
 	return len;
 }
 
-static uint32_t crc_bitwise(uint32_t crc, const uint8_t *p, uint32_t n)
+/* Of one byte, bit by bit. */
+static uint32_t crc_of(uint32_t byte)
 {
-	while (n--) {
-		crc ^= *p++;
-		for (int i = 0; i < 8; i++)
-			crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
-	}
+	for (int i = 0; i < 8; i++)
+		byte = byte & 1 ? byte >> 1 ^ 0xedb88320u : byte >> 1;
+	return byte;
+}
+
+static uint32_t crc_of_all(uint32_t crc, const uint8_t *p, uint32_t n)
+{
+	static uint32_t of[256];
+
+	if (of[1] == 0)
+		for (uint32_t i = 0; i < 256; i++)
+			of[i] = crc_of(i);
+	while (n--)
+		crc = crc >> 8 ^ of[(crc ^ *p++) & 0xff];
 	return crc;
 }
 
@@ -182,7 +192,7 @@ uint32_t reference_icrc(const uint8_t *f, uint32_t l3, uint32_t udp, uint32_t ic
 	}
 	u[6] = u[7] = 0xff;
 	u[12] = 0xff;
-	return ~crc_bitwise(0xffffffff, m, 8 + n);
+	return ~crc_of_all(0xffffffff, m, 8 + n);
 }
 
 static uint32_t sum16(uint32_t sum, const uint8_t *p, uint32_t n)
