@@ -13,11 +13,10 @@ from hostile import QPN_B, VICTIM_A, VICTIM_B, Hostile, run, send_at
 from frames import PROBE, PROBES_VERSION, REPORT, roce
 from harness import Client, RawPort, wait_for
 from network import HP3_PORT, datagram
-from two_paths import TwoPaths
+from two_paths import DEATHS, TwoPaths
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000, "peer_retry_ms": 100}
-STALLS = {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000}
 KEY, NEXT_KEY = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
 UC_WRITE_ONLY, VERSION = 0x2a, PROBES_VERSION
 FORGED_PER_S, FLOOD_S = 20000, 2
@@ -188,7 +187,7 @@ class Probes(TwoPaths, Hostile):
 
     def test_reports_again_after_a_restart(self):
         """Captured, and sent again to the hp3d that comes after: its memory is gone, but they are older than it."""
-        a, b = self.pair_of_daemons(ppp=STALLS, rfr={"stall_us": 20000}, probes={"probe_key": KEY})
+        a, b = self.pair_of_daemons(**DEATHS, probes={"probe_key": KEY})
         ends = self.endpoints(qps=1)
         tap = RawPort(self.wires[0].far)
         self.addCleanup(tap.close)

@@ -8,7 +8,7 @@ usage: classes.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest ar
 from cases import run
 from frames import PROBE, REPORT, probe_magic
 from harness import RawPort, wait_for
-from two_paths import TwoPaths
+from two_paths import DEATHS, TwoPaths
 
 KEY = "000102030405060708090a0b0c0d0e0f"
 OWN_PORT, ROCE_PORT = 4795, 4791
@@ -79,8 +79,7 @@ class Classes(TwoPaths):
         self.classes(("probe", "answer"), {"ipv6": 1}, ppp=EAGER)
 
     def test_reports(self):
-        a, b, (look, _), ends = self.begin({}, ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
-                                           rfr={"stall_us": 20000})
+        a, b, (look, _), ends = self.begin({}, **DEATHS)
         self.traffic(ends[0])
         a.paired(1)
         wait_for("traffic", lambda: ends[0].report()["acked"] > 100)

@@ -20,7 +20,7 @@ from cases import HP3CTL, Wired, run
 from frames import PROBE, probe_magic
 from harness import TWO_LCORES, RawPort, wait_for
 from scraping import ask, metrics_socket, samples, value
-from two_paths import TwoPaths
+from two_paths import DEATHS, TwoPaths
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
@@ -36,8 +36,7 @@ def is_probe(frame):
 class Probing(TwoPaths):
     def one_way(self, **sections):
         """Only the first endpoint sends, over a path that hp3d has no reason to leave but its death."""
-        a, b = self.pair_of_daemons(ppp={"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 20000},
-                                    rfr={"stall_us": 20000}, **sections)
+        a, b = self.pair_of_daemons(**DEATHS, **sections)
         ends = self.endpoints(qps=1)
         self.traffic(ends[0])
         a.paired(1)

@@ -7,6 +7,10 @@ from cases import Wired
 from harness import Link
 
 
+# hp3d leaves a path for its death alone, and does not take a wait for a processor for it.
+DEATHS = {"ppp": {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 100000}, "rfr": {"stall_us": 300000}}
+
+
 class TwoPaths(Wired):
     SLOW_US = 3000  # of the path of odd source ports
     RING = {}  # of the second one's port to the network
