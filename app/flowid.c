@@ -35,7 +35,7 @@ int hp3_flowid_format(const struct hp3_flowid *id, char *buf, size_t cap)
 }
 
 /* Copies s[0..n) as a string; -EINVAL if it is empty or does not fit. */
-static int cut(char *dst, size_t cap, const char *s, size_t n)
+static int copy_part(char *dst, size_t cap, const char *s, size_t n)
 {
 	if (n == 0 || n >= cap)
 		return -EINVAL;
@@ -45,7 +45,7 @@ static int cut(char *dst, size_t cap, const char *s, size_t n)
 }
 
 /* Digits of the given base and nothing else; no sign, blank or prefix. */
-static int number(const char *s, size_t n, unsigned base, uint32_t max, uint32_t *out)
+static int parse_digits(const char *s, size_t n, unsigned base, uint32_t max, uint32_t *out)
 {
 	uint32_t v = 0;
 
@@ -75,7 +75,7 @@ static int parse_tags(const char *s, size_t n, uint32_t *vlan)
 		const size_t len = dot ? (size_t)(dot - s) : n, ad = len > 0 && *s == 's';
 		uint32_t vid, said;
 
-		if (number(s + ad, len - ad, 10, HP3_VLAN_ID, &vid) < 0)
+		if (parse_digits(s + ad, len - ad, 10, HP3_VLAN_ID, &vid) < 0)
 			return -EINVAL;
 		said = hp3_tag_vlan(i, ad ? HP3_TPID_8021AD : HP3_TPID_8021Q, vid);
 		*vlan |= said;
@@ -97,7 +97,7 @@ static int parse_rail(struct hp3_flowid *id, const char *s, size_t n)
 			return -EINVAL;
 		n = head;
 	}
-	return cut(id->rail, sizeof(id->rail), s, n);
+	return copy_part(id->rail, sizeof(id->rail), s, n);
 }
 
 static int parse_addresses(struct hp3_flowid *id, const char *s, size_t n)
@@ -105,8 +105,8 @@ static int parse_addresses(struct hp3_flowid *id, const char *s, size_t n)
 	const char *dash = memchr(s, '-', n);
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
 
-	if (!dash || cut(local, sizeof(local), s, (size_t)(dash - s)) < 0 ||
-		cut(remote, sizeof(remote), dash + 1, n - (size_t)(dash - s) - 1) < 0)
+	if (!dash || copy_part(local, sizeof(local), s, (size_t)(dash - s)) < 0 ||
+		copy_part(remote, sizeof(remote), dash + 1, n - (size_t)(dash - s) - 1) < 0)
 		return -EINVAL;
 	id->ipv6 = strchr(local, ':') != NULL;
 	int af = id->ipv6 ? AF_INET6 : AF_INET;
@@ -125,5 +125,5 @@ int hp3_flowid_parse(const char *text, struct hp3_flowid *id)
 	if (parse_rail(id, text, (size_t)(first - text)) < 0 ||
 		parse_addresses(id, first + 1, (size_t)(last - first) - 1) < 0)
 		return -EINVAL;
-	return number(last + 3, strlen(last + 3), 16, 0xffffffu, &id->rqpn);
+	return parse_digits(last + 3, strlen(last + 3), 16, 0xffffffu, &id->rqpn);
 }

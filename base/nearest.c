@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/minmax.h"
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
+static unsigned min_of_three(unsigned a, unsigned b, unsigned c)
 {
 	return hp3_min_u32(hp3_min_u32(a, b), c);
 }
@@ -14,7 +14,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
  * Edit distance in which a swap of two neighbours is one edit (optimal string alignment), with
  * three rolling rows. b is lower case. The case of a counts only in a swap.
  */
-static unsigned distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned rows[3][HP3_NEAREST_MAX];
 	size_t n = strlen(a), m = strlen(b);
@@ -31,7 +31,7 @@ static unsigned distance(const char *a, const char *b)
 		for (size_t j = 1; j <= m; j++) {
 			unsigned differ = tolower((unsigned char)a[i - 1]) != b[j - 1];
 
-			row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + differ);
+			row[j] = min_of_three(above[j] + 1, row[j - 1] + 1, above[j - 1] + differ);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 				above2[j - 2] + 1 < row[j])
 				row[j] = above2[j - 2] + 1;
@@ -46,7 +46,7 @@ static unsigned distance(const char *a, const char *b)
  */
 void hp3_nearest_offer(struct hp3_nearest *n, const char *name)
 {
-	unsigned d = distance(n->asked, name), bound = (unsigned)strlen(name) / 3;
+	unsigned d = edit_distance(n->asked, name), bound = (unsigned)strlen(name) / 3;
 
 	if (d > (bound > 0 ? bound : 1) || (n->best != NULL && d >= n->distance))
 		return;

@@ -10,12 +10,12 @@
 
 #define STAGE_MAX 255u
 
-static uint64_t ns(uint32_t us)
+static uint64_t ns_of_us(uint32_t us)
 {
 	return us * UINT64_C(1000);
 }
 
-static uint64_t bps(uint32_t mbps)
+static uint64_t bps_of_mbps(uint32_t mbps)
 {
 	return mbps * UINT64_C(1000000);
 }
@@ -82,7 +82,7 @@ static uint32_t alpha_after(
 static uint64_t alpha_periods(
 	const struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
-	return now > rp->alpha_at ? (now - rp->alpha_at) / ns(p->dce_tcp_rtt) : 0;
+	return now > rp->alpha_at ? (now - rp->alpha_at) / ns_of_us(p->dce_tcp_rtt) : 0;
 }
 
 uint32_t hp3_dcqcn_alpha(const struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
@@ -104,7 +104,7 @@ static void alpha_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, ui
 		rp->alpha_at = now;
 		return;
 	}
-	rp->alpha_at += periods * ns(p->dce_tcp_rtt);
+	rp->alpha_at += periods * ns_of_us(p->dce_tcp_rtt);
 	rp->flags |= CNP_SEEN;
 }
 
@@ -112,7 +112,8 @@ static void alpha_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, ui
  * The number of steps of the stage `own` until its phase may change. *add: what the target gains
  * with each.
  */
-static uint64_t phase(const struct hp3_dcqcn_params *p, uint32_t own, uint32_t other, uint64_t *add)
+static uint64_t steps_of_phase(
+	const struct hp3_dcqcn_params *p, uint32_t own, uint32_t other, uint64_t *add)
 {
 	uint32_t f = p->rpg_threshold;
 
@@ -123,10 +124,10 @@ static uint64_t phase(const struct hp3_dcqcn_params *p, uint32_t own, uint32_t o
 		return f - own;
 	}
 	if (own > f && other > f) {
-		*add = bps(p->rpg_hai_rate);
+		*add = bps_of_mbps(p->rpg_hai_rate);
 		return UINT64_MAX;
 	}
-	*add = bps(p->rpg_ai_rate);
+	*add = bps_of_mbps(p->rpg_ai_rate);
 	if (own <= f && (other > f || p->rpg_byte_reset == 0))
 		return f + 1 - own;
 	return UINT64_MAX;
@@ -137,7 +138,7 @@ static uint64_t phase(const struct hp3_dcqcn_params *p, uint32_t own, uint32_t o
  * the gain, or one less. From there on, both rise alike, up to line rate. There, each step halves
  * the distance.
  */
-static void steps(struct hp3_dcqcn *rp, uint64_t n, uint64_t add, uint64_t line)
+static void make_steps(struct hp3_dcqcn *rp, uint64_t n, uint64_t add, uint64_t line)
 {
 	while (n > 0 && !(rp->rate == rp->target && (add == 0 || rp->target == line))) {
 		uint64_t distance = rp->target - rp->rate, jump;
@@ -157,30 +158,30 @@ static void steps(struct hp3_dcqcn *rp, uint64_t n, uint64_t add, uint64_t line)
 }
 
 /* Makes `n` increase steps, and counts them in *own, one of rp's two stages. */
-static void increase(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint8_t *own,
+static void increase_rate(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint8_t *own,
 	uint8_t other, uint64_t n)
 {
 	while (n > 0) {
-		uint64_t add, m = phase(p, *own, other, &add);
+		uint64_t add, m = steps_of_phase(p, *own, other, &add);
 
 		if (m > n)
 			m = n;
-		steps(rp, m, add, bps(p->rpg_max_rate));
+		make_steps(rp, m, add, bps_of_mbps(p->rpg_max_rate));
 		*own = m > STAGE_MAX - *own ? STAGE_MAX : (uint8_t)(*own + m);
 		n -= m;
 	}
 }
 
-static void restart(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
+static void restart_increase(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
 	rp->time_stage = 0;
 	rp->byte_stage = 0;
 	rp->bytes = 0;
-	rp->inc_at = now + ns(p->rpg_time_reset);
+	rp->inc_at = now + ns_of_us(p->rpg_time_reset);
 	rp->flags = (uint8_t)((rp->flags & ~PENDING) | RUNNING);
 }
 
-static void reduce(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
+static void reduce_rate(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
 	uint32_t alpha = hp3_dcqcn_alpha(rp, p, now);
 	uint64_t rate = rp->rate - (rate_share(rp->rate, alpha) >> (p->rpg_gd - 10));
@@ -190,11 +191,11 @@ static void reduce(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint6
 		rp->target = rp->rate;
 	if (rate < least)
 		rate = least;
-	if (rate < bps(p->rpg_min_rate))
-		rate = bps(p->rpg_min_rate);
+	if (rate < bps_of_mbps(p->rpg_min_rate))
+		rate = bps_of_mbps(p->rpg_min_rate);
 	rp->rate = rate;
-	rp->reduce_at = now + ns(p->rate_reduce_monitor_period);
-	restart(rp, p, now);
+	rp->reduce_at = now + ns_of_us(p->rate_reduce_monitor_period);
+	restart_increase(rp, p, now);
 }
 
 static void time_steps(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
@@ -203,15 +204,15 @@ static void time_steps(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, u
 
 	if (!(rp->flags & RUNNING) || now < rp->inc_at)
 		return;
-	n = (now - rp->inc_at) / ns(p->rpg_time_reset) + 1;
-	rp->inc_at += n * ns(p->rpg_time_reset);
-	increase(rp, p, &rp->time_stage, rp->byte_stage, n);
+	n = (now - rp->inc_at) / ns_of_us(p->rpg_time_reset) + 1;
+	rp->inc_at += n * ns_of_us(p->rpg_time_reset);
+	increase_rate(rp, p, &rp->time_stage, rp->byte_stage, n);
 }
 
 /* Line rate and minimum rate may have changed since the last call. */
-static void bound(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p)
+static void bound_rate(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p)
 {
-	uint64_t line = bps(p->rpg_max_rate), least = bps(p->rpg_min_rate);
+	uint64_t line = bps_of_mbps(p->rpg_max_rate), least = bps_of_mbps(p->rpg_min_rate);
 
 	if (rp->target > line)
 		rp->target = line;
@@ -225,29 +226,29 @@ static void bound(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p)
 
 void hp3_dcqcn_advance(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
-	bound(rp, p);
+	bound_rate(rp, p);
 	if ((rp->flags & PENDING) && now >= rp->reduce_at) {
 		time_steps(rp, p, rp->reduce_at);
-		reduce(rp, p, rp->reduce_at);
+		reduce_rate(rp, p, rp->reduce_at);
 	}
 	time_steps(rp, p, now);
 }
 
 static void first_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
-	uint64_t rate = bps(p->rate_to_set_on_first_cnp);
+	uint64_t rate = bps_of_mbps(p->rate_to_set_on_first_cnp);
 
 	rp->flags |= FIRST_CNP;
 	rp->alpha = of_1024(p->initial_alpha_value);
 	rp->alpha_at = now;
 	if (rate == 0 || rate > rp->rate) { /* it may only lower the rate */
-		reduce(rp, p, now);
+		reduce_rate(rp, p, now);
 		return;
 	}
 	rp->rate = rate;
 	rp->target = rate;
-	rp->reduce_at = now + ns(p->rate_reduce_monitor_period);
-	restart(rp, p, now);
+	rp->reduce_at = now + ns_of_us(p->rate_reduce_monitor_period);
+	restart_increase(rp, p, now);
 }
 
 void hp3_dcqcn_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
@@ -256,7 +257,7 @@ void hp3_dcqcn_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint6
 	if (!(rp->flags & FIRST_CNP))
 		first_cnp(rp, p, now);
 	else if (now >= rp->reduce_at)
-		reduce(rp, p, now);
+		reduce_rate(rp, p, now);
 	else
 		rp->flags |= PENDING;
 	alpha_cnp(rp, p, now);
@@ -276,12 +277,13 @@ void hp3_dcqcn_sent(
 		return;
 	}
 	rp->bytes = (uint32_t)(sum % p->rpg_byte_reset);
-	increase(rp, p, &rp->byte_stage, rp->time_stage, sum / p->rpg_byte_reset);
+	increase_rate(rp, p, &rp->byte_stage, rp->time_stage, sum / p->rpg_byte_reset);
 }
 
 void hp3_dcqcn_init(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p)
 {
-	*rp = (struct hp3_dcqcn){.rate = bps(p->rpg_max_rate), .target = bps(p->rpg_max_rate)};
+	*rp = (struct hp3_dcqcn){
+		.rate = bps_of_mbps(p->rpg_max_rate), .target = bps_of_mbps(p->rpg_max_rate)};
 }
 
 void hp3_dcqcn_take(struct hp3_dcqcn_snapshot *s, struct hp3_dcqcn *rp,
@@ -313,9 +315,9 @@ void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	hp3_dcqcn_init(rp, p);
 	if (!(old.flags & RUNNING))
 		return;
-	bound(&old, p);
+	bound_rate(&old, p);
 	rp->rate = old.rate + (rp->target - old.rate) * p->raise / 100;
-	restart(rp, p, now);
+	restart_increase(rp, p, now);
 }
 
 /* Raises alpha, so that the next CNP reduces the rate by at least this part, alpha / 2. */
@@ -335,7 +337,7 @@ static void answer_with(struct hp3_dcqcn *rp, uint32_t part, uint64_t now)
 void hp3_dcqcn_lift(
 	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now)
 {
-	uint64_t line = bps(p->rpg_max_rate);
+	uint64_t line = bps_of_mbps(p->rpg_max_rate);
 
 	hp3_dcqcn_advance(rp, p, now);
 	if (rate > line)

@@ -17,7 +17,7 @@ static uint64_t debt_at(const struct hp3_pacer *p, uint64_t now)
 	return p->debt - paid;
 }
 
-static void settle(struct hp3_pacer *p, uint64_t now)
+static void settle_debt(struct hp3_pacer *p, uint64_t now)
 {
 	p->debt = debt_at(p, now);
 	if (now > p->at)
@@ -31,7 +31,7 @@ void hp3_pacer_init(struct hp3_pacer *p, uint64_t rate, uint64_t now)
 
 void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now)
 {
-	settle(p, now);
+	settle_debt(p, now);
 	p->rate = hp3_max_u64(rate, RATE_MIN);
 }
 
@@ -64,7 +64,7 @@ void hp3_pacer_sent(struct hp3_pacer *p, uint32_t bytes, uint64_t now)
 {
 	uint64_t owed;
 
-	settle(p, now);
+	settle_debt(p, now);
 	if (__builtin_mul_overflow(bytes, UNITS_PER_BYTE, &owed) ||
 		__builtin_add_overflow(p->debt, owed, &p->debt))
 		p->debt = UINT64_MAX;

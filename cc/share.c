@@ -14,7 +14,7 @@ static bool is_long_rtt(uint32_t rtt, const struct hp3_share_params *p, uint32_t
 	return (uint64_t)rtt * 100 > (uint64_t)base * p->rtt;
 }
 
-static bool judge(struct hp3_share *s, const struct hp3_share_params *p)
+static bool judge_share_cycle(struct hp3_share *s, const struct hp3_share_params *p)
 {
 	if (!s->marked && !s->slow) {
 		s->bad = 0;
@@ -59,7 +59,7 @@ bool hp3_share_acked(struct hp3_share *s, const struct hp3_share_params *p, uint
 		return false;
 	took = len + (now - s->cycle_end);
 	s->rate = took > PAUSE * len ? 0 : (uint64_t)s->acked * 8 * 1000000000ull / took;
-	fell = judge(s, p);
+	fell = judge_share_cycle(s, p);
 	open_cycle(s, now + len);
 	return fell;
 }

@@ -85,7 +85,7 @@ bool hp3_config_valid_metrics_socket(const char *s)
 	return strcmp(s, "auto") == 0 || strcmp(s, "off") == 0 || hp3_config_valid_path(s);
 }
 
-static bool good2(const struct hp3_ini_doc *doc, const char *sec1, const char *key1,
+static bool has_good_pair(const struct hp3_ini_doc *doc, const char *sec1, const char *key1,
 	const char *sec2, const char *key2)
 {
 	return hp3_ini_good(doc, sec1, key1) && hp3_ini_good(doc, sec2, key2);
@@ -98,7 +98,7 @@ static void check_memory(struct hp3_ini_doc *doc, const struct hp3_config *c)
 
 	if (!hp3_config_is_beside(c) && c->eal.hugepages == HP3_OFF && need > c->eal.memory_mb &&
 		hp3_ini_good(doc, "eal", "mbufs") &&
-		good2(doc, "eal", "mbuf_bytes", "eal", "memory_mb"))
+		has_good_pair(doc, "eal", "mbuf_bytes", "eal", "memory_mb"))
 		hp3_ini_complain(doc, "eal", "memory_mb",
 			"%u MiB cannot hold a pool of %u mbufs of %u bytes: allow at least %" PRIu64
 			" or lower mbufs",
@@ -108,7 +108,7 @@ static void check_memory(struct hp3_ini_doc *doc, const struct hp3_config *c)
 static void check_idle(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
 	if (c->eal.idle_deep_us < c->eal.idle_sleep_us &&
-		good2(doc, "eal", "idle_deep_us", "eal", "idle_sleep_us"))
+		has_good_pair(doc, "eal", "idle_deep_us", "eal", "idle_sleep_us"))
 		hp3_ini_complain(doc, "eal", "idle_deep_us",
 			"%u us is shorter than idle_sleep_us = %u: set it to at least %u",
 			c->eal.idle_deep_us, c->eal.idle_sleep_us, c->eal.idle_sleep_us);
@@ -123,7 +123,7 @@ static void check_pool(struct hp3_ini_doc *doc, const struct hp3_config *c)
 	uint64_t held = (uint64_t)c->engine.hold_packets * c->eal.lcores;
 	uint32_t most = c->eal.mbufs / 4 * 3;
 
-	if (held > most && good2(doc, "rfr", "hold_packets", "eal", "mbufs") &&
+	if (held > most && has_good_pair(doc, "rfr", "hold_packets", "eal", "mbufs") &&
 		hp3_ini_good(doc, "eal", "lcores"))
 		hp3_ini_complain(doc, "rfr", "hold_packets",
 			"%u packets on hold, on each of [eal] lcores = %u, would leave too few of "
@@ -136,7 +136,7 @@ static void check_pool(struct hp3_ini_doc *doc, const struct hp3_config *c)
 static void check_hold(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
 	if (e->hold_bytes > e->hold_bytes_total &&
-		good2(doc, "rfr", "hold_bytes", "rfr", "hold_bytes_total"))
+		has_good_pair(doc, "rfr", "hold_bytes", "rfr", "hold_bytes_total"))
 		hp3_ini_complain(doc, "rfr", "hold_bytes",
 			"one flow's bound %" PRIu64
 			" exceeds that of all, hold_bytes_total = %" PRIu64
@@ -148,7 +148,7 @@ static void check_flows(struct hp3_ini_doc *doc, const struct hp3_engine_config 
 {
 	uint64_t dead = e->dead_age_ns / MS, idle = e->idle_age_ns / MS;
 
-	if (dead < idle && good2(doc, "flows", "dead_age_ms", "flows", "idle_age_ms"))
+	if (dead < idle && has_good_pair(doc, "flows", "dead_age_ms", "flows", "idle_age_ms"))
 		hp3_ini_complain(doc, "flows", "dead_age_ms",
 			"%" PRIu64 " ms is shorter than idle_age_ms = %" PRIu64
 			", so that flows with packets in flight would be forgotten first: set it "
@@ -161,12 +161,12 @@ static void check_ppp(struct hp3_ini_doc *doc, const struct hp3_engine_config *e
 	uint32_t least = e->round.backoff_min_ns / US;
 
 	if (e->round.backoff_max_ns < e->round.backoff_min_ns &&
-		good2(doc, "ppp", "backoff_max_us", "ppp", "backoff_min_us"))
+		has_good_pair(doc, "ppp", "backoff_max_us", "ppp", "backoff_min_us"))
 		hp3_ini_complain(doc, "ppp", "backoff_max_us",
 			"%" PRIu64 " us is shorter than backoff_min_us = %u: set it to at least %u",
 			e->round.backoff_max_ns / US, least, least);
 	if (e->round.probe_burst <= e->candidates &&
-		good2(doc, "ppp", "probe_burst", "ppp", "candidates"))
+		has_good_pair(doc, "ppp", "probe_burst", "ppp", "candidates"))
 		hp3_ini_complain(doc, "ppp", "probe_burst",
 			"%u probes are less than one round, candidates = %u and the port in use: "
 			"set it to at least %u",
@@ -178,7 +178,7 @@ static void at_most_line_rate(
 {
 	uint32_t line = e->cc.rp.rpg_max_rate;
 
-	if (rate > line && good2(doc, "cc", key, "cc", "rpg_max_rate"))
+	if (rate > line && has_good_pair(doc, "cc", key, "cc", "rpg_max_rate"))
 		hp3_ini_complain(doc, "cc", key,
 			"%u Mb/s is above the line rate, rpg_max_rate = %u: lower it", rate, line);
 }
@@ -194,12 +194,12 @@ static void check_cc(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 	at_most_line_rate(doc, e, "rpg_hai_rate", rp->rpg_hai_rate);
 	at_most_line_rate(doc, e, "rate_to_set_on_first_cnp", first);
 	if (first != 0 && first < rp->rpg_min_rate &&
-		good2(doc, "cc", "rate_to_set_on_first_cnp", "cc", "rpg_min_rate"))
+		has_good_pair(doc, "cc", "rate_to_set_on_first_cnp", "cc", "rpg_min_rate"))
 		hp3_ini_complain(doc, "cc", "rate_to_set_on_first_cnp",
 			"%u Mb/s is below rpg_min_rate = %u: raise it, or set 0", first,
 			rp->rpg_min_rate);
 	if (e->cc.mode == HP3_CC_DCQCN && rto != 0 && hold * 4 >= rto &&
-		good2(doc, "rfr", "max_hold_us", "cc", "rto_us"))
+		has_good_pair(doc, "rfr", "max_hold_us", "cc", "rto_us"))
 		hp3_ini_complain(doc, "rfr", "max_hold_us",
 			"%" PRIu64 " us is a quarter of the RNIC's retransmission timeout or more, "
 			"[cc] rto_us = %" PRIu64 ": lower it to below %" PRIu64,
@@ -217,7 +217,8 @@ void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_co
 /* Only for hp3d: a simulator may know paths by other means. */
 static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
-	if (e->words.placement && !e->trace && good2(doc, "ppp", "placement", "ppp", "identity"))
+	if (e->words.placement && !e->trace &&
+		has_good_pair(doc, "ppp", "placement", "ppp", "identity"))
 		hp3_ini_complain(doc, "ppp", "placement",
 			"flows are counted on paths, and identity = none tells none: set "
 			"identity = trace, too, or placement = off");
@@ -267,7 +268,7 @@ static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
 		hp3_ini_complain(doc, "probes", "port",
 			"4791 is the port of RoCEv2: an answer could reach an RNIC; take another, "
 			"such as 4795");
-	if (!good2(doc, "probes", "keys", "probes", "probe_key"))
+	if (!has_good_pair(doc, "probes", "keys", "probes", "probe_key"))
 		return;
 	if (c->probes.keys == HP3_KEYS_GROUP && c->probes.probe_key[0] == '\0')
 		hp3_ini_complain(doc, "probes", "keys",
@@ -277,7 +278,7 @@ static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
 		hp3_ini_complain(doc, "probes", "keys",
 			"there is a probe_key: take keys = group, or remove the key");
 	if (c->probes.probe_key[0] == '\0' && c->probes.probe_key_old[0] != '\0' &&
-		good2(doc, "probes", "probe_key", "probes", "probe_key_old"))
+		has_good_pair(doc, "probes", "probe_key", "probes", "probe_key_old"))
 		hp3_ini_complain(doc, "probes", "probe_key_old",
 			"there is no probe_key: set it to the new one, or to this one");
 }
@@ -315,7 +316,7 @@ static bool same_interface(const char *a, const char *b, char *name, size_t cap)
 	       strcmp(name, other) == 0;
 }
 
-static const char *port(const struct hp3_config *c, uint32_t i)
+static const char *devargs_of_port(const struct hp3_config *c, uint32_t i)
 {
 	return i % 2 == 0 ? c->rails[i / 2].rnic : c->rails[i / 2].net;
 }
@@ -324,12 +325,12 @@ static const char *port(const struct hp3_config *c, uint32_t i)
  * Each port needs a device of its own: EAL refuses a second one of the same name without a reason.
  * Two devices on one interface would each receive what the other sends.
  */
-static bool taken(
+static bool is_device_taken(
 	struct hp3_ini_doc *doc, const struct hp3_config *c, uint32_t mine, uint32_t other)
 {
 	static const char *const names[] = {"rnic", "net"};
 	char here[HP3_INI_NAME_MAX], there[HP3_INI_NAME_MAX], name[HP3_CONFIG_DEVARGS_MAX];
-	const char *a = port(c, mine), *b = port(c, other);
+	const char *a = devargs_of_port(c, mine), *b = devargs_of_port(c, other);
 
 	rail_section(c, mine, here, sizeof(here));
 	rail_section(c, other, there, sizeof(there));
@@ -355,7 +356,7 @@ static void check_devices(struct hp3_ini_doc *doc, const struct hp3_config *c)
 	for (uint32_t i = 1; i < 2 * c->n_rails; i++) {
 		uint32_t j = 0;
 
-		while (j < i && !taken(doc, c, i, j))
+		while (j < i && !is_device_taken(doc, c, i, j))
 			j++;
 	}
 }

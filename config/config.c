@@ -68,7 +68,7 @@ struct diff {
 	unsigned restarts;
 };
 
-static void changed(
+static void report_change(
 	struct diff *d, const struct hp3_ini_item *item, const char *from, const char *to)
 {
 	struct hp3_config_change c = {.key = item->key, .from = from, .to = to};
@@ -90,7 +90,7 @@ static int diff_item(void *arg, const struct hp3_ini_item *item)
 	if (wanted != NULL)
 		hp3_ini_format(item->key, wanted, to, sizeof(to));
 	if (wanted == NULL || strcmp(from, to) != 0)
-		changed(d, item, from, wanted != NULL ? to : NULL);
+		report_change(d, item, from, wanted != NULL ? to : NULL);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static int added_item(void *arg, const struct hp3_ini_item *item)
 	if (same_field(d->other, item) != NULL)
 		return 0;
 	hp3_ini_format(item->key, item->field, to, sizeof(to));
-	changed(d, item, NULL, to);
+	report_change(d, item, NULL, to);
 	return 0;
 }
 

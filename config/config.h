@@ -17,7 +17,7 @@
 #define HP3_CONFIG_DEVARGS_MAX 256u /* with NUL */
 
 enum hp3_onoff { HP3_OFF = 0, HP3_ON = 1 };
-enum hp3_spread { HP3_SPREAD_NIC, HP3_SPREAD_SOFTWARE };
+enum hp3_lcore_spread { HP3_SPREAD_NIC, HP3_SPREAD_SOFTWARE };
 enum hp3_idle { HP3_IDLE_POLL, HP3_IDLE_SLEEP };
 enum hp3_capabilities { HP3_CAPABILITIES_DROP, HP3_CAPABILITIES_KEEP };
 enum hp3_fail_open { HP3_FAIL_OPEN_AUTO, HP3_FAIL_OPEN_ON, HP3_FAIL_OPEN_OFF };
@@ -38,7 +38,7 @@ struct hp3_config {
 		uint32_t memory_mb;
 		enum hp3_onoff hugepages;
 		uint32_t lcores;
-		enum hp3_spread spread;
+		enum hp3_lcore_spread spread;
 		char cpus[128];
 		char extra[HP3_INI_VALUE_MAX];
 		uint32_t mbufs;

@@ -42,8 +42,8 @@ void hp3_config_errors_free(struct hp3_config_errors *errs)
 	*errs = (struct hp3_config_errors){0};
 }
 
-static void report(struct hp3_ini_doc *doc, uint32_t line, const char *section, const char *key,
-	const char *value, const char *fmt, va_list ap)
+static void report_error(struct hp3_ini_doc *doc, uint32_t line, const char *section,
+	const char *key, const char *value, const char *fmt, va_list ap)
 {
 	char *text = NULL;
 	size_t len;
@@ -81,7 +81,7 @@ void hp3_ini_report(struct hp3_ini_doc *doc, uint32_t line, const char *section,
 	va_list ap;
 
 	va_start(ap, fmt);
-	report(doc, line, section, key, value, fmt, ap);
+	report_error(doc, line, section, key, value, fmt, ap);
 	va_end(ap);
 }
 
@@ -106,7 +106,7 @@ void hp3_ini_complain(
 		}
 	}
 	va_start(ap, fmt);
-	report(doc, line, section, key, value, fmt, ap);
+	report_error(doc, line, section, key, value, fmt, ap);
 	va_end(ap);
 }
 

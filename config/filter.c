@@ -30,7 +30,7 @@ bool hp3_list_each(const char *text, hp3_list_fn *fn, void *ctx)
 	}
 }
 
-static bool number(const char *text, uint32_t max, uint32_t *value)
+static bool parse_number(const char *text, uint32_t max, uint32_t *value)
 {
 	unsigned long long v;
 	char *end;
@@ -44,7 +44,7 @@ static bool number(const char *text, uint32_t max, uint32_t *value)
 }
 
 /* N or N-M */
-static bool range(const char *item, uint32_t max, struct hp3_qpns *r)
+static bool parse_range(const char *item, uint32_t max, struct hp3_qpns *r)
 {
 	char first[ITEM_MAX], *dash;
 
@@ -52,8 +52,8 @@ static bool range(const char *item, uint32_t max, struct hp3_qpns *r)
 	dash = strchr(first, '-');
 	if (dash != NULL)
 		*dash = '\0';
-	return number(first, max, &r->from) &&
-	       number(dash != NULL ? dash + 1 : first, max, &r->to) && r->from <= r->to;
+	return parse_number(first, max, &r->from) &&
+	       parse_number(dash != NULL ? dash + 1 : first, max, &r->to) && r->from <= r->to;
 }
 
 bool hp3_prefix_parse(const char *item, struct hp3_prefix *p)
@@ -68,7 +68,7 @@ bool hp3_prefix_parse(const char *item, struct hp3_prefix *p)
 	p->ipv6 = strchr(addr, ':') != NULL;
 	bits = p->ipv6 ? 128 : 32;
 	if (inet_pton(p->ipv6 ? AF_INET6 : AF_INET, addr, p->addr) != 1 ||
-		(slash != NULL && !number(slash + 1, bits, &bits)))
+		(slash != NULL && !parse_number(slash + 1, bits, &bits)))
 		return false;
 	p->bits = (uint8_t)bits;
 	return true;
@@ -90,7 +90,7 @@ static bool add_dscp(void *ctx, const char *item)
 	struct hp3_filter *f = ctx;
 	struct hp3_qpns r;
 
-	if (!range(item, HP3_DSCPS - 1, &r))
+	if (!parse_range(item, HP3_DSCPS - 1, &r))
 		return false;
 	for (uint32_t i = r.from; i <= r.to; i++)
 		f->dscp |= 1ull << i;
@@ -101,7 +101,7 @@ static bool add_qpns(void *ctx, const char *item)
 {
 	struct hp3_filter *f = ctx;
 
-	if (f->qpns == HP3_FILTER_MAX || !range(item, QPN_MAX, &f->qpn[f->qpns]))
+	if (f->qpns == HP3_FILTER_MAX || !parse_range(item, QPN_MAX, &f->qpn[f->qpns]))
 		return false;
 	f->qpns++;
 	return true;

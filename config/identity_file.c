@@ -18,7 +18,7 @@ static const char head[] = "# The identity of this host's hp3d. It is a secret: 
 			   "speak for this host.\n"
 			   "# Never copy it to another host. Without it hp3d makes a new one.\n";
 
-static int draw(uint8_t seed[HP3_SEED_LEN], FILE *err)
+static int draw_seed(uint8_t seed[HP3_SEED_LEN], FILE *err)
 {
 	if (getrandom(seed, HP3_SEED_LEN, 0) == (ssize_t)HP3_SEED_LEN)
 		return 0;
@@ -34,7 +34,7 @@ static bool is_ours(const struct stat *st)
 }
 
 /* Reports the errno of a call for the file or its folder. Returns it, negated. */
-static int failed(const char *folder, FILE *err)
+static int report_file_error(const char *folder, FILE *err)
 {
 	int error = errno;
 
@@ -49,7 +49,7 @@ static int check_folder(const char *folder, int fd, FILE *err)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return failed(folder, err);
+		return report_file_error(folder, err);
 	if (is_ours(&st) && (st.st_mode & 022) == 0)
 		return 0;
 	fprintf(err,
@@ -63,7 +63,7 @@ static int check_file(const char *folder, int fd, FILE *err)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return failed(folder, err);
+		return report_file_error(folder, err);
 	if (!S_ISREG(st.st_mode) || st.st_size > TEXT_MAX) {
 		fprintf(err,
 			"%s/" NAME
@@ -83,7 +83,7 @@ static int check_file(const char *folder, int fd, FILE *err)
 
 /* --- its text --- */
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	const char *digits = "0123456789abcdef", *at = c != '\0' ? strchr(digits, c) : NULL;
 
@@ -115,7 +115,7 @@ static bool take_text(char *text, uint8_t seed[HP3_SEED_LEN])
 	if (print == NULL || print - hex != SEED_HEX)
 		return false;
 	for (unsigned i = 0; i < HP3_SEED_LEN; i++) {
-		int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
+		int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;
@@ -125,7 +125,7 @@ static bool take_text(char *text, uint8_t seed[HP3_SEED_LEN])
 	return strcmp(print + 1, fingerprint) == 0;
 }
 
-static int read_file(const char *folder, int fd, uint8_t seed[HP3_SEED_LEN], FILE *err)
+static int read_seed(const char *folder, int fd, uint8_t seed[HP3_SEED_LEN], FILE *err)
 {
 	char text[TEXT_MAX + 1];
 	ssize_t n;
@@ -135,7 +135,7 @@ static int read_file(const char *folder, int fd, uint8_t seed[HP3_SEED_LEN], FIL
 		return ret;
 	n = read(fd, text, TEXT_MAX);
 	if (n < 0)
-		return failed(folder, err);
+		return report_file_error(folder, err);
 	text[n] = '\0';
 	if (!take_text(text, seed)) {
 		fprintf(err,
@@ -232,7 +232,8 @@ static int open_file(int dir)
 struct place {
 	const char *folder;
 	int dir; /* the folder */
-	const struct hp3_identity *copied; /* replace(): the identity that another host has, too */
+	const struct hp3_identity
+		*copied; /* replace_file(): the identity that another host has, too */
 	FILE *err;
 };
 
@@ -250,8 +251,8 @@ static int read_or_make(const struct place *at, uint8_t seed[HP3_SEED_LEN])
 		fd = open_file(at->dir); /* another hp3d that starts now wrote it */
 	}
 	if (fd < 0)
-		return failed(at->folder, at->err);
-	ret = read_file(at->folder, fd, seed, at->err);
+		return report_file_error(at->folder, at->err);
+	ret = read_seed(at->folder, fd, seed, at->err);
 	close(fd);
 	return ret < 0 ? ret : HP3_IDENTITY_READ;
 }
@@ -287,7 +288,7 @@ static bool is_replaced(const struct place *at, int fd, uint8_t seed[HP3_SEED_LE
 	uint8_t is[HP3_SEED_LEN];
 	bool replaced = false;
 
-	if (fd >= 0 && read_file(at->folder, fd, is, at->err) == 0) {
+	if (fd >= 0 && read_seed(at->folder, fd, is, at->err) == 0) {
 		hp3_identity_from_seed(&id, is);
 		replaced = memcmp(id.public, at->copied->public, sizeof(id.public)) != 0;
 		if (replaced)
@@ -298,7 +299,7 @@ static bool is_replaced(const struct place *at, int fd, uint8_t seed[HP3_SEED_LE
 	return replaced;
 }
 
-static int replace(const struct place *at, uint8_t seed[HP3_SEED_LEN])
+static int replace_file(const struct place *at, uint8_t seed[HP3_SEED_LEN])
 {
 	int fd = lock_file(at), ret = HP3_IDENTITY_READ;
 
@@ -317,7 +318,7 @@ static int open_and(in_folder_fn *what, const char *folder, struct hp3_identity 
 {
 	struct place at = {.folder = folder, .copied = id, .err = err};
 	uint8_t seed[HP3_SEED_LEN];
-	int ret = draw(seed, err);
+	int ret = draw_seed(seed, err);
 
 	if (ret == 0 && folder[0] == '\0') {
 		ret = HP3_IDENTITY_IN_MEMORY;
@@ -342,5 +343,5 @@ int hp3_identity_file_open(const char *folder, struct hp3_identity *id, FILE *er
 
 int hp3_identity_file_renew(const char *folder, struct hp3_identity *id, FILE *err)
 {
-	return open_and(replace, folder, id, err);
+	return open_and(replace_file, folder, id, err);
 }

@@ -44,7 +44,7 @@ struct hp3_probe_key hp3_key_of_text(const char *s)
 }
 
 /* Reports errno. Returns it, negated. */
-static int failed(const char *path, const char *help, FILE *err)
+static int report_key_error(const char *path, const char *help, FILE *err)
 {
 	int error = errno;
 
@@ -53,10 +53,10 @@ static int failed(const char *path, const char *help, FILE *err)
 }
 
 /* 0, or < 0 if hp3d may not read keys from this file. */
-static int suits(const char *path, int fd, struct stat *st, FILE *err)
+static int check_key_file(const char *path, int fd, struct stat *st, FILE *err)
 {
 	if (fd < 0 || fstat(fd, st) < 0)
-		return failed(path, ": hp3ctl keys writes such files", err);
+		return report_key_error(path, ": hp3ctl keys writes such files", err);
 	if (!S_ISREG(st->st_mode) || st->st_size > HP3_KEY_FILE_MAX) {
 		fprintf(err, "%s: no file of keys: it has to be a regular one of at most %u MiB\n",
 			path, HP3_KEY_FILE_MAX >> 20);
@@ -88,7 +88,7 @@ static char *take_in(const char *path, int fd, size_t size, size_t *len, int *re
 		if (n == 0)
 			break;
 		if (n < 0) {
-			*ret = failed(path, "", err);
+			*ret = report_key_error(path, "", err);
 			free(text);
 			return NULL;
 		}
@@ -99,13 +99,13 @@ static char *take_in(const char *path, int fd, size_t size, size_t *len, int *re
 }
 
 /* The whole file. NULL: see *ret. */
-static char *slurp(const char *path, size_t *len, int *ret, FILE *err)
+static char *read_key_file(const char *path, size_t *len, int *ret, FILE *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st = {0};
 	char *text = NULL;
 
-	*ret = suits(path, fd, &st, err);
+	*ret = check_key_file(path, fd, &st, err);
 	if (*ret == 0)
 		text = take_in(path, fd, (size_t)st.st_size, len, ret, err);
 	if (fd >= 0)
@@ -178,7 +178,7 @@ int hp3_key_file_read(const char *path, struct hp3_probe_key *key, FILE *err)
 	const char *wrong;
 	size_t len;
 	int ret;
-	char *text = slurp(path, &len, &ret, err);
+	char *text = read_key_file(path, &len, &ret, err);
 
 	if (text == NULL)
 		return ret;

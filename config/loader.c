@@ -258,7 +258,7 @@ int hp3_ini_parse(const struct hp3_ini_schema *schema, const char *file, const c
 }
 
 /* The whole file, at most HP3_INI_FILE_MAX bytes. */
-static int read_file(const char *path, char *text, size_t *len)
+static int read_config_file(const char *path, char *text, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
 	ssize_t n = 1;
@@ -298,7 +298,7 @@ int hp3_ini_load(const struct hp3_ini_schema *schema, const char *path, unsigned
 	struct hp3_ini_doc doc = {.schema = schema, .file = path, .errs = errs};
 	char *text = malloc(HP3_INI_FILE_MAX + 1);
 	size_t len = 0;
-	int ret = text != NULL ? read_file(path, text, &len) : -ENOMEM;
+	int ret = text != NULL ? read_config_file(path, text, &len) : -ENOMEM;
 
 	if (ret != 0)
 		hp3_ini_complain(

@@ -5,7 +5,7 @@
 
 #define WIDEST 7u /* most host bits of a prefix: larger ones never fit */
 
-static bool add(struct hp3_mates *m, bool ipv6, const uint8_t *addr)
+static bool add_address(struct hp3_mates *m, bool ipv6, const uint8_t *addr)
 {
 	struct hp3_mate_address *to = &m->host[m->n];
 
@@ -37,7 +37,7 @@ static bool add_all(void *ctx, const char *item)
 	ends = !p.ipv6 && host_bits > 1; /* network and broadcast address */
 	*last &= (uint8_t) ~(hosts - 1);
 	for (uint32_t i = 0; i < hosts; i++, ++*last)
-		if (!(ends && (i == 0 || i == hosts - 1)) && !add(ctx, p.ipv6, addr))
+		if (!(ends && (i == 0 || i == hosts - 1)) && !add_address(ctx, p.ipv6, addr))
 			return false;
 	return true;
 }

@@ -11,9 +11,9 @@
 #include "base/urls.h"
 #include "config/doc.h"
 
-#define NO_SECTION  (-1L) /* before the first section */
-#define BAD_SECTION (-2L) /* in a section with an error: its keys are skipped */
-#define SECRET      "(secret)" /* shown in place of a secret */
+#define NO_SECTION   (-1L) /* before the first section */
+#define BAD_SECTION  (-2L) /* in a section with an error: its keys are skipped */
+#define SHOWN_SECRET "(secret)" /* shown in place of a secret */
 
 struct scan {
 	struct hp3_ini_doc *doc;
@@ -21,7 +21,7 @@ struct scan {
 	uint32_t line;
 };
 
-static char *trim(char *s)
+static char *trim_blanks(char *s)
 {
 	size_t n;
 
@@ -132,7 +132,7 @@ static int add_section(struct scan *s, const struct hp3_ini_section *row, const 
 	return 0;
 }
 
-static int section(struct scan *s, char *text)
+static int take_section(struct scan *s, char *text)
 {
 	char *end = strchr(text, ']'), *name;
 	const struct hp3_ini_section *row;
@@ -148,7 +148,7 @@ static int section(struct scan *s, char *text)
 		return 0;
 	}
 	*end = '\0';
-	name = trim(text + 1);
+	name = trim_blanks(text + 1);
 	row = known_section(s, name);
 	if (row == NULL)
 		return 0;
@@ -251,7 +251,7 @@ static const char *cut_value(char *value)
 				   : "an unquoted value ends at '#': enclose it in double quotes "
 				     "(or put a blank before a comment)";
 	*end = '\0';
-	trim(value);
+	trim_blanks(value);
 	if (strpbrk(value, "\"'") != NULL)
 		return "a quote inside the value: enclose the whole value in the other kind of "
 		       "quotes";
@@ -259,7 +259,7 @@ static const char *cut_value(char *value)
 }
 
 /* Copies a value for a message. Whatever its key, passwords in URLs are hidden. */
-static void show(char *buf, const char *value)
+static void copy_shown(char *buf, const char *value)
 {
 	char text[HP3_INI_LINE_MAX + 1];
 
@@ -298,7 +298,7 @@ static int known_key(struct scan *s, const struct hp3_ini_key *key, char *value,
 		e->bad = true;
 		return 0;
 	}
-	show(e->shown, key->secret ? SECRET : value);
+	copy_shown(e->shown, key->secret ? SHOWN_SECRET : value);
 	fprintf(doc->clean, "%s = %s\n", key->key, value);
 	return 0;
 }
@@ -312,17 +312,17 @@ static int key_line(struct scan *s, char *text)
 	if (s->current == BAD_SECTION)
 		return 0;
 	if (equals == NULL) {
-		show(shown, has_secret(schema, text) ? SECRET : text);
+		copy_shown(shown, has_secret(schema, text) ? SHOWN_SECRET : text);
 		hp3_ini_report(s->doc, s->line, section, NULL, shown,
 			"neither [section] nor comment nor key: write key = value");
 		return 0;
 	}
 	*equals = '\0';
-	name = trim(text);
-	value = trim(equals + 1);
-	show(shown, value);
+	name = trim_blanks(text);
+	value = trim_blanks(equals + 1);
+	copy_shown(shown, value);
 	if (section == NULL) {
-		show(shown, is_secret(schema, name) ? SECRET : value);
+		copy_shown(shown, is_secret(schema, name) ? SHOWN_SECRET : value);
 		hp3_ini_report(s->doc, s->line, NULL, name, shown,
 			"key before the first section: write its [section] above it");
 		return 0;
@@ -333,16 +333,16 @@ static int key_line(struct scan *s, char *text)
 		if (strcmp(k->key, name) != 0 || strcmp(k->section, instance_of(s)->row->name) != 0)
 			continue;
 		if (k->secret)
-			show(shown, SECRET);
+			copy_shown(shown, SHOWN_SECRET);
 		return known_key(s, k, value, shown);
 	}
-	show(shown, is_secret(schema, name) ? SECRET : value);
+	copy_shown(shown, is_secret(schema, name) ? SHOWN_SECRET : value);
 	unknown_key(s, name, shown);
 	return 0;
 }
 
 /* Number of bytes of the UTF-8 character at p (RFC 3629); 0: invalid. */
-static size_t utf8(const unsigned char *p, size_t len)
+static size_t utf8_length(const unsigned char *p, size_t len)
 {
 	size_t n = *p < 0x80   ? 1
 		   : *p < 0xc2 ? 0
@@ -368,7 +368,7 @@ static bool is_plain(const char *raw, size_t len)
 	size_t n;
 
 	for (; len > 0; raw += n, len -= n) {
-		n = utf8((const unsigned char *)raw, len);
+		n = utf8_length((const unsigned char *)raw, len);
 		if (n == 0 || (iscntrl((unsigned char)*raw) && *raw != '\t' && *raw != '\r'))
 			return false;
 	}
@@ -381,9 +381,9 @@ static int scan_line(struct scan *s, const char *raw, size_t len)
 	bool plain = is_plain(raw, len);
 
 	memcpy(text, raw, len < HP3_INI_LINE_MAX ? len : HP3_INI_LINE_MAX);
-	p = trim(text);
+	p = trim_blanks(text);
 	if (len > HP3_INI_LINE_MAX || !plain) {
-		show(shown, has_secret(s->doc->schema, p) ? SECRET : p);
+		copy_shown(shown, has_secret(s->doc->schema, p) ? SHOWN_SECRET : p);
 		if (s->current >= 0)
 			instance_of(s)->touched = true;
 		if (!plain)
@@ -397,7 +397,7 @@ static int scan_line(struct scan *s, const char *raw, size_t len)
 	}
 	if (*p == '\0' || is_comment(p))
 		return 0;
-	return *p == '[' ? section(s, p) : key_line(s, p);
+	return *p == '[' ? take_section(s, p) : key_line(s, p);
 }
 
 int hp3_ini_scan(struct hp3_ini_doc *doc, const char *text, size_t len)

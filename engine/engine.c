@@ -11,8 +11,8 @@
 #include "engine/spray/spray.h"
 #include <errno.h>
 
-#define CACHE_LINE 64u
-#define SECOND     1000000000u /* ns */
+#define CACHE_LINE     64u
+#define TRACE_RATE_MAX 1000000000u /* per second */
 /* Random numbers drawn first, so that published results of a seed stay the same. */
 #define CHOICES_BEFORE 5u
 /* At any time, challenges of at most one flow in this many fit the index. */
@@ -24,7 +24,7 @@ static size_t align_up(size_t n)
 	return (n + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 }
 
-struct layout {
+struct engine_layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
 		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, pending,
 		losses, asked, near, longs, rack, spraying, sprays_out, sprays_in, spray_peers,
@@ -34,7 +34,7 @@ struct layout {
 };
 
 /* `n` records of `size` bytes at *at; returns where they begin. */
-static size_t lay(size_t *at, size_t n, size_t size)
+static size_t reserve_records(size_t *at, size_t n, size_t size)
 {
 	size_t here = *at;
 
@@ -43,7 +43,7 @@ static size_t lay(size_t *at, size_t n, size_t size)
 }
 
 /* Do peers get reports of our flows? */
-static bool tells(const struct hp3_engine_config *cfg)
+static bool has_reports(const struct hp3_engine_config *cfg)
 {
 	return cfg->tell_ns != 0 && cfg->probing && (cfg->load_paths != 0 || cfg->cc.share.on);
 }
@@ -51,79 +51,83 @@ static bool tells(const struct hp3_engine_config *cfg)
 /* Do hosts of a rack advertise long flows? */
 static bool counts_ways(const struct hp3_engine_config *cfg)
 {
-	return tells(cfg) && cfg->cc.share.on && cfg->cc.share.moves &&
+	return has_reports(cfg) && cfg->cc.share.on && cfg->cc.share.moves &&
 	       (cfg->trace || cfg->model != NULL);
 }
 
-static struct layout layout_of(const struct hp3_engine_config *cfg)
+static struct engine_layout engine_layout_of(const struct hp3_engine_config *cfg)
 {
 	size_t flows = cfg->max_flows, pairs = cfg->max_pairs, at = 0;
 	size_t sprays = cfg->spray.mode != HP3_SPRAY_MOVE ? cfg->spray.flows : 0;
 	size_t probing = cfg->probing, loads = cfg->probing ? cfg->load_paths : 0;
-	struct layout l;
+	struct engine_layout l;
 
 	l.nbuckets = hp3_table_buckets(2 * (uint64_t)flows);
-	lay(&at, 1, sizeof(struct hp3_engine));
-	l.buckets = lay(&at, l.nbuckets, sizeof(struct hp3_bucket));
-	l.flows = lay(&at, flows, sizeof(struct hp3_flow));
-	l.began = lay(&at, flows, sizeof(struct hp3_began));
+	reserve_records(&at, 1, sizeof(struct hp3_engine));
+	l.buckets = reserve_records(&at, l.nbuckets, sizeof(struct hp3_bucket));
+	l.flows = reserve_records(&at, flows, sizeof(struct hp3_flow));
+	l.began = reserve_records(&at, flows, sizeof(struct hp3_began));
 	l.nasked = hp3_pairs_heads(hp3_max_u32(cfg->max_flows / ASKING, ASKING_LEAST));
-	l.asked = lay(&at, l.nasked, sizeof(uint32_t));
+	l.asked = reserve_records(&at, l.nasked, sizeof(uint32_t));
 	l.nnear = hp3_near_entries(cfg->max_flows);
-	l.near = lay(&at, l.nnear, sizeof(struct hp3_near));
-	l.hearsay = lay(&at, flows, sizeof(struct hp3_hearsay));
+	l.near = reserve_records(&at, l.nnear, sizeof(struct hp3_near));
+	l.hearsay = reserve_records(&at, flows, sizeof(struct hp3_hearsay));
 	l.npending = hp3_min_u32(cfg->max_flows, HP3_PENDING);
-	l.pending = lay(&at, l.npending, sizeof(struct hp3_pending));
-	l.losses = lay(&at, HP3_LOSS_SETS * HP3_LOSS_WAYS, sizeof(struct hp3_losses));
-	l.pairs = lay(&at, pairs, sizeof(struct hp3_pair));
-	l.heads = lay(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
-	l.moves = lay(&at, cfg->max_moves, sizeof(struct hp3_move));
-	l.slots = lay(&at, cfg->max_moves, sizeof(uint16_t));
-	l.held = lay(&at, (size_t)HP3_HELD(cfg->hold_packets) + 1, sizeof(struct hp3_held));
-	l.rates = lay(&at, cfg->cc.mode == HP3_CC_DCQCN ? flows : 0, sizeof(struct hp3_rate));
-	l.longs = lay(&at, cfg->cc.share.on ? flows : 0, sizeof(struct hp3_long));
-	l.rack = lay(&at, counts_ways(cfg), hp3_rack_size(cfg->max_pairs));
-	l.np = lay(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
-	l.paths = lay(&at, probing * pairs, sizeof(struct hp3_paths));
-	l.active = lay(&at, probing * flows, sizeof(struct hp3_active));
-	l.replies = lay(&at, probing * flows, sizeof(struct hp3_reply));
-	l.peers = lay(&at, loads != 0 ? pairs : 0, sizeof(struct hp3_peer_load));
-	l.counts = lay(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
-	l.tracing = lay(&at, probing && cfg->trace, sizeof(struct hp3_tracing));
-	l.traced = lay(&at, probing && cfg->trace ? pairs : 0, sizeof(struct hp3_trace_pair));
-	l.comparing = lay(&at, probing, sizeof(struct hp3_comparing));
-	l.tell = lay(&at, tells(cfg) ? pairs : 0, sizeof(uint32_t));
-	l.waits = lay(&at, tells(cfg) ? pairs : 0, 1);
-	l.spraying = lay(&at, cfg->spray.mode != HP3_SPRAY_MOVE, sizeof(struct hp3_spraying));
-	l.sprays_out = lay(&at, sprays, sizeof(struct hp3_spray_out));
-	l.sprays_in = lay(&at, sprays, sizeof(struct hp3_spray_in));
-	l.spray_peers = lay(&at, sprays != 0 ? hp3_spray_peers((uint32_t)sprays) : 0,
+	l.pending = reserve_records(&at, l.npending, sizeof(struct hp3_pending));
+	l.losses = reserve_records(&at, HP3_LOSS_SETS * HP3_LOSS_WAYS, sizeof(struct hp3_losses));
+	l.pairs = reserve_records(&at, pairs, sizeof(struct hp3_pair));
+	l.heads = reserve_records(&at, hp3_pairs_heads(cfg->max_pairs), sizeof(uint32_t));
+	l.moves = reserve_records(&at, cfg->max_moves, sizeof(struct hp3_move));
+	l.slots = reserve_records(&at, cfg->max_moves, sizeof(uint16_t));
+	l.held = reserve_records(
+		&at, (size_t)HP3_HELD(cfg->hold_packets) + 1, sizeof(struct hp3_held));
+	l.rates = reserve_records(
+		&at, cfg->cc.mode == HP3_CC_DCQCN ? flows : 0, sizeof(struct hp3_rate));
+	l.longs = reserve_records(&at, cfg->cc.share.on ? flows : 0, sizeof(struct hp3_long));
+	l.rack = reserve_records(&at, counts_ways(cfg), hp3_rack_size(cfg->max_pairs));
+	l.np = reserve_records(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
+	l.paths = reserve_records(&at, probing * pairs, sizeof(struct hp3_paths));
+	l.active = reserve_records(&at, probing * flows, sizeof(struct hp3_active));
+	l.replies = reserve_records(&at, probing * flows, sizeof(struct hp3_reply));
+	l.peers = reserve_records(&at, loads != 0 ? pairs : 0, sizeof(struct hp3_peer_load));
+	l.counts = reserve_records(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
+	l.tracing = reserve_records(&at, probing && cfg->trace, sizeof(struct hp3_tracing));
+	l.traced = reserve_records(
+		&at, probing && cfg->trace ? pairs : 0, sizeof(struct hp3_trace_pair));
+	l.comparing = reserve_records(&at, probing, sizeof(struct hp3_comparing));
+	l.tell = reserve_records(&at, has_reports(cfg) ? pairs : 0, sizeof(uint32_t));
+	l.waits = reserve_records(&at, has_reports(cfg) ? pairs : 0, 1);
+	l.spraying = reserve_records(
+		&at, cfg->spray.mode != HP3_SPRAY_MOVE, sizeof(struct hp3_spraying));
+	l.sprays_out = reserve_records(&at, sprays, sizeof(struct hp3_spray_out));
+	l.sprays_in = reserve_records(&at, sprays, sizeof(struct hp3_spray_in));
+	l.spray_peers = reserve_records(&at, sprays != 0 ? hp3_spray_peers((uint32_t)sprays) : 0,
 		sizeof(struct hp3_spray_peer));
-	l.spray_lists = lay(&at, sprays, HP3_SPRAY_LISTS * sizeof(uint16_t));
-	l.spray_quotas = lay(&at, 2 * sprays, sizeof(struct hp3_quota));
-	l.spray_of = lay(
+	l.spray_lists = reserve_records(&at, sprays, HP3_SPRAY_LISTS * sizeof(uint16_t));
+	l.spray_quotas = reserve_records(&at, 2 * sprays, sizeof(struct hp3_quota));
+	l.spray_of = reserve_records(
 		&at, cfg->spray.mode != HP3_SPRAY_MOVE ? flows : 0, sizeof(struct hp3_spray_of));
-	l.spray_due = lay(&at, 2 * sprays, sizeof(struct hp3_deadline));
-	l.spray_places = lay(&at, 2 * sprays, sizeof(uint32_t));
-	l.move_due = lay(&at, cfg->max_moves, sizeof(struct hp3_deadline));
-	l.move_places = lay(&at, cfg->max_moves, sizeof(uint32_t));
+	l.spray_due = reserve_records(&at, 2 * sprays, sizeof(struct hp3_deadline));
+	l.spray_places = reserve_records(&at, 2 * sprays, sizeof(uint32_t));
+	l.move_due = reserve_records(&at, cfg->max_moves, sizeof(struct hp3_deadline));
+	l.move_places = reserve_records(&at, cfg->max_moves, sizeof(uint32_t));
 	l.end = at;
 	return l;
 }
 
 size_t hp3_engine_size(const struct hp3_engine_config *cfg)
 {
-	return layout_of(cfg).end;
+	return engine_layout_of(cfg).end;
 }
 
-static bool is_sound(const struct hp3_engine_config *cfg)
+static bool is_sound_config(const struct hp3_engine_config *cfg)
 {
 	if (cfg->max_flows == 0 || cfg->max_flows >= HP3_BUCKET_REF || cfg->max_pairs == 0 ||
 		cfg->max_moves == 0 || cfg->max_moves >= HP3_NO_SLOT || cfg->challenge_hits == 0 ||
 		cfg->challenge_spread == 0 || cfg->load_paths > HP3_LOAD_PATHS ||
 		(cfg->trace && cfg->model != NULL))
 		return false;
-	if (cfg->trace && (cfg->traces.rate == 0 || cfg->traces.rate > SECOND ||
+	if (cfg->trace && (cfg->traces.rate == 0 || cfg->traces.rate > TRACE_RATE_MAX ||
 				  cfg->traces.burst == 0 || cfg->paths.recheck_ns == 0))
 		return false;
 	if (cfg->spray.mode != HP3_SPRAY_MOVE &&
@@ -148,7 +152,7 @@ static void set_up_loads(struct hp3_engine *e, uint16_t *counts)
 		hp3_pair_forget(e, i);
 }
 
-static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t *at)
+static void set_up_probing(struct hp3_engine *e, const struct engine_layout *l, uint8_t *at)
 {
 	e->paths = (struct hp3_paths *)(at + l->paths);
 	e->active = (struct hp3_active *)(at + l->active);
@@ -158,7 +162,7 @@ static void set_up_probing(struct hp3_engine *e, const struct layout *l, uint8_t
 	hp3_compare_init(e->comparing);
 	e->replies = (struct hp3_reply *)(at + l->replies);
 	memset(e->replies, 0, e->cfg.max_flows * sizeof(*e->replies));
-	if (tells(&e->cfg))
+	if (has_reports(&e->cfg))
 		hp3_tell_init(e, (uint32_t *)(at + l->tell), at + l->waits);
 	if (e->cfg.load_paths == 0)
 		return;
@@ -172,7 +176,7 @@ static struct hp3_deadlines deadlines_at(uint8_t *heap, uint8_t *places)
 		.heap = (struct hp3_deadline *)heap, .place = (uint32_t *)places};
 }
 
-static void set_up_spraying(struct hp3_engine *e, const struct layout *l, uint8_t *at)
+static void set_up_spraying(struct hp3_engine *e, const struct engine_layout *l, uint8_t *at)
 {
 	const struct hp3_spraying memory = {.out = (struct hp3_spray_out *)(at + l->sprays_out),
 		.in = (struct hp3_spray_in *)(at + l->sprays_in),
@@ -187,13 +191,13 @@ static void set_up_spraying(struct hp3_engine *e, const struct layout *l, uint8_
 
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg)
 {
-	struct layout l = layout_of(cfg);
+	struct engine_layout l = engine_layout_of(cfg);
 	struct hp3_engine *e = mem;
 	uint64_t hash = cfg->hash_seed;
 	uint8_t *at = mem;
 
 	if (mem == NULL || ((uintptr_t)mem & (CACHE_LINE - 1)) != 0 || size < l.end ||
-		!is_sound(cfg))
+		!is_sound_config(cfg))
 		return NULL;
 	memset(e, 0, sizeof(*e));
 	e->cfg = *cfg;
@@ -292,7 +296,7 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.spray.mode = was.spray.mode;
 	e->cfg.spray.flows = was.spray.flows;
 	e->cfg.spray.lanes = was.spray.lanes;
-	if (!is_sound(&e->cfg))
+	if (!is_sound_config(&e->cfg))
 		e->cfg = was;
 	if (e->spraying != NULL)
 		hp3_spray_reconfigured(e);

@@ -15,7 +15,7 @@
 #define AGE_REMOVED 8u
 
 /* Handles the first deadline that has passed. */
-static void due(struct hp3_turn *t, struct hp3_move *m)
+static void handle_deadline(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (m->pace_at <= t->now)
 		hp3_rate_due(t, m);
@@ -46,7 +46,7 @@ static void slots_tick(struct hp3_turn *t)
 			t->acts->more = true;
 			return;
 		}
-		due(t, &e->moves[hp3_deadline_item(&e->deadlines)]);
+		handle_deadline(t, &e->moves[hp3_deadline_item(&e->deadlines)]);
 	}
 }
 
@@ -54,7 +54,7 @@ static void slots_tick(struct hp3_turn *t)
  * Rule 11: a flow is removed only if nothing is in flight, or after a very long time; never in a
  * move.
  */
-static bool is_old(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+static bool is_old_flow(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
 	uint64_t idle;
 
@@ -80,7 +80,7 @@ static void bring_home(struct hp3_turn *t, uint32_t flow)
 		hp3_command(t->e, &home, t->now, t->acts);
 }
 
-/* ... without an agreement, which would handle the end (sprays()). */
+/* ... without an agreement, which would handle the end (sprays_tick()). */
 static bool has_ended(const struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -89,7 +89,7 @@ static bool has_ended(const struct hp3_turn *t, uint32_t flow)
 	       hp3_qp_end_is_due(t->e, flow, t->now);
 }
 
-static void age(struct hp3_turn *t)
+static void age_flows(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
 
@@ -109,7 +109,7 @@ static void age(struct hp3_turn *t)
 		if (has_ended(t, i)) {
 			hp3_qp_ended(t, i);
 			n += AGE_REMOVED - 1;
-		} else if (is_old(e, &e->flows[i], t->now)) {
+		} else if (is_old_flow(e, &e->flows[i], t->now)) {
 			hp3_flow_remove(t, i);
 			e->stats.flows_aged++;
 			n += AGE_REMOVED - 1;
@@ -122,7 +122,7 @@ static void age(struct hp3_turn *t)
 	e->age_due = t->now + AGE_STEP_NS;
 }
 
-static void sprays(struct hp3_turn *t)
+static void sprays_tick(struct hp3_turn *t)
 {
 	const struct hp3_spraying *s = t->e->spraying;
 
@@ -134,29 +134,40 @@ static void sprays(struct hp3_turn *t)
 	}
 }
 
-enum piece { MOVES, ACTIVE, TRACES, COMPARISONS, LANES, SPRAYS, AGEING, REPORTS, RACK, PIECES };
+enum piece {
+	PIECE_MOVES,
+	PIECE_ACTIVE,
+	PIECE_TRACES,
+	PIECE_COMPARISONS,
+	PIECE_ROUNDS,
+	PIECE_SPRAYS,
+	PIECE_AGEING,
+	PIECE_REPORTS,
+	PIECE_RACK,
+	PIECES
+};
 
 static void piece_tick(struct hp3_turn *t, enum piece which)
 {
 	struct hp3_engine *e = t->e;
 
-	if (which == MOVES)
+	if (which == PIECE_MOVES)
 		slots_tick(t);
-	else if (which == ACTIVE)
+	else if (which == PIECE_ACTIVE)
 		hp3_active_tick(t);
-	else if (which == TRACES && e->tracing != NULL)
+	else if (which == PIECE_TRACES && e->tracing != NULL)
 		hp3_trace_tick(t);
-	else if (which == COMPARISONS && e->comparing != NULL)
+	else if (which == PIECE_COMPARISONS && e->comparing != NULL)
 		hp3_compare_tick(t);
-	else if (which == LANES && e->spraying != NULL)
+	else if (which == PIECE_ROUNDS && e->spraying != NULL)
 		hp3_spray_rounds_tick(t);
-	else if (which == SPRAYS && e->spraying != NULL)
-		sprays(t);
-	else if (which == AGEING)
-		age(t);
-	else if (which == REPORTS && e->tell.ring != NULL)
+	else if (which == PIECE_SPRAYS && e->spraying != NULL)
+		sprays_tick(t);
+	else if (which == PIECE_AGEING)
+		age_flows(t);
+	else if (which == PIECE_REPORTS && e->tell.ring != NULL)
 		hp3_tell_tick(t);
-	else if (which == RACK && e->rack != NULL)
+	else if (which == PIECE_RACK && e->rack != NULL)
 		hp3_rack_tick(t);
 }
 

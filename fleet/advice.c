@@ -17,14 +17,14 @@ static bool is_newer(
 	return p->term != a->term ? p->term > a->term : p->epoch > a->epoch;
 }
 
-static void add(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m, uint64_t from_ms)
+static void add_move(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m, uint64_t from_ms)
 {
 	a->move[a->n].m = *m;
 	a->move[a->n++].from_ms = from_ms;
 }
 
 /* Into `last`. */
-static bool take(struct hp3_fleet_advice *a, uint64_t now_ms)
+static bool take_move(struct hp3_fleet_advice *a, uint64_t now_ms)
 {
 	for (unsigned i = 0; i < a->n; i++) {
 		if (now_ms < a->move[i].from_ms)
@@ -54,11 +54,11 @@ void hp3_fleet_advice_plan(
 	memcpy(a->planner, p->planner, sizeof(a->planner));
 	for (unsigned i = 0; i < p->n_moves; i++)
 		if (strcmp(p->move[i].host, a->host) == 0)
-			add(a, &p->move[i], 0);
+			add_move(a, &p->move[i], 0);
 	a->c.moves += a->n;
 }
 
-static const struct hp3_fleet_flow *find(
+static const struct hp3_fleet_flow *find_flow(
 	const struct hp3_fleet_report *r, const struct hp3_fleet_key *key, unsigned *flow)
 {
 	for (*flow = 0; *flow < r->n_flows; ++*flow)
@@ -89,10 +89,10 @@ static bool may_be_named(
 }
 
 /* The count of the reason why not; NULL: none. */
-static uint64_t *objection(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m,
+static uint64_t *objection_to_move(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m,
 	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow)
 {
-	const struct hp3_fleet_flow *f = find(r, &m->key, flow);
+	const struct hp3_fleet_flow *f = find_flow(r, &m->key, flow);
 
 	if (m->instance != a->instance)
 		return &a->c.before;
@@ -110,8 +110,8 @@ static uint64_t *objection(struct hp3_fleet_advice *a, const struct hp3_fleet_mo
 const struct hp3_fleet_move *hp3_fleet_advice_next(struct hp3_fleet_advice *a,
 	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow)
 {
-	while (take(a, now_ms)) {
-		uint64_t *why_not = objection(a, &a->last, r, now_ms, flow);
+	while (take_move(a, now_ms)) {
+		uint64_t *why_not = objection_to_move(a, &a->last, r, now_ms, flow);
 
 		if (why_not == NULL) {
 			a->recent[a->n_recent].key = a->last.key;
@@ -129,5 +129,5 @@ void hp3_fleet_advice_busy(struct hp3_fleet_advice *a, uint64_t now_ms)
 	a->c.asked--;
 	a->c.busy++;
 	a->n_recent--; /* the last one */
-	add(a, &a->last, now_ms + HP3_FLEET_ADVICE_RETRY_MS);
+	add_move(a, &a->last, now_ms + HP3_FLEET_ADVICE_RETRY_MS);
 }

@@ -14,7 +14,7 @@
 #include "base/names.h"
 #include "fleet/state.h"
 
-static uint32_t blamed(const struct hp3_fleet *f, const struct hp3_fleet_placed *at)
+static uint32_t blamed_link(const struct hp3_fleet *f, const struct hp3_fleet_placed *at)
 {
 	uint64_t up = f->link[at->up].load_kbps, down = f->link[at->down].load_kbps;
 
@@ -31,7 +31,7 @@ static void count_marks(struct hp3_fleet *f)
 		uint64_t marks = s->r.flow[at->flow].marks, *before = &s->marks_before[at->flow];
 
 		if (at->up != HP3_FLEET_NONE)
-			f->link[blamed(f, at)].period_marks +=
+			f->link[blamed_link(f, at)].period_marks +=
 				hp3_min_u64(marks - *before, UINT32_MAX); /* sums do not wrap */
 		*before = marks;
 	}

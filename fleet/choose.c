@@ -75,7 +75,7 @@ static enum hp3_fleet_verdict may_go(
 	return flow->n_alts > 0 ? HP3_FLEET_BETTER : HP3_FLEET_NOWHERE;
 }
 
-static bool better(const struct hp3_fleet *f, const struct hp3_fleet_choice *a,
+static bool is_better(const struct hp3_fleet *f, const struct hp3_fleet_choice *a,
 	const struct hp3_fleet_choice *b)
 {
 	uint64_t ra, rb;
@@ -97,7 +97,7 @@ static unsigned declined_hop(const struct hp3_fleet_flow *flow)
 }
 
 /* The best of the paths that its host offers to flow `i`, to leave `link`, into *best. */
-static void weigh(const struct hp3_fleet *f, uint32_t i, uint32_t link, uint64_t now_ms,
+static void weigh_paths(const struct hp3_fleet *f, uint32_t i, uint32_t link, uint64_t now_ms,
 	struct hp3_fleet_choice *best)
 {
 	const struct hp3_fleet_placed *at = &f->placed[i];
@@ -125,7 +125,7 @@ static void weigh(const struct hp3_fleet *f, uint32_t i, uint32_t link, uint64_t
 		gains = c.after < full && c.after <= most;
 		if (gains && hop != at_hop && flow->alt[k].hop != declined &&
 			!hp3_fleet_is_busy(f, c.up, now_ms) &&
-			!hp3_fleet_is_busy(f, c.down, now_ms) && better(f, &c, best))
+			!hp3_fleet_is_busy(f, c.down, now_ms) && is_better(f, &c, best))
 			*best = c;
 	}
 }
@@ -139,7 +139,7 @@ struct hp3_fleet_choice hp3_fleet_choose(const struct hp3_fleet *f, uint32_t lin
 		uint32_t i = f->on_link[k];
 
 		if (!f->placed[i].named && may_go(f, &f->placed[i], now_ms) == HP3_FLEET_BETTER)
-			weigh(f, i, link, now_ms, &best);
+			weigh_paths(f, i, link, now_ms, &best);
 	}
 	return best;
 }
@@ -161,7 +161,7 @@ enum hp3_fleet_verdict hp3_fleet_why(
 		       : at->up;
 	if (!hp3_fleet_is_hot(f, link))
 		return HP3_FLEET_COOL;
-	weigh(f, i, link, now_ms, &best);
+	weigh_paths(f, i, link, now_ms, &best);
 	*alt = best.alt;
 	*after_kbps = best.after;
 	if (best.placed != HP3_FLEET_NONE)

@@ -53,10 +53,10 @@ void hp3_cbor_put_array(struct hp3_cbor_out *o, size_t items)
 }
 
 /* What libcbor finds at the head of the rest. */
-enum kind { NOTHING, UINT, BYTES, TEXT, ARRAY };
+enum item_kind { NOTHING, UINT, BYTES, TEXT, ARRAY };
 
 struct item {
-	enum kind kind;
+	enum item_kind kind;
 	uint64_t n; /* value, length, items */
 	const uint8_t *body;
 };
@@ -112,7 +112,7 @@ static void ignore_int64(void *arg, uint64_t v)
 {
 }
 
-static void ignore(void *arg)
+static void ignore_item(void *arg)
 {
 }
 
@@ -144,19 +144,19 @@ static const struct cbor_callbacks callbacks = {
 	.negint16 = ignore_int16,
 	.negint32 = ignore_int32,
 	.negint64 = ignore_int64,
-	.byte_string_start = ignore,
-	.string_start = ignore,
-	.indef_array_start = ignore,
-	.indef_map_start = ignore,
+	.byte_string_start = ignore_item,
+	.string_start = ignore_item,
+	.indef_array_start = ignore_item,
+	.indef_map_start = ignore_item,
 	.map_start = ignore_collection,
 	.tag = ignore_int64,
 	.float2 = ignore_float,
 	.float4 = ignore_float,
 	.float8 = ignore_double,
-	.undefined = ignore,
-	.null = ignore,
+	.undefined = ignore_item,
+	.null = ignore_item,
 	.boolean = ignore_bool,
-	.indef_break = ignore,
+	.indef_break = ignore_item,
 };
 
 /* Bytes of the shortest head for `n` (RFC 8949, 4.2.1). */
@@ -171,7 +171,7 @@ static size_t head_bytes(uint64_t n)
 	return n <= UINT32_MAX ? 5 : 9;
 }
 
-static struct item get(struct hp3_cbor_in *i, enum kind kind, uint64_t max)
+static struct item get_item(struct hp3_cbor_in *i, enum item_kind kind, uint64_t max)
 {
 	struct item it = {0};
 	struct cbor_decoder_result r = {0};
@@ -190,12 +190,12 @@ static struct item get(struct hp3_cbor_in *i, enum kind kind, uint64_t max)
 
 uint64_t hp3_cbor_get_uint(struct hp3_cbor_in *i, uint64_t max)
 {
-	return get(i, UINT, max).n;
+	return get_item(i, UINT, max).n;
 }
 
 size_t hp3_cbor_get_bytes(struct hp3_cbor_in *i, void *to, size_t max)
 {
-	struct item it = get(i, BYTES, max);
+	struct item it = get_item(i, BYTES, max);
 
 	if (it.n > 0)
 		memcpy(to, it.body, it.n);
@@ -204,7 +204,7 @@ size_t hp3_cbor_get_bytes(struct hp3_cbor_in *i, void *to, size_t max)
 
 void hp3_cbor_get_name(struct hp3_cbor_in *i, char *to, size_t cap)
 {
-	struct item it = get(i, TEXT, cap - 1);
+	struct item it = get_item(i, TEXT, cap - 1);
 
 	if (it.n > 0)
 		memcpy(to, it.body, it.n);
@@ -214,5 +214,5 @@ void hp3_cbor_get_name(struct hp3_cbor_in *i, char *to, size_t cap)
 
 size_t hp3_cbor_get_array(struct hp3_cbor_in *i, size_t max)
 {
-	return get(i, ARRAY, max).n;
+	return get_item(i, ARRAY, max).n;
 }

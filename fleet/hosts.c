@@ -21,7 +21,7 @@ static uint32_t power_of_two(uint32_t n)
 	return p;
 }
 
-static bool good(const struct hp3_fleet_params *p)
+static bool has_good_limits(const struct hp3_fleet_params *p)
 {
 	return p->max_hosts >= 1 && p->max_hosts <= HOSTS_MAX && p->max_links >= 2 &&
 	       p->max_links <= LINKS_MAX && p->moves <= HP3_FLEET_MOVES && p->period_ms >= 1 &&
@@ -70,14 +70,14 @@ static size_t lay_out(const struct hp3_fleet_params *p, struct hp3_fleet *f)
 
 size_t hp3_fleet_size(const struct hp3_fleet_params *p)
 {
-	return good(p) ? lay_out(p, NULL) : 0;
+	return has_good_limits(p) ? lay_out(p, NULL) : 0;
 }
 
 struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p)
 {
 	struct hp3_fleet *f = mem;
 
-	if (!good(p) || (uintptr_t)mem % ALIGNMENT != 0)
+	if (!has_good_limits(p) || (uintptr_t)mem % ALIGNMENT != 0)
 		return NULL;
 	memset(mem, 0, hp3_fleet_size(p));
 	f->p = *p;
@@ -97,7 +97,7 @@ static uint32_t bucket_of(const struct hp3_fleet *f, const char *host)
 }
 
 /* Puts slot `i`, whose report is there, among those of its name. */
-static void enter(struct hp3_fleet *f, uint32_t i)
+static void enter_slot(struct hp3_fleet *f, uint32_t i)
 {
 	uint32_t b = bucket_of(f, f->slot[i].r.host);
 
@@ -116,7 +116,8 @@ static uint32_t free_slot(struct hp3_fleet *f)
 }
 
 /* Instances of the report's name; *at: the slot of its own, or HP3_FLEET_NONE. */
-static uint32_t instances(const struct hp3_fleet *f, const struct hp3_fleet_report *r, uint32_t *at)
+static uint32_t count_instances(
+	const struct hp3_fleet *f, const struct hp3_fleet_report *r, uint32_t *at)
 {
 	uint32_t n = 0;
 
@@ -136,7 +137,7 @@ static bool too_soon(struct hp3_fleet *f, struct hp3_fleet_slot *s, uint64_t now
 	return false;
 }
 
-static int refuse(uint64_t *count, int why)
+static int refuse_report(uint64_t *count, int why)
 {
 	++*count;
 	return why;
@@ -160,32 +161,32 @@ static void carry_marks(struct hp3_fleet_slot *s, const struct hp3_fleet_report 
 
 int hp3_fleet_take(struct hp3_fleet *f, const struct hp3_fleet_report *r, uint64_t now_ms)
 {
-	uint32_t at, n = instances(f, r, &at);
+	uint32_t at, n = count_instances(f, r, &at);
 	struct hp3_fleet_slot *s;
 	bool known = at != HP3_FLEET_NONE;
 
 	if (known && r->seq <= f->slot[at].r.seq)
-		return refuse(&f->counts.old, -EALREADY);
+		return refuse_report(&f->counts.old, -EALREADY);
 	if (!known && n >= HP3_FLEET_INSTANCES)
-		return refuse(&f->counts.third_instance, -EUSERS);
+		return refuse_report(&f->counts.third_instance, -EUSERS);
 	if (!known && (at = free_slot(f)) == HP3_FLEET_NONE)
-		return refuse(&f->counts.refused, -ENOSPC);
+		return refuse_report(&f->counts.refused, -ENOSPC);
 	s = &f->slot[at];
 	if (!known)
 		s->due_ms = 0;
 	if (too_soon(f, s, now_ms))
-		return refuse(&f->counts.too_often, -EBUSY);
+		return refuse_report(&f->counts.too_often, -EBUSY);
 	carry_marks(s, r);
 	s->used = true;
 	s->r = *r;
 	if (!known)
-		enter(f, at);
+		enter_slot(f, at);
 	s->seen = (struct hp3_fleet_host){.report = &s->r, .heard_ms = now_ms};
 	f->counts.reports++;
 	return 0;
 }
 
-static bool gone(const struct hp3_fleet *f, const struct hp3_fleet_slot *s, uint64_t now_ms)
+static bool is_gone(const struct hp3_fleet *f, const struct hp3_fleet_slot *s, uint64_t now_ms)
 {
 	uint64_t age = hp3_max_u64(f->p.age_ms, (uint64_t)INTERVALS * s->r.interval_ms);
 
@@ -224,7 +225,7 @@ static void let_go(struct hp3_fleet *f, uint64_t now_ms)
 	for (uint32_t i = 0; i < n; i++) {
 		struct hp3_fleet_slot *s = &f->slot[f->order[i]];
 
-		if (gone(f, s, now_ms)) {
+		if (is_gone(f, s, now_ms)) {
 			s->used = s->listed = false;
 			f->freed[f->n_freed++] = f->order[i];
 		} else {
@@ -236,7 +237,7 @@ static void let_go(struct hp3_fleet *f, uint64_t now_ms)
 	memset(f->by_name, 0xff, f->buckets * sizeof(*f->by_name));
 	for (uint32_t i = 0; i < f->n_slots; i++)
 		if (f->slot[i].used)
-			enter(f, i);
+			enter_slot(f, i);
 }
 
 static void let_in(struct hp3_fleet *f)

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "fleet/state.h"
 
-static uint32_t probe(const struct hp3_fleet *f, uint32_t b)
+static uint32_t next_bucket(const struct hp3_fleet *f, uint32_t b)
 {
 	return (b + 1) & (f->link_buckets - 1);
 }
@@ -33,7 +33,7 @@ static uint32_t node_bucket(const struct hp3_fleet *f, const struct hp3_fleet_no
 
 	while (f->by_node[b] != HP3_FLEET_NONE &&
 		memcmp(f->node[f->by_node[b]].key, n->key, sizeof(n->key)) != 0)
-		b = probe(f, b);
+		b = next_bucket(f, b);
 	return b;
 }
 
@@ -68,7 +68,7 @@ static uint32_t link_bucket(const struct hp3_fleet *f, bool down, uint32_t leaf,
 	uint32_t b = (uint32_t)hp3_hash(f->p.hash_seed, key, sizeof(key)) & (f->link_buckets - 1);
 	const struct hp3_fleet_edge *l;
 
-	for (; f->by_link[b] != HP3_FLEET_NONE; b = probe(f, b)) {
+	for (; f->by_link[b] != HP3_FLEET_NONE; b = next_bucket(f, b)) {
 		l = &f->link[f->by_link[b]];
 		if (l->down == down && l->leaf == leaf && l->hop == hop)
 			break;

@@ -48,7 +48,7 @@ void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *f
 	l->marked_kbps += flow->rate_kbps * flow->marked_permille;
 }
 
-static void place(struct hp3_fleet *f, uint32_t slot, unsigned i)
+static void place_flow(struct hp3_fleet *f, uint32_t slot, unsigned i)
 {
 	const struct hp3_fleet_report *r = &f->slot[slot].r;
 	const struct hp3_fleet_flow *flow = &r->flow[i];
@@ -101,7 +101,7 @@ static void place_flows(struct hp3_fleet *f)
 			if (second && told_before(f, i, &s->r.flow[k].key))
 				continue;
 			if (placed++ < HP3_FLEET_FLOWS)
-				place(f, f->order[i], k);
+				place_flow(f, f->order[i], k);
 			else
 				f->counts.over_quota++;
 		}

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "fleet/coding.h"
 
-enum kind { KIND_REPORT = 1, KIND_PLAN, KIND_BEAT };
+enum message_kind { KIND_REPORT = 1, KIND_PLAN, KIND_BEAT };
 
 #define REPORT_FIELDS 12u
 #define FLOW_FIELDS   17u
@@ -29,7 +29,8 @@ int hp3_fleet_key_cmp(const struct hp3_fleet_key *a, const struct hp3_fleet_key 
 	return ret != 0 ? ret : (a->qpn > b->qpn) - (a->qpn < b->qpn);
 }
 
-static struct hp3_cbor_out begin(uint8_t *to, size_t room, enum kind kind, size_t fields)
+static struct hp3_cbor_out begin_message(
+	uint8_t *to, size_t room, enum message_kind kind, size_t fields)
 {
 	struct hp3_cbor_out o = {.at = to, .left = room};
 
@@ -39,7 +40,7 @@ static struct hp3_cbor_out begin(uint8_t *to, size_t room, enum kind kind, size_
 	return o;
 }
 
-static size_t end(const struct hp3_cbor_out *o, const uint8_t *to)
+static size_t end_message(const struct hp3_cbor_out *o, const uint8_t *to)
 {
 	return o->bad ? 0 : (size_t)(o->at - to);
 }
@@ -90,7 +91,7 @@ static void put_flow(struct hp3_cbor_out *o, const struct hp3_fleet_flow *f)
 
 size_t hp3_fleet_report_encode(const struct hp3_fleet_report *r, uint8_t *to, size_t room)
 {
-	struct hp3_cbor_out o = begin(to, room, KIND_REPORT, REPORT_FIELDS);
+	struct hp3_cbor_out o = begin_message(to, room, KIND_REPORT, REPORT_FIELDS);
 
 	hp3_cbor_put_text(&o, r->host);
 	hp3_cbor_put_text(&o, r->leaf);
@@ -105,7 +106,7 @@ size_t hp3_fleet_report_encode(const struct hp3_fleet_report *r, uint8_t *to, si
 	put_addrs(&o, r->hop, r->n_hops);
 	for (unsigned i = 0; i < r->n_flows; i++)
 		put_flow(&o, &r->flow[i]);
-	return end(&o, to);
+	return end_message(&o, to);
 }
 
 static void put_move(struct hp3_cbor_out *o, const struct hp3_fleet_move *m)
@@ -125,7 +126,7 @@ static void put_move(struct hp3_cbor_out *o, const struct hp3_fleet_move *m)
 
 size_t hp3_fleet_plan_encode(const struct hp3_fleet_plan *p, uint8_t *to, size_t room)
 {
-	struct hp3_cbor_out o = begin(to, room, KIND_PLAN, PLAN_FIELDS);
+	struct hp3_cbor_out o = begin_message(to, room, KIND_PLAN, PLAN_FIELDS);
 
 	hp3_cbor_put_text(&o, p->planner);
 	hp3_cbor_put_uint(&o, p->term);
@@ -139,17 +140,17 @@ size_t hp3_fleet_plan_encode(const struct hp3_fleet_plan *p, uint8_t *to, size_t
 	hp3_cbor_put_array(&o, p->n_moves);
 	for (unsigned i = 0; i < p->n_moves; i++)
 		put_move(&o, &p->move[i]);
-	return end(&o, to);
+	return end_message(&o, to);
 }
 
 size_t hp3_fleet_beat_encode(const struct hp3_fleet_beat *b, uint8_t *to, size_t room)
 {
-	struct hp3_cbor_out o = begin(to, room, KIND_BEAT, BEAT_FIELDS);
+	struct hp3_cbor_out o = begin_message(to, room, KIND_BEAT, BEAT_FIELDS);
 
 	hp3_cbor_put_text(&o, b->planner);
 	hp3_cbor_put_uint(&o, b->term);
 	hp3_cbor_put_uint(&o, b->leads);
-	return end(&o, to);
+	return end_message(&o, to);
 }
 
 /* An array of exactly so many items. */
@@ -159,8 +160,8 @@ static void get_fields(struct hp3_cbor_in *i, size_t fields)
 }
 
 /* Version and kind. The number of fields may differ from version to version. */
-static int open_message(
-	struct hp3_cbor_in *i, const uint8_t *from, size_t len, enum kind kind, size_t fields)
+static int open_message(struct hp3_cbor_in *i, const uint8_t *from, size_t len,
+	enum message_kind kind, size_t fields)
 {
 	size_t n;
 	uint64_t version;

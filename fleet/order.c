@@ -46,7 +46,8 @@ static uint32_t way_by(const uint32_t *by_switch, uint32_t n, uint32_t sw)
 }
 
 /* Rings whose way leads by that of way `i`. */
-static uint32_t taken(const uint32_t *by_switch, const uint32_t *way, uint32_t rings, uint32_t i)
+static uint32_t count_rings(
+	const uint32_t *by_switch, const uint32_t *way, uint32_t rings, uint32_t i)
 {
 	uint32_t n = 0;
 
@@ -66,7 +67,8 @@ void hp3_fleet_ring_ways(
 		if (way[k] != HP3_FLEET_NO_WAY)
 			continue;
 		for (uint32_t i = 1; i < n; i++)
-			if (taken(by_switch, way, rings, i) < taken(by_switch, way, rings, best))
+			if (count_rings(by_switch, way, rings, i) <
+				count_rings(by_switch, way, rings, best))
 				best = i;
 		way[k] = best;
 	}

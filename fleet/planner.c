@@ -27,7 +27,8 @@ static void take_off(struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_
 }
 
 /* The load alone: what a flow brings along are no marks of its new links. */
-static void shift(struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_flow *flow, bool on)
+static void shift_load(
+	struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_flow *flow, bool on)
 {
 	struct hp3_fleet_edge *l = &f->link[link];
 
@@ -37,7 +38,7 @@ static void shift(struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_flo
 	l->load_kbps += on ? flow->rate_kbps : -flow->rate_kbps;
 }
 
-static void go(struct hp3_fleet *f, struct hp3_fleet_choice *c)
+static void apply_choice(struct hp3_fleet *f, struct hp3_fleet_choice *c)
 {
 	struct hp3_fleet_placed *at = &f->placed[c->placed];
 	const struct hp3_fleet_report *r = &f->slot[at->slot].r;
@@ -48,8 +49,8 @@ static void go(struct hp3_fleet *f, struct hp3_fleet_choice *c)
 	c->down = hp3_fleet_link_of(f, true, f->link[at->down].leaf, hop);
 	take_off(f, at->up, flow);
 	take_off(f, at->down, flow);
-	shift(f, c->up, flow, true);
-	shift(f, c->down, flow, true);
+	shift_load(f, c->up, flow, true);
+	shift_load(f, c->down, flow, true);
 	at->named = true;
 }
 
@@ -66,8 +67,8 @@ static void go_back(struct hp3_fleet *f, const struct hp3_fleet_choice *c, uint6
 	struct hp3_fleet_placed *at = &f->placed[c->placed];
 	const struct hp3_fleet_flow *flow = hp3_fleet_flow_of(f, at);
 
-	shift(f, c->up, flow, false);
-	shift(f, c->down, flow, false);
+	shift_load(f, c->up, flow, false);
+	shift_load(f, c->down, flow, false);
 	hp3_fleet_count_on(&f->link[at->up], flow);
 	hp3_fleet_count_on(&f->link[at->down], flow);
 	at->named = false;
@@ -135,7 +136,7 @@ static uint32_t list_hot(struct hp3_fleet *f, uint64_t now_ms)
 	return n;
 }
 
-static uint64_t worst(const struct hp3_fleet *f)
+static uint64_t worst_load(const struct hp3_fleet *f)
 {
 	uint64_t most = 0;
 
@@ -156,7 +157,7 @@ void hp3_fleet_plan(struct hp3_fleet *f, uint64_t term, const char *planner, uin
 		.hosts = f->counts.hosts,
 		.flows = f->counts.flows,
 		.links = f->counts.links,
-		.worst_before_kbps = worst(f)};
+		.worst_before_kbps = worst_load(f)};
 	strncpy(out->planner, planner, sizeof(out->planner) - 1);
 	forget_named(f, now_ms);
 	for (uint32_t i = 0; i < f->n_links; i++)
@@ -174,10 +175,10 @@ void hp3_fleet_plan(struct hp3_fleet *f, uint64_t term, const char *planner, uin
 		}
 		put_in_words(f, c, hp3_fleet_load(f, link), &out->move[out->n_moves++]);
 		note_named(f, &f->placed[c->placed], now_ms);
-		go(f, c);
+		apply_choice(f, c);
 		hot = list_hot(f, now_ms);
 	}
-	out->worst_after_kbps = worst(f);
+	out->worst_after_kbps = worst_load(f);
 	for (unsigned i = out->n_moves; i-- > 0;)
 		go_back(f, &done[i], now_ms + f->p.valid_ms);
 }

@@ -17,7 +17,7 @@
 #define INELIGIBLE UINT32_MAX
 
 /* In: our flows on each path, or INELIGIBLE. Out: weights, 0 for INELIGIBLE. */
-static void weigh(uint32_t *w, unsigned n)
+static void weigh_paths(uint32_t *w, unsigned n)
 {
 	uint32_t least = INELIGIBLE;
 
@@ -34,7 +34,7 @@ static void weigh(uint32_t *w, unsigned n)
 }
 
 /* Draws an index by weight; -ENOENT: all weights are 0. */
-static int draw(struct hp3_paths *t, const uint32_t *weights, unsigned n)
+static int draw_path(struct hp3_paths *t, const uint32_t *weights, unsigned n)
 {
 	uint32_t sum = 0, at;
 
@@ -50,7 +50,7 @@ static int draw(struct hp3_paths *t, const uint32_t *weights, unsigned n)
 	}
 }
 
-static bool failed(enum hp3_quality q)
+static bool is_failed_quality(enum hp3_quality q)
 {
 #ifndef HP3_BREAK_CANDIDATE_FAILED
 	return q == HP3_QUALITY_FAILED;
@@ -59,9 +59,9 @@ static bool failed(enum hp3_quality q)
 #endif
 }
 
-static bool barred(enum hp3_quality q)
+static bool is_barred_quality(enum hp3_quality q)
 {
-	return failed(q) || q == HP3_QUALITY_CONGESTED || q == HP3_QUALITY_LOSSY;
+	return is_failed_quality(q) || q == HP3_QUALITY_CONGESTED || q == HP3_QUALITY_LOSSY;
 }
 
 /* A round that is being put together. */
@@ -76,7 +76,7 @@ struct round {
 	uint32_t taken[ROUND_MAX + 1]; /* path ids; the first is the one in use */
 };
 
-static bool taken(const struct round *r, uint32_t id)
+static bool is_path_taken(const struct round *r, uint32_t id)
 {
 	for (unsigned i = 0; i <= r->n; i++) {
 		if (r->taken[i] == id)
@@ -85,7 +85,7 @@ static bool taken(const struct round *r, uint32_t id)
 	return false;
 }
 
-static void take(struct round *r, uint16_t port, uint32_t id)
+static void take_candidate(struct round *r, uint16_t port, uint32_t id)
 {
 	r->ports[r->n] = port;
 	r->taken[++r->n] = id;
@@ -107,7 +107,7 @@ static bool is_worth_asking(const struct round *r, const struct hp3_path *p)
 
 	if (q == HP3_QUALITY_CONGESTED)
 		return p->rtt < r->slow && !hp3_path_is_marked(r->t, p);
-	return !barred(q) && q != HP3_QUALITY_UNKNOWN;
+	return !is_barred_quality(q) && q != HP3_QUALITY_UNKNOWN;
 }
 
 static void take_remembered(struct round *r, unsigned until)
@@ -123,16 +123,16 @@ static void take_remembered(struct round *r, unsigned until)
 		weights[e] = INELIGIBLE;
 		if (p->id == HP3_PATH_NONE || hp3_paths_find(t, p->id, p->qpn) != (int)e)
 			continue;
-		if (!is_worth_asking(r, p) || taken(r, p->id))
+		if (!is_worth_asking(r, p) || is_path_taken(r, p->id))
 			continue;
 		port[e] = p->port;
 		if (!own_port(t, e, r->qpn) && hp3_paths_port(t, p->id, r->qpn, &port[e]))
 			continue;
 		weights[e] = hp3_paths_flows_on(t, p->id, r->qpn);
 	}
-	weigh(weights, HP3_PATHS);
-	while (r->n < until && (i = draw(t, weights, HP3_PATHS)) >= 0) {
-		take(r, port[i], t->path[i].id);
+	weigh_paths(weights, HP3_PATHS);
+	while (r->n < until && (i = draw_path(t, weights, HP3_PATHS)) >= 0) {
+		take_candidate(r, port[i], t->path[i].id);
 		weights[i] = 0;
 	}
 }
@@ -159,15 +159,15 @@ static void take_unexplored(struct round *r, unsigned until)
 
 		if (e >= 0)
 			q = hp3_path_quality(t, &t->path[e], r->least, r->now);
-		if (((!barred(q) && q != HP3_QUALITY_GOOD) ||
+		if (((!is_barred_quality(q) && q != HP3_QUALITY_GOOD) ||
 			    (r->lossy && q == HP3_QUALITY_LOSSY)) &&
-			!taken(r, id))
-			take(r, port, id);
+			!is_path_taken(r, id))
+			take_candidate(r, port, id);
 	}
 }
 
 /* ns; 0: not known. */
-static uint32_t rtt_of(const struct hp3_paths *t, uint32_t id, uint32_t qpn)
+static uint32_t rtt_of_path(const struct hp3_paths *t, uint32_t id, uint32_t qpn)
 {
 	int i = id == HP3_PATH_NONE ? -1 : hp3_paths_find(t, id, qpn);
 
@@ -187,7 +187,7 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	take_unexplored(&r, k);
 	take_remembered(&r, k);
 	if (r.n < k) { /* all are slow, the one in use most: another may still be better */
-		r.slow = rtt_of(t, r.taken[0], qpn);
+		r.slow = rtt_of_path(t, r.taken[0], qpn);
 		take_remembered(&r, k);
 	}
 	r.lossy = r.n == 0;
@@ -206,8 +206,8 @@ int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *p
 		enum hp3_quality q = hp3_path_quality(t, p, least, now);
 
 		weights[e] = INELIGIBLE;
-		if (!own_port(t, e, qpn) || !p->rtt || (unspoilt && p->spoilt) || barred(q) ||
-			q == HP3_QUALITY_UNKNOWN)
+		if (!own_port(t, e, qpn) || !p->rtt || (unspoilt && p->spoilt) ||
+			is_barred_quality(q) || q == HP3_QUALITY_UNKNOWN)
 			continue;
 		weights[e] = hp3_paths_flows_on(t, p->id, qpn);
 		if (p->rtt < best)
@@ -217,8 +217,8 @@ int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *p
 		if ((uint64_t)t->path[e].rtt * 100 > (uint64_t)best * (100 + t->params->equal))
 			weights[e] = INELIGIBLE;
 	}
-	weigh(weights, HP3_PATHS);
-	i = draw(t, weights, HP3_PATHS);
+	weigh_paths(weights, HP3_PATHS);
+	i = draw_path(t, weights, HP3_PATHS);
 	if (i < 0)
 		return i;
 	*port = t->path[i].port;

@@ -18,7 +18,7 @@ static uint32_t least_rtt(const struct hp3_compare *c)
 }
 
 /* Pairs probe `first` of port i with probe `second` of port j. */
-static void add(struct hp3_selftest_series *s, const struct hp3_compare_burst *b, unsigned i,
+static void add_sample(struct hp3_selftest_series *s, const struct hp3_compare_burst *b, unsigned i,
 	unsigned second, unsigned j)
 {
 	const struct hp3_selftest_sample sample = {.rtt = {b->rtt[0][i], b->rtt[second][j]},
@@ -35,8 +35,8 @@ static struct hp3_selftest_report by_noise_of(
 
 	hp3_selftest_init(&t, resolution);
 	for (unsigned b = 0; b < c->bursts; b++) {
-		add(&t.pair, &c->burst[b], i, 0, j);
-		add(&t.control, &c->burst[b], noise, 1, noise);
+		add_sample(&t.pair, &c->burst[b], i, 0, j);
+		add_sample(&t.control, &c->burst[b], noise, 1, noise);
 	}
 	return hp3_selftest_report(&t);
 }

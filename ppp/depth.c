@@ -9,7 +9,7 @@ static void look_at(struct hp3_depth *d, uint8_t level)
 	d->at = d->tries = d->missing = 0;
 }
 
-static bool drawn(const struct hp3_depth *d, unsigned n, uint16_t port)
+static bool is_drawn(const struct hp3_depth *d, unsigned n, uint16_t port)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (d->port[i] == port)
@@ -24,7 +24,7 @@ void hp3_depth_init(struct hp3_depth *d, uint8_t hint, uint64_t *rng)
 	for (unsigned i = 0; i < HP3_DEPTH_PORTS; i++) {
 		do {
 			d->port[i] = hp3_random_port(rng);
-		} while (drawn(d, i, d->port[i]));
+		} while (is_drawn(d, i, d->port[i]));
 	}
 	d->hint = hint;
 	look_at(d, hint != 0 ? hint : 1);
@@ -44,7 +44,7 @@ static uint8_t names_of(const uint32_t *label)
 	return names;
 }
 
-static enum hp3_depth_state end(struct hp3_depth *d)
+static enum hp3_depth_state end_search(struct hp3_depth *d)
 {
 	d->state = d->names >= 2 ? HP3_DEPTH_FOUND : HP3_DEPTH_NOTHING;
 	return (enum hp3_depth_state)d->state;
@@ -72,11 +72,11 @@ static enum hp3_depth_state end_level(struct hp3_depth *d)
 		memcpy(d->label, d->now, sizeof(d->label));
 	}
 	if (d->hint != 0 && d->names >= 2)
-		return end(d);
+		return end_search(d);
 	if (give_up_hint(d))
 		return HP3_DEPTH_SEEKING;
 	if (d->unused == HP3_DEPTH_SILENT || d->level == HP3_DEPTH_MAX)
-		return end(d);
+		return end_search(d);
 	look_at(d, d->level + 1);
 	return HP3_DEPTH_SEEKING;
 }
@@ -96,5 +96,5 @@ enum hp3_depth_state hp3_depth_told(struct hp3_depth *d, uint32_t label)
 
 enum hp3_depth_state hp3_depth_reached(struct hp3_depth *d)
 {
-	return give_up_hint(d) ? HP3_DEPTH_SEEKING : end(d);
+	return give_up_hint(d) ? HP3_DEPTH_SEEKING : end_search(d);
 }

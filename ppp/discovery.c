@@ -35,7 +35,7 @@ uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_roun
 	return want;
 }
 
-static bool parallel(const struct hp3_round *r)
+static bool is_parallel(const struct hp3_round *r)
 {
 	return r->kind == HP3_PROBE_PEER;
 }
@@ -126,7 +126,7 @@ int hp3_round_send(struct hp3_round *r, const struct hp3_round_params *p, uint64
 
 	if (hp3_round_tick(r, p, now) != HP3_ROUND_PENDING || i >= r->n)
 		return HP3_NO_PROBE;
-	if (!parallel(r) && first_in(r, HP3_PROBE_OPEN) != HP3_NO_PROBE)
+	if (!is_parallel(r) && first_in(r, HP3_PROBE_OPEN) != HP3_NO_PROBE)
 		return HP3_NO_PROBE;
 	r->probe[i].state = HP3_PROBE_OPEN;
 	r->probe[i].sent_ns = (uint32_t)(now - r->start);
@@ -137,7 +137,7 @@ int hp3_round_send(struct hp3_round *r, const struct hp3_round_params *p, uint64
 
 int hp3_round_in_air(const struct hp3_round *r)
 {
-	return parallel(r) ? HP3_NO_PROBE : first_in(r, HP3_PROBE_OPEN);
+	return is_parallel(r) ? HP3_NO_PROBE : first_in(r, HP3_PROBE_OPEN);
 }
 
 static bool incumbent_answered(const struct hp3_round *r)
@@ -146,11 +146,11 @@ static bool incumbent_answered(const struct hp3_round *r)
 }
 
 /* RTT that a winner has to improve on, 0: none known yet. */
-static uint64_t reference(const struct hp3_round *r, const struct hp3_round_params *p)
+static uint64_t reference_rtt(const struct hp3_round *r, const struct hp3_round_params *p)
 {
 	if (incumbent_answered(r))
 		return r->probe[0].rtt_ns;
-	if (r->rtt_ns == 0 && parallel(r) && r->probe[0].state == HP3_PROBE_LOST)
+	if (r->rtt_ns == 0 && is_parallel(r) && r->probe[0].state == HP3_PROBE_LOST)
 		return (uint64_t)p->timeout_ns * 100; /* any answer beats none */
 	return r->rtt_ns;
 }
@@ -159,7 +159,7 @@ static uint64_t reference(const struct hp3_round *r, const struct hp3_round_para
 static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 {
 	uint32_t improve = r->again ? (100u + p->improve) / 2 : p->improve;
-	uint64_t ref = reference(r, p);
+	uint64_t ref = reference_rtt(r, p);
 	int best = HP3_NO_PROBE;
 
 	if (r->lossy)
@@ -183,22 +183,22 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 }
 
 /* No outstanding or unsent probe can change the outcome any more. */
-static bool hopeless(const struct hp3_round *r, uint64_t now)
+static bool is_hopeless(const struct hp3_round *r, uint64_t now)
 {
 	bool slower_wins = r->lossy || r->no_worse;
 
-	return now >= r->deadline || (parallel(r) && incumbent_answered(r) && !slower_wins) ||
+	return now >= r->deadline || (is_parallel(r) && incumbent_answered(r) && !slower_wins) ||
 	       (r->next == r->n && first_in(r, HP3_PROBE_OPEN) == HP3_NO_PROBE);
 }
 
-static void judge(struct hp3_round *r, const struct hp3_round_params *p, uint64_t now)
+static void judge_round(struct hp3_round *r, const struct hp3_round_params *p, uint64_t now)
 {
 	bool lost;
 
-	if (r->outcome != HP3_ROUND_PENDING || find_winner(r, p) || !hopeless(r, now))
+	if (r->outcome != HP3_ROUND_PENDING || find_winner(r, p) || !is_hopeless(r, now))
 		return;
 	lost = first_in(r, HP3_PROBE_ANSWERED) == HP3_NO_PROBE ||
-	       (!parallel(r) && first_in(r, HP3_PROBE_LOST) != HP3_NO_PROBE);
+	       (!is_parallel(r) && first_in(r, HP3_PROBE_LOST) != HP3_NO_PROBE);
 	r->outcome = lost ? HP3_ROUND_TIMEOUT : HP3_ROUND_NO_BETTER;
 }
 
@@ -209,7 +209,7 @@ enum hp3_round_outcome hp3_round_tick(
 		if (r->probe[i].state == HP3_PROBE_OPEN && now - sent_at(r, i) >= p->timeout_ns)
 			r->probe[i].state = HP3_PROBE_LOST;
 	}
-	judge(r, p, now);
+	judge_round(r, p, now);
 	return r->outcome;
 }
 
@@ -239,7 +239,7 @@ enum hp3_round_outcome hp3_round_timed(struct hp3_round *r, const struct hp3_rou
 	q->rtt_ns = rtt == 0 ? 1 : rtt < UINT32_MAX ? (uint32_t)rtt : UINT32_MAX;
 	q->ce = ce;
 	q->state = q->state == HP3_PROBE_OPEN ? HP3_PROBE_ANSWERED : HP3_PROBE_LATE;
-	judge(r, p, now);
+	judge_round(r, p, now);
 	return r->outcome;
 }
 
@@ -348,7 +348,7 @@ void hp3_liveness_round(struct hp3_liveness *l, const struct hp3_round *r)
 {
 	uint32_t others = 0;
 
-	if (!parallel(r) || !hp3_round_settled(r) || r->start < l->window_end)
+	if (!is_parallel(r) || !hp3_round_settled(r) || r->start < l->window_end)
 		return;
 	l->window_end = r->deadline;
 	if (l->port != r->port) {

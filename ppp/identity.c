@@ -54,7 +54,7 @@ uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 	return id;
 }
 
-static void draw(uint64_t *map, uint32_t n, uint32_t id)
+static void mark_drawn(uint64_t *map, uint32_t n, uint32_t id)
 {
 	if (id < n)
 		map[id / 64] |= 1ull << (id & 63);
@@ -64,17 +64,17 @@ void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n)
 {
 	memset(map, 0, n / 8);
 	for (uint32_t i = 0; t->model && i < t->model->paths; i++)
-		draw(map, n, i);
+		mark_drawn(map, n, i);
 	for (uint32_t i = 0; t->linear && i < t->linear->traces; i++)
-		draw(map, n, t->linear->label[i]);
+		mark_drawn(map, n, t->linear->label[i]);
 	for (uint32_t i = 0; t->traces && i < HP3_TRACES; i++) {
 		if (t->traces->trace[i].checked)
-			draw(map, n, t->traces->trace[i].id);
+			mark_drawn(map, n, t->traces->trace[i].id);
 	}
 }
 
 /* Clears the results; flows, port and key stay. */
-static void forget(struct hp3_path *p)
+static void forget_results(struct hp3_path *p)
 {
 	struct hp3_path kept = {.id = p->id, .qpn = p->qpn, .port = p->port, .flows = p->flows};
 
@@ -84,7 +84,7 @@ static void forget(struct hp3_path *p)
 }
 
 /* Keeps the newer results of two entries of one path in `into`. */
-static void merge(struct hp3_path *into, const struct hp3_path *from)
+static void merge_results(struct hp3_path *into, const struct hp3_path *from)
 {
 	if (from->min_rtt && (!into->min_rtt || from->min_rtt < into->min_rtt))
 		into->min_rtt = from->min_rtt;
@@ -124,11 +124,11 @@ static void set_id(struct hp3_paths *t, int index, uint32_t id)
 	if (same < 0 || same == index)
 		return;
 	first = &t->path[same < index ? same : index];
-	merge(first, &t->path[same < index ? index : same]);
-	forget(&t->path[same < index ? index : same]);
+	merge_results(first, &t->path[same < index ? index : same]);
+	forget_results(&t->path[same < index ? index : same]);
 }
 
-static void rekey(struct hp3_paths *t)
+static void rekey_paths(struct hp3_paths *t)
 {
 	for (int i = 0; i < (int)HP3_PATHS; i++) {
 		struct hp3_path *p = &t->path[i];
@@ -138,32 +138,33 @@ static void rekey(struct hp3_paths *t)
 	}
 }
 
-static void identity(struct hp3_paths *t, enum hp3_path_identity kind, struct hp3_traces *traces,
-	const struct hp3_path_model *model, const struct hp3_linear *linear)
+static void set_identity(struct hp3_paths *t, enum hp3_path_identity kind,
+	struct hp3_traces *traces, const struct hp3_path_model *model,
+	const struct hp3_linear *linear)
 {
 	t->identity = (uint8_t)kind;
 	t->traces = traces;
 	t->model = model;
 	t->linear = linear;
-	rekey(t);
+	rekey_paths(t);
 }
 
 void hp3_paths_identity_none(struct hp3_paths *t)
 {
-	identity(t, HP3_IDENTITY_NONE, NULL, NULL, NULL);
+	set_identity(t, HP3_IDENTITY_NONE, NULL, NULL, NULL);
 }
 
 void hp3_paths_identity_trace(struct hp3_paths *t, struct hp3_traces *traces)
 {
 	memset(traces, 0, sizeof(*traces));
-	identity(t, HP3_IDENTITY_TRACE, traces, NULL, NULL);
+	set_identity(t, HP3_IDENTITY_TRACE, traces, NULL, NULL);
 }
 
 void hp3_paths_identity_model(
 	struct hp3_paths *t, const struct hp3_path_model *model, const struct hp3_tuple *tuple)
 {
 	t->tuple = *tuple;
-	identity(t, HP3_IDENTITY_MODEL, NULL, model, NULL);
+	set_identity(t, HP3_IDENTITY_MODEL, NULL, model, NULL);
 }
 
 int hp3_paths_identity_linear(struct hp3_paths *t, const struct hp3_linear *linear, uint16_t shift)
@@ -171,7 +172,7 @@ int hp3_paths_identity_linear(struct hp3_paths *t, const struct hp3_linear *line
 	if (linear->state != HP3_LINEAR_BELIEVED)
 		return -EAGAIN;
 	t->shift = shift;
-	identity(t, HP3_IDENTITY_MODEL, NULL, NULL, linear);
+	set_identity(t, HP3_IDENTITY_MODEL, NULL, NULL, linear);
 	return 0;
 }
 
@@ -180,7 +181,7 @@ static void forget_all(struct hp3_paths *t)
 	if (t->traces)
 		memset(t->traces, 0, sizeof(*t->traces));
 	for (unsigned i = 0; i < HP3_PATHS; i++)
-		forget(&t->path[i]);
+		forget_results(&t->path[i]);
 }
 
 void hp3_paths_by_qpn(struct hp3_paths *t)
@@ -196,7 +197,7 @@ void hp3_paths_by_qpn(struct hp3_paths *t)
 void hp3_paths_reset(struct hp3_paths *t)
 {
 	forget_all(t);
-	rekey(t);
+	rekey_paths(t);
 }
 
 bool hp3_paths_traced(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint32_t id, uint64_t now)

@@ -12,7 +12,7 @@
 
 #define PORT_MASK (HP3_PORT_COUNT - 1)
 
-static enum hp3_linear_state refuse(struct hp3_linear *l, enum hp3_linear_reason why)
+static enum hp3_linear_state refuse_model(struct hp3_linear *l, enum hp3_linear_reason why)
 {
 	l->reason = (uint8_t)why;
 	l->state = HP3_LINEAR_REFUSED;
@@ -20,7 +20,7 @@ static enum hp3_linear_state refuse(struct hp3_linear *l, enum hp3_linear_reason
 }
 
 /* Subtracts the vectors of the echelon form; *effect is the resulting change of the label. */
-static uint16_t reduce(const struct hp3_linear *l, uint16_t v, uint32_t *effect)
+static uint16_t reduce_vector(const struct hp3_linear *l, uint16_t v, uint32_t *effect)
 {
 	for (unsigned i = HP3_PORT_BITS; i--;) {
 		if (v >> i & 1 && l->vector[i]) {
@@ -31,8 +31,8 @@ static uint16_t reduce(const struct hp3_linear *l, uint16_t v, uint32_t *effect)
 	return v;
 }
 
-/* `v` is a remainder of reduce(), not 0. */
-static void insert(struct hp3_linear *l, uint16_t v, uint32_t effect)
+/* `v` is a remainder of reduce_vector(), not 0. */
+static void insert_vector(struct hp3_linear *l, uint16_t v, uint32_t effect)
 {
 	unsigned lead = 31 - (unsigned)__builtin_clz(v);
 
@@ -42,20 +42,20 @@ static void insert(struct hp3_linear *l, uint16_t v, uint32_t effect)
 }
 
 /* Predicts the label of `port` from the traces so far. */
-static bool predict(const struct hp3_linear *l, uint16_t port, uint32_t *label)
+static bool predict_label(const struct hp3_linear *l, uint16_t port, uint32_t *label)
 {
 	uint32_t effect = 0;
 	uint16_t rest;
 
 	if (l->traces == 0)
 		return false;
-	rest = reduce(l, port ^ l->port[0], &effect);
+	rest = reduce_vector(l, port ^ l->port[0], &effect);
 	if (l->labels == HP3_LABELS_INDEX) {
 		*label = l->label[0] ^ effect;
 		return rest == 0;
 	}
 	for (unsigned i = 0; i < l->traces; i++) {
-		if (reduce(l, l->port[i] ^ l->port[0], &effect) == rest) {
+		if (reduce_vector(l, l->port[i] ^ l->port[0], &effect) == rest) {
 			*label = l->label[i];
 			return true;
 		}
@@ -64,13 +64,13 @@ static bool predict(const struct hp3_linear *l, uint16_t port, uint32_t *label)
 }
 
 /* NAME: one label per coset, one coset per label? */
-static bool consistent(const struct hp3_linear *l)
+static bool is_consistent(const struct hp3_linear *l)
 {
 	uint16_t rest[HP3_LINEAR_TRACES];
 	uint32_t none = 0;
 
 	for (unsigned i = 0; i < l->traces; i++) {
-		rest[i] = reduce(l, l->port[i] ^ l->port[0], &none);
+		rest[i] = reduce_vector(l, l->port[i] ^ l->port[0], &none);
 		for (unsigned j = 0; j < i; j++) {
 			if ((rest[i] == rest[j]) != (l->label[i] == l->label[j]))
 				return false;
@@ -80,14 +80,14 @@ static bool consistent(const struct hp3_linear *l)
 }
 
 /* Bits of evidence in one confirmed prediction: a hash that is not linear would match by chance. */
-static uint8_t worth(const struct hp3_linear *l, uint32_t names)
+static uint8_t evidence_bits(const struct hp3_linear *l, uint32_t names)
 {
 	if (l->labels == HP3_LABELS_INDEX || names < 2)
 		return 1;
 	return (uint8_t)(31 - __builtin_clz(names));
 }
 
-static bool determined(const struct hp3_linear *l)
+static bool is_determined(const struct hp3_linear *l)
 {
 	if (l->labels == HP3_LABELS_INDEX)
 		return l->traces > 0 && l->rank == HP3_PORT_BITS;
@@ -95,7 +95,7 @@ static bool determined(const struct hp3_linear *l)
 }
 
 /* Adds a trace that was not predicted. */
-static bool learn(struct hp3_linear *l, uint16_t port, uint32_t label)
+static bool learn_trace(struct hp3_linear *l, uint16_t port, uint32_t label)
 {
 	uint32_t effect = 0;
 	uint16_t rest;
@@ -103,8 +103,8 @@ static bool learn(struct hp3_linear *l, uint16_t port, uint32_t label)
 
 	if (l->labels == HP3_LABELS_INDEX) {
 		if (l->traces > 0) {
-			rest = reduce(l, port ^ l->port[0], &effect);
-			insert(l, rest, effect ^ label ^ l->label[0]);
+			rest = reduce_vector(l, port ^ l->port[0], &effect);
+			insert_vector(l, rest, effect ^ label ^ l->label[0]);
 		}
 		return true;
 	}
@@ -114,7 +114,7 @@ static bool learn(struct hp3_linear *l, uint16_t port, uint32_t label)
 		l->names++;
 		return l->names <= 1u << l->bits;
 	}
-	insert(l, reduce(l, port ^ l->port[i], &effect), 0);
+	insert_vector(l, reduce_vector(l, port ^ l->port[i], &effect), 0);
 	return true;
 }
 
@@ -126,7 +126,7 @@ enum hp3_linear_state hp3_linear_init(
 	l->labels = (uint8_t)labels;
 	l->reason = HP3_LINEAR_WHY_TOO_FEW;
 	if (paths < 2 || paths > HP3_LINEAR_PATHS || (paths & (paths - 1)))
-		return refuse(l, HP3_LINEAR_WHY_PATHS);
+		return refuse_model(l, HP3_LINEAR_WHY_PATHS);
 	l->bits = (uint8_t)(31 - __builtin_clz(paths));
 	return l->state;
 }
@@ -141,26 +141,27 @@ enum hp3_linear_state hp3_linear_add(struct hp3_linear *l, uint16_t port, uint32
 	port &= PORT_MASK;
 	for (unsigned i = 0; i < l->traces; i++) {
 		if (l->port[i] == port)
-			return l->label[i] == label ? l->state : refuse(l, HP3_LINEAR_WHY_CHANGED);
+			return l->label[i] == label ? l->state
+						    : refuse_model(l, HP3_LINEAR_WHY_CHANGED);
 	}
 	if (l->labels == HP3_LABELS_INDEX && label >> l->bits)
-		return refuse(l, HP3_LINEAR_WHY_LABEL);
-	known = predict(l, port, &predicted);
+		return refuse_model(l, HP3_LINEAR_WHY_LABEL);
+	known = predict_label(l, port, &predicted);
 	if (known && predicted != label)
-		return refuse(l, HP3_LINEAR_WHY_CONTRADICTION);
+		return refuse_model(l, HP3_LINEAR_WHY_CONTRADICTION);
 	if (l->state == HP3_LINEAR_BELIEVED)
 		return l->state;
 	if (l->traces == HP3_LINEAR_TRACES)
-		return refuse(l, HP3_LINEAR_WHY_FULL);
+		return refuse_model(l, HP3_LINEAR_WHY_FULL);
 	if (known)
-		l->proof += worth(l, l->names);
-	else if (!learn(l, port, label))
-		return refuse(l, HP3_LINEAR_WHY_MANY);
+		l->proof += evidence_bits(l, l->names);
+	else if (!learn_trace(l, port, label))
+		return refuse_model(l, HP3_LINEAR_WHY_MANY);
 	l->port[l->traces] = port;
 	l->label[l->traces++] = label;
-	if (!known && l->labels == HP3_LABELS_NAME && !consistent(l))
-		return refuse(l, HP3_LINEAR_WHY_CONTRADICTION);
-	if (determined(l)) {
+	if (!known && l->labels == HP3_LABELS_NAME && !is_consistent(l))
+		return refuse_model(l, HP3_LINEAR_WHY_CONTRADICTION);
+	if (is_determined(l)) {
 		bool enough = l->proof >= HP3_LINEAR_PROOF;
 
 		l->state = enough ? HP3_LINEAR_BELIEVED : HP3_LINEAR_VERIFYING;
@@ -170,7 +171,7 @@ enum hp3_linear_state hp3_linear_add(struct hp3_linear *l, uint16_t port, uint32
 }
 
 /* Number `n` of the vectors whose bits at the leading positions are 0. */
-static uint16_t spread(const struct hp3_linear *l, uint32_t n)
+static uint16_t vector_of_number(const struct hp3_linear *l, uint32_t n)
 {
 	uint16_t v = 0;
 
@@ -201,14 +202,14 @@ uint16_t hp3_linear_next(struct hp3_linear *l)
 		return port;
 	}
 	do {
-		port = l->port[0] ^ spread(l, n++);
-	} while (predict(l, port, &label));
+		port = l->port[0] ^ vector_of_number(l, n++);
+	} while (predict_label(l, port, &label));
 	return (uint16_t)(HP3_PORT_FIRST | port);
 }
 
 bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label)
 {
-	return l->state == HP3_LINEAR_BELIEVED && predict(l, port & PORT_MASK, label);
+	return l->state == HP3_LINEAR_BELIEVED && predict_label(l, port & PORT_MASK, label);
 }
 
 bool hp3_linear_shift(const struct hp3_linear *l, uint16_t port, uint32_t label, uint16_t *shift)

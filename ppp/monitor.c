@@ -21,17 +21,17 @@ void hp3_monitor_moved(struct hp3_monitor *m)
 	m->watch = HP3_WATCH_FRESH;
 }
 
-static uint32_t replies(const struct hp3_monitor *m)
+static uint32_t replies_in_cycle(const struct hp3_monitor *m)
 {
 	return m->tally & HP3_TALLY_MAX;
 }
 
-static uint32_t marked(const struct hp3_monitor *m)
+static uint32_t marked_in_cycle(const struct hp3_monitor *m)
 {
 	return m->tally >> HP3_TALLY_MARKED_SHIFT & HP3_TALLY_MAX;
 }
 
-static uint32_t share(const struct hp3_monitor *m)
+static uint32_t marked_share(const struct hp3_monitor *m)
 {
 	return m->tally >> HP3_TALLY_SHARE_SHIFT;
 }
@@ -61,11 +61,13 @@ void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params
 
 static void update_estimates(struct hp3_monitor *m)
 {
-	uint32_t sample, value = share(m);
+	uint32_t sample, value = marked_share(m);
 
 	m->per_cycle = hp3_monitor_per_cycle(m);
-	if (replies(m) != 0) {
-		sample = marked(m) == 0 ? 0 : marked(m) * SHARE_ONE / replies(m);
+	if (replies_in_cycle(m) != 0) {
+		sample = marked_in_cycle(m) == 0
+				 ? 0
+				 : marked_in_cycle(m) * SHARE_ONE / replies_in_cycle(m);
 		value = value == HP3_TALLY_SHARE_NONE ? sample
 						      : hp3_monitor_smoothed(value, sample);
 	}
@@ -73,18 +75,19 @@ static void update_estimates(struct hp3_monitor *m)
 }
 
 /* The result of the open cycle, HP3_CYCLE_*. */
-static uint32_t judge(const struct hp3_monitor *m, const struct hp3_monitor_params *p)
+static uint32_t judge_cycle(const struct hp3_monitor *m, const struct hp3_monitor_params *p)
 {
 	uint32_t signals = 0;
 
 	if (m->cnp)
 		signals |= HP3_CYCLE_CNP;
-	if (marked(m) != 0 && marked(m) * 100u >= replies(m) * p->ecn_fraction)
+	if (marked_in_cycle(m) != 0 &&
+		marked_in_cycle(m) * 100u >= replies_in_cycle(m) * p->ecn_fraction)
 		signals |= HP3_CYCLE_ECN;
 	if (m->slow)
 		signals |= HP3_CYCLE_RTT;
 	if (signals == 0)
-		return replies(m) == 0 ? HP3_CYCLE_SILENT : HP3_CYCLE_CLEAN;
+		return replies_in_cycle(m) == 0 ? HP3_CYCLE_SILENT : HP3_CYCLE_CLEAN;
 	return signals;
 }
 
@@ -121,7 +124,7 @@ uint32_t hp3_monitor_times(const struct hp3_monitor *m, uint32_t psn, uint64_t n
 	return (uint32_t)now - m->timed_at;
 }
 
-static void keep(struct hp3_monitor *m, uint32_t cycle)
+static void keep_cycle(struct hp3_monitor *m, uint32_t cycle)
 {
 	m->history = (uint32_t)m->history << CYCLE_BITS | cycle;
 	m->silent = 0;
@@ -132,7 +135,7 @@ static void keep(struct hp3_monitor *m, uint32_t cycle)
 }
 
 /* Cycles after the open one that have ended without a reply or CNP. */
-static uint64_t missed(const struct hp3_monitor *m, uint64_t len, uint64_t now)
+static uint64_t missed_cycles(const struct hp3_monitor *m, uint64_t len, uint64_t now)
 {
 	uint64_t late = now - m->cycle_end;
 
@@ -145,18 +148,18 @@ static uint64_t missed(const struct hp3_monitor *m, uint64_t len, uint64_t now)
  */
 bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
 {
-	uint64_t len = hp3_monitor_cycle(m, p), silent = missed(m, len, now);
+	uint64_t len = hp3_monitor_cycle(m, p), silent = missed_cycles(m, len, now);
 	uint64_t next_end = m->cycle_end + (silent + 1) * len;
 	uint32_t cycle;
 	bool severe = false;
 
-	cycle = judge(m, p);
+	cycle = judge_cycle(m, p);
 	if (cycle == HP3_CYCLE_SILENT) {
 		silent++;
 	} else {
 		update_estimates(m);
 		age_base(m, p, next_end);
-		keep(m, cycle);
+		keep_cycle(m, cycle);
 		severe = cycle != HP3_CYCLE_CLEAN && m->run >= p->congestion_tolerance;
 	}
 	silent += m->silent;
@@ -258,9 +261,9 @@ bool hp3_monitor_congested_since(
 
 bool hp3_monitor_marked(const struct hp3_monitor *m)
 {
-	uint32_t before = share(m);
+	uint32_t before = marked_share(m);
 
-	return m->cnp || marked(m) != 0 || (before != 0 && before != HP3_TALLY_SHARE_NONE);
+	return m->cnp || marked_in_cycle(m) != 0 || (before != 0 && before != HP3_TALLY_SHARE_NONE);
 }
 
 bool hp3_monitor_calm(const struct hp3_monitor *m)
@@ -275,7 +278,8 @@ void hp3_monitor_estimates(
 
 	est->base_rtt_ns = m->base;
 	est->rtt_ns = m->smooth;
-	est->marked_permille = share(m) == HP3_TALLY_SHARE_NONE ? 0 : share(m) * 1000u / SHARE_ONE;
+	est->marked_permille =
+		marked_share(m) == HP3_TALLY_SHARE_NONE ? 0 : marked_share(m) * 1000u / SHARE_ONE;
 	est->rate_kbps = kbps > UINT32_MAX ? UINT32_MAX : (uint32_t)kbps;
 }
 

@@ -25,7 +25,7 @@ int hp3_paths_find(const struct hp3_paths *t, uint32_t id, uint32_t qpn)
 	return -ENOENT;
 }
 
-static struct hp3_path *primary(struct hp3_paths *t, int index)
+static struct hp3_path *primary_path(struct hp3_paths *t, int index)
 {
 	struct hp3_path *p = &t->path[index];
 	int first = hp3_paths_find(t, p->id, p->qpn);
@@ -101,7 +101,7 @@ enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_
 }
 
 /* The least useful entry: a free one; else one without flows and with the oldest news. */
-static int victim(const struct hp3_paths *t, uint64_t now)
+static int choose_victim(const struct hp3_paths *t, uint64_t now)
 {
 	uint64_t oldest = UINT64_MAX, soonest = UINT64_MAX;
 	int stale = -ENOSPC, failed = -ENOSPC;
@@ -136,7 +136,7 @@ int hp3_paths_get(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now
 
 	if (index >= 0)
 		return index;
-	index = victim(t, now);
+	index = choose_victim(t, now);
 	if (index >= 0) {
 		struct hp3_path *p = &t->path[index];
 
@@ -188,7 +188,7 @@ uint32_t hp3_paths_flows_on(const struct hp3_paths *t, uint32_t id, uint32_t qpn
 void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, uint64_t now)
 {
 	const struct hp3_paths_params *c = t->params;
-	struct hp3_path *p = primary(t, index);
+	struct hp3_path *p = primary_path(t, index);
 	int32_t share = marked ? (int32_t)HP3_MARKED_ALL : 0;
 
 	if (now < p->seen)
@@ -214,7 +214,7 @@ void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, 
 
 void hp3_paths_spoil(struct hp3_paths *t, int index)
 {
-	primary(t, index)->spoilt = true;
+	primary_path(t, index)->spoilt = true;
 }
 
 static bool another_answered(const struct hp3_paths *t, const struct hp3_path *p)
@@ -236,7 +236,7 @@ static bool is_failed(const struct hp3_path *p, uint64_t now)
 bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now)
 {
 	const struct hp3_paths_params *c = t->params;
-	struct hp3_path *p = primary(t, index);
+	struct hp3_path *p = primary_path(t, index);
 
 	if (p->losses == 0)
 		p->first_lost = now;
@@ -257,7 +257,7 @@ bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now)
 void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now)
 {
 	const struct hp3_paths_params *c = t->params;
-	struct hp3_path *p = primary(t, index);
+	struct hp3_path *p = primary_path(t, index);
 
 	if (now < p->retry_at) /* known already, or FAILED */
 		return;
@@ -271,7 +271,7 @@ void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now)
 
 void hp3_paths_pardon(struct hp3_paths *t, int index, uint64_t now)
 {
-	struct hp3_path *p = primary(t, index);
+	struct hp3_path *p = primary_path(t, index);
 
 	if (p->lossy && p->retry_at > now)
 		p->retry_at = now;
@@ -279,7 +279,7 @@ void hp3_paths_pardon(struct hp3_paths *t, int index, uint64_t now)
 
 void hp3_paths_swallows(struct hp3_paths *t, int index, uint64_t now)
 {
-	struct hp3_path *p = primary(t, index);
+	struct hp3_path *p = primary_path(t, index);
 
 	if (!p->lossy) {
 		p->retry_at =

@@ -17,7 +17,7 @@ struct figure {
 	uint16_t samples;
 };
 
-static int order(uint32_t a, uint32_t b, uint32_t resolution)
+static int order_of_rtts(uint32_t a, uint32_t b, uint32_t resolution)
 {
 	if (a > b)
 		return a - b > resolution;
@@ -25,17 +25,18 @@ static int order(uint32_t a, uint32_t b, uint32_t resolution)
 }
 
 /* Do the two probes of samples x and y agree? 1, -1, or 0: no order. */
-static int agreement(const struct hp3_selftest_sample *x, const struct hp3_selftest_sample *y,
-	uint32_t resolution)
+static int agreement_of_samples(const struct hp3_selftest_sample *x,
+	const struct hp3_selftest_sample *y, uint32_t resolution)
 {
-	int rtt = order(x->rtt[0], y->rtt[0], resolution) * order(x->rtt[1], y->rtt[1], resolution);
+	int rtt = order_of_rtts(x->rtt[0], y->rtt[0], resolution) *
+		  order_of_rtts(x->rtt[1], y->rtt[1], resolution);
 	int mark = (x->mark[0] - y->mark[0]) * (x->mark[1] - y->mark[1]);
 	int sum = rtt + mark;
 
 	return (sum > 0) - (sum < 0);
 }
 
-static struct figure measure(const struct hp3_selftest_series *s, uint32_t resolution)
+static struct figure measure_series(const struct hp3_selftest_series *s, uint32_t resolution)
 {
 	unsigned n = s->added < HP3_SELFTEST_SAMPLES ? s->added : HP3_SELFTEST_SAMPLES;
 	int together = 0, apart = 0, all = (int)(n * (n - 1) / 2);
@@ -43,7 +44,7 @@ static struct figure measure(const struct hp3_selftest_series *s, uint32_t resol
 
 	for (unsigned i = 1; i < n; i++) {
 		for (unsigned j = 0; j < i; j++) {
-			int a = agreement(&s->sample[i], &s->sample[j], resolution);
+			int a = agreement_of_samples(&s->sample[i], &s->sample[j], resolution);
 
 			together += a > 0;
 			apart += a < 0;
@@ -56,7 +57,7 @@ static struct figure measure(const struct hp3_selftest_series *s, uint32_t resol
 	return f;
 }
 
-static bool usable(const struct figure *f)
+static bool is_usable_figure(const struct figure *f)
 {
 	return f->samples >= HP3_SELFTEST_MIN && f->informative >= MIN_INFORMATIVE;
 }
@@ -74,8 +75,8 @@ void hp3_selftest_add(struct hp3_selftest_series *s, const struct hp3_selftest_s
 
 struct hp3_selftest_report hp3_selftest_report(const struct hp3_selftest *t)
 {
-	struct figure pair = measure(&t->pair, t->resolution);
-	struct figure control = measure(&t->control, t->resolution);
+	struct figure pair = measure_series(&t->pair, t->resolution);
+	struct figure control = measure_series(&t->control, t->resolution);
 	struct hp3_selftest_report r = {
 		.verdict = HP3_SELFTEST_UNKNOWN,
 		.correlation = pair.gamma,
@@ -86,7 +87,7 @@ struct hp3_selftest_report hp3_selftest_report(const struct hp3_selftest *t)
 		.control_informative = control.informative,
 	};
 
-	if (usable(&pair) && usable(&control) && control.gamma >= HIGH) {
+	if (is_usable_figure(&pair) && is_usable_figure(&control) && control.gamma >= HIGH) {
 		if (pair.gamma >= HIGH)
 			r.verdict = HP3_SELFTEST_SAME;
 		else if (pair.gamma <= LOW)

@@ -3,21 +3,21 @@
 #include "base/minmax.h"
 #include "probes/datagram.h"
 
-#define MAGIC    0x73u
-#define BODY     48u
-#define TAG      8u
-#define LANES    64u
-#define PMTU_MIN 8u
-#define PMTU_MAX 12u
-#define KNOWN    (1u << 24) /* next */
-#define ROOM     16u /* packets */
+#define AGREE_MAGIC 0x73u
+#define AGREE_BODY  48u
+#define AGREE_TAG   8u
+#define EVS_MAX     64u
+#define PMTU_MIN    8u
+#define PMTU_MAX    12u
+#define KNOWN       (1u << 24) /* next */
+#define ROOM        16u /* packets */
 
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_agree *what, uint64_t stamp_us, uint16_t port,
 	const struct hp3_probe_key *key)
 {
-	uint8_t p[BODY + TAG] = {MAGIC, (uint8_t)(HP3_PROBES_VERSION << 4 | what->kind),
-		what->pmtu_log2, what->lanes};
+	uint8_t p[AGREE_BODY + AGREE_TAG] = {AGREE_MAGIC,
+		(uint8_t)(HP3_PROBES_VERSION << 4 | what->kind), what->pmtu_log2, what->lanes};
 	struct hp3_addressing from = *a;
 
 	from.sport = port;
@@ -31,19 +31,19 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	hp3_put_be32(p + 32, what->turn);
 	hp3_put_be64(p + 36, what->slow);
 	hp3_put_be32(p + 44, what->next == HP3_NO_PSN ? 0 : KNOWN | what->next);
-	hp3_put_be64(p + BODY, hp3_tag(key, HP3_TAG_AGREE, &from, port, p, BODY));
+	hp3_put_be64(p + AGREE_BODY, hp3_tag(key, HP3_TAG_AGREE, &from, port, p, AGREE_BODY));
 	return hp3_build_udp(buf, cap, &from, port, p, sizeof(p));
 }
 
 /* Are the values of an authentic message in range? */
-static bool is_sense(const struct hp3_agree *a)
+static bool has_right_values(const struct hp3_agree *a)
 {
 	return a->kind < HP3_AGREE_KIND_MAX &&
 	       (a->pmtu_log2 == 0 || (a->pmtu_log2 >= PMTU_MIN && a->pmtu_log2 <= PMTU_MAX)) &&
-	       a->lanes != 0 && a->lanes <= LANES;
+	       a->lanes != 0 && a->lanes <= EVS_MAX;
 }
 
-static enum hp3_loads_fate drop(uint64_t *counter)
+static enum hp3_loads_fate drop_agree(uint64_t *counter)
 {
 	++*counter;
 	return HP3_LOADS_DROP;
@@ -58,18 +58,18 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 	uint32_t next;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len != 8 + BODY + TAG || hp3_be16(d.l4) != ear->port ||
-		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != MAGIC)
+		d.len != 8 + AGREE_BODY + AGREE_TAG || hp3_be16(d.l4) != ear->port ||
+		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != AGREE_MAGIC)
 		return HP3_LOADS_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
-		return drop(&stats->loads_version);
+		return drop_agree(&stats->loads_version);
 	if (!hp3_datagram_is_keyed(&d, ear->keys))
-		return drop(&stats->loads_unkeyed);
+		return drop_agree(&stats->loads_unkeyed);
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
-		return drop(&stats->loads_bad_form);
-	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, ear->port, BODY, ear->keys))
-		return drop(&stats->loads_bad_tag);
+		return drop_agree(&stats->loads_bad_form);
+	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, ear->port, AGREE_BODY, ear->keys))
+		return drop_agree(&stats->loads_bad_tag);
 	next = hp3_be32(p + 44);
 	*what = (struct hp3_agree){.kind = p[1] & 15,
 		.pmtu_log2 = p[2],
@@ -85,8 +85,8 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.beat_us = hp3_be32(p + 16),
 		.slow = hp3_be64(p + 36),
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
-	if (!is_sense(what))
-		return drop(&stats->loads_bad_form);
+	if (!has_right_values(what))
+		return drop_agree(&stats->loads_bad_form);
 	if (!hp3_loads_counts(ear, &d, HP3_TAG_AGREE, hp3_be64(p + 4)))
 		return HP3_LOADS_DROP;
 	stats->agreements++;

@@ -4,11 +4,11 @@
 #include "probes/datagram.h"
 #include "probes/peer.h"
 
-#define MAGIC   0x68u
-#define FLAG_CE 0x01u
-#define COUNTS  12u
-#define TAG     24u
-#define ITEM    3u
+#define ANSWER_MAGIC 0x68u
+#define FLAG_CE      0x01u
+#define COUNTS       12u
+#define ANSWER_TAG   24u
+#define ANSWER_ITEM  3u
 
 void hp3_answer_tell(
 	struct hp3_answer *answer, uint32_t turn, const struct hp3_path_count *path, uint32_t n)
@@ -24,17 +24,17 @@ void hp3_answer_tell(
 static uint64_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_t port,
 	const struct hp3_probe_key *key, uint32_t cookie)
 {
-	uint8_t in[TAG + sizeof(cookie)];
+	uint8_t in[ANSWER_TAG + sizeof(cookie)];
 
-	memcpy(in, p, TAG);
-	hp3_put_be32(in + TAG, hp3_pair_keyed(key, a) ? 0 : cookie);
+	memcpy(in, p, ANSWER_TAG);
+	hp3_put_be32(in + ANSWER_TAG, hp3_pair_keyed(key, a) ? 0 : cookie);
 	return hp3_tag(key, HP3_TAG_ANSWER, a, port, in, sizeof(in));
 }
 
 int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_view *v,
 	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_keys *keys)
 {
-	uint8_t p[HP3_ANSWER_LEN] = {MAGIC};
+	uint8_t p[HP3_ANSWER_LEN] = {ANSWER_MAGIC};
 	struct hp3_addressing a;
 
 	hp3_addressing_reply(frame, v, v->sport, &a);
@@ -47,15 +47,15 @@ int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_
 	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++) {
 		uint16_t count = answer->path[i].count;
 
-		hp3_put_be16(p + COUNTS + ITEM * i, answer->path[i].name);
-		p[COUNTS + ITEM * i + 2] = count < UINT8_MAX ? (uint8_t)count : UINT8_MAX;
+		hp3_put_be16(p + COUNTS + ANSWER_ITEM * i, answer->path[i].name);
+		p[COUNTS + ANSWER_ITEM * i + 2] = count < UINT8_MAX ? (uint8_t)count : UINT8_MAX;
 	}
-	hp3_put_be64(
-		p + TAG, tag_of(p, &a, port, &keys->key[answer->key], hp3_peer_cookie(frame, v)));
+	hp3_put_be64(p + ANSWER_TAG,
+		tag_of(p, &a, port, &keys->key[answer->key], hp3_peer_cookie(frame, v)));
 	return hp3_build_udp(buf, cap, &a, port, p, sizeof(p));
 }
 
-static enum hp3_answer_fate drop(uint64_t *counter)
+static enum hp3_answer_fate drop_answer(uint64_t *counter)
 {
 	++*counter;
 	return HP3_ANSWER_DROP;
@@ -73,15 +73,15 @@ static uint32_t cookie_of(
 }
 
 /* Index of the key that made the tag, or -EACCES. */
-static int key_of(const struct hp3_datagram *d, uint16_t port, const struct hp3_probe_keys *keys,
-	const struct hp3_probe_key *secret)
+static int key_of_answer(const struct hp3_datagram *d, uint16_t port,
+	const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret)
 {
 	const struct hp3_addressing a = hp3_datagram_addressing(d);
 	const uint8_t *p = d->l4 + 8;
 	uint32_t cookie = cookie_of(d, hp3_be32(p + 4), secret);
 
 	for (uint32_t i = 0; i < hp3_probe_keys(keys, &a); i++) {
-		if (hp3_be64(p + TAG) == tag_of(p, &a, port, &keys->key[i], cookie))
+		if (hp3_be64(p + ANSWER_TAG) == tag_of(p, &a, port, &keys->key[i], cookie))
 			return (int)i;
 	}
 	return -EACCES;
@@ -96,25 +96,27 @@ enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const stru
 	int key;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len != 8 + HP3_ANSWER_LEN || hp3_be16(d.l4 + 2) != port || d.l4[8] != MAGIC)
+		d.len != 8 + HP3_ANSWER_LEN || hp3_be16(d.l4 + 2) != port ||
+		d.l4[8] != ANSWER_MAGIC)
 		return HP3_ANSWER_NONE;
 	p = d.l4 + 8;
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
-		return drop(&stats->answers_bad_sum);
+		return drop_answer(&stats->answers_bad_sum);
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
-		return drop(&stats->answers_version);
+		return drop_answer(&stats->answers_version);
 
-	key = key_of(&d, port, keys, secret);
+	key = key_of_answer(&d, port, keys, secret);
 	if (key < 0 || p[3] > HP3_ANSWER_COUNTS)
-		return drop(&stats->answers_bad_tag);
+		return drop_answer(&stats->answers_bad_tag);
 	*answer = (struct hp3_answer){.id = hp3_be32(p + 4),
 		.ce = p[1] & FLAG_CE,
 		.key = (uint8_t)key,
 		.clock_us = (uint64_t)p[2] << 32 | hp3_be32(p + 8),
 		.n = p[3]};
 	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++)
-		answer->path[i] = (struct hp3_path_count){
-			.name = hp3_be16(p + COUNTS + ITEM * i), .count = p[COUNTS + ITEM * i + 2]};
+		answer->path[i] =
+			(struct hp3_path_count){.name = hp3_be16(p + COUNTS + ANSWER_ITEM * i),
+				.count = p[COUNTS + ANSWER_ITEM * i + 2]};
 	stats->answers++;
 	stats->old_key += (uint64_t)key;
 	return HP3_ANSWER_OK;

@@ -5,8 +5,8 @@
 #include <sodium/crypto_shorthash.h>
 #include <sodium/crypto_verify_16.h>
 
-#define MAGIC 0x6bu
-#define ASKED 4u
+#define HANDSHAKE_MAGIC 0x6bu
+#define HANDSHAKE_ASKED 4u
 /* INIT */
 #define INIT_PUBLIC   12u
 #define INIT_INSTANCE 44u
@@ -18,12 +18,12 @@
 #define COOKIE_COOKIE 12u
 #define COOKIE_LEN    28u
 /* REPLY, CONFIRM */
-#define NONCE     12u
-#define PUBLIC    20u
-#define INSTANCE  52u
-#define BORN      60u
-#define PROOF     68u
-#define PROOF_LEN 84u
+#define PROOF_NONCE 12u
+#define PUBLIC      20u
+#define INSTANCE    52u
+#define BORN        60u
+#define PROOF       68u
+#define PROOF_LEN   84u
 
 _Static_assert(INIT_LEN == HP3_HANDSHAKE_MAX && PROOF_LEN <= INIT_LEN && COOKIE_LEN <= INIT_LEN,
 	"no message that an INIT brings about is longer");
@@ -53,9 +53,9 @@ static uint32_t length_of(unsigned kind)
 uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_handshake *h)
 {
 	memset(buf, 0, HP3_HANDSHAKE_MAX);
-	buf[0] = MAGIC;
+	buf[0] = HANDSHAKE_MAGIC;
 	buf[1] = (uint8_t)(HP3_PROBES_VERSION << 4 | h->kind);
-	hp3_put_be64(buf + ASKED, h->asked);
+	hp3_put_be64(buf + HANDSHAKE_ASKED, h->asked);
 	if (h->kind == HP3_HANDSHAKE_COOKIE) {
 		memcpy(buf + COOKIE_COOKIE, h->cookie, HP3_COOKIE_LEN);
 	} else if (h->kind == HP3_HANDSHAKE_INIT) {
@@ -64,7 +64,7 @@ uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_ha
 		hp3_put_be64(buf + INIT_BORN, h->born_us);
 		memcpy(buf + INIT_COOKIE, h->cookie, HP3_COOKIE_LEN);
 	} else {
-		hp3_put_be64(buf + NONCE, h->nonce);
+		hp3_put_be64(buf + PROOF_NONCE, h->nonce);
 		memcpy(buf + PUBLIC, h->public, HP3_PUBLIC_LEN);
 		hp3_put_be64(buf + INSTANCE, h->instance);
 		hp3_put_be64(buf + BORN, h->born_us);
@@ -75,7 +75,7 @@ uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_ha
 
 static void fields_of(const uint8_t *p, struct hp3_handshake *h)
 {
-	*h = (struct hp3_handshake){.kind = p[1] & 15, .asked = hp3_be64(p + ASKED)};
+	*h = (struct hp3_handshake){.kind = p[1] & 15, .asked = hp3_be64(p + HANDSHAKE_ASKED)};
 	if (h->kind == HP3_HANDSHAKE_COOKIE) {
 		memcpy(h->cookie, p + COOKIE_COOKIE, HP3_COOKIE_LEN);
 	} else if (h->kind == HP3_HANDSHAKE_INIT) {
@@ -84,7 +84,7 @@ static void fields_of(const uint8_t *p, struct hp3_handshake *h)
 		h->born_us = hp3_be64(p + INIT_BORN);
 		memcpy(h->cookie, p + INIT_COOKIE, HP3_COOKIE_LEN);
 	} else {
-		h->nonce = hp3_be64(p + NONCE);
+		h->nonce = hp3_be64(p + PROOF_NONCE);
 		memcpy(h->public, p + PUBLIC, HP3_PUBLIC_LEN);
 		h->instance = hp3_be64(p + INSTANCE);
 		h->born_us = hp3_be64(p + BORN);
@@ -99,7 +99,7 @@ int hp3_handshake_read(const void *frame, uint32_t len, const struct hp3_view *v
 	const uint8_t *p;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len < 8 + COOKIE_LEN || hp3_be16(d.l4 + 2) != port || d.l4[8] != MAGIC)
+		d.len < 8 + COOKIE_LEN || hp3_be16(d.l4 + 2) != port || d.l4[8] != HANDSHAKE_MAGIC)
 		return -ENOMSG;
 #ifndef HP3_BREAK_KEYING_PRIVILEGED
 	if (hp3_be16(d.l4) >= HP3_PRIVILEGED)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probes/heard.h"
 
-#define SECOND     1000000u /* us */
-#define CLOCK_MASK ((1ull << HP3_HEARD_CLOCK_BITS) - 1)
+#define STAMP_SECOND 1000000u /* us */
+#define CLOCK_MASK   ((1ull << HP3_HEARD_CLOCK_BITS) - 1)
 
 void hp3_heard_init(struct hp3_heard *h, uint64_t seed, uint64_t born)
 {
@@ -11,7 +11,7 @@ void hp3_heard_init(struct hp3_heard *h, uint64_t seed, uint64_t born)
 	h->born = born;
 }
 
-static uint64_t print_of(
+static uint64_t print_of_sender(
 	const struct hp3_heard *h, const struct hp3_addressing *a, enum hp3_tag_kind kind)
 {
 	const uint8_t what = (uint8_t)kind;
@@ -25,7 +25,7 @@ static uint64_t print_of(
 /* Is the stamp within clock_s of the clock? */
 static bool is_near(uint64_t stamp, const struct hp3_heard_time *time)
 {
-	uint64_t then = stamp / SECOND;
+	uint64_t then = stamp / STAMP_SECOND;
 
 	return (then > time->clock ? then - time->clock : time->clock - then) <= time->clock_s;
 }
@@ -39,14 +39,14 @@ static uint64_t newest_of(const struct hp3_heard_sender *s)
  * May the record be reused? Yes if no stamp that it refuses can count any more. Stamps ahead of the
  * clock can count later.
  */
-static bool may_go(const struct hp3_heard_sender *s, const struct hp3_heard_time *time)
+static bool may_reuse_sender(const struct hp3_heard_sender *s, const struct hp3_heard_time *time)
 {
 	return s->print == 0 ||
-	       (newest_of(s) / SECOND < time->clock && !is_near(newest_of(s), time));
+	       (newest_of(s) / STAMP_SECOND < time->clock && !is_near(newest_of(s), time));
 }
 
 /* Reuses a record for another sender. */
-static void begin(struct hp3_heard *h, struct hp3_heard_sender *s, uint64_t print)
+static void begin_sender(struct hp3_heard *h, struct hp3_heard_sender *s, uint64_t print)
 {
 	if (s->print != 0 && newest_of(s) > h->gone)
 		h->gone = newest_of(s);
@@ -54,7 +54,7 @@ static void begin(struct hp3_heard *h, struct hp3_heard_sender *s, uint64_t prin
 }
 
 /* The record of the sender, or one that may be reused; NULL: neither. */
-static struct hp3_heard_sender *sender_of(
+static struct hp3_heard_sender *record_of_sender(
 	struct hp3_heard *h, uint64_t print, const struct hp3_heard_time *time)
 {
 	uint32_t sets = HP3_HEARD_SENDERS / HP3_HEARD_WAYS;
@@ -64,7 +64,7 @@ static struct hp3_heard_sender *sender_of(
 	for (uint32_t i = 0; i < HP3_HEARD_WAYS; i++) {
 		if (set[i].print == print)
 			return &set[i];
-		if (may_go(&set[i], time))
+		if (may_reuse_sender(&set[i], time))
 			room = &set[i];
 	}
 	return room;
@@ -74,13 +74,13 @@ static struct hp3_heard_sender *sender_of(
 static uint64_t begin_of(
 	struct hp3_heard *h, const struct hp3_addressing *a, const struct hp3_heard_time *time)
 {
-	uint64_t print = print_of(h, a, HP3_TAG_ANSWER);
-	const struct hp3_heard_sender *s = sender_of(h, print, time);
+	uint64_t print = print_of_sender(h, a, HP3_TAG_ANSWER);
+	const struct hp3_heard_sender *s = record_of_sender(h, print, time);
 
 	return s != NULL && s->print == print ? newest_of(s) : h->born;
 }
 
-static bool is_again(const struct hp3_heard_sender *s, uint64_t stamp)
+static bool is_repeated_stamp(const struct hp3_heard_sender *s, uint64_t stamp)
 {
 #ifndef HP3_BREAK_HEARD_AGAIN
 	for (uint32_t i = HP3_HEARD_STAMPS - s->n; i < HP3_HEARD_STAMPS; i++)
@@ -93,7 +93,7 @@ static bool is_again(const struct hp3_heard_sender *s, uint64_t stamp)
 /*
  * Adds a stamp in ascending order. If there are HP3_HEARD_STAMPS already, it replaces the oldest.
  */
-static void keep(struct hp3_heard_sender *s, uint64_t stamp)
+static void keep_stamp(struct hp3_heard_sender *s, uint64_t stamp)
 {
 	uint32_t i;
 
@@ -107,26 +107,26 @@ static void keep(struct hp3_heard_sender *s, uint64_t stamp)
 enum hp3_heard_fate hp3_heard_take(struct hp3_heard *h, const struct hp3_addressing *a,
 	enum hp3_tag_kind kind, uint64_t stamp, const struct hp3_heard_time *time)
 {
-	uint64_t print = print_of(h, a, kind);
+	uint64_t print = print_of_sender(h, a, kind);
 	struct hp3_heard_sender *s;
 
 	if (!is_near(stamp, time))
 		return HP3_HEARD_CLOCK;
 	if (stamp <= begin_of(h, a, time) || stamp <= h->gone)
 		return HP3_HEARD_OLD;
-	s = sender_of(h, print, time);
+	s = record_of_sender(h, print, time);
 	if (s == NULL)
 		return HP3_HEARD_NO_ROOM;
 	if (s->print != print)
-		begin(h, s, print);
-	if (is_again(s, stamp))
+		begin_sender(h, s, print);
+	if (is_repeated_stamp(s, stamp))
 		return HP3_HEARD_AGAIN;
-	keep(s, stamp);
+	keep_stamp(s, stamp);
 	return HP3_HEARD_NEW;
 }
 
 /* The time nearest to this host's clock that has these low bits. */
-static uint64_t whole(uint64_t low, uint64_t clock_us)
+static uint64_t whole_clock(uint64_t low, uint64_t clock_us)
 {
 	uint64_t ahead = (low - clock_us) & CLOCK_MASK;
 
@@ -136,14 +136,15 @@ static uint64_t whole(uint64_t low, uint64_t clock_us)
 void hp3_heard_clock(struct hp3_heard *h, const struct hp3_addressing *a, uint64_t clock_us,
 	const struct hp3_heard_time *time)
 {
-	uint64_t print = print_of(h, a, HP3_TAG_ANSWER), is = whole(clock_us, time->clock * SECOND);
+	uint64_t print = print_of_sender(h, a, HP3_TAG_ANSWER),
+		 is = whole_clock(clock_us, time->clock * STAMP_SECOND);
 	struct hp3_heard_sender *s;
 
-	if (time->clock > h->born / SECOND + 2ull * time->clock_s || !is_near(is, time))
+	if (time->clock > h->born / STAMP_SECOND + 2ull * time->clock_s || !is_near(is, time))
 		return; /* stamps near the clock are newer than the start */
-	s = sender_of(h, print, time);
+	s = record_of_sender(h, print, time);
 	if (s == NULL || s->print == print)
 		return;
-	begin(h, s, print);
-	keep(s, is);
+	begin_sender(h, s, print);
+	keep_stamp(s, is);
 }

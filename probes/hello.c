@@ -2,15 +2,15 @@
 #include "probes/hello.h"
 #include <errno.h>
 
-#define MAGIC 0x70u
-#define QKEY  4u
-#define CLOCK 8u
-#define NONCE 16u
-#define QPNS  24u
-#define TAG   (QPNS + 4u * HP3_HELLO_QPNS)
+#define HELLO_MAGIC 0x70u
+#define QKEY        4u
+#define CLOCK       8u
+#define HELLO_NONCE 16u
+#define QPNS        24u
+#define HELLO_TAG   (QPNS + 4u * HP3_HELLO_QPNS)
 
-_Static_assert(TAG + 8 == HP3_HELLO_LEN, "the tag ends it");
-_Static_assert(TAG <= HP3_TAG_MAX, "one tag over all of it");
+_Static_assert(HELLO_TAG + 8 == HP3_HELLO_LEN, "the tag ends it");
+_Static_assert(HELLO_TAG <= HP3_TAG_MAX, "one tag over all of it");
 
 void hp3_hello_build(void *buf, const struct hp3_addressing *a, uint16_t dport,
 	const struct hp3_hello *h, const struct hp3_probe_key *key)
@@ -18,18 +18,18 @@ void hp3_hello_build(void *buf, const struct hp3_addressing *a, uint16_t dport,
 	uint8_t *p = buf;
 
 	memset(p, 0, HP3_HELLO_LEN);
-	p[0] = MAGIC;
+	p[0] = HELLO_MAGIC;
 	p[1] = (uint8_t)(HP3_PROBES_VERSION << 4 | h->kind);
 	p[2] = h->n;
 	hp3_put_be32(p + QKEY, h->qkey);
 	hp3_put_be64(p + CLOCK, h->clock_us);
-	hp3_put_be64(p + NONCE, h->nonce);
+	hp3_put_be64(p + HELLO_NONCE, h->nonce);
 	for (uint32_t i = 0; i < h->n; i++)
 		hp3_put_be32(p + QPNS + 4 * i, h->qpn[i]);
-	hp3_put_be64(p + TAG, hp3_tag(key, HP3_TAG_HELLO, a, dport, p, TAG));
+	hp3_put_be64(p + HELLO_TAG, hp3_tag(key, HP3_TAG_HELLO, a, dport, p, HELLO_TAG));
 }
 
-static bool is_sound(const struct hp3_hello *h)
+static bool is_sound_hello(const struct hp3_hello *h)
 {
 	for (uint32_t i = 0; i < HP3_HELLO_QPNS; i++)
 		if (h->qpn[i] > HP3_QPN_MASK || (i < h->n) != (h->qpn[i] != 0))
@@ -42,7 +42,7 @@ int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, ui
 {
 	const uint8_t *p = buf;
 
-	if (n != HP3_HELLO_LEN || p[0] != MAGIC)
+	if (n != HP3_HELLO_LEN || p[0] != HELLO_MAGIC)
 		return -EBADMSG;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return -EPROTONOSUPPORT;
@@ -50,15 +50,15 @@ int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, ui
 		.n = p[2],
 		.qkey = hp3_be32(p + QKEY),
 		.clock_us = hp3_be64(p + CLOCK),
-		.nonce = hp3_be64(p + NONCE)};
+		.nonce = hp3_be64(p + HELLO_NONCE)};
 	for (uint32_t i = 0; i < HP3_HELLO_QPNS; i++)
 		h->qpn[i] = hp3_be32(p + QPNS + 4 * i);
-	if (p[3] != 0 || h->n > HP3_HELLO_QPNS || !is_sound(h))
+	if (p[3] != 0 || h->n > HP3_HELLO_QPNS || !is_sound_hello(h))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < hp3_probe_keys(keys, a); i++) {
-		uint64_t tag = hp3_tag(&keys->key[i], HP3_TAG_HELLO, a, dport, p, TAG);
+		uint64_t tag = hp3_tag(&keys->key[i], HP3_TAG_HELLO, a, dport, p, HELLO_TAG);
 
-		if (hp3_be64(p + TAG) != tag)
+		if (hp3_be64(p + HELLO_TAG) != tag)
 			continue;
 		h->key = (uint8_t)i;
 		if (hash != NULL)

@@ -36,8 +36,8 @@ void hp3_fingerprint(char text[HP3_FINGERPRINT_LEN], const uint8_t public[HP3_PU
 }
 
 /* *ends: from the sender to the receiver. */
-static void derive(struct hp3_pair_secret *secret, const uint8_t *session, const uint8_t *sender,
-	const uint8_t *receiver, const struct hp3_pair_ends *ends)
+static void derive_pair_secret(struct hp3_pair_secret *secret, const uint8_t *session,
+	const uint8_t *sender, const uint8_t *receiver, const struct hp3_pair_ends *ends)
 {
 	static const uint8_t purpose[] = {'h', 'p', '3', ' ', 'p', 'a', 'i', 'r'};
 	uint8_t in[sizeof(purpose) + 2 * HP3_PUBLIC_LEN + sizeof(*ends)], *p = in;
@@ -70,8 +70,8 @@ int hp3_identity_pair(struct hp3_pair_secrets *secrets, const struct hp3_identit
 		return -EINVAL;
 	memcpy(back.src, ends->dst, sizeof(back.src));
 	memcpy(back.dst, ends->src, sizeof(back.dst));
-	derive(&secrets->out, out, ours->public, theirs, ends);
-	derive(&secrets->in, in, theirs, ours->public, &back);
+	derive_pair_secret(&secrets->out, out, ours->public, theirs, ends);
+	derive_pair_secret(&secrets->in, in, theirs, ours->public, &back);
 	explicit_bzero(in, sizeof(in));
 	explicit_bzero(out, sizeof(out));
 	return 0;

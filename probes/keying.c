@@ -4,31 +4,31 @@
 #include "probes/keying_internal.h"
 #include <sodium/crypto_shorthash.h>
 
-#define VLAN_KEPT (60 * HP3_KEYING_SECOND) /* since the RNIC's last packet in a VLAN */
-#define LOOKS     16u /* records that a new peer may check for reuse */
-#define TRIES     3u /* INITs before a record whose peer never replied may be reused */
-#define PEERS_MIN 8u
-#define PEERS_MAX (1u << 20)
-#define ALIGN     64u
+#define VLAN_KEPT    (60 * HP3_KEYING_SECOND) /* since the RNIC's last packet in a VLAN */
+#define REUSE_CHECKS 16u /* records that a new peer may check for reuse */
+#define INIT_TRIES   3u /* INITs before a record whose peer never replied may be reused */
+#define PEERS_MIN    8u
+#define PEERS_MAX    (1u << 20)
+#define ALIGN        64u
 
 _Static_assert(crypto_shorthash_siphashx24_BYTES == HP3_KEY_LEN, "a key from a key");
 
-struct layout {
+struct keying_layout {
 	size_t due, bucket, peer, size;
 };
 
-static size_t aligned(size_t n)
+static size_t align_table(size_t n)
 {
 	return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static struct layout layout_of(const struct hp3_keying_config *cfg)
+static struct keying_layout keying_layout_of(const struct hp3_keying_config *cfg)
 {
-	struct layout l = {.due = aligned(sizeof(struct hp3_keying))};
+	struct keying_layout l = {.due = align_table(sizeof(struct hp3_keying))};
 
-	l.bucket = l.due + aligned(cfg->peers * sizeof(uint64_t));
-	l.peer = l.bucket + aligned(cfg->peers * sizeof(uint32_t));
-	l.size = l.peer + aligned(cfg->peers * sizeof(struct hp3_keying_peer));
+	l.bucket = l.due + align_table(cfg->peers * sizeof(uint64_t));
+	l.peer = l.bucket + align_table(cfg->peers * sizeof(uint32_t));
+	l.size = l.peer + align_table(cfg->peers * sizeof(struct hp3_keying_peer));
 	return l;
 }
 
@@ -38,11 +38,12 @@ size_t hp3_keying_size(const struct hp3_keying_config *cfg)
 		(cfg->peers & (cfg->peers - 1)) != 0 || cfg->port == 0 || cfg->jobs.rate == 0 ||
 		cfg->jobs.burst == 0 || cfg->cookies.rate == 0 || cfg->cookies.burst == 0)
 		return 0;
-	return layout_of(cfg).size;
+	return keying_layout_of(cfg).size;
 }
 
 /* Derives a key for one purpose. */
-static void derive(uint8_t key[HP3_KEY_LEN], const uint8_t random[HP3_SEED_LEN], uint8_t purpose)
+static void derive_purpose_key(
+	uint8_t key[HP3_KEY_LEN], const uint8_t random[HP3_SEED_LEN], uint8_t purpose)
 {
 	uint8_t in[1 + HP3_SEED_LEN / 2] = {purpose};
 
@@ -54,7 +55,7 @@ struct hp3_keying *hp3_keying_create(
 	void *mem, size_t size, const struct hp3_keying_config *cfg, struct hp3_keying_stats *stats)
 {
 	size_t want = hp3_keying_size(cfg);
-	struct layout l = layout_of(cfg);
+	struct keying_layout l = keying_layout_of(cfg);
 	struct hp3_keying *k = mem;
 	uint8_t seed[HP3_KEY_LEN];
 
@@ -68,9 +69,9 @@ struct hp3_keying *hp3_keying_create(
 		.due = (uint64_t *)((uint8_t *)mem + l.due),
 		.bucket = (uint32_t *)((uint8_t *)mem + l.bucket),
 		.peer = (struct hp3_keying_peer *)((uint8_t *)mem + l.peer)};
-	derive(k->cookie_key, cfg->random, 1);
-	derive(k->nonce_key, cfg->random, 2);
-	derive(seed, cfg->random, 3);
+	derive_purpose_key(k->cookie_key, cfg->random, 1);
+	derive_purpose_key(k->nonce_key, cfg->random, 2);
+	derive_purpose_key(seed, cfg->random, 3);
 	memcpy(&k->seed, seed, sizeof(k->seed));
 	for (uint32_t i = 0; i < cfg->peers; i++) {
 		k->due[i] = HP3_KEYING_NEVER;
@@ -137,7 +138,7 @@ static void leave_bucket(struct hp3_keying *k, struct hp3_keying_peer *p)
 
 /* --- records whose peers never replied, in the order in which they were made --- */
 
-static void list(struct hp3_keying *k, struct hp3_keying_peer *p)
+static void list_peer(struct hp3_keying *k, struct hp3_keying_peer *p)
 {
 	uint32_t number = hp3_keying_number(k, p) + 1;
 
@@ -161,7 +162,7 @@ void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p)
 
 /* --- records come and go --- */
 
-static bool may_go(const struct hp3_keying_peer *p, uint64_t now)
+static bool may_reuse_peer(const struct hp3_keying_peer *p, uint64_t now)
 {
 	return now - p->talked > HP3_KEYING_IDLE && p->trial.state != HP3_TRIAL_WANTED &&
 	       (!p->keyed || now - p->heard > HP3_KEYING_IDLE);
@@ -176,18 +177,19 @@ static struct hp3_keying_peer *unlink_peer(struct hp3_keying *k, struct hp3_keyi
 }
 
 /*
- * Picks a record for reuse: the oldest whose peer never replied; otherwise, one of the next LOOKS.
+ * Picks a record for reuse: the oldest whose peer never replied; otherwise, one of the next
+ * REUSE_CHECKS.
  */
-static struct hp3_keying_peer *displace(struct hp3_keying *k, uint64_t now)
+static struct hp3_keying_peer *displace_peer(struct hp3_keying *k, uint64_t now)
 {
 #ifndef HP3_BREAK_KEYING_CROWD
-	if (k->oldest != 0 && k->peer[k->oldest - 1].tries >= TRIES)
+	if (k->oldest != 0 && k->peer[k->oldest - 1].tries >= INIT_TRIES)
 		return unlink_peer(k, &k->peer[k->oldest - 1]);
 #endif
-	for (uint32_t i = 0; i < LOOKS; i++) {
+	for (uint32_t i = 0; i < REUSE_CHECKS; i++) {
 		struct hp3_keying_peer *p = &k->peer[k->hand++ & (k->cfg.peers - 1)];
 
-		if (may_go(p, now))
+		if (may_reuse_peer(p, now))
 			return unlink_peer(k, p);
 	}
 	return NULL;
@@ -203,7 +205,7 @@ static struct hp3_keying_peer *new_peer(
 		p = &k->peer[k->free - 1];
 		k->free = p->next;
 	} else {
-		p = displace(k, now);
+		p = displace_peer(k, now);
 	}
 	if (p == NULL) {
 		k->stats->full++;
@@ -216,7 +218,7 @@ static struct hp3_keying_peer *new_peer(
 		.wait = HP3_KEYING_WAIT_MIN,
 		.next = *bucket};
 	*bucket = hp3_keying_number(k, p) + 1;
-	list(k, p);
+	list_peer(k, p);
 	hp3_keying_new_nonce(k, p);
 	k->due[hp3_keying_number(k, p)] = k->next_due = now;
 	return p;

@@ -70,7 +70,7 @@ struct hp3_keying {
 	uint64_t jobs, cookies; /* states of the rate limits of all peers */
 	uint64_t next_due; /* no INIT is due before this time */
 	uint32_t at; /* the next record that hp3_keying_tick() checks */
-	uint32_t hand; /* the next record that displace() checks */
+	uint32_t hand; /* the next record that displace_peer() checks */
 	uint32_t oldest, newest; /* list of peers that never replied: record + 1, or 0 */
 	uint32_t serial; /* number of the last job */
 	uint32_t free, first_job,

@@ -7,7 +7,7 @@
 /* Rate limit: new public keys of one peer. */
 static const struct hp3_limit peer_jobs = {1, 4};
 
-static void enqueue(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
+static void enqueue_job(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	struct hp3_keying *k = t->k;
 	struct hp3_keying_trial *trial = &t->p->trial;
@@ -28,7 +28,7 @@ static void enqueue(const struct hp3_keying_turn *t, const struct hp3_handshake 
 }
 
 /* Is a public key under way that another one may not replace yet? */
-static bool is_under_way(const struct hp3_keying_turn *t)
+static bool is_trial_under_way(const struct hp3_keying_turn *t)
 {
 	const struct hp3_keying_trial *trial = &t->p->trial;
 
@@ -52,7 +52,7 @@ enum hp3_keying_fate hp3_keying_want(const struct hp3_keying_turn *t, const stru
 	struct hp3_keying_trial *trial = &t->p->trial;
 	struct hp3_keying_stats *stats = t->k->stats;
 
-	if (is_under_way(t)) {
+	if (is_trial_under_way(t)) {
 		if (memcmp(trial->public, h->public, sizeof(trial->public)) != 0)
 			return hp3_keying_drop(&stats->busy);
 		if (h->kind != HP3_HANDSHAKE_INIT || trial->waits.kind == HP3_HANDSHAKE_INIT) {
@@ -66,7 +66,7 @@ enum hp3_keying_fate hp3_keying_want(const struct hp3_keying_turn *t, const stru
 		return hp3_keying_drop(&stats->over_budget);
 #endif
 	hp3_limit_spend(&peer_jobs, &t->p->jobs, t->now);
-	enqueue(t, h);
+	enqueue_job(t, h);
 	return hp3_keying_drop(&stats->to_compute);
 }
 
@@ -97,7 +97,7 @@ void hp3_keying_compute(struct hp3_keying_job *job)
 }
 
 /* The secrets are here: processes the message that waited for them. */
-static bool go_on(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
+static bool process_waiting(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	const struct hp3_pair_secrets *s = &t->p->trial.secrets;
 
@@ -138,5 +138,5 @@ bool hp3_keying_done(struct hp3_keying *k, struct hp3_keying_job *job, uint64_t 
 		ours = false;
 	}
 	explicit_bzero(job, sizeof(*job));
-	return ours && go_on(&t, &waits);
+	return ours && process_waiting(&t, &waits);
 }

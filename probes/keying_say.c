@@ -108,7 +108,8 @@ static bool is_heard(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t n
 	return false;
 }
 
-static bool ask(struct hp3_keying *k, uint32_t i, uint64_t now, struct hp3_keying_message *out)
+static bool ask_for_key(
+	struct hp3_keying *k, uint32_t i, uint64_t now, struct hp3_keying_message *out)
 {
 	struct hp3_keying_peer *p = &k->peer[i];
 
@@ -138,7 +139,7 @@ bool hp3_keying_tick(struct hp3_keying *k, uint64_t now, struct hp3_keying_messa
 	for (uint32_t n = 0; n < k->cfg.peers; n++) {
 		uint32_t i = k->at++ & (k->cfg.peers - 1);
 
-		if (k->due[i] <= now && ask(k, i, now, out))
+		if (k->due[i] <= now && ask_for_key(k, i, now, out))
 			return true;
 	}
 	k->next_due = HP3_KEYING_NEVER;

@@ -28,7 +28,7 @@ static bool has_cookie(const struct hp3_keying_turn *t, const struct hp3_pair_en
 }
 
 /* The peer sent an INIT, so it replies now. Our next INIT, perhaps a minute away, is sent soon. */
-static void rouse(const struct hp3_keying_turn *t)
+static void rouse_peer(const struct hp3_keying_turn *t)
 {
 	struct hp3_keying_peer *p = t->p;
 
@@ -68,7 +68,7 @@ static enum hp3_keying_fate take_init(const struct hp3_keying_turn *t,
 	hp3_limit_spend(&peer_replies, &t->p->replies, t->now);
 	if (!hp3_keying_may_have_key(t, h->public))
 		return hp3_keying_drop(&t->k->stats->others_refused);
-	rouse(t);
+	rouse_peer(t);
 	if (s == NULL)
 		return hp3_keying_want(t, h);
 	hp3_keying_write_proof(t, h, s);

@@ -55,7 +55,7 @@ static void tell_clone(const struct hp3_keying_turn *t, const struct hp3_handsha
 	hp3_keying_tell(t->k, &ev);
 }
 
-static void adopt(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
+static void adopt_key(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	struct hp3_keying_peer *p = t->p;
 	bool replaces =
@@ -80,7 +80,7 @@ static void adopt(const struct hp3_keying_turn *t, const struct hp3_handshake *h
 }
 
 /* The peer has proven its public key. */
-static void believe(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
+static void believe_peer(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	const struct hp3_keying_config *cfg = &t->k->cfg;
 	struct hp3_keying_peer *p = t->p;
@@ -94,7 +94,7 @@ static void believe(const struct hp3_keying_turn *t, const struct hp3_handshake 
 		return;
 	}
 	if (!p->keyed || memcmp(p->public, h->public, sizeof(p->public)) != 0)
-		adopt(t, h);
+		adopt_key(t, h);
 	p->heard = t->now;
 	p->doubted = 0;
 	hp3_keying_watch(t->k, p);
@@ -120,6 +120,6 @@ bool hp3_keying_take_proven(const struct hp3_keying_turn *t, const struct hp3_ha
 #ifndef HP3_BREAK_KEYING_NONCE
 	hp3_keying_new_nonce(t->k, t->p);
 #endif
-	believe(t, h);
+	believe_peer(t, h);
 	return confirm;
 }

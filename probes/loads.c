@@ -2,14 +2,14 @@
 #include "probes/loads.h"
 #include "probes/datagram.h"
 
-#define MAGIC 0x6cu
-#define HEAD  12u
-#define ITEM  3u
-#define WAY   4u
-#define TAG   8u
-#define BODY  (HEAD + ITEM * HP3_LOADS_PATHS + WAY * HP3_LOADS_WAYS)
+#define LOADS_MAGIC 0x6cu
+#define HEAD        12u
+#define LOADS_ITEM  3u
+#define WAY         4u
+#define LOADS_TAG   8u
+#define LOADS_BODY  (HEAD + LOADS_ITEM * HP3_LOADS_PATHS + WAY * HP3_LOADS_WAYS)
 
-_Static_assert(BODY <= HP3_TAG_MAX, "one tag over all of it");
+_Static_assert(LOADS_BODY <= HP3_TAG_MAX, "one tag over all of it");
 
 static uint8_t in_a_byte(uint16_t count)
 {
@@ -19,14 +19,14 @@ static uint8_t in_a_byte(uint16_t count)
 int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_loads *report, uint16_t port, const struct hp3_probe_key *key)
 {
-	uint8_t p[BODY + TAG] = {
-		MAGIC, (uint8_t)(HP3_PROBES_VERSION << 4 | report->kind), report->n, report->ways};
+	uint8_t p[LOADS_BODY + LOADS_TAG] = {LOADS_MAGIC,
+		(uint8_t)(HP3_PROBES_VERSION << 4 | report->kind), report->n, report->ways};
 	struct hp3_addressing from = *a;
 	uint32_t len = HEAD;
 
 	from.sport = port;
 	hp3_put_be64(p + 4, report->clock_us);
-	for (uint32_t i = 0; i < report->n; i++, len += ITEM) {
+	for (uint32_t i = 0; i < report->n; i++, len += LOADS_ITEM) {
 		hp3_put_be16(p + len, report->path[i].name);
 		p[len + 2] = in_a_byte(report->path[i].count);
 	}
@@ -36,17 +36,17 @@ int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
 		p[len + 3] = in_a_byte(report->way[i].in);
 	}
 	hp3_put_be64(p + len, hp3_tag(key, HP3_TAG_LOADS, &from, port, p, len));
-	return hp3_build_udp(buf, cap, &from, port, p, (uint16_t)(len + TAG));
+	return hp3_build_udp(buf, cap, &from, port, p, (uint16_t)(len + LOADS_TAG));
 }
 
-static enum hp3_loads_fate drop(uint64_t *counter)
+static enum hp3_loads_fate drop_loads(uint64_t *counter)
 {
 	++*counter;
 	return HP3_LOADS_DROP;
 }
 
 /* Do kind and numbers of items match? */
-static bool is_sense(const uint8_t *p)
+static bool has_right_counts(const uint8_t *p)
 {
 	uint8_t kind = p[1] & 15, n = p[2], ways = p[3];
 
@@ -56,7 +56,7 @@ static bool is_sense(const uint8_t *p)
 
 static void read_items(const uint8_t *p, struct hp3_loads *report)
 {
-	for (uint32_t i = 0; i < report->n; i++, p += ITEM)
+	for (uint32_t i = 0; i < report->n; i++, p += LOADS_ITEM)
 		report->path[i] = (struct hp3_path_count){.name = hp3_be16(p), .count = p[2]};
 	for (uint32_t i = 0; i < report->ways; i++, p += WAY)
 		report->way[i] =
@@ -90,19 +90,19 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
 		d.len < 8 + HEAD || hp3_be16(d.l4) != ear->port ||
-		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != MAGIC)
+		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != LOADS_MAGIC)
 		return HP3_LOADS_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
-		return drop(&stats->loads_version);
+		return drop_loads(&stats->loads_version);
 	if (!hp3_datagram_is_keyed(&d, ear->keys))
-		return drop(&stats->loads_unkeyed);
-	body = HEAD + ITEM * p[2] + WAY * p[3];
-	if (!is_sense(p) || d.len != 8 + body + TAG || hp3_be16(d.l4 + 4) != d.len ||
+		return drop_loads(&stats->loads_unkeyed);
+	body = HEAD + LOADS_ITEM * p[2] + WAY * p[3];
+	if (!has_right_counts(p) || d.len != 8 + body + LOADS_TAG || hp3_be16(d.l4 + 4) != d.len ||
 		hp3_datagram_sum(&d) != 0)
-		return drop(&stats->loads_bad_form);
+		return drop_loads(&stats->loads_bad_form);
 	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, ear->port, body, ear->keys))
-		return drop(&stats->loads_bad_tag);
+		return drop_loads(&stats->loads_bad_tag);
 	*report = (struct hp3_loads){
 		.clock_us = hp3_be64(p + 4), .kind = p[1] & 15, .n = p[2], .ways = p[3]};
 	if (!hp3_loads_counts(ear, &d, HP3_TAG_LOADS, report->clock_us))

@@ -52,7 +52,7 @@ static uint64_t whole_time(uint16_t low, uint64_t clock)
 }
 
 /* Index of the key that made the tag, or -EACCES. `upper`: the upper half of a report's tag. */
-static int key_of(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
+static int key_of_probe(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
 	const uint8_t upper[4], const struct hp3_probe_keys *keys, uint64_t *hash)
 {
 	for (uint32_t i = 0; i < hp3_probe_keys(keys, a); i++) {
@@ -89,7 +89,7 @@ int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_
 		p->time = hp3_be64((const uint8_t *)frame + v->icrc_off - HP3_PEER_REPORT_LENGTH);
 	else
 		p->pad = (uint16_t)v->dma_len;
-	key = key_of(&a, p, upper, keys, &h);
+	key = key_of_probe(&a, p, upper, keys, &h);
 	if (key < 0)
 		return key;
 	p->key = (uint8_t)key;

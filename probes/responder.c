@@ -2,8 +2,8 @@
 #include <errno.h>
 #include "probes/responder.h"
 
-#define WAYS  8u
-#define SHARE 16u /* a bucket gets this part of the rate of all unknown sources: 1/16 */
+#define WAYS          8u
+#define UNKNOWN_SHARE 16u /* a bucket gets this part of the rate of all unknown sources: 1/16 */
 
 struct source {
 	uint64_t print; /* hash of the address; 0: free */
@@ -22,7 +22,7 @@ struct hp3_responder {
 	struct source *source;
 };
 
-static size_t aligned(size_t n)
+static size_t align_record(size_t n)
 {
 	return (n + 63) & ~(size_t)63;
 }
@@ -43,7 +43,7 @@ size_t hp3_responder_size(const struct hp3_responder_config *cfg)
 {
 	if (!limits_ok(cfg) || !power_of_two(cfg->sources) || !power_of_two(cfg->window))
 		return 0;
-	return aligned(sizeof(struct hp3_responder)) + sizeof(uint64_t) * cfg->window +
+	return align_record(sizeof(struct hp3_responder)) + sizeof(uint64_t) * cfg->window +
 	       sizeof(struct source) * cfg->sources;
 }
 
@@ -57,7 +57,7 @@ struct hp3_responder *hp3_responder_create(void *mem, size_t size,
 	if (want == 0 || size < want || (uintptr_t)mem % 64 != 0)
 		return NULL;
 	memset(mem, 0, want);
-	p += aligned(sizeof(*r));
+	p += align_record(sizeof(*r));
 	r->cfg = *cfg;
 	hp3_put_be64(r->source_key.bytes, cfg->seed);
 	r->stats = stats;
@@ -81,7 +81,7 @@ int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responde
 	return 0;
 }
 
-static uint64_t print_of(const struct hp3_responder *r, const struct hp3_addressing *a)
+static uint64_t print_of_source(const struct hp3_responder *r, const struct hp3_addressing *a)
 {
 	struct hp3_addressing from = {.ipv6 = a->ipv6};
 
@@ -117,7 +117,7 @@ static struct source *source_of(struct hp3_responder *r, uint64_t print, uint64_
 	return free;
 }
 
-static enum hp3_respond_fate drop(uint64_t *counter)
+static enum hp3_respond_fate drop_probe(uint64_t *counter)
 {
 	++*counter;
 	return HP3_RESPOND_DROP;
@@ -155,8 +155,8 @@ static bool on_time(
 static bool spend_unknown(struct hp3_responder *r, uint64_t print, uint64_t now)
 {
 	const struct hp3_limit *all = &r->cfg.unknown;
-	struct hp3_limit one = {
-		hp3_max_u32(all->rate / SHARE, 1), hp3_max_u32(all->burst / SHARE, 1)};
+	struct hp3_limit one = {hp3_max_u32(all->rate / UNKNOWN_SHARE, 1),
+		hp3_max_u32(all->burst / UNKNOWN_SHARE, 1)};
 	uint64_t *bucket = &r->unknown[(print >> 32) % HP3_RESPONDER_UNKNOWN];
 
 	if (!hp3_limit_ready(&one, *bucket, now) || !hp3_limit_ready(all, r->unknown_until, now))
@@ -170,10 +170,10 @@ static bool spend_unknown(struct hp3_responder *r, uint64_t print, uint64_t now)
  * NULL, or the counter of the rate limit that refuses the probe. If NULL, consumes the tokens.
  * `turn`: number of answers to the source before.
  */
-static uint64_t *refused(
+static uint64_t *refusing_limit(
 	struct hp3_responder *r, const struct sender *from, uint64_t now, uint32_t *turn)
 {
-	uint64_t print = print_of(r, from->a);
+	uint64_t print = print_of_source(r, from->a);
 	struct source *s = NULL;
 
 	*turn = 0;
@@ -197,7 +197,7 @@ static uint64_t *refused(
 }
 
 /* NULL, or the counter of the check that the packet fails. Consumes no tokens. */
-static uint64_t *unsound(struct hp3_responder *r, int err, const struct sender *from,
+static uint64_t *failed_check(struct hp3_responder *r, int err, const struct sender *from,
 	const struct hp3_peer_probe *p, uint64_t clock)
 {
 
@@ -233,7 +233,7 @@ static uint64_t *report_replayed(struct hp3_responder *r, const struct hp3_peer_
 }
 
 /* Place in the window for a probe or a question; -EEXIST, -ENOSPC: as hp3_window_look(). */
-static int64_t place_of(
+static int64_t place_of_probe(
 	const struct hp3_responder *r, const struct sender *from, uint64_t *hash, uint64_t clock)
 {
 	*hash = place_hash(r, *hash);
@@ -257,21 +257,21 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	hp3_addressing_same(frame, v, &a);
 	from = sender_of(r, &a, known);
 	err = hp3_peer_read(frame, v, &r->cfg.keys, clock, &p, &hash);
-	why = unsound(r, err, &from, &p, clock);
+	why = failed_check(r, err, &from, &p, clock);
 	if (why != NULL)
-		return drop(why);
+		return drop_probe(why);
 	if (p.report) {
 		why = report_replayed(r, &p, &a, clock);
 	} else {
-		place = place_of(r, &from, &hash, clock);
+		place = place_of_probe(r, &from, &hash, clock);
 		if (place < 0)
 			why = place == -EEXIST ? &r->stats->replayed : &r->stats->window_full;
 	}
 	if (why != NULL)
-		return drop(why);
-	why = refused(r, &from, now, turn);
+		return drop_probe(why);
+	why = refusing_limit(r, &from, now, turn);
 	if (why != NULL)
-		return drop(why);
+		return drop_probe(why);
 	if (!p.report)
 		hp3_window_keep(&r->window, place, hash, from.keyed ? p.time : clock);
 	*answer = (struct hp3_answer){
@@ -298,12 +298,12 @@ bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a
 		r->stats->hellos_bad_clock++;
 		return false;
 	}
-	place = place_of(r, &from, &hash, clock);
+	place = place_of_probe(r, &from, &hash, clock);
 	if (place < 0) {
 		r->stats->hellos_replayed++;
 		return false;
 	}
-	if (refused(r, &from, now, &turn) != NULL) {
+	if (refusing_limit(r, &from, now, &turn) != NULL) {
 		r->stats->hellos_flood++;
 		return false;
 	}

@@ -6,7 +6,7 @@
 
 #define SLOT_MASK (HP3_TRACES_MAX - 1) /* low bits of an id: the slot; the others are random */
 
-enum { FREE, OPEN, LATE /* timed out, but a late message may still arrive */ };
+enum { SLOT_FREE, SLOT_OPEN, SLOT_LATE /* timed out, but a late message may still arrive */ };
 
 void hp3_tracer_init(struct hp3_tracer *t, const struct hp3_trace_params *params, uint64_t seed,
 	struct hp3_probe_stats *stats)
@@ -23,7 +23,7 @@ static bool same_ends(const struct hp3_trace_slot *s, bool ipv6, const uint8_t *
 {
 	size_t address = ipv6 ? 16 : 4;
 
-	return s->state != FREE && s->ipv6 == ipv6 && s->port == port &&
+	return s->state != SLOT_FREE && s->ipv6 == ipv6 && s->port == port &&
 	       !memcmp(s->src, src, address) && !memcmp(s->dst, dst, address);
 }
 
@@ -48,7 +48,7 @@ static int find_slot(const struct hp3_tracer *t, const struct hp3_addressing *a)
 
 		if (same_ends(s, a->ipv6, a->src_ip, a->dst_ip, a->sport))
 			return -EALREADY;
-		if (s->state == FREE)
+		if (s->state == SLOT_FREE)
 			free = (int)i;
 	}
 	return free;
@@ -98,7 +98,7 @@ int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 		.id = p.id,
 		.flow_label = hp3_sport_to_flow_label(a->sport),
 		.port = a->sport,
-		.state = OPEN,
+		.state = SLOT_OPEN,
 		.ipv6 = a->ipv6};
 	memcpy(s->src, a->src_ip, address);
 	memcpy(s->dst, a->dst_ip, address);
@@ -119,11 +119,11 @@ static void result_of(const struct hp3_trace_slot *s, enum hp3_trace_outcome out
 
 static void set_free(struct hp3_tracer *t, struct hp3_trace_slot *s)
 {
-	s->state = FREE;
+	s->state = SLOT_FREE;
 	t->used--;
 }
 
-static bool quotes(const struct hp3_trace_slot *s, const struct hp3_expired *x)
+static bool is_quote_of(const struct hp3_trace_slot *s, const struct hp3_expired *x)
 {
 	if (!same_ends(s, x->ipv6, x->src, x->dst, x->sport) || (x->has_id && x->id != s->id))
 		return false;
@@ -141,13 +141,13 @@ int hp3_trace_icmp(struct hp3_tracer *t, const void *frame, uint32_t len, const 
 		t->stats->traces_bad += err == -EBADMSG;
 		return -ENOMSG;
 	}
-	while (s < t->slot + HP3_TRACES_MAX && !quotes(s, &x))
+	while (s < t->slot + HP3_TRACES_MAX && !is_quote_of(s, &x))
 		s++;
 	if (s == t->slot + HP3_TRACES_MAX) {
 		t->stats->traces_stray++;
 		return -ENOMSG;
 	}
-	if (s->state == LATE) {
+	if (s->state == SLOT_LATE) {
 		set_free(t, s);
 		return -ESTALE;
 	}
@@ -165,7 +165,7 @@ bool hp3_trace_reached(
 {
 	struct hp3_trace_slot *s = &t->slot[id & SLOT_MASK];
 
-	if (s->state != OPEN || s->id != id)
+	if (s->state != SLOT_OPEN || s->id != id)
 		return false;
 	result_of(s, HP3_TRACE_REACHED, now, res);
 	t->stats->traces_reached++;
@@ -178,15 +178,15 @@ bool hp3_trace_expire(struct hp3_tracer *t, uint64_t now, struct hp3_trace_resul
 	for (uint32_t i = 0; t->used && i < HP3_TRACES_MAX; i++) {
 		struct hp3_trace_slot *s = &t->slot[i];
 
-		if (s->state == FREE || now < s->end)
+		if (s->state == SLOT_FREE || now < s->end)
 			continue;
-		if (s->state == LATE) {
+		if (s->state == SLOT_LATE) {
 			set_free(t, s);
 			continue;
 		}
 		result_of(s, HP3_TRACE_SILENT, now, res);
 		res->rtt_ns = 0;
-		s->state = LATE;
+		s->state = SLOT_LATE;
 		s->end += t->params.timeout_ns;
 		t->stats->traces_silent++;
 		return true;

@@ -6,12 +6,12 @@
 #define TIME_MASK ((1u << TIME_BITS) - 1)
 
 /* Never 0: a place of 0 was never used. */
-static uint64_t print_of(uint64_t hash)
+static uint64_t print_of_hash(uint64_t hash)
 {
 	return (hash >> TIME_BITS | 1) << TIME_BITS;
 }
 
-static bool is_live(const struct hp3_window *w, uint64_t place, uint64_t clock)
+static bool is_live_place(const struct hp3_window *w, uint64_t place, uint64_t clock)
 {
 	uint32_t ahead = ((uint32_t)place - (uint32_t)clock + w->span) & TIME_MASK;
 
@@ -24,10 +24,10 @@ int64_t hp3_window_look(const struct hp3_window *w, uint64_t hash, uint64_t cloc
 	int64_t room = -ENOSPC;
 
 	for (uint32_t i = first; i < first + HP3_WINDOW_WAYS; i++) {
-		if (!is_live(w, w->place[i], clock)) {
+		if (!is_live_place(w, w->place[i], clock)) {
 			room = i;
 			free++;
-		} else if ((w->place[i] & ~(uint64_t)TIME_MASK) == print_of(hash)) {
+		} else if ((w->place[i] & ~(uint64_t)TIME_MASK) == print_of_hash(hash)) {
 			return -EEXIST;
 		}
 	}
@@ -36,5 +36,5 @@ int64_t hp3_window_look(const struct hp3_window *w, uint64_t hash, uint64_t cloc
 
 void hp3_window_keep(struct hp3_window *w, int64_t place, uint64_t hash, uint64_t time)
 {
-	w->place[place] = print_of(hash) | (time & TIME_MASK);
+	w->place[place] = print_of_hash(hash) | (time & TIME_MASK);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define FIRST_PART 64u /* fraction of the longest wait: the first wait */
-#define LEVELS     2u /* doublings */
+#define ASK_LEVELS 2u /* doublings */
 
 static uint64_t first_ns(const struct hp3_missing *m, uint64_t wait_ns)
 {
@@ -18,11 +18,11 @@ void hp3_missing_init(struct hp3_missing *m, uint16_t base)
 }
 
 /* A new first gap. Was the missing packet of the one before lost, or late? */
-static void begin(struct hp3_missing *m, uint32_t psn, uint64_t gap_at, uint64_t wait_ns)
+static void begin_gap(struct hp3_missing *m, uint32_t psn, uint64_t gap_at, uint64_t wait_ns)
 {
 	if (m->lost)
 		m->level = 0;
-	else if (m->asked != 0 && m->level < LEVELS)
+	else if (m->asked != 0 && m->level < ASK_LEVELS)
 		m->level++;
 	m->psn = psn;
 	m->came = 0;
@@ -38,7 +38,7 @@ void hp3_missing_behind(
 	uint32_t lane = (uint32_t)(port ^ m->base);
 
 	if (m->psn != psn)
-		begin(m, psn, gap_at, wait_ns);
+		begin_gap(m, psn, gap_at, wait_ns);
 	if (lane < 64)
 		m->came |= 1ull << lane;
 	else

@@ -2,7 +2,7 @@
 #include "rfr/owed.h"
 #include <string.h>
 
-static uint32_t earlier(uint32_t a, uint32_t b)
+static uint32_t earlier_psn(uint32_t a, uint32_t b)
 {
 	return hp3_psn_diff(a, b) < 0 ? a : b;
 }
@@ -18,7 +18,7 @@ bool hp3_owed_add(struct hp3_owed *o, uint32_t psn, uint32_t span)
 	while (i < o->n && hp3_psn_diff(o->range[i].end, psn) < 0)
 		i++;
 	for (j = i; j < o->n && hp3_psn_diff(o->range[j].first, all.end) <= 0; j++) {
-		all.first = earlier(all.first, o->range[j].first);
+		all.first = earlier_psn(all.first, o->range[j].first);
 		all.end = hp3_psn_diff(o->range[j].end, all.end) > 0 ? o->range[j].end : all.end;
 	}
 	if (i == j && o->n == HP3_OWED)

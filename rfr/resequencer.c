@@ -5,14 +5,14 @@
 #include <string.h>
 
 /* Most PSNs of a request; with more, "behind" would be ambiguous. */
-#define LONGEST  ((1u << 23) - HP3_RESEQ_WINDOW - 1)
-#define UNKNOWN  (UINT64_MAX / 4)
-#define SPAN_NS  150000000u /* lateness is remembered this long: longer than an EV rests */
-#define FIRST_NS 4000000u /* until the difference between paths is known */
-#define STEPS    8u /* resolution of ages: fraction of give_up_ns */
-#define FARTHEST (1 << 22) /* PSNs that an acknowledgement may skip */
+#define LONGEST       ((1u << 23) - HP3_RESEQ_WINDOW - 1)
+#define UNKNOWN       (UINT64_MAX / 4)
+#define SPAN_NS       150000000u /* lateness is remembered this long: longer than an EV rests */
+#define FIRST_NS      4000000u /* until the difference between paths is known */
+#define STEPS         8u /* resolution of ages: fraction of give_up_ns */
+#define ACK_SKIP_MOST (1 << 22) /* PSNs that an acknowledgement may skip */
 
-static struct hp3_reseq_slot *slot_of(struct hp3_reseq *r, uint32_t psn)
+static struct hp3_reseq_slot *slot_of_psn(struct hp3_reseq *r, uint32_t psn)
 {
 	return &r->slot[psn & (HP3_RESEQ_WINDOW - 1)];
 }
@@ -22,7 +22,7 @@ static bool is_held(const struct hp3_reseq *r, uint32_t psn)
 	return r->word[psn / 64 % HP3_RESEQ_WORDS] >> psn % 64 & 1;
 }
 
-static void put(struct hp3_reseq *r, uint32_t psn)
+static void put_held(struct hp3_reseq *r, uint32_t psn)
 {
 	uint32_t i = psn / 64 % HP3_RESEQ_WORDS;
 
@@ -31,14 +31,14 @@ static void put(struct hp3_reseq *r, uint32_t psn)
 	r->held++;
 }
 
-static inline __attribute__((always_inline)) uint32_t take(struct hp3_reseq *r, uint32_t psn)
+static inline __attribute__((always_inline)) uint32_t take_held(struct hp3_reseq *r, uint32_t psn)
 {
 	uint32_t i = psn / 64 % HP3_RESEQ_WORDS;
 
 	r->word[i] &= ~(1ull << psn % 64);
 	r->words &= ~((uint32_t)(r->word[i] == 0) << i);
 	r->held--;
-	return slot_of(r, psn)->handle;
+	return slot_of_psn(r, psn)->handle;
 }
 
 /* The first PSN from this one on with a held packet. Precondition: there is one. */
@@ -65,7 +65,7 @@ void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
 }
 
 /* Measures how long the gap was open. A retransmission does not count. */
-static void measure(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now)
+static void measure_gap(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now)
 {
 	uint64_t most = hp3_min_u64(hp3_max_u64(r->late, r->before), p->most_ns);
 
@@ -123,7 +123,7 @@ static void note_age(
 		last->top = psn;
 }
 
-static inline __attribute__((always_inline)) void advance(
+static inline __attribute__((always_inline)) void advance_expected(
 	struct hp3_reseq *r, uint32_t span, uint64_t now)
 {
 	if (r->asked)
@@ -151,10 +151,10 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 		if (hp3_reseq_follows(r))
 			return HP3_RESEQ_COPY;
 		if (r->held != 0)
-			measure(r, p, now);
+			measure_gap(r, p, now);
 		else
 			r->sweep = psn;
-		advance(r, span, now);
+		advance_expected(r, span, now);
 		return HP3_RESEQ_PASS;
 	}
 #ifdef HP3_BREAK_RELEASE_GAP
@@ -173,14 +173,14 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 	if (r->held == 0 || hp3_psn_diff(psn, r->top) > 0)
 		r->top = psn;
 	note_age(r, p, psn, now);
-	*slot_of(r, psn) = (struct hp3_reseq_slot){handle, span, now};
-	put(r, psn);
+	*slot_of_psn(r, psn) = (struct hp3_reseq_slot){handle, span, now};
+	put_held(r, psn);
 	return HP3_RESEQ_HOLD;
 }
 
 uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle)
 {
-	struct hp3_reseq_slot *s = slot_of(r, psn);
+	struct hp3_reseq_slot *s = slot_of_psn(r, psn);
 	uint32_t before = s->handle;
 
 	s->handle = handle;
@@ -199,14 +199,14 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle)
 	if (((psn - r->sweep) & HP3_PSN_MASK) > ((r->expected - r->sweep) & HP3_PSN_MASK)) {
 		/* Packets behind the gap have waited for it since they arrived. */
 		r->sweep = r->expected;
-		r->gap_at = hp3_max_u64(slot_of(r, psn)->at, r->read);
+		r->gap_at = hp3_max_u64(slot_of_psn(r, psn)->at, r->read);
 		forget_ages(r);
 		return false;
 	}
 	r->sweep = hp3_psn_add(psn, 1);
-	*handle = take(r, psn);
+	*handle = take_held(r, psn);
 	if (psn == r->expected)
-		advance(r, slot_of(r, psn)->span, now);
+		advance_expected(r, slot_of_psn(r, psn)->span, now);
 	return true;
 }
 
@@ -226,7 +226,7 @@ void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn)
 	r->lost = false;
 }
 
-static uint64_t wait_of(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
+static uint64_t wait_of_gap(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
 {
 	uint64_t late = hp3_max_u64(r->late, r->before);
 
@@ -264,13 +264,13 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
 	if (r->lost && !r->told)
 		return r->gap_at;
 	return hp3_min_u64(
-		r->gap_at + wait_of(r, p) + (r->told ? p->give_up_ns : 0), oldest_due(r, p));
+		r->gap_at + wait_of_gap(r, p) + (r->told ? p->give_up_ns : 0), oldest_due(r, p));
 }
 
 static uint32_t take_oldest(struct hp3_reseq *r)
 {
 	r->sweep = next_held(r, r->sweep);
-	return take(r, r->sweep);
+	return take_held(r, r->sweep);
 }
 
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
@@ -279,7 +279,7 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 	if (hp3_reseq_due(r, p) > now)
 		return false;
 	*copy = !r->told && oldest_due(r, p) > now;
-	*handle = *copy ? slot_of(r, next_held(r, r->expected))->handle : take_oldest(r);
+	*handle = *copy ? slot_of_psn(r, next_held(r, r->expected))->handle : take_oldest(r);
 	r->told = r->asked = true;
 	return true;
 }
@@ -290,7 +290,7 @@ void hp3_reseq_passes(struct hp3_reseq *r)
 }
 
 /* The RNIC expects this PSN or a later one. */
-static void raise(struct hp3_reseq *r, uint32_t psn, uint64_t now)
+static void raise_expected(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	r->expected = psn;
 	r->gap_at = now;
@@ -305,9 +305,9 @@ bool hp3_reseq_acknowledged(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 #ifdef HP3_BREAK_RESEQ_ACK
 	return false;
 #endif
-	if (ahead <= 0 || ahead > FARTHEST)
+	if (ahead <= 0 || ahead > ACK_SKIP_MOST)
 		return false;
-	raise(r, psn, now);
+	raise_expected(r, psn, now);
 	return true;
 }
 
@@ -321,7 +321,7 @@ bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle)
 	if (((psn - r->sweep) & HP3_PSN_MASK) >= ((r->expected - r->sweep) & HP3_PSN_MASK))
 		return false;
 	r->sweep = hp3_psn_add(psn, 1);
-	*handle = take(r, psn);
+	*handle = take_held(r, psn);
 	return true;
 }
 
@@ -363,17 +363,17 @@ bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle)
 }
 
 /* Moves a start time later by `lost`, but not beyond `now`. */
-static uint64_t later(uint64_t at, uint64_t lost, uint64_t now)
+static uint64_t move_start_later(uint64_t at, uint64_t lost, uint64_t now)
 {
 	return hp3_max_u64(at, hp3_min_u64(at + lost, now));
 }
 
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t lost, uint64_t now)
 {
-	r->gap_at = later(r->gap_at, lost, now);
+	r->gap_at = move_start_later(r->gap_at, lost, now);
 #ifndef HP3_BREAK_RESEQ_LOST
 	for (uint32_t i = 0; i < r->ages; i++)
-		r->age[i].at = later(r->age[i].at, lost, now);
+		r->age[i].at = move_start_later(r->age[i].at, lost, now);
 #endif
 	r->read = now;
 	if (r->held == 0 || r->anew == HP3_RESEQ_AGAIN)

@@ -2,7 +2,7 @@
 #include "base/names.h"
 #include "rfr/rfr.h"
 
-static const struct hp3_rfr_step steps[HP3_RFR_STATE_MAX][HP3_RFR_IN_MAX] = {
+static const struct hp3_rfr_step rfr_steps[HP3_RFR_STATE_MAX][HP3_RFR_IN_MAX] = {
 #define X(state, input, next, action)                                                              \
 	[HP3_RFR_##state][HP3_RFR_IN_##input] = {HP3_RFR_##next, HP3_RFR_DO_##action},
 	HP3_RFR_TRANSITIONS(X)
@@ -11,7 +11,7 @@ static const struct hp3_rfr_step steps[HP3_RFR_STATE_MAX][HP3_RFR_IN_MAX] = {
 
 struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input input)
 {
-	struct hp3_rfr_step step = steps[state][input];
+	struct hp3_rfr_step step = rfr_steps[state][input];
 
 	/* pairs that are not in the table read {STEADY, NONE}: the state stays */
 	if (step.action == HP3_RFR_DO_NONE && step.next == HP3_RFR_STEADY)

@@ -6,7 +6,7 @@
 static const struct {
 	bool known;
 	struct hp3_spray_step step;
-} steps[HP3_SPRAY_STATE_MAX][HP3_SPRAY_IN_MAX] = {
+} spray_steps[HP3_SPRAY_STATE_MAX][HP3_SPRAY_IN_MAX] = {
 #define X(state, input, next, action)                                                              \
 	[HP3_SPRAY_##state][HP3_SPRAY_IN_##input] = {                                              \
 		true, {HP3_SPRAY_##next, HP3_SPRAY_DO_##action}},
@@ -16,8 +16,8 @@ static const struct {
 
 struct hp3_spray_step hp3_spray_step(enum hp3_spray_state state, enum hp3_spray_input input)
 {
-	if (steps[state][input].known)
-		return steps[state][input].step;
+	if (spray_steps[state][input].known)
+		return spray_steps[state][input].step;
 	return (struct hp3_spray_step){(uint8_t)state, HP3_SPRAY_DO_NONE};
 }
 

@@ -2,26 +2,26 @@
 #include "rfr/spread.h"
 #include <string.h>
 
-#define LEVELS 7u /* doublings */
-#define SILENT 16u /* packets by each other EV, without one by this EV */
-#define FAR    3u /* times `alike` */
-#define LOST   2u /* fewer probes without an answer may just be lost packets */
-#define AGAIN  2u /* reports about an EV */
-#define GUARD  2u /* part of rest_ns: a report so soon after a rest is about packets before it */
+#define REST_LEVELS 7u /* doublings */
+#define SILENT      16u /* packets by each other EV, without one by this EV */
+#define FAR         3u /* times `alike` */
+#define LOST        2u /* fewer probes without an answer may just be lost packets */
+#define AGAIN       2u /* reports about an EV */
+#define GUARD       2u /* part of rest_ns: a report so soon after a rest is about packets before it */
 
 /* EVs that may be used, apart from rests. */
-static uint64_t usable(const struct hp3_spread *s, const struct hp3_spread_params *p)
+static uint64_t usable_evs(const struct hp3_spread *s, const struct hp3_spread_params *p)
 {
 	return p->reach_ns != 0 ? s->known & hp3_spread_all(p) : hp3_spread_all(p);
 }
 
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p)
 {
-	return (uint32_t)__builtin_popcountll(usable(s, p) & ~s->resting);
+	return (uint32_t)__builtin_popcountll(usable_evs(s, p) & ~s->resting);
 }
 
 /* Ends the rests that are over. */
-static void wake(struct hp3_spread *s, uint64_t now)
+static void end_due_rests(struct hp3_spread *s, uint64_t now)
 {
 	if (s->resting == 0 || s->next > now)
 		return;
@@ -45,7 +45,7 @@ static void end_rests(struct hp3_spread *s, uint64_t lanes, uint64_t now)
 	s->slow &= ~lanes;
 }
 
-static void forget(struct hp3_spread *s)
+static void forget_probes(struct hp3_spread *s)
 {
 	memset(s->rtt, 0, sizeof(s->rtt));
 	s->best = UINT32_MAX;
@@ -53,7 +53,8 @@ static void forget(struct hp3_spread *s)
 }
 
 /* Are the probes too old to count? */
-static bool is_old(const struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
+static bool has_old_probes(
+	const struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now)
 {
 	return s->since == 0 || now - hp3_min_u64(s->since, now) > p->rest_ns;
 }
@@ -61,8 +62,8 @@ static bool is_old(const struct hp3_spread *s, const struct hp3_spread_params *p
 void hp3_spread_asked(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint64_t now)
 {
-	if (is_old(s, p, now)) {
-		forget(s);
+	if (has_old_probes(s, p, now)) {
+		forget_probes(s);
 		s->since = now != 0 ? now : 1;
 	}
 	s->asked |= 1ull << lane;
@@ -72,14 +73,14 @@ void hp3_spread_asked(
 void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane,
 	uint32_t rtt_ns, uint64_t now)
 {
-	if (is_old(s, p, now) || !(s->asked >> lane & 1))
+	if (has_old_probes(s, p, now) || !(s->asked >> lane & 1))
 		return;
 	s->rtt[lane] = rtt_ns != 0 ? rtt_ns : 1;
 	s->best = hp3_min_u32(s->best, s->rtt[lane]);
 }
 
 /* Percent of the best RTT so far; a bad answer counts as slowest. */
-static uint64_t took(const struct hp3_spread *s, uint32_t lane, uint64_t now)
+static uint64_t percent_of_best(const struct hp3_spread *s, uint32_t lane, uint64_t now)
 {
 	uint64_t ns =
 		s->rtt[lane] != 0 ? s->rtt[lane] : now - hp3_min_u64(s->since + s->at[lane], now);
@@ -87,7 +88,7 @@ static uint64_t took(const struct hp3_spread *s, uint32_t lane, uint64_t now)
 	return s->rtt[lane] == UINT32_MAX ? UINT32_MAX : ns * 100 / hp3_max_u32(s->best, 1);
 }
 
-static void rest(struct hp3_spread *s, uint32_t lane, uint64_t until)
+static void rest_ev(struct hp3_spread *s, uint32_t lane, uint64_t until)
 {
 	s->until[lane] = until;
 	s->next = s->resting == 0 ? until : hp3_min_u64(s->next, until);
@@ -105,11 +106,11 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 	uint32_t n = 0, slow = 0, far = 0, silent_slow = 0, silent_far = 0;
 	uint64_t good = 0, bad = 0, out, silent = 0;
 
-	if (is_old(s, p, now) || s->best == UINT32_MAX)
+	if (has_old_probes(s, p, now) || s->best == UINT32_MAX)
 		return false;
 	for (uint64_t left = s->asked; left != 0; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
-		uint64_t percent = took(s, i, now);
+		uint64_t percent = percent_of_best(s, i, now);
 		bool answered = s->rtt[i] != 0;
 
 		if (percent <= p->alike && !answered)
@@ -123,11 +124,11 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 		silent |= (uint64_t)!answered << i;
 	}
 	out = are_few(p, slow, silent_slow, n) ? bad : hp3_spread_all(p) & ~good;
-	forget(s);
+	forget_probes(s);
 	if ((good & ~s->resting) == 0) /* at least one EV stays in use */
 		end_rests(s, good, now);
 	for (uint64_t left = out & ~s->resting; left != 0; left &= left - 1)
-		rest(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
+		rest_ev(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
 	s->next = 0;
 	if (!are_few(p, far, silent_far, n))
 		return true;
@@ -160,12 +161,12 @@ bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_para
 {
 	uint32_t again = 0;
 
-	for (uint64_t left = s->resting & s->slow & usable(s, p); left != 0; left &= left - 1)
+	for (uint64_t left = s->resting & s->slow & usable_evs(s, p); left != 0; left &= left - 1)
 		again += s->level[__builtin_ctzll(left)] >= AGAIN;
-	return 2 * again > (uint32_t)__builtin_popcountll(usable(s, p));
+	return 2 * again > (uint32_t)__builtin_popcountll(usable_evs(s, p));
 }
 
-static uint32_t below(uint32_t random, uint32_t n)
+static uint32_t random_below(uint32_t random, uint32_t n)
 {
 	return (uint32_t)((uint64_t)random * n >> 32);
 }
@@ -173,15 +174,15 @@ static uint32_t below(uint32_t random, uint32_t n)
 uint32_t hp3_spread_lane_of_some(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
 {
-	uint64_t use = usable(s, p), may;
+	uint64_t use = usable_evs(s, p), may;
 
-	wake(s, now);
+	end_due_rests(s, now);
 	may = use & ~s->resting;
 	if (may == 0) /* the answers of all EVs were bad, some after a good one */
 		may = use;
 	if (may == hp3_spread_all(p))
-		return below(random, p->lanes);
-	for (uint32_t n = below(random, (uint32_t)__builtin_popcountll(may)); n != 0; n--)
+		return random_below(random, p->lanes);
+	for (uint32_t n = random_below(random, (uint32_t)__builtin_popcountll(may)); n != 0; n--)
 		may &= may - 1;
 	return (uint32_t)__builtin_ctzll(may);
 }
@@ -190,19 +191,19 @@ uint32_t hp3_spread_lane_of_some(
 void hp3_spread_told(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
 {
-	wake(s, now);
-	for (uint64_t left = slow & usable(s, p) & ~s->resting; left != 0; left &= left - 1) {
+	end_due_rests(s, now);
+	for (uint64_t left = slow & usable_evs(s, p) & ~s->resting; left != 0; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
 		uint64_t once = p->rest_ns << s->level[i];
 
-		if ((usable(s, p) & ~s->resting) == 1ull << i)
+		if ((usable_evs(s, p) & ~s->resting) == 1ull << i)
 			return;
 		if (now > s->slow_until[i] + 4 * once)
 			s->level[i] = 0; /* it was not slow for long */
 		s->slow_until[i] = now + (p->rest_ns << s->level[i]);
-		rest(s, i, s->slow_until[i]);
+		rest_ev(s, i, s->slow_until[i]);
 		s->slow |= 1ull << i;
-		s->level[i] += s->level[i] < LEVELS;
+		s->level[i] += s->level[i] < REST_LEVELS;
 	}
 }
 
@@ -222,14 +223,14 @@ void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p
 void hp3_spread_marked(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t marked, uint64_t now)
 {
-	uint64_t use = usable(s, p);
+	uint64_t use = usable_evs(s, p);
 
-	wake(s, now);
+	end_due_rests(s, now);
 	for (uint64_t left = marked & use & ~s->resting; left != 0; left &= left - 1) {
 		if (2 * ((uint32_t)__builtin_popcountll(s->resting & use) + 1) >
 			(uint32_t)__builtin_popcountll(use))
 			return;
-		rest(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
+		rest_ev(s, (uint32_t)__builtin_ctzll(left), now + p->rest_ns);
 	}
 }
 

@@ -20,7 +20,7 @@ static uint32_t times_byte(uint32_t a)
 	return a;
 }
 
-static void print(const uint32_t *t, unsigned n)
+static void print_crc_table(const uint32_t *t, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		printf("%s0x%08x,", i % 8 ? " " : "\n\t", (unsigned)t[i]);
@@ -49,13 +49,13 @@ int main(void)
 	printf("const uint32_t hp3_crc_slice[8][256] = {\n");
 	for (int k = 0; k < 8; k++) {
 		printf("{");
-		print(slice[k], 256);
+		print_crc_table(slice[k], 256);
 		printf("},\n");
 	}
 	printf("};\n\nconst uint32_t hp3_crc_pow_low[HP3_CRC_POW_LOW] = {");
-	print(low, HP3_CRC_POW_LOW);
+	print_crc_table(low, HP3_CRC_POW_LOW);
 	printf("};\n\nconst uint32_t hp3_crc_pow_high[HP3_CRC_POW_HIGH] = {");
-	print(high, HP3_CRC_POW_HIGH);
+	print_crc_table(high, HP3_CRC_POW_HIGH);
 	printf("};\n");
 	return 0;
 }

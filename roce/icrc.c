@@ -13,8 +13,8 @@
 #define BTH_LEN      12u
 #define BTH_RESV8A   4u
 #define BTH_ACK_WORD 8u /* AckReq and reserved bits, then PSN */
-#define BTH_ACKREQ   0x80u
-#define BTH_BECN     0x40u
+#define ACKREQ_BIT   0x80u
+#define BECN_BIT     0x40u
 #define IPV4_LEN     20u
 #define IPV6_LEN     40u
 
@@ -44,14 +44,14 @@ const char *hp3_icrc_in_use(void)
 	return names[in_use];
 }
 
-static uint32_t load32(const uint8_t *p)
+static uint32_t load_u32(const uint8_t *p)
 {
 	uint32_t v;
 	memcpy(&v, p, sizeof(v));
 	return v;
 }
 
-static void store32(uint8_t *p, uint32_t v)
+static void store_u32(uint8_t *p, uint32_t v)
 {
 	memcpy(p, &v, sizeof(v));
 }
@@ -78,7 +78,7 @@ static uint32_t masked_ip(const uint8_t *ip, bool ipv6, uint8_t out[IPV6_LEN])
 
 typedef uint32_t update_fn(uint32_t crc, const void *p, size_t n);
 
-static inline __attribute__((always_inline)) uint32_t whole(
+static inline __attribute__((always_inline)) uint32_t icrc_of_frame(
 	const void *frame, const struct hp3_view *v, update_fn *update)
 {
 	const uint8_t *f = frame;
@@ -100,14 +100,14 @@ uint32_t hp3_icrc(const void *frame, const struct hp3_view *v)
 {
 #ifdef HP3_CRC_CRC32
 	if (in_use & HP3_ICRC_CRC32)
-		return whole(frame, v, hp3_crc_update_crc32);
+		return icrc_of_frame(frame, v, hp3_crc_update_crc32);
 #endif
-	return whole(frame, v, hp3_crc_update);
+	return icrc_of_frame(frame, v, hp3_crc_update);
 }
 
 bool hp3_icrc_ok(const void *frame, const struct hp3_view *v)
 {
-	return load32((const uint8_t *)frame + v->icrc_off) == hp3_icrc(frame, v);
+	return load_u32((const uint8_t *)frame + v->icrc_off) == hp3_icrc(frame, v);
 }
 
 /* RFC 1624, equation 3, as a sum that is folded once at the end: replaces one 16-bit word. */
@@ -145,12 +145,12 @@ static uint32_t csum_load(const uint8_t *p)
 void hp3_icrc_store(void *frame, const struct hp3_view *v)
 {
 	uint8_t *f = frame, *icrc = f + v->icrc_off, *csum = f + v->udp_off + UDP_CSUM;
-	uint32_t from = load32(icrc), to = hp3_icrc(frame, v);
+	uint32_t from = load_u32(icrc), to = hp3_icrc(frame, v);
 
 	if (v->flags & HP3_VF_UDP_CSUM)
 		csum_store(csum, csum_replace_icrc(csum_load(csum), from, to,
 					 (v->icrc_off - v->udp_off) & 1));
-	store32(icrc, to);
+	store_u32(icrc, to);
 }
 
 typedef uint32_t mul16_fn(uint16_t a, uint32_t b);
@@ -190,7 +190,7 @@ static void put_flow_label(uint8_t *ip, uint32_t label)
 }
 
 /* Updates the UDP checksum and the IPv6 flow label, which only some frames have. */
-static __attribute__((noinline)) void follow(
+static __attribute__((noinline)) void update_csum_label(
 	uint8_t *f, const struct hp3_view *v, uint16_t old_sport, bool flip, uint32_t old_icrc)
 {
 	uint8_t *udp = f + v->udp_off, *csum = udp + UDP_CSUM;
@@ -199,9 +199,9 @@ static __attribute__((noinline)) void follow(
 		uint32_t sum = csum_replace(csum_load(csum), old_sport, v->sport);
 		if (flip) {
 			uint16_t w = hp3_be16(udp + UDP_LEN + BTH_ACK_WORD);
-			sum = csum_replace(sum, w ^ BTH_ACKREQ << 8, w);
+			sum = csum_replace(sum, w ^ ACKREQ_BIT << 8, w);
 		}
-		csum_store(csum, csum_replace_icrc(sum, old_icrc, load32(f + v->icrc_off),
+		csum_store(csum, csum_replace_icrc(sum, old_icrc, load_u32(f + v->icrc_off),
 					 (v->icrc_off - v->udp_off) & 1));
 	}
 	if (v->flags & HP3_VF_IPV6 && v->sport != old_sport)
@@ -209,13 +209,13 @@ static __attribute__((noinline)) void follow(
 }
 
 /* Sets the port; `flip` inverts AckReq. At least one of them changes. */
-static inline __attribute__((always_inline)) void rewrite(
+static inline __attribute__((always_inline)) void rewrite_with(
 	uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip, mul16_fn *mul16, power_fn *power)
 {
 	uint8_t *udp = f + v->udp_off, *icrc = f + v->icrc_off;
 	uint32_t after = (uint32_t)v->icrc_off - v->udp_off; /* bytes, UDP header to ICRC */
 	uint16_t old_sport = v->sport;
-	uint32_t old_icrc = load32(icrc);
+	uint32_t old_icrc = load_u32(icrc);
 
 	/*
 	 * A difference of k bytes in the upper end of the word has the weight x^(8 * (4 - k)),
@@ -227,34 +227,34 @@ static inline __attribute__((always_inline)) void rewrite(
 	if (flip)
 		new_icrc ^= power(after - (UDP_LEN + BTH_ACK_WORD) + 3);
 
-	store32(icrc, new_icrc);
+	store_u32(icrc, new_icrc);
 	hp3_put_be16(udp, sport);
 	v->sport = sport;
 	if (flip) {
-		udp[UDP_LEN + BTH_ACK_WORD] ^= BTH_ACKREQ;
+		udp[UDP_LEN + BTH_ACK_WORD] ^= ACKREQ_BIT;
 		v->flags ^= HP3_VF_ACKREQ;
 	}
 	if (v->flags & (HP3_VF_UDP_CSUM | HP3_VF_IPV6))
-		follow(f, v, old_sport, flip, old_icrc);
+		update_csum_label(f, v, old_sport, flip, old_icrc);
 }
 
 /* For frames longer than any RoCE MTU. */
 static __attribute__((noinline)) void rewrite_far(
 	uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
 {
-	rewrite(f, v, sport, flip, hp3_crc_mul16_portable, power_any);
+	rewrite_with(f, v, sport, flip, hp3_crc_mul16_portable, power_any);
 }
 
 static __attribute__((noinline)) void rewrite_portable(
 	uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
 {
-	rewrite(f, v, sport, flip, hp3_crc_mul16_portable, power_near);
+	rewrite_with(f, v, sport, flip, hp3_crc_mul16_portable, power_near);
 }
 
 #ifdef HP3_CRC_CLMUL
 HP3_CRC_CLMUL static void rewrite_clmul(uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
 {
-	rewrite(f, v, sport, flip, hp3_crc_mul16_clmul, power_near);
+	rewrite_with(f, v, sport, flip, hp3_crc_mul16_clmul, power_near);
 }
 #endif
 
@@ -262,7 +262,7 @@ HP3_CRC_CLMUL static void rewrite_clmul(uint8_t *f, struct hp3_view *v, uint16_t
  * A frame that has this port and AckReq already does not change. Its IPv6 flow label stays, too: a
  * flow on its home port keeps the path that its label selects.
  */
-static inline void change(uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
+static inline void change_frame(uint8_t *f, struct hp3_view *v, uint16_t sport, bool flip)
 {
 	if (v->sport == sport && !flip)
 		return;
@@ -286,24 +286,24 @@ static inline bool ackreq_differs(const struct hp3_view *v, bool on)
 
 void hp3_set_sport_ackreq(void *frame, struct hp3_view *v, uint16_t sport, bool ackreq)
 {
-	change(frame, v, sport, ackreq_differs(v, ackreq));
+	change_frame(frame, v, sport, ackreq_differs(v, ackreq));
 }
 
 void hp3_set_sport(void *frame, struct hp3_view *v, uint16_t sport)
 {
-	change(frame, v, sport, false);
+	change_frame(frame, v, sport, false);
 }
 
 void hp3_set_ackreq(void *frame, struct hp3_view *v, bool on)
 {
-	change(frame, v, v->sport, ackreq_differs(v, on));
+	change_frame(frame, v, v->sport, ackreq_differs(v, on));
 }
 
 void hp3_set_becn(void *frame, struct hp3_view *v, bool on)
 {
 	uint8_t *udp = (uint8_t *)frame + v->udp_off, *p = udp + UDP_LEN + BTH_RESV8A;
 	uint16_t from = hp3_be16(p);
-	uint16_t to = on ? from | BTH_BECN << 8 : from & ~(BTH_BECN << 8);
+	uint16_t to = on ? from | BECN_BIT << 8 : from & ~(BECN_BIT << 8);
 
 	if (v->flags & HP3_VF_UDP_CSUM)
 		csum_store(udp + UDP_CSUM, csum_replace(csum_load(udp + UDP_CSUM), from, to));

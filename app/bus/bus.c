@@ -75,7 +75,7 @@ struct hp3_bus {
 	unsigned n_subs;
 };
 
-static bool load(char *why, size_t cap)
+static bool load_library(char *why, size_t cap)
 {
 	if (nats.library != NULL)
 		return true;
@@ -97,7 +97,7 @@ static bool load(char *why, size_t cap)
 	return true;
 }
 
-static bool given(const char *text)
+static bool is_given(const char *text)
 {
 	return text != NULL && *text != '\0';
 }
@@ -119,22 +119,22 @@ static natsStatus set_tls(natsOptions *o, const struct hp3_bus_options *b)
 {
 	natsStatus s = NATS_OK;
 
-	if (given(b->tls_ca) || given(b->tls_cert))
+	if (is_given(b->tls_ca) || is_given(b->tls_cert))
 		s = nats.natsOptions_SetSecure(o, true);
-	if (s == NATS_OK && given(b->tls_ca))
+	if (s == NATS_OK && is_given(b->tls_ca))
 		s = nats.natsOptions_LoadCATrustedCertificates(o, b->tls_ca);
-	if (s == NATS_OK && given(b->tls_cert))
+	if (s == NATS_OK && is_given(b->tls_cert))
 		s = nats.natsOptions_LoadCertificatesChain(o, b->tls_cert, b->tls_key);
 	return s;
 }
 
 /* With it libnats returns where no server answers, and goes on in a thread of its own. */
-static void connected(natsConnection *c, void *arg)
+static void on_connected(natsConnection *c, void *arg)
 {
 }
 
 /* Without one libnats prints errors: of permissions, and of who subscribed and is slow. */
-static void hush(natsConnection *c, natsSubscription *s, natsStatus err, void *arg)
+static void ignore_error(natsConnection *c, natsSubscription *s, natsStatus err, void *arg)
 {
 }
 
@@ -142,7 +142,7 @@ static natsStatus set_options(natsOptions *o, const struct hp3_bus_options *b)
 {
 	natsStatus s = set_servers(o, b->servers);
 
-	if (s == NATS_OK && given(b->name))
+	if (s == NATS_OK && is_given(b->name))
 		s = nats.natsOptions_SetName(o, b->name);
 	if (s == NATS_OK)
 		s = nats.natsOptions_SetTimeout(o, CONNECT_MS);
@@ -155,10 +155,10 @@ static natsStatus set_options(natsOptions *o, const struct hp3_bus_options *b)
 	if (s == NATS_OK)
 		s = nats.natsOptions_SetNoEcho(o, true);
 	if (s == NATS_OK)
-		s = nats.natsOptions_SetErrorHandler(o, hush, NULL);
-	if (s == NATS_OK && given(b->credentials))
+		s = nats.natsOptions_SetErrorHandler(o, ignore_error, NULL);
+	if (s == NATS_OK && is_given(b->credentials))
 		s = nats.natsOptions_SetUserCredentialsFromFiles(o, b->credentials, NULL);
-	if (s == NATS_OK && given(b->nkey))
+	if (s == NATS_OK && is_given(b->nkey))
 		s = nats.natsOptions_SetNKeyFromSeed(o, b->nkey, b->nkey_seed);
 	return s == NATS_OK ? set_tls(o, b) : s;
 }
@@ -171,20 +171,20 @@ static natsStatus set_options(natsOptions *o, const struct hp3_bus_options *b)
 static natsStatus connect_now_or_later(
 	natsConnection **c, natsOptions *o, const struct hp3_bus_options *b)
 {
-	const bool signs = given(b->nkey) || given(b->credentials);
+	const bool signs = is_given(b->nkey) || is_given(b->credentials);
 	natsStatus s = NATS_CONNECTION_AUTH_FAILED;
 
 	for (unsigned i = 0; s == NATS_CONNECTION_AUTH_FAILED && i < (signs ? SIGNED : 1); i++)
 		s = nats.natsConnection_Connect(c, o);
 	if (s == NATS_OK)
 		return s;
-	s = nats.natsOptions_SetRetryOnFailedConnect(o, true, connected, NULL);
+	s = nats.natsOptions_SetRetryOnFailedConnect(o, true, on_connected, NULL);
 	return s == NATS_OK ? nats.natsConnection_Connect(c, o) : s;
 }
 
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap)
 {
-	struct hp3_bus *b = load(why, cap) ? calloc(1, sizeof(*b)) : NULL;
+	struct hp3_bus *b = load_library(why, cap) ? calloc(1, sizeof(*b)) : NULL;
 	char text[512], masked[512];
 	natsOptions *options = NULL;
 	natsStatus s;
@@ -236,7 +236,7 @@ static void hand_over(hp3_bus_fn *fn, void *arg, natsMsg *m)
 	nats.natsMsg_Destroy(m);
 }
 
-static void arrived(natsConnection *c, natsSubscription *sub, natsMsg *m, void *arg)
+static void on_message(natsConnection *c, natsSubscription *sub, natsMsg *m, void *arg)
 {
 	const struct subscription *s = arg;
 
@@ -254,9 +254,9 @@ int hp3_bus_subscribe(
 	*s = (struct subscription){.fn = fn, .arg = arg};
 	if (group != NULL)
 		ret = nats.natsConnection_QueueSubscribe(
-			&s->sub, b->connection, subject, group, arrived, s);
+			&s->sub, b->connection, subject, group, on_message, s);
 	else
-		ret = nats.natsConnection_Subscribe(&s->sub, b->connection, subject, arrived, s);
+		ret = nats.natsConnection_Subscribe(&s->sub, b->connection, subject, on_message, s);
 	if (ret != NATS_OK)
 		return -EIO;
 	nats.natsSubscription_SetPendingLimits(

@@ -13,7 +13,7 @@
 
 static const char loading[] = "loading its BPF programs";
 
-static int say(char *why, size_t cap, int err, const char *what)
+static int explain_error(char *why, size_t cap, int err, const char *what)
 {
 	const char *cause = strerror(-err);
 
@@ -43,7 +43,7 @@ static int choose_tap(struct hp3_bypass *b)
 	return bpf_map__set_autocreate(b->bpf->maps.xsks_map, false);
 }
 
-static int load(struct hp3_bypass *b, char *why, size_t cap)
+static int load_programs(struct hp3_bypass *b, char *why, size_t cap)
 {
 	struct bpf_map *maps[] = {b->bpf->maps.hp3_port, b->bpf->maps.hp3_cpu,
 		b->bpf->maps.hp3_pieces, b->bpf->maps.hp3_last_piece, b->bpf->maps.hp3_moved};
@@ -51,17 +51,17 @@ static int load(struct hp3_bypass *b, char *why, size_t cap)
 	int err = hp3_bypass_mount();
 
 	if (err < 0)
-		return say(why, cap, err, "mounting /sys/fs/bpf");
+		return explain_error(why, cap, err, "mounting /sys/fs/bpf");
 	err = hp3_bypass_adopt(b->o.ifindex, b->bpf);
 	if (err == -ENOENT || (err == -EPROTO && !hp3_bypass_attached(b->o.ifindex))) {
 		hp3_bypass_unpin(b->o.ifindex);
 		err = 0;
 	}
 	if (err < 0)
-		return say(why, cap, err, "the program attached to the interface");
+		return explain_error(why, cap, err, "the program attached to the interface");
 	err = hp3_bypass_make_directory(b->o.ifindex);
 	if (err < 0)
-		return say(why, cap, err, HP3_BYPASS_PINS);
+		return explain_error(why, cap, err, HP3_BYPASS_PINS);
 	b->bpf->rodata->me = b->o.owner;
 	b->bpf->rodata->frame_max = b->o.frame_max;
 	b->bpf->rodata->own_port = b->o.own_port;
@@ -73,16 +73,16 @@ static int load(struct hp3_bypass *b, char *why, size_t cap)
 		hp3_bypass_path(b->o.ifindex, bpf_map__name(maps[i]), path);
 		err = bpf_map__set_pin_path(maps[i], path);
 		if (err < 0)
-			return say(why, cap, err, path);
+			return explain_error(why, cap, err, path);
 	}
 	err = choose_tap(b);
 	if (err < 0)
-		return say(why, cap, err, "the driver's XDP program");
+		return explain_error(why, cap, err, "the driver's XDP program");
 	err = bpf_bypass__load(b->bpf);
-	return err < 0 ? say(why, cap, err, loading) : 0;
+	return err < 0 ? explain_error(why, cap, err, loading) : 0;
 }
 
-static int tap(struct hp3_bypass *b, char *why, size_t cap)
+static int attach_tap(struct hp3_bypass *b, char *why, size_t cap)
 {
 	int fd = bpf_program__fd(b->bpf->progs.tap), err = hp3_bypass_find_sockets(b);
 
@@ -92,7 +92,7 @@ static int tap(struct hp3_bypass *b, char *why, size_t cap)
 		if (setsockopt(b->sockets[i], SOL_SOCKET, SO_ATTACH_BPF, &fd, sizeof(fd)) != 0)
 			err = -errno;
 	}
-	return err < 0 ? say(why, cap, err, "the driver's socket") : 0;
+	return err < 0 ? explain_error(why, cap, err, "the driver's socket") : 0;
 }
 
 int hp3_bypass_open(
@@ -102,25 +102,25 @@ int hp3_bypass_open(
 	int err = -ENOMEM;
 
 	if (b == NULL)
-		return say(why, cap, err, "bypass");
+		return explain_error(why, cap, err, "bypass");
 	b->o = *o;
 	libbpf_set_print(NULL);
 	b->bpf = bpf_bypass__open();
 	if (b->bpf == NULL) {
-		err = say(why, cap, -errno, "its BPF programs");
+		err = explain_error(why, cap, -errno, "its BPF programs");
 		goto fail;
 	}
-	err = load(b, why, cap);
+	err = load_programs(b, why, cap);
 	if (err < 0)
 		goto fail;
 	b->port = hp3_bypass_map(bpf_map__fd(b->bpf->maps.hp3_port));
 	if (b->port == NULL) {
-		err = say(why, cap, -errno, "the map of the port");
+		err = explain_error(why, cap, -errno, "the map of the port");
 		goto fail;
 	}
 	b->port->magic = HP3_BYPASS_MAGIC;
 	b->port->layout = HP3_BYPASS_LAYOUT;
-	err = tap(b, why, cap);
+	err = attach_tap(b, why, cap);
 	if (err < 0)
 		goto fail;
 	*out = b;
@@ -139,20 +139,20 @@ int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char 
 	int err = bpf_map_update_elem(bpf_map__fd(b->bpf->maps.hp3_peer), &zero, &fd, BPF_ANY);
 
 	if (err < 0)
-		return say(why, cap, err, "the map of the peer port");
+		return explain_error(why, cap, err, "the map of the peer port");
 
 	b->port->ifindex = (uint32_t)b->o.ifindex;
 	b->port->peer = (uint32_t)b->o.peer;
 	err = hp3_bypass_tc_attach(
 		b->o.ifindex, BPF_TC_INGRESS, bpf_program__fd(b->bpf->progs.detour));
 	if (err < 0)
-		return say(why, cap, err, "tc ingress (clsact)");
+		return explain_error(why, cap, err, "tc ingress (clsact)");
 	if (b->o.by_xdp) {
 		hp3_bypass_tc_detach(b->o.ifindex, BPF_TC_EGRESS); /* of an earlier hp3d */
 		return 0;
 	}
 	err = hp3_bypass_tc_attach(b->o.ifindex, BPF_TC_EGRESS, gate);
-	return err < 0 ? say(why, cap, err, "tc egress (clsact)") : 0;
+	return err < 0 ? explain_error(why, cap, err, "tc egress (clsact)") : 0;
 }
 
 int hp3_bypass_close(struct hp3_bypass *b)
@@ -196,7 +196,7 @@ int hp3_bypass_remove(int ifindex, char *why, size_t cap)
 	}
 	xdp = hp3_bypass_xdp_detach(ifindex);
 	if (xdp < 0 && xdp != -ENOENT)
-		return say(why, cap, xdp, "its XDP program");
+		return explain_error(why, cap, xdp, "its XDP program");
 	hp3_bypass_tc_detach(ifindex, BPF_TC_EGRESS);
 	err = hp3_bypass_tc_detach(ifindex, BPF_TC_INGRESS);
 	hp3_bypass_unpin(ifindex);
@@ -204,7 +204,7 @@ int hp3_bypass_remove(int ifindex, char *why, size_t cap)
 		err = -ENOENT;
 	if (err == -ENOENT && xdp == 0)
 		err = 0;
-	return err < 0 ? say(why, cap, err, "tc ingress (clsact)") : 0;
+	return err < 0 ? explain_error(why, cap, err, "tc ingress (clsact)") : 0;
 }
 
 struct hp3_bypass_port *hp3_bypass_port(struct hp3_bypass *b)

@@ -52,7 +52,7 @@ int hp3_bypass_find_sockets(struct hp3_bypass *b)
 	return b->n_sockets > 0 ? 0 : -ENOENT;
 }
 
-static int set(const struct hp3_bypass *b, uint32_t mark, int past_qdisc)
+static int set_sockets(const struct hp3_bypass *b, uint32_t mark, int past_qdisc)
 {
 	int err = 0;
 
@@ -71,12 +71,12 @@ int hp3_bypass_pass_gate(struct hp3_bypass *b)
 
 	if (getsockopt(b->sockets[0], SOL_PACKET, PACKET_QDISC_BYPASS, &b->past_qdisc, &len) != 0)
 		return -errno;
-	return set(b, HP3_BYPASS_MARK_OF(b->o.owner), 0);
+	return set_sockets(b, HP3_BYPASS_MARK_OF(b->o.owner), 0);
 }
 
 void hp3_bypass_pass_by_gate(const struct hp3_bypass *b)
 {
-	set(b, 0, b->past_qdisc);
+	set_sockets(b, 0, b->past_qdisc);
 }
 
 /* Frames that found no room since it was asked last. */

@@ -12,7 +12,7 @@ static struct bpf_tc_hook hook_of(int ifindex, enum bpf_tc_attach_point where)
 		.sz = sizeof(struct bpf_tc_hook), .ifindex = ifindex, .attach_point = where};
 }
 
-static struct bpf_tc_opts place(void)
+static struct bpf_tc_opts tc_place(void)
 {
 	return (struct bpf_tc_opts){.sz = sizeof(struct bpf_tc_opts),
 		.handle = HANDLE,
@@ -22,7 +22,7 @@ static struct bpf_tc_opts place(void)
 int hp3_bypass_tc_attach(int ifindex, enum bpf_tc_attach_point where, int prog_fd)
 {
 	struct bpf_tc_hook hook = hook_of(ifindex, where);
-	struct bpf_tc_opts opts = place();
+	struct bpf_tc_opts opts = tc_place();
 	int err = bpf_tc_hook_create(&hook);
 
 	if (err < 0 && err != -EEXIST)
@@ -35,7 +35,7 @@ int hp3_bypass_tc_attach(int ifindex, enum bpf_tc_attach_point where, int prog_f
 int hp3_bypass_tc_detach(int ifindex, enum bpf_tc_attach_point where)
 {
 	struct bpf_tc_hook hook = hook_of(ifindex, where);
-	struct bpf_tc_opts opts = place();
+	struct bpf_tc_opts opts = tc_place();
 
 	return bpf_tc_detach(&hook, &opts);
 }
@@ -43,7 +43,7 @@ int hp3_bypass_tc_detach(int ifindex, enum bpf_tc_attach_point where)
 int hp3_bypass_tc_query(int ifindex, uint32_t *prog_id)
 {
 	struct bpf_tc_hook hook = hook_of(ifindex, BPF_TC_INGRESS);
-	struct bpf_tc_opts opts = place();
+	struct bpf_tc_opts opts = tc_place();
 	int err = bpf_tc_query(&hook, &opts);
 
 	*prog_id = opts.prog_id;

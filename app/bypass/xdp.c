@@ -19,7 +19,7 @@
 #define WAIT    300 /* steps */
 
 /* The program that is attached: a descriptor, or a negative errno; -ENOENT: none. */
-static int attached(int ifindex, uint32_t *id, char name[BPF_OBJ_NAME_LEN])
+static int attached_program(int ifindex, uint32_t *id, char name[BPF_OBJ_NAME_LEN])
 {
 	struct bpf_prog_info info = {0};
 	uint32_t len = sizeof(info);
@@ -37,7 +37,7 @@ static int attached(int ifindex, uint32_t *id, char name[BPF_OBJ_NAME_LEN])
 }
 
 /* `to` in place of the program `from`, without a gap; -1: nothing. */
-static int replace(int ifindex, int from, int to)
+static int replace_program(int ifindex, int from, int to)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, o, .old_prog_fd = from);
 
@@ -48,7 +48,7 @@ int hp3_bypass_xdp_adopt(struct hp3_bypass *b)
 {
 	char name[BPF_OBJ_NAME_LEN];
 	uint32_t id;
-	int prog = attached(b->o.ifindex, &id, name), map, err;
+	int prog = attached_program(b->o.ifindex, &id, name), map, err;
 
 	if (prog < 0)
 		return prog;
@@ -67,11 +67,11 @@ int hp3_bypass_xdp_tap(struct hp3_bypass *b)
 {
 	char name[BPF_OBJ_NAME_LEN];
 	uint32_t id;
-	int door = attached(b->o.ifindex, &id, name), err;
+	int door = attached_program(b->o.ifindex, &id, name), err;
 
 	if (door < 0)
 		return door;
-	err = replace(b->o.ifindex, door, bpf_program__fd(b->bpf->progs.hp3_xdp_tap));
+	err = replace_program(b->o.ifindex, door, bpf_program__fd(b->bpf->progs.hp3_xdp_tap));
 	close(door);
 	return err;
 }
@@ -80,12 +80,12 @@ int hp3_bypass_xdp_detach(int ifindex)
 {
 	char name[BPF_OBJ_NAME_LEN];
 	uint32_t id;
-	int prog = attached(ifindex, &id, name), err = -ENOENT;
+	int prog = attached_program(ifindex, &id, name), err = -ENOENT;
 
 	if (prog < 0)
 		return prog;
 	if (strcmp(name, TAP) == 0 || strcmp(name, DOOR) == 0)
-		err = replace(ifindex, prog, -1);
+		err = replace_program(ifindex, prog, -1);
 	close(prog);
 	return err;
 }
@@ -147,7 +147,7 @@ int hp3_bypass_xdp_clear(int ifindex, char *why, size_t cap)
 {
 	char name[BPF_OBJ_NAME_LEN];
 	uint32_t id;
-	int prog = attached(ifindex, &id, name), err = prog;
+	int prog = attached_program(ifindex, &id, name), err = prog;
 
 	if (prog == -ENOENT)
 		return 0;

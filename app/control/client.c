@@ -30,21 +30,21 @@ void hp3d_client_close(struct hp3d_client *c)
 	*c = (struct hp3d_client){.fd = -1};
 }
 
-static size_t waiting(const struct hp3d_client *c)
+static size_t waiting_bytes(const struct hp3d_client *c)
 {
 	return c->out_len - c->out_off;
 }
 
 static bool takes_requests(const struct hp3d_client *c)
 {
-	return !c->closing && waiting(c) < HP3D_OUT_HIGH;
+	return !c->closing && waiting_bytes(c) < HP3D_OUT_HIGH;
 }
 
 short hp3d_client_wants(const struct hp3d_client *c)
 {
 	bool in = takes_requests(c) && !c->eof && c->in_len < HP3D_LINE_MAX;
 
-	return (short)((in ? POLLIN : 0) | (waiting(c) ? POLLOUT : 0));
+	return (short)((in ? POLLIN : 0) | (waiting_bytes(c) ? POLLOUT : 0));
 }
 
 bool hp3d_client_ready(const struct hp3d_client *c)
@@ -53,7 +53,7 @@ bool hp3d_client_ready(const struct hp3d_client *c)
 }
 
 /* False: the connection is broken. */
-static bool receive(struct hp3d_client *c)
+static bool receive_bytes(struct hp3d_client *c)
 {
 	ssize_t n = recv(c->fd, c->in + c->in_len, HP3D_LINE_MAX - c->in_len, 0);
 
@@ -65,7 +65,7 @@ static bool receive(struct hp3d_client *c)
 }
 
 /* Appends the answer and its '\n'; takes the reference. */
-static bool reply(struct hp3d_client *c, json_t *answer)
+static bool append_answer(struct hp3d_client *c, json_t *answer)
 {
 	char *text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
 	size_t n = text ? strlen(text) : 0;
@@ -75,7 +75,7 @@ static bool reply(struct hp3d_client *c, json_t *answer)
 	if (!text)
 		return false;
 	if (c->out_off)
-		memmove(c->out, c->out + c->out_off, waiting(c));
+		memmove(c->out, c->out + c->out_off, waiting_bytes(c));
 	c->out_len -= c->out_off;
 	c->out_off = 0;
 	if (c->out_len + n + 1 > c->out_cap) {
@@ -107,7 +107,7 @@ static bool answer_lines(struct hp3d_client *c, uint64_t now_ms, hp3d_answer_fn 
 			break;
 		size_t len = (size_t)(end - line);
 		used += len + 1;
-		if (len && !reply(c, answer(arg, line, len)))
+		if (len && !append_answer(c, answer(arg, line, len)))
 			return false;
 		if (len)
 			c->asked_ms = now_ms;
@@ -116,25 +116,26 @@ static bool answer_lines(struct hp3d_client *c, uint64_t now_ms, hp3d_answer_fn 
 	memmove(c->in, c->in + used, c->in_len);
 	if (c->in_len == HP3D_LINE_MAX && !memchr(c->in, '\n', c->in_len)) {
 		c->closing = true;
-		return reply(c, hp3d_json_error("bad-request",
-					"send one JSON object per line, at most 64 KiB each",
-					"the line is longer than %u bytes", HP3D_LINE_MAX));
+		return append_answer(
+			c, hp3d_json_error("bad-request",
+				   "send one JSON object per line, at most 64 KiB each",
+				   "the line is longer than %u bytes", HP3D_LINE_MAX));
 	}
 	return true;
 }
 
 /* False: the connection is broken, or its peer does not read. */
-static bool flush(struct hp3d_client *c, uint64_t now_ms)
+static bool send_answers(struct hp3d_client *c, uint64_t now_ms)
 {
 	ssize_t n = 0;
 
-	if (waiting(c))
-		n = send(c->fd, c->out + c->out_off, waiting(c), MSG_NOSIGNAL);
+	if (waiting_bytes(c))
+		n = send(c->fd, c->out + c->out_off, waiting_bytes(c), MSG_NOSIGNAL);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return false;
 	if (n > 0)
 		c->out_off += (size_t)n;
-	if (n > 0 || !waiting(c))
+	if (n > 0 || !waiting_bytes(c))
 		c->stalled_ms = 0;
 	else if (!c->stalled_ms)
 		c->stalled_ms = now_ms;
@@ -145,9 +146,9 @@ bool hp3d_client_service(
 	struct hp3d_client *c, short revents, uint64_t now_ms, hp3d_answer_fn answer, void *arg)
 {
 	if ((hp3d_client_wants(c) & POLLIN) && (revents & (POLLIN | POLLHUP | POLLERR)) &&
-		!receive(c))
+		!receive_bytes(c))
 		return false;
-	if (!answer_lines(c, now_ms, answer, arg) || !flush(c, now_ms))
+	if (!answer_lines(c, now_ms, answer, arg) || !send_answers(c, now_ms))
 		return false;
-	return waiting(c) || hp3d_client_ready(c) || !(c->eof || c->closing);
+	return waiting_bytes(c) || hp3d_client_ready(c) || !(c->eof || c->closing);
 }

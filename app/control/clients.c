@@ -10,7 +10,7 @@ void hp3d_clients_end(struct hp3d_clients *a, unsigned i)
 	a->c[i] = a->c[--a->n];
 }
 
-static void admit(struct hp3d_clients *a, struct hp3d_client *comes, uint64_t now_ms)
+static void admit_client(struct hp3d_clients *a, struct hp3d_client *comes, uint64_t now_ms)
 {
 	int who = hp3d_places_for(a->c, a->n, HP3D_CLIENTS_MAX, comes, now_ms);
 
@@ -37,7 +37,7 @@ void hp3d_clients_accept(struct hp3d_clients *a, int listener, uint64_t now_ms)
 		if (fd < 0)
 			return;
 		if (hp3d_client_open(&comes, fd, now_ms) == 0)
-			admit(a, &comes, now_ms);
+			admit_client(a, &comes, now_ms);
 		else
 			close(fd);
 	}

@@ -2,7 +2,7 @@
 #include "app/control/places.h"
 #include <errno.h>
 
-static unsigned connections(const struct hp3d_client *c, unsigned n, uid_t uid)
+static unsigned count_connections(const struct hp3d_client *c, unsigned n, uid_t uid)
 {
 	unsigned of = 0;
 
@@ -11,7 +11,7 @@ static unsigned connections(const struct hp3d_client *c, unsigned n, uid_t uid)
 	return of;
 }
 
-static unsigned guests(const struct hp3d_client *c, unsigned n)
+static unsigned count_guests(const struct hp3d_client *c, unsigned n)
 {
 	unsigned of = 0;
 
@@ -38,7 +38,7 @@ static unsigned oldest_guest(const struct hp3d_client *c, unsigned n)
 	unsigned most = 0, best = n;
 
 	for (unsigned i = 0; i < n; i++) {
-		unsigned of = c[i].guest ? connections(c, n, c[i].uid) : 0;
+		unsigned of = c[i].guest ? count_connections(c, n, c[i].uid) : 0;
 
 		if (of > most) {
 			most = of;
@@ -61,7 +61,7 @@ static unsigned idle_own(const struct hp3d_client *c, unsigned n, uint64_t now_m
 
 bool hp3d_places_open(const struct hp3d_client *c, unsigned n, unsigned max, uint64_t now_ms)
 {
-	return n < max || guests(c, n) > 0 || idle_own(c, n, now_ms) < n;
+	return n < max || count_guests(c, n) > 0 || idle_own(c, n, now_ms) < n;
 }
 
 int hp3d_places_for(const struct hp3d_client *c, unsigned n, unsigned max,
@@ -69,7 +69,7 @@ int hp3d_places_for(const struct hp3d_client *c, unsigned n, unsigned max,
 {
 	unsigned who;
 
-	if (comes->guest && connections(c, n, comes->uid) >= HP3D_PLACES_EACH)
+	if (comes->guest && count_connections(c, n, comes->uid) >= HP3D_PLACES_EACH)
 		return (int)oldest_of(c, n, comes->uid);
 	if (n < max - (comes->guest ? HP3D_PLACES_OWN : 0))
 		return (int)n;

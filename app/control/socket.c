@@ -14,9 +14,9 @@
 #define BACKLOG   128
 #define LOCK_PATH (sizeof(((struct sockaddr_un *)0)->sun_path) + 8)
 
-static int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int fail_socket(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static int fail(int err, const char *fmt, ...)
+static int fail_socket(int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -28,7 +28,7 @@ static int fail(int err, const char *fmt, ...)
 	return -err;
 }
 
-static void parent(const char *path, char *dir)
+static void copy_parent(const char *path, char *dir)
 {
 	strcpy(dir, path);
 	dir[strrchr(dir, '/') - dir] = '\0';
@@ -44,7 +44,7 @@ static int make_directory(const struct hp3d_control_socket *s, char *dir)
 		if (p)
 			*p = '\0';
 		if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-			return fail(errno,
+			return fail_socket(errno,
 				"%s: cannot create %s: %s; create it, or set socket= in [%s] to a "
 				"place that can be written",
 				s->addr.sun_path, dir, strerror(errno), s->section);
@@ -60,7 +60,7 @@ static void lock_path(const struct hp3d_control_socket *s, char path[LOCK_PATH])
 }
 
 /* Whether somebody listens there. 0 no, 1 yes, or a negative errno: cannot tell. */
-static int served(const struct sockaddr_un *addr)
+static int has_listener(const struct sockaddr_un *addr)
 {
 	int err = 0, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -80,26 +80,29 @@ static int replace_stale(const struct hp3d_control_socket *s)
 	int rc;
 
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0
-				       : fail(errno, "%s: %s; set socket= in [%s] to another place",
-						 path, strerror(errno), s->section);
+		return errno == ENOENT
+			       ? 0
+			       : fail_socket(errno, "%s: %s; set socket= in [%s] to another place",
+					 path, strerror(errno), s->section);
 	if (!S_ISSOCK(st.st_mode))
-		return fail(EEXIST,
+		return fail_socket(EEXIST,
 			"%s: the file exists and is no socket; remove it, or set socket= in [%s] "
 			"to "
 			"another path",
 			path, s->section);
-	rc = served(&s->addr);
+	rc = has_listener(&s->addr);
 	if (rc < 0)
-		return fail(-rc, "%s: %s; raise the limit of open files", path, strerror(-rc));
+		return fail_socket(
+			-rc, "%s: %s; raise the limit of open files", path, strerror(-rc));
 	if (rc)
-		return fail(EADDRINUSE,
+		return fail_socket(EADDRINUSE,
 			"%s: another program serves it (fuser %s tells which); stop that one, or "
 			"set socket= in [%s] to another path",
 			path, path, s->section);
 	if (unlink(path) < 0 && errno != ENOENT)
-		return fail(errno, "%s: cannot remove the stale socket: %s; remove it by hand",
-			path, strerror(errno));
+		return fail_socket(errno,
+			"%s: cannot remove the stale socket: %s; remove it by hand", path,
+			strerror(errno));
 	return 0;
 }
 
@@ -112,12 +115,12 @@ int hp3d_control_group(struct hp3d_control_socket *s, const char *name)
 	errno = 0;
 	g = getgrnam(name);
 	if (g == NULL && (errno == EIO || errno == EMFILE || errno == ENFILE || errno == ENOMEM))
-		return fail(errno,
+		return fail_socket(errno,
 			"%s: group= in [%s]: cannot look up the group %s: %s; see "
 			"/etc/nsswitch.conf, or leave group= empty",
 			s->addr.sun_path, s->section, name, strerror(errno));
 	if (g == NULL)
-		return fail(ENOENT,
+		return fail_socket(ENOENT,
 			"%s: group= in [%s]: there is no group %s; make it (groupadd --system %s), "
 			"or name another one",
 			s->addr.sun_path, s->section, name, name);
@@ -136,7 +139,7 @@ static int give_to_group(const struct hp3d_control_socket *s)
 	if (lchown(path, (uid_t)-1, s->group) == 0 &&
 		fchmodat(AT_FDCWD, path, 0660, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
-	return fail(errno,
+	return fail_socket(errno,
 		"%s: group= in [%s]: cannot give it to that group: %s; have hp3d be a member of "
 		"the group (SupplementaryGroups= of its unit), or leave group= empty",
 		path, s->section, strerror(errno));
@@ -167,8 +170,9 @@ static int open_socket(struct hp3d_control_socket *s)
 			return 0;
 	}
 	err = errno;
-	return given_up(s, fail(err, "%s: %s; set socket= in [%s] to a place that can be written",
-				   s->addr.sun_path, strerror(err), s->section));
+	return given_up(
+		s, fail_socket(err, "%s: %s; set socket= in [%s] to a place that can be written",
+			   s->addr.sun_path, strerror(err), s->section));
 }
 
 /* Takes the lock; says whom it waits for. */
@@ -184,15 +188,16 @@ static int take_lock(const struct hp3d_control_socket *s, const char *lock, unsi
 		ret = hp3d_lock_take(lock, wait_ms, &holder);
 	}
 	if (ret == -EWOULDBLOCK)
-		return fail(EWOULDBLOCK,
+		return fail_socket(EWOULDBLOCK,
 			"%s: process %d has it; stop that one (kill %d), or set socket= in [%s] to "
 			"another path, file_prefix= in [eal] to another name, and use other ports",
 			path, holder, holder, s->section);
 	if (ret == -EPERM)
-		return fail(EPERM, "%s: %s was made by another user, or is open to others; rm %s",
-			path, lock, lock);
+		return fail_socket(EPERM,
+			"%s: %s was made by another user, or is open to others; rm %s", path, lock,
+			lock);
 	if (ret < 0)
-		return fail(-ret,
+		return fail_socket(-ret,
 			"%s: cannot lock %s: %s; set socket= in [%s] to a place that can be "
 			"written",
 			path, lock, strerror(-ret), s->section);
@@ -208,11 +213,11 @@ int hp3d_control_claim(
 	*s = (struct hp3d_control_socket){
 		.fd = -1, .lock = -1, .section = section, .addr.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(s->addr.sun_path) || *path != '/')
-		return fail(EINVAL,
+		return fail_socket(EINVAL,
 			"%s: set socket= in [%s] to an absolute path of at most %zu bytes", path,
 			section, sizeof(s->addr.sun_path) - 1);
 	strcpy(s->addr.sun_path, path);
-	parent(path, dir);
+	copy_parent(path, dir);
 	rc = make_directory(s, dir);
 	if (rc < 0)
 		return rc;
@@ -238,7 +243,7 @@ void hp3d_control_unlisten(struct hp3d_control_socket *s)
 	close(s->fd);
 	s->fd = -1;
 	/* Somebody may have removed ours and put another in its place. */
-	if (served(&s->addr) == 0)
+	if (has_listener(&s->addr) == 0)
 		unlink(s->addr.sun_path);
 }
 

@@ -55,7 +55,7 @@ void hp3_check_share_native(struct hp3_doctor *d)
 }
 
 /* The part of a path that exists already. */
-static void existing(char *path)
+static void cut_to_existing(char *path)
 {
 	char *end;
 
@@ -72,7 +72,7 @@ void hp3_check_run_directory(struct hp3_doctor *d)
 		return;
 	snprintf(dir, sizeof(dir), "%s", d->cfg->control.socket);
 	*strrchr(dir, '/') = '\0';
-	existing(dir);
+	cut_to_existing(dir);
 	if (*dir == '\0')
 		strcpy(dir, "/");
 	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode)) {

@@ -22,7 +22,7 @@ void hp3_check_bpf(struct hp3_doctor *d)
 }
 
 /* How an option of the kernel's build is set: 'y', 'm', 'n', or 0 if nothing tells. */
-static char option(const struct hp3_host *h, const char *name)
+static char kernel_option(const struct hp3_host *h, const char *name)
 {
 	char release[128], path[2][512], line[256];
 	size_t n = strlen(name);
@@ -53,7 +53,7 @@ void hp3_check_clsact(struct hp3_doctor *d)
 		"CONFIG_NET_SCH_INGRESS", "CONFIG_NET_CLS_BPF", "CONFIG_NET_CLS_ACT"};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (option(d->host, wanted[i]) != 'n')
+		if (kernel_option(d->host, wanted[i]) != 'n')
 			continue;
 		hp3_find(d, "the kernel was built without %s", wanted[i]);
 		hp3_fix(d, "use a kernel that has it, such as Debian's: apt-get install "
@@ -66,7 +66,8 @@ static void af_xdp(struct hp3_doctor *d, const struct hp3_port *p)
 	char driver[32];
 
 	hp3_devargs_driver(p->devargs, driver, sizeof(driver));
-	if (strcmp(driver, "net_af_xdp") != 0 || option(d->host, "CONFIG_XDP_SOCKETS") != 'n')
+	if (strcmp(driver, "net_af_xdp") != 0 ||
+		kernel_option(d->host, "CONFIG_XDP_SOCKETS") != 'n')
 		return;
 	hp3_find(d, HP3_PORT_FMT " = \"%s\": the kernel was built without CONFIG_XDP_SOCKETS",
 		HP3_PORT_ARGS(p), p->devargs);

@@ -9,7 +9,7 @@
 #define TOS_OFFERED 106 /* DSCP 26, ECT(0): what RoCE deployments use most */
 
 /* How many of the eight priorities a side of DCQCN is on for; -1: the driver does not say. */
-static int enabled(const struct hp3_host *h, const char *netdev, const char *side)
+static int enabled_priorities(const struct hp3_host *h, const char *netdev, const char *side)
 {
 	int n = -1;
 
@@ -23,13 +23,14 @@ static int enabled(const struct hp3_host *h, const char *netdev, const char *sid
 	return n;
 }
 
-static void ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+static void check_port_ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	static const char *const sides[][2] = {
 		{"roce_np", "answers no marks with CNPs"}, {"roce_rp", "ignores CNPs"}};
 
 	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
-		if (p->netdev[0] == '\0' || enabled(d->host, p->netdev, sides[i][0]) != 0)
+		if (p->netdev[0] == '\0' ||
+			enabled_priorities(d->host, p->netdev, sides[i][0]) != 0)
 			continue;
 		hp3_find(d, "%s (%s) %s, on any priority", p->device, p->netdev, sides[i][1]);
 		hp3_fix(d, "echo 1 > /sys/class/net/%s/ecn/%s/enable/3 (the priority of RoCE)",
@@ -39,7 +40,7 @@ static void ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 
 void hp3_check_ecn(struct hp3_doctor *d)
 {
-	hp3_each_rdma_port(d, ecn);
+	hp3_each_rdma_port(d, check_port_ecn);
 }
 
 static void cnp_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)

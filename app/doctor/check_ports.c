@@ -22,7 +22,7 @@ static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_bondin
 	"net_kni", "net_memif", "net_null", "net_pcap", "net_ring", "net_softnic", "net_tap",
 	"net_tun", "net_vdev_netvsc", "net_vhost", "net_virtio_user"};
 
-static void driver(struct hp3_doctor *d, const struct hp3_port *p)
+static void check_driver(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	char name[32], pci[16];
 
@@ -42,10 +42,10 @@ static void driver(struct hp3_doctor *d, const struct hp3_port *p)
 void hp3_check_driver(struct hp3_doctor *d)
 {
 	if (d->cfg != NULL && strstr(d->cfg->eal.extra, "-d") == NULL)
-		hp3_each_port(d, driver);
+		hp3_each_port(d, check_driver);
 }
 
-static void interface(struct hp3_doctor *d, const struct hp3_port *p)
+static void check_interface(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->named || p->there || p->unknown)
 		return;
@@ -56,10 +56,10 @@ static void interface(struct hp3_doctor *d, const struct hp3_port *p)
 
 void hp3_check_interface(struct hp3_doctor *d)
 {
-	hp3_each_port(d, interface);
+	hp3_each_port(d, check_interface);
 }
 
-static void pci(struct hp3_doctor *d, const struct hp3_port *p)
+static void check_pci_device(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	/* These share the device with the kernel; of others DPDK needs all. */
 	static const char *const usable[] = {
@@ -86,10 +86,10 @@ static void pci(struct hp3_doctor *d, const struct hp3_port *p)
 
 void hp3_check_pci(struct hp3_doctor *d)
 {
-	hp3_each_port(d, pci);
+	hp3_each_port(d, check_pci_device);
 }
 
-static void mtu(struct hp3_doctor *d, const struct hp3_port *p)
+static void check_mtu(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	uint32_t room = d->cfg->eal.mbuf_bytes - HEADROOM;
 
@@ -103,10 +103,10 @@ static void mtu(struct hp3_doctor *d, const struct hp3_port *p)
 
 void hp3_check_mtu(struct hp3_doctor *d)
 {
-	hp3_each_port(d, mtu);
+	hp3_each_port(d, check_mtu);
 }
 
-static uint32_t number(const struct hp3_port *p, const char *key, uint32_t none)
+static uint32_t devarg_number(const struct hp3_port *p, const char *key, uint32_t none)
 {
 	char text[16];
 
@@ -118,7 +118,7 @@ static void frame_size(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	uint32_t frame = p->itf.mtu + ETH_HEADER + VLAN_HEADER + RING_HEAD;
 	uint32_t need = (frame + FRAMESZ_STEP - 1) / FRAMESZ_STEP * FRAMESZ_STEP;
-	uint32_t framesz = number(p, "framesz", FRAMESZ_DEFAULT);
+	uint32_t framesz = devarg_number(p, "framesz", FRAMESZ_DEFAULT);
 
 	uint32_t room = d->cfg->eal.mbuf_bytes - HEADROOM + RING_HIDDEN;
 
@@ -179,7 +179,7 @@ void hp3_check_no_carrier(struct hp3_doctor *d)
 	hp3_each_port(d, no_carrier);
 }
 
-static bool has(uint32_t offloads, enum hp3_offload which)
+static bool has_offload(uint32_t offloads, enum hp3_offload which)
 {
 	return offloads >> which & 1;
 }
@@ -188,7 +188,7 @@ static void tx_checksum(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	const struct hp3_interface_peer *other = &p->itf.peer;
 
-	if (!p->there || !other->found || !has(other->offloads, HP3_OFFLOAD_TX_CHECKSUM))
+	if (!p->there || !other->found || !has_offload(other->offloads, HP3_OFFLOAD_TX_CHECKSUM))
 		return;
 	hp3_find(d,
 		HP3_PORT_FMT ": %s, the other end of %s, has tx checksum offload on: its TCP and "
@@ -211,7 +211,7 @@ static void merged_frames(struct hp3_doctor *d, const struct hp3_port *p)
 		{HP3_OFFLOAD_UDP_GRO, "rx-udp-gro-forwarding"}};
 
 	for (size_t i = 0; p->there && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!has(p->itf.offloads, kinds[i].offload))
+		if (!has_offload(p->itf.offloads, kinds[i].offload))
 			continue;
 		hp3_find(d, HP3_PORT_FMT ": %s merges received packets (%s)", HP3_PORT_ARGS(p),
 			p->itf.name, kinds[i].name);
@@ -224,9 +224,9 @@ void hp3_check_merged_frames(struct hp3_doctor *d)
 	hp3_each_port(d, merged_frames);
 }
 
-static void gro(struct hp3_doctor *d, const struct hp3_port *p)
+static void check_gro(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	if (!p->there || !has(p->itf.offloads, HP3_OFFLOAD_GRO))
+	if (!p->there || !has_offload(p->itf.offloads, HP3_OFFLOAD_GRO))
 		return;
 	hp3_find(d, HP3_PORT_FMT ": %s merges received TCP segments (gro)", HP3_PORT_ARGS(p),
 		p->itf.name);
@@ -235,12 +235,12 @@ static void gro(struct hp3_doctor *d, const struct hp3_port *p)
 
 void hp3_check_gro(struct hp3_doctor *d)
 {
-	hp3_each_port(d, gro);
+	hp3_each_port(d, check_gro);
 }
 
 static void vlan_offload(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	if (!p->there || !p->af_packet || !has(p->itf.offloads, HP3_OFFLOAD_RX_VLAN))
+	if (!p->there || !p->af_packet || !has_offload(p->itf.offloads, HP3_OFFLOAD_RX_VLAN))
 		return;
 	hp3_find(
 		d, HP3_PORT_FMT ": %s takes VLAN tags off (rxvlan)", HP3_PORT_ARGS(p), p->itf.name);
@@ -253,7 +253,7 @@ void hp3_check_vlan_offload(struct hp3_doctor *d)
 }
 
 /* Where hp3d fails open, the host's network stack sees nothing that comes in there. */
-static void arp(struct hp3_doctor *d, const struct hp3_port *p)
+static void check_arp(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF || !p->there || !p->af_packet ||
 		p->itf.flags & IFF_NOARP)
@@ -264,7 +264,7 @@ static void arp(struct hp3_doctor *d, const struct hp3_port *p)
 
 void hp3_check_arp(struct hp3_doctor *d)
 {
-	hp3_each_port(d, arp);
+	hp3_each_port(d, check_arp);
 }
 
 static void rx_ring(struct hp3_doctor *d, const struct hp3_port *p)
@@ -281,11 +281,11 @@ void hp3_check_rx_ring(struct hp3_doctor *d)
 	hp3_each_port(d, rx_ring);
 }
 
-static void wmem(struct hp3_doctor *d, const struct hp3_port *p)
+static void check_send_buffer(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	uint64_t frames = number(p, "framecnt", FRAMECNT_DEFAULT);
+	uint64_t frames = devarg_number(p, "framecnt", FRAMECNT_DEFAULT);
 	/* The kernel counts the buffer that it makes of a frame twice as long, roughly. */
-	uint64_t ring = 2 * frames * number(p, "framesz", FRAMESZ_DEFAULT);
+	uint64_t ring = 2 * frames * devarg_number(p, "framesz", FRAMESZ_DEFAULT);
 	uint32_t have = d->host->send_buffer();
 
 	if (!p->af_packet || !p->there || have >= ring)
@@ -304,5 +304,5 @@ static void wmem(struct hp3_doctor *d, const struct hp3_port *p)
 
 void hp3_check_wmem(struct hp3_doctor *d)
 {
-	hp3_each_port(d, wmem);
+	hp3_each_port(d, check_send_buffer);
 }

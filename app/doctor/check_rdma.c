@@ -90,7 +90,7 @@ void hp3_check_share_moves(struct hp3_doctor *d)
 }
 
 /* A rail that says which device is behind it. */
-static bool claimed(const struct hp3_doctor *d, const char *device)
+static bool is_claimed(const struct hp3_doctor *d, const char *device)
 {
 	for (uint32_t i = 0; d->cfg != NULL && i < d->cfg->n_rails; i++) {
 		if (strcmp(d->cfg->rails[i].rdma, device) == 0)
@@ -99,7 +99,7 @@ static bool claimed(const struct hp3_doctor *d, const char *device)
 	return false;
 }
 
-static void device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+static void report_device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	char cnp[16] = "-";
 
@@ -113,16 +113,16 @@ static void device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		p->address[0] != '\0' ? p->address : "-",
 		p->netdev[0] != '\0' ? p->netdev : "no interface", cnp, live_move(d->host, p),
 		timed_by(p));
-	if (d->cfg != NULL && !claimed(d, p->device))
+	if (d->cfg != NULL && !is_claimed(d, p->device))
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] that is in front of it", p->device);
 }
 
 void hp3_check_rdma_device(struct hp3_doctor *d)
 {
-	hp3_each_rdma_port(d, device);
+	hp3_each_rdma_port(d, report_device);
 }
 
-static void port(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+static void check_port_state(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	if (p->active)
 		return;
@@ -135,10 +135,10 @@ static void port(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 
 void hp3_check_rdma_port(struct hp3_doctor *d)
 {
-	hp3_each_rdma_port(d, port);
+	hp3_each_rdma_port(d, check_port_state);
 }
 
-static void gid(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+static void check_gids(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	if (p->roce_v2 > 0)
 		return;
@@ -155,7 +155,7 @@ static void gid(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 
 void hp3_check_rdma_gid(struct hp3_doctor *d)
 {
-	hp3_each_rdma_port(d, gid);
+	hp3_each_rdma_port(d, check_gids);
 }
 
 /* Whether a rail stands on this interface, or on its PCI device. */
@@ -176,7 +176,7 @@ static bool has_rail(const struct hp3_doctor *d, const char *name)
 	return false;
 }
 
-static void bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+static void check_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	char slaves[256], *save = NULL, *name;
 
@@ -193,7 +193,7 @@ static void bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 			"(ECE): mlxreg -d %s --reg_name ROCE_ACCL --get",
 			name, p->device, p->device);
 	}
-	if (d->cfg != NULL && !claimed(d, p->device)) {
+	if (d->cfg != NULL && !is_claimed(d, p->device)) {
 		hp3_find(d, "%s works on the bond %s, and no rail names it", p->device, p->netdev);
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] of each port of %s", p->device,
 			HP3_WORD(p->netdev));
@@ -202,7 +202,7 @@ static void bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 
 void hp3_check_rdma_bond(struct hp3_doctor *d)
 {
-	hp3_each_rdma_port(d, bond);
+	hp3_each_rdma_port(d, check_bond);
 }
 
 /* The kernel's version; Debian's release says 6.1.0, and the version after "Debian" the real one.
@@ -236,7 +236,7 @@ static bool reads_beyond(const unsigned v[3])
 	return false;
 }
 
-static void rxe(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+static void check_rxe(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	unsigned v[3];
 
@@ -252,19 +252,19 @@ static void rxe(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 			   "6.12.88 or later)");
 }
 
-static bool native(const struct hp3_doctor *d)
+static bool is_cc_native(const struct hp3_doctor *d)
 {
 	return d->cfg != NULL && d->cfg->engine.cc.mode == HP3_CC_NATIVE;
 }
 
 void hp3_check_rxe_cnp(struct hp3_doctor *d)
 {
-	if (native(d))
-		hp3_each_rdma_port(d, rxe);
+	if (is_cc_native(d))
+		hp3_each_rdma_port(d, check_rxe);
 }
 
 void hp3_check_rxe_kernel(struct hp3_doctor *d)
 {
-	if (!native(d))
-		hp3_each_rdma_port(d, rxe);
+	if (!is_cc_native(d))
+		hp3_each_rdma_port(d, check_rxe);
 }

@@ -42,7 +42,7 @@ void hp3_check_privileges(struct hp3_doctor *d)
 }
 
 /* Bytes that this process may still take: free memory, within its control group. */
-static uint64_t available(const struct hp3_host *h)
+static uint64_t available_memory(const struct hp3_host *h)
 {
 	char text[256], group[256] = "";
 	uint64_t bytes = UINT64_MAX;
@@ -65,7 +65,7 @@ void hp3_check_memory(struct hp3_doctor *d)
 
 	if (d->cfg == NULL || d->cfg->eal.hugepages == HP3_ON)
 		return;
-	have = available(d->host) / MB;
+	have = available_memory(d->host) / MB;
 	if (have >= d->cfg->eal.memory_mb)
 		return;
 	hp3_find(d, "[eal] memory_mb = %u, and only %llu MiB are free", d->cfg->eal.memory_mb,
@@ -93,7 +93,7 @@ static void add_hugepages(void *arg, const char *name)
 		h->largest = kb * 1024;
 }
 
-static bool mounted(const struct hp3_host *h)
+static bool is_hugetlbfs_mounted(const struct hp3_host *h)
 {
 	char mount[512];
 
@@ -121,7 +121,7 @@ void hp3_check_hugepages(struct hp3_doctor *d)
 			(unsigned long long)(need / MB), (unsigned long long)(h.free / MB));
 		hp3_fix(d, "sysctl -w vm.nr_hugepages=%llu, or set hugepages = off",
 			(unsigned long long)(2 * need / h.largest + 1));
-	} else if (!mounted(d->host)) {
+	} else if (!is_hugetlbfs_mounted(d->host)) {
 		hp3_find(d, "[eal] hugepages = on, and no hugetlbfs is mounted");
 		hp3_fix(d,
 			"mkdir -p /dev/hugepages && mount -t hugetlbfs hugetlbfs /dev/hugepages");
@@ -169,7 +169,7 @@ static bool node_has_ours(struct hp3_doctor *d, long long node)
 	return false;
 }
 
-static void numa(struct hp3_doctor *d, const struct hp3_port *p)
+static void check_numa_node(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	char address[16], list[1024];
 	long long node = -1;
@@ -192,7 +192,7 @@ static void numa(struct hp3_doctor *d, const struct hp3_port *p)
 
 void hp3_check_numa(struct hp3_doctor *d)
 {
-	hp3_each_port(d, numa);
+	hp3_each_port(d, check_numa_node);
 }
 
 void hp3_check_clock(struct hp3_doctor *d)
@@ -207,7 +207,7 @@ void hp3_check_clock(struct hp3_doctor *d)
 }
 
 /* A blank on both sides of a word. */
-static bool lists(const char *flags, const char *word)
+static bool has_flag(const char *flags, const char *word)
 {
 	const char *at = strstr(flags, word);
 	size_t n = strlen(word);
@@ -223,7 +223,7 @@ void hp3_check_tsc(struct hp3_doctor *d)
 		return; /* not x86: its counter is constant by architecture */
 	hp3_host_line(d->host, source, sizeof(source),
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource");
-	if (lists(flags, "constant_tsc") && lists(flags, "nonstop_tsc") &&
+	if (has_flag(flags, "constant_tsc") && has_flag(flags, "nonstop_tsc") &&
 		strcmp(source, "hpet") != 0)
 		return;
 	hp3_find(d,

@@ -6,13 +6,13 @@
 #include "base/plain.h"
 #include "config/devargs.h"
 
-#define PAGE         4096u
-#define BUFFER_EXTRA 256u /* DPDK's headers, and a line by which it may set buffers apart */
-#define HEADROOM     128u /* RTE_PKTMBUF_HEADROOM */
-#define XDP_HEADROOM 256u /* XDP_PACKET_HEADROOM */
-#define ETH_HEADER   18u /* with an 802.1Q tag */
-#define BUFFER_MAX   (PAGE - BUFFER_EXTRA)
-#define MTU_MAX      (BUFFER_MAX - HEADROOM - XDP_HEADROOM - ETH_HEADER)
+#define PAGE              4096u
+#define BUFFER_EXTRA      256u /* DPDK's headers, and a line by which it may set buffers apart */
+#define MBUF_HEAD_BYTES   128u /* RTE_PKTMBUF_HEADROOM */
+#define XDP_HEADROOM      256u /* XDP_PACKET_HEADROOM */
+#define TAGGED_ETH_HEADER 18u /* with an 802.1Q tag */
+#define BUFFER_MAX        (PAGE - BUFFER_EXTRA)
+#define MTU_MAX           (BUFFER_MAX - MBUF_HEAD_BYTES - XDP_HEADROOM - TAGGED_ETH_HEADER)
 
 static bool is_xdp(const struct hp3_port *p)
 {
@@ -24,7 +24,7 @@ static bool is_xdp(const struct hp3_port *p)
 
 static void af_xdp_frames(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	uint32_t need = p->itf.mtu + ETH_HEADER + HEADROOM + XDP_HEADROOM;
+	uint32_t need = p->itf.mtu + TAGGED_ETH_HEADER + MBUF_HEAD_BYTES + XDP_HEADROOM;
 	uint32_t have = d->cfg->eal.mbuf_bytes;
 
 	if (!is_xdp(p))

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "app/doctor/interface.h"
 
-static int bpf(enum hp3_bpf_kind kind)
+static int probe_bpf(enum hp3_bpf_kind kind)
 {
 	static const enum bpf_prog_type types[] = {[HP3_BPF_TC] = BPF_PROG_TYPE_SCHED_CLS,
 		[HP3_BPF_XDP] = BPF_PROG_TYPE_XDP,
@@ -63,7 +63,7 @@ static bool may_use(enum hp3_cap cap)
 const struct hp3_host hp3_host = {
 	.root = "",
 	.interface = hp3_interface_look,
-	.bpf = bpf,
+	.bpf = probe_bpf,
 	.has_symbol = has_symbol,
 	.clock_synchronised = clock_synchronised,
 	.send_buffer = send_buffer,

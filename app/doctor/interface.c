@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static bool addressed(const char *name)
+static bool has_address(const char *name)
 {
 	struct ifaddrs *list;
 	bool found = false;
@@ -37,7 +37,7 @@ bool hp3_interface_look(const char *name, struct hp3_interface *out)
 		return false;
 	}
 	hp3_link_offloads(&l.itf);
-	l.itf.addressed = addressed(name);
+	l.itf.addressed = has_address(name);
 	if (strcmp(l.itf.kind, "veth") == 0)
 		hp3_peer_look(&l);
 	*out = l.itf;

@@ -103,7 +103,7 @@ int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l)
 	return hp3_netlink(nlh, take_link, l);
 }
 
-static int ethtool(const char *name, void *command)
+static int run_ethtool(const char *name, void *command)
 {
 	int ret, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq ifr = {.ifr_data = command};
@@ -117,7 +117,7 @@ static int ethtool(const char *name, void *command)
 }
 
 /* Where the kernel has the bits of our offloads; it numbers features as it likes. */
-static uint32_t features(const char *name)
+static uint32_t read_offloads(const char *name)
 {
 	static const char *const wanted[] = {
 #define X(sym, text) text,
@@ -132,7 +132,7 @@ static uint32_t features(const char *name)
 	struct ethtool_gfeatures *state;
 	uint32_t found = 0, count;
 
-	if (ethtool(name, &set) < 0)
+	if (run_ethtool(name, &set) < 0)
 		return 0;
 	count = set.info.data[0];
 	if (count == 0 || count > STRINGS_MAX)
@@ -144,7 +144,7 @@ static uint32_t features(const char *name)
 	*strings = (struct ethtool_gstrings){
 		.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_FEATURES, .len = count};
 	*state = (struct ethtool_gfeatures){.cmd = ETHTOOL_GFEATURES, .size = (count + 31) / 32};
-	if (ethtool(name, strings) < 0 || ethtool(name, state) < 0)
+	if (run_ethtool(name, strings) < 0 || run_ethtool(name, state) < 0)
 		goto out;
 	for (uint32_t i = 0; i < count; i++) {
 		const char *text = (const char *)&strings->data[i * ETH_GSTRING_LEN];
@@ -165,8 +165,8 @@ void hp3_link_offloads(struct hp3_interface *itf)
 {
 	struct ethtool_ringparam ring = {.cmd = ETHTOOL_GRINGPARAM};
 
-	itf->offloads = features(itf->name);
-	if (ethtool(itf->name, &ring) == 0) {
+	itf->offloads = read_offloads(itf->name);
+	if (run_ethtool(itf->name, &ring) == 0) {
 		itf->rx_ring = ring.rx_pending;
 		itf->rx_ring_max = ring.rx_max_pending;
 	}

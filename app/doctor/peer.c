@@ -47,7 +47,7 @@ static int nsid_of(int fd)
 	return hp3_netlink(nlh, take_nsid, &id) < 0 ? -1 : id;
 }
 
-static bool look(struct hp3_link_info *l)
+static bool read_peer(struct hp3_link_info *l)
 {
 	struct hp3_interface_peer *p = &l->itf.peer;
 	struct hp3_link_info other;
@@ -70,7 +70,7 @@ static bool look_inside(struct hp3_link_info *l, int own, const char *path)
 	if (fd < 0)
 		return false;
 	if (nsid_of(fd) == l->peer_nsid && setns(fd, CLONE_NEWNET) == 0) {
-		found = look(l);
+		found = read_peer(l);
 		if (setns(own, CLONE_NEWNET) < 0)
 			found = false;
 	}
@@ -142,7 +142,7 @@ void hp3_peer_look(struct hp3_link_info *l)
 	if (l->peer == 0)
 		return;
 	if (l->peer_nsid < 0) {
-		look(l);
+		read_peer(l);
 		return;
 	}
 	own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);

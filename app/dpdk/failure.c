@@ -9,7 +9,7 @@
 
 static char text[512];
 
-static const char *fix(int err, const char *memory, const char *other)
+static const char *fix_of_error(int err, const char *memory, const char *other)
 {
 	switch (err) {
 	case ENOMEM:
@@ -26,7 +26,7 @@ static const char *fix(int err, const char *memory, const char *other)
 
 const char *hp3_dpdk_failure(int err, const char *memory, const char *other)
 {
-	snprintf(text, sizeof(text), "%s; %s", rte_strerror(err), fix(err, memory, other));
+	snprintf(text, sizeof(text), "%s; %s", rte_strerror(err), fix_of_error(err, memory, other));
 	return text;
 }
 

@@ -62,7 +62,7 @@ static void ask_for_paths(struct agent *a, struct hp3_fleet_report *r)
 }
 
 /* Once, and again when the reason is another one. */
-static void say(struct agent *a, const char *why)
+static void log_hp3d_state(struct agent *a, const char *why)
 {
 	if (strcmp(why, a->said) == 0)
 		return;
@@ -71,14 +71,14 @@ static void say(struct agent *a, const char *why)
 }
 
 /* Where hp3d does not answer nothing is reported: to others this host is gone. */
-static void report(struct agent *a, bool at_once)
+static void publish_report(struct agent *a, bool at_once)
 {
 	struct hp3_fleet_report *r = &a->report;
 	static uint8_t bytes[HP3_FLEET_BYTES];
 	json_t *flows = ask_for_flows(a);
 	size_t n;
 
-	say(a, flows == NULL ? a->hp3d.why : "");
+	log_hp3d_state(a, flows == NULL ? a->hp3d.why : "");
 	if (flows == NULL)
 		return;
 	fleet_gather(
@@ -102,7 +102,7 @@ static int wait_ms(const struct agent *a, uint64_t due, uint64_t now)
 	return (int)hp3_min_u64(ms, heed);
 }
 
-static void loop(struct agent *a)
+static void run_agent(struct agent *a)
 {
 	struct pollfd plans = {.fd = a->heeds ? fleet_heed_fd(&a->heed) : -1, .events = POLLIN};
 	uint64_t due = clock_ms(CLOCK_MONOTONIC);
@@ -113,12 +113,12 @@ static void loop(struct agent *a)
 		if (now >= due) {
 			if (a->heeds)
 				fleet_heed_outcomes(&a->heed, now);
-			report(a, false);
+			publish_report(a, false);
 			due = clock_ms(CLOCK_MONOTONIC) + a->gather.interval_ms;
 			continue;
 		}
 		if (fleet_severe(&a->severe, &a->hp3d, now))
-			report(a, true);
+			publish_report(a, true);
 		poll(&plans, 1, wait_ms(a, due, now)); /* a signal cuts it short */
 		if (a->heeds)
 			fleet_heed_take(
@@ -137,7 +137,7 @@ static void take_addresses(struct fleet_gather *g, const char *text)
 			g->n_addrs++;
 }
 
-static bool begin(struct agent *a, const struct fleet_config *cfg)
+static bool begin_agent(struct agent *a, const struct fleet_config *cfg)
 {
 	struct fleet_gather *g = &a->gather;
 
@@ -171,7 +171,7 @@ int fleet_agent(const struct fleet_config *cfg)
 	int ret;
 
 	fleet_ends_by_signals();
-	if (!begin(&a, cfg))
+	if (!begin_agent(&a, cfg))
 		return FLEET_FAILED;
 	a.bus = hp3_bus_open(&options, why, sizeof(why));
 	if (a.bus == NULL) {
@@ -188,7 +188,7 @@ int fleet_agent(const struct fleet_config *cfg)
 	fprintf(stderr, "hp3-fleet: reports for %s%s, %s\n", a.gather.host,
 		a.heeds ? ", heeds plans" : "",
 		hp3_bus_is_up(a.bus) ? "connected" : "no server yet, goes on trying");
-	loop(&a);
+	run_agent(&a);
 	ret = fleet_ended(a.bus, cfg);
 	hp3_bus_close(a.bus);
 	if (a.heeds)

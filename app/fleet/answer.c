@@ -41,7 +41,7 @@ static void flow_text(const char *host, const struct hp3_fleet_key *k, char text
 		addr_text(&k->dst, dst), k->qpn);
 }
 
-static json_t *number(uint64_t n)
+static json_t *json_number(uint64_t n)
 {
 	return json_integer((json_int_t)n);
 }
@@ -53,14 +53,15 @@ static json_t *link_json(const struct hp3_fleet_link *l)
 	link_text(l, name);
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:s}", "link", name, "leaf",
 		l->leaf, "hop", addr_text(&l->hop, hop), "direction", l->down ? "down" : "up",
-		"load_kbps", number(l->load_kbps), "flows", (int)l->flows, "severe", (int)l->severe,
-		"marked_permille", (int)l->marked_permille, "marks", number(l->marks), "alarm",
+		"load_kbps", json_number(l->load_kbps), "flows", (int)l->flows, "severe",
+		(int)l->severe, "marked_permille", (int)l->marked_permille, "marks",
+		json_number(l->marks), "alarm",
 		hp3_fleet_level_name((enum hp3_fleet_level)l->level));
 }
 
 static const struct hp3_fleet *sorted; /* qsort has no argument; under the planner's lock */
 
-static int fuller(const void *a, const void *b)
+static int compare_loads(const void *a, const void *b)
 {
 	struct hp3_fleet_link x, y;
 	char nx[NAME_MAX_BYTES], ny[NAME_MAX_BYTES];
@@ -74,7 +75,7 @@ static int fuller(const void *a, const void *b)
 	return strcmp(nx, ny);
 }
 
-static int heavier(const void *a, const void *b)
+static int compare_rates(const void *a, const void *b)
 {
 	struct hp3_fleet_place x, y;
 
@@ -108,7 +109,7 @@ static void add_links(struct rows *r, bool alarms)
 
 	while (hp3_fleet_link_at(f, n, &l))
 		n++;
-	order = in_order(f, n, fuller);
+	order = in_order(f, n, compare_loads);
 	for (uint32_t i = 0; order != NULL && i < n && json_array_size(r->out) < r->limit; i++) {
 		hp3_fleet_link_at(f, order[i], &l);
 		if (alarms ? l.level != HP3_FLEET_QUIET : l.flows > 0)
@@ -138,10 +139,10 @@ static json_t *flow_json(const struct hp3_fleet *f, const struct hp3_fleet_place
 
 	flow_text(at->host->report->host, &x->key, name);
 	return json_pack("{s:s, s:o, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:b, s:b, s:i, s:s?, s:i}",
-		"flow", name, "rate_kbps", number(x->rate_kbps), "port", x->port, "up",
+		"flow", name, "rate_kbps", json_number(x->rate_kbps), "port", x->port, "up",
 		link_name_json(f, at->up), "down", link_name_json(f, at->down), "marked_permille",
-		x->marked_permille, "rtt_ns", number(x->rtt_ns), "base_rtt_ns",
-		number(x->base_rtt_ns), "settled_ms", number(x->settled_ms), "movable",
+		x->marked_permille, "rtt_ns", json_number(x->rtt_ns), "base_rtt_ns",
+		json_number(x->base_rtt_ns), "settled_ms", json_number(x->settled_ms), "movable",
 		(x->flags & HP3_FLEET_MOVABLE) != 0, "severe", (x->flags & HP3_FLEET_SEVERE) != 0,
 		"others", x->n_alts, "advised", advised[x->advised], "advised_port",
 		x->advised_port);
@@ -155,7 +156,7 @@ static void add_flows(struct rows *r)
 
 	while (hp3_fleet_flow_at(f, n, &at))
 		n++;
-	order = in_order(f, n, heavier);
+	order = in_order(f, n, compare_rates);
 	for (uint32_t i = 0; order != NULL && i < n && i < r->limit; i++) {
 		hp3_fleet_flow_at(f, order[i], &at);
 		json_array_append_new(r->out, flow_json(f, &at));
@@ -170,9 +171,11 @@ static void add_hosts(struct rows *r)
 	for (uint32_t i = 0; i < r->limit && hp3_fleet_host_at(r->p->fleet, i, &h); i++)
 		json_array_append_new(r->out,
 			json_pack("{s:s, s:s, s:o, s:o, s:b, s:o}", "host", h.report->host, "leaf",
-				h.report->leaf, "flows", number(h.report->all_flows), "heard_ms",
-				number(r->p->now_ms > h.heard_ms ? r->p->now_ms - h.heard_ms : 0),
-				"twin", h.twin, "interval_ms", number(h.report->interval_ms)));
+				h.report->leaf, "flows", json_number(h.report->all_flows),
+				"heard_ms",
+				json_number(
+					r->p->now_ms > h.heard_ms ? r->p->now_ms - h.heard_ms : 0),
+				"twin", h.twin, "interval_ms", json_number(h.report->interval_ms)));
 }
 
 static json_t *move_json(const struct hp3_fleet_move *m)
@@ -182,8 +185,9 @@ static json_t *move_json(const struct hp3_fleet_move *m)
 	flow_text(m->host, &m->key, name);
 	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:o, s:o}", "flow", name, "from",
 		addr_text(&m->from_hop, from), "to", addr_text(&m->to_hop, to), "from_port",
-		m->from_port, "to_port", m->to_port, "rate_kbps", number(m->rate_kbps),
-		"before_kbps", number(m->before_kbps), "after_kbps", number(m->after_kbps));
+		m->from_port, "to_port", m->to_port, "rate_kbps", json_number(m->rate_kbps),
+		"before_kbps", json_number(m->before_kbps), "after_kbps",
+		json_number(m->after_kbps));
 }
 
 /* The latest first. */
@@ -196,8 +200,8 @@ static void add_past_moves(struct rows *r)
 		const struct fleet_past_move *m = &p->recent[(p->n_recent - 1 - i) % FLEET_RECENT];
 		json_t *j = move_json(&m->move);
 
-		json_object_set_new(j, "epoch", number(m->epoch));
-		json_object_set_new(j, "wall_ms", number(m->wall_ms));
+		json_object_set_new(j, "epoch", json_number(m->epoch));
+		json_object_set_new(j, "wall_ms", json_number(m->wall_ms));
 		json_array_append_new(r->out, j);
 	}
 }
@@ -216,7 +220,7 @@ static json_t *why_json(const struct rows *r, uint32_t i, const struct hp3_fleet
 	json_object_set_new(j, "to_port", json_integer(at->flow->alt[alt].port));
 	json_object_set_new(j, "to",
 		json_string(addr_text(&at->host->report->hop[at->flow->alt[alt].hop], hop)));
-	json_object_set_new(j, "after_kbps", number(after));
+	json_object_set_new(j, "after_kbps", json_number(after));
 	return j;
 }
 
@@ -245,9 +249,9 @@ static json_t *summary_json(const struct fleet_planner *p)
 		"hosts", (int)c->hosts, "twins", (int)c->twins, "flows", (int)c->flows, "unplaced",
 		(int)c->unplaced, "links", (int)c->links, "alarms_low", (int)level[HP3_FLEET_LOW],
 		"alarms_middle", (int)level[HP3_FLEET_MIDDLE], "alarms_high",
-		(int)level[HP3_FLEET_HIGH], "term", number(p->election.term), "epoch",
-		number(p->plan.epoch), "moves", number(p->n_recent), "plans_by", p->plan.planner,
-		"look_us", number(p->look_us));
+		(int)level[HP3_FLEET_HIGH], "term", json_number(p->election.term), "epoch",
+		json_number(p->plan.epoch), "moves", json_number(p->n_recent), "plans_by",
+		p->plan.planner, "look_us", json_number(p->look_us));
 }
 
 static void add_top(struct rows *r)
@@ -269,7 +273,7 @@ static void add_all_links(struct rows *r)
 static const struct {
 	const char *name;
 	void (*add)(struct rows *r);
-} kinds[] = {
+} answer_kinds[] = {
 	{"top", add_top},
 	{"links", add_all_links},
 	{"flows", add_flows},
@@ -279,7 +283,7 @@ static const struct {
 	{"why", add_why},
 };
 
-static json_t *wrong(const char *what, const char *fix)
+static json_t *refuse_question(const char *what, const char *fix)
 {
 	return json_pack("{s:b, s:s, s:s}", "ok", 0, "error", what, "fix", fix);
 }
@@ -287,9 +291,9 @@ static json_t *wrong(const char *what, const char *fix)
 static json_t *rows_of(struct rows *r, const char *kind)
 {
 	r->out = json_array();
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].name, kind) == 0) {
-			kinds[i].add(r);
+	for (size_t i = 0; i < sizeof(answer_kinds) / sizeof(answer_kinds[0]); i++)
+		if (strcmp(answer_kinds[i].name, kind) == 0) {
+			answer_kinds[i].add(r);
 			return r->out;
 		}
 	json_decref(r->out);
@@ -307,7 +311,7 @@ static json_t *page_json(struct rows *r)
 	return j;
 }
 
-static json_t *answer(struct fleet_planner *p, json_t *q)
+static json_t *answer_question(struct fleet_planner *p, json_t *q)
 {
 	const char *kind = json_string_value(json_object_get(q, "ask"));
 	const char *flow = json_string_value(json_object_get(q, "flow"));
@@ -316,16 +320,17 @@ static json_t *answer(struct fleet_planner *p, json_t *q)
 
 	if (limit != NULL &&
 		(json_integer_value(limit) < 1 || json_integer_value(limit) > FLEET_ROWS_MAX))
-		return wrong("\"limit\" is out of range", "1 to 1000");
+		return refuse_question("\"limit\" is out of range", "1 to 1000");
 	if (limit != NULL)
 		r.limit = (unsigned)json_integer_value(limit);
 	if (kind == NULL)
-		return wrong("\"ask\" is missing", "say what is asked for, such as \"links\"");
+		return refuse_question(
+			"\"ask\" is missing", "say what is asked for, such as \"links\"");
 	rows = strcmp(kind, "page") == 0   ? page_json(&r)
 	       : strcmp(kind, "ways") == 0 ? fleet_ways(p->fleet, q)
 					   : rows_of(&r, kind);
 	if (rows == NULL)
-		return wrong("\"ask\" is unknown",
+		return refuse_question("\"ask\" is unknown",
 			"top, links, flows, hosts, alarms, plan, why, ways or page");
 	return json_pack("{s:b, s:s, s:b, s:o, s:o}", "ok", 1, "planner", p->election.name, "leads",
 		p->led_since_ms != 0, "summary", summary_json(p), "rows", rows);
@@ -337,7 +342,8 @@ char *fleet_answer(struct fleet_planner *p, const char *question, size_t len)
 	char *text;
 
 	pthread_mutex_lock(&p->lock);
-	a = json_is_object(q) ? answer(p, q) : wrong("no JSON object", "see hp3-fleet(1)");
+	a = json_is_object(q) ? answer_question(p, q)
+			      : refuse_question("no JSON object", "see hp3-fleet(1)");
 	pthread_mutex_unlock(&p->lock);
 	text = json_dumps(a, JSON_COMPACT);
 	json_decref(a);

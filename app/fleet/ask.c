@@ -32,15 +32,15 @@ static const struct column why_columns[] = {{"flow", "FLOW"}, {"rate_kbps", "GB/
 static const struct {
 	const char *name;
 	const struct column *columns;
-} kinds[] = {{"top", link_columns}, {"links", link_columns}, {"flows", flow_columns},
+} table_kinds[] = {{"top", link_columns}, {"links", link_columns}, {"flows", flow_columns},
 	{"hosts", host_columns}, {"alarms", link_columns}, {"plan", plan_columns},
 	{"why", why_columns}};
 
 static const struct column *columns_of(const char *command)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].name, command) == 0)
-			return kinds[i].columns;
+	for (size_t i = 0; i < sizeof(table_kinds) / sizeof(table_kinds[0]); i++)
+		if (strcmp(table_kinds[i].name, command) == 0)
+			return table_kinds[i].columns;
 	return NULL;
 }
 
@@ -122,7 +122,7 @@ static void print_summary(json_t *a)
 		printf("%s plans\n", by);
 }
 
-static int report(const struct fleet_options *o, json_t *a)
+static int print_answer(const struct fleet_options *o, json_t *a)
 {
 	if (o->json)
 		json_dumpf(a, stdout, JSON_COMPACT | JSON_ENSURE_ASCII), putchar('\n');
@@ -154,7 +154,7 @@ int fleet_ask(const struct fleet_config *cfg, const struct fleet_options *o)
 	hp3_bus_close(line);
 	if (a == NULL)
 		return FLEET_UNREACHABLE;
-	ret = report(o, a);
+	ret = print_answer(o, a);
 	json_decref(a);
 	return ret;
 }

@@ -17,7 +17,7 @@ struct seen {
 	uint64_t kbps, marks, settled_ms;
 };
 
-static uint64_t number(json_t *j, const char *key)
+static uint64_t flow_number(json_t *j, const char *key)
 {
 	json_int_t n = json_integer_value(json_object_get(j, key));
 
@@ -49,47 +49,47 @@ static uint64_t kbps_of(uint64_t bytes, uint64_t ns)
 
 /* Of a report at once: rates over a moment would say little, and nothing of who has just stalled.
  */
-static uint64_t remember(struct seen *s, json_t *was, uint64_t now_ms)
+static uint64_t recall_rates(struct seen *s, json_t *was, uint64_t now_ms)
 {
-	s->kbps = number(was, "kbps");
-	s->marks = number(was, "marks");
-	return was != NULL && number(s->flow, "moves") == number(was, "moves")
-		       ? number(was, "since_ms")
+	s->kbps = flow_number(was, "kbps");
+	s->marks = flow_number(was, "marks");
+	return was != NULL && flow_number(s->flow, "moves") == flow_number(was, "moves")
+		       ? flow_number(was, "since_ms")
 		       : now_ms;
 }
 
 /* What left since the last time; when it was first seen, or moved. */
-static uint64_t count(struct seen *s, json_t *was, uint64_t now_ms)
+static uint64_t count_traffic(struct seen *s, json_t *was, uint64_t now_ms)
 {
-	uint64_t bytes = number(s->flow, "bytes"), t_ns = number(s->flow, "t_ns");
-	uint64_t marked = number(json_object_get(s->flow, "path"), "marked_permille");
-	uint64_t pmtu = number(s->flow, "pmtu"), since = now_ms;
+	uint64_t bytes = flow_number(s->flow, "bytes"), t_ns = flow_number(s->flow, "t_ns");
+	uint64_t marked = flow_number(json_object_get(s->flow, "path"), "marked_permille");
+	uint64_t pmtu = flow_number(s->flow, "pmtu"), since = now_ms;
 
-	if (was != NULL && bytes >= number(was, "bytes") && t_ns > number(was, "t_ns")) {
-		uint64_t more = bytes - number(was, "bytes");
+	if (was != NULL && bytes >= flow_number(was, "bytes") && t_ns > flow_number(was, "t_ns")) {
+		uint64_t more = bytes - flow_number(was, "bytes");
 
-		s->kbps = kbps_of(more, t_ns - number(was, "t_ns"));
-		s->marks = number(was, "marks") +
+		s->kbps = kbps_of(more, t_ns - flow_number(was, "t_ns"));
+		s->marks = flow_number(was, "marks") +
 			   more / (pmtu != 0 ? pmtu : PMTU) * hp3_min_u64(marked, 1000) / 1000;
-		if (number(s->flow, "moves") == number(was, "moves"))
-			since = number(was, "since_ms");
+		if (flow_number(s->flow, "moves") == flow_number(was, "moves"))
+			since = flow_number(was, "since_ms");
 	}
 	return since;
 }
 
-static void compare(
+static void compare_with_last(
 	struct fleet_gather *g, struct seen *s, bool at_once, json_t *after, uint64_t now_ms)
 {
 	json_t *was = json_object_get(g->before, s->id);
-	uint64_t since = at_once ? remember(s, was, now_ms) : count(s, was, now_ms);
+	uint64_t since = at_once ? recall_rates(s, was, now_ms) : count_traffic(s, was, now_ms);
 
 	s->settled_ms = now_ms - since;
 	json_object_set_new(after, s->id,
 		json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "bytes",
-			(json_int_t)number(s->flow, "bytes"), "t_ns",
-			(json_int_t)number(s->flow, "t_ns"), "moves",
-			(json_int_t)number(s->flow, "moves"), "kbps", (json_int_t)s->kbps, "marks",
-			(json_int_t)s->marks, "since_ms", (json_int_t)since));
+			(json_int_t)flow_number(s->flow, "bytes"), "t_ns",
+			(json_int_t)flow_number(s->flow, "t_ns"), "moves",
+			(json_int_t)flow_number(s->flow, "moves"), "kbps", (json_int_t)s->kbps,
+			"marks", (json_int_t)s->marks, "since_ms", (json_int_t)since));
 }
 
 /* Heaviest first; the same order of equal ones each time. */
@@ -116,7 +116,7 @@ static size_t look_at(
 		if (s->id == NULL || hp3_flowid_parse(s->id, &s->name) != 0 ||
 			json_object_get(after, s->id) != NULL)
 			continue;
-		compare(g, s, at_once, after, now_ms);
+		compare_with_last(g, s, at_once, after, now_ms);
 		n++;
 	}
 	json_decref(at_once ? after : g->before);
@@ -126,7 +126,7 @@ static size_t look_at(
 	return n;
 }
 
-static uint8_t hop_of(struct hp3_fleet_report *r, const char *text)
+static uint8_t hop_index(struct hp3_fleet_report *r, const char *text)
 {
 	struct hp3_fleet_addr a;
 
@@ -150,14 +150,14 @@ static void add_alts(struct hp3_fleet_report *r, struct hp3_fleet_flow *f, json_
 
 	json_array_foreach (json_object_get(pair, "paths"), i, path) {
 		const char *state = json_string_value(json_object_get(path, "state"));
-		uint64_t port = number(path, "port");
+		uint64_t port = flow_number(path, "port");
 		uint8_t hop;
 
 		if (state == NULL ||
 			(strcmp(state, "good") != 0 && strcmp(state, "unknown") != 0) ||
 			port == 0 || port > UINT16_MAX || f->n_alts == HP3_FLEET_ALTS)
 			continue;
-		hop = hop_of(r, json_string_value(json_object_get(path, "hop")));
+		hop = hop_index(r, json_string_value(json_object_get(path, "hop")));
 		if (hp3_fleet_is_new_way(f, hop))
 			f->alt[f->n_alts++] =
 				(struct hp3_fleet_alt){.port = (uint16_t)port, .hop = hop};
@@ -189,16 +189,17 @@ static void add_flow(struct fleet_gather *g, struct hp3_fleet_report *r, const s
 	*f = (struct hp3_fleet_flow){.key = {.src = addr_of(s->name.local, s->name.ipv6),
 					     .dst = addr_of(s->name.remote, s->name.ipv6),
 					     .qpn = s->name.rqpn},
-		.port = (uint16_t)hp3_min_u64(number(s->flow, "port"), UINT16_MAX),
-		.hop = hop_of(r, json_string_value(json_object_get(path, "hop"))),
+		.port = (uint16_t)hp3_min_u64(flow_number(s->flow, "port"), UINT16_MAX),
+		.hop = hop_index(r, json_string_value(json_object_get(path, "hop"))),
 		.flags = flags_of(s->flow),
-		.marked_permille = (uint16_t)hp3_min_u64(number(path, "marked_permille"), 1000),
-		.rtt_ns = (uint32_t)hp3_min_u64(number(path, "rtt_ns"), UINT32_MAX),
-		.base_rtt_ns = (uint32_t)hp3_min_u64(number(path, "base_rtt_ns"), UINT32_MAX),
+		.marked_permille =
+			(uint16_t)hp3_min_u64(flow_number(path, "marked_permille"), 1000),
+		.rtt_ns = (uint32_t)hp3_min_u64(flow_number(path, "rtt_ns"), UINT32_MAX),
+		.base_rtt_ns = (uint32_t)hp3_min_u64(flow_number(path, "base_rtt_ns"), UINT32_MAX),
 		.settled_ms = (uint32_t)hp3_min_u64(s->settled_ms, UINT32_MAX),
-		.failures = (uint32_t)hp3_min_u64(number(s->flow, "retransmits"), UINT32_MAX),
+		.failures = (uint32_t)hp3_min_u64(flow_number(s->flow, "retransmits"), UINT32_MAX),
 		.rate_kbps = s->kbps,
-		.bytes = number(s->flow, "bytes"),
+		.bytes = flow_number(s->flow, "bytes"),
 		.marks = s->marks};
 	memset(g->id[r->n_flows], 0, HP3_FLOWID_MAX);
 	memcpy(g->id[r->n_flows++], s->id, strnlen(s->id, HP3_FLOWID_MAX - 1));

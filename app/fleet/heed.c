@@ -7,10 +7,10 @@
 #include <unistd.h>
 #include "app/fleet/planner.h"
 
-#define OUTCOME_MS 5000u /* a move ends within this, or the event was lost */
-#define PAGE       500
+#define OUTCOME_MS    5000u /* a move ends within this, or the event was lost */
+#define OUTCOMES_PAGE 500
 
-static void on_plan(
+static void on_advised_plan(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
 	static struct hp3_fleet_plan plan; /* one subscription, one thread */
@@ -36,10 +36,11 @@ int fleet_heed_start(struct fleet_heed *h, struct hp3_bus *bus, struct fleet_hp3
 	hp3_fleet_advice_init(&h->advice, host, instance);
 	if (pipe2(h->bell, O_CLOEXEC | O_NONBLOCK) != 0)
 		return -errno;
-	return hp3_bus_subscribe(bus, FLEET_SUBJECT_PLAN, NULL, on_plan, h);
+	return hp3_bus_subscribe(bus, FLEET_SUBJECT_PLAN, NULL, on_advised_plan, h);
 }
 
-static void say(const struct fleet_heed *h, const char *flow, const char *what, const char *more)
+static void log_advice(
+	const struct fleet_heed *h, const char *flow, const char *what, const char *more)
 {
 	fprintf(stderr, "hp3-fleet: %s, advised by %s (term %llu, epoch %llu): %s%s%s\n", flow,
 		h->advice.planner, (unsigned long long)h->advice.term,
@@ -52,7 +53,7 @@ static bool is_over(const struct fleet_heed *h, unsigned i, uint64_t now_ms)
 }
 
 /* For the next reports. What was told of the flow before is over, and what is too old. */
-static void remember(struct fleet_heed *h, const char *flow, uint16_t port,
+static void remember_outcome(struct fleet_heed *h, const char *flow, uint16_t port,
 	enum hp3_fleet_advised what, uint64_t now_ms)
 {
 	for (unsigned i = h->n_told; i-- > 0;)
@@ -66,7 +67,7 @@ static void remember(struct fleet_heed *h, const char *flow, uint16_t port,
 	h->told[h->n_told++].until_ms = now_ms + FLEET_HEED_TOLD_MS;
 }
 
-static void ask(
+static void ask_move(
 	struct fleet_heed *h, const char *flow, const struct hp3_fleet_move *m, uint64_t now_ms)
 {
 	json_t *answer =
@@ -78,8 +79,8 @@ static void ask(
 		return;
 	}
 	if (answer == NULL) {
-		say(h, flow, "not taken", h->hp3d->why);
-		remember(h, flow, m->to_port, HP3_FLEET_REFUSED, now_ms);
+		log_advice(h, flow, "not taken", h->hp3d->why);
+		remember_outcome(h, flow, m->to_port, HP3_FLEET_REFUSED, now_ms);
 		return;
 	}
 	if (h->n_open == 0)
@@ -113,7 +114,7 @@ void fleet_heed_take(struct fleet_heed *h, const struct fleet_gather *g,
 	if (came)
 		hp3_fleet_advice_plan(&h->advice, &plan, now_ms);
 	while ((m = hp3_fleet_advice_next(&h->advice, r, now_ms, &flow)) != NULL)
-		ask(h, g->id[flow], m, now_ms);
+		ask_move(h, g->id[flow], m, now_ms);
 }
 
 static void close_one(struct fleet_heed *h, unsigned i)
@@ -121,7 +122,7 @@ static void close_one(struct fleet_heed *h, unsigned i)
 	h->open[i] = h->open[--h->n_open];
 }
 
-static void note(struct fleet_heed *h, json_t *event, uint64_t now_ms)
+static void note_outcome(struct fleet_heed *h, json_t *event, uint64_t now_ms)
 {
 	json_int_t tag = json_integer_value(json_object_get(event, "tag"));
 	const char *outcome = json_string_value(json_object_get(event, "outcome"));
@@ -129,9 +130,9 @@ static void note(struct fleet_heed *h, json_t *event, uint64_t now_ms)
 	for (unsigned i = 0; tag != 0 && i < h->n_open; i++) {
 		if (h->open[i].tag != tag)
 			continue;
-		say(h, h->open[i].flow, outcome != NULL ? outcome : "no outcome", "");
+		log_advice(h, h->open[i].flow, outcome != NULL ? outcome : "no outcome", "");
 		if (outcome != NULL)
-			remember(h, h->open[i].flow, h->open[i].port,
+			remember_outcome(h, h->open[i].flow, h->open[i].port,
 				strcmp(outcome, "moved") == 0 ? HP3_FLEET_MOVED
 							      : HP3_FLEET_DECLINED,
 				now_ms);
@@ -147,17 +148,17 @@ void fleet_heed_outcomes(struct fleet_heed *h, uint64_t now_ms)
 
 	if (h->n_open == 0)
 		return;
-	events = fleet_hp3d_ask(h->hp3d,
-		json_pack("{s:s, s:I, s:i}", "cmd", "events", "since", h->since, "limit", PAGE));
+	events = fleet_hp3d_ask(h->hp3d, json_pack("{s:s, s:I, s:i}", "cmd", "events", "since",
+						 h->since, "limit", OUTCOMES_PAGE));
 	json_array_foreach (events, i, event) {
 		h->since = json_integer_value(json_object_get(event, "seq"));
-		note(h, event, now_ms);
+		note_outcome(h, event, now_ms);
 	}
 	json_decref(events);
 	for (unsigned k = h->n_open; k-- > 0;) {
 		if (now_ms < h->open[k].until_ms)
 			continue;
-		say(h, h->open[k].flow, "no outcome was told", "");
+		log_advice(h, h->open[k].flow, "no outcome was told", "");
 		close_one(h, k);
 	}
 }

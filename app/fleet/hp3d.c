@@ -10,9 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define CHUNK      65536u
-#define ANSWER_MAX (64u * 1024 * 1024)
-#define PAGE       500
+#define CHUNK        65536u
+#define ANSWER_MAX   (64u * 1024 * 1024)
+#define ANSWERS_PAGE 500
 
 void fleet_hp3d_init(struct fleet_hp3d *h, const char *path)
 {
@@ -29,22 +29,22 @@ void fleet_hp3d_close(struct fleet_hp3d *h)
 	h->len = h->cap = 0;
 }
 
-static void refused(struct fleet_hp3d *h, const char *what, const char *fix)
+static void note_refusal(struct fleet_hp3d *h, const char *what, const char *fix)
 {
 	snprintf(h->why, sizeof(h->why), "hp3d at %.64s: %.48s; %.64s", h->path, what, fix);
 }
 
-static void fails(struct fleet_hp3d *h, const char *what, const char *fix)
+static void fail_connection(struct fleet_hp3d *h, const char *what, const char *fix)
 {
-	refused(h, what, fix);
+	note_refusal(h, what, fix);
 	fleet_hp3d_close(h);
 }
 
-static bool lost(struct fleet_hp3d *h, int err)
+static bool lose_connection(struct fleet_hp3d *h, int err)
 {
 	bool late = err == EAGAIN || err == EWOULDBLOCK;
 
-	fails(h,
+	fail_connection(h,
 		late       ? "no answer in time"
 		: err != 0 ? strerror(err)
 			   : "closed by hp3d",
@@ -54,7 +54,7 @@ static bool lost(struct fleet_hp3d *h, int err)
 	return false;
 }
 
-static bool connected(struct fleet_hp3d *h)
+static bool connect_to_hp3d(struct fleet_hp3d *h)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	struct timeval wait = {.tv_sec = FLEET_HP3D_WAIT_S};
@@ -62,24 +62,24 @@ static bool connected(struct fleet_hp3d *h)
 	if (h->fd >= 0)
 		return true;
 	if (strlen(h->path) >= sizeof(addr.sun_path))
-		return lost(h, ENAMETOOLONG);
+		return lose_connection(h, ENAMETOOLONG);
 	strcpy(addr.sun_path, h->path);
 	h->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (h->fd < 0 || setsockopt(h->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) < 0 ||
 		setsockopt(h->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) < 0 ||
 		connect(h->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-		return lost(h, errno);
+		return lose_connection(h, errno);
 	h->run++;
 	return true;
 }
 
-static bool said(struct fleet_hp3d *h, const json_t *req)
+static bool send_request(struct fleet_hp3d *h, const json_t *req)
 {
 	char *text = json_dumps(req, JSON_COMPACT);
 	size_t n, sent = 0;
 
 	if (text == NULL)
-		return lost(h, ENOMEM);
+		return lose_connection(h, ENOMEM);
 	n = strlen(text);
 	text[n++] = '\n'; /* in the place of the NUL */
 	while (sent < n) {
@@ -89,7 +89,7 @@ static bool said(struct fleet_hp3d *h, const json_t *req)
 			int err = errno;
 
 			free(text);
-			return lost(h, err);
+			return lose_connection(h, err);
 		}
 		sent += k > 0 ? (size_t)k : 0;
 	}
@@ -97,7 +97,7 @@ static bool said(struct fleet_hp3d *h, const json_t *req)
 	return true;
 }
 
-static bool heard_more(struct fleet_hp3d *h)
+static bool receive_more(struct fleet_hp3d *h)
 {
 	ssize_t n;
 
@@ -106,7 +106,7 @@ static bool heard_more(struct fleet_hp3d *h)
 		char *buf = cap <= ANSWER_MAX ? realloc(h->buf, cap) : NULL;
 
 		if (buf == NULL)
-			return lost(h, ENOMEM);
+			return lose_connection(h, ENOMEM);
 		h->buf = buf;
 		h->cap = cap;
 	}
@@ -114,13 +114,13 @@ static bool heard_more(struct fleet_hp3d *h)
 		n = recv(h->fd, h->buf + h->len, h->cap - h->len, 0);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
-		return lost(h, n < 0 ? errno : 0);
+		return lose_connection(h, n < 0 ? errno : 0);
 	h->len += (size_t)n;
 	return true;
 }
 
 /* The next line, as JSON. */
-static json_t *heard(struct fleet_hp3d *h)
+static json_t *receive_answer(struct fleet_hp3d *h)
 {
 	size_t seen = 0, n;
 	json_t *answer;
@@ -128,7 +128,7 @@ static json_t *heard(struct fleet_hp3d *h)
 
 	while ((end = h->buf != NULL ? memchr(h->buf + seen, '\n', h->len - seen) : NULL) == NULL) {
 		seen = h->len;
-		if (!heard_more(h))
+		if (!receive_more(h))
 			return NULL;
 	}
 	n = (size_t)(end - h->buf);
@@ -138,7 +138,8 @@ static json_t *heard(struct fleet_hp3d *h)
 	if (json_is_object(answer))
 		return answer;
 	json_decref(answer);
-	fails(h, "the answer is no JSON object", "is that hp3d's socket? see control= in [agent]");
+	fail_connection(h, "the answer is no JSON object",
+		"is that hp3d's socket? see control= in [agent]");
 	return NULL;
 }
 
@@ -148,13 +149,13 @@ static json_t *answer_to(struct fleet_hp3d *h, json_t *req)
 	const char *code = "", *text = "refused", *fix = "see its log";
 
 	h->is_busy = false;
-	if (connected(h) && said(h, req))
-		answer = heard(h);
+	if (connect_to_hp3d(h) && send_request(h, req))
+		answer = receive_answer(h);
 	if (answer == NULL || json_is_true(json_object_get(answer, "ok")))
 		return answer;
 	error = json_object_get(answer, "error");
 	json_unpack(error, "{s?s, s?s, s?s}", "code", &code, "text", &text, "fix", &fix);
-	refused(h, text, fix);
+	note_refusal(h, text, fix);
 	h->is_busy = strcmp(code, "busy") == 0;
 	json_decref(answer);
 	return NULL;
@@ -170,7 +171,8 @@ json_t *fleet_hp3d_ask(struct fleet_hp3d *h, json_t *req)
 	data = json_incref(json_object_get(answer, "data"));
 	json_decref(answer);
 	if (data == NULL)
-		fails(h, "an answer without data", "hp3d and hp3-fleet must be of one version");
+		fail_connection(
+			h, "an answer without data", "hp3d and hp3-fleet must be of one version");
 	return data;
 }
 
@@ -179,7 +181,7 @@ json_t *fleet_hp3d_list(struct fleet_hp3d *h, json_t *req, size_t most)
 	json_t *all = json_array(), *answer;
 	bool more = true;
 
-	json_object_set_new(req, "limit", json_integer(PAGE));
+	json_object_set_new(req, "limit", json_integer(ANSWERS_PAGE));
 	while (more && json_array_size(all) < most) {
 		json_t *next;
 

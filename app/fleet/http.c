@@ -51,7 +51,7 @@ static enum MHD_Result send_state(struct MHD_Connection *c, struct fleet_planner
 	return send_text(c, MHD_HTTP_OK, "application/json", text, text != NULL ? strlen(text) : 0);
 }
 
-static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *url,
+static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const char *url,
 	const char *method, const char *version, const char *data, size_t *size, void **context)
 {
 	static const char nothing[] = "/, /state.json or /metrics\n";
@@ -83,7 +83,7 @@ int fleet_http_start(struct fleet_planner *p)
 	errno = 0;
 	daemon_ = MHD_start_daemon(
 		MHD_USE_EPOLL_INTERNAL_THREAD | (a.addr.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0),
-		0, NULL, NULL, answer, p, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&a.addr,
+		0, NULL, NULL, answer_request, p, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&a.addr,
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST, MHD_OPTION_END);
 	if (daemon_ != NULL)

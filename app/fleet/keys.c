@@ -50,7 +50,7 @@ static bool are_addresses(const char *text)
 	return true;
 }
 
-static const char *const switches[] = {"off", "on", NULL};
+static const char *const off_or_on[] = {"off", "on", NULL};
 
 static const struct hp3_ini_key keys[] = {
 	{.section = "fleet",
@@ -122,7 +122,7 @@ static const struct hp3_ini_key keys[] = {
 		FIELD(agent.advice),
 		.type = HP3_INI_ENUM,
 		.unit = "",
-		.choices = switches,
+		.choices = off_or_on,
 		.help = "hp3d is asked to try ports that plans name for flows of this host"},
 	INT("alarms", "period_ms", p.period_ms, "ms", 10000, 10, 3600000,
 		"marks are counted for so long"),
@@ -136,7 +136,7 @@ static const struct hp3_ini_key keys[] = {
 		"so many of them are of level high"),
 };
 
-static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+static void check_config(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 {
 	const struct fleet_config *c = obj;
 
@@ -156,7 +156,7 @@ const struct hp3_ini_schema fleet_schema = {
 	.keys = keys,
 	.n_keys = sizeof(keys) / sizeof(keys[0]),
 	.title = "hp3-fleet configuration. Integers are in the unit that the key's suffix names.",
-	.check = check,
+	.check = check_config,
 };
 
 static void find_file(const char *credentials, char path[HP3_INI_VALUE_MAX])

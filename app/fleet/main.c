@@ -47,14 +47,14 @@ struct line {
 	bool dump;
 };
 
-static int usage(const char *what)
+static int fail_usage(const char *what)
 {
 	fprintf(stderr, "hp3-fleet: %s; try hp3-fleet --help\n", what);
 	return FLEET_USAGE;
 }
 
 /* 0: it is no number from 1 to max. */
-static unsigned number(const char *text, unsigned max)
+static unsigned parse_number(const char *text, unsigned max)
 {
 	char *end;
 	unsigned long n;
@@ -66,7 +66,7 @@ static unsigned number(const char *text, unsigned max)
 }
 
 /* -1: go on. */
-static int parse(int argc, char **argv, struct line *l)
+static int parse_options(int argc, char **argv, struct line *l)
 {
 	static const struct option longs[] = {
 		{"config", required_argument, NULL, 'c'},
@@ -92,9 +92,9 @@ static int parse(int argc, char **argv, struct line *l)
 			l->servers = optarg;
 			break;
 		case 'n':
-			l->o.limit = number(optarg, FLEET_ROWS_MAX);
+			l->o.limit = parse_number(optarg, FLEET_ROWS_MAX);
 			if (l->o.limit == 0)
-				return usage("--limit wants 1 to 1000");
+				return fail_usage("--limit wants 1 to 1000");
 			break;
 		case 'j':
 			l->o.json = true;
@@ -103,9 +103,9 @@ static int parse(int argc, char **argv, struct line *l)
 			l->o.hosts = optarg;
 			break;
 		case OPT_RANKS:
-			l->o.ranks = number(optarg, 64);
+			l->o.ranks = parse_number(optarg, 64);
 			if (l->o.ranks == 0)
-				return usage("--ranks-per-host wants 1 to 64");
+				return fail_usage("--ranks-per-host wants 1 to 64");
 			break;
 		case OPT_PORTS:
 			l->o.ports = true;
@@ -128,10 +128,10 @@ static int parse(int argc, char **argv, struct line *l)
 		l->o.command = argv[optind++];
 	if (l->o.command != NULL && strcmp(l->o.command, "why") == 0 && optind < argc)
 		l->o.flow = argv[optind++];
-	return optind < argc ? usage("unexpected argument") : -1;
+	return optind < argc ? fail_usage("unexpected argument") : -1;
 }
 
-static int load(const struct line *l, struct fleet_config *cfg)
+static int load_config(const struct line *l, struct fleet_config *cfg)
 {
 	struct hp3_config_errors errs = {0};
 	int ret = 0;
@@ -168,11 +168,12 @@ static int do_command(const struct fleet_config *cfg, const struct fleet_options
 	if (strcmp(o->command, "agent") == 0)
 		return fleet_agent(cfg);
 	if (strcmp(o->command, "order") == 0)
-		return o->hosts != NULL ? fleet_order(cfg, o) : usage("order wants --hosts FILE");
+		return o->hosts != NULL ? fleet_order(cfg, o)
+					: fail_usage("order wants --hosts FILE");
 	if (!fleet_command_is_known(o->command))
-		return usage("unknown command");
+		return fail_usage("unknown command");
 	if (strcmp(o->command, "why") == 0 && o->flow == NULL)
-		return usage("why wants a flow, or a part of its name");
+		return fail_usage("why wants a flow, or a part of its name");
 	return fleet_ask(cfg, o);
 }
 
@@ -180,18 +181,18 @@ int main(int argc, char **argv)
 {
 	struct line l = {.o = {.limit = 50, .ranks = 1}};
 	static struct fleet_config cfg;
-	int ret = parse(argc, argv, &l);
+	int ret = parse_options(argc, argv, &l);
 
 	if (ret >= 0)
 		return ret;
-	if (load(&l, &cfg) < 0)
+	if (load_config(&l, &cfg) < 0)
 		return FLEET_USAGE;
 	if (l.dump) {
 		hp3_ini_dump(&fleet_schema, &cfg, stdout);
 		return FLEET_DONE;
 	}
 	if (l.o.command == NULL)
-		return usage("a command is missing");
+		return fail_usage("a command is missing");
 	warn_of_password(l.config, &cfg);
 	fleet_config_find_files(&cfg);
 	ret = do_command(&cfg, &l.o);

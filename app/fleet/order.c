@@ -27,7 +27,7 @@ struct list {
 	uint64_t steps, known; /* across leaves, of all rings; whose way is known */
 };
 
-static int wrong(const char *file, unsigned line, const char *what)
+static int report_bad_line(const char *file, unsigned line, const char *what)
 {
 	fprintf(stderr, "hp3-fleet: %s:%u: %s; a line is: HOST LEAF\n", file, line, what);
 	return -EINVAL;
@@ -40,7 +40,7 @@ static bool is_host(const char *name)
 				 "-_.:")] == '\0';
 }
 
-static int add(struct list *l, const char *file, unsigned line, const char *text)
+static int add_host(struct list *l, const char *file, unsigned line, const char *text)
 {
 	struct listed *x = &l->at[l->n];
 	char rest[2];
@@ -49,17 +49,18 @@ static int add(struct list *l, const char *file, unsigned line, const char *text
 	if (n <= 0 || x->host[0] == '#')
 		return 0;
 	if (n != 2)
-		return wrong(
+		return report_bad_line(
 			file, line, n == 1 ? "a leaf is missing" : "there is more behind the leaf");
 	if (!is_host(x->host))
-		return wrong(file, line, "a host has letters, digits, '-', '_', '.' and ':'");
+		return report_bad_line(
+			file, line, "a host has letters, digits, '-', '_', '.' and ':'");
 	if (!hp3_fleet_is_name(x->leaf))
-		return wrong(file, line, "a leaf has letters, digits, '-' and '_'");
+		return report_bad_line(file, line, "a leaf has letters, digits, '-' and '_'");
 	for (l->leaf[l->n] = 0; strcmp(l->at[l->leaf[l->n]].leaf, x->leaf) != 0; l->leaf[l->n]++)
 		;
 	for (uint32_t i = 0; i < l->n; i++)
 		if (strcmp(l->at[i].host, x->host) == 0)
-			return wrong(file, line, "this host was there before");
+			return report_bad_line(file, line, "this host was there before");
 	l->n++;
 	return 0;
 }
@@ -75,16 +76,16 @@ static int read_hosts(struct list *l, const char *file)
 		return -errno;
 	}
 	for (unsigned line = 1; ret == 0 && fgets(text, sizeof(text), f) != NULL; line++)
-		ret = l->n == HOSTS_MAX ? wrong(file, line, "more than 65536 hosts")
-					: add(l, file, line, text);
+		ret = l->n == HOSTS_MAX ? report_bad_line(file, line, "more than 65536 hosts")
+					: add_host(l, file, line, text);
 	if (f != stdin)
 		fclose(f);
 	if (ret == 0 && l->n == 0)
-		ret = wrong(file, 0, "no host in it");
+		ret = report_bad_line(file, 0, "no host in it");
 	return ret;
 }
 
-static double share(const struct list *l, const uint32_t *order)
+static double crossing_share(const struct list *l, const uint32_t *order)
 {
 	return (double)hp3_fleet_crossings(l->leaf, l->n, order) / l->n;
 }
@@ -110,8 +111,8 @@ static void print_json(const struct list *l, const struct fleet_options *o)
 			json_array_append_new(ranks, rank);
 		}
 	all = json_pack("{s:b, s:o, s:i, s:f, s:f}", "ok", 1, "ranks", ranks, "rings",
-		(int)o->ranks, "crossing_before", share(l, NULL), "crossing_after",
-		share(l, l->order));
+		(int)o->ranks, "crossing_before", crossing_share(l, NULL), "crossing_after",
+		crossing_share(l, l->order));
 	if (o->ports) {
 		json_object_set_new(all, "steps", json_integer((json_int_t)l->steps));
 		json_object_set_new(all, "steps_known", json_integer((json_int_t)l->known));
@@ -125,7 +126,7 @@ static void print_text(const struct list *l, const struct fleet_options *o)
 {
 	printf("# steps of a ring that cross leaves: %.1f %% as listed, %.1f %% in this order; %u "
 	       "rings\n",
-		100 * share(l, NULL), 100 * share(l, l->order), o->ranks);
+		100 * crossing_share(l, NULL), 100 * crossing_share(l, l->order), o->ranks);
 	if (o->ports)
 		printf("# ports are known for %" PRIu64 " of %" PRIu64 " steps across leaves\n",
 			l->known, l->steps);
@@ -164,7 +165,8 @@ static int find_ways(struct list *l, const struct fleet_config *cfg, const struc
 }
 
 /* An exit code. */
-static int print(struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
+static int print_order(
+	struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
 {
 	int ret = FLEET_DONE;
 
@@ -190,7 +192,7 @@ int fleet_order(const struct fleet_config *cfg, const struct fleet_options *o)
 	if (l.at == NULL || l.leaf == NULL || l.order == NULL) {
 		fputs("hp3-fleet: no memory\n", stderr);
 	} else if (read_hosts(&l, o->hosts) == 0) {
-		ret = print(&l, cfg, o);
+		ret = print_order(&l, cfg, o);
 	}
 	free(l.at);
 	free(l.leaf);

@@ -29,7 +29,7 @@ static void count_bad(struct fleet_planner *p, int ret)
 }
 
 /* The host on whose subject a report came; "": on another subject, whatever the server says. */
-static const char *host_of(const char *subject)
+static const char *host_of_subject(const char *subject)
 {
 	const size_t n = strlen(FLEET_SUBJECT_PREFIX);
 
@@ -44,7 +44,7 @@ static void on_report(
 	struct hp3_fleet_report r;
 	int ret = hp3_fleet_report_decode(data, len, &r);
 
-	if (ret == 0 && strcmp(host_of(subject), r.host) != 0)
+	if (ret == 0 && strcmp(host_of_subject(subject), r.host) != 0)
 		ret = -EBADMSG;
 	pthread_mutex_lock(&p->lock);
 	if (ret == 0)
@@ -69,7 +69,7 @@ static void on_beat(
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void remember(struct fleet_planner *p, const struct hp3_fleet_plan *plan)
+static void remember_plan(struct fleet_planner *p, const struct hp3_fleet_plan *plan)
 {
 	p->plan = *plan;
 	for (unsigned i = 0; i < plan->n_moves; i++)
@@ -78,7 +78,7 @@ static void remember(struct fleet_planner *p, const struct hp3_fleet_plan *plan)
 }
 
 /* Another planner's, for people who ask this one. */
-static void on_plan(
+static void on_other_plan(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
 	struct fleet_planner *p = arg;
@@ -89,7 +89,7 @@ static void on_plan(
 	if (ret < 0)
 		count_bad(p, ret);
 	else
-		remember(p, &plan);
+		remember_plan(p, &plan);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -112,7 +112,7 @@ static void on_question(
 	free(text);
 }
 
-static void beat(struct fleet_planner *p)
+static void send_keep_alive(struct fleet_planner *p)
 {
 	uint8_t bytes[HP3_FLEET_NAME + 32];
 	struct hp3_fleet_beat b;
@@ -141,7 +141,7 @@ static void beat(struct fleet_planner *p)
  * Who has just begun to lead waits until the last plan of the one before has expired, and all hosts
  * have reported.
  */
-static void look(struct fleet_planner *p)
+static void make_plan(struct fleet_planner *p)
 {
 	static struct hp3_fleet_plan plan;
 	static uint8_t bytes[HP3_FLEET_BYTES];
@@ -158,7 +158,7 @@ static void look(struct fleet_planner *p)
 	if (plans) {
 		hp3_fleet_plan(p->fleet, p->election.term, p->election.name, now, &plan);
 		n = hp3_fleet_plan_encode(&plan, bytes, sizeof(bytes));
-		remember(p, &plan);
+		remember_plan(p, &plan);
 		p->plans++;
 		p->moves += plan.n_moves;
 	}
@@ -168,7 +168,7 @@ static void look(struct fleet_planner *p)
 		hp3_bus_publish(p->bus, FLEET_SUBJECT_PLAN, bytes, n);
 }
 
-static void loop(struct fleet_planner *p)
+static void run_planner(struct fleet_planner *p)
 {
 	uint64_t beat_due = 0, look_due = 0;
 
@@ -177,11 +177,11 @@ static void loop(struct fleet_planner *p)
 		struct timespec pause = {0};
 
 		if (now >= beat_due) {
-			beat(p);
+			send_keep_alive(p);
 			beat_due = now + p->cfg->fleet.beat_ms;
 		}
 		if (now >= look_due) {
-			look(p);
+			make_plan(p);
 			look_due = now + p->cfg->plan.interval_ms;
 		}
 		due = beat_due < look_due ? beat_due : look_due;
@@ -191,11 +191,11 @@ static void loop(struct fleet_planner *p)
 	}
 }
 
-static int subscribe(struct fleet_planner *p)
+static int subscribe_subjects(struct fleet_planner *p)
 {
 	if (hp3_bus_subscribe(p->bus, FLEET_SUBJECT_REPORTS, NULL, on_report, p) < 0 ||
 		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_BEAT, NULL, on_beat, p) < 0 ||
-		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_PLAN, NULL, on_plan, p) < 0 ||
+		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_PLAN, NULL, on_other_plan, p) < 0 ||
 		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_ASK, "hp3-fleet", on_question, p) < 0) {
 		if (!hp3_bus_is_refused(p->bus))
 			fputs("hp3-fleet: no memory for subscriptions\n", stderr);
@@ -257,10 +257,10 @@ int fleet_run(const struct fleet_config *cfg)
 	p->bus = hp3_bus_open(&options, why, sizeof(why));
 	if (p->bus == NULL)
 		fprintf(stderr, "hp3-fleet: %s\n", why);
-	else if (subscribe(p) == 0 && fleet_http_start(p) == 0) {
+	else if (subscribe_subjects(p) == 0 && fleet_http_start(p) == 0) {
 		fprintf(stderr, "hp3-fleet: %s, %s\n", p->election.name,
 			hp3_bus_is_up(p->bus) ? "connected" : "no server yet, goes on trying");
-		loop(p);
+		run_planner(p);
 		ret = FLEET_DONE;
 	}
 	if (p->bus != NULL && fleet_ended(p->bus, cfg) != FLEET_DONE)

@@ -26,7 +26,8 @@ struct hp3_bus *fleet_line_open(const struct fleet_config *cfg)
 	return line;
 }
 
-static void keep(void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
+static void keep_answer(
+	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
 	json_t **answer = arg;
 
@@ -43,7 +44,8 @@ json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, jso
 
 	json_decref(question);
 	if (n > 0 && n <= sizeof(text))
-		ret = hp3_bus_ask(line, FLEET_SUBJECT_ASK, text, n, ANSWER_MS, keep, &answer);
+		ret = hp3_bus_ask(
+			line, FLEET_SUBJECT_ASK, text, n, ANSWER_MS, keep_answer, &answer);
 	if (answer == NULL)
 		fprintf(stderr,
 			"hp3-fleet: no answer by way of %s (%s); is nats-server there, and "

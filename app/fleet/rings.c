@@ -13,7 +13,7 @@ struct switches {
 	uint32_t n;
 };
 
-static json_t *ask(
+static json_t *ask_ways(
 	struct hp3_bus *line, const struct fleet_config *cfg, const char *from, const char *to)
 {
 	json_t *a = fleet_question(
@@ -32,7 +32,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static const char *hop_of(const json_t *row)
+static const char *hop_of_row(const json_t *row)
 {
 	const char *hop = json_string_value(json_object_get(row, "hop"));
 
@@ -40,7 +40,7 @@ static const char *hop_of(const json_t *row)
 }
 
 /* All that any step knows, each once. */
-static int collect(struct switches *s, json_t *const *answer, uint32_t n)
+static int collect_switches(struct switches *s, json_t *const *answer, uint32_t n)
 {
 	size_t rows = 0, k;
 	json_t *row;
@@ -52,7 +52,7 @@ static int collect(struct switches *s, json_t *const *answer, uint32_t n)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		json_array_foreach (json_object_get(answer[i], "rows"), k, row)
-			s->name[s->n++] = hop_of(row);
+			s->name[s->n++] = hop_of_row(row);
 	qsort(s->name, s->n, sizeof(*s->name), by_name);
 	rows = s->n;
 	s->n = 0;
@@ -74,7 +74,7 @@ static int share_out(
 		return -1;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const char *name = hop_of(json_array_get(rows, i));
+		const char *name = hop_of_row(json_array_get(rows, i));
 
 		by[i] = (uint32_t)((const char **)bsearch(
 					   &name, s->name, s->n, sizeof(*s->name), by_name) -
@@ -88,7 +88,7 @@ static int share_out(
 			continue;
 		row = json_array_get(rows, taken[k]);
 		way[k].port = (uint16_t)json_integer_value(json_object_get(row, "port"));
-		snprintf(way[k].by, sizeof(way[k].by), "%s", hop_of(row));
+		snprintf(way[k].by, sizeof(way[k].by), "%s", hop_of_row(row));
 	}
 	free(by);
 	free(taken);
@@ -104,7 +104,7 @@ static int ask_all(const struct fleet_config *cfg, const char *const *hosts, con
 	for (uint32_t i = 0; ret == FLEET_DONE && i < n; i++) {
 		if (!crosses[i])
 			continue;
-		answer[i] = ask(line, cfg, hosts[i], hosts[(i + 1) % n]);
+		answer[i] = ask_ways(line, cfg, hosts[i], hosts[(i + 1) % n]);
 		if (answer[i] == NULL)
 			ret = FLEET_UNREACHABLE;
 	}
@@ -119,7 +119,7 @@ int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const 
 	struct switches s = {0};
 	int ret = answer != NULL ? ask_all(cfg, hosts, crosses, n, answer) : FLEET_FAILED;
 
-	if (ret == FLEET_DONE && collect(&s, answer, n) < 0)
+	if (ret == FLEET_DONE && collect_switches(&s, answer, n) < 0)
 		ret = FLEET_FAILED;
 	for (uint32_t i = 0; ret == FLEET_DONE && i < n; i++)
 		if (answer[i] != NULL && share_out(&s, json_object_get(answer[i], "rows"), rings,

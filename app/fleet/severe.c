@@ -2,7 +2,7 @@
 #include "app/fleet/severe.h"
 #include <string.h>
 
-#define PAGE 500
+#define SEVERE_PAGE 500
 
 static bool is_severe(const json_t *event)
 {
@@ -12,10 +12,11 @@ static bool is_severe(const json_t *event)
 }
 
 /* A page of events; false: there is no more. */
-static bool page(struct fleet_severe *s, struct fleet_hp3d *h, bool *found)
+static bool read_event_page(struct fleet_severe *s, struct fleet_hp3d *h, bool *found)
 {
-	json_t *events = fleet_hp3d_ask(h, json_pack("{s:s, s:I, s:i, s:b}", "cmd", "events",
-						   "since", s->since, "limit", PAGE, "all", 1));
+	json_t *events =
+		fleet_hp3d_ask(h, json_pack("{s:s, s:I, s:i, s:b}", "cmd", "events", "since",
+					  s->since, "limit", SEVERE_PAGE, "all", 1));
 	size_t i, n = json_array_size(events);
 	json_t *event;
 
@@ -26,7 +27,7 @@ static bool page(struct fleet_severe *s, struct fleet_hp3d *h, bool *found)
 		s->since = seq > s->since ? seq : s->since;
 	}
 	json_decref(events);
-	return n == PAGE;
+	return n == SEVERE_PAGE;
 }
 
 bool fleet_severe(struct fleet_severe *s, struct fleet_hp3d *h, uint64_t now_ms)
@@ -39,7 +40,7 @@ bool fleet_severe(struct fleet_severe *s, struct fleet_hp3d *h, uint64_t now_ms)
 	known = s->run == h->run && h->fd >= 0;
 	if (!known)
 		s->since = 0;
-	while (page(s, h, &found))
+	while (read_event_page(s, h, &found))
 		;
 	known = known && s->run == h->run;
 	s->run = h->run;

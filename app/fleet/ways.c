@@ -16,7 +16,7 @@ struct ways {
 	unsigned n;
 };
 
-static const struct hp3_fleet_report *host_of(const struct hp3_fleet *f, const char *name)
+static const struct hp3_fleet_report *report_of_host(const struct hp3_fleet *f, const char *name)
 {
 	struct hp3_fleet_host h;
 
@@ -34,7 +34,7 @@ static bool has_address(const struct hp3_fleet_report *r, const struct hp3_fleet
 	return false;
 }
 
-static void add(struct ways *w, const struct hp3_fleet_report *from, uint8_t hop, uint16_t port)
+static void add_way(struct ways *w, const struct hp3_fleet_report *from, uint8_t hop, uint16_t port)
 {
 	if (hop == HP3_FLEET_NO_HOP)
 		return;
@@ -52,7 +52,7 @@ static int by_switch(const void *a, const void *b)
 	return c != 0 ? c : (int)x->port - (int)y->port;
 }
 
-static void collect(
+static void collect_ways(
 	struct ways *w, const struct hp3_fleet_report *from, const struct hp3_fleet_report *to)
 {
 	for (unsigned i = 0; i < from->n_flows; i++) {
@@ -60,9 +60,9 @@ static void collect(
 
 		if (!has_address(to, &flow->key.dst))
 			continue;
-		add(w, from, flow->hop, flow->port);
+		add_way(w, from, flow->hop, flow->port);
 		for (unsigned k = 0; k < flow->n_alts; k++)
-			add(w, from, flow->alt[k].hop, flow->alt[k].port);
+			add_way(w, from, flow->alt[k].hop, flow->alt[k].port);
 	}
 	qsort(w->at, w->n, sizeof(w->at[0]), by_switch);
 }
@@ -70,15 +70,15 @@ static void collect(
 json_t *fleet_ways(const struct hp3_fleet *f, const json_t *question)
 {
 	const struct hp3_fleet_report *from =
-		host_of(f, json_string_value(json_object_get(question, "from")));
+		report_of_host(f, json_string_value(json_object_get(question, "from")));
 	const struct hp3_fleet_report *to =
-		host_of(f, json_string_value(json_object_get(question, "to")));
+		report_of_host(f, json_string_value(json_object_get(question, "to")));
 	json_t *rows = json_array();
 	char hop[INET6_ADDRSTRLEN];
 	struct ways w = {.n = 0};
 
 	if (from != NULL && to != NULL)
-		collect(&w, from, to);
+		collect_ways(&w, from, to);
 	for (unsigned i = 0; i < w.n; i++)
 		if (inet_ntop(w.at[i].hop.len == 16 ? AF_INET6 : AF_INET, w.at[i].hop.b, hop,
 			    sizeof(hop)) != NULL)

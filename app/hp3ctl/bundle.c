@@ -57,7 +57,7 @@ static const struct {
 	COMMAND("audit.txt", "tail", "--lines=5000", "/var/log/hp3/audit.log"),
 };
 
-static int full(struct hp3ctl *ctl, const char *path, int rc)
+static int fail_bundle_file(struct hp3ctl *ctl, const char *path, int rc)
 {
 	return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-file", "give another path: hp3ctl bundle FILE",
 		"%s: %s", path, strerror(-rc));
@@ -72,13 +72,13 @@ static void remove_unfinished(void)
 		unlink(unfinished);
 }
 
-static void progress(const struct hp3ctl *ctl, const char *what)
+static void print_progress(const struct hp3ctl *ctl, const char *what)
 {
 	if (!ctl->json)
 		fprintf(stderr, "hp3ctl: %s\n", what);
 }
 
-static int append(void *arg, json_t *items)
+static int append_items(void *arg, json_t *items)
 {
 	return json_array_extend(arg, items) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
 }
@@ -89,7 +89,7 @@ static void append_event(void *arg, json_t *ev)
 }
 
 /* The whole answer, NULL: there is none, which was told. */
-static json_t *ask(struct hp3ctl *ctl, const char *request, bool list)
+static json_t *ask_whole_answer(struct hp3ctl *ctl, const char *request, bool list)
 {
 	json_t *req = json_loads(request, 0, NULL), *all = json_array(), *answer = NULL;
 	bool events = strcmp(json_string_value(json_object_get(req, "cmd")), "events") == 0;
@@ -99,7 +99,7 @@ static json_t *ask(struct hp3ctl *ctl, const char *request, bool list)
 	if (events)
 		rc = hp3ctl_each_event(ctl, req, &since, append_event, all);
 	else if (list)
-		rc = hp3ctl_each_page(ctl, req, append, all);
+		rc = hp3ctl_each_page(ctl, req, append_items, all);
 	else
 		rc = hp3ctl_ask(ctl, req, &answer);
 	if (rc == HP3CTL_DONE && answer) {
@@ -121,11 +121,11 @@ static int add_hp3d(struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 	int rc = 0;
 
 	for (size_t i = 0; up && rc == 0 && i < sizeof(asked) / sizeof(asked[0]); i++) {
-		json_t *data = ask(ctl, asked[i].request, asked[i].list);
+		json_t *data = ask_whole_answer(ctl, asked[i].request, asked[i].list);
 		char *text = data ? json_dumps(data, JSON_INDENT(1)) : NULL;
 
 		snprintf(name, sizeof(name), "hp3d/%s", asked[i].name);
-		progress(ctl, name);
+		print_progress(ctl, name);
 		if (text)
 			rc = hp3ctl_tarball_add(a, name, text, strlen(text));
 		free(text);
@@ -134,14 +134,14 @@ static int add_hp3d(struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 	return rc;
 }
 
-static int add_host(const struct hp3ctl *ctl, struct hp3ctl_tarball *a)
+static int add_host_outputs(const struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 {
 	char name[ENTRY_MAX];
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(told) / sizeof(told[0]); i++) {
 		snprintf(name, sizeof(name), "host/%s", told[i].name);
-		progress(ctl, name);
+		print_progress(ctl, name);
 		rc = hp3ctl_tarball_add_output(a, name, told[i].argv);
 	}
 	return rc;
@@ -161,7 +161,7 @@ static int add_interfaces(const struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 	}
 	for (struct if_nameindex *i = list; rc == 0 && i->if_index != 0; i++) {
 		snprintf(name, sizeof(name), "interface %s", i->if_name);
-		progress(ctl, hp3_plain(name));
+		print_progress(ctl, hp3_plain(name));
 		for (size_t k = 0; rc == 0 && k < sizeof(options) / sizeof(options[0]); k++) {
 			const char *const argv[] = {"ethtool", options[k], i->if_name, NULL};
 
@@ -200,7 +200,7 @@ int hp3ctl_bundle(struct hp3ctl *ctl)
 		to = ctl->args[0];
 	a = hp3ctl_tarball_create(to);
 	if (!a)
-		return full(ctl, to, -errno);
+		return fail_bundle_file(ctl, to, -errno);
 	unfinished = to;
 	atexit(remove_unfinished);
 	rc = hp3ctl_tarball_add(a, "version.txt", "hp3ctl " HP3_VERSION "\n",
@@ -208,13 +208,13 @@ int hp3ctl_bundle(struct hp3ctl *ctl)
 	if (rc == 0)
 		rc = add_hp3d(ctl, a);
 	if (rc == 0)
-		rc = add_host(ctl, a);
+		rc = add_host_outputs(ctl, a);
 	if (rc == 0)
 		rc = add_interfaces(ctl, a);
 	end = hp3ctl_tarball_close(a);
 	rc = rc < 0 ? rc : end;
 	if (rc < 0)
-		return full(ctl, to, rc);
+		return fail_bundle_file(ctl, to, rc);
 	unfinished = NULL;
 	if (ctl->json) {
 		json_t *j = json_pack("{s:i, s:s}", "v", 1, "file", to);

@@ -45,7 +45,7 @@ void hp3ctl_print_help(const struct hp3ctl_command *c)
 	       "found.\n");
 }
 
-static bool number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
+static bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 {
 	char *end;
 
@@ -89,7 +89,7 @@ static int take_option(struct hp3ctl *ctl, int opt)
 	ctl->given |= 1ull << opt;
 	ctl->text[opt] = optarg;
 	ctl->json |= opt == HP3CTL_JSON;
-	if ((!o->max || number(optarg, o->min, o->max, &ctl->number[opt])) &&
+	if ((!o->max || parse_number(optarg, o->min, o->max, &ctl->number[opt])) &&
 		(!o->word || offer_words(o, &near)))
 		return HP3CTL_DONE;
 	snprintf(text, sizeof(text), "--%s does not take %s", o->name, optarg);
@@ -140,7 +140,7 @@ static int parse_options(struct hp3ctl *ctl, int argc, char **argv)
 	return rc;
 }
 
-static int misused(struct hp3ctl *ctl, const struct hp3ctl_command *c, const char *text)
+static int fail_misuse(struct hp3ctl *ctl, const struct hp3ctl_command *c, const char *text)
 {
 	char fix[64];
 
@@ -170,20 +170,22 @@ static int check_arguments(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 
 	switch (c->takes) {
 	case HP3CTL_TAKES_NOTHING:
-		return n == 0 ? HP3CTL_DONE : misused(ctl, c, "takes no argument");
+		return n == 0 ? HP3CTL_DONE : fail_misuse(ctl, c, "takes no argument");
 	case HP3CTL_TAKES_FLOW:
 		if (n == !all || (n == 0 && c->optional))
 			return HP3CTL_DONE;
-		return misused(ctl, c, "wants one FLOW");
+		return fail_misuse(ctl, c, "wants one FLOW");
 	case HP3CTL_TAKES_FLOW_PORTS:
-		return n >= 2 ? HP3CTL_DONE : misused(ctl, c, "wants a FLOW and one PORT or more");
+		return n >= 2 ? HP3CTL_DONE
+			      : fail_misuse(ctl, c, "wants a FLOW and one PORT or more");
 	case HP3CTL_TAKES_WORD:
 		if (n == 0 && c->optional)
 			return HP3CTL_DONE;
-		return n == 1 ? check_word(ctl, c) : misused(ctl, c, "wants one word");
+		return n == 1 ? check_word(ctl, c) : fail_misuse(ctl, c, "wants one word");
 	case HP3CTL_TAKES_TEXT:
-		return n == 1 || (n == 0 && c->optional) ? HP3CTL_DONE
-							 : misused(ctl, c, "takes one argument");
+		return n == 1 || (n == 0 && c->optional)
+			       ? HP3CTL_DONE
+			       : fail_misuse(ctl, c, "takes one argument");
 	}
 	return HP3CTL_USAGE;
 }
@@ -197,12 +199,12 @@ static int check_usage(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 	if (wrong) {
 		snprintf(text, sizeof(text), "does not know --%s",
 			hp3ctl_options[__builtin_ctzll(wrong)].name);
-		return misused(ctl, c, text);
+		return fail_misuse(ctl, c, text);
 	}
 	if (known & TARGET && __builtin_popcountll(ctl->given & TARGET) != 1)
-		return misused(ctl, c, "wants one of --port N, --random, --home");
+		return fail_misuse(ctl, c, "wants one of --port N, --random, --home");
 	if (ctl->given & HP3CTL_BIT(WAIT) && ctl->given & HP3CTL_BIT(NO_WAIT))
-		return misused(ctl, c, "cannot have both --wait and --no-wait");
+		return fail_misuse(ctl, c, "cannot have both --wait and --no-wait");
 	return check_arguments(ctl, c);
 }
 

@@ -59,7 +59,7 @@ unsigned hp3ctl_column(const char *name)
 }
 
 /* The value behind a column: of the flow itself, or of its path. */
-static json_t *value(unsigned column, json_t *flow)
+static json_t *column_value(unsigned column, json_t *flow)
 {
 	json_t *path = json_object_get(flow, "path");
 
@@ -81,7 +81,7 @@ static json_t *value(unsigned column, json_t *flow)
 
 void hp3ctl_cell(unsigned column, json_t *flow, char text[HP3CTL_CELL_MAX])
 {
-	json_t *v = value(column, flow);
+	json_t *v = column_value(column, flow);
 	double number = (double)json_integer_value(v);
 
 	if (json_is_string(v))
@@ -111,11 +111,11 @@ static int compare_text(json_t *a, json_t *b)
 }
 
 /* What is unknown comes last, whichever way. */
-static int compare(const void *p, const void *q, void *arg)
+static int compare_flows(const void *p, const void *q, void *arg)
 {
 	const struct order *o = arg;
 	json_t *a = *(json_t *const *)p, *b = *(json_t *const *)q;
-	json_t *x = value(o->column, a), *y = value(o->column, b);
+	json_t *x = column_value(o->column, a), *y = column_value(o->column, b);
 	bool known = x && !json_is_null(x), other = y && !json_is_null(y);
 	int rc = 0;
 
@@ -128,7 +128,7 @@ static int compare(const void *p, const void *q, void *arg)
 		rc = compare_text(x, y);
 	if (rc != 0)
 		return o->down ? -rc : rc;
-	return compare_text(value(FLOW, a), value(FLOW, b));
+	return compare_text(column_value(FLOW, a), column_value(FLOW, b));
 }
 
 void hp3ctl_sort(json_t *flows, unsigned column, bool reverse)
@@ -139,14 +139,14 @@ void hp3ctl_sort(json_t *flows, unsigned column, bool reverse)
 
 	for (size_t i = 0; i < n; i++)
 		list[i] = json_incref(json_array_get(flows, i));
-	qsort_r(list, n, sizeof(*list), compare, &o);
+	qsort_r(list, n, sizeof(*list), compare_flows, &o);
 	json_array_clear(flows);
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(flows, list[i]);
 	free(list);
 }
 
-static uint64_t number(json_t *j, const char *key)
+static uint64_t flow_number(json_t *j, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(j, key));
 }
@@ -156,12 +156,12 @@ static uint64_t number(json_t *j, const char *key)
  * A read that is so far behind that PSNs may have come round says what left, which then is the
  * same.
  */
-static uint64_t acked(json_t *was, json_t *is)
+static uint64_t acked_bytes(json_t *was, json_t *is)
 {
-	uint64_t una = (number(is, "una") - number(was, "una")) & PSN_MASK;
-	uint64_t nxt = (number(is, "nxt") - number(was, "nxt")) & PSN_MASK;
-	uint64_t bytes = number(is, "bytes") - number(was, "bytes");
-	uint64_t most = number(is, "pmtu") + HEADERS_MAX, mean = number(is, "pmtu");
+	uint64_t una = (flow_number(is, "una") - flow_number(was, "una")) & PSN_MASK;
+	uint64_t nxt = (flow_number(is, "nxt") - flow_number(was, "nxt")) & PSN_MASK;
+	uint64_t bytes = flow_number(is, "bytes") - flow_number(was, "bytes");
+	uint64_t most = flow_number(is, "pmtu") + HEADERS_MAX, mean = flow_number(is, "pmtu");
 
 	if (bytes / most > PSN_MASK / 2)
 		return bytes;
@@ -178,12 +178,12 @@ json_t *hp3ctl_rates(json_t *flows, json_t *before)
 	json_array_foreach (flows, i, flow) {
 		const char *id = json_string_value(json_object_get(flow, "flow"));
 		json_t *was = json_object_get(before, id);
-		uint64_t ns = number(flow, "t_ns") - number(was, "t_ns");
+		uint64_t ns = flow_number(flow, "t_ns") - flow_number(was, "t_ns");
 
-		if (was && ns != 0 && number(flow, "bytes") >= number(was, "bytes"))
+		if (was && ns != 0 && flow_number(flow, "bytes") >= flow_number(was, "bytes"))
 			json_object_set_new(flow, "acked_kbps",
-				json_integer(
-					(json_int_t)((double)acked(was, flow) * 8e6 / (double)ns)));
+				json_integer((json_int_t)((double)acked_bytes(was, flow) * 8e6 /
+							  (double)ns)));
 		else
 			json_object_set_new(flow, "acked_kbps", json_null());
 		json_object_set(now, id, flow);

@@ -247,7 +247,7 @@ const struct hp3ctl_command *hp3ctl_command(const char *name)
 	return NULL;
 }
 
-static uint64_t bits(const struct hp3ctl_use *use)
+static uint64_t option_bits(const struct hp3ctl_use *use)
 {
 	uint64_t given = 0;
 
@@ -258,5 +258,5 @@ static uint64_t bits(const struct hp3ctl_use *use)
 
 uint64_t hp3ctl_command_options(const struct hp3ctl_command *c)
 {
-	return bits(hp3ctl_common) | bits(c->uses);
+	return option_bits(hp3ctl_common) | option_bits(c->uses);
 }

@@ -17,7 +17,7 @@ struct completion {
 	unsigned args; /* of the command, before the word */
 };
 
-static void offer(const struct completion *c, const char *dashes, const char *name)
+static void offer_completion(const struct completion *c, const char *dashes, const char *name)
 {
 	size_t n = strlen(dashes), typed = strlen(c->word);
 
@@ -28,7 +28,7 @@ static void offer(const struct completion *c, const char *dashes, const char *na
 }
 
 /* An option that takes a value, or -1. */
-static int valued(const char *word)
+static int option_with_value(const char *word)
 {
 	for (int i = 0; i < HP3CTL_OPTION_MAX && strncmp(word, "--", 2) == 0; i++)
 		if (hp3ctl_options[i].value && strcmp(word + 2, hp3ctl_options[i].name) == 0)
@@ -44,7 +44,7 @@ static void read_words(struct completion *c, char **words, int n)
 			c->ctl.text[c->option] = words[i];
 			c->option = -1;
 		} else if (words[i][0] == '-') {
-			c->option = valued(words[i]);
+			c->option = option_with_value(words[i]);
 		} else if (!c->command) {
 			c->command = hp3ctl_command(words[i]);
 		} else {
@@ -61,7 +61,7 @@ static void offer_options(const struct completion *c)
 
 	for (int i = 0; i < HP3CTL_OPTION_MAX; i++)
 		if (options >> i & 1)
-			offer(c, "--", hp3ctl_options[i].name);
+			offer_completion(c, "--", hp3ctl_options[i].name);
 }
 
 static int offer_flows(void *arg, json_t *flows)
@@ -70,11 +70,11 @@ static int offer_flows(void *arg, json_t *flows)
 	size_t i;
 
 	json_array_foreach (flows, i, flow)
-		offer(arg, "", json_string_value(json_object_get(flow, "flow")));
+		offer_completion(arg, "", json_string_value(json_object_get(flow, "flow")));
 	return HP3CTL_DONE;
 }
 
-static bool connected(struct completion *c)
+static bool connect_hp3d(struct completion *c)
 {
 	return access(c->ctl.text[HP3CTL_SOCKET], W_OK) == 0 &&
 	       hp3ctl_connect(&c->ctl) == HP3CTL_DONE;
@@ -83,7 +83,7 @@ static bool connected(struct completion *c)
 /* Those whose id has the word in it come from hp3d. */
 static void ask_flows(struct completion *c)
 {
-	if (connected(c))
+	if (connect_hp3d(c))
 		hp3ctl_each_page(&c->ctl,
 			json_pack("{s:s, s:s}", "cmd", "flows", "filter", c->word), offer_flows, c);
 }
@@ -93,16 +93,16 @@ static void ask_keys(struct completion *c)
 	json_t *answer, *section, *value;
 	const char *name, *key;
 
-	if (!connected(c) ||
+	if (!connect_hp3d(c) ||
 		hp3ctl_ask(&c->ctl, json_pack("{s:s}", "cmd", "config"), &answer) != HP3CTL_DONE)
 		return;
 	json_object_foreach (json_object_get(answer, "data"), name, section) {
-		offer(c, "", name);
+		offer_completion(c, "", name);
 		json_object_foreach (section, key, value) {
 			char full[160];
 
 			snprintf(full, sizeof(full), "%s.%s", name, key);
-			offer(c, "", full);
+			offer_completion(c, "", full);
 		}
 	}
 	json_decref(answer);
@@ -118,7 +118,7 @@ static void offer_arguments(struct completion *c)
 		break;
 	case HP3CTL_TAKES_WORD:
 		for (const char *const *w = c->command->words; *w && c->args == 0; w++)
-			offer(c, "", *w);
+			offer_completion(c, "", *w);
 		break;
 	case HP3CTL_TAKES_TEXT:
 		if (c->command->run == hp3ctl_config && c->args == 0)
@@ -139,12 +139,12 @@ int hp3ctl_complete(int argc, char **argv)
 		for (unsigned i = 0; hp3ctl_options[c.option].word &&
 				     (w = hp3ctl_options[c.option].word(i)) != NULL;
 			i++)
-			offer(&c, "", w);
+			offer_completion(&c, "", w);
 	} else if (c.word[0] == '-') {
 		offer_options(&c);
 	} else if (!c.command) {
 		for (const struct hp3ctl_command *k = hp3ctl_commands; k->name; k++)
-			offer(&c, "", k->name);
+			offer_completion(&c, "", k->name);
 	} else {
 		offer_arguments(&c);
 	}

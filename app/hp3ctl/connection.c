@@ -51,7 +51,7 @@ int hp3ctl_fail(
 	return exit;
 }
 
-static int unreachable(const struct hp3ctl *ctl, int err)
+static int fail_unreachable(const struct hp3ctl *ctl, int err)
 {
 	const char *fix = "is hp3d running? start it, or name the socket= of its [control] section "
 			  "with --socket";
@@ -68,14 +68,14 @@ int hp3ctl_connect(struct hp3ctl *ctl)
 	struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
 
 	if (strlen(ctl->text[HP3CTL_SOCKET]) >= sizeof(addr.sun_path))
-		return unreachable(ctl, ENAMETOOLONG);
+		return fail_unreachable(ctl, ENAMETOOLONG);
 	strcpy(addr.sun_path, ctl->text[HP3CTL_SOCKET]);
 	ctl->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (ctl->fd < 0 ||
 		setsockopt(ctl->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
 		setsockopt(ctl->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0 ||
 		connect(ctl->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-		return unreachable(ctl, errno);
+		return fail_unreachable(ctl, errno);
 	return HP3CTL_DONE;
 }
 
@@ -89,7 +89,7 @@ void hp3ctl_disconnect(struct hp3ctl *ctl)
 	ctl->len = ctl->cap = 0;
 }
 
-static int lost(const struct hp3ctl *ctl, int err)
+static int fail_lost_connection(const struct hp3ctl *ctl, int err)
 {
 	if (err == EAGAIN)
 		return hp3ctl_fail(ctl, HP3CTL_UNREACHABLE, "unreachable",
@@ -121,7 +121,7 @@ int hp3ctl_send(struct hp3ctl *ctl, json_t *req)
 		if (k < 0) {
 			int err = errno;
 			free(text);
-			return lost(ctl, err);
+			return fail_lost_connection(ctl, err);
 		}
 		sent += (size_t)k;
 	}
@@ -145,7 +145,7 @@ static int receive_more(struct hp3ctl *ctl)
 		n = recv(ctl->fd, ctl->buf + ctl->len, ctl->cap - ctl->len, 0);
 	while (n < 0 && errno == EINTR && !(ctl->stop && *ctl->stop));
 	if (n <= 0)
-		return lost(ctl, n < 0 ? errno : 0);
+		return fail_lost_connection(ctl, n < 0 ? errno : 0);
 	ctl->len += (size_t)n;
 	return HP3CTL_DONE;
 }

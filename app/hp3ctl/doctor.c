@@ -16,7 +16,7 @@
 #define PORT_FIRST     0xC000u
 #define PORT_STEP      257u /* prime: all bits of a port change */
 
-static const char *string(json_t *j, const char *key)
+static const char *answer_text(json_t *j, const char *key)
 {
 	const char *s = json_string_value(json_object_get(j, key));
 
@@ -24,7 +24,7 @@ static const char *string(json_t *j, const char *key)
 }
 
 /* Whether somebody answers there: doctor works without hp3d, too. */
-static bool running(const char *path)
+static bool is_hp3d_running(const char *path)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -46,7 +46,7 @@ static bool path_name(json_t *row, char *buf, size_t cap)
 	json_t *path = json_object_get(row, "path");
 
 	if (json_is_string(json_object_get(row, "known")))
-		snprintf(buf, cap, "%s", string(row, "known"));
+		snprintf(buf, cap, "%s", answer_text(row, "known"));
 	else if (json_is_integer(path))
 		snprintf(buf, cap, "%lld", json_integer_value(path));
 	else
@@ -110,7 +110,7 @@ static int take_flows(void *arg, json_t *flows)
 	size_t i;
 
 	json_array_foreach (flows, i, flow) {
-		const char *id = string(flow, "flow"), *end = strrchr(id, '/');
+		const char *id = answer_text(flow, "flow"), *end = strrchr(id, '/');
 		unsigned k = 0;
 
 		if (end == NULL || p->n == PAIRS_MAX)
@@ -135,10 +135,10 @@ static int take_pairs(void *arg, json_t *pairs)
 	size_t i;
 
 	json_array_foreach (pairs, i, pair) {
-		const char *tracing = string(json_object_get(pair, "identity"), "tracing");
+		const char *tracing = answer_text(json_object_get(pair, "identity"), "tracing");
 
 		for (unsigned k = 0; k < p->n; k++) {
-			if (strcmp(p->drawn[k].pair, string(pair, "pair")) != 0)
+			if (strcmp(p->drawn[k].pair, answer_text(pair, "pair")) != 0)
 				continue;
 			p->drawn[k].by_qpn = strcmp(tracing, "by-qpn") == 0;
 			p->drawn[k].by_opcode = strcmp(tracing, "by-opcode") == 0;
@@ -148,7 +148,7 @@ static int take_pairs(void *arg, json_t *pairs)
 }
 
 /* What a running hp3d knows; a flow that has gone meanwhile is no reason to fail. */
-static void ask(struct hp3ctl *ctl, struct pairs *p)
+static void ask_flow_ports(struct hp3ctl *ctl, struct pairs *p)
 {
 	if (hp3ctl_connect(ctl) != HP3CTL_DONE ||
 		hp3ctl_each_page(ctl, json_pack("{s:s}", "cmd", "flows"), take_flows, p) !=
@@ -162,7 +162,7 @@ static void ask(struct hp3ctl *ctl, struct pairs *p)
 	}
 }
 
-static void print(const struct hp3ctl *ctl, const struct hp3_finding *f)
+static void print_finding(const struct hp3ctl *ctl, const struct hp3_finding *f)
 {
 	const char *severity = hp3_severity_name(f->check->severity);
 
@@ -200,15 +200,15 @@ int hp3ctl_doctor(struct hp3ctl *ctl)
 	if (ctl->given & HP3CTL_BIT(SOCKET))
 		socket = ctl->text[HP3CTL_SOCKET];
 	ctl->text[HP3CTL_SOCKET] = socket;
-	if (running(socket)) {
-		ask(ctl, &pairs);
+	if (is_hp3d_running(socket)) {
+		ask_flow_ports(ctl, &pairs);
 		d.drawn = pairs.drawn;
 		d.n_drawn = pairs.n;
 	}
 	hp3_doctor_run(&d, HP3_CHECK_DOCTOR);
 	hp3_config_errors_free(&errors);
 	for (unsigned i = 0; i < d.n; i++)
-		print(ctl, &d.found[i]);
+		print_finding(ctl, &d.found[i]);
 	bad = hp3_doctor_count(&d, HP3_WARNING);
 	if (!ctl->json)
 		printf("%u checks, %u errors, %u warnings\n", hp3_n_checks,

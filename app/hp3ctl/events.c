@@ -7,28 +7,28 @@
 
 #define FOLLOW_PAUSE_US 100000
 
-static const char *text(json_t *j, const char *key)
+static const char *event_text(json_t *j, const char *key)
 {
 	const char *s = json_string_value(json_object_get(j, key));
 
 	return s ? s : "-";
 }
 
-static json_int_t number(json_t *j, const char *key)
+static json_int_t event_number(json_t *j, const char *key)
 {
 	return json_integer_value(json_object_get(j, key));
 }
 
-static double us(json_t *j, const char *key)
+static double event_us(json_t *j, const char *key)
 {
-	return (double)number(j, key) / 1e3;
+	return (double)event_number(j, key) / 1e3;
 }
 
-static void print_path(json_t *path)
+static void print_path_state(json_t *path)
 {
 	printf("round trip %.1f us (base %.1f), %lld of 1000 replies marked, %.1f Mb/s",
-		us(path, "rtt_ns"), us(path, "base_rtt_ns"), number(path, "marked_permille"),
-		us(path, "rate_kbps"));
+		event_us(path, "rtt_ns"), event_us(path, "base_rtt_ns"),
+		event_number(path, "marked_permille"), event_us(path, "rate_kbps"));
 }
 
 /* Why: the cycles, oldest first, or losses, and the path as it is. */
@@ -37,11 +37,11 @@ static void print_severe(json_t *ev, json_t *evidence)
 	json_t *cycle;
 	size_t i;
 
-	printf(strcmp(text(ev, "cause"), "loss") == 0 ? "loses packets" : "cycles:");
+	printf(strcmp(event_text(ev, "cause"), "loss") == 0 ? "loses packets" : "cycles:");
 	json_array_foreach (json_object_get(evidence, "cycles"), i, cycle)
 		printf(" %s", json_string_value(cycle));
 	printf("; ");
-	print_path(json_object_get(evidence, "path"));
+	print_path_state(json_object_get(evidence, "path"));
 	putchar('\n');
 }
 
@@ -51,29 +51,29 @@ static void print_probes(json_t *ev, json_t *evidence)
 	json_t *p;
 	size_t i;
 
-	printf("%lld -> %lld: %s (%s)", number(ev, "from"), number(ev, "to"), text(ev, "outcome"),
-		text(ev, "cause"));
+	printf("%lld -> %lld: %s (%s)", event_number(ev, "from"), event_number(ev, "to"),
+		event_text(ev, "outcome"), event_text(ev, "cause"));
 	if (json_object_get(evidence, "stalled_ns"))
-		printf(", nothing came for %.1f us, held %lld packets", us(evidence, "stalled_ns"),
-			number(evidence, "held_pkts"));
+		printf(", nothing came for %.1f us, held %lld packets",
+			event_us(evidence, "stalled_ns"), event_number(evidence, "held_pkts"));
 	printf("; probes:");
 	json_array_foreach (json_object_get(evidence, "probes"), i, p) {
-		printf(" %lld ", number(p, "port"));
-		if (number(p, "rtt_ns"))
-			printf("%.1f us%s", us(p, "rtt_ns"),
+		printf(" %lld ", event_number(p, "port"));
+		if (event_number(p, "rtt_ns"))
+			printf("%.1f us%s", event_us(p, "rtt_ns"),
 				json_is_true(json_object_get(p, "ce")) ? " marked" : "");
 		else
-			printf("%s", text(p, "state"));
+			printf("%s", event_text(p, "state"));
 	}
 	putchar('\n');
 }
 
 static void print_outcome(json_t *ev, json_t *evidence)
 {
-	printf("of %lld: %s; before: ", number(ev, "ref"), text(ev, "outcome"));
-	print_path(json_object_get(evidence, "before"));
+	printf("of %lld: %s; before: ", event_number(ev, "ref"), event_text(ev, "outcome"));
+	print_path_state(json_object_get(evidence, "before"));
 	printf("; after: ");
-	print_path(json_object_get(evidence, "after"));
+	print_path_state(json_object_get(evidence, "after"));
 	putchar('\n');
 }
 
@@ -81,35 +81,35 @@ static void print_move(json_t *ev, json_t *evidence)
 {
 	printf("%lld -> %lld: %s (%s), drained %.1f us, held %lld packets, %lld bytes, "
 	       "waited %.1f us\n",
-		number(ev, "from"), number(ev, "to"), text(ev, "outcome"),
-		text(ev, json_object_get(ev, "reason") ? "reason" : "cause"),
-		us(evidence, "drain_ns"), number(evidence, "held_pkts"),
-		number(evidence, "held_bytes"), us(evidence, "wait_ns"));
+		event_number(ev, "from"), event_number(ev, "to"), event_text(ev, "outcome"),
+		event_text(ev, json_object_get(ev, "reason") ? "reason" : "cause"),
+		event_us(evidence, "drain_ns"), event_number(evidence, "held_pkts"),
+		event_number(evidence, "held_bytes"), event_us(evidence, "wait_ns"));
 }
 
 /* Of this host and a peer. */
 static void print_keys(json_t *ev)
 {
-	printf("%-6lld %14.6f %-11s %s %s: identity %s", number(ev, "seq"),
-		(double)number(ev, "t_ns") / 1e9, text(ev, "type"), text(ev, "rail"),
-		text(ev, "peer"), text(ev, "identity"));
+	printf("%-6lld %14.6f %-11s %s %s: identity %s", event_number(ev, "seq"),
+		(double)event_number(ev, "t_ns") / 1e9, event_text(ev, "type"),
+		event_text(ev, "rail"), event_text(ev, "peer"), event_text(ev, "identity"));
 	if (json_object_get(ev, "before"))
-		printf(", was %s", text(ev, "before"));
-	printf(": %s\n", text(ev, "outcome"));
+		printf(", was %s", event_text(ev, "before"));
+	printf(": %s\n", event_text(ev, "outcome"));
 }
 
 /* Of hp3d itself, a rail, or a port. */
 static void print_own(json_t *ev)
 {
-	printf("%-6lld %14.6f %-11s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,
-		text(ev, "type"));
+	printf("%-6lld %14.6f %-11s ", event_number(ev, "seq"),
+		(double)event_number(ev, "t_ns") / 1e9, event_text(ev, "type"));
 	if (json_object_get(ev, "rail"))
-		printf("%s ", text(ev, "rail"));
+		printf("%s ", event_text(ev, "rail"));
 	if (json_object_get(ev, "side"))
-		printf("%s ", text(ev, "side"));
-	printf("%s -> %s", text(ev, "from"), text(ev, "to"));
+		printf("%s ", event_text(ev, "side"));
+	printf("%s -> %s", event_text(ev, "from"), event_text(ev, "to"));
 	if (json_object_get(ev, "by"))
-		printf(", set by the %s", text(ev, "by"));
+		printf(", set by the %s", event_text(ev, "by"));
 	putchar('\n');
 }
 
@@ -129,10 +129,11 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 		print_own(ev);
 		return;
 	}
-	printf("%-6lld %14.6f %-11s %s ", number(ev, "seq"), (double)number(ev, "t_ns") / 1e9,
-		text(ev, "type"), text(ev, "flow"));
-	if (number(ev, "nth") > 1)
-		printf("(number %lld in a row) ", number(ev, "nth"));
+	printf("%-6lld %14.6f %-11s %s ", event_number(ev, "seq"),
+		(double)event_number(ev, "t_ns") / 1e9, event_text(ev, "type"),
+		event_text(ev, "flow"));
+	if (event_number(ev, "nth") > 1)
+		printf("(number %lld in a row) ", event_number(ev, "nth"));
 	if (json_object_get(evidence, "probes"))
 		print_probes(ev, evidence);
 	else if (json_object_get(evidence, "before"))
@@ -142,11 +143,11 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
 	else if (json_object_get(ev, "from"))
 		print_move(ev, evidence);
 	else
-		printf("local qpn 0x%06x (%s)\n", (unsigned)number(evidence, "local_qpn"),
-			text(evidence, "pairing"));
+		printf("local qpn 0x%06x (%s)\n", (unsigned)event_number(evidence, "local_qpn"),
+			event_text(evidence, "pairing"));
 }
 
-static void print(void *arg, json_t *ev)
+static void print_one_event(void *arg, json_t *ev)
 {
 	hp3ctl_print_event(arg, ev);
 }
@@ -163,7 +164,7 @@ int hp3ctl_events(struct hp3ctl *ctl)
 
 		if (ctl->given & HP3CTL_BIT(TYPE))
 			json_object_set_new(req, "type", json_string(ctl->text[HP3CTL_TYPE]));
-		rc = hp3ctl_each_event(ctl, req, &since, print, ctl);
+		rc = hp3ctl_each_event(ctl, req, &since, print_one_event, ctl);
 		fflush(stdout);
 		if (follow && rc == HP3CTL_DONE)
 			usleep(FOLLOW_PAUSE_US);

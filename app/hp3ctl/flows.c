@@ -8,7 +8,7 @@
 
 #define BETWEEN_READS_MS 200u
 
-static int collect(void *arg, json_t *flows)
+static int collect_flows(void *arg, json_t *flows)
 {
 	return json_array_extend(arg, flows) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
 }
@@ -21,7 +21,7 @@ int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows)
 	if (filter)
 		json_object_set_new(req, "filter", json_string(filter));
 	*flows = json_array();
-	rc = hp3ctl_each_page(ctl, req, collect, *flows);
+	rc = hp3ctl_each_page(ctl, req, collect_flows, *flows);
 	if (rc != HP3CTL_DONE) {
 		json_decref(*flows);
 		*flows = NULL;
@@ -52,7 +52,7 @@ static int read_rated(struct hp3ctl *ctl, json_t **flows)
 	return rc;
 }
 
-static void print_row(json_t *flow, int first_width)
+static void print_flow_row(json_t *flow, int first_width)
 {
 	char text[HP3CTL_CELL_MAX];
 
@@ -68,7 +68,7 @@ static void print_row(json_t *flow, int first_width)
 	putchar('\n');
 }
 
-static void print_table(json_t *flows)
+static void print_flow_table(json_t *flows)
 {
 	int width = -hp3ctl_columns[0].width;
 	json_t *flow;
@@ -79,9 +79,9 @@ static void print_table(json_t *flows)
 
 		width = n > width ? n : width;
 	}
-	print_row(NULL, width);
+	print_flow_row(NULL, width);
 	json_array_foreach (flows, i, flow)
-		print_row(flow, width);
+		print_flow_row(flow, width);
 }
 
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows)
@@ -90,7 +90,7 @@ void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows)
 	size_t i;
 
 	if (!ctl->json)
-		print_table(flows);
+		print_flow_table(flows);
 	else
 		json_array_foreach (flows, i, flow)
 			hp3ctl_print_json(flow);

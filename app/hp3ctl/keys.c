@@ -26,12 +26,12 @@ struct fabric {
 	uint64_t keys; /* written */
 };
 
-static int fail(struct hp3ctl *ctl, const char *fix, const char *file, const char *why)
+static int fail_key_file(struct hp3ctl *ctl, const char *fix, const char *file, const char *why)
 {
 	return hp3ctl_fail(ctl, HP3CTL_FAILED, "keys", fix, "%s: %s", file, why);
 }
 
-static void *grown(void *list, uint32_t n, size_t size)
+static void *grow_list(void *list, uint32_t n, size_t size)
 {
 	return (n & (n - 1)) == 0 ? realloc(list, (n == 0 ? 1 : 2 * (size_t)n) * size) : list;
 }
@@ -39,7 +39,7 @@ static void *grown(void *list, uint32_t n, size_t size)
 static const char *add_address(struct fabric *f, const char *text)
 {
 	struct address a = {.host = f->hosts - 1, .ipv6 = strchr(text, ':') != NULL};
-	struct address *list = grown(f->address, f->addresses, sizeof(*list));
+	struct address *list = grow_list(f->address, f->addresses, sizeof(*list));
 
 	if (list == NULL)
 		return "no memory";
@@ -56,7 +56,7 @@ static const char *add_address(struct fabric *f, const char *text)
 
 static const char *add_host(struct fabric *f, const char *name)
 {
-	char **list = grown(f->name, f->hosts, sizeof(*list));
+	char **list = grow_list(f->name, f->hosts, sizeof(*list));
 
 	if (list == NULL)
 		return "no memory";
@@ -101,7 +101,7 @@ static int read_hosts(struct hp3ctl *ctl, const char *path, struct fabric *f)
 	char *line = NULL, where[24] = "";
 
 	if (in == NULL)
-		return fail(ctl, "a line of it is NAME ADDRESS...", path, strerror(errno));
+		return fail_key_file(ctl, "a line of it is NAME ADDRESS...", path, strerror(errno));
 	while (wrong == NULL && getline(&line, &cap, in) >= 0) {
 		number++;
 		wrong = take_line(f, line);
@@ -131,17 +131,19 @@ static int take_secret(struct hp3ctl *ctl, uint8_t secret[HP3_KEY_LEN])
 	if (path == NULL) {
 		if (getrandom(secret, HP3_KEY_LEN, 0) == HP3_KEY_LEN)
 			return HP3CTL_DONE;
-		return fail(ctl, "try again", "the kernel's random numbers", strerror(errno));
+		return fail_key_file(
+			ctl, "try again", "the kernel's random numbers", strerror(errno));
 	}
 	in = fopen(path, "re");
 	if (in == NULL)
-		return fail(ctl, "openssl rand -hex 16 prints a secret", path, strerror(errno));
+		return fail_key_file(
+			ctl, "openssl rand -hex 16 prints a secret", path, strerror(errno));
 	if (fgets(text, sizeof(text), in) == NULL)
 		text[0] = '\0';
 	fclose(in);
 	text[strcspn(text, BLANKS)] = '\0';
 	if (!hp3_is_key_text(text))
-		return fail(ctl, "openssl rand -hex 16 prints them", path,
+		return fail_key_file(ctl, "openssl rand -hex 16 prints them", path,
 			"there are no 32 hexadecimal digits in it");
 	key = hp3_key_of_text(text);
 	memcpy(secret, key.bytes, HP3_KEY_LEN);
@@ -179,7 +181,7 @@ static int write_host(struct hp3ctl *ctl, struct fabric *f, uint32_t host, const
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (out == NULL)
-		return fail(ctl, "files are not overwritten: take another --out", path,
+		return fail_key_file(ctl, "files are not overwritten: take another --out", path,
 			strerror(errno));
 	fprintf(out, "# keys of %s: for its [probes] probe_key, and for nobody else\n",
 		f->name[host]);
@@ -194,7 +196,7 @@ static int write_host(struct hp3ctl *ctl, struct fabric *f, uint32_t host, const
 	written = fflush(out) == 0 && fsync(fd) == 0;
 	if (fclose(out) == 0 && written)
 		return HP3CTL_DONE;
-	fail(ctl, "make room", path, strerror(errno));
+	fail_key_file(ctl, "make room", path, strerror(errno));
 	unlink(path);
 	return HP3CTL_FAILED;
 }
@@ -217,7 +219,7 @@ static int write_all(struct hp3ctl *ctl, struct fabric *f, const uint8_t *secret
 	return rc;
 }
 
-static void tell(const struct hp3ctl *ctl, const struct fabric *f)
+static void print_key_summary(const struct hp3ctl *ctl, const struct fabric *f)
 {
 	bool drawn = ctl->text[HP3CTL_SECRET] == NULL;
 
@@ -245,7 +247,7 @@ int hp3ctl_keys(struct hp3ctl *ctl)
 		rc = write_all(ctl, &f, secret);
 	explicit_bzero(secret, sizeof(secret));
 	if (rc == HP3CTL_DONE)
-		tell(ctl, &f);
+		print_key_summary(ctl, &f);
 	for (uint32_t i = 0; i < f.hosts; i++)
 		free(f.name[i]);
 	free(f.name);

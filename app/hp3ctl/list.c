@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-#define PAGE 500
+#define LIST_PAGE 500
 
 int hp3ctl_each_page(
 	struct hp3ctl *ctl, json_t *req, int (*fn)(void *arg, json_t *items), void *arg)
@@ -11,7 +11,7 @@ int hp3ctl_each_page(
 	char after[64];
 	int rc;
 
-	json_object_set_new(req, "limit", json_integer(PAGE));
+	json_object_set_new(req, "limit", json_integer(LIST_PAGE));
 	do {
 		json_t *answer;
 		const char *next;
@@ -35,7 +35,7 @@ int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	json_int_t asked;
 	int rc;
 
-	json_object_set_new(req, "limit", json_integer(PAGE));
+	json_object_set_new(req, "limit", json_integer(LIST_PAGE));
 	do {
 		json_t *answer, *ev;
 		size_t i;

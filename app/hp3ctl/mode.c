@@ -4,7 +4,7 @@
 #include "app/hp3ctl/hp3ctl.h"
 
 /* Tells `what`, or sets it to the argument. */
-static int turn(struct hp3ctl *ctl, const char *what, json_t **answer)
+static int ask_or_set(struct hp3ctl *ctl, const char *what, json_t **answer)
 {
 	json_t *req = json_pack("{s:s}", "cmd", what);
 	const char *rail = ctl->text[HP3CTL_RAIL];
@@ -19,7 +19,7 @@ static int turn(struct hp3ctl *ctl, const char *what, json_t **answer)
 int hp3ctl_mode(struct hp3ctl *ctl)
 {
 	json_t *answer, *data;
-	int rc = turn(ctl, "mode", &answer);
+	int rc = ask_or_set(ctl, "mode", &answer);
 
 	if (rc != HP3CTL_DONE)
 		return rc;
@@ -38,7 +38,7 @@ int hp3ctl_bypass(struct hp3ctl *ctl)
 	json_t *answer, *data, *rail;
 	const char *name, *all;
 	bool mixed;
-	int rc = turn(ctl, "bypass", &answer);
+	int rc = ask_or_set(ctl, "bypass", &answer);
 
 	if (rc != HP3CTL_DONE)
 		return rc;

@@ -7,13 +7,13 @@
 #include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-#define PAGE            1000
+#define EVENTS_PAGE     1000
 #define DEFAULT_WAIT_MS 2000u
-#define WINDOW                                                                                     \
+#define MOVES_WINDOW                                                                               \
 	64u /* requests in flight: fits the socket's buffer, whatever the other side does          \
 	     */
-#define BATCH    256u
-#define PAUSE_US 5000
+#define MOVES_BATCH    256u
+#define MOVES_PAUSE_US 5000
 
 struct moves {
 	struct hp3ctl *ctl;
@@ -28,7 +28,7 @@ struct moves {
 	json_int_t held_pkts, held_bytes;
 };
 
-static uint64_t now_ms(void)
+static uint64_t move_clock_ms(void)
 {
 	struct timespec ts;
 
@@ -36,7 +36,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-static json_int_t number(json_t *j, const char *key)
+static json_int_t move_number(json_t *j, const char *key)
 {
 	return json_integer_value(json_object_get(j, key));
 }
@@ -57,12 +57,12 @@ static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
 }
 
 /* Notes a move that is under way. */
-static int note(struct moves *m, json_t *answer)
+static int note_move(struct moves *m, json_t *answer)
 {
 	json_t *data = json_object_get(answer, "data");
 
 	if (m->n == m->cap) {
-		size_t cap = m->cap * 2 + WINDOW;
+		size_t cap = m->cap * 2 + MOVES_WINDOW;
 		json_int_t *tags = realloc(m->tags, cap * sizeof(*tags));
 		if (!tags)
 			return hp3ctl_fail(m->ctl, HP3CTL_FAILED, "no-memory",
@@ -71,12 +71,12 @@ static int note(struct moves *m, json_t *answer)
 		m->cap = cap;
 	}
 	if (m->n == 0)
-		m->since = number(data, "since");
-	m->tags[m->n++] = number(data, "tag");
+		m->since = move_number(data, "since");
+	m->tags[m->n++] = move_number(data, "tag");
 	return HP3CTL_DONE;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_tags(const void *a, const void *b)
 {
 	json_int_t x = *(const json_int_t *)a, y = *(const json_int_t *)b;
 
@@ -88,10 +88,10 @@ static void take_event(struct moves *m, json_t *ev)
 {
 	json_t *evidence = json_object_get(ev, "evidence");
 	const char *outcome = json_string_value(json_object_get(ev, "outcome"));
-	json_int_t tag = number(ev, "tag");
-	json_int_t drain_ns = number(evidence, "drain_ns");
+	json_int_t tag = move_number(ev, "tag");
+	json_int_t drain_ns = move_number(evidence, "drain_ns");
 
-	if (!tag || !bsearch(&tag, m->tags, m->n, sizeof(tag), compare))
+	if (!tag || !bsearch(&tag, m->tags, m->n, sizeof(tag), compare_tags))
 		return;
 	m->done++;
 	if (outcome && strcmp(outcome, "moved") == 0)
@@ -100,42 +100,42 @@ static void take_event(struct moves *m, json_t *ev)
 		m->failed++;
 	if (drain_ns > m->drain_max_ns)
 		m->drain_max_ns = drain_ns;
-	m->held_pkts += number(evidence, "held_pkts");
-	m->held_bytes += number(evidence, "held_bytes");
+	m->held_pkts += move_number(evidence, "held_pkts");
+	m->held_bytes += move_number(evidence, "held_bytes");
 	hp3ctl_print_event(m->ctl, ev);
 }
 
 /* Returns when each of the moves has ended or the time is over. */
-static int await(struct moves *m)
+static int await_moves(struct moves *m)
 {
 	uint64_t wait =
 		m->ctl->given & HP3CTL_BIT(WAIT) ? m->ctl->number[HP3CTL_WAIT] : DEFAULT_WAIT_MS;
-	uint64_t end = now_ms() + wait;
+	uint64_t end = move_clock_ms() + wait;
 
 	while (m->done < m->n) {
 		json_t *answer, *ev;
 		size_t i, n;
 		int rc = hp3ctl_ask(m->ctl,
 			json_pack("{s:s, s:I, s:i}", "cmd", "events", "since", m->since, "limit",
-				PAGE),
+				EVENTS_PAGE),
 			&answer);
 		if (rc != HP3CTL_DONE)
 			return rc;
 		n = json_array_size(json_object_get(answer, "data"));
 		json_array_foreach (json_object_get(answer, "data"), i, ev)
 			take_event(m, ev);
-		m->since = number(answer, "next");
+		m->since = move_number(answer, "next");
 		json_decref(answer);
 		if (m->done == m->n)
 			break;
-		if (now_ms() >= end)
+		if (move_clock_ms() >= end)
 			return hp3ctl_fail(m->ctl, HP3CTL_FAILED, "no-result",
 				"wait longer with --wait MS, or look at hp3ctl events: the move "
 				"goes on",
 				"%zu of %zu moves without a result after %llu ms", m->n - m->done,
 				m->n, (unsigned long long)wait);
-		if (n < PAGE)
-			usleep(PAUSE_US);
+		if (n < EVENTS_PAGE)
+			usleep(MOVES_PAUSE_US);
 	}
 	return HP3CTL_DONE;
 }
@@ -151,7 +151,7 @@ int hp3ctl_move(struct hp3ctl *ctl)
 	rc = hp3ctl_ask(ctl, move_request(ctl, ctl->args[0]), &answer);
 	if (rc != HP3CTL_DONE)
 		return rc;
-	rc = note(&m, answer);
+	rc = note_move(&m, answer);
 	if (rc == HP3CTL_DONE && ctl->given & HP3CTL_BIT(NO_WAIT)) {
 		if (ctl->json)
 			hp3ctl_print_json(json_object_get(answer, "data"));
@@ -160,7 +160,7 @@ int hp3ctl_move(struct hp3ctl *ctl)
 				json_string_value(
 					json_object_get(json_object_get(answer, "data"), "flow")));
 	} else if (rc == HP3CTL_DONE) {
-		rc = await(&m);
+		rc = await_moves(&m);
 		if (rc == HP3CTL_DONE && m.failed)
 			rc = HP3CTL_FAILED;
 	}
@@ -195,7 +195,7 @@ static int take_answer(struct moves *m)
 		return rc;
 	m->sent--;
 	if (!hp3ctl_error_code(answer)) {
-		rc = note(m, answer);
+		rc = note_move(m, answer);
 	} else {
 		m->refused++;
 		note_refusal(m, answer);
@@ -231,20 +231,20 @@ static int ask_all(struct moves *m, json_t *flows)
 		if (rc != HP3CTL_DONE)
 			return rc;
 		m->sent++;
-		rc = take_answers(m, WINDOW - 1);
-		if (rc == HP3CTL_DONE && ++asked % BATCH == 0) {
+		rc = take_answers(m, MOVES_WINDOW - 1);
+		if (rc == HP3CTL_DONE && ++asked % MOVES_BATCH == 0) {
 			rc = take_answers(m, 0);
 			if (rc == HP3CTL_DONE && wait)
-				rc = await(m);
+				rc = await_moves(m);
 		}
 		if (rc != HP3CTL_DONE)
 			return rc;
 	}
 	rc = take_answers(m, 0);
-	return rc == HP3CTL_DONE && wait ? await(m) : rc;
+	return rc == HP3CTL_DONE && wait ? await_moves(m) : rc;
 }
 
-static void summary(const struct moves *m)
+static void print_move_summary(const struct moves *m)
 {
 	json_t *reason;
 	const char *code;
@@ -278,7 +278,7 @@ int hp3ctl_move_all(struct hp3ctl *ctl)
 	if (rc == HP3CTL_DONE)
 		rc = ask_all(&m, flows);
 	if (rc == HP3CTL_DONE || m.n)
-		summary(&m);
+		print_move_summary(&m);
 	if (rc == HP3CTL_DONE && (m.refused || m.failed))
 		rc = HP3CTL_FAILED;
 	json_decref(flows);

@@ -4,14 +4,14 @@
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-static const char *text(json_t *j, const char *key)
+static const char *path_text(json_t *j, const char *key)
 {
 	const char *s = json_string_value(json_object_get(j, key));
 
 	return s ? s : "-";
 }
 
-static json_int_t number(json_t *j, const char *key)
+static json_int_t path_number(json_t *j, const char *key)
 {
 	return json_integer_value(json_object_get(j, key));
 }
@@ -26,12 +26,12 @@ static void print_path(json_t *p)
 		snprintf(id, sizeof(id), "%s", hop);
 	else if (json_is_integer(path))
 		snprintf(id, sizeof(id), "%lld", json_integer_value(path));
-	if (number(p, "age_ns") != 0)
-		snprintf(age, sizeof(age), "%.1f", (double)number(p, "age_ns") / 1e6);
-	printf("  %6lld %-15s %-9s %10.1f %10.1f %7lld %6lld %6lld %10s\n", number(p, "port"), id,
-		text(p, "state"), (double)number(p, "rtt_ns") / 1e3,
-		(double)number(p, "base_rtt_ns") / 1e3, number(p, "marked_permille"),
-		number(p, "flows"), number(p, "losses"), age);
+	if (path_number(p, "age_ns") != 0)
+		snprintf(age, sizeof(age), "%.1f", (double)path_number(p, "age_ns") / 1e6);
+	printf("  %6lld %-15s %-9s %10.1f %10.1f %7lld %6lld %6lld %10s\n", path_number(p, "port"),
+		id, path_text(p, "state"), (double)path_number(p, "rtt_ns") / 1e3,
+		(double)path_number(p, "base_rtt_ns") / 1e3, path_number(p, "marked_permille"),
+		path_number(p, "flows"), path_number(p, "losses"), age);
 }
 
 static void print_pair(json_t *pair)
@@ -39,16 +39,17 @@ static void print_pair(json_t *pair)
 	json_t *p, *identity = json_object_get(pair, "identity");
 	size_t i;
 
-	printf("%s: %lld flows, peer %s%s\n", text(pair, "pair"), number(pair, "flows"),
-		text(pair, "peer"),
+	printf("%s: %lld flows, peer %s%s\n", path_text(pair, "pair"), path_number(pair, "flows"),
+		path_text(pair, "peer"),
 		json_is_true(json_object_get(pair, "immovable"))
 			? ", immovable (its RNIC sends IP fragments)"
 			: "");
-	printf("  paths told by: %s; traces: %s", text(identity, "by"), text(identity, "tracing"));
-	if (number(identity, "ttl") != 0)
-		printf(", by switches %lld hops away", number(identity, "ttl"));
+	printf("  paths told by: %s; traces: %s", path_text(identity, "by"),
+		path_text(identity, "tracing"));
+	if (path_number(identity, "ttl") != 0)
+		printf(", by switches %lld hops away", path_number(identity, "ttl"));
 	if (json_object_get(identity, "reason"))
-		printf(" (%s)", text(identity, "reason"));
+		printf(" (%s)", path_text(identity, "reason"));
 	printf("\n");
 	if (json_array_size(json_object_get(pair, "paths")) == 0)
 		return;
@@ -58,7 +59,7 @@ static void print_pair(json_t *pair)
 		print_path(p);
 }
 
-static int print_page(void *arg, json_t *pairs)
+static int print_pair_page(void *arg, json_t *pairs)
 {
 	const struct hp3ctl *ctl = arg;
 	json_t *pair;
@@ -79,7 +80,7 @@ int hp3ctl_paths(struct hp3ctl *ctl)
 
 	if (ctl->n_args)
 		json_object_set_new(req, "flow", json_string(ctl->args[0]));
-	return hp3ctl_each_page(ctl, req, print_page, ctl);
+	return hp3ctl_each_page(ctl, req, print_pair_page, ctl);
 }
 
 /* Counters of this sort, in the order in which a round goes. */

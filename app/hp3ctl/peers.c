@@ -59,7 +59,7 @@ static void print_cell(const char *cell, enum kind kind, size_t width, bool is_l
 }
 
 /* Columns are as wide as what is in them: with IPv4 addresses a line is half as long. */
-static void print_table(json_t *peers)
+static void print_peer_table(json_t *peers)
 {
 	size_t width[COLUMNS], i;
 	char cell[CELL];
@@ -87,7 +87,7 @@ static int keep_page(void *arg, json_t *page)
 	return json_array_extend(arg, page) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
 }
 
-static int print_page(void *arg, json_t *page)
+static int print_peer_page(void *arg, json_t *page)
 {
 	json_t *peer;
 	size_t i;
@@ -103,11 +103,11 @@ int hp3ctl_peers(struct hp3ctl *ctl)
 	int rc;
 
 	if (ctl->json)
-		return hp3ctl_each_page(ctl, request, print_page, ctl);
+		return hp3ctl_each_page(ctl, request, print_peer_page, ctl);
 	peers = json_array();
 	rc = hp3ctl_each_page(ctl, request, keep_page, peers);
 	if (rc == HP3CTL_DONE)
-		print_table(peers);
+		print_peer_table(peers);
 	json_decref(peers);
 	return rc;
 }

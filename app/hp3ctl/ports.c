@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include "app/hp3ctl/commands.h"
 
-#define PAUSE_US 100000
-#define POLLS                                                                                      \
+#define PORTS_PAUSE_US 100000
+#define PORTS_POLLS                                                                                \
 	300 /* half a minute in which a comparison, which takes one or two seconds, gets no        \
 	       further */
 
@@ -42,26 +42,27 @@ static unsigned format_of(const struct hp3ctl *ctl)
 	return i;
 }
 
-static json_int_t integer(json_t *j, const char *key)
+static json_int_t port_number(json_t *j, const char *key)
 {
 	return json_integer_value(json_object_get(j, key));
 }
 
-static const char *text(json_t *j, const char *key)
+static const char *port_text(json_t *j, const char *key)
 {
 	const char *s = json_string_value(json_object_get(j, key));
 
 	return s ? s : "-";
 }
 
-static void print_row(json_t *row)
+static void print_port_row(json_t *row)
 {
-	printf("%5lld  0x%05llx     %-10s %6.1f s  %-9s %s\n", integer(row, "port"),
-		integer(row, "flow_label"), text(row, "evidence"),
-		(double)integer(row, "age_ns") / 1e9, text(row, "state"), text(row, "hop"));
+	printf("%5lld  0x%05llx     %-10s %6.1f s  %-9s %s\n", port_number(row, "port"),
+		port_number(row, "flow_label"), port_text(row, "evidence"),
+		(double)port_number(row, "age_ns") / 1e9, port_text(row, "state"),
+		port_text(row, "hop"));
 }
 
-static void print(unsigned format, json_t *data)
+static void print_ports(unsigned format, json_t *data)
 {
 	json_t *row;
 	size_t i;
@@ -77,18 +78,18 @@ static void print(unsigned format, json_t *data)
 		printf("MC_MLX5_QP_UDP_SPORTS=");
 	json_array_foreach (json_object_get(data, "ports"), i, row) {
 		if (format == LIST)
-			print_row(row);
+			print_port_row(row);
 		else if (format == FLOW_LABEL)
-			printf("0x%05llx\n", integer(row, "flow_label"));
+			printf("0x%05llx\n", port_number(row, "flow_label"));
 		else
-			printf("%s%lld", i ? "," : "", integer(row, "port"));
+			printf("%s%lld", i ? "," : "", port_number(row, "port"));
 	}
 	if (format == MOONCAKE)
 		putchar('\n');
 }
 
 /* False: ports are being compared, ask again. */
-static bool ask(struct hp3ctl *ctl, bool first, int *rc, json_t **answer)
+static bool ask_peer_ports(struct hp3ctl *ctl, bool first, int *rc, json_t **answer)
 {
 	json_t *req =
 		json_pack("{s:s, s:s, s:b, s:b}", "cmd", "ports", "peer", ctl->text[HP3CTL_PEER],
@@ -115,7 +116,7 @@ static bool ask(struct hp3ctl *ctl, bool first, int *rc, json_t **answer)
 /* hp3d says something else than before of how far it is. */
 static bool is_further(json_t *busy, char *at, size_t cap)
 {
-	const char *said = text(json_object_get(busy, "error"), "text");
+	const char *said = port_text(json_object_get(busy, "error"), "text");
 	bool further = strncmp(said, at, cap - 1) != 0;
 
 	snprintf(at, cap, "%s", said);
@@ -138,10 +139,10 @@ int hp3ctl_ports(struct hp3ctl *ctl)
 		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage",
 			"--peer ADDRESS, or RAIL/LOCAL-REMOTE as hp3ctl paths has it",
 			"whose ports?");
-	for (int i = 0; i < POLLS; i++) {
-		if (ask(ctl, first, &rc, &answer)) {
+	for (int i = 0; i < PORTS_POLLS; i++) {
+		if (ask_peer_ports(ctl, first, &rc, &answer)) {
 			if (rc == HP3CTL_DONE) {
-				print(format, json_object_get(answer, "data"));
+				print_ports(format, json_object_get(answer, "data"));
 				json_decref(answer);
 			}
 			return rc;
@@ -150,7 +151,7 @@ int hp3ctl_ports(struct hp3ctl *ctl)
 			i = 0;
 		first = false;
 		json_decref(answer);
-		usleep(PAUSE_US);
+		usleep(PORTS_PAUSE_US);
 	}
 	return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-result",
 		"raise probes_per_second in [ppp]: a comparison takes a thousand of them",

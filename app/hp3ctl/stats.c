@@ -102,7 +102,7 @@ static bool is_asked(const char *asked, const char *section, const char *key)
 }
 
 /* Only what is asked for stays. */
-static void choose(json_t *config, const char *asked)
+static void keep_asked_keys(json_t *config, const char *asked)
 {
 	json_t *section, *value;
 	const char *name, *key;
@@ -165,7 +165,7 @@ int hp3ctl_config(struct hp3ctl *ctl)
 	if (rc != HP3CTL_DONE)
 		return rc;
 	chosen = json_deep_copy(json_object_get(answer, "data"));
-	choose(chosen, ctl->n_args ? ctl->args[0] : NULL);
+	keep_asked_keys(chosen, ctl->n_args ? ctl->args[0] : NULL);
 	if (json_object_size(chosen) == 0)
 		rc = no_key(ctl, json_object_get(answer, "data"));
 	else if (ctl->json)

@@ -76,7 +76,7 @@ int hp3ctl_tarball_add(struct hp3ctl_tarball *a, const char *name, const char *d
 }
 
 /* Reads to the end, or as long as there is patience. False: that was not all. */
-static bool read_all(int fd, char *buf, size_t *n)
+static bool read_output(int fd, char *buf, size_t *n)
 {
 	struct pollfd polled = {.fd = fd, .events = POLLIN};
 	time_t end = time(NULL) + PATIENCE_S;
@@ -97,7 +97,7 @@ static bool read_all(int fd, char *buf, size_t *n)
 	return false;
 }
 
-static int redirect(posix_spawn_file_actions_t *actions, int out)
+static int redirect_output(posix_spawn_file_actions_t *actions, int out)
 {
 	int rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 
@@ -109,7 +109,7 @@ static int redirect(posix_spawn_file_actions_t *actions, int out)
 }
 
 /* The program, with both outputs in a pipe; -errno if it does not start. */
-static pid_t start(const char *const *argv, int *out)
+static pid_t start_program(const char *const *argv, int *out)
 {
 	posix_spawn_file_actions_t actions;
 	extern char **environ;
@@ -120,7 +120,7 @@ static pid_t start(const char *const *argv, int *out)
 		return -errno;
 	rc = posix_spawn_file_actions_init(&actions);
 	if (rc == 0) {
-		rc = redirect(&actions, ends[1]);
+		rc = redirect_output(&actions, ends[1]);
 		if (rc == 0)
 			rc = posix_spawnp(
 				&child, argv[0], &actions, NULL, (char *const *)argv, environ);
@@ -143,11 +143,11 @@ int hp3ctl_tarball_add_output(struct hp3ctl_tarball *a, const char *name, const 
 
 	if (!buf)
 		return -ENOMEM;
-	child = start(argv, &out);
+	child = start_program(argv, &out);
 	if (child < 0) {
 		n = (size_t)sprintf(buf, "%.64s: %s\n", argv[0], strerror(-child));
 	} else {
-		if (!read_all(out, buf, &n)) {
+		if (!read_output(out, buf, &n)) {
 			kill(child, SIGKILL);
 			n += (size_t)sprintf(buf + n, "\n(cut off)\n");
 		}

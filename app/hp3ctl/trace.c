@@ -5,18 +5,18 @@
 #include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-#define BATCH    64
-#define PAUSE_US 10000
-#define POLLS    1000 /* more than any time-out of hp3d's takes */
+#define TRACES_BATCH    64
+#define TRACES_PAUSE_US 10000
+#define TRACES_POLLS    1000 /* more than any time-out of hp3d's takes */
 
-static const char *text(json_t *j, const char *key)
+static const char *trace_text(json_t *j, const char *key)
 {
 	const char *s = json_string_value(json_object_get(j, key));
 
 	return s ? s : "-";
 }
 
-static void print(const struct hp3ctl *ctl, json_t *answer)
+static void print_traces(const struct hp3ctl *ctl, json_t *answer)
 {
 	json_t *row;
 	size_t i;
@@ -27,7 +27,8 @@ static void print(const struct hp3ctl *ctl, json_t *answer)
 		else
 			printf("%5lld  %-8s %-39s %s\n",
 				json_integer_value(json_object_get(row, "port")),
-				text(row, "outcome"), text(row, "hop"), text(row, "known"));
+				trace_text(row, "outcome"), trace_text(row, "hop"),
+				trace_text(row, "known"));
 	}
 }
 
@@ -36,7 +37,7 @@ static json_t *ports_of(const struct hp3ctl *ctl, int first)
 {
 	json_t *list = json_array();
 
-	for (int i = first; i < ctl->n_args && i < first + BATCH; i++) {
+	for (int i = first; i < ctl->n_args && i < first + TRACES_BATCH; i++) {
 		char *end;
 		long port = strtol(ctl->args[i], &end, 10);
 
@@ -52,9 +53,9 @@ static json_t *ports_of(const struct hp3ctl *ctl, int first)
 }
 
 /* The answers of one batch. */
-static int await(struct hp3ctl *ctl, const char *flow)
+static int await_traces(struct hp3ctl *ctl, const char *flow)
 {
-	for (int i = 0; i < POLLS; i++) {
+	for (int i = 0; i < TRACES_POLLS; i++) {
 		json_t *answer, *data;
 		int rc = hp3ctl_ask(
 			ctl, json_pack("{s:s, s:s}", "cmd", "trace", "flow", flow), &answer);
@@ -63,19 +64,19 @@ static int await(struct hp3ctl *ctl, const char *flow)
 			return rc;
 		data = json_object_get(answer, "data");
 		if (json_integer_value(json_object_get(data, "missing")) == 0) {
-			print(ctl, answer);
+			print_traces(ctl, answer);
 			json_decref(answer);
 			return HP3CTL_DONE;
 		}
 		json_decref(answer);
-		usleep(PAUSE_US);
+		usleep(TRACES_PAUSE_US);
 	}
 	return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-result",
 		"raise traces_per_second in [ppp], or ask for fewer ports",
 		"traces without a result");
 }
 
-static int batch(struct hp3ctl *ctl, const char *flow, int first)
+static int ask_batch(struct hp3ctl *ctl, const char *flow, int first)
 {
 	bool known = ctl->given & HP3CTL_BIT(KNOWN);
 	json_t *answer, *req, *ports = ports_of(ctl, first);
@@ -91,9 +92,9 @@ static int batch(struct hp3ctl *ctl, const char *flow, int first)
 	if (rc != HP3CTL_DONE)
 		return rc;
 	if (known)
-		print(ctl, answer);
+		print_traces(ctl, answer);
 	json_decref(answer);
-	return known ? rc : await(ctl, flow);
+	return known ? rc : await_traces(ctl, flow);
 }
 
 int hp3ctl_trace(struct hp3ctl *ctl)
@@ -102,7 +103,7 @@ int hp3ctl_trace(struct hp3ctl *ctl)
 
 	if (!ctl->json)
 		printf("%5s  %-8s %-39s %s\n", "PORT", "OUTCOME", "HOP", "KNOWN AS");
-	for (int i = 1; rc == HP3CTL_DONE && i < ctl->n_args; i += BATCH)
-		rc = batch(ctl, ctl->args[0], i);
+	for (int i = 1; rc == HP3CTL_DONE && i < ctl->n_args; i += TRACES_BATCH)
+		rc = ask_batch(ctl, ctl->args[0], i);
 	return rc;
 }

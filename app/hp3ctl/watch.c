@@ -19,7 +19,7 @@ static void on_signal(int sig)
 	stopped = 1;
 }
 
-static uint64_t now_ms(void)
+static uint64_t view_clock_ms(void)
 {
 	struct timespec ts;
 
@@ -93,7 +93,7 @@ static int read_flows(struct hp3ctl *ctl, struct hp3ctl_view *v)
 }
 
 /* An hp3d that is gone is looked for again each time; it may be another one then. */
-static void read_all(struct hp3ctl *ctl, struct hp3ctl_view *v)
+static void read_view(struct hp3ctl *ctl, struct hp3ctl_view *v)
 {
 	int rc = HP3CTL_DONE;
 
@@ -148,7 +148,7 @@ static bool type_key(struct hp3ctl_view *v, int key)
 }
 
 /* True: read again now. */
-static bool press(struct hp3ctl_view *v, int key)
+static bool press_key(struct hp3ctl_view *v, int key)
 {
 	if (v->typing)
 		return type_key(v, key);
@@ -189,19 +189,19 @@ static bool press(struct hp3ctl_view *v, int key)
 }
 
 /* Draws, and obeys keys, until it is time to read again. */
-static void show(struct hp3ctl_view *v, uint64_t until)
+static void show_view(struct hp3ctl_view *v, uint64_t until)
 {
 	bool again = false;
 
 	while (!stopped && !again) {
-		uint64_t now = now_ms();
+		uint64_t now = view_clock_ms();
 
 		hp3ctl_screen_draw(v);
 		if (now >= until)
 			break;
 		int key = hp3ctl_screen_key((int)(until - now));
 		if (key >= 0)
-			again = press(v, key);
+			again = press_key(v, key);
 	}
 }
 
@@ -216,11 +216,11 @@ static int on_screen(struct hp3ctl *ctl, uint64_t interval)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
 	while (!stopped) {
-		uint64_t began = now_ms(), took;
+		uint64_t began = view_clock_ms(), took;
 
-		read_all(ctl, &v);
-		took = (now_ms() - began) * (SHARE - 1);
-		show(&v, now_ms() + (took > interval ? took : interval));
+		read_view(ctl, &v);
+		took = (view_clock_ms() - began) * (SHARE - 1);
+		show_view(&v, view_clock_ms() + (took > interval ? took : interval));
 	}
 	hp3ctl_screen_close();
 	ctl->said = NULL;
@@ -232,7 +232,7 @@ static int on_screen(struct hp3ctl *ctl, uint64_t interval)
 
 /* --- lines --- */
 
-static void keep(void *arg, json_t *ev)
+static void keep_event(void *arg, json_t *ev)
 {
 	json_array_append(arg, ev);
 	if (json_array_size(arg) > LINES_MAX)
@@ -244,7 +244,8 @@ static int print_events(struct hp3ctl *ctl)
 	json_t *list = json_array(), *ev;
 	json_int_t since = 0;
 	size_t i;
-	int rc = hp3ctl_each_event(ctl, json_pack("{s:s}", "cmd", "events"), &since, keep, list);
+	int rc = hp3ctl_each_event(
+		ctl, json_pack("{s:s}", "cmd", "events"), &since, keep_event, list);
 
 	json_array_foreach (list, i, ev)
 		hp3ctl_print_event(ctl, ev);

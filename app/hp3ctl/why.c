@@ -11,7 +11,7 @@ struct latest {
 	size_t max;
 };
 
-static void keep(void *arg, json_t *ev)
+static void keep_latest_event(void *arg, json_t *ev)
 {
 	struct latest *l = arg;
 
@@ -21,7 +21,7 @@ static void keep(void *arg, json_t *ev)
 }
 
 /* Of one flow, or of all (NULL). */
-static int latest(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list)
+static int ask_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list)
 {
 	struct latest l = {list, max};
 	json_t *req = json_pack("{s:s}", "cmd", "events");
@@ -29,7 +29,7 @@ static int latest(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list
 
 	if (flow)
 		json_object_set_new(req, "flow", json_string(flow));
-	return hp3ctl_each_event(ctl, req, &since, keep, &l);
+	return hp3ctl_each_event(ctl, req, &since, keep_latest_event, &l);
 }
 
 static void print_all(const struct hp3ctl *ctl, json_t *list)
@@ -82,7 +82,7 @@ static void print_fruitless(json_t *flow)
 int hp3ctl_why(struct hp3ctl *ctl)
 {
 	json_t *list = json_array(), *answer;
-	int rc = latest(ctl, ctl->args[0], WHY_EVENTS, list);
+	int rc = ask_latest_events(ctl, ctl->args[0], WHY_EVENTS, list);
 
 	if (rc == HP3CTL_DONE)
 		rc = hp3ctl_ask(

@@ -78,7 +78,7 @@ static void on_hangup(int sig)
 	reload_wanted = 1;
 }
 
-static int usage(const char *what)
+static int reject_usage(const char *what)
 {
 	fprintf(stderr, "hp3d: %s; try hp3d --help\n", what);
 	return EXIT_USAGE;
@@ -134,7 +134,7 @@ static int parse_args(int argc, char **argv, struct options *o)
 			/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): getopt's */
 			port = strtol(optarg, &end, 0);
 			if (errno != 0 || end == optarg || *end != '\0' || port < 1 || port > 65535)
-				return usage("--move wants a UDP source port, 1..65535");
+				return reject_usage("--move wants a UDP source port, 1..65535");
 			o->replay.move_to = (uint16_t)port;
 			break;
 		case 'j':
@@ -152,15 +152,15 @@ static int parse_args(int argc, char **argv, struct options *o)
 		}
 	}
 	if (optind < argc)
-		return usage("unexpected argument");
+		return reject_usage("unexpected argument");
 	if (o->replay.in == NULL &&
 		(o->replay.out != NULL || o->replay.move_to != 0 || o->replay.json))
-		return usage("--out, --move and --json belong to --replay");
+		return reject_usage("--out, --move and --json belong to --replay");
 	return -1;
 }
 
 /* Without --config the default file counts if it is there; what runs ports must have one. */
-static int load(const struct options *o, struct hp3_config *cfg)
+static int load_config(const struct options *o, struct hp3_config *cfg)
 {
 	bool no_rails = o->replay.in != NULL || o->dump;
 	struct hp3_config_errors errs = {0};
@@ -204,7 +204,7 @@ static void catch_signals(void)
 	sigaction(SIGPIPE, &sa, NULL);
 }
 
-static void summary(unsigned away)
+static void print_summary(unsigned away)
 {
 	uint64_t n = 0, moves = 0, recovered = 0;
 
@@ -242,7 +242,7 @@ static struct hp3_record_options record_options(const struct hp3_config *cfg)
 }
 
 /* A file with errors changes nothing, but the audit log is opened anew. */
-static void reload(const struct options *o, struct hp3_config *running)
+static void reload_config(const struct options *o, struct hp3_config *running)
 {
 	struct hp3_config wanted;
 	struct hp3_record_options record;
@@ -250,7 +250,7 @@ static void reload(const struct options *o, struct hp3_config *running)
 
 	/* Before the file is read: whoever asks from now on may have changed it. */
 	reload_wanted = 0;
-	taken = load(o, &wanted) >= 0;
+	taken = load_config(o, &wanted) >= 0;
 	hp3d_service_reloading();
 	if (taken) {
 		settle_beside(&wanted);
@@ -277,7 +277,7 @@ static void poll_all(int timeout_ms)
 	hp3d_service_pulse();
 }
 
-static int serve(const struct options *o, struct hp3_config *cfg)
+static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 {
 	struct hp3_record_options record = record_options(cfg);
 	unsigned away, used;
@@ -307,7 +307,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 		if (hp3_config_is_beside(cfg) && hp3d_service_is_ready())
 			hp3d_beside_watch(hp3d_worker_beside(hp3d_worker(0)), hp3d_now());
 		if (reload_wanted)
-			reload(o, cfg);
+			reload_config(o, cfg);
 		hp3d_mode_poll();
 	}
 	hp3d_service_stopping();
@@ -320,7 +320,7 @@ static int serve(const struct options *o, struct hp3_config *cfg)
 	hp3_record_stop();
 	hp3d_links_end(cfg);
 	hp3d_bypass_stop();
-	summary(away); /* its last line: events are written */
+	print_summary(away); /* its last line: events are written */
 	hp3d_ports_stop();
 	used = hp3d_workers_free();
 	if (used > 0)
@@ -340,7 +340,7 @@ static int draw_hash_seed(struct hp3_config *cfg)
 }
 
 /* What can be said beforehand is said before DPDK takes memory, and before a port is touched. */
-static int run(const struct options *o, struct hp3_config *cfg)
+static int run_daemon(const struct options *o, struct hp3_config *cfg)
 {
 	const char *file = o->config != NULL ? o->config : DEFAULT_CONFIG;
 	int ret = EXIT_FAILED;
@@ -355,7 +355,7 @@ static int run(const struct options *o, struct hp3_config *cfg)
 	if (hp3d_carry_begin(cfg) == 0 && hp3d_watch_begin(cfg) == 0) {
 		catch_signals();
 		if (hp3d_eal_init(cfg, cfg->eal.lcores, false) == 0)
-			ret = serve(o, cfg);
+			ret = serve_until_signal(o, cfg);
 	}
 	hp3d_carry_end();
 	hp3d_watch_stop();
@@ -372,7 +372,7 @@ int main(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
-	if (load(&o, &cfg) < 0)
+	if (load_config(&o, &cfg) < 0)
 		return EXIT_USAGE;
 	if (o.check) {
 		if (hp3_doctor_tell(&cfg, o.config, HP3_CHECK_CONFIG, stderr) > 0)
@@ -387,7 +387,7 @@ int main(int argc, char **argv)
 	if (o.detach)
 		return hp3d_bypass_detach(&cfg) < 0 ? EXIT_FAILED : EXIT_OK;
 	if (o.replay.in == NULL)
-		return run(&o, &cfg);
+		return run_daemon(&o, &cfg);
 	if (hp3d_eal_init(&cfg, 0, true) < 0)
 		return EXIT_FAILED;
 	return hp3d_replay(&cfg, &o.replay) < 0 ? EXIT_FAILED : EXIT_OK;

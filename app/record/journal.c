@@ -35,7 +35,7 @@ static char *field_of(const char *name, const json_t *value)
 	return field;
 }
 
-static void add(struct iovec *fields, int *n, char *field)
+static void add_field(struct iovec *fields, int *n, char *field)
 {
 	if (field)
 		fields[(*n)++] = (struct iovec){.iov_base = field, .iov_len = strlen(field)};
@@ -49,11 +49,11 @@ int hp3_journal_send(int priority, const char *message, const json_t *what)
 	char *text;
 	int n = 0, rc;
 
-	add(fields, &n, asprintf(&text, "MESSAGE=%s", message) < 0 ? NULL : text);
-	add(fields, &n, asprintf(&text, "PRIORITY=%d", priority) < 0 ? NULL : text);
+	add_field(fields, &n, asprintf(&text, "MESSAGE=%s", message) < 0 ? NULL : text);
+	add_field(fields, &n, asprintf(&text, "PRIORITY=%d", priority) < 0 ? NULL : text);
 	json_object_foreach ((json_t *)what, name, value)
 		if (n < FIELDS_MAX)
-			add(fields, &n, field_of(name, value));
+			add_field(fields, &n, field_of(name, value));
 	rc = sd_journal_sendv(fields, n);
 	while (n > 0)
 		free(fields[--n].iov_base);

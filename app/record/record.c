@@ -48,7 +48,7 @@ static bool is_wanted(const struct hp3_record_options *o)
 	return o->audit && o->audit[0] && strcmp(o->audit, "off") != 0;
 }
 
-static uint64_t monotonic(void)
+static uint64_t monotonic_ns(void)
 {
 	struct timespec ts;
 
@@ -59,7 +59,7 @@ static uint64_t monotonic(void)
 /* A bucket that holds what BURST_S seconds may have. */
 static bool within_rate(void)
 {
-	uint64_t now = monotonic(), full = BURST_S * NS * rec.per_second;
+	uint64_t now = monotonic_ns(), full = BURST_S * NS * rec.per_second;
 	uint64_t passed = now - rec.token_ns;
 
 	passed = passed > BURST_S * NS ? BURST_S * NS : passed;
@@ -74,7 +74,7 @@ static bool within_rate(void)
 }
 
 /* "v", "time" and "type" first, for those who read lines. */
-static json_t *complete(const char *type, json_t *what)
+static json_t *complete_record(const char *type, json_t *what)
 {
 	char time[HP3_WALL_TEXT];
 	json_t *all;
@@ -87,7 +87,7 @@ static json_t *complete(const char *type, json_t *what)
 	return all;
 }
 
-static void drop(struct record *r)
+static void drop_record(struct record *r)
 {
 	json_decref(r->what);
 	free(r->text);
@@ -95,7 +95,7 @@ static void drop(struct record *r)
 
 void hp3_record(int priority, const char *type, json_t *what, const char *fmt, ...)
 {
-	struct record r = {.priority = priority, .what = complete(type, what)};
+	struct record r = {.priority = priority, .what = complete_record(type, what)};
 	bool taken = false;
 	va_list ap;
 
@@ -118,12 +118,12 @@ void hp3_record(int priority, const char *type, json_t *what, const char *fmt, .
 	}
 	pthread_mutex_unlock(&rec.lock);
 	if (!taken)
-		drop(&r);
+		drop_record(&r);
 }
 
 /* --- the thread --- */
 
-static void say(const char *path, int error)
+static void print_log_state(const char *path, int error)
 {
 	if (error == rec.said)
 		return;
@@ -146,7 +146,7 @@ static void say(const char *path, int error)
 }
 
 /* rc of opening the log or of writing a line. */
-static void account(const char *path, int rc, uint64_t lines)
+static void account_lines(const char *path, int rc, uint64_t lines)
 {
 	pthread_mutex_lock(&rec.lock);
 	rec.stats.error = rc;
@@ -157,7 +157,7 @@ static void account(const char *path, int rc, uint64_t lines)
 		rec.stats.written += lines;
 	}
 	pthread_mutex_unlock(&rec.lock);
-	say(path, rc);
+	print_log_state(path, rc);
 }
 
 static void open_log(const char *path)
@@ -166,7 +166,7 @@ static void open_log(const char *path)
 	if (!path)
 		return;
 	rec.opened = hp3_audit_open(&rec.audit, path);
-	account(path, rec.opened, 0);
+	account_lines(path, rec.opened, 0);
 }
 
 static void write_log(const char *path, const json_t *what)
@@ -180,11 +180,11 @@ static void write_log(const char *path, const json_t *what)
 		line[len] = '\n'; /* instead of NUL: the length is known */
 		rc = hp3_audit_write(&rec.audit, line, len + 1);
 	}
-	account(path, rc, 1);
+	account_lines(path, rc, 1);
 	free(line);
 }
 
-static void put(const char *path, const struct record *r)
+static void put_record(const char *path, const struct record *r)
 {
 	if (path)
 		write_log(path, r->what);
@@ -198,18 +198,18 @@ static void put(const char *path, const struct record *r)
 static void put_loss(const char *path, uint64_t lost)
 {
 	struct record r = {.priority = LOG_WARNING,
-		.what = complete("lost", json_pack("{s:I}", "records", (json_int_t)lost))};
+		.what = complete_record("lost", json_pack("{s:I}", "records", (json_int_t)lost))};
 
 	if (r.what && asprintf(&r.text, "%llu records were lost: hp3ctl health tells why",
 			      (unsigned long long)lost) >= 0) {
-		put(path, &r);
+		put_record(path, &r);
 		free(r.text);
 	}
 	json_decref(r.what);
 }
 
 /* Takes what there is to do. False: the end. */
-static bool take(struct record *r, char **path, bool *reopen, uint64_t *lost)
+static bool take_work(struct record *r, char **path, bool *reopen, uint64_t *lost)
 {
 	bool more;
 
@@ -240,21 +240,21 @@ static bool take(struct record *r, char **path, bool *reopen, uint64_t *lost)
 	return more;
 }
 
-static void *run(void *arg)
+static void *run_writer(void *arg)
 {
 	char *path = NULL;
 	struct record r;
 	bool reopen;
 	uint64_t lost;
 
-	while (take(&r, &path, &reopen, &lost)) {
+	while (take_work(&r, &path, &reopen, &lost)) {
 		if (reopen)
 			open_log(path);
 		if (lost > 0)
 			put_loss(path, lost);
 		if (r.what)
-			put(path, &r);
-		drop(&r);
+			put_record(path, &r);
+		drop_record(&r);
 	}
 	hp3_audit_close(&rec.audit);
 	free(path);
@@ -294,14 +294,14 @@ int hp3_record_start(const struct hp3_record_options *o)
 	if (!set_options(o))
 		return -ENOMEM;
 	rec.tokens = BURST_S * NS * rec.per_second;
-	rec.token_ns = monotonic();
+	rec.token_ns = monotonic_ns();
 	/* These are to interrupt the main thread. */
 	sigemptyset(&mains);
 	sigaddset(&mains, SIGINT);
 	sigaddset(&mains, SIGTERM);
 	sigaddset(&mains, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &mains, &before);
-	rc = pthread_create(&rec.thread, NULL, run, NULL);
+	rc = pthread_create(&rec.thread, NULL, run_writer, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	rec.running = rc == 0;
 	if (rc != 0)

@@ -14,7 +14,7 @@ static unsigned int class_of(uint32_t bytes)
  * A sample is whose it is that brought `sampling` to HP3V_SAMPLE_KEPT; two threads may post, or
  * poll, on one queue pair.
  */
-static bool keep(struct hp3v_qp *q, uint8_t was)
+static bool keep_sample(struct hp3v_qp *q, uint8_t was)
 {
 	return __atomic_compare_exchange_n(
 		&q->sampling, &was, HP3V_SAMPLE_KEPT, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
@@ -22,7 +22,7 @@ static bool keep(struct hp3v_qp *q, uint8_t was)
 
 void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all)
 {
-	if (!keep(q, HP3V_NO_SAMPLE))
+	if (!keep_sample(q, HP3V_NO_SAMPLE))
 		return;
 	__atomic_store_n(&q->sample_at, at, __ATOMIC_RELAXED);
 	q->sample_bytes = (uint32_t)bytes;
@@ -36,7 +36,7 @@ void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all)
  * How many to leave out until the next one: hp3d looks seldom, and a clock costs as much as all the
  * rest. An odd number, or what alternates would always be met at the same.
  */
-static void rest(struct hp3v_qp *q, uint64_t now)
+static void set_next_sample(struct hp3v_qp *q, uint64_t now)
 {
 	uint64_t since = now - q->sampled_ns;
 
@@ -66,11 +66,11 @@ void hp3v_sample_seen(struct hp3v_qp *q, uint32_t newest)
 	uint64_t now;
 
 	if ((int32_t)(newest - __atomic_load_n(&q->sample_at, __ATOMIC_RELAXED)) < 0 ||
-		!keep(q, HP3V_SAMPLING))
+		!keep_sample(q, HP3V_SAMPLING))
 		return;
 	now = hp3v_now();
 	show_sample(q, q->cell, now - q->sample_ns);
-	rest(q, now);
+	set_next_sample(q, now);
 	__atomic_store_n(&q->sampling, HP3V_NO_SAMPLE, __ATOMIC_RELEASE);
 }
 
@@ -121,7 +121,7 @@ void hp3v_went_wrong(const struct ibv_context *context, uint32_t qpn)
 		__atomic_store_n(&q->failed, 1, __ATOMIC_RELEASE);
 }
 
-static int32_t outstanding(const struct hp3v_qp *q, uint64_t gate)
+static int32_t outstanding_signalled(const struct hp3v_qp *q, uint64_t gate)
 {
 	return (int32_t)((uint32_t)(gate >> HP3V_SIGNALLED) -
 			 (uint32_t)__atomic_load_n(&q->done, __ATOMIC_ACQUIRE));
@@ -140,12 +140,12 @@ bool hp3v_is_closed(const struct hp3v_qp *q)
 bool hp3v_is_drained(const struct hp3v_qp *q)
 {
 	return hp3v_is_closed(q) &&
-	       outstanding(q, __atomic_load_n(&q->gate, __ATOMIC_ACQUIRE)) == 0;
+	       outstanding_signalled(q, __atomic_load_n(&q->gate, __ATOMIC_ACQUIRE)) == 0;
 }
 
 bool hp3v_is_foreign(const struct hp3v_qp *q)
 {
-	return outstanding(q, __atomic_load_n(&q->gate, __ATOMIC_ACQUIRE)) < 0;
+	return outstanding_signalled(q, __atomic_load_n(&q->gate, __ATOMIC_ACQUIRE)) < 0;
 }
 
 void hp3v_grow_older(struct hp3v_qp *q)

@@ -95,7 +95,7 @@ bool hp3v_agent_looked(void)
 	return __atomic_load_n(&looked, __ATOMIC_ACQUIRE);
 }
 
-static void part(void)
+static void leave_hp3d(void)
 {
 	close(hp3d);
 	hp3d = -1;
@@ -140,7 +140,7 @@ static void listen_to_hp3d(void)
 		n = recv(hp3d, &rung, sizeof(rung), MSG_DONTWAIT);
 	while (n > 0);
 	if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		part();
+		leave_hp3d();
 }
 
 static void wait_a_while(bool moving)
@@ -153,7 +153,7 @@ static void wait_a_while(bool moving)
 		listen_to_hp3d();
 }
 
-static void *run(void *unused)
+static void *run_agent(void *unused)
 {
 	bool moving = false;
 
@@ -184,7 +184,7 @@ static void in_child(void)
 	hp3v_qps_orphan();
 	hp3v_cells_abandon();
 	if (hp3d >= 0)
-		part();
+		leave_hp3d();
 	running = false;
 	looked = false;
 }
@@ -212,7 +212,7 @@ void hp3v_agent_start(void)
 	pthread_sigmask(SIG_SETMASK, &all, &were);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	if (pthread_create(&thread, &attr, run, NULL) == 0)
+	if (pthread_create(&thread, &attr, run_agent, NULL) == 0)
 		pthread_setname_np(thread, "hp3-verbs");
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &were, NULL);

@@ -15,14 +15,14 @@ static struct hp3v_qp *owners[HP3_VERBS_CELLS];
 static uint32_t used, hint;
 static struct hp3v_shared fds = {-1, -1};
 
-static void shut(int *fd)
+static void close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
 }
 
-static struct hp3_verbs_cell *map(int memory)
+static struct hp3_verbs_cell *map_cells(int memory)
 {
 	void *at;
 
@@ -40,10 +40,10 @@ bool hp3v_cells_open(struct hp3v_shared *shared)
 		fds.memory = memfd_create("hp3-verbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		fds.hp3d_bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (fds.hp3d_bell >= 0)
-			cells = map(fds.memory);
+			cells = map_cells(fds.memory);
 		if (cells == NULL) {
-			shut(&fds.memory);
-			shut(&fds.hp3d_bell);
+			close_fd(&fds.memory);
+			close_fd(&fds.hp3d_bell);
 		}
 	}
 	*shared = fds;
@@ -59,8 +59,8 @@ void hp3v_cells_abandon(void)
 	used = 0;
 	hint = 0;
 	memset(owners, 0, sizeof(owners));
-	shut(&fds.memory);
-	shut(&fds.hp3d_bell);
+	close_fd(&fds.memory);
+	close_fd(&fds.hp3d_bell);
 }
 
 void hp3v_cell_take(struct hp3v_qp *q)

@@ -6,7 +6,7 @@
 
 static struct hp3v_cq *free_ones;
 
-static int seen(struct ibv_cq_ex *cq, int result)
+static int count_completion(struct ibv_cq_ex *cq, int result)
 {
 	if (result != 0)
 		return result;
@@ -19,12 +19,12 @@ static int seen(struct ibv_cq_ex *cq, int result)
 
 static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 {
-	return seen(cq, hp3v_cq_of(cq)->start_poll(cq, attr));
+	return count_completion(cq, hp3v_cq_of(cq)->start_poll(cq, attr));
 }
 
 static int next_poll(struct ibv_cq_ex *cq)
 {
-	return seen(cq, hp3v_cq_of(cq)->next_poll(cq));
+	return count_completion(cq, hp3v_cq_of(cq)->next_poll(cq));
 }
 
 void hp3v_cq_adopt(struct ibv_cq_ex *cq)

@@ -24,7 +24,7 @@ static bool is_off(void)
 	return word != NULL && strcmp(word, "off") == 0;
 }
 
-static struct ibv_context *adopted(struct ibv_context *context)
+static struct ibv_context *adopt_context(struct ibv_context *context)
 {
 	if (context != NULL && !is_off())
 		hp3v_ctx_adopt(context);
@@ -33,7 +33,7 @@ static struct ibv_context *adopted(struct ibv_context *context)
 
 EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	return adopted(hp3v_real()->open_device(device));
+	return adopt_context(hp3v_real()->open_device(device));
 }
 
 EXPORT struct ibv_context *ibv_import_device(int cmd_fd)
@@ -42,7 +42,7 @@ EXPORT struct ibv_context *ibv_import_device(int cmd_fd)
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	return adopted(hp3v_real()->import_device(cmd_fd));
+	return adopt_context(hp3v_real()->import_device(cmd_fd));
 }
 
 EXPORT int ibv_close_device(struct ibv_context *context)
@@ -55,7 +55,7 @@ EXPORT int ibv_close_device(struct ibv_context *context)
 }
 
 /* Contexts are also opened past ibv_open_device() (mlx5dv, librdmacm): here they are seen. */
-static struct hp3v_qp *adopt(
+static struct hp3v_qp *adopt_qp(
 	struct ibv_qp *qp, const struct ibv_qp_cap *cap, enum ibv_qp_type type, int sig_all)
 {
 	struct hp3v_ctx *ctx;
@@ -71,7 +71,7 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
 	struct ibv_qp *qp = hp3v_real()->create_qp(pd, attr);
 
 	if (qp != NULL)
-		adopt(qp, &attr->cap, attr->qp_type, attr->sq_sig_all);
+		adopt_qp(qp, &attr->cap, attr->qp_type, attr->sq_sig_all);
 	return qp;
 }
 
@@ -84,7 +84,7 @@ static struct hp3v_qp *adopt_late(struct ibv_qp *qp, const struct ibv_qp_attr *a
 	if (!(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_INIT || qp->qp_type != IBV_QPT_RC ||
 		is_off() || hp3v_real()->query_qp(qp, &now, IBV_QP_CAP, &init) != 0)
 		return NULL;
-	return adopt(qp, &now.cap, qp->qp_type, init.sq_sig_all);
+	return adopt_qp(qp, &now.cap, qp->qp_type, init.sq_sig_all);
 }
 
 /* A move takes a while; what is changed in between would meet states that it does not expect. */

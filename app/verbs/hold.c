@@ -47,14 +47,14 @@ uint32_t hp3v_held_count(const struct hp3v_held *held)
 	return held == NULL ? 0 : held->count;
 }
 
-static uint64_t outstanding(const struct hp3v_qp *q)
+static uint64_t outstanding_wrs(const struct hp3v_qp *q)
 {
 	return hp3v_get(&q->cell->posted_wrs) - hp3v_get(&q->cell->done_wrs);
 }
 
 bool hp3v_held_is_full(const struct hp3v_qp *q)
 {
-	return q->held->count + outstanding(q) >= q->cap.max_send_wr;
+	return q->held->count + outstanding_wrs(q) >= q->cap.max_send_wr;
 }
 
 struct ibv_send_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first)
@@ -114,7 +114,7 @@ static bool is_known(enum ibv_wr_opcode opcode)
 }
 
 /* False: not to be held, or no room. */
-static bool copy(struct hp3v_qp *q, const struct ibv_send_wr *wr)
+static bool copy_request(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 {
 	struct hp3v_held *h = q->held;
 	struct ibv_send_wr *to;
@@ -211,7 +211,7 @@ static uint32_t run_of(const struct hp3v_held *h, uint32_t from)
 	return to;
 }
 
-static int replay(struct hp3v_qp *q, uint32_t from, uint32_t to)
+static int replay_requests(struct hp3v_qp *q, uint32_t from, uint32_t to)
 {
 	hp3v_ex_begin(q);
 	for (uint32_t i = from; i < to; i++)
@@ -219,7 +219,7 @@ static int replay(struct hp3v_qp *q, uint32_t from, uint32_t to)
 	return hp3v_ex_end(q);
 }
 
-static void fail(struct hp3v_qp *q)
+static void fail_qp(struct hp3v_qp *q)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
@@ -241,7 +241,7 @@ bool hp3v_hold_release(struct hp3v_qp *q)
 		if (!h->ones[from].ex)
 			from += post_chain(q, from, to, &error);
 		else {
-			error = replay(q, from, to);
+			error = replay_requests(q, from, to);
 			from = error == 0 ? to : from;
 		}
 	}
@@ -249,7 +249,7 @@ bool hp3v_hold_release(struct hp3v_qp *q)
 	if (error == ENOMEM)
 		return false;
 	if (error != 0)
-		fail(q);
+		fail_qp(q);
 	q->hold = HP3V_OPEN;
 	__atomic_fetch_and(&q->gate, ~HP3V_SLOW, __ATOMIC_RELEASE);
 	return true;
@@ -286,7 +286,7 @@ bool hp3v_hold_post(
 	if (q->hold == HP3V_CLOSING)
 		*error = post_one_of_the_last(q, *wr, bad);
 	else if (q->hold == HP3V_HELD) {
-		while (*wr != NULL && copy(q, *wr))
+		while (*wr != NULL && copy_request(q, *wr))
 			*wr = (*wr)->next;
 		if (*wr != NULL && !hp3v_held_is_full(q) && hp3v_hold_release(q))
 			done = false;

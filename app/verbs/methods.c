@@ -42,7 +42,7 @@ int hp3v_sqd_begin(struct hp3v_qp *q)
 	return EIO;
 }
 
-static void kick(struct hp3v_qp *q)
+static void ring_doorbell(struct hp3v_qp *q)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
@@ -76,7 +76,7 @@ int hp3v_sqd_drained(struct hp3v_qp *q)
 		return EIO;
 	if (!attr.sq_draining)
 		return 0;
-	kick(q);
+	ring_doorbell(q);
 	return EAGAIN;
 }
 
@@ -103,7 +103,7 @@ int hp3v_sqd_end(struct hp3v_qp *q)
 	int error = hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE);
 
 	if (error == 0)
-		kick(q);
+		ring_doorbell(q);
 	return error;
 }
 

@@ -16,7 +16,7 @@ static struct {
 	uint64_t drain_ns, hold_ns, place_ns;
 } bounds = {DRAIN_NS, HOLD_NS, 0};
 
-static uint64_t bounded(uint64_t us, uint64_t ours)
+static uint64_t bounded_ns(uint64_t us, uint64_t ours)
 {
 	return us == 0 || us > LONGEST_NS / 1000u ? ours : us * 1000u;
 }
@@ -25,8 +25,8 @@ void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us)
 {
 	hp3v_set(&bounds.place_ns,
 		place_us * 1000u < HP3V_PLACE_NS ? place_us * 1000u : HP3V_PLACE_NS);
-	hp3v_set(&bounds.drain_ns, bounded(drain_us, DRAIN_NS));
-	hp3v_set(&bounds.hold_ns, bounded(hold_us, HOLD_NS));
+	hp3v_set(&bounds.drain_ns, bounded_ns(drain_us, DRAIN_NS));
+	hp3v_set(&bounds.hold_ns, bounded_ns(hold_us, HOLD_NS));
 }
 
 uint64_t hp3v_move_longest_ns(void)
@@ -40,7 +40,7 @@ uint64_t hp3v_move_place_ns(void)
 }
 
 /* Work requests were posted and have completed, and all of them through this library. */
-static bool bears(const struct hp3v_qp *q)
+static bool has_completed(const struct hp3v_qp *q)
 {
 	return (uint32_t)__atomic_load_n(&q->done, __ATOMIC_RELAXED) != 0 && !hp3v_is_foreign(q);
 }
@@ -60,13 +60,13 @@ static void go_back(struct hp3v_qp *q)
 	set_step(q, back ? HP3V_IDLE : HP3V_RETURNING);
 }
 
-static void end(struct hp3v_qp *q, enum hp3_verbs_did did, int detail)
+static void end_move(struct hp3v_qp *q, enum hp3_verbs_did did, int detail)
 {
 	go_back(q);
 	hp3v_cell_answer(q, did, detail);
 }
 
-static void moved(struct hp3v_qp *q)
+static void publish_move(struct hp3v_qp *q)
 {
 	struct hp3_verbs_cell *c = q->cell;
 
@@ -75,7 +75,7 @@ static void moved(struct hp3v_qp *q)
 	c->port = q->port;
 	c->moves++;
 	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELEASE);
-	end(q, HP3_VERBS_MOVED, 0);
+	end_move(q, HP3_VERBS_MOVED, 0);
 }
 
 /* The RNIC cannot do it this way, for this queue pair and all others: the next method, or none. */
@@ -91,7 +91,7 @@ static bool is_refusal(int error)
 	return error == EOPNOTSUPP || error == ENOSYS;
 }
 
-static void turn(struct hp3v_qp *q)
+static void turn_port(struct hp3v_qp *q)
 {
 	int error;
 
@@ -102,12 +102,12 @@ static void turn(struct hp3v_qp *q)
 	else
 		error = hp3v_sqd_turn(q, q->port);
 	if (error == 0) {
-		moved(q);
+		publish_move(q);
 		return;
 	}
 	if (is_refusal(error))
 		refuse_method(q);
-	end(q, HP3_VERBS_FAILED, error);
+	end_move(q, HP3_VERBS_FAILED, error);
 }
 
 static void look_whether_drained(struct hp3v_qp *q, uint64_t now)
@@ -115,7 +115,7 @@ static void look_whether_drained(struct hp3v_qp *q, uint64_t now)
 	int error;
 
 	if (__atomic_load_n(&q->failed, __ATOMIC_ACQUIRE)) {
-		end(q, HP3_VERBS_FAILED, EIO);
+		end_move(q, HP3_VERBS_FAILED, EIO);
 		return;
 	}
 	if (q->method == HP3_VERBS_SQD)
@@ -129,7 +129,7 @@ static void look_whether_drained(struct hp3v_qp *q, uint64_t now)
 	if (error == EAGAIN && now < q->deadline)
 		return;
 	if (error != 0) {
-		end(q, HP3_VERBS_FAILED, error == EAGAIN ? ETIMEDOUT : error);
+		end_move(q, HP3_VERBS_FAILED, error == EAGAIN ? ETIMEDOUT : error);
 		return;
 	}
 	set_step(q, HP3V_SUSPENDED);
@@ -137,10 +137,10 @@ static void look_whether_drained(struct hp3v_qp *q, uint64_t now)
 	if (q->op == HP3_VERBS_SUSPEND)
 		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
 	else
-		turn(q);
+		turn_port(q);
 }
 
-static int refusal(const struct hp3v_qp *q, uint8_t op)
+static int refusal_of_move(const struct hp3v_qp *q, uint8_t op)
 {
 	if (q->state != IBV_QPS_RTS || __atomic_load_n(&q->failed, __ATOMIC_ACQUIRE))
 		return ENOTCONN;
@@ -153,7 +153,7 @@ static int refusal(const struct hp3v_qp *q, uint8_t op)
 			return ENOMEM;
 		if (__atomic_load_n(&q->ctx->unlocked, __ATOMIC_RELAXED))
 			return ENOLCK;
-		if (op != HP3_VERBS_MOVE_NOW && !bears(q))
+		if (op != HP3_VERBS_MOVE_NOW && !has_completed(q))
 			return ENODATA;
 	}
 	return 0;
@@ -173,7 +173,7 @@ static void turn_now(struct hp3v_qp *q)
 	if (error == 0) {
 		error = sqd ? hp3v_sqd_turn_now(q, q->port) : hp3v_sport_turn(q, q->port);
 		if (error == 0) {
-			moved(q);
+			publish_move(q);
 			return;
 		}
 		if (sqd)
@@ -184,12 +184,12 @@ static void turn_now(struct hp3v_qp *q)
 	hp3v_cell_answer(q, HP3_VERBS_FAILED, error);
 }
 
-static void begin(struct hp3v_qp *q, uint64_t now)
+static void begin_move(struct hp3v_qp *q, uint64_t now)
 {
 	int error;
 
 	q->method = __atomic_load_n(&q->ctx->method, __ATOMIC_RELAXED);
-	error = refusal(q, q->op);
+	error = refusal_of_move(q, q->op);
 	if (error == 0 && q->op == HP3_VERBS_MOVE_NOW) {
 		turn_now(q);
 		return;
@@ -236,16 +236,16 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 		if (q->step == HP3V_IDLE)
 			hp3v_cell_answer(q, HP3_VERBS_RESUMED, 0);
 		else
-			end(q, HP3_VERBS_RESUMED, 0);
+			end_move(q, HP3_VERBS_RESUMED, 0);
 	} else if (q->step == HP3V_IDLE) {
 		q->op = op;
 		q->port = port;
-		begin(q, now);
+		begin_move(q, now);
 	} else if (to_port) {
 		q->op = op;
 		q->port = port;
 		if (q->step == HP3V_SUSPENDED)
-			turn(q);
+			turn_port(q);
 	} else if (q->step == HP3V_SUSPENDED)
 		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
 }
@@ -276,11 +276,11 @@ void hp3v_move_tick(struct hp3v_qp *q, uint64_t now)
 		go_back(q);
 	else if (q->step == HP3V_SUSPENDED) {
 		if (__atomic_load_n(&q->failed, __ATOMIC_ACQUIRE))
-			end(q, HP3_VERBS_FAILED, EIO);
+			end_move(q, HP3_VERBS_FAILED, EIO);
 		else if (q->method == HP3_VERBS_SPORT && q->hold != HP3V_HELD)
-			end(q, HP3_VERBS_FAILED, ENOBUFS);
+			end_move(q, HP3_VERBS_FAILED, ENOBUFS);
 		else if (now >= q->deadline)
-			end(q, HP3_VERBS_FAILED, ETIMEDOUT);
+			end_move(q, HP3_VERBS_FAILED, ETIMEDOUT);
 	}
 }
 
@@ -290,7 +290,7 @@ void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now)
 		hp3v_move_command(q, want, now);
 	q->want = want;
 	if (q->step == HP3V_DRAINING || q->step == HP3V_SUSPENDED)
-		end(q, HP3_VERBS_RESUMED, 0);
+		end_move(q, HP3_VERBS_RESUMED, 0);
 }
 
 void hp3v_move_stop(struct hp3v_qp *q)

@@ -16,7 +16,7 @@ static int (*provider_poll)(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 /* So IBV_SEND_SIGNALED times this is one signalled work request in the gate. */
 #define SIGNALLED_ONE ((UINT64_C(1) << HP3V_SIGNALLED) / IBV_SEND_SIGNALED)
 
-static uint64_t entering(uint32_t signalled)
+static uint64_t gate_increment(uint32_t signalled)
 {
 	return 1u + ((uint64_t)signalled << HP3V_SIGNALLED);
 }
@@ -33,10 +33,11 @@ static __attribute__((noinline)) int post_long(
 		return hp3v_ctx_of(qp->context)->post_send(qp, wr, bad);
 	for (;;) { /* some of it may have been held, and let go */
 		sum = hp3v_sum(q, wr, NULL);
-		gate = __atomic_fetch_add(&q->gate, entering(sum.signalled), __ATOMIC_ACQ_REL);
+		gate = __atomic_fetch_add(
+			&q->gate, gate_increment(sum.signalled), __ATOMIC_ACQ_REL);
 		if (__builtin_expect((gate & HP3V_SLOW) == 0, 1))
 			return hp3v_post_counted(q, qp, wr, bad, &sum, gate);
-		__atomic_fetch_sub(&q->gate, entering(sum.signalled), __ATOMIC_RELEASE);
+		__atomic_fetch_sub(&q->gate, gate_increment(sum.signalled), __ATOMIC_RELEASE);
 		if (hp3v_hold_post(q, &wr, bad, &error))
 			return error;
 	}
@@ -50,7 +51,7 @@ static __attribute__((noinline)) int post_on(struct hp3v_qp *q, struct ibv_qp *q
 
 	if (!(gate & HP3V_SLOW))
 		return hp3v_post_counted(q, qp, wr, bad, &sum, gate);
-	__atomic_fetch_sub(&q->gate, entering(sum.signalled), __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&q->gate, gate_increment(sum.signalled), __ATOMIC_RELEASE);
 	return post_long(q, qp, wr, bad);
 }
 

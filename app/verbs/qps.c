@@ -13,7 +13,7 @@
 static struct hp3v_qp *all, *unused;
 
 /* One whose entries are as many, or a new one. Never freed: shim.h. */
-static struct hp3v_qp *take(uint32_t entries)
+static struct hp3v_qp *take_record(uint32_t entries)
 {
 	struct hp3v_qp **at = &unused, *q;
 
@@ -42,7 +42,7 @@ static struct hp3v_qp *take(uint32_t entries)
 
 /* A record begins anew; the life in `done` is another one, so that late completions do not count.
  */
-static void begin(struct hp3v_qp *q, struct hp3v_ctx *ctx, struct ibv_qp *qp,
+static void begin_record(struct hp3v_qp *q, struct hp3v_ctx *ctx, struct ibv_qp *qp,
 	const struct ibv_qp_cap *cap, bool sig_all)
 {
 	uint64_t life = (__atomic_load_n(&q->done, __ATOMIC_RELAXED) >> 32) + 1u;
@@ -79,12 +79,12 @@ struct hp3v_qp *hp3v_qp_adopt(struct hp3v_ctx *ctx, struct ibv_qp *qp, const str
 	while (entries < cap->max_send_wr && entries < (1u << 20))
 		entries *= 2u;
 	hp3v_lock();
-	q = take(entries);
+	q = take_record(entries);
 	hp3v_unlock();
 	if (q == NULL)
 		return NULL;
 	pthread_mutex_lock(&q->lock);
-	begin(q, ctx, qp, cap, sig_all);
+	begin_record(q, ctx, qp, cap, sig_all);
 	hp3v_held_free(q->held);
 	q->held = ctx->udp_sport != NULL ? hp3v_held_new(cap) : NULL;
 	hp3v_lock();

@@ -13,7 +13,7 @@
 static struct hp3v_real real;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void load(void)
+static void load_functions(void)
 {
 	void *library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);
 	const struct {
@@ -45,7 +45,7 @@ static void load(void)
 
 const struct hp3v_real *hp3v_real(void)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, load_functions);
 	return &real;
 }
 

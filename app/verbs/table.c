@@ -32,7 +32,7 @@ void hp3v_lock_init(void)
 	pthread_mutex_init(&mutex, NULL);
 }
 
-static bool put(struct table *t, struct hp3v_key *key, const void *owner, uint32_t number)
+static bool put_key(struct table *t, struct hp3v_key *key, const void *owner, uint32_t number)
 {
 	uint32_t i = hp3v_slot(owner, number), free = HP3V_TABLE;
 
@@ -80,7 +80,7 @@ static void remove_from(struct table *t, struct hp3v_key *key)
 
 bool hp3v_put_qp(struct hp3v_qp *q, const struct ibv_context *context, uint32_t qpn)
 {
-	return put(&qps, &q->key, context, qpn);
+	return put_key(&qps, &q->key, context, qpn);
 }
 
 void hp3v_remove_qp(struct hp3v_qp *q)
@@ -90,7 +90,7 @@ void hp3v_remove_qp(struct hp3v_qp *q)
 
 bool hp3v_put(struct hp3v_key *key, const void *owner, uint32_t number)
 {
-	return put(&others, key, owner, number);
+	return put_key(&others, key, owner, number);
 }
 
 void hp3v_remove(struct hp3v_key *key)

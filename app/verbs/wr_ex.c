@@ -7,14 +7,14 @@
 #include <errno.h>
 #include <string.h>
 
-static struct hp3v_qp *of(const struct ibv_qp_ex *ex)
+static struct hp3v_qp *qp_of_ex(const struct ibv_qp_ex *ex)
 {
 	return hp3v_qp_of(ex->qp_base.context, ex->qp_base.qp_num);
 }
 
-static void start(struct ibv_qp_ex *ex)
+static void start_section(struct ibv_qp_ex *ex)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 
 	for (;;) {
 		if (!(__atomic_load_n(&q->gate, __ATOMIC_ACQUIRE) & HP3V_SLOW)) {
@@ -55,9 +55,9 @@ static void go_live(struct hp3v_qp *q)
 	q->section = HP3V_LOCKED;
 }
 
-static int complete(struct ibv_qp_ex *ex)
+static int complete_section(struct ibv_qp_ex *ex)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 	enum hp3v_section section = q->section;
 	int error = 0;
 
@@ -75,7 +75,7 @@ static int complete(struct ibv_qp_ex *ex)
 
 static void give_up(struct ibv_qp_ex *ex)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 	enum hp3v_section section = q->section;
 
 	if (section == HP3V_LIVE || section == HP3V_LOCKED)
@@ -89,7 +89,7 @@ static void give_up(struct ibv_qp_ex *ex)
 }
 
 /* Where the call is recorded; NULL: the provider has to be called, if at all (is_real()). */
-static struct ibv_send_wr *record(struct hp3v_qp *q, enum ibv_wr_opcode opcode)
+static struct ibv_send_wr *record_call(struct hp3v_qp *q, enum ibv_wr_opcode opcode)
 {
 	struct ibv_send_wr *wr;
 
@@ -118,11 +118,11 @@ static bool is_real(struct hp3v_qp *q)
 	return true;
 }
 
-static void rdma(
+static void post_rdma(
 	struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t addr, __be32 imm)
 {
-	struct hp3v_qp *q = of(ex);
-	struct ibv_send_wr *wr = record(q, opcode);
+	struct hp3v_qp *q = qp_of_ex(ex);
+	struct ibv_send_wr *wr = record_call(q, opcode);
 
 	if (wr != NULL) {
 		wr->wr.rdma.rkey = rkey;
@@ -140,31 +140,31 @@ static void rdma(
 
 static void rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 {
-	rdma(ex, IBV_WR_RDMA_WRITE, rkey, addr, 0);
+	post_rdma(ex, IBV_WR_RDMA_WRITE, rkey, addr, 0);
 }
 
 static void rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, __be32 imm)
 {
-	rdma(ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr, imm);
+	post_rdma(ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr, imm);
 }
 
 static void rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 {
-	rdma(ex, IBV_WR_RDMA_READ, rkey, addr, 0);
+	post_rdma(ex, IBV_WR_RDMA_READ, rkey, addr, 0);
 }
 
 static void send_plain(struct ibv_qp_ex *ex)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 
-	if (record(q, IBV_WR_SEND) == NULL && is_real(q))
+	if (record_call(q, IBV_WR_SEND) == NULL && is_real(q))
 		q->ops.wr_send(ex);
 }
 
 static void send_imm(struct ibv_qp_ex *ex, __be32 imm)
 {
-	struct hp3v_qp *q = of(ex);
-	struct ibv_send_wr *wr = record(q, IBV_WR_SEND_WITH_IMM);
+	struct hp3v_qp *q = qp_of_ex(ex);
+	struct ibv_send_wr *wr = record_call(q, IBV_WR_SEND_WITH_IMM);
 
 	if (wr != NULL)
 		wr->imm_data = imm;
@@ -174,8 +174,8 @@ static void send_imm(struct ibv_qp_ex *ex, __be32 imm)
 
 static void send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 {
-	struct hp3v_qp *q = of(ex);
-	struct ibv_send_wr *wr = record(q, IBV_WR_SEND_WITH_INV);
+	struct hp3v_qp *q = qp_of_ex(ex);
+	struct ibv_send_wr *wr = record_call(q, IBV_WR_SEND_WITH_INV);
 
 	if (wr != NULL)
 		wr->invalidate_rkey = rkey;
@@ -185,8 +185,8 @@ static void send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 
 static void local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 {
-	struct hp3v_qp *q = of(ex);
-	struct ibv_send_wr *wr = record(q, IBV_WR_LOCAL_INV);
+	struct hp3v_qp *q = qp_of_ex(ex);
+	struct ibv_send_wr *wr = record_call(q, IBV_WR_LOCAL_INV);
 
 	if (wr != NULL)
 		wr->invalidate_rkey = rkey;
@@ -196,8 +196,8 @@ static void local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 
 static void cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t cmp, uint64_t swp)
 {
-	struct hp3v_qp *q = of(ex);
-	struct ibv_send_wr *wr = record(q, IBV_WR_ATOMIC_CMP_AND_SWP);
+	struct hp3v_qp *q = qp_of_ex(ex);
+	struct ibv_send_wr *wr = record_call(q, IBV_WR_ATOMIC_CMP_AND_SWP);
 
 	if (wr != NULL) {
 		wr->wr.atomic.rkey = rkey;
@@ -210,8 +210,8 @@ static void cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t
 
 static void fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t add)
 {
-	struct hp3v_qp *q = of(ex);
-	struct ibv_send_wr *wr = record(q, IBV_WR_ATOMIC_FETCH_AND_ADD);
+	struct hp3v_qp *q = qp_of_ex(ex);
+	struct ibv_send_wr *wr = record_call(q, IBV_WR_ATOMIC_FETCH_AND_ADD);
 
 	if (wr != NULL) {
 		wr->wr.atomic.rkey = rkey;
@@ -225,7 +225,7 @@ static void fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64
 static void bind_mw(
 	struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 
 	if (q->section == HP3V_RECORDED)
 		go_live(q);
@@ -235,7 +235,7 @@ static void bind_mw(
 
 static void atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, const void *data)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 
 	if (q->section == HP3V_RECORDED)
 		go_live(q);
@@ -245,7 +245,7 @@ static void atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, con
 
 static void set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 	struct ibv_sge *sge = NULL;
 
 	if (q->section == HP3V_RECORDED) {
@@ -265,7 +265,7 @@ static void set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *l
 
 static void set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 	struct ibv_sge sge = {addr, length, lkey};
 
 	if (q->section == HP3V_RECORDED || q->section == HP3V_REFUSED) {
@@ -278,7 +278,7 @@ static void set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t
 
 static void set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_data_buf *list)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 	uint64_t bytes = 0;
 	char *data;
 
@@ -302,7 +302,7 @@ static void set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ib
 
 static void set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 {
-	struct hp3v_qp *q = of(ex);
+	struct hp3v_qp *q = qp_of_ex(ex);
 	struct ibv_data_buf one = {addr, length};
 
 	if (q->section == HP3V_RECORDED || q->section == HP3V_REFUSED) {
@@ -345,7 +345,7 @@ void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops)
 	ex->wr_set_sge_list = set_sge_list;
 	ex->wr_set_inline_data = set_inline_data;
 	ex->wr_set_inline_data_list = set_inline_data_list;
-	ex->wr_start = start;
-	ex->wr_complete = complete;
+	ex->wr_start = start_section;
+	ex->wr_complete = complete_section;
 	ex->wr_abort = give_up;
 }

@@ -17,7 +17,7 @@ void hp3v_ex_begin(struct hp3v_qp *q)
 
 /* Nothing completes before the section ends, so an entry is early enough once its bytes are known.
  */
-static void count(struct hp3v_qp *q)
+static void count_entry(struct hp3v_qp *q)
 {
 	uint64_t gate = 0;
 
@@ -35,7 +35,7 @@ static void count(struct hp3v_qp *q)
 
 void hp3v_ex_op(struct hp3v_qp *q)
 {
-	count(q);
+	count_entry(q);
 	q->op_begun = true;
 	q->op_bytes = 0;
 	q->op_signalled = hp3v_signalled(q, q->ex->wr_flags);
@@ -46,7 +46,7 @@ void hp3v_ex_bytes(struct hp3v_qp *q, uint64_t bytes)
 	q->op_bytes += bytes;
 }
 
-static void call(struct hp3v_qp *q, const struct ibv_send_wr *wr)
+static void call_provider(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 {
 	struct ibv_qp_ex *ex = q->ex;
 	const struct ibv_qp_ex *ops = &q->ops;
@@ -95,7 +95,7 @@ void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 	ex->wr_id = wr->wr_id;
 	ex->wr_flags = wr->send_flags & ~(unsigned int)IBV_SEND_INLINE;
 	hp3v_ex_op(q);
-	call(q, wr);
+	call_provider(q, wr);
 	ex->wr_id = wr_id;
 	ex->wr_flags = flags;
 	for (int i = 0; i < wr->num_sge; i++)
@@ -119,7 +119,7 @@ int hp3v_ex_end(struct hp3v_qp *q)
 
 	if (q->op_begun)
 		hp3v_set_tail(q, q->op_signalled);
-	count(q);
+	count_entry(q);
 	built = q->built;
 	signalled = q->built_signalled;
 	bytes = q->built_bytes;
@@ -137,7 +137,7 @@ void hp3v_ex_abort(struct hp3v_qp *q)
 	bool alone = q->alone;
 	uint32_t signalled;
 
-	count(q);
+	count_entry(q);
 	signalled = q->built_signalled;
 	hp3v_unpost(q, q->built, q->built_bytes);
 	q->ops.wr_abort(q->ex);

@@ -80,7 +80,7 @@ int hp3_confine_more(const struct hp3_watch_options *o)
 	return keep_only(0);
 }
 
-static void limit(int what, rlim_t to)
+static void limit_resource(int what, rlim_t to)
 {
 	struct rlimit r;
 
@@ -92,10 +92,10 @@ static void limit(int what, rlim_t to)
 
 void hp3_confine_limits(void)
 {
-	limit(RLIMIT_NOFILE, FILES_MAX);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_FSIZE, 0);
+	limit_resource(RLIMIT_NOFILE, FILES_MAX);
+	limit_resource(RLIMIT_CORE, 0);
+	limit_resource(RLIMIT_FSIZE, 0);
 #ifndef HP3_SANITIZED /* whose shadow of the memory takes terabytes of addresses */
-	limit(RLIMIT_AS, MEMORY_MAX);
+	limit_resource(RLIMIT_AS, MEMORY_MAX);
 #endif
 }

@@ -26,7 +26,7 @@ struct file {
 	struct part symbol_names, definition_names;
 };
 
-static bool get(struct part p, uint64_t offset, void *to, size_t size)
+static bool read_part(struct part p, uint64_t offset, void *to, size_t size)
 {
 	if (offset > p.size || size > p.size - offset)
 		return false;
@@ -34,12 +34,12 @@ static bool get(struct part p, uint64_t offset, void *to, size_t size)
 	return true;
 }
 
-static bool section(const struct file *f, unsigned index, Elf64_Shdr *s, struct part *p)
+static bool read_section(const struct file *f, unsigned index, Elf64_Shdr *s, struct part *p)
 {
 	uint64_t at = f->h.e_shoff + (uint64_t)index * sizeof(*s);
 
 	if (index >= f->h.e_shnum || f->h.e_shoff > f->all.size ||
-		!get(f->all, at, s, sizeof(*s)) || s->sh_type == SHT_NOBITS ||
+		!read_part(f->all, at, s, sizeof(*s)) || s->sh_type == SHT_NOBITS ||
 		s->sh_offset > f->all.size || s->sh_size > f->all.size - s->sh_offset)
 		return false;
 	*p = (struct part){f->all.at + s->sh_offset, s->sh_size};
@@ -52,19 +52,19 @@ static void find_sections(struct file *f)
 		Elf64_Shdr s, names;
 		struct part p;
 
-		if (!section(f, i, &s, &p))
+		if (!read_section(f, i, &s, &p))
 			continue;
 		switch (s.sh_type) {
 		case SHT_DYNSYM:
 			f->symbols = p;
-			section(f, s.sh_link, &names, &f->symbol_names);
+			read_section(f, s.sh_link, &names, &f->symbol_names);
 			break;
 		case SHT_GNU_versym:
 			f->versions = p;
 			break;
 		case SHT_GNU_verdef:
 			f->definitions = p;
-			section(f, s.sh_link, &names, &f->definition_names);
+			read_section(f, s.sh_link, &names, &f->definition_names);
 			break;
 		default:
 			break;
@@ -96,9 +96,9 @@ static void put_version(const struct file *f, Elf64_Versym v, char *to, size_t c
 	Elf64_Verdef def;
 	Elf64_Verdaux aux;
 
-	for (uint64_t at = 0; get(f->definitions, at, &def, sizeof(def)); at += def.vd_next) {
+	for (uint64_t at = 0; read_part(f->definitions, at, &def, sizeof(def)); at += def.vd_next) {
 		if (def.vd_ndx == (v & ~HIDDEN)) {
-			if (get(f->definitions, at + def.vd_aux, &aux, sizeof(aux)))
+			if (read_part(f->definitions, at + def.vd_aux, &aux, sizeof(aux)))
 				copy_text(f->definition_names, aux.vda_name, to, cap);
 			return;
 		}
@@ -114,7 +114,7 @@ static bool file_offset(const struct file *f, uint64_t address, uint64_t *offset
 	for (unsigned i = 0; i < f->h.e_phnum; i++) {
 		Elf64_Phdr p;
 
-		if (!get(f->all, f->h.e_phoff + (uint64_t)i * sizeof(p), &p, sizeof(p)))
+		if (!read_part(f->all, f->h.e_phoff + (uint64_t)i * sizeof(p), &p, sizeof(p)))
 			return false;
 		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
 			continue;
@@ -140,10 +140,11 @@ int hp3_elf_symbols(
 	Elf64_Sym sym;
 	unsigned n = 0;
 
-	if (!get(f.all, 0, &f.h, sizeof(f.h)) || !is_elf(&f))
+	if (!read_part(f.all, 0, &f.h, sizeof(f.h)) || !is_elf(&f))
 		return -ENOEXEC;
 	find_sections(&f);
-	for (uint64_t i = 0; n < max && get(f.symbols, i * sizeof(sym), &sym, sizeof(sym)); i++) {
+	for (uint64_t i = 0; n < max && read_part(f.symbols, i * sizeof(sym), &sym, sizeof(sym));
+		i++) {
 		struct hp3_elf_symbol *s = &out[n];
 		Elf64_Versym v;
 
@@ -152,7 +153,7 @@ int hp3_elf_symbols(
 			!is_called(f.symbol_names, sym.st_name, name, len) ||
 			!file_offset(&f, sym.st_value, &s->offset))
 			continue;
-		if (get(f.versions, i * sizeof(v), &v, sizeof(v))) {
+		if (read_part(f.versions, i * sizeof(v), &v, sizeof(v))) {
 			s->latest = (v & HIDDEN) == 0;
 			put_version(&f, v, s->version, sizeof(s->version));
 		}

@@ -92,7 +92,7 @@ bool hp3_file_maps_line(char *line, struct hp3_mapped *m, char **path)
 	return true;
 }
 
-static bool same(const struct hp3_mapped *a, const struct hp3_mapped *b)
+static bool is_same_file(const struct hp3_mapped *a, const struct hp3_mapped *b)
 {
 	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
 }
@@ -113,7 +113,7 @@ static bool is_mapped_as(int fd, const struct hp3_mapped *wanted)
 	maps = fopen("/proc/self/maps", "re");
 	while (maps != NULL && !found && fgets(line, sizeof(line), maps) != NULL)
 		found = sscanf(line, "%lx-", &begin) == 1 && begin == (unsigned long)p &&
-			hp3_file_maps_line(line, &m, &path) && same(&m, wanted);
+			hp3_file_maps_line(line, &m, &path) && is_same_file(&m, wanted);
 	if (maps != NULL)
 		fclose(maps);
 	munmap(p, 1);

@@ -48,7 +48,7 @@ static bool has_left(const struct pollfd *p)
 	return (p->revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-static int start(struct keeper *k)
+static int start_worker(struct keeper *k)
 {
 	pid_t keeper = getpid();
 	int life[2];
@@ -92,7 +92,7 @@ static enum ending watch_over(struct keeper *k)
 }
 
 /* How it ended, in hp3d's words. */
-static int bury(struct keeper *k, enum ending ending, struct hp3_watch_message *m)
+static int reap_worker(struct keeper *k, enum ending ending, struct hp3_watch_message *m)
 {
 	int status = 0;
 
@@ -135,10 +135,10 @@ int hp3_keep(int socket, const struct hp3_watch_options *o)
 	do {
 		enum ending ending;
 
-		if (start(&k) < 0)
+		if (start_worker(&k) < 0)
 			return -1;
 		ending = watch_over(&k);
-		bury(&k, ending, &m);
+		reap_worker(&k, ending, &m);
 		if (ending == LEFT)
 			return 0;
 		if (!k.served && m.ended.how == HP3_ENDED_EXIT)

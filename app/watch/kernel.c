@@ -11,14 +11,14 @@ struct hp3_watch_kernel {
 	struct bpf_kernel *bpf;
 };
 
-static int on_record(void *ctx, void *data, size_t size)
+static int on_kernel_record(void *ctx, void *data, size_t size)
 {
 	if (size >= sizeof(struct hp3_verbs_call))
 		hp3_watch_call(ctx, data);
 	return 0;
 }
 
-static const char *reason(int err, bool loading)
+static const char *reason_of_error(int err, bool loading)
 {
 	switch (err) {
 	case -ESRCH:
@@ -57,13 +57,13 @@ int hp3_watch_kernel_open(struct hp3_watch *w)
 	err = bpf_kernel__attach(k->bpf);
 	if (err < 0)
 		goto refused;
-	w->ring = ring_buffer__new(bpf_map__fd(k->bpf->maps.records), on_record, w, NULL);
+	w->ring = ring_buffer__new(bpf_map__fd(k->bpf->maps.records), on_kernel_record, w, NULL);
 	if (w->ring != NULL)
 		return 0;
 	err = -errno;
 refused:
-	hp3_watch_notice(
-		w, "queue-pair setup is not watched in the kernel: %s", reason(err, loading));
+	hp3_watch_notice(w, "queue-pair setup is not watched in the kernel: %s",
+		reason_of_error(err, loading));
 	hp3_watch_kernel_close(k);
 	w->kernel = NULL;
 	return err;

@@ -40,7 +40,7 @@ struct hp3_watch_library {
 	struct copy copies[COPIES_MAX];
 };
 
-static int on_record(void *ctx, void *data, size_t size)
+static int on_library_record(void *ctx, void *data, size_t size)
 {
 	const struct hp3_library_record *r = data;
 	struct hp3_watch *w = ctx;
@@ -130,7 +130,7 @@ static int read_all(int fd, struct image *file)
 	return 0;
 }
 
-static void detach(struct copy *c)
+static void detach_copy(struct copy *c)
 {
 	while (c->n_links > 0)
 		bpf_link__destroy(c->link[--c->n_links]);
@@ -161,7 +161,7 @@ int hp3_watch_library_attach(struct hp3_watch *w, const struct hp3_file *f)
 		err = attach_function(c, l->bpf, &file, "ibv_destroy_qp", l->bpf->progs.destroy_qp);
 	free(file.bytes);
 	if (err < 0) {
-		detach(c);
+		detach_copy(c);
 		return err;
 	}
 	l->n++;
@@ -226,7 +226,7 @@ static int attach_all(struct hp3_watch *w)
 	return err;
 }
 
-static int load(struct hp3_watch_library *l)
+static int load_programs(struct hp3_watch_library *l)
 {
 	l->bpf = bpf_library__open();
 	if (l->bpf == NULL)
@@ -243,10 +243,10 @@ int hp3_watch_library_open(struct hp3_watch *w)
 	w->library = calloc(1, sizeof(*w->library));
 	if (w->library == NULL)
 		return err;
-	err = load(w->library);
+	err = load_programs(w->library);
 	if (err == 0) {
 		w->ring = ring_buffer__new(
-			bpf_map__fd(w->library->bpf->maps.records), on_record, w, NULL);
+			bpf_map__fd(w->library->bpf->maps.records), on_library_record, w, NULL);
 		err = w->ring != NULL ? 0 : -errno;
 	}
 	if (err < 0)
@@ -268,7 +268,7 @@ void hp3_watch_library_close(struct hp3_watch_library *l)
 	if (l == NULL)
 		return;
 	for (unsigned i = 0; i < l->n; i++)
-		detach(&l->copies[i]);
+		detach_copy(&l->copies[i]);
 	bpf_library__destroy(l->bpf);
 	free(l);
 }

@@ -50,7 +50,7 @@ static void on_signal(int sig)
 	stop_signal = sig;
 }
 
-static void put(json_t *j)
+static void print_json(json_t *j)
 {
 	json_dumpf(j, stdout, JSON_COMPACT);
 	putchar('\n');
@@ -66,8 +66,9 @@ static void put_event(void *ctx, const struct hp3_watch_event *ev)
 
 	inet_ntop(family, qp->local, local, sizeof(local));
 	inet_ntop(family, qp->remote, remote, sizeof(remote));
-	put(json_pack("{s:i, s:s, s:I, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:o, s:i, s:i}", "v",
-		1, "event", qp->kind == HP3_QP_UP ? "up" : "down", "t_ns", (json_int_t)ev->time_ns,
+	print_json(json_pack(
+		"{s:i, s:s, s:I, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:o, s:i, s:i}", "v", 1,
+		"event", qp->kind == HP3_QP_UP ? "up" : "down", "t_ns", (json_int_t)ev->time_ns,
 		"pid", (int)ev->pid, "device", ev->device, "port", (int)ev->port, "local", local,
 		"remote", remote, "vlan", (int)qp->vlan, "lqpn", (int)qp->lqpn, "rqpn",
 		(int)qp->rqpn, "psn", qp->psn_known ? json_integer(qp->psn) : json_null(), "rq_psn",
@@ -79,7 +80,7 @@ static void put_notice(void *ctx, const char *text)
 	fprintf(stderr, "hp3-watch: %s\n", text);
 }
 
-static int usage(const char *what)
+static int fail_usage(const char *what)
 {
 	fprintf(stderr, "hp3-watch: %s; try hp3-watch --help\n", what);
 	return EXIT_USAGE;
@@ -109,7 +110,7 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o, int *r
 					break;
 			}
 			if (o->verbs == HP3_WATCH_OFF)
-				return usage("--verbs takes auto, kernel or library");
+				return fail_usage("--verbs takes auto, kernel or library");
 			break;
 		case 'l':
 			o->libraries = optarg;
@@ -126,7 +127,7 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o, int *r
 		case OPT_REPORT:
 			*report = (int)strtol(optarg, NULL, 10);
 			if (*report <= STDERR_FILENO)
-				return usage("--report takes a socket's number");
+				return fail_usage("--report takes a socket's number");
 			break;
 		case 'V':
 			puts("hp3-watch " HP3_VERSION);
@@ -139,7 +140,7 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o, int *r
 			return EXIT_USAGE;
 		}
 	}
-	return optind < argc ? usage("unexpected argument") : -1;
+	return optind < argc ? fail_usage("unexpected argument") : -1;
 }
 
 /* In a session of its own: a terminal's interrupt is hp3d's affair. */
@@ -176,7 +177,7 @@ int main(int argc, char **argv)
 		hp3_watch_close(w);
 		return EXIT_FAILED;
 	}
-	put(json_pack("{s:i, s:s, s:s}", "v", 1, "event", "ready", "by",
+	print_json(json_pack("{s:i, s:s, s:s}", "v", 1, "event", "ready", "by",
 		hp3_watch_by_name(hp3_watch_by(w))));
 	while (stop_signal == 0 && !ferror(stdout)) {
 		struct pollfd p = {.fd = hp3_watch_fd(w), .events = POLLIN};

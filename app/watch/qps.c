@@ -127,7 +127,7 @@ static struct qp **find(struct hp3_qps *q, const struct hp3_verbs_call *c)
 	return at;
 }
 
-static struct qp *add(struct hp3_qps *q, struct qp **at, const struct hp3_verbs_call *c)
+static struct qp *add_qp(struct hp3_qps *q, struct qp **at, const struct hp3_verbs_call *c)
 {
 	struct qp *p = calloc(1, sizeof(*p));
 
@@ -145,7 +145,7 @@ static struct qp *add(struct hp3_qps *q, struct qp **at, const struct hp3_verbs_
 	return p;
 }
 
-static void down(struct hp3_qps *q, struct qp *p, uint64_t now)
+static void report_qp_down(struct hp3_qps *q, struct qp *p, uint64_t now)
 {
 	p->ready = false;
 	if (!p->up)
@@ -156,18 +156,18 @@ static void down(struct hp3_qps *q, struct qp *p, uint64_t now)
 	q->hooks.event(q->hooks.ctx, &p->ev);
 }
 
-static void forget(struct hp3_qps *q, struct qp **at, uint64_t now)
+static void forget_qp(struct hp3_qps *q, struct qp **at, uint64_t now)
 {
 	struct qp *p = *at;
 
-	down(q, p, now);
+	report_qp_down(q, p, now);
 	*at = p->next;
 	user_put(q, p->user);
 	free(p);
 	q->n--;
 }
 
-static void up(struct hp3_qps *q, struct qp *p, uint64_t now)
+static void report_qp_up(struct hp3_qps *q, struct qp *p, uint64_t now)
 {
 	p->up = true;
 	p->ev.qp.kind = HP3_QP_UP;
@@ -204,7 +204,7 @@ static bool take_addresses(struct hp3_qps *q, struct qp *p, const struct hp3_ver
 
 static void to_rtr(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
-	down(q, p, c->time_ns);
+	report_qp_down(q, p, c->time_ns);
 	if (!(c->mask & IBV_QP_AV) || !(c->mask & IBV_QP_DEST_QPN) || !take_addresses(q, p, c))
 		return;
 	p->ready = true;
@@ -222,7 +222,7 @@ static void to_rts(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call 
 		return;
 	p->ev.qp.psn_known = c->mask & IBV_QP_SQ_PSN;
 	p->ev.qp.psn = p->ev.qp.psn_known ? c->sq_psn & QPN_MAX : 0;
-	up(q, p, c->time_ns);
+	report_qp_up(q, p, c->time_ns);
 }
 
 static bool same_addresses(const struct hp3_qp_event *a, const struct hp3_qp_event *b)
@@ -233,7 +233,7 @@ static bool same_addresses(const struct hp3_qp_event *a, const struct hp3_qp_eve
 }
 
 /* SQD allows another address vector: for the network that is another connection. */
-static void readdress(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
+static void readdress_qp(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
 	struct qp was = *p;
 
@@ -248,14 +248,14 @@ static void readdress(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_ca
 	q->hooks.event(q->hooks.ctx, &was.ev);
 	p->ev.qp.psn_known = false;
 	p->ev.qp.psn = 0;
-	up(q, p, c->time_ns);
+	report_qp_up(q, p, c->time_ns);
 }
 
-static void modify(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
+static void modify_qp(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
 	if (!(c->mask & IBV_QP_STATE)) {
 		if (c->mask & IBV_QP_AV)
-			readdress(q, p, c);
+			readdress_qp(q, p, c);
 		return;
 	}
 	switch (c->state) {
@@ -267,12 +267,12 @@ static void modify(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call 
 		break;
 	case IBV_QPS_SQD:
 		if (c->mask & IBV_QP_AV)
-			readdress(q, p, c);
+			readdress_qp(q, p, c);
 		break;
 	case IBV_QPS_RESET:
 	case IBV_QPS_INIT:
 	case IBV_QPS_ERR:
-		down(q, p, c->time_ns);
+		report_qp_down(q, p, c->time_ns);
 		break;
 	default: /* SQE: the responder goes on, and so may the requester */
 		break;
@@ -288,7 +288,7 @@ static int take_over(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_cal
 		return -ENOMEM;
 	user_put(q, p->user);
 	p->user = user;
-	down(q, p, c->time_ns);
+	report_qp_down(q, p, c->time_ns);
 	return 0;
 }
 
@@ -300,7 +300,7 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 		return 0;
 	if (c->kind == HP3_VERBS_DESTROY) {
 		if (*at != NULL)
-			forget(q, at, c->time_ns);
+			forget_qp(q, at, c->time_ns);
 		return 0;
 	}
 	if (*at == NULL) {
@@ -308,7 +308,7 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 			return -ENOSPC;
 		if (user_is_full(q, c->uid))
 			return -EDQUOT;
-		if (add(q, at, c) == NULL)
+		if (add_qp(q, at, c) == NULL)
 			return -ENOMEM;
 	} else if ((*at)->ev.pid != c->pid) {
 		/* Its process left without a word, and the QPN is somebody else's now; or two
@@ -319,7 +319,7 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 			return err;
 	}
 	(*at)->ev.pid = c->pid;
-	modify(q, *at, c);
+	modify_qp(q, *at, c);
 	return 0;
 }
 
@@ -330,7 +330,7 @@ void hp3_qps_process_ended(struct hp3_qps *q, uint32_t pid, uint64_t now)
 
 		while (*at != NULL) {
 			if ((*at)->ev.pid == pid)
-				forget(q, at, now);
+				forget_qp(q, at, now);
 			else
 				at = &(*at)->next;
 		}

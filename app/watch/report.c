@@ -16,14 +16,14 @@ struct report {
 	int socket, life;
 };
 
-static void live(const struct report *r)
+static void send_life_sign(const struct report *r)
 {
 	if (write(r->life, "", 1) < 0 && errno != EAGAIN)
 		_exit(EXIT_FAILURE);
 }
 
 /* hp3d may be slow; as long as it is there, what it is told waits. */
-static void say(const struct report *r, const struct hp3_watch_message *m)
+static void send_message(const struct report *r, const struct hp3_watch_message *m)
 {
 	struct pollfd p = {.fd = r->socket, .events = POLLOUT};
 
@@ -31,7 +31,7 @@ static void say(const struct report *r, const struct hp3_watch_message *m)
 		if (errno != EAGAIN && errno != EINTR)
 			_exit(EXIT_FAILURE);
 		poll(&p, 1, SIGN_MS);
-		live(r);
+		send_life_sign(r);
 	}
 }
 
@@ -40,7 +40,7 @@ static void say_event(void *ctx, const struct hp3_watch_event *ev)
 	struct hp3_watch_message m;
 
 	hp3_watch_message_event(&m, ev);
-	say(ctx, &m);
+	send_message(ctx, &m);
 }
 
 static void say_notice(void *ctx, const char *text)
@@ -48,7 +48,7 @@ static void say_notice(void *ctx, const char *text)
 	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_SAID_NOTICE};
 
 	snprintf(m.text, sizeof(m.text), "%s", text);
-	say(ctx, &m);
+	send_message(ctx, &m);
 }
 
 int hp3_report(int socket, int life, const struct hp3_watch_options *o)
@@ -64,11 +64,11 @@ int hp3_report(int socket, int life, const struct hp3_watch_options *o)
 	if (hp3_watch_open(&mine, &w) < 0 || hp3_watch_fd(w) < 0 || hp3_confine_more(o) < 0)
 		return EXIT_FAILURE;
 	m.by = hp3_watch_by(w);
-	say(&r, &m);
+	send_message(&r, &m);
 	for (;;) {
 		struct pollfd p = {.fd = hp3_watch_fd(w), .events = POLLIN};
 
-		live(&r);
+		send_life_sign(&r);
 		if (poll(&p, 1, SIGN_MS) > 0)
 			hp3_watch_poll(w);
 	}

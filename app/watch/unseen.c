@@ -36,7 +36,7 @@ static bool was_told(const struct hp3_unseen *u, uint32_t pid)
 	return false;
 }
 
-static void tell(struct hp3_watch *w, uint32_t pid, const char *what)
+static void notice_process(struct hp3_watch *w, uint32_t pid, const char *what)
 {
 	struct hp3_unseen *u = w->unseen;
 	char path[64], name[32] = "";
@@ -100,7 +100,7 @@ static bool find_library(FILE *maps, struct hp3_mapped *m, char *path)
 	return false;
 }
 
-static void examine(struct hp3_watch *w, uint32_t pid)
+static void examine_process(struct hp3_watch *w, uint32_t pid)
 {
 	char root[64], lib[PATH_MAX], text[PATH_MAX + 64];
 	struct hp3_mapped m;
@@ -117,7 +117,7 @@ static void examine(struct hp3_watch *w, uint32_t pid)
 	found = find_library(maps, &m, lib);
 	fclose(maps);
 	if (!found) {
-		tell(w, pid, "uses RDMA without libibverbs (statically linked?)");
+		notice_process(w, pid, "uses RDMA without libibverbs (statically linked?)");
 		return;
 	}
 	snprintf(root, sizeof(root), "/proc/%u/root", pid);
@@ -133,7 +133,7 @@ static void examine(struct hp3_watch *w, uint32_t pid)
 			"process %u uses a libibverbs of its own (%s): watched from now on", pid,
 			lib);
 	else if (err < 0)
-		tell(w, pid, text);
+		notice_process(w, pid, text);
 }
 
 void hp3_unseen_scan(struct hp3_watch *w)
@@ -154,7 +154,7 @@ void hp3_unseen_scan(struct hp3_watch *w)
 
 		if (isdigit((unsigned char)e->d_name[0]) && pid != (uint32_t)getpid() &&
 			uses_rdma(u, e->d_name))
-			examine(w, pid);
+			examine_process(w, pid);
 	}
 	if (d != NULL)
 		closedir(d);

@@ -26,7 +26,7 @@ static void pass_event(void *ctx, const struct hp3_watch_event *ev)
 }
 
 /* 0 with a watcher, or without one if that is allowed. */
-static int choose(struct hp3_watch *w)
+static int open_watcher(struct hp3_watch *w)
 {
 	uint8_t verbs = w->o.verbs;
 	int err = 0;
@@ -64,7 +64,7 @@ int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out)
 		goto failed;
 	}
 	libbpf_set_print(NULL); /* what went wrong is told in our words, once */
-	err = choose(w);
+	err = open_watcher(w);
 	if (err < 0)
 		goto failed;
 	hooks.by_process = w->library != NULL;

@@ -84,7 +84,7 @@ static int find_program(char *path, size_t cap)
 	return access(path, X_OK) < 0 ? -errno : 0;
 }
 
-static _Noreturn void become(const char *path, int fd, const struct hp3_watch_options *o)
+static _Noreturn void exec_program(const char *path, int fd, const struct hp3_watch_options *o)
 {
 	static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
 		[HP3_WATCH_KERNEL] = "kernel",
@@ -102,7 +102,7 @@ static _Noreturn void become(const char *path, int fd, const struct hp3_watch_op
 	_exit(127);
 }
 
-static int start(struct hp3_watcher *w)
+static int start_program(struct hp3_watcher *w)
 {
 	char path[PATH_MAX];
 	int pair[2], err = find_program(path, sizeof(path));
@@ -113,7 +113,7 @@ static int start(struct hp3_watcher *w)
 		return -errno;
 	w->pid = fork();
 	if (w->pid == 0)
-		become(path, pair[1], &w->o);
+		exec_program(path, pair[1], &w->o);
 	err = w->pid < 0 ? -errno : 0;
 	close(pair[1]);
 	if (err < 0)
@@ -133,7 +133,7 @@ int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **ou
 	w->o = *o;
 	w->fd = -1;
 	w->by_library = o->verbs == HP3_WATCH_LIBRARY;
-	err = start(w);
+	err = start_program(w);
 	if (err < 0) {
 		notice(w,
 			"queue-pair setup is not watched: " PROGRAM
@@ -150,7 +150,7 @@ int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **ou
 /* --- what it says --- */
 
 /* It is gone, and nobody is left to start it again. */
-static void forget(struct hp3_watcher *w)
+static void forget_program(struct hp3_watcher *w)
 {
 	close(w->fd);
 	w->fd = -1;
@@ -164,7 +164,7 @@ static void forget(struct hp3_watcher *w)
 	w->by = HP3_BY_NONE;
 }
 
-static void ended(struct hp3_watcher *w, const struct hp3_watch_message *m)
+static void note_end(struct hp3_watcher *w, const struct hp3_watch_message *m)
 {
 	static const char *const how[] = {[HP3_ENDED_EXIT] = "ended, exit code",
 		[HP3_ENDED_SIGNAL] = "was ended by signal",
@@ -196,7 +196,7 @@ static void pass_notice(struct hp3_watcher *w, const char *text)
 			  "dropped");
 }
 
-static void take(struct hp3_watcher *w, const struct hp3_watch_message *m)
+static void take_message(struct hp3_watcher *w, const struct hp3_watch_message *m)
 {
 	struct hp3_watch_event ev;
 
@@ -214,7 +214,7 @@ static void take(struct hp3_watcher *w, const struct hp3_watch_message *m)
 		w->o.event(w->o.ctx, &ev);
 		break;
 	case HP3_SAID_ENDED:
-		ended(w, m);
+		note_end(w, m);
 		break;
 	}
 }
@@ -228,11 +228,11 @@ static bool take_one(struct hp3_watcher *w)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (n <= 0) {
-		forget(w);
+		forget_program(w);
 		return false;
 	}
 	if (hp3_watch_message_ok(&m, (size_t)n)) {
-		take(w, &m);
+		take_message(w, &m);
 	} else if (!w->told_noise) {
 		w->told_noise = true;
 		notice(w,

@@ -2,11 +2,11 @@
 #include "engine/flows/announced.h"
 #include "base/minmax.h"
 
-#define PAIR_SHARE 64u /* an address pair has one of so many records, */
-#define PAIR_LEAST 16u /* ... or so many */
-#define TRIES      64u /* records looked at for one that may be dropped */
+#define PAIR_SHARE  64u /* an address pair has one of so many records, */
+#define PAIR_LEAST  16u /* ... or so many */
+#define SPARE_TRIES 64u /* records looked at for one that may be dropped */
 
-static uint32_t quota(const struct hp3_engine *e)
+static uint32_t quota_of_pair(const struct hp3_engine *e)
 {
 	return hp3_max_u32(e->cfg.max_flows / PAIR_SHARE, PAIR_LEAST);
 }
@@ -20,7 +20,7 @@ bool hp3_announced_fits(
 		return false;
 	if (pair == HP3_NO_PAIR)
 		return e->pairs.used < (e->cfg.max_pairs + 1) / 2;
-	return e->pairs.pairs[pair].announced[who] < quota(e);
+	return e->pairs.pairs[pair].announced[who] < quota_of_pair(e);
 }
 
 bool hp3_is_announced(const struct hp3_flow *f)
@@ -71,7 +71,7 @@ uint32_t hp3_announced_spare(const struct hp3_engine *e, bool alone)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = e->announced; i != HP3_NO_FLOW && n < TRIES;
+	for (uint32_t i = e->announced; i != HP3_NO_FLOW && n < SPARE_TRIES;
 		i = e->flows[i].unsent.newer, n++) {
 		const struct hp3_flow *f = &e->flows[i];
 

@@ -3,7 +3,7 @@
 
 #define CHILDREN 4u
 
-static void put(struct hp3_deadlines *d, uint32_t i, const struct hp3_deadline *e)
+static void put_deadline(struct hp3_deadlines *d, uint32_t i, const struct hp3_deadline *e)
 {
 	d->heap[i] = *e;
 	d->place[e->item] = i + 1;
@@ -23,19 +23,19 @@ static uint32_t first_child(const struct hp3_deadlines *d, uint32_t i)
 }
 
 /* Entry i is free: *e goes there, or up, or down. */
-static void settle(struct hp3_deadlines *d, uint32_t i, const struct hp3_deadline *e)
+static void sift_deadline(struct hp3_deadlines *d, uint32_t i, const struct hp3_deadline *e)
 {
 	uint32_t next;
 
 	while (i != 0 && e->at < d->heap[(i - 1) / CHILDREN].at) {
-		put(d, i, &d->heap[(i - 1) / CHILDREN]);
+		put_deadline(d, i, &d->heap[(i - 1) / CHILDREN]);
 		i = (i - 1) / CHILDREN;
 	}
 	while ((next = first_child(d, i)) != i && d->heap[next].at < e->at) {
-		put(d, i, &d->heap[next]);
+		put_deadline(d, i, &d->heap[next]);
 		i = next;
 	}
-	put(d, i, e);
+	put_deadline(d, i, e);
 }
 
 void hp3_deadline_set(struct hp3_deadlines *d, uint32_t item, uint64_t at)
@@ -53,5 +53,5 @@ void hp3_deadline_set(struct hp3_deadlines *d, uint32_t item, uint64_t at)
 		if (i == d->n)
 			return;
 	}
-	settle(d, i, &e);
+	sift_deadline(d, i, &e);
 }

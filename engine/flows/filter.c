@@ -4,7 +4,7 @@
 #include "base/names.h"
 #include "engine/flows/barred.h"
 
-static bool fits(const struct hp3_prefix *p, bool ipv6, const uint8_t *addr)
+static bool is_in_prefix(const struct hp3_prefix *p, bool ipv6, const uint8_t *addr)
 {
 	uint8_t whole = p->bits / 8, rest = p->bits % 8, mask = (uint8_t)(0xff00u >> rest);
 
@@ -15,7 +15,7 @@ static bool fits(const struct hp3_prefix *p, bool ipv6, const uint8_t *addr)
 bool hp3_filter_has_peer(const struct hp3_filter *f, bool ipv6, const uint8_t *addr)
 {
 	for (unsigned i = 0; i < f->peers; i++)
-		if (fits(&f->peer[i], ipv6, addr))
+		if (is_in_prefix(&f->peer[i], ipv6, addr))
 			return true;
 	return f->peers == 0;
 }

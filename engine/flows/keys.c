@@ -43,7 +43,7 @@ static bool is_key(const struct hp3_flow *f, const struct hp3_key *k)
 				    : (f->flags & HP3_FF_PAIRED) && f->lqpn == k->qpn;
 }
 
-static uint32_t find_in(const struct hp3_engine *e, const struct hp3_bucket *b, uint32_t sig,
+static uint32_t find_in_bucket(const struct hp3_engine *e, const struct hp3_bucket *b, uint32_t sig,
 	const struct hp3_key *k, const struct hp3_ends *ends)
 {
 	for (uint32_t hits = hp3_bucket_match(b, sig); hits != 0; hits &= hits - 1) {
@@ -64,10 +64,10 @@ uint32_t hp3_key_find(
 
 	hp3_key_hash(e, k, &sig, &bucket);
 	b = &e->table.buckets[bucket];
-	flow = find_in(e, b, sig, k, ends);
+	flow = find_in_bucket(e, b, sig, k, ends);
 	if (flow == HP3_NO_FLOW && (b->ref[0] & HP3_BUCKET_OVER))
-		flow = find_in(e, &e->table.buckets[hp3_table_other(&e->table, bucket, sig)], sig,
-			k, ends);
+		flow = find_in_bucket(e, &e->table.buckets[hp3_table_other(&e->table, bucket, sig)],
+			sig, k, ends);
 	return flow;
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/flows/losses.h"
 
-#define TRIES 64u /* to leave, once a path was found */
+#define LEAVE_TRIES 64u /* to leave, once a path was found */
 
-static struct hp3_losses *set_of(const struct hp3_engine *e, uint32_t flow)
+static struct hp3_losses *loss_set_of(const struct hp3_engine *e, uint32_t flow)
 {
 	return &e->losses[flow % HP3_LOSS_SETS * HP3_LOSS_WAYS];
 }
 
 struct hp3_losses *hp3_losses_find(const struct hp3_engine *e, uint32_t flow)
 {
-	struct hp3_losses *set = set_of(e, flow);
+	struct hp3_losses *set = loss_set_of(e, flow);
 
 	for (uint32_t i = 0; i < HP3_LOSS_WAYS; i++)
 		if (set[i].flow == flow)
@@ -20,7 +20,7 @@ struct hp3_losses *hp3_losses_find(const struct hp3_engine *e, uint32_t flow)
 
 struct hp3_losses *hp3_losses_take(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
-	struct hp3_losses *set = set_of(e, flow), *l = hp3_losses_find(e, flow);
+	struct hp3_losses *set = loss_set_of(e, flow), *l = hp3_losses_find(e, flow);
 
 	if (l != NULL)
 		return l;
@@ -47,5 +47,5 @@ void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to)
 	if (l == NULL)
 		return; /* those of others took its place */
 	l->to = to;
-	l->tries = TRIES;
+	l->tries = LEAVE_TRIES;
 }

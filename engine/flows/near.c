@@ -62,7 +62,7 @@ uint64_t hp3_near_whole_at(const struct hp3_engine *e)
 	return e->near.whole ? 0 : e->near.since + e->cfg.challenge_timeout_ns + 1;
 }
 
-static uint32_t ticks(uint64_t now)
+static uint32_t ticks_at(uint64_t now)
 {
 	uint32_t at = (uint32_t)(now >> HP3_TICK_SHIFT);
 
@@ -70,36 +70,36 @@ static uint32_t ticks(uint64_t now)
 }
 
 /* Requests up to this old count, in ticks. */
-static uint32_t counted(const struct hp3_engine *e)
+static uint32_t recent_ticks(const struct hp3_engine *e)
 {
 	return (uint32_t)(e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT) + 1;
 }
 
-static bool is_recent(const struct hp3_engine *e, uint32_t at, uint32_t now)
+static bool is_recent_request(const struct hp3_engine *e, uint32_t at, uint32_t now)
 {
-	return at != 0 && (int32_t)(now - at) <= (int32_t)counted(e);
+	return at != 0 && (int32_t)(now - at) <= (int32_t)recent_ticks(e);
 }
 
-static uint32_t later(uint32_t a, uint32_t b)
+static uint32_t later_time(uint32_t a, uint32_t b)
 {
 	return b == 0 || (a != 0 && (int32_t)(a - b) > 0) ? a : b;
 }
 
-static bool is_live(const struct hp3_engine *e, const struct hp3_near *n, uint32_t now)
+static bool is_live_window(const struct hp3_engine *e, const struct hp3_near *n, uint32_t now)
 {
-	return is_recent(e, n->last_at, now);
+	return is_recent_request(e, n->last_at, now);
 }
 
-struct place {
+struct near_place {
 	struct hp3_near *set;
 	uint32_t key;
 };
 
-static struct place place_of(const struct hp3_engine *e, uint32_t pair, uint32_t psn)
+static struct near_place near_place_of(const struct hp3_engine *e, uint32_t pair, uint32_t psn)
 {
 	uint64_t h = hp3_mix(pair ^ e->seed[2], psn / HP3_NEAR_PSNS ^ e->seed[3]);
 
-	return (struct place){&e->near.entries[((uint32_t)h & e->near.mask) * HP3_NEAR_WAYS],
+	return (struct near_place){&e->near.entries[((uint32_t)h & e->near.mask) * HP3_NEAR_WAYS],
 		(uint32_t)(h >> 32) | 1};
 }
 
@@ -122,13 +122,13 @@ static void note_unpaired(
 	struct hp3_engine *e, struct hp3_near *n, uint32_t flow, uint32_t psn, uint32_t now)
 {
 	uint32_t up_to = (psn & (HP3_NEAR_PSNS - 1)) + 1, led;
-	bool follows = is_recent(e, n->follow_at, now);
+	bool follows = is_recent_request(e, n->follow_at, now);
 
 	if (n->leader == flow) {
 		n->lead_at = now;
 		return;
 	}
-	if (!is_unpaired(e, n->leader) || !is_recent(e, n->lead_at, now)) {
+	if (!is_unpaired(e, n->leader) || !is_recent_request(e, n->lead_at, now)) {
 		n->leader = flow;
 		n->lead_at = now;
 		return;
@@ -153,19 +153,19 @@ static void note_flow(struct hp3_near *n, uint32_t flow, uint32_t now)
 }
 
 /* As if flows without a record were everywhere in the window. */
-static void fill(struct hp3_near *n, uint32_t at)
+static void fill_window(struct hp3_near *n, uint32_t at)
 {
 	n->last = HP3_NO_FLOW;
-	n->last_at = n->other_at = n->follow_at = later(at, n->last_at);
+	n->last_at = n->other_at = n->follow_at = later_time(at, n->last_at);
 	n->follow_to = WHOLE;
 }
 
-static struct hp3_near *take(struct hp3_engine *e, const struct place *p, uint32_t now)
+static struct hp3_near *take_window(struct hp3_engine *e, const struct near_place *p, uint32_t now)
 {
 	struct hp3_near *room = NULL;
 
 	for (struct hp3_near *n = p->set; n < p->set + HP3_NEAR_WAYS; n++) {
-		if (!is_live(e, n, now))
+		if (!is_live_window(e, n, now))
 			room = room != NULL ? room : n;
 		else if (n->key == p->key)
 			return n;
@@ -176,7 +176,7 @@ static struct hp3_near *take(struct hp3_engine *e, const struct place *p, uint32
 	return room;
 }
 
-static void overflow(struct hp3_engine *e, const struct place *p, uint32_t now)
+static void overflow_set(struct hp3_engine *e, const struct near_place *p, uint32_t now)
 {
 	struct hp3_near *n = p->set;
 
@@ -184,58 +184,58 @@ static void overflow(struct hp3_engine *e, const struct place *p, uint32_t now)
 	while (n < p->set + HP3_NEAR_WAYS - 1 && n->key != ANY_KEY)
 		n++;
 	n->key = ANY_KEY;
-	fill(n, now);
+	fill_window(n, now);
 }
 
 void hp3_near_note(struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
 {
 	const struct hp3_flow *f = &e->flows[flow];
-	const struct place p = place_of(e, f->pair, psn);
-	struct hp3_near *n = take(e, &p, ticks(now));
+	const struct near_place p = near_place_of(e, f->pair, psn);
+	struct hp3_near *n = take_window(e, &p, ticks_at(now));
 
 	if (n == NULL) {
-		overflow(e, &p, ticks(now));
+		overflow_set(e, &p, ticks_at(now));
 		return;
 	}
-	note_flow(n, flow, ticks(now));
+	note_flow(n, flow, ticks_at(now));
 	if (!(f->flags & HP3_FF_PAIRED))
-		note_unpaired(e, n, flow, psn, ticks(now));
+		note_unpaired(e, n, flow, psn, ticks_at(now));
 }
 
-/* The time for fill(), so that a queue pair counts until `until`. */
+/* The time for fill_window(), so that a queue pair counts until `until`. */
 static uint32_t as_of(const struct hp3_engine *e, uint64_t until)
 {
-	return ticks(until) - counted(e) - 1;
+	return ticks_at(until) - recent_ticks(e) - 1;
 }
 
 void hp3_near_note_untracked(
 	struct hp3_engine *e, uint32_t pair, uint32_t psn, uint64_t now, uint64_t until)
 {
-	const struct place p = place_of(e, pair, psn);
-	struct hp3_near *n = take(e, &p, ticks(now));
-	uint32_t at = later(as_of(e, until), ticks(now));
+	const struct near_place p = near_place_of(e, pair, psn);
+	struct hp3_near *n = take_window(e, &p, ticks_at(now));
+	uint32_t at = later_time(as_of(e, until), ticks_at(now));
 
 	if (n == NULL)
-		overflow(e, &p, at);
+		overflow_set(e, &p, at);
 	else
-		fill(n, at);
+		fill_window(n, at);
 }
 
 /* Was another flow in the window of `psn`? */
 static bool is_shared(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t now)
 {
-	const struct place p = place_of(e, e->flows[flow].pair, psn);
+	const struct near_place p = near_place_of(e, e->flows[flow].pair, psn);
 
 	for (const struct hp3_near *n = p.set; n < p.set + HP3_NEAR_WAYS; n++)
 		if ((n->key == p.key || n->key == ANY_KEY) &&
-			is_recent(e, n->last == flow ? n->other_at : n->last_at, now))
+			is_recent_request(e, n->last == flow ? n->other_at : n->last_at, now))
 			return true;
 	return false;
 }
 
 bool hp3_near_others(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
 {
-	uint32_t at = ticks(now);
+	uint32_t at = ticks_at(now);
 
 	return is_shared(e, flow, psn, at) ||
 	       is_shared(e, flow, hp3_psn_add(psn, HP3_NEAR_PSNS), at) ||
@@ -247,30 +247,31 @@ static bool is_ahead(const struct hp3_engine *e, const struct hp3_near *n, uint3
 {
 	uint32_t at = psn & (HP3_NEAR_PSNS - 1);
 
-	if (is_recent(e, n->follow_at, now) && n->follow_to > at)
+	if (is_recent_request(e, n->follow_at, now) && n->follow_to > at)
 		return true;
-	return n->leader != flow && is_unpaired(e, n->leader) && is_recent(e, n->lead_at, now) &&
-	       led_up_to(e, n, psn) > at;
+	return n->leader != flow && is_unpaired(e, n->leader) &&
+	       is_recent_request(e, n->lead_at, now) && led_up_to(e, n, psn) > at;
 }
 
 bool hp3_near_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
 {
-	const struct place p = place_of(e, e->flows[flow].pair, psn);
+	const struct near_place p = near_place_of(e, e->flows[flow].pair, psn);
 
 	for (const struct hp3_near *n = p.set; n < p.set + HP3_NEAR_WAYS; n++)
-		if ((n->key == p.key || n->key == ANY_KEY) && is_live(e, n, ticks(now)) &&
-			is_ahead(e, n, flow, psn, ticks(now)))
+		if ((n->key == p.key || n->key == ANY_KEY) && is_live_window(e, n, ticks_at(now)) &&
+			is_ahead(e, n, flow, psn, ticks_at(now)))
 			return true;
 	return false;
 }
 
 uint32_t hp3_near_latest(const struct hp3_engine *e, uint32_t pair, uint32_t psn, uint64_t now)
 {
-	const struct place p = place_of(e, pair, psn);
+	const struct near_place p = near_place_of(e, pair, psn);
 
 	for (const struct hp3_near *n = p.set; n < p.set + HP3_NEAR_WAYS; n++)
-		if (n->key == p.key && is_live(e, n, ticks(now)) && n->last != HP3_NO_FLOW &&
-			(e->flows[n->last].flags & HP3_FF_USED) && e->flows[n->last].pair == pair)
+		if (n->key == p.key && is_live_window(e, n, ticks_at(now)) &&
+			n->last != HP3_NO_FLOW && (e->flows[n->last].flags & HP3_FF_USED) &&
+			e->flows[n->last].pair == pair)
 			return n->last;
 	return HP3_NO_FLOW;
 }
@@ -285,15 +286,15 @@ bool hp3_near_abandon(struct hp3_engine *e, uint32_t flow, uint64_t now, uint64_
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t psn = (hi - i * HP3_NEAR_PSNS) & HP3_PSN_MASK;
-		const struct place p = place_of(e, f->pair, psn);
+		const struct near_place p = near_place_of(e, f->pair, psn);
 		struct hp3_near *w;
 
-		others |= is_shared(e, flow, psn, ticks(now));
-		w = take(e, &p, ticks(now));
+		others |= is_shared(e, flow, psn, ticks_at(now));
+		w = take_window(e, &p, ticks_at(now));
 		if (w == NULL)
-			overflow(e, &p, at);
+			overflow_set(e, &p, at);
 		else
-			fill(w, at);
+			fill_window(w, at);
 	}
 	return others;
 }

@@ -32,7 +32,7 @@ void hp3_pairs_init(
 }
 
 /* As a pair has them; returns their hash. */
-static uint32_t load(const struct hp3_pairs *t, const struct hp3_ends *ends, uint8_t both[32])
+static uint32_t hash_ends(const struct hp3_pairs *t, const struct hp3_ends *ends, uint8_t both[32])
 {
 	const size_t len = ends->ipv6 ? 16 : 4;
 	const uint64_t *k = t->key;
@@ -46,7 +46,7 @@ static uint32_t load(const struct hp3_pairs *t, const struct hp3_ends *ends, uin
 	return (uint32_t)(hp3_mix(h ^ ends->vlan, k[4]) >> 32);
 }
 
-static uint32_t find(const struct hp3_pairs *t, const struct hp3_ends *ends, uint32_t hash,
+static uint32_t find_pair(const struct hp3_pairs *t, const struct hp3_ends *ends, uint32_t hash,
 	const uint8_t both[32])
 {
 	for (uint32_t i = t->heads[hash & t->mask]; i != HP3_NO_PAIR; i = t->pairs[i].chain) {
@@ -62,15 +62,15 @@ static uint32_t find(const struct hp3_pairs *t, const struct hp3_ends *ends, uin
 uint32_t hp3_pairs_find(const struct hp3_pairs *t, const struct hp3_ends *ends)
 {
 	uint8_t both[32];
-	uint32_t hash = load(t, ends, both);
+	uint32_t hash = hash_ends(t, ends, both);
 
-	return find(t, ends, hash, both);
+	return find_pair(t, ends, hash, both);
 }
 
 uint32_t hp3_pairs_get(struct hp3_pairs *t, const struct hp3_ends *ends)
 {
 	uint8_t both[32];
-	uint32_t hash = load(t, ends, both), i = find(t, ends, hash, both);
+	uint32_t hash = hash_ends(t, ends, both), i = find_pair(t, ends, hash, both);
 	struct hp3_pair *p;
 
 	if (i != HP3_NO_PAIR || t->free == HP3_NO_PAIR)

@@ -2,21 +2,21 @@
 /* Places of events that wait for proof. Flows share them. */
 #include "engine/flows/pending.h"
 
-static struct hp3_pending *place_of(const struct hp3_engine *e, uint32_t flow)
+static struct hp3_pending *pending_place_of(const struct hp3_engine *e, uint32_t flow)
 {
 	return &e->pending[flow % e->npending];
 }
 
-static bool is_of(const struct hp3_pending *p, const struct hp3_engine *e, uint32_t flow)
+static bool is_pending_of(const struct hp3_pending *p, const struct hp3_engine *e, uint32_t flow)
 {
 	return p->flow == flow && p->rqpn == e->flows[flow].rqpn;
 }
 
 const struct hp3_pending *hp3_pending_of(const struct hp3_engine *e, uint32_t flow)
 {
-	const struct hp3_pending *p = place_of(e, flow);
+	const struct hp3_pending *p = pending_place_of(e, flow);
 
-	return e->flows[flow].pending && is_of(p, e, flow) ? p : NULL;
+	return e->flows[flow].pending && is_pending_of(p, e, flow) ? p : NULL;
 }
 
 bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len)
@@ -51,9 +51,9 @@ bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_
 	       hp3_psn_diff(psn, f->stream.nxt) <= 0;
 }
 
-static struct hp3_pending *take(struct hp3_engine *e, uint32_t flow)
+static struct hp3_pending *take_pending(struct hp3_engine *e, uint32_t flow)
 {
-	struct hp3_pending *p = place_of(e, flow);
+	struct hp3_pending *p = pending_place_of(e, flow);
 
 	if (hp3_pending_of(e, flow) != NULL)
 		return p;
@@ -67,9 +67,9 @@ static struct hp3_pending *take(struct hp3_engine *e, uint32_t flow)
 }
 
 /* Frees a record in which nothing waits. */
-static void settle(struct hp3_engine *e, uint32_t flow)
+static void settle_pending(struct hp3_engine *e, uint32_t flow)
 {
-	const struct hp3_pending *p = place_of(e, flow);
+	const struct hp3_pending *p = pending_place_of(e, flow);
 
 	e->flows[flow].pending = p->end || p->went_on || p->pairing != HP3_PAIRING_NONE;
 }
@@ -86,7 +86,7 @@ void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow)
 
 	if (!hp3_pending_end(e, flow, 0))
 		hp3_pending_end_drop(e, flow); /* an older end: more has left since */
-	p = take(e, flow);
+	p = take_pending(e, flow);
 	p->end = true;
 	p->went_on = false;
 	p->bytes = e->flows[flow].bytes;
@@ -95,17 +95,17 @@ void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow)
 
 void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow)
 {
-	struct hp3_pending *p = place_of(e, flow);
+	struct hp3_pending *p = pending_place_of(e, flow);
 
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
 	p->end = p->after = p->went_on = false;
-	settle(e, flow);
+	settle_pending(e, flow);
 }
 
 void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow)
 {
-	struct hp3_pending *p = place_of(e, flow);
+	struct hp3_pending *p = pending_place_of(e, flow);
 	bool told;
 
 	if (hp3_pending_of(e, flow) == NULL)
@@ -115,13 +115,13 @@ void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow)
 		setup_drop(p);
 	hp3_pending_end_done(e, flow);
 	p->went_on = told;
-	settle(e, flow);
+	settle_pending(e, flow);
 }
 
 /* Does the flow's place have an end of another flow? */
 static bool has_an_end_of_another(const struct hp3_engine *e, uint32_t flow)
 {
-	const struct hp3_pending *p = place_of(e, flow);
+	const struct hp3_pending *p = pending_place_of(e, flow);
 
 	return hp3_pending_of(e, flow) == NULL && p->flow < e->cfg.max_flows && p->end &&
 	       hp3_pending_of(e, p->flow) == p;
@@ -140,7 +140,7 @@ void hp3_pending_setup_add(
 
 	if (has_an_end_of_another(e, flow))
 		return;
-	p = take(e, flow);
+	p = take_pending(e, flow);
 	if (p->contested && (p->lqpn == ev->lqpn || p->rival == ev->lqpn)) {
 		p->gone &= p->lqpn != ev->lqpn;
 		p->rival_gone &= p->rival != ev->lqpn;
@@ -164,7 +164,7 @@ void hp3_pending_setup_add(
 
 void hp3_pending_setup_ended(struct hp3_engine *e, uint32_t flow, uint32_t lqpn)
 {
-	struct hp3_pending *p = place_of(e, flow);
+	struct hp3_pending *p = pending_place_of(e, flow);
 
 	if (hp3_pending_of(e, flow) == NULL || p->pairing == HP3_PAIRING_NONE)
 		return;
@@ -178,6 +178,6 @@ void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow)
 {
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
-	setup_drop(place_of(e, flow));
-	settle(e, flow);
+	setup_drop(pending_place_of(e, flow));
+	settle_pending(e, flow);
 }

@@ -18,7 +18,7 @@ void hp3_table_init(struct hp3_table *t, void *mem, uint32_t buckets)
 	memset(mem, 0, (size_t)buckets * sizeof(struct hp3_bucket));
 }
 
-static bool put(struct hp3_bucket *b, uint32_t sig, uint32_t index)
+static bool put_key(struct hp3_bucket *b, uint32_t sig, uint32_t index)
 {
 	for (uint32_t i = 0; i < HP3_BUCKET_KEYS; i++) {
 		if ((b->ref[i] & HP3_BUCKET_REF) == 0) {
@@ -34,14 +34,14 @@ static bool put(struct hp3_bucket *b, uint32_t sig, uint32_t index)
  * Moves one key of a full bucket to its other bucket, which follows from the signature alone, in
  * both directions. At half load, one key in thousands needs it, and one step is enough.
  */
-static bool make_room(struct hp3_table *t, uint32_t bucket)
+static bool displace_key(struct hp3_table *t, uint32_t bucket)
 {
 	struct hp3_bucket *b = &t->buckets[bucket];
 
 	for (uint32_t i = 0; i < HP3_BUCKET_KEYS; i++) {
 		uint32_t index = (b->ref[i] & HP3_BUCKET_REF) - 1;
 
-		if (put(&t->buckets[hp3_table_other(t, bucket, b->sig[i])], b->sig[i], index)) {
+		if (put_key(&t->buckets[hp3_table_other(t, bucket, b->sig[i])], b->sig[i], index)) {
 			b->ref[i] &= HP3_BUCKET_OVER;
 			b->ref[0] |= HP3_BUCKET_OVER;
 			return true;
@@ -54,20 +54,20 @@ bool hp3_table_insert(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32
 {
 	uint32_t other = hp3_table_other(t, bucket, sig);
 
-	if (put(&t->buckets[bucket], sig, index))
+	if (put_key(&t->buckets[bucket], sig, index))
 		return true;
-	if (!put(&t->buckets[other], sig, index)) {
-		if (make_room(t, bucket))
-			return put(&t->buckets[bucket], sig, index);
-		if (!make_room(t, other))
+	if (!put_key(&t->buckets[other], sig, index)) {
+		if (displace_key(t, bucket))
+			return put_key(&t->buckets[bucket], sig, index);
+		if (!displace_key(t, other))
 			return false;
-		put(&t->buckets[other], sig, index);
+		put_key(&t->buckets[other], sig, index);
 	}
 	t->buckets[bucket].ref[0] |= HP3_BUCKET_OVER;
 	return true;
 }
 
-static bool take(struct hp3_bucket *b, uint32_t sig, uint32_t index)
+static bool take_key(struct hp3_bucket *b, uint32_t sig, uint32_t index)
 {
 	for (uint32_t i = 0; i < HP3_BUCKET_KEYS; i++) {
 		if (b->sig[i] == sig && (b->ref[i] & HP3_BUCKET_REF) == index + 1) {
@@ -81,6 +81,6 @@ static bool take(struct hp3_bucket *b, uint32_t sig, uint32_t index)
 /* The overflow mark stays: it costs a second look-up, never a wrong result. */
 void hp3_table_remove(struct hp3_table *t, uint32_t bucket, uint32_t sig, uint32_t index)
 {
-	if (!take(&t->buckets[bucket], sig, index))
-		take(&t->buckets[hp3_table_other(t, bucket, sig)], sig, index);
+	if (!take_key(&t->buckets[bucket], sig, index))
+		take_key(&t->buckets[hp3_table_other(t, bucket, sig)], sig, index);
 }

@@ -68,7 +68,7 @@ void hp3_challenge_stop(struct hp3_flow *f)
 }
 
 /* Suspends challenges of the pair until then. */
-static void suspend(struct hp3_pair *p, uint64_t until)
+static void suspend_challenges(struct hp3_pair *p, uint64_t until)
 {
 	if (until <= p->untracked_until)
 		return;
@@ -92,7 +92,7 @@ void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first)
 			others = any_near(t->e, flow, f->stream.hi, false, t->now);
 	}
 	if (others)
-		suspend(p, until);
+		suspend_challenges(p, until);
 }
 
 /*
@@ -113,7 +113,8 @@ void hp3_challenge_untracked(
 	if (asked != HP3_NO_FLOW)
 		t->e->flows[asked].unpaired.ch_ambiguous = true;
 	if (!hp3_near_is_whole(t->e, t->now))
-		suspend(&t->e->pairs.pairs[pair], hp3_max_u64(until, hp3_near_whole_at(t->e)));
+		suspend_challenges(
+			&t->e->pairs.pairs[pair], hp3_max_u64(until, hp3_near_whole_at(t->e)));
 }
 
 void hp3_natural_drop(struct hp3_flow *f)
@@ -145,7 +146,7 @@ static bool is_forced_under_way(const struct hp3_turn *t, const struct hp3_flow 
 }
 
 /* Does the reply prove that the packet with its PSN was executed? */
-static bool proves(const struct hp3_view *v, bool read)
+static bool is_proof(const struct hp3_view *v, bool read)
 {
 	if (v->flags & HP3_VF_READ)
 		return read && (v->flags & HP3_VF_FIRST);
@@ -153,13 +154,13 @@ static bool proves(const struct hp3_view *v, bool read)
 }
 
 /* A hash index: replies to unknown local QPNs cost the same, however many flows the pair has. */
-static uint32_t *place(const struct hp3_engine *e, uint32_t pair, uint32_t psn)
+static uint32_t *place_in_index(const struct hp3_engine *e, uint32_t pair, uint32_t psn)
 {
 	return &e->asked[hp3_mix(pair ^ e->seed[0], psn ^ e->seed[1]) & e->asked_mask];
 }
 
 /* The unpaired flow in this place. */
-static struct hp3_flow *asking(struct hp3_turn *t, uint32_t flow)
+static struct hp3_flow *unpaired_at(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = flow == HP3_NO_FLOW ? NULL : &t->e->flows[flow];
 
@@ -171,17 +172,19 @@ static struct hp3_flow *asking(struct hp3_turn *t, uint32_t flow)
 /* Is the place taken by a flow with an outstanding challenge? */
 static bool is_taken(struct hp3_turn *t, const uint32_t *at)
 {
-	struct hp3_flow *f = asking(t, *at);
+	struct hp3_flow *f = unpaired_at(t, *at);
 
 	if (f == NULL)
 		return false;
-	return (hp3_natural_under_way(t, f) && place(t->e, f->pair, f->unpaired.nat_psn) == at) ||
-	       (is_forced_under_way(t, f) && place(t->e, f->pair, f->unpaired.ch_psn) == at);
+	return (hp3_natural_under_way(t, f) &&
+		       place_in_index(t->e, f->pair, f->unpaired.nat_psn) == at) ||
+	       (is_forced_under_way(t, f) &&
+		       place_in_index(t->e, f->pair, f->unpaired.ch_psn) == at);
 }
 
 static bool take_place(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 {
-	uint32_t *at = place(t->e, t->e->flows[flow].pair, psn);
+	uint32_t *at = place_in_index(t->e, t->e->flows[flow].pair, psn);
 
 	if (*at != flow && is_taken(t, at))
 		return false;
@@ -220,11 +223,11 @@ bool hp3_ask_forced(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 
 uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v)
 {
-	uint32_t flow = *place(t->e, pair, v->psn);
-	struct hp3_flow *f = asking(t, flow);
+	uint32_t flow = *place_in_index(t->e, pair, v->psn);
+	struct hp3_flow *f = unpaired_at(t, flow);
 
 	if (f == NULL || f->pair != pair || f->unpaired.nat_psn != v->psn ||
-		!hp3_natural_under_way(t, f) || !proves(v, f->flags & HP3_FF_NATURAL_RD))
+		!hp3_natural_under_way(t, f) || !is_proof(v, f->flags & HP3_FF_NATURAL_RD))
 		return HP3_NO_FLOW;
 	if (!hp3_others_near(t->e, flow, v->psn, t->now))
 		return flow;
@@ -234,8 +237,8 @@ uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3
 
 uint32_t hp3_forced_at(struct hp3_turn *t, uint32_t pair, uint32_t psn)
 {
-	uint32_t flow = *place(t->e, pair, psn);
-	struct hp3_flow *f = asking(t, flow);
+	uint32_t flow = *place_in_index(t->e, pair, psn);
+	struct hp3_flow *f = unpaired_at(t, flow);
 
 	return f != NULL && f->pair == pair && f->unpaired.ch_psn == psn &&
 			       is_forced_under_way(t, f)
@@ -245,5 +248,5 @@ uint32_t hp3_forced_at(struct hp3_turn *t, uint32_t pair, uint32_t psn)
 
 uint32_t hp3_asked_by_force(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v)
 {
-	return proves(v, false) ? hp3_forced_at(t, pair, v->psn) : HP3_NO_FLOW;
+	return is_proof(v, false) ? hp3_forced_at(t, pair, v->psn) : HP3_NO_FLOW;
 }

@@ -10,7 +10,7 @@
 
 #define REST_NS 200000000u /* without a packet, after all was acknowledged */
 
-static struct hp3_key key_of(const struct hp3_flow *f, enum hp3_dir dir)
+static struct hp3_key key_of_flow(const struct hp3_flow *f, enum hp3_dir dir)
 {
 	return (struct hp3_key){.addr = f->addr,
 		.qpn = dir == HP3_DIR_TX ? f->rqpn : f->lqpn,
@@ -21,7 +21,7 @@ static struct hp3_key key_of(const struct hp3_flow *f, enum hp3_dir dir)
 
 static bool index_add(struct hp3_engine *e, uint32_t flow, enum hp3_dir dir)
 {
-	struct hp3_key k = key_of(&e->flows[flow], dir);
+	struct hp3_key k = key_of_flow(&e->flows[flow], dir);
 	uint32_t sig, bucket;
 
 	hp3_key_hash(e, &k, &sig, &bucket);
@@ -30,7 +30,7 @@ static bool index_add(struct hp3_engine *e, uint32_t flow, enum hp3_dir dir)
 
 static void index_remove(struct hp3_engine *e, uint32_t flow, enum hp3_dir dir)
 {
-	struct hp3_key k = key_of(&e->flows[flow], dir);
+	struct hp3_key k = key_of_flow(&e->flows[flow], dir);
 	uint32_t sig, bucket;
 
 	hp3_key_hash(e, &k, &sig, &bucket);
@@ -108,7 +108,8 @@ static uint32_t get_pair(struct hp3_turn *t, const struct hp3_ends *ends, bool u
 }
 
 /* `urgent`: drops announced flows if the tables are full. */
-static uint32_t add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, bool urgent)
+static uint32_t add_flow(
+	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, bool urgent)
 {
 	struct hp3_engine *e = t->e;
 	uint32_t pair = get_pair(t, ends, urgent), flow;
@@ -166,7 +167,7 @@ full:
 
 uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn)
 {
-	return add(t, ends, rqpn, true);
+	return add_flow(t, ends, rqpn, true);
 }
 
 uint32_t hp3_flow_announce(
@@ -178,7 +179,7 @@ uint32_t hp3_flow_announce(
 		t->e->stats.announced_refused++;
 		return HP3_NO_FLOW;
 	}
-	flow = add(t, ends, rqpn, false);
+	flow = add_flow(t, ends, rqpn, false);
 	if (flow != HP3_NO_FLOW)
 		hp3_announced_add(t->e, flow, who);
 	return flow;
@@ -230,7 +231,7 @@ enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uin
 	return idle < (done ? REST_NS : e->cfg.idle_age_ns) ? HP3_TRAFFIC_BUSY : HP3_TRAFFIC_RESTS;
 }
 
-static bool holds(const struct hp3_engine *e, const struct hp3_flow *f)
+static bool may_hold_packets(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	return f->state > HP3_RFR_SEEKING ||
 	       (f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0);
@@ -254,8 +255,9 @@ bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t n
 	if (!(f->flags & HP3_FF_STARTED) && f->bytes != 0)
 		return true; /* packets of the earlier epoch */
 	return has_replies_away(e, flow) ||
-	       ((f->flags & HP3_FF_STARTED) && (holds(e, f) || !hp3_stream_idle(&f->stream) ||
-						       (f->flags & HP3_FF_WENT_BACK)));
+	       ((f->flags & HP3_FF_STARTED) &&
+		       (may_hold_packets(e, f) || !hp3_stream_idle(&f->stream) ||
+			       (f->flags & HP3_FF_WENT_BACK)));
 }
 
 bool hp3_flow_has_paused(const struct hp3_engine *e, uint32_t flow, uint64_t now)
@@ -263,14 +265,14 @@ bool hp3_flow_has_paused(const struct hp3_engine *e, uint32_t flow, uint64_t now
 	const struct hp3_flow *f = &e->flows[flow];
 	uint64_t idle = (uint64_t)((uint32_t)(now >> HP3_TICK_SHIFT) - f->last) << HP3_TICK_SHIFT;
 
-	return !holds(e, f) && idle >= REST_NS;
+	return !may_hold_packets(e, f) && idle >= REST_NS;
 }
 
 bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_flow *f = &e->flows[flow];
 
-	return (f->flags & HP3_FF_MOVED) || holds(e, f) || has_replies_away(e, flow);
+	return (f->flags & HP3_FF_MOVED) || may_hold_packets(e, f) || has_replies_away(e, flow);
 }
 
 /*

@@ -27,7 +27,7 @@
 #define NATURAL_WAIT 128 /* packets to wait for a natural challenge before forcing one */
 #define MISSES       3u /* challenges in a row without an answer though the flow makes progress */
 
-static void miss(struct hp3_turn *t, uint32_t flow)
+static void note_miss(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_unpaired *u = &f->unpaired;
@@ -54,7 +54,7 @@ static void begin_at(struct hp3_stream *s, uint32_t psn)
 }
 
 /* Exactly one local queue pair answered for the flow. */
-static void hit(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, uint32_t psn)
+static void note_hit(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, uint32_t psn)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
@@ -76,20 +76,20 @@ static void hit(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, uint32_t psn)
 }
 
 /* The time for a second answer to a forced challenge has passed. */
-static void settle(struct hp3_turn *t, uint32_t flow)
+static void settle_challenge(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
 	if (f->unpaired.ch_ambiguous) {
-		miss(t, flow);
+		note_miss(t, flow);
 		return;
 	}
 	hp3_challenge_stop(f);
-	hit(t, flow, f->unpaired.ch_lqpn, f->unpaired.ch_psn);
+	note_hit(t, flow, f->unpaired.ch_lqpn, f->unpaired.ch_psn);
 }
 
 /* Handles time limits. */
-static void expire(struct hp3_turn *t, uint32_t flow)
+static void expire_challenge(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
@@ -100,14 +100,14 @@ static void expire(struct hp3_turn *t, uint32_t flow)
 	if (f->unpaired.ch_state == HP3_CH_IDLE || t->now < f->unpaired.ch_until)
 		return;
 	if (f->unpaired.ch_state == HP3_CH_ANSWERED)
-		settle(t, flow);
+		settle_challenge(t, flow);
 	else if (f->unpaired.ch_state == HP3_CH_ARMED)
-		miss(t, flow);
+		note_miss(t, flow);
 	else
 		hp3_challenge_stop(f);
 }
 
-static bool are_near(struct hp3_turn *t, uint32_t flow, uint32_t psn)
+static bool are_flows_near(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 {
 	if (!hp3_others_near(t->e, flow, psn, t->now))
 		return false;
@@ -132,7 +132,7 @@ static bool arm_natural(struct hp3_turn *t, uint32_t flow, const struct hp3_view
 
 	if (hp3_natural_under_way(t, f))
 		return true;
-	if (are_near(t, flow, v->psn) || !hp3_ask_naturally(t, flow, v))
+	if (are_flows_near(t, flow, v->psn) || !hp3_ask_naturally(t, flow, v))
 		return false;
 	f->unpaired.ch_wait = 0;
 	f->unpaired.reason = HP3_UNPAIRED_ASKING;
@@ -181,7 +181,7 @@ bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 		t->e->stats.challenge_untracked += !(f->flags & HP3_FF_PAIRED);
 		return false;
 	}
-	expire(t, flow);
+	expire_challenge(t, flow);
 	other = asks ? hp3_forced_at(t, f->pair, v->psn) : HP3_NO_FLOW;
 	if (other != HP3_NO_FLOW && other != flow)
 		t->e->flows[other].unpaired.ch_ambiguous = true;
@@ -228,7 +228,7 @@ static void settle_answered(struct hp3_turn *t, struct hp3_pair *p)
 		&t->e->pairs.pairs[f->pair] != p || f->unpaired.ch_state != HP3_CH_ANSWERED)
 		p->answered = HP3_NO_FLOW;
 	else
-		expire(t, flow);
+		expire_challenge(t, flow);
 }
 
 /* A reply to an unpaired local QPN. */
@@ -253,7 +253,7 @@ void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 		return;
 	}
 	hp3_natural_drop(&t->e->flows[natural]);
-	hit(t, natural, pkt->v.dest_qpn, pkt->v.psn);
+	note_hit(t, natural, pkt->v.dest_qpn, pkt->v.psn);
 }
 
 /* A PSN is acknowledged once, so an ACK that answers another flow's challenge is that flow's. */

@@ -16,13 +16,13 @@
  */
 #include "engine/life/life.h"
 
-#define STUCK     3u /* contradictions without progress */
-#define STUCK_NS  1000000u
-#define MANY      64u
-#define MANY_PSNS (MANY * 64u) /* most progress during so many */
-#define FORGET_NS 1000000000u
+#define STUCK          3u /* contradictions without progress */
+#define STUCK_NS       1000000u
+#define MANY           64u
+#define MANY_PSNS      (MANY * 64u) /* most progress during so many */
+#define MANY_WITHIN_NS 1000000000u
 
-static bool is_stuck(struct hp3_refutation *r, uint32_t una, uint32_t now, uint64_t least_ns)
+static bool is_stuck_for(struct hp3_refutation *r, uint32_t una, uint32_t now, uint64_t least_ns)
 {
 	if (r->stuck == 0 || r->una != una) {
 		r->una = una;
@@ -38,7 +38,7 @@ static bool are_many(struct hp3_refutation *r, uint32_t una, uint32_t now)
 {
 	bool few;
 
-	if (r->all == 0 || now - r->first > FORGET_NS >> HP3_REFUTATION_SHIFT) {
+	if (r->all == 0 || now - r->first > MANY_WITHIN_NS >> HP3_REFUTATION_SHIFT) {
 		r->first_una = una;
 		r->first = now;
 		r->all = 0;
@@ -51,7 +51,7 @@ static bool are_many(struct hp3_refutation *r, uint32_t una, uint32_t now)
 }
 
 /* Without time for the check, a pairing by an event counts as right, one by challenge as wrong. */
-static bool are_near(struct hp3_turn *t, uint32_t flow, bool told)
+static bool may_be_near(struct hp3_turn *t, uint32_t flow, bool told)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	uint32_t n = hp3_min_u32(t->e->pairs.pairs[f->pair].nflows, HP3_NEAR_FLOWS);
@@ -78,8 +78,8 @@ bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow)
 #endif
 	if (told && hp3_stream_idle(&f->stream))
 		return false;
-	if (!told && are_near(t, flow, told))
+	if (!told && may_be_near(t, flow, told))
 		return true;
-	stuck = is_stuck(r, f->stream.una, now, told ? t->e->cfg.refute_ns : STUCK_NS);
-	return stuck || (told && are_many(r, f->stream.una, now) && are_near(t, flow, told));
+	stuck = is_stuck_for(r, f->stream.una, now, told ? t->e->cfg.refute_ns : STUCK_NS);
+	return stuck || (told && are_many(r, f->stream.una, now) && may_be_near(t, flow, told));
 }

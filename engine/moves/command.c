@@ -23,7 +23,7 @@ static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
 	return port;
 }
 
-static int begin(struct hp3_turn *t, const struct hp3_cmd *cmd, uint16_t to)
+static int begin_operator_move(struct hp3_turn *t, const struct hp3_cmd *cmd, uint16_t to)
 {
 	struct hp3_move *m = hp3_move_prepare(t, cmd->flow, HP3_ERRAND_OPERATOR);
 
@@ -90,7 +90,7 @@ void hp3_move_drain(struct hp3_turn *t, uint32_t flow)
 
 	if (not_now(t->e, f, port) == -EALREADY &&
 		!hp3_is_pinned(&t->e->pairs.pairs[f->pair], t->now))
-		begin(t, &stay, port);
+		begin_operator_move(t, &stay, port);
 }
 
 int hp3_command(
@@ -118,7 +118,7 @@ int hp3_command(
 		to = random_port(e, f);
 	ret = cmd->kind == HP3_CMD_HOME ? not_now(e, f, to) : hp3_move_refusal(e, f, to, now);
 	if (ret == 0)
-		ret = begin(&t, cmd, to);
+		ret = begin_operator_move(&t, cmd, to);
 	if (ret != 0)
 		e->stats.moves_refused++;
 	return ret;

@@ -93,7 +93,7 @@ static bool hand_nak(struct hp3_turn *t, uint32_t flow)
 	return true;
 }
 
-static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type, bool nak)
+static void report_failover(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type, bool nak)
 {
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 	struct hp3_event *ev = hp3_event(t, flow, type);
@@ -120,14 +120,14 @@ void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port)
 
 	m->to = port;
 	if (t->e->cfg.observe) {
-		report(t, flow, HP3_EV_WOULD, is_nak_safe(t, flow));
+		report_failover(t, flow, HP3_EV_WOULD, is_nak_safe(t, flow));
 		f->watch |= HP3_FW_QUIET;
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
 	hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
 	nak = hand_nak(t, flow);
-	report(t, flow, HP3_EV_FAILOVER, nak);
+	report_failover(t, flow, HP3_EV_FAILOVER, nak);
 	hp3_replies_follow(t, flow, m->from, m->to);
 }
 
@@ -136,7 +136,7 @@ void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port)
  * selectively repeating RNIC sent again out of the middle (m->head: AGAIN) waits until none is
  * missing before it. It does not show that none is missing behind it.
  */
-static bool is_caught_up(
+static bool is_rnic_caught_up(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m)
 {
 	uint32_t psn = m->errand.dead.resume;
@@ -180,7 +180,7 @@ bool hp3_resume_tx(
 	uint32_t psn = pkt->v.psn;
 	int32_t ahead = hp3_psn_diff(psn, m->errand.dead.resume);
 
-	if (kind == HP3_TX_NEW && m->head != 0 && is_caught_up(t->e, f, m)) {
+	if (kind == HP3_TX_NEW && m->head != 0 && is_rnic_caught_up(t->e, f, m)) {
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 		return true;
 	}
@@ -200,7 +200,7 @@ bool hp3_resume_tx(
 	}
 	hp3_move_input(t, flow, HP3_RFR_IN_TX_WANTED);
 	m->errand.dead.resume = hp3_psn_add(psn, hp3_request_span(&pkt->v, f->pmtu_log2));
-	if (m->head == 0 && is_caught_up(t->e, f, m))
+	if (m->head == 0 && is_rnic_caught_up(t->e, f, m))
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 	return true;
 }
@@ -212,7 +212,7 @@ void hp3_resume_rx(struct hp3_turn *t, uint32_t flow)
 
 	if (hp3_psn_diff(f->stream.una, m->errand.dead.resume) > 0)
 		m->errand.dead.resume = f->stream.una;
-	if (is_caught_up(t->e, f, m))
+	if (is_rnic_caught_up(t->e, f, m))
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 	else
 		release_repeated(t, flow);

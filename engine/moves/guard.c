@@ -36,7 +36,7 @@ static void forget_first(struct hp3_guard *g)
 	memmove(g->end, g->end + 1, g->n * sizeof(g->end[0]));
 }
 
-static void add(struct hp3_guard *g, uint32_t una, uint32_t psn, uint32_t end)
+static void add_guarded(struct hp3_guard *g, uint32_t una, uint32_t psn, uint32_t end)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
 		if (hp3_psn_diff(psn, g->psn[i]) >= 0 && hp3_psn_diff(end, g->end[i]) <= 0)
@@ -57,7 +57,7 @@ static void add_held(const struct hp3_engine *e, struct hp3_move *m)
 
 	for (uint32_t i = m->head; i != 0; i = e->held[i].next) {
 		if (e->held[i].flags & HP3_HELD_READ)
-			add(&m->guard, una, e->held[i].psn, e->held[i].end);
+			add_guarded(&m->guard, una, e->held[i].psn, e->held[i].end);
 	}
 }
 
@@ -81,7 +81,7 @@ void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m)
 }
 
 /* If the PMTU is not known, a READ's span is a guess: it ends before the next SEND or WRITE. */
-static void cut(struct hp3_guard *g, uint32_t psn)
+static void cut_guarded(struct hp3_guard *g, uint32_t psn)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
 		if (hp3_psn_diff(psn, g->psn[i]) > 0 && hp3_psn_diff(psn, g->end[i]) < 0)
@@ -95,9 +95,9 @@ void hp3_guard_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
 	struct hp3_guard *g = &e->moves[f->slot].guard;
 
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
-		add(g, f->stream.una, v->psn, end);
+		add_guarded(g, f->stream.una, v->psn, end);
 	else
-		cut(g, v->psn);
+		cut_guarded(g, v->psn);
 }
 
 bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_view *v,

@@ -135,7 +135,7 @@ static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct h
 	}
 }
 
-static uint64_t report(
+static uint64_t report_move(
 	struct hp3_turn *t, uint32_t flow, enum hp3_rfr_action action, enum hp3_rfr_input input)
 {
 	const struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
@@ -159,7 +159,7 @@ static uint64_t report(
 	return ev->id;
 }
 
-static void count(struct hp3_engine *e, enum hp3_rfr_action action, const struct hp3_move *m)
+static void count_move(struct hp3_engine *e, enum hp3_rfr_action action, const struct hp3_move *m)
 {
 	switch (action) {
 	case HP3_RFR_DO_SWITCH:
@@ -207,14 +207,14 @@ static void end_move(
 #ifndef HP3_BREAK_LATE_ANSWERS
 	m->errand.state = hp3_errand_step(m->errand.kind, m->errand.state, HP3_ERRAND_IN_OVER).next;
 #endif
-	count(t->e, action, m);
+	count_move(t->e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
 		hp3_hold_discard(t, flow);
 	else if (!(f->flags & HP3_FF_PACED))
 		hp3_hold_release(t, flow, UINT32_MAX, 0);
 	if (m->suspended && action == HP3_RFR_DO_RECOVER)
 		hp3_act(t, HP3_ACT_RESUME, flow)->port = m->from;
-	id = report(t, flow, action, input);
+	id = report_move(t, flow, action, input);
 	if (hp3_errand_is_own(&m->errand))
 		settle_own(t, f, m, switched || event_type(action, m) == HP3_EV_RESUME);
 	if (switched)

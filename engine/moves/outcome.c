@@ -26,7 +26,8 @@ void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id)
 }
 
 /* Compares delivery rates. If the application limits the rate, compares marks and RTTs. */
-static enum hp3_payoff payoff(const struct hp3_estimates *was, const struct hp3_estimates *is)
+static enum hp3_payoff payoff_of_move(
+	const struct hp3_estimates *was, const struct hp3_estimates *is)
 {
 	bool calmer = is->marked_permille + MARKS <= was->marked_permille ||
 		      (uint64_t)is->rtt_ns * 100 <= (uint64_t)was->rtt_ns * RTT_DOWN;
@@ -58,7 +59,7 @@ void hp3_outcome_judge(struct hp3_turn *t, struct hp3_move *m)
 		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &ev->after);
 	ev->outcome = HP3_PAYOFF_UNKNOWN;
 	if (f->bytes - m->bytes0 >= MIN_BYTES && hp3_flow_port(f) == m->to)
-		ev->outcome = (uint8_t)payoff(&ev->path, &ev->after);
+		ev->outcome = (uint8_t)payoff_of_move(&ev->path, &ev->after);
 	t->e->stats.paid_off += ev->outcome == HP3_PAYOFF_BETTER;
 	t->e->stats.wasted += ev->outcome == HP3_PAYOFF_WORSE;
 	hp3_slot_drop(t->e, m->flow, HP3_USE_VERIFY);

@@ -40,8 +40,8 @@ static bool is_skipped(const struct hp3_flow *f, uint32_t psn)
  * obsolete packets: those before the tail's run, from the head on. 0: the RNIC has not gone back so
  * far, or it repeats selectively and does not send the waiting packets again.
  */
-static uint32_t past(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m,
-	const struct hp3_held *h)
+static uint32_t obsolete_packets(const struct hp3_engine *e, const struct hp3_flow *f,
+	const struct hp3_move *m, const struct hp3_held *h)
 {
 	const struct hp3_held *head = &e->held[m->head], *tail = &e->held[m->tail];
 	uint32_t n = 0;
@@ -89,7 +89,7 @@ static bool is_waiting(
 	return false;
 }
 
-static struct hp3_move *slot_of(struct hp3_engine *e, const struct hp3_flow *f)
+static struct hp3_move *slot_if_any(struct hp3_engine *e, const struct hp3_flow *f)
 {
 	return f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
 }
@@ -99,12 +99,12 @@ void hp3_rate_tx(
 {
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = slot_of(e, f);
+	struct hp3_move *m = slot_if_any(e, f);
 
 	watch_run(&e->rates[flow], f, h);
 	if (m != NULL && m->held_pkts != 0) {
-		give_way(t, flow, past(e, f, m, h));
-		m = slot_of(e, f);
+		give_way(t, flow, obsolete_packets(e, f, m, h));
+		m = slot_if_any(e, f);
 	}
 	if (m == NULL || m->held_pkts == 0) {
 		e->rates[flow].floor = 0;
@@ -183,7 +183,7 @@ void hp3_rate_due(struct hp3_turn *t, struct hp3_move *m)
 	}
 }
 
-static void unpace(struct hp3_turn *t, struct hp3_move *m)
+static void unpace_flow(struct hp3_turn *t, struct hp3_move *m)
 {
 	t->e->flows[m->flow].flags &= (uint16_t)~HP3_FF_PACED;
 	t->e->rates[m->flow].floor = 0;
@@ -204,7 +204,7 @@ bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 		struct hp3_move *m = &e->moves[e->slots[i]];
 
 		if (m->use & HP3_USE_PACE && e->flows[m->flow].state == HP3_RFR_STEADY) {
-			unpace(&t, m);
+			unpace_flow(&t, m);
 			return true;
 		}
 	}

@@ -34,7 +34,7 @@ void hp3_replies_home(struct hp3_engine *e, uint32_t flow)
 		set_port(e, flow, 0);
 }
 
-static void move(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
+static void move_replies(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
 {
 	struct hp3_event *ev;
 
@@ -64,11 +64,11 @@ void hp3_replies_restore(struct hp3_engine *e, uint32_t flow, uint16_t port)
 void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
 {
 	if (t->e->replies != NULL && !t->e->cfg.beside && port_of(t->e, flow) == from)
-		move(t, flow, from, to);
+		move_replies(t, flow, from, to);
 }
 
 /* Another path if paths are known; else another port. */
-static uint16_t elsewhere(struct hp3_turn *t, uint32_t flow, uint16_t from)
+static uint16_t another_port(struct hp3_turn *t, uint32_t flow, uint16_t from)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
@@ -98,7 +98,7 @@ void hp3_replies_leave(struct hp3_turn *t, uint32_t flow)
 {
 	uint16_t from = port_of(t->e, flow);
 
-	move(t, flow, from, elsewhere(t, flow, from));
+	move_replies(t, flow, from, another_port(t, flow, from));
 }
 
 void hp3_reply_reroute(

@@ -40,7 +40,7 @@ static bool is_closing(const struct hp3_engine *e, const struct hp3_flow *f)
 	return m != NULL && (m->use & HP3_USE_MOVE) && m->t_close != 0;
 }
 
-static void lift(struct hp3_turn *t, uint32_t flow, uint64_t share, uint32_t base)
+static void lift_rate(struct hp3_turn *t, uint32_t flow, uint64_t share, uint32_t base)
 {
 	struct hp3_engine *e = t->e;
 	const struct hp3_flow *f = &e->flows[flow];
@@ -83,7 +83,7 @@ void hp3_share_reply(
 	share = share_of(e, flow, t->now);
 	e->stats.share_unknown += hp3_longs_beside(e, flow, t->now) == 0;
 	if (e->rates != NULL && (f->flags & HP3_FF_PACED))
-		lift(t, flow, share, base);
+		lift_rate(t, flow, share, base);
 }
 
 void hp3_share_mark(struct hp3_engine *e, uint32_t flow)

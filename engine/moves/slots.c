@@ -4,7 +4,7 @@
 
 #define ROOM_SEARCH 32u
 
-static struct hp3_move *slot_of(struct hp3_engine *e, uint32_t flow)
+static struct hp3_move *slot_of_flow(struct hp3_engine *e, uint32_t flow)
 {
 	return &e->moves[e->flows[flow].slot];
 }
@@ -13,7 +13,7 @@ static struct hp3_move *slot_of(struct hp3_engine *e, uint32_t flow)
  * All slots are taken: frees one that only waits to be judged, or for a re-probe. Examines a few
  * slots per call.
  */
-static bool make_room(struct hp3_engine *e)
+static bool free_slot(struct hp3_engine *e)
 {
 	for (uint32_t n = 0; n < ROOM_SEARCH; n++) {
 		uint32_t at = e->room_hand++ % e->nmoves;
@@ -34,7 +34,7 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 	struct hp3_move *m;
 
 	if (f->slot == HP3_NO_SLOT) {
-		if (e->nmoves == e->cfg.max_moves && !make_room(e))
+		if (e->nmoves == e->cfg.max_moves && !free_slot(e))
 			return NULL;
 		f->slot = e->slots[e->nmoves];
 		m = &e->moves[f->slot];
@@ -47,7 +47,7 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 			.look_at = UINT64_MAX,
 			.cnp_at = UINT64_MAX};
 	}
-	m = slot_of(e, flow);
+	m = slot_of_flow(e, flow);
 	m->use |= use;
 	return m;
 }
@@ -55,7 +55,7 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
 {
 	struct hp3_flow *f = &e->flows[flow];
-	struct hp3_move *m = slot_of(e, flow);
+	struct hp3_move *m = slot_of_flow(e, flow);
 	uint16_t slot = f->slot, at = m->active, last;
 
 	m->use &= (uint8_t)~use;
@@ -95,7 +95,7 @@ void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, u
 
 uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h)
 {
-	struct hp3_move *m = slot_of(e, flow);
+	struct hp3_move *m = slot_of_flow(e, flow);
 	uint32_t i = e->free_held;
 
 #ifdef HP3_BREAK_ROOM_FOR_ALL
@@ -156,7 +156,7 @@ static void take_out(struct hp3_engine *e, struct hp3_move *m, uint32_t count)
 
 void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t flags)
 {
-	struct hp3_move *m = slot_of(t->e, flow);
+	struct hp3_move *m = slot_of_flow(t->e, flow);
 	struct hp3_act *a;
 
 	if (count > m->held_pkts)
@@ -174,7 +174,7 @@ void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t
 
 void hp3_hold_shed(struct hp3_turn *t, uint32_t flow, uint32_t count)
 {
-	struct hp3_move *m = slot_of(t->e, flow);
+	struct hp3_move *m = slot_of_flow(t->e, flow);
 	struct hp3_act *a;
 
 	if (count == 0)
@@ -187,7 +187,7 @@ void hp3_hold_shed(struct hp3_turn *t, uint32_t flow, uint32_t count)
 
 void hp3_hold_discard(struct hp3_turn *t, uint32_t flow)
 {
-	hp3_hold_shed(t, flow, slot_of(t->e, flow)->held_pkts);
+	hp3_hold_shed(t, flow, slot_of_flow(t->e, flow)->held_pkts);
 }
 
 uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held)

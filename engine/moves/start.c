@@ -39,7 +39,7 @@ struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_er
  * answered, is not yet, and has left. For BEHIND_DRAIN, a SEND or WRITE has to close, because the
  * answers to such probes are about it (rule 2).
  */
-static enum hp3_rfr_input wish(const struct hp3_engine *e, const struct hp3_flow *f)
+static enum hp3_rfr_input input_for_move(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	const struct hp3_move *m = &e->moves[f->slot];
 	bool idle = hp3_stream_idle(&f->stream), behind = m->errand.kind == HP3_ERRAND_BEHIND_DRAIN;
@@ -62,11 +62,11 @@ static uint64_t time_to_close(const struct hp3_engine *e, const struct hp3_move 
 		       : e->cfg.close_timeout_ns;
 }
 
-static void start(struct hp3_turn *t, uint32_t flow)
+static void start_move(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
-	enum hp3_rfr_input input = wish(t->e, f);
+	enum hp3_rfr_input input = input_for_move(t->e, f);
 
 	hp3_slot_timer(t->e, m, &m->move_at, t->now + time_to_close(t->e, m));
 	if (hp3_move_input(t, flow, input) == HP3_RFR_DO_BEHIND)
@@ -85,7 +85,7 @@ void hp3_errand_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_errand_in
 	if (step.known && step.move == HP3_RFR_IN_NONE && input == HP3_ERRAND_IN_STAY)
 		hp3_slot_drop(t->e, m->flow, HP3_USE_MOVE); /* nothing had begun */
 	else if (step.move == HP3_RFR_IN_MOVE)
-		start(t, m->flow);
+		start_move(t, m->flow);
 	else if (step.move != HP3_RFR_IN_NONE)
 		hp3_move_input(t, m->flow, step.move);
 }

@@ -42,7 +42,7 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 }
 
 /* False: the flow had sent nothing and had no search or move. */
-static bool forget(struct hp3_turn *t, uint32_t flow)
+static bool forget_flow(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool began =
@@ -81,7 +81,7 @@ uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp
 	for (uint32_t n = 0; from < e->cfg.max_flows; n++, from++) {
 		if (n >= PIECE || acts->n + ACTS_PER_FLOW > HP3_ACTS_MAX)
 			return from;
-		if ((e->flows[from].flags & HP3_FF_USED) && forget(&t, from))
+		if ((e->flows[from].flags & HP3_FF_USED) && forget_flow(&t, from))
 			n += FORGOTTEN - 1;
 	}
 	e->forgetting = false;
@@ -121,7 +121,7 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
  * new record is added only when it is needed, and removed if no agreement begins. False: the offer
  * is refused.
  */
-static bool offered(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+static bool accept_offer(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
 	uint32_t flow = hp3_flow_at(t->e, ends, a->responder, HP3_DIR_TX);
 	bool made = flow == HP3_NO_FLOW;
@@ -155,7 +155,7 @@ void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const str
 		return;
 	}
 	if (a->kind == HP3_AGREE_OFFER) {
-		if (offered(&t, ends, a))
+		if (accept_offer(&t, ends, a))
 			return;
 		e->stats.offers_refused++;
 		hp3_spray_refuse(&t, ends, a);

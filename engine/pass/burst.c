@@ -44,7 +44,7 @@ static bool is_wanted(const struct hp3_engine *e, const struct hp3_pkt *pkt, enu
 		       is_marked(e, v));
 }
 
-static __attribute__((noinline)) void key(
+static __attribute__((noinline)) void key_packet(
 	const struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir)
 {
 	struct hp3_ends ends;
@@ -71,14 +71,14 @@ INLINE uint32_t see_one(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir di
 	p->flow = HP3_NO_FLOW;
 	if (UNLIKELY(f == NULL)) {
 		p->v = (struct hp3_view){.class = HP3_CLASS_OTHER};
-		key(e, p, dir);
+		key_packet(e, p, dir);
 		return 1;
 	}
 	plain = hp3_parse_plain(f, p->len, &p->v);
 	if (UNLIKELY(!plain || p->v.class != main)) {
 		if (!plain)
 			hp3_parse_any(f, p->len, &p->v);
-		key(e, p, dir);
+		key_packet(e, p, dir);
 		return p->v.class != main;
 	}
 	p->addr = hp3_be64(f + HP3_PLAIN_L3 + 12);
@@ -98,7 +98,7 @@ _Static_assert(sizeof(struct hp3_view) == 40 && offsetof(struct hp3_pkt, v) % 8 
 	"eight words that are written together");
 
 /* hp3_key_mix() of packets without a VLAN tag: signature and bucket. */
-INLINE hp3_wide mix(const struct hp3_engine *e, hp3_wide addr, hp3_wide qpn, enum hp3_dir dir)
+INLINE hp3_wide mix_wide(const struct hp3_engine *e, hp3_wide addr, hp3_wide qpn, enum hp3_dir dir)
 {
 	hp3_wide h = hp3_wide_mul(addr + e->key[0], (addr >> 32) + e->key[1]) +
 		     hp3_wide_mul((qpn | (uint64_t)dir << 31) + e->key[2], hp3_wide_set(e->key[3]));
@@ -130,7 +130,7 @@ INLINE uint32_t see_wide(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir d
 	w[4] = hp3_wide_set(0);
 	w[5] = hp3_wide_bytes(
 		v.addresses, dir == HP3_DIR_TX ? 0x0001020304050607u : 0x0405060700010203u);
-	w[6] = mix(e, w[5], v.word[2], dir);
+	w[6] = mix_wide(e, w[5], v.word[2], dir);
 	w[7] = hp3_wide_set(HP3_NO_FLOW);
 	hp3_wide_store(to, w);
 	for (uint32_t reth = v.reth & fit; UNLIKELY(reth != 0); reth &= reth - 1) {
@@ -171,7 +171,8 @@ static __attribute__((noinline)) uint32_t see_requests(struct hp3_engine *e, str
 }
 #endif
 
-INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
+INLINE uint32_t see_packets(
+	struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
 {
 	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
 	const bool tail = dir == HP3_DIR_TX && e->nmoved != 0;
@@ -209,7 +210,7 @@ INLINE uint32_t see(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 }
 
 /* A hint; hp3_burst() verifies it with the record. */
-INLINE void match(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir)
+INLINE void match_flow(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir)
 {
 	const struct hp3_bucket *b;
 	uint32_t hits, ref;
@@ -369,8 +370,9 @@ INLINE void expect_sprayed(const struct hp3_engine *e, const struct hp3_pkt *p)
 	__builtin_prefetch(&o->log.left[p->v.psn & (HP3_RESEQ_WINDOW - 1)], 1);
 }
 
-INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir,
-	bool notes, bool sprays, uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts)
+INLINE uint32_t handle_packets(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n,
+	enum hp3_dir dir, bool notes, bool sprays, uint64_t now, struct hp3_verdict *verdicts,
+	struct hp3_acts *acts)
 {
 	uint32_t ahead = n < AHEAD ? n : AHEAD, steady = 0, done = 0;
 	const bool few = dir == HP3_DIR_RX && n <= HP3_FEW;
@@ -380,7 +382,7 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 	/* Most packets behind one with actions were prefetched before. */
 	for (uint32_t i = 0; i < ahead; i++)
 		if (dir == HP3_DIR_TX || pkts[i].flow == HP3_NO_FLOW)
-			match(e, &pkts[i], dir);
+			match_flow(e, &pkts[i], dir);
 #ifdef HP3_BREAK_BURST_GOES_ON
 	while (done < n) { /* what a packet in the middle prefetched is lost */
 #else
@@ -390,7 +392,7 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 		struct hp3_verdict *vd = &verdicts[done++];
 
 		if (ahead < n)
-			match(e, &pkts[ahead++], dir);
+			match_flow(e, &pkts[ahead++], dir);
 		if (sprays && done + NEAR < ahead)
 			expect_sprayed(e, &pkts[done + NEAR]);
 		if (LIKELY(dir == HP3_DIR_TX
@@ -418,15 +420,16 @@ INLINE uint32_t handle(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, e
 
 static uint32_t see_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
 {
-	return dir == HP3_DIR_TX ? see(e, pkts, n, HP3_DIR_TX) : see(e, pkts, n, HP3_DIR_RX);
+	return dir == HP3_DIR_TX ? see_packets(e, pkts, n, HP3_DIR_TX)
+				 : see_packets(e, pkts, n, HP3_DIR_RX);
 }
 
 static void find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir)
 {
 	for (uint32_t i = 0; i < n; i++)
-		key(e, &pkts[i], dir);
+		key_packet(e, &pkts[i], dir);
 	for (uint32_t i = 0; i < n; i++)
-		match(e, &pkts[i], dir);
+		match_flow(e, &pkts[i], dir);
 }
 
 static uint32_t handle_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n,
@@ -435,11 +438,12 @@ static uint32_t handle_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_
 	const bool notes = e->near_kept, sprays = e->spraying != NULL && e->spraying->nout != 0;
 
 	if (dir == HP3_DIR_RX)
-		return handle(e, pkts, n, HP3_DIR_RX, false, false, now, verdicts, acts);
+		return handle_packets(e, pkts, n, HP3_DIR_RX, false, false, now, verdicts, acts);
 	if (UNLIKELY(sprays))
-		return handle(e, pkts, n, HP3_DIR_TX, notes, true, now, verdicts, acts);
-	return UNLIKELY(notes) ? handle(e, pkts, n, HP3_DIR_TX, true, false, now, verdicts, acts)
-			       : handle(e, pkts, n, HP3_DIR_TX, false, false, now, verdicts, acts);
+		return handle_packets(e, pkts, n, HP3_DIR_TX, notes, true, now, verdicts, acts);
+	return UNLIKELY(notes)
+		       ? handle_packets(e, pkts, n, HP3_DIR_TX, true, false, now, verdicts, acts)
+		       : handle_packets(e, pkts, n, HP3_DIR_TX, false, false, now, verdicts, acts);
 }
 
 const struct hp3_lanes NAME(HP3_LEVEL) = {

@@ -44,7 +44,7 @@ static bool is_paired_so(const struct hp3_engine *e, uint32_t flow, uint32_t lqp
  * If the flow's own packets contradict it (life/tellers.h), keeps the agreement until they begin
  * anew.
  */
-static void connect(struct hp3_turn *t, struct hp3_cm_pending *c)
+static void connect_cm_pair(struct hp3_turn *t, struct hp3_cm_pending *c)
 {
 	struct hp3_qp_event ev = hp3_cm_event(c);
 	uint32_t flow;
@@ -79,14 +79,14 @@ static bool is_to_be_confirmed(const struct hp3_engine *e, const struct hp3_cm_p
 	       (e->flows[flow].flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) != 0;
 }
 
-static void answered(struct hp3_turn *t, struct hp3_cm_pending *c, const struct hp3_cm_msg *m)
+static void take_cm_reply(struct hp3_turn *t, struct hp3_cm_pending *c, const struct hp3_cm_msg *m)
 {
 	c->answer_id = m->local_id;
 	c->answer_qpn = m->qpn;
 	c->answer_psn = m->psn;
 	c->answered = is_to_be_confirmed(t->e, c);
 	if (!c->answered)
-		connect(t, c);
+		connect_cm_pair(t, c);
 }
 
 void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
@@ -116,7 +116,7 @@ static bool is_meant(
 	       h->cm_remote == (from_local ? m->remote_id : m->local_id);
 }
 
-static void disconnect(
+static void take_cm_disconnect(
 	struct hp3_turn *t, const struct hp3_cm_pending *by, const struct hp3_cm_msg *m)
 {
 	uint32_t local_id = by->from_local ? m->local_id : m->remote_id;
@@ -158,7 +158,7 @@ void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir
 	if (m.kind == HP3_CM_REQ) {
 		remember_request(t->e, &c);
 	} else if (m.kind == HP3_CM_DREQ) {
-		disconnect(t, &c, &m);
+		take_cm_disconnect(t, &c, &m);
 	} else if (m.kind == HP3_CM_REP || m.kind == HP3_CM_RTU) {
 		for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
 			struct hp3_cm_pending *r = &t->e->cm[i];
@@ -167,9 +167,9 @@ void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir
 				continue;
 			if (m.kind == HP3_CM_REP && r->comm_id == m.remote_id &&
 				r->from_local != c.from_local)
-				answered(t, r, &m);
+				take_cm_reply(t, r, &m);
 			else if (m.kind == HP3_CM_RTU && is_ready(r, &m, c.from_local))
-				connect(t, r);
+				connect_cm_pair(t, r);
 		}
 	}
 }

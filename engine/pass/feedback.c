@@ -3,7 +3,7 @@
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
 
-static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
+static void report_congestion(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_monitor *m = &f->monitor;
@@ -25,9 +25,9 @@ void hp3_severe(struct hp3_turn *t, uint32_t flow)
 	f->flags |= HP3_FF_SEVERE;
 	if (!known) {
 		t->e->stats.severe++;
-		report(t, flow, HP3_EV_SEVERE);
+		report_congestion(t, flow, HP3_EV_SEVERE);
 		if (t->e->cfg.observe && t->e->cfg.silent)
-			report(t, flow, HP3_EV_WOULD);
+			report_congestion(t, flow, HP3_EV_WOULD);
 	}
 	if (t->e->cfg.probing)
 		hp3_seek(t, flow);

@@ -4,7 +4,7 @@
 #include "engine/pass/pass.h"
 
 /* From now on, the state of the queue pair is known as if its packets had been seen. */
-static void begin(const struct hp3_engine *e, struct hp3_flow *f)
+static void begin_felt_flow(const struct hp3_engine *e, struct hp3_flow *f)
 {
 	f->flags |= HP3_FF_STARTED;
 	f->watch |= HP3_FW_FELT;
@@ -40,7 +40,7 @@ static void take_work(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *
 }
 
 /* The queue pair has left a dead path, and completes work again. */
-static void resume(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
+static void resume_felt_flow(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
 {
 	if (t->e->flows[flow].state == HP3_RFR_RESUMING && felt->done_wrs != 0)
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
@@ -58,10 +58,10 @@ static void begin_unless_placed(struct hp3_turn *t, uint32_t flow, const struct 
 		return;
 	if (asks)
 		hp3_setup_late(t, flow);
-	begin(t->e, f);
+	begin_felt_flow(t->e, f);
 }
 
-static void judge(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
+static void judge_completions(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool severe;
@@ -80,7 +80,7 @@ static void judge(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt
 		hp3_seek_at_start(t, flow);
 }
 
-static int find(const struct hp3_engine *e, uint32_t flow)
+static int check_felt_flow(const struct hp3_engine *e, uint32_t flow)
 {
 	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
 		return -ENOENT;
@@ -92,7 +92,7 @@ int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, u
 {
 	struct hp3_turn t = {e, now, acts};
 	struct hp3_flow *f;
-	int err = find(e, flow);
+	int err = check_felt_flow(e, flow);
 
 	acts->n = 0;
 	if (err < 0)
@@ -104,8 +104,8 @@ int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, u
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->bytes += felt->posted;
 	take_work(&t, flow, felt);
-	resume(&t, flow, felt);
-	judge(&t, flow, felt);
+	resume_felt_flow(&t, flow, felt);
+	judge_completions(&t, flow, felt);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ void hp3_qp_place(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_
 	struct hp3_turn t = {e, now, acts};
 
 	acts->n = 0;
-	if (find(e, flow) == 0 && e->cfg.probing && f->state == HP3_RFR_STEADY &&
+	if (check_felt_flow(e, flow) == 0 && e->cfg.probing && f->state == HP3_RFR_STEADY &&
 		!(f->flags & (HP3_FF_STARTED | HP3_FF_MOVED)))
 		hp3_setup(&t, flow);
 }

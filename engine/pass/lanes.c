@@ -10,16 +10,16 @@ static const struct hp3_lanes *const all[] = {
 #endif
 };
 
-#define LANES (sizeof(all) / sizeof(all[0]))
+#define BURST_LEVELS (sizeof(all) / sizeof(all[0]))
 
-static bool fits(unsigned i)
+static bool is_level_supported(unsigned i)
 {
 #ifdef __x86_64__
 	if (i == 1)
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
 		       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
 	if (i == 2)
-		return fits(1) && __builtin_cpu_supports("avx512f") &&
+		return is_level_supported(1) && __builtin_cpu_supports("avx512f") &&
 		       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
 		       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
 #endif
@@ -28,21 +28,21 @@ static bool fits(unsigned i)
 
 const struct hp3_lanes *hp3_lanes_best(void)
 {
-	unsigned i = LANES - 1;
+	unsigned i = BURST_LEVELS - 1;
 
-	while (!fits(i))
+	while (!is_level_supported(i))
 		i--;
 	return all[i];
 }
 
 const char *hp3_lane_name(unsigned i)
 {
-	return i < LANES ? all[i]->name : NULL;
+	return i < BURST_LEVELS ? all[i]->name : NULL;
 }
 
 int hp3_lane_use(struct hp3_engine *e, unsigned i)
 {
-	if (i >= LANES || !fits(i))
+	if (i >= BURST_LEVELS || !is_level_supported(i))
 		return -ENOTSUP;
 	e->lanes = all[i];
 	return 0;

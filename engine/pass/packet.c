@@ -66,7 +66,7 @@ static inline void reply_leaves(struct hp3_engine *e, const struct hp3_pkt *pkt,
 }
 
 /* Sets AckReq if the peer's acknowledgement is wanted (seek/dead.c). */
-static void ask(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict *vd)
+static void request_ack(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict *vd)
 {
 	if (vd->kind != HP3_PASS)
 		return;
@@ -76,13 +76,13 @@ static void ask(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict
 }
 
 /* The last step for a request, after all other decisions. */
-static inline void last(
+static inline void finish_request(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
 	if (HP3_UNLIKELY(f->watch & HP3_FW_ASK))
-		ask(f, &pkt->v, vd);
+		request_ack(f, &pkt->v, vd);
 	if (HP3_UNLIKELY((f->watch & (HP3_FW_SPRAY | HP3_FW_READS)) ||
 			 (pkt->v.dma_len >= t->e->large && t->e->spraying != NULL))) {
 		hp3_spray_leaves(t, flow, pkt, vd);
@@ -129,7 +129,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 		    v->psn != f->stream.nxt || f->stream.open_len != 0 || f->pmtu_log2 == 0)) {
 		hp3_tx_slow(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 		f->home = v->sport;
-		last(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
+		finish_request(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 		return;
 	}
 	hp3_stream_emit(&f->stream, v, f->pmtu_log2);
@@ -138,7 +138,7 @@ void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
 		vd->sport = f->port;
-	last(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
+	finish_request(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 }
 
 /*
@@ -279,7 +279,7 @@ static void note_earlier_read(struct hp3_engine *e, uint32_t flow, const struct 
  * A checked ACK that does not advance una: it confirms una. If a NAK is owed, it corrects una,
  * which an unchecked reply may have advanced too far.
  */
-static void confirm(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
+static void confirm_una(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
 {
 	uint32_t next = hp3_psn_add(v->psn, 1);
 	int32_t behind = hp3_psn_diff(f->stream.una, next);
@@ -376,7 +376,7 @@ static __attribute__((noinline)) void reply_arrives(struct hp3_engine *e, struct
 	if (f->stream.una != una)
 		note_progress(e, flow, v, una, sound);
 	else if (sound && !(f->watch & HP3_FW_SURE))
-		confirm(e, f, v);
+		confirm_una(e, f, v);
 	if (HP3_UNLIKELY((v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) &&
 			 (f->stream.una == una || !(f->flags & HP3_FF_STARTED))))
 		note_earlier_read(e, flow, pkt);
@@ -398,8 +398,8 @@ static __attribute__((noinline)) void reply_arrives(struct hp3_engine *e, struct
 		hp3_spray_read_arrives(&(struct hp3_turn){e, now, acts}, flow, pkt, vd);
 }
 
-static inline void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, uint64_t now,
-	struct hp3_verdict *vd, struct hp3_acts *acts)
+static inline void handle_arrival(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many,
+	uint64_t now, struct hp3_verdict *vd, struct hp3_acts *acts)
 {
 	acts->n = 0;
 	*vd = (struct hp3_verdict){.kind = HP3_PASS, .sport = pkt->v.sport, .flow = HP3_NO_FLOW};
@@ -416,11 +416,11 @@ static inline void rx(struct hp3_engine *e, struct hp3_pkt *pkt, bool of_many, u
 void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
 	struct hp3_acts *acts)
 {
-	rx(e, pkt, false, now, vd, acts);
+	handle_arrival(e, pkt, false, now, vd, acts);
 }
 
 void hp3_rx_of_many(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
 	struct hp3_acts *acts)
 {
-	rx(e, pkt, true, now, vd, acts);
+	handle_arrival(e, pkt, true, now, vd, acts);
 }

@@ -33,7 +33,7 @@ static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struc
  * True: nothing else to do for this event. While an end waits for proof, the event may be about the
  * next queue pair, which begins at the same PSN.
  */
-static bool confirms(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static bool confirm_epoch(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool paired = f->flags & HP3_FF_PAIRED;
@@ -57,7 +57,8 @@ static bool confirms(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_even
  * Nothing of this epoch has left. `fresh`: nor of an earlier one, so the port can be changed
  * without a drain.
  */
-static void begin(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+static void begin_epoch(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
 {
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
@@ -76,7 +77,8 @@ static void begin(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *
 }
 
 /* Any local process can cause this event, so it may be wrong. */
-static bool place(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+static bool place_announced_flow(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
@@ -84,16 +86,16 @@ static bool place(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *
 		return false; /* a more reliable source has reported the queue pair */
 	f->unsent.lqpn = ev->lqpn & HP3_QPN_MASK;
 	f->unsent.owner = ev->owner;
-	begin(t, flow, ev, fresh);
+	begin_epoch(t, flow, ev, fresh);
 	return true;
 }
 
-static int pair(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+static int pair_flow(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
 {
 	if (!hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller)))
 		return -ENOSPC;
 	hp3_pending_end_done(t->e, flow);
-	begin(t, flow, ev, fresh);
+	begin_epoch(t, flow, ev, fresh);
 	return 0;
 }
 
@@ -125,7 +127,8 @@ static bool put_off(struct hp3_turn *t, uint32_t flow)
 	return true;
 }
 
-static struct hp3_may may(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static struct hp3_may rights_of_event(
+	const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	enum hp3_traffic traffic = hp3_flow_traffic(t->e, flow, t->now);
 
@@ -174,33 +177,33 @@ static bool wait_for_end(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_
 	return true;
 }
 
-static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static int apply_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool fresh = !(f->flags & HP3_FF_MOVED) && /* else it has a path already */
 		     (f->bytes == 0 || hp3_flow_has_paused(t->e, flow, t->now));
 
-	if (confirms(t, flow, ev))
+	if (confirm_epoch(t, flow, ev))
 		return 0;
 	if (takes_over(t, flow, ev))
 		return take_over(t, flow, ev);
-	switch ((enum hp3_up)may(t, flow, ev).up) {
+	switch ((enum hp3_up)rights_of_event(t, flow, ev).up) {
 	case HP3_UP_PLACE:
-		if (place(t, flow, ev, fresh))
+		if (place_announced_flow(t, flow, ev, fresh))
 			return 0;
 		break;
 	case HP3_UP_PAIR:
-		return pair(t, flow, ev, fresh);
+		return pair_flow(t, flow, ev, fresh);
 	case HP3_UP_RELEASE:
 		if ((is_own(f, ev) || hp3_spray_is_under_way(t, flow)) && wait_for_end(t, flow, ev))
 			return 0;
 		hp3_flow_over(t, flow);
-		return pair(t, flow, ev, false);
+		return pair_flow(t, flow, ev, false);
 	case HP3_UP_DISCARD:
 		if (wait_for_end(t, flow, ev))
 			return 0;
 		hp3_flow_epoch(t, flow, true);
-		return pair(t, flow, ev, false);
+		return pair_flow(t, flow, ev, false);
 	case HP3_UP_NOTE:
 		if (ev->psn_known || hp3_pending_end(t->e, flow, 0))
 			hp3_pending_setup_add(t->e, flow, ev, hp3_pairing_of(ev->teller));
@@ -213,7 +216,7 @@ static int up(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 }
 
 /* Gives the flow to the queue pair that was set up since; else removes the flow. */
-static void end(struct hp3_turn *t, uint32_t flow)
+static void end_flow(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_pending *p = hp3_pending_next(t->e, flow);
 	struct hp3_qp_event next;
@@ -233,7 +236,7 @@ static void end(struct hp3_turn *t, uint32_t flow)
 		.psn_known = p->psn != HP3_NO_PSN};
 	hp3_pending_setup_drop(t->e, flow);
 	hp3_flow_epoch(t, flow, true);
-	pair(t, flow, &next, false);
+	pair_flow(t, flow, &next, false);
 }
 
 /* The queue pair whose set-up waits has ended: the next packets are from another one. */
@@ -243,15 +246,15 @@ static void drop_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_ev
 		hp3_pending_setup_ended(t->e, flow, ev->lqpn);
 }
 
-static void down(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static void apply_end(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
 {
 	drop_setup(t, flow, ev);
-	if (!may(t, flow, ev).down) {
+	if (!rights_of_event(t, flow, ev).down) {
 		t->e->stats.setups_ignored++;
 		return;
 	}
 	if (!put_off(t, flow))
-		end(t, flow);
+		end_flow(t, flow);
 }
 
 /* Connection management has ended it. Sprayed packets are resequenced until they have arrived. */
@@ -285,13 +288,13 @@ void hp3_qp_ended(struct hp3_turn *t, uint32_t flow)
 		return;
 	if (is_wanted(t->e, flow) && (!hp3_flow_keeps_its_place(t->e, flow) ||
 					     !hp3_flow_is_under_way(t->e, flow, t->now)))
-		end(t, flow);
+		end_flow(t, flow);
 	else
 		hp3_spray_down(t, flow);
 }
 
 /* Records that any local process can cause have a quota. */
-static uint32_t add(struct hp3_turn *t, const struct hp3_qp_event *ev)
+static uint32_t add_reported_flow(struct hp3_turn *t, const struct hp3_qp_event *ev)
 {
 	if (ev->teller == HP3_TELLER_LIBRARY)
 		return hp3_flow_announce(t, HP3_ENDS(ev), ev->rqpn, HP3_FROM_LIBRARY);
@@ -314,12 +317,12 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, st
 		if (ev->teller != HP3_TELLER_LIBRARY)
 			hp3_cm_forget(e, ev);
 		if (flow != HP3_NO_FLOW)
-			down(&t, flow, ev);
+			apply_end(&t, flow, ev);
 		return 0;
 	}
 	if (flow == HP3_NO_FLOW)
-		flow = add(&t, ev);
-	return flow == HP3_NO_FLOW ? -ENOSPC : up(&t, flow, ev);
+		flow = add_reported_flow(&t, ev);
+	return flow == HP3_NO_FLOW ? -ENOSPC : apply_setup(&t, flow, ev);
 }
 
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
@@ -336,7 +339,7 @@ void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 }
 
 /* No packet has left on the port that was chosen for it. */
-static void go_home(struct hp3_turn *t, uint32_t flow, uint16_t home)
+static void undo_placement(struct hp3_turn *t, uint32_t flow, uint16_t home)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_event *ev = hp3_event(t, flow, HP3_EV_IDLE_SWITCH);
@@ -364,5 +367,5 @@ void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v
 	if (f->pairing == HP3_PAIRING_EVENT) /* both ends agreed by connection management */
 		hp3_flow_unpair(t, flow);
 	if ((f->flags & (HP3_FF_FRESH | HP3_FF_MOVED)) == (HP3_FF_FRESH | HP3_FF_MOVED))
-		go_home(t, flow, v->sport);
+		undo_placement(t, flow, v->sport);
 }

@@ -64,7 +64,7 @@ static struct hp3_held held_of(const struct hp3_flow *f, const struct hp3_pkt *p
 }
 
 /* Holds the packet. False: no room; the move has ended, and held packets have left. */
-static bool hold(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt,
+static bool hold_packet(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt,
 	enum hp3_tx_kind kind, struct hp3_verdict *vd)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -91,7 +91,7 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 
 	if (f->state == HP3_RFR_RESUMING) {
 		if (!t->e->cfg.beside && !hp3_resume_tx(t, flow, pkt, kind))
-			hold(t, flow, pkt, kind, vd);
+			hold_packet(t, flow, pkt, kind, vd);
 		return;
 	}
 	if (kind == HP3_TX_RETRANSMIT || t->e->cfg.beside ||
@@ -107,7 +107,7 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 #endif
 		break;
 	case HP3_RFR_DO_HOLD:
-		hold(t, flow, pkt, kind, vd);
+		hold_packet(t, flow, pkt, kind, vd);
 		break;
 	default:
 		break;
@@ -136,7 +136,7 @@ static void note_first(struct hp3_flow *f, struct hp3_began *began, const struct
 }
 
 /* The first packet of a queue pair, or of its next epoch. */
-static void start(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
+static void start_epoch(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
 {
 	const struct hp3_view *v = &pkt->v;
 	struct hp3_flow *f = &t->e->flows[flow];
@@ -221,7 +221,7 @@ void hp3_tx_slow(
 		hp3_noted_began(t, flow, pkt->v.psn);
 	}
 	if (!(f->flags & HP3_FF_STARTED))
-		start(t, flow, pkt);
+		start_epoch(t, flow, pkt);
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
 		 pkt->v.psn == f->stream.nxt && !hp3_spray_hides(t->e, flow))
 		hp3_wake(t, flow, &pkt->v);
@@ -233,7 +233,7 @@ void hp3_tx_slow(
 		hp3_flow_epoch(t, flow, anew && kind == HP3_TX_EPOCH);
 		hp3_cm_began(t, flow, pkt->v.psn);
 		hp3_noted_began(t, flow, pkt->v.psn);
-		start(t, flow, pkt);
+		start_epoch(t, flow, pkt);
 		kind = stream_tx(f, &pkt->v);
 	} else if (ends) {
 		hp3_pending_end_drop(t->e, flow); /* the event was late: the stream goes on */

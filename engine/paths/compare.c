@@ -5,9 +5,9 @@
 #include "engine/paths/probe_id.h"
 #include "engine/paths/trace_state.h"
 
-#define PAUSE_NS 1000000u /* between bursts, at least */
-#define SHARE    2u /* of the pair's budget: one part of so many */
-#define SECOND   1000000000ull
+#define PAUSE_NS      1000000u /* between bursts, at least */
+#define BUDGET_SHARE  2u /* of the pair's budget: one part of so many */
+#define NS_PER_SECOND 1000000000ull
 
 void hp3_compare_init(struct hp3_comparing *c)
 {
@@ -15,14 +15,14 @@ void hp3_compare_init(struct hp3_comparing *c)
 	c->pair = HP3_NO_PAIR;
 }
 
-static bool is_under_way(const struct hp3_comparing *c)
+static bool is_comparing(const struct hp3_comparing *c)
 {
 	return c->pair != HP3_NO_PAIR && c->told == 0;
 }
 
 uint64_t hp3_compare_due(const struct hp3_comparing *c)
 {
-	if (!is_under_way(c))
+	if (!is_comparing(c))
 		return UINT64_MAX;
 	return c->end != 0 ? c->end : c->next;
 }
@@ -35,7 +35,7 @@ void hp3_compare_forget(struct hp3_engine *e, uint32_t pair)
 
 static uint64_t pause_of(const struct hp3_engine *e, const struct hp3_comparing *c)
 {
-	uint64_t budget = SHARE * 2 * c->is.n * SECOND;
+	uint64_t budget = BUDGET_SHARE * 2 * c->is.n * NS_PER_SECOND;
 
 	return hp3_max_u64(PAUSE_NS, budget / hp3_max_u32(e->cfg.round.probes_per_second, 1));
 }
@@ -99,7 +99,7 @@ void hp3_compare_tick(struct hp3_turn *t)
 	}
 }
 
-static uint32_t rtt_of(const struct hp3_comparing *c, uint32_t took_ns, uint64_t now)
+static uint32_t rtt_of_reply(const struct hp3_comparing *c, uint32_t took_ns, uint64_t now)
 {
 	uint64_t rtt = now - c->sent;
 
@@ -114,7 +114,7 @@ bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took
 	uint32_t slot = hp3_probe_slot(id), k = id & (HP3_COMPARE_PORTS - 1), second;
 	struct hp3_compare_burst *b;
 
-	if (c == NULL || slot < HP3_COMPARE_SLOT || !is_under_way(c) || c->end == 0 ||
+	if (c == NULL || slot < HP3_COMPARE_SLOT || !is_comparing(c) || c->end == 0 ||
 		id >> HP3_PROBE_NONCE_SHIFT != c->nonce >> HP3_PROBE_NONCE_SHIFT)
 		return false;
 	second = slot - HP3_COMPARE_SLOT;
@@ -122,7 +122,7 @@ bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took
 		return false;
 	c->open &= (uint16_t) ~(1u << (second * HP3_COMPARE_PORTS + k));
 	b = &c->is.burst[c->is.bursts];
-	b->rtt[second][k] = rtt_of(c, took_ns, now);
+	b->rtt[second][k] = rtt_of_reply(c, took_ns, now);
 	b->marked[second] |= (uint8_t)((unsigned)ce << k);
 	e->pairs.pairs[c->pair].peer_seen = now;
 	if (c->open == 0)
@@ -132,7 +132,7 @@ bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took
 
 /* --- for operators --- */
 
-static bool has(const uint16_t *port, uint32_t n, uint16_t p)
+static bool has_port(const uint16_t *port, uint32_t n, uint16_t p)
 {
 	while (n > 0)
 		if (port[--n] == p)
@@ -148,10 +148,10 @@ static uint32_t only_real(const struct hp3_paths *t, uint16_t *to, const uint16_
 	uint32_t got = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (t->n_ports == 0 || has(t->ports, t->n_ports, port[i]))
+		if (t->n_ports == 0 || has_port(t->ports, t->n_ports, port[i]))
 			to[got++] = port[i];
 	for (uint32_t i = 0; i < t->n_ports && got < n; i++)
-		if (!has(to, got, t->ports[i]))
+		if (!has_port(to, got, t->ports[i]))
 			to[got++] = t->ports[i];
 	return got;
 }
@@ -166,7 +166,7 @@ int hp3_compare_ask(
 		return -EPERM;
 	if (pair >= e->cfg.max_pairs || e->pairs.pairs[pair].nflows == 0)
 		return -ENOENT;
-	if (is_under_way(c))
+	if (is_comparing(c))
 		return -EBUSY;
 	n = hp3_min_u32(n, hp3_min_u32(HP3_COMPARE_PORTS, e->cfg.round.probe_burst / 2u));
 	n = only_real(hp3_paths_of(e, pair), real, port, n);

@@ -6,7 +6,7 @@
 #include "engine/paths/paths.h"
 
 /* Paths that some port of this pair is known to take, without failed and lossy ones. */
-static void usable(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
+static void map_usable_paths(struct hp3_engine *e, uint32_t pair, uint64_t *map, uint64_t now)
 {
 	const struct hp3_paths *t = hp3_paths_of(e, pair);
 
@@ -67,7 +67,7 @@ bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint6
 
 	if (!hp3_counts_tell(e, f->pair))
 		return false;
-	usable(e, f->pair, map, now);
+	map_usable_paths(e, f->pair, map, now);
 	path = hp3_place(&e->out, &e->peers[f->pair], map, e->cfg.load_age_ns, now, &e->rng);
 	return path >= 0 &&
 	       hp3_paths_port(hp3_paths_of(e, f->pair), (uint32_t)path, f->rqpn, port) == 0;

@@ -18,7 +18,7 @@ uint16_t hp3_hop_name_of(bool ipv6, const uint8_t addr[16])
  * A free entry, or one that only peers have named and no flow is counted on: such names may be
  * forged.
  */
-static int room(struct hp3_tracing *t, const struct hp3_engine *e)
+static int free_hop(struct hp3_tracing *t, const struct hp3_engine *e)
 {
 	int told = -ENOSPC;
 
@@ -46,7 +46,7 @@ static int entry_of(const struct hp3_engine *e, bool ipv6, const uint8_t addr[16
 		else if (hop[i].ipv6 == ipv6 && memcmp(hop[i].addr, addr, ipv6 ? 16 : 4) == 0)
 			return i;
 	}
-	return told >= 0 ? told : room(e->tracing, e);
+	return told >= 0 ? told : free_hop(e->tracing, e);
 }
 
 int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16])
@@ -78,7 +78,7 @@ int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add)
 	for (at = 0; at < (int)HP3_HOPS && !(t->hop[at].used && t->hop[at].name == name); at++)
 		;
 	if (at == (int)HP3_HOPS) {
-		at = add ? room(t, e) : -ENOENT;
+		at = add ? free_hop(t, e) : -ENOENT;
 		if (at >= 0)
 			t->hop[at] = (struct hp3_hop){.used = true, .name = name};
 	}

@@ -3,19 +3,19 @@
  * Counts of long flows. Outbound ones are known from the length of their messages. Inbound ones are
  * known from reports of peers, and from our own READs. Peers with long flows between them report
  * every share_tell_us, and answer a report with a report. So each knows the number of flows on the
- * other's link. A report expires after FRESH such intervals.
+ * other's link. A report expires after FRESH_REPORTS such intervals.
  */
 #include "engine/paths/paths.h"
 #include "engine/paths/ways.h"
 
-#define FRESH 8u /* reports */
+#define FRESH_REPORTS 8u /* reports */
 
 static uint64_t fresh_ns(const struct hp3_engine *e)
 {
-	return FRESH * e->cfg.cc.share.tell_ns;
+	return FRESH_REPORTS * e->cfg.cc.share.tell_ns;
 }
 
-static void begin(struct hp3_engine *e, uint32_t flow)
+static void begin_out(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
 	struct hp3_long *l = &e->longs[flow];
@@ -47,7 +47,7 @@ static void end_in(struct hp3_engine *e, uint32_t flow)
 }
 
 /* A SEND does not carry its length: it counts as long once it was. */
-static bool is_long(struct hp3_long *l, const struct hp3_view *v, uint32_t least)
+static bool is_long_so_far(struct hp3_long *l, const struct hp3_view *v, uint32_t least)
 {
 	if (v->flags & HP3_VF_FIRST)
 		l->sent = 0;
@@ -73,8 +73,8 @@ void hp3_long_sent(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v
 		l->in = true;
 		return;
 	}
-	if (is_long(l, v, e->cfg.cc.share.long_bytes)) {
-		begin(e, flow);
+	if (is_long_so_far(l, v, e->cfg.cc.share.long_bytes)) {
+		begin_out(e, flow);
 		l->open = true;
 	}
 	if (l->open && (v->flags & HP3_VF_LAST)) {

@@ -24,7 +24,7 @@ struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
 	return t;
 }
 
-static bool is_of(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
+static bool has_quality(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 	enum hp3_quality quality, uint64_t now)
 {
 	struct hp3_paths *t = hp3_paths_of(e, f->pair);
@@ -36,10 +36,10 @@ static bool is_of(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 bool hp3_path_has_failed(
 	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
 {
-	return is_of(e, f, port, HP3_QUALITY_FAILED, now);
+	return has_quality(e, f, port, HP3_QUALITY_FAILED, now);
 }
 
 bool hp3_path_is_lossy(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
 {
-	return is_of(e, f, port, HP3_QUALITY_LOSSY, now);
+	return has_quality(e, f, port, HP3_QUALITY_LOSSY, now);
 }

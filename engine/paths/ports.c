@@ -16,7 +16,7 @@ struct pool {
 	uint16_t on[HP3_PORTS_PATHS]; /* ports chosen of each path */
 };
 
-static int refusal(const struct hp3_engine *e, uint32_t pair)
+static int refusal_of_pair(const struct hp3_engine *e, uint32_t pair)
 {
 	if (pair >= e->cfg.max_pairs || e->pairs.pairs[pair].nflows == 0)
 		return -ENOENT;
@@ -67,7 +67,7 @@ static bool is_chosen(const struct pool *p, uint16_t port)
 	return false;
 }
 
-static void offer(struct pool *p, uint16_t port)
+static void offer_port(struct pool *p, uint16_t port)
 {
 	const struct hp3_paths *t = &p->e->paths[p->at];
 	uint32_t id = hp3_paths_id(t, port, 0);
@@ -100,18 +100,18 @@ static void offer_all(struct pool *p)
 
 	for (uint32_t i = 0; t->traces != NULL && i < HP3_TRACES; i++)
 		if (t->traces->trace[i].checked != 0)
-			offer(p, t->traces->trace[i].port);
+			offer_port(p, t->traces->trace[i].port);
 	for (uint32_t i = 0; t->linear != NULL && i < t->linear->traces; i++)
-		offer(p, (uint16_t)(HP3_PORT_FIRST | (t->linear->port[i] ^ t->shift)));
+		offer_port(p, (uint16_t)(HP3_PORT_FIRST | (t->linear->port[i] ^ t->shift)));
 	for (uint32_t i = 0; t->identity == HP3_IDENTITY_MODEL && i < DRAWS && p->n < p->max; i++)
-		offer(p, hp3_random_port(&rng));
+		offer_port(p, hp3_random_port(&rng));
 }
 
 int hp3_ports_apart(const struct hp3_engine *e, uint32_t pair, uint32_t want, bool distinct,
 	uint64_t now, struct hp3_port_info *port, uint32_t *paths)
 {
 	struct pool p = {.e = e, .at = pair, .now = now, .port = port, .most = 1};
-	int ret = refusal(e, pair);
+	int ret = refusal_of_pair(e, pair);
 	uint32_t before;
 
 	if (ret < 0)

@@ -8,9 +8,9 @@
 #include "engine/paths/paths.h"
 #include "engine/paths/ways.h"
 
-#define FRESH   8u /* x share_tell_us: older counts have expired */
-#define REFRESH 3u /* ... sent again after this many, while there are any */
-#define GAP     2u /* most messages in share_tell_us */
+#define FRESH_INTERVALS 8u /* x share_tell_us: older counts have expired */
+#define REFRESH         3u /* ... sent again after this many, while there are any */
+#define GAP             2u /* most messages in share_tell_us */
 
 static uint64_t tell_ns(const struct hp3_engine *e)
 {
@@ -19,7 +19,7 @@ static uint64_t tell_ns(const struct hp3_engine *e)
 
 bool hp3_rack_is_fresh(const struct hp3_engine *e, uint64_t at, uint64_t now)
 {
-	return at != 0 && now - at <= FRESH * tell_ns(e);
+	return at != 0 && now - at <= FRESH_INTERVALS * tell_ns(e);
 }
 
 struct hp3_way_count hp3_ways_find(const struct hp3_ways *w, uint16_t name)

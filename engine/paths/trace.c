@@ -4,10 +4,10 @@
 #include <errno.h>
 #include "engine/info.h"
 
-#define SLOT_MASK (HP3_TRACE_AIR - 1)
-#define LOOKS     256u /* most pairs examined per call */
-#define PERIOD_NS 20000000u /* longest time between calls */
-#define SECOND    1000000000u
+#define AIR_MASK       (HP3_TRACE_AIR - 1)
+#define PAIRS_PER_CALL 256u /* most pairs examined per call */
+#define PERIOD_NS      20000000u /* longest time between calls */
+#define RATE_PERIOD_NS 1000000000u
 
 void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs)
 {
@@ -48,14 +48,14 @@ static bool may_send(struct hp3_turn *t)
 	       free_air(t->e->tracing) != NULL;
 }
 
-static struct hp3_trace_air *send(struct hp3_turn *t, const struct hp3_trace_want *w)
+static struct hp3_trace_air *send_trace(struct hp3_turn *t, const struct hp3_trace_want *w)
 {
 	const struct hp3_flow *f = &t->e->flows[w->flow];
 	struct hp3_trace_air *air = free_air(t->e->tracing);
 	struct hp3_act *a = hp3_act(t, HP3_ACT_TRACE, w->flow);
 
 	*air = (struct hp3_trace_air){.end = t->now + 2 * t->e->cfg.trace_timeout_ns,
-		.id = ((uint32_t)hp3_random(&t->e->rng) & ~SLOT_MASK) |
+		.id = ((uint32_t)hp3_random(&t->e->rng) & ~AIR_MASK) |
 		      (uint32_t)(air - t->e->tracing->air),
 		.pair = f->pair,
 		.use = HP3_TRACE_PAIR};
@@ -82,15 +82,15 @@ static void send_wanted(struct hp3_turn *t)
 		flow = hp3_trace_flow(t->e, w->pair, t->e->tracing->pair[w->pair].qpn, t->now);
 		if (flow == HP3_NO_FLOW)
 			return;
-		air = send(
+		air = send_trace(
 			t, &(struct hp3_trace_want){.flow = flow, .port = a->port, .ttl = a->ttl});
 		air->use = HP3_TRACE_OPERATOR;
 		air->index = (uint8_t)w->next++;
 	}
 }
 
-static void told(struct hp3_engine *e, struct hp3_trace_air *air, enum hp3_trace_outcome outcome,
-	bool ipv6, const uint8_t hop[16], uint64_t now)
+static void take_outcome(struct hp3_engine *e, struct hp3_trace_air *air,
+	enum hp3_trace_outcome outcome, bool ipv6, const uint8_t hop[16], uint64_t now)
 {
 	struct hp3_trace_wanted *w = &e->tracing->wanted;
 	uint32_t label = HP3_LABEL_NONE;
@@ -123,16 +123,16 @@ void hp3_hop_told(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outc
 
 	if (e->tracing == NULL)
 		return;
-	air = &e->tracing->air[id & SLOT_MASK];
+	air = &e->tracing->air[id & AIR_MASK];
 	if (air->use == HP3_TRACE_FREE || air->id != id)
 		return;
 	if (outcome == HP3_TRACE_HOP || outcome == HP3_TRACE_ODD)
 		memcpy(addr, hop, ipv6 ? 16 : 4);
-	told(e, air, outcome, ipv6, addr, now);
+	take_outcome(e, air, outcome, ipv6, addr, now);
 	e->tracing->due = now; /* the next one may go */
 }
 
-static void expire(struct hp3_engine *e, uint64_t now)
+static void expire_traces(struct hp3_engine *e, uint64_t now)
 {
 	static const uint8_t none[16];
 
@@ -140,27 +140,27 @@ static void expire(struct hp3_engine *e, uint64_t now)
 		struct hp3_trace_air *air = &e->tracing->air[i];
 
 		if (air->use != HP3_TRACE_FREE && air->end <= now)
-			told(e, air, HP3_TRACE_SILENT, false, none, now);
+			take_outcome(e, air, HP3_TRACE_SILENT, false, none, now);
 	}
 }
 
 void hp3_trace_tick(struct hp3_turn *t)
 {
 	struct hp3_tracing *tracing = t->e->tracing;
-	uint32_t looks = hp3_min_u32(t->e->cfg.max_pairs, LOOKS);
-	uint64_t period = SECOND / t->e->cfg.traces.rate;
+	uint32_t looks = hp3_min_u32(t->e->cfg.max_pairs, PAIRS_PER_CALL);
+	uint64_t period = RATE_PERIOD_NS / t->e->cfg.traces.rate;
 	struct hp3_trace_want w;
 
 	if (t->now < tracing->due)
 		return;
-	expire(t->e, t->now);
+	expire_traces(t->e, t->now);
 	send_wanted(t);
 	for (; looks > 0 && may_send(t); looks--) {
 		uint32_t pair = tracing->hand;
 
 		tracing->hand = pair + 1 < t->e->cfg.max_pairs ? pair + 1 : 0;
 		if (t->e->pairs.pairs[pair].nflows != 0 && hp3_trace_next(t->e, pair, t->now, &w))
-			send(t, &w);
+			send_trace(t, &w);
 	}
 	tracing->due = t->now + hp3_min_u64(period, PERIOD_NS);
 }

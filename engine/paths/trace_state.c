@@ -57,7 +57,7 @@ uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn,
 /* --- the path table --- */
 
 /* Paths get other numbers, so counts for placement change. The entries keep their flows. */
-static void count(struct hp3_engine *e, uint32_t pair, int sign)
+static void count_path_flows(struct hp3_engine *e, uint32_t pair, int sign)
 {
 	const struct hp3_paths *paths = hp3_paths_of(e, pair);
 
@@ -74,11 +74,11 @@ void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all)
 {
 	struct hp3_paths *paths = hp3_paths_of(e, pair);
 
-	count(e, pair, -1);
+	count_path_flows(e, pair, -1);
 	hp3_paths_identity_none(paths);
 	if (void_all)
 		hp3_paths_reset(paths);
-	count(e, pair, 1);
+	count_path_flows(e, pair, 1);
 }
 
 bool hp3_trace_tell_port(
@@ -86,10 +86,10 @@ bool hp3_trace_tell_port(
 {
 	bool changed;
 
-	count(e, pair, -1);
+	count_path_flows(e, pair, -1);
 	changed = hp3_paths_traced(
 		hp3_paths_of(e, pair), port, e->tracing->pair[pair].qpn, label, now);
-	count(e, pair, 1);
+	count_path_flows(e, pair, 1);
 	return changed;
 }
 
@@ -97,9 +97,9 @@ static void tell_map(struct hp3_engine *e, uint32_t pair, uint16_t shift)
 {
 	const struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
-	count(e, pair, -1);
+	count_path_flows(e, pair, -1);
 	hp3_paths_identity_linear(hp3_paths_of(e, pair), &e->tracing->map[t->map].l, shift);
-	count(e, pair, 1);
+	count_path_flows(e, pair, 1);
 }
 
 void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t)
@@ -190,7 +190,7 @@ void hp3_trace_use_traces(struct hp3_engine *e, struct hp3_trace_pair *t, uint64
 
 /* --- shared --- */
 
-static bool knows(const struct hp3_linear *l, uint32_t label)
+static bool has_label(const struct hp3_linear *l, uint32_t label)
 {
 	for (uint32_t i = 0; i < l->traces; i++) {
 		if (l->label[i] == label)
@@ -200,7 +200,8 @@ static bool knows(const struct hp3_linear *l, uint32_t label)
 }
 
 /* Does this map, shifted by the first sample port, predict the whole sample? */
-static bool fits(const struct hp3_trace_map *m, const struct hp3_trace_pair *t, uint16_t *shift)
+static bool is_fitting_map(
+	const struct hp3_trace_map *m, const struct hp3_trace_pair *t, uint16_t *shift)
 {
 	const struct hp3_depth *d = &t->depth;
 	uint32_t first = 0, label;
@@ -209,7 +210,7 @@ static bool fits(const struct hp3_trace_map *m, const struct hp3_trace_pair *t, 
 		return false;
 	while (d->label[first] == HP3_LABEL_NONE)
 		first++;
-	if (!knows(&m->l, d->label[first]) ||
+	if (!has_label(&m->l, d->label[first]) ||
 		!hp3_linear_shift(&m->l, d->port[first], d->label[first], shift))
 		return false;
 	for (uint32_t i = 0; i < HP3_DEPTH_PORTS; i++) {
@@ -229,7 +230,7 @@ static bool share_map(struct hp3_engine *e, uint32_t pair, uint64_t now)
 	for (uint8_t i = 0; i < HP3_TRACE_MAPS; i++) {
 		struct hp3_trace_map *m = &e->tracing->map[i];
 
-		if (!fits(m, t, &shift))
+		if (!is_fitting_map(m, t, &shift))
 			continue;
 		m->users++;
 		t->map = i;

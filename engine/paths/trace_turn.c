@@ -183,7 +183,7 @@ static void result_other(struct hp3_engine *e, uint32_t pair, uint32_t label, ui
 }
 
 /* No answer, or none that counts. True: gives the port up; false: traces it again. */
-static bool give_up(struct hp3_trace_pair *t)
+static bool give_up_port(struct hp3_trace_pair *t)
 {
 	t->again = ++t->tries < HP3_DEPTH_TRIES;
 	if (!t->again)
@@ -210,7 +210,7 @@ static void result_map(struct hp3_engine *e, uint32_t pair, uint32_t label, uint
 
 	if (label == HP3_LABEL_NONE) {
 		t->reason = HP3_LINEAR_WHY_UNCONFIRMED;
-		if (give_up(t))
+		if (give_up_port(t))
 			hp3_trace_use_traces(e, t, now);
 		return;
 	}
@@ -227,7 +227,7 @@ static void result_linear(struct hp3_engine *e, uint32_t pair, uint32_t label, u
 	bool as_told = label == hp3_paths_id(hp3_paths_of(e, pair), t->port, t->qpn);
 
 	if (label == HP3_LABEL_NONE) {
-		if (!give_up(t))
+		if (!give_up_port(t))
 			return;
 		t->silent++;
 	} else if (!as_told && t->doubt) {
@@ -256,7 +256,7 @@ static void result_traces(struct hp3_engine *e, uint32_t pair, uint32_t label, u
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
 	if (label == HP3_LABEL_NONE) {
-		give_up(t);
+		give_up_port(t);
 		return;
 	}
 	t->again = false;

@@ -17,22 +17,22 @@
 #include "engine/seek/pause.h"
 #include "engine/spray/spray.h"
 
-#define LOOKS    8u /* per call */
-#define GAP_NS   20000u /* between calls */
-#define LOOK_NS  4000000u /* without dead-path detection */
-#define DEAD_RTT 4u /* rule 13 */
-#define PAUSES   2u /* times the longest pause seen */
-#define ALONE    2u /* times as long if no flow of the pair got a reply */
-#define SERVICE  8u /* times stall_ns for a READ */
-#define LEARN    2u /* steps of pause.h */
-#define FORGET   64u /* checks until a stored pause shrinks by a step, on average */
+#define CHECKS_PER_CALL 8u /* per call */
+#define GAP_NS          20000u /* between calls */
+#define LOOK_NS         4000000u /* without dead-path detection */
+#define DEAD_RTT        4u /* rule 13 */
+#define PAUSES          2u /* times the longest pause seen */
+#define ALONE           2u /* times as long if no flow of the pair got a reply */
+#define SERVICE         8u /* times stall_ns for a READ */
+#define LEARN           2u /* steps of pause.h */
+#define FORGET          64u /* checks until a stored pause shrinks by a step, on average */
 
-static uint64_t period(const struct hp3_engine *e)
+static uint64_t check_period(const struct hp3_engine *e)
 {
 	return e->cfg.stall_ns != 0 ? e->cfg.stall_ns : LOOK_NS;
 }
 
-static void push(struct hp3_engine *e, const struct hp3_active *a)
+static void push_active(struct hp3_engine *e, const struct hp3_active *a)
 {
 	uint32_t at = e->active_head + e->active_n++;
 
@@ -51,12 +51,12 @@ void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	if (f->watch & HP3_FW_ARMED)
 		return;
 	f->watch |= HP3_FW_ARMED;
-	push(e, &(struct hp3_active){.due = now + period(e),
-			.since = now,
-			.flow = flow,
-			.una = f->stream.una,
-			.retransmits = f->retransmits,
-			.asked = true});
+	push_active(e, &(struct hp3_active){.due = now + check_period(e),
+			       .since = now,
+			       .flow = flow,
+			       .una = f->stream.una,
+			       .retransmits = f->retransmits,
+			       .asked = true});
 }
 
 /*
@@ -79,7 +79,7 @@ static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
 }
 
 /* How long a missing reply means nothing (ns). */
-static uint64_t patience(
+static uint64_t patience_of_flow(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_active *a)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
@@ -105,10 +105,10 @@ static bool is_stalled(const struct hp3_engine *e, const struct hp3_flow *f,
 	const struct hp3_active *a, uint64_t now)
 {
 	return e->cfg.stall_ns != 0 && f->state == HP3_RFR_STEADY &&
-	       now - hp3_max_u64(a->since, e->awake) >= patience(e, f, a);
+	       now - hp3_max_u64(a->since, e->awake) >= patience_of_flow(e, f, a);
 }
 
-static uint32_t learnt(uint32_t was, uint32_t seen, uint32_t least)
+static uint32_t learnt_pause(uint32_t was, uint32_t seen, uint32_t least)
 {
 	uint32_t most = hp3_max_u32(was, least) + LEARN;
 
@@ -128,10 +128,11 @@ static void note_pause(struct hp3_turn *t, struct hp3_flow *f, const struct hp3_
 	p->heard = t->now;
 	if (f->retransmits != a->retransmits || (f->watch & HP3_FW_BLAMED))
 		return;
-	if (pause >= 2 * period(t->e)) {
-		f->pause = learnt(f->pause, hp3_pause_code(pause), hp3_pause_code(period(t->e)));
-		p->pause = (uint8_t)learnt(
-			p->pause, hp3_pause_code(pause), hp3_pause_code(period(t->e)));
+	if (pause >= 2 * check_period(t->e)) {
+		f->pause = learnt_pause(
+			f->pause, hp3_pause_code(pause), hp3_pause_code(check_period(t->e)));
+		p->pause = (uint8_t)learnt_pause(
+			p->pause, hp3_pause_code(pause), hp3_pause_code(check_period(t->e)));
 	} else if (hp3_random_below(&t->e->rng, FORGET) == 0) {
 		f->pause -= f->pause != 0;
 		p->pause -= p->pause != 0;
@@ -149,7 +150,7 @@ static bool read_waits(const struct hp3_flow *f)
 	       s->una != hp3_psn_add(s->hi, hp3_read_span(s->open_len, f->pmtu_log2));
 }
 
-static void go_on(struct hp3_turn *t, struct hp3_flow *f, struct hp3_active *a)
+static void note_reply(struct hp3_turn *t, struct hp3_flow *f, struct hp3_active *a)
 {
 	note_pause(t, f, a);
 	f->watch &= (uint16_t) ~(HP3_FW_NAKED | HP3_FW_QUIET | HP3_FW_ANEW | HP3_FW_BLAMED);
@@ -162,7 +163,7 @@ static void go_on(struct hp3_turn *t, struct hp3_flow *f, struct hp3_active *a)
 }
 
 /* True: it stays in the ring. */
-static bool look(struct hp3_turn *t, struct hp3_active *a)
+static bool check_active(struct hp3_turn *t, struct hp3_active *a)
 {
 	const uint16_t live = HP3_FF_USED | HP3_FF_PAIRED | HP3_FF_STARTED;
 	struct hp3_flow *f = &t->e->flows[a->flow];
@@ -171,7 +172,7 @@ static bool look(struct hp3_turn *t, struct hp3_active *a)
 	if ((f->flags & live) != live)
 		return false;
 	if (f->stream.una != a->una || (f->watch & HP3_FW_ANEW))
-		go_on(t, f, a);
+		note_reply(t, f, a);
 	due = is_due(t->e, f);
 	if (!due || !a->asked)
 		a->since = t->now; /* perhaps it was requested just now */
@@ -190,11 +191,11 @@ static bool look(struct hp3_turn *t, struct hp3_active *a)
 void hp3_active_tick(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
-	uint32_t looks = LOOKS;
+	uint32_t looks = CHECKS_PER_CALL;
 
 	if (t->now < e->active_due)
 		return;
-	if (t->now - e->active_due > period(e) / 2)
+	if (t->now - e->active_due > check_period(e) / 2)
 		e->awake = t->now;
 	while (e->active_n != 0 && e->active[e->active_head].due <= t->now) {
 		struct hp3_active a = e->active[e->active_head];
@@ -207,9 +208,9 @@ void hp3_active_tick(struct hp3_turn *t)
 			break;
 		e->active_head = e->active_head + 1 == e->cfg.max_flows ? 0 : e->active_head + 1;
 		e->active_n--;
-		if (look(t, &a)) {
-			a.due = t->now + period(e);
-			push(e, &a);
+		if (check_active(t, &a)) {
+			a.due = t->now + check_period(e);
+			push_active(e, &a);
 		} else {
 			e->flows[a.flow].watch &=
 				(uint16_t) ~(HP3_FW_ARMED | HP3_FW_QUIET | HP3_FW_ANEW);

@@ -12,7 +12,7 @@
 #include "engine/seek/seek.h"
 
 /* Sends the round. 0, or an error. */
-static int ask(struct hp3_turn *t, struct hp3_move *m, uint16_t port)
+static int begin_advised_round(struct hp3_turn *t, struct hp3_move *m, uint16_t port)
 {
 	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
 
@@ -34,7 +34,7 @@ static bool is_on_trial(const struct hp3_engine *e, const struct hp3_flow *f)
 	return f->slot != HP3_NO_SLOT && (e->moves[f->slot].use & HP3_USE_VERIFY);
 }
 
-static int refusal(struct hp3_turn *t, const struct hp3_flow *f, uint16_t port)
+static int refusal_of_advice(struct hp3_turn *t, const struct hp3_flow *f, uint16_t port)
 {
 	int ret = hp3_move_refusal(t->e, f, port, t->now);
 
@@ -48,7 +48,7 @@ static int refusal(struct hp3_turn *t, const struct hp3_flow *f, uint16_t port)
 }
 
 /* Begins the search. 0, or an error. */
-static int begin(
+static int begin_advised_search(
 	struct hp3_turn *t, uint32_t flow, uint16_t port, const struct hp3_errand_advised *by)
 {
 	struct hp3_move *m = hp3_move_prepare(t, flow, HP3_ERRAND_ADVISED);
@@ -58,15 +58,18 @@ static int begin(
 	m->errand.advised = *by;
 	if (by->counted)
 		m->errand.cause = HP3_CAUSE_COUNTS;
-	return ask(t, m, port);
+	return begin_advised_round(t, m, port);
 }
 
 int hp3_advised(struct hp3_turn *t, uint32_t flow, uint16_t port)
 {
-	int ret = hp3_is_put_off(t->e, &t->e->flows[flow]) ? -EDQUOT
-							   : refusal(t, &t->e->flows[flow], port);
+	int ret = hp3_is_put_off(t->e, &t->e->flows[flow])
+			  ? -EDQUOT
+			  : refusal_of_advice(t, &t->e->flows[flow], port);
 
-	return ret != 0 ? ret : begin(t, flow, port, &(struct hp3_errand_advised){.counted = true});
+	return ret != 0 ? ret
+			: begin_advised_search(
+				  t, flow, port, &(struct hp3_errand_advised){.counted = true});
 }
 
 int hp3_advise(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
@@ -77,13 +80,13 @@ int hp3_advise(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, st
 	if (cmd->flow >= e->cfg.max_flows || !(e->flows[cmd->flow].flags & HP3_FF_USED))
 		return -ENOENT;
 	e->stats.moves_asked++;
-	ret = refusal(&t, &e->flows[cmd->flow], cmd->port);
+	ret = refusal_of_advice(&t, &e->flows[cmd->flow], cmd->port);
 	if (ret == 0 && is_on_trial(e, &e->flows[cmd->flow]))
 		ret = -EDQUOT;
 	if (ret == 0 && hp3_is_put_off(e, &e->flows[cmd->flow])) /* its own search gives way */
 		hp3_slot_drop(e, cmd->flow, HP3_USE_LOOK);
 	if (ret == 0)
-		ret = begin(
+		ret = begin_advised_search(
 			&t, cmd->flow, cmd->port, &(struct hp3_errand_advised){.tag = cmd->tag});
 	if (ret != 0)
 		e->stats.moves_refused++;

@@ -8,7 +8,7 @@
 #include "engine/spray/rounds.h"
 #include "engine/spray/spray.h"
 
-static bool is_of(const struct hp3_round *r, uint32_t id)
+static bool is_of_round(const struct hp3_round *r, uint32_t id)
 {
 	return r->kind == HP3_PROBE_PEER && r->id != 0 && (id & ~(HP3_ROUND_PROBES - 1)) == r->id;
 }
@@ -28,7 +28,7 @@ static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 	struct hp3_move *m = slot < e->cfg.max_moves ? &e->moves[slot] : NULL;
 
 	if (m == NULL || m->active >= e->nmoves || e->slots[m->active] != slot ||
-		m->errand.state == HP3_ERRAND_QUIET || !is_of(&m->errand.round, id))
+		m->errand.state == HP3_ERRAND_QUIET || !is_of_round(&m->errand.round, id))
 		return NULL;
 	return m;
 }
@@ -61,7 +61,7 @@ static bool late_of_newest(struct hp3_round *r, uint32_t id, struct late *late)
 {
 	struct hp3_probe *p = &r->probe[id & (HP3_ROUND_PROBES - 1)];
 
-	if (!is_of(r, id) || !is_first(r, id))
+	if (!is_of_round(r, id) || !is_first(r, id))
 		return false;
 	p->state = HP3_PROBE_LATE;
 	*late = (struct late){p->port, r->start + p->sent_ns};

@@ -34,7 +34,8 @@ static bool is_slow(const struct hp3_flow *f)
 }
 
 /* Stores the evidence and the state of the path in use. */
-static struct hp3_move *begin(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
+static struct hp3_move *begin_congested_search(
+	struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = hp3_move_prepare(t, flow, kind);
@@ -113,7 +114,8 @@ void hp3_seek(struct hp3_turn *t, uint32_t flow)
 	if (kind != HP3_PROBE_PEER &&
 		(t->e->cfg.observe || t->e->cfg.beside || is_slow_only(t->e, f)))
 		return; /* observe suspends no flow; verbs mode holds nothing */
-	m = begin(t, flow, kind == HP3_PROBE_PEER ? HP3_ERRAND_CONGESTED : HP3_ERRAND_BEHIND_DRAIN);
+	m = begin_congested_search(
+		t, flow, kind == HP3_PROBE_PEER ? HP3_ERRAND_CONGESTED : HP3_ERRAND_BEHIND_DRAIN);
 	if (m == NULL)
 		return;
 	if (kind != HP3_PROBE_PEER) {
@@ -135,7 +137,7 @@ void hp3_seek_at_start(struct hp3_turn *t, uint32_t flow)
 
 	if (hp3_is_put_off(t->e, f) || !may_seek(t->e, f, t->now) || !hp3_peer_is_asked(t, f->pair))
 		return;
-	m = begin(t, flow, HP3_ERRAND_CONGESTED);
+	m = begin_congested_search(t, flow, HP3_ERRAND_CONGESTED);
 	if (m == NULL)
 		return;
 	m->errand.cause = HP3_CAUSE_SETUP;
@@ -151,7 +153,7 @@ void hp3_seek_lossless(struct hp3_turn *t, uint32_t flow, uint16_t to)
 
 	if (!hp3_may_leave(t->e, f, t->now) || (!peer && (t->e->cfg.observe || t->e->cfg.beside)))
 		return;
-	m = begin(t, flow, peer ? HP3_ERRAND_CONGESTED : HP3_ERRAND_BEHIND_DRAIN);
+	m = begin_congested_search(t, flow, peer ? HP3_ERRAND_CONGESTED : HP3_ERRAND_BEHIND_DRAIN);
 	if (m == NULL)
 		return;
 	m->errand.cause = HP3_CAUSE_LOSS;
@@ -177,7 +179,7 @@ static bool seek_on(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off 
 
 	if (!may_seek(t->e, f, t->now) || !hp3_peer_is_asked(t, f->pair))
 		return false;
-	m = begin(t, flow, HP3_ERRAND_CONGESTED);
+	m = begin_congested_search(t, flow, HP3_ERRAND_CONGESTED);
 	if (m == NULL)
 		return false;
 	m->to = off->to;
@@ -188,7 +190,7 @@ static bool seek_on(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off 
 	return ask_at_once(t, m);
 }
 
-static uint64_t wait_of(struct hp3_engine *e, const struct hp3_move *m)
+static uint64_t wait_of_reprobe(struct hp3_engine *e, const struct hp3_move *m)
 {
 	uint64_t rtts = (uint64_t)e->flows[m->flow].monitor.base * e->cfg.move_wait_rtts;
 	uint64_t most = hp3_max_u64(rtts, e->cfg.move_wait_ns);
@@ -208,10 +210,10 @@ static void look_soon(struct hp3_turn *t, struct hp3_move *m)
 {
 	m->errand.congested.asked_at = t->now;
 	hp3_errand_input(t, m, HP3_ERRAND_IN_LATER);
-	hp3_slot_timer(t->e, m, &m->move_at, t->now + wait_of(t->e, m));
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + wait_of_reprobe(t->e, m));
 }
 
-static void stay(struct hp3_turn *t, struct hp3_move *m)
+static void stay_on_path(struct hp3_turn *t, struct hp3_move *m)
 {
 	t->e->stats.moves_called_off++;
 	m->to = m->from;
@@ -219,20 +221,20 @@ static void stay(struct hp3_turn *t, struct hp3_move *m)
 }
 
 /* The wait is over. Congestion control, or flows that left, may have ended the congestion. */
-static void look(struct hp3_turn *t, struct hp3_move *m)
+static void reprobe_path(struct hp3_turn *t, struct hp3_move *m)
 {
 	struct hp3_flow *f = &t->e->flows[m->flow];
 
 	if (!hp3_monitor_congested_since(
 		    &f->monitor, &t->e->cfg.monitor, m->errand.congested.asked_at, t->now) ||
 		!ask_while_flowing(t, m)) {
-		stay(t, m);
+		stay_on_path(t, m);
 		return;
 	}
 	hp3_round_go(t, m);
 }
 
-static void would(struct hp3_turn *t, const struct hp3_move *m)
+static void report_would_move(struct hp3_turn *t, const struct hp3_move *m)
 {
 	struct hp3_event *ev = hp3_event(t, m->flow, HP3_EV_WOULD);
 
@@ -246,7 +248,7 @@ static void would(struct hp3_turn *t, const struct hp3_move *m)
  * the beginning makes too long. The round shows the RTT of another path. Later rounds show whether
  * there still is a queue.
  */
-static void measure(struct hp3_turn *t, const struct hp3_move *m, bool won)
+static void measure_felt_queue(struct hp3_turn *t, const struct hp3_move *m, bool won)
 {
 	struct hp3_flow *f = &t->e->flows[m->flow];
 	const struct hp3_round *r = &m->errand.round;
@@ -261,13 +263,13 @@ static void measure(struct hp3_turn *t, const struct hp3_move *m, bool won)
 }
 
 /* Moves, stays and backs off, or schedules another round. */
-static void conclude(struct hp3_turn *t, struct hp3_move *m)
+static void conclude_round(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_errand_congested *c = &m->errand.congested;
 	bool won = hp3_round_won(t, m);
 	enum hp3_look next = hp3_look_decide(t->e, m, won);
 
-	measure(t, m, won);
+	measure_felt_queue(t, m, won);
 	if (c->looks != 0)
 		hp3_size_learn(t, m);
 	if (next == HP3_LOOK_AGAIN && c->doubt == 0) {
@@ -281,11 +283,11 @@ static void conclude(struct hp3_turn *t, struct hp3_move *m)
 		return;
 	}
 	if (won && t->e->cfg.observe)
-		would(t, m);
+		report_would_move(t, m);
 	if (next == HP3_LOOK_AGAIN)
 		hp3_put_off(t, m);
 	if (next == HP3_LOOK_STAY && c->looks != 0)
-		stay(t, m);
+		stay_on_path(t, m);
 	else
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 }
@@ -306,9 +308,9 @@ void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (m->errand.state == HP3_ERRAND_WAITING) {
 		if (t->now >= m->move_at)
-			look(t, m);
+			reprobe_path(t, m);
 	} else if (is_answered(&m->errand)) {
-		conclude(t, m);
+		conclude_round(t, m);
 	} else {
 		hp3_round_await(t, m);
 	}

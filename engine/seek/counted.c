@@ -10,9 +10,9 @@
 #include "engine/paths/ways.h"
 #include "engine/seek/seek.h"
 
-#define WORTH   3u /* x cc.share.long_bytes still to be sent: less ends too soon */
-#define ASKED   6u /* probes of an address pair in a row: each doubles the wait */
-#define SETTLED 2u /* share_tell_us until others have this flow in their counts */
+#define WORTH          3u /* x cc.share.long_bytes still to be sent: less ends too soon */
+#define DOUBLINGS_MOST 6u /* probes of an address pair in a row: each doubles the wait */
+#define SETTLED        2u /* share_tell_us until others have this flow in their counts */
 
 static bool is_better(int there, int here)
 {
@@ -20,7 +20,7 @@ static bool is_better(int there, int here)
 }
 
 /* The best candidate; 0: none is better. */
-static uint16_t choose(struct hp3_turn *t, const struct hp3_flow *f, int here)
+static uint16_t choose_port(struct hp3_turn *t, const struct hp3_flow *f, int here)
 {
 	uint16_t ports[HP3_ROUND_PROBES], best = 0;
 	uint32_t n = hp3_paths_candidates(hp3_paths_of(t->e, f->pair), f->rqpn, hp3_flow_port(f),
@@ -41,14 +41,14 @@ static uint16_t choose(struct hp3_turn *t, const struct hp3_flow *f, int here)
  * If counts are wrong, an address pair probes again and again. Each time, it waits twice as long,
  * to leave probe budget for the flows' own searches.
  */
-static void wait(const struct hp3_turn *t, struct hp3_peer_ways *p)
+static void set_next_probe(const struct hp3_turn *t, struct hp3_peer_ways *p)
 {
 	uint64_t least = SETTLED * t->e->cfg.cc.share.tell_ns;
 
 	if (t->now - p->ask_at > least << p->asked)
 		p->asked = 0;
 	p->ask_at = t->now + (least << p->asked);
-	p->asked = (uint8_t)hp3_min_u32(p->asked + 1u, ASKED);
+	p->asked = (uint8_t)hp3_min_u32(p->asked + 1u, DOUBLINGS_MOST);
 }
 
 void hp3_seek_counted(struct hp3_turn *t, uint32_t flow)
@@ -73,9 +73,9 @@ void hp3_seek_counted(struct hp3_turn *t, uint32_t flow)
 			       hp3_may_leave(e, f, t->now)
 		       ? hp3_way_sum(e, f, hp3_flow_port(f), t->now)
 		       : -1;
-	port = here < 0 ? 0 : choose(t, f, here);
+	port = here < 0 ? 0 : choose_port(t, f, here);
 	if (port == 0 || hp3_advised(t, flow, port) != 0)
 		return;
 	l->look_at += SETTLED * period;
-	wait(t, &e->rack->peer[f->pair]);
+	set_next_probe(t, &e->rack->peer[f->pair]);
 }

@@ -20,14 +20,14 @@
 
 #define SILENT_ROUNDS 3u
 #define ALIVE_ROUNDS  HP3_DEAD_LOSSES
-#define REPORTS       4u
+#define REPORTS_MOST  4u
 #define WAITS         16u
 /*
  * Least number of other ports probed while none answers. If there are few paths, one port may take
  * the dead path as well.
  */
 #define CANDIDATES 3u
-#define CALM       8u /* x the longest wait without a search: resets the wait */
+#define DEAD_CALM  8u /* x the longest wait without a search: resets the wait */
 
 /* The fastest answer on another port, unmarked ones first; NULL: none. */
 static const struct hp3_probe *best_answer(const struct hp3_round *r)
@@ -55,7 +55,7 @@ static bool is_among(const uint16_t *ports, uint32_t n, uint16_t port)
 }
 
 /* Ports of other stalled flows come first. Returns the number of candidates. */
-static uint32_t candidates(
+static uint32_t choose_candidates(
 	struct hp3_turn *t, const struct hp3_move *m, uint32_t want, uint16_t *ports)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
@@ -75,7 +75,7 @@ static uint32_t candidates(
 	return n;
 }
 
-static bool ask(struct hp3_turn *t, struct hp3_move *m)
+static bool begin_dead_round(struct hp3_turn *t, struct hp3_move *m)
 {
 	uint16_t ports[HP3_ROUND_PROBES];
 	uint32_t want = t->e->cfg.candidates;
@@ -85,7 +85,7 @@ static bool ask(struct hp3_turn *t, struct hp3_move *m)
 	what.as_data = m->errand.dead.came_through;
 	if (want < CANDIDATES && m->errand.dead.alive == 0 && best_answer(&m->errand.round) == NULL)
 		want = CANDIDATES;
-	what.n = candidates(t, m, want, ports);
+	what.n = choose_candidates(t, m, want, ports);
 	if (!hp3_round_begin(t, m, &what))
 		return false;
 	m->errand.dead.waits = 0;
@@ -97,7 +97,7 @@ static void wait_longer(struct hp3_turn *t, struct hp3_pair *p)
 {
 	uint64_t most = t->e->cfg.round.backoff_max_ns, wait = t->e->cfg.stall_ns;
 
-	if (t->now > p->dead_wait + CALM * most)
+	if (t->now > p->dead_wait + DEAD_CALM * most)
 		p->dead_level = 0;
 #ifdef HP3_BREAK_NO_BACKOFF
 	p->dead_level = 0;
@@ -110,7 +110,7 @@ static void wait_longer(struct hp3_turn *t, struct hp3_pair *p)
 	p->dead_wait = t->now + wait - hp3_random(&t->e->rng) % (wait / 2 + 1);
 }
 
-static void give_up(struct hp3_turn *t, struct hp3_move *m)
+static void give_up_search(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (!(t->e->flows[m->flow].watch & HP3_FW_BLAMED))
 		wait_longer(t, &t->e->pairs.pairs[t->e->flows[m->flow].pair]);
@@ -147,7 +147,7 @@ static struct hp3_move *watch_of(struct hp3_engine *e, uint32_t pair)
 }
 
 /* Another flow of the pair is searching: its next round includes this flow's port. */
-static void join(struct hp3_move *m, uint16_t port)
+static void join_search(struct hp3_move *m, uint16_t port)
 {
 	if (port != m->from && m->errand.dead.n_also < HP3_DEAD_ALSO &&
 		!is_among(m->errand.dead.also, m->errand.dead.n_also, port))
@@ -192,7 +192,7 @@ void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t sin
 	known = is_known_dead(t, flow, &port);
 	m = known ? NULL : watch_of(t->e, f->pair);
 	if (m != NULL) {
-		join(m, hp3_flow_port(f));
+		join_search(m, hp3_flow_port(f));
 		return;
 	}
 	if (!known && t->now < p->dead_wait)
@@ -206,7 +206,7 @@ void hp3_seek_dead(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t sin
 		hp3_failover(t, flow, port);
 		return;
 	}
-	if (!ask(t, m)) {
+	if (!begin_dead_round(t, m)) {
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
@@ -281,7 +281,7 @@ static bool came_through(struct hp3_turn *t, struct hp3_move *m)
 	bool asked = f->watch & HP3_FW_ASK;
 
 	m->errand.dead.came_through = true;
-	if (t->e->cfg.observe || m->errand.dead.reports == REPORTS)
+	if (t->e->cfg.observe || m->errand.dead.reports == REPORTS_MOST)
 		return false;
 	if (++m->errand.dead.alive == ALIVE_ROUNDS)
 		tell_peer(t, m);
@@ -296,7 +296,7 @@ static bool came_through(struct hp3_turn *t, struct hp3_move *m)
 static void wait_for_budget(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (++m->errand.dead.waits > WAITS) {
-		give_up(t, m);
+		give_up_search(t, m);
 		return;
 	}
 	ask_later(t, m, t->e->cfg.round.timeout_ns);
@@ -305,7 +305,7 @@ static void wait_for_budget(struct hp3_turn *t, struct hp3_move *m)
 /* The round is over: begins the next one. */
 static void next_window(struct hp3_turn *t, struct hp3_move *m)
 {
-	if (ask(t, m))
+	if (begin_dead_round(t, m))
 		hp3_round_go(t, m);
 	else
 		wait_for_budget(t, m);
@@ -317,7 +317,7 @@ void hp3_seek_dead_step(struct hp3_turn *t, struct hp3_move *m)
 	const struct hp3_probe *mine = &m->errand.round.probe[0], *best;
 
 	if (f->stream.una != m->errand.dead.una || (f->flags & HP3_FF_RNR)) {
-		give_up(t, m);
+		give_up_search(t, m);
 		return;
 	}
 	if (m->errand.state == HP3_ERRAND_WAITING) {
@@ -339,16 +339,16 @@ void hp3_seek_dead_step(struct hp3_turn *t, struct hp3_move *m)
 		if (came_through(t, m))
 			return;
 		f->watch |= HP3_FW_QUIET;
-		give_up(t, m);
+		give_up_search(t, m);
 	} else if (best == NULL && ++m->errand.dead.silent == SILENT_ROUNDS) {
 		f->watch |= HP3_FW_QUIET;
-		give_up(t, m);
+		give_up_search(t, m);
 	} else if (best != NULL && hp3_liveness_dead(&m->errand.dead.live, m->from)) {
 		t->e->pairs.pairs[f->pair].dead_level = 0;
 		if (m->errand.dead.came_through)
 			hp3_swallowed(t, m->flow, m->from);
 		hp3_failover(t, m->flow, best->port);
-	} else if (ask(t, m)) {
+	} else if (begin_dead_round(t, m)) {
 		hp3_round_go(t, m);
 	} else {
 		wait_for_budget(t, m);

@@ -6,7 +6,7 @@
 #include "engine/seek/seek.h"
 #include "engine/spray/spray.h"
 
-static void step(struct hp3_turn *t, struct hp3_move *m)
+static void step_search(struct hp3_turn *t, struct hp3_move *m)
 {
 	hp3_round_tick(&m->errand.round, &t->e->cfg.round, t->now);
 	switch ((enum hp3_errand_kind)m->errand.kind) {
@@ -48,7 +48,7 @@ void hp3_errand_timeout(struct hp3_turn *t, struct hp3_move *m)
 	if (is_held_too_long(t->e, m, t->now))
 		hp3_errand_input(t, m, HP3_ERRAND_IN_HELD);
 	else
-		step(t, m);
+		step_search(t, m);
 }
 
 void hp3_errand_answer(

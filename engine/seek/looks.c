@@ -14,11 +14,11 @@
  */
 #include "engine/seek/seek.h"
 
-#define LOOKS       1u /* after the round that found the path */
+#define REPROBES    1u /* after the round that found the path */
 #define SLOW_LOOKS  2u /* ... if only RTTs show congestion: hosts delay, too */
 #define EMPTY_LOOKS 12u /* for the first doubt */
 #define MORE_LOOKS  4u /* for each further one */
-#define DOUBTS      4u /* no effect beyond */
+#define DOUBT_MOST  4u /* no effect beyond */
 #define LAST_LOOKS  48u /* then as many until a round in which it is faster */
 #define QUEUE       10u /* percent of the base RTT: less is no queue */
 #define SPREAD      5u /* re-probes in the shortest wait, or more */
@@ -30,7 +30,7 @@ static enum hp3_look once_more(const struct hp3_engine *e, struct hp3_move *m, b
 
 	if (!won)
 		return HP3_LOOK_STAY;
-	if (e->cfg.move_wait_ns == 0 || c->looks == (c->slow ? SLOW_LOOKS : LOOKS))
+	if (e->cfg.move_wait_ns == 0 || c->looks == (c->slow ? SLOW_LOOKS : REPROBES))
 		return HP3_LOOK_MOVE;
 	c->looks++;
 	return HP3_LOOK_AGAIN;
@@ -38,7 +38,7 @@ static enum hp3_look once_more(const struct hp3_engine *e, struct hp3_move *m, b
 
 enum says { NOTHING, FOR, AGAINST };
 
-static const struct hp3_probe *other(const struct hp3_move *m)
+static const struct hp3_probe *answer_of_other(const struct hp3_move *m)
 {
 	const struct hp3_round *r = &m->errand.round;
 
@@ -55,7 +55,7 @@ static const struct hp3_probe *other(const struct hp3_move *m)
  */
 static enum says ask_round(const struct hp3_engine *e, const struct hp3_move *m, bool won)
 {
-	const struct hp3_probe *home = &m->errand.round.probe[0], *p = other(m);
+	const struct hp3_probe *home = &m->errand.round.probe[0], *p = answer_of_other(m);
 	uint64_t base = e->flows[m->flow].monitor.base, queue = base * QUEUE / 100;
 
 	if (p == NULL || p->ce)
@@ -69,7 +69,7 @@ static enum says ask_round(const struct hp3_engine *e, const struct hp3_move *m,
 static enum hp3_look in_doubt(const struct hp3_engine *e, struct hp3_move *m, bool won)
 {
 	struct hp3_errand_congested *c = &m->errand.congested;
-	uint32_t needed = EMPTY_LOOKS + MORE_LOOKS * (hp3_min_u32(c->doubt, DOUBTS) - 1);
+	uint32_t needed = EMPTY_LOOKS + MORE_LOOKS * (hp3_min_u32(c->doubt, DOUBT_MOST) - 1);
 	enum says says = ask_round(e, m, won);
 
 	if ((!won && c->looks == 0) || says == AGAINST)
@@ -99,10 +99,10 @@ bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f)
 	return f->slot != HP3_NO_SLOT && (e->moves[f->slot].use & HP3_USE_LOOK);
 }
 
-static void await(struct hp3_turn *t, struct hp3_move *m)
+static void await_reprobe(struct hp3_turn *t, struct hp3_move *m)
 {
 	uint64_t most = (uint64_t)t->e->cfg.round.backoff_min_ns
-			<< (hp3_min_u32(m->put_off.so_far.doubt, DOUBTS) - 1);
+			<< (hp3_min_u32(m->put_off.so_far.doubt, DOUBT_MOST) - 1);
 
 	hp3_slot_timer(
 		t->e, m, &m->look_at, t->now + 1 + hp3_random(&t->e->rng) % (most / SPREAD + 1));
@@ -119,7 +119,7 @@ void hp3_put_off(struct hp3_turn *t, struct hp3_move *m)
 		.so_far = m->errand.congested,
 	};
 	memcpy(m->put_off.cycles, m->errand.cycles, sizeof(m->put_off.cycles));
-	await(t, m);
+	await_reprobe(t, m);
 }
 
 void hp3_put_off_again(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off *off)
@@ -133,5 +133,5 @@ void hp3_put_off_again(struct hp3_turn *t, uint32_t flow, const struct hp3_put_o
 	}
 	m->put_off = *off;
 	m->put_off.so_far.missed++;
-	await(t, m);
+	await_reprobe(t, m);
 }

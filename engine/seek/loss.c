@@ -22,13 +22,13 @@
 #include "engine/flows/losses.h"
 #include "engine/seek/seek.h"
 
-#define CYCLES 4u /* with losses: a single burst is not the path's */
-#define FREE   1u /* searches with a short wait */
-#define TRIALS 2u /* failed trials until the flow goes home */
-#define ALIKE  2u /* a trial fails if it loses more than 1 / ALIKE of what home lost */
-#define HARDLY 10u /* bits by which that wait is shorter than paths.lossy_ns */
-#define LEVELS 6u /* doublings */
-#define CALM                                                                                       \
+#define CYCLES        4u /* with losses: a single burst is not the path's */
+#define FREE_SEARCHES 1u /* searches with a short wait */
+#define TRIALS        2u /* failed trials until the flow goes home */
+#define ALIKE         2u /* a trial fails if it loses more than 1 / ALIKE of what home lost */
+#define HARDLY        10u /* bits by which that wait is shorter than paths.lossy_ns */
+#define WAIT_LEVELS   6u /* doublings */
+#define LOSS_CALM                                                                                  \
 	8u /* times such a wait, paths.lossy_ns at least, without another search: forgotten        \
 	    */
 
@@ -41,7 +41,7 @@ static bool is_loss(
 	return first || (l != NULL && hp3_psn_diff(v->psn, l->again) <= 0);
 }
 
-static void count(
+static void count_loss(
 	const struct hp3_engine *e, const struct hp3_flow *f, struct hp3_losses *l, uint64_t now)
 {
 	uint64_t sent = (f->stream.nxt - l->nxt) & HP3_PSN_MASK;
@@ -62,13 +62,13 @@ static void count(
 	l->nxt = f->stream.nxt & HP3_PSN_MASK;
 }
 
-static uint64_t wait_of(const struct hp3_engine *e, const struct hp3_losses *l)
+static uint64_t wait_of_losses(const struct hp3_engine *e, const struct hp3_losses *l)
 {
 	uint64_t wait = e->cfg.paths.lossy_ns;
 
-	if (l->searches <= FREE)
+	if (l->searches <= FREE_SEARCHES)
 		return wait >> HARDLY;
-	return wait << hp3_min_u32(l->searches - FREE - 1, LEVELS);
+	return wait << hp3_min_u32(l->searches - FREE_SEARCHES - 1, WAIT_LEVELS);
 }
 
 /* First transmissions between two losses, since the bucket was empty. */
@@ -84,14 +84,14 @@ static bool trial_fails(
 	       hp3_path_is_lossy(e, f, l->home, now) && gap_of(f, l) < ALIKE * l->gap;
 }
 
-static void wait(struct hp3_turn *t, struct hp3_losses *l)
+static void set_next_search(struct hp3_turn *t, struct hp3_losses *l)
 {
-	uint64_t most = wait_of(t->e, l);
+	uint64_t most = wait_of_losses(t->e, l);
 
 	l->until = t->now + most - hp3_random(&t->e->rng) % (most / 4 + 1);
 }
 
-static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
+static void report_loss(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 {
 	struct hp3_event *ev = hp3_event(t, flow, type);
 
@@ -100,7 +100,7 @@ static void report(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type)
 }
 
 /* The old path was not the cause, so it is as good as any other. */
-static void go_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
+static void end_loss_trial(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_paths *paths = hp3_paths_of(t->e, f->pair);
@@ -113,7 +113,7 @@ static void go_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
 	hp3_seek_lossless(t, flow, l->to);
 }
 
-static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l, bool failed)
+static void leave_lossy_path(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l, bool failed)
 {
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
@@ -124,7 +124,8 @@ static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l, bool 
 		l->until = t->now + (e->cfg.paths.lossy_ns >> HARDLY);
 		return;
 	}
-	if (t->now > l->until + CALM * hp3_max_u64(wait_of(e, l), e->cfg.paths.lossy_ns))
+	if (t->now >
+		l->until + LOSS_CALM * hp3_max_u64(wait_of_losses(e, l), e->cfg.paths.lossy_ns))
 		l->searches = 0;
 	l->searches += l->searches != UINT8_MAX;
 	if (!failed) { /* here trials begin */
@@ -133,31 +134,31 @@ static void lossy(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l, bool 
 		l->trials = 0;
 	}
 	l->level = l->cycles = 0;
-	wait(t, l);
+	set_next_search(t, l);
 	e->stats.lossy++;
-	report(t, flow, HP3_EV_SEVERE);
+	report_loss(t, flow, HP3_EV_SEVERE);
 	if (e->cfg.observe && e->cfg.silent)
-		report(t, flow, HP3_EV_WOULD);
+		report_loss(t, flow, HP3_EV_WOULD);
 	if (e->cfg.probing) {
 		at = hp3_paths_get(hp3_paths_of(e, f->pair), hp3_flow_port(f), f->rqpn, t->now);
 		if (at >= 0)
 			hp3_paths_lossy(hp3_paths_of(e, f->pair), at, t->now);
 	}
 	if (may && failed && ++l->trials >= TRIALS)
-		go_home(t, flow, l);
+		end_loss_trial(t, flow, l);
 	else if (may)
 		hp3_seek_lossless(t, flow, 0);
 }
 
 /* Home needs the full bucket. A trial, which is only compared with home, needs half of it. */
-static void judge(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
+static void judge_losses(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
 {
 	uint32_t enough = t->e->cfg.loss_repeats * HP3_LOSS;
 
 	if (trial_fails(t->e, &t->e->flows[flow], l, t->now) && 2u * l->level >= enough)
-		lossy(t, flow, l, true);
+		leave_lossy_path(t, flow, l, true);
 	else if (l->level >= enough && t->now >= l->until)
-		lossy(t, flow, l, false);
+		leave_lossy_path(t, flow, l, false);
 }
 
 static void try_again(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l)
@@ -186,11 +187,11 @@ void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, 
 	l->again = v->psn & HP3_PSN_MASK;
 	if (!loss || hp3_stuck_goes_home(t, flow, l) || c->loss_permille == 0)
 		return;
-	count(t->e, f, l, t->now);
+	count_loss(t->e, f, l, t->now);
 	if (f->state != HP3_RFR_STEADY)
 		return;
 	if (l->tries != 0)
 		try_again(t, flow, l);
 	else if (l->cycles >= CYCLES)
-		judge(t, flow, l);
+		judge_losses(t, flow, l);
 }

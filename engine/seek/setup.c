@@ -7,11 +7,11 @@
  */
 #include "engine/seek/seek.h"
 
-#define LATE     3u
-#define LATE_MAX (LATE + 4u)
+#define LATE_SETUPS     3u
+#define LATE_SETUPS_MAX (LATE_SETUPS + 4u)
 
 /* The flow will leave on `port` from its first packet on. */
-static void settle(struct hp3_turn *t, uint32_t flow, uint16_t port)
+static void settle_port(struct hp3_turn *t, uint32_t flow, uint16_t port)
 {
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 
@@ -27,7 +27,7 @@ static void settle(struct hp3_turn *t, uint32_t flow, uint16_t port)
 }
 
 /* Answers to this round still count when the next one has taken its place (answers.c). */
-static void keep(struct hp3_errand *d)
+static void keep_earlier_round(struct hp3_errand *d)
 {
 	const struct hp3_round *r = &d->round;
 
@@ -45,7 +45,7 @@ static void keep(struct hp3_errand *d)
  * In the first round, no port is in use yet, so all are candidates. In later ones, the port found
  * before is in use.
  */
-static bool ask(struct hp3_turn *t, struct hp3_move *m)
+static bool begin_setup_round(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES + 1] = {m->to};
@@ -65,7 +65,7 @@ static bool ask(struct hp3_turn *t, struct hp3_move *m)
 	what.rtt_ns = 0;
 	what.candidates = ports + 1;
 	what.n = n - 1;
-	keep(&m->errand);
+	keep_earlier_round(&m->errand);
 	if (!hp3_round_begin(t, m, &what))
 		return false;
 	m->errand.setup.rounds++;
@@ -74,8 +74,8 @@ static bool ask(struct hp3_turn *t, struct hp3_move *m)
 
 /*
  * If data come before the answers, probes are only load. It depends on the applications of this
- * host. After LATE such set-ups in a row, the next one does not probe; after another, the next two,
- * then four, and so on.
+ * host. After LATE_SETUPS such set-ups in a row, the next one does not probe; after another, the
+ * next two, then four, and so on.
  */
 static bool leaves_no_time(struct hp3_engine *e)
 {
@@ -87,10 +87,10 @@ static bool leaves_no_time(struct hp3_engine *e)
 
 static void came_late(struct hp3_engine *e)
 {
-	if (e->setup_late < LATE_MAX)
+	if (e->setup_late < LATE_SETUPS_MAX)
 		e->setup_late++;
-	if (e->setup_late >= LATE)
-		e->setup_skip = (uint8_t)(1u << (e->setup_late - LATE));
+	if (e->setup_late >= LATE_SETUPS)
+		e->setup_skip = (uint8_t)(1u << (e->setup_late - LATE_SETUPS));
 	e->stats.placed_late++;
 }
 
@@ -108,10 +108,10 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 		return;
 	if (!hp3_counts_tell(t->e, f->pair) &&
 		hp3_paths_pick(hp3_paths_of(t->e, f->pair), f->rqpn, true, &port, t->now) == 0) {
-		settle(t, flow, port);
+		settle_port(t, flow, port);
 		return;
 	}
-	if (leaves_no_time(t->e) || !hp3_peer_is_asked(t, f->pair) || !ask(t, m)) {
+	if (leaves_no_time(t->e) || !hp3_peer_is_asked(t, f->pair) || !begin_setup_round(t, m)) {
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}
@@ -128,7 +128,7 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 	uint64_t next = 2 * m->errand.round.start - m->t_ask;
 
 	if (m->errand.setup.rounds >= t->e->cfg.setup_rounds || t->e->cfg.beside) {
-		settle(t, m->flow, m->to);
+		settle_port(t, m->flow, m->to);
 		return;
 	}
 	if (m->errand.state == HP3_ERRAND_ASKING)
@@ -137,8 +137,8 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 		hp3_slot_timer(t->e, m, &m->move_at, next);
 		return;
 	}
-	if (!ask(t, m)) { /* no budget: the results so far decide */
-		settle(t, m->flow, m->to);
+	if (!begin_setup_round(t, m)) { /* no budget: the results so far decide */
+		settle_port(t, m->flow, m->to);
 		return;
 	}
 	hp3_round_go(t, m);
@@ -177,7 +177,8 @@ static const struct hp3_probe *least_used_by_us(
  * probe sees the queues of all hosts, counts only the flows of two, so counts only break ties. NULL
  * and *wait: not yet.
  */
-static const struct hp3_probe *decide(struct hp3_turn *t, const struct hp3_move *m, uint64_t *wait)
+static const struct hp3_probe *choose_answer(
+	struct hp3_turn *t, const struct hp3_move *m, uint64_t *wait)
 {
 	const struct hp3_probe *best = hp3_round_unmarked(&m->errand.round);
 
@@ -205,7 +206,7 @@ void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 		ask_again(t, m);
 		return;
 	}
-	best = decide(t, m, &wait);
+	best = choose_answer(t, m, &wait);
 	if (best == NULL && t->now < wait) {
 		hp3_slot_timer(t->e, m, &m->move_at, wait);
 		return;
@@ -221,9 +222,9 @@ void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 	if (best != NULL) {
 		ask_again(t, m);
 	} else if (m->errand.setup.found) {
-		settle(t, m->flow, m->to);
+		settle_port(t, m->flow, m->to);
 	} else if (hp3_counts_place(t->e, m->flow, &port, t->now)) {
-		settle(t, m->flow, port);
+		settle_port(t, m->flow, port);
 	} else {
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 	}
@@ -234,7 +235,7 @@ void hp3_setup_late(struct hp3_turn *t, uint32_t flow)
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 
 	if (m->errand.setup.found) { /* found by an earlier round; nothing has left yet */
-		settle(t, flow, m->to);
+		settle_port(t, flow, m->to);
 		return;
 	}
 	came_late(t->e);

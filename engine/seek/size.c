@@ -14,7 +14,7 @@
 #include "engine/seek/seek.h"
 #include "probes/peer.h"
 
-#define FOR 32u /* times paths.lossy_ns */
+#define SWALLOW_PERIODS 32u /* times paths.lossy_ns */
 
 uint16_t hp3_probe_pad(const struct hp3_engine *e, const struct hp3_flow *f)
 {
@@ -41,7 +41,8 @@ void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port)
 
 	if (at >= 0)
 		hp3_paths_swallows(paths, at, t->now);
-	t->e->pairs.pairs[f->pair].swallows_until = t->now + FOR * t->e->cfg.paths.lossy_ns;
+	t->e->pairs.pairs[f->pair].swallows_until =
+		t->now + SWALLOW_PERIODS * t->e->cfg.paths.lossy_ns;
 	t->e->stats.swallowed++;
 }
 

@@ -7,7 +7,7 @@
 #include "engine/seek/seek.h"
 
 /* Did the RNIC go back to the same PSN as before, and was that long ago? */
-static bool is_stuck(
+static bool has_stayed_stuck(
 	const struct hp3_engine *e, const struct hp3_flow *f, struct hp3_losses *l, uint64_t now)
 {
 	if (!l->stuck || l->una != (f->stream.una & HP3_PSN_MASK)) {
@@ -37,7 +37,7 @@ bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m;
 
-	if (!is_stuck(t->e, f, l, t->now) || !may_go_home(t, f))
+	if (!has_stayed_stuck(t->e, f, l, t->now) || !may_go_home(t, f))
 		return false;
 #ifdef HP3_BREAK_STUCK_STAYS
 	return false;

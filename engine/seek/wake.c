@@ -22,7 +22,7 @@
 #define BOUND_RTT 2u /* longest hold */
 #define KBIT_NS   8000u /* bytes x this / (Mb/s) = ns */
 
-static bool is_long(const struct hp3_engine *e, const struct hp3_view *v, uint32_t base_rtt)
+static bool is_long_write(const struct hp3_engine *e, const struct hp3_view *v, uint32_t base_rtt)
 {
 	uint64_t cost = (uint64_t)base_rtt * e->cfg.wake_percent / 100;
 
@@ -52,7 +52,7 @@ static bool may_wake(const struct hp3_engine *e, const struct hp3_flow *f, uint6
 }
 
 /* Twice as many ports as for an active flow: the message waits for the best of them. */
-static bool ask(struct hp3_turn *t, struct hp3_move *m)
+static bool begin_message_round(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
@@ -80,13 +80,13 @@ void hp3_wake(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 		!may_wake(e, f, t->now) || !hp3_peer_is_asked(t, f->pair))
 		return;
 	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
-	if (!is_long(e, v, path.base_rtt_ns))
+	if (!is_long_write(e, v, path.base_rtt_ns))
 		return;
 	hold = (uint64_t)BOUND_RTT * path.base_rtt_ns;
 	m = hp3_move_prepare(t, flow, HP3_ERRAND_MESSAGE_START);
 	if (m == NULL)
 		return;
-	if (!ask(t, m)) {
+	if (!begin_message_round(t, m)) {
 		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
 		return;
 	}

@@ -72,7 +72,7 @@ void hp3_spray_down(struct hp3_turn *t, uint32_t flow)
 #endif
 }
 
-static bool is_recent(const struct hp3_turn *t, const struct hp3_spray_out *o)
+static bool is_recently_large(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	return t->now < o->large_at + hp3_out_beat(o);
 }
@@ -85,8 +85,8 @@ bool hp3_spray_is_under_way(const struct hp3_turn *t, uint32_t flow)
 			<< HP3_TICK_SHIFT;
 
 	return ((f->watch & HP3_FW_SPRAY) && (f->flags & HP3_FF_STARTED) &&
-		       !hp3_stream_idle(&f->stream) && is_recent(t, hp3_out_of(e, flow))) ||
-	       ((f->watch & HP3_FW_READ) && is_recent(t, hp3_out_of_read(e, flow))) ||
+		       !hp3_stream_idle(&f->stream) && is_recently_large(t, hp3_out_of(e, flow))) ||
+	       ((f->watch & HP3_FW_READ) && is_recently_large(t, hp3_out_of_read(e, flow))) ||
 	       ((f->watch & HP3_FW_READS) && hp3_in_of_reads(e, flow)->numbered &&
 		       idle <= hp3_in_of_reads(e, flow)->beat_ns + (1u << HP3_TICK_SHIFT));
 }

@@ -2,7 +2,7 @@
 /* Packets that the receiver holds, and when they go to the local RNIC. */
 #include "engine/spray/receive.h"
 
-#define DOUBTS 2u /* pulses: longest hold before spraying is certain */
+#define UNSURE_PULSES 2u /* pulses: longest hold before spraying is certain */
 
 /*
  * The next gap may be older than the wait allows when it becomes the first one. It is then due now:
@@ -15,7 +15,7 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 	if (in->reseq.held == 0 && in->ack.held == 0)
 		return UINT64_MAX;
 	if (!in->sure)
-		due = in->reseq.gap_at + DOUBTS * hp3_spray_pulse(t->e);
+		due = in->reseq.gap_at + UNSURE_PULSES * hp3_spray_pulse(t->e);
 	else
 		due = hp3_min_u64(hp3_min_u64(hp3_reseq_due(&in->reseq, hp3_in_params(t->e)),
 					  hp3_in_ask_due(in)),
@@ -34,7 +34,7 @@ struct run {
 	uint32_t nak_psn; /* ... for this PSN */
 };
 
-static void add(struct hp3_engine *e, struct run *r, uint32_t handle)
+static void add_to_run(struct hp3_engine *e, struct run *r, uint32_t handle)
 {
 	if (r->n++ == 0)
 		r->first = handle;
@@ -45,7 +45,7 @@ static void add(struct hp3_engine *e, struct run *r, uint32_t handle)
 }
 
 /* Returns the entries to the end of the free list, because the caller still follows their links. */
-static void leave(
+static void release_run(
 	struct hp3_turn *t, struct hp3_spray_in *in, const struct run *r, enum hp3_act_kind kind)
 {
 	struct hp3_engine *e = t->e;
@@ -70,7 +70,7 @@ static void leave(
 
 static void add_ack(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r)
 {
-	add(e, r, in->ack.held - 1);
+	add_to_run(e, r, in->ack.held - 1);
 	in->ack.held = 0;
 	r->end = hp3_psn_add(in->ack.psn, 1);
 	if (in->ack.refuses) {
@@ -84,7 +84,7 @@ static void add_slot(struct hp3_engine *e, struct hp3_spray_in *in, struct run *
 {
 	if (in->ack.held != 0 && hp3_psn_diff(in->ack.psn, e->held[handle].psn) < 0)
 		add_ack(e, in, r);
-	add(e, r, handle);
+	add_to_run(e, r, handle);
 	r->end = hp3_psn_add(e->held[handle].psn, 1);
 }
 
@@ -105,7 +105,7 @@ void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t most)
 	}
 	if (in->ack.held != 0 && hp3_in_has_come(in, in->ack.psn))
 		add_ack(t->e, in, &r);
-	leave(t, in, &r, HP3_ACT_DELIVER);
+	release_run(t, in, &r, HP3_ACT_DELIVER);
 	if (r.n >= most && hp3_reseq_follows(&in->reseq))
 		hp3_in_wake(t->e, in, t->now);
 }
@@ -114,8 +114,8 @@ void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle
 {
 	struct run r = {0};
 
-	add(t->e, &r, handle);
-	leave(t, in, &r, HP3_ACT_DISCARD);
+	add_to_run(t->e, &r, handle);
+	release_run(t, in, &r, HP3_ACT_DISCARD);
 }
 
 void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in)
@@ -124,8 +124,8 @@ void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in)
 	uint32_t handle;
 
 	while (hp3_reseq_had(&in->reseq, &handle))
-		add(t->e, &r, handle);
-	leave(t, in, &r, HP3_ACT_DISCARD);
+		add_to_run(t->e, &r, handle);
+	release_run(t, in, &r, HP3_ACT_DISCARD);
 }
 
 void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end)
@@ -159,7 +159,7 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 		hp3_in_gap(t->e, in);
 	if (kind == HP3_ACT_DELIVER)
 		note_handed_over(t, in, &r);
-	leave(t, in, &r, kind);
+	release_run(t, in, &r, kind);
 }
 
 void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
@@ -214,8 +214,8 @@ void hp3_in_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3
 	struct run r = {0};
 
 	hp3_in_keep(t, in, pkt, vd);
-	add(t->e, &r, vd->held);
-	leave(t, in, &r, HP3_ACT_DELIVER);
+	add_to_run(t->e, &r, vd->held);
+	release_run(t, in, &r, HP3_ACT_DELIVER);
 }
 
 /* DELIVER comes behind the packet in hand, so this packet is held for that moment, too. */
@@ -227,12 +227,12 @@ void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3
 	uint32_t handle;
 
 	while (hp3_reseq_flush(&in->reseq, &handle))
-		add(t->e, &r, handle);
+		add_to_run(t->e, &r, handle);
 	if (r.n != 0 && room) {
 		hp3_in_keep(t, in, pkt, vd);
-		add(t->e, &r, vd->held);
+		add_to_run(t->e, &r, vd->held);
 	}
-	leave(t, in, &r, HP3_ACT_DELIVER);
+	release_run(t, in, &r, HP3_ACT_DELIVER);
 }
 
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
@@ -258,7 +258,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in)
 		add_ack(t->e, in, &r); /* no response arrived: the RNIC sees that itself */
 	}
 	note_handed_over(t, in, &r);
-	leave(t, in, &r, HP3_ACT_DELIVER);
+	release_run(t, in, &r, HP3_ACT_DELIVER);
 	if (in->ack.held == 0 || t->now < hp3_reseq_until(&in->reseq, params, in->ack.came))
 		return;
 	hp3_in_empty(t, in, HP3_ACT_DELIVER);

@@ -4,7 +4,7 @@
 
 #define MUCH (HP3_RESEQ_WINDOW / 8) /* packets held: ask now, before the window is full */
 
-static void judge(struct hp3_turn *t, struct hp3_spray_in *in)
+static void judge_missing(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (in->reseq.told || !hp3_missing_lost(&in->missing, in->reseq.expected))
 		return;
@@ -20,7 +20,7 @@ void hp3_in_came(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_v
 		t->e->cfg.spray.wait_ns, v->sport);
 	if (in->reseq.held >= MUCH)
 		hp3_missing_hurry(&in->missing);
-	judge(t, in);
+	judge_missing(t, in);
 }
 
 void hp3_in_ask(struct hp3_turn *t, struct hp3_spray_in *in)
@@ -37,6 +37,6 @@ void hp3_in_left(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_a
 	if (!in->numbered || in->number != a->number || !hp3_in_lacks(in))
 		return;
 	hp3_missing_told(&in->missing, a->next, a->in_use);
-	judge(t, in);
+	judge_missing(t, in);
 	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }

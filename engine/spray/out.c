@@ -37,7 +37,7 @@ static void unlink_read(struct hp3_engine *e, const struct hp3_spray_out *o)
 	*link = o->next_read;
 }
 
-static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
+static void remove_agreement(struct hp3_engine *e, struct hp3_spray_out *o)
 {
 	struct hp3_spraying *s = e->spraying;
 	uint16_t last = s->outs[--s->nout], own = s->outs[o->at];
@@ -57,7 +57,7 @@ static void forget(struct hp3_engine *e, struct hp3_spray_out *o)
 }
 
 /* From here on, no packet takes another EV than the one in use. */
-static void narrow(struct hp3_turn *t, struct hp3_spray_out *o)
+static void narrow_agreement(struct hp3_turn *t, struct hp3_spray_out *o)
 {
 	o->behind = hp3_stream_end(&t->e->flows[o->flow].stream);
 	o->narrowed = t->now;
@@ -88,7 +88,7 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 	}
 	o->state = step.next;
 	if (sprayed && step.next != HP3_SPRAY_SPRAYING)
-		narrow(t, o);
+		narrow_agreement(t, o);
 	switch ((enum hp3_spray_action)step.action) {
 	case HP3_SPRAY_DO_DRAIN:
 		t->e->stats.sprays_broken += in == HP3_SPRAY_IN_NO;
@@ -98,7 +98,7 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 		break;
 	case HP3_SPRAY_DO_END:
 		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
-		forget(t->e, o);
+		remove_agreement(t->e, o);
 		return false;
 	default:
 		break;
@@ -135,7 +135,7 @@ static uint32_t own_beat_us(const struct hp3_engine *e)
 }
 
 /* The index in `out`; HP3_NO_SPRAY: no place. */
-static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool reads)
+static uint16_t begin_agreement(struct hp3_turn *t, uint32_t flow, uint32_t start, bool reads)
 {
 	struct hp3_spraying *s = t->e->spraying;
 	const struct hp3_pair *pair = &t->e->pairs.pairs[t->e->flows[flow].pair];
@@ -176,7 +176,7 @@ static uint16_t begin(struct hp3_turn *t, uint32_t flow, uint32_t start, bool re
 
 void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
 {
-	uint16_t own = begin(t, flow, start, false);
+	uint16_t own = begin_agreement(t, flow, start, false);
 
 	if (own == HP3_NO_SPRAY)
 		return;
@@ -186,7 +186,7 @@ void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
 
 void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 {
-	uint16_t own = begin(t, flow, HP3_NO_PSN, true);
+	uint16_t own = begin_agreement(t, flow, HP3_NO_PSN, true);
 
 	if (own == HP3_NO_SPRAY)
 		return;
@@ -291,7 +291,7 @@ void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over)
 {
 	if (over && t->acts != NULL)
 		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
-	forget(t->e, o);
+	remove_agreement(t->e, o);
 }
 
 /*

@@ -3,7 +3,7 @@
 #include "engine/spray/spray.h"
 #include "engine/flows/keys.h"
 
-#define FORGET_NS 1000000000u /* no message arrives later than this */
+#define LATE_MESSAGE_NS 1000000000u /* no message arrives later than this */
 
 struct who {
 	uint64_t addr;
@@ -16,16 +16,16 @@ static struct who who_of(const struct hp3_flow *f)
 	return (struct who){f->addr, f->vlan, (f->flags & HP3_FF_IPV6) != 0};
 }
 
-static struct hp3_spray_peer *set_of(const struct hp3_spraying *s, const struct who *w)
+static struct hp3_spray_peer *set_of_peer(const struct hp3_spraying *s, const struct who *w)
 {
 	uint64_t h = hp3_mix(w->addr ^ s->key[0], w->vlan ^ s->key[1]);
 
 	return &s->peer[(h & (s->sets - 1)) * HP3_SPRAY_WAYS];
 }
 
-static struct hp3_spray_peer *find(const struct hp3_spraying *s, const struct who *w)
+static struct hp3_spray_peer *find_peer(const struct hp3_spraying *s, const struct who *w)
 {
-	struct hp3_spray_peer *set = set_of(s, w);
+	struct hp3_spray_peer *set = set_of_peer(s, w);
 
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++)
 		if (set[i].used != 0 && set[i].addr == w->addr && set[i].vlan == w->vlan &&
@@ -35,9 +35,9 @@ static struct hp3_spray_peer *find(const struct hp3_spraying *s, const struct wh
 }
 
 /* No agreement uses it, and no ASK at set-up from it may arrive late. */
-static bool may_go(const struct hp3_spray_peer *p, uint64_t now)
+static bool may_replace_peer(const struct hp3_spray_peer *p, uint64_t now)
 {
-	return p->users == 0 && (p->newest_at == 0 || now - p->newest_at >= FORGET_NS);
+	return p->users == 0 && (p->newest_at == 0 || now - p->newest_at >= LATE_MESSAGE_NS);
 }
 
 static uint32_t records_of(const struct hp3_spray_peer *set, const struct hp3_spray_peer *p)
@@ -75,12 +75,12 @@ static struct hp3_spray_peer *one_of_many(struct hp3_spray_peer *set)
 }
 
 /* Replaces the record that was used longest ago; NULL: none may go. */
-static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w, uint64_t now)
+static struct hp3_spray_peer *add_peer(struct hp3_engine *e, const struct who *w, uint64_t now)
 {
-	struct hp3_spray_peer *set = set_of(e->spraying, w), *p = NULL;
+	struct hp3_spray_peer *set = set_of_peer(e->spraying, w), *p = NULL;
 
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++)
-		if (may_go(&set[i], now) && (p == NULL || set[i].used < p->used))
+		if (may_replace_peer(&set[i], now) && (p == NULL || set[i].used < p->used))
 			p = &set[i];
 	if (p == NULL)
 		p = one_of_many(set);
@@ -92,12 +92,12 @@ static struct hp3_spray_peer *add(struct hp3_engine *e, const struct who *w, uin
 	return p;
 }
 
-static struct hp3_spray_peer *get(struct hp3_engine *e, const struct who *w, uint64_t now)
+static struct hp3_spray_peer *get_peer(struct hp3_engine *e, const struct who *w, uint64_t now)
 {
-	struct hp3_spray_peer *p = find(e->spraying, w);
+	struct hp3_spray_peer *p = find_peer(e->spraying, w);
 
 	if (p == NULL)
-		p = add(e, w, now);
+		p = add_peer(e, w, now);
 	if (p != NULL)
 		p->used = now | 1;
 	return p;
@@ -106,7 +106,7 @@ static struct hp3_spray_peer *get(struct hp3_engine *e, const struct who *w, uin
 uint16_t hp3_spray_peer_get(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
 	const struct who who = who_of(f);
-	struct hp3_spray_peer *p = get(e, &who, now);
+	struct hp3_spray_peer *p = get_peer(e, &who, now);
 
 	if (p == NULL)
 		return HP3_NO_SPRAY;
@@ -119,9 +119,9 @@ bool hp3_spray_is_first(
 	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now)
 {
 	const struct who who = {hp3_key_addr(e, ends), ends->vlan, ends->ipv6};
-	struct hp3_spray_peer *p = get(e, &who, now);
+	struct hp3_spray_peer *p = get_peer(e, &who, now);
 
-	if (p == NULL || (p->newest_at != 0 && now - p->newest_at < FORGET_NS &&
+	if (p == NULL || (p->newest_at != 0 && now - p->newest_at < LATE_MESSAGE_NS &&
 				 (int32_t)(number - p->newest) <= 0))
 		return false;
 	p->newest = number;
@@ -130,17 +130,18 @@ bool hp3_spray_is_first(
 }
 
 /* The record whose EV this port is; NULL: none. */
-static struct hp3_spray_peer *with(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port)
+static struct hp3_spray_peer *peer_with_port(
+	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port)
 {
 	const struct who who = who_of(f);
-	struct hp3_spray_peer *p = find(e->spraying, &who);
+	struct hp3_spray_peer *p = find_peer(e->spraying, &who);
 
 	return p != NULL && (uint32_t)(port ^ p->base) < e->cfg.spray.lanes ? p : NULL;
 }
 
 void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
 {
-	struct hp3_spray_peer *p = with(e, f, port);
+	struct hp3_spray_peer *p = peer_with_port(e, f, port);
 
 	if (p != NULL)
 		hp3_spread_asked(&p->spread, &e->spraying->spread, port ^ p->base, now);
@@ -149,7 +150,7 @@ void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t p
 void hp3_spray_probed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 	uint32_t rtt_ns, bool marked, uint64_t now)
 {
-	struct hp3_spray_peer *p = with(e, f, port);
+	struct hp3_spray_peer *p = peer_with_port(e, f, port);
 
 	if (p != NULL)
 		hp3_spread_answered(&p->spread, &e->spraying->spread, port ^ p->base,

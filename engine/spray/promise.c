@@ -68,7 +68,7 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
  * Clears the record, except the slots, which are most of it: a slot is valid only if its bit is
  * set.
  */
-static struct hp3_spray_in *fresh(struct hp3_spray_in *in)
+static struct hp3_spray_in *clear_agreement(struct hp3_spray_in *in)
 {
 	memset(in, 0, offsetof(struct hp3_spray_in, reseq.slot));
 	memset(&in->reseq.word, 0, sizeof(*in) - offsetof(struct hp3_spray_in, reseq.word));
@@ -79,7 +79,7 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 {
 	struct hp3_spraying *s = t->e->spraying;
 	uint32_t n = t->e->nspray_in;
-	struct hp3_spray_in *in = fresh(&s->in[s->ins[n]]);
+	struct hp3_spray_in *in = clear_agreement(&s->in[s->ins[n]]);
 	size_t len = ends->ipv6 ? 16 : 4;
 	uint16_t *head;
 
@@ -119,7 +119,7 @@ static void take_beat(struct hp3_spray_in *in, const struct hp3_agree *a)
 }
 
 /* Takes the terms of a new agreement. */
-static void take(struct hp3_spray_in *in, const struct hp3_agree *a)
+static void take_terms(struct hp3_spray_in *in, const struct hp3_agree *a)
 {
 	in->numbered = true;
 	in->promised = in->refused = false;
@@ -131,8 +131,8 @@ static void take(struct hp3_spray_in *in, const struct hp3_agree *a)
 	take_beat(in, a);
 }
 
-static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_spray_in *in,
-	const struct hp3_agree *a)
+static void accept_agreement(struct hp3_turn *t, const struct hp3_ends *ends,
+	struct hp3_spray_in *in, const struct hp3_agree *a)
 {
 	in->ready = a->next != HP3_NO_PSN && hp3_spray_is_first(t->e, ends, a->number, t->now);
 	if (in->ready) {
@@ -140,14 +140,15 @@ static void agree(struct hp3_turn *t, const struct hp3_ends *ends, struct hp3_sp
 		t->e->stats.resequenced++;
 	}
 	in->sure = in->unsized = in->unwanted = in->any_acked = false;
-	take(in, a);
+	take_terms(in, a);
 }
 
 /*
  * A queue pair of the peer sends to one of ours at a time, so an agreement about another one is
  * over. False: that other one is newer.
  */
-static bool supersede(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+static bool supersede_requests(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
 {
 	struct hp3_spray_in *other = hp3_in_find_back(
 		t->e, hp3_key_addr(t->e, ends), ends->vlan, ends->ipv6, a->requester, false);
@@ -183,7 +184,7 @@ static bool has_room(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 }
 
 /* The record for an agreement that the peer asks for; NULL: refused. */
-static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *ends,
+static struct hp3_spray_in *record_asked_for(struct hp3_turn *t, const struct hp3_ends *ends,
 	struct hp3_spray_in *in, const struct hp3_agree *a)
 {
 	if (in != NULL && in->numbered && in->number == a->number)
@@ -191,7 +192,7 @@ static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *end
 	if (a->kind != HP3_AGREE_ASK || (in == NULL && a->reads))
 		return NULL;
 	if (a->reads) {
-		take(in, a);
+		take_terms(in, a);
 		return in;
 	}
 	if (!hp3_spray_is_allowed(t->e) || !hp3_has_key(t->e, ends) ||
@@ -204,12 +205,12 @@ static struct hp3_spray_in *asked(struct hp3_turn *t, const struct hp3_ends *end
 		unlink_back(t->e->spraying, in);
 	}
 	hp3_in_link_back(t->e->spraying, in, a->requester);
-	agree(t, ends, in, a);
+	accept_agreement(t, ends, in, a);
 	return in;
 }
 
 /* Ends a record. If no sender answered the OFFER, the next one waits. */
-static void end(struct hp3_turn *t, struct hp3_spray_in *in)
+static void end_agreement(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (in->reads && !in->numbered)
 		hp3_in_put_off(t, in);
@@ -240,7 +241,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 
 	if (a->kind == HP3_AGREE_OVER) {
 		if (in != NULL && is_over(in, a))
-			end(t, in);
+			end_agreement(t, in);
 		return;
 	}
 	if (a->kind == HP3_AGREE_LEFT) {
@@ -254,9 +255,9 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 #endif
 	if (in != NULL && in->numbered && (int32_t)(a->number - in->number) < 0)
 		return; /* an old message changes nothing */
-	if (a->kind == HP3_AGREE_ASK && !a->reads && !supersede(t, ends, a))
+	if (a->kind == HP3_AGREE_ASK && !a->reads && !supersede_requests(t, ends, a))
 		return;
-	in = asked(t, ends, in, a);
+	in = record_asked_for(t, ends, in, a);
 	if (in == NULL) {
 		hp3_spray_refuse(t, ends, a);
 		return;
@@ -284,7 +285,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
  * This host ends all agreements: it sends NO to a sender that got YES, and resequences until OVER.
  * False: there was no YES.
  */
-static bool refuse(struct hp3_turn *t, struct hp3_spray_in *in)
+static bool refuse_agreement(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 #ifdef HP3_BREAK_SPRAY_PROMISE
 	in->promised = in->refused = false;
@@ -312,11 +313,11 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 #endif
 	if (!unread && until <= t->now) {
 		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
-		end(t, in);
+		end_agreement(t, in);
 		return UINT64_MAX;
 	}
-	if (!hp3_spray_is_allowed(t->e) && !refuse(t, in)) {
-		end(t, in);
+	if (!hp3_spray_is_allowed(t->e) && !refuse_agreement(t, in)) {
+		end_agreement(t, in);
 		return UINT64_MAX;
 	}
 	if (in->ready && hp3_reseq_follows(&in->reseq))

@@ -24,13 +24,13 @@ static uint16_t *head_of(const struct hp3_quotas *q, const uint8_t remote[16])
 	return &q->heads[hp3_mix(w[0], q->key[2]) & q->mask];
 }
 
-static void load(uint8_t remote[16], const struct hp3_ends *ends)
+static void load_remote(uint8_t remote[16], const struct hp3_ends *ends)
 {
 	memset(remote, 0, 16);
 	memcpy(remote, ends->remote, ends->ipv6 ? 16 : 4);
 }
 
-static uint16_t find_in(const struct hp3_quotas *q, uint16_t i, const struct hp3_ends *ends,
+static uint16_t find_in_chain(const struct hp3_quotas *q, uint16_t i, const struct hp3_ends *ends,
 	const uint8_t remote[16])
 {
 	while (i != HP3_NO_QUOTA &&
@@ -43,8 +43,8 @@ uint16_t hp3_quota_find(const struct hp3_quotas *q, const struct hp3_ends *ends)
 {
 	uint8_t remote[16];
 
-	load(remote, ends);
-	return find_in(q, *head_of(q, remote), ends, remote);
+	load_remote(remote, ends);
+	return find_in_chain(q, *head_of(q, remote), ends, remote);
 }
 
 uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends)
@@ -53,9 +53,9 @@ uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends)
 	uint16_t *head, i;
 	struct hp3_quota *p;
 
-	load(remote, ends);
+	load_remote(remote, ends);
 	head = head_of(q, remote);
-	i = find_in(q, *head, ends, remote);
+	i = find_in_chain(q, *head, ends, remote);
 	if (i != HP3_NO_QUOTA)
 		return i;
 	i = q->free;

@@ -7,13 +7,14 @@
 #include "engine/flows/pending.h"
 #include "engine/spray/send.h"
 
-#define FARTHEST (1 << 22) /* PSNs between the first one requested and the last */
+#define ASKED_SPAN_MOST (1 << 22) /* PSNs between the first one requested and the last */
 
 /* Responses leave in the order of requests. A READ that is sent again sets the start back. */
 static void note_asked(struct hp3_spray_out *o, uint32_t psn, uint32_t end)
 {
-	bool anew = o->asked_first == HP3_NO_PSN || hp3_psn_diff(end, o->asked_first) > FARTHEST ||
-		    hp3_psn_diff(o->asked_end, psn) > FARTHEST;
+	bool anew = o->asked_first == HP3_NO_PSN ||
+		    hp3_psn_diff(end, o->asked_first) > ASKED_SPAN_MOST ||
+		    hp3_psn_diff(o->asked_end, psn) > ASKED_SPAN_MOST;
 
 	if (anew || hp3_psn_diff(psn, o->asked_first) < 0)
 		o->asked_first = psn;
@@ -93,7 +94,7 @@ bool hp3_spray_is_asking_of_another(
  * ended yet, so none begins about this flow. With one record per peer queue pair, an arriving READ
  * would need a search among as many as the peer asks for.
  */
-static bool supersede(struct hp3_turn *t, const struct hp3_flow *f, uint32_t asked_of)
+static bool supersede_reads(struct hp3_turn *t, const struct hp3_flow *f, uint32_t asked_of)
 {
 	struct hp3_spray_out *o =
 		find_asked(t->e, f->addr, f->vlan, (f->flags & HP3_FF_IPV6) != 0, asked_of);
@@ -110,7 +111,7 @@ bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of)
 		hp3_out_input(t, hp3_out_of_read(t->e, flow), HP3_SPRAY_IN_STOP);
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	if (!(f->watch & HP3_FW_READ) && hp3_flow_may_leave(t->e, f, t->now) &&
-		t->e->pairs.pairs[f->pair].reads_at <= t->now && supersede(t, f, asked_of))
+		t->e->pairs.pairs[f->pair].reads_at <= t->now && supersede_reads(t, f, asked_of))
 		hp3_out_begin_read(t, flow, asked_of);
 	return f->watch & HP3_FW_READ;
 }
@@ -137,7 +138,8 @@ bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint
  * Only its length shows that a response is large, and responses do not carry it. So each counts as
  * large as the one before, until its own packets show the length.
  */
-static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
+static void measure_response(
+	const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	if (v->flags & HP3_VF_FIRST)
 		o->so_far = 0;
@@ -149,7 +151,7 @@ static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const s
 }
 
 /* Is this response a repetition? */
-static bool is_again(struct hp3_spray_out *o, uint32_t psn)
+static bool is_repetition(struct hp3_spray_out *o, uint32_t psn)
 {
 	bool again = o->sent != HP3_NO_PSN && hp3_psn_diff(psn, o->sent) <= 0;
 
@@ -181,7 +183,7 @@ void hp3_spray_read_leaves(
 		return;
 	f->last = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	o = hp3_out_of_read(t->e, flow);
-	again = is_again(o, v->psn);
+	again = is_repetition(o, v->psn);
 	if (again)
 		hp3_out_again(o, v->psn);
 	else if (vd->kind == HP3_PASS)
@@ -190,7 +192,7 @@ void hp3_spray_read_leaves(
 		return;
 	sprayed = was_asked(o, v->psn) && o->large &&
 		  (v->flags & (HP3_VF_FIRST | HP3_VF_LAST)) != (HP3_VF_FIRST | HP3_VF_LAST);
-	measure(t->e, o, v);
+	measure_response(t->e, o, v);
 	if (o->large)
 		o->large_at = t->now;
 	if (!hp3_out_trusted(t, o))

@@ -8,9 +8,9 @@
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 
-#define SHORT_RUN 256 /* PSNs: if the RNIC goes back after fewer ... */
-#define FULL_NS   1000000000u
-#define STRIKES   4u /* ... this many times in a row, one path is better */
+#define READS_SHORT_RUN 256 /* PSNs: if the RNIC goes back after fewer ... */
+#define FULL_NS         1000000000u
+#define READS_STRIKES   4u /* ... this many times in a row, one path is better */
 
 /* After a refusal, no READ of the pair looks for a place until FULL_NS have passed. */
 static bool has_place(struct hp3_turn *t, const struct hp3_flow *f)
@@ -44,7 +44,7 @@ void hp3_spray_reads_taken(struct hp3_engine *e, struct hp3_spray_in *in, uint32
 	e->flows[flow].watch |= HP3_FW_READS;
 }
 
-static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
+static struct hp3_spray_in *begin_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_ends *ends = HP3_ENDS(&t->e->pairs.pairs[f->pair]);
@@ -63,16 +63,16 @@ static struct hp3_spray_in *begin(struct hp3_turn *t, uint32_t flow, const struc
 }
 
 /*
- * The RNIC went back to this PSN. After STRIKES such times, sends NO, so that the peer takes one
- * path.
+ * The RNIC went back to this PSN. After READS_STRIKES such times, sends NO, so that the peer takes
+ * one path.
  */
-static void strike(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
+static void count_strike(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
 {
-	bool soon = hp3_psn_diff(psn, in->back_to) < SHORT_RUN;
+	bool soon = hp3_psn_diff(psn, in->back_to) < READS_SHORT_RUN;
 
 	in->strikes = soon && in->strikes != 0 ? in->strikes + 1 : 1;
 	in->back_to = psn;
-	if (in->strikes < STRIKES || in->unwanted)
+	if (in->strikes < READS_STRIKES || in->unwanted)
 		return;
 	in->unwanted = true;
 	t->e->stats.sprays_given_up++;
@@ -89,7 +89,7 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 	in->again = true;
 	in->again_at = t->now;
 	if (first)
-		strike(t, in, psn);
+		count_strike(t, in, psn);
 	if (hp3_psn_diff(psn, in->reseq.expected) > 0) {
 		if (first)
 			hp3_reseq_skip(&in->reseq, psn);
@@ -100,7 +100,7 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 }
 
 /* Is a response before una missing at the RNIC? It is held, or has not arrived. */
-static bool lacks(const struct hp3_spray_in *in, const struct hp3_flow *f)
+static bool is_response_missing(const struct hp3_spray_in *in, const struct hp3_flow *f)
 {
 #ifdef HP3_BREAK_READ_DOUBT
 	return in->reseq.held != 0;
@@ -114,14 +114,14 @@ static bool lacks(const struct hp3_spray_in *in, const struct hp3_flow *f)
  * The RNIC gets a held response long after una advanced, and may lose it. It shows that after the
  * next ACK that advances una.
  */
-static void doubt(struct hp3_engine *e, struct hp3_spray_in *in)
+static void update_doubt(struct hp3_engine *e, struct hp3_spray_in *in)
 {
 	struct hp3_flow *f;
 
 	if (in->flow == HP3_NO_FLOW || !in->ready)
 		return;
 	f = &e->flows[in->flow];
-	if (lacks(in, f)) {
+	if (is_response_missing(in, f)) {
 		in->doubts |= !(f->watch & HP3_FW_DOUBT);
 		f->watch |= HP3_FW_DOUBT;
 	} else if (in->doubts) {
@@ -134,7 +134,7 @@ static void doubt(struct hp3_engine *e, struct hp3_spray_in *in)
 }
 
 /* A READ or ATOMIC leaves. False: too many to count, so the expected responses are unknown. */
-static bool count(struct hp3_spray_in *in, const struct hp3_flow *f, const struct hp3_view *v)
+static bool count_read(struct hp3_spray_in *in, const struct hp3_flow *f, const struct hp3_view *v)
 {
 	if (f->pmtu_log2 != 0) /* else the flow began anew, most likely with the same MTU */
 		in->pmtu_log2 = f->pmtu_log2;
@@ -190,14 +190,14 @@ static bool goes_on_behind(struct hp3_spray_in *in, const struct hp3_flow *f, ui
 }
 
 /* More READs are outstanding than can be counted. */
-static void give_up(struct hp3_turn *t, struct hp3_spray_in *in)
+static void give_up_reads(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	t->e->stats.reads_uncounted++;
 	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
 	hp3_spray_in_end(t, in, false);
 }
 
-static void offer(struct hp3_turn *t, struct hp3_spray_in *in)
+static void send_offer(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (t->now < in->offer_at || in->unwanted ||
 		(in->numbered && t->now - in->heard < HP3_SPRAY_TRUST * in->beat_ns))
@@ -217,7 +217,7 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 		in = hp3_in_of_reads(t->e, flow);
 		hp3_in_look(t, in);
 	} else if (may_begin(t, f, v)) {
-		in = begin(t, flow, v);
+		in = begin_reads(t, flow, v);
 	} else {
 		return;
 	}
@@ -228,8 +228,8 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 	in->back = back;
 	if (first)
 		in->from = HP3_NO_PSN; /* from here on, the RNIC waits for these responses */
-	if (owes && !count(in, f, v)) {
-		give_up(t, in);
+	if (owes && !count_read(in, f, v)) {
+		give_up_reads(t, in);
 		return;
 	}
 	in->end = hp3_in_sized(in, v) ? hp3_psn_add(v->psn, hp3_request_span(v, in->pmtu_log2))
@@ -240,9 +240,9 @@ void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pk
 		goes_back(t, in, v->psn, first);
 	if (in->ready)
 		hp3_in_follow(t, in, HP3_IN_PIECE);
-	doubt(t->e, in);
+	update_doubt(t->e, in);
 	if ((v->flags & HP3_VF_READ) && v->dma_len >= t->e->cfg.spray.bytes)
-		offer(t, in);
+		send_offer(t, in);
 }
 
 /* The response with this PSN has arrived, the last one of its READ. Moves on to the next READ. */
@@ -263,7 +263,7 @@ static void next_from(struct hp3_spray_in *in, uint32_t psn)
 }
 
 /* Is this PSN one that an ACK sent just now may acknowledge? */
-static bool is_sense(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
+static bool is_plausible_ack(const struct hp3_turn *t, const struct hp3_spray_in *in, uint32_t psn)
 {
 	if (in->top != HP3_NO_PSN && hp3_psn_diff(psn, in->top) < 0)
 		return true; /* a flow that was unpaired or removed has lost this */
@@ -283,7 +283,7 @@ static void learn_of_nak(struct hp3_turn *t, struct hp3_spray_in *in, const stru
 	uint32_t before = (pkt->v.psn - 1) & HP3_PSN_MASK;
 
 	if (in->from != HP3_NO_PSN && hp3_psn_diff(before, in->from) >= 0 &&
-		is_sense(t, in, before) && hp3_pkt_icrc_ok(t->e, pkt))
+		is_plausible_ack(t, in, before) && hp3_pkt_icrc_ok(t->e, pkt))
 		next_from(in, before);
 }
 
@@ -291,7 +291,8 @@ static void learn_of_nak(struct hp3_turn *t, struct hp3_spray_in *in, const stru
  * The response that the RNIC waits for: all before it have arrived. Until the path MTU is known,
  * the number of responses is unknown, and the next response shows it.
  */
-static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+static void learn_from_response(
+	struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
 	const struct hp3_view *v = &pkt->v;
 
@@ -311,7 +312,7 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 		return;
 	}
 	if (!count_early(in)) {
-		give_up(t, in);
+		give_up_reads(t, in);
 		return;
 	}
 	hp3_reseq_init(&in->reseq, in->from);
@@ -352,7 +353,7 @@ static void ack_passes(struct hp3_turn *t, struct hp3_spray_in *in, const struct
  * held: a later one acknowledges all that an earlier one did. For responses that both acknowledge,
  * the time limit is that of the earlier one. For those behind, the later one has its own.
  */
-static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+static void take_ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
 	struct hp3_engine *e = t->e;
@@ -364,7 +365,7 @@ static void ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pk
 #ifdef HP3_BREAK_READ_ACK
 	return;
 #endif
-	if (hp3_in_has_come(in, psn) || !is_sense(t, in, psn) || !hp3_pkt_icrc_ok(e, pkt))
+	if (hp3_in_has_come(in, psn) || !is_plausible_ack(t, in, psn) || !hp3_pkt_icrc_ok(e, pkt))
 		return;
 	if (before != 0 && (later < 0 || (later == 0 && !refuses))) {
 		vd->kind = HP3_CONSUME;
@@ -393,7 +394,7 @@ static bool is_alone(const struct hp3_turn *t, const struct hp3_spray_in *in, ui
 	       hp3_psn_diff(psn, in->reseq.expected) > (int32_t)hp3_in_params(t->e)->window;
 }
 
-static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+static void take_response(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
 	uint32_t psn = pkt->v.psn, expected;
@@ -410,13 +411,13 @@ static void response(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 		in->again &= in->reseq.told;
 }
 
-static void reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+static void take_reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
 	bool early;
 
 	if (!in->ready) {
-		learn(t, in, pkt);
+		learn_from_response(t, in, pkt);
 		if (!in->ready)
 			return;
 	}
@@ -424,12 +425,12 @@ static void reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 	hp3_in_look(t, in);
 	early = is_early(in, &pkt->v);
 	if (pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC))
-		response(t, in, pkt, vd);
+		take_response(t, in, pkt, vd);
 	else
-		ack(t, in, pkt, vd);
+		take_ack(t, in, pkt, vd);
 	if (early && vd->kind == HP3_PASS)
 		hp3_in_gap(t->e, in);
-	doubt(t->e, in);
+	update_doubt(t->e, in);
 	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }
 
@@ -437,7 +438,7 @@ void hp3_spray_read_arrives(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
 {
 	if (vd->kind == HP3_PASS)
-		reply(t, hp3_in_of_reads(t->e, flow), pkt, vd);
+		take_reply(t, hp3_in_of_reads(t->e, flow), pkt, vd);
 }
 
 void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
@@ -447,7 +448,7 @@ void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_v
 		hp3_in_find(t->e, pkt->addr, v->vlan, v->flags & HP3_VF_IPV6, v->dest_qpn, true);
 
 	if (in != NULL)
-		reply(t, in, pkt, vd);
+		take_reply(t, in, pkt, vd);
 }
 
 void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in)

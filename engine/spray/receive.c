@@ -11,7 +11,8 @@
  * Learns the PSN that the RNIC expects from two consecutive packets, while the sender uses one
  * path. A single packet may be a retransmission or a late duplicate.
  */
-static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
+static void learn_from_request(
+	struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
 	uint32_t next = hp3_psn_add(pkt->v.psn, hp3_request_span(&pkt->v, in->pmtu_log2));
 
@@ -30,7 +31,7 @@ static void learn(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_
 }
 
 /* Is the packet's EV slow, or marked more than others? */
-static void judge(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
+static void judge_ev(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
 {
 	const struct hp3_spread_params *all = &t->e->spraying->spread;
 	struct hp3_spread_params params;
@@ -84,7 +85,8 @@ static bool is_likely(struct hp3_turn *t, const struct hp3_spray_in *in, const s
 }
 
 /* Counts how long held packets waited for this one, and how far ahead of the expected PSN it is. */
-static void count(struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now)
+static void count_arrival(
+	struct hp3_stats *s, const struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	uint64_t late = hp3_reseq_lateness(r, psn, now);
 	int32_t ahead = hp3_psn_diff(psn, r->expected);
@@ -124,7 +126,7 @@ static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct 
  * go-back-N RNIC does while a packet is missing. A packet further ahead than any queue pair has in
  * flight belongs to the next queue pair, and passes.
  */
-static void beyond(
+static void take_beyond_window(
 	struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn, struct hp3_verdict *vd)
 {
 	t->e->stats.reseq_beyond++;
@@ -157,14 +159,14 @@ static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 	in->ready = false;
 }
 
-static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
+static bool take_packet(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	uint32_t span, struct hp3_verdict *vd)
 {
 	const struct hp3_reseq_params *params = hp3_in_params(t->e);
 	const struct hp3_view *v = &pkt->v;
 	int32_t ahead = hp3_psn_diff(v->psn, in->reseq.expected);
 
-	judge(t, in, v);
+	judge_ev(t, in, v);
 	if (ahead > 0 && !is_likely(t, in, pkt)) {
 		hp3_reseq_passes(&in->reseq);
 		return false;
@@ -173,7 +175,7 @@ static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 		no_room(t, in, pkt, vd);
 		return vd->kind != HP3_PASS;
 	}
-	count(&t->e->stats, &in->reseq, v->psn, t->now);
+	count_arrival(&t->e->stats, &in->reseq, v->psn, t->now);
 	switch (hp3_reseq_arrive(&in->reseq, params, v->psn, span, t->e->free_held, t->now)) {
 	case HP3_RESEQ_PASS:
 		if (in->reseq.held != 0 || in->reads)
@@ -186,7 +188,7 @@ static bool take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 		hp3_in_replace(t, in, pkt, vd);
 		break;
 	case HP3_RESEQ_BEYOND:
-		beyond(t, in, v->psn, vd);
+		take_beyond_window(t, in, v->psn, vd);
 		break;
 	default:
 		break;
@@ -208,7 +210,7 @@ static bool take_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struc
 
 	hp3_in_follow(t, in, UINT32_MAX);
 	at = acts->n;
-	taken = take(t, in, pkt, span, vd);
+	taken = take_packet(t, in, pkt, span, vd);
 	if (vd->kind != HP3_PASS)
 		return taken;
 	hp3_in_behind(t, in, pkt, vd);
@@ -225,12 +227,12 @@ static __attribute__((noinline)) bool take_meanwhile(struct hp3_turn *t, struct 
 	int32_t ahead = hp3_psn_diff(pkt->v.psn, in->reseq.expected);
 
 	if (ahead < 0)
-		return take(t, in, pkt, span, vd);
+		return take_packet(t, in, pkt, span, vd);
 	if (ahead > (int32_t)hp3_in_params(t->e)->window || !is_likely(t, in, pkt) ||
 		!hp3_in_room(t, in, pkt))
 		return take_behind(t, in, pkt, span, vd);
 	if (ahead > 0)
-		return take(t, in, pkt, span, vd);
+		return take_packet(t, in, pkt, span, vd);
 	hp3_in_replace(t, in, pkt, vd);
 	return true;
 }
@@ -239,11 +241,11 @@ bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	uint32_t span, struct hp3_verdict *vd)
 {
 #ifdef HP3_BREAK_RELEASE_OVERTAKEN
-	return take(t, in, pkt, span, vd);
+	return take_packet(t, in, pkt, span, vd);
 #endif
 	if (HP3_UNLIKELY(hp3_reseq_follows(&in->reseq)))
 		return take_meanwhile(t, in, pkt, span, vd);
-	return take(t, in, pkt, span, vd);
+	return take_packet(t, in, pkt, span, vd);
 }
 
 /*
@@ -281,7 +283,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		in->ready = false;
 	}
 	if (!in->ready) {
-		learn(t, in, pkt);
+		learn_from_request(t, in, pkt);
 		return;
 	}
 	if ((v->flags & HP3_VF_READ) && !hp3_in_sound(t->e, pkt))
@@ -303,7 +305,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
  * A NAK or RNR NAK shows what the RNIC expects. That may be before what hp3d handed over: a packet
  * was lost on the way to the RNIC, or found no receive buffer.
  */
-static void refuses(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
+static void apply_nak(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
 {
 	if (!hp3_reseq_refused(&in->reseq, psn, t->now)) {
 		hp3_in_empty(t, in, HP3_ACT_DELIVER);
@@ -338,7 +340,7 @@ void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt)
 		return;
 	hp3_in_look(t, in);
 	if (no)
-		refuses(t, in, psn);
+		apply_nak(t, in, psn);
 	else if (!hp3_reseq_acknowledged(&in->reseq, psn, t->now))
 		return;
 	hp3_in_forget(t, in);

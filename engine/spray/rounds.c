@@ -4,10 +4,10 @@
 #include "engine/paths/probe_id.h"
 #include "engine/spray/send.h"
 
-#define AGAIN_NS 1000000000u /* until EVs that did not answer in time are probed again */
-#define BUSY_NS  1000000u /* until the next try, without budget or a free round */
-#define SHARE    2u /* of the pair's probe budget: one part of this many */
-#define SECOND   1000000000ull
+#define AGAIN_NS     1000000000u /* until EVs that did not answer in time are probed again */
+#define BUSY_NS      1000000u /* until the next try, without budget or a free round */
+#define BUDGET_PARTS 2u /* of the pair's probe budget: one part of this many */
+#define SECOND_NS    1000000000ull
 /* A nonce: HP3_COMPARE_NONCE, the round, and a random number. */
 #define NONCE_ROUND_SHIFT 7u
 
@@ -90,7 +90,7 @@ enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spr
 }
 
 /* One of `lanes`. */
-static uint8_t draw(struct hp3_engine *e, uint64_t lanes)
+static uint8_t draw_ev(struct hp3_engine *e, uint64_t lanes)
 {
 	uint32_t n = hp3_random_below(&e->rng, (uint32_t)__builtin_popcountll(lanes));
 
@@ -100,7 +100,7 @@ static uint8_t draw(struct hp3_engine *e, uint64_t lanes)
 }
 
 /* One EV that is in use, if there is one, and those that were not probed yet. */
-static uint32_t choose(struct hp3_engine *e, const struct hp3_spray_peer *peer, uint8_t *lane)
+static uint32_t choose_evs(struct hp3_engine *e, const struct hp3_spray_peer *peer, uint8_t *lane)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(e);
 	uint64_t known = peer->spread.known & hp3_spread_all(&params);
@@ -108,21 +108,21 @@ static uint32_t choose(struct hp3_engine *e, const struct hp3_spray_peer *peer, 
 	uint32_t n = 0;
 
 	if ((known & peer->asked) != 0)
-		lane[n++] = draw(e, known & peer->asked);
+		lane[n++] = draw_ev(e, known & peer->asked);
 	while (left != 0 && n < HP3_SPRAY_ASKED) {
-		lane[n] = draw(e, left);
+		lane[n] = draw_ev(e, left);
 		left &= ~(1ull << lane[n++]);
 	}
 	return n;
 }
 
-static void send(
+static void send_round(
 	struct hp3_turn *t, struct hp3_spray_round *r, uint32_t number, struct hp3_spray_peer *peer)
 {
 	struct hp3_engine *e = t->e;
 	const struct hp3_flow *f = &e->flows[r->flow];
 	struct hp3_probe_budget *budget = &e->pairs.pairs[f->pair].budget;
-	uint32_t n = choose(e, peer, r->lane);
+	uint32_t n = choose_evs(e, peer, r->lane);
 
 	n = hp3_probe_budget_take(budget, &e->cfg.round, hp3_min_u32(n, 2), n, t->now);
 	if (n == 0) {
@@ -175,12 +175,14 @@ bool hp3_spray_rounds_reply(struct hp3_engine *e, uint32_t id, uint32_t took_ns,
 }
 
 /* The round has ended: sets the time of the next one. */
-static void judge(struct hp3_turn *t, const struct hp3_spray_round *r, struct hp3_spray_peer *peer)
+static void judge_comparison(
+	struct hp3_turn *t, const struct hp3_spray_round *r, struct hp3_spray_peer *peer)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	bool first = peer->spread.known == 0;
 	bool differ = hp3_spread_compared(&peer->spread, &params, r->lane, r->rtt, r->n);
-	uint64_t pace = SHARE * r->n * SECOND / hp3_max_u32(t->e->cfg.round.probes_per_second, 1);
+	uint64_t pace =
+		BUDGET_PARTS * r->n * SECOND_NS / hp3_max_u32(t->e->cfg.round.probes_per_second, 1);
 
 	t->e->stats.lanes_compared++;
 	if (peer->spread.known == 0 || (first && differ)) {
@@ -217,20 +219,20 @@ static bool is_agreed(const struct hp3_engine *e, const struct hp3_spray_round *
 }
 
 /* False: no room for its actions. */
-static bool step(struct hp3_turn *t, struct hp3_spray_round *r, uint32_t number)
+static bool step_round(struct hp3_turn *t, struct hp3_spray_round *r, uint32_t number)
 {
 	struct hp3_spray_peer *peer = peer_of(t->e->spraying, r);
 
 	if (peer != NULL && is_agreed(t->e, r) && r->sent == 0 && hp3_spray_rounds_may_ask(t->e)) {
 		if (t->acts->n + HP3_SPRAY_ASKED > HP3_ACTS_MAX)
 			return false;
-		send(t, r, number, peer);
+		send_round(t, r, number, peer);
 		return true;
 	}
 	if (peer != NULL) {
 		peer->comparing = false;
 		if (r->sent != 0)
-			judge(t, r, peer);
+			judge_comparison(t, r, peer);
 	}
 	r->n = 0;
 	return true;
@@ -247,7 +249,7 @@ void hp3_spray_rounds_tick(struct hp3_turn *t)
 		struct hp3_spray_round *r = &l->round[i];
 
 		if (r->n != 0 && r->due <= t->now && !t->acts->more)
-			t->acts->more = !step(t, r, i);
+			t->acts->more = !step_round(t, r, i);
 		if (r->n != 0)
 			l->due = hp3_min_u64(l->due, r->due);
 	}

@@ -97,7 +97,7 @@ void hp3_spray_reconfigured(struct hp3_engine *e)
 	s->hold_bytes_total = hp3_max_u64(s->hold_bytes_total, e->cfg.hold_bytes_total);
 }
 
-static void lose(struct hp3_spraying *s, uint64_t since, uint64_t now)
+static void add_lost_time(struct hp3_spraying *s, uint64_t since, uint64_t now)
 {
 	since = hp3_max_u64(since, s->lost_to);
 	if (since >= now)
@@ -121,7 +121,7 @@ void hp3_spray_slept(struct hp3_turn *t, uint64_t since)
 #endif
 	s->slept++;
 	if (!s->unread) /* else it is a part of the blocked time */
-		lose(s, since, t->now);
+		add_lost_time(s, since, t->now);
 }
 
 /* While blocked, no deadline counts; hp3_in_slept() takes that time into account later. */
@@ -138,7 +138,7 @@ void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now)
 	}
 	s->awake = now;
 	s->unread_ns += now - s->unread_at;
-	lose(s, s->unread_at, now);
+	add_lost_time(s, s->unread_at, now);
 	s->slept++;
 }
 
@@ -182,7 +182,7 @@ void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in)
 	}
 }
 
-static void say(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,
+static void send_agree_message(struct hp3_turn *t, uint32_t flow, const struct hp3_ends *ends,
 	const struct hp3_agree *what)
 {
 	struct hp3_act *a = hp3_act(t, HP3_ACT_AGREE, flow);
@@ -215,7 +215,8 @@ static struct hp3_agree of_out(
 static void say_of_out(
 	struct hp3_turn *t, const struct hp3_spray_out *o, const struct hp3_agree *what)
 {
-	say(t, o->flow, HP3_ENDS(&t->e->pairs.pairs[t->e->flows[o->flow].pair]), what);
+	send_agree_message(
+		t, o->flow, HP3_ENDS(&t->e->pairs.pairs[t->e->flows[o->flow].pair]), what);
 }
 
 void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind)
@@ -258,7 +259,7 @@ void hp3_spray_say_in(
 	if (kind == HP3_AGREE_YES)
 		what.room = hp3_spray_room(t->e->spraying->hold_bytes, in->pmtu_log2);
 
-	say(t, HP3_NO_FLOW, HP3_ENDS(in), &what);
+	send_agree_message(t, HP3_NO_FLOW, HP3_ENDS(in), &what);
 }
 
 void hp3_spray_refuse(
@@ -272,5 +273,5 @@ void hp3_spray_refuse(
 		what.kind = HP3_AGREE_OVER;
 		what.number = 0; /* an earlier agreement goes on to its end */
 	}
-	say(t, HP3_NO_FLOW, ends, &what);
+	send_agree_message(t, HP3_NO_FLOW, ends, &what);
 }

@@ -3,10 +3,10 @@
 #include "engine/spray/send.h"
 #include "base/random.h"
 
-#define SHORT_RUN  128 /* PSNs: if the RNIC goes back after fewer, one path is better */
-#define STRIKES    4u
-#define ASK_EVERY  256u /* packets: the longest run without AckReq; RNICs may ask less often */
-#define LEAST_ROOM 64u /* packets */
+#define SEND_SHORT_RUN 128 /* PSNs: if the RNIC goes back after fewer, one path is better */
+#define SEND_STRIKES   4u
+#define ASK_EVERY      256u /* packets: the longest run without AckReq; RNICs may ask less often */
+#define LEAST_ROOM     64u /* packets */
 /*
  * Intervals: an answer to a message older than this does not count. The peer's lease is three
  * intervals longer, so that sprayed packets arrive in it.
@@ -14,7 +14,8 @@
 #define BOUND (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST)
 
 /* Is the current message large? Only a WRITE shows that in its first packet. */
-static void measure(const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
+static void measure_request(
+	const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) {
 		o->large = false;
@@ -72,7 +73,7 @@ static inline __attribute__((always_inline)) bool is_full(const struct hp3_engin
  * Before it ends, a checked reply is needed (rule 26): afterwards, no one resequences packets in
  * flight.
  */
-static bool is_caught_up(
+static bool has_all_arrived(
 	const struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_spray_out *o)
 {
 	return !o->blind && hp3_psn_diff(f->stream.una, o->behind) >= 0 &&
@@ -84,7 +85,7 @@ static bool is_caught_up(
 /* Did this PSN leave soon after spraying began, however many packets are in flight? */
 static bool is_short_run(const struct hp3_spray_out *o, uint32_t psn)
 {
-	return o->run_from == HP3_NO_PSN || hp3_psn_diff(psn, o->run_from) < SHORT_RUN;
+	return o->run_from == HP3_NO_PSN || hp3_psn_diff(psn, o->run_from) < SEND_SHORT_RUN;
 }
 
 /*
@@ -103,7 +104,7 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 		o->strikes = is_short_run(o, psn) ? o->strikes + 1 : 0;
 		o->run_from = HP3_NO_PSN;
 	}
-	if (o->strikes == STRIKES) {
+	if (o->strikes == SEND_STRIKES) {
 		t->e->stats.sprays_given_up++;
 		o->strikes = 0;
 		hp3_out_put_off(t, o);
@@ -117,7 +118,8 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
  * The first packet of an agreement from set-up. If there was no YES yet, the ASK is void, because
  * it may arrive behind the packet. The receiver then learns the expected PSN from packets.
  */
-static void starts(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_view *v)
+static void take_first_request(
+	struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	bool agreed = o->state == HP3_SPRAY_SPRAYING, expected = v->psn == o->start;
 
@@ -163,7 +165,7 @@ bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o)
 	return may_spread(t, o);
 }
 
-static inline __attribute__((always_inline)) void spread(
+static inline __attribute__((always_inline)) void spread_packet(
 	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
 {
 	const struct hp3_spraying *s = t->e->spraying;
@@ -181,7 +183,7 @@ static inline __attribute__((always_inline)) void spread(
 void hp3_out_spread(
 	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
 {
-	spread(t, o, psn, vd);
+	spread_packet(t, o, psn, vd);
 }
 
 /*
@@ -212,7 +214,7 @@ static __attribute__((noinline)) bool agreement_stands(struct hp3_turn *t, const
 	struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	if (o->start != HP3_NO_PSN) {
-		starts(t, o, v);
+		take_first_request(t, o, v);
 		if (!(f->watch & HP3_FW_SPRAY))
 			return false;
 	}
@@ -223,7 +225,7 @@ static __attribute__((noinline)) bool agreement_stands(struct hp3_turn *t, const
 	if (!is_trusted(t, o))
 		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
 	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) &&
-		is_caught_up(t, f, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
+		has_all_arrived(t, f, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
 		return false;
 #ifdef HP3_BREAK_SPRAY_UNASKED
 	if (o->state == HP3_SPRAY_ASKING)
@@ -239,7 +241,7 @@ static inline void agreed_leaves(
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_spray_out *o = hp3_out_of(t->e, flow);
 
-	measure(t->e, o, &pkt->v);
+	measure_request(t->e, o, &pkt->v);
 	if (o->large)
 		o->large_at = t->now;
 	if (HP3_UNLIKELY(o->state != HP3_SPRAY_SPRAYING || o->start != HP3_NO_PSN ||
@@ -260,7 +262,7 @@ static inline void agreed_leaves(
 		vd->flags |= HP3_SET_ACKREQ;
 	if (o->run_from == HP3_NO_PSN)
 		o->run_from = pkt->v.psn;
-	spread(t, o, pkt->v.psn, vd);
+	spread_packet(t, o, pkt->v.psn, vd);
 }
 
 void hp3_spray_leaves(

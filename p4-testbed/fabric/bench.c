@@ -22,7 +22,8 @@ struct bench {
 	uint16_t checksum; /* of the IPv4 header with TTL 64 */
 };
 
-static void out(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority, struct rte_mbuf *m)
+static void keep_port(
+	void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority, struct rte_mbuf *m)
 {
 	(void)sw;
 	(void)priority;
@@ -30,7 +31,7 @@ static void out(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority,
 	((struct bench *)arg)->port = port;
 }
 
-static uint32_t depth(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority)
+static uint32_t zero_depth(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority)
 {
 	(void)arg;
 	(void)sw;
@@ -39,7 +40,7 @@ static uint32_t depth(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t pri
 	return 0;
 }
 
-static const struct hp3_swx_ops ops = {out, depth};
+static const struct hp3_swx_ops bench_ops = {keep_port, zero_depth};
 
 static uint32_t write_middle(const struct hp3_net *net, uint8_t *buf, size_t cap)
 {
@@ -60,7 +61,8 @@ static uint32_t write_middle(const struct hp3_net *net, uint8_t *buf, size_t cap
 }
 
 /* ns per packet over `hops` switches. */
-static double measure(struct bench *b, struct rte_mbuf *m, uint32_t len, unsigned hops, uint32_t n)
+static double measure_hops(
+	struct bench *b, struct rte_mbuf *m, uint32_t len, unsigned hops, uint32_t n)
 {
 	uint64_t start = hp3_fabric_clock();
 	uint16_t at = m->data_off;
@@ -86,7 +88,7 @@ static double measure(struct bench *b, struct rte_mbuf *m, uint32_t len, unsigne
 	return (double)(hp3_fabric_clock() - start) / n;
 }
 
-static int run(struct bench *b, struct rte_mbuf *m, bool quick)
+static int run_bench(struct bench *b, struct rte_mbuf *m, bool quick)
 {
 	static const unsigned hops[] = {1, 3};
 	static const char *const names[] = {"one hop", "leaf-spine-leaf"};
@@ -103,7 +105,7 @@ static int run(struct bench *b, struct rte_mbuf *m, bool quick)
 		double best = 0;
 
 		for (unsigned r = 0; r < ROUNDS; r++) {
-			double ns = measure(b, m, len, hops[i], quick ? 20000 : 200000);
+			double ns = measure_hops(b, m, len, hops[i], quick ? 20000 : 200000);
 
 			best = r == 0 || ns < best ? ns : best;
 		}
@@ -130,9 +132,9 @@ int hp3_fabric_bench(const struct hp3_fabric_args *a, const struct hp3_topo *top
 	m = pool != NULL ? rte_pktmbuf_alloc(pool) : NULL;
 	code = m == NULL;
 	for (uint32_t i = 0; i < b.net.n_switches && code == 0; i++)
-		code = hp3_swx_open(&b.sw[i], &b.net, i, &ops, &b) != 0;
+		code = hp3_swx_open(&b.sw[i], &b.net, i, &bench_ops, &b) != 0;
 	if (code == 0)
-		code = run(&b, m, a->quick);
+		code = run_bench(&b, m, a->quick);
 	for (uint32_t i = 0; i < b.net.n_switches; i++)
 		hp3_swx_close(&b.sw[i]);
 	rte_pktmbuf_free(m);

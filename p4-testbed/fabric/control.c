@@ -12,8 +12,9 @@
 #include "p4-testbed/fabric/fabric_main.h"
 #include "p4-testbed/spec/program.h"
 
-static json_t *refuse(const char *fix, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static json_t *refuse(const char *fix, const char *fmt, ...)
+static json_t *refuse_request(const char *fix, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static json_t *refuse_request(const char *fix, const char *fmt, ...)
 {
 	char text[160];
 	va_list ap;
@@ -112,10 +113,11 @@ static json_t *flow_list(const struct hp3_fabric *f, uint32_t s)
 
 static json_t *no_switch(const char *name)
 {
-	return refuse("name one of the topology's switches, such as l1", "no switch '%s'", name);
+	return refuse_request(
+		"name one of the topology's switches, such as l1", "no switch '%s'", name);
 }
 
-static json_t *flows(const struct hp3_fabric *f, json_t *rq)
+static json_t *answer_flows(const struct hp3_fabric *f, json_t *rq)
 {
 	const char *name = json_string_value(json_object_get(rq, "switch"));
 	int s = name != NULL ? hp3_net_find_switch(&f->net, name) : -1;
@@ -124,7 +126,7 @@ static json_t *flows(const struct hp3_fabric *f, json_t *rq)
 }
 
 /* With {"flows":"l1"} that switch's flow counters, too, of the same moment. */
-static json_t *stats(struct hp3_fabric *f, json_t *rq)
+static json_t *answer_stats(struct hp3_fabric *f, json_t *rq)
 {
 	json_t *lanes, *switches, *hosts, *j;
 	const char *name = json_string_value(json_object_get(rq, "flows"));
@@ -149,7 +151,7 @@ static json_t *stats(struct hp3_fabric *f, json_t *rq)
 	return accept_with(j);
 }
 
-static json_t *path(const struct hp3_fabric *f, json_t *rq)
+static json_t *answer_path(const struct hp3_fabric *f, json_t *rq)
 {
 	const char *src = json_string_value(json_object_get(rq, "src"));
 	const char *dst = json_string_value(json_object_get(rq, "dst"));
@@ -164,13 +166,13 @@ static json_t *path(const struct hp3_fabric *f, json_t *rq)
 	json_t *j;
 
 	if (s < 0 || d < 0)
-		return refuse("name two of the topology's hosts", "no host '%s'",
+		return refuse_request("name two of the topology's hosts", "no host '%s'",
 			s < 0 ? (src ? src : "") : (dst ? dst : ""));
 	flow.src = (uint32_t)s;
 	flow.dst = (uint32_t)d;
 	j = hp3_plan_path(&f->net, &flow);
 	return j != NULL ? accept_with(j)
-			 : refuse("restore a link", "no path from %s to %s", src, dst);
+			 : refuse_request("restore a link", "no path from %s to %s", src, dst);
 }
 
 static json_t *set_link(struct hp3_fabric *f, json_t *rq, uint32_t link, bool up)
@@ -184,7 +186,7 @@ static json_t *set_link(struct hp3_fabric *f, json_t *rq, uint32_t link, bool up
 }
 
 /* Is the key in the request? *bad: with a value that it may not have. */
-static bool given(
+static bool read_key(
 	json_t *rq, const char *key, json_int_t lo, json_int_t hi, uint32_t *out, const char **bad)
 {
 	json_t *v = json_object_get(rq, key);
@@ -212,11 +214,11 @@ static const char *read_wish(json_t *rq, struct wish *w)
 	const char *bad = NULL;
 	json_t *ecn = json_object_get(rq, "ecn");
 
-	given(rq, "rate_mbps", 1, 10000, &w->rate_mbps, &bad);
-	given(rq, "delay_us", 1, 1000000, &w->delay_us, &bad);
-	given(rq, "percent", 0, 100, &w->impair.blackhole_percent, &bad);
+	read_key(rq, "rate_mbps", 1, 10000, &w->rate_mbps, &bad);
+	read_key(rq, "delay_us", 1, 1000000, &w->delay_us, &bad);
+	read_key(rq, "percent", 0, 100, &w->impair.blackhole_percent, &bad);
 	for (size_t i = 0; i < hp3_impair_n_keys; i++)
-		given(rq, hp3_impair_keys[i].name, 0, hp3_impair_keys[i].most,
+		read_key(rq, hp3_impair_keys[i].name, 0, hp3_impair_keys[i].most,
 			(uint32_t *)((char *)&w->impair + hp3_impair_keys[i].offset), &bad);
 	w->flaps = json_object_get(rq, "flap_ms") != NULL;
 	for (int i = 0; ecn != NULL && i <= HP3_IMPAIR_ECN_MAX; i++) {
@@ -242,13 +244,13 @@ static unsigned lanes_from(const struct hp3_fabric *f, uint32_t link, const char
 	return (strcmp(from, a) == 0 ? 1u : 0) | (strcmp(from, f->net.sw[l->b].name) == 0 ? 2u : 0);
 }
 
-static json_t *degrade(struct hp3_fabric *f, json_t *rq, uint32_t link)
+static json_t *degrade_link(struct hp3_fabric *f, json_t *rq, uint32_t link)
 {
 	json_t *from = json_object_get(rq, "from");
 	unsigned lanes = lanes_from(f, link, json_string_value(from));
 
 	if (lanes == 0 || (from != NULL && !json_is_string(from)))
-		return refuse(
+		return refuse_request(
 			"name one of the link's ends", "no such end of %s", f->net.link[link].name);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct hp3_lane *l = &f->tm.lane[2 * link + i];
@@ -256,7 +258,7 @@ static json_t *degrade(struct hp3_fabric *f, json_t *rq, uint32_t link)
 		const char *bad = read_wish(rq, &w);
 
 		if (bad != NULL)
-			return refuse("hp3-testbed degrade --help has the ranges",
+			return refuse_request("hp3-testbed degrade --help has the ranges",
 				"%s: value out of range", bad);
 		if (!(lanes >> i & 1))
 			continue;
@@ -275,23 +277,23 @@ json_t *hp3_control_answer(struct hp3_fabric *f, json_t *rq)
 	int link;
 
 	if (cmd == NULL)
-		return refuse("send {\"cmd\":\"stats\"}", "no command");
+		return refuse_request("send {\"cmd\":\"stats\"}", "no command");
 	if (strcmp(cmd, "stats") == 0)
-		return stats(f, rq);
+		return answer_stats(f, rq);
 	if (strcmp(cmd, "path") == 0)
-		return path(f, rq);
+		return answer_path(f, rq);
 	if (strcmp(cmd, "flows") == 0)
-		return flows(f, rq);
+		return answer_flows(f, rq);
 	link = name != NULL ? hp3_net_find_link(&f->net, name) : -1;
 	if (link < 0)
-		return refuse("links are named l1-s1 and h1-l1", "command '%s': no link '%s'", cmd,
-			name ? name : "");
+		return refuse_request("links are named l1-s1 and h1-l1",
+			"command '%s': no link '%s'", cmd, name ? name : "");
 	if (strcmp(cmd, "fail") == 0)
 		return set_link(f, rq, (uint32_t)link, false);
 	if (strcmp(cmd, "restore") == 0)
 		return set_link(f, rq, (uint32_t)link, true);
 	if (strcmp(cmd, "degrade") == 0 || strcmp(cmd, "blackhole") == 0)
-		return degrade(f, rq, (uint32_t)link);
-	return refuse(
+		return degrade_link(f, rq, (uint32_t)link);
+	return refuse_request(
 		"stats, path, flows, fail, restore, degrade, blackhole", "no command '%s'", cmd);
 }

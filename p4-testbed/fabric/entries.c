@@ -12,7 +12,7 @@ struct sink {
 	void *arg;
 };
 
-static struct hp3_entry_value number(const char *name, uint32_t bits, uint64_t v)
+static struct hp3_entry_value number_value(const char *name, uint32_t bits, uint64_t v)
 {
 	struct hp3_entry_value e = {.name = name, .bits = bits, .prefix = -1};
 
@@ -21,7 +21,7 @@ static struct hp3_entry_value number(const char *name, uint32_t bits, uint64_t v
 	return e;
 }
 
-static struct hp3_entry_value octets(const char *name, uint32_t bits, const void *bytes)
+static struct hp3_entry_value bytes_value(const char *name, uint32_t bits, const void *bytes)
 {
 	struct hp3_entry_value e = {.name = name, .bits = bits, .prefix = -1};
 
@@ -39,17 +39,17 @@ static struct hp3_entry_value prefix_of(struct hp3_entry_value e, int prefix)
 	return e;
 }
 
-static struct hp3_entry_value prefix4(uint32_t ip4, int prefix)
+static struct hp3_entry_value prefix4_value(uint32_t ip4, int prefix)
 {
-	return prefix_of(number("", 32, ip4), prefix);
+	return prefix_of(number_value("", 32, ip4), prefix);
 }
 
-static struct hp3_entry_value prefix6(const uint8_t *ip6, int prefix)
+static struct hp3_entry_value prefix6_value(const uint8_t *ip6, int prefix)
 {
-	return prefix_of(octets("", 128, ip6), prefix);
+	return prefix_of(bytes_value("", 128, ip6), prefix);
 }
 
-static int config(const struct hp3_net *net, const struct hp3_net_switch *sw, struct sink *out)
+static int emit_config(const struct hp3_net *net, const struct hp3_net_switch *sw, struct sink *out)
 {
 	unsigned kind = (net->topo.hash.kind == HP3_TOPO_CRC16 ? 1 : 0) +
 			(net->topo.hash.qpn == HP3_TOPO_ON ? 2 : 0);
@@ -57,34 +57,34 @@ static int config(const struct hp3_net *net, const struct hp3_net_switch *sw, st
 	struct hp3_entry e = {.table = "switch_config", .action = "set_config", .n_args = 4};
 	int ret;
 
-	e.arg[0] = number("seed", 32, sw->seed);
-	e.arg[1] = number("hash_kind", 8, kind);
-	e.arg[2] = number("icmp", 8, sw->time_exceeded);
-	e.arg[3] = number("path_id", 8, stamp ? sw->addr.mac[5] : 0);
+	e.arg[0] = number_value("seed", 32, sw->seed);
+	e.arg[1] = number_value("hash_kind", 8, kind);
+	e.arg[2] = number_value("icmp", 8, sw->time_exceeded);
+	e.arg[3] = number_value("path_id", 8, stamp ? sw->addr.mac[5] : 0);
 	ret = out->fn(out->arg, &e);
 	if (ret != 0)
 		return ret;
 	e = (struct hp3_entry){
 		.table = "local_address", .action = "set_local_address", .n_args = 2};
-	e.arg[0] = number("addr4", 32, sw->addr.ip4);
-	e.arg[1] = octets("addr6", 128, sw->addr.ip6);
+	e.arg[0] = number_value("addr4", 32, sw->addr.ip4);
+	e.arg[1] = bytes_value("addr6", 128, sw->addr.ip6);
 	return out->fn(out->arg, &e);
 }
 
-static int route(const struct hp3_net_addr *to, int prefix4_len, int prefix6_len, uint32_t group,
-	struct sink *out)
+static int emit_route(const struct hp3_net_addr *to, int prefix4_len, int prefix6_len,
+	uint32_t group, struct sink *out)
 {
 	struct hp3_entry e = {
 		.table = "ipv4_route", .action = "set_group", .n_keys = 1, .n_args = 1};
 	int ret;
 
-	e.key[0] = prefix4(to->ip4, prefix4_len);
-	e.arg[0] = number("group", 16, group);
+	e.key[0] = prefix4_value(to->ip4, prefix4_len);
+	e.arg[0] = number_value("group", 16, group);
 	ret = out->fn(out->arg, &e);
 	if (ret != 0)
 		return ret;
 	e.table = "ipv6_route";
-	e.key[0] = prefix6(to->ip6, prefix6_len);
+	e.key[0] = prefix6_value(to->ip6, prefix6_len);
 	return out->fn(out->arg, &e);
 }
 
@@ -108,13 +108,13 @@ int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e)
 		.action = "set_group",
 		.n_keys = 1,
 		.n_args = 1};
-	e->key[0] = prefix_of(octets("", v6 ? 128 : 32, bytes), prefix);
-	e->arg[0] = number("group", 16, group);
+	e->key[0] = prefix_of(bytes_value("", v6 ? 128 : 32, bytes), prefix);
+	e->arg[0] = number_value("group", 16, group);
 	return 0;
 }
 
 /* Leaves as /24 and /64, the leaf's own hosts as longer prefixes. */
-static int routes(const struct hp3_net *net, uint32_t s, struct sink *out)
+static int emit_routes(const struct hp3_net *net, uint32_t s, struct sink *out)
 {
 	int ret = 0;
 
@@ -123,14 +123,15 @@ static int routes(const struct hp3_net *net, uint32_t s, struct sink *out)
 		bool first = h == 0 || net->host[h - 1].leaf != host->leaf;
 
 		if (host->leaf == s)
-			ret = route(&host->addr, 32, 128, hp3_net_group(net, s, h), out);
+			ret = emit_route(&host->addr, 32, 128, hp3_net_group(net, s, h), out);
 		else if (first)
-			ret = route(&host->addr, 24, 64, host->leaf, out);
+			ret = emit_route(&host->addr, 24, 64, host->leaf, out);
 	}
 	return ret;
 }
 
-static int profiles(const struct hp3_net *net, const struct hp3_net_switch *sw, struct sink *out)
+static int emit_profiles(
+	const struct hp3_net *net, const struct hp3_net_switch *sw, struct sink *out)
 {
 	const uint32_t kmin = net->topo.ecn.kmin_bytes, kmax = net->topo.ecn.kmax_bytes;
 	const uint32_t pmax = net->topo.ecn.pmax_percent;
@@ -139,13 +140,13 @@ static int profiles(const struct hp3_net *net, const struct hp3_net_switch *sw, 
 	for (uint32_t p = 0; p < sw->n_ports && ret == 0; p++) {
 		struct hp3_entry e = {.table = "ecn_profile", .n_keys = 1, .action = "no_ecn"};
 
-		e.key[0] = number("", 32, p);
+		e.key[0] = number_value("", 32, p);
 		if (net->topo.ecn.marking == HP3_TOPO_ON) {
 			e.action = "set_ecn";
 			e.n_args = 3;
-			e.arg[0] = number("kmin", 32, kmin);
-			e.arg[1] = number("kmax", 32, kmax);
-			e.arg[2] = number(
+			e.arg[0] = number_value("kmin", 32, kmin);
+			e.arg[1] = number_value("kmax", 32, kmax);
+			e.arg[2] = number_value(
 				"width", 32, pmax > 0 ? (uint64_t)(kmax - kmin) * 100 / pmax : 0);
 		}
 		ret = out->fn(out->arg, &e);
@@ -153,14 +154,14 @@ static int profiles(const struct hp3_net *net, const struct hp3_net_switch *sw, 
 	return ret;
 }
 
-static int bucket(const struct hp3_net *net, const struct hp3_net_switch *sw, uint32_t group,
+static int emit_bucket(const struct hp3_net *net, const struct hp3_net_switch *sw, uint32_t group,
 	uint32_t b, struct sink *out)
 {
 	struct hp3_entry e = {.table = "ecmp_group", .action = "no_route", .n_keys = 2};
 	int port = hp3_net_member(sw->group[group], b);
 
-	e.key[0] = number("", 16, group);
-	e.key[1] = number("", 16, b);
+	e.key[0] = number_value("", 16, group);
+	e.key[1] = number_value("", 16, b);
 	if (port >= 0) {
 		const struct hp3_net_port *to = &sw->port[port];
 		const struct hp3_net_addr *next =
@@ -168,9 +169,9 @@ static int bucket(const struct hp3_net *net, const struct hp3_net_switch *sw, ui
 
 		e.action = "set_nexthop";
 		e.n_args = 3;
-		e.arg[0] = number("port", 32, (uint64_t)port);
-		e.arg[1] = octets("src_mac", 48, sw->addr.mac);
-		e.arg[2] = octets("dst_mac", 48, next->mac);
+		e.arg[0] = number_value("port", 32, (uint64_t)port);
+		e.arg[1] = bytes_value("src_mac", 48, sw->addr.mac);
+		e.arg[2] = bytes_value("dst_mac", 48, next->mac);
 	}
 	return out->fn(out->arg, &e);
 }
@@ -187,7 +188,7 @@ int hp3_entries_groups(const struct hp3_net *net, uint32_t s,
 	for (uint32_t g = 0; g < groups && ret == 0; g++)
 		for (uint32_t b = 0; b < HP3_PROGRAM_BUCKETS && ret == 0; b++)
 			if (g != s)
-				ret = bucket(net, sw, g, b, &out);
+				ret = emit_bucket(net, sw, g, b, &out);
 	return ret;
 }
 
@@ -195,13 +196,13 @@ int hp3_entries_each(const struct hp3_net *net, uint32_t s,
 	int (*fn)(void *arg, const struct hp3_entry *e), void *arg)
 {
 	struct sink out = {fn, arg};
-	int ret = config(net, &net->sw[s], &out);
+	int ret = emit_config(net, &net->sw[s], &out);
 
 	if (ret == 0)
-		ret = routes(net, s, &out);
+		ret = emit_routes(net, s, &out);
 	if (ret == 0)
 		ret = hp3_entries_groups(net, s, fn, arg);
 	if (ret == 0)
-		ret = profiles(net, &net->sw[s], &out);
+		ret = emit_profiles(net, &net->sw[s], &out);
 	return ret;
 }

@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
 	t->n += (size_t)n < t->cap - t->n ? (size_t)n : t->cap - t->n - 1;
 }
 
-static void hex(struct text *t, const struct hp3_entry_value *v)
+static void put_hex(struct text *t, const struct hp3_entry_value *v)
 {
 	put(t, "0x");
 	for (uint32_t i = 0; i < v->bits / 8; i++)
@@ -29,7 +29,7 @@ static void hex(struct text *t, const struct hp3_entry_value *v)
 }
 
 /* SWX wants the mask of a prefix in hex. */
-static void mask(struct text *t, const struct hp3_entry_value *v)
+static void put_mask(struct text *t, const struct hp3_entry_value *v)
 {
 	put(t, "/0x");
 	for (int i = 0; i < (int)v->bits; i += 8) {
@@ -47,14 +47,14 @@ void hp3_entry_swx(const struct hp3_entry *e, char *buf, size_t cap)
 		put(&t, "match");
 	for (unsigned i = 0; i < e->n_keys; i++) {
 		put(&t, " ");
-		hex(&t, &e->key[i]);
+		put_hex(&t, &e->key[i]);
 		if (e->key[i].prefix >= 0)
-			mask(&t, &e->key[i]);
+			put_mask(&t, &e->key[i]);
 	}
 	put(&t, "%saction %s", e->n_keys > 0 ? " " : "", e->action);
 	for (unsigned i = 0; i < e->n_args; i++) {
 		put(&t, " %s ", e->arg[i].name);
-		hex(&t, &e->arg[i]);
+		put_hex(&t, &e->arg[i]);
 	}
 }
 
@@ -63,7 +63,7 @@ static void bmv2_key(struct text *t, const struct hp3_entry_value *v)
 	char ip[INET6_ADDRSTRLEN];
 
 	if (v->prefix < 0) {
-		hex(t, v);
+		put_hex(t, v);
 		return;
 	}
 	inet_ntop(v->bits == 32 ? AF_INET : AF_INET6, v->bytes, ip, sizeof(ip));
@@ -96,7 +96,7 @@ void hp3_entry_bmv2(const struct hp3_entry *e, uint32_t mtu, char *buf, size_t c
 					   v->bytes[2] << 8 | v->bytes[3]) /
 					mtu);
 		else
-			hex(&t, v);
+			put_hex(&t, v);
 	}
 }
 

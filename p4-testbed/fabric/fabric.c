@@ -237,7 +237,7 @@ void hp3_fabric_set_link(struct hp3_fabric *f, uint32_t link, bool up, uint64_t 
 		f->reroute_at = f->tm.now + delay_ns;
 }
 
-static void reroute(struct hp3_fabric *f)
+static void reroute_switches(struct hp3_fabric *f)
 {
 	f->reroute_at = HP3_TM_NEVER;
 	hp3_net_route(&f->net);
@@ -253,7 +253,7 @@ uint64_t hp3_fabric_turn(struct hp3_fabric *f, uint64_t now)
 
 	hp3_tm_run(&f->tm, now);
 	if (now >= f->reroute_at)
-		reroute(f);
+		reroute_switches(f);
 	hp3_fabric_receive(f, now);
 	hp3_fabric_refresh_pauses(f, now);
 	hp3_fabric_flush(f);

@@ -67,7 +67,7 @@ static int start_port(struct hp3_fabric *f, uint16_t port)
 }
 
 /* What is wrong with a port, and what to do; drivers tell the rest in the lines before. */
-static const char *advice(int ret)
+static const char *advice_on_failure(int ret)
 {
 	if (ret == -EFAULT) /* no bus of DPDK knows the name */
 		return "DPDK has no such driver here: install it, or set [hosts] port = af_packet";
@@ -92,7 +92,8 @@ int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs, const char *dir
 			ret = start_port(f, f->host[i].port);
 		if (ret != 0) {
 			hp3_message("hp3-fabric: host %s: port \"%s\": %s", f->net.host[i].name,
-				text, hp3_dpdk_failure(-ret, "raise --memory", advice(ret)));
+				text,
+				hp3_dpdk_failure(-ret, "raise --memory", advice_on_failure(ret)));
 			return ret < 0 ? ret : -EIO;
 		}
 	}
@@ -140,7 +141,7 @@ static uint32_t priority_of(const uint8_t *p, uint32_t len)
 	return 0;
 }
 
-static void take(struct hp3_fabric *f, uint32_t host, struct rte_mbuf *m)
+static void take_frame(struct hp3_fabric *f, uint32_t host, struct rte_mbuf *m)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct hp3_frame *frame = hp3_frame_of(m);
@@ -168,13 +169,13 @@ void hp3_fabric_receive(struct hp3_fabric *f, uint64_t now)
 		while (f->host[h].port != UINT16_MAX && n == HP3_FABRIC_BURST) {
 			n = rte_eth_rx_burst(f->host[h].port, 0, burst, HP3_FABRIC_BURST);
 			for (uint16_t i = 0; i < n; i++)
-				take(f, h, burst[i]);
+				take_frame(f, h, burst[i]);
 		}
 	}
 	hp3_tm_run(&f->tm, now);
 }
 
-static void flush(struct hp3_fabric_host *h)
+static void flush_frames(struct hp3_fabric_host *h)
 {
 	uint16_t sent = rte_eth_tx_burst(h->port, 0, h->out, (uint16_t)h->n_out);
 
@@ -194,7 +195,7 @@ void hp3_fabric_send(struct hp3_fabric *f, uint32_t host, struct rte_mbuf *m)
 		return;
 	}
 	if (h->n_out == HP3_FABRIC_BURST)
-		flush(h);
+		flush_frames(h);
 	h->tx_bytes += m->pkt_len;
 	h->out[h->n_out++] = m;
 }
@@ -203,7 +204,7 @@ void hp3_fabric_flush(struct hp3_fabric *f)
 {
 	for (uint32_t h = 0; h < f->net.n_hosts; h++)
 		if (f->host[h].n_out > 0)
-			flush(&f->host[h]);
+			flush_frames(&f->host[h]);
 }
 
 static void send_pfc(struct hp3_fabric *f, uint32_t host, uint8_t named, uint8_t stop)

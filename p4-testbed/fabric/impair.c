@@ -18,7 +18,7 @@ const char *const hp3_impair_ecns[] = {
 #undef X
 		[HP3_IMPAIR_ECN_MAX] = NULL};
 
-static uint32_t draw(struct hp3_tm *tm, uint32_t below)
+static uint32_t draw_below(struct hp3_tm *tm, uint32_t below)
 {
 	tm->rng ^= tm->rng << 13; /* xorshift64 */
 	tm->rng ^= tm->rng >> 7;
@@ -26,9 +26,9 @@ static uint32_t draw(struct hp3_tm *tm, uint32_t below)
 	return (uint32_t)(((tm->rng >> 32) * below) >> 32);
 }
 
-static bool hit(struct hp3_tm *tm, uint32_t ppm)
+static bool is_drawn(struct hp3_tm *tm, uint32_t ppm)
 {
-	return ppm > 0 && draw(tm, MILLION) < ppm;
+	return ppm > 0 && draw_below(tm, MILLION) < ppm;
 }
 
 static bool is_lost(struct hp3_tm *tm, struct hp3_lane *l)
@@ -40,7 +40,7 @@ static bool is_lost(struct hp3_tm *tm, struct hp3_lane *l)
 		l->to_lose = 0;
 		return false;
 	}
-	if (l->to_lose == 0 && draw(tm, MILLION) < i->loss_ppm / burst)
+	if (l->to_lose == 0 && draw_below(tm, MILLION) < i->loss_ppm / burst)
 		l->to_lose = burst;
 	if (l->to_lose == 0)
 		return false;
@@ -74,7 +74,7 @@ uint64_t hp3_impair_delay(struct hp3_tm *tm, uint32_t lane)
 {
 	struct hp3_lane *l = &tm->lane[lane];
 
-	if (!hit(tm, l->impair.reorder_ppm))
+	if (!is_drawn(tm, l->impair.reorder_ppm))
 		return 0;
 	l->stats.delayed++;
 	return l->impair.reorder_us * 1000ull;
@@ -88,11 +88,11 @@ struct hp3_frame *hp3_impair_arrival(struct hp3_tm *tm, uint32_t lane, struct hp
 	if (l->impair.ecn != HP3_IMPAIR_ECN_KEEP)
 		l->stats.remarked +=
 			tm->ops->remark(tm->arg, f, l->impair.ecn == HP3_IMPAIR_ECN_SET);
-	if (hit(tm, l->impair.corrupt_ppm)) {
+	if (is_drawn(tm, l->impair.corrupt_ppm)) {
 		tm->ops->damage(tm->arg, f, (uint32_t)(tm->rng >> 32));
 		l->stats.damaged++;
 	}
-	if (hit(tm, l->impair.duplicate_ppm))
+	if (is_drawn(tm, l->impair.duplicate_ppm))
 		copy = tm->ops->copy(tm->arg, f);
 	l->stats.duplicated += copy != NULL;
 	return copy;

@@ -30,7 +30,8 @@ struct inject {
 	json_t *result;
 };
 
-static void out(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority, struct rte_mbuf *m)
+static void keep_result(
+	void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority, struct rte_mbuf *m)
 {
 	struct inject *in = arg;
 	char hex[2 * FRAME_MAX + 1] = "";
@@ -43,7 +44,7 @@ static void out(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority,
 	rte_pktmbuf_free(m);
 }
 
-static uint32_t depth(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority)
+static uint32_t claimed_depth(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority)
 {
 	(void)sw;
 	(void)port;
@@ -51,7 +52,7 @@ static uint32_t depth(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t pri
 	return ((struct inject *)arg)->depth;
 }
 
-static const struct hp3_swx_ops ops = {out, depth};
+static const struct hp3_swx_ops inject_ops = {keep_result, claimed_depth};
 
 static const struct {
 	const char *name, *array;
@@ -69,7 +70,7 @@ static const struct {
 static uint64_t seen[RTE_DIM(counters)][HP3_PROGRAM_FLOWS];
 
 /* What differs from the counters as they were last. */
-static json_t *changes(const struct hp3_swx *sw, bool report)
+static json_t *counter_changes(const struct hp3_swx *sw, bool report)
 {
 	json_t *j = json_object();
 	char name[64];
@@ -106,7 +107,7 @@ static struct rte_mbuf *frame_of(struct inject *in, const char *hex)
 	return m;
 }
 
-static int route(struct inject *in, int s, const char *prefix, uint32_t group)
+static int add_route(struct inject *in, int s, const char *prefix, uint32_t group)
 {
 	struct hp3_entry e;
 
@@ -120,7 +121,7 @@ static int route(struct inject *in, int s, const char *prefix, uint32_t group)
 	return 0;
 }
 
-static int one(struct inject *in, const char *line)
+static int inject_line(struct inject *in, const char *line)
 {
 	json_t *rq = json_loads(line, 0, NULL);
 	const char *prefix = json_string_value(json_object_get(rq, "route"));
@@ -132,7 +133,7 @@ static int one(struct inject *in, const char *line)
 	bool count;
 
 	if (prefix != NULL) {
-		int code = route(
+		int code = add_route(
 			in, s, prefix, (uint32_t)json_integer_value(json_object_get(rq, "group")));
 
 		json_decref(rq);
@@ -149,12 +150,12 @@ static int one(struct inject *in, const char *line)
 	count = json_is_true(json_object_get(rq, "counters"));
 	in->result = NULL;
 	if (count)
-		json_decref(changes(&in->sw[s], false));
+		json_decref(counter_changes(&in->sw[s], false));
 	hp3_swx_process(&in->sw[s], port, m);
 	if (in->result == NULL)
 		in->result = json_pack("{s:b}", "drop", 1);
 	if (count)
-		json_object_set_new(in->result, "counters", changes(&in->sw[s], true));
+		json_object_set_new(in->result, "counters", counter_changes(&in->sw[s], true));
 	json_dumpf(in->result, stdout, JSON_COMPACT | JSON_SORT_KEYS);
 	putchar('\n');
 	fflush(stdout);
@@ -178,9 +179,9 @@ int hp3_fabric_inject(const struct hp3_fabric_args *a, const struct hp3_topo *to
 				hp3_pool_failure(rte_errno, "raise --memory"));
 	}
 	for (uint32_t i = 0; i < in.net.n_switches && code == 0; i++)
-		code = hp3_swx_open(&in.sw[i], &in.net, i, &ops, &in) != 0;
+		code = hp3_swx_open(&in.sw[i], &in.net, i, &inject_ops, &in) != 0;
 	while (code == 0 && fgets(line, LINE_MAX_BYTES, stdin) != NULL)
-		code = one(&in, line);
+		code = inject_line(&in, line);
 	for (uint32_t i = 0; i < in.net.n_switches; i++)
 		hp3_swx_close(&in.sw[i]);
 	rte_mempool_free(in.pool);

@@ -8,7 +8,7 @@
 #include "p4-testbed/fabric/scenario.h"
 #include "p4-testbed/spec/program.h"
 
-static int usage(FILE *out)
+static int print_usage(FILE *out)
 {
 	fprintf(out,
 		"usage: hp3-fabric COMMAND ...\n"
@@ -44,7 +44,7 @@ static const struct option options[] = {
 	{0},
 };
 
-static bool number(const char *what, const char *text, unsigned long max, uint32_t *out)
+static bool parse_number(const char *what, const char *text, unsigned long max, uint32_t *out)
 {
 	char *end;
 	unsigned long v = strtoul(text, &end, 0);
@@ -57,7 +57,7 @@ static bool number(const char *what, const char *text, unsigned long max, uint32
 	return true;
 }
 
-static int parse(struct hp3_fabric_args *a, int argc, char **argv)
+static int parse_arguments(struct hp3_fabric_args *a, int argc, char **argv)
 {
 	bool good = true;
 	int c;
@@ -80,13 +80,13 @@ static int parse(struct hp3_fabric_args *a, int argc, char **argv)
 			a->target = optarg;
 			break;
 		case 'm':
-			good = number("--memory", optarg, 65536, &a->memory_mb);
+			good = parse_number("--memory", optarg, 65536, &a->memory_mb);
 			break;
 		case 'q':
-			good = number("--qpn", optarg, 0xffffff, &a->qpn);
+			good = parse_number("--qpn", optarg, 0xffffff, &a->qpn);
 			break;
 		case 'p':
-			good = number("--dport", optarg, 65535, &a->dport);
+			good = parse_number("--dport", optarg, 65535, &a->dport);
 			break;
 		case '6':
 			a->ipv6 = true;
@@ -95,22 +95,22 @@ static int parse(struct hp3_fabric_args *a, int argc, char **argv)
 			a->quick = true;
 			break;
 		case 'h':
-			exit(usage(stdout));
+			exit(print_usage(stdout));
 		default:
 			hp3_message("hp3-fabric: %s: no such option, or its value is missing",
 				argv[optind - 1]);
-			return usage(stderr);
+			return print_usage(stderr);
 		}
 	}
 	if (!good || optind >= argc || argc - optind > (int)(1 + RTE_DIM(a->word)))
-		return usage(stderr);
+		return print_usage(stderr);
 	a->command = argv[optind++];
 	while (optind < argc)
 		a->word[a->n_words++] = argv[optind++];
 	return 0;
 }
 
-static int print(json_t *j)
+static int print_json(json_t *j)
 {
 	json_dumpf(j, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
 	putchar('\n');
@@ -118,7 +118,7 @@ static int print(json_t *j)
 	return 0;
 }
 
-static int path(const struct hp3_fabric_args *a, const struct hp3_net *net)
+static int print_path(const struct hp3_fabric_args *a, const struct hp3_net *net)
 {
 	int src = hp3_net_find_host(net, a->word[1]), dst = hp3_net_find_host(net, a->word[2]);
 	struct hp3_net_flow flow = {
@@ -131,7 +131,7 @@ static int path(const struct hp3_fabric_args *a, const struct hp3_net *net)
 			a->word[src < 0 ? 1 : 2], net->n_hosts);
 		return 1;
 	}
-	if (!number("source port", a->word[3], 65535, &sport))
+	if (!parse_number("source port", a->word[3], 65535, &sport))
 		return 2;
 	flow.src = (uint32_t)src;
 	flow.dst = (uint32_t)dst;
@@ -141,11 +141,11 @@ static int path(const struct hp3_fabric_args *a, const struct hp3_net *net)
 		hp3_message("hp3-fabric: no path from %s to %s", a->word[1], a->word[2]);
 		return 1;
 	}
-	return print(j);
+	return print_json(j);
 }
 
 /* Commands on a topology that need no DPDK. */
-static int look(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
+static int run_topology_command(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 {
 	struct hp3_net net;
 	int code = 2;
@@ -157,32 +157,32 @@ static int look(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 	if (strcmp(a->command, "check") == 0 && a->n_words == 1)
 		code = 0;
 	else if (strcmp(a->command, "plan") == 0 && a->n_words == 1)
-		code = print(hp3_plan(&net));
+		code = print_json(hp3_plan(&net));
 	else if (strcmp(a->command, "path") == 0 && a->n_words == 4)
-		code = path(a, &net);
+		code = print_path(a, &net);
 	else if (strcmp(a->command, "entries") == 0 && a->n_words == 2)
 		code = hp3_plan_entries(&net, a->word[1], a->target);
 	else
-		usage(stderr);
+		print_usage(stderr);
 	hp3_net_free(&net);
 	return code;
 }
 
-static int complain(struct hp3_config_errors *errs)
+static int report_errors(struct hp3_config_errors *errs)
 {
 	hp3_config_errors_print(errs, stderr);
 	hp3_config_errors_free(errs);
 	return 1;
 }
 
-static int scenario(const char *path)
+static int print_scenario(const char *path)
 {
 	static struct hp3_scenario s;
 	struct hp3_config_errors errs = {0};
 
 	if (hp3_scenario_load(path, &s, &errs) != 0)
-		return complain(&errs);
-	return print(hp3_scenario_json(&s));
+		return report_errors(&errs);
+	return print_json(hp3_scenario_json(&s));
 }
 
 int main(int argc, char **argv)
@@ -190,26 +190,26 @@ int main(int argc, char **argv)
 	static struct hp3_topo topo;
 	struct hp3_config_errors errs = {0};
 	struct hp3_fabric_args a;
-	int code = parse(&a, argc, argv);
+	int code = parse_arguments(&a, argc, argv);
 
 	if (code != 0)
 		return code;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): usage(stderr) is not 0 */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): print_usage(stderr) is not 0 */
 	if (strcmp(a.command, "program") == 0 && a.n_words == 0) {
 		hp3_program_dump(stdout);
 		return 0;
 	}
 	if (a.n_words == 0)
-		return usage(stderr);
+		return print_usage(stderr);
 	if (strcmp(a.command, "scenario") == 0 && a.n_words == 1)
-		return scenario(a.word[0]);
+		return print_scenario(a.word[0]);
 	if (hp3_topo_load(a.word[0], &topo, &errs) != 0)
-		return complain(&errs);
+		return report_errors(&errs);
 	if (strcmp(a.command, "run") == 0 && a.n_words == 1 && a.socket != NULL)
 		return hp3_fabric_run(&a, &topo);
 	if (strcmp(a.command, "inject") == 0 && a.n_words == 1)
 		return hp3_fabric_inject(&a, &topo);
 	if (strcmp(a.command, "bench") == 0 && a.n_words == 1)
 		return hp3_fabric_bench(&a, &topo);
-	return look(&a, &topo);
+	return run_topology_command(&a, &topo);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "p4-testbed/spec/externs.h"
 
-static void address(struct hp3_net_addr *a, uint8_t kind, uint8_t i, uint8_t j)
+static void set_address(struct hp3_net_addr *a, uint8_t kind, uint8_t i, uint8_t j)
 {
 	const uint8_t mac[6] = {0x02, kind, 0, 0, i, j};
 	const uint8_t ip6[16] = {0xfd, 0x00, 0x00, kind, 0, 0, 0, i, [15] = j};
@@ -22,7 +22,7 @@ static void add_switch(struct hp3_net *net, bool leaf, uint32_t number)
 	const struct hp3_topo_switch *given;
 
 	snprintf(s->name, sizeof(s->name), "%c%u", leaf ? 'l' : 's', number);
-	address(&s->addr, 8, leaf ? 1 : 2, (uint8_t)number);
+	set_address(&s->addr, 8, leaf ? 1 : 2, (uint8_t)number);
 	given = hp3_topo_find_switch(&net->topo, s->name);
 	s->leaf = leaf;
 	s->seed = given != NULL ? given->seed : 0;
@@ -65,7 +65,7 @@ static void add_host(struct hp3_net *net, uint32_t leaf, uint32_t number)
 	struct hp3_net_link *l;
 
 	snprintf(h->name, sizeof(h->name), "h%u", net->n_hosts + 1);
-	address(&h->addr, 9, (uint8_t)(leaf + 1), (uint8_t)number);
+	set_address(&h->addr, 9, (uint8_t)(leaf + 1), (uint8_t)number);
 	h->leaf = leaf;
 	h->link = net->n_links;
 	l = add_link(net, h->name, s->name, true);
@@ -120,7 +120,7 @@ void hp3_net_free(struct hp3_net *net)
 }
 
 /* Distances of all switches to one leaf, breadth first over links that are up. */
-static void distances(const struct hp3_net *net, uint32_t leaf, uint32_t *dist)
+static void find_distances(const struct hp3_net *net, uint32_t leaf, uint32_t *dist)
 {
 	uint32_t queue[HP3_NET_SWITCHES], head = 0, tail = 0;
 
@@ -151,7 +151,7 @@ void hp3_net_route(struct hp3_net *net)
 	for (uint32_t s = 0; s < net->n_switches; s++)
 		memset(net->sw[s].group, 0, sizeof(net->sw[s].group));
 	for (uint32_t leaf = 0; leaf < leaves; leaf++) {
-		distances(net, leaf, dist);
+		find_distances(net, leaf, dist);
 		for (uint32_t s = 0; s < net->n_switches; s++) {
 			struct hp3_net_switch *sw = &net->sw[s];
 

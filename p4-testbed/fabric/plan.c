@@ -8,7 +8,7 @@
 #include "p4-testbed/fabric/fabric_main.h"
 #include "p4-testbed/spec/program.h"
 
-static json_t *addresses(const struct hp3_net_addr *a)
+static json_t *addresses_json(const struct hp3_net_addr *a)
 {
 	char mac[18], ip4[INET_ADDRSTRLEN], ip6[INET6_ADDRSTRLEN];
 	uint32_t be = htonl(a->ip4);
@@ -22,7 +22,7 @@ static json_t *addresses(const struct hp3_net_addr *a)
 
 static json_t *a_host(const struct hp3_net *net, const struct hp3_net_host *h)
 {
-	json_t *j = addresses(&h->addr), *leaf = addresses(&net->sw[h->leaf].addr);
+	json_t *j = addresses_json(&h->addr), *leaf = addresses_json(&net->sw[h->leaf].addr);
 
 	json_object_set_new(j, "name", json_string(h->name));
 	json_object_set_new(j, "leaf", json_string(net->sw[h->leaf].name));
@@ -37,7 +37,7 @@ static json_t *a_host(const struct hp3_net *net, const struct hp3_net_host *h)
 
 static json_t *a_switch(const struct hp3_net *net, const struct hp3_net_switch *s)
 {
-	json_t *j = addresses(&s->addr), *ports = json_array();
+	json_t *j = addresses_json(&s->addr), *ports = json_array();
 
 	for (uint32_t p = 0; p < s->n_ports; p++) {
 		const struct hp3_net_port *port = &s->port[p];

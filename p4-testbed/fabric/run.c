@@ -31,7 +31,7 @@ struct control {
 	struct hp3_fabric *fabric;
 };
 
-static json_t *answer(void *arg, const char *line, size_t len)
+static json_t *answer_line(void *arg, const char *line, size_t len)
 {
 	struct control *c = arg;
 	json_error_t err;
@@ -45,7 +45,7 @@ static json_t *answer(void *arg, const char *line, size_t len)
 	return rp;
 }
 
-static void serve(struct control *c, uint64_t now_ms)
+static void serve_clients(struct control *c, uint64_t now_ms)
 {
 	struct hp3d_clients *a = &c->clients;
 	struct pollfd fds[HP3D_CLIENTS_MAX];
@@ -56,11 +56,11 @@ static void serve(struct control *c, uint64_t now_ms)
 	if (a->n == 0 || poll(fds, a->n, 0) < 0)
 		return;
 	for (unsigned i = a->n; i-- > 0;)
-		if (!hp3d_client_service(&a->c[i], fds[i].revents, now_ms, answer, c))
+		if (!hp3d_client_service(&a->c[i], fds[i].revents, now_ms, answer_line, c))
 			hp3d_clients_end(a, i);
 }
 
-static void nap(uint64_t now, uint64_t ns)
+static void sleep_until_due(uint64_t now, uint64_t ns)
 {
 	uint64_t until = now + ns;
 	struct timespec t = {
@@ -69,7 +69,7 @@ static void nap(uint64_t now, uint64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-static void loop(struct control *c)
+static void run_loop(struct control *c)
 {
 	uint64_t look = 0;
 
@@ -78,10 +78,10 @@ static void loop(struct control *c)
 
 		ns = hp3_fabric_turn(c->fabric, now);
 		if (now >= look) {
-			serve(c, now / 1000000 + 1);
+			serve_clients(c, now / 1000000 + 1);
 			look = now + CONTROL_NS;
 		}
-		nap(now, ns);
+		sleep_until_due(now, ns);
 	}
 }
 
@@ -104,7 +104,7 @@ int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 	if (hp3_fabric_attach(&fabric, a->devargs, dirname(dir)) == 0 &&
 		hp3d_control_claim(&control.listener, a->socket, "control", 0) == 0 &&
 		hp3d_control_listen(&control.listener) == 0) {
-		loop(&control);
+		run_loop(&control);
 		hp3d_clients_close(&control.clients);
 		hp3d_control_unlisten(&control.listener);
 		code = 0;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const onoff[] = {[HP3_TOPO_OFF] = "off", [HP3_TOPO_ON] = "on", NULL};
+static const char *const scenario_onoff[] = {[HP3_TOPO_OFF] = "off", [HP3_TOPO_ON] = "on", NULL};
 static const char *const loads[] = {
 	[HP3_LOAD_CLOSED] = "closed", [HP3_LOAD_POISSON] = "poisson", NULL};
 static const char *const actions[] = {[HP3_EVENT_MOVE] = "move",
@@ -13,15 +13,15 @@ static const char *const actions[] = {[HP3_EVENT_MOVE] = "move",
 	[HP3_EVENT_BLACKHOLE] = "blackhole",
 	NULL};
 
-#define FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
+#define SCENARIO_FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
 #define INT_IN(sec, t, name, f, u, d, lo, hi, h)                                                   \
 	{                                                                                          \
-		.section = #sec, .key = #name, FIELD(t, f), .type = HP3_INI_INT, .unit = u,        \
-		.def = d, .min = lo, .max = hi, .help = h                                          \
+		.section = #sec, .key = #name, SCENARIO_FIELD(t, f), .type = HP3_INI_INT,          \
+		.unit = u, .def = d, .min = lo, .max = hi, .help = h                               \
 	}
 #define TEXT_IN(sec, t, name, f, d, must, h)                                                       \
 	{                                                                                          \
-		.section = #sec, .key = #name, FIELD(t, f), .type = HP3_INI_STRING,                \
+		.section = #sec, .key = #name, SCENARIO_FIELD(t, f), .type = HP3_INI_STRING,       \
 		.def_string = d, .min = must, .max = sizeof(((t *)0)->f) - 1, .required = must,    \
 		.rule = "a text", .help = h                                                        \
 	}
@@ -40,7 +40,7 @@ static const char *const actions[] = {[HP3_EVENT_MOVE] = "move",
 	.stride = sizeof(((struct hp3_scenario *)0)->f[0]),                                        \
 	.count = offsetof(struct hp3_scenario, n_##f), .name_size = 16
 
-static const struct hp3_ini_section sections[] = {
+static const struct hp3_ini_section scenario_sections[] = {
 	{"scenario", "What is shown, on which topology, for how long."},
 	{"rc", "Reliable connections of roce-gen."},
 	{"flow", "Load from one host to another.", FAMILY(flows)},
@@ -48,7 +48,7 @@ static const struct hp3_ini_section sections[] = {
 	{"event", "What happens at a time; moves in mode `manual` only.", FAMILY(events)},
 };
 
-static const struct hp3_ini_key keys[] = {
+static const struct hp3_ini_key scenario_keys[] = {
 	PLAIN_TEXT(title, "", 1, "one line"),
 	PLAIN_TEXT(topology, "", 1, "file name below topo/ without .ini, or a path"),
 	PLAIN_TEXT(text, "", 0, "what to look at"),
@@ -58,9 +58,9 @@ static const struct hp3_ini_key keys[] = {
 
 	{.section = "rc",
 		.key = "dcqcn",
-		FIELD(struct hp3_scenario, rc.dcqcn),
+		SCENARIO_FIELD(struct hp3_scenario, rc.dcqcn),
 		.type = HP3_INI_ENUM,
-		.choices = onoff,
+		.choices = scenario_onoff,
 		.def = HP3_TOPO_ON,
 		.help = "hosts react to CNPs (times and rates scaled to the testbed)"},
 	PLAIN(rc, window, "packets", 128, 1, 4096, "unacknowledged on a queue pair"),
@@ -76,7 +76,7 @@ static const struct hp3_ini_key keys[] = {
 	FLOW_TEXT(cdf, "", 0, "file with message sizes; empty: size_bytes"),
 	{.section = "flow",
 		.key = "load",
-		FIELD(struct hp3_scenario_flow, load),
+		SCENARIO_FIELD(struct hp3_scenario_flow, load),
 		.type = HP3_INI_ENUM,
 		.choices = loads,
 		.def = HP3_LOAD_CLOSED,
@@ -98,7 +98,7 @@ static const struct hp3_ini_key keys[] = {
 
 	{.section = "event",
 		.key = "action",
-		FIELD(struct hp3_scenario_event, action),
+		SCENARIO_FIELD(struct hp3_scenario_event, action),
 		.type = HP3_INI_ENUM,
 		.choices = actions,
 		.def = HP3_EVENT_MOVE,
@@ -117,7 +117,7 @@ static const struct hp3_ini_key keys[] = {
 #undef X
 		{.section = "event",
 			.key = "ecn",
-			FIELD(struct hp3_scenario_event, impair.ecn),
+			SCENARIO_FIELD(struct hp3_scenario_event, impair.ecn),
 			.type = HP3_INI_ENUM,
 			.choices = hp3_impair_ecns,
 			.def = HP3_IMPAIR_ECN_KEEP,
@@ -127,7 +127,8 @@ static const struct hp3_ini_key keys[] = {
 	EVENT(reroute_ms, "ms", 100, 0, UINT32_MAX, "fail: until routes follow; 4294967295: never"),
 };
 
-static void need(struct hp3_ini_doc *doc, const char *section, const char *key, const char *value)
+static void require_key(
+	struct hp3_ini_doc *doc, const char *section, const char *key, const char *value)
 {
 	if (value[0] == '\0')
 		hp3_ini_complain(doc, section, key, "missing for this action: write %s = ...", key);
@@ -141,7 +142,7 @@ static bool is_flow(const struct hp3_scenario *s, const char *name)
 	return false;
 }
 
-static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+static void check_scenario(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 {
 	const struct hp3_scenario *s = obj;
 	char section[HP3_INI_NAME_MAX];
@@ -157,10 +158,10 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 			hp3_ini_complain(doc, section, "at_ms",
 				"after the end: [scenario] seconds = %u", s->scenario.seconds);
 		if (e->action != HP3_EVENT_MOVE) {
-			need(doc, section, "link", e->link);
+			require_key(doc, section, "link", e->link);
 			continue;
 		}
-		need(doc, section, "to", e->to);
+		require_key(doc, section, "to", e->to);
 		if (!is_flow(s, e->flow) && s->n_rings == 0)
 			hp3_ini_complain(
 				doc, section, "flow", "no such flow: name one of [flow.NAME]");
@@ -168,12 +169,12 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 }
 
 static const struct hp3_ini_schema schema = {
-	.sections = sections,
-	.n_sections = sizeof(sections) / sizeof(sections[0]),
-	.keys = keys,
-	.n_keys = sizeof(keys) / sizeof(keys[0]),
+	.sections = scenario_sections,
+	.n_sections = sizeof(scenario_sections) / sizeof(scenario_sections[0]),
+	.keys = scenario_keys,
+	.n_keys = sizeof(scenario_keys) / sizeof(scenario_keys[0]),
 	.title = "Scenario of hp3-testbed.",
-	.check = check,
+	.check = check_scenario,
 };
 
 int hp3_scenario_load(const char *path, struct hp3_scenario *out, struct hp3_config_errors *errs)

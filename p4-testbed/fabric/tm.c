@@ -7,7 +7,7 @@
 #include "p4-testbed/fabric/tm_heap.h"
 #include "p4-testbed/fabric/topo.h"
 
-static void push(struct hp3_fifo *q, struct hp3_frame *f)
+static void push_frame(struct hp3_fifo *q, struct hp3_frame *f)
 {
 	f->next = NULL;
 	if (q->head == NULL)
@@ -17,7 +17,7 @@ static void push(struct hp3_fifo *q, struct hp3_frame *f)
 	q->tail = f;
 }
 
-static struct hp3_frame *pop(struct hp3_fifo *q)
+static struct hp3_frame *pop_frame(struct hp3_fifo *q)
 {
 	struct hp3_frame *f = q->head;
 
@@ -39,7 +39,7 @@ int hp3_tm_init(
 	return 0;
 }
 
-static void drop(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, enum hp3_tm_drop why)
+static void drop_frame(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, enum hp3_tm_drop why)
 {
 	tm->lane[lane].stats.drops[why]++;
 	tm->ops->drop(tm->arg, lane, f, why);
@@ -58,7 +58,7 @@ static void tell_host(struct hp3_tm *tm, uint32_t lane)
 }
 
 /* Charges bytes to the lane that they came by; the sender there hears of it after the delay. */
-static void charge(struct hp3_tm *tm, const struct hp3_frame *f, bool in)
+static void charge_ingress(struct hp3_tm *tm, const struct hp3_frame *f, bool in)
 {
 	struct hp3_lane *l;
 	uint8_t bit = (uint8_t)(1u << f->priority);
@@ -81,7 +81,7 @@ static void charge(struct hp3_tm *tm, const struct hp3_frame *f, bool in)
 	}
 }
 
-static void account(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, bool in)
+static void account_frame(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, bool in)
 {
 	struct hp3_lane *l = &tm->lane[lane];
 	uint8_t bit = (uint8_t)(1u << f->priority);
@@ -102,35 +102,35 @@ static void account(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, bool 
 			l->nic_full &= (uint8_t)~bit;
 		tell_host(tm, lane);
 	}
-	charge(tm, f, in);
+	charge_ingress(tm, f, in);
 }
 
-static bool stopped(const struct hp3_lane *l, uint32_t priority, uint64_t now)
+static bool is_stopped(const struct hp3_lane *l, uint32_t priority, uint64_t now)
 {
 	return (l->paused >> priority & 1) || now < l->pause_until[priority];
 }
 
 /* The queue to serve next: highest priority that may send; -1: none. */
-static int eligible(const struct hp3_lane *l, uint64_t now)
+static int next_queue(const struct hp3_lane *l, uint64_t now)
 {
 	for (int p = HP3_TM_PRIORITIES - 1; p >= 0; p--)
-		if (l->queue[p].head != NULL && !stopped(l, (uint32_t)p, now))
+		if (l->queue[p].head != NULL && !is_stopped(l, (uint32_t)p, now))
 			return p;
 	return -1;
 }
 
-static void kick(struct hp3_tm *tm, uint32_t lane)
+static void schedule_dequeue(struct hp3_tm *tm, uint32_t lane)
 {
 	struct hp3_lane *l = &tm->lane[lane];
 
-	if (l->dequeue_due || !l->up || eligible(l, tm->now) < 0)
+	if (l->dequeue_due || !l->up || next_queue(l, tm->now) < 0)
 		return;
 	l->dequeue_due = true;
 	hp3_tm_at(tm, hp3_max_u64(l->free_at, tm->now), lane, HP3_TM_DEQUEUE, 0);
 }
 
 /* Why the lane does not take a frame, or -1. */
-static int refused(struct hp3_tm *tm, uint32_t lane, const struct hp3_frame *f)
+static int refusal_of_frame(struct hp3_tm *tm, uint32_t lane, const struct hp3_frame *f)
 {
 	const struct hp3_lane *l = &tm->lane[lane];
 	int why = l->up ? hp3_impair_drop(tm, lane, f) : HP3_TM_DROP_DOWN;
@@ -140,62 +140,63 @@ static int refused(struct hp3_tm *tm, uint32_t lane, const struct hp3_frame *f)
 
 void hp3_tm_enqueue(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, uint32_t priority)
 {
-	int why = refused(tm, lane, f);
+	int why = refusal_of_frame(tm, lane, f);
 
 	if (why >= 0) {
-		drop(tm, lane, f, (enum hp3_tm_drop)why);
+		drop_frame(tm, lane, f, (enum hp3_tm_drop)why);
 		return;
 	}
 	f->priority = priority % HP3_TM_PRIORITIES;
-	push(&tm->lane[lane].queue[f->priority], f);
+	push_frame(&tm->lane[lane].queue[f->priority], f);
 	tm->frames++;
-	account(tm, lane, f, true);
-	kick(tm, lane);
+	account_frame(tm, lane, f, true);
+	schedule_dequeue(tm, lane);
 }
 
-static void fly(struct hp3_tm *tm, uint32_t lane, uint32_t wire, struct hp3_frame *f, uint64_t at)
+static void put_on_wire(
+	struct hp3_tm *tm, uint32_t lane, uint32_t wire, struct hp3_frame *f, uint64_t at)
 {
 	struct hp3_wire *w = &tm->lane[lane].wire[wire];
 
 	/* The delay may have been shortened: nothing overtakes on a wire. */
 	f->at = hp3_max_u64(at, w->last);
 	w->last = f->at;
-	push(&w->q, f);
+	push_frame(&w->q, f);
 	if (!w->due) {
 		w->due = true;
 		hp3_tm_at(tm, f->at, lane, HP3_TM_ARRIVE, wire);
 	}
 }
 
-static void dequeue(struct hp3_tm *tm, uint32_t lane)
+static void dequeue_frame(struct hp3_tm *tm, uint32_t lane)
 {
 	struct hp3_lane *l = &tm->lane[lane];
-	int p = eligible(l, tm->now);
+	int p = next_queue(l, tm->now);
 	struct hp3_frame *f;
 	uint64_t longer;
 
 	l->dequeue_due = false;
 	if (p < 0 || !l->up)
 		return;
-	f = pop(&l->queue[p]);
-	account(tm, lane, f, false);
+	f = pop_frame(&l->queue[p]);
+	account_frame(tm, lane, f, false);
 	l->free_at =
 		tm->now + (uint64_t)(f->bytes + HP3_TOPO_WIRE) * 8 * 1000000000ull / l->rate_bps;
 	l->stats.packets++;
 	l->stats.bytes += f->bytes;
 	longer = hp3_impair_delay(tm, lane);
-	fly(tm, lane, longer > 0, f, l->free_at + l->delay_ns + longer);
-	kick(tm, lane);
+	put_on_wire(tm, lane, longer > 0, f, l->free_at + l->delay_ns + longer);
+	schedule_dequeue(tm, lane);
 }
 
-static void arrive(struct hp3_tm *tm, uint32_t lane, uint32_t wire)
+static void deliver_frame(struct hp3_tm *tm, uint32_t lane, uint32_t wire)
 {
 	struct hp3_wire *w = &tm->lane[lane].wire[wire];
 	struct hp3_frame *f = NULL, *copy;
 
 	w->due = false;
 	if (w->q.head != NULL && w->q.head->at <= tm->now) { /* else the link went down between */
-		f = pop(&w->q);
+		f = pop_frame(&w->q);
 		tm->frames--;
 	}
 	if (w->q.head != NULL) {
@@ -226,7 +227,7 @@ static void set_paused(struct hp3_tm *tm, uint32_t lane, uint32_t priority, bool
 	if (l->paused == 0)
 		l->stats.paused_ns += tm->now - l->paused_since;
 	tell_host(tm, lane);
-	kick(tm, lane);
+	schedule_dequeue(tm, lane);
 }
 
 void hp3_tm_host_pause(struct hp3_tm *tm, uint32_t lane, uint32_t priority, uint64_t ns)
@@ -247,11 +248,11 @@ void hp3_tm_run(struct hp3_tm *tm, uint64_t until)
 		if (e.at > tm->now)
 			tm->now = e.at;
 		if (e.kind == HP3_TM_DEQUEUE)
-			dequeue(tm, e.lane);
+			dequeue_frame(tm, e.lane);
 		else if (e.kind == HP3_TM_ARRIVE)
-			arrive(tm, e.lane, e.what);
+			deliver_frame(tm, e.lane, e.what);
 		else if (e.what == HP3_TM_PRIORITIES)
-			kick(tm, e.lane); /* a timed pause may be over */
+			schedule_dequeue(tm, e.lane); /* a timed pause may be over */
 		else
 			set_paused(tm, e.lane, e.what, e.kind == HP3_TM_PAUSE);
 	}
@@ -259,22 +260,22 @@ void hp3_tm_run(struct hp3_tm *tm, uint64_t until)
 		tm->now = until;
 }
 
-static void empty(struct hp3_tm *tm, uint32_t lane)
+static void empty_queues(struct hp3_tm *tm, uint32_t lane)
 {
 	struct hp3_lane *l = &tm->lane[lane];
 	struct hp3_frame *f;
 
 	for (uint32_t p = 0; p < HP3_TM_PRIORITIES; p++) {
-		while ((f = pop(&l->queue[p])) != NULL) {
-			account(tm, lane, f, false);
+		while ((f = pop_frame(&l->queue[p])) != NULL) {
+			account_frame(tm, lane, f, false);
 			tm->frames--;
-			drop(tm, lane, f, HP3_TM_DROP_DOWN);
+			drop_frame(tm, lane, f, HP3_TM_DROP_DOWN);
 		}
 	}
 	for (uint32_t i = 0; i < HP3_TM_WIRES; i++) {
-		while ((f = pop(&l->wire[i].q)) != NULL) {
+		while ((f = pop_frame(&l->wire[i].q)) != NULL) {
 			tm->frames--;
-			drop(tm, lane, f, HP3_TM_DROP_DOWN);
+			drop_frame(tm, lane, f, HP3_TM_DROP_DOWN);
 		}
 		l->wire[i].last = 0;
 	}
@@ -285,14 +286,14 @@ void hp3_tm_set_up(struct hp3_tm *tm, uint32_t lane, bool up)
 	struct hp3_lane *l = &tm->lane[lane];
 
 	if (!up && l->up)
-		empty(tm, lane);
+		empty_queues(tm, lane);
 	l->up = up;
 }
 
 void hp3_tm_free(struct hp3_tm *tm)
 {
 	for (uint32_t i = 0; tm->lane != NULL && i < tm->n_lanes; i++)
-		empty(tm, i);
+		empty_queues(tm, i);
 	free(tm->lane);
 	free(tm->heap);
 	tm->lane = NULL;

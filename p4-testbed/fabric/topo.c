@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const onoff[] = {[HP3_TOPO_OFF] = "off", [HP3_TOPO_ON] = "on", NULL};
+static const char *const topo_onoff[] = {[HP3_TOPO_OFF] = "off", [HP3_TOPO_ON] = "on", NULL};
 static const char *const modes[] = {
 	[HP3_TOPO_LOSSY] = "lossy", [HP3_TOPO_LOSSLESS] = "lossless", NULL};
 static const char *const kinds[] = {[HP3_TOPO_CRC32] = "crc32", [HP3_TOPO_CRC16] = "crc16", NULL};
@@ -17,15 +17,15 @@ static const char *const ports[] = {[HP3_TOPO_AF_PACKET] = "af_packet",
 static const char *const ports_or_same[] = {
 	"af_packet", "af_xdp", "tap", "vhost", "memif", [HP3_TOPO_SAME] = "same", NULL};
 
-#define FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
+#define TOPO_FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
 #define INT(sec, name, u, d, lo, hi, h)                                                            \
 	{                                                                                          \
-		.section = #sec, .key = #name, FIELD(struct hp3_topo, sec.name),                   \
+		.section = #sec, .key = #name, TOPO_FIELD(struct hp3_topo, sec.name),              \
 		.type = HP3_INI_INT, .unit = u, .def = d, .min = lo, .max = hi, .help = h          \
 	}
 #define ENUM(sec, name, list, d, h)                                                                \
 	{                                                                                          \
-		.section = #sec, .key = #name, FIELD(struct hp3_topo, sec.name),                   \
+		.section = #sec, .key = #name, TOPO_FIELD(struct hp3_topo, sec.name),              \
 		.type = HP3_INI_ENUM, .choices = list, .def = d, .help = h                         \
 	}
 #define LINK(sec, rate, delay, buffer)                                                             \
@@ -36,11 +36,12 @@ static const char *const ports_or_same[] = {
 			"queues in front of each direction hold so much, then drop")
 #define ONE(name, u, lo, hi, h)                                                                    \
 	{                                                                                          \
-		.section = "link", .key = #name, FIELD(struct hp3_topo_named_link, link.name),     \
-		.type = HP3_INI_INT, .unit = u, .def = 0, .min = lo, .max = hi, .help = h          \
+		.section = "link", .key = #name,                                                   \
+		TOPO_FIELD(struct hp3_topo_named_link, link.name), .type = HP3_INI_INT, .unit = u, \
+		.def = 0, .min = lo, .max = hi, .help = h                                          \
 	}
 
-static const struct hp3_ini_section sections[] = {
+static const struct hp3_ini_section topo_sections[] = {
 	{"shape", "Leaves, spines, hosts: every leaf is linked to every spine."},
 	{"fabric_link", "Links between leaves and spines."},
 	{"host_link", "Links between hosts and leaves; the buffer towards the leaf is the NIC's."},
@@ -63,7 +64,7 @@ static const struct hp3_ini_section sections[] = {
 		.count = offsetof(struct hp3_topo, n_hosts), .name_size = 16},
 };
 
-static const struct hp3_ini_key keys[] = {
+static const struct hp3_ini_key topo_keys[] = {
 	INT(shape, leaves, "leaves", 2, 1, HP3_TOPO_TIER_MAX, "leaf switches"),
 	INT(shape, spines, "spines", 4, 1, HP3_TOPO_TIER_MAX, "spine switches"),
 	INT(shape, hosts_per_leaf, "hosts", 2, 1, HP3_TOPO_TIER_MAX - 1, "hosts of each leaf"),
@@ -76,7 +77,7 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(hosts, port, ports, HP3_TOPO_AF_PACKET,
 		"af_packet, af_xdp: a veth; tap: a tap; vhost, memif: a socket for who plugs in"),
 
-	ENUM(ecn, marking, onoff, HP3_TOPO_ON, "mark ECN-capable packets"),
+	ENUM(ecn, marking, topo_onoff, HP3_TOPO_ON, "mark ECN-capable packets"),
 	INT(ecn, kmin_bytes, "bytes", 30000, 0, 67108864, "nothing is marked up to this depth"),
 	INT(ecn, kmax_bytes, "bytes", 120000, 0, 67108864, "everything is marked above this depth"),
 	INT(ecn, pmax_percent, "%", 20, 0, 100, "share that is marked at kmax_bytes"),
@@ -87,17 +88,17 @@ static const struct hp3_ini_key keys[] = {
 	INT(pfc, xon_bytes, "bytes", 60000, 1000, 67108864, "bytes at which it may go on"),
 
 	ENUM(hash, kind, kinds, HP3_TOPO_CRC32, "hash function"),
-	ENUM(hash, qpn, onoff, HP3_TOPO_OFF, "hash the destination QPN of RoCEv2 packets too"),
+	ENUM(hash, qpn, topo_onoff, HP3_TOPO_OFF, "hash the destination QPN of RoCEv2 packets too"),
 
-	ENUM(icmp, time_exceeded, onoff, HP3_TOPO_ON, "answer packets whose TTL ends"),
+	ENUM(icmp, time_exceeded, topo_onoff, HP3_TOPO_ON, "answer packets whose TTL ends"),
 	INT(icmp, rate_pps, "messages/s", 1000, 1, 1000000, "most messages of each switch"),
 
-	ENUM(telemetry, path_id, onoff, HP3_TOPO_OFF,
+	ENUM(telemetry, path_id, topo_onoff, HP3_TOPO_OFF,
 		"spines write their number to the reserved bits of the BTH (outside the ICRC)"),
 
 	{.section = "switch",
 		.key = "seed",
-		FIELD(struct hp3_topo_switch, seed),
+		TOPO_FIELD(struct hp3_topo_switch, seed),
 		.type = HP3_INI_INT,
 		.unit = "",
 		.def = 0,
@@ -106,9 +107,9 @@ static const struct hp3_ini_key keys[] = {
 		.help = "hash seed; 0: derived from [shape] seed and the name"},
 	{.section = "switch",
 		.key = "time_exceeded",
-		FIELD(struct hp3_topo_switch, time_exceeded),
+		TOPO_FIELD(struct hp3_topo_switch, time_exceeded),
 		.type = HP3_INI_ENUM,
-		.choices = onoff,
+		.choices = topo_onoff,
 		.def = HP3_TOPO_ON,
 		.help = "off: this switch stays silent"},
 
@@ -118,7 +119,7 @@ static const struct hp3_ini_key keys[] = {
 
 	{.section = "host",
 		.key = "port",
-		FIELD(struct hp3_topo_host, port),
+		TOPO_FIELD(struct hp3_topo_host, port),
 		.type = HP3_INI_ENUM,
 		.choices = ports_or_same,
 		.def = HP3_TOPO_SAME,
@@ -126,7 +127,7 @@ static const struct hp3_ini_key keys[] = {
 };
 
 /* A number without sign or leading zero from 1 to max; *end is behind it. */
-static bool numbered(const char *s, uint32_t max, const char **end)
+static bool is_numbered(const char *s, uint32_t max, const char **end)
 {
 	uint32_t n = 0;
 
@@ -135,10 +136,10 @@ static bool numbered(const char *s, uint32_t max, const char **end)
 	return *s != '0' && n >= 1 && n <= max;
 }
 
-static bool node(const char *s, char tier, uint32_t max, const char **end)
+static bool is_node(const char *s, char tier, uint32_t max, const char **end)
 {
 	*end = s;
-	return *s == tier && numbered(s + 1, max, end);
+	return *s == tier && is_numbered(s + 1, max, end);
 }
 
 static bool link_exists(const struct hp3_topo *t, const char *name)
@@ -146,16 +147,16 @@ static bool link_exists(const struct hp3_topo *t, const char *name)
 	uint32_t hosts = t->shape.leaves * t->shape.hosts_per_leaf;
 	const char *s;
 
-	if (node(name, 'l', t->shape.leaves, &s))
-		return *s == '-' && node(s + 1, 's', t->shape.spines, &s) && *s == '\0';
-	if (!node(name, 'h', hosts, &s) || *s != '-')
+	if (is_node(name, 'l', t->shape.leaves, &s))
+		return *s == '-' && is_node(s + 1, 's', t->shape.spines, &s) && *s == '\0';
+	if (!is_node(name, 'h', hosts, &s) || *s != '-')
 		return false;
 	/* Hosts are numbered leaf by leaf. */
 	uint32_t host = 0, leaf = 0;
 
 	for (const char *d = name + 1; *d != '-'; d++)
 		host = host * 10 + (uint32_t)(*d - '0');
-	if (!node(s + 1, 'l', t->shape.leaves, &s) || *s != '\0')
+	if (!is_node(s + 1, 'l', t->shape.leaves, &s) || *s != '\0')
 		return false;
 	for (const char *d = strchr(name, 'l') + 1; *d != '\0'; d++)
 		leaf = leaf * 10 + (uint32_t)(*d - '0');
@@ -178,8 +179,8 @@ static void check_names(struct hp3_ini_doc *doc, const struct hp3_topo *t)
 		const char *name = t->switches[i].name, *end;
 
 		snprintf(section, sizeof(section), "switch.%s", name);
-		if ((!node(name, 'l', t->shape.leaves, &end) &&
-			    !node(name, 's', t->shape.spines, &end)) ||
+		if ((!is_node(name, 'l', t->shape.leaves, &end) &&
+			    !is_node(name, 's', t->shape.spines, &end)) ||
 			*end != '\0')
 			hp3_ini_complain(doc, section, NULL,
 				"no such switch: [shape] makes l1..l%u and s1..s%u",
@@ -195,7 +196,7 @@ static void check_hosts(struct hp3_ini_doc *doc, const struct hp3_topo *t)
 	for (uint32_t i = 0; i < t->n_hosts; i++) {
 		const char *end;
 
-		if (node(t->host[i].name, 'h', hosts, &end) && *end == '\0')
+		if (is_node(t->host[i].name, 'h', hosts, &end) && *end == '\0')
 			continue;
 		snprintf(section, sizeof(section), "host.%s", t->host[i].name);
 		hp3_ini_complain(doc, section, NULL, "no such host: [shape] makes h1..h%u", hosts);
@@ -203,7 +204,7 @@ static void check_hosts(struct hp3_ini_doc *doc, const struct hp3_topo *t)
 }
 
 /* What may still arrive behind a pause: both delays, and a frame under way at each end. */
-static uint64_t headroom(const struct hp3_topo *t, const struct hp3_topo_link *l)
+static uint64_t bytes_after_pause(const struct hp3_topo *t, const struct hp3_topo_link *l)
 {
 	return 2ull * l->delay_us * l->rate_mbps / 8 + 2 * (t->shape.mtu + 14 + HP3_TOPO_WIRE);
 }
@@ -211,8 +212,8 @@ static uint64_t headroom(const struct hp3_topo *t, const struct hp3_topo_link *l
 /* Whatever comes in by any link may leave by one. */
 static void check_lossless(struct hp3_ini_doc *doc, const struct hp3_topo *t)
 {
-	uint64_t fabric = t->pfc.xoff_bytes + headroom(t, &t->fabric_link);
-	uint64_t host = t->pfc.xoff_bytes + headroom(t, &t->host_link);
+	uint64_t fabric = t->pfc.xoff_bytes + bytes_after_pause(t, &t->fabric_link);
+	uint64_t host = t->pfc.xoff_bytes + bytes_after_pause(t, &t->host_link);
 	uint64_t leaf = t->shape.spines * fabric + t->shape.hosts_per_leaf * host;
 	uint64_t spine = t->shape.leaves * fabric;
 	uint64_t need = leaf > spine ? leaf : spine;
@@ -232,7 +233,7 @@ static void check_lossless(struct hp3_ini_doc *doc, const struct hp3_topo *t)
 			(unsigned long long)need);
 }
 
-static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+static void check_topology(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 {
 	const struct hp3_topo *t = obj;
 
@@ -252,12 +253,12 @@ static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 }
 
 const struct hp3_ini_schema hp3_topo_schema = {
-	.sections = sections,
-	.n_sections = sizeof(sections) / sizeof(sections[0]),
-	.keys = keys,
-	.n_keys = sizeof(keys) / sizeof(keys[0]),
+	.sections = topo_sections,
+	.n_sections = sizeof(topo_sections) / sizeof(topo_sections[0]),
+	.keys = topo_keys,
+	.n_keys = sizeof(topo_keys) / sizeof(topo_keys[0]),
 	.title = "Leaf-spine topology of hp3-testbed.",
-	.check = check,
+	.check = check_topology,
 };
 
 int hp3_topo_load(const char *path, struct hp3_topo *out, struct hp3_config_errors *errs)

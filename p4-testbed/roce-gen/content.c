@@ -3,7 +3,7 @@
 #include "content.h"
 
 /* Any two of them differ in about half of their bits: neighbours in place, number or length too. */
-static uint64_t word(uint64_t key, uint64_t place)
+static uint64_t content_at(uint64_t key, uint64_t place)
 {
 	uint64_t x = key + place * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -12,11 +12,11 @@ static uint64_t word(uint64_t key, uint64_t place)
 	return x ^ x >> 29;
 }
 
-static void fill(uint8_t *to, uint64_t key, uint64_t place, uint32_t n)
+static void fill_content(uint8_t *to, uint64_t key, uint64_t place, uint32_t n)
 {
 	for (; n > 0; place++) {
 		uint32_t part = n < GEN_WORD ? n : GEN_WORD;
-		uint64_t w = word(key, place);
+		uint64_t w = content_at(key, place);
 
 		memcpy(to, &w, part);
 		to += part;
@@ -24,21 +24,21 @@ static void fill(uint8_t *to, uint64_t key, uint64_t place, uint32_t n)
 	}
 }
 
-static bool same(const uint8_t *from, uint64_t key, uint64_t place, uint32_t n)
+static bool is_same_content(const uint8_t *from, uint64_t key, uint64_t place, uint32_t n)
 {
 	uint64_t differ = 0, got;
 
 	for (; n >= GEN_WORD; n -= GEN_WORD, from += GEN_WORD, place++) {
 		memcpy(&got, from, sizeof(got));
-		differ |= got ^ word(key, place);
+		differ |= got ^ content_at(key, place);
 	}
-	got = word(key, place);
+	got = content_at(key, place);
 	return differ == 0 && memcmp(from, &got, n) == 0;
 }
 
 void gen_message_fill(void *to, uint64_t header, uint32_t offset, uint32_t n)
 {
-	fill(to, header, offset / GEN_WORD, n);
+	fill_content(to, header, offset / GEN_WORD, n);
 	if (offset == 0)
 		memcpy(to, &header, n < sizeof(header) ? n : sizeof(header));
 }
@@ -48,18 +48,19 @@ bool gen_message_ok(const void *from, uint64_t header, uint32_t offset, uint32_t
 	const uint8_t *p = from;
 
 	if (offset > 0)
-		return same(p, header, offset / GEN_WORD, n);
+		return is_same_content(p, header, offset / GEN_WORD, n);
 	if (n < GEN_WORD)
 		return memcmp(p, &header, n) == 0;
-	return memcmp(p, &header, GEN_WORD) == 0 && same(p + GEN_WORD, header, 1, n - GEN_WORD);
+	return memcmp(p, &header, GEN_WORD) == 0 &&
+	       is_same_content(p + GEN_WORD, header, 1, n - GEN_WORD);
 }
 
 void gen_memory_fill(void *to, uint32_t rkey, uint64_t va, uint32_t n)
 {
-	fill(to, rkey, va / GEN_WORD, n);
+	fill_content(to, rkey, va / GEN_WORD, n);
 }
 
 bool gen_memory_ok(const void *from, uint32_t rkey, uint64_t va, uint32_t n)
 {
-	return same(from, rkey, va / GEN_WORD, n);
+	return is_same_content(from, rkey, va / GEN_WORD, n);
 }

@@ -15,7 +15,7 @@
 #define FIRST_ROOM 4096u
 #define LONGEST    (4u << 20)
 
-static int watch(const struct gen_control *c, struct gen_peer *p, uint32_t events)
+static int watch_peer(const struct gen_control *c, struct gen_peer *p, uint32_t events)
 {
 	struct epoll_event e = {.events = events, .data.ptr = p};
 
@@ -116,11 +116,11 @@ static void accept_peer(struct gen_control *c)
 	}
 	c->accepted++;
 	p->state = GEN_PEER_GREETING;
-	if (watch(c, p, EPOLLIN) != 0)
+	if (watch_peer(c, p, EPOLLIN) != 0)
 		gen_control_fail(c, p, "cannot be watched");
 }
 
-static void connected(struct gen_control *c, struct gen_peer *p, uint64_t now)
+static void finish_connect(struct gen_control *c, struct gen_peer *p, uint64_t now)
 {
 	int ret = gen_stream_connected(p->fd);
 
@@ -132,7 +132,8 @@ static void connected(struct gen_control *c, struct gen_peer *p, uint64_t now)
 		return;
 	}
 	p->state = GEN_PEER_GREETING;
-	if (watch(c, p, EPOLLIN) != 0 || gen_control_greet(c, p, (uint32_t)c->o->qps, now) != 0)
+	if (watch_peer(c, p, EPOLLIN) != 0 ||
+		gen_control_greet(c, p, (uint32_t)c->o->qps, now) != 0)
 		gen_control_fail(c, p, "cannot set queue pairs up");
 }
 
@@ -151,8 +152,8 @@ static void try_connect(struct gen_control *c, struct gen_peer *p, uint64_t now)
 		return;
 	p->state = GEN_PEER_CONNECTING;
 	if (!pending)
-		connected(c, p, now);
-	else if (watch(c, p, EPOLLOUT) != 0)
+		finish_connect(c, p, now);
+	else if (watch_peer(c, p, EPOLLOUT) != 0)
 		gen_control_fail(c, p, "cannot be watched");
 }
 
@@ -212,7 +213,7 @@ void gen_control_event(struct gen_control *c, uint64_t tag, uint64_t now)
 	if (tag == GEN_CONTROL_LISTEN)
 		accept_peer(c);
 	else if (p->state == GEN_PEER_CONNECTING)
-		connected(c, p, now);
+		finish_connect(c, p, now);
 	else if (p->fd >= 0)
 		read_peer(c, p, now);
 }

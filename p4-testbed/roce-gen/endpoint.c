@@ -12,38 +12,38 @@
 #define PACER_BYTE    UINT64_C(8000000000) /* of the pacer's unit, 10^-9 bit */
 #define ECN_MASK      3u
 
-static bool before(const struct gen_qp *a, const struct gen_qp *b)
+static bool is_qp_before(const struct gen_qp *a, const struct gen_qp *b)
 {
 	return a->due != b->due ? a->due < b->due : a->turn_no < b->turn_no;
 }
 
-static void place(struct gen_endpoint *ep, struct gen_qp *q, uint32_t at)
+static void place_qp(struct gen_endpoint *ep, struct gen_qp *q, uint32_t at)
 {
 	ep->heap[at] = q;
 	q->heap_at = at;
 }
 
-static void sift(struct gen_endpoint *ep, struct gen_qp *q)
+static void sift_qp(struct gen_endpoint *ep, struct gen_qp *q)
 {
 	uint32_t at = q->heap_at, child;
 
-	while (at > 0 && before(q, ep->heap[(at - 1) / 2])) {
-		place(ep, ep->heap[(at - 1) / 2], at);
+	while (at > 0 && is_qp_before(q, ep->heap[(at - 1) / 2])) {
+		place_qp(ep, ep->heap[(at - 1) / 2], at);
 		at = (at - 1) / 2;
 	}
 	while ((child = 2 * at + 1) < ep->n_qps) {
-		if (child + 1 < ep->n_qps && before(ep->heap[child + 1], ep->heap[child]))
+		if (child + 1 < ep->n_qps && is_qp_before(ep->heap[child + 1], ep->heap[child]))
 			child++;
-		if (!before(ep->heap[child], q))
+		if (!is_qp_before(ep->heap[child], q))
 			break;
-		place(ep, ep->heap[child], at);
+		place_qp(ep, ep->heap[child], at);
 		at = child;
 	}
-	place(ep, q, at);
+	place_qp(ep, q, at);
 }
 
 /* Bytes in `ns` at a rate, two packets at least. */
-static uint32_t tokens(const struct gen_endpoint *ep, uint64_t bps, uint64_t ns)
+static uint32_t burst_bytes(const struct gen_endpoint *ep, uint64_t bps, uint64_t ns)
 {
 	uint64_t bytes = bps / 8000 * ns / 1000000;
 	uint32_t least = BURST_PACKETS * (ep->p.requester.mtu + HEADERS);
@@ -54,14 +54,14 @@ static uint32_t tokens(const struct gen_endpoint *ep, uint64_t bps, uint64_t ns)
 static uint64_t pacer_ready(
 	const struct gen_endpoint *ep, const struct hp3_pacer *pacer, uint64_t now)
 {
-	return hp3_pacer_when(pacer, tokens(ep, pacer->rate, ep->p.catch_up_ns), now);
+	return hp3_pacer_when(pacer, burst_bytes(ep, pacer->rate, ep->p.catch_up_ns), now);
 }
 
 /* What was idle saved up a burst and no more; only what waited may catch up. */
 static void end_idle(const struct gen_endpoint *ep, struct hp3_pacer *pacer, uint64_t now)
 {
-	uint64_t most = tokens(ep, pacer->rate, ep->p.catch_up_ns);
-	uint64_t burst = tokens(ep, pacer->rate, ep->p.burst_ns), owed;
+	uint64_t most = burst_bytes(ep, pacer->rate, ep->p.catch_up_ns);
+	uint64_t burst = burst_bytes(ep, pacer->rate, ep->p.burst_ns), owed;
 
 	hp3_pacer_set_rate(pacer, pacer->rate, now); /* what is owed now */
 	owed = pacer->debt / PACER_BYTE;
@@ -81,7 +81,7 @@ static bool has_data(const struct gen_qp *q, uint64_t now)
 }
 
 /* Whoever has something to send again after an idle time. */
-static void wake(const struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
+static void resume_qp(const struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 {
 	if (q->idle && has_data(q, now)) {
 		q->idle = false;
@@ -93,7 +93,7 @@ void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 {
 	uint64_t answer = gen_responder_deadline(&q->responder), due = UINT64_MAX;
 
-	wake(ep, q, now);
+	resume_qp(ep, q, now);
 	if (gen_responder_ready(&q->responder, now) == GEN_ANSWER_ACK)
 		due = now;
 	else if (has_data(q, now))
@@ -104,7 +104,7 @@ void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 		due = hp3_min_u64(due, answer);
 	q->due = hp3_min_u64(due, gen_requester_deadline(&q->requester));
 	q->turn_no = ++ep->turns;
-	sift(ep, q);
+	sift_qp(ep, q);
 }
 
 int gen_endpoint_init(struct gen_endpoint *ep, const struct gen_endpoint_params *p, uint64_t now)
@@ -148,7 +148,7 @@ struct gen_qp *gen_endpoint_add(struct gen_endpoint *ep, uint32_t first_psn, uin
 	hp3_pacer_init(&q->pacer, bps, now);
 	q->due = UINT64_MAX;
 	q->heap_at = ep->n_qps++;
-	sift(ep, q);
+	sift_qp(ep, q);
 	return q;
 }
 
@@ -251,7 +251,7 @@ static void update_rate(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 }
 
 /* Requests and READ responses take turns. */
-static bool next_data(struct gen_qp *q, uint64_t now, struct gen_packet *out)
+static bool next_qp_data(struct gen_qp *q, uint64_t now, struct gen_packet *out)
 {
 	q->turn = !q->turn;
 	if (q->turn && gen_requester_next(&q->requester, now, out))
@@ -260,7 +260,7 @@ static bool next_data(struct gen_qp *q, uint64_t now, struct gen_packet *out)
 	       gen_requester_next(&q->requester, now, out);
 }
 
-static uint32_t serve(struct gen_endpoint *ep, struct gen_qp *q, void *buf, uint64_t now)
+static uint32_t serve_qp(struct gen_endpoint *ep, struct gen_qp *q, void *buf, uint64_t now)
 {
 	struct gen_packet p;
 	bool any;
@@ -268,11 +268,11 @@ static uint32_t serve(struct gen_endpoint *ep, struct gen_qp *q, void *buf, uint
 	gen_requester_timer(&q->requester, now);
 	gen_endpoint_check_failed(ep, q);
 	update_rate(ep, q, now);
-	wake(ep, q, now);
+	resume_qp(ep, q, now);
 	if (gen_responder_ready(&q->responder, now) == GEN_ANSWER_ACK)
 		any = gen_responder_next(&q->responder, now, &p);
 	else
-		any = has_data(q, now) && may_send(ep, q, now) <= now && next_data(q, now, &p);
+		any = has_data(q, now) && may_send(ep, q, now) <= now && next_qp_data(q, now, &p);
 	return any ? send_packet(ep, q, &p, buf, now) : 0;
 }
 
@@ -309,7 +309,7 @@ uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now)
 		return 0;
 	while (ep->n_qps > 0 && ep->heap[0]->due <= now) {
 		struct gen_qp *q = ep->heap[0];
-		uint32_t len = serve(ep, q, buf, now);
+		uint32_t len = serve_qp(ep, q, buf, now);
 
 		gen_endpoint_touch(ep, q, now);
 		if (len > 0)

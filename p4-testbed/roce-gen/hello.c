@@ -91,7 +91,7 @@ static uint16_t source_port(const struct gen_control *c, const struct gen_qp *q)
 	return (uint16_t)(PORT_FIRST | (hash >> 16 & PORT_MASK));
 }
 
-static void describe(struct gen_control *c, const struct gen_peer *p, struct gen_qp *q)
+static void set_qp_addressing(struct gen_control *c, const struct gen_peer *p, struct gen_qp *q)
 {
 	q->to = (struct hp3_addressing){.tag = {hp3_tag_8021q((uint16_t)c->o->vlan)},
 		.ipv6 = c->own.ipv6,
@@ -141,7 +141,7 @@ static const char *take_hello(struct gen_control *c, struct gen_peer *p, json_t 
 		q->memory = (uint64_t)va;
 		q->memory_size = (uint64_t)size;
 		q->marks = marks && !c->own.ipv6;
-		describe(c, p, q);
+		set_qp_addressing(c, p, q);
 	}
 	p->state = GEN_PEER_RESOLVING;
 	p->next_try = now;
@@ -251,7 +251,7 @@ static int add_static(struct gen_control *c, const char *text, uint64_t now)
 		q->memory = like.memory;
 		q->memory_size = GEN_MEMORY_SIZE;
 		q->marks = !c->own.ipv6;
-		describe(c, &p, q);
+		set_qp_addressing(c, &p, q);
 		memcpy(q->to.dst_mac, mac, sizeof(mac));
 		gen_endpoint_connect(c->ep, q, like.peer_psn);
 	}

@@ -9,7 +9,7 @@
 
 #define WIDTH 27
 
-enum kind { HEADING, NUMBER, TEXT, FLAG, LIST, SPORTS, LOAD, HELP, VERSION };
+enum kind { HEADING, NUMBER, TEXT, FLAG, LIST, SPORTS, LOAD_KIND, HELP, VERSION };
 
 struct option_row {
 	const char *name;
@@ -55,7 +55,8 @@ static const struct option_row rows[] = {
 	ON("ipv6", ipv6, "use the interface's IPv6 address"),
 	TXT("name", "TEXT", name, "name in the report (interface)"),
 	HEAD("Load"),
-	{"load", LOAD, "KIND", "closed, poisson, rounds, allreduce or none (closed)", AT(load)},
+	{"load", LOAD_KIND, "KIND", "closed, poisson, rounds, allreduce or none (closed)",
+		AT(load)},
 	N("qps", qps, 1, 1, 16384, "queue pairs for each peer"),
 	TXT("op", "OPS", ops,
 		"write, write-imm, send, read, or a mix such as read:70,write:30 (write)"),
@@ -133,18 +134,18 @@ static const char *const load_names[] = {[GEN_LOAD_NONE] = "none",
 	[GEN_LOAD_ROUNDS] = "rounds",
 	[GEN_LOAD_ALLREDUCE] = "allreduce"};
 
-static void *field(struct gen_options *o, size_t at)
+static void *option_field(struct gen_options *o, size_t at)
 {
 	return (char *)o + at;
 }
 
-static int complain(const char *name, const char *value, const char *rule)
+static int reject_option(const char *name, const char *value, const char *rule)
 {
 	hp3_message("roce-gen: --%s %s: %s; see roce-gen --help", name, value, rule);
 	return GEN_EXIT_USAGE;
 }
 
-static bool number(const char *text, uint64_t *out)
+static bool parse_number(const char *text, uint64_t *out)
 {
 	char *end;
 
@@ -158,24 +159,24 @@ static int take_number(struct gen_options *o, const struct option_row *row, cons
 	char rule[96];
 	uint64_t n;
 
-	if (!number(value, &n) || n < row->min || n > row->max) {
+	if (!parse_number(value, &n) || n < row->min || n > row->max) {
 		snprintf(rule, sizeof(rule), "write a number from %llu to %llu",
 			(unsigned long long)row->min, (unsigned long long)row->max);
-		return complain(row->name, value, rule);
+		return reject_option(row->name, value, rule);
 	}
-	*(uint64_t *)field(o, row->at) = n;
+	*(uint64_t *)option_field(o, row->at) = n;
 	if (row->more != 0)
-		*(bool *)field(o, row->more) = true;
+		*(bool *)option_field(o, row->more) = true;
 	return -1;
 }
 
 static int take_list(struct gen_options *o, const struct option_row *row, const char *value)
 {
-	uint32_t *n = field(o, row->more);
-	const char **list = field(o, row->at);
+	uint32_t *n = option_field(o, row->more);
+	const char **list = option_field(o, row->at);
 
 	if (*n == row->max)
-		return complain(row->name, value, "given too often");
+		return reject_option(row->name, value, "given too often");
 	list[(*n)++] = value;
 	return -1;
 }
@@ -190,7 +191,7 @@ static int take_sports(struct gen_options *o, const char *value)
 
 		if (end == at || (*end != ',' && *end != '\0') || n == 0 || n > UINT16_MAX ||
 			o->n_sports == GEN_SPORTS_MAX)
-			return complain(
+			return reject_option(
 				"sports", value, "write ports from 1 to 65535: 49152,50000");
 		o->sports[o->n_sports++] = (uint16_t)n;
 		at = end;
@@ -206,10 +207,10 @@ static int take_load(struct gen_options *o, const char *value)
 			return -1;
 		}
 	}
-	return complain("load", value, "write closed, poisson, rounds, allreduce or none");
+	return reject_option("load", value, "write closed, poisson, rounds, allreduce or none");
 }
 
-static void help(void)
+static void print_help(void)
 {
 	printf("Usage: roce-gen --interface NAME [OPTIONS]\n\n"
 	       "RoCEv2 load from user space: reliable connections over a packet socket.\n");
@@ -233,25 +234,25 @@ static void help(void)
 	       "not\ncomplete, 4 wrong content.\n");
 }
 
-static int take(struct gen_options *o, const struct option_row *row, const char *value)
+static int take_option(struct gen_options *o, const struct option_row *row, const char *value)
 {
 	switch (row->kind) {
 	case NUMBER:
 		return take_number(o, row, value);
 	case TEXT:
-		*(const char **)field(o, row->at) = value;
+		*(const char **)option_field(o, row->at) = value;
 		return -1;
 	case FLAG:
-		*(bool *)field(o, row->at) = true;
+		*(bool *)option_field(o, row->at) = true;
 		return -1;
 	case LIST:
 		return take_list(o, row, value);
 	case SPORTS:
 		return take_sports(o, value);
-	case LOAD:
+	case LOAD_KIND:
 		return take_load(o, value);
 	case HELP:
-		help();
+		print_help();
 		return GEN_EXIT_OK;
 	case VERSION:
 		printf("roce-gen %s\n", HP3_VERSION);
@@ -262,12 +263,12 @@ static int take(struct gen_options *o, const struct option_row *row, const char 
 	return GEN_EXIT_USAGE;
 }
 
-static void defaults(struct gen_options *o)
+static void set_defaults(struct gen_options *o)
 {
 	*o = (struct gen_options){.load = GEN_LOAD_CLOSED, .ops = "write"};
 	for (size_t i = 0; i < N_ROWS; i++)
 		if (rows[i].kind == NUMBER)
-			*(uint64_t *)field(o, rows[i].at) = rows[i].def;
+			*(uint64_t *)option_field(o, rows[i].at) = rows[i].def;
 }
 
 int gen_options_parse(struct gen_options *o, int argc, char **argv)
@@ -276,7 +277,7 @@ int gen_options_parse(struct gen_options *o, int argc, char **argv)
 	int n = 0, opt, ret;
 
 	opterr = 0; /* getopt's own message has the option as it is */
-	defaults(o);
+	set_defaults(o);
 	for (size_t i = 0; i < N_ROWS; i++)
 		if (rows[i].kind != HEADING)
 			longs[n++] = (struct option){rows[i].name,
@@ -284,7 +285,7 @@ int gen_options_parse(struct gen_options *o, int argc, char **argv)
 				(int)i + 256};
 	while ((opt = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (opt == 'h') {
-			help();
+			print_help();
 			return GEN_EXIT_OK;
 		}
 		if (opt < 256) {
@@ -293,11 +294,11 @@ int gen_options_parse(struct gen_options *o, int argc, char **argv)
 				argv[optind - 1]);
 			return GEN_EXIT_USAGE;
 		}
-		ret = take(o, &rows[opt - 256], optarg);
+		ret = take_option(o, &rows[opt - 256], optarg);
 		if (ret >= 0)
 			return ret;
 	}
 	if (optind < argc)
-		return complain("", argv[optind], "not an option");
+		return reject_option("", argv[optind], "not an option");
 	return gen_options_check(o);
 }

@@ -11,7 +11,7 @@
 #define RKEY_DEFAULT 0x68703301u
 #define SEED_DRAWN   ((UINT64_C(1) << 48) - 1) /* survives readers of JSON that know doubles only */
 
-static int usage(const char *text)
+static int reject_usage(const char *text)
 {
 	hp3_message("roce-gen: %s; see roce-gen --help", text);
 	return GEN_EXIT_USAGE;
@@ -65,49 +65,50 @@ static bool parse_mac(const char *text, uint8_t mac[6])
 static int check_load(const struct gen_options *o)
 {
 	if (o->load == GEN_LOAD_POISSON && o->load_mbps == 0)
-		return usage("--load poisson needs --load-mbps");
+		return reject_usage("--load poisson needs --load-mbps");
 	if (o->load == GEN_LOAD_ALLREDUCE && o->ranks < 2)
-		return usage("--load allreduce needs --ranks, 2 or more");
+		return reject_usage("--load allreduce needs --ranks, 2 or more");
 	if (o->load == GEN_LOAD_ALLREDUCE &&
 		(o->listen == NULL || o->n_peers != 1 || o->expect != 1))
-		return usage("--load allreduce needs --listen and one --connect: a ring");
+		return reject_usage("--load allreduce needs --listen and one --connect: a ring");
 	if (o->load == GEN_LOAD_ALLREDUCE && (o->cdf != NULL || o->size == 0))
-		return usage("--load allreduce needs --size, not --cdf");
+		return reject_usage("--load allreduce needs --size, not --cdf");
 	if (o->load == GEN_LOAD_POISSON && o->cdf == NULL && o->size == 0)
-		return usage("--load poisson needs --size above 0, or --cdf");
+		return reject_usage("--load poisson needs --size above 0, or --cdf");
 	return -1;
 }
 
 int gen_options_check(struct gen_options *o)
 {
 	if (o->interface == NULL)
-		return usage("--interface is missing");
+		return reject_usage("--interface is missing");
 	if (o->listen == NULL && o->n_peers == 0 && o->n_fixed == 0)
-		return usage("no peer: give --listen, --connect or --static");
+		return reject_usage("no peer: give --listen, --connect or --static");
 	if (o->mtu & (o->mtu - 1))
-		return usage("--mtu is 256, 512, 1024, 2048 or 4096");
+		return reject_usage("--mtu is 256, 512, 1024, 2048 or 4096");
 	if (!parse_ops(o))
-		return usage("--op is write, write-imm, send or read, or a mix such as "
-			     "read:70,write:30");
+		return reject_usage("--op is write, write-imm, send or read, or a mix such as "
+				    "read:70,write:30");
 	o->have_address = o->address_text != NULL;
 	if (o->have_address && !gen_address_parse(o->address_text, &o->address))
-		return usage("--address is an IPv4 or IPv6 address");
+		return reject_usage("--address is an IPv4 or IPv6 address");
 	if (o->have_address)
 		o->ipv6 = o->address.ipv6;
 	o->have_dst_mac = o->dst_mac_text != NULL;
 	if (o->have_dst_mac && !parse_mac(o->dst_mac_text, o->dst_mac))
-		return usage("--dst-mac is six bytes: 02:00:00:00:00:01");
+		return reject_usage("--dst-mac is six bytes: 02:00:00:00:00:01");
 	if ((o->n_peers + o->n_fixed) * o->qps > GEN_QPS_MAX)
-		return usage("--qps times the number of peers is at most 65536");
+		return reject_usage("--qps times the number of peers is at most 65536");
 	if (!o->have_seed && getrandom(&o->seed, sizeof(o->seed), 0) != sizeof(o->seed))
-		return usage("no random numbers from the kernel: give --seed");
+		return reject_usage("no random numbers from the kernel: give --seed");
 	if (!o->have_seed)
 		o->seed &= SEED_DRAWN;
 	if (o->name == NULL)
 		o->name = o->interface;
 	if (!hp3_is_plain(o->name))
-		return usage("--name, by default that of the interface, is printable ASCII: give "
-			     "another");
+		return reject_usage(
+			"--name, by default that of the interface, is printable ASCII: give "
+			"another");
 	return check_load(o);
 }
 
@@ -164,7 +165,7 @@ static int use_dcqcn(const struct gen_options *o, struct gen_endpoint_params *ep
 	const char *bad;
 
 	if (preset == NULL)
-		return usage("--dcqcn is paper, connectx, hpcc or conweave");
+		return reject_usage("--dcqcn is paper, connectx, hpcc or conweave");
 	ep->dcqcn = true;
 	ep->rp_params = preset->rp;
 	if (o->link_mbps > 0) {
@@ -230,6 +231,6 @@ int gen_options_endpoint(const struct gen_options *o, struct gen_endpoint_params
 	if (!o->have_qpn)
 		ep->first_qpn = 0x100 + (uint32_t)((o->seed * UINT64_C(0x9e3779b97f4a7c15)) >> 41);
 	if (o->dcqcn == NULL)
-		return o->n_sets == 0 ? -1 : usage("--dcqcn-set needs --dcqcn");
+		return o->n_sets == 0 ? -1 : reject_usage("--dcqcn-set needs --dcqcn");
 	return use_dcqcn(o, ep);
 }

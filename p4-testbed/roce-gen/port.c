@@ -63,7 +63,7 @@ static int filter_wanted(int fd, uint32_t first)
 
 static const struct sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
 
-static int complain(const char *interface, int err)
+static int report_port_failure(const char *interface, int err)
 {
 	const char *fix = "is it up?";
 
@@ -100,7 +100,7 @@ static int open_sink(const char *interface)
 	return fd;
 }
 
-static int open_socket(struct gen_port *p, const char *interface, uint32_t first_qpn)
+static int open_packet_socket(struct gen_port *p, const char *interface, uint32_t first_qpn)
 {
 	struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	struct ifreq ifr = {0};
@@ -137,10 +137,11 @@ int gen_port_open(struct gen_port *p, const char *interface, uint32_t first_qpn)
 	*p = (struct gen_port){.fd = -1, .sink = -1};
 	p->in = malloc(GEN_BATCH * sizeof(*p->in));
 	p->out = malloc(GEN_BATCH * sizeof(*p->out));
-	ret = p->in != NULL && p->out != NULL ? open_socket(p, interface, first_qpn) : -ENOMEM;
+	ret = p->in != NULL && p->out != NULL ? open_packet_socket(p, interface, first_qpn)
+					      : -ENOMEM;
 	if (ret != 0) {
 		gen_port_close(p);
-		return complain(interface, -ret);
+		return report_port_failure(interface, -ret);
 	}
 	p->sink = open_sink(interface);
 	return 0;

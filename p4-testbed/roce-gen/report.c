@@ -33,17 +33,17 @@ void gen_report_close(struct gen_report *r)
 	*r = (struct gen_report){0};
 }
 
-static json_t *integer(uint64_t n)
+static json_t *json_of_count(uint64_t n)
 {
 	return json_integer((json_int_t)n);
 }
 
-static double mbps(uint64_t bytes, uint64_t ns)
+static double mbps_of_bytes(uint64_t bytes, uint64_t ns)
 {
 	return ns == 0 ? 0 : (double)bytes * 8e3 / (double)ns;
 }
 
-static struct gen_totals totals(const struct gen_report *r)
+static struct gen_totals totals_of_report(const struct gen_report *r)
 {
 	struct gen_totals t = {.completed = r->w->completed};
 
@@ -71,7 +71,7 @@ static struct gen_totals totals(const struct gen_report *r)
 void gen_report_begin(struct gen_report *r, uint64_t now)
 {
 	r->began = r->last_at = now;
-	r->last = totals(r);
+	r->last = totals_of_report(r);
 }
 
 void gen_report_message(struct gen_report *r, const struct gen_event *e)
@@ -95,14 +95,14 @@ static json_t *qp_rates(const struct gen_report *r, const struct gen_totals *t, 
 
 	for (uint32_t i = 0; i < r->ep->n_qps; i++)
 		json_array_append_new(
-			list, json_pack("[ff]", mbps(t->qp_tx[i] - r->last.qp_tx[i], ns),
-				      mbps(t->qp_rx[i] - r->last.qp_rx[i], ns)));
+			list, json_pack("[ff]", mbps_of_bytes(t->qp_tx[i] - r->last.qp_tx[i], ns),
+				      mbps_of_bytes(t->qp_rx[i] - r->last.qp_rx[i], ns)));
 	return list;
 }
 
 void gen_report_interval(struct gen_report *r, uint64_t now)
 {
-	struct gen_totals t = totals(r);
+	struct gen_totals t = totals_of_report(r);
 	uint64_t ns = now - r->last_at;
 	json_t *j;
 
@@ -110,8 +110,8 @@ void gen_report_interval(struct gen_report *r, uint64_t now)
 		return;
 	j = json_pack("{sf sf sf sf sI sI sI sI sI sI sI sI}", "from_s",
 		(double)(r->last_at - r->began) / 1e9, "to_s", (double)(now - r->began) / 1e9,
-		"tx_mbps", mbps(t.tx_bytes - r->last.tx_bytes, ns), "rx_mbps",
-		mbps(t.rx_bytes - r->last.rx_bytes, ns), "completed",
+		"tx_mbps", mbps_of_bytes(t.tx_bytes - r->last.tx_bytes, ns), "rx_mbps",
+		mbps_of_bytes(t.rx_bytes - r->last.rx_bytes, ns), "completed",
 		(json_int_t)(t.completed - r->last.completed), "retransmissions",
 		(json_int_t)(t.again - r->last.again), "cnps_sent",
 		(json_int_t)(t.cnps_sent - r->last.cnps_sent), "cnps_received",
@@ -136,7 +136,7 @@ void gen_report_interval(struct gen_report *r, uint64_t now)
 	r->last_at = now;
 }
 
-static json_t *times(const struct gen_histogram *h)
+static json_t *histogram_json(const struct gen_histogram *h)
 {
 	double avg = h->n == 0 ? 0 : (double)h->sum / (double)h->n / US;
 
@@ -189,7 +189,7 @@ static json_t *qp_object(const struct gen_qp *q)
 	json_object_set_new(j, "peer", json_string(ip));
 	json_object_set_new(j, "loads", json_boolean(q->loads));
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		json_object_set_new(j, counts[i].name, integer(counts[i].n));
+		json_object_set_new(j, counts[i].name, json_of_count(counts[i].n));
 	if (q->failed)
 		json_object_set_new(j, "failure",
 			json_string(req->failure != GEN_FINE ? gen_failure_name(req->failure)
@@ -198,7 +198,7 @@ static json_t *qp_object(const struct gen_qp *q)
 }
 
 /* Numbers of single queue pairs become sums of the same name. */
-static json_t *sums(const json_t *qps)
+static json_t *sums_of_qps(const json_t *qps)
 {
 	static const char *const names[] = {"tx_bytes", "rx_bytes", "packets_sent",
 		"retransmissions", "timeouts", "naks_received", "rnr_naks_received", "implied_naks",
@@ -219,7 +219,7 @@ static json_t *sums(const json_t *qps)
 	return j;
 }
 
-static json_t *content(const struct gen_report *r)
+static json_t *content_json(const struct gen_report *r)
 {
 	uint64_t checked = 0, wrong = 0, unchecked = 0, reads = 0;
 
@@ -257,20 +257,21 @@ static double cpu_s(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-static json_t *fct(const struct gen_workload *w)
+static json_t *completion_times(const struct gen_workload *w)
 {
 	json_t *j = json_object();
 
-	json_object_set_new(j, "all", times(&w->all));
+	json_object_set_new(j, "all", histogram_json(&w->all));
 	for (unsigned op = 0; op < GEN_OPS; op++)
 		if (w->time[op].n > 0)
-			json_object_set_new(j, op_names[op], times(&w->time[op]));
+			json_object_set_new(j, op_names[op], histogram_json(&w->time[op]));
 	if (w->round.n > 0)
-		json_object_set_new(j, "rounds", times(&w->round));
+		json_object_set_new(j, "rounds", histogram_json(&w->round));
 	return j;
 }
 
-static json_t *whole(struct gen_report *r, struct gen_port *port, const char *outcome, uint64_t now)
+static json_t *whole_report(
+	struct gen_report *r, struct gen_port *port, const char *outcome, uint64_t now)
 {
 	const struct gen_workload *w = r->w;
 	json_t *j, *qps = json_array(), *sum;
@@ -279,7 +280,7 @@ static json_t *whole(struct gen_report *r, struct gen_port *port, const char *ou
 
 	for (uint32_t i = 0; i < r->ep->n_qps; i++)
 		json_array_append_new(qps, qp_object(&r->ep->qps[i]));
-	sum = sums(qps);
+	sum = sums_of_qps(qps);
 	ect = (double)json_integer_value(json_object_get(sum, "ect"));
 	j = json_pack("{ss si ss ss sI sf sf}", "type", "report", "v", 1, "name", r->o->name,
 		"outcome", outcome, "seed", (json_int_t)r->o->seed, "duration_s", (double)ns / 1e9,
@@ -290,15 +291,18 @@ static json_t *whole(struct gen_report *r, struct gen_port *port, const char *ou
 			(json_int_t)w->open, "refused", (json_int_t)w->refused));
 	json_object_set_new(j, "goodput_mbps",
 		json_pack("{sf sf}", "tx",
-			mbps((uint64_t)json_integer_value(json_object_get(sum, "tx_bytes")), ns),
+			mbps_of_bytes(
+				(uint64_t)json_integer_value(json_object_get(sum, "tx_bytes")), ns),
 			"rx",
-			mbps((uint64_t)json_integer_value(json_object_get(sum, "rx_bytes")), ns)));
-	json_object_set_new(j, "fct_us", fct(w));
-	json_object_set_new(j, "rtt_us", times(&r->ep->rtt));
+			mbps_of_bytes(
+				(uint64_t)json_integer_value(json_object_get(sum, "rx_bytes")),
+				ns)));
+	json_object_set_new(j, "fct_us", completion_times(w));
+	json_object_set_new(j, "rtt_us", histogram_json(&r->ep->rtt));
 	json_object_set_new(j, "ce_share",
 		json_real(ect > 0 ? (double)json_integer_value(json_object_get(sum, "ce")) / ect
 				  : 0));
-	json_object_set_new(j, "content", content(r));
+	json_object_set_new(j, "content", content_json(r));
 	json_object_set_new(j, "sum", sum);
 	json_object_set_new(j, "port", port_object(r, port));
 	json_object_set(j, "series", r->series);
@@ -316,7 +320,7 @@ int gen_report_final(struct gen_report *r, struct gen_port *port, const char *ou
 		hp3_message("roce-gen: --output %s: %s", r->o->output, strerror(errno));
 		return -errno;
 	}
-	j = whole(r, port, outcome, now);
+	j = whole_report(r, port, outcome, now);
 	if (j == NULL || json_dumpf(j, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) != 0 ||
 		fputc('\n', out) == EOF || fflush(out) != 0)
 		ret = -EIO;

@@ -23,7 +23,7 @@ void gen_requester_free(struct gen_requester *r)
 	r->room = 0;
 }
 
-static int grow(struct gen_requester *r)
+static int grow_queue(struct gen_requester *r)
 {
 	uint32_t room = r->room == 0 ? FIRST_ROOM : 2 * r->room;
 	struct gen_message *queue;
@@ -50,7 +50,7 @@ int gen_requester_post(
 		return -EPIPE;
 	if (len > GEN_LEN_MAX)
 		return -EINVAL;
-	if (r->tail - r->taken == r->room && (ret = grow(r)) != 0)
+	if (r->tail - r->taken == r->room && (ret = grow_queue(r)) != 0)
 		return ret;
 	*gen_requester_message(r, r->tail) = (struct gen_message){.posted = now,
 		.va = va,
@@ -83,7 +83,7 @@ bool gen_requester_ready(const struct gen_requester *r, uint64_t now)
 	return in_flight(r) < r->p->window;
 }
 
-static uint8_t opcode(const struct gen_message *m, bool first, bool last)
+static uint8_t opcode_of_packet(const struct gen_message *m, bool first, bool last)
 {
 	static const uint8_t codes[][4] = {
 		[GEN_WRITE] = {HP3_OP_RC_WRITE_MIDDLE, HP3_OP_RC_WRITE_LAST, HP3_OP_RC_WRITE_FIRST,
@@ -129,14 +129,15 @@ static void next_read(struct gen_requester *r, const struct gen_message *m, stru
 	r->since = 0;
 }
 
-static void next_data(struct gen_requester *r, const struct gen_message *m, struct gen_packet *out)
+static void next_message_data(
+	struct gen_requester *r, const struct gen_message *m, struct gen_packet *out)
 {
 	uint32_t at = (uint32_t)hp3_psn_diff(r->nxt, m->psn);
 	bool last = at == m->packets - 1;
 	/* Half a window at most, so that the answer comes before the window is full. */
 	uint32_t every = hp3_min_u32(r->p->ack_every, r->p->window / 2);
 
-	out->opcode = opcode(m, at == 0, last);
+	out->opcode = opcode_of_packet(m, at == 0, last);
 	out->va = m->va;
 	out->dma_len = m->len;
 	out->imm = m->number;
@@ -161,7 +162,7 @@ bool gen_requester_next(struct gen_requester *r, uint64_t now, struct gen_packet
 	if (m->op == GEN_READ)
 		next_read(r, m, out);
 	else
-		next_data(r, m, out);
+		next_message_data(r, m, out);
 	if (hp3_psn_diff(r->nxt, r->hi) > 0)
 		r->hi = r->nxt;
 	if (m->op == GEN_READ || out->ackreq)

@@ -3,7 +3,7 @@
 #include "requester_internal.h"
 
 /* Everything before PSN `to` is acknowledged; no READ without its answers lies before it. */
-static void advance(struct gen_requester *r, uint32_t to, uint64_t now)
+static void advance_una(struct gen_requester *r, uint32_t to, uint64_t now)
 {
 	if (hp3_psn_diff(to, r->una) <= 0)
 		return;
@@ -51,7 +51,7 @@ static void go_back(struct gen_requester *r)
 }
 
 /* false: too often. */
-static bool retry(struct gen_requester *r)
+static bool retry_from_una(struct gen_requester *r)
 {
 	if (++r->retries > r->p->retry_count) {
 		r->failure = GEN_RETRY_EXCEEDED;
@@ -66,7 +66,7 @@ static void implied_nak(struct gen_requester *r)
 	if (r->implied && r->implied_una == r->una)
 		return;
 	r->n.implied_naks++;
-	if (!retry(r))
+	if (!retry_from_una(r))
 		return;
 	r->implied = true;
 	r->implied_una = r->una;
@@ -87,15 +87,15 @@ static const struct gen_message *read_before(const struct gen_requester *r, uint
 }
 
 /* Acknowledges all before `to`; false if READ responses are missing on the way (9.7.5.1.1). */
-static bool acknowledge(struct gen_requester *r, uint32_t to, uint64_t now)
+static bool acknowledge_before(struct gen_requester *r, uint32_t to, uint64_t now)
 {
 	const struct gen_message *m = read_before(r, to);
 
 	if (m == NULL) {
-		advance(r, to, now);
+		advance_una(r, to, now);
 		return true;
 	}
-	advance(r, m->psn, now);
+	advance_una(r, m->psn, now);
 	implied_nak(r);
 	return false;
 }
@@ -119,7 +119,7 @@ static void take_nak(struct gen_requester *r, const struct hp3_view *v, uint64_t
 {
 	if (HP3_SYN_KIND(v->syndrome) == HP3_SYN_RNR) {
 		r->n.rnr_naks++;
-		if (!acknowledge(r, v->psn, now))
+		if (!acknowledge_before(r, v->psn, now))
 			return;
 		if (r->p->rnr_retry != GEN_RETRY_EVER && ++r->rnr_retries > r->p->rnr_retry) {
 			r->failure = GEN_RNR_EXCEEDED;
@@ -133,8 +133,8 @@ static void take_nak(struct gen_requester *r, const struct hp3_view *v, uint64_t
 	if (HP3_SYN_KIND(v->syndrome) != HP3_SYN_NAK ||
 		HP3_SYN_VALUE(v->syndrome) != HP3_NAK_PSN_SEQUENCE)
 		r->failure = GEN_REMOTE_ERROR;
-	else if (acknowledge(r, v->psn, now))
-		retry(r);
+	else if (acknowledge_before(r, v->psn, now))
+		retry_from_una(r);
 }
 
 static void take_response(
@@ -147,7 +147,7 @@ static void take_response(
 		r->n.stale++;
 		return;
 	}
-	advance(r, m->psn, now);
+	advance_una(r, m->psn, now);
 	if (v->psn != r->una) {
 		implied_nak(r);
 		return;
@@ -161,7 +161,7 @@ static void take_response(
 	out->va = m->va + at;
 	if (r->read_psns > 0 && hp3_psn_diff(r->nxt, v->psn) > 0)
 		r->read_psns--;
-	advance(r, hp3_psn_add(v->psn, 1), now);
+	advance_una(r, hp3_psn_add(v->psn, 1), now);
 }
 
 void gen_requester_reply(
@@ -179,7 +179,7 @@ void gen_requester_reply(
 		take_response(r, v, now, out);
 	} else if (v->opcode == HP3_OP_RC_ACK && HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK) {
 		out->rtt = round_trip(r, v->psn, now);
-		acknowledge(r, hp3_psn_add(v->psn, 1), now);
+		acknowledge_before(r, hp3_psn_add(v->psn, 1), now);
 	} else if (v->opcode == HP3_OP_RC_ACK) {
 		take_nak(r, v, now);
 	} else {
@@ -205,5 +205,5 @@ void gen_requester_timer(struct gen_requester *r, uint64_t now)
 		return;
 	r->n.timeouts++;
 	r->implied = false;
-	retry(r);
+	retry_from_una(r);
 }

@@ -15,7 +15,7 @@ void gen_responder_init(
 	*r = (struct gen_responder){.p = p, .expected = first_psn};
 }
 
-static void answer(struct gen_responder *r, uint8_t syndrome, uint32_t psn, uint64_t at)
+static void schedule_answer(struct gen_responder *r, uint8_t syndrome, uint32_t psn, uint64_t at)
 {
 	if (!r->due || at < r->due_at)
 		r->due_at = at;
@@ -25,14 +25,14 @@ static void answer(struct gen_responder *r, uint8_t syndrome, uint32_t psn, uint
 }
 
 /* Those that come before it leaves merge with it. */
-static void acknowledge(struct gen_responder *r, uint32_t psn, uint64_t now)
+static void acknowledge_psn(struct gen_responder *r, uint32_t psn, uint64_t now)
 {
-	answer(r, ACK_UNLIMITED, psn, now + r->p->ack_delay_ns);
+	schedule_answer(r, ACK_UNLIMITED, psn, now + r->p->ack_delay_ns);
 }
 
-static void fail(struct gen_responder *r, uint8_t syndrome)
+static void fail_request(struct gen_responder *r, uint8_t syndrome)
 {
-	answer(r, syndrome, r->expected, 0);
+	schedule_answer(r, syndrome, r->expected, 0);
 	r->ended = true;
 }
 
@@ -68,7 +68,7 @@ static bool queue_read(struct gen_responder *r, const struct hp3_view *v, uint64
 	return true;
 }
 
-static const uint8_t *reth(const void *frame, const struct hp3_view *v)
+static const uint8_t *reth_of_frame(const void *frame, const struct hp3_view *v)
 {
 	return (const uint8_t *)frame + v->udp_off + UDP_LEN + BTH_LEN;
 }
@@ -90,13 +90,13 @@ static void take_duplicate(
 	if (v->opcode != HP3_OP_RC_READ_REQUEST) {
 		/* A NAK that waits says more. */
 		if (!r->due || HP3_SYN_KIND(r->syndrome) == HP3_SYN_ACK)
-			acknowledge(r, hp3_psn_add(r->expected, HP3_PSN_MASK), now);
+			acknowledge_psn(r, hp3_psn_add(r->expected, HP3_PSN_MASK), now);
 		return;
 	}
-	if (!in_memory(r, reth(frame, v), v->dma_len))
+	if (!in_memory(r, reth_of_frame(frame, v), v->dma_len))
 		return;
 	forget_reads(r, v->psn);
-	queue_read(r, v, hp3_be64(reth(frame, v)), now);
+	queue_read(r, v, hp3_be64(reth_of_frame(frame, v)), now);
 }
 
 static bool needs_buffer(uint8_t opcode)
@@ -120,7 +120,8 @@ static bool not_ready(struct gen_responder *r, uint8_t opcode)
 	if (++r->rnr_count < r->p->rnr_every)
 		return false;
 	r->rnr_count = UINT32_MAX; /* so that it is 0 once this one has come again */
-	answer(r, (uint8_t)(HP3_SYN_RNR | (r->p->rnr_timer & RNR_TIMER_MASK)), r->expected, 0);
+	schedule_answer(
+		r, (uint8_t)(HP3_SYN_RNR | (r->p->rnr_timer & RNR_TIMER_MASK)), r->expected, 0);
 	r->silent = true;
 	r->n.rnr_naks++;
 	return true;
@@ -152,7 +153,7 @@ static bool in_sequence(struct gen_responder *r, const struct hp3_view *v)
 	       (last ? r->done + v->payload_len == r->len : r->done + v->payload_len < r->len);
 }
 
-static void check(struct gen_responder *r, const uint8_t *payload, uint32_t n)
+static void check_payload(struct gen_responder *r, const uint8_t *payload, uint32_t n)
 {
 	if (r->done == 0 && n >= GEN_WORD)
 		memcpy(&r->header, payload, sizeof(r->header));
@@ -162,7 +163,7 @@ static void check(struct gen_responder *r, const uint8_t *payload, uint32_t n)
 		r->bad = !gen_message_ok(payload, r->header, r->done, n);
 }
 
-static void judge(struct gen_responder *r)
+static void judge_message(struct gen_responder *r)
 {
 	if (!r->p->check)
 		return;
@@ -174,7 +175,7 @@ static void judge(struct gen_responder *r)
 	}
 }
 
-static void executed(struct gen_responder *r, uint32_t packets)
+static void count_executed(struct gen_responder *r, uint32_t packets)
 {
 	r->expected = hp3_psn_add(r->expected, packets);
 	r->silent = false;
@@ -184,20 +185,20 @@ static void executed(struct gen_responder *r, uint32_t packets)
 static void take_read(
 	struct gen_responder *r, const void *frame, const struct hp3_view *v, uint64_t now)
 {
-	const uint8_t *h = reth(frame, v);
+	const uint8_t *h = reth_of_frame(frame, v);
 
 	if (r->within) {
-		fail(r, NAK_INVALID);
+		fail_request(r, NAK_INVALID);
 		return;
 	}
 	if (!in_memory(r, h, v->dma_len)) {
-		fail(r, NAK_ACCESS);
+		fail_request(r, NAK_ACCESS);
 		return;
 	}
 	if (!queue_read(r, v, hp3_be64(h), now))
 		return;
 	r->msn = hp3_psn_add(r->msn, 1);
-	executed(r, gen_packets(v->dma_len, r->p->mtu));
+	count_executed(r, gen_packets(v->dma_len, r->p->mtu));
 }
 
 static void take_data(struct gen_responder *r, const void *frame, const struct hp3_view *v,
@@ -210,22 +211,22 @@ static void take_data(struct gen_responder *r, const void *frame, const struct h
 	if (not_ready(r, v->opcode))
 		return;
 	if (!in_sequence(r, v)) {
-		fail(r, NAK_INVALID);
+		fail_request(r, NAK_INVALID);
 		return;
 	}
 	if ((v->flags & HP3_VF_FIRST) && r->kind == HP3_OP_RC_WRITE_FIRST &&
-		!in_memory(r, reth(frame, v), r->len)) {
-		fail(r, NAK_ACCESS);
+		!in_memory(r, reth_of_frame(frame, v), r->len)) {
+		fail_request(r, NAK_ACCESS);
 		return;
 	}
 	if (r->p->check)
-		check(r, payload, v->payload_len);
+		check_payload(r, payload, v->payload_len);
 	r->done += v->payload_len;
 	r->n.bytes += v->payload_len;
-	executed(r, 1);
+	count_executed(r, 1);
 	out->fresh = true;
 	if (last) {
-		judge(r);
+		judge_message(r);
 		r->within = false;
 		r->msn = hp3_psn_add(r->msn, 1);
 		r->n.messages++;
@@ -236,7 +237,7 @@ static void take_data(struct gen_responder *r, const void *frame, const struct h
 				 v->opcode == HP3_OP_RC_WRITE_ONLY_IMM;
 	}
 	if (v->flags & HP3_VF_ACKREQ)
-		acknowledge(r, v->psn, now);
+		acknowledge_psn(r, v->psn, now);
 }
 
 void gen_responder_request(struct gen_responder *r, const void *frame, const struct hp3_view *v,
@@ -256,10 +257,10 @@ void gen_responder_request(struct gen_responder *r, const void *frame, const str
 			return;
 		r->silent = true;
 		r->n.out_of_seq_request++;
-		answer(r, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, r->expected, 0);
+		schedule_answer(r, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, r->expected, 0);
 	} else if (v->flags & (HP3_VF_ATOMIC | HP3_VF_UNKNOWN) ||
 		   v->opcode == HP3_OP_RC_SEND_LAST_INV || v->opcode == HP3_OP_RC_SEND_ONLY_INV) {
-		fail(r, NAK_INVALID);
+		fail_request(r, NAK_INVALID);
 	} else if (v->opcode == HP3_OP_RC_READ_REQUEST) {
 		take_read(r, frame, v, now);
 	} else {

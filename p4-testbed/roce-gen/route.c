@@ -37,7 +37,7 @@ const char *gen_address_format(const struct gen_address *a, char *buf)
 	return inet_ntop(a->ipv6 ? AF_INET6 : AF_INET, a->ip, buf, INET6_ADDRSTRLEN);
 }
 
-static bool usable(const struct ifaddrs *i, const char *interface, int family)
+static bool is_usable(const struct ifaddrs *i, const char *interface, int family)
 {
 	const struct sockaddr_in6 *six = (const void *)i->ifa_addr;
 
@@ -56,7 +56,7 @@ int gen_route_own_address(const char *interface, bool ipv6, struct gen_address *
 	if (getifaddrs(&all) != 0)
 		return -errno;
 	for (i = all; i != NULL && ret != 0; i = i->ifa_next) {
-		if (!usable(i, interface, ipv6 ? AF_INET6 : AF_INET))
+		if (!is_usable(i, interface, ipv6 ? AF_INET6 : AF_INET))
 			continue;
 		if (ipv6)
 			memcpy(a->ip,
@@ -117,7 +117,7 @@ static int on_neighbour(const struct nlmsghdr *h, void *data)
 	return MNL_CB_OK;
 }
 
-static int ask(struct nlmsghdr *h, mnl_cb_t answer, struct answer *a)
+static int ask_kernel(struct nlmsghdr *h, mnl_cb_t answer, struct answer *a)
 {
 	struct mnl_socket *s = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
 	char buf[8192];
@@ -157,7 +157,7 @@ static int find_hop(struct answer *a, const struct gen_address *to)
 	mnl_attr_put(h, RTA_DST, ip_len(to), to->ip);
 	mnl_attr_put_u32(h, RTA_OIF, (uint32_t)a->index);
 	a->hop = *to;
-	ret = ask(h, on_route, a);
+	ret = ask_kernel(h, on_route, a);
 	return ret != 0 ? ret : a->found ? 0 : -ENETUNREACH;
 }
 
@@ -172,12 +172,12 @@ static int find_mac(struct answer *a)
 	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	m = mnl_nlmsg_put_extra_header(h, sizeof(*m));
 	m->ndm_family = a->hop.ipv6 ? AF_INET6 : AF_INET;
-	ret = ask(h, on_neighbour, a);
+	ret = ask_kernel(h, on_neighbour, a);
 	return ret != 0 ? ret : a->found ? 0 : -EAGAIN;
 }
 
 /* The kernel resolves the next hop for a packet of its own. */
-static void provoke(int index, const struct gen_address *to)
+static void provoke_resolution(int index, const struct gen_address *to)
 {
 	struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(DISCARD_PORT)};
 	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(DISCARD_PORT)};
@@ -208,6 +208,6 @@ int gen_route_mac(int index, const struct gen_address *to, uint8_t mac[6])
 	if (ret == 0)
 		memcpy(mac, a.mac, MAC_LEN);
 	else if (ret == -EAGAIN)
-		provoke(index, to);
+		provoke_resolution(index, to);
 	return ret;
 }

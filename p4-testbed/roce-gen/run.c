@@ -27,7 +27,7 @@ static uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-static void finish(struct gen_run *r, const char *outcome, int code)
+static void finish_run(struct gen_run *r, const char *outcome, int code)
 {
 	r->phase = END;
 	r->outcome = outcome;
@@ -35,7 +35,7 @@ static void finish(struct gen_run *r, const char *outcome, int code)
 		r->code = code;
 }
 
-static void enter(struct gen_run *r, enum gen_phase phase, uint64_t end)
+static void enter_phase(struct gen_run *r, enum gen_phase phase, uint64_t end)
 {
 	r->phase = phase;
 	r->phase_end = end;
@@ -49,7 +49,7 @@ static uint64_t start_time(const struct gen_run *r, uint64_t now)
 	return at > real ? now + (at - real) : now;
 }
 
-static void start(struct gen_run *r, uint64_t now)
+static void start_load(struct gen_run *r, uint64_t now)
 {
 	int ret;
 
@@ -59,14 +59,14 @@ static void start(struct gen_run *r, uint64_t now)
 	if (ret == -EINVAL) {
 		hp3_message("roce-gen: messages are larger than the peer's memory: lower "
 			    "--size, or use --op send");
-		finish(r, "refused", GEN_EXIT_USAGE);
+		finish_run(r, "refused", GEN_EXIT_USAGE);
 		return;
 	}
 	if (ret != 0) {
-		finish(r, "no-memory", GEN_EXIT_FAILED);
+		finish_run(r, "no-memory", GEN_EXIT_FAILED);
 		return;
 	}
-	enter(r, LOAD,
+	enter_phase(r, LOAD,
 		r->o->duration_ms > 0 ? now + r->o->duration_ms * GEN_NS_PER_MS : UINT64_MAX);
 }
 
@@ -90,7 +90,7 @@ static void drain_events(struct gen_run *r, uint64_t now)
 	r->ep.n_events = 0;
 }
 
-static void receive(struct gen_run *r, uint64_t now)
+static void receive_packets(struct gen_run *r, uint64_t now)
 {
 	uint32_t n;
 
@@ -104,7 +104,7 @@ static void receive(struct gen_run *r, uint64_t now)
 	}
 }
 
-static void transmit(struct gen_run *r, uint64_t now)
+static void transmit_packets(struct gen_run *r, uint64_t now)
 {
 	struct gen_port *p = &r->port;
 
@@ -122,7 +122,7 @@ static void transmit(struct gen_run *r, uint64_t now)
 	r->blocked = !gen_port_flush(p);
 }
 
-static bool complete(const struct gen_run *r)
+static bool is_complete(const struct gen_run *r)
 {
 	return !r->failed_qp && r->w.open == 0 && r->w.failed == 0 && r->w.refused == 0;
 }
@@ -140,14 +140,14 @@ static void step_setup(struct gen_run *r, uint64_t now)
 	char missing[512];
 
 	if (gen_control_up(&r->control)) {
-		enter(r, WAIT_START, start_time(r, now));
+		enter_phase(r, WAIT_START, start_time(r, now));
 	} else if (now >= r->phase_end) {
 		gen_control_missing(&r->control, missing, sizeof(missing));
 		hp3_message(
 			"roce-gen: %s: not all peers are there after %llu ms:%s: start them, or "
 			"raise --setup-ms",
 			r->o->name, (unsigned long long)r->o->setup_ms, missing);
-		finish(r, "setup-timeout", GEN_EXIT_FAILED);
+		finish_run(r, "setup-timeout", GEN_EXIT_FAILED);
 	}
 }
 
@@ -157,10 +157,10 @@ static void step_load(struct gen_run *r, uint64_t now)
 
 	if (now >= r->phase_end || r->interrupted) {
 		gen_workload_stop(&r->w);
-		enter(r, DRAIN, now + r->o->drain_ms * GEN_NS_PER_MS);
+		enter_phase(r, DRAIN, now + r->o->drain_ms * GEN_NS_PER_MS);
 	} else if (gen_workload_done(&r->w) && !server &&
 		   (r->o->load != GEN_LOAD_NONE || r->control.n_peers > 0)) {
-		enter(r, DRAIN, now + r->o->drain_ms * GEN_NS_PER_MS);
+		enter_phase(r, DRAIN, now + r->o->drain_ms * GEN_NS_PER_MS);
 	}
 }
 
@@ -170,7 +170,7 @@ static void step_drain(struct gen_run *r, uint64_t now)
 	if (!gen_workload_done(&r->w) && now < r->phase_end)
 		return;
 	gen_control_done(&r->control);
-	enter(r, LINGER, UINT64_MAX);
+	enter_phase(r, LINGER, UINT64_MAX);
 }
 
 static void step_linger(struct gen_run *r, uint64_t now)
@@ -178,27 +178,27 @@ static void step_linger(struct gen_run *r, uint64_t now)
 	if (!gen_control_all_done(&r->control) && !r->interrupted && !r->control.lost)
 		return;
 	if (content_wrong(r))
-		finish(r, "wrong-content", GEN_EXIT_CONTENT);
-	else if (!complete(r))
-		finish(r, "incomplete", GEN_EXIT_INCOMPLETE);
+		finish_run(r, "wrong-content", GEN_EXIT_CONTENT);
+	else if (!is_complete(r))
+		finish_run(r, "incomplete", GEN_EXIT_INCOMPLETE);
 	else if (r->control.lost)
-		finish(r, "peer-lost", GEN_EXIT_FAILED);
+		finish_run(r, "peer-lost", GEN_EXIT_FAILED);
 	else
-		finish(r, "done", GEN_EXIT_OK);
+		finish_run(r, "done", GEN_EXIT_OK);
 }
 
-static void step(struct gen_run *r, uint64_t now)
+static void step_run(struct gen_run *r, uint64_t now)
 {
 	if (r->phase < LINGER && r->control.lost) {
-		finish(r, "peer-lost", GEN_EXIT_FAILED);
+		finish_run(r, "peer-lost", GEN_EXIT_FAILED);
 		return;
 	}
 	if (r->phase == SETUP && r->interrupted)
-		finish(r, "interrupted", GEN_EXIT_FAILED);
+		finish_run(r, "interrupted", GEN_EXIT_FAILED);
 	if (r->phase == SETUP)
 		step_setup(r, now);
 	if (r->phase == WAIT_START && (now >= r->phase_end || r->interrupted))
-		start(r, now);
+		start_load(r, now);
 	if (r->phase == LOAD)
 		step_load(r, now);
 	if (r->phase == DRAIN)
@@ -252,16 +252,16 @@ static void wait_events(struct gen_run *r, uint64_t until, uint64_t now)
 	}
 }
 
-static void loop(struct gen_run *r)
+static void run_phases(struct gen_run *r)
 {
 	uint64_t now = now_ns(), control, load;
 
 	while (r->phase != END) {
-		receive(r, now);
+		receive_packets(r, now);
 		control = gen_control_tick(&r->control, now);
-		step(r, now);
+		step_run(r, now);
 		load = r->phase == LOAD ? gen_workload_tick(&r->w, now) : UINT64_MAX;
-		transmit(r, now);
+		transmit_packets(r, now);
 		if (r->phase == END)
 			break;
 		wait_events(r, wake_at(r, control, load, now), now);
@@ -285,7 +285,7 @@ int gen_run(const struct gen_options *o)
 	code = gen_run_setup(r, now_ns());
 	if (code < 0) {
 		hp3_message("roce-gen: %s: seed %llu", o->name, (unsigned long long)o->seed);
-		loop(r);
+		run_phases(r);
 		code = r->code;
 	}
 	gen_run_teardown(r);

@@ -8,7 +8,7 @@
 #include "config/message.h"
 #include "run_internal.h"
 
-static int watch(int epoll, int fd, uint64_t tag)
+static int watch_fd(int epoll, int fd, uint64_t tag)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
 
@@ -24,7 +24,7 @@ static int open_signals(struct gen_run *r)
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	r->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	return r->signals < 0 ? -errno : watch(r->epoll, r->signals, GEN_TAG_SIGNAL);
+	return r->signals < 0 ? -errno : watch_fd(r->epoll, r->signals, GEN_TAG_SIGNAL);
 }
 
 static int load_cdf(struct hp3_cdf *c, const char *path)
@@ -92,7 +92,7 @@ int gen_run_setup(struct gen_run *r, uint64_t now)
 	}
 	ret = gen_endpoint_init(&r->ep, &params, now);
 	if (ret == 0)
-		ret = watch(r->epoll, r->port.fd, GEN_TAG_PORT);
+		ret = watch_fd(r->epoll, r->port.fd, GEN_TAG_PORT);
 	if (ret != 0) {
 		hp3_message("roce-gen: %s: lower --qps", strerror(-ret));
 		return GEN_EXIT_FAILED;

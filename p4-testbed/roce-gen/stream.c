@@ -59,13 +59,13 @@ static int find_inet(const char *where, struct place *p)
 	return 0;
 }
 
-static int find(const char *where, struct place *p)
+static int find_place(const char *where, struct place *p)
 {
 	memset(p, 0, sizeof(*p));
 	return strchr(where, '/') != NULL ? find_unix(where, p) : find_inet(where, p);
 }
 
-static int open_socket(const struct place *p)
+static int open_stream_socket(const struct place *p)
 {
 	int fd = socket(p->at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -75,12 +75,12 @@ static int open_socket(const struct place *p)
 int gen_stream_connect(const char *where, bool *pending)
 {
 	struct place p;
-	int ret = find(where, &p), fd;
+	int ret = find_place(where, &p), fd;
 
 	*pending = false;
 	if (ret != 0)
 		return ret;
-	fd = open_socket(&p);
+	fd = open_stream_socket(&p);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&p.at, p.len) == 0)
 		return fd;
 	*pending = errno == EINPROGRESS;
@@ -121,7 +121,7 @@ static int remove_stale(const char *where)
 int gen_stream_listen(const char *where, char *path)
 {
 	struct place p;
-	int ret = find(where, &p), fd, one = 1;
+	int ret = find_place(where, &p), fd, one = 1;
 
 	path[0] = '\0';
 	if (ret != 0)
@@ -130,7 +130,7 @@ int gen_stream_listen(const char *where, char *path)
 		ret = remove_stale(where);
 	if (ret != 0)
 		return ret;
-	fd = open_socket(&p);
+	fd = open_stream_socket(&p);
 	if (fd < 0)
 		return fd;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));

@@ -6,9 +6,9 @@
 #include "base/random.h"
 #include "workload.h"
 
-#define NS_PER_SEC 1e9
+#define GAP_NS_PER_SEC 1e9
 
-static double uniform(struct gen_workload *w)
+static double draw_uniform(struct gen_workload *w)
 {
 	return (double)(hp3_random(&w->random) >> 11) / 9007199254740992.0; /* 2^53 */
 }
@@ -20,7 +20,7 @@ static enum gen_op draw_op(struct gen_workload *w)
 
 	for (unsigned i = 0; i < GEN_OPS; i++)
 		sum += w->p.weight[i];
-	at = (uint32_t)(uniform(w) * sum);
+	at = (uint32_t)(draw_uniform(w) * sum);
 	for (; op < GEN_OPS - 1 && at >= w->p.weight[op]; op++)
 		at -= w->p.weight[op];
 	return (enum gen_op)op;
@@ -33,7 +33,8 @@ static uint32_t draw_size(struct gen_workload *w)
 		       : w->p.size;
 }
 
-static void post(struct gen_workload *w, uint32_t i, enum gen_op op, uint32_t len, uint64_t now)
+static void post_operation(
+	struct gen_workload *w, uint32_t i, enum gen_op op, uint32_t len, uint64_t now)
 {
 	struct gen_qp *q = w->qps[i];
 
@@ -46,18 +47,18 @@ static void post(struct gen_workload *w, uint32_t i, enum gen_op op, uint32_t le
 	w->total++;
 }
 
-static bool more(const struct gen_workload *w, uint64_t so_far)
+static bool may_post_more(const struct gen_workload *w, uint64_t so_far)
 {
 	return !w->stopped && (w->p.messages == 0 || so_far < w->p.messages);
 }
 
 static void post_closed(struct gen_workload *w, uint32_t i, uint64_t now)
 {
-	while (!w->qps[i]->failed && more(w, w->posted[i]) &&
+	while (!w->qps[i]->failed && may_post_more(w, w->posted[i]) &&
 		gen_requester_open(&w->qps[i]->requester) < w->p.depth) {
 		enum gen_op op = draw_op(w);
 
-		post(w, i, op, draw_size(w), now);
+		post_operation(w, i, op, draw_size(w), now);
 	}
 }
 
@@ -68,15 +69,15 @@ static void post_round(struct gen_workload *w, uint64_t now)
 	for (uint32_t i = 0; i < w->n_qps; i++) {
 		enum gen_op op = draw_op(w);
 
-		post(w, i, op, draw_size(w), now);
+		post_operation(w, i, op, draw_size(w), now);
 	}
 }
 
-static double gap(struct gen_workload *w)
+static double draw_gap(struct gen_workload *w)
 {
 	double mean = w->p.cdf != NULL ? (double)hp3_cdf_mean(w->p.cdf) : w->p.size;
 
-	return -log(1 - uniform(w)) * mean * 8 * NS_PER_SEC / (double)w->p.bps;
+	return -log(1 - draw_uniform(w)) * mean * 8 * GAP_NS_PER_SEC / (double)w->p.bps;
 }
 
 static void post_arrivals(struct gen_workload *w, uint64_t now)
@@ -86,13 +87,14 @@ static void post_arrivals(struct gen_workload *w, uint64_t now)
 		uint32_t i = (uint32_t)(hp3_random(&w->random) % w->n_qps);
 
 		/* The arrival counts, not when there was time for it. */
-		post(w, i, op, draw_size(w), w->next);
+		post_operation(w, i, op, draw_size(w), w->next);
 		w->rounds++;
-		w->next = more(w, w->rounds) ? w->next + (uint64_t)gap(w) : UINT64_MAX;
+		w->next =
+			may_post_more(w, w->rounds) ? w->next + (uint64_t)draw_gap(w) : UINT64_MAX;
 	}
 }
 
-static uint64_t steps(const struct gen_workload *w)
+static uint64_t steps_per_round(const struct gen_workload *w)
 {
 	return 2 * (w->p.ranks - 1);
 }
@@ -102,10 +104,11 @@ static void post_steps(struct gen_workload *w, uint32_t i, uint64_t now)
 {
 	uint32_t len = w->p.size / w->p.ranks / w->n_qps;
 
-	while (w->posted[i] <= w->arrived[i] && more(w, w->posted[i] / steps(w))) {
-		if (i == 0 && w->posted[i] % steps(w) == 0)
+	while (w->posted[i] <= w->arrived[i] &&
+		may_post_more(w, w->posted[i] / steps_per_round(w))) {
+		if (i == 0 && w->posted[i] % steps_per_round(w) == 0)
 			w->round_began = now;
-		post(w, i, GEN_WRITE_IMM, len > 0 ? len : 1, now);
+		post_operation(w, i, GEN_WRITE_IMM, len > 0 ? len : 1, now);
 	}
 }
 
@@ -115,18 +118,18 @@ static void note_allreduce(struct gen_workload *w, uint64_t now)
 
 	for (uint32_t i = 0; i < w->n_qps; i++)
 		least = hp3_min_u64(least, w->arrived[i]);
-	if (least / steps(w) <= w->rounds)
+	if (least / steps_per_round(w) <= w->rounds)
 		return;
 	w->rounds++;
 	gen_histogram_add(&w->round, now - w->round_began);
 }
 
-static uint32_t largest(const struct gen_workload_params *p)
+static uint32_t largest_message(const struct gen_workload_params *p)
 {
 	return p->cdf != NULL ? (uint32_t)p->cdf->size[p->cdf->n - 1] : p->size;
 }
 
-static int collect(struct gen_workload *w)
+static int collect_qps(struct gen_workload *w)
 {
 	w->qps = calloc(w->ep->n_qps + 1, sizeof(struct gen_qp *));
 	w->posted = calloc(w->ep->n_qps + 1, sizeof(*w->posted));
@@ -143,7 +146,7 @@ static int collect(struct gen_workload *w)
 			continue;
 		q->load_at = w->n_qps;
 		w->qps[w->n_qps++] = q;
-		if (q->memory_size < largest(&w->p))
+		if (q->memory_size < largest_message(&w->p))
 			return -EINVAL;
 	}
 	return 0;
@@ -155,7 +158,7 @@ int gen_workload_start(struct gen_workload *w, const struct gen_workload_params 
 	int ret;
 
 	*w = (struct gen_workload){.p = *p, .ep = ep, .random = p->seed, .next = UINT64_MAX};
-	ret = collect(w);
+	ret = collect_qps(w);
 	if (ret != 0)
 		return ret;
 	if (w->n_qps == 0)
@@ -168,7 +171,7 @@ int gen_workload_start(struct gen_workload *w, const struct gen_workload_params 
 			post_closed(w, i, now);
 		break;
 	case GEN_LOAD_POISSON:
-		w->next = now + (uint64_t)gap(w);
+		w->next = now + (uint64_t)draw_gap(w);
 		break;
 	case GEN_LOAD_ROUNDS:
 		post_round(w, now);
@@ -195,11 +198,11 @@ static void end_round(struct gen_workload *w, uint64_t now)
 		return;
 	w->rounds++;
 	gen_histogram_add(&w->round, now - w->round_began);
-	if (more(w, w->rounds))
+	if (may_post_more(w, w->rounds))
 		w->next = now + w->p.gap_ns;
 }
 
-static void completed(struct gen_workload *w, const struct gen_event *e, uint64_t now)
+static void note_completed(struct gen_workload *w, const struct gen_event *e, uint64_t now)
 {
 	uint64_t ns = e->message.completed - e->message.posted;
 
@@ -215,7 +218,7 @@ static void completed(struct gen_workload *w, const struct gen_event *e, uint64_
 		end_round(w, now);
 }
 
-static void arrived(struct gen_workload *w, const struct gen_event *e, uint64_t now)
+static void note_arrived(struct gen_workload *w, const struct gen_event *e, uint64_t now)
 {
 	uint32_t i = e->qp->channel;
 
@@ -227,7 +230,7 @@ static void arrived(struct gen_workload *w, const struct gen_event *e, uint64_t 
 	post_steps(w, i, now);
 }
 
-static void failed(struct gen_workload *w, const struct gen_qp *q)
+static void note_failed(struct gen_workload *w, const struct gen_qp *q)
 {
 	uint32_t open = gen_requester_open(&q->requester);
 
@@ -241,13 +244,13 @@ void gen_workload_event(struct gen_workload *w, const struct gen_event *e, uint6
 {
 	switch (e->type) {
 	case GEN_COMPLETED:
-		completed(w, e, now);
+		note_completed(w, e, now);
 		break;
 	case GEN_ARRIVED:
-		arrived(w, e, now);
+		note_arrived(w, e, now);
 		break;
 	case GEN_FAILED:
-		failed(w, e->qp);
+		note_failed(w, e->qp);
 		break;
 	}
 }

@@ -6,7 +6,7 @@
 
 static struct hp3_queue_view *views[HP3_EXTERN_SWITCHES];
 
-static uint32_t reflected(const uint8_t *p, uint32_t len, uint32_t crc, uint32_t poly)
+static uint32_t reflected_crc(const uint8_t *p, uint32_t len, uint32_t crc, uint32_t poly)
 {
 	while (len-- > 0) {
 		crc ^= *p++;
@@ -19,12 +19,12 @@ static uint32_t reflected(const uint8_t *p, uint32_t len, uint32_t crc, uint32_t
 /* A key has at most 45 bytes: a table would only cost cache lines. */
 uint32_t hp3_crc32(const void *key, uint32_t len, uint32_t seed)
 {
-	return ~reflected(key, len, ~seed, 0xedb88320u);
+	return ~reflected_crc(key, len, ~seed, 0xedb88320u);
 }
 
 uint32_t hp3_crc16(const void *key, uint32_t len, uint32_t seed)
 {
-	return reflected(key, len, seed & 0xffff, 0xa001u);
+	return reflected_crc(key, len, seed & 0xffff, 0xa001u);
 }
 
 void hp3_extern_bind(unsigned index, struct hp3_queue_view *view)
@@ -45,7 +45,7 @@ static void tm_free(void *object)
 	RTE_SET_USED(object); /* the switch's own */
 }
 
-static uint32_t draw(uint64_t *rng, uint32_t width)
+static uint32_t draw_random(uint64_t *rng, uint32_t width)
 {
 	uint64_t x = *rng;
 
@@ -62,7 +62,7 @@ static int tm_queue_state(void *object, void *mailbox)
 	struct hp3_queue_mailbox *m = mailbox;
 
 	m->depth = view->depth(view->arg, m->port, m->priority);
-	m->random = draw(&view->rng, m->width);
+	m->random = draw_random(&view->rng, m->width);
 	return 1;
 }
 

@@ -64,7 +64,7 @@ static int load_counters(struct rte_swx_pipeline *p, const char **what)
 	return ret;
 }
 
-static uint32_t count(const char *const *list)
+static uint32_t count_strings(const char *const *list)
 {
 	uint32_t n = 0;
 
@@ -78,14 +78,14 @@ static int load_action(struct rte_swx_pipeline *p, const struct hp3_program_acti
 	const char *code[RTE_DIM(a->code)];
 
 	memcpy(code, a->code, sizeof(code));
-	return rte_swx_pipeline_action_config(p, a->name, a->args, code, count(a->code));
+	return rte_swx_pipeline_action_config(p, a->name, a->args, code, count_strings(a->code));
 }
 
 static int load_table(struct rte_swx_pipeline *p, const struct hp3_program_table *t)
 {
 	struct rte_swx_match_field_params key[RTE_DIM(t->key)];
 	const char *actions[RTE_DIM(t->actions)];
-	uint32_t n = count(t->key);
+	uint32_t n = count_strings(t->key);
 
 	for (uint32_t i = 0; i < n; i++)
 		key[i] = (struct rte_swx_match_field_params){
@@ -99,7 +99,7 @@ static int load_table(struct rte_swx_pipeline *p, const struct hp3_program_table
 			.fields = n > 0 ? key : NULL,
 			.n_fields = n,
 			.action_names = actions,
-			.n_actions = count(t->actions),
+			.n_actions = count_strings(t->actions),
 			.default_action_name = t->miss,
 			.default_action_args = t->miss_args,
 		},
@@ -109,7 +109,7 @@ static int load_table(struct rte_swx_pipeline *p, const struct hp3_program_table
 int hp3_program_load(struct rte_swx_pipeline *p, unsigned index, const char **what)
 {
 	const char *code[512];
-	uint32_t n = count(hp3_program_code);
+	uint32_t n = count_strings(hp3_program_code);
 	int ret = load_structs(p, what);
 
 	if (ret == 0)

@@ -5,7 +5,7 @@
 #include "p4-testbed/spec/program.h"
 #include "p4-testbed/spec/program_text.h"
 
-static json_t *fields(const struct hp3_program_struct *s)
+static json_t *fields_json(const struct hp3_program_struct *s)
 {
 	json_t *list = json_array();
 
@@ -19,11 +19,11 @@ static json_t *struct_fields(const char *name)
 {
 	for (const struct hp3_program_struct *s = hp3_program_structs; s->name; s++)
 		if (name != NULL && strcmp(s->name, name) == 0)
-			return fields(s);
+			return fields_json(s);
 	return json_array();
 }
 
-static json_t *strings(const char *const *list)
+static json_t *strings_json(const char *const *list)
 {
 	json_t *j = json_array();
 
@@ -32,19 +32,19 @@ static json_t *strings(const char *const *list)
 	return j;
 }
 
-static json_t *tables(void)
+static json_t *tables_json(void)
 {
 	json_t *all = json_object();
 
 	for (const struct hp3_program_table *t = hp3_program_tables; t->name; t++)
 		json_object_set_new(all, t->name,
-			json_pack("{s:o, s:o, s:o, s:s, s:i}", "key", strings(t->key), "match",
-				strings(t->match), "actions", strings(t->actions), "default",
-				t->miss, "size", (int)t->size));
+			json_pack("{s:o, s:o, s:o, s:s, s:i}", "key", strings_json(t->key), "match",
+				strings_json(t->match), "actions", strings_json(t->actions),
+				"default", t->miss, "size", (int)t->size));
 	return all;
 }
 
-static json_t *constants(void)
+static json_t *constants_json(void)
 {
 	static const struct {
 		const char *name;
@@ -76,13 +76,13 @@ void hp3_program_dump(FILE *out)
 	for (const struct hp3_program_action *a = hp3_program_actions; a->name; a++)
 		json_object_set_new(actions, a->name,
 			json_pack("{s:o, s:o}", "args", struct_fields(a->args), "code",
-				strings(a->code)));
+				strings_json(a->code)));
 	for (const struct hp3_program_counter *c = hp3_program_counters; c->name; c++)
 		json_object_set_new(counters, c->name,
 			json_pack("{s:i, s:b}", "size", (int)c->size, "bytes", (int)c->bytes));
 	all = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "headers", headers, "actions", actions,
-		"tables", tables(), "counters", counters, "constants", constants(), "code",
-		strings(hp3_program_code));
+		"tables", tables_json(), "counters", counters, "constants", constants_json(),
+		"code", strings_json(hp3_program_code));
 	json_dumpf(all, out, JSON_INDENT(1));
 	fputc('\n', out);
 	json_decref(all);

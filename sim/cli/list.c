@@ -26,7 +26,8 @@ static void describe_sizes(const struct sim_builtin *b)
 			(unsigned long long)c.cdf.size[c.cdf.n - 1]);
 }
 
-static void each(const char *title, const char *kind, void (*describe)(const struct sim_builtin *))
+static void list_builtins(
+	const char *title, const char *kind, void (*describe)(const struct sim_builtin *))
 {
 	puts(title);
 	for (const struct sim_builtin *b = sim_builtins; b->name != NULL; b++)
@@ -39,7 +40,7 @@ int sim_list_main(int argc, char **argv)
 	puts("balancers:");
 	for (unsigned i = 0; sim_lb_list(i) != NULL; i++)
 		printf("  %s\n", sim_lb_list(i)->name);
-	each("scenarios:", "ini", describe_scenario);
-	each("flow sizes:", "txt", describe_sizes);
+	list_builtins("scenarios:", "ini", describe_scenario);
+	list_builtins("flow sizes:", "txt", describe_sizes);
 	return 0;
 }

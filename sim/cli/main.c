@@ -20,7 +20,7 @@ struct command {
 	"  --set SECTION.KEY=VALUE  change a setting (`hp3-sim keys`); any number\n"               \
 	"  --progress               how far it is, also where standard error is no terminal\n"
 
-static int sizes(int argc, char **argv)
+static int print_sizes(int argc, char **argv)
 {
 	printf("{\"packet\": %zu, \"flow\": %zu, \"port\": %zu, \"host\": %zu, "
 	       "\"flow to come or gone\": %zu}\n",
@@ -76,13 +76,13 @@ static const struct command commands[] = {
 	{"sizes",
 		"usage: hp3-sim sizes\n"
 		"Bytes per packet, flow, port and host.\n",
-		sizes},
+		print_sizes},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const struct command *command; /* that is carried out */
 
-static void help(FILE *out)
+static void print_help(FILE *out)
 {
 	if (command != NULL) {
 		fputs(command->help, out);
@@ -104,7 +104,7 @@ int sim_usage(const char *problem)
 {
 	if (problem != NULL)
 		hp3_message("hp3-sim: %s", problem);
-	help(stderr);
+	print_help(stderr);
 	return 2;
 }
 
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
 			(i == 1 && strcmp(argv[i], "help") == 0)) {
-			help(stdout);
+			print_help(stdout);
 			return 0;
 		}
 	}

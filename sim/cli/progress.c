@@ -33,7 +33,7 @@ static double share_of(const struct sim *s, const struct sim_meter *m)
 	return (double)(s->n.data_bytes - s->n.again_bytes) / (double)m->bytes;
 }
 
-static void update(const struct sim *s, void *arg)
+static void update_meter(const struct sim *s, void *arg)
 {
 	struct sim_meter *m = arg;
 	double share = share_of(s, m);
@@ -46,7 +46,7 @@ void sim_meter_watch(struct sim *s, struct sim_meter *m)
 	m->bytes = 0;
 	for (uint32_t i = 0; i < s->n_demands; i++)
 		m->bytes += s->demand[i].bytes;
-	s->progress = update;
+	s->progress = update_meter;
 	s->progress_arg = m;
 }
 
@@ -107,14 +107,14 @@ void sim_progress_end(const struct sim_progress *p)
 		fputs("\r\033[K", stderr);
 }
 
-static void watch(const struct sim *s, void *arg)
+static void show_run_progress(const struct sim *s, void *arg)
 {
 	struct sim_watch *w = arg;
 	char text[64];
 
 	if (!sim_progress_due(&w->progress))
 		return;
-	update(s, &w->meter);
+	update_meter(s, &w->meter);
 	snprintf(text, sizeof(text), "%.3f ms simulated", (double)s->now / SIM_MS);
 	sim_progress_show(&w->progress, w->meter.permyriad / 1e4, text);
 }
@@ -123,6 +123,6 @@ void sim_watch_run(struct sim *s, struct sim_watch *w, bool wanted)
 {
 	sim_meter_watch(s, &w->meter);
 	sim_progress_start(&w->progress, wanted);
-	s->progress = w->progress.on ? watch : NULL;
+	s->progress = w->progress.on ? show_run_progress : NULL;
 	s->progress_arg = w;
 }

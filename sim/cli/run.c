@@ -19,12 +19,12 @@
 #include "sim/work/builtin.h"
 
 #define SCENARIOS_MAX 64u
-#define SETS_MAX      64u
+#define RUN_SETS_MAX  64u
 #define JOBS_MAX      64u
 #define POLL_US       50000u
 
-struct options {
-	const char *scenario[SCENARIOS_MAX], *set[SETS_MAX + 1], *out;
+struct run_options {
+	const char *scenario[SCENARIOS_MAX], *set[RUN_SETS_MAX + 1], *out;
 	char hp3[PATH_MAX + 8]; /* --hp3, as a setting */
 	uint32_t n_scenarios;
 	uint32_t jobs;
@@ -41,13 +41,13 @@ struct pool {
 	struct sim_progress progress;
 };
 
-static void path_of(const struct options *o, const struct sim_one *one, char *path, size_t size)
+static void path_of(const struct run_options *o, const struct sim_one *one, char *path, size_t size)
 {
 	snprintf(path, size, "%s/%s.json", o->out, one->name);
 }
 
 /* The result is there, and is what a run would give now. */
-static bool done_before(const struct options *o, const struct sim_one *one)
+static bool done_before(const struct run_options *o, const struct sim_one *one)
 {
 	char path[512], key[SIM_SHA256_HEX];
 	const char *had;
@@ -63,7 +63,7 @@ static bool done_before(const struct options *o, const struct sim_one *one)
 }
 
 /* In a process of its own: the file appears whole or not at all. */
-static int one_run(const struct options *o, const struct sim_one *one, struct sim_meter *meter)
+static int one_run(const struct run_options *o, const struct sim_one *one, struct sim_meter *meter)
 {
 	json_t *j = sim_scenario_run(one, meter);
 	char path[512], part[540];
@@ -82,7 +82,7 @@ static int one_run(const struct options *o, const struct sim_one *one, struct si
 }
 
 /* What all children are at: their runs and shares, those that ended counted whole. */
-static void show(struct pool *p)
+static void show_pool_progress(struct pool *p)
 {
 	char text[512];
 	double share = p->ended;
@@ -108,7 +108,7 @@ static int wait_one(struct pool *p)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, p->progress.on ? WNOHANG : 0)) == 0) {
-		show(p);
+		show_pool_progress(p);
 		usleep(POLL_US);
 	}
 	if (pid < 0)
@@ -125,7 +125,7 @@ static int wait_one(struct pool *p)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-static int start_one(const struct options *o, struct pool *p, uint32_t i)
+static int start_one(const struct run_options *o, struct pool *p, uint32_t i)
 {
 	fflush(NULL);
 	p->pid[i] = fork();
@@ -140,7 +140,7 @@ static int start_one(const struct options *o, struct pool *p, uint32_t i)
 	return 0;
 }
 
-static int run_all(const struct options *o, const struct sim_runs *runs)
+static int run_all(const struct run_options *o, const struct sim_runs *runs)
 {
 	size_t size = (runs->n + 1) * sizeof(struct sim_meter);
 	struct pool p = {.runs = runs,
@@ -174,7 +174,7 @@ static int run_all(const struct options *o, const struct sim_runs *runs)
 	return ret | failed;
 }
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse_run_options(int argc, char **argv, struct run_options *o)
 {
 	static const struct option longs[] = {{"quick", no_argument, NULL, 'q'},
 		{"out", required_argument, NULL, 'o'}, {"jobs", required_argument, NULL, 'n'},
@@ -208,7 +208,7 @@ static int parse(int argc, char **argv, struct options *o)
 			snprintf(o->hp3, sizeof(o->hp3), "hp3=%s", optarg);
 			break;
 		case 's':
-			if (o->want.n_sets == SETS_MAX)
+			if (o->want.n_sets == RUN_SETS_MAX)
 				return sim_usage("too many --set: use a scenario file");
 			o->set[o->want.n_sets++] = optarg;
 			break;
@@ -257,10 +257,10 @@ static int make_directory(const char *dir)
 
 int sim_run_main(int argc, char **argv)
 {
-	struct options o = {
+	struct run_options o = {
 		.out = "hp3-sim-results", .jobs = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)};
 	struct sim_runs runs = {0};
-	int ret = parse(argc, argv, &o);
+	int ret = parse_run_options(argc, argv, &o);
 
 	if (ret != 0)
 		return ret;

@@ -18,7 +18,7 @@
 
 #define STEM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-static void smaller(struct sim_config *cfg)
+static void reduce_scenario(struct sim_config *cfg)
 {
 	uint32_t percent = cfg->sweep.quick_percent;
 
@@ -65,7 +65,7 @@ static int add_run(struct sim_runs *runs, const char *stem, uint32_t number,
 	return 0;
 }
 
-static int expand(
+static int add_runs(
 	struct sim_runs *runs, const char *stem, uint32_t number, const struct sim_config *cfg)
 {
 	char loads[HP3_INI_VALUE_MAX], lbs[HP3_INI_VALUE_MAX], *load, *lb, *save1, *save2;
@@ -121,7 +121,7 @@ int sim_scenario_runs(
 		return ret;
 	}
 	if (want->quick)
-		smaller(&cfg);
+		reduce_scenario(&cfg);
 	if (want->lbs != NULL)
 		snprintf(cfg.sweep.lbs, sizeof(cfg.sweep.lbs), "%s", want->lbs);
 	stem_of(name, stem, sizeof(stem));
@@ -131,7 +131,7 @@ int sim_scenario_runs(
 			name);
 		return -EINVAL;
 	}
-	return expand(runs, stem, number, &cfg);
+	return add_runs(runs, stem, number, &cfg);
 }
 
 static void add_jobs(json_t *j, const struct sim *s, const char *name, bool background)
@@ -145,7 +145,8 @@ static void add_jobs(json_t *j, const struct sim *s, const char *name, bool back
 				"jct_max_us", r.jct_max_us, "bus_gbps", r.bus_gbps));
 }
 
-static json_t *result(struct sim *s, const struct sim_one *one, double imbalance, double cpu_s)
+static json_t *result_of_run(
+	struct sim *s, const struct sim_one *one, double imbalance, double cpu_s)
 {
 	struct sim_cost cost = sim_cost_now();
 	json_t *j;
@@ -190,7 +191,7 @@ json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter)
 	if (sim_run(&s, one->cfg.run.limit_ms * SIM_MS) < 0)
 		hp3_message("hp3-sim: %s: %u of %u flows ended within run.limit_ms", one->name,
 			s.finished, s.n_demands);
-	j = result(&s, one, sim_imbalance_mean(imbalance), cpu_s);
+	j = result_of_run(&s, one, sim_imbalance_mean(imbalance), cpu_s);
 	json_object_set_new(j, "uplinks", sim_uplinks_json(&s, uplinks));
 	json_object_set_new(j, "series", sim_series_json(series));
 	sim_imbalance_free(imbalance);

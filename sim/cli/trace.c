@@ -14,17 +14,17 @@
 #include "sim/results/series.h"
 #include "sim/work/flows.h"
 
-#define SETS_MAX 64u
+#define TRACE_SETS_MAX 64u
 
-struct options {
+struct trace_options {
 	const char *topology, *flows, *json, *pcap;
-	const char *set[SETS_MAX];
+	const char *set[TRACE_SETS_MAX];
 	unsigned n_sets;
 	char lb[64], seed[64], hp3[PATH_MAX + 8]; /* options, as settings */
 	bool per_flow, progress;
 };
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse_trace_options(int argc, char **argv, struct trace_options *o)
 {
 	static const struct option longs[] = {{"topology", required_argument, NULL, 't'},
 		{"flows", required_argument, NULL, 'f'}, {"lb", required_argument, NULL, 'l'},
@@ -36,7 +36,7 @@ static int parse(int argc, char **argv, struct options *o)
 
 	opterr = 0; /* getopt's own message has the option as it is */
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (o->n_sets + 3 > SETS_MAX)
+		if (o->n_sets + 3 > TRACE_SETS_MAX)
 			return sim_usage("too many --set: 61 at most; use a scenario file");
 		switch (c) {
 		case 't':
@@ -102,7 +102,7 @@ static int open_capture(const char *arg, struct sim *s)
 	return s->capture != NULL ? 0 : -1;
 }
 
-static int run(const struct options *o, const struct sim_config *cfg)
+static int run_trace(const struct trace_options *o, const struct sim_config *cfg)
 {
 	static struct sim s;
 	struct sim_series *series = NULL;
@@ -155,10 +155,10 @@ static int run(const struct options *o, const struct sim_config *cfg)
 
 int sim_trace_main(int argc, char **argv)
 {
-	struct options o = {0};
+	struct trace_options o = {0};
 	struct sim_config cfg;
 	struct hp3_config_errors errs = {0};
-	int ret = parse(argc, argv, &o);
+	int ret = parse_trace_options(argc, argv, &o);
 
 	if (ret != 0)
 		return ret;
@@ -168,5 +168,5 @@ int sim_trace_main(int argc, char **argv)
 		hp3_config_errors_free(&errs);
 		return 1;
 	}
-	return run(&o, &cfg);
+	return run_trace(&o, &cfg);
 }

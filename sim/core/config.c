@@ -78,8 +78,8 @@ static bool names_a_file(const char *set)
 }
 
 /* Rules between keys wait for the last one. */
-static int apply(struct sim_config *cfg, enum sim_policy who, const char *const *set, unsigned n,
-	struct hp3_config_errors *errs)
+static int apply_settings(struct sim_config *cfg, enum sim_policy who, const char *const *set,
+	unsigned n, struct hp3_config_errors *errs)
 {
 	struct hp3_ini_schema part = sim_schema;
 	int ret = 0;
@@ -106,7 +106,7 @@ static int load_as(struct sim_config *cfg, enum sim_policy who, const char *path
 		ret = hp3_ini_parse(&part, path, text, strlen(text), HP3_INI_KEEP, cfg, errs);
 	else if (ret == 0 && path != NULL)
 		ret = hp3_ini_load(&part, path, HP3_INI_KEEP, cfg, errs);
-	return ret == 0 && n > 0 ? apply(cfg, who, set, n, errs) : ret;
+	return ret == 0 && n > 0 ? apply_settings(cfg, who, set, n, errs) : ret;
 }
 
 int sim_config_load(struct sim_config *cfg, const char *path, const char *text,

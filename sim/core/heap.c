@@ -6,7 +6,7 @@
 
 #define ARITY 4u
 
-static bool before(const struct sim_heap_entry *x, const struct sim_heap_entry *y)
+static bool is_entry_before(const struct sim_heap_entry *x, const struct sim_heap_entry *y)
 {
 	return x->at < y->at || (x->at == y->at && x->order < y->order);
 }
@@ -20,7 +20,7 @@ void sim_heap_push(struct sim_heap *h, struct sim_event *ev)
 		h->cap = h->cap == 0 ? 1024 : h->cap * 2;
 		h->a = sim_realloc(h->a, h->cap * sizeof(*h->a));
 	}
-	while (i > 0 && before(&e, &h->a[(i - 1) / ARITY])) {
+	while (i > 0 && is_entry_before(&e, &h->a[(i - 1) / ARITY])) {
 		h->a[i] = h->a[(i - 1) / ARITY];
 		i = (i - 1) / ARITY;
 	}
@@ -39,9 +39,9 @@ struct sim_event *sim_heap_pop(struct sim_heap *h)
 		if (first >= h->n)
 			break;
 		for (uint32_t c = first + 1; c < first + ARITY && c < h->n; c++)
-			if (before(&h->a[c], &h->a[least]))
+			if (is_entry_before(&h->a[c], &h->a[least]))
 				least = c;
-		if (!before(&h->a[least], &last))
+		if (!is_entry_before(&h->a[least], &last))
 			break;
 		h->a[i] = h->a[least];
 		i = least;

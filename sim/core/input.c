@@ -19,7 +19,7 @@ struct stream {
 	size_t left; /* of `text` */
 };
 
-static void digits(const unsigned char *digest, char hex[SIM_SHA256_HEX])
+static void write_hex_digest(const unsigned char *digest, char hex[SIM_SHA256_HEX])
 {
 	for (unsigned i = 0; i < crypto_hash_sha256_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
@@ -30,7 +30,7 @@ void sim_sha256(const void *data, size_t n, char hex[SIM_SHA256_HEX])
 	unsigned char digest[crypto_hash_sha256_BYTES];
 
 	crypto_hash_sha256(digest, data, n);
-	digits(digest, hex);
+	write_hex_digest(digest, hex);
 }
 
 static ssize_t stream_read(void *cookie, char *buf, size_t size)
@@ -62,7 +62,7 @@ static int stream_close(void *cookie)
 		n = stream_read(s, rest, sizeof(rest));
 	while (n > 0);
 	crypto_hash_sha256_final(&s->hash, digest);
-	digits(digest, s->in->sha256);
+	write_hex_digest(digest, s->in->sha256);
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s);

@@ -257,7 +257,7 @@ static const struct hp3_ini_key keys[] = {
 	NUM(run, limit_ms, "ms", 10000, 1, 10000000, "simulated time after which to give up"),
 };
 
-static void check(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
+static void check_config(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
 {
 	const struct sim_config *c = obj;
 
@@ -292,5 +292,5 @@ const struct hp3_ini_schema sim_schema = {
 	.keys = keys,
 	.n_keys = sizeof(keys) / sizeof(keys[0]),
 	.title = "hp3-sim scenario",
-	.check = check,
+	.check = check_config,
 };

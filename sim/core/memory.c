@@ -6,7 +6,7 @@
 #define SLAB_BYTES (256u << 10)
 #define SLAB_HEAD  16u /* link to the slab before */
 
-static void *need(void *p, size_t size)
+static void *require_memory(void *p, size_t size)
 {
 	if (p != NULL)
 		return p;
@@ -19,12 +19,12 @@ static void *need(void *p, size_t size)
 
 void *sim_alloc(size_t n, size_t size)
 {
-	return need(calloc(n > 0 ? n : 1, size > 0 ? size : 1), n * size);
+	return require_memory(calloc(n > 0 ? n : 1, size > 0 ? size : 1), n * size);
 }
 
 void *sim_realloc(void *p, size_t size)
 {
-	return need(realloc(p, size), size);
+	return require_memory(realloc(p, size), size);
 }
 
 void sim_pool_init(struct sim_pool *p, size_t size)

@@ -40,7 +40,7 @@ static void append_open(struct sim_queue *q, struct sim_event *ev)
 }
 
 /* Entry i moves up, behind all from `first` on that are not later. */
-static void sink(struct sim_due *a, uint32_t first, uint32_t i)
+static void sink_entry(struct sim_due *a, uint32_t first, uint32_t i)
 {
 	struct sim_due x = a[i];
 
@@ -50,17 +50,17 @@ static void sink(struct sim_due *a, uint32_t first, uint32_t i)
 }
 
 /* Merge sort, stable; short runs by insertion. */
-static void sort(struct sim_due *a, struct sim_due *spare, uint32_t n)
+static void sort_entries(struct sim_due *a, struct sim_due *spare, uint32_t n)
 {
 	uint32_t half = n / 2, l = 0, r = half;
 
 	if (n <= SHORT_RUN) {
 		for (uint32_t i = 1; i < n; i++)
-			sink(a, 0, i);
+			sink_entry(a, 0, i);
 		return;
 	}
-	sort(a, spare, half);
-	sort(a + half, spare, n - half);
+	sort_entries(a, spare, half);
+	sort_entries(a + half, spare, n - half);
 	if (a[half - 1].at <= a[half].at)
 		return;
 	memcpy(spare, a, half * sizeof(*a));
@@ -90,7 +90,7 @@ void sim_queue_add(struct sim_queue *q, struct sim_event *ev)
 	q->pending++;
 	if (bucket <= q->bucket) {
 		append_open(q, ev);
-		sink(q->open, q->open_at, q->open_n - 1);
+		sink_entry(q->open, q->open_at, q->open_n - 1);
 	} else if (bucket < q->bucket + SIM_BUCKETS) {
 		add_ring(q, ev, bucket);
 	} else {
@@ -120,7 +120,7 @@ static uint64_t next_used(const struct sim_queue *q)
  * Advances to the next bucket that holds an event. The far events that the ring now reaches move
  * there before anything can be added behind them: equal times keep their order.
  */
-static void advance(struct sim_queue *q)
+static void advance_bucket(struct sim_queue *q)
 {
 	uint64_t bucket = next_used(q);
 	uint32_t slot;
@@ -141,7 +141,7 @@ static void advance(struct sim_queue *q)
 	q->open_n = 0;
 	for (; ev != NULL; ev = ev->next)
 		append_open(q, ev);
-	sort(q->open, q->spare, q->open_n);
+	sort_entries(q->open, q->spare, q->open_n);
 }
 
 struct sim_event *sim_queue_pop(struct sim_queue *q)
@@ -149,7 +149,7 @@ struct sim_event *sim_queue_pop(struct sim_queue *q)
 	if (q->pending == 0)
 		return NULL;
 	if (q->open_at == q->open_n)
-		advance(q);
+		advance_bucket(q);
 	q->pending--;
 	q->fired++;
 	return q->open[q->open_at++].ev;

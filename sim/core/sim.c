@@ -96,7 +96,7 @@ static void sort_demands(struct sim *s)
 	}
 }
 
-static void arrivals(struct sim *s, struct sim_event *ev)
+static void start_known_flows(struct sim *s, struct sim_event *ev)
 {
 	while (s->next_known < s->n_known && s->demand[s->next_known].start <= s->now)
 		sim_flow_start(s, s->next_known++);
@@ -218,7 +218,7 @@ int sim_run(struct sim *s, uint64_t limit)
 	s->n_known = s->n_demands;
 	if (s->n_demands > 0) {
 		s->first_start = s->demand[0].start;
-		s->arrivals.fire = arrivals;
+		s->arrivals.fire = start_known_flows;
 		sim_at(s, &s->arrivals, s->demand[0].start);
 	}
 	while (s->finished < s->n_demands || s->packets.used > 0 || s->open_work > 0) {

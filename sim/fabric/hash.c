@@ -67,7 +67,7 @@ static const uint16_t ibm_nibble[16] = {
 	0x4400,
 };
 
-static uint32_t crc32(uint32_t crc, const uint8_t *p, size_t n)
+static uint32_t crc32_of_bytes(uint32_t crc, const uint8_t *p, size_t n)
 {
 	for (; n; n--, p++) {
 		crc = crc >> 4 ^ crc32_nibble[(crc ^ *p) & 15];
@@ -107,12 +107,12 @@ static uint32_t xor_fold(uint32_t seed, const uint8_t *p, size_t n)
 	return x;
 }
 
-static uint32_t rotl(uint32_t x, unsigned r)
+static uint32_t rotate_left(uint32_t x, unsigned r)
 {
 	return x << r | x >> (32 - r);
 }
 
-static uint32_t murmur3(uint32_t h, const uint8_t *p, size_t n)
+static uint32_t murmur3_of_bytes(uint32_t h, const uint8_t *p, size_t n)
 {
 	const uint32_t c1 = 0xcc9e2d51, c2 = 0x1b873593;
 	uint32_t k = 0;
@@ -121,13 +121,13 @@ static uint32_t murmur3(uint32_t h, const uint8_t *p, size_t n)
 	for (; i + 4 <= n; i += 4) {
 		k = p[i] | (uint32_t)p[i + 1] << 8 | (uint32_t)p[i + 2] << 16 |
 		    (uint32_t)p[i + 3] << 24;
-		h ^= rotl(k * c1, 15) * c2;
-		h = rotl(h, 13) * 5 + 0xe6546b64;
+		h ^= rotate_left(k * c1, 15) * c2;
+		h = rotate_left(h, 13) * 5 + 0xe6546b64;
 	}
 	k = 0;
 	for (size_t j = n; j-- > i;)
 		k = k << 8 | p[j];
-	h ^= rotl(k * c1, 15) * c2;
+	h ^= rotate_left(k * c1, 15) * c2;
 	h ^= (uint32_t)n;
 	h = (h ^ h >> 16) * 0x85ebca6b;
 	h = (h ^ h >> 13) * 0xc2b2ae35;
@@ -138,7 +138,7 @@ uint32_t sim_hash_bytes(enum sim_hash_kind kind, uint32_t seed, const void *byte
 {
 	switch (kind) {
 	case SIM_HASH_CRC32:
-		return crc32(seed, bytes, n);
+		return crc32_of_bytes(seed, bytes, n);
 	case SIM_HASH_CRC16_CCITT:
 		return crc16_ccitt(seed, bytes, n);
 	case SIM_HASH_CRC16_IBM:
@@ -146,11 +146,11 @@ uint32_t sim_hash_bytes(enum sim_hash_kind kind, uint32_t seed, const void *byte
 	case SIM_HASH_XOR:
 		return xor_fold(seed, bytes, n);
 	default:
-		return murmur3(seed, bytes, n);
+		return murmur3_of_bytes(seed, bytes, n);
 	}
 }
 
-static size_t put(uint8_t *to, size_t at, uint32_t value, unsigned bytes)
+static size_t put_bytes(uint8_t *to, size_t at, uint32_t value, unsigned bytes)
 {
 	while (bytes--)
 		to[at++] = (uint8_t)(value >> 8 * bytes);
@@ -159,7 +159,7 @@ static size_t put(uint8_t *to, size_t at, uint32_t value, unsigned bytes)
 
 static size_t put_le32(uint8_t *to, size_t at, uint32_t value)
 {
-	return put(to, at, __builtin_bswap32(value), 4);
+	return put_bytes(to, at, __builtin_bswap32(value), 4);
 }
 
 static uint32_t fold_address(const uint8_t *addr, bool ipv6)
@@ -183,12 +183,12 @@ uint32_t sim_hash(const struct sim_hash *h, const struct hp3_tuple *t)
 	} else {
 		memcpy(in, t->src, addr);
 		memcpy(in + addr, t->dst, addr);
-		n = put(in, 2 * addr, t->sport, 2);
-		n = put(in, n, t->dport, 2);
-		n = put(in, n, PROTO_UDP, 1);
+		n = put_bytes(in, 2 * addr, t->sport, 2);
+		n = put_bytes(in, n, t->dport, 2);
+		n = put_bytes(in, n, PROTO_UDP, 1);
 	}
 	if (h->qpn)
-		n = put(in, n, t->qpn, 3);
+		n = put_bytes(in, n, t->qpn, 3);
 	return sim_hash_bytes(h->kind, h->seed, in, n);
 }
 

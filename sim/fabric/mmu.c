@@ -4,7 +4,7 @@
 #define KEPT_PACKETS  8u /* per port, out of the shared part */
 #define RESUME_OFFSET 16 /* bytes of pool below the limit where a pause ends */
 
-static uint32_t mtu(const struct sim *s)
+static uint32_t max_packet_bytes(const struct sim *s)
 {
 	return s->cfg.rnic.payload_bytes + s->cfg.rnic.header_bytes;
 }
@@ -12,14 +12,15 @@ static uint32_t mtu(const struct sim *s)
 void sim_mmu_init(struct sim *s, struct sim_switch *sw)
 {
 	const uint32_t *first = &s->topo.first_port[sw->node];
-	uint64_t headroom = 0, kept = (uint64_t)(first[1] - first[0]) * KEPT_PACKETS * mtu(s);
+	uint64_t headroom = 0,
+		 kept = (uint64_t)(first[1] - first[0]) * KEPT_PACKETS * max_packet_bytes(s);
 	uint64_t buffer = s->cfg.fabric.buffer_kib * UINT64_C(1024);
 
 	for (uint32_t p = first[0]; p < first[1]; p++) {
 		struct sim_port *port = &s->port[p];
 
-		port->headroom =
-			(uint32_t)(port->bps / 1000000 * port->delay * 2 / 8000000) + 2 * mtu(s);
+		port->headroom = (uint32_t)(port->bps / 1000000 * port->delay * 2 / 8000000) +
+				 2 * max_packet_bytes(s);
 		headroom += port->headroom;
 	}
 	sw->buffer = (uint32_t)buffer;
@@ -28,9 +29,9 @@ void sim_mmu_init(struct sim *s, struct sim_switch *sw)
 }
 
 /* Bytes of a queue beyond the packet that each queue has to itself. */
-static uint32_t beyond(const struct sim *s, uint32_t bytes)
+static uint32_t bytes_beyond_own(const struct sim *s, uint32_t bytes)
 {
-	uint32_t own = mtu(s) + 1;
+	uint32_t own = max_packet_bytes(s) + 1;
 
 	return bytes > own ? bytes - own : 0;
 }
@@ -38,7 +39,8 @@ static uint32_t beyond(const struct sim *s, uint32_t bytes)
 bool sim_mmu_admit(struct sim *s, struct sim_switch *sw, struct sim_port *in, struct sim_port *out,
 	uint32_t bytes, enum sim_drop *reason)
 {
-	uint32_t before = beyond(s, out->out_bytes), after = beyond(s, out->out_bytes + bytes);
+	uint32_t before = bytes_beyond_own(s, out->out_bytes),
+		 after = bytes_beyond_own(s, out->out_bytes + bytes);
 	uint64_t left = sw->out_shared > sw->out_used ? sw->out_shared - sw->out_used : 0;
 	bool pool_full = sw->used > sw->shared;
 
@@ -51,7 +53,8 @@ bool sim_mmu_admit(struct sim *s, struct sim_switch *sw, struct sim_port *in, st
 		*reason = SIM_DROP_THRESHOLD;
 		return false;
 	}
-	if (in->in_bytes + bytes > mtu(s) && pool_full && in->in_headroom + bytes > in->headroom) {
+	if (in->in_bytes + bytes > max_packet_bytes(s) && pool_full &&
+		in->in_headroom + bytes > in->headroom) {
 		*reason = s->cfg.fabric.pfc == SIM_ON ? SIM_DROP_HEADROOM : SIM_DROP_BUFFER;
 		return false;
 	}
@@ -68,14 +71,15 @@ void sim_mmu_release(const struct sim *s, struct sim_switch *sw, struct sim_port
 	struct sim_port *out, uint32_t bytes)
 {
 	sw->used -= bytes;
-	sw->out_used -= beyond(s, out->out_bytes) - beyond(s, out->out_bytes - bytes);
+	sw->out_used -=
+		bytes_beyond_own(s, out->out_bytes) - bytes_beyond_own(s, out->out_bytes - bytes);
 	in->in_bytes -= bytes;
 	in->in_headroom -= bytes < in->in_headroom ? bytes : in->in_headroom;
 	out->out_bytes -= bytes;
 }
 
 /* alpha x what is free of the pool, less `offset`; may be negative. */
-static int64_t limit(const struct sim *s, const struct sim_switch *sw, int64_t offset)
+static int64_t ingress_limit(const struct sim *s, const struct sim_switch *sw, int64_t offset)
 {
 	int64_t left = (int64_t)sw->shared - (int64_t)sw->used - offset;
 
@@ -84,21 +88,21 @@ static int64_t limit(const struct sim *s, const struct sim_switch *sw, int64_t o
 
 bool sim_mmu_must_pause(const struct sim *s, const struct sim_switch *sw, const struct sim_port *in)
 {
-	int64_t over = (int64_t)in->in_bytes - 2 * (int64_t)mtu(s);
+	int64_t over = (int64_t)in->in_bytes - 2 * (int64_t)max_packet_bytes(s);
 
-	return over > 0 && (over > limit(s, sw, 0) || in->in_headroom != 0);
+	return over > 0 && (over > ingress_limit(s, sw, 0) || in->in_headroom != 0);
 }
 
 bool sim_mmu_may_resume(const struct sim *s, const struct sim_switch *sw, const struct sim_port *in)
 {
-	int64_t over = (int64_t)in->in_bytes - 2 * (int64_t)mtu(s);
+	int64_t over = (int64_t)in->in_bytes - 2 * (int64_t)max_packet_bytes(s);
 
-	return over < limit(s, sw, RESUME_OFFSET) && in->in_headroom == 0;
+	return over < ingress_limit(s, sw, RESUME_OFFSET) && in->in_headroom == 0;
 }
 
 bool sim_mmu_marks(struct sim *s, const struct sim_port *out)
 {
-	uint32_t queue = beyond(s, out->out_bytes);
+	uint32_t queue = bytes_beyond_own(s, out->out_bytes);
 	uint32_t kmin = s->cfg.fabric.kmin_bytes, kmax = s->cfg.fabric.kmax_bytes;
 	uint64_t share; /* of 2^32 */
 

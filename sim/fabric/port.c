@@ -4,7 +4,7 @@
 #include "sim/host/host.h"
 #include "sim/results/capture.h"
 
-static void arrive(struct sim *s, struct sim_event *ev)
+static void deliver_packet(struct sim *s, struct sim_event *ev)
 {
 	struct sim_packet *p = (struct sim_packet *)ev;
 	struct sim_port *in = p->to;
@@ -59,7 +59,7 @@ static void wait_for_wire(struct sim *s, struct sim_port *port)
 	sim_at(s, &port->free, port->busy_until);
 }
 
-static void transmit(struct sim *s, struct sim_port *port, struct sim_packet *p)
+static void transmit_packet(struct sim *s, struct sim_port *port, struct sim_packet *p)
 {
 	uint64_t time = sim_port_time(s, port, p->bytes);
 
@@ -69,7 +69,7 @@ static void transmit(struct sim *s, struct sim_port *port, struct sim_packet *p)
 	if (s->capture != NULL)
 		sim_capture_packet(s, port->node, p);
 	p->to = port->peer;
-	p->ev.fire = arrive;
+	p->ev.fire = deliver_packet;
 	sim_at(s, &p->ev, port->busy_until + port->delay);
 	if (has_more(s, port))
 		wait_for_wire(s, port);
@@ -87,7 +87,7 @@ void sim_port_kick(struct sim *s, struct sim_port *port)
 	}
 	p = next_packet(s, port);
 	if (p != NULL)
-		transmit(s, port, p);
+		transmit_packet(s, port, p);
 }
 
 static void wire_free(struct sim *s, struct sim_event *ev)

@@ -174,7 +174,7 @@ struct sim_distance sim_topo_distance(
 }
 
 /* Longest pair: of all pairs that host 0 is in; each tier's hosts look alike to it. */
-static void measure(struct sim_topo *t, uint32_t payload_bytes)
+static void measure_max_rtt(struct sim_topo *t, uint32_t payload_bytes)
 {
 	for (uint32_t h = 1; h < t->hosts; h++) {
 		struct sim_distance d = sim_topo_distance(t, 0, h, payload_bytes);
@@ -209,6 +209,6 @@ int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint3
 			return -EINVAL;
 		}
 	}
-	measure(t, payload_bytes);
+	measure_max_rtt(t, payload_bytes);
 	return 0;
 }

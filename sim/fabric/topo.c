@@ -11,7 +11,7 @@
 
 #define NODES_MAX 65536u
 
-static int fail(char *err, uint32_t size, const char *path, uint32_t line, const char *what)
+static int fail_at_line(char *err, uint32_t size, const char *path, uint32_t line, const char *what)
 {
 	snprintf(err, size, "%s:%u: %s", path, line, what);
 	return -EINVAL;
@@ -28,7 +28,7 @@ static const struct unit rates[] = {
 static const struct unit times[] = {
 	{"ms", 1000000000}, {"us", 1000000}, {"ns", 1000}, {"ps", 1}, {NULL, 0}};
 
-static bool quantity(const char *text, const struct unit *u, uint64_t *out)
+static bool parse_quantity(const char *text, const struct unit *u, uint64_t *out)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -51,19 +51,21 @@ static int read_links(struct sim_topo *t, FILE *f, const char *path, char *err, 
 
 		if (fscanf(f, "%" SCNu32 " %" SCNu32 " %31s %31s %lf", &l->a, &l->b, rate, delay,
 			    &loss) != 5)
-			return fail(err, err_size, path, i + 3,
+			return fail_at_line(err, err_size, path, i + 3,
 				"not a link: write `a b rate delay loss`, as 0 128 100Gbps 1000ns "
 				"0");
 		if (l->a >= t->nodes || l->b >= t->nodes || l->a == l->b)
-			return fail(err, err_size, path, i + 3,
+			return fail_at_line(err, err_size, path, i + 3,
 				"ends of the link must be two different node numbers below the "
 				"first "
 				"number of the file");
-		if (!quantity(rate, rates, &l->bps) || !quantity(delay, times, &l->delay))
-			return fail(err, err_size, path, i + 3,
+		if (!parse_quantity(rate, rates, &l->bps) ||
+			!parse_quantity(delay, times, &l->delay))
+			return fail_at_line(err, err_size, path, i + 3,
 				"rate or delay: write a number with unit, as 100Gbps 1000ns");
 		if (!(loss >= 0 && loss < 1))
-			return fail(err, err_size, path, i + 3, "loss: a share from 0 to below 1");
+			return fail_at_line(
+				err, err_size, path, i + 3, "loss: a share from 0 to below 1");
 		l->loss = (uint32_t)(loss * 1e9 + 0.5);
 	}
 	return 0;
@@ -85,12 +87,12 @@ int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_
 	if (fscanf(f, "%" SCNu32 " %" SCNu32 " %" SCNu32, &t->nodes, &switches, &t->n_links) != 3 ||
 		t->nodes > NODES_MAX || switches >= t->nodes || t->n_links == 0 ||
 		t->n_links > 16 * NODES_MAX)
-		ret = fail(err, err_size, path, 1,
+		ret = fail_at_line(err, err_size, path, 1,
 			"write `nodes switches links`, nodes at most 65536 and more than switches");
 	t->hosts = t->nodes - switches;
 	for (uint32_t i = 0; ret == 0 && i < switches; i++)
 		if (fscanf(f, "%" SCNu32, &id) != 1 || id != t->hosts + i)
-			ret = fail(err, err_size, path, 2,
+			ret = fail_at_line(err, err_size, path, 2,
 				"the numbers of all switches in order, behind those of the hosts");
 	if (ret == 0) {
 		t->link = sim_alloc(t->n_links, sizeof(*t->link));

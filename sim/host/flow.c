@@ -67,7 +67,7 @@ struct sim_message *sim_flow_message(struct sim_flow *f, uint32_t psn)
 	return m;
 }
 
-static void post(struct sim *s, struct sim_flow *f, uint32_t demand)
+static void post_message(struct sim *s, struct sim_flow *f, uint32_t demand)
 {
 	const struct sim_demand *d = &s->demand[demand];
 	uint32_t payload = s->cfg.rnic.payload_bytes;
@@ -155,7 +155,7 @@ void sim_flow_start(struct sim *s, uint32_t demand)
 	if (begins)
 		*slot = new_flow(s, demand);
 	f = *slot;
-	post(s, f, demand);
+	post_message(s, f, demand);
 	if (begins) {
 		if (s->lb->flow_start != NULL)
 			s->lb->flow_start(s, f);
@@ -188,7 +188,7 @@ static void free_bits(struct sim_flow *f)
 	f->got = f->sacked = (struct sim_bits){0};
 }
 
-static void finish(struct sim *s, struct sim_flow *f)
+static void finish_flow(struct sim *s, struct sim_flow *f)
 {
 	f->done = true;
 	if (s->lb->flow_end != NULL)
@@ -218,7 +218,7 @@ void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn)
 		s->finished++;
 		s->known_done += demand < s->n_known;
 		if (f->oldest == NULL && !f->kept)
-			finish(s, f);
+			finish_flow(s, f);
 		if (s->jobs != NULL)
 			sim_jobs_done(s, s->demand[demand].tag);
 	}

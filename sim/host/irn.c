@@ -13,7 +13,7 @@
 
 #define FEW_PACKETS 3u
 
-static uint64_t window(const struct sim *s, const struct sim_flow *f)
+static uint64_t window_of_flow(const struct sim *s, const struct sim_flow *f)
 {
 	uint64_t bdp = (uint64_t)((unsigned __int128)s->topo.max_rtt * f->port->bps / 8 / SIM_SEC);
 
@@ -24,7 +24,7 @@ bool sim_irn_ready(const struct sim *s, struct sim_flow *f)
 {
 	while (f->nxt < f->top && sim_bits_has(&f->sacked, f->nxt))
 		f->nxt++;
-	return f->nxt < f->limit && f->nxt - f->cumulative < window(s, f);
+	return f->nxt < f->limit && f->nxt - f->cumulative < window_of_flow(s, f);
 }
 
 uint64_t sim_irn_rto(const struct sim *s, const struct sim_flow *f)

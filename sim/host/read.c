@@ -12,7 +12,8 @@
 #define REQUEST_BYTES 78u /* Ethernet, IPv4, UDP, BTH, RETH, ICRC */
 #define NAK_PSN_NONE  UINT32_MAX
 
-static void request(struct sim *s, struct sim_flow *f, const struct sim_message *m, uint32_t from)
+static void send_read_request(
+	struct sim *s, struct sim_flow *f, const struct sim_message *m, uint32_t from)
 {
 	struct sim_packet *p = sim_packet_new(s, SIM_READ, REQUEST_BYTES, f, from);
 
@@ -33,7 +34,7 @@ void sim_read_ask(struct sim *s, struct sim_flow *f)
 
 		f->unasked = m->next;
 		f->outstanding++;
-		request(s, f, m, m->first);
+		send_read_request(s, f, m, m->first);
 	}
 }
 
@@ -52,11 +53,11 @@ void sim_read_again(struct sim *s, struct sim_flow *f)
 	const struct sim_message *m = f->oldest;
 
 	for (uint32_t n = f->outstanding; n > 0; n--, m = m->next)
-		request(s, f, m, hp3_max_u32(m->first, f->expected));
+		send_read_request(s, f, m, hp3_max_u32(m->first, f->expected));
 }
 
 /* The requester: one implied NAK per gap, again only when nak_us have passed. */
-static void gap(struct sim *s, struct sim_flow *f)
+static void nak_read_gap(struct sim *s, struct sim_flow *f)
 {
 	if (f->nak_psn == f->expected && s->now < f->nak_until)
 		return;
@@ -87,7 +88,7 @@ void sim_read_response(struct sim *s, struct sim_port *in, struct sim_packet *p)
 		sim_bits_set(&f->got, p->psn);
 		s->n.delivered++;
 	} else {
-		gap(s, f);
+		nak_read_gap(s, f);
 	}
 }
 

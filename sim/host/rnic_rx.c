@@ -30,7 +30,7 @@ void sim_reply(struct sim *s, struct sim_port *in, const struct sim_packet *caus
 	sim_port_queue_control(s, in, p);
 }
 
-static void reply(
+static void reply_to_data(
 	struct sim *s, struct sim_port *in, const struct sim_packet *data, uint8_t kind, bool echo)
 {
 	sim_reply(s, in, data, kind, data->flow->expected, echo);
@@ -40,7 +40,7 @@ static void reply(
  * One NAK per gap, again only when nak_us have passed. It carries the echo of congestion, as the
  * ns-3 models of ConnectX have it: the requester slows down.
  */
-static void gap(struct sim *s, struct sim_port *in, const struct sim_packet *p)
+static void nak_data_gap(struct sim *s, struct sim_port *in, const struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
@@ -48,7 +48,7 @@ static void gap(struct sim *s, struct sim_port *in, const struct sim_packet *p)
 		return;
 	f->nak_psn = f->expected;
 	f->nak_until = s->now + s->cfg.rnic.nak_us * SIM_US;
-	reply(s, in, p, SIM_NAK, true);
+	reply_to_data(s, in, p, SIM_NAK, true);
 }
 
 static void in_sequence(struct sim *s, struct sim_port *in, const struct sim_packet *p)
@@ -63,7 +63,7 @@ static void in_sequence(struct sim *s, struct sim_port *in, const struct sim_pac
 	if (f->ack_wait < s->cfg.rnic.ack_every && !(p->flags & (SIM_LAST | SIM_ACKREQ)) &&
 		f->got.words == 0)
 		return;
-	reply(s, in, p, s->cfg.rnic.recovery == SIM_IRN ? sim_irn_answer(f) : SIM_ACK,
+	reply_to_data(s, in, p, s->cfg.rnic.recovery == SIM_IRN ? sim_irn_answer(f) : SIM_ACK,
 		f->echo && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
 	f->ack_wait = 0;
 	f->echo = false;
@@ -75,12 +75,12 @@ static void out_of_sequence(struct sim *s, struct sim_port *in, const struct sim
 	bool echo = (p->flags & SIM_CE) && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK;
 
 	if (s->cfg.rnic.recovery == SIM_GO_BACK_N) {
-		gap(s, in, p);
+		nak_data_gap(s, in, p);
 		return;
 	}
 	if (s->cfg.rnic.recovery == SIM_IRN) {
 		if (sim_irn_keep(s, f, p->psn))
-			reply(s, in, p, SIM_NAK, true);
+			reply_to_data(s, in, p, SIM_NAK, true);
 		return;
 	}
 	if (sim_bits_has(&f->got, p->psn)) {
@@ -89,7 +89,7 @@ static void out_of_sequence(struct sim *s, struct sim_port *in, const struct sim
 		sim_bits_set(&f->got, p->psn);
 		s->n.delivered++;
 	}
-	reply(s, in, p, SIM_ACK, echo);
+	reply_to_data(s, in, p, SIM_ACK, echo);
 }
 
 /* Congestion by a packet of its own: a notification point with its interval. */
@@ -99,10 +99,10 @@ void sim_notify(struct sim *s, struct sim_port *in, const struct sim_packet *p)
 		.min_time_between_cnps = s->cfg.rnic.cnp_interval_us, .mode = HP3_NP_CNP};
 
 	if (hp3_np_ce(&p->flow->np, &np, true, s->now / SIM_NS) == HP3_NP_SEND_CNP)
-		reply(s, in, p, SIM_CNP, false);
+		reply_to_data(s, in, p, SIM_CNP, false);
 }
 
-static bool lacks(const struct sim_flow *f, uint32_t psn)
+static bool is_psn_missing(const struct sim_flow *f, uint32_t psn)
 {
 	return psn >= f->expected && !sim_bits_has(&f->got, psn);
 }
@@ -114,7 +114,7 @@ static void receive_data(struct sim *s, struct sim_port *in, struct sim_packet *
 	if (!(p->flags & SIM_AGAIN)) {
 		if (p->psn >= f->highest)
 			f->highest = p->psn + 1;
-		else if (lacks(f, p->psn)) /* else its repetition has come before */
+		else if (is_psn_missing(f, p->psn)) /* else its repetition has come before */
 			s->n.reordered++;
 	}
 	if (p->flags & SIM_CE)
@@ -132,7 +132,8 @@ static void receive_data(struct sim *s, struct sim_port *in, struct sim_packet *
 		out_of_sequence(s, in, p);
 	} else {
 		s->n.duplicates++;
-		reply(s, in, p, s->cfg.rnic.recovery == SIM_IRN ? sim_irn_answer(f) : SIM_ACK,
+		reply_to_data(s, in, p,
+			s->cfg.rnic.recovery == SIM_IRN ? sim_irn_answer(f) : SIM_ACK,
 			(p->flags & SIM_CE) && s->cfg.rnic.feedback == SIM_FEEDBACK_ACK);
 	}
 }
@@ -149,7 +150,7 @@ void sim_rnic_data(struct sim *s, struct sim_packet *p)
 }
 
 /* For the RNIC; of READs a balancer in the host sees both streams. False: the balancer has it. */
-static bool receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
+static bool receive_packet(struct sim *s, struct sim_port *in, struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 
@@ -180,7 +181,7 @@ void sim_host_receive(struct sim *s, struct sim_port *in, struct sim_packet *p)
 			s->lb->other(s, &s->host[in->node], p);
 	} else if (p->flow->done) {
 		s->n.dropped[SIM_DROP_LATE]++;
-	} else if (!receive(s, in, p)) {
+	} else if (!receive_packet(s, in, p)) {
 		return;
 	}
 	sim_packet_end(s, p);

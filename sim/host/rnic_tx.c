@@ -69,7 +69,7 @@ void sim_host_wake(struct sim *s, struct sim_event *ev)
 		sim_host_schedule(s, f);
 }
 
-static void timeout(struct sim *s, struct sim_flow *f)
+static void time_flow_out(struct sim *s, struct sim_flow *f)
 {
 	s->n.timeouts++;
 	if (f->read) {
@@ -90,7 +90,7 @@ static void timeout(struct sim *s, struct sim_flow *f)
 	sim_host_schedule(s, f);
 }
 
-static bool unanswered(const struct sim_flow *f)
+static bool has_unanswered(const struct sim_flow *f)
 {
 	return f->read ? f->outstanding > 0 : f->una != f->top;
 }
@@ -105,16 +105,16 @@ static uint64_t shortest_rto(const struct sim *s)
 	return rto;
 }
 
-static void timer(struct sim *s, struct sim_event *ev)
+static void check_host_timers(struct sim *s, struct sim_event *ev)
 {
 	struct sim_host *h = (struct sim_host *)((char *)ev - offsetof(struct sim_host, timer));
 	uint64_t next = UINT64_MAX, soon = s->now + shortest_rto(s);
 
 	for (struct sim_flow *f = h->open; f != NULL; f = f->next) {
-		if (!unanswered(f))
+		if (!has_unanswered(f))
 			continue;
 		if (f->timer_at <= s->now)
-			timeout(s, f);
+			time_flow_out(s, f);
 		if (f->timer_at < next)
 			next = f->timer_at;
 	}
@@ -125,7 +125,7 @@ static void timer(struct sim *s, struct sim_event *ev)
 
 void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node)
 {
-	*h = (struct sim_host){.node = node, .timer.fire = timer};
+	*h = (struct sim_host){.node = node, .timer.fire = check_host_timers};
 }
 
 void sim_host_arm(struct sim *s, struct sim_flow *f)
@@ -143,7 +143,7 @@ void sim_host_arm(struct sim *s, struct sim_flow *f)
 }
 
 /* When the next packet may follow one of `bytes`. */
-static void pace(struct sim *s, struct sim_flow *f, uint32_t bytes)
+static void pace_flow(struct sim *s, struct sim_flow *f, uint32_t bytes)
 {
 	uint64_t rate;
 
@@ -202,7 +202,7 @@ static struct sim_packet *make_data(struct sim *s, struct sim_flow *f)
 	} else {
 		f->top = psn + 1;
 	}
-	pace(s, f, bytes);
+	pace_flow(s, f, bytes);
 	if (!f->read)
 		sim_host_arm(s, f);
 	if (s->lb->data != NULL && !s->lb->data(s, f, p))
@@ -236,7 +236,7 @@ struct sim_packet *sim_host_next(struct sim *s, struct sim_port *port)
 }
 
 /* Unordered: an ACK names the packet that caused it. */
-static void named(struct sim_flow *f, uint32_t psn)
+static void note_named_packet(struct sim_flow *f, uint32_t psn)
 {
 	if (psn >= f->una && psn < f->top)
 		sim_bits_set(&f->sacked, psn);
@@ -247,7 +247,7 @@ static void named(struct sim_flow *f, uint32_t psn)
  * the first CNP on, and reduce then: a CNP waits for the next look, the first one included. (The
  * reaction point by itself reduces at once when its period has passed.)
  */
-static void notified(struct sim *s, struct sim_flow *f)
+static void take_cnp(struct sim *s, struct sim_flow *f)
 {
 	struct hp3_dcqcn_params rp = *sim_host_rp(s, f);
 	uint64_t now = s->now / SIM_NS, period = rp.rate_reduce_monitor_period * UINT64_C(1000);
@@ -273,7 +273,7 @@ void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_pac
 		if (s->cfg.rnic.recovery == SIM_IRN)
 			sim_irn_reply(f, p);
 		else if (s->cfg.rnic.recovery == SIM_UNORDERED)
-			named(f, p->arg_psn);
+			note_named_packet(f, p->arg_psn);
 		else if (p->kind == SIM_NAK)
 			f->nxt = f->una;
 		if (f->una < f->top)
@@ -286,6 +286,6 @@ void sim_requester_reply(struct sim *s, struct sim_flow *f, const struct sim_pac
 	if (f->done)
 		return;
 	if (f->own_cc && (p->kind == SIM_CNP || (p->flags & SIM_ECHO)))
-		notified(s, f);
+		take_cnp(s, f);
 	sim_host_schedule(s, f);
 }

@@ -16,7 +16,7 @@
 
 #define NO_PATH UINT16_MAX
 
-struct flowlet {
+struct conga_flowlet {
 	uint64_t seen;
 	uint16_t path;
 };
@@ -37,7 +37,7 @@ struct conga {
 	uint64_t *decayed; /* ps, number of the interval it is as of */
 };
 
-static int start(struct sim *s)
+static int start_conga(struct sim *s)
 {
 	struct sim_paths *paths = sim_paths_new(s);
 	struct conga *c;
@@ -52,7 +52,7 @@ static int start(struct sim *s)
 	return 0;
 }
 
-static void stop(struct sim *s)
+static void stop_conga(struct sim *s)
 {
 	struct conga *c = s->lb_state;
 
@@ -68,7 +68,7 @@ static void stop(struct sim *s)
 }
 
 /* The estimator as of now: its decay is caught up with when it is looked at. */
-static uint32_t estimate(struct sim *s, struct conga *c, uint32_t port)
+static uint32_t estimate_rate(struct sim *s, struct conga *c, uint32_t port)
 {
 	uint64_t interval = s->now / (s->cfg.conga.dre_us * SIM_US);
 
@@ -80,9 +80,9 @@ static uint32_t estimate(struct sim *s, struct conga *c, uint32_t port)
 }
 
 /* Estimate over capacity (rate x interval / alpha), in 2^-bits. */
-static uint8_t quantised(struct sim *s, struct conga *c, uint32_t port)
+static uint8_t quantised_rate(struct sim *s, struct conga *c, uint32_t port)
 {
-	uint64_t bits = (uint64_t)estimate(s, c, port) * 8 << s->cfg.conga.bits;
+	uint64_t bits = (uint64_t)estimate_rate(s, c, port) * 8 << s->cfg.conga.bits;
 	uint64_t per_interval = s->port[port].bps / 1000000 * s->cfg.conga.dre_us;
 	uint64_t q = bits * s->cfg.conga.alpha_percent / 100 / per_interval;
 
@@ -100,7 +100,7 @@ static struct leaf_pair *leaf_pair(struct conga *c, uint32_t here, uint32_t ther
 	return lp;
 }
 
-static bool fresh(const struct sim *s, const struct metric *m)
+static bool is_metric_fresh(const struct sim *s, const struct metric *m)
 {
 	return m->heard != 0 && s->now - m->heard <= s->cfg.conga.age_us * SIM_US;
 }
@@ -116,11 +116,11 @@ static uint16_t best_path(struct sim *s, struct conga *c, const struct sim_where
 		samples = n;
 	first = (uint16_t)sim_rand_below(s, n - samples + 1u);
 	for (uint16_t i = first; i < first + samples; i++) {
-		uint32_t ce = quantised(s, c, w->paths->path[i].port[0]);
+		uint32_t ce = quantised_rate(s, c, w->paths->path[i].port[0]);
 
 		if (!sim_path_usable(s, w->paths, i))
 			continue;
-		if (fresh(s, &lp->to[i]) && lp->to[i].ce > ce)
+		if (is_metric_fresh(s, &lp->to[i]) && lp->to[i].ce > ce)
 			ce = lp->to[i].ce;
 		if (ce < least) {
 			least = ce;
@@ -141,16 +141,17 @@ static void give_feedback(
 
 	p->tag.conga.fb_path = NO_PATH;
 	for (uint16_t i = 0; i < w->paths->n; i++) {
-		if (fresh(s, &lp->from[i]) && sim_rand_below(s, ++known) == 0) {
+		if (is_metric_fresh(s, &lp->from[i]) && sim_rand_below(s, ++known) == 0) {
 			p->tag.conga.fb_path = i;
 			p->tag.conga.fb_ce = lp->from[i].ce;
 		}
 	}
 }
 
-static void depart(struct sim *s, struct conga *c, const struct sim_where *w, struct sim_packet *p)
+static void depart_from_leaf(
+	struct sim *s, struct conga *c, const struct sim_where *w, struct sim_packet *p)
 {
-	struct flowlet *fl = (struct flowlet *)p->flow->lb;
+	struct conga_flowlet *fl = (struct conga_flowlet *)p->flow->lb;
 
 	give_feedback(s, c, w, p);
 	if (fl->seen == 0 || s->now - fl->seen > s->cfg.conga.gap_us * SIM_US ||
@@ -163,7 +164,8 @@ static void depart(struct sim *s, struct conga *c, const struct sim_where *w, st
 	p->tag.conga.ce = 0;
 }
 
-static void arrive(struct sim *s, struct conga *c, const struct sim_where *w, struct sim_packet *p)
+static void arrive_at_leaf(
+	struct sim *s, struct conga *c, const struct sim_where *w, struct sim_packet *p)
 {
 	uint16_t n = sim_paths_pair(s, c->paths, w->dst, w->src)->n;
 	struct leaf_pair *lp = leaf_pair(c, w->dst, w->src, n);
@@ -174,7 +176,8 @@ static void arrive(struct sim *s, struct conga *c, const struct sim_where *w, st
 	lp->from[p->path] = (struct metric){.heard = s->now, .ce = p->tag.conga.ce};
 }
 
-static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
+static bool route_conga(
+	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
 	struct conga *c = s->lb_state;
 	struct sim_where w = sim_paths_where(s, c->paths, sw, p);
@@ -182,16 +185,16 @@ static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, st
 
 	if (w.place == SIM_OTHER || w.place == SIM_TARGET) {
 		if (w.place == SIM_TARGET)
-			arrive(s, c, &w, p);
+			arrive_at_leaf(s, c, &w, p);
 		*out = sim_switch_hash_port(s, sw, p);
 		return true;
 	}
 	if (w.place == SIM_SOURCE)
-		depart(s, c, &w, p);
+		depart_from_leaf(s, c, &w, p);
 	*out = sim_paths_next(s, w.paths, p);
-	estimate(s, c, (*out)->number);
+	estimate_rate(s, c, (*out)->number);
 	c->bytes[(*out)->number] += p->bytes;
-	ce = quantised(s, c, (*out)->number);
+	ce = quantised_rate(s, c, (*out)->number);
 	if (ce > p->tag.conga.ce)
 		p->tag.conga.ce = ce;
 	return true;
@@ -199,8 +202,8 @@ static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, st
 
 const struct sim_lb sim_lb_conga = {
 	.name = "conga",
-	.flow_bytes = sizeof(struct flowlet),
-	.start = start,
-	.stop = stop,
-	.route = route,
+	.flow_bytes = sizeof(struct conga_flowlet),
+	.start = start_conga,
+	.stop = stop_conga,
+	.route = route_conga,
 };

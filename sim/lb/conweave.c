@@ -12,7 +12,7 @@ static uint64_t or_by_tiers(const struct sim *s, uint32_t us, uint32_t two, uint
 	return us * SIM_US;
 }
 
-static int start(struct sim *s)
+static int start_conweave(struct sim *s)
 {
 	struct sim_paths *paths = sim_paths_new(s);
 	struct conweave *c;
@@ -31,7 +31,7 @@ static int start(struct sim *s)
 	return 0;
 }
 
-static void stop(struct sim *s)
+static void stop_conweave(struct sim *s)
 {
 	struct conweave *c = s->lb_state;
 
@@ -135,7 +135,8 @@ void conweave_control(struct sim *s, struct conweave *c, const struct sim_packet
 	tx->reply_at = UINT64_MAX;
 }
 
-static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
+static bool route_conweave(
+	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
 	struct conweave *c = s->lb_state;
 	struct sim_where w = sim_paths_where(s, c->paths, sw, p);
@@ -159,7 +160,7 @@ static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, st
 const struct sim_lb sim_lb_conweave = {
 	.name = "conweave",
 	.flow_bytes = sizeof(struct conweave_flow),
-	.start = start,
-	.stop = stop,
-	.route = route,
+	.start = start_conweave,
+	.stop = stop_conweave,
+	.route = route_conweave,
 };

@@ -5,12 +5,13 @@
 
 #define CONTROL_BYTES 64u
 
-struct timer {
+struct flush_timer {
 	struct sim_event ev;
 	struct sim_flow *flow;
 };
 
-static void tell(struct sim *s, struct sim_switch *sw, const struct sim_packet *data, uint8_t flag)
+static void send_control(
+	struct sim *s, struct sim_switch *sw, const struct sim_packet *data, uint8_t flag)
 {
 	struct sim_packet *p = sim_packet_new(s, SIM_CTRL, CONTROL_BYTES, data->flow, 0);
 
@@ -22,7 +23,7 @@ static void tell(struct sim *s, struct sim_switch *sw, const struct sim_packet *
 	sim_switch_send(s, sw, sim_switch_hash_port(s, sw, p), p);
 }
 
-static void release(struct sim *s, struct sim_flow *f)
+static void release_flow(struct sim *s, struct sim_flow *f)
 {
 	struct conweave_rx *rx = &conweave_of(f)->rx;
 	struct sim_switch *sw = &s->sw[s->topo.leaf[f->dst] - s->topo.hosts];
@@ -42,7 +43,7 @@ static void set_timer(struct sim *s, struct conweave *c, struct sim_flow *f);
 
 static void timer_fires(struct sim *s, struct sim_event *ev)
 {
-	struct timer *t = (struct timer *)ev;
+	struct flush_timer *t = (struct flush_timer *)ev;
 	struct conweave *c = s->lb_state;
 	struct sim_flow *f = t->flow;
 	struct conweave_rx *rx = &conweave_of(f)->rx;
@@ -50,7 +51,7 @@ static void timer_fires(struct sim *s, struct sim_event *ev)
 	if (rx->timer_at == s->now) {
 		rx->timer_at = 0;
 		if (rx->reordering && rx->flush_at <= s->now)
-			release(s, f);
+			release_flow(s, f);
 		else if (rx->reordering)
 			set_timer(s, c, f);
 	}
@@ -62,7 +63,7 @@ static void timer_fires(struct sim *s, struct sim_event *ev)
 static void set_timer(struct sim *s, struct conweave *c, struct sim_flow *f)
 {
 	struct conweave_rx *rx = &conweave_of(f)->rx;
-	struct timer *t;
+	struct flush_timer *t;
 
 	if (rx->timer_at != 0 && rx->timer_at <= rx->flush_at)
 		return;
@@ -75,7 +76,7 @@ static void set_timer(struct sim *s, struct conweave *c, struct sim_flow *f)
 }
 
 /* Takes in epoch and phase of a packet of this epoch or a new one. True: it overtook the TAIL. */
-static bool overtook(struct conweave_rx *rx, const struct sim_tag_conweave *tag)
+static bool has_overtaken_tail(struct conweave_rx *rx, const struct sim_tag_conweave *tag)
 {
 	bool ahead;
 
@@ -106,7 +107,7 @@ static uint64_t tail_expected(const struct sim *s, const struct conweave *c,
 	return from + gap + c->flush;
 }
 
-static void hold(struct sim *s, struct conweave *c, struct sim_packet *p, uint64_t until)
+static void hold_packet(struct sim *s, struct conweave *c, struct sim_packet *p, uint64_t until)
 {
 	struct conweave_rx *rx = &conweave_of(p->flow)->rx;
 
@@ -135,21 +136,21 @@ bool conweave_arrive(struct sim *s, struct conweave *c, struct sim_switch *sw,
 		rx->phase0_tx = tag.tx_at;
 		rx->phase0_rx = s->now;
 	}
-	ahead = overtook(rx, &tag);
+	ahead = has_overtaken_tail(rx, &tag);
 	if (tag.flag == CONWEAVE_TAIL || tag.phase == 1)
 		rx->tail_at = tag.tail_at;
 	until = tail_expected(s, c, rx, &tag);
 	if (p->flags & SIM_CE)
-		tell(s, sw, p, CONWEAVE_NOTIFY);
+		send_control(s, sw, p, CONWEAVE_NOTIFY);
 	if (tag.flag == CONWEAVE_INIT || tag.flag == CONWEAVE_TAIL)
-		tell(s, sw, p, tag.flag);
+		send_control(s, sw, p, tag.flag);
 	if (ahead) {
-		hold(s, c, p, until);
+		hold_packet(s, c, p, until);
 		return false;
 	}
 	if (rx->reordering && tag.flag == CONWEAVE_TAIL) {
 		sim_switch_send(s, sw, sim_switch_hash_port(s, sw, p), p);
-		release(s, p->flow);
+		release_flow(s, p->flow);
 		return false;
 	}
 	if (rx->reordering && tag.phase == 0) {

@@ -12,7 +12,7 @@ static uint64_t or_else(uint32_t us, uint64_t otherwise)
 	return us > 0 ? us * SIM_US : otherwise;
 }
 
-static int start(struct sim *s)
+static int start_hermes(struct sim *s)
 {
 	uint64_t hop = s->cfg.fabric.kmin_bytes * UINT64_C(8000000) / s->cfg.fabric.core_mbps;
 	struct hermes *h = sim_alloc(1, sizeof(*h));
@@ -29,7 +29,7 @@ static int start(struct sim *s)
 	return 0;
 }
 
-static void stop(struct sim *s)
+static void stop_hermes(struct sim *s)
 {
 	struct hermes *h = s->lb_state;
 
@@ -43,7 +43,8 @@ static void stop(struct sim *s)
 	free(h);
 }
 
-static const struct sim_pair_paths *pair(struct sim *s, const struct hermes *h, struct sim_flow *f)
+static const struct sim_pair_paths *paths_of_flow(
+	struct sim *s, const struct hermes *h, struct sim_flow *f)
 {
 	return sim_paths_pair(s, h->paths, sim_paths_leaf(s, h->paths, f->src),
 		sim_paths_leaf(s, h->paths, f->dst));
@@ -56,7 +57,7 @@ static const struct sim_pair_paths *pair(struct sim *s, const struct hermes *h, 
 static int least_used(struct sim *s, struct hermes *h, struct sim_flow *f, enum hermes_class class,
 	const struct hermes_path *from)
 {
-	const struct sim_pair_paths *pp = pair(s, h, f);
+	const struct sim_pair_paths *pp = paths_of_flow(s, h, f);
 	struct hermes_path *row = hermes_paths(s, h, f->src, f->dst);
 	uint64_t least = UINT64_MAX;
 	uint32_t ties = 0;
@@ -78,13 +79,13 @@ static int least_used(struct sim *s, struct hermes *h, struct sim_flow *f, enum 
 	return best;
 }
 
-static uint16_t choose(struct sim *s, struct hermes *h, struct sim_flow *f)
+static uint16_t choose_path(struct sim *s, struct hermes *h, struct sim_flow *f)
 {
 	int path = -1;
 
 	for (enum hermes_class c = HERMES_GOOD; path < 0 && c < HERMES_FAILED; c++)
 		path = least_used(s, h, f, c, NULL);
-	return path >= 0 ? (uint16_t)path : sim_paths_draw(s, pair(s, h, f));
+	return path >= 0 ? (uint16_t)path : sim_paths_draw(s, paths_of_flow(s, h, f));
 }
 
 /* Long enough, and slow enough, to gain by leaving a congested path? */
@@ -104,8 +105,8 @@ static uint16_t path_of(struct sim *s, struct hermes *h, struct sim_flow *f)
 	int path;
 
 	if (!x->known || x->timed_out || class == HERMES_FAILED ||
-		!sim_path_usable(s, pair(s, h, f), x->path))
-		return choose(s, h, f);
+		!sim_path_usable(s, paths_of_flow(s, h, f), x->path))
+		return choose_path(s, h, f);
 	if (class != HERMES_CONGESTED || !may_move(s, f, x))
 		return x->path;
 	path = least_used(s, h, f, HERMES_GOOD, now);
@@ -114,7 +115,7 @@ static uint16_t path_of(struct sim *s, struct hermes *h, struct sim_flow *f)
 	return path >= 0 ? (uint16_t)path : x->path;
 }
 
-static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool set_packet_path(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct hermes *h = s->lb_state;
 	struct hermes_flow *x = hermes_of(f);
@@ -135,7 +136,7 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	return true;
 }
 
-static void acked(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)
+static void learn_from_ack(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)
 {
 	struct hermes *h = s->lb_state;
 	struct hermes_path *p;
@@ -158,7 +159,8 @@ static void timed_out(struct sim *s, struct sim_flow *f)
 		hermes_timed_out(s, &hermes_paths(s, s->lb_state, f->src, f->dst)[x->path]);
 }
 
-static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
+static bool route_hermes(
+	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
 	struct hermes *h = s->lb_state;
 	struct sim_where w = sim_paths_where(s, h->paths, sw, p);
@@ -173,11 +175,11 @@ static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, st
 const struct sim_lb sim_lb_hermes = {
 	.name = "hermes",
 	.flow_bytes = sizeof(struct hermes_flow),
-	.start = start,
-	.stop = stop,
-	.route = route,
-	.data = data,
-	.acked = acked,
+	.start = start_hermes,
+	.stop = stop_hermes,
+	.route = route_hermes,
+	.data = set_packet_path,
+	.acked = learn_from_ack,
 	.timeout = timed_out,
 	.other = hermes_other,
 };

@@ -7,8 +7,8 @@
 #include "sim/host/host.h"
 #include "sim/lb/hermes.h"
 
-#define PROBE_BYTES  64u
-#define RANDOM_PATHS 2u
+#define HERMES_PROBE_BYTES 64u
+#define RANDOM_PATHS       2u
 
 static struct sim_flow *new_agent(struct sim *s, uint32_t src, uint32_t dst)
 {
@@ -21,17 +21,17 @@ static struct sim_flow *new_agent(struct sim *s, uint32_t src, uint32_t dst)
 	return f;
 }
 
-static void probe(struct sim *s, struct sim_flow *f, uint16_t path)
+static void probe_path(struct sim *s, struct sim_flow *f, uint16_t path)
 {
-	struct sim_packet *p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES, f, 0);
+	struct sim_packet *p = sim_packet_new(s, SIM_PROBE, HERMES_PROBE_BYTES, f, 0);
 
 	p->path = path;
 	s->n.probes++;
-	s->n.probe_bytes += PROBE_BYTES;
+	s->n.probe_bytes += HERMES_PROBE_BYTES;
 	sim_port_queue_data(s, f->port, p);
 }
 
-static bool over(const struct sim *s)
+static bool is_run_over(const struct sim *s)
 {
 	return s->finished == s->n_demands && s->open_work == 0;
 }
@@ -41,7 +41,7 @@ static void probe_all(struct sim *s, struct sim_event *ev)
 	struct hermes *h = (struct hermes *)ev;
 	uint32_t leaves = h->paths->leaves;
 
-	if (over(s))
+	if (is_run_over(s))
 		return;
 	for (uint32_t i = 0; i < leaves * leaves; i++) {
 		const struct sim_pair_paths *pp =
@@ -52,9 +52,9 @@ static void probe_all(struct sim *s, struct sim_event *ev)
 		if (h->agent[i] == NULL)
 			h->agent[i] = new_agent(
 				s, h->paths->host_of[i / leaves], h->paths->host_of[i % leaves]);
-		probe(s, h->agent[i], h->best[i]);
+		probe_path(s, h->agent[i], h->best[i]);
 		for (uint32_t k = 0; k < RANDOM_PATHS; k++)
-			probe(s, h->agent[i], sim_paths_draw(s, pp));
+			probe_path(s, h->agent[i], sim_paths_draw(s, pp));
 	}
 	sim_at(s, ev, s->now + s->cfg.hermes.probe_us * SIM_US);
 }
@@ -78,19 +78,20 @@ void hermes_agents_free(struct hermes *h)
 	free(h->best);
 }
 
-static void echo(struct sim *s, const struct sim_packet *p)
+static void echo_hermes_probe(struct sim *s, const struct sim_packet *p)
 {
-	struct sim_packet *back = sim_packet_new(s, SIM_PROBE_REPLY, PROBE_BYTES, p->flow, 0);
+	struct sim_packet *back =
+		sim_packet_new(s, SIM_PROBE_REPLY, HERMES_PROBE_BYTES, p->flow, 0);
 
 	back->sent_at = p->sent_at;
 	back->path = p->path;
 	back->flags |= p->flags & SIM_CE ? SIM_ECHO : 0;
-	s->n.probe_bytes += PROBE_BYTES;
+	s->n.probe_bytes += HERMES_PROBE_BYTES;
 	sim_port_queue_control(s, p->to, back);
 }
 
 /* All hosts of the agent's rack learn it. */
-static void answered(struct sim *s, struct hermes *h, const struct sim_packet *p)
+static void share_probe_answer(struct sim *s, struct hermes *h, const struct sim_packet *p)
 {
 	const struct sim_flow *f = p->flow;
 	uint32_t leaf = sim_paths_leaf(s, h->paths, f->src), leaves = h->paths->leaves;
@@ -108,7 +109,7 @@ static void answered(struct sim *s, struct hermes *h, const struct sim_packet *p
 void hermes_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 {
 	if (p->kind == SIM_PROBE)
-		echo(s, p);
+		echo_hermes_probe(s, p);
 	else if (p->kind == SIM_PROBE_REPLY)
-		answered(s, s->lb_state, p);
+		share_probe_answer(s, s->lb_state, p);
 }

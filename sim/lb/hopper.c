@@ -10,11 +10,11 @@
 #include "sim/lb/balancers.h"
 #include "sim/lb/rounds.h"
 
-#define PROBES          2u
-#define PROBE_BYTES     64u
-#define TRIGGER_PERCENT 150u
-#define BETTER_PERCENT  80u
-#define LOST_RTTS       4u
+#define PROBES             2u
+#define HOPPER_PROBE_BYTES 64u
+#define TRIGGER_PERCENT    150u
+#define BETTER_PERCENT     80u
+#define LOST_RTTS          4u
 
 struct hopper {
 	struct sim_round round;
@@ -25,7 +25,7 @@ struct hopper {
 	uint8_t awaited;
 };
 
-static void flow_start(struct sim *s, struct sim_flow *f)
+static void start_hopper_flow(struct sim *s, struct sim_flow *f)
 {
 	struct hopper *h = (struct hopper *)f->lb;
 	struct sim_distance d =
@@ -34,22 +34,22 @@ static void flow_start(struct sim *s, struct sim_flow *f)
 	h->base = 2 * d.delay + d.serialise;
 }
 
-static void probe(struct sim *s, struct sim_flow *f, struct hopper *h)
+static void probe_hopper_ports(struct sim *s, struct sim_flow *f, struct hopper *h)
 {
 	h->awaited = PROBES;
 	h->asked_at = s->now;
 	h->best_rtt = UINT64_MAX;
 	for (unsigned i = 0; i < PROBES; i++) {
-		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, PROBE_BYTES, f, f->nxt);
+		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, HOPPER_PROBE_BYTES, f, f->nxt);
 
 		p->sport = hp3_random_port(&s->rng);
 		s->n.probes++;
-		s->n.probe_bytes += PROBE_BYTES;
+		s->n.probe_bytes += HOPPER_PROBE_BYTES;
 		sim_port_queue_control(s, f->port, p);
 	}
 }
 
-static void decide(struct sim *s, struct sim_flow *f, struct hopper *h)
+static void decide_port(struct sim *s, struct sim_flow *f, struct hopper *h)
 {
 	h->awaited = 0;
 	if (h->best_rtt * 100 >= h->rtt * BETTER_PERCENT)
@@ -60,7 +60,7 @@ static void decide(struct sim *s, struct sim_flow *f, struct hopper *h)
 		f->next_at = s->now + h->rtt - h->best_rtt;
 }
 
-static void acked(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)
+static void measure_ack(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)
 {
 	struct hopper *h = (struct hopper *)f->lb;
 
@@ -75,11 +75,11 @@ static void acked(struct sim *s, struct sim_flow *f, const struct sim_packet *ac
 	if (h->awaited > 0 && s->now - h->asked_at > LOST_RTTS * h->base + h->rtt)
 		h->awaited = 0;
 	if (h->awaited == 0 && f->nxt < f->packets && h->rtt * 100 > h->base * TRIGGER_PERCENT)
-		probe(s, f, h);
+		probe_hopper_ports(s, f, h);
 }
 
 /* The responder echoes probes; the requester takes the faster of the answers. */
-static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
+static void take_hopper_packet(struct sim *s, struct sim_host *host, struct sim_packet *p)
 {
 	struct sim_flow *f = p->flow;
 	struct hopper *h = (struct hopper *)f->lb;
@@ -88,10 +88,10 @@ static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 	if (f->done)
 		return;
 	if (p->kind == SIM_PROBE) {
-		echo = sim_packet_new(s, SIM_PROBE_REPLY, PROBE_BYTES, f, p->psn);
+		echo = sim_packet_new(s, SIM_PROBE_REPLY, HOPPER_PROBE_BYTES, f, p->psn);
 		echo->sent_at = p->sent_at;
 		echo->sport = p->sport;
-		s->n.probe_bytes += PROBE_BYTES;
+		s->n.probe_bytes += HOPPER_PROBE_BYTES;
 		sim_port_queue_control(s, p->to, echo);
 		return;
 	}
@@ -102,13 +102,13 @@ static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 		h->best = p->sport;
 	}
 	if (--h->awaited == 0)
-		decide(s, f, h);
+		decide_port(s, f, h);
 }
 
 const struct sim_lb sim_lb_hopper = {
 	.name = "hopper",
 	.flow_bytes = sizeof(struct hopper),
-	.flow_start = flow_start,
-	.acked = acked,
-	.other = other,
+	.flow_start = start_hopper_flow,
+	.acked = measure_ack,
+	.other = take_hopper_packet,
 };

@@ -10,7 +10,7 @@
 #define SYN_ACK 0x1fu
 #define SYN_NAK 0x60u /* PSN sequence error */
 
-static void stop(struct sim *s)
+static void stop_hp3(struct sim *s)
 {
 	struct hp3_balancer *b = s->lb_state;
 
@@ -146,7 +146,7 @@ static bool has_released(const struct hp3_acts *acts)
 }
 
 /* The RNIC emits a packet. False: it is held, or dropped. */
-static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool send_through_engine(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t from = sim_packet_forward(p) ? f->src : f->dst;
@@ -185,7 +185,7 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 }
 
 /* A packet on its way to the RNIC. False: the engine keeps it. */
-static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool receive_through_engine(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t at = sim_packet_target(p);
@@ -211,9 +211,10 @@ static bool reply(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 #define BALANCER(text, begin)                                                                      \
 	{                                                                                          \
 		.name = text, .flow_bytes = sizeof(struct hp3_sim_flow), .probes_at_setup = true,  \
-		.start = begin, .stop = stop, .flow_start = hp3_sim_flow_start,                    \
-		.flow_end = hp3_sim_flow_end, .data = data, .reply = reply,                        \
-		.arrived = hp3_sim_arrived, .answers = hp3_sim_answers, .other = hp3_sim_other     \
+		.start = begin, .stop = stop_hp3, .flow_start = hp3_sim_flow_start,                \
+		.flow_end = hp3_sim_flow_end, .data = send_through_engine,                         \
+		.reply = receive_through_engine, .arrived = hp3_sim_arrived,                       \
+		.answers = hp3_sim_answers, .other = hp3_sim_other                                 \
 	}
 
 const struct sim_lb sim_lb_hp3 = BALANCER("hp3", start_hp3);
@@ -224,7 +225,7 @@ const struct sim_lb sim_lb_hp3_beside = {.name = "hp3-beside",
 	.flow_bytes = sizeof(struct hp3_beside_flow),
 	.probes_at_setup = true,
 	.start = start_beside,
-	.stop = stop,
+	.stop = stop_hp3,
 	.flow_start = hp3_beside_start,
 	.flow_end = hp3_beside_end,
 	.posted = hp3_beside_posted,

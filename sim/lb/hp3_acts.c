@@ -8,7 +8,7 @@ struct tick {
 	uint32_t host;
 };
 
-static struct sim_flow *flow_of(struct sim *s, struct hp3_host *h, uint32_t flow)
+static struct sim_flow *sim_flow_of(struct sim *s, struct hp3_host *h, uint32_t flow)
 {
 	struct hp3_flow_info info;
 	struct sim_flow *f;
@@ -23,7 +23,7 @@ static struct sim_flow *flow_of(struct sim *s, struct hp3_host *h, uint32_t flow
 		       : NULL;
 }
 
-static void release(struct sim *s, uint32_t host, struct hp3_host *h, const struct hp3_act *a)
+static void release_held(struct sim *s, uint32_t host, struct hp3_host *h, const struct hp3_act *a)
 {
 	uint32_t i = a->held;
 
@@ -118,7 +118,7 @@ void hp3_sim_carry_out(
 		struct sim_flow *f;
 
 		if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD) {
-			release(s, host, h, a);
+			release_held(s, host, h, a);
 			continue;
 		}
 		if (a->kind == HP3_ACT_DELIVER) {
@@ -143,13 +143,13 @@ void hp3_sim_carry_out(
 		}
 		if (a->kind == HP3_ACT_EVENT)
 			count_event(s, &a->event);
-		f = flow_of(s, h, a->flow);
+		f = sim_flow_of(s, h, a->flow);
 		if (f != NULL)
 			for_flow(s, b, host, f, a);
 	}
 }
 
-static void tick(struct sim *s, struct sim_event *ev)
+static void tick_engine(struct sim *s, struct sim_event *ev)
 {
 	struct tick *t = (struct tick *)ev;
 	struct hp3_balancer *b = s->lb_state;
@@ -182,7 +182,7 @@ void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host)
 	if (h->tick_at != 0 && h->tick_at <= due)
 		return;
 	t = sim_pool_get(&b->ticks);
-	t->ev.fire = tick;
+	t->ev.fire = tick_engine;
 	t->host = host;
 	h->tick_at = due;
 	sim_at(s, &t->ev, due);

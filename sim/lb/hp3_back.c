@@ -9,7 +9,7 @@
 #define BYTES  78u /* Ethernet, IPv4, UDP, BTH, RETH, ICRC: as small as RoCE gets with a RETH */
 #define REPORT 1u /* sim_packet.arg of a probe that is none */
 
-static void send(struct sim *s, uint32_t host, struct sim_packet *p, uint16_t port)
+static void send_back_packet(struct sim *s, uint32_t host, struct sim_packet *p, uint16_t port)
 {
 	p->sport = port;
 	s->n.probe_bytes += p->bytes;
@@ -27,7 +27,7 @@ void hp3_sim_urge(struct sim *s, uint32_t host, struct sim_flow *f, const struct
 	p->flags = SIM_AGAIN | SIM_FIRST | SIM_LAST | SIM_ACKREQ;
 	p->arg_psn = 0;
 	s->n.urges++;
-	send(s, host, p, a->port);
+	send_back_packet(s, host, p, a->port);
 }
 
 /* To the peer's hp3d: no reply to this queue pair comes through. */
@@ -41,7 +41,7 @@ void hp3_sim_report(struct sim *s, uint32_t host, struct sim_flow *f, const stru
 	p->arg = REPORT;
 	p->flags = hp3_sim_answers_first(s) ? SIM_AHEAD : 0;
 	s->n.reports++;
-	send(s, host, p, a->port);
+	send_back_packet(s, host, p, a->port);
 }
 
 bool hp3_sim_is_report(const struct sim_packet *p)

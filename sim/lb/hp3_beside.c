@@ -11,7 +11,7 @@ struct order {
 	uint16_t port;
 };
 
-static void hear(struct sim *s, struct sim_event *ev);
+static void take_order(struct sim *s, struct sim_event *ev);
 
 static void send_at(struct sim *s, struct sim_flow *f, uint32_t host, enum hp3_beside_word word,
 	uint16_t port, uint64_t at)
@@ -19,7 +19,7 @@ static void send_at(struct sim *s, struct sim_flow *f, uint32_t host, enum hp3_b
 	struct hp3_balancer *b = s->lb_state;
 	struct order *o = sim_pool_get(&b->orders);
 
-	o->ev.fire = hear;
+	o->ev.fire = take_order;
 	o->flow = f;
 	o->host = host;
 	o->word = (uint8_t)word;
@@ -36,7 +36,7 @@ void hp3_beside_say(struct sim *s, struct sim_flow *f, enum hp3_beside_word word
 
 /* --- hp3d --- */
 
-static uint32_t flow_of(struct sim *s, struct hp3_engine *e, const struct sim_flow *f)
+static uint32_t engine_flow_of(struct sim *s, struct hp3_engine *e, const struct sim_flow *f)
 {
 	const struct hp3_beside_flow *x = (const struct hp3_beside_flow *)f->lb;
 	uint8_t local[4], remote[4];
@@ -46,18 +46,18 @@ static uint32_t flow_of(struct sim *s, struct hp3_engine *e, const struct sim_fl
 	return s->lb_state == NULL ? HP3_NO_FLOW : hp3_flow_find(e, &ends, x->x.rqpn);
 }
 
-static void report(struct sim *s, struct sim_flow *f, enum hp3_actuator_report what)
+static void report_actuator(struct sim *s, struct sim_flow *f, enum hp3_actuator_report what)
 {
 	struct hp3_balancer *b = s->lb_state;
 	struct hp3_engine *e = b->host[f->src].engine;
 	struct hp3_acts acts = {0};
 
-	hp3_actuator(e, flow_of(s, e, f), what, s->now / SIM_NS, &acts);
+	hp3_actuator(e, engine_flow_of(s, e, f), what, s->now / SIM_NS, &acts);
 	hp3_sim_carry_out(s, b, f->src, &acts);
 	hp3_sim_wake(s, b, f->src);
 }
 
-static void look_at(struct sim *s, struct hp3_balancer *b, struct sim_flow *f)
+static void observe_flow(struct sim *s, struct hp3_balancer *b, struct sim_flow *f)
 {
 	struct hp3_beside_flow *x = beside_of(f);
 	struct hp3_engine *e = b->host[f->src].engine;
@@ -78,11 +78,11 @@ static void look_at(struct sim *s, struct hp3_balancer *b, struct sim_flow *f)
 	x->posted = x->done = 0;
 	x->posted_wrs = x->done_wrs = 0;
 	x->took_ns = 0;
-	hp3_felt(e, flow_of(s, e, f), &felt, now, &acts);
+	hp3_felt(e, engine_flow_of(s, e, f), &felt, now, &acts);
 	hp3_sim_carry_out(s, b, f->src, &acts);
 }
 
-static void look(struct sim *s, uint32_t host)
+static void observe_flows(struct sim *s, uint32_t host)
 {
 	struct hp3_balancer *b = s->lb_state;
 	bool any = false;
@@ -91,7 +91,7 @@ static void look(struct sim *s, uint32_t host)
 		if (!hp3_sim_flow_of(f)->managed)
 			continue;
 		if (!beside_of(f)->waits && s->now >= f->up_at)
-			look_at(s, b, f);
+			observe_flow(s, b, f);
 		any = true;
 	}
 	b->host[host].looks = any;
@@ -101,10 +101,10 @@ static void look(struct sim *s, uint32_t host)
 }
 
 /* A path before the first data. Where there is none to ask, that is said at once. */
-static void place(struct sim *s, struct hp3_balancer *b, struct sim_flow *f)
+static void place_flow(struct sim *s, struct hp3_balancer *b, struct sim_flow *f)
 {
 	struct hp3_engine *e = b->host[f->src].engine;
-	uint32_t flow = flow_of(s, e, f);
+	uint32_t flow = engine_flow_of(s, e, f);
 	struct hp3_flow_info info;
 	struct hp3_acts acts = {0};
 
@@ -117,7 +117,7 @@ static void place(struct sim *s, struct hp3_balancer *b, struct sim_flow *f)
 		send_at(s, f, f->src, HP3_WORD_STAY, 0, s->now + s->cfg.beside.wait_us * SIM_US);
 }
 
-static void up(struct sim *s, struct sim_flow *f)
+static void bring_flow_up(struct sim *s, struct sim_flow *f)
 {
 	struct hp3_balancer *b = s->lb_state;
 
@@ -127,7 +127,7 @@ static void up(struct sim *s, struct sim_flow *f)
 		return;
 	}
 	if (beside_of(f)->waits || s->now < f->up_at)
-		place(s, b, f);
+		place_flow(s, b, f);
 	if (b->host[f->src].looks)
 		return;
 	b->host[f->src].looks = true;
@@ -165,11 +165,11 @@ void hp3_beside_end(struct sim *s, struct sim_flow *f)
 
 /* --- between them --- */
 
-static void obey(struct sim *s, struct sim_flow *f, enum hp3_beside_word word, uint16_t port)
+static void obey_order(struct sim *s, struct sim_flow *f, enum hp3_beside_word word, uint16_t port)
 {
 	switch (word) {
 	case HP3_WORD_UP:
-		up(s, f);
+		bring_flow_up(s, f);
 		break;
 	case HP3_WORD_SUSPEND:
 		hp3_beside_suspend(s, f, 0);
@@ -186,28 +186,28 @@ static void obey(struct sim *s, struct sim_flow *f, enum hp3_beside_word word, u
 			hp3_beside_resume(s, f);
 		break;
 	case HP3_WORD_DRAINED:
-		report(s, f, HP3_BESIDE_DRAINED);
+		report_actuator(s, f, HP3_BESIDE_DRAINED);
 		break;
 	case HP3_WORD_MOVED:
-		report(s, f, HP3_BESIDE_MOVED);
+		report_actuator(s, f, HP3_BESIDE_MOVED);
 		break;
 	default:
-		report(s, f, HP3_BESIDE_FAILED);
+		report_actuator(s, f, HP3_BESIDE_FAILED);
 		break;
 	}
 }
 
-static void hear(struct sim *s, struct sim_event *ev)
+static void take_order(struct sim *s, struct sim_event *ev)
 {
 	struct hp3_balancer *b = s->lb_state;
 	struct order o = *(struct order *)ev;
 
 	sim_pool_put(&b->orders, ev);
 	if (o.word == HP3_WORD_LOOK) {
-		look(s, o.host);
+		observe_flows(s, o.host);
 		return;
 	}
 	if (!o.flow->done)
-		obey(s, o.flow, o.word, o.port);
+		obey_order(s, o.flow, o.word, o.port);
 	sim_flow_unref(s, o.flow);
 }

@@ -9,7 +9,7 @@ static uint32_t bytes_of(
 	return (end - from - 1) * s->cfg.rnic.payload_bytes + sim_message_payload(s, m, end - 1);
 }
 
-static void post(struct sim *s, struct sim_flow *f)
+static void post_requests(struct sim *s, struct sim_flow *f)
 {
 	struct hp3_beside_flow *x = beside_of(f);
 	uint32_t depth = s->cfg.beside.wr_depth;
@@ -31,7 +31,7 @@ static void post(struct sim *s, struct sim_flow *f)
 	f->limit = x->edge;
 }
 
-static void turn(struct sim *s, struct sim_flow *f, uint16_t port)
+static void turn_to_port(struct sim *s, struct sim_flow *f, uint16_t port)
 {
 	struct hp3_beside_flow *x = beside_of(f);
 
@@ -39,16 +39,16 @@ static void turn(struct sim *s, struct sim_flow *f, uint16_t port)
 	x->waits = x->suspended = false;
 	x->to = 0;
 	hp3_beside_say(s, f, HP3_WORD_MOVED, 0);
-	post(s, f);
+	post_requests(s, f);
 	sim_host_schedule(s, f);
 }
 
-static void drained(struct sim *s, struct sim_flow *f)
+static void act_on_drain(struct sim *s, struct sim_flow *f)
 {
 	struct hp3_beside_flow *x = beside_of(f);
 
 	if (x->to != 0)
-		turn(s, f, x->to);
+		turn_to_port(s, f, x->to);
 	else
 		hp3_beside_say(s, f, HP3_WORD_DRAINED, 0);
 }
@@ -64,7 +64,7 @@ void hp3_beside_suspend(struct sim *s, struct sim_flow *f, uint16_t to)
 	x->suspended = true;
 	x->to = to;
 	if (x->n == 0)
-		drained(s, f);
+		act_on_drain(s, f);
 }
 
 void hp3_beside_move(struct sim *s, struct sim_flow *f, uint16_t port, bool at_once)
@@ -72,7 +72,7 @@ void hp3_beside_move(struct sim *s, struct sim_flow *f, uint16_t port, bool at_o
 	struct hp3_beside_flow *x = beside_of(f);
 
 	if (at_once || x->n == 0)
-		turn(s, f, port);
+		turn_to_port(s, f, port);
 	else if (!x->suspended)
 		hp3_beside_suspend(s, f, port);
 	else
@@ -85,14 +85,14 @@ void hp3_beside_resume(struct sim *s, struct sim_flow *f)
 
 	x->waits = x->suspended = false;
 	x->to = 0;
-	post(s, f);
+	post_requests(s, f);
 	sim_host_schedule(s, f);
 }
 
 void hp3_beside_posted(struct sim *s, struct sim_flow *f)
 {
 	if (!f->read)
-		post(s, f);
+		post_requests(s, f);
 }
 
 void hp3_beside_acked(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)
@@ -112,7 +112,7 @@ void hp3_beside_acked(struct sim *s, struct sim_flow *f, const struct sim_packet
 		x->works = any = true;
 	}
 	if (any && x->suspended && x->n == 0)
-		drained(s, f);
+		act_on_drain(s, f);
 	else if (any)
-		post(s, f);
+		post_requests(s, f);
 }

@@ -40,7 +40,7 @@ static struct hp3_engine_config as_hp3d(const struct sim *s)
 }
 
 /* What nobody's hp3d can do or know, the longest round trip of the fabric for one. */
-static void idealise(const struct sim *s, struct hp3_engine_config *cfg)
+static void idealise_config(const struct sim *s, struct hp3_engine_config *cfg)
 {
 	uint64_t rtt = s->topo.max_rtt / SIM_NS;
 
@@ -67,7 +67,7 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 		b->cfg.spray.mode = HP3_SPRAY_MOVE;
 	}
 	if (b->kind == HP3_SIM_IDEAL || b->kind == HP3_SIM_PAPER)
-		idealise(s, &b->cfg);
+		idealise_config(s, &b->cfg);
 	if (b->kind == HP3_SIM_PAPER) {
 		b->cfg.trace = false;
 		/* The paper has no path table: when a path of it is marked, hp3-ideal says. */
@@ -84,7 +84,7 @@ bool hp3_sim_paths_known(const struct sim *s, const struct hp3_balancer *b)
 		       : b->kind == HP3_SIM_SHIPPED && s->cfg.peers.paths_known == SIM_ON;
 }
 
-static uint32_t choices(const struct sim *s, uint32_t node, uint32_t dst)
+static uint32_t count_choices(const struct sim *s, uint32_t node, uint32_t dst)
 {
 	return s->topo.group[s->topo.route[node * s->topo.hosts + dst]].n;
 }
@@ -96,7 +96,7 @@ static uint32_t next_node(const struct sim *s, uint32_t node, uint32_t dst, uint
 	return t->owner[t->peer_port[t->group[t->route[node * t->hosts + dst]].port[i]]];
 }
 
-static uint32_t farthest(const struct sim *s, uint32_t src)
+static uint32_t farthest_host(const struct sim *s, uint32_t src)
 {
 	uint32_t best = src == 0;
 
@@ -108,7 +108,7 @@ static uint32_t farthest(const struct sim *s, uint32_t src)
 }
 
 /* As an operator would: the hash is configured, then held against traces until it is believed. */
-static int believe(struct sim *s, struct sim_model *m, uint32_t src, uint32_t dst)
+static int confirm_model(struct sim *s, struct sim_model *m, uint32_t src, uint32_t dst)
 {
 	struct hp3_tuple t = {.dport = 4791};
 
@@ -130,14 +130,15 @@ static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uin
 	struct sim_hash hash = {
 		.kind = (uint8_t)s->cfg.fabric.hash, .input = (uint8_t)s->cfg.fabric.hash_input};
 	struct sim_stage stage[SIM_MODEL_STAGES];
-	uint32_t at[SIM_MODEL_PATHS] = {src}, up[SIM_MODEL_PATHS], dst = farthest(s, src), n = 1;
+	uint32_t at[SIM_MODEL_PATHS] = {src}, up[SIM_MODEL_PATHS], dst = farthest_host(s, src),
+		 n = 1;
 	uint32_t *seeds = sim_alloc(SIM_MODEL_STAGES * SIM_MODEL_PATHS, sizeof(*seeds));
 	unsigned stages = 0;
 	int ret;
 
 	b->seeds[index] = seeds;
 	while (at[0] != dst) {
-		uint32_t ways = choices(s, at[0], dst);
+		uint32_t ways = count_choices(s, at[0], dst);
 
 		if (n * ways > SIM_MODEL_PATHS || (ways > 1 && stages == SIM_MODEL_STAGES))
 			return -E2BIG;
@@ -155,7 +156,7 @@ static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uin
 		stage[stages++].hash.paths = (uint16_t)ways;
 	}
 	ret = sim_model_init(&b->model[index], stage, stages);
-	return ret < 0 ? ret : believe(s, &b->model[index], src, dst);
+	return ret < 0 ? ret : confirm_model(s, &b->model[index], src, dst);
 }
 
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b)

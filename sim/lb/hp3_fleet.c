@@ -58,7 +58,7 @@ static uint64_t now_us(const struct sim *s)
 	return s->now / SIM_US;
 }
 
-static struct hp3_fleet_addr address(uint32_t number)
+static struct hp3_fleet_addr fleet_address(uint32_t number)
 {
 	struct hp3_fleet_addr a = {.len = 4};
 
@@ -85,7 +85,7 @@ static uint32_t spine_of(struct sim *s, struct sim_flow *f, uint16_t port)
 
 static uint8_t hop_of(struct hp3_fleet_report *r, uint32_t spine)
 {
-	struct hp3_fleet_addr a = address(spine);
+	struct hp3_fleet_addr a = fleet_address(spine);
 
 	return hp3_fleet_report_hop(r, &a);
 }
@@ -112,7 +112,7 @@ static void add_flow(struct sim *s, struct hp3_fleet_report *r, const struct see
 	bool movable = i->paired && i->state == HP3_RFR_STEADY && i->barred == HP3_BAR_NONE;
 
 	*x = (struct hp3_fleet_flow){
-		.key = {r->addr[0], address(sim_flow_responder(seen->flow)), f->rqpn},
+		.key = {r->addr[0], fleet_address(sim_flow_responder(seen->flow)), f->rqpn},
 		.port = i->port,
 		.hop = hop_of(r, spine_of(s, seen->flow, i->port)),
 		.flags = (uint8_t)((movable ? HP3_FLEET_MOVABLE : 0u) |
@@ -130,7 +130,8 @@ static void add_flow(struct sim *s, struct hp3_fleet_report *r, const struct see
 }
 
 /* What it did since the last time; false: the engine does not know it. */
-static bool look_at(struct sim *s, struct hp3_engine *e, struct sim_flow *f, struct seen *out)
+static bool observe_fleet_flow(
+	struct sim *s, struct hp3_engine *e, struct sim_flow *f, struct seen *out)
 {
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
 	uint64_t now = now_us(s), took = now - x->told.at_us;
@@ -162,7 +163,7 @@ static int by_rate(const void *a, const void *b)
 	return (x->info.lqpn > y->info.lqpn) - (x->info.lqpn < y->info.lqpn);
 }
 
-static void fill(struct sim *s, struct hp3_engine *e, struct host *h)
+static void fill_fleet_report(struct sim *s, struct hp3_engine *e, struct host *h)
 {
 	static struct seen seen[HP3_SIM_QPS];
 	struct hp3_fleet_report *r = &h->report;
@@ -173,12 +174,12 @@ static void fill(struct sim *s, struct hp3_engine *e, struct host *h)
 		.interval_ms = s->cfg.fleet.interval_us,
 		.capability = HP3_FLEET_CAN_MOVE | HP3_FLEET_CAN_TRACE,
 		.n_addrs = 1,
-		.addr = {address(h->number)}};
+		.addr = {fleet_address(h->number)}};
 	snprintf(r->host, sizeof(r->host), "h%u", h->number);
 	snprintf(r->leaf, sizeof(r->leaf), "l%u", s->topo.leaf[h->number]);
 	for (struct sim_flow *f = s->host[h->number].open; f != NULL && n < HP3_SIM_QPS;
 		f = f->next)
-		n += hp3_sim_choice(s, f->src, f->dst) && look_at(s, e, f, &seen[n]);
+		n += hp3_sim_choice(s, f->src, f->dst) && observe_fleet_flow(s, e, f, &seen[n]);
 	qsort(seen, n, sizeof(*seen), by_rate);
 	r->all_flows = n;
 	for (uint32_t i = 0; i < n && i < HP3_FLEET_FLOWS && seen[i].kbps > 0; i++)
@@ -193,7 +194,7 @@ static void report_came(struct sim *s, struct sim_event *ev)
 	sim_pool_put(&fleet_of(s)->messages, m);
 }
 
-static void report(struct sim *s, struct host *h)
+static void send_fleet_report(struct sim *s, struct host *h)
 {
 	struct message *m;
 
@@ -213,8 +214,8 @@ static void all_report(struct sim *s, struct sim_event *ev)
 	for (uint32_t i = 0; i < s->topo.hosts; i++) {
 		if (b->host[i].absent)
 			continue;
-		fill(s, b->host[i].engine, &b->fleet->host[i]);
-		report(s, &b->fleet->host[i]);
+		fill_fleet_report(s, b->host[i].engine, &b->fleet->host[i]);
+		send_fleet_report(s, &b->fleet->host[i]);
 	}
 	sim_at(s, ev, s->now + s->cfg.fleet.interval_us * SIM_US);
 }
@@ -222,7 +223,7 @@ static void all_report(struct sim *s, struct sim_event *ev)
 /* --- plans --- */
 
 /* What came of it is told from now on. */
-static void remember(struct hp3_host *h, struct hp3_engine *e, uint32_t flow, uint16_t port)
+static void remember_advice(struct hp3_host *h, struct hp3_engine *e, uint32_t flow, uint16_t port)
 {
 	struct hp3_flow_info info;
 	struct hp3_sim_flow *x;
@@ -234,7 +235,7 @@ static void remember(struct hp3_host *h, struct hp3_engine *e, uint32_t flow, ui
 	x->told.advised_port = port;
 }
 
-static void ask(struct sim *s, struct host *h, const struct hp3_fleet_move *m)
+static void ask_engine(struct sim *s, struct host *h, const struct hp3_fleet_move *m)
 {
 	struct hp3_balancer *b = s->lb_state;
 	struct hp3_engine *e = b->host[h->number].engine;
@@ -249,30 +250,30 @@ static void ask(struct sim *s, struct host *h, const struct hp3_fleet_move *m)
 	if (ret == -EBUSY)
 		hp3_fleet_advice_busy(&h->advice, now_us(s));
 	if (ret == 0)
-		remember(&b->host[h->number], e, cmd.flow, m->to_port);
+		remember_advice(&b->host[h->number], e, cmd.flow, m->to_port);
 	hp3_sim_carry_out(s, b, h->number, &acts);
 	hp3_sim_wake(s, b, h->number);
 }
 
-static void heed(struct sim *s, struct host *h)
+static void heed_advice(struct sim *s, struct host *h)
 {
 	const struct hp3_fleet_move *m;
 	unsigned flow;
 
 	while ((m = hp3_fleet_advice_next(&h->advice, &h->report, now_us(s), &flow)) != NULL)
-		ask(s, h, m);
+		ask_engine(s, h, m);
 	if (!hp3_fleet_advice_waits(&h->advice) || h->waits)
 		return;
 	h->waits = true;
 	sim_at(s, &h->again, s->now + HP3_FLEET_ADVICE_RETRY_MS * SIM_US);
 }
 
-static void again(struct sim *s, struct sim_event *ev)
+static void retry_advice(struct sim *s, struct sim_event *ev)
 {
 	struct host *h = (struct host *)ev;
 
 	h->waits = false;
-	heed(s, h);
+	heed_advice(s, h);
 }
 
 static void plan_came(struct sim *s, struct sim_event *ev)
@@ -286,12 +287,12 @@ static void plan_came(struct sim *s, struct sim_event *ev)
 		if (b->host[i].absent || is_lost(s))
 			continue;
 		hp3_fleet_advice_plan(&h->advice, &m->plan, now_us(s));
-		heed(s, h);
+		heed_advice(s, h);
 	}
 	sim_pool_put(&b->fleet->messages, m);
 }
 
-static void plan(struct sim *s, struct sim_event *ev)
+static void send_fleet_plan(struct sim *s, struct sim_event *ev)
 {
 	struct hp3_sim_fleet *f = fleet_of(s);
 	struct message *m = sim_pool_get(&f->messages);
@@ -317,7 +318,7 @@ void hp3_sim_fleet_outcome(struct sim *s, struct sim_flow *f, const struct hp3_e
 
 /* --- start --- */
 
-static struct hp3_fleet_params params(const struct sim *s)
+static struct hp3_fleet_params fleet_params(const struct sim *s)
 {
 	const struct sim_config *c = &s->cfg;
 
@@ -344,7 +345,7 @@ static struct hp3_fleet_params params(const struct sim *s)
 int hp3_sim_fleet_start(struct sim *s, struct hp3_balancer *b)
 {
 	struct hp3_sim_fleet *f = sim_alloc(1, sizeof(*f));
-	struct hp3_fleet_params p = params(s);
+	struct hp3_fleet_params p = fleet_params(s);
 	size_t size = (hp3_fleet_size(&p) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	void *memory = size > 0 ? aligned_alloc(ALIGNMENT, size) : NULL;
 	char name[HP3_FLEET_NAME];
@@ -358,12 +359,12 @@ int hp3_sim_fleet_start(struct sim *s, struct hp3_balancer *b)
 	f->core = hp3_fleet_create(memory, &p);
 	for (uint32_t i = 0; i < s->topo.hosts; i++) {
 		f->host[i].number = i;
-		f->host[i].again.fire = again;
+		f->host[i].again.fire = retry_advice;
 		snprintf(name, sizeof(name), "h%u", i);
 		hp3_fleet_advice_init(&f->host[i].advice, name, i);
 	}
 	f->reports.fire = all_report;
-	f->plans.fire = plan;
+	f->plans.fire = send_fleet_plan;
 	sim_at(s, &f->reports, s->cfg.fleet.interval_us * SIM_US);
 	/* Reports of this moment have come. */
 	sim_at(s, &f->plans, (s->cfg.fleet.interval_us + s->cfg.fleet.delay_us) * SIM_US + SIM_NS);

@@ -6,8 +6,8 @@
 #include "ppp/placement.h"
 #include "sim/lb/hp3.h"
 
-#define PROBE_BYTES 96u /* Ethernet, IPv4, UDP, BTH, RETH, ICRC; counts come on top */
-#define NAMED_BYTES 3u /* of a count with the name of its path (probes/answer.h) */
+#define HP3_PROBE_BYTES 96u /* Ethernet, IPv4, UDP, BTH, RETH, ICRC; counts come on top */
+#define NAMED_BYTES     3u /* of a count with the name of its path (probes/answer.h) */
 
 /* Counts on their way: by number of the path, or by name. */
 struct told {
@@ -43,22 +43,22 @@ static struct told *new_told(struct hp3_balancer *b, struct sim_packet *p)
 	return t;
 }
 
-static void grow(const struct hp3_balancer *b, struct sim_packet *p, const struct told *t)
+static void grow_probe(const struct hp3_balancer *b, struct sim_packet *p, const struct told *t)
 {
 	p->bytes = (uint16_t)(p->bytes + (b->named ? NAMED_BYTES * t->n : 2 * b->paths));
 }
 
 /* Who probes: a responder compares paths for READ responses. */
-static uint32_t prober(const struct sim_packet *p)
+static uint32_t probing_host(const struct sim_packet *p)
 {
 	bool back = p->kind == SIM_BACK_PROBE || p->kind == SIM_BACK_PROBE_REPLY;
 
 	return back ? sim_flow_responder(p->flow) : sim_flow_requester(p->flow);
 }
 
-static uint32_t probed(const struct sim_packet *p)
+static uint32_t probed_host(const struct sim_packet *p)
 {
-	return sim_flow_requester(p->flow) + sim_flow_responder(p->flow) - prober(p);
+	return sim_flow_requester(p->flow) + sim_flow_responder(p->flow) - probing_host(p);
 }
 
 /* What flows of `flow`'s pair go to its peer, with a probe. */
@@ -69,7 +69,7 @@ static void tell_outbound(
 	struct told *t = new_told(b, p);
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {.local = hp3_sim_address(local, host),
-		.remote = hp3_sim_address(remote, probed(p))};
+		.remote = hp3_sim_address(remote, probed_host(p))};
 
 	if (t == NULL)
 		return;
@@ -77,7 +77,7 @@ static void tell_outbound(
 		t->n = hp3_load_to_names(e, flow, t->path, HP3_HOPS);
 	else
 		t->n = hp3_load_to(e, &ends, t->count, b->paths);
-	grow(b, p, t);
+	grow_probe(b, p, t);
 }
 
 /* What flows come in here, with an answer. */
@@ -93,7 +93,7 @@ static void tell_inbound(struct hp3_balancer *b, struct hp3_engine *e, struct si
 		memset(t->count, 0, b->paths * sizeof(*t->count));
 		t->n = hp3_load_in(e, t->count, b->paths);
 	}
-	grow(b, p, t);
+	grow_probe(b, p, t);
 }
 
 void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_flow *f,
@@ -105,7 +105,7 @@ void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, st
 	if (a->op != HP3_PROBE_PEER)
 		return;
 	p = sim_packet_new(
-		s, back ? SIM_BACK_PROBE : SIM_PROBE, PROBE_BYTES + a->pad, f, a->probe_id);
+		s, back ? SIM_BACK_PROBE : SIM_PROBE, HP3_PROBE_BYTES + a->pad, f, a->probe_id);
 	p->sport = a->port;
 	tell_outbound(b, host, a->flow, p);
 	s->n.probes++;
@@ -119,7 +119,7 @@ void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const 
 
 	if (host != sim_flow_requester(f))
 		return;
-	p = sim_packet_new(s, SIM_TRACE, PROBE_BYTES, f, a->probe_id);
+	p = sim_packet_new(s, SIM_TRACE, HP3_PROBE_BYTES, f, a->probe_id);
 	p->sport = a->port;
 	p->arg = a->op;
 	s->n.traces++;
@@ -144,16 +144,16 @@ static void send_answer(struct sim *s, struct sim_port *out, struct sim_packet *
 }
 
 /* The peer's hp3d answers a probe: mark, and its inbound flows. */
-static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packet *probe)
+static void answer_probe(struct sim *s, struct hp3_balancer *b, const struct sim_packet *probe)
 {
 	struct sim_flow *f = probe->flow;
-	struct hp3_host *h = &b->host[probed(probe)];
+	struct hp3_host *h = &b->host[probed_host(probe)];
 	struct hp3_engine *e = h->engine;
 	const struct told *t = told_by(probe);
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
-	struct hp3_ends ends = {.local = hp3_sim_address(local, probed(probe)),
-		.remote = hp3_sim_address(remote, prober(probe))};
+	struct hp3_ends ends = {.local = hp3_sim_address(local, probed_host(probe)),
+		.remote = hp3_sim_address(remote, probing_host(probe))};
 	struct sim_packet *p;
 
 	if (h->absent)
@@ -164,15 +164,16 @@ static void answer(struct sim *s, struct hp3_balancer *b, const struct sim_packe
 	else if (t != NULL)
 		hp3_load_from(e, &ends, t->count, b->paths, now);
 	p = sim_packet_new(s,
-		probe->kind == SIM_BACK_PROBE ? SIM_BACK_PROBE_REPLY : SIM_PROBE_REPLY, PROBE_BYTES,
-		f, probe->psn);
+		probe->kind == SIM_BACK_PROBE ? SIM_BACK_PROBE_REPLY : SIM_PROBE_REPLY,
+		HP3_PROBE_BYTES, f, probe->psn);
 	p->flags |= probe->flags & SIM_CE ? SIM_ECHO : 0;
 	p->back = probe->sport;
 	tell_inbound(b, e, p);
 	send_answer(s, probe->to, p);
 }
 
-static void answered(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)
+static void take_probe_answer(
+	struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)
 {
 	struct hp3_engine *e = b->host[host].engine;
 	const struct told *t = told_by(p);
@@ -189,10 +190,10 @@ static void answered(struct sim *s, struct hp3_balancer *b, uint32_t host, struc
 }
 
 /* The TTL was more than the way: the peer's hp3d answers. */
-static void reached(struct sim *s, const struct sim_packet *trace)
+static void answer_trace(struct sim *s, const struct sim_packet *trace)
 {
 	struct sim_packet *p =
-		sim_packet_new(s, SIM_TRACE_REPLY, PROBE_BYTES, trace->flow, trace->psn);
+		sim_packet_new(s, SIM_TRACE_REPLY, HP3_PROBE_BYTES, trace->flow, trace->psn);
 
 	p->arg_psn = 0;
 	send_answer(s, trace->to, p);
@@ -215,7 +216,7 @@ void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 	struct told *t;
 
 	if (p->kind == SIM_TRACE) {
-		reached(s, p);
+		answer_trace(s, p);
 	} else if (p->kind == SIM_TRACE_REPLY) {
 		hop_told(s, b, host->node, p);
 	} else if (hp3_sim_is_report(p)) {
@@ -223,9 +224,9 @@ void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 	} else if (p->kind == SIM_PROBE || p->kind == SIM_PROBE_REPLY ||
 		   p->kind == SIM_BACK_PROBE || p->kind == SIM_BACK_PROBE_REPLY) {
 		if (p->kind == SIM_PROBE || p->kind == SIM_BACK_PROBE)
-			answer(s, b, p);
+			answer_probe(s, b, p);
 		else
-			answered(s, b, host->node, p);
+			take_probe_answer(s, b, host->node, p);
 		t = told_by(p);
 		if (t != NULL)
 			sim_pool_put(&b->counts, t);

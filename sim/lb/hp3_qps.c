@@ -20,7 +20,7 @@ static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint3
 }
 
 /* The queue pair that stays: from now on both engines remember the pair. */
-static void meet(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote)
+static void add_quiet_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote)
 {
 	struct hp3_qp_event ev = {
 		.kind = HP3_QP_UP, .lqpn = QUIET_QPN + remote, .rqpn = QUIET_QPN + local};
@@ -99,8 +99,8 @@ void hp3_sim_flow_start(struct sim *s, struct sim_flow *f)
 	f->own_cc |= b->cfg.cc.mode == HP3_CC_DCQCN && b->host[f->src].absent;
 	if (!is_engines(s, b, f))
 		return;
-	meet(s, b, f->src, f->dst);
-	meet(s, b, f->dst, f->src);
+	add_quiet_qp(s, b, f->src, f->dst);
+	add_quiet_qp(s, b, f->dst, f->src);
 	x->lqpn = take_qpn(&b->host[here], f);
 	if (x->lqpn == 0)
 		return;

@@ -7,7 +7,7 @@
  */
 #include "sim/lb/hp3.h"
 
-static void raise(struct sim *s, struct sim_flow *f)
+static void raise_rate(struct sim *s, struct sim_flow *f)
 {
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
 	const struct hp3_dcqcn_params *rp = sim_host_rp(s, f);
@@ -26,12 +26,12 @@ static bool is_clear(const struct hp3_event *round)
 	return false;
 }
 
-static void recovered(struct sim *s, struct sim_flow *f, const struct hp3_event *ev)
+static void restore_rate(struct sim *s, struct sim_flow *f, const struct hp3_event *ev)
 {
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
 
 	if (ev->cause == HP3_CAUSE_WAKE && x->clear)
-		raise(s, f);
+		raise_rate(s, f);
 	else if (x->suspended)
 		hp3_dcqcn_rollback(&f->rp, &x->saved, s->now / SIM_NS);
 	x->suspended = false;
@@ -54,10 +54,10 @@ void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *ev
 	case HP3_EV_SWITCH:
 	case HP3_EV_IDLE_SWITCH:
 	case HP3_EV_FAILOVER:
-		raise(s, f);
+		raise_rate(s, f);
 		break;
 	case HP3_EV_RECOVER:
-		recovered(s, f, ev);
+		restore_rate(s, f, ev);
 		break;
 	case HP3_EV_RESUME:
 	case HP3_EV_EPOCH:

@@ -14,7 +14,7 @@ struct word {
 	struct hp3_agree what;
 };
 
-static void arrives(struct sim *s, struct sim_event *ev)
+static void deliver_agreement(struct sim *s, struct sim_event *ev)
 {
 	struct word *w = (struct word *)ev;
 	struct hp3_balancer *b = s->lb_state;
@@ -41,7 +41,7 @@ void hp3_sim_agree(
 {
 	struct word *w = sim_pool_get(&b->words);
 
-	w->ev.fire = arrives;
+	w->ev.fire = deliver_agreement;
 	w->from = host;
 	w->to = hp3_sim_host(a->remote);
 	w->what = a->what;

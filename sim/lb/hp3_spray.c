@@ -22,10 +22,10 @@
 #include "sim/host/host.h"
 #include "sim/lb/balancers.h"
 
-#define LEAST_NS     50000u /* for a packet that is late it is waited so long at least */
-#define GIVE_UP      8u /* times spray.wait_us */
-#define TELL_PS      (10 * SIM_US) /* between two reports of a flow */
-#define REPORT_BYTES 64u
+#define LEAST_NS           50000u /* for a packet that is late it is waited so long at least */
+#define GIVE_UP            8u /* times spray.wait_us */
+#define TELL_PS            (10 * SIM_US) /* between two reports of a flow */
+#define SPRAY_REPORT_BYTES 64u
 
 struct spray {
 	struct sim_pool timers;
@@ -46,24 +46,24 @@ struct spray_flow {
 	struct sim_packet *held[HP3_RESEQ_WINDOW]; /* by PSN */
 };
 
-struct timer {
+struct late_timer {
 	struct sim_event ev;
 	struct sim_flow *flow;
 };
 
-static struct spray_flow *of(struct sim_flow *f)
+static struct spray_flow *spray_of(struct sim_flow *f)
 {
 	return (struct spray_flow *)f->lb;
 }
 
-static int start(struct sim *s)
+static int start_hp3_spray(struct sim *s)
 {
 	struct spray *sp = sim_alloc(1, sizeof(*sp));
 
 	s->lb_state = sp;
 	s->cfg.rnic.recovery = SIM_GO_BACK_N;
 	s->cfg.rnic.ports = SIM_PORTS_ROCE;
-	sim_pool_init(&sp->timers, sizeof(struct timer));
+	sim_pool_init(&sp->timers, sizeof(struct late_timer));
 	sp->params = (struct hp3_reseq_params){.window = s->cfg.spray.window,
 		.least_ns = LEAST_NS,
 		.most_ns = hp3_max_u64(s->cfg.spray.wait_us * 1000ull, LEAST_NS),
@@ -76,7 +76,7 @@ static int start(struct sim *s)
 	return 0;
 }
 
-static void stop(struct sim *s)
+static void stop_hp3_spray(struct sim *s)
 {
 	struct spray *sp = s->lb_state;
 
@@ -84,36 +84,36 @@ static void stop(struct sim *s)
 	free(sp);
 }
 
-static void ask(struct sim *s, struct sim_flow *f)
+static void probe_spray_ports(struct sim *s, struct sim_flow *f)
 {
 	const struct spray *sp = s->lb_state;
 
-	of(f)->asked = true;
+	spray_of(f)->asked = true;
 	for (uint32_t n = 0; n < s->cfg.spray.asks && n < sp->lanes.lanes; n++) {
 		uint32_t i = n * sp->lanes.lanes / s->cfg.spray.asks;
-		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, REPORT_BYTES, f, 0);
+		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, SPRAY_REPORT_BYTES, f, 0);
 
-		p->sport = (uint16_t)(of(f)->ports | i);
-		hp3_spread_asked(&of(f)->tx, &sp->lanes, i, s->now / SIM_NS);
+		p->sport = (uint16_t)(spray_of(f)->ports | i);
+		hp3_spread_asked(&spray_of(f)->tx, &sp->lanes, i, s->now / SIM_NS);
 		s->n.probes++;
-		s->n.probe_bytes += REPORT_BYTES;
+		s->n.probe_bytes += SPRAY_REPORT_BYTES;
 		sim_port_queue_data(s, sim_flow_out(s, p, f->src), p);
 	}
 }
 
-static void flow_start(struct sim *s, struct sim_flow *f)
+static void start_spray_flow(struct sim *s, struct sim_flow *f)
 {
-	of(f)->ports = hp3_random_port(&s->rng) & (uint16_t) ~(HP3_LANES - 1);
-	memset(&of(f)->rx, 0, sizeof(of(f)->rx));
-	hp3_reseq_init(&of(f)->rx, 0);
+	spray_of(f)->ports = hp3_random_port(&s->rng) & (uint16_t) ~(HP3_LANES - 1);
+	memset(&spray_of(f)->rx, 0, sizeof(spray_of(f)->rx));
+	hp3_reseq_init(&spray_of(f)->rx, 0);
 	if (s->cfg.spray.policy == SIM_SPRAY_LEARNT && s->cfg.rnic.setup_us > 0 && !f->read &&
 		s->topo.leaf[f->src] != s->topo.leaf[f->dst])
-		ask(s, f);
+		probe_spray_ports(s, f);
 }
 
-static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool spray_data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
-	struct spray_flow *x = of(f);
+	struct spray_flow *x = spray_of(f);
 	const struct spray *sp = s->lb_state;
 	uint32_t lane;
 
@@ -132,7 +132,7 @@ static bool data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	return true;
 }
 
-static struct sim_packet *take(struct sim *s, struct spray_flow *x, uint32_t psn)
+static struct sim_packet *take_held_packet(struct sim *s, struct spray_flow *x, uint32_t psn)
 {
 	struct sim_packet *p = x->held[psn];
 
@@ -140,35 +140,35 @@ static struct sim_packet *take(struct sim *s, struct spray_flow *x, uint32_t psn
 	return p;
 }
 
-static void wake(struct sim *s, struct sim_flow *f);
+static void set_late_timer(struct sim *s, struct sim_flow *f);
 
-static void fires(struct sim *s, struct sim_event *ev)
+static void late_timer_fires(struct sim *s, struct sim_event *ev)
 {
 	struct spray *sp = s->lb_state;
-	struct timer *t = (struct timer *)ev;
+	struct late_timer *t = (struct late_timer *)ev;
 	struct sim_flow *f = t->flow;
-	struct spray_flow *x = of(f);
+	struct spray_flow *x = spray_of(f);
 	uint32_t handle;
 	bool copy;
 
 	if (x->timer_at == s->now) {
 		x->timer_at = 0;
 		while (hp3_reseq_late(&x->rx, &sp->params, s->now / SIM_NS, &handle, &copy))
-			sim_rnic_data(
-				s, copy ? sim_packet_copy(s, x->held[handle]) : take(s, x, handle));
-		wake(s, f);
+			sim_rnic_data(s, copy ? sim_packet_copy(s, x->held[handle])
+					      : take_held_packet(s, x, handle));
+		set_late_timer(s, f);
 	}
 	sim_pool_put(&sp->timers, t);
 	sim_flow_unref(s, f);
 }
 
 /* Sees to it that hp3_reseq_late() is called in time. */
-static void wake(struct sim *s, struct sim_flow *f)
+static void set_late_timer(struct sim *s, struct sim_flow *f)
 {
 	struct spray *sp = s->lb_state;
-	struct spray_flow *x = of(f);
+	struct spray_flow *x = spray_of(f);
 	uint64_t due = hp3_reseq_due(&x->rx, &sp->params);
-	struct timer *t;
+	struct late_timer *t;
 
 	if (due == UINT64_MAX)
 		return;
@@ -176,7 +176,7 @@ static void wake(struct sim *s, struct sim_flow *f)
 	if (x->timer_at != 0 && x->timer_at <= due)
 		return;
 	t = sim_pool_get(&sp->timers);
-	t->ev.fire = fires;
+	t->ev.fire = late_timer_fires;
 	t->flow = f;
 	f->in_air++;
 	x->timer_at = due;
@@ -184,10 +184,10 @@ static void wake(struct sim *s, struct sim_flow *f)
 }
 
 /* What lanes are slow is told to the sender, which learns of it a way back later. */
-static void judge(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
+static void judge_lateness(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
 {
 	struct spray *sp = s->lb_state;
-	struct spray_flow *x = of(f);
+	struct spray_flow *x = spray_of(f);
 	struct sim_packet *report;
 	uint64_t slow;
 
@@ -200,31 +200,32 @@ static void judge(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
 	slow = hp3_lateness_slow(&x->late, &sp->lanes);
 	if (slow == 0)
 		return;
-	report = sim_packet_new(s, SIM_CTRL, REPORT_BYTES, f, 0);
+	report = sim_packet_new(s, SIM_CTRL, SPRAY_REPORT_BYTES, f, 0);
 	report->sport = p->sport;
 	report->tag.word[0] = slow;
 	s->n.reports++;
 	sim_port_queue_control(s, p->to, report);
 }
 
-static void echo(struct sim *s, const struct sim_packet *p)
+static void echo_spray_probe(struct sim *s, const struct sim_packet *p)
 {
-	struct sim_packet *back = sim_packet_new(s, SIM_PROBE_REPLY, REPORT_BYTES, p->flow, 0);
+	struct sim_packet *back =
+		sim_packet_new(s, SIM_PROBE_REPLY, SPRAY_REPORT_BYTES, p->flow, 0);
 
 	back->sent_at = p->sent_at;
 	back->sport = p->sport;
-	s->n.probe_bytes += REPORT_BYTES;
+	s->n.probe_bytes += SPRAY_REPORT_BYTES;
 	sim_port_queue_control(s, p->to, back);
 }
 
-static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
+static void take_spray_packet(struct sim *s, struct sim_host *host, struct sim_packet *p)
 {
 	const struct spray *sp = s->lb_state;
-	struct spray_flow *x = of(p->flow);
+	struct spray_flow *x = spray_of(p->flow);
 	struct hp3_spread *tx = &x->tx;
 
 	if (p->kind == SIM_PROBE)
-		echo(s, p);
+		echo_spray_probe(s, p);
 	else if (p->kind == SIM_PROBE_REPLY)
 		hp3_spread_answered(tx, &sp->lanes, p->sport & (HP3_LANES - 1),
 			(uint32_t)((s->now - p->sent_at) / SIM_NS), s->now / SIM_NS);
@@ -233,22 +234,22 @@ static void other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 }
 
 /* Data for the RNIC. False: they wait, or were a copy. */
-static bool arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
+static bool resequence_data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct spray *sp = s->lb_state;
-	struct spray_flow *x = of(f);
+	struct spray_flow *x = spray_of(f);
 	uint32_t at = p->psn & (HP3_RESEQ_WINDOW - 1), handle;
 
 	if (f->read)
 		return true;
-	judge(s, f, p);
+	judge_lateness(s, f, p);
 	switch (hp3_reseq_arrive(
 		&x->rx, &sp->params, p->psn & HP3_PSN_MASK, 1, at, s->now / SIM_NS)) {
 	case HP3_RESEQ_HOLD:
 		p->tag.word[0] = s->now;
 		x->held[at] = p;
 		s->n.held_packets++;
-		wake(s, f);
+		set_late_timer(s, f);
 		return false;
 	case HP3_RESEQ_COPY:
 		sim_packet_drop(s, p, SIM_DROP_SUPERSEDED);
@@ -256,8 +257,8 @@ static bool arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	case HP3_RESEQ_PASS:
 		sim_rnic_data(s, p);
 		while (hp3_reseq_next(&x->rx, s->now / SIM_NS, &handle))
-			sim_rnic_data(s, take(s, x, handle));
-		wake(s, f);
+			sim_rnic_data(s, take_held_packet(s, x, handle));
+		set_late_timer(s, f);
 		return false;
 	default:
 		return true;
@@ -267,9 +268,9 @@ static bool arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 const struct sim_lb sim_lb_hp3_spray = {.name = "hp3-spray",
 	.probes_at_setup = true,
 	.flow_bytes = sizeof(struct spray_flow),
-	.start = start,
-	.stop = stop,
-	.flow_start = flow_start,
-	.data = data,
-	.arrived = arrived,
-	.other = other};
+	.start = start_hp3_spray,
+	.stop = stop_hp3_spray,
+	.flow_start = start_spray_flow,
+	.data = spray_data,
+	.arrived = resequence_data,
+	.other = take_spray_packet};

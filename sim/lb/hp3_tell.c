@@ -9,11 +9,11 @@
 #include "base/minmax.h"
 #include "sim/lb/hp3.h"
 
-#define REPORT_BYTES 72u /* Ethernet, IPv4, UDP, probes/loads.h with two counts */
-#define RACK_BYTES   66u /* ... with none */
-#define WAY_BYTES    4u /* of a way: its name, two counts */
-#define COUNTS       2u
-#define WAYS         32u
+#define PEER_REPORT_BYTES 72u /* Ethernet, IPv4, UDP, probes/loads.h with two counts */
+#define RACK_BYTES        66u /* ... with none */
+#define WAY_BYTES         4u /* of a way: its name, two counts */
+#define COUNTS            2u
+#define WAYS              32u
 
 struct report {
 	struct sim_event ev;
@@ -32,7 +32,7 @@ uint32_t hp3_sim_host(const uint8_t address[4])
 	return (__builtin_bswap32(be) - sim_host_address(0)) >> 8;
 }
 
-static void take(struct hp3_engine *e, const struct report *r, uint64_t now)
+static void take_peer_report(struct hp3_engine *e, const struct report *r, uint64_t now)
 {
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {
@@ -46,13 +46,13 @@ static void take(struct hp3_engine *e, const struct report *r, uint64_t now)
 	hp3_ways_from(e, &ends, r->stamp, r->way, r->ways, now);
 }
 
-static void arrives(struct sim *s, struct sim_event *ev)
+static void deliver_peer_report(struct sim *s, struct sim_event *ev)
 {
 	struct report *r = (struct report *)ev;
 	struct hp3_balancer *b = s->lb_state;
 
 	if (!b->host[r->to].absent) {
-		take(b->host[r->to].engine, r, s->now / SIM_NS);
+		take_peer_report(b->host[r->to].engine, r, s->now / SIM_NS);
 		hp3_sim_wake(s, b, r->to);
 	}
 	sim_pool_put(&b->reports, r);
@@ -71,7 +71,7 @@ static uint16_t as_told(const struct sim *s, uint16_t count)
 }
 
 /* Leaves, or is lost. */
-static void send(struct sim *s, struct hp3_balancer *b, const struct report *what)
+static void send_peer_report(struct sim *s, struct hp3_balancer *b, const struct report *what)
 {
 	struct report *r;
 
@@ -80,7 +80,7 @@ static void send(struct sim *s, struct hp3_balancer *b, const struct report *wha
 		return;
 	r = sim_pool_get(&b->reports);
 	*r = *what;
-	r->ev.fire = arrives;
+	r->ev.fire = deliver_peer_report;
 	for (uint32_t i = 0; i < r->n; i++)
 		r->count[i].count = as_told(s, r->count[i].count);
 	for (uint32_t i = 0; i < r->ways; i++) {
@@ -88,7 +88,7 @@ static void send(struct sim *s, struct hp3_balancer *b, const struct report *wha
 		r->way[i].in = as_told(s, r->way[i].in);
 	}
 	sim_at(s, &r->ev,
-		s->now + sim_topo_distance(&s->topo, r->from, r->to, REPORT_BYTES).delay +
+		s->now + sim_topo_distance(&s->topo, r->from, r->to, PEER_REPORT_BYTES).delay +
 			s->cfg.peers.reports_late_us * SIM_US);
 }
 
@@ -104,8 +104,8 @@ void hp3_sim_tell(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t
 	r.n = hp3_load_to_names(e, flow, r.count, COUNTS);
 	r.ways = hp3_ways_to(e, flow, r.way, WAYS, s->now / SIM_NS);
 	s->n.flow_reports++;
-	s->n.probe_bytes += REPORT_BYTES + WAY_BYTES * r.ways;
-	send(s, b, &r);
+	s->n.probe_bytes += PEER_REPORT_BYTES + WAY_BYTES * r.ways;
+	send_peer_report(s, b, &r);
 }
 
 void hp3_sim_rack(struct sim *s, struct hp3_balancer *b, uint32_t host)
@@ -117,5 +117,5 @@ void hp3_sim_rack(struct sim *s, struct hp3_balancer *b, uint32_t host)
 	s->n.probe_bytes += RACK_BYTES + WAY_BYTES * r.ways;
 	for (r.to = 0; r.to < s->topo.hosts; r.to++)
 		if (r.to != host && s->topo.leaf[r.to] == s->topo.leaf[host])
-			send(s, b, &r);
+			send_peer_report(s, b, &r);
 }

@@ -8,33 +8,34 @@
 #include "sim/lb/balancers.h"
 #include "sim/lb/paths.h"
 
-struct flowlet {
+struct letflow_flowlet {
 	uint64_t seen; /* ps, last packet; 0: none yet */
 	uint16_t path;
 };
 
-static int start(struct sim *s)
+static int start_letflow(struct sim *s)
 {
 	s->lb_state = sim_paths_new(s);
 	return s->lb_state != NULL ? 0 : -EOPNOTSUPP;
 }
 
-static void stop(struct sim *s)
+static void stop_letflow(struct sim *s)
 {
 	sim_paths_free(s->lb_state);
 }
 
-static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
+static bool route_letflow(
+	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
 	struct sim_where w = sim_paths_where(s, s->lb_state, sw, p);
-	struct flowlet *fl;
+	struct letflow_flowlet *fl;
 
 	if (w.place == SIM_OTHER || w.place == SIM_TARGET) {
 		*out = sim_switch_hash_port(s, sw, p);
 		return true;
 	}
 	if (w.place == SIM_SOURCE) {
-		fl = (struct flowlet *)p->flow->lb;
+		fl = (struct letflow_flowlet *)p->flow->lb;
 		if (fl->seen == 0 || s->now - fl->seen > s->cfg.letflow.gap_us * SIM_US ||
 			!sim_path_usable(s, w.paths, fl->path)) {
 			s->n.moves += fl->seen != 0;
@@ -49,8 +50,8 @@ static bool route(struct sim *s, struct sim_switch *sw, struct sim_packet *p, st
 
 const struct sim_lb sim_lb_letflow = {
 	.name = "letflow",
-	.flow_bytes = sizeof(struct flowlet),
-	.start = start,
-	.stop = stop,
-	.route = route,
+	.flow_bytes = sizeof(struct letflow_flowlet),
+	.start = start_letflow,
+	.stop = stop_letflow,
+	.route = route_letflow,
 };

@@ -39,8 +39,8 @@ void sim_paths_free(struct sim_paths *p)
 }
 
 /* Depth first along next hops from `node` to the switch of `host`. */
-static void walk(struct sim *s, struct sim_pair_paths *pp, struct sim_path *way, uint32_t node,
-	uint32_t host, uint8_t depth)
+static void walk_paths(struct sim *s, struct sim_pair_paths *pp, struct sim_path *way,
+	uint32_t node, uint32_t host, uint8_t depth)
 {
 	const struct sim_topo *t = &s->topo;
 	const struct sim_group *g = &t->group[t->route[node * t->hosts + host]];
@@ -57,7 +57,8 @@ static void walk(struct sim *s, struct sim_pair_paths *pp, struct sim_path *way,
 		return;
 	for (uint32_t i = 0; i < g->n; i++) {
 		way->port[depth] = g->port[i];
-		walk(s, pp, way, t->owner[t->peer_port[g->port[i]]], host, (uint8_t)(depth + 1));
+		walk_paths(
+			s, pp, way, t->owner[t->peer_port[g->port[i]]], host, (uint8_t)(depth + 1));
 	}
 }
 
@@ -68,7 +69,8 @@ const struct sim_pair_paths *sim_paths_pair(
 	struct sim_path way = {0};
 
 	if (pp->n == 0 && src_leaf != dst_leaf)
-		walk(s, pp, &way, s->topo.leaf[p->host_of[src_leaf]], p->host_of[dst_leaf], 0);
+		walk_paths(
+			s, pp, &way, s->topo.leaf[p->host_of[src_leaf]], p->host_of[dst_leaf], 0);
 	return pp;
 }
 

@@ -12,7 +12,7 @@
 #include "sim/host/flow.h"
 #include "sim/lb/balancers.h"
 
-static const struct sim_group *choice(
+static const struct sim_group *group_of_packet(
 	const struct sim *s, const struct sim_switch *sw, const struct sim_packet *p)
 {
 	const struct sim_topo *t = &s->topo;
@@ -22,7 +22,7 @@ static const struct sim_group *choice(
 	return &t->group[t->route[sw->node * t->hosts + p->flow->dst]];
 }
 
-static uint32_t queued(const struct sim *s, uint32_t port)
+static uint32_t queued_bytes(const struct sim *s, uint32_t port)
 {
 	return s->port[port].data_bytes;
 }
@@ -30,7 +30,7 @@ static uint32_t queued(const struct sim *s, uint32_t port)
 static bool route_rps(
 	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
-	const struct sim_group *g = choice(s, sw, p);
+	const struct sim_group *g = group_of_packet(s, sw, p);
 
 	if (g == NULL || g->n <= 1)
 		*out = sim_switch_hash_port(s, sw, p);
@@ -42,7 +42,7 @@ static bool route_rps(
 static bool route_ar(
 	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
-	const struct sim_group *g = choice(s, sw, p);
+	const struct sim_group *g = group_of_packet(s, sw, p);
 	uint32_t least = UINT32_MAX, best = 0, ties = 0;
 
 	if (g == NULL || g->n <= 1) {
@@ -50,11 +50,11 @@ static bool route_ar(
 		return true;
 	}
 	for (uint16_t i = 0; i < g->n; i++) {
-		if (queued(s, g->port[i]) < least) {
-			least = queued(s, g->port[i]);
+		if (queued_bytes(s, g->port[i]) < least) {
+			least = queued_bytes(s, g->port[i]);
 			ties = 0;
 		}
-		if (queued(s, g->port[i]) == least && sim_rand_below(s, ++ties) == 0)
+		if (queued_bytes(s, g->port[i]) == least && sim_rand_below(s, ++ties) == 0)
 			best = g->port[i];
 	}
 	*out = &s->port[best];
@@ -82,7 +82,7 @@ static void stop_drill(struct sim *s)
 static bool route_drill(
 	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
-	const struct sim_group *g = choice(s, sw, p);
+	const struct sim_group *g = group_of_packet(s, sw, p);
 	uint32_t *best, a, b;
 
 	if (g == NULL || g->n <= 1) {
@@ -92,9 +92,9 @@ static bool route_drill(
 	best = (uint32_t *)s->lb_state + (sw->node - s->topo.hosts) * s->topo.hosts + p->flow->dst;
 	a = sim_rand_below(s, g->n);
 	b = (a + 1 + sim_rand_below(s, g->n - 1u)) % g->n;
-	if (*best == UINT32_MAX || queued(s, g->port[a]) < queued(s, *best))
+	if (*best == UINT32_MAX || queued_bytes(s, g->port[a]) < queued_bytes(s, *best))
 		*best = g->port[a];
-	if (queued(s, g->port[b]) < queued(s, *best))
+	if (queued_bytes(s, g->port[b]) < queued_bytes(s, *best))
 		*best = g->port[b];
 	*out = &s->port[*best];
 	return true;

@@ -29,26 +29,26 @@ struct stellar {
 	};
 };
 
-static int start(struct sim *s)
+static int start_stellar(struct sim *s)
 {
 	s->cfg.rnic.recovery = SIM_UNORDERED;
 	s->cfg.rnic.rto_us = s->cfg.stellar.rto_us;
 	return 0;
 }
 
-static struct stellar *of(struct sim_flow *f)
+static struct stellar *stellar_of(struct sim_flow *f)
 {
 	return (struct stellar *)f->lb;
 }
 
-static void flow_start(struct sim *s, struct sim_flow *f)
+static void start_stellar_flow(struct sim *s, struct sim_flow *f)
 {
-	of(f)->ports = hp3_random(&s->rng);
+	stellar_of(f)->ports = hp3_random(&s->rng);
 }
 
-static bool use(struct sim_flow *f, struct sim_packet *p, uint32_t path)
+static bool use_path(struct sim_flow *f, struct sim_packet *p, uint32_t path)
 {
-	uint64_t state = of(f)->ports + path;
+	uint64_t state = stellar_of(f)->ports + path;
 
 	if (p->kind != SIM_DATA)
 		return true; /* READ requests are executed in order: they keep to one path */
@@ -59,18 +59,18 @@ static bool use(struct sim_flow *f, struct sim_packet *p, uint32_t path)
 
 static bool data_obs(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
-	return use(f, p, sim_rand_below(s, s->cfg.stellar.paths));
+	return use_path(f, p, sim_rand_below(s, s->cfg.stellar.paths));
 }
 
 static bool data_rr(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
-	return use(f, p, of(f)->turn++ % s->cfg.stellar.paths);
+	return use_path(f, p, stellar_of(f)->turn++ % s->cfg.stellar.paths);
 }
 
 /* Smooth weighted round robin: each turn every path gains its weight, the richest pays for all. */
 static bool data_dwrr(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
-	struct stellar *st = of(f);
+	struct stellar *st = stellar_of(f);
 	uint32_t n = s->cfg.stellar.paths, best = 0, total = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -82,33 +82,33 @@ static bool data_dwrr(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 			best = i;
 	}
 	st->deficit[best] = st->deficit[best] > total ? st->deficit[best] - total : 0;
-	return use(f, p, best);
+	return use_path(f, p, best);
 }
 
 static bool data_bestrtt(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
-	struct stellar *st = of(f);
+	struct stellar *st = stellar_of(f);
 	uint32_t n = s->cfg.stellar.paths, best = st->turn++ % n;
 
 	if (st->turn > n)
 		for (uint32_t i = 0; i < n; i++)
 			if (st->rtt[i] < st->rtt[best])
 				best = i;
-	return use(f, p, best);
+	return use_path(f, p, best);
 }
 
 static bool data_mprdma(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
-	struct stellar *st = of(f);
+	struct stellar *st = stellar_of(f);
 
 	if (st->turn > 0)
-		return use(f, p, st->credit[--st->turn]);
-	return use(f, p, sim_rand_below(s, s->cfg.stellar.paths));
+		return use_path(f, p, st->credit[--st->turn]);
+	return use_path(f, p, sim_rand_below(s, s->cfg.stellar.paths));
 }
 
 static void acked_rtt(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)
 {
-	struct stellar *st = of(f);
+	struct stellar *st = stellar_of(f);
 	uint32_t now = (uint32_t)((s->now - ack->sent_at) / SIM_NS), *rtt = &st->rtt[ack->arg];
 
 	if (ack->kind != SIM_CNP)
@@ -117,7 +117,7 @@ static void acked_rtt(struct sim *s, struct sim_flow *f, const struct sim_packet
 
 static void acked_mprdma(struct sim *s, struct sim_flow *f, const struct sim_packet *ack)
 {
-	struct stellar *st = of(f);
+	struct stellar *st = stellar_of(f);
 
 	if (ack->kind == SIM_ACK && !(ack->flags & SIM_ECHO) && st->turn < PATHS_MAX)
 		st->credit[st->turn++] = (uint8_t)ack->arg;
@@ -127,8 +127,8 @@ static void acked_mprdma(struct sim *s, struct sim_flow *f, const struct sim_pac
 	const struct sim_lb sim_lb_stellar_##id = {                                                \
 		.name = "stellar-" text,                                                           \
 		.flow_bytes = sizeof(struct stellar),                                              \
-		.start = start,                                                                    \
-		.flow_start = flow_start,                                                          \
+		.start = start_stellar,                                                            \
+		.flow_start = start_stellar_flow,                                                  \
 		.data = choose,                                                                    \
 		.acked = learn,                                                                    \
 	}

@@ -7,13 +7,13 @@
 #include "sim/host/opcode.h"
 #include "sim/results/capture.h"
 
-#define MAGIC_NS  0xa1b23c4du /* pcap, nanoseconds, this machine's byte order */
-#define ETHERNET  1u
-#define FRAME_MAX 9500u
-#define ECT_0     2u
-#define CE        3u
-#define SYN_ACK   0x1fu
-#define SYN_NAK   0x60u
+#define MAGIC_NS        0xa1b23c4du /* pcap, nanoseconds, this machine's byte order */
+#define ETHERNET        1u
+#define FRAME_MAX       9500u
+#define ECT_0           2u
+#define CE              3u
+#define CAPTURE_SYN_ACK 0x1fu
+#define CAPTURE_SYN_NAK 0x60u
 
 struct sim_capture {
 	FILE *f;
@@ -56,7 +56,7 @@ int sim_capture_close(struct sim_capture *c)
 	return ret;
 }
 
-static void way(struct hp3_addressing *a, uint32_t src, uint32_t dst)
+static void set_addresses(struct hp3_addressing *a, uint32_t src, uint32_t dst)
 {
 	uint32_t from = __builtin_bswap32(sim_host_address(src));
 	uint32_t to = __builtin_bswap32(sim_host_address(dst));
@@ -87,12 +87,12 @@ static int data_frame(struct sim *s, struct sim_capture *c, const struct sim_pac
 					      (p->psn + 1) % s->cfg.rnic.ack_every == 0),
 		.dest_qpn = qpn_of(f, f->read),
 		.psn = (p->psn + 1) & 0xffffff,
-		.syndrome = SYN_ACK,
+		.syndrome = CAPTURE_SYN_ACK,
 		.dma_len = p->arg_psn,
 		.payload = c->payload,
 		.payload_len = sim_data_payload(s, p)};
 
-	way(&a, f->src, f->dst);
+	set_addresses(&a, f->src, f->dst);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
 }
 
@@ -105,7 +105,7 @@ static int request_frame(struct sim_capture *c, const struct sim_packet *p)
 		.psn = (p->psn + 1) & 0xffffff,
 		.dma_len = p->arg_psn};
 
-	way(&a, f->dst, f->src);
+	set_addresses(&a, f->dst, f->src);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
 }
 
@@ -117,12 +117,12 @@ static int reply_frame(struct sim_capture *c, const struct sim_packet *p)
 		.becn = (p->flags & SIM_ECHO) || p->kind == SIM_CNP,
 		.dest_qpn = qpn_of(f, !f->read || p->kind == SIM_NAK),
 		.psn = (p->psn + (p->kind == SIM_NAK)) & 0xffffff,
-		.syndrome = p->kind == SIM_NAK ? SYN_NAK : SYN_ACK};
+		.syndrome = p->kind == SIM_NAK ? CAPTURE_SYN_NAK : CAPTURE_SYN_ACK};
 
 	if (sim_packet_forward(p))
-		way(&a, f->src, f->dst);
+		set_addresses(&a, f->src, f->dst);
 	else
-		way(&a, f->dst, f->src);
+		set_addresses(&a, f->dst, f->src);
 	if (p->kind == SIM_CNP)
 		return hp3_build_cnp(c->frame, sizeof(c->frame), &a, d.dest_qpn);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);

@@ -5,8 +5,8 @@
 #include "sim/results/imbalance.h"
 #include "sim/results/uplinks.h"
 
-#define WINDOW    (100 * SIM_US)
-#define MIN_BYTES 1000u
+#define WINDOW           (100 * SIM_US)
+#define MIN_WINDOW_BYTES 1000u
 
 struct sim_imbalance {
 	struct sim_event ev;
@@ -15,7 +15,7 @@ struct sim_imbalance {
 	uint64_t windows;
 };
 
-static void look_at(struct sim *s, struct sim_imbalance *m, uint32_t node)
+static void sample_switch(struct sim *s, struct sim_imbalance *m, uint32_t node)
 {
 	uint64_t most = 0, least = UINT64_MAX, sum = 0, n = 0;
 
@@ -30,18 +30,18 @@ static void look_at(struct sim *s, struct sim_imbalance *m, uint32_t node)
 		sum += bytes;
 		n++;
 	}
-	if (n < 2 || sum < n * MIN_BYTES)
+	if (n < 2 || sum < n * MIN_WINDOW_BYTES)
 		return;
 	m->sum += (double)(most - least) * (double)n / (double)sum;
 	m->windows++;
 }
 
-static void window(struct sim *s, struct sim_event *ev)
+static void end_window(struct sim *s, struct sim_event *ev)
 {
 	struct sim_imbalance *m = (struct sim_imbalance *)ev;
 
 	for (uint32_t n = s->topo.hosts; n < s->topo.nodes; n++)
-		look_at(s, m, n);
+		sample_switch(s, m, n);
 	if (s->next_known < s->n_known || s->open_work > 0)
 		sim_at(s, ev, s->now + WINDOW);
 }
@@ -51,7 +51,7 @@ struct sim_imbalance *sim_imbalance_start(struct sim *s)
 	struct sim_imbalance *m = sim_alloc(1, sizeof(*m));
 
 	m->before = sim_alloc(s->topo.n_ports, sizeof(*m->before));
-	m->ev.fire = window;
+	m->ev.fire = end_window;
 	sim_at(s, &m->ev, WINDOW);
 	return m;
 }

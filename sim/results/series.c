@@ -4,7 +4,7 @@
 #include "sim/fabric/port.h"
 #include "sim/results/series.h"
 
-#define EVERY (10 * SIM_US)
+#define SERIES_EVERY (10 * SIM_US)
 
 struct point {
 	double core_sum; /* of the means of its samples */
@@ -19,7 +19,7 @@ struct sim_series {
 	uint64_t moves, marked, data_bytes; /* so far */
 };
 
-static void look(const struct sim *s, struct point *p)
+static void sample_queues(const struct sim *s, struct point *p)
 {
 	const struct sim_topo *t = &s->topo;
 	uint64_t sum = 0, n = 0;
@@ -39,7 +39,7 @@ static void look(const struct sim *s, struct point *p)
 		p->core_sum += (double)sum / (double)n;
 }
 
-static void halve(struct sim_series *r)
+static void halve_points(struct sim_series *r)
 {
 	for (uint32_t i = 0; i < SIM_POINTS / 2; i++) {
 		const struct point *a = &r->point[2 * i], *b = a + 1;
@@ -55,7 +55,7 @@ static void halve(struct sim_series *r)
 	r->per_point *= 2;
 }
 
-static void sample(struct sim *s, struct sim_event *ev)
+static void sample_run(struct sim *s, struct sim_event *ev)
 {
 	struct sim_series *r = (struct sim_series *)ev;
 	struct point *p;
@@ -63,12 +63,12 @@ static void sample(struct sim *s, struct sim_event *ev)
 	if (r->samples == r->per_point) {
 		r->samples = 0;
 		if (++r->n == SIM_POINTS)
-			halve(r);
+			halve_points(r);
 		r->point[r->n] = (struct point){0};
 	}
 	p = &r->point[r->n];
 	r->samples++;
-	look(s, p);
+	sample_queues(s, p);
 	p->moves += s->n.moves - r->moves;
 	p->marked += s->n.marked - r->marked;
 	p->data_bytes += s->n.data_bytes - r->data_bytes;
@@ -77,7 +77,7 @@ static void sample(struct sim *s, struct sim_event *ev)
 	r->data_bytes = s->n.data_bytes;
 	/* Nothing else to come: the run ends, or is stuck and must say so. */
 	if (s->queue.pending > 0)
-		sim_at(s, ev, s->now + EVERY);
+		sim_at(s, ev, s->now + SERIES_EVERY);
 }
 
 struct sim_series *sim_series_start(struct sim *s)
@@ -85,8 +85,8 @@ struct sim_series *sim_series_start(struct sim *s)
 	struct sim_series *r = sim_alloc(1, sizeof(*r));
 
 	r->per_point = 1;
-	r->ev.fire = sample;
-	sim_at(s, &r->ev, EVERY);
+	r->ev.fire = sample_run;
+	sim_at(s, &r->ev, SERIES_EVERY);
 	return r;
 }
 
@@ -107,7 +107,7 @@ json_t *sim_series_json(const struct sim_series *r)
 		json_array_append_new(data, json_integer((json_int_t)p->data_bytes));
 	}
 	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "point_us",
-		(json_int_t)(r->per_point * EVERY / SIM_US), "core_max_bytes", core_max,
+		(json_int_t)(r->per_point * SERIES_EVERY / SIM_US), "core_max_bytes", core_max,
 		"core_mean_bytes", core_mean, "host_max_bytes", host_max, "moves", moves, "marked",
 		marked, "data_bytes", data);
 }

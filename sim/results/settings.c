@@ -77,7 +77,7 @@ static bool is_used(const struct used *u, const char *section, const char *key)
 	return true;
 }
 
-static int add(void *arg, const struct hp3_ini_item *item)
+static int add_setting(void *arg, const struct hp3_ini_item *item)
 {
 	const struct used *u = arg;
 	char value[HP3_INI_VALUE_MAX], name[2 * HP3_INI_NAME_MAX];
@@ -99,7 +99,7 @@ json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs 
 		.policy = sim_has_policy(cfg->run.lb),
 		.beside = strcmp(cfg->run.lb, "hp3-beside") == 0};
 
-	hp3_ini_each(&sim_schema, cfg, add, &u);
+	hp3_ini_each(&sim_schema, cfg, add_setting, &u);
 	if (was_read(in->topology)) {
 		json_object_set_new(u.out, "fabric.kind", json_string("file"));
 		json_object_set_new(u.out, "fabric.topology", json_string(in->topology->name));

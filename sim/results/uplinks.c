@@ -4,8 +4,8 @@
 #include "sim/fabric/port.h"
 #include "sim/results/uplinks.h"
 
-#define EVERY     (2 * SIM_US)
-#define MIN_BYTES 1000u
+#define UPLINKS_EVERY    (2 * SIM_US)
+#define MIN_UPLINK_BYTES 1000u
 
 struct sim_uplinks {
 	struct sim_event ev;
@@ -28,7 +28,7 @@ bool sim_is_uplink(const struct sim *s, uint32_t port)
 	       t->owner[t->peer_port[port]] >= t->hosts;
 }
 
-static void look(struct sim *s, struct sim_event *ev)
+static void sample_uplinks(struct sim *s, struct sim_event *ev)
 {
 	struct sim_uplinks *u = (struct sim_uplinks *)ev;
 
@@ -41,7 +41,7 @@ static void look(struct sim *s, struct sim_event *ev)
 	u->looks++;
 	/* Nothing to come but the series' next look: the run is stuck, and must say so. */
 	if ((s->known_done < s->n_known || s->open_work > 0) && s->queue.pending > 1)
-		sim_at(s, ev, s->now + EVERY);
+		sim_at(s, ev, s->now + UPLINKS_EVERY);
 }
 
 struct sim_uplinks *sim_uplinks_start(struct sim *s)
@@ -52,14 +52,15 @@ struct sim_uplinks *sim_uplinks_start(struct sim *s)
 	for (uint32_t p = 0; p < s->topo.n_ports; p++)
 		if (sim_is_uplink(s, p))
 			u->port[u->n++] = p;
-	u->ev.fire = look;
+	u->ev.fire = sample_uplinks;
 	if (u->n > 0)
-		sim_at(s, &u->ev, EVERY);
+		sim_at(s, &u->ev, UPLINKS_EVERY);
 	return u;
 }
 
 /* Of the uplinks of one leaf: port[0 .. n - 1]. */
-static void add(const struct sim *s, const uint32_t *port, uint32_t n, struct spread *sum)
+static void add_leaf_spread(
+	const struct sim *s, const uint32_t *port, uint32_t n, struct spread *sum)
 {
 	uint64_t most = 0, least = UINT64_MAX, all = 0, bps = UINT64_MAX;
 	double seconds = (double)(s->last_end - s->first_start) / SIM_SEC;
@@ -72,7 +73,7 @@ static void add(const struct sim *s, const uint32_t *port, uint32_t n, struct sp
 		bps = hp3_min_u64(bps, p->bps);
 		all += p->sent_bytes;
 	}
-	if (n < 2 || all < (uint64_t)n * MIN_BYTES || s->last_end <= s->first_start)
+	if (n < 2 || all < (uint64_t)n * MIN_UPLINK_BYTES || s->last_end <= s->first_start)
 		return;
 	sum->of_mean += (double)(most - least) * n / (double)all;
 	sum->percent += 800 * (double)(most - least) / ((double)bps * seconds);
@@ -88,7 +89,7 @@ json_t *sim_uplinks_json(const struct sim *s, const struct sim_uplinks *u)
 		for (end = i; end < u->n; end++)
 			if (s->topo.owner[u->port[end]] != s->topo.owner[u->port[i]])
 				break;
-		add(s, &u->port[i], end - i, &sum);
+		add_leaf_spread(s, &u->port[i], end - i, &sum);
 	}
 	leaves = sum.leaves > 0 ? sum.leaves : 1;
 	return json_pack("{s:f, s:f, s:f, s:I}", "spread", sum.of_mean / leaves, "spread_percent",

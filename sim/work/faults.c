@@ -21,7 +21,7 @@ struct sim_faults {
 	bool *down; /* by link, as routing knows it */
 };
 
-static struct sim_port *end(struct sim *s, uint32_t link, bool b)
+static struct sim_port *end_of_link(struct sim *s, uint32_t link, bool b)
 {
 	const struct sim_topo *t = &s->topo;
 	uint32_t node = t->link[link].a;
@@ -32,13 +32,14 @@ static struct sim_port *end(struct sim *s, uint32_t link, bool b)
 	return NULL;
 }
 
-static void fire(struct sim *s, struct sim_event *ev)
+static void apply_change(struct sim *s, struct sim_event *ev)
 {
 	struct change *c = (struct change *)ev;
 	struct sim_faults *f = s->faults;
 
 	for (uint32_t i = 0; i < f->n; i++) {
-		struct sim_port *a = end(s, f->link[i], false), *b = end(s, f->link[i], true);
+		struct sim_port *a = end_of_link(s, f->link[i], false),
+				*b = end_of_link(s, f->link[i], true);
 
 		if (c->known) {
 			f->down[f->link[i]] = c->down;
@@ -52,14 +53,14 @@ static void fire(struct sim *s, struct sim_event *ev)
 		sim_topo_route(&s->topo, f->down);
 }
 
-static void plan(struct sim *s, uint64_t at, bool down)
+static void plan_change(struct sim *s, uint64_t at, bool down)
 {
 	struct sim_faults *f = s->faults;
 
 	for (unsigned known = 0; known < 2; known++) {
 		struct change *c = &f->change[f->n_changes++];
 
-		*c = (struct change){.ev.fire = fire, .down = down, .known = known != 0};
+		*c = (struct change){.ev.fire = apply_change, .down = down, .known = known != 0};
 		sim_at(s, &c->ev, at + (known ? s->cfg.fault.converge_us * SIM_US : 0));
 	}
 }
@@ -87,7 +88,7 @@ static void draw_links(struct sim *s, struct sim_faults *f)
 	}
 }
 
-static void lasting(struct sim *s, struct sim_port *port, bool first_end)
+static void set_lasting_fault(struct sim *s, struct sim_port *port, bool first_end)
 {
 	uint32_t share = s->cfg.fault.share_permyriad;
 
@@ -126,14 +127,14 @@ int sim_faults(struct sim *s, char *err, uint32_t err_size)
 	}
 	if (s->cfg.fault.kind == SIM_FAULT_DOWN || s->cfg.fault.kind == SIM_FAULT_FLAP) {
 		for (uint32_t i = 0; i < times; i++) {
-			plan(s, at + 2 * i * time, true);
-			plan(s, at + (2 * i + 1) * time, false);
+			plan_change(s, at + 2 * i * time, true);
+			plan_change(s, at + (2 * i + 1) * time, false);
 		}
 		return 0;
 	}
 	for (uint32_t i = 0; i < f->n; i++) {
-		lasting(s, end(s, f->link[i], false), true);
-		lasting(s, end(s, f->link[i], true), false);
+		set_lasting_fault(s, end_of_link(s, f->link[i], false), true);
+		set_lasting_fault(s, end_of_link(s, f->link[i], true), false);
 	}
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "sim/work/flows.h"
 
 /* Seconds with decimals, as integer ps: no floating point, which would round. */
-static bool seconds(const char *text, uint64_t *ps)
+static bool parse_seconds(const char *text, uint64_t *ps)
 {
 	uint64_t value = 0, unit = SIM_SEC / 10;
 
@@ -51,7 +51,7 @@ int sim_flows_load(struct sim *s, const char *path, char *err, uint32_t err_size
 
 		if (fscanf(f, "%" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %31s", &d.src,
 			    &d.dst, &group, &d.bytes, start) != 5 ||
-			!seconds(start, &d.start) || d.src >= s->topo.hosts ||
+			!parse_seconds(start, &d.start) || d.src >= s->topo.hosts ||
 			d.dst >= s->topo.hosts || d.src == d.dst || d.bytes > UINT32_MAX) {
 			snprintf(err, err_size,
 				"%s:%u: write `src dst group bytes start_s`: two different hosts "

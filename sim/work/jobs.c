@@ -23,7 +23,7 @@ struct sim_jobs {
 	uint32_t n_rounds, cap_rounds;
 };
 
-static void send(struct sim *s, const struct job *j, uint32_t rank, uint32_t to)
+static void send_chunk(struct sim *s, const struct job *j, uint32_t rank, uint32_t to)
 {
 	struct sim_demand d = {.start = s->now,
 		.src = j->host[rank],
@@ -35,7 +35,7 @@ static void send(struct sim *s, const struct job *j, uint32_t rank, uint32_t to)
 	sim_demand_now(s, &d);
 }
 
-static uint32_t messages(const struct sim_job_plan *p)
+static uint32_t messages_of_round(const struct sim_job_plan *p)
 {
 	return p->ring ? 2 * (p->ranks - 1) * p->ranks : p->ranks * (p->ranks - 1);
 }
@@ -45,13 +45,13 @@ static void begin_round(struct sim *s, struct job *j)
 	uint32_t n = j->plan.ranks;
 
 	j->began = s->now;
-	j->left = messages(&j->plan);
+	j->left = messages_of_round(&j->plan);
 	for (uint32_t r = 0; r < n; r++) {
 		j->begun[r] = 1;
 		j->sent[r] = 0;
 		j->received[r] = 0;
 		for (uint32_t to = (r + 1) % n; to != r; to = (to + 1) % n) {
-			send(s, j, r, to);
+			send_chunk(s, j, r, to);
 			if (j->plan.ring)
 				break;
 		}
@@ -59,7 +59,7 @@ static void begin_round(struct sim *s, struct job *j)
 }
 
 /* Background goes on while anything else is left. */
-static bool over(const struct sim *s, const struct job *j)
+static bool is_job_over(const struct sim *s, const struct job *j)
 {
 	return j->plan.background && s->open_work == 0 && s->known_done == s->n_known;
 }
@@ -68,12 +68,12 @@ static void next_round(struct sim *s, struct sim_event *ev)
 {
 	struct job *j = (struct job *)ev;
 
-	if (!over(s, j))
+	if (!is_job_over(s, j))
 		begin_round(s, j);
 }
 
 /* Off for 0 to twice the mean. */
-static void wait(struct sim *s, struct job *j)
+static void wait_off_time(struct sim *s, struct job *j)
 {
 	uint64_t ns = j->plan.off / SIM_NS;
 
@@ -91,7 +91,7 @@ static void ring_step(struct sim *s, struct job *j, uint32_t rank)
 		j->begun[rank] == 2 * (n - 1))
 		return;
 	j->begun[rank]++;
-	send(s, j, rank, (rank + 1) % n);
+	send_chunk(s, j, rank, (rank + 1) % n);
 }
 
 static struct job *job_of(struct sim_jobs *jobs, uint32_t tag)
@@ -116,8 +116,8 @@ static void round_ends(struct sim *s, struct job *j)
 	if (!j->plan.background && --j->rounds_left == 0)
 		s->open_work--;
 	else if (j->plan.off > 0)
-		wait(s, j);
-	else if (!over(s, j))
+		wait_off_time(s, j);
+	else if (!is_job_over(s, j))
 		begin_round(s, j);
 }
 
@@ -163,7 +163,7 @@ static void make_job(
 	jobs->n++;
 	if (!plan->background)
 		s->open_work++;
-	wait(s, j);
+	wait_off_time(s, j);
 }
 
 /* Where hosts are rails of servers, the ranks of a job are of one rail, as collectives do it. */
@@ -231,7 +231,7 @@ double sim_jobs_share(const struct sim *s)
 
 	for (uint32_t i = 0; s->jobs != NULL && i < s->jobs->n; i++) {
 		const struct job *j = &s->jobs->job[i];
-		uint64_t round = messages(&j->plan);
+		uint64_t round = messages_of_round(&j->plan);
 
 		if (j->plan.background)
 			continue;

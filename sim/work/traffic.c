@@ -12,7 +12,7 @@
 #define TRAFFIC_STREAM UINT64_C(0x7261666669630000) /* apart from the switches' random numbers */
 
 /* Exponential with this mean: the only use of a logarithm, before the simulation begins. */
-static uint64_t exponential(uint64_t mean, uint64_t *rng)
+static uint64_t draw_exponential(uint64_t mean, uint64_t *rng)
 {
 	double u = (double)(hp3_random(rng) >> 11) * 0x1p-53;
 
@@ -37,7 +37,7 @@ static uint64_t core_share(const struct sim *s)
 	return (up > 0 && up < hosts ? up : hosts) / t->hosts;
 }
 
-static int poisson(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
+static int add_poisson(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 {
 	static struct sim_cdf cdf;
 	uint64_t rate = core_share(s) / 100 * s->cfg.traffic.load_percent, gap;
@@ -58,9 +58,9 @@ static int poisson(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 		return -EINVAL;
 	}
 	for (uint32_t h = 0; h < s->topo.hosts; h++) {
-		uint64_t at = exponential(gap, rng);
+		uint64_t at = draw_exponential(gap, rng);
 
-		for (; at < end; at += exponential(gap, rng)) {
+		for (; at < end; at += draw_exponential(gap, rng)) {
 			struct sim_demand d = {.start = at, .src = h};
 
 			d.bytes = sim_cdf_draw(&cdf, rng);
@@ -72,7 +72,7 @@ static int poisson(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 	return 0;
 }
 
-static int incast(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
+static int add_incast(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 {
 	uint32_t hosts = s->topo.hosts, fan_in = s->cfg.traffic.fan_in;
 	uint32_t *order = sim_alloc(hosts, sizeof(*order));
@@ -101,7 +101,7 @@ static int incast(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 }
 
 /* One cycle through all hosts in random order: nobody sends to itself. */
-static int permutation(struct sim *s, uint64_t *rng)
+static int add_permutation(struct sim *s, uint64_t *rng)
 {
 	uint32_t hosts = s->topo.hosts, *order = sim_alloc(hosts, sizeof(*order));
 
@@ -118,7 +118,7 @@ static int permutation(struct sim *s, uint64_t *rng)
 }
 
 /* All from the first host to the first one of another leaf. */
-static int connections(struct sim *s, char *err, uint32_t err_size)
+static int add_connections(struct sim *s, char *err, uint32_t err_size)
 {
 	const struct sim_topo *t = &s->topo;
 	struct sim_demand d = {.bytes = s->cfg.traffic.bytes};
@@ -138,7 +138,7 @@ static int connections(struct sim *s, char *err, uint32_t err_size)
  * Two flows whose first choice collides: host a of the first leaf to host b of another, and the
  * next hosts of both leaves; source ports are advanced until the leaf's hash agrees.
  */
-static int collision(struct sim *s, char *err, uint32_t err_size)
+static int add_collision(struct sim *s, char *err, uint32_t err_size)
 {
 	const struct sim_topo *t = &s->topo;
 	uint32_t dst = 0, group;
@@ -182,19 +182,19 @@ void sim_shuffle(uint32_t *order, uint32_t n, uint64_t *rng)
 	}
 }
 
-static int first(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
+static int add_first_flows(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 {
 	switch (s->cfg.traffic.kind) {
 	case SIM_POISSON:
-		return poisson(s, rng, err, err_size);
+		return add_poisson(s, rng, err, err_size);
 	case SIM_INCAST:
-		return incast(s, rng, err, err_size);
+		return add_incast(s, rng, err, err_size);
 	case SIM_PERMUTATION:
-		return permutation(s, rng);
+		return add_permutation(s, rng);
 	case SIM_COLLISION:
-		return collision(s, err, err_size);
+		return add_collision(s, err, err_size);
 	case SIM_CONNECTIONS:
-		return connections(s, err, err_size);
+		return add_connections(s, err, err_size);
 	default:
 		return 0; /* of jobs */
 	}
@@ -203,7 +203,7 @@ static int first(struct sim *s, uint64_t *rng, char *err, uint32_t err_size)
 int sim_traffic(struct sim *s, char *err, uint32_t err_size)
 {
 	uint64_t rng = s->cfg.run.seed ^ TRAFFIC_STREAM;
-	int ret = first(s, &rng, err, err_size);
+	int ret = add_first_flows(s, &rng, err, err_size);
 
 	return ret < 0 ? ret : sim_jobs_start(s, &rng, err, err_size);
 }

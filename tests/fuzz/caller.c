@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "caller.h"
+#include "memory.h"
 #include "sim/fabric/hash.h"
 
 /* Whether `more` packets with `len` bytes fit into the hold, one of them of `flow`. */
@@ -291,13 +292,10 @@ static struct hp3_engine_config config_of(uint8_t how)
 void caller_start(struct caller *c, uint8_t how)
 {
 	size_t size;
-	void *mem;
 
 	*c = (struct caller){.cfg = config_of(how), .now = 5000 * US};
 	size = hp3_engine_size(&c->cfg);
-	mem = aligned_alloc(64, size);
-	MUST(mem);
-	c->e = hp3_engine_create(mem, size, &c->cfg);
+	c->e = hp3_engine_create(fuzz_memory(size), size, &c->cfg);
 	MUST(c->e);
 }
 
@@ -319,5 +317,4 @@ void caller_end(struct caller *c, bool by_time)
 	MUST(hp3_engine_moves(c->e) == 0);
 	for (uint32_t s = 0; s < FLOWS; s++)
 		MUST(c->hold[s].n == 0);
-	free(c->e);
 }

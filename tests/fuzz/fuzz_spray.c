@@ -17,6 +17,7 @@
  */
 #include "history.h"
 #include "input.h"
+#include "memory.h"
 #include "engine/engine.h"
 #include "engine/policy.h"
 #include "rfr/resequencer.h"
@@ -419,7 +420,6 @@ static void start(void)
 	struct hp3_acts acts = {.n = 0};
 	size_t size;
 
-	free(e);
 	hp3_policy_defaults(&table);
 	table.spray.mode = HP3_SPRAY_ALL;
 	table.spray.lanes = LANES;
@@ -434,8 +434,8 @@ static void start(void)
 	cfg = hp3_policy_settled(&table);
 	cfg.spray.beat_ns = BEAT;
 	size = hp3_engine_size(&cfg);
-	e = aligned_alloc(64, size);
-	MUST(e != NULL && hp3_engine_create(e, size, &cfg) == e);
+	e = hp3_engine_create(fuzz_memory(size), size, &cfg);
+	MUST(e != NULL);
 	memset(is_held, 0, sizeof(is_held));
 	n_held = 0;
 	memset(heard, 0, sizeof(heard));
@@ -500,7 +500,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < 2 && n_held != 0; i++)
 		pass_time(LONG, false);
 	MUST(n_held == 0);
-	free(e);
-	e = NULL;
 	return 0;
 }

@@ -66,7 +66,7 @@ static void count(struct world *w, const struct burst *b, uint32_t from, uint32_
 		w->r.unseen += b->pkt[i].v.opcode == HP3_OP_RC_ACK && !b->pkt[i].trusted;
 }
 
-/* As engage() of pipe.c: actions leave before the packet that they came with, behind all others. */
+/* As run_engine() of pipe.c: actions leave before the packet they came with, behind all others. */
 static void engage(struct world *w, struct burst *b)
 {
 	struct hp3_acts acts;

@@ -23,15 +23,16 @@
 	type __wrap_##name args;                                                                   \
 	type __wrap_##name args
 
+static const char *mutant; /* what is broken */
+
 static bool broken(const char *what)
 {
-	const char *mutant = getenv("SIM_MUTANT");
-
 	return mutant != NULL && strcmp(mutant, what) == 0;
 }
 
-__attribute__((constructor)) static void one_test(void)
+__attribute__((constructor)) static void read_environment(void)
 {
+	mutant = getenv("SIM_MUTANT");
 	cmocka_set_test_filter(getenv("SIM_TEST"));
 }
 
@@ -123,8 +124,6 @@ WRAP(void, sim_read_request, (struct sim * s, struct sim_port *in, struct sim_pa
 
 WRAP(const struct sim_lb *, sim_lb_find, (const char *name))
 {
-	const char *mutant = getenv("SIM_MUTANT");
-
 	if (mutant != NULL && strncmp(mutant, "idle:", 5) == 0 && strcmp(mutant + 5, name) == 0)
 		name = "ecmp";
 	return __real_sim_lb_find(name);

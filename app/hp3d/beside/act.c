@@ -3,7 +3,8 @@
 #include <sys/socket.h>
 #include "app/hp3d/beside/internal.h"
 
-static void want(struct hp3d_beside_shim *s, uint16_t cell, enum hp3_verbs_op op, uint16_t port)
+static void request_op(
+	struct hp3d_beside_shim *s, uint16_t cell, enum hp3_verbs_op op, uint16_t port)
 {
 	struct hp3d_beside_known *k = &s->known[cell];
 
@@ -22,7 +23,7 @@ void hp3d_beside_stay(struct hp3d_beside *b, uint32_t flow)
 
 	if (s->known[o->cell].asked != HP3_VERBS_NOTHING)
 		return;
-	want(s, o->cell, HP3_VERBS_PLACE, 0);
+	request_op(s, o->cell, HP3_VERBS_PLACE, 0);
 	s->known[o->cell].asked = HP3_VERBS_NOTHING; /* nothing comes back */
 }
 
@@ -38,22 +39,22 @@ void hp3d_beside_act(void *beside, const struct hp3_act *act)
 	s = &b->shims[o->shim - 1u];
 	k = &s->known[o->cell];
 	if (act->kind == HP3_ACT_SUSPEND)
-		want(s, o->cell, HP3_VERBS_SUSPEND, 0);
+		request_op(s, o->cell, HP3_VERBS_SUSPEND, 0);
 	else if (act->kind == HP3_ACT_RESUME)
-		want(s, o->cell, HP3_VERBS_RESUME, 0);
+		request_op(s, o->cell, HP3_VERBS_RESUME, 0);
 	else if (k->suspended || act->op != HP3_MOVE_DEAD)
-		want(s, o->cell, k->suspended ? HP3_VERBS_MOVE : HP3_VERBS_PLACE, act->port);
+		request_op(s, o->cell, k->suspended ? HP3_VERBS_MOVE : HP3_VERBS_PLACE, act->port);
 	else
-		want(s, o->cell, HP3_VERBS_MOVE_NOW, act->port);
+		request_op(s, o->cell, HP3_VERBS_MOVE_NOW, act->port);
 	k->suspended = act->kind == HP3_ACT_SUSPEND;
 }
 
-static void moved(struct hp3d_beside *b)
+static void count_move(struct hp3d_beside *b)
 {
 	hp3d_beside_count(&b->c.moved, b->c.moved + 1);
 }
 
-static void failed(struct hp3d_beside *b, struct hp3d_beside_known *k, uint16_t error)
+static void record_failure(struct hp3d_beside *b, struct hp3d_beside_known *k, uint16_t error)
 {
 	hp3d_beside_count(&b->c.failed, b->c.failed + 1);
 	k->failed = error;
@@ -83,12 +84,12 @@ void hp3d_beside_answer(struct hp3d_beside *b, unsigned shim, uint16_t cell, uin
 			k->asked != HP3_VERBS_PLACE)
 			return;
 		k->asked = HP3_VERBS_NOTHING;
-		moved(b);
+		count_move(b);
 		hp3d_pipe_actuated(b->pipe, k->flow, HP3_BESIDE_MOVED, now);
 		return;
 	case HP3_VERBS_FAILED:
 		k->asked = HP3_VERBS_NOTHING;
-		failed(b, k, hp3_verbs_word_detail(did));
+		record_failure(b, k, hp3_verbs_word_detail(did));
 		hp3d_pipe_actuated(b->pipe, k->flow, HP3_BESIDE_FAILED, now);
 		return;
 	default:

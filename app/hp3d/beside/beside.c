@@ -24,7 +24,8 @@
 #define COPIES       0x40000000u
 #define BELL         0x80000000u
 
-static struct hp3_verbs_welcome welcome(const struct hp3d_beside *b, const struct hp3_config *cfg)
+static struct hp3_verbs_welcome make_welcome(
+	const struct hp3d_beside *b, const struct hp3_config *cfg)
 {
 	uint64_t drain = cfg->engine.close_timeout_ns / 1000u;
 	uint64_t hold = cfg->engine.max_hold_ns / 1000u + SLACK_US;
@@ -37,7 +38,7 @@ static struct hp3_verbs_welcome welcome(const struct hp3d_beside *b, const struc
 		.place_us = b->ud != NULL && cfg->engine.setup_probing ? PLACE_US : 0};
 }
 
-static int watch(struct hp3d_beside *b, int fd, uint32_t events, uint32_t what)
+static int watch_fd(struct hp3d_beside *b, int fd, uint32_t events, uint32_t what)
 {
 	struct epoll_event ev = {.events = events, .data.u32 = what};
 
@@ -49,7 +50,7 @@ static int open_copies(struct hp3d_beside *b, const struct hp3_config *cfg)
 	int rc = hp3d_copies_open(&b->copies, cfg->beside.copies);
 
 	for (uint32_t i = 0; rc == 0 && i < b->copies.n; i++)
-		rc = watch(b, hp3d_copies_fd(&b->copies, i), EPOLLIN, COPIES | i);
+		rc = watch_fd(b, hp3d_copies_fd(&b->copies, i), EPOLLIN, COPIES | i);
 	return rc;
 }
 
@@ -65,7 +66,7 @@ static void open_traces(struct hp3d_beside *b)
 
 void hp3d_beside_reconfigure(struct hp3d_beside *b, const struct hp3_config *cfg)
 {
-	b->welcome = welcome(b, cfg);
+	b->welcome = make_welcome(b, cfg);
 	b->look_ns = cfg->beside.look_us * 1000ull;
 }
 
@@ -108,7 +109,7 @@ struct hp3d_beside *hp3d_beside_open(const struct hp3_config *cfg, struct hp3d_p
 		b->shims[i].fd = b->shims[i].bell = -1;
 	b->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hp3d_beside_listen(b, cfg) < 0 || b->epoll < 0 ||
-		watch(b, b->listener, EPOLLIN, LISTENER) < 0 || open_copies(b, cfg) < 0) {
+		watch_fd(b, b->listener, EPOLLIN, LISTENER) < 0 || open_copies(b, cfg) < 0) {
 		hp3d_beside_close(b);
 		return NULL;
 	}
@@ -165,7 +166,7 @@ static void open_datagrams(struct hp3d_beside *b, uint64_t now)
 {
 	b->asked = true;
 	b->ud = hp3d_ud_open(b->cfg, b->pipe, &b->traces);
-	if (b->ud != NULL && watch(b, hp3d_ud_fd(b->ud), EPOLLIN, DATAGRAMS) < 0) {
+	if (b->ud != NULL && watch_fd(b, hp3d_ud_fd(b->ud), EPOLLIN, DATAGRAMS) < 0) {
 		hp3d_ud_close(b->ud);
 		b->ud = NULL;
 	}
@@ -177,7 +178,7 @@ static void open_datagrams(struct hp3d_beside *b, uint64_t now)
 		hp3d_beside_meet(b, i, now);
 }
 
-static void part(struct hp3d_beside *b, unsigned shim, uint64_t now)
+static void part_shim(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	hp3d_beside_forget(b, shim, now);
 	if (b->shims[shim].cells != NULL)
@@ -188,10 +189,10 @@ static void part(struct hp3d_beside *b, unsigned shim, uint64_t now)
 	hp3d_beside_part(&b->shims[shim]);
 }
 
-static void refuse(struct hp3d_beside *b, unsigned shim, uint64_t now)
+static void refuse_shim(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	hp3d_beside_count(&b->c.refused_hello, b->c.refused_hello + 1);
-	part(b, shim, now);
+	part_shim(b, shim, now);
 }
 
 static void accept_one(struct hp3d_beside *b, uint64_t now)
@@ -204,14 +205,14 @@ static void accept_one(struct hp3d_beside *b, uint64_t now)
 	if (fd < 0)
 		return;
 	i = hp3d_beside_is_choked() ? -1 : hp3d_beside_place(b, uid, &occupied);
-	if (i < 0 || watch(b, fd, EPOLLIN | EPOLLRDHUP, (uint32_t)i) < 0) {
+	if (i < 0 || watch_fd(b, fd, EPOLLIN | EPOLLRDHUP, (uint32_t)i) < 0) {
 		hp3d_beside_count(&b->c.refused_full, b->c.refused_full + 1);
 		close(fd);
 		return;
 	}
 	if (occupied) {
 		hp3d_beside_count(&b->c.displaced, b->c.displaced + 1);
-		part(b, (unsigned)i, now);
+		part_shim(b, (unsigned)i, now);
 	}
 	b->shims[i].fd = fd;
 	b->shims[i].pid = pid;
@@ -220,7 +221,7 @@ static void accept_one(struct hp3d_beside *b, uint64_t now)
 	b->due = 0;
 }
 
-static void greet(struct hp3d_beside *b, unsigned shim, uint64_t now)
+static void greet_shim(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
 	int rc = hp3d_beside_hello(s, &b->welcome);
@@ -230,8 +231,8 @@ static void greet(struct hp3d_beside *b, unsigned shim, uint64_t now)
 	if (s->cells != NULL)
 		hp3d_beside_count(&b->c.shims, b->c.shims + 1);
 	/* It is never read, and rings each time that it is written. */
-	if (rc < 0 || watch(b, s->bell, EPOLLIN | EPOLLET, shim | BELL) < 0) {
-		refuse(b, shim, now);
+	if (rc < 0 || watch_fd(b, s->bell, EPOLLIN | EPOLLET, shim | BELL) < 0) {
+		refuse_shim(b, shim, now);
 		return;
 	}
 	hp3d_beside_count(&b->c.connected, b->c.connected + 1);
@@ -239,16 +240,16 @@ static void greet(struct hp3d_beside *b, unsigned shim, uint64_t now)
 }
 
 /* After the hello nothing is said: readable is the end. */
-static void serve(struct hp3d_beside *b, unsigned shim, uint64_t now)
+static void serve_shim(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	char more;
 
 	if (b->shims[shim].fd < 0)
 		return;
 	if (b->shims[shim].cells == NULL)
-		greet(b, shim, now);
+		greet_shim(b, shim, now);
 	else if (recv(b->shims[shim].fd, &more, sizeof(more), MSG_DONTWAIT) >= 0 || errno != EAGAIN)
-		part(b, shim, now);
+		part_shim(b, shim, now);
 }
 
 /* Who rings without end is looked at no more often than that. */
@@ -263,7 +264,7 @@ static void look_if_rung(struct hp3d_beside *b, unsigned shim, uint64_t now)
 	hp3d_beside_feel(b, shim, now);
 }
 
-static void hear(struct hp3d_beside *b, unsigned shim, uint64_t now)
+static void answer_bell(struct hp3d_beside *b, unsigned shim, uint64_t now)
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
 
@@ -297,11 +298,11 @@ unsigned hp3d_beside_poll(struct hp3d_beside *b, uint64_t now)
 		else if (what == DATAGRAMS)
 			hp3d_ud_poll(b->ud, now);
 		else if (what & BELL)
-			hear(b, what & ~BELL, now);
+			answer_bell(b, what & ~BELL, now);
 		else if (what & COPIES)
 			hp3d_copies_take(&b->copies, what & ~COPIES, see_copy, b);
 		else if (served++ < HP3D_BESIDE_SERVED)
-			serve(b, what, now);
+			serve_shim(b, what, now);
 	}
 	return n > 0 ? (unsigned)n : 0;
 }
@@ -320,7 +321,7 @@ uint64_t hp3d_beside_tick(struct hp3d_beside *b, uint64_t now)
 		if (s->fd < 0)
 			continue;
 		if (s->cells == NULL && now - s->since >= HELLO_NS)
-			refuse(b, i, now);
+			refuse_shim(b, i, now);
 		else if (s->cells != NULL)
 			hp3d_beside_feel(b, i, now);
 		look_if_rung(b, i, now);

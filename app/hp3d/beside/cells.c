@@ -53,7 +53,7 @@ static bool is_live(const struct hp3_verbs_cell *c, struct hp3_qp_event *qp)
 	       c->method <= HP3_VERBS_SPORT && read_ends(c, qp);
 }
 
-static void end(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
+static void end_qp(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
 	struct hp3d_beside_known *k = &s->known[cell];
@@ -89,7 +89,7 @@ static void start_counts(struct hp3d_beside_known *k, const struct hp3_verbs_cel
 	k->rnic_port = HP3D_PORT_UNKNOWN;
 }
 
-static void begin(struct hp3d_beside *b, unsigned shim, uint16_t cell,
+static void begin_qp(struct hp3d_beside *b, unsigned shim, uint16_t cell,
 	const struct hp3_verbs_cell *c, const struct hp3_qp_event *qp, uint64_t now)
 {
 	struct hp3d_beside_shim *s = &b->shims[shim];
@@ -144,7 +144,7 @@ static void look_at_known(struct hp3d_beside *b, unsigned shim, uint16_t cell, u
 	if (!hp3d_beside_copy(&b->shims[shim].cells[cell], &c))
 		b->shims[shim].rung = true; /* once more */
 	else if (!is_live(&c, &qp) || k->generation != c.generation || !is_same(&k->qp, &qp))
-		end(b, shim, cell, now);
+		end_qp(b, shim, cell, now);
 }
 
 static void look_for_new(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
@@ -162,7 +162,7 @@ static void look_for_new(struct hp3d_beside *b, unsigned shim, uint16_t cell, ui
 		s->rung = true;
 	else if (is_live(&c, &qp) &&
 		 !(k->refused && k->generation == c.generation && is_same(&k->qp, &qp)))
-		begin(b, shim, cell, &c, &qp, now);
+		begin_qp(b, shim, cell, &c, &qp, now);
 }
 
 /* The rest of a look that had too many changes comes with the next one, from `next_cell` on. */
@@ -186,7 +186,7 @@ void hp3d_beside_scan(struct hp3d_beside *b, unsigned shim, uint64_t now)
 	hp3d_beside_count(&b->c.postponed, b->c.postponed + 1);
 }
 
-static uint64_t more(uint64_t now, uint64_t *was)
+static uint64_t take_growth(uint64_t now, uint64_t *was)
 {
 	uint64_t n = now > *was ? now - *was : 0; /* less: a post was refused */
 
@@ -217,7 +217,7 @@ static void rate_of(struct hp3d_beside_known *k, uint64_t done, uint64_t now)
 	k->rate_done = done;
 }
 
-static void feel(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
+static void feel_qp(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t now)
 {
 	struct hp3d_beside_known *k = &b->shims[shim].known[cell];
 	struct hp3_felt felt = {0};
@@ -227,10 +227,11 @@ static void feel(struct hp3d_beside *b, unsigned shim, uint16_t cell, uint64_t n
 		return; /* the bell says more */
 	felt.home = c.home;
 	felt.port = c.port;
-	felt.posted = more(c.posted_bytes, &k->posted);
-	felt.done = more(c.done_bytes, &k->done);
-	felt.posted_wrs = (uint32_t)hp3_min_u64(more(c.posted_wrs, &k->posted_wrs), HP3_PSN_MASK);
-	felt.done_wrs = (uint32_t)hp3_min_u64(more(c.done_wrs, &k->done_wrs), HP3_PSN_MASK);
+	felt.posted = take_growth(c.posted_bytes, &k->posted);
+	felt.done = take_growth(c.done_bytes, &k->done);
+	felt.posted_wrs =
+		(uint32_t)hp3_min_u64(take_growth(c.posted_wrs, &k->posted_wrs), HP3_PSN_MASK);
+	felt.done_wrs = (uint32_t)hp3_min_u64(take_growth(c.done_wrs, &k->done_wrs), HP3_PSN_MASK);
 	time_of(k, &c, &felt, now);
 	felt.port_cnp =
 		b->asked && hp3d_port_news_cnps(&b->news, c.device, c.port_num, &k->rnic_port, now);
@@ -248,7 +249,7 @@ void hp3d_beside_feel(struct hp3d_beside *b, unsigned shim, uint64_t now)
 		uint16_t cell = s->active[s->next_felt++ % s->n_active];
 
 		hp3d_beside_answer(b, shim, cell, now);
-		feel(b, shim, cell, now);
+		feel_qp(b, shim, cell, now);
 	}
 }
 
@@ -267,5 +268,5 @@ void hp3d_beside_forget(struct hp3d_beside *b, unsigned shim, uint64_t now)
 	struct hp3d_beside_shim *s = &b->shims[shim];
 
 	while (s->n_active > 0)
-		end(b, shim, s->active[s->n_active - 1u], now);
+		end_qp(b, shim, s->active[s->n_active - 1u], now);
 }

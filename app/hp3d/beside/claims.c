@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/hash.h"
 
-static uint32_t home_of(const struct hp3d_claims *c, const struct hp3d_claim *key)
+static uint32_t home_of_claim(const struct hp3d_claims *c, const struct hp3d_claim *key)
 {
 	uint64_t w[3] = {key->lqpn | (uint64_t)key->ipv6 << 32};
 
@@ -28,9 +28,9 @@ static bool is_key(const struct hp3d_claim *a, const struct hp3d_claim *b)
 }
 
 /* Where it is, or would be. */
-static uint32_t bucket_of(const struct hp3d_claims *c, const struct hp3d_claim *key)
+static uint32_t bucket_of_claim(const struct hp3d_claims *c, const struct hp3d_claim *key)
 {
-	uint32_t b = home_of(c, key);
+	uint32_t b = home_of_claim(c, key);
 
 	while (c->at[b].taken && !is_key(&c->at[b], key))
 		b = (b + 1) & (c->buckets - 1);
@@ -56,13 +56,13 @@ bool hp3d_claims_has(const struct hp3d_claims *c, const struct hp3_qp_event *qp)
 {
 	const struct hp3d_claim key = key_of(qp);
 
-	return c->at[bucket_of(c, &key)].taken;
+	return c->at[bucket_of_claim(c, &key)].taken;
 }
 
 void hp3d_claims_add(struct hp3d_claims *c, const struct hp3_qp_event *qp)
 {
 	const struct hp3d_claim key = key_of(qp);
-	struct hp3d_claim *at = &c->at[bucket_of(c, &key)];
+	struct hp3d_claim *at = &c->at[bucket_of_claim(c, &key)];
 
 	if (at->taken || c->n == c->most)
 		return;
@@ -74,12 +74,12 @@ void hp3d_claims_add(struct hp3d_claims *c, const struct hp3_qp_event *qp)
 void hp3d_claims_drop(struct hp3d_claims *c, const struct hp3_qp_event *qp)
 {
 	const struct hp3d_claim key = key_of(qp);
-	uint32_t mask = c->buckets - 1, hole = bucket_of(c, &key);
+	uint32_t mask = c->buckets - 1, hole = bucket_of_claim(c, &key);
 
 	if (!c->at[hole].taken)
 		return;
 	for (uint32_t b = (hole + 1) & mask; c->at[b].taken; b = (b + 1) & mask) {
-		uint32_t home = home_of(c, &c->at[b]);
+		uint32_t home = home_of_claim(c, &c->at[b]);
 
 		if (((b - home) & mask) < ((b - hole) & mask))
 			continue;

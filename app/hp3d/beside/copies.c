@@ -18,7 +18,7 @@
 	"(ip6 and ip6[6] = 17 and ip6[42:2] = 4791 and ip6[48] = 0x81))"
 static const char filter[] = CNP " or (vlan and (" CNP " or (vlan and " CNP ")))";
 
-static int refuse(const char *name, const char *why)
+static int refuse_interface(const char *name, const char *why)
 {
 	fprintf(stderr,
 		"hp3d: [beside] copies = %s: %s; give an interface that is there and up, and "
@@ -35,45 +35,46 @@ static int set_up(pcap_t *p, const char *name)
 
 	if (pcap_set_snaplen(p, SNAP) != 0 || pcap_set_promisc(p, 1) != 0 ||
 		pcap_set_immediate_mode(p, 1) != 0 || pcap_set_buffer_size(p, BUFFER) != 0)
-		return refuse(name, "no memory");
+		return refuse_interface(name, "no memory");
 	rc = pcap_activate(p);
 	if (rc < 0)
-		return refuse(
+		return refuse_interface(
 			name, pcap_geterr(p)[0] != '\0' ? pcap_geterr(p) : pcap_statustostr(rc));
 	if (pcap_datalink(p) != DLT_EN10MB)
-		return refuse(name, "its frames are not Ethernet's");
+		return refuse_interface(name, "its frames are not Ethernet's");
 	if (pcap_compile(p, &program, filter, 1, PCAP_NETMASK_UNKNOWN) < 0)
-		return refuse(name, pcap_geterr(p));
+		return refuse_interface(name, pcap_geterr(p));
 	rc = pcap_setfilter(p, &program);
 	pcap_freecode(&program);
 	if (rc < 0)
-		return refuse(name, pcap_geterr(p));
+		return refuse_interface(name, pcap_geterr(p));
 	if (pcap_setnonblock(p, 1, why) < 0)
-		return refuse(name, why);
-	return pcap_get_selectable_fd(p) >= 0 ? 0 : refuse(name, "it cannot be waited for");
+		return refuse_interface(name, why);
+	return pcap_get_selectable_fd(p) >= 0 ? 0
+					      : refuse_interface(name, "it cannot be waited for");
 }
 
-static int add(struct hp3d_copies *c, const char *name)
+static int add_interface(struct hp3d_copies *c, const char *name)
 {
 	char why[PCAP_ERRBUF_SIZE] = "";
 
 	if (c->n == HP3D_COPIES_MAX)
-		return refuse(name, "more than 8 of them");
+		return refuse_interface(name, "more than 8 of them");
 	c->from[c->n] = pcap_create(name, why);
 	if (c->from[c->n] == NULL)
-		return refuse(name, why);
+		return refuse_interface(name, why);
 	return set_up(c->from[c->n++], name);
 }
 
 int hp3d_copies_open(struct hp3d_copies *c, const char *names)
 {
 	char *list = strdup(names), *rest = list, *name;
-	int rc = list != NULL ? 0 : refuse(names, "no memory");
+	int rc = list != NULL ? 0 : refuse_interface(names, "no memory");
 
 	c->n = 0;
 	while (rc == 0 && (name = strsep(&rest, ", ")) != NULL)
 		if (name[0] != '\0')
-			rc = add(c, name);
+			rc = add_interface(c, name);
 	free(list);
 	return rc;
 }
@@ -95,7 +96,7 @@ struct taker {
 	void *ctx;
 };
 
-static void take(u_char *user, const struct pcap_pkthdr *h, const u_char *frame)
+static void take_copy(u_char *user, const struct pcap_pkthdr *h, const u_char *frame)
 {
 	const struct taker *t = (const struct taker *)(const void *)user;
 
@@ -106,7 +107,7 @@ static void take(u_char *user, const struct pcap_pkthdr *h, const u_char *frame)
 int hp3d_copies_take(struct hp3d_copies *c, uint32_t i, hp3d_copy_fn *fn, void *ctx)
 {
 	struct taker t = {fn, ctx};
-	int n = c->from[i] == NULL ? 0 : pcap_dispatch(c->from[i], TURN, take, (u_char *)&t);
+	int n = c->from[i] == NULL ? 0 : pcap_dispatch(c->from[i], TURN, take_copy, (u_char *)&t);
 
 	if (n >= 0)
 		return n;

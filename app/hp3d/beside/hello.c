@@ -12,14 +12,14 @@
 #include "app/hp3d/beside/internal.h"
 #include "base/plain.h"
 
-enum { MEMORY, BELL, HANDED };
+enum { HANDED_MEMORY, HANDED_BELL, HANDED_FDS };
 
 /* One message with its descriptors; those that are too many are closed. */
-static int receive(int from, struct hp3_verbs_hello *hello, int fds[HANDED])
+static int receive_hello(int from, struct hp3_verbs_hello *hello, int fds[HANDED_FDS])
 {
 	union {
 		struct cmsghdr header;
-		char space[CMSG_SPACE(HANDED * sizeof(int))];
+		char space[CMSG_SPACE(HANDED_FDS * sizeof(int))];
 	} control = {0};
 	struct iovec iov = {hello, sizeof(*hello)};
 	struct msghdr m = {.msg_iov = &iov,
@@ -30,14 +30,15 @@ static int receive(int from, struct hp3_verbs_hello *hello, int fds[HANDED])
 	struct cmsghdr *c = n >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	size_t got = 0;
 
-	fds[MEMORY] = fds[BELL] = -1;
+	fds[HANDED_MEMORY] = fds[HANDED_BELL] = -1;
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -errno;
 	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
 		got = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		memcpy(fds, CMSG_DATA(c), got * sizeof(int));
 	}
-	return n == sizeof(*hello) && got == HANDED && (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0
+	return n == sizeof(*hello) && got == HANDED_FDS &&
+			       (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0
 		       ? 0
 		       : -EBADMSG;
 }
@@ -53,7 +54,7 @@ static bool is_hello(const struct hp3_verbs_hello *h)
  * application's. What it cannot shrink, it cannot take from under us; huge pages, which may be
  * missing when they are touched, do not come in this size.
  */
-static struct hp3_verbs_cell *map(int memory)
+static struct hp3_verbs_cell *map_cells(int memory)
 {
 	int seals = fcntl(memory, F_GET_SEALS);
 	struct stat st;
@@ -68,7 +69,7 @@ static struct hp3_verbs_cell *map(int memory)
 }
 
 /* For people; what it is called may be anything. */
-static void name(struct hp3d_beside_shim *s)
+static void name_shim(struct hp3d_beside_shim *s)
 {
 	char path[32], comm[sizeof(s->comm)] = "";
 	FILE *f;
@@ -86,7 +87,7 @@ static void name(struct hp3d_beside_shim *s)
 
 static int take_over(struct hp3d_beside_shim *s, int memory)
 {
-	s->cells = map(memory);
+	s->cells = map_cells(memory);
 	if (s->cells == NULL)
 		return -EPROTO;
 	s->known = calloc(HP3_VERBS_CELLS, sizeof(*s->known));
@@ -100,21 +101,21 @@ static int take_over(struct hp3d_beside_shim *s, int memory)
 int hp3d_beside_hello(struct hp3d_beside_shim *s, const struct hp3_verbs_welcome *welcome)
 {
 	struct hp3_verbs_hello hello;
-	int fds[HANDED], rc = receive(s->fd, &hello, fds);
+	int fds[HANDED_FDS], rc = receive_hello(s->fd, &hello, fds);
 
-	if (rc == 0 && (!is_hello(&hello) || !hp3d_beside_is_eventfd(fds[BELL])))
+	if (rc == 0 && (!is_hello(&hello) || !hp3d_beside_is_eventfd(fds[HANDED_BELL])))
 		rc = -EPROTO;
 	if (rc == 0)
-		rc = take_over(s, fds[MEMORY]);
-	hp3d_beside_drop(fds[MEMORY]);
+		rc = take_over(s, fds[HANDED_MEMORY]);
+	hp3d_beside_drop(fds[HANDED_MEMORY]);
 	if (rc == 0) {
-		s->bell = fds[BELL];
-		name(s);
+		s->bell = fds[HANDED_BELL];
+		name_shim(s);
 		if (send(s->fd, welcome, sizeof(*welcome), MSG_DONTWAIT | MSG_NOSIGNAL) !=
 			sizeof(*welcome))
 			rc = -EPIPE;
 	} else
-		hp3d_beside_drop(fds[BELL]);
+		hp3d_beside_drop(fds[HANDED_BELL]);
 	return rc;
 }
 

@@ -15,7 +15,7 @@
 #define BACKLOG    64
 #define GROUPS_MAX 1024u
 
-static int fail(const struct hp3d_beside *b, int err, const char *what, const char *fix)
+static int fail_socket(const struct hp3d_beside *b, int err, const char *what, const char *fix)
 {
 	fprintf(stderr, "hp3d: [beside] socket = \"%s\": %s: %s; %s\n", b->path, what,
 		strerror(err), fix);
@@ -49,14 +49,15 @@ static int make_room(const struct hp3d_beside *b, const struct sockaddr_un *at)
 	struct stat st;
 
 	if (fd < 0)
-		return fail(b, errno, "cannot be made", "raise the limit of open files");
+		return fail_socket(b, errno, "cannot be made", "raise the limit of open files");
 	if (lstat(b->path, &st) == 0 && !S_ISSOCK(st.st_mode))
 		err = EEXIST;
 	else if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0 || errno == EAGAIN)
 		err = EADDRINUSE;
 	close(fd);
 	if (err != 0)
-		return fail(b, err, "is taken", "remove it, stop who serves it, or name another");
+		return fail_socket(
+			b, err, "is taken", "remove it, stop who serves it, or name another");
 	unlink(b->path);
 	return 0;
 }
@@ -71,7 +72,7 @@ static int bind_to(struct hp3d_beside *b, const struct sockaddr_un *at)
 				fchmodat(AT_FDCWD, b->path, 0660, AT_SYMLINK_NOFOLLOW) == 0)) &&
 		listen(b->listener, BACKLOG) == 0)
 		return 0;
-	return fail(b, errno, "cannot be served",
+	return fail_socket(b, errno, "cannot be served",
 		"its directory has to exist and be writable, and [beside] group one that hp3d may "
 		"give files to");
 }
@@ -89,7 +90,7 @@ int hp3d_beside_listen(struct hp3d_beside *b, const struct hp3_config *cfg)
 		return rc;
 	b->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (b->listener < 0)
-		return fail(b, errno, "cannot be made", "raise the limit of open files");
+		return fail_socket(b, errno, "cannot be made", "raise the limit of open files");
 	return bind_to(b, &at);
 }
 

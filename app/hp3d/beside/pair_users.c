@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/hash.h"
 
-static uint32_t home_of(const struct hp3d_pair_users *p, uint32_t pair, uid_t uid)
+static uint32_t home_of_use(const struct hp3d_pair_users *p, uint32_t pair, uid_t uid)
 {
 	const uint64_t key = (uint64_t)pair << 32 | uid;
 
@@ -12,9 +12,9 @@ static uint32_t home_of(const struct hp3d_pair_users *p, uint32_t pair, uid_t ui
 }
 
 /* Where it is, or would be. */
-static uint32_t bucket_of(const struct hp3d_pair_users *p, uint32_t pair, uid_t uid)
+static uint32_t bucket_of_use(const struct hp3d_pair_users *p, uint32_t pair, uid_t uid)
 {
-	uint32_t b = home_of(p, pair, uid);
+	uint32_t b = home_of_use(p, pair, uid);
 
 	while (p->at[b].qps != 0 && (p->at[b].pair != pair || p->at[b].uid != uid))
 		b = (b + 1) & (p->buckets - 1);
@@ -50,7 +50,7 @@ static uint32_t place_of(const struct hp3d_pair_users *p, uid_t uid)
 	return place;
 }
 
-static void change(struct hp3d_pair_users *p, uid_t uid, int by)
+static void change_pairs(struct hp3d_pair_users *p, uid_t uid, int by)
 {
 	struct hp3d_pair_user *u = &p->user[place_of(p, uid)];
 
@@ -60,13 +60,13 @@ static void change(struct hp3d_pair_users *p, uid_t uid, int by)
 
 void hp3d_pair_users_add(struct hp3d_pair_users *p, uint32_t pair, uid_t uid)
 {
-	struct hp3d_pair_use *use = &p->at[bucket_of(p, pair, uid)];
+	struct hp3d_pair_use *use = &p->at[bucket_of_use(p, pair, uid)];
 
 	if (use->qps++ != 0)
 		return;
 	use->pair = pair;
 	use->uid = uid;
-	change(p, uid, 1);
+	change_pairs(p, uid, 1);
 }
 
 /* Those behind it that could not be where they would begin move up. */
@@ -75,7 +75,7 @@ static void free_bucket(struct hp3d_pair_users *p, uint32_t hole)
 	uint32_t mask = p->buckets - 1;
 
 	for (uint32_t b = (hole + 1) & mask; p->at[b].qps != 0; b = (b + 1) & mask) {
-		uint32_t home = home_of(p, p->at[b].pair, p->at[b].uid);
+		uint32_t home = home_of_use(p, p->at[b].pair, p->at[b].uid);
 
 		if (((b - home) & mask) < ((b - hole) & mask))
 			continue;
@@ -87,13 +87,13 @@ static void free_bucket(struct hp3d_pair_users *p, uint32_t hole)
 
 void hp3d_pair_users_drop(struct hp3d_pair_users *p, uint32_t pair, uid_t uid)
 {
-	uint32_t b = bucket_of(p, pair, uid);
+	uint32_t b = bucket_of_use(p, pair, uid);
 
 	if (p->at[b].qps > 1) {
 		p->at[b].qps--;
 	} else if (p->at[b].qps == 1) {
 		free_bucket(p, b);
-		change(p, uid, -1);
+		change_pairs(p, uid, -1);
 	}
 }
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "app/hp3d/beside/internal.h"
 
-static bool is_ours(uid_t uid)
+static bool is_privileged_user(uid_t uid)
 {
 	return uid == 0 || uid == geteuid();
 }
@@ -38,12 +38,13 @@ int hp3d_beside_place(const struct hp3d_beside *b, uid_t uid, bool *occupied)
 			return (int)i;
 		}
 		n = places_of(b, s->uid);
-		if (!is_ours(s->uid) &&
+		if (!is_privileged_user(s->uid) &&
 			(victim < 0 || leaves_before(s, n, &b->shims[victim], most))) {
 			victim = (int)i;
 			most = n;
 		}
 	}
 	*occupied = true;
-	return victim >= 0 && (is_ours(uid) || most >= places_of(b, uid) + 2) ? victim : -1;
+	return victim >= 0 && (is_privileged_user(uid) || most >= places_of(b, uid) + 2) ? victim
+											 : -1;
 }

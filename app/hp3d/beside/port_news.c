@@ -41,7 +41,7 @@ static int open_counter(const char *sysfs, const char *device, unsigned port)
 	return fd;
 }
 
-static void add(struct hp3d_port_news *n, const char *sysfs, const char *device, unsigned port)
+static void add_port(struct hp3d_port_news *n, const char *sysfs, const char *device, unsigned port)
 {
 	int fd;
 
@@ -72,7 +72,7 @@ void hp3d_port_news_open(struct hp3d_port_news *n, const char *sysfs)
 		return; /* no RNIC here */
 	while ((e = readdir(d)) != NULL)
 		for (unsigned port = 1; e->d_name[0] != '.' && port <= PORTS; port++)
-			add(n, sysfs, e->d_name, port);
+			add_port(n, sysfs, e->d_name, port);
 	closedir(d);
 }
 
@@ -107,7 +107,7 @@ static bool is_fresh(const uint64_t *at, uint64_t now)
 	return t != 0 && (t > now || now - t < FRESH_NS);
 }
 
-static uint8_t find(const struct hp3d_port_news *n, const char *device, unsigned port)
+static uint8_t find_port(const struct hp3d_port_news *n, const char *device, unsigned port)
 {
 	for (uint32_t i = 0; i < n->n; i++)
 		if (n->ports[i].number == port &&
@@ -122,6 +122,6 @@ bool hp3d_port_news_cnps(const struct hp3d_port_news *n, const char *device, uns
 	if (!is_fresh(&n->newest, now))
 		return false;
 	if (*known == HP3D_PORT_UNKNOWN)
-		*known = find(n, device, port);
+		*known = find_port(n, device, port);
 	return *known != NONE && is_fresh(&n->ports[*known - 1u].cnps_at, now);
 }

@@ -6,7 +6,7 @@
 #define MEET_NS  (HP3D_UD_MEET_S * 1000000000ull)
 
 /* Again and again, because hp3d may give the place of the other host in its tables to another. */
-static void meet(struct hp3d_beside *b, const struct hp3d_beside_known *k,
+static void meet_peer(struct hp3d_beside *b, const struct hp3d_beside_known *k,
 	const struct hp3_verbs_cell *c, uint64_t now)
 {
 	b->pairs[k->pair].met = now;
@@ -24,7 +24,7 @@ void hp3d_beside_settle_in(struct hp3d_beside *b, struct hp3d_beside_known *k,
 	k->settled = true;
 	if (b->ud == NULL)
 		return;
-	meet(b, k, c, now);
+	meet_peer(b, k, c, now);
 	k->n_ports = hp3d_ud_ports(b->ud, k->qp.ipv6, k->qp.local, &k->ports, now);
 	if (k->n_ports == UINT32_MAX)
 		return;
@@ -52,7 +52,7 @@ void hp3d_beside_settle(struct hp3d_beside *b, struct hp3d_beside_known *k,
 	struct hp3_cmd move = {.kind = HP3_CMD_MOVE, .cause = HP3_CAUSE_SETUP, .flow = k->flow};
 
 	if (b->ud != NULL && now - b->pairs[k->pair].met >= MEET_NS)
-		meet(b, k, c, now);
+		meet_peer(b, k, c, now);
 	if (k->settled || now < k->settle_at || c->state != HP3_VERBS_RTS || c->posted_wrs == 0)
 		return;
 	k->settle_at = now + RETRY_NS;

@@ -5,7 +5,7 @@
 #include "app/hp3d/beside/internal.h"
 #include "engine/info.h"
 
-static bool is_ours(uid_t uid)
+static bool is_unlimited_user(uid_t uid)
 {
 	return uid == 0 || uid == geteuid();
 }
@@ -15,7 +15,7 @@ _Static_assert(HP3D_PAIR_USERS >= HP3D_BESIDE_SHIMS, "an application has one use
 #define ALPHA 2u /* one may take so many times what is free (dynamic thresholds) */
 #define FIRST 8u /* one place of so many is for users who have none */
 
-static bool allows(uint32_t used, uint32_t free, uint32_t places)
+static bool may_take_share(uint32_t used, uint32_t free, uint32_t places)
 {
 	uint32_t kept = places / FIRST;
 
@@ -32,8 +32,9 @@ static bool has_share(const struct hp3d_beside *b, uid_t uid, bool with_pair)
 	for (unsigned i = 0; i < HP3D_BESIDE_SHIMS; i++)
 		if (b->shims[i].fd >= 0 && b->shims[i].uid == uid)
 			flows += b->shims[i].n_active;
-	return allows(flows, b->max_flows - hp3_engine_flows(e), b->max_flows) &&
-	       (!with_pair || allows(pairs, b->max_pairs - hp3_engine_pairs(e), b->max_pairs));
+	return may_take_share(flows, b->max_flows - hp3_engine_flows(e), b->max_flows) &&
+	       (!with_pair ||
+		       may_take_share(pairs, b->max_pairs - hp3_engine_pairs(e), b->max_pairs));
 }
 
 bool hp3d_beside_has_share(
@@ -42,5 +43,6 @@ bool hp3d_beside_has_share(
 	uid_t uid = b->shims[shim].uid;
 	struct hp3_engine *e = hp3d_pipe_engine(b->pipe);
 
-	return is_ours(uid) || has_share(b, uid, hp3_pair_find(e, HP3_ENDS(qp)) == UINT32_MAX);
+	return is_unlimited_user(uid) ||
+	       has_share(b, uid, hp3_pair_find(e, HP3_ENDS(qp)) == UINT32_MAX);
 }

@@ -18,9 +18,10 @@ static struct {
 	bool not_kept;
 	uint64_t tidy; /* when the kernel is to forget what is over */
 	bool told;
-} told[HP3_CONFIG_RAILS_MAX];
+} reported[HP3_CONFIG_RAILS_MAX];
 
-static void tell(const struct hp3_config *cfg, unsigned rail, const struct hp3d_bypass_info *i)
+static void print_bypass_phase(
+	const struct hp3_config *cfg, unsigned rail, const struct hp3d_bypass_info *i)
 {
 	const char *name = cfg->rails[rail].name;
 
@@ -62,7 +63,7 @@ static void tell(const struct hp3_config *cfg, unsigned rail, const struct hp3d_
 	}
 }
 
-static void note(unsigned rail, enum hp3d_bypass_phase from, enum hp3d_bypass_phase to)
+static void add_bypass_event(unsigned rail, enum hp3d_bypass_phase from, enum hp3d_bypass_phase to)
 {
 	struct hp3d_event e = {.rail = (uint16_t)rail,
 		.ev = {.t_ns = hp3d_now(),
@@ -95,12 +96,12 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 		if (b == NULL)
 			continue;
 		i = hp3d_bypass_info(b);
-		if (i.left_behind != told[rail].left_behind)
+		if (i.left_behind != reported[rail].left_behind)
 			fprintf(stderr,
 				"hp3d: [rail.%s]: %u packets were left behind: there was no moment "
 				"in which nothing was inside\n",
-				cfg->rails[rail].name, i.left_behind - told[rail].left_behind);
-		if (i.not_kept > 0 && !told[rail].not_kept) {
+				cfg->rails[rail].name, i.left_behind - reported[rail].left_behind);
+		if (i.not_kept > 0 && !reported[rail].not_kept) {
 			fprintf(stderr,
 				"hp3d: [rail.%s]: the kernel took no note of a move: %s; that flow "
 				"leaves on its RNIC's port if packets go direct\n",
@@ -109,41 +110,41 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 					      "capabilities = "
 					      "keep in [service]"
 					    : "it has no room for more");
-			told[rail].not_kept = true;
+			reported[rail].not_kept = true;
 		}
-		if (i.hangs != told[rail].hangs)
+		if (i.hangs != reported[rail].hangs)
 			fprintf(stderr,
 				"hp3d: [rail.%s]: no sign of life for more than %u ms: packets "
 				"went direct meanwhile, those inside are given up\n",
 				cfg->rails[rail].name, cfg->bypass.stale_ms);
-		if ((!told[rail].told || i.phase != told[rail].phase ||
-			    i.hangs != told[rail].hangs) &&
+		if ((!reported[rail].told || i.phase != reported[rail].phase ||
+			    i.hangs != reported[rail].hangs) &&
 			i.phase != HP3D_BYPASS_SETTLING && i.phase != HP3D_BYPASS_LEAVING) {
-			tell(cfg, rail, &i);
-			note(rail, told[rail].phase, i.phase);
-			told[rail].phase = i.phase;
-			told[rail].told = true;
+			print_bypass_phase(cfg, rail, &i);
+			add_bypass_event(rail, reported[rail].phase, i.phase);
+			reported[rail].phase = i.phase;
+			reported[rail].told = true;
 		}
-		told[rail].hangs = i.hangs;
-		told[rail].left_behind = i.left_behind;
-		if (i.phase == HP3D_BYPASS_RUNNING && hp3d_now() >= told[rail].tidy) {
+		reported[rail].hangs = i.hangs;
+		reported[rail].left_behind = i.left_behind;
+		if (i.phase == HP3D_BYPASS_RUNNING && hp3d_now() >= reported[rail].tidy) {
 			hp3d_bypass_tidy(b);
-			told[rail].tidy = hp3d_now() + TIDY_NS;
+			reported[rail].tidy = hp3d_now() + TIDY_NS;
 		}
 	}
 }
 
 static const char *const modes[] = {
 	[HP3D_BYPASS_AUTO] = "auto", [HP3D_BYPASS_ON] = "on", [HP3D_BYPASS_OFF] = "off"};
-static enum hp3d_bypass_mode mode[HP3_CONFIG_RAILS_MAX];
+static enum hp3d_bypass_mode bypass_mode[HP3_CONFIG_RAILS_MAX];
 
 /* Of all rails; NULL: they differ. */
 static const char *common_mode(const struct hp3_config *cfg)
 {
 	for (unsigned rail = 1; rail < cfg->n_rails; rail++)
-		if (mode[rail] != mode[0])
+		if (bypass_mode[rail] != bypass_mode[0])
 			return NULL;
-	return modes[mode[0]];
+	return modes[bypass_mode[0]];
 }
 
 static json_t *side_json(const struct hp3_bypass_counts *c)
@@ -168,7 +169,7 @@ json_t *hp3d_bypass_json(const struct hp3_config *cfg)
 		i = hp3d_bypass_info(b);
 		json_object_set_new(j, cfg->rails[rail].name,
 			json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "bypass",
-				modes[mode[rail]], "state", hp3d_bypass_phase_name(i.phase),
+				modes[bypass_mode[rail]], "state", hp3d_bypass_phase_name(i.phase),
 				"hangs", (int)i.hangs, "restored", (int)i.restored, "not_kept",
 				(int)i.not_kept, "rnic", side_json(&i.dir[HP3_DIR_TX]), "net",
 				side_json(&i.dir[HP3_DIR_RX])));
@@ -176,11 +177,12 @@ json_t *hp3d_bypass_json(const struct hp3_config *cfg)
 	return j;
 }
 
-static void set(const struct hp3_config *cfg, unsigned rail, enum hp3d_bypass_mode wanted)
+static void set_rail_bypass(
+	const struct hp3_config *cfg, unsigned rail, enum hp3d_bypass_mode wanted)
 {
 	struct hp3d_bypass *b = hp3d_bypass(rail);
 
-	mode[rail] = wanted;
+	bypass_mode[rail] = wanted;
 	fprintf(stderr, "hp3d: [rail.%s]: bypass %s, set by the operator\n", cfg->rails[rail].name,
 		modes[wanted]);
 	if (b == NULL)
@@ -197,7 +199,7 @@ static int set_named(const struct hp3_config *cfg, const char *name, enum hp3d_b
 	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
 		if (name != NULL && strcmp(cfg->rails[rail].name, name) != 0)
 			continue;
-		set(cfg, rail, wanted);
+		set_rail_bypass(cfg, rail, wanted);
 		found = 0;
 	}
 	return found;

@@ -71,7 +71,7 @@ void hp3d_control_stop(void)
 	control.cfg = NULL;
 }
 
-static void note(const struct hp3d_event *e, uint64_t wall_ns)
+static void add_worker_event(const struct hp3d_event *e, uint64_t wall_ns)
 {
 	hp3d_events_add(e, wall_ns);
 	hp3d_whereabouts_note(e);
@@ -89,7 +89,7 @@ static void take_events(void)
 		do {
 			n = hp3d_worker_events(w, ev, EVENTS_PER_TAKE);
 			for (unsigned k = 0; k < n; k++)
-				note(&ev[k], ev[k].ev.t_ns + apart);
+				add_worker_event(&ev[k], ev[k].ev.t_ns + apart);
 			taken += n;
 		} while (n && taken < EVENTS_PER_POLL);
 	}

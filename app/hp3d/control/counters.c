@@ -55,7 +55,7 @@ static const char *const class_names[HP3_CLASS_MAX] = {
 	[HP3_CLASS_ROCE_OTHER] = "class_roce_other",
 };
 
-static struct place at(const struct named *n, const void *base)
+static struct place place_of_named(const struct named *n, const void *base)
 {
 	return (struct place){n->name, n->help, base, n->offset, n->drop};
 }
@@ -64,7 +64,7 @@ static struct place at(const struct named *n, const void *base)
 static struct place place_in_pipe(unsigned i, const struct hp3d_pipe_counters *c)
 {
 	if (i < RTE_DIM(pipe_counters))
-		return at(&pipe_counters[i], c);
+		return place_of_named(&pipe_counters[i], c);
 	i -= RTE_DIM(pipe_counters);
 	if (i < HP3_CLASS_MAX)
 		return (struct place){class_names[i], "packets of this class", c,
@@ -74,7 +74,7 @@ static struct place place_in_pipe(unsigned i, const struct hp3d_pipe_counters *c
 		offsetof(struct hp3d_pipe_counters, reason[i]), false};
 }
 
-static struct place place(unsigned i, struct hp3d_pipe *p)
+static struct place place_of_counter(unsigned i, struct hp3d_pipe *p)
 {
 	struct hp3d_agent *a = p ? hp3d_pipe_agent(p) : NULL;
 
@@ -88,10 +88,10 @@ static struct place place(unsigned i, struct hp3d_pipe *p)
 			a ? hp3d_agent_stats(a) : NULL, hp3_probe_stat_info[i].offset, false};
 	i -= hp3_probe_stat_count;
 	if (i < RTE_DIM(agent_counters))
-		return at(&agent_counters[i], a ? hp3d_agent_counters(a) : NULL);
+		return place_of_named(&agent_counters[i], a ? hp3d_agent_counters(a) : NULL);
 	i -= RTE_DIM(agent_counters);
 	if (i < RTE_DIM(keys_counters))
-		return at(&keys_counters[i], a ? hp3d_agent_keying_stats(a) : NULL);
+		return place_of_named(&keys_counters[i], a ? hp3d_agent_keying_stats(a) : NULL);
 	return place_in_pipe(i - RTE_DIM(keys_counters), p ? hp3d_pipe_counters(p) : NULL);
 }
 
@@ -104,14 +104,14 @@ unsigned hp3d_counter_count(void)
 
 struct hp3d_counter hp3d_counter(unsigned i)
 {
-	struct place x = place(i, NULL);
+	struct place x = place_of_counter(i, NULL);
 
 	return (struct hp3d_counter){x.name, x.help, x.drop};
 }
 
-static uint64_t value(unsigned i, struct hp3d_pipe *p)
+static uint64_t read_value(unsigned i, struct hp3d_pipe *p)
 {
-	struct place x = place(i, p);
+	struct place x = place_of_counter(i, p);
 
 	return x.base != NULL ? hp3d_read_counter(x.base, x.offset) : 0;
 }
@@ -123,6 +123,6 @@ uint64_t hp3d_counter_sum(unsigned i, unsigned rails, unsigned rail, unsigned wo
 	for (unsigned w = 0; w < hp3d_worker_count(); w++)
 		for (unsigned r = 0; r < rails; r++)
 			if ((rail == HP3D_ALL || rail == r) && (worker == HP3D_ALL || worker == w))
-				sum += value(i, hp3d_worker_pipe(hp3d_worker(w), r));
+				sum += read_value(i, hp3d_worker_pipe(hp3d_worker(w), r));
 	return sum;
 }

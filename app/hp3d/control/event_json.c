@@ -19,7 +19,7 @@ void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp
 	hp3_flowid_format(&id, buf, HP3_FLOWID_MAX);
 }
 
-static const char *outcome(const struct hp3_event *ev)
+static const char *outcome_of_event(const struct hp3_event *ev)
 {
 	switch ((enum hp3_event_type)ev->type) {
 	case HP3_EV_SWITCH:
@@ -133,7 +133,7 @@ static void add_probes(json_t *j, const struct hp3_event *ev)
 	json_object_set_new(j, "probes", probes);
 }
 
-static json_t *evidence(const struct hp3_event *ev)
+static json_t *evidence_json(const struct hp3_event *ev)
 {
 	json_t *j;
 
@@ -223,7 +223,8 @@ static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 	json_object_update_new(
 		j, json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq,
 			   "t_ns", (json_int_t)ev->t_ns, "time", time, "type",
-			   hp3_event_name((enum hp3_event_type)ev->type), "outcome", outcome(ev)));
+			   hp3_event_name((enum hp3_event_type)ev->type), "outcome",
+			   outcome_of_event(ev)));
 	return j;
 }
 
@@ -259,8 +260,8 @@ json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k,
 	}
 	if (ev->type == HP3_EV_OUTCOME)
 		json_object_set_new(j, "ref", ref ? json_integer((json_int_t)ref) : json_null());
-	json_object_set_new(j, "evidence", evidence(ev));
-	json_object_set_new(j, "outcome", json_string(outcome(ev)));
+	json_object_set_new(j, "evidence", evidence_json(ev));
+	json_object_set_new(j, "outcome", json_string(outcome_of_event(ev)));
 	if (k->nth)
 		json_object_set_new(j, "nth", json_integer(k->nth));
 	if (ev->tag)

@@ -31,7 +31,7 @@ static int ring_init(struct ring *r, uint32_t cap)
 	return r->at ? 0 : -ENOMEM;
 }
 
-static uint32_t share(uint32_t n, uint32_t of)
+static uint32_t share_of_kept(uint32_t n, uint32_t of)
 {
 	return n / of < LEAST ? LEAST : n / of;
 }
@@ -43,8 +43,8 @@ int hp3d_events_init(const struct hp3_config *cfg)
 	kept.cfg = cfg;
 	kept.last = 0;
 	if (ring_init(&kept.decisions, n) == 0 &&
-		ring_init(&kept.samples, share(n, SAMPLES_SHARE)) == 0 &&
-		hp3d_spells_init(&kept.spells, share(n, FLOWS_SHARE)) == 0)
+		ring_init(&kept.samples, share_of_kept(n, SAMPLES_SHARE)) == 0 &&
+		hp3d_spells_init(&kept.spells, share_of_kept(n, FLOWS_SHARE)) == 0)
 		return 0;
 	hp3d_events_free();
 	return -ENOMEM;
@@ -58,30 +58,30 @@ void hp3d_events_free(void)
 	memset(&kept, 0, sizeof(kept));
 }
 
-static uint64_t oldest(const struct ring *r)
+static uint64_t oldest_index(const struct ring *r)
 {
 	return r->n > r->cap ? r->n - r->cap : 0;
 }
 
-static const struct hp3d_kept *place(const struct ring *r, uint64_t i)
+static const struct hp3d_kept *slot_of_index(const struct ring *r, uint64_t i)
 {
 	return &r->at[i % r->cap];
 }
 
-static const struct hp3d_kept *entry(const struct ring *r, uint64_t i)
+static const struct hp3d_kept *find_entry(const struct ring *r, uint64_t i)
 {
-	return i < r->n ? place(r, i) : NULL;
+	return i < r->n ? slot_of_index(r, i) : NULL;
 }
 
 /* The first entry with a number above `seq`. */
-static uint64_t behind(const struct ring *r, uint64_t seq)
+static uint64_t index_after(const struct ring *r, uint64_t seq)
 {
-	uint64_t low = oldest(r), high = r->n;
+	uint64_t low = oldest_index(r), high = r->n;
 
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (place(r, mid)->seq <= seq)
+		if (slot_of_index(r, mid)->seq <= seq)
 			low = mid + 1;
 		else
 			high = mid;
@@ -97,8 +97,8 @@ static uint64_t ref_of(const struct hp3d_kept *k)
 
 	if (k->e.ev.type != HP3_EV_OUTCOME)
 		return 0;
-	for (uint64_t i = behind(r, k->seq - 1); i-- > oldest(r);) {
-		const struct hp3d_kept *m = place(r, i);
+	for (uint64_t i = index_after(r, k->seq - 1); i-- > oldest_index(r);) {
+		const struct hp3d_kept *m = slot_of_index(r, i);
 
 		if (m->e.rail == k->e.rail && m->e.worker == k->e.worker &&
 			m->e.ev.id == k->e.ev.ref)
@@ -107,7 +107,7 @@ static uint64_t ref_of(const struct hp3d_kept *k)
 	return 0;
 }
 
-static const struct hp3d_kept *put(struct ring *r, const struct hp3d_kept *k)
+static const struct hp3d_kept *put_event(struct ring *r, const struct hp3d_kept *k)
 {
 	struct hp3d_kept *at = &r->at[r->n++ % r->cap];
 
@@ -118,13 +118,13 @@ static const struct hp3d_kept *put(struct ring *r, const struct hp3d_kept *k)
 
 static void put_decision(const struct hp3d_kept *k)
 {
-	const struct hp3d_kept *at = put(&kept.decisions, k);
+	const struct hp3d_kept *at = put_event(&kept.decisions, k);
 
 	hp3d_tell_decision(kept.cfg, at, ref_of(at));
 }
 
 /* What the decision rests on gets its number now, so that whoever reads on sees it. */
-static void decide(struct hp3d_spell *spell, const struct hp3d_kept *decision)
+static void put_spell_decision(struct hp3d_spell *spell, const struct hp3d_kept *decision)
 {
 	const struct hp3_event *ev = &decision->e.ev;
 
@@ -150,11 +150,11 @@ void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns)
 		return; /* a start that fails ends what it had begun */
 	spell = hp3d_spell_of(&kept.spells, e->rail, e->worker, e->ev.flow, e->ev.rqpn, opens);
 	if (hp3d_spell_decision(spell, &e->ev)) {
-		decide(spell, &now);
+		put_spell_decision(spell, &now);
 		return;
 	}
 	k = hp3d_spell_add(spell, e, wall_ns, &now.nth);
-	sample = now.nth ? put(&kept.samples, &now)->seq : 0;
+	sample = now.nth ? put_event(&kept.samples, &now)->seq : 0;
 	if (k)
 		k->sample = sample;
 }
@@ -182,7 +182,7 @@ json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_f
 /* The same event lies among the samples, under its first number. */
 static bool is_sampled(const struct hp3d_kept *k)
 {
-	const struct hp3d_kept *first = entry(&kept.samples, oldest(&kept.samples));
+	const struct hp3d_kept *first = find_entry(&kept.samples, oldest_index(&kept.samples));
 
 	return k->sample != 0 && first && first->seq <= k->sample;
 }
@@ -211,10 +211,11 @@ json_t *hp3d_events_page(
 	json_t *list = json_array();
 
 	*next = since < kept.last ? since : kept.last; /* else of an hp3d that ran before */
-	d = behind(&kept.decisions, *next);
-	s = all ? behind(&kept.samples, *next) : kept.samples.n;
+	d = index_after(&kept.decisions, *next);
+	s = all ? index_after(&kept.samples, *next) : kept.samples.n;
 	while (list && limit && looked++ < LOOKED_MAX) {
-		const struct hp3d_kept *a = entry(&kept.decisions, d), *b = entry(&kept.samples, s);
+		const struct hp3d_kept *a = find_entry(&kept.decisions, d),
+				       *b = find_entry(&kept.samples, s);
 		bool decision = a && (!b || a->seq < b->seq);
 		const struct hp3d_kept *k = decision ? a : b;
 

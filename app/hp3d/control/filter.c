@@ -45,7 +45,7 @@ static bool word_fits(enum word w, const struct hp3_flow_info *f)
 }
 
 /* In the units that hp3ctl prints. */
-static double value(enum key k, const struct hp3_flow_info *f)
+static double value_of_key(enum key k, const struct hp3_flow_info *f)
 {
 	switch (k) {
 	case RTT:
@@ -68,7 +68,7 @@ static double value(enum key k, const struct hp3_flow_info *f)
 	return 0;
 }
 
-static bool find(const char *const *list, const char *name, unsigned *which)
+static bool find_name(const char *const *list, const char *name, unsigned *which)
 {
 	for (*which = 0; list[*which]; (*which)++)
 		if (strcmp(list[*which], name) == 0)
@@ -99,7 +99,7 @@ static json_t *read_number(struct hp3d_term *t, char *text, char *op)
 			"compare with a number, such as rtt>100 (us), marked>50 (of 1000), idle<5 "
 			"(ms)",
 			"filter: %s is no number", op + 1);
-	if (find(hp3d_filter_keys, text, &t->which))
+	if (find_name(hp3d_filter_keys, text, &t->which))
 		return NULL;
 	for (const char *const *k = hp3d_filter_keys; *k; k++)
 		hp3_nearest_offer(&near, *k);
@@ -120,7 +120,7 @@ static json_t *read_term(struct hp3d_term *t, char *text)
 	op = strpbrk(text, "<=>");
 	if (op)
 		return read_number(t, text, op);
-	if (find(hp3d_filter_words, text, &t->which))
+	if (find_name(hp3d_filter_words, text, &t->which))
 		t->kind = HP3D_TERM_WORD;
 	else if (is_state(text, &t->which))
 		t->kind = HP3D_TERM_STATE;
@@ -163,7 +163,7 @@ static bool term_fits(const struct hp3d_term *t, const char *id, const struct hp
 	case HP3D_TERM_STATE:
 		return f->state == t->which;
 	case HP3D_TERM_NUMBER:
-		v = value((enum key)t->which, f);
+		v = value_of_key((enum key)t->which, f);
 		return t->op == '<' ? v < t->number : t->op == '>' ? v > t->number : v == t->number;
 	}
 	return false;

@@ -8,8 +8,8 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
 
-#define FLOWS_PER_STEP 256u
-#define CANDIDATES_MAX 8u
+#define SEARCHED_PER_STEP   256u
+#define FLOW_CANDIDATES_MAX 8u
 
 /* --- by the id --- */
 
@@ -75,7 +75,7 @@ struct search {
 	json_t *candidates; /* the first ones */
 };
 
-static bool take(
+static bool take_flow_info(
 	const struct hp3_engine *e, uint32_t index, uint64_t now, void *item, const void *arg)
 {
 	const struct search *s = arg;
@@ -84,7 +84,7 @@ static bool take(
 	       hp3_flow_info(e, index, now, item) == 0;
 }
 
-static bool fits(const struct search *s, const char *id)
+static bool is_match(const struct search *s, const char *id)
 {
 	size_t n = strlen(s->text), m = strlen(id);
 
@@ -93,39 +93,39 @@ static bool fits(const struct search *s, const char *id)
 	return n < m && id[m - n - 1] == '/' && strcmp(id + m - n, s->text) == 0;
 }
 
-static void note(const struct hp3_config *cfg, struct search *s, unsigned rail,
+static void note_candidate(const struct hp3_config *cfg, struct search *s, unsigned rail,
 	const struct hp3_flow_info *info)
 {
 	char id[HP3_FLOWID_MAX];
 
 	hp3d_flow_name(cfg, rail, info, id);
-	if (!fits(s, id))
+	if (!is_match(s, id))
 		return;
-	if (s->found++ < CANDIDATES_MAX)
+	if (s->found++ < FLOW_CANDIDATES_MAX)
 		json_array_append_new(s->candidates, json_string(id));
 }
 
 /* All flows that fit. False: a worker did not answer. */
-static bool search(const struct hp3_config *cfg, struct search *s)
+static bool search_flows(const struct hp3_config *cfg, struct search *s)
 {
-	static struct hp3_flow_info items[FLOWS_PER_STEP]; /* of the control thread */
+	static struct hp3_flow_info items[SEARCHED_PER_STEP]; /* of the control thread */
 	const struct hp3d_list list = {.records = cfg->engine.max_flows,
 		.items = items,
 		.size = sizeof(items[0]),
-		.room = FLOWS_PER_STEP,
-		.take = take,
+		.room = SEARCHED_PER_STEP,
+		.take = take_flow_info,
 		.arg = s};
 	struct hp3d_place at = {0}, from;
 	unsigned n;
 	int rc;
 
-	while ((rc = hp3d_list_step(cfg, &list, &at, FLOWS_PER_STEP, &from, &n)) > 0)
+	while ((rc = hp3d_list_step(cfg, &list, &at, SEARCHED_PER_STEP, &from, &n)) > 0)
 		for (unsigned i = 0; i < n; i++)
-			note(cfg, s, from.rail, &items[i]);
+			note_candidate(cfg, s, from.rail, &items[i]);
 	return rc == 0;
 }
 
-static json_t *ambiguous(const struct search *s)
+static json_t *ambiguous_flow_error(const struct search *s)
 {
 	json_t *answer = hp3d_json_error(
 		"ambiguous", "give more of the id", "%s may be one of %u flows", s->text, s->found);
@@ -137,7 +137,8 @@ static json_t *ambiguous(const struct search *s)
 }
 
 /* The one flow that a part of an id names. */
-static json_t *complete(const struct hp3_config *cfg, const char *text, struct hp3_flowid *id)
+static json_t *complete_flowid(
+	const struct hp3_config *cfg, const char *text, struct hp3_flowid *id)
 {
 	struct search s = {.text = text, .candidates = json_array()};
 	json_t *error = NULL;
@@ -147,12 +148,12 @@ static json_t *complete(const struct hp3_config *cfg, const char *text, struct h
 		s.qpn = (uint32_t)strtoul(text + 2, &end, 16);
 		s.by_qpn = *end == '\0' && end > text + 2;
 	}
-	if (!search(cfg, &s))
+	if (!search_flows(cfg, &s))
 		error = hp3d_json_timed_out();
 	else if (s.found == 0)
 		error = not_found(text);
 	else if (s.found > 1)
-		error = ambiguous(&s);
+		error = ambiguous_flow_error(&s);
 	else
 		hp3_flowid_parse(json_string_value(json_array_get(s.candidates, 0)), id);
 	json_decref(s.candidates);
@@ -167,7 +168,7 @@ json_t *hp3d_find_id(const struct hp3_config *cfg, const char *text, struct hp3_
 			"part of "
 			"that",
 			"\"flow\" is no text");
-	return hp3_flowid_parse(text, id) == 0 ? NULL : complete(cfg, text, id);
+	return hp3_flowid_parse(text, id) == 0 ? NULL : complete_flowid(cfg, text, id);
 }
 
 json_t *hp3d_find(const struct hp3_config *cfg, const char *text, hp3d_flow_fn *fn, void *arg,

@@ -11,10 +11,10 @@
 #include "engine/info.h"
 #include "rfr/spraying.h"
 
-#define FLOWS_PER_STEP 64u
+#define LISTED_PER_STEP 64u
 
 /* A flow, and the name of its path where traces gave it one. */
-struct entry {
+struct flow_entry {
 	struct hp3_flow_info info;
 	uint64_t t_ns;
 	uint32_t path_id;
@@ -22,10 +22,10 @@ struct entry {
 	struct hp3_hop hop;
 };
 
-static bool take(
+static bool take_flow_entry(
 	const struct hp3_engine *e, uint32_t index, uint64_t now, void *item, const void *arg)
 {
-	struct entry *x = item;
+	struct flow_entry *x = item;
 
 	if (hp3_flow_info(e, index, now, &x->info) != 0)
 		return false;
@@ -34,8 +34,8 @@ static bool take(
 	return true;
 }
 
-static json_t *entry_json(
-	const struct hp3_config *cfg, unsigned rail, unsigned worker, const struct entry *x)
+static json_t *flow_json(
+	const struct hp3_config *cfg, unsigned rail, unsigned worker, const struct flow_entry *x)
 {
 	const struct hp3_flow_info *f = &x->info;
 	json_t *path = hp3d_path_json(&f->path);
@@ -69,49 +69,48 @@ static json_t *entry_json(
 		"path", path);
 }
 
-static json_t *listed(const struct hp3_config *cfg, const struct hp3d_place *at, const void *item,
-	const void *arg)
+static json_t *listed_flow_json(const struct hp3_config *cfg, const struct hp3d_place *at,
+	const void *item, const void *arg)
 {
-	const struct entry *x = item;
+	const struct flow_entry *x = item;
 	char id[HP3_FLOWID_MAX];
 
 	hp3d_flow_name(cfg, at->rail, &x->info, id);
-	return hp3d_filter_fits(arg, id, &x->info) ? entry_json(cfg, at->rail, at->worker, x)
-						   : NULL;
+	return hp3d_filter_fits(arg, id, &x->info) ? flow_json(cfg, at->rail, at->worker, x) : NULL;
 }
 
 json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req)
 {
-	struct entry items[FLOWS_PER_STEP];
+	struct flow_entry items[LISTED_PER_STEP];
 	struct hp3d_filter filter;
 	const struct hp3d_list list = {.records = cfg->engine.max_flows,
 		.items = items,
 		.size = sizeof(items[0]),
-		.room = FLOWS_PER_STEP,
-		.take = take,
-		.json = listed,
+		.room = LISTED_PER_STEP,
+		.take = take_flow_entry,
+		.json = listed_flow_json,
 		.arg = &filter};
 	json_t *error = hp3d_filter_read(req, &filter);
 
 	return error ? error : hp3d_list_page(cfg, req, &list);
 }
 
-static void look(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg)
+static void read_one_flow(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg)
 {
-	take(hp3d_pipe_engine(p), flow, now, arg, NULL);
+	take_flow_entry(hp3d_pipe_engine(p), flow, now, arg, NULL);
 }
 
 json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req)
 {
 	struct hp3d_found f;
-	struct entry x;
+	struct flow_entry x;
 	json_t *error = hp3d_find(
-		       cfg, json_string_value(json_object_get(req, "flow")), look, &x, &f),
+		       cfg, json_string_value(json_object_get(req, "flow")), read_one_flow, &x, &f),
 	       *j;
 
 	if (error)
 		return error;
-	j = entry_json(cfg, f.rail, f.worker, &x);
+	j = flow_json(cfg, f.rail, f.worker, &x);
 	json_object_set_new(j, "fruitless", hp3d_events_fruitless(f.rail, f.worker, &f.info));
 	return hp3d_json_ok(j);
 }

@@ -20,7 +20,7 @@ static struct {
 	bool known;
 } links;
 
-static void tell(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool up)
+static void report_link(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool up)
 {
 	struct hp3d_event e = {.rail = (uint16_t)rail,
 		.ev = {.t_ns = hp3d_now(),
@@ -49,7 +49,7 @@ static bool is_driver_s(uint16_t port)
 	return rte_eth_dev_info_get(port, &info) == 0 && info.if_index == 0;
 }
 
-static void hold(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool down)
+static void set_port_link(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool down)
 {
 	uint16_t port = hp3d_rail_ports(rail)->in[dir];
 	int err = down ? rte_eth_dev_set_link_down(port) : rte_eth_dev_set_link_up(port);
@@ -67,7 +67,7 @@ static void hold(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool
 			     : "set up again");
 }
 
-static void carry(const struct hp3_config *cfg, unsigned rail)
+static void carry_link_loss(const struct hp3_config *cfg, unsigned rail)
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
 		bool lost = links.down[rail][!dir] && !links.held[rail][!dir];
@@ -76,7 +76,7 @@ static void carry(const struct hp3_config *cfg, unsigned rail)
 			!is_driver_s(hp3d_rail_ports(rail)->in[dir]))
 			continue;
 		if (!lost || !links.down[rail][dir])
-			hold(cfg, rail, dir, lost);
+			set_port_link(cfg, rail, dir, lost);
 	}
 }
 
@@ -84,7 +84,7 @@ void hp3d_links_end(const struct hp3_config *cfg)
 {
 	for (unsigned i = 0; i < hp3_config_ports(cfg); i++) {
 		if (links.held[i / 2][i % 2])
-			hold(cfg, i / 2, i % 2, false);
+			set_port_link(cfg, i / 2, i % 2, false);
 	}
 }
 
@@ -99,11 +99,11 @@ void hp3d_links_watch(const struct hp3_config *cfg)
 
 		*down = !hp3d_port_is_up(hp3d_rail_ports(i / 2)->in[i % 2]);
 		if (links.known && *down != was)
-			tell(cfg, i / 2, i % 2, !*down);
+			report_link(cfg, i / 2, i % 2, !*down);
 	}
 	links.known = true;
 	for (unsigned rail = 0; cfg->bypass.carry_link && rail < hp3_config_ports(cfg) / 2; rail++)
-		carry(cfg, rail);
+		carry_link_loss(cfg, rail);
 }
 
 unsigned hp3d_links_down(const struct hp3_config *cfg)

@@ -15,15 +15,15 @@ json_t *hp3d_json_timed_out(void)
 		"a data lcore did not answer within a second");
 }
 
-struct step {
+struct list_step {
 	const struct hp3d_list *list;
 	unsigned rail, want, n;
 	uint32_t index; /* in: first to look at; out: where to go on */
 };
 
-static void take(struct hp3d_worker *w, void *arg)
+static void take_list_step(struct hp3d_worker *w, void *arg)
 {
-	struct step *s = arg;
+	struct list_step *s = arg;
 	const struct hp3d_list *l = s->list;
 	const struct hp3_engine *e = hp3d_pipe_engine(hp3d_worker_pipe(w, s->rail));
 	uint32_t end = s->index + hp3_min_u32(HP3D_STRETCH, l->records - s->index);
@@ -34,7 +34,8 @@ static void take(struct hp3d_worker *w, void *arg)
 }
 
 /* To the next pipe that there is, if this one has no more records. False: there is none. */
-static bool settle(const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at)
+static bool skip_finished_pipes(
+	const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at)
 {
 	while (at->rail < cfg->n_rails) {
 		if (at->worker >= hp3d_worker_count())
@@ -50,15 +51,15 @@ static bool settle(const struct hp3_config *cfg, const struct hp3d_list *l, stru
 int hp3d_list_step(const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at,
 	unsigned want, struct hp3d_place *from, unsigned *n)
 {
-	struct step s = {.list = l, .want = hp3_min_u32(want, l->room)};
+	struct list_step s = {.list = l, .want = hp3_min_u32(want, l->room)};
 
 	*n = 0;
-	if (!settle(cfg, l, at))
+	if (!skip_finished_pipes(cfg, l, at))
 		return 0;
 	*from = *at;
 	s.rail = at->rail;
 	s.index = at->index;
-	if (hp3d_worker_call(hp3d_worker(at->worker), take, &s) < 0)
+	if (hp3d_worker_call(hp3d_worker(at->worker), take_list_step, &s) < 0)
 		return -ETIMEDOUT;
 	*n = s.n;
 	at->index = s.index;
@@ -66,7 +67,7 @@ int hp3d_list_step(const struct hp3_config *cfg, const struct hp3d_list *l, stru
 }
 
 /* NULL: good. */
-static json_t *read_after(json_t *req, struct hp3d_place *at)
+static json_t *read_list_after(json_t *req, struct hp3d_place *at)
 {
 	const char *after = json_string_value(json_object_get(req, "after"));
 	int used = 0;
@@ -88,7 +89,7 @@ json_t *hp3d_list_page(const struct hp3_config *cfg, json_t *req, const struct h
 	int rc = 1;
 
 	if (!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &left, &error) ||
-		(error = read_after(req, &at)))
+		(error = read_list_after(req, &at)))
 		return error;
 	list = json_array();
 	while (left && looked < HP3D_LOOKED) {
@@ -112,7 +113,7 @@ json_t *hp3d_list_page(const struct hp3_config *cfg, json_t *req, const struct h
 	}
 	answer = hp3d_json_ok(list);
 	snprintf(next, sizeof(next), "@%u.%u.%u", at.rail, at.worker, at.index);
-	if (answer && settle(cfg, l, &at))
+	if (answer && skip_finished_pipes(cfg, l, &at))
 		json_object_set_new(answer, "next", json_string(next));
 	return answer;
 }

@@ -67,7 +67,7 @@ void hp3d_mode_poll(void)
 		hp3d_workers_home(mode.cfg->engine.max_flows);
 }
 
-static void set(uint8_t wanted)
+static void set_policy_mode(uint8_t wanted)
 {
 	mode.by_operator = true;
 	if (mode.cfg->engine.words.mode == wanted)
@@ -78,7 +78,7 @@ static void set(uint8_t wanted)
 	hp3d_mode_poll();
 }
 
-static json_t *told(void)
+static json_t *mode_answer(void)
 {
 	return hp3d_json_ok(json_pack("{s:s, s:s}", "mode",
 		hp3_policy_modes[mode.cfg->engine.words.mode], "mode_by", hp3d_mode_by()));
@@ -90,11 +90,11 @@ json_t *hp3d_json_mode(const struct hp3_config *cfg, json_t *req)
 	struct hp3_nearest near = {.asked = json_string_value(wanted)};
 
 	if (!wanted)
-		return told();
+		return mode_answer();
 	for (uint8_t i = 0; near.asked && hp3_policy_modes[i]; i++) {
 		if (strcmp(hp3_policy_modes[i], near.asked) == 0) {
-			set(i);
-			return told();
+			set_policy_mode(i);
+			return mode_answer();
 		}
 		hp3_nearest_offer(&near, hp3_policy_modes[i]);
 	}

@@ -15,7 +15,7 @@ struct order {
 	int rc;
 };
 
-static json_t *refused(int rc, const char *flow, enum hp3_cause cause)
+static json_t *refuse_move(int rc, const char *flow, enum hp3_cause cause)
 {
 	static const struct {
 		int err;
@@ -50,7 +50,7 @@ static json_t *refused(int rc, const char *flow, enum hp3_cause cause)
 }
 
 /* Reads where to: exactly one of "port", "random", "home". NULL: good. */
-static json_t *target(json_t *req, struct hp3_cmd *cmd, bool ask)
+static json_t *read_target(json_t *req, struct hp3_cmd *cmd, bool ask)
 {
 	bool random = json_is_true(json_object_get(req, "random"));
 	bool home = json_is_true(json_object_get(req, "home"));
@@ -86,7 +86,7 @@ json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req)
 	struct order o = {.cmd = {.cause = HP3_CAUSE_OPERATOR, .tag = ++tag},
 		.ask = json_is_true(json_object_get(req, "ask"))};
 	uint64_t since = hp3d_events_last();
-	json_t *error = target(req, &o.cmd, o.ask);
+	json_t *error = read_target(req, &o.cmd, o.ask);
 	struct hp3d_found f;
 
 	if (!error)
@@ -95,7 +95,7 @@ json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req)
 	if (error)
 		return error;
 	if (o.rc < 0)
-		return refused(o.rc, f.id, o.ask ? HP3_CAUSE_ADVICE : HP3_CAUSE_OPERATOR);
+		return refuse_move(o.rc, f.id, o.ask ? HP3_CAUSE_ADVICE : HP3_CAUSE_OPERATOR);
 	return hp3d_json_ok(json_pack("{s:s, s:I, s:I, s:i}", "flow", f.id, "tag",
 		(json_int_t)o.cmd.tag, "since", (json_int_t)since, "from", f.info.port));
 }

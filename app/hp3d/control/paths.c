@@ -10,18 +10,18 @@
 #include "app/hp3d/pipe/pipe.h"
 #include "engine/info.h"
 
-#define PAIRS_PER_STEP 8u
+#define LISTED_PAIRS_PER_STEP 8u
 
-struct entry {
+struct pair_entry {
 	struct hp3_pair_info pair;
 	struct hp3_path_info path[HP3_PATHS];
 	uint32_t n_paths;
 };
 
-static bool take(
+static bool take_pair_entry(
 	const struct hp3_engine *e, uint32_t index, uint64_t now, void *item, const void *arg)
 {
-	struct entry *x = item;
+	struct pair_entry *x = item;
 
 	if (hp3_pair_info(e, index, now, &x->pair) != 0)
 		return false;
@@ -78,7 +78,7 @@ void hp3d_pair_name(const struct hp3_config *cfg, unsigned rail, const struct hp
 static json_t *pair_json(const struct hp3_config *cfg, const struct hp3d_place *at,
 	const void *item, const void *arg)
 {
-	const struct entry *x = item;
+	const struct pair_entry *x = item;
 	const struct hp3_pair_info *p = &x->pair;
 	json_t *paths = json_array();
 	char id[HP3_FLOWID_MAX];
@@ -94,23 +94,23 @@ static json_t *pair_json(const struct hp3_config *cfg, const struct hp3d_place *
 
 /* The address pair of one flow, on its lcore. */
 struct one {
-	struct entry entry;
+	struct pair_entry entry;
 	bool there;
 };
 
-static void look(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg)
+static void read_flow_pair(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg)
 {
 	const struct hp3_engine *e = hp3d_pipe_engine(p);
 	struct one *o = arg;
 
-	o->there = take(e, hp3_pair_of(e, flow), now, &o->entry, NULL);
+	o->there = take_pair_entry(e, hp3_pair_of(e, flow), now, &o->entry, NULL);
 }
 
 static json_t *of_flow(const struct hp3_config *cfg, const char *text)
 {
 	struct hp3d_found f;
 	struct one o = {0};
-	json_t *error = hp3d_find(cfg, text, look, &o, &f);
+	json_t *error = hp3d_find(cfg, text, read_flow_pair, &o, &f);
 	struct hp3d_place at;
 
 	if (error)
@@ -122,12 +122,12 @@ static json_t *of_flow(const struct hp3_config *cfg, const char *text)
 
 json_t *hp3d_json_paths(const struct hp3_config *cfg, json_t *req)
 {
-	struct entry items[PAIRS_PER_STEP];
+	struct pair_entry items[LISTED_PAIRS_PER_STEP];
 	const struct hp3d_list list = {.records = cfg->engine.max_pairs,
 		.items = items,
 		.size = sizeof(items[0]),
-		.room = PAIRS_PER_STEP,
-		.take = take,
+		.room = LISTED_PAIRS_PER_STEP,
+		.take = take_pair_entry,
 		.json = pair_json};
 	json_t *flow = json_object_get(req, "flow");
 

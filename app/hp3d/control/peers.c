@@ -16,7 +16,7 @@
 #include "app/hp3d/pipe/pipe.h"
 #include "base/minmax.h"
 
-#define PAIRS_PER_STEP 8u
+#define PEERS_PER_STEP 8u
 #define KEYS_PER_STEP  64u
 
 /* What a pipe's agent has agreed on. */
@@ -26,7 +26,7 @@ struct keys {
 	struct hp3_keying_info *info; /* NULL: no pipe yet */
 };
 
-struct step {
+struct keys_step {
 	unsigned rail;
 	uint32_t at, n;
 	uint64_t now;
@@ -35,7 +35,7 @@ struct step {
 
 static void read_keys(struct hp3d_worker *w, void *arg)
 {
-	struct step *s = arg;
+	struct keys_step *s = arg;
 	const struct hp3d_agent *a = hp3d_pipe_agent(hp3d_worker_pipe(w, s->rail));
 
 	s->n = hp3d_agent_key_list(a, &s->at, s->info, KEYS_PER_STEP);
@@ -48,9 +48,9 @@ static int by_ends(const void *a, const void *b)
 }
 
 /* Of that pipe, sorted. 0 or a negative errno. */
-static int collect(struct keys *k, unsigned rail, unsigned worker)
+static int collect_keys(struct keys *k, unsigned rail, unsigned worker)
 {
-	struct step s = {.rail = rail};
+	struct keys_step s = {.rail = rail};
 
 	*k = (struct keys){.rail = rail, .worker = worker, .info = k->info};
 	do {
@@ -79,21 +79,21 @@ static const struct hp3_keying_info *key_of(const struct keys *k, const struct h
 	return bsearch(&wanted, k->info, k->n, sizeof(wanted), by_ends);
 }
 
-struct entry {
+struct peer_entry {
 	struct hp3_pair_info pair;
 	uint32_t rtt_ns; /* of the path that answered last; 0: unknown */
 	uint64_t now;
 };
 
-static bool take(
+static bool take_peer_entry(
 	const struct hp3_engine *e, uint32_t index, uint64_t now, void *item, const void *arg)
 {
 	struct hp3_path_info path[HP3_PATHS];
-	struct entry *x = item;
+	struct peer_entry *x = item;
 	uint64_t age = UINT64_MAX;
 	uint32_t n;
 
-	*x = (struct entry){.now = now};
+	*x = (struct peer_entry){.now = now};
 	if (hp3_pair_info(e, index, now, &x->pair) != 0)
 		return false;
 	n = hp3_pair_paths(e, index, now, path, HP3_PATHS);
@@ -106,7 +106,7 @@ static bool take(
 	return true;
 }
 
-static json_t *known(uint64_t value)
+static json_t *known_or_null(uint64_t value)
 {
 	return value != 0 ? json_integer((json_int_t)value) : json_null();
 }
@@ -117,7 +117,7 @@ static bool is_keyed(const struct hp3_keying_info *key)
 	return key != NULL && key->state == HP3_KEYING_HAS_KEY;
 }
 
-static void add_key(json_t *j, const struct hp3_keying_info *key, uint64_t now)
+static void add_peer_key(json_t *j, const struct hp3_keying_info *key, uint64_t now)
 {
 	char fingerprint[HP3_FINGERPRINT_LEN];
 	enum hp3_keying_state state =
@@ -127,12 +127,13 @@ static void add_key(json_t *j, const struct hp3_keying_info *key, uint64_t now)
 		hp3_fingerprint(fingerprint, key->public);
 	json_object_set_new(j, "agreement", json_string(hp3_keying_state_name(state)));
 	json_object_set_new(j, "identity", is_keyed(key) ? json_string(fingerprint) : json_null());
-	json_object_set_new(j, "keyed_ns", is_keyed(key) ? known(now - key->since) : json_null());
+	json_object_set_new(
+		j, "keyed_ns", is_keyed(key) ? known_or_null(now - key->since) : json_null());
 	json_object_set_new(j, "doubted", json_boolean(is_keyed(key) && key->doubted));
 }
 
 /* Since its last sign of life, ns; 0: none is known. */
-static uint64_t seen_ns(const struct entry *x, const struct hp3_keying_info *key)
+static uint64_t seen_ns(const struct peer_entry *x, const struct hp3_keying_info *key)
 {
 	uint64_t seen = x->pair.peer_seen_ns;
 
@@ -148,8 +149,8 @@ static const char *key_name(const struct hp3_config *cfg, const struct hp3_pair_
 	return p->keyed ? "auto" : "none";
 }
 
-static json_t *entry_json(const struct hp3_config *cfg, unsigned rail, const struct entry *x,
-	const struct hp3_keying_info *key)
+static json_t *peer_entry_json(const struct hp3_config *cfg, unsigned rail,
+	const struct peer_entry *x, const struct hp3_keying_info *key)
 {
 	const struct hp3_pair_info *p = &x->pair;
 	bool hp3d = p->peer == HP3_PEER_HP3D || is_keyed(key);
@@ -163,25 +164,25 @@ static json_t *entry_json(const struct hp3_config *cfg, unsigned rail, const str
 
 	if (j == NULL)
 		return NULL;
-	add_key(j, key, x->now);
+	add_peer_key(j, key, x->now);
 	json_object_update_new(j,
 		json_pack("{s:b, s:b, s:i, s:i, s:i, s:i, s:o, s:o}", "probes", hp3d, "reports",
 			hp3d && p->keyed, "sprayed", p->sprays_out, "sprayed_reads", p->reads_out,
 			"resequenced", p->sprays_in, "resequenced_reads", p->reads_in, "rtt_ns",
-			known(x->rtt_ns), "seen_ns", known(seen_ns(x, key))));
+			known_or_null(x->rtt_ns), "seen_ns", known_or_null(seen_ns(x, key))));
 	return j;
 }
 
 static json_t *peer_json(const struct hp3_config *cfg, const struct hp3d_place *at,
 	const void *item, const void *arg)
 {
-	const struct entry *x = item;
+	const struct peer_entry *x = item;
 	struct keys *k = (struct keys *)(uintptr_t)arg;
 
 	if (k->info == NULL || k->rail != at->rail || k->worker != at->worker)
-		if (collect(k, at->rail, at->worker) < 0)
+		if (collect_keys(k, at->rail, at->worker) < 0)
 			return NULL;
-	return entry_json(cfg, at->rail, x, key_of(k, &x->pair));
+	return peer_entry_json(cfg, at->rail, x, key_of(k, &x->pair));
 }
 
 /* --- peers without a flow --- */
@@ -190,8 +191,8 @@ static json_t *peer_json(const struct hp3_config *cfg, const struct hp3d_place *
 struct silent {
 	struct hp3d_place at;
 	uint32_t want, n;
-	struct entry entry[PAIRS_PER_STEP];
-	struct hp3_keying_info key[PAIRS_PER_STEP];
+	struct peer_entry entry[PEERS_PER_STEP];
+	struct hp3_keying_info key[PEERS_PER_STEP];
 };
 
 static bool has_flow(const struct hp3_engine *e, const struct hp3_ends *ends)
@@ -218,7 +219,7 @@ static void read_silent(struct hp3d_worker *w, void *arg)
 		if (has_flow(e, &ends))
 			continue;
 		s->key[s->n] = *k;
-		s->entry[s->n] = (struct entry){.now = hp3d_now()};
+		s->entry[s->n] = (struct peer_entry){.now = hp3d_now()};
 		hp3_pair_info_without_flow(e, &ends, &s->entry[s->n++].pair);
 	}
 }
@@ -253,14 +254,14 @@ static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char
 			"\"after\" is no place in this list: %s", after);
 	list = json_array();
 	while (more && left != 0 && looked < HP3D_LOOKED) {
-		s.want = (uint32_t)hp3_min_u64(left, PAIRS_PER_STEP);
+		s.want = (uint32_t)hp3_min_u64(left, PEERS_PER_STEP);
 		if (hp3d_worker_call(hp3d_worker(s.at.worker), read_silent, &s) < 0) {
 			json_decref(list);
 			return hp3d_json_timed_out();
 		}
 		for (uint32_t i = 0; i < s.n; i++)
 			json_array_append_new(
-				list, entry_json(cfg, s.at.rail, &s.entry[i], &s.key[i]));
+				list, peer_entry_json(cfg, s.at.rail, &s.entry[i], &s.key[i]));
 		left -= s.n;
 		looked += HP3_KEYING_LISTED;
 		more = next_silent(cfg, &s);
@@ -274,13 +275,13 @@ static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char
 
 static json_t *flows_page(const struct hp3_config *cfg, json_t *req)
 {
-	struct entry items[PAIRS_PER_STEP];
+	struct peer_entry items[PEERS_PER_STEP];
 	struct keys keys = {0};
 	const struct hp3d_list list = {.records = cfg->engine.max_pairs,
 		.items = items,
 		.size = sizeof(items[0]),
-		.room = PAIRS_PER_STEP,
-		.take = take,
+		.room = PEERS_PER_STEP,
+		.take = take_peer_entry,
 		.json = peer_json,
 		.arg = &keys};
 	json_t *answer = hp3d_list_page(cfg, req, &list);

@@ -18,9 +18,9 @@
 #include "ppp/ports.h"
 #include "roce/icrc.h"
 
-#define PAIRS_PER_STEP 64u
-#define CANDIDATES_MAX 8u
-#define RECENT_NS      10000000000ull /* a comparison that is younger is not made again */
+#define SEARCHED_PAIRS_PER_STEP 64u
+#define PAIR_CANDIDATES_MAX     8u
+#define RECENT_NS               10000000000ull /* a comparison that is younger is not made again */
 
 /* --- whose --- */
 
@@ -33,7 +33,7 @@ struct peer {
 	json_t *candidates;
 };
 
-static bool take(
+static bool take_pair_info(
 	const struct hp3_engine *e, uint32_t index, uint64_t now, void *item, const void *arg)
 {
 	return hp3_pair_info(e, index, now, item) == 0;
@@ -47,7 +47,7 @@ static bool is_peer(const struct peer *p, const char *name, const struct hp3_pai
 	return strcmp(p->text, text) == 0 || strcmp(p->text, name) == 0;
 }
 
-static void note(const struct hp3_config *cfg, struct peer *p, const struct hp3d_place *at,
+static void note_pair(const struct hp3_config *cfg, struct peer *p, const struct hp3d_place *at,
 	const struct hp3_pair_info *info)
 {
 	char name[HP3_FLOWID_MAX];
@@ -60,11 +60,11 @@ static void note(const struct hp3_config *cfg, struct peer *p, const struct hp3d
 		p->pair = info->pair;
 		memcpy(p->name, name, sizeof(p->name));
 	}
-	if (p->found <= CANDIDATES_MAX)
+	if (p->found <= PAIR_CANDIDATES_MAX)
 		json_array_append_new(p->candidates, json_string(name));
 }
 
-static json_t *ambiguous(const struct peer *p)
+static json_t *ambiguous_peer_error(const struct peer *p)
 {
 	json_t *answer = hp3d_json_error("ambiguous",
 		"name one of them as hp3ctl paths does: RAIL/LOCAL-REMOTE",
@@ -74,21 +74,21 @@ static json_t *ambiguous(const struct peer *p)
 	return answer;
 }
 
-static json_t *find(const struct hp3_config *cfg, struct peer *p)
+static json_t *find_peer(const struct hp3_config *cfg, struct peer *p)
 {
-	static struct hp3_pair_info items[PAIRS_PER_STEP]; /* of the control thread */
+	static struct hp3_pair_info items[SEARCHED_PAIRS_PER_STEP]; /* of the control thread */
 	const struct hp3d_list list = {.records = cfg->engine.max_pairs,
 		.items = items,
 		.size = sizeof(items[0]),
-		.room = PAIRS_PER_STEP,
-		.take = take};
+		.room = SEARCHED_PAIRS_PER_STEP,
+		.take = take_pair_info};
 	struct hp3d_place at = {0}, from;
 	unsigned n;
 	int rc;
 
-	while ((rc = hp3d_list_step(cfg, &list, &at, PAIRS_PER_STEP, &from, &n)) > 0)
+	while ((rc = hp3d_list_step(cfg, &list, &at, SEARCHED_PAIRS_PER_STEP, &from, &n)) > 0)
 		for (unsigned i = 0; i < n; i++)
-			note(cfg, p, &from, &items[i]);
+			note_pair(cfg, p, &from, &items[i]);
 	if (rc < 0)
 		return hp3d_json_timed_out();
 	if (p->found == 0)
@@ -97,12 +97,12 @@ static json_t *find(const struct hp3_config *cfg, struct peer *p)
 			"has to be "
 			"there",
 			"no peer %s", p->text);
-	return p->found > 1 ? ambiguous(p) : NULL;
+	return p->found > 1 ? ambiguous_peer_error(p) : NULL;
 }
 
 /* --- what is known --- */
 
-struct look {
+struct port_query {
 	unsigned rail;
 	uint32_t pair, want;
 	bool distinct, compare;
@@ -115,7 +115,7 @@ struct look {
 };
 
 /* Ports to be compared: those that are in use first. */
-static int begin(struct hp3_engine *e, struct look *l, uint64_t now)
+static int begin_comparison(struct hp3_engine *e, struct port_query *l, uint64_t now)
 {
 	struct hp3_path_info path[HP3_COMPARE_PORTS];
 	uint32_t n = hp3_pair_paths(e, l->pair, now, path, HP3_COMPARE_PORTS);
@@ -126,9 +126,9 @@ static int begin(struct hp3_engine *e, struct look *l, uint64_t now)
 	return hp3_compare_ask(e, l->pair, port, HP3_COMPARE_PORTS, now);
 }
 
-static void look(struct hp3d_worker *w, void *arg)
+static void read_pair_ports(struct hp3d_worker *w, void *arg)
 {
-	struct look *l = arg;
+	struct port_query *l = arg;
 	struct hp3_engine *e = hp3d_pipe_engine(hp3d_worker_pipe(w, l->rail));
 	uint64_t now = hp3d_now();
 
@@ -140,12 +140,12 @@ static void look(struct hp3d_worker *w, void *arg)
 	l->compared = hp3_compare_result(e, l->pair, now, &l->result, &l->age_ns);
 	if (!l->compare || l->compared == -EBUSY || (l->compared == 0 && l->age_ns < RECENT_NS))
 		return;
-	l->compared = begin(e, l, now);
+	l->compared = begin_comparison(e, l, now);
 	if (l->compared > 0)
 		l->compared = -EBUSY;
 }
 
-static json_t *port_json(const struct hp3_port_info *p)
+static json_t *port_info_json(const struct hp3_port_info *p)
 {
 	json_t *hop = p->named ? hp3d_json_hop(p->hop.ipv6, p->hop.addr) : json_null();
 	json_t *path = p->evidence == HP3_EVIDENCE_COMPARED ? json_null() : json_integer(p->path);
@@ -156,17 +156,17 @@ static json_t *port_json(const struct hp3_port_info *p)
 		"state", hp3_quality_name((enum hp3_quality)p->quality));
 }
 
-static json_t *answer(const struct peer *p, const struct look *l, uint32_t n)
+static json_t *ports_answer(const struct peer *p, const struct port_query *l, uint32_t n)
 {
 	json_t *ports = json_array();
 
 	for (uint32_t i = 0; i < n; i++)
-		json_array_append_new(ports, port_json(&l->port[i]));
+		json_array_append_new(ports, port_info_json(&l->port[i]));
 	return hp3d_json_ok(json_pack(
 		"{s:s, s:i, s:o}", "pair", p->name, "paths", (int)l->paths, "ports", ports));
 }
 
-static json_t *too_few(const struct look *l, const char *how)
+static json_t *too_few(const struct port_query *l, const char *how)
 {
 	return hp3d_json_error("too-few",
 		"ask for no more, or leave out --distinct: ports then share paths", "%s%u of %u",
@@ -174,7 +174,7 @@ static json_t *too_few(const struct look *l, const char *how)
 }
 
 /* Nothing names paths: ports that were held against each other. */
-static json_t *compared(const struct peer *p, struct look *l)
+static json_t *answer_from_comparison(const struct peer *p, struct port_query *l)
 {
 	uint8_t chosen[HP3_COMPARE_PORTS];
 	struct hp3_selftest_tally tally;
@@ -201,14 +201,14 @@ static json_t *compared(const struct peer *p, struct look *l)
 			l->result.n);
 	if (n < l->want)
 		return too_few(l, "by their queues no more ports are known to differ than ");
-	return answer(p, l, l->want);
+	return ports_answer(p, l, l->want);
 }
 
-static json_t *unknown(const struct peer *p, struct look *l)
+static json_t *answer_unnamed_paths(const struct peer *p, struct port_query *l)
 {
 	switch (-l->compared) {
 	case 0:
-		return compared(p, l);
+		return answer_from_comparison(p, l);
 	case EBUSY:
 		return hp3d_json_error("busy", "ask again in a second",
 			"nothing names the paths; ports are being compared by probes: %u of %u "
@@ -227,7 +227,7 @@ static json_t *unknown(const struct peer *p, struct look *l)
 	}
 }
 
-static json_t *say(const struct peer *p, struct look *l)
+static json_t *answer_query(const struct peer *p, struct port_query *l)
 {
 	switch (-l->named) {
 	case ENOENT:
@@ -246,7 +246,7 @@ static json_t *say(const struct peer *p, struct look *l)
 			"one queue pair sends",
 			"the switches hash the opcode: no port stands for a path");
 	case ENODATA:
-		return unknown(p, l);
+		return answer_unnamed_paths(p, l);
 	default:
 		break;
 	}
@@ -254,12 +254,12 @@ static json_t *say(const struct peer *p, struct look *l)
 		return too_few(l, l->distinct ? "of the ports known, so many are on paths of their "
 						"own: "
 					      : "of so many ports the path is known: ");
-	return answer(p, l, (uint32_t)l->named);
+	return ports_answer(p, l, (uint32_t)l->named);
 }
 
 json_t *hp3d_json_ports(const struct hp3_config *cfg, json_t *req)
 {
-	static struct look l; /* of the control thread; large */
+	static struct port_query l; /* of the control thread; large */
 	struct peer p = {.text = json_string_value(json_object_get(req, "peer"))};
 	uint64_t want = 1;
 	json_t *error;
@@ -271,16 +271,16 @@ json_t *hp3d_json_ports(const struct hp3_config *cfg, json_t *req)
 			"name an address, or a pair as hp3ctl paths does",
 			"the request has no \"peer\"");
 	p.candidates = json_array();
-	error = find(cfg, &p);
+	error = find_peer(cfg, &p);
 	json_decref(p.candidates);
 	if (error)
 		return error;
-	l = (struct look){.rail = p.at.rail,
+	l = (struct port_query){.rail = p.at.rail,
 		.pair = p.pair,
 		.want = (uint32_t)want,
 		.distinct = json_is_true(json_object_get(req, "distinct")),
 		.compare = json_is_true(json_object_get(req, "compare"))};
-	if (hp3d_worker_call(hp3d_worker(p.at.worker), look, &l) < 0)
+	if (hp3d_worker_call(hp3d_worker(p.at.worker), read_pair_ports, &l) < 0)
 		return hp3d_json_timed_out();
-	return say(&p, &l);
+	return answer_query(&p, &l);
 }

@@ -13,17 +13,17 @@
 #define QPS_PER_STEP 16u
 #define STRETCH      4096u /* cells looked at in one step: packets do not wait, applications do */
 
-struct step {
+struct qps_step {
 	uint32_t index, n; /* in: first to look at; out: where to go on */
 	uint32_t want;
 	bool inlined; /* there are none */
 	struct hp3d_beside_qp qp[QPS_PER_STEP];
 };
 
-static void collect(struct hp3d_worker *w, void *arg)
+static void collect_qps(struct hp3d_worker *w, void *arg)
 {
 	struct hp3d_beside *b = hp3d_worker_beside(w);
-	struct step *s = arg;
+	struct qps_step *s = arg;
 	uint64_t now = hp3d_now();
 
 	s->n = 0;
@@ -52,7 +52,7 @@ static const char *name_of_method(uint8_t method)
 	return HP3_NAME(names, method);
 }
 
-static json_t *port_json(uint16_t port)
+static json_t *port_or_null(uint16_t port)
 {
 	return port != 0 ? json_integer(port) : json_null();
 }
@@ -67,8 +67,8 @@ static json_t *qp_json(const struct hp3_config *cfg, struct hp3d_beside_qp *q)
 			 " s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o}",
 		"flow", id, "pid", (json_int_t)q->pid, "program", q->comm, "device",
 		hp3_plain(q->cell.device), "device_port", c->port_num, "local_qpn", (int)c->qpn,
-		"remote_qpn", (int)c->dest_qpn, "port", port_json(c->port), "home",
-		port_json(c->home), "state", name_of_state(c->state), "method",
+		"remote_qpn", (int)c->dest_qpn, "port", port_or_null(c->port), "home",
+		port_or_null(c->home), "state", name_of_state(c->state), "method",
 		name_of_method(c->method), "responds", (c->flags & HP3_VERBS_RESPONDS) != 0, "move",
 		hp3_rfr_state_name((enum hp3_rfr_state)q->flow.state), "moves", c->moves,
 		"posted_wrs", (json_int_t)c->posted_wrs, "posted_bytes",
@@ -84,7 +84,7 @@ static json_t *qp_json(const struct hp3_config *cfg, struct hp3d_beside_qp *q)
 }
 
 /* NULL: good. */
-static json_t *read_after(json_t *req, uint32_t *index)
+static json_t *read_qps_after(json_t *req, uint32_t *index)
 {
 	const char *after = json_string_value(json_object_get(req, "after"));
 	int used = 0;
@@ -97,18 +97,18 @@ static json_t *read_after(json_t *req, uint32_t *index)
 
 json_t *hp3d_json_qps(const struct hp3_config *cfg, json_t *req)
 {
-	struct step s = {0};
+	struct qps_step s = {0};
 	uint64_t left = HP3D_PAGE_DEFAULT;
 	json_t *error, *list, *answer;
 	char next[24];
 
 	if (!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &left, &error) ||
-		(error = read_after(req, &s.index)))
+		(error = read_qps_after(req, &s.index)))
 		return error;
 	list = json_array();
 	while (left > 0 && s.index < HP3D_BESIDE_CELLS && !s.inlined) {
 		s.want = left < QPS_PER_STEP ? (uint32_t)left : QPS_PER_STEP;
-		if (hp3d_worker_call(hp3d_worker(0), collect, &s) < 0) {
+		if (hp3d_worker_call(hp3d_worker(0), collect_qps, &s) < 0) {
 			json_decref(list);
 			return hp3d_json_timed_out();
 		}

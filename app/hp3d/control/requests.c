@@ -30,7 +30,7 @@ static json_t *event_type(json_t *req, uint32_t *types)
 		near.best ? near.best : "", near.best ? "?" : "");
 }
 
-static json_t *events(const struct hp3_config *cfg, json_t *req)
+static json_t *events_answer(const struct hp3_config *cfg, json_t *req)
 {
 	struct hp3d_events_wanted w = {.all = json_is_true(json_object_get(req, "all"))};
 	json_t *answer, *error, *flow = json_object_get(req, "flow");
@@ -49,7 +49,7 @@ static json_t *events(const struct hp3_config *cfg, json_t *req)
 	return answer;
 }
 
-static bool always(json_t *req)
+static bool may_any_request(json_t *req)
 {
 	return true;
 }
@@ -65,15 +65,15 @@ static const struct {
 	json_t *(*run)(const struct hp3_config *cfg, json_t *req);
 	bool (*may_group)(json_t *req); /* NULL: root alone may ask */
 } commands[] = {
-	{"flows", hp3d_json_flows, always},
+	{"flows", hp3d_json_flows, may_any_request},
 	{"flow", hp3d_json_flow},
 	{"move", hp3d_json_move, if_asked},
-	{"paths", hp3d_json_paths, always},
+	{"paths", hp3d_json_paths, may_any_request},
 	{"peers", hp3d_json_peers},
 	{"ports", hp3d_json_ports},
 	{"qps", hp3d_json_qps},
 	{"trace", hp3d_json_trace},
-	{"events", events, always},
+	{"events", events_answer, may_any_request},
 	{"mode", hp3d_json_mode},
 	{"bypass", hp3d_json_bypass},
 	{"stats", hp3d_json_stats},
@@ -89,7 +89,7 @@ static const struct {
 	"health"
 
 /* Of the i-th command. */
-static json_t *run(size_t i, const struct hp3_config *cfg, json_t *req, bool is_root)
+static json_t *run_command(size_t i, const struct hp3_config *cfg, json_t *req, bool is_root)
 {
 	if (is_root || (commands[i].may_group != NULL && commands[i].may_group(req)))
 		return commands[i].run(cfg, req);
@@ -120,7 +120,7 @@ static json_t *answer_to(const struct hp3_config *cfg, const char *line, size_t 
 	}
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(cmd, commands[i].name) == 0) {
-			answer = run(i, cfg, req, is_root);
+			answer = run_command(i, cfg, req, is_root);
 			goto end;
 		}
 		hp3_nearest_offer(&near, commands[i].name);

@@ -22,7 +22,7 @@
 #include "roce/icrc.h"
 
 /* 64-bit numbers that JSON readers cannot be trusted with become strings. */
-static json_t *big(uint64_t v)
+static json_t *big_number_json(uint64_t v)
 {
 	char text[24];
 
@@ -33,17 +33,17 @@ static json_t *big(uint64_t v)
 }
 
 /* `rail` and `worker` may be HP3D_ALL. */
-static json_t *counters(const struct hp3_config *cfg, unsigned rail, unsigned worker)
+static json_t *counters_json(const struct hp3_config *cfg, unsigned rail, unsigned worker)
 {
 	json_t *j = json_object();
 
 	for (unsigned i = 0; i < hp3d_counter_count(); i++)
 		json_object_set_new(j, hp3d_counter(i).name,
-			big(hp3d_counter_sum(i, cfg->n_rails, rail, worker)));
+			big_number_json(hp3d_counter_sum(i, cfg->n_rails, rail, worker)));
 	return j;
 }
 
-static json_t *explanations(void)
+static json_t *explanations_json(void)
 {
 	json_t *j = json_object();
 
@@ -80,21 +80,22 @@ json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req)
 	char name[16];
 
 	for (unsigned i = 0; i < cfg->n_rails; i++)
-		json_object_set_new(rails, cfg->rails[i].name, counters(cfg, i, HP3D_ALL));
+		json_object_set_new(rails, cfg->rails[i].name, counters_json(cfg, i, HP3D_ALL));
 	for (unsigned i = 0; i < hp3d_worker_count(); i++) {
 		snprintf(name, sizeof(name), "%u", i);
-		j = counters(cfg, HP3D_ALL, i);
-		json_object_set_new(j, "events_lost", big(hp3d_worker_events_lost(hp3d_worker(i))));
+		j = counters_json(cfg, HP3D_ALL, i);
+		json_object_set_new(
+			j, "events_lost", big_number_json(hp3d_worker_events_lost(hp3d_worker(i))));
 		json_object_set_new(lcores, name, j);
 	}
 	j = json_pack("{s:o, s:o, s:o, s:{s:I}}", "rail", rails, "lcore", lcores, "pool",
 		pools_json(), "events", "last", (json_int_t)hp3d_events_last());
 	if (j && json_is_true(json_object_get(req, "explain")))
-		json_object_set_new(j, "help", explanations());
+		json_object_set_new(j, "help", explanations_json());
 	return hp3d_json_ok(j);
 }
 
-static int add_key(void *arg, const struct hp3_ini_item *item)
+static int add_config_key(void *arg, const struct hp3_ini_item *item)
 {
 	json_t *sections = arg, *section = json_object_get(sections, item->section);
 	char text[HP3_INI_VALUE_MAX];
@@ -108,7 +109,7 @@ static int add_key(void *arg, const struct hp3_ini_item *item)
 	if (item->key->secret && text[0] != '\0')
 		value = json_string("(set)");
 	else if (item->key->type == HP3_INI_INT && isdigit((unsigned char)text[0]))
-		value = big(strtoull(text, NULL, 10));
+		value = big_number_json(strtoull(text, NULL, 10));
 	else
 		value = json_string(text);
 	return json_object_set_new(section, item->key->key, value);
@@ -118,7 +119,7 @@ json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req)
 {
 	json_t *sections = json_object();
 
-	hp3_ini_each(&hp3_config_schema, cfg, add_key, sections);
+	hp3_ini_each(&hp3_config_schema, cfg, add_config_key, sections);
 	return hp3d_json_ok(sections);
 }
 
@@ -179,7 +180,7 @@ static json_t *audit_json(const struct hp3_config *cfg)
 		"lost_queue", (json_int_t)s.lost_queue, "lost_disk", (json_int_t)s.lost_disk);
 }
 
-static const char *status(const struct hp3_config *cfg, bool answering)
+static const char *status_of_health(const struct hp3_config *cfg, bool answering)
 {
 	if (!answering)
 		return "lcore-hangs";
@@ -200,8 +201,8 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 	}
 	return hp3d_json_ok(json_pack("{s:s, s:s, s:i, s:I, s:s, s:s, s:i, s:i, s:i, s:I, s:I, "
 				      "s:I, s:I, s:o, s:s, s:o, s:o, s:o, s:o}",
-		"status", status(cfg, answering == workers), "version", HP3_VERSION, "pid",
-		(int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode",
+		"status", status_of_health(cfg, answering == workers), "version", HP3_VERSION,
+		"pid", (int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode",
 		hp3_policy_modes[cfg->engine.words.mode], "mode_by", hp3d_mode_by(), "rails",
 		(int)cfg->n_rails, "lcores", (int)workers, "lcores_answering", (int)answering,
 		"flows", (json_int_t)p.flows, "moves_under_way", (json_int_t)p.moves, "flows_moved",

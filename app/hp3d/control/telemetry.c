@@ -12,7 +12,7 @@ static const struct hp3_config *config;
 
 /* A dictionary of DPDK has 256 entries at most, and there are more counters than that: those that
  * are 0 are left out, but for drops. */
-static int counters(struct rte_tel_data *d, unsigned rail, unsigned worker, bool drops_only)
+static int add_counters(struct rte_tel_data *d, unsigned rail, unsigned worker, bool drops_only)
 {
 	rte_tel_data_start_dict(d);
 	for (unsigned i = 0; i < hp3d_counter_count(); i++) {
@@ -30,17 +30,17 @@ static int counters(struct rte_tel_data *d, unsigned rail, unsigned worker, bool
 	return 0;
 }
 
-static int stats(const char *cmd, const char *params, struct rte_tel_data *d)
+static int answer_stats(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	return counters(d, HP3D_ALL, HP3D_ALL, false);
+	return add_counters(d, HP3D_ALL, HP3D_ALL, false);
 }
 
-static int drops(const char *cmd, const char *params, struct rte_tel_data *d)
+static int answer_drops(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	return counters(d, HP3D_ALL, HP3D_ALL, true);
+	return add_counters(d, HP3D_ALL, HP3D_ALL, true);
 }
 
-static int rail(const char *cmd, const char *params, struct rte_tel_data *d)
+static int answer_rail(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	if (!params || !*params) {
 		rte_tel_data_start_array(d, RTE_TEL_STRING_VAL);
@@ -50,11 +50,11 @@ static int rail(const char *cmd, const char *params, struct rte_tel_data *d)
 	}
 	for (unsigned i = 0; i < config->n_rails; i++)
 		if (strcmp(params, config->rails[i].name) == 0)
-			return counters(d, i, HP3D_ALL, false);
+			return add_counters(d, i, HP3D_ALL, false);
 	return -ENOENT;
 }
 
-static int lcore(const char *cmd, const char *params, struct rte_tel_data *d)
+static int answer_lcore(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	unsigned long worker;
 	char *end;
@@ -68,7 +68,7 @@ static int lcore(const char *cmd, const char *params, struct rte_tel_data *d)
 	worker = strtoul(params, &end, 10);
 	if (end == params || *end != '\0' || worker >= hp3d_worker_count())
 		return -ENOENT;
-	return counters(d, HP3D_ALL, (unsigned)worker, false);
+	return add_counters(d, HP3D_ALL, (unsigned)worker, false);
 }
 
 int hp3d_telemetry_start(const struct hp3_config *cfg)
@@ -78,12 +78,14 @@ int hp3d_telemetry_start(const struct hp3_config *cfg)
 		telemetry_cb fn;
 		const char *help;
 	} commands[] = {
-		{"/hp3/stats", stats,
+		{"/hp3/stats", answer_stats,
 			"Counters over all rails and lcores, but those that are 0. Takes no "
 			"parameters"},
-		{"/hp3/drops", drops, "Counters of packets not forwarded. Takes no parameters"},
-		{"/hp3/rail", rail, "The rails, or the counters of one. Parameters: string name"},
-		{"/hp3/lcore", lcore,
+		{"/hp3/drops", answer_drops,
+			"Counters of packets not forwarded. Takes no parameters"},
+		{"/hp3/rail", answer_rail,
+			"The rails, or the counters of one. Parameters: string name"},
+		{"/hp3/lcore", answer_lcore,
 			"The workers, or the counters of one. Parameters: int worker"},
 	};
 	int rc = 0;

@@ -46,7 +46,7 @@ int hp3d_tell_priority(enum hp3_event_type type)
 }
 
 /* What was done, for people; what it rests on is in the record's members. */
-static void sentence(const struct hp3_event *ev, char *buf, size_t cap)
+static void write_flow_text(const struct hp3_event *ev, char *buf, size_t cap)
 {
 	const char *cause = hp3_cause_name((enum hp3_cause)ev->cause);
 	unsigned from = ev->from, to = ev->to;
@@ -104,7 +104,8 @@ static void of_keys(const struct hp3d_event *e, char *buf, size_t cap)
 }
 
 /* Of hp3d, a rail or a port. */
-static void own(const struct hp3_config *cfg, const struct hp3d_kept *k, char *buf, size_t cap)
+static void write_own_text(
+	const struct hp3_config *cfg, const struct hp3d_kept *k, char *buf, size_t cap)
 {
 	const struct hp3_event *ev = &k->e.ev;
 	const char *rail = cfg->rails[k->e.rail].name;
@@ -131,13 +132,13 @@ void hp3d_tell_decision(const struct hp3_config *cfg, const struct hp3d_kept *k,
 	if (priority < 0)
 		return;
 	if (hp3d_event_is_own(&k->e.ev)) {
-		own(cfg, k, text, sizeof(text));
+		write_own_text(cfg, k, text, sizeof(text));
 		hp3_record(priority, hp3_event_name((enum hp3_event_type)k->e.ev.type),
 			hp3d_event_json(cfg, k, ref), "%s", text);
 		return;
 	}
 	hp3d_flow_name(cfg, k->e.rail, &k->e.flow, id);
-	sentence(&k->e.ev, text, sizeof(text));
+	write_flow_text(&k->e.ev, text, sizeof(text));
 	hp3_record(priority, hp3_event_name((enum hp3_event_type)k->e.ev.type),
 		hp3d_event_json(cfg, k, ref), "%s: %s", id, text);
 }

@@ -41,7 +41,7 @@ static void at_flow(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg)
 		t->named[i] = hp3_path_of_port(e, flow, t->answer[i].port, &t->id[i], &t->hop[i]);
 }
 
-static json_t *refused(int rc)
+static json_t *refuse_trace(int rc)
 {
 	switch (-rc) {
 	case EPERM:
@@ -62,7 +62,7 @@ static json_t *refused(int rc)
 	}
 }
 
-static json_t *row(const struct traces *t, uint32_t i, bool traced)
+static json_t *trace_row_json(const struct traces *t, uint32_t i, bool traced)
 {
 	const struct hp3_trace_answer *a = &t->answer[i];
 	bool hop = a->outcome == HP3_TRACE_HOP || a->outcome == HP3_TRACE_ODD;
@@ -116,9 +116,10 @@ json_t *hp3d_json_trace(const struct hp3_config *cfg, json_t *req)
 	if (error)
 		return error;
 	if (t.ask)
-		return t.rc < 0 ? refused(t.rc) : hp3d_json_ok(json_pack("{s:i}", "asked", t.rc));
+		return t.rc < 0 ? refuse_trace(t.rc)
+				: hp3d_json_ok(json_pack("{s:i}", "asked", t.rc));
 	list = json_array();
 	for (uint32_t i = 0; i < t.n; i++)
-		json_array_append_new(list, row(&t, i, !known));
+		json_array_append_new(list, trace_row_json(&t, i, !known));
 	return hp3d_json_ok(json_pack("{s:i, s:o}", "missing", (int)t.missing, "ports", list));
 }

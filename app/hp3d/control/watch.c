@@ -15,7 +15,7 @@ static struct {
 } watching;
 
 /* The metrics' thread reads them. */
-static uint64_t count(uint64_t *n)
+static uint64_t count_qp(uint64_t *n)
 {
 	return __atomic_fetch_add(n, 1, __ATOMIC_RELAXED);
 }
@@ -26,7 +26,7 @@ struct handed {
 	int ret;
 };
 
-static void hand(struct hp3d_worker *w, void *arg)
+static void hand_to_pipe(struct hp3d_worker *w, void *arg)
 {
 	struct handed *h = arg;
 
@@ -34,7 +34,7 @@ static void hand(struct hp3d_worker *w, void *arg)
 }
 
 /* The rail that names the device, else the only one that names none. -1: no rail is meant. */
-static int rail_of(const char *device)
+static int rail_of_device(const char *device)
 {
 	const struct hp3_config *cfg = watching.cfg;
 	int open = -1;
@@ -54,12 +54,12 @@ static int rail_of(const char *device)
 static void on_event(void *ctx, const struct hp3_watch_event *ev)
 {
 	struct hp3_qp_event qp = ev->qp;
-	int rail = rail_of(ev->device);
+	int rail = rail_of_device(ev->device);
 	struct handed h = {.qp = &qp, .rail = (unsigned)rail};
 	struct hp3d_worker *w;
 
 	if (rail < 0) {
-		if (count(&watching.stats.no_rail) == 0)
+		if (count_qp(&watching.stats.no_rail) == 0)
 			fprintf(stderr,
 				"hp3d: queue pairs of RDMA device %s belong to no rail: set rdma = "
 				"\"%s\" in the [rail.NAME] that carries its packets\n",
@@ -70,12 +70,12 @@ static void on_event(void *ctx, const struct hp3_watch_event *ev)
 								      : HP3_TELLER_LIBRARY;
 	qp.owner = ev->pid;
 	w = hp3d_worker(hp3d_worker_of(h.rail, qp.ipv6, qp.local, qp.remote));
-	if (hp3d_worker_call(w, hand, &h) < 0 || h.ret < 0)
-		count(&watching.stats.refused);
+	if (hp3d_worker_call(w, hand_to_pipe, &h) < 0 || h.ret < 0)
+		count_qp(&watching.stats.refused);
 	else if (qp.kind == HP3_QP_UP)
-		count(&watching.stats.up);
+		count_qp(&watching.stats.up);
 	else
-		count(&watching.stats.down);
+		count_qp(&watching.stats.down);
 }
 
 static void on_notice(void *ctx, const char *text)

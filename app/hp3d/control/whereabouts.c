@@ -32,7 +32,7 @@ struct page {
 	struct hp3_flow_info info[FOUND_PER_CALL];
 };
 
-static void collect(struct hp3d_worker *w, void *arg)
+static void collect_moved(struct hp3d_worker *w, void *arg)
 {
 	struct page *p = arg;
 	struct hp3_engine *e = hp3d_pipe_engine(hp3d_worker_pipe(w, p->rail));
@@ -56,8 +56,8 @@ static int add_all(json_t *list, unsigned rail, struct hp3d_worker *w, bool ende
 
 	while (p.index != HP3_NO_FLOW) {
 		if (ended)
-			collect(w, &p);
-		else if (hp3d_worker_call(w, collect, &p) < 0)
+			collect_moved(w, &p);
+		else if (hp3d_worker_call(w, collect_moved, &p) < 0)
 			return -ETIMEDOUT;
 		for (unsigned i = 0; i < p.n; i++) {
 			const struct hp3_flow_info *f = &p.info[i];
@@ -134,7 +134,7 @@ void hp3d_whereabouts_poll(void)
 	moved.next = hp3d_now() + PAUSE_NS + PAUSE_WORK * (hp3d_now() - now);
 }
 
-static bool rail_of(const struct hp3_config *cfg, const char *name, unsigned *rail)
+static bool rail_of_name(const struct hp3_config *cfg, const char *name, unsigned *rail)
 {
 	for (*rail = 0; *rail < cfg->n_rails; (*rail)++) {
 		if (strcmp(cfg->rails[*rail].name, name) == 0)
@@ -148,7 +148,7 @@ static bool is_port(int port)
 	return port >= 0 && port <= UINT16_MAX;
 }
 
-static bool restore(const struct hp3_config *cfg, json_t *entry)
+static bool restore_flow(const struct hp3_config *cfg, json_t *entry)
 {
 	const char *text;
 	struct hp3_flowid id;
@@ -159,7 +159,7 @@ static bool restore(const struct hp3_config *cfg, json_t *entry)
 	if (json_unpack(entry, "{s:s, s:i, s:i}", "flow", &text, "port", &port, "replies",
 		    &replies) != 0 ||
 		!is_port(port) || !is_port(replies) || hp3_flowid_parse(text, &id) < 0 ||
-		!rail_of(cfg, id.rail, &rail) || hp3d_bypass(rail) != NULL)
+		!rail_of_name(cfg, id.rail, &rail) || hp3d_bypass(rail) != NULL)
 		return false;
 	ends = (struct hp3_ends){id.ipv6, id.vlan, id.local, id.remote};
 	if (hp3d_bypass(rail) != NULL && hp3d_bypass_was_used(hp3d_bypass(rail)))
@@ -184,7 +184,7 @@ void hp3d_whereabouts_begin(const struct hp3_config *cfg)
 			"hp3d: %s: not used, %s: flows begin on the RNIC's ports; remove it\n",
 			moved.path, why);
 	json_array_foreach (flows, i, entry)
-		restored += restore(cfg, entry);
+		restored += restore_flow(cfg, entry);
 	moved.in_file = json_array_size(flows);
 	if (moved.in_file != 0)
 		fprintf(stderr,

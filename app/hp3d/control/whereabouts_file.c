@@ -61,7 +61,7 @@ int hp3d_whereabouts_write(const char *path, json_t *flows)
 }
 
 /* Whoever writes this file moves traffic. */
-static const char *distrust(int fd)
+static const char *reason_untrusted(int fd)
 {
 	struct stat st;
 
@@ -76,7 +76,7 @@ static const char *distrust(int fd)
 	return NULL;
 }
 
-static const char *unsound(json_t *all, json_t **flows)
+static const char *reason_unsound(json_t *all, json_t **flows)
 {
 	char boot[BOOT_LEN + 1];
 	const char *its;
@@ -102,10 +102,10 @@ json_t *hp3d_whereabouts_read(const char *path, const char **why)
 		*why = errno == ENOENT ? NULL : strerror(errno);
 		return NULL;
 	}
-	*why = distrust(fd);
+	*why = reason_untrusted(fd);
 	if (*why == NULL) {
 		all = json_loadfd(fd, JSON_REJECT_DUPLICATES, &at);
-		*why = all != NULL ? unsound(all, &flows) : "it is damaged";
+		*why = all != NULL ? reason_unsound(all, &flows) : "it is damaged";
 	}
 	close(fd);
 	if (*why == NULL)

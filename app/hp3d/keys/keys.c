@@ -98,7 +98,7 @@ bool hp3d_keys_compute(void)
 	return some;
 }
 
-static void *run(void *arg)
+static void *run_keys(void *arg)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
 
@@ -122,7 +122,7 @@ int hp3d_keys_start(const struct hp3_config *cfg)
 	sigaddset(&mains, SIGTERM);
 	sigaddset(&mains, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &mains, &before);
-	rc = pthread_create(&keys.thread, NULL, run, NULL);
+	rc = pthread_create(&keys.thread, NULL, run_keys, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	keys.running = rc == 0;
 	if (rc != 0)
@@ -144,7 +144,7 @@ void hp3d_keys_stop(void)
 
 /* --- a copied identity --- */
 
-static void become(struct hp3d_worker *w, void *arg)
+static void take_identity(struct hp3d_worker *w, void *arg)
 {
 	for (unsigned r = 0; r < hp3d_rail_count(); r++)
 		hp3d_agent_become(hp3d_pipe_agent(hp3d_worker_pipe(w, r)), arg, hp3d_now());
@@ -178,7 +178,7 @@ void hp3d_keys_watch(const struct hp3_config *cfg)
 	fprintf(stderr, "hp3d: this host has a new identity, %s\n", fingerprint);
 	hp3d_identity_set(&id);
 	for (unsigned w = 0; w < hp3d_worker_count(); w++)
-		if (hp3d_worker_call(hp3d_worker(w), become, &id.keys) < 0)
+		if (hp3d_worker_call(hp3d_worker(w), take_identity, &id.keys) < 0)
 			fprintf(stderr, "hp3d: lcore %u did not take the new identity\n", w);
 	explicit_bzero(&id, sizeof(id));
 }

@@ -14,7 +14,7 @@
 #define LEAVE_NS  (200 * MS) /* then frames that are still inside are left behind */
 
 /* The control thread reads it. */
-static void enter(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
+static void enter_phase(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
 {
 	b->since = b->beat;
 	b->ready = false;
@@ -49,7 +49,7 @@ static void go_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, u
 		hp3_bypass_change(b->port[dir], HP3_BYPASS_LEAVING, HP3_BYPASS_DIRECT);
 		hp3_bypass_change(b->port[dir], HP3_BYPASS_STALE, HP3_BYPASS_DIRECT);
 	}
-	enter(b, HP3D_BYPASS_QUIET);
+	enter_phase(b, HP3D_BYPASS_QUIET);
 	b->back_at = now + back_ns;
 	b->emptied = now;
 	if (b->wish != HP3D_BYPASS_END)
@@ -73,7 +73,7 @@ static void count_late(struct hp3d_bypass *b, struct hp3d_pipe_counters *c)
 	}
 }
 
-static void begin(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
+static void take_ownership(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t wall = hp3_bypass_now();
 
@@ -87,7 +87,7 @@ static void begin(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 	hp3_bypass_own(b->side[0], wall);
 	hp3_bypass_own(b->side[1], wall);
 	b->back_at = b->emptied = now;
-	enter(b, HP3D_BYPASS_QUIET);
+	enter_phase(b, HP3D_BYPASS_QUIET);
 }
 
 /*
@@ -113,7 +113,7 @@ static void take_over(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 	count_anew(b);
 	for (unsigned dir = 0; dir < 2; dir++)
 		hp3_bypass_change(b->port[dir], HP3_BYPASS_DIRECT, HP3_BYPASS_TAKEN);
-	enter(b, HP3D_BYPASS_SETTLING);
+	enter_phase(b, HP3D_BYPASS_SETTLING);
 }
 
 static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t gap)
@@ -126,20 +126,20 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 	if (wish == HP3D_BYPASS_END) {
 		__atomic_store_n(&b->port[0]->owner, 0, __ATOMIC_RELEASE);
 		__atomic_store_n(&b->port[1]->owner, 0, __ATOMIC_RELEASE);
-		enter(b, HP3D_BYPASS_WAITING);
+		enter_phase(b, HP3D_BYPASS_WAITING);
 	} else if (wish == HP3D_BYPASS_TAKE && is_ready(b, p, now)) {
 		take_over(b, p, now);
 	}
 }
 
 /* What the drivers were given may wait in their rings, where the kernel was short of room. */
-static void leave(struct hp3d_bypass *b)
+static void begin_leaving(struct hp3d_bypass *b)
 {
 	if (!hp3_bypass_flush(b->side[0]) || !hp3_bypass_flush(b->side[1]))
 		return; /* the next round tries again */
 	for (unsigned dir = 0; dir < 2; dir++)
 		hp3_bypass_change(b->port[dir], HP3_BYPASS_TAKEN, HP3_BYPASS_LEAVING);
-	enter(b, HP3D_BYPASS_LEAVING);
+	enter_phase(b, HP3D_BYPASS_LEAVING);
 }
 
 /* Both directions end by themselves, each in the moment in which nothing is inside. */
@@ -185,18 +185,18 @@ static bool is_home(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 }
 
 /* `gap`: since the last heartbeat. */
-static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t gap)
+static void step_phase(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t gap)
 {
 	if (b->phase == HP3D_BYPASS_WAITING) {
 		if (__atomic_load_n(&b->wish, __ATOMIC_ACQUIRE) != HP3D_BYPASS_END)
-			begin(b, p, now);
+			take_ownership(b, p, now);
 		return;
 	}
 	count_late(b, hp3d_pipe_counters(p));
 	if (b->phase == HP3D_BYPASS_REPLACED)
 		return;
 	if (b->port[0]->owner != b->owner || b->port[1]->owner != b->owner) {
-		enter(b, HP3D_BYPASS_REPLACED);
+		enter_phase(b, HP3D_BYPASS_REPLACED);
 		hp3d_pipe_missed(p, now);
 		return;
 	}
@@ -211,18 +211,18 @@ static void step(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint6
 		keep_leaving(b, p, now);
 	} else if (__atomic_load_n(&b->wish, __ATOMIC_ACQUIRE) != HP3D_BYPASS_TAKE) {
 		if (is_home(b, p, now))
-			leave(b);
+			begin_leaving(b);
 	} else if (b->homing != 0) {
 		b->homing = 0;
 		hp3d_pipe_stay(p);
 	} else if (b->phase == HP3D_BYPASS_SETTLING && now - b->since >= SETTLE_NS) {
-		enter(b, HP3D_BYPASS_RUNNING);
+		enter_phase(b, HP3D_BYPASS_RUNNING);
 	}
 }
 
 /* The words are looked at after it: a frame that finds the new heartbeat leaves them as they are.
  */
-static void beat(struct hp3d_bypass *b, uint64_t now)
+static void write_keep_alive(struct hp3d_bypass *b, uint64_t now)
 {
 	uint64_t wall = hp3_bypass_now();
 
@@ -241,8 +241,8 @@ void hp3d_bypass_round(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 	if (likely(gap < BEAT_NS))
 		return;
 	b->stepped = now;
-	beat(b, now);
-	step(b, p, now, gap);
+	write_keep_alive(b, now);
+	step_phase(b, p, now, gap);
 }
 
 enum hp3d_bypass_use hp3d_bypass_use(const struct hp3d_bypass *b)
@@ -285,7 +285,7 @@ bool hp3d_bypass_may_send(struct hp3d_bypass *b, enum hp3_dir dir)
 	if (hp3d_bypass_use(b) != HP3D_BYPASS_HANDLE)
 		return false;
 	if (unlikely(now - b->beat >= BEAT_NS))
-		beat(b, now);
+		write_keep_alive(b, now);
 	state = hp3_bypass_state(b->port[dir]);
 	return (state == HP3_BYPASS_TAKEN || state == HP3_BYPASS_LEAVING) &&
 	       b->port[dir]->owner == b->owner;

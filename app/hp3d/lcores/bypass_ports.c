@@ -81,7 +81,7 @@ struct page {
 };
 
 /* The kernel forgets those that are at home, or not there any more. */
-static void forget(struct hp3d_worker *w, void *arg)
+static void forget_flows(struct hp3d_worker *w, void *arg)
 {
 	static const struct hp3_bypass_ports home;
 	struct page *g = arg;
@@ -113,7 +113,8 @@ void hp3d_bypass_tidy(struct hp3d_bypass *b)
 		if (more)
 			g.flow[g.n++] = flow;
 		if (g.n == PER_CALL || (!more && g.n > 0)) {
-			hp3d_worker_call(hp3d_worker(b->rail % hp3d_worker_count()), forget, &g);
+			hp3d_worker_call(
+				hp3d_worker(b->rail % hp3d_worker_count()), forget_flows, &g);
 			g.n = 0;
 		}
 	} while (more);

@@ -22,10 +22,10 @@
 #define WAIT_NS      200000000ull
 #define WAIT_STEP    1000000l
 #define END_NS       600000000ull
-#define WHY          256
+#define BYPASS_WHY   256
 
-static struct hp3d_bypass *rails[HP3_CONFIG_RAILS_MAX];
-static unsigned n_rails;
+static struct hp3d_bypass *bypasses[HP3_CONFIG_RAILS_MAX];
+static unsigned n_bypasses;
 
 /* The two ports of a rail, which fail open each in its way. */
 struct sides {
@@ -35,7 +35,8 @@ struct sides {
 
 /* 0; -ENOENT: `why` says what is no such port; else it is not known whether it is one, with what an
  * earlier hp3d left there. */
-static int look(const struct hp3_config *cfg, unsigned rail, struct sides *s, char why[WHY])
+static int read_sides(
+	const struct hp3_config *cfg, unsigned rail, struct sides *s, char why[BYPASS_WHY])
 {
 	const struct hp3_config_rail *r = &cfg->rails[rail];
 
@@ -51,7 +52,8 @@ static int look(const struct hp3_config *cfg, unsigned rail, struct sides *s, ch
 		if (lacks == NULL && info.if_index == 0)
 			lacks = "has no interface";
 		if (lacks != NULL) {
-			snprintf(why, WHY, "%s %s", dir == HP3_DIR_TX ? "rnic" : "net", lacks);
+			snprintf(why, BYPASS_WHY, "%s %s", dir == HP3_DIR_TX ? "rnic" : "net",
+				lacks);
 			return -ENOENT;
 		}
 		s->ifindex[dir] = (int)info.if_index;
@@ -105,13 +107,13 @@ static int open_sides(
 			.by_xdp = s->by_xdp[dir],
 			.port_weight = hp3_icrc_sport_weight};
 
-		err = hp3_bypass_open(&o, &b->side[dir], why, WHY);
+		err = hp3_bypass_open(&o, &b->side[dir], why, BYPASS_WHY);
 		if (err == 0)
 			b->port[dir] = hp3_bypass_port(b->side[dir]);
 	}
 	/* Both taps are there: from now on what they do not take must go on. */
 	for (unsigned dir = 0; dir < 2 && err == 0; dir++)
-		err = hp3_bypass_attach(b->side[dir], b->side[!dir], why, WHY);
+		err = hp3_bypass_attach(b->side[dir], b->side[!dir], why, BYPASS_WHY);
 	return err;
 }
 
@@ -120,26 +122,26 @@ static int free_rail(unsigned rail)
 {
 	int err = 0;
 
-	if (rails[rail] == NULL)
+	if (bypasses[rail] == NULL)
 		return 0;
 	for (unsigned dir = 0; dir < 2; dir++) {
-		int ret = hp3_bypass_close(rails[rail]->side[dir]);
+		int ret = hp3_bypass_close(bypasses[rail]->side[dir]);
 
 		err = ret < 0 ? ret : err;
 	}
-	free(rails[rail]);
-	rails[rail] = NULL;
+	free(bypasses[rail]);
+	bypasses[rail] = NULL;
 	return err;
 }
 
 static int make_rail(
-	const struct hp3_config *cfg, unsigned rail, const struct sides *s, char why[WHY])
+	const struct hp3_config *cfg, unsigned rail, const struct sides *s, char why[BYPASS_WHY])
 {
 	struct hp3d_bypass *b;
 	int err;
 
 	if (posix_memalign((void **)&b, RTE_CACHE_LINE_SIZE, sizeof(*b)) != 0) {
-		snprintf(why, WHY, "no memory");
+		snprintf(why, BYPASS_WHY, "no memory");
 		return -ENOMEM;
 	}
 	memset(b, 0, sizeof(*b));
@@ -147,7 +149,7 @@ static int make_rail(
 	b->owner = hp3_bypass_now();
 	b->stale_ns = cfg->bypass.stale_ms * 1000000ull;
 	b->back_ns = cfg->bypass.back_ms * 1000000ull;
-	rails[rail] = b;
+	bypasses[rail] = b;
 	err = open_sides(b, cfg, s, why);
 	if (err < 0 && free_rail(rail) < 0)
 		err = -ENOTRECOVERABLE;
@@ -155,10 +157,10 @@ static int make_rail(
 }
 
 /* Nothing of an earlier hp3d may forward beside one that forwards everything itself. */
-static int clear(const struct hp3_config *cfg, unsigned rail, const int ifindex[2])
+static int clear_rail(const struct hp3_config *cfg, unsigned rail, const int ifindex[2])
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
-		char why[WHY];
+		char why[BYPASS_WHY];
 		int err;
 
 		if (!hp3_bypass_attached(ifindex[dir]))
@@ -176,7 +178,7 @@ static int clear(const struct hp3_config *cfg, unsigned rail, const int ifindex[
 }
 
 /* What follows where a rail cannot have it. */
-static int without(const struct hp3_config *cfg, unsigned rail, const char *why)
+static int start_without_bypass(const struct hp3_config *cfg, unsigned rail, const char *why)
 {
 	fprintf(stderr,
 		"hp3d: [rail.%s]: no fail-open: %s; if hp3d dies or hangs, nothing passes\n",
@@ -198,13 +200,15 @@ static int without_xdp(const struct hp3_config *cfg, unsigned rail, const char *
 
 static int start_rail(const struct hp3_config *cfg, unsigned rail)
 {
-	char why[WHY];
+	char why[BYPASS_WHY];
 	struct sides s = {0};
 	int err;
 
-	err = look(cfg, rail, &s, why);
+	err = read_sides(cfg, rail, &s, why);
 	if (err == -ENOENT)
-		return cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF ? 0 : without(cfg, rail, why);
+		return cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF
+			       ? 0
+			       : start_without_bypass(cfg, rail, why);
 	if (err < 0) {
 		fprintf(stderr,
 			"hp3d: [rail.%s]: its driver does not say which interface it has: %s\n",
@@ -212,11 +216,12 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 		return -1;
 	}
 	if (cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF)
-		return clear(cfg, rail, s.ifindex);
+		return clear_rail(cfg, rail, s.ifindex);
 	if (cfg->eal.lcores > 1 && !hp3d_rail_ports(rail)->whole) {
-		if (clear(cfg, rail, s.ifindex) < 0)
+		if (clear_rail(cfg, rail, s.ifindex) < 0)
 			return -1;
-		return without(cfg, rail, "several lcores share the rail (spread = software)");
+		return start_without_bypass(
+			cfg, rail, "several lcores share the rail (spread = software)");
 	}
 	err = make_rail(cfg, rail, &s, why);
 	if (err == 0)
@@ -228,15 +233,15 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 	}
 	if (s.by_xdp[0] || s.by_xdp[1])
 		return without_xdp(cfg, rail, why);
-	return clear(cfg, rail, s.ifindex) < 0 ? -1 : without(cfg, rail, why);
+	return clear_rail(cfg, rail, s.ifindex) < 0 ? -1 : start_without_bypass(cfg, rail, why);
 }
 
 int hp3d_bypass_start(const struct hp3_config *cfg)
 {
 	if (hp3_config_is_beside(cfg))
 		return 0; /* no port, nothing to forward */
-	for (n_rails = 0; n_rails < hp3d_rail_count(); n_rails++) {
-		if (start_rail(cfg, n_rails) < 0) {
+	for (n_bypasses = 0; n_bypasses < hp3d_rail_count(); n_bypasses++) {
+		if (start_rail(cfg, n_bypasses) < 0) {
 			hp3d_bypass_stop();
 			return -1;
 		}
@@ -249,8 +254,8 @@ void hp3d_bypass_wait(void)
 	const struct timespec step = {.tv_nsec = WAIT_STEP};
 	uint64_t end = hp3d_now() + WAIT_NS;
 
-	for (unsigned rail = 0; rail < n_rails; rail++) {
-		const struct hp3d_bypass *b = rails[rail];
+	for (unsigned rail = 0; rail < n_bypasses; rail++) {
+		const struct hp3d_bypass *b = bypasses[rail];
 
 		while (b != NULL && !hp3d_bypass_is_done(b, HP3D_BYPASS_TAKE) && hp3d_now() < end)
 			nanosleep(&step, NULL);
@@ -261,13 +266,13 @@ void hp3d_bypass_end(void (*poll)(int timeout_ms))
 {
 	uint64_t end = hp3d_now() + END_NS;
 
-	for (unsigned rail = 0; rail < n_rails; rail++) {
-		if (rails[rail] != NULL)
-			hp3d_bypass_wish(rails[rail], HP3D_BYPASS_END);
+	for (unsigned rail = 0; rail < n_bypasses; rail++) {
+		if (bypasses[rail] != NULL)
+			hp3d_bypass_wish(bypasses[rail], HP3D_BYPASS_END);
 	}
-	for (unsigned rail = 0; rail < n_rails; rail++) {
-		while (rails[rail] != NULL && !hp3d_bypass_is_done(rails[rail], HP3D_BYPASS_END) &&
-			hp3d_now() < end)
+	for (unsigned rail = 0; rail < n_bypasses; rail++) {
+		while (bypasses[rail] != NULL &&
+			!hp3d_bypass_is_done(bypasses[rail], HP3D_BYPASS_END) && hp3d_now() < end)
 			poll(1);
 	}
 }
@@ -276,9 +281,9 @@ uint64_t hp3d_bypass_sleep_ns(void)
 {
 	uint64_t ns = UINT64_MAX;
 
-	for (unsigned rail = 0; rail < n_rails; rail++) {
-		if (rails[rail] != NULL)
-			ns = RTE_MIN(ns, rails[rail]->stale_ns / 4);
+	for (unsigned rail = 0; rail < n_bypasses; rail++) {
+		if (bypasses[rail] != NULL)
+			ns = RTE_MIN(ns, bypasses[rail]->stale_ns / 4);
 	}
 	return ns;
 }
@@ -307,7 +312,7 @@ int hp3d_bypass_detach(const struct hp3_config *cfg)
 	for (unsigned i = 0; i < 2 * cfg->n_rails; i++) {
 		const struct hp3_config_rail *r = &cfg->rails[i / 2];
 		int ifindex = interface_of(i % 2 == 0 ? r->rnic : r->net), err;
-		char why[WHY];
+		char why[BYPASS_WHY];
 
 		if (ifindex == 0)
 			continue;
@@ -326,7 +331,7 @@ int hp3d_bypass_detach(const struct hp3_config *cfg)
 
 struct hp3d_bypass *hp3d_bypass(unsigned rail)
 {
-	return rails[rail];
+	return bypasses[rail];
 }
 
 void hp3d_bypass_wish(struct hp3d_bypass *b, enum hp3d_bypass_wish wish)

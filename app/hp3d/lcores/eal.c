@@ -18,7 +18,7 @@ struct args {
 	bool no_memory;
 };
 
-static void add(struct args *a, const char *text)
+static void add_arg(struct args *a, const char *text)
 {
 	char *copy = strdup(text);
 
@@ -58,8 +58,8 @@ static void add_lcores(struct args *a, const struct hp3_config *cfg, unsigned wo
 	n = (size_t)snprintf(text, sizeof(text), "0@(%s)", cpus);
 	if (workers > 0)
 		snprintf(text + n, sizeof(text) - n, ",(1-%u)@(%s)", workers, cpus);
-	add(a, "--lcores");
-	add(a, text);
+	add_arg(a, "--lcores");
+	add_arg(a, text);
 }
 
 static bool is_pci(const char *devargs)
@@ -80,12 +80,12 @@ static void add_pci(struct args *a, const struct hp3_config *cfg)
 
 		if (!is_pci(devargs))
 			continue;
-		add(a, "-a");
-		add(a, devargs);
+		add_arg(a, "-a");
+		add_arg(a, devargs);
 		any = true;
 	}
 	if (!any)
-		add(a, "--no-pci");
+		add_arg(a, "--no-pci");
 }
 
 static void add_extra(struct args *a, const char *extra)
@@ -97,7 +97,7 @@ static void add_extra(struct args *a, const char *extra)
 		return;
 	}
 	for (char *w = strtok_r(copy, " \t", &save); w != NULL; w = strtok_r(NULL, " \t", &save))
-		add(a, w);
+		add_arg(a, w);
 	free(copy);
 }
 
@@ -107,24 +107,24 @@ int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 	char text[64], *argv[ARGS_MAX + 1];
 	int ret;
 
-	add(&a, "hp3d");
+	add_arg(&a, "hp3d");
 	if (cfg->eal.hugepages == HP3_OFF) {
-		add(&a, "--no-huge");
-		add(&a, "--no-shconf");
-		add(&a, "-m");
+		add_arg(&a, "--no-huge");
+		add_arg(&a, "--no-shconf");
+		add_arg(&a, "-m");
 		snprintf(text, sizeof(text), "%u", cfg->eal.memory_mb);
-		add(&a, text);
+		add_arg(&a, text);
 	}
-	add(&a, "--file-prefix");
-	add(&a, cfg->eal.file_prefix);
+	add_arg(&a, "--file-prefix");
+	add_arg(&a, cfg->eal.file_prefix);
 	add_lcores(&a, cfg, workers);
 	if (quiet) {
-		add(&a, "--no-pci");
-		add(&a, "--no-telemetry");
+		add_arg(&a, "--no-pci");
+		add_arg(&a, "--no-telemetry");
 	} else {
 		add_pci(&a, cfg);
 	}
-	add(&a, quiet ? "--log-level=1" : "--log-level=4");
+	add_arg(&a, quiet ? "--log-level=1" : "--log-level=4");
 	if (!quiet)
 		add_extra(&a, cfg->eal.extra);
 	if (a.no_memory) {
@@ -145,7 +145,7 @@ int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 /* ns per cycle, 32 fractional bits; whichever thread asks first finds it out */
 static uint64_t mult;
 
-static uint64_t calibrate(void)
+static uint64_t calibrate_clock(void)
 {
 	uint64_t m = (uint64_t)(((unsigned __int128)NS_PER_S << 32) / rte_get_tsc_hz());
 
@@ -158,6 +158,6 @@ uint64_t hp3d_now(void)
 	uint64_t m = __atomic_load_n(&mult, __ATOMIC_RELAXED);
 
 	if (unlikely(m == 0))
-		m = calibrate();
+		m = calibrate_clock();
 	return (uint64_t)(((unsigned __int128)rte_rdtsc() * m) >> 32);
 }

@@ -20,7 +20,7 @@ void hp3d_link_free(struct hp3d_link *l)
 	l->fifo = NULL;
 }
 
-static uint16_t take(const struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
+static uint16_t send_burst(const struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 {
 	uint16_t taken;
 
@@ -46,7 +46,7 @@ uint32_t hp3d_link_drain(struct hp3d_link *l)
 	while (n > 0) {
 		uint32_t at = l->head & (l->cap - 1);
 		uint32_t run = RTE_MIN(RTE_MIN(n, l->cap - at), (uint32_t)UINT16_MAX);
-		uint16_t sent = take(l, &l->fifo[at], (uint16_t)run);
+		uint16_t sent = send_burst(l, &l->fifo[at], (uint16_t)run);
 
 		if (sent == 0)
 			break;
@@ -59,7 +59,7 @@ uint32_t hp3d_link_drain(struct hp3d_link *l)
 	return total;
 }
 
-static void queue(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
+static void queue_burst(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 {
 	uint32_t waiting = l->n;
 	uint16_t room = (uint16_t)RTE_MIN(l->cap - waiting, (uint32_t)n);
@@ -80,7 +80,7 @@ void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 	if (unlikely(l->n > 0))
 		hp3d_link_drain(l);
 	if (likely(l->n == 0))
-		sent = take(l, m, n);
+		sent = send_burst(l, m, n);
 	if (unlikely(sent < n))
-		queue(l, m + sent, (uint16_t)(n - sent));
+		queue_burst(l, m + sent, (uint16_t)(n - sent));
 }

@@ -13,7 +13,7 @@
 #define DOZE_NS      10000000u
 
 /* A packet may set a deadline before the one that we know: a drain, the pacer, a round. */
-static void handle(
+static void handle_packets(
 	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n)
 {
 	uint64_t due;
@@ -65,7 +65,7 @@ static void hand_over(struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, un
 }
 
 /* Packets for the same worker are handed over in order. */
-static void dispatch(
+static void dispatch_packets(
 	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n)
 {
 	const struct hp3d_spread *s = hp3d_ports_spread();
@@ -81,7 +81,7 @@ static void dispatch(
 		others |= (uint64_t)(owner[i] != w->index) << owner[i];
 	}
 	if (likely(others == 0)) {
-		handle(w, rail, dir, m, n);
+		handle_packets(w, rail, dir, m, n);
 		return;
 	}
 	for (; others != 0; others &= others - 1) {
@@ -91,7 +91,7 @@ static void dispatch(
 	}
 	n = those_of(w->index, owner, m, n, some);
 	if (n > 0)
-		handle(w, rail, dir, some, n);
+		handle_packets(w, rail, dir, some, n);
 }
 
 static bool work_rings_have_room(const struct hp3d_worker *w)
@@ -156,9 +156,9 @@ static unsigned poll_ports(struct hp3d_worker *w)
 		if (w->out[tag].way.bypass != NULL)
 			hp3d_bypass_received(w->out[tag].way.bypass, (enum hp3_dir)dir, n);
 		if (alone)
-			handle(w, rail, dir, m, n);
+			handle_packets(w, rail, dir, m, n);
 		else
-			dispatch(w, rail, dir, m, n);
+			dispatch_packets(w, rail, dir, m, n);
 	}
 	return total;
 }
@@ -177,7 +177,7 @@ static unsigned poll_ring(struct hp3d_worker *w, struct rte_ring *ring, bool han
 		if (handled)
 			hp3d_link_send(&w->out[tag], m + i, (uint16_t)run);
 		else
-			handle(w, tag / 2, tag & 1, m + i, (uint16_t)run);
+			handle_packets(w, tag / 2, tag & 1, m + i, (uint16_t)run);
 	}
 	return n;
 }
@@ -222,7 +222,7 @@ static bool rx_was_blocked(struct hp3d_worker *w, unsigned rail)
 	return left != seen;
 }
 
-static void tick(struct hp3d_worker *w, uint64_t now)
+static void tick_worker(struct hp3d_worker *w, uint64_t now)
 {
 	if (now < w->own.due)
 		return;
@@ -241,7 +241,7 @@ static void tick(struct hp3d_worker *w, uint64_t now)
 }
 
 /* Heartbeats of the rails that this worker has; what of them has not left yet. */
-static void bypass(struct hp3d_worker *w, uint64_t now)
+static void run_bypasses(struct hp3d_worker *w, uint64_t now)
 {
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		struct hp3d_bypass *b = hp3d_bypass(rail);
@@ -294,7 +294,7 @@ static void count_time(struct hp3d_worker *w, uint64_t *of, uint64_t now)
 }
 
 /* A link that takes nothing counts as idle: to try it again and again would only burn the CPU. */
-static void rest(struct hp3d_worker *w, bool idle)
+static void rest_worker(struct hp3d_worker *w, bool idle)
 {
 	uint64_t now;
 	bool woken;
@@ -356,14 +356,14 @@ int hp3d_worker_run(void *worker)
 		uint32_t n = hp3d_worker_round(w);
 		uint64_t now = hp3d_now();
 
-		tick(w, now);
+		tick_worker(w, now);
 		answer_call(w);
 		if (hp3d_lcores.beat_ns != UINT64_MAX)
-			bypass(w, now);
+			run_bypasses(w, now);
 		count_time(w, n != 0 ? &w->own.time.busy_ns : &w->own.time.idle_ns, now);
 		if (n != 0)
 			w->own.busy_until = now;
-		rest(w, n == 0);
+		rest_worker(w, n == 0);
 	}
 	__atomic_store_n(&w->call.state, HP3D_CALL_ENDED, __ATOMIC_RELEASE);
 	return 0;

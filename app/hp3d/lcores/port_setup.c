@@ -107,7 +107,7 @@ static int take_rss(uint16_t port, const struct hp3d_spread *s)
 	return ret != 0 ? ret : take_key(port, &info);
 }
 
-static int try(
+static int try_shape(
 	uint16_t port, const struct shape *sh, const struct hp3d_port_wish *wish, const char **what)
 {
 	int ret = make_queues(port, sh, wish, what);
@@ -137,15 +137,15 @@ int hp3d_port_setup(
 	*lacks = wish->one_queue ? "one queue is wanted" : hp3d_port_lacks(port, lcores);
 	if (*lacks == NULL)
 		sh.queues = lcores;
-	ret = try(port, &sh, wish, what);
+	ret = try_shape(port, &sh, wish, what);
 	if (ret != 0 && sh.queues > 1) {
 		*lacks = "the driver refused our key or indirection table";
 		sh.queues = 1;
-		ret = try(port, &sh, wish, what);
+		ret = try_shape(port, &sh, wish, what);
 	}
 	if (ret != 0 && sh.interrupts && !wish->virtual) {
 		sh.interrupts = false;
-		ret = try(port, &sh, wish, what);
+		ret = try_shape(port, &sh, wish, what);
 	}
 	return ret;
 }

@@ -16,11 +16,11 @@
 #include "config/devargs.h"
 
 #define POOL_CACHE 256u
-#define WHY        256
+#define PORT_WHY   256
 #define ETH_EXTRA  (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN)
 
-static struct hp3d_rail_ports rails[HP3_CONFIG_RAILS_MAX];
-static unsigned n_rails;
+static struct hp3d_rail_ports rail_ports[HP3_CONFIG_RAILS_MAX];
+static unsigned n_rail_ports;
 static struct hp3d_spread spread;
 static uint16_t started[2 * HP3_CONFIG_RAILS_MAX];
 static unsigned n_started;
@@ -31,7 +31,7 @@ struct where {
 
 #define MORE_MEMORY "raise [eal] memory_mb or lower mbufs"
 
-static int fail(const struct where *w, const char *what, int err, const char *fix)
+static int fail_port(const struct where *w, const char *what, int err, const char *fix)
 {
 	fprintf(stderr, "hp3d: [rail.%s] %s = \"%s\": %s: %s\n", w->rail, w->side, w->devargs, what,
 		hp3_dpdk_failure(-err, MORE_MEMORY, fix));
@@ -40,7 +40,7 @@ static int fail(const struct where *w, const char *what, int err, const char *fi
 
 /* What rte_dev_probe() says: no bus knows the name where the driver's library is not there. Virtual
  * drivers have no error of their own but -1. */
-static const char *advice(int err)
+static const char *advice_on_probe(int err)
 {
 	if (err == -EFAULT || err == -ENODEV)
 		return "DPDK has no such driver here, or it found no device: install the driver's "
@@ -49,9 +49,9 @@ static const char *advice(int err)
 	       "use it";
 }
 
-static int probe(const struct where *w, bool fails_open, uint16_t *port)
+static int probe_device(const struct where *w, bool fails_open, uint16_t *port)
 {
-	char name[HP3_CONFIG_DEVARGS_MAX] = "", devargs[2 * HP3_CONFIG_DEVARGS_MAX], why[WHY];
+	char name[HP3_CONFIG_DEVARGS_MAX] = "", devargs[2 * HP3_CONFIG_DEVARGS_MAX], why[PORT_WHY];
 	int ret;
 
 	if (hp3_devargs_interface(w->devargs, name, sizeof(name))) {
@@ -76,11 +76,11 @@ static int probe(const struct where *w, bool fails_open, uint16_t *port)
 	ret = rte_dev_probe(devargs);
 	hp3d_fanout_end();
 	if (ret < 0 && ret != -EEXIST)
-		return fail(w, "no such device", ret, advice(ret));
+		return fail_port(w, "no such device", ret, advice_on_probe(ret));
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(w->devargs, ","), w->devargs);
 	ret = rte_eth_dev_get_port_by_name(name, port);
 	if (ret < 0)
-		return fail(w, "the device made no Ethernet port", ret,
+		return fail_port(w, "the device made no Ethernet port", ret,
 			"use a network driver (net_...)");
 	return 0;
 }
@@ -158,8 +158,8 @@ static int refuse_lcores(
 	return -1;
 }
 
-static int start(const struct where *w, const struct hp3_config *cfg, struct hp3d_rail_ports *r,
-	unsigned dir)
+static int start_port(const struct where *w, const struct hp3_config *cfg,
+	struct hp3d_rail_ports *r, unsigned dir)
 {
 	uint16_t port = r->in[dir];
 	const struct hp3d_port_wish wish = {.pool = r->pool,
@@ -170,11 +170,11 @@ static int start(const struct where *w, const struct hp3_config *cfg, struct hp3
 		.virtual = strncmp(w->devargs, "net_", 4) == 0};
 	const char *lacks, *what;
 	int ret = hp3d_port_setup(port, &wish, &lacks, &what);
-	char text[WHY];
+	char text[PORT_WHY];
 
 	snprintf(text, sizeof(text), "does not start: %s", what);
 	if (ret < 0)
-		return fail(w, text, ret,
+		return fail_port(w, text, ret,
 			"see the driver's lines above; for net_af_packet framesz must fit "
 			"mbuf_bytes, for others lower mbufs or mbuf_bytes");
 	started[n_started++] = port;
@@ -186,14 +186,14 @@ static int start(const struct where *w, const struct hp3_config *cfg, struct hp3
 	/* Some virtual devices know no promiscuous mode: they deliver everything anyway. */
 	ret = rte_eth_promiscuous_enable(port);
 	if (ret < 0 && ret != -ENOTSUP)
-		return fail(w, "cannot be made promiscuous", ret,
+		return fail_port(w, "cannot be made promiscuous", ret,
 			"hp3d needs packets that are not addressed to it");
 	check_link(w, port);
 	return 0;
 }
 
 /* The two ports of a rail by direction. */
-static struct where side(const struct hp3_config_rail *r, unsigned dir)
+static struct where side_of_rail(const struct hp3_config_rail *r, unsigned dir)
 {
 	if (dir == HP3_DIR_TX)
 		return (struct where){r->name, "rnic", r->rnic};
@@ -203,11 +203,12 @@ static struct where side(const struct hp3_config_rail *r, unsigned dir)
 static int find_ports(const struct hp3_config *cfg, unsigned rail)
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
-		struct where w = side(&cfg->rails[rail], dir);
+		struct where w = side_of_rail(&cfg->rails[rail], dir);
 
-		rails[rail].keeps |= hp3d_xdp_is_driver(w.devargs);
-		if (probe(&w, hp3d_xdp_fails_open(cfg, rail), &rails[rail].in[dir]) < 0 ||
-			check_mtu(&w, rails[rail].in[dir], cfg->eal.mbuf_bytes) < 0)
+		rail_ports[rail].keeps |= hp3d_xdp_is_driver(w.devargs);
+		if (probe_device(&w, hp3d_xdp_fails_open(cfg, rail), &rail_ports[rail].in[dir]) <
+				0 ||
+			check_mtu(&w, rail_ports[rail].in[dir], cfg->eal.mbuf_bytes) < 0)
 			return -1;
 	}
 	return 0;
@@ -217,13 +218,13 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 {
 	const struct hp3_config_rail *r = &cfg->rails[rail];
 	char name[RTE_MEMPOOL_NAMESIZE];
-	const int sockets[] = {
-		rte_eth_dev_socket_id(rails[rail].in[0]), rte_eth_dev_socket_id(rails[rail].in[1])};
+	const int sockets[] = {rte_eth_dev_socket_id(rail_ports[rail].in[0]),
+		rte_eth_dev_socket_id(rail_ports[rail].in[1])};
 
 	snprintf(name, sizeof(name), "hp3d_%s", r->name);
-	rails[rail].pool = hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE,
+	rail_ports[rail].pool = hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE,
 		hp3d_socket_choose(SOCKET_ID_ANY, sockets, RTE_DIM(sockets)));
-	if (rails[rail].pool != NULL)
+	if (rail_ports[rail].pool != NULL)
 		return 0;
 	fprintf(stderr, "hp3d: [rail.%s]: no pool of %u packet buffers of %u bytes: %s\n", r->name,
 		cfg->eal.mbufs, cfg->eal.mbuf_bytes, hp3_pool_failure(rte_errno, MORE_MEMORY));
@@ -231,13 +232,13 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 }
 
 /* Why a rail cannot be spread over the lcores, and which side of it; NULL: it can. */
-static const char *lacking(const struct hp3_config *cfg, unsigned rail, struct where *w)
+static const char *reason_unspread(const struct hp3_config *cfg, unsigned rail, struct where *w)
 {
 	const char *lacks = NULL;
 
 	for (unsigned dir = 0; dir < 2 && lacks == NULL; dir++) {
-		*w = side(&cfg->rails[rail], dir);
-		lacks = hp3d_port_lacks(rails[rail].in[dir], cfg->eal.lcores);
+		*w = side_of_rail(&cfg->rails[rail], dir);
+		lacks = hp3d_port_lacks(rail_ports[rail].in[dir], cfg->eal.lcores);
 	}
 	return lacks;
 }
@@ -249,16 +250,16 @@ static int keep_whole(const struct hp3_config *cfg)
 	unsigned whole = 0;
 	struct where w;
 
-	for (unsigned i = 0; i < n_rails; i++) {
-		rails[i].whole = by_nic(cfg) && lacking(cfg, i, &w) != NULL;
-		whole += rails[i].whole;
+	for (unsigned i = 0; i < n_rail_ports; i++) {
+		rail_ports[i].whole = by_nic(cfg) && reason_unspread(cfg, i, &w) != NULL;
+		whole += rail_ports[i].whole;
 	}
-	if (whole == n_rails && n_rails < cfg->eal.lcores) {
-		lacks = lacking(cfg, 0, &w);
-		return refuse_lcores(&w, cfg, lacks, n_rails);
+	if (whole == n_rail_ports && n_rail_ports < cfg->eal.lcores) {
+		lacks = reason_unspread(cfg, 0, &w);
+		return refuse_lcores(&w, cfg, lacks, n_rail_ports);
 	}
-	for (unsigned i = 0; i < n_rails && whole > 0; i++) {
-		lacks = lacking(cfg, i, &w);
+	for (unsigned i = 0; i < n_rail_ports && whole > 0; i++) {
+		lacks = reason_unspread(cfg, i, &w);
 		if (lacks != NULL)
 			fprintf(stderr,
 				"hp3d: [rail.%s]: all packets stay on one lcore of %u, since %s "
@@ -273,11 +274,11 @@ static void make_spread(const struct hp3_config *cfg)
 {
 	uint32_t table = 0;
 
-	for (unsigned i = 0; i < 2 * n_rails; i++) {
-		uint16_t port = rails[i / 2].in[i % 2];
+	for (unsigned i = 0; i < 2 * n_rail_ports; i++) {
+		uint16_t port = rail_ports[i / 2].in[i % 2];
 		struct rte_eth_dev_info info;
 
-		if (rails[i / 2].whole || hp3d_port_lacks(port, cfg->eal.lcores) != NULL ||
+		if (rail_ports[i / 2].whole || hp3d_port_lacks(port, cfg->eal.lcores) != NULL ||
 			rte_eth_dev_info_get(port, &info) != 0)
 			continue;
 		if (table == 0 || hp3d_rss_table(&info) < table)
@@ -289,22 +290,22 @@ static void make_spread(const struct hp3_config *cfg)
 int hp3d_ports_start(const struct hp3_config *cfg)
 {
 	if (hp3_config_is_beside(cfg)) { /* one rail without ports: all queue pairs are on it */
-		n_rails = 1;
-		rails[0].whole = true;
+		n_rail_ports = 1;
+		rail_ports[0].whole = true;
 		return 0;
 	}
-	for (n_rails = 0; n_rails < cfg->n_rails; n_rails++) {
-		if (find_ports(cfg, n_rails) < 0 || make_pool(cfg, n_rails) < 0)
+	for (n_rail_ports = 0; n_rail_ports < cfg->n_rails; n_rail_ports++) {
+		if (find_ports(cfg, n_rail_ports) < 0 || make_pool(cfg, n_rail_ports) < 0)
 			return -1;
 	}
 	if (keep_whole(cfg) < 0)
 		return -1;
 	make_spread(cfg);
-	for (unsigned i = 0; i < 2 * n_rails; i++) {
-		struct where w = side(&cfg->rails[i / 2], i % 2);
-		struct hp3d_rail_ports *r = &rails[i / 2];
+	for (unsigned i = 0; i < 2 * n_rail_ports; i++) {
+		struct where w = side_of_rail(&cfg->rails[i / 2], i % 2);
+		struct hp3d_rail_ports *r = &rail_ports[i / 2];
 
-		if (start(&w, cfg, r, i % 2) < 0) {
+		if (start_port(&w, cfg, r, i % 2) < 0) {
 			hp3d_ports_stop();
 			return -1;
 		}
@@ -324,12 +325,12 @@ void hp3d_ports_stop(void)
 
 const struct hp3d_rail_ports *hp3d_rail_ports(unsigned rail)
 {
-	return &rails[rail];
+	return &rail_ports[rail];
 }
 
 unsigned hp3d_rail_count(void)
 {
-	return n_rails;
+	return n_rail_ports;
 }
 
 const struct hp3d_spread *hp3d_ports_spread(void)

@@ -38,7 +38,7 @@ void hp3d_sleeper_free(struct hp3d_sleeper *s)
 }
 
 /* Asked quietly: a driver without interrupts is no error. */
-static int descriptor(uint16_t port, uint16_t queue)
+static int descriptor_of_queue(uint16_t port, uint16_t queue)
 {
 	int type = rte_log_register("lib.ethdev"), level = rte_log_get_level(type), fd;
 
@@ -54,7 +54,7 @@ static int descriptor(uint16_t port, uint16_t queue)
  */
 void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue)
 {
-	if (s->n == HP3D_SLEEPER_QUEUES || descriptor(port, queue) < 0 ||
+	if (s->n == HP3D_SLEEPER_QUEUES || descriptor_of_queue(port, queue) < 0 ||
 		rte_eth_dev_rx_intr_ctl_q(port, queue, s->epoll, RTE_INTR_EVENT_ADD, NULL) != 0) {
 		s->by_packets = false;
 		return;

@@ -12,7 +12,7 @@
 #define IPV6_TYPES (RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER)
 
 /* The key's window at bit n of a word, counted from the left. */
-static uint16_t window(unsigned n)
+static uint16_t window_of_key(unsigned n)
 {
 	return (uint16_t)(KEY_WORD << n | KEY_WORD >> (16 - n));
 }
@@ -25,8 +25,8 @@ void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, u
 	for (unsigned v = 0; v < 256; v++) {
 		for (unsigned bit = 0; bit < 8; bit++) {
 			if (v & 0x80u >> bit) {
-				s->high[v] ^= window(bit);
-				s->low[v] ^= window(bit + 8);
+				s->high[v] ^= window_of_key(bit);
+				s->low[v] ^= window_of_key(bit + 8);
 			}
 		}
 	}
@@ -36,7 +36,7 @@ void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, u
 }
 
 /* Of an address, or one half of it: `n` tells which. */
-static uint64_t mix(const struct hp3d_spread *s, uint64_t address, unsigned n)
+static uint64_t mix_address(const struct hp3d_spread *s, uint64_t address, unsigned n)
 {
 	return hp3_mix(address ^ s->key[n], s->key[!n]);
 }
@@ -46,18 +46,19 @@ static uint64_t mix(const struct hp3d_spread *s, uint64_t address, unsigned n)
  * two would be the same for all pairs of hosts N and N + 1. The sum is mixed once more: hosts N,
  * N + 1, N + 2 and so on have equal differences, which can be small in the upper bits.
  */
-static uint32_t mixed(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b)
+static uint32_t mix_pair(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b)
 {
 	uint64_t h = 0;
 
 	if (!ipv6)
-		h = mix(s, hp3_be32(a), 0) + mix(s, hp3_be32(b), 0);
+		h = mix_address(s, hp3_be32(a), 0) + mix_address(s, hp3_be32(b), 0);
 	for (unsigned i = 0; ipv6 && i < 2; i++)
-		h += mix(s, hp3_be64(a + 8 * i), i) + mix(s, hp3_be64(b + 8 * i), i);
+		h += mix_address(s, hp3_be64(a + 8 * i), i) +
+		     mix_address(s, hp3_be64(b + 8 * i), i);
 	return (uint32_t)(hp3_random(&h) >> 32);
 }
 
-static uint16_t folded(bool ipv6, const uint8_t *a, const uint8_t *b)
+static uint16_t fold_pair(bool ipv6, const uint8_t *a, const uint8_t *b)
 {
 	uint64_t x = hp3_be32(a) ^ hp3_be32(b);
 
@@ -72,8 +73,8 @@ unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a
 	uint16_t x;
 
 	if (s->table == 0)
-		return (unsigned)((uint64_t)mixed(s, ipv6, a, b) * s->workers >> 32);
-	x = folded(ipv6, a, b);
+		return (unsigned)((uint64_t)mix_pair(s, ipv6, a, b) * s->workers >> 32);
+	x = fold_pair(ipv6, a, b);
 	return s->owner[(s->low[x & 255] ^ s->high[x >> 8]) & (s->table - 1)];
 }
 
@@ -81,7 +82,7 @@ unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a
  * The IP header that tells whom the packet is about: what a switch says of a packet whose TTL ended
  * goes where that packet came from. n: bytes from ip on.
  */
-static const uint8_t *subject(const uint8_t *ip, uint32_t n, bool ipv6)
+static const uint8_t *subject_of_packet(const uint8_t *ip, uint32_t n, bool ipv6)
 {
 	uint32_t quote = 8 + (ipv6 ? 40u : (ip[0] & 15) * 4u);
 	bool icmp = ipv6 ? ip[6] == 58 : ip[9] == 1;
@@ -100,11 +101,11 @@ unsigned hp3d_spread_frame(const struct hp3d_spread *s, const uint8_t *frame, ui
 		at += 4;
 	at += 2;
 	if (at + 20 <= len && hp3_be16(frame + at - 2) == 0x0800) {
-		ip = subject(frame + at, len - at, false);
+		ip = subject_of_packet(frame + at, len - at, false);
 		return hp3d_spread_of(s, false, ip + 12, ip + 16);
 	}
 	if (at + 40 <= len && hp3_be16(frame + at - 2) == 0x86dd) {
-		ip = subject(frame + at, len - at, true);
+		ip = subject_of_packet(frame + at, len - at, true);
 		return hp3d_spread_of(s, true, ip + 8, ip + 24);
 	}
 	return 0;

@@ -197,7 +197,7 @@ fail:
 	return -1;
 }
 
-static void quit(struct hp3d_worker *w)
+static void quit_worker(struct hp3d_worker *w)
 {
 	__atomic_store_n(&w->call.quit, 1, __ATOMIC_RELAXED);
 	hp3d_sleeper_wake(&w->sleeper);
@@ -217,7 +217,7 @@ int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct
 		fprintf(stderr, "hp3d: lcore %u does not start: %s\n", w->lcore,
 			rte_strerror(-err));
 		while (i-- > 0)
-			quit(&hp3d_lcores.workers[i]);
+			quit_worker(&hp3d_lcores.workers[i]);
 		rte_eal_mp_wait_lcore();
 		hp3d_workers_free();
 		return -1;
@@ -245,7 +245,7 @@ static void go_home(struct hp3d_worker *w, void *arg)
 	}
 }
 
-static void cancel(struct hp3d_worker *w, void *arg)
+static void cancel_moves(struct hp3d_worker *w, void *arg)
 {
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
 		hp3d_pipe_cancel_all(w->pipes[rail], hp3d_now());
@@ -267,7 +267,7 @@ static void check_pipe(const struct hp3d_worker *w, unsigned rail)
 
 /* The loops have ended: what they left in rings, links and hold queues leaves now; what comes out
  * of a ring may be held once more. Returns how many flows stay on another port. */
-static unsigned finish(void)
+static unsigned finish_workers(void)
 {
 	unsigned moved = 0;
 	uint32_t n;
@@ -275,7 +275,7 @@ static unsigned finish(void)
 	do {
 		n = 0;
 		for (unsigned i = 0; i < hp3d_lcores.n; i++) {
-			cancel(&hp3d_lcores.workers[i], NULL);
+			cancel_moves(&hp3d_lcores.workers[i], NULL);
 			n += hp3d_worker_finish(&hp3d_lcores.workers[i]);
 		}
 	} while (n > 0);
@@ -290,7 +290,7 @@ static unsigned finish(void)
 }
 
 /* Where nothing may move, nothing that was under way ends as a move. */
-static void reload(struct hp3d_worker *w, void *arg)
+static void reload_worker(struct hp3d_worker *w, void *arg)
 {
 	const struct hp3_config *cfg = arg;
 
@@ -343,16 +343,16 @@ bool hp3d_workers_reload(const struct hp3_config *cfg)
 	__atomic_store_n(&hp3d_lcores.deep_ns, cfg->eal.idle_deep_us * 1000ull, __ATOMIC_RELAXED);
 	__atomic_store_n(&hp3d_lcores.idle_spins, cfg->eal.idle_spins, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
-		all &= hp3d_worker_call(&hp3d_lcores.workers[i], reload, (void *)(uintptr_t)cfg) ==
-		       0;
+		all &= hp3d_worker_call(
+			       &hp3d_lcores.workers[i], reload_worker, (void *)(uintptr_t)cfg) == 0;
 	return all;
 }
 
 /* Nothing begins to move, nothing is held. */
 static void stand_still(struct hp3d_worker *w, void *arg)
 {
-	reload(w, arg);
-	cancel(w, NULL);
+	reload_worker(w, arg);
+	cancel_moves(w, NULL);
 }
 
 /* Rails with a bypass go direct, each in a moment in which nothing is inside. */
@@ -370,7 +370,7 @@ static void hand_back(const struct hp3_config *cfg, void (*poll)(int timeout_ms)
  * Flows go home within the time for that; what peers were promised is kept, for their lease at most
  * (rule 35). How many only the kernel knows, because a rail did not come back from a hang in time.
  */
-static unsigned leave(uint32_t drain_ms, void (*poll)(int timeout_ms))
+static unsigned wait_until_home(uint32_t drain_ms, void (*poll)(int timeout_ms))
 {
 	uint64_t end = hp3d_now() + drain_ms * 1000000ull;
 	unsigned kept;
@@ -391,16 +391,16 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 	unsigned away = 0;
 
 	if (!hp3_config_is_beside(cfg)) /* RNICs send on as they do, and the next hp3d sees it */
-		away = leave(cfg->control.stop_drain_ms, poll);
+		away = wait_until_home(cfg->control.stop_drain_ms, poll);
 	hand_back(cfg, poll);
 	poll(20); /* let the lcores send what was released */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
-		quit(&hp3d_lcores.workers[i]);
+		quit_worker(&hp3d_lcores.workers[i]);
 	rte_eal_mp_wait_lcore();
 	/* EAL has ordered what the lcores wrote, where ThreadSanitizer does not see it. */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		__atomic_load_n(&hp3d_lcores.workers[i].call.state, __ATOMIC_ACQUIRE);
-	away += finish();
+	away += finish_workers();
 	poll(0);
 	return hp3_config_is_beside(cfg) ? 0 : away;
 }

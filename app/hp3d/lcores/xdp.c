@@ -30,7 +30,7 @@ bool hp3d_xdp_is_driver(const char *devargs)
 }
 
 /* Queues of an interface that receive; the driver opens the first one alone. */
-static unsigned queues(const char *interface)
+static unsigned count_queues(const char *interface)
 {
 	struct ethtool_channels c = {.cmd = ETHTOOL_GCHANNELS};
 	struct ifreq ifr = {.ifr_data = (void *)&c};
@@ -59,7 +59,7 @@ const char *hp3d_xdp_lacks(const char *devargs)
 	if (hp3_devarg(devargs, "start_queue", text, sizeof(text)) ||
 		hp3_devarg(devargs, "queue_count", text, sizeof(text)))
 		return "has start_queue= or queue_count=, and fails open with its first queue only";
-	if (hp3_devarg(devargs, "iface", text, sizeof(text)) && queues(text) > 1)
+	if (hp3_devarg(devargs, "iface", text, sizeof(text)) && count_queues(text) > 1)
 		return "has several queues, of which net_af_xdp opens one (type: ethtool -L "
 		       "INTERFACE combined 1)";
 	return NULL;
@@ -77,7 +77,7 @@ bool hp3d_xdp_fails_open(const struct hp3_config *cfg, unsigned rail)
 
 /* By default the driver has the kernel poll the interface before each burst that it sends: no use
  * without a device below, and as long a pause between our look at the bypass and the frames. */
-static const char *polling(const char *devargs, const char *interface)
+static const char *polling_devargs(const char *devargs, const char *interface)
 {
 	char text[64];
 
@@ -106,6 +106,6 @@ int hp3d_xdp_devargs(
 		snprintf(why, why_cap, "no file in memory for the XDP program");
 		return -errno;
 	}
-	snprintf(buf, cap, "%s%s,xdp_prog=%s", devargs, polling(devargs, text), door);
+	snprintf(buf, cap, "%s%s,xdp_prog=%s", devargs, polling_devargs(devargs, text), door);
 	return 0;
 }

@@ -8,20 +8,20 @@
 #define WHOLE   1000 /* quality is counted in thousandths */
 #define VERSION "1.0.0"
 
-struct word {
+struct token {
 	const char *at;
 	size_t n;
 };
 
-static bool is(struct word w, const char *text)
+static bool is_token(struct token w, const char *text)
 {
 	return w.n == strlen(text) && strncasecmp(w.at, text, w.n) == 0;
 }
 
 /* What stands before one of `ends`, without blanks and quotes around; *s goes behind it. */
-static struct word take(const char **s, const char *ends)
+static struct token take_token(const char **s, const char *ends)
 {
-	struct word w = {*s, strcspn(*s, ends)};
+	struct token w = {*s, strcspn(*s, ends)};
 
 	*s += w.n;
 	while (w.n > 0 && (isspace((unsigned char)*w.at) || *w.at == '"')) {
@@ -34,7 +34,7 @@ static struct word take(const char **s, const char *ends)
 }
 
 /* "1", "0.5", "0.125"; what is no number counts as 0: not wanted. */
-static int quality(struct word w)
+static int quality_of_token(struct token w)
 {
 	int q, digit = WHOLE / 10;
 
@@ -54,27 +54,27 @@ bool hp3d_accepts_openmetrics(const char *accept)
 	int open = 0, text = 0;
 
 	for (const char *s = accept != NULL ? accept : ""; *s != '\0'; s += *s == ',') {
-		struct word type = take(&s, ";,");
+		struct token type = take_token(&s, ";,");
 		bool ours = true;
 		int q = WHOLE;
 
 		while (*s == ';') {
-			struct word key, value = {"", 0};
+			struct token key, value = {"", 0};
 
 			s++;
-			key = take(&s, "=;,");
+			key = take_token(&s, "=;,");
 			if (*s == '=') {
 				s++;
-				value = take(&s, ";,");
+				value = take_token(&s, ";,");
 			}
-			if (is(key, "q"))
-				q = quality(value);
-			else if (is(key, "version"))
-				ours = is(value, VERSION);
+			if (is_token(key, "q"))
+				q = quality_of_token(value);
+			else if (is_token(key, "version"))
+				ours = is_token(value, VERSION);
 		}
-		if (is(type, "application/openmetrics-text") && ours && q > open)
+		if (is_token(type, "application/openmetrics-text") && ours && q > open)
 			open = q;
-		if ((is(type, "text/plain") || is(type, "text/*")) && q > text)
+		if ((is_token(type, "text/plain") || is_token(type, "text/*")) && q > text)
 			text = q;
 	}
 	return open > 0 && open >= text;

@@ -29,7 +29,7 @@ static bool make_room(struct hp3d_page *p, size_t n)
 	return true;
 }
 
-static void add(struct hp3d_page *p, const char *s, size_t n)
+static void add_text(struct hp3d_page *p, const char *s, size_t n)
 {
 	if (!make_room(p, n))
 		return;
@@ -37,9 +37,10 @@ static void add(struct hp3d_page *p, const char *s, size_t n)
 	p->len += n;
 }
 
-static void put(struct hp3d_page *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void put_format(struct hp3d_page *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void put(struct hp3d_page *p, const char *fmt, ...)
+static void put_format(struct hp3d_page *p, const char *fmt, ...)
 {
 	char piece[256];
 	va_list ap;
@@ -49,7 +50,7 @@ static void put(struct hp3d_page *p, const char *fmt, ...)
 	n = vsnprintf(piece, sizeof(piece), fmt, ap);
 	va_end(ap);
 	if (n >= 0 && (size_t)n < sizeof(piece))
-		add(p, piece, (size_t)n);
+		add_text(p, piece, (size_t)n);
 	else
 		p->failed = true;
 }
@@ -62,14 +63,14 @@ static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 
 	for (; *s != '\0'; s++) {
 		if (*s == '\n' || *s == '\\' || (quotes && *s == '"'))
-			add(p, "\\", 1);
+			add_text(p, "\\", 1);
 		plain = *s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s;
-		add(p, &plain, 1);
+		add_text(p, &plain, 1);
 	}
 }
 
 /* What samples have behind the name of the family. */
-static const char *suffix(const struct hp3d_metric *m)
+static const char *suffix_of_metric(const struct hp3d_metric *m)
 {
 	switch (m->type) {
 	case HP3D_METRIC_COUNTER:
@@ -85,15 +86,15 @@ static void put_head(struct hp3d_page *p)
 {
 	const struct hp3d_metric *m = p->metric;
 	const char *type = hp3d_metric_type_name(m->type), *unit = hp3d_metric_unit(m);
-	const char *behind = p->openmetrics ? "" : suffix(m);
+	const char *behind = p->openmetrics ? "" : suffix_of_metric(m);
 
 	if (m->type == HP3D_METRIC_INFO && !p->openmetrics)
 		type = hp3d_metric_type_name(HP3D_METRIC_GAUGE);
-	put(p, "# HELP %s%s ", m->name, behind);
+	put_format(p, "# HELP %s%s ", m->name, behind);
 	put_escaped(p, m->help, p->openmetrics);
-	put(p, "\n# TYPE %s%s %s\n", m->name, behind, type);
+	put_format(p, "\n# TYPE %s%s %s\n", m->name, behind, type);
 	if (p->openmetrics && *unit != '\0')
-		put(p, "# UNIT %s %s\n", m->name, unit);
+		put_format(p, "# UNIT %s %s\n", m->name, unit);
 	p->begun = true;
 }
 
@@ -106,19 +107,19 @@ static void put_name(
 
 	if (!p->begun)
 		put_head(p);
-	put(p, "%s%s", p->metric->name, behind);
+	put_format(p, "%s%s", p->metric->name, behind);
 	for (unsigned i = 0; *name != '\0'; i++) {
 		size_t n = strcspn(name, ",");
 
-		put(p, "%c%.*s=\"", open, (int)n, name);
+		put_format(p, "%c%.*s=\"", open, (int)n, name);
 		put_escaped(p, labels->value[i], true);
-		put(p, "\"");
+		put_format(p, "\"");
 		open = ',';
 		name += n + (name[n] == ',');
 	}
 	if (le != NULL)
-		put(p, "%cle=\"%s\"", open, le);
-	put(p, open == ',' || le != NULL ? "} " : " ");
+		put_format(p, "%cle=\"%s\"", open, le);
+	put_format(p, open == ',' || le != NULL ? "} " : " ");
 }
 
 void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
@@ -129,14 +130,14 @@ void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
 
 void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t value)
 {
-	put_name(p, suffix(p->metric), &labels, NULL);
-	put(p, "%" PRIu64 "\n", value);
+	put_name(p, suffix_of_metric(p->metric), &labels, NULL);
+	put_format(p, "%" PRIu64 "\n", value);
 }
 
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value)
 {
-	put_name(p, suffix(p->metric), &labels, NULL);
-	put(p, "%.15g\n", value);
+	put_name(p, suffix_of_metric(p->metric), &labels, NULL);
+	put_format(p, "%.15g\n", value);
 }
 
 void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const double *le,
@@ -150,12 +151,12 @@ void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const dou
 		if (k < buckets)
 			snprintf(text, sizeof(text), "%.9g", le[k]);
 		put_name(p, "_bucket", &labels, k < buckets ? text : "+Inf");
-		put(p, "%" PRIu64 "\n", count);
+		put_format(p, "%" PRIu64 "\n", count);
 	}
 	put_name(p, "_sum", &labels, NULL);
-	put(p, "%.15g\n", sum);
+	put_format(p, "%.15g\n", sum);
 	put_name(p, "_count", &labels, NULL);
-	put(p, "%" PRIu64 "\n", count);
+	put_format(p, "%" PRIu64 "\n", count);
 }
 
 void hp3d_page_histogram(
@@ -171,6 +172,6 @@ void hp3d_page_histogram(
 bool hp3d_page_end(struct hp3d_page *p)
 {
 	if (p->openmetrics)
-		put(p, "# EOF\n");
+		put_format(p, "# EOF\n");
 	return !p->failed;
 }

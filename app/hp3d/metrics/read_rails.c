@@ -42,7 +42,7 @@ static const void *keys_of(struct hp3d_pipe *p)
 	return hp3d_pipe_agent(p) != NULL ? hp3d_agent_keying_stats(hp3d_pipe_agent(p)) : NULL;
 }
 
-static uint64_t sum(unsigned rail, part_fn *part, size_t offset)
+static uint64_t sum_of_workers(unsigned rail, part_fn *part, size_t offset)
 {
 	uint64_t all = 0;
 
@@ -61,7 +61,7 @@ static void each_rail(
 {
 	for (unsigned r = 0; r < from->cfg->n_rails; r++)
 		hp3d_page_count(page, (struct hp3d_labels){{from->cfg->rails[r].name}},
-			sum(r, part, offset));
+			sum_of_workers(r, part, offset));
 }
 
 void hp3d_read_engine(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
@@ -95,14 +95,14 @@ struct member {
 	size_t offset;
 };
 
-static void members(struct hp3d_page *page, const struct hp3d_source *from, part_fn *part,
+static void put_members(struct hp3d_page *page, const struct hp3d_source *from, part_fn *part,
 	const struct member *m, size_t n)
 {
 	for (unsigned r = 0; r < from->cfg->n_rails; r++)
 		for (size_t i = 0; i < n; i++)
 			hp3d_page_count(page,
 				(struct hp3d_labels){{from->cfg->rails[r].name, m[i].value}},
-				sum(r, part, m[i].offset));
+				sum_of_workers(r, part, m[i].offset));
 }
 
 #define COUNTER(value, field)                                                                      \
@@ -114,14 +114,14 @@ void hp3d_read_packets(struct hp3d_page *page, const struct hp3d_source *from, s
 {
 	static const struct member m[] = {COUNTER("tx", packets_tx), COUNTER("rx", packets_rx)};
 
-	members(page, from, counters_of, m, RTE_DIM(m));
+	put_members(page, from, counters_of, m, RTE_DIM(m));
 }
 
 void hp3d_read_bytes(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
 	static const struct member m[] = {COUNTER("tx", bytes_tx), COUNTER("rx", bytes_rx)};
 
-	members(page, from, counters_of, m, RTE_DIM(m));
+	put_members(page, from, counters_of, m, RTE_DIM(m));
 }
 
 void hp3d_read_drops(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
@@ -131,7 +131,7 @@ void hp3d_read_drops(struct hp3d_page *page, const struct hp3d_source *from, siz
 		COUNTER("host", drop_host), COUNTER("tx_full", drop_tx_full),
 		COUNTER("consumed", consumed)};
 
-	members(page, from, counters_of, m, RTE_DIM(m));
+	put_members(page, from, counters_of, m, RTE_DIM(m));
 }
 
 void hp3d_read_fruitless(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
@@ -141,7 +141,7 @@ void hp3d_read_fruitless(struct hp3d_page *page, const struct hp3d_source *from,
 		COUNTER("dead", fruitless_dead), COUNTER("setup", fruitless_setup),
 		COUNTER("wake", fruitless_wake), COUNTER("advice", fruitless_advice)};
 
-	members(page, from, counters_of, m, RTE_DIM(m));
+	put_members(page, from, counters_of, m, RTE_DIM(m));
 }
 
 void hp3d_read_classes(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
@@ -154,7 +154,7 @@ void hp3d_read_classes(struct hp3d_page *page, const struct hp3d_source *from, s
 		COUNTER("roce_other", class[HP3_CLASS_ROCE_OTHER])};
 
 	_Static_assert(RTE_DIM(m) == HP3_CLASS_MAX, "a class without a name");
-	members(page, from, counters_of, m, RTE_DIM(m));
+	put_members(page, from, counters_of, m, RTE_DIM(m));
 }
 
 void hp3d_read_reasons(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
@@ -169,12 +169,12 @@ void hp3d_read_reasons(struct hp3d_page *page, const struct hp3d_source *from, s
 		const struct member m = {names[i],
 			offsetof(struct hp3d_pipe_counters, reason) + i * sizeof(uint64_t)};
 
-		members(page, from, counters_of, &m, 1);
+		put_members(page, from, counters_of, &m, 1);
 	}
 }
 
 /* Arrays of the tally: by event type, by verdict, by cause. */
-static size_t entry(size_t array, size_t i)
+static size_t offset_of_entry(size_t array, size_t i)
 {
 	return array + i * sizeof(uint64_t);
 }
@@ -183,9 +183,9 @@ void hp3d_read_events(struct hp3d_page *page, const struct hp3d_source *from, si
 {
 	for (size_t i = 0; i < HP3_EV_MAX; i++) {
 		const struct member m = {hp3_event_name((enum hp3_event_type)i),
-			entry(offsetof(struct hp3d_tally, events), i)};
+			offset_of_entry(offsetof(struct hp3d_tally, events), i)};
 
-		members(page, from, tally_of, &m, 1);
+		put_members(page, from, tally_of, &m, 1);
 	}
 }
 
@@ -193,9 +193,9 @@ void hp3d_read_verdicts(struct hp3d_page *page, const struct hp3d_source *from, 
 {
 	for (size_t i = 0; i < HP3_PAYOFF_MAX; i++) {
 		const struct member m = {hp3_payoff_name((enum hp3_payoff)i),
-			entry(offsetof(struct hp3d_tally, verdicts), i)};
+			offset_of_entry(offsetof(struct hp3d_tally, verdicts), i)};
 
-		members(page, from, tally_of, &m, 1);
+		put_members(page, from, tally_of, &m, 1);
 	}
 }
 
@@ -203,9 +203,9 @@ void hp3d_read_observed(struct hp3d_page *page, const struct hp3d_source *from, 
 {
 	for (size_t i = 0; i < HP3_CAUSE_MAX; i++) {
 		const struct member m = {hp3_cause_name((enum hp3_cause)i),
-			entry(offsetof(struct hp3d_tally, observed), i)};
+			offset_of_entry(offsetof(struct hp3d_tally, observed), i)};
 
-		members(page, from, tally_of, &m, 1);
+		put_members(page, from, tally_of, &m, 1);
 	}
 }
 
@@ -221,8 +221,8 @@ void hp3d_read_moves(struct hp3d_page *page, const struct hp3d_source *from, siz
 					(struct hp3d_labels){{from->cfg->rails[r].name,
 						hp3_cause_name((enum hp3_cause)c),
 						hp3_event_name(ends[e])}},
-					sum(r, tally_of,
-						entry(offsetof(struct hp3d_tally, moves),
+					sum_of_workers(r, tally_of,
+						offset_of_entry(offsetof(struct hp3d_tally, moves),
 							ends[e] * HP3_CAUSE_MAX + c)));
 }
 
@@ -232,9 +232,11 @@ void hp3d_read_times(struct hp3d_page *page, const struct hp3d_source *from, siz
 		struct hp3d_histogram all;
 
 		for (size_t k = 0; k <= HP3D_BUCKETS; k++)
-			all.bucket[k] = sum(r, tally_of,
-				entry(which + offsetof(struct hp3d_histogram, bucket), k));
-		all.sum_ns = sum(r, tally_of, which + offsetof(struct hp3d_histogram, sum_ns));
+			all.bucket[k] = sum_of_workers(r, tally_of,
+				offset_of_entry(
+					which + offsetof(struct hp3d_histogram, bucket), k));
+		all.sum_ns = sum_of_workers(
+			r, tally_of, which + offsetof(struct hp3d_histogram, sum_ns));
 		hp3d_page_histogram(page, (struct hp3d_labels){{from->cfg->rails[r].name}}, &all);
 	}
 }
@@ -255,10 +257,12 @@ void hp3d_read_gaps(struct hp3d_page *page, const struct hp3d_source *from, size
 		double waited;
 
 		for (size_t k = RTE_DIM(longer); k-- > 0;) {
-			n[k] = sum(r, stats_of, longer[k]) - above;
+			n[k] = sum_of_workers(r, stats_of, longer[k]) - above;
 			above += n[k];
 		}
-		waited = (double)sum(r, stats_of, offsetof(struct hp3_stats, reseq_waited)) / 1e9;
+		waited = (double)sum_of_workers(
+				 r, stats_of, offsetof(struct hp3_stats, reseq_waited)) /
+			 1e9;
 		hp3d_page_buckets(page, (struct hp3d_labels){{from->cfg->rails[r].name}}, le, n,
 			RTE_DIM(le), waited);
 	}

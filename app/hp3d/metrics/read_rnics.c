@@ -17,8 +17,8 @@
 typedef void entry_fn(struct hp3d_page *page, const char *path, const struct hp3d_labels *at);
 
 /* Calls fn for each entry of a directory with its path; *label is the name meanwhile. */
-static void each(struct hp3d_page *page, const char *dir, struct hp3d_labels *at, unsigned label,
-	entry_fn *fn)
+static void each_entry(struct hp3d_page *page, const char *dir, struct hp3d_labels *at,
+	unsigned label, entry_fn *fn)
 {
 	struct dirent **names;
 	int n = scandir(dir, &names, NULL, alphasort);
@@ -73,45 +73,45 @@ static void put_counters(struct hp3d_page *page, const char *path, const struct 
 	char dir[PATH_MAX_LEN + 16];
 
 	snprintf(dir, sizeof(dir), "%s/hw_counters", path);
-	each(page, dir, &inner, 2, put_counter);
+	each_entry(page, dir, &inner, 2, put_counter);
 }
 
-static void ports(
+static void each_port(
 	struct hp3d_page *page, const char *path, const struct hp3d_labels *at, entry_fn *fn)
 {
 	struct hp3d_labels inner = *at;
 	char dir[PATH_MAX_LEN + 16];
 
 	snprintf(dir, sizeof(dir), "%s/ports", path);
-	each(page, dir, &inner, 1, fn);
+	each_entry(page, dir, &inner, 1, fn);
 }
 
 static void ports_of_device(struct hp3d_page *page, const char *path, const struct hp3d_labels *at)
 {
-	ports(page, path, at, put_port);
+	each_port(page, path, at, put_port);
 }
 
 static void counters_of_device(
 	struct hp3d_page *page, const char *path, const struct hp3d_labels *at)
 {
-	ports(page, path, at, put_counters);
+	each_port(page, path, at, put_counters);
 }
 
-static void devices(struct hp3d_page *page, const struct hp3d_source *from, entry_fn *fn)
+static void each_device(struct hp3d_page *page, const struct hp3d_source *from, entry_fn *fn)
 {
 	struct hp3d_labels at = {{NULL}};
 	char dir[PATH_MAX_LEN];
 
 	snprintf(dir, sizeof(dir), "%s/class/infiniband", from->cfg->metrics.sysfs);
-	each(page, dir, &at, 0, fn);
+	each_entry(page, dir, &at, 0, fn);
 }
 
 void hp3d_read_rnic_ports(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	devices(page, from, ports_of_device);
+	each_device(page, from, ports_of_device);
 }
 
 void hp3d_read_rnic_counters(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	devices(page, from, counters_of_device);
+	each_device(page, from, counters_of_device);
 }

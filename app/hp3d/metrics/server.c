@@ -77,7 +77,7 @@ static struct MHD_Response *make_page(bool openmetrics)
 }
 
 /* The page of this form, anew if it is not fresh any more. NULL: no memory. */
-static struct MHD_Response *page(bool openmetrics)
+static struct MHD_Response *fresh_page(bool openmetrics)
 {
 	struct kept *k = &server.kept[openmetrics];
 	uint64_t now = now_ms();
@@ -91,7 +91,7 @@ static struct MHD_Response *page(bool openmetrics)
 	return k->response;
 }
 
-static enum MHD_Result say(
+static enum MHD_Result answer_text(
 	struct MHD_Connection *c, unsigned status, const char *text, const char *allow)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer(
@@ -109,19 +109,21 @@ static enum MHD_Result say(
 	return ret;
 }
 
-static enum MHD_Result answer(void *cls, struct MHD_Connection *c, const char *url,
+static enum MHD_Result answer_request(void *cls, struct MHD_Connection *c, const char *url,
 	const char *method, const char *version, const char *data, size_t *size, void **context)
 {
 	struct MHD_Response *r;
 
 	if (strcmp(url, PATH) != 0)
-		return say(c, MHD_HTTP_NOT_FOUND, "hp3d's metrics are at " PATH "\n", NULL);
+		return answer_text(c, MHD_HTTP_NOT_FOUND, "hp3d's metrics are at " PATH "\n", NULL);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return say(c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD only\n", "GET, HEAD");
-	r = page(hp3d_accepts_openmetrics(
+		return answer_text(
+			c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD only\n", "GET, HEAD");
+	r = fresh_page(hp3d_accepts_openmetrics(
 		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT)));
 	if (r == NULL)
-		return say(c, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory for the page\n", NULL);
+		return answer_text(
+			c, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory for the page\n", NULL);
 	return MHD_queue_response(c, MHD_HTTP_OK, r);
 }
 
@@ -164,14 +166,14 @@ static int cut_off(void)
 	return next == UINT64_MAX ? -1 : (int)(next - now);
 }
 
-static int earlier(int a, int b)
+static int earlier_timeout(int a, int b)
 {
 	if (a < 0 || b < 0)
 		return a < 0 ? b : a;
 	return a < b ? a : b;
 }
 
-static void *serve(void *arg)
+static void *serve_metrics(void *arg)
 {
 	struct pollfd polled[HP3D_SERVER_LISTENERS + 1] = {{.fd = server.stop, .events = POLLIN}};
 	sigset_t mains;
@@ -193,7 +195,7 @@ static void *serve(void *arg)
 			MHD_UNSIGNED_LONG_LONG ms;
 
 			if (MHD_get_timeout(server.daemon[i], &ms) == MHD_YES)
-				timeout = earlier(timeout, (int)ms);
+				timeout = earlier_timeout(timeout, (int)ms);
 		}
 		poll(polled, server.n + 1, server.closed ? 0 : timeout);
 		if (polled[0].revents != 0)
@@ -213,8 +215,8 @@ static struct MHD_Daemon *start_daemon(int listener)
 	if (fd < 0)
 		return NULL;
 	errno = ENOMEM; /* it seldom says why */
-	d = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, NULL, MHD_OPTION_LISTEN_SOCKET,
-		fd, MHD_OPTION_CONNECTION_LIMIT, HP3D_SERVER_CONNECTIONS,
+	d = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer_request, NULL,
+		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, HP3D_SERVER_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, HP3D_SERVER_SILENCE_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HP3D_SERVER_REQUEST_BYTES,
 		MHD_OPTION_NOTIFY_CONNECTION, note_client, NULL, MHD_OPTION_END);
@@ -251,7 +253,7 @@ int hp3d_server_start(const int *listener, unsigned n, hp3d_page_fn *page_fn, vo
 			return ret;
 		}
 	}
-	ret = rte_ctrl_thread_create(&server.thread, "hp3d-metrics", NULL, serve, NULL);
+	ret = rte_ctrl_thread_create(&server.thread, "hp3d-metrics", NULL, serve_metrics, NULL);
 	if (ret != 0) {
 		stop_daemons();
 		return ret;

@@ -9,7 +9,7 @@
 #include "roce/icrc.h"
 
 /* Held packets are rewritten when they leave: only then the port is known. */
-static void release(struct hp3d_pipe *p, const struct hp3_act *a)
+static void release_held(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	uint32_t i = a->held;
 	struct hp3_view v;
@@ -39,7 +39,7 @@ void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count)
 }
 
 /* It takes a buffer, as seldom as packets are lost. */
-static void show(struct hp3d_pipe *p, const struct hp3_act *a)
+static void show_held(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	struct rte_mbuf *held = p->held[a->held];
 	struct rte_mbuf *copy = rte_pktmbuf_copy(held, held->pool, 0, UINT32_MAX);
@@ -50,7 +50,7 @@ static void show(struct hp3d_pipe *p, const struct hp3_act *a)
 	hp3d_pipe_emit(p, HP3_DIR_RX, copy);
 }
 
-static void discard(struct hp3d_pipe *p, const struct hp3_act *a)
+static void discard_held(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	uint32_t i = a->held;
 
@@ -71,7 +71,7 @@ static void count_fruitless(struct hp3d_pipe_counters *c, enum hp3_cause cause)
 	c->fruitless_advice += cause == HP3_CAUSE_ADVICE;
 }
 
-static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
+static void report_event(struct hp3d_pipe *p, const struct hp3_event *ev)
 {
 	struct hp3d_event out = {.ev = *ev, .rail = p->rail, .worker = p->worker};
 
@@ -87,7 +87,7 @@ static void report(struct hp3d_pipe *p, const struct hp3_event *ev)
 }
 
 /* A packet of our own. */
-static void say(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
+static void send_own_packet(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 {
 	enum hp3_dir dir;
 	struct rte_mbuf *m;
@@ -116,19 +116,19 @@ void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 {
 	switch ((enum hp3_act_kind)a->kind) {
 	case HP3_ACT_RELEASE:
-		release(p, a);
+		release_held(p, a);
 		break;
 	case HP3_ACT_DISCARD:
-		discard(p, a);
+		discard_held(p, a);
 		break;
 	case HP3_ACT_DELIVER:
 		hp3d_pipe_deliver(p, a->held, a->count);
 		break;
 	case HP3_ACT_SHOW:
-		show(p, a);
+		show_held(p, a);
 		break;
 	case HP3_ACT_EVENT:
-		report(p, &a->event);
+		report_event(p, &a->event);
 		break;
 	case HP3_ACT_RACK:
 		tell_rack(p, now);
@@ -148,7 +148,7 @@ void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 	case HP3_ACT_TELL:
 	case HP3_ACT_AGREE:
 	case HP3_ACT_TRACE:
-		say(p, a, now);
+		send_own_packet(p, a, now);
 		break;
 	}
 }

@@ -16,7 +16,7 @@
 
 /* Probes remembered: what may be answered within the time that a probe is believed (responder.h).
  */
-static uint32_t window(const struct hp3_config *c)
+static uint32_t window_of_probes(const struct hp3_config *c)
 {
 	uint64_t want = 3ull * c->probes.clock_s * c->probes.answers_per_second;
 	uint32_t n = 1024;
@@ -38,7 +38,7 @@ static struct hp3_responder_config responder_config(
 		.source = {c->probes.answers_per_source, c->probes.answers_per_source},
 		.all = {c->probes.answers_per_second, c->probes.answers_per_second},
 		.sources = SOURCES,
-		.window = window(c)};
+		.window = window_of_probes(c)};
 }
 
 /* The engine keeps the rate; here it is but a bound. */
@@ -90,7 +90,7 @@ static int make_neighbours(
 	return 0;
 }
 
-static bool draw(void *buf, size_t n)
+static bool draw_random(void *buf, size_t n)
 {
 	return getrandom(buf, n, 0) == (ssize_t)n;
 }
@@ -116,8 +116,9 @@ struct hp3d_agent *hp3d_agent_create(
 		errno = ENOMEM;
 		return NULL;
 	}
-	if (!draw(&rc.seed, sizeof(rc.seed)) || !draw(a->secret.bytes, sizeof(a->secret.bytes)) ||
-		!draw(seed, sizeof(seed))) {
+	if (!draw_random(&rc.seed, sizeof(rc.seed)) ||
+		!draw_random(a->secret.bytes, sizeof(a->secret.bytes)) ||
+		!draw_random(seed, sizeof(seed))) {
 		rte_free(heard);
 		rte_free(mem);
 		rte_free(a);

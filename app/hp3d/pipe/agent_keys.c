@@ -18,7 +18,7 @@
 #define JOBS     64u /* under way at a time */
 #define PAUSE_NS 1000000ull /* between two INITs: many records become due together */
 
-static const uint8_t *find(const void *table, const struct hp3_pair_ends *ends)
+static const uint8_t *find_agreed_key(const void *table, const struct hp3_pair_ends *ends)
 {
 	return hp3_keying_find(table, ends);
 }
@@ -88,7 +88,7 @@ void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg)
 	a->agrees = a->keying != NULL && hp3_config_agrees_on_keys(cfg);
 	if (!a->agrees)
 		return;
-	a->keys.key[0].agreed = find;
+	a->keys.key[0].agreed = find_agreed_key;
 	a->keys.key[0].table = a->keying;
 }
 
@@ -184,7 +184,7 @@ static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keyi
 }
 
 /* Of another host whose keys are agreed on, while those of this one are not. */
-static bool refuse(struct hp3d_agent *a, const struct hp3_pkt *pkt)
+static bool refuse_message(struct hp3d_agent *a, const struct hp3_pkt *pkt)
 {
 	struct hp3_pair_ends ends;
 	struct hp3_handshake h;
@@ -202,7 +202,7 @@ bool hp3d_agent_take_keying(
 	struct hp3_addressing back;
 
 	if (!a->agrees)
-		return refuse(a, pkt);
+		return refuse_message(a, pkt);
 	switch (hp3_keying_take(a->keying, pkt->frame, pkt->len, &pkt->v, now, &out)) {
 	case HP3_KEYING_NONE:
 		return false;

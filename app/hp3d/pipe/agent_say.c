@@ -6,7 +6,7 @@
 #include "probes/standard.h"
 
 /* From the flow's remote end to its local one. */
-static struct hp3_addressing turned(const struct hp3_addressing *a)
+static struct hp3_addressing turn_addressing(const struct hp3_addressing *a)
 {
 	struct hp3_addressing t = *a;
 
@@ -17,7 +17,7 @@ static struct hp3_addressing turned(const struct hp3_addressing *a)
 	return t;
 }
 
-static const struct hp3_probe_key *spoken(const struct hp3d_agent *a)
+static const struct hp3_probe_key *sending_key(const struct hp3d_agent *a)
 {
 	return &a->keys.key[a->use];
 }
@@ -41,7 +41,7 @@ static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_address
 		return hp3_nak_probe_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
 	default:
 		a->c.probes_peer++;
-		return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, spoken(a));
+		return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
 	}
 }
 
@@ -60,7 +60,7 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 		.time = next_stamp(a),
 		.report = true};
 
-	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, spoken(a));
+	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
 }
 
 /* How many flows of ours go to this peer, by path. */
@@ -77,7 +77,7 @@ static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *b
 	}
 	a->c.loads_sent++;
 	hp3_addressing_class(&to, a->dscp);
-	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, &to, &r, a->port, spoken(a));
+	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, &to, &r, a->port, sending_key(a));
 }
 
 static int build_agree(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
@@ -88,7 +88,7 @@ static int build_agree(struct hp3d_agent *a, void *buf, const struct hp3_address
 	a->c.agreements_sent++;
 	hp3_addressing_class(&to, a->dscp);
 	return hp3_agree_build(
-		buf, HP3D_AGENT_FRAME_MAX, &to, what, next_stamp(a), a->port, spoken(a));
+		buf, HP3D_AGENT_FRAME_MAX, &to, what, next_stamp(a), a->port, sending_key(a));
 }
 
 static bool is_for_the_rnic(const struct hp3_act *act)
@@ -96,7 +96,7 @@ static bool is_for_the_rnic(const struct hp3_act *act)
 	return act->kind == HP3_ACT_NAK || act->kind == HP3_ACT_CNP_OWED;
 }
 
-static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
+static int build_packet(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
 	const struct hp3_act *act, const struct hp3_flow_info *f, uint64_t now)
 {
 	struct hp3_trace_ask ask = {.cookie = act->probe_id,
@@ -107,7 +107,7 @@ static int build(struct hp3d_agent *a, void *buf, const struct hp3_addressing *f
 	struct hp3_addressing to = *from_here;
 
 	if (is_for_the_rnic(act)) {
-		to = turned(&to);
+		to = turn_addressing(&to);
 		to.sport = f->port;
 		to.pkey = act->pkey;
 		if (act->kind == HP3_ACT_CNP_OWED)
@@ -160,7 +160,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 	else if (act->kind == HP3_ACT_TELL)
 		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow, now);
 	else
-		len = build(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
+		len = build_packet(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
 	*dir = is_for_the_rnic(act) ? HP3_DIR_RX : HP3_DIR_TX;
 	return hp3d_agent_sized(m, len);
 }
@@ -202,7 +202,7 @@ uint32_t hp3d_agent_make_rack(
 		hp3_addressing_class(&to, a->dscp);
 		m[n] = hp3d_agent_sized(
 			m[n], hp3_loads_build(rte_pktmbuf_mtod(m[n], void *), HP3D_AGENT_FRAME_MAX,
-				      &to, &r, a->port, spoken(a)));
+				      &to, &r, a->port, sending_key(a)));
 		n += m[n] != NULL;
 	}
 	a->c.rack_sent += n;

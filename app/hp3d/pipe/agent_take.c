@@ -37,7 +37,7 @@ static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
 }
 
 /* A sign of life, if it is certain whose. */
-static void seen(
+static void mark_peer_seen(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
 {
 	if (!hp3d_agent_is_keyed(a, ends))
@@ -59,18 +59,18 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 		return false;
 	case HP3_RESPOND_ANSWER:
 		*answer = answer_to(a, e, pkt, &reply, turn);
-		seen(a, e, &ends, now);
+		mark_peer_seen(a, e, &ends, now);
 		return true;
 	case HP3_RESPOND_REPORT:
 		hp3_peer_report(e, &ends, hp3_report_qpn(reply.id), now, acts);
-		seen(a, e, &ends, now);
+		mark_peer_seen(a, e, &ends, now);
 		return true;
 	default:
 		return true;
 	}
 }
 
-static void tell(struct hp3_engine *e, const struct hp3_trace_result *r, uint64_t now)
+static void report_hop(struct hp3_engine *e, const struct hp3_trace_result *r, uint64_t now)
 {
 	hp3_hop_told(e, (uint32_t)r->ask.cookie, (enum hp3_trace_outcome)r->outcome, r->ipv6,
 		r->hop, now);
@@ -84,14 +84,14 @@ static bool take_icmp(
 	int err = hp3_trace_icmp(&a->tracer, pkt->frame, pkt->len, &pkt->v, now, &r);
 
 	if (err == 0)
-		tell(e, &r, now);
+		report_hop(e, &r, now);
 	return err == 0 || err == -ESTALE;
 }
 
 /* A probe of ours that nobody had answered was answered, by who has the key: since then messages of
  * that host are new. */
-static void answered(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
-	const struct hp3_answer *reply, uint64_t now)
+static void mark_peer_answered(struct hp3d_agent *a, struct hp3_engine *e,
+	const struct hp3_pkt *pkt, const struct hp3_answer *reply, uint64_t now)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
 	const struct hp3_heard_time time = hp3d_agent_time(a);
@@ -101,7 +101,7 @@ static void answered(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 		return;
 	hp3_addressing_same(pkt->frame, &pkt->v, &from);
 	hp3_heard_clock(a->heard, &from, reply->clock_us, &time);
-	seen(a, e, &ends, now);
+	mark_peer_seen(a, e, &ends, now);
 }
 
 static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
@@ -117,8 +117,8 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 		return false;
 	case HP3_ANSWER_OK:
 		if (hp3_trace_reached(&a->tracer, reply.id, now, &traced)) {
-			answered(a, e, pkt, &reply, now);
-			tell(e, &traced, now);
+			mark_peer_answered(a, e, pkt, &reply, now);
+			report_hop(e, &traced, now);
 			return true;
 		}
 		ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
@@ -126,7 +126,7 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 			hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
 		if (hp3_probe_timed(e, reply.id, reply.ce,
 			    a->took != NULL ? a->took(a->took_ctx, reply.id) : 0, now, acts))
-			answered(a, e, pkt, &reply, now);
+			mark_peer_answered(a, e, pkt, &reply, now);
 		return true;
 	default:
 		return true;

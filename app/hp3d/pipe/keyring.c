@@ -10,17 +10,17 @@ static struct {
 	struct hp3_probe_keys now, next, before;
 } ring;
 
-static bool has(const struct hp3_probe_keys *keys, const struct hp3_pair_keys *pairs)
+static bool has_table(const struct hp3_probe_keys *keys, const struct hp3_pair_keys *pairs)
 {
 	return keys->key[0].pairs == pairs || keys->key[1].pairs == pairs;
 }
 
-static void drop(struct hp3_probe_keys *keys, const struct hp3_probe_keys *in_use)
+static void drop_tables(struct hp3_probe_keys *keys, const struct hp3_probe_keys *in_use)
 {
 	for (unsigned i = 0; i < HP3_PROBE_KEYS; i++) {
 		const struct hp3_pair_keys *pairs = keys->key[i].pairs;
 
-		if (!has(in_use, pairs) && (i == 0 || pairs != keys->key[0].pairs))
+		if (!has_table(in_use, pairs) && (i == 0 || pairs != keys->key[0].pairs))
 			free((void *)(uintptr_t)pairs);
 	}
 	memset(keys, 0, sizeof(*keys));
@@ -28,7 +28,7 @@ static void drop(struct hp3_probe_keys *keys, const struct hp3_probe_keys *in_us
 
 /* The table that counts, if the file has not changed. Both keys may be one file: each keeps its
  * own table. */
-static void reuse(unsigned at)
+static void reuse_table(unsigned at)
 {
 	struct hp3_probe_key *key = &ring.next.key[at];
 
@@ -47,7 +47,7 @@ int hp3d_keyring_read(const struct hp3_config *cfg, FILE *err)
 {
 	const char *said[HP3_PROBE_KEYS] = {cfg->probes.probe_key, cfg->probes.probe_key_old};
 
-	drop(&ring.next, &ring.now);
+	drop_tables(&ring.next, &ring.now);
 	for (unsigned i = 0; i < HP3_PROBE_KEYS; i++) {
 		int ret;
 
@@ -57,10 +57,10 @@ int hp3d_keyring_read(const struct hp3_config *cfg, FILE *err)
 		}
 		ret = hp3_key_file_read(said[i], &ring.next.key[i], err);
 		if (ret < 0) {
-			drop(&ring.next, &ring.now);
+			drop_tables(&ring.next, &ring.now);
 			return ret;
 		}
-		reuse(i);
+		reuse_table(i);
 	}
 	return 0;
 }
@@ -74,7 +74,7 @@ void hp3d_keyring_take(void)
 
 void hp3d_keyring_settle(void)
 {
-	drop(&ring.before, &ring.now);
+	drop_tables(&ring.before, &ring.now);
 }
 
 const struct hp3_probe_keys *hp3d_keyring(void)

@@ -34,7 +34,7 @@ void hp3d_mate_heard(
 
 /* From where this host speaks; NULL: it has sent nothing yet from an address of the list. Once it
  * has, that one stays: from two it would be two hosts. */
-static const struct hp3_addressing *here(
+static const struct hp3_addressing *local_addressing(
 	struct hp3d_mates *m, const struct hp3d_neighbours *t, bool ipv6)
 {
 	struct hp3_addressing *is = &m->here[ipv6];
@@ -49,14 +49,14 @@ static const struct hp3_addressing *here(
 struct hp3d_mate *hp3d_mates_from(
 	struct hp3d_mates *m, const struct hp3d_neighbours *t, const struct hp3_ends *ends)
 {
-	const struct hp3_addressing *us = here(m, t, ends->ipv6);
+	const struct hp3_addressing *us = local_addressing(m, t, ends->ipv6);
 
 	if (us == NULL || memcmp(us->src_ip, ends->local, size_of(ends->ipv6)) != 0)
 		return NULL;
 	return hp3d_mates_find(m, ends->ipv6, ends->remote);
 }
 
-static void address(const struct hp3d_mate *mate, const struct hp3_addressing *from,
+static void address_host(const struct hp3d_mate *mate, const struct hp3_addressing *from,
 	struct hp3d_neighbours *t, struct hp3_addressing *to)
 {
 	const struct hp3_ends ends = {
@@ -77,19 +77,19 @@ bool hp3d_mates_address(struct hp3d_mates *m, struct hp3d_neighbours *t,
 	const struct hp3_pair_ends *ends, struct hp3_addressing *to)
 {
 	const struct hp3d_mate *mate = hp3d_mates_find(m, ends->ipv6, ends->dst);
-	const struct hp3_addressing *from = here(m, t, ends->ipv6);
+	const struct hp3_addressing *from = local_addressing(m, t, ends->ipv6);
 
 	if (mate == NULL || from == NULL ||
 		memcmp(from->src_ip, ends->src, size_of(ends->ipv6)) != 0)
 		return false;
-	address(mate, from, t, to);
+	address_host(mate, from, t, to);
 	return true;
 }
 
 bool hp3d_mate_is_due(struct hp3d_mates *m, struct hp3d_mate *mate, struct hp3d_neighbours *t,
 	uint64_t now, struct hp3_addressing *to, bool *no_way)
 {
-	const struct hp3_addressing *from = here(m, t, mate->is.ipv6);
+	const struct hp3_addressing *from = local_addressing(m, t, mate->is.ipv6);
 	const bool silent = mate->heard == 0 || now - mate->heard > HP3D_MATE_SILENT_NS;
 
 	*no_way = from == NULL;
@@ -97,6 +97,6 @@ bool hp3d_mate_is_due(struct hp3d_mates *m, struct hp3d_mate *mate, struct hp3d_
 		(silent && mate->told != 0 && now - mate->told < HP3D_MATE_SILENT_NS))
 		return false;
 	mate->told = now;
-	address(mate, from, t, to);
+	address_host(mate, from, t, to);
 	return true;
 }

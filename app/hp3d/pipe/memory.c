@@ -14,7 +14,7 @@
 
 static size_t own[HP3D_MEMORY_USES]; /* bytes outside of DPDK's heap */
 
-static size_t rounded(size_t size)
+static size_t round_to_page(size_t size)
 {
 	return RTE_ALIGN_CEIL(size, HUGE_PAGE);
 }
@@ -26,16 +26,16 @@ void *hp3d_memory_get(
 
 	if (rte_eal_has_hugepages())
 		return rte_malloc_socket("hp3d", size, RTE_CACHE_LINE_SIZE, socket);
-	if (own[use] + rounded(size) > (size_t)cfg->eal.memory_mb << 20)
+	if (own[use] + round_to_page(size) > (size_t)cfg->eal.memory_mb << 20)
 		return NULL;
-	mem = aligned_alloc(HUGE_PAGE, rounded(size));
+	mem = aligned_alloc(HUGE_PAGE, round_to_page(size));
 	if (mem != NULL) {
-		hp3d_socket_bind(mem, rounded(size), socket);
-		madvise(mem, rounded(size), MADV_HUGEPAGE); /* refused: small pages, slower */
+		hp3d_socket_bind(mem, round_to_page(size), socket);
+		madvise(mem, round_to_page(size), MADV_HUGEPAGE); /* refused: small pages, slower */
 		/* Else packets that are the first to need a page wait for it. */
 		if (use == HP3D_MEMORY_TABLES)
-			madvise(mem, rounded(size), MADV_POPULATE_WRITE);
-		own[use] += rounded(size);
+			madvise(mem, round_to_page(size), MADV_POPULATE_WRITE);
+		own[use] += round_to_page(size);
 	}
 	return mem;
 }
@@ -45,7 +45,7 @@ void hp3d_memory_put(void *mem, enum hp3d_memory_use use, size_t size)
 	if (rte_eal_has_hugepages()) {
 		rte_free(mem);
 	} else if (mem != NULL) {
-		own[use] -= rounded(size);
+		own[use] -= round_to_page(size);
 		free(mem);
 	}
 }
@@ -82,7 +82,8 @@ static void give_back(struct rte_mempool_memhdr *chunk, void *size)
 }
 
 /* All buffers in one piece of memory of our own. */
-static int populate(struct rte_mempool *mp, const struct hp3_config *cfg, uint32_t n, int socket)
+static int populate_pool(
+	struct rte_mempool *mp, const struct hp3_config *cfg, uint32_t n, int socket)
 {
 	size_t chunk, align;
 	ssize_t size = rte_mempool_op_calc_mem_size_default(mp, n, 0, &chunk, &align);
@@ -123,7 +124,7 @@ struct rte_mempool *hp3d_packet_pool(
 	err = rte_mempool_set_ops_byname(mp, rte_mbuf_best_mempool_ops(), NULL);
 	if (err == 0) {
 		rte_pktmbuf_pool_init(mp, &room);
-		err = populate(mp, cfg, n, socket);
+		err = populate_pool(mp, cfg, n, socket);
 	}
 	if (err != 0) {
 		rte_mempool_free(mp);

@@ -36,7 +36,7 @@ static uint32_t set_of(const struct hp3d_neighbours *t, const struct hp3_ends *t
 	return (uint32_t)hp3_hash(t->seed, &key, sizeof(key)) % t->sets * WAYS;
 }
 
-static bool is(const struct hp3d_neighbour *n, const struct hp3_ends *to)
+static bool is_neighbour(const struct hp3d_neighbour *n, const struct hp3_ends *to)
 {
 	size_t len = to->ipv6 ? 16 : 4;
 
@@ -50,7 +50,7 @@ struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const str
 	uint32_t at = set_of(t, to);
 
 	for (uint32_t i = at; i < at + WAYS; i++) {
-		if (is(&t->n[i], to)) {
+		if (is_neighbour(&t->n[i], to)) {
 			t->n[i].used = ++t->stamp;
 			return &t->n[i];
 		}
@@ -59,7 +59,7 @@ struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const str
 }
 
 /* The lowest makes room first. */
-static unsigned rank(const struct hp3d_neighbour *n)
+static unsigned rank_of_neighbour(const struct hp3d_neighbour *n)
 {
 	if (!n->peer)
 		return 0;
@@ -67,15 +67,15 @@ static unsigned rank(const struct hp3d_neighbour *n)
 }
 
 /* The entry to be given up for a new one; NULL: all are worth more than it. */
-static struct hp3d_neighbour *oldest(struct hp3d_neighbours *t, uint32_t at, bool peer)
+static struct hp3d_neighbour *oldest_neighbour(struct hp3d_neighbours *t, uint32_t at, bool peer)
 {
 	struct hp3d_neighbour *old = NULL;
 
 	for (struct hp3d_neighbour *n = &t->n[at]; n < &t->n[at + WAYS]; n++) {
 		if (n->peer && !peer)
 			continue;
-		if (old == NULL || rank(n) < rank(old) ||
-			(rank(n) == rank(old) && n->used < old->used))
+		if (old == NULL || rank_of_neighbour(n) < rank_of_neighbour(old) ||
+			(rank_of_neighbour(n) == rank_of_neighbour(old) && n->used < old->used))
 			old = n;
 	}
 	return old;
@@ -108,7 +108,7 @@ void hp3d_neighbours_learn(
 		t->last[a.ipv6] = a;
 	n = hp3d_neighbours_find(t, &to);
 	if (n == NULL) {
-		n = oldest(t, set_of(t, &to), peer);
+		n = oldest_neighbour(t, set_of(t, &to), peer);
 		if (n == NULL)
 			return;
 		*n = (struct hp3d_neighbour){.a = a, .used = ++t->stamp, .rc = rc};

@@ -29,7 +29,7 @@ void hp3d_pipe_flush(struct hp3d_pipe *p, enum hp3_dir dir)
 	o->send(o->ctx, m, n);
 }
 
-static inline void pass(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m,
+static inline void pass_packet(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m,
 	struct hp3_pkt *pkt, const struct hp3_verdict *vd)
 {
 	void *frame = rte_pktmbuf_mtod(m, void *);
@@ -54,7 +54,7 @@ struct in_hand {
 	uint32_t i;
 };
 
-static inline void hold(
+static inline void hold_packet(
 	struct hp3d_pipe *p, struct rte_mbuf *m, struct hp3_pkt *pkt, const struct hp3_verdict *vd)
 {
 	if ((vd->flags & HP3_SET_ACKREQ) && !(pkt->v.flags & HP3_VF_ACKREQ))
@@ -66,7 +66,7 @@ static inline void hold(
 		hp3d_pipe_make_room(p);
 }
 
-static void obey(struct hp3d_pipe *p, const struct in_hand *hand)
+static void obey_verdict(struct hp3d_pipe *p, const struct in_hand *hand)
 {
 	const struct hp3_verdict *vd = &p->verdicts[hand->i];
 	struct hp3_pkt *pkt = &p->pkts[hand->i];
@@ -74,13 +74,13 @@ static void obey(struct hp3d_pipe *p, const struct in_hand *hand)
 
 	switch (vd->kind) {
 	case HP3_PASS:
-		pass(p, hand->dir, m, pkt, vd);
+		pass_packet(p, hand->dir, m, pkt, vd);
 		break;
 	case HP3_HOLD:
-		hold(p, m, pkt, vd);
+		hold_packet(p, m, pkt, vd);
 		break;
 	case HP3_PASS_DELIVER:
-		pass(p, hand->dir, m, pkt, vd);
+		pass_packet(p, hand->dir, m, pkt, vd);
 		hp3d_pipe_deliver(p, vd->held, vd->count);
 		break;
 	case HP3_CONSUME:
@@ -107,7 +107,7 @@ static void carry_out(struct hp3d_pipe *p, const struct in_hand *hand, uint64_t 
 			hp3d_pipe_act(p, &p->acts.act[i], now);
 	}
 	if (hand != NULL)
-		obey(p, hand);
+		obey_verdict(p, hand);
 	for (uint32_t i = 0; hand != NULL && i < p->acts.n; i++) {
 		if (hp3_act_follows(&p->acts.act[i]))
 			hp3d_pipe_act(p, &p->acts.act[i], now);
@@ -147,7 +147,7 @@ static __attribute__((noinline)) void show_odd(
 		p->c.not_linear++;
 }
 
-static inline void show(struct hp3d_pipe *p, struct rte_mbuf **m, struct hp3_pkt *pkt)
+static inline void show_packet(struct hp3d_pipe *p, struct rte_mbuf **m, struct hp3_pkt *pkt)
 {
 	const uint64_t odd =
 		RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
@@ -186,7 +186,7 @@ static uint32_t see_all(
 		for (; shown < end; shown++) {
 			if (asked < n)
 				rte_prefetch0(m[asked++]);
-			show(p, &m[shown], &p->pkts[shown]);
+			show_packet(p, &m[shown], &p->pkts[shown]);
 			sum += p->pkts[shown].len;
 		}
 		end = RTE_MIN(n, seen + GROUP);
@@ -237,7 +237,7 @@ static bool ends_here(
  * How hosts are addressed is learnt from what the local one sends: from packets of reliable
  * connections now and then, and where a flow is new; from others whenever the place changes.
  */
-static void learn(struct hp3d_pipe *p, uint16_t n, bool all, uint64_t now)
+static void learn_neighbours(struct hp3d_pipe *p, uint16_t n, bool all, uint64_t now)
 {
 	for (uint16_t i = 0; i < n; i++) {
 		const struct hp3_pkt *pkt = &p->pkts[i];
@@ -269,11 +269,11 @@ static void obey_all(
 {
 	for (uint32_t i = from; i < to; i++) {
 		if (likely(p->verdicts[i].kind == HP3_PASS))
-			pass(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
+			pass_packet(p, dir, m[i], &p->pkts[i], &p->verdicts[i]);
 		else if (likely(p->verdicts[i].kind == HP3_HOLD))
-			hold(p, m[i], &p->pkts[i], &p->verdicts[i]);
+			hold_packet(p, m[i], &p->pkts[i], &p->verdicts[i]);
 		else
-			obey(p, &(struct in_hand){dir, m[i], i});
+			obey_verdict(p, &(struct in_hand){dir, m[i], i});
 	}
 }
 
@@ -293,7 +293,7 @@ static void note_held(struct hp3d_pipe *p)
 }
 
 /* Packets [from, to) go through the engine; actions leave before the packet that they came with. */
-static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from,
+static void run_engine(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from,
 	uint32_t to, uint64_t now)
 {
 	while (from < to) {
@@ -318,7 +318,7 @@ static void engage(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, u
 	}
 }
 
-static void count(
+static void count_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, uint32_t n, uint32_t others, uint64_t bytes)
 {
 	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
@@ -345,11 +345,11 @@ void hp3d_pipe_burst(
 	uint64_t bytes;
 
 	others = see_all(p, dir, m, n, &bytes);
-	count(p, dir, n, others, bytes);
+	count_burst(p, dir, n, others, bytes);
 	for (uint32_t i = 0; others != 0 && i < n; i++) {
 		if (likely(!may_end_here(dir, &p->pkts[i].v)))
 			continue;
-		engage(p, dir, m, from, i, now); /* what came before it comes first */
+		run_engine(p, dir, m, from, i, now); /* what came before it comes first */
 		from = i;
 		kinds = hp3_seen_kinds(p->engine);
 		if (ends_here(p, dir, &p->pkts[i], now)) {
@@ -359,12 +359,12 @@ void hp3d_pipe_burst(
 		if (unlikely(hp3_seen_kinds(p->engine) != kinds))
 			hp3_see_burst(p->engine, &p->pkts[i + 1], n - i - 1, dir);
 	}
-	engage(p, dir, m, from, n, now);
+	run_engine(p, dir, m, from, n, now);
 	if (dir == HP3_DIR_TX && p->agent != NULL) {
 		bool all = learns_all(p, now);
 
 		if (all || others != 0)
-			learn(p, n, all, now);
+			learn_neighbours(p, n, all, now);
 	}
 	hp3d_pipe_flush(p, HP3_DIR_TX);
 	hp3d_pipe_flush(p, HP3_DIR_RX);

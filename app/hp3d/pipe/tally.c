@@ -2,7 +2,7 @@
 #include "app/hp3d/pipe/tally.h"
 #include "rfr/rfr.h"
 
-static void add(struct hp3d_histogram *h, uint64_t ns)
+static void add_time(struct hp3d_histogram *h, uint64_t ns)
 {
 	h->bucket[hp3d_bucket_of(ns)]++;
 	h->sum_ns += ns;
@@ -29,14 +29,14 @@ static bool ends_move(const struct hp3_event *ev)
 static void add_hold(struct hp3d_tally *t, const struct hp3_event *ev)
 {
 	if (ev->held_pkts != 0)
-		add(&t->move_hold, ev->drain_ns != 0 ? ev->drain_ns : ev->wait_ns);
+		add_time(&t->move_hold, ev->drain_ns != 0 ? ev->drain_ns : ev->wait_ns);
 }
 
 static void add_probes(struct hp3d_tally *t, const struct hp3_event *ev)
 {
 	for (unsigned i = 0; i < ev->n_probes; i++)
 		if (ev->probes[i].state == HP3_PROBE_ANSWERED)
-			add(&t->probe_rtt, ev->probes[i].rtt_ns);
+			add_time(&t->probe_rtt, ev->probes[i].rtt_ns);
 }
 
 void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev)
@@ -46,12 +46,12 @@ void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev)
 		t->moves[ev->type][ev->cause]++;
 	switch ((enum hp3_event_type)ev->type) {
 	case HP3_EV_SWITCH:
-		add(&t->move_drain, ev->drain_ns);
-		add(&t->move_decision, ev->wait_ns + ev->drain_ns);
+		add_time(&t->move_drain, ev->drain_ns);
+		add_time(&t->move_decision, ev->wait_ns + ev->drain_ns);
 		add_hold(t, ev);
 		break;
 	case HP3_EV_IDLE_SWITCH:
-		add(&t->move_decision, ev->wait_ns);
+		add_time(&t->move_decision, ev->wait_ns);
 		add_hold(t, ev);
 		break;
 	case HP3_EV_RECOVER:
@@ -59,7 +59,7 @@ void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev)
 		add_hold(t, ev);
 		break;
 	case HP3_EV_FAILOVER:
-		add(&t->failover_stall, ev->wait_ns);
+		add_time(&t->failover_stall, ev->wait_ns);
 		break;
 	case HP3_EV_ROUND:
 		add_probes(t, ev);

@@ -49,7 +49,7 @@ static void move_sender(
 	hp3d_replay_forward(r);
 }
 
-static int feed(struct hp3d_replay_run *r, const struct pcap_pkthdr *h, const u_char *data)
+static int feed_packet(struct hp3d_replay_run *r, const struct pcap_pkthdr *h, const u_char *data)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
 	unsigned end = end_of(data, h->caplen);
@@ -89,7 +89,7 @@ static void take_time(struct hp3d_replay_run *r, uint64_t stamp)
 	}
 }
 
-static void begin(struct hp3d_replay_run *r, uint64_t stamp)
+static void begin_capture(struct hp3d_replay_run *r, uint64_t stamp)
 {
 	r->shift = stamp - r->now;
 	for (unsigned i = 0; i < HP3D_REPLAY_ENDS; i++)
@@ -107,7 +107,7 @@ static int read_all(struct hp3d_replay_run *r)
 		uint64_t stamp = hp3d_replay_capture_time(h);
 
 		if (first)
-			begin(r, stamp);
+			begin_capture(r, stamp);
 		first = false;
 		take_time(r, stamp);
 		if (r->write) {
@@ -116,7 +116,7 @@ static int read_all(struct hp3d_replay_run *r)
 			hp3d_replay_count_icrc(
 				data, h->caplen, &r->s.icrc_good_in, &r->s.icrc_bad_in);
 		}
-		if (feed(r, h, data) < 0)
+		if (feed_packet(r, h, data) < 0)
 			return -1;
 	}
 	if (ret < 0)
@@ -128,7 +128,7 @@ static int read_all(struct hp3d_replay_run *r)
 	return 0;
 }
 
-static int pass(struct hp3d_replay_run *r)
+static int pass_capture(struct hp3d_replay_run *r)
 {
 	int ret = -1;
 
@@ -159,13 +159,13 @@ static uint32_t pairs_known(const struct hp3d_replay_run *r)
 
 /* Streams between the same addresses are challenged one by one: read again while that finds more.
  */
-static int learn(struct hp3d_replay_run *r)
+static int learn_pairs(struct hp3d_replay_run *r)
 {
 	uint32_t known;
 
 	for (unsigned i = 0; i < LEARN_PASSES; i++) {
 		known = pairs_known(r);
-		if (pass(r) < 0)
+		if (pass_capture(r) < 0)
 			return -1;
 		if (pairs_known(r) == known)
 			break;
@@ -192,11 +192,11 @@ int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
 		fprintf(stderr, "hp3d: no memory for the packets of the replay\n");
 		goto out;
 	}
-	if (opt->move_to != 0 && learn(&r) < 0)
+	if (opt->move_to != 0 && learn_pairs(&r) < 0)
 		goto out;
 	r.moving = opt->move_to != 0;
 	r.write = true;
-	ret = pass(&r);
+	ret = pass_capture(&r);
 	if (ret == 0) {
 		r.s.leaked = rte_mempool_in_use_count(r.pool);
 		hp3d_replay_print(&r.s, opt->json);

@@ -56,7 +56,7 @@ void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p)
 }
 
 /* Each packet passed two pipes. */
-static json_t *halves(const uint64_t *v, unsigned n, const char *(*name)(unsigned))
+static json_t *halves_json(const uint64_t *v, unsigned n, const char *(*name)(unsigned))
 {
 	json_t *j = json_object();
 
@@ -87,8 +87,9 @@ static json_t *to_json(const struct hp3d_replay_summary *s)
 		(json_int_t)s->consumed, "flows", (json_int_t)s->flows, "paired",
 		(json_int_t)s->paired, "pairings", (json_int_t)s->pairings);
 
-	json_object_set_new(j, "classes", halves(s->class, HP3_CLASS_MAX, class_name));
-	json_object_set_new(j, "reasons", halves(s->reason, HP3_PARSE_REASON_MAX, reason_name));
+	json_object_set_new(j, "classes", halves_json(s->class, HP3_CLASS_MAX, class_name));
+	json_object_set_new(
+		j, "reasons", halves_json(s->reason, HP3_PARSE_REASON_MAX, reason_name));
 	json_object_set_new(j, "icrc",
 		json_pack("{s:I, s:I, s:I, s:I}", "good_in", (json_int_t)s->icrc_good_in, "bad_in",
 			(json_int_t)s->icrc_bad_in, "good_out", (json_int_t)s->icrc_good_out,

@@ -54,7 +54,7 @@ uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg)
 static uint64_t to_keep;
 static unsigned done, failed;
 
-static int have(struct __user_cap_data_struct data[2])
+static int read_capabilities(struct __user_cap_data_struct data[2])
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 
@@ -65,7 +65,7 @@ static void give_up(int signal)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2];
-	int before = errno, rc = have(data);
+	int before = errno, rc = read_capabilities(data);
 
 	for (unsigned i = 0; i < 2; i++) {
 		data[i].permitted &= (uint32_t)(to_keep >> 32 * i);
@@ -87,7 +87,7 @@ static bool is_known(const pid_t *known, unsigned n, pid_t thread)
 }
 
 /* Signals to threads that had none yet; returns how many, -1: /proc does not tell. */
-static int ask(pid_t *asked, unsigned *n)
+static int signal_threads(pid_t *asked, unsigned *n)
 {
 	DIR *dir = opendir("/proc/self/task");
 	struct dirent *entry;
@@ -133,7 +133,7 @@ int hp3d_capabilities_drop(uint64_t keep)
 	sigaction(SIGRTMAX, &sa, &before);
 	/* Until none is new: one that was not asked yet may have started another. */
 	do
-		more = ask(asked, &n);
+		more = signal_threads(asked, &n);
 	while (more > 0 && wait_for(n));
 	if (more == 0)
 		sigaction(SIGRTMAX, &before, NULL);
@@ -158,7 +158,7 @@ void hp3d_capabilities_text(char *buf, size_t cap)
 	uint64_t all;
 	size_t n = 0;
 
-	have(data);
+	read_capabilities(data);
 	all = data[0].permitted | (uint64_t)data[1].permitted << 32;
 	snprintf(buf, cap, all == 0 ? "none" : "all that it had");
 	if ((all & ~(BY_DRIVER | BIT(CAP_NET_BIND_SERVICE))) != 0)

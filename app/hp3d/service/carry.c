@@ -36,7 +36,7 @@ static unsigned n_rails;
 static int way = -1; /* to the process */
 static pid_t process;
 
-static int request(unsigned long what, struct ifreq *ifr)
+static int request_interface(unsigned long what, struct ifreq *ifr)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int ret = fd < 0 ? -1 : ioctl(fd, what, ifr);
@@ -51,7 +51,8 @@ static unsigned flags_of(unsigned index)
 {
 	struct ifreq ifr = {0};
 
-	if (if_indextoname(index, ifr.ifr_name) == NULL || request(SIOCGIFFLAGS, &ifr) < 0)
+	if (if_indextoname(index, ifr.ifr_name) == NULL ||
+		request_interface(SIOCGIFFLAGS, &ifr) < 0)
 		return 0;
 	return (unsigned short)ifr.ifr_flags;
 }
@@ -60,10 +61,11 @@ static int set_up(unsigned index, bool up)
 {
 	struct ifreq ifr = {0};
 
-	if (if_indextoname(index, ifr.ifr_name) == NULL || request(SIOCGIFFLAGS, &ifr) < 0)
+	if (if_indextoname(index, ifr.ifr_name) == NULL ||
+		request_interface(SIOCGIFFLAGS, &ifr) < 0)
 		return -1;
 	ifr.ifr_flags = (short)(up ? ifr.ifr_flags | IFF_UP : ifr.ifr_flags & ~IFF_UP);
-	return request(SIOCSIFFLAGS, &ifr);
+	return request_interface(SIOCSIFFLAGS, &ifr);
 }
 
 static void note_of(unsigned index, char path[64])
@@ -136,7 +138,7 @@ static void keep_one_capability(void)
 }
 
 /* Of links that change; -1: they are looked at in turns only. */
-static int changes(void)
+static int open_link_changes(void)
 {
 	struct sockaddr_nl all = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -149,7 +151,7 @@ static int changes(void)
 }
 
 /* Nothing of hp3d's but the way to it is held open: locks, sockets. */
-static void serve(int fd)
+static void serve_links(int fd)
 {
 	struct pollfd on[] = {{.fd = fd, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
 	bool begun = false;
@@ -165,7 +167,7 @@ static void serve(int fd)
 	}
 	close_range(STDERR_FILENO + 2, ~0u, 0);
 	keep_one_capability();
-	on[1].fd = changes();
+	on[1].fd = open_link_changes();
 	for (;;) {
 		poll(on, 2, LOOK_MS);
 		while (on[1].fd >= 0 && recv(on[1].fd, text, sizeof(text), 0) > 0)
@@ -193,7 +195,7 @@ static unsigned interface_of(const char *devargs)
 }
 
 /* What one that was killed could not set up any more. */
-static void mend(const struct hp3_config_rail *r, const char *side, unsigned index)
+static void restore_interface(const struct hp3_config_rail *r, const char *side, unsigned index)
 {
 	char note[64];
 
@@ -206,7 +208,7 @@ static void mend(const struct hp3_config_rail *r, const char *side, unsigned ind
 	unlink(note);
 }
 
-static void find(const struct hp3_config *cfg)
+static void find_rails(const struct hp3_config *cfg)
 {
 	n_rails = 0;
 	for (uint32_t i = 0; i < cfg->n_rails; i++) {
@@ -215,8 +217,8 @@ static void find(const struct hp3_config *cfg)
 
 		*mine = (struct rail){
 			r->name, {interface_of(r->rnic), interface_of(r->net)}, NONE, false};
-		mend(r, sides[0], mine->index[0]);
-		mend(r, sides[1], mine->index[1]);
+		restore_interface(r, sides[0], mine->index[0]);
+		restore_interface(r, sides[1], mine->index[1]);
 		n_rails += mine->index[0] != 0 && mine->index[1] != 0;
 	}
 }
@@ -225,7 +227,7 @@ int hp3d_carry_begin(const struct hp3_config *cfg)
 {
 	int ends[2];
 
-	find(cfg);
+	find_rails(cfg);
 	if (!cfg->bypass.carry_link || n_rails == 0)
 		return 0;
 	if (pipe2(ends, O_CLOEXEC) < 0 || (process = fork()) < 0) {
@@ -234,7 +236,7 @@ int hp3d_carry_begin(const struct hp3_config *cfg)
 	}
 	if (process == 0) {
 		close(ends[1]);
-		serve(ends[0]);
+		serve_links(ends[0]);
 	}
 	close(ends[0]);
 	way = ends[1];

@@ -24,7 +24,7 @@ static struct {
 } service;
 
 /* The worker whose latest round is longest ago; *ago_ns tells how long. */
-static unsigned laggard(uint64_t now, uint64_t *ago_ns)
+static unsigned slowest_worker(uint64_t now, uint64_t *ago_ns)
 {
 	unsigned last = 0;
 
@@ -83,10 +83,10 @@ static void get_ready(void)
 }
 
 /* A ping says that packets pass, not just that this thread runs. */
-static void ping(uint64_t now)
+static void ping_watchdog(uint64_t now)
 {
 	uint64_t ago;
-	unsigned worker = laggard(now, &ago);
+	unsigned worker = slowest_worker(now, &ago);
 
 	if (ago > service.watchdog_ns / 2) {
 		if (!service.silent) {
@@ -110,12 +110,12 @@ void hp3d_service_pulse(void)
 		return;
 	now = hp3d_now();
 	if (service.state == STARTING) {
-		laggard(now, &ago);
+		slowest_worker(now, &ago);
 		if (now - ago > service.start_ns)
 			get_ready();
 	}
 	if (service.watchdog_ns != 0 && now > service.ping_ns + service.watchdog_ns / PINGS)
-		ping(now);
+		ping_watchdog(now);
 }
 
 bool hp3d_service_is_ready(void)

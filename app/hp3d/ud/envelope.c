@@ -20,7 +20,7 @@
 enum kind { KIND_PROBE = 1, KIND_PLAIN };
 
 /* What is behind the UDP header of a frame of ours, without the ICRC; NULL: it is none. */
-static const uint8_t *inside(
+static const uint8_t *payload_of_frame(
 	const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port, uint32_t *n)
 {
 	const uint8_t *udp = (const uint8_t *)frame + v->udp_off;
@@ -46,7 +46,7 @@ int hp3d_ud_pack(const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_
 	uint32_t n;
 
 	hp3_parse(frame, len, &v);
-	from = inside(frame, len, &v, port, &n);
+	from = payload_of_frame(frame, len, &v, port, &n);
 	if (from == NULL || n > PLAIN)
 		return -EINVAL;
 	hp3_addressing_same(frame, &v, &a);

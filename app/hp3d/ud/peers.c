@@ -21,7 +21,7 @@
 #define SOON_NS    (200 * MS) /* no two questions within, for whatever reason */
 #define WANTED_NS  (60000 * MS) /* whom nobody wants for so long is not asked */
 #define DOUBT      8u /* frames without an answer: perhaps it has other queue pairs */
-#define TURNS      64u /* datagrams per call */
+#define PEER_TURNS 64u /* datagrams per call */
 #define QUESTIONS  128u /* per tick */
 #define LOOKS      8192u /* at places, per tick */
 #define OTHER_PORT 3u /* every so many questions without an answer */
@@ -75,7 +75,7 @@ void hp3d_ud_peers_close(struct hp3d_ud_peers *p)
 	p->look = NULL;
 }
 
-static struct hp3_addressing between(
+static struct hp3_addressing addressing_between(
 	bool ipv6, const uint8_t *src, const uint8_t *dst, uint16_t sport)
 {
 	struct hp3_addressing a = {.ipv6 = ipv6, .sport = sport};
@@ -121,7 +121,7 @@ static uint64_t *look_of(struct hp3d_ud_peers *p, const struct hp3d_ud_peer *pee
 	return &p->look[peer - p->peer];
 }
 
-static void ask(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now)
+static void ask_peer(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now)
 {
 	struct hp3d_ud_ends to = {.ipv6 = peer->ipv6, .rport = p->port};
 	struct hp3_addressing a;
@@ -135,7 +135,7 @@ static void ask(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now
 	peer->asked = now;
 	peer->due = now + (FIRST_NS << hp3_min_u32(peer->tries++, DOUBLINGS));
 	*look_of(p, peer) = peer->due;
-	a = between(peer->ipv6, peer->local, peer->remote, hp3d_ud_socket_port(p->asks));
+	a = addressing_between(peer->ipv6, peer->local, peer->remote, hp3d_ud_socket_port(p->asks));
 	hp3d_agent_ask(p->agent, &a, p->ours.qkey, peer->nonce, buf);
 	memcpy(to.local, peer->local, sizeof(to.local));
 	memcpy(to.remote, peer->remote, sizeof(to.remote));
@@ -153,7 +153,7 @@ void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint
 	*look_of(p, peer) = hp3_min_u64(*look_of(p, peer), peer->due);
 	if ((peer->told.n == 0 && now >= peer->due) ||
 		(peer->unanswered >= DOUBT && may_ask(peer, now)))
-		ask(p, peer, now);
+		ask_peer(p, peer, now);
 }
 
 bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now)
@@ -161,11 +161,11 @@ bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, u
 	if (peer->told.n != 0 && now - peer->answered < FRESH_NS)
 		return true;
 	if (peer->told.n != 0 && peer->tries == 0 && may_ask(peer, now))
-		ask(p, peer, now);
+		ask_peer(p, peer, now);
 	return false;
 }
 
-static void told(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
+static void take_answer(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 	const struct hp3_hello *h, uint64_t now)
 {
 	struct hp3d_ud_peer *peer = hp3d_ud_peers_find(p, from->ipv6, from->local, from->remote);
@@ -189,11 +189,11 @@ static void told(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
  * begun anew. Without a key his address may be another's, to which no more is sent than came: then
  * he is asked in place of the answer, and answered when he asks again.
  */
-static void asked(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
+static void answer_question(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 	const struct hp3_hello *h, uint64_t now)
 {
-	struct hp3_addressing back =
-		between(from->ipv6, from->local, from->remote, hp3d_ud_socket_port(p->asks));
+	struct hp3_addressing back = addressing_between(
+		from->ipv6, from->local, from->remote, hp3d_ud_socket_port(p->asks));
 	struct hp3d_ud_peer *peer =
 		hp3d_ud_peers_add(p, from->ipv6, from->local, from->remote, now);
 	uint8_t buf[HP3_HELLO_LEN];
@@ -205,16 +205,17 @@ static void asked(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 		hp3d_ud_socket_send(p->asks, buf, sizeof(buf), from);
 	}
 	if (asks)
-		ask(p, peer, now);
+		ask_peer(p, peer, now);
 }
 
-static bool take(struct hp3d_ud_peers *p, int fd, uint64_t now)
+static bool take_datagram(struct hp3d_ud_peers *p, int fd, uint64_t now)
 {
 	uint8_t buf[HP3_HELLO_LEN + 1];
 	struct hp3d_ud_ends from;
 	ssize_t n = hp3d_ud_socket_receive(fd, buf, sizeof(buf), &from);
 	uint16_t dport = fd == p->answers ? p->port : hp3d_ud_socket_port(fd);
-	struct hp3_addressing a = between(from.ipv6, from.remote, from.local, from.rport);
+	struct hp3_addressing a =
+		addressing_between(from.ipv6, from.remote, from.local, from.rport);
 	struct hp3_hello h;
 
 	if (n < 0)
@@ -222,9 +223,9 @@ static bool take(struct hp3d_ud_peers *p, int fd, uint64_t now)
 	if (hp3d_agent_heard(p->agent, &a, dport, buf, (size_t)n, now, &h) < 0)
 		return true;
 	if (h.kind == HP3_HELLO_ASK && fd == p->answers)
-		asked(p, &from, &h, now);
+		answer_question(p, &from, &h, now);
 	else if (h.kind == HP3_HELLO_TELL && fd != p->answers)
-		told(p, &from, &h, now);
+		take_answer(p, &from, &h, now);
 	return true;
 }
 
@@ -232,11 +233,11 @@ uint32_t hp3d_ud_peers_poll(struct hp3d_ud_peers *p, uint64_t now)
 {
 	uint32_t n = 0;
 
-	while (n < TURNS && take(p, p->answers, now))
+	while (n < PEER_TURNS && take_datagram(p, p->answers, now))
 		n++;
-	while (n < 2 * TURNS && take(p, p->asks, now))
+	while (n < 2 * PEER_TURNS && take_datagram(p, p->asks, now))
 		n++;
-	while (n < 3 * TURNS && p->before >= 0 && take(p, p->before, now))
+	while (n < 3 * PEER_TURNS && p->before >= 0 && take_datagram(p, p->before, now))
 		n++;
 	return n;
 }
@@ -259,7 +260,7 @@ uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now)
 		if (p->look[i] > now)
 			continue;
 		if (is_wanted(&p->peer[i], now)) {
-			ask(p, &p->peer[i], now);
+			ask_peer(p, &p->peer[i], now);
 			asked++;
 		} else {
 			p->look[i] = NEVER;

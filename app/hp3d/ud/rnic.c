@@ -9,12 +9,12 @@
 #include <sys/random.h>
 #include "app/hp3d/ud/rnic_internal.h"
 
-#define VENDOR_MLX5  0x02c9u
-#define VENDOR_RXE   0xffffffu
-#define GOLDEN_RATIO 0x61c88647u
-#define LOOK_NS      1000000000u
+#define VENDOR_MLX5      0x02c9u
+#define VENDOR_RXE       0xffffffu
+#define RXE_GOLDEN_RATIO 0x61c88647u
+#define LOOK_NS          1000000000u
 
-static int fail(char *why, size_t cap, const char *what)
+static int fail_rnic(char *why, size_t cap, const char *what)
 {
 	snprintf(why, cap, "%s: %s", what, strerror(errno));
 	return -1;
@@ -23,7 +23,7 @@ static int fail(char *why, size_t cap, const char *what)
 /* rxe_qp_init_req(): hash_32() of the kernel, to 14 bits. */
 static uint16_t hashed_port(uint32_t qpn)
 {
-	return (uint16_t)(0xc000u + (qpn * GOLDEN_RATIO >> 18));
+	return (uint16_t)(0xc000u + (qpn * RXE_GOLDEN_RATIO >> 18));
 }
 
 static int find_how(struct hp3d_ud_rnic *r, char *why, size_t cap)
@@ -31,7 +31,7 @@ static int find_how(struct hp3d_ud_rnic *r, char *why, size_t cap)
 	struct ibv_device_attr attr = {0};
 
 	if (r->verbs->query_device(r->context, &attr) != 0)
-		return fail(why, cap, "cannot be asked what it is");
+		return fail_rnic(why, cap, "cannot be asked what it is");
 	if (attr.vendor_id == VENDOR_MLX5)
 		r->how = HP3D_UD_LABEL;
 	else if (attr.vendor_id == VENDOR_RXE)
@@ -86,24 +86,24 @@ static int make_queues(struct hp3d_ud_rnic *r, char *why, size_t cap)
 	r->memory = calloc(slots, HP3D_UD_SLOT);
 	r->pd = r->verbs->alloc_pd(r->context);
 	if (r->memory == NULL || r->pd == NULL)
-		return fail(why, cap, "no protection domain");
+		return fail_rnic(why, cap, "no protection domain");
 	r->mr = r->verbs->reg_mr(r->pd, r->memory, slots * HP3D_UD_SLOT, IBV_ACCESS_LOCAL_WRITE);
 	if (r->mr == NULL)
-		return fail(why, cap, "no memory may be registered (raise LimitMEMLOCK)");
+		return fail_rnic(why, cap, "no memory may be registered (raise LimitMEMLOCK)");
 	r->channel = r->verbs->create_comp_channel(r->context);
 	if (r->channel == NULL)
-		return fail(why, cap, "no completion channel");
+		return fail_rnic(why, cap, "no completion channel");
 	flags = fcntl(r->channel->fd, F_GETFL);
 	if (flags < 0 || fcntl(r->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return fail(why, cap, "its completion channel blocks");
+		return fail_rnic(why, cap, "its completion channel blocks");
 	if (make_completions(r) < 0)
-		return fail(why, cap, "no completion queue");
+		return fail_rnic(why, cap, "no completion queue");
 	for (uint32_t i = 0; i < HP3D_UD_SENDS; i++)
 		r->free_send[r->n_free++] = (uint16_t)i;
 	return 0;
 }
 
-static int ready(struct hp3d_ud_rnic *r, struct ibv_qp *qp, uint32_t qkey)
+static int make_qp_ready(struct hp3d_ud_rnic *r, struct ibv_qp *qp, uint32_t qkey)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = r->port, .qkey = qkey, .pkey_index = 0};
@@ -127,15 +127,15 @@ static int make_qp(struct hp3d_ud_rnic *r, uint32_t qkey, char *why, size_t cap)
 	struct ibv_qp *qp = r->verbs->create_qp(r->pd, &make);
 
 	if (qp == NULL)
-		return fail(why, cap, "no queue pair of datagrams");
+		return fail_rnic(why, cap, "no queue pair of datagrams");
 	r->qp[r->n] = qp;
 	r->sport[r->n] = r->how == HP3D_UD_HASHED ? hashed_port(qp->qp_num) : 0;
 	r->n++;
-	if (ready(r, qp, qkey) < 0)
-		return fail(why, cap, "a queue pair of datagrams does not become ready");
+	if (make_qp_ready(r, qp, qkey) < 0)
+		return fail_rnic(why, cap, "a queue pair of datagrams does not become ready");
 	for (uint32_t i = 0; i < HP3D_UD_RECEIVES; i++)
 		if (hp3d_ud_rnic_receive(r, (r->n - 1) * HP3D_UD_RECEIVES + i) != 0)
-			return fail(why, cap, "no receive can be posted");
+			return fail_rnic(why, cap, "no receive can be posted");
 	return 0;
 }
 
@@ -148,10 +148,10 @@ int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_verbs *v, struct
 	r->port = port;
 	snprintf(r->name, sizeof(r->name), "%s", v->get_device_name(device));
 	if (getrandom(&r->seed, sizeof(r->seed), 0) != sizeof(r->seed))
-		return fail(why, cap, "the kernel has no random numbers");
+		return fail_rnic(why, cap, "the kernel has no random numbers");
 	r->context = v->open_device(device);
 	if (r->context == NULL)
-		return fail(why, cap, "cannot be opened");
+		return fail_rnic(why, cap, "cannot be opened");
 	if (!is_live(r)) {
 		snprintf(why, cap, "is no port of RoCE");
 		return -1;
@@ -163,7 +163,7 @@ int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_verbs *v, struct
 		if (make_qp(r, qkey, why, cap) < 0)
 			return -1;
 	if (ibv_req_notify_cq(r->arrived.cq, 0) != 0)
-		return fail(why, cap, "nothing tells of what arrives");
+		return fail_rnic(why, cap, "nothing tells of what arrives");
 	return 0;
 }
 
@@ -188,7 +188,7 @@ void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r)
 	memset(r, 0, sizeof(*r));
 }
 
-static void look(struct hp3d_ud_rnic *r)
+static void read_gids(struct hp3d_ud_rnic *r)
 {
 	struct ibv_gid_entry e;
 
@@ -202,7 +202,7 @@ static void look(struct hp3d_ud_rnic *r)
 	}
 }
 
-static int find(const struct hp3d_ud_rnic *r, const uint8_t gid[16])
+static int find_gid(const struct hp3d_ud_rnic *r, const uint8_t gid[16])
 {
 	for (uint32_t i = 0; i < r->n_gids; i++)
 		if (memcmp(r->gids[i].gid, gid, 16) == 0)
@@ -216,10 +216,10 @@ int hp3d_ud_rnic_gid(struct hp3d_ud_rnic *r, bool ipv6, const uint8_t *ip, uint6
 	int at;
 
 	hp3d_ud_as_gid(gid, ipv6, ip);
-	at = find(r, gid);
+	at = find_gid(r, gid);
 	if (at >= 0 || (r->looked != 0 && now - r->looked < LOOK_NS))
 		return at;
 	r->looked = now;
-	look(r);
-	return find(r, gid);
+	read_gids(r);
+	return find_gid(r, gid);
 }

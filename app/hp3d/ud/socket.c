@@ -12,7 +12,7 @@
 #define FIRST 640u /* as bindresvport(3): services have the ports below */
 #define TRIES 32u
 
-union control {
+union pktinfo_control {
 	struct cmsghdr header;
 	char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
 };
@@ -87,7 +87,7 @@ static bool read_address(uint8_t *ip, const struct in6_addr *a)
 	return !v4;
 }
 
-static struct in6_addr mapped(bool ipv6, const uint8_t *ip)
+static struct in6_addr mapped_address(bool ipv6, const uint8_t *ip)
 {
 	struct in6_addr a = {.s6_addr = {[10] = 0xff, 0xff}};
 
@@ -102,7 +102,7 @@ ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_end
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
 	} at = {0};
-	union control control = {0};
+	union pktinfo_control control = {0};
 	struct iovec iov = {buf, cap};
 	struct msghdr m = {.msg_name = &at,
 		.msg_namelen = sizeof(at),
@@ -137,7 +137,7 @@ static ssize_t send_v4(int fd, struct iovec *what, const struct hp3d_ud_ends *to
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(to->rport)};
 	struct in_pktinfo info = {0};
-	union control control = {0};
+	union pktinfo_control control = {0};
 	struct msghdr m = {.msg_name = &at,
 		.msg_namelen = sizeof(at),
 		.msg_iov = what,
@@ -156,9 +156,9 @@ static ssize_t send_v6(int fd, struct iovec *what, const struct hp3d_ud_ends *to
 {
 	struct sockaddr_in6 at = {.sin6_family = AF_INET6,
 		.sin6_port = htons(to->rport),
-		.sin6_addr = mapped(to->ipv6, to->remote)};
-	struct in6_pktinfo info = {.ipi6_addr = mapped(to->ipv6, to->local)};
-	union control control = {0};
+		.sin6_addr = mapped_address(to->ipv6, to->remote)};
+	struct in6_pktinfo info = {.ipi6_addr = mapped_address(to->ipv6, to->local)};
+	union pktinfo_control control = {0};
 	struct msghdr m = {.msg_name = &at,
 		.msg_namelen = sizeof(at),
 		.msg_iov = what,

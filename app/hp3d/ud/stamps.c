@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/ud/stamps.h"
 
-#define GOLDEN_RATIO 0x9e3779b1u
-#define MASK_MIN     0xffffffu
-#define KHZ_MIN      1000u /* a tick is a microsecond at most, */
-#define KHZ_MAX      100000000u /* and no less than 10 ps */
-#define DRIFT        1000u /* two clocks differ by less than one part in so many, */
-#define GRAIN_NS     1000u /* and by what one of them does not resolve */
-#define NS_PER_MS    1000000u
+#define STAMP_GOLDEN_RATIO 0x9e3779b1u
+#define MASK_MIN           0xffffffu
+#define KHZ_MIN            1000u /* a tick is a microsecond at most, */
+#define KHZ_MAX            100000000u /* and no less than 10 ps */
+#define DRIFT              1000u /* two clocks differ by less than one part in so many, */
+#define GRAIN_NS           1000u /* and by what one of them does not resolve */
+#define NS_PER_MS          1000000u
 
 void hp3d_ud_stamps_init(struct hp3d_ud_stamps *s, uint64_t mask, uint64_t khz)
 {
@@ -19,7 +19,7 @@ void hp3d_ud_stamps_init(struct hp3d_ud_stamps *s, uint64_t mask, uint64_t khz)
 
 static uint32_t place_of(uint32_t id)
 {
-	return id * GOLDEN_RATIO >> 22;
+	return id * STAMP_GOLDEN_RATIO >> 22;
 }
 
 _Static_assert(HP3D_UD_STAMPED == 1u << 10, "place_of() has ten bits");
@@ -50,7 +50,7 @@ static uint64_t ns_of(const struct hp3d_ud_stamps *s, uint64_t ticks)
 }
 
 /* Half of the counter's way is the future, half of it the past. */
-static enum hp3d_ud_timing judge(
+static enum hp3d_ud_timing judge_ticks(
 	const struct hp3d_ud_stamps *s, uint64_t ticks, uint64_t passed, uint32_t *took_ns)
 {
 	uint64_t ns = ns_of(s, ticks);
@@ -77,8 +77,8 @@ enum hp3d_ud_timing hp3d_ud_stamp_judge(
 	s->probe[at].used = false;
 	if (now < s->distrusted)
 		return HP3D_UD_TIMING_stamp_distrusted;
-	timing =
-		judge(s, (ticks - s->probe[at].left) & s->mask, now - s->probe[at].posted, took_ns);
+	timing = judge_ticks(
+		s, (ticks - s->probe[at].left) & s->mask, now - s->probe[at].posted, took_ns);
 	if (timing != HP3D_UD_TIMING_stamped)
 		s->distrusted = now + HP3D_UD_DISTRUST_NS;
 	return timing;

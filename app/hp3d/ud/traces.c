@@ -17,12 +17,12 @@
 
 enum { V4, V6 };
 
-union control {
+union trace_control {
 	struct cmsghdr header;
 	char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
 };
 
-static int raw(int family, int protocol)
+static int open_raw_socket(int family, int protocol)
 {
 	return socket(family, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
 }
@@ -44,11 +44,11 @@ int hp3d_ud_traces_open(struct hp3d_ud_traces *t)
 {
 	int err;
 
-	t->out[V4] = raw(AF_INET, IPPROTO_RAW);
-	t->in[V4] = raw(AF_INET, IPPROTO_ICMP);
+	t->out[V4] = open_raw_socket(AF_INET, IPPROTO_RAW);
+	t->in[V4] = open_raw_socket(AF_INET, IPPROTO_ICMP);
 	err = errno;
-	t->out[V6] = raw(AF_INET6, IPPROTO_RAW); /* a kernel may have no IPv6 */
-	t->in[V6] = raw(AF_INET6, IPPROTO_ICMPV6);
+	t->out[V6] = open_raw_socket(AF_INET6, IPPROTO_RAW); /* a kernel may have no IPv6 */
+	t->in[V6] = open_raw_socket(AF_INET6, IPPROTO_ICMPV6);
 	only_expired(t);
 	if (t->out[V4] >= 0 && t->in[V4] >= 0)
 		return 0;
@@ -81,7 +81,7 @@ bool hp3d_ud_is_trace(const void *frame, uint32_t len)
 }
 
 /* The route is that of the RNIC's address, where a host has several. */
-static void from(struct msghdr *m, union control *c, bool ipv6, const uint8_t *src)
+static void set_source(struct msghdr *m, union trace_control *c, bool ipv6, const uint8_t *src)
 {
 	struct in6_pktinfo v6 = {0};
 	struct in_pktinfo v4 = {0};
@@ -109,7 +109,7 @@ int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint3
 	struct sockaddr_in v4 = {.sin_family = AF_INET};
 	struct iovec packet = {(void *)(uintptr_t)ip, len - ETHER};
 	struct msghdr m = {.msg_iov = &packet, .msg_iovlen = 1};
-	union control c = {.space = {0}};
+	union trace_control c = {.space = {0}};
 
 	if (t->out[ipv6] < 0)
 		return -EAFNOSUPPORT;
@@ -119,7 +119,7 @@ int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint3
 		memcpy(&v4.sin_addr, ip + 16, 4);
 	m.msg_name = ipv6 ? (void *)&v6 : (void *)&v4;
 	m.msg_namelen = ipv6 ? sizeof(v6) : sizeof(v4);
-	from(&m, &c, ipv6, ip + (ipv6 ? 8 : 12));
+	set_source(&m, &c, ipv6, ip + (ipv6 ? 8 : 12));
 	return sendmsg(t->out[ipv6], &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
@@ -146,7 +146,7 @@ int hp3d_ud_traces_take(const struct hp3d_ud_traces *t, unsigned family, uint8_t
 	size_t head = ETHER + (family == V6 ? IPV6_LEN : 0);
 	struct sockaddr_in6 hop = {0};
 	struct iovec rest = {frame + head, cap - head};
-	union control c;
+	union trace_control c;
 	struct msghdr m = {.msg_name = &hop,
 		.msg_namelen = sizeof(hop),
 		.msg_iov = &rest,

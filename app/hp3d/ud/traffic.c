@@ -6,8 +6,8 @@
 #include "app/hp3d/ud/rnic_internal.h"
 #include "base/hash.h"
 
-#define WAYS  4u
-#define FIRST (HP3D_UD_QPS * HP3D_UD_RECEIVES) /* slot of the first send */
+#define HANDLE_WAYS 4u
+#define FIRST_SEND  (HP3D_UD_QPS * HP3D_UD_RECEIVES) /* slot of the first send */
 
 static uint8_t *slot_of(const struct hp3d_ud_rnic *r, uint32_t slot)
 {
@@ -47,17 +47,18 @@ static bool is_same(const struct hp3d_ud_handle *a, const struct hp3d_ud_handle 
 	       a->ttl == b->ttl && memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
 }
 
-static uint32_t set_of(const struct hp3d_ud_rnic *r, const struct hp3d_ud_handle *h)
+static uint32_t set_of_handle(const struct hp3d_ud_rnic *r, const struct hp3d_ud_handle *h)
 {
 	uint64_t key[3] = {h->sport | (uint64_t)h->gid << 16 | (uint64_t)h->tclass << 24 |
 			   (uint64_t)h->ttl << 32};
 
 	memcpy(key + 1, h->dst, sizeof(h->dst));
-	return (uint32_t)hp3_hash(r->seed, key, sizeof(key)) % (HP3D_UD_HANDLES / WAYS) * WAYS;
+	return (uint32_t)hp3_hash(r->seed, key, sizeof(key)) % (HP3D_UD_HANDLES / HANDLE_WAYS) *
+	       HANDLE_WAYS;
 }
 
 /* The one that there is, or a new one in the place of that longest unused. */
-static struct ibv_ah *handle(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way)
+static struct ibv_ah *handle_of_way(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way)
 {
 	struct hp3d_ud_handle want = {.sport = r->how == HP3D_UD_LABEL ? way->sport : 0,
 				      .gid = (uint8_t)gid,
@@ -66,8 +67,8 @@ static struct ibv_ah *handle(struct hp3d_ud_rnic *r, int gid, const struct hp3d_
 			      *h, *oldest;
 
 	hp3d_ud_as_gid(want.dst, way->ipv6, way->dst);
-	oldest = h = &r->handle[set_of(r, &want)];
-	for (struct hp3d_ud_handle *end = h + WAYS; h < end; h++) {
+	oldest = h = &r->handle[set_of_handle(r, &want)];
+	for (struct hp3d_ud_handle *end = h + HANDLE_WAYS; h < end; h++) {
 		if (h->ah != NULL && is_same(h, &want)) {
 			h->used = ++r->stamp;
 			return h->ah;
@@ -105,12 +106,12 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void reap(struct hp3d_ud_rnic *r)
+static void reap_sends(struct hp3d_ud_rnic *r)
 {
 	struct hp3d_ud_done done;
 
 	while (hp3d_ud_queue_take(&r->left, &done)) {
-		uint16_t slot = (uint16_t)(done.wr_id - FIRST);
+		uint16_t slot = (uint16_t)(done.wr_id - FIRST_SEND);
 
 		r->free_send[r->n_free++] = slot;
 		r->failed += !done.good;
@@ -132,17 +133,17 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way 
 
 	if (at < 0)
 		return at;
-	reap(r);
+	reap_sends(r);
 	if (r->n_free == 0)
 		return -ENOBUFS;
-	wr.wr.ud.ah = handle(r, gid, way);
+	wr.wr.ud.ah = handle_of_way(r, gid, way);
 	if (wr.wr.ud.ah == NULL)
 		return -ENETUNREACH;
 	wr.wr.ud.remote_qpn = peer->qpn[way->sport % peer->n];
 	wr.wr.ud.remote_qkey = peer->qkey;
 	slot = r->free_send[r->n_free - 1];
-	wr.wr_id = FIRST + slot;
-	sge.addr = (uintptr_t)memcpy(slot_of(r, FIRST + slot), buf, n);
+	wr.wr_id = FIRST_SEND + slot;
+	sge.addr = (uintptr_t)memcpy(slot_of(r, FIRST_SEND + slot), buf, n);
 	r->is_probe[slot] = way->probe && hp3d_ud_stamps_are_there(&r->stamps);
 	r->probe[slot] = way->id;
 	if (r->is_probe[slot])
@@ -165,7 +166,7 @@ bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
 		r->taken = 0;
 		if (!hp3d_ud_queue_take(&r->arrived, &done))
 			return false;
-		if (done.wr_id >= FIRST)
+		if (done.wr_id >= FIRST_SEND)
 			continue;
 		r->taken = (uint32_t)done.wr_id + 1;
 		r->taken_ticks = done.ticks;
@@ -180,7 +181,7 @@ bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
 
 enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns)
 {
-	reap(r); /* the probe's own completion may not have been looked at yet */
+	reap_sends(r); /* the probe's own completion may not have been looked at yet */
 	return hp3d_ud_stamp_judge(&r->stamps, id, r->taken_ticks, now_ns(), took_ns);
 }
 

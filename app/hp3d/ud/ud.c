@@ -15,16 +15,16 @@
 #include "app/hp3d/ud/rnic.h"
 #include "app/hp3d/ud/traces.h"
 
-#define RNICS   8u
-#define BUFFERS 511u
-#define FRAME   512u
-#define TURNS   256u /* datagrams per call */
-#define WHY     256u
-#define EVENTS  16
-#define SOCKETS UINT32_MAX
-#define TRACES  (UINT32_MAX - HP3D_UD_TRACE_FAMILIES) /* + family */
-#define QKEY    0x7fffffffu /* the upper bit is for privileged ones */
-#define TTL     64u
+#define RNICS      8u
+#define BUFFERS    511u
+#define FRAME      512u
+#define RNIC_TURNS 256u /* datagrams per call */
+#define WHY        256u
+#define EVENTS     16
+#define SOCKETS    UINT32_MAX
+#define TRACES     (UINT32_MAX - HP3D_UD_TRACE_FAMILIES) /* + family */
+#define QKEY       0x7fffffffu /* the upper bit is for privileged ones */
+#define TTL        64u
 
 struct hp3d_ud {
 	struct hp3d_pipe *pipe;
@@ -40,12 +40,12 @@ struct hp3d_ud {
 	const struct hp3d_ud_traces *traces;
 };
 
-static void count(uint64_t *counter)
+static void increment_counter(uint64_t *counter)
 {
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-static int watch(struct hp3d_ud *u, int fd, uint32_t what)
+static int watch_fd(struct hp3d_ud *u, int fd, uint32_t what)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = what};
 
@@ -64,7 +64,7 @@ static void open_ports(struct hp3d_ud *u, struct ibv_device *device, char *why)
 			return;
 		if (hp3d_ud_rnic_open(r, &u->verbs, device, port, u->peers.ours.qkey, reason,
 			    sizeof(reason)) == 0 &&
-			watch(u, r->channel->fd, u->n) == 0) {
+			watch_fd(u, r->channel->fd, u->n) == 0) {
 			u->rnic[u->n++] = r;
 			u->c.stamping += hp3d_ud_stamps_are_there(&r->stamps);
 			continue;
@@ -172,13 +172,13 @@ static void send_all(void *ud, struct rte_mbuf **m, uint16_t n)
 		counter = send_one(
 			u, rte_pktmbuf_mtod(m[i], void *), rte_pktmbuf_data_len(m[i]), u->now);
 		if (counter != NULL)
-			count(counter);
+			increment_counter(counter);
 	}
 	rte_pktmbuf_free_bulk(m, n);
 }
 
 /* The answer that is being handed in is one to this probe. */
-static uint32_t took(void *ud, uint32_t id)
+static uint32_t time_of_answer(void *ud, uint32_t id)
 {
 	static const size_t counters[] = {
 #define X(name, help) offsetof(struct hp3d_ud_counters, name),
@@ -189,7 +189,8 @@ static uint32_t took(void *ud, uint32_t id)
 	uint32_t ns = 0;
 
 	if (u->from != NULL)
-		count((uint64_t *)((char *)&u->c + counters[hp3d_ud_rnic_took(u->from, id, &ns)]));
+		increment_counter((
+			uint64_t *)((char *)&u->c + counters[hp3d_ud_rnic_took(u->from, id, &ns)]));
 	return ns;
 }
 
@@ -199,7 +200,7 @@ static int watch_traces(struct hp3d_ud *u)
 
 	for (uint32_t i = 0; rc == 0 && i < HP3D_UD_TRACE_FAMILIES; i++)
 		if (u->traces->in[i] >= 0)
-			rc = watch(u, u->traces->in[i], TRACES + i);
+			rc = watch_fd(u, u->traces->in[i], TRACES + i);
 	return rc;
 }
 
@@ -264,7 +265,7 @@ struct hp3d_ud *hp3d_ud_open(
 			"hosts\n");
 	tell_of_qps(u);
 	hp3d_pipe_output(p, HP3_DIR_TX, send_all, u);
-	hp3d_agent_on_answer(u->peers.agent, took, u);
+	hp3d_agent_on_answer(u->peers.agent, time_of_answer, u);
 	return u;
 }
 
@@ -352,13 +353,13 @@ static uint32_t hear_hops(struct hp3d_ud *u, uint32_t family, uint64_t now)
 	uint32_t turns;
 	int len = 0;
 
-	for (turns = 0; turns < TURNS && (len >= 0 || len == -EBADMSG); turns++) {
+	for (turns = 0; turns < RNIC_TURNS && (len >= 0 || len == -EBADMSG); turns++) {
 		m = rte_pktmbuf_alloc(u->pool);
 		if (m == NULL)
 			break;
 		len = hp3d_ud_traces_take(u->traces, family, rte_pktmbuf_mtod(m, uint8_t *), FRAME);
 		if (len >= 0) {
-			count(&u->c.expired);
+			increment_counter(&u->c.expired);
 			hand_in(u, m, len, now);
 		} else {
 			rte_pktmbuf_free(m);
@@ -367,20 +368,20 @@ static uint32_t hear_hops(struct hp3d_ud *u, uint32_t family, uint64_t now)
 	return turns;
 }
 
-static void take(struct hp3d_ud *u, const uint8_t *grh, uint32_t n, uint64_t now)
+static void take_frame(struct hp3d_ud *u, const uint8_t *grh, uint32_t n, uint64_t now)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(u->pool);
 	struct hp3d_ud_peer *peer;
 	struct hp3d_ud_way way;
 	int len;
 
-	count(&u->c.arrived);
+	increment_counter(&u->c.arrived);
 	if (m == NULL)
 		return;
 	len = hp3d_ud_unpack(
 		grh, grh + HP3D_UD_GRH, n, u->peers.port, &way, rte_pktmbuf_mtod(m, void *), FRAME);
 	if (len < 0) {
-		count(&u->c.senseless);
+		increment_counter(&u->c.senseless);
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -390,15 +391,15 @@ static void take(struct hp3d_ud *u, const uint8_t *grh, uint32_t n, uint64_t now
 	hand_in(u, m, len, now);
 }
 
-static uint32_t hear(struct hp3d_ud *u, struct hp3d_ud_rnic *r, uint64_t now)
+static uint32_t take_arrived(struct hp3d_ud *u, struct hp3d_ud_rnic *r, uint64_t now)
 {
 	const uint8_t *grh;
 	uint32_t n, turns = 0;
 
 	hp3d_ud_rnic_heard(r);
 	u->from = r;
-	while (turns < TURNS && hp3d_ud_rnic_take(r, &grh, &n)) {
-		take(u, grh, n, now);
+	while (turns < RNIC_TURNS && hp3d_ud_rnic_take(r, &grh, &n)) {
+		take_frame(u, grh, n, now);
 		turns++;
 	}
 	u->from = NULL;
@@ -418,7 +419,7 @@ uint32_t hp3d_ud_poll(struct hp3d_ud *u, uint64_t now)
 		else if (ev[i].data.u32 >= TRACES)
 			done += hear_hops(u, ev[i].data.u32 - TRACES, now);
 		else
-			done += hear(u, u->rnic[ev[i].data.u32], now);
+			done += take_arrived(u, u->rnic[ev[i].data.u32], now);
 	}
 	return done;
 }

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int find(struct hp3d_verbs *v, const char *name, void *function, char *why, size_t cap)
+static int find_function(
+	struct hp3d_verbs *v, const char *name, void *function, char *why, size_t cap)
 {
 	void *at = dlsym(v->library, name);
 
@@ -25,10 +26,10 @@ int hp3d_verbs_load(struct hp3d_verbs *v, const char *path, char *why, size_t ca
 		snprintf(why, cap, "%s", dlerror());
 		return -1;
 	}
-#define X(name, result, args) missing |= find(v, "ibv_" #name, &v->name, why, cap);
+#define X(name, result, args) missing |= find_function(v, "ibv_" #name, &v->name, why, cap);
 	HP3D_VERBS(X)
 #undef X
-	missing |= find(v, "_ibv_query_gid_ex", &v->query_gid_ex, why, cap);
+	missing |= find_function(v, "_ibv_query_gid_ex", &v->query_gid_ex, why, cap);
 	if (missing == 0)
 		return 0;
 	hp3d_verbs_unload(v);
