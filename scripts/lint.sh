@@ -31,6 +31,11 @@ data=$(git ls-files 'app/hp3d/pipe/*.[ch]' 'engine/*.[ch]' 'rfr/*.[ch]' 'roce/*.
 # shellcheck disable=SC2086
 grep -nE '\b(rte_panic|rte_exit|printf|fprintf|RTE_LOG|malloc|calloc|volatile)\b' $data && fail "forbidden in the data path"
 
+# Function names say what they act on: `take_held`, not `take`.
+# shellcheck disable=SC2046
+grep -nP '^(static |INLINE )[^=;(]*[ *][a-z0-9]+\(' $(git ls-files '*.[ch]' | grep -vE '^(tests|bench|app/bpf)/') | grep -v '[ *]main(' &&
+    fail "one-word function names: add what the function acts on"
+
 # Messages name files, interfaces and words of a command line: plain lines (config/message.h). What is left names none of these.
 grep -nE '(fprintf|fputs|vfprintf|perror)\(.*(stderr|NULL)|fprintf\(stderr|fprintf\($' $(git ls-files 'sim/*.c' 'p4-testbed/*.c') |
     grep -vE '^(sim/core/memory|sim/cli/progress|p4-testbed/fabric/tm_heap)\.c:' && fail "messages: hp3_message() instead"

@@ -118,7 +118,7 @@ static struct qp **chain_of(struct hp3_qps *q, const struct hp3_verbs_call *c)
 }
 
 /* Where the queue pair hangs, or would. */
-static struct qp **find(struct hp3_qps *q, const struct hp3_verbs_call *c)
+static struct qp **find_qp(struct hp3_qps *q, const struct hp3_verbs_call *c)
 {
 	struct qp **at = chain_of(q, c);
 
@@ -294,7 +294,7 @@ static int take_over(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_cal
 
 int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 {
-	struct qp **at = find(q, c);
+	struct qp **at = find_qp(q, c);
 
 	if (c->ret != 0 || c->type != IBV_QPT_RC || c->qpn > QPN_MAX)
 		return 0;
