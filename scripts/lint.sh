@@ -10,12 +10,15 @@ fail() { echo "lint: $1"; bad=1; }
 mapfile -t c_files < <(git ls-files '*.c' '*.h')
 mapfile -t text < <(git ls-files | grep -vE '\.(cbor|pcap|png|svg|xz)$')
 
-said=$(clang-format-14 --dry-run --Werror "${c_files[@]}" 2>&1) ||
+said=$(printf '%s\0' "${c_files[@]}" | xargs -0 -n 50 -P "$(nproc)" clang-format-14 --dry-run --Werror 2>&1) ||
     { head -20 <<<"$said"; fail "format: run clang-format-14 -i on these files"; }
 
-for f in "${c_files[@]}" $(git ls-files '*.sh' '*.py' '*meson.build' Makefile); do
-    head -3 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || fail "$f: no SPDX line on top"
-done
+# shellcheck disable=SC2046
+without=$(awk 'FNR == 1 { if (name != "" && !found) print name; name = FILENAME; found = 0 }
+    /SPDX-License-Identifier: BSD-3-Clause/ { found = 1 }
+    FNR == 3 { nextfile }
+    END { if (!found) print name }' "${c_files[@]}" $(git ls-files '*.sh' '*.py' '*meson.build' Makefile))
+[ -z "$without" ] || fail "no SPDX line on top: $without"
 
 grep -InE '[[:space:]]+$' "${text[@]}" && fail "white space at the end of lines"
 grep -nE '\b(TODO|FIXME|XXX|HACK)\b' "${c_files[@]}" && fail "unfinished work"
