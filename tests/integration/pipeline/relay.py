@@ -17,6 +17,7 @@ Each path is a FIFO; nothing is lost or changed. Ends with its standard input. L
     wide    that link is fast again, and so are both paths
     marks   from now on what is ECT, and IPv4, is marked CE
 """
+import contextlib
 import heapq
 import itertools
 import os
@@ -73,7 +74,8 @@ def marked(frame):
 
 
 def main():
-    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # a network does not wait for a processor
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # a network does not wait for a processor
     ends = [attach(name) for name in sys.argv[1:3]]
     slow = float(sys.argv[3]) / 1e6
     waiting = [[], []]  # by direction, a heap: (due, number, frame)
