@@ -22,7 +22,7 @@ class Moves(Wired):
             for flow in flows:  # from the slow path to the fast one and back
                 wanted[flow].append(self.port(i % 2))
                 held += self.move(d, flow, wanted[flow][-1])["evidence"]["held_pkts"]
-        self.seen(b, 1 + rounds)
+            self.seen(b, 2 + i)  # else the next move may find nothing in flight
         self.settle(a, b)
         _, rb = self.whole(a, b)
         self.assertGreater(held, 0)
@@ -112,8 +112,8 @@ class Moves(Wired):
             for d in (at_a, at_b):
                 for flow in d.paired(2):
                     self.move(d, flow, self.port(i % 2))
-        for e in (a, b):
-            self.seen(e, 4)
+            for e in (a, b):
+                self.seen(e, 2 + i)
         self.settle(a, b)
         self.whole(a, b)
         self.stop(at_a)

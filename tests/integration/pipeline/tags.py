@@ -29,8 +29,8 @@ class Tags(Wired):
             inner = TENANTS[i % 2]
             wanted[inner].append(self.port(i // 2 % 2))
             self.move(d, flows[inner], wanted[inner][-1])
+            self.seen(tenants[inner][1], 1 + len(wanted[inner]))  # else the next move may find nothing in flight
         for inner, (a, b) in tenants.items():
-            self.seen(b, 3)
             self.settle(a, b)
             rb = self.whole(a, b)[1]
             self.assertEqual([port for port, _ in rb["qps"][0]["ports"]], [0xc001] + wanted[inner])
