@@ -2,9 +2,9 @@
 #ifndef HP3_TESTS_FUZZ_MEMORY_H
 #define HP3_TESTS_FUZZ_MEMORY_H
 /*
- * Memory for one engine at a time, of exactly the size asked for, so that ASan sees the first byte
- * beyond. While the size is the same, so is the memory, with the contents that the last engine
- * left: new pages for each input took a third of a fuzzer's time. Never NULL.
+ * Memory for one engine at a time, of exactly the size asked for: ASan reports accesses beyond it.
+ * If the size is that of the last call, the same memory is returned, with its old contents. This
+ * saves new pages for each input. Never NULL.
  */
 #include <stddef.h>
 

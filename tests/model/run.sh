@@ -4,7 +4,7 @@
 # Searches a model: MODEL.pml. WHAT: `safety` (order, once, bounded, no deadlock) or the name of an LTL claim.
 # EXPECT: `none` (full search, no error) or the text of the error that must come up. With WHAT
 # `reach` EXPECT is a list of inputs: a move must be able to end by each while packets are held (in
-# the state that -DREACH_IN names). CFLAGS: for the search; to optimise takes 13 s, which only searches of minutes save.
+# the state that -DREACH_IN names). CFLAGS: of the compiler. To optimise takes 13 s: it pays for searches that take minutes.
 set -eu
 model=$1.pml transitions=$(realpath "$2") what=$3 expect=$4
 shift 4

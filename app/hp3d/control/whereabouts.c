@@ -162,8 +162,6 @@ static bool restore_flow(const struct hp3_config *cfg, json_t *entry)
 		!rail_of_name(cfg, id.rail, &rail) || hp3d_bypass(rail) != NULL)
 		return false;
 	ends = (struct hp3_ends){id.ipv6, id.vlan, id.local, id.remote};
-	if (hp3d_bypass(rail) != NULL && hp3d_bypass_was_used(hp3d_bypass(rail)))
-		return false;
 	worker = hp3d_worker_of(rail, id.ipv6, id.local, id.remote);
 	return hp3_flow_restore(hp3d_pipe_engine(hp3d_worker_pipe(hp3d_worker(worker), rail)),
 		       &ends, id.rqpn, (uint16_t)port, (uint16_t)replies, hp3d_now()) == 0;

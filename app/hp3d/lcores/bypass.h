@@ -48,8 +48,8 @@ void hp3d_bypass_wait(void);
 /* All rails go direct, and stay so; takes 0.6 s at most. `poll` is called meanwhile. */
 void hp3d_bypass_end(void (*poll)(int timeout_ms));
 /*
- * Flows on the ports of moves, of rails that hp3d left for a moment, as after a hang: only the
- * kernel knows of them, until hp3d takes over again. Control thread.
+ * Number of moved flows on rails that are direct for now, as after a hang. Only the kernel knows
+ * their ports, until hp3d takes over again. Control thread.
  */
 unsigned hp3d_bypass_flows_kept(void);
 /* Longest sleep of an lcore that keeps heartbeats fresh; no rail has one: UINT64_MAX. */

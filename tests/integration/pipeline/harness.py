@@ -126,7 +126,7 @@ class Daemon:
             "control": {"socket": self.socket},
         }
         if defaults:
-            config = {"eal": config["eal"], "control": config["control"], "rfr": {"max_hold_us": 1000000, **({"stall_us": STALL_US} if rails else {})}}
+            config = {"eal": config["eal"], "control": config["control"], "rfr": {"max_hold_us": 1000000}}
         for name, (rnic, net) in rails.items():
             config["rail." + name] = {"rnic": rnic, "net": net}
         for section, keys in (sections or {}).items():
