@@ -35,9 +35,12 @@ def send_at(port, frames, per_s, taken=None):
 
 
 class Hostile(Wired):
+    flooded = None  # the hp3d of shipped()
+
     def shipped(self, **sections):
         """Nothing is set but what keeps it apart from others, and what the case is about."""
-        return self.daemon({"rail0": self.ports()}, defaults=True, **sections).up()
+        self.flooded = self.daemon({"rail0": self.ports()}, defaults=True, **sections).up()
+        return self.flooded
 
     def victims(self, d, qps=2, **options):
         """Both send, on one path, and hp3d knows their flows."""
@@ -54,12 +57,14 @@ class Hostile(Wired):
         return port
 
     def flood(self, port, frames):
-        """How many it was."""
+        """How many it was. If hp3d waits for a processor, so does the flood: its answer comes from between two bursts."""
         n = 0
         for n, frame in enumerate(frames, 1):
             port.send(frame)
             if n % BATCH == 0:
                 time.sleep(PAUSE_S)
+            if n % AHEAD == 0 and self.flooded:
+                self.flooded.ask("health")
         return n
 
     def by_itself(self, d):

@@ -24,6 +24,7 @@ CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
 MS_REC, MS_PRIVATE = 0x4000, 1 << 18
 PR_SET_PDEATHSIG = 1
 SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 8, 23
+SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE, ROOM = 33, 64 << 20  # of sockets that see all traffic: for as long as who reads waits for a processor
 TP_STATUS_VLAN_VALID = 0x10
 STALL_US = 1000000  # else hp3d urges the peer's RNIC to acknowledge again when it only waited for a processor
@@ -310,6 +311,12 @@ class RawPort:
         self.sock.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
         self.sock.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         self.sock.bind((interface, 3))
+
+    def only(self, offset, value):
+        """Frames from now on with these 16 bits at this offset, and no others."""
+        code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *i) for i in (
+            (0x28, 0, 0, offset), (0x15, 0, 1, value), (0x06, 0, 0, 0xFFFF), (0x06, 0, 0, 0))))  # ldh, jeq, ret, ret (linux/bpf_common.h)
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", 4, ctypes.addressof(code)))
 
     def send(self, frame):
         self.sock.send(frame)

@@ -80,6 +80,7 @@ class Terminal:
             self.read()
             return self.process.poll() is not None
         wait_for("the end", over)
+        self.read()  # what it wrote after the last read
         return self.process.returncode
 
     def close(self):
