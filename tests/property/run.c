@@ -82,6 +82,20 @@ struct world_params run_base(void)
 		.news = true};
 }
 
+void run_forged(struct world_params p)
+{
+	struct world_result r;
+
+	p.cm = true;
+	p.reads = true;
+	r = run(p);
+	assert_sum(r.forged > 200 * run_seeds);
+	assert_sum(r.switched + r.idle > 50 * run_seeds);
+	assert_sum(r.recovered < r.switched / 30);
+	assert_int_equal(r.unpaired, 0);
+	assert_int_equal(r.epochs, 0);
+}
+
 void bursts_were_long(void **state)
 {
 	print_message("%llu bursts, %llu of many replies, %llu replies taken unseen\n",

@@ -41,6 +41,9 @@ void bursts_were_long(void **state);
 /* Eight queue pairs, seven paths, operator moves. */
 struct world_params run_base(void);
 
+/* Runs a world that forges, with READs and set-ups that are seen: flows stay paired, and move. */
+void run_forged(struct world_params p);
+
 void run_arguments(int argc, char **argv);
 /* The first drawn seed, and how many there are; 0: none. */
 unsigned long long run_drawn(void);

@@ -16,17 +16,7 @@ static struct world_params forged(void)
 
 static void rule_06_forged_replies_block_no_moves(void **state)
 {
-	struct world_params p = forged();
-	struct world_result r;
-
-	p.cm = true;
-	p.reads = true;
-	r = run(p);
-	assert_sum(r.forged > 200 * run_seeds);
-	assert_sum(r.switched + r.idle > 50 * run_seeds);
-	assert_sum(r.recovered < r.switched / 30);
-	assert_int_equal(r.unpaired, 0);
-	assert_int_equal(r.epochs, 0);
+	run_forged(forged());
 }
 
 static void rule_15_nor_pairing_by_challenge(void **state)

@@ -5,22 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "packets.h"
-
-static int challenge_setup(void **state)
-{
-	rig_setup(state);
-	rig.cfg.pair_by_challenge = true;
-	rig_configure();
-	return 0;
-}
-
-#define CHALLENGE_TEST(name) cmocka_unit_test_setup_teardown(name, challenge_setup, rig_teardown)
-
-static bool asked(void)
-{
-	return rig.vd.flags & HP3_SET_ACKREQ;
-}
+#include "challenge.h"
 
 /* Two queue pairs at the same PSNs: natural answers would come from both, so one is forced. */
 static void rule_15_forced_in_lockstep(void **state)

@@ -6,24 +6,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include "challenge.h"
 #include "scene.h"
 
 #define QUIET (2 * MS)
-
-static int challenge_setup(void **state)
-{
-	rig_setup(state);
-	rig.cfg.pair_by_challenge = true;
-	rig_configure();
-	return 0;
-}
-
-#define CHALLENGE_TEST(name) cmocka_unit_test_setup_teardown(name, challenge_setup, rig_teardown)
-
-static bool asked(void)
-{
-	return rig.vd.flags & HP3_SET_ACKREQ;
-}
 
 static void talk(const struct qp *p, uint32_t first, uint32_t n)
 {
