@@ -66,7 +66,7 @@ lint: deps
 analyze: deps $(BUILD)/build.ninja
 	scripts/analyze.py --build $(BUILD)
 
-test: deps $(BUILD)/build.ninja
+test: deps
 	scripts/test-all.sh $(BUILD)
 
 test-long: everything

@@ -11,12 +11,25 @@ sum=$(mktemp) idle=$(mktemp)
 trap 'rm -f "$sum" "$idle"' EXIT
 trap 'trap - TERM; kill -TERM 0' INT TERM # also what runs in the background
 export HP3_TEST_SUM=$sum HP3_TIMES=$build/times.md
-rm -f "$HP3_TIMES"
+mkdir -p "$build" && rm -f "$HP3_TIMES"
 bad=0
 say() { printf '\n== %s (%d s since start)\n' "$1" "$SECONDS"; }
 
-say 'lint'
+# UBSan's checks of null pointers, object sizes and pointer overflow take nearly half of the time to compile a source. ASan finds most
+# of the same bugs, but not pointer overflow. gcc's sanitizers in make test-long have all of them. Reports need lines alone, lld links
+# in half of the time, -O1 compiles a sixth faster than -O2, and headers that many sources share are read once (unity).
+less='-fno-sanitize=null,object-size,pointer-overflow -fno-sanitize-recover=all -gline-tables-only'
+set_up() {
+    make -s "BUILD=$build" "$build/build.ninja" || return
+    [ -f "$build-san/build.ninja" ] ||
+        CC="$(command -v ccache) clang" CC_LD=lld meson setup "$build-san" -Dwerror=true -Dunity=on -Dunity_size=16 \
+            -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dc_args="$less" -Dc_link_args=-Wl,--threads=1
+}
+
+say 'lint; beside it, both builds are set up'
+set_up >"$idle" 2>&1 &
 scripts/times.py run "$HP3_TIMES" lint scripts/lint.sh || exit 1
+wait $! || { cat "$idle"; exit 1; }
 
 # All of it compiles, also what no test here runs. Unit tests do so with clang.
 say 'gcc: build'
@@ -24,14 +37,7 @@ scripts/times.py run "$HP3_TIMES" "build of $build: programs" ninja -C "$build" 
 scripts/times.py run "$HP3_TIMES" "build of $build: tests" scripts/run-tests.py --build "$build" all ^unit ^unit-long ^whole-long || exit 1
 scripts/times.py run "$HP3_TIMES" "build of $build: mutations" scripts/run-tests.py --build "$build" plain mutation || exit 1
 
-# UBSan's checks of null pointers, object sizes and pointer overflow take nearly half of the time to compile a source. ASan finds most
-# of the same bugs, but not pointer overflow. gcc's sanitizers in make test-long have all of them. Reports need lines alone, lld links
-# in half of the time, and -O1 compiles a sixth faster than -O2.
 say 'clang with ASan and UBSan: build'
-less='-fno-sanitize=null,object-size,pointer-overflow -fno-sanitize-recover=all -gline-tables-only'
-[ -f "$build-san/build.ninja" ] ||
-    CC="$(command -v ccache) clang" CC_LD=lld meson setup "$build-san" -Dwerror=true \
-        -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dc_args="$less" -Dc_link_args=-Wl,--threads=1 >/dev/null || exit 1
 san='unit property fuzz ^mutation ^plain'
 # shellcheck disable=SC2086
 scripts/times.py run "$HP3_TIMES" "build of $build-san" scripts/run-tests.py --build "$build-san" $san || exit 1
