@@ -37,26 +37,26 @@ static inline int hp3_is_plain(const char *text)
 }
 
 /* Bytes of the longest shell word, with NUL. A longer word is cut. */
-#define HP3_WORD_MAX 512u
+#define HP3_SHELL_QUOTE_MAX 512u
 
 /*
  * Quotes a name from an unauthenticated source (such as an interface that a container named). The
  * result is one word of a shell command that an operator will type.
  *
  * A name of safe characters stays as it is. Any other name is put in single quotes, and its bytes
- * that are not printable ASCII become '?'. `buf` has HP3_WORD_MAX bytes. Returns `buf`.
+ * that are not printable ASCII become '?'. `buf` has HP3_SHELL_QUOTE_MAX bytes. Returns `buf`.
  */
-static inline const char *hp3_word(char *buf, const char *name)
+static inline const char *hp3_shell_quote(char *buf, const char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_@%+=:,./-";
 	size_t n = 0;
 
 	if (name[0] != '\0' && name[0] != '-' && name[strspn(name, plain)] == '\0' &&
-		strlen(name) < HP3_WORD_MAX)
+		strlen(name) < HP3_SHELL_QUOTE_MAX)
 		return strcpy(buf, name);
 	buf[n++] = '\'';
-	for (; *name != '\0' && n + sizeof("'\\''") < HP3_WORD_MAX; name++) {
+	for (; *name != '\0' && n + sizeof("'\\''") < HP3_SHELL_QUOTE_MAX; name++) {
 		if (*name == '\'') {
 			memcpy(buf + n, "'\\''", 4);
 			n += 4;
@@ -70,6 +70,6 @@ static inline const char *hp3_word(char *buf, const char *name)
 }
 
 /* The result is valid until the end of the enclosing block. */
-#define HP3_WORD(name) hp3_word((char[HP3_WORD_MAX]){0}, (name))
+#define HP3_SHELL_QUOTE(name) hp3_shell_quote((char[HP3_SHELL_QUOTE_MAX]){0}, (name))
 
 #endif

@@ -100,9 +100,9 @@ void belt_send(void *ctx, struct rte_mbuf **m, uint16_t n)
 void belt_refresh(struct belt *b, struct load *l)
 {
 	if (load_is_agreed(l->mode))
-		load_words(l);
+		load_messages(l);
 	if (load_is_ordered(b->kind)) {
-		load_early(l, b->kind, b->m, b->n);
+		load_out_of_order(l, b->kind, b->m, b->n);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n; i++)

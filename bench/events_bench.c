@@ -30,7 +30,7 @@ static uint64_t ahead(uint64_t *rng)
 
 static double queue_ns(uint32_t pending)
 {
-	struct sim_event *ev = sim_alloc(pending, sizeof(*ev)), *e;
+	struct sim_event *event = sim_alloc(pending, sizeof(*event)), *e;
 	uint64_t rng = 1;
 	struct sim_queue q;
 	double start;
@@ -38,8 +38,8 @@ static double queue_ns(uint32_t pending)
 	if (sim_queue_init(&q) < 0)
 		exit(1);
 	for (uint32_t i = 0; i < pending; i++) {
-		ev[i].at = ahead(&rng);
-		sim_queue_add(&q, &ev[i]);
+		event[i].at = ahead(&rng);
+		sim_queue_add(&q, &event[i]);
 	}
 	start = seconds();
 	for (uint32_t i = 0; i < EVENTS; i++) {
@@ -49,20 +49,20 @@ static double queue_ns(uint32_t pending)
 	}
 	start = seconds() - start;
 	sim_queue_free(&q);
-	free(ev);
+	free(event);
 	return start * 1e9 / EVENTS;
 }
 
 static double heap_ns(uint32_t pending)
 {
-	struct sim_event *ev = sim_alloc(pending, sizeof(*ev)), *e;
+	struct sim_event *event = sim_alloc(pending, sizeof(*event)), *e;
 	struct sim_heap h = {0};
 	uint64_t rng = 1;
 	double start;
 
 	for (uint32_t i = 0; i < pending; i++) {
-		ev[i].at = ahead(&rng);
-		sim_heap_push(&h, &ev[i]);
+		event[i].at = ahead(&rng);
+		sim_heap_push(&h, &event[i]);
 	}
 	start = seconds();
 	for (uint32_t i = 0; i < EVENTS; i++) {
@@ -72,7 +72,7 @@ static double heap_ns(uint32_t pending)
 	}
 	start = seconds() - start;
 	sim_heap_free(&h);
-	free(ev);
+	free(event);
 	return start * 1e9 / EVENTS;
 }
 

@@ -4,7 +4,7 @@
  * leaf-spine fabric in which flows move where a plan says. For bench/fleet and tests/fleet/live.py.
  *
  * usage: hp3-fleet-agents [--servers URLS] [--hosts N] [--per-leaf N] [--spines N] [--flows N]
- *            [--connections N] [--interval MS] [--seconds N] [--seed N] [--collision] [--heed]
+ *            [--connections N] [--interval MS] [--seconds N] [--seed N] [--collision] [--apply]
  *            [--first N] [--burst N] [--nkey PUBLIC --nkey-seed FILE]
  *
  * --collision: flows are few and known: hosts 0 and 1 send an elephant each by spine 0, to hosts 2
@@ -32,7 +32,7 @@ static struct {
 	const char *servers, *nkey, *nkey_seed;
 	unsigned hosts, first, per_leaf, spines, flows, connections, interval_ms, seconds, burst;
 	uint64_t seed;
-	bool collision, heed;
+	bool collision, apply;
 } o = {.servers = "nats://127.0.0.1:4222",
 	.hosts = 8,
 	.per_leaf = 4,
@@ -148,7 +148,7 @@ static void publish(unsigned i)
 
 /* The flow goes where the plan says; where it was, nothing is marked any more: elephants have
  * parted. */
-static void heed(const struct hp3_fleet_move *m)
+static void apply(const struct hp3_fleet_move *m)
 {
 	unsigned host = (unsigned)strtoul(m->host + 1, NULL, 10) - o.first;
 	struct hp3_fleet_report *r = &w.host[host < o.hosts ? host : 0];
@@ -186,8 +186,8 @@ static void on_plan(
 	w.plans++;
 	if (plan.hosts >= o.first + o.hosts && w.first_full_ms == 0)
 		w.first_full_ms = now_ms();
-	for (unsigned i = 0; o.heed && i < plan.n_moves; i++)
-		heed(&plan.move[i]);
+	for (unsigned i = 0; o.apply && i < plan.n_moves; i++)
+		apply(&plan.move[i]);
 	pthread_mutex_unlock(&w.lock);
 }
 
@@ -268,7 +268,7 @@ static int parse(int argc, char **argv)
 		{"burst", required_argument, NULL, 'b'},
 		{"seed", required_argument, NULL, 'S'},
 		{"collision", no_argument, NULL, 'C'},
-		{"heed", no_argument, NULL, 'H'},
+		{"apply", no_argument, NULL, 'H'},
 		{"nkey", required_argument, NULL, 'n'},
 		{"nkey-seed", required_argument, NULL, 'N'},
 		{0},
@@ -296,7 +296,7 @@ static int parse(int argc, char **argv)
 		else if (c == 'C')
 			o.collision = true;
 		else if (c == 'H')
-			o.heed = true;
+			o.apply = true;
 		else if (c < (int)(sizeof(numbers) / sizeof(numbers[0])) && numbers[c] != NULL)
 			*numbers[c] = (unsigned)strtoul(optarg, NULL, 10);
 		else

@@ -92,13 +92,13 @@ static int step(struct load *l, struct rte_mbuf **m, uint32_t first, uint16_t n,
 
 static int announce(struct load *l, uint32_t flow)
 {
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.teller = HP3_TELLER_KERNEL,
+	struct hp3_qp_event event = {.kind = HP3_QP_UP,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.lqpn = load_local_qpn(flow),
 		.rqpn = load_remote_qpn(flow)};
 
-	load_addresses(flow, ev.local, ev.remote);
-	return hp3d_pipe_qp(l->pipe, &ev, hp3d_now());
+	load_addresses(flow, event.local, event.remote);
+	return hp3d_pipe_qp(l->pipe, &event, hp3d_now());
 }
 
 uint32_t load_find(const struct load *l, uint32_t flow)

@@ -36,8 +36,8 @@ enum load_mode {
 	LOAD_DRAIN, /* one in a hundred is in the drain of a move; ACKs only */
 	LOAD_HOLD, /* so, too; WRITEs only: theirs are held, until load_release() */
 	LOAD_DCQCN, /* as HOME, with cc = dcqcn; nothing is marked */
-	LOAD_SPRAYED, /* LOAD_SPRAYS of the flows take all lanes (load_spray.h): WRITEs of theirs */
-	LOAD_ORDERED, /* so many of peers do, and are put in order: PEERs */
+	LOAD_SPRAYED, /* LOAD_SPRAYS of the flows take all EVs (load_spray.h): WRITEs of theirs */
+	LOAD_RESEQUENCED, /* so many of peers do, and are resequenced: PEERs */
 	LOAD_READ_SPRAYED, /* as SPRAYED, what peers read: SERVED packets */
 	LOAD_READ_ORDERED, /* as ORDERED, what the local RNIC reads: READs */
 	LOAD_MODES
@@ -67,7 +67,7 @@ static inline enum hp3_dir load_dir(enum load_kind kind)
 	return kind == LOAD_WRITE || kind == LOAD_SERVED ? HP3_DIR_TX : HP3_DIR_RX;
 }
 
-/* Every other packet of a kind comes early. */
+/* Every other packet of a kind arrives out of order. */
 static inline bool load_is_ordered(enum load_kind kind)
 {
 	return kind == LOAD_PEER || kind == LOAD_READ;

@@ -8,22 +8,22 @@
 #include "roce/build.h"
 #include "roce/icrc.h"
 
-#define LANES   64u
-#define FIRST   2u /* packets that tell what the RNIC waits for */
-#define BEAT_NS 1000000000u /* so that a slow machine hears none late */
-#define PMTU    10u /* log2 */
-#define LARGE   (1u << 30)
-#define ROOM    2047u /* as hp3d states it by default */
-#define SHOWN   4u /* READ responses that show that a READ is large */
+#define EVS          64u
+#define FIRST        2u /* packets that tell what the RNIC waits for */
+#define KEEPALIVE_NS 1000000000u /* so that a slow machine hears none late */
+#define PMTU         10u /* log2 */
+#define LARGE        (1u << 30)
+#define ROOM         2047u /* as hp3d states it by default */
+#define SHOWN        4u /* READ responses that show that a READ is large */
 
 void load_spray_config(struct hp3_config *cfg, enum load_mode mode)
 {
 	cfg->engine.spray.mode = HP3_SPRAY_ALL;
 	cfg->engine.spray.flows = 4 * LOAD_SPRAYS; /* shares of one peer: engine/spray/quota.h */
-	cfg->engine.spray.beat_ns = BEAT_NS;
+	cfg->engine.spray.keepalive_ns = KEEPALIVE_NS;
 	cfg->engine.spray.reads = load_is_read(mode); /* else: not those that open windows */
 	cfg->engine.spray.bytes = SHOWN * LOAD_BYTES;
-	cfg->engine.spray.wait_ns = BEAT_NS; /* nothing is lost: who was preempted waits on */
+	cfg->engine.spray.wait_ns = KEEPALIVE_NS; /* nothing is lost: who was preempted waits on */
 	snprintf(cfg->probes.probe_key, sizeof(cfg->probes.probe_key), "%s",
 		"000102030405060708090a0b0c0d0e0f");
 }
@@ -37,10 +37,10 @@ static void answer(struct load *l, const struct hp3_act_agree *asked)
 	yes.kind = HP3_AGREE_YES;
 	yes.room = ROOM;
 	acts.n = 0;
-	hp3_agree_told(hp3d_pipe_engine(l->pipe), &ends, &yes, hp3d_now(), &acts);
+	hp3_agree_received(hp3d_pipe_engine(l->pipe), &ends, &yes, hp3d_now(), &acts);
 }
 
-/* What a sender says about a flow that is put in order; OFFER: who reads from us. */
+/* What a sender says about a flow that is resequenced; OFFER: who reads from us. */
 static void say(struct load *l, uint32_t i, enum hp3_agree_kind kind)
 {
 	uint32_t flow = load_sprayed(l, i);
@@ -52,17 +52,17 @@ static void say(struct load *l, uint32_t i, enum hp3_agree_kind kind)
 		.reads = load_is_read(l->mode),
 		.next = HP3_NO_PSN,
 		.pmtu_log2 = PMTU,
-		.lanes = LANES,
+		.evs = EVS,
 		.port = load_home(flow),
 		.responder = offer ? load_remote_qpn(flow) : load_local_qpn(flow),
 		.requester = offer ? load_local_qpn(flow) : load_remote_qpn(flow),
 		.number = offer ? 0 : 1,
 		.turn = ++l->turn,
-		.beat_us = BEAT_NS / 1000};
+		.keepalive_us = KEEPALIVE_NS / 1000};
 
 	load_addresses(flow, local, remote);
 	acts.n = 0;
-	hp3_agree_told(hp3d_pipe_engine(l->pipe), &ends, &what, hp3d_now(), &acts);
+	hp3_agree_received(hp3d_pipe_engine(l->pipe), &ends, &what, hp3d_now(), &acts);
 	for (uint32_t j = 0; j < acts.n; j++)
 		l->refused += acts.act[j].kind == HP3_ACT_AGREE &&
 			      acts.act[j].agree.what.kind != HP3_AGREE_YES;
@@ -73,7 +73,7 @@ static bool is_sent(const struct load *l)
 	return l->mode == LOAD_SPRAYED || l->mode == LOAD_READ_SPRAYED;
 }
 
-void load_words(struct load *l)
+void load_messages(struct load *l)
 {
 	static struct hp3_acts acts;
 
@@ -121,13 +121,13 @@ static int spray(struct load *l, struct rte_mbuf *m)
 		*psn = hp3_psn_add(*psn, 1);
 		hp3d_pipe_burst(l->pipe, HP3_DIR_TX, &m, 1, hp3d_now());
 	}
-	load_words(l);
+	load_messages(l);
 	for (uint32_t i = 0; i < load_sprays(l); i++) {
 		struct hp3_flow_info info;
 		uint32_t id = load_find(l, load_sprayed(l, i));
 
 		if (hp3_flow_info(hp3d_pipe_engine(l->pipe), id, hp3d_now(), &info) != 0 ||
-			info.lanes != LANES)
+			info.evs != EVS)
 			return -EPROTO;
 	}
 	ret = load_template(LOAD_WRITE, m);
@@ -174,7 +174,7 @@ static int read_by_peers(struct load *l, struct rte_mbuf *m, uint32_t *n)
 	return ret;
 }
 
-/* Peers offer to put in order what they read; they are asked, agree, and begin to read. */
+/* Peers offer to resequence what they read; they are asked, agree, and begin to read. */
 static int serve(struct load *l, struct rte_mbuf *m)
 {
 	uint32_t n = 0;
@@ -183,7 +183,7 @@ static int serve(struct load *l, struct rte_mbuf *m)
 	hp3d_pipe_output(l->pipe, HP3_DIR_TX, take, &n);
 	for (uint32_t i = 0; i < load_sprays(l); i++)
 		say(l, i, HP3_AGREE_OFFER);
-	load_words(l);
+	load_messages(l);
 	ret = read_by_peers(l, m, &n);
 	if (ret == 0)
 		ret = load_template(LOAD_SERVED, m);
@@ -204,7 +204,7 @@ static int serve(struct load *l, struct rte_mbuf *m)
 	return n == (1 + SHOWN) * load_sprays(l) ? 0 : -EIO;
 }
 
-/* A READ leaves, which is offered to be put in order; the peer asks, and the first response tells
+/* A READ leaves, which is offered to be resequenced; the peer asks, and the first response tells
  * that all before it has come. */
 static int read_on(struct load *l, struct rte_mbuf *m)
 {
@@ -236,7 +236,7 @@ int load_agree(struct load *l, struct rte_mbuf *m)
 	switch (l->mode) {
 	case LOAD_SPRAYED:
 		return spray(l, m);
-	case LOAD_ORDERED:
+	case LOAD_RESEQUENCED:
 		return order(l, m);
 	case LOAD_READ_SPRAYED:
 		return serve(l, m);
@@ -247,15 +247,17 @@ int load_agree(struct load *l, struct rte_mbuf *m)
 	}
 }
 
-void load_early(struct load *l, enum load_kind kind, struct rte_mbuf **m, uint32_t n)
+void load_out_of_order(struct load *l, enum load_kind kind, struct rte_mbuf **m, uint32_t n)
 {
-	uint32_t flow[LOAD_EARLY];
+	uint32_t flow[LOAD_OUT_OF_ORDER];
 
-	for (uint32_t at = 0; at < n; at += 2 * LOAD_EARLY, l->drawn += 2 * LOAD_EARLY) {
+	for (uint32_t at = 0; at < n;
+		at += 2 * LOAD_OUT_OF_ORDER, l->drawn += 2 * LOAD_OUT_OF_ORDER) {
 		uint32_t start = hp3_random_below(&l->rng, load_sprays(l));
-		uint32_t step = 2 * hp3_random_below(&l->rng, LOAD_EARLY) + 1; /* odd: all differ */
+		uint32_t step =
+			2 * hp3_random_below(&l->rng, LOAD_OUT_OF_ORDER) + 1; /* odd: all differ */
 
-		for (uint32_t i = 0; i < LOAD_EARLY; i++) {
+		for (uint32_t i = 0; i < LOAD_OUT_OF_ORDER; i++) {
 			uint32_t *psn;
 
 			flow[i] = load_sprayed(l, (start + i * step) % load_sprays(l));
@@ -263,8 +265,8 @@ void load_early(struct load *l, enum load_kind kind, struct rte_mbuf **m, uint32
 			load_address(m[at + i], HP3_DIR_RX, flow[i], hp3_psn_add(*psn, 1));
 			*psn = hp3_psn_add(*psn, 2);
 		}
-		for (uint32_t i = 0; i < LOAD_EARLY; i++)
-			load_address(m[at + LOAD_EARLY + i], HP3_DIR_RX, flow[i],
+		for (uint32_t i = 0; i < LOAD_OUT_OF_ORDER; i++)
+			load_address(m[at + LOAD_OUT_OF_ORDER + i], HP3_DIR_RX, flow[i],
 				hp3_psn_add(l->psn[kind][flow[i]], HP3_PSN_MASK - 1));
 	}
 }

@@ -73,7 +73,7 @@ static int by_cycles(const void *a, const void *b)
 }
 
 static const char *const modes[LOAD_MODES] = {"", "", ", 1 % in a drain", ", 1 % in a drain",
-	", dcqcn", ", sprayed", ", put in order", ", sprayed", ", put in order"};
+	", dcqcn", ", sprayed", ", resequenced", ", sprayed", ", resequenced"};
 static const char *const kinds[LOAD_KINDS] = {
 	"ACK", "WRITE", "WRITE", "READ response", "READ response"};
 
@@ -175,12 +175,12 @@ static int rig_init(struct rig *r, const struct options *o)
 	return ret;
 }
 
-/* Queue pairs on several paths. What peers agree on lasts as long as there are words, so each row
- * begins with that. */
+/* Queue pairs on several paths. What peers agree on lasts as long as there are messages, so each
+ * row begins with that. */
 static int measure_sprays(struct rig *r, const struct options *o, struct load *loads, json_t *rows)
 {
 	static const enum load_kind kind[LOAD_MODES] = {[LOAD_SPRAYED] = LOAD_WRITE,
-		[LOAD_ORDERED] = LOAD_PEER,
+		[LOAD_RESEQUENCED] = LOAD_PEER,
 		[LOAD_READ_SPRAYED] = LOAD_SERVED,
 		[LOAD_READ_ORDERED] = LOAD_READ};
 	int ret = 0;

@@ -36,12 +36,12 @@
 
 struct hp3_share_params {
 	bool on;
-	bool moves; /* move long flows by their numbers (engine/paths/ways.h) */
+	bool moves; /* move long flows by their numbers (engine/paths/spine_paths.h) */
 	uint8_t floor; /* %, of the earned part of the share */
 	uint8_t cycles; /* >= 1 */
 	uint16_t rtt; /* %, of the base round trip, > 100 */
 	uint32_t long_bytes; /* flows with messages of this length or more are long flows */
-	uint64_t tell_ns; /* interval of the reports of long flows to a peer */
+	uint64_t advertise_ns; /* interval of the reports of long flows to a peer */
 };
 
 /* One long flow. All 0 when it begins. */

@@ -96,8 +96,8 @@ static void check_memory(struct hp3_ini_doc *doc, const struct hp3_config *c)
 	uint64_t pool = (uint64_t)c->eal.mbufs * (c->eal.mbuf_bytes + MBUF_OVERHEAD);
 	uint64_t need = (pool + (1u << 20) - 1) >> 20;
 
-	if (!hp3_config_is_beside(c) && c->eal.hugepages == HP3_OFF && need > c->eal.memory_mb &&
-		hp3_ini_good(doc, "eal", "mbufs") &&
+	if (!hp3_config_is_verbs_mode(c) && c->eal.hugepages == HP3_OFF &&
+		need > c->eal.memory_mb && hp3_ini_good(doc, "eal", "mbufs") &&
 		has_good_pair(doc, "eal", "mbuf_bytes", "eal", "memory_mb"))
 		hp3_ini_complain(doc, "eal", "memory_mb",
 			"%u MiB cannot hold a pool of %u mbufs of %u bytes: allow at least %" PRIu64
@@ -256,7 +256,7 @@ static void check_share_moves(struct hp3_ini_doc *doc, const struct hp3_config *
 			"each of [eal] lcores = %u would speak for the host, of its own flows "
 			"alone: set lcores = 1, or share_moves = off",
 			c->eal.lcores);
-	if (racks == 0 && (c->n_rails != 0 || hp3_config_is_beside(c)))
+	if (racks == 0 && (c->n_rails != 0 || hp3_config_is_verbs_mode(c)))
 		hp3_ini_complain(doc, "cc", "share_moves",
 			"no [rail.NAME] says with rack = who the hosts of the rack are: list them "
 			"there, or set share_moves = off");
@@ -361,18 +361,18 @@ static void check_devices(struct hp3_ini_doc *doc, const struct hp3_config *c)
 	}
 }
 
-static void check_beside(struct hp3_ini_doc *doc, const struct hp3_config *c)
+static void check_verbs_mode(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
-	if (!hp3_config_is_beside(c))
+	if (!hp3_config_is_verbs_mode(c))
 		return;
 	if (c->n_rails != 0)
-		hp3_ini_complain(doc, "beside", "socket",
-			"there is a [rail.NAME], too: hp3d works inline or beside the RNICs; "
+		hp3_ini_complain(doc, "verbs", "socket",
+			"there is a [rail.NAME], too: hp3d works inline or in verbs mode; "
 			"remove "
 			"one of them");
 	if (c->eal.lcores != 1)
 		hp3_ini_complain(
-			doc, "beside", "socket", "one lcore does it: set lcores = 1 in [eal]");
+			doc, "verbs", "socket", "one lcore does it: set lcores = 1 in [eal]");
 }
 
 void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
@@ -381,7 +381,7 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 
 	check_memory(doc, c);
 	check_idle(doc, c);
-	if (!hp3_config_is_beside(c)) /* verbs mode holds no packets */
+	if (!hp3_config_is_verbs_mode(c)) /* verbs mode holds no packets */
 		check_pool(doc, c);
 	hp3_config_check_policy(doc, &c->engine);
 	check_placement(doc, &c->engine);
@@ -389,9 +389,9 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	check_probes(doc, c);
 	check_metrics(doc, c);
 	check_devices(doc, c);
-	check_beside(doc, c);
-	if (c->n_rails == 0 && !hp3_config_is_beside(c) && (flags & HP3_CONFIG_NO_RAILS) == 0)
+	check_verbs_mode(doc, c);
+	if (c->n_rails == 0 && !hp3_config_is_verbs_mode(c) && (flags & HP3_CONFIG_NO_RAILS) == 0)
 		hp3_ini_complain(doc, NULL, NULL,
 			"no [rail.NAME] section: add one with rnic = and net =, the two ports to "
-			"work between, or set [beside] socket");
+			"work between, or set [verbs] socket");
 }

@@ -28,7 +28,7 @@ struct hp3_config_rail {
 	char rnic[HP3_CONFIG_DEVARGS_MAX];
 	char net[HP3_CONFIG_DEVARGS_MAX];
 	char rdma[64];
-	char rack[HP3_INI_VALUE_MAX]; /* parsed by hp3_mates_make() */
+	char rack[HP3_INI_VALUE_MAX]; /* parsed by hp3_rack_peers_parse() */
 	uint8_t rfr_mode; /* 0: that of [rfr] mode; otherwise enum hp3_spray_mode + 1 */
 };
 
@@ -66,10 +66,10 @@ struct hp3_config {
 	struct {
 		char socket[108]; /* sun_path; "": inline, not verbs mode */
 		char group[64];
-		uint32_t look_us;
+		uint32_t poll_us;
 		char ibverbs[HP3_INI_VALUE_MAX]; /* "": hp3d has no queue pairs */
 		char copies[HP3_INI_VALUE_MAX]; /* interfaces, separated by commas; "": none */
-	} beside;
+	} verbs;
 	struct {
 		enum hp3_watch_verbs verbs;
 		char libraries[HP3_INI_VALUE_MAX];
@@ -110,13 +110,13 @@ struct hp3_config {
 };
 
 /* Is this verbs mode (out of path)? Then rails have no ports. */
-static inline bool hp3_config_is_beside(const struct hp3_config *cfg)
+static inline bool hp3_config_is_verbs_mode(const struct hp3_config *cfg)
 {
-	return cfg->beside.socket[0] != '\0';
+	return cfg->verbs.socket[0] != '\0';
 }
 static inline uint32_t hp3_config_ports(const struct hp3_config *cfg)
 {
-	return hp3_config_is_beside(cfg) ? 0 : 2 * cfg->n_rails;
+	return hp3_config_is_verbs_mode(cfg) ? 0 : 2 * cfg->n_rails;
 }
 
 /* Each pair of hosts agrees on a key. Otherwise all hosts have a configured key, or none has. */

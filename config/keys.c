@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "config/filter.h"
 #include "config/keys.h"
-#include "config/mates.h"
+#include "config/rack_peers.h"
 #include "engine/policy.h"
 
 static const char *const onoff[] = {[HP3_OFF] = "off", [HP3_ON] = "on", NULL};
@@ -98,8 +98,8 @@ static const struct hp3_ini_section sections[] = {
 		"Which flows may be moved: those that match all that is said here. hp3d forwards "
 		"the others as they come. A moved flow that is barred later comes home behind a "
 		"drain."},
-	{"beside", "Without a rail (verbs mode): the data never pass hp3d. libhp3verbs.so moves "
-		   "queue pairs from within applications (docs/guide/verbs.md)."},
+	{"verbs", "Without a rail (verbs mode): the data never pass hp3d. libhp3verbs.so moves "
+		  "queue pairs from within applications (docs/guide/verbs.md)."},
 	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},
 #include "engine/policy.def"
@@ -159,7 +159,7 @@ static const struct hp3_ini_key keys[] = {
 		.type = HP3_INI_STRING,
 		.def_string = "",
 		.max = SIZEOF(struct hp3_config_rail, rack) - 1,
-		.valid = hp3_mates_valid,
+		.valid = hp3_rack_peers_valid,
 		.rule = "addresses and prefixes by comma, such as \"10.0.1.0/27, 10.0.2.7\", of 64 "
 			"hosts in all",
 		.help = "hosts on the leaf that this rail leads to, this one among them, such as "
@@ -199,20 +199,20 @@ static const struct hp3_ini_key keys[] = {
 		"empty: "
 		"all"),
 
-	STRING(beside, socket, "", 0, hp3_config_valid_path,
+	STRING(verbs, socket, "", 0, hp3_config_valid_path,
 		"an absolute path of at most 107 bytes, such as \"/run/hp3/verbs.sock\"",
 		"where applications with libhp3verbs.so find hp3d, such as "
 		"\"/run/hp3/verbs.sock\". hp3d then works in verbs mode, and there is no "
 		"[rail.NAME]. Empty: hp3d works inline"),
-	STRING(beside, group, "", 0, NULL, NULL,
+	STRING(verbs, group, "", 0, NULL, NULL,
 		"group whose members may connect there, beside hp3d's own user and root, such as "
 		"\"rdma\"; empty: nobody else"),
-	INT(beside, look_us, "us", 1000, 100, 1000000, RELOAD,
+	INT(verbs, poll_us, "us", 1000, 100, 1000000, RELOAD,
 		"how often what queue pairs have done is read"),
-	STRING(beside, ibverbs, "libibverbs.so.1", 0, NULL, NULL,
+	STRING(verbs, ibverbs, "libibverbs.so.1", 0, NULL, NULL,
 		"library with which hp3d has queue pairs of its own, to probe other paths. Empty: "
 		"queue pairs are moved by hand only"),
-	STRING(beside, copies, "", 0, NULL, NULL,
+	STRING(verbs, copies, "", 0, NULL, NULL,
 		"up to 8 interfaces by comma on which hp3d sees CNPs that arrive at the RNICs. "
 		"They are network interfaces to which the packets are mirrored, or RDMA devices "
 		"that libpcap can listen to. Empty: none"),

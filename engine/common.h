@@ -4,17 +4,17 @@
 /*
  * Shared by all modules of engine/: the engine's memory (state.h), events, actions, the port of a
  * flow. The modules, from the lowest to the highest. A module may call those above it in this list,
- * and none below. scripts/check-rooms.py checks that.
+ * and none below. scripts/check-modules.py checks that.
  *
  *     flows    flow records: table, keys, address pairs
  *     paths    state of paths: counts, traces, names, the path of a flow in use
  *     moves    how a flow moves: slots and FIFOs, rates, withheld CNPs, failover, replies
  *     spray    spraying (sender) and resequencing (receiver)
  *     life     a flow's life: added, paired, unpaired, started anew, removed
- *     seek     path searches: rounds of probes, by trigger
+ *     search   path searches: rounds of probes, by trigger
  *     pass     packet handling
  *
- * life and seek do not call each other. Above all modules: engine.c (the engine's memory), tick.c
+ * life and search do not call each other. Above all modules: engine.c (the engine's memory), tick.c
  * (deadlines), info.c.
  */
 #include "base/hash.h"
@@ -39,7 +39,7 @@ uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n);
  * The cause as reported: in verbs mode, COMPLETION and PORT_CNP replace the causes that need
  * packets.
  */
-uint8_t hp3_cause_told(
+uint8_t hp3_cause_reported(
 	const struct hp3_engine *e, const struct hp3_flow *f, const uint8_t *cycles, uint32_t n);
 
 static inline uint16_t hp3_flow_port(const struct hp3_flow *f)

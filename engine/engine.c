@@ -7,7 +7,7 @@
 #include "engine/life/life.h"
 #include "engine/pass/burst.h"
 #include "engine/paths/compare.h"
-#include "engine/paths/ways.h"
+#include "engine/paths/spine_paths.h"
 #include "engine/spray/spray.h"
 #include <errno.h>
 
@@ -26,10 +26,10 @@ static size_t align_up(size_t n)
 
 struct engine_layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, comparing, tell, waits, began, hearsay, pending,
-		losses, asked, near, longs, rack, spraying, sprays_out, sprays_in, spray_peers,
-		spray_lists, spray_quotas, spray_of, spray_due, spray_places, move_due, move_places,
-		end;
+		peers, counts, tracing, traced, comparing, advertise, waits, began, unauth_state,
+		pending, losses, asked, near, longs, rack, spraying, sprays_out, sprays_in,
+		spray_peers, spray_lists, spray_quotas, spray_of, spray_due, spray_places, move_due,
+		move_places, end;
 	uint32_t nbuckets, nasked, nnear, npending;
 };
 
@@ -45,11 +45,11 @@ static size_t reserve_records(size_t *at, size_t n, size_t size)
 /* Do peers get reports of our flows? */
 static bool has_reports(const struct hp3_engine_config *cfg)
 {
-	return cfg->tell_ns != 0 && cfg->probing && (cfg->load_paths != 0 || cfg->cc.share.on);
+	return cfg->advertise_ns != 0 && cfg->probing && (cfg->load_paths != 0 || cfg->cc.share.on);
 }
 
 /* Do hosts of a rack advertise long flows? */
-static bool counts_ways(const struct hp3_engine_config *cfg)
+static bool counts_spine_paths_of(const struct hp3_engine_config *cfg)
 {
 	return has_reports(cfg) && cfg->cc.share.on && cfg->cc.share.moves &&
 	       (cfg->trace || cfg->model != NULL);
@@ -71,7 +71,7 @@ static struct engine_layout engine_layout_of(const struct hp3_engine_config *cfg
 	l.asked = reserve_records(&at, l.nasked, sizeof(uint32_t));
 	l.nnear = hp3_near_entries(cfg->max_flows);
 	l.near = reserve_records(&at, l.nnear, sizeof(struct hp3_near));
-	l.hearsay = reserve_records(&at, flows, sizeof(struct hp3_hearsay));
+	l.unauth_state = reserve_records(&at, flows, sizeof(struct hp3_unauth_state));
 	l.npending = hp3_min_u32(cfg->max_flows, HP3_PENDING);
 	l.pending = reserve_records(&at, l.npending, sizeof(struct hp3_pending));
 	l.losses = reserve_records(&at, HP3_LOSS_SETS * HP3_LOSS_WAYS, sizeof(struct hp3_losses));
@@ -84,7 +84,7 @@ static struct engine_layout engine_layout_of(const struct hp3_engine_config *cfg
 	l.rates = reserve_records(
 		&at, cfg->cc.mode == HP3_CC_DCQCN ? flows : 0, sizeof(struct hp3_rate));
 	l.longs = reserve_records(&at, cfg->cc.share.on ? flows : 0, sizeof(struct hp3_long));
-	l.rack = reserve_records(&at, counts_ways(cfg), hp3_rack_size(cfg->max_pairs));
+	l.rack = reserve_records(&at, counts_spine_paths_of(cfg), hp3_rack_size(cfg->max_pairs));
 	l.np = reserve_records(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
 	l.paths = reserve_records(&at, probing * pairs, sizeof(struct hp3_paths));
 	l.active = reserve_records(&at, probing * flows, sizeof(struct hp3_active));
@@ -95,7 +95,7 @@ static struct engine_layout engine_layout_of(const struct hp3_engine_config *cfg
 	l.traced = reserve_records(
 		&at, probing && cfg->trace ? pairs : 0, sizeof(struct hp3_trace_pair));
 	l.comparing = reserve_records(&at, probing, sizeof(struct hp3_comparing));
-	l.tell = reserve_records(&at, has_reports(cfg) ? pairs : 0, sizeof(uint32_t));
+	l.advertise = reserve_records(&at, has_reports(cfg) ? pairs : 0, sizeof(uint32_t));
 	l.waits = reserve_records(&at, has_reports(cfg) ? pairs : 0, 1);
 	l.spraying = reserve_records(
 		&at, cfg->spray.mode != HP3_SPRAY_MOVE, sizeof(struct hp3_spraying));
@@ -132,8 +132,8 @@ static bool is_sound_config(const struct hp3_engine_config *cfg)
 		return false;
 	if (cfg->spray.mode != HP3_SPRAY_MOVE &&
 		(cfg->spray.flows == 0 || cfg->spray.flows >= HP3_NO_SPRAY / 4 ||
-			cfg->spray.lanes < 2 || cfg->spray.lanes > HP3_LANES ||
-			cfg->spray.beat_ns == 0 || cfg->beside))
+			cfg->spray.evs < 2 || cfg->spray.evs > HP3_EVS_MAX ||
+			cfg->spray.keepalive_ns == 0 || cfg->verbs))
 		return false;
 	if (cfg->probing && (cfg->candidates == 0 || cfg->candidates + 1u >= HP3_ROUND_PROBES))
 		return false;
@@ -163,7 +163,7 @@ static void set_up_probing(struct hp3_engine *e, const struct engine_layout *l, 
 	e->replies = (struct hp3_reply *)(at + l->replies);
 	memset(e->replies, 0, e->cfg.max_flows * sizeof(*e->replies));
 	if (has_reports(&e->cfg))
-		hp3_tell_init(e, (uint32_t *)(at + l->tell), at + l->waits);
+		hp3_advertise_init(e, (uint32_t *)(at + l->advertise), at + l->waits);
 	if (e->cfg.load_paths == 0)
 		return;
 	e->peers = (struct hp3_peer_load *)(at + l->peers);
@@ -217,7 +217,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	memset(e->asked, 0xff, l.nasked * sizeof(*e->asked));
 	e->asked_mask = l.nasked - 1;
 	hp3_near_init(e, (struct hp3_near *)(at + l.near), l.nnear);
-	e->hearsay = (struct hp3_hearsay *)(at + l.hearsay);
+	e->unauth_state = (struct hp3_unauth_state *)(at + l.unauth_state);
 	e->npending = l.npending;
 	e->pending = (struct hp3_pending *)(at + l.pending);
 	for (uint32_t i = 0; i < l.npending; i++)
@@ -238,7 +238,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		e->longs = (struct hp3_long *)(at + l.longs);
 		memset(e->longs, 0, cfg->max_flows * sizeof(*e->longs));
 	}
-	if (counts_ways(cfg)) {
+	if (counts_spine_paths_of(cfg)) {
 		e->rack = (struct hp3_rack *)(at + l.rack);
 		memset(e->rack, 0, hp3_rack_size(cfg->max_pairs));
 	}
@@ -267,7 +267,7 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	e->last_free = HP3_HELD(cfg->hold_packets);
 	for (uint32_t i = 1; i <= e->last_free; i++)
 		e->held[i].next = i < e->last_free ? i + 1 : 0;
-	e->lanes = hp3_lanes_best();
+	e->isa = hp3_isa_best();
 	e->active_due = UINT64_MAX;
 	return e;
 }
@@ -287,15 +287,15 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.load_paths = was.load_paths;
 	e->cfg.model = was.model;
 	e->cfg.trace = was.trace;
-	e->cfg.tell_ns = was.tell_ns;
+	e->cfg.advertise_ns = was.advertise_ns;
 	e->cfg.cc.mode = was.cc.mode;
 	e->cfg.cc.notify = was.cc.notify;
 	e->cfg.cc.share.on = was.cc.share.on;
-	e->cfg.beside = was.beside;
+	e->cfg.verbs = was.verbs;
 	e->cfg.copies = was.copies;
 	e->cfg.spray.mode = was.spray.mode;
 	e->cfg.spray.flows = was.spray.flows;
-	e->cfg.spray.lanes = was.spray.lanes;
+	e->cfg.spray.evs = was.spray.evs;
 	if (!is_sound_config(&e->cfg))
 		e->cfg = was;
 	if (e->spraying != NULL)
@@ -391,7 +391,7 @@ int hp3_flow_info(
 		.unpaired = (uint8_t)unpaired_reason(e, f, now),
 		.spray = (uint8_t)hp3_spray_state_of(e, flow),
 		.spray_reads = (uint8_t)hp3_spray_read_state_of(e, flow),
-		.lanes = (uint8_t)hp3_spray_lanes_of(e, flow),
+		.evs = (uint8_t)hp3_spray_evs_of(e, flow),
 		.replies = e->replies != NULL ? e->replies[flow].port : 0,
 		.moves = f->moves,
 		.retransmits = f->retransmits,

@@ -87,13 +87,13 @@ struct hp3_spray_params {
 	uint8_t mode; /* enum hp3_spray_mode */
 	/* queue pairs that are sprayed at a time, and as many of peers that are resequenced */
 	uint16_t flows;
-	uint8_t lanes; /* entropy values (UDP source ports) of each queue pair: 2 .. 64 */
+	uint8_t evs; /* entropy values (UDP source ports) of each queue pair: 2 .. 64 */
 	uint32_t alike; /* %: see rfr/spread.h */
 	bool setup; /* ask the peer when a queue pair is set up, before its first message */
 	bool reads; /* spray READ responses, too */
 	uint32_t bytes; /* spray messages of at least this length */
 	/* keep-alive interval, in which the sender asks whether the peer still resequences */
-	uint64_t beat_ns;
+	uint64_t keepalive_ns;
 	uint64_t wait_ns; /* receiver: longest wait for a missing packet */
 	uint64_t late_ns, rest_ns; /* rfr/spread.h */
 };
@@ -165,7 +165,7 @@ struct hp3_engine_config {
 	uint8_t setup_alike;
 	/* A message on an idle queue pair waits for a path if sending it at cc.rp.rpg_max_rate
 	 * takes at least this percentage of a base RTT. 0: no message waits. */
-	uint16_t wake_percent;
+	uint16_t message_start_percent;
 	bool observe; /* report moves as events (WOULD) and make none */
 	bool silent; /* ... and send no probes: a WOULD event then stands for a path search */
 	/* peers cannot authenticate our messages: send no reports, and no counts of flows */
@@ -185,13 +185,14 @@ struct hp3_engine_config {
 	/* placement: number of paths whose flows are counted; 0: no placement */
 	uint16_t load_paths;
 	uint64_t load_age_ns; /* counts that a peer advertised expire after this */
-	/* interval of TELL actions of an address pair; 0: the caller decides when to advertise */
-	uint64_t tell_ns;
+	/* interval of ADVERTISE actions of an address pair; 0: the caller decides when to advertise
+	 */
+	uint64_t advertise_ns;
 	struct hp3_cc_params cc;
 	struct hp3_spray_params spray;
 	/* verbs mode: the caller carries out moves (hp3_actuator()); the engine holds and paces
 	 * nothing */
-	bool beside;
+	bool verbs;
 	/* ... and the caller passes copies of CNPs to hp3_rx(); the RNIC's port counters are not
 	 * used */
 	bool copies;
@@ -263,7 +264,7 @@ enum hp3_act_kind {
 	HP3_ACT_REPORT,
 	/* ACK solicitation, to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN
 	 * `psn`, AckReq. The RNIC repeats its latest acknowledgement. */
-	HP3_ACT_URGE,
+	HP3_ACT_SOLICIT_ACK,
 	/* verbs mode: let the send queue of the queue pair drain, then report DRAINED */
 	HP3_ACT_SUSPEND,
 	/* Verbs mode: use `port` from now on, then report MOVED. There is no SUSPEND before it if
@@ -271,8 +272,9 @@ enum hp3_act_kind {
 	 * Only FAILED needs to be reported. */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* verbs mode: go on sending, on the old port */
-	HP3_ACT_TELL, /* advertise hp3_load_to_names() and hp3_ways_to() to the flow's peer */
-	HP3_ACT_RACK, /* advertise hp3_rack_tell() to the other hosts of this rack; no flow */
+	HP3_ACT_ADVERTISE, /* advertise hp3_load_to_names() and hp3_spine_paths_to() to the flow's
+			      peer */
+	HP3_ACT_RACK, /* advertise hp3_rack_advertise() to the other hosts of this rack; no flow */
 	/* send the message `agree.what` to the hp3d at `agree.remote` (probes/agree.h) */
 	HP3_ACT_AGREE,
 	/* Pass `count` held packets from the network to the local RNIC: unchanged, in order,
@@ -283,7 +285,7 @@ enum hp3_act_kind {
 	 * until a later action of the list (no DISCARD if there is a packet in hand) or call names
 	 * it. Without memory for a copy: do nothing. */
 	HP3_ACT_SHOW,
-	/* send a trace of the flow on `port`; report its outcome with hp3_hop_told() */
+	/* send a trace of the flow on `port`; report its outcome with hp3_hop_reported() */
 	HP3_ACT_TRACE,
 };
 
@@ -314,7 +316,7 @@ struct hp3_act {
 	uint32_t count, held; /* RELEASE, DISCARD, DELIVER */
 	uint32_t flow;
 	uint32_t probe_id; /* PROBE, TRACE */
-	uint32_t psn; /* PROBE, NAK, TRACE, REPORT, URGE */
+	uint32_t psn; /* PROBE, NAK, TRACE, REPORT, SOLICIT_ACK */
 	uint32_t msn; /* NAK */
 	union {
 		struct hp3_event event; /* EVENT */
@@ -346,20 +348,20 @@ struct hp3_acts {
 /* Setup and end of a queue pair, from the point of view of the local host. */
 enum hp3_qp_kind { HP3_QP_UP, HP3_QP_DOWN };
 
-/* The source of an event; life/tellers.h says which changes each may make. */
-enum hp3_teller {
-	HP3_TELLER_NONE,
-	HP3_TELLER_CM, /* connection management on the wire */
-	HP3_TELLER_LIBRARY, /* the library's watcher; any local process can forge its events */
-	HP3_TELLER_KERNEL, /* the kernel's watcher; these queue pairs exist */
-	HP3_TELLER_VERBS, /* the application itself (verbs mode) */
-	HP3_TELLERS
+/* The source of an event; life/qp_sources.h says which changes each may make. */
+enum hp3_qp_source {
+	HP3_QP_SOURCE_NONE,
+	HP3_QP_SOURCE_CM, /* connection management on the wire */
+	HP3_QP_SOURCE_LIBRARY, /* the library's watcher; any local process can forge its events */
+	HP3_QP_SOURCE_KERNEL, /* the kernel's watcher; these queue pairs exist */
+	HP3_QP_SOURCE_VERBS, /* the application itself (verbs mode) */
+	HP3_QP_SOURCES
 };
-#define HP3_TELLER_MASK 7u
+#define HP3_QP_SOURCE_MASK 7u
 
 struct hp3_qp_event {
 	uint8_t kind;
-	uint8_t teller; /* enum hp3_teller */
+	uint8_t source; /* enum hp3_qp_source */
 	bool ipv6;
 	uint32_t vlan;
 	uint8_t local[16], remote[16]; /* IPv4: first four bytes */
@@ -392,7 +394,7 @@ struct hp3_flow_info {
 	uint8_t unpaired; /* enum hp3_unpaired_reason */
 	uint8_t spray; /* enum hp3_spray_state */
 	uint8_t spray_reads; /* ... for responses to the peer's READs */
-	uint8_t lanes; /* entropy values in use */
+	uint8_t evs; /* entropy values in use */
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;
 	uint64_t rate; /* bit/s, the DCQCN rate; 0: the engine does not pace it (cc) */
@@ -465,12 +467,12 @@ uint32_t hp3_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum 
 
 /*
  * Both burst functions exist for several levels of the instruction set. The engine uses the best
- * level of this CPU. hp3_lane_name() lists them from plain to best, then returns NULL.
- * hp3_lane_use() selects one (for tests). It returns 0, or -ENOTSUP: this CPU does not have it.
+ * level of this CPU. hp3_isa_name() lists them from plain to best, then returns NULL.
+ * hp3_isa_use() selects one (for tests). It returns 0, or -ENOTSUP: this CPU does not have it.
  */
-const char *hp3_lane_name(unsigned i);
-int hp3_lane_use(struct hp3_engine *e, unsigned i);
-const char *hp3_lane_in_use(const struct hp3_engine *e);
+const char *hp3_isa_name(unsigned i);
+int hp3_isa_use(struct hp3_engine *e, unsigned i);
+const char *hp3_isa_in_use(const struct hp3_engine *e);
 
 void hp3_tx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *verdict,
 	struct hp3_acts *acts);
@@ -503,8 +505,8 @@ uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp
  * Returns 0, also if the event changes nothing (setups_ignored counts these); -ENOSPC: tables full;
  * -EINVAL.
  */
-int hp3_qp(
-	struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts);
+int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *event, uint64_t now,
+	struct hp3_acts *acts);
 
 /*
  * Returns 0: done or under way (an event reports the result); -ENOENT: no such flow; -ENOLINK: not
@@ -549,7 +551,7 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
  * 16 bytes. Unknown and late ids are ignored. A trace without an outcome counts as SILENT after two
  * time-outs.
  */
-void hp3_hop_told(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
+void hp3_hop_reported(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
 	const void *hop, uint64_t now);
 
 /*
@@ -564,14 +566,14 @@ int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
 /*
  * Placement: two hosts advertise to each other their number of active flows per path: in probes, in
  * answers to probes, or in reports.
- * - hp3_load_told_by(): the peer that answered probe `id` receives this many flows, from all hosts,
- *   on paths 0 .. n - 1. Call it before hp3_probe_reply().
+ * - hp3_load_received(): the peer that answered probe `id` receives this many flows, from all
+ * hosts, on paths 0 .. n - 1. Call it before hp3_probe_reply().
  * - hp3_load_in(): flows that this host receives, from all hosts; for such an answer.
  * - hp3_load_from(): the peer at `ends` sends this host so many flows on each path.
  * - hp3_load_to(): flows that this host sends to that peer. The functions that fill an array write
  *   at most `max` counts and return how many.
  */
-void hp3_load_told_by(
+void hp3_load_received(
 	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now);
 uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max);
 void hp3_load_from(struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *count,
@@ -583,33 +585,35 @@ uint32_t hp3_load_to(
  * The same with names instead of numbers, for hosts that number paths differently.
  * hp3_load_to_names() fills in a report; hp3_load_from_names() takes one from a peer with its
  * `stamp`. The latter returns 0; -ENOENT: no such pair, or nothing is counted; -ESTALE: not newer
- * than the last one. hp3_load_in_names() fills in an answer to a probe; hp3_load_told_names() takes
- * one, before hp3_probe_reply(). Paths without a name are left out.
+ * than the last one. hp3_load_in_names() fills in an answer to a probe; hp3_load_received_names()
+ * takes one, before hp3_probe_reply(). Paths without a name are left out.
  */
 uint32_t hp3_load_to_names(
 	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max);
 int hp3_load_from_names(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
 	const struct hp3_path_count *path, uint32_t n, uint64_t now);
 uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *path, uint32_t max);
-void hp3_load_told_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
+void hp3_load_received_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
 
 /*
- * Long flows per spine path (cc.share_moves, paths/ways.h), by names that all hosts share. A report
- * to a peer carries, besides the counts above, `out`: long flows of this host to that peer, and
- * `in`: all into this rack (hp3_ways_to, hp3_ways_from). A message to the hosts of this rack
- * carries `out`: long flows of this host, and `in`: those into it (hp3_rack_tell, hp3_rack_told).
- * Returns as above; -ENOENT also if spine paths are not counted; -ENOSPC: too many hosts.
+ * Long flows per spine path (cc.share_moves, paths/spine_paths.h), by names that all hosts share. A
+ * report to a peer carries, besides the counts above, `out`: long flows of this host to that peer,
+ * and `in`: all into this rack (hp3_spine_paths_to, hp3_spine_paths_from). A message to the hosts
+ * of this rack carries `out`: long flows of this host, and `in`: those into it (hp3_rack_advertise,
+ * hp3_rack_received). Returns as above; -ENOENT also if spine paths are not counted; -ENOSPC: too
+ * many hosts.
  */
-#define HP3_RACK_MATES 64u /* most rack peers; messages of further ones are ignored */
-bool hp3_counts_ways(const struct hp3_engine *e);
-uint32_t hp3_ways_to(const struct hp3_engine *e, uint32_t flow, struct hp3_way_count *way,
-	uint32_t max, uint64_t now);
-int hp3_ways_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
-	const struct hp3_way_count *way, uint32_t n, uint64_t now);
-uint32_t hp3_rack_tell(const struct hp3_engine *e, struct hp3_way_count *way, uint32_t max);
-int hp3_rack_told(struct hp3_engine *e, bool ipv6, const void *mate, uint64_t stamp,
-	const struct hp3_way_count *way, uint32_t n, uint64_t now);
+#define HP3_RACK_PEERS_MAX 64u /* most rack peers; messages of further ones are ignored */
+bool hp3_counts_spine_paths(const struct hp3_engine *e);
+uint32_t hp3_spine_paths_to(const struct hp3_engine *e, uint32_t flow,
+	struct hp3_spine_path_count *spine_path, uint32_t max, uint64_t now);
+int hp3_spine_paths_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
+	const struct hp3_spine_path_count *spine_path, uint32_t n, uint64_t now);
+uint32_t hp3_rack_advertise(
+	const struct hp3_engine *e, struct hp3_spine_path_count *spine_path, uint32_t max);
+int hp3_rack_received(struct hp3_engine *e, bool ipv6, const void *rack_peer, uint64_t stamp,
+	const struct hp3_spine_path_count *spine_path, uint32_t n, uint64_t now);
 
 /* The peer's hp3d is alive: it sent a valid probe, or the first answer to one of ours (rule 5). */
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);
@@ -624,8 +628,8 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 	struct hp3_acts *acts);
 
 /* The peer's hp3d sent this message about a sprayed queue pair (probes/agree.h). */
-void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *what,
-	uint64_t now, struct hp3_acts *acts);
+void hp3_agree_received(struct hp3_engine *e, const struct hp3_ends *ends,
+	const struct hp3_agree *what, uint64_t now, struct hp3_acts *acts);
 /*
  * hp3d stops, or packets are about to bypass it. The engine begins no further agreements, and
  * hp3_tick() ends those that exist. As the receiver, the engine answers NO, and resequences until
@@ -661,7 +665,7 @@ bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
  * on sending on the old port. Returns 0; -ENOENT: no such flow; -EINVAL: the flow does not wait for
  * this report.
  */
-enum hp3_actuator_report { HP3_BESIDE_DRAINED, HP3_BESIDE_MOVED, HP3_BESIDE_FAILED };
+enum hp3_actuator_report { HP3_ACTUATOR_DRAINED, HP3_ACTUATOR_MOVED, HP3_ACTUATOR_FAILED };
 int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
 	struct hp3_acts *acts);
 

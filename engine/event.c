@@ -33,7 +33,7 @@ uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n)
 	return all & HP3_CYCLE_ECN ? HP3_CAUSE_ECN : HP3_CAUSE_RTT;
 }
 
-uint8_t hp3_cause_told(
+uint8_t hp3_cause_reported(
 	const struct hp3_engine *e, const struct hp3_flow *f, const uint8_t *cycles, uint32_t n)
 {
 	uint8_t cause = hp3_cause_of(cycles, n);
@@ -47,27 +47,27 @@ uint8_t hp3_cause_told(
 
 const char *hp3_event_name(enum hp3_event_type t)
 {
-	static const char *const names[] = {[HP3_EV_SWITCH] = "switch",
-		[HP3_EV_IDLE_SWITCH] = "idle_switch",
-		[HP3_EV_RECOVER] = "recover",
-		[HP3_EV_EPOCH] = "epoch",
-		[HP3_EV_PAIR] = "pair",
-		[HP3_EV_UNPAIR] = "unpair",
-		[HP3_EV_ROUND] = "round",
-		[HP3_EV_SEVERE] = "severe",
-		[HP3_EV_SUSPEND] = "suspend",
-		[HP3_EV_FAILOVER] = "failover",
-		[HP3_EV_RESUME] = "resume",
-		[HP3_EV_OUTCOME] = "outcome",
-		[HP3_EV_REPORT] = "report",
-		[HP3_EV_REPLIES] = "replies",
-		[HP3_EV_WOULD] = "would",
-		[HP3_EV_MODE] = "mode",
-		[HP3_EV_BYPASS] = "bypass",
-		[HP3_EV_LINK] = "link",
-		[HP3_EV_KEYED] = "keyed",
-		[HP3_EV_IDENTITY] = "identity",
-		[HP3_EV_CLONED] = "cloned"};
+	static const char *const names[] = {[HP3_EVENT_SWITCH] = "switch",
+		[HP3_EVENT_IDLE_SWITCH] = "idle_switch",
+		[HP3_EVENT_RECOVER] = "recover",
+		[HP3_EVENT_EPOCH] = "epoch",
+		[HP3_EVENT_PAIR] = "pair",
+		[HP3_EVENT_UNPAIR] = "unpair",
+		[HP3_EVENT_ROUND] = "round",
+		[HP3_EVENT_SEVERE] = "severe",
+		[HP3_EVENT_SUSPEND] = "suspend",
+		[HP3_EVENT_FAILOVER] = "failover",
+		[HP3_EVENT_RESUME] = "resume",
+		[HP3_EVENT_OUTCOME] = "outcome",
+		[HP3_EVENT_REPORT] = "report",
+		[HP3_EVENT_REPLIES] = "replies",
+		[HP3_EVENT_WOULD] = "would",
+		[HP3_EVENT_MODE] = "mode",
+		[HP3_EVENT_BYPASS] = "bypass",
+		[HP3_EVENT_LINK] = "link",
+		[HP3_EVENT_KEYED] = "keyed",
+		[HP3_EVENT_IDENTITY] = "identity",
+		[HP3_EVENT_CLONED] = "cloned"};
 
 	return HP3_NAME(names, t);
 }
@@ -81,7 +81,7 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_ECN] = "ecn",
 		[HP3_CAUSE_RTT] = "rtt",
 		[HP3_CAUSE_DEAD] = "dead",
-		[HP3_CAUSE_WAKE] = "wake",
+		[HP3_CAUSE_MESSAGE_START] = "message_start",
 		[HP3_CAUSE_LOSS] = "loss",
 		[HP3_CAUSE_COMPLETION] = "completion",
 		[HP3_CAUSE_PORT_CNP] = "port_cnp",

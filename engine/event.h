@@ -14,33 +14,33 @@
 #include "ppp/monitor.h"
 
 enum hp3_event_type {
-	HP3_EV_SWITCH, /* moved after a drain */
-	HP3_EV_IDLE_SWITCH, /* moved with nothing in flight */
-	HP3_EV_RECOVER, /* the move ended on the old port (fast recovery) */
-	HP3_EV_EPOCH, /* the queue pair ended or was reset during a move */
-	HP3_EV_PAIR,
-	HP3_EV_UNPAIR,
-	HP3_EV_ROUND, /* a round of probes has ended */
+	HP3_EVENT_SWITCH, /* moved after a drain */
+	HP3_EVENT_IDLE_SWITCH, /* moved with nothing in flight */
+	HP3_EVENT_RECOVER, /* the move ended on the old port (fast recovery) */
+	HP3_EVENT_EPOCH, /* the queue pair ended or was reset during a move */
+	HP3_EVENT_PAIR,
+	HP3_EVENT_UNPAIR,
+	HP3_EVENT_ROUND, /* a round of probes has ended */
 	/* severe congestion of the path in use; cause LOSS: it is lossy */
-	HP3_EV_SEVERE,
-	HP3_EV_SUSPEND, /* the closing packet has left; later packets are held */
-	HP3_EV_FAILOVER, /* left a dead path */
-	HP3_EV_RESUME, /* after a FAILOVER: the RNIC went back, and sending continues */
-	HP3_EV_OUTCOME, /* result of a move */
+	HP3_EVENT_SEVERE,
+	HP3_EVENT_SUSPEND, /* the closing packet has left; later packets are held */
+	HP3_EVENT_FAILOVER, /* left a dead path */
+	HP3_EVENT_RESUME, /* after a FAILOVER: the RNIC went back, and sending continues */
+	HP3_EVENT_OUTCOME, /* result of a move */
 	/* nothing is acknowledged, but probes are answered: report sent to the peer */
-	HP3_EV_REPORT,
-	HP3_EV_REPLIES, /* replies to the peer leave on another port */
-	HP3_EV_WOULD, /* mode observe: what mode on would have done */
-	HP3_EV_MODE, /* from hp3d, without a flow: enum hp3_policy_mode in from and to */
-	HP3_EV_BYPASS, /* of a rail: enum hp3d_bypass_phase in from and to */
+	HP3_EVENT_REPORT,
+	HP3_EVENT_REPLIES, /* replies to the peer leave on another port */
+	HP3_EVENT_WOULD, /* mode observe: what mode on would have done */
+	HP3_EVENT_MODE, /* from hp3d, without a flow: enum hp3_policy_mode in from and to */
+	HP3_EVENT_BYPASS, /* of a rail: enum hp3d_bypass_phase in from and to */
 	/* of a port of a rail: link in from and to, 1 is up; `reason`: the direction */
-	HP3_EV_LINK,
+	HP3_EVENT_LINK,
 	/* about this host and a peer (app/hp3d/pipe/agent_keys.c): */
-	HP3_EV_KEYED, /* they have agreed on a key */
-	HP3_EV_IDENTITY, /* the peer's identity has changed */
+	HP3_EVENT_KEYED, /* they have agreed on a key */
+	HP3_EVENT_IDENTITY, /* the peer's identity has changed */
 	/* the peer has this host's identity; to = 1: this host has to create a new one */
-	HP3_EV_CLONED,
-	HP3_EV_MAX
+	HP3_EVENT_CLONED,
+	HP3_EVENT_MAX
 };
 
 enum hp3_cause {
@@ -52,7 +52,8 @@ enum hp3_cause {
 	HP3_CAUSE_ECN,
 	HP3_CAUSE_RTT,
 	HP3_CAUSE_DEAD, /* no progress, and probes show a dead path */
-	HP3_CAUSE_WAKE, /* message-start probing: a long message begins on an idle queue pair */
+	HP3_CAUSE_MESSAGE_START, /* message-start probing: a long message begins on an idle queue
+				    pair */
 	HP3_CAUSE_LOSS, /* the path in use is lossy */
 	/* verbs mode: work requests take longer to complete than their best time */
 	HP3_CAUSE_COMPLETION,
@@ -107,17 +108,17 @@ struct hp3_event {
  * Is this a ROUND without a better path? For a dead-path search: a ROUND without a sign that the
  * path is dead.
  */
-static inline bool hp3_event_is_fruitless(const struct hp3_event *ev)
+static inline bool hp3_event_is_fruitless(const struct hp3_event *event)
 {
 	bool others = false;
 
-	if (ev->type != HP3_EV_ROUND)
+	if (event->type != HP3_EVENT_ROUND)
 		return false;
-	if (ev->cause != HP3_CAUSE_DEAD)
-		return ev->outcome != HP3_ROUND_WINNER;
-	for (unsigned i = 1; i < ev->n_probes; i++)
-		others |= ev->probes[i].state == HP3_PROBE_ANSWERED;
-	return !others || ev->probes[0].state != HP3_PROBE_LOST;
+	if (event->cause != HP3_CAUSE_DEAD)
+		return event->outcome != HP3_ROUND_WINNER;
+	for (unsigned i = 1; i < event->n_probes; i++)
+		others |= event->probes[i].state == HP3_PROBE_ANSWERED;
+	return !others || event->probes[0].state != HP3_PROBE_LOST;
 }
 
 const char *hp3_event_name(enum hp3_event_type t);

@@ -92,7 +92,7 @@ struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *tabl
 	settle_probing(&c);
 	settle_paths(&c);
 	if (c.cc.share.on)
-		c.tell_ns = hp3_min_u64(c.tell_ns, c.cc.share.tell_ns);
+		c.advertise_ns = hp3_min_u64(c.advertise_ns, c.cc.share.advertise_ns);
 	if (!c.words.watch)
 		c.monitor.cycle_ns = 0;
 	hp3_policy_mode(&c, (enum hp3_policy_mode)c.words.mode);

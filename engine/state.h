@@ -10,7 +10,7 @@
 #include "cc/share.h"
 #include "cc/shield.h"
 #include "engine/engine.h"
-#include "engine/moves/errand.h"
+#include "engine/moves/search_state.h"
 #include "engine/flows/deadlines.h"
 #include "engine/flows/pairs.h"
 #include "engine/flows/table.h"
@@ -37,11 +37,11 @@ struct hp3_held {
 #define HP3_HELD_READ  0x04u /* READ or ATOMIC */
 
 /* Reasons for which a slot is in use. It becomes free when none is left. */
-#define HP3_USE_MOVE   0x01u /* a search or a move is under way */
-#define HP3_USE_PACE   0x02u /* packets wait for the pacer */
-#define HP3_USE_VERIFY 0x04u /* moved: result to be judged, stale CNPs to be found */
-#define HP3_USE_GUARD  0x08u /* an RNIC may reply to a duplicate from hp3d */
-#define HP3_USE_LOOK   0x10u /* a re-probe of a better path is due later (looks.c) */
+#define HP3_USE_MOVE    0x01u /* a search or a move is under way */
+#define HP3_USE_PACE    0x02u /* packets wait for the pacer */
+#define HP3_USE_VERIFY  0x04u /* moved: result to be judged, stale CNPs to be found */
+#define HP3_USE_GUARD   0x08u /* an RNIC may reply to a duplicate from hp3d */
+#define HP3_USE_REPROBE 0x10u /* a re-probe of a better path is due later (reprobe.c) */
 
 #define HP3_GUARD_READS 16u /* RNICs rarely have more READs and ATOMICs outstanding */
 
@@ -65,7 +65,7 @@ struct hp3_move {
 	uint32_t backlog;
 	uint64_t held_bytes;
 	/* hp3_engine.deadlines has the earliest of these. */
-	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at, look_at;
+	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at, search_at;
 	/* the move, from its request on */
 	uint16_t from, to;
 	struct hp3_closing closing;
@@ -73,8 +73,8 @@ struct hp3_move {
 	uint64_t t_ask, t_close;
 	uint64_t moved_pkts, moved_bytes; /* held in total during the move */
 	bool suspended; /* verbs mode: the actuator was asked to suspend the queue pair */
-	struct hp3_errand errand;
-	struct hp3_put_off put_off; /* HP3_USE_LOOK */
+	struct hp3_search search;
+	struct hp3_put_off put_off; /* HP3_USE_REPROBE */
 	/* after the move */
 	uint64_t ref; /* id of the event to be judged; 0: none */
 	uint64_t bytes0; /* bytes sent until the move */
@@ -119,10 +119,10 @@ struct hp3_long {
 	bool open; /* the message has not ended, so `end` is not known yet */
 	/* counts as a long flow that reaches this host: data of a READ, until all is answered */
 	bool in;
-	bool counted; /* counted on the spine path `way` (paths/ways.h) */
-	uint16_t way;
+	bool counted; /* counted on the spine path `spine_path` (paths/spine_paths.h) */
+	uint16_t spine_path;
 	/* earliest time of the next search for a spine path with fewer long flows */
-	uint64_t look_at;
+	uint64_t search_at;
 };
 
 /* Port for a flow's replies (replies.c). */
@@ -132,7 +132,7 @@ struct hp3_reply {
 };
 
 /* Pairs whose peer is due for a report of our flows. ring NULL: no reports. */
-struct hp3_tell {
+struct hp3_advertise_ring {
 	uint32_t *ring; /* of max_pairs */
 	uint8_t *waits; /* by pair: is in the ring */
 	uint32_t head, n;
@@ -155,7 +155,7 @@ struct hp3_refutation {
 #define HP3_REFUTATION_SHIFT 16u /* 2^16 ns = 66 us */
 
 /* Unauthenticated state: facts about a flow from the network that anyone could forge; by flow. */
-struct hp3_hearsay {
+struct hp3_unauth_state {
 	uint32_t cm_local,
 		cm_remote; /* communication ids that REQ and REP had named; both 0: unknown */
 	struct hp3_refutation refutation;
@@ -173,8 +173,8 @@ struct hp3_cm_pending {
 };
 
 /*
- * What a flow's retransmissions show about the path in use (seek/loss.c). Few flows lose packets at
- * the same time, so only the latest have a record (flows/losses.h).
+ * What a flow's retransmissions show about the path in use (search/loss.c). Few flows lose packets
+ * at the same time, so only the latest have a record (flows/losses.h).
  */
 struct hp3_losses {
 	uint32_t flow; /* HP3_NO_FLOW: free */
@@ -238,7 +238,7 @@ struct hp3_engine {
 	struct hp3_table table;
 	struct hp3_flow *flows;
 	uint32_t key[4]; /* of hp3_key_mix() */
-	const struct hp3_lanes *lanes; /* burst.h */
+	const struct hp3_isa *isa; /* burst.h */
 	uint32_t large; /* shortest message that may be sprayed, bytes; UINT32_MAX: none */
 	uint32_t nspray_in; /* the receiver's records: queue pairs of peers, and READs of ours */
 	uint32_t nspray_reads; /* queue pairs whose READ responses may be sprayed */
@@ -260,7 +260,7 @@ struct hp3_engine {
 	uint16_t *counts;
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_comparing *comparing;
-	struct hp3_tell tell;
+	struct hp3_advertise_ring advertise;
 	struct hp3_spraying *spraying; /* rfr.mode = spray or auto, else NULL */
 	/* rfr.mode spray, auto: selects the block of ports of a pair, which are its only ones; 0:
 	 * any port */
@@ -273,7 +273,7 @@ struct hp3_engine {
 	struct hp3_rack *rack; /* cc.share_moves, else NULL */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
-	struct hp3_hearsay *hearsay; /* by flow */
+	struct hp3_unauth_state *unauth_state; /* by flow */
 	struct hp3_pending *pending; /* npending places (flows/pending.h) */
 	uint32_t npending;
 	struct hp3_losses *losses; /* sets of HP3_LOSS_WAYS, by flow */

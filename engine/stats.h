@@ -22,7 +22,8 @@
 	X(announced_dropped,                                                                       \
 		"announced flows removed for queue pairs of the local RNIC: table full")           \
 	X(pairs_full, "flows refused: address pair table full")                                    \
-	X(setups_ignored, "set-ups and ends told of queue pairs whose own packets say otherwise")  \
+	X(setups_ignored,                                                                          \
+		"set-ups and ends reported of queue pairs whose own packets say otherwise")        \
 	X(retransmits, "request packets emitted again by the local RNIC")                          \
 	X(epochs, "queue pairs started over (reset, or packets lost before hp3)")                  \
 	X(paired_cm, "queue pairs paired by connection management")                                \
@@ -47,13 +48,14 @@
 	X(failovers, "moves off a dead path")                                                      \
 	X(resumed, "failovers after which sending went on")                                        \
 	X(naks_made, "NAKs handed to the local RNIC after a failover")                             \
-	X(urges, "duplicates sent to make a peer's RNIC say again how far it is")                  \
+	X(ack_solicitations, "duplicates sent to make a peer's RNIC repeat its acknowledgement")   \
 	X(reports, "reports sent: no reply comes through")                                         \
 	X(reports_taken, "reports of peers: no reply of ours comes through")                       \
 	X(replies_moved, "queue pairs whose replies left for another port")                        \
 	X(placed, "queue pairs that got a path before their first data")                           \
 	X(placed_late, "queue pairs whose first data came before a path was found")                \
-	X(wakes, "long messages of idle queue pairs that waited while paths were asked")           \
+	X(message_start_searches,                                                                  \
+		"long messages of idle queue pairs that waited while paths were asked")            \
 	X(paid_off, "moves after which the flow was better off")                                   \
 	X(wasted, "moves after which the flow was worse off")                                      \
 	X(unjudged, "moves that were not judged: their slot was needed")                           \
@@ -95,7 +97,7 @@
 	X(swallowed,                                                                               \
 		"times that a path in use, or one looked at, answered short probes, and none as "  \
 		"long as data")                                                                    \
-	X(sprays, "queue pairs whose peer agreed to put them in order")                            \
+	X(sprays, "queue pairs whose peer agreed to resequence them")                              \
 	X(sprays_broken, "times that a peer did so no more, while packets took several paths")     \
 	X(sprays_full,                                                                             \
 		"times that packets were held because the peer can resequence no more than was "   \
@@ -108,20 +110,21 @@
 			      "remote address, is reached")                                        \
 	X(offers_refused, "offers of peers to resequence READ responses refused, for whatever "    \
 			  "reason")                                                                \
-	X(lanes_asked, "probes of lanes, before queue pairs take several of them")                 \
-	X(lanes_compared, "times that lanes to a peer were compared")                              \
+	X(evs_probed, "probes of EVs, before queue pairs take several of them")                    \
+	X(evs_compared, "times that EVs to a peer were compared")                                  \
 	X(reads_uncounted, "agreements about READ responses ended: more READs were outstanding "   \
 			   "than can be counted")                                                  \
-	X(resequenced, "queue pairs of peers that were put in order")                              \
-	X(reseq_held, "packets of peers held because they came too early")                         \
-	X(reseq_late, "times that packets went to the RNIC although one before them lacked")       \
+	X(resequenced, "queue pairs of peers that were resequenced")                               \
+	X(reseq_held, "packets of peers held because they arrived out of order")                   \
+	X(reseq_late, "times that packets went to the RNIC although an earlier one was missing")   \
 	X(reseq_beyond,                                                                            \
 		"packets of peers too far ahead: dropped if some are held, else passed on")        \
 	X(reseq_full,                                                                              \
 		"packets of peers not held, no room: dropped if some are held, else passed on")    \
 	X(reseq_share, "packets of peers not held, their peer holds its share of the room: "       \
 		       "dropped if some are held, else passed on")                                 \
-	X(reseq_given_up, "times that all was handed over: what lacked did not come for long")     \
+	X(reseq_given_up,                                                                          \
+		"times that all was handed over: the missing ones did not arrive for long")        \
 	X(reseq_stood, "times that packets were waited for anew: hp3d itself had stood still")     \
 	X(reseq_gaps, "packets of peers for which others waited")                                  \
 	X(reseq_gaps_10us, "packets of peers so waited for, for more than 10 us")                  \
@@ -129,16 +132,16 @@
 	X(reseq_gaps_1ms, "packets of peers so waited for, for more than 1 ms")                    \
 	X(reseq_gaps_10ms, "packets of peers so waited for, for more than 10 ms")                  \
 	X(reseq_waited, "nanoseconds for which packets of peers were so waited for, in all")       \
-	X(reseq_ahead_8, "packets of peers that came 8 or more PSNs too early")                    \
-	X(reseq_ahead_64, "packets of peers that came 64 or more PSNs too early")                  \
-	X(lanes_slow, "times that a peer was told of slow paths")                                  \
+	X(reseq_ahead_8, "packets of peers that arrived 8 or more PSNs ahead")                     \
+	X(reseq_ahead_64, "packets of peers that arrived 64 or more PSNs ahead")                   \
+	X(evs_slow, "times that slow paths were reported to a peer")                               \
 	X(reseq_asked, "questions to peers: from which port a missing packet left")                \
 	X(reseq_lost,                                                                              \
 		"missing packets of peers found lost: a later packet from their port had arrived") \
-	X(lanes_lost,                                                                              \
+	X(evs_lost,                                                                                \
 		"packets of local RNICs lost on a path of several, after a question of the peer")  \
-	X(lanes_marked,                                                                            \
-		"times that a peer was told of paths that are marked while others are not")        \
+	X(evs_marked,                                                                              \
+		"times that a peer got a report of paths that are marked while others are not")    \
 	X(contradictions, "replies that contradict a pairing")
 
 struct hp3_stats {

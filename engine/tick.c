@@ -3,7 +3,7 @@
 #include "engine/flows/near.h"
 #include "engine/pass/pass.h"
 #include "engine/paths/compare.h"
-#include "engine/paths/ways.h"
+#include "engine/paths/spine_paths.h"
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_SLOT 10u /* most that one call below adds */
@@ -21,14 +21,14 @@ static void handle_deadline(struct hp3_turn *t, struct hp3_move *m)
 		hp3_rate_due(t, m);
 	else if (m->cnp_at <= t->now)
 		hp3_cnps_end(t, m, false);
-	else if (m->move_at <= t->now && m->errand.state != HP3_ERRAND_QUIET)
-		hp3_errand_timeout(t, m);
+	else if (m->move_at <= t->now && m->search.state != HP3_SEARCH_QUIET)
+		hp3_search_timeout(t, m);
 	else if (m->move_at <= t->now)
 		hp3_move_input(t, m->flow, HP3_RFR_IN_TIMEOUT);
 	else if (m->guard_at <= t->now)
 		hp3_guard_end(t->e, m);
-	else if (m->look_at <= t->now)
-		hp3_look_due(t, m);
+	else if (m->search_at <= t->now)
+		hp3_reprobe_due(t, m);
 	else
 		hp3_outcome_judge(t, m);
 }
@@ -165,8 +165,8 @@ static void piece_tick(struct hp3_turn *t, enum piece which)
 		sprays_tick(t);
 	else if (which == PIECE_AGEING)
 		age_flows(t);
-	else if (which == PIECE_REPORTS && e->tell.ring != NULL)
-		hp3_tell_tick(t);
+	else if (which == PIECE_REPORTS && e->advertise.ring != NULL)
+		hp3_advertise_tick(t);
 	else if (which == PIECE_RACK && e->rack != NULL)
 		hp3_rack_tick(t);
 }
@@ -203,8 +203,8 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 		due = hp3_min_u64(due, hp3_compare_due(e->comparing));
 	if (e->rack != NULL)
 		due = hp3_min_u64(due, hp3_rack_due(e));
-	if (e->tell.ring != NULL && e->tell.due < due)
-		due = e->tell.due;
+	if (e->advertise.ring != NULL && e->advertise.due < due)
+		due = e->advertise.due;
 	if (e->spraying != NULL)
 		due = hp3_min_u64(due, hp3_min_u64(hp3_spray_due(e), hp3_spray_rounds_due(e)));
 	return hp3_min_u64(due, e->age_due);

@@ -5,7 +5,7 @@
  * What a host makes of plans before it asks its hp3d: old, foreign, expired and impossible advice
  * goes no further, by reason and counted. What is left is a port that this host itself has offered,
  * for a flow of its own that is still where the planner saw it. Whether to go there is hp3d's to
- * find out (engine/seek/advised.c). Calls nothing that waits.
+ * find out (engine/search/advised.c). Calls nothing that waits.
  *
  * Advice is passed on in the first half of the time for which its plan is valid. The planner leaves
  * the links of a plan alone while it is valid: the second half is for the move to be made and

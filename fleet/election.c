@@ -29,7 +29,8 @@ static void note_peer(struct hp3_election *e, const char *name, uint64_t now_ms)
 	e->peer[at].heard_ms = now_ms;
 }
 
-bool hp3_election_heard(struct hp3_election *e, const struct hp3_fleet_beat *b, uint64_t now_ms)
+bool hp3_election_heard(
+	struct hp3_election *e, const struct hp3_fleet_keepalive *b, uint64_t now_ms)
 {
 	int names = strcmp(b->planner, e->name);
 
@@ -65,9 +66,9 @@ bool hp3_election_tick(struct hp3_election *e, uint64_t now_ms)
 	return e->leads;
 }
 
-struct hp3_fleet_beat hp3_election_beat(const struct hp3_election *e)
+struct hp3_fleet_keepalive hp3_election_keepalive(const struct hp3_election *e)
 {
-	struct hp3_fleet_beat b = {.term = e->term, .leads = e->leads};
+	struct hp3_fleet_keepalive b = {.term = e->term, .leads = e->leads};
 
 	memcpy(b.planner, e->name, sizeof(b.planner));
 	return b;

@@ -5,13 +5,13 @@
  * Which of several planners plans: who leads goes on while it is heard; when nobody has led for
  * takeover_ms, the first by name of those that were heard within that time takes over, with the
  * next term. Two that lead (a network that was cut in two and has healed) are one again after one
- * beat: the higher term stays, of equal ones the first by name.
+ * keep-alive: the higher term stays, of equal ones the first by name.
  *
  * While the network is cut each part may have one that leads. That does no harm: a plan is advice,
- * and hosts heed the newest term.
+ * and hosts apply the newest term.
  *
- * Sans-IO: beats and time go in. Times in ms. Names differ; who finds its own name in another's
- * beat has been started twice, which hp3_election_heard() says.
+ * Sans-IO: keep-alives and time go in. Times in ms. Names differ; who finds its own name in
+ * another's keep-alive has been started twice, which hp3_election_heard() says.
  */
 #include "fleet/message.h"
 
@@ -32,11 +32,12 @@ struct hp3_election {
 /* `name` may be e's own: it begins anew. */
 void hp3_election_init(
 	struct hp3_election *e, const char *name, uint32_t takeover_ms, uint64_t now_ms);
-/* Somebody's beat; not one's own. False: it bears one's own name. */
-bool hp3_election_heard(struct hp3_election *e, const struct hp3_fleet_beat *b, uint64_t now_ms);
-/* To be called before each beat: does this one lead? */
+/* Somebody's keep-alive; not one's own. False: it bears one's own name. */
+bool hp3_election_heard(
+	struct hp3_election *e, const struct hp3_fleet_keepalive *b, uint64_t now_ms);
+/* To be called before each keep-alive: does this one lead? */
 bool hp3_election_tick(struct hp3_election *e, uint64_t now_ms);
 /* What to tell the others. */
-struct hp3_fleet_beat hp3_election_beat(const struct hp3_election *e);
+struct hp3_fleet_keepalive hp3_election_keepalive(const struct hp3_election *e);
 
 #endif

@@ -66,7 +66,7 @@ struct hp3_fleet_link {
 	char leaf[HP3_FLEET_LEAF];
 	struct hp3_fleet_addr hop;
 	uint64_t load_kbps;
-	uint32_t flows, severe; /* severe: of these, by their hosts' word */
+	uint32_t flows, severe; /* severe: of these, as their hosts report */
 	uint32_t marked_permille; /* mean of its flows, by rate */
 	uint64_t marks; /* of the last whole period */
 	uint8_t level; /* enum hp3_fleet_level */

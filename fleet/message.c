@@ -5,15 +5,15 @@
 #include <string.h>
 #include "fleet/coding.h"
 
-enum message_kind { KIND_REPORT = 1, KIND_PLAN, KIND_BEAT };
+enum message_kind { KIND_REPORT = 1, KIND_PLAN, KIND_KEEPALIVE };
 
-#define REPORT_FIELDS 12u
-#define FLOW_FIELDS   17u
-#define PLAN_FIELDS   12u
-#define MOVE_FIELDS   12u
-#define BEAT_FIELDS   5u
-#define QPN_MAX       0xffffffu
-#define PERMILLE      1000u
+#define REPORT_FIELDS    12u
+#define FLOW_FIELDS      17u
+#define PLAN_FIELDS      12u
+#define MOVE_FIELDS      12u
+#define KEEPALIVE_FIELDS 5u
+#define QPN_MAX          0xffffffu
+#define PERMILLE         1000u
 
 int hp3_fleet_addr_cmp(const struct hp3_fleet_addr *a, const struct hp3_fleet_addr *b)
 {
@@ -143,9 +143,9 @@ size_t hp3_fleet_plan_encode(const struct hp3_fleet_plan *p, uint8_t *to, size_t
 	return end_message(&o, to);
 }
 
-size_t hp3_fleet_beat_encode(const struct hp3_fleet_beat *b, uint8_t *to, size_t room)
+size_t hp3_fleet_keepalive_encode(const struct hp3_fleet_keepalive *b, uint8_t *to, size_t room)
 {
-	struct hp3_cbor_out o = begin_message(to, room, KIND_BEAT, BEAT_FIELDS);
+	struct hp3_cbor_out o = begin_message(to, room, KIND_KEEPALIVE, KEEPALIVE_FIELDS);
 
 	hp3_cbor_put_text(&o, b->planner);
 	hp3_cbor_put_uint(&o, b->term);
@@ -311,10 +311,10 @@ int hp3_fleet_plan_decode(const uint8_t *from, size_t len, struct hp3_fleet_plan
 	return close_message(&i);
 }
 
-int hp3_fleet_beat_decode(const uint8_t *from, size_t len, struct hp3_fleet_beat *out)
+int hp3_fleet_keepalive_decode(const uint8_t *from, size_t len, struct hp3_fleet_keepalive *out)
 {
 	struct hp3_cbor_in i;
-	int ret = open_message(&i, from, len, KIND_BEAT, BEAT_FIELDS);
+	int ret = open_message(&i, from, len, KIND_KEEPALIVE, KEEPALIVE_FIELDS);
 
 	if (ret < 0)
 		return ret;

@@ -9,7 +9,7 @@
  *     report  hp3.report.HOST   a host: its heaviest flows, where they are and could go; its
  *                               heartbeat as well
  *     plan    hp3.plan          the planner that leads: which flows would best leave for which port
- *     beat    hp3.beat          planners, to each other: who is there, who leads
+ *     keep-alive hp3.beat          planners, to each other: who is there, who leads
  *
  * Rates are in kbit/s, times in the unit of the name. No receiver compares another's clock with its
  * own: wall_ms is for people.
@@ -116,7 +116,7 @@ struct hp3_fleet_plan {
 	struct hp3_fleet_move move[HP3_FLEET_MOVES];
 };
 
-struct hp3_fleet_beat {
+struct hp3_fleet_keepalive {
 	char planner[HP3_FLEET_NAME];
 	uint64_t term;
 	bool leads;
@@ -125,13 +125,13 @@ struct hp3_fleet_beat {
 /* Bytes written, or 0: no room. Fields beyond their ranges are the caller's bug. */
 size_t hp3_fleet_report_encode(const struct hp3_fleet_report *r, uint8_t *to, size_t room);
 size_t hp3_fleet_plan_encode(const struct hp3_fleet_plan *p, uint8_t *to, size_t room);
-size_t hp3_fleet_beat_encode(const struct hp3_fleet_beat *b, uint8_t *to, size_t room);
+size_t hp3_fleet_keepalive_encode(const struct hp3_fleet_keepalive *b, uint8_t *to, size_t room);
 
 /* 0; -EPROTONOSUPPORT: of another version; -EBADMSG: not such a message. *out is whole on success
  * only. */
 int hp3_fleet_report_decode(const uint8_t *from, size_t len, struct hp3_fleet_report *out);
 int hp3_fleet_plan_decode(const uint8_t *from, size_t len, struct hp3_fleet_plan *out);
-int hp3_fleet_beat_decode(const uint8_t *from, size_t len, struct hp3_fleet_beat *out);
+int hp3_fleet_keepalive_decode(const uint8_t *from, size_t len, struct hp3_fleet_keepalive *out);
 
 /* By length, then bytes: < 0, 0, > 0. */
 int hp3_fleet_addr_cmp(const struct hp3_fleet_addr *a, const struct hp3_fleet_addr *b);

@@ -37,39 +37,41 @@ uint32_t hp3_fleet_crossings(const uint32_t *leaf, uint32_t n, const uint32_t *o
 	return crossings;
 }
 
-static uint32_t way_by(const uint32_t *by_switch, uint32_t n, uint32_t sw)
+static uint32_t spine_path_by(const uint32_t *by_switch, uint32_t n, uint32_t sw)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (by_switch[i] == sw)
 			return i;
-	return HP3_FLEET_NO_WAY;
+	return HP3_FLEET_NO_SPINE_PATH;
 }
 
 /* Rings whose way leads by that of way `i`. */
 static uint32_t count_rings(
-	const uint32_t *by_switch, const uint32_t *way, uint32_t rings, uint32_t i)
+	const uint32_t *by_switch, const uint32_t *spine_path, uint32_t rings, uint32_t i)
 {
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < rings; k++)
-		n += way[k] != HP3_FLEET_NO_WAY && by_switch[way[k]] == by_switch[i];
+		n += spine_path[k] != HP3_FLEET_NO_SPINE_PATH &&
+		     by_switch[spine_path[k]] == by_switch[i];
 	return n;
 }
 
-void hp3_fleet_ring_ways(
-	const uint32_t *by_switch, uint32_t n, uint32_t switches, uint32_t rings, uint32_t *way)
+void hp3_fleet_ring_spine_paths(const uint32_t *by_switch, uint32_t n, uint32_t switches,
+	uint32_t rings, uint32_t *spine_path)
 {
 	for (uint32_t k = 0; k < rings; k++)
-		way[k] = switches == 0 ? HP3_FLEET_NO_WAY : way_by(by_switch, n, k % switches);
+		spine_path[k] = switches == 0 ? HP3_FLEET_NO_SPINE_PATH
+					      : spine_path_by(by_switch, n, k % switches);
 	for (uint32_t k = 0; n > 0 && k < rings; k++) {
 		uint32_t best = 0;
 
-		if (way[k] != HP3_FLEET_NO_WAY)
+		if (spine_path[k] != HP3_FLEET_NO_SPINE_PATH)
 			continue;
 		for (uint32_t i = 1; i < n; i++)
-			if (count_rings(by_switch, way, rings, i) <
-				count_rings(by_switch, way, rings, best))
+			if (count_rings(by_switch, spine_path, rings, i) <
+				count_rings(by_switch, spine_path, rings, best))
 				best = i;
-		way[k] = best;
+		spine_path[k] = best;
 	}
 }

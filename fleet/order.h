@@ -15,15 +15,16 @@ void hp3_fleet_order(const uint32_t *leaf, uint32_t n, uint32_t *order);
  * leaves. `order` NULL: as they come. */
 uint32_t hp3_fleet_crossings(const uint32_t *leaf, uint32_t n, const uint32_t *order);
 
-#define HP3_FLEET_NO_WAY UINT32_MAX
+#define HP3_FLEET_NO_SPINE_PATH UINT32_MAX
 
 /*
- * Ways of `rings` rings at one step from host to host, of n that are known: by_switch[i] is the
- * switch by which way i leads, one of `switches` (numbers from 0). way[k]: that of ring k, or
- * HP3_FLEET_NO_WAY where none is known. Ring k keeps to switch k (modulo `switches`) at every step
- * that knows a way by it; at others it takes a switch that the fewest rings of this step have.
+ * Spine paths of `rings` rings at one step from host to host, of n that are known: by_switch[i] is
+ * the switch by which spine path i leads, one of `switches` (numbers from 0). way[k]: that of ring
+ * k, or HP3_FLEET_NO_SPINE_PATH where none is known. Ring k keeps to switch k (modulo `switches`)
+ * at every step that knows a spine path by it; at others it takes a switch that the fewest rings of
+ * this step have.
  */
-void hp3_fleet_ring_ways(
-	const uint32_t *by_switch, uint32_t n, uint32_t switches, uint32_t rings, uint32_t *way);
+void hp3_fleet_ring_spine_paths(const uint32_t *by_switch, uint32_t n, uint32_t switches,
+	uint32_t rings, uint32_t *spine_path);
 
 #endif

@@ -12,7 +12,7 @@ uint8_t hp3_fleet_report_hop(struct hp3_fleet_report *r, const struct hp3_fleet_
 	return r->n_hops++;
 }
 
-bool hp3_fleet_is_new_way(const struct hp3_fleet_flow *f, uint8_t hop)
+bool hp3_fleet_is_new_spine_path(const struct hp3_fleet_flow *f, uint8_t hop)
 {
 	for (uint8_t i = 0; i < f->n_alts; i++)
 		if (f->alt[i].hop == hop)

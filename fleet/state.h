@@ -43,7 +43,7 @@ struct hp3_fleet_edge {
 	uint8_t streak; /* periods in a row with too many marks */
 	uint32_t alarms; /* a bit for each of the last periods, the latest lowest */
 	uint32_t flows, severe;
-	uint64_t busy_ms; /* a plan that may still be heeded touches it: left alone until then */
+	uint64_t busy_ms; /* a plan that may still be applied touches it: left alone until then */
 	uint64_t load_kbps;
 	uint64_t marked_kbps; /* sum of rate x permille */
 	uint64_t marks, period_marks; /* of the last period; of the one just evaluated */
@@ -107,7 +107,7 @@ void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *f
 
 /* links.c */
 /* Where tables fill, forgets links that carried nothing at the last look and have neither alarms
- * nor a plan that may still be heeded, and nodes without links: between two looks. */
+ * nor a plan that may still be applied, and nodes without links: between two looks. */
 void hp3_fleet_make_room(struct hp3_fleet *f, uint64_t now_ms);
 uint32_t hp3_fleet_leaf_of(struct hp3_fleet *f, const char *leaf);
 /* Find: HP3_FLEET_NONE if it was never met. Of: met now, HP3_FLEET_NONE if there is no room. */

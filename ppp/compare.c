@@ -53,7 +53,7 @@ struct hp3_selftest_report hp3_compare_two(const struct hp3_compare *c, unsigned
 unsigned hp3_compare_distinct(const struct hp3_compare *c, uint8_t chosen[HP3_COMPARE_PORTS],
 	struct hp3_selftest_tally *tally)
 {
-	enum hp3_selftest_verdict told[HP3_COMPARE_PORTS][HP3_COMPARE_PORTS];
+	enum hp3_selftest_verdict verdicts[HP3_COMPARE_PORTS][HP3_COMPARE_PORTS];
 	unsigned n = 0;
 
 	*tally = (struct hp3_selftest_tally){0};
@@ -61,11 +61,12 @@ unsigned hp3_compare_distinct(const struct hp3_compare *c, uint8_t chosen[HP3_CO
 		bool differs = true;
 
 		for (unsigned i = 0; i < j; i++) {
-			told[i][j] = (enum hp3_selftest_verdict)hp3_compare_two(c, i, j).verdict;
-			hp3_tally_add(tally, told[i][j]);
+			verdicts[i][j] =
+				(enum hp3_selftest_verdict)hp3_compare_two(c, i, j).verdict;
+			hp3_tally_add(tally, verdicts[i][j]);
 		}
 		for (unsigned k = 0; k < n; k++)
-			differs = differs && told[chosen[k]][j] == HP3_SELFTEST_DIFFERENT;
+			differs = differs && verdicts[chosen[k]][j] == HP3_SELFTEST_DIFFERENT;
 		if (differs)
 			chosen[n++] = (uint8_t)j;
 	}

@@ -27,7 +27,7 @@
 #define HP3_LABEL_NONE UINT32_MAX /* no answer, or none that counts */
 
 enum hp3_depth_state {
-	HP3_DEPTH_SEEKING,
+	HP3_DEPTH_SEARCHING,
 	HP3_DEPTH_FOUND, /* ttl and label[] are valid */
 	HP3_DEPTH_NOTHING,
 };
@@ -49,7 +49,7 @@ struct hp3_depth {
 /* `hint`: the level of other pairs. It is tried first, and wins if it has two names. 0: unknown. */
 void hp3_depth_init(struct hp3_depth *d, uint8_t hint, uint64_t *rng);
 
-/* The next trace; only in SEEKING. */
+/* The next trace; only in SEARCHING. */
 static inline uint16_t hp3_depth_next(const struct hp3_depth *d, uint8_t *ttl)
 {
 	*ttl = d->level;
@@ -57,7 +57,7 @@ static inline uint16_t hp3_depth_next(const struct hp3_depth *d, uint8_t *ttl)
 }
 
 /* Result of that trace: a label, or HP3_LABEL_NONE; or the peer itself answered. */
-enum hp3_depth_state hp3_depth_told(struct hp3_depth *d, uint32_t label);
+enum hp3_depth_state hp3_depth_reported(struct hp3_depth *d, uint32_t label);
 enum hp3_depth_state hp3_depth_reached(struct hp3_depth *d);
 
 #endif

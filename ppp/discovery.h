@@ -193,8 +193,8 @@ const char *hp3_probe_state_name(enum hp3_probe_state s);
 /*
  * --- Back-off of a flow. After many searches in a row, no result lasts, whether the flow moved or
  * not. Congestion control builds a queue on every path now and then, and a flow that moved regains
- * its rate slowly. So searches become rare, and their results are in doubt (engine/seek/looks.c).
- * Zeroed: no wait, no doubt. ---
+ * its rate slowly. So searches become rare, and their results are in doubt
+ * (engine/search/reprobe.c). Zeroed: no wait, no doubt. ---
  */
 
 /*

@@ -29,30 +29,31 @@ void hp3_load_end(struct hp3_load *l, uint32_t path)
 
 int hp3_peer_load_init(struct hp3_peer_load *p, uint16_t *count, uint32_t paths)
 {
-	p->told = 0;
+	p->reported = 0;
 	return hp3_load_init(&p->in, count, paths);
 }
 
-void hp3_peer_load_told(struct hp3_peer_load *p, const uint16_t *count, uint32_t n, uint64_t now)
+void hp3_peer_load_received(
+	struct hp3_peer_load *p, const uint16_t *count, uint32_t n, uint64_t now)
 {
 	if (n > p->in.paths)
 		n = p->in.paths;
 	memset(p->in.count, 0, p->in.paths * sizeof(*count));
 	memcpy(p->in.count, count, n * sizeof(*count));
-	p->told = now;
+	p->reported = now;
 }
 
-void hp3_peer_load_told_part(struct hp3_peer_load *p, uint32_t first, const uint16_t *count,
+void hp3_peer_load_received_part(struct hp3_peer_load *p, uint32_t first, const uint16_t *count,
 	uint32_t n, uint64_t max_age, uint64_t now)
 {
-	if (p->told == 0 || now - p->told > max_age)
+	if (p->reported == 0 || now - p->reported > max_age)
 		memset(p->in.count, 0, p->in.paths * sizeof(*count));
 	for (uint32_t i = 0; i < n && first < p->in.paths; i++, first++)
 		p->in.count[first] = count[i];
-	p->told = now;
+	p->reported = now;
 }
 
-uint32_t hp3_load_tell(const struct hp3_load *in, uint16_t *count, uint32_t max)
+uint32_t hp3_load_advertise(const struct hp3_load *in, uint16_t *count, uint32_t max)
 {
 	uint32_t n = hp3_min_u32(in->paths, max);
 
@@ -68,7 +69,7 @@ void hp3_peer_load_placed(struct hp3_peer_load *p, uint32_t path)
 int hp3_place(const struct hp3_load *out, const struct hp3_peer_load *peer, const uint64_t *usable,
 	uint64_t max_age, uint64_t now, uint64_t *rng)
 {
-	bool told = peer && peer->told && now - peer->told <= max_age;
+	bool reported = peer && peer->reported && now - peer->reported <= max_age;
 	uint64_t best = UINT64_MAX;
 	uint32_t ties = 0;
 	int path = -ENOENT;
@@ -79,7 +80,7 @@ int hp3_place(const struct hp3_load *out, const struct hp3_peer_load *peer, cons
 
 		if (usable && !(usable[i / 64] >> i % 64 & 1))
 			continue;
-		if (told && i < peer->in.paths)
+		if (reported && i < peer->in.paths)
 			there = peer->in.count[i];
 		cost = (uint64_t)hp3_max_u32(here, there) << 32 | (here + there);
 		if (cost < best) {

@@ -37,23 +37,24 @@ void hp3_load_end(struct hp3_load *l, uint32_t path);
 /* Inbound flows that a peer advertised. */
 struct hp3_peer_load {
 	struct hp3_load in;
-	uint64_t told; /* time, ns; 0: never */
+	uint64_t reported; /* time, ns; 0: never */
 };
 
 int hp3_peer_load_init(struct hp3_peer_load *p, uint16_t *count, uint32_t paths);
 
 /* An answer to a probe had `n` counts. Missing ones are 0, surplus ones are ignored. now > 0. */
-void hp3_peer_load_told(struct hp3_peer_load *p, const uint16_t *count, uint32_t n, uint64_t now);
+void hp3_peer_load_received(
+	struct hp3_peer_load *p, const uint16_t *count, uint32_t n, uint64_t now);
 
 /*
  * A part of them: the counts of `n` paths from `first` on. Others stay, unless the last part is
  * older than max_age ns: then they are 0.
  */
-void hp3_peer_load_told_part(struct hp3_peer_load *p, uint32_t first, const uint16_t *count,
+void hp3_peer_load_received_part(struct hp3_peer_load *p, uint32_t first, const uint16_t *count,
 	uint32_t n, uint64_t max_age, uint64_t now);
 
 /* Copies at most `max` counts, for an answer. Returns how many. */
-uint32_t hp3_load_tell(const struct hp3_load *in, uint16_t *count, uint32_t max);
+uint32_t hp3_load_advertise(const struct hp3_load *in, uint16_t *count, uint32_t max);
 
 /*
  * The path for a new queue pair; -ENOENT: `usable` excludes all. `peer` may be NULL. Without counts

@@ -17,14 +17,14 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_probe_key *key)
 {
 	uint8_t p[AGREE_BODY + AGREE_TAG] = {AGREE_MAGIC,
-		(uint8_t)(HP3_PROBES_VERSION << 4 | what->kind), what->pmtu_log2, what->lanes};
+		(uint8_t)(HP3_PROBES_VERSION << 4 | what->kind), what->pmtu_log2, what->evs};
 	struct hp3_addressing from = *a;
 
 	from.sport = port;
 	hp3_put_be64(p + 4, stamp_us);
 	hp3_put_be16(p + 12, what->port);
 	hp3_put_be16(p + 14, what->in_use);
-	hp3_put_be32(p + 16, what->beat_us);
+	hp3_put_be32(p + 16, what->keepalive_us);
 	hp3_put_be32(p + 20, what->responder << 8 | what->reads);
 	hp3_put_be32(p + 24, what->requester << 8 | hp3_min_u32(what->room / ROOM, UINT8_MAX));
 	hp3_put_be32(p + 28, what->number);
@@ -40,7 +40,7 @@ static bool has_right_values(const struct hp3_agree *a)
 {
 	return a->kind < HP3_AGREE_KIND_MAX &&
 	       (a->pmtu_log2 == 0 || (a->pmtu_log2 >= PMTU_MIN && a->pmtu_log2 <= PMTU_MAX)) &&
-	       a->lanes != 0 && a->lanes <= EVS_MAX;
+	       a->evs != 0 && a->evs <= EVS_MAX;
 }
 
 static enum hp3_loads_fate drop_agree(uint64_t *counter)
@@ -73,7 +73,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 	next = hp3_be32(p + 44);
 	*what = (struct hp3_agree){.kind = p[1] & 15,
 		.pmtu_log2 = p[2],
-		.lanes = p[3],
+		.evs = p[3],
 		.port = hp3_be16(p + 12),
 		.in_use = hp3_be16(p + 14),
 		.reads = (p[23] & 1) != 0,
@@ -82,7 +82,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.room = (uint16_t)(p[27] * ROOM),
 		.number = hp3_be32(p + 28),
 		.turn = hp3_be32(p + 32),
-		.beat_us = hp3_be32(p + 16),
+		.keepalive_us = hp3_be32(p + 16),
 		.slow = hp3_be64(p + 36),
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!has_right_values(what))

@@ -4,7 +4,7 @@
 /*
  * Messages of two hp3ds about an agreement to spray one queue pair (rfr/spraying.h). While it
  * lasts, the receiver's hp3d resequences the packets of the queue pair before they reach its RNIC.
- * The sender sends a keep-alive in each keep-alive interval ("beat"), and the receiver answers it.
+ * The sender sends a keep-alive in each keep-alive interval, and the receiver answers it.
  *
  * Each message is a plain UDP datagram from hp3's own port to hp3's own port, like the reports of
  * flows (loads.h). All numbers are big-endian:
@@ -12,10 +12,10 @@
  *      0  magic 8                              20  QPN of the responder 24, reads 8
  *      1  version 4 | kind 4                   24  QPN of the requester 24, room 8
  *      2  PMTU, log2, 8                        28  number of the agreement 32
- *      3  EVs ("lanes") 8                      32  turn 32
+ *      3  EVs 8                                32  turn 32
  *      4  wall clock of the sender, us 64      36  EVs reported, a bit for each, 64
  *     12  source port of EV 0, 16              44  next: 1 8, PSN 24; or 0
- *     14  port in use 16, beat, us 32          48  tag 64 (tag.h) over all of the above
+ *     14  port in use 16, interval, us 32      48  tag 64 (tag.h) over all of the above
  *
  * An EV is an entropy value: one of the UDP source ports of a sprayed queue pair.
  *
@@ -68,12 +68,12 @@ enum hp3_agree_kind {
 struct hp3_agree {
 	uint8_t kind; /* enum hp3_agree_kind */
 	bool reads; /* the agreement is about READ responses */
-	uint8_t pmtu_log2, lanes; /* pmtu_log2: 0: not known yet */
+	uint8_t pmtu_log2, evs; /* pmtu_log2: 0: not known yet */
 	uint16_t port; /* EV n is UDP source port `port` | n */
 	uint16_t in_use; /* port of packets that are not sprayed, and of retransmissions */
 	uint32_t responder, requester; /* QPNs */
 	uint32_t number, turn;
-	uint32_t beat_us; /* keep-alive interval of the sender */
+	uint32_t keepalive_us; /* keep-alive interval of the sender */
 	uint32_t next; /* PSN, or HP3_NO_PSN */
 	uint16_t room; /* YES: packets, a multiple of 16; 0: no value given */
 	uint64_t slow; /* SLOW, MARKED: a bit for each EV */

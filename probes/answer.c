@@ -10,7 +10,7 @@
 #define ANSWER_TAG   24u
 #define ANSWER_ITEM  3u
 
-void hp3_answer_tell(
+void hp3_answer_set_counts(
 	struct hp3_answer *answer, uint32_t turn, const struct hp3_path_count *path, uint32_t n)
 {
 	uint32_t pages = n ? (n + HP3_ANSWER_COUNTS - 1) / HP3_ANSWER_COUNTS : 1;

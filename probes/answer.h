@@ -49,7 +49,7 @@ struct hp3_answer {
 };
 
 /* Sets the counts of the turn-th answer to a source: up to 4 of the n in `path`. */
-void hp3_answer_tell(
+void hp3_answer_set_counts(
 	struct hp3_answer *answer, uint32_t turn, const struct hp3_path_count *path, uint32_t n);
 
 /*

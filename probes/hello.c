@@ -34,7 +34,7 @@ static bool is_sound_hello(const struct hp3_hello *h)
 	for (uint32_t i = 0; i < HP3_HELLO_QPNS; i++)
 		if (h->qpn[i] > HP3_QPN_MASK || (i < h->n) != (h->qpn[i] != 0))
 			return false;
-	return h->kind == HP3_HELLO_ASK ? h->n == 0 : h->kind == HP3_HELLO_TELL && h->n != 0;
+	return h->kind == HP3_HELLO_ASK ? h->n == 0 : h->kind == HP3_HELLO_ANSWER && h->n != 0;
 }
 
 int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, uint16_t dport,

@@ -4,7 +4,7 @@
 /*
  * In verbs mode, two hp3ds exchange unreliable datagrams of their RNICs in place of raw packets.
  * With these messages, each learns the QPNs for that: one hp3d asks (ASK), the other answers
- * (TELL). Plain UDP to hp3's own port. All numbers are big-endian:
+ * (ANSWER). Plain UDP to hp3's own port. All numbers are big-endian:
  *
  *      0  magic 8                 16  nonce 64, drawn by the host that asks
  *      1  version 4 | kind 4      24  16 x QPN 32
@@ -25,7 +25,7 @@
 #define HP3_HELLO_LEN  96u
 #define HP3_HELLO_QPNS 16u
 
-enum hp3_hello_kind { HP3_HELLO_ASK = 1, HP3_HELLO_TELL };
+enum hp3_hello_kind { HP3_HELLO_ASK = 1, HP3_HELLO_ANSWER };
 
 struct hp3_hello {
 	uint8_t kind; /* enum hp3_hello_kind */

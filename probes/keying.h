@@ -70,7 +70,7 @@
 	X(bad_form, "messages of key agreement dropped: malformed")                                \
 	X(unprivileged, "messages of key agreement dropped: of a user of the peer's host, by "     \
 			"their source port")                                                       \
-	X(strangers, "messages of key agreement dropped: the RNIC talks to no such address")       \
+	X(unknown_peers, "messages of key agreement dropped: the RNIC talks to no such address")   \
 	X(other_vlan, "messages of key agreement dropped: in another VLAN than that in which the " \
 		      "RNIC talks to the peer")                                                    \
 	X(cookies, "questions of peers answered with a cookie")                                    \
@@ -231,7 +231,7 @@ struct hp3_keying_event {
 	uint8_t public[HP3_PUBLIC_LEN], before[HP3_PUBLIC_LEN]; /* before: only in REPLACED */
 };
 
-bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *ev);
+bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *event);
 
 /* X(symbol, text) */
 #define HP3_KEYING_STATES(X)                                                                       \

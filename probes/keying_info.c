@@ -4,20 +4,20 @@
 #include "base/names.h"
 #include "probes/keying_internal.h"
 
-void hp3_keying_tell(struct hp3_keying *k, const struct hp3_keying_event *ev)
+void hp3_keying_report(struct hp3_keying *k, const struct hp3_keying_event *event)
 {
 	if (k->n_events == HP3_KEYING_EVENTS_KEPT) {
 		k->stats->events_lost++;
 		return;
 	}
-	k->event[(k->first_event + k->n_events++) % HP3_KEYING_EVENTS_KEPT] = *ev;
+	k->event[(k->first_event + k->n_events++) % HP3_KEYING_EVENTS_KEPT] = *event;
 }
 
-bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *ev)
+bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *event)
 {
 	if (k->n_events == 0)
 		return false;
-	*ev = k->event[k->first_event];
+	*event = k->event[k->first_event];
 	k->first_event = (k->first_event + 1) % HP3_KEYING_EVENTS_KEPT;
 	k->n_events--;
 	return true;

@@ -3,8 +3,8 @@
 #define HP3_PROBES_KEYING_INTERNAL_H
 /*
  * Only for the files of keying.h. keying.c: the table. keying_take.c: received messages.
- * keying_trust.c: which identity gets the key. keying_jobs.c: X25519s. keying_say.c: sent messages.
- * keying_info.c: events and lists.
+ * keying_trust.c: which identity gets the key. keying_jobs.c: X25519s. keying_send.c: sent
+ * messages. keying_info.c: events and lists.
  */
 #include "probes/keying.h"
 
@@ -163,6 +163,6 @@ enum hp3_keying_fate hp3_keying_want(
 
 /* --- what is reported --- */
 
-void hp3_keying_tell(struct hp3_keying *k, const struct hp3_keying_event *ev);
+void hp3_keying_report(struct hp3_keying *k, const struct hp3_keying_event *event);
 
 #endif

@@ -144,7 +144,8 @@ enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, ui
 			err == -EPROTONOSUPPORT ? &k->stats->other_version : &k->stats->bad_form);
 	t.p = hp3_keying_peer(k, &ends);
 	if (t.p == NULL || hp3_pair_ends_compare(&t.p->ends, &ends) == 0)
-		return hp3_keying_drop(&k->stats->strangers); /* or a reflected message of ours */
+		return hp3_keying_drop(
+			&k->stats->unknown_peers); /* or a reflected message of ours */
 	if (is_in_other_vlan(&t, &h))
 		return hp3_keying_drop(&k->stats->other_vlan);
 	switch (h.kind) {

@@ -40,10 +40,10 @@ static bool are_we_younger(const struct hp3_keying_config *cfg, const struct hp3
 	return cfg->instance > h->instance;
 }
 
-static void tell_clone(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
+static void report_clone(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	struct hp3_keying_peer *p = t->p;
-	struct hp3_keying_event ev = {.kind = HP3_KEYING_CLONED,
+	struct hp3_keying_event event = {.kind = HP3_KEYING_CLONED,
 		.ends = p->ends,
 		.change = are_we_younger(&t->k->cfg, h)};
 
@@ -51,8 +51,8 @@ static void tell_clone(const struct hp3_keying_turn *t, const struct hp3_handsha
 	if (p->cloned != 0 && t->now - p->cloned < CLONED_FOR)
 		return;
 	p->cloned = t->now;
-	memcpy(ev.public, h->public, sizeof(ev.public));
-	hp3_keying_tell(t->k, &ev);
+	memcpy(event.public, h->public, sizeof(event.public));
+	hp3_keying_report(t->k, &event);
 }
 
 static void adopt_key(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
@@ -60,11 +60,11 @@ static void adopt_key(const struct hp3_keying_turn *t, const struct hp3_handshak
 	struct hp3_keying_peer *p = t->p;
 	bool replaces =
 		(p->keyed || p->had_key) && memcmp(p->public, h->public, sizeof(p->public)) != 0;
-	struct hp3_keying_event ev = {
+	struct hp3_keying_event event = {
 		.kind = replaces ? HP3_KEYING_REPLACED : HP3_KEYING_KEYED, .ends = p->ends};
 
-	memcpy(ev.before, p->public, sizeof(ev.before));
-	memcpy(ev.public, h->public, sizeof(ev.public));
+	memcpy(event.before, p->public, sizeof(event.before));
+	memcpy(event.public, h->public, sizeof(event.public));
 	t->k->stats->keyed += !replaces;
 	t->k->stats->replaced += replaces;
 	p->keyed = true;
@@ -76,7 +76,7 @@ static void adopt_key(const struct hp3_keying_turn *t, const struct hp3_handshak
 	p->secrets = p->trial.secrets;
 	memcpy(p->public, h->public, sizeof(p->public));
 	explicit_bzero(&p->trial, sizeof(p->trial));
-	hp3_keying_tell(t->k, &ev);
+	hp3_keying_report(t->k, &event);
 }
 
 /* The peer has proven its public key. */
@@ -90,7 +90,7 @@ static void believe_peer(const struct hp3_keying_turn *t, const struct hp3_hands
 		false &&
 #endif
 		h->instance != cfg->instance) {
-		tell_clone(t, h);
+		report_clone(t, h);
 		return;
 	}
 	if (!p->keyed || memcmp(p->public, h->public, sizeof(p->public)) != 0)

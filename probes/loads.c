@@ -5,9 +5,9 @@
 #define LOADS_MAGIC 0x6cu
 #define HEAD        12u
 #define LOADS_ITEM  3u
-#define WAY         4u
+#define SPINE_PATH  4u
 #define LOADS_TAG   8u
-#define LOADS_BODY  (HEAD + LOADS_ITEM * HP3_LOADS_PATHS + WAY * HP3_LOADS_WAYS)
+#define LOADS_BODY  (HEAD + LOADS_ITEM * HP3_LOADS_PATHS + SPINE_PATH * HP3_LOADS_SPINE_PATHS)
 
 _Static_assert(LOADS_BODY <= HP3_TAG_MAX, "one tag over all of it");
 
@@ -20,7 +20,7 @@ int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_loads *report, uint16_t port, const struct hp3_probe_key *key)
 {
 	uint8_t p[LOADS_BODY + LOADS_TAG] = {LOADS_MAGIC,
-		(uint8_t)(HP3_PROBES_VERSION << 4 | report->kind), report->n, report->ways};
+		(uint8_t)(HP3_PROBES_VERSION << 4 | report->kind), report->n, report->spine_paths};
 	struct hp3_addressing from = *a;
 	uint32_t len = HEAD;
 
@@ -30,10 +30,10 @@ int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
 		hp3_put_be16(p + len, report->path[i].name);
 		p[len + 2] = in_a_byte(report->path[i].count);
 	}
-	for (uint32_t i = 0; i < report->ways; i++, len += WAY) {
-		hp3_put_be16(p + len, report->way[i].name);
-		p[len + 2] = in_a_byte(report->way[i].out);
-		p[len + 3] = in_a_byte(report->way[i].in);
+	for (uint32_t i = 0; i < report->spine_paths; i++, len += SPINE_PATH) {
+		hp3_put_be16(p + len, report->spine_path[i].name);
+		p[len + 2] = in_a_byte(report->spine_path[i].out);
+		p[len + 3] = in_a_byte(report->spine_path[i].in);
 	}
 	hp3_put_be64(p + len, hp3_tag(key, HP3_TAG_LOADS, &from, port, p, len));
 	return hp3_build_udp(buf, cap, &from, port, p, (uint16_t)(len + LOADS_TAG));
@@ -48,19 +48,21 @@ static enum hp3_loads_fate drop_loads(uint64_t *counter)
 /* Do kind and numbers of items match? */
 static bool has_right_counts(const uint8_t *p)
 {
-	uint8_t kind = p[1] & 15, n = p[2], ways = p[3];
+	uint8_t kind = p[1] & 15, n = p[2], spine_paths = p[3];
 
-	return kind < HP3_LOADS_KIND_MAX && n <= HP3_LOADS_PATHS && ways <= HP3_LOADS_WAYS &&
-	       (kind != HP3_LOADS_OF_PATHS || ways == 0) && (kind != HP3_LOADS_OF_RACK || n == 0);
+	return kind < HP3_LOADS_KIND_MAX && n <= HP3_LOADS_PATHS &&
+	       spine_paths <= HP3_LOADS_SPINE_PATHS &&
+	       (kind != HP3_LOADS_OF_PATHS || spine_paths == 0) &&
+	       (kind != HP3_LOADS_OF_RACK || n == 0);
 }
 
 static void read_items(const uint8_t *p, struct hp3_loads *report)
 {
 	for (uint32_t i = 0; i < report->n; i++, p += LOADS_ITEM)
 		report->path[i] = (struct hp3_path_count){.name = hp3_be16(p), .count = p[2]};
-	for (uint32_t i = 0; i < report->ways; i++, p += WAY)
-		report->way[i] =
-			(struct hp3_way_count){.name = hp3_be16(p), .out = p[2], .in = p[3]};
+	for (uint32_t i = 0; i < report->spine_paths; i++, p += SPINE_PATH)
+		report->spine_path[i] =
+			(struct hp3_spine_path_count){.name = hp3_be16(p), .out = p[2], .in = p[3]};
 }
 
 bool hp3_loads_counts(const struct hp3_loads_ear *ear, const struct hp3_datagram *d,
@@ -97,14 +99,14 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 		return drop_loads(&stats->loads_version);
 	if (!hp3_datagram_is_keyed(&d, ear->keys))
 		return drop_loads(&stats->loads_unkeyed);
-	body = HEAD + LOADS_ITEM * p[2] + WAY * p[3];
+	body = HEAD + LOADS_ITEM * p[2] + SPINE_PATH * p[3];
 	if (!has_right_counts(p) || d.len != 8 + body + LOADS_TAG || hp3_be16(d.l4 + 4) != d.len ||
 		hp3_datagram_sum(&d) != 0)
 		return drop_loads(&stats->loads_bad_form);
 	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, ear->port, body, ear->keys))
 		return drop_loads(&stats->loads_bad_tag);
 	*report = (struct hp3_loads){
-		.clock_us = hp3_be64(p + 4), .kind = p[1] & 15, .n = p[2], .ways = p[3]};
+		.clock_us = hp3_be64(p + 4), .kind = p[1] & 15, .n = p[2], .spine_paths = p[3]};
 	if (!hp3_loads_counts(ear, &d, HP3_TAG_LOADS, report->clock_us))
 		return HP3_LOADS_DROP;
 	read_items(p + HEAD, report);

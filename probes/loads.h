@@ -4,8 +4,8 @@
 /*
  * Reports of flows. A host advertises to each peer how many active flows it sends there on each
  * path. The peer can then advertise to all hosts how many flows arrive on each path
- * (ppp/placement.h). The report also has the number of long flows on each spine path ("way",
- * engine/paths/ways.h).
+ * (ppp/placement.h). The report also has the number of long flows on each spine path (
+ * engine/paths/spine_paths.h).
  *
  * To its rack peers, a host advertises only the numbers of long flows, of all its flows (RACK).
  *
@@ -26,22 +26,22 @@
  */
 #include "probes/heard.h"
 
-#define HP3_LOADS_PATHS 32u
-#define HP3_LOADS_WAYS  32u
+#define HP3_LOADS_PATHS       32u
+#define HP3_LOADS_SPINE_PATHS 32u
 
 struct hp3_path_count {
 	uint16_t name, count;
 };
 
 /* Long flows on one spine path: that leave by it, and that arrive by it. */
-struct hp3_way_count {
+struct hp3_spine_path_count {
 	uint16_t name;
 	uint16_t out, in;
 };
 
 enum hp3_loads_kind {
 	HP3_LOADS_OF_PATHS, /* to a peer, with paths alone: the sender counts no spine paths */
-	HP3_LOADS_OF_WAYS, /* to a peer, with paths and spine paths */
+	HP3_LOADS_OF_SPINE_PATHS, /* to a peer, with paths and spine paths */
 	HP3_LOADS_OF_RACK, /* to a rack peer, with spine paths alone */
 	HP3_LOADS_KIND_MAX
 };
@@ -62,9 +62,9 @@ static inline bool hp3_is_long_name(uint16_t name)
 struct hp3_loads {
 	uint64_t clock_us;
 	uint8_t kind; /* enum hp3_loads_kind */
-	uint8_t n, ways;
+	uint8_t n, spine_paths;
 	struct hp3_path_count path[HP3_LOADS_PATHS];
-	struct hp3_way_count way[HP3_LOADS_WAYS];
+	struct hp3_spine_path_count spine_path[HP3_LOADS_SPINE_PATHS];
 };
 
 /*

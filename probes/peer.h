@@ -11,7 +11,7 @@
  *     RETH R_Key   tag 32 (tag.h) over addresses, ports, QPN, PSN, id, the whole time and the
  *                  length; without a key: a cookie, which the answer's tag covers
  *     payload      none, or zeros (DMA length: their number). A probe as long as data finds paths
- *                  that drop only long packets (engine/seek/size.c)
+ *                  that drop only long packets (engine/search/size.c)
  *     IP length    60 bytes with IPv4, 80 with IPv6, and the payload
  *
  * Invariant (rule 1): if the peer's hp3d is gone, a probe reaches the RNIC, and the RNIC drops it

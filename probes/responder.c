@@ -308,6 +308,6 @@ bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a
 		return false;
 	}
 	hp3_window_keep(&r->window, place, hash, from.keyed ? time : clock);
-	r->stats->hellos_told++;
+	r->stats->hellos_answered++;
 	return true;
 }

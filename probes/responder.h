@@ -96,9 +96,9 @@ enum hp3_respond_fate {
  * used only without a key.
  *
  * ANSWER: *answer has id, CE, key and DSCP. The caller adds its clock, and the counts:
- * hp3_answer_tell(answer, *turn, ...) with those of hp3_load_in_names() of the engine. REPORT:
- * answer->id is that of the report (peer.h). In both cases, a sender that has a key is alive (rule
- * 5).
+ * hp3_answer_set_counts(answer, *turn, ...) with those of hp3_load_in_names() of the engine.
+ * REPORT: answer->id is that of the report (peer.h). In both cases, a sender that has a key is
+ * alive (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,

@@ -41,8 +41,8 @@
 	X(loads_again, "reports and messages dropped: heard before, or newer ones were since")     \
 	X(loads_no_room, "reports and messages dropped: no room to remember their sender")         \
 	X(agreements, "messages of peers about queue pairs that are sprayed")                      \
-	X(hellos, "questions for queue pairs that arrived (beside the RNICs)")                     \
-	X(hellos_told, "questions for queue pairs answered")                                       \
+	X(hellos, "questions for queue pairs that arrived (in verbs mode)")                        \
+	X(hellos_answered, "questions for queue pairs answered")                                   \
 	X(hellos_bad_tag, "questions and answers for queue pairs dropped: wrong tag; forged, or "  \
 			  "the hosts' probe_key differ")                                           \
 	X(hellos_bad_form, "datagrams to the port of questions for queue pairs that are none")     \

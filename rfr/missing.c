@@ -35,12 +35,12 @@ static void begin_gap(struct hp3_missing *m, uint32_t psn, uint64_t gap_at, uint
 void hp3_missing_behind(
 	struct hp3_missing *m, uint32_t psn, uint64_t gap_at, uint64_t wait_ns, uint16_t port)
 {
-	uint32_t lane = (uint32_t)(port ^ m->base);
+	uint32_t ev = (uint32_t)(port ^ m->base);
 
 	if (m->psn != psn)
 		begin_gap(m, psn, gap_at, wait_ns);
-	if (lane < 64)
-		m->came |= 1ull << lane;
+	if (ev < 64)
+		m->came |= 1ull << ev;
 	else
 		m->other = port;
 }
@@ -54,7 +54,7 @@ bool hp3_missing_asks(struct hp3_missing *m, uint32_t psn, uint64_t wait_ns, uin
 	return true;
 }
 
-void hp3_missing_told(struct hp3_missing *m, uint32_t psn, uint16_t port)
+void hp3_missing_answered(struct hp3_missing *m, uint32_t psn, uint16_t port)
 {
 	if (m->psn != psn || m->asked == 0)
 		return;
@@ -64,12 +64,12 @@ void hp3_missing_told(struct hp3_missing *m, uint32_t psn, uint16_t port)
 
 static bool has_come(const struct hp3_missing *m, uint16_t port)
 {
-	uint32_t lane = (uint32_t)(port ^ m->base);
+	uint32_t ev = (uint32_t)(port ^ m->base);
 
 #ifdef HP3_BREAK_MISSING_PORT
 	return m->came != 0 || m->other != 0;
 #endif
-	return lane < 64 ? (m->came >> lane & 1) != 0 : port == m->other;
+	return ev < 64 ? (m->came >> ev & 1) != 0 : port == m->other;
 }
 
 bool hp3_missing_lost(struct hp3_missing *m, uint32_t psn)

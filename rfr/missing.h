@@ -91,7 +91,7 @@ static inline uint64_t hp3_missing_due(const struct hp3_missing *m, uint32_t psn
 /* Is a question about `psn` due? If so, it counts as asked. */
 bool hp3_missing_asks(struct hp3_missing *m, uint32_t psn, uint64_t wait_ns, uint64_t now);
 /* The sender's answer: `psn` left from the port; 0: not known. */
-void hp3_missing_told(struct hp3_missing *m, uint32_t psn, uint16_t port);
+void hp3_missing_answered(struct hp3_missing *m, uint32_t psn, uint16_t port);
 /* Is `psn` lost? True once for each gap. */
 bool hp3_missing_lost(struct hp3_missing *m, uint32_t psn);
 

@@ -69,7 +69,7 @@ static void measure_gap(struct hp3_reseq *r, const struct hp3_reseq_params *p, u
 {
 	uint64_t most = hp3_min_u64(hp3_max_u64(r->late, r->before), p->most_ns);
 
-	if (r->told && (r->again || r->lost))
+	if (r->reported && (r->again || r->lost))
 		return;
 
 	if (r->until == 0) {
@@ -79,7 +79,7 @@ static void measure_gap(struct hp3_reseq *r, const struct hp3_reseq_params *p, u
 		r->late = 0;
 		r->until = now + SPAN_NS;
 	}
-	r->late = hp3_max_u64(r->late, r->told ? most + most / 2 : now - r->gap_at);
+	r->late = hp3_max_u64(r->late, r->reported ? most + most / 2 : now - r->gap_at);
 }
 
 /* A NAK for a PSN before this one may be older than this packet. */
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void advance_expected(
 	if (span == 0 && r->held != 0)
 		r->expected = next_held(r, r->expected);
 	r->gap_at = now;
-	r->told = r->lost = false;
+	r->reported = r->lost = false;
 	r->anew = 0;
 }
 
@@ -261,10 +261,10 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
 {
 	if (r->held == 0)
 		return UINT64_MAX;
-	if (r->lost && !r->told)
+	if (r->lost && !r->reported)
 		return r->gap_at;
-	return hp3_min_u64(
-		r->gap_at + wait_of_gap(r, p) + (r->told ? p->give_up_ns : 0), oldest_due(r, p));
+	return hp3_min_u64(r->gap_at + wait_of_gap(r, p) + (r->reported ? p->give_up_ns : 0),
+		oldest_due(r, p));
 }
 
 static uint32_t take_oldest(struct hp3_reseq *r)
@@ -278,9 +278,9 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 {
 	if (hp3_reseq_due(r, p) > now)
 		return false;
-	*copy = !r->told && oldest_due(r, p) > now;
+	*copy = !r->reported && oldest_due(r, p) > now;
 	*handle = *copy ? slot_of_psn(r, next_held(r, r->expected))->handle : take_oldest(r);
-	r->told = r->asked = true;
+	r->reported = r->asked = true;
 	return true;
 }
 
@@ -294,7 +294,7 @@ static void raise_expected(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	r->expected = psn;
 	r->gap_at = now;
-	r->told = r->asked = r->lost = false;
+	r->reported = r->asked = r->lost = false;
 	r->anew = 0;
 }
 
@@ -349,7 +349,7 @@ bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 		r->sweep = psn;
 	r->expected = psn;
 	r->gap_at = now;
-	r->told = true;
+	r->reported = true;
 	r->asked = r->lost = false;
 	return true;
 }

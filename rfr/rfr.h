@@ -13,7 +13,7 @@
  * meanwhile ends the move on the old port: held packets leave there, in order and before the RNIC's
  * next packet (fast recovery).
  *
- *     STEADY --severe--> SEEKING --winner--> as a move; --no better path--> STEADY
+ *     STEADY --severe--> SEARCHING --winner--> as a move; --no better path--> STEADY
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
  *                         \------- loss, RNR, time-out, hold full -----> STEADY (old port)
  *
@@ -30,14 +30,14 @@
  * On a dead path (rule 13), nothing can be overtaken, so the flow leaves it without a drain. Only
  * the RNIC can send the missing packets again, so all others wait for that:
  *
- *     STEADY, SEEKING --dead--> RESUMING --RNIC went back--> STEADY (new port)
+ *     STEADY, SEARCHING --dead--> RESUMING --RNIC went back--> STEADY (new port)
  *
  * The transitions are one table (transitions.h) that the C code, its tests and the model share.
  */
 #include "rfr/stream.h"
 #include "rfr/transitions.h"
 
-/* In STEADY and SEEKING, packets are forwarded as if there were no move. */
+/* In STEADY and SEARCHING, packets are forwarded as if there were no move. */
 enum hp3_rfr_state {
 #define X(sym, text) HP3_RFR_##sym,
 	HP3_RFR_STATES(X)

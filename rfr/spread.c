@@ -37,12 +37,12 @@ static void end_due_rests(struct hp3_spread *s, uint64_t now)
 	s->slow &= s->resting;
 }
 
-static void end_rests(struct hp3_spread *s, uint64_t lanes, uint64_t now)
+static void end_rests(struct hp3_spread *s, uint64_t evs, uint64_t now)
 {
-	for (uint64_t left = lanes & s->resting; left != 0; left &= left - 1)
+	for (uint64_t left = evs & s->resting; left != 0; left &= left - 1)
 		s->until[__builtin_ctzll(left)] = now;
-	s->resting &= ~lanes;
-	s->slow &= ~lanes;
+	s->resting &= ~evs;
+	s->slow &= ~evs;
 }
 
 static void forget_probes(struct hp3_spread *s)
@@ -60,39 +60,38 @@ static bool has_old_probes(
 }
 
 void hp3_spread_asked(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint64_t now)
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev, uint64_t now)
 {
 	if (has_old_probes(s, p, now)) {
 		forget_probes(s);
 		s->since = now != 0 ? now : 1;
 	}
-	s->asked |= 1ull << lane;
-	s->at[lane] = (uint32_t)(now - hp3_min_u64(s->since, now));
+	s->asked |= 1ull << ev;
+	s->at[ev] = (uint32_t)(now - hp3_min_u64(s->since, now));
 }
 
-void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane,
+void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev,
 	uint32_t rtt_ns, uint64_t now)
 {
-	if (has_old_probes(s, p, now) || !(s->asked >> lane & 1))
+	if (has_old_probes(s, p, now) || !(s->asked >> ev & 1))
 		return;
-	s->rtt[lane] = rtt_ns != 0 ? rtt_ns : 1;
-	s->best = hp3_min_u32(s->best, s->rtt[lane]);
+	s->rtt[ev] = rtt_ns != 0 ? rtt_ns : 1;
+	s->best = hp3_min_u32(s->best, s->rtt[ev]);
 }
 
 /* Percent of the best RTT so far; a bad answer counts as slowest. */
-static uint64_t percent_of_best(const struct hp3_spread *s, uint32_t lane, uint64_t now)
+static uint64_t percent_of_best(const struct hp3_spread *s, uint32_t ev, uint64_t now)
 {
-	uint64_t ns =
-		s->rtt[lane] != 0 ? s->rtt[lane] : now - hp3_min_u64(s->since + s->at[lane], now);
+	uint64_t ns = s->rtt[ev] != 0 ? s->rtt[ev] : now - hp3_min_u64(s->since + s->at[ev], now);
 
-	return s->rtt[lane] == UINT32_MAX ? UINT32_MAX : ns * 100 / hp3_max_u32(s->best, 1);
+	return s->rtt[ev] == UINT32_MAX ? UINT32_MAX : ns * 100 / hp3_max_u32(s->best, 1);
 }
 
-static void rest_ev(struct hp3_spread *s, uint32_t lane, uint64_t until)
+static void rest_ev(struct hp3_spread *s, uint32_t ev, uint64_t until)
 {
-	s->until[lane] = until;
+	s->until[ev] = until;
 	s->next = s->resting == 0 ? until : hp3_min_u64(s->next, until);
-	s->resting |= 1ull << lane;
+	s->resting |= 1ull << ev;
 }
 
 /* May so many of n probes be that slow or without an answer, and paths be alike nevertheless? */
@@ -138,8 +137,8 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 	return false;
 }
 
-bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p,
-	const uint8_t *lane, const uint32_t *rtt, uint32_t n)
+bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p, const uint8_t *ev,
+	const uint32_t *rtt, uint32_t n)
 {
 	uint32_t best = UINT32_MAX, far = 0;
 
@@ -148,11 +147,11 @@ bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p
 			best = hp3_min_u32(best, rtt[i]);
 	for (uint32_t i = 0; i < n; i++) {
 		if (rtt[i] == 0 || rtt[i] - best > p->reach_ns) {
-			s->known &= ~(1ull << lane[i]);
+			s->known &= ~(1ull << ev[i]);
 			far++;
 			continue;
 		}
-		s->known |= 1ull << lane[i];
+		s->known |= 1ull << ev[i];
 	}
 	return far * 100 >= n * p->differ;
 }
@@ -171,7 +170,7 @@ static uint32_t random_below(uint32_t random, uint32_t n)
 	return (uint32_t)((uint64_t)random * n >> 32);
 }
 
-uint32_t hp3_spread_lane_of_some(
+uint32_t hp3_spread_usable_ev(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
 {
 	uint64_t use = usable_evs(s, p), may;
@@ -181,14 +180,14 @@ uint32_t hp3_spread_lane_of_some(
 	if (may == 0) /* the answers of all EVs were bad, some after a good one */
 		may = use;
 	if (may == hp3_spread_all(p))
-		return random_below(random, p->lanes);
+		return random_below(random, p->evs);
 	for (uint32_t n = random_below(random, (uint32_t)__builtin_popcountll(may)); n != 0; n--)
 		may &= may - 1;
 	return (uint32_t)__builtin_ctzll(may);
 }
 
 /* At least one EV stays in use. */
-void hp3_spread_told(
+void hp3_spread_mark_slow(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
 {
 	end_due_rests(s, now);
@@ -217,7 +216,7 @@ void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p
 		if (s->until[i] != 0 && now < s->until[i] + p->rest_ns / GUARD)
 			slow &= ~(1ull << i);
 	}
-	hp3_spread_told(s, p, slow, now);
+	hp3_spread_mark_slow(s, p, slow, now);
 }
 
 void hp3_spread_marked(
@@ -239,13 +238,12 @@ uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_param
 	uint64_t slow = 0;
 	uint32_t bound = hp3_lateness_bound(l, p);
 
-	for (uint32_t i = 0; i < p->lanes; i++) {
-		if (l->lane[i].late / 8 <= bound &&
-			l->packets - l->lane[i].seen <= SILENT * p->lanes)
+	for (uint32_t i = 0; i < p->evs; i++) {
+		if (l->ev[i].late / 8 <= bound && l->packets - l->ev[i].seen <= SILENT * p->evs)
 			continue;
 		slow |= 1ull << i;
-		l->lane[i].late = 0;
-		l->lane[i].seen = l->packets;
+		l->ev[i].late = 0;
+		l->ev[i].seen = l->packets;
 	}
 	return slow;
 }
@@ -254,11 +252,11 @@ uint64_t hp3_lateness_marked(struct hp3_lateness *l, const struct hp3_spread_par
 {
 	uint64_t marked = 0;
 
-	for (uint32_t i = 0; i < p->lanes; i++) {
-		if (!hp3_lane_is_marked(l, i))
+	for (uint32_t i = 0; i < p->evs; i++) {
+		if (!hp3_ev_is_marked(l, i))
 			continue;
 		marked |= 1ull << i;
-		l->lane[i].marked = 0;
+		l->ev[i].marked = 0;
 	}
 	return marked;
 }

@@ -2,8 +2,8 @@
 #ifndef HP3_RFR_SPREAD_H
 #define HP3_RFR_SPREAD_H
 /*
- * Chooses the path of each packet of a sprayed queue pair. Its source ports are up to HP3_LANES
- * entropy values (EVs, "lanes" in names). Each selects one path of the fabric; several may select
+ * Chooses the path of each packet of a sprayed queue pair. Its source ports are up to HP3_EVS_MAX
+ * entropy values (EVs). Each selects one path of the fabric; several may select
  * the same.
  *
  * The receiver measures how late each EV is. A packet that fills a gap was late by the time that
@@ -20,10 +20,10 @@
 #include <stdint.h>
 #include "base/minmax.h"
 
-#define HP3_LANES 64u
+#define HP3_EVS_MAX 64u
 
 struct hp3_spread_params {
-	uint32_t lanes; /* EVs: 1 .. HP3_LANES */
+	uint32_t evs; /* EVs: 1 .. HP3_EVS_MAX */
 	uint32_t alike; /* percent of the shortest RTT: EVs up to this are used */
 	uint32_t
 		differ; /* % of the probed EVs: where so many are slower, unprobed EVs rest, too. */
@@ -36,10 +36,10 @@ struct hp3_spread_params {
 /* All EVs, one bit each. */
 static inline uint64_t hp3_spread_all(const struct hp3_spread_params *p)
 {
-	return p->lanes == HP3_LANES ? UINT64_MAX : (1ull << p->lanes) - 1;
+	return p->evs == HP3_EVS_MAX ? UINT64_MAX : (1ull << p->evs) - 1;
 }
 
-#define HP3_LANE_MARKED 256u /* value for "every packet is marked" */
+#define HP3_EV_ALL_MARKED 256u /* value for "every packet is marked" */
 
 /* The sender's state. Fields that each packet needs come first. */
 struct hp3_spread {
@@ -49,52 +49,52 @@ struct hp3_spread {
 	uint64_t since; /* time of the first of the current probes; 0: none */
 	uint64_t asked; /* probed EVs, one bit each */
 	uint32_t best; /* shortest RTT, ns */
-	uint32_t at[HP3_LANES]; /* time of the probe, ns after `since` */
-	uint32_t rtt[HP3_LANES]; /* ns; 0: no answer yet */
+	uint32_t at[HP3_EVS_MAX]; /* time of the probe, ns after `since` */
+	uint32_t rtt[HP3_EVS_MAX]; /* ns; 0: no answer yet */
 	uint64_t slow; /* EVs that rest because they were slow, one bit each */
-	uint64_t until[HP3_LANES]; /* end of the newest rest; 0: none yet */
-	uint64_t slow_until[HP3_LANES]; /* ... because it was slow */
-	uint8_t level[HP3_LANES]; /* doublings of the next rest of a slow EV */
+	uint64_t until[HP3_EVS_MAX]; /* end of the newest rest; 0: none yet */
+	uint64_t slow_until[HP3_EVS_MAX]; /* ... because it was slow */
+	uint8_t level[HP3_EVS_MAX]; /* doublings of the next rest of a slow EV */
 };
 
 /* The receiver's state. */
 struct hp3_lateness {
 	uint32_t packets; /* packets so far */
 	uint32_t usual; /* average lateness of all EVs, ns * 16 */
-	uint32_t marked; /* average share of marked packets of all EVs, HP3_LANE_MARKED * 512 */
+	uint32_t marked; /* average share of marked packets of all EVs, HP3_EV_ALL_MARKED * 512 */
 	struct {
 		uint32_t late; /* average lateness, ns * 8 */
-		uint32_t marked; /* average share of marked packets, HP3_LANE_MARKED * 32 */
+		uint32_t marked; /* average share of marked packets, HP3_EV_ALL_MARKED * 32 */
 		uint32_t seen; /* `packets` at its newest packet */
-	} lane[HP3_LANES];
+	} ev[HP3_EVS_MAX];
 };
 
-/* hp3_spread_lane() where some EVs rest, or are not in use. */
-uint32_t hp3_spread_lane_of_some(
+/* hp3_spread_ev() where some EVs rest, or are not in use. */
+uint32_t hp3_spread_usable_ev(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now);
 /* Returns the EV of the next packet. *s is all 0 at first. `random`: any random number. */
-static inline uint32_t hp3_spread_lane(
+static inline uint32_t hp3_spread_ev(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
 {
 	const uint64_t all = hp3_spread_all(p);
 
 	if (s->resting == 0 && (p->reach_ns == 0 || (s->known & all) == all))
-		return (uint32_t)((uint64_t)random * p->lanes >> 32);
-	return hp3_spread_lane_of_some(s, p, random, now);
+		return (uint32_t)((uint64_t)random * p->evs >> 32);
+	return hp3_spread_usable_ev(s, p, random, now);
 }
 /* A probe leaves by this EV. */
 void hp3_spread_asked(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane, uint64_t now);
+	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev, uint64_t now);
 /* The probe was answered. UINT32_MAX: the answer counts as bad, however fast it was. */
-void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t lane,
+void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev,
 	uint32_t rtt_ns, uint64_t now);
 /*
  * Result of a comparison: these EVs were probed at the same time, with these RTTs in ns (0: no
  * answer). EVs within reach_ns of the best are used from now on, the others of these are not. True:
  * many are not. Queues alone do not cause such differences.
  */
-bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p,
-	const uint8_t *lane, const uint32_t *rtt, uint32_t n);
+bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p, const uint8_t *ev,
+	const uint32_t *rtt, uint32_t n);
 /* Number of EVs in use now. */
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p);
 /*
@@ -107,7 +107,7 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 /* Do more than half of the EVs rest because they were slow or lost a packet, twice or more? */
 bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_params *p);
 /* These EVs rest, one bit each: they are slow, or have lost a packet. */
-void hp3_spread_told(
+void hp3_spread_mark_slow(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
 /*
  * The receiver reports slow EVs. `tried`: EVs that this queue pair has used since their newest
@@ -118,9 +118,9 @@ void hp3_spread_told(
 void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
 	uint64_t tried, uint64_t now);
 /* `tried`, after a packet by this EV. */
-static inline uint64_t hp3_spread_tried(const struct hp3_spread *s, uint64_t tried, uint32_t lane)
+static inline uint64_t hp3_spread_tried(const struct hp3_spread *s, uint64_t tried, uint32_t ev)
 {
-	return (tried & ~s->resting) | 1ull << lane;
+	return (tried & ~s->resting) | 1ull << ev;
 }
 
 /* The receiver reports marked EVs, one bit each. */
@@ -129,9 +129,9 @@ void hp3_spread_marked(
 
 #define HP3_LATENESS_MOST    (1u << 20) /* ns: more counts as this */
 #define HP3_LATENESS_UNUSUAL 4u /* times the usual lateness */
-#define HP3_LANE_MARKS       512u /* packets in the average of all EVs */
-#define HP3_LANE_FEW         (HP3_LANE_MARKED / 12) /* three of 32 packets: fewer mean little */
-#define HP3_LANE_TWICE       2u /* times the average of all EVs */
+#define HP3_EV_MARK_SAMPLES  512u /* packets in the average of all EVs */
+#define HP3_EV_MARKED_MIN    (HP3_EV_ALL_MARKED / 12) /* three of 32 packets: fewer mean little */
+#define HP3_EV_MARKED_FACTOR 2u /* times the average of all EVs */
 
 /*
  * A packet arrived by this EV, marked or not. Held packets had waited for it for `late_ns`.
@@ -139,17 +139,17 @@ void hp3_spread_marked(
  * all 0 at first.
  */
 static inline void hp3_lateness_seen(
-	struct hp3_lateness *l, uint32_t lane, uint64_t late_ns, bool marked, bool spread)
+	struct hp3_lateness *l, uint32_t ev, uint64_t late_ns, bool marked, bool spread)
 {
-	uint32_t all = marked ? HP3_LANE_MARKED : 0;
+	uint32_t all = marked ? HP3_EV_ALL_MARKED : 0;
 	uint32_t late = (uint32_t)hp3_min_u64(late_ns, HP3_LATENESS_MOST);
 
 	l->packets += spread;
-	l->lane[lane].seen = l->packets;
-	l->lane[lane].late += late - l->lane[lane].late / 8;
+	l->ev[ev].seen = l->packets;
+	l->ev[ev].late += late - l->ev[ev].late / 8;
 	l->usual += late - l->usual / 16;
-	l->lane[lane].marked += all - l->lane[lane].marked / 32;
-	l->marked += all - l->marked / HP3_LANE_MARKS;
+	l->ev[ev].marked += all - l->ev[ev].marked / 32;
+	l->marked += all - l->marked / HP3_EV_MARK_SAMPLES;
 }
 
 /* An EV is slow if its average lateness exceeds this, ns. */
@@ -160,19 +160,20 @@ static inline uint32_t hp3_lateness_bound(
 }
 
 /* Is the EV marked far more than the others? False until the average has enough packets. */
-static inline bool hp3_lane_is_marked(const struct hp3_lateness *l, uint32_t lane)
+static inline bool hp3_ev_is_marked(const struct hp3_lateness *l, uint32_t ev)
 {
-	return l->packets >= HP3_LANE_MARKS &&
-	       l->lane[lane].marked / 32 >
-		       hp3_max_u32(HP3_LANE_FEW, HP3_LANE_TWICE * (l->marked / HP3_LANE_MARKS));
+	return l->packets >= HP3_EV_MARK_SAMPLES &&
+	       l->ev[ev].marked / 32 >
+		       hp3_max_u32(HP3_EV_MARKED_MIN,
+			       HP3_EV_MARKED_FACTOR * (l->marked / HP3_EV_MARK_SAMPLES));
 }
 
 /* Is a check of all EVs worthwhile? A packet has just arrived by this EV, marked or not. */
 static inline bool hp3_lateness_suspects(
-	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t lane, bool marked)
+	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t ev, bool marked)
 {
-	return l->lane[lane].late / 8 > hp3_lateness_bound(l, p) ||
-	       (marked && hp3_lane_is_marked(l, lane)) || l->packets % HP3_LANES == 0;
+	return l->ev[ev].late / 8 > hp3_lateness_bound(l, p) ||
+	       (marked && hp3_ev_is_marked(l, ev)) || l->packets % HP3_EVS_MAX == 0;
 }
 /* Slow EVs to report, one bit each. Their measurement starts anew. */
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p);

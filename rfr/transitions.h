@@ -9,7 +9,7 @@
 /* X(symbol, text) */
 #define HP3_RFR_STATES(X)                                                                          \
 	X(STEADY, "steady") /* no move in progress */                                              \
-	X(SEEKING, "seeking") /* probes are outstanding; packets are forwarded */                  \
+	X(SEARCHING, "searching") /* probes are outstanding; packets are forwarded */              \
 	X(CLOSING, "closing") /* requested; no packet has closed the old path yet */               \
 	X(DRAINING, "draining") /* the closing packet has left; later packets are held */          \
 	X(PROBING, "probing") /* nothing is in flight; probes are outstanding, packets are held */ \
@@ -20,7 +20,7 @@
 	X(MOVE, "move") /* requested; packets are in flight */                                     \
 	X(MOVE_IDLE, "move-idle") /* requested; proven that nothing is in flight */                \
 	X(MOVE_CLOSED, "move-closed") /* requested; the newest packet can be the closing one */    \
-	X(SEEK, "seek") /* the path in use is severely congested */                                \
+	X(SEARCH, "search") /* the path in use is severely congested */                            \
 	X(NO_BETTER, "no-better") /* no probe won */                                               \
 	X(TX_NEW, "tx-new") /* a first transmission leaves the RNIC */                             \
 	X(TX_RETRANSMIT, "tx-retransmit") /* the RNIC went back */                                 \
@@ -33,7 +33,8 @@
 	X(HOLD_FULL, "hold-full") /* no room to hold the next packet */                            \
 	X(TIMEOUT, "timeout") /* close_timeout or max_hold has passed */                           \
 	X(CANCEL, "cancel") /* hp3d stops, or an operator cancels the move */                      \
-	X(WAKE, "wake") /* message-start probing: idle, and a long message begins */               \
+	X(MESSAGE_START,                                                                           \
+		"message_start") /* message-start probing: idle, and a long message begins */      \
 	X(ASK, "ask") /* drained; probes have to choose the path before the move (kind STANDARD,   \
 			 NAK) */                                                                   \
 	X(WON, "won") /* a probe won */                                                            \
@@ -61,17 +62,17 @@
 	X(STEADY, MOVE, CLOSING, NONE)                                                             \
 	X(STEADY, MOVE_IDLE, STEADY, SWITCH)                                                       \
 	X(STEADY, MOVE_CLOSED, DRAINING, BEHIND)                                                   \
-	X(STEADY, WAKE, PROBING, NONE)                                                             \
-	X(STEADY, SEEK, SEEKING, NONE)                                                             \
-	X(SEEKING, MOVE, CLOSING, NONE)                                                            \
-	X(SEEKING, MOVE_IDLE, STEADY, SWITCH)                                                      \
-	X(SEEKING, MOVE_CLOSED, DRAINING, BEHIND)                                                  \
-	X(SEEKING, NO_BETTER, STEADY, RECOVER)                                                     \
-	X(SEEKING, TX_EPOCH, STEADY, DISCARD)                                                      \
-	X(SEEKING, RNR, STEADY, RECOVER)                                                           \
-	X(SEEKING, FATAL, STEADY, RECOVER)                                                         \
-	X(SEEKING, CONTRADICTION, STEADY, RECOVER)                                                 \
-	X(SEEKING, CANCEL, STEADY, RECOVER)                                                        \
+	X(STEADY, MESSAGE_START, PROBING, NONE)                                                    \
+	X(STEADY, SEARCH, SEARCHING, NONE)                                                         \
+	X(SEARCHING, MOVE, CLOSING, NONE)                                                          \
+	X(SEARCHING, MOVE_IDLE, STEADY, SWITCH)                                                    \
+	X(SEARCHING, MOVE_CLOSED, DRAINING, BEHIND)                                                \
+	X(SEARCHING, NO_BETTER, STEADY, RECOVER)                                                   \
+	X(SEARCHING, TX_EPOCH, STEADY, DISCARD)                                                    \
+	X(SEARCHING, RNR, STEADY, RECOVER)                                                         \
+	X(SEARCHING, FATAL, STEADY, RECOVER)                                                       \
+	X(SEARCHING, CONTRADICTION, STEADY, RECOVER)                                               \
+	X(SEARCHING, CANCEL, STEADY, RECOVER)                                                      \
 	X(CLOSING, TX_NEW, DRAINING, CLOSE)                                                        \
 	X(CLOSING, TX_RETRANSMIT, STEADY, RECOVER)                                                 \
 	X(CLOSING, TX_EPOCH, STEADY, DISCARD)                                                      \
@@ -108,7 +109,7 @@
 	X(PROBING, TIMEOUT, STEADY, RECOVER)                                                       \
 	X(PROBING, CANCEL, STEADY, RECOVER)                                                        \
 	X(STEADY, DEAD, RESUMING, FAILOVER)                                                        \
-	X(SEEKING, DEAD, RESUMING, FAILOVER)                                                       \
+	X(SEARCHING, DEAD, RESUMING, FAILOVER)                                                     \
 	X(RESUMING, TX_WANTED, RESUMING, NONE)                                                     \
 	X(RESUMING, TX_AHEAD, RESUMING, HOLD)                                                      \
 	X(RESUMING, TX_AGAIN, STEADY, SUPERSEDE)                                                   \

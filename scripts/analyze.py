@@ -30,7 +30,7 @@ NOT_CPPCHECK = {
     "uninitvar:engine/pass/burst.c": "vectors, set element by element",
     "uninitvar:fleet/hosts.c": "an array, set element by element",
     "nullPointerArithmetic:fleet/hosts.c": "there is no pointer where tables are only counted, and nothing is added",
-    "ctuuninitvar:app/hp3d/beside/hello.c": "recvmsg() fills it",
+    "ctuuninitvar:app/hp3d/verbs/hello.c": "recvmsg() fills it",
     "returnDanglingLifetime:app/verbs/ctx.c": "what is made does not keep its attributes",
     "returnDanglingLifetime:app/hp3d/ud/traffic.c": "likewise",
     "objectIndex": "a pointer to a place in an array is one to the next places, too",

@@ -19,8 +19,8 @@ CALLERS = PRODUCT + ("bench",)
 ALLOWED = {
     "hp3_icrc_use": "every level of the instruction set is tested on one CPU",
     "hp3_keying_event_name": "agreement on keys, which hp3d does not use yet",
-    "hp3_lane_name": "as hp3_icrc_use",
-    "hp3_lane_use": "as hp3_icrc_use",
+    "hp3_isa_name": "as hp3_icrc_use",
+    "hp3_isa_use": "as hp3_icrc_use",
     "hp3_policy_defaults": "thresholds as they ship, for who embeds the engine without hp3.ini",
 }
 

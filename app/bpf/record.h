@@ -13,7 +13,7 @@
 
 #define HP3_RECORD_DEVICE 64 /* IBV_SYSFS_NAME_MAX, IB_DEVICE_NAME_MAX */
 #define HP3_RECORD_QP     64 /* struct ibv_qp up to its events */
-#define HP3_RECORD_ATTR   144 /* struct ibv_qp_attr; rate_limit, the last field, may lack */
+#define HP3_RECORD_ATTR   144 /* struct ibv_qp_attr; rate_limit, the last field, may be missing */
 
 enum hp3_verbs_kind { HP3_VERBS_MODIFY, HP3_VERBS_DESTROY };
 

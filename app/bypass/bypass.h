@@ -10,7 +10,7 @@
  * with AF_PACKET sockets the kernel sees to that, with AF_XDP sockets hp3d, which looks before it
  * sends, but for the few microseconds in between.
  *
- * This room calls nothing of hp3's; it knows neither DPDK nor configurations. One thread opens,
+ * This module calls nothing of hp3's; it knows neither DPDK nor configurations. One thread opens,
  * attaches and closes; the words of a port (the inline functions) may be used by the one thread
  * that handles its frames.
  *
@@ -121,9 +121,9 @@ static inline uint64_t hp3_bypass_late(const struct hp3_bypass_port *p)
 	return __atomic_load_n(&p->late, __ATOMIC_RELAXED);
 }
 
-static inline void hp3_bypass_beat(struct hp3_bypass_port *p, uint64_t now)
+static inline void hp3_bypass_keepalive(struct hp3_bypass_port *p, uint64_t now)
 {
-	__atomic_store_n(&p->beat, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->keepalive_at, now, __ATOMIC_RELAXED);
 }
 
 /* False: it was in another state. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_BYPASS_INTERNAL_H
 #define HP3_BYPASS_INTERNAL_H
-/* What the files of this room share. */
+/* What the files of this module share. */
 #include <bpf/libbpf.h>
 #include "app/bypass/bypass.h"
 #include "app/bpf/bypass.skel.h"

@@ -2,7 +2,7 @@
 #ifndef HP3D_CONTROL_SOCKET_H
 #define HP3D_CONTROL_SOCKET_H
 /*
- * This room: a socket that answers lines of JSON, as hp3d and hp3-fabric have one. It listens
+ * This module: a socket that answers lines of JSON, as hp3d and hp3-fabric have one. It listens
  * (here), serves clients (client.h) and shapes answers (reply.h); what the requests mean is the
  * program's. It calls nothing of hp3.
  *

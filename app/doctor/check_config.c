@@ -16,11 +16,11 @@ void hp3_check_config(struct hp3_doctor *d)
 		hp3_find(d, "%s", d->errors->list[i].text);
 		if (access(d->file, F_OK) < 0)
 			hp3_fix(d, "hp3d --dump-config > %s, and add one [rail.NAME] to it",
-				HP3_WORD(d->file));
+				HP3_SHELL_QUOTE(d->file));
 		else if (access(d->file, R_OK) < 0)
-			hp3_fix(d, "sudo hp3ctl doctor --config %s", HP3_WORD(d->file));
+			hp3_fix(d, "sudo hp3ctl doctor --config %s", HP3_SHELL_QUOTE(d->file));
 		else
-			hp3_fix(d, "hp3d --check-config %s", HP3_WORD(d->file));
+			hp3_fix(d, "hp3d --check-config %s", HP3_SHELL_QUOTE(d->file));
 	}
 }
 
@@ -33,7 +33,7 @@ void hp3_check_secret(struct hp3_doctor *d)
 		return;
 	hp3_find(d, "%s has a probe_key, and its mode is %04o: other users can read or change it",
 		d->file, st.st_mode & 07777);
-	hp3_fix(d, "chmod 600 %s", HP3_WORD(d->file));
+	hp3_fix(d, "chmod 600 %s", HP3_SHELL_QUOTE(d->file));
 }
 
 void hp3_check_no_key(struct hp3_doctor *d)
@@ -78,7 +78,7 @@ void hp3_check_run_directory(struct hp3_doctor *d)
 	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode)) {
 		hp3_find(d, "[control] socket = %s: %s is no directory", d->cfg->control.socket,
 			dir);
-		hp3_fix(d, "rm %s, or set socket = to another place", HP3_WORD(dir));
+		hp3_fix(d, "rm %s, or set socket = to another place", HP3_SHELL_QUOTE(dir));
 	} else if (access(dir, W_OK | X_OK) < 0) {
 		hp3_find(d, "[control] socket = %s: cannot write to %s: %s", d->cfg->control.socket,
 			dir, strerror(errno));

@@ -34,7 +34,7 @@ static void check_port_ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 			continue;
 		hp3_find(d, "%s (%s) %s, on any priority", p->device, p->netdev, sides[i][1]);
 		hp3_fix(d, "echo 1 > /sys/class/net/%s/ecn/%s/enable/3 (the priority of RoCE)",
-			HP3_WORD(p->netdev), sides[i][0]);
+			HP3_SHELL_QUOTE(p->netdev), sides[i][0]);
 	}
 }
 

@@ -98,7 +98,7 @@ static void check_mtu(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_find(d, HP3_PORT_FMT ": MTU %u of %s does not fit one buffer of %u bytes",
 		HP3_PORT_ARGS(p), p->itf.mtu, p->itf.name, room);
 	hp3_fix(d, "set [eal] mbuf_bytes to at least %u, or: ip link set %s mtu %u",
-		p->itf.mtu + ETH_EXTRA + HEADROOM, HP3_WORD(p->itf.name), room - ETH_EXTRA);
+		p->itf.mtu + ETH_EXTRA + HEADROOM, HP3_SHELL_QUOTE(p->itf.name), room - ETH_EXTRA);
 }
 
 void hp3_check_mtu(struct hp3_doctor *d)
@@ -151,7 +151,7 @@ static void link_down(struct hp3_doctor *d, const struct hp3_port *p)
 		return;
 	hp3_find(d, HP3_PORT_FMT " = \"%s\": the link is down: nothing passes until it is up",
 		HP3_PORT_ARGS(p), p->devargs);
-	hp3_fix(d, "ip link set %s up", HP3_WORD(p->itf.name));
+	hp3_fix(d, "ip link set %s up", HP3_SHELL_QUOTE(p->itf.name));
 }
 
 void hp3_check_link_down(struct hp3_doctor *d)
@@ -168,10 +168,10 @@ static void no_carrier(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_find(d, HP3_PORT_FMT " = \"%s\": the link is down: %s is up, but has no carrier",
 		HP3_PORT_ARGS(p), p->devargs, p->itf.name);
 	if (other->found)
-		hp3_fix(d, "%sip link set %s up", other->inside, HP3_WORD(other->name));
+		hp3_fix(d, "%sip link set %s up", other->inside, HP3_SHELL_QUOTE(other->name));
 	else
 		hp3_fix(d, "ethtool %s, and look at the cable and the switch's port",
-			HP3_WORD(p->itf.name));
+			HP3_SHELL_QUOTE(p->itf.name));
 }
 
 void hp3_check_no_carrier(struct hp3_doctor *d)
@@ -194,7 +194,7 @@ static void tx_checksum(struct hp3_doctor *d, const struct hp3_port *p)
 		HP3_PORT_FMT ": %s, the other end of %s, has tx checksum offload on: its TCP and "
 			     "UDP arrive with unfinished checksums",
 		HP3_PORT_ARGS(p), other->name, p->itf.name);
-	hp3_fix(d, "%sethtool -K %s tx off", other->inside, HP3_WORD(other->name));
+	hp3_fix(d, "%sethtool -K %s tx off", other->inside, HP3_SHELL_QUOTE(other->name));
 }
 
 void hp3_check_tx_checksum(struct hp3_doctor *d)
@@ -215,7 +215,7 @@ static void merged_frames(struct hp3_doctor *d, const struct hp3_port *p)
 			continue;
 		hp3_find(d, HP3_PORT_FMT ": %s merges received packets (%s)", HP3_PORT_ARGS(p),
 			p->itf.name, kinds[i].name);
-		hp3_fix(d, "ethtool -K %s %s off", HP3_WORD(p->itf.name), kinds[i].name);
+		hp3_fix(d, "ethtool -K %s %s off", HP3_SHELL_QUOTE(p->itf.name), kinds[i].name);
 	}
 }
 
@@ -230,7 +230,7 @@ static void check_gro(struct hp3_doctor *d, const struct hp3_port *p)
 		return;
 	hp3_find(d, HP3_PORT_FMT ": %s merges received TCP segments (gro)", HP3_PORT_ARGS(p),
 		p->itf.name);
-	hp3_fix(d, "ethtool -K %s gro off", HP3_WORD(p->itf.name));
+	hp3_fix(d, "ethtool -K %s gro off", HP3_SHELL_QUOTE(p->itf.name));
 }
 
 void hp3_check_gro(struct hp3_doctor *d)
@@ -259,7 +259,7 @@ static void check_arp(struct hp3_doctor *d, const struct hp3_port *p)
 		p->itf.flags & IFF_NOARP)
 		return;
 	hp3_find(d, HP3_PORT_FMT ": the kernel answers ARP on %s", HP3_PORT_ARGS(p), p->itf.name);
-	hp3_fix(d, "ip link set %s arp off", HP3_WORD(p->itf.name));
+	hp3_fix(d, "ip link set %s arp off", HP3_SHELL_QUOTE(p->itf.name));
 }
 
 void hp3_check_arp(struct hp3_doctor *d)
@@ -273,7 +273,7 @@ static void rx_ring(struct hp3_doctor *d, const struct hp3_port *p)
 		return;
 	hp3_find(d, HP3_PORT_FMT ": %s queues %u received frames, and could queue %u",
 		HP3_PORT_ARGS(p), p->itf.name, p->itf.rx_ring, p->itf.rx_ring_max);
-	hp3_fix(d, "ethtool -G %s rx %u", HP3_WORD(p->itf.name), p->itf.rx_ring_max);
+	hp3_fix(d, "ethtool -G %s rx %u", HP3_SHELL_QUOTE(p->itf.name), p->itf.rx_ring_max);
 }
 
 void hp3_check_rx_ring(struct hp3_doctor *d)

@@ -6,7 +6,7 @@
 #include "base/plain.h"
 #include "app/doctor/rdma.h"
 #include "config/devargs.h"
-#include "config/mates.h"
+#include "config/rack_peers.h"
 
 void hp3_check_rdma_name(struct hp3_doctor *d)
 {
@@ -45,18 +45,19 @@ static const char *live_move(const struct hp3_host *h, const struct hp3_rdma_por
 	return "none known, inline only";
 }
 
-/* Whose clock times probes beside it (app/hp3d/ud); what the device has, only hp3d itself is told.
+/* Whose clock times probes in verbs mode (app/hp3d/ud); what the device has, only hp3d itself is
+ * told.
  */
 static const char *timed_by(const struct hp3_rdma_port *p)
 {
 	if (strcmp(p->driver, "rxe") == 0)
 		return "hp3d's clock, it stamps nothing";
 	if (strcmp(p->driver, "mlx5_core") == 0)
-		return "its stamps, if hp3_beside_stamping_ports counts it";
+		return "its stamps, if hp3_verbs_stamping_ports counts it";
 	return "nobody, none are sent";
 }
 
-static bool is_in(const struct hp3_mates *rack, const char *address)
+static bool is_in(const struct hp3_rack_peers *rack, const char *address)
 {
 	uint8_t addr[16] = {0};
 	bool ipv6 = inet_pton(AF_INET, address, addr) != 1;
@@ -73,7 +74,7 @@ static void in_its_rack(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	for (uint32_t i = 0; i < d->cfg->n_rails; i++) {
 		const struct hp3_config_rail *r = &d->cfg->rails[i];
-		const struct hp3_mates rack = hp3_mates_make(r->rack);
+		const struct hp3_rack_peers rack = hp3_rack_peers_parse(r->rack);
 
 		if (rack.n == 0 || strcmp(r->rdma, p->device) != 0 || is_in(&rack, p->address))
 			continue;
@@ -107,7 +108,7 @@ static void report_device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		snprintf(cnp, sizeof(cnp), "%d", p->cnp_dscp);
 	hp3_find(d,
 		"%s: driver %s, firmware %s, port %u %s, %s, %u RoCE v2 addresses (%s, %s), CNPs "
-		"with DSCP %s; live move: %s; probes beside it timed by: %s",
+		"with DSCP %s; live move: %s; verbs-mode probes timed by: %s",
 		p->device, p->driver, p->firmware[0] != '\0' ? p->firmware : "-", p->number,
 		p->state, p->ethernet ? "Ethernet" : "InfiniBand", p->roce_v2,
 		p->address[0] != '\0' ? p->address : "-",
@@ -128,7 +129,7 @@ static void check_port_state(struct hp3_doctor *d, const struct hp3_rdma_port *p
 		return;
 	hp3_find(d, "%s port %u: %s", p->device, p->number, p->state);
 	if (p->netdev[0] != '\0')
-		hp3_fix(d, "ip link set %s up", HP3_WORD(p->netdev));
+		hp3_fix(d, "ip link set %s up", HP3_SHELL_QUOTE(p->netdev));
 	else
 		hp3_fix(d, "rdma link show %s/%u", p->device, p->number);
 }
@@ -196,7 +197,7 @@ static void check_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 	if (d->cfg != NULL && !is_claimed(d, p->device)) {
 		hp3_find(d, "%s works on the bond %s, and no rail names it", p->device, p->netdev);
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] of each port of %s", p->device,
-			HP3_WORD(p->netdev));
+			HP3_SHELL_QUOTE(p->netdev));
 	}
 }
 

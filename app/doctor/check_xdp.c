@@ -35,7 +35,7 @@ static void af_xdp_frames(struct hp3_doctor *d, const struct hp3_port *p)
 		hp3_fix(d,
 			"ip link set %s mtu %u (and the other end of its cable), or use "
 			"net_af_packet",
-			HP3_WORD(p->itf.name), MTU_MAX);
+			HP3_SHELL_QUOTE(p->itf.name), MTU_MAX);
 	} else if (have > BUFFER_MAX || have < need) {
 		hp3_find(d,
 			HP3_PORT_FMT ": net_af_xdp with MTU %u wants packet buffers of %u to %u "
@@ -62,12 +62,12 @@ static void af_xdp_vlan(struct hp3_doctor *d, const struct hp3_port *p)
 		hp3_find(d, HP3_PORT_FMT ": %s, the other end of %s, keeps VLAN tags beside frames",
 			HP3_PORT_ARGS(p), other->name, p->itf.name);
 		hp3_fix(d, "%sethtool -K %s txvlan off, if the network uses VLANs", other->inside,
-			HP3_WORD(other->name));
+			HP3_SHELL_QUOTE(other->name));
 	} else if (p->itf.kind[0] == '\0' && p->itf.offloads >> HP3_OFFLOAD_RX_VLAN & 1) {
 		hp3_find(d, HP3_PORT_FMT ": %s takes VLAN tags off (rxvlan)", HP3_PORT_ARGS(p),
 			p->itf.name);
 		hp3_fix(d, "ethtool -K %s rxvlan off, if the network uses VLANs",
-			HP3_WORD(p->itf.name));
+			HP3_SHELL_QUOTE(p->itf.name));
 	}
 }
 

@@ -95,7 +95,7 @@ unsigned hp3_doctor_count(const struct hp3_doctor *d, enum hp3_severity at_least
 	return n;
 }
 
-unsigned hp3_doctor_tell(
+unsigned hp3_doctor_report(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out)
 {
 	static struct hp3_doctor d; /* large */

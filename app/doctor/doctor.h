@@ -70,7 +70,7 @@ const char *hp3_severity_name(enum hp3_severity s);
 
 /* For hp3d: a line on `out` for each error, or if there is none for each warning; returns how many
  * errors there are. */
-unsigned hp3_doctor_tell(
+unsigned hp3_doctor_report(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out);
 
 #endif

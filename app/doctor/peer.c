@@ -89,7 +89,7 @@ static bool look_in_named(struct hp3_link_info *l, int own)
 		char path[sizeof("/run/netns/") + sizeof(e->d_name)];
 
 		if (e->d_name[0] == '.' || strlen(e->d_name) > 100 ||
-			strcmp(HP3_WORD(e->d_name), e->d_name) != 0)
+			strcmp(HP3_SHELL_QUOTE(e->d_name), e->d_name) != 0)
 			continue;
 		snprintf(path, sizeof(path), "/run/netns/%s", e->d_name);
 		found = look_inside(l, own, path);

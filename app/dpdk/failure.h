@@ -2,9 +2,9 @@
 #ifndef HP3_APP_DPDK_FAILURE_H
 #define HP3_APP_DPDK_FAILURE_H
 /*
- * This room: what to tell a user when a call of DPDK has failed. Errors are those of rte_errno, or
- * negated what the call returned; rte_strerror() knows both errno and DPDK's own. Calls nothing of
- * hp3.
+ * This module: what to tell a user when a call of DPDK has failed. Errors are those of rte_errno,
+ * or negated what the call returned; rte_strerror() knows both errno and DPDK's own. Calls nothing
+ * of hp3.
  */
 
 /*

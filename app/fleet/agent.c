@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include "app/fleet/exits.h"
 #include "app/fleet/gather.h"
-#include "app/fleet/heed.h"
+#include "app/fleet/apply.h"
 #include "app/fleet/hp3d.h"
 #include "app/fleet/planner.h"
 #include "app/fleet/process.h"
@@ -23,11 +23,11 @@ struct agent {
 	struct fleet_hp3d hp3d;
 	struct fleet_gather gather;
 	struct hp3_fleet_report report; /* the latest */
-	struct fleet_heed heed;
-	bool heeds;
+	struct fleet_apply apply;
+	bool applies_plans;
 	struct fleet_severe severe;
 	char subject[sizeof(FLEET_SUBJECT_PREFIX) + HP3_FLEET_NAME];
-	char said[FLEET_HP3D_WHY]; /* why hp3d does not answer; empty: it does */
+	char printed[FLEET_HP3D_WHY]; /* why hp3d does not answer; empty: it does */
 };
 
 static uint64_t clock_ms(clockid_t id)
@@ -64,10 +64,10 @@ static void ask_for_paths(struct agent *a, struct hp3_fleet_report *r)
 /* Once, and again when the reason is another one. */
 static void log_hp3d_state(struct agent *a, const char *why)
 {
-	if (strcmp(why, a->said) == 0)
+	if (strcmp(why, a->printed) == 0)
 		return;
 	fprintf(stderr, "hp3-fleet: %s\n", *why != '\0' ? why : "hp3d answers");
-	snprintf(a->said, sizeof(a->said), "%s", why);
+	snprintf(a->printed, sizeof(a->printed), "%s", why);
 }
 
 /* Where hp3d does not answer nothing is reported: to others this host is gone. */
@@ -85,8 +85,8 @@ static void publish_report(struct agent *a, bool at_once)
 		&a->gather, flows, at_once, clock_ms(CLOCK_MONOTONIC), clock_ms(CLOCK_REALTIME), r);
 	json_decref(flows);
 	ask_for_paths(a, r);
-	if (a->heeds)
-		fleet_heed_tell(&a->heed, &a->gather, r, clock_ms(CLOCK_MONOTONIC));
+	if (a->applies_plans)
+		fleet_apply_report(&a->apply, &a->gather, r, clock_ms(CLOCK_MONOTONIC));
 	n = hp3_fleet_report_encode(r, bytes, sizeof(bytes));
 	if (n != 0)
 		hp3_bus_publish(a->bus, a->subject, bytes, n);
@@ -95,24 +95,26 @@ static void publish_report(struct agent *a, bool at_once)
 /* Until something is due: the next report, a look for what is severe, advice to be asked again. */
 static int wait_ms(const struct agent *a, uint64_t due, uint64_t now)
 {
-	uint64_t ms = due - now, heed = a->heeds ? fleet_heed_wait_ms(&a->heed) : UINT32_MAX;
+	uint64_t ms = due - now,
+		 apply = a->applies_plans ? fleet_apply_wait_ms(&a->apply) : UINT32_MAX;
 
 	if (a->severe.every_ms != 0)
 		ms = hp3_min_u64(ms, a->severe.due_ms > now ? a->severe.due_ms - now : 0);
-	return (int)hp3_min_u64(ms, heed);
+	return (int)hp3_min_u64(ms, apply);
 }
 
 static void run_agent(struct agent *a)
 {
-	struct pollfd plans = {.fd = a->heeds ? fleet_heed_fd(&a->heed) : -1, .events = POLLIN};
+	struct pollfd plans = {
+		.fd = a->applies_plans ? fleet_apply_fd(&a->apply) : -1, .events = POLLIN};
 	uint64_t due = clock_ms(CLOCK_MONOTONIC);
 
 	while (!fleet_is_over(a->bus)) {
 		uint64_t now = clock_ms(CLOCK_MONOTONIC);
 
 		if (now >= due) {
-			if (a->heeds)
-				fleet_heed_outcomes(&a->heed, now);
+			if (a->applies_plans)
+				fleet_apply_outcomes(&a->apply, now);
 			publish_report(a, false);
 			due = clock_ms(CLOCK_MONOTONIC) + a->gather.interval_ms;
 			continue;
@@ -120,9 +122,9 @@ static void run_agent(struct agent *a)
 		if (fleet_severe(&a->severe, &a->hp3d, now))
 			publish_report(a, true);
 		poll(&plans, 1, wait_ms(a, due, now)); /* a signal cuts it short */
-		if (a->heeds)
-			fleet_heed_take(
-				&a->heed, &a->gather, &a->report, clock_ms(CLOCK_MONOTONIC));
+		if (a->applies_plans)
+			fleet_apply_plan(
+				&a->apply, &a->gather, &a->report, clock_ms(CLOCK_MONOTONIC));
 	}
 }
 
@@ -144,7 +146,7 @@ static bool begin_agent(struct agent *a, const struct fleet_config *cfg)
 	snprintf(g->host, sizeof(g->host), "%s", cfg->agent.host);
 	snprintf(g->leaf, sizeof(g->leaf), "%s", cfg->agent.leaf);
 	g->interval_ms = cfg->agent.interval_ms;
-	g->heeds = a->heeds = cfg->agent.advice;
+	g->applies_plans = a->applies_plans = cfg->agent.advice;
 	a->severe.every_ms = cfg->agent.severe_ms;
 	if (*g->host == '\0') {
 		gethostname(g->host, sizeof(g->host) - 1);
@@ -178,21 +180,21 @@ int fleet_agent(const struct fleet_config *cfg)
 		fprintf(stderr, "hp3-fleet: %s\n", why);
 		return FLEET_FAILED;
 	}
-	if (a.heeds &&
-		fleet_heed_start(&a.heed, a.bus, &a.hp3d, a.gather.host, a.gather.instance) < 0 &&
+	if (a.applies_plans &&
+		fleet_apply_start(&a.apply, a.bus, &a.hp3d, a.gather.host, a.gather.instance) < 0 &&
 		!hp3_bus_is_refused(a.bus)) {
 		fputs("hp3-fleet: no memory for a subscription, or no file descriptors\n", stderr);
 		hp3_bus_close(a.bus);
 		return FLEET_FAILED;
 	}
 	fprintf(stderr, "hp3-fleet: reports for %s%s, %s\n", a.gather.host,
-		a.heeds ? ", heeds plans" : "",
+		a.applies_plans ? ", applies plans" : "",
 		hp3_bus_is_up(a.bus) ? "connected" : "no server yet, goes on trying");
 	run_agent(&a);
 	ret = fleet_ended(a.bus, cfg);
 	hp3_bus_close(a.bus);
-	if (a.heeds)
-		fleet_heed_end(&a.heed);
+	if (a.applies_plans)
+		fleet_apply_end(&a.apply);
 	fleet_hp3d_close(&a.hp3d);
 	fleet_gather_free(&a.gather);
 	return ret;

@@ -5,7 +5,7 @@
  * hp3-fleet agent: on each host, beside hp3d. It asks hp3d on its control socket what the flows do,
  * and reports it on NATS; a process of its own, so that nothing of it can hurt hp3d, whose lcores
  * see of it what they see of hp3ctl. Where [agent] advice = on it hands on what plans advise
- * (heed.h); else its reports say that nothing of this host can move, and it subscribes to nothing.
+ * (apply.h); else its reports say that nothing of this host can move, and it subscribes to nothing.
  */
 #include "app/fleet/keys.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/answer.h"
-#include "app/fleet/ways.h"
+#include "app/fleet/spine_paths.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,12 +326,12 @@ static json_t *answer_question(struct fleet_planner *p, json_t *q)
 	if (kind == NULL)
 		return refuse_question(
 			"\"ask\" is missing", "say what is asked for, such as \"links\"");
-	rows = strcmp(kind, "page") == 0   ? page_json(&r)
-	       : strcmp(kind, "ways") == 0 ? fleet_ways(p->fleet, q)
-					   : rows_of(&r, kind);
+	rows = strcmp(kind, "page") == 0          ? page_json(&r)
+	       : strcmp(kind, "spine_paths") == 0 ? fleet_spine_paths(p->fleet, q)
+						  : rows_of(&r, kind);
 	if (rows == NULL)
 		return refuse_question("\"ask\" is unknown",
-			"top, links, flows, hosts, alarms, plan, why, ways or page");
+			"top, links, flows, hosts, alarms, plan, why, spine_paths or page");
 	return json_pack("{s:b, s:s, s:b, s:o, s:o}", "ok", 1, "planner", p->election.name, "leads",
 		p->led_since_ms != 0, "summary", summary_json(p), "rows", rows);
 }

@@ -158,7 +158,7 @@ static void add_alts(struct hp3_fleet_report *r, struct hp3_fleet_flow *f, json_
 			port == 0 || port > UINT16_MAX || f->n_alts == HP3_FLEET_ALTS)
 			continue;
 		hop = hop_index(r, json_string_value(json_object_get(path, "hop")));
-		if (hp3_fleet_is_new_way(f, hop))
+		if (hp3_fleet_is_new_spine_path(f, hop))
 			f->alt[f->n_alts++] =
 				(struct hp3_fleet_alt){.port = (uint16_t)port, .hop = hop};
 	}
@@ -215,7 +215,7 @@ void fleet_gather(struct fleet_gather *g, json_t *flows, bool at_once, uint64_t 
 		.seq = ++g->seq,
 		.wall_ms = wall_ms,
 		.interval_ms = g->interval_ms,
-		.capability = g->heeds ? HP3_FLEET_CAN_MOVE : 0,
+		.capability = g->applies_plans ? HP3_FLEET_CAN_MOVE : 0,
 		.n_addrs = g->n_addrs};
 	memcpy(out->host, g->host, sizeof(out->host));
 	memcpy(out->leaf, g->leaf, sizeof(out->leaf));

@@ -17,7 +17,7 @@ struct fleet_gather {
 	char host[HP3_FLEET_NAME], leaf[HP3_FLEET_LEAF];
 	uint64_t instance, seq;
 	uint32_t interval_ms;
-	bool heeds; /* plans are taken into account: flows can move */
+	bool applies_plans; /* plans are taken into account: flows can move */
 	uint8_t n_addrs; /* those that are known without flows */
 	struct hp3_fleet_addr addr[HP3_FLEET_ADDRS];
 	json_t *before; /* by flow: what it had, the last time; NULL: this is the first one */

@@ -74,7 +74,7 @@ static const struct hp3_ini_key keys[] = {
 	TEXT("listen", fleet.listen, "127.0.0.1:9796", is_loopback,
 		"an address of this host alone and a port, such as \"127.0.0.1:9796\"",
 		"where the page, its JSON and the metrics are; empty: nowhere"),
-	INT("fleet", "beat_ms", fleet.beat_ms, "ms", 500, 10, 60000,
+	INT("fleet", "keepalive_ms", fleet.keepalive_ms, "ms", 500, 10, 60000,
 		"how often several hp3-fleet tell each other that they are there"),
 	INT("fleet", "takeover_ms", fleet.takeover_ms, "ms", 2000, 50, 600000,
 		"who plans was silent for so long: another one does"),
@@ -100,7 +100,7 @@ static const struct hp3_ini_key keys[] = {
 	INT("plan", "hold_ms", p.hold_ms, "ms", 30000, 0, 3600000,
 		"a flow that moved, or was advised to, is left alone for so long"),
 	INT("plan", "valid_ms", p.valid_ms, "ms", 3000, 10, 600000,
-		"a plan is heeded in the first half of this time, and its links are left alone "
+		"a plan is applied in the first half of this time, and its links are left alone "
 		"until the end"),
 	TEXT_OF("agent", "control", agent.control, "/run/hp3/hp3.sock", NULL, NULL,
 		"hp3d's control socket: socket= of its [control]"),
@@ -144,10 +144,11 @@ static void check_config(struct hp3_ini_doc *doc, const void *obj, unsigned flag
 		c->p.window_ms / c->p.period_ms > 31)
 		hp3_ini_complain(doc, "alarms", "window_ms",
 			"must be at most 31 times period_ms = %u", c->p.period_ms);
-	if (hp3_ini_good(doc, "fleet", "takeover_ms") && hp3_ini_good(doc, "fleet", "beat_ms") &&
-		c->fleet.takeover_ms < 3 * c->fleet.beat_ms)
+	if (hp3_ini_good(doc, "fleet", "takeover_ms") &&
+		hp3_ini_good(doc, "fleet", "keepalive_ms") &&
+		c->fleet.takeover_ms < 3 * c->fleet.keepalive_ms)
 		hp3_ini_complain(doc, "fleet", "takeover_ms",
-			"must be at least three times beat_ms = %u", c->fleet.beat_ms);
+			"must be at least three times keepalive_ms = %u", c->fleet.keepalive_ms);
 }
 
 const struct hp3_ini_schema fleet_schema = {

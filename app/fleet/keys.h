@@ -17,7 +17,7 @@ struct fleet_config {
 		char tls_cert[HP3_INI_VALUE_MAX];
 		char tls_key[HP3_INI_VALUE_MAX];
 		char listen[64];
-		uint32_t beat_ms, takeover_ms;
+		uint32_t keepalive_ms, takeover_ms;
 	} fleet;
 	struct {
 		uint32_t interval_ms;

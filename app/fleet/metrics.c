@@ -26,7 +26,7 @@
 	X(messages_other_version, "messages of another version", p->other_version)                 \
 	X(messages_dropped, "messages that came faster than they could be read",                   \
 		hp3_bus_dropped(p->bus))                                                           \
-	X(namesakes, "beats of another process with this one's name", p->namesakes)                \
+	X(namesakes, "keep-alives of another process with this one's name", p->namesakes)          \
 	X(plans, "plans sent", p->plans)                                                           \
 	X(planned_moves, "moves in plans sent", p->moves)
 

@@ -23,7 +23,8 @@ struct list {
 	struct listed *at;
 	uint32_t *leaf, *order; /* leaf: the first host that has it */
 	uint32_t n;
-	struct fleet_way *way; /* of ring k from the i-th host in order: [i * ranks + k] */
+	struct fleet_spine_path
+		*spine_path; /* of ring k from the i-th host in order: [i * ranks + k] */
 	uint64_t steps, known; /* across leaves, of all rings; whose way is known */
 };
 
@@ -99,7 +100,7 @@ static void print_json(const struct list *l, const struct fleet_options *o)
 
 	for (uint32_t i = 0; i < l->n; i++)
 		for (unsigned k = 0; k < o->ranks; k++) {
-			const struct fleet_way *w = &l->way[(size_t)i * o->ranks + k];
+			const struct fleet_spine_path *w = &l->spine_path[(size_t)i * o->ranks + k];
 			json_t *rank = json_pack("{s:i, s:s, s:s, s:i, s:i}", "rank",
 				(int)(i * o->ranks + k), "host", l->at[l->order[i]].host, "leaf",
 				l->at[l->order[i]].leaf, "local_rank", (int)k, "ring", (int)k);
@@ -132,7 +133,7 @@ static void print_text(const struct list *l, const struct fleet_options *o)
 			l->known, l->steps);
 	for (uint32_t i = 0; i < l->n; i++)
 		for (unsigned k = 0; k < o->ranks; k++) {
-			const struct fleet_way *w = &l->way[(size_t)i * o->ranks + k];
+			const struct fleet_spine_path *w = &l->spine_path[(size_t)i * o->ranks + k];
 
 			printf("rank %u=%s slot=%u # %s, ring %u", i * o->ranks + k,
 				l->at[l->order[i]].host, k, l->at[l->order[i]].leaf, k);
@@ -143,7 +144,8 @@ static void print_text(const struct list *l, const struct fleet_options *o)
 }
 
 /* What a run of hp3-fleet knows of the steps in this order. An exit code. */
-static int find_ways(struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
+static int find_spine_paths(
+	struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
 {
 	const char **hosts = calloc(l->n, sizeof(*hosts));
 	bool *crosses = calloc(l->n, sizeof(*crosses));
@@ -155,10 +157,10 @@ static int find_ways(struct list *l, const struct fleet_config *cfg, const struc
 			crosses[i] = l->leaf[l->order[i]] != l->leaf[l->order[(i + 1) % l->n]];
 			l->steps += crosses[i] ? o->ranks : 0;
 		}
-		ret = fleet_rings(cfg, hosts, crosses, l->n, o->ranks, l->way);
+		ret = fleet_rings(cfg, hosts, crosses, l->n, o->ranks, l->spine_path);
 	}
 	for (size_t i = 0; i < (size_t)l->n * o->ranks; i++)
-		l->known += l->way[i].port != 0;
+		l->known += l->spine_path[i].port != 0;
 	free(hosts);
 	free(crosses);
 	return ret;
@@ -171,14 +173,14 @@ static int print_order(
 	int ret = FLEET_DONE;
 
 	hp3_fleet_order(l->leaf, l->n, l->order);
-	l->way = calloc((size_t)l->n * o->ranks, sizeof(*l->way));
-	if (l->way == NULL)
+	l->spine_path = calloc((size_t)l->n * o->ranks, sizeof(*l->spine_path));
+	if (l->spine_path == NULL)
 		return FLEET_FAILED;
 	if (o->ports)
-		ret = find_ways(l, cfg, o);
+		ret = find_spine_paths(l, cfg, o);
 	if (ret == FLEET_DONE)
 		(o->json ? print_json : print_text)(l, o);
-	free(l->way);
+	free(l->spine_path);
 	return ret;
 }
 

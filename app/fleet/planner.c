@@ -54,12 +54,12 @@ static void on_report(
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void on_beat(
+static void on_keepalive(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
 	struct fleet_planner *p = arg;
-	struct hp3_fleet_beat b;
-	int ret = hp3_fleet_beat_decode(data, len, &b);
+	struct hp3_fleet_keepalive b;
+	int ret = hp3_fleet_keepalive_decode(data, len, &b);
 
 	pthread_mutex_lock(&p->lock);
 	if (ret < 0)
@@ -94,7 +94,7 @@ static void on_other_plan(
 }
 
 /* On the fleet's own subjects this planner says nothing for others. */
-static bool may_be_told(const char *reply)
+static bool may_be_sent(const char *reply)
 {
 	return reply != NULL && strncmp(reply, FLEET_SUBJECTS, strlen(FLEET_SUBJECTS)) != 0;
 }
@@ -103,7 +103,7 @@ static void on_question(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
 	struct fleet_planner *p = arg;
-	char *text = may_be_told(reply) && len <= FLEET_QUESTION_MAX
+	char *text = may_be_sent(reply) && len <= FLEET_QUESTION_MAX
 			     ? fleet_answer(p, (const char *)data, len)
 			     : NULL;
 
@@ -115,7 +115,7 @@ static void on_question(
 static void send_keep_alive(struct fleet_planner *p)
 {
 	uint8_t bytes[HP3_FLEET_NAME + 32];
-	struct hp3_fleet_beat b;
+	struct hp3_fleet_keepalive b;
 	bool led = p->led_since_ms != 0;
 	uint64_t now;
 	size_t n;
@@ -128,13 +128,13 @@ static void send_keep_alive(struct fleet_planner *p)
 		p->led_since_ms = 0;
 	else if (!led)
 		p->led_since_ms = now;
-	b = hp3_election_beat(&p->election);
+	b = hp3_election_keepalive(&p->election);
 	pthread_mutex_unlock(&p->lock);
 	if (led != (p->led_since_ms != 0))
 		fprintf(stderr, "hp3-fleet: %s %s, term %llu\n", b.planner,
 			led ? "plans no more" : "plans", (unsigned long long)b.term);
-	n = hp3_fleet_beat_encode(&b, bytes, sizeof(bytes));
-	hp3_bus_publish(p->bus, FLEET_SUBJECT_BEAT, bytes, n);
+	n = hp3_fleet_keepalive_encode(&b, bytes, sizeof(bytes));
+	hp3_bus_publish(p->bus, FLEET_SUBJECT_KEEPALIVE, bytes, n);
 }
 
 /*
@@ -170,21 +170,21 @@ static void make_plan(struct fleet_planner *p)
 
 static void run_planner(struct fleet_planner *p)
 {
-	uint64_t beat_due = 0, look_due = 0;
+	uint64_t keepalive_due = 0, look_due = 0;
 
 	while (!fleet_is_over(p->bus)) {
 		uint64_t now = now_ms(), due;
 		struct timespec pause = {0};
 
-		if (now >= beat_due) {
+		if (now >= keepalive_due) {
 			send_keep_alive(p);
-			beat_due = now + p->cfg->fleet.beat_ms;
+			keepalive_due = now + p->cfg->fleet.keepalive_ms;
 		}
 		if (now >= look_due) {
 			make_plan(p);
 			look_due = now + p->cfg->plan.interval_ms;
 		}
-		due = beat_due < look_due ? beat_due : look_due;
+		due = keepalive_due < look_due ? keepalive_due : look_due;
 		pause.tv_sec = (time_t)((due - now) / 1000);
 		pause.tv_nsec = (long)((due - now) % 1000) * 1000000;
 		nanosleep(&pause, NULL); /* a signal cuts it short */
@@ -194,7 +194,7 @@ static void run_planner(struct fleet_planner *p)
 static int subscribe_subjects(struct fleet_planner *p)
 {
 	if (hp3_bus_subscribe(p->bus, FLEET_SUBJECT_REPORTS, NULL, on_report, p) < 0 ||
-		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_BEAT, NULL, on_beat, p) < 0 ||
+		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_KEEPALIVE, NULL, on_keepalive, p) < 0 ||
 		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_PLAN, NULL, on_other_plan, p) < 0 ||
 		hp3_bus_subscribe(p->bus, FLEET_SUBJECT_ASK, "hp3-fleet", on_question, p) < 0) {
 		if (!hp3_bus_is_refused(p->bus))

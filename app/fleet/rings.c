@@ -13,15 +13,15 @@ struct switches {
 	uint32_t n;
 };
 
-static json_t *ask_ways(
+static json_t *ask_spine_paths(
 	struct hp3_bus *line, const struct fleet_config *cfg, const char *from, const char *to)
 {
-	json_t *a = fleet_question(
-		line, cfg, json_pack("{s:s, s:s, s:s}", "ask", "ways", "from", from, "to", to));
+	json_t *a = fleet_question(line, cfg,
+		json_pack("{s:s, s:s, s:s}", "ask", "spine_paths", "from", from, "to", to));
 
 	if (a == NULL || json_is_array(json_object_get(a, "rows")))
 		return a;
-	fputs("hp3-fleet: hp3-fleet run is older than this one: it does not know \"ways\"\n",
+	fputs("hp3-fleet: hp3-fleet run is older than this one: it does not know \"spine_paths\"\n",
 		stderr);
 	json_decref(a);
 	return NULL;
@@ -62,8 +62,8 @@ static int collect_switches(struct switches *s, json_t *const *answer, uint32_t 
 	return 0;
 }
 
-static int share_out(
-	const struct switches *s, const json_t *rows, unsigned rings, struct fleet_way *way)
+static int share_out(const struct switches *s, const json_t *rows, unsigned rings,
+	struct fleet_spine_path *spine_path)
 {
 	uint32_t n = (uint32_t)json_array_size(rows), *by = calloc(n + 1, sizeof(*by));
 	uint32_t *taken = calloc(rings, sizeof(*taken));
@@ -80,15 +80,15 @@ static int share_out(
 					   &name, s->name, s->n, sizeof(*s->name), by_name) -
 				   s->name);
 	}
-	hp3_fleet_ring_ways(by, n, s->n, rings, taken);
+	hp3_fleet_ring_spine_paths(by, n, s->n, rings, taken);
 	for (unsigned k = 0; k < rings; k++) {
 		const json_t *row;
 
-		if (taken[k] == HP3_FLEET_NO_WAY)
+		if (taken[k] == HP3_FLEET_NO_SPINE_PATH)
 			continue;
 		row = json_array_get(rows, taken[k]);
-		way[k].port = (uint16_t)json_integer_value(json_object_get(row, "port"));
-		snprintf(way[k].by, sizeof(way[k].by), "%s", hop_of_row(row));
+		spine_path[k].port = (uint16_t)json_integer_value(json_object_get(row, "port"));
+		snprintf(spine_path[k].by, sizeof(spine_path[k].by), "%s", hop_of_row(row));
 	}
 	free(by);
 	free(taken);
@@ -104,7 +104,7 @@ static int ask_all(const struct fleet_config *cfg, const char *const *hosts, con
 	for (uint32_t i = 0; ret == FLEET_DONE && i < n; i++) {
 		if (!crosses[i])
 			continue;
-		answer[i] = ask_ways(line, cfg, hosts[i], hosts[(i + 1) % n]);
+		answer[i] = ask_spine_paths(line, cfg, hosts[i], hosts[(i + 1) % n]);
 		if (answer[i] == NULL)
 			ret = FLEET_UNREACHABLE;
 	}
@@ -113,7 +113,7 @@ static int ask_all(const struct fleet_config *cfg, const char *const *hosts, con
 }
 
 int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const bool *crosses,
-	uint32_t n, unsigned rings, struct fleet_way *way)
+	uint32_t n, unsigned rings, struct fleet_spine_path *spine_path)
 {
 	json_t **answer = calloc(n, sizeof(*answer));
 	struct switches s = {0};
@@ -123,7 +123,7 @@ int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const 
 		ret = FLEET_FAILED;
 	for (uint32_t i = 0; ret == FLEET_DONE && i < n; i++)
 		if (answer[i] != NULL && share_out(&s, json_object_get(answer[i], "rows"), rings,
-						 way + (size_t)i * rings) < 0)
+						 spine_path + (size_t)i * rings) < 0)
 			ret = FLEET_FAILED;
 	for (uint32_t i = 0; answer != NULL && i < n; i++)
 		json_decref(answer[i]);

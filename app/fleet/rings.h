@@ -6,7 +6,7 @@
 #include "app/fleet/keys.h"
 
 /* The step of a ring from one host to the next one, where they are under different leaves. */
-struct fleet_way {
+struct fleet_spine_path {
 	uint16_t port; /* 0: none is known */
 	char by[46]; /* the switch */
 };
@@ -17,6 +17,6 @@ struct fleet_way {
  * where it crosses nothing. An exit code; the user was told.
  */
 int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const bool *crosses,
-	uint32_t n, unsigned rings, struct fleet_way *way);
+	uint32_t n, unsigned rings, struct fleet_spine_path *spine_path);
 
 #endif

@@ -40,7 +40,7 @@ static const struct {
 static const struct {
 	const char *name;
 	const char *const *argv;
-} told[] = {
+} outputs[] = {
 	COMMAND("doctor.txt", "/proc/self/exe", "doctor"),
 	COMMAND("uname.txt", "uname", "-a"),
 	COMMAND("os-release.txt", "cat", "/etc/os-release"),
@@ -83,9 +83,9 @@ static int append_items(void *arg, json_t *items)
 	return json_array_extend(arg, items) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
 }
 
-static void append_event(void *arg, json_t *ev)
+static void append_event(void *arg, json_t *event)
 {
-	json_array_append(arg, ev);
+	json_array_append(arg, event);
 }
 
 /* The whole answer, NULL: there is none, which was told. */
@@ -139,10 +139,10 @@ static int add_host_outputs(const struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 	char name[ENTRY_MAX];
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(told) / sizeof(told[0]); i++) {
-		snprintf(name, sizeof(name), "host/%s", told[i].name);
+	for (size_t i = 0; rc == 0 && i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+		snprintf(name, sizeof(name), "host/%s", outputs[i].name);
 		print_progress(ctl, name);
-		rc = hp3ctl_tarball_add_output(a, name, told[i].argv);
+		rc = hp3ctl_tarball_add_output(a, name, outputs[i].argv);
 	}
 	return rc;
 }

@@ -11,7 +11,7 @@
 
 static const char *event_type(unsigned i)
 {
-	return i < HP3_EV_MAX ? hp3_event_name((enum hp3_event_type)i) : NULL;
+	return i < HP3_EVENT_MAX ? hp3_event_name((enum hp3_event_type)i) : NULL;
 }
 
 const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
@@ -84,7 +84,7 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 			{HP3CTL_INTERVAL, "time between the two reads that tell the rate (200)"})},
 	{.name = "qps",
 		.usage = "",
-		.help = "list the queue pairs that applications share beside the RNICs",
+		.help = "list the queue pairs that applications share in verbs mode",
 		.run = hp3ctl_qps},
 	{.name = "show",
 		.usage = "FLOW",

@@ -35,8 +35,8 @@ int hp3ctl_fail(
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (ctl->said) {
-		snprintf(ctl->said, HP3CTL_SAID_MAX, "%.300s; %.200s", text, fix);
+	if (ctl->error) {
+		snprintf(ctl->error, HP3CTL_ERROR_MAX, "%.300s; %.200s", text, fix);
 		return exit;
 	}
 	if (ctl->json) {
@@ -203,7 +203,7 @@ int hp3ctl_report(struct hp3ctl *ctl, json_t *answer)
 	error = json_object_get(answer, "error");
 	json_unpack(error, "{s?s, s?s}", "text", &text, "fix", &fix);
 	hp3ctl_fail(ctl, exit, code, fix, "%s", text);
-	if (ctl->said)
+	if (ctl->error)
 		return exit;
 	json_array_foreach (json_object_get(error, "candidates"), i, candidate)
 		fprintf(stderr, "    %s\n", json_string_value(candidate));

@@ -32,12 +32,12 @@ static void print_path_state(json_t *path)
 }
 
 /* Why: the cycles, oldest first, or losses, and the path as it is. */
-static void print_severe(json_t *ev, json_t *evidence)
+static void print_severe(json_t *event, json_t *evidence)
 {
 	json_t *cycle;
 	size_t i;
 
-	printf(strcmp(event_text(ev, "cause"), "loss") == 0 ? "loses packets" : "cycles:");
+	printf(strcmp(event_text(event, "cause"), "loss") == 0 ? "loses packets" : "cycles:");
 	json_array_foreach (json_object_get(evidence, "cycles"), i, cycle)
 		printf(" %s", json_string_value(cycle));
 	printf("; ");
@@ -46,13 +46,13 @@ static void print_severe(json_t *ev, json_t *evidence)
 }
 
 /* What was asked, and what came back. */
-static void print_probes(json_t *ev, json_t *evidence)
+static void print_probes(json_t *event, json_t *evidence)
 {
 	json_t *p;
 	size_t i;
 
-	printf("%lld -> %lld: %s (%s)", event_number(ev, "from"), event_number(ev, "to"),
-		event_text(ev, "outcome"), event_text(ev, "cause"));
+	printf("%lld -> %lld: %s (%s)", event_number(event, "from"), event_number(event, "to"),
+		event_text(event, "outcome"), event_text(event, "cause"));
 	if (json_object_get(evidence, "stalled_ns"))
 		printf(", nothing came for %.1f us, held %lld packets",
 			event_us(evidence, "stalled_ns"), event_number(evidence, "held_pkts"));
@@ -68,88 +68,90 @@ static void print_probes(json_t *ev, json_t *evidence)
 	putchar('\n');
 }
 
-static void print_outcome(json_t *ev, json_t *evidence)
+static void print_outcome(json_t *event, json_t *evidence)
 {
-	printf("of %lld: %s; before: ", event_number(ev, "ref"), event_text(ev, "outcome"));
+	printf("of %lld: %s; before: ", event_number(event, "ref"), event_text(event, "outcome"));
 	print_path_state(json_object_get(evidence, "before"));
 	printf("; after: ");
 	print_path_state(json_object_get(evidence, "after"));
 	putchar('\n');
 }
 
-static void print_move(json_t *ev, json_t *evidence)
+static void print_move(json_t *event, json_t *evidence)
 {
 	printf("%lld -> %lld: %s (%s), drained %.1f us, held %lld packets, %lld bytes, "
 	       "waited %.1f us\n",
-		event_number(ev, "from"), event_number(ev, "to"), event_text(ev, "outcome"),
-		event_text(ev, json_object_get(ev, "reason") ? "reason" : "cause"),
+		event_number(event, "from"), event_number(event, "to"),
+		event_text(event, "outcome"),
+		event_text(event, json_object_get(event, "reason") ? "reason" : "cause"),
 		event_us(evidence, "drain_ns"), event_number(evidence, "held_pkts"),
 		event_number(evidence, "held_bytes"), event_us(evidence, "wait_ns"));
 }
 
 /* Of this host and a peer. */
-static void print_keys(json_t *ev)
+static void print_keys(json_t *event)
 {
-	printf("%-6lld %14.6f %-11s %s %s: identity %s", event_number(ev, "seq"),
-		(double)event_number(ev, "t_ns") / 1e9, event_text(ev, "type"),
-		event_text(ev, "rail"), event_text(ev, "peer"), event_text(ev, "identity"));
-	if (json_object_get(ev, "before"))
-		printf(", was %s", event_text(ev, "before"));
-	printf(": %s\n", event_text(ev, "outcome"));
+	printf("%-6lld %14.6f %-11s %s %s: identity %s", event_number(event, "seq"),
+		(double)event_number(event, "t_ns") / 1e9, event_text(event, "type"),
+		event_text(event, "rail"), event_text(event, "peer"),
+		event_text(event, "identity"));
+	if (json_object_get(event, "before"))
+		printf(", was %s", event_text(event, "before"));
+	printf(": %s\n", event_text(event, "outcome"));
 }
 
 /* Of hp3d itself, a rail, or a port. */
-static void print_own(json_t *ev)
+static void print_own(json_t *event)
 {
-	printf("%-6lld %14.6f %-11s ", event_number(ev, "seq"),
-		(double)event_number(ev, "t_ns") / 1e9, event_text(ev, "type"));
-	if (json_object_get(ev, "rail"))
-		printf("%s ", event_text(ev, "rail"));
-	if (json_object_get(ev, "side"))
-		printf("%s ", event_text(ev, "side"));
-	printf("%s -> %s", event_text(ev, "from"), event_text(ev, "to"));
-	if (json_object_get(ev, "by"))
-		printf(", set by the %s", event_text(ev, "by"));
+	printf("%-6lld %14.6f %-11s ", event_number(event, "seq"),
+		(double)event_number(event, "t_ns") / 1e9, event_text(event, "type"));
+	if (json_object_get(event, "rail"))
+		printf("%s ", event_text(event, "rail"));
+	if (json_object_get(event, "side"))
+		printf("%s ", event_text(event, "side"));
+	printf("%s -> %s", event_text(event, "from"), event_text(event, "to"));
+	if (json_object_get(event, "by"))
+		printf(", set by the %s", event_text(event, "by"));
 	putchar('\n');
 }
 
-void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev)
+void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event)
 {
-	json_t *evidence = json_object_get(ev, "evidence");
+	json_t *evidence = json_object_get(event, "evidence");
 
 	if (ctl->json) {
-		hp3ctl_print_json(ev);
+		hp3ctl_print_json(event);
 		return;
 	}
-	if (json_object_get(ev, "identity")) {
-		print_keys(ev);
+	if (json_object_get(event, "identity")) {
+		print_keys(event);
 		return;
 	}
-	if (json_is_string(json_object_get(ev, "from"))) { /* no ports */
-		print_own(ev);
+	if (json_is_string(json_object_get(event, "from"))) { /* no ports */
+		print_own(event);
 		return;
 	}
-	printf("%-6lld %14.6f %-11s %s ", event_number(ev, "seq"),
-		(double)event_number(ev, "t_ns") / 1e9, event_text(ev, "type"),
-		event_text(ev, "flow"));
-	if (event_number(ev, "nth") > 1)
-		printf("(number %lld in a row) ", event_number(ev, "nth"));
+	printf("%-6lld %14.6f %-11s %s ", event_number(event, "seq"),
+		(double)event_number(event, "t_ns") / 1e9, event_text(event, "type"),
+		event_text(event, "flow"));
+	if (event_number(event, "nth") > 1)
+		printf("(number %lld in a row) ", event_number(event, "nth"));
 	if (json_object_get(evidence, "probes"))
-		print_probes(ev, evidence);
+		print_probes(event, evidence);
 	else if (json_object_get(evidence, "before"))
-		print_outcome(ev, evidence);
+		print_outcome(event, evidence);
 	else if (json_object_get(evidence, "path"))
-		print_severe(ev, evidence);
-	else if (json_object_get(ev, "from"))
-		print_move(ev, evidence);
+		print_severe(event, evidence);
+	else if (json_object_get(event, "from"))
+		print_move(event, evidence);
 	else
 		printf("local qpn 0x%06x (%s)\n", (unsigned)event_number(evidence, "local_qpn"),
 			event_text(evidence, "pairing"));
 }
 
-static void print_one_event(void *arg, json_t *ev)
+static void print_one_event(void *arg, json_t *event)
 {
-	hp3ctl_print_event(arg, ev);
+	hp3ctl_print_event(arg, event);
 }
 
 int hp3ctl_events(struct hp3ctl *ctl)

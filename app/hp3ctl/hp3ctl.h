@@ -59,15 +59,15 @@ enum hp3ctl_option {
 	HP3CTL_OPTION_MAX
 };
 
-#define HP3CTL_SAID_MAX 512u
-#define HP3CTL_BIT(sym) (1ull << HP3CTL_##sym)
+#define HP3CTL_ERROR_MAX 512u
+#define HP3CTL_BIT(sym)  (1ull << HP3CTL_##sym)
 
 struct hp3ctl {
 	uint64_t given; /* HP3CTL_BIT() */
 	const char *text[HP3CTL_OPTION_MAX]; /* an option's value */
 	uint64_t number[HP3CTL_OPTION_MAX]; /* the same, where it is a number; 0: not given */
 	bool json;
-	char *said; /* room for HP3CTL_SAID_MAX: an error goes here, not to stderr */
+	char *error; /* room for HP3CTL_ERROR_MAX: an error goes here, not to stderr */
 	const volatile sig_atomic_t *stop; /* not 0: wait for no answer any more */
 	char **args; /* behind the command; the first one may be a FLOW */
 	int n_args;
@@ -101,7 +101,7 @@ int hp3ctl_each_page(
 	struct hp3ctl *ctl, json_t *req, int (*fn)(void *arg, json_t *items), void *arg);
 /* The events behind *since that the request asks for; *since moves on to the last one. */
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
-	void (*fn)(void *arg, json_t *ev), void *arg);
+	void (*fn)(void *arg, json_t *event), void *arg);
 
 /* flows.c: all flows that the filter (NULL: none) lets through, as an array; NULL with an error. */
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
@@ -110,7 +110,7 @@ int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
 const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL behind the last one */
 
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
-void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *ev);
+void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event);
 
 /* The commands. */
 int hp3ctl_flows(struct hp3ctl *ctl);

@@ -150,7 +150,7 @@ static int take_secret(struct hp3ctl *ctl, uint8_t secret[HP3_KEY_LEN])
 	return HP3CTL_DONE;
 }
 
-static void say_both(
+static void print_both(
 	FILE *out, const uint8_t *secret, const struct address *a, const struct address *b)
 {
 	struct hp3_pair_ends there = {0}, back = {0};
@@ -189,7 +189,7 @@ static int write_host(struct hp3ctl *ctl, struct fabric *f, uint32_t host, const
 		for (uint32_t k = 0; f->address[i].host == host && k < f->addresses; k++) {
 			if (f->address[k].host == host || f->address[k].ipv6 != f->address[i].ipv6)
 				continue;
-			say_both(out, secret, &f->address[i], &f->address[k]);
+			print_both(out, secret, &f->address[i], &f->address[k]);
 			f->keys += 2;
 		}
 	}

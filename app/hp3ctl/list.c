@@ -30,14 +30,14 @@ int hp3ctl_each_page(
 }
 
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
-	void (*fn)(void *arg, json_t *ev), void *arg)
+	void (*fn)(void *arg, json_t *event), void *arg)
 {
 	json_int_t asked;
 	int rc;
 
 	json_object_set_new(req, "limit", json_integer(LIST_PAGE));
 	do {
-		json_t *answer, *ev;
+		json_t *answer, *event;
 		size_t i;
 
 		asked = *since;
@@ -45,8 +45,8 @@ int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 		rc = hp3ctl_ask(ctl, json_incref(req), &answer);
 		if (rc != HP3CTL_DONE)
 			break;
-		json_array_foreach (json_object_get(answer, "data"), i, ev)
-			fn(arg, ev);
+		json_array_foreach (json_object_get(answer, "data"), i, event)
+			fn(arg, event);
 		*since = json_integer_value(json_object_get(answer, "next"));
 		json_decref(answer);
 	} while (*since != asked);

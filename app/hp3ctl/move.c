@@ -84,11 +84,11 @@ static int compare_tags(const void *a, const void *b)
 }
 
 /* Counts and prints an event if it ends one of our moves. */
-static void take_event(struct moves *m, json_t *ev)
+static void take_event(struct moves *m, json_t *event)
 {
-	json_t *evidence = json_object_get(ev, "evidence");
-	const char *outcome = json_string_value(json_object_get(ev, "outcome"));
-	json_int_t tag = move_number(ev, "tag");
+	json_t *evidence = json_object_get(event, "evidence");
+	const char *outcome = json_string_value(json_object_get(event, "outcome"));
+	json_int_t tag = move_number(event, "tag");
 	json_int_t drain_ns = move_number(evidence, "drain_ns");
 
 	if (!tag || !bsearch(&tag, m->tags, m->n, sizeof(tag), compare_tags))
@@ -102,7 +102,7 @@ static void take_event(struct moves *m, json_t *ev)
 		m->drain_max_ns = drain_ns;
 	m->held_pkts += move_number(evidence, "held_pkts");
 	m->held_bytes += move_number(evidence, "held_bytes");
-	hp3ctl_print_event(m->ctl, ev);
+	hp3ctl_print_event(m->ctl, event);
 }
 
 /* Returns when each of the moves has ended or the time is over. */
@@ -113,7 +113,7 @@ static int await_moves(struct moves *m)
 	uint64_t end = move_clock_ms() + wait;
 
 	while (m->done < m->n) {
-		json_t *answer, *ev;
+		json_t *answer, *event;
 		size_t i, n;
 		int rc = hp3ctl_ask(m->ctl,
 			json_pack("{s:s, s:I, s:i}", "cmd", "events", "since", m->since, "limit",
@@ -122,8 +122,8 @@ static int await_moves(struct moves *m)
 		if (rc != HP3CTL_DONE)
 			return rc;
 		n = json_array_size(json_object_get(answer, "data"));
-		json_array_foreach (json_object_get(answer, "data"), i, ev)
-			take_event(m, ev);
+		json_array_foreach (json_object_get(answer, "data"), i, event)
+			take_event(m, event);
 		m->since = move_number(answer, "next");
 		json_decref(answer);
 		if (m->done == m->n)

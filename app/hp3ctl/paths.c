@@ -85,8 +85,8 @@ int hp3ctl_paths(struct hp3ctl *ctl)
 
 /* Counters of this sort, in the order in which a round goes. */
 static const char *const kinds[] = {"severe", "lossy", "rounds", "rounds_won", "probes",
-	"probe_replies", "probe_strays", "acks_consumed", "placed", "placed_late", "wakes",
-	"failovers", "naks_made", "paid_off", "wasted"};
+	"probe_replies", "probe_strays", "acks_consumed", "placed", "placed_late",
+	"message_start_searches", "failovers", "naks_made", "paid_off", "wasted"};
 
 static bool is_about_probes(const char *key)
 {

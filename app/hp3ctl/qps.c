@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* qps: queue pairs that applications share, beside the RNICs. */
+/* qps: queue pairs that applications share, in verbs mode. */
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"

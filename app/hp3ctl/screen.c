@@ -178,13 +178,13 @@ static void draw_title(const struct hp3ctl_view *v, unsigned shown)
 
 static void draw_foot(const struct hp3ctl_view *v)
 {
-	char text[HP3CTL_SAID_MAX + HP3CTL_FILTER_MAX];
+	char text[HP3CTL_ERROR_MAX + HP3CTL_FILTER_MAX];
 
 	if (v->typing)
 		snprintf(text, sizeof(text), "filter: %s_", v->typed);
 	else
-		snprintf(text, sizeof(text), "%s", *v->said ? v->said : HELP);
-	attron(*v->said && !v->typing ? A_BOLD : A_DIM);
+		snprintf(text, sizeof(text), "%s", *v->error ? v->error : HELP);
+	attron(*v->error && !v->typing ? A_BOLD : A_DIM);
 	mvprintw(LINES - 1, 0, "%.*s", COLS - 1, text);
 	attroff(A_BOLD | A_DIM);
 }

@@ -30,35 +30,35 @@ static uint64_t view_clock_ms(void)
 /* --- what is read --- */
 
 /* Pairings and verdicts decide nothing about where a flow goes. */
-static void note_decision(void *arg, json_t *ev)
+static void note_decision(void *arg, json_t *event)
 {
 	static const char *const others[] = {"pair", "unpair", "outcome"};
-	const char *flow = json_string_value(json_object_get(ev, "flow"));
-	const char *type = json_string_value(json_object_get(ev, "type"));
+	const char *flow = json_string_value(json_object_get(event, "flow"));
+	const char *type = json_string_value(json_object_get(event, "type"));
 	struct hp3ctl_view *v = arg;
 
 	for (size_t i = 0; type && i < sizeof(others) / sizeof(others[0]); i++)
 		if (strcmp(type, others[i]) == 0)
 			return;
 	if (flow && type)
-		json_object_set(v->decisions, flow, ev);
+		json_object_set(v->decisions, flow, event);
 }
 
 void hp3ctl_decision(const struct hp3ctl_view *v, json_t *flow, char *text, size_t cap)
 {
-	json_t *ev =
+	json_t *event =
 		json_object_get(v->decisions, json_string_value(json_object_get(flow, "flow")));
 	const char *type = "", *cause = "", *outcome = "";
 	json_int_t from = 0, to = 0, then = 0, now = 0;
 	int n;
 
-	if (!ev) {
+	if (!event) {
 		snprintf(text, cap, "-");
 		return;
 	}
 	json_unpack(flow, "{s?I}", "t_ns", &now);
-	json_unpack(ev, "{s?s, s?s, s?s, s?I, s?I, s?I}", "type", &type, "cause", &cause, "outcome",
-		&outcome, "t_ns", &then, "from", &from, "to", &to);
+	json_unpack(event, "{s?s, s?s, s?s, s?I, s?I, s?I}", "type", &type, "cause", &cause,
+		"outcome", &outcome, "t_ns", &then, "from", &from, "to", &to);
 	n = snprintf(
 		text, cap, "%lld s ago: %s %s %s", (now - then) / 1000000000, type, cause, outcome);
 	if (to != from && (size_t)n < cap)
@@ -97,7 +97,7 @@ static void read_view(struct hp3ctl *ctl, struct hp3ctl_view *v)
 {
 	int rc = HP3CTL_DONE;
 
-	v->said[0] = '\0';
+	v->error[0] = '\0';
 	if (ctl->fd < 0) {
 		v->since = 0;
 		json_object_clear(v->decisions);
@@ -210,7 +210,7 @@ static int on_screen(struct hp3ctl *ctl, uint64_t interval)
 	struct hp3ctl_view v = {.decisions = json_object(), .sort = hp3ctl_column("rate")};
 	struct sigaction sa = {.sa_handler = on_signal};
 
-	ctl->said = v.said;
+	ctl->error = v.error;
 	ctl->stop = &stopped;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -223,7 +223,7 @@ static int on_screen(struct hp3ctl *ctl, uint64_t interval)
 		show_view(&v, view_clock_ms() + (took > interval ? took : interval));
 	}
 	hp3ctl_screen_close();
-	ctl->said = NULL;
+	ctl->error = NULL;
 	json_decref(v.flows);
 	json_decref(v.before);
 	json_decref(v.decisions);
@@ -232,23 +232,23 @@ static int on_screen(struct hp3ctl *ctl, uint64_t interval)
 
 /* --- lines --- */
 
-static void keep_event(void *arg, json_t *ev)
+static void keep_event(void *arg, json_t *event)
 {
-	json_array_append(arg, ev);
+	json_array_append(arg, event);
 	if (json_array_size(arg) > LINES_MAX)
 		json_array_remove(arg, 0);
 }
 
 static int print_events(struct hp3ctl *ctl)
 {
-	json_t *list = json_array(), *ev;
+	json_t *list = json_array(), *event;
 	json_int_t since = 0;
 	size_t i;
 	int rc = hp3ctl_each_event(
 		ctl, json_pack("{s:s}", "cmd", "events"), &since, keep_event, list);
 
-	json_array_foreach (list, i, ev)
-		hp3ctl_print_event(ctl, ev);
+	json_array_foreach (list, i, event)
+		hp3ctl_print_event(ctl, event);
 	json_decref(list);
 	return rc;
 }

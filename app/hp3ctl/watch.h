@@ -13,7 +13,7 @@ struct hp3ctl_view {
 	json_t *decisions; /* flow id -> the last event about it */
 	json_int_t since; /* events up to here are in `decisions` */
 	char mode[16];
-	char said[HP3CTL_SAID_MAX]; /* what went wrong last; "": nothing */
+	char error[HP3CTL_ERROR_MAX]; /* what went wrong last; "": nothing */
 	unsigned sort; /* column */
 	bool reverse;
 	char filter[HP3CTL_FILTER_MAX], typed[HP3CTL_FILTER_MAX];

@@ -11,11 +11,11 @@ struct latest {
 	size_t max;
 };
 
-static void keep_latest_event(void *arg, json_t *ev)
+static void keep_latest_event(void *arg, json_t *event)
 {
 	struct latest *l = arg;
 
-	json_array_append(l->list, ev);
+	json_array_append(l->list, event);
 	if (json_array_size(l->list) > l->max)
 		json_array_remove(l->list, 0);
 }
@@ -34,11 +34,11 @@ static int ask_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, j
 
 static void print_all(const struct hp3ctl *ctl, json_t *list)
 {
-	json_t *ev;
+	json_t *event;
 	size_t i;
 
-	json_array_foreach (list, i, ev)
-		hp3ctl_print_event(ctl, ev);
+	json_array_foreach (list, i, event)
+		hp3ctl_print_event(ctl, event);
 }
 
 /* Where the flow is, in a sentence. */

@@ -9,11 +9,11 @@
 #include <unistd.h>
 #include <sys/random.h>
 #include "app/doctor/doctor.h"
-#include "app/hp3d/beside/beside.h"
+#include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/control/bypass.h"
 #include "app/hp3d/control/links.h"
 #include "app/hp3d/control/control.h"
-#include "app/hp3d/control/whereabouts.h"
+#include "app/hp3d/control/flow_state.h"
 #include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/telemetry.h"
 #include "app/hp3d/control/watch.h"
@@ -179,15 +179,15 @@ static int load_config(const struct options *o, struct hp3_config *cfg)
 }
 
 /*
- * Beside the RNICs there is one rail, without ports: what has a rail's name is told and found so.
+ * In verbs mode there is one rail, without ports: what has a rail's name is told and found so.
  * Applications tell of their queue pairs, and where they are.
  */
-static void settle_beside(struct hp3_config *cfg)
+static void settle_verbs_mode(struct hp3_config *cfg)
 {
-	if (!hp3_config_is_beside(cfg))
+	if (!hp3_config_is_verbs_mode(cfg))
 		return;
 	cfg->n_rails = 1;
-	strcpy(cfg->rails[0].name, HP3D_BESIDE_RAIL);
+	strcpy(cfg->rails[0].name, HP3D_VERBS_RAIL);
 	cfg->watch.verbs = HP3_WATCH_OFF;
 	strcpy(cfg->control.moved, "off");
 }
@@ -225,7 +225,7 @@ static void print_summary(unsigned away)
 		(unsigned long long)hp3d_workers_tx_drops(), away);
 }
 
-static void tell_change(void *arg, const struct hp3_config_change *c)
+static void report_change(void *arg, const struct hp3_config_change *c)
 {
 	const char *from = c->key->secret ? "(secret)" : c->from;
 	const char *to = c->key->secret ? "(secret)" : c->to;
@@ -253,9 +253,9 @@ static void reload_config(const struct options *o, struct hp3_config *running)
 	taken = load_config(o, &wanted) >= 0;
 	hp3d_service_reloading();
 	if (taken) {
-		settle_beside(&wanted);
+		settle_verbs_mode(&wanted);
 		hp3d_mode_reload(&wanted);
-		hp3_config_diff_reload(running, &wanted, tell_change, NULL);
+		hp3_config_diff_reload(running, &wanted, report_change, NULL);
 		hp3_config_apply_reload(running, &wanted);
 		hp3d_secrets_keep(running);
 		hp3d_keyring_take();
@@ -284,7 +284,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 
 	if (hp3d_ports_start(cfg) < 0)
 		return EXIT_FAILED;
-	if (hp3d_bypass_start(cfg) < 0 || hp3d_workers_start(cfg, hp3d_whereabouts_begin) < 0) {
+	if (hp3d_bypass_start(cfg) < 0 || hp3d_workers_start(cfg, hp3d_flow_state_begin) < 0) {
 		hp3d_bypass_stop();
 		hp3d_ports_stop();
 		return EXIT_FAILED;
@@ -300,12 +300,12 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 	hp3d_carry_start();
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);
-		hp3d_metrics_beat();
+		hp3d_metrics_heartbeat();
 		hp3d_bypass_watch(cfg);
 		hp3d_links_watch(cfg);
 		hp3d_keys_watch(cfg);
-		if (hp3_config_is_beside(cfg) && hp3d_service_is_ready())
-			hp3d_beside_watch(hp3d_worker_beside(hp3d_worker(0)), hp3d_now());
+		if (hp3_config_is_verbs_mode(cfg) && hp3d_service_is_ready())
+			hp3d_verbs_watch(hp3d_worker_verbs_mode(hp3d_worker(0)), hp3d_now());
 		if (reload_wanted)
 			reload_config(o, cfg);
 		hp3d_mode_poll();
@@ -315,7 +315,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 	hp3d_keys_stop();
 	hp3d_bypass_watch(cfg);
 	hp3d_metrics_stop();
-	hp3d_whereabouts_end();
+	hp3d_flow_state_end();
 	hp3d_control_stop();
 	hp3_record_stop();
 	hp3d_links_end(cfg);
@@ -347,10 +347,10 @@ static int run_daemon(const struct options *o, struct hp3_config *cfg)
 
 	hp3d_secrets_mask();
 	hp3d_secrets_keep(cfg);
-	if (hp3_doctor_tell(cfg, file, HP3_CHECK_START, stderr) > 0 || draw_hash_seed(cfg) < 0 ||
+	if (hp3_doctor_report(cfg, file, HP3_CHECK_START, stderr) > 0 || draw_hash_seed(cfg) < 0 ||
 		hp3d_keys_open(cfg) < 0 || hp3d_control_reserve(cfg) < 0)
 		return EXIT_FAILED;
-	settle_beside(cfg);
+	settle_verbs_mode(cfg);
 	hp3d_keyring_take();
 	if (hp3d_carry_begin(cfg) == 0 && hp3d_watch_begin(cfg) == 0) {
 		catch_signals();
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
 	if (load_config(&o, &cfg) < 0)
 		return EXIT_USAGE;
 	if (o.check) {
-		if (hp3_doctor_tell(&cfg, o.config, HP3_CHECK_CONFIG, stderr) > 0)
+		if (hp3_doctor_report(&cfg, o.config, HP3_CHECK_CONFIG, stderr) > 0)
 			return EXIT_USAGE;
 		printf("%s: ok\n", o.config);
 		return EXIT_OK;

@@ -40,7 +40,7 @@ static struct {
 	struct hp3_audit audit;
 	bool journal;
 	int opened; /* what came of opening it */
-	int said; /* the error that stderr knows of */
+	int printed; /* the error that stderr knows of */
 } rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static bool is_wanted(const struct hp3_record_options *o)
@@ -125,9 +125,9 @@ void hp3_record(int priority, const char *type, json_t *what, const char *fmt, .
 
 static void print_log_state(const char *path, int error)
 {
-	if (error == rec.said)
+	if (error == rec.printed)
 		return;
-	rec.said = error;
+	rec.printed = error;
 	if (error == 0)
 		fprintf(stderr, "hp3d: audit log %s: written again\n", path);
 	else if (error == -ENOENT)
@@ -285,7 +285,7 @@ int hp3_record_start(const struct hp3_record_options *o)
 	int rc;
 
 	rec.audit.fd = -1;
-	rec.said = 0;
+	rec.printed = 0;
 	rec.journal = hp3_journal_is_stderr();
 	rec.stats = (struct hp3_record_stats){0};
 	rec.first = rec.n = 0;

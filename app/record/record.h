@@ -2,7 +2,7 @@
 #ifndef HP3_RECORD_RECORD_H
 #define HP3_RECORD_RECORD_H
 /*
- * This room: what somebody may want to read when hp3d is gone. Calls nothing of hp3.
+ * This module: what somebody may want to read when hp3d is gone. Calls nothing of hp3.
  *
  * A record is a JSON object with "type", and a sentence. It goes to the audit log (audit.h) as a
  * line, and, unless it is for the log alone, as a sentence to the journal (journal.h) if that is

@@ -40,7 +40,7 @@ static int ask_for_hp3d(void)
 	return -1;
 }
 
-static bool say_hello(int fd)
+static bool send_hello(int fd)
 {
 	struct hp3_verbs_hello hello = {.magic = HP3_VERBS_MAGIC,
 		.version = HP3_VERBS_VERSION,
@@ -84,7 +84,7 @@ static void look_for_hp3d(void)
 	tries++;
 	if (hp3d < 0)
 		return;
-	if (say_hello(hp3d) && is_welcome(hp3d))
+	if (send_hello(hp3d) && is_welcome(hp3d))
 		return;
 	close(hp3d);
 	hp3d = -1;

@@ -138,7 +138,7 @@ void hp3v_cell_answer(struct hp3v_qp *q, enum hp3_verbs_did did, int detail)
 	struct hp3_verbs_cell *c = q->cell;
 
 	__atomic_store_n(&c->did,
-		hp3_verbs_word(hp3_verbs_word_generation(q->want), hp3_verbs_word_seq(q->want),
+		hp3_verbs_pack(hp3_verbs_unpack_generation(q->want), hp3_verbs_unpack_seq(q->want),
 			(uint8_t)did, (uint16_t)detail),
 		__ATOMIC_RELEASE);
 	hp3v_cells_ring();

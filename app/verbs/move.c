@@ -211,14 +211,14 @@ static void begin_move(struct hp3v_qp *q, uint64_t now)
 
 void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 {
-	uint8_t op = hp3_verbs_word_what(want);
-	uint16_t port = hp3_verbs_word_detail(want);
+	uint8_t op = hp3_verbs_unpack_code(want);
+	uint16_t port = hp3_verbs_unpack_detail(want);
 	bool to_port = op == HP3_VERBS_MOVE || op == HP3_VERBS_MOVE_NOW || op == HP3_VERBS_PLACE;
 
 	if (want == q->want)
 		return;
 	q->want = want;
-	if (hp3_verbs_word_generation(want) != q->cell->generation || op == HP3_VERBS_NOTHING)
+	if (hp3_verbs_unpack_generation(want) != q->cell->generation || op == HP3_VERBS_NOTHING)
 		return;
 	if (op == HP3_VERBS_PLACE && port == 0)
 		q->placed = true;
@@ -286,7 +286,7 @@ void hp3v_move_tick(struct hp3v_qp *q, uint64_t now)
 
 void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now)
 {
-	if (hp3_verbs_word_what(want) == HP3_VERBS_MOVE_NOW)
+	if (hp3_verbs_unpack_code(want) == HP3_VERBS_MOVE_NOW)
 		hp3v_move_command(q, want, now);
 	q->want = want;
 	if (q->step == HP3V_DRAINING || q->step == HP3V_SUSPENDED)

@@ -25,7 +25,7 @@
 /* 0, or too much: our own; place_us 0: none */
 void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);
 #define HP3V_PLACE_NS UINT64_C(10000000) /* at most */
-uint64_t hp3v_move_place_ns(void); /* who becomes RTS waits so long for hp3d's word */
+uint64_t hp3v_move_place_ns(void); /* who becomes RTS waits so long for hp3d's command */
 uint64_t hp3v_move_longest_ns(void); /* after so long a move is over, but for RETURNING */
 
 /* A new `want`. */

@@ -11,7 +11,7 @@
  * descriptor that an application made could block it. The end of the socket is that of either side.
  *
  * hp3d writes nothing but `want` of a cell; the shim writes all else. What hp3d reads is an
- * application's word, to be judged as such. Integers are the host's. The memory is sealed: it
+ * application's report, to be judged as such. Integers are the host's. The memory is sealed: it
  * neither grows nor shrinks.
  */
 #define HP3_VERBS_SOCKET  "/run/hp3/verbs.sock"
@@ -80,29 +80,29 @@ enum hp3_verbs_did {
 };
 
 /* generation 24 bits, sequence 16, op or did 8, port or detail 16 */
-static inline uint64_t hp3_verbs_word(
+static inline uint64_t hp3_verbs_pack(
 	uint32_t generation, uint16_t seq, uint8_t what, uint16_t detail)
 {
 	return (uint64_t)(generation & 0xffffff) << 40 | (uint64_t)seq << 24 |
 	       (uint64_t)what << 16 | detail;
 }
 
-static inline uint32_t hp3_verbs_word_generation(uint64_t word)
+static inline uint32_t hp3_verbs_unpack_generation(uint64_t word)
 {
 	return (uint32_t)(word >> 40);
 }
 
-static inline uint16_t hp3_verbs_word_seq(uint64_t word)
+static inline uint16_t hp3_verbs_unpack_seq(uint64_t word)
 {
 	return (uint16_t)(word >> 24);
 }
 
-static inline uint8_t hp3_verbs_word_what(uint64_t word)
+static inline uint8_t hp3_verbs_unpack_code(uint64_t word)
 {
 	return (uint8_t)(word >> 16);
 }
 
-static inline uint16_t hp3_verbs_word_detail(uint64_t word)
+static inline uint16_t hp3_verbs_unpack_detail(uint64_t word)
 {
 	return (uint16_t)word;
 }

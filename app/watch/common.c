@@ -53,9 +53,9 @@ uint64_t hp3_watch_now(void)
 
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = (uint64_t)tag << 32 | value};
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)tag << 32 | value};
 
-	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
 void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c)

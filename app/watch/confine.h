@@ -2,7 +2,7 @@
 #ifndef HP3_WATCH_CONFINE_H
 #define HP3_WATCH_CONFINE_H
 /*
- * What a process may that reads strangers' files and memory: hardly anything.
+ * What a process may that reads untrusted files and memory: hardly anything.
  */
 #include "app/watch/watch.h"
 

@@ -101,7 +101,7 @@ static int reap_worker(struct keeper *k, enum ending ending, struct hp3_watch_me
 		;
 	close(k->life);
 	*m = (struct hp3_watch_message){.magic = HP3_WATCH_MAGIC,
-		.kind = HP3_SAID_ENDED,
+		.kind = HP3_WATCH_MSG_ENDED,
 		.ended.times = ++k->times,
 		.ended.how = ending == HUNG        ? HP3_ENDED_HUNG
 			     : WIFSIGNALED(status) ? HP3_ENDED_SIGNAL

@@ -2,9 +2,9 @@
 #ifndef HP3_WATCH_KEEPER_H
 #define HP3_WATCH_KEEPER_H
 /*
- * The watcher that hp3d started: two processes. One watches, touches what strangers made, and may
- * die or hang of it; the other one, which reads nothing of theirs, starts it again, each time after
- * twice the pause, and keeps the capabilities for that. Both end when hp3d does.
+ * The watcher that hp3d started: two processes. One watches, touches what untrusted processes made,
+ * and may die or hang of it; the other one, which reads nothing of theirs, starts it again, each
+ * time after twice the pause, and keeps the capabilities for that. Both end when hp3d does.
  */
 #include "app/watch/watch.h"
 

@@ -168,7 +168,7 @@ int hp3_watch_library_attach(struct hp3_watch *w, const struct hp3_file *f)
 	return 1;
 }
 
-static int attach_or_tell(struct hp3_watch *w, const char *path)
+static int attach_or_report(struct hp3_watch *w, const char *path)
 {
 	struct hp3_file f;
 	const char *why;
@@ -200,7 +200,7 @@ static int attach_default(struct hp3_watch *w)
 	int err = -ENOENT;
 
 	if (lib != NULL && dlinfo(lib, RTLD_DI_LINKMAP, &map) == 0)
-		err = attach_or_tell(w, map->l_name);
+		err = attach_or_report(w, map->l_name);
 	else
 		hp3_watch_notice(w, "queue-pair setup is not watched in libibverbs: the loader "
 				    "finds none; name the copy in use with libraries=");
@@ -221,7 +221,7 @@ static int attach_all(struct hp3_watch *w)
 		return -ENOMEM;
 	for (char *s = strtok_r(list, ",", &save); s != NULL && err == 0;
 		s = strtok_r(NULL, ",", &save))
-		err = attach_or_tell(w, s);
+		err = attach_or_report(w, s);
 	free(list);
 	return err;
 }

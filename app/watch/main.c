@@ -58,9 +58,9 @@ static void print_json(json_t *j)
 	json_decref(j);
 }
 
-static void put_event(void *ctx, const struct hp3_watch_event *ev)
+static void put_event(void *ctx, const struct hp3_watch_event *event)
 {
-	const struct hp3_qp_event *qp = &ev->qp;
+	const struct hp3_qp_event *qp = &event->qp;
 	int family = qp->ipv6 ? AF_INET6 : AF_INET;
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
 
@@ -68,11 +68,11 @@ static void put_event(void *ctx, const struct hp3_watch_event *ev)
 	inet_ntop(family, qp->remote, remote, sizeof(remote));
 	print_json(json_pack(
 		"{s:i, s:s, s:I, s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:o, s:i, s:i}", "v", 1,
-		"event", qp->kind == HP3_QP_UP ? "up" : "down", "t_ns", (json_int_t)ev->time_ns,
-		"pid", (int)ev->pid, "device", ev->device, "port", (int)ev->port, "local", local,
-		"remote", remote, "vlan", (int)qp->vlan, "lqpn", (int)qp->lqpn, "rqpn",
+		"event", qp->kind == HP3_QP_UP ? "up" : "down", "t_ns", (json_int_t)event->time_ns,
+		"pid", (int)event->pid, "device", event->device, "port", (int)event->port, "local",
+		local, "remote", remote, "vlan", (int)qp->vlan, "lqpn", (int)qp->lqpn, "rqpn",
 		(int)qp->rqpn, "psn", qp->psn_known ? json_integer(qp->psn) : json_null(), "rq_psn",
-		(int)ev->rq_psn, "mtu", (int)ev->mtu));
+		(int)event->rq_psn, "mtu", (int)event->mtu));
 }
 
 static void put_notice(void *ctx, const char *text)

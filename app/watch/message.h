@@ -15,12 +15,17 @@
 #define HP3_WATCH_MAGIC 0x77337002u /* the last byte: the layout */
 #define HP3_WATCH_TEXT  512u
 
-enum hp3_watch_said { HP3_SAID_BY, HP3_SAID_NOTICE, HP3_SAID_EVENT, HP3_SAID_ENDED };
+enum hp3_watch_msg_kind {
+	HP3_WATCH_MSG_BY,
+	HP3_WATCH_MSG_NOTICE,
+	HP3_WATCH_MSG_EVENT,
+	HP3_WATCH_MSG_ENDED
+};
 enum hp3_watch_ended { HP3_ENDED_EXIT, HP3_ENDED_SIGNAL, HP3_ENDED_HUNG };
 
 struct hp3_watch_message {
 	uint32_t magic;
-	uint32_t kind; /* enum hp3_watch_said */
+	uint32_t kind; /* enum hp3_watch_msg_kind */
 	union {
 		uint32_t by; /* BY: enum hp3_watch_by; it watches from now on */
 		char text[HP3_WATCH_TEXT]; /* NOTICE */
@@ -40,7 +45,7 @@ struct hp3_watch_message {
 	};
 };
 
-void hp3_watch_message_event(struct hp3_watch_message *m, const struct hp3_watch_event *ev);
+void hp3_watch_message_event(struct hp3_watch_message *m, const struct hp3_watch_event *event);
 /* Whether `size` bytes at m are a message that can be acted on. */
 bool hp3_watch_message_ok(const struct hp3_watch_message *m, size_t size);
 /* Of an EVENT that is ok. */

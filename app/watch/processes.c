@@ -24,7 +24,7 @@ struct hp3_processes {
 	struct process p[PROCESSES_MAX];
 	unsigned n_gone;
 	uint32_t gone[GONE_MAX]; /* ended before their calls arrived here */
-	bool blind, told_full;
+	bool blind, reported_full;
 };
 
 int hp3_processes_open(struct hp3_watch *w)
@@ -79,11 +79,11 @@ void hp3_processes_add(struct hp3_watch *w, uint32_t pid)
 	if (fd < 0 || hp3_watch_add_fd(w, fd, HP3_TAG_PROCESS, pid) < 0) {
 		if (fd >= 0)
 			close(fd);
-		if (!p->told_full)
+		if (!p->reported_full)
 			hp3_watch_notice(w,
 				"too many processes use RDMA: the end of further ones is not "
 				"noticed (raise the limit of open files)");
-		p->told_full = true;
+		p->reported_full = true;
 		return;
 	}
 	p->p[p->n++] = (struct process){.pid = pid, .fd = fd};

@@ -12,7 +12,7 @@
 
 struct qp {
 	struct qp *next;
-	struct hp3_watch_event ev; /* lqpn, pid and device: the key; the rest from RTR on */
+	struct hp3_watch_event event; /* lqpn, pid and device: the key; the rest from RTR on */
 	bool ready; /* RTR told everything that an event needs */
 	bool up;
 	struct user *user;
@@ -101,8 +101,8 @@ unsigned hp3_qps_count(const struct hp3_qps *q)
 
 static bool is_named(const struct hp3_qps *q, const struct qp *p, const struct hp3_verbs_call *c)
 {
-	return p->ev.qp.lqpn == c->qpn && strcmp(p->ev.device, c->device) == 0 &&
-	       (!q->hooks.by_process || p->ev.pid == c->pid);
+	return p->event.qp.lqpn == c->qpn && strcmp(p->event.device, c->device) == 0 &&
+	       (!q->hooks.by_process || p->event.pid == c->pid);
 }
 
 /* Its chain. Of all that names it (is_named()): one number can be that of many queue pairs. */
@@ -138,8 +138,8 @@ static struct qp *add_qp(struct hp3_qps *q, struct qp **at, const struct hp3_ver
 		free(p);
 		return NULL;
 	}
-	p->ev.qp.lqpn = c->qpn;
-	memcpy(p->ev.device, c->device, sizeof(p->ev.device));
+	p->event.qp.lqpn = c->qpn;
+	memcpy(p->event.device, c->device, sizeof(p->event.device));
 	*at = p;
 	q->n++;
 	return p;
@@ -151,9 +151,9 @@ static void report_qp_down(struct hp3_qps *q, struct qp *p, uint64_t now)
 	if (!p->up)
 		return;
 	p->up = false;
-	p->ev.qp.kind = HP3_QP_DOWN;
-	p->ev.time_ns = now;
-	q->hooks.event(q->hooks.ctx, &p->ev);
+	p->event.qp.kind = HP3_QP_DOWN;
+	p->event.time_ns = now;
+	q->hooks.event(q->hooks.ctx, &p->event);
 }
 
 static void forget_qp(struct hp3_qps *q, struct qp **at, uint64_t now)
@@ -170,9 +170,9 @@ static void forget_qp(struct hp3_qps *q, struct qp **at, uint64_t now)
 static void report_qp_up(struct hp3_qps *q, struct qp *p, uint64_t now)
 {
 	p->up = true;
-	p->ev.qp.kind = HP3_QP_UP;
-	p->ev.time_ns = now;
-	q->hooks.event(q->hooks.ctx, &p->ev);
+	p->event.qp.kind = HP3_QP_UP;
+	p->event.time_ns = now;
+	q->hooks.event(q->hooks.ctx, &p->event);
 }
 
 static bool is_mapped(const uint8_t *gid)
@@ -185,20 +185,20 @@ static bool is_mapped(const uint8_t *gid)
 /* Addresses as packets bear them. False: no RoCEv2 connection. */
 static bool take_addresses(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
-	struct hp3_qp_event *ev = &p->ev.qp;
+	struct hp3_qp_event *event = &p->event.qp;
 	struct hp3_gid local;
 
 	if (!c->global ||
 		q->hooks.gid(q->hooks.ctx, c->device, c->port, c->sgid_index, &local) < 0 ||
 		is_mapped(local.gid) != is_mapped(c->dgid))
 		return false;
-	ev->ipv6 = !is_mapped(c->dgid);
-	memset(ev->local, 0, sizeof(ev->local));
-	memset(ev->remote, 0, sizeof(ev->remote));
-	memcpy(ev->local, local.gid + (ev->ipv6 ? 0 : 12), ev->ipv6 ? 16 : 4);
-	memcpy(ev->remote, c->dgid + (ev->ipv6 ? 0 : 12), ev->ipv6 ? 16 : 4);
-	ev->vlan = local.vlan;
-	p->ev.port = c->port;
+	event->ipv6 = !is_mapped(c->dgid);
+	memset(event->local, 0, sizeof(event->local));
+	memset(event->remote, 0, sizeof(event->remote));
+	memcpy(event->local, local.gid + (event->ipv6 ? 0 : 12), event->ipv6 ? 16 : 4);
+	memcpy(event->remote, c->dgid + (event->ipv6 ? 0 : 12), event->ipv6 ? 16 : 4);
+	event->vlan = local.vlan;
+	p->event.port = c->port;
 	return true;
 }
 
@@ -208,20 +208,20 @@ static void to_rtr(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call 
 	if (!(c->mask & IBV_QP_AV) || !(c->mask & IBV_QP_DEST_QPN) || !take_addresses(q, p, c))
 		return;
 	p->ready = true;
-	p->ev.qp.rqpn = c->dest_qpn & QPN_MAX;
-	p->ev.rq_psn = c->mask & IBV_QP_RQ_PSN ? c->rq_psn & QPN_MAX : 0;
-	p->ev.mtu = c->mask & IBV_QP_PATH_MTU && c->path_mtu >= IBV_MTU_256 &&
-				    c->path_mtu <= IBV_MTU_4096
-			    ? 128u << c->path_mtu
-			    : 0;
+	p->event.qp.rqpn = c->dest_qpn & QPN_MAX;
+	p->event.rq_psn = c->mask & IBV_QP_RQ_PSN ? c->rq_psn & QPN_MAX : 0;
+	p->event.mtu = c->mask & IBV_QP_PATH_MTU && c->path_mtu >= IBV_MTU_256 &&
+				       c->path_mtu <= IBV_MTU_4096
+			       ? 128u << c->path_mtu
+			       : 0;
 }
 
 static void to_rts(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
 	if (!p->ready || p->up) /* back from SQD or SQE: nothing is new */
 		return;
-	p->ev.qp.psn_known = c->mask & IBV_QP_SQ_PSN;
-	p->ev.qp.psn = p->ev.qp.psn_known ? c->sq_psn & QPN_MAX : 0;
+	p->event.qp.psn_known = c->mask & IBV_QP_SQ_PSN;
+	p->event.qp.psn = p->event.qp.psn_known ? c->sq_psn & QPN_MAX : 0;
 	report_qp_up(q, p, c->time_ns);
 }
 
@@ -241,13 +241,13 @@ static void readdress_qp(struct hp3_qps *q, struct qp *p, const struct hp3_verbs
 		*p = was;
 		return;
 	}
-	if (same_addresses(&was.ev.qp, &p->ev.qp))
+	if (same_addresses(&was.event.qp, &p->event.qp))
 		return;
-	was.ev.qp.kind = HP3_QP_DOWN;
-	was.ev.time_ns = c->time_ns;
-	q->hooks.event(q->hooks.ctx, &was.ev);
-	p->ev.qp.psn_known = false;
-	p->ev.qp.psn = 0;
+	was.event.qp.kind = HP3_QP_DOWN;
+	was.event.time_ns = c->time_ns;
+	q->hooks.event(q->hooks.ctx, &was.event);
+	p->event.qp.psn_known = false;
+	p->event.qp.psn = 0;
 	report_qp_up(q, p, c->time_ns);
 }
 
@@ -310,7 +310,7 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 			return -EDQUOT;
 		if (add_qp(q, at, c) == NULL)
 			return -ENOMEM;
-	} else if ((*at)->ev.pid != c->pid) {
+	} else if ((*at)->event.pid != c->pid) {
 		/* Its process left without a word, and the QPN is somebody else's now; or two
 		 * processes share it, which has to begin anew just as well. */
 		int err = take_over(q, *at, c);
@@ -318,7 +318,7 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 		if (err < 0)
 			return err;
 	}
-	(*at)->ev.pid = c->pid;
+	(*at)->event.pid = c->pid;
 	modify_qp(q, *at, c);
 	return 0;
 }
@@ -329,7 +329,7 @@ void hp3_qps_process_ended(struct hp3_qps *q, uint32_t pid, uint64_t now)
 		struct qp **at = &q->bucket[b];
 
 		while (*at != NULL) {
-			if ((*at)->ev.pid == pid)
+			if ((*at)->event.pid == pid)
 				forget_qp(q, at, now);
 			else
 				at = &(*at)->next;

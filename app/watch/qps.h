@@ -32,7 +32,7 @@ struct hp3_qps_hooks {
 	/* The GID of a device's port; 0, or negative errno: not RoCEv2, or gone. */
 	int (*gid)(
 		void *ctx, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
-	void (*event)(void *ctx, const struct hp3_watch_event *ev);
+	void (*event)(void *ctx, const struct hp3_watch_event *event);
 	void *ctx;
 	/* Whoever calls is believed (the library's watcher): the same number of another process is
 	 * another queue pair. Else it is that of a process which left without a word. */

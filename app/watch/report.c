@@ -35,17 +35,17 @@ static void send_message(const struct report *r, const struct hp3_watch_message 
 	}
 }
 
-static void say_event(void *ctx, const struct hp3_watch_event *ev)
+static void send_event(void *ctx, const struct hp3_watch_event *event)
 {
 	struct hp3_watch_message m;
 
-	hp3_watch_message_event(&m, ev);
+	hp3_watch_message_event(&m, event);
 	send_message(ctx, &m);
 }
 
-static void say_notice(void *ctx, const char *text)
+static void send_notice(void *ctx, const char *text)
 {
-	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_SAID_NOTICE};
+	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_WATCH_MSG_NOTICE};
 
 	snprintf(m.text, sizeof(m.text), "%s", text);
 	send_message(ctx, &m);
@@ -55,11 +55,11 @@ int hp3_report(int socket, int life, const struct hp3_watch_options *o)
 {
 	struct report r = {.socket = socket, .life = life};
 	struct hp3_watch_options mine = *o;
-	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_SAID_BY};
+	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_WATCH_MSG_BY};
 	struct hp3_watch *w;
 
-	mine.event = say_event;
-	mine.notice = say_notice;
+	mine.event = send_event;
+	mine.notice = send_notice;
 	mine.ctx = &r;
 	if (hp3_watch_open(&mine, &w) < 0 || hp3_watch_fd(w) < 0 || hp3_confine_more(o) < 0)
 		return EXIT_FAILURE;

@@ -17,17 +17,18 @@
 #include "app/watch/file.h"
 #include "app/watch/internal.h"
 
-#define TOLD_MAX     256u
+#define NAMED_MAX    256u
 #define SCAN_WAIT_NS 100000000 /* from the opening of a device to the look at its opener */
 
 struct hp3_unseen {
 	int inotify, timer;
 	char devices[PATH_MAX / 2]; /* /dev/infiniband */
 	unsigned n, n_before;
-	uint32_t told[TOLD_MAX], before[TOLD_MAX]; /* PIDs named: in this scan, in the last one */
+	uint32_t named[NAMED_MAX],
+		before[NAMED_MAX]; /* PIDs named: in this scan, in the last one */
 };
 
-static bool was_told(const struct hp3_unseen *u, uint32_t pid)
+static bool was_named(const struct hp3_unseen *u, uint32_t pid)
 {
 	for (unsigned i = 0; i < u->n_before; i++) {
 		if (u->before[i] == pid)
@@ -42,10 +43,10 @@ static void notice_process(struct hp3_watch *w, uint32_t pid, const char *what)
 	char path[64], name[32] = "";
 	FILE *f;
 
-	if (u->n == TOLD_MAX)
+	if (u->n == NAMED_MAX)
 		return;
-	u->told[u->n++] = pid;
-	if (was_told(u, pid))
+	u->named[u->n++] = pid;
+	if (was_named(u, pid))
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	f = fopen(path, "re");
@@ -145,7 +146,7 @@ void hp3_unseen_scan(struct hp3_watch *w)
 
 	if (read(u->timer, &expired, sizeof(expired)) < 0 && errno != EAGAIN)
 		return;
-	memcpy(u->before, u->told, sizeof(u->before));
+	memcpy(u->before, u->named, sizeof(u->before));
 	u->n_before = u->n;
 	u->n = 0;
 	d = opendir("/proc");

@@ -18,11 +18,11 @@ static int read_gid(
 	return hp3_gid_read(w->o.sysfs != NULL ? w->o.sysfs : "/sys", device, port, index, out);
 }
 
-static void pass_event(void *ctx, const struct hp3_watch_event *ev)
+static void pass_event(void *ctx, const struct hp3_watch_event *event)
 {
 	struct hp3_watch *w = ctx;
 
-	w->o.event(w->o.ctx, ev);
+	w->o.event(w->o.ctx, event);
 }
 
 /* 0 with a watcher, or without one if that is allowed. */
@@ -123,20 +123,20 @@ static void check_lost(struct hp3_watch *w)
 
 void hp3_watch_poll(struct hp3_watch *w)
 {
-	struct epoll_event ev[EVENTS_PER_WAIT];
+	struct epoll_event event[EVENTS_PER_WAIT];
 	int n;
 
 	if (w->ring == NULL)
 		return;
-	n = epoll_wait(w->epoll, ev, EVENTS_PER_WAIT, 0);
+	n = epoll_wait(w->epoll, event, EVENTS_PER_WAIT, 0);
 	/* What a process called comes before its end: the ring after the wait, and first. */
 	ring_buffer__consume(w->ring);
 	for (int i = 0; i < n; i++) {
-		switch ((enum hp3_watch_tag)(ev[i].data.u64 >> 32)) {
+		switch ((enum hp3_watch_tag)(event[i].data.u64 >> 32)) {
 		case HP3_TAG_RING:
 			break;
 		case HP3_TAG_PROCESS:
-			hp3_processes_ended(w, (uint32_t)ev[i].data.u64);
+			hp3_processes_ended(w, (uint32_t)event[i].data.u64);
 			break;
 		case HP3_TAG_DEVICES:
 			hp3_unseen_opened(w);

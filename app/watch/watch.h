@@ -42,7 +42,7 @@ struct hp3_watch_options {
 	bool discover; /* other processes' copies of libibverbs are looked for */
 	const char *sysfs; /* NULL: "/sys" */
 	const char *dev; /* NULL: "/dev" */
-	void (*event)(void *ctx, const struct hp3_watch_event *ev);
+	void (*event)(void *ctx, const struct hp3_watch_event *event);
 	/* One line without end for the operator: what serves, what is missing, who is not seen. */
 	void (*notice)(void *ctx, const char *text);
 	void *ctx;

@@ -35,7 +35,7 @@ struct hp3_watcher {
 	uint32_t ends;
 	uint64_t minute; /* when it began */
 	unsigned notices; /* in it */
-	bool told_noise, told_end;
+	bool reported_noise, reported_end;
 };
 
 const char *hp3_watch_by_name(enum hp3_watch_by by)
@@ -158,7 +158,7 @@ static void forget_program(struct hp3_watcher *w)
 	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	w->pid = 0;
-	if (w->by != HP3_BY_NONE || w->told_end)
+	if (w->by != HP3_BY_NONE || w->reported_end)
 		notice(w, "queue-pair setup is not watched any more: the watcher is gone; set-ups "
 			  "are paired by what is on the wire until hp3d starts anew");
 	w->by = HP3_BY_NONE;
@@ -172,12 +172,12 @@ static void note_end(struct hp3_watcher *w, const struct hp3_watch_message *m)
 
 	w->by = HP3_BY_NONE;
 	__atomic_store_n(&w->ends, m->ended.times, __ATOMIC_RELAXED);
-	if (!w->told_end)
+	if (!w->reported_end)
 		notice(w,
 			"the watcher of queue-pair setup %s %u: another one is started; meanwhile "
 			"set-ups are paired by what is on the wire. Further times are counted only",
 			HP3_NAME(how, m->ended.how), m->ended.number);
-	w->told_end = true;
+	w->reported_end = true;
 }
 
 /* Its notices are few, unless somebody else speaks for it. */
@@ -198,22 +198,22 @@ static void pass_notice(struct hp3_watcher *w, const char *text)
 
 static void take_message(struct hp3_watcher *w, const struct hp3_watch_message *m)
 {
-	struct hp3_watch_event ev;
+	struct hp3_watch_event event;
 
-	switch ((enum hp3_watch_said)m->kind) {
-	case HP3_SAID_BY:
+	switch ((enum hp3_watch_msg_kind)m->kind) {
+	case HP3_WATCH_MSG_BY:
 		w->by_library |= m->by == HP3_BY_LIBRARY;
 		w->by = w->by_library ? HP3_BY_LIBRARY : HP3_BY_KERNEL;
 		break;
-	case HP3_SAID_NOTICE:
+	case HP3_WATCH_MSG_NOTICE:
 		pass_notice(w, m->text);
 		break;
-	case HP3_SAID_EVENT:
-		ev = hp3_watch_message_to_event(m);
-		hp3_plain(ev.device);
-		w->o.event(w->o.ctx, &ev);
+	case HP3_WATCH_MSG_EVENT:
+		event = hp3_watch_message_to_event(m);
+		hp3_plain(event.device);
+		w->o.event(w->o.ctx, &event);
 		break;
-	case HP3_SAID_ENDED:
+	case HP3_WATCH_MSG_ENDED:
 		note_end(w, m);
 		break;
 	}
@@ -233,8 +233,8 @@ static bool take_one(struct hp3_watcher *w)
 	}
 	if (hp3_watch_message_ok(&m, (size_t)n)) {
 		take_message(w, &m);
-	} else if (!w->told_noise) {
-		w->told_noise = true;
+	} else if (!w->reported_noise) {
+		w->reported_noise = true;
 		notice(w,
 			"the watcher says what cannot be understood, which is ignored: is " PROGRAM
 			" of the same version?");

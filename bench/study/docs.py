@@ -4,7 +4,7 @@
 
 A file: title, command, what was run, the table, and one row that is cheap, by seed:
 
-    Repeated by `make test`: `hp3` at `40 %` with `ppp.wake=0`, seed 1: 1.213 / 3.774.
+    Repeated by `make test`: `hp3` at `40 %` with `ppp.message_start=0`, seed 1: 1.213 / 3.774.
 
 A row that is repeated is of --quick size, which the table may not be. Settings ("with") are those
 that it was made with and that are no longer the defaults.

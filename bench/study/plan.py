@@ -2,7 +2,7 @@
 """What is run for the study of docs/results, and which table shows what of it."""
 from collections import namedtuple
 
-OURS = "hp3", "hp3-beside", "hp3-ideal", "hp3-paper", "hp3-spray"
+OURS = "hp3", "hp3-verbs", "hp3-ideal", "hp3-paper", "hp3-spray"
 
 # What a row of a headline table is: title, balancer, settings.
 Row = namedtuple("Row", "title lb settings", defaults=[[]])
@@ -106,15 +106,15 @@ SPRAY = Table("slowdown; jobs: JCT in ms",
                Row("stellar-obs, any order", "stellar-obs")])
 
 # Verbs mode; the application keeps 64 work requests outstanding.
-POSTED = ["hp3-beside.wr_depth=64"]
-BESIDE = Table("slowdown; jobs: JCT in ms",
+POSTED = ["hp3-verbs.wr_depth=64"]
+VERBS = Table("slowdown; jobs: JCT in ms",
                [at_80("alistorage", 3000), at_80("websearch", 5000), Column("allreduce", "allreduce", 50, ONE_ROUND),
                 Column("permutation", "permutation", 50)], None,
-               [*FIRST, Row("hp3-beside", "hp3-beside", POSTED),
-                Row("hp3-beside, mode = off", "hp3-beside", ["policy.mode=off", *POSTED]),
-                Row("hp3-beside, wait_us = 0", "hp3-beside", ["hp3-beside.wait_us=0", *POSTED])])
+               [*FIRST, Row("hp3-verbs", "hp3-verbs", POSTED),
+                Row("hp3-verbs, mode = off", "hp3-verbs", ["policy.mode=off", *POSTED]),
+                Row("hp3-verbs, wait_us = 0", "hp3-verbs", ["hp3-verbs.wait_us=0", *POSTED])])
 
-TOGETHER = {"fleet": FLEET, "spray": SPRAY, "beside": BESIDE}
+TOGETHER = {"fleet": FLEET, "spray": SPRAY, "verbs": VERBS}
 
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]

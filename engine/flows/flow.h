@@ -160,7 +160,7 @@ struct hp3_flow {
 	uint16_t pkey; /* of the last reply */
 	uint64_t bytes : 48; /* IP bytes of request packets */
 	uint64_t retransmits : 10; /* up to HP3_RETRANSMITS_MAX */
-	uint64_t pause : 6; /* longest natural pause between two replies; code of seek/pause.h */
+	uint64_t pause : 6; /* longest natural pause between two replies; code of search/pause.h */
 	/* second cache line */
 	uint32_t pair; /* index in the pair table; free list link while unused */
 	uint32_t next, prev; /* flows of the same pair */

@@ -31,13 +31,13 @@ struct hp3_pair {
 	uint64_t peer_seen; /* when it last showed that it is alive; 0: never */
 	/* peer_plain: when to ask again; else: lost probes do not count before */
 	uint64_t peer_ask;
-	/* Dead-path search: one at a time, for all flows of the pair (seek/dead.c). */
+	/* Dead-path search: one at a time, for all flows of the pair (search/dead.c). */
 	uint16_t watch_slot; /* its slot, if that still has this search */
 	uint8_t dead_level; /* such searches in a row without a result */
-	uint8_t pause; /* longest natural pause of a flow (seek/pause.h) */
+	uint8_t pause; /* longest natural pause of a flow (search/pause.h) */
 	uint64_t dead_wait; /* earliest time of the next such search */
 	uint64_t heard; /* when a flow last made progress */
-	/* Paths that drop long packets silently (seek/size.c). */
+	/* Paths that drop long packets silently (search/size.c). */
 	uint16_t longest; /* longest request so far: bytes of the IP datagram */
 	uint64_t swallows_until; /* one was found: until then all probes are as long as data */
 	/* the RNIC sent IP fragments: no moves until then (rule 17); 0: never */
@@ -45,8 +45,8 @@ struct hp3_pair {
 	/* no challenges before: queue pairs without a record may be answered */
 	uint64_t untracked_until;
 	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c). */
-	bool told_some; /* the last report had counts other than 0 */
-	uint64_t told_at; /* when the last report left; 0: never */
+	bool advertised_some; /* the last report had counts other than 0 */
+	uint64_t advertised_at; /* when the last report left; 0: never */
 	uint64_t load_stamp; /* of the last report received */
 	/* Long flows (longs.c): ours to the peer; the peer's to us; all that the peer receives, as
 	 * it advertised. */

@@ -106,15 +106,15 @@ void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow)
 void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow)
 {
 	struct hp3_pending *p = pending_place_of(e, flow);
-	bool told;
+	bool reported;
 
 	if (hp3_pending_of(e, flow) == NULL)
 		return;
-	told = p->end || p->went_on;
+	reported = p->end || p->went_on;
 	if (p->psn == HP3_NO_PSN || (p->after && p->lqpn == e->flows[flow].lqpn))
 		setup_drop(p);
 	hp3_pending_end_done(e, flow);
-	p->went_on = told;
+	p->went_on = reported;
 	settle_pending(e, flow);
 }
 
@@ -133,30 +133,30 @@ static bool may_be_equal(uint32_t psn, uint32_t other)
 }
 
 void hp3_pending_setup_add(
-	struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev, enum hp3_pairing how)
+	struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *event, enum hp3_pairing how)
 {
-	uint32_t psn = ev->psn_known ? ev->psn : HP3_NO_PSN;
+	uint32_t psn = event->psn_known ? event->psn : HP3_NO_PSN;
 	struct hp3_pending *p;
 
 	if (has_an_end_of_another(e, flow))
 		return;
 	p = take_pending(e, flow);
-	if (p->contested && (p->lqpn == ev->lqpn || p->rival == ev->lqpn)) {
-		p->gone &= p->lqpn != ev->lqpn;
-		p->rival_gone &= p->rival != ev->lqpn;
+	if (p->contested && (p->lqpn == event->lqpn || p->rival == event->lqpn)) {
+		p->gone &= p->lqpn != event->lqpn;
+		p->rival_gone &= p->rival != event->lqpn;
 		return;
 	}
 	if (p->contested && !may_be_equal(p->psn, psn))
 		setup_drop(p); /* a third one, with another PSN */
-	if (p->pairing != HP3_PAIRING_NONE && p->lqpn != ev->lqpn) {
+	if (p->pairing != HP3_PAIRING_NONE && p->lqpn != event->lqpn) {
 		if (!p->contested && may_be_equal(p->psn, psn)) {
 			p->contested = true;
-			p->rival = ev->lqpn & HP3_QPN_MASK;
+			p->rival = event->lqpn & HP3_QPN_MASK;
 		}
 		if (p->contested || (p->after && p->lqpn == e->flows[flow].lqpn))
 			return;
 	}
-	p->lqpn = ev->lqpn;
+	p->lqpn = event->lqpn;
 	p->psn = psn;
 	p->pairing = (uint8_t)how;
 	p->after = p->end;

@@ -63,8 +63,8 @@ void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow);
  * Stores a set-up. If two set-ups have different PSNs, that of the flow's own local queue pair
  * counts, else the newer one.
  */
-void hp3_pending_setup_add(
-	struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev, enum hp3_pairing how);
+void hp3_pending_setup_add(struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *event,
+	enum hp3_pairing how);
 /* The local queue pair has ended. If two set-ups contest each other, both have to end. */
 void hp3_pending_setup_ended(struct hp3_engine *e, uint32_t flow, uint32_t lqpn);
 void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow);

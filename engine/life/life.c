@@ -146,7 +146,7 @@ static uint32_t add_flow(
 	if (e->np != NULL)
 		e->np[flow] = (struct hp3_np){0};
 	e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
-	e->hearsay[flow] = (struct hp3_hearsay){0};
+	e->unauth_state[flow] = (struct hp3_unauth_state){0};
 	if (e->pairs.pairs[pair].nflows == 0) /* hp3d may have missed requests */
 		hp3_challenge_quiet(t, flow, true);
 	link_to_pair(e, flow);
@@ -201,7 +201,7 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 		e->nmoved--;
 	if (f->slot != HP3_NO_SLOT)
 		hp3_slot_drop(
-			e, flow, HP3_USE_PACE | HP3_USE_VERIFY | HP3_USE_GUARD | HP3_USE_LOOK);
+			e, flow, HP3_USE_PACE | HP3_USE_VERIFY | HP3_USE_GUARD | HP3_USE_REPROBE);
 	hp3_path_leave(e, flow, t->now);
 	hp3_long_end(e, flow);
 	hp3_losses_forget(e, flow);
@@ -233,7 +233,7 @@ enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uin
 
 static bool may_hold_packets(const struct hp3_engine *e, const struct hp3_flow *f)
 {
-	return f->state > HP3_RFR_SEEKING ||
+	return f->state > HP3_RFR_SEARCHING ||
 	       (f->slot != HP3_NO_SLOT && e->moves[f->slot].held_pkts != 0);
 }
 
@@ -317,7 +317,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 	}
 	count_unpaired(e, flow, -!was);
 	f->pairing = (uint8_t)how;
-	e->hearsay[flow].refutation = (struct hp3_refutation){0};
+	e->unauth_state[flow].refutation = (struct hp3_refutation){0};
 	if (how == HP3_PAIRING_CHALLENGE)
 		e->stats.paired_challenge++;
 	else if (how == HP3_PAIRING_CM)
@@ -334,7 +334,7 @@ bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pa
 	hp3_monitor_init(&f->monitor, t->now);
 	if (!again)
 		hp3_rate_init(t, flow);
-	hp3_event(t, flow, HP3_EV_PAIR);
+	hp3_event(t, flow, HP3_EVENT_PAIR);
 	return true;
 }
 
@@ -350,7 +350,7 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
 		return;
 	}
 	hp3_spray_unpaired(t, flow);
-	hp3_event(t, flow, HP3_EV_UNPAIR);
+	hp3_event(t, flow, HP3_EVENT_UNPAIR);
 	index_remove(t->e, flow, HP3_DIR_RX);
 	f->flags &= (uint16_t) ~(HP3_FF_PAIRED | HP3_FF_IDLE_PROOF | HP3_FF_LAST_CLOSE);
 	f->pairing = HP3_PAIRING_NONE;
@@ -379,19 +379,19 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 	f->pmtu_log2 = 0;
 	f->lqpn = 0;
 	t->e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
-	t->e->hearsay[flow] = (struct hp3_hearsay){0};
+	t->e->unauth_state[flow] = (struct hp3_unauth_state){0};
 	hp3_losses_forget(t->e, flow);
 	hp3_pending_end_done(t->e, flow);
 	t->e->stats.epochs++;
 }
 
-void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool told)
+void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool reported)
 {
 	hp3_move_input(t, flow, HP3_RFR_IN_TX_EPOCH);
 	if (t->e->flows[flow].slot != HP3_NO_SLOT)
 		/* packets that wait for the pacer are of the old epoch */
 		hp3_hold_discard(t, flow);
-	hp3_spray_anew(t, flow, told);
+	hp3_spray_anew(t, flow, reported);
 	begin_anew(t, flow);
 }
 

@@ -6,7 +6,7 @@
  * its replies carry, unpaired, started anew, removed.
  */
 #include "engine/flows/near.h"
-#include "engine/life/tellers.h"
+#include "engine/life/qp_sources.h"
 #include "engine/moves/moves.h"
 
 /* life.c */
@@ -30,10 +30,10 @@ bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow);
 bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how);
 void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
 /*
- * New epoch: drops held packets, unpairs, in-flight unknown (rule 16). `told`: an event says so;
- * otherwise, a packet looks like it.
+ * New epoch: drops held packets, unpairs, in-flight unknown (rule 16). `reported`: an event says
+ * so; otherwise, a packet looks like it.
  */
-void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool told);
+void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool reported);
 /* The same if only packets of the network say so: held packets are sent, in order. */
 void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 
@@ -115,11 +115,11 @@ void hp3_void_near(struct hp3_turn *t, uint32_t flow);
 void hp3_void_elsewhere(struct hp3_turn *t, uint32_t pair, const struct hp3_pkt *pkt);
 /*
  * Limit for checks that walk the flows of a pair (refuted.c, void.c). Each flow is booked with
- * HP3_LOOK_NS, at most HP3_STRAYS_NS ahead of time (strays_until). So they take a few percent of
- * the time at most.
+ * HP3_FLOW_CHECK_NS, at most HP3_STRAYS_NS ahead of time (strays_until). So they take a few percent
+ * of the time at most.
  */
-#define HP3_LOOK_NS   500u
-#define HP3_STRAYS_NS 2000000u
+#define HP3_FLOW_CHECK_NS 500u
+#define HP3_STRAYS_NS     2000000u
 
 /* pairing.c */
 bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f);

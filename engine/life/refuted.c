@@ -51,7 +51,7 @@ static bool are_many(struct hp3_refutation *r, uint32_t una, uint32_t now)
 }
 
 /* Without time for the check, a pairing by an event counts as right, one by challenge as wrong. */
-static bool may_be_near(struct hp3_turn *t, uint32_t flow, bool told)
+static bool may_be_near(struct hp3_turn *t, uint32_t flow, bool reported)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	uint32_t n = hp3_min_u32(t->e->pairs.pairs[f->pair].nflows, HP3_NEAR_FLOWS);
@@ -60,26 +60,28 @@ static bool may_be_near(struct hp3_turn *t, uint32_t flow, bool told)
 	if (hp3_near_is_whole(t->e, t->now))
 		return hp3_others_near(t->e, flow, f->stream.nxt, t->now);
 	if (t->e->strays_until > t->now + HP3_STRAYS_NS)
-		return !told;
-	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_LOOK_NS;
+		return !reported;
+	t->e->strays_until =
+		hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_FLOW_CHECK_NS;
 	return hp3_others_near(t->e, flow, f->stream.nxt, t->now);
 }
 
 bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_refutation *r = &t->e->hearsay[flow].refutation;
+	struct hp3_refutation *r = &t->e->unauth_state[flow].refutation;
 	uint32_t now = (uint32_t)(t->now >> HP3_REFUTATION_SHIFT);
-	bool told = f->pairing > HP3_PAIRING_CHALLENGE, stuck;
+	bool reported = f->pairing > HP3_PAIRING_CHALLENGE, stuck;
 
 	t->e->stats.contradictions++;
 #ifdef HP3_BREAK_ONE_CONTRADICTION
 	return true;
 #endif
-	if (told && hp3_stream_idle(&f->stream))
+	if (reported && hp3_stream_idle(&f->stream))
 		return false;
-	if (!told && may_be_near(t, flow, told))
+	if (!reported && may_be_near(t, flow, reported))
 		return true;
-	stuck = is_stuck_for(r, f->stream.una, now, told ? t->e->cfg.refute_ns : STUCK_NS);
-	return stuck || (told && are_many(r, f->stream.una, now) && may_be_near(t, flow, told));
+	stuck = is_stuck_for(r, f->stream.una, now, reported ? t->e->cfg.refute_ns : STUCK_NS);
+	return stuck ||
+	       (reported && are_many(r, f->stream.una, now) && may_be_near(t, flow, reported));
 }

@@ -52,7 +52,8 @@ void hp3_void_near(struct hp3_turn *t, uint32_t flow)
 		i = t->e->flows[i].next;
 		n++;
 	}
-	t->e->strays_until = hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_LOOK_NS;
+	t->e->strays_until =
+		hp3_max_u64(t->e->strays_until, t->now) + (uint64_t)n * HP3_FLOW_CHECK_NS;
 	t->e->pairs.pairs[pair].void_hand = i == HP3_NO_FLOW ? i : t->e->flows[i].next;
 	if (i == HP3_NO_FLOW || n == HP3_NEAR_FLOWS)
 		return;

@@ -25,14 +25,14 @@ static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
 
 static int begin_operator_move(struct hp3_turn *t, const struct hp3_cmd *cmd, uint16_t to)
 {
-	struct hp3_move *m = hp3_move_prepare(t, cmd->flow, HP3_ERRAND_OPERATOR);
+	struct hp3_move *m = hp3_move_prepare(t, cmd->flow, HP3_SEARCH_OPERATOR);
 
 	if (m == NULL)
 		return -ENOSPC;
 	m->to = to;
-	m->errand.cause = cmd->cause;
-	m->errand.operator.tag = cmd->tag;
-	hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
+	m->search.cause = cmd->cause;
+	m->search.operator.tag = cmd->tag;
+	hp3_search_input(t, m, HP3_SEARCH_IN_GO);
 	return 0;
 }
 
@@ -43,7 +43,7 @@ static bool is_past(const struct hp3_engine *e, const struct hp3_flow *f, uint64
 {
 	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
 
-	return !e->cfg.beside && (f->flags & (HP3_FF_STARTED | HP3_FF_MOVED)) == HP3_FF_MOVED &&
+	return !e->cfg.verbs && (f->flags & (HP3_FF_STARTED | HP3_FF_MOVED)) == HP3_FF_MOVED &&
 	       f->state == HP3_RFR_STEADY &&
 	       (uint64_t)idle << HP3_TICK_SHIFT > e->cfg.round.guard_ns;
 }
@@ -51,11 +51,11 @@ static bool is_past(const struct hp3_engine *e, const struct hp3_flow *f, uint64
 static void put_home(struct hp3_turn *t, const struct hp3_cmd *cmd)
 {
 	struct hp3_flow *f = &t->e->flows[cmd->flow];
-	struct hp3_event *ev = hp3_event(t, cmd->flow, HP3_EV_IDLE_SWITCH);
+	struct hp3_event *event = hp3_event(t, cmd->flow, HP3_EVENT_IDLE_SWITCH);
 
-	ev->cause = cmd->cause;
-	ev->tag = cmd->tag;
-	ev->to = f->home;
+	event->cause = cmd->cause;
+	event->tag = cmd->tag;
+	event->to = f->home;
 	hp3_set_port(t->e, f, f->home);
 }
 
@@ -179,20 +179,20 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
 		return -ENOENT;
 	f = &e->flows[flow];
-	if (!e->cfg.beside || f->state < HP3_RFR_CLOSING)
+	if (!e->cfg.verbs || f->state < HP3_RFR_CLOSING)
 		return -EINVAL;
 	m = &e->moves[f->slot];
-	if (report == HP3_BESIDE_DRAINED && f->state == HP3_RFR_CLOSING) {
+	if (report == HP3_ACTUATOR_DRAINED && f->state == HP3_RFR_CLOSING) {
 		hp3_move_input(&t, flow, HP3_RFR_IN_TX_NEW);
 		hp3_move_close(&t, flow, f->stream.hi, hp3_stream_end(&f->stream));
 		hp3_act(&t, HP3_ACT_MOVE, flow)->port = m->to;
 		return 0;
 	}
-	if (report == HP3_BESIDE_MOVED && f->state == HP3_RFR_DRAINING)
+	if (report == HP3_ACTUATOR_MOVED && f->state == HP3_RFR_DRAINING)
 		hp3_move_input(&t, flow, HP3_RFR_IN_DRAINED);
-	else if (report == HP3_BESIDE_FAILED && f->state == HP3_RFR_RESUMING)
+	else if (report == HP3_ACTUATOR_FAILED && f->state == HP3_RFR_RESUMING)
 		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL); /* hp3_felt() reports its port */
-	else if (report == HP3_BESIDE_FAILED && m->suspended) {
+	else if (report == HP3_ACTUATOR_FAILED && m->suspended) {
 		m->suspended = false; /* it goes on sending already */
 		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL);
 	} else

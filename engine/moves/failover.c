@@ -29,7 +29,7 @@ static bool may_have_successor(const struct hp3_turn *t, uint32_t flow)
 	const struct hp3_engine *e = t->e;
 	const struct hp3_flow *f = &e->flows[flow];
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
-	const struct hp3_refutation *r = &e->hearsay[flow].refutation;
+	const struct hp3_refutation *r = &e->unauth_state[flow].refutation;
 	uint32_t silent = (uint32_t)(t->now >> HP3_TICK_SHIFT) - f->last;
 
 	return p->nunpaired != 0 &&
@@ -54,13 +54,13 @@ static uint32_t old_psn(const struct hp3_flow *f)
 	return (f->stream.nxt - f->stream.win - 1) & HP3_PSN_MASK;
 }
 
-void hp3_urge(struct hp3_turn *t, uint32_t flow, uint16_t port)
+void hp3_solicit_ack(struct hp3_turn *t, uint32_t flow, uint16_t port)
 {
-	struct hp3_act *a = hp3_act(t, HP3_ACT_URGE, flow);
+	struct hp3_act *a = hp3_act(t, HP3_ACT_SOLICIT_ACK, flow);
 
 	a->port = port;
 	a->psn = old_psn(&t->e->flows[flow]);
-	t->e->stats.urges++;
+	t->e->stats.ack_solicitations++;
 	hp3_guard_begin(t, flow);
 }
 
@@ -74,16 +74,16 @@ static bool hand_nak(struct hp3_turn *t, uint32_t flow)
 	struct hp3_move *m = &t->e->moves[f->slot];
 	struct hp3_act *a;
 
-	if (t->e->cfg.beside) /* the RNIC gets no packets from hp3d */
+	if (t->e->cfg.verbs) /* the RNIC gets no packets from hp3d */
 		return false;
 	if (!is_nak_safe(t, flow)) {
-		m->errand.dead.owed =
+		m->search.dead.owed =
 			hp3_rnic_is_plain(f) && !(f->watch & (HP3_FW_NAKED | HP3_FW_SURE));
-		if (m->errand.dead.owed)
-			hp3_urge(t, flow, m->to);
+		if (m->search.dead.owed)
+			hp3_solicit_ack(t, flow, m->to);
 		return false;
 	}
-	m->errand.dead.owed = false;
+	m->search.dead.owed = false;
 	f->watch |= HP3_FW_NAKED;
 	a = hp3_act(t, HP3_ACT_NAK, flow);
 	a->psn = f->stream.una;
@@ -96,20 +96,20 @@ static bool hand_nak(struct hp3_turn *t, uint32_t flow)
 static void report_failover(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type, bool nak)
 {
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
-	struct hp3_event *ev = hp3_event(t, flow, type);
+	struct hp3_event *event = hp3_event(t, flow, type);
 
-	ev->cause = m->errand.cause;
-	ev->from = m->from;
-	ev->to = m->to;
-	ev->wait_ns = t->now - m->errand.dead.since;
-	ev->held_pkts = m->held_pkts;
-	ev->held_bytes = m->held_bytes;
-	ev->nak = nak;
-	ev->outcome = m->errand.round.outcome;
-	ev->n_probes = m->errand.round.n;
-	memcpy(ev->probes, m->errand.round.probe, sizeof(ev->probes));
-	if (type == HP3_EV_FAILOVER)
-		hp3_outcome_watch(t, flow, ev->id);
+	event->cause = m->search.cause;
+	event->from = m->from;
+	event->to = m->to;
+	event->wait_ns = t->now - m->search.dead.since;
+	event->held_pkts = m->held_pkts;
+	event->held_bytes = m->held_bytes;
+	event->nak = nak;
+	event->outcome = m->search.round.outcome;
+	event->n_probes = m->search.round.n;
+	memcpy(event->probes, m->search.round.probe, sizeof(event->probes));
+	if (type == HP3_EVENT_FAILOVER)
+		hp3_outcome_watch(t, flow, event->id);
 }
 
 void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port)
@@ -120,14 +120,14 @@ void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port)
 
 	m->to = port;
 	if (t->e->cfg.observe) {
-		report_failover(t, flow, HP3_EV_WOULD, is_nak_safe(t, flow));
+		report_failover(t, flow, HP3_EVENT_WOULD, is_nak_safe(t, flow));
 		f->watch |= HP3_FW_QUIET;
-		hp3_errand_input(t, m, HP3_ERRAND_IN_STAY);
+		hp3_search_input(t, m, HP3_SEARCH_IN_STAY);
 		return;
 	}
-	hp3_errand_input(t, m, HP3_ERRAND_IN_GO);
+	hp3_search_input(t, m, HP3_SEARCH_IN_GO);
 	nak = hand_nak(t, flow);
-	report_failover(t, flow, HP3_EV_FAILOVER, nak);
+	report_failover(t, flow, HP3_EVENT_FAILOVER, nak);
 	hp3_replies_follow(t, flow, m->from, m->to);
 }
 
@@ -139,7 +139,7 @@ void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port)
 static bool is_rnic_caught_up(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_move *m)
 {
-	uint32_t psn = m->errand.dead.resume;
+	uint32_t psn = m->search.dead.resume;
 
 	for (uint32_t i = m->head; i != 0; i = e->held[i].next) {
 		if (hp3_psn_diff(e->held[i].psn, psn) > 0)
@@ -159,10 +159,10 @@ static void release_repeated(struct hp3_turn *t, uint32_t flow)
 	uint32_t n = 0;
 
 	for (uint32_t i = m->head; i != 0 && (t->e->held[i].flags & HP3_HELD_AGAIN) &&
-				   hp3_psn_diff(t->e->held[i].psn, m->errand.dead.resume) <= 0;
+				   hp3_psn_diff(t->e->held[i].psn, m->search.dead.resume) <= 0;
 		i = t->e->held[i].next, n++) {
-		if (t->e->held[i].psn == m->errand.dead.resume)
-			m->errand.dead.resume = hp3_psn_add(m->errand.dead.resume, 1);
+		if (t->e->held[i].psn == m->search.dead.resume)
+			m->search.dead.resume = hp3_psn_add(m->search.dead.resume, 1);
 	}
 	hp3_hold_release(t, flow, n, 0);
 }
@@ -178,7 +178,7 @@ bool hp3_resume_tx(
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
 	uint32_t psn = pkt->v.psn;
-	int32_t ahead = hp3_psn_diff(psn, m->errand.dead.resume);
+	int32_t ahead = hp3_psn_diff(psn, m->search.dead.resume);
 
 	if (kind == HP3_TX_NEW && m->head != 0 && is_rnic_caught_up(t->e, f, m)) {
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
@@ -186,7 +186,7 @@ bool hp3_resume_tx(
 	}
 	if (ahead > 0 && m->head != 0) {
 		release_repeated(t, flow);
-		ahead = hp3_psn_diff(psn, m->errand.dead.resume);
+		ahead = hp3_psn_diff(psn, m->search.dead.resume);
 	}
 	if (ahead > 0) {
 		hp3_move_input(t, flow, HP3_RFR_IN_TX_AHEAD);
@@ -199,7 +199,7 @@ bool hp3_resume_tx(
 		return true;
 	}
 	hp3_move_input(t, flow, HP3_RFR_IN_TX_WANTED);
-	m->errand.dead.resume = hp3_psn_add(psn, hp3_request_span(&pkt->v, f->pmtu_log2));
+	m->search.dead.resume = hp3_psn_add(psn, hp3_request_span(&pkt->v, f->pmtu_log2));
 	if (m->head == 0 && is_rnic_caught_up(t->e, f, m))
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 	return true;
@@ -210,12 +210,12 @@ void hp3_resume_rx(struct hp3_turn *t, uint32_t flow)
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
 
-	if (hp3_psn_diff(f->stream.una, m->errand.dead.resume) > 0)
-		m->errand.dead.resume = f->stream.una;
+	if (hp3_psn_diff(f->stream.una, m->search.dead.resume) > 0)
+		m->search.dead.resume = f->stream.una;
 	if (is_rnic_caught_up(t->e, f, m))
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 	else
 		release_repeated(t, flow);
-	if (f->state == HP3_RFR_RESUMING && m->errand.dead.owed && (f->watch & HP3_FW_SURE))
+	if (f->state == HP3_RFR_RESUMING && m->search.dead.owed && (f->watch & HP3_FW_SURE))
 		hand_nak(t, flow);
 }

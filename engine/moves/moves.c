@@ -3,7 +3,7 @@
  * Carries out the actions of rfr/transitions.h: how a move begins, closes the old path, and ends.
  */
 #include "engine/moves/moves.h"
-#include "engine/paths/ways.h"
+#include "engine/paths/spine_paths.h"
 
 #define LOSSY_DRAIN 4u /* round trips */
 
@@ -16,12 +16,12 @@ void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
 		f->flags |= HP3_FF_MOVED;
 	e->nmoved += !!(f->flags & HP3_FF_MOVED);
 	if (e->rack != NULL)
-		hp3_way_moved(e, (uint32_t)(f - e->flows));
+		hp3_spine_path_moved(e, (uint32_t)(f - e->flows));
 }
 
 static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m)
 {
-	uint64_t rtts = (uint64_t)m->errand.before.base_rtt_ns * e->cfg.cooldown_rtts;
+	uint64_t rtts = (uint64_t)m->search.before.base_rtt_ns * e->cfg.cooldown_rtts;
 
 	return hp3_max_u64(rtts, e->cfg.cooldown_ns);
 }
@@ -34,7 +34,7 @@ void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t lea
 
 static bool is_counted(const struct hp3_move *m)
 {
-	return m->errand.kind == HP3_ERRAND_ADVISED && m->errand.advised.counted;
+	return m->search.kind == HP3_SEARCH_ADVISED && m->search.advised.counted;
 }
 
 /* An engine's own move has ended: sets the time before the next search. */
@@ -42,19 +42,19 @@ static void settle_own(
 	struct hp3_turn *t, struct hp3_flow *f, const struct hp3_move *m, bool switched)
 {
 	t->e->pairs.pairs[f->pair].nmoves--;
-	if (m->errand.kind == HP3_ERRAND_MESSAGE_START) {
+	if (m->search.kind == HP3_SEARCH_MESSAGE_START) {
 		if (switched)
 			hp3_monitor_offer_base(
-				&f->monitor, hp3_round_unmarked(&m->errand.round)->rtt_ns);
+				&f->monitor, hp3_round_unmarked(&m->search.round)->rtt_ns);
 	} else if (switched) {
 		if (!is_counted(m)) /* counts may be wrong: it may search at once */
 			hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
 		hp3_monitor_offer_base(
-			&f->monitor, m->errand.round.probe[m->errand.round.winner].rtt_ns);
-	} else if (!(m->use & HP3_USE_LOOK) && !hp3_errand_is_lossy(&m->errand) &&
-		   m->errand.kind != HP3_ERRAND_ADVISED) { /* not the flow's own error */
+			&f->monitor, m->search.round.probe[m->search.round.winner].rtt_ns);
+	} else if (!(m->use & HP3_USE_REPROBE) && !hp3_search_is_lossy(&m->search) &&
+		   m->search.kind != HP3_SEARCH_ADVISED) { /* not the flow's own error */
 		hp3_search_ended(
-			t, m->flow, hp3_errand_is_slow(&m->errand), t->e->cfg.round.guard_ns);
+			t, m->flow, hp3_search_is_slow(&m->search), t->e->cfg.round.guard_ns);
 	}
 }
 
@@ -63,7 +63,7 @@ static void act_at_once(struct hp3_turn *t, const struct hp3_move *m)
 	struct hp3_act *a = hp3_act(t, HP3_ACT_MOVE, m->flow);
 
 	a->port = m->to;
-	a->op = m->errand.kind == HP3_ERRAND_DEAD ? HP3_MOVE_DEAD : 0;
+	a->op = m->search.kind == HP3_SEARCH_DEAD ? HP3_MOVE_DEAD : 0;
 }
 
 /* Ends everything that was attributed to the old path. */
@@ -80,22 +80,22 @@ static void take_new_path(struct hp3_turn *t, uint32_t flow)
 	hp3_set_port(t->e, f, m->to);
 	if (active)
 		hp3_path_enter(t->e, flow, t->now);
-	if (m->use & HP3_USE_LOOK)
-		hp3_slot_drop(t->e, flow, HP3_USE_LOOK);
+	if (m->use & HP3_USE_REPROBE)
+		hp3_slot_drop(t->e, flow, HP3_USE_REPROBE);
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	f->flags |= HP3_FF_FRESH;
 	if (f->flags & HP3_FF_PAIRED) /* else it was only set up, and has no monitor */
 		hp3_monitor_moved(&f->monitor);
 	if (l != NULL)
 		l->level = l->cycles = l->tries = 0;
-	hp3_shield_switch(&m->shield, first, m->errand.kind != HP3_ERRAND_DEAD,
+	hp3_shield_switch(&m->shield, first, m->search.kind != HP3_SEARCH_DEAD,
 		t->e->cfg.cc.max_rtt_ns, t->now);
 	if (f->moves < UINT8_MAX)
 		f->moves++;
 	if (m->t_close == 0)
 		hp3_rate_suspend(t, flow);
 	hp3_rate_raise(t, flow);
-	if (t->e->cfg.beside && !m->suspended) /* at set-up, or off a dead path: at once */
+	if (t->e->cfg.verbs && !m->suspended) /* at set-up, or off a dead path: at once */
 		act_at_once(t, m);
 }
 
@@ -105,7 +105,7 @@ static void fail_over(struct hp3_turn *t, uint32_t flow)
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
 
-	m->errand.dead.resume = f->stream.una;
+	m->search.dead.resume = f->stream.una;
 	take_new_path(t, flow);
 	hp3_slot_timer(t->e, m, &m->move_at, t->now + t->e->cfg.close_timeout_ns);
 	if (m->held_pkts != 0)
@@ -116,22 +116,22 @@ static void fail_over(struct hp3_turn *t, uint32_t flow)
 /* A drain of a sprayed queue pair, which stays on its port (hp3_move_drain()). */
 static bool is_same_port(const struct hp3_move *m)
 {
-	return m->errand.cause == HP3_CAUSE_SPRAY;
+	return m->search.cause == HP3_CAUSE_SPRAY;
 }
 
 static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct hp3_move *m)
 {
 	switch (action) {
 	case HP3_RFR_DO_DISCARD:
-		return HP3_EV_EPOCH;
+		return HP3_EVENT_EPOCH;
 	case HP3_RFR_DO_RECOVER:
-		return HP3_EV_RECOVER;
+		return HP3_EVENT_RECOVER;
 	case HP3_RFR_DO_SUPERSEDE:
-		return is_same_port(m) ? HP3_EV_RECOVER : HP3_EV_RESUME;
+		return is_same_port(m) ? HP3_EVENT_RECOVER : HP3_EVENT_RESUME;
 	case HP3_RFR_DO_RESUME:
-		return HP3_EV_RESUME;
+		return HP3_EVENT_RESUME;
 	default:
-		return m->t_close == 0 ? HP3_EV_IDLE_SWITCH : HP3_EV_SWITCH;
+		return m->t_close == 0 ? HP3_EVENT_IDLE_SWITCH : HP3_EVENT_SWITCH;
 	}
 }
 
@@ -139,24 +139,24 @@ static uint64_t report_move(
 	struct hp3_turn *t, uint32_t flow, enum hp3_rfr_action action, enum hp3_rfr_input input)
 {
 	const struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
-	struct hp3_event *ev = hp3_event(t, flow, event_type(action, m));
+	struct hp3_event *event = hp3_event(t, flow, event_type(action, m));
 
-	ev->cause = m->errand.cause;
-	ev->reason = (uint8_t)input;
-	ev->from = m->from;
-	ev->to = m->to;
-	ev->wait_ns = (m->t_close != 0 ? m->t_close : t->now) - m->t_ask;
-	ev->drain_ns = m->t_close != 0 ? t->now - m->t_close : 0;
-	ev->close_psn = m->closing.psn;
-	ev->held_pkts = (uint32_t)m->moved_pkts;
-	ev->held_bytes = m->moved_bytes;
-	if (m->errand.kind == HP3_ERRAND_OPERATOR)
-		ev->tag = m->errand.operator.tag;
-	else if (m->errand.kind == HP3_ERRAND_ADVISED)
-		ev->tag = m->errand.advised.tag;
-	ev->n_cycles = m->errand.n_cycles;
-	memcpy(ev->cycles, m->errand.cycles, sizeof(ev->cycles));
-	return ev->id;
+	event->cause = m->search.cause;
+	event->reason = (uint8_t)input;
+	event->from = m->from;
+	event->to = m->to;
+	event->wait_ns = (m->t_close != 0 ? m->t_close : t->now) - m->t_ask;
+	event->drain_ns = m->t_close != 0 ? t->now - m->t_close : 0;
+	event->close_psn = m->closing.psn;
+	event->held_pkts = (uint32_t)m->moved_pkts;
+	event->held_bytes = m->moved_bytes;
+	if (m->search.kind == HP3_SEARCH_OPERATOR)
+		event->tag = m->search.operator.tag;
+	else if (m->search.kind == HP3_SEARCH_ADVISED)
+		event->tag = m->search.advised.tag;
+	event->n_cycles = m->search.n_cycles;
+	memcpy(event->cycles, m->search.cycles, sizeof(event->cycles));
+	return event->id;
 }
 
 static void count_move(struct hp3_engine *e, enum hp3_rfr_action action, const struct hp3_move *m)
@@ -182,9 +182,9 @@ static void count_move(struct hp3_engine *e, enum hp3_rfr_action action, const s
 }
 
 /* A message that waited leaves on the port in use, whose answer came first. */
-static bool is_clear(const struct hp3_errand *d)
+static bool is_clear(const struct hp3_search *d)
 {
-	return d->kind == HP3_ERRAND_MESSAGE_START && d->start.clear;
+	return d->kind == HP3_SEARCH_MESSAGE_START && d->start.clear;
 }
 
 static void end_move(
@@ -200,12 +200,12 @@ static void end_move(
 
 	if (switched)
 		take_new_path(t, flow);
-	else if (action == HP3_RFR_DO_RECOVER && is_clear(&m->errand))
+	else if (action == HP3_RFR_DO_RECOVER && is_clear(&m->search))
 		hp3_rate_raise(t, flow);
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
 		hp3_rate_rollback(t, flow);
 #ifndef HP3_BREAK_LATE_ANSWERS
-	m->errand.state = hp3_errand_step(m->errand.kind, m->errand.state, HP3_ERRAND_IN_OVER).next;
+	m->search.state = hp3_search_step(m->search.kind, m->search.state, HP3_SEARCH_IN_OVER).next;
 #endif
 	count_move(t->e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
@@ -215,8 +215,8 @@ static void end_move(
 	if (m->suspended && action == HP3_RFR_DO_RECOVER)
 		hp3_act(t, HP3_ACT_RESUME, flow)->port = m->from;
 	id = report_move(t, flow, action, input);
-	if (hp3_errand_is_own(&m->errand))
-		settle_own(t, f, m, switched || event_type(action, m) == HP3_EV_RESUME);
+	if (hp3_search_is_own(&m->search))
+		settle_own(t, f, m, switched || event_type(action, m) == HP3_EVENT_RESUME);
 	if (switched)
 		hp3_outcome_watch(t, flow, id);
 	m->backlog = m->held_pkts;
@@ -235,12 +235,12 @@ static bool is_expected(
 #ifdef HP3_BREAK_LOSS_GOES_ON
 	return (f->state == HP3_RFR_CLOSING || f->state == HP3_RFR_DRAINING) &&
 	       (input == HP3_RFR_IN_TX_RETRANSMIT || input == HP3_RFR_IN_NAK) &&
-	       hp3_errand_is_lossy(&e->moves[f->slot].errand);
+	       hp3_search_is_lossy(&e->moves[f->slot].search);
 #endif
 	if (input != HP3_RFR_IN_TX_RETRANSMIT && input != HP3_RFR_IN_NAK)
 		return false;
 	if (f->state == HP3_RFR_CLOSING)
-		return hp3_errand_is_lossy(&e->moves[f->slot].errand);
+		return hp3_search_is_lossy(&e->moves[f->slot].search);
 	return f->state == HP3_RFR_DRAINING && is_same_port(&e->moves[f->slot]);
 }
 
@@ -301,9 +301,9 @@ enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_r
  */
 static uint64_t time_to_drain(const struct hp3_engine *e, const struct hp3_move *m)
 {
-	uint64_t rtts = (uint64_t)m->errand.before.rtt_ns * LOSSY_DRAIN;
+	uint64_t rtts = (uint64_t)m->search.before.rtt_ns * LOSSY_DRAIN;
 
-	if (!hp3_errand_is_lossy(&m->errand) || rtts == 0)
+	if (!hp3_search_is_lossy(&m->search) || rtts == 0)
 		return e->cfg.max_hold_ns;
 	return hp3_min_u64(rtts, e->cfg.max_hold_ns);
 }
@@ -312,7 +312,7 @@ void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t en
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
-	struct hp3_event *ev;
+	struct hp3_event *event;
 
 	m->closing = (struct hp3_closing){.psn = psn, .end = end};
 	m->t_close = t->now;
@@ -321,12 +321,12 @@ void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t en
 	hp3_slot_timer(t->e, m, &m->move_at, t->now + time_to_drain(t->e, m));
 	hp3_cnps_wait(t->e, m, UINT64_MAX);
 	hp3_rate_suspend(t, flow);
-	ev = hp3_event(t, flow, HP3_EV_SUSPEND);
-	ev->cause = m->errand.cause;
-	ev->from = m->from;
-	ev->to = m->to;
-	ev->close_psn = psn;
-	ev->wait_ns = t->now - m->t_ask;
-	ev->n_cycles = m->errand.n_cycles;
-	memcpy(ev->cycles, m->errand.cycles, sizeof(ev->cycles));
+	event = hp3_event(t, flow, HP3_EVENT_SUSPEND);
+	event->cause = m->search.cause;
+	event->from = m->from;
+	event->to = m->to;
+	event->close_psn = psn;
+	event->wait_ns = t->now - m->t_ask;
+	event->n_cycles = m->search.n_cycles;
+	memcpy(event->cycles, m->search.cycles, sizeof(event->cycles));
 }

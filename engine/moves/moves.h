@@ -3,7 +3,7 @@
 #define HP3_ENGINE_MOVES_H
 /*
  * How a flow moves: its slot with FIFO and timers during a move; the actions of the transition
- * table (rfr/transitions.h); its rate, CNPs and replies. seek/ chooses the path.
+ * table (rfr/transitions.h); its rate, CNPs and replies. search/ chooses the path.
  */
 #include "engine/flows/barred.h"
 #include "engine/flows/keys.h"
@@ -25,17 +25,17 @@ void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t
 void hp3_hold_shed(struct hp3_turn *t, uint32_t flow, uint32_t count);
 void hp3_hold_discard(struct hp3_turn *t, uint32_t flow); /* drops all */
 
-/* start.c: path searches (errands) */
+/* start.c: path searches */
 /*
  * Takes the slot for a new search. If the result of an earlier move is still to be judged, it is
  * judged now.
  */
-struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind);
+struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind);
 /*
- * A step of the search (errand_steps.h) and its effect on the move. STAY before the first probe
+ * A step of the search (search_steps.h) and its effect on the move. STAY before the first probe
  * frees the slot.
  */
-void hp3_errand_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_errand_input input);
+void hp3_search_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_search_input input);
 
 /* moves.c: actions of rfr/transitions.h */
 /*
@@ -124,7 +124,7 @@ void hp3_rate_due(struct hp3_turn *t, struct hp3_move *m);
 
 /* failover.c: dead paths */
 /* Sends an ACK solicitation on `port`. Precondition: hp3_rnic_is_plain(). */
-void hp3_urge(struct hp3_turn *t, uint32_t flow, uint16_t port);
+void hp3_solicit_ack(struct hp3_turn *t, uint32_t flow, uint16_t port);
 /* The RNIC knows what una says, and waits for nothing but acknowledgements. */
 bool hp3_rnic_is_plain(const struct hp3_flow *f);
 /* The flow's path is dead: moves it to `port`. */

@@ -44,23 +44,23 @@ static enum hp3_payoff payoff_of_move(
 void hp3_outcome_judge(struct hp3_turn *t, struct hp3_move *m)
 {
 	struct hp3_flow *f = &t->e->flows[m->flow];
-	struct hp3_event *ev;
+	struct hp3_event *event;
 
 	if (m->ref == 0) {
 		hp3_slot_drop(t->e, m->flow, HP3_USE_VERIFY);
 		return;
 	}
-	ev = hp3_event(t, m->flow, HP3_EV_OUTCOME);
-	ev->ref = m->ref;
-	ev->cause = m->errand.cause;
-	ev->from = m->from;
-	ev->path = m->errand.before;
+	event = hp3_event(t, m->flow, HP3_EVENT_OUTCOME);
+	event->ref = m->ref;
+	event->cause = m->search.cause;
+	event->from = m->from;
+	event->path = m->search.before;
 	if (f->flags & HP3_FF_PAIRED)
-		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &ev->after);
-	ev->outcome = HP3_PAYOFF_UNKNOWN;
+		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &event->after);
+	event->outcome = HP3_PAYOFF_UNKNOWN;
 	if (f->bytes - m->bytes0 >= MIN_BYTES && hp3_flow_port(f) == m->to)
-		ev->outcome = (uint8_t)payoff_of_move(&ev->path, &ev->after);
-	t->e->stats.paid_off += ev->outcome == HP3_PAYOFF_BETTER;
-	t->e->stats.wasted += ev->outcome == HP3_PAYOFF_WORSE;
+		event->outcome = (uint8_t)payoff_of_move(&event->path, &event->after);
+	t->e->stats.paid_off += event->outcome == HP3_PAYOFF_BETTER;
+	t->e->stats.wasted += event->outcome == HP3_PAYOFF_WORSE;
 	hp3_slot_drop(t->e, m->flow, HP3_USE_VERIFY);
 }

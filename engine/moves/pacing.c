@@ -148,7 +148,7 @@ static bool close_with(struct hp3_turn *t, struct hp3_move *m)
 		hp3_move_input(t, m->flow, HP3_RFR_IN_TX_RETRANSMIT);
 		return false;
 	}
-	if (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN && (h.flags & HP3_HELD_READ))
+	if (m->search.kind == HP3_SEARCH_BEHIND_DRAIN && (h.flags & HP3_HELD_READ))
 		return false;
 	hp3_move_input(t, m->flow, HP3_RFR_IN_TX_NEW);
 	hp3_hold_release(t, m->flow, 1, h.flags & HP3_HELD_ASKS ? 0 : HP3_SET_ACKREQ);

@@ -49,7 +49,7 @@ static void note_rate(struct hp3_engine *e, uint32_t flow)
 
 	if (!(f->flags & HP3_FF_PACED))
 		e->rates[flow].again = false;
-	if (!e->cfg.beside && !e->pacing_ended &&
+	if (!e->cfg.verbs && !e->pacing_ended &&
 		hp3_dcqcn_rate(&e->rates[flow].rp) < hp3_rate_line(e))
 		f->flags |= HP3_FF_PACED;
 }

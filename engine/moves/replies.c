@@ -6,8 +6,8 @@
  * - The requester stream of the same queue pair fails over, and both left on one port. Replies move
  *   to the same new port.
  * - The peer's hp3d reports that none of these replies arrives, though its probes are answered
- *   (seek/dead.c). Then most likely no reply is in flight that a later one could overtake (rule 13
- *   names the exception).
+ *   (search/dead.c). Then most likely no reply is in flight that a later one could overtake (rule
+ * 13 names the exception).
  *
  * All later replies leave on the new port, until the flow is removed after a long idle time. A host
  * that only responds gets a flow record for this. No packet shows when replies have arrived, so
@@ -36,15 +36,15 @@ void hp3_replies_home(struct hp3_engine *e, uint32_t flow)
 
 static void move_replies(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
 {
-	struct hp3_event *ev;
+	struct hp3_event *event;
 
 	set_port(t->e, flow, to);
 	t->e->replies[flow].moved = t->now;
 	t->e->stats.replies_moved++;
-	ev = hp3_event(t, flow, HP3_EV_REPLIES);
-	ev->cause = HP3_CAUSE_DEAD;
-	ev->from = from;
-	ev->to = to;
+	event = hp3_event(t, flow, HP3_EVENT_REPLIES);
+	event->cause = HP3_CAUSE_DEAD;
+	event->from = from;
+	event->to = to;
 }
 
 /* The port that replies leave on; 0: not known. */
@@ -63,7 +63,7 @@ void hp3_replies_restore(struct hp3_engine *e, uint32_t flow, uint16_t port)
 
 void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to)
 {
-	if (t->e->replies != NULL && !t->e->cfg.beside && port_of(t->e, flow) == from)
+	if (t->e->replies != NULL && !t->e->cfg.verbs && port_of(t->e, flow) == from)
 		move_replies(t, flow, from, to);
 }
 

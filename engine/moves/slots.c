@@ -19,9 +19,9 @@ static bool free_slot(struct hp3_engine *e)
 		uint32_t at = e->room_hand++ % e->nmoves;
 		struct hp3_move *m = &e->moves[e->slots[at]];
 
-		if ((m->use & (uint8_t) ~(HP3_USE_VERIFY | HP3_USE_LOOK)) == 0) {
+		if ((m->use & (uint8_t) ~(HP3_USE_VERIFY | HP3_USE_REPROBE)) == 0) {
 			e->stats.unjudged += !!(m->use & HP3_USE_VERIFY);
-			hp3_slot_drop(e, m->flow, HP3_USE_VERIFY | HP3_USE_LOOK);
+			hp3_slot_drop(e, m->flow, HP3_USE_VERIFY | HP3_USE_REPROBE);
 			return true;
 		}
 	}
@@ -44,7 +44,7 @@ struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use)
 			.pace_at = UINT64_MAX,
 			.verify_at = UINT64_MAX,
 			.guard_at = UINT64_MAX,
-			.look_at = UINT64_MAX,
+			.search_at = UINT64_MAX,
 			.cnp_at = UINT64_MAX};
 	}
 	m = slot_of_flow(e, flow);
@@ -70,8 +70,8 @@ void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
 		hp3_slot_timer(e, m, &m->verify_at, UINT64_MAX);
 	if (use & HP3_USE_GUARD)
 		hp3_slot_timer(e, m, &m->guard_at, UINT64_MAX);
-	if (use & HP3_USE_LOOK)
-		hp3_slot_timer(e, m, &m->look_at, UINT64_MAX);
+	if (use & HP3_USE_REPROBE)
+		hp3_slot_timer(e, m, &m->search_at, UINT64_MAX);
 	if (m->use != 0)
 		return;
 	last = e->slots[--e->nmoves];
@@ -87,7 +87,7 @@ void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, u
 	*timer = t;
 	t = hp3_min_u64(hp3_min_u64(m->move_at, m->pace_at),
 		hp3_min_u64(hp3_min_u64(m->verify_at, m->guard_at),
-			hp3_min_u64(m->cnp_at, m->look_at)));
+			hp3_min_u64(m->cnp_at, m->search_at)));
 	hp3_deadline_set(&e->deadlines, (uint32_t)(m - e->moves), t);
 }
 

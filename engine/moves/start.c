@@ -5,16 +5,16 @@
  */
 #include "engine/moves/moves.h"
 
-struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_errand_kind kind)
+struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind)
 {
 	/* Initial causes; for congestion, the evidence replaces it. */
-	static const uint8_t cause_of[] = {[HP3_ERRAND_OPERATOR] = HP3_CAUSE_OPERATOR,
-		[HP3_ERRAND_ADVISED] = HP3_CAUSE_ADVICE,
-		[HP3_ERRAND_CONGESTED] = HP3_CAUSE_RTT,
-		[HP3_ERRAND_BEHIND_DRAIN] = HP3_CAUSE_RTT,
-		[HP3_ERRAND_SETUP] = HP3_CAUSE_SETUP,
-		[HP3_ERRAND_MESSAGE_START] = HP3_CAUSE_WAKE,
-		[HP3_ERRAND_DEAD] = HP3_CAUSE_DEAD};
+	static const uint8_t cause_of[] = {[HP3_SEARCH_OPERATOR] = HP3_CAUSE_OPERATOR,
+		[HP3_SEARCH_ADVISED] = HP3_CAUSE_ADVICE,
+		[HP3_SEARCH_CONGESTED] = HP3_CAUSE_RTT,
+		[HP3_SEARCH_BEHIND_DRAIN] = HP3_CAUSE_RTT,
+		[HP3_SEARCH_SETUP] = HP3_CAUSE_SETUP,
+		[HP3_SEARCH_MESSAGE_START] = HP3_CAUSE_MESSAGE_START,
+		[HP3_SEARCH_DEAD] = HP3_CAUSE_DEAD};
 	const struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = hp3_slot_take(t->e, flow, HP3_USE_MOVE);
 
@@ -27,9 +27,9 @@ struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_er
 	m->t_ask = t->now;
 	m->t_close = m->moved_pkts = m->moved_bytes = 0;
 	m->suspended = false;
-	m->errand = (struct hp3_errand){.kind = (uint8_t)kind, .cause = cause_of[kind]};
+	m->search = (struct hp3_search){.kind = (uint8_t)kind, .cause = cause_of[kind]};
 	if ((f->flags & HP3_FF_PAIRED) && t->e->cfg.monitor.cycle_ns != 0)
-		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &m->errand.before);
+		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &m->search.before);
 	return m;
 }
 
@@ -42,9 +42,9 @@ struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_er
 static enum hp3_rfr_input input_for_move(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	const struct hp3_move *m = &e->moves[f->slot];
-	bool idle = hp3_stream_idle(&f->stream), behind = m->errand.kind == HP3_ERRAND_BEHIND_DRAIN;
+	bool idle = hp3_stream_idle(&f->stream), behind = m->search.kind == HP3_SEARCH_BEHIND_DRAIN;
 
-	if (e->cfg.beside)
+	if (e->cfg.verbs)
 		return HP3_RFR_IN_MOVE;
 	if (idle && (f->flags & HP3_FF_IDLE_PROOF) && !behind)
 		return HP3_RFR_IN_MOVE_IDLE;
@@ -57,7 +57,7 @@ static enum hp3_rfr_input input_for_move(const struct hp3_engine *e, const struc
 /* A move that outlives retransmissions would hide a dead path (moves.c). */
 static uint64_t time_to_close(const struct hp3_engine *e, const struct hp3_move *m)
 {
-	return hp3_errand_is_lossy(&m->errand)
+	return hp3_search_is_lossy(&m->search)
 		       ? hp3_min_u64(e->cfg.max_hold_ns, e->cfg.close_timeout_ns)
 		       : e->cfg.close_timeout_ns;
 }
@@ -71,18 +71,18 @@ static void start_move(struct hp3_turn *t, uint32_t flow)
 	hp3_slot_timer(t->e, m, &m->move_at, t->now + time_to_close(t->e, m));
 	if (hp3_move_input(t, flow, input) == HP3_RFR_DO_BEHIND)
 		hp3_move_close(t, flow, f->stream.hi, hp3_stream_end(&f->stream));
-	else if (t->e->cfg.beside && f->state == HP3_RFR_CLOSING) {
+	else if (t->e->cfg.verbs && f->state == HP3_RFR_CLOSING) {
 		m->suspended = true;
 		hp3_act(t, HP3_ACT_SUSPEND, flow)->port = m->from;
 	}
 }
 
-void hp3_errand_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_errand_input input)
+void hp3_search_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_search_input input)
 {
-	struct hp3_errand_step step = hp3_errand_step(m->errand.kind, m->errand.state, input);
+	struct hp3_search_step step = hp3_search_step(m->search.kind, m->search.state, input);
 
-	m->errand.state = step.next;
-	if (step.known && step.move == HP3_RFR_IN_NONE && input == HP3_ERRAND_IN_STAY)
+	m->search.state = step.next;
+	if (step.known && step.move == HP3_RFR_IN_NONE && input == HP3_SEARCH_IN_STAY)
 		hp3_slot_drop(t->e, m->flow, HP3_USE_MOVE); /* nothing had begun */
 	else if (step.move == HP3_RFR_IN_MOVE)
 		start_move(t, m->flow);

@@ -21,7 +21,7 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 
 	if (rqpn > HP3_QPN_MASK || (port == 0 && replies == 0))
 		return -EINVAL;
-	if (e->cfg.beside)
+	if (e->cfg.verbs)
 		return -EPERM;
 	if (flow == HP3_NO_FLOW)
 		flow = hp3_flow_add(&t, ends, rqpn);
@@ -98,8 +98,8 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 	e->stats.reports_taken++;
 	if (e->replies == NULL || !e->cfg.moves_allowed || e->cfg.observe)
 		return -EPERM;
-	if (e->cfg.beside)
-		return flow == HP3_NO_FLOW ? -EPERM : hp3_seek_for_replies(&t, flow);
+	if (e->cfg.verbs)
+		return flow == HP3_NO_FLOW ? -EPERM : hp3_search_for_replies(&t, flow);
 	made = flow == HP3_NO_FLOW;
 	if (made)
 		flow = hp3_flow_announce(&t, ends, rqpn, HP3_FROM_NETWORK);
@@ -141,8 +141,8 @@ static bool accept_offer(struct hp3_turn *t, const struct hp3_ends *ends, const 
 	return false;
 }
 
-void hp3_agree_told(struct hp3_engine *e, const struct hp3_ends *ends, const struct hp3_agree *a,
-	uint64_t now, struct hp3_acts *acts)
+void hp3_agree_received(struct hp3_engine *e, const struct hp3_ends *ends,
+	const struct hp3_agree *a, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_turn t = {e, now, acts};
 	uint32_t flow;

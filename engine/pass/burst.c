@@ -8,7 +8,7 @@
 #include "roce/parse_wide.h"
 
 #define PASTE(a, b) a##b
-#define NAME(level) PASTE(hp3_lanes_, level)
+#define NAME(level) PASTE(hp3_isa_, level)
 #define TEXT(x)     #x
 #define STRING(x)   TEXT(x)
 #define LIKELY(x)   HP3_LIKELY(!!(x))
@@ -231,7 +231,7 @@ INLINE void match_flow(struct hp3_engine *e, struct hp3_pkt *p, enum hp3_dir dir
 		__builtin_prefetch(&e->flows[ref - 1].pair, 1);
 }
 
-INLINE void say_pass(struct hp3_verdict *vd, uint16_t sport, uint32_t flow)
+INLINE void set_pass(struct hp3_verdict *vd, uint16_t sport, uint32_t flow)
 {
 	vd->kind = HP3_PASS;
 	vd->flags = 0;
@@ -280,7 +280,7 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint16_t wa
 	f->bytes += p->len - v->l3_off;
 	f->home = v->sport;
 	*obey |= f->flags & HP3_FF_MOVED;
-	say_pass(vd, f->flags & HP3_FF_MOVED ? f->port : v->sport, p->flow);
+	set_pass(vd, f->flags & HP3_FF_MOVED ? f->port : v->sport, p->flow);
 	return true;
 }
 
@@ -320,7 +320,7 @@ INLINE bool steady_rx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t no
 	f->pkey = v->pkey;
 	f->watch &= (uint16_t) ~(HP3_FW_SURE | HP3_FW_ASK | (p->trusted ? HP3_FW_UNREAD : 0));
 	f->watch |= HP3_FW_HEARD | (p->trusted ? HP3_FW_SURE : 0);
-	say_pass(vd, v->sport, p->flow);
+	set_pass(vd, v->sport, p->flow);
 	if (UNLIKELY(e->cfg.monitor.cycle_ns == 0))
 		return true;
 	if (UNLIKELY(hp3_monitor_reply(&f->monitor, &e->cfg.monitor, v->psn, false,
@@ -446,7 +446,7 @@ static uint32_t handle_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_
 		       : handle_packets(e, pkts, n, HP3_DIR_TX, false, false, now, verdicts, acts);
 }
 
-const struct hp3_lanes NAME(HP3_LEVEL) = {
+const struct hp3_isa NAME(HP3_LEVEL) = {
 	.name = STRING(HP3_LEVEL),
 	.see = see_burst,
 	.find = find_burst,

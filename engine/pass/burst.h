@@ -3,7 +3,7 @@
 #define HP3_ENGINE_BURST_H
 /*
  * The loops of hp3_see_burst() and hp3_burst(). burst.c is compiled once per level of the
- * instruction set, from the same source; lanes.c selects one when the engine is created.
+ * instruction set, from the same source; isa.c selects one when the engine is created.
  *
  * The loop itself handles a *steady* packet, as nearly every packet is. Comparisons decide whether
  * a packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(). For a steady
@@ -11,7 +11,7 @@
  */
 #include "engine/pass/pass.h"
 
-struct hp3_lanes {
+struct hp3_isa {
 	const char *name;
 	uint32_t (*see)(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
 	void (*find)(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
@@ -20,13 +20,13 @@ struct hp3_lanes {
 };
 
 /* the instruction set that the compiler assumes by default */
-extern const struct hp3_lanes hp3_lanes_base;
+extern const struct hp3_isa hp3_isa_base;
 #ifdef __x86_64__
-extern const struct hp3_lanes hp3_lanes_v3; /* x86-64-v3: AVX2, BMI2, MOVBE */
-extern const struct hp3_lanes hp3_lanes_v4; /* x86-64-v4: AVX-512 */
+extern const struct hp3_isa hp3_isa_v3; /* x86-64-v3: AVX2, BMI2, MOVBE */
+extern const struct hp3_isa hp3_isa_v4; /* x86-64-v4: AVX-512 */
 #endif
 
-const struct hp3_lanes *hp3_lanes_best(void);
+const struct hp3_isa *hp3_isa_best(void);
 
 /*
  * In bursts up to this length, the engine checks the ICRC of every reply before una moves (rule

@@ -29,7 +29,7 @@ static void remember_request(struct hp3_engine *e, const struct hp3_cm_pending *
 
 static void remember_ids(struct hp3_engine *e, uint32_t flow, const struct hp3_cm_pending *c)
 {
-	struct hp3_hearsay *h = &e->hearsay[flow];
+	struct hp3_unauth_state *h = &e->unauth_state[flow];
 
 	h->cm_local = c->from_local ? c->comm_id : c->answer_id;
 	h->cm_remote = c->from_local ? c->answer_id : c->comm_id;
@@ -41,19 +41,19 @@ static bool is_paired_so(const struct hp3_engine *e, uint32_t flow, uint32_t lqp
 }
 
 /*
- * If the flow's own packets contradict it (life/tellers.h), keeps the agreement until they begin
+ * If the flow's own packets contradict it (life/qp_sources.h), keeps the agreement until they begin
  * anew.
  */
 static void connect_cm_pair(struct hp3_turn *t, struct hp3_cm_pending *c)
 {
-	struct hp3_qp_event ev = hp3_cm_event(c);
+	struct hp3_qp_event event = hp3_cm_event(c);
 	uint32_t flow;
 
 	c->used = false;
-	if (hp3_qp(t->e, &ev, t->now, t->acts) != 0)
+	if (hp3_qp(t->e, &event, t->now, t->acts) != 0)
 		return;
-	flow = hp3_flow_find(t->e, HP3_ENDS(&ev), ev.rqpn);
-	if (is_paired_so(t->e, flow, ev.lqpn))
+	flow = hp3_flow_find(t->e, HP3_ENDS(&event), event.rqpn);
+	if (is_paired_so(t->e, flow, event.lqpn))
 		remember_ids(t->e, flow, c);
 	else
 		c->used = c->answered = true;
@@ -67,8 +67,8 @@ static void connect_cm_pair(struct hp3_turn *t, struct hp3_cm_pending *c)
  */
 static bool is_to_be_confirmed(const struct hp3_engine *e, const struct hp3_cm_pending *c)
 {
-	struct hp3_qp_event ev = hp3_cm_event(c);
-	uint32_t flow = hp3_flow_find(e, HP3_ENDS(&ev), ev.rqpn);
+	struct hp3_qp_event event = hp3_cm_event(c);
+	uint32_t flow = hp3_flow_find(e, HP3_ENDS(&event), event.rqpn);
 
 #ifdef HP3_BREAK_REP_IS_ENOUGH
 	return false;
@@ -108,7 +108,7 @@ void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 static bool is_meant(
 	const struct hp3_turn *t, uint32_t flow, const struct hp3_cm_msg *m, bool from_local)
 {
-	const struct hp3_hearsay *h = &t->e->hearsay[flow];
+	const struct hp3_unauth_state *h = &t->e->unauth_state[flow];
 
 	if ((h->cm_local | h->cm_remote) == 0)
 		return from_local && hp3_flow_traffic(t->e, flow, t->now) != HP3_TRAFFIC_BUSY;

@@ -4,8 +4,8 @@
 
 struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c)
 {
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.teller = HP3_TELLER_CM,
+	struct hp3_qp_event event = {.kind = HP3_QP_UP,
+		.source = HP3_QP_SOURCE_CM,
 		.ipv6 = c->ipv6,
 		.vlan = c->vlan,
 		.lqpn = c->from_local ? c->qpn : c->answer_qpn,
@@ -13,9 +13,9 @@ struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c)
 		.psn = c->from_local ? c->answer_psn : c->psn,
 		.psn_known = true};
 
-	memcpy(ev.local, c->local, 16);
-	memcpy(ev.remote, c->remote, 16);
-	return ev;
+	memcpy(event.local, c->local, 16);
+	memcpy(event.remote, c->remote, 16);
+	return event;
 }
 
 struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32_t psn)
@@ -25,12 +25,12 @@ struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32
 
 	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
 		struct hp3_cm_pending *c = &e->cm[i];
-		struct hp3_qp_event ev;
+		struct hp3_qp_event event;
 
 		if (!c->used || !c->answered)
 			continue;
-		ev = hp3_cm_event(c);
-		if (ev.rqpn == f->rqpn && ev.psn == psn && c->vlan == p->vlan &&
+		event = hp3_cm_event(c);
+		if (event.rqpn == f->rqpn && event.psn == psn && c->vlan == p->vlan &&
 			memcmp(c->local, p->local, 16) == 0 &&
 			memcmp(c->remote, p->remote, 16) == 0)
 			return c;
@@ -42,14 +42,14 @@ void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end)
 {
 	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
 		struct hp3_cm_pending *c = &e->cm[i];
-		struct hp3_qp_event ev;
+		struct hp3_qp_event event;
 
 		if (!c->used || !c->answered)
 			continue;
-		ev = hp3_cm_event(c);
-		if (ev.lqpn == end->lqpn && ev.rqpn == end->rqpn && ev.vlan == end->vlan &&
-			memcmp(ev.local, end->local, 16) == 0 &&
-			memcmp(ev.remote, end->remote, 16) == 0)
+		event = hp3_cm_event(c);
+		if (event.lqpn == end->lqpn && event.rqpn == end->rqpn && event.vlan == end->vlan &&
+			memcmp(event.local, end->local, 16) == 0 &&
+			memcmp(event.remote, end->remote, 16) == 0)
 			c->used = false;
 	}
 }

@@ -7,11 +7,11 @@ static void report_congestion(struct hp3_turn *t, uint32_t flow, enum hp3_event_
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_monitor *m = &f->monitor;
-	struct hp3_event *ev = hp3_event(t, flow, type);
+	struct hp3_event *event = hp3_event(t, flow, type);
 
-	ev->n_cycles = (uint8_t)hp3_monitor_evidence(m, ev->cycles);
-	ev->cause = hp3_cause_told(t->e, f, ev->cycles, ev->n_cycles);
-	hp3_monitor_estimates(m, &t->e->cfg.monitor, &ev->path);
+	event->n_cycles = (uint8_t)hp3_monitor_evidence(m, event->cycles);
+	event->cause = hp3_cause_reported(t->e, f, event->cycles, event->n_cycles);
+	hp3_monitor_estimates(m, &t->e->cfg.monitor, &event->path);
 }
 
 /* Reports severe congestion once per spell. Each cycle of the spell may start a search. */
@@ -25,12 +25,12 @@ void hp3_severe(struct hp3_turn *t, uint32_t flow)
 	f->flags |= HP3_FF_SEVERE;
 	if (!known) {
 		t->e->stats.severe++;
-		report_congestion(t, flow, HP3_EV_SEVERE);
+		report_congestion(t, flow, HP3_EVENT_SEVERE);
 		if (t->e->cfg.observe && t->e->cfg.silent)
-			report_congestion(t, flow, HP3_EV_WOULD);
+			report_congestion(t, flow, HP3_EVENT_WOULD);
 	}
 	if (t->e->cfg.probing)
-		hp3_seek(t, flow);
+		hp3_search_better_path(t, flow);
 }
 /* CNPs and BECN of the old path after a move (cc/shield.h). */
 static bool is_stale(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
@@ -82,7 +82,7 @@ void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verd
 		return;
 	}
 	if (f->state == HP3_RFR_PROBING)
-		hp3_seek_marked(&e->moves[f->slot]);
+		hp3_search_marked(&e->moves[f->slot]);
 	hp3_rate_marked(e, flow, t->now);
 	hp3_share_mark(e, flow);
 	if (is_watched(e, f) &&

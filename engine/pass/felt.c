@@ -51,8 +51,8 @@ static void begin_unless_placed(struct hp3_turn *t, uint32_t flow, const struct 
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	const struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &t->e->moves[f->slot];
-	bool asks = m != NULL && m->errand.kind == HP3_ERRAND_SETUP &&
-		    m->errand.state != HP3_ERRAND_QUIET;
+	bool asks = m != NULL && m->search.kind == HP3_SEARCH_SETUP &&
+		    m->search.state != HP3_SEARCH_QUIET;
 
 	if (asks && felt->posted_wrs == 0)
 		return;
@@ -77,14 +77,14 @@ static void judge_completions(struct hp3_turn *t, uint32_t flow, const struct hp
 	else if ((f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	if ((f->watch & HP3_FW_BEGINS) && felt->took_ns != 0 && t->e->cfg.probing)
-		hp3_seek_at_start(t, flow);
+		hp3_search_at_start(t, flow);
 }
 
 static int check_felt_flow(const struct hp3_engine *e, uint32_t flow)
 {
 	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
 		return -ENOENT;
-	return e->cfg.beside && e->flows[flow].pairing == HP3_PAIRING_EVENT ? 0 : -EINVAL;
+	return e->cfg.verbs && e->flows[flow].pairing == HP3_PAIRING_EVENT ? 0 : -EINVAL;
 }
 
 int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, uint64_t now,

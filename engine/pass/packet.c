@@ -65,7 +65,7 @@ static inline void reply_leaves(struct hp3_engine *e, const struct hp3_pkt *pkt,
 		read_leaves(&(struct hp3_turn){e, now, acts}, pkt, vd);
 }
 
-/* Sets AckReq if the peer's acknowledgement is wanted (seek/dead.c). */
+/* Sets AckReq if the peer's acknowledgement is wanted (search/dead.c). */
 static void request_ack(struct hp3_flow *f, const struct hp3_view *v, struct hp3_verdict *vd)
 {
 	if (vd->kind != HP3_PASS)
@@ -153,13 +153,13 @@ static void rx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	struct hp3_stream after = f->stream;
 	enum hp3_rfr_input input = hp3_rfr_reply(f->state, &after, &m->closing, &pkt->v);
 
-	if (f->state == HP3_RFR_PROBING && sound && hp3_seek_reply(t, flow, &pkt->v, vd))
+	if (f->state == HP3_RFR_PROBING && sound && hp3_search_reply(t, flow, &pkt->v, vd))
 		return;
 	/* Idle is no proof while a retransmission may be in flight (rule 7). */
 	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&
-		((f->flags & HP3_FF_WENT_BACK) || m->errand.kind == HP3_ERRAND_BEHIND_DRAIN))
+		((f->flags & HP3_FF_WENT_BACK) || m->search.kind == HP3_SEARCH_BEHIND_DRAIN))
 		input = HP3_RFR_IN_NONE;
-	if (input == HP3_RFR_IN_DRAINED && t->e->cfg.beside)
+	if (input == HP3_RFR_IN_DRAINED && t->e->cfg.verbs)
 		input = HP3_RFR_IN_NONE; /* the actuator reports that */
 	if ((input != HP3_RFR_IN_NONE || f->state == HP3_RFR_RESUMING) && !sound &&
 		!hp3_pkt_icrc_ok(t->e, pkt))
@@ -168,9 +168,9 @@ static void rx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	if (input == HP3_RFR_IN_CONTRADICTION) {
 		if (hp3_is_refuted(t, flow))
 			hp3_flow_unpair(t, flow);
-	} else if (input == HP3_RFR_IN_DRAINED && m->errand.kind == HP3_ERRAND_BEHIND_DRAIN) {
+	} else if (input == HP3_RFR_IN_DRAINED && m->search.kind == HP3_SEARCH_BEHIND_DRAIN) {
 		if (hp3_move_input(t, flow, HP3_RFR_IN_ASK) == HP3_RFR_DO_PROBE)
-			hp3_seek_drained(t, flow);
+			hp3_search_after_drain(t, flow);
 	} else if (input != HP3_RFR_IN_NONE) {
 		hp3_move_input(t, flow, input);
 	}
@@ -183,7 +183,7 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	enum hp3_reply_kind kind = hp3_stream_reply(&f->stream, &pkt->v);
 
 	if (HP3_LIKELY(kind == HP3_REPLY_PROGRESS)) {
-#ifdef HP3_BREAK_WAKE_IN_FLIGHT
+#ifdef HP3_BREAK_MESSAGE_START_IN_FLIGHT
 		f->flags |= HP3_FF_IDLE_PROOF;
 #endif
 		if (sound && hp3_stream_idle(&f->stream) && !(f->flags & HP3_FF_WENT_BACK))
@@ -288,10 +288,10 @@ static void confirm_una(struct hp3_engine *e, struct hp3_flow *f, const struct h
 		HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK || behind < 0)
 		return;
 	if (behind != 0) {
-		if (f->state != HP3_RFR_RESUMING || !e->moves[f->slot].errand.dead.owed ||
+		if (f->state != HP3_RFR_RESUMING || !e->moves[f->slot].search.dead.owed ||
 			(uint32_t)behind > f->stream.win)
 			return;
-		f->stream.una = e->moves[f->slot].errand.dead.resume = next;
+		f->stream.una = e->moves[f->slot].search.dead.resume = next;
 	}
 	f->watch |= HP3_FW_SURE;
 }
@@ -365,7 +365,7 @@ static __attribute__((noinline)) void reply_arrives(struct hp3_engine *e, struct
 		return;
 	}
 	una = f->stream.una;
-	if (HP3_LIKELY(f->state == HP3_RFR_STEADY) || (f->state == HP3_RFR_SEEKING && !refused))
+	if (HP3_LIKELY(f->state == HP3_RFR_STEADY) || (f->state == HP3_RFR_SEARCHING && !refused))
 		rx_steady(e, flow, pkt, sound, now, acts);
 	else
 		rx_moving(&(struct hp3_turn){e, now, acts}, flow, pkt, sound, vd);
@@ -388,7 +388,7 @@ static __attribute__((noinline)) void reply_arrives(struct hp3_engine *e, struct
 		hp3_share_reply(&(struct hp3_turn){e, now, acts}, flow, v, una);
 	watch_reply(e, flow, v, in_window, una, now, acts);
 	if (HP3_UNLIKELY(e->rack != NULL) && in_window && !hp3_spray_hides(e, flow))
-		hp3_seek_counted(&(struct hp3_turn){e, now, acts}, flow);
+		hp3_search_by_counts(&(struct hp3_turn){e, now, acts}, flow);
 	if (HP3_UNLIKELY(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK)) &&
 		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)
 		f->flags &= (uint16_t) ~(HP3_FF_RNR | HP3_FF_CLOSE_ACK);

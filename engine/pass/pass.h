@@ -2,12 +2,12 @@
 #ifndef HP3_ENGINE_PASS_H
 #define HP3_ENGINE_PASS_H
 /*
- * Packet handling: bursts (burst.c, lanes.c), single packets (packet.c, transmit.c), congestion
+ * Packet handling: bursts (burst.c, isa.c), single packets (packet.c, transmit.c), congestion
  * feedback (feedback.c), set-up and end of queue pairs (cm.c, qp.c, announce.c). In verbs mode,
  * completions replace packets (felt.c).
  */
 #include "engine/life/life.h"
-#include "engine/seek/seek.h"
+#include "engine/search/search.h"
 
 /* transmit.c: all requests except the next packet of a paired, unpaced flow in steady state */
 void hp3_tx_slow(

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of a queue pair: it was set up, or has ended. An event may come before the packets, during
- * them, or contradict them. life/tellers.h says which source may change what.
+ * them, or contradict them. life/qp_sources.h says which source may change what.
  */
 #include <errno.h>
 #include "engine/flows/announced.h"
 #include "engine/flows/pending.h"
-#include "engine/life/tellers.h"
+#include "engine/life/qp_sources.h"
 #include "engine/pass/pass.h"
 #include "engine/spray/spray.h"
 
 /* Is the event about the flow's own local queue pair, as far as is known? */
-static bool is_own(const struct hp3_flow *f, const struct hp3_qp_event *ev)
+static bool is_own(const struct hp3_flow *f, const struct hp3_qp_event *event)
 {
-	if (ev->teller != HP3_TELLER_LIBRARY)
-		return (f->flags & HP3_FF_PAIRED) && f->lqpn == ev->lqpn;
+	if (event->source != HP3_QP_SOURCE_LIBRARY)
+		return (f->flags & HP3_FF_PAIRED) && f->lqpn == event->lqpn;
 	return hp3_is_announced(f) && f->unsent.who == HP3_FROM_LIBRARY &&
-	       f->unsent.lqpn == ev->lqpn && f->unsent.owner == ev->owner;
+	       f->unsent.lqpn == event->lqpn && f->unsent.owner == event->owner;
 }
 
 /*
@@ -24,32 +24,33 @@ static bool is_own(const struct hp3_flow *f, const struct hp3_qp_event *ev)
  * before and after its first data. Equal QPNs and an equal first PSN mean the same epoch. At most
  * the source of the pairing improves.
  */
-static bool is_known_life(const struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *ev)
+static bool is_known_life(
+	const struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *event)
 {
-	return ev->psn_known && e->began[flow].psn == ev->psn;
+	return event->psn_known && e->began[flow].psn == event->psn;
 }
 
 /*
  * True: nothing else to do for this event. While an end waits for proof, the event may be about the
  * next queue pair, which begins at the same PSN.
  */
-static bool confirm_epoch(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static bool confirm_epoch(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool paired = f->flags & HP3_FF_PAIRED;
 
-	if (!is_known_life(t->e, flow, ev) || hp3_pending_end(t->e, flow, 0))
+	if (!is_known_life(t->e, flow, event) || hp3_pending_end(t->e, flow, 0))
 		return false;
-	if (ev->teller == HP3_TELLER_LIBRARY)
-		return is_own(f, ev);
-	if (paired && f->lqpn != ev->lqpn)
+	if (event->source == HP3_QP_SOURCE_LIBRARY)
+		return is_own(f, event);
+	if (paired && f->lqpn != event->lqpn)
 		return false;
 	if (!paired && !(f->flags & HP3_FF_STARTED))
 		return false;
 	if (!paired)
-		hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller));
-	else if (f->pairing < hp3_pairing_of(ev->teller))
-		f->pairing = (uint8_t)hp3_pairing_of(ev->teller);
+		hp3_flow_pair(t, flow, event->lqpn, hp3_pairing_of(event->source));
+	else if (f->pairing < hp3_pairing_of(event->source))
+		f->pairing = (uint8_t)hp3_pairing_of(event->source);
 	return true;
 }
 
@@ -58,16 +59,16 @@ static bool confirm_epoch(struct hp3_turn *t, uint32_t flow, const struct hp3_qp
  * without a drain.
  */
 static void begin_epoch(
-	struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+	struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event, bool fresh)
 {
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 
 	e->began[flow].psn = HP3_NO_PSN; /* as another source said */
-	if (!ev->psn_known)
+	if (!event->psn_known)
 		return;
-	hp3_stream_reset(&f->stream, ev->psn);
-	e->began[flow].psn = ev->psn & HP3_PSN_MASK;
+	hp3_stream_reset(&f->stream, event->psn);
+	e->began[flow].psn = event->psn & HP3_PSN_MASK;
 	if (!fresh)
 		return;
 	if (e->spraying != NULL)
@@ -78,24 +79,25 @@ static void begin_epoch(
 
 /* Any local process can cause this event, so it may be wrong. */
 static bool place_announced_flow(
-	struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+	struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event, bool fresh)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 
 	if (!hp3_is_announced(f))
 		return false; /* a more reliable source has reported the queue pair */
-	f->unsent.lqpn = ev->lqpn & HP3_QPN_MASK;
-	f->unsent.owner = ev->owner;
-	begin_epoch(t, flow, ev, fresh);
+	f->unsent.lqpn = event->lqpn & HP3_QPN_MASK;
+	f->unsent.owner = event->owner;
+	begin_epoch(t, flow, event, fresh);
 	return true;
 }
 
-static int pair_flow(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev, bool fresh)
+static int pair_flow(
+	struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event, bool fresh)
 {
-	if (!hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller)))
+	if (!hp3_flow_pair(t, flow, event->lqpn, hp3_pairing_of(event->source)))
 		return -ENOSPC;
 	hp3_pending_end_done(t->e, flow);
-	begin_epoch(t, flow, ev, fresh);
+	begin_epoch(t, flow, event, fresh);
 	return 0;
 }
 
@@ -109,7 +111,7 @@ static bool may_be_late(const struct hp3_turn *t, uint32_t flow)
 		return false;
 	if (hp3_pending_end(t->e, flow, 0) || hp3_spray_is_under_way(t, flow))
 		return true;
-#ifdef HP3_BREAK_TOLD_LATE
+#ifdef HP3_BREAK_REPORTED_LATE
 	return false;
 #endif
 	return hp3_flow_keeps_its_place(t->e, flow) && hp3_flow_is_under_way(t->e, flow, t->now);
@@ -118,24 +120,24 @@ static bool may_be_late(const struct hp3_turn *t, uint32_t flow)
 /* In verbs mode, hp3d sees no packets, and the owner of the queue pair reports in time. */
 static bool put_off(struct hp3_turn *t, uint32_t flow)
 {
-#ifdef HP3_BREAK_SPRAY_TOLD_LATE
+#ifdef HP3_BREAK_SPRAY_REPORTED_LATE
 	return false;
 #endif
-	if (t->e->cfg.beside || !may_be_late(t, flow))
+	if (t->e->cfg.verbs || !may_be_late(t, flow))
 		return false;
 	hp3_pending_end_add(t->e, flow);
 	return true;
 }
 
 static struct hp3_may rights_of_event(
-	const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+	const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
 	enum hp3_traffic traffic = hp3_flow_traffic(t->e, flow, t->now);
 
-#ifdef HP3_BREAK_WHOEVER_TELLS
-	return hp3_may[HP3_TELLER_KERNEL][traffic][1];
+#ifdef HP3_BREAK_ANY_EVENT_SOURCE
+	return hp3_may[HP3_QP_SOURCE_KERNEL][traffic][1];
 #endif
-	return hp3_may[ev->teller][traffic][is_own(&t->e->flows[flow], ev)];
+	return hp3_may[event->source][traffic][is_own(&t->e->flows[flow], event)];
 }
 
 /*
@@ -143,70 +145,72 @@ static struct hp3_may rights_of_event(
  * slightly behind. That queue pair sends now, or will. For hp3d, both are one stream, so no held
  * packet is dropped.
  */
-static bool takes_over(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static bool takes_over(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 
 #ifdef HP3_BREAK_TAKES_OVER
 	return false;
 #endif
-	return ev->psn_known && ev->teller != HP3_TELLER_LIBRARY && (f->flags & HP3_FF_PAIRED) &&
-	       f->lqpn != ev->lqpn && hp3_pending_may_begin_at(t->e, flow, ev->psn);
+	return event->psn_known && event->source != HP3_QP_SOURCE_LIBRARY &&
+	       (f->flags & HP3_FF_PAIRED) && f->lqpn != event->lqpn &&
+	       hp3_pending_may_begin_at(t->e, flow, event->psn);
 }
 
-static int take_over(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static int take_over(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
 	struct hp3_stream *s = &t->e->flows[flow].stream;
 
 	hp3_flow_unpair(t, flow); /* ends a move: the other queue pair's replies drain nothing */
 	hp3_pending_end_done(t->e, flow);
 	hp3_pending_setup_drop(t->e, flow);
-	s->una = ev->psn;
+	s->una = event->psn;
 	if (((s->nxt - s->una) & HP3_PSN_MASK) > s->win)
 		hp3_stream_widen(s);
-	t->e->began[flow].psn = ev->psn;
-	return hp3_flow_pair(t, flow, ev->lqpn, hp3_pairing_of(ev->teller)) ? 0 : -ENOSPC;
+	t->e->began[flow].psn = event->psn;
+	return hp3_flow_pair(t, flow, event->lqpn, hp3_pairing_of(event->source)) ? 0 : -ENOSPC;
 }
 
 /* The event waits for proof together with the end of the queue pair before. */
-static bool wait_for_end(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static bool wait_for_end(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
 	if (!put_off(t, flow))
 		return false;
-	hp3_pending_setup_add(t->e, flow, ev, hp3_pairing_of(ev->teller));
+	hp3_pending_setup_add(t->e, flow, event, hp3_pairing_of(event->source));
 	return true;
 }
 
-static int apply_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static int apply_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	bool fresh = !(f->flags & HP3_FF_MOVED) && /* else it has a path already */
 		     (f->bytes == 0 || hp3_flow_has_paused(t->e, flow, t->now));
 
-	if (confirm_epoch(t, flow, ev))
+	if (confirm_epoch(t, flow, event))
 		return 0;
-	if (takes_over(t, flow, ev))
-		return take_over(t, flow, ev);
-	switch ((enum hp3_up)rights_of_event(t, flow, ev).up) {
+	if (takes_over(t, flow, event))
+		return take_over(t, flow, event);
+	switch ((enum hp3_up)rights_of_event(t, flow, event).up) {
 	case HP3_UP_PLACE:
-		if (place_announced_flow(t, flow, ev, fresh))
+		if (place_announced_flow(t, flow, event, fresh))
 			return 0;
 		break;
 	case HP3_UP_PAIR:
-		return pair_flow(t, flow, ev, fresh);
+		return pair_flow(t, flow, event, fresh);
 	case HP3_UP_RELEASE:
-		if ((is_own(f, ev) || hp3_spray_is_under_way(t, flow)) && wait_for_end(t, flow, ev))
+		if ((is_own(f, event) || hp3_spray_is_under_way(t, flow)) &&
+			wait_for_end(t, flow, event))
 			return 0;
 		hp3_flow_over(t, flow);
-		return pair_flow(t, flow, ev, false);
+		return pair_flow(t, flow, event, false);
 	case HP3_UP_DISCARD:
-		if (wait_for_end(t, flow, ev))
+		if (wait_for_end(t, flow, event))
 			return 0;
 		hp3_flow_epoch(t, flow, true);
-		return pair_flow(t, flow, ev, false);
+		return pair_flow(t, flow, event, false);
 	case HP3_UP_NOTE:
-		if (ev->psn_known || hp3_pending_end(t->e, flow, 0))
-			hp3_pending_setup_add(t->e, flow, ev, hp3_pairing_of(ev->teller));
+		if (event->psn_known || hp3_pending_end(t->e, flow, 0))
+			hp3_pending_setup_add(t->e, flow, event, hp3_pairing_of(event->source));
 		break;
 	default:
 		break;
@@ -230,7 +234,7 @@ static void end_flow(struct hp3_turn *t, uint32_t flow)
 		return;
 	}
 	next = (struct hp3_qp_event){
-		.teller = p->pairing == HP3_PAIRING_CM ? HP3_TELLER_CM : HP3_TELLER_KERNEL,
+		.source = p->pairing == HP3_PAIRING_CM ? HP3_QP_SOURCE_CM : HP3_QP_SOURCE_KERNEL,
 		.lqpn = p->lqpn,
 		.psn = p->psn,
 		.psn_known = p->psn != HP3_NO_PSN};
@@ -240,16 +244,16 @@ static void end_flow(struct hp3_turn *t, uint32_t flow)
 }
 
 /* The queue pair whose set-up waits has ended: the next packets are from another one. */
-static void drop_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static void drop_setup(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
-	if (ev->teller != HP3_TELLER_LIBRARY)
-		hp3_pending_setup_ended(t->e, flow, ev->lqpn);
+	if (event->source != HP3_QP_SOURCE_LIBRARY)
+		hp3_pending_setup_ended(t->e, flow, event->lqpn);
 }
 
-static void apply_end(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *ev)
+static void apply_end(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
-	drop_setup(t, flow, ev);
-	if (!rights_of_event(t, flow, ev).down) {
+	drop_setup(t, flow, event);
+	if (!rights_of_event(t, flow, event).down) {
 		t->e->stats.setups_ignored++;
 		return;
 	}
@@ -294,35 +298,36 @@ void hp3_qp_ended(struct hp3_turn *t, uint32_t flow)
 }
 
 /* Records that any local process can cause have a quota. */
-static uint32_t add_reported_flow(struct hp3_turn *t, const struct hp3_qp_event *ev)
+static uint32_t add_reported_flow(struct hp3_turn *t, const struct hp3_qp_event *event)
 {
-	if (ev->teller == HP3_TELLER_LIBRARY)
-		return hp3_flow_announce(t, HP3_ENDS(ev), ev->rqpn, HP3_FROM_LIBRARY);
-	return hp3_flow_add(t, HP3_ENDS(ev), ev->rqpn);
+	if (event->source == HP3_QP_SOURCE_LIBRARY)
+		return hp3_flow_announce(t, HP3_ENDS(event), event->rqpn, HP3_FROM_LIBRARY);
+	return hp3_flow_add(t, HP3_ENDS(event), event->rqpn);
 }
 
-int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *ev, uint64_t now, struct hp3_acts *acts)
+int hp3_qp(
+	struct hp3_engine *e, const struct hp3_qp_event *event, uint64_t now, struct hp3_acts *acts)
 {
 	struct hp3_turn t = {e, now, acts};
-	uint32_t flow = hp3_flow_find(e, HP3_ENDS(ev), ev->rqpn);
+	uint32_t flow = hp3_flow_find(e, HP3_ENDS(event), event->rqpn);
 
-	if (ev->psn > HP3_PSN_MASK || ev->lqpn > HP3_QPN_MASK || ev->rqpn > HP3_QPN_MASK ||
-		ev->teller == HP3_TELLER_NONE || ev->teller >= HP3_TELLERS)
+	if (event->psn > HP3_PSN_MASK || event->lqpn > HP3_QPN_MASK || event->rqpn > HP3_QPN_MASK ||
+		event->source == HP3_QP_SOURCE_NONE || event->source >= HP3_QP_SOURCES)
 		return -EINVAL;
 	if (flow != HP3_NO_FLOW && hp3_flow_has_paused(e, flow, now)) {
 		hp3_qp_ended(&t, flow);
-		flow = hp3_flow_find(e, HP3_ENDS(ev), ev->rqpn);
+		flow = hp3_flow_find(e, HP3_ENDS(event), event->rqpn);
 	}
-	if (ev->kind == HP3_QP_DOWN) {
-		if (ev->teller != HP3_TELLER_LIBRARY)
-			hp3_cm_forget(e, ev);
+	if (event->kind == HP3_QP_DOWN) {
+		if (event->source != HP3_QP_SOURCE_LIBRARY)
+			hp3_cm_forget(e, event);
 		if (flow != HP3_NO_FLOW)
-			apply_end(&t, flow, ev);
+			apply_end(&t, flow, event);
 		return 0;
 	}
 	if (flow == HP3_NO_FLOW)
-		flow = add_reported_flow(&t, ev);
-	return flow == HP3_NO_FLOW ? -ENOSPC : apply_setup(&t, flow, ev);
+		flow = add_reported_flow(&t, event);
+	return flow == HP3_NO_FLOW ? -ENOSPC : apply_setup(&t, flow, event);
 }
 
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
@@ -342,11 +347,11 @@ void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 static void undo_placement(struct hp3_turn *t, uint32_t flow, uint16_t home)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_event *ev = hp3_event(t, flow, HP3_EV_IDLE_SWITCH);
+	struct hp3_event *event = hp3_event(t, flow, HP3_EVENT_IDLE_SWITCH);
 
 	f->home = home;
 	hp3_set_port(t->e, f, home);
-	ev->to = home;
+	event->to = home;
 }
 
 void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
@@ -362,8 +367,8 @@ void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v
 		return;
 	t->e->stats.setups_ignored++;
 	began->psn = HP3_NO_PSN;
-	if (f->state == HP3_RFR_SEEKING)
-		hp3_errand_input(t, &t->e->moves[f->slot], HP3_ERRAND_IN_STAY);
+	if (f->state == HP3_RFR_SEARCHING)
+		hp3_search_input(t, &t->e->moves[f->slot], HP3_SEARCH_IN_STAY);
 	if (f->pairing == HP3_PAIRING_EVENT) /* both ends agreed by connection management */
 		hp3_flow_unpair(t, flow);
 	if ((f->flags & (HP3_FF_FRESH | HP3_FF_MOVED)) == (HP3_FF_FRESH | HP3_FF_MOVED))

@@ -18,7 +18,7 @@ static void tx_retransmit(
 	f->flags |= HP3_FF_WENT_BACK;
 	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
 		f->watch |= HP3_FW_DOUBT;
-#ifndef HP3_BREAK_BACK_SAYS
+#ifndef HP3_BREAK_BACK_VERDICT
 	/* an RNIC goes back to the oldest PSN that it waits for, so it has those before */
 	else if (first)
 #endif
@@ -90,13 +90,13 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	struct hp3_move *m = &t->e->moves[f->slot];
 
 	if (f->state == HP3_RFR_RESUMING) {
-		if (!t->e->cfg.beside && !hp3_resume_tx(t, flow, pkt, kind))
+		if (!t->e->cfg.verbs && !hp3_resume_tx(t, flow, pkt, kind))
 			hold_packet(t, flow, pkt, kind, vd);
 		return;
 	}
-	if (kind == HP3_TX_RETRANSMIT || t->e->cfg.beside ||
+	if (kind == HP3_TX_RETRANSMIT || t->e->cfg.verbs ||
 		(f->state == HP3_RFR_CLOSING &&
-			(m->held_pkts != 0 || (m->errand.kind == HP3_ERRAND_BEHIND_DRAIN && read))))
+			(m->held_pkts != 0 || (m->search.kind == HP3_SEARCH_BEHIND_DRAIN && read))))
 		return; /* packets that wait for the pacer close first */
 	switch (hp3_move_input(t, flow, HP3_RFR_IN_TX_NEW)) {
 	case HP3_RFR_DO_CLOSE:
@@ -149,7 +149,7 @@ static void start_epoch(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt 
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
 		hp3_set_port(t->e, f, f->port); /* placed: perhaps on the RNIC's own port */
-	if (f->state == HP3_RFR_SEEKING)
+	if (f->state == HP3_RFR_SEARCHING)
 		hp3_setup_late(t, flow);
 }
 
@@ -224,7 +224,7 @@ void hp3_tx_slow(
 		start_epoch(t, flow, pkt);
 	else if ((f->flags & HP3_FF_IDLE_PROOF) && f->state == HP3_RFR_STEADY &&
 		 pkt->v.psn == f->stream.nxt && !hp3_spray_hides(t->e, flow))
-		hp3_wake(t, flow, &pkt->v);
+		hp3_message_start(t, flow, &pkt->v);
 	kind = stream_tx(f, &pkt->v);
 	anew = begins_anew(t, flow, pkt->v.psn, kind, ends);
 	if (kind == HP3_TX_EPOCH || anew) {
@@ -242,7 +242,7 @@ void hp3_tx_slow(
 		tx_retransmit(t, flow, &pkt->v, vd);
 	else
 		note_new(t->e, flow, &pkt->v);
-	if (f->state > HP3_RFR_SEEKING) {
+	if (f->state > HP3_RFR_SEARCHING) {
 		tx_moving(t, flow, pkt, kind, vd);
 	} else if (kind == HP3_TX_NEW) {
 		watch_sent(t->e, flow, &pkt->v, t->now);

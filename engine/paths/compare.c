@@ -17,7 +17,7 @@ void hp3_compare_init(struct hp3_comparing *c)
 
 static bool is_comparing(const struct hp3_comparing *c)
 {
-	return c->pair != HP3_NO_PAIR && c->told == 0;
+	return c->pair != HP3_NO_PAIR && c->ended_at == 0;
 }
 
 uint64_t hp3_compare_due(const struct hp3_comparing *c)
@@ -44,7 +44,7 @@ static void end_burst(struct hp3_comparing *c, uint64_t now)
 {
 	c->end = 0;
 	if (++c->is.bursts == HP3_COMPARE_BURSTS)
-		c->told = now;
+		c->ended_at = now;
 }
 
 static void send_burst(struct hp3_turn *t, struct hp3_comparing *c, uint32_t flow)
@@ -81,7 +81,7 @@ void hp3_compare_tick(struct hp3_turn *t)
 		return;
 	if (c->end != 0)
 		end_burst(c, t->now);
-	if (c->told != 0 || t->now < c->next)
+	if (c->ended_at != 0 || t->now < c->next)
 		return;
 	if (t->acts->n + 2u * c->is.n > HP3_ACTS_MAX) {
 		t->acts->more = true;
@@ -90,7 +90,7 @@ void hp3_compare_tick(struct hp3_turn *t)
 	p = &t->e->pairs.pairs[c->pair];
 	flow = hp3_trace_flow(t->e, c->pair, 0, t->now);
 	if (flow == HP3_NO_FLOW) {
-		c->told = t->now;
+		c->ended_at = t->now;
 	} else if (hp3_probe_budget_take(
 			   &p->budget, &t->e->cfg.round, 2u * c->is.n, 2u * c->is.n, t->now) == 0) {
 		c->next = t->now + PAUSE_NS;
@@ -188,6 +188,6 @@ int hp3_compare_result(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	if (c == NULL || c->pair != pair || pair == HP3_NO_PAIR)
 		return -ENODATA;
 	*result = c->is;
-	*age_ns = c->told != 0 ? now - c->told : 0;
-	return c->told != 0 ? 0 : -EBUSY;
+	*age_ns = c->ended_at != 0 ? now - c->ended_at : 0;
+	return c->ended_at != 0 ? 0 : -EBUSY;
 }

@@ -12,7 +12,7 @@
 struct hp3_comparing {
 	/* earliest time of the next burst; time-out of the current burst, 0: none */
 	uint64_t next, end;
-	uint64_t sent, told; /* when this burst left; when the last burst ended, 0: not yet */
+	uint64_t sent, ended_at; /* when this burst left; when the last burst ended, 0: not yet */
 	uint32_t pair; /* HP3_NO_PAIR: no comparison yet */
 	/* probe ids have slot HP3_COMPARE_SLOT for the first probe of a port, and the next one for
 	 * the second */

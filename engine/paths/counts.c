@@ -20,7 +20,7 @@ static void map_usable_paths(struct hp3_engine *e, uint32_t pair, uint64_t *map,
 	}
 }
 
-bool hp3_counts_tell(struct hp3_engine *e, uint32_t pair)
+bool hp3_counts_distinguish(struct hp3_engine *e, uint32_t pair)
 {
 	return e->cfg.load_paths != 0 && hp3_paths_of(e, pair)->identity != HP3_IDENTITY_NONE;
 }
@@ -46,8 +46,8 @@ const struct hp3_probe *hp3_counts_least_used(
 	uint64_t map[HP3_LOAD_PATHS / 64] = {0};
 	int path;
 
-	for (uint32_t i = 0; i < m->errand.round.n; i++) {
-		const struct hp3_probe *p = &m->errand.round.probe[i];
+	for (uint32_t i = 0; i < m->search.round.n; i++) {
+		const struct hp3_probe *p = &m->search.round.probe[i];
 		uint32_t id = hp3_paths_id(t, p->port, f->rqpn);
 
 		if (id >= HP3_LOAD_PATHS || !hp3_is_alike(e, p, best))
@@ -65,7 +65,7 @@ bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint6
 	uint64_t map[HP3_LOAD_PATHS / 64];
 	int path;
 
-	if (!hp3_counts_tell(e, f->pair))
+	if (!hp3_counts_distinguish(e, f->pair))
 		return false;
 	map_usable_paths(e, f->pair, map, now);
 	path = hp3_place(&e->out, &e->peers[f->pair], map, e->cfg.load_age_ns, now, &e->rng);
@@ -92,7 +92,7 @@ void hp3_counts_forget(struct hp3_engine *e, uint32_t pair)
 
 uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max)
 {
-	return e->cfg.load_paths == 0 ? 0 : hp3_load_tell(&e->in, count, max);
+	return e->cfg.load_paths == 0 ? 0 : hp3_load_advertise(&e->in, count, max);
 }
 
 void hp3_load_from(struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *count,

@@ -20,33 +20,33 @@ uint16_t hp3_hop_name_of(bool ipv6, const uint8_t addr[16])
  */
 static int free_hop(struct hp3_tracing *t, const struct hp3_engine *e)
 {
-	int told = -ENOSPC;
+	int reported = -ENOSPC;
 
 	for (int i = 0; i < (int)HP3_HOPS; i++) {
 		if (!t->hop[i].used)
 			return i;
 		if (t->hop[i].seen == 0 &&
 			(e->cfg.load_paths <= (unsigned)i || e->in.count[i] == 0))
-			told = i;
+			reported = i;
 	}
-	return told;
+	return reported;
 }
 
 /* Its entry; else the entry of a hop with this name from a peer; else a free one. */
 static int entry_of(const struct hp3_engine *e, bool ipv6, const uint8_t addr[16], uint16_t name)
 {
 	const struct hp3_hop *hop = e->tracing->hop;
-	int told = -ENOENT;
+	int reported = -ENOENT;
 
 	for (int i = 0; i < (int)HP3_HOPS; i++) {
 		if (!hop[i].used || hop[i].name != name)
 			continue;
 		if (hop[i].seen == 0)
-			told = i;
+			reported = i;
 		else if (hop[i].ipv6 == ipv6 && memcmp(hop[i].addr, addr, ipv6 ? 16 : 4) == 0)
 			return i;
 	}
-	return told >= 0 ? told : free_hop(e->tracing, e);
+	return reported >= 0 ? reported : free_hop(e->tracing, e);
 }
 
 int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16])
@@ -59,8 +59,10 @@ int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16])
 		return at;
 	h = &e->tracing->hop[at];
 	if (h->seen == 0) {
-		*h = (struct hp3_hop){
-			.used = true, .ipv6 = ipv6, .name = name, .told = h->used && h->told};
+		*h = (struct hp3_hop){.used = true,
+			.ipv6 = ipv6,
+			.name = name,
+			.reported = h->used && h->reported};
 		memcpy(h->addr, addr, ipv6 ? 16 : 4);
 	}
 	if (h->seen < UINT8_MAX)
@@ -83,7 +85,7 @@ int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add)
 			t->hop[at] = (struct hp3_hop){.used = true, .name = name};
 	}
 	if (at >= 0)
-		t->hop[at].told |= add;
+		t->hop[at].reported |= add;
 	return at;
 }
 

@@ -2,17 +2,17 @@
 /*
  * Counts of long flows. Outbound ones are known from the length of their messages. Inbound ones are
  * known from reports of peers, and from our own READs. Peers with long flows between them report
- * every share_tell_us, and answer a report with a report. So each knows the number of flows on the
- * other's link. A report expires after FRESH_REPORTS such intervals.
+ * every share_advertise_us, and answer a report with a report. So each knows the number of flows on
+ * the other's link. A report expires after FRESH_REPORTS such intervals.
  */
 #include "engine/paths/paths.h"
-#include "engine/paths/ways.h"
+#include "engine/paths/spine_paths.h"
 
 #define FRESH_REPORTS 8u /* reports */
 
 static uint64_t fresh_ns(const struct hp3_engine *e)
 {
-	return FRESH_REPORTS * e->cfg.cc.share.tell_ns;
+	return FRESH_REPORTS * e->cfg.cc.share.advertise_ns;
 }
 
 static void begin_out(struct hp3_engine *e, uint32_t flow)
@@ -24,20 +24,20 @@ static void begin_out(struct hp3_engine *e, uint32_t flow)
 		return;
 	l->out = true;
 	l->share = (struct hp3_share){0};
-	l->look_at = 0;
+	l->search_at = 0;
 	e->long_out++;
 	p->long_out++;
-	hp3_way_enter(e, flow);
-	hp3_tell_changed(e, e->flows[flow].pair);
+	hp3_spine_path_enter(e, flow);
+	hp3_advertise_changed(e, e->flows[flow].pair);
 }
 
 static void end_out(struct hp3_engine *e, uint32_t flow)
 {
-	hp3_way_leave(e, flow);
+	hp3_spine_path_leave(e, flow);
 	e->longs[flow].out = e->longs[flow].open = false;
 	e->long_out--;
 	e->pairs.pairs[e->flows[flow].pair].long_out--;
-	hp3_tell_changed(e, e->flows[flow].pair);
+	hp3_advertise_changed(e, e->flows[flow].pair);
 }
 
 static void end_in(struct hp3_engine *e, uint32_t flow)
@@ -115,7 +115,7 @@ void hp3_longs_forget(struct hp3_engine *e, uint32_t pair)
 {
 	if (e->longs != NULL)
 		set_from(e, &e->pairs.pairs[pair], 0);
-	hp3_ways_forget(e, pair);
+	hp3_spine_paths_forget(e, pair);
 }
 
 /* Counts of a silent peer expire: checks one pair with each report. */
@@ -139,11 +139,11 @@ uint32_t hp3_longs_beside(const struct hp3_engine *e, uint32_t flow, uint64_t no
 
 void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
-	if (now - e->pairs.pairs[pair].told_at >= e->cfg.cc.share.tell_ns)
-		hp3_tell_changed(e, pair);
+	if (now - e->pairs.pairs[pair].advertised_at >= e->cfg.cc.share.advertise_ns)
+		hp3_advertise_changed(e, pair);
 }
 
-uint32_t hp3_longs_tell(const struct hp3_engine *e, const struct hp3_pair *to,
+uint32_t hp3_longs_advertise(const struct hp3_engine *e, const struct hp3_pair *to,
 	struct hp3_path_count *path, uint32_t max)
 {
 	uint32_t n = 0;
@@ -157,7 +157,7 @@ uint32_t hp3_longs_tell(const struct hp3_engine *e, const struct hp3_pair *to,
 	return n;
 }
 
-void hp3_longs_told(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
+void hp3_longs_received_in(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now)
 {
 	struct hp3_pair *p = &e->pairs.pairs[pair];
@@ -178,13 +178,13 @@ void hp3_longs_reported(struct hp3_engine *e, uint32_t pair, const struct hp3_pa
 
 	if (e->longs == NULL)
 		return;
-	hp3_longs_told(e, pair, path, n, now);
+	hp3_longs_received_in(e, pair, path, n, now);
 	for (uint32_t i = 0; i < n; i++)
 		from = path[i].name == HP3_NAME_LONG ? path[i].count : from;
 	set_from(e, p, from);
 	p->long_at = p->peer_seen = now;
 	p->long_owed |= from != 0;
 	if (from != 0)
-		hp3_tell_changed(e, pair);
+		hp3_advertise_changed(e, pair);
 	forget_old(e, now);
 }

@@ -25,7 +25,7 @@ void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t n
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
 
 /* counts.c: active flows per path, at both ends */
-bool hp3_counts_tell(struct hp3_engine *e, uint32_t pair);
+bool hp3_counts_distinguish(struct hp3_engine *e, uint32_t pair);
 /* Highest RTT that counts as equal to `rtt` (cfg.setup_alike). */
 uint64_t hp3_alike_ns(const struct hp3_engine *e, uint32_t rtt);
 /* Is the answer unmarked, and about as early as the best? */
@@ -40,12 +40,12 @@ const struct hp3_probe *hp3_counts_least_used(
 bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now);
 void hp3_counts_forget(struct hp3_engine *e, uint32_t pair);
 
-/* tell_ring.c, tell.c: reports of flow counts between hosts */
-void hp3_tell_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
-void hp3_tell_changed(struct hp3_engine *e, uint32_t pair);
+/* advertise_ring.c, tell.c: reports of flow counts between hosts */
+void hp3_advertise_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
+void hp3_advertise_changed(struct hp3_engine *e, uint32_t pair);
 /* The pair is active: schedules the next report if it is due. */
-void hp3_tell_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
-void hp3_tell_tick(struct hp3_turn *t);
+void hp3_advertise_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
+void hp3_advertise_tick(struct hp3_turn *t);
 /* Does the peer share a key with this host, so that it accepts our messages? */
 bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends);
 
@@ -63,10 +63,10 @@ uint32_t hp3_longs_beside(const struct hp3_engine *e, uint32_t flow, uint64_t no
 /* Schedules a report to the peer if it is due. */
 void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* Counts of long flows for reports and answers, with names that no path has. */
-uint32_t hp3_longs_tell(const struct hp3_engine *e, const struct hp3_pair *to,
+uint32_t hp3_longs_advertise(const struct hp3_engine *e, const struct hp3_pair *to,
 	struct hp3_path_count *path, uint32_t max);
 /* An answer of the peer had its number of inbound long flows. */
-void hp3_longs_told(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
+void hp3_longs_received_in(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
 /* A report of the peer had that, and its long flows to this host. */
 void hp3_longs_reported(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,

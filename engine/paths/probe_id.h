@@ -2,7 +2,7 @@
 #ifndef HP3_ENGINE_PROBE_ID_H
 #define HP3_ENGINE_PROBE_ID_H
 /*
- * A probe id contains the slot of its round (seek/answers.c). Slots of searches are below
+ * A probe id contains the slot of its round (search/answers.c). Slots of searches are below
  * HP3_COMPARE_SLOT (cfg.max_moves). Other slots belong to a comparison: of ports for an operator
  * (compare.h), or of EVs (spray/rounds.h). A bit of the nonce says which.
  */
@@ -11,7 +11,7 @@
 #define HP3_PROBE_SLOT_SHIFT  3u /* bits below: number of the probe */
 #define HP3_PROBE_NONCE_SHIFT 19u /* bits above: nonce */
 #define HP3_COMPARE_SLOT      0xfffeu
-#define HP3_COMPARE_NONCE     0x1000u /* set: comparison of EVs (lanes) */
+#define HP3_COMPARE_NONCE     0x1000u /* set: comparison of EVs */
 
 static inline uint32_t hp3_probe_slot(uint32_t id)
 {

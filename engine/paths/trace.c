@@ -29,7 +29,7 @@ void hp3_trace_forget(struct hp3_engine *e, uint32_t pair)
 			t->air[i].use = HP3_TRACE_FREE;
 	}
 	if (t->wanted.pair == pair)
-		t->wanted.n = t->wanted.next = t->wanted.told = 0;
+		t->wanted.n = t->wanted.next = t->wanted.reported = 0;
 }
 
 static struct hp3_trace_air *free_air(struct hp3_tracing *t)
@@ -112,10 +112,10 @@ static void take_outcome(struct hp3_engine *e, struct hp3_trace_air *air,
 	w->answer[air->index].outcome = (uint8_t)outcome;
 	w->answer[air->index].ipv6 = ipv6;
 	memcpy(w->answer[air->index].hop, hop, 16);
-	w->told++;
+	w->reported++;
 }
 
-void hp3_hop_told(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
+void hp3_hop_reported(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
 	const void *hop, uint64_t now)
 {
 	struct hp3_trace_air *air;
@@ -179,7 +179,7 @@ int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16
 		return -ENOENT;
 	w = &e->tracing->wanted;
 	pair = e->flows[flow].pair;
-	if (w->told < w->n)
+	if (w->reported < w->n)
 		return -EBUSY;
 	if (ttl == 0)
 		ttl = e->tracing->pair[pair].ttl;
@@ -202,7 +202,7 @@ uint32_t hp3_trace_answers(
 	if (e->tracing == NULL)
 		return 0;
 	w = &e->tracing->wanted;
-	*missing = w->n - w->told;
+	*missing = w->n - w->reported;
 	memcpy(answer, w->answer, w->n * sizeof(*answer));
 	return w->n;
 }

@@ -4,12 +4,12 @@
 /*
  * Path identity by traces (ppp/paths.h, provider TRACE), and the linear map with which a few traces
  * are enough for all ports (ppp/linear.h). Internal to the engine. The caller only sends TRACE
- * actions and reports outcomes with hp3_hop_told().
+ * actions and reports outcomes with hp3_hop_reported().
  *
  * States of an address pair:
  *
  *     REST       no paths are known, the port stands for the path; next try after recheck_ns
- *     SEEK       finds the TTL of the switch that names a path (ppp/depth.h)
+ *     FIND_TTL       finds the TTL of the switch that names a path (ppp/depth.h)
  *     MAP        learns and verifies a linear map; traced ports are in the path table
  *     LINEAR     the verified map gives the path of each port; checked every recheck_ns
  *     TRACES     no linear map fits: traced ports are in the path table; new ports are traced
@@ -17,9 +17,10 @@
  *     BY_QPN     switches hash the QPN (rule 18): the path table is keyed by it, and the port
  *                stands for the path
  *
- *     REST -> SEEK -> MAP -> LINEAR      a pair whose map differs only by a shift skips MAP
- *                 \-> REST \-> TRACES -> SEEK
- *     Wrong result (in LINEAR: two contradictions by one port) -> SEEK; the fourth in a row -> REST
+ *     REST -> FIND_TTL -> MAP -> LINEAR      a pair whose map differs only by a shift skips MAP
+ *                 \-> REST \-> TRACES -> FIND_TTL
+ *     Wrong result (in LINEAR: two contradictions by one port) -> FIND_TTL; the fourth in a row ->
+ * REST
  *
  * Invariants: one trace of a pair is outstanding at a time. All pairs together stay within
  * cfg.traces. A pair is traced only if its peer runs hp3d, or if peer probes are configured. The
@@ -48,7 +49,7 @@
 
 enum hp3_trace_state {
 	HP3_TRACE_REST,
-	HP3_TRACE_SEEK,
+	HP3_TRACE_FIND_TTL,
 	HP3_TRACE_MAP,
 	HP3_TRACE_LINEAR,
 	HP3_TRACE_TRACES,
@@ -64,7 +65,7 @@ struct hp3_hop {
 	uint16_t name;
 	uint8_t seen; /* answers, up to 255; 0: only peers have named it */
 	bool used, ipv6;
-	bool told; /* peers have counts for it */
+	bool reported; /* peers have counts for it */
 };
 
 struct hp3_trace_map {
@@ -86,7 +87,7 @@ struct hp3_trace_air {
 struct hp3_trace_pair {
 	uint64_t due; /* no trace before */
 	uint64_t checked; /* LINEAR: when the last check of the map ended well */
-	uint64_t anew; /* TRACES: time of the next SEEK */
+	uint64_t anew; /* TRACES: time of the next FIND_TTL */
 	uint32_t qpn; /* of the sample's traces */
 	struct hp3_depth depth;
 	struct hp3_traces traces;
@@ -122,7 +123,7 @@ struct hp3_trace_answer {
 
 struct hp3_trace_wanted {
 	uint32_t pair;
-	uint32_t n, next, told; /* ports in total; traced; with a result */
+	uint32_t n, next, reported; /* ports in total; traced; with a result */
 	struct hp3_trace_answer answer[HP3_TRACE_WANTED];
 };
 

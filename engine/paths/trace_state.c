@@ -67,10 +67,10 @@ static void count_path_flows(struct hp3_engine *e, uint32_t pair, int sign)
 		if (p->id < e->cfg.load_paths)
 			e->out.count[p->id] = (uint16_t)(e->out.count[p->id] + sign * p->flows);
 	}
-	hp3_tell_changed(e, pair);
+	hp3_advertise_changed(e, pair);
 }
 
-void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all)
+void hp3_trace_clear_paths(struct hp3_engine *e, uint32_t pair, bool void_all)
 {
 	struct hp3_paths *paths = hp3_paths_of(e, pair);
 
@@ -81,7 +81,7 @@ void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all)
 	count_path_flows(e, pair, 1);
 }
 
-bool hp3_trace_tell_port(
+bool hp3_trace_set_port(
 	struct hp3_engine *e, uint32_t pair, uint16_t port, uint32_t label, uint64_t now)
 {
 	bool changed;
@@ -93,7 +93,7 @@ bool hp3_trace_tell_port(
 	return changed;
 }
 
-static void tell_map(struct hp3_engine *e, uint32_t pair, uint16_t shift)
+static void set_linear_map(struct hp3_engine *e, uint32_t pair, uint16_t shift)
 {
 	const struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
@@ -111,14 +111,14 @@ void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t)
 
 /* --- states --- */
 
-void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t now)
+void hp3_trace_find_ttl(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 	uint32_t flow = hp3_trace_flow(e, pair, t->qpn, now);
 
 	hp3_trace_leave_map(e, t);
 	hp3_depth_init(&t->depth, hint, &e->rng);
-	t->state = HP3_TRACE_SEEK;
+	t->state = HP3_TRACE_FIND_TTL;
 	t->due = 0;
 	t->qpn_at = t->op_at = t->tries = 0;
 	t->again = t->doubt = t->differs = false;
@@ -131,7 +131,7 @@ void hp3_trace_rest(struct hp3_engine *e, uint32_t pair, uint64_t now)
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
 	hp3_trace_leave_map(e, t);
-	hp3_trace_tell_nothing(e, pair, false);
+	hp3_trace_clear_paths(e, pair, false);
 	t->state = HP3_TRACE_REST;
 	t->due = now + e->cfg.paths.recheck_ns;
 	t->ttl = 0;
@@ -144,11 +144,11 @@ void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now)
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
 	e->stats.trace_wrong++;
-	hp3_trace_tell_nothing(e, pair, true);
+	hp3_trace_clear_paths(e, pair, true);
 	if (++t->restarts > HP3_TRACE_RESTARTS)
 		hp3_trace_rest(e, pair, now);
 	else
-		hp3_trace_seek(e, pair, 0, now);
+		hp3_trace_find_ttl(e, pair, 0, now);
 }
 
 void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now)
@@ -168,7 +168,7 @@ static void use_map(struct hp3_engine *e, uint32_t pair, uint16_t shift, uint64_
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
-	tell_map(e, pair, shift);
+	set_linear_map(e, pair, shift);
 	t->state = HP3_TRACE_LINEAR;
 	t->reason = HP3_LINEAR_WHY_NONE;
 	t->due = now + e->cfg.paths.recheck_ns;
@@ -255,7 +255,7 @@ static uint8_t free_map(const struct hp3_tracing *t)
 	return at;
 }
 
-void hp3_trace_map_says(struct hp3_engine *e, uint32_t pair, uint64_t now)
+void hp3_trace_map_verdict(struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 	const struct hp3_linear *l = &e->tracing->map[t->map].l;
@@ -289,7 +289,7 @@ static void learn_map(struct hp3_engine *e, uint32_t pair, uint64_t now)
 		if (t->depth.label[i] != HP3_LABEL_NONE)
 			hp3_linear_add(&m->l, t->depth.port[i], t->depth.label[i]);
 	}
-	hp3_trace_map_says(e, pair, now);
+	hp3_trace_map_verdict(e, pair, now);
 }
 
 /* The switches that name paths are found, and the ports of the sample have a path each. */
@@ -303,7 +303,7 @@ void hp3_trace_found(struct hp3_engine *e, uint32_t pair, uint64_t now)
 		hp3_paths_identity_trace(paths, &t->traces); /* no number of a path changes yet */
 	for (uint32_t i = 0; i < HP3_DEPTH_PORTS; i++) {
 		if (t->depth.label[i] != HP3_LABEL_NONE)
-			hp3_trace_tell_port(e, pair, t->depth.port[i], t->depth.label[i], now);
+			hp3_trace_set_port(e, pair, t->depth.port[i], t->depth.label[i], now);
 	}
 	if (!share_map(e, pair, now))
 		learn_map(e, pair, now);

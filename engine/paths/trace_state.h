@@ -32,12 +32,12 @@ uint32_t hp3_trace_find_flow(const struct hp3_engine *e, uint32_t pair, uint32_t
 uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, uint64_t now);
 void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t);
 /* Clears the paths of all ports in the path table. `void_all`: also what is known of paths. */
-void hp3_trace_tell_nothing(struct hp3_engine *e, uint32_t pair, bool void_all);
+void hp3_trace_clear_paths(struct hp3_engine *e, uint32_t pair, bool void_all);
 /* Stores the path of a port. True: it had another path before, so routes have changed. */
-bool hp3_trace_tell_port(
+bool hp3_trace_set_port(
 	struct hp3_engine *e, uint32_t pair, uint16_t port, uint32_t label, uint64_t now);
 /* Begins to find the TTL, first at `hint` if that is not 0. */
-void hp3_trace_seek(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t now);
+void hp3_trace_find_ttl(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t now);
 void hp3_trace_rest(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* A wrong result: clears all results. */
 void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now);
@@ -45,7 +45,7 @@ void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* The TTL is found, and the sample ports have their paths. */
 void hp3_trace_found(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* A trace was added to the map that is being learnt: applies the verdict if there is one. */
-void hp3_trace_map_says(struct hp3_engine *e, uint32_t pair, uint64_t now);
+void hp3_trace_map_verdict(struct hp3_engine *e, uint32_t pair, uint64_t now);
 void hp3_trace_use_traces(struct hp3_engine *e, struct hp3_trace_pair *t, uint64_t now);
 
 #endif

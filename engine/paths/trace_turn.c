@@ -84,7 +84,7 @@ static bool want_unknown(struct hp3_engine *e, uint32_t pair, uint64_t now)
 	return false;
 }
 
-/* The current port, with t->ttl; in SEEK, the next one of the sample. */
+/* The current port, with t->ttl; in FIND_TTL, the next one of the sample. */
 static bool want_port(struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
@@ -126,10 +126,10 @@ bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp
 		return false;
 	w->flow = hp3_trace_flow(e, pair, t->qpn, now);
 	if (t->state == HP3_TRACE_REST)
-		hp3_trace_seek(e, pair, e->tracing->hint, now);
+		hp3_trace_find_ttl(e, pair, e->tracing->hint, now);
 	else if (t->state == HP3_TRACE_TRACES && now >= t->anew)
-		hp3_trace_seek(e, pair, t->ttl, now);
-	if (t->state == HP3_TRACE_SEEK) {
+		hp3_trace_find_ttl(e, pair, t->ttl, now);
+	if (t->state == HP3_TRACE_FIND_TTL) {
 		w->port = hp3_depth_next(&t->depth, &w->ttl);
 	} else {
 		if (!want_port(e, pair, now))
@@ -147,7 +147,7 @@ static void is_hashed(struct hp3_engine *e, uint32_t pair)
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
 	hp3_trace_leave_map(e, t);
-	hp3_trace_tell_nothing(e, pair, true);
+	hp3_trace_clear_paths(e, pair, true);
 	if (t->asked == HP3_TRACE_OTHER_QPN) {
 		hp3_paths_by_qpn(hp3_paths_of(e, pair));
 		t->state = HP3_TRACE_BY_QPN;
@@ -191,12 +191,12 @@ static bool give_up_port(struct hp3_trace_pair *t)
 	return !t->again;
 }
 
-static void result_seek(
+static void result_find_ttl(
 	struct hp3_engine *e, uint32_t pair, uint32_t label, bool reached, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
 	enum hp3_depth_state s =
-		reached ? hp3_depth_reached(&t->depth) : hp3_depth_told(&t->depth, label);
+		reached ? hp3_depth_reached(&t->depth) : hp3_depth_reported(&t->depth, label);
 
 	if (s == HP3_DEPTH_FOUND)
 		hp3_trace_found(e, pair, now);
@@ -216,24 +216,24 @@ static void result_map(struct hp3_engine *e, uint32_t pair, uint32_t label, uint
 	}
 	t->again = false;
 	t->tries = 0;
-	hp3_trace_tell_port(e, pair, t->port, label, now);
+	hp3_trace_set_port(e, pair, t->port, label, now);
 	hp3_linear_add(&e->tracing->map[t->map].l, t->port, label);
-	hp3_trace_map_says(e, pair, now);
+	hp3_trace_map_verdict(e, pair, now);
 }
 
 static void result_linear(struct hp3_engine *e, uint32_t pair, uint32_t label, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];
-	bool as_told = label == hp3_paths_id(hp3_paths_of(e, pair), t->port, t->qpn);
+	bool as_advertised = label == hp3_paths_id(hp3_paths_of(e, pair), t->port, t->qpn);
 
 	if (label == HP3_LABEL_NONE) {
 		if (!give_up_port(t))
 			return;
 		t->silent++;
-	} else if (!as_told && t->doubt) {
+	} else if (!as_advertised && t->doubt) {
 		hp3_trace_wrong(e, pair, now);
 		return;
-	} else if (!as_told) {
+	} else if (!as_advertised) {
 		t->doubt = t->again = true;
 		t->tries = 0;
 		return;
@@ -261,7 +261,7 @@ static void result_traces(struct hp3_engine *e, uint32_t pair, uint32_t label, u
 	}
 	t->again = false;
 	t->tries = 0;
-	if (hp3_trace_tell_port(e, pair, t->port, label, now))
+	if (hp3_trace_set_port(e, pair, t->port, label, now))
 		hp3_trace_wrong(e, pair, now);
 }
 
@@ -273,8 +273,8 @@ void hp3_trace_result(
 	t->in_air = false;
 	if (t->asked != HP3_TRACE_SAME)
 		result_other(e, pair, label, now);
-	else if (t->state == HP3_TRACE_SEEK)
-		result_seek(e, pair, label, reached, now);
+	else if (t->state == HP3_TRACE_FIND_TTL)
+		result_find_ttl(e, pair, label, reached, now);
 	else if (t->state == HP3_TRACE_MAP)
 		result_map(e, pair, label, now);
 	else if (t->state == HP3_TRACE_LINEAR)

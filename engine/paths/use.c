@@ -5,7 +5,7 @@
  */
 #include "engine/paths/compare.h"
 #include "engine/paths/paths.h"
-#include "engine/paths/ways.h"
+#include "engine/paths/spine_paths.h"
 
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
@@ -41,7 +41,7 @@ void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	if (e->cfg.load_paths != 0) {
 		hp3_load_start(&e->out, t->path[at].id);
 		hp3_peer_load_placed(&e->peers[f->pair], t->path[at].id);
-		hp3_tell_changed(e, f->pair);
+		hp3_advertise_changed(e, f->pair);
 	}
 }
 
@@ -56,7 +56,7 @@ void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	t = hp3_paths_of(e, f->pair);
 	if (e->cfg.load_paths != 0) {
 		hp3_load_end(&e->out, t->path[f->path].id);
-		hp3_tell_changed(e, f->pair);
+		hp3_advertise_changed(e, f->pair);
 	}
 	hp3_paths_leave(t, (int)f->path);
 	f->path = HP3_NO_PATH;
@@ -71,5 +71,5 @@ void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
 		hp3_counts_forget(e, pair);
 	hp3_longs_forget(e, pair);
 	if (e->rack != NULL)
-		e->rack->peer[pair] = (struct hp3_peer_ways){0};
+		e->rack->peer[pair] = (struct hp3_peer_spine_paths){0};
 }

@@ -14,7 +14,7 @@ static uint64_t out_until(const struct hp3_spray_out *o, uint64_t now)
 {
 	bool ends = o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING;
 
-	return (ends ? o->narrowed : now) + HP3_SPRAY_BOUND * hp3_out_beat(o);
+	return (ends ? o->narrowed : now) + HP3_SPRAY_BOUND * hp3_out_keepalive_ns(o);
 }
 
 static uint64_t in_until(const struct hp3_spray_in *in, uint64_t now)
@@ -117,7 +117,7 @@ uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now)
 	}
 	if (s->nout + e->nspray_in == 0)
 		return 0;
-	return all_were_told(e) ? s->until : now + HP3_SPRAY_BOUND * HP3_SPRAY_BEAT_MAX;
+	return all_were_told(e) ? s->until : now + HP3_SPRAY_BOUND * HP3_SPRAY_KEEPALIVE_MAX;
 }
 
 void hp3_spray_go_on(struct hp3_engine *e)
@@ -136,7 +136,7 @@ bool hp3_spray_abandon(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts
 	if (e->nspray_in != 0) {
 		struct hp3_spray_in *in = &s->in[s->ins[e->nspray_in - 1]];
 
-		hp3_spray_say_in(&t, in, HP3_AGREE_NO, 0);
+		hp3_spray_send_msg_in(&t, in, HP3_AGREE_NO, 0);
 		hp3_spray_in_end(&t, in, false);
 	} else {
 		hp3_spray_gone(&t, s->out[s->outs[s->nout - 1]].flow);

@@ -74,7 +74,7 @@ void hp3_spray_down(struct hp3_turn *t, uint32_t flow)
 
 static bool is_recently_large(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
-	return t->now < o->large_at + hp3_out_beat(o);
+	return t->now < o->large_at + hp3_out_keepalive_ns(o);
 }
 
 bool hp3_spray_is_under_way(const struct hp3_turn *t, uint32_t flow)
@@ -88,7 +88,7 @@ bool hp3_spray_is_under_way(const struct hp3_turn *t, uint32_t flow)
 		       !hp3_stream_idle(&f->stream) && is_recently_large(t, hp3_out_of(e, flow))) ||
 	       ((f->watch & HP3_FW_READ) && is_recently_large(t, hp3_out_of_read(e, flow))) ||
 	       ((f->watch & HP3_FW_READS) && hp3_in_of_reads(e, flow)->numbered &&
-		       idle <= hp3_in_of_reads(e, flow)->beat_ns + (1u << HP3_TICK_SHIFT));
+		       idle <= hp3_in_of_reads(e, flow)->keepalive_ns + (1u << HP3_TICK_SHIFT));
 }
 
 void hp3_spray_look_at_end(struct hp3_turn *t, uint32_t flow)
@@ -103,16 +103,16 @@ void hp3_spray_look_at_end(struct hp3_turn *t, uint32_t flow)
 		s->ended[s->nended++] = flow;
 }
 
-void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told)
+void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool reported)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 
-	if (told)
+	if (reported)
 		end_outs(t, flow, true);
 	else /* perhaps packets were lost before hp3d */
 		hp3_spray_unpaired(t, flow);
 	if (f->watch & HP3_FW_READS)
-		hp3_spray_reads_anew(t, hp3_in_of_reads(t->e, flow), told);
+		hp3_spray_reads_anew(t, hp3_in_of_reads(t->e, flow), reported);
 }
 
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow)

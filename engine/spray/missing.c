@@ -6,7 +6,7 @@
 
 static void judge_missing(struct hp3_turn *t, struct hp3_spray_in *in)
 {
-	if (in->reseq.told || !hp3_missing_lost(&in->missing, in->reseq.expected))
+	if (in->reseq.reported || !hp3_missing_lost(&in->missing, in->reseq.expected))
 		return;
 	t->e->stats.reseq_lost++;
 	hp3_reseq_lost(&in->reseq);
@@ -14,7 +14,7 @@ static void judge_missing(struct hp3_turn *t, struct hp3_spray_in *in)
 
 void hp3_in_came(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v)
 {
-	if (!hp3_in_lacks(in) || hp3_psn_diff(v->psn, in->reseq.expected) <= 0)
+	if (!hp3_in_has_missing(in) || hp3_psn_diff(v->psn, in->reseq.expected) <= 0)
 		return;
 	hp3_missing_behind(&in->missing, in->reseq.expected, in->reseq.gap_at,
 		t->e->cfg.spray.wait_ns, v->sport);
@@ -29,14 +29,14 @@ void hp3_in_ask(struct hp3_turn *t, struct hp3_spray_in *in)
 						   t->e->cfg.spray.wait_ns, t->now))
 		return;
 	t->e->stats.reseq_asked++;
-	hp3_spray_say_in(t, in, HP3_AGREE_MISSING, 0);
+	hp3_spray_send_msg_in(t, in, HP3_AGREE_MISSING, 0);
 }
 
 void hp3_in_left(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_agree *a)
 {
-	if (!in->numbered || in->number != a->number || !hp3_in_lacks(in))
+	if (!in->numbered || in->number != a->number || !hp3_in_has_missing(in))
 		return;
-	hp3_missing_told(&in->missing, a->next, a->in_use);
+	hp3_missing_answered(&in->missing, a->next, a->in_use);
 	judge_missing(t, in);
 	hp3_in_wake(t->e, in, hp3_in_due(t, in));
 }

@@ -4,7 +4,7 @@
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 
-#define IDLE_BEATS 100u /* intervals without a large message until the agreement ends */
+#define IDLE_INTERVALS 100u /* intervals without a large message until the agreement ends */
 #define BEHIND                                                                                     \
 	(1 << 15) /* PSNs: as many may have arrived since the receiver sent what it expects */
 #define REFUSED_NS 1000000000u /* until a peer that refused is asked again */
@@ -61,7 +61,7 @@ static void narrow_agreement(struct hp3_turn *t, struct hp3_spray_out *o)
 {
 	o->behind = hp3_stream_end(&t->e->flows[o->flow].stream);
 	o->narrowed = t->now;
-	o->beat_at = t->now; /* is the peer still there? */
+	o->keepalive_at = t->now; /* is the peer still there? */
 	hp3_out_wake(t->e, o, t->now);
 }
 
@@ -83,7 +83,7 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 		hp3_out_put_off(t, o);
 	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
-		o->beat_at = t->now; /* sends SPRAYING to the peer */
+		o->keepalive_at = t->now; /* sends SPRAYING to the peer */
 		hp3_out_wake(t->e, o, t->now);
 	}
 	o->state = step.next;
@@ -97,7 +97,7 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 			hp3_move_drain(t, o->flow);
 		break;
 	case HP3_SPRAY_DO_END:
-		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
+		hp3_spray_send_msg_out(t, o, HP3_AGREE_OVER);
 		remove_agreement(t->e, o);
 		return false;
 	default:
@@ -129,9 +129,9 @@ uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now)
 	return (uint32_t)s->number;
 }
 
-static uint32_t own_beat_us(const struct hp3_engine *e)
+static uint32_t own_keepalive_us(const struct hp3_engine *e)
 {
-	return (uint32_t)hp3_max_u64(e->cfg.spray.beat_ns / 1000, 1);
+	return (uint32_t)hp3_max_u64(e->cfg.spray.keepalive_ns / 1000, 1);
 }
 
 /* The index in `out`; HP3_NO_SPRAY: no place. */
@@ -160,14 +160,14 @@ static uint16_t begin_agreement(struct hp3_turn *t, uint32_t flow, uint32_t star
 		.heard = t->now,
 		.large_at = t->now,
 		.began = t->now,
-		.beat_us = own_beat_us(t->e),
-		.stated_us = own_beat_us(t->e),
+		.keepalive_us = own_keepalive_us(t->e),
+		.stated_us = own_keepalive_us(t->e),
 		.quota = hp3_quota_get(&s->quotas, HP3_ENDS(pair)),
 		.state = HP3_SPRAY_SINGLE};
 	s->quotas.peer[s->out[own].quota].outs++;
 	s->quotas.peer[s->out[own].quota].read_outs += reads;
 	hp3_out_input(t, &s->out[own], HP3_SPRAY_IN_LARGE);
-	s->out[own].beat_at = t->now;
+	s->out[own].keepalive_at = t->now;
 	hp3_out_wake(t->e, &s->out[own], t->now);
 	if (start == HP3_NO_PSN) /* at set-up, another round of probes may compare EVs */
 		hp3_spray_rounds_want(t, &s->out[own]);
@@ -265,7 +265,7 @@ enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_
 	return (enum hp3_spray_state)e->spraying->out[e->spraying->of[flow].read].state;
 }
 
-uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow)
+uint32_t hp3_spray_evs_of(const struct hp3_engine *e, uint32_t flow)
 {
 	if (hp3_spray_state_of(e, flow) != HP3_SPRAY_SPRAYING)
 		return 1;
@@ -290,7 +290,7 @@ bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow)
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over)
 {
 	if (over && t->acts != NULL)
-		hp3_spray_say_out(t, o, HP3_AGREE_OVER);
+		hp3_spray_send_msg_out(t, o, HP3_AGREE_OVER);
 	remove_agreement(t->e, o);
 }
 
@@ -327,22 +327,22 @@ static void answer_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t
 		o->missing = psn;
 		o->missing_port = port;
 	}
-	hp3_spray_say_left(t, o, psn, port);
+	hp3_spray_send_msg_left(t, o, psn, port);
 }
 
 void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
-	uint32_t lane = (uint32_t)(o->missing_port ^ peer->base);
+	uint32_t ev = (uint32_t)(o->missing_port ^ peer->base);
 
 	if (psn != o->missing)
 		return;
 	o->missing = HP3_NO_PSN;
-	if (lane >= params.lanes)
+	if (ev >= params.evs)
 		return;
-	t->e->stats.lanes_lost++;
-	hp3_spread_told(&peer->spread, &params, 1ull << lane, t->now);
+	t->e->stats.evs_lost++;
+	hp3_spread_mark_slow(&peer->spread, &params, 1ull << ev, t->now);
 }
 
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
@@ -377,7 +377,7 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 	if ((int32_t)(a->turn - o->answered) < (a->kind != HP3_AGREE_NO) ||
 		(int32_t)(a->turn - o->turn) > 0)
 		return; /* an old answer, or to a turn never sent. NO may follow YES */
-	if (a->kind == HP3_AGREE_YES && o->turn - a->turn >= HP3_SPRAY_SAID)
+	if (a->kind == HP3_AGREE_YES && o->turn - a->turn >= HP3_SPRAY_MSG_TIMES)
 		return;
 	if (is_of_before(t, o, a))
 		return;
@@ -386,9 +386,9 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 		o->heard = t->now;
 		o->sized = a->pmtu_log2 != 0;
 		o->room = a->room;
-		if (a->beat_us == o->stated_us)
-			o->beat_us = o->stated_us;
-		o->yes_to = o->said[a->turn % HP3_SPRAY_SAID];
+		if (a->keepalive_us == o->stated_us)
+			o->keepalive_us = o->stated_us;
+		o->yes_to = o->sent_at[a->turn % HP3_SPRAY_MSG_TIMES];
 	}
 	hp3_out_input(t, o, a->kind == HP3_AGREE_YES ? HP3_SPRAY_IN_YES : HP3_SPRAY_IN_NO);
 }
@@ -401,12 +401,13 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 static bool is_quiet(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	const struct hp3_flow *f = &t->e->flows[o->flow];
-	uint64_t beat = hp3_out_beat(o);
-	bool idle = t->now - o->large_at >= IDLE_BEATS * beat, ends = o->state == HP3_SPRAY_ENDING;
+	uint64_t keepalive_ns = hp3_out_keepalive_ns(o);
+	bool idle = t->now - o->large_at >= IDLE_INTERVALS * keepalive_ns,
+	     ends = o->state == HP3_SPRAY_ENDING;
 
 	if (o->reads || o->blind)
 		return (idle && !o->blind) ||
-		       (ends && t->now - o->narrowed >= HP3_SPRAY_TRUST * beat);
+		       (ends && t->now - o->narrowed >= HP3_SPRAY_TRUST * keepalive_ns);
 	if (f->state != HP3_RFR_STEADY)
 		return false;
 	if (!hp3_stream_idle(&f->stream))
@@ -423,28 +424,30 @@ static bool is_to_stop(const struct hp3_turn *t, const struct hp3_spray_out *o)
  * The receiver's lease depends on the interval that it knows. So a new interval is stated only
  * after the one before was confirmed. Until the new one is confirmed, both count.
  */
-static void say_again(struct hp3_turn *t, struct hp3_spray_out *o)
+static void send_again(struct hp3_turn *t, struct hp3_spray_out *o)
 {
-	if (o->stated_us == o->beat_us)
-		o->stated_us = own_beat_us(t->e);
-	o->said[++o->turn % HP3_SPRAY_SAID] = t->now;
-	hp3_spray_say_out(t, o, o->state == HP3_SPRAY_ASKING ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING);
-	o->beat_at = t->now + hp3_out_beat(o);
+	if (o->stated_us == o->keepalive_us)
+		o->stated_us = own_keepalive_us(t->e);
+	o->sent_at[++o->turn % HP3_SPRAY_MSG_TIMES] = t->now;
+	hp3_spray_send_msg_out(
+		t, o, o->state == HP3_SPRAY_ASKING ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING);
+	o->keepalive_at = t->now + hp3_out_keepalive_ns(o);
 }
 
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 {
-	uint64_t beat = hp3_out_beat(o), silent = t->now - hp3_min_u64(o->heard, t->now);
+	uint64_t keepalive_ns = hp3_out_keepalive_ns(o),
+		 silent = t->now - hp3_min_u64(o->heard, t->now);
 
 	if (is_to_stop(t, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
 		return UINT64_MAX;
-	if (silent >= HP3_SPRAY_BOUND * beat && !hp3_out_input(t, o, HP3_SPRAY_IN_LOST))
+	if (silent >= HP3_SPRAY_BOUND * keepalive_ns && !hp3_out_input(t, o, HP3_SPRAY_IN_LOST))
 		return UINT64_MAX;
-	if (silent >= HP3_SPRAY_TRUST * beat)
+	if (silent >= HP3_SPRAY_TRUST * keepalive_ns)
 		hp3_out_input(t, o, HP3_SPRAY_IN_SILENT);
 	if (is_quiet(t, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_IDLE))
 		return UINT64_MAX;
-	if (o->beat_at <= t->now)
-		say_again(t, o);
-	return o->beat_at;
+	if (o->keepalive_at <= t->now)
+		send_again(t, o);
+	return o->keepalive_at;
 }

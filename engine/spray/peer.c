@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of EVs (lanes) per peer. */
+/* The records of EVs per peer. */
 #include "engine/spray/spray.h"
 #include "engine/flows/keys.h"
 
@@ -88,7 +88,7 @@ static struct hp3_spray_peer *add_peer(struct hp3_engine *e, const struct who *w
 		*p = (struct hp3_spray_peer){.addr = w->addr,
 			.vlan = w->vlan,
 			.ipv6 = w->ipv6,
-			.base = hp3_port_block(w->addr, e->block_salt, HP3_LANES)};
+			.base = hp3_port_block(w->addr, e->block_salt, HP3_EVS_MAX)};
 	return p;
 }
 
@@ -136,7 +136,7 @@ static struct hp3_spray_peer *peer_with_port(
 	const struct who who = who_of(f);
 	struct hp3_spray_peer *p = find_peer(e->spraying, &who);
 
-	return p != NULL && (uint32_t)(port ^ p->base) < e->cfg.spray.lanes ? p : NULL;
+	return p != NULL && (uint32_t)(port ^ p->base) < e->cfg.spray.evs ? p : NULL;
 }
 
 void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)

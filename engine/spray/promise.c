@@ -3,8 +3,8 @@
 #include "engine/flows/keys.h"
 #include "engine/spray/receive.h"
 
-#define BEAT_MIN   100000u
-#define PUT_OFF_NS 1000000000u /* until the next OFFER */
+#define KEEPALIVE_MIN 100000u
+#define PUT_OFF_NS    1000000000u /* until the next OFFER */
 
 struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t requester, bool reads)
@@ -113,9 +113,10 @@ void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in)
 		t->e->pairs.pairs[t->e->flows[in->flow].pair].reads_at = t->now + PUT_OFF_NS;
 }
 
-static void take_beat(struct hp3_spray_in *in, const struct hp3_agree *a)
+static void take_keepalive_interval(struct hp3_spray_in *in, const struct hp3_agree *a)
 {
-	in->beat_ns = hp3_min_u64(hp3_max_u64(a->beat_us * 1000ull, BEAT_MIN), HP3_SPRAY_BEAT_MAX);
+	in->keepalive_ns = hp3_min_u64(
+		hp3_max_u64(a->keepalive_us * 1000ull, KEEPALIVE_MIN), HP3_SPRAY_KEEPALIVE_MAX);
 }
 
 /* Takes the terms of a new agreement. */
@@ -125,10 +126,10 @@ static void take_terms(struct hp3_spray_in *in, const struct hp3_agree *a)
 	in->promised = in->refused = false;
 	in->number = a->number;
 	in->turn = a->turn - 1;
-	in->lanes = a->lanes;
+	in->evs = a->evs;
 	in->late = (struct hp3_lateness){0};
 	hp3_missing_init(&in->missing, a->port);
-	take_beat(in, a);
+	take_keepalive_interval(in, a);
 }
 
 static void accept_agreement(struct hp3_turn *t, const struct hp3_ends *ends,
@@ -220,7 +221,7 @@ static void end_agreement(struct hp3_turn *t, struct hp3_spray_in *in)
 void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	in->promised |= !in->unwanted;
-	hp3_spray_say_in(t, in, in->unwanted ? HP3_AGREE_NO : HP3_AGREE_YES, 0);
+	hp3_spray_send_msg_in(t, in, in->unwanted ? HP3_AGREE_NO : HP3_AGREE_YES, 0);
 }
 
 /*
@@ -271,8 +272,8 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	in->spared = 0;
 	in->port = a->port;
 	in->in_use = a->in_use;
-#ifndef HP3_BREAK_SPRAY_BEAT
-	take_beat(in, a);
+#ifndef HP3_BREAK_SPRAY_KEEPALIVE
+	take_keepalive_interval(in, a);
 #endif
 	if (!in->reads) /* as the peer sends; for READ responses, as we send */
 		in->pmtu_log2 = a->pmtu_log2;
@@ -298,7 +299,7 @@ static bool refuse_agreement(struct hp3_turn *t, struct hp3_spray_in *in)
 		in->refused_lease = hp3_in_lease(in);
 	}
 	if (in->numbered)
-		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+		hp3_spray_send_msg_in(t, in, HP3_AGREE_NO, 0);
 	return in->promised;
 }
 
@@ -312,7 +313,7 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 		hp3_in_follow(t, in, HP3_IN_PIECE_TICK);
 #endif
 	if (!unread && until <= t->now) {
-		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+		hp3_spray_send_msg_in(t, in, HP3_AGREE_NO, 0);
 		end_agreement(t, in);
 		return UINT64_MAX;
 	}
@@ -324,7 +325,8 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 		return t->now;
 	if (unread)
 		return t->now + hp3_spray_pulse(t->e);
-	until = hp3_min_u64(until, t->now + in->beat_ns); /* detects when hp3d is descheduled */
+	until = hp3_min_u64(
+		until, t->now + in->keepalive_ns); /* detects when hp3d is descheduled */
 	if (!in->ready)
 		return until;
 	if (in->sure) {

@@ -53,8 +53,8 @@ static struct hp3_spray_in *begin_reads(struct hp3_turn *t, uint32_t flow, const
 	in->reads = true;
 	t->e->spraying->quotas.peer[in->quota].read_ins++;
 	hp3_in_link_back(t->e->spraying, in, f->rqpn);
-	in->lanes = t->e->cfg.spray.lanes;
-	in->beat_ns = t->e->cfg.spray.beat_ns;
+	in->evs = t->e->cfg.spray.evs;
+	in->keepalive_ns = t->e->cfg.spray.keepalive_ns;
 	in->from = in->end = in->top = v->psn;
 	in->heard = t->now;
 	hp3_spray_reads_taken(t->e, in, flow);
@@ -77,7 +77,7 @@ static void count_strike(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t p
 	in->unwanted = true;
 	t->e->stats.sprays_given_up++;
 	hp3_in_put_off(t, in);
-	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+	hp3_spray_send_msg_in(t, in, HP3_AGREE_NO, 0);
 }
 
 /* The RNIC goes back: it waits for the response with the first PSN that it requests. */
@@ -144,29 +144,29 @@ static bool count_read(struct hp3_spray_in *in, const struct hp3_flow *f, const 
 		in->reseq.expected = v->psn; /* however many WRITEs are between */
 	if (hp3_in_sized(in, v))
 		return hp3_owed_add(&in->owed, v->psn, hp3_request_span(v, in->pmtu_log2));
-	if (in->n_early == HP3_SPRAY_EARLY)
+	if (in->n_early_reads == HP3_SPRAY_EARLY_READS)
 		return false;
-	in->early[in->n_early].psn = v->psn;
-	in->early[in->n_early++].bytes = v->dma_len;
+	in->early_reads[in->n_early_reads].psn = v->psn;
+	in->early_reads[in->n_early_reads++].bytes = v->dma_len;
 	return true;
 }
 
 /* A response has shown the path MTU. */
-static bool count_early(struct hp3_spray_in *in)
+static bool count_early_reads(struct hp3_spray_in *in)
 {
 	bool all = true;
 
-	for (uint32_t i = 0; i < in->n_early; i++)
-		all &= hp3_owed_add(&in->owed, in->early[i].psn,
-			hp3_read_span(in->early[i].bytes, in->pmtu_log2));
-	in->n_early = 0;
+	for (uint32_t i = 0; i < in->n_early_reads; i++)
+		all &= hp3_owed_add(&in->owed, in->early_reads[i].psn,
+			hp3_read_span(in->early_reads[i].bytes, in->pmtu_log2));
+	in->n_early_reads = 0;
 	return all;
 }
 
 /* The RNIC waits for no response to earlier READs. */
 static void owe_nothing(struct hp3_spray_in *in)
 {
-	in->owed.n = in->n_early = 0;
+	in->owed.n = in->n_early_reads = 0;
 	in->from = HP3_NO_PSN;
 	in->doubts = false; /* HP3_FW_DOUBT itself stays */
 }
@@ -193,17 +193,17 @@ static bool goes_on_behind(struct hp3_spray_in *in, const struct hp3_flow *f, ui
 static void give_up_reads(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	t->e->stats.reads_uncounted++;
-	hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+	hp3_spray_send_msg_in(t, in, HP3_AGREE_NO, 0);
 	hp3_spray_in_end(t, in, false);
 }
 
 static void send_offer(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (t->now < in->offer_at || in->unwanted ||
-		(in->numbered && t->now - in->heard < HP3_SPRAY_TRUST * in->beat_ns))
+		(in->numbered && t->now - in->heard < HP3_SPRAY_TRUST * in->keepalive_ns))
 		return;
-	in->offer_at = t->now + in->beat_ns;
-	hp3_spray_say_in(t, in, HP3_AGREE_OFFER, 0);
+	in->offer_at = t->now + in->keepalive_ns;
+	hp3_spray_send_msg_in(t, in, HP3_AGREE_OFFER, 0);
 }
 
 void hp3_spray_reads(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
@@ -252,14 +252,14 @@ static void next_from(struct hp3_spray_in *in, uint32_t psn)
 
 	hp3_owed_done(&in->owed, hp3_psn_add(psn, 1));
 	in->from = in->owed.n != 0 ? in->owed.range[0].first : HP3_NO_PSN;
-	for (uint32_t i = 0; i < in->n_early; i++) {
-		if (hp3_psn_diff(in->early[i].psn, psn) <= 0)
+	for (uint32_t i = 0; i < in->n_early_reads; i++) {
+		if (hp3_psn_diff(in->early_reads[i].psn, psn) <= 0)
 			continue;
-		if (in->from == HP3_NO_PSN || hp3_psn_diff(in->early[i].psn, in->from) < 0)
-			in->from = in->early[i].psn;
-		in->early[n++] = in->early[i];
+		if (in->from == HP3_NO_PSN || hp3_psn_diff(in->early_reads[i].psn, in->from) < 0)
+			in->from = in->early_reads[i].psn;
+		in->early_reads[n++] = in->early_reads[i];
 	}
-	in->n_early = n;
+	in->n_early_reads = n;
 }
 
 /* Is this PSN one that an ACK sent just now may acknowledge? */
@@ -311,7 +311,7 @@ static void learn_from_response(
 			in->from = hp3_psn_add(v->psn, 1);
 		return;
 	}
-	if (!count_early(in)) {
+	if (!count_early_reads(in)) {
 		give_up_reads(t, in);
 		return;
 	}
@@ -324,7 +324,7 @@ static void learn_from_response(
 }
 
 /* Is it behind a missing response? */
-static bool is_early(const struct hp3_spray_in *in, const struct hp3_view *v)
+static bool is_out_of_order(const struct hp3_spray_in *in, const struct hp3_view *v)
 {
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
 		return hp3_psn_diff(v->psn, in->reseq.expected) > 0;
@@ -338,7 +338,7 @@ static void ack_passes(struct hp3_turn *t, struct hp3_spray_in *in, const struct
 	if (hp3_reseq_follows(&in->reseq)) {
 		hp3_in_follow(t, in, UINT32_MAX);
 		hp3_in_behind(t, in, pkt, vd);
-		if (is_early(in, &pkt->v))
+		if (is_out_of_order(in, &pkt->v))
 			hp3_in_gap(t->e, in);
 	}
 	if (!is_nak(&pkt->v))
@@ -408,13 +408,13 @@ static void take_response(struct hp3_turn *t, struct hp3_spray_in *in, const str
 	hp3_in_take(t, in, pkt, 1, vd);
 	hp3_in_came(t, in, &pkt->v);
 	if (psn == expected)
-		in->again &= in->reseq.told;
+		in->again &= in->reseq.reported;
 }
 
 static void take_reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)
 {
-	bool early;
+	bool out_of_order;
 
 	if (!in->ready) {
 		learn_from_response(t, in, pkt);
@@ -423,12 +423,12 @@ static void take_reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct
 	}
 	hp3_spray_look(t);
 	hp3_in_look(t, in);
-	early = is_early(in, &pkt->v);
+	out_of_order = is_out_of_order(in, &pkt->v);
 	if (pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC))
 		take_response(t, in, pkt, vd);
 	else
 		take_ack(t, in, pkt, vd);
-	if (early && vd->kind == HP3_PASS)
+	if (out_of_order && vd->kind == HP3_PASS)
 		hp3_in_gap(t->e, in);
 	update_doubt(t->e, in);
 	hp3_in_wake(t->e, in, hp3_in_due(t, in));
@@ -458,15 +458,15 @@ void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in)
 	in->doubts = false;
 	in->unwanted = true;
 	if (in->numbered)
-		hp3_spray_say_in(t, in, HP3_AGREE_NO, 0);
+		hp3_spray_send_msg_in(t, in, HP3_AGREE_NO, 0);
 	hp3_in_wake(t->e, in, t->now);
 }
 
-void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool told)
+void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool reported)
 {
 	hp3_in_empty(t, in, HP3_ACT_DISCARD);
 	in->doubts = false;
-	if (!told)
+	if (!reported)
 		return; /* the next request shows whether it is another queue pair */
 	owe_nothing(in);
 	in->end = in->top = HP3_NO_PSN;

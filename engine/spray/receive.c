@@ -3,7 +3,7 @@
 #include "engine/spray/receive.h"
 #include "engine/flows/keys.h"
 
-#define TELL_NS   50000u /* between two checks of all EVs */
+#define CHECK_NS  50000u /* between two checks of all EVs */
 #define IN_FLIGHT 16384 /* most PSNs in flight of a queue pair */
 #define LEAP      32 /* PSNs ahead of all others: rare without a damaged PSN */
 
@@ -35,28 +35,28 @@ static void judge_ev(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 {
 	const struct hp3_spread_params *all = &t->e->spraying->spread;
 	struct hp3_spread_params params;
-	uint32_t lane = (uint32_t)(v->sport ^ in->port);
+	uint32_t ev = (uint32_t)(v->sport ^ in->port);
 	bool ce = (v->flags & HP3_VF_CE) != 0;
 	uint64_t slow, marked;
 
-	if (lane >= in->lanes)
+	if (ev >= in->evs)
 		return;
-	hp3_lateness_seen(&in->late, lane, hp3_reseq_lateness(&in->reseq, v->psn, t->now), ce,
+	hp3_lateness_seen(&in->late, ev, hp3_reseq_lateness(&in->reseq, v->psn, t->now), ce,
 		v->sport != in->in_use);
-	if (t->now - in->told_at < TELL_NS || !hp3_lateness_suspects(&in->late, all, lane, ce))
+	if (t->now - in->checked_at < CHECK_NS || !hp3_lateness_suspects(&in->late, all, ev, ce))
 		return;
-	in->told_at = t->now;
+	in->checked_at = t->now;
 	params = *all;
-	params.lanes = in->lanes;
+	params.evs = in->evs;
 	slow = hp3_lateness_slow(&in->late, &params);
 	if (slow != 0) {
-		t->e->stats.lanes_slow++;
-		hp3_spray_say_in(t, in, HP3_AGREE_SLOW, slow);
+		t->e->stats.evs_slow++;
+		hp3_spray_send_msg_in(t, in, HP3_AGREE_SLOW, slow);
 	}
 	marked = hp3_lateness_marked(&in->late, &params);
 	if (marked != 0) {
-		t->e->stats.lanes_marked++;
-		hp3_spray_say_in(t, in, HP3_AGREE_MARKED, marked);
+		t->e->stats.evs_marked++;
+		hp3_spray_send_msg_in(t, in, HP3_AGREE_MARKED, marked);
 	}
 }
 
@@ -114,7 +114,7 @@ static void count_arrival(
 static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct hp3_verdict *vd)
 {
 	vd->kind = HP3_DROP;
-	if (in->reseq.told)
+	if (in->reseq.reported)
 		return;
 	hp3_reseq_lost(&in->reseq);
 	if (!t->e->spraying->unread)

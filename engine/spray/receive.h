@@ -155,14 +155,14 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 /* A packet has arrived, and was resequenced. */
 void hp3_in_came(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v);
 /* A packet is missing: others are held behind it. */
-static inline bool hp3_in_lacks(const struct hp3_spray_in *in)
+static inline bool hp3_in_has_missing(const struct hp3_spray_in *in)
 {
 	return in->ready && in->sure && in->reseq.held != 0 && !hp3_reseq_follows(&in->reseq);
 }
 /* Time to ask the sender about the missing packet; UINT64_MAX: never. */
 static inline uint64_t hp3_in_ask_due(const struct hp3_spray_in *in)
 {
-	if (!hp3_in_lacks(in) || in->reseq.told || !in->numbered)
+	if (!hp3_in_has_missing(in) || in->reseq.reported || !in->numbered)
 		return UINT64_MAX;
 	return hp3_missing_due(&in->missing, in->reseq.expected);
 }
@@ -213,7 +213,7 @@ void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in);
 /* The receiver resequences for this long (ns) after the sender's last message. */
 static inline uint64_t hp3_in_lease(const struct hp3_spray_in *in)
 {
-	return HP3_SPRAY_BOUND * in->beat_ns;
+	return HP3_SPRAY_BOUND * in->keepalive_ns;
 }
 
 /* Sends no further offer to the peer for a while. */

@@ -89,18 +89,18 @@ enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spr
 	return peer->differs ? HP3_SPRAY_DIFFER : HP3_SPRAY_MAY_NOT;
 }
 
-/* One of `lanes`. */
-static uint8_t draw_ev(struct hp3_engine *e, uint64_t lanes)
+/* One of `evs`. */
+static uint8_t draw_ev(struct hp3_engine *e, uint64_t evs)
 {
-	uint32_t n = hp3_random_below(&e->rng, (uint32_t)__builtin_popcountll(lanes));
+	uint32_t n = hp3_random_below(&e->rng, (uint32_t)__builtin_popcountll(evs));
 
 	for (; n != 0; n--)
-		lanes &= lanes - 1;
-	return (uint8_t)__builtin_ctzll(lanes);
+		evs &= evs - 1;
+	return (uint8_t)__builtin_ctzll(evs);
 }
 
 /* One EV that is in use, if there is one, and those that were not probed yet. */
-static uint32_t choose_evs(struct hp3_engine *e, const struct hp3_spray_peer *peer, uint8_t *lane)
+static uint32_t choose_evs(struct hp3_engine *e, const struct hp3_spray_peer *peer, uint8_t *ev)
 {
 	struct hp3_spread_params params = hp3_spread_params_of(e);
 	uint64_t known = peer->spread.known & hp3_spread_all(&params);
@@ -108,10 +108,10 @@ static uint32_t choose_evs(struct hp3_engine *e, const struct hp3_spray_peer *pe
 	uint32_t n = 0;
 
 	if ((known & peer->asked) != 0)
-		lane[n++] = draw_ev(e, known & peer->asked);
+		ev[n++] = draw_ev(e, known & peer->asked);
 	while (left != 0 && n < HP3_SPRAY_ASKED) {
-		lane[n] = draw_ev(e, left);
-		left &= ~(1ull << lane[n++]);
+		ev[n] = draw_ev(e, left);
+		left &= ~(1ull << ev[n++]);
 	}
 	return n;
 }
@@ -122,7 +122,7 @@ static void send_round(
 	struct hp3_engine *e = t->e;
 	const struct hp3_flow *f = &e->flows[r->flow];
 	struct hp3_probe_budget *budget = &e->pairs.pairs[f->pair].budget;
-	uint32_t n = choose_evs(e, peer, r->lane);
+	uint32_t n = choose_evs(e, peer, r->ev);
 
 	n = hp3_probe_budget_take(budget, &e->cfg.round, hp3_min_u32(n, 2), n, t->now);
 	if (n == 0) {
@@ -135,8 +135,8 @@ static void send_round(
 	for (uint32_t i = 0; i < n; i++) {
 		struct hp3_act *a = hp3_act(t, HP3_ACT_PROBE, r->flow);
 
-		peer->asked |= 1ull << r->lane[i];
-		a->port = (uint16_t)(peer->base | r->lane[i]);
+		peer->asked |= 1ull << r->ev[i];
+		a->port = (uint16_t)(peer->base | r->ev[i]);
 		a->op = HP3_PROBE_PEER;
 		a->probe_id = r->nonce << HP3_PROBE_NONCE_SHIFT |
 			      (HP3_COMPARE_SLOT + i / 8) << HP3_PROBE_SLOT_SHIFT | i % 8;
@@ -145,7 +145,7 @@ static void send_round(
 	}
 	r->open = (uint16_t)((1u << n) - 1);
 	r->sent = t->now;
-	e->stats.lanes_asked += n;
+	e->stats.evs_probed += n;
 	set_due(&e->spraying->rounds, r, t->now + e->cfg.round.timeout_ns);
 }
 
@@ -180,11 +180,11 @@ static void judge_comparison(
 {
 	struct hp3_spread_params params = hp3_spread_params_of(t->e);
 	bool first = peer->spread.known == 0;
-	bool differ = hp3_spread_compared(&peer->spread, &params, r->lane, r->rtt, r->n);
+	bool differ = hp3_spread_compared(&peer->spread, &params, r->ev, r->rtt, r->n);
 	uint64_t pace =
 		BUDGET_PARTS * r->n * SECOND_NS / hp3_max_u32(t->e->cfg.round.probes_per_second, 1);
 
-	t->e->stats.lanes_compared++;
+	t->e->stats.evs_compared++;
 	if (peer->spread.known == 0 || (first && differ)) {
 		hp3_spray_rounds_differ(peer, t->now);
 		return;

@@ -3,7 +3,7 @@
 #define HP3_ENGINE_SPRAY_ROUNDS_H
 /*
  * Mode auto: compares the paths to a peer before a queue pair takes several of them. A path stands
- * for an entropy value (EV), that is, a UDP source port; the code says lane. A comparison is a
+ * for an entropy value (EV), that is, a UDP source port. A comparison is a
  * burst of peer probes, one per EV, on behalf of a flow with an agreement. The result applies to
  * all queue pairs between the two addresses (rfr/spread.h).
  *
@@ -15,7 +15,7 @@
  *   EV has answered.
  * - EVs that did not answer in time are probed again a second later.
  *
- * Rounds of probes for a path at set-up (seek/setup.c) compare EVs, too.
+ * Rounds of probes for a path at set-up (search/setup.c) compare EVs, too.
  *
  * Bounds: HP3_SPRAY_ROUNDS bursts at a time. After the first two bursts, they take at most half of
  * the address pair's probe budget.
@@ -41,7 +41,7 @@ struct hp3_spray_round {
 	uint16_t open; /* probes without an answer yet, one bit each */
 	uint8_t n; /* probes; 0: the record is free */
 	bool reads; /* the flow's agreement about READ responses, not that about requests */
-	uint8_t lane[HP3_SPRAY_ASKED];
+	uint8_t ev[HP3_SPRAY_ASKED];
 	uint32_t rtt[HP3_SPRAY_ASKED]; /* ns; 0: no answer */
 };
 

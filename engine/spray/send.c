@@ -32,12 +32,13 @@ static void measure_request(
 /* A process that was descheduled reads old answers, before its next tick. */
 static inline bool is_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
-	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now), beat = hp3_out_beat(o);
+	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now),
+		 keepalive_ns = hp3_out_keepalive_ns(o);
 
 #ifdef HP3_BREAK_SPRAY_STALE
 	return true;
 #endif
-	return silent < HP3_SPRAY_TRUST * beat && t->now - o->yes_to < BOUND * beat;
+	return silent < HP3_SPRAY_TRUST * keepalive_ns && t->now - o->yes_to < BOUND * keepalive_ns;
 }
 
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
@@ -129,7 +130,7 @@ static void take_first_request(
 #endif
 	if (!agreed) {
 		o->number = hp3_out_number(t->e->spraying, t->now);
-		o->beat_at = t->now;
+		o->keepalive_at = t->now;
 		hp3_out_wake(t->e, o, t->now);
 	} else if (!expected) {
 		hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
@@ -137,7 +138,7 @@ static void take_first_request(
 }
 
 /* Does the receiver know how many PSNs this READ takes? */
-static bool is_told(const struct hp3_spray_out *o, const struct hp3_view *v)
+static bool is_reported(const struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
 }
@@ -170,12 +171,12 @@ static inline __attribute__((always_inline)) void spread_packet(
 {
 	const struct hp3_spraying *s = t->e->spraying;
 	struct hp3_spray_peer *peer = &s->peer[o->peer];
-	uint32_t lane, random = (uint32_t)(hp3_random(&t->e->rng) >> 32);
+	uint32_t ev, random = (uint32_t)(hp3_random(&t->e->rng) >> 32);
 
 	o->chosen = true;
-	lane = hp3_spread_lane(&peer->spread, &s->spread, random, t->now);
-	o->tried = hp3_spread_tried(&peer->spread, o->tried, lane);
-	vd->sport = (uint16_t)(peer->base | lane);
+	ev = hp3_spread_ev(&peer->spread, &s->spread, random, t->now);
+	o->tried = hp3_spread_tried(&peer->spread, o->tried, ev);
+	vd->sport = (uint16_t)(peer->base | ev);
 	hp3_port_log_put(&o->log, psn, vd->sport);
 	t->e->stats.sprayed++;
 }
@@ -206,7 +207,7 @@ static bool is_fenced(struct hp3_spray_out *o, const struct hp3_verdict *vd)
 /* A drain holds the packet, which leaves later on the port in use (hp3_move_drain()). */
 static bool is_held_for_spray(const struct hp3_engine *e, const struct hp3_flow *f)
 {
-	return f->state == HP3_RFR_DRAINING && e->moves[f->slot].errand.cause == HP3_CAUSE_SPRAY;
+	return f->state == HP3_RFR_DRAINING && e->moves[f->slot].search.cause == HP3_CAUSE_SPRAY;
 }
 
 /* Applies what the packet shows to the agreement. False: it takes the port in use. */
@@ -218,7 +219,7 @@ static __attribute__((noinline)) bool agreement_stands(struct hp3_turn *t, const
 		if (!(f->watch & HP3_FW_SPRAY))
 			return false;
 	}
-	if (!is_told(o, v) && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
+	if (!is_reported(o, v) && !hp3_out_input(t, o, HP3_SPRAY_IN_STOP))
 		return false;
 	if ((f->flags & HP3_FF_WENT_BACK) && went_back(t, o, v->psn))
 		return false;
@@ -245,7 +246,7 @@ static inline void agreed_leaves(
 	if (o->large)
 		o->large_at = t->now;
 	if (HP3_UNLIKELY(o->state != HP3_SPRAY_SPRAYING || o->start != HP3_NO_PSN ||
-			 (f->flags & HP3_FF_WENT_BACK) || !is_told(o, &pkt->v) ||
+			 (f->flags & HP3_FF_WENT_BACK) || !is_reported(o, &pkt->v) ||
 			 !is_trusted(t, o)) &&
 		!agreement_stands(t, f, o, &pkt->v))
 		return;

@@ -18,12 +18,12 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
 }
 
 /* Keep-alive interval (ns). The peer may not know the stated one yet, so the shorter one counts. */
-static inline uint64_t hp3_out_beat(const struct hp3_spray_out *o)
+static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
 {
-#ifdef HP3_BREAK_SPRAY_BEAT
+#ifdef HP3_BREAK_SPRAY_KEEPALIVE
 	return o->stated_us * 1000ull;
 #endif
-	return hp3_min_u32(o->beat_us, o->stated_us) * 1000ull;
+	return hp3_min_u32(o->keepalive_us, o->stated_us) * 1000ull;
 }
 
 /*

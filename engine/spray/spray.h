@@ -13,7 +13,7 @@
  * requester's hp3d holds them until the responses before them have arrived. The RNIC does
  * congestion control.
  *
- * Lane: an entropy value (EV), that is, a UDP source port of a sprayed queue pair.
+ * EV: an entropy value, that is, a UDP source port of a sprayed queue pair.
  */
 #include "base/hash.h"
 #include "engine/flows/deadlines.h"
@@ -27,8 +27,8 @@
 #include "rfr/spraying.h"
 #include "rfr/spread.h"
 
-#define HP3_SPRAY_SAID     16u
-#define HP3_SPRAY_BEAT_MAX 1000000000ull /* ns: longest keep-alive interval */
+#define HP3_SPRAY_MSG_TIMES     16u
+#define HP3_SPRAY_KEEPALIVE_MAX 1000000000ull /* ns: longest keep-alive interval */
 #define HP3_HEADERS                                                                                \
 	96u /* bytes of a packet besides its payload: Ethernet, IPv6, UDP, BTH, RETH, ICRC */
 
@@ -54,7 +54,7 @@ struct hp3_spray_out {
 	uint32_t start; /* set-up: first PSN of the agreement; else HP3_NO_PSN */
 	/* Keep-alive interval (us): confirmed by the peer; stated to the peer. The shorter one
 	 * counts. */
-	uint32_t beat_us, stated_us;
+	uint32_t keepalive_us, stated_us;
 	uint32_t flow;
 	uint32_t number; /* of the agreement; grows, compared as int32_t */
 	uint32_t turn, answered; /* turn of the newest message to the peer; of the newest answer */
@@ -67,9 +67,9 @@ struct hp3_spray_out {
 	uint32_t asked_of, asked_first, asked_end;
 	uint32_t sent; /* READ responses: highest PSN that left, or HP3_NO_PSN */
 	uint16_t next_read; /* READ responses: next record in the chain by addresses and asked_of */
-	uint64_t said[HP3_SPRAY_SAID]; /* times of the newest messages, by turn */
+	uint64_t sent_at[HP3_SPRAY_MSG_TIMES]; /* times of the newest messages, by turn */
 	uint64_t narrowed; /* NARROW, ENDING: since when */
-	uint64_t beat_at; /* time of the next keep-alive */
+	uint64_t keepalive_at; /* time of the next keep-alive */
 	uint64_t began;
 	/* The PSN that the peer asked about last (MISSING), or HP3_NO_PSN; the port that this PSN
 	 * left from. */
@@ -81,7 +81,7 @@ struct hp3_spray_out {
 _Static_assert(offsetof(struct hp3_spray_out, stated_us) + sizeof(uint32_t) <= 64,
 	"what each packet needs is in the first cache line");
 
-#define HP3_SPRAY_EARLY HP3_OWED
+#define HP3_SPRAY_EARLY_READS HP3_OWED
 
 /* A held ACK or NAK, which waits for the responses before it. */
 struct hp3_spray_ack {
@@ -117,7 +117,7 @@ struct hp3_spray_in {
 	bool reads; /* about READ responses */
 	bool unsized; /* a READ request arrived whose number of PSNs is not known */
 	uint16_t first; /* not `sure`: port of the newest packet */
-	uint8_t lanes, pmtu_log2;
+	uint8_t evs, pmtu_log2;
 	/* hp3_spraying.unread_ns and .lost_ns at the last visit of this record */
 	uint64_t unread_ns, lost_ns;
 	/* times since the sender's last message that its lease was extended because hp3d was
@@ -127,7 +127,7 @@ struct hp3_spray_in {
 	uint16_t quota; /* the peer's: index in hp3_spraying.quotas */
 	uint32_t acked; /* with any_acked: the local RNIC has acknowledged all before this PSN */
 	uint32_t bytes; /* held */
-	uint64_t told_at; /* time of the newest check for slow EVs */
+	uint64_t checked_at; /* time of the newest check for slow EVs */
 	uint64_t due; /* deadline in hp3_spraying.deadlines */
 	struct hp3_reseq reseq;
 	struct hp3_lateness late;
@@ -140,7 +140,7 @@ struct hp3_spray_in {
 	uint64_t refused_at, refused_lease; /* time of that NO; lease at that time */
 	uint16_t at; /* index in hp3_spraying.ins */
 	uint32_t number, turn; /* of the agreement; of the newest message */
-	uint64_t beat_ns; /* the sender's keep-alive interval, as stated last */
+	uint64_t keepalive_ns; /* the sender's keep-alive interval, as stated last */
 	uint64_t heard; /* time of the sender's newest message */
 	/* READ responses only: */
 	uint32_t flow; /* that sends the READs; HP3_NO_FLOW: it was removed */
@@ -161,10 +161,10 @@ struct hp3_spray_in {
 	struct hp3_owed owed;
 	/* READs that left before the path MTU was known. Without it, their number of PSNs is
 	 * unknown. */
-	uint32_t n_early;
+	uint32_t n_early_reads;
 	struct {
 		uint32_t psn, bytes;
-	} early[HP3_SPRAY_EARLY];
+	} early_reads[HP3_SPRAY_EARLY_READS];
 } __attribute__((aligned(64)));
 
 /* Records of a flow, each valid if the flow has the flag. */
@@ -184,7 +184,7 @@ struct hp3_spray_peer {
 	uint64_t addr; /* as in hp3_flow.addr */
 	uint64_t used; /* time of the last use; 0: the record is free */
 	uint32_t vlan;
-	uint16_t base; /* port of EV 0, a multiple of HP3_LANES */
+	uint16_t base; /* port of EV 0, a multiple of HP3_EVS_MAX */
 	uint16_t users; /* agreements */
 	uint32_t newest; /* newest number of an ASK at set-up from this peer */
 	uint64_t newest_at; /* time of that ASK; 0: none */
@@ -310,11 +310,12 @@ static inline void hp3_in_look(struct hp3_turn *t, struct hp3_spray_in *in)
 		hp3_in_slept(t, in);
 }
 
-void hp3_spray_say_out(struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
-void hp3_spray_say_in(
+void hp3_spray_send_msg_out(
+	struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
+void hp3_spray_send_msg_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow);
 /* LEFT: this PSN left from `port`; 0: not known. */
-void hp3_spray_say_left(
+void hp3_spray_send_msg_left(
 	struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn, uint16_t port);
 
 /* Answers a message about a queue pair without a record: NO, or OVER if it was an OFFER. */
@@ -364,7 +365,7 @@ void hp3_spray_leaves(
 /* Its packets take several paths, so its RTTs and marks are not those of the port in use. */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
-uint32_t hp3_spray_lanes_of(const struct hp3_engine *e, uint32_t flow); /* number of EVs in use */
+uint32_t hp3_spray_evs_of(const struct hp3_engine *e, uint32_t flow); /* number of EVs in use */
 /* The flow's requests are not acknowledged: it takes one path for now. False: it did already. */
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
 /*
@@ -391,10 +392,10 @@ void hp3_spray_added(struct hp3_turn *t, uint32_t flow);
 /* The flow is paired with this queue pair. */
 void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn);
 /*
- * The flow begins anew: drops its held READ responses. If an event said so (`told`), the RNIC waits
- * for no READ from before.
+ * The flow begins anew: drops its held READ responses. If an event said so (`reported`), the RNIC
+ * waits for no READ from before.
  */
-void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool told);
+void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool reported);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
 /* A READ response of the flow leaves. *vd comes in as if the flow were not sprayed. */
 void hp3_spray_read_leaves(
@@ -446,7 +447,7 @@ static inline __attribute__((always_inline)) void hp3_spray_expect(
 		return;
 	in = &s->in[first];
 	__builtin_prefetch(in, 1);
-	__builtin_prefetch(&in->reseq.told, 1);
+	__builtin_prefetch(&in->reseq.reported, 1);
 	__builtin_prefetch(&in->reseq.slot[v->psn & (HP3_RESEQ_WINDOW - 1)], 1);
 	__builtin_prefetch(&in->reseq.word[v->psn / 64 % HP3_RESEQ_WORDS], 1);
 }
@@ -482,7 +483,7 @@ void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_v
 void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in);
 /* A flow for the same queue pair was added. */
 void hp3_spray_reads_taken(struct hp3_engine *e, struct hp3_spray_in *in, uint32_t flow);
-void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool told);
+void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool reported);
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in);
 /* Ends the agreement: drops the held packets (`drop`), or hands them over. */
 void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop);

@@ -46,14 +46,14 @@ static void drop_frame(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, en
 }
 
 /* A host's lane: whoever has to stop, the switch or the NIC's full queue, the host hears of it. */
-static void tell_host(struct hp3_tm *tm, uint32_t lane)
+static void signal_host(struct hp3_tm *tm, uint32_t lane)
 {
 	struct hp3_lane *l = &tm->lane[lane];
 	uint8_t stop = l->paused | l->nic_full;
 
-	if (!l->from_host || stop == l->told)
+	if (!l->from_host || stop == l->signaled)
 		return;
-	l->told = stop;
+	l->signaled = stop;
 	tm->ops->pause_host(tm->arg, lane, stop);
 }
 
@@ -100,7 +100,7 @@ static void account_frame(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f,
 			l->nic_full |= bit;
 		else if (l->depth[f->priority] <= tm->xon)
 			l->nic_full &= (uint8_t)~bit;
-		tell_host(tm, lane);
+		signal_host(tm, lane);
 	}
 	charge_ingress(tm, f, in);
 }
@@ -226,7 +226,7 @@ static void set_paused(struct hp3_tm *tm, uint32_t lane, uint32_t priority, bool
 		l->paused_since = tm->now;
 	if (l->paused == 0)
 		l->stats.paused_ns += tm->now - l->paused_since;
-	tell_host(tm, lane);
+	signal_host(tm, lane);
 	schedule_dequeue(tm, lane);
 }
 

@@ -98,7 +98,7 @@ struct hp3_lane {
 	uint8_t paused; /* by the far end, bit per priority */
 	uint8_t asked; /* pauses that we asked of this lane's sender */
 	uint8_t nic_full; /* queues of a host's lane above xoff */
-	uint8_t told; /* what the host was told last */
+	uint8_t signaled; /* what the host was told last */
 	bool dequeue_due;
 	struct hp3_lane_stats stats;
 };

@@ -193,7 +193,7 @@ static void read_peer(struct gen_control *c, struct gen_peer *p, uint64_t now)
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n <= 0) {
-			if (p->done && p->told_done)
+			if (p->done && p->sent_done)
 				hang_up(p);
 			else
 				gen_control_fail(c, p, "went away before it was done");
@@ -253,10 +253,10 @@ void gen_control_done(struct gen_control *c)
 	for (uint32_t i = 0; i < c->n_peers; i++) {
 		struct gen_peer *p = c->peers[i];
 
-		if (p->told_done || p->state != GEN_PEER_UP)
+		if (p->sent_done || p->state != GEN_PEER_UP)
 			continue;
-		p->told_done = true;
-		gen_control_say(p, "done");
+		p->sent_done = true;
+		gen_control_send(p, "done");
 	}
 }
 

@@ -3,9 +3,9 @@
 #define ROCE_GEN_CONTROL_H
 /*
  * Setting queue pairs up beside the network under test: a stream socket (TCP, or a Unix socket,
- * which reaches from one network namespace into another) over which two ends tell each other, as
- * lines of JSON, what their queue pairs need to know. The same for whoever connects and whoever
- * listens:
+ * which reaches from one network namespace into another) over which two ends advertise to each
+ * other, as lines of JSON, what their queue pairs need to know. The same for whoever connects and
+ * whoever listens:
  *
  *     {"type":"hello","v":1,"address":"10.0.0.1","mtu":1024,"rkey":N,"va":N,"size":N,"marks":true,
  *      "qps":[[QPN,PSN],...]}       address, path MTU, memory for WRITE and READ, order.h's marks
@@ -33,7 +33,7 @@ enum gen_peer_state {
 struct gen_peer {
 	enum gen_peer_state state;
 	int fd;
-	bool active, told_ready, ready, told_done, done;
+	bool active, sent_ready, ready, sent_done, done;
 	const char *where; /* that we connect to */
 	struct gen_address address;
 	uint32_t first, n; /* queue pairs by index */

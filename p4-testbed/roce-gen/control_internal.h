@@ -12,7 +12,7 @@ void gen_control_line(
 /* Looks for the next hop; once it is known the peer's queue pairs are connected. */
 void gen_control_resolve(struct gen_control *c, struct gen_peer *p);
 /* A line without anything but its type. */
-void gen_control_say(struct gen_peer *p, const char *type);
+void gen_control_send(struct gen_peer *p, const char *type);
 /* The peer is lost, for this reason. */
 void gen_control_fail(struct gen_control *c, struct gen_peer *p, const char *what);
 /* Queue pairs given by --static. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What two ends tell each other, and what becomes of it: queue pairs. */
+/* What two ends advertise to each other, and what becomes of it: queue pairs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static int send_json(struct gen_peer *p, json_t *j)
 	return ret;
 }
 
-void gen_control_say(struct gen_peer *p, const char *type)
+void gen_control_send(struct gen_peer *p, const char *type)
 {
 	if (p->fd >= 0)
 		send_json(p, json_pack("{ss}", "type", type));
@@ -170,9 +170,9 @@ void gen_control_resolve(struct gen_control *c, struct gen_peer *p)
 		memcpy(q->to.dst_mac, mac, sizeof(mac));
 		gen_endpoint_connect(c->ep, q, q->peer_psn);
 	}
-	p->told_ready = true;
+	p->sent_ready = true;
 	p->state = p->ready ? GEN_PEER_UP : GEN_PEER_WAITING;
-	gen_control_say(p, "ready");
+	gen_control_send(p, "ready");
 }
 
 void gen_control_line(

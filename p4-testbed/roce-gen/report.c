@@ -173,7 +173,7 @@ static json_t *qp_object(const struct gen_qp *q)
 		{"packets_received", rsp->n.received},
 		{"messages_received", rsp->n.messages},
 		{"out_of_seq_request", rsp->n.out_of_seq_request},
-		{"early_packets", rsp->n.early},
+		{"out_of_order_packets", rsp->n.out_of_order},
 		{"duplicate_request", rsp->n.duplicates},
 		{"rnr_naks_sent", rsp->n.rnr_naks},
 		{"overtaken", q->order.overtaken},
@@ -203,7 +203,7 @@ static json_t *sums_of_qps(const json_t *qps)
 	static const char *const names[] = {"tx_bytes", "rx_bytes", "packets_sent",
 		"retransmissions", "timeouts", "naks_received", "rnr_naks_received", "implied_naks",
 		"stale_replies", "packets_received", "messages_received", "out_of_seq_request",
-		"early_packets", "duplicate_request", "rnr_naks_sent", "overtaken",
+		"out_of_order_packets", "duplicate_request", "rnr_naks_sent", "overtaken",
 		"overtaken_across_ports", "late_duplicates", "cnps_sent", "cnps_received", "ect",
 		"ce"};
 	json_t *j = json_object(), *q;

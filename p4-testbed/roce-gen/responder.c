@@ -252,7 +252,7 @@ void gen_responder_request(struct gen_responder *r, const void *frame, const str
 	if (ahead < 0) {
 		take_duplicate(r, frame, v, now);
 	} else if (ahead > 0) {
-		r->n.early++;
+		r->n.out_of_order++;
 		if (r->silent)
 			return;
 		r->silent = true;

@@ -40,7 +40,7 @@ struct gen_responder_counters {
 	uint64_t received; /* request packets, all of them */
 	uint64_t executed, bytes, messages; /* in order and new */
 	uint64_t out_of_seq_request; /* sequence NAKs: what Soft-RoCE counts under this name */
-	uint64_t early; /* packets with a PSN behind the expected one */
+	uint64_t out_of_order; /* packets with a PSN behind the expected one */
 	uint64_t duplicates, rnr_naks, reads, reads_dropped;
 	uint64_t acks; /* ACKs and NAKs sent */
 	uint64_t checked, wrong, unchecked; /* messages, by content */

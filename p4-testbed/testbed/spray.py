@@ -76,13 +76,13 @@ def lines(result):
     c = counted(result)
     yield "Bytes to each spine, MB", " / ".join(f"{mb:.1f}" for mb in per_spine(result).values())
     yield "Packets sent by one of several paths", f"{c['sprayed']:,}"
-    yield "Came too early at the receiver's hp3d and were held", f"{c['reseq_held']:,}"
+    yield "Arrived out of order at the receiver's hp3d and were held", f"{c['reseq_held']:,}"
     yield "... by 8 / 64 packets or more", f"{c['reseq_ahead_8']:,} / {c['reseq_ahead_64']:,}"
     yield "Packets that others waited for", f"{c['reseq_gaps']:,}"
     yield "... for 1 / 10 ms or longer; on average, ms", (f"{c['reseq_gaps_1ms']:,} / {c['reseq_gaps_10ms']:,}; "
                                                          f"{c['reseq_waited'] / 1e6 / max(c['reseq_gaps'], 1):.1f}")
     yield "Waited for anew, since hp3d itself had stood still", f"{c['reseq_stood']:,}"
-    yield "Handed over although one lacked: late / too far ahead / no room / no room for its host / given up", " / ".join(
+    yield "Handed over although one was missing: late / too far ahead / no room / no room for its host / given up", " / ".join(
         f"{c[name]:,}" for name in ("reseq_late", "reseq_beyond", "reseq_full", "reseq_share", "reseq_given_up"))
     yield "At the RNICs: overtaken / out of sequence / NAKs / duplicates / retransmissions", " / ".join(
         f"{by_rnics(result, name):,}" for name in ("overtaken", "out_of_seq_request", "naks_received", "duplicate_request", "retransmissions"))
@@ -104,6 +104,6 @@ def sentence(scenario, results, result):
 
     others = ", ".join(f"hp3 {r['mode']}: {rate(r):.1f}" for r in results if r is not result)
     return (f"hp3d sent {c['sprayed']:,} packets by several paths at once; goodput of all flows was {rate(result):.1f} Mb/s"
-            + (f" ({others})" if others else "") + f"; {c['reseq_held']:,} came too early and were held until it was their turn; "
+            + (f" ({others})" if others else "") + f"; {c['reseq_held']:,} arrived out of order and were held until it was their turn; "
             f"at the RNICs {by_rnics(result, 'retransmissions')} retransmissions, {by_rnics(result, 'out_of_seq_request')} out of "
             f"sequence, {by_rnics(result, 'naks_received')} NAKs.")

@@ -16,7 +16,7 @@ static const struct {
 	[SIM_POLICY_HP3] = {"hp3", {NULL}},
 	[SIM_POLICY_IDEAL] = {"hp3-ideal", {"hp3-ideal", NULL}},
 	[SIM_POLICY_PAPER] = {"hp3-paper", {"hp3-ideal", "hp3-paper"}},
-	[SIM_POLICY_BESIDE] = {"hp3-beside", {NULL}},
+	[SIM_POLICY_VERBS] = {"hp3-verbs", {NULL}},
 };
 
 /* As hp3d loads it: what means nothing here, such as rails, has to be right all the same. */

@@ -40,7 +40,7 @@ enum sim_policy {
 	SIM_POLICY_HP3,
 	SIM_POLICY_IDEAL,
 	SIM_POLICY_PAPER,
-	SIM_POLICY_BESIDE,
+	SIM_POLICY_VERBS,
 	SIM_POLICIES
 };
 
@@ -108,8 +108,8 @@ struct sim_config {
 		uint32_t load_age_us;
 	} ideal; /* section [hp3-ideal] */
 	struct {
-		uint32_t look_us, wake_us, wait_us, wr_bytes, wr_depth;
-	} beside; /* section [hp3-beside] */
+		uint32_t poll_us, wake_us, wait_us, wr_bytes, wr_depth;
+	} verbs; /* section [hp3-verbs] */
 	struct {
 		uint32_t hp3_percent, counts_percent, reports_lost_percent, reports_late_us;
 		enum sim_onoff paths_known;
@@ -164,7 +164,7 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 
 /* Sets run.lb, and `engine` to its policy. */
 void sim_config_choose(struct sim_config *cfg, const char *lb);
-/* An engine runs for it: hp3, hp3-beside, hp3-ideal, hp3-paper. */
+/* An engine runs for it: hp3, hp3-verbs, hp3-ideal, hp3-paper. */
 bool sim_has_policy(const char *lb);
 
 #endif

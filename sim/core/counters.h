@@ -43,13 +43,13 @@ struct sim_counters {
 	uint64_t timeouts;
 	uint64_t moves, moves_wasted; /* path changes; those taken back or without gain */
 	uint64_t probes, probe_bytes; /* bytes: traces and all answers, too */
-	uint64_t traces, hops_told;
+	uint64_t traces, hops_reported;
 	uint64_t flow_reports; /* hp3: of long flows, cc.share */
 	uint64_t rack_reports; /* ... to hosts of the rack, cc.share_moves */
 	/* hp3-fleet: reports of hosts; moves that were planned, that engines were asked for, that
 	 * they made */
 	uint64_t fleet_reports, fleet_moves, fleet_asked, fleet_moved;
-	uint64_t urges, reports, replies_moved; /* hp3: dead ways back */
+	uint64_t ack_solicitations, reports, replies_moved; /* hp3: dead ways back */
 	uint64_t held_packets; /* by the balancer, at hosts or destination switches */
 	uint64_t held_ps; /* summed */
 };

@@ -11,9 +11,9 @@ static bool is_entry_before(const struct sim_heap_entry *x, const struct sim_hea
 	return x->at < y->at || (x->at == y->at && x->order < y->order);
 }
 
-void sim_heap_push(struct sim_heap *h, struct sim_event *ev)
+void sim_heap_push(struct sim_heap *h, struct sim_event *event)
 {
-	struct sim_heap_entry e = {.at = ev->at, .order = h->order++, .ev = ev};
+	struct sim_heap_entry e = {.at = event->at, .order = h->order++, .event = event};
 	uint32_t i = h->n++;
 
 	if (h->n > h->cap) {
@@ -29,7 +29,7 @@ void sim_heap_push(struct sim_heap *h, struct sim_event *ev)
 
 struct sim_event *sim_heap_pop(struct sim_heap *h)
 {
-	struct sim_event *ev = h->a[0].ev;
+	struct sim_event *event = h->a[0].event;
 	struct sim_heap_entry last = h->a[--h->n];
 	uint32_t i = 0;
 
@@ -47,7 +47,7 @@ struct sim_event *sim_heap_pop(struct sim_heap *h)
 		i = least;
 	}
 	h->a[i] = last;
-	return ev;
+	return event;
 }
 
 void sim_heap_free(struct sim_heap *h)

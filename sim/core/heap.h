@@ -12,7 +12,7 @@ struct sim_event;
 
 struct sim_heap_entry {
 	uint64_t at, order;
-	struct sim_event *ev;
+	struct sim_event *event;
 };
 
 struct sim_heap {
@@ -21,7 +21,7 @@ struct sim_heap {
 	uint64_t order;
 };
 
-void sim_heap_push(struct sim_heap *h, struct sim_event *ev);
+void sim_heap_push(struct sim_heap *h, struct sim_event *event);
 /* Of a heap that is not empty. */
 struct sim_event *sim_heap_pop(struct sim_heap *h);
 static inline uint64_t sim_heap_min(const struct sim_heap *h)

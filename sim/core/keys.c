@@ -32,12 +32,12 @@
 		.size = sizeof(((struct sim_config *)NULL)->ideal.name), __VA_ARGS__               \
 	}
 
-/* Likewise of hp3-beside. */
-#define BESIDE(name, u, d, lo, hi, h)                                                              \
+/* Likewise of hp3-verbs. */
+#define VERBS(name, u, d, lo, hi, h)                                                               \
 	{                                                                                          \
-		.section = "hp3-beside", .key = #name,                                             \
-		.offset = offsetof(struct sim_config, beside.name),                                \
-		.size = sizeof(((struct sim_config *)NULL)->beside.name), .type = HP3_INI_INT,     \
+		.section = "hp3-verbs", .key = #name,                                              \
+		.offset = offsetof(struct sim_config, verbs.name),                                 \
+		.size = sizeof(((struct sim_config *)NULL)->verbs.name), .type = HP3_INI_INT,      \
 		.unit = u, .def = d, .min = lo, .max = hi, .help = h                               \
 	}
 
@@ -65,13 +65,13 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "conweave", .help = "ConWeave (SIGCOMM 2023); 0: by number of tiers"},
 	{.name = "stellar", .help = "STELLAR (SIGCOMM 2025)"},
 	{.name = "spray",
-		.help = "One queue pair on all paths, put in order by the receiver's hp3d; for "
+		.help = "One queue pair on all paths, resequenced by the receiver's hp3d; for "
 			"hp3-spray alone"},
 	{.name = "hermes", .help = "Hermes (SIGCOMM 2017); times of 0: by queue and rate"},
 #define HP3_POLICY_SECTION(title, text) {.name = #title, .help = text},
 #include "engine/policy.def"
 	{.name = "hp3-ideal", .help = "What no hp3d can do; for hp3-ideal alone"},
-	{.name = "hp3-beside", .help = "hp3d beside the RNICs; for hp3-beside alone"},
+	{.name = "hp3-verbs", .help = "hp3d in verbs mode; for hp3-verbs alone"},
 	{.name = "peers",
 		.help = "What hosts' hp3ds are to each other; for all that run the engine"},
 	{.name = "fleet",
@@ -162,13 +162,14 @@ static const struct hp3_ini_key keys[] = {
 	NUM(stellar, rto_us, "us", 250, 1, 10000000, "retransmission time-out"),
 	NUM(spray, paths, "", 64, 1, 64, "source ports that a flow is sprayed over"),
 	ENUM(spray, policy, sprays, SIM_SPRAY_LEARNT, "which of them a packet takes"),
-	NUM(spray, window, "packets", 512, 1, 1023, "ahead of what lacks that the receiver holds"),
+	NUM(spray, window, "packets", 512, 1, 1023, "that the receiver holds behind a missing one"),
 	NUM(spray, late_us, "us", 5, 1, 100000, "learnt: a path is left out that is late by more"),
 	NUM(spray, asks, "", 16, 1, 64, "learnt: paths that are asked at set-up, by probes"),
 	NUM(spray, alike, "percent", 150, 100, 10000,
 		"learnt: of the best answer at set-up: paths that are used"),
 	NUM(spray, rest_us, "us", 100, 1, 1000000, "... so long, twice as long each time"),
-	NUM(spray, wait_us, "us", 1000, 1, 1000000, "it waits for what lacks, the longest"),
+	NUM(spray, wait_us, "us", 1000, 1, 1000000,
+		"longest wait of the receiver for a missing one"),
 	NUM(hermes, ecn_percent, "percent", 40, 0, 100,
 		"of marks, T_ECN: congested above, good below"),
 	NUM(hermes, rtt_low_us, "us", 0, 0, 1000000, "T_RTT_low: good below"),
@@ -187,12 +188,12 @@ static const struct hp3_ini_key keys[] = {
 		.help = "the RNIC's rates are saved, raised and rolled back with moves"),
 	IDEAL(load_age_us, .type = HP3_INI_INT, .def = 50, .max = 100000000,
 		.help = "the peer's counts are good for", .unit = "us"),
-	BESIDE(look_us, "us", 1000, 100, 1000000, "between looks at what queue pairs have done"),
-	BESIDE(wake_us, "us", 5, 0, 1000, "for a word between hp3d and an application"),
-	BESIDE(wait_us, "us", 5000, 0, 1000000,
+	VERBS(poll_us, "us", 1000, 100, 1000000, "between polls of what queue pairs have done"),
+	VERBS(wake_us, "us", 5, 0, 1000, "for a message between hp3d and an application"),
+	VERBS(wait_us, "us", 5000, 0, 1000000,
 		"for a path before the first data, at most; 0: nobody waits"),
-	BESIDE(wr_bytes, "bytes", 65536, 1000, 1000000000, "of a work request, at most"),
-	BESIDE(wr_depth, "", 4, 1, 64, "work requests outstanding of a queue pair"),
+	VERBS(wr_bytes, "bytes", 65536, 1000, 1000000000, "of a work request, at most"),
+	VERBS(wr_depth, "", 4, 1, 64, "work requests outstanding of a queue pair"),
 	NUM(peers, hp3_percent, "percent", 100, 0, 100,
 		"hosts that run hp3d, evenly spread; of 50 every other one, the second first"),
 	NUM(peers, counts_percent, "percent", 100, 1, 10000,

@@ -29,14 +29,14 @@ void sim_queue_free(struct sim_queue *q)
 	*q = (struct sim_queue){0};
 }
 
-static void append_open(struct sim_queue *q, struct sim_event *ev)
+static void append_open(struct sim_queue *q, struct sim_event *event)
 {
 	if (q->open_n == q->open_cap) {
 		q->open_cap *= 2;
 		q->open = sim_realloc(q->open, q->open_cap * sizeof(*q->open));
 		q->spare = sim_realloc(q->spare, q->open_cap * sizeof(*q->spare));
 	}
-	q->open[q->open_n++] = (struct sim_due){.at = ev->at, .ev = ev};
+	q->open[q->open_n++] = (struct sim_due){.at = event->at, .event = event};
 }
 
 /* Entry i moves up, behind all from `first` on that are not later. */
@@ -68,33 +68,33 @@ static void sort_entries(struct sim_due *a, struct sim_due *spare, uint32_t n)
 		a[i] = r < n && a[r].at < spare[l].at ? a[r++] : spare[l++];
 }
 
-static void add_ring(struct sim_queue *q, struct sim_event *ev, uint64_t bucket)
+static void add_ring(struct sim_queue *q, struct sim_event *event, uint64_t bucket)
 {
 	uint32_t slot = bucket & (SIM_BUCKETS - 1);
 	struct sim_bucket *b = &q->ring[slot];
 
-	ev->next = NULL;
+	event->next = NULL;
 	if (b->head == NULL) {
-		b->head = ev;
+		b->head = event;
 		q->used[slot / 64] |= UINT64_C(1) << (slot % 64);
 	} else {
-		b->tail->next = ev;
+		b->tail->next = event;
 	}
-	b->tail = ev;
+	b->tail = event;
 }
 
-void sim_queue_add(struct sim_queue *q, struct sim_event *ev)
+void sim_queue_add(struct sim_queue *q, struct sim_event *event)
 {
-	uint64_t bucket = ev->at >> SIM_BUCKET_BITS;
+	uint64_t bucket = event->at >> SIM_BUCKET_BITS;
 
 	q->pending++;
 	if (bucket <= q->bucket) {
-		append_open(q, ev);
+		append_open(q, event);
 		sink_entry(q->open, q->open_at, q->open_n - 1);
 	} else if (bucket < q->bucket + SIM_BUCKETS) {
-		add_ring(q, ev, bucket);
+		add_ring(q, event, bucket);
 	} else {
-		sim_heap_push(&q->far, ev);
+		sim_heap_push(&q->far, event);
 	}
 }
 
@@ -124,23 +124,23 @@ static void advance_bucket(struct sim_queue *q)
 {
 	uint64_t bucket = next_used(q);
 	uint32_t slot;
-	struct sim_event *ev;
+	struct sim_event *event;
 
 	if (bucket == UINT64_MAX)
 		bucket = sim_heap_min(&q->far) >> SIM_BUCKET_BITS;
 	q->bucket = bucket;
 	while (q->far.n > 0 && sim_heap_min(&q->far) >> SIM_BUCKET_BITS < q->bucket + SIM_BUCKETS) {
-		ev = sim_heap_pop(&q->far);
-		add_ring(q, ev, ev->at >> SIM_BUCKET_BITS);
+		event = sim_heap_pop(&q->far);
+		add_ring(q, event, event->at >> SIM_BUCKET_BITS);
 	}
 	slot = bucket & (SIM_BUCKETS - 1);
-	ev = q->ring[slot].head;
+	event = q->ring[slot].head;
 	q->ring[slot].head = NULL;
 	q->used[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
 	q->open_at = 0;
 	q->open_n = 0;
-	for (; ev != NULL; ev = ev->next)
-		append_open(q, ev);
+	for (; event != NULL; event = event->next)
+		append_open(q, event);
 	sort_entries(q->open, q->spare, q->open_n);
 }
 
@@ -152,5 +152,5 @@ struct sim_event *sim_queue_pop(struct sim_queue *q)
 		advance_bucket(q);
 	q->pending--;
 	q->fired++;
-	return q->open[q->open_at++].ev;
+	return q->open[q->open_at++].event;
 }

@@ -25,7 +25,7 @@ struct sim;
 struct sim_event {
 	uint64_t at; /* ps */
 	struct sim_event *next; /* of the queue that holds it; free for the owner's use otherwise */
-	void (*fire)(struct sim *s, struct sim_event *ev);
+	void (*fire)(struct sim *s, struct sim_event *event);
 };
 
 #define SIM_BUCKET_BITS 11u /* 2,048 ps */
@@ -38,7 +38,7 @@ struct sim_bucket {
 /* Times lie beside the events, so that sorting does not touch them. */
 struct sim_due {
 	uint64_t at;
-	struct sim_event *ev;
+	struct sim_event *event;
 };
 
 struct sim_queue {
@@ -55,8 +55,8 @@ struct sim_queue {
 int sim_queue_init(struct sim_queue *q);
 void sim_queue_free(struct sim_queue *q);
 
-/* ev->at is set, and not before the event that fired last. */
-void sim_queue_add(struct sim_queue *q, struct sim_event *ev);
+/* event->at is set, and not before the event that fired last. */
+void sim_queue_add(struct sim_queue *q, struct sim_event *event);
 
 /* The next event, or NULL if there is none. */
 struct sim_event *sim_queue_pop(struct sim_queue *q);

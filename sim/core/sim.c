@@ -96,12 +96,12 @@ static void sort_demands(struct sim *s)
 	}
 }
 
-static void start_known_flows(struct sim *s, struct sim_event *ev)
+static void start_known_flows(struct sim *s, struct sim_event *event)
 {
 	while (s->next_known < s->n_known && s->demand[s->next_known].start <= s->now)
 		sim_flow_start(s, s->next_known++);
 	if (s->next_known < s->n_known)
-		sim_at(s, ev, s->demand[s->next_known].start);
+		sim_at(s, event, s->demand[s->next_known].start);
 }
 
 /* By its number and the seed alone. */
@@ -212,7 +212,7 @@ void sim_destroy(struct sim *s)
 
 int sim_run(struct sim *s, uint64_t limit)
 {
-	struct sim_event *ev;
+	struct sim_event *event;
 
 	sort_demands(s);
 	s->n_known = s->n_demands;
@@ -222,11 +222,11 @@ int sim_run(struct sim *s, uint64_t limit)
 		sim_at(s, &s->arrivals, s->demand[0].start);
 	}
 	while (s->finished < s->n_demands || s->packets.used > 0 || s->open_work > 0) {
-		ev = sim_queue_pop(&s->queue);
-		if (ev == NULL || ev->at > limit)
+		event = sim_queue_pop(&s->queue);
+		if (event == NULL || event->at > limit)
 			return -ETIME;
-		s->now = ev->at;
-		ev->fire(s, ev);
+		s->now = event->at;
+		event->fire(s, event);
 		if (s->queue.fired % PROGRESS_EVENTS == 0 && s->progress != NULL)
 			s->progress(s, s->progress_arg);
 	}

@@ -97,10 +97,10 @@ void sim_demand_now(struct sim *s, const struct sim_demand *d);
 /* Until nothing is left to do, or `limit` ps have passed. Returns 0, -ETIME at the limit. */
 int sim_run(struct sim *s, uint64_t limit);
 
-static inline void sim_at(struct sim *s, struct sim_event *ev, uint64_t at)
+static inline void sim_at(struct sim *s, struct sim_event *event, uint64_t at)
 {
-	ev->at = at;
-	sim_queue_add(&s->queue, ev);
+	event->at = at;
+	sim_queue_add(&s->queue, event);
 }
 
 static inline uint32_t sim_rand_below(struct sim *s, uint32_t n)
@@ -108,7 +108,7 @@ static inline uint32_t sim_rand_below(struct sim *s, uint32_t n)
 	return hp3_random_below(&s->rng, n);
 }
 
-/* A packet with `ev` and `tag` undefined, all else 0 or as given. */
+/* A packet with `event` and `tag` undefined, all else 0 or as given. */
 struct sim_packet *sim_packet_new(
 	struct sim *s, uint8_t kind, uint32_t bytes, struct sim_flow *flow, uint32_t psn);
 /* No first transmission. */

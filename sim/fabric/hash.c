@@ -192,9 +192,9 @@ uint32_t sim_hash(const struct sim_hash *h, const struct hp3_tuple *t)
 	return sim_hash_bytes(h->kind, h->seed, in, n);
 }
 
-static uint32_t path_told(const struct hp3_path_model *told, const struct hp3_tuple *t)
+static uint32_t path_of_model(const struct hp3_path_model *given, const struct hp3_tuple *t)
 {
-	return sim_model_path((const struct sim_model *)told, t);
+	return sim_model_path((const struct sim_model *)given, t);
 }
 
 int sim_model_init(struct sim_model *m, const struct sim_stage *stage, unsigned stages)
@@ -212,7 +212,7 @@ int sim_model_init(struct sim_model *m, const struct sim_stage *stage, unsigned 
 	}
 	if (paths == 1)
 		return -EDOM;
-	*m = (struct sim_model){.told = {path_told, paths}};
+	*m = (struct sim_model){.given = {path_of_model, paths}};
 	memcpy(m->stage, stage, stages * sizeof(*stage));
 	m->stages = (uint8_t)stages;
 	return 0;
@@ -234,7 +234,7 @@ uint32_t sim_model_path(const struct sim_model *m, const struct hp3_tuple *t)
 
 bool sim_model_trace(struct sim_model *m, const struct hp3_tuple *t, uint32_t label)
 {
-	uint32_t paths = m->told.paths, path = sim_model_path(m, t);
+	uint32_t paths = m->given.paths, path = sim_model_path(m, t);
 
 	for (uint32_t i = 0; i < paths && !m->refused; i++) {
 		if (m->seen >> i & 1 && (i == path) != (m->label[i] == label))

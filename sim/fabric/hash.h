@@ -71,7 +71,7 @@ struct sim_stage {
 };
 
 struct sim_model {
-	struct hp3_path_model told; /* first: what engines are handed */
+	struct hp3_path_model given; /* first: what engines are handed */
 	struct sim_stage stage[SIM_MODEL_STAGES];
 	uint8_t stages;
 	bool refused;

@@ -4,7 +4,7 @@
 /*
  * A packet on its way: only what switches, RNICs and balancers read; there is no payload. It is in
  * one place at a time: in the event queue (on a wire), in a port's queue, or held by a balancer,
- * and `ev` links it there.
+ * and `event` links it there.
  *
  * Sequence numbers count packets of a flow from 0: PSNs without the wrap, first of them 0.
  */
@@ -58,7 +58,7 @@ struct sim_tag_conweave {
 };
 
 struct sim_packet {
-	struct sim_event ev; /* arrival at `to` */
+	struct sim_event event; /* arrival at `to` */
 	struct sim_port *to; /* ingress port that it travels to, or came in by */
 	struct sim_flow *flow; /* NULL: PFC */
 	uint64_t sent_at; /* ps; ACKs bring the data packet's back */
@@ -91,18 +91,18 @@ static inline bool sim_packet_with_data(const struct sim_packet *p)
 	       p->kind == SIM_BACK_PROBE || p->kind == SIM_TRACE;
 }
 
-/* Queue of packets linked through ev.next. */
+/* Queue of packets linked through event.next. */
 struct sim_fifo {
 	struct sim_packet *head, *tail;
 };
 
 static inline void sim_fifo_put(struct sim_fifo *f, struct sim_packet *p)
 {
-	p->ev.next = NULL;
+	p->event.next = NULL;
 	if (f->head == NULL)
 		f->head = p;
 	else
-		f->tail->ev.next = &p->ev;
+		f->tail->event.next = &p->event;
 	f->tail = p;
 }
 
@@ -111,10 +111,10 @@ static inline struct sim_packet *sim_fifo_take(struct sim_fifo *f)
 	struct sim_packet *p = f->head;
 
 	if (p != NULL)
-		f->head = (struct sim_packet *)p->ev.next;
+		f->head = (struct sim_packet *)p->event.next;
 	return p;
 }
 
-_Static_assert(offsetof(struct sim_packet, ev) == 0, "a packet is its event");
+_Static_assert(offsetof(struct sim_packet, event) == 0, "a packet is its event");
 
 #endif

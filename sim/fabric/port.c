@@ -4,9 +4,9 @@
 #include "sim/host/host.h"
 #include "sim/results/capture.h"
 
-static void deliver_packet(struct sim *s, struct sim_event *ev)
+static void deliver_packet(struct sim *s, struct sim_event *event)
 {
-	struct sim_packet *p = (struct sim_packet *)ev;
+	struct sim_packet *p = (struct sim_packet *)event;
 	struct sim_port *in = p->to;
 
 	if (in->down)
@@ -69,8 +69,8 @@ static void transmit_packet(struct sim *s, struct sim_port *port, struct sim_pac
 	if (s->capture != NULL)
 		sim_capture_packet(s, port->node, p);
 	p->to = port->peer;
-	p->ev.fire = deliver_packet;
-	sim_at(s, &p->ev, port->busy_until + port->delay);
+	p->event.fire = deliver_packet;
+	sim_at(s, &p->event, port->busy_until + port->delay);
 	if (has_more(s, port))
 		wait_for_wire(s, port);
 }
@@ -90,25 +90,26 @@ void sim_port_kick(struct sim *s, struct sim_port *port)
 		transmit_packet(s, port, p);
 }
 
-static void wire_free(struct sim *s, struct sim_event *ev)
+static void wire_free(struct sim *s, struct sim_event *event)
 {
-	struct sim_port *port = (struct sim_port *)((char *)ev - offsetof(struct sim_port, free));
+	struct sim_port *port =
+		(struct sim_port *)((char *)event - offsetof(struct sim_port, free));
 
 	port->free_pending = false;
 	sim_port_kick(s, port);
 }
 
-static void pause_over(struct sim *s, struct sim_event *ev)
+static void pause_over(struct sim *s, struct sim_event *event)
 {
 	struct sim_port *port =
-		(struct sim_port *)((char *)ev - offsetof(struct sim_port, unpause));
+		(struct sim_port *)((char *)event - offsetof(struct sim_port, unpause));
 
 	port->unpause_pending = false;
 	if (port->paused_until == 0)
 		return;
 	if (s->now < port->paused_until) { /* renewed meanwhile */
 		port->unpause_pending = true;
-		sim_at(s, ev, port->paused_until);
+		sim_at(s, event, port->paused_until);
 		return;
 	}
 	s->n.pause_ps += s->now - port->paused_since;

@@ -40,9 +40,10 @@ static void send_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns)
 	sim_port_queue_control(s, port, p);
 }
 
-void sim_switch_renew(struct sim *s, struct sim_event *ev)
+void sim_switch_renew(struct sim *s, struct sim_event *event)
 {
-	struct sim_port *port = (struct sim_port *)((char *)ev - offsetof(struct sim_port, renew));
+	struct sim_port *port =
+		(struct sim_port *)((char *)event - offsetof(struct sim_port, renew));
 
 	port->renew_pending = false;
 	if (port->pausing_until != 0 && sim_mmu_must_pause(s, sim_switch_of(s, port), port))

@@ -40,7 +40,7 @@ struct sim_port *sim_switch_hash_port(
 void sim_switch_send(
 	struct sim *s, struct sim_switch *sw, struct sim_port *out, struct sim_packet *p);
 /* Half of a pause has passed: asks for more if the port is still above its limit. */
-void sim_switch_renew(struct sim *s, struct sim_event *ev);
+void sim_switch_renew(struct sim *s, struct sim_event *event);
 /* A data packet begins to leave by `out`: frees its buffer, marks it, ends pauses. */
 void sim_switch_leaves(struct sim *s, struct sim_port *out, struct sim_packet *p);
 

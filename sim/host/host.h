@@ -30,7 +30,7 @@ void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node);
 
 /* The port asks for the next data packet; NULL if there is none now. */
 struct sim_packet *sim_host_next(struct sim *s, struct sim_port *port);
-void sim_host_wake(struct sim *s, struct sim_event *ev);
+void sim_host_wake(struct sim *s, struct sim_event *event);
 
 /* DCQCN's parameters at the flow's port. */
 static inline const struct hp3_dcqcn_params *sim_host_rp(struct sim *s, const struct sim_flow *f)
@@ -69,7 +69,7 @@ bool sim_irn_keep(struct sim *s, struct sim_flow *f, uint32_t psn);
 
 /* read.c: at the requester, whose queue pair is up; that may ask for more; that asks again; that
  * got a response. At the responder: a request. */
-void sim_read_up(struct sim *s, struct sim_event *ev);
+void sim_read_up(struct sim *s, struct sim_event *event);
 void sim_read_ask(struct sim *s, struct sim_flow *f);
 void sim_read_again(struct sim *s, struct sim_flow *f);
 void sim_read_response(struct sim *s, struct sim_port *in, struct sim_packet *p);

@@ -18,7 +18,7 @@ static inline uint8_t sim_data_opcode(const struct sim_packet *p)
 	return codes[p->flow->read][first + 2 * last];
 }
 
-/* Bytes of its payload: none of a message of none, with which hp3 urges for an ACK. */
+/* Bytes of its payload: none of a message of none, with which hp3 solicits an ACK. */
 static inline uint16_t sim_data_payload(const struct sim *s, const struct sim_packet *p)
 {
 	return p->arg_psn == 0 ? 0 : (uint16_t)(p->bytes - s->cfg.rnic.header_bytes);

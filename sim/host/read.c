@@ -38,9 +38,9 @@ void sim_read_ask(struct sim *s, struct sim_flow *f)
 	}
 }
 
-void sim_read_up(struct sim *s, struct sim_event *ev)
+void sim_read_up(struct sim *s, struct sim_event *event)
 {
-	struct sim_flow *f = (struct sim_flow *)ev;
+	struct sim_flow *f = (struct sim_flow *)event;
 
 	f->waiting = false;
 	f->wake.fire = sim_host_wake;

@@ -58,9 +58,9 @@ void sim_host_schedule(struct sim *s, struct sim_flow *f)
 		sim_port_kick(s, port);
 }
 
-void sim_host_wake(struct sim *s, struct sim_event *ev)
+void sim_host_wake(struct sim *s, struct sim_event *event)
 {
-	struct sim_flow *f = (struct sim_flow *)ev;
+	struct sim_flow *f = (struct sim_flow *)event;
 
 	f->waiting = false;
 	if (f->done)
@@ -105,9 +105,9 @@ static uint64_t shortest_rto(const struct sim *s)
 	return rto;
 }
 
-static void check_host_timers(struct sim *s, struct sim_event *ev)
+static void check_host_timers(struct sim *s, struct sim_event *event)
 {
-	struct sim_host *h = (struct sim_host *)((char *)ev - offsetof(struct sim_host, timer));
+	struct sim_host *h = (struct sim_host *)((char *)event - offsetof(struct sim_host, timer));
 	uint64_t next = UINT64_MAX, soon = s->now + shortest_rto(s);
 
 	for (struct sim_flow *f = h->open; f != NULL; f = f->next) {
@@ -120,7 +120,7 @@ static void check_host_timers(struct sim *s, struct sim_event *ev)
 	}
 	h->timer_pending = next != UINT64_MAX;
 	if (h->timer_pending)
-		sim_at(s, ev, next < soon ? next : soon);
+		sim_at(s, event, next < soon ? next : soon);
 }
 
 void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node)

@@ -13,7 +13,7 @@ extern const struct sim_lb sim_lb_flowbender;
 extern const struct sim_lb sim_lb_hermes;
 extern const struct sim_lb sim_lb_hopper;
 extern const struct sim_lb sim_lb_hp3;
-extern const struct sim_lb sim_lb_hp3_beside;
+extern const struct sim_lb sim_lb_hp3_verbs;
 extern const struct sim_lb sim_lb_hp3_ideal;
 extern const struct sim_lb sim_lb_hp3_paper;
 extern const struct sim_lb sim_lb_hp3_spray;

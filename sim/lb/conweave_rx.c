@@ -6,7 +6,7 @@
 #define CONTROL_BYTES 64u
 
 struct flush_timer {
-	struct sim_event ev;
+	struct sim_event event;
 	struct sim_flow *flow;
 };
 
@@ -41,9 +41,9 @@ static void release_flow(struct sim *s, struct sim_flow *f)
 
 static void set_timer(struct sim *s, struct conweave *c, struct sim_flow *f);
 
-static void timer_fires(struct sim *s, struct sim_event *ev)
+static void timer_fires(struct sim *s, struct sim_event *event)
 {
-	struct flush_timer *t = (struct flush_timer *)ev;
+	struct flush_timer *t = (struct flush_timer *)event;
 	struct conweave *c = s->lb_state;
 	struct sim_flow *f = t->flow;
 	struct conweave_rx *rx = &conweave_of(f)->rx;
@@ -68,11 +68,11 @@ static void set_timer(struct sim *s, struct conweave *c, struct sim_flow *f)
 	if (rx->timer_at != 0 && rx->timer_at <= rx->flush_at)
 		return;
 	t = sim_pool_get(&c->timers);
-	t->ev.fire = timer_fires;
+	t->event.fire = timer_fires;
 	t->flow = f;
 	f->in_air++;
 	rx->timer_at = rx->flush_at;
-	sim_at(s, &t->ev, rx->flush_at);
+	sim_at(s, &t->event, rx->flush_at);
 }
 
 /* Takes in epoch and phase of a packet of this epoch or a new one. True: it overtook the TAIL. */

@@ -33,7 +33,7 @@ enum hermes_class { HERMES_GOOD, HERMES_GRAY, HERMES_CONGESTED, HERMES_FAILED };
 
 /* A path from one host to one rack. Times in ps. */
 struct hermes_path {
-	uint64_t rtt, told_at; /* told_at 0: nothing is known */
+	uint64_t rtt, sensed_at; /* sensed_at 0: nothing is known */
 	uint64_t halved_at; /* acks and marks */
 	uint32_t acks, marks;
 	uint64_t epoch_at; /* sent and missed count from then on */

@@ -36,9 +36,9 @@ static bool is_run_over(const struct sim *s)
 	return s->finished == s->n_demands && s->open_work == 0;
 }
 
-static void probe_all(struct sim *s, struct sim_event *ev)
+static void probe_all(struct sim *s, struct sim_event *event)
 {
-	struct hermes *h = (struct hermes *)ev;
+	struct hermes *h = (struct hermes *)event;
 	uint32_t leaves = h->paths->leaves;
 
 	if (is_run_over(s))
@@ -56,7 +56,7 @@ static void probe_all(struct sim *s, struct sim_event *ev)
 		for (uint32_t k = 0; k < RANDOM_PATHS; k++)
 			probe_path(s, h->agent[i], sim_paths_draw(s, pp));
 	}
-	sim_at(s, ev, s->now + s->cfg.hermes.probe_us * SIM_US);
+	sim_at(s, event, s->now + s->cfg.hermes.probe_us * SIM_US);
 }
 
 void hermes_agents(struct sim *s, struct hermes *h)

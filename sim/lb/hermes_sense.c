@@ -28,7 +28,7 @@ static uint32_t marks_percent(const struct hermes_path *p)
 
 static bool is_known(const struct sim *s, const struct hermes_path *p)
 {
-	return p->told_at != 0 && s->now - p->told_at <= s->cfg.hermes.forget_us * SIM_US;
+	return p->sensed_at != 0 && s->now - p->sensed_at <= s->cfg.hermes.forget_us * SIM_US;
 }
 
 enum hermes_class hermes_class(
@@ -55,7 +55,7 @@ bool hermes_better(const struct sim *s, const struct hermes *h, const struct her
 void hermes_heard(struct sim *s, struct hermes_path *p, uint64_t rtt, bool marked)
 {
 	p->rtt = is_known(s, p) ? (p->rtt + rtt) / 2 : rtt;
-	p->told_at = s->now;
+	p->sensed_at = s->now;
 	p->timeouts = 0;
 	while (p->acks > 0 && s->now - p->halved_at > HALVE_US * SIM_US) {
 		p->acks /= 2;

@@ -4,7 +4,7 @@
 #include "sim/host/opcode.h"
 #include "sim/lb/balancers.h"
 #include "sim/lb/hp3.h"
-#include "sim/lb/hp3_beside.h"
+#include "sim/lb/hp3_verbs.h"
 #include "sim/lb/hp3_fleet.h"
 
 #define SYN_ACK 0x1fu
@@ -43,7 +43,7 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 	s->cfg.rnic.ports = SIM_PORTS_ROCE;
 	b->kind = kind;
 	hp3_sim_config(s, b);
-	hp3_sim_tell_init(b);
+	hp3_sim_advertise_init(b);
 	hp3_sim_several(b);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	sim_pool_init(&b->orders, sizeof(struct sim_event) + 3 * sizeof(uint64_t));
@@ -54,7 +54,7 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 		hp3_sim_probes(b);
 	if (ret == 0)
 		ret = hp3_sim_engines(s, b);
-	if (ret == 0 && s->cfg.fleet.interval_us > 0 && kind != HP3_SIM_BESIDE)
+	if (ret == 0 && s->cfg.fleet.interval_us > 0 && kind != HP3_SIM_VERBS)
 		ret = hp3_sim_fleet_start(s, b);
 	return ret;
 }
@@ -74,9 +74,9 @@ static int start_paper(struct sim *s)
 	return start_as(s, HP3_SIM_PAPER);
 }
 
-static int start_beside(struct sim *s)
+static int start_verbs(struct sim *s)
 {
-	return start_as(s, HP3_SIM_BESIDE);
+	return start_as(s, HP3_SIM_VERBS);
 }
 
 uint8_t *hp3_sim_address(uint8_t *to, uint32_t host)
@@ -221,13 +221,13 @@ const struct sim_lb sim_lb_hp3 = BALANCER("hp3", start_hp3);
 const struct sim_lb sim_lb_hp3_ideal = BALANCER("hp3-ideal", start_ideal);
 const struct sim_lb sim_lb_hp3_paper = BALANCER("hp3-paper", start_paper);
 
-const struct sim_lb sim_lb_hp3_beside = {.name = "hp3-beside",
-	.flow_bytes = sizeof(struct hp3_beside_flow),
+const struct sim_lb sim_lb_hp3_verbs = {.name = "hp3-verbs",
+	.flow_bytes = sizeof(struct hp3_verbs_flow),
 	.probes_at_setup = true,
-	.start = start_beside,
+	.start = start_verbs,
 	.stop = stop_hp3,
-	.flow_start = hp3_beside_start,
-	.flow_end = hp3_beside_end,
-	.posted = hp3_beside_posted,
-	.acked = hp3_beside_acked,
+	.flow_start = hp3_verbs_start,
+	.flow_end = hp3_verbs_end,
+	.posted = hp3_verbs_posted,
+	.acked = hp3_verbs_acked,
 	.other = hp3_sim_other};

@@ -6,7 +6,7 @@
  * unchanged, between its RNIC and the wire, as hp3d does inline. What the engine is not given:
  * payloads (packets are trusted), flows within a rack (no choice there, unless the rate is the
  * engine's), flows of hosts without hp3d (section [peers]), and of WRITEs at the
- * receiving host data and ACKs, which it would pass, but where packets are put in order (rfr.mode =
+ * receiving host data and ACKs, which it would pass, but where packets are resequenced (rfr.mode =
  * spray). Of READs both engines see both streams: the
  * requests, which they may move, and the responses, which they pass. What hosts cannot know the
  * engine is told at the start: with hp3.identity = model, the hash of the switches.
@@ -25,7 +25,7 @@
  * switches with identity trace. An answer leaves on the port of its probe, to a UDP port of hp3d's
  * own, so its way back is neither that of the next probe's answer nor that of the RNIC's replies.
  *
- * Dead ways back (hp3_back.c): what urges for an ACK is a duplicate to the peer's RNIC; a report
+ * Dead ways back (hp3_back.c): what solicits an ACK is a duplicate to the peer's RNIC; a report
  * makes the peer's engine send the replies of that queue pair on another port.
  */
 #include "engine/engine.h"
@@ -44,7 +44,7 @@ struct hp3_host {
 	uint32_t next_qpn;
 	uint64_t tick_at; /* ps, 0: no tick is pending */
 	uint8_t *met; /* by host: the quiet queue pair is there */
-	bool looks; /* hp3-beside: its next look is on its way */
+	bool poll_scheduled; /* hp3-verbs: its next poll is scheduled */
 	bool absent; /* it runs no hp3d (peers.hp3_percent): its engine is told nothing */
 };
 
@@ -52,7 +52,7 @@ enum hp3_sim_kind {
 	HP3_SIM_SHIPPED, /* what hp3d does with the same policy */
 	HP3_SIM_IDEAL,
 	HP3_SIM_PAPER,
-	HP3_SIM_BESIDE,
+	HP3_SIM_VERBS,
 };
 
 struct hp3_balancer {
@@ -85,7 +85,7 @@ struct hp3_sim_flow {
 		uint32_t moves;
 		uint16_t advised_port;
 		uint8_t advised; /* enum hp3_fleet_advised */
-	} told;
+	} report;
 };
 
 static inline struct hp3_sim_flow *hp3_sim_flow_of(struct sim_flow *f)
@@ -126,7 +126,7 @@ void hp3_sim_carry_out(
 void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host);
 
 /* hp3_rates.c: what an event means for the rate of the flow's RNIC. */
-void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *ev);
+void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *event);
 
 /* hp3_probes.c: what the engine of `host` says of a flow; a probe, a trace, or an answer arrived.
  */
@@ -138,16 +138,17 @@ void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
 /* Do switches serve first what bears the DSCP of answers? */
 bool hp3_sim_answers_first(const struct sim *s);
 
-/* hp3_tell.c: the engine of `host` reports to the peer of this flow. */
-void hp3_sim_tell_init(struct hp3_balancer *b);
-void hp3_sim_tell(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow);
+/* hp3_advertise_ring.c: the engine of `host` reports to the peer of this flow. */
+void hp3_sim_advertise_init(struct hp3_balancer *b);
+void hp3_sim_advertise(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow);
 /* ... to all others of its rack. */
 void hp3_sim_rack(struct sim *s, struct hp3_balancer *b, uint32_t host);
 
 /* The host of an address, as engines have it. */
 uint32_t hp3_sim_host(const uint8_t address[4]);
 
-/* hp3_several.c: a word to another engine; held packets reach their RNIC; data of a WRITE arrive.
+/* hp3_several.c: a message to another engine; held packets reach their RNIC; data of a WRITE
+ * arrive.
  */
 void hp3_sim_several(struct hp3_balancer *b);
 void hp3_sim_agree(
@@ -155,8 +156,8 @@ void hp3_sim_agree(
 void hp3_sim_deliver(struct sim *s, struct hp3_host *h, const struct hp3_act *a);
 bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 
-/* hp3_back.c: an urge, a report; a report arrived; a reply leaves the RNIC. */
-void hp3_sim_urge(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
+/* hp3_back.c: an ACK solicitation, a report; a report arrived; a reply leaves the RNIC. */
+void hp3_sim_solicit_ack(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
 void hp3_sim_report(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
 bool hp3_sim_is_report(const struct sim_packet *p);
 void hp3_sim_reported(struct sim *s, struct hp3_balancer *b, const struct sim_packet *p);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Actions of the engine: held packets, deadlines; what it says is built elsewhere. */
-#include "sim/lb/hp3_beside.h"
+#include "sim/lb/hp3_verbs.h"
 #include "sim/lb/hp3_fleet.h"
 
 struct tick {
-	struct sim_event ev;
+	struct sim_event event;
 	uint32_t host;
 };
 
@@ -60,15 +60,15 @@ static void hand_cnp(struct sim *s, struct sim_flow *f)
 		sim_requester_reply(s, f, &cnp);
 }
 
-static void count_event(struct sim *s, const struct hp3_event *ev)
+static void count_event(struct sim *s, const struct hp3_event *event)
 {
-	if ((ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_FAILOVER ||
-		    ev->type == HP3_EV_IDLE_SWITCH) &&
-		ev->cause != HP3_CAUSE_SETUP)
+	if ((event->type == HP3_EVENT_SWITCH || event->type == HP3_EVENT_FAILOVER ||
+		    event->type == HP3_EVENT_IDLE_SWITCH) &&
+		event->cause != HP3_CAUSE_SETUP)
 		s->n.moves++;
-	else if (ev->type == HP3_EV_OUTCOME && ev->outcome == HP3_PAYOFF_WORSE)
+	else if (event->type == HP3_EVENT_OUTCOME && event->outcome == HP3_PAYOFF_WORSE)
 		s->n.moves_wasted++;
-	else if (ev->type == HP3_EV_REPLIES)
+	else if (event->type == HP3_EVENT_REPLIES)
 		s->n.replies_moved++;
 }
 
@@ -83,8 +83,8 @@ static void for_flow(struct sim *s, struct hp3_balancer *b, uint32_t host, struc
 	case HP3_ACT_TRACE:
 		hp3_sim_send_trace(s, host, f, a);
 		break;
-	case HP3_ACT_URGE:
-		hp3_sim_urge(s, host, f, a);
+	case HP3_ACT_SOLICIT_ACK:
+		hp3_sim_solicit_ack(s, host, f, a);
 		break;
 	case HP3_ACT_REPORT:
 		hp3_sim_report(s, host, f, a);
@@ -102,8 +102,8 @@ static void for_flow(struct sim *s, struct hp3_balancer *b, uint32_t host, struc
 			hp3_sim_fleet_outcome(s, f, &a->event);
 		break;
 	default:
-		if (b->cfg.beside)
-			hp3_beside_act(s, f, a);
+		if (b->cfg.verbs)
+			hp3_verbs_act(s, f, a);
 		break;
 	}
 }
@@ -133,8 +133,8 @@ void hp3_sim_carry_out(
 			hp3_sim_agree(s, b, host, &a->agree);
 			continue;
 		}
-		if (a->kind == HP3_ACT_TELL) {
-			hp3_sim_tell(s, b, host, a->flow);
+		if (a->kind == HP3_ACT_ADVERTISE) {
+			hp3_sim_advertise(s, b, host, a->flow);
 			continue;
 		}
 		if (a->kind == HP3_ACT_RACK) {
@@ -149,9 +149,9 @@ void hp3_sim_carry_out(
 	}
 }
 
-static void tick_engine(struct sim *s, struct sim_event *ev)
+static void tick_engine(struct sim *s, struct sim_event *event)
 {
-	struct tick *t = (struct tick *)ev;
+	struct tick *t = (struct tick *)event;
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t host = t->host;
 	struct hp3_acts acts = {0};
@@ -182,8 +182,8 @@ void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host)
 	if (h->tick_at != 0 && h->tick_at <= due)
 		return;
 	t = sim_pool_get(&b->ticks);
-	t->ev.fire = tick_engine;
+	t->event.fire = tick_engine;
 	t->host = host;
 	h->tick_at = due;
-	sim_at(s, &t->ev, due);
+	sim_at(s, &t->event, due);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dead ways back, as hp3d has them (engine/seek/dead.c, engine/moves/replies.c). The requester's
- * side sends urges and reports. The responder's engine sees the RNIC's replies from the first
- * report on: before, it would pass them as they are.
+ * Dead ways back, as hp3d has them (engine/search/dead.c, engine/moves/replies.c). The requester's
+ * side sends ACK solicitations and reports. The responder's engine sees the RNIC's replies from the
+ * first report on: before, it would pass them as they are.
  */
 #include "sim/lb/hp3.h"
 
@@ -17,7 +17,7 @@ static void send_back_packet(struct sim *s, uint32_t host, struct sim_packet *p,
 }
 
 /* To the RNIC: a zero-length WRITE with an old PSN. */
-void hp3_sim_urge(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a)
+void hp3_sim_solicit_ack(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a)
 {
 	struct sim_packet *p;
 
@@ -26,7 +26,7 @@ void hp3_sim_urge(struct sim *s, uint32_t host, struct sim_flow *f, const struct
 	p = sim_packet_new(s, SIM_DATA, BYTES, f, a->psn - HP3_SIM_FIRST_PSN);
 	p->flags = SIM_AGAIN | SIM_FIRST | SIM_LAST | SIM_ACKREQ;
 	p->arg_psn = 0;
-	s->n.urges++;
+	s->n.ack_solicitations++;
 	send_back_packet(s, host, p, a->port);
 }
 

@@ -16,16 +16,16 @@ static void set_places(const struct sim *s, struct hp3_balancer *b)
 
 	b->place = sim_alloc(t->hosts, sizeof(*b->place));
 	for (uint32_t h = 0; h < t->hosts; h++) {
-		bool mate = h > 0 && t->leaf[h] == t->leaf[h - 1] &&
-			    t->first_port[h + 1] - t->first_port[h] == 1;
+		bool same_rack = h > 0 && t->leaf[h] == t->leaf[h - 1] &&
+				 t->first_port[h + 1] - t->first_port[h] == 1;
 
-		b->place[h] = mate ? b->place[h - 1] : b->places++;
+		b->place[h] = same_rack ? b->place[h - 1] : b->places++;
 	}
 }
 
 /*
  * As hp3d settles it. Tables are as large as the simulation needs them; what peers tell each
- * other of paths rides on probes and answers (hp3_probes.c), TELL is of long flows alone.
+ * other of paths rides on probes and answers (hp3_probes.c), ADVERTISE is of long flows alone.
  */
 static struct hp3_engine_config as_hp3d(const struct sim *s)
 {
@@ -35,7 +35,7 @@ static struct hp3_engine_config as_hp3d(const struct sim *s)
 	cfg.max_flows = HP3_SIM_QPS;
 	cfg.max_pairs = s->topo.hosts;
 	if (!cfg.cc.share.on)
-		cfg.tell_ns = 0;
+		cfg.advertise_ns = 0;
 	return cfg;
 }
 
@@ -60,8 +60,8 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 	b->rates = b->kind == HP3_SIM_PAPER ||
 		   (b->kind == HP3_SIM_IDEAL && s->cfg.ideal.rate_acts == SIM_ON);
 	b->cfg = as_hp3d(s);
-	b->cfg.beside = b->kind == HP3_SIM_BESIDE;
-	if (b->cfg.beside) { /* as hp3d: switches are not asked who they are */
+	b->cfg.verbs = b->kind == HP3_SIM_VERBS;
+	if (b->cfg.verbs) { /* as hp3d: switches are not asked who they are */
 		b->cfg.trace = false;
 		b->cfg.load_paths = 0;
 		b->cfg.spray.mode = HP3_SPRAY_MOVE;
@@ -170,7 +170,7 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
 		if (!sim_model_believed(&b->model[b->place[h]]))
 			ret = model_from(s, b, b->place[h], h);
 	if (ret == 0 && b->cfg.words.placement)
-		b->paths = b->model[0].told.paths;
+		b->paths = b->model[0].given.paths;
 	return ret;
 }
 
@@ -200,7 +200,7 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 		cfg.load_paths = (uint16_t)(b->named ? HP3_HOPS : b->paths);
 		cfg.cc.rp.rpg_max_rate = line_mbps(s, h);
 		if (b->model != NULL)
-			cfg.model = &b->model[b->place[h]].told;
+			cfg.model = &b->model[b->place[h]].given;
 		size = (hp3_engine_size(&cfg) + 63) & ~(size_t)63;
 		host->memory = aligned_alloc(64, size);
 		if (host->memory == NULL)

@@ -34,7 +34,7 @@ struct hp3_sim_fleet {
 };
 
 struct message {
-	struct sim_event ev;
+	struct sim_event event;
 	union {
 		struct hp3_fleet_report report;
 		struct hp3_fleet_plan plan;
@@ -99,7 +99,7 @@ static void add_alts(
 		uint16_t drawn = (uint16_t)(HP3_PORT_FIRST | port % HP3_PORT_COUNT);
 		uint8_t hop = hop_of(r, spine_of(s, f, drawn));
 
-		if (hp3_fleet_is_new_way(x, hop))
+		if (hp3_fleet_is_new_spine_path(x, hop))
 			x->alt[x->n_alts++] = (struct hp3_fleet_alt){drawn, hop};
 	}
 }
@@ -120,12 +120,12 @@ static void add_flow(struct sim *s, struct hp3_fleet_report *r, const struct see
 		.marked_permille = i->path.marked_permille,
 		.rtt_ns = (uint32_t)hp3_min_u64(i->path.rtt_ns, UINT32_MAX),
 		.base_rtt_ns = (uint32_t)hp3_min_u64(i->path.base_rtt_ns, UINT32_MAX),
-		.settled_ms = (uint32_t)(now_us(s) - f->told.settled_us),
+		.settled_ms = (uint32_t)(now_us(s) - f->report.settled_us),
 		.failures = i->retransmits,
 		.rate_kbps = seen->kbps,
 		.bytes = i->bytes,
-		.advised = f->told.advised,
-		.advised_port = f->told.advised_port};
+		.advised = f->report.advised,
+		.advised_port = f->report.advised_port};
 	add_alts(s, r, x, seen->flow);
 }
 
@@ -134,7 +134,7 @@ static bool observe_fleet_flow(
 	struct sim *s, struct hp3_engine *e, struct sim_flow *f, struct seen *out)
 {
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	uint64_t now = now_us(s), took = now - x->told.at_us;
+	uint64_t now = now_us(s), took = now - x->report.at_us;
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {.local = hp3_sim_address(local, sim_flow_requester(f)),
 		.remote = hp3_sim_address(remote, sim_flow_responder(f))};
@@ -143,13 +143,14 @@ static bool observe_fleet_flow(
 	if (flow == HP3_NO_FLOW || hp3_flow_info(e, flow, s->now / SIM_NS, &out->info) < 0)
 		return false;
 	out->flow = f;
-	out->kbps =
-		took > 0 && x->told.at_us > 0 ? (out->info.bytes - x->told.bytes) * 8000 / took : 0;
-	if (x->told.at_us == 0 || x->told.moves != out->info.moves)
-		x->told.settled_us = now;
-	x->told.at_us = now;
-	x->told.bytes = out->info.bytes;
-	x->told.moves = out->info.moves;
+	out->kbps = took > 0 && x->report.at_us > 0
+			    ? (out->info.bytes - x->report.bytes) * 8000 / took
+			    : 0;
+	if (x->report.at_us == 0 || x->report.moves != out->info.moves)
+		x->report.settled_us = now;
+	x->report.at_us = now;
+	x->report.bytes = out->info.bytes;
+	x->report.moves = out->info.moves;
 	return true;
 }
 
@@ -186,9 +187,9 @@ static void fill_fleet_report(struct sim *s, struct hp3_engine *e, struct host *
 		add_flow(s, r, &seen[i]);
 }
 
-static void report_came(struct sim *s, struct sim_event *ev)
+static void report_came(struct sim *s, struct sim_event *event)
 {
-	struct message *m = (struct message *)ev;
+	struct message *m = (struct message *)event;
 
 	hp3_fleet_take(fleet_of(s)->core, &m->report, now_us(s));
 	sim_pool_put(&fleet_of(s)->messages, m);
@@ -202,12 +203,12 @@ static void send_fleet_report(struct sim *s, struct host *h)
 	if (is_lost(s))
 		return;
 	m = sim_pool_get(&fleet_of(s)->messages);
-	m->ev.fire = report_came;
+	m->event.fire = report_came;
 	m->report = h->report;
-	sim_at(s, &m->ev, s->now + s->cfg.fleet.delay_us * SIM_US);
+	sim_at(s, &m->event, s->now + s->cfg.fleet.delay_us * SIM_US);
 }
 
-static void all_report(struct sim *s, struct sim_event *ev)
+static void all_report(struct sim *s, struct sim_event *event)
 {
 	struct hp3_balancer *b = s->lb_state;
 
@@ -217,7 +218,7 @@ static void all_report(struct sim *s, struct sim_event *ev)
 		fill_fleet_report(s, b->host[i].engine, &b->fleet->host[i]);
 		send_fleet_report(s, &b->fleet->host[i]);
 	}
-	sim_at(s, ev, s->now + s->cfg.fleet.interval_us * SIM_US);
+	sim_at(s, event, s->now + s->cfg.fleet.interval_us * SIM_US);
 }
 
 /* --- plans --- */
@@ -231,8 +232,8 @@ static void remember_advice(struct hp3_host *h, struct hp3_engine *e, uint32_t f
 	if (hp3_flow_info(e, flow, 0, &info) < 0 || h->qp[info.lqpn & (HP3_SIM_QPS - 1)] == NULL)
 		return;
 	x = hp3_sim_flow_of(h->qp[info.lqpn & (HP3_SIM_QPS - 1)]);
-	x->told.advised = HP3_FLEET_NOT_ADVISED;
-	x->told.advised_port = port;
+	x->report.advised = HP3_FLEET_NOT_ADVISED;
+	x->report.advised_port = port;
 }
 
 static void ask_engine(struct sim *s, struct host *h, const struct hp3_fleet_move *m)
@@ -255,7 +256,7 @@ static void ask_engine(struct sim *s, struct host *h, const struct hp3_fleet_mov
 	hp3_sim_wake(s, b, h->number);
 }
 
-static void heed_advice(struct sim *s, struct host *h)
+static void apply_advice(struct sim *s, struct host *h)
 {
 	const struct hp3_fleet_move *m;
 	unsigned flow;
@@ -268,17 +269,17 @@ static void heed_advice(struct sim *s, struct host *h)
 	sim_at(s, &h->again, s->now + HP3_FLEET_ADVICE_RETRY_MS * SIM_US);
 }
 
-static void retry_advice(struct sim *s, struct sim_event *ev)
+static void retry_advice(struct sim *s, struct sim_event *event)
 {
-	struct host *h = (struct host *)ev;
+	struct host *h = (struct host *)event;
 
 	h->waits = false;
-	heed_advice(s, h);
+	apply_advice(s, h);
 }
 
-static void plan_came(struct sim *s, struct sim_event *ev)
+static void plan_came(struct sim *s, struct sim_event *event)
 {
-	struct message *m = (struct message *)ev;
+	struct message *m = (struct message *)event;
 	struct hp3_balancer *b = s->lb_state;
 
 	for (uint32_t i = 0; i < s->topo.hosts; i++) {
@@ -287,12 +288,12 @@ static void plan_came(struct sim *s, struct sim_event *ev)
 		if (b->host[i].absent || is_lost(s))
 			continue;
 		hp3_fleet_advice_plan(&h->advice, &m->plan, now_us(s));
-		heed_advice(s, h);
+		apply_advice(s, h);
 	}
 	sim_pool_put(&b->fleet->messages, m);
 }
 
-static void send_fleet_plan(struct sim *s, struct sim_event *ev)
+static void send_fleet_plan(struct sim *s, struct sim_event *event)
 {
 	struct hp3_sim_fleet *f = fleet_of(s);
 	struct message *m = sim_pool_get(&f->messages);
@@ -300,20 +301,20 @@ static void send_fleet_plan(struct sim *s, struct sim_event *ev)
 	hp3_fleet_look(f->core, now_us(s));
 	hp3_fleet_plan(f->core, 1, "p0", now_us(s), &m->plan);
 	s->n.fleet_moves += m->plan.n_moves;
-	m->ev.fire = plan_came;
-	sim_at(s, &m->ev, s->now + s->cfg.fleet.delay_us * SIM_US);
-	sim_at(s, ev, s->now + s->cfg.fleet.interval_us * SIM_US);
+	m->event.fire = plan_came;
+	sim_at(s, &m->event, s->now + s->cfg.fleet.delay_us * SIM_US);
+	sim_at(s, event, s->now + s->cfg.fleet.interval_us * SIM_US);
 }
 
-void hp3_sim_fleet_outcome(struct sim *s, struct sim_flow *f, const struct hp3_event *ev)
+void hp3_sim_fleet_outcome(struct sim *s, struct sim_flow *f, const struct hp3_event *event)
 {
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	bool moved = ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH;
+	bool moved = event->type == HP3_EVENT_SWITCH || event->type == HP3_EVENT_IDLE_SWITCH;
 
-	if (!moved && ev->type != HP3_EV_RECOVER)
+	if (!moved && event->type != HP3_EVENT_RECOVER)
 		return;
 	s->n.fleet_moved += moved;
-	x->told.advised = moved ? HP3_FLEET_MOVED : HP3_FLEET_DECLINED;
+	x->report.advised = moved ? HP3_FLEET_MOVED : HP3_FLEET_DECLINED;
 }
 
 /* --- start --- */

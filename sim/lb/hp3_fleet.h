@@ -17,6 +17,6 @@ int hp3_sim_fleet_start(struct sim *s, struct hp3_balancer *b);
 void hp3_sim_fleet_stop(struct hp3_balancer *b);
 
 /* What became of advice: an event of the flow's engine with the cause ADVICE. */
-void hp3_sim_fleet_outcome(struct sim *s, struct sim_flow *f, const struct hp3_event *ev);
+void hp3_sim_fleet_outcome(struct sim *s, struct sim_flow *f, const struct hp3_event *event);
 
 #endif

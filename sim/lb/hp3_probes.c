@@ -10,7 +10,7 @@
 #define NAMED_BYTES     3u /* of a count with the name of its path (probes/answer.h) */
 
 /* Counts on their way: by number of the path, or by name. */
-struct told {
+struct load_counts {
 	uint32_t n;
 	union {
 		uint16_t count[HP3_LOAD_PATHS];
@@ -20,30 +20,31 @@ struct told {
 
 void hp3_sim_probes(struct hp3_balancer *b)
 {
-	size_t size = offsetof(struct told, count);
+	size_t size = offsetof(struct load_counts, count);
 
 	size += b->named ? HP3_HOPS * sizeof(struct hp3_path_count) : 2 * b->paths;
 	sim_pool_init(&b->counts, (size + 15) & ~(size_t)15);
 }
 
-static struct told *told_by(const struct sim_packet *p)
+static struct load_counts *counts_by(const struct sim_packet *p)
 {
-	struct told *t;
+	struct load_counts *t;
 
 	memcpy(&t, &p->tag.word[0], sizeof(t));
 	return t;
 }
 
 /* NULL: there is no placement. */
-static struct told *new_told(struct hp3_balancer *b, struct sim_packet *p)
+static struct load_counts *new_counts(struct hp3_balancer *b, struct sim_packet *p)
 {
-	struct told *t = b->paths > 0 || b->named ? sim_pool_get(&b->counts) : NULL;
+	struct load_counts *t = b->paths > 0 || b->named ? sim_pool_get(&b->counts) : NULL;
 
 	memcpy(&p->tag.word[0], &t, sizeof(t));
 	return t;
 }
 
-static void grow_probe(const struct hp3_balancer *b, struct sim_packet *p, const struct told *t)
+static void grow_probe(
+	const struct hp3_balancer *b, struct sim_packet *p, const struct load_counts *t)
 {
 	p->bytes = (uint16_t)(p->bytes + (b->named ? NAMED_BYTES * t->n : 2 * b->paths));
 }
@@ -62,11 +63,11 @@ static uint32_t probed_host(const struct sim_packet *p)
 }
 
 /* What flows of `flow`'s pair go to its peer, with a probe. */
-static void tell_outbound(
+static void receive_outbound_counts(
 	struct hp3_balancer *b, uint32_t host, uint32_t flow, struct sim_packet *p)
 {
 	struct hp3_engine *e = b->host[host].engine;
-	struct told *t = new_told(b, p);
+	struct load_counts *t = new_counts(b, p);
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {.local = hp3_sim_address(local, host),
 		.remote = hp3_sim_address(remote, probed_host(p))};
@@ -81,9 +82,10 @@ static void tell_outbound(
 }
 
 /* What flows come in here, with an answer. */
-static void tell_inbound(struct hp3_balancer *b, struct hp3_engine *e, struct sim_packet *p)
+static void receive_inbound_counts(
+	struct hp3_balancer *b, struct hp3_engine *e, struct sim_packet *p)
 {
-	struct told *t = new_told(b, p);
+	struct load_counts *t = new_counts(b, p);
 
 	if (t == NULL)
 		return;
@@ -107,7 +109,7 @@ void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, st
 	p = sim_packet_new(
 		s, back ? SIM_BACK_PROBE : SIM_PROBE, HP3_PROBE_BYTES + a->pad, f, a->probe_id);
 	p->sport = a->port;
-	tell_outbound(b, host, a->flow, p);
+	receive_outbound_counts(b, host, a->flow, p);
 	s->n.probes++;
 	s->n.probe_bytes += p->bytes;
 	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
@@ -149,7 +151,7 @@ static void answer_probe(struct sim *s, struct hp3_balancer *b, const struct sim
 	struct sim_flow *f = probe->flow;
 	struct hp3_host *h = &b->host[probed_host(probe)];
 	struct hp3_engine *e = h->engine;
-	const struct told *t = told_by(probe);
+	const struct load_counts *t = counts_by(probe);
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {.local = hp3_sim_address(local, probed_host(probe)),
@@ -168,7 +170,7 @@ static void answer_probe(struct sim *s, struct hp3_balancer *b, const struct sim
 		HP3_PROBE_BYTES, f, probe->psn);
 	p->flags |= probe->flags & SIM_CE ? SIM_ECHO : 0;
 	p->back = probe->sport;
-	tell_inbound(b, e, p);
+	receive_inbound_counts(b, e, p);
 	send_answer(s, probe->to, p);
 }
 
@@ -176,14 +178,14 @@ static void take_probe_answer(
 	struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)
 {
 	struct hp3_engine *e = b->host[host].engine;
-	const struct told *t = told_by(p);
+	const struct load_counts *t = counts_by(p);
 	uint64_t now = s->now / SIM_NS;
 	struct hp3_acts acts = {0};
 
 	if (t != NULL && b->named)
-		hp3_load_told_names(e, p->psn, t->path, t->n, now);
+		hp3_load_received_names(e, p->psn, t->path, t->n, now);
 	else if (t != NULL)
-		hp3_load_told_by(e, p->psn, t->count, b->paths, now);
+		hp3_load_received(e, p->psn, t->count, b->paths, now);
 	hp3_probe_reply(e, p->psn, p->flags & SIM_ECHO, now, &acts);
 	hp3_sim_carry_out(s, b, host, &acts);
 	hp3_sim_wake(s, b, host);
@@ -199,13 +201,13 @@ static void answer_trace(struct sim *s, const struct sim_packet *trace)
 	send_answer(s, trace->to, p);
 }
 
-static void hop_told(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)
+static void hop_reported(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_packet *p)
 {
 	uint32_t hop = __builtin_bswap32(0x0a000000u + p->arg_psn);
 
-	s->n.hops_told += p->arg_psn != 0;
+	s->n.hops_reported += p->arg_psn != 0;
 	s->n.probe_bytes += p->arg_psn != 0 ? p->bytes : 0;
-	hp3_hop_told(b->host[host].engine, p->psn,
+	hp3_hop_reported(b->host[host].engine, p->psn,
 		p->arg_psn != 0 ? HP3_TRACE_HOP : HP3_TRACE_REACHED, false, &hop, s->now / SIM_NS);
 	hp3_sim_wake(s, b, host);
 }
@@ -213,12 +215,12 @@ static void hop_told(struct sim *s, struct hp3_balancer *b, uint32_t host, struc
 void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 {
 	struct hp3_balancer *b = s->lb_state;
-	struct told *t;
+	struct load_counts *t;
 
 	if (p->kind == SIM_TRACE) {
 		answer_trace(s, p);
 	} else if (p->kind == SIM_TRACE_REPLY) {
-		hop_told(s, b, host->node, p);
+		hop_reported(s, b, host->node, p);
 	} else if (hp3_sim_is_report(p)) {
 		hp3_sim_reported(s, b, p);
 	} else if (p->kind == SIM_PROBE || p->kind == SIM_PROBE_REPLY ||
@@ -227,7 +229,7 @@ void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 			answer_probe(s, b, p);
 		else
 			take_probe_answer(s, b, host->node, p);
-		t = told_by(p);
+		t = counts_by(p);
 		if (t != NULL)
 			sim_pool_put(&b->counts, t);
 	}

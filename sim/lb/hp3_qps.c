@@ -5,16 +5,16 @@
 
 #define QUIET_QPN 0xff0000u /* + host: the queue pair that stays */
 
-static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote,
-	struct hp3_qp_event *ev)
+static void report_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote,
+	struct hp3_qp_event *event)
 {
 	struct hp3_acts acts = {0};
 
-	ev->teller = HP3_TELLER_KERNEL;
-	hp3_sim_address(ev->local, local);
-	hp3_sim_address(ev->remote, remote);
-	if (hp3_qp(b->host[local].engine, ev, s->now / SIM_NS, &acts) == -ENOSPC)
-		ev->lqpn = 0;
+	event->source = HP3_QP_SOURCE_KERNEL;
+	hp3_sim_address(event->local, local);
+	hp3_sim_address(event->remote, remote);
+	if (hp3_qp(b->host[local].engine, event, s->now / SIM_NS, &acts) == -ENOSPC)
+		event->lqpn = 0;
 	hp3_sim_carry_out(s, b, local, &acts);
 	hp3_sim_wake(s, b, local);
 }
@@ -22,13 +22,13 @@ static void tell_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint3
 /* The queue pair that stays: from now on both engines remember the pair. */
 static void add_quiet_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uint32_t remote)
 {
-	struct hp3_qp_event ev = {
+	struct hp3_qp_event event = {
 		.kind = HP3_QP_UP, .lqpn = QUIET_QPN + remote, .rqpn = QUIET_QPN + local};
 
 	if (b->host[local].absent || b->host[local].met[remote])
 		return;
 	b->host[local].met[remote] = 1;
-	tell_qp(s, b, local, remote, &ev);
+	report_qp(s, b, local, remote, &event);
 }
 
 /* One space for both ends: what a host responds to must not bear the number of what it asks for. */
@@ -66,13 +66,13 @@ static void give_qpn(struct hp3_host *h, uint32_t qpn)
 static bool responder_up(
 	struct sim *s, struct hp3_balancer *b, struct sim_flow *f, struct hp3_sim_flow *x)
 {
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .rqpn = x->lqpn};
+	struct hp3_qp_event event = {.kind = HP3_QP_UP, .rqpn = x->lqpn};
 
-	x->rqpn = ev.lqpn = take_qpn(&b->host[f->src], f);
+	x->rqpn = event.lqpn = take_qpn(&b->host[f->src], f);
 	if (x->rqpn == 0)
 		return false;
-	tell_qp(s, b, f->src, f->dst, &ev);
-	return ev.lqpn != 0;
+	report_qp(s, b, f->src, f->dst, &event);
+	return event.lqpn != 0;
 }
 
 /* A queue pair that READs is known to the engines of both ends. */
@@ -93,8 +93,8 @@ void hp3_sim_flow_start(struct sim *s, struct sim_flow *f)
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	struct hp3_qp_event ev = {
-		.kind = HP3_QP_UP, .psn = HP3_SIM_FIRST_PSN, .psn_known = !b->cfg.beside};
+	struct hp3_qp_event event = {
+		.kind = HP3_QP_UP, .psn = HP3_SIM_FIRST_PSN, .psn_known = !b->cfg.verbs};
 
 	f->own_cc |= b->cfg.cc.mode == HP3_CC_DCQCN && b->host[f->src].absent;
 	if (!is_engines(s, b, f))
@@ -107,11 +107,11 @@ void hp3_sim_flow_start(struct sim *s, struct sim_flow *f)
 	if (!both_know(b, f))
 		x->rqpn = next_qpn(&b->host[there]);
 	x->managed = !both_know(b, f) || responder_up(s, b, f, x);
-	ev.lqpn = x->lqpn;
-	ev.rqpn = x->rqpn;
+	event.lqpn = x->lqpn;
+	event.rqpn = x->rqpn;
 	if (x->managed)
-		tell_qp(s, b, here, there, &ev);
-	if (x->managed && ev.lqpn != 0)
+		report_qp(s, b, here, there, &event);
+	if (x->managed && event.lqpn != 0)
 		return;
 	x->managed = false;
 	give_qpn(&b->host[here], x->lqpn);
@@ -124,15 +124,15 @@ void hp3_sim_flow_end(struct sim *s, struct sim_flow *f)
 	struct hp3_balancer *b = s->lb_state;
 	uint32_t here = sim_flow_requester(f), there = sim_flow_responder(f);
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
-	struct hp3_qp_event ev = {.kind = HP3_QP_DOWN, .lqpn = x->lqpn, .rqpn = x->rqpn};
+	struct hp3_qp_event event = {.kind = HP3_QP_DOWN, .lqpn = x->lqpn, .rqpn = x->rqpn};
 	struct hp3_qp_event far = {.kind = HP3_QP_DOWN, .lqpn = x->rqpn, .rqpn = x->lqpn};
 
 	if (!x->managed)
 		return;
-	tell_qp(s, b, here, there, &ev);
+	report_qp(s, b, here, there, &event);
 	give_qpn(&b->host[here], x->lqpn);
 	if (both_know(b, f) || x->reported)
-		tell_qp(s, b, there, here, &far);
+		report_qp(s, b, there, here, &far);
 	if (both_know(b, f))
 		give_qpn(&b->host[there], x->rqpn);
 	x->managed = false;

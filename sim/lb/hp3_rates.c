@@ -26,41 +26,41 @@ static bool is_clear(const struct hp3_event *round)
 	return false;
 }
 
-static void restore_rate(struct sim *s, struct sim_flow *f, const struct hp3_event *ev)
+static void restore_rate(struct sim *s, struct sim_flow *f, const struct hp3_event *event)
 {
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
 
-	if (ev->cause == HP3_CAUSE_WAKE && x->clear)
+	if (event->cause == HP3_CAUSE_MESSAGE_START && x->clear)
 		raise_rate(s, f);
 	else if (x->suspended)
 		hp3_dcqcn_rollback(&f->rp, &x->saved, s->now / SIM_NS);
 	x->suspended = false;
 }
 
-void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *ev)
+void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *event)
 {
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
 
 	if (f->read) /* requests have no rate of their own */
 		return;
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_SUSPEND:
+	switch ((enum hp3_event_type)event->type) {
+	case HP3_EVENT_SUSPEND:
 		hp3_dcqcn_take(&x->saved, &f->rp, sim_host_rp(s, f), s->now / SIM_NS);
 		x->suspended = true;
 		break;
-	case HP3_EV_ROUND:
-		x->clear = is_clear(ev);
+	case HP3_EVENT_ROUND:
+		x->clear = is_clear(event);
 		break;
-	case HP3_EV_SWITCH:
-	case HP3_EV_IDLE_SWITCH:
-	case HP3_EV_FAILOVER:
+	case HP3_EVENT_SWITCH:
+	case HP3_EVENT_IDLE_SWITCH:
+	case HP3_EVENT_FAILOVER:
 		raise_rate(s, f);
 		break;
-	case HP3_EV_RECOVER:
-		restore_rate(s, f, ev);
+	case HP3_EVENT_RECOVER:
+		restore_rate(s, f, event);
 		break;
-	case HP3_EV_RESUME:
-	case HP3_EV_EPOCH:
+	case HP3_EVENT_RESUME:
+	case HP3_EVENT_EPOCH:
 		x->suspended = false;
 		break;
 	default:

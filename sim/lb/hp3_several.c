@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rfr.mode = spray: what engines say to each other of queue pairs that are sprayed, and packets
- * that the receiver's puts in order before the RNIC sees them. A word takes the time of an empty
- * path, as a report does (hp3_tell.c).
+ * that the receiver's resequences before the RNIC sees them. A message takes the time of an empty
+ * path, as a report does (hp3_advertise_ring.c).
  */
 #include "sim/lb/hp3.h"
 
-#define WORD_BYTES 94u /* Ethernet, IPv4, UDP, probes/agree.h */
+#define MESSAGE_BYTES 94u /* Ethernet, IPv4, UDP, probes/agree.h */
 
 struct word {
-	struct sim_event ev;
+	struct sim_event event;
 	uint32_t from, to;
 	struct hp3_agree what;
 };
 
-static void deliver_agreement(struct sim *s, struct sim_event *ev)
+static void deliver_agreement(struct sim *s, struct sim_event *event)
 {
-	struct word *w = (struct word *)ev;
+	struct word *w = (struct word *)event;
 	struct hp3_balancer *b = s->lb_state;
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {
@@ -24,7 +24,7 @@ static void deliver_agreement(struct sim *s, struct sim_event *ev)
 	struct hp3_acts acts = {0};
 
 	if (!b->host[w->to].absent) {
-		hp3_agree_told(b->host[w->to].engine, &ends, &w->what, s->now / SIM_NS, &acts);
+		hp3_agree_received(b->host[w->to].engine, &ends, &w->what, s->now / SIM_NS, &acts);
 		hp3_sim_carry_out(s, b, w->to, &acts);
 		hp3_sim_wake(s, b, w->to);
 	}
@@ -41,13 +41,14 @@ void hp3_sim_agree(
 {
 	struct word *w = sim_pool_get(&b->words);
 
-	w->ev.fire = deliver_agreement;
+	w->event.fire = deliver_agreement;
 	w->from = host;
 	w->to = hp3_sim_host(a->remote);
 	w->what = a->what;
 	s->n.flow_reports++;
-	s->n.probe_bytes += WORD_BYTES;
-	sim_at(s, &w->ev, s->now + sim_topo_distance(&s->topo, host, w->to, WORD_BYTES).delay);
+	s->n.probe_bytes += MESSAGE_BYTES;
+	sim_at(s, &w->event,
+		s->now + sim_topo_distance(&s->topo, host, w->to, MESSAGE_BYTES).delay);
 }
 
 void hp3_sim_deliver(struct sim *s, struct hp3_host *h, const struct hp3_act *a)

@@ -24,30 +24,30 @@
 
 #define LEAST_NS           50000u /* for a packet that is late it is waited so long at least */
 #define GIVE_UP            8u /* times spray.wait_us */
-#define TELL_PS            (10 * SIM_US) /* between two reports of a flow */
+#define REPORT_PS          (10 * SIM_US) /* between two reports of a flow */
 #define SPRAY_REPORT_BYTES 64u
 
 struct spray {
 	struct sim_pool timers;
 	struct hp3_reseq_params params;
-	struct hp3_spread_params lanes;
+	struct hp3_spread_params evs;
 };
 
 struct spray_flow {
-	uint16_t ports; /* the first of the flow's source ports, by lane */
+	uint16_t ports; /* the first of the flow's source ports, by EV */
 	uint32_t turn;
 	uint64_t timer_at; /* ps, 0: none runs */
 	struct hp3_spread tx;
 	uint64_t tried; /* hp3_spread_tried() */
 	bool asked; /* and nothing has left yet */
 	struct hp3_lateness late;
-	uint64_t told_at; /* ps */
+	uint64_t reported_at; /* ps */
 	struct hp3_reseq rx;
 	struct sim_packet *held[HP3_RESEQ_WINDOW]; /* by PSN */
 };
 
 struct late_timer {
-	struct sim_event ev;
+	struct sim_event event;
 	struct sim_flow *flow;
 };
 
@@ -68,7 +68,7 @@ static int start_hp3_spray(struct sim *s)
 		.least_ns = LEAST_NS,
 		.most_ns = hp3_max_u64(s->cfg.spray.wait_us * 1000ull, LEAST_NS),
 		.give_up_ns = GIVE_UP * s->cfg.spray.wait_us * 1000ull};
-	sp->lanes = (struct hp3_spread_params){.lanes = s->cfg.spray.paths,
+	sp->evs = (struct hp3_spread_params){.evs = s->cfg.spray.paths,
 		.late_ns = s->cfg.spray.late_us * 1000ull,
 		.alike = s->cfg.spray.alike,
 		.differ = 0,
@@ -89,12 +89,12 @@ static void probe_spray_ports(struct sim *s, struct sim_flow *f)
 	const struct spray *sp = s->lb_state;
 
 	spray_of(f)->asked = true;
-	for (uint32_t n = 0; n < s->cfg.spray.asks && n < sp->lanes.lanes; n++) {
-		uint32_t i = n * sp->lanes.lanes / s->cfg.spray.asks;
+	for (uint32_t n = 0; n < s->cfg.spray.asks && n < sp->evs.evs; n++) {
+		uint32_t i = n * sp->evs.evs / s->cfg.spray.asks;
 		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, SPRAY_REPORT_BYTES, f, 0);
 
 		p->sport = (uint16_t)(spray_of(f)->ports | i);
-		hp3_spread_asked(&spray_of(f)->tx, &sp->lanes, i, s->now / SIM_NS);
+		hp3_spread_asked(&spray_of(f)->tx, &sp->evs, i, s->now / SIM_NS);
 		s->n.probes++;
 		s->n.probe_bytes += SPRAY_REPORT_BYTES;
 		sim_port_queue_data(s, sim_flow_out(s, p, f->src), p);
@@ -103,7 +103,7 @@ static void probe_spray_ports(struct sim *s, struct sim_flow *f)
 
 static void start_spray_flow(struct sim *s, struct sim_flow *f)
 {
-	spray_of(f)->ports = hp3_random_port(&s->rng) & (uint16_t) ~(HP3_LANES - 1);
+	spray_of(f)->ports = hp3_random_port(&s->rng) & (uint16_t) ~(HP3_EVS_MAX - 1);
 	memset(&spray_of(f)->rx, 0, sizeof(spray_of(f)->rx));
 	hp3_reseq_init(&spray_of(f)->rx, 0);
 	if (s->cfg.spray.policy == SIM_SPRAY_LEARNT && s->cfg.rnic.setup_us > 0 && !f->read &&
@@ -115,20 +115,19 @@ static bool spray_data(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 {
 	struct spray_flow *x = spray_of(f);
 	const struct spray *sp = s->lb_state;
-	uint32_t lane;
+	uint32_t ev;
 
 	if (f->read)
 		return true;
 	if (x->asked)
-		hp3_spread_choose(&x->tx, &sp->lanes, s->now / SIM_NS);
+		hp3_spread_choose(&x->tx, &sp->evs, s->now / SIM_NS);
 	x->asked = false;
 	if (s->cfg.spray.policy == SIM_SPRAY_TURN)
-		lane = x->turn++ % sp->lanes.lanes;
+		ev = x->turn++ % sp->evs.evs;
 	else
-		lane = hp3_spread_lane(
-			&x->tx, &sp->lanes, hp3_random(&s->rng) >> 32, s->now / SIM_NS);
-	x->tried = hp3_spread_tried(&x->tx, x->tried, lane);
-	p->sport = (uint16_t)(x->ports | lane);
+		ev = hp3_spread_ev(&x->tx, &sp->evs, hp3_random(&s->rng) >> 32, s->now / SIM_NS);
+	x->tried = hp3_spread_tried(&x->tx, x->tried, ev);
+	p->sport = (uint16_t)(x->ports | ev);
 	return true;
 }
 
@@ -142,10 +141,10 @@ static struct sim_packet *take_held_packet(struct sim *s, struct spray_flow *x, 
 
 static void set_late_timer(struct sim *s, struct sim_flow *f);
 
-static void late_timer_fires(struct sim *s, struct sim_event *ev)
+static void late_timer_fires(struct sim *s, struct sim_event *event)
 {
 	struct spray *sp = s->lb_state;
-	struct late_timer *t = (struct late_timer *)ev;
+	struct late_timer *t = (struct late_timer *)event;
 	struct sim_flow *f = t->flow;
 	struct spray_flow *x = spray_of(f);
 	uint32_t handle;
@@ -176,14 +175,14 @@ static void set_late_timer(struct sim *s, struct sim_flow *f)
 	if (x->timer_at != 0 && x->timer_at <= due)
 		return;
 	t = sim_pool_get(&sp->timers);
-	t->ev.fire = late_timer_fires;
+	t->event.fire = late_timer_fires;
 	t->flow = f;
 	f->in_air++;
 	x->timer_at = due;
-	sim_at(s, &t->ev, due);
+	sim_at(s, &t->event, due);
 }
 
-/* What lanes are slow is told to the sender, which learns of it a way back later. */
+/* Which EVs are slow is told to the sender, which learns of it a way back later. */
 static void judge_lateness(struct sim *s, struct sim_flow *f, const struct sim_packet *p)
 {
 	struct spray *sp = s->lb_state;
@@ -191,13 +190,13 @@ static void judge_lateness(struct sim *s, struct sim_flow *f, const struct sim_p
 	struct sim_packet *report;
 	uint64_t slow;
 
-	hp3_lateness_seen(&x->late, p->sport & (HP3_LANES - 1),
+	hp3_lateness_seen(&x->late, p->sport & (HP3_EVS_MAX - 1),
 		hp3_reseq_lateness(&x->rx, p->psn & HP3_PSN_MASK, s->now / SIM_NS),
 		p->flags & SIM_CE, true);
-	if (s->cfg.spray.policy != SIM_SPRAY_LEARNT || s->now - x->told_at < TELL_PS)
+	if (s->cfg.spray.policy != SIM_SPRAY_LEARNT || s->now - x->reported_at < REPORT_PS)
 		return;
-	x->told_at = s->now;
-	slow = hp3_lateness_slow(&x->late, &sp->lanes);
+	x->reported_at = s->now;
+	slow = hp3_lateness_slow(&x->late, &sp->evs);
 	if (slow == 0)
 		return;
 	report = sim_packet_new(s, SIM_CTRL, SPRAY_REPORT_BYTES, f, 0);
@@ -227,10 +226,10 @@ static void take_spray_packet(struct sim *s, struct sim_host *host, struct sim_p
 	if (p->kind == SIM_PROBE)
 		echo_spray_probe(s, p);
 	else if (p->kind == SIM_PROBE_REPLY)
-		hp3_spread_answered(tx, &sp->lanes, p->sport & (HP3_LANES - 1),
+		hp3_spread_answered(tx, &sp->evs, p->sport & (HP3_EVS_MAX - 1),
 			(uint32_t)((s->now - p->sent_at) / SIM_NS), s->now / SIM_NS);
 	else
-		hp3_spread_reported(tx, &sp->lanes, p->tag.word[0], x->tried, s->now / SIM_NS);
+		hp3_spread_reported(tx, &sp->evs, p->tag.word[0], x->tried, s->now / SIM_NS);
 }
 
 /* Data for the RNIC. False: they wait, or were a copy. */

@@ -6,7 +6,7 @@
 static const struct sim_lb *const balancers[] = {
 	&sim_lb_ecmp,
 	&sim_lb_hp3,
-	&sim_lb_hp3_beside,
+	&sim_lb_hp3_verbs,
 	&sim_lb_hp3_ideal,
 	&sim_lb_hp3_paper,
 	&sim_lb_hp3_spray,

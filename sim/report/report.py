@@ -11,13 +11,13 @@ import re
 import subprocess
 import sys
 
-LACKS = "apt-get install python3-matplotlib python3-jinja2"
+INSTALL_HINT = "apt-get install python3-matplotlib python3-jinja2"
 
 try:
     import jinja2
     from markupsafe import Markup
 except ImportError as e:
-    sys.exit(f"hp3-sim: no report: {e}: {LACKS}")
+    sys.exit(f"hp3-sim: no report: {e}: {INSTALL_HINT}")
 import data
 
 
@@ -101,7 +101,7 @@ def main():
     try:
         import figures  # takes a second: after all that may be refused
     except ImportError as e:
-        sys.exit(f"hp3-sim: no report: {e}: {LACKS}")
+        sys.exit(f"hp3-sim: no report: {e}: {INSTALL_HINT}")
     data.write_csv(os.path.join(folder, "results.csv"), groups)
     colour = figures.colours(order)
     svg = {g.name: Markup(figures.write(folder, g, colour)) for g in groups}

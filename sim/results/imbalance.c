@@ -9,7 +9,7 @@
 #define MIN_WINDOW_BYTES 1000u
 
 struct sim_imbalance {
-	struct sim_event ev;
+	struct sim_event event;
 	uint64_t *before; /* by port */
 	double sum;
 	uint64_t windows;
@@ -36,14 +36,14 @@ static void sample_switch(struct sim *s, struct sim_imbalance *m, uint32_t node)
 	m->windows++;
 }
 
-static void end_window(struct sim *s, struct sim_event *ev)
+static void end_window(struct sim *s, struct sim_event *event)
 {
-	struct sim_imbalance *m = (struct sim_imbalance *)ev;
+	struct sim_imbalance *m = (struct sim_imbalance *)event;
 
 	for (uint32_t n = s->topo.hosts; n < s->topo.nodes; n++)
 		sample_switch(s, m, n);
 	if (s->next_known < s->n_known || s->open_work > 0)
-		sim_at(s, ev, s->now + WINDOW);
+		sim_at(s, event, s->now + WINDOW);
 }
 
 struct sim_imbalance *sim_imbalance_start(struct sim *s)
@@ -51,8 +51,8 @@ struct sim_imbalance *sim_imbalance_start(struct sim *s)
 	struct sim_imbalance *m = sim_alloc(1, sizeof(*m));
 
 	m->before = sim_alloc(s->topo.n_ports, sizeof(*m->before));
-	m->ev.fire = end_window;
-	sim_at(s, &m->ev, WINDOW);
+	m->event.fire = end_window;
+	sim_at(s, &m->event, WINDOW);
 	return m;
 }
 

@@ -13,7 +13,7 @@ struct point {
 };
 
 struct sim_series {
-	struct sim_event ev;
+	struct sim_event event;
 	struct point point[SIM_POINTS]; /* the last one is being filled */
 	uint32_t n, samples, per_point;
 	uint64_t moves, marked, data_bytes; /* so far */
@@ -55,9 +55,9 @@ static void halve_points(struct sim_series *r)
 	r->per_point *= 2;
 }
 
-static void sample_run(struct sim *s, struct sim_event *ev)
+static void sample_run(struct sim *s, struct sim_event *event)
 {
-	struct sim_series *r = (struct sim_series *)ev;
+	struct sim_series *r = (struct sim_series *)event;
 	struct point *p;
 
 	if (r->samples == r->per_point) {
@@ -77,7 +77,7 @@ static void sample_run(struct sim *s, struct sim_event *ev)
 	r->data_bytes = s->n.data_bytes;
 	/* Nothing else to come: the run ends, or is stuck and must say so. */
 	if (s->queue.pending > 0)
-		sim_at(s, ev, s->now + SERIES_EVERY);
+		sim_at(s, event, s->now + SERIES_EVERY);
 }
 
 struct sim_series *sim_series_start(struct sim *s)
@@ -85,8 +85,8 @@ struct sim_series *sim_series_start(struct sim *s)
 	struct sim_series *r = sim_alloc(1, sizeof(*r));
 
 	r->per_point = 1;
-	r->ev.fire = sample_run;
-	sim_at(s, &r->ev, SERIES_EVERY);
+	r->event.fire = sample_run;
+	sim_at(s, &r->event, SERIES_EVERY);
 	return r;
 }
 

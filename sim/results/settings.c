@@ -11,7 +11,7 @@ struct used {
 	json_t *out;
 	const struct sim_inputs *in;
 	bool policy; /* sections of policy are for balancers with an engine */
-	bool beside; /* [hp3-beside] is for that one alone */
+	bool verbs; /* [hp3-verbs] is for that one alone */
 };
 
 const char *sim_commit(void)
@@ -65,8 +65,8 @@ static bool is_used(const struct used *u, const char *section, const char *key)
 		return false;
 	if (is_policy(section))
 		return u->policy;
-	if (strcmp(section, "hp3-beside") == 0)
-		return u->beside;
+	if (strcmp(section, "hp3-verbs") == 0)
+		return u->verbs;
 	if (strcmp(section, "fabric") == 0)
 		return strcmp(key, "topology") == 0 ? file : !file || !is_shape(key);
 	if (strcmp(section, "background") == 0 || strcmp(section, "fault") == 0)
@@ -97,7 +97,7 @@ json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs 
 	struct used u = {.out = json_object(),
 		.in = in,
 		.policy = sim_has_policy(cfg->run.lb),
-		.beside = strcmp(cfg->run.lb, "hp3-beside") == 0};
+		.verbs = strcmp(cfg->run.lb, "hp3-verbs") == 0};
 
 	hp3_ini_each(&sim_schema, cfg, add_setting, &u);
 	if (was_read(in->topology)) {

@@ -8,7 +8,7 @@
 #define MIN_UPLINK_BYTES 1000u
 
 struct sim_uplinks {
-	struct sim_event ev;
+	struct sim_event event;
 	uint32_t *port, n;
 	uint64_t looks, bytes; /* bytes: of all looks and uplinks */
 	uint32_t longest;
@@ -28,9 +28,9 @@ bool sim_is_uplink(const struct sim *s, uint32_t port)
 	       t->owner[t->peer_port[port]] >= t->hosts;
 }
 
-static void sample_uplinks(struct sim *s, struct sim_event *ev)
+static void sample_uplinks(struct sim *s, struct sim_event *event)
 {
-	struct sim_uplinks *u = (struct sim_uplinks *)ev;
+	struct sim_uplinks *u = (struct sim_uplinks *)event;
 
 	for (uint32_t i = 0; i < u->n; i++) {
 		uint32_t bytes = s->port[u->port[i]].data_bytes;
@@ -41,7 +41,7 @@ static void sample_uplinks(struct sim *s, struct sim_event *ev)
 	u->looks++;
 	/* Nothing to come but the series' next look: the run is stuck, and must say so. */
 	if ((s->known_done < s->n_known || s->open_work > 0) && s->queue.pending > 1)
-		sim_at(s, ev, s->now + UPLINKS_EVERY);
+		sim_at(s, event, s->now + UPLINKS_EVERY);
 }
 
 struct sim_uplinks *sim_uplinks_start(struct sim *s)
@@ -52,9 +52,9 @@ struct sim_uplinks *sim_uplinks_start(struct sim *s)
 	for (uint32_t p = 0; p < s->topo.n_ports; p++)
 		if (sim_is_uplink(s, p))
 			u->port[u->n++] = p;
-	u->ev.fire = sample_uplinks;
+	u->event.fire = sample_uplinks;
 	if (u->n > 0)
-		sim_at(s, &u->ev, UPLINKS_EVERY);
+		sim_at(s, &u->event, UPLINKS_EVERY);
 	return u;
 }
 

@@ -9,7 +9,7 @@
 #define FLAPS        8u
 
 struct change {
-	struct sim_event ev;
+	struct sim_event event;
 	bool down;
 	bool known; /* routing learns of it; else it happens */
 };
@@ -32,9 +32,9 @@ static struct sim_port *end_of_link(struct sim *s, uint32_t link, bool b)
 	return NULL;
 }
 
-static void apply_change(struct sim *s, struct sim_event *ev)
+static void apply_change(struct sim *s, struct sim_event *event)
 {
-	struct change *c = (struct change *)ev;
+	struct change *c = (struct change *)event;
 	struct sim_faults *f = s->faults;
 
 	for (uint32_t i = 0; i < f->n; i++) {
@@ -60,8 +60,8 @@ static void plan_change(struct sim *s, uint64_t at, bool down)
 	for (unsigned known = 0; known < 2; known++) {
 		struct change *c = &f->change[f->n_changes++];
 
-		*c = (struct change){.ev.fire = apply_change, .down = down, .known = known != 0};
-		sim_at(s, &c->ev, at + (known ? s->cfg.fault.converge_us * SIM_US : 0));
+		*c = (struct change){.event.fire = apply_change, .down = down, .known = known != 0};
+		sim_at(s, &c->event, at + (known ? s->cfg.fault.converge_us * SIM_US : 0));
 	}
 }
 

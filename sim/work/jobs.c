@@ -64,9 +64,9 @@ static bool is_job_over(const struct sim *s, const struct job *j)
 	return j->plan.background && s->open_work == 0 && s->known_done == s->n_known;
 }
 
-static void next_round(struct sim *s, struct sim_event *ev)
+static void next_round(struct sim *s, struct sim_event *event)
 {
-	struct job *j = (struct job *)ev;
+	struct job *j = (struct job *)event;
 
 	if (!is_job_over(s, j))
 		begin_round(s, j);

@@ -43,14 +43,14 @@ int hp3_fault(unsigned number, uintptr_t back)
 	return 1;
 }
 
-__attribute__((weak)) void hp3_fault_told(int err)
+__attribute__((weak)) void hp3_fault_reported(int err)
 {
 }
 
 long hp3_fault_answer(unsigned number)
 {
 	errno = calls[number].err;
-	hp3_fault_told(errno);
+	hp3_fault_reported(errno);
 	return calls[number].value;
 }
 

@@ -34,7 +34,7 @@ int hp3_fault(unsigned number, uintptr_t back);
 /* What it returns then; sets errno and rte_errno. */
 long hp3_fault_answer(unsigned number);
 /* rte_errno, of who has it. */
-void hp3_fault_told(int err);
+void hp3_fault_reported(int err);
 int64_t hp3_fault_wall(void); /* seconds */
 
 #endif

@@ -10,7 +10,7 @@
 #define PORTS      8u
 #define POSTED_MAX 4096u
 
-void hp3_fault_told(int err)
+void hp3_fault_reported(int err)
 {
 	rte_errno = err;
 }

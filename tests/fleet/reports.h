@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_FLEET_REPORTS_H
 #define HP3_TESTS_FLEET_REPORTS_H
-/* Reports, plans and beats for tests: drawn at random within all ranges, and hosts of a leaf-spine
- * fabric by hand. */
+/* Reports, plans and keep-alives for tests: drawn at random within all ranges, and hosts of a
+ * leaf-spine fabric by hand. */
 #include "fleet/fleet.h"
 
 struct hp3_fleet_report any_report(uint64_t *rng);

@@ -9,11 +9,11 @@
 #include "base/random.h"
 #include "fleet/election.h"
 
-#define SEEDS    500u
-#define N        5u
-#define BEAT     500u
-#define TAKEOVER 1500u
-#define CALM     (2 * TAKEOVER + 2 * BEAT) /* after it one leads */
+#define SEEDS        500u
+#define N            5u
+#define KEEPALIVE_MS 500u
+#define TAKEOVER     1500u
+#define CALM         (2 * TAKEOVER + 2 * KEEPALIVE_MS) /* after it one leads */
 
 static struct hp3_election e[N];
 static bool alive[N], cut[N]; /* cut off from the others */
@@ -28,12 +28,12 @@ static void start(unsigned i, uint64_t now)
 	alive[i] = true;
 }
 
-/* Everybody beats once; of what is sent loss_percent does not arrive. */
-static void round_of_beats(uint64_t *rng, unsigned loss_percent, uint64_t now)
+/* Everybody sends one keep-alive; of what is sent loss_percent does not arrive. */
+static void round_of_keepalives(uint64_t *rng, unsigned loss_percent, uint64_t now)
 {
 	n_leads = 0;
 	for (unsigned i = 0; i < N; i++) {
-		struct hp3_fleet_beat b;
+		struct hp3_fleet_keepalive b;
 
 		if (!alive[i])
 			continue;
@@ -41,7 +41,7 @@ static void round_of_beats(uint64_t *rng, unsigned loss_percent, uint64_t now)
 			n_leads++;
 			leader = i;
 		}
-		b = hp3_election_beat(&e[i]);
+		b = hp3_election_keepalive(&e[i]);
 		for (unsigned k = 0; k < N; k++)
 			if (k != i && alive[k] && cut[k] == cut[i] &&
 				hp3_random_below(rng, 100) >= loss_percent)
@@ -51,8 +51,8 @@ static void round_of_beats(uint64_t *rng, unsigned loss_percent, uint64_t now)
 
 static uint64_t run(uint64_t *rng, unsigned loss, uint64_t now, uint64_t ms)
 {
-	for (uint64_t until = now + ms; now < until; now += BEAT)
-		round_of_beats(rng, loss, now);
+	for (uint64_t until = now + ms; now < until; now += KEEPALIVE_MS)
+		round_of_keepalives(rng, loss, now);
 	return now;
 }
 
@@ -61,7 +61,7 @@ static void who_begins_anew_keeps_its_name(void **state)
 {
 	start(0, 1000);
 	hp3_election_init(&e[0], e[0].name, TAKEOVER, 2000);
-	assert_string_equal(hp3_election_beat(&e[0]).planner, "p0");
+	assert_string_equal(hp3_election_keepalive(&e[0]).planner, "p0");
 }
 
 static void one_leads_and_stays(void **state)
@@ -73,14 +73,14 @@ static void one_leads_and_stays(void **state)
 		memset(alive, 0, sizeof(alive));
 		memset(cut, 0, sizeof(cut));
 		for (unsigned i = 1; i < N; i++)
-			start(i, now + hp3_random_below(&rng, BEAT));
+			start(i, now + hp3_random_below(&rng, KEEPALIVE_MS));
 		now = run(&rng, 0, now, CALM);
 		assert_int_equal(n_leads, 1);
 		first = leader;
 		start(0, now); /* the first of all by name: no reason to change */
 		for (unsigned i = 0; i < 40; i++) {
 			now = run(&rng, i % 2 ? 50 : 0, now,
-				BEAT); /* every other beat may get lost */
+				KEEPALIVE_MS); /* every other keep-alive may get lost */
 			assert_int_equal(n_leads, 1);
 			assert_int_equal(leader, first);
 		}
@@ -106,7 +106,7 @@ static void others_take_over(void **state)
 	}
 }
 
-/* Never two for longer than a beat, once all hear each other again. */
+/* Never two for longer than a keep-alive interval, once all hear each other again. */
 static void a_cut_heals(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -123,14 +123,14 @@ static void a_cut_heals(void **state)
 		now = run(&rng, 0, now, CALM);
 		assert_int_equal(n_leads, 2);
 		memset(cut, 0, sizeof(cut));
-		now = run(&rng, 0, now, 2 * BEAT);
+		now = run(&rng, 0, now, 2 * KEEPALIVE_MS);
 		assert_int_equal(n_leads, 1);
 	}
 }
 
 static void a_name_is_used_once(void **state)
 {
-	struct hp3_fleet_beat b = {.planner = "p0"};
+	struct hp3_fleet_keepalive b = {.planner = "p0"};
 
 	start(0, 0);
 	assert_false(hp3_election_heard(&e[0], &b, 1));

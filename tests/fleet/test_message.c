@@ -51,10 +51,11 @@ static void reports_come_back(void **state)
 	assert_true(longest > 3000 && longest < HP3_FLEET_BYTES);
 }
 
-static void plans_and_beats_come_back(void **state)
+static void plans_and_keepalives_come_back(void **state)
 {
 	static struct hp3_fleet_plan p, back;
-	struct hp3_fleet_beat beat = {.planner = "p-1", .term = 7, .leads = true}, beat_back;
+	struct hp3_fleet_keepalive keepalive = {.planner = "p-1", .term = 7, .leads = true},
+				   keepalive_back;
 	size_t n;
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -70,50 +71,51 @@ static void plans_and_beats_come_back(void **state)
 		assert_int_equal(back.n_moves, p.n_moves);
 		assert_int_equal(hp3_fleet_plan_decode(bytes, n - 1, &back), -EBADMSG);
 	}
-	n = hp3_fleet_beat_encode(&beat, bytes, sizeof(bytes));
-	assert_int_equal(hp3_fleet_beat_decode(bytes, n, &beat_back), 0);
-	assert_string_equal(beat_back.planner, "p-1");
-	assert_true(beat_back.leads && beat_back.term == 7);
+	n = hp3_fleet_keepalive_encode(&keepalive, bytes, sizeof(bytes));
+	assert_int_equal(hp3_fleet_keepalive_decode(bytes, n, &keepalive_back), 0);
+	assert_string_equal(keepalive_back.planner, "p-1");
+	assert_true(keepalive_back.leads && keepalive_back.term == 7);
 	assert_int_equal(hp3_fleet_plan_decode(bytes, n, &back), -EBADMSG); /* another kind */
 }
 
 /* An array of five: version, kind 3, a name, a term, does it lead? */
-static int decode_beat(const char *beat, size_t n)
+static int decode_keepalive(const char *keepalive, size_t n)
 {
-	struct hp3_fleet_beat b;
+	struct hp3_fleet_keepalive b;
 
-	return hp3_fleet_beat_decode((const uint8_t *)beat, n, &b);
+	return hp3_fleet_keepalive_decode((const uint8_t *)keepalive, n, &b);
 }
-#define BEAT(text) decode_beat(text, sizeof(text) - 1)
+#define KEEPALIVE(text) decode_keepalive(text, sizeof(text) - 1)
 
-static void strangers_are_refused(void **state)
+static void untrusted_messages_are_refused(void **state)
 {
-	assert_int_equal(BEAT("\x85\x02\x03\x61p\x07\x01"), 0);
-	assert_int_equal(BEAT("\x85\x01\x03\x61p\x07\x01"), -EPROTONOSUPPORT);
-	assert_int_equal(BEAT("\x86\x01\x03\x61p\x07\x01\x01"), -EPROTONOSUPPORT);
-	assert_int_equal(BEAT("\x86\x02\x03\x61p\x07\x01\x01"), -EBADMSG); /* a field more */
-	assert_int_equal(BEAT("\x84\x02\x03\x61p\x07"), -EBADMSG);
-	assert_int_equal(BEAT("\x85\x02\x03\x61p\x18\x07\x01"), -EBADMSG); /* not the shortest */
-	assert_int_equal(BEAT("\x85\x02\x03\x78\x01p\x07\x01"), -EBADMSG);
-	assert_int_equal(BEAT("\x9f\x02\x03\x61p\x07\x01\xff"), -EBADMSG); /* no length */
-	assert_int_equal(BEAT("\x85\x02\x03\x61p\x07\x02"), -EBADMSG); /* neither yes nor no */
-	assert_int_equal(BEAT("\x85\x02\x03\x61p\x07\xf5"), -EBADMSG); /* true */
-	assert_int_equal(BEAT("\x85\x02\x03\x61p\x20\x01"), -EBADMSG); /* negative */
-	assert_int_equal(BEAT("\x85\x02\x03\x61.\x07\x01"), -EBADMSG); /* two tokens */
-	assert_int_equal(BEAT("\x85\x02\x03\x61\0\x07\x01"), -EBADMSG);
-	assert_int_equal(BEAT("\x85\x02\x03\x60\x07\x01"), -EBADMSG); /* no name */
-	assert_int_equal(BEAT("\x85\x02\x03\x41p\x07\x01"), -EBADMSG); /* bytes */
-	assert_int_equal(BEAT("\x85\x02\x03\xc1\x61p\x07\x01"), -EBADMSG); /* a tag */
-	assert_int_equal(BEAT("\x85\x02\x03\x7b\xff\xff\xff\xff\xff\xff\xff\xffp"), -EBADMSG);
-	assert_int_equal(BEAT(""), -EBADMSG);
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x61p\x07\x01"), 0);
+	assert_int_equal(KEEPALIVE("\x85\x01\x03\x61p\x07\x01"), -EPROTONOSUPPORT);
+	assert_int_equal(KEEPALIVE("\x86\x01\x03\x61p\x07\x01\x01"), -EPROTONOSUPPORT);
+	assert_int_equal(KEEPALIVE("\x86\x02\x03\x61p\x07\x01\x01"), -EBADMSG); /* a field more */
+	assert_int_equal(KEEPALIVE("\x84\x02\x03\x61p\x07"), -EBADMSG);
+	assert_int_equal(
+		KEEPALIVE("\x85\x02\x03\x61p\x18\x07\x01"), -EBADMSG); /* not the shortest */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x78\x01p\x07\x01"), -EBADMSG);
+	assert_int_equal(KEEPALIVE("\x9f\x02\x03\x61p\x07\x01\xff"), -EBADMSG); /* no length */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x61p\x07\x02"), -EBADMSG); /* neither yes nor no */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x61p\x07\xf5"), -EBADMSG); /* true */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x61p\x20\x01"), -EBADMSG); /* negative */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x61.\x07\x01"), -EBADMSG); /* two tokens */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x61\0\x07\x01"), -EBADMSG);
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x60\x07\x01"), -EBADMSG); /* no name */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x41p\x07\x01"), -EBADMSG); /* bytes */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\xc1\x61p\x07\x01"), -EBADMSG); /* a tag */
+	assert_int_equal(KEEPALIVE("\x85\x02\x03\x7b\xff\xff\xff\xff\xff\xff\xff\xffp"), -EBADMSG);
+	assert_int_equal(KEEPALIVE(""), -EBADMSG);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reports_come_back),
-		cmocka_unit_test(plans_and_beats_come_back),
-		cmocka_unit_test(strangers_are_refused),
+		cmocka_unit_test(plans_and_keepalives_come_back),
+		cmocka_unit_test(untrusted_messages_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("fleet messages", tests, NULL, NULL);

@@ -98,7 +98,7 @@ static void one_of_two_is_to_go(void **state)
 	assert_int_equal(plan.worst_before_kbps, 19 * GBIT);
 	assert_int_equal(plan.worst_after_kbps, 10 * GBIT);
 	assert_int_equal(why(0), HP3_FLEET_SETTLING);
-	look(2999); /* it may still be heeded */
+	look(2999); /* it may still be applied */
 	assert_int_equal(plan.n_moves, 0);
 	look(3000); /* it was not: the other one, then */
 	assert_int_equal(plan.n_moves, 1);

@@ -22,7 +22,7 @@ static struct {
 } subscribed[8];
 static unsigned n_subscribed, published;
 static bool up;
-static char beats_of[HP3_FLEET_NAME]; /* the planner that said it last */
+static char keepalive_from[HP3_FLEET_NAME]; /* the planner that said it last */
 static void (*meanwhile)(void); /* what comes while it runs, once */
 
 struct hp3_bus_options fleet_bus_options(const struct fleet_config *c)
@@ -60,12 +60,12 @@ int hp3_bus_subscribe(
 
 int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, size_t len)
 {
-	struct hp3_fleet_beat beat;
+	struct hp3_fleet_keepalive keepalive;
 
-	if (strcmp(subject, FLEET_SUBJECT_BEAT) == 0) {
-		*beats_of = '\0';
-		if (hp3_fleet_beat_decode(data, len, &beat) == 0)
-			memcpy(beats_of, beat.planner, sizeof(beats_of));
+	if (strcmp(subject, FLEET_SUBJECT_KEEPALIVE) == 0) {
+		*keepalive_from = '\0';
+		if (hp3_fleet_keepalive_decode(data, len, &keepalive) == 0)
+			memcpy(keepalive_from, keepalive.planner, sizeof(keepalive_from));
 	} else {
 		published++;
 	}
@@ -111,7 +111,8 @@ void fleet_http_stop(void)
 
 static void run(void (*what)(void))
 {
-	static struct fleet_config cfg = {.fleet = {.name = "p0", .beat_ms = 1, .takeover_ms = 1},
+	static struct fleet_config cfg = {
+		.fleet = {.name = "p0", .keepalive_ms = 1, .takeover_ms = 1},
 		.plan = {.interval_ms = 1}};
 
 	cfg.p = small_fleet();
@@ -207,7 +208,7 @@ static void without_a_server_it_keeps_its_name(void **state)
 {
 	up = false;
 	run(NULL);
-	assert_string_equal(beats_of, "p0");
+	assert_string_equal(keepalive_from, "p0");
 }
 
 int main(void)

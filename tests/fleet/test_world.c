@@ -388,7 +388,7 @@ static void check_links(void)
 		MUST(strcmp(a[i], b[i]) == 0);
 }
 
-static void heed_move(struct hp3_fleet_flow *f, const struct hp3_fleet_move *m)
+static void apply_move(struct hp3_fleet_flow *f, const struct hp3_fleet_move *m)
 {
 	f->advised = (uint8_t)(below(3) ? HP3_FLEET_MOVED : HP3_FLEET_DECLINED);
 	f->advised_port = m->to_port;
@@ -396,8 +396,8 @@ static void heed_move(struct hp3_fleet_flow *f, const struct hp3_fleet_move *m)
 		move(f, m->to_hop.b[3], w.spines);
 }
 
-/* Hosts heed most of it. */
-static void heed(const struct hp3_fleet_plan *p)
+/* Hosts apply most of it. */
+static void apply(const struct hp3_fleet_plan *p)
 {
 	for (unsigned i = 0; i < p->n_moves; i++)
 		for (unsigned h = 0; h < HOSTS && below(4); h++)
@@ -405,7 +405,7 @@ static void heed(const struct hp3_fleet_plan *p)
 				if (w.host[h].instance == p->move[i].instance &&
 					hp3_fleet_key_cmp(
 						&w.host[h].flow[k].key, &p->move[i].key) == 0)
-					heed_move(&w.host[h].flow[k], &p->move[i]);
+					apply_move(&w.host[h].flow[k], &p->move[i]);
 }
 
 static void run(uint64_t seed)
@@ -444,7 +444,7 @@ static void run(uint64_t seed)
 		check_plan(&p);
 		if (!w.overtake) /* a flow's marks count from the first report that came */
 			check_links();
-		heed(&p);
+		apply(&p);
 		w.now += STEP_MS;
 	}
 	end();

@@ -82,7 +82,7 @@ static void take(struct caller *c, const struct hp3_acts *acts, uint32_t max)
 		} else if (a->kind == HP3_ACT_TRACE) {
 			c->traces[c->ntraces++ % IDS] = *a;
 		} else if (a->kind == HP3_ACT_EVENT) {
-			MUST(a->event.type < HP3_EV_MAX);
+			MUST(a->event.type < HP3_EVENT_MAX);
 			MUST(a->event.id == ++c->events);
 		}
 	}
@@ -139,7 +139,7 @@ static void answer_traces(struct caller *c)
 		if (a->probe_id % 61 == 0)
 			hop[3] = (uint8_t)(a->probe_id >> 8);
 		if (a->probe_id % 53 != 0)
-			hp3_hop_told(c->e, a->probe_id,
+			hp3_hop_reported(c->e, a->probe_id,
 				a->op > 3 ? HP3_TRACE_REACHED : HP3_TRACE_HOP,
 				a->probe_id % 127 == 0, hop, c->now);
 	}
@@ -176,7 +176,7 @@ void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir)
 	for (uint32_t i = 0; i < acts.n; i++) {
 		const struct hp3_act *a = &acts.act[i];
 
-		if (a->kind == HP3_ACT_EVENT && a->event.type == HP3_EV_RECOVER &&
+		if (a->kind == HP3_ACT_EVENT && a->event.type == HP3_EVENT_RECOVER &&
 			a->event.reason == HP3_RFR_IN_HOLD_FULL)
 			MUST(!fits(c, a->flow, 1, pkt->len)); /* nothing was taken out yet */
 	}
@@ -214,7 +214,7 @@ static const struct hp3_path_model *model(void)
 
 		MUST(sim_model_trace(&m, &t, sim_model_path(&m, &t)));
 	}
-	return &m.told;
+	return &m.given;
 }
 
 static struct hp3_engine_config config_of(uint8_t how)
@@ -248,15 +248,15 @@ static struct hp3_engine_config config_of(uint8_t how)
 		.peer_ns = 20000 * US,
 		.setup_probing = how & 64,
 		.setup_rounds = 1 + (how & 3),
-		.wake_percent = how & 64 ? 1 : 0,
+		.message_start_percent = how & 64 ? 1 : 0,
 		.model = how & 2 ? model() : NULL,
 		.trace = !(how & 2),
 		.traces = {1000000, 8},
 		.trace_timeout_ns = 300 * US,
 		.load_paths = how & 1 ? PATHS : 0,
 		.load_age_ns = 5000 * US,
-		.tell_ns = how & 64 ? 50 * US : 0,
-		.beside = (how & 15) == 15,
+		.advertise_ns = how & 64 ? 50 * US : 0,
+		.verbs = (how & 15) == 15,
 		.observe = (how & 0xe0) == 0xe0,
 		.cc = {.mode = how & 32   ? HP3_CC_DCQCN
 			       : how & 16 ? HP3_CC_OFF

@@ -217,7 +217,7 @@ static void queue_pair(uint32_t i, uint8_t what)
 	struct hp3_acts acts = {0};
 
 	q.kind = what & 3 ? HP3_QP_UP : HP3_QP_DOWN;
-	q.teller = (uint8_t)(HP3_TELLER_CM + (what >> 2) % (HP3_TELLERS - HP3_TELLER_CM));
+	q.source = (uint8_t)(HP3_QP_SOURCE_CM + (what >> 2) % (HP3_QP_SOURCES - HP3_QP_SOURCE_CM));
 	q.psn_known = what & 8;
 	q.psn = what & 16 ? HP3_PSN_MASK : 0;
 	if ((what & 0xf8) == 0xf8)
@@ -239,7 +239,7 @@ static void say(uint8_t what)
 	if (what & 1) {
 		int ret = hp3_actuator(c.e, flow, (what >> 1) % 3, c.now, &acts);
 
-		MUST(ret <= 0 && (c.cfg.beside || ret != 0));
+		MUST(ret <= 0 && (c.cfg.verbs || ret != 0));
 		caller_acts(&c, &acts, ACTS_MAX);
 		return;
 	}
@@ -263,8 +263,8 @@ static void probe_reply(void)
 		say(what);
 		return;
 	}
-	hp3_load_told_by(c.e, id, (const uint16_t[]){what, 1, 2}, what % 4, c.now);
-	hp3_load_told_names(
+	hp3_load_received(c.e, id, (const uint16_t[]){what, 1, 2}, what % 4, c.now);
+	hp3_load_received_names(
 		c.e, id, (const struct hp3_path_count[]){{what, 1}, {what & 3, 9}}, 2, c.now);
 	id = what & 0x40 ? id ^ u16() : id;
 	hp3_probe_timed(c.e, id, what & 0x80, what & 0x10 ? (uint32_t)u16() << (what & 15) : 0,

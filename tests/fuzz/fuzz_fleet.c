@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as a message of the fleet: refused, or the one encoding of what was understood, all of
- * it within its ranges; and a report of a stranger does not upset the map, nor who plans on it. */
+ * it within its ranges; and a report of an unauthenticated sender does not upset the map, nor who
+ * plans on it. */
 #include <errno.h>
 #include "fleet/fleet.h"
 #include "input.h"
@@ -72,7 +73,7 @@ static void try_report(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct hp3_fleet_plan p;
-	struct hp3_fleet_beat b;
+	struct hp3_fleet_keepalive b;
 	int ret;
 
 	try_report(data, size);
@@ -82,9 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(hp3_fleet_plan_encode(&p, again, sizeof(again)) == size);
 		MUST(memcmp(again, data, size) == 0);
 	}
-	ret = hp3_fleet_beat_decode(data, size, &b);
+	ret = hp3_fleet_keepalive_decode(data, size, &b);
 	check_refusal(ret);
 	if (ret == 0)
-		MUST(hp3_fleet_beat_encode(&b, again, sizeof(again)) == size);
+		MUST(hp3_fleet_keepalive_encode(&b, again, sizeof(again)) == size);
 	return 0;
 }

@@ -69,12 +69,12 @@ static void check_peer(const struct gen_control *c, const struct gen_peer *p)
 		MUST(memcmp(q->to.dst_ip, p->address.ip, 4) == 0 && q->to.sport != 0);
 		MUST(q->memory_size <= INT64_MAX && q->memory <= INT64_MAX);
 	}
-	MUST(connected == (p->told_ready ? p->n : 0));
-	MUST(p->state != GEN_PEER_UP || (p->told_ready && p->ready));
+	MUST(connected == (p->sent_ready ? p->n : 0));
+	MUST(p->state != GEN_PEER_UP || (p->sent_ready && p->ready));
 }
 
 /* What we said: one hello at most, then what may follow; nothing behind an error. */
-static void check_said(int fd)
+static void check_sent(int fd)
 {
 	static char text[1u << 16];
 	ssize_t n = recv(fd, text, sizeof(text) - 1, 0);
@@ -143,11 +143,11 @@ static void run(const struct gen_options *o, bool listens, const uint8_t *data, 
 		event(&c, p, now += SECOND);
 	}
 	gen_control_done(&c);
-	done = p->done && p->told_done;
+	done = p->done && p->sent_done;
 	shutdown(here, SHUT_WR);
 	event(&c, p, now);
 	MUST(p->state == GEN_PEER_GONE && gen_control_all_done(&c) && c.lost != done);
-	check_said(here);
+	check_sent(here);
 	close(here);
 	if (there >= 0)
 		close(there);

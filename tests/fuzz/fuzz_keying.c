@@ -82,14 +82,14 @@ static void agree(const uint8_t *data, size_t size)
 	host_begin(&a, 1, 1);
 	host_begin(&b, 2, 2);
 	MUST(host_talks_to(&a, &b, NOW) && host_talks_to(&b, &a, NOW));
-	MUST(host_says(&a, NOW, &f));
+	MUST(host_sends(&a, NOW, &f));
 	for (uint32_t i = 0; i < MESSAGES; i++) {
 		struct host *to = receiver(&f);
 
 		bad = f;
 		if (i == which && patch(&bad, data + 1, size - 1))
 			take(to, &bad);
-		if (!host_answers(to, NOW, &f) && i + 1 < MESSAGES && !host_says(to, NOW, &f))
+		if (!host_answers(to, NOW, &f) && i + 1 < MESSAGES && !host_sends(to, NOW, &f))
 			break; /* something else was computed meanwhile */
 	}
 	for (uint64_t now = NOW; !have_a_key(&a, &b); now += 10 * MS) {

@@ -5,7 +5,7 @@
  * kernel's map of flows (fail-open) ends in the same call.
  */
 #include "app/flowid.h"
-#include "app/hp3d/control/whereabouts_file.h"
+#include "app/hp3d/control/flow_state_file.h"
 #include "caller.h"
 #include "input.h"
 
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t i;
 
 	write_file(data, size);
-	flows = hp3d_whereabouts_read(path, &why);
+	flows = hp3d_flow_state_read(path, &why);
 	unlink(path);
 	MUST((flows == NULL) == (why != NULL));
 	if (flows == NULL)

@@ -2,9 +2,9 @@
 /*
  * Any bytes as what a NATS server says to hp3-fleet, which runs as it ships, with libnats: INFO,
  * messages for its subscriptions with any subject, reply subject, size and payload, errors, lines
- * that are none, in pieces. hp3-fleet ends when it is told to; and it publishes nothing but beats
- * and plans where these belong, and answers in JSON where it was asked for one, but not on
- * subjects of the fleet.
+ * that are none, in pieces. hp3-fleet ends when it is told to; and it publishes nothing but
+ * keep-alives and plans where these belong, and answers in JSON where it was asked for one, but not
+ * on subjects of the fleet.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -173,7 +173,7 @@ static void play(void)
 	}
 }
 
-static void say_info(void)
+static void send_info(void)
 {
 	static const char info[] = "INFO {\"server_id\":\"F\",\"version\":\"2.9.0\",\"proto\":1,"
 				   "\"headers\":true,\"max_payload\":1048576}\r\n";
@@ -202,7 +202,7 @@ static void serve_line(void)
 {
 	size_t from;
 
-	say_info();
+	send_info();
 	if (!hear("PING", 0))
 		return;
 	say("PONG\r\n", 6);
@@ -275,7 +275,8 @@ static void listen_somewhere(char servers[HP3_INI_VALUE_MAX])
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct fleet_config cfg = {.fleet = {.name = "p", .beat_ms = 5, .takeover_ms = 1},
+	static struct fleet_config cfg = {
+		.fleet = {.name = "p", .keepalive_ms = 5, .takeover_ms = 1},
 		.plan = {.interval_ms = 5},
 		.p = {.max_hosts = 4,
 			.max_links = 24,

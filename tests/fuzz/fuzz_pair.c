@@ -55,8 +55,8 @@ static bool on_packet(struct world *world, struct event *e, uint64_t *again)
 
 static const struct spray_hooks hooks = {
 	.on_packet = on_packet,
-	.on_say = pair_on_say,
-	.on_word = pair_on_word,
+	.on_send_msg = pair_on_send_msg,
+	.on_message = pair_on_message,
 	.on_act = pair_on_act,
 };
 
@@ -175,7 +175,7 @@ static void lie_about_spraying(struct hp3_agree *a)
 		a->pmtu_log2 = u8() % 16;
 		break;
 	case 3:
-		a->lanes = u8();
+		a->evs = u8();
 		break;
 	case 4:
 		a->port = (uint16_t)other(a->port);
@@ -196,7 +196,7 @@ static void lie_about_spraying(struct hp3_agree *a)
 		a->turn = other(a->turn);
 		break;
 	case 10:
-		a->beat_us = other(a->beat_us);
+		a->keepalive_us = other(a->keepalive_us);
 		break;
 	case 11:
 		a->next = u8() & 1 ? HP3_NO_PSN : other(a->next) & HP3_PSN_MASK;
@@ -229,7 +229,7 @@ static void lie(void)
 		m.id = m.kind == PAIR_REPORT ? 0x1000u + u8() % 16 : other(m.id);
 		m.ce = !m.ce;
 	}
-	pair_say(&w, m);
+	pair_send_msg(&w, m);
 }
 
 static void repeat(void)
@@ -244,8 +244,8 @@ static void repeat(void)
 static void forget(void)
 {
 	uint32_t i = u8() % w.p.qps;
-	struct hp3_qp_event ev = {.kind = HP3_QP_DOWN,
-		.teller = HP3_TELLER_KERNEL,
+	struct hp3_qp_event event = {.kind = HP3_QP_DOWN,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.local = {10, 9, 0, 1},
 		.remote = {10, 9, 0, 2},
 		.lqpn = 0x1000 + i,
@@ -255,7 +255,7 @@ static void forget(void)
 	if ((may & MAY_CRASH) == 0)
 		return;
 	forgotten = true;
-	hp3_qp(w.host[A].e, &ev, spray_clock(&w, A), &acts);
+	hp3_qp(w.host[A].e, &event, spray_clock(&w, A), &acts);
 	spray_carry_out(&w, A, &acts);
 	spray_announce(&w);
 }
@@ -275,11 +275,11 @@ static void operate(uint8_t op, uint8_t host)
 {
 	draw_by_input();
 	if (op == 0)
-		something_now(EV_MOVE, A);
+		something_now(EVENT_MOVE, A);
 	else if (op == 1)
 		pair_new_key(host);
 	else
-		something_now(EV_OPERATOR, host);
+		something_now(EVENT_OPERATOR, host);
 }
 
 static void pause_a_path(void)
@@ -293,7 +293,7 @@ static void stand_still(uint8_t host)
 {
 	w.p.stands_ms = 1 + u8() % 20;
 	if (may & MAY_STAND)
-		something_now(EV_STANDS, host);
+		something_now(EVENT_STANDS, host);
 }
 
 static void step(void)
@@ -321,7 +321,7 @@ static void step(void)
 	else if (op < 0xf8)
 		forget();
 	else if (may & MAY_CRASH)
-		something_now(EV_RESTART, host);
+		something_now(EVENT_RESTART, host);
 	check();
 }
 

@@ -77,7 +77,7 @@ static void read_all(const uint8_t *f, uint32_t len)
 	struct hp3_trace_result res;
 	struct hp3_answer answer;
 	struct hp3_loads report;
-	struct hp3_agree word;
+	struct hp3_agree message;
 	struct hp3_view v;
 
 	hp3_parse(f, len, &v);
@@ -88,8 +88,8 @@ static void read_all(const uint8_t *f, uint32_t len)
 	hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &stats);
 	MUST(hp3_loads_read(f, len, &v, &ear, &report) != HP3_LOADS_OK);
 	MUST(hp3_loads_read(f, len, &v, &keyless, &report) != HP3_LOADS_OK);
-	MUST(hp3_agree_read(f, len, &v, &ear, &word) != HP3_LOADS_OK);
-	MUST(hp3_agree_read(f, len, &v, &keyless, &word) != HP3_LOADS_OK);
+	MUST(hp3_agree_read(f, len, &v, &ear, &message) != HP3_LOADS_OK);
+	MUST(hp3_agree_read(f, len, &v, &keyless, &message) != HP3_LOADS_OK);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
 	MUST(hp3_trace_icmp(&tracer, f, len, &v, NOW, &res) == -ENOMSG);
 }
@@ -151,8 +151,8 @@ static void patched_report(const uint8_t *data, size_t size, bool ipv6, enum hp3
 	struct hp3_loads report = {.clock_us = CLOCK * 1000000ull,
 				 .kind = (uint8_t)kind,
 				 .n = kind == HP3_LOADS_OF_RACK ? 0 : 3,
-				 .ways = kind == HP3_LOADS_OF_PATHS ? 0 : 4,
-				 .way = {{3, 4, 5}},
+				 .spine_paths = kind == HP3_LOADS_OF_PATHS ? 0 : 4,
+				 .spine_path = {{3, 4, 5}},
 				 .path = {{1, 2}}},
 			 got;
 	struct hp3_addressing a = flow_addressing(ipv6, 0);
@@ -167,30 +167,32 @@ static void patched_report(const uint8_t *data, size_t size, bool ipv6, enum hp3
 		store_udp_csum(f.b, L3, L3 + ip);
 	if (hp3_loads_read(f.b, f.len, &f.v, &ear, &got) != HP3_LOADS_OK)
 		return;
-	MUST(got.kind == report.kind && got.n == report.n && got.ways == report.ways &&
+	MUST(got.kind == report.kind && got.n == report.n &&
+		got.spine_paths == report.spine_paths &&
 		!memcmp(got.path, report.path, got.n * sizeof(*got.path)) &&
-		!memcmp(got.way, report.way, got.ways * sizeof(*got.way)));
+		!memcmp(got.spine_path, report.spine_path,
+			got.spine_paths * sizeof(*got.spine_path)));
 	MUST(hp3_loads_read(f.b, f.len, &f.v, &ear, &got) == HP3_LOADS_DROP);
 	hp3_heard_init(&heard, 1, 0);
 }
 
 static void patched_word(const uint8_t *data, size_t size, bool ipv6)
 {
-	struct hp3_agree word = {.kind = HP3_AGREE_YES, .pmtu_log2 = 10, .lanes = 64, .turn = 5},
+	struct hp3_agree message = {.kind = HP3_AGREE_YES, .pmtu_log2 = 10, .evs = 64, .turn = 5},
 			 got;
 	struct hp3_addressing a = flow_addressing(ipv6, 0);
 	uint32_t ip = ipv6 ? 40 : 20;
 	struct frame f;
 
 	f.len = (uint32_t)hp3_agree_build(
-		f.b, sizeof(f.b), &a, &word, CLOCK * 1000000ull, HP3_PROBE_PORT, &probe_key);
+		f.b, sizeof(f.b), &a, &message, CLOCK * 1000000ull, HP3_PROBE_PORT, &probe_key);
 	reparse(&f);
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
 	if (hp3_agree_read(f.b, f.len, &f.v, &ear, &got) != HP3_LOADS_OK)
 		return;
-	MUST(got.kind == HP3_AGREE_YES && got.turn == 5 && got.lanes == 64);
+	MUST(got.kind == HP3_AGREE_YES && got.turn == 5 && got.evs == 64);
 	MUST(hp3_agree_read(f.b, f.len, &f.v, &ear, &got) == HP3_LOADS_DROP);
 	hp3_heard_init(&heard, 1, 0);
 }

@@ -5,7 +5,7 @@
  * kept by itself. After every call:
  *
  *  - a packet is held once, and given out once; copies are shown of packets that are held;
- *  - none is given out before one that lacks, but where it is time; what follows, follows in the
+ *  - none is given out before a missing one, but where it is time; what follows, follows in the
  *    order of the PSNs, to the end, or in pieces: then nothing passes what is still to follow;
  *  - there is something to be waited for exactly while something is held;
  *  - none is held for longer than it may be, by one longest wait more where the caller stood still,
@@ -105,16 +105,16 @@ static void time_out(void)
 {
 	uint32_t h, last = 0, n = 0;
 	uint64_t longest = params.most_ns + params.give_up_ns * 9 / 8;
-	bool copy, told;
+	bool copy, reported;
 
 	follow(UINT32_MAX);
-	told = r.told;
+	reported = r.reported;
 	while (hp3_reseq_late(&r, &params, now, &h, &copy)) {
-		MUST(h < HANDLES && is_held[h] && !(copy && told));
+		MUST(h < HANDLES && is_held[h] && !(copy && reported));
 		if (copy) {
 			for (uint32_t i = 0; i < HANDLES; i++)
 				MUST(!is_held[i] || hp3_psn_diff(psn_of[i], psn_of[h]) >= 0);
-			told = true;
+			reported = true;
 			continue;
 		}
 		MUST(n == 0 || hp3_psn_diff(psn_of[h], last) > 0);
@@ -230,14 +230,14 @@ static void acknowledge(void)
 /* The caller knows that what is expected is lost: a copy is due now. */
 static void lose(void)
 {
-	bool due = n_held != 0 && !r.told;
+	bool due = n_held != 0 && !r.reported;
 
 	if (hp3_reseq_follows(&r))
 		return;
 	hp3_reseq_lost(&r);
 	MUST(!due || hp3_reseq_due(&r, &params) <= now);
 	time_out();
-	MUST(n_held == 0 || r.told);
+	MUST(n_held == 0 || r.reported);
 }
 
 /* So much of the time in which packets were held does not count. */

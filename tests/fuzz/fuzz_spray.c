@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Any bytes as a history of one engine with rfr.mode = spray: requests of peers whose queue pairs
- * are put in order, in any order, again, of any length that a RETH can have; requests of the local
- * RNIC, which are sprayed, READs among them, and the responses, which are put in order; responses
- * of the local RNIC; ACKs, NAKs, words of peers, set-up, time that passes in steps or in leaps,
+ * are resequenced, in any order, again, of any length that a RETH can have; requests of the local
+ * RNIC, which are sprayed, READs among them, and the responses, which are resequenced; responses
+ * of the local RNIC; ACKs, NAKs, messages of peers, set-up, time that passes in steps or in leaps,
  * restarts. After every call:
  *
  *  - a packet of a peer passes, is held, or is dropped as a copy of one that is held, whose place a
@@ -12,7 +12,8 @@
  *  - none passes one of its queue pair that is held, but where that is counted: too far ahead, no
  *    room, or a wrong ICRC;
  *  - no ACK passes a response that is held and that it speaks for;
- *  - a packet of the local RNIC leaves by a lane only if the peer said yes within three beats;
+ *  - a packet of the local RNIC leaves sprayed only if the peer said yes within three keep-alive
+ * intervals;
  *  - at the end, and where nothing comes for long, nothing is held.
  */
 #include "history.h"
@@ -23,16 +24,16 @@
 #include "rfr/resequencer.h"
 #include "roce/opcode.h"
 
-#define QPS     3u /* each way */
-#define HELD    96u
-#define BEAT    1000000ull
-#define MTU     1024u
-#define LANES   8u
-#define LONG    (64 * BEAT)
-#define NUMBERS (HP3_HELD(HELD) + 1)
-#define READS   QPS /* held responses to the local RNIC's queue pairs, from here on */
-#define FAR     ((int32_t)(HP3_PSN_MASK / 2 + 1 - HP3_RESEQ_WINDOW))
-#define OF_OURS (2 * QPS) /* held packets of the local RNIC's */
+#define QPS          3u /* each way */
+#define HELD         96u
+#define KEEPALIVE_NS 1000000ull
+#define MTU          1024u
+#define EVS          8u
+#define LONG         (64 * KEEPALIVE_NS)
+#define NUMBERS      (HP3_HELD(HELD) + 1)
+#define READS        QPS /* held responses to the local RNIC's queue pairs, from here on */
+#define FAR          ((int32_t)(HP3_PSN_MASK / 2 + 1 - HP3_RESEQ_WINDOW))
+#define OF_OURS      (2 * QPS) /* held packets of the local RNIC's */
 
 static struct hp3_engine *e;
 static struct hp3_engine_config cfg;
@@ -40,7 +41,7 @@ static uint64_t now, heard[2][QPS], seed; /* of requests, of responses */
 static uint32_t next_psn[3][QPS], next_read[QPS], number[2 * QPS], turn[2 * QPS];
 static bool is_held[NUMBERS], is_ack[NUMBERS];
 static uint32_t whose[NUMBERS], psn_of[NUMBERS], n_held;
-static struct hp3_agree asked[2][QPS]; /* of the local RNIC's: the newest words */
+static struct hp3_agree asked[2][QPS]; /* of the local RNIC's: the newest message */
 
 static void give(const struct hp3_act *a)
 {
@@ -203,7 +204,7 @@ static void arrive(void)
 
 	pkt.v.psn = some_psn(next_psn[0][i]);
 	pkt.trusted = pkt.v.psn % 5 != 0 || u8() < 0x80; /* else its ICRC is wrong */
-	pkt.v.sport ^= what >> 3 & (LANES - 1);
+	pkt.v.sport ^= what >> 3 & (EVS - 1);
 	if (pkt.v.flags & HP3_VF_READ)
 		pkt.v.dma_len = lengths[u8() % (sizeof(lengths) / sizeof(lengths[0]))];
 	vd = handle(&pkt, HP3_DIR_RX);
@@ -238,7 +239,7 @@ static void refuse(void)
 	handle(&pkt, HP3_DIR_TX);
 }
 
-/* A sender's words about one of its queue pairs, or about what the local RNIC reads. */
+/* A sender's messages about one of its queue pairs, or about what the local RNIC reads. */
 static void said(bool reads)
 {
 	static const uint8_t addr[2][4] = {{10, 9, 0, 1}, {10, 9, 0, 2}};
@@ -248,24 +249,24 @@ static void said(bool reads)
 	struct hp3_agree a = {.kind = what >> 2 & 7,
 		.reads = reads,
 		.pmtu_log2 = what & 0x10 ? 10 : 0,
-		.lanes = LANES,
+		.evs = EVS,
 		.port = (uint16_t)(0xc000 + 64 * i),
 		.responder = (reads ? 0x3ffcu : 0x3000u) + i,
 		.requester = (reads ? 0x6000u : 0x5000u) + i,
 		.next = what >> 7 ? some_psn(next_psn[0][i]) : HP3_NO_PSN,
-		.beat_us = BEAT / 1000};
+		.keepalive_us = KEEPALIVE_NS / 1000};
 	struct hp3_acts acts = {.n = 0};
 
 	if (a.kind == HP3_AGREE_LEFT) {
 		a.next = some_psn(next_psn[0][i]);
-		a.in_use = (uint16_t)(a.port ^ (what >> 5 & (LANES - 1)));
+		a.in_use = (uint16_t)(a.port ^ (what >> 5 & (EVS - 1)));
 	}
 	if (a.kind > HP3_AGREE_LEFT)
 		a.kind = what & 4 ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING;
 	number[n] += (what & 0x60) == 0x60;
 	a.number = number[n];
 	a.turn = turn[n] += (what & 0x40) == 0;
-	hp3_agree_told(e, &ends, &a, now, &acts);
+	hp3_agree_received(e, &ends, &a, now, &acts);
 	take(&acts);
 }
 
@@ -293,9 +294,9 @@ static void answered(bool reads)
 	a.reads = reads;
 	if (reads && (what & 0x38) == 0x38) {
 		a.kind = HP3_AGREE_OFFER;
-		a.lanes = LANES;
+		a.evs = EVS;
 	}
-	hp3_agree_told(e, &ends, &a, now, &acts);
+	hp3_agree_received(e, &ends, &a, now, &acts);
 	take(&acts);
 }
 
@@ -324,7 +325,7 @@ static void leave(void)
 	if (newer)
 		next_psn[1][i] = hp3_psn_add(pkt.v.psn, span);
 	if (vd.kind == HP3_PASS && vd.sport != pkt.v.sport && cfg.moves_allowed)
-		MUST(heard[0][i] != 0 && now - heard[0][i] < 3 * BEAT);
+		MUST(heard[0][i] != 0 && now - heard[0][i] < 3 * KEEPALIVE_NS);
 }
 
 /* The local RNIC is read from. */
@@ -342,7 +343,7 @@ static void respond(void)
 	vd = handle(&pkt, HP3_DIR_TX);
 	MUST(vd.kind == HP3_PASS);
 	if (vd.sport != pkt.v.sport)
-		MUST(heard[1][i] != 0 && now - heard[1][i] < 3 * BEAT);
+		MUST(heard[1][i] != 0 && now - heard[1][i] < 3 * KEEPALIVE_NS);
 }
 
 /* The newest PSN below which the local RNIC may be answered. */
@@ -373,7 +374,7 @@ static void response(void)
 				: some_psn(next_read[i]);
 	next_read[i] = hp3_psn_add(pkt.v.psn, 1);
 	pkt.trusted = what % 7 != 0;
-	pkt.v.sport ^= what >> 3 & (LANES - 1);
+	pkt.v.sport ^= what >> 3 & (EVS - 1);
 	vd = handle(&pkt, HP3_DIR_RX);
 	MUST(vd.kind == HP3_PASS || vd.kind == HP3_HOLD || vd.kind == HP3_DROP);
 }
@@ -422,7 +423,7 @@ static void start(void)
 
 	hp3_policy_defaults(&table);
 	table.spray.mode = HP3_SPRAY_ALL;
-	table.spray.lanes = LANES;
+	table.spray.evs = EVS;
 	table.spray.bytes = 16 * MTU;
 	table.spray.flows = 2;
 	table.max_flows = 16;
@@ -432,7 +433,7 @@ static void start(void)
 	table.hold_bytes = 24 * MTU; /* so that there is no room now and then */
 	table.seed = ++seed;
 	cfg = hp3_policy_settled(&table);
-	cfg.spray.beat_ns = BEAT;
+	cfg.spray.keepalive_ns = KEEPALIVE_NS;
 	size = hp3_engine_size(&cfg);
 	e = hp3_engine_create(fuzz_memory(size), size, &cfg);
 	MUST(e != NULL);
@@ -441,7 +442,7 @@ static void start(void)
 	memset(heard, 0, sizeof(heard));
 	for (uint32_t i = 0; i < QPS; i++) {
 		const struct hp3_qp_event up = {.kind = HP3_QP_UP,
-			.teller = HP3_TELLER_KERNEL,
+			.source = HP3_QP_SOURCE_KERNEL,
 			.local = {10, 9, 0, 1},
 			.remote = {10, 9, 0, 2},
 			.lqpn = 0x3ffc + i,

@@ -98,26 +98,27 @@ static void move(uint32_t i, uint16_t port)
 static bool has_own_traffic(const struct hp3_flow_info *f, const struct hp3_qp_event *qp)
 {
 	return f->bytes != 0 && f->inflight != 0 &&
-	       (qp->teller == HP3_TELLER_LIBRARY || (f->paired && f->lqpn != qp->lqpn));
+	       (qp->source == HP3_QP_SOURCE_LIBRARY || (f->paired && f->lqpn != qp->lqpn));
 }
 
 static bool may_take_over(uint32_t flow, const struct hp3_qp_event *qp)
 {
-	return qp->kind == HP3_QP_UP && qp->teller == HP3_TELLER_KERNEL && qp->psn_known &&
+	return qp->kind == HP3_QP_UP && qp->source == HP3_QP_SOURCE_KERNEL && qp->psn_known &&
 	       flow != HP3_NO_FLOW && hp3_pending_may_begin_at(c.e, flow, qp->psn);
 }
 
 /* As app/hp3d/control/watch.c. */
-static void on_event(void *ctx, const struct hp3_watch_event *ev)
+static void on_event(void *ctx, const struct hp3_watch_event *event)
 {
-	struct hp3_qp_event qp = ev->qp;
+	struct hp3_qp_event qp = event->qp;
 	struct hp3_flow_info before = {0}, after = {0};
 	struct hp3_acts acts = {0};
 	uint32_t flow = hp3_flow_find(c.e, HP3_ENDS(&qp), qp.rqpn);
 	bool checked;
 
-	qp.teller = hp3_watcher_by(&w) == HP3_BY_KERNEL ? HP3_TELLER_KERNEL : HP3_TELLER_LIBRARY;
-	qp.owner = ev->pid;
+	qp.source =
+		hp3_watcher_by(&w) == HP3_BY_KERNEL ? HP3_QP_SOURCE_KERNEL : HP3_QP_SOURCE_LIBRARY;
+	qp.owner = event->pid;
 	hp3_flow_info(c.e, flow, c.now, &before);
 	checked = has_own_traffic(&before, &qp) && !may_take_over(flow, &qp);
 	MUST(hp3_qp(c.e, &qp, c.now, &acts) != -EINVAL);
@@ -145,7 +146,7 @@ static void say(const void *m, size_t size)
 
 static struct hp3_watch_message event_of(uint8_t what)
 {
-	struct hp3_watch_event ev = {.pid = what & 3,
+	struct hp3_watch_event event = {.pid = what & 3,
 		.qp = {.kind = what & 4 ? HP3_QP_DOWN : HP3_QP_UP,
 			.local = {10, 9, 0, 1},
 			.remote = {10, 9, 0, 2},
@@ -153,10 +154,10 @@ static struct hp3_watch_message event_of(uint8_t what)
 	struct hp3_watch_message m;
 	uint8_t who = u8();
 
-	ev.qp.rqpn = RQPN + who % QPS;
-	ev.qp.lqpn = what & 16 ? LQPN + who / 16 % QPS : LQPN + who % QPS;
-	ev.qp.psn = what & 32 ? u32() & HP3_PSN_MASK : info_of(who % QPS).nxt;
-	hp3_watch_message_event(&m, &ev);
+	event.qp.rqpn = RQPN + who % QPS;
+	event.qp.lqpn = what & 16 ? LQPN + who / 16 % QPS : LQPN + who % QPS;
+	event.qp.psn = what & 32 ? u32() & HP3_PSN_MASK : info_of(who % QPS).nxt;
+	hp3_watch_message_event(&m, &event);
 	return m;
 }
 
@@ -175,11 +176,11 @@ static void message(uint8_t what)
 
 	if ((what & 0xc0) != 0xc0) {
 		m = event_of(what);
-	} else if (m.kind == HP3_SAID_BY) {
+	} else if (m.kind == HP3_WATCH_MSG_BY) {
 		m.by = u8() % 4;
-	} else if (m.kind == HP3_SAID_NOTICE) {
+	} else if (m.kind == HP3_WATCH_MSG_NOTICE) {
 		memset(m.text, u8(), u16() % sizeof(m.text));
-	} else if (m.kind == HP3_SAID_ENDED) {
+	} else if (m.kind == HP3_WATCH_MSG_ENDED) {
 		m.ended.how = u8() % 4;
 		m.ended.times = u8();
 	}

@@ -84,12 +84,12 @@ static void build(struct world *w, struct pair_message *m)
 void pair_send(struct world *w, uint32_t number, uint64_t later_us)
 {
 	spray_at(w, w->now + (WAY_US + later_us) * US,
-		(struct event){.kind = EV_WORD,
+		(struct event){.kind = EVENT_MESSAGE,
 			.host = !talk.said[number % PAIR_MESSAGES].from,
 			.qp = number});
 }
 
-void pair_say(struct world *w, struct pair_message m)
+void pair_send_msg(struct world *w, struct pair_message m)
 {
 	const struct pair_fate fate = talk.next;
 	uint32_t number = talk.n++;
@@ -103,9 +103,9 @@ void pair_say(struct world *w, struct pair_message m)
 		pair_send(w, number, fate.later_us + fate.again_us);
 }
 
-void pair_on_say(struct world *w, unsigned from, const struct hp3_act_agree *a)
+void pair_on_send_msg(struct world *w, unsigned from, const struct hp3_act_agree *a)
 {
-	pair_say(w,
+	pair_send_msg(w,
 		(struct pair_message){.kind = PAIR_AGREE, .from = (uint8_t)from, .agree = a->what});
 }
 
@@ -121,20 +121,20 @@ void pair_on_act(struct world *w, unsigned at, const struct hp3_act *a)
 		MUST(hp3_flow_info(e, a->flow, spray_clock(w, at), &f) == 0);
 		m.kind = PAIR_REPORT;
 		m.id = f.lqpn;
-	} else if (a->kind == HP3_ACT_TELL) {
+	} else if (a->kind == HP3_ACT_ADVERTISE) {
 		m.kind = PAIR_LOADS;
 		m.loads.n = (uint8_t)hp3_load_to_names(e, a->flow, m.loads.path, HP3_LOADS_PATHS);
 	} else {
 		return;
 	}
-	pair_say(w, m);
+	pair_send_msg(w, m);
 }
 
 static void hear_frame(struct world *w, unsigned at, const struct pair_message *m)
 {
 	struct pair_end *end = end_of(w, at);
 	const struct hp3_ends ends = {.local = address[at], .remote = address[!at]};
-	struct hp3_act_agree word = {.what = {0}};
+	struct hp3_act_agree message = {.what = {0}};
 	const struct hp3_loads_ear ear = {.keys = &end->keys,
 		.heard = &end->heard,
 		.time = {.clock = wall_us(w) / 1000000, .clock_s = CLOCK_S},
@@ -148,10 +148,10 @@ static void hear_frame(struct world *w, unsigned at, const struct pair_message *
 		if (hp3_loads_read(m->frame, m->len, &v, &ear, &loads) == HP3_LOADS_OK)
 			hp3_load_from_names(w->host[at].e, &ends, loads.clock_us, loads.path,
 				loads.n, spray_clock(w, at));
-	} else if (hp3_agree_read(m->frame, m->len, &v, &ear, &word.what) == HP3_LOADS_OK) {
-		memcpy(word.local, address[!at], 4);
-		memcpy(word.remote, address[at], 4);
-		spray_told(w, at, &word);
+	} else if (hp3_agree_read(m->frame, m->len, &v, &ear, &message.what) == HP3_LOADS_OK) {
+		memcpy(message.local, address[!at], 4);
+		memcpy(message.remote, address[at], 4);
+		spray_received(w, at, &message);
 	}
 }
 
@@ -164,8 +164,8 @@ static void hear(struct world *w, unsigned at, const struct pair_message *m)
 
 	if (m->kind == PAIR_PROBE) {
 		hp3_peer_seen(e, &ends, now);
-		pair_say(w, (struct pair_message){
-				    .kind = PAIR_ANSWER, .from = (uint8_t)at, .id = m->id});
+		pair_send_msg(w, (struct pair_message){
+					 .kind = PAIR_ANSWER, .from = (uint8_t)at, .id = m->id});
 	} else if (m->kind == PAIR_ANSWER) {
 		if (hp3_probe_timed(e, m->id, m->ce, 0, now, &acts))
 			hp3_peer_seen(e, &ends, now);
@@ -176,7 +176,7 @@ static void hear(struct world *w, unsigned at, const struct pair_message *m)
 }
 
 /* One that is no more remembered is lost. */
-void pair_on_word(struct world *w, const struct event *e)
+void pair_on_message(struct world *w, const struct event *e)
 {
 	const struct pair_message m = talk.said[e->qp % PAIR_MESSAGES];
 

@@ -52,13 +52,13 @@ void pair_talk_begin(void);
 /* The host has another key from now on, and believes the one before. */
 void pair_new_key(unsigned at);
 /* Of host `from`: built with its newest stamp, and sent. */
-void pair_say(struct world *w, struct pair_message m);
+void pair_send_msg(struct world *w, struct pair_message m);
 /* Message `number` arrives, so much later. */
 void pair_send(struct world *w, uint32_t number, uint64_t later_us);
 
 /* For struct spray_hooks. */
-void pair_on_say(struct world *w, unsigned from, const struct hp3_act_agree *a);
-void pair_on_word(struct world *w, const struct event *e);
+void pair_on_send_msg(struct world *w, unsigned from, const struct hp3_act_agree *a);
+void pair_on_message(struct world *w, const struct event *e);
 void pair_on_act(struct world *w, unsigned at, const struct hp3_act *a);
 
 #endif

@@ -19,7 +19,7 @@ from testbed.tools import Problem
 
 COLUMNS = (("time-outs", "timeouts"), ("again", "retransmissions"), ("out of seq", "out_of_seq"),
            ("duplicates", "duplicates"), ("p99 us", "p99_us"))
-DEEDS = ("moves", "given_up", "replies_moved", "failovers", "urges", "dead_rounds", "rounds", "probes")
+DEEDS = ("moves", "given_up", "replies_moved", "failovers", "ack_solicitations", "dead_rounds", "rounds", "probes")
 
 
 def parser():

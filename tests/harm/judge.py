@@ -10,7 +10,7 @@ condemns nobody by its times:
   clean beside its first run alone is clean beside both, and goes without the third one.
 - Counters are exact. Time-outs, retransmissions, requests out of sequence, overtaken packets and duplicates that are 0
   in both outer runs must be 0 in the middle one; where they are not (RNR), it may have twice as many, and 16.
-  hp3d's own deeds (moves, failovers, urges, rounds for a dead path, NAKs) must be 0.
+  hp3d's own deeds (moves, failovers, ACK solicitations, rounds for a dead path, NAKs) must be 0.
 - The 99th percentile of completion times may be 5 % above the worse outer one, and as far above it as that is above the
   other one: what differs from itself by so much says nothing finer. If it is more, four further samples with seeds of
   their own are taken, and all but one of them have to say so. Without any harm, and times that vary by 5 to 30 %, a
@@ -24,7 +24,7 @@ condemns nobody by its times:
 import statistics
 
 HEALTH = ("timeouts", "retransmissions", "out_of_seq", "overtaken", "late_duplicates", "duplicates", "broken")
-DEEDS = ("moves", "replies_moved", "failovers", "urges", "dead_rounds", "naks_made")
+DEEDS = ("moves", "replies_moved", "failovers", "ack_solicitations", "dead_rounds", "naks_made")
 DEEDS_LOSSY = ("moves", "failovers", "naks_made")
 SLOWER, MUCH_SLOWER, AGREE = 1.05, 1.5, 1.05
 LATE_MS = 120

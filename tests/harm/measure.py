@@ -72,7 +72,7 @@ def words(bed, shape, name, host, seed, hosts):
 
 
 def start(bed, shape, seconds, seed, plan):
-    """roce-gen of both ends, TCP beside: {name: process}, and the Unix time in ms at which they begin."""
+    """roce-gen of both ends, TCP verbs: {name: process}, and the Unix time in ms at which they begin."""
     hosts = {h["name"]: h for h in plan["hosts"]}
     receiver, senders = bed.taking_part[-1], bed.taking_part[:-1]
     socket, run = bed.path("rx.gen"), {}
@@ -129,7 +129,7 @@ def figures(found, watcher):
     row["dead_rounds"] = row["fruitless"].get("dead", 0) + watcher.events["round dead winner"]
     row["events"] = dict(sorted(watcher.events.items()))
     row["given_up"] = c["moves_recovered"]
-    for name in ("replies_moved", "failovers", "urges", "rounds", "probes", "severe", "acks_consumed", "naks_made", "reports"):
+    for name in ("replies_moved", "failovers", "ack_solicitations", "rounds", "probes", "severe", "acks_consumed", "naks_made", "reports"):
         row[name] = c[name]
     return row
 

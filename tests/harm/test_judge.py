@@ -55,7 +55,7 @@ class Judge(unittest.TestCase):
         self.assertTrue(judge.wants_more([sample(({"p99_us": 900.0}, {}), much)]))
 
     def test_a_machine_that_stood_still_says_nothing(self):
-        late = sample(({}, {"late_ms": 500}), {"urges": 1, "p99_us": 9000.0})
+        late = sample(({}, {"late_ms": 500}), {"ack_solicitations": 1, "p99_us": 9000.0})
         self.assertEqual(colour(late), "void")
         self.assertEqual(colour(late, sample()), "green")
 
@@ -65,7 +65,7 @@ class Judge(unittest.TestCase):
 
     def test_of_a_lossy_row_only_moves_and_losses_count(self):
         lost = ({"timeouts": 4}, {"timeouts": 4})
-        self.assertEqual(colour(sample(lost, {"timeouts": 6, "urges": 3, "p99_us": 9000.0}, lossy=True)), "green")
+        self.assertEqual(colour(sample(lost, {"timeouts": 6, "ack_solicitations": 3, "p99_us": 9000.0}, lossy=True)), "green")
         self.assertEqual(colour(sample(lost, {"timeouts": 30}, lossy=True)), "red")
         self.assertEqual(colour(sample(lost, {"moves": 1}, lossy=True)), "red")
 

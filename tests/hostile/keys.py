@@ -20,7 +20,7 @@ QPS = 2
 ENOUGH = 3000  # packets
 # As in pipeline/spraying, but with rfr.mode = auto, and without a key.
 SETTINGS = {"ppp": {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 100000},
-            "rfr": {"mode": "auto", "spray_wait_us": 500000, "spray_beat_us": 100000, "stall_us": 0},
+            "rfr": {"mode": "auto", "spray_wait_us": 500000, "spray_keepalive_us": 100000, "stall_us": 0},
             "probes": {"keys": "auto"}}
 GROUP = "000102030405060708090a0b0c0d0e0f"
 INIT, COOKIE, REPLY, CONFIRM = 1, 2, 3, 4  # probes/handshake.h
@@ -93,7 +93,7 @@ class Hosts(TwoPaths, Hostile):
         """From now on, so many packets more."""
         sprayed, held = a.counters()["sprayed"], b.counters()["reseq_held"]
         wait_for("packets on both paths", lambda: a.counters()["sprayed"] > sprayed + ENOUGH)
-        wait_for("packets that come too early", lambda: b.counters()["reseq_held"] > held + ENOUGH / 10)
+        wait_for("packets that arrive out of order", lambda: b.counters()["reseq_held"] > held + ENOUGH / 10)
 
     def up(self, d, prepare=die_with_parent):
         d.begin(prepare)
@@ -189,14 +189,14 @@ class Keys(Hosts):
         self.sprays(a, b)
         flood.join()
         c = b.counters()
-        self.assertGreater(c["keys_strangers"] + c["keys_cookies"] + c["keys_flooded"], 0.5 * len(frames))
+        self.assertGreater(c["keys_unknown_peers"] + c["keys_cookies"] + c["keys_flooded"], 0.5 * len(frames))
         self.assertLessEqual(c["keys_computed"], 2)
         self.assertEqual([c[name] for name in ("keys_keyed", "keys_replaced", "keys_full", "flows_full", "pairs_full")], [1, 0, 0, 0, 0])
         self.sprays(a, b)
         self.end(a, b, ends)
 
     def test_no_amplifier(self):
-        """No more bytes come back than were sent, as packets on the wire: to whom the RNIC talks, and to strangers none."""
+        """No more bytes come back than were sent, as packets on the wire: to whom the RNIC talks, and to unauthenticated sources none."""
         a, b, ends = self.begin()
         self.keyed(a, b)
         r, port = random.Random(2), self.attacker(self.wires[1])

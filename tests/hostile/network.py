@@ -47,7 +47,7 @@ class Network(Hostile):
         self.unhurt(d, a, b, flows)
 
     def test_requests_take_no_records(self):
-        """A stranger's requests, however many queue pairs they name, take no place in hp3d's tables."""
+        """An unauthenticated sender's requests, however many queue pairs they name, take no place in hp3d's tables."""
         d = self.shipped()
         a, b, flows = self.victims(d)
         self.flood(self.attacker(self.net), (

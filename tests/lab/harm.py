@@ -14,7 +14,7 @@ import sys
 from rnic import ZERO
 
 GEN = ("timeouts", "retransmissions", "out_of_seq_request", "duplicate_request", "overtaken", "late_duplicates")
-DEEDS = ("moves_switched", "replies_moved", "failovers", "urges", "naks_made")
+DEEDS = ("moves_switched", "replies_moved", "failovers", "ack_solicitations", "naks_made")
 SHOWN = ("rounds", "probes", "moves_recovered", "placed")
 
 

@@ -18,7 +18,7 @@ import wire
 
 FEWEST = 4000  # packets of data
 FAIR = 0.25  # of an equal share: what each spine carries at least, and each of MOST entropy values
-LANES, MOST = 64, 48  # [rfr] spray_lanes, as shipped
+EVS, MOST = 64, 48  # [rfr] spray_evs, as shipped
 FINGERPRINT = re.compile("(?:[0-9a-f]{4}-){3}[0-9a-f]{4}")
 
 
@@ -51,7 +51,7 @@ def main():
     sender, bed, bed_after, before, after = int(sender), *map(json.loads, (bed, bed_after, before, after))
     counted = ports(path, f"10.9.{sender}.1", float(since), wire.is_request if kind == "write" else spray.is_read_response)
     n = sum(counted.values())
-    fair_ports = sum(c >= FAIR * n / LANES for c in counted.values())
+    fair_ports = sum(c >= FAIR * n / EVS for c in counted.values())
     leaf, lanes, lanes_after = f"l{sender}", spray.lanes(bed), spray.lanes(bed_after)
     spines = {lane[1]: lanes_after[lane] - lanes[lane] for lane in sorted(lanes) if lane[0] == leaf and lane[1][0] == "s"}
     share = {spine: round(count / max(sum(spines.values()), 1), 3) for spine, count in spines.items()}

@@ -67,7 +67,7 @@ def run(judge, path, source, since, path_back, source_back, since_back, mixed, *
     ports, n, behind, most = arrivals(path, source, float(since), wire.is_request)
     _, responses, responses_behind, _ = arrivals(path_back, source_back, float(since_back), is_read_response)
     sent = risen(said, said_after, 0, "sprays", "sprayed", "sprays_broken", "sprays_given_up")
-    came = risen(said, said_after, 1, "resequenced", "reseq_held", "reseq_late", "reseq_given_up", "reseq_beyond", "reseq_full", "reseq_share", "lanes_slow")
+    came = risen(said, said_after, 1, "resequenced", "reseq_held", "reseq_late", "reseq_given_up", "reseq_beyond", "reseq_full", "reseq_share", "evs_slow")
     back = {**risen(said, said_after, 1, "sprayed_reads"), "responses_held": risen(said, said_after, 0, "reseq_held")["reseq_held"]}
     before, after = lanes(json.loads(bed)), lanes(json.loads(bed_after))
     spines = {lane[1]: after[lane] - before[lane] for lane in after if lane[0] == "l1" and lane[1].startswith("s")}

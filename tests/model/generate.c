@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints state machines as Promela, from the very tables that the engine compiles: the models
- * cannot drift from the code. `move`: that of a move and that of its errand, for rfr.pml; `spray`:
+ * cannot drift from the code. `move`: that of a move and that of its search, for rfr.pml; `spray`:
  * that of an agreement to spray a queue pair, for spray.pml.
  *
  * step(state, input), agreement_step(state, input): what `input` does in `state`; sets `state`, and
  * `act` to what is to be done.
- * errand_step(input): the same of the errand of `kind` in state `asks`; sets `asks`, and `wish` to
- * the input for the move. errand_over(): its step where the move ends. Expressions, not choices
+ * search_step(input): the same of the search of `kind` in state `asks`; sets `asks`, and `wish` to
+ * the input for the move. search_over(): its step where the move ends. Expressions, not choices
  * between guards: that is quicker to compile and to search.
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/moves/errand_steps.h"
+#include "engine/moves/search_steps.h"
 #include "rfr/spraying.h"
 #include "rfr/transitions.h"
 
@@ -33,9 +33,9 @@
 NAMES(states, HP3_RFR_STATES)
 NAMES(inputs, HP3_RFR_INPUTS)
 NAMES(actions, HP3_RFR_ACTIONS)
-NAMES(kinds, HP3_ERRAND_KINDS)
-NAMES(errand_states, HP3_ERRAND_STATES)
-NAMES(errand_inputs, HP3_ERRAND_INPUTS)
+NAMES(kinds, HP3_SEARCH_KINDS)
+NAMES(search_states, HP3_SEARCH_STATES)
+NAMES(search_inputs, HP3_SEARCH_INPUTS)
 NAMES(spray_states, HP3_SPRAY_STATES)
 NAMES(spray_inputs, HP3_SPRAY_INPUTS)
 NAMES(spray_actions, HP3_SPRAY_ACTIONS)
@@ -70,41 +70,41 @@ static void step(void)
 	printf("}\n");
 }
 
-static void errand_step(void)
+static void search_step(void)
 {
 	unsigned n = 0;
 
-	printf("\ninline errand_step(input)\n{\n\twish = ");
+	printf("\ninline search_step(input)\n{\n\twish = ");
 #define X(k, st, in, next, move)                                                                   \
 	n++;                                                                                       \
-	printf("(kind == K_%s && asks == ES_%s && input == EI_%s -> IN_%s :\n\t\t", #k, #st, #in,  \
+	printf("(kind == K_%s && asks == PS_%s && input == PI_%s -> IN_%s :\n\t\t", #k, #st, #in,  \
 		#move);
-	HP3_ERRAND_STEPS(X)
+	HP3_SEARCH_STEPS(X)
 #undef X
 	printf("IN_NONE");
 	close_all(n);
 	printf("\tasks = ");
 #define X(k, st, in, next, move)                                                                   \
-	printf("(kind == K_%s && asks == ES_%s && input == EI_%s -> ES_%s :\n\t\t", #k, #st, #in,  \
+	printf("(kind == K_%s && asks == PS_%s && input == PI_%s -> PS_%s :\n\t\t", #k, #st, #in,  \
 		#next);
-	HP3_ERRAND_STEPS(X)
+	HP3_SEARCH_STEPS(X)
 #undef X
 	printf("asks");
 	close_all(n);
 	printf("}\n");
 }
 
-static void errand_over(void)
+static void search_over(void)
 {
 	unsigned n = 0;
 
-	printf("\ninline errand_over()\n{\n\tasks = ");
+	printf("\ninline search_over()\n{\n\tasks = ");
 #define X(k, st, in, next, move)                                                                   \
 	if (!strcmp(#in, "OVER")) {                                                                \
 		n++;                                                                               \
-		printf("(kind == K_%s && asks == ES_%s -> ES_%s :\n\t\t", #k, #st, #next);         \
+		printf("(kind == K_%s && asks == PS_%s -> PS_%s :\n\t\t", #k, #st, #next);         \
 	}
-	HP3_ERRAND_STEPS(X)
+	HP3_SEARCH_STEPS(X)
 #undef X
 	printf("asks");
 	close_all(n);
@@ -135,16 +135,16 @@ static void agreement_step(void)
 
 static void move(void)
 {
-	printf("/* generated from rfr/transitions.h and engine/moves/errand_steps.h */\n");
+	printf("/* generated from rfr/transitions.h and engine/moves/search_steps.h */\n");
 	states("state", "ST_");
 	inputs("input", "IN_");
 	actions("action", "DO_");
 	kinds("kind", "K_");
-	errand_states("asks", "ES_");
-	errand_inputs("said", "EI_");
+	search_states("asks", "PS_");
+	search_inputs("said", "PI_");
 	step();
-	errand_step();
-	errand_over();
+	search_step();
+	search_over();
 }
 
 static void spray(void)

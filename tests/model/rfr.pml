@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A move of one queue pair and the errand behind it: a requester that goes back, the engine with its
- * hold, two paths, a responder. The state machines themselves, step() and errand_step(), are
+ * A move of one queue pair and the search behind it: a requester that goes back, the engine with its
+ * hold, two paths, a responder. The state machines themselves, step() and search_step(), are
  * generated from the tables in the C code; what feeds them follows engine/pass, engine/moves and
- * engine/seek. README.md tells what is modelled and what not.
+ * engine/search. README.md tells what is modelled and what not.
  *
  * Claims, in the words of docs/internals/rules.md rule 23 and rfr/rfr.h:
  *  order     no packet arrives while one that was emitted before it is still on its way
@@ -14,11 +14,11 @@
  *  rule 4    no NAK of ours while the RNIC waits for a receiver that has not received since
  *  rule 24   what is kept from the RNIC is no news to it
  *  gapless   off a dead path: what leaves on the new one is at most what the receiver expects next
- *  fits      an errand asks exactly where answers can be used (tests/errand_fits.h)
+ *  fits      a search asks exactly where answers can be used (tests/search_fits.h)
  *  tick      a deadline that has come is over, or put off: else a tick would never end
  *  move_ends, drain_ends, resume_ends   every move ends, and with it every hold
  *
- * -DWAKE: long messages of an idle queue pair wait for answers. Not with -DPROBES.
+ * -DMESSAGE_START: long messages of an idle queue pair wait for answers. Not with -DPROBES.
  * -DQUIET: without loss, time-outs and mishaps. -DRESETS: with resets, fatal NAKs and replies to
  * others, without RNR. -DPROBES: moves ask where to go once the old path is empty. -DFAILOVER:
  * paths die. -DPACE: packets wait for a pacer. A rule is broken on purpose by -DBREAK_..., the search
@@ -56,9 +56,9 @@
 #endif
 #define ASKS_HELD (kind == K_BEHIND_DRAIN || kind == K_MESSAGE_START)
 #define FITS \
-	(st == ST_SEEKING && asks != ES_QUIET && !ASKS_HELD || \
-	 st == ST_PROBING && asks == ES_ASKING && ASKS_HELD || \
-	 st != ST_SEEKING && st != ST_PROBING && asks == ES_QUIET)
+	(st == ST_SEARCHING && asks != PS_QUIET && !ASKS_HELD || \
+	 st == ST_PROBING && asks == PS_ASKING && ASKS_HELD || \
+	 st != ST_SEARCHING && st != ST_PROBING && asks == PS_QUIET)
 
 /* A packet in one byte. */
 #define PKT(psn, ackreq, epoch) ((psn) + 16 * (ackreq) + 32 * (epoch))
@@ -94,10 +94,10 @@ bool nak_sent; /* or an RNR NAK: nothing more is said until `expected` comes */
 
 /* The engine. */
 mtype:state st = ST_STEADY;
-mtype:kind kind = K_OPERATOR; /* of the errand */
-mtype:asks asks = ES_QUIET;
+mtype:kind kind = K_OPERATOR; /* of the search */
+mtype:asks asks = PS_QUIET;
 bool twice; /* it has asked again: rounds are few */
-bool timer; /* the deadline of the move, or of its errand, is set */
+bool timer; /* the deadline of the move, or of its search, is set */
 bool started, paired = true;
 byte e_una, e_nxt;
 bool last_close, idle_proof, went_back, rnr_seen, close_ack;
@@ -292,7 +292,7 @@ inline move_input(input)
 			act == DO_RESUME ->
 		timer = false;
 #ifndef BREAK_LATE_ANSWERS
-		errand_over()
+		search_over()
 #endif
 	:: else
 	fi;
@@ -341,20 +341,20 @@ inline close(number)
 }
 #define NEWEST ((e_nxt + PSNS - 1) % PSNS)
 
-/* An errand begins, hp3_move_prepare(). */
+/* A search begins, hp3_move_prepare(). */
 inline prepare(why)
 {
 	kind = why;
-	asks = ES_QUIET;
+	asks = PS_QUIET;
 	twice = false
 }
 
-/* hp3_errand_input(): a step of the errand, and what it means for the move. */
-inline errand_input(what_now)
+/* hp3_search_input(): a step of the search, and what it means for the move. */
+inline search_input(what_now)
 {
-	errand_step(what_now);
+	search_step(what_now);
 	if
-	:: asks != ES_QUIET || wish == IN_MOVE -> arm()
+	:: asks != PS_QUIET || wish == IN_MOVE -> arm()
 	:: else
 	fi;
 	if /* which wish to move it is: wish() in start.c */
@@ -406,12 +406,12 @@ inline start_stream()
 {
 #ifndef BREAK_SETUP_LATE
 	if
-	:: st == ST_SEEKING && asks != ES_QUIET ->
+	:: st == ST_SEARCHING && asks != PS_QUIET ->
 		if
-		:: said = EI_GO
-		:: said = EI_STAY
+		:: said = PI_GO
+		:: said = PI_STAY
 		fi;
-		errand_input(said)
+		search_input(said)
 	:: else
 	fi;
 #endif
@@ -540,7 +540,7 @@ inline tx_new()
 	went_back = false;
 	last_close = ackreq;
 	if
-	:: st == ST_STEADY || st == ST_SEEKING || QUEUED -> act = DO_NONE
+	:: st == ST_STEADY || st == ST_SEARCHING || QUEUED -> act = DO_NONE
 #ifdef FAILOVER
 	:: st == ST_RESUMING -> resume_tx(false)
 #endif
@@ -561,21 +561,21 @@ inline tx_new()
 	fi
 }
 
-#ifdef WAKE
-#ifdef BREAK_WAKE_IN_FLIGHT
+#ifdef MESSAGE_START
+#ifdef BREAK_MESSAGE_START_IN_FLIGHT
 #define IDLE started
 #else
 #define IDLE (idle_proof && e_una == e_nxt)
 #endif
-/* hp3_wake(): a long message begins, or a short one. */
-inline wake()
+/* hp3_message_start(): a long message begins, or a short one. */
+inline message_start()
 {
 	if
 	:: st == ST_STEADY && paired && IDLE && !rnr_seen && psn == e_nxt ->
 		if
 		:: prepare(K_MESSAGE_START);
 			closing = NEWEST;
-			errand_input(EI_BEGUN)
+			search_input(PI_BEGUN)
 		:: true
 		fi
 	:: else
@@ -590,8 +590,8 @@ inline tx()
 	:: started && psn != e_nxt && !BEHIND(psn, e_nxt) -> new_epoch(); start_stream()
 	:: else
 	fi;
-#ifdef WAKE
-	wake();
+#ifdef MESSAGE_START
+	message_start();
 #endif
 	if
 	:: psn == e_nxt -> tx_new()
@@ -632,39 +632,39 @@ inline classify()
 	fi
 }
 
-#ifdef BREAK_SEEK_THROUGH_RNR
-#define LIKE_STEADY (st == ST_STEADY || st == ST_SEEKING)
+#ifdef BREAK_SEARCH_THROUGH_RNR
+#define LIKE_STEADY (st == ST_STEADY || st == ST_SEARCHING)
 #else
-#define LIKE_STEADY (st == ST_STEADY || st == ST_SEEKING && what == ACK)
+#define LIKE_STEADY (st == ST_STEADY || st == ST_SEARCHING && what == ACK)
 #endif
 
 #ifdef PROBES
 #define OURS (st == ST_PROBING && what == ACK && psn == closing)
 
-/* hp3_seek_drained(): the old path is empty. */
+/* hp3_search_after_drain(): the old path is empty. */
 inline ask_behind_drain()
 {
 	if
-	:: said = EI_BEGUN; send_probe()
-	:: said = EI_STAY /* nobody to ask */
+	:: said = PI_BEGUN; send_probe()
+	:: said = PI_STAY /* nobody to ask */
 	fi;
-	errand_input(said)
+	search_input(said)
 }
 
-/* hp3_seek_reply(): the next probe, or the round is over. */
+/* hp3_search_reply(): the next probe, or the round is over. */
 inline probe_answered()
 {
 	if
 #ifdef QUIET
-	:: more -> more = false; said = EI_OVER; send_probe(); arm()
+	:: more -> more = false; said = PI_OVER; send_probe(); arm()
 #else
-	:: said = EI_OVER; send_probe(); arm()
+	:: said = PI_OVER; send_probe(); arm()
 #endif
-	:: said = EI_GO
-	:: said = EI_STAY
+	:: said = PI_GO
+	:: said = PI_STAY
 	fi;
 	if
-	:: said != EI_OVER -> errand_input(said)
+	:: said != PI_OVER -> search_input(said)
 	:: else
 	fi
 }
@@ -804,7 +804,7 @@ inline check()
 	:: else
 	fi;
 	if /* of what is over nothing counts */
-	:: asks == ES_QUIET && !(kind == K_BEHIND_DRAIN && st != ST_STEADY) ->
+	:: asks == PS_QUIET && !(kind == K_BEHIND_DRAIN && st != ST_STEADY) ->
 		kind = K_OPERATOR;
 		twice = false
 	:: else
@@ -988,9 +988,9 @@ inline hand_nak()
 #define IS_DEAD false
 #endif
 
-inline errand_goes_on()
+inline search_goes_on()
 {
-	errand_input(said);
+	search_input(said);
 #ifdef FAILOVER
 	if
 	:: act == DO_FAILOVER -> hand_nak()
@@ -999,59 +999,59 @@ inline errand_goes_on()
 #endif
 }
 
-/* The steps of errands in engine/seek: what may come of answers, and of the time when it is over. */
+/* The steps of searches in engine/search: what may come of answers, and of the time when it is over. */
 inline decide(by_time)
 {
 	if
-	:: asks == ES_ASKING && !ASKS_HELD && !twice -> twice = true; said = EI_LATER
-	:: asks == ES_ASKING && kind == K_DEAD && !twice -> twice = true; said = EI_BEGUN
-	:: asks == ES_WAITING -> said = EI_BEGUN
-	:: (asks == ES_ASKING || kind == K_SETUP) && (kind != K_DEAD || IS_DEAD) -> said = EI_GO
-	:: by_time && ASKS_HELD -> said = EI_HELD
-	:: said = EI_STAY
+	:: asks == PS_ASKING && !ASKS_HELD && !twice -> twice = true; said = PI_LATER
+	:: asks == PS_ASKING && kind == K_DEAD && !twice -> twice = true; said = PI_BEGUN
+	:: asks == PS_WAITING -> said = PI_BEGUN
+	:: (asks == PS_ASKING || kind == K_SETUP) && (kind != K_DEAD || IS_DEAD) -> said = PI_GO
+	:: by_time && ASKS_HELD -> said = PI_HELD
+	:: said = PI_STAY
 	fi;
-	errand_goes_on()
+	search_goes_on()
 }
 
-/* What sets errands off. */
+/* What sets searches off. */
 active proctype operator()
 {
 end:	do
 	:: atomic {
 		st == ST_STEADY && paired && started && !rnr_seen ->
 		if
-		:: prepare(K_OPERATOR); said = EI_GO
-		:: prepare(K_CONGESTED); said = EI_BEGUN
+		:: prepare(K_OPERATOR); said = PI_GO
+		:: prepare(K_CONGESTED); said = PI_BEGUN
 #ifdef PROBES
 #ifdef QUIET
-		:: probes == 0 -> prepare(K_BEHIND_DRAIN); more = true; said = EI_GO
+		:: probes == 0 -> prepare(K_BEHIND_DRAIN); more = true; said = PI_GO
 #else
-		:: prepare(K_BEHIND_DRAIN); said = EI_GO
+		:: prepare(K_BEHIND_DRAIN); said = PI_GO
 #endif
 #endif
 #ifdef FAILOVER
-		:: e_una != e_nxt -> prepare(K_DEAD); said = EI_BEGUN
+		:: e_una != e_nxt -> prepare(K_DEAD); said = PI_BEGUN
 #endif
 		fi;
-		errand_goes_on();
+		search_goes_on();
 		check()
 	}
 	:: atomic {
 		!started && epoch == 0 && st == ST_STEADY ->
 		prepare(K_SETUP);
 		if
-		:: said = EI_BEGUN
-		:: said = EI_GO /* a good path is known */
+		:: said = PI_BEGUN
+		:: said = PI_GO /* a good path is known */
 		fi;
-		errand_input(said);
+		search_input(said);
 		check()
 	}
 #ifdef FAILOVER
 	:: atomic { /* known from another flow's watch */
 		st == ST_STEADY && paired && started && RECEIVER_READY && IS_DEAD ->
 		prepare(K_DEAD);
-		said = EI_GO;
-		errand_goes_on();
+		said = PI_GO;
+		search_goes_on();
 		check()
 	}
 #endif
@@ -1062,9 +1062,9 @@ end:	do
 active proctype answers()
 {
 end:	do
-	:: atomic { asks == ES_ASKING && kind != K_BEHIND_DRAIN -> decide(false); check() }
+	:: atomic { asks == PS_ASKING && kind != K_BEHIND_DRAIN -> decide(false); check() }
 #ifdef QUIET
-	:: atomic { asks == ES_WAITING -> decide(false); check() } /* there is no timer() */
+	:: atomic { asks == PS_WAITING -> decide(false); check() } /* there is no timer() */
 #endif
 	od
 }
@@ -1081,7 +1081,7 @@ end:	do
 #endif
 		put_off = false;
 		if
-		:: asks != ES_QUIET -> decide(true)
+		:: asks != PS_QUIET -> decide(true)
 		:: else -> move_input(IN_TIMEOUT)
 		fi;
 #ifndef UNTIMED
@@ -1098,7 +1098,7 @@ end:	do
 active proctype pacer()
 {
 end:	do
-	:: atomic { held > 0 && (st == ST_STEADY || st == ST_SEEKING) -> release_one(0); check() }
+	:: atomic { held > 0 && (st == ST_STEADY || st == ST_SEARCHING) -> release_one(0); check() }
 	:: atomic { /* close_with() */
 		held > 0 && st == ST_CLOSING ->
 		if

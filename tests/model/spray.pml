@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An agreement to spray a queue pair: a sender, two paths, a receiver that puts in order, words
- * between them. The sender's state machine, agreement_step(), and for how many beats it trusts and a
+ * An agreement to spray a queue pair: a sender, two paths, a receiver that resequences, words
+ * between them. The sender's state machine, agreement_step(), and for how many keep-alive intervals it trusts and a
  * receiver is bound are generated from rfr/spraying.h; what feeds it follows engine/spray. README.md
  * tells what is modelled and what not.
  *
@@ -9,7 +9,7 @@
  *  order    the RNIC gets no packet before one that left before it, unless a host went away, and
  *           then only until all is acknowledged that left until the sender took one path again
  *  trusted  a packet takes another path only while the receiver puts this agreement in order, or
- *           TRUST beats and the way of a word after it has ceased to
+ *           TRUST keep-alive intervals and the transit time of a message after it has ceased to
  *  asking_ends, ends   no answer is waited for without end; one path is reached where the receiver
  *           is gone for good
  *  bound_ends   a receiver whose sender is gone gives up its room
@@ -17,16 +17,16 @@
  *  known    a packet takes another path only towards a receiver that is right about what its RNIC
  *           waits for (-DSETUP)
  *  heeded   no packet takes another path once the sender has heard NO
- *  kept     a NO to an older word than a YES that the sender has heard ends nothing
+ *  kept     a NO to an older message than a YES that the sender has heard ends nothing
  *
  * -DSETUP: where nothing is on its way the question says so, and is answered at once.
  * -DREADS: READ responses. Nothing tells the sender what has arrived, or was asked for again: it ends
  * by time, and drains nothing. The receiver knows what is to come, whatever the agreement is called.
  * -DREFUSES: the receiver refuses questions. It says NO to what it has agreed to, at any time, and
- * puts in order until OVER. -DSTOPS: then it may end when it has been bound for as long as it must be.
- * -DRECEIVER: the receiver's hp3d ends at any time, without a word or with NO, and comes back.
+ * resequences until OVER. -DSTOPS: then it may end when it has been bound for as long as it must be.
+ * -DRECEIVER: the receiver's hp3d ends at any time, without a message or with NO, and comes back.
  * -DSENDER: so the sender's; -DEPOCHS: the queue pair starts over. -DDIES: the receiver's goes for
- * good. WORDS: beats that a word takes at most. A rule is broken on purpose by -DBREAK_....
+ * good. WORDS: keep-alive intervals that a message takes at most. A rule is broken on purpose by -DBREAK_....
  */
 #include "transitions.pml"
 
@@ -37,15 +37,15 @@
 #define WINDOW 2 /* packets on their way */
 #endif
 #ifndef WORDS
-#define WORDS 2 /* beats that a word takes at most */
+#define WORDS 2 /* keep-alive intervals that a message takes at most */
 #endif
 #ifndef FLIGHT
-#define FLIGHT 1 /* beats that a packet takes at most */
+#define FLIGHT 1 /* keep-alive intervals that a packet takes at most */
 #endif
 #ifndef ENDS
 #define ENDS 1
 #endif
-#define LONG (TRUST + WORDS + 1) /* beats, and more */
+#define LONG (TRUST + WORDS + 1) /* keep-alive intervals, and more */
 
 #ifdef SMALL
 #undef TRUST
@@ -65,10 +65,10 @@ mtype:receiver = { NONE, ASKED, READY };
 /* The sender. */
 mtype:agreed st = SP_SINGLE;
 byte number; /* of the agreement; later ones are greater */
-byte heard; /* beats since the newest YES */
+byte heard; /* keep-alive intervals since the newest YES */
 byte yes_to; /* ... since that was said to which it was an answer */
 bool yes_since; /* ... since it took one path */
-byte since; /* READS: beats since it did, to end */
+byte since; /* READS: keep-alive intervals since it did, to end */
 bool draining; /* nothing leaves until all is acknowledged */
 byte behind; /* packets to be acknowledged until it has caught up */
 bool sender_gone;
@@ -81,10 +81,10 @@ byte rx_number, rx_heard;
 byte newest; /* number of a question that said that nothing had left: each counts once */
 bool gone_for_good;
 bool unwanted; /* it has agreed, and says NO now */
-byte refused_for; /* ... for so many beats */
+byte refused_for; /* ... for so many keep-alive intervals */
 bool stale; /* it believes that nothing has left since the question, but something has */
 
-/* Packets in the order in which they left: path and beats on the way; those behind the first one may
+/* Packets in the order in which they left: path and intervals on the way; those behind the first one may
  * be held at the receiver. What the RNIC got is acknowledged at once: no sender catches up sooner. */
 byte net[WINDOW], age[WINDOW];
 bool held[WINDOW];
@@ -102,7 +102,7 @@ byte ended; /* times that a host went away, or the queue pair started over */
 
 /* What is claimed of. */
 bool hurt; /* a host went away */
-byte gone = LONG; /* beats since a receiver put this agreement in order */
+byte gone = LONG; /* keep-alive intervals since a receiver put this agreement in order */
 
 mtype:action act;
 byte i, k;
@@ -303,7 +303,7 @@ end:	do
 	od
 }
 
-/* A process of its own: words are heard however much is sent. */
+/* A process of its own: messages are heard however much is sent. */
 active proctype ears()
 {
 end:	do
@@ -508,7 +508,7 @@ inline older(at)
 	fi
 }
 
-inline beat()
+inline tick()
 {
 	older(0); older(1); older(2); older(3);
 	k = 0;
@@ -582,7 +582,7 @@ inline beat()
 active proctype time()
 {
 end:	do
-	:: atomic { IN_TIME(0) && IN_TIME(1) && IN_TIME(2) && IN_TIME(3) && ARRIVES(0) && ARRIVES(1) -> beat() }
+	:: atomic { IN_TIME(0) && IN_TIME(1) && IN_TIME(2) && IN_TIME(3) && ARRIVES(0) && ARRIVES(1) -> tick() }
 	od
 }
 

@@ -34,7 +34,7 @@ LINK_MBPS = 60
 # No event tells of these queue pairs: hp3d pairs them by replies within pairing.challenge_timeout_ms, so few READs are outstanding.
 LOAD = {"write": ("--size", "1048576", "--depth", "4"), "read": ("--size", "262144", "--depth", "2")}
 # At 60 Mb/s, a READ of 256 KiB takes 35 ms, longer than the responder waits for the requester's YES: 0.04 ms at 50 Gb/s.
-SLOW_READS = ("rfr.spray_beat_us", "50000")
+SLOW_READS = ("rfr.spray_keepalive_us", "50000")
 WINDOW = 128  # packets, in a row, of one queue pair: 20 ms
 SPREAD = 80  # windows in which all spines carried their share
 FAIR = 0.5  # of an equal share: what each spine carries at least in such a window

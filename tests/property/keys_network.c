@@ -134,23 +134,23 @@ void keys_attack(struct keys_world *w)
 		replay(w);
 }
 
-static void deliver_words(struct keys_world *w)
+static void deliver_messages(struct keys_world *w)
 {
-	for (uint32_t i = 0; i < w->n_words;) {
-		struct keys_word word;
+	for (uint32_t i = 0; i < w->n_messages;) {
+		struct keys_message message;
 		struct keys_host *h;
 		const uint8_t *key;
 
-		if (w->word[i].due > w->now) {
+		if (w->message[i].due > w->now) {
 			i++;
 			continue;
 		}
-		word = w->word[i];
-		h = keys_host_of(w, word.ends.dst);
-		w->word[i] = w->word[--w->n_words];
-		key = hp3_keying_find(h->k, &word.ends);
-		if (key != NULL && memcmp(key, word.key, HP3_KEY_LEN) == 0)
-			hp3_keying_heard(h->k, &word.ends, w->now * 1000000u + h->clock);
+		message = w->message[i];
+		h = keys_host_of(w, message.ends.dst);
+		w->message[i] = w->message[--w->n_messages];
+		key = hp3_keying_find(h->k, &message.ends);
+		if (key != NULL && memcmp(key, message.key, HP3_KEY_LEN) == 0)
+			hp3_keying_heard(h->k, &message.ends, w->now * 1000000u + h->clock);
 	}
 }
 
@@ -170,5 +170,5 @@ void keys_deliver(struct keys_world *w)
 		if (h != NULL)
 			keys_take(w, h, &f);
 	}
-	deliver_words(w);
+	deliver_messages(w);
 }

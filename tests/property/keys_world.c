@@ -130,12 +130,12 @@ static void do_jobs(struct keys_world *w, struct keys_host *h)
 	}
 }
 
-static void heed_events(struct keys_world *w, struct keys_host *h)
+static void handle_events(struct keys_world *w, struct keys_host *h)
 {
-	struct hp3_keying_event ev;
+	struct hp3_keying_event event;
 
-	while (hp3_keying_event(h->k, &ev))
-		if (ev.kind == HP3_KEYING_CLONED && ev.change && h->renew_at == 0)
+	while (hp3_keying_event(h->k, &event))
+		if (event.kind == HP3_KEYING_CLONED && event.change && h->renew_at == 0)
 			h->renew_at = w->now + 1 + keys_below(w, 3000);
 	if (h->renew_at == 0 || h->renew_at > w->now)
 		return;
@@ -149,13 +149,13 @@ static void say(struct keys_world *w, struct keys_host *from, struct keys_host *
 {
 	struct hp3_pair_ends ends = keys_ends(from, to);
 	const uint8_t *key = hp3_keying_find(from->k, &ends);
-	struct keys_word *word = &w->word[w->n_words];
+	struct keys_message *message = &w->message[w->n_messages];
 
-	if (key == NULL || w->n_words == KEYS_AIR || (!w->calm && keys_chance(w, w->p.loss)))
+	if (key == NULL || w->n_messages == KEYS_AIR || (!w->calm && keys_chance(w, w->p.loss)))
 		return;
-	w->n_words++;
-	*word = (struct keys_word){.due = w->now + 1 + keys_below(w, 20), .ends = ends};
-	memcpy(word->key, key, sizeof(word->key));
+	w->n_messages++;
+	*message = (struct keys_message){.due = w->now + 1 + keys_below(w, 20), .ends = ends};
+	memcpy(message->key, key, sizeof(message->key));
 }
 
 static void talk(struct keys_world *w, uint32_t i)
@@ -198,7 +198,7 @@ static void live(struct keys_world *w, uint32_t i)
 	while (hp3_keying_tick(h->k, clock_of(w, h), &out))
 		keys_send(w, &out);
 	do_jobs(w, h);
-	heed_events(w, h);
+	handle_events(w, h);
 }
 
 static bool had(const struct keys_host *h, const uint8_t *public)

@@ -53,7 +53,7 @@ struct keys_frame {
 };
 
 /* With a tag by the key of the pair, for which `key` stands here. */
-struct keys_word {
+struct keys_message {
 	uint64_t due;
 	struct hp3_pair_ends ends;
 	uint8_t key[HP3_KEY_LEN];
@@ -82,8 +82,8 @@ struct keys_world {
 	const char *violation;
 	struct keys_host host[KEYS_HOSTS];
 	struct keys_frame air[KEYS_AIR], seen[KEYS_SEEN];
-	struct keys_word word[KEYS_AIR];
-	uint32_t n_air, n_seen, n_words;
+	struct keys_message message[KEYS_AIR];
+	uint32_t n_air, n_seen, n_messages;
 };
 
 /* 0, or -1: what is wrong is printed. */

@@ -23,25 +23,25 @@ enum { A, B }; /* hosts: who asks, who answers */
 enum spray_leaving { SPRAY_STAYS, SPRAY_MODE, SPRAY_RESTARTS, SPRAY_BYPASSED };
 
 enum event_kind {
-	EV_REQUEST, /* reaches B */
-	EV_REPLY, /* reaches A */
-	EV_WORD, /* between engines */
-	EV_PROBED, /* the answer to a probe reaches who asked */
-	EV_OUT, /* what the RNIC sends reaches the engine before it */
-	EV_TICK,
-	EV_EMIT, /* the requester may go on */
-	EV_TIMER,
-	EV_RESTART,
-	EV_MOVE,
-	EV_DIES,
-	EV_PAUSES, /* a path does */
-	EV_STANDS, /* a host does */
-	EV_OPERATOR, /* does something at a host */
-	EV_INTO, /* reaches the RNIC */
-	EV_RETURNS, /* a QPN does */
-	EV_TOLD, /* a host's engine, of a queue pair */
-	EV_KEYS, /* of a host change */
-	EV_PORT, /* of a host to its RNIC takes nothing for a while */
+	EVENT_REQUEST, /* reaches B */
+	EVENT_REPLY, /* reaches A */
+	EVENT_MESSAGE, /* between engines */
+	EVENT_PROBED, /* the answer to a probe reaches who asked */
+	EVENT_OUT, /* what the RNIC sends reaches the engine before it */
+	EVENT_TICK,
+	EVENT_EMIT, /* the requester may go on */
+	EVENT_TIMER,
+	EVENT_RESTART,
+	EVENT_MOVE,
+	EVENT_DIES,
+	EVENT_PAUSES, /* a path does */
+	EVENT_STANDS, /* a host does */
+	EVENT_OPERATOR, /* does something at a host */
+	EVENT_INTO, /* reaches the RNIC */
+	EVENT_RETURNS, /* a QPN does */
+	EVENT_REPORTED, /* a host's engine, of a queue pair */
+	EVENT_KEYS, /* of a host change */
+	EVENT_PORT, /* of a host to its RNIC takes nothing for a while */
 };
 
 /* PSNs are counted from 0 here; on the wire from qp.first on. */
@@ -65,12 +65,12 @@ struct event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t host;
 	bool put_off; /* it came while its host stood still */
-	uint8_t told; /* enum hp3_qp_kind */
+	uint8_t reported; /* enum hp3_qp_kind */
 	uint32_t first; /* ... its first PSN */
 	uint8_t key; /* that the word was signed with; 0: none */
 	uint32_t qp; /* PROBED: id of the probe */
 	struct packet packet;
-	struct hp3_act_agree word;
+	struct hp3_act_agree message;
 };
 
 struct host {
@@ -126,13 +126,13 @@ struct requester {
 	uint64_t timer; /* 0: it does not run */
 	uint64_t ready; /* RNR: not before */
 	bool emitting;
-	bool asked; /* for responses that lack */
+	bool asked; /* for missing responses */
 };
 
 struct responder {
 	uint32_t expected;
 	uint32_t valid; /* READs and ATOMICs before this PSN have no key any more */
-	uint8_t *early; /* selective: by PSN: it is kept */
+	uint8_t *out_of_order; /* selective: by PSN: it is kept */
 	uint32_t said; /* responses before this PSN were sent */
 	bool asked; /* a NAK is out */
 };
@@ -156,8 +156,8 @@ struct spray_hooks {
 	/* A packet is on its way; it may be altered. False: it is lost. *again: when another copy
 	 * comes, 0: none does. */
 	bool (*on_packet)(struct world *w, struct event *e, uint64_t *again);
-	void (*on_say)(struct world *w, unsigned from, const struct hp3_act_agree *a);
-	void (*on_word)(struct world *w, const struct event *e);
+	void (*on_send_msg)(struct world *w, unsigned from, const struct hp3_act_agree *a);
+	void (*on_message)(struct world *w, const struct event *e);
 	/* What the engine wants besides. */
 	void (*on_act)(struct world *w, unsigned at, const struct hp3_act *a);
 };
@@ -173,7 +173,7 @@ struct world {
 	uint8_t frame[2][FRAME]; /* of each host, with a right ICRC (spray_rnics.c) */
 	struct requester *qp;
 	struct responder there[64];
-	uint64_t told[2][64]; /* hosts are told of the newest end or set-up */
+	uint64_t reported[2][64]; /* hosts are told of the newest end or set-up */
 	uint32_t left; /* queue pairs that are not done */
 	uint64_t emitted; /* packets, by both RNICs */
 	uint64_t newest[2][64]; /* `emitted` of the newest that RNIC got, by queue pair */
@@ -207,7 +207,7 @@ static inline uint64_t spray_clock(const struct world *w, unsigned at)
 void spray_begin(struct world *w, const struct spray_params *p);
 void spray_next(struct world *w); /* event */
 void spray_end(struct world *w);
-void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word);
+void spray_received(struct world *w, unsigned at, const struct hp3_act_agree *message);
 void spray_at(struct world *w, uint64_t t, struct event e);
 void spray_request(struct world *w, struct packet k); /* the requester emits it */
 void spray_reply(struct world *w, struct packet k); /* the responder does */
@@ -227,7 +227,7 @@ void spray_into_network(struct world *w, struct packet k, uint16_t sport);
 void spray_back(struct world *w, struct packet k, uint16_t sport); /* a reply */
 void spray_pause(struct world *w);
 void spray_probe(struct world *w, unsigned from, const struct hp3_act *a);
-void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a);
+void spray_send_msg(struct world *w, unsigned from, const struct hp3_act_agree *a);
 void spray_alter(struct world *w, struct packet *k); /* it is damaged on its way */
 bool spray_rnic_drops(struct world *w, const struct packet *k); /* it is damaged */
 
@@ -240,7 +240,7 @@ void spray_begin_anew(struct world *w, uint32_t qp, uint32_t total);
 
 /* An engine is told of a queue pair. */
 /* `first`: its first PSN, or HP3_NO_PSN. */
-void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first);
+void spray_report(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first);
 
 /* spray_order.c */
 /* The engine at A holds a packet for what its RNIC lacks. */

@@ -33,7 +33,7 @@ struct spray_params spray_trouble(struct spray_params p)
 	p.rnr_ppm = 100;
 	p.damaged_ppm = 200;
 	p.twice_ppm = 200;
-	p.words_percent = 10;
+	p.message_fault_percent = 10;
 	p.restart_us = 20000;
 	p.asker_restart_us = 30000;
 	p.move_us = 1000;
@@ -67,7 +67,7 @@ static struct spray_result sum_of(struct spray_params p, unsigned long long firs
 static void judge_unsprayed(const struct spray_params *p, const struct spray_result *off)
 {
 	assert_int_equal(off->sprayed + off->held, 0);
-	if (p->told_late_us == 0)
+	if (p->report_delay_us == 0)
 		return;
 	assert_int_equal(off->gaps + off->read_gaps + off->again + off->timeouts, 0);
 	assert_int_equal(off->overtaken + off->lost, 0);
@@ -81,7 +81,7 @@ static struct spray_result both(struct spray_params p, unsigned percent)
 	p.off = true;
 	off = sum_of(p, run_first_seed, run_seeds);
 	judge_unsprayed(&p, &off);
-	assert_sum(p.told_late_us == 0 ||
+	assert_sum(p.report_delay_us == 0 ||
 		   (off.returned > 0 && (p.move_us == 0 || off.moves > run_seeds)));
 	assert_sum((on.took_us - hp3_min_u64(on.took_us, on.timeouts * RTO_US)) * 100 <=
 		   off.took_us * percent);
@@ -126,7 +126,7 @@ struct spray_result spray_no_slower(struct spray_params p, unsigned percent)
 	struct spray_result r;
 
 	sum_of(p, run_drawn(), run_drawn_seeds());
-	if (p.told_late_us != 0) {
+	if (p.report_delay_us != 0) {
 		off.off = true;
 		r = sum_of(off, run_drawn(), run_drawn_seeds());
 		judge_unsprayed(&off, &r);
@@ -177,7 +177,7 @@ static struct spray_params drawn(unsigned long long seed, uint32_t large_reads_p
 	p.rnr_ppm = maybe(&rng, 200);
 	p.damaged_ppm = maybe(&rng, 400);
 	p.twice_ppm = maybe(&rng, 400);
-	p.words_percent = maybe(&rng, 20);
+	p.message_fault_percent = maybe(&rng, 20);
 	p.restart_us = maybe(&rng, 20000);
 	p.asker_restart_us = maybe(&rng, 30000);
 	p.move_us = maybe(&rng, 2000);

@@ -31,19 +31,19 @@ static uint32_t next_first(struct world *w, const struct requester *before)
 static void tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint64_t t)
 {
 	uint32_t how = hp3_random_below(&w->rng, 100);
-	uint64_t *told = &w->told[at][qp];
+	uint64_t *reported = &w->reported[at][qp];
 
 	if (how < w->p.untold_percent)
 		return;
 	if (how < 2 * w->p.untold_percent)
 		t += hp3_random_below(&w->rng, LATE_US) * US;
-	t += hp3_random_below(&w->rng, w->p.told_late_us * 1000);
-	*told = t <= *told ? *told + 1 : t;
-	spray_at(w, *told,
-		(struct event){.kind = EV_TOLD,
+	t += hp3_random_below(&w->rng, w->p.report_delay_us * 1000);
+	*reported = t <= *reported ? *reported + 1 : t;
+	spray_at(w, *reported,
+		(struct event){.kind = EVENT_REPORTED,
 			.host = (uint8_t)at,
 			.qp = qp,
-			.told = (uint8_t)kind,
+			.reported = (uint8_t)kind,
 			.first = w->qp[qp].first});
 }
 
@@ -54,7 +54,7 @@ void spray_return(struct world *w)
 	uint64_t ready = w->now + (TIMEWAIT + hp3_random_below(&w->rng, PAUSE)) * US;
 	uint32_t first = next_first(w, q);
 
-	spray_every(w, w->p.returns_us, EV_RETURNS, 0);
+	spray_every(w, w->p.returns_us, EVENT_RETURNS, 0);
 	if (q->total - q->una < LEAST || w->now < q->ready)
 		return;
 	spray_begin_anew(w, qp, q->total - q->una);
@@ -66,7 +66,7 @@ void spray_return(struct world *w)
 	}
 	if (!q->emitting) {
 		q->emitting = true;
-		spray_at(w, ready, (struct event){.kind = EV_EMIT, .qp = qp});
+		spray_at(w, ready, (struct event){.kind = EVENT_EMIT, .qp = qp});
 	}
 	w->r.returned++;
 }

@@ -53,7 +53,7 @@ void spray_ask_nak(struct world *w, uint32_t qp)
 	w->r.naks_possible++;
 	nak.psn = (f->stream.una - q->first) & HP3_PSN_MASK;
 	spray_at(w, hp3_max_u64(h->into, w->now), /* behind all that is on its way */
-		(struct event){.kind = EV_INTO, .host = A, .packet = nak});
+		(struct event){.kind = EVENT_INTO, .host = A, .packet = nak});
 }
 
 void spray_note_seen(struct world *w, const struct packet *k, uint32_t flow, enum hp3_dir dir)

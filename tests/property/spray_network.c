@@ -130,7 +130,7 @@ static void arrives(struct world *w, uint64_t t, struct event e)
 	/* A READ or ATOMIC that a network doubles ends a queue pair whose keys are
 	 * invalidated, hp3d or not. */
 	again = once_more(w, t,
-		w->p.inv_percent != 0 && e.kind == EV_REQUEST &&
+		w->p.inv_percent != 0 && e.kind == EVENT_REQUEST &&
 			(hp3_opcodes[e.packet.opcode].flags & (HP3_VF_READ | HP3_VF_ATOMIC)));
 	arrives_again(w, again, e);
 }
@@ -158,7 +158,7 @@ void spray_into_network(struct world *w, struct packet k, uint16_t sport)
 		k.ce = draw(w, w->p.marked_ppm);
 		w->r.by_marked++;
 	}
-	arrives(w, t, (struct event){.kind = EV_REQUEST, .host = B, .packet = k});
+	arrives(w, t, (struct event){.kind = EVENT_REQUEST, .host = B, .packet = k});
 }
 
 /* What takes one path takes the first one. */
@@ -168,7 +168,7 @@ void spray_back(struct world *w, struct packet k, uint16_t sport)
 	uint64_t t = arrival(w, path, &w->back_free[path]);
 
 	k.sport = sport;
-	arrives(w, t, (struct event){.kind = EV_REPLY, .host = A, .packet = k});
+	arrives(w, t, (struct event){.kind = EVENT_REPLY, .host = A, .packet = k});
 }
 
 /* The peer answers at once, by the first path. */
@@ -180,20 +180,20 @@ void spray_probe(struct world *w, unsigned from, const struct hp3_act *a)
 	if (t != 0)
 		spray_at(w, t + w->delay[0],
 			(struct event){
-				.kind = EV_PROBED, .host = (uint8_t)from, .qp = a->probe_id});
+				.kind = EVENT_PROBED, .host = (uint8_t)from, .qp = a->probe_id});
 }
 
-void spray_say(struct world *w, unsigned from, const struct hp3_act_agree *a)
+void spray_send_msg(struct world *w, unsigned from, const struct hp3_act_agree *a)
 {
-	struct event e = {.kind = EV_WORD,
+	struct event e = {.kind = EVENT_MESSAGE,
 		.host = from == A ? B : A,
 		.key = w->host[from].speaks,
-		.word = *a};
-	uint32_t percent = w->p.words_percent;
+		.message = *a};
+	uint32_t percent = w->p.message_fault_percent;
 	uint64_t t = w->now + 20 * US + hp3_random_below(&w->rng, 20000);
 
 	if (w->hooks != NULL) {
-		w->hooks->on_say(w, from, a);
+		w->hooks->on_send_msg(w, from, a);
 		return;
 	}
 	if (hp3_random_below(&w->rng, 100) >= percent)

@@ -10,14 +10,14 @@
 
 static void again(struct world *w, unsigned at, uint64_t ns)
 {
-	spray_at(w, w->now + ns, (struct event){.kind = EV_OPERATOR, .host = (uint8_t)at});
+	spray_at(w, w->now + ns, (struct event){.kind = EVENT_OPERATOR, .host = (uint8_t)at});
 }
 
 static void next(struct world *w, unsigned at)
 {
 	uint32_t us = at == A ? w->p.operator_us : w->p.receiver_operator_us;
 
-	spray_every(w, us, EV_OPERATOR, at);
+	spray_every(w, us, EVENT_OPERATOR, at);
 }
 
 static void call_off_moves(struct world *w, unsigned at)
@@ -48,12 +48,12 @@ static void set_mode(struct world *w, unsigned at, enum hp3_policy_mode mode)
 		call_off_moves(w, at);
 }
 
-/* All that may be reloaded, but for how long it is waited for what lacks. */
+/* All that may be reloaded, but for how long it is waited for what is missing. */
 static void reload(struct world *w, unsigned at)
 {
 	struct hp3_engine_config *cfg = &w->host[at].cfg;
 
-	cfg->spray.beat_ns = (100ull << hp3_random_below(&w->rng, 8)) * US;
+	cfg->spray.keepalive_ns = (100ull << hp3_random_below(&w->rng, 8)) * US;
 	cfg->spray.bytes = 1u << (12 + hp3_random_below(&w->rng, 7));
 	cfg->spray.setup = hp3_random_below(&w->rng, 2) != 0;
 	cfg->spray.reads = hp3_random_below(&w->rng, 2) != 0;
@@ -81,7 +81,7 @@ void spray_rekey(struct world *w, unsigned at)
 	hp3_engine_reconfigure(h->e, &h->cfg);
 	spray_wake(w, at);
 	w->r.rekeyed++;
-	spray_every(w, w->p.keys_us, EV_KEYS, at);
+	spray_every(w, w->p.keys_us, EVENT_KEYS, at);
 }
 
 /* So does hp3d before each of its packets. */

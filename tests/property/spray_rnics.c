@@ -28,7 +28,7 @@ static void plan(struct world *w, struct requester *q)
 	q->kind = calloc(q->total, 1);
 	q->repeated = calloc(q->total, 1);
 	q->since = calloc(q->total, sizeof(*q->since));
-	w->there[q - w->qp].early = calloc(q->total, 1);
+	w->there[q - w->qp].out_of_order = calloc(q->total, 1);
 	while (at < q->total) {
 		bool small = hp3_random_below(&w->rng, 100) < w->p.small_percent;
 		bool read = hp3_random_below(&w->rng, 100) < w->p.reads_percent;
@@ -93,7 +93,7 @@ void spray_rnics(struct world *w)
 		plan(w, q);
 		q->emitting = true;
 		spray_at(w, hp3_random_below(&w->rng, 100) * US,
-			(struct event){.kind = EV_EMIT, .qp = i});
+			(struct event){.kind = EVENT_EMIT, .qp = i});
 	}
 	spray_announce(w);
 }
@@ -105,7 +105,7 @@ static void forget(struct world *w, uint32_t qp)
 	free(w->qp[qp].kind);
 	free(w->qp[qp].repeated);
 	free(w->qp[qp].since);
-	free(w->there[qp].early);
+	free(w->there[qp].out_of_order);
 }
 
 void spray_begin_anew(struct world *w, uint32_t qp, uint32_t total)
@@ -128,26 +128,26 @@ void spray_rnics_free(struct world *w)
 	free(w->qp);
 }
 
-void spray_tell(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first)
+void spray_report(struct world *w, unsigned at, uint32_t qp, enum hp3_qp_kind kind, uint32_t first)
 {
 	struct hp3_acts acts = {0};
-	struct hp3_qp_event ev = {.kind = kind,
-		.teller = HP3_TELLER_KERNEL,
+	struct hp3_qp_event event = {.kind = kind,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.lqpn = (at == A ? 0x1000 : 0x2000) + qp,
 		.rqpn = (at == A ? 0x2000 : 0x1000) + qp,
 		.psn = first & HP3_PSN_MASK,
 		.psn_known = first != HP3_NO_PSN};
 
-	memcpy(ev.local, address[at], 4);
-	memcpy(ev.remote, address[!at], 4);
-	hp3_qp(w->host[at].e, &ev, spray_clock(w, at), &acts);
+	memcpy(event.local, address[at], 4);
+	memcpy(event.remote, address[!at], 4);
+	hp3_qp(w->host[at].e, &event, spray_clock(w, at), &acts);
 	spray_carry_out(w, at, &acts);
 }
 
 void spray_announce(struct world *w)
 {
 	for (uint32_t i = 0; i < w->p.qps; i++)
-		spray_tell(w, A, i, HP3_QP_UP,
+		spray_report(w, A, i, HP3_QP_UP,
 			w->now == 0 && hp3_random_below(&w->rng, 2) == 0 && !w->p.learnt
 				? w->qp[i].first
 				: HP3_NO_PSN);
@@ -174,8 +174,8 @@ void spray_host(struct world *w, unsigned at)
 		table.spray.flows = w->p.flows;
 	if (at == B && w->p.receiver_hold_bytes != 0)
 		table.hold_bytes = w->p.receiver_hold_bytes;
-	if (w->p.beat_us != 0)
-		table.spray.beat_ns = w->p.beat_us * US;
+	if (w->p.keepalive_us != 0)
+		table.spray.keepalive_ns = w->p.keepalive_us * US;
 	table.seed = hp3_random(&w->rng);
 	h->cfg = hp3_policy_settled(&table);
 	h->cfg.unkeyed = h->believes == 0;
@@ -260,13 +260,13 @@ static void go_on(struct world *w, uint32_t qp, uint64_t t)
 	if (w->qp[qp].emitting)
 		return;
 	w->qp[qp].emitting = true;
-	spray_at(w, t, (struct event){.kind = EV_EMIT, .qp = qp});
+	spray_at(w, t, (struct event){.kind = EVENT_EMIT, .qp = qp});
 }
 
 static void set_timer(struct world *w, uint32_t qp)
 {
 	w->qp[qp].timer = w->now + RTO;
-	spray_at(w, w->qp[qp].timer, (struct event){.kind = EV_TIMER, .qp = qp});
+	spray_at(w, w->qp[qp].timer, (struct event){.kind = EVENT_TIMER, .qp = qp});
 }
 
 /* It ends by its response, not by an ACK. */
@@ -315,7 +315,7 @@ void spray_emit(struct world *w, uint32_t qp)
 	spray_request(w, k);
 }
 
-/* What lacks is sent again, and all behind it (`all`), or that alone. */
+/* What is missing is sent again, and all behind it (`all`), or that alone. */
 static void go_back(struct world *w, struct requester *q, bool all)
 {
 	CHECK(w, ++q->retries <= RETRIES || w->p.patient, "queue pair %u: no retries are left",
@@ -368,7 +368,7 @@ static void count_nak(struct world *w, struct requester *q)
 		(unsigned)(q - w->qp), q->naks);
 }
 
-/* Responses lack (an implied NAK): asked for once, until one comes. */
+/* Responses are missing (an implied NAK): asked for once, until one comes. */
 static void asks_again(struct world *w, struct requester *q)
 {
 	w->r.read_gaps++;
@@ -487,11 +487,11 @@ static void take(struct world *w, const struct packet *k)
 }
 
 /* What was kept follows. */
-static void take_early(struct world *w, uint32_t qp)
+static void take_out_of_order(struct world *w, uint32_t qp)
 {
 	struct responder *q = &w->there[qp];
 
-	while (q->expected < w->qp[qp].total && q->early[q->expected]) {
+	while (q->expected < w->qp[qp].total && q->out_of_order[q->expected]) {
 		struct packet k = request(&w->qp[qp], qp, q->expected);
 
 		take(w, &k);
@@ -511,7 +511,7 @@ void spray_responder(struct world *w, const struct packet *k)
 			k->qp, k->psn);
 		execute(w, k);
 	} else if (k->psn > q->expected) {
-		q->early[k->psn] |= w->p.selective && !wants_answer(k);
+		q->out_of_order[k->psn] |= w->p.selective && !wants_answer(k);
 		w->r.gaps++;
 		if (q->asked)
 			return;
@@ -525,6 +525,6 @@ void spray_responder(struct world *w, const struct packet *k)
 		answer(w, k->qp, HP3_OP_RC_ACK, q->expected, HP3_SYN_RNR);
 	} else {
 		take(w, k);
-		take_early(w, k->qp);
+		take_out_of_order(w, k->qp);
 	}
 }

@@ -55,12 +55,12 @@ static void into_rnic(struct world *w, unsigned at, const struct packet *k)
 	if (draw(w, w->p.bad_ppm))
 		w->r.bad++;
 	else if (w->p.rnic_us != 0)
-		crosses(w, at, EV_INTO, &w->host[at].into, k);
+		crosses(w, at, EVENT_INTO, &w->host[at].into, k);
 	else
 		rnic_gets(w, at, k);
 }
 
-/* It was put in order, and has not waited for longer than is promised. */
+/* It was resequenced, and has not waited for longer than is promised. */
 static void judge_hold(struct world *w, const struct host *h, uint32_t i)
 {
 	const struct packet *k = &h->held[i];
@@ -134,7 +134,7 @@ void spray_wake(struct world *w, unsigned at)
 	if (h->tick_at > w->now && h->tick_at <= due)
 		return;
 	h->tick_at = due;
-	spray_at(w, due, (struct event){.kind = EV_TICK, .host = (uint8_t)at});
+	spray_at(w, due, (struct event){.kind = EVENT_TICK, .host = (uint8_t)at});
 }
 
 static void carry_out(struct world *w, unsigned at, const struct hp3_act *a)
@@ -142,11 +142,11 @@ static void carry_out(struct world *w, unsigned at, const struct hp3_act *a)
 	if (a->kind == HP3_ACT_RELEASE || a->kind == HP3_ACT_DISCARD || a->kind == HP3_ACT_DELIVER)
 		give_back(w, at, a);
 	else if (a->kind == HP3_ACT_AGREE)
-		spray_say(w, at, &a->agree);
+		spray_send_msg(w, at, &a->agree);
 	else if (a->kind == HP3_ACT_SHOW)
 		show(w, at, a->held);
 	else if (a->kind == HP3_ACT_EVENT)
-		w->r.moves += a->event.type == HP3_EV_SWITCH;
+		w->r.moves += a->event.type == HP3_EVENT_SWITCH;
 	else if (w->hooks != NULL)
 		w->hooks->on_act(w, at, a);
 	else if (a->kind == HP3_ACT_PROBE && w->p.automatic)
@@ -260,7 +260,7 @@ void spray_reply(struct world *w, struct packet k)
 {
 	k.emitted = ++w->emitted;
 	if (w->p.rnic_us != 0)
-		crosses(w, B, EV_OUT, &w->host[B].out, &k);
+		crosses(w, B, EVENT_OUT, &w->host[B].out, &k);
 	else
 		reply_leaves(w, k);
 }
@@ -269,7 +269,7 @@ void spray_request(struct world *w, struct packet k)
 {
 	k.emitted = ++w->emitted;
 	if (w->p.rnic_us != 0)
-		crosses(w, A, EV_OUT, &w->host[A].out, &k);
+		crosses(w, A, EVENT_OUT, &w->host[A].out, &k);
 	else
 		request_leaves(w, k);
 }
@@ -292,14 +292,14 @@ static void arrives(struct world *w, unsigned at, struct packet k)
 		spray_ask_nak(w, k.qp);
 }
 
-void spray_told(struct world *w, unsigned at, const struct hp3_act_agree *word)
+void spray_received(struct world *w, unsigned at, const struct hp3_act_agree *message)
 {
-	struct hp3_ends ends = {.local = word->remote, .remote = word->local};
+	struct hp3_ends ends = {.local = message->remote, .remote = message->local};
 	struct hp3_acts acts = {0};
 
 	if (w->host[at].direct)
 		return;
-	hp3_agree_told(w->host[at].e, &ends, &word->what, spray_clock(w, at), &acts);
+	hp3_agree_received(w->host[at].e, &ends, &message->what, spray_clock(w, at), &acts);
 	spray_carry_out(w, at, &acts);
 }
 
@@ -354,13 +354,13 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.broken += c->sprays_broken;
 	w->r.stopped += c->sprays_full;
 	w->r.differ += c->sprays_differ;
-	w->r.compared += c->lanes_compared;
-	w->r.told_marked += c->lanes_marked;
+	w->r.compared += c->evs_compared;
+	w->r.reported_marked += c->evs_marked;
 	w->r.held += c->reseq_held;
 	w->r.late += c->reseq_late;
 	w->r.asked += c->reseq_asked;
 	w->r.known_lost += c->reseq_lost;
-	w->r.lanes_lost += c->lanes_lost;
+	w->r.evs_lost += c->evs_lost;
 	w->r.given_up += c->reseq_given_up;
 	w->r.anew += c->reseq_stood;
 	w->r.beyond += c->reseq_beyond;
@@ -401,13 +401,13 @@ static void move(struct world *w)
 	if (cmd.flow != HP3_NO_FLOW)
 		hp3_command(w->host[A].e, &cmd, spray_clock(w, A), &acts);
 	spray_carry_out(w, A, &acts);
-	spray_every(w, w->p.move_us, EV_MOVE, A);
+	spray_every(w, w->p.move_us, EVENT_MOVE, A);
 }
 
 /* A host stands still: what comes to it waits. */
 static void stand(struct world *w, unsigned at, uint32_t us)
 {
-	spray_every(w, us, EV_STANDS, at);
+	spray_every(w, us, EVENT_STANDS, at);
 	if (w->now <= hp3_max_u64(w->host[at].tail, w->host[at].until))
 		return; /* it stands already, or has not read all yet */
 	w->host[at].until = w->now + MS + hp3_random_below(&w->rng, 2 * w->p.stands_ms) * MS / 2;
@@ -421,7 +421,7 @@ static void stop_port(struct world *w, unsigned at)
 {
 	struct host *h = &w->host[at];
 
-	spray_every(w, w->p.ports_us, EV_PORT, at);
+	spray_every(w, w->p.ports_us, EVENT_PORT, at);
 	if (w->now <= h->tail || w->now < h->until)
 		return;
 	h->port_until = w->now + hp3_random_below(&w->rng, PORT_NS);
@@ -433,7 +433,8 @@ static void stop_port(struct world *w, unsigned at)
 /* It happens outside of hosts, or to them: a host that stands still does not delay it. */
 static bool is_outside(enum event_kind kind)
 {
-	return kind == EV_INTO || kind == EV_DIES || kind == EV_PAUSES || kind == EV_STANDS;
+	return kind == EVENT_INTO || kind == EVENT_DIES || kind == EVENT_PAUSES ||
+	       kind == EVENT_STANDS;
 }
 
 static bool waits(const struct world *w, const struct event *e)
@@ -443,8 +444,8 @@ static bool waits(const struct world *w, const struct event *e)
 	if (is_outside((enum event_kind)e->kind))
 		return false;
 	return w->now < h->until ||
-	       (e->kind < EV_TICK && !e->put_off &&
-		       (w->now <= h->tail || (e->kind < EV_OUT && w->now < h->port_until)));
+	       (e->kind < EVENT_TICK && !e->put_off &&
+		       (w->now <= h->tail || (e->kind < EVENT_OUT && w->now < h->port_until)));
 }
 
 /*
@@ -454,13 +455,13 @@ static bool waits(const struct world *w, const struct event *e)
 static void put_off(struct world *w, struct event *e)
 {
 	struct host *h = &w->host[e->host];
-	uint64_t until = hp3_max_u64(h->until, e->kind < EV_OUT ? h->port_until : 0);
-	uint64_t t = until + (e->kind == EV_TICK);
-	uint64_t *timer = e->kind == EV_TICK    ? &h->tick_at
-			  : e->kind == EV_TIMER ? &w->qp[e->qp].timer
-						: NULL;
+	uint64_t until = hp3_max_u64(h->until, e->kind < EVENT_OUT ? h->port_until : 0);
+	uint64_t t = until + (e->kind == EVENT_TICK);
+	uint64_t *timer = e->kind == EVENT_TICK    ? &h->tick_at
+			  : e->kind == EVENT_TIMER ? &w->qp[e->qp].timer
+						   : NULL;
 
-	if (e->kind < EV_TICK) {
+	if (e->kind < EVENT_TICK) {
 		if (h->tail < until) {
 			h->tail = until;
 			h->unread = 0;
@@ -488,69 +489,69 @@ static bool is_believed(struct world *w, const struct event *e)
 static void handle(struct world *w, const struct event *e)
 {
 	switch ((enum event_kind)e->kind) {
-	case EV_REQUEST:
+	case EVENT_REQUEST:
 		arrives(w, B, e->packet);
 		break;
-	case EV_REPLY:
+	case EVENT_REPLY:
 		arrives(w, A, e->packet);
 		break;
-	case EV_WORD:
+	case EVENT_MESSAGE:
 		if (w->hooks != NULL)
-			w->hooks->on_word(w, e);
+			w->hooks->on_message(w, e);
 		else if (is_believed(w, e))
-			spray_told(w, e->host, &e->word);
+			spray_received(w, e->host, &e->message);
 		break;
-	case EV_PROBED:
+	case EVENT_PROBED:
 		probed(w, e->host, e->qp);
 		break;
-	case EV_OUT:
+	case EVENT_OUT:
 		if (e->host == A)
 			request_leaves(w, e->packet);
 		else
 			reply_leaves(w, e->packet);
 		break;
-	case EV_INTO:
+	case EVENT_INTO:
 		rnic_gets(w, e->host, &e->packet);
 		break;
-	case EV_TICK:
+	case EVENT_TICK:
 		spray_tick(w, e->host);
 		break;
-	case EV_EMIT:
+	case EVENT_EMIT:
 		spray_emit(w, e->qp);
 		break;
-	case EV_TIMER:
+	case EVENT_TIMER:
 		spray_timer(w, e->qp);
 		break;
-	case EV_RESTART:
+	case EVENT_RESTART:
 		spray_restart(w, e->host);
-		spray_every(w, e->host == B ? w->p.restart_us : w->p.asker_restart_us, EV_RESTART,
-			e->host);
+		spray_every(w, e->host == B ? w->p.restart_us : w->p.asker_restart_us,
+			EVENT_RESTART, e->host);
 		break;
-	case EV_DIES:
+	case EVENT_DIES:
 		w->dead_until[hp3_random_below(&w->rng, w->p.paths)] = w->now + 5 * MS;
-		spray_every(w, w->p.dies_us, EV_DIES, 0);
+		spray_every(w, w->p.dies_us, EVENT_DIES, 0);
 		break;
-	case EV_OPERATOR:
+	case EVENT_OPERATOR:
 		spray_operate(w, e->host);
 		break;
-	case EV_RETURNS:
+	case EVENT_RETURNS:
 		spray_return(w);
 		break;
-	case EV_TOLD:
+	case EVENT_REPORTED:
 		if (!w->host[e->host].direct)
-			spray_tell(w, e->host, e->qp, (enum hp3_qp_kind)e->told, e->first);
+			spray_report(w, e->host, e->qp, (enum hp3_qp_kind)e->reported, e->first);
 		break;
-	case EV_KEYS:
+	case EVENT_KEYS:
 		spray_rekey(w, e->host);
 		break;
-	case EV_PAUSES:
+	case EVENT_PAUSES:
 		spray_pause(w);
-		spray_every(w, w->p.pauses_us, EV_PAUSES, 0);
+		spray_every(w, w->p.pauses_us, EVENT_PAUSES, 0);
 		break;
-	case EV_PORT:
+	case EVENT_PORT:
 		stop_port(w, e->host);
 		break;
-	case EV_STANDS:
+	case EVENT_STANDS:
 		stand(w, e->host, e->qp);
 		break;
 	default:
@@ -585,21 +586,21 @@ void spray_begin(struct world *w, const struct spray_params *p)
 		spray_host(w, i);
 	}
 	spray_rnics(w);
-	spray_every(w, p->restart_us, EV_RESTART, B);
-	spray_every(w, p->asker_restart_us, EV_RESTART, A);
-	spray_every(w, p->move_us, EV_MOVE, A);
-	spray_every(w, p->dies_us, EV_DIES, 0);
-	spray_every(w, p->pauses_us, EV_PAUSES, 0);
-	spray_every(w, p->returns_us, EV_RETURNS, 0);
-	spray_every(w, p->stands_us, EV_STANDS, A);
-	spray_every(w, p->stands_us, EV_STANDS, B);
-	spray_every(w, p->receiver_stands_us, EV_STANDS, B);
-	spray_every(w, p->ports_us, EV_PORT, A);
-	spray_every(w, p->ports_us, EV_PORT, B);
-	spray_every(w, p->operator_us, EV_OPERATOR, A);
-	spray_every(w, p->receiver_operator_us, EV_OPERATOR, B);
-	spray_every(w, p->keys_us, EV_KEYS, A);
-	spray_every(w, p->keys_us, EV_KEYS, B);
+	spray_every(w, p->restart_us, EVENT_RESTART, B);
+	spray_every(w, p->asker_restart_us, EVENT_RESTART, A);
+	spray_every(w, p->move_us, EVENT_MOVE, A);
+	spray_every(w, p->dies_us, EVENT_DIES, 0);
+	spray_every(w, p->pauses_us, EVENT_PAUSES, 0);
+	spray_every(w, p->returns_us, EVENT_RETURNS, 0);
+	spray_every(w, p->stands_us, EVENT_STANDS, A);
+	spray_every(w, p->stands_us, EVENT_STANDS, B);
+	spray_every(w, p->receiver_stands_us, EVENT_STANDS, B);
+	spray_every(w, p->ports_us, EVENT_PORT, A);
+	spray_every(w, p->ports_us, EVENT_PORT, B);
+	spray_every(w, p->operator_us, EVENT_OPERATOR, A);
+	spray_every(w, p->receiver_operator_us, EVENT_OPERATOR, B);
+	spray_every(w, p->keys_us, EVENT_KEYS, A);
+	spray_every(w, p->keys_us, EVENT_KEYS, B);
 }
 
 void spray_end(struct world *w)

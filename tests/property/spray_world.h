@@ -7,7 +7,7 @@
  * the second answers a gap with one NAK. Everything is drawn from one seed.
  *
  * What is checked while it runs: the RNIC gets no packet twice that left once, none is held to be
- * put in order for more than 11.5 ms, or 13.5 where its host or that port stood still, besides that
+ * resequenced for more than 11.5 ms, or 13.5 where its host or that port stood still, besides that
  * time; no packet is made up; no
  * READ or ATOMIC comes again behind a SEND that invalidates its key, no RNIC runs out of retries;
  * at the end every message is complete. What the caller judges: struct spray_result.
@@ -27,7 +27,8 @@ struct spray_params {
 	uint32_t damaged_ppm; /* requests and replies that are altered on their way */
 	uint32_t twice_ppm; /* that come once more, up to 100 ms later; damaged or not */
 	uint32_t marked_paths, marked_ppm; /* the first ones of all mark so many requests (CE) */
-	uint32_t words_percent; /* words between the engines lost; as many come twice, or late */
+	uint32_t message_fault_percent; /* messages between the engines lost; as many come twice, or
+					   late */
 	uint32_t reads_percent, small_percent; /* of messages; READs of up to 8 KiB, and ... */
 	uint32_t large_reads_percent; /* as large as what is sprayed */
 	uint32_t atomics_percent;
@@ -43,7 +44,7 @@ struct spray_params {
 			    */
 	uint32_t pauses_us; /* a path pauses (PFC) so often; 0: never */
 	uint32_t paused_us; /* for so long at most */
-	uint32_t beat_us; /* keep-alive interval; 0: as shipped */
+	uint32_t keepalive_us; /* keep-alive interval; 0: as shipped */
 	uint64_t clock[2]; /* what those of the hosts show at first; 0: drawn (epochs.h) */
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	uint32_t operator_us; /* the sender's does something so often; 0: never */
@@ -53,7 +54,7 @@ struct spray_params {
 			      */
 	uint32_t untold_percent; /* of ends and set-ups, of which hosts are not told; as many: late
 				  */
-	uint32_t told_late_us; /* hosts are told of all ends and set-ups, so late at most */
+	uint32_t report_delay_us; /* hosts are told of all ends and set-ups, so late at most */
 	uint32_t most_naks; /* of a queue pair until it ends, READs asked for again among them; 0:
 			     * any number */
 	uint32_t bytes; /* spray_bytes; 0: as shipped */
@@ -63,7 +64,8 @@ struct spray_params {
 	uint16_t flows; /* spray_flows; 0: as shipped */
 	uint16_t max_flows; /* 0: 256 */
 	bool patient; /* RNICs that never run out of retries */
-	bool selective; /* RNICs that keep what comes early, and repeat only what lacks */
+	bool selective; /* RNICs that keep what arrives out of order, and repeat only what is
+			   missing */
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
 	bool automatic; /* rfr.mode = auto; probes are answered */
@@ -91,7 +93,7 @@ struct spray_params {
 	X(damaged)                                                                                 \
 	X(dropped)                                                                                 \
 	X(by_marked)                                                                               \
-	X(told_marked)                                                                             \
+	X(reported_marked)                                                                         \
 	X(ghosts)                                                                                  \
 	X(sprayed)                                                                                 \
 	X(sprayed_reads)                                                                           \
@@ -100,7 +102,7 @@ struct spray_params {
 	X(late)                                                                                    \
 	X(asked)                                                                                   \
 	X(known_lost)                                                                              \
-	X(lanes_lost)                                                                              \
+	X(evs_lost)                                                                                \
 	X(given_up)                                                                                \
 	X(anew)                                                                                    \
 	X(beyond)                                                                                  \

@@ -2,8 +2,8 @@
 /*
  * hp3d as it ships, on a healthy network of 100 Gb/s: round trips of some ten microseconds, RTO
  * 67 ms. Whatever the load, it does nothing (world.h, `harmless`): no time-out, no retransmission
- * but for RNR, no duplicate at the peer, no urge, no report, no round because of a dead path, no
- * move, no reply consumed. Up to 60 s of simulated time each.
+ * but for RNR, no duplicate at the peer, no ACK solicitation, no report, no round because of a dead
+ * path, no move, no reply consumed. Up to 60 s of simulated time each.
  */
 #include "engine/policy.h"
 #include "run.h"

@@ -6,10 +6,10 @@
 #include "run.h"
 
 /* Every state that a flow can be in was one that the switch was turned in. */
-static void met(const struct world_result *r, bool seeking, bool closing, bool probing)
+static void met(const struct world_result *r, bool searching, bool closing, bool probing)
 {
 	assert_sum(r->mode_changes > 4 * run_seeds);
-	assert_sum(!seeking || r->off_seeking > 0);
+	assert_sum(!searching || r->off_searching > 0);
 	assert_sum(!closing || r->off_closing > 0);
 	assert_sum(!probing || r->off_probing > 0);
 	assert_sum(r->restless * 20 <= r->mode_changes);
@@ -102,7 +102,7 @@ static void long_messages_wait(void **state)
 	struct world_result r;
 
 	p.cm = p.probing = true;
-	p.wake_percent = 10;
+	p.message_start_percent = 10;
 	p.move_every_us = 0;
 	p.msg_packets = 20;
 	p.pause_us = 2000;
@@ -110,7 +110,7 @@ static void long_messages_wait(void **state)
 	p.mode_every_us = 1000;
 	r = run(p);
 	met(&r, false, false, true);
-	assert_sum(r.wakes > 10 * run_seeds);
+	assert_sum(r.message_start_searches > 10 * run_seeds);
 }
 
 int main(int argc, char **argv)

@@ -98,23 +98,24 @@ static void long_messages_wait(void **state)
 	struct world_result r;
 
 	p.cm = p.probing = true;
-	p.wake_percent = 10;
+	p.message_start_percent = 10;
 	p.move_every_us = 0;
 	p.msg_packets = 20;
 	p.pause_us = 2000;
 	p.hot_paths = 3;
 	r = run(p);
-	assert_sum(r.wakes > 50 * run_seeds);
-	assert_sum(r.woken > 20 * run_seeds);
+	assert_sum(r.message_start_searches > 50 * run_seeds);
+	assert_sum(r.moved_at_message_start > 20 * run_seeds);
 	assert_sum(r.held > 200 * run_seeds);
 	assert_int_equal(r.retransmitted, 0);
 	p.reads = true;
 	p.cc = HP3_CC_DCQCN;
 	r = run(p);
-	assert_sum(r.woken > 5 * run_seeds);
+	assert_sum(r.moved_at_message_start > 5 * run_seeds);
 	p.hold_bytes = 8192;
 	r = run(p);
-	assert_sum(run_seeds < 8 || r.woken > run_seeds / 2); /* one or two a seed */
+	assert_sum(
+		run_seeds < 8 || r.moved_at_message_start > run_seeds / 2); /* one or two a seed */
 }
 
 static void long_messages_wait_in_bad_weather(void **state)
@@ -123,7 +124,7 @@ static void long_messages_wait_in_bad_weather(void **state)
 	struct world_result r;
 
 	p.cm = p.probing = true;
-	p.wake_percent = 10;
+	p.message_start_percent = 10;
 	p.move_every_us = 0;
 	p.msg_packets = 20;
 	p.pause_us = 2000;
@@ -133,8 +134,8 @@ static void long_messages_wait_in_bad_weather(void **state)
 	p.rto_us = 2000;
 	p.peer_crash_every_us = 5000;
 	r = run(p);
-	assert_sum(r.wakes > 20 * run_seeds);
-	assert_sum(r.woken > 5 * run_seeds);
+	assert_sum(r.message_start_searches > 20 * run_seeds);
+	assert_sum(r.moved_at_message_start > 5 * run_seeds);
 }
 
 static void dead_paths(void **state)
@@ -294,8 +295,8 @@ static void rule_34_advice_is_asked_about(void **state)
 	assert_sum(bad.advice_taken > run_seeds);
 }
 
-/* Counts of long flows by way that are made up, and other ones every time: they name ports as bad
- * advice does, and as little comes of it (cc.share_moves). */
+/* Counts of long flows by spine path that are made up, and other ones every time: they name ports
+ * as bad advice does, and as little comes of it (cc.share_moves). */
 static void rule_34_counts_are_asked_about(void **state)
 {
 	struct world_params p = run_base();
@@ -306,7 +307,7 @@ static void rule_34_counts_are_asked_about(void **state)
 	p.cm = p.probing = p.model = true;
 	p.share_percent = 100;
 	none = run(p);
-	p.ways = true;
+	p.spine_paths = true;
 	bad = run(p);
 	print_message("hot arrivals: %llu without, %llu with counts; %llu moves by them\n",
 		(unsigned long long)none.on_hot, (unsigned long long)bad.on_hot,

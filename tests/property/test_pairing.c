@@ -155,11 +155,11 @@ static void rule_16_reconnected(void **state)
 
 	p.cm = true;
 	p.reconnect_every_us = 300;
-	p.tell_late_us = 1000;
+	p.report_late_us = 1000;
 	r = run(p);
 	assert_sum(r.reconnected > 10 * run_seeds);
 	assert_sum(r.switched > 10 * run_seeds);
-	p.tell_late_us = 6000;
+	p.report_late_us = 6000;
 	p.loss_ppm = 2000;
 	p.damage_ppm = p.behind_ppm = 1000;
 	p.reads = p.rnr = true;
@@ -168,14 +168,14 @@ static void rule_16_reconnected(void **state)
 }
 
 /* ... and other processes make queue pairs of their own to the same remote ones. */
-static void rule_16_reconnected_beside_strangers(void **state)
+static void rule_16_reconnected_among_foreign_qps(void **state)
 {
 	struct world_params p = run_base();
 	struct world_result r;
 
 	p.cm = p.rnic_users = true;
 	p.reconnect_every_us = 300;
-	p.tell_late_us = 3000;
+	p.report_late_us = 3000;
 	p.forge_every_us = 1000;
 	r = run(p);
 	assert_sum(r.reconnected > 10 * run_seeds);
@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rule_15_one_without_a_record),
 		cmocka_unit_test(rule_16_announcements_late_and_again),
 		cmocka_unit_test(rule_16_reconnected),
-		cmocka_unit_test(rule_16_reconnected_beside_strangers),
+		cmocka_unit_test(rule_16_reconnected_among_foreign_qps),
 		cmocka_unit_test(bursts_were_long),
 	};
 

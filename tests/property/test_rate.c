@@ -155,9 +155,9 @@ static void rule_30_who_stays_hears_of_congestion(void **state)
 }
 
 /*
- * What peers tell of long flows is wrong by up to four times either way, or does not come: order,
- * truth and liveness hold, and where paths are congested for good less and less is granted. Too
- * high a count at the receiver is incast, where nothing is.
+ * What peers advertise of long flows is wrong by up to four times either way, or does not come:
+ * order, truth and liveness hold, and where paths are congested for good less and less is granted.
+ * Too high a count at the receiver is incast, where nothing is.
  */
 static void rule_32_wrong_counts_of_long_flows_do_no_harm(void **state)
 {

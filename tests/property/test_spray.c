@@ -86,7 +86,7 @@ static void numbers_return_told_late(void **state)
 	struct spray_result r;
 
 	p.returns_us = 2000;
-	p.told_late_us = 500;
+	p.report_delay_us = 500;
 	p.packets *= 4;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.late + r.read_gaps + r.again + r.timeouts + r.overtaken, 0);
@@ -100,7 +100,7 @@ static void numbers_return_told_too_late(void **state)
 	struct spray_result r;
 
 	p.returns_us = 2000;
-	p.told_late_us = 3000;
+	p.report_delay_us = 3000;
 	p.packets *= 4;
 	r = spray_many(p);
 	assert_int_equal(r.read_gaps + r.again + r.timeouts + r.overtaken, 0);
@@ -115,7 +115,7 @@ static void numbers_return_while_operators_move_them(void **state)
 	struct spray_result r;
 
 	p.returns_us = 2000;
-	p.told_late_us = 3000;
+	p.report_delay_us = 3000;
 	p.move_us = 100;
 	p.packets *= 4;
 	r = spray_many(p);
@@ -125,12 +125,12 @@ static void numbers_return_while_operators_move_them(void **state)
 }
 
 /* Words between the engines are lost, come twice, and late. */
-static void words_may_be_lost(void **state)
+static void messages_may_be_lost(void **state)
 {
 	struct spray_params p = spray_base();
 	struct spray_result r;
 
-	p.words_percent = 30;
+	p.message_fault_percent = 30;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.late, 0);
 	assert_sum(r.sprayed > r.sent / 5);
@@ -138,12 +138,12 @@ static void words_may_be_lost(void **state)
 
 /* Many agreements end soon, for a READ comes before the peer knows how many PSNs it takes; what was
  * asked for them comes again when they are over. */
-static void words_come_when_all_is_over(void **state)
+static void messages_come_when_all_is_over(void **state)
 {
 	struct spray_params p = spray_base();
 	struct spray_result r;
 
-	p.words_percent = 60;
+	p.message_fault_percent = 60;
 	p.reads_percent = 60;
 	p.qps = 60;
 	p.packets *= 2;
@@ -161,7 +161,7 @@ static void questions_come_behind_a_window(void **state)
 	p.window = 6000;
 	p.gap_ns = 150;
 	p.spread_us = 50;
-	p.words_percent = 60;
+	p.message_fault_percent = 60;
 	p.qps = 16;
 	p.packets *= 8;
 	r = spray_many(p);
@@ -207,7 +207,7 @@ static void losses_are_known_soon(void **state)
 	r = spray_any_time(p);
 	assert_true(r.naks <= r.lost && r.late <= r.lost);
 	assert_sum(r.lost > 0);
-	assert_sum(r.known_lost * 3 >= r.late && r.lanes_lost > 0);
+	assert_sum(r.known_lost * 3 >= r.late && r.evs_lost > 0);
 	waits_us = r.known_lost * KNOWN_US + (r.late - r.known_lost) * 2000 + r.timeouts * 20000;
 	assert_sum(r.done_us <= none.done_us + waits_us);
 }
@@ -220,9 +220,9 @@ static void what_is_late_is_not_known_to_be_lost(void **state)
 
 	p.pauses_us = 500;
 	p.paused_us = 900;
-	p.words_percent = 10;
+	p.message_fault_percent = 10;
 	r = spray_any_time(p);
-	assert_int_equal(r.gaps + r.known_lost + r.lanes_lost, 0);
+	assert_int_equal(r.gaps + r.known_lost + r.evs_lost, 0);
 	assert_sum(r.asked > 0 && r.sprayed > 0);
 }
 
@@ -338,7 +338,8 @@ static void the_sender_restarts(void **state)
 	struct spray_result r;
 
 	p.asker_restart_us = 3000;
-	p.words_percent = 30; /* those of the agreement before come late, and mean nothing */
+	p.message_fault_percent =
+		30; /* those of the agreement before come late, and mean nothing */
 	r = spray_many(p);
 	assert_sum(r.restarts > 0);
 	assert_int_equal(r.broken, 0);
@@ -365,8 +366,8 @@ static void operators_do_as_they_like(void **state)
 
 	p.operator_us = 1000;
 	p.receiver_operator_us = 3000;
-	p.beat_us = 100; /* at first */
-	p.words_percent = 10;
+	p.keepalive_us = 100; /* at first */
+	p.message_fault_percent = 10;
 	p.packets *= 8;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.again + r.timeouts + r.lost, 0);
@@ -386,8 +387,8 @@ static void keys_change(void **state)
 	p.keys_us = 2000;
 	p.operator_us = 4000;
 	p.receiver_operator_us = 4000;
-	p.beat_us = 100; /* at first */
-	p.words_percent = 10;
+	p.keepalive_us = 100; /* at first */
+	p.message_fault_percent = 10;
 	p.packets *= 8;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.again + r.timeouts + r.lost, 0);
@@ -472,14 +473,15 @@ static void hosts_stand_still(void **state)
 	assert_true(r.gaps <= r.late);
 }
 
-/* Only the receiver's: what lacks lies unread with it, and there is more of that than one burst. */
+/* Only the receiver's: what is missing lies unread with it, and there is more of that than one
+ * burst. */
 static void what_lies_unread_is_not_lost(void **state)
 {
 	struct spray_params p = spray_base();
 	struct spray_result r;
 
 	p.receiver_stands_us = 3000;
-	p.stands_ms = 14; /* longer than it is bound by a word, shorter than the RNICs' timers */
+	p.stands_ms = 14; /* longer than it is bound by a message, shorter than the RNICs' timers */
 	p.packets *= 4;
 	r = spray_no_slower(p, 250);
 	assert_sum(r.stood > 0 && r.sprayed > r.sent / 10 && r.anew > 0);
@@ -493,7 +495,7 @@ static void who_leaves_it_keeps_the_order(void **state)
 	struct spray_result r;
 
 	p.automatic = true;
-	p.words_percent = 30;
+	p.message_fault_percent = 30;
 	p.spread_us = 400;
 	p.packets *= 4;
 	r = spray_many(p);
@@ -533,13 +535,13 @@ static void what_was_compared_is_sprayed(void **state)
 }
 
 /* One path of seven is marked: it is left out. All are: that is congestion control's. */
-static void marked_lanes_are_left_out(void **state)
+static void marked_evs_are_left_out(void **state)
 {
 	struct spray_params p = spray_base();
 	struct spray_result one, all;
 
 	p.marked_ppm = 600000;
-	p.spread_us = 5; /* where most lanes rest because they are slow, marked ones do not */
+	p.spread_us = 5; /* where most EVs rest because they are slow, marked ones do not */
 	p.marked_paths = 1;
 	p.packets *= 4;
 	one = spray_many(p);
@@ -549,8 +551,8 @@ static void marked_lanes_are_left_out(void **state)
 	assert_int_equal(all.gaps + all.again, 0);
 	print_message("by the marked one %llu of %llu\n", (unsigned long long)one.by_marked,
 		(unsigned long long)one.sent);
-	assert_sum(one.by_marked * 20 < one.sent && one.told_marked > 0); /* not a seventh */
-	assert_int_equal(all.told_marked, 0);
+	assert_sum(one.by_marked * 20 < one.sent && one.reported_marked > 0); /* not a seventh */
+	assert_int_equal(all.reported_marked, 0);
 }
 
 /* A peer that does not want to is never sprayed. */
@@ -591,8 +593,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(numbers_return_told_late),
 		cmocka_unit_test(numbers_return_told_too_late),
 		cmocka_unit_test(numbers_return_while_operators_move_them),
-		cmocka_unit_test(words_may_be_lost),
-		cmocka_unit_test(words_come_when_all_is_over),
+		cmocka_unit_test(messages_may_be_lost),
+		cmocka_unit_test(messages_come_when_all_is_over),
 		cmocka_unit_test(questions_come_behind_a_window),
 		cmocka_unit_test(paths_differ_by_much),
 		cmocka_unit_test(losses_are_asked_for_once),
@@ -618,7 +620,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_leaves_it_keeps_the_order),
 		cmocka_unit_test(what_was_not_compared_is_not_sprayed),
 		cmocka_unit_test(what_was_compared_is_sprayed),
-		cmocka_unit_test(marked_lanes_are_left_out),
+		cmocka_unit_test(marked_evs_are_left_out),
 		cmocka_unit_test(who_does_not_agree),
 		cmocka_unit_test(everything_at_once),
 		cmocka_unit_test(anything_may_be),

@@ -91,7 +91,7 @@ static void numbers_of_readers_return_told_late(void **state)
 	struct spray_result r;
 
 	p.returns_us = 2000;
-	p.told_late_us = 500;
+	p.report_delay_us = 500;
 	p.most_naks = 1;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.timeouts, 0);
@@ -105,18 +105,18 @@ static void numbers_of_readers_return_told_too_late(void **state)
 	struct spray_result r;
 
 	p.returns_us = 2000;
-	p.told_late_us = 3000;
+	p.report_delay_us = 3000;
 	r = spray_many(p);
 	assert_sum(r.naks + r.read_naks + r.timeouts <= r.returned / 4);
 	assert_sum(r.returned > 4 * run_seeds && r.sprayed_reads > r.sent / 5);
 }
 
-static void words_about_reads_may_be_lost(void **state)
+static void messages_about_reads_may_be_lost(void **state)
 {
 	struct spray_params p = reading();
 	struct spray_result r;
 
-	p.words_percent = 30;
+	p.message_fault_percent = 30;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.read_gaps, 0);
 	assert_sum(r.sprayed_reads > r.sent / 5);
@@ -155,10 +155,10 @@ static void lost_responses_are_asked_for(void **state)
 	r = spray_waits_once(p);
 	assert_sum(r.lost > 0 && r.sprayed_reads > r.sent / 20);
 	assert_true(r.read_naks + r.naks <= r.lost);
-	assert_sum(r.known_lost * 4 >= r.late && r.lanes_lost > 0);
+	assert_sum(r.known_lost * 4 >= r.late && r.evs_lost > 0);
 }
 
-/* Responses are lost between the engine and the RNIC: it asks for what was put in order before. */
+/* Responses are lost between the engine and the RNIC: it asks for what was resequenced before. */
 static void who_reads_knows_better(void **state)
 {
 	struct spray_params p = reading();
@@ -208,13 +208,13 @@ static void who_reads_restarts(void **state)
 	struct spray_result r;
 
 	p.restart_us = 3000;
-	p.words_percent = 30;
+	p.message_fault_percent = 30;
 	r = spray_many(p);
 	assert_int_equal(r.read_gaps, 0); /* the responder's, which holds no responses */
 	p.restart_us = 0;
 	p.asker_restart_us = 3000;
 	r = spray_no_slower(p, 200);
-	assert_true(r.read_naks <= 16 * r.restarts * p.qps); /* for a beat */
+	assert_true(r.read_naks <= 16 * r.restarts * p.qps); /* for a keep-alive interval */
 	assert_sum(r.restarts > 0);
 }
 
@@ -295,8 +295,8 @@ static void operators_of_readers_do_as_they_like(void **state)
 
 	p.operator_us = 1000;
 	p.receiver_operator_us = 3000;
-	p.beat_us = 100; /* at first */
-	p.words_percent = 10;
+	p.keepalive_us = 100; /* at first */
+	p.message_fault_percent = 10;
 	p.packets *= 2;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.timeouts + r.lost, 0);
@@ -317,8 +317,8 @@ static void keys_change_while_much_is_read(void **state)
 	p.keys_us = 2000;
 	p.operator_us = 4000;
 	p.receiver_operator_us = 4000;
-	p.beat_us = 100; /* at first */
-	p.words_percent = 10;
+	p.keepalive_us = 100; /* at first */
+	p.message_fault_percent = 10;
 	p.packets *= 2;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.timeouts + r.lost, 0);
@@ -360,7 +360,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(numbers_of_readers_return),
 		cmocka_unit_test(numbers_of_readers_return_told_late),
 		cmocka_unit_test(numbers_of_readers_return_told_too_late),
-		cmocka_unit_test(words_about_reads_may_be_lost),
+		cmocka_unit_test(messages_about_reads_may_be_lost),
 		cmocka_unit_test(clocks_pass_where_they_wrap),
 		cmocka_unit_test(lost_responses_are_asked_for),
 		cmocka_unit_test(who_reads_knows_better),

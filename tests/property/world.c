@@ -12,7 +12,7 @@ static void reset(struct world *w)
 	struct qp *q = &w->qps[i];
 
 	world_setup_qp(w, i, wire(q, q->nxt) + (uint32_t)off[rnd(w, 7)]);
-	world_at(w, 3000 * US + rnd(w, 3000) * US, EV_RESET, 0, 0);
+	world_at(w, 3000 * US + rnd(w, 3000) * US, EVENT_RESET, 0, 0);
 }
 
 static void peer_changes(struct world *w)
@@ -23,100 +23,100 @@ static void peer_changes(struct world *w)
 	else
 		world_peer_stop(w);
 	w->r.peer_crashes += !w->peer_up;
-	world_at(w, 1 + rnd(w, 2 * w->p.peer_crash_every_us) * US, EV_PEER, 0, 0);
+	world_at(w, 1 + rnd(w, 2 * w->p.peer_crash_every_us) * US, EVENT_PEER, 0, 0);
 }
 
 static void crash(struct world *w)
 {
 	world_engine_crash(w);
-	world_at(w, 1 + rnd(w, 2 * w->p.crash_every_us) * US, EV_CRASH, 0, 0);
+	world_at(w, 1 + rnd(w, 2 * w->p.crash_every_us) * US, EVENT_CRASH, 0, 0);
 }
 
-static void dispatch(struct world *w, struct ev *ev)
+static void dispatch(struct world *w, struct event *event)
 {
-	switch ((enum ev_kind)ev->kind) {
-	case EV_SEND:
-		if (ev->gen == w->qps[ev->qp].send_timer)
-			world_send(w, ev->qp);
+	switch ((enum event_kind)event->kind) {
+	case EVENT_SEND:
+		if (event->gen == w->qps[event->qp].send_timer)
+			world_send(w, event->qp);
 		break;
-	case EV_ARRIVE:
-		world_arrive(w, ev->pkt);
+	case EVENT_ARRIVE:
+		world_arrive(w, event->pkt);
 		break;
-	case EV_REPLY:
-	case EV_CNP:
-	case EV_PROBE:
-		world_receive(w, HP3_DIR_RX, ev);
+	case EVENT_REPLY:
+	case EVENT_CNP:
+	case EVENT_PROBE:
+		world_receive(w, HP3_DIR_RX, event);
 		break;
-	case EV_POLL:
+	case EVENT_POLL:
 		world_poll(w);
 		break;
-	case EV_NAK:
-		if (ev->gen == w->qps[ev->qp].epoch)
-			world_rnic_reply(w, ev->qp, &ev->view, true);
+	case EVENT_NAK:
+		if (event->gen == w->qps[event->qp].epoch)
+			world_rnic_reply(w, event->qp, &event->view, true);
 		break;
-	case EV_ACK_DUE:
-		if (ev->gen == w->qps[ev->qp].epoch)
-			world_ack_due(w, ev->qp);
+	case EVENT_ACK_DUE:
+		if (event->gen == w->qps[event->qp].epoch)
+			world_ack_due(w, event->qp);
 		break;
-	case EV_RTO:
-		world_rto(w, ev);
+	case EVENT_RTO:
+		world_rto(w, event);
 		break;
-	case EV_RNR_OVER:
-		world_rnr_over(w, ev);
+	case EVENT_RNR_OVER:
+		world_rnr_over(w, event);
 		break;
-	case EV_MOVE:
+	case EVENT_MOVE:
 		world_move(w);
 		break;
-	case EV_RESET:
+	case EVENT_RESET:
 		world_poll_all(w); /* no set-up is as fast */
 		reset(w);
 		break;
-	case EV_TICK:
+	case EVENT_TICK:
 		world_tick(w);
 		break;
-	case EV_PATHS:
+	case EVENT_PATHS:
 		world_paths_change(w);
 		break;
-	case EV_CRASH:
+	case EVENT_CRASH:
 		crash(w);
 		break;
-	case EV_SPOOF:
+	case EVENT_SPOOF:
 		world_spoof(w);
 		break;
-	case EV_FORGE:
+	case EVENT_FORGE:
 		world_forge(w);
 		break;
-	case EV_AWAY:
+	case EVENT_AWAY:
 		world_away(w);
 		break;
-	case EV_PEER:
+	case EVENT_PEER:
 		peer_changes(w);
 		break;
-	case EV_REPORT:
-		world_report_seen(w, ev);
+	case EVENT_REPORT:
+		world_report_seen(w, event);
 		break;
-	case EV_NEW_QP:
+	case EVENT_NEW_QP:
 		world_poll_all(w); /* no set-up is as fast */
-		world_new_qp(w, ev);
+		world_new_qp(w, event);
 		break;
-	case EV_REWIRE:
+	case EVENT_REWIRE:
 		world_poll_all(w); /* no set-up is as fast */
 		world_rewire(w);
 		break;
-	case EV_RECONNECT:
+	case EVENT_RECONNECT:
 		world_poll_all(w); /* no set-up is as fast */
 		world_reconnect(w);
 		break;
-	case EV_TOLD:
-		world_told(w, ev);
+	case EVENT_REPORTED:
+		world_reported(w, event);
 		break;
-	case EV_UP:
-		world_announced(w, ev);
+	case EVENT_UP:
+		world_announced(w, event);
 		break;
-	case EV_MODE:
+	case EVENT_MODE:
 		world_engine_mode(w);
 		break;
-	case EV_STOP:
+	case EVENT_STOP:
 		world_engine_stop(w);
 		break;
 	}
@@ -140,7 +140,7 @@ static void begin(struct world *w)
 	for (uint32_t i = 0; i < p->paths; i++)
 		w->path_delay[i] = p->rtt_us ? p->rtt_us * US / 2 : (5 + rnd(w, 200)) * US;
 	for (uint32_t i = 0; p->model && i < p->paths / 2; i++)
-		w->told[i] = 8; /* other hosts' flows are on the first half */
+		w->reported[i] = 8; /* other hosts' flows are on the first half */
 	world_engine_start(w);
 	for (uint32_t i = 0; i < p->qps; i++) {
 		uint32_t start = world_start_psn(w);
@@ -150,32 +150,32 @@ static void begin(struct world *w)
 		w->qps[i].first_start = start;
 		world_setup_qp(w, i, start);
 	}
-	world_at(w, 0, EV_TICK, 0, 0);
+	world_at(w, 0, EVENT_TICK, 0, 0);
 	if (p->rtt_us == 0 || p->incast_us != 0 || p->kill_paths || p->kill_back ||
 		p->short_paths_move)
-		world_at(w, 0, EV_PATHS, 0, 0);
+		world_at(w, 0, EVENT_PATHS, 0, 0);
 	if (!p->probing || p->advice)
-		world_at(w, 1000 * US, EV_MOVE, 0, 0);
+		world_at(w, 1000 * US, EVENT_MOVE, 0, 0);
 	if (p->resets)
-		world_at(w, 5000 * US, EV_RESET, 0, 0);
+		world_at(w, 5000 * US, EVENT_RESET, 0, 0);
 	if (p->rewire_every_us)
-		world_at(w, 5000 * US, EV_REWIRE, 0, 0);
+		world_at(w, 5000 * US, EVENT_REWIRE, 0, 0);
 	if (p->reconnect_every_us)
-		world_at(w, 2000 * US, EV_RECONNECT, 0, 0);
+		world_at(w, 2000 * US, EVENT_RECONNECT, 0, 0);
 	if (p->crash_every_us)
-		world_at(w, 2000 * US, EV_CRASH, 0, 0);
+		world_at(w, 2000 * US, EVENT_CRASH, 0, 0);
 	if (p->hang_every_us)
-		world_at(w, 2000 * US, EV_AWAY, 0, 0);
+		world_at(w, 2000 * US, EVENT_AWAY, 0, 0);
 	if (p->spoof_every_us)
-		world_at(w, 1000 * US, EV_SPOOF, 0, 0);
+		world_at(w, 1000 * US, EVENT_SPOOF, 0, 0);
 	if (p->forge_every_us)
-		world_at(w, rnd(w, 200) * US, EV_FORGE, 0, 0);
+		world_at(w, rnd(w, 200) * US, EVENT_FORGE, 0, 0);
 	if (p->peer_crash_every_us)
-		world_at(w, 3000 * US, EV_PEER, 0, 0);
+		world_at(w, 3000 * US, EVENT_PEER, 0, 0);
 	if (p->mode_every_us)
-		world_at(w, p->mode_every_us * US, EV_MODE, 0, 0);
+		world_at(w, p->mode_every_us * US, EVENT_MODE, 0, 0);
 	if (p->stop_every_us)
-		world_at(w, p->stop_every_us * US, EV_STOP, 0, 0);
+		world_at(w, p->stop_every_us * US, EVENT_STOP, 0, 0);
 }
 
 static void end(struct world *w)
@@ -199,10 +199,10 @@ int world_run(const struct world_params *p, struct world_result *r)
 	world_turn_knobs(&w->p);
 	begin(w);
 	while (!w->failed && w->r.sent < p->packets && world_lasts(w) < last) {
-		struct ev ev = world_pop(w);
+		struct event event = world_pop(w);
 
-		w->now = ev.t;
-		dispatch(w, &ev);
+		w->now = event.t;
+		dispatch(w, &event);
 		if (world_lasts(w) > MAX_NS)
 			VIOLATION(
 				w, "no progress: %llu packets only", (unsigned long long)w->r.sent);
@@ -211,8 +211,8 @@ int world_run(const struct world_params *p, struct world_result *r)
 	*r = w->r;
 	ret = w->failed ? -1 : 0;
 	heap_free(&w->heap);
-	free(w->ports[HP3_DIR_TX].ev);
-	free(w->ports[HP3_DIR_RX].ev);
+	free(w->ports[HP3_DIR_TX].event);
+	free(w->ports[HP3_DIR_RX].event);
 	free(w->ring);
 	free(w->got);
 	world_peer_stop(w);

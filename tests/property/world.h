@@ -87,7 +87,7 @@ struct world_params {
 	 * if they move */
 	uint32_t short_paths;
 	bool short_paths_move;
-	bool advice; /* moves are not asked for but advised, well or badly (seek/advised.c) */
+	bool advice; /* moves are not asked for but advised, well or badly (search/advised.c) */
 	uint32_t hot_paths; /* so many paths are congested: slower, and all they carry is marked */
 	uint32_t rtt_us; /* of all paths alike; 0: each has its own, which changes */
 	uint32_t incast_us; /* longest queue at the receiver, behind all paths */
@@ -99,7 +99,7 @@ struct world_params {
 	bool near; /* queue pairs begin at PSNs near each other */
 	uint32_t rewire_every_us; /* two queue pairs begin anew, each at the other's local end */
 	/* a queue pair is connected anew; what watchers tell of that comes within so long */
-	uint32_t reconnect_every_us, tell_late_us;
+	uint32_t reconnect_every_us, report_late_us;
 	uint32_t up_late_us; /* set-up events come within so long, three of each */
 	uint32_t pairs; /* of addresses, 1..4; 0: 1 */
 	/* ... all of the same two addresses, and of the same queue pair numbers: each has an inner
@@ -117,21 +117,21 @@ struct world_params {
 	bool probing; /* the engine looks for better paths by itself; no operator moves */
 	uint8_t probes; /* enum hp3_probe_choice */
 	uint32_t stall_us; /* dead paths are looked for */
-	uint32_t wake_percent; /* long messages on idle queue pairs wait for a path */
+	uint32_t message_start_percent; /* long messages on idle queue pairs wait for a path */
 	bool observe;
 	bool untracked; /* the table has room for all flows but one */
 	bool evict; /* few flows idle long enough to be forgotten */
 	bool model; /* placement by model and counts */
 	uint8_t cc; /* enum hp3_cc_mode */
 	uint32_t min_rate_mbps; /* cc = dcqcn */
-	/* peers tell how many long flows there are, so many percent of the truth; 0: cc.share is
-	 * off */
+	/* peers advertise how many long flows there are, so many percent of the truth; 0: cc.share
+	 * is off */
 	uint32_t share_percent;
 	uint32_t share_lost_ppm; /* reports that do not come */
 	uint16_t share_rtt; /* % of the base round trip; 0: as it ships */
 	/* with share and model: flows move by counts of them, and all that is told of other hosts'
 	 * is made up */
-	bool ways;
+	bool spine_paths;
 	uint32_t crash_every_us; /* hp3d crashes and starts again without memory */
 	uint32_t hang_every_us; /* hp3d hangs or dies, somebody stands in (world_away.c) */
 	uint32_t peer_crash_every_us; /* the peer's hp3d is gone for a while */
@@ -177,7 +177,7 @@ struct world_params {
 	X(rewired)                                                                                 \
 	X(reconnected)                                                                             \
 	X(unpaired_long)                                                                           \
-	X(strangers)                                                                               \
+	X(foreign_qps)                                                                             \
 	X(announced)                                                                               \
 	X(completed)                                                                               \
 	X(severe)                                                                                  \
@@ -208,7 +208,7 @@ struct world_params {
 	X(restored)                                                                                \
 	X(peer_crashes)                                                                            \
 	X(mode_changes)                                                                            \
-	X(off_seeking)                                                                             \
+	X(off_searching)                                                                           \
 	X(off_closing)                                                                             \
 	X(off_draining)                                                                            \
 	X(off_probing)                                                                             \
@@ -220,8 +220,8 @@ struct world_params {
 	X(setups)                                                                                  \
 	X(placed)                                                                                  \
 	X(placed_late)                                                                             \
-	X(wakes)                                                                                   \
-	X(woken)                                                                                   \
+	X(message_start_searches)                                                                  \
+	X(moved_at_message_start)                                                                  \
 	X(first_elsewhere)                                                                         \
 	X(died)                                                                                    \
 	X(fatal)                                                                                   \
@@ -241,7 +241,7 @@ struct world_params {
 	X(odd_moved)                                                                               \
 	X(invalidations)                                                                           \
 	X(false_dead)                                                                              \
-	X(urges)                                                                                   \
+	X(ack_solicitations)                                                                       \
 	X(reports)                                                                                 \
 	X(replies_moved)                                                                           \
 	X(bursts)                                                                                  \

@@ -35,7 +35,7 @@ static void get_stuck(struct world *w)
 		w->qps[i].hurt = w->now;
 		w->qps[i].closing = 0;
 	}
-	world_at(w, (1 + rnd(w, STUCK_NS)) * US, EV_AWAY, 0, 0);
+	world_at(w, (1 + rnd(w, STUCK_NS)) * US, EVENT_AWAY, 0, 0);
 }
 
 static uint16_t port_in_use(const struct world *w, uint32_t i)
@@ -65,7 +65,7 @@ static void stand_in(struct world *w)
 			q->last_emit[++q->era % ERAS] = 0;
 		q->resuming = false;
 	}
-	world_at(w, (1 + rnd(w, AWAY_US)) * US, EV_AWAY, 0, 0);
+	world_at(w, (1 + rnd(w, AWAY_US)) * US, EVENT_AWAY, 0, 0);
 }
 
 static void forgets(struct world *w)
@@ -121,32 +121,32 @@ void world_away(struct world *w)
 		return;
 	case WORLD_DIRECT:
 		come_back(w);
-		world_at(w, (1 + rnd(w, 2 * w->p.hang_every_us)) * US, EV_AWAY, 0, 0);
+		world_at(w, (1 + rnd(w, 2 * w->p.hang_every_us)) * US, EVENT_AWAY, 0, 0);
 		return;
 	}
 }
 
-static void pass(struct world *w, const struct ev *ev)
+static void pass(struct world *w, const struct event *event)
 {
-	struct qp *q = &w->qps[ev->qp];
+	struct qp *q = &w->qps[event->qp];
 
-	if (ev->kind == EV_SEND)
-		world_into_network(w, ev->pkt, w->direct[ev->qp]);
-	else if (ev->kind == EV_REPLY && ev->gen == q->epoch)
-		world_rnic_reply(w, ev->qp, &ev->view, ev->ours);
-	else if (ev->kind == EV_CNP && w->p.cc == HP3_CC_NATIVE)
-		world_throttle(w, ev->qp);
+	if (event->kind == EVENT_SEND)
+		world_into_network(w, event->pkt, w->direct[event->qp]);
+	else if (event->kind == EVENT_REPLY && event->gen == q->epoch)
+		world_rnic_reply(w, event->qp, &event->view, event->ours);
+	else if (event->kind == EVENT_CNP && w->p.cc == HP3_CC_NATIVE)
+		world_throttle(w, event->qp);
 }
 
-void world_unseen(struct world *w, const struct ev *ev)
+void world_unseen(struct world *w, const struct event *event)
 {
 	if (w->away == WORLD_DIRECT) {
-		pass(w, ev);
+		pass(w, event);
 		return;
 	}
-	w->qps[ev->qp].hurt = w->now;
-	if (ev->kind != EV_SEND)
+	w->qps[event->qp].hurt = w->now;
+	if (event->kind != EVENT_SEND)
 		return;
 	w->r.discarded++;
-	free(ev->pkt);
+	free(event->pkt);
 }

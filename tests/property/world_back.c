@@ -96,21 +96,23 @@ void world_send_report(struct world *w, const struct hp3_act *a)
 	}
 	t = world_arrival(w, path, &w->path_free[path]);
 	if (t != 0)
-		world_push(w, (struct ev){.t = t, .kind = EV_REPORT, .qp = i});
+		world_push(w, (struct event){.t = t, .kind = EVENT_REPORT, .qp = i});
 }
 
-void world_report_seen(struct world *w, const struct ev *ev)
+void world_report_seen(struct world *w, const struct event *event)
 {
-	struct hp3_ends here = world_ends(w, ev->qp),
+	struct hp3_ends here = world_ends(w, event->qp),
 			there = {here.ipv6, here.vlan, here.remote, here.local};
 	struct hp3_acts acts = {0};
 
 	if (w->peer == NULL)
 		return;
-	if (hp3_peer_report(w->peer, &there, w->qps[ev->qp].lqpn, world_peer_clock(w), &acts) == 0)
+	if (hp3_peer_report(w->peer, &there, w->qps[event->qp].lqpn, world_peer_clock(w), &acts) ==
+		0)
 		w->r.replies_moved++;
 	for (uint32_t i = 0; i < acts.n; i++) {
-		if (acts.act[i].kind != HP3_ACT_EVENT || acts.act[i].event.type != HP3_EV_REPLIES)
+		if (acts.act[i].kind != HP3_ACT_EVENT ||
+			acts.act[i].event.type != HP3_EVENT_REPLIES)
 			VIOLATION(w, "a report makes the peer's hp3d do something else");
 	}
 }

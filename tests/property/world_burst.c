@@ -31,9 +31,9 @@ static bool is_pass(const struct burst *b, uint32_t i)
 /* The engine's levels in turn, and for single packets hp3_tx() or hp3_rx(): they must agree. */
 static uint32_t hand_over(struct world *w, struct burst *b, uint32_t from, struct hp3_acts *acts)
 {
-	unsigned lane = w->turn++ % (polls(w) ? 3 : 4);
+	unsigned isa = w->turn++ % (polls(w) ? 3 : 4);
 
-	if (lane != 3 && (hp3_lane_use(w->e, lane) == 0 || polls(w)))
+	if (isa != 3 && (hp3_isa_use(w->e, isa) == 0 || polls(w)))
 		return hp3_burst(
 			w->e, &b->pkt[from], b->n - from, b->dir, w->now, &b->vd[from], acts);
 	if (b->dir == HP3_DIR_TX)
@@ -102,7 +102,7 @@ static void engage(struct world *w, struct burst *b)
 	}
 }
 
-static void through(struct world *w, enum hp3_dir dir, const struct ev *ev, uint32_t n)
+static void through(struct world *w, enum hp3_dir dir, const struct event *event, uint32_t n)
 {
 	struct burst b;
 
@@ -110,7 +110,7 @@ static void through(struct world *w, enum hp3_dir dir, const struct ev *ev, uint
 		return;
 	b.dir = dir;
 	b.n = n;
-	b.ev = ev;
+	b.event = event;
 	if (dir == HP3_DIR_TX)
 		world_tx_make(w, &b);
 	else
@@ -119,18 +119,18 @@ static void through(struct world *w, enum hp3_dir dir, const struct ev *ev, uint
 }
 
 /* Answers to probes end here; what came before them comes first. */
-static void handle(struct world *w, enum hp3_dir dir, const struct ev *ev, uint32_t n)
+static void handle(struct world *w, enum hp3_dir dir, const struct event *event, uint32_t n)
 {
 	uint32_t from = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (ev[i].kind != EV_PROBE)
+		if (event[i].kind != EVENT_PROBE)
 			continue;
-		through(w, dir, ev + from, i - from);
-		world_answer_seen(w, ev[i].gen, ev[i].ours);
+		through(w, dir, event + from, i - from);
+		world_answer_seen(w, event[i].gen, event[i].ours);
 		from = i + 1;
 	}
-	through(w, dir, ev + from, n - from);
+	through(w, dir, event + from, n - from);
 }
 
 static void poll_in(struct world *w, uint64_t ns)
@@ -138,30 +138,30 @@ static void poll_in(struct world *w, uint64_t ns)
 	if (w->poll_due)
 		return;
 	w->poll_due = true;
-	world_at(w, ns, EV_POLL, 0, 0);
+	world_at(w, ns, EVENT_POLL, 0, 0);
 }
 
-void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev)
+void world_receive(struct world *w, enum hp3_dir dir, const struct event *event)
 {
 	struct port_ring *r = &w->ports[dir];
 
 	if (w->away != WORLD_HERE) {
-		world_unseen(w, ev);
+		world_unseen(w, event);
 		return;
 	}
 	if (!polls(w)) {
-		handle(w, dir, ev, 1);
+		handle(w, dir, event, 1);
 		return;
 	}
 	if (r->tail == r->cap && r->head > r->cap / 2) {
 		r->tail -= r->head;
-		memmove(r->ev, &r->ev[r->head], r->tail * sizeof(*r->ev));
+		memmove(r->event, &r->event[r->head], r->tail * sizeof(*r->event));
 		r->head = 0;
 	} else if (r->tail == r->cap) {
 		r->cap = r->cap ? 2 * r->cap : 4 * WORLD_BURST;
-		r->ev = realloc(r->ev, r->cap * sizeof(*r->ev));
+		r->event = realloc(r->event, r->cap * sizeof(*r->event));
 	}
-	r->ev[r->tail++] = *ev;
+	r->event[r->tail++] = *event;
 	poll_in(w, rnd(w, LATE_ONE) == 0 ? POLL_MIN + rnd(w, LATE_MAX)
 					 : POLL_MIN + rnd(w, POLL_MAX - POLL_MIN));
 }
@@ -169,17 +169,17 @@ void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev)
 static void poll_port(struct world *w, enum hp3_dir dir)
 {
 	struct port_ring *r = &w->ports[dir];
-	struct ev ev[WORLD_BURST];
+	struct event event[WORLD_BURST];
 	uint32_t n = r->tail - r->head;
 
 	n = n < w->p.burst ? n : w->p.burst;
 	if (n == 0)
 		return;
-	memcpy(ev, &r->ev[r->head], n * sizeof(ev[0]));
+	memcpy(event, &r->event[r->head], n * sizeof(event[0]));
 	r->head += n;
 	if (r->head == r->tail)
 		r->head = r->tail = 0;
-	handle(w, dir, ev, n);
+	handle(w, dir, event, n);
 }
 
 static bool waits(const struct world *w)
@@ -215,7 +215,7 @@ void world_lose_ports(struct world *w)
 
 	for (uint32_t i = tx->head; i < tx->tail; i++) {
 		w->r.discarded++;
-		free(tx->ev[i].pkt);
+		free(tx->event[i].pkt);
 	}
 	tx->head = tx->tail = 0;
 	w->ports[HP3_DIR_RX].head = w->ports[HP3_DIR_RX].tail = 0;

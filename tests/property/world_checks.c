@@ -55,18 +55,19 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 }
 
 /* Rule 2, but that data may be on its way, lost or not. */
-void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a)
+void world_check_ack_solicit(struct world *w, uint32_t i, const struct hp3_act *a)
 {
 	struct qp *q = &w->qps[i];
 	uint64_t lin = linear(q, a->psn, q->una);
 
 	if (lin >= q->exp && lin >= q->old_end)
-		VIOLATION(w, "an urge that is no duplicate, qp %u: PSN %llu, expected %llu", i,
-			(unsigned long long)lin, (unsigned long long)q->exp);
+		VIOLATION(w,
+			"an ACK solicitation that is no duplicate, qp %u: PSN %llu, expected %llu",
+			i, (unsigned long long)lin, (unsigned long long)q->exp);
 	if (reads_wait(w, i, outstanding(q)))
-		VIOLATION(w, "an urge while a READ waits for its response, qp %u", i);
+		VIOLATION(w, "an ACK solicitation while a READ waits for its response, qp %u", i);
 	if (w->p.observe)
-		VIOLATION(w, "an urge while only observing");
+		VIOLATION(w, "an ACK solicitation while only observing");
 	q->asked_until = w->now + 2ull * w->cfg.round.timeout_ns;
 }
 
@@ -143,16 +144,16 @@ void world_check_sum(struct world *w)
 	uint64_t inside = 0;
 
 	for (uint32_t i = 0; i < w->heap.n; i++) {
-		const struct ev *ev = heap_item(&w->heap, i, sizeof(*ev));
+		const struct event *event = heap_item(&w->heap, i, sizeof(*event));
 
-		if (ev->kind != EV_ARRIVE)
+		if (event->kind != EVENT_ARRIVE)
 			continue;
-		inside += !ev->pkt->probe;
-		free(ev->pkt);
+		inside += !event->pkt->probe;
+		free(event->pkt);
 	}
 	for (uint32_t i = w->ports[HP3_DIR_TX].head; i < w->ports[HP3_DIR_TX].tail; i++) {
 		inside++;
-		free(w->ports[HP3_DIR_TX].ev[i].pkt);
+		free(w->ports[HP3_DIR_TX].event[i].pkt);
 	}
 	for (uint32_t s = 0; s < w->cfg.max_flows; s++) {
 		for (struct pkt *k = w->hold[s].head, *next; k != NULL; k = next) {

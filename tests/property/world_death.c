@@ -21,7 +21,7 @@ static void die(struct world *w, uint32_t i)
 	q->rto.t = 0;
 	q->send_timer++;
 	w->r.died++;
-	world_at(w, 1 + rnd(w, MADE_NEW), EV_NEW_QP, i, q->epoch);
+	world_at(w, 1 + rnd(w, MADE_NEW), EVENT_NEW_QP, i, q->epoch);
 }
 
 void world_fatal(struct world *w, uint32_t i)
@@ -72,8 +72,8 @@ void world_retried(struct world *w, uint32_t i)
 	q->retrying = q->unfair = false;
 }
 
-void world_new_qp(struct world *w, const struct ev *ev)
+void world_new_qp(struct world *w, const struct event *event)
 {
-	if (ev->gen == w->qps[ev->qp].epoch)
-		world_setup_qp(w, ev->qp, world_start_psn(w));
+	if (event->gen == w->qps[event->qp].epoch)
+		world_setup_qp(w, event->qp, world_start_psn(w));
 }

@@ -149,19 +149,19 @@ static void empty_hold(struct world *w, const struct hp3_act *a)
 static void hand_nak(struct world *w, const struct hp3_act *a)
 {
 	struct hp3_flow_info info = {0};
-	struct ev ev = {.t = w->now, .kind = EV_NAK, .view = view_of(HP3_OP_RC_ACK)};
+	struct event event = {.t = w->now, .kind = EVENT_NAK, .view = view_of(HP3_OP_RC_ACK)};
 
 	hp3_flow_info(w->e, a->flow, w->now, &info);
-	ev.qp = world_qp_at(w, a->flow, info.rqpn);
-	ev.gen = w->qps[ev.qp].epoch;
-	ev.view.psn = a->psn;
-	ev.view.syndrome = HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE;
+	event.qp = world_qp_at(w, a->flow, info.rqpn);
+	event.gen = w->qps[event.qp].epoch;
+	event.view.psn = a->psn;
+	event.view.syndrome = HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE;
 	w->r.naks_made++;
-	world_check_nak(w, ev.qp, a);
+	world_check_nak(w, event.qp, a);
 	if (w->polling) /* it goes before the reply in hand */
-		world_rnic_reply(w, ev.qp, &ev.view, true);
+		world_rnic_reply(w, event.qp, &event.view, true);
 	else
-		world_push(w, ev);
+		world_push(w, event);
 }
 
 /* What a packet is released for is said by the event behind it: that one first. */
@@ -206,11 +206,11 @@ void world_carry_out(struct world *w, const struct hp3_acts *acts)
 		} else if (a->kind == HP3_ACT_REPORT) {
 			world_check_silent(w, "a report");
 			world_send_report(w, a);
-		} else if (a->kind == HP3_ACT_URGE) {
-			world_check_silent(w, "an urge");
-			w->r.urges++;
-			HARM(w, "an urge");
-			world_check_urge(w, world_qp_of(w, a), a);
+		} else if (a->kind == HP3_ACT_SOLICIT_ACK) {
+			world_check_silent(w, "an ACK solicitation");
+			w->r.ack_solicitations++;
+			HARM(w, "an ACK solicitation");
+			world_check_ack_solicit(w, world_qp_of(w, a), a);
 			world_send_like_data(w, world_qp_of(w, a), a, HP3_PROBE_STANDARD);
 		}
 	}
@@ -236,7 +236,7 @@ void world_tick(struct world *w)
 
 	if (w->away != WORLD_HERE) {
 		world_peer_tick(w);
-		world_at(w, TICK_AWAY, EV_TICK, 0, 0);
+		world_at(w, TICK_AWAY, EVENT_TICK, 0, 0);
 		return;
 	}
 	w->ticking = true;
@@ -249,20 +249,20 @@ void world_tick(struct world *w)
 	world_peer_tick(w);
 	world_share_tick(w);
 	world_check_holds(w);
-	world_check_errands(w);
+	world_check_searches(w);
 	if (w->p.rewire_every_us != 0)
 		world_check_claims(w);
 	if (w->p.reconnect_every_us != 0)
-		world_check_told(w);
-	world_at(w, next_tick(w), EV_TICK, 0, 0);
+		world_check_reported(w);
+	world_at(w, next_tick(w), EVENT_TICK, 0, 0);
 }
 
 void world_announce(struct world *w, uint32_t i)
 {
 	struct qp *q = &w->qps[i];
 	struct hp3_ends ends = world_ends(w, i);
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.teller = HP3_TELLER_KERNEL,
+	struct hp3_qp_event event = {.kind = HP3_QP_UP,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.lqpn = q->lqpn,
 		.rqpn = q->rqpn,
 		.psn = wire(q, RING),
@@ -270,11 +270,11 @@ void world_announce(struct world *w, uint32_t i)
 			w->p.lead_us != 0 || w->p.up_late_us != 0 || w->p.reconnect_every_us != 0};
 	struct hp3_acts acts = {0};
 
-	ev.ipv6 = ends.ipv6;
-	ev.vlan = ends.vlan;
-	memcpy(ev.local, ends.local, ends.ipv6 ? 16 : 4);
-	memcpy(ev.remote, ends.remote, ends.ipv6 ? 16 : 4);
-	hp3_qp(w->e, &ev, w->now, &acts);
+	event.ipv6 = ends.ipv6;
+	event.vlan = ends.vlan;
+	memcpy(event.local, ends.local, ends.ipv6 ? 16 : 4);
+	memcpy(event.remote, ends.remote, ends.ipv6 ? 16 : 4);
+	hp3_qp(w->e, &event, w->now, &acts);
 	world_carry_out(w, &acts);
 }
 
@@ -308,5 +308,5 @@ void world_move(struct world *w)
 		advise(w, w->qps[i].flow);
 	else if (w->stopping == 0 && w->away == WORLD_HERE)
 		world_command(w, w->qps[i].flow, kind, HP3_CAUSE_OPERATOR);
-	world_at(w, 1 + rnd(w, 2 * w->p.move_every_us) * US, EV_MOVE, 0, 0);
+	world_at(w, 1 + rnd(w, 2 * w->p.move_every_us) * US, EVENT_MOVE, 0, 0);
 }

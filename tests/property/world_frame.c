@@ -11,11 +11,11 @@
 #define RESV8A   4u /* FECN, BECN: not of the ICRC */
 #define PSN_NEAR 256u
 
-static uint32_t build(struct world *w, const struct ev *ev, uint8_t *frame)
+static uint32_t build(struct world *w, const struct event *event, uint8_t *frame)
 {
 	static const uint8_t zeros[MAX_PMTU];
-	const struct hp3_ends ends = world_ends(w, ev->qp);
-	const struct hp3_view *v = &ev->view;
+	const struct hp3_ends ends = world_ends(w, event->qp);
+	const struct hp3_view *v = &event->view;
 	struct hp3_addressing a = {.ipv6 = ends.ipv6, .ttl = 64, .sport = v->sport, .pkey = 0xffff};
 	const struct hp3_fields f = {.opcode = v->opcode,
 		.becn = v->flags & HP3_VF_BECN,
@@ -56,9 +56,9 @@ void world_frame(struct world *w, struct burst *b, uint32_t i)
 	struct hp3_pkt *pkt = &b->pkt[i];
 	uint32_t len, bth;
 
-	if (b->ev[i].view.payload_len != 0 && !b->damaged[i])
+	if (b->event[i].view.payload_len != 0 && !b->damaged[i])
 		return;
-	len = build(w, &b->ev[i], w->frame[i]);
+	len = build(w, &b->event[i], w->frame[i]);
 	hp3_parse(w->frame[i], len, &pkt->v);
 	bth = pkt->v.udp_off + 8u;
 	if (b->damaged[i])

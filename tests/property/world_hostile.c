@@ -35,8 +35,8 @@ static void forge(struct world *w, uint32_t i)
 	const struct qp *q = &w->qps[i];
 	struct hp3_ends ends = world_ends(w, i);
 	bool made = w->p.rnic_users && rnd(w, 2);
-	struct hp3_qp_event ev = {.kind = rnd(w, 3) ? HP3_QP_UP : HP3_QP_DOWN,
-		.teller = made ? HP3_TELLER_KERNEL : HP3_TELLER_LIBRARY,
+	struct hp3_qp_event event = {.kind = rnd(w, 3) ? HP3_QP_UP : HP3_QP_DOWN,
+		.source = made ? HP3_QP_SOURCE_KERNEL : HP3_QP_SOURCE_LIBRARY,
 		.ipv6 = ends.ipv6,
 		.vlan = ends.vlan,
 		.lqpn = made ? NOBODY + rnd(w, 4) : draw_lqpn(w),
@@ -46,10 +46,10 @@ static void forge(struct world *w, uint32_t i)
 		.owner = rnd(w, 3)};
 	struct hp3_acts acts = {0};
 
-	memcpy(ev.local, ends.local, ends.ipv6 ? 16 : 4);
-	memcpy(ev.remote, ends.remote, ends.ipv6 ? 16 : 4);
+	memcpy(event.local, ends.local, ends.ipv6 ? 16 : 4);
+	memcpy(event.remote, ends.remote, ends.ipv6 ? 16 : 4);
 	w->announcing = true; /* nothing that is held may be dropped */
-	hp3_qp(w->e, &ev, w->now, &acts);
+	hp3_qp(w->e, &event, w->now, &acts);
 	world_carry_out(w, &acts);
 	w->announcing = false;
 	w->r.forged++;
@@ -61,5 +61,5 @@ void world_forge(struct world *w)
 
 	for (uint32_t n = 1 + rnd(w, RUN); n > 0 && w->away == WORLD_HERE; n--)
 		forge(w, i);
-	world_at(w, 1 + rnd(w, 2 * w->p.forge_every_us) * US, EV_FORGE, 0, 0);
+	world_at(w, 1 + rnd(w, 2 * w->p.forge_every_us) * US, EVENT_FORGE, 0, 0);
 }

@@ -46,7 +46,7 @@ struct qp {
 	uint32_t first_start; /* of its first life */
 	uint32_t flow;
 	uint32_t untold; /* events of it that are still to come, the last one at: */
-	uint64_t told;
+	uint64_t reported;
 	uint8_t unsure; /* bits: set-ups without a PSN, this one and the one before */
 	/* requester */
 	uint64_t made, nxt; /* messages written up to; sent up to */
@@ -71,7 +71,7 @@ struct qp {
 	uint32_t since_ack;
 	uint32_t send_timer; /* generation of the live timer */
 	struct heap_when rto; /* the timer ends; t 0: it does not run */
-	bool rto_due; /* an EV_RTO is to come: not later than that */
+	bool rto_due; /* an EVENT_RTO is to come: not later than that */
 	uint32_t written; /* packets of the message at hand */
 	uint64_t thinks_until; /* the application writes nothing new before */
 	bool idle, rnr_wait, in_read;
@@ -125,37 +125,37 @@ struct fifo {
 	uint64_t bytes;
 };
 
-enum ev_kind {
-	EV_SEND,
-	EV_ARRIVE,
-	EV_REPLY,
-	EV_CNP,
-	EV_NAK, /* of hp3d, for the local RNIC */
-	EV_ACK_DUE,
-	EV_RTO,
-	EV_RNR_OVER,
-	EV_MOVE,
-	EV_RESET,
-	EV_TICK,
-	EV_PATHS,
-	EV_PROBE,
-	EV_CRASH,
-	EV_PEER,
-	EV_STOP,
-	EV_MODE,
-	EV_REPORT, /* of hp3d, for the peer's */
-	EV_NEW_QP, /* the application's, in place of one that died */
-	EV_REWIRE,
-	EV_UP, /* a set-up event, late */
-	EV_RECONNECT,
-	EV_TOLD, /* the end or set-up of a queue pair */
-	EV_POLL,
-	EV_SPOOF,
-	EV_FORGE,
-	EV_AWAY, /* hp3d gets stuck, somebody stands in, it is back */
+enum event_kind {
+	EVENT_SEND,
+	EVENT_ARRIVE,
+	EVENT_REPLY,
+	EVENT_CNP,
+	EVENT_NAK, /* of hp3d, for the local RNIC */
+	EVENT_ACK_DUE,
+	EVENT_RTO,
+	EVENT_RNR_OVER,
+	EVENT_MOVE,
+	EVENT_RESET,
+	EVENT_TICK,
+	EVENT_PATHS,
+	EVENT_PROBE,
+	EVENT_CRASH,
+	EVENT_PEER,
+	EVENT_STOP,
+	EVENT_MODE,
+	EVENT_REPORT, /* of hp3d, for the peer's */
+	EVENT_NEW_QP, /* the application's, in place of one that died */
+	EVENT_REWIRE,
+	EVENT_UP, /* a set-up event, late */
+	EVENT_RECONNECT,
+	EVENT_REPORTED, /* the end or set-up of a queue pair */
+	EVENT_POLL,
+	EVENT_SPOOF,
+	EVENT_FORGE,
+	EVENT_AWAY, /* hp3d gets stuck, somebody stands in, it is back */
 };
 
-struct ev {
+struct event {
 	HEAP_WHEN;
 	uint8_t kind;
 	bool ours; /* REPLY: a probe of ours provoked it */
@@ -167,7 +167,7 @@ struct ev {
 
 /* What a port has received and hp3d not yet polled: SEND (the packet is out); REPLY, CNP, PROBE. */
 struct port_ring {
-	struct ev *ev;
+	struct event *event;
 	uint32_t head, tail, cap;
 };
 
@@ -175,7 +175,7 @@ struct port_ring {
 struct burst {
 	enum hp3_dir dir;
 	uint32_t n;
-	const struct ev *ev;
+	const struct event *event;
 	struct hp3_pkt pkt[WORLD_BURST];
 	struct hp3_verdict vd[WORLD_BURST];
 	/* before the call: port and state of the flow; rate and verdict on the age of a CNP */
@@ -194,13 +194,13 @@ enum away { WORLD_HERE, WORLD_STUCK, WORLD_DIRECT };
 struct world {
 	unsigned turn; /* which of the engine's entries the next burst takes */
 	struct port_ring ports[2]; /* by direction */
-	bool poll_due, polling; /* EV_POLL is on its way; is at hand */
+	bool poll_due, polling; /* EVENT_POLL is on its way; is at hand */
 	struct world_params p;
 	struct world_result r;
 	uint64_t rng, now, emit; /* now: this host's clock, */
 	uint64_t began, ahead; /* and when the world began; how far ahead the peer's is */
 	uint64_t share_at; /* the peer reports again (world_share.c) */
-	struct heap heap; /* of struct ev */
+	struct heap heap; /* of struct event */
 	struct qp qps[MAX_QPS];
 	struct desc (*ring)[RING]; /* by queue pair */
 	bool (*got)[RING]; /* by queue pair; selective repeat: arrived out of order */
@@ -213,7 +213,7 @@ struct world {
 	struct sim_model model;
 	uint8_t port_lost[65536]; /* probes lost since the last answer */
 	bool peer_up;
-	uint16_t told[HP3_LOAD_PATHS]; /* inbound flows at the peer, from elsewhere */
+	uint16_t reported[HP3_LOAD_PATHS]; /* inbound flows at the peer, from elsewhere */
 	struct hp3_engine *e;
 	struct hp3_engine_config cfg;
 	void *mem;
@@ -305,15 +305,15 @@ static inline struct hp3_view view_of(uint8_t opcode)
 
 /* world_time.c */
 void world_clocks(struct world *w);
-void world_push(struct world *w, struct ev ev);
-void world_at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, uint32_t gen);
-struct ev world_pop(struct world *w); /* there is one */
+void world_push(struct world *w, struct event event);
+void world_at(struct world *w, uint64_t delay, enum event_kind kind, uint32_t qp, uint32_t gen);
+struct event world_pop(struct world *w); /* there is one */
 
 /* world_setup.c */
 void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
-void world_rnr_over(struct world *w, const struct ev *ev);
+void world_rnr_over(struct world *w, const struct event *event);
 void world_arm_rto(struct world *w, uint32_t i);
-void world_rto(struct world *w, const struct ev *ev);
+void world_rto(struct world *w, const struct event *event);
 
 /* world_rate.c: is a path suspected dead that this probe is for? */
 bool world_round_is_dead(const struct world *w, uint32_t flow);
@@ -356,7 +356,7 @@ void world_go_back(struct world *w, uint32_t i);
 bool world_retry(struct world *w, uint32_t i, bool timeout);
 void world_retried(struct world *w, uint32_t i);
 void world_fatal(struct world *w, uint32_t i);
-void world_new_qp(struct world *w, const struct ev *ev);
+void world_new_qp(struct world *w, const struct event *event);
 
 /* world_rnic.c: a reply reaches the RNIC; `ours`: hp3 made it, or provoked it */
 void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours);
@@ -391,18 +391,18 @@ void world_forge(struct world *w);
 
 /* world_away.c: hp3d does not poll; the next thing happens; what comes to it meanwhile */
 void world_away(struct world *w);
-void world_unseen(struct world *w, const struct ev *ev);
+void world_unseen(struct world *w, const struct event *event);
 
 /* world_back.c: the way back, and the peer's hp3d */
 uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v);
 void world_send_report(struct world *w, const struct hp3_act *a);
-void world_report_seen(struct world *w, const struct ev *ev);
+void world_report_seen(struct world *w, const struct event *event);
 void world_peer_start(struct world *w);
 void world_peer_stop(struct world *w);
 void world_peer_tick(struct world *w);
 
 /* world_burst.c: what ports receive waits there until it is polled */
-void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev);
+void world_receive(struct world *w, enum hp3_dir dir, const struct event *event);
 void world_poll(struct world *w);
 void world_poll_all(struct world *w); /* until nothing waits */
 void world_lose_ports(struct world *w); /* nobody will poll */
@@ -441,22 +441,22 @@ void world_rewire(struct world *w);
 /* exact: at the next PSN */
 void world_begin_again(struct world *w, uint32_t i, bool exact, uint64_t quiet);
 void world_announce_late(struct world *w, uint32_t i);
-void world_announced(struct world *w, const struct ev *ev);
-void world_check_wired(struct world *w, const struct qp *q, const struct hp3_event *ev);
+void world_announced(struct world *w, const struct event *event);
+void world_check_wired(struct world *w, const struct qp *q, const struct hp3_event *event);
 void world_check_claims(struct world *w);
 
 /* world_reconnect.c */
 void world_reconnect(struct world *w);
-void world_told(struct world *w, const struct ev *told);
-bool world_is_told(const struct qp *q); /* all that is known of it */
-void world_check_told(struct world *w);
+void world_reported(struct world *w, const struct event *reported);
+bool world_is_reported(const struct qp *q); /* all that is known of it */
+void world_check_reported(struct world *w);
 
 /* world_events.c */
-void world_check_event(struct world *w, const struct hp3_event *ev);
+void world_check_event(struct world *w, const struct hp3_event *event);
 
 /* world_checks.c */
 void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a);
-void world_check_urge(struct world *w, uint32_t i, const struct hp3_act *a);
+void world_check_ack_solicit(struct world *w, uint32_t i, const struct hp3_act *a);
 void world_check_nak(struct world *w, uint32_t i, const struct hp3_act *a);
 void world_check_entry(struct world *w, struct pkt *k);
 void world_check_holds(struct world *w);
@@ -473,7 +473,7 @@ void world_share_tick(struct world *w);
 /* world_rate.c */
 void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns);
 uint64_t world_rate_of(const struct world *w, uint32_t flow);
-void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev);
+void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *event);
 /* The engine is done with packets [from, to): of which queue pairs does it keep CNPs? */
 void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint32_t to);
 /* One is handed to the RNIC in place of those. */

@@ -54,7 +54,7 @@ struct hp3_engine_config world_config(const struct world *w)
 		.setup_probing = p->lead_us != 0,
 		.setup_rounds = (uint8_t)(1 + p->seed % 4),
 		.setup_alike = 10,
-		.wake_percent = (uint16_t)p->wake_percent,
+		.message_start_percent = (uint16_t)p->message_start_percent,
 		.observe = p->observe,
 		.round = {.timeout_ns = MAX_RTT,
 			.guard_ns = MAX_RTT,
@@ -74,7 +74,7 @@ struct hp3_engine_config world_config(const struct world *w)
 			.ecn_fraction = 25,
 			.losses = 3,
 			.equal = 20},
-		.model = p->model ? &w->model.told : NULL,
+		.model = p->model ? &w->model.given : NULL,
 		.load_paths = p->model ? (uint16_t)p->paths : 0,
 		.load_age_ns = 20000 * US,
 		.challenge_timeout_ns = 2000 * US,
@@ -104,7 +104,7 @@ void world_engine_tally(struct world *w)
 	w->r.lossy += s->lossy;
 	w->r.placed += s->placed;
 	w->r.placed_late += s->placed_late;
-	w->r.wakes += s->wakes;
+	w->r.message_start_searches += s->message_start_searches;
 	w->r.paced += s->paced;
 	w->r.lifts += s->share_lifts;
 	w->r.shared += s->cnps_shared;
@@ -198,9 +198,9 @@ void world_engine_stop(struct world *w)
 		w->r.forced_stops++;
 		world_engine_crash(w);
 	} else {
-		world_at(w, 100 * US, EV_STOP, 0, 0);
+		world_at(w, 100 * US, EVENT_STOP, 0, 0);
 		return;
 	}
 	w->stopping = 0;
-	world_at(w, w->p.stop_every_us * US, EV_STOP, 0, 0);
+	world_at(w, w->p.stop_every_us * US, EVENT_STOP, 0, 0);
 }

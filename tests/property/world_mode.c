@@ -27,7 +27,7 @@ static enum hp3_rfr_state state_of(const struct world *w, uint32_t flow)
 
 static void note(struct world *w, enum hp3_rfr_state state)
 {
-	w->r.off_seeking += state == HP3_RFR_SEEKING;
+	w->r.off_searching += state == HP3_RFR_SEARCHING;
 	w->r.off_closing += state == HP3_RFR_CLOSING;
 	w->r.off_draining += state == HP3_RFR_DRAINING;
 	w->r.off_probing += state == HP3_RFR_PROBING;
@@ -70,19 +70,19 @@ void world_engine_mode(struct world *w)
 		w->mode_since = w->now;
 		w->r.mode_changes++;
 		call_off(w);
-		world_at(w, 1, EV_MODE, 0, 0);
+		world_at(w, 1, EVENT_MODE, 0, 0);
 		return;
 	}
 	if (w->quiet || w->now - w->mode_since > PATIENCE) {
 		w->r.restless += !w->quiet;
 		w->quiet = false;
 		set_mode(w, HP3_POLICY_ON);
-		world_at(w, 1 + rnd(w, 2 * w->p.mode_every_us) * US, EV_MODE, 0, 0);
+		world_at(w, 1 + rnd(w, 2 * w->p.mode_every_us) * US, EVENT_MODE, 0, 0);
 		return;
 	}
 	go_home(w);
 	w->quiet = hp3_engine_moved(w->e) == 0 && hp3_engine_moves(w->e) == 0;
-	world_at(w, w->quiet ? 1 + rnd(w, w->p.mode_every_us) * US : HOME_EVERY, EV_MODE, 0, 0);
+	world_at(w, w->quiet ? 1 + rnd(w, w->p.mode_every_us) * US : HOME_EVERY, EVENT_MODE, 0, 0);
 }
 
 void world_check_mode(struct world *w)

@@ -95,7 +95,7 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port)
 		free(k);
 		return;
 	}
-	world_push(w, (struct ev){.t = t, .kind = EV_ARRIVE, .qp = k->qp, .pkt = k});
+	world_push(w, (struct event){.t = t, .kind = EVENT_ARRIVE, .qp = k->qp, .pkt = k});
 }
 
 uint32_t world_qp_of(const struct world *w, const struct hp3_act *a)
@@ -161,8 +161,8 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 		(w->p.both_ways && t < w->path_dead[path]) ||
 		chance(w, w->p.loss_ppm + w->p.reply_loss_ppm))
 		return;
-	world_push(w, (struct ev){.t = t + 20 * US + rnd(w, 1000),
-			      .kind = EV_PROBE,
+	world_push(w, (struct event){.t = t + 20 * US + rnd(w, 1000),
+			      .kind = EVENT_PROBE,
 			      .gen = a->probe_id,
 			      .ours = is_hot(w, path)});
 }
@@ -206,5 +206,5 @@ void world_paths_change(struct world *w)
 		strike(w, dead_us);
 	if (w->p.kill_back && is_time(w, dead_us / 50))
 		w->back_dead = w->now + rnd(w, dead_us) * US;
-	world_at(w, STEP_NS, EV_PATHS, 0, 0);
+	world_at(w, STEP_NS, EVENT_PATHS, 0, 0);
 }

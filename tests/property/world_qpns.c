@@ -9,11 +9,11 @@
  */
 #include "world_internal.h"
 
-#define UPS       3u /* how often a queue pair is announced */
-#define LONG      4096u /* PSNs acknowledged; until then a wrong pairing has been contradicted */
-#define NEAR_PSNS 65536
-#define STRANGERS 0x6000u /* world_hostile.c */
-#define SETUP_NS  (1000 * US) /* a connection is not set up in less */
+#define UPS          3u /* how often a queue pair is announced */
+#define LONG         4096u /* PSNs acknowledged; until then a wrong pairing has been contradicted */
+#define NEAR_PSNS    65536
+#define FOREIGN_QPNS 0x6000u /* world_hostile.c */
+#define SETUP_NS     (1000 * US) /* a connection is not set up in less */
 
 uint32_t world_start_psn(struct world *w)
 {
@@ -51,7 +51,7 @@ void world_begin_again(struct world *w, uint32_t i, bool exact, uint64_t quiet)
 		start++;
 	world_setup_qp(w, i, start & HP3_PSN_MASK);
 	q->send_timer++;
-	world_at(w, SETUP_NS + quiet, EV_SEND, i, q->send_timer);
+	world_at(w, SETUP_NS + quiet, EVENT_SEND, i, q->send_timer);
 }
 
 void world_rewire(struct world *w)
@@ -59,7 +59,7 @@ void world_rewire(struct world *w)
 	uint32_t i = rnd(w, w->p.qps), k = rnd(w, w->p.qps);
 	uint32_t lqpn = w->qps[i].lqpn;
 
-	world_at(w, (1 + rnd(w, 2 * w->p.rewire_every_us)) * US, EV_REWIRE, 0, 0);
+	world_at(w, (1 + rnd(w, 2 * w->p.rewire_every_us)) * US, EVENT_REWIRE, 0, 0);
 	if (i == k || w->qps[i].high == RING || w->qps[k].high == RING)
 		return;
 	w->qps[i].lqpn = w->qps[k].lqpn;
@@ -72,29 +72,29 @@ void world_rewire(struct world *w)
 void world_announce_late(struct world *w, uint32_t i)
 {
 	for (unsigned n = 0; n < UPS; n++)
-		world_at(w, rnd(w, w->p.up_late_us) * US, EV_UP, i, w->qps[i].epoch);
+		world_at(w, rnd(w, w->p.up_late_us) * US, EVENT_UP, i, w->qps[i].epoch);
 }
 
-void world_announced(struct world *w, const struct ev *ev)
+void world_announced(struct world *w, const struct event *event)
 {
-	if (ev->gen != w->qps[ev->qp].epoch)
+	if (event->gen != w->qps[event->qp].epoch)
 		return;
 	w->announcing = true;
-	world_announce(w, ev->qp);
+	world_announce(w, event->qp);
 	w->announcing = false;
 	w->r.announced++;
 }
 
 /* What an event says has been decided by a pairing; a queue pair that sent nothing yet in this life
  * has shown nothing either. */
-void world_check_wired(struct world *w, const struct qp *q, const struct hp3_event *ev)
+void world_check_wired(struct world *w, const struct qp *q, const struct hp3_event *event)
 {
-	/* world_reconnect.c: a stranger may be taken for the next queue pair */
-	bool may_err = w->p.reconnect_every_us != 0 && ev->lqpn >= STRANGERS;
+	/* world_reconnect.c: a foreign queue pair may be taken for the next one */
+	bool may_err = w->p.reconnect_every_us != 0 && event->lqpn >= FOREIGN_QPNS;
 
-	if (q->started && world_is_told(q) && ev->lqpn != q->lqpn && !may_err)
+	if (q->started && world_is_reported(q) && event->lqpn != q->lqpn && !may_err)
 		VIOLATION(w, "%s of 0x%x by a wrong pairing: with 0x%x, not 0x%x",
-			hp3_event_name(ev->type), ev->rqpn, ev->lqpn, q->lqpn);
+			hp3_event_name(event->type), event->rqpn, event->lqpn, q->lqpn);
 }
 
 static bool is_long(const struct qp *q)

@@ -4,7 +4,7 @@
  * raises it, and marks of the old path do not count against the new one.
  */
 #include "engine/pass/pass.h"
-#include "tests/errand_fits.h"
+#include "tests/search_fits.h"
 #include "world_inside.h"
 
 #define LINE_MBPS 10000u
@@ -48,30 +48,30 @@ static bool is_answered(
 	if (!s->by_reply)
 		return false;
 	for (uint32_t j = from; j < i; j++)
-		if (b->ev[j].qp == b->ev[i].qp && b->ev[j].kind != EV_CNP &&
-			hp3_psn_diff(b->ev[j].view.psn, s->psn) >= 0)
+		if (b->event[j].qp == b->event[i].qp && b->event[j].kind != EVENT_CNP &&
+			hp3_psn_diff(b->event[j].view.psn, s->psn) >= 0)
 			return true;
 	return hp3_psn_diff((f->stream.una - 1) & HP3_PSN_MASK, s->psn) >= 0;
 }
 
 bool world_cnp_is_stale(const struct world *w, const struct burst *b, uint32_t from, uint32_t i)
 {
-	const struct qp *q = &w->qps[b->ev[i].qp];
+	const struct qp *q = &w->qps[b->event[i].qp];
 	struct hp3_flow_info info;
 
 	return q->switched_at != 0 && w->now < q->switched_at + MAX_RTT &&
-	       hp3_flow_info(w->e, q->flow, w->now, &info) == 0 && info.port != b->ev[i].port &&
+	       hp3_flow_info(w->e, q->flow, w->now, &info) == 0 && info.port != b->event[i].port &&
 	       !is_answered(w, q, b, from, i);
 }
 
 void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++) {
-		struct qp *q = &w->qps[b->ev[i].qp];
+		struct qp *q = &w->qps[b->event[i].qp];
 		uint16_t slot = b->vd[i].flow == HP3_NO_FLOW ? HP3_NO_SLOT
 							     : w->e->flows[b->vd[i].flow].slot;
 
-		if (b->ev[i].kind != EV_CNP || b->vd[i].kind != HP3_CONSUME ||
+		if (b->event[i].kind != EVENT_CNP || b->vd[i].kind != HP3_CONSUME ||
 			slot == HP3_NO_SLOT || !w->e->moves[slot].withheld.owed)
 			continue;
 		w->r.cnps_withheld++;
@@ -95,43 +95,44 @@ void world_cnp_owed(struct world *w, uint32_t i)
 }
 
 /* Rule 30: who leaves a path is owed nothing; who stays has got it by then. */
-static void settle_cnps(struct world *w, struct qp *q, const struct hp3_event *ev)
+static void settle_cnps(struct world *w, struct qp *q, const struct hp3_event *event)
 {
-	if (ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH ||
-		ev->type == HP3_EV_FAILOVER || ev->type == HP3_EV_EPOCH)
+	if (event->type == HP3_EVENT_SWITCH || event->type == HP3_EVENT_IDLE_SWITCH ||
+		event->type == HP3_EVENT_FAILOVER || event->type == HP3_EVENT_EPOCH)
 		q->owed = false;
-	if (ev->type == HP3_EV_RECOVER && q->owed)
+	if (event->type == HP3_EVENT_RECOVER && q->owed)
 		VIOLATION(w, "queue pair %u stays, and CNPs for it were lost (rule 30)",
 			(unsigned)(q - w->qps));
 }
 
-void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *ev)
+void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *event)
 {
 	uint64_t rate, line = LINE_MBPS * 1000000ull, raised;
 
-	if (ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH ||
-		ev->type == HP3_EV_FAILOVER)
+	if (event->type == HP3_EVENT_SWITCH || event->type == HP3_EVENT_IDLE_SWITCH ||
+		event->type == HP3_EVENT_FAILOVER)
 		q->switched_at = w->now;
-	settle_cnps(w, q, ev);
+	settle_cnps(w, q, event);
 	if (w->p.cc != HP3_CC_DCQCN)
 		return;
-	rate = world_rate_of(w, ev->flow);
-	if (ev->type == HP3_EV_SUSPEND) {
+	rate = world_rate_of(w, event->flow);
+	if (event->type == HP3_EVENT_SUSPEND) {
 		q->saved_rate = rate;
 		q->suspended = true;
-	} else if (ev->type == HP3_EV_RECOVER && q->suspended) {
+	} else if (event->type == HP3_EVENT_RECOVER && q->suspended) {
 		w->r.rollbacks += q->saved_rate < line;
 		if (rate < q->saved_rate && !w->becn)
 			VIOLATION(w, "recovers with %llu bit/s instead of %llu",
 				(unsigned long long)rate, (unsigned long long)q->saved_rate);
-	} else if (ev->type == HP3_EV_SWITCH && q->suspended) {
+	} else if (event->type == HP3_EVENT_SWITCH && q->suspended) {
 		raised = q->saved_rate + (line - q->saved_rate) * w->cfg.cc.rp.raise / 100;
 		w->r.raises += q->saved_rate < line;
 		if (rate < raised)
 			VIOLATION(w, "switches with %llu bit/s instead of %llu",
 				(unsigned long long)rate, (unsigned long long)raised);
 	}
-	if (ev->type == HP3_EV_RECOVER || ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_EPOCH)
+	if (event->type == HP3_EVENT_RECOVER || event->type == HP3_EVENT_SWITCH ||
+		event->type == HP3_EVENT_EPOCH)
 		q->suspended = false;
 }
 
@@ -139,7 +140,7 @@ bool world_round_is_dead(const struct world *w, uint32_t flow)
 {
 	uint16_t slot = w->e->flows[flow].slot;
 
-	return slot != HP3_NO_SLOT && w->e->moves[slot].errand.kind == HP3_ERRAND_DEAD;
+	return slot != HP3_NO_SLOT && w->e->moves[slot].search.kind == HP3_SEARCH_DEAD;
 }
 
 uint32_t world_dead_rounds(const struct world *w, uint32_t flow)
@@ -149,23 +150,23 @@ uint32_t world_dead_rounds(const struct world *w, uint32_t flow)
 	for (uint32_t i = 0; i < w->e->nmoves; i++) {
 		const struct hp3_move *m = &w->e->moves[w->e->slots[i]];
 
-		n += (m->use & HP3_USE_MOVE) && m->errand.state != HP3_ERRAND_QUIET &&
-		     m->errand.kind == HP3_ERRAND_DEAD &&
+		n += (m->use & HP3_USE_MOVE) && m->search.state != HP3_SEARCH_QUIET &&
+		     m->search.kind == HP3_SEARCH_DEAD &&
 		     w->e->flows[m->flow].pair == w->e->flows[flow].pair;
 	}
 	return n;
 }
 
-/* Nobody asks, or waits for an answer, whose move is over (errand.h). */
-void world_check_errands(struct world *w)
+/* Nobody asks, or waits for an answer, whose move is over (search_state.h). */
+void world_check_searches(struct world *w)
 {
 	for (uint32_t i = 0; i < w->e->nmoves; i++) {
 		const struct hp3_move *m = &w->e->moves[w->e->slots[i]];
 
-		if (!hp3_errand_fits(m->errand.kind, m->errand.state, w->e->flows[m->flow].state))
-			VIOLATION(w, "flow %u: move in %s, errand of kind %u in state %u", m->flow,
-				hp3_rfr_state_name(w->e->flows[m->flow].state), m->errand.kind,
-				m->errand.state);
+		if (!hp3_search_fits(m->search.kind, m->search.state, w->e->flows[m->flow].state))
+			VIOLATION(w, "flow %u: move in %s, search of kind %u in state %u", m->flow,
+				hp3_rfr_state_name(w->e->flows[m->flow].state), m->search.kind,
+				m->search.state);
 	}
 }
 

@@ -17,20 +17,20 @@ static void note_heard(struct qp *q, const struct hp3_view *v)
 		q->heard = lin;
 }
 
-static void check_consumed(struct world *w, const struct ev *ev, bool damaged)
+static void check_consumed(struct world *w, const struct event *event, bool damaged)
 {
 	w->r.consumed++;
-	HARM(w, "a reply for queue pair %u is consumed", ev->qp);
+	HARM(w, "a reply for queue pair %u is consumed", event->qp);
 	if (damaged)
-		VIOLATION(w, "consumes a reply whose ICRC is wrong (rule 6), qp %u", ev->qp);
-	else if (w->p.news && world_is_news(w, ev->qp, &ev->view))
+		VIOLATION(w, "consumes a reply whose ICRC is wrong (rule 6), qp %u", event->qp);
+	else if (w->p.news && world_is_news(w, event->qp, &event->view))
 		VIOLATION(w,
 			"consumes what the RNIC has not seen (rule 24), qp %u: opcode 0x%x, "
 			"syndrome 0x%x, PSN %llu, RNIC expects %llu",
-			ev->qp, ev->view.opcode, ev->view.syndrome,
+			event->qp, event->view.opcode, event->view.syndrome,
 			(unsigned long long)linear(
-				&w->qps[ev->qp], ev->view.psn, w->qps[ev->qp].una),
-			(unsigned long long)w->qps[ev->qp].una);
+				&w->qps[event->qp], event->view.psn, w->qps[event->qp].una),
+			(unsigned long long)w->qps[event->qp].una);
 }
 
 static void make_cnp(struct world *w, struct burst *b, uint32_t i)
@@ -38,21 +38,21 @@ static void make_cnp(struct world *w, struct burst *b, uint32_t i)
 	struct hp3_pkt *pkt = &b->pkt[i];
 
 	*pkt = (struct hp3_pkt){.v = view_of(HP3_OP_CNP)};
-	pkt->v.dest_qpn = w->qps[b->ev[i].qp].lqpn;
-	world_pkt(w, b->ev[i].qp, HP3_DIR_RX, pkt);
+	pkt->v.dest_qpn = w->qps[b->event[i].qp].lqpn;
+	world_pkt(w, b->event[i].qp, HP3_DIR_RX, pkt);
 }
 
 void world_rx_make(struct world *w, struct burst *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		b->damaged[i] = false;
-		if (b->ev[i].kind == EV_CNP) {
+		if (b->event[i].kind == EVENT_CNP) {
 			make_cnp(w, b, i);
 			continue;
 		}
 		b->damaged[i] = w->p.damage_ppm != 0 && chance(w, w->p.damage_ppm);
-		b->pkt[i] = (struct hp3_pkt){.v = b->ev[i].view};
-		world_pkt(w, b->ev[i].qp, HP3_DIR_RX, &b->pkt[i]);
+		b->pkt[i] = (struct hp3_pkt){.v = b->event[i].view};
+		world_pkt(w, b->event[i].qp, HP3_DIR_RX, &b->pkt[i]);
 		if (w->p.damage_ppm != 0 || w->p.burst > 1)
 			world_frame(w, b, i);
 	}
@@ -61,9 +61,9 @@ void world_rx_make(struct world *w, struct burst *b)
 void world_rx_before(struct world *w, struct burst *b, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++) {
-		const struct qp *q = &w->qps[b->ev[i].qp];
+		const struct qp *q = &w->qps[b->event[i].qp];
 
-		if (b->ev[i].kind != EV_CNP)
+		if (b->event[i].kind != EVENT_CNP)
 			continue;
 		b->was[i].stale = world_cnp_is_stale(w, b, from, i);
 		b->was[i].rate = world_rate_of(w, q->flow);
@@ -74,10 +74,10 @@ void world_rx_before(struct world *w, struct burst *b, uint32_t from, uint32_t t
 static bool may_reduce(const struct burst *b, uint32_t from, uint32_t to, uint32_t qp)
 {
 	for (uint32_t i = from; i < to; i++) {
-		bool marked = b->ev[i].kind == EV_CNP ? !b->was[i].stale
-						      : b->pkt[i].v.flags & HP3_VF_BECN;
+		bool marked = b->event[i].kind == EVENT_CNP ? !b->was[i].stale
+							    : b->pkt[i].v.flags & HP3_VF_BECN;
 
-		if (b->ev[i].qp == qp && marked)
+		if (b->event[i].qp == qp && marked)
 			return true;
 	}
 	return false;
@@ -86,10 +86,10 @@ static bool may_reduce(const struct burst *b, uint32_t from, uint32_t to, uint32
 static void check_stale(struct world *w, const struct burst *b, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++) {
-		uint32_t qp = b->ev[i].qp;
+		uint32_t qp = b->event[i].qp;
 		uint64_t after;
 
-		if (b->ev[i].kind != EV_CNP)
+		if (b->event[i].kind != EVENT_CNP)
 			continue;
 		w->r.cnps++;
 		w->r.stale_cnps += b->was[i].stale;
@@ -106,14 +106,14 @@ void world_rx_seen(struct world *w, struct burst *b, uint32_t from, uint32_t to)
 {
 	check_stale(w, b, from, to);
 	for (uint32_t i = from; i < to; i++) {
-		struct qp *q = &w->qps[b->ev[i].qp];
+		struct qp *q = &w->qps[b->event[i].qp];
 
-		if (b->ev[i].kind == EV_CNP)
+		if (b->event[i].kind == EVENT_CNP)
 			continue;
 		if (b->pkt[i].v.opcode == HP3_OP_RC_ACK)
 			q->probe_until = 0;
-		if (!b->damaged[i] && b->ev[i].gen == q->epoch)
-			note_heard(q, &b->ev[i].view);
+		if (!b->damaged[i] && b->event[i].gen == q->epoch)
+			note_heard(q, &b->event[i].view);
 	}
 }
 
@@ -122,36 +122,36 @@ static void obey_cnp(struct world *w, const struct burst *b, uint32_t i)
 	if (b->vd[i].kind != HP3_CONSUME && w->p.cc != HP3_CC_NATIVE)
 		VIOLATION(w, "a CNP reaches an RNIC that does not know it (rule 5)");
 	if (b->vd[i].kind == HP3_PASS)
-		world_throttle(w, b->ev[i].qp);
+		world_throttle(w, b->event[i].qp);
 }
 
 void world_rx_obey(struct world *w, struct burst *b, uint32_t i)
 {
-	const struct ev *ev = &b->ev[i];
+	const struct event *event = &b->event[i];
 	const struct hp3_verdict *vd = &b->vd[i];
-	struct qp *q = &w->qps[ev->qp];
+	struct qp *q = &w->qps[event->qp];
 	bool damaged = b->damaged[i], becn = b->pkt[i].v.flags & HP3_VF_BECN;
 
-	if (ev->kind == EV_CNP) {
+	if (event->kind == EVENT_CNP) {
 		obey_cnp(w, b, i);
 		return;
 	}
 	if (becn && !damaged && w->p.cc != HP3_CC_NATIVE && vd->flow != HP3_NO_FLOW &&
 		!(vd->flags & HP3_CLEAR_BECN) && vd->kind == HP3_PASS)
 		VIOLATION(w, "BECN reaches an RNIC that does not know it (rule 5)");
-	if (vd->kind == HP3_CONSUME && ev->gen == q->epoch)
-		check_consumed(w, ev, damaged);
+	if (vd->kind == HP3_CONSUME && event->gen == q->epoch)
+		check_consumed(w, event, damaged);
 	w->r.damaged += damaged;
 	if (damaged)
 		q->hurt = w->now;
-	if (vd->kind != HP3_PASS || ev->gen != q->epoch || damaged)
+	if (vd->kind != HP3_PASS || event->gen != q->epoch || damaged)
 		return;
 	if (w->p.behind_ppm != 0 && chance(w, w->p.behind_ppm)) {
 		w->r.lost_behind++;
 		q->hurt = w->now;
 		return;
 	}
-	world_rnic_reply(w, ev->qp, &ev->view, ev->ours);
+	world_rnic_reply(w, event->qp, &event->view, event->ours);
 }
 
 void world_answer_seen(struct world *w, uint32_t id, bool ce)
@@ -159,7 +159,7 @@ void world_answer_seen(struct world *w, uint32_t id, bool ce)
 	struct hp3_acts acts = {0};
 
 	if (w->p.model)
-		hp3_load_told_by(w->e, id, w->told, w->p.paths, w->now);
+		hp3_load_received(w->e, id, w->reported, w->p.paths, w->now);
 	hp3_probe_reply(w->e, id, ce, w->now, &acts);
 	world_carry_out(w, &acts);
 }

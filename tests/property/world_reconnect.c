@@ -14,46 +14,46 @@
 #include "roce/wire.h"
 #include "roce/build.h"
 
-#define SETUP_NS  (1000 * US) /* a connection is not set up in less */
-#define FRESH     0x4000u /* local numbers that nobody had */
-#define STRANGERS 0x6000u /* world_hostile.c */
-#define SETTLED   (2000 * US) /* all was told so long ago, */
-#define SHOWN     256u /* and so many PSNs were acknowledged */
-#define MAD_LEN   256u
+#define SETUP_NS     (1000 * US) /* a connection is not set up in less */
+#define FRESH        0x4000u /* local numbers that nobody had */
+#define FOREIGN_QPNS 0x6000u /* world_hostile.c */
+#define SETTLED      (2000 * US) /* all was told so long ago, */
+#define SHOWN        256u /* and so many PSNs were acknowledged */
+#define MAD_LEN      256u
 
 static void tell(struct world *w, uint32_t i, enum hp3_qp_kind kind, uint32_t lqpn, bool known)
 {
 	struct qp *q = &w->qps[i];
-	uint64_t at = w->now + rnd(w, w->p.tell_late_us) * US;
+	uint64_t at = w->now + rnd(w, w->p.report_late_us) * US;
 
-	q->told = at <= q->told ? q->told + 1 : at;
+	q->reported = at <= q->reported ? q->reported + 1 : at;
 	q->untold++;
-	world_push(w, (struct ev){.t = q->told,
-			      .kind = EV_TOLD,
+	world_push(w, (struct event){.t = q->reported,
+			      .kind = EVENT_REPORTED,
 			      .qp = i,
 			      .ours = known,
 			      .port = (uint16_t)kind,
 			      .view = {.dest_qpn = lqpn, .psn = wire(q, RING)}});
 }
 
-void world_told(struct world *w, const struct ev *told)
+void world_reported(struct world *w, const struct event *reported)
 {
-	struct hp3_ends ends = world_ends(w, told->qp);
-	struct hp3_qp_event ev = {.kind = (uint8_t)told->port,
-		.teller = HP3_TELLER_KERNEL,
+	struct hp3_ends ends = world_ends(w, reported->qp);
+	struct hp3_qp_event event = {.kind = (uint8_t)reported->port,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.ipv6 = ends.ipv6,
 		.vlan = ends.vlan,
-		.lqpn = told->view.dest_qpn,
-		.rqpn = w->qps[told->qp].rqpn,
-		.psn = told->view.psn,
-		.psn_known = told->ours};
+		.lqpn = reported->view.dest_qpn,
+		.rqpn = w->qps[reported->qp].rqpn,
+		.psn = reported->view.psn,
+		.psn_known = reported->ours};
 	struct hp3_acts acts = {0};
 
-	memcpy(ev.local, ends.local, ends.ipv6 ? 16 : 4);
-	memcpy(ev.remote, ends.remote, ends.ipv6 ? 16 : 4);
-	w->qps[told->qp].untold--;
+	memcpy(event.local, ends.local, ends.ipv6 ? 16 : 4);
+	memcpy(event.remote, ends.remote, ends.ipv6 ? 16 : 4);
+	w->qps[reported->qp].untold--;
 	w->announcing = true;
-	hp3_qp(w->e, &ev, w->now, &acts);
+	hp3_qp(w->e, &event, w->now, &acts);
 	world_carry_out(w, &acts);
 	w->announcing = false;
 	w->r.announced++;
@@ -151,7 +151,7 @@ void world_reconnect(struct world *w)
 	struct qp *q = &w->qps[i];
 	bool by_cm = rnd(w, 4) == 0, known = rnd(w, 4) != 0;
 
-	world_at(w, (1 + rnd(w, 2 * w->p.reconnect_every_us)) * US, EV_RECONNECT, 0, 0);
+	world_at(w, (1 + rnd(w, 2 * w->p.reconnect_every_us)) * US, EVENT_RECONNECT, 0, 0);
 	if (q->high == RING)
 		return;
 	if (by_cm && rnd(w, 2))
@@ -168,25 +168,26 @@ void world_reconnect(struct world *w)
 }
 
 /* Without the first PSN of its life, or of the one before, nobody can say which one sends. */
-bool world_is_told(const struct qp *q)
+bool world_is_reported(const struct qp *q)
 {
 	return q->untold == 0 && q->unsure == 0;
 }
 
-void world_check_told(struct world *w)
+void world_check_reported(struct world *w)
 {
 	struct hp3_flow_info f;
 
 	for (uint32_t i = 0; i < w->p.qps; i++) {
 		const struct qp *q = &w->qps[i];
 
-		if (!world_is_told(q) || w->now < q->told + SETTLED || q->una - RING < SHOWN ||
-			hp3_flow_info(w->e, q->flow, w->now, &f) != 0 || f.rqpn != q->rqpn)
+		if (!world_is_reported(q) || w->now < q->reported + SETTLED ||
+			q->una - RING < SHOWN || hp3_flow_info(w->e, q->flow, w->now, &f) != 0 ||
+			f.rqpn != q->rqpn)
 			continue;
 		if (!f.paired)
 			w->r.unpaired_long++;
-		else if (f.lqpn >= STRANGERS)
-			w->r.strangers++;
+		else if (f.lqpn >= FOREIGN_QPNS)
+			w->r.foreign_qps++;
 		else if (f.lqpn != q->lqpn)
 			VIOLATION(w, "0x%x is paired with 0x%x, which has ended, not 0x%x", f.rqpn,
 				f.lqpn, q->lqpn);

@@ -106,7 +106,8 @@ static void emit(struct world *w, uint32_t i, const struct desc *d, uint64_t lin
 		.ackreq = d->ackreq};
 	w->r.emitted++;
 	w->r.sent += first;
-	world_receive(w, HP3_DIR_TX, &(struct ev){.kind = EV_SEND, .qp = i, .pkt = k, .view = v});
+	world_receive(
+		w, HP3_DIR_TX, &(struct event){.kind = EVENT_SEND, .qp = i, .pkt = k, .view = v});
 }
 
 /* Selective repeat: the next packet that the responder lacks, below what it has. */
@@ -204,7 +205,7 @@ void world_send(struct world *w, uint32_t i)
 	q->idle = false;
 	if (q->rnr_wait || !w->p.selective || !repeat(w, i)) {
 		if (!again && w->now < q->thinks_until) {
-			world_at(w, q->thinks_until - w->now, EV_SEND, i, q->send_timer);
+			world_at(w, q->thinks_until - w->now, EVENT_SEND, i, q->send_timer);
 			return;
 		}
 		d = send_next(w, i);
@@ -217,7 +218,7 @@ void world_send(struct world *w, uint32_t i)
 		if (!again)
 			q->thinks_until = w->now + thinks(w, q, d);
 	}
-	world_at(w, gap(w, q, again), EV_SEND, i, q->send_timer);
+	world_at(w, gap(w, q, again), EVENT_SEND, i, q->send_timer);
 }
 
 /* A CNP: the RNIC sends half as fast; it recovers message by message. */
@@ -237,7 +238,7 @@ void world_wake(struct world *w, uint32_t i)
 	if (!q->idle)
 		return;
 	q->idle = false;
-	world_at(w, 100, EV_SEND, i, q->send_timer);
+	world_at(w, 100, EVENT_SEND, i, q->send_timer);
 }
 
 void world_go_back(struct world *w, uint32_t i)
@@ -253,5 +254,5 @@ void world_go_back(struct world *w, uint32_t i)
 	}
 	world_arm_rto(w, i);
 	q->idle = false;
-	world_at(w, 100, EV_SEND, i, ++q->send_timer);
+	world_at(w, 100, EVENT_SEND, i, ++q->send_timer);
 }

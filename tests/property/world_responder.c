@@ -31,8 +31,8 @@ void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint
 	if (t == 0)
 		q->hurt = w->now;
 	else
-		world_push(w, (struct ev){.t = t,
-				      .kind = EV_REPLY,
+		world_push(w, (struct event){.t = t,
+				      .kind = EVENT_REPLY,
 				      .qp = i,
 				      .gen = q->epoch,
 				      .view = v,
@@ -55,7 +55,8 @@ static void acknowledge(struct world *w, uint32_t i, bool ours)
 		world_reply(w, i, HP3_OP_RC_ACK, q->exp - 1, credit(w, q), 0, ours);
 	} else if (!q->ack_due) {
 		q->ack_due = true;
-		world_at(w, w->p.ack_us ? w->p.ack_us * US : COALESCE_NS, EV_ACK_DUE, i, q->epoch);
+		world_at(w, w->p.ack_us ? w->p.ack_us * US : COALESCE_NS, EVENT_ACK_DUE, i,
+			q->epoch);
 	}
 }
 
@@ -183,8 +184,8 @@ static void notify(struct world *w, const struct pkt *k)
 	q->cnp_next = w->now + CNP_NS;
 	t = world_way_back(w, k->qp, &v);
 	if (t != 0)
-		world_push(w, (struct ev){.t = t,
-				      .kind = EV_CNP,
+		world_push(w, (struct event){.t = t,
+				      .kind = EVENT_CNP,
 				      .qp = k->qp,
 				      .gen = q->epoch,
 				      .port = k->port});

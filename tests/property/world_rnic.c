@@ -83,7 +83,7 @@ static void refused(struct world *w, uint32_t i, uint64_t lin, uint8_t syndrome)
 	} else if (!q->rnr_wait) {
 		q->rnr_wait = true;
 		w->r.rnrs++;
-		world_at(w, (w->p.rnr_us ? w->p.rnr_us : 700) * US, EV_RNR_OVER, i, q->epoch);
+		world_at(w, (w->p.rnr_us ? w->p.rnr_us : 700) * US, EVENT_RNR_OVER, i, q->epoch);
 	}
 }
 

@@ -37,26 +37,26 @@ void world_setup_qp(struct world *w, uint32_t i, uint32_t start)
 		world_announce(w, i);
 	if (w->p.up_late_us != 0)
 		world_announce_late(w, i);
-	world_at(w, w->p.lockstep ? 1000 : lead, EV_SEND, i, q->send_timer);
+	world_at(w, w->p.lockstep ? 1000 : lead, EVENT_SEND, i, q->send_timer);
 }
 
-void world_rnr_over(struct world *w, const struct ev *ev)
+void world_rnr_over(struct world *w, const struct event *event)
 {
-	struct qp *q = &w->qps[ev->qp];
+	struct qp *q = &w->qps[event->qp];
 
-	if (ev->gen != q->epoch || !q->rnr_wait)
+	if (event->gen != q->epoch || !q->rnr_wait)
 		return;
 	q->rnr_wait = false;
-	world_go_back(w, ev->qp);
+	world_go_back(w, event->qp);
 }
 
 static void push_rto(struct world *w, uint32_t i)
 {
 	struct qp *q = &w->qps[i];
-	const struct ev ev = {.when = q->rto, .kind = EV_RTO, .qp = i};
+	const struct event event = {.when = q->rto, .kind = EVENT_RTO, .qp = i};
 
 	q->rto_due = true;
-	heap_put_numbered(&w->heap, &ev.when, sizeof(ev));
+	heap_put_numbered(&w->heap, &event.when, sizeof(event));
 }
 
 /* It is set again by nearly every reply, always later: one event waits, and is put off when it
@@ -70,17 +70,17 @@ void world_arm_rto(struct world *w, uint32_t i)
 		push_rto(w, i);
 }
 
-void world_rto(struct world *w, const struct ev *ev)
+void world_rto(struct world *w, const struct event *event)
 {
-	struct qp *q = &w->qps[ev->qp];
+	struct qp *q = &w->qps[event->qp];
 
 	q->rto_due = false;
-	if (q->rto.t != 0 && q->rto.seq != ev->seq)
-		push_rto(w, ev->qp);
-	if (q->rto.t == 0 || q->rto.seq != ev->seq || q->una == q->high || q->rnr_wait)
+	if (q->rto.t != 0 && q->rto.seq != event->seq)
+		push_rto(w, event->qp);
+	if (q->rto.t == 0 || q->rto.seq != event->seq || q->una == q->high || q->rnr_wait)
 		return;
 	w->r.rtos++;
-	HARM(w, "time-out of queue pair %u", ev->qp);
-	if (world_retry(w, ev->qp, true))
-		world_go_back(w, ev->qp);
+	HARM(w, "time-out of queue pair %u", event->qp);
+	if (world_retry(w, event->qp, true))
+		world_go_back(w, event->qp);
 }

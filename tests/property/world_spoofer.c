@@ -60,21 +60,21 @@ static void forge(struct world *w, uint32_t i)
 {
 	const struct qp *q = &w->qps[i];
 	uint32_t kind = rnd(w, sizeof(kinds) / sizeof(kinds[0]));
-	struct ev ev = {.t = w->now,
-		.kind = EV_REPLY,
+	struct event event = {.t = w->now,
+		.kind = EVENT_REPLY,
 		.qp = i,
 		.gen = FORGED_GEN,
 		.view = view_of(kinds[kind].opcode)};
 
-	ev.view.psn = draw_psn(w, q);
-	ev.view.dest_qpn = rnd(w, 8) == 0 ? NOBODY + rnd(w, 64) : q->lqpn;
-	ev.view.syndrome = kinds[kind].syndrome;
-	ev.view.payload_len = kinds[kind].payload;
-	ev.view.msn = rnd(w, ALL_PSNS);
+	event.view.psn = draw_psn(w, q);
+	event.view.dest_qpn = rnd(w, 8) == 0 ? NOBODY + rnd(w, 64) : q->lqpn;
+	event.view.syndrome = kinds[kind].syndrome;
+	event.view.payload_len = kinds[kind].payload;
+	event.view.msn = rnd(w, ALL_PSNS);
 	if (rnd(w, 3) == 0)
-		ev.view.flags |= HP3_VF_BECN;
+		event.view.flags |= HP3_VF_BECN;
 	w->r.forged++;
-	world_push(w, ev);
+	world_push(w, event);
 }
 
 void world_spoof(struct world *w)
@@ -83,5 +83,5 @@ void world_spoof(struct world *w)
 
 	for (uint32_t n = 1 + rnd(w, RUN); n > 0; n--)
 		forge(w, i);
-	world_at(w, 1 + rnd(w, 2 * w->p.spoof_every_us) * US, EV_SPOOF, 0, 0);
+	world_at(w, 1 + rnd(w, 2 * w->p.spoof_every_us) * US, EVENT_SPOOF, 0, 0);
 }

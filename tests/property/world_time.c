@@ -11,21 +11,21 @@ void world_clocks(struct world *w)
 	w->ahead = epoch_of(w->p.seed, 1, WITHIN) - w->began;
 }
 
-void world_push(struct world *w, struct ev ev)
+void world_push(struct world *w, struct event event)
 {
-	heap_put(&w->heap, &ev.when, sizeof(ev));
+	heap_put(&w->heap, &event.when, sizeof(event));
 }
 
-struct ev world_pop(struct world *w)
+struct event world_pop(struct world *w)
 {
-	struct ev ev;
+	struct event event;
 
-	heap_take(&w->heap, &ev.when, sizeof(ev));
-	return ev;
+	heap_take(&w->heap, &event.when, sizeof(event));
+	return event;
 }
 
-void world_at(struct world *w, uint64_t delay, enum ev_kind kind, uint32_t qp, uint32_t gen)
+void world_at(struct world *w, uint64_t delay, enum event_kind kind, uint32_t qp, uint32_t gen)
 {
-	world_push(
-		w, (struct ev){.t = w->now + delay, .kind = (uint8_t)kind, .qp = qp, .gen = gen});
+	world_push(w,
+		(struct event){.t = w->now + delay, .kind = (uint8_t)kind, .qp = qp, .gen = gen});
 }

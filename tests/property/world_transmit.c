@@ -5,9 +5,9 @@
 void world_tx_make(struct world *w, struct burst *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
-		b->pkt[i] = (struct hp3_pkt){.v = b->ev[i].view};
-		world_pkt(w, b->ev[i].qp, HP3_DIR_TX, &b->pkt[i]);
-		b->ev[i].pkt->len = b->pkt[i].len;
+		b->pkt[i] = (struct hp3_pkt){.v = b->event[i].view};
+		world_pkt(w, b->event[i].qp, HP3_DIR_TX, &b->pkt[i]);
+		b->event[i].pkt->len = b->pkt[i].len;
 	}
 }
 
@@ -27,7 +27,7 @@ void world_tx_before(struct world *w, struct burst *b, uint32_t from, uint32_t t
 
 		b->was[i].flow = HP3_NO_FLOW;
 		b->was[i].state = HP3_RFR_STEADY;
-		if (!flow_of(w, b->ev[i].qp, b->pkt[i].flow, &info))
+		if (!flow_of(w, b->event[i].qp, b->pkt[i].flow, &info))
 			continue;
 		b->was[i].flow = info.flow;
 		b->was[i].port = info.port ? info.port : b->pkt[i].v.sport; /* sent nothing yet */
@@ -38,7 +38,7 @@ void world_tx_before(struct world *w, struct burst *b, uint32_t from, uint32_t t
 /* Only the packet that the actions came with can have closed its flow's old path. */
 static void check_closing(struct world *w, const struct burst *b, uint32_t i, bool acts)
 {
-	const struct pkt *k = b->ev[i].pkt;
+	const struct pkt *k = b->event[i].pkt;
 	const struct hp3_verdict *vd = &b->vd[i];
 	struct hp3_flow_info is;
 
@@ -55,7 +55,7 @@ static void check_closing(struct world *w, const struct burst *b, uint32_t i, bo
 void world_tx_seen(struct world *w, struct burst *b, uint32_t from, uint32_t to, bool acts)
 {
 	for (uint32_t i = from; i < to; i++) {
-		const struct pkt *k = b->ev[i].pkt;
+		const struct pkt *k = b->event[i].pkt;
 		struct qp *q = &w->qps[k->qp];
 
 		q->flow = b->vd[i].flow;
@@ -79,7 +79,7 @@ void world_tx_seen(struct world *w, struct burst *b, uint32_t from, uint32_t to,
  */
 void world_tx_obey(struct world *w, struct burst *b, uint32_t i, bool last)
 {
-	struct pkt *k = b->ev[i].pkt;
+	struct pkt *k = b->event[i].pkt;
 	const struct hp3_verdict *vd = &b->vd[i];
 	struct hp3_flow_info info = {.port = b->pkt[i].v.sport};
 	bool same = !last && vd->flow == b->was[i].flow && vd->flow != HP3_NO_FLOW;

@@ -181,7 +181,7 @@ def main():
         expect("and known to be", 1, r"outdated: by a test\.(.|\n)*README", "check")
         evaluate("manifest")
         expect("and the manifest says so", 0, "outdated", "check")
-        evaluate.edit("at `burst`, seed", "at `burst` with `rnic.rto_us=5000 ppp.wake=0`, seed")
+        evaluate.edit("at `burst`, seed", "at `burst` with `rnic.rto_us=5000 ppp.message_start=0`, seed")
         expect("with settings", 0, "outdated", "check")
         evaluate.edit("bench/evaluate", "bench/other")
         expect("another manifest", 1, "README", "check")

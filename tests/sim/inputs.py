@@ -111,8 +111,8 @@ def policy_file(sim, tmp, bad):
     sections = {"policy", "flows", "pairing", "ppp", "rfr", "cc", "hp3-ideal", "peers"}
     if {k.split(".")[0] for k in ours} != sections:
         bad.append(f"settings that only hp3 has: {sorted(ours)}")
-    if any(k.startswith("hp3-beside.") for k in made["hp3"][0]["settings"]):
-        bad.append("what only hp3-beside reads is in the key of hp3's results")
+    if any(k.startswith("hp3-verbs.") for k in made["hp3"][0]["settings"]):
+        bad.append("what only hp3-verbs reads is in the key of hp3's results")
     if made["hp3"][0]["source"] == made["ecmp"][0]["source"]:
         bad.append("ecmp's results depend on the engine's sources")
 

@@ -15,7 +15,7 @@
 #include "sim/fabric/port.h"
 #include "sim/host/host.h"
 #include "sim/lb/conweave.h"
-#include "sim/lb/hp3_beside.h"
+#include "sim/lb/hp3_verbs.h"
 #include "sim/lb/lb.h"
 
 #define WRAP(type, name, args)                                                                     \
@@ -63,7 +63,7 @@ WRAP(void, sim_port_queue_data, (struct sim * s, struct sim_port *port, struct s
 		__real_sim_port_queue_data(s, port, p);
 		return;
 	}
-	p->ev.next = &port->data.head->ev;
+	p->event.next = &port->data.head->event;
 	port->data.head = p;
 	port->data_bytes += p->bytes;
 }
@@ -98,14 +98,14 @@ WRAP(void, hp3_tx,
 }
 
 /* A queue pair that is told to wait for its work goes elsewhere at once. */
-WRAP(void, hp3_beside_act, (struct sim * s, struct sim_flow *f, const struct hp3_act *a))
+WRAP(void, hp3_verbs_act, (struct sim * s, struct sim_flow *f, const struct hp3_act *a))
 {
 	if (broken("no-wait") && a->kind == HP3_ACT_SUSPEND)
 		f->sport ^= 0x155;
-	__real_hp3_beside_act(s, f, a);
+	__real_hp3_verbs_act(s, f, a);
 }
 
-/* The peer's engine does not heed reports. */
+/* The peer's engine does not act on reports. */
 WRAP(int, hp3_peer_report,
 	(struct hp3_engine * e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
 		struct hp3_acts *acts))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each rule, broken on purpose (mutants.c), must be seen by the test that is there for it.
 
-usage: mutants.py FABRIC BALANCERS HP3 STREAMS BESIDE      the tests, linked with mutants.c
+usage: mutants.py FABRIC BALANCERS HP3 STREAMS VERBS      the tests, linked with mutants.c
 
 Every test passes first with nothing broken.
 """
@@ -10,17 +10,17 @@ import os
 import subprocess
 import sys
 
-FABRIC, BALANCERS, HP3, STREAMS, BESIDE = range(5)
+FABRIC, BALANCERS, HP3, STREAMS, VERBS = range(5)
 MUTANTS = [  # what is broken, test program, test
     ("no-pause", FABRIC, "pfc_loses_nothing"),
-    ("no-mark", FABRIC, "congestion_is_marked_and_heeded"),
+    ("no-mark", FABRIC, "congestion_is_marked_and_answered"),
     ("stuck-hash", FABRIC, "hash_spreads"),
     ("not-fifo", FABRIC, "paths_are_first_in_first_out"),
     ("leak", FABRIC, "without_pfc_drops_have_a_name"),
     ("no-sort", BALANCERS, "conweave_hides_its_moves"),
     ("no-drain", HP3, "nothing_is_overtaken"),
-    ("no-wait", BESIDE, "nothing_is_overtaken"),
-    ("idle:hp3-beside", BESIDE, "elephants_are_parted"),
+    ("no-wait", VERBS, "nothing_is_overtaken"),
+    ("idle:hp3-verbs", VERBS, "elephants_are_parted"),
     ("deaf-peer", HP3, "acks_leave_a_dead_path"),
     ("deaf-responder", STREAMS, "lost_reads_are_asked_for_again"),
     ("idle:letflow", BALANCERS, "letflow_moves_at_gaps_only"),

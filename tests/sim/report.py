@@ -61,7 +61,7 @@ def page_says(page, command, results, bad):
         bad.append("report.html: refers to what is not there")
 
 
-def strangers(sim, folder, result, bad):
+def untrusted_text(sim, folder, result, bad):
     """Results that somebody sent: texts are text, names that are none are refused, nothing is written elsewhere."""
     def report(**changed):
         for path in glob.glob(os.path.join(glob.escape(folder), "*")):
@@ -113,7 +113,7 @@ def main():
             page = f.read()
         quoted = "hp3-sim " + " ".join(args[:-1]) + f" &#39;{tmp}&#39; --no-report"
         page_says(page, quoted, results, bad)
-        strangers(sim, os.path.join(tmp, "[x]"), results["incast-ecmp-50-1"], bad)
+        untrusted_text(sim, os.path.join(tmp, "[x]"), results["incast-ecmp-50-1"], bad)
         for name in "incast-50", "micro-collision-50":
             for kind, start in ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml"):
                 with open(os.path.join(tmp, f"{name}.{kind}"), "rb") as f:

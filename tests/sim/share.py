@@ -45,7 +45,7 @@ def main():
         assert on[0] <= most * off[0], "it does not pay"
         assert on[1] <= 1.05 * max(ecmp[1], off[1]), "more pauses than without it, and than ECMP"
         assert on[2] == off[2] == 0, "out of order"
-    # hosts of a rack tell each other by which ways long flows go, and flows part by that (cc.share_moves)
+    # hosts of a rack advertise to each other by which spine paths long flows go, and flows part by that (cc.share_moves)
     small = ["traffic.bytes=10000000", "sweep.quick_percent=100", "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=8", "peers.paths_known=on", "rfr.mode=move"]
     ecmp = run(sim, "permutation", "ecmp", seeds, small)
     still, parted, untold = (run(sim, "permutation", "hp3", seeds, REACTION_POINT + ON + small + s)

@@ -201,7 +201,7 @@ static void stellar_sprays(void **state)
 }
 
 /* RNICs that go back N, on all paths, and they see one order. */
-static void hp3_spray_is_put_in_order(void **state)
+static void hp3_spray_is_resequenced(void **state)
 {
 	static const char *const policies[] = {
 		"spray.policy=random", "spray.policy=turn", "spray.policy=learnt"};
@@ -253,7 +253,7 @@ static void slow_spine(uint32_t spine)
 }
 
 /* In a fabric without other traffic the probes of set-up find them as fast as others. */
-static void hp3_spray_leaves_slow_lanes_out(void **state)
+static void hp3_spray_leaves_slow_evs_out(void **state)
 {
 	uint64_t blind, took;
 
@@ -346,9 +346,9 @@ int main(void)
 		cmocka_unit_test(conweave_hides_its_moves),
 		cmocka_unit_test(hermes_leaves_congested_paths),
 		cmocka_unit_test(stellar_sprays),
-		cmocka_unit_test(hp3_spray_is_put_in_order),
+		cmocka_unit_test(hp3_spray_is_resequenced),
 		cmocka_unit_test(hp3_spray_bears_losses),
-		cmocka_unit_test(hp3_spray_leaves_slow_lanes_out),
+		cmocka_unit_test(hp3_spray_leaves_slow_evs_out),
 		cmocka_unit_test(withdrawn_links_are_avoided),
 	};
 

@@ -26,7 +26,7 @@ static void one_packet_takes_its_time(void **state)
 }
 
 /* In one rack: two links. */
-static void rack_mates_are_nearer(void **state)
+static void rack_peers_are_nearer(void **state)
 {
 	WORLD(&s, SMALL);
 	world_flow(&s, 0, 1, 1000, 0);
@@ -71,7 +71,7 @@ static void without_pfc_drops_have_a_name(void **state)
 }
 
 /* 15 flows at 100 Gb/s into one port: marks, and rates that go down. */
-static void congestion_is_marked_and_heeded(void **state)
+static void congestion_is_marked_and_answered(void **state)
 {
 	uint64_t with, without;
 
@@ -167,10 +167,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_packet_takes_its_time),
-		cmocka_unit_test(rack_mates_are_nearer),
+		cmocka_unit_test(rack_peers_are_nearer),
 		cmocka_unit_test(pfc_loses_nothing),
 		cmocka_unit_test(without_pfc_drops_have_a_name),
-		cmocka_unit_test(congestion_is_marked_and_heeded),
+		cmocka_unit_test(congestion_is_marked_and_answered),
 		cmocka_unit_test(hash_spreads),
 		cmocka_unit_test(paths_are_first_in_first_out),
 		cmocka_unit_test(go_back_n_resends_much),

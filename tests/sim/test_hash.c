@@ -193,7 +193,7 @@ static void paths_of_several_stages(void **state)
 	uint32_t drawn = 0;
 
 	assert_int_equal(sim_model_init(&m, stage, 2), 0);
-	assert_int_equal(m.told.paths, 8);
+	assert_int_equal(m.given.paths, 8);
 	for (unsigned i = 0; i < 1000; i++) {
 		struct hp3_tuple t = random_tuple(&rng);
 		struct sim_hash core = stage[1].hash;
@@ -201,7 +201,7 @@ static void paths_of_several_stages(void **state)
 
 		core.seed = seeds[spine];
 		assert_int_equal(sim_model_path(&m, &t), spine * 2 + sim_hash_hop(&core, &t));
-		assert_int_equal(m.told.path(&m.told, &t), sim_model_path(&m, &t));
+		assert_int_equal(m.given.path(&m.given, &t), sim_model_path(&m, &t));
 		drawn |= 1u << sim_model_path(&m, &t);
 	}
 	assert_int_equal(drawn, 0xff);

@@ -195,32 +195,32 @@ static void traces_cost_packets_and_time(void **state)
 	traced("fabric.hash=crc32", "fabric.icmp_per_second=1000000000",
 		"ppp.traces_per_second=20000");
 	ms = s.now / SIM_MS + 1;
-	assert_true(s.n.hops_told > 100);
-	assert_true(s.n.hops_told <= s.n.traces);
+	assert_true(s.n.hops_reported > 100);
+	assert_true(s.n.hops_reported <= s.n.traces);
 	assert_true(s.n.traces <= 16 * (16 + 20 * ms));
 	assert_int_equal(s.n.dropped[SIM_DROP_ICMP_LIMIT], 0);
 	sim_destroy(&s);
 	traced("fabric.hash=murmur3", "fabric.icmp_per_second=1000", "ppp.traces_per_second=20000");
 	ms = s.now / SIM_MS + 1;
-	assert_true(s.n.hops_told <= 8 * (10 + ms));
+	assert_true(s.n.hops_reported <= 8 * (10 + ms));
 	assert_true(s.n.dropped[SIM_DROP_ICMP_LIMIT] > 0);
 	sim_destroy(&s);
 	traced("fabric.hash=crc32", "fabric.icmp_per_second=0", "ppp.traces_per_second=20000");
 	assert_true(s.n.traces > 0);
-	assert_int_equal(s.n.hops_told, 0);
+	assert_int_equal(s.n.hops_reported, 0);
 	sim_destroy(&s);
 }
 
 struct cut {
-	struct sim_event ev;
+	struct sim_event event;
 	uint32_t spine;
 };
 
 /* From leaf 1 to this spine nothing comes through any more; the other way all does. */
-static void cut_way_back(struct sim *sim, struct sim_event *ev)
+static void cut_way_back(struct sim *sim, struct sim_event *event)
 {
 	const struct sim_topo *t = &sim->topo;
-	uint32_t spine = 10 + ((struct cut *)ev)->spine;
+	uint32_t spine = 10 + ((struct cut *)event)->spine;
 
 	for (uint32_t p = t->first_port[spine]; p < t->first_port[spine + 1]; p++)
 		if (t->owner[t->peer_port[p]] == 9)
@@ -234,7 +234,7 @@ static uint64_t replies_lost(const char *verb, const char *rto, uint32_t *cuts)
 
 	*cuts = 0;
 	for (uint32_t spine = 0; spine < 4; spine++) {
-		struct cut cut = {.ev.fire = cut_way_back, .spine = spine};
+		struct cut cut = {.event.fire = cut_way_back, .spine = spine};
 
 		WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
 			"run.lb=hp3-ideal", "rnic.setup_us=20", "rnic.payload_bytes=1024", verb,
@@ -243,7 +243,7 @@ static uint64_t replies_lost(const char *verb, const char *rto, uint32_t *cuts)
 			world_flow(&s, 0, 4, 10000000, 0);
 		else
 			world_flow(&s, 4, 0, 10000000, 0);
-		sim_at(&s, &cut.ev, 300 * SIM_US);
+		sim_at(&s, &cut.event, 300 * SIM_US);
 		world_run(&s);
 		assert_int_equal(s.n.reordered, 0);
 		assert_true(s.n.reports <= 4);
@@ -260,7 +260,7 @@ static uint64_t replies_lost(const char *verb, const char *rto, uint32_t *cuts)
 
 /*
  * ACKs die on their way: what is sent is not the matter, so the peer's engine is told, and sends
- * them on another port; what urges for one more ACK ends the flow, no timer does (it has a second).
+ * them on another port; what solicits one more ACK ends the flow, no timer does (it has a second).
  */
 static void acks_leave_a_dead_path(void **state)
 {
@@ -302,7 +302,7 @@ static void placement_by_traces_spreads(void **state)
 
 		assert_in_range(bytes > 25000000 ? bytes - 26200000 : bytes, 3000000, 3300000);
 	}
-	assert_true(s.n.hops_told > 8);
+	assert_true(s.n.hops_reported > 8);
 	assert_int_equal(s.n.reordered, 0);
 	sim_destroy(&s);
 }

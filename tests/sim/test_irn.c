@@ -16,7 +16,7 @@ static struct sim s;
 	"fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4", "fabric.pfc=off",         \
 		"rnic.recovery=irn"
 
-static void heal(struct sim *sim, struct sim_event *ev)
+static void heal(struct sim *sim, struct sim_event *event)
 {
 	for (uint32_t p = 0; p < sim->topo.n_ports; p++)
 		sim->port[p].loss = 0;
@@ -25,13 +25,13 @@ static void heal(struct sim *sim, struct sim_event *ev)
 /* All packets of the first 50 us are lost: when has the flow ended? */
 static uint64_t after_loss(uint64_t bytes)
 {
-	struct sim_event ev = {.fire = heal};
+	struct sim_event event = {.fire = heal};
 	uint64_t end;
 
 	WORLD(&s, IRN);
 	for (uint32_t p = 0; p < s.topo.n_ports; p++)
 		s.port[p].loss = 1000000000;
-	sim_at(&s, &ev, 50 * SIM_US);
+	sim_at(&s, &event, 50 * SIM_US);
 	world_flow(&s, 0, 4, bytes, 0);
 	world_run(&s);
 	end = s.last_end;

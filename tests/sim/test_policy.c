@@ -19,7 +19,7 @@
 static struct sim s;
 
 /* What the engines of hp3 are told is what hp3d would tell them, but for the size of tables. */
-static void same_as_hp3d(const struct hp3_engine_config *table, bool beside)
+static void same_as_hp3d(const struct hp3_engine_config *table, bool verbs)
 {
 	struct hp3_engine_config want = hp3_policy_settled(table);
 	const struct hp3_engine_config *got = &((struct hp3_balancer *)s.lb_state)->cfg;
@@ -27,9 +27,9 @@ static void same_as_hp3d(const struct hp3_engine_config *table, bool beside)
 	want.seed = want.hash_seed = s.cfg.run.seed;
 	want.max_flows = HP3_SIM_QPS;
 	want.max_pairs = s.topo.hosts;
-	want.tell_ns = 0;
-	want.beside = beside;
-	if (beside) { /* switches are not asked who they are */
+	want.advertise_ns = 0;
+	want.verbs = verbs;
+	if (verbs) { /* switches are not asked who they are */
 		want.trace = false;
 		want.load_paths = 0;
 		want.spray.mode = HP3_SPRAY_MOVE;
@@ -51,7 +51,7 @@ static void hp3_is_what_ships(void **state)
 	table.trace = false;
 	same_as_hp3d(&table, false);
 	sim_destroy(&s);
-	WORLD(&s, SMALL, "run.lb=hp3-beside", "ppp.identity=trace");
+	WORLD(&s, SMALL, "run.lb=hp3-verbs", "ppp.identity=trace");
 	table.trace = true;
 	same_as_hp3d(&table, true);
 	sim_destroy(&s);

@@ -14,7 +14,7 @@
 #define SEED   7u
 
 struct numbered {
-	struct sim_event ev;
+	struct sim_event event;
 	uint64_t order;
 };
 
@@ -28,9 +28,9 @@ static uint64_t step(uint64_t *rng)
 
 static void add(struct sim_queue *q, struct numbered *e, uint64_t at, uint64_t *order)
 {
-	e->ev.at = at;
+	e->event.at = at;
 	e->order = (*order)++;
-	sim_queue_add(q, &e->ev);
+	sim_queue_add(q, &e->event);
 }
 
 static void ordered(void **state)
@@ -38,18 +38,18 @@ static void ordered(void **state)
 	struct sim_queue q;
 	struct numbered *e = calloc(EVENTS, sizeof(*e)), *last = NULL;
 	uint64_t rng = SEED, order = 0, now = 0, last_at = 0, last_order = 0, n = 0;
-	struct sim_event *ev;
+	struct sim_event *event;
 
 	assert_int_equal(sim_queue_init(&q), 0);
 	for (uint32_t i = 0; i < FIRST; i++)
 		add(&q, &e[i], step(&rng), &order);
-	for (uint32_t i = FIRST; (ev = sim_queue_pop(&q)) != NULL; n++) {
-		struct numbered *x = (struct numbered *)ev;
+	for (uint32_t i = FIRST; (event = sim_queue_pop(&q)) != NULL; n++) {
+		struct numbered *x = (struct numbered *)event;
 
-		assert_true(ev->at >= now);
-		if (last != NULL && last_at == ev->at)
+		assert_true(event->at >= now);
+		if (last != NULL && last_at == event->at)
 			assert_true(x->order > last_order);
-		now = last_at = ev->at;
+		now = last_at = event->at;
 		last_order = x->order;
 		last = x;
 		for (uint32_t k = hp3_random_below(&rng, 3); k > 0 && i < EVENTS; k--)

@@ -140,7 +140,7 @@ static void engines_see_both_streams(void **state)
 }
 
 /* Engines tell flows apart by addresses and remote QPN. */
-static void compare_qpns(struct sim *sim, struct sim_event *ev)
+static void compare_qpns(struct sim *sim, struct sim_event *event)
 {
 	uint32_t pairs = 0;
 

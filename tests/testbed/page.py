@@ -64,7 +64,7 @@ def sprayed():
         ("l1", "s1", 3), ("l2", "s1", 4), ("l1", "s2", 5), ("s1", "l1", 100), ("h1", "l1", 100))]
     text = verdict.sentence(SCENARIO, [off, spray_on])
     print(text)
-    assert text == ("hp3d sent 9,000 packets by several paths at once; goodput of all flows was 90.5 Mb/s (hp3 off: 45.0); 1,234 came too early "
+    assert text == ("hp3d sent 9,000 packets by several paths at once; goodput of all flows was 90.5 Mb/s (hp3 off: 45.0); 1,234 arrived out of order "
                     "and were held until it was their turn; at the RNICs 0 retransmissions, 0 out of sequence, 2 NAKs."), text
     shown = spray.order_table([off, spray_on])
     for cells in (("Bytes to each spine, MB", "", "7.0 / 5.0"), ("Packets that others waited for", "0", "500"),
@@ -127,7 +127,7 @@ def full(mode, evil):
     return r | {"ports": {"a": 1, name: 2}, "ends": {"a": ["h1", "h3"], name: [evil, evil]}}
 
 
-def strangers():
+def untrusted_text():
     """Names and texts that others chose: text on the page, in figures and on the terminal, and no command to gnuplot or a shell."""
     def plain(text):
         return text.replace("\x1b[J", "").replace("\x1b[12A", "").replace("\n", "").isprintable() and "\nhp3-testbed: done" not in "\n" + text
@@ -182,7 +182,7 @@ def strangers():
 
 def main():
     sentences()
-    strangers()
+    untrusted_text()
     sprayed()
     spines()
     origin()

@@ -18,7 +18,7 @@ static struct hp3_watch_message message(uint32_t kind)
 
 static void by(uint32_t who)
 {
-	struct hp3_watch_message m = message(HP3_SAID_BY);
+	struct hp3_watch_message m = message(HP3_WATCH_MSG_BY);
 
 	m.by = who;
 	say(&m, sizeof(m));
@@ -26,18 +26,18 @@ static void by(uint32_t who)
 
 static void event(uint32_t lqpn, uint32_t vlan, const char *device)
 {
-	struct hp3_watch_event ev = {
+	struct hp3_watch_event event = {
 		.qp = {.kind = HP3_QP_UP, .lqpn = lqpn, .rqpn = 2, .psn = 3, .vlan = vlan}};
 	struct hp3_watch_message m;
 
-	strcpy(ev.device, device);
-	hp3_watch_message_event(&m, &ev);
+	strcpy(event.device, device);
+	hp3_watch_message_event(&m, &event);
 	say(&m, sizeof(m));
 }
 
 static void notices(unsigned n)
 {
-	struct hp3_watch_message m = message(HP3_SAID_NOTICE);
+	struct hp3_watch_message m = message(HP3_WATCH_MSG_NOTICE);
 
 	strcpy(m.text, "\x1b[2Jhello");
 	while (n-- > 0)
@@ -47,7 +47,7 @@ static void notices(unsigned n)
 /* Each of these is wrong in one thing. */
 static void noise(void)
 {
-	struct hp3_watch_message m = message(HP3_SAID_BY);
+	struct hp3_watch_message m = message(HP3_WATCH_MSG_BY);
 	char large[sizeof(m) + 1] = "";
 
 	m.by = HP3_BY_KERNEL;
@@ -58,12 +58,12 @@ static void noise(void)
 	say(&m, sizeof(m));
 	by(HP3_BY_NONE);
 	by(HP3_BY_LIBRARY + 1);
-	m = message(HP3_SAID_ENDED + 1);
+	m = message(HP3_WATCH_MSG_ENDED + 1);
 	say(&m, sizeof(m));
-	m = message(HP3_SAID_ENDED);
+	m = message(HP3_WATCH_MSG_ENDED);
 	m.ended.how = HP3_ENDED_HUNG + 1;
 	say(&m, sizeof(m));
-	m = message(HP3_SAID_NOTICE);
+	m = message(HP3_WATCH_MSG_NOTICE);
 	memset(m.text, 'x', sizeof(m.text));
 	say(&m, sizeof(m));
 	event(1u << 24, 0, "rxe0");
@@ -73,7 +73,7 @@ static void noise(void)
 /* To be gone, and another one by now. */
 static void claims(void)
 {
-	struct hp3_watch_message m = message(HP3_SAID_ENDED);
+	struct hp3_watch_message m = message(HP3_WATCH_MSG_ENDED);
 
 	m.ended.times = 1;
 	say(&m, sizeof(m));

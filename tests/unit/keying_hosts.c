@@ -132,7 +132,7 @@ struct hp3_keying_info info_of(const struct host *at, const struct host *of)
 	return (struct hp3_keying_info){.state = HP3_KEYING_NO_PEER};
 }
 
-bool host_says(struct host *from, uint64_t now, struct frame *f)
+bool host_sends(struct host *from, uint64_t now, struct frame *f)
 {
 	struct hp3_keying_message m;
 	bool any;
@@ -170,7 +170,7 @@ static void carry(struct host *from, struct host *to, struct hp3_keying_message 
 	}
 }
 
-static bool one_says(struct host *from, struct host *to, uint64_t now)
+static bool one_sends(struct host *from, struct host *to, uint64_t now)
 {
 	struct hp3_keying_message m;
 	bool any;
@@ -184,7 +184,7 @@ static bool one_says(struct host *from, struct host *to, uint64_t now)
 
 void talk(struct host *a, struct host *b, uint64_t now)
 {
-	while (one_says(a, b, now) || one_says(b, a, now))
+	while (one_sends(a, b, now) || one_sends(b, a, now))
 		;
 }
 
@@ -196,7 +196,7 @@ void talk_until(struct host *a, struct host *b, uint64_t *now, uint64_t until)
 
 bool stats_add_up(const struct hp3_keying_stats *s)
 {
-	return s->messages == s->other_version + s->bad_form + s->unprivileged + s->strangers +
+	return s->messages == s->other_version + s->bad_form + s->unprivileged + s->unknown_peers +
 				      s->other_vlan + s->cookies + s->cookies_refused +
 				      s->cookies_taken + s->stray + s->flooded + s->answered +
 				      s->to_compute + s->computing + s->busy + s->over_budget +

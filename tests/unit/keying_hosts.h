@@ -56,7 +56,7 @@ void talk_until(struct host *a, struct host *b, uint64_t *now, uint64_t until);
  * The next message of `from` that is due (an INIT), or with which it answers the last one; its next
  * job is done before. False: none. For tests that carry messages by hand.
  */
-bool host_says(struct host *from, uint64_t now, struct frame *f);
+bool host_sends(struct host *from, uint64_t now, struct frame *f);
 /* What it answers to *f, in *f. */
 bool host_answers(struct host *h, uint64_t now, struct frame *f);
 

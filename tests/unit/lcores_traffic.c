@@ -77,14 +77,14 @@ static struct rte_mbuf *packet(enum hp3_dir dir, uint32_t flow, uint32_t n)
 static void announce(void)
 {
 	for (uint32_t i = 0; i < LCORES_FLOWS; i++) {
-		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-			.teller = HP3_TELLER_KERNEL,
+		struct hp3_qp_event event = {.kind = HP3_QP_UP,
+			.source = HP3_QP_SOURCE_KERNEL,
 			.lqpn = LQPN + i,
 			.rqpn = RQPN + i};
 
-		addresses(i, ev.local, ev.remote);
+		addresses(i, event.local, event.remote);
 		assert_int_equal(hp3d_pipe_qp(hp3d_worker_pipe(hp3d_worker(lcores_owner_of(i)), 0),
-					 &ev, hp3d_now()),
+					 &event, hp3d_now()),
 			0);
 	}
 }

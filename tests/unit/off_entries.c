@@ -7,7 +7,7 @@
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct hp3_path_count counts[] = {{3, 1}, {0xfffe, 2}, {0xffff, 1}};
-static const struct hp3_way_count ways[] = {{3, 1, 1}};
+static const struct hp3_spine_path_count spine_paths[] = {{3, 1, 1}};
 static const uint16_t ports[] = {50001, 50002, 50003};
 
 static struct hp3_pkt packet(uint8_t *frame, bool out, uint8_t opcode, uint32_t psn)
@@ -101,16 +101,16 @@ static int missed(struct off_world *w)
 
 static int set_up(struct off_world *w)
 {
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-		.teller = HP3_TELLER_KERNEL,
+	struct hp3_qp_event event = {.kind = HP3_QP_UP,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.lqpn = 0x1000,
 		.rqpn = 0x2000,
 		.psn = 100,
 		.psn_known = true};
 
-	memcpy(ev.local, w->ends.local, 4);
-	memcpy(ev.remote, w->ends.remote, 4);
-	return hp3_qp(w->e, &ev, w->now, &w->acts);
+	memcpy(event.local, w->ends.local, 4);
+	memcpy(event.remote, w->ends.remote, 4);
+	return hp3_qp(w->e, &event, w->now, &w->acts);
 }
 
 static int command(struct off_world *w)
@@ -144,19 +144,19 @@ static int agree(struct off_world *w)
 		struct hp3_agree a = {.kind = (uint8_t)(kind / 2),
 			.reads = kind % 2,
 			.pmtu_log2 = 10,
-			.lanes = 8,
+			.evs = 8,
 			.port = 50048,
 			.in_use = 50000,
 			.responder = 0x2000,
 			.requester = 0x1000,
 			.number = 7,
 			.turn = (uint32_t)kind + 1,
-			.beat_us = 1000,
+			.keepalive_us = 1000,
 			.next = HP3_NO_PSN,
 			.slow = 3};
 
 		w->acts.n = 0;
-		hp3_agree_told(w->e, &w->ends, &a, w->now, &w->acts);
+		hp3_agree_received(w->e, &w->ends, &a, w->now, &w->acts);
 	}
 	return 0;
 }
@@ -181,9 +181,9 @@ static int pacing_stop(struct off_world *w)
 
 static int actuator(struct off_world *w)
 {
-	hp3_actuator(w->e, w->flow, HP3_BESIDE_MOVED, w->now, &w->acts);
-	hp3_actuator(w->e, w->flow, HP3_BESIDE_FAILED, w->now, &w->acts);
-	return hp3_actuator(w->e, w->flow, HP3_BESIDE_DRAINED, w->now, &w->acts);
+	hp3_actuator(w->e, w->flow, HP3_ACTUATOR_MOVED, w->now, &w->acts);
+	hp3_actuator(w->e, w->flow, HP3_ACTUATOR_FAILED, w->now, &w->acts);
+	return hp3_actuator(w->e, w->flow, HP3_ACTUATOR_DRAINED, w->now, &w->acts);
 }
 
 static int felt(struct off_world *w)
@@ -266,7 +266,7 @@ static int pair_paths(struct off_world *w)
 	return (int)hp3_pair_paths(w->e, hp3_pair_of(w->e, w->flow), w->now, info, N(info)) * 0;
 }
 
-static int load_tell(struct off_world *w)
+static int load_advertise(struct off_world *w)
 {
 	uint16_t count[HP3_LOAD_PATHS];
 	struct hp3_path_count path[8];
@@ -278,34 +278,34 @@ static int load_tell(struct off_world *w)
 	return 0;
 }
 
-static int load_told(struct off_world *w)
+static int load_received(struct off_world *w)
 {
 	const uint16_t count[] = {1, 0, 2};
 
-	hp3_load_told_by(w->e, 0, count, N(count), w->now);
-	hp3_load_told_by(w->e, UINT32_MAX, count, N(count), w->now);
+	hp3_load_received(w->e, 0, count, N(count), w->now);
+	hp3_load_received(w->e, UINT32_MAX, count, N(count), w->now);
 	hp3_load_from(w->e, &w->ends, count, N(count), w->now);
-	hp3_load_told_names(w->e, 1 << 3, counts, N(counts), w->now);
+	hp3_load_received_names(w->e, 1 << 3, counts, N(counts), w->now);
 	return 0;
 }
 
-static int ways_tell(struct off_world *w)
+static int spine_paths_advertise(struct off_world *w)
 {
-	struct hp3_way_count way[8];
+	struct hp3_spine_path_count spine_path[8];
 
-	hp3_ways_to(w->e, w->flow, way, N(way), w->now);
-	hp3_rack_tell(w->e, way, N(way));
-	return hp3_counts_ways(w->e) ? 0 : -ENOENT;
+	hp3_spine_paths_to(w->e, w->flow, spine_path, N(spine_path), w->now);
+	hp3_rack_advertise(w->e, spine_path, N(spine_path));
+	return hp3_counts_spine_paths(w->e) ? 0 : -ENOENT;
 }
 
 static int names(struct off_world *w)
 {
 	bool ok = hp3_pairing_name(HP3_PAIRING_CM) && hp3_bar_name(HP3_BAR_QPN) &&
-		  hp3_event_name(HP3_EV_SWITCH) && hp3_cause_name(HP3_CAUSE_CNP) &&
+		  hp3_event_name(HP3_EVENT_SWITCH) && hp3_cause_name(HP3_CAUSE_CNP) &&
 		  hp3_payoff_name(HP3_PAYOFF_SAME) && hp3_evidence_name(HP3_EVIDENCE_TRACE) &&
 		  hp3_path_identity_name(HP3_IDENTITY_NONE) &&
 		  hp3_trace_state_name(HP3_TRACE_REST) && hp3_peer_name(HP3_PEER_UNKNOWN) &&
-		  hp3_lane_name(0) && hp3_lane_in_use(w->e);
+		  hp3_isa_name(0) && hp3_isa_in_use(w->e);
 
 	for (int err = 0; err < 200; err++)
 		ok = ok && hp3_command_error(-err);
@@ -343,9 +343,9 @@ static int asked_moves(const struct hp3_engine_config *c)
 		       : 0;
 }
 
-static int beside(const struct hp3_engine_config *c)
+static int verbs(const struct hp3_engine_config *c)
 {
-	return c->beside ? 0 : -EINVAL;
+	return c->verbs ? 0 : -EINVAL;
 }
 
 static int reports(const struct hp3_engine_config *c)
@@ -383,16 +383,16 @@ static int loads(const struct hp3_engine_config *c)
 	return (c->probing && c->load_paths != 0) || c->cc.share.on ? 0 : -ENOENT;
 }
 
-static int ways_counted(const struct hp3_engine_config *c)
+static int spine_paths_counted(const struct hp3_engine_config *c)
 {
-	return c->probing && c->tell_ns != 0 && c->trace && c->cc.share.on && c->cc.share.moves
+	return c->probing && c->advertise_ns != 0 && c->trace && c->cc.share.on && c->cc.share.moves
 		       ? 0
 		       : -ENOENT;
 }
 
 static int inline_only(const struct hp3_engine_config *c)
 {
-	return c->beside ? -EPERM : 0;
+	return c->verbs ? -EPERM : 0;
 }
 
 #define VOID(name, ...)                                                                            \
@@ -410,16 +410,18 @@ static int inline_only(const struct hp3_engine_config *c)
 VOID(reconfigure, hp3_engine_reconfigure(w->e, &w->cfg))
 VOID(hold_room, hp3_hold_room(w->e, 3))
 VOID(held_next, hp3_held_next(w->e, 1))
-VOID(lanes, hp3_lane_use(w->e, 0))
+VOID(isa, hp3_isa_use(w->e, 0))
 INT(restore, hp3_flow_restore(w->e, &w->ends, 0x2009, 50011, 50012, w->now))
 VOID(probe_reply, hp3_probe_reply(w->e, 1 << 3, true, w->now, &w->acts))
 VOID(probe_timed, hp3_probe_timed(w->e, UINT32_MAX, false, 9, w->now, &w->acts))
-VOID(hop_told, hp3_hop_told(w->e, 1, HP3_TRACE_HOP, false, w->ends.remote, w->now))
+VOID(hop_reported, hp3_hop_reported(w->e, 1, HP3_TRACE_HOP, false, w->ends.remote, w->now))
 INT(path_name, hp3_path_name(w->e, 0) < 0 ? -ENOENT : 0)
 INT(path_number, hp3_path_number(w->e, 5, true) < 0 ? -ENOENT : 0)
 INT(load_from_names, hp3_load_from_names(w->e, &w->ends, w->now, counts, N(counts), w->now))
-INT(ways_from, hp3_ways_from(w->e, &w->ends, w->now, ways, N(ways), w->now))
-INT(rack_told, hp3_rack_told(w->e, false, w->ends.remote, w->now, ways, N(ways), w->now))
+INT(spine_paths_from,
+	hp3_spine_paths_from(w->e, &w->ends, w->now, spine_paths, N(spine_paths), w->now))
+INT(rack_received,
+	hp3_rack_received(w->e, false, w->ends.remote, w->now, spine_paths, N(spine_paths), w->now))
 VOID(peer_seen, hp3_peer_seen(w->e, &w->ends, w->now))
 INT(peer_report, hp3_peer_report(w->e, &w->ends, 0x2000, w->now, &w->acts))
 INT(qp_ports, hp3_qp_ports(w->e, &w->ends, NULL, 0))
@@ -443,8 +445,8 @@ const struct off_entry off_entries[] = {
 	{"hp3_find_burst hp3_tx hp3_rx", packets, nothing},
 	{"hp3_see_burst hp3_seen_kinds hp3_burst", call_out, nothing},
 	{"hp3_see_burst hp3_seen_kinds hp3_burst", call_in, nothing},
-	{"hp3_lane_use", call_lanes, nothing},
-	{"hp3_lane_name hp3_lane_in_use hp3_command_error hp3_pairing_name hp3_bar_name "
+	{"hp3_isa_use", call_isa, nothing},
+	{"hp3_isa_name hp3_isa_in_use hp3_command_error hp3_pairing_name hp3_bar_name "
 	 "hp3_event_name hp3_cause_name hp3_payoff_name hp3_evidence_name hp3_path_identity_name "
 	 "hp3_trace_state_name hp3_peer_name",
 		names, nothing},
@@ -461,24 +463,25 @@ const struct off_entry off_entries[] = {
 	{"hp3_compare_result", compare_result, compared},
 	{"hp3_probe_reply", call_probe_reply, nothing},
 	{"hp3_probe_timed", call_probe_timed, nothing},
-	{"hp3_hop_told", call_hop_told, nothing},
+	{"hp3_hop_reported", call_hop_reported, nothing},
 	{"hp3_path_name", call_path_name, nothing},
 	{"hp3_path_number", call_path_number, paths_named},
-	{"hp3_load_in hp3_load_to hp3_load_in_names hp3_load_to_names", load_tell, nothing},
-	{"hp3_load_told_by hp3_load_from hp3_load_told_names", load_told, nothing},
+	{"hp3_load_in hp3_load_to hp3_load_in_names hp3_load_to_names", load_advertise, nothing},
+	{"hp3_load_received hp3_load_from hp3_load_received_names", load_received, nothing},
 	{"hp3_load_from_names", call_load_from_names, loads},
-	{"hp3_ways_to hp3_rack_tell hp3_counts_ways", ways_tell, ways_counted},
-	{"hp3_ways_from", call_ways_from, ways_counted},
-	{"hp3_rack_told", call_rack_told, ways_counted},
+	{"hp3_spine_paths_to hp3_rack_advertise hp3_counts_spine_paths", spine_paths_advertise,
+		spine_paths_counted},
+	{"hp3_spine_paths_from", call_spine_paths_from, spine_paths_counted},
+	{"hp3_rack_received", call_rack_received, spine_paths_counted},
 	{"hp3_peer_seen", call_peer_seen, nothing},
 	{"hp3_peer_report", call_peer_report, reports},
 	{"hp3_qp_ports", call_qp_ports, probing},
 	{"hp3_qp_place", call_qp_place, nothing},
-	{"hp3_actuator", actuator, beside},
-	{"hp3_felt", felt, beside},
+	{"hp3_actuator", actuator, verbs},
+	{"hp3_felt", felt, verbs},
 	{"hp3_advise", advise, asked_moves},
 	{"hp3_command", commands, moves},
-	{"hp3_agree_told", agree, nothing},
+	{"hp3_agree_received", agree, nothing},
 	{"hp3_rx_blocked hp3_spray_stop hp3_spray_go_on hp3_spray_abandon", spray_stop, nothing},
 	{"hp3_pacing_stop", pacing_stop, nothing},
 	{"hp3_flow_restore", call_restore, inline_only},

@@ -152,9 +152,9 @@ static void carry_out(const struct hp3_acts *acts)
 /* In turn by hp3_tx() or hp3_rx() and by hp3_burst() of every level: they must agree. */
 static void engage(struct hp3_pkt *pkt, enum hp3_dir dir, struct hp3_acts *acts)
 {
-	unsigned lane = rig.turn++ % 4;
+	unsigned isa = rig.turn++ % 4;
 
-	if (lane == 3 || hp3_lane_use(rig.e, lane) != 0) {
+	if (isa == 3 || hp3_isa_use(rig.e, isa) != 0) {
 		hp3_find_burst(rig.e, pkt, 1, dir);
 		if (dir == HP3_DIR_TX)
 			hp3_tx(rig.e, pkt, rig.now, &rig.vd, acts);
@@ -208,29 +208,29 @@ void rig_receive(struct hp3_pkt *pkt)
 	assert_int_equal(rig.vd.sport, pkt->v.sport);
 }
 
-int tell(const struct qp *q, const struct hp3_qp_event *what)
+int report_event(const struct qp *q, const struct hp3_qp_event *what)
 {
-	struct hp3_qp_event ev = *what;
+	struct hp3_qp_event event = *what;
 	struct hp3_acts acts = {0};
 	int ret;
 
-	ev.ipv6 = q->ipv6;
-	ev.vlan = q->vlan;
-	ev.lqpn = q->lqpn;
-	ev.rqpn = q->rqpn;
-	memcpy(ev.local, q->local, 16);
-	memcpy(ev.remote, q->remote, 16);
-	ret = hp3_qp(rig.e, &ev, rig.now, &acts);
+	event.ipv6 = q->ipv6;
+	event.vlan = q->vlan;
+	event.lqpn = q->lqpn;
+	event.rqpn = q->rqpn;
+	memcpy(event.local, q->local, 16);
+	memcpy(event.remote, q->remote, 16);
+	ret = hp3_qp(rig.e, &event, rig.now, &acts);
 	carry_out(&acts);
 	return ret;
 }
 
 static int qp_event(const struct qp *q, enum hp3_qp_kind kind, bool known, uint32_t psn)
 {
-	return tell(q, &(struct hp3_qp_event){.kind = (uint8_t)kind,
-			       .teller = HP3_TELLER_KERNEL,
-			       .psn = psn,
-			       .psn_known = known});
+	return report_event(q, &(struct hp3_qp_event){.kind = (uint8_t)kind,
+				       .source = HP3_QP_SOURCE_KERNEL,
+				       .psn = psn,
+				       .psn_known = known});
 }
 
 int set_up(const struct qp *q)

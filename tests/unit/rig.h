@@ -43,7 +43,7 @@ struct rig {
 	uint32_t nwire, held, discarded; /* held: now, in all FIFOs */
 	uint32_t nacts_max; /* longest list of actions so far */
 	struct hp3_event last; /* newest event */
-	struct hp3_event newest[HP3_EV_MAX]; /* of each type */
+	struct hp3_event newest[HP3_EVENT_MAX]; /* of each type */
 	struct hp3_act act; /* newest action that moved no packets */
 	struct hp3_act other; /* newest that is neither EVENT nor PROBE */
 	uint32_t acts[HP3_ACT_TRACE + 1]; /* how many of each kind */
@@ -51,7 +51,7 @@ struct rig {
 	uint32_t nprobes, probe_ids[64], probe_psns[64]; /* probes sent */
 	uint16_t probe_ports[64], probe_pads[64];
 	uint32_t dropped; /* packets of the local RNIC that the engine dropped */
-	uint32_t events[HP3_EV_MAX]; /* how many of each type */
+	uint32_t events[HP3_EVENT_MAX]; /* how many of each type */
 };
 
 extern struct rig rig;
@@ -75,7 +75,7 @@ void rig_receive(struct hp3_pkt *pkt);
 
 /* What somebody tells of it; its addresses and numbers are filled in. Returns what hp3_qp() does.
  */
-int tell(const struct qp *q, const struct hp3_qp_event *what);
+int report_event(const struct qp *q, const struct hp3_qp_event *what);
 /* A set-up event tells the pairing. */
 int set_up(const struct qp *q);
 int set_up_at(const struct qp *q, uint32_t psn); /* the first PSN is known, too */
@@ -90,7 +90,7 @@ int move(const struct qp *q, uint16_t port);
 int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port);
 int advise(const struct qp *q, uint16_t port); /* its tag: 77 */
 
-/* The actuator's report on its own part of a move (mode beside). */
+/* The actuator's report on its own part of a move (verbs mode). */
 int actuator(const struct qp *q, enum hp3_actuator_report report);
 /* What its completions tell. */
 int felt(const struct qp *q, const struct hp3_felt *what);

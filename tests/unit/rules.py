@@ -12,9 +12,9 @@ import sys
 # Rules that bind programs, not the library; their tests are where the program is.
 ELSEWHERE = {
     19: "hand-over by XDP",
-    20: "the verbs agent of beside",
-    21: "the verbs agent of beside",
-    22: "the verbs agent of beside",
+    20: "the verbs agent of verbs mode",
+    21: "the verbs agent of verbs mode",
+    22: "the verbs agent of verbs mode",
     23: "the oracle of tests in the lab",
 }
 

@@ -189,7 +189,7 @@ void stalled(void)
 {
 	silence();
 	until_asked();
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 }
 
 void lose_a_round(void)
@@ -200,16 +200,16 @@ void lose_a_round(void)
 
 void path_dies(void)
 {
-	uint32_t before = seen(HP3_EV_FAILOVER);
+	uint32_t before = seen(HP3_EVENT_FAILOVER);
 
-	for (unsigned i = 0; i < 200 && seen(HP3_EV_FAILOVER) == before; i++) {
+	for (unsigned i = 0; i < 200 && seen(HP3_EVENT_FAILOVER) == before; i++) {
 		uint32_t probes = rig.nprobes;
 
 		pass_time(50 * US);
 		if (rig.nprobes != probes)
 			others_answer();
 	}
-	assert_int_equal(seen(HP3_EV_FAILOVER), before + 1);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), before + 1);
 	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
 }
 

@@ -18,7 +18,7 @@ void setting_up(void)
 	q = make_qp(0);
 	assert_int_equal(set_up_at(&q, FIRST), 0);
 	assert_int_equal(rig.nprobes, ASKED);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 }
 
 void expect_home(void)

@@ -28,7 +28,7 @@ static int setup_model(void **state)
 		t.sport = hp3_random_port(&rng);
 		sim_model_trace(&model, &t, sim_model_path(&model, &t));
 	}
-	hp3_paths_identity_model(&table, &model.told, &pair);
+	hp3_paths_identity_model(&table, &model.given, &pair);
 	return 0;
 }
 
@@ -308,7 +308,7 @@ static void rule_18_every_qpn_has_ports_of_its_own(void **state)
 		sim_model_trace(&model, &t, sim_model_path(&model, &t));
 	}
 	hp3_paths_by_qpn(&table);
-	hp3_paths_identity_model(&table, &model.told, &pair);
+	hp3_paths_identity_model(&table, &model.given, &pair);
 	for (uint16_t i = 0; i < 100; i++)
 		hp3_paths_reply(&table, hp3_paths_get(&table, 0xc000 + i, 11, MS), 10 * US,
 			hp3_paths_id(&table, 0xc000 + i, 11) >= 4, MS);

@@ -60,7 +60,7 @@ static void names(void **state)
 		"f.ini:4: [pairng]: unknown section: did you mean [pairing]?\n");
 	expect(RAIL "[weather]\ncm = nonsense\n", 0,
 		"f.ini:4: [weather]: unknown section; known: [eal] [rail.NAME] [bypass] [filter] "
-		"[beside] [watch] [policy] [flows] [pairing] [ppp] [rfr] [cc] [probes] [control] "
+		"[verbs] [watch] [policy] [flows] [pairing] [ppp] [rfr] [cc] [probes] [control] "
 		"[metrics] "
 		"[log] [service]\n");
 	expect(RAIL "[eal.x]\n", 0, "f.ini:4: [eal.x]: unknown section: did you mean [eal]?\n");
@@ -233,12 +233,12 @@ static void rails(void **state)
 
 	expect("[eal]\n", 0,
 		"f.ini: no [rail.NAME] section: add one with rnic = and net =, the two ports to "
-		"work between, or set [beside] socket\n");
-	expect("[beside]\nsocket = /run/x.sock\n" RAIL, 0,
-		"f.ini:2: [beside] socket = /run/x.sock: there is a [rail.NAME], too: hp3d works "
-		"inline or beside the RNICs; remove one of them\n");
-	expect("[eal]\nlcores = 2\n[beside]\nsocket = /run/x.sock\n", 0,
-		"f.ini:4: [beside] socket = /run/x.sock: one lcore does it: set lcores = 1 in "
+		"work between, or set [verbs] socket\n");
+	expect("[verbs]\nsocket = /run/x.sock\n" RAIL, 0,
+		"f.ini:2: [verbs] socket = /run/x.sock: there is a [rail.NAME], too: hp3d works "
+		"inline or in verbs mode; remove one of them\n");
+	expect("[eal]\nlcores = 2\n[verbs]\nsocket = /run/x.sock\n", 0,
+		"f.ini:4: [verbs] socket = /run/x.sock: one lcore does it: set lcores = 1 in "
 		"[eal]\n");
 	expect("[rail]\n" RAIL, 0, "f.ini:1: [rail]: unknown section: did you mean [rail.NAME]?\n");
 	expect("[rail.A]\n" RAIL, 0,
@@ -392,7 +392,7 @@ static void all_in_line_order(void **state)
 		"f.ini:4: [eal] idle = never: not a choice: allowed is poll|sleep, default sleep\n"
 		"f.ini:5: [rfr: the section's ] is missing\n"
 		"f.ini: no [rail.NAME] section: add one with rnic = and net =, the two ports to "
-		"work between, or set [beside] socket\n");
+		"work between, or set [verbs] socket\n");
 }
 
 static void unreadable_files(void **state)

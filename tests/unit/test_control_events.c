@@ -34,17 +34,17 @@ static void events_are_numbered_and_the_latest_kept(void **state)
 	assert_int_equal(next, 0);
 	json_decref(list);
 	for (uint64_t i = 1; i <= 40; i++) {
-		struct hp3d_event ev = {.ev.type = HP3_EV_SWITCH, .ev.tag = i};
-		hp3d_events_add(&ev, WALL + ev.ev.t_ns);
+		struct hp3d_event event = {.event.type = HP3_EVENT_SWITCH, .event.tag = i};
+		hp3d_events_add(&event, WALL + event.event.t_ns);
 	}
 	assert_int_equal(hp3d_events_last(), 40);
 	list = hp3d_events_page(0, 5, &decisions, &next);
 	assert_int_equal(json_array_size(list), 5);
 	assert_int_equal(next, 29);
 	for (size_t i = 0; i < 5; i++) {
-		json_t *ev = json_array_get(list, i);
-		assert_int_equal(json_integer_value(json_object_get(ev, "seq")), 25 + i);
-		assert_int_equal(json_integer_value(json_object_get(ev, "tag")), 25 + i);
+		json_t *event = json_array_get(list, i);
+		assert_int_equal(json_integer_value(json_object_get(event, "seq")), 25 + i);
+		assert_int_equal(json_integer_value(json_object_get(event, "tag")), 25 + i);
 	}
 	json_decref(list);
 	list = hp3d_events_page(next, 100, &decisions, &next);
@@ -61,9 +61,9 @@ static void events_are_numbered_and_the_latest_kept(void **state)
 static void an_event_carries_its_evidence(void **state)
 {
 	struct hp3_config cfg = small_config();
-	struct hp3d_event ev = {
-		.ev = {.t_ns = 5005,
-			.type = HP3_EV_RECOVER,
+	struct hp3d_event event = {
+		.event = {.t_ns = 5005,
+			.type = HP3_EVENT_RECOVER,
 			.cause = HP3_CAUSE_OPERATOR,
 			.reason = HP3_RFR_IN_NAK,
 			.from = 50000,
@@ -84,12 +84,12 @@ static void an_event_carries_its_evidence(void **state)
 	char *text;
 
 	assert_int_equal(hp3d_events_init(&cfg), 0);
-	hp3d_events_add(&ev, WALL + ev.ev.t_ns);
-	ev.ev.type = HP3_EV_PAIR;
-	ev.ev.pairing = HP3_PAIRING_CM;
-	ev.ev.lqpn = 0x11;
-	ev.ev.tag = 0;
-	hp3d_events_add(&ev, WALL + ev.ev.t_ns);
+	hp3d_events_add(&event, WALL + event.event.t_ns);
+	event.event.type = HP3_EVENT_PAIR;
+	event.event.pairing = HP3_PAIRING_CM;
+	event.event.lqpn = 0x11;
+	event.event.tag = 0;
+	hp3d_events_add(&event, WALL + event.event.t_ns);
 	list = hp3d_events_page(0, 2, &decisions, &next);
 	text = json_dumps(json_array_get(list, 0), JSON_COMPACT);
 	assert_string_equal(text,
@@ -120,7 +120,7 @@ static uint64_t now;
 static struct hp3d_event of(uint32_t flow, enum hp3_event_type type, enum hp3_cause cause)
 {
 	now += 1000;
-	return (struct hp3d_event){.ev = {.t_ns = now,
+	return (struct hp3d_event){.event = {.t_ns = now,
 					   .type = (uint8_t)type,
 					   .cause = (uint8_t)cause,
 					   .flow = flow,
@@ -132,39 +132,39 @@ static void happens(uint32_t flow, enum hp3_event_type type, enum hp3_cause caus
 {
 	struct hp3d_event e = of(flow, type, cause);
 
-	hp3d_events_add(&e, WALL + e.ev.t_ns);
+	hp3d_events_add(&e, WALL + e.event.t_ns);
 }
 
 static void round_of(uint32_t flow, enum hp3_cause cause, enum hp3_round_outcome outcome)
 {
-	struct hp3d_event e = of(flow, HP3_EV_ROUND, cause);
+	struct hp3d_event e = of(flow, HP3_EVENT_ROUND, cause);
 
-	e.ev.outcome = (uint8_t)outcome;
-	e.ev.n_probes = 2;
-	e.ev.probes[0] = (struct hp3_probe){.port = 50000, .state = HP3_PROBE_ANSWERED};
-	e.ev.probes[1] = (struct hp3_probe){.port = 50001, .state = HP3_PROBE_ANSWERED};
-	hp3d_events_add(&e, WALL + e.ev.t_ns);
+	e.event.outcome = (uint8_t)outcome;
+	e.event.n_probes = 2;
+	e.event.probes[0] = (struct hp3_probe){.port = 50000, .state = HP3_PROBE_ANSWERED};
+	e.event.probes[1] = (struct hp3_probe){.port = 50001, .state = HP3_PROBE_ANSWERED};
+	hp3d_events_add(&e, WALL + e.event.t_ns);
 }
 
 /* The port in use lost its probe, another one answered. */
 static void dead_round_of(uint32_t flow)
 {
-	struct hp3d_event e = of(flow, HP3_EV_ROUND, HP3_CAUSE_DEAD);
+	struct hp3d_event e = of(flow, HP3_EVENT_ROUND, HP3_CAUSE_DEAD);
 
-	e.ev.outcome = HP3_ROUND_WINNER;
-	e.ev.n_probes = 2;
-	e.ev.probes[0] = (struct hp3_probe){.port = 50000, .state = HP3_PROBE_LOST};
-	e.ev.probes[1] = (struct hp3_probe){.port = 50001, .state = HP3_PROBE_ANSWERED};
-	hp3d_events_add(&e, WALL + e.ev.t_ns);
+	e.event.outcome = HP3_ROUND_WINNER;
+	e.event.n_probes = 2;
+	e.event.probes[0] = (struct hp3_probe){.port = 50000, .state = HP3_PROBE_LOST};
+	e.event.probes[1] = (struct hp3_probe){.port = 50001, .state = HP3_PROBE_ANSWERED};
+	hp3d_events_add(&e, WALL + e.event.t_ns);
 }
 
 /* The end of such a round. */
 static void stays(uint32_t flow, enum hp3_cause cause)
 {
-	struct hp3d_event e = of(flow, HP3_EV_RECOVER, cause);
+	struct hp3d_event e = of(flow, HP3_EVENT_RECOVER, cause);
 
-	e.ev.reason = HP3_RFR_IN_NO_BETTER;
-	hp3d_events_add(&e, WALL + e.ev.t_ns);
+	e.event.reason = HP3_RFR_IN_NO_BETTER;
+	hp3d_events_add(&e, WALL + e.event.t_ns);
 }
 
 static const char *type_of(json_t *list, size_t i)
@@ -202,9 +202,9 @@ static void fruitless_rounds_do_not_push_out_a_decision(void **state)
 	json_t *list;
 
 	assert_int_equal(hp3d_events_init(&cfg), 0);
-	happens(7, HP3_EV_SWITCH, HP3_CAUSE_OPERATOR);
+	happens(7, HP3_EVENT_SWITCH, HP3_CAUSE_OPERATOR);
 	for (unsigned i = 0; i < 10000; i++) {
-		happens(i % 8, HP3_EV_SEVERE, HP3_CAUSE_CNP);
+		happens(i % 8, HP3_EVENT_SEVERE, HP3_CAUSE_CNP);
 		round_of(i % 8, i % 16 < 8 ? HP3_CAUSE_CNP : HP3_CAUSE_DEAD, HP3_ROUND_NO_BETTER);
 		stays(i % 8, HP3_CAUSE_CNP);
 	}
@@ -245,7 +245,7 @@ static void samples_thin_out(void **state)
 	}
 	assert_int_equal(rounds, 10);
 	json_decref(list);
-	happens(3, HP3_EV_SWITCH, HP3_CAUSE_OPERATOR);
+	happens(3, HP3_EVENT_SWITCH, HP3_CAUSE_OPERATOR);
 	round_of(3, HP3_CAUSE_RTT, HP3_ROUND_TIMEOUT);
 	list = hp3d_events_page(next, 1000, &everything, &next);
 	assert_int_equal(in_order(list), 2);
@@ -277,8 +277,8 @@ static void a_failover_keeps_its_rounds(void **state)
 		for (unsigned k = 0; k < 1000; k++)
 			round_of(2, HP3_CAUSE_DEAD, HP3_ROUND_NO_BETTER);
 	}
-	happens(1, HP3_EV_FAILOVER, HP3_CAUSE_DEAD);
-	happens(1, HP3_EV_RESUME, HP3_CAUSE_DEAD);
+	happens(1, HP3_EVENT_FAILOVER, HP3_CAUSE_DEAD);
+	happens(1, HP3_EVENT_RESUME, HP3_CAUSE_DEAD);
 	assert_int_equal(fruitless(1, "dead"), 0);
 	assert_int_equal(fruitless(1, "cnp"), 5);
 	list = hp3d_events_page(0, 1000, &decisions, &next);
@@ -289,7 +289,7 @@ static void a_failover_keeps_its_rounds(void **state)
 	for (unsigned i = 0; i < 3; i++) /* the next one rests on none of these */
 		dead_round_of(2);
 	now += 11000000000;
-	happens(2, HP3_EV_FAILOVER, HP3_CAUSE_DEAD);
+	happens(2, HP3_EVENT_FAILOVER, HP3_CAUSE_DEAD);
 	list = hp3d_events_page(next, 1000, &decisions, &next);
 	assert_int_equal(json_array_size(list), 1);
 	json_decref(list);
@@ -306,11 +306,11 @@ static void a_move_keeps_what_set_it_off(void **state)
 	json_t *list;
 
 	assert_int_equal(hp3d_events_init(&cfg), 0);
-	happens(1, HP3_EV_SEVERE, HP3_CAUSE_CNP);
+	happens(1, HP3_EVENT_SEVERE, HP3_CAUSE_CNP);
 	round_of(1, HP3_CAUSE_CNP, HP3_ROUND_WINNER);
-	happens(1, HP3_EV_SUSPEND, HP3_CAUSE_CNP);
-	happens(1, HP3_EV_SWITCH, HP3_CAUSE_CNP);
-	happens(1, HP3_EV_SEVERE, HP3_CAUSE_CNP);
+	happens(1, HP3_EVENT_SUSPEND, HP3_CAUSE_CNP);
+	happens(1, HP3_EVENT_SWITCH, HP3_CAUSE_CNP);
+	happens(1, HP3_EVENT_SEVERE, HP3_CAUSE_CNP);
 	round_of(1, HP3_CAUSE_CNP, HP3_ROUND_WINNER);
 	stays(1, HP3_CAUSE_CNP);
 	stays(1, HP3_CAUSE_CNP); /* of a round that was called off */
@@ -360,7 +360,7 @@ static void pages_show_everything_once(void **state)
 			round_of(i % 3, HP3_CAUSE_ECN, HP3_ROUND_NO_BETTER);
 			dead_round_of(i % 3);
 			if (i % 7 == 6)
-				happens(i % 3, HP3_EV_FAILOVER, HP3_CAUSE_DEAD);
+				happens(i % 3, HP3_EVENT_FAILOVER, HP3_CAUSE_DEAD);
 			if (i % 5 == 4)
 				round_of(i % 3, HP3_CAUSE_ECN, HP3_ROUND_WINNER);
 			if (i % 4 == 0) {
@@ -388,7 +388,7 @@ static void flows_beyond_the_room_are_forgotten(void **state)
 	json_t *list;
 
 	assert_int_equal(hp3d_events_init(&cfg), 0);
-	happens(0, HP3_EV_SWITCH, HP3_CAUSE_OPERATOR);
+	happens(0, HP3_EVENT_SWITCH, HP3_CAUSE_OPERATOR);
 	for (uint32_t f = 0; f < 5000; f++)
 		round_of(f, HP3_CAUSE_CNP, HP3_ROUND_NO_BETTER);
 	assert_int_equal(fruitless(0, "cnp"), 0);

@@ -79,7 +79,7 @@ static void paper_two_cnps_then_additive_increase(void **state)
 	rate_is(&rp, 19971.875);
 }
 
-/* g = 1/256: one quiet period of 55 us leaves 255/256; a CNP adds 1/256 of what lacks to 1. */
+/* g = 1/256: one quiet period of 55 us leaves 255/256; a CNP adds 1/256 of what is missing to 1. */
 static void paper_alpha_decays_by_time_and_grows_by_cnp(void **state)
 {
 	struct hp3_dcqcn_params p = sound_preset("paper");
@@ -228,7 +228,7 @@ static void one_reduction_leaves_min_dec_fac(void **state)
 	rate_is(&rp, 25000);
 }
 
-/* 50 % of what lacks to line rate, counted from before the drain; the target is line rate. */
+/* 50 % of what is missing to line rate, counted from before the drain; the target is line rate. */
 static void after_a_switch_the_rate_is_raised(void **state)
 {
 	struct hp3_dcqcn_params p = sound_preset("conweave");

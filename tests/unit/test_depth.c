@@ -16,10 +16,10 @@ static unsigned asked; /* traces */
 /* names[i]: how many switches level i + 1 has; 0: they are silent. `deaf`: ports never answered. */
 static enum hp3_depth_state search(const uint32_t *names, uint8_t hint, unsigned deaf)
 {
-	enum hp3_depth_state s = HP3_DEPTH_SEEKING;
+	enum hp3_depth_state s = HP3_DEPTH_SEARCHING;
 
 	hp3_depth_init(&d, hint, &rng);
-	for (asked = 0; s == HP3_DEPTH_SEEKING; asked++) {
+	for (asked = 0; s == HP3_DEPTH_SEARCHING; asked++) {
 		uint8_t ttl;
 		uint16_t port = hp3_depth_next(&d, &ttl);
 		uint32_t n = names[ttl - 1];
@@ -29,9 +29,9 @@ static enum hp3_depth_state search(const uint32_t *names, uint8_t hint, unsigned
 		if (n == PEER)
 			s = hp3_depth_reached(&d);
 		else if (n == 0 || d.at < deaf)
-			s = hp3_depth_told(&d, HP3_LABEL_NONE);
+			s = hp3_depth_reported(&d, HP3_LABEL_NONE);
 		else
-			s = hp3_depth_told(&d, ttl * 1000u + port % n);
+			s = hp3_depth_reported(&d, ttl * 1000u + port % n);
 	}
 	return s;
 }

@@ -524,7 +524,7 @@ static void soft_roce_native(void)
 	cfg.engine.cc.mode = HP3_CC_NATIVE;
 }
 
-static void soft_roce_beside(void)
+static void soft_roce_verbs_mode(void)
 {
 	soft_roce();
 	cfg.engine.cc.mode = HP3_CC_OFF;
@@ -658,7 +658,7 @@ static const struct {
 	{"rdma-device", nothing,
 		"mlx5_0: driver mlx5_core, firmware 28.39.1002, port 1 ACTIVE, Ethernet, 1 RoCE v2 "
 		"addresses (10.9.0.1, eth0), CNPs with DSCP 48; live move: "
-		"mlx5dv_modify_qp_udp_sport; probes beside it timed by: its stamps",
+		"mlx5dv_modify_qp_udp_sport; verbs-mode probes timed by: its stamps",
 		""},
 	{"rdma-device", old_library, "which this libmlx5 lacks", ""},
 	{"rdma-device", other_rnic, "live move: none known", ""},
@@ -669,9 +669,9 @@ static const struct {
 	{"rdma-gid", infiniband, "is InfiniBand", "LINK_TYPE_P1=2"},
 	{"rdma-bond", rdma_bond, "no rail is on its port eth1", "ROCE_ACCL"},
 	{"rxe-cnp", soft_roce_native, "Soft-RoCE of Linux 6.1.153", "set [cc] mode = off"},
-	{"rxe-kernel", soft_roce_beside, "Soft-RoCE of Linux 6.1.153", "6.1.175"},
-	{"rdma-device", soft_roce_beside, "live move: SQD", ""},
-	{"rdma-device", soft_roce_beside, "timed by: hp3d's clock", ""},
+	{"rxe-kernel", soft_roce_verbs_mode, "Soft-RoCE of Linux 6.1.153", "6.1.175"},
+	{"rdma-device", soft_roce_verbs_mode, "live move: SQD", ""},
+	{"rdma-device", soft_roce_verbs_mode, "timed by: hp3d's clock", ""},
 	{"ecn", ecn, "answers no marks with CNPs",
 		"echo 1 > /sys/class/net/eth0/ecn/roce_np/enable/3"},
 	{"ecn", ecn_ignored, "ignores CNPs", "roce_rp/enable/3"},
@@ -790,7 +790,7 @@ static void kernels_with_the_bug(void **state)
 		bool found = false;
 
 		all_is_well();
-		soft_roce_beside();
+		soft_roce_verbs_mode();
 		put("/proc/version", kernels[i].version);
 		examine();
 		for (unsigned k = 0; k < d.n; k++)
@@ -825,17 +825,17 @@ static void few_ports_say_nothing_of_a_hash(void **state)
 }
 
 /* Containers name interfaces; somebody types a fix as root. */
-static void a_name_is_one_word_of_a_command(void **state)
+static void a_name_is_quoted_for_the_shell(void **state)
 {
-	char buf[HP3_WORD_MAX], many[2 * HP3_WORD_MAX] = {0};
+	char buf[HP3_SHELL_QUOTE_MAX], many[2 * HP3_SHELL_QUOTE_MAX] = {0};
 
-	assert_string_equal(hp3_word(buf, "eth0.100@x"), "eth0.100@x");
-	assert_string_equal(hp3_word(buf, ";id>\x1b[8mX;"), "';id>?[8mX;'");
-	assert_string_equal(hp3_word(buf, "a'$(id)"), "'a'\\''$(id)'");
-	assert_string_equal(hp3_word(buf, ""), "''");
+	assert_string_equal(hp3_shell_quote(buf, "eth0.100@x"), "eth0.100@x");
+	assert_string_equal(hp3_shell_quote(buf, ";id>\x1b[8mX;"), "';id>?[8mX;'");
+	assert_string_equal(hp3_shell_quote(buf, "a'$(id)"), "'a'\\''$(id)'");
+	assert_string_equal(hp3_shell_quote(buf, ""), "''");
 	memset(many, '\'', sizeof(many) - 1);
-	hp3_word(buf, many);
-	assert_true(strlen(buf) < HP3_WORD_MAX && strlen(buf) > HP3_WORD_MAX - 8);
+	hp3_shell_quote(buf, many);
+	assert_true(strlen(buf) < HP3_SHELL_QUOTE_MAX && strlen(buf) > HP3_SHELL_QUOTE_MAX - 8);
 	assert_int_equal(buf[strlen(buf) - 1], '\'');
 }
 
@@ -848,7 +848,7 @@ int main(void)
 		cmocka_unit_test(kernels_with_the_bug),
 		cmocka_unit_test(answers_in_the_class_of_data_need_no_equal),
 		cmocka_unit_test(few_ports_say_nothing_of_a_hash),
-		cmocka_unit_test(a_name_is_one_word_of_a_command),
+		cmocka_unit_test(a_name_is_quoted_for_the_shell),
 	};
 	cpu_set_t one;
 

@@ -21,17 +21,17 @@ static void advised(void)
 	assert_int_equal(rig.nprobes, 2);
 	assert_int_equal(rig.probe_ports[0], q.home);
 	assert_int_equal(rig.probe_ports[1], NAMED);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	pass_time(100 * US);
 	probe_reply(0, false);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 }
 
 static void stays(void)
 {
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_int_equal(info(&q).port, q.home);
-	assert_int_equal(rig.last.type, HP3_EV_RECOVER);
+	assert_int_equal(rig.last.type, HP3_EVENT_RECOVER);
 	assert_int_equal(rig.last.cause, HP3_CAUSE_ADVICE);
 	assert_int_equal(rig.last.tag, 77);
 	assert_int_equal(rig.held, 0);
@@ -47,7 +47,7 @@ static void rule_34_no_worse_is_enough(void **state)
 	last(&q, psn++);
 	assert_int_equal(middle(&q, psn++), HP3_HOLD);
 	ack(&q, psn - 2);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(rig.last.cause, HP3_CAUSE_ADVICE);
 	assert_int_equal(rig.last.tag, 77);
 	assert_int_equal(info(&q).port, NAMED);
@@ -85,7 +85,7 @@ static void rule_34_nothing_without_the_port_in_use(void **state)
 	assert_int_equal(advise(&q, NAMED), 0);
 	pass_time(5 * US);
 	probe_reply(1, false);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	steps(2 * TIMEOUT);
 	stays();
 }

@@ -78,10 +78,10 @@ static void rule_11_never_aged_in_a_move_or_in_use(void **state)
 static void set_up_events(void **state)
 {
 	struct qp q = make_qp(0), wrong = make_qp(1);
-	struct hp3_qp_event ev = {.kind = HP3_QP_UP, .teller = HP3_TELLER_NONE};
+	struct hp3_qp_event event = {.kind = HP3_QP_UP, .source = HP3_QP_SOURCE_NONE};
 	struct hp3_acts acts = {0};
 
-	assert_int_equal(hp3_qp(rig.e, &ev, rig.now, &acts), -EINVAL);
+	assert_int_equal(hp3_qp(rig.e, &event, rig.now, &acts), -EINVAL);
 	wrong.rqpn = 1 << 24;
 	assert_int_equal(set_up(&wrong), -EINVAL);
 	wrong.rqpn = 5;
@@ -94,7 +94,7 @@ static void set_up_events(void **state)
 	assert_true(info(&q).paired);
 	assert_int_equal(info(&q).pairing, HP3_PAIRING_EVENT);
 	assert_int_equal(info(&q).lqpn, q.lqpn);
-	assert_int_equal(rig.last.type, HP3_EV_PAIR);
+	assert_int_equal(rig.last.type, HP3_EVENT_PAIR);
 	assert_int_equal(move(&q, 60000), -ENODATA);
 	middle(&q, 1000);
 	assert_int_equal(stats()->epochs, 0);

@@ -45,11 +45,11 @@ static int report(const struct qp *p)
 
 static int library(const struct qp *p, enum hp3_qp_kind kind, uint32_t owner, uint32_t first)
 {
-	return tell(p, &(struct hp3_qp_event){.kind = (uint8_t)kind,
-			       .teller = HP3_TELLER_LIBRARY,
-			       .psn = first,
-			       .psn_known = true,
-			       .owner = owner});
+	return report_event(p, &(struct hp3_qp_event){.kind = (uint8_t)kind,
+				       .source = HP3_QP_SOURCE_LIBRARY,
+				       .psn = first,
+				       .psn_known = true,
+				       .owner = owner});
 }
 
 /* As many peers as it takes. */
@@ -233,22 +233,22 @@ static void rule_16_it_ends_no_traffic(void **state)
 
 /* --- a path before the first packet --- */
 
-static void placed_by(enum hp3_teller who, uint32_t first)
+static void placed_by(enum hp3_qp_source who, uint32_t first)
 {
 	probing_config();
 	rig.cfg.setup_probing = true;
 	rig_configure();
 	q = qp_of(0, 0);
 	peer_alive(&q);
-	tell(&q, &(struct hp3_qp_event){.kind = HP3_QP_UP,
-			 .teller = (uint8_t)who,
-			 .psn = first,
-			 .psn_known = true});
+	report_event(&q, &(struct hp3_qp_event){.kind = HP3_QP_UP,
+				 .source = (uint8_t)who,
+				 .psn = first,
+				 .psn_known = true});
 	peer_alive(&q);
-	tell(&q, &(struct hp3_qp_event){.kind = HP3_QP_UP,
-			 .teller = (uint8_t)who,
-			 .psn = first + 1,
-			 .psn_known = true});
+	report_event(&q, &(struct hp3_qp_event){.kind = HP3_QP_UP,
+				 .source = (uint8_t)who,
+				 .psn = first + 1,
+				 .psn_known = true});
 	assert_int_not_equal(rig.nprobes, 0);
 	probe_reply(0, false);
 	pass_time(100 * MS);
@@ -256,7 +256,7 @@ static void placed_by(enum hp3_teller who, uint32_t first)
 
 static void whoever_tells_a_path_is_found(void **state)
 {
-	placed_by(HP3_TELLER_LIBRARY, 99);
+	placed_by(HP3_QP_SOURCE_LIBRARY, 99);
 	assert_true(info(&q).moved);
 	assert_false(info(&q).paired);
 	middle(&q, 100);
@@ -270,7 +270,7 @@ static void whoever_tells_a_path_is_found(void **state)
  */
 static void rule_16_a_stream_that_is_under_way_is_not_placed(void **state)
 {
-	static const enum hp3_teller who[] = {HP3_TELLER_LIBRARY, HP3_TELLER_KERNEL};
+	static const enum hp3_qp_source who[] = {HP3_QP_SOURCE_LIBRARY, HP3_QP_SOURCE_KERNEL};
 
 	for (unsigned i = 0; i < 2; i++) {
 		rig_setup(NULL);
@@ -281,7 +281,7 @@ static void rule_16_a_stream_that_is_under_way_is_not_placed(void **state)
 		assert_false(info(&q).moved || info(&q).paired);
 		assert_int_equal(hp3_engine_moved(rig.e), 0);
 		/* Who keeps ports for others (fail-open, the next hp3d) hears of it. */
-		assert_int_equal(rig.newest[HP3_EV_IDLE_SWITCH].to, q.home);
+		assert_int_equal(rig.newest[HP3_EVENT_IDLE_SWITCH].to, q.home);
 	}
 }
 

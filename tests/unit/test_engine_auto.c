@@ -38,7 +38,7 @@ static void silent_round(void)
 {
 	uint32_t probes = rig.nprobes;
 
-	assert_int_equal(congested(), HP3_RFR_SEEKING);
+	assert_int_equal(congested(), HP3_RFR_SEARCHING);
 	assert_int_equal(rig.nprobes, probes + ASKED);
 	assert_int_equal(rig.act.op, HP3_PROBE_PEER);
 	pass_time(TIMEOUT);
@@ -83,7 +83,7 @@ static void who_answers_too_late_is_there(void **state)
 		pass_time(rig.cfg.peer_ns / 30);
 	}
 	assert_true(stats()->probe_strays == 12);
-	assert_int_equal(congested(), HP3_RFR_SEEKING);
+	assert_int_equal(congested(), HP3_RFR_SEARCHING);
 }
 
 /* A host that stands still for a while looks the same. */
@@ -104,14 +104,14 @@ static void after_a_while_it_is_asked_again(void **state)
 	assert_int_equal(congested(), HP3_RFR_CLOSING);
 	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
 	pass_time(rig.cfg.peer_ns);
-	assert_int_equal(congested(), HP3_RFR_SEEKING);
+	assert_int_equal(congested(), HP3_RFR_SEARCHING);
 	probe_reply(rig.nprobes - 1, false); /* meanwhile somebody has installed it */
 	for (unsigned i = 0; i < 9; i++) {
 		if (info(&q).state != HP3_RFR_STEADY)
 			command(&q, HP3_CMD_CANCEL, 0);
 		silent_round();
 	}
-	assert_int_equal(congested(), HP3_RFR_SEEKING);
+	assert_int_equal(congested(), HP3_RFR_SEARCHING);
 }
 
 /* Whoever has answered once may be lost for a while, or starts anew: eight rounds, and some time.
@@ -151,7 +151,7 @@ static void rule_25_a_peer_probe_with_a_read_outstanding(void **state)
 		response(&q, &f);
 		pass_time(CYCLE);
 	}
-	assert_int_equal(seen(HP3_EV_SEVERE), 1);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 1);
 	assert_int_equal(rig.act.op, HP3_PROBE_PEER);
 	assert_int_equal(rig.nprobes, ASKED);
 }
@@ -161,7 +161,7 @@ static void rule_01_a_peer_probe_is_a_duplicate(void **state)
 {
 	config(HP3_PROBES_PEER);
 	start();
-	assert_int_equal(congested(), HP3_RFR_SEEKING);
+	assert_int_equal(congested(), HP3_RFR_SEARCHING);
 	for (unsigned i = 0; i < ASKED; i++)
 		assert_int_equal(rig.probe_psns[i], info(&q).una - 1);
 }
@@ -198,7 +198,7 @@ static void rule_03_a_nak_probe_that_is_not_allowed(void **state)
 	ack(&q, psn - 2);
 	assert_int_equal(rig.nprobes, 0);
 	assert_int_equal(rig.held, 0);
-	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_NO_BETTER);
+	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].reason, HP3_RFR_IN_NO_BETTER);
 }
 
 static void observe_suspends_nothing(void **state)
@@ -207,7 +207,7 @@ static void observe_suspends_nothing(void **state)
 	rig.cfg.observe = true;
 	start();
 	assert_int_equal(congested(), HP3_RFR_STEADY);
-	assert_int_equal(seen(HP3_EV_SEVERE), 1);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 1);
 }
 
 int main(void)

@@ -23,7 +23,7 @@ static void rule_15_three_natural_answers(void **state)
 	assert_true(info(&q).paired);
 	assert_int_equal(info(&q).lqpn, q.lqpn);
 	assert_int_equal(info(&q).pairing, HP3_PAIRING_CHALLENGE);
-	assert_int_equal(rig.last.type, HP3_EV_PAIR);
+	assert_int_equal(rig.last.type, HP3_EVENT_PAIR);
 	assert_int_equal(stats()->paired_challenge, 1);
 	last(&q, 4);
 	assert_int_equal(stats()->challenges, 3);
@@ -183,7 +183,7 @@ static void rule_15_setup_wins_over_inference(void **state)
 	assert_int_equal(set_up(&b), 0);
 	assert_false(info(&a).paired);
 	assert_int_equal(info(&b).lqpn, a.lqpn);
-	assert_int_equal(rig.events[HP3_EV_UNPAIR], 1);
+	assert_int_equal(rig.events[HP3_EVENT_UNPAIR], 1);
 	assert_int_equal(stats()->contradictions, 1);
 }
 
@@ -194,25 +194,25 @@ static void rule_15_setup_wins_over_inference(void **state)
  */
 static void rule_15_an_answer_of_another_flow_unpairs_nobody_who_makes_progress(void **state)
 {
-	struct qp told = make_qp(0), asks = make_qp(1), forged;
+	struct qp reported = make_qp(0), asks = make_qp(1), forged;
 	uint32_t psn = 900000;
 
-	set_up(&told);
+	set_up(&reported);
 	forged = asks;
-	forged.lqpn = told.lqpn;
+	forged.lqpn = reported.lqpn;
 	for (uint32_t i = 100; i < 110; i++) {
-		last(&told, i);
+		last(&reported, i);
 		last(&asks, psn);
 		ack(&forged, psn++);
-		assert_true(info(&told).paired);
-		ack(&told, i);
+		assert_true(info(&reported).paired);
+		ack(&reported, i);
 		pass_time(MS);
 	}
 	assert_true(stats()->challenges >= 1);
-	assert_int_equal(info(&told).inflight, 0);
+	assert_int_equal(info(&reported).inflight, 0);
 	last(&asks, psn);
 	ack(&forged, psn);
-	assert_false(info(&told).paired);
+	assert_false(info(&reported).paired);
 }
 
 int main(void)

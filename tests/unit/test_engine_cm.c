@@ -19,7 +19,7 @@ static void cm_request_from_here(void **state)
 	assert_true(info(&q).paired);
 	assert_int_equal(info(&q).pairing, HP3_PAIRING_CM);
 	assert_int_equal(info(&q).lqpn, q.lqpn);
-	assert_int_equal(rig.last.type, HP3_EV_PAIR);
+	assert_int_equal(rig.last.type, HP3_EVENT_PAIR);
 	assert_int_equal(stats()->paired_cm, 1);
 	cm(HERE, &q, HP3_CM_RTU, 0xaaa, 0xbbb, 0);
 	last(&q, 10);
@@ -174,7 +174,7 @@ static void rule_16_dreq_is_a_new_epoch(void **state)
 		assert_int_equal(rig.held, 0);
 		assert_int_equal(rig.discarded, 0);
 		expect_left(1, 101, q.home, false);
-		assert_int_equal(rig.events[HP3_EV_RECOVER], i + 1);
+		assert_int_equal(rig.events[HP3_EVENT_RECOVER], i + 1);
 		assert_false(info(&q).paired);
 		assert_int_equal(stats()->epochs, i + 1);
 		middle(&q, 50); /* anything can follow */
@@ -213,7 +213,7 @@ static void rule_16_a_forged_dreq_means_nothing(void **state)
 	assert_true(info(&other).paired);
 	assert_int_equal(stats()->epochs, 0);
 	ack(&q, 100);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	pass_time(300 * MS); /* it rests */
 	cm(HERE, &other, HP3_CM_DREQ, 1, 2, other.rqpn);
 	assert_false(info(&other).paired);
@@ -264,7 +264,7 @@ static void rule_16_a_forged_request_that_is_answered_means_nothing(void **state
 		assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
 		assert_int_equal(middle(&q, 102), HP3_HOLD);
 		ack(&q, 100);
-		assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+		assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 		assert_true(info(&q).moved);
 		assert_int_equal(stats()->epochs + stats()->unpaired, 0);
 		assert_int_equal(rig.held, 0);

@@ -99,7 +99,7 @@ static void many_deadlines_at_once(void **state)
 	assert_int_equal(rig.nwire, 20);
 	pass_time(rig.cfg.max_hold_ns);
 	assert_int_equal(rig.nwire, 40);
-	assert_int_equal(rig.events[HP3_EV_RECOVER], 20);
+	assert_int_equal(rig.events[HP3_EVENT_RECOVER], 20);
 	assert_int_equal(hp3_engine_moves(rig.e), 0);
 }
 
@@ -117,7 +117,7 @@ static void deadlines_in_turn(void **state)
 	for (unsigned i = 1; i <= 3; i++) {
 		struct hp3_acts acts = {0};
 
-		assert_int_equal(rig.events[HP3_EV_RECOVER], i);
+		assert_int_equal(rig.events[HP3_EVENT_RECOVER], i);
 		assert_int_equal(hp3_engine_moves(rig.e), 3 - i);
 		assert_true(hp3_tick(rig.e, rig.now, &acts) <= rig.now + 110 * US || i == 3);
 		assert_int_equal(acts.n, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mode auto: lanes are compared before a queue pair takes several of them (engine/spray/rounds.h).
+/* Mode auto: EVs are compared before a queue pair takes several of them (engine/spray/rounds.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,21 +11,21 @@
 #include "rfr/spraying.h"
 
 #define LARGE  4096u
-#define LANES  8u
+#define EVS    8u
 #define SECOND (1000 * MS)
 
 static struct hp3_agree ask;
-static uint32_t lanes;
+static uint32_t evs;
 
 static void configure(uint32_t n)
 {
-	lanes = n;
+	evs = n;
 	probing_config();
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_AUTO,
 		.flows = 4,
-		.lanes = n,
+		.evs = n,
 		.bytes = LARGE,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = MS,
 		.alike = 150,
 		.late_ns = 20 * US,
@@ -61,9 +61,9 @@ static uint16_t leaves(uint8_t opcode, uint32_t dma_len)
 	return rig.vd.sport;
 }
 
-static bool is_lane(uint16_t port)
+static bool is_spray_ev(uint16_t port)
 {
-	return port != q.home && (port ^ ask.port) < lanes;
+	return port != q.home && (port ^ ask.port) < evs;
 }
 
 /* A large message begins: the peer is asked, and agrees. */
@@ -77,12 +77,12 @@ static void agrees(void)
 	pass_time(1);
 	ask = rig.other.agree.what;
 	ask.kind = HP3_AGREE_YES;
-	hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
+	hp3_agree_received(rig.e, &ends, &ask, rig.now, &acts);
 	assert_int_equal(state_of_flow(), HP3_SPRAY_SPRAYING);
 	assert_int_equal(leaves(HP3_OP_RC_WRITE_MIDDLE, 0), info(&q).port); /* the fence */
 }
 
-/* Answers to the newest probes, of all lanes but `not`. */
+/* Answers to the newest probes, of all EVs but `not`. */
 static void answers(uint32_t n, uint64_t not )
 {
 	struct hp3_acts acts;
@@ -93,8 +93,8 @@ static void answers(uint32_t n, uint64_t not )
 	pass_time(1);
 }
 
-/* `n` packets: lanes that they took. */
-static uint64_t lanes_of(uint32_t n)
+/* `n` packets: EVs that they took. */
+static uint64_t evs_of(uint32_t n)
 {
 	uint64_t taken = 0;
 
@@ -102,7 +102,7 @@ static uint64_t lanes_of(uint32_t n)
 		uint16_t port = leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
 
 		rig.nwire = 0;
-		if (is_lane(port))
+		if (is_spray_ev(port))
 			taken |= 1ull << (port ^ ask.port);
 		ack(&q, psn - 1);
 	}
@@ -111,59 +111,59 @@ static uint64_t lanes_of(uint32_t n)
 
 static void nothing_is_sprayed_before_answers_come(void **state)
 {
-	configure(LANES);
+	configure(EVS);
 	learnt(0);
 	agrees();
-	assert_int_equal(rig.nprobes, LANES);
-	assert_int_equal(lanes_of(100), 0);
-	answers(LANES, 0);
-	assert_int_equal(lanes_of(200), 0xff);
-	assert_int_equal(stats()->lanes_asked, LANES);
-	assert_int_equal(stats()->lanes_compared, 1);
+	assert_int_equal(rig.nprobes, EVS);
+	assert_int_equal(evs_of(100), 0);
+	answers(EVS, 0);
+	assert_int_equal(evs_of(200), 0xff);
+	assert_int_equal(stats()->evs_probed, EVS);
+	assert_int_equal(stats()->evs_compared, 1);
 }
 
 /* What was found counts for the next queue pair between the two. */
 static void once_for_each_peer(void **state)
 {
-	configure(LANES);
+	configure(EVS);
 	learnt(0);
 	agrees();
-	answers(LANES, 0);
-	assert_int_equal(lanes_of(200), 0xff);
+	answers(EVS, 0);
+	assert_int_equal(evs_of(200), 0xff);
 	learnt(1);
 	agrees();
-	assert_int_equal(lanes_of(200), 0xff);
-	assert_int_equal(rig.nprobes, LANES);
+	assert_int_equal(evs_of(200), 0xff);
+	assert_int_equal(rig.nprobes, EVS);
 }
 
-/* A lane that takes longer than the receiver waits is not used. It is asked again, with another. */
-static void a_lane_that_is_late_is_not_used(void **state)
+/* An EV that takes longer than the receiver waits is not used. It is asked again, with another. */
+static void an_ev_that_is_late_is_not_used(void **state)
 {
-	configure(LANES);
+	configure(EVS);
 	learnt(0);
 	agrees();
-	answers(LANES, 0x10);
+	answers(EVS, 0x10);
 	pass_time(MS / 2 + US);
 	pass_time(1);
-	assert_int_equal(lanes_of(200), 0xef);
-	assert_int_equal(rig.nprobes, LANES);
-	for (uint32_t ms = 0; ms < 1100 && rig.nprobes == LANES; ms++) {
+	assert_int_equal(evs_of(200), 0xef);
+	assert_int_equal(rig.nprobes, EVS);
+	for (uint32_t ms = 0; ms < 1100 && rig.nprobes == EVS; ms++) {
 		const struct hp3_ends ends = {.local = q.local, .remote = q.remote};
 		struct hp3_acts acts = {.n = 0};
 
 		pass_time(MS);
 		if (rig.other.kind == HP3_ACT_AGREE)
 			ask.turn = rig.other.agree.what.turn;
-		hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
-		assert_int_equal(lanes_of(1) & 0x10, 0);
+		hp3_agree_received(rig.e, &ends, &ask, rig.now, &acts);
+		assert_int_equal(evs_of(1) & 0x10, 0);
 	}
-	assert_int_equal(rig.nprobes, LANES + 2);
+	assert_int_equal(rig.nprobes, EVS + 2);
 	answers(2, 0);
-	assert_int_equal(lanes_of(200), 0xff);
+	assert_int_equal(evs_of(200), 0xff);
 }
 
 /* Time goes by while a large message leaves; the peer answers each keep-alive and each probe. */
-static uint64_t lanes_in(uint32_t ms)
+static uint64_t evs_in(uint32_t ms)
 {
 	const struct hp3_ends ends = {.local = q.local, .remote = q.remote};
 	uint64_t taken = 0;
@@ -176,14 +176,14 @@ static uint64_t lanes_in(uint32_t ms)
 		answers(rig.nprobes, 0);
 		if (rig.other.kind == HP3_ACT_AGREE)
 			ask.turn = rig.other.agree.what.turn;
-		hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
-		taken |= lanes_of(1);
+		hp3_agree_received(rig.e, &ends, &ask, rig.now, &acts);
+		taken |= evs_of(1);
 	}
 	return taken;
 }
 
-/* All lanes are known when a probe of another set-up is lost: its lane is asked again. */
-static void a_lane_that_set_up_missed_is_asked_again(void **state)
+/* All EVs are known when a probe of another set-up is lost: its EV is asked again. */
+static void an_ev_that_setup_missed_is_probed_again(void **state)
 {
 	configure(64);
 	rig.cfg.setup_probing = true;
@@ -192,8 +192,8 @@ static void a_lane_that_set_up_missed_is_asked_again(void **state)
 	learnt(0);
 	agrees();
 	answers(rig.nprobes, 0);
-	lanes_in(200);
-	assert_int_equal(info(&q).lanes, 64);
+	evs_in(200);
+	assert_int_equal(info(&q).evs, 64);
 	rig.nprobes = 0;
 	q = make_qp(1);
 	psn = 100;
@@ -205,11 +205,11 @@ static void a_lane_that_set_up_missed_is_asked_again(void **state)
 	middle(&q, psn++);
 	ack(&q, psn - 1);
 	agrees();
-	lanes_of(1);
-	lanes_in(5);
-	assert_in_range(info(&q).lanes, 64 - ASKED, 63);
-	lanes_in(1200);
-	assert_int_equal(info(&q).lanes, 64);
+	evs_of(1);
+	evs_in(5);
+	assert_in_range(info(&q).evs, 64 - ASKED, 63);
+	evs_in(1200);
+	assert_int_equal(info(&q).evs, 64);
 }
 
 static void answers_of(uint32_t from, uint32_t to)
@@ -238,7 +238,7 @@ static void set_up_answered(uint32_t rounds, uint32_t first, uint64_t later, uin
 	pass_time(1);
 	ask = rig.other.agree.what;
 	ask.kind = HP3_AGREE_YES;
-	hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
+	hp3_agree_received(rig.e, &ends, &ask, rig.now, &acts);
 	assert_int_equal(state_of_flow(), HP3_SPRAY_SPRAYING);
 	for (uint32_t round = 0, at = 0; round < rounds; round++, at += ASKED) {
 		rig.now += RTT;
@@ -251,16 +251,16 @@ static void set_up_answered(uint32_t rounds, uint32_t first, uint64_t later, uin
 	leaves(HP3_OP_RC_WRITE_FIRST, 1u << 20);
 }
 
-static int lanes_used(void)
+static int evs_used(void)
 {
-	return __builtin_popcountll(lanes_of(400));
+	return __builtin_popcountll(evs_of(400));
 }
 
 /* The decision of a set-up waits for the first answers alone. Those behind them count, too. */
 static void answers_behind_the_decision_count(void **state)
 {
 	set_up_answered(1, 1, RTT / 4, 0);
-	assert_in_range(lanes_used(), 32, 64);
+	assert_in_range(evs_used(), 32, 64);
 	assert_int_equal(stats()->sprays_differ, 0);
 }
 
@@ -269,7 +269,7 @@ static void answers_to_the_round_before_count(void **state)
 {
 	set_up_answered(2, 1, RTT / 4, 0);
 	assert_int_equal(rig.nprobes, 2 * ASKED);
-	assert_in_range(lanes_used(), 32, 64);
+	assert_in_range(evs_used(), 32, 64);
 	assert_int_equal(stats()->sprays_differ, 0);
 }
 
@@ -277,8 +277,8 @@ static void answers_to_the_round_before_count(void **state)
 static void one_lost_probe_is_no_difference(void **state)
 {
 	set_up_answered(1, 3, RTT / 4, 1);
-	assert_int_equal(lanes_of(400) >> (rig.probe_ports[ASKED - 1] ^ ask.port) & 1, 0);
-	assert_in_range(lanes_used(), 32, 63);
+	assert_int_equal(evs_of(400) >> (rig.probe_ports[ASKED - 1] ^ ask.port) & 1, 0);
+	assert_in_range(evs_used(), 32, 63);
 	assert_int_equal(stats()->sprays_differ, 0);
 }
 
@@ -286,48 +286,48 @@ static void one_lost_probe_is_no_difference(void **state)
 static void two_silent_paths_are(void **state)
 {
 	set_up_answered(1, 2, RTT / 4, 2);
-	assert_int_equal(lanes_used(), 1); /* the one chosen at set-up */
+	assert_int_equal(evs_used(), 1); /* the one chosen at set-up */
 	assert_int_equal(stats()->sprays_differ, 1);
 }
 
 /* A quarter of them: the agreement ends, and another one begins a second later. */
 static void one_path_where_paths_differ(void **state)
 {
-	configure(LANES);
+	configure(EVS);
 	learnt(0);
 	agrees();
-	answers(LANES, 0x11);
+	answers(EVS, 0x11);
 	pass_time(MS / 2 + US);
 	pass_time(1);
-	assert_int_equal(lanes_of(1), 0);
+	assert_int_equal(evs_of(1), 0);
 	assert_int_equal(state_of_flow(), HP3_SPRAY_SINGLE);
 	assert_int_equal(stats()->sprays_differ, 1);
 	leaves(HP3_OP_RC_WRITE_FIRST, 1u << 20);
 	assert_int_equal(state_of_flow(), HP3_SPRAY_SINGLE);
 	pass_time(SECOND);
 	agrees();
-	assert_int_equal(rig.nprobes, 2 * LANES);
-	answers(LANES, 0);
-	assert_int_equal(lanes_of(200), 0xff);
+	assert_int_equal(rig.nprobes, 2 * EVS);
+	answers(EVS, 0);
+	assert_int_equal(evs_of(200), 0xff);
 }
 
 static void one_path_where_nobody_answers(void **state)
 {
-	configure(LANES);
+	configure(EVS);
 	learnt(0);
 	agrees();
 	pass_time(TIMEOUT - US);
-	assert_int_equal(lanes_of(1), 0);
+	assert_int_equal(evs_of(1), 0);
 	pass_time(2 * US);
-	assert_int_equal(lanes_of(1), 0);
+	assert_int_equal(evs_of(1), 0);
 	assert_int_equal(state_of_flow(), HP3_SPRAY_SINGLE);
 }
 
-/* Nobody would answer standard probes by lane; without any nothing is compared. */
+/* Nobody would answer standard probes per EV; without any nothing is compared. */
 static void without_probes_nothing_is_agreed_on(void **state)
 {
 	for (int i = 0; i < 2; i++) {
-		configure(LANES);
+		configure(EVS);
 		if (i == 0)
 			rig.cfg.probing = false;
 		else
@@ -344,8 +344,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(nothing_is_sprayed_before_answers_come),
 		RIG_TEST(once_for_each_peer),
-		RIG_TEST(a_lane_that_is_late_is_not_used),
-		RIG_TEST(a_lane_that_set_up_missed_is_asked_again),
+		RIG_TEST(an_ev_that_is_late_is_not_used),
+		RIG_TEST(an_ev_that_setup_missed_is_probed_again),
 		RIG_TEST(answers_behind_the_decision_count),
 		RIG_TEST(answers_to_the_round_before_count),
 		RIG_TEST(one_lost_probe_is_no_difference),

@@ -16,34 +16,34 @@ static void rule_13_three_losses_while_others_answer(void **state)
 	assert_int_equal(rig.nprobes, 2 * ASKED);
 	lose_a_round();
 	assert_int_equal(rig.nprobes, 3 * ASKED);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 	lose_a_round();
 	assert_int_equal(rig.nprobes, 3 * ASKED);
-	assert_int_equal(seen(HP3_EV_ROUND), 3);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	assert_int_equal(seen(HP3_EVENT_ROUND), 3);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 1);
 	assert_int_equal(stats()->failovers, 1);
 	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
-	assert_int_equal(info(&q).port, rig.newest[HP3_EV_FAILOVER].to);
+	assert_int_equal(info(&q).port, rig.newest[HP3_EVENT_FAILOVER].to);
 }
 
 static void the_event_tells_why(void **state)
 {
-	const struct hp3_event *ev = &rig.newest[HP3_EV_FAILOVER];
+	const struct hp3_event *event = &rig.newest[HP3_EVENT_FAILOVER];
 	bool answered = false;
 
 	stall_config();
 	stalled();
 	for (unsigned i = 0; i < 3; i++)
 		lose_a_round();
-	assert_int_equal(ev->cause, HP3_CAUSE_DEAD);
-	assert_int_equal(ev->from, q.home);
-	assert_in_range(ev->wait_ns, STALL + 3 * TIMEOUT, 2 * STALL + 4 * TIMEOUT);
-	assert_int_equal(ev->n_probes, ASKED);
-	assert_int_equal(ev->probes[0].port, q.home);
-	assert_int_equal(ev->probes[0].state, HP3_PROBE_LOST);
+	assert_int_equal(event->cause, HP3_CAUSE_DEAD);
+	assert_int_equal(event->from, q.home);
+	assert_in_range(event->wait_ns, STALL + 3 * TIMEOUT, 2 * STALL + 4 * TIMEOUT);
+	assert_int_equal(event->n_probes, ASKED);
+	assert_int_equal(event->probes[0].port, q.home);
+	assert_int_equal(event->probes[0].state, HP3_PROBE_LOST);
 	for (unsigned i = 1; i < ASKED; i++)
-		answered |=
-			ev->probes[i].state == HP3_PROBE_ANSWERED && ev->probes[i].port == ev->to;
+		answered |= event->probes[i].state == HP3_PROBE_ANSWERED &&
+			    event->probes[i].port == event->to;
 	assert_true(answered);
 }
 
@@ -63,7 +63,7 @@ static void the_best_answer_is_the_new_port(void **state)
 		probe_reply(first + 1, false);
 		pass_time(TIMEOUT);
 	}
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 1);
 	assert_int_equal(info(&q).port, rig.probe_ports[rig.nprobes - ASKED + 2]);
 }
 
@@ -82,7 +82,7 @@ static void rule_13_stalled_but_alive_is_left_in_peace(void **state)
 	rig.nprobes = 0;
 	steps(20 * STALL);
 	assert_int_equal(rig.nprobes, 0);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 	assert_false(info(&q).moved);
 	/* The RNIC's time-out, or progress and another stall, is another question. */
 	last(&q, psn - 1);
@@ -106,9 +106,9 @@ static void rule_13_one_answer_starts_anew(void **state)
 	steps(TIMEOUT);
 	lose_a_round();
 	lose_a_round();
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 	lose_a_round();
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 1);
 }
 
 /* What was no dead path makes the next watch of the address pair wait, twice as long each time. */
@@ -145,7 +145,7 @@ static void rule_13_a_dead_peer_is_no_dead_path(void **state)
 	stalled();
 	steps(20 * STALL);
 	assert_int_equal(rig.nprobes, 3 * ASKED);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_false(info(&q).moved);
 }
@@ -161,7 +161,7 @@ static void three_others_are_asked_though_one_is_configured(void **state)
 		probe_reply(rig.nprobes - 1, false); /* the last one alone leads elsewhere */
 		steps(TIMEOUT + 100 * US);
 	}
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 1);
 }
 
 /* Other flows of the address pair have had the probes: rounds come later, what they found counts.
@@ -179,12 +179,12 @@ static void a_watch_outlasts_an_empty_budget(void **state)
 	for (unsigned i = 0; i < 200 && rig.nprobes == 2 * ASKED; i++)
 		pass_time(50 * US);
 	assert_in_range(rig.nprobes, 2 * ASKED + 2, 3 * ASKED);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 	for (uint32_t i = 2 * ASKED + 1; i < rig.nprobes; i++)
 		probe_reply(i, false);
 	pass_time(TIMEOUT);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
-	assert_int_equal(seen(HP3_EV_ROUND), 3);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 1);
+	assert_int_equal(seen(HP3_EVENT_ROUND), 3);
 }
 
 static void a_watch_does_not_wait_for_ever(void **state)
@@ -194,10 +194,10 @@ static void a_watch_does_not_wait_for_ever(void **state)
 	rig.cfg.round.probes_per_second = 1;
 	stalled();
 	lose_a_round();
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	steps(20 * TIMEOUT);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 }
 
 static void rule_13_not_before_four_round_trips(void **state)
@@ -222,8 +222,8 @@ static void rule_13_progress_ends_the_watch(void **state)
 	ack(&q, psn - 2);
 	lose_a_round();
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-	assert_int_equal(rig.newest[HP3_EV_RECOVER].cause, HP3_CAUSE_DEAD);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].cause, HP3_CAUSE_DEAD);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 }
 
 /* What one flow has found out, the others on that path need not ask again. */
@@ -245,10 +245,10 @@ static void a_path_known_to_be_dead_takes_no_round(void **state)
 	last(&other, 701);
 	steps(3 * STALL);
 	assert_int_equal(rig.nprobes, probes);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 2);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 2);
 	assert_int_equal(info(&other).state, HP3_RFR_RESUMING);
 	assert_int_not_equal(info(&other).port, q.home);
-	assert_int_equal(rig.newest[HP3_EV_FAILOVER].n_probes, 0);
+	assert_int_equal(rig.newest[HP3_EVENT_FAILOVER].n_probes, 0);
 }
 
 int main(void)

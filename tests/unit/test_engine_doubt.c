@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Searches that follow one another: a better path has to be empty many times (engine/seek/looks.c).
+/* Searches that follow one another: a better path has to be empty many times
+ * (engine/search/reprobe.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,12 +8,12 @@
 #include <cmocka.h>
 #include "scene.h"
 
-#define NEEDED  12u /* looks that have to find it empty, at the first doubt */
+#define NEEDED  12u /* re-probes that have to find it empty, at the first doubt */
 #define LAST    48u /* and so many more, if it is not faster */
-#define NOTHING 16u /* looks that may say nothing */
+#define NOTHING 16u /* re-probes that may say nothing */
 
-static uint32_t looked; /* probes, when the latest look went out */
-static uint32_t gone; /* looks */
+static uint32_t probes_before; /* probes, when the latest re-probe went out */
+static uint32_t reprobes; /* re-probes */
 
 static void until_probes(uint32_t n)
 {
@@ -24,10 +25,10 @@ static void until_probes(uint32_t n)
 /* The port in use answers `own` behind the other one. */
 static void other_first(uint64_t other, uint64_t own)
 {
-	uint32_t own_probe = looked;
+	uint32_t own_probe = probes_before;
 
 	pass_time(other);
-	probe_reply(looked + 1, false);
+	probe_reply(probes_before + 1, false);
 	pass_time(own);
 	probe_reply(own_probe, true);
 }
@@ -45,29 +46,29 @@ static void doubted(void)
 	probe_reply(0, false);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	until_probes(2 * ASKED);
-	looked = ASKED;
+	probes_before = ASKED;
 	other_first(10 * US, 100 * US);
 	assert_int_equal(stats()->rounds_won, 1);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_false(info(&q).moved);
-	looked = 2 * ASKED;
-	gone = 0;
+	probes_before = 2 * ASKED;
+	reprobes = 0;
 }
 
-static void next_look(void)
+static void next_reprobe(void)
 {
-	if (gone++ != 0)
-		rig.nwire = rig.nprobes = looked = 0; /* the rig remembers so many only */
-	until_probes(looked + 2);
-	assert_int_equal(rig.probe_ports[looked], q.home);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	if (reprobes++ != 0)
+		rig.nwire = rig.nprobes = probes_before = 0; /* the rig remembers so many only */
+	until_probes(probes_before + 2);
+	assert_int_equal(rig.probe_ports[probes_before], q.home);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 }
 
 /* The other path is empty, the one in use is not. */
 static void win(unsigned times)
 {
 	while (times-- > 0) {
-		next_look();
+		next_reprobe();
 		other_first(10 * US, 100 * US);
 	}
 }
@@ -76,12 +77,12 @@ static void win(unsigned times)
 static void tie(unsigned times)
 {
 	while (times-- > 0) {
-		next_look();
+		next_reprobe();
 		pass_time(10 * US);
-		probe_reply(looked, false);
-		assert_int_equal(info(&q).state, HP3_RFR_SEEKING); /* how long takes the other? */
+		probe_reply(probes_before, false);
+		assert_int_equal(info(&q).state, HP3_RFR_SEARCHING); /* how long takes the other? */
 		pass_time(US);
-		probe_reply(looked + 1, false);
+		probe_reply(probes_before + 1, false);
 	}
 }
 
@@ -136,11 +137,11 @@ static void what_takes_longer_once_is_not_taken(void **state)
 {
 	doubted();
 	win(NEEDED - 1);
-	next_look();
+	next_reprobe();
 	pass_time(10 * US);
-	probe_reply(looked, false);
+	probe_reply(probes_before, false);
 	pass_time(50 * US);
-	probe_reply(looked + 1, false);
+	probe_reply(probes_before + 1, false);
 	stays(2);
 }
 
@@ -148,11 +149,11 @@ static void what_takes_longer_once_is_not_taken(void **state)
 static void both_long(unsigned times)
 {
 	while (times-- > 0) {
-		next_look();
+		next_reprobe();
 		pass_time(60 * US);
-		probe_reply(looked, false);
-		assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
-		probe_reply(looked + 1, false);
+		probe_reply(probes_before, false);
+		assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
+		probe_reply(probes_before + 1, false);
 	}
 }
 
@@ -180,7 +181,7 @@ static void what_is_better_need_not_be_empty(void **state)
 {
 	doubted();
 	for (unsigned i = 0; i < NEEDED; i++) {
-		next_look();
+		next_reprobe();
 		other_first(60 * US, 100 * US);
 	}
 	has_moved(true);
@@ -190,10 +191,10 @@ static void what_is_marked_once_is_not_taken(void **state)
 {
 	doubted();
 	tie(NEEDED - 1);
-	next_look();
+	next_reprobe();
 	pass_time(10 * US);
-	probe_reply(looked + 1, true);
-	probe_reply(looked, true);
+	probe_reply(probes_before + 1, true);
+	probe_reply(probes_before, true);
 	stays(2);
 }
 
@@ -201,13 +202,13 @@ static void what_is_lost_once_is_not_taken(void **state)
 {
 	doubted();
 	tie(NEEDED - 1);
-	next_look();
-	probe_reply(looked, true);
+	next_reprobe();
+	probe_reply(probes_before, true);
 	pass_time(TIMEOUT);
 	stays(2);
 }
 
-/* Between looks an operator's move does not wait for anything, and settles it. */
+/* Between re-probes, an operator's move does not wait for anything, and settles it. */
 static void others_may_move_it_meanwhile(void **state)
 {
 	doubted();
@@ -217,21 +218,21 @@ static void others_may_move_it_meanwhile(void **state)
 	ack(&q, psn - 1);
 	assert_int_equal(info(&q).port, NEW_PORT);
 	pass_time(20 * MS);
-	assert_int_equal(rig.nprobes, looked + 2);
+	assert_int_equal(rig.nprobes, probes_before + 2);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 }
 
-static void a_forgotten_flow_looks_no_more(void **state)
+static void a_forgotten_flow_reprobes_no_more(void **state)
 {
 	doubted();
 	win(1);
 	assert_int_equal(tear_down(&q), 0);
 	pass_time(20 * MS);
-	assert_int_equal(rig.nprobes, looked + 2);
-	assert_int_not_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.nprobes, probes_before + 2);
+	assert_int_not_equal(rig.last.type, HP3_EVENT_SWITCH);
 }
 
-/* Nobody searches behind a look that is to come, however congested the path is. */
+/* Nobody searches while a re-probe is due, however congested the path is. */
 static void one_search_at_a_time(void **state)
 {
 	doubted();
@@ -240,7 +241,7 @@ static void one_search_at_a_time(void **state)
 	win(1);
 	for (unsigned i = 0; i < 20; i++)
 		marked_reply();
-	assert_int_equal(rig.nprobes, looked + 2);
+	assert_int_equal(rig.nprobes, probes_before + 2);
 }
 
 int main(void)
@@ -256,7 +257,7 @@ int main(void)
 		RIG_TEST(what_is_marked_once_is_not_taken),
 		RIG_TEST(what_is_lost_once_is_not_taken),
 		RIG_TEST(others_may_move_it_meanwhile),
-		RIG_TEST(a_forgotten_flow_looks_no_more),
+		RIG_TEST(a_forgotten_flow_reprobes_no_more),
 		RIG_TEST(one_search_at_a_time),
 	};
 

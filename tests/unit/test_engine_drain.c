@@ -14,7 +14,7 @@ static void idle_with_proof_moves_at_once(void **state)
 	last(&q, 103);
 	ack(&q, 103);
 	assert_int_equal(move(&q, NEW_PORT), 0);
-	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_IDLE_SWITCH);
 	assert_int_equal(rig.last.from, q.home);
 	assert_int_equal(rig.last.to, NEW_PORT);
 	assert_int_equal(rig.last.tag, 0x7a6);
@@ -86,7 +86,7 @@ static void rule_07_a_new_packet_behind_the_duplicates_is_proof(void **state)
 	middle(&q, 103);
 	ack(&q, 103);
 	assert_int_equal(move(&q, NEW_PORT), 0);
-	assert_int_equal(rig.events[HP3_EV_IDLE_SWITCH], 1);
+	assert_int_equal(rig.events[HP3_EVENT_IDLE_SWITCH], 1);
 }
 
 /* --- behind a drain --- */
@@ -111,7 +111,7 @@ static void closing_packet_asks_for_its_acknowledgement(void **state)
 	assert_int_equal(middle(&q, 106), HP3_PASS);
 	expect_left(6, 106, NEW_PORT, false);
 
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(rig.last.reason, HP3_RFR_IN_DRAINED);
 	assert_int_equal(rig.last.from, q.home);
 	assert_int_equal(rig.last.to, NEW_PORT);
@@ -177,7 +177,7 @@ static void closing_ends_early_when_all_has_arrived(void **state)
 	in_flight(3);
 	move(&q, NEW_PORT);
 	ack(&q, 102);
-	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_IDLE_SWITCH);
 	middle(&q, 103);
 	expect_left(3, 103, NEW_PORT, false);
 }
@@ -186,7 +186,7 @@ static void drain_with_nothing_held(void **state)
 {
 	draining(0);
 	ack(&q, 100);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(rig.last.held_pkts, 0);
 	middle(&q, 101);
 	expect_left(1, 101, NEW_PORT, false);

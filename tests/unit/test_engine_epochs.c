@@ -77,7 +77,7 @@ static void rule_16_epoch_in_mid_hold(void **state)
 		expect_left(1, psn, q.home, false);
 		assert_int_equal(rig.discarded, 3);
 		assert_int_equal(rig.held, 0);
-		assert_int_equal(rig.events[HP3_EV_EPOCH], 1);
+		assert_int_equal(rig.events[HP3_EVENT_EPOCH], 1);
 		assert_int_equal(stats()->moves_discarded, 1);
 		assert_int_equal(stats()->epochs, 1);
 		assert_false(info(&q).paired);
@@ -136,7 +136,7 @@ static void rule_16_fatal_nak_releases(void **state)
 		assert_int_equal(rig.discarded, 0);
 		assert_int_equal(rig.nwire, 4);
 		expect_left(3, 103, q.home, false);
-		assert_int_equal(rig.last.type, HP3_EV_RECOVER);
+		assert_int_equal(rig.last.type, HP3_EVENT_RECOVER);
 		assert_int_equal(rig.last.reason, HP3_RFR_IN_FATAL);
 	}
 }
@@ -157,8 +157,8 @@ static void rule_15_contradiction_in_a_drain(void **state)
 		contradict(&q, psn);
 		for (uint32_t i = 0; i < 3; i++)
 			expect_left(1 + i, 101 + i, q.home, false);
-		assert_int_equal(rig.events[HP3_EV_RECOVER], 1);
-		assert_int_equal(rig.events[HP3_EV_UNPAIR], 1);
+		assert_int_equal(rig.events[HP3_EVENT_RECOVER], 1);
+		assert_int_equal(rig.events[HP3_EVENT_UNPAIR], 1);
 		assert_false(info(&q).paired);
 		assert_int_equal(stats()->contradictions, 4);
 		ack(&q, 100); /* nobody's reply any more */

@@ -23,9 +23,9 @@ static void sprayed(bool in_flight)
 
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = LARGE,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = MS,
 		.setup = true,
 		.alike = 150,
@@ -40,7 +40,7 @@ static void sprayed(bool in_flight)
 	assert_int_equal(rig.other.kind, HP3_ACT_AGREE);
 	ask = rig.other.agree.what;
 	ask.kind = HP3_AGREE_YES;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
 	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_FIRST,
 			    .psn = psn++,
 			    .dma_len = 64 * LARGE,

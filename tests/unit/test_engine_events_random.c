@@ -35,7 +35,7 @@ static struct one {
 
 static struct late {
 	struct qp qp;
-	struct hp3_qp_event ev;
+	struct hp3_qp_event event;
 	bool used;
 } late[LATE];
 
@@ -100,38 +100,38 @@ static void judge(unsigned seed)
 }
 
 /* It takes the place of another one, which is told now. */
-static void tell_later(const struct qp *qp, enum hp3_qp_kind kind, bool known, uint32_t psn)
+static void report_later(const struct qp *qp, enum hp3_qp_kind kind, bool known, uint32_t psn)
 {
 	struct late *l = &late[draw(LATE)];
 
 	if (l->used)
-		tell(&l->qp, &l->ev);
+		report_event(&l->qp, &l->event);
 	*l = (struct late){.qp = *qp,
 		.used = true,
-		.ev = {.kind = (uint8_t)kind,
-			.teller = HP3_TELLER_KERNEL,
+		.event = {.kind = (uint8_t)kind,
+			.source = HP3_QP_SOURCE_KERNEL,
 			.psn = psn,
 			.psn_known = known}};
 }
 
-static void tell_one(void)
+static void report_one(void)
 {
 	struct late *l = &late[draw(LATE)];
 
 	if (!l->used)
 		return;
-	tell(&l->qp, &l->ev);
+	report_event(&l->qp, &l->event);
 	l->used = draw(8) == 0; /* once more, later */
 }
 
 static void next_life(struct one *o)
 {
-	tell_later(&o->qp, HP3_QP_DOWN, false, 0);
+	report_later(&o->qp, HP3_QP_DOWN, false, 0);
 	if (draw(2))
 		o->qp.lqpn = 0x1000 + draw(NUMBERS);
 	o->nxt += 1000 + draw(2) * 50000;
 	o->began = o->nxt;
-	tell_later(&o->qp, HP3_QP_UP, draw(3) != 0, o->nxt);
+	report_later(&o->qp, HP3_QP_UP, draw(3) != 0, o->nxt);
 }
 
 static void acknowledge(struct one *o)
@@ -160,7 +160,7 @@ static void step(bool paces)
 		if (flow_of(&o->qp) != HP3_NO_FLOW)
 			move(&o->qp, (uint16_t)(60000 + draw(8)));
 	} else if (what < 88) {
-		tell_one();
+		report_one();
 	} else if (what < 92) {
 		next_life(o);
 	} else if (what < 94 && paces) {
@@ -198,7 +198,7 @@ static void world(unsigned seed, bool paces)
 		judge(seed);
 	}
 	assert_int_equal(rig.held, 0);
-	switches += rig.events[HP3_EV_SWITCH] + rig.events[HP3_EV_IDLE_SWITCH];
+	switches += rig.events[HP3_EVENT_SWITCH] + rig.events[HP3_EVENT_IDLE_SWITCH];
 	epochs += stats()->epochs;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beside the RNIC without copies of packets: completions tell what a queue pair does. */
+/* In verbs mode without copies of packets: completions tell what a queue pair does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 
 #define HOME 0xd001
 
-static int beside(void)
+static int verbs(void)
 {
-	rig.cfg.beside = true;
+	rig.cfg.verbs = true;
 	rig_configure();
 	q = make_qp(0);
 	return set_up(&q);
@@ -30,24 +30,24 @@ static int told(uint64_t posted, uint32_t took_ns)
 /* No packet was ever seen: nothing but what is told makes it movable. */
 static void it_can_be_moved_without_a_packet(void **state)
 {
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	assert_int_equal(move(&q, NEW_PORT), -ENODATA);
 	assert_int_equal(told(5000, 0), 0);
 	assert_int_equal(info(&q).home, HOME);
 	assert_int_equal(info(&q).bytes, 5000);
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	assert_int_equal(rig.other.kind, HP3_ACT_SUSPEND);
-	assert_int_equal(actuator(&q, HP3_BESIDE_DRAINED), 0);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
 	assert_int_equal(rig.other.kind, HP3_ACT_MOVE);
 	assert_int_equal(rig.other.port, NEW_PORT);
-	assert_int_equal(actuator(&q, HP3_BESIDE_MOVED), 0);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_MOVED), 0);
 	assert_int_equal(info(&q).port, NEW_PORT);
 	assert_true(info(&q).moved);
 }
 
 static void unknown_homes_are_no_aim(void **state)
 {
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	assert_int_equal(felt(&q, &(struct hp3_felt){.port = NEW_PORT}), 0);
 	assert_int_equal(command(&q, HP3_CMD_HOME, 0), -ENODATA);
 }
@@ -55,7 +55,7 @@ static void unknown_homes_are_no_aim(void **state)
 /* An hp3d before had moved it, or a move ended otherwise than it was told. */
 static void the_actuator_knows_the_port(void **state)
 {
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	assert_int_equal(felt(&q, &(struct hp3_felt){.home = HOME, .port = NEW_PORT}), 0);
 	assert_int_equal(info(&q).port, NEW_PORT);
 	assert_true(info(&q).moved);
@@ -63,7 +63,7 @@ static void the_actuator_knows_the_port(void **state)
 	assert_int_equal(command(&q, HP3_CMD_HOME, 0), 0);
 	assert_int_equal(rig.other.kind, HP3_ACT_SUSPEND);
 	assert_int_equal(felt(&q, &(struct hp3_felt){.home = HOME, .port = NEW_PORT + 1}), 0);
-	assert_int_equal(actuator(&q, HP3_BESIDE_DRAINED), 0);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
 	assert_int_equal(rig.other.port, HOME); /* no word on the port while it moves */
 }
 
@@ -93,18 +93,18 @@ static void takes(uint32_t took_ns, bool port_cnp, unsigned times)
 static void cnps_of_the_port_count_where_it_is_slow(void **state)
 {
 	rig.cfg.monitor = watching;
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	takes(11 * US, true, 20); /* not slow: others' */
-	assert_int_equal(seen(HP3_EV_SEVERE), 0);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 0);
 	takes(18 * US, false, 20); /* not slow enough by itself */
-	assert_int_equal(seen(HP3_EV_SEVERE), 0);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 0);
 	takes(18 * US, true, 4);
-	assert_int_equal(seen(HP3_EV_SEVERE), 1);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_PORT_CNP);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 1);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_PORT_CNP);
 	takes(11 * US, true, 30);
 	assert_false(info(&q).severe);
 	takes(30 * US, false, 20);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_COMPLETION);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_COMPLETION);
 }
 
 /* A copy says for whom: it counts however little its completions take, and the port's count for
@@ -113,28 +113,28 @@ static void copies_of_cnps_count_for_whom_they_are(void **state)
 {
 	rig.cfg.monitor = watching;
 	rig.cfg.copies = true;
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	takes(18 * US, true, 20);
-	assert_int_equal(seen(HP3_EV_SEVERE), 0);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 0);
 	takes(11 * US, false, 20);
 	for (unsigned i = 0; i < 4; i++) {
 		cnp();
 		takes(11 * US, false, 1);
 	}
-	assert_int_equal(seen(HP3_EV_SEVERE), 1);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_CNP);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 1);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_CNP);
 	assert_int_equal(info(&q).inflight, 0);
 }
 
 static void long_completions_are_severe(void **state)
 {
 	rig.cfg.monitor = watching;
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	takes(11 * US, false, 5);
-	assert_int_equal(seen(HP3_EV_SEVERE), 0);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 0);
 	takes(20 * US, false, 8);
-	assert_int_equal(seen(HP3_EV_SEVERE), 1);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_COMPLETION);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 1);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_COMPLETION);
 	assert_true(info(&q).severe);
 	assert_true(info(&q).path.rtt_ns > info(&q).path.base_rtt_ns);
 	takes(11 * US, false, 9);
@@ -144,7 +144,7 @@ static void long_completions_are_severe(void **state)
 /* It says nothing that is worth a record any more only if nobody tells of it. */
 static void it_lives_as_long_as_it_is_told_of(void **state)
 {
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	for (unsigned i = 0; i < 20; i++) {
 		assert_int_equal(told(0, 0), 0);
 		pass_time(rig.cfg.idle_age_ns / 4);
@@ -157,8 +157,8 @@ static void it_lives_as_long_as_it_is_told_of(void **state)
 
 static void inline_packets_are_believed_and_nothing_else(void **state)
 {
-	assert_int_equal(beside(), 0);
-	rig.cfg.beside = false;
+	assert_int_equal(verbs(), 0);
+	rig.cfg.verbs = false;
 	rig_configure();
 	assert_int_equal(set_up(&q), 0);
 	assert_int_equal(told(1000, 0), -EINVAL);
@@ -176,7 +176,7 @@ static int works(uint32_t posted, uint32_t done)
 
 static void until_dead(void)
 {
-	for (unsigned i = 0; i < 400 && seen(HP3_EV_FAILOVER) == 0; i++) {
+	for (unsigned i = 0; i < 400 && seen(HP3_EVENT_FAILOVER) == 0; i++) {
 		uint32_t before = rig.nprobes;
 
 		assert_int_equal(works(0, 0), 0);
@@ -190,7 +190,7 @@ static void until_dead(void)
 static void rule_13_what_is_done_no_more_leaves_a_dead_path(void **state)
 {
 	stall_config();
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	for (unsigned i = 0; i < 10; i++) {
 		assert_int_equal(works(4, 4), 0);
 		pass_time(100 * US);
@@ -199,27 +199,27 @@ static void rule_13_what_is_done_no_more_leaves_a_dead_path(void **state)
 	assert_int_equal(works(5, 0), 0);
 	assert_int_equal(info(&q).inflight, 5);
 	until_dead();
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 1);
 	assert_int_equal(rig.other.kind, HP3_ACT_MOVE);
 	assert_int_equal(rig.other.op, HP3_MOVE_DEAD);
-	assert_int_equal(stats()->urges + stats()->naks_made, 0);
+	assert_int_equal(stats()->ack_solicitations + stats()->naks_made, 0);
 	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
 	assert_int_equal(works(0, 1), 0);
-	assert_int_equal(seen(HP3_EV_RESUME), 1);
+	assert_int_equal(seen(HP3_EVENT_RESUME), 1);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 }
 
 static void what_could_not_be_moved_is_where_it_was(void **state)
 {
 	stall_config();
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	for (unsigned i = 0; i < 10; i++) {
 		assert_int_equal(works(4, 4), 0);
 		pass_time(100 * US);
 	}
 	assert_int_equal(works(5, 0), 0);
 	until_dead();
-	assert_int_equal(actuator(&q, HP3_BESIDE_FAILED), 0);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_FAILED), 0);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_int_equal(works(0, 0), 0);
 	assert_int_equal(info(&q).port, HOME);
@@ -229,7 +229,7 @@ static void what_could_not_be_moved_is_where_it_was(void **state)
 static void who_goes_on_is_not_dead(void **state)
 {
 	stall_config();
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	assert_int_equal(works(100, 0), 0);
 	for (unsigned i = 0; i < 90; i++) {
 		pass_time(100 * US);
@@ -243,14 +243,14 @@ static void only_ports_that_there_are(void **state)
 	static const uint16_t ports[] = {0xe001, 0xe002, 0xe003, 0xe004, 0xe005};
 
 	stall_config();
-	assert_int_equal(beside(), 0);
+	assert_int_equal(verbs(), 0);
 	assert_int_equal(works(1, 1), 0);
 	assert_int_equal(hp3_qp_ports(rig.e, HP3_ENDS(&q), ports, 5), 0);
 	for (unsigned i = 0; i < 30; i++) {
 		assert_int_equal(move(&q, 0), 0);
-		assert_int_equal(actuator(&q, HP3_BESIDE_DRAINED), 0);
+		assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
 		assert_in_range(rig.other.port, 0xe001, 0xe005);
-		assert_int_equal(actuator(&q, HP3_BESIDE_MOVED), 0);
+		assert_int_equal(actuator(&q, HP3_ACTUATOR_MOVED), 0);
 	}
 	assert_int_equal(works(5, 0), 0);
 	until_dead();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beside the RNIC: a queue pair that begins on a slow path has never felt anything else. */
+/* In verbs mode: a queue pair that begins on a slow path has never felt anything else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,13 +10,13 @@
 #define HOME  0xd001
 #define QUICK (50 * US) /* from post to completion, on an empty path */
 #define QUEUE (100 * US) /* of the path in use */
-#define LOOK  (150 * US) /* from one look at the queue pair to the next */
+#define POLL  (150 * US) /* from one poll of the queue pair to the next */
 
 static uint32_t least; /* as whoever looks at completions knows it */
 
 static void begins(void)
 {
-	rig.cfg.beside = true;
+	rig.cfg.verbs = true;
 	rig.cfg.move_wait_ns = 50 * US;
 	probing_engine();
 	least = UINT32_MAX;
@@ -41,7 +41,7 @@ static void works(uint32_t took_ns, unsigned times)
 {
 	for (unsigned i = 0; i < times; i++) {
 		work(took_ns);
-		pass_time(LOOK);
+		pass_time(POLL);
 	}
 }
 
@@ -70,7 +70,7 @@ static void until_it_leaves(void)
 
 		work(QUICK + QUEUE);
 		if (rig.nprobes == first)
-			pass_time(LOOK);
+			pass_time(POLL);
 		if (rig.nprobes != first)
 			answers(first, QUEUE);
 	}
@@ -92,12 +92,12 @@ static void what_was_never_quick_is_asked_about(void **state)
 	work(QUICK + QUEUE);
 	assert_int_equal(rig.nprobes, ASKED);
 	answers(0, QUEUE);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].cause, HP3_CAUSE_SETUP);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].cause, HP3_CAUSE_SETUP);
 	until_it_leaves();
-	assert_int_equal(actuator(&q, HP3_BESIDE_DRAINED), 0);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
 	assert_int_equal(rig.other.kind, HP3_ACT_MOVE);
-	assert_int_equal(actuator(&q, HP3_BESIDE_MOVED), 0);
-	assert_int_equal(rig.newest[HP3_EV_SWITCH].cause, HP3_CAUSE_SETUP);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_MOVED), 0);
+	assert_int_equal(rig.newest[HP3_EVENT_SWITCH].cause, HP3_CAUSE_SETUP);
 }
 
 /* Once, and not where its path was chosen, or is not to be. */
@@ -109,7 +109,7 @@ static void it_is_asked_once(void **state)
 	answers(0, 0);
 	works(QUICK, 100);
 	assert_int_equal(rig.nprobes, ASKED);
-	assert_int_equal(seen(HP3_EV_SEVERE), 0);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 0);
 	rig.cfg.setup_probing = false;
 	begins();
 	works(QUICK, 20);
@@ -119,19 +119,19 @@ static void it_is_asked_once(void **state)
 static void where_it_was_placed_nothing_is_asked(void **state)
 {
 	start_config();
-	rig.cfg.beside = true;
+	rig.cfg.verbs = true;
 	rig_configure();
 	q = make_qp(0);
 	least = UINT32_MAX;
 	assert_int_equal(set_up_at(&q, 100), 0);
 	assert_int_equal(rig.nprobes, ASKED);
 	probe_reply(0, false);
-	assert_int_equal(actuator(&q, HP3_BESIDE_MOVED), -EINVAL); /* nobody waits for it */
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_MOVED), -EINVAL); /* nobody waits for it */
 	works(QUICK, 20);
 	assert_int_equal(rig.nprobes, ASKED);
 }
 
-/* The look that would have confirmed it found no better path: it is felt from now on. */
+/* The re-probe that would have confirmed it found no better path: it is felt from now on. */
 static void what_was_seen_is_the_measure(void **state)
 {
 	uint32_t first;
@@ -149,8 +149,8 @@ static void what_was_seen_is_the_measure(void **state)
 	answer(first, true, false);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	until_it_leaves();
-	assert_int_equal(seen(HP3_EV_SEVERE), 1);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_COMPLETION);
+	assert_int_equal(seen(HP3_EVENT_SEVERE), 1);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_COMPLETION);
 }
 
 /* Its path has become as good as the others. One search finds that, and then there is peace. */

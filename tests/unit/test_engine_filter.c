@@ -72,7 +72,7 @@ static void no_probe_for_what_is_barred(void **state)
 		probing_engine();
 		congest();
 		assert_int_equal(rig.nprobes != 0, i == 1);
-		assert_int_equal(info(&q).state, i == 1 ? HP3_RFR_SEEKING : HP3_RFR_STEADY);
+		assert_int_equal(info(&q).state, i == 1 ? HP3_RFR_SEARCHING : HP3_RFR_STEADY);
 	}
 }
 

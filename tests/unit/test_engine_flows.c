@@ -385,9 +385,9 @@ static void names_and_counters(void **state)
 	assert_int_equal(hp3_stat_count, sizeof(*s) / sizeof(uint64_t));
 	for (unsigned i = 0; i < hp3_stat_count; i++)
 		assert_true(strlen(hp3_stat_info[i].help) > 4);
-	assert_string_equal(hp3_event_name(HP3_EV_SWITCH), "switch");
-	assert_string_equal(hp3_event_name(HP3_EV_UNPAIR), "unpair");
-	assert_string_equal(hp3_event_name(HP3_EV_MAX), "?");
+	assert_string_equal(hp3_event_name(HP3_EVENT_SWITCH), "switch");
+	assert_string_equal(hp3_event_name(HP3_EVENT_UNPAIR), "unpair");
+	assert_string_equal(hp3_event_name(HP3_EVENT_MAX), "?");
 	assert_string_equal(hp3_cause_name(HP3_CAUSE_OPERATOR), "operator");
 	assert_string_equal(hp3_cause_name(HP3_CAUSE_MAX), "?");
 	assert_string_equal(hp3_pairing_name(HP3_PAIRING_CHALLENGE), "challenge");

@@ -128,17 +128,17 @@ static void asked(uint32_t i)
 {
 	const struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
 		.pmtu_log2 = 10,
-		.lanes = 8,
+		.evs = 8,
 		.port = 0xd000,
 		.number = 1 + i,
 		.turn = 1,
 		.next = HP3_NO_PSN,
 		.responder = q[i].lqpn,
 		.requester = q[i].rqpn,
-		.beat_us = 1000000};
+		.keepalive_us = 1000000};
 
 	acts.n = 0;
-	hp3_agree_told(rig.e, HP3_ENDS(&q[i]), &ask, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q[i]), &ask, rig.now, &acts);
 	for (uint32_t k = 0; k < 2; k++)
 		make(k, i, k);
 	burst(2);
@@ -148,9 +148,9 @@ static void begin(uint32_t hold)
 {
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4 * QPS,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = 4096,
-		.beat_ns = 1000 * MS,
+		.keepalive_ns = 1000 * MS,
 		.wait_ns = 1000 * MS,
 		.late_ns = 20 * US,
 		.rest_ns = MS};
@@ -166,9 +166,9 @@ static void begin(uint32_t hold)
 	}
 }
 
-static void rounds(unsigned lane)
+static void rounds(unsigned isa)
 {
-	rng = 7 + lane;
+	rng = 7 + isa;
 	for (uint32_t r = 0; r < ROUNDS; r++) {
 		uint32_t n = 1 + hp3_random_below(&rng, BURST);
 
@@ -185,11 +185,11 @@ static void rounds(unsigned lane)
 
 static void bursts_go_on(void **state)
 {
-	for (unsigned lane = 0; hp3_lane_name(lane) != NULL; lane++) {
+	for (unsigned isa = 0; hp3_isa_name(isa) != NULL; isa++) {
 		begin(MANY);
-		if (hp3_lane_use(rig.e, lane) != 0)
+		if (hp3_isa_use(rig.e, isa) != 0)
 			continue;
-		rounds(lane);
+		rounds(isa);
 		assert_true(went_on > ROUNDS);
 		assert_int_equal(ended, 0);
 	}
@@ -197,11 +197,11 @@ static void bursts_go_on(void **state)
 
 static void no_entry_is_taken_twice(void **state)
 {
-	for (unsigned lane = 0; hp3_lane_name(lane) != NULL; lane++) {
+	for (unsigned isa = 0; hp3_isa_name(isa) != NULL; isa++) {
 		begin(FEW);
-		if (hp3_lane_use(rig.e, lane) != 0)
+		if (hp3_isa_use(rig.e, isa) != 0)
 			continue;
-		rounds(lane);
+		rounds(isa);
 		assert_true(went_on > 100 && ended > 100);
 	}
 }

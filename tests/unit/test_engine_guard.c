@@ -32,7 +32,7 @@ static void rule_25_a_late_answer_does_not_complete_a_read(void **state)
 	standard_config(HP3_PROBES_STANDARD);
 	standard_asking();
 	pass_time(TIMEOUT);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_TIMEOUT);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].outcome, HP3_ROUND_TIMEOUT);
 	last(&q, psn++);
 	read_request(&q, psn++, 100);
 	ack(&q, psn - 2); /* progress of its own, before the READ */

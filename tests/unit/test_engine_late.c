@@ -29,7 +29,7 @@ static struct hp3_pair *pair_of(const struct qp *q)
 }
 
 /* A paced flow, severely congested: probes are out, packets wait for the pacer; then RNR. */
-static void seeking_then_rnr(void)
+static void searching_then_rnr(void)
 {
 	paced_config();
 	probing_engine();
@@ -42,7 +42,7 @@ static void seeking_then_rnr(void)
 		pass_time(CYCLE);
 		cnp();
 	}
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	assert_true(rig.held > 0);
 	assert_int_equal(rig.nprobes, ASKED);
 	rnr(&q, info(&q).una);
@@ -53,7 +53,7 @@ static void seeking_then_rnr(void)
 /* A losing answer: nothing is armed for a round that is over, so time goes by. */
 static void rule_10_a_late_answer_arms_nothing(void **state)
 {
-	seeking_then_rnr();
+	searching_then_rnr();
 	pass_time(20 * US);
 	probe_reply(1, true);
 	assert_int_equal(stats()->probe_strays, 1);
@@ -66,7 +66,7 @@ static void rule_10_a_late_answer_arms_nothing(void **state)
 /* A winning one: nothing moves while the receiver is not ready, and the pair is free again. */
 static void rule_10_a_late_winner_moves_nothing(void **state)
 {
-	seeking_then_rnr();
+	searching_then_rnr();
 	assert_int_equal(pair_of(&q)->nmoves, 0);
 	probe_reply(1, false);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
@@ -80,7 +80,7 @@ static void rule_10_a_late_winner_moves_nothing(void **state)
 static void rule_10_a_late_winner_takes_no_slot(void **state)
 {
 	rig.cfg.hold_packets = 25;
-	seeking_then_rnr();
+	searching_then_rnr();
 	probe_reply(1, false);
 	for (unsigned i = 0; i < 12; i++)
 		middle(&q, psn++);
@@ -137,7 +137,7 @@ static void rule_26_a_nak_waits_for_what_was_checked(void **state)
 		claim(first + 6);
 		path_dies();
 		assert_int_equal(rig.acts[HP3_ACT_NAK], 0);
-		assert_int_equal(rig.acts[HP3_ACT_URGE], 1);
+		assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 1);
 		assert_int_equal(rig.other.port, info(&q).port);
 		assert_true(hp3_psn_diff(rig.other.psn, first) < 0);
 		rig.damage = true;
@@ -180,7 +180,7 @@ static void rule_27_pacing_looks_like_no_dead_path(void **state)
 			ack(&q, rig.wire[rig.nwire - 1].psn);
 		}
 	}
-	assert_int_equal(rig.acts[HP3_ACT_URGE] + rig.acts[HP3_ACT_REPORT], 0);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK] + rig.acts[HP3_ACT_REPORT], 0);
 	assert_int_equal(rig.nprobes, 0);
 }
 

@@ -96,10 +96,10 @@ static void rule_31_a_lossy_path_is_left(void **state)
 
 	loss_engine();
 	assert_in_range(lose_until(20, 20), REPEATS, 2 * REPEATS);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_LOSS);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_LOSS);
 	assert_int_equal(stats()->lossy, 1);
 	assert_true(is_lossy(q.home));
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	pass_time(RTT);
 	port = found();
 	assert_int_equal(rig.last.cause, HP3_CAUSE_LOSS);
@@ -117,7 +117,7 @@ static void rule_31_a_lossy_path_is_left(void **state)
 	ack(&q, psn - 3);
 	assert_int_equal(rig.held, 1);
 	ack(&q, psn - 2);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(rig.last.cause, HP3_CAUSE_LOSS);
 	assert_int_equal(info(&q).port, port);
 	expect_left(rig.nwire - 1, psn - 1, port, false);
@@ -141,7 +141,7 @@ static void rule_31_a_loss_in_the_drain_ends_the_try(void **state)
 		assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
 		assert_int_equal(last(&q, psn++), HP3_HOLD);
 		nak(&q, psn - 3); /* lost once more */
-		assert_int_equal(rig.newest[HP3_EV_RECOVER].cause, HP3_CAUSE_LOSS);
+		assert_int_equal(rig.newest[HP3_EVENT_RECOVER].cause, HP3_CAUSE_LOSS);
 		expect_left(rig.nwire - 1, psn - 1, q.home, true);
 		assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 		last(&q, psn - 3);
@@ -152,7 +152,7 @@ static void rule_31_a_loss_in_the_drain_ends_the_try(void **state)
 	last(&q, psn - 1);
 	last(&q, psn++);
 	ack(&q, psn - 1);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(info(&q).port, port);
 	assert_int_equal(rig.nprobes, probes);
 }
@@ -163,7 +163,7 @@ static void leave(void)
 	last(&q, psn - 1);
 	last(&q, psn++);
 	ack(&q, psn - 1);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(rig.last.cause, HP3_CAUSE_LOSS);
 	send(2);
 }
@@ -239,7 +239,7 @@ static void rule_31_a_trial_that_pays_goes_on(void **state)
 	probes = rig.nprobes;
 	assert_in_range(lose_until(50, 100), REPEATS, 100);
 	assert_true(rig.nprobes > probes);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 }
 
 /* What home was like long ago says nothing: who loses packets then asks. */
@@ -253,7 +253,7 @@ static void rule_31_a_trial_ends(void **state)
 	send(300);
 	assert_in_range(lose_until(20, 100), REPEATS, 100);
 	assert_true(rig.nprobes > probes);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 }
 
 /* It ends soon, too, where nothing new is sent: the path may be dead meanwhile. */
@@ -265,7 +265,7 @@ static void rule_31_a_try_ends(void **state)
 	found();
 	pass_time(rig.cfg.max_hold_ns + MS);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_TIMEOUT);
+	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].reason, HP3_RFR_IN_TIMEOUT);
 }
 
 static void rule_31_rare_losses_are_borne(void **state)
@@ -350,9 +350,9 @@ static void rule_31_losses_everywhere_move_nobody_about(void **state)
 		assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 		rig.nprobes = 0;
 		if (i == 200)
-			half = rig.events[HP3_EV_SWITCH] + rig.events[HP3_EV_IDLE_SWITCH];
+			half = rig.events[HP3_EVENT_SWITCH] + rig.events[HP3_EVENT_IDLE_SWITCH];
 	}
-	moves = rig.events[HP3_EV_SWITCH] + rig.events[HP3_EV_IDLE_SWITCH];
+	moves = rig.events[HP3_EVENT_SWITCH] + rig.events[HP3_EVENT_IDLE_SWITCH];
 	assert_true(rig.now > 30 * RETRY);
 	assert_in_range(half, 5, 10);
 	assert_in_range(moves - half, 0, 1);
@@ -385,7 +385,7 @@ static void observe_tells_of_losses(void **state)
 	probing_engine();
 	assert_int_equal(lose_until(20, 20), 20);
 	assert_true(stats()->lossy > 0);
-	assert_int_equal(rig.newest[HP3_EV_WOULD].cause, HP3_CAUSE_LOSS);
+	assert_int_equal(rig.newest[HP3_EVENT_WOULD].cause, HP3_CAUSE_LOSS);
 	assert_int_equal(rig.nprobes, 0);
 }
 

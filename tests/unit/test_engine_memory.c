@@ -28,7 +28,7 @@ static void per_flow(void **state)
 
 	assert_int_equal(bytes, 2 * 2 * 8 + sizeof(struct hp3_flow) + sizeof(struct hp3_active) +
 					sizeof(struct hp3_reply) + sizeof(struct hp3_began) +
-					sizeof(struct hp3_hearsay) + sizeof(uint32_t) / 4);
+					sizeof(struct hp3_unauth_state) + sizeof(uint32_t) / 4);
 	assert_in_range(bytes, 1, 237);
 }
 

@@ -42,7 +42,7 @@ static struct hp3_engine_config combination(uint32_t n)
 	t.trace = CHOICE(2);
 	t.unkeyed = CHOICE(2);
 	t.filter.qpns = (uint8_t)CHOICE(2);
-	t.beside = CHOICE(2);
+	t.verbs = CHOICE(2);
 #undef CHOICE
 	t.cc.share.on = share > 0;
 	t.cc.share.moves = share > 1;
@@ -62,14 +62,14 @@ static void expect_nothing_of_what_is_off(const struct off_world *w, const char 
 		int kind = w->acts.act[i].kind;
 
 		if ((!c->probing && (kind == HP3_ACT_PROBE || kind == HP3_ACT_REPORT ||
-					    kind == HP3_ACT_TELL || kind == HP3_ACT_RACK)) ||
+					    kind == HP3_ACT_ADVERTISE || kind == HP3_ACT_RACK)) ||
 			(!c->trace && kind == HP3_ACT_TRACE) ||
 			(c->spray.mode == HP3_SPRAY_MOVE &&
 				(kind == HP3_ACT_DELIVER || kind == HP3_ACT_SHOW)) ||
-			(c->unkeyed && (kind == HP3_ACT_TELL || kind == HP3_ACT_RACK ||
+			(c->unkeyed && (kind == HP3_ACT_ADVERTISE || kind == HP3_ACT_RACK ||
 					       kind == HP3_ACT_REPORT)) ||
-			(!c->beside && (kind == HP3_ACT_SUSPEND || kind == HP3_ACT_MOVE ||
-					       kind == HP3_ACT_RESUME)))
+			(!c->verbs && (kind == HP3_ACT_SUSPEND || kind == HP3_ACT_MOVE ||
+					      kind == HP3_ACT_RESUME)))
 			fail_msg("%s: action %d of what is off", entry, kind);
 	}
 }
@@ -126,10 +126,10 @@ static void call_all(struct off_world *w, enum state state, bool alone)
 		is = entry->call(w);
 		if (alone && state == PAIRED && promised != 0 && is != promised)
 			fail_msg("%s returned %d, its header promises %d (combination of probes "
-				 "%u, mode %u, cc %u, share %u, spray %u, trace %u, beside %u)",
+				 "%u, mode %u, cc %u, share %u, spray %u, trace %u, verbs %u)",
 				entry->name, is, promised, w->cfg.words.probe, w->cfg.words.mode,
 				w->cfg.cc.mode, w->cfg.cc.share.on, w->cfg.spray.mode, w->cfg.trace,
-				w->cfg.beside);
+				w->cfg.verbs);
 		expect_nothing_of_what_is_off(w, entry->name);
 		w->acts.n = 0;
 		w->flow = w->cfg.max_flows; /* there is none of that number */

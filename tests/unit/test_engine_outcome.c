@@ -48,12 +48,12 @@ static const struct hp3_event *moved_then(
 	bursts(30, before, was);
 	rig_allow_moves(true);
 	assert_int_equal(move(&q, NEW_PORT), 0);
-	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_IDLE_SWITCH);
 	rig_allow_moves(false);
 	bursts(n, after, is);
 	pass_time(VERIFY);
-	assert_int_equal(seen(HP3_EV_OUTCOME), 1);
-	return &rig.newest[HP3_EV_OUTCOME];
+	assert_int_equal(seen(HP3_EVENT_OUTCOME), 1);
+	return &rig.newest[HP3_EVENT_OUTCOME];
 }
 
 /* --- the record --- */
@@ -64,13 +64,13 @@ static void ids_are_consecutive(void **state)
 
 	config();
 	probing_engine();
-	assert_int_equal(rig.last.type, HP3_EV_PAIR);
+	assert_int_equal(rig.last.type, HP3_EVENT_PAIR);
 	assert_int_equal(rig.last.id, 1);
 	congest();
 	pass_time(5 * US);
 	probe_reply(2, false);
 	pass_time(2 * VERIFY);
-	for (unsigned t = 0; t < HP3_EV_MAX; t++)
+	for (unsigned t = 0; t < HP3_EVENT_MAX; t++)
 		total += rig.events[t];
 	assert_int_equal(rig.last.id, total);
 	assert_true(total >= 5); /* PAIR, SEVERE, ROUND, IDLE_SWITCH, OUTCOME */
@@ -79,9 +79,9 @@ static void ids_are_consecutive(void **state)
 
 static void a_rerouting_in_full(void **state)
 {
-	const struct hp3_event *round = &rig.newest[HP3_EV_ROUND];
-	const struct hp3_event *suspend = &rig.newest[HP3_EV_SUSPEND];
-	const struct hp3_event *moved = &rig.newest[HP3_EV_SWITCH];
+	const struct hp3_event *round = &rig.newest[HP3_EVENT_ROUND];
+	const struct hp3_event *suspend = &rig.newest[HP3_EVENT_SUSPEND];
+	const struct hp3_event *moved = &rig.newest[HP3_EVENT_SWITCH];
 
 	config();
 	probing_engine();
@@ -93,7 +93,7 @@ static void a_rerouting_in_full(void **state)
 	assert_int_equal(middle(&q, psn++), HP3_HOLD);
 	pass_time(30 * US);
 	ack(&q, psn - 2);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_ECN);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_ECN);
 	assert_int_equal(round->cause, HP3_CAUSE_ECN);
 	assert_int_equal(round->probes[2].state, HP3_PROBE_ANSWERED);
 	assert_int_equal(round->probes[2].port, suspend->to);
@@ -104,10 +104,10 @@ static void a_rerouting_in_full(void **state)
 	assert_int_equal(moved->held_bytes, LEN);
 	assert_in_range(moved->drain_ns, 30 * US, 35 * US);
 	assert_memory_equal(moved->cycles, round->cycles, sizeof(round->cycles));
-	assert_true(rig.newest[HP3_EV_SEVERE].id < round->id && round->id < suspend->id &&
+	assert_true(rig.newest[HP3_EVENT_SEVERE].id < round->id && round->id < suspend->id &&
 		    suspend->id < moved->id);
 	pass_time(VERIFY);
-	assert_int_equal(rig.last.type, HP3_EV_OUTCOME);
+	assert_int_equal(rig.last.type, HP3_EVENT_OUTCOME);
 	assert_int_equal(rig.last.ref, moved->id);
 	assert_int_equal(rig.last.from, q.home);
 	assert_int_equal(rig.last.to, moved->to);
@@ -119,27 +119,27 @@ static void causes(void **state)
 	probing_engine();
 	for (unsigned i = 0; i < 5; i++)
 		exchange(false);
-	for (unsigned i = 0; i < 5 && seen(HP3_EV_SEVERE) == 0; i++) {
+	for (unsigned i = 0; i < 5 && seen(HP3_EVENT_SEVERE) == 0; i++) {
 		cnp();
 		exchange(true); /* both: the CNP is the first of them */
 	}
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_CNP);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_CNP);
 	rig_setup(state);
 	config();
 	probing_engine();
 	for (unsigned i = 0; i < 5; i++)
 		exchange(false);
-	for (unsigned i = 0; i < 5 && seen(HP3_EV_SEVERE) == 0; i++)
+	for (unsigned i = 0; i < 5 && seen(HP3_EVENT_SEVERE) == 0; i++)
 		exchange_after(3 * RTT, false);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_RTT);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_RTT);
 	rig_setup(state);
 	draining(0);
-	assert_int_equal(rig.newest[HP3_EV_SUSPEND].cause, HP3_CAUSE_OPERATOR);
+	assert_int_equal(rig.newest[HP3_EVENT_SUSPEND].cause, HP3_CAUSE_OPERATOR);
 }
 
 static void every_name_is_its_own(void **state)
 {
-	for (int i = 0; i < HP3_EV_MAX; i++) {
+	for (int i = 0; i < HP3_EVENT_MAX; i++) {
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(hp3_event_name(i), hp3_event_name(k));
 	}
@@ -151,42 +151,42 @@ static void every_name_is_its_own(void **state)
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(hp3_payoff_name(i), hp3_payoff_name(k));
 	}
-	assert_string_equal(hp3_event_name(HP3_EV_MAX), "?");
+	assert_string_equal(hp3_event_name(HP3_EVENT_MAX), "?");
 }
 
 /* --- did it pay off? --- */
 
 static void faster_is_better(void **state)
 {
-	const struct hp3_event *ev = moved_then(12, 400 * US, 200 * US, false, false);
+	const struct hp3_event *event = moved_then(12, 400 * US, 200 * US, false, false);
 
-	assert_int_equal(ev->outcome, HP3_PAYOFF_BETTER);
-	assert_true(ev->after.rate_kbps > ev->path.rate_kbps);
+	assert_int_equal(event->outcome, HP3_PAYOFF_BETTER);
+	assert_true(event->after.rate_kbps > event->path.rate_kbps);
 	assert_int_equal(stats()->paid_off, 1);
 }
 
 static void as_fast_with_fewer_marks_is_better(void **state)
 {
-	const struct hp3_event *ev = moved_then(24, 200 * US, 190 * US, true, false);
+	const struct hp3_event *event = moved_then(24, 200 * US, 190 * US, true, false);
 
-	assert_int_equal(ev->outcome, HP3_PAYOFF_BETTER);
-	assert_true(ev->path.marked_permille > 500);
-	assert_int_equal(ev->after.marked_permille, 0);
+	assert_int_equal(event->outcome, HP3_PAYOFF_BETTER);
+	assert_true(event->path.marked_permille > 500);
+	assert_int_equal(event->after.marked_permille, 0);
 }
 
 static void as_fast_is_the_same(void **state)
 {
-	const struct hp3_event *ev = moved_then(24, 200 * US, 190 * US, false, false);
+	const struct hp3_event *event = moved_then(24, 200 * US, 190 * US, false, false);
 
-	assert_int_equal(ev->outcome, HP3_PAYOFF_SAME);
+	assert_int_equal(event->outcome, HP3_PAYOFF_SAME);
 	assert_int_equal(stats()->paid_off + stats()->wasted, 0);
 }
 
 static void slower_is_worse(void **state)
 {
-	const struct hp3_event *ev = moved_then(16, 200 * US, 500 * US, false, false);
+	const struct hp3_event *event = moved_then(16, 200 * US, 500 * US, false, false);
 
-	assert_int_equal(ev->outcome, HP3_PAYOFF_WORSE);
+	assert_int_equal(event->outcome, HP3_PAYOFF_WORSE);
 	assert_int_equal(stats()->wasted, 1);
 }
 
@@ -207,14 +207,14 @@ static void judged_early_when_a_new_move_begins(void **state)
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	first = rig.last.id;
 	bursts(3, 200 * US, false);
-	assert_int_equal(seen(HP3_EV_OUTCOME), 0);
+	assert_int_equal(seen(HP3_EVENT_OUTCOME), 0);
 	assert_int_equal(move(&q, 61000), 0);
-	assert_int_equal(seen(HP3_EV_OUTCOME), 1);
-	assert_int_equal(rig.newest[HP3_EV_OUTCOME].ref, first);
-	assert_int_equal(rig.newest[HP3_EV_OUTCOME].to, NEW_PORT);
+	assert_int_equal(seen(HP3_EVENT_OUTCOME), 1);
+	assert_int_equal(rig.newest[HP3_EVENT_OUTCOME].ref, first);
+	assert_int_equal(rig.newest[HP3_EVENT_OUTCOME].to, NEW_PORT);
 	pass_time(2 * VERIFY);
-	assert_int_equal(seen(HP3_EV_OUTCOME), 2);
-	assert_int_equal(rig.newest[HP3_EV_OUTCOME].to, 61000);
+	assert_int_equal(seen(HP3_EVENT_OUTCOME), 2);
+	assert_int_equal(rig.newest[HP3_EVENT_OUTCOME].to, 61000);
 }
 
 static void a_recovery_is_not_judged(void **state)
@@ -226,8 +226,8 @@ static void a_recovery_is_not_judged(void **state)
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	nak(&q, psn - 1);
 	pass_time(2 * VERIFY);
-	assert_int_equal(seen(HP3_EV_RECOVER), 1);
-	assert_int_equal(seen(HP3_EV_OUTCOME), 0);
+	assert_int_equal(seen(HP3_EVENT_RECOVER), 1);
+	assert_int_equal(seen(HP3_EVENT_OUTCOME), 0);
 }
 
 /* Until the next round, with the path in use congested all the time. */
@@ -256,10 +256,10 @@ static void who_moved_searches_rarely(void **state)
 		}
 		assert_int_equal(rig.nprobes, ASKED);
 		probe_reply(2, false);
-		assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+		assert_int_equal(rig.last.type, HP3_EVENT_IDLE_SWITCH);
 		assert_in_range(until_asked_again(200 * US), 10 * MS, 41 * MS);
-		assert_int_equal(seen(HP3_EV_OUTCOME), 1);
-		assert_int_equal(rig.newest[HP3_EV_OUTCOME].outcome,
+		assert_int_equal(seen(HP3_EVENT_OUTCOME), 1);
+		assert_int_equal(rig.newest[HP3_EVENT_OUTCOME].outcome,
 			better ? HP3_PAYOFF_BETTER : HP3_PAYOFF_SAME);
 	}
 }
@@ -278,7 +278,7 @@ static void unwatched_moves_are_not_judged(void **state)
 		bursts(3, 200 * US, false);
 		assert_int_equal(move(&q, NEW_PORT), 0);
 		pass_time(2 * VERIFY);
-		assert_int_equal(seen(HP3_EV_OUTCOME), 0);
+		assert_int_equal(seen(HP3_EVENT_OUTCOME), 0);
 	}
 }
 
@@ -292,12 +292,13 @@ static void observe_tells_what_it_would_do(void **state)
 	assert_int_equal(rig.nprobes, ASKED);
 	pass_time(5 * US);
 	probe_reply(2, false);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_WINNER);
-	assert_int_equal(rig.newest[HP3_EV_WOULD].cause, HP3_CAUSE_ECN);
-	assert_int_equal(rig.newest[HP3_EV_WOULD].to, rig.probe_ports[2]);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].outcome, HP3_ROUND_WINNER);
+	assert_int_equal(rig.newest[HP3_EVENT_WOULD].cause, HP3_CAUSE_ECN);
+	assert_int_equal(rig.newest[HP3_EVENT_WOULD].to, rig.probe_ports[2]);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_false(info(&q).moved);
-	assert_int_equal(seen(HP3_EV_SUSPEND) + seen(HP3_EV_SWITCH) + seen(HP3_EV_IDLE_SWITCH), 0);
+	assert_int_equal(
+		seen(HP3_EVENT_SUSPEND) + seen(HP3_EVENT_SWITCH) + seen(HP3_EVENT_IDLE_SWITCH), 0);
 	assert_int_equal(move(&q, NEW_PORT), -EPERM);
 }
 
@@ -324,7 +325,7 @@ static void waiting_for_the_verdict_blocks_no_move(void **state)
 	assert_int_equal(info(&other).state, HP3_RFR_DRAINING);
 	assert_int_equal(move(&third, 60000), -ENOSPC);
 	pass_time(2 * VERIFY);
-	assert_int_equal(rig.events[HP3_EV_OUTCOME], 0);
+	assert_int_equal(rig.events[HP3_EVENT_OUTCOME], 0);
 }
 
 int main(void)

@@ -17,22 +17,22 @@
 static struct qp q;
 static bool agrees;
 
-static void word(enum hp3_agree_kind kind, uint32_t turn)
+static void message(enum hp3_agree_kind kind, uint32_t turn)
 {
 	const struct hp3_agree what = {.kind = (uint8_t)kind,
 		.reads = true,
 		.pmtu_log2 = 10,
-		.lanes = 8,
+		.evs = 8,
 		.port = 0xd008,
 		.responder = q.lqpn,
 		.requester = q.rqpn,
 		.number = 1,
 		.turn = turn,
 		.next = HP3_NO_PSN,
-		.beat_us = 1000};
+		.keepalive_us = 1000};
 	struct hp3_acts acts = {.n = 0};
 
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
 	agrees = acts.n != 0 && acts.act[0].kind == HP3_ACT_AGREE &&
 		 acts.act[0].agree.what.kind == HP3_AGREE_YES;
 }
@@ -43,9 +43,9 @@ static void asked(void)
 	rig.cfg.cc.mode = HP3_CC_OFF; /* packets that arrive may be held */
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = LARGE,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = WAIT,
 		.reads = true,
 		.alike = 150,
@@ -57,7 +57,7 @@ static void asked(void)
 	middle(&q, READ - 1);
 	ack(&q, READ - 1);
 	read_request(&q, READ, LARGE);
-	word(HP3_AGREE_ASK, 1);
+	message(HP3_AGREE_ASK, 1);
 	assert_false(agrees);
 }
 
@@ -72,7 +72,7 @@ static void agreed(void)
 {
 	asked();
 	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, READ, PMTU);
-	word(HP3_AGREE_SPRAYING, 2);
+	message(HP3_AGREE_SPRAYING, 2);
 	assert_true(agrees);
 }
 
@@ -88,7 +88,7 @@ static void pass_ticks(unsigned n)
 	static uint32_t turn = 2;
 
 	while (n-- > 0) {
-		word(HP3_AGREE_SPRAYING, ++turn);
+		message(HP3_AGREE_SPRAYING, ++turn);
 		pass_time(TICK);
 	}
 }
@@ -121,7 +121,7 @@ static void one_ack_waits_for_lost_responses(void **state)
 	acked(READ + 5, HP3_PASS);
 }
 
-/* The RNIC lacked them: it sends the READ again, and the responses are put in order. */
+/* The RNIC lacked them: it sends the READ again, and the responses are resequenced. */
 static void a_read_that_is_sent_again_is_waited_for(void **state)
 {
 	one_ack_waits_for_lost_responses(state);
@@ -201,12 +201,12 @@ static void a_nak_ends_what_is_learnt_from(void **state)
 	middle(&q, READ + 5);
 	read_request(&q, READ + 6, LARGE);
 	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, READ + 6, PMTU);
-	word(HP3_AGREE_SPRAYING, 2);
+	message(HP3_AGREE_SPRAYING, 2);
 	assert_true(agrees);
 }
 
-/* Responses of a later READ, too far ahead to be held, are put in order among themselves. */
-static void a_later_read_is_put_in_order(void **state)
+/* Responses of a later READ, too far ahead to be held, are resequenced among themselves. */
+static void a_later_read_is_resequenced(void **state)
 {
 	uint32_t psn = READ + 4;
 
@@ -249,7 +249,7 @@ int main(void)
 		RIG_TEST(a_read_that_was_sent_again_is_not_waited_for_for_ever),
 		RIG_TEST(a_nak_ends_what_is_waited_for),
 		RIG_TEST(a_nak_ends_what_is_learnt_from),
-		RIG_TEST(a_later_read_is_put_in_order),
+		RIG_TEST(a_later_read_is_resequenced),
 		RIG_TEST(a_damaged_response_ends_no_wait),
 	};
 

@@ -72,13 +72,13 @@ static void rule_14_the_closing_packet_is_decided_at_the_exit(void **state)
 	while (rig.nwire < 3)
 		pass_time(US);
 	expect_left(2, 102, q.home, true); /* the head of the FIFO, made to ask */
-	assert_int_equal(rig.newest[HP3_EV_SUSPEND].close_psn, 102);
+	assert_int_equal(rig.newest[HP3_EVENT_SUSPEND].close_psn, 102);
 	assert_int_equal(info(&q).state, HP3_RFR_DRAINING);
 	pace_on(100 * US);
 	assert_int_equal(rig.nwire, 3); /* nothing behind it, whatever the pacer says */
 	assert_int_equal(rig.held, 3);
 	ack(&q, 102);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	pace_on(200 * US);
 	for (uint32_t i = 3; i < 6; i++)
 		expect_left(i, 100 + i, NEW_PORT, false);
@@ -233,7 +233,7 @@ static void rule_08_a_copy_that_gives_way_is_asked_for_again(void **state)
 		while (i == 0 && rig.nwire < 4)
 			pass_time(US);
 	}
-	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_TX_RETRANSMIT);
+	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].reason, HP3_RFR_IN_TX_RETRANSMIT);
 	assert_int_equal(rig.discarded, 2 + 4);
 	pace_on(300 * US);
 	assert_int_equal(rig.nwire, 9);
@@ -251,7 +251,7 @@ static void rule_07_a_waiting_retransmission_does_not_close(void **state)
 	assert_int_equal(middle(&q, psn++), HP3_HOLD);
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	pace_on(50 * US);
-	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_TX_RETRANSMIT);
+	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].reason, HP3_RFR_IN_TX_RETRANSMIT);
 	pace_on(200 * US);
 	expect_left(2, 100, q.home, false);
 	expect_left(3, 102, q.home, false);
@@ -327,14 +327,14 @@ static void rule_14_a_dead_path_stops_the_pacer(void **state)
 	last(&q, psn++);
 	middle(&q, psn++);
 	assert_int_equal(rig.held, 2);
-	for (unsigned i = 0; i < 100 && seen(HP3_EV_FAILOVER) == 0; i++) {
+	for (unsigned i = 0; i < 100 && seen(HP3_EVENT_FAILOVER) == 0; i++) {
 		uint32_t probes = rig.nprobes;
 
 		pass_time(10 * US);
 		if (rig.nprobes != probes)
 			others_answer();
 	}
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 1);
 	left = rig.nwire;
 	pass_time(9 * MS); /* the next packet's turn */
 	assert_int_equal(info(&q).state, HP3_RFR_RESUMING);
@@ -361,7 +361,7 @@ static void the_slot_is_free_again(void **state)
 	while (rig.nwire < 3)
 		pass_time(US);
 	ack(&q, 102); /* the closing packet was the only one that waited */
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(set_up(&other), 0);
 	last(&other, 7);
 	assert_int_equal(move(&other, NEW_PORT), 0);

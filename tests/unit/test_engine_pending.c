@@ -65,7 +65,7 @@ static void rule_16_ends_are_told_twice(void **state)
 }
 
 /* Another process connects its queue pair to the same remote one: the flow's own one counts. */
-static void rule_16_a_stranger_replaces_no_own_setup(void **state)
+static void rule_16_a_foreign_qp_replaces_no_own_setup(void **state)
 {
 	struct qp x;
 
@@ -122,7 +122,7 @@ static void rule_16_the_rnic_goes_back_behind_late_events(void **state)
 
 /* --- the set-up was told while the flow's queue pair had not ended --- */
 
-static void rule_16_an_end_pairs_no_stranger(void **state)
+static void rule_16_an_end_pairs_no_foreign_qp(void **state)
 {
 	struct qp x, z;
 
@@ -139,7 +139,7 @@ static void rule_16_an_end_pairs_no_stranger(void **state)
 }
 
 /* ... nor when time proves the end. */
-static void rule_16_time_pairs_no_stranger(void **state)
+static void rule_16_time_pairs_no_foreign_qp(void **state)
 {
 	struct qp x;
 
@@ -208,7 +208,8 @@ static void rule_16_the_library_ends_no_wait(void **state)
 	in_flight(3);
 	x = other_of(9);
 	set_up_at(&x, 0);
-	tell(&x, &(struct hp3_qp_event){.kind = HP3_QP_DOWN, .teller = HP3_TELLER_LIBRARY});
+	report_event(
+		&x, &(struct hp3_qp_event){.kind = HP3_QP_DOWN, .source = HP3_QP_SOURCE_LIBRARY});
 	middle(&q, 500000);
 	middle(&q, 0);
 	assert_paired_with(&x);
@@ -292,15 +293,15 @@ static void rule_16_a_record_that_is_used_again(void **state)
 
 /* --- the local QPN gets another flow while the end of its former queue pair waits --- */
 
-static void number_goes_to_another_flow(uint8_t teller)
+static void number_goes_to_another_flow(uint8_t source)
 {
 	struct qp b = make_qp(5);
 
 	moved_and_sending();
 	b.lqpn = q.lqpn;
 	tear_down(&q);
-	tell(&b, &(struct hp3_qp_event){
-			 .kind = HP3_QP_UP, .teller = teller, .psn = 9, .psn_known = true});
+	report_event(&b, &(struct hp3_qp_event){
+				 .kind = HP3_QP_UP, .source = source, .psn = 9, .psn_known = true});
 	middle(&b, 9);
 	assert_paired_with(&b);
 	assert_false(info(&q).paired);
@@ -311,12 +312,12 @@ static void number_goes_to_another_flow(uint8_t teller)
 
 static void rule_16_its_number_goes_to_another_flow(void **state)
 {
-	number_goes_to_another_flow(HP3_TELLER_KERNEL);
+	number_goes_to_another_flow(HP3_QP_SOURCE_KERNEL);
 }
 
 static void rule_16_its_number_goes_to_another_flow_by_cm(void **state)
 {
-	number_goes_to_another_flow(HP3_TELLER_CM);
+	number_goes_to_another_flow(HP3_QP_SOURCE_CM);
 }
 
 int main(void)
@@ -326,11 +327,11 @@ int main(void)
 		RIG_TEST(rule_16_another_qp_whose_psn_is_unknown_is_silent),
 		RIG_TEST(rule_16_the_next_one_has_ended),
 		RIG_TEST(rule_16_ends_are_told_twice),
-		RIG_TEST(rule_16_a_stranger_replaces_no_own_setup),
+		RIG_TEST(rule_16_a_foreign_qp_replaces_no_own_setup),
 		RIG_TEST(rule_16_two_begin_alike),
 		RIG_TEST(rule_16_the_rnic_goes_back_behind_late_events),
-		RIG_TEST(rule_16_an_end_pairs_no_stranger),
-		RIG_TEST(rule_16_time_pairs_no_stranger),
+		RIG_TEST(rule_16_an_end_pairs_no_foreign_qp),
+		RIG_TEST(rule_16_time_pairs_no_foreign_qp),
 		RIG_TEST(rule_16_a_setup_ends_with_its_qp),
 		RIG_TEST(rule_16_an_ended_setup_takes_no_local_qpn),
 		RIG_TEST(rule_16_a_disproved_setup_is_forgotten),

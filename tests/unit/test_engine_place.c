@@ -26,7 +26,7 @@ static void config(void)
 	probing_config();
 	rig.cfg.setup_probing = true;
 	rig.cfg.setup_alike = 20;
-	rig.cfg.model = &model.told;
+	rig.cfg.model = &model.given;
 	rig.cfg.load_paths = PATHS;
 	rig.cfg.load_age_ns = 100 * MS;
 	rig.cfg.stall_ns = 500 * US;
@@ -57,7 +57,7 @@ static void answered(struct qp *p, const uint16_t *count)
 	assert_int_equal(set_up_at(p, psn), 0);
 	assert_int_equal(rig.nprobes, first + ASKED);
 	if (count != NULL)
-		hp3_load_told_by(rig.e, rig.probe_ids[first], count, PATHS, rig.now);
+		hp3_load_received(rig.e, rig.probe_ids[first], count, PATHS, rig.now);
 	pass_time(10 * US);
 	for (uint32_t i = 0; i < ASKED; i++)
 		probe_reply(first + i, false);
@@ -66,7 +66,7 @@ static void answered(struct qp *p, const uint16_t *count)
 }
 
 /* The peer tells how many flows come in there by each path. */
-static void told(const uint16_t *count)
+static void given(const uint16_t *count)
 {
 	answered(&q, count);
 	assert_true(info(&q).moved);
@@ -103,7 +103,7 @@ static void the_path_that_is_least_used_at_the_peer(void **state)
 		rig_setup(state);
 		config();
 		count[path] = 1;
-		told(count);
+		given(count);
 		assert_int_equal(path_of(&q), path);
 		assert_int_equal(middle(&q, psn), HP3_PASS);
 		expect_left(0, psn, info(&q).port, false);
@@ -122,7 +122,7 @@ static void a_better_answer_beats_counts(void **state)
 		pass_time(10 * US);
 		probe_reply(best, false);
 		count[path_of_port(&q, rig.probe_ports[best])] = 9;
-		hp3_load_told_by(rig.e, rig.probe_ids[best], count, PATHS, rig.now);
+		hp3_load_received(rig.e, rig.probe_ids[best], count, PATHS, rig.now);
 		pass_time(5 * US);
 		for (uint32_t i = 0; i < ASKED; i++)
 			if (i != best)
@@ -138,7 +138,7 @@ static void queue_pairs_spread(void **state)
 	uint16_t used[PATHS] = {0};
 
 	config();
-	told(COUNTS(0));
+	given(COUNTS(0));
 	used[path_of(&q)]++;
 	for (unsigned i = 1; i < 2 * PATHS; i++) {
 		struct qp other = make_qp(i);
@@ -176,7 +176,7 @@ static void the_worse_of_both_ends_counts(void **state)
 	struct qp elsewhere = make_qp(1);
 
 	config();
-	told(COUNTS(0));
+	given(COUNTS(0));
 	elsewhere.remote[3] = 77; /* another peer */
 	answered(&elsewhere, COUNTS(0));
 	assert_int_not_equal(path_of(&q), path_of(&elsewhere));
@@ -187,7 +187,7 @@ static void what_the_peer_told_gets_old(void **state)
 	struct qp soon = make_qp(1), late = make_qp(2);
 
 	config();
-	told(COUNTS(0, 9, 9, 9));
+	given(COUNTS(0, 9, 9, 9));
 	assert_int_equal(path_of(&q), 0);
 	answered(&soon, NULL);
 	assert_int_equal(path_of(&soon), 0);
@@ -202,9 +202,9 @@ static void an_unknown_probe_tells_nothing(void **state)
 	uint16_t count[PATHS] = {9, 9, 9, 9};
 
 	config();
-	told(NULL);
+	given(NULL);
 	count[path_of(&q)] = 0;
-	hp3_load_told_by(rig.e, rig.probe_ids[0] ^ 0x80000000u, count, PATHS, rig.now);
+	hp3_load_received(rig.e, rig.probe_ids[0] ^ 0x80000000u, count, PATHS, rig.now);
 	answered(&other, NULL);
 	assert_int_not_equal(path_of(&other), path_of(&q));
 }
@@ -216,7 +216,7 @@ static void active_flows_count_until_they_are_idle(void **state)
 	uint16_t want[PATHS] = {0};
 
 	config();
-	told(COUNTS(0));
+	given(COUNTS(0));
 	want[path_of(&q)] = 1;
 	expect_to(&q, want);
 	last(&q, psn);

@@ -40,7 +40,7 @@ static void a_map_names_one_of_each_path(void **state)
 	trace_config();
 	trace_begin();
 	trace_run(300 * MS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	assert_int_equal(apart(4, true), 4);
 	count_spines(4, on, 4);
 	for (unsigned i = 0; i < 4; i++)
@@ -156,7 +156,7 @@ static void a_changed_route_is_no_hash_of_the_opcode(void **state)
 		net.seed = 7;
 		trace_run(3 * RECHECK);
 		assert_int_equal(stats()->trace_by_opcode, 0);
-		expect_all_told(&q);
+		expect_all_reported(&q);
 	}
 }
 

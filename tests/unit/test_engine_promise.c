@@ -22,9 +22,9 @@ static void configure(uint64_t now)
 	rig.cfg.idle_age_ns = rig.cfg.dead_age_ns = 100 * HOUR;
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = 4096,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = 100 * MS,
 		.setup = true,
 		.reads = true,
@@ -36,22 +36,23 @@ static void configure(uint64_t now)
 	q = make_qp(0);
 }
 
-/* The peer says it of its queue pair; `beat_us` is its keep-alive interval. The answer's kind. */
-static int told(enum hp3_agree_kind kind, uint32_t number, uint32_t turn, uint32_t beat_us)
+/* The peer says it of its queue pair; `keepalive_us` is its keep-alive interval. The answer's kind.
+ */
+static int reported(enum hp3_agree_kind kind, uint32_t number, uint32_t turn, uint32_t keepalive_us)
 {
 	struct hp3_agree what = {.kind = (uint8_t)kind,
 		.pmtu_log2 = 10,
-		.lanes = 8,
+		.evs = 8,
 		.port = 0xd000,
 		.responder = q.lqpn,
 		.requester = q.rqpn,
 		.number = number,
 		.turn = turn,
 		.next = FIRST,
-		.beat_us = beat_us};
+		.keepalive_us = keepalive_us};
 
 	acts.n = 0;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
 	for (uint32_t i = 0; i < acts.n; i++)
 		if (acts.act[i].kind == HP3_ACT_AGREE)
 			return acts.act[i].agree.what.kind;
@@ -80,7 +81,7 @@ static enum hp3_verdict_kind comes(uint32_t psn)
 	return vd.kind;
 }
 
-static uint32_t words_of(enum hp3_agree_kind kind)
+static uint32_t count_messages(enum hp3_agree_kind kind)
 {
 	uint32_t n = 0;
 
@@ -108,8 +109,8 @@ static void tick(uint64_t later)
 static void promised(void)
 {
 	configure(HOUR);
-	assert_int_equal(told(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
-	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 2, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 2, 1000), HP3_AGREE_YES);
 	assert_int_equal(comes(FIRST), HP3_PASS);
 	assert_int_equal(comes(FIRST + 2), HP3_HOLD);
 }
@@ -120,30 +121,32 @@ static void allow(bool allowed)
 	hp3_engine_reconfigure(rig.e, &rig.cfg);
 }
 
-/* No at once, and again to each word; it ends with OVER, or ten intervals after the last word. */
+/* No at once, and again to each message; it ends with OVER, or ten intervals after the last
+ * message. */
 static void the_mode_ends_no_promise(void **state)
 {
 	for (int over = 0; over < 2; over++) {
 		promised();
 		allow(false);
 		tick(0);
-		assert_int_equal(words_of(HP3_AGREE_NO), 1);
+		assert_int_equal(count_messages(HP3_AGREE_NO), 1);
 		assert_int_equal(comes(FIRST + 3), HP3_HOLD);
 		allow(true);
 		rig.now += 9 * MS;
-		assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_NO);
-		assert_int_equal(told(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_YES); /* a new one */
+		assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_NO);
+		assert_int_equal(
+			reported(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_YES); /* a new one */
 		promised();
 		allow(false);
 		tick(0);
-		assert_int_equal(told(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_NO);
+		assert_int_equal(reported(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_NO);
 		assert_int_equal(comes(FIRST + 3), HP3_HOLD); /* ... ends none for that */
 		if (over == 0) {
 			tick(10 * MS - 1);
 			assert_int_equal(comes(FIRST + 4), HP3_HOLD);
 			tick(2);
 		} else {
-			told(HP3_AGREE_OVER, 1, 4, 1000);
+			reported(HP3_AGREE_OVER, 1, 4, 1000);
 		}
 		assert_int_equal(comes(FIRST + 6), HP3_PASS);
 	}
@@ -159,7 +162,7 @@ static void what_lies_unread_ends_no_promise(void **state)
 	hp3_rx_blocked(rig.e, false, rig.now);
 	tick(MS);
 	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
-	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_YES);
 	assert_int_equal(comes(FIRST + 1), HP3_PASS);
 	tick(10 * MS + 1); /* nothing does now */
 	assert_int_equal(comes(FIRST + 6), HP3_PASS);
@@ -176,7 +179,7 @@ static void no_gap_counts_as_late_while_packets_lie_unread(void **state)
 			assert_int_equal(acts.n, 0);
 		}
 		hp3_rx_blocked(rig.e, false, rig.now);
-		assert_int_equal(told(HP3_AGREE_SPRAYING, 1, turn, 1000), HP3_AGREE_YES);
+		assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, turn, 1000), HP3_AGREE_YES);
 		tick(0);
 		assert_int_equal(copies(), 0);
 	}
@@ -193,7 +196,7 @@ static void a_port_that_stops_often_hides_no_loss(void **state)
 		hp3_rx_blocked(rig.e, true, rig.now);
 		tick(MS / 8);
 		hp3_rx_blocked(rig.e, false, rig.now);
-		told(HP3_AGREE_SPRAYING, 1, 3 + cycles, 1000);
+		reported(HP3_AGREE_SPRAYING, 1, 3 + cycles, 1000);
 		for (uint32_t i = 0; i < 7; i++) {
 			tick(MS / 8);
 			shown += copies();
@@ -211,17 +214,17 @@ static void descheduling_shortens_no_lease(void **state)
 	rig.cfg.spray.wait_ns = MS;
 	rig_configure();
 	rig.now = HOUR;
-	assert_int_equal(told(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
-	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 2, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 2, 1000), HP3_AGREE_YES);
 	q = make_qp(1);
-	assert_int_equal(told(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_YES);
-	assert_int_equal(told(HP3_AGREE_SPRAYING, 2, 2, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_ASK, 2, 1, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 2, 2, 1000), HP3_AGREE_YES);
 	tick(0);
 	rig.now += 2 * MS; /* descheduled */
 	assert_int_equal(comes(FIRST), HP3_PASS); /* of the other agreement */
 	rig.now += MS / 10;
 	q = make_qp(0);
-	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_YES);
 	tick(0);
 	for (uint32_t i = 0; i < 99; i++)
 		tick(MS / 10);
@@ -240,7 +243,7 @@ static void who_leaves_waits_for_no_port(void **state)
 	hp3_rx_blocked(rig.e, true, rig.now);
 	hp3_spray_stop(rig.e, rig.now);
 	tick(0);
-	assert_int_equal(words_of(HP3_AGREE_NO), 1);
+	assert_int_equal(count_messages(HP3_AGREE_NO), 1);
 	until = hp3_spray_stop(rig.e, rig.now);
 	assert_int_equal(until, rig.now + 10 * MS);
 	for (uint32_t ms = 0; ms < 20; ms++) {
@@ -262,7 +265,7 @@ static void vlans_of_a_peer_share_no_chain(void **state)
 	rig_configure();
 	for (uint32_t i = 0; i < 64; i++) {
 		q.vlan = i;
-		assert_int_equal(told(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
+		assert_int_equal(reported(HP3_AGREE_ASK, 1, 1, 1000), HP3_AGREE_YES);
 	}
 	s = rig.e->spraying;
 	for (uint32_t i = 0; i < s->nheads; i++) {
@@ -285,25 +288,25 @@ static void who_leaves_waits_until_all_is_over(void **state)
 	promised();
 	assert_int_equal(hp3_spray_stop(rig.e, rig.now), rig.now + 10000 * MS); /* of the longest */
 	tick(0);
-	assert_int_equal(words_of(HP3_AGREE_NO), 1);
+	assert_int_equal(count_messages(HP3_AGREE_NO), 1);
 	until = hp3_spray_stop(rig.e, rig.now);
 	assert_int_equal(until, rig.now + 10 * MS);
 	rig.now += MS;
-	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_NO);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_NO);
 	assert_int_equal(hp3_spray_stop(rig.e, rig.now), until); /* however long it goes on */
-	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 4, 100), HP3_AGREE_NO);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 4, 100), HP3_AGREE_NO);
 	assert_int_equal(hp3_spray_stop(rig.e, rig.now), until); /* and what it states now */
-	assert_int_equal(told(HP3_AGREE_SPRAYING, 1, 5, 1000), HP3_AGREE_NO);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 5, 1000), HP3_AGREE_NO);
 	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
 	q.rqpn++; /* nobody else is promised anything */
 	q.lqpn++;
-	assert_int_equal(told(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_NO);
+	assert_int_equal(reported(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_NO);
 	q.rqpn--;
 	q.lqpn--;
-	told(HP3_AGREE_OVER, 1, 6, 1000);
+	reported(HP3_AGREE_OVER, 1, 6, 1000);
 	assert_int_equal(hp3_spray_stop(rig.e, rig.now), 0);
 	hp3_spray_go_on(rig.e);
-	assert_int_equal(told(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_YES);
+	assert_int_equal(reported(HP3_AGREE_ASK, 7, 1, 1000), HP3_AGREE_YES);
 }
 
 /* Who leaves asks again and again: ticks look at agreements in pieces, and the longest one counts.
@@ -318,12 +321,12 @@ static void who_leaves_looks_at_all_in_pieces(void **state)
 	rig_configure();
 	rig.now = HOUR;
 	for (uint32_t i = 0; i < 300; i++) {
-		uint32_t beat_us = i == 7 ? 50000 : 1000;
+		uint32_t keepalive_us = i == 7 ? 50000 : 1000;
 
 		q.rqpn = 0x1000 + i;
 		q.lqpn = 0x2000 + i;
 		memcpy(&q.remote[2], &i, 2); /* each peer has its share */
-		assert_int_equal(told(HP3_AGREE_ASK, i + 1, 1, beat_us), HP3_AGREE_YES);
+		assert_int_equal(reported(HP3_AGREE_ASK, i + 1, 1, keepalive_us), HP3_AGREE_YES);
 	}
 	tick(0);
 	begun = rig.now;
@@ -344,11 +347,11 @@ static void who_leaves_looks_at_all_in_pieces(void **state)
 static void another_interval_is_taken_over(void **state)
 {
 	promised();
-	told(HP3_AGREE_SPRAYING, 1, 3, 50000);
-	assert_int_equal(acts.act[0].agree.what.beat_us, 50000);
+	reported(HP3_AGREE_SPRAYING, 1, 3, 50000);
+	assert_int_equal(acts.act[0].agree.what.keepalive_us, 50000);
 	tick(499 * MS);
 	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
-	told(HP3_AGREE_SPRAYING, 1, 4, 100);
+	reported(HP3_AGREE_SPRAYING, 1, 4, 100);
 	tick(MS + 1);
 	assert_int_equal(comes(FIRST + 9), HP3_PASS);
 }
@@ -360,13 +363,13 @@ static void no_room_is_taken_back(void **state)
 	rig.cfg.hold_bytes = rig.cfg.hold_bytes_total = 16;
 	hp3_engine_reconfigure(rig.e, &rig.cfg);
 	assert_int_equal(comes(FIRST + 3), HP3_HOLD);
-	told(HP3_AGREE_OVER, 1, 3, 1000);
-	told(HP3_AGREE_ASK, 2, 1, 1000);
+	reported(HP3_AGREE_OVER, 1, 3, 1000);
+	reported(HP3_AGREE_ASK, 2, 1, 1000);
 	assert_int_equal(comes(FIRST), HP3_PASS);
 	assert_int_equal(comes(FIRST + 2), HP3_PASS);
 }
 
-/* The newest word of our own; what it is answered. */
+/* The newest message of our own; what it is answered. */
 static struct hp3_agree said(uint64_t later)
 {
 	struct hp3_agree what = {.kind = HP3_AGREE_KIND_MAX};
@@ -382,7 +385,7 @@ static void hears(struct hp3_agree what, enum hp3_agree_kind kind)
 {
 	what.kind = (uint8_t)kind;
 	acts.n = 0;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
 }
 
 static struct hp3_spray_out *own(void)
@@ -409,17 +412,17 @@ static void an_interval_counts_once_it_is_confirmed(void **state)
 	struct hp3_agree a = spraying(HOUR);
 
 	hears(said(0), HP3_AGREE_YES);
-	rig.cfg.spray.beat_ns = 50 * MS;
+	rig.cfg.spray.keepalive_ns = 50 * MS;
 	hp3_engine_reconfigure(rig.e, &rig.cfg);
 	a = said(MS);
-	assert_int_equal(a.beat_us, 50000);
-	a.beat_us = 1000;
+	assert_int_equal(a.keepalive_us, 50000);
+	a.keepalive_us = 1000;
 	hears(a, HP3_AGREE_YES); /* to the one before, as far as it says */
-	assert_int_equal(said(MS).beat_us, 50000); /* a millisecond later */
+	assert_int_equal(said(MS).keepalive_us, 50000); /* a millisecond later */
 	tick(2 * MS);
 	assert_int_equal(own()->state, HP3_SPRAY_NARROW);
 	spraying(HOUR);
-	rig.cfg.spray.beat_ns = 50 * MS;
+	rig.cfg.spray.keepalive_ns = 50 * MS;
 	hp3_engine_reconfigure(rig.e, &rig.cfg);
 	hears(said(MS), HP3_AGREE_YES);
 	hears(said(MS), HP3_AGREE_YES);
@@ -468,7 +471,7 @@ static void an_agreement_ends_in_time(void **state)
 	}
 }
 
-/* Turns are counted by words, and wrap in weeks. */
+/* Turns are counted by messages, and wrap in weeks. */
 static void turns_wrap(void **state)
 {
 	static const uint32_t from[] = {INT32_MAX - 4, UINT32_MAX - 4};
@@ -485,12 +488,12 @@ static void turns_wrap(void **state)
 			assert_int_equal(own()->state, HP3_SPRAY_SPRAYING);
 		}
 		configure(HOUR);
-		told(HP3_AGREE_ASK, 1, from[i], 1000);
+		reported(HP3_AGREE_ASK, 1, from[i], 1000);
 		for (uint32_t k = 1; k < 40; k++) {
 			rig.now += 9 * MS;
 			assert_int_equal(
-				told(HP3_AGREE_SPRAYING, 1, from[i] + k, 1000), HP3_AGREE_YES);
-			assert_int_equal(told(HP3_AGREE_SPRAYING, 1, from[i] + k, 1000),
+				reported(HP3_AGREE_SPRAYING, 1, from[i] + k, 1000), HP3_AGREE_YES);
+			assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, from[i] + k, 1000),
 				HP3_AGREE_KIND_MAX); /* once */
 		}
 	}

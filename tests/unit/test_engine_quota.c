@@ -62,7 +62,7 @@ static int says(uint32_t peer, const struct hp3_agree *what)
 
 	address(remote, peer);
 	acts.n = 0;
-	hp3_agree_told(e, &ends, what, now, &acts);
+	hp3_agree_received(e, &ends, what, now, &acts);
 	for (uint32_t i = 0; i < acts.n; i++)
 		if (acts.act[i].kind == HP3_ACT_AGREE)
 			return acts.act[i].agree.what.kind;
@@ -74,14 +74,14 @@ static bool agrees(uint32_t peer, uint32_t qpn, uint32_t next)
 {
 	struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
 		.pmtu_log2 = 10,
-		.lanes = 64,
+		.evs = 64,
 		.port = 0xc000,
 		.responder = qpn,
 		.requester = qpn,
 		.number = ++number,
 		.turn = 1,
 		.next = next,
-		.beat_us = 1000000};
+		.keepalive_us = 1000000};
 	int answer = says(peer, &ask);
 
 	number_of[peer & 0xffff][qpn & 0xff] = number;
@@ -94,14 +94,14 @@ static bool agrees(uint32_t peer, uint32_t qpn, uint32_t next)
 static void ends(uint32_t peer, uint32_t qpn)
 {
 	struct hp3_agree over = {.kind = HP3_AGREE_OVER,
-		.lanes = 64,
+		.evs = 64,
 		.port = 0xc000,
 		.responder = qpn,
 		.requester = qpn,
 		.number = number_of[peer & 0xffff][qpn & 0xff],
 		.turn = 2,
 		.next = HP3_NO_PSN,
-		.beat_us = 1000000};
+		.keepalive_us = 1000000};
 
 	says(peer, &over);
 }
@@ -110,7 +110,7 @@ static void ends(uint32_t peer, uint32_t qpn)
 static bool asks(uint32_t peer, uint32_t qpn)
 {
 	struct hp3_qp_event up = {.kind = HP3_QP_UP,
-		.teller = HP3_TELLER_KERNEL,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.lqpn = 0x1000 + qpn,
 		.rqpn = 0x20000 + qpn,
 		.psn = 100,
@@ -186,12 +186,12 @@ static bool offers(uint32_t peer, uint32_t qpn)
 {
 	struct hp3_agree offer = {.kind = HP3_AGREE_OFFER,
 		.reads = true,
-		.lanes = 64,
+		.evs = 64,
 		.port = 0xc000,
 		.responder = qpn,
 		.requester = qpn,
 		.next = HP3_NO_PSN,
-		.beat_us = 1000000};
+		.keepalive_us = 1000000};
 
 	return says(peer, &offer) != HP3_AGREE_OVER;
 }
@@ -301,24 +301,24 @@ static void vlans_of_a_peer_have_one_share(void **state)
  * second that its first question has come. Others' first questions count nevertheless, and what
  * this host sends to them is sprayed.
  */
-static void vlans_of_a_peer_leave_records_of_lanes(void **state)
+static void vlans_of_a_peer_leave_records_of_evs(void **state)
 {
 	begin(UINT64_MAX / 4);
 	for (vlan = 1; vlan <= 4094; vlan++) {
-		struct hp3_agree word = {.kind = HP3_AGREE_ASK,
+		struct hp3_agree message = {.kind = HP3_AGREE_ASK,
 			.pmtu_log2 = 10,
-			.lanes = 64,
+			.evs = 64,
 			.port = 0xc000,
 			.responder = 0x1000,
 			.requester = 0x1000,
 			.number = ++number,
 			.turn = 1,
 			.next = 100,
-			.beat_us = 1000000};
+			.keepalive_us = 1000000};
 
-		says(GREEDY, &word);
-		word.kind = HP3_AGREE_OVER;
-		says(GREEDY, &word);
+		says(GREEDY, &message);
+		message.kind = HP3_AGREE_OVER;
+		says(GREEDY, &message);
 		now += 100000;
 	}
 	vlan = 0;
@@ -595,7 +595,7 @@ int main(void)
 		cmocka_unit_test(who_has_no_key_takes_no_part),
 		cmocka_unit_test(one_peer_does_not_take_all_agreements),
 		cmocka_unit_test(vlans_of_a_peer_have_one_share),
-		cmocka_unit_test(vlans_of_a_peer_leave_records_of_lanes),
+		cmocka_unit_test(vlans_of_a_peer_leave_records_of_evs),
 		cmocka_unit_test(many_greedy_peers_leave_places),
 		cmocka_unit_test(many_greedy_peers_leave_places_for_offers),
 		cmocka_unit_test(one_peer_does_not_take_all_of_our_own),

@@ -141,7 +141,7 @@ static void a_recovery_finds_the_rate_of_before(void **state)
 	cnp();
 	assert_true(rate_mbps() < 300);
 	nak(&q, 100);
-	assert_int_equal(rig.last.type, HP3_EV_RECOVER);
+	assert_int_equal(rig.last.type, HP3_EVENT_RECOVER);
 	assert_int_equal(rate_mbps(), 500);
 }
 
@@ -152,7 +152,7 @@ static void a_switch_raises_the_rate(void **state)
 	pass_time(60 * US);
 	cnp();
 	ack(&q, 100);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(rate_mbps(), 750);
 }
 
@@ -165,7 +165,7 @@ static void an_idle_switch_raises_the_rate(void **state)
 	cnp();
 	ack(&q, 100);
 	assert_int_equal(move(&q, NEW_PORT), 0);
-	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_IDLE_SWITCH);
 	assert_int_equal(rate_mbps(), 750);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* READ responses on several paths: who offers, asks and agrees, which ones leave by a lane, and
+/* READ responses on several paths: who offers, asks and agrees, which ones leave sprayed, and
  * behind which of them an ACK or NAK has to wait (docs/internals/spray-reads.md). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +21,9 @@ static void configure(bool reads)
 	rig.cfg.cc.mode = HP3_CC_OFF; /* packets that arrive may be held */
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = LARGE,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = MS,
 		.reads = reads,
 		.alike = 150,
@@ -42,19 +42,19 @@ static void ready(bool reads)
 	ack(&q, READ - 1);
 }
 
-static struct hp3_agree word_of(enum hp3_agree_kind kind, uint32_t number, uint32_t turn)
+static struct hp3_agree message_of(enum hp3_agree_kind kind, uint32_t number, uint32_t turn)
 {
 	return (struct hp3_agree){.kind = (uint8_t)kind,
 		.reads = true,
 		.pmtu_log2 = 10,
-		.lanes = 8,
+		.evs = 8,
 		.port = BASE,
 		.responder = q.lqpn,
 		.requester = q.rqpn,
 		.number = number,
 		.turn = turn,
 		.next = HP3_NO_PSN,
-		.beat_us = 1000};
+		.keepalive_us = 1000};
 }
 
 /* The peer says it; what is answered, or kind HP3_AGREE_KIND_MAX. */
@@ -62,19 +62,19 @@ static struct hp3_agree hears(struct hp3_agree what)
 {
 	struct hp3_acts acts = {.n = 0};
 
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
 	for (uint32_t i = 0; i < acts.n; i++)
 		if (acts.act[i].kind == HP3_ACT_AGREE)
 			return acts.act[i].agree.what;
 	return (struct hp3_agree){.kind = HP3_AGREE_KIND_MAX};
 }
 
-static uint32_t words(void)
+static uint32_t messages(void)
 {
 	return rig.acts[HP3_ACT_AGREE];
 }
 
-static struct hp3_agree newest_word(void)
+static struct hp3_agree newest_message(void)
 {
 	assert_int_equal(rig.other.kind, HP3_ACT_AGREE);
 	return rig.other.agree.what;
@@ -102,10 +102,10 @@ static void agreed(void)
 {
 	ready(true);
 	read_request(&q, READ, LARGE);
-	assert_int_equal(newest_word().kind, HP3_AGREE_OFFER);
-	hears(word_of(HP3_AGREE_ASK, 1, 1));
+	assert_int_equal(newest_message().kind, HP3_AGREE_OFFER);
+	hears(message_of(HP3_AGREE_ASK, 1, 1));
 	comes(HP3_OP_RC_READ_RESP_FIRST, READ, HP3_PASS);
-	assert_int_equal(newest_word().kind, HP3_AGREE_YES);
+	assert_int_equal(newest_message().kind, HP3_AGREE_YES);
 }
 
 static void a_large_read_is_offered(void **state)
@@ -114,20 +114,20 @@ static void a_large_read_is_offered(void **state)
 
 	ready(true);
 	read_request(&q, READ, LARGE - 1);
-	assert_int_equal(words(), 0);
+	assert_int_equal(messages(), 0);
 	for (uint32_t i = 0; i < 3; i++)
 		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
 	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_PASS);
 	read_request(&q, READ + 4, LARGE);
-	assert_int_equal(words(), 1);
-	a = newest_word();
+	assert_int_equal(messages(), 1);
+	a = newest_message();
 	assert_true(a.kind == HP3_AGREE_OFFER && a.reads && a.responder == q.lqpn &&
 		    a.requester == q.rqpn && a.number == 0);
 	/* What was read before may be on its way: no yes until the first of these has come. */
-	a = hears(word_of(HP3_AGREE_ASK, 1, 1));
+	a = hears(message_of(HP3_AGREE_ASK, 1, 1));
 	assert_int_equal(a.kind, HP3_AGREE_KIND_MAX);
 	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 4, HP3_PASS);
-	a = newest_word();
+	a = newest_message();
 	assert_true(a.kind == HP3_AGREE_YES && a.reads && a.number == 1 && a.turn == 1);
 }
 
@@ -138,10 +138,10 @@ static void the_path_mtu_is_not_known_yet(void **state)
 	set_up_at(&q, READ);
 	read_request(&q, READ, LARGE);
 	read_request(&q, READ + 4, LARGE);
-	assert_int_equal(newest_word().kind, HP3_AGREE_OFFER);
-	hears(word_of(HP3_AGREE_ASK, 1, 1));
+	assert_int_equal(newest_message().kind, HP3_AGREE_OFFER);
+	hears(message_of(HP3_AGREE_ASK, 1, 1));
 	comes(HP3_OP_RC_READ_RESP_FIRST, READ, HP3_PASS);
-	assert_int_equal(newest_word().kind, HP3_AGREE_YES);
+	assert_int_equal(newest_message().kind, HP3_AGREE_YES);
 	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 4, HP3_HOLD);
 	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_HOLD);
@@ -153,19 +153,19 @@ static void nobody_asks(void **state)
 {
 	ready(false);
 	read_request(&q, READ, LARGE);
-	assert_int_equal(words(), 0);
+	assert_int_equal(messages(), 0);
 	ready(true);
 	read_request(&q, READ, LARGE);
-	assert_int_equal(words(), 1);
-	hears(word_of(HP3_AGREE_OVER, 0, 0)); /* it will not */
+	assert_int_equal(messages(), 1);
+	hears(message_of(HP3_AGREE_OVER, 0, 0)); /* it will not */
 	for (uint32_t i = 0; i < 4; i++)
 		comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + i, HP3_PASS);
 	rig.now += 900 * MS;
 	read_request(&q, READ + 4, LARGE);
-	assert_int_equal(words(), 1);
+	assert_int_equal(messages(), 1);
 	rig.now += 200 * MS;
 	read_request(&q, READ + 8, LARGE);
-	assert_int_equal(words(), 2);
+	assert_int_equal(messages(), 2);
 }
 
 /* That it does not want READs says nothing of requests. */
@@ -180,10 +180,10 @@ static void requests_are_asked_about(void **state)
 
 	ready(true);
 	read_request(&q, READ, LARGE);
-	hears(word_of(HP3_AGREE_OVER, 0, 0));
+	hears(message_of(HP3_AGREE_OVER, 0, 0));
 	request(&q, &f);
 	pass_time(1);
-	assert_true(newest_word().kind == HP3_AGREE_ASK && !newest_word().reads);
+	assert_true(newest_message().kind == HP3_AGREE_ASK && !newest_message().reads);
 }
 
 static void responses_come_in_order(void **state)
@@ -248,8 +248,8 @@ static void a_nak_waits(void **state)
 }
 
 /*
- * One response always lacks, and comes in time: the ACK behind all of them goes on with those that
- * are held, after the longest time that any packet is held.
+ * One response is always missing, and comes in time: the ACK behind all of them goes on with those
+ * that are held, after the longest time that any packet is held.
  */
 static void an_ack_is_held_no_longer_than_responses(void **state)
 {
@@ -258,14 +258,14 @@ static void an_ack_is_held_no_longer_than_responses(void **state)
 
 	ready(true);
 	read_request(&q, READ, 200 * PMTU);
-	hears(word_of(HP3_AGREE_ASK, 1, 1));
+	hears(message_of(HP3_AGREE_ASK, 1, 1));
 	comes(HP3_OP_RC_READ_RESP_FIRST, READ, HP3_PASS);
 	last(&q, READ + 200);
 	comes(HP3_OP_RC_ACK, READ + 200, HP3_HOLD);
 	came = rig.now;
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, next + 1, HP3_HOLD);
 	for (;;) {
-		hears(word_of(HP3_AGREE_SPRAYING, 1, next));
+		hears(message_of(HP3_AGREE_SPRAYING, 1, next));
 		for (unsigned i = 0; i < 5 && rig.act.kind != HP3_ACT_DELIVER; i++)
 			pass_time(MS / 10);
 		if (rig.act.kind == HP3_ACT_DELIVER)
@@ -374,7 +374,7 @@ static void a_later_ack_puts_nothing_off(void **state)
 	follow(1);
 }
 
-/* The RNIC asks again for what was put in order before: it lost that. */
+/* The RNIC asks again for what was resequenced before: it lost that. */
 static void the_rnic_knows_better(void **state)
 {
 	agreed();
@@ -399,7 +399,7 @@ static void who_is_forgotten_goes_on(void **state)
 	assert_int_not_equal(hp3_flow_find(rig.e, HP3_ENDS(&q), q.rqpn), HP3_NO_FLOW);
 	time_passes(32); /* and no packet shows that it was told late */
 	assert_int_equal(hp3_flow_find(rig.e, HP3_ENDS(&q), q.rqpn), HP3_NO_FLOW);
-	assert_int_equal(newest_word().kind, HP3_AGREE_NO);
+	assert_int_equal(newest_message().kind, HP3_AGREE_NO);
 	read_request(&q, READ + 4, LARGE);
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 5, HP3_HOLD);
 	comes(HP3_OP_RC_READ_RESP_FIRST, READ + 4, HP3_PASS);
@@ -415,8 +415,8 @@ static enum hp3_spray_state state_there(void)
 	return (enum hp3_spray_state)f.spray_reads;
 }
 
-/* A response of the local RNIC leaves: by a lane? */
-static bool by_a_lane(uint8_t opcode, uint32_t psn, uint16_t base)
+/* A response of the local RNIC leaves: sprayed? */
+static bool response_sprayed(uint8_t opcode, uint32_t psn, uint16_t base)
 {
 	static const uint8_t payload[PMTU];
 	const struct hp3_fields f = {.opcode = opcode,
@@ -452,7 +452,7 @@ static void is_read_from(uint32_t qpn, uint32_t psn, uint32_t len)
 /* A host that only responds. */
 static void who_is_read_from(void **state)
 {
-	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0), ask;
+	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0), ask;
 	uint32_t psn = 500;
 
 	configure(true);
@@ -461,39 +461,39 @@ static void who_is_read_from(void **state)
 	hears(a);
 	assert_int_equal(state_there(), HP3_SPRAY_ASKING);
 	pass_time(1);
-	ask = newest_word();
+	ask = newest_message();
 	assert_true(ask.kind == HP3_AGREE_ASK && ask.reads && ask.responder == q.rqpn);
 	ask.kind = HP3_AGREE_YES;
 	hears(ask);
 	assert_int_equal(state_there(), HP3_SPRAY_SPRAYING);
 	is_read_from(q.lqpn, psn, 64 * LARGE);
 	/* It shows that it is large, and the next one is believed to be. */
-	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
+	assert_false(response_sprayed(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
 	for (unsigned i = 0; i < 3; i++)
-		assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
-	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_LAST, psn++, ask.port));
-	assert_false(by_a_lane(HP3_OP_RC_ACK, psn, ask.port));
-	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
-	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_LAST, psn++, ask.port));
-	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_ONLY, psn++, ask.port));
-	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
+		assert_false(response_sprayed(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	assert_true(response_sprayed(HP3_OP_RC_READ_RESP_LAST, psn++, ask.port));
+	assert_false(response_sprayed(HP3_OP_RC_ACK, psn, ask.port));
+	assert_true(response_sprayed(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
+	assert_true(response_sprayed(HP3_OP_RC_READ_RESP_LAST, psn++, ask.port));
+	assert_false(response_sprayed(HP3_OP_RC_READ_RESP_ONLY, psn++, ask.port));
+	assert_false(response_sprayed(HP3_OP_RC_READ_RESP_FIRST, psn++, ask.port));
 	for (unsigned i = 0; i < LARGE / PMTU; i++)
-		by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port);
-	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
-	/* Nobody is heard for three beats. */
+		response_sprayed(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port);
+	assert_true(response_sprayed(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	/* Nobody is heard for three keep-alive intervals. */
 	rig.now += 4 * MS;
-	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	assert_false(response_sprayed(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
 	assert_int_equal(state_there(), HP3_SPRAY_NARROW);
 	for (unsigned i = 0; i < 40; i++)
 		pass_time(MS / 2);
 	assert_int_equal(state_there(), HP3_SPRAY_SINGLE);
-	assert_int_equal(newest_word().kind, HP3_AGREE_OVER);
+	assert_int_equal(newest_message().kind, HP3_AGREE_OVER);
 }
 
-/* Another queue pair of this host responds to the same number: nobody puts these in order. */
+/* Another queue pair of this host responds to the same number: nobody resequences these. */
 static void what_was_asked_of_another_one(void **state)
 {
-	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0), ask;
+	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0), ask;
 	uint32_t psn = 500;
 
 	configure(true);
@@ -501,33 +501,33 @@ static void what_was_asked_of_another_one(void **state)
 	a.requester = q.lqpn;
 	hears(a);
 	pass_time(1);
-	ask = newest_word();
+	ask = newest_message();
 	ask.kind = HP3_AGREE_YES;
 	hears(ask);
 	is_read_from(q.lqpn + 1, psn, 64 * LARGE);
 	for (unsigned i = 0; i < 2 * LARGE / PMTU; i++)
-		assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+		assert_false(response_sprayed(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
 	is_read_from(q.lqpn, psn, 64 * LARGE);
-	assert_true(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	assert_true(response_sprayed(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
 	/* And the offer of one that has the number now ends what was agreed on. */
 	a.requester = q.lqpn + 1;
 	hears(a);
 	assert_int_equal(state_there(), HP3_SPRAY_ENDING);
-	assert_false(by_a_lane(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
+	assert_false(response_sprayed(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));
 }
 
 /* The peer offers again while an agreement lasts, or the message comes late: a refusal is about the
  * offer, and the peer resequences until the agreement is over. */
 static void a_refused_offer_ends_no_agreement(void **state)
 {
-	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
+	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0);
 
 	configure(true);
 	a.responder = q.rqpn;
 	a.requester = q.lqpn;
 	hears(a);
 	pass_time(1);
-	a = newest_word();
+	a = newest_message();
 	a.kind = HP3_AGREE_YES;
 	hears(a);
 	rig.cfg.spray.reads = false;
@@ -538,7 +538,7 @@ static void a_refused_offer_ends_no_agreement(void **state)
 	assert_true(a.kind == HP3_AGREE_OVER && a.number == 0);
 	/* The peer's hp3d. */
 	agreed();
-	hears(word_of(HP3_AGREE_OVER, 0, 1));
+	hears(message_of(HP3_AGREE_OVER, 0, 1));
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_HOLD);
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS);
 	follow(1);
@@ -549,7 +549,7 @@ static void a_refused_offer_ends_no_agreement(void **state)
  */
 static void one_peer_reads_from_a_queue_pair(void **state)
 {
-	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0), ask;
+	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0), ask;
 	struct qp first, second = make_qp(1);
 
 	configure(true);
@@ -558,7 +558,7 @@ static void one_peer_reads_from_a_queue_pair(void **state)
 	a.requester = first.lqpn;
 	hears(a);
 	pass_time(1);
-	ask = newest_word();
+	ask = newest_message();
 	ask.kind = HP3_AGREE_YES;
 	hears(ask);
 	assert_int_equal(state_there(), HP3_SPRAY_SPRAYING);
@@ -577,20 +577,20 @@ static void one_peer_reads_from_a_queue_pair(void **state)
 /* 1000 offers that name one queue pair, and then another one: messages that come of them. */
 static uint32_t offers_in_turn(bool other_reader)
 {
-	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
+	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0);
 	struct qp second = make_qp(1);
-	uint32_t before, told = 0;
+	uint32_t before, reported = 0;
 
 	configure(true);
-	before = words();
+	before = messages();
 	for (uint32_t i = 0; i < 1000; i++) {
 		a.responder = i % 2 != 0 && other_reader ? second.rqpn : q.rqpn;
 		a.requester = i % 2 != 0 && !other_reader ? second.lqpn : q.lqpn;
-		told += hears(a).kind != HP3_AGREE_KIND_MAX;
+		reported += hears(a).kind != HP3_AGREE_KIND_MAX;
 		pass_time(10 * US);
 	}
 	assert_in_range(hp3_engine_flows(rig.e), 1, 2);
-	return words() - before + told;
+	return messages() - before + reported;
 }
 
 /* Each is asked about in its turn, and not ended by the next offer: 10 ms, 10 intervals. */
@@ -603,7 +603,7 @@ static void offers_in_turn_cost_little(void **state)
 /* ... nor do they keep an agreement from forming. */
 static void offers_in_turn_end_no_question(void **state)
 {
-	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0), ask;
+	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0), ask;
 	struct qp second = make_qp(1);
 
 	for (unsigned other_reader = 0; other_reader < 2; other_reader++) {
@@ -612,7 +612,7 @@ static void offers_in_turn_end_no_question(void **state)
 		a.requester = q.lqpn;
 		hears(a);
 		pass_time(1);
-		ask = newest_word();
+		ask = newest_message();
 		for (unsigned i = 0; i < 10; i++) {
 			a.responder = other_reader ? second.rqpn : q.rqpn;
 			a.requester = other_reader ? q.lqpn : second.lqpn;
@@ -627,7 +627,7 @@ static void offers_in_turn_end_no_question(void **state)
 
 static void who_does_not_want_to_says_so(void **state)
 {
-	struct hp3_agree a = word_of(HP3_AGREE_OFFER, 0, 0);
+	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0);
 
 	a.responder = q.rqpn;
 	configure(false);
@@ -645,11 +645,11 @@ static void who_goes_back_often_is_read_by_one_path(void **state)
 	agreed();
 	for (uint32_t i = 1; i < 4; i++) {
 		read_request(&q, READ + i, (4 - i) * PMTU);
-		assert_int_not_equal(newest_word().kind, HP3_AGREE_NO);
+		assert_int_not_equal(newest_message().kind, HP3_AGREE_NO);
 		comes(HP3_OP_RC_READ_RESP_FIRST, READ + i, HP3_PASS);
 	}
 	read_request(&q, READ + 3, PMTU);
-	assert_int_equal(newest_word().kind, HP3_AGREE_NO);
+	assert_int_equal(newest_message().kind, HP3_AGREE_NO);
 }
 
 /* READs of one packet, whose path MTU no response tells: the second one does. */
@@ -672,7 +672,7 @@ static void rule_04_what_is_held_is_in_doubt(void **state)
 	comes(HP3_OP_RC_ACK, READ + 4, HP3_HOLD);
 	assert_true(is_in_doubt());
 	comes(HP3_OP_RC_READ_RESP_LAST, READ + 3, HP3_HOLD);
-	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS); /* una is beyond, one lacks */
+	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 1, HP3_PASS); /* una is beyond, one is missing */
 	assert_true(is_in_doubt());
 	comes(HP3_OP_RC_READ_RESP_MIDDLE, READ + 2, HP3_PASS);
 	follow(2);
@@ -701,7 +701,7 @@ static void rule_04_an_ack_behind_a_held_one_ends_the_doubt(void **state)
 	assert_true(is_plain());
 }
 
-/* An ACK is held alone: what is before it lacks. */
+/* An ACK is held alone: what is before it is missing. */
 static void rule_04_what_is_owed_is_in_doubt(void **state)
 {
 	agreed();
@@ -761,10 +761,10 @@ static void small_reads_do_not_wait(void **state)
 	set_up_at(&q, READ);
 	for (uint32_t i = 0; i < 8; i++) {
 		read_request(&q, READ + i, LARGE);
-		hears(word_of(i == 0 ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING, 1, i + 1));
+		hears(message_of(i == 0 ? HP3_AGREE_ASK : HP3_AGREE_SPRAYING, 1, i + 1));
 		read_response(&q, HP3_OP_RC_READ_RESP_ONLY, READ + i, LARGE);
 		assert_int_equal(rig.vd.kind, HP3_PASS);
-		assert_true(i == 0 || newest_word().kind == HP3_AGREE_YES);
+		assert_true(i == 0 || newest_message().kind == HP3_AGREE_YES);
 	}
 }
 

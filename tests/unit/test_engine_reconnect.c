@@ -31,9 +31,9 @@ static void spray_config(void)
 {
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = LARGE,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = MS,
 		.setup = true,
 		.alike = 150,
@@ -59,7 +59,7 @@ static void connected_and_sprayed(void)
 	assert_int_equal(rig.other.kind, HP3_ACT_AGREE);
 	ask = rig.other.agree.what;
 	ask.kind = HP3_AGREE_YES;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
 	cm(HERE, &q, HP3_CM_RTU, 0xaaa, 0xbbb, 0);
 	rig.nwire = 0;
 	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_FIRST,
@@ -191,19 +191,19 @@ static void responds(void)
 	a = (struct hp3_agree){.kind = HP3_AGREE_OFFER,
 		.reads = true,
 		.pmtu_log2 = 10,
-		.lanes = 8,
+		.evs = 8,
 		.port = 0xd008,
 		.responder = q.rqpn,
 		.requester = q.lqpn,
 		.next = HP3_NO_PSN,
-		.beat_us = 1000};
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &a, rig.now, &acts);
+		.keepalive_us = 1000};
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &a, rig.now, &acts);
 	pass_time(1);
 	assert_int_equal(rig.other.kind, HP3_ACT_AGREE);
 	a = rig.other.agree.what;
 	assert_int_equal(a.kind, HP3_AGREE_ASK);
 	a.kind = HP3_AGREE_YES;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &a, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &a, rig.now, &acts);
 	psn = 500;
 	peer_reads(psn, 64 * LARGE);
 	for (unsigned i = 0; i < 10; i++)

@@ -12,7 +12,7 @@ static void expect_recovered(uint32_t n, enum hp3_rfr_input reason)
 	for (uint32_t i = 0; i < n; i++)
 		expect_left(1 + i, 101 + i, q.home, false);
 	assert_int_equal(rig.held, 0);
-	assert_int_equal(rig.last.type, HP3_EV_RECOVER);
+	assert_int_equal(rig.last.type, HP3_EVENT_RECOVER);
 	assert_int_equal(rig.last.reason, reason);
 	assert_int_equal(rig.last.held_pkts, n);
 	assert_int_equal(stats()->moves_recovered, 1);

@@ -62,21 +62,21 @@ static uint8_t comes(uint32_t i)
 	return vd.kind;
 }
 
-static void told(enum hp3_agree_kind kind, uint32_t number)
+static void reported(enum hp3_agree_kind kind, uint32_t number)
 {
 	struct hp3_agree what = {.kind = (uint8_t)kind,
 		.pmtu_log2 = 10,
-		.lanes = 8,
+		.evs = 8,
 		.port = 0xd00d,
 		.responder = q.lqpn,
 		.requester = q.rqpn,
 		.number = number,
 		.turn = 1,
 		.next = FIRST,
-		.beat_us = 1000000};
+		.keepalive_us = 1000000};
 
 	acts.n = 0;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
 	for (uint32_t n = 0; n < acts.n; n++)
 		take(&acts.act[n]);
 }
@@ -86,16 +86,16 @@ static void a_gap_closes(void)
 {
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = 4096,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = MS,
 		.late_ns = 20 * US,
 		.rest_ns = MS};
 	rig_configure();
 	q = make_qp(0);
 	next = 0;
-	told(HP3_AGREE_ASK, 7);
+	reported(HP3_AGREE_ASK, 7);
 	hp3_tick(rig.e, rig.now, &acts);
 	assert_int_equal(comes(0), HP3_PASS);
 	for (uint32_t i = 2; i <= LAST; i++)
@@ -196,7 +196,7 @@ static void who_is_beyond_the_window_is_held_behind(void **state)
 static void an_end_hands_over_all(void **state)
 {
 	a_gap_closes();
-	told(HP3_AGREE_OVER, 7);
+	reported(HP3_AGREE_OVER, 7);
 	assert_int_equal(next, LAST + 1);
 	assert_int_equal(hp3_engine_held(rig.e, HP3_DIR_RX), 0);
 	assert_int_equal(comes(next), HP3_PASS);
@@ -206,9 +206,9 @@ static void an_end_hands_over_all(void **state)
 static void the_end_of_a_later_agreement_is_one(void **state)
 {
 	a_gap_closes();
-	told(HP3_AGREE_OVER, 6);
+	reported(HP3_AGREE_OVER, 6);
 	assert_int_equal(hp3_engine_held(rig.e, HP3_DIR_RX), HELD - PIECE);
-	told(HP3_AGREE_OVER, 8);
+	reported(HP3_AGREE_OVER, 8);
 	assert_int_equal(next, LAST + 1);
 	assert_int_equal(hp3_engine_held(rig.e, HP3_DIR_RX), 0);
 	assert_int_equal(comes(LAST + 3), HP3_PASS);

@@ -55,7 +55,7 @@ static void the_next_packet_asks(void **state)
 	expect_left(rig.nwire - 1, psn - 1, q.home, false); /* one is enough */
 	ack(&q, psn - 2);
 	steps(4 * TIMEOUT);
-	assert_int_equal(rig.acts[HP3_ACT_URGE], 0);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 0);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 }
 
@@ -65,9 +65,9 @@ static void rule_24_the_last_acknowledgement_was_lost(void **state)
 	stall_config();
 	stalled();
 	come_through();
-	assert_int_equal(rig.acts[HP3_ACT_URGE], 0);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 0);
 	come_through();
-	assert_int_equal(rig.acts[HP3_ACT_URGE], 1);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 1);
 	assert_int_equal(rig.other.port, q.home);
 	assert_int_equal(rig.other.psn, psn - 3); /* the newest that is known to have arrived */
 	ack(&q, psn - 3);
@@ -86,16 +86,16 @@ static void rule_13_three_windows_then_the_peer_is_told(void **state)
 	come_through();
 	come_through();
 	assert_int_equal(rig.acts[HP3_ACT_REPORT], 0);
-	assert_int_equal(seen(HP3_EV_REPORT), 0);
+	assert_int_equal(seen(HP3_EVENT_REPORT), 0);
 	come_through();
 	assert_int_equal(rig.acts[HP3_ACT_REPORT], 1);
-	assert_int_equal(seen(HP3_EV_REPORT), 1);
-	assert_int_equal(rig.acts[HP3_ACT_URGE], 2);
-	assert_int_equal(rig.other.kind, HP3_ACT_URGE); /* behind the report */
-	assert_int_equal(rig.newest[HP3_EV_REPORT].cause, HP3_CAUSE_DEAD);
-	assert_true(rig.newest[HP3_EV_REPORT].wait_ns >= STALL + 2 * TIMEOUT / 4);
+	assert_int_equal(seen(HP3_EVENT_REPORT), 1);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 2);
+	assert_int_equal(rig.other.kind, HP3_ACT_SOLICIT_ACK); /* behind the report */
+	assert_int_equal(rig.newest[HP3_EVENT_REPORT].cause, HP3_CAUSE_DEAD);
+	assert_true(rig.newest[HP3_EVENT_REPORT].wait_ns >= STALL + 2 * TIMEOUT / 4);
 	assert_int_equal(stats()->reports, 1);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 	assert_false(info(&q).moved);
 }
 
@@ -114,9 +114,9 @@ static void without_a_key_nobody_is_told(void **state)
 		come_through();
 	assert_int_equal(rig.nprobes, probes);
 	assert_int_equal(rig.acts[HP3_ACT_REPORT], 0);
-	assert_int_equal(seen(HP3_EV_REPORT), 0);
+	assert_int_equal(seen(HP3_EVENT_REPORT), 0);
 	assert_int_equal(stats()->reports, 0);
-	assert_true(rig.acts[HP3_ACT_URGE] > 1);
+	assert_true(rig.acts[HP3_ACT_SOLICIT_ACK] > 1);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 }
 
@@ -139,7 +139,7 @@ static void who_has_no_key_is_not_told(void **state)
 }
 
 /* Behind unfinished responses the answer would be an implicit NAK. */
-static void rule_25_no_urge_with_a_read_outstanding(void **state)
+static void rule_25_no_ack_solicitation_with_a_read_outstanding(void **state)
 {
 	stall_config();
 	silence();
@@ -150,18 +150,19 @@ static void rule_25_no_urge_with_a_read_outstanding(void **state)
 	assert_int_equal(rig.nprobes, ASKED);
 	for (unsigned i = 0; i < 3; i++)
 		come_through();
-	assert_int_equal(rig.acts[HP3_ACT_URGE], 0);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 0);
 	assert_int_equal(rig.acts[HP3_ACT_REPORT], 1); /* its hp3d may be told all the same */
 }
 
-/* One that is emitted behind an urge: its data may still be under way when the answer comes. */
-static void rule_25_no_answer_to_an_urge_before_the_data_of_a_read(void **state)
+/* One that is emitted behind an ACK solicitation: its data may still be under way when the answer
+ * comes. */
+static void rule_25_no_answer_to_an_ack_solicitation_before_the_data_of_a_read(void **state)
 {
 	stall_config();
 	stalled();
 	come_through();
 	come_through();
-	assert_int_equal(rig.acts[HP3_ACT_URGE], 1);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 1);
 	read_request(&q, psn++, PMTU);
 	ack(&q, psn - 1);
 	assert_int_equal(rig.vd.kind, HP3_CONSUME);
@@ -176,14 +177,14 @@ static void rule_25_no_answer_to_an_urge_before_the_data_of_a_read(void **state)
 }
 
 /* The same once all is well again: by whichever entry the answer comes, alone or in a burst. */
-static void rule_25_no_late_answer_to_an_urge_either(void **state)
+static void rule_25_no_late_answer_to_an_ack_solicitation_either(void **state)
 {
 	stall_config();
 	stalled();
 	come_through();
 	others_answer();
 	probe_reply(rig.nprobes - ASKED, false);
-	assert_int_equal(rig.acts[HP3_ACT_URGE], 1);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 1);
 	ack(&q, psn - 2);
 	pass_time(STALL / 2);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
@@ -221,7 +222,7 @@ static void only_observing_nothing_is_said(void **state)
 	others_answer();
 	probe_reply(0, false);
 	steps(10 * STALL);
-	assert_int_equal(rig.acts[HP3_ACT_URGE], 0);
+	assert_int_equal(rig.acts[HP3_ACT_SOLICIT_ACK], 0);
 	assert_int_equal(rig.acts[HP3_ACT_REPORT], 0);
 }
 
@@ -245,8 +246,8 @@ static void rule_12_all_replies_leave_on_one_other_port(void **state)
 	assert_int_equal(rig.vd.sport, port);
 	middle(&q, psn++); /* requests stay where they are */
 	assert_int_equal(rig.vd.sport, q.home);
-	assert_int_equal(rig.newest[HP3_EV_REPLIES].from, q.home);
-	assert_int_equal(rig.newest[HP3_EV_REPLIES].to, port);
+	assert_int_equal(rig.newest[HP3_EVENT_REPLIES].from, q.home);
+	assert_int_equal(rig.newest[HP3_EVENT_REPLIES].to, port);
 	assert_int_equal(stats()->replies_moved, 1);
 }
 
@@ -295,7 +296,7 @@ static void rule_13_replies_follow_a_failover(void **state)
 	assert_int_equal(reply_port(&q), q.home);
 	path_dies();
 	assert_int_equal(reply_port(&q), info(&q).port);
-	assert_int_equal(seen(HP3_EV_REPLIES), 1);
+	assert_int_equal(seen(HP3_EVENT_REPLIES), 1);
 }
 
 /* They left that path before. */
@@ -309,7 +310,7 @@ static void replies_that_are_elsewhere_do_not_follow(void **state)
 	port = info(&q).replies;
 	path_dies();
 	assert_int_equal(reply_port(&q), port);
-	assert_int_equal(seen(HP3_EV_REPLIES), 0);
+	assert_int_equal(seen(HP3_EVENT_REPLIES), 0);
 }
 
 /* A moved requester stream takes no replies along while the path works (rule 12). */
@@ -385,9 +386,9 @@ int main(void)
 		RIG_TEST(rule_13_three_windows_then_the_peer_is_told),
 		RIG_TEST(without_a_key_nobody_is_told),
 		RIG_TEST(who_has_no_key_is_not_told),
-		RIG_TEST(rule_25_no_urge_with_a_read_outstanding),
-		RIG_TEST(rule_25_no_answer_to_an_urge_before_the_data_of_a_read),
-		RIG_TEST(rule_25_no_late_answer_to_an_urge_either),
+		RIG_TEST(rule_25_no_ack_solicitation_with_a_read_outstanding),
+		RIG_TEST(rule_25_no_answer_to_an_ack_solicitation_before_the_data_of_a_read),
+		RIG_TEST(rule_25_no_late_answer_to_an_ack_solicitation_either),
 		RIG_TEST(it_is_not_told_for_ever),
 		RIG_TEST(only_observing_nothing_is_said),
 		RIG_TEST(rule_12_all_replies_leave_on_one_other_port),

@@ -13,7 +13,7 @@
 
 static struct qp q;
 static struct hp3_acts acts;
-static uint32_t lane; /* that the next one comes by */
+static uint32_t ev; /* that the next one comes by */
 static bool ce; /* it is marked */
 static uint32_t room; /* bytes that may be held; 0: as usual */
 
@@ -23,7 +23,7 @@ static uint16_t in_use; /* the peer's port in use, as its messages say */
 static struct hp3_verdict comes(uint32_t i, bool damaged)
 {
 	static uint8_t frame[PMTU + 128], payload[PMTU];
-	struct hp3_addressing a = {.ttl = 64, .sport = (uint16_t)(0xd00d ^ lane), .pkey = 0xffff};
+	struct hp3_addressing a = {.ttl = 64, .sport = (uint16_t)(0xd00d ^ ev), .pkey = 0xffff};
 	const struct hp3_fields f = {.opcode = HP3_OP_RC_WRITE_MIDDLE,
 		.dest_qpn = q.lqpn,
 		.psn = hp3_psn_add(FIRST, i),
@@ -54,19 +54,19 @@ static void asked(void)
 {
 	struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
 		.pmtu_log2 = 10,
-		.lanes = 8,
+		.evs = 8,
 		.port = 0xd00d,
 		.in_use = in_use,
 		.number = 1,
 		.turn = 1,
 		.next = HP3_NO_PSN,
-		.beat_us = 1000};
+		.keepalive_us = 1000};
 
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = 4096,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = MS,
 		.late_ns = 20 * US,
 		.rest_ns = MS};
@@ -78,7 +78,7 @@ static void asked(void)
 	ask.responder = q.lqpn;
 	ask.requester = q.rqpn;
 	acts.n = 0;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
 }
 
 /* Packets that go to the RNIC behind the one in hand, or are that one. */
@@ -104,17 +104,17 @@ static void told(enum hp3_agree_kind kind, uint32_t number, uint32_t turn)
 {
 	struct hp3_agree what = {.kind = (uint8_t)kind,
 		.pmtu_log2 = 10,
-		.lanes = 8,
+		.evs = 8,
 		.port = 0xd000,
 		.responder = q.lqpn,
 		.requester = q.rqpn,
 		.number = number,
 		.turn = turn,
 		.next = FIRST,
-		.beat_us = 1000};
+		.keepalive_us = 1000};
 
 	acts.n = 0;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
 }
 
 /* Set-up has said what leaves first; a question that comes once more, when all is over, says no
@@ -227,35 +227,35 @@ static void what_is_held_in_vain_stays_before_what_follows(void **state)
 	assert_int_equal(acts.n, 1); /* two in a row */
 }
 
-/* The peer is told of a lane that alone is marked. */
-static void a_marked_lane_is_told(void **state)
+/* The peer is told of an EV that alone is marked. */
+static void a_marked_ev_is_reported(void **state)
 {
-	uint64_t told_of = 0;
+	uint64_t reported_evs = 0;
 
 	ready();
 	for (uint32_t i = 1; i < 1000; i++) {
-		lane = i % 8;
-		ce = lane == 5;
+		ev = i % 8;
+		ce = ev == 5;
 		assert_int_equal(comes(i, false).kind, HP3_PASS);
 		for (uint32_t k = 0; k < acts.n; k++) {
 			assert_int_equal(acts.act[k].kind, HP3_ACT_AGREE);
 			assert_int_equal(acts.act[k].agree.what.kind, HP3_AGREE_MARKED);
-			told_of |= acts.act[k].agree.what.slow;
+			reported_evs |= acts.act[k].agree.what.slow;
 		}
 	}
-	assert_true(told_of == 1u << 5);
-	lane = 0;
+	assert_true(reported_evs == 1u << 5);
+	ev = 0;
 	ce = false;
 }
 
-/* While the peer uses one path, no other lane is reported as silent. */
-static void one_path_makes_no_lane_silent(void **state)
+/* While the peer uses one path, no other EV is reported as silent. */
+static void one_path_makes_no_ev_silent(void **state)
 {
 	for (uint32_t spread = 0; spread < 2; spread++) {
 		uint64_t reported = 0;
 
-		lane = 3;
-		in_use = (uint16_t)(0xd00d ^ (lane + spread));
+		ev = 3;
+		in_use = (uint16_t)(0xd00d ^ (ev + spread));
 		ready();
 		for (uint32_t i = 1; i < 1000; i++) {
 			assert_int_equal(comes(i, false).kind, HP3_PASS);
@@ -267,7 +267,7 @@ static void one_path_makes_no_lane_silent(void **state)
 		assert_int_equal(reported, spread ? 0xf7 : 0);
 	}
 	in_use = 0;
-	lane = 0;
+	ev = 0;
 }
 
 /* It was another packet: the one that it takes the place of is not lost. */
@@ -293,7 +293,7 @@ static void the_right_one_of_two_is_held(void **state)
 }
 
 /* Far ahead of all others it is looked at: nothing waits for what it says that it is. */
-static void who_comes_far_too_early_is_checked(void **state)
+static void a_packet_far_ahead_is_checked(void **state)
 {
 	struct hp3_verdict near, far;
 
@@ -330,7 +330,7 @@ static void replies(uint8_t syndrome, uint32_t i)
 	assert_int_equal(vd.kind, HP3_PASS);
 }
 
-/* Its NAK is read behind the packet that it asks for: nothing lacks, and nothing waits. */
+/* Its NAK is read behind the packet that it asks for: nothing is missing, and nothing waits. */
 static void a_nak_may_be_older_than_what_was_given(void **state)
 {
 	ready();
@@ -389,7 +389,7 @@ static void an_ack_before_all_that_counts_too(void **state)
 static void what_returns_moves_nothing_that_waits(void **state)
 {
 	ready();
-	lane = 1;
+	ev = 1;
 	assert_int_equal(comes(1, false).kind, HP3_PASS);
 	assert_int_equal(comes(3, false).kind, HP3_HOLD);
 	assert_int_equal(comes(4, false).kind, HP3_HOLD);
@@ -423,18 +423,18 @@ static uint32_t copies(void)
 	return n;
 }
 
-/* FIRST + i left by this lane, the sender says. */
-static void left_by(uint32_t i, uint32_t of_lane, uint32_t number)
+/* FIRST + i left by this EV, the sender says. */
+static void left_by(uint32_t i, uint32_t of_ev, uint32_t number)
 {
 	const struct hp3_agree left = {.kind = HP3_AGREE_LEFT,
-		.lanes = 8,
+		.evs = 8,
 		.responder = q.lqpn,
 		.requester = q.rqpn,
 		.number = number,
 		.next = hp3_psn_add(FIRST, i),
-		.in_use = (uint16_t)(0xd00d ^ of_lane)};
+		.in_use = (uint16_t)(0xd00d ^ of_ev)};
 
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &left, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &left, rig.now, &acts);
 	acts.n = 0;
 	rig.now += 1;
 	hp3_tick(rig.e, rig.now, &acts);
@@ -454,9 +454,9 @@ static void what_was_overtaken_on_its_path_is_lost(void **state)
 
 	ready();
 	s = hp3_engine_stats(rig.e);
-	lane = 1;
+	ev = 1;
 	comes(2, false);
-	lane = 2;
+	ev = 2;
 	comes(3, false);
 	wait_for_a_question();
 	assert_int_equal(asks_about(), hp3_psn_add(FIRST, 1));
@@ -464,7 +464,7 @@ static void what_was_overtaken_on_its_path_is_lost(void **state)
 	assert_int_equal(copies(), 0);
 	left_by(1, 2, 1);
 	assert_int_equal(copies(), 1);
-	lane = 3;
+	ev = 3;
 	assert_int_equal(comes(4, false).kind, HP3_HOLD);
 	assert_int_equal(s->reseq_lost, 1);
 	assert_int_equal(s->reseq_asked, 1);
@@ -574,7 +574,7 @@ static void what_is_far_beyond_is_of_the_next_one(void **state)
 static void a_packet_of_its_port_may_come_later(void **state)
 {
 	ready();
-	lane = 1;
+	ev = 1;
 	comes(2, false);
 	wait_for_a_question();
 	left_by(1, 2, 2); /* of another agreement */
@@ -582,12 +582,12 @@ static void a_packet_of_its_port_may_come_later(void **state)
 	assert_int_equal(copies(), 0);
 	left_by(1, 2, 1);
 	assert_int_equal(copies(), 0);
-	lane = 3;
+	ev = 3;
 	comes(3, false);
 	acts.n = 0;
 	hp3_tick(rig.e, ++rig.now, &acts);
 	assert_int_equal(copies(), 0);
-	lane = 2;
+	ev = 2;
 	comes(4, false);
 	acts.n = 0;
 	hp3_tick(rig.e, ++rig.now, &acts);
@@ -602,10 +602,10 @@ int main(void)
 		RIG_TEST(a_void_question_holds_nothing_for_long),
 		RIG_TEST(what_is_held_in_vain_stays_before_what_follows),
 		RIG_TEST(two_in_a_row_tell_what_is_waited_for),
-		RIG_TEST(a_marked_lane_is_told),
-		RIG_TEST(one_path_makes_no_lane_silent),
+		RIG_TEST(a_marked_ev_is_reported),
+		RIG_TEST(one_path_makes_no_ev_silent),
 		RIG_TEST(the_right_one_of_two_is_held),
-		RIG_TEST(who_comes_far_too_early_is_checked),
+		RIG_TEST(a_packet_far_ahead_is_checked),
 		RIG_TEST(a_nak_may_be_older_than_what_was_given),
 		RIG_TEST(what_returns_moves_nothing_that_waits),
 		RIG_TEST(what_was_overtaken_on_its_path_is_lost),

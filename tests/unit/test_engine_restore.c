@@ -45,7 +45,7 @@ static void one_that_never_sends_is_home_at_once(void **state)
 	assert_int_not_equal(command(&q, HP3_CMD_HOME, 0), 0); /* something may travel still */
 	pass_time(rig.cfg.round.guard_ns + 3 * MS);
 	assert_int_equal(command(&q, HP3_CMD_HOME, 0), 0);
-	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_IDLE_SWITCH);
 	assert_int_equal(rig.last.from, NEW_PORT);
 	assert_int_equal(hp3_engine_moved(rig.e), 0);
 	middle(&q, 100);

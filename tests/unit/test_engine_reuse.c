@@ -50,7 +50,7 @@ static void rule_15_the_local_number_returns(void **state)
 	assert_true(info(&new).paired);
 	assert_int_equal(info(&new).lqpn, new.lqpn);
 	assert_int_equal(stats()->contradictions, 1);
-	assert_int_equal(rig.events[HP3_EV_UNPAIR], 1);
+	assert_int_equal(rig.events[HP3_EVENT_UNPAIR], 1);
 }
 
 /* The same where set-up events told of the old one, and nobody of its end. */
@@ -140,7 +140,7 @@ static void rule_15_the_local_number_returns_near(void **state)
 		middle(&new, p);
 		if (asked())
 			ack(&new, p);
-		unpaired = rig.events[HP3_EV_UNPAIR];
+		unpaired = rig.events[HP3_EVENT_UNPAIR];
 	}
 	assert_false(info(&old).paired);
 }

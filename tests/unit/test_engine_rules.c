@@ -28,7 +28,7 @@ static void rule_06_damaged_replies_mean_nothing(void **state)
 	assert_int_equal(stats()->bad_icrc, 5);
 	assert_int_equal(stats()->naks + stats()->rnrs + stats()->contradictions, 0);
 	ack(&q, 100);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 }
 
 static void rule_06_damaged_contradiction_does_not_unpair(void **state)
@@ -40,7 +40,7 @@ static void rule_06_damaged_contradiction_does_not_unpair(void **state)
 	contradict(&q, 500);
 	assert_false(info(&q).paired);
 	assert_int_equal(stats()->contradictions, 3);
-	assert_int_equal(rig.last.type, HP3_EV_UNPAIR);
+	assert_int_equal(rig.last.type, HP3_EVENT_UNPAIR);
 	assert_int_equal(info(&q).port, NEW_PORT); /* what is in flight is there */
 }
 
@@ -63,7 +63,7 @@ static void rule_06_refusals_out_of_window_mean_nothing(void **state)
 	assert_int_equal(rig.held, 3);
 	assert_int_equal(stats()->rnrs + stats()->naks, 0);
 	ack(&q, 100);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	rnr(&q, 100);
 	rnr(&q, 200);
 	assert_int_equal(move(&q, 61000), 0);
@@ -201,7 +201,7 @@ static void rule_09_closing_read_of_unknown_span(void **state)
 		read_request(&q, 100, 10000); /* 40 packets at a PMTU of 256 */
 		assert_int_equal(move(&q, NEW_PORT), 0);
 		read_response(&q, HP3_OP_RC_READ_RESP_LAST, psn, 16);
-		assert_int_equal(rig.last.type, psn == 139 ? HP3_EV_SWITCH : HP3_EV_SUSPEND);
+		assert_int_equal(rig.last.type, psn == 139 ? HP3_EVENT_SWITCH : HP3_EVENT_SUSPEND);
 		assert_int_equal(stats()->contradictions, psn == 140);
 	}
 }

@@ -14,9 +14,9 @@ static void a_round_before_the_first_data(void **state)
 		assert_int_not_equal(rig.probe_ports[i], rig.probe_ports[i - 1]);
 	pass_time(10 * US);
 	probe_reply(2, false);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].cause, HP3_CAUSE_SETUP);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].to, rig.probe_ports[2]);
-	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].cause, HP3_CAUSE_SETUP);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].to, rig.probe_ports[2]);
+	assert_int_equal(rig.last.type, HP3_EVENT_IDLE_SWITCH);
 	assert_int_equal(rig.last.cause, HP3_CAUSE_SETUP);
 	assert_int_equal(stats()->placed, 1);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
@@ -52,7 +52,7 @@ static void a_marked_answer_does_not_decide(void **state)
 	setting_up();
 	probe_reply(0, true);
 	probe_reply(1, true);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	probe_reply(3, false);
 	assert_int_equal(info(&q).port, rig.probe_ports[3]);
 }
@@ -72,7 +72,7 @@ static void nobody_answers(void **state)
 	setup_config();
 	setting_up();
 	pass_time(rig.cfg.round.timeout_ns);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].cause, HP3_CAUSE_SETUP);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].cause, HP3_CAUSE_SETUP);
 	expect_home();
 	probe_reply(1, false);
 	assert_int_equal(stats()->probe_strays, 1);
@@ -135,10 +135,10 @@ static void who_is_first_by_chance_does_not_decide(void **state)
 	setting_up();
 	pass_time(100 * US);
 	probe_reply(2, false);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	pass_time(8 * US);
 	probe_reply(1, false);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	pass_time(8 * US); /* too late to be alike */
 	probe_reply(0, false);
 	assert_int_equal(info(&q).port, rig.probe_ports[1]);

@@ -91,8 +91,8 @@ static void observe_tells_and_does_nothing(void **state)
 	rig.cfg.observe = true;
 	setting_up();
 	probe_reply(1, false);
-	assert_int_equal(rig.newest[HP3_EV_WOULD].cause, HP3_CAUSE_SETUP);
-	assert_int_equal(rig.newest[HP3_EV_WOULD].to, rig.probe_ports[1]);
+	assert_int_equal(rig.newest[HP3_EVENT_WOULD].cause, HP3_CAUSE_SETUP);
+	assert_int_equal(rig.newest[HP3_EVENT_WOULD].to, rig.probe_ports[1]);
 	expect_home();
 }
 

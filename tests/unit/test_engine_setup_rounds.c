@@ -14,7 +14,7 @@ static void asked_again_before_the_first_data(void **state)
 	setting_up();
 	pass_time(10 * US);
 	probe_reply(1, false);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	assert_int_equal(rig.nprobes, 2 * ASKED);
 	probe_reply(ASKED, true);
 	probe_reply(ASKED + 2, false);
@@ -56,7 +56,7 @@ static void the_found_path_keeps_its_place(void **state)
 		assert_int_equal(rig.probe_ports[ASKED], rig.probe_ports[1]);
 		pass_time(20 * US);
 		probe_reply(ASKED + 2, false);
-		assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+		assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 		if (!late)
 			probe_reply(ASKED, false);
 		pass_time(2 * US);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long flows: which ones are counted, what hosts tell each other of them, and what comes of it. */
+/* Long flows: which ones are counted, what hosts advertise to each other of them, and what comes of
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +8,10 @@
 #include "engine/paths/paths.h"
 #include "scene.h"
 
-#define LONG    200000u
-#define PACKETS ((LONG + PMTU - 1) / PMTU)
-#define TELL    (50 * US)
-#define LINE    10000u /* Mb/s */
+#define LONG      200000u
+#define PACKETS   ((LONG + PMTU - 1) / PMTU)
+#define ADVERTISE (50 * US)
+#define LINE      10000u /* Mb/s */
 
 static uint64_t stamp;
 
@@ -19,7 +20,7 @@ static void begin(enum hp3_cc_mode mode)
 	probing_config();
 	rig.cfg.monitor.congestion_tolerance = 7; /* no searches here */
 	rig.cfg.moves_allowed = true;
-	rig.cfg.tell_ns = TELL;
+	rig.cfg.advertise_ns = ADVERTISE;
 	rig.cfg.cc.mode = mode;
 	rig.cfg.cc.rp = hp3_dcqcn_preset("paper")->rp;
 	rig.cfg.cc.rp.rpg_max_rate = LINE;
@@ -30,7 +31,7 @@ static void begin(enum hp3_cc_mode mode)
 		.cycles = 2,
 		.rtt = 150,
 		.long_bytes = 100000,
-		.tell_ns = TELL};
+		.advertise_ns = ADVERTISE};
 	probing_engine();
 	hp3_peer_seen(rig.e, HP3_ENDS(&q), rig.now);
 	stamp = 1;
@@ -47,7 +48,7 @@ static void first_of(uint32_t bytes)
 			    .payload_len = PMTU});
 }
 
-static uint32_t told(uint16_t name)
+static uint32_t advertised(uint16_t name)
 {
 	struct hp3_path_count count[8];
 	uint32_t n = hp3_load_to_names(rig.e, flow_of(&q), count, 8);
@@ -96,13 +97,13 @@ static void messages_count_by_their_length(void **state)
 {
 	begin(HP3_CC_NATIVE);
 	first_of(99999);
-	assert_int_equal(told(HP3_NAME_LONG), 0);
+	assert_int_equal(advertised(HP3_NAME_LONG), 0);
 	first_of(LONG);
-	assert_int_equal(told(HP3_NAME_LONG), 1);
+	assert_int_equal(advertised(HP3_NAME_LONG), 1);
 	first_of(LONG); /* two of one queue pair are one flow */
-	assert_int_equal(told(HP3_NAME_LONG), 1);
+	assert_int_equal(advertised(HP3_NAME_LONG), 1);
 	ack(&q, psn - 1);
-	assert_int_equal(told(HP3_NAME_LONG), 1); /* there is more to come */
+	assert_int_equal(advertised(HP3_NAME_LONG), 1); /* there is more to come */
 }
 
 static void a_long_message_ends_when_it_is_acknowledged(void **state)
@@ -117,9 +118,9 @@ static void a_long_message_ends_when_it_is_acknowledged(void **state)
 	last(&q, psn++);
 	assert_int_equal(psn - from, PACKETS);
 	ack(&q, psn - 2);
-	assert_int_equal(told(HP3_NAME_LONG), 1);
+	assert_int_equal(advertised(HP3_NAME_LONG), 1);
 	ack(&q, psn - 1);
-	assert_int_equal(told(HP3_NAME_LONG), 0);
+	assert_int_equal(advertised(HP3_NAME_LONG), 0);
 }
 
 static void a_send_is_long_once_it_was(void **state)
@@ -133,17 +134,17 @@ static void a_send_is_long_once_it_was(void **state)
 		f.psn = psn++;
 		request(&q, &f);
 		f.opcode = HP3_OP_RC_SEND_MIDDLE;
-		assert_int_equal(told(HP3_NAME_LONG), 0);
+		assert_int_equal(advertised(HP3_NAME_LONG), 0);
 	}
 	f.psn = psn++;
 	request(&q, &f);
-	assert_int_equal(told(HP3_NAME_LONG), 1);
+	assert_int_equal(advertised(HP3_NAME_LONG), 1);
 	f.opcode = HP3_OP_RC_SEND_LAST;
 	f.ackreq = true;
 	f.psn = psn++;
 	request(&q, &f);
 	ack(&q, psn - 1);
-	assert_int_equal(told(HP3_NAME_LONG), 0);
+	assert_int_equal(advertised(HP3_NAME_LONG), 0);
 }
 
 /* What a READ brings comes in here, and nobody else would count it. */
@@ -153,29 +154,29 @@ static void long_reads_come_in(void **state)
 	first_of(2 * PMTU); /* what READs take is known once the PMTU is */
 	round_trip(RTT);
 	read_request(&q, psn, LONG);
-	assert_int_equal(told(HP3_NAME_LONG), 0);
-	assert_int_equal(told(HP3_NAME_LONG_IN), 1);
+	assert_int_equal(advertised(HP3_NAME_LONG), 0);
+	assert_int_equal(advertised(HP3_NAME_LONG_IN), 1);
 	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, psn, PMTU);
-	assert_int_equal(told(HP3_NAME_LONG_IN), 1);
+	assert_int_equal(advertised(HP3_NAME_LONG_IN), 1);
 	read_response(&q, HP3_OP_RC_READ_RESP_LAST, psn + PACKETS - 1, 8);
-	assert_int_equal(told(HP3_NAME_LONG_IN), 0);
+	assert_int_equal(advertised(HP3_NAME_LONG_IN), 0);
 }
 
 static void what_peers_report_comes_in(void **state)
 {
 	begin(HP3_CC_NATIVE);
 	report(3, 3);
-	assert_int_equal(told(HP3_NAME_LONG_IN), 3);
+	assert_int_equal(advertised(HP3_NAME_LONG_IN), 3);
 	report(1, 1);
-	assert_int_equal(told(HP3_NAME_LONG_IN), 1);
-	assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
-	pass_time(TELL);
+	assert_int_equal(advertised(HP3_NAME_LONG_IN), 1);
+	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 0);
+	pass_time(ADVERTISE);
 	assert_int_equal(
-		rig.acts[HP3_ACT_TELL], 1); /* who tells of some is told how many come in */
+		rig.acts[HP3_ACT_ADVERTISE], 1); /* who tells of some is told how many come in */
 	report(0, 0);
-	assert_int_equal(told(HP3_NAME_LONG_IN), 0);
-	pass_time(10 * TELL);
-	assert_int_equal(rig.acts[HP3_ACT_TELL], 1); /* and no answer provokes another one */
+	assert_int_equal(advertised(HP3_NAME_LONG_IN), 0);
+	pass_time(10 * ADVERTISE);
+	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 1); /* and no answer provokes another one */
 }
 
 static void an_old_report_changes_nothing(void **state)
@@ -185,7 +186,7 @@ static void an_old_report_changes_nothing(void **state)
 	begin(HP3_CC_NATIVE);
 	report(2, 2);
 	assert_true(hp3_load_from_names(rig.e, HP3_ENDS(&q), 1, count, 1, rig.now) < 0);
-	assert_int_equal(told(HP3_NAME_LONG_IN), 2);
+	assert_int_equal(advertised(HP3_NAME_LONG_IN), 2);
 }
 
 static void a_peer_that_fell_silent_counts_no_more(void **state)
@@ -195,11 +196,11 @@ static void a_peer_that_fell_silent_counts_no_more(void **state)
 
 	begin(HP3_CC_NATIVE);
 	report(2, 2);
-	pass_time(9 * TELL);
+	pass_time(9 * ADVERTISE);
 	assert_int_equal(set_up(&other), 0);
 	for (uint32_t i = 0; i < rig.cfg.max_pairs; i++) /* each report looks at one pair */
 		hp3_longs_reported(rig.e, rig.e->flows[flow_of(&other)].pair, none, 1, rig.now);
-	assert_int_equal(told(HP3_NAME_LONG_IN), 0);
+	assert_int_equal(advertised(HP3_NAME_LONG_IN), 0);
 }
 
 /* Rates: cc = dcqcn. Of a line of 10,000 Mb/s, 80 %. */
@@ -278,7 +279,7 @@ static void rule_32_a_closing_move_gets_nothing_back(void **state)
 static void rule_32_old_counts_give_nothing_back(void **state)
 {
 	reduced(1);
-	pass_time(9 * TELL);
+	pass_time(9 * ADVERTISE);
 	round_trip(RTT);
 	assert_true(rate_mbps() < LINE / 3);
 	assert_int_equal(stats()->share_lifts, 0);

@@ -28,8 +28,8 @@ static void sends_middles(void)
 	pass_time(CYCLE);
 }
 
-/* A congested flow has found a better path, by short probes; the look is out. */
-static void looks(void)
+/* A congested flow has found a better path, by short probes; the re-probe is out. */
+static void reprobe_is_out(void)
 {
 	probing_config();
 	rig.cfg.move_wait_ns = WAIT;
@@ -50,9 +50,9 @@ static void looks(void)
 	assert_int_equal(rig.nprobes, ASKED + 2);
 }
 
-static void rule_33_a_look_is_as_long_as_data(void **state)
+static void rule_33_a_reprobe_is_as_long_as_data(void **state)
 {
-	looks();
+	reprobe_is_out();
 	for (unsigned i = ASKED; i < ASKED + 2; i++) /* as long as the first one of a WRITE */
 		assert_int_equal(rig.probe_pads[i], PAD + HEAD);
 }
@@ -61,11 +61,11 @@ static void rule_33_who_swallows_it_is_left_alone(void **state)
 {
 	uint16_t port;
 
-	looks();
+	reprobe_is_out();
 	port = rig.probe_ports[ASKED + 1];
 	pass_time(50 * US);
 	probe_reply(ASKED, true);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING); /* does the other one answer? */
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING); /* does the other one answer? */
 	steps(2 * TIMEOUT);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_false(info(&q).moved);
@@ -85,9 +85,9 @@ static void rule_33_who_swallows_it_is_left_alone(void **state)
 }
 
 /* Nobody answers: that is no path. */
-static void rule_33_a_look_that_nobody_answers_says_nothing(void **state)
+static void rule_33_an_unanswered_reprobe_says_nothing(void **state)
 {
-	looks();
+	reprobe_is_out();
 	steps(2 * TIMEOUT);
 	assert_int_equal(stats()->swallowed, 0);
 }
@@ -110,7 +110,7 @@ static void rule_33_a_path_in_use_is_left(void **state)
 	assert_int_equal(rig.probe_pads[0], 0);
 	others_answer();
 	probe_reply(0, false);
-	for (unsigned i = 0, n = rig.nprobes; i < 200 && seen(HP3_EV_FAILOVER) == 0; i++) {
+	for (unsigned i = 0, n = rig.nprobes; i < 200 && seen(HP3_EVENT_FAILOVER) == 0; i++) {
 		pass_time(50 * US);
 		if (rig.nprobes == n)
 			continue;
@@ -118,8 +118,8 @@ static void rule_33_a_path_in_use_is_left(void **state)
 		others_answer();
 		n = rig.nprobes;
 	}
-	assert_int_equal(seen(HP3_EV_FAILOVER), 1);
-	assert_int_equal(rig.newest[HP3_EV_FAILOVER].from, port);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 1);
+	assert_int_equal(rig.newest[HP3_EVENT_FAILOVER].from, port);
 	assert_int_equal(rig.acts[HP3_ACT_NAK], 1);
 	assert_int_equal(stats()->swallowed, 1);
 	assert_int_equal(quality_of(port), HP3_QUALITY_LOSSY);
@@ -146,10 +146,10 @@ static void rule_33_who_was_moved_comes_home(void **state)
 			assert_int_equal(
 				rig.wire[rig.nwire - 1].port, i != 0 && !peer ? q.home : NEW_PORT);
 		}
-		assert_int_equal(seen(HP3_EV_FAILOVER), !peer);
+		assert_int_equal(seen(HP3_EVENT_FAILOVER), !peer);
 		assert_int_equal(rig.acts[HP3_ACT_NAK], 0);
 		if (!peer) {
-			assert_int_equal(rig.newest[HP3_EV_FAILOVER].cause, HP3_CAUSE_LOSS);
+			assert_int_equal(rig.newest[HP3_EVENT_FAILOVER].cause, HP3_CAUSE_LOSS);
 			assert_int_equal(quality_of(NEW_PORT), HP3_QUALITY_LOSSY);
 		}
 		rig_teardown(state);
@@ -173,16 +173,16 @@ static void rule_33_progress_keeps_it_there(void **state)
 		last(&q, psn);
 		ack(&q, psn++);
 	}
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 	assert_int_equal(info(&q).port, NEW_PORT);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(rule_33_a_look_is_as_long_as_data),
+		RIG_TEST(rule_33_a_reprobe_is_as_long_as_data),
 		RIG_TEST(rule_33_who_swallows_it_is_left_alone),
-		RIG_TEST(rule_33_a_look_that_nobody_answers_says_nothing),
+		RIG_TEST(rule_33_an_unanswered_reprobe_says_nothing),
 		RIG_TEST(rule_33_a_path_in_use_is_left),
 		RIG_TEST(rule_33_who_was_moved_comes_home),
 		RIG_TEST(rule_33_progress_keeps_it_there),

@@ -45,7 +45,7 @@ static void rule_10_no_verdict_while_the_receiver_is_not_ready(void **state)
 	rnr(&q, psn - 2);
 	lose_a_round();
 	steps(10 * STALL);
-	assert_int_equal(seen(HP3_EV_FAILOVER), 0);
+	assert_int_equal(seen(HP3_EVENT_FAILOVER), 0);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 }
 
@@ -91,16 +91,16 @@ static void observe_tells_and_does_nothing(void **state)
 	stalled();
 	for (unsigned i = 0; i < 3; i++)
 		lose_a_round();
-	assert_int_equal(seen(HP3_EV_WOULD), 1);
-	assert_int_equal(rig.newest[HP3_EV_WOULD].cause, HP3_CAUSE_DEAD);
-	assert_true(rig.newest[HP3_EV_WOULD].nak);
-	assert_int_not_equal(rig.newest[HP3_EV_WOULD].to, q.home);
+	assert_int_equal(seen(HP3_EVENT_WOULD), 1);
+	assert_int_equal(rig.newest[HP3_EVENT_WOULD].cause, HP3_CAUSE_DEAD);
+	assert_true(rig.newest[HP3_EVENT_WOULD].nak);
+	assert_int_not_equal(rig.newest[HP3_EVENT_WOULD].to, q.home);
 	assert_int_equal(rig.acts[HP3_ACT_NAK], 0);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_false(info(&q).moved);
 	assert_int_equal(middle(&q, psn++), HP3_PASS);
 	steps(10 * STALL); /* once is enough */
-	assert_int_equal(seen(HP3_EV_WOULD), 1);
+	assert_int_equal(seen(HP3_EVENT_WOULD), 1);
 }
 
 static void where_nothing_may_move_nobody_asks(void **state)

@@ -28,9 +28,9 @@ static void configure(void)
 {
 	rig.cfg.spray = (struct hp3_spray_params){.mode = HP3_SPRAY_ALL,
 		.flows = 4,
-		.lanes = 8,
+		.evs = 8,
 		.bytes = LARGE,
-		.beat_ns = MS,
+		.keepalive_ns = MS,
 		.wait_ns = MS,
 		.setup = true,
 		.alike = 150,
@@ -51,7 +51,7 @@ static void ready(void)
 	assert_int_equal(state(), HP3_SPRAY_SINGLE);
 }
 
-/* The newest word to the peer. */
+/* The newest message to the peer. */
 static struct hp3_agree said(void)
 {
 	pass_time(1);
@@ -66,7 +66,7 @@ static void hears(struct hp3_agree what, enum hp3_agree_kind kind)
 	struct hp3_acts acts = {.n = 0};
 
 	what.kind = (uint8_t)kind;
-	hp3_agree_told(rig.e, &ends, &what, rig.now, &acts);
+	hp3_agree_received(rig.e, &ends, &what, rig.now, &acts);
 }
 
 /* Set up, asked, and agreed on before anything has left: the question. */
@@ -81,8 +81,8 @@ static struct hp3_agree agreed(void)
 	return ask;
 }
 
-/* One packet leaves, by the port in use or by a lane. */
-static bool takes_a_lane(uint8_t opcode, uint32_t dma_len, uint16_t base)
+/* One packet leaves, by the port in use or sprayed. */
+static bool leaves_sprayed(uint8_t opcode, uint32_t dma_len, uint16_t base)
 {
 	static const uint8_t payload[PMTU];
 	const struct hp3_fields f = {.opcode = opcode,
@@ -128,7 +128,7 @@ static void a_queue_pair_that_is_gone_keeps_no_agreement(void **state_)
 	struct hp3_agree a = agreed();
 	uint32_t words;
 
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, 64 * LARGE, a.port));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, 64 * LARGE, a.port));
 	for (uint32_t i = 0; i < 99; i++) {
 		pass_time(MS - 1);
 		hears(said(), HP3_AGREE_YES);
@@ -164,7 +164,7 @@ static void a_read_does_not(void **state_)
 	assert_int_equal(state(), HP3_SPRAY_SINGLE);
 }
 
-/* Nobody has offered to put them in order, whatever there is about requests. */
+/* Nobody has offered to resequence them, whatever there is about requests. */
 static void responses_take_one_path(void **state_)
 {
 	static const uint8_t payload[PMTU];
@@ -184,7 +184,7 @@ static void responses_take_one_path(void **state_)
 	}
 }
 
-/* Asked at set-up, answered before anything leaves: the first message takes all lanes. */
+/* Asked at set-up, answered before anything leaves: the first message takes all EVs. */
 static void the_first_message_is_sprayed(void **state_)
 {
 	struct hp3_agree ask;
@@ -198,9 +198,9 @@ static void the_first_message_is_sprayed(void **state_)
 	assert_int_equal(ask.pmtu_log2, 0); /* not known yet */
 	hears(ask, HP3_AGREE_YES);
 	assert_int_equal(said().kind, HP3_AGREE_SPRAYING); /* at once */
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
 	for (uint32_t i = 0; i < LONG; i++)
-		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+		assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
 }
 
 /* What has left before the answer may come before the question: another one is asked. */
@@ -220,7 +220,7 @@ static void a_question_is_void_once_something_has_left(void **state_)
 	assert_int_equal(state(), HP3_SPRAY_ASKING);
 	emit(HP3_OP_RC_WRITE_MIDDLE, 0);
 	hears(again, HP3_AGREE_YES);
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, again.port));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, again.port));
 }
 
 /* The RNIC begins with another PSN than the set-up said. */
@@ -240,7 +240,7 @@ static void what_is_small_takes_one_path(void **state_)
 	struct hp3_agree ask = agreed();
 
 	emit(HP3_OP_RC_WRITE_ONLY, PMTU);
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
 	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
 	hears(said(), HP3_AGREE_YES); /* with the path MTU, from now on */
 	emit(HP3_OP_RC_READ_REQUEST, PMTU);
@@ -262,19 +262,19 @@ static void a_send_is_once_it_is_large(void **state_)
 	emit(HP3_OP_RC_SEND_FIRST, 0);
 	for (uint32_t i = 2; i < LARGE / PMTU; i++)
 		emit(HP3_OP_RC_SEND_MIDDLE, 0);
-	assert_true(takes_a_lane(HP3_OP_RC_SEND_MIDDLE, 0, ask.port));
-	assert_true(takes_a_lane(HP3_OP_RC_SEND_LAST, 0, ask.port));
+	assert_true(leaves_sprayed(HP3_OP_RC_SEND_MIDDLE, 0, ask.port));
+	assert_true(leaves_sprayed(HP3_OP_RC_SEND_LAST, 0, ask.port));
 	emit(HP3_OP_RC_SEND_FIRST, 0);
 }
 
-static void takes_all_lanes(uint16_t first)
+static void takes_all_evs(uint16_t first)
 {
 	for (uint32_t i = 0; i < LONG; i++)
-		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, first));
+		assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, first));
 }
 
-/* All queue pairs between two hosts take the same lanes, and learn from each other. */
-static void the_next_one_knows_slow_lanes(void **state_)
+/* All queue pairs between two hosts take the same EVs, and learn from each other. */
+static void the_next_one_knows_slow_evs(void **state_)
 {
 	struct hp3_agree ask, next;
 
@@ -284,8 +284,8 @@ static void the_next_one_knows_slow_lanes(void **state_)
 	set_up_at(&q, psn);
 	ask = said();
 	hears(ask, HP3_AGREE_YES);
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
-	takes_all_lanes(ask.port);
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	takes_all_evs(ask.port);
 	ask.slow = 0x7f;
 	hears(ask, HP3_AGREE_SLOW);
 	tear_down(&q);
@@ -294,14 +294,14 @@ static void the_next_one_knows_slow_lanes(void **state_)
 	next = said();
 	assert_int_equal(next.port, ask.port);
 	hears(next, HP3_AGREE_YES);
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
 	for (uint32_t i = 0; i < LONG; i++) {
-		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+		assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
 		assert_int_equal(rig.vd.sport, ask.port + 7);
 	}
 }
 
-/* Lanes may be compared (test_engine_compared.c). */
+/* EVs may be compared (test_engine_compared.c). */
 static void compared(uint8_t mode)
 {
 	configure();
@@ -330,8 +330,8 @@ static void answered(void)
 	pass_time(1);
 }
 
-/* Marked lanes are left out for a while, half of all at most, in mode auto, too. */
-static void marked_lanes_are_left_out(void **state_)
+/* Marked EVs are left out for a while, half of all at most, in mode auto, too. */
+static void marked_evs_are_left_out(void **state_)
 {
 	struct hp3_agree ask;
 
@@ -340,12 +340,12 @@ static void marked_lanes_are_left_out(void **state_)
 	ask = said();
 	hears(ask, HP3_AGREE_YES);
 	answered();
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
 	for (uint32_t k = 0; k < 4; k++) {
 		ask.slow = 0xff;
 		hears(ask, HP3_AGREE_MARKED);
 		for (uint32_t i = 0; i < LONG; i++) {
-			assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+			assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
 			assert_true(rig.vd.sport >= ask.port + 4);
 		}
 		hears(said(), HP3_AGREE_YES);
@@ -354,7 +354,7 @@ static void marked_lanes_are_left_out(void **state_)
 	assert_int_equal(state(), HP3_SPRAY_SPRAYING);
 }
 
-/* Mode auto: one path, for a while, where most lanes hold the others up. */
+/* Mode auto: one path, for a while, where most EVs hold the others up. */
 static void auto_leaves_it_where_paths_differ(void **state_)
 {
 	for (int mode = HP3_SPRAY_ALL; mode <= HP3_SPRAY_AUTO; mode++) {
@@ -365,19 +365,19 @@ static void auto_leaves_it_where_paths_differ(void **state_)
 		ask = said();
 		hears(ask, HP3_AGREE_YES);
 		answered();
-		assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
-		takes_all_lanes(ask.port);
+		assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port));
+		takes_all_evs(ask.port);
 		ask.slow = 0x1f;
 		hears(ask, HP3_AGREE_SLOW); /* once is a queue */
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
-		takes_all_lanes(ask.port);
+		takes_all_evs(ask.port);
 		pass_time(2 * MS);
-		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+		assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
 		hears(ask, HP3_AGREE_SLOW); /* they were silent: no packet took them */
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
-		takes_all_lanes(ask.port);
+		takes_all_evs(ask.port);
 		ask.slow = 0x0f;
-		hears(ask, HP3_AGREE_SLOW); /* half of the lanes again */
+		hears(ask, HP3_AGREE_SLOW); /* half of the EVs again */
 		assert_int_equal(state(), HP3_SPRAY_SPRAYING);
 		ask.slow = 0x10;
 		hears(ask, HP3_AGREE_SLOW);
@@ -397,11 +397,11 @@ static void an_old_answer_is_not_trusted(void **state_)
 		ask = said();
 		rig.now += 7 * MS - 1 - US * !i;
 		hears(ask, HP3_AGREE_YES);
-		assert_int_equal(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port), !i);
+		assert_int_equal(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port), !i);
 	}
 }
 
-/* No may follow yes, to the same word; yes does not follow no. */
+/* No may follow yes, to the same message; yes does not follow no. */
 static void no_may_follow_yes(void **state_)
 {
 	struct hp3_agree ask = agreed();
@@ -461,7 +461,7 @@ static void wrong_answers_draw_no_more_questions(void **state_)
 }
 
 /* The peer has no room for what set-up asks: a large message may ask again. */
-static void a_refusal_at_setup_is_no_last_word(void **state_)
+static void a_refusal_at_setup_is_not_final(void **state_)
 {
 	struct hp3_agree ask;
 
@@ -483,12 +483,12 @@ static void a_refusal_at_setup_is_no_last_word(void **state_)
 static void setup_takes_half_of_the_room(void **state_)
 {
 	struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
-		.lanes = 8,
+		.evs = 8,
 		.port = 0xd000,
 		.requester = 0x2000,
 		.turn = 1,
 		.next = 7,
-		.beat_us = 1000};
+		.keepalive_us = 1000};
 	struct hp3_acts acts;
 
 	configure();
@@ -504,13 +504,13 @@ static void setup_takes_half_of_the_room(void **state_)
 		ask.responder = 0x9000 + i;
 		ask.requester = 0x2000 + i;
 		acts.n = 0;
-		hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
+		hp3_agree_received(rig.e, &ends, &ask, rig.now, &acts);
 		assert_int_equal(acts.act[0].agree.what.kind, i < 2 ? HP3_AGREE_YES : HP3_AGREE_NO);
 	}
 	ask.number++;
 	ask.next = HP3_NO_PSN;
 	acts.n = 0;
-	hp3_agree_told(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
+	hp3_agree_received(rig.e, HP3_ENDS(&q), &ask, rig.now, &acts);
 	assert_int_equal(acts.n, 0); /* a packet is to tell */
 }
 
@@ -529,22 +529,22 @@ static void a_new_packet_stays_behind_what_was_sent_again(void **state_)
 	struct hp3_agree ask = agreed();
 	uint16_t base = ask.port;
 
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, base));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, base));
 	emit(HP3_OP_RC_READ_REQUEST, 256);
 	psn--;
 	emit(HP3_OP_RC_READ_REQUEST, 256);
 	ack(&q, psn - 1);
 	hears(said(), HP3_AGREE_YES);
-	assert_false(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, base));
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, base));
+	assert_false(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, base));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, base));
 }
 
-/* So many packets leave by lanes, and the RNIC goes back to the one behind `good`. */
+/* So many packets leave sprayed, and the RNIC goes back to the one behind `good`. */
 static void goes_back(uint16_t base, uint32_t good, uint32_t n)
 {
-	assert_true(takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, base));
+	assert_true(leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, base));
 	for (uint32_t i = 1; i < n; i++)
-		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, base));
+		assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, base));
 	rig.nwire = 0; /* there is room for some */
 	psn -= n - good;
 	for (uint32_t i = good; i < n; i++)
@@ -579,7 +579,7 @@ static uint16_t left_by(struct hp3_agree ask, uint32_t missing)
 
 	ask.kind = HP3_AGREE_MISSING;
 	ask.next = missing;
-	hp3_agree_told(rig.e, &ends, &ask, rig.now, &acts);
+	hp3_agree_received(rig.e, &ends, &ask, rig.now, &acts);
 	assert_int_equal(acts.n, 1);
 	assert_int_equal(acts.act[0].agree.what.kind, HP3_AGREE_LEFT);
 	assert_int_equal(acts.act[0].agree.what.next, missing);
@@ -587,7 +587,7 @@ static uint16_t left_by(struct hp3_agree ask, uint32_t missing)
 	return acts.act[0].agree.what.in_use;
 }
 
-/* ... by a lane or the port in use, until it is sent again. */
+/* ... sprayed or by the port in use, until it is sent again. */
 static void the_peer_is_told_by_which_port_a_packet_left(void **state_)
 {
 	struct hp3_agree ask = agreed();
@@ -595,7 +595,7 @@ static void the_peer_is_told_by_which_port_a_packet_left(void **state_)
 	uint16_t port[LONG];
 
 	for (uint32_t i = 0; i < LONG; i++) {
-		takes_a_lane(i == 0 ? HP3_OP_RC_WRITE_FIRST : HP3_OP_RC_WRITE_MIDDLE,
+		leaves_sprayed(i == 0 ? HP3_OP_RC_WRITE_FIRST : HP3_OP_RC_WRITE_MIDDLE,
 			i == 0 ? LARGE : 0, ask.port);
 		port[i] = rig.vd.sport;
 	}
@@ -610,30 +610,30 @@ static void the_peer_is_told_by_which_port_a_packet_left(void **state_)
 	assert_int_equal(left_by(ask, first + 6), port[6]);
 }
 
-/* A lane by which a packet was lost is left out for a while. */
-static void a_lane_that_loses_is_left_out(void **state_)
+/* An EV by which a packet was lost is left out for a while. */
+static void an_ev_that_loses_is_left_out(void **state_)
 {
 	struct hp3_agree ask = agreed();
 	const struct hp3_stats *s = hp3_engine_stats(rig.e);
 	uint32_t first = psn;
 	uint16_t port;
 
-	takes_a_lane(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port);
+	leaves_sprayed(HP3_OP_RC_WRITE_FIRST, LARGE, ask.port);
 	for (uint32_t i = 1; i < LONG; i++)
-		takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port);
+		leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port);
 	port = left_by(ask, first + 9);
-	assert_int_equal(s->lanes_lost, 0);
+	assert_int_equal(s->evs_lost, 0);
 	psn = first + 9;
 	rig.nwire = 0;
 	for (uint32_t i = 9; i < LONG; i++)
 		emit(HP3_OP_RC_WRITE_MIDDLE, 0);
-	assert_int_equal(s->lanes_lost, 1);
+	assert_int_equal(s->evs_lost, 1);
 	ack(&q, psn - 1);
 	hears(said(), HP3_AGREE_YES);
 	emit(HP3_OP_RC_WRITE_MIDDLE, 0); /* behind what was sent again */
 	ack(&q, psn - 1);
 	for (uint32_t i = 0; i < LONG; i++) {
-		assert_true(takes_a_lane(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
+		assert_true(leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port));
 		assert_int_not_equal(rig.vd.sport, port);
 	}
 }
@@ -647,14 +647,14 @@ int main(void)
 		RIG_TEST(what_is_small_takes_one_path),
 		RIG_TEST(a_read_of_unknown_size_ends_it),
 		RIG_TEST(a_send_is_once_it_is_large),
-		RIG_TEST(the_next_one_knows_slow_lanes),
-		RIG_TEST(marked_lanes_are_left_out),
+		RIG_TEST(the_next_one_knows_slow_evs),
+		RIG_TEST(marked_evs_are_left_out),
 		RIG_TEST(auto_leaves_it_where_paths_differ),
 		RIG_TEST(an_old_answer_is_not_trusted),
 		RIG_TEST(no_may_follow_yes),
 		RIG_TEST(who_expects_what_was_never_sent_is_asked_anew),
 		RIG_TEST(wrong_answers_draw_no_more_questions),
-		RIG_TEST(a_refusal_at_setup_is_no_last_word),
+		RIG_TEST(a_refusal_at_setup_is_not_final),
 		RIG_TEST(setup_takes_half_of_the_room),
 		RIG_TEST(who_is_told_not_to_asks_nothing_at_setup),
 		RIG_TEST(a_large_write_does),
@@ -665,7 +665,7 @@ int main(void)
 		RIG_TEST(a_new_packet_stays_behind_what_was_sent_again),
 		RIG_TEST(who_loses_much_takes_one_path),
 		RIG_TEST(the_peer_is_told_by_which_port_a_packet_left),
-		RIG_TEST(a_lane_that_loses_is_left_out),
+		RIG_TEST(an_ev_that_loses_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

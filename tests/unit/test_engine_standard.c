@@ -77,9 +77,9 @@ static void rule_02_one_probe_in_the_air(void **state)
 		ack(&q, closing);
 		assert_int_equal(rig.vd.kind, HP3_PASS); /* rule 24 */
 	}
-	assert_int_equal(rig.newest[HP3_EV_ROUND].n_probes, ASKED);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_NO_BETTER);
-	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_NO_BETTER);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].n_probes, ASKED);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].outcome, HP3_ROUND_NO_BETTER);
+	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].reason, HP3_RFR_IN_NO_BETTER);
 	expect_left(rig.nwire - 1, closing + 1, q.home, false);
 	assert_int_equal(rig.held, 0);
 }
@@ -93,10 +93,10 @@ static void a_good_answer_wins(void **state)
 	pass_time(5 * US);
 	ack(&q, closing);
 	assert_int_equal(rig.vd.kind, HP3_PASS);
-	assert_int_equal(rig.last.type, HP3_EV_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_SWITCH);
 	assert_int_equal(rig.last.reason, HP3_RFR_IN_WON);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].probe_kind, HP3_PROBE_STANDARD);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].probes[0].port, q.home);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].probe_kind, HP3_PROBE_STANDARD);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].probes[0].port, q.home);
 	assert_int_equal(info(&q).port, rig.probe_ports[1]);
 	expect_left(rig.nwire - 1, closing + 1, rig.probe_ports[1], false);
 }
@@ -111,7 +111,7 @@ static void the_drained_path_in_use_is_the_measure(void **state)
 		pass_time(4 * US + US / 2);
 		ack(&q, closing);
 	}
-	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_NO_BETTER);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].outcome, HP3_ROUND_NO_BETTER);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_false(info(&q).moved);
 }
@@ -147,8 +147,8 @@ static void rule_02_a_loss_ends_the_round(void **state)
 	standard_asking();
 	pass_time(TIMEOUT);
 	assert_int_equal(rig.nprobes, 1);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].outcome, HP3_ROUND_TIMEOUT);
-	assert_int_equal(seen(HP3_EV_RECOVER), 1);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].outcome, HP3_ROUND_TIMEOUT);
+	assert_int_equal(seen(HP3_EVENT_RECOVER), 1);
 	expect_left(rig.nwire - 1, closing + 1, q.home, false);
 	ack(&q, closing); /* late: nobody's, and no news */
 	assert_int_equal(rig.vd.kind, HP3_PASS);
@@ -164,7 +164,7 @@ static void max_hold_bounds_the_round(void **state)
 	assert_int_equal(rig.held, 1);
 	pass_time(2 * US);
 	assert_int_equal(rig.held, 0);
-	assert_int_equal(rig.newest[HP3_EV_RECOVER].reason, HP3_RFR_IN_TIMEOUT);
+	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].reason, HP3_RFR_IN_TIMEOUT);
 }
 
 /* What has arrived is not refused any more: forged. */
@@ -190,7 +190,7 @@ static void rule_03_a_nak_probe_only_where_configured(void **state)
 	nak(&q, closing + 1);
 	assert_int_equal(rig.vd.kind, HP3_CONSUME);
 	assert_int_equal(rig.nprobes, 1); /* a responder reports a gap once */
-	assert_int_equal(seen(HP3_EV_ROUND), 1);
+	assert_int_equal(seen(HP3_EVENT_ROUND), 1);
 	assert_int_equal(rig.held, 0);
 }
 

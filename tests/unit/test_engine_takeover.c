@@ -88,8 +88,8 @@ static void rule_16_another_qp_begins_in_mid_drain(void **state)
 		assert_int_equal(rig.wire[i].port, q.home);
 }
 
-/* The end was late: what left since was acknowledged. A stranger's queue pair gets nothing. */
-static void rule_16_a_stranger_takes_over_no_stream(void **state)
+/* The end was late: what left since was acknowledged. A foreign queue pair gets nothing. */
+static void rule_16_a_foreign_qp_takes_over_no_stream(void **state)
 {
 	uint32_t next = moved_and_sending(), p = next;
 	struct qp x = other_of(9);
@@ -109,7 +109,7 @@ static void rule_16_a_stranger_takes_over_no_stream(void **state)
 }
 
 /* ... nor if its first PSN is not in flight. */
-static void rule_16_a_stranger_begins_elsewhere(void **state)
+static void rule_16_a_foreign_qp_begins_elsewhere(void **state)
 {
 	uint32_t next = moved_and_sending();
 	struct qp x = other_of(9);
@@ -165,8 +165,8 @@ int main(void)
 		RIG_TEST(rule_16_another_qp_begins_in_mid_drain),
 		RIG_TEST(rule_16_another_qp_begins_in_mid_flight),
 		RIG_TEST(rule_16_another_qp_begins_behind),
-		RIG_TEST(rule_16_a_stranger_takes_over_no_stream),
-		RIG_TEST(rule_16_a_stranger_begins_elsewhere),
+		RIG_TEST(rule_16_a_foreign_qp_takes_over_no_stream),
+		RIG_TEST(rule_16_a_foreign_qp_begins_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

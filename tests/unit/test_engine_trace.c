@@ -17,7 +17,7 @@ static void a_few_traces_tell_all_ports(void **state)
 	trace_config();
 	trace_begin();
 	trace_run(300 * MS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	assert_int_equal(pair_info(&q).ttl, 2);
 	assert_in_range(net.answered, 50, 130);
 	assert_int_equal(stats()->trace_linear, 1);
@@ -26,7 +26,7 @@ static void a_few_traces_tell_all_ports(void **state)
 	assert_int_equal(net.answered, 1); /* and then it is quiet */
 	trace_run(RECHECK);
 	assert_in_range(net.answered, 1 + HP3_TRACE_CHECKS, 1 + HP3_TRACE_CHECKS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 }
 
 static void with_ipv6_too(void **state)
@@ -37,7 +37,7 @@ static void with_ipv6_too(void **state)
 	q.ipv6 = true;
 	speak(&q, 100);
 	trace_run(300 * MS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 }
 
 static void rule_01_a_trace_bears_an_old_psn(void **state)
@@ -104,7 +104,7 @@ static void no_linear_map_no_prediction(void **state)
 	assert_int_not_equal(pair_info(&q).reason, HP3_LINEAR_WHY_NONE);
 	assert_int_equal(stats()->trace_refused, 1);
 	for (uint32_t port = HP3_PORT_FIRST; port <= UINT16_MAX; port++) {
-		uint32_t spine = spine_told(&q, (uint16_t)port);
+		uint32_t spine = spine_reported(&q, (uint16_t)port);
 
 		known += spine != 0;
 		assert_true(spine == 0 || spine == spine_of(&q, (uint16_t)port, q.rqpn));
@@ -121,14 +121,14 @@ static void ports_in_use_are_traced(void **state)
 	net.spines = 3;
 	trace_begin();
 	trace_run(300 * MS);
-	for (other.home = 50000; spine_told(&q, other.home) != 0; other.home++)
+	for (other.home = 50000; spine_reported(&q, other.home) != 0; other.home++)
 		;
 	assert_int_equal(set_up(&other), 0);
 	net.ends[net.nends++] = &other;
 	last(&other, 100);
 	last(&other, 101);
 	trace_run(RECHECK / 8);
-	assert_int_equal(spine_told(&q, other.home), spine_of(&q, other.home, q.rqpn));
+	assert_int_equal(spine_reported(&q, other.home), spine_of(&q, other.home, q.rqpn));
 }
 
 static void a_pair_behind_the_same_switch_is_a_shift(void **state)
@@ -143,10 +143,10 @@ static void a_pair_behind_the_same_switch_is_a_shift(void **state)
 	net.answered = 1;
 	speak(&other, 7);
 	trace_run(100 * MS);
-	expect_all_told(&other);
+	expect_all_reported(&other);
 	/* The same hash of other addresses is the same map, shifted. */
 	assert_int_equal(net.answered, 1 + HP3_DEPTH_PORTS + 8);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 }
 
 /* --- what is not --- */
@@ -164,12 +164,12 @@ static void where_nothing_names_a_path_the_port_is_the_path(void **state)
 		net.spines = i == 5 ? 1 : 4;
 		trace_begin();
 		trace_run(600 * MS);
-		expect_none_told(&q);
+		expect_none_reported(&q);
 		assert_int_equal(stats()->trace_nothing, 1);
 		/* Switches may be told to answer. */
 		net = (struct fabric){.spines = 4, .seed = 0xbeef};
 		trace_run(RECHECK + 300 * MS);
-		expect_all_told(&q);
+		expect_all_reported(&q);
 	}
 }
 
@@ -179,7 +179,7 @@ static void traces_that_are_never_told_of(void **state)
 	trace_begin();
 	for (unsigned i = 0; i < 600; i++)
 		pass_time(MS);
-	expect_none_told(&q);
+	expect_none_reported(&q);
 	assert_int_equal(stats()->trace_asks, 2 * (HP3_DEPTH_MISSING + 1) * HP3_DEPTH_TRIES);
 }
 
@@ -191,8 +191,8 @@ static void an_answer_that_nobody_asked_for(void **state)
 	trace_begin();
 	trace_run(300 * MS);
 	for (uint32_t id = 0; id < 1000; id++)
-		hp3_hop_told(rig.e, id * 4999u, HP3_TRACE_HOP, false, hop, rig.now);
-	expect_all_told(&q);
+		hp3_hop_reported(rig.e, id * 4999u, HP3_TRACE_HOP, false, hop, rig.now);
+	expect_all_reported(&q);
 }
 
 /* --- operators --- */

@@ -17,22 +17,22 @@ static void routes_change(void **state)
 	trace_config();
 	trace_begin();
 	trace_run(300 * MS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	do { /* not any seed leads elsewhere */
 		net.seed++;
-	} while (spine_of(&q, 50000, q.rqpn) == spine_told(&q, 50000));
+	} while (spine_of(&q, 50000, q.rqpn) == spine_reported(&q, 50000));
 	trace_run(RECHECK + 300 * MS);
 	assert_int_equal(stats()->trace_wrong, 1);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	net.spines = 3;
 	trace_run(RECHECK + 300 * MS);
 	assert_int_equal(pair_info(&q).tracing, HP3_TRACE_TRACES);
 	net.spines = 4;
 	trace_run(2 * RECHECK);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	net.silent = true;
 	trace_run(RECHECK + 300 * MS);
-	expect_none_told(&q);
+	expect_none_reported(&q);
 }
 
 static void a_single_lie_is_not_believed(void **state)
@@ -44,7 +44,7 @@ static void a_single_lie_is_not_believed(void **state)
 	trace_run(RECHECK + 100 * MS);
 	assert_int_equal(net.lies, 0);
 	assert_int_equal(stats()->trace_wrong, 0);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 }
 
 static void a_failed_path_brings_the_check_forward(void **state)
@@ -70,7 +70,7 @@ static void rule_18_paths_are_keyed_by_the_qpn(void **state)
 	net.qpn = true;
 	trace_begin();
 	trace_run(300 * MS);
-	expect_all_told(&q); /* it is the only one: who could tell? */
+	expect_all_reported(&q); /* it is the only one: who could tell? */
 	net.ends[net.nends++] = &other;
 	speak(&other, 7);
 	trace_run(100 * MS);
@@ -91,8 +91,8 @@ static void other_queue_pairs_draw_the_same_where_it_is_not_hashed(void **state)
 	net.ends[net.nends++] = &other;
 	speak(&other, 7);
 	trace_run(300 * MS);
-	expect_all_told(&q);
-	expect_all_told(&other);
+	expect_all_reported(&q);
+	expect_all_reported(&other);
 	assert_int_equal(stats()->trace_by_qpn, 0);
 }
 
@@ -107,12 +107,12 @@ static void a_pair_that_is_gone_is_forgotten(void **state)
 	trace_run(50 * MS);
 	speak(&q, 200);
 	trace_run(300 * MS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	assert_int_equal(tear_down(&q), 0);
 	net.answered = 1;
 	speak(&q, 300);
 	trace_run(100 * MS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	/* the map was kept; behind the sample eight of it with another opcode */
 	assert_int_equal(net.answered, 1 + HP3_DEPTH_PORTS + 8);
 }
@@ -135,7 +135,7 @@ static void more_kinds_of_maps_than_there_is_room_for(void **state)
 		speak(&more[i], 7);
 		trace_run(300 * MS);
 		linear += pair_info(&more[i]).tracing == HP3_TRACE_LINEAR;
-		expect_all_told(&more[i]);
+		expect_all_reported(&more[i]);
 	}
 	assert_int_equal(linear, HP3_TRACE_MAPS - 1);
 }

@@ -57,7 +57,7 @@ static void names_that_peers_tell_of_find_room(void **state)
 	assert_int_equal(hp3_path_name(rig.e, (uint32_t)first), 7);
 	/* nor does it keep switches out. */
 	trace_run(300 * MS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	assert_in_range(hp3_path_number(rig.e, hp3_hop_name_of(false, addr), false), 0, HP3_HOPS);
 }
 
@@ -97,7 +97,7 @@ static void counts_follow_what_is_learnt(void **state)
 	to(&q, count);
 	assert_int_equal(total(count), 0);
 	trace_run(300 * MS);
-	expect_all_told(&q);
+	expect_all_reported(&q);
 	for (unsigned i = 0; i < 6; i++) {
 		assert_true(hp3_path_of_port(rig.e, flow_of(&more[i]), more[i].home, &id, &hop));
 		want[id]++;
@@ -135,7 +135,7 @@ static void placed_by_counts_told_in_parts(void **state)
 			uint16_t count = s == spine ? 1 : 5;
 			const struct hp3_path_count told = {hp3_hop_name_of(false, addr), count};
 
-			hp3_load_told_names(rig.e, rig.probe_ids[0], &told, 1, rig.now);
+			hp3_load_received_names(rig.e, rig.probe_ids[0], &told, 1, rig.now);
 		}
 		pass_time(10 * US);
 		for (uint32_t i = 0; i < ASKED; i++)
@@ -147,7 +147,7 @@ static void placed_by_counts_told_in_parts(void **state)
 	}
 }
 
-/* --- what hosts tell each other --- */
+/* --- what hosts advertise to each other --- */
 
 /* Changes are told, not too often; that nothing is left, too, and that something still is. */
 static void the_peer_is_told_of_our_flows(void **state)
@@ -157,18 +157,18 @@ static void the_peer_is_told_of_our_flows(void **state)
 	uint32_t id;
 
 	trace_config();
-	rig.cfg.tell_ns = 5 * MS;
+	rig.cfg.advertise_ns = 5 * MS;
 	rig.cfg.stall_ns = 0;
 	trace_begin();
 	trace_run(300 * MS);
-	assert_int_equal(rig.acts[HP3_ACT_TELL], 0); /* nothing is active */
+	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 0); /* nothing is active */
 	for (uint32_t i = 0; i < 20; i++) {
 		last(&q, 101 + i);
 		trace_run(MS);
 		ack(&q, 101 + i);
 		trace_run(MS);
 	}
-	assert_in_range(rig.acts[HP3_ACT_TELL], 1, 40 / 5 + 2);
+	assert_in_range(rig.acts[HP3_ACT_ADVERTISE], 1, 40 / 5 + 2);
 	last(&q, 121);
 	trace_run(20 * MS);
 	assert_true(hp3_path_of_port(rig.e, flow_of(&q), q.home, &id, &hop));
@@ -178,9 +178,9 @@ static void the_peer_is_told_of_our_flows(void **state)
 	ack(&q, 121);
 	trace_run(20 * MS);
 	assert_int_equal(hp3_load_to_names(rig.e, flow_of(&q), told, HP3_HOPS), 0);
-	rig.acts[HP3_ACT_TELL] = 0;
+	rig.acts[HP3_ACT_ADVERTISE] = 0;
 	trace_run(100 * MS);
-	assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
+	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 0);
 }
 
 /* The key of this pair of hosts; NULL: it has none. */
@@ -199,7 +199,7 @@ static void who_has_no_key_is_not_told(void **state)
 	static const uint8_t bytes[HP3_KEY_LEN] = {1};
 
 	trace_config();
-	rig.cfg.tell_ns = 5 * MS;
+	rig.cfg.advertise_ns = 5 * MS;
 	rig.cfg.stall_ns = 0;
 	rig.cfg.key = &key;
 	trace_begin();
@@ -211,15 +211,15 @@ static void who_has_no_key_is_not_told(void **state)
 		ack(&q, 101 + i);
 		trace_run(MS);
 		if (i < 10)
-			assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
+			assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 0);
 	}
-	assert_true(rig.acts[HP3_ACT_TELL] != 0);
+	assert_true(rig.acts[HP3_ACT_ADVERTISE] != 0);
 }
 
 static void without_a_key_nobody_is_told(void **state)
 {
 	trace_config();
-	rig.cfg.tell_ns = 5 * MS;
+	rig.cfg.advertise_ns = 5 * MS;
 	rig.cfg.stall_ns = 0;
 	rig.cfg.unkeyed = true;
 	trace_begin();
@@ -230,7 +230,7 @@ static void without_a_key_nobody_is_told(void **state)
 		ack(&q, 101 + i);
 		trace_run(MS);
 	}
-	assert_int_equal(rig.acts[HP3_ACT_TELL], 0);
+	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 0);
 }
 
 /* Reports are summed up by name, an old one changes nothing, and answers say the sum. */

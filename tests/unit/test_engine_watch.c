@@ -64,12 +64,12 @@ static void marks_in_consecutive_cycles_are_severe_once(void **state)
 	exchange(true);
 	exchange(true);
 	exchange(false); /* a clean cycle: the count starts anew */
-	assert_int_equal(rig.events[HP3_EV_SEVERE], 0);
+	assert_int_equal(rig.events[HP3_EVENT_SEVERE], 0);
 	for (unsigned i = 0; i < 6; i++)
 		exchange(true);
-	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);
+	assert_int_equal(rig.events[HP3_EVENT_SEVERE], 1);
 	assert_int_equal(stats()->severe, 1);
-	assert_int_equal(rig.last.type, HP3_EV_SEVERE);
+	assert_int_equal(rig.last.type, HP3_EVENT_SEVERE);
 	assert_int_equal(rig.last.cause, HP3_CAUSE_ECN);
 	assert_int_equal(rig.last.cycles[rig.last.n_cycles - 1], HP3_CYCLE_ECN);
 	assert_int_equal(rig.last.from, q.home);
@@ -79,7 +79,7 @@ static void marks_in_consecutive_cycles_are_severe_once(void **state)
 	assert_false(info(&q).severe);
 	for (unsigned i = 0; i < 5; i++)
 		exchange(true);
-	assert_int_equal(rig.events[HP3_EV_SEVERE], 2);
+	assert_int_equal(rig.events[HP3_EVENT_SEVERE], 2);
 }
 
 static void long_round_trips_alone_are_severe(void **state)
@@ -89,7 +89,7 @@ static void long_round_trips_alone_are_severe(void **state)
 		exchange(false);
 	for (unsigned i = 0; i < 5; i++)
 		exchange_after(3 * RTT, false);
-	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);
+	assert_int_equal(rig.events[HP3_EVENT_SEVERE], 1);
 	assert_true(rig.last.path.rtt_ns > rig.last.path.base_rtt_ns);
 }
 
@@ -104,7 +104,7 @@ static void cnps_name_the_local_queue_pair(void **state)
 		exchange(false);
 	}
 	assert_int_equal(stats()->cnps, 5);
-	assert_int_equal(rig.events[HP3_EV_SEVERE], 1);
+	assert_int_equal(rig.events[HP3_EVENT_SEVERE], 1);
 	/* One that fails its ICRC means nothing (rule 6). */
 	rig.damage = true;
 	response(&q, &cnp);
@@ -122,13 +122,13 @@ static void after_a_move_marks_of_the_old_path_do_not_count(void **state)
 	exchange(true);
 	exchange(true);
 	assert_int_equal(move(&q, 60000), 0);
-	assert_int_equal(rig.last.type, HP3_EV_IDLE_SWITCH);
+	assert_int_equal(rig.last.type, HP3_EVENT_IDLE_SWITCH);
 	for (unsigned i = 0; i < 5; i++) {
 		marked.psn = psn - 1; /* said again by the old path */
 		response(&q, &marked);
 		pass_time(CYCLE);
 	}
-	assert_int_equal(rig.events[HP3_EV_SEVERE], 0);
+	assert_int_equal(rig.events[HP3_EVENT_SEVERE], 0);
 	exchange(false);
 	assert_int_equal(info(&q).path.marked_permille, 0);
 }
@@ -142,7 +142,7 @@ static void unwatched_means_nothing_is_measured(void **state)
 	psn = 100;
 	for (unsigned i = 0; i < 9; i++)
 		exchange(true);
-	assert_int_equal(rig.events[HP3_EV_SEVERE], 0);
+	assert_int_equal(rig.events[HP3_EVENT_SEVERE], 0);
 	assert_int_equal(info(&q).path.rtt_ns, 0);
 }
 

@@ -38,7 +38,7 @@ static void searching(void)
 		exchange(false);
 	assert_int_equal(rig.nprobes, 0);
 	expect_cnp(HP3_CONSUME);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	assert_int_equal(rig.nprobes, ASKED);
 	expect_cnp(HP3_CONSUME);
 	assert_int_equal(rig.nprobes, ASKED);
@@ -49,9 +49,9 @@ static void rule_30_the_first_cnp_sets_off_a_search(void **state)
 	config(HP3_CC_NATIVE);
 	searching();
 	expect_cnps(2, 0);
-	assert_int_equal(rig.newest[HP3_EV_SEVERE].cause, HP3_CAUSE_CNP);
+	assert_int_equal(rig.newest[HP3_EVENT_SEVERE].cause, HP3_CAUSE_CNP);
 	pass_time(TIMEOUT);
-	assert_int_equal(rig.newest[HP3_EV_ROUND].cause, HP3_CAUSE_CNP);
+	assert_int_equal(rig.newest[HP3_EVENT_ROUND].cause, HP3_CAUSE_CNP);
 }
 
 static void rule_30_the_rnic_keeps_the_rate_of_a_flow_that_leaves(void **state)
@@ -92,7 +92,7 @@ static void rule_30_fast_recovery_pays_what_is_owed(void **state)
 	draining(2);
 	expect_cnp(HP3_CONSUME);
 	nak(&q, 100);
-	assert_int_equal(rig.last.type, HP3_EV_RECOVER);
+	assert_int_equal(rig.last.type, HP3_EVENT_RECOVER);
 	expect_cnps(1, 1);
 	expect_cnp(HP3_PASS);
 }
@@ -105,7 +105,7 @@ static void rule_30_nobody_waits_longer_than_the_bound(void **state)
 	pass_time(BOUND - 10 * US);
 	expect_cnps(2, 0);
 	pass_time(10 * US + RTT / 2);
-	assert_int_equal(info(&q).state, HP3_RFR_SEEKING);
+	assert_int_equal(info(&q).state, HP3_RFR_SEARCHING);
 	expect_cnps(2, 1);
 	expect_cnp(HP3_PASS);
 }

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "app/hp3d/control/tell.h"
+#include "app/hp3d/control/record.h"
 #include "engine/event.h"
 
 #define NAMES_MAX 64
@@ -52,12 +52,12 @@ static int read_manual(void **state)
 
 static void every_type_is_there(void **state)
 {
-	for (int t = 0; t < HP3_EV_MAX; t++) {
+	for (int t = 0; t < HP3_EVENT_MAX; t++) {
 		if (!has(hp3_event_name((enum hp3_event_type)t), false))
 			fail_msg("hp3d.8, EVENTS: no \"%s\"",
 				hp3_event_name((enum hp3_event_type)t));
 	}
-	assert_int_equal(types.n, HP3_EV_MAX);
+	assert_int_equal(types.n, HP3_EVENT_MAX);
 }
 
 static void every_cause_is_there(void **state)
@@ -72,10 +72,10 @@ static void every_cause_is_there(void **state)
 /* What is done to a flow is told to the journal, and what is known of it to the log. */
 static void every_type_is_told_but_pairings(void **state)
 {
-	for (int t = 0; t < HP3_EV_MAX; t++) {
-		bool pairing = t == HP3_EV_PAIR || t == HP3_EV_UNPAIR;
+	for (int t = 0; t < HP3_EVENT_MAX; t++) {
+		bool pairing = t == HP3_EVENT_PAIR || t == HP3_EVENT_UNPAIR;
 
-		assert_int_equal(hp3d_tell_priority((enum hp3_event_type)t) < 0, pairing);
+		assert_int_equal(hp3d_record_priority((enum hp3_event_type)t) < 0, pairing);
 	}
 }
 

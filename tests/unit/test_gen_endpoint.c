@@ -62,7 +62,7 @@ static void a_clean_network_needs_nothing_twice(void **state)
 	all_arrived();
 	for (int e = 0; e < 2; e++) {
 		assert_int_equal(SUM(e, requester.n.again), 0);
-		assert_int_equal(SUM(e, responder.n.early), 0);
+		assert_int_equal(SUM(e, responder.n.out_of_order), 0);
 		assert_int_equal(SUM(e, responder.n.duplicates), 0);
 		assert_int_equal(SUM(e, requester.n.stale), 0);
 		assert_int_equal(SUM(e, order.overtaken), 0);
@@ -88,8 +88,8 @@ static void loss_costs_time_only(void **state)
 			/* One NAK for a gap, as many as the other end got, but for lost ones. */
 			assert_true(SUM(e, responder.n.out_of_seq_request) >=
 				    SUM(!e, requester.n.naks));
-			assert_true(
-				SUM(e, responder.n.out_of_seq_request) < SUM(e, responder.n.early));
+			assert_true(SUM(e, responder.n.out_of_seq_request) <
+				    SUM(e, responder.n.out_of_order));
 		}
 		world_close(&w);
 	}

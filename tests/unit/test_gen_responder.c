@@ -45,7 +45,7 @@ static void a_gap_draws_one_nak(void **state)
 	only(13, true, 3); /* the next gap is a new one */
 	assert_int_equal(answer().psn, 12);
 	assert_int_equal(r.n.out_of_seq_request, 2);
-	assert_int_equal(r.n.early, 4);
+	assert_int_equal(r.n.out_of_order, 4);
 }
 
 static void duplicates_are_acknowledged_with_the_latest(void **state)

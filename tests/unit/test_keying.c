@@ -70,7 +70,7 @@ static void each_end_sees_its_own_vlan(void **state)
 	a.vlan = 10;
 	b.vlan = HP3_VLAN_AD | 7 | 10 << HP3_VLAN_INNER_SHIFT;
 	assert_true(host_talks_to(&a, &b, now));
-	assert_true(host_says(&a, now, &f));
+	assert_true(host_sends(&a, now, &f));
 	assert_int_equal(f.v.vlan, 10);
 	now += 300 * MS;
 	agree();
@@ -104,18 +104,18 @@ static void step_by_step(void **state)
 	struct frame f;
 
 	both_begin();
-	assert_true(host_says(&a, now, &f)); /* INIT */
+	assert_true(host_sends(&a, now, &f)); /* INIT */
 	assert_int_equal(info_of(&a, &b).state, HP3_KEYING_ASKED);
 	assert_true(host_answers(&b, now, &f)); /* COOKIE */
 	assert_int_equal(info_of(&b, &a).state, HP3_KEYING_ASKED);
 	assert_true(host_answers(&a, now, &f)); /* INIT */
 	assert_false(host_answers(&b, now, &f));
 	assert_int_equal(info_of(&b, &a).state, HP3_KEYING_COMPUTING);
-	assert_true(host_says(&b, now, &f)); /* REPLY */
+	assert_true(host_sends(&b, now, &f)); /* REPLY */
 	assert_int_equal(info_of(&b, &a).state, HP3_KEYING_ASKED);
 	assert_false(host_answers(&a, now, &f));
 	assert_int_equal(info_of(&a, &b).state, HP3_KEYING_COMPUTING);
-	assert_true(host_says(&a, now, &f)); /* CONFIRM */
+	assert_true(host_sends(&a, now, &f)); /* CONFIRM */
 	assert_int_equal(info_of(&a, &b).state, HP3_KEYING_HAS_KEY);
 	assert_true(info_of(&a, &b).we_began);
 	assert_false(host_answers(&b, now, &f));
@@ -132,8 +132,8 @@ static void both_ask_at_once(void **state)
 	bool any;
 
 	both_begin();
-	assert_true(host_says(&a, now, &to_b[n_b++]));
-	assert_true(host_says(&b, now, &to_a[0]));
+	assert_true(host_sends(&a, now, &to_b[n_b++]));
+	assert_true(host_sends(&b, now, &to_a[0]));
 	n_a = 1;
 	for (unsigned round = 0; round < 8; round++) {
 		struct frame next_a[8], next_b[8];
@@ -167,13 +167,13 @@ static void a_lost_confirm(void **state)
 	struct frame f;
 
 	both_begin();
-	assert_true(host_says(&a, now, &f));
+	assert_true(host_sends(&a, now, &f));
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(i % 2 ? host_answers(&a, now, &f) : host_answers(&b, now, &f));
 	assert_false(host_answers(&b, now, &f));
-	assert_true(host_says(&b, now, &f));
+	assert_true(host_sends(&b, now, &f));
 	assert_false(host_answers(&a, now, &f));
-	assert_true(host_says(&a, now, &f)); /* CONFIRM, lost */
+	assert_true(host_sends(&a, now, &f)); /* CONFIRM, lost */
 	assert_int_equal(info_of(&a, &b).state, HP3_KEYING_HAS_KEY);
 	assert_int_equal(info_of(&b, &a).state, HP3_KEYING_ASKED);
 	talk_until(&a, &b, &now, now + 200 * MS);
@@ -189,18 +189,18 @@ static void who_waits_for_long_asks_soon(void **state)
 
 	assert_true(host_talks_to(&b, &a, now));
 	for (uint64_t end = now + 120 * SECOND; now < end; now += MS)
-		host_says(&b, now, &f);
+		host_sends(&b, now, &f);
 	assert_true(host_talks_to(&a, &b, now));
-	assert_true(host_says(&a, now, &f));
+	assert_true(host_sends(&a, now, &f));
 	assert_true(host_answers(&b, now, &f) && host_answers(&a, now, &f));
 	assert_false(host_answers(&b, now, &f));
-	assert_true(host_says(&b, now, &f)); /* REPLY, lost; and a asks no more */
+	assert_true(host_sends(&b, now, &f)); /* REPLY, lost; and a asks no more */
 	for (uint64_t end = now + 200 * MS; now < end; now += MS) {
 		struct frame any;
 
-		if (host_says(&b, now, &any) && host_answers(&a, now, &any) &&
+		if (host_sends(&b, now, &any) && host_answers(&a, now, &any) &&
 			host_answers(&b, now, &any) && !host_answers(&a, now, &any) &&
-			host_says(&a, now, &any))
+			host_sends(&a, now, &any))
 			host_answers(&b, now, &any);
 	}
 	assert_int_equal(info_of(&b, &a).state, HP3_KEYING_HAS_KEY);
@@ -215,9 +215,9 @@ static void nobody_answers(void **state)
 
 	assert_true(host_talks_to(&a, &b, now));
 	for (; now < begin + 400 * SECOND; now += MS) {
-		if (!host_says(&a, now, &f))
+		if (!host_sends(&a, now, &f))
 			continue;
-		assert_false(host_says(&a, now, &f));
+		assert_false(host_sends(&a, now, &f));
 		if (n++ != 0) {
 			gap = now - last;
 			assert_int_equal(gap, wait);
@@ -229,37 +229,37 @@ static void nobody_answers(void **state)
 	assert_in_range(last - begin, 240 * SECOND, 300 * SECOND);
 	assert_true(host_talks_to(&a, &b, now));
 	now += 100 * MS;
-	assert_true(host_says(&a, now, &f));
+	assert_true(host_sends(&a, now, &f));
 }
 
 static void a_restart_with_the_identity(void **state)
 {
 	const struct hp3_identity was = a.cfg.identity;
-	struct hp3_keying_event ev;
+	struct hp3_keying_event event;
 	uint8_t key[HP3_KEY_LEN];
 	struct hp3_pair_ends there = ends_between(&a, &b);
 
 	agree();
 	memcpy(key, hp3_keying_find(b.k, &there), sizeof(key));
-	assert_true(hp3_keying_event(b.k, &ev));
+	assert_true(hp3_keying_event(b.k, &event));
 	host_begin_again(&a, &was, 77);
 	now += SECOND;
 	agree();
 	assert_memory_equal(key, hp3_keying_find(b.k, &there), sizeof(key));
-	assert_false(hp3_keying_event(b.k, &ev));
+	assert_false(hp3_keying_event(b.k, &event));
 	assert_int_equal(b.st.computed, 1);
 }
 
 static void a_restart_without_the_identity(void **state)
 {
-	struct hp3_keying_event ev;
+	struct hp3_keying_event event;
 	struct hp3_identity was;
 	uint64_t begin;
 
 	agree();
 	was = a.cfg.identity;
-	assert_true(hp3_keying_event(b.k, &ev));
-	assert_int_equal(ev.kind, HP3_KEYING_KEYED);
+	assert_true(hp3_keying_event(b.k, &event));
+	assert_int_equal(event.kind, HP3_KEYING_KEYED);
 	now += SECOND;
 	begin = now;
 	host_begin_again(&a, NULL, 77);
@@ -270,11 +270,11 @@ static void a_restart_without_the_identity(void **state)
 		assert_true(now - begin < 12 * SECOND);
 	}
 	assert_true(now - begin > 10 * SECOND);
-	assert_true(hp3_keying_event(b.k, &ev));
-	assert_int_equal(ev.kind, HP3_KEYING_REPLACED);
-	assert_memory_equal(ev.before, was.public, HP3_PUBLIC_LEN);
-	assert_memory_equal(ev.public, a.cfg.identity.public, HP3_PUBLIC_LEN);
-	assert_false(hp3_keying_event(b.k, &ev));
+	assert_true(hp3_keying_event(b.k, &event));
+	assert_int_equal(event.kind, HP3_KEYING_REPLACED);
+	assert_memory_equal(event.before, was.public, HP3_PUBLIC_LEN);
+	assert_memory_equal(event.public, a.cfg.identity.public, HP3_PUBLIC_LEN);
+	assert_false(hp3_keying_event(b.k, &event));
 	assert_int_equal(b.st.replaced, 1);
 	assert_false(info_of(&b, &a).doubted);
 }
@@ -300,7 +300,7 @@ static void another_rail_of_the_same_host(void **state)
 /* A copied disk: both are told, and one draws a new identity. */
 static void two_hosts_of_one_identity(void **state)
 {
-	struct hp3_keying_event ev_a, ev_b;
+	struct hp3_keying_event event_a, event_b;
 	struct hp3_identity new;
 	uint8_t seed[HP3_SEED_LEN] = {9};
 
@@ -313,12 +313,12 @@ static void two_hosts_of_one_identity(void **state)
 	assert_false(have_a_key(&a, &b));
 	assert_int_equal(info_of(&a, &b).state, HP3_KEYING_ASKED);
 	assert_true(info_of(&a, &b).cloned && info_of(&b, &a).cloned);
-	assert_true(hp3_keying_event(a.k, &ev_a) && hp3_keying_event(b.k, &ev_b));
-	assert_int_equal(ev_a.kind, HP3_KEYING_CLONED);
-	assert_int_equal(ev_b.kind, HP3_KEYING_CLONED);
-	assert_false(ev_a.change);
-	assert_true(ev_b.change);
-	assert_false(hp3_keying_event(a.k, &ev_a) || hp3_keying_event(b.k, &ev_b));
+	assert_true(hp3_keying_event(a.k, &event_a) && hp3_keying_event(b.k, &event_b));
+	assert_int_equal(event_a.kind, HP3_KEYING_CLONED);
+	assert_int_equal(event_b.kind, HP3_KEYING_CLONED);
+	assert_false(event_a.change);
+	assert_true(event_b.change);
+	assert_false(hp3_keying_event(a.k, &event_a) || hp3_keying_event(b.k, &event_b));
 	/* Asked less and less, though each hears the other: 2 x 10 INITs, with a cookie as many. */
 	assert_true(a.st.asked + b.st.asked <= 60);
 	hp3_identity_from_seed(&new, seed);
@@ -331,14 +331,14 @@ static void two_hosts_of_one_identity(void **state)
 /* Virtual machines of one disk, started together. */
 static void two_hosts_born_at_once(void **state)
 {
-	struct hp3_keying_event ev_a, ev_b;
+	struct hp3_keying_event event_a, event_b;
 
 	host_begin_again(&a, &b.cfg.identity, 5);
 	host_begin_again(&b, &b.cfg.identity, 6);
 	both_begin();
 	talk_until(&a, &b, &now, now + SECOND);
-	assert_true(hp3_keying_event(a.k, &ev_a) && hp3_keying_event(b.k, &ev_b));
-	assert_true(ev_a.change != ev_b.change);
+	assert_true(hp3_keying_event(a.k, &event_a) && hp3_keying_event(b.k, &event_b));
+	assert_true(event_a.change != event_b.change);
 }
 
 int main(void)

@@ -90,7 +90,7 @@ static void a_flood_from_invented_addresses(void **state)
 		assert_false(has_job(&a));
 	}
 	assert_int_equal(hp3_keying_list(a.k, &at, &info, 1), 0);
-	assert_int_equal(a.st.strangers, 20000);
+	assert_int_equal(a.st.unknown_peers, 20000);
 }
 
 static void a_flood_with_the_address_of_a_peer(void **state)
@@ -100,7 +100,7 @@ static void a_flood_with_the_address_of_a_peer(void **state)
 	struct frame f;
 
 	assert_true(host_talks_to(&a, &b, now));
-	assert_true(host_says(&a, now, &f));
+	assert_true(host_sends(&a, now, &f));
 	for (uint32_t i = 0; i < 20000; i++) {
 		struct hp3_handshake h =
 			anything((enum hp3_handshake_kind)(HP3_HANDSHAKE_INIT + i % 4));
@@ -196,7 +196,7 @@ static void what_was_said_is_said_again(void **state)
 {
 	static struct frame said[32];
 	struct hp3_keying_info info;
-	struct hp3_keying_event ev;
+	struct hp3_keying_event event;
 	const struct host *peers[2] = {&b, &a};
 	struct host *hosts[2] = {&a, &b}, *turn = &b;
 	uint8_t key[HP3_KEY_LEN];
@@ -207,7 +207,7 @@ static void what_was_said_is_said_again(void **state)
 	for (unsigned i = 0; i < 8; i++) {
 		struct frame f;
 
-		while (host_says(hosts[i % 2], now, &f)) {
+		while (host_sends(hosts[i % 2], now, &f)) {
 			do {
 				assert_true(n < 32);
 				said[n++] = f;
@@ -217,7 +217,7 @@ static void what_was_said_is_said_again(void **state)
 	}
 	assert_true(have_a_key(&a, &b));
 	assert_true(n >= 6);
-	while (hp3_keying_event(a.k, &ev) || hp3_keying_event(b.k, &ev))
+	while (hp3_keying_event(a.k, &event) || hp3_keying_event(b.k, &event))
 		;
 	memcpy(key, hp3_keying_find(a.k, &there), sizeof(key));
 	for (unsigned i = 0; i < 10000; i++) {
@@ -233,7 +233,7 @@ static void what_was_said_is_said_again(void **state)
 		assert_false(has_job(&a) || has_job(&b));
 	}
 	assert_memory_equal(key, hp3_keying_find(a.k, &there), sizeof(key));
-	assert_false(hp3_keying_event(a.k, &ev) || hp3_keying_event(b.k, &ev));
+	assert_false(hp3_keying_event(a.k, &event) || hp3_keying_event(b.k, &event));
 }
 
 /* The public key of b, and no secret of it. */
@@ -250,7 +250,7 @@ static void a_proof_by_somebody_else(void **state)
 		struct hp3_keying_message msg;
 
 		now += 6400 * MS;
-		assert_true(host_says(&a, now, &f));
+		assert_true(host_sends(&a, now, &f));
 		assert_int_equal(
 			hp3_handshake_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &back, &init), 0);
 		reply = anything(i % 2 ? HP3_HANDSHAKE_CONFIRM : HP3_HANDSHAKE_REPLY);
@@ -269,7 +269,7 @@ static void a_proof_by_somebody_else(void **state)
 }
 
 /* Back to where it came from, with the addresses exchanged. */
-static void ones_own_words(void **state)
+static void ones_own_messages(void **state)
 {
 	const struct hp3_pair_ends ends = ends_between(&b, &a);
 	struct hp3_handshake h;
@@ -278,7 +278,7 @@ static void ones_own_words(void **state)
 
 	assert_true(host_talks_to(&a, &b, now));
 	for (uint64_t end = now + 10 * SECOND; now < end; now += MS) {
-		if (!host_says(&a, now, &f))
+		if (!host_sends(&a, now, &f))
 			continue;
 		do {
 			back = f;
@@ -336,10 +336,10 @@ static void another_identity_while_the_old_one_is_quiet(void **state)
 	for (uint64_t end = now + 120 * SECOND; now < end; now += MS) {
 		struct frame f, again;
 
-		if (host_says(&m, now, &f))
+		if (host_sends(&m, now, &f))
 			while (host_answers(&a, now, &f) && host_answers(&m, now, &f))
 				;
-		if (!host_says(&a, now, &f))
+		if (!host_sends(&a, now, &f))
 			continue;
 		again = f; /* both hear it, m is the first to answer */
 		while (host_answers(&m, now, &again) && host_answers(&a, now, &again))
@@ -365,7 +365,7 @@ static void the_old_one_speaks_at_the_last_moment(void **state)
 	for (uint64_t end = now + 30 * SECOND; now < end && !wanted; now += MS) {
 		struct frame f;
 
-		if (host_says(&m, now, &f))
+		if (host_sends(&m, now, &f))
 			while (host_answers(&a, now, &f) && host_answers(&m, now, &f))
 				;
 		wanted = hp3_keying_job(a.k, now, &job);
@@ -446,7 +446,7 @@ static void a_user_of_the_host(void **state)
 			frame_from(&msg, HP3_PROBE_PORT, &f);
 			assert_false(host_answers(&a, now, &f));
 		}
-		while (host_says(&a, now, &f)) /* which he sees */
+		while (host_sends(&a, now, &f)) /* which he sees */
 			if (host_take(&m, &f, now, &msg)) {
 				frame_from(&msg, HP3_PROBE_PORT, &f);
 				assert_false(host_answers(&a, now, &f));
@@ -468,12 +468,12 @@ static void other_vlan_until(uint64_t end, uint32_t vlan)
 
 		if (now % SECOND == 0)
 			assert_true(host_talks_to(&a, &b, now) && host_talks_to(&m, &a, now));
-		while (host_says(&m, now, &f)) {
+		while (host_sends(&m, now, &f)) {
 			do
 				put_in_vlan(&f, vlan);
 			while (host_answers(&a, now, &f) && host_answers(&m, now, &f));
 		}
-		while (host_says(&a, now, &f)) {
+		while (host_sends(&a, now, &f)) {
 			assert_true(f.v.vlan != vlan || a.vlan == vlan);
 			while (f.v.vlan == vlan && host_answers(&m, now, &f) &&
 				host_answers(&a, now, &f))
@@ -604,7 +604,7 @@ int main(void)
 		TEST(a_cookie_holds_for_one_init_and_two_minutes),
 		TEST(what_was_said_is_said_again),
 		TEST(a_proof_by_somebody_else),
-		TEST(ones_own_words),
+		TEST(ones_own_messages),
 		TEST(another_identity_while_the_old_one_is_heard),
 		TEST(another_identity_while_the_old_one_is_quiet),
 		TEST(the_old_one_speaks_at_the_last_moment),

@@ -93,7 +93,7 @@ static void a_budget_of_x25519s(void **state)
 			struct frame f;
 			bool any;
 
-			while (host_says(&peer[i], now, &f))
+			while (host_sends(&peer[i], now, &f))
 				while (host_answers(&a, now, &f) && host_answers(&peer[i], now, &f))
 					;
 			if (host_job(&a, now, &any, &m)) {
@@ -117,7 +117,7 @@ static void a_job_that_is_lost(void **state)
 	struct frame f;
 
 	assert_true(host_talks_to(&a, &peer[0], now) && host_talks_to(&peer[0], &a, now));
-	assert_true(host_says(&peer[0], now, &f));
+	assert_true(host_sends(&peer[0], now, &f));
 	while (host_answers(&a, now, &f) && host_answers(&peer[0], now, &f))
 		;
 	assert_true(hp3_keying_job(a.k, now, &job));
@@ -140,7 +140,7 @@ static void a_job_is_wiped(void **state)
 	struct frame f;
 
 	assert_true(host_talks_to(&a, &peer[0], now) && host_talks_to(&peer[0], &a, now));
-	assert_true(host_says(&peer[0], now, &f));
+	assert_true(host_sends(&peer[0], now, &f));
 	while (host_answers(&a, now, &f) && host_answers(&peer[0], now, &f))
 		;
 	assert_true(hp3_keying_job(a.k, now, &job));
@@ -161,7 +161,7 @@ static void another_identity_of_ours(void **state)
 	agree_with(&peer[0]);
 	memcpy(key, hp3_keying_find(a.k, &there), sizeof(key));
 	assert_true(host_talks_to(&a, &peer[1], now) && host_talks_to(&peer[1], &a, now));
-	assert_true(host_says(&peer[1], now, &f));
+	assert_true(host_sends(&peer[1], now, &f));
 	while (host_answers(&a, now, &f) && host_answers(&peer[1], now, &f))
 		;
 	assert_true(hp3_keying_job(a.k, now, &job));
@@ -181,7 +181,7 @@ static void another_identity_of_ours(void **state)
 
 static void events_that_nobody_fetches(void **state)
 {
-	struct hp3_keying_event ev;
+	struct hp3_keying_event event;
 	unsigned n = 0;
 
 	agree_with(&peer[0]);
@@ -191,8 +191,8 @@ static void events_that_nobody_fetches(void **state)
 		talk_until(&a, &peer[0], &now, now + 15 * SECOND);
 		assert_true(have_a_key(&a, &peer[0]));
 	}
-	while (hp3_keying_event(a.k, &ev))
-		assert_int_equal(ev.kind, n++ == 0 ? HP3_KEYING_KEYED : HP3_KEYING_REPLACED);
+	while (hp3_keying_event(a.k, &event))
+		assert_int_equal(event.kind, n++ == 0 ? HP3_KEYING_KEYED : HP3_KEYING_REPLACED);
 	assert_int_equal(n + a.st.events_lost, 21);
 	assert_int_equal(n, 16);
 }
@@ -248,12 +248,12 @@ static void a_list_looks_at_few_records(void **state)
 
 static void what_has_no_sense(void **state)
 {
-	struct hp3_pair_ends self = ends_between(&a, &a), stranger = ends_between(&a, &peer[0]);
+	struct hp3_pair_ends self = ends_between(&a, &a), untrusted = ends_between(&a, &peer[0]);
 	struct hp3_keying_config bad[5];
 
 	assert_false(hp3_keying_begin(a.k, &self, 0, now));
-	hp3_keying_heard(a.k, &stranger, now);
-	assert_null(hp3_keying_find(a.k, &stranger));
+	hp3_keying_heard(a.k, &untrusted, now);
+	assert_null(hp3_keying_find(a.k, &untrusted));
 	for (unsigned i = 0; i < 5; i++)
 		bad[i] = a.cfg;
 	bad[0].peers = 4;

@@ -63,7 +63,7 @@ static void alone(struct host *h, uint64_t until)
 	struct frame f;
 
 	for (; now <= until; now += MS)
-		while (host_says(h, now, &f))
+		while (host_sends(h, now, &f))
 			;
 }
 
@@ -204,18 +204,18 @@ static void a_record_that_was_given_up(void **state)
 static void a_peer_that_agrees_no_more(void **state)
 {
 	const struct hp3_pair_ends there = ends_between(&a, &b);
-	struct hp3_keying_event ev;
+	struct hp3_keying_event event;
 	uint64_t begin, asked;
 
 	agree();
-	assert_true(hp3_keying_event(a.k, &ev));
+	assert_true(hp3_keying_event(a.k, &event));
 	asked = a.st.asked;
 	begin = now;
 	for (uint64_t end = now + 600 * SECOND; now < end; now += 10 * MS) {
 		struct frame f;
 
 		host_talks_to(&a, &b, now);
-		while (host_says(&a, now, &f))
+		while (host_sends(&a, now, &f))
 			;
 		if (now - begin < 29 * SECOND)
 			assert_non_null(hp3_keying_find(a.k, &there));
@@ -230,27 +230,27 @@ static void a_peer_that_agrees_no_more(void **state)
 	agree();
 	assert_int_equal(a.st.computed, 1);
 	assert_int_equal(a.st.replaced, 0);
-	assert_true(hp3_keying_event(a.k, &ev));
-	assert_int_equal(ev.kind, HP3_KEYING_KEYED);
+	assert_true(hp3_keying_event(a.k, &event));
+	assert_int_equal(event.kind, HP3_KEYING_KEYED);
 }
 
 /* Whoever has the address by then gets a key, and that is told. */
 static void another_identity_after_a_silence(void **state)
 {
-	struct hp3_keying_event ev;
+	struct hp3_keying_event event;
 	const struct hp3_identity was = b.cfg.identity;
 
 	agree();
-	assert_true(hp3_keying_event(a.k, &ev));
+	assert_true(hp3_keying_event(a.k, &event));
 	host_talks_to(&a, &b, now);
 	alone(&a, now + 40 * SECOND);
 	assert_int_equal(a.st.silent, 1);
 	host_talks_to(&other, &a, now);
 	talk_until(&a, &other, &now, now + SECOND);
 	assert_true(have_a_key(&a, &other));
-	assert_true(hp3_keying_event(a.k, &ev));
-	assert_int_equal(ev.kind, HP3_KEYING_REPLACED);
-	assert_memory_equal(ev.before, was.public, HP3_PUBLIC_LEN);
+	assert_true(hp3_keying_event(a.k, &event));
+	assert_int_equal(event.kind, HP3_KEYING_REPLACED);
+	assert_memory_equal(event.before, was.public, HP3_PUBLIC_LEN);
 	assert_int_equal(a.st.replaced, 1);
 }
 

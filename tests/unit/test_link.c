@@ -73,8 +73,8 @@ static struct rte_ring *small_link(struct hp3d_link *l, uint64_t *drops)
 
 	assert_non_null(ring);
 	*drops = 0;
-	assert_int_equal(
-		hp3d_link_init(l, &(struct hp3d_way){.ring = ring, .reader = &reader}, 16, drops),
+	assert_int_equal(hp3d_link_init(l, &(struct hp3d_egress){.ring = ring, .reader = &reader},
+				 16, drops),
 		0);
 	return ring;
 }

@@ -41,7 +41,7 @@ static void what_was_overtaken_on_its_path_is_lost(void **state)
 		begin(NULL);
 		behind(7, 0, BASE + 1);
 		ask(7);
-		hp3_missing_told(&m, 7, ports[i]);
+		hp3_missing_answered(&m, 7, ports[i]);
 		assert_false(hp3_missing_lost(&m, 7));
 		behind(7, 0, ports[i]);
 		assert_true(hp3_missing_lost(&m, 7));
@@ -51,7 +51,7 @@ static void what_was_overtaken_on_its_path_is_lost(void **state)
 		behind(7, 0, BASE + 1);
 		ask(7);
 		assert_false(hp3_missing_lost(&m, 7));
-		hp3_missing_told(&m, 7, ports[i]);
+		hp3_missing_answered(&m, 7, ports[i]);
 		assert_true(hp3_missing_lost(&m, 7));
 	}
 }
@@ -62,20 +62,20 @@ static void nothing_else_proves_that(void **state)
 	behind(7, 0, BASE + 4);
 	behind(7, 0, OTHER);
 	ask(7);
-	hp3_missing_told(&m, 7, BASE + 5);
+	hp3_missing_answered(&m, 7, BASE + 5);
 	assert_false(hp3_missing_lost(&m, 7));
 	behind(9, 0, BASE + 6); /* 7 has come */
 	ask(9);
-	hp3_missing_told(&m, 7, BASE + 6); /* the answer of before */
+	hp3_missing_answered(&m, 7, BASE + 6); /* the answer of before */
 	assert_false(hp3_missing_lost(&m, 9));
-	hp3_missing_told(&m, 9, BASE + 4); /* a packet from there came before 9 was the first */
+	hp3_missing_answered(&m, 9, BASE + 4); /* a packet from there came before 9 was the first */
 	assert_false(hp3_missing_lost(&m, 9));
 	assert_false(hp3_missing_lost(&m, 7));
 	behind(11, 0, OTHER);
-	hp3_missing_told(&m, 11, OTHER); /* nobody has asked */
+	hp3_missing_answered(&m, 11, OTHER); /* nobody has asked */
 	assert_false(hp3_missing_lost(&m, 11));
 	ask(11);
-	hp3_missing_told(&m, 11, 0); /* the sender does not know */
+	hp3_missing_answered(&m, 11, 0); /* the sender does not know */
 	assert_false(hp3_missing_lost(&m, 11));
 	assert_true(hp3_missing_due(&m, 11) == UINT64_MAX);
 }
@@ -108,7 +108,7 @@ static void who_is_late_is_given_time(void **state)
 		assert_true(hp3_missing_due(&m, 10 + i) == parts[i] * FIRST);
 		ask(10 + i);
 	}
-	hp3_missing_told(&m, 13, BASE);
+	hp3_missing_answered(&m, 13, BASE);
 	assert_true(hp3_missing_lost(&m, 13));
 	behind(20, 0, BASE);
 	assert_true(hp3_missing_due(&m, 20) == FIRST);

@@ -141,7 +141,7 @@ static void all_ports_at_once(void **state)
 	}
 	for (unsigned kind = 0; kind < 2; kind++) {
 		if (kind == 0)
-			hp3_paths_identity_model(&table, &model.told, &t);
+			hp3_paths_identity_model(&table, &model.given, &t);
 		else
 			assert_int_equal(hp3_paths_identity_linear(&table, &linear, 0), 0);
 		for (uint32_t port = HP3_PORT_FIRST; port < 65536; port++) {

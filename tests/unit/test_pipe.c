@@ -206,27 +206,27 @@ static void congest(unsigned at, const struct queue_pair *q)
 	hp3d_pipe_burst(w.end[at].pipe, HP3_DIR_RX, &m, 1, w.now);
 }
 
-static void tell_as(unsigned at, const struct queue_pair *q, enum hp3_qp_kind kind,
-	enum hp3_teller teller, bool psn_known)
+static void report_as(unsigned at, const struct queue_pair *q, enum hp3_qp_kind kind,
+	enum hp3_qp_source source, bool psn_known)
 {
 	struct hp3_addressing a = way(at);
-	struct hp3_qp_event ev = {.kind = (uint8_t)kind,
-		.teller = (uint8_t)teller,
+	struct hp3_qp_event event = {.kind = (uint8_t)kind,
+		.source = (uint8_t)source,
 		.lqpn = at == 0 ? q->lqpn : q->rqpn,
 		.rqpn = at == 0 ? q->rqpn : q->lqpn,
 		.psn = q->psn[at],
 		.psn_known = psn_known};
 
-	memcpy(ev.local, a.src_ip, 4);
-	memcpy(ev.remote, a.dst_ip, 4);
-	hp3d_pipe_qp(w.end[at].pipe, &ev, w.now);
+	memcpy(event.local, a.src_ip, 4);
+	memcpy(event.remote, a.dst_ip, 4);
+	hp3d_pipe_qp(w.end[at].pipe, &event, w.now);
 }
 
 static void tell(unsigned at, const struct queue_pair *q, enum hp3_qp_kind kind)
 {
-	enum hp3_teller teller = draw(2) ? HP3_TELLER_KERNEL : HP3_TELLER_LIBRARY;
+	enum hp3_qp_source source = draw(2) ? HP3_QP_SOURCE_KERNEL : HP3_QP_SOURCE_LIBRARY;
 
-	tell_as(at, q, kind, teller, draw(2));
+	report_as(at, q, kind, source, draw(2));
 }
 
 /* A queue pair gives way to another one that has one of its numbers, or both. */
@@ -463,7 +463,7 @@ static void a_question_counts_for_the_burst_that_brings_it(void **state)
 	rte_pktmbuf_free_bulk(w.end[1].in, w.end[1].n);
 	w.end[1].n = 0;
 	hp3d_pipe_output(w.end[1].pipe, HP3_DIR_RX, note_rx, NULL);
-	tell_as(0, &q, HP3_QP_UP, HP3_TELLER_KERNEL, true);
+	report_as(0, &q, HP3_QP_UP, HP3_QP_SOURCE_KERNEL, true);
 	hp3d_pipe_tick(w.end[0].pipe, w.now);
 	append(&q, HP3_OP_RC_WRITE_MIDDLE, 701);
 	append(&q, HP3_OP_RC_WRITE_FIRST, 700);
@@ -504,7 +504,7 @@ static void the_copy_behind_a_gap_passes_nothing(void **state)
 	w.end[1].n = 0;
 	n_came = 0;
 	hp3d_pipe_output(w.end[1].pipe, HP3_DIR_RX, note_rx, NULL);
-	tell_as(0, &q, HP3_QP_UP, HP3_TELLER_KERNEL, true);
+	report_as(0, &q, HP3_QP_UP, HP3_QP_SOURCE_KERNEL, true);
 	hp3d_pipe_tick(w.end[0].pipe, w.now);
 	come(&q, 700, 701);
 	come(&q, 702, 800); /* 701 and 800 are missing */
@@ -595,7 +595,7 @@ static void with_mode_spray_verbs_mode_starts(void **state)
 	cfg.engine.max_flows = 64;
 	cfg.engine.max_pairs = 16;
 	cfg.engine.spray.mode = HP3_SPRAY_ALL;
-	snprintf(cfg.beside.socket, sizeof(cfg.beside.socket), "/run/hp3/beside");
+	snprintf(cfg.verbs.socket, sizeof(cfg.verbs.socket), "/run/hp3/verbs");
 	p = hp3d_pipe_create(&cfg, 0, 0, 1, SOCKET_ID_ANY);
 	assert_non_null(p);
 	hp3d_pipe_free(p);

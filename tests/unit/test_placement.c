@@ -76,7 +76,7 @@ static void least_maximum_then_least_sum(void **state)
 	hp3_load_init(&out, out_count, 4);
 	hp3_peer_load_init(&peer, in_count, 4);
 	memcpy(out_count, (uint16_t[]){4, 2, 0, 3}, sizeof(out_count));
-	hp3_peer_load_told(&peer, there, 4, 100);
+	hp3_peer_load_received(&peer, there, 4, 100);
 	/* max: 4 2 3 3 */
 	assert_int_equal(hp3_place(&out, &peer, NULL, MAX_AGE, 100, &rng), 1);
 	/* Placed there: 4 3 3 3; sums 4 6 3 3: path 2 or 3. */
@@ -119,7 +119,7 @@ static void only_what_is_fresh_and_usable(void **state)
 	hp3_peer_load_init(&peer, in_count, 2);
 	out_count[1] = 5;
 	assert_int_equal(hp3_place(&out, &peer, NULL, MAX_AGE, 1, &rng), 0);
-	hp3_peer_load_told(&peer, there, 2, 50);
+	hp3_peer_load_received(&peer, there, 2, 50);
 	assert_int_equal(hp3_place(&out, &peer, NULL, MAX_AGE, 50 + MAX_AGE, &rng), 1);
 	assert_int_equal(hp3_place(&out, &peer, NULL, MAX_AGE, 51 + MAX_AGE, &rng), 0);
 
@@ -143,11 +143,11 @@ static void tell_and_told(void **state)
 	for (uint32_t i = 0; i < 6; i++)
 		in_count[i] = (uint16_t)(i * 10);
 	hp3_peer_load_init(&peer, peer_count, 4);
-	assert_int_equal(hp3_load_tell(&in, wire, 6), 6);
-	hp3_peer_load_told(&peer, wire, 6, 1);
+	assert_int_equal(hp3_load_advertise(&in, wire, 6), 6);
+	hp3_peer_load_received(&peer, wire, 6, 1);
 	assert_memory_equal(peer_count, in_count, 4 * sizeof(uint16_t));
-	assert_int_equal(hp3_load_tell(&in, wire, 2), 2);
-	hp3_peer_load_told(&peer, wire, 2, 2);
+	assert_int_equal(hp3_load_advertise(&in, wire, 2), 2);
+	hp3_peer_load_received(&peer, wire, 2, 2);
 	assert_memory_equal(peer_count, ((uint16_t[]){0, 10, 0, 0}), 4 * sizeof(uint16_t));
 }
 
@@ -194,8 +194,8 @@ static uint64_t max_load(enum scheme scheme, uint64_t seed)
 			uint16_t wire[PATHS];
 
 			hp3_peer_load_init(&peer, told, PATHS);
-			hp3_load_tell(&in[to], wire, PATHS);
-			hp3_peer_load_told(&peer, wire, PATHS, 1);
+			hp3_load_advertise(&in[to], wire, PATHS);
+			hp3_peer_load_received(&peer, wire, PATHS, 1);
 			flow[i].path = (unsigned)hp3_place(
 				&out[from], scheme == BOTH ? &peer : NULL, NULL, 0, 1, &rng);
 		}

@@ -17,16 +17,16 @@
 static struct hp3_probe_stats st;
 static struct hp3_heard heard;
 
-static const struct hp3_agree word = {.kind = HP3_AGREE_SLOW,
+static const struct hp3_agree message = {.kind = HP3_AGREE_SLOW,
 	.pmtu_log2 = 12,
-	.lanes = 64,
+	.evs = 64,
 	.port = 0xfedc,
 	.in_use = 0xc123,
 	.responder = 0xabcdef,
 	.requester = 0x123456,
 	.number = 0xdeadbeef,
 	.turn = 0x80000001,
-	.beat_us = 1000,
+	.keepalive_us = 1000,
 	.room = 2032,
 	.next = 0xfffffe,
 	.slow = 0x8000000000000001ull};
@@ -62,18 +62,18 @@ static void tells_what_it_was_told(void **state)
 {
 	for (uint8_t kind = 0; kind < HP3_AGREE_KIND_MAX; kind++) {
 		for (int ipv6 = 0; ipv6 < 2; ipv6++) {
-			struct hp3_agree a = word, got;
+			struct hp3_agree a = message, got;
 			struct frame f;
 
 			a.kind = kind;
 			a.reads = kind / 2 % 2;
-			a.next = kind % 2 ? HP3_NO_PSN : word.next;
+			a.next = kind % 2 ? HP3_NO_PSN : message.next;
 			build(&f, ipv6, &a, CLOCK * 1000000ull + kind, &probe_key);
 			assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
 			assert_int_equal(got.kind, kind);
 			assert_int_equal(got.reads, a.reads);
 			assert_int_equal(got.pmtu_log2, a.pmtu_log2);
-			assert_int_equal(got.lanes, a.lanes);
+			assert_int_equal(got.evs, a.evs);
 			assert_int_equal(got.port, a.port);
 			assert_int_equal(got.in_use, a.in_use);
 			assert_int_equal(got.responder, a.responder);
@@ -81,7 +81,7 @@ static void tells_what_it_was_told(void **state)
 			assert_int_equal(got.number, a.number);
 			assert_int_equal(got.room, a.room);
 			assert_int_equal(got.turn, a.turn);
-			assert_int_equal(got.beat_us, a.beat_us);
+			assert_int_equal(got.keepalive_us, a.keepalive_us);
 			assert_int_equal(got.next, a.next);
 			assert_true(got.slow == a.slow);
 		}
@@ -94,7 +94,7 @@ static void a_changed_bit_is_noticed(void **state)
 	struct frame f, good;
 	struct hp3_agree got;
 
-	build(&good, false, &word, CLOCK * 1000000ull, &probe_key);
+	build(&good, false, &message, CLOCK * 1000000ull, &probe_key);
 	for (uint32_t bit = 8 * 42; bit < 8 * good.len; bit++) {
 		f = good;
 		f.b[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -109,12 +109,12 @@ static void neither_another_key_nor_another_time(void **state)
 	struct hp3_agree got;
 	struct frame f;
 
-	build(&f, false, &word, CLOCK * 1000000ull, &no_key);
+	build(&f, false, &message, CLOCK * 1000000ull, &no_key);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_DROP);
-	build(&f, false, &word, (CLOCK + CLOCK_S + 1) * 1000000ull, &probe_key);
+	build(&f, false, &message, (CLOCK + CLOCK_S + 1) * 1000000ull, &probe_key);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
-	build(&f, false, &word, BORN, &probe_key);
+	build(&f, false, &message, BORN, &probe_key);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	assert_int_equal(st.loads_bad_tag, 1);
 	assert_int_equal(st.loads_unkeyed, 1);
@@ -125,17 +125,17 @@ static void neither_another_key_nor_another_time(void **state)
 static void nonsense_of_a_friend(void **state)
 {
 	const struct {
-		uint8_t kind, pmtu_log2, lanes;
+		uint8_t kind, pmtu_log2, evs;
 	} bad[] = {{HP3_AGREE_KIND_MAX, 12, 64}, {15, 12, 64}, {0, 7, 64}, {0, 13, 64}, {0, 12, 0},
 		{0, 12, 65}};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct hp3_agree a = word, got;
+		struct hp3_agree a = message, got;
 		struct frame f;
 
 		a.kind = bad[i].kind;
 		a.pmtu_log2 = bad[i].pmtu_log2;
-		a.lanes = bad[i].lanes;
+		a.evs = bad[i].evs;
 		build(&f, true, &a, CLOCK * 1000000ull, &probe_key);
 		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	}
@@ -155,7 +155,7 @@ static void by_the_key_of_the_two_hosts(void **state)
 	keys->n = 1;
 	hp3_pair_ends_set(&keys->pair[0].ends, false, a.src_ip, a.dst_ip);
 	memset(keys->pair[0].key, 0x5a, HP3_KEY_LEN);
-	build(&f, false, &word, CLOCK * 1000000ull, &here);
+	build(&f, false, &message, CLOCK * 1000000ull, &here);
 	assert_int_equal(take(&f, &there, &got), HP3_LOADS_OK);
 	keys->pair[0].key[0] ^= 1;
 	assert_int_equal(take(&f, &there, &got), HP3_LOADS_DROP);

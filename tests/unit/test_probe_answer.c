@@ -302,7 +302,7 @@ static void counts_are_told_in_turns(void **state)
 			struct hp3_probe_stats st = {0};
 			struct frame probe, f;
 
-			hp3_answer_tell(&answer, turn, path, n);
+			hp3_answer_set_counts(&answer, turn, path, n);
 			make_probe(&probe, false, 1, 1, &probe_key);
 			answer_to(&f, &probe, &answer);
 			assert_int_equal(read_answer(&f, &got, &st), HP3_ANSWER_OK);

@@ -305,7 +305,7 @@ static void rule_36_of_no_kind(void **state)
 	unsigned kinds = 0;
 
 	for (uint8_t kind = 0; kind < HP3_AGREE_KIND_MAX + HP3_LOADS_KIND_MAX; kind++) {
-		struct hp3_agree what = {.kind = kind, .lanes = 5, .next = HP3_NO_PSN, .slow = 31};
+		struct hp3_agree what = {.kind = kind, .evs = 5, .next = HP3_NO_PSN, .slow = 31};
 		struct hp3_loads report = {
 			.clock_us = NOW + kind, .kind = (uint8_t)(kind - HP3_AGREE_KIND_MAX)};
 		struct frame f;

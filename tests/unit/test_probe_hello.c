@@ -29,7 +29,7 @@ static struct hp3_hello tell(uint8_t n)
 {
 	struct hp3_hello h = ask(7);
 
-	h.kind = HP3_HELLO_TELL;
+	h.kind = HP3_HELLO_ANSWER;
 	h.n = n;
 	for (uint8_t i = 0; i < n; i++)
 		h.qpn[i] = 17u + i;
@@ -116,7 +116,7 @@ static void once_and_in_time(void **state)
 	assert_false(asked(1, 3, CLOCK - cfg.clock_s - 1, false));
 	assert_false(asked(1, 4, CLOCK + cfg.clock_s + 1, false));
 	assert_int_equal(st.hellos, 5);
-	assert_int_equal(st.hellos_told, 2);
+	assert_int_equal(st.hellos_answered, 2);
 	assert_int_equal(st.hellos_replayed, 1);
 	assert_int_equal(st.hellos_bad_clock, 2);
 }
@@ -135,7 +135,7 @@ static void a_flood_of_questions(void **state)
 }
 
 /* Without a key: who is not talked to shares little, who is has his own. */
-static void strangers_take_nothing_from_who_is_known(void **state)
+static void unauthenticated_take_nothing_from_who_is_known(void **state)
 {
 	uint32_t told = 0;
 
@@ -155,7 +155,7 @@ int main(void)
 		RESPONDER_TEST(what_makes_no_sense),
 		RESPONDER_TEST(once_and_in_time),
 		RESPONDER_TEST(a_flood_of_questions),
-		RESPONDER_TEST(strangers_take_nothing_from_who_is_known),
+		RESPONDER_TEST(unauthenticated_take_nothing_from_who_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose word counts: keys of pairs of hosts, a second key, none at all, versions, restarts. */
+/* Whose messages count: keys of pairs of hosts, a second key, none at all, versions, restarts. */
 #include <setjmp.h>
 #include <sodium/crypto_shorthash.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static void make_report(struct frame *f, uint8_t number, uint64_t time)
 	reparse(f);
 }
 
-static int take_from_stranger(const struct frame *f)
+static int take_unauthenticated(const struct frame *f)
 {
 	struct hp3_answer answer;
 	uint32_t turn;
@@ -152,7 +152,7 @@ static void without_a_key_no_report_is_believed(void **state)
 	responder_anew();
 	make_report(&f, 1, CLOCK);
 	assert_int_equal(take(&f), HP3_RESPOND_DROP);
-	assert_int_equal(take_from_stranger(&f), HP3_RESPOND_DROP);
+	assert_int_equal(take_unauthenticated(&f), HP3_RESPOND_DROP);
 	assert_int_equal(st.reports_unkeyed, 2);
 	expect_sum();
 }
@@ -179,9 +179,9 @@ static void another_version_is_named(void **state)
 }
 
 /* 20,000 forged probes a second from ever new sources, without a key: who is known is answered. */
-static void strangers_take_nothing_from_who_is_known(void **state)
+static void unauthenticated_take_nothing_from_who_is_known(void **state)
 {
-	uint32_t answered = 0, strangers = 0;
+	uint32_t answered = 0, unauthenticated = 0;
 	struct frame f;
 
 	cfg.keys = no_keys;
@@ -190,20 +190,20 @@ static void strangers_take_nothing_from_who_is_known(void **state)
 	responder_anew();
 	for (uint32_t i = 0; i < 40000; i++, now += SEC / 20000) {
 		peer_probe(&f, 1000 + i, i, CLOCK);
-		strangers += take_from_stranger(&f) == HP3_RESPOND_ANSWER;
+		unauthenticated += take_unauthenticated(&f) == HP3_RESPOND_ANSWER;
 		if (i % 400 == 0) {
 			peer_probe(&f, 1, i, CLOCK);
 			answered += take(&f) == HP3_RESPOND_ANSWER;
 		}
 	}
 	assert_int_equal(answered, 100);
-	assert_in_range(strangers, 2 * 160, 32 + 2 * 160);
-	assert_int_equal(st.flood_unknown, 40000 - strangers);
+	assert_in_range(unauthenticated, 2 * 160, 32 + 2 * 160);
+	assert_int_equal(st.flood_unknown, 40000 - unauthenticated);
 	expect_sum();
 }
 
 /* One that floods under a few addresses leaves the others of no record their share. */
-static void strangers_share_buckets(void **state)
+static void unauthenticated_share_buckets(void **state)
 {
 	uint32_t loud = 0, quiet = 0;
 	struct frame f;
@@ -213,10 +213,10 @@ static void strangers_share_buckets(void **state)
 	responder_anew();
 	for (uint32_t i = 0; i < 20000; i++, now += SEC / 10000) {
 		peer_probe(&f, 7, i, CLOCK);
-		loud += take_from_stranger(&f) == HP3_RESPOND_ANSWER;
+		loud += take_unauthenticated(&f) == HP3_RESPOND_ANSWER;
 		if (i % 500 == 0) {
 			peer_probe(&f, 100 + i / 500, i, CLOCK);
-			quiet += take_from_stranger(&f) == HP3_RESPOND_ANSWER;
+			quiet += take_unauthenticated(&f) == HP3_RESPOND_ANSWER;
 		}
 	}
 	assert_in_range(loud, 2 * 10, 2 + 2 * 10);
@@ -232,8 +232,8 @@ int main(void)
 		RESPONDER_TEST(a_report_does_not_survive_a_restart),
 		RESPONDER_TEST(without_a_key_no_report_is_believed),
 		RESPONDER_TEST(another_version_is_named),
-		RESPONDER_TEST(strangers_take_nothing_from_who_is_known),
-		RESPONDER_TEST(strangers_share_buckets),
+		RESPONDER_TEST(unauthenticated_take_nothing_from_who_is_known),
+		RESPONDER_TEST(unauthenticated_share_buckets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

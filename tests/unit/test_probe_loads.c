@@ -46,14 +46,14 @@ static enum hp3_loads_fate take(
 }
 
 /* To the hosts of a rack, or to a peer. */
-static struct hp3_loads make_ways(uint8_t kind, uint8_t ways)
+static struct hp3_loads make_spine_paths(uint8_t kind, uint8_t spine_paths)
 {
 	struct hp3_loads r = make_report(kind == HP3_LOADS_OF_RACK ? 0 : 2, CLOCK);
 
 	r.kind = kind;
-	r.ways = ways;
-	for (uint8_t i = 0; i < ways; i++)
-		r.way[i] = (struct hp3_way_count){
+	r.spine_paths = spine_paths;
+	for (uint8_t i = 0; i < spine_paths; i++)
+		r.spine_path[i] = (struct hp3_spine_path_count){
 			(uint16_t)(i * 1021 + 3), (uint16_t)(i * 19), (uint16_t)(620 - i * 20)};
 	return r;
 }
@@ -87,26 +87,28 @@ static void tells_what_it_was_told(void **state)
 	assert_int_equal(st.loads, 2 * (HP3_LOADS_PATHS + 1));
 }
 
-static void tells_of_ways(void **state)
+static void counts_spine_paths(void **state)
 {
-	const uint8_t kinds[] = {HP3_LOADS_OF_WAYS, HP3_LOADS_OF_RACK};
+	const uint8_t kinds[] = {HP3_LOADS_OF_SPINE_PATHS, HP3_LOADS_OF_RACK};
 
-	for (uint8_t n = 0; n <= HP3_LOADS_WAYS; n++) {
+	for (uint8_t n = 0; n <= HP3_LOADS_SPINE_PATHS; n++) {
 		for (int i = 0; i < 4; i++) {
-			struct hp3_loads r = make_ways(kinds[i / 2], n), got;
+			struct hp3_loads r = make_spine_paths(kinds[i / 2], n), got;
 			struct frame f;
 
 			build(&f, i % 2, &r, &probe_key);
 			assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
 			assert_int_equal(got.kind, r.kind);
 			assert_int_equal(got.n, r.n);
-			assert_int_equal(got.ways, n);
+			assert_int_equal(got.spine_paths, n);
 			for (uint8_t k = 0; k < n; k++) {
-				const struct hp3_way_count *w = &got.way[k];
+				const struct hp3_spine_path_count *w = &got.spine_path[k];
 
-				assert_int_equal(w->name, r.way[k].name);
-				assert_int_equal(w->out, r.way[k].out < 255 ? r.way[k].out : 255);
-				assert_int_equal(w->in, r.way[k].in < 255 ? r.way[k].in : 255);
+				assert_int_equal(w->name, r.spine_path[k].name);
+				assert_int_equal(w->out,
+					r.spine_path[k].out < 255 ? r.spine_path[k].out : 255);
+				assert_int_equal(
+					w->in, r.spine_path[k].in < 255 ? r.spine_path[k].in : 255);
 			}
 		}
 	}
@@ -116,12 +118,12 @@ static void tells_of_ways(void **state)
 static void what_makes_no_sense(void **state)
 {
 	static const struct {
-		uint8_t kind, n, ways;
+		uint8_t kind, n, spine_paths;
 	} bad[] = {{HP3_LOADS_OF_PATHS, 1, 1}, {HP3_LOADS_OF_RACK, 1, 1},
 		{HP3_LOADS_KIND_MAX, 0, 0}, {15, 2, 3}};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct hp3_loads r = make_ways(bad[i].kind, bad[i].ways), got;
+		struct hp3_loads r = make_spine_paths(bad[i].kind, bad[i].spine_paths), got;
 		struct frame f;
 
 		r.n = bad[i].n;
@@ -138,22 +140,24 @@ static void more_than_there_is(void **state)
 	const uint32_t head = 14 + 20 + 8;
 
 	for (unsigned n = 0; n <= 255; n++) {
-		struct hp3_loads r = make_ways(HP3_LOADS_OF_RACK, HP3_LOADS_WAYS), got;
+		struct hp3_loads r = make_spine_paths(HP3_LOADS_OF_RACK, HP3_LOADS_SPINE_PATHS),
+				 got;
 		struct frame f;
 
 		build(&f, false, &r, &probe_key);
 		f.b[head + 3] = (uint8_t)n;
 		store_udp_csum(f.b, 14, 34);
 		assert_int_equal(take(&f, &probe_key, &got),
-			n == HP3_LOADS_WAYS ? HP3_LOADS_OK : HP3_LOADS_DROP);
+			n == HP3_LOADS_SPINE_PATHS ? HP3_LOADS_OK : HP3_LOADS_DROP);
 	}
 	assert_int_equal(st.loads_bad_form, 255);
 	{
-		struct hp3_loads r = make_ways(HP3_LOADS_OF_RACK, HP3_LOADS_WAYS), got;
+		struct hp3_loads r = make_spine_paths(HP3_LOADS_OF_RACK, HP3_LOADS_SPINE_PATHS),
+				 got;
 		struct frame f;
 
 		build(&f, false, &r, &probe_key);
-		f.len += 4; /* one way more, and room for it */
+		f.len += 4; /* one spine path more, and room for it */
 		f.b[17] = (uint8_t)(f.b[17] + 4);
 		f.b[39] = (uint8_t)(f.b[39] + 4);
 		f.b[head + 3]++;
@@ -167,7 +171,7 @@ static void more_than_there_is(void **state)
 /* One bit wrong anywhere in the datagram, checksum repaired or not. */
 static void a_changed_bit_is_noticed(void **state)
 {
-	struct hp3_loads r = make_ways(HP3_LOADS_OF_RACK, 5), got;
+	struct hp3_loads r = make_spine_paths(HP3_LOADS_OF_RACK, 5), got;
 	struct frame f, good;
 
 	build(&good, false, &r, &probe_key);
@@ -297,7 +301,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(tells_what_it_was_told, setup),
-		cmocka_unit_test_setup(tells_of_ways, setup),
+		cmocka_unit_test_setup(counts_spine_paths, setup),
 		cmocka_unit_test_setup(what_makes_no_sense, setup),
 		cmocka_unit_test_setup(more_than_there_is, setup),
 		cmocka_unit_test_setup(a_changed_bit_is_noticed, setup),

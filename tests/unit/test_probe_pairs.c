@@ -10,8 +10,8 @@
 #include "probes/agree.h"
 #include "responder_rig.h"
 
-#define FRIENDS  1u /* last byte of the address of the host that has a key; in the low byte */
-#define STRANGER 9u
+#define FRIENDS         1u /* last byte of the address of the host that has a key; in the low byte */
+#define UNAUTHENTICATED 9u
 
 /* Of the friend to this host, and back. */
 static const uint8_t key_in[HP3_KEY_LEN] = {1, 2, 3}, key_out[HP3_KEY_LEN] = {3, 2, 1};
@@ -90,7 +90,8 @@ static void a_probe_needs_the_tag_of_its_pair(void **state)
 	struct frame f;
 
 	for (unsigned way = 0; way < WAYS; way++) {
-		struct hp3_addressing friendly = from(FRIENDS, way), other = from(STRANGER, way);
+		struct hp3_addressing friendly = from(FRIENDS, way),
+				      other = from(UNAUTHENTICATED, way);
 
 		now += SEC;
 		probe_of(&f, &friendly, way, CLOCK, &agreed);
@@ -121,7 +122,7 @@ static void a_key_is_for_one_direction(void **state)
 
 static void a_clock_counts_for_who_has_a_key(void **state)
 {
-	const struct hp3_addressing friendly = from(FRIENDS, 1), other = from(STRANGER, 1);
+	const struct hp3_addressing friendly = from(FRIENDS, 1), other = from(UNAUTHENTICATED, 1);
 	struct frame f;
 
 	probe_of(&f, &friendly, 1, CLOCK - 31, &agreed);
@@ -138,7 +139,7 @@ static void a_report_is_believed_of_who_has_a_key(void **state)
 
 	for (uint8_t way = 0; way < WAYS; way++) {
 		const struct hp3_addressing friendly = from(FRIENDS, way),
-					    other = from(STRANGER, way);
+					    other = from(UNAUTHENTICATED, way);
 
 		now += SEC;
 		report_of(&f, &other, way, &no_key);
@@ -155,10 +156,11 @@ static void a_report_is_believed_of_who_has_a_key(void **state)
 	expect_sum();
 }
 
-/* Whoever has no key shares what strangers get; who has one does not need to be known besides. */
-static void strangers_take_nothing_from_who_has_a_key(void **state)
+/* Whoever has no key shares what unauthenticated sources get; who has one does not need to be known
+ * besides. */
+static void unauthenticated_take_nothing_from_who_has_a_key(void **state)
 {
-	uint32_t answered = 0, strangers = 0, turn;
+	uint32_t answered = 0, unauthenticated = 0, turn;
 	struct hp3_addressing a;
 	struct hp3_answer answer;
 	struct frame f;
@@ -167,11 +169,11 @@ static void strangers_take_nothing_from_who_has_a_key(void **state)
 	cfg.window = 65536;
 	responder_anew();
 	for (uint32_t i = 0; i < 40000; i++, now += SEC / 20000) {
-		a = from(STRANGER, 0);
+		a = from(UNAUTHENTICATED, 0);
 		hp3_put_be16(a.src_ip, (uint16_t)(0x0b00 + i % 5000));
 		probe_of(&f, &a, i, CLOCK, &no_key);
-		strangers += hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer, &turn) ==
-			     HP3_RESPOND_ANSWER;
+		unauthenticated += hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer,
+					   &turn) == HP3_RESPOND_ANSWER;
 		if (i % 400 != 0)
 			continue;
 		a = from(FRIENDS, 0);
@@ -180,8 +182,8 @@ static void strangers_take_nothing_from_who_has_a_key(void **state)
 			    HP3_RESPOND_ANSWER;
 	}
 	assert_int_equal(answered, 100);
-	assert_in_range(strangers, 2 * 160, 32 + 2 * 160);
-	assert_int_equal(st.flood_unknown, 40000 - strangers);
+	assert_in_range(unauthenticated, 2 * 160, 32 + 2 * 160);
+	assert_int_equal(st.flood_unknown, 40000 - unauthenticated);
 	expect_sum();
 }
 
@@ -210,7 +212,7 @@ static void an_answer_needs_the_tag_of_its_pair(void **state)
 		uint8_t last = way & 1 ? 15 : 3;
 
 		friendly.dst_ip[last] = FRIENDS;
-		other.dst_ip[last] = STRANGER;
+		other.dst_ip[last] = UNAUTHENTICATED;
 		assert_int_equal(answer_to(&friendly, way, &agreed_keys, &got), HP3_ANSWER_OK);
 		assert_int_equal(answer_to(&friendly, way, &no_keys, &got), HP3_ANSWER_DROP);
 		assert_int_equal(got.answers_bad_tag, way + 1);
@@ -236,7 +238,7 @@ static enum hp3_loads_fate agreement_of(const struct hp3_addressing *a,
 	const struct hp3_probe_key *key, uint32_t stamp, struct hp3_probe_stats *got)
 {
 	const struct hp3_loads_ear ear = {&agreed_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, got};
-	const struct hp3_agree said = {.kind = HP3_AGREE_ASK, .lanes = 8, .number = 1};
+	const struct hp3_agree said = {.kind = HP3_AGREE_ASK, .evs = 8, .number = 1};
 	struct hp3_agree what;
 	struct frame f;
 
@@ -252,7 +254,7 @@ static void loads_and_agreements_are_believed_of_who_has_a_key(void **state)
 
 	for (uint32_t way = 0; way < WAYS; way++) {
 		const struct hp3_addressing friendly = from(FRIENDS, way),
-					    other = from(STRANGER, way);
+					    other = from(UNAUTHENTICATED, way);
 
 		assert_int_equal(load_of(&friendly, &agreed, 1 + way, &got), HP3_LOADS_OK);
 		assert_int_equal(agreement_of(&friendly, &agreed, 1 + way, &got), HP3_LOADS_OK);
@@ -270,7 +272,7 @@ static void loads_and_agreements_are_believed_of_who_has_a_key(void **state)
 /* A secret of the fabric is for all: the table of pairs is not asked. */
 static void a_group_asks_no_table(void **state)
 {
-	const struct hp3_addressing other = from(STRANGER, 0);
+	const struct hp3_addressing other = from(UNAUTHENTICATED, 0);
 	struct frame f;
 
 	cfg.keys = probe_keys;
@@ -291,7 +293,7 @@ int main(void)
 		PAIR_TEST(a_key_is_for_one_direction),
 		PAIR_TEST(a_clock_counts_for_who_has_a_key),
 		PAIR_TEST(a_report_is_believed_of_who_has_a_key),
-		PAIR_TEST(strangers_take_nothing_from_who_has_a_key),
+		PAIR_TEST(unauthenticated_take_nothing_from_who_has_a_key),
 		PAIR_TEST(an_answer_needs_the_tag_of_its_pair),
 		PAIR_TEST(loads_and_agreements_are_believed_of_who_has_a_key),
 		PAIR_TEST(a_group_asks_no_table),

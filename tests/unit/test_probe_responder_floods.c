@@ -96,9 +96,9 @@ static uint64_t unkeyed_probe(struct frame *f, uint32_t peer, uint32_t id)
 }
 
 /*
- * Without a key anybody can compute the hash of a probe. A stranger sends only probes whose hash
- * ends as those of one set of the window would without the seed; known hosts' probes with such
- * hashes are answered all the same.
+ * Without a key anybody can compute the hash of a probe. An unauthenticated source sends only
+ * probes whose hash ends as those of one set of the window would without the seed; known hosts'
+ * probes with such hashes are answered all the same.
  */
 static void rule_06_nobody_aims_at_a_set_of_the_window(void **state)
 {

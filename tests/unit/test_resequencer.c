@@ -92,7 +92,7 @@ static void what_is_in_order_passes(void **state)
 	assert_true(hp3_reseq_due(&r, &params) == UINT64_MAX);
 }
 
-static void what_is_ahead_waits_for_what_lacks(void **state)
+static void what_is_ahead_waits_for_the_missing(void **state)
 {
 	comes(0);
 	assert_int_equal(comes(3), HP3_RESEQ_HOLD);
@@ -197,7 +197,7 @@ static void the_first_wait_is_the_longest(void **state)
 	assert_true(hp3_reseq_due(&r, &params) == now + params.least_ns);
 }
 
-/* What lacks holds up what came first behind it, also where another gap was before. */
+/* What is missing holds up what came first behind it, also where another gap was before. */
 static void lateness_is_counted_from_what_waits(void **state)
 {
 	comes(1);
@@ -494,10 +494,11 @@ static void all_of_it_arrives_and_gaps_are_losses(void **state)
 	}
 }
 
-/* The caller was asleep: what lacks may lie unread. It is waited for anew, but not for ever. */
+/* The caller was asleep: what is missing may lie unread. It is waited for anew, but not for ever.
+ */
 static void who_was_asleep_waits_anew(void **state)
 {
-	assert_false(hp3_reseq_stood(&r, 0, now)); /* nothing lacks */
+	assert_false(hp3_reseq_stood(&r, 0, now)); /* nothing is missing */
 	comes(1);
 	comes(3);
 	for (uint32_t i = 0; i < HP3_RESEQ_AGAIN; i++) {
@@ -621,7 +622,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_is_in_order_passes, begin),
-		cmocka_unit_test_setup(what_is_ahead_waits_for_what_lacks, begin),
+		cmocka_unit_test_setup(what_is_ahead_waits_for_the_missing, begin),
 		cmocka_unit_test_setup(a_copy_takes_the_place, begin),
 		cmocka_unit_test_setup(one_gap_behind_another, begin),
 		cmocka_unit_test_setup(what_is_lost_is_asked_for_once, begin),

@@ -15,17 +15,17 @@ static const struct {
 	{"steady", "move", "closing", "none"},
 	{"steady", "move-idle", "steady", "switch"},
 	{"steady", "move-closed", "draining", "behind"},
-	{"steady", "seek", "seeking", "none"},
-	{"seeking", "move", "closing", "none"},
-	{"steady", "wake", "probing", "none"},
-	{"seeking", "move-idle", "steady", "switch"},
-	{"seeking", "move-closed", "draining", "behind"},
-	{"seeking", "no-better", "steady", "recover"},
-	{"seeking", "tx-epoch", "steady", "discard"},
-	{"seeking", "rnr", "steady", "recover"},
-	{"seeking", "fatal-nak", "steady", "recover"},
-	{"seeking", "contradiction", "steady", "recover"},
-	{"seeking", "cancel", "steady", "recover"},
+	{"steady", "search", "searching", "none"},
+	{"searching", "move", "closing", "none"},
+	{"steady", "message_start", "probing", "none"},
+	{"searching", "move-idle", "steady", "switch"},
+	{"searching", "move-closed", "draining", "behind"},
+	{"searching", "no-better", "steady", "recover"},
+	{"searching", "tx-epoch", "steady", "discard"},
+	{"searching", "rnr", "steady", "recover"},
+	{"searching", "fatal-nak", "steady", "recover"},
+	{"searching", "contradiction", "steady", "recover"},
+	{"searching", "cancel", "steady", "recover"},
 	{"closing", "tx-new", "draining", "close"},
 	{"closing", "tx-retransmit", "steady", "recover"},
 	{"closing", "tx-epoch", "steady", "discard"},
@@ -62,7 +62,7 @@ static const struct {
 	{"probing", "timeout", "steady", "recover"},
 	{"probing", "cancel", "steady", "recover"},
 	{"steady", "dead", "resuming", "failover"},
-	{"seeking", "dead", "resuming", "failover"},
+	{"searching", "dead", "resuming", "failover"},
 	{"resuming", "tx-wanted", "resuming", "none"},
 	{"resuming", "tx-ahead", "resuming", "hold"},
 	{"resuming", "tx-again", "steady", "supersede"},
@@ -121,7 +121,7 @@ static void only_proof_switches(void **state)
 					    (s == HP3_RFR_PROBING && i == HP3_RFR_IN_WON));
 			if (step.next == HP3_RFR_PROBING && s != HP3_RFR_PROBING)
 				assert_true((s == HP3_RFR_DRAINING && i == HP3_RFR_IN_ASK) ||
-					    (s == HP3_RFR_STEADY && i == HP3_RFR_IN_WAKE));
+					    (s == HP3_RFR_STEADY && i == HP3_RFR_IN_MESSAGE_START));
 			if (step.action == HP3_RFR_DO_FAILOVER)
 				assert_int_equal(i, HP3_RFR_IN_DEAD);
 			if (step.action == HP3_RFR_DO_HOLD)

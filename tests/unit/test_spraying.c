@@ -13,7 +13,7 @@ static struct hp3_spray_step step(unsigned state, unsigned input)
 	return hp3_spray_step((enum hp3_spray_state)state, (enum hp3_spray_input)input);
 }
 
-/* Only a word of the peer begins it, and only what has arrived lets it go on. */
+/* Only a message of the peer begins it, and only what has arrived lets it go on. */
 static void rule_35_nothing_else_begins_it(void **state)
 {
 	for (unsigned s = 0; s < HP3_SPRAY_STATE_MAX; s++)

@@ -201,9 +201,10 @@ static void frames(void **state)
 	}
 }
 
-static void lacks(const struct rte_eth_dev_info *info, unsigned workers, const char *what)
+static void assert_unsupported(
+	const struct rte_eth_dev_info *info, unsigned workers, const char *what)
 {
-	const char *said = hp3d_rss_lacks(info, workers);
+	const char *said = hp3d_rss_unsupported(info, workers);
 
 	assert_non_null(said);
 	assert_non_null(strstr(said, what));
@@ -214,30 +215,30 @@ static void who_can(void **state)
 	struct rte_eth_dev_info info = able;
 	uint8_t key[UINT8_MAX];
 
-	assert_null(hp3d_rss_lacks(&able, 16));
-	lacks(&able, 17, "fewer queues");
+	assert_null(hp3d_rss_unsupported(&able, 16));
+	assert_unsupported(&able, 17, "fewer queues");
 	info.max_tx_queues = 1;
-	lacks(&info, 2, "fewer queues");
+	assert_unsupported(&info, 2, "fewer queues");
 	info = able;
 	info.flow_type_rss_offloads = RTE_ETH_RSS_UDP; /* ports, too: not ours */
-	lacks(&info, 2, "addresses alone");
+	assert_unsupported(&info, 2, "addresses alone");
 	info = able;
 	info.reta_size = 0;
-	lacks(&info, 2, "indirection table");
+	assert_unsupported(&info, 2, "indirection table");
 	info.reta_size = 96;
-	lacks(&info, 2, "indirection table");
+	assert_unsupported(&info, 2, "indirection table");
 	info.reta_size = 4;
-	assert_null(hp3d_rss_lacks(&info, 4));
-	lacks(&info, 5, "indirection table");
+	assert_null(hp3d_rss_unsupported(&info, 4));
+	assert_unsupported(&info, 5, "indirection table");
 	info = able;
 	info.hash_key_size = 16;
-	lacks(&info, 2, "too short");
+	assert_unsupported(&info, 2, "too short");
 	info.hash_key_size = 52;
-	assert_null(hp3d_rss_lacks(&info, 2));
+	assert_null(hp3d_rss_unsupported(&info, 2));
 	assert_int_equal(hp3d_rss_key(&info, key), 52);
 	assert_int_equal(key[50] << 8 | key[51], 0x6d5a);
 	info.hash_key_size = 0; /* unknown */
-	assert_null(hp3d_rss_lacks(&info, 2));
+	assert_null(hp3d_rss_unsupported(&info, 2));
 	assert_int_equal(hp3d_rss_key(&info, key), 40);
 }
 

@@ -33,18 +33,18 @@ static void put_room(uint8_t grh[HP3D_UD_GRH], const struct frame *f, bool ce)
 static int carry(const struct frame *in, bool ce, struct frame *out)
 {
 	uint8_t grh[HP3D_UD_GRH], buf[HP3D_UD_PAYLOAD];
-	struct hp3d_ud_way way, came;
-	int n = hp3d_ud_pack(in->b, in->len, PORT, &way, buf);
+	struct hp3d_ud_route route, came;
+	int n = hp3d_ud_pack(in->b, in->len, PORT, &route, buf);
 
 	if (n < 0)
 		return n;
-	assert_int_equal(way.sport, 0xc123);
+	assert_int_equal(route.sport, 0xc123);
 	put_room(grh, in, ce);
 	n = hp3d_ud_unpack(grh, buf, (size_t)n, PORT, &came, out->b, sizeof(out->b));
 	if (n < 0)
 		return n;
-	assert_memory_equal(came.src, way.src, 16);
-	assert_memory_equal(came.dst, way.dst, 16);
+	assert_memory_equal(came.src, route.src, 16);
+	assert_memory_equal(came.dst, route.dst, 16);
 	out->len = (uint32_t)n;
 	reparse(out);
 	return 0;
@@ -107,7 +107,7 @@ static void an_answer_is_no_longer_than_its_probe(void **state)
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		struct hp3_answer answer = {.id = 99, .dscp = HP3_DSCP_KEPT};
 		uint8_t grh[HP3D_UD_GRH], asks[HP3D_UD_PAYLOAD], says[HP3D_UD_PAYLOAD];
-		struct hp3d_ud_way way;
+		struct hp3d_ud_route route;
 		struct frame p, in;
 		int n, least = HP3D_UD_PAYLOAD;
 
@@ -115,12 +115,12 @@ static void an_answer_is_no_longer_than_its_probe(void **state)
 		n = hp3_answer_build(in.b, sizeof(in.b), p.b, &p.v, &answer, PORT, &probe_keys);
 		assert_true(n > 0);
 		put_room(grh, &p, false);
-		hp3d_ud_pack(p.b, p.len, PORT, &way, asks);
+		hp3d_ud_pack(p.b, p.len, PORT, &route, asks);
 		for (int len = HP3D_UD_PAYLOAD; len > 0; len--)
-			if (hp3d_ud_unpack(grh, asks, (size_t)len, PORT, &way, p.b, sizeof(p.b)) >
+			if (hp3d_ud_unpack(grh, asks, (size_t)len, PORT, &route, p.b, sizeof(p.b)) >
 				0)
 				least = len;
-		assert_in_range(hp3d_ud_pack(in.b, (uint32_t)n, PORT, &way, says), 1, least);
+		assert_in_range(hp3d_ud_pack(in.b, (uint32_t)n, PORT, &route, says), 1, least);
 	}
 }
 
@@ -157,7 +157,7 @@ static void nothing_else_comes_out(void **state)
 	for (unsigned i = 0; i < 200000; i++) {
 		uint8_t buf[HP3D_UD_PAYLOAD + 8] = {0x68, 0x33, 2, 1 + i % 2};
 		size_t n = hp3_random_below(&seed, sizeof(buf) + 1);
-		struct hp3d_ud_way way;
+		struct hp3d_ud_route route;
 		struct frame out;
 		int len;
 
@@ -169,7 +169,7 @@ static void nothing_else_comes_out(void **state)
 			buf[6] = HP3_OP_UC_WRITE_ONLY;
 			hp3_put_be32(buf + 6 + 24, i % 16);
 		}
-		len = hp3d_ud_unpack(grh, buf, n, PORT, &way, out.b, sizeof(out.b));
+		len = hp3d_ud_unpack(grh, buf, n, PORT, &route, out.b, sizeof(out.b));
 		if (len < 0)
 			continue;
 		frames++;

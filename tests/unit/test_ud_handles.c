@@ -8,13 +8,13 @@
 #include <string.h>
 #include <cmocka.h>
 #include "app/hp3d/ud/rnic.h"
-#include "app/hp3d/ud/verbs.h"
+#include "app/hp3d/ud/ibverbs.h"
 
 #define CHOSEN 100u
 #define SETS   (HP3D_UD_HANDLES / 4)
 
 static struct {
-	struct hp3d_verbs verbs;
+	struct hp3d_ibverbs verbs;
 	struct ibv_context context;
 	struct ibv_cq cq;
 	struct ibv_qp qp;
@@ -72,11 +72,11 @@ static int teardown(void **state)
 
 static void send_by(uint16_t sport)
 {
-	const struct hp3d_ud_way way = {.dst = {10, 0, 1, 2}, .sport = sport, .ttl = 64};
+	const struct hp3d_ud_route route = {.dst = {10, 0, 1, 2}, .sport = sport, .ttl = 64};
 	const struct hp3_hello peer = {.n = 1, .qpn = {9}};
 
 	rig.rnic.n_free = 1; /* the send before has completed */
-	assert_int_equal(hp3d_ud_rnic_send(&rig.rnic, 0, &way, &peer, "probe", 5), 0);
+	assert_int_equal(hp3d_ud_rnic_send(&rig.rnic, 0, &route, &peer, "probe", 5), 0);
 }
 
 static void begin(uint64_t seed)

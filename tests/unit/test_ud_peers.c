@@ -99,7 +99,7 @@ static void as_many_as_address_pairs(void **state)
 }
 
 /* Who asks from invented addresses, and makes hp3d send there, too. */
-static void strangers(uint32_t n)
+static void unknown_hosts(uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct hp3d_ud_peer *peer = add(0x800000 + i);
@@ -109,25 +109,26 @@ static void strangers(uint32_t n)
 	}
 }
 
-static void strangers_take_no_place_of_who_has_queue_pairs(void **state)
+static void unknown_hosts_take_no_place_of_who_has_queue_pairs(void **state)
 {
 	begin(7, PAIRS);
 	for (uint32_t i = 0; i < PAIRS / 2; i++)
 		assert_true(meet(i));
 	for (unsigned second = 0; second < HP3D_UD_MEET_S; second++) {
 		now += SECOND;
-		strangers(2000);
+		unknown_hosts(2000);
 	}
 	for (uint32_t i = 0; i < PAIRS / 2; i++)
 		assert_non_null(find(i));
 	end();
 }
 
-/* All places are strangers', and hp3d has just sent to each: a host with queue pairs gets one. */
+/* All places are those of unknown hosts, and hp3d has just sent to each: a host with queue pairs
+ * gets one. */
 static void who_has_queue_pairs_gets_a_place(void **state)
 {
 	begin(7, PAIRS);
-	strangers(100000);
+	unknown_hosts(100000);
 	for (uint32_t i = 0; i < PAIRS / 2; i++)
 		assert_true(meet(i));
 	for (uint32_t i = 0; i < PAIRS / 2; i++)
@@ -155,7 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_that_collide_under_one_secret),
 		cmocka_unit_test(as_many_as_address_pairs),
-		cmocka_unit_test(strangers_take_no_place_of_who_has_queue_pairs),
+		cmocka_unit_test(unknown_hosts_take_no_place_of_who_has_queue_pairs),
 		cmocka_unit_test(who_has_queue_pairs_gets_a_place),
 		cmocka_unit_test(whose_queue_pairs_have_ended_makes_room),
 	};

@@ -34,7 +34,7 @@ void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint3
 	hp3_hello_build(buf, to, peers.port, &h, &keys.key[0]);
 }
 
-void hp3d_agent_tell(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
+void hp3d_agent_send_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf)
 {
 	fail(); /* nobody asks hp3d */
@@ -90,7 +90,7 @@ static void answer(void)
 		memcpy(a.dst_ip, from.local, 4);
 		if (hp3_hello_read(buf, sizeof(buf), &a, peers.port, &keys, &h, NULL) < 0)
 			continue; /* for another peer, to the same port of lo */
-		h.kind = HP3_HELLO_TELL;
+		h.kind = HP3_HELLO_ANSWER;
 		h.n = 1;
 		h.qpn[0] = 77;
 		memcpy(a.src_ip, from.local, 4);
@@ -113,7 +113,7 @@ static void pass(uint64_t end, const struct hp3d_ud_peer *keep)
 		hp3d_ud_peers_tick(&peers, now);
 		answer();
 		hp3d_ud_peers_poll(&peers, now);
-		if (keep != NULL && keep->told.n != 0)
+		if (keep != NULL && keep->answer.n != 0)
 			return;
 	}
 }
@@ -159,7 +159,7 @@ static void an_answer_to_the_port_before(void **state)
 	assert_int_not_equal(hp3d_ud_socket_port(peers.asks), port);
 	answer();
 	hp3d_ud_peers_poll(&peers, now);
-	assert_int_equal(peer->told.n, 1);
+	assert_int_equal(peer->answer.n, 1);
 }
 
 /* Any number of peers may be silent: users can make them up. */

@@ -30,14 +30,14 @@ static int gid(void *ctx, const char *device, unsigned port, unsigned index, str
 	return 0;
 }
 
-static void on_event(void *ctx, const struct hp3_watch_event *ev)
+static void on_event(void *ctx, const struct hp3_watch_event *event)
 {
 	/* Never two of a kind in a row for a queue pair: all tests here use one at a time. */
-	if (ev->qp.kind == HP3_QP_UP)
+	if (event->qp.kind == HP3_QP_UP)
 		assert_int_equal(rig.ups++, rig.downs);
 	else
 		assert_int_equal(++rig.downs, rig.ups);
-	rig.last = *ev;
+	rig.last = *event;
 }
 
 static int setup(void **state)
@@ -88,7 +88,7 @@ static void give(struct hp3_verbs_call c)
 static void all_fields(void **state)
 {
 	struct hp3_verbs_call rtr = call(IBV_QPS_RTR);
-	const struct hp3_watch_event *ev = &rig.last;
+	const struct hp3_watch_event *event = &rig.last;
 
 	rtr.sgid_index = 1;
 	give(call(IBV_QPS_INIT));
@@ -96,17 +96,17 @@ static void all_fields(void **state)
 	assert_int_equal(rig.ups, 0);
 	give(call(IBV_QPS_RTS));
 	assert_int_equal(rig.ups, 1);
-	assert_int_equal(ev->qp.lqpn, 0x11);
-	assert_int_equal(ev->qp.rqpn, 0x22);
-	assert_int_equal(ev->qp.psn, 9);
-	assert_true(ev->qp.psn_known);
-	assert_int_equal(ev->rq_psn, 8);
-	assert_int_equal(ev->mtu, 2048);
-	assert_int_equal(ev->qp.vlan, 100);
-	assert_false(ev->qp.ipv6);
-	assert_memory_equal(ev->qp.local, mine + 12, 4);
-	assert_memory_equal(ev->qp.remote, peer + 12, 4);
-	assert_string_equal(ev->device, "rxe0");
+	assert_int_equal(event->qp.lqpn, 0x11);
+	assert_int_equal(event->qp.rqpn, 0x22);
+	assert_int_equal(event->qp.psn, 9);
+	assert_true(event->qp.psn_known);
+	assert_int_equal(event->rq_psn, 8);
+	assert_int_equal(event->mtu, 2048);
+	assert_int_equal(event->qp.vlan, 100);
+	assert_false(event->qp.ipv6);
+	assert_memory_equal(event->qp.local, mine + 12, 4);
+	assert_memory_equal(event->qp.remote, peer + 12, 4);
+	assert_string_equal(event->device, "rxe0");
 }
 
 static void doubled_calls_say_nothing_new(void **state)

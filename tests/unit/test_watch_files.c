@@ -191,7 +191,7 @@ struct bpf_link *__wrap_bpf_program__attach_uprobe_opts(const struct bpf_program
 	return l;
 }
 
-static void event(void *ctx, const struct hp3_watch_event *ev)
+static void event(void *ctx, const struct hp3_watch_event *event)
 {
 }
 

@@ -28,7 +28,7 @@ int __wrap_bpf_object__attach_skeleton(struct bpf_object_skeleton *s)
 	return attach_says;
 }
 
-static void event(void *ctx, const struct hp3_watch_event *ev)
+static void event(void *ctx, const struct hp3_watch_event *event)
 {
 }
 

@@ -20,10 +20,10 @@ static struct {
 	char text[1024]; /* of the first notice */
 } said;
 
-static void on_event(void *ctx, const struct hp3_watch_event *ev)
+static void on_event(void *ctx, const struct hp3_watch_event *event)
 {
 	said.events++;
-	said.last = *ev;
+	said.last = *event;
 }
 
 static void on_notice(void *ctx, const char *text)

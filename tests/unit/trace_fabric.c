@@ -84,7 +84,7 @@ static void answer(const struct qp *p, const struct hp3_act *a)
 	net.answered++;
 	if (p->ipv6)
 		hop[15] = 1;
-	hp3_hop_told(rig.e, a->probe_id, out, p->ipv6, hop, rig.now);
+	hp3_hop_reported(rig.e, a->probe_id, out, p->ipv6, hop, rig.now);
 }
 
 static const struct qp *end_of(uint32_t rqpn)
@@ -140,7 +140,7 @@ struct hp3_pair_info pair_info(const struct qp *p)
 	return i;
 }
 
-uint32_t spine_told(const struct qp *p, uint16_t port)
+uint32_t spine_reported(const struct qp *p, uint16_t port)
 {
 	struct hp3_hop hop;
 	uint32_t id;
@@ -148,21 +148,21 @@ uint32_t spine_told(const struct qp *p, uint16_t port)
 	return hp3_path_of_port(rig.e, flow_of(p), port, &id, &hop) ? hop.addr[3] : 0;
 }
 
-void expect_all_told(const struct qp *p)
+void expect_all_reported(const struct qp *p)
 {
 	assert_int_equal(pair_info(p).tracing, HP3_TRACE_LINEAR);
 	assert_int_equal(pair_info(p).identity, HP3_IDENTITY_MODEL);
 	for (uint32_t i = 0; i < PORTS; i++) {
 		uint16_t port = (uint16_t)(HP3_PORT_FIRST + i);
 
-		assert_int_equal(spine_told(p, port), spine_of(p, port, p->rqpn));
+		assert_int_equal(spine_reported(p, port), spine_of(p, port, p->rqpn));
 	}
 }
 
-void expect_none_told(const struct qp *p)
+void expect_none_reported(const struct qp *p)
 {
 	assert_int_equal(pair_info(p).tracing, HP3_TRACE_REST);
 	assert_int_equal(pair_info(p).identity, HP3_IDENTITY_NONE);
 	for (uint32_t port = 50000; port < 50100; port++)
-		assert_int_equal(spine_told(p, (uint16_t)port), 0);
+		assert_int_equal(spine_reported(p, (uint16_t)port), 0);
 }

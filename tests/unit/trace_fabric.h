@@ -42,10 +42,10 @@ uint32_t spine_of(const struct qp *p, uint16_t port, uint32_t qpn);
  * is; for spines that are a power of two. */
 uint32_t opcode_hash(uint32_t opcode);
 /* Spine that the engine names for a port, or 0. */
-uint32_t spine_told(const struct qp *p, uint16_t port);
+uint32_t spine_reported(const struct qp *p, uint16_t port);
 struct hp3_pair_info pair_info(const struct qp *p);
 /* A linear map is believed, and it is right for every port. */
-void expect_all_told(const struct qp *p);
-void expect_none_told(const struct qp *p);
+void expect_all_reported(const struct qp *p);
+void expect_none_reported(const struct qp *p);
 
 #endif

@@ -10,7 +10,7 @@
 #define MS        1000000ull
 #define HOUR      (3600000 * MS)
 #define HUGE_PAGE ((size_t)2 << 20)
-#define LANE0     0xc000u
+#define EV0_PORT  0xc000u
 #define RESPONDER 0x2000u /* QPNs from here on: of this host, that peers send to */
 #define REQUESTED 0x10000u /* ... of the peer that this host sends to */
 
@@ -64,23 +64,23 @@ static void begin(uint32_t flows)
 	now = HOUR;
 }
 
-/* The peer asks for its queue pair `requester` to be put in order, from `next` on. */
+/* The peer asks for its queue pair `requester` to be resequenced, from `next` on. */
 static void asked(uint32_t requester, uint32_t next)
 {
 	struct hp3_ends ends = {.local = here, .remote = peer_of(requester)};
 	struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
 		.pmtu_log2 = 10,
-		.lanes = 64,
-		.port = LANE0,
+		.evs = 64,
+		.port = EV0_PORT,
 		.responder = RESPONDER + requester,
 		.requester = requester,
 		.number = requester,
 		.turn = 1,
 		.next = next,
-		.beat_us = 1000000};
+		.keepalive_us = 1000000};
 
 	acts.n = 0;
-	hp3_agree_told(e, &ends, &ask, now, &acts);
+	hp3_agree_received(e, &ends, &ask, now, &acts);
 }
 
 static struct hp3_pkt packet(
@@ -103,7 +103,7 @@ static struct hp3_pkt packet(
 			.l3_off = 14,
 			.udp_off = 34,
 			.icrc_off = 54,
-			.sport = (uint16_t)(LANE0 + psn % 64),
+			.sport = (uint16_t)(EV0_PORT + psn % 64),
 			.dest_qpn = qpn,
 			.psn = psn & HP3_PSN_MASK,
 			.syndrome = 0x1f,
@@ -200,7 +200,7 @@ static void agreements(uint32_t flows)
 static void set_up(uint32_t i)
 {
 	struct hp3_qp_event up = {.kind = HP3_QP_UP,
-		.teller = HP3_TELLER_KERNEL,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.lqpn = i,
 		.rqpn = REQUESTED + i,
 		.psn = 100,
@@ -342,17 +342,17 @@ uint64_t worst_chain(void)
 		struct hp3_ends ends = {.local = here, .remote = peer_of(7)};
 		struct hp3_agree ask = {.kind = HP3_AGREE_ASK,
 			.pmtu_log2 = 10,
-			.lanes = 64,
-			.port = LANE0,
+			.evs = 64,
+			.port = EV0_PORT,
 			.responder = i,
 			.requester = 7,
 			.number = i,
 			.turn = 1,
 			.next = HP3_NO_PSN,
-			.beat_us = 1000000};
+			.keepalive_us = 1000000};
 
 		acts.n = 0;
-		hp3_agree_told(e, &ends, &ask, now, &acts);
+		hp3_agree_received(e, &ends, &ask, now, &acts);
 	}
 	return nak(7, 100);
 }

@@ -77,7 +77,7 @@ struct hp3_verbs_cell *hp3d_cell(struct hp3d *h, uint32_t qpn, enum hp3_verbs_st
 
 void hp3d_want(struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port)
 {
-	__atomic_store_n(&c->want, hp3_verbs_word(c->generation, ++h->seq, (uint8_t)op, port),
+	__atomic_store_n(&c->want, hp3_verbs_pack(c->generation, ++h->seq, (uint8_t)op, port),
 		__ATOMIC_RELEASE);
 	assert_int_equal(send(h->connection, "", 1, MSG_NOSIGNAL), 1);
 }
@@ -87,10 +87,10 @@ enum hp3_verbs_did hp3d_answer(struct hp3d *h, struct hp3_verbs_cell *c, int *de
 	for (int tries = 0; tries < 25000; tries++) {
 		uint64_t did = __atomic_load_n(&c->did, __ATOMIC_ACQUIRE);
 
-		if (hp3_verbs_word_seq(did) == h->seq && hp3_verbs_word_what(did) != 0) {
+		if (hp3_verbs_unpack_seq(did) == h->seq && hp3_verbs_unpack_code(did) != 0) {
 			if (detail != NULL)
-				*detail = hp3_verbs_word_detail(did);
-			return hp3_verbs_word_what(did);
+				*detail = hp3_verbs_unpack_detail(did);
+			return hp3_verbs_unpack_code(did);
 		}
 		rig_sleep_us(200);
 	}

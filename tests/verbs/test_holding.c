@@ -250,10 +250,10 @@ static void test_unsignalled_tail(void **state)
 	app_post(&a, 2, 64);
 	hp3d_want(&hp3d, c, HP3_VERBS_SUSPEND, 0);
 	rig_sleep_us(20000);
-	assert_int_equal(hp3_verbs_word_what(c->did), 0);
+	assert_int_equal(hp3_verbs_unpack_code(c->did), 0);
 	app_post(&a, 2, 64);
 	app_post(&a, 1, 1);
-	for (int i = 0; i < 4000 && hp3_verbs_word_what(c->did) == 0; i++) {
+	for (int i = 0; i < 4000 && hp3_verbs_unpack_code(c->did) == 0; i++) {
 		app_poll(&a);
 		rig_sleep_us(100);
 	}

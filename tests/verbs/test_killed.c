@@ -24,13 +24,13 @@
 
 enum state {
 	CONNECTED,
-	SAID_SUSPEND, /* and has not rung */
+	SENT_SUSPEND, /* and has not rung */
 	DRAINING,
 	DRAINED,
-	SAID_MOVE,
+	SENT_MOVE,
 	MOVED,
-	SAID_RESUME,
-	SAID_LEAVE, /* off a dead path, and has not rung */
+	SENT_RESUME,
+	SENT_LEAVE, /* off a dead path, and has not rung */
 	STATES
 };
 static const char *const names[STATES] = {
@@ -56,7 +56,7 @@ static uint16_t port_for(const struct app *a)
 static void write_want(
 	struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port)
 {
-	__atomic_store_n(&c->want, hp3_verbs_word(c->generation, ++h->seq, (uint8_t)op, port),
+	__atomic_store_n(&c->want, hp3_verbs_pack(c->generation, ++h->seq, (uint8_t)op, port),
 		__ATOMIC_RELEASE);
 }
 
@@ -71,15 +71,15 @@ static void get_to(enum state state, uint32_t qpn, uint16_t port, int said)
 	rig_sleep_us(10000); /* the library has looked at all that it shares, and waits */
 	if (state == DRAINING)
 		hp3d_want(&h, c, HP3_VERBS_SUSPEND, 0);
-	else if (state >= DRAINED && state <= SAID_RESUME)
+	else if (state >= DRAINED && state <= SENT_RESUME)
 		hp3d_do(&h, c, HP3_VERBS_SUSPEND, 0, NULL);
-	if (state == SAID_SUSPEND)
+	if (state == SENT_SUSPEND)
 		write_want(&h, c, HP3_VERBS_SUSPEND, 0);
-	else if (state == SAID_MOVE)
+	else if (state == SENT_MOVE)
 		write_want(&h, c, HP3_VERBS_MOVE, port);
-	else if (state == SAID_RESUME)
+	else if (state == SENT_RESUME)
 		write_want(&h, c, HP3_VERBS_RESUME, 0);
-	else if (state == SAID_LEAVE)
+	else if (state == SENT_LEAVE)
 		write_want(&h, c, HP3_VERBS_MOVE_NOW, port);
 	else if (state == MOVED)
 		hp3d_do(&h, c, HP3_VERBS_MOVE, port, NULL);
@@ -133,7 +133,7 @@ static uint64_t pause_of(struct app *a, enum state state)
 	child = fork();
 	if (child == 0)
 		get_to(state, a->qp->qp_num, port, said[1]);
-	if (state == SAID_LEAVE)
+	if (state == SENT_LEAVE)
 		paths[a->fake->port % FABRIC_PATHS] = FABRIC_DEAD;
 	go_on(a, &p, 5000 * MS, said[0]);
 	kill_it(child, said);
@@ -145,7 +145,7 @@ static uint64_t pause_of(struct app *a, enum state state)
 /* Drained, and then as long until the first one after that has come back. */
 static uint64_t bound_of(enum state state)
 {
-	return 2 * DELAY_NS + (state == SAID_LEAVE ? RESEND_NS : 0) + BOUND_NS;
+	return 2 * DELAY_NS + (state == SENT_LEAVE ? RESEND_NS : 0) + BOUND_NS;
 }
 
 static void kill_in(enum provider provider, enum state state)
@@ -178,8 +178,8 @@ static void test_pauses_are_short(void **state)
 			kill_in(p, s);
 }
 
-/* What the last one had said and nobody heard is no word of the next one's. */
-static void test_old_words_are_void(void **state)
+/* What the last one had said and nobody heard is no report of the next one's. */
+static void test_old_commands_are_void(void **state)
 {
 	for (enum provider p = RXE; p < PROVIDERS; p++) {
 		struct hp3_verbs_cell *c;
@@ -187,12 +187,12 @@ static void test_old_words_are_void(void **state)
 		struct app a;
 
 		app_start(&a, p, NULL);
-		pause_of(&a, SAID_SUSPEND);
+		pause_of(&a, SENT_SUSPEND);
 		hp3d_start(&h, WAIT_US, WAIT_US);
 		c = hp3d_cell(&h, a.qp->qp_num, HP3_VERBS_RTS);
 		rig_sleep_us(20000);
 		assert_int_not_equal(
-			hp3_verbs_word_what(__atomic_load_n(&c->did, __ATOMIC_ACQUIRE)),
+			hp3_verbs_unpack_code(__atomic_load_n(&c->did, __ATOMIC_ACQUIRE)),
 			HP3_VERBS_DRAINED);
 		app_finish(&a);
 		assert_int_equal(hp3d_do(&h, c, HP3_VERBS_MOVE, OTHER, NULL), HP3_VERBS_MOVED);
@@ -237,7 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pauses_are_short),
-		cmocka_unit_test(test_old_words_are_void),
+		cmocka_unit_test(test_old_commands_are_void),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);

@@ -56,7 +56,7 @@ static bool is_unaltered(const struct frame *f)
 /* Nothing is known of its order: it is a copy made to be out of turn, or of another life. */
 static bool is_loose(const struct sim *s, const struct frame *f, bool another_life)
 {
-	return f->shown || f->loose || (s->told && another_life);
+	return f->shown || f->loose || (s->reported && another_life);
 }
 
 static uint64_t place(const struct pkt *k)

@@ -121,7 +121,7 @@ static void note_state(struct process *p, json_t *answer)
 	const char *status = json_string_value(json_object_get(data, "status"));
 
 	if (json_is_integer(hold))
-		p->told_hold_us = json_integer_value(hold);
+		p->reported_hold_us = json_integer_value(hold);
 	if (status != NULL)
 		p->ok = strcmp(status, "ok") == 0;
 }

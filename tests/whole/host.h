@@ -29,7 +29,7 @@ struct whole_host {
 	void (*on_signal)(void *p, int sig, void (*fn)(int sig));
 	void (*port)(void *p, uint16_t port, bool up);
 	bool (*link)(void *p, uint16_t port); /* has one */
-	void (*event)(void *p, const struct hp3_event *ev);
+	void (*event)(void *p, const struct hp3_event *event);
 	void (*copied)(void *p, struct rte_mbuf *copy); /* a packet that it holds */
 	char letter; /* names of things that DPDK knows by name begin with it */
 };
@@ -42,7 +42,7 @@ struct whole_account {
 	int64_t unaccounted; /* as the pipes count */
 	uint32_t moved, moves; /* flows not at home; under way */
 	uint64_t sprayed, sprayed_reads; /* packets; of them READ responses */
-	uint64_t delivered; /* came too early, and reached the RNIC in order */
+	uint64_t delivered; /* arrived out of order, and reached the RNIC in order */
 	uint64_t
 		doubts; /* order was given up: a packet is too late, too far ahead, finds no room */
 	uint64_t paced; /* packets that waited for the pacer */
@@ -54,7 +54,7 @@ typedef void whole_bind_fn(const struct whole_host *host, void *p);
 typedef int whole_main_fn(int argc, char **argv);
 typedef void whole_account_fn(struct whole_account *a);
 /* A watcher has seen a queue pair come or go; while all threads sleep. */
-typedef void whole_qp_fn(const struct hp3_qp_event *ev);
+typedef void whole_qp_fn(const struct hp3_qp_event *event);
 struct rte_ring;
 struct rte_mempool;
 /* How many packets in it are of that pool. */

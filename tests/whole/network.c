@@ -120,7 +120,7 @@ void network_send(struct sim *s, unsigned from, struct frame *f)
 void network_free(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_list; i++) {
-		if (s->list[i].fn == arrive || s->list[i].fn == rnics_tell)
+		if (s->list[i].fn == arrive || s->list[i].fn == rnics_report)
 			free(s->list[i].arg);
 	}
 }

@@ -71,11 +71,11 @@ static void on_signal(void *arg, int sig, void (*fn)(int sig))
 	((struct process *)arg)->handler[sig] = fn == SIG_IGN ? NULL : fn;
 }
 
-static void event(void *arg, const struct hp3_event *ev)
+static void event(void *arg, const struct hp3_event *event)
 {
 	struct process *p = arg;
 
-	rnics_event(p->sim, p->host, ev);
+	rnics_event(p->sim, p->host, event);
 }
 
 /* A file of its own: what is loaded from one file is one module. */
@@ -278,8 +278,8 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		hold_us, 5000 + draw(s, 4) * 2500);
 	if (s->spray)
 		fprintf(f,
-			"mode = spray\nspray_bytes = 1024\nspray_flows = 16\nspray_lanes = 16\n"
-			"spray_beat_us = %u\n",
+			"mode = spray\nspray_bytes = 1024\nspray_flows = 16\nspray_evs = 16\n"
+			"spray_keepalive_us = %u\n",
 			500u << draw(s, 3));
 	fprintf(f,
 		"[ppp]\nbackoff_min_us = 1000\nbackoff_max_us = 20000\nprobe_timeout_us = %u\n"

@@ -9,12 +9,12 @@
 #include "roce/build.h"
 #include "tests/whole/sim.h"
 
-#define IP_AT     14u /* of what is no RoCE */
-#define ECT       2u
-#define PRIORITY  3u /* in VLAN tags */
-#define OTHER_NS  (700 * US)
-#define OTHER_LEN 90u
-#define TOLD_NS   (300 * US) /* until watchers tell of a queue pair */
+#define IP_AT       14u /* of what is no RoCE */
+#define ECT         2u
+#define PRIORITY    3u /* in VLAN tags */
+#define OTHER_NS    (700 * US)
+#define OTHER_LEN   90u
+#define REPORTED_NS (300 * US) /* until watchers tell of a queue pair */
 #define SPRAYS_NS                                                                                  \
 	(8 * MS) /* a peer that hears nothing takes one path (its third question), and more */
 #define STUCK_NS (2 * MS) /* in a port for longer than that: the agreement may be over */
@@ -55,20 +55,20 @@ uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn)
 }
 
 struct telling {
-	struct hp3_qp_event ev;
+	struct hp3_qp_event event;
 	uint32_t epoch;
 };
 
-void rnics_tell(struct sim *s, void *arg, uint64_t at)
+void rnics_report(struct sim *s, void *arg, uint64_t at)
 {
 	struct telling *t = arg;
 	struct process *p = &s->p[at];
-	uint32_t i = t->ev.lqpn & 0xfff;
-	bool holds = t->ev.kind == HP3_QP_DOWN || t->epoch == s->w[at].qps[i].epoch;
+	uint32_t i = t->event.lqpn & 0xfff;
+	bool holds = t->event.kind == HP3_QP_DOWN || t->epoch == s->w[at].qps[i].epoch;
 
 	if (holds && p->state == ALIVE && !p->closing && p->up[NET] && s->now >= p->frozen_until) {
-		p->qp(&t->ev);
-		s->r.told++;
+		p->qp(&t->event);
+		s->r.reported++;
 		process_paused(p);
 	}
 	free(t);
@@ -81,24 +81,24 @@ static void announce(unsigned host, uint32_t i, enum hp3_qp_kind kind, uint64_t 
 	const struct qp *q = &sim->w[host].qps[i];
 
 	t->epoch = q->epoch;
-	t->ev = (struct hp3_qp_event){.kind = (uint8_t)kind,
-		.teller = HP3_TELLER_KERNEL,
+	t->event = (struct hp3_qp_event){.kind = (uint8_t)kind,
+		.source = HP3_QP_SOURCE_KERNEL,
 		.ipv6 = a.ipv6,
 		.vlan = sim->vlan,
 		.lqpn = sim->qpn[host][i],
 		.rqpn = sim->qpn[!host][i],
 		.psn = wire(q, RING),
 		.psn_known = draw(sim, 4) != 0};
-	memcpy(t->ev.local, a.src_ip, a.ipv6 ? 16 : 4);
-	memcpy(t->ev.remote, a.dst_ip, a.ipv6 ? 16 : 4);
-	sim_at(sim, sim->now + late_ns, rnics_tell, t, host);
+	memcpy(t->event.local, a.src_ip, a.ipv6 ? 16 : 4);
+	memcpy(t->event.remote, a.dst_ip, a.ipv6 ? 16 : 4);
+	sim_at(sim, sim->now + late_ns, rnics_report, t, host);
 }
 
 /* Nobody watches set-up in most worlds; hp3d finds out by itself. */
 void world_announce(struct world *w, uint32_t i)
 {
-	if (sim->told && draw(sim, 8) != 0)
-		announce(host_of(w), i, HP3_QP_UP, draw(sim, TOLD_NS));
+	if (sim->reported && draw(sim, 8) != 0)
+		announce(host_of(w), i, HP3_QP_UP, draw(sim, REPORTED_NS));
 }
 
 void world_announce_late(struct world *w, uint32_t i)
@@ -161,12 +161,12 @@ static void fill(uint8_t *payload, uint32_t n, uint64_t x)
 }
 
 /* A request leaves the RNIC. */
-void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev)
+void world_receive(struct world *w, enum hp3_dir dir, const struct event *event)
 {
-	const struct hp3_view *v = &ev->view;
+	const struct hp3_view *v = &event->view;
 	struct frame *f = make(FRAME_REQUEST);
 	uint8_t payload[MAX_PMTU];
-	struct hp3_addressing a = way(host_of(w), ev->pkt->qp);
+	struct hp3_addressing a = way(host_of(w), event->pkt->qp);
 	const struct hp3_fields fields = {.opcode = v->opcode,
 		.ackreq = v->flags & HP3_VF_ACKREQ,
 		.dest_qpn = v->dest_qpn,
@@ -176,23 +176,23 @@ void world_receive(struct world *w, enum hp3_dir dir, const struct ev *ev)
 		.payload_len = is_read(v->opcode) ? 0 : v->payload_len};
 
 	fill(payload, fields.payload_len, w->emit * 0x9e3779b97f4a7c15ull);
-	f->pkt = *ev->pkt;
+	f->pkt = *event->pkt;
 	if (is_read(v->opcode) && !f->pkt.first)
 		goes_back(sim, host_of(w), f->pkt.qp);
 	/* All of it comes again; what copies of a READ are answered by lies anywhere between. */
 	for (uint32_t i = 0; is_read(v->opcode) && sim->r.copied == 0 && i < f->pkt.span; i++)
 		sim->read[host_of(w)][f->pkt.qp][(v->psn + i) % GIVEN] = 0;
-	free(ev->pkt);
+	free(event->pkt);
 	emit(f, host_of(w), hp3_build(f->data, FRAME_ROOM, &a, &fields));
 }
 
-static void reply(struct world *w, const struct ev *ev)
+static void reply(struct world *w, const struct event *event)
 {
 	unsigned from = !host_of(w);
-	const struct hp3_view *v = &ev->view;
+	const struct hp3_view *v = &event->view;
 	struct frame *f = make(FRAME_REPLY);
 	uint8_t payload[MAX_PMTU];
-	struct hp3_addressing a = way(from, ev->qp);
+	struct hp3_addressing a = way(from, event->qp);
 	const struct hp3_fields fields = {.opcode = v->opcode,
 		.dest_qpn = v->dest_qpn,
 		.psn = v->psn,
@@ -200,20 +200,20 @@ static void reply(struct world *w, const struct ev *ev)
 		.payload = payload,
 		.payload_len = v->payload_len};
 
-	f->reply = *ev;
+	f->reply = *event;
 	f->seq = ++sim->reply_seq[host_of(w)];
 	fill(payload, fields.payload_len, f->seq * 0x9e3779b97f4a7c15ull);
 	emit(f, from, hp3_build(f->data, FRAME_ROOM, &a, &fields));
 }
 
-static void notify(struct world *w, const struct ev *ev)
+static void notify(struct world *w, const struct event *event)
 {
 	unsigned from = !host_of(w);
-	struct hp3_addressing a = way(from, ev->qp);
+	struct hp3_addressing a = way(from, event->qp);
 	struct frame *f = make(FRAME_CNP);
 
-	f->reply = *ev;
-	emit(f, from, hp3_build_cnp(f->data, FRAME_ROOM, &a, w->qps[ev->qp].lqpn));
+	f->reply = *event;
+	emit(f, from, hp3_build_cnp(f->data, FRAME_ROOM, &a, w->qps[event->qp].lqpn));
 }
 
 uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v)
@@ -224,35 +224,35 @@ uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v)
 	return q->back_free;
 }
 
-void rnics_dispatch(struct world *w, struct ev *ev)
+void rnics_dispatch(struct world *w, struct event *event)
 {
-	switch ((enum ev_kind)ev->kind) {
-	case EV_SEND:
-		if (ev->gen == w->qps[ev->qp].send_timer)
-			world_send(w, ev->qp);
+	switch ((enum event_kind)event->kind) {
+	case EVENT_SEND:
+		if (event->gen == w->qps[event->qp].send_timer)
+			world_send(w, event->qp);
 		break;
-	case EV_REPLY:
-		reply(w, ev);
+	case EVENT_REPLY:
+		reply(w, event);
 		break;
-	case EV_CNP:
-		notify(w, ev);
+	case EVENT_CNP:
+		notify(w, event);
 		break;
-	case EV_ACK_DUE:
-		if (ev->gen == w->qps[ev->qp].epoch)
-			world_ack_due(w, ev->qp);
+	case EVENT_ACK_DUE:
+		if (event->gen == w->qps[event->qp].epoch)
+			world_ack_due(w, event->qp);
 		break;
-	case EV_RTO:
-		world_rto(w, ev);
+	case EVENT_RTO:
+		world_rto(w, event);
 		break;
-	case EV_RNR_OVER:
-		world_rnr_over(w, ev);
+	case EVENT_RNR_OVER:
+		world_rnr_over(w, event);
 		break;
-	case EV_NEW_QP:
-		if (ev->gen == w->qps[ev->qp].epoch)
-			world_setup_qp(w, ev->qp, world_start_psn(w));
+	case EVENT_NEW_QP:
+		if (event->gen == w->qps[event->qp].epoch)
+			world_setup_qp(w, event->qp, world_start_psn(w));
 		break;
 	default:
-		WRONG(sim, "test bug: event %u", ev->kind);
+		WRONG(sim, "test bug: event %u", event->kind);
 	}
 }
 
@@ -306,22 +306,23 @@ static void new_reply_era(struct sim *s, unsigned requester)
 
 /* Rule 13: what a dead path held belongs to another era, and what leaves until the responder has
  * said how far it is. */
-void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev)
+void rnics_event(struct sim *s, unsigned host, const struct hp3_event *event)
 {
-	uint32_t i = rnics_index(s, !host, ev->rqpn);
+	uint32_t i = rnics_index(s, !host, event->rqpn);
 	struct qp *q = &s->w[host].qps[i % SIM_QPS];
 
-	sim_trace_event(s, host, ev);
-	s->r.moves += ev->type == HP3_EV_SWITCH || ev->type == HP3_EV_IDLE_SWITCH;
-	s->r.paired += ev->type == HP3_EV_PAIR;
-	s->r.recovered += ev->type == HP3_EV_RECOVER;
-	if (ev->type == HP3_EV_REPLIES)
+	sim_trace_event(s, host, event);
+	s->r.moves += event->type == HP3_EVENT_SWITCH || event->type == HP3_EVENT_IDLE_SWITCH;
+	s->r.paired += event->type == HP3_EVENT_PAIR;
+	s->r.recovered += event->type == HP3_EVENT_RECOVER;
+	if (event->type == HP3_EVENT_REPLIES)
 		new_reply_era(s, !host);
-	if ((ev->type != HP3_EV_FAILOVER && ev->type != HP3_EV_RESUME) || i >= s->w[host].p.qps)
+	if ((event->type != HP3_EVENT_FAILOVER && event->type != HP3_EVENT_RESUME) ||
+		i >= s->w[host].p.qps)
 		return;
-	s->r.failovers += ev->type == HP3_EV_FAILOVER;
-	s->resuming[host][i] = ev->type == HP3_EV_FAILOVER;
-	if (ev->type == HP3_EV_FAILOVER)
+	s->r.failovers += event->type == HP3_EVENT_FAILOVER;
+	s->resuming[host][i] = event->type == HP3_EVENT_FAILOVER;
+	if (event->type == HP3_EVENT_FAILOVER)
 		s->over_at[host][i] = s->now;
 	q->last_emit[++q->era % ERAS] = 0;
 }
@@ -361,7 +362,7 @@ static void renumber(struct sim *s, uint32_t i)
 
 		/* A number returns when it is known that it was given back. */
 		if (draw(s, 2))
-			announce(h, i, HP3_QP_DOWN, another ? draw(s, TOLD_NS) : 0);
+			announce(h, i, HP3_QP_DOWN, another ? draw(s, REPORTED_NS) : 0);
 		s->turns[h][i] += another;
 		s->qpn[h][i] = number(h, i, s->turns[h][i]);
 	}
@@ -373,7 +374,7 @@ static void renumber(struct sim *s, uint32_t i)
 
 void rnics_restart(struct sim *s, unsigned host)
 {
-	for (uint32_t i = 0; s->told && i < SIM_QPS; i++)
+	for (uint32_t i = 0; s->reported && i < SIM_QPS; i++)
 		renumber(s, i);
 	for (unsigned h = 0; h < 2; h++) {
 		struct world *w = &s->w[h];
@@ -433,7 +434,7 @@ void rnics_begin(struct sim *s)
 			.rto_us = rto_us,
 			.rnr = draw(s, 6) == 0,
 			.reads = draw(s, 2) == 0,
-			.lead_us = s->told ? 200 : 0, /* set-up is told of (world_announce()) */
+			.lead_us = s->reported ? 200 : 0, /* set-up is told of (world_announce()) */
 			.sends = draw(s, 2) == 0,
 			.responder = (uint8_t)draw(s, 3),
 			.throttle_us = 200};

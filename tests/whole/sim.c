@@ -70,7 +70,7 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 	s->flaps = seed / 2 % 6 == 0;
 	s->spray = sim_sprays(seed);
 	s->dcqcn = seed / 2 % 4 == 3;
-	s->told = s->spray || s->dcqcn;
+	s->reported = s->spray || s->dcqcn;
 	s->module_path = module;
 	s->began = epoch_of(seed, 0, BEFORE);
 	s->ahead = epoch_of(seed, 1, BEFORE) - s->began;
@@ -128,7 +128,8 @@ static bool is_off(struct sim *s)
 		s->p[h].account(&a[h]);
 		if (s->dcqcn) /* whatever the mode, it paces */
 			a[h].held = 0;
-		if (s->told) /* who had a number before, with something in flight, cannot drain */
+		if (s->reported) /* who had a number before, with something in flight, cannot drain
+				  */
 			a[h].moved = 0;
 	}
 	return a[0].moved + a[0].moves + a[0].held + a[1].moved + a[1].moves + a[1].held == 0;
@@ -158,9 +159,9 @@ static void reload_all(struct sim *s)
 	each(s, "{\"cmd\":\"health\"}\n");
 	sim_run_until(s, s->now + READ);
 	for (unsigned h = 0; h < 2; h++) {
-		if (s->p[h].told_hold_us != s->p[h].hold_us)
+		if (s->p[h].reported_hold_us != s->p[h].hold_us)
 			WRONG(s, "hp3d %c: max_hold_us is %lld, not %lld", 'a' + (int)h,
-				(long long)s->p[h].told_hold_us, (long long)s->p[h].hold_us);
+				(long long)s->p[h].reported_hold_us, (long long)s->p[h].hold_us);
 		if (!s->p[h].ok)
 			WRONG(s, "hp3d %c: its health is not ok", 'a' + (int)h);
 	}
@@ -179,7 +180,7 @@ static void expect_live(struct sim *s)
 	rnics_progress(s, !s->failed);
 	each(s, "{\"cmd\":\"mode\",\"mode\":\"off\"}\n");
 	wait_until_off(s);
-	s->home_only = !s->told;
+	s->home_only = !s->reported;
 	rnics_progress(s, false);
 	sim_run_until(s, s->now + PROGRESS);
 	rnics_progress(s, !s->failed);

@@ -57,7 +57,7 @@ struct frame {
 	uint16_t len;
 	uint64_t seq;
 	struct pkt pkt; /* REQUEST */
-	struct ev reply; /* REPLY */
+	struct event reply; /* REPLY */
 	uint8_t data[FRAME_ROOM], sent[FRAME_ROOM];
 };
 
@@ -113,7 +113,7 @@ struct process {
 	struct whole_account seen; /* at the latest check */
 	struct client clients[CLIENTS];
 	char flow[64]; /* an id, of the latest list */
-	int64_t hold_us, told_hold_us; /* max_hold_us in its file; as it said last */
+	int64_t hold_us, reported_hold_us; /* max_hold_us in its file; as it said last */
 	bool ok; /* its health, as it said last */
 	FILE *log;
 	char dir[96], file[128];
@@ -141,7 +141,7 @@ struct happening {
 	X(copied)                                                                                  \
 	X(dropped)                                                                                 \
 	X(paired)                                                                                  \
-	X(told)                                                                                    \
+	X(reported)                                                                                \
 	X(sprayed)                                                                                 \
 	X(sprayed_reads)                                                                           \
 	X(delivered)                                                                               \
@@ -190,7 +190,7 @@ struct sim {
 	uint32_t starts; /* of queue pairs */
 	uint32_t vlan; /* of one tag or two, as roce/tags.h has it; 0: none */
 	bool flaps;
-	bool spray, dcqcn, told; /* told: of queue pairs, by watchers; numbers return */
+	bool spray, dcqcn, reported; /* told: of queue pairs, by watchers; numbers return */
 	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: numbers so far */
 	uint64_t loose_until[2]; /* what leaves for that host before is loose */
 	uint64_t given[2][SIM_QPS][GIVEN]; /* requests that reached the RNIC, by position */
@@ -284,15 +284,15 @@ void rnics_take(struct sim *s, unsigned host, struct frame *f); /* takes f */
 
 /* rnics.c */
 void rnics_begin(struct sim *s);
-void rnics_dispatch(struct world *w, struct ev *ev);
+void rnics_dispatch(struct world *w, struct event *event);
 /* hp3d lets it out; `since`: it may have waited in the port's queue from then on, 0: it has not. */
 void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since);
-void rnics_event(struct sim *s, unsigned host, const struct hp3_event *ev);
+void rnics_event(struct sim *s, unsigned host, const struct hp3_event *event);
 void rnics_crashed(struct sim *s, unsigned host);
 /* What is on its way to that host, and leaves for it within `ns`, comes in any order. */
 void rnics_doubt(struct sim *s, unsigned host, uint64_t ns);
 #define NO_QP SIM_QPS
-void rnics_tell(struct sim *s, void *arg, uint64_t at); /* a watcher tells; frees arg */
+void rnics_report(struct sim *s, void *arg, uint64_t at); /* a watcher tells; frees arg */
 uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn); /* NO_QP: of before */
 void rnics_restart(struct sim *s, unsigned host);
 void rnics_free(struct sim *s);
@@ -322,7 +322,7 @@ static inline bool sim_keys_change(uint64_t seed)
 
 /* trace.c */
 void sim_trace(const struct sim *s, const char *what, unsigned host, const struct frame *f);
-void sim_trace_event(const struct sim *s, unsigned host, const struct hp3_event *ev);
+void sim_trace_event(const struct sim *s, unsigned host, const struct hp3_event *event);
 
 /* sim.c: 0, or -1 after a violation, which is printed. */
 int sim_run(uint64_t seed, const char *module, struct sim_result *r);

@@ -74,9 +74,9 @@ void sim_run_until(struct sim *s, uint64_t end)
 
 			h.fn(s, h.arg, h.n);
 		} else {
-			struct ev ev = world_pop(&s->w[which]);
+			struct event event = world_pop(&s->w[which]);
 
-			rnics_dispatch(&s->w[which], &ev);
+			rnics_dispatch(&s->w[which], &event);
 		}
 		s->failed |= s->w[0].failed || s->w[1].failed;
 	}

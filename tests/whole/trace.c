@@ -64,10 +64,10 @@ void sim_trace(const struct sim *s, const char *what, unsigned host, const struc
 		f->dirty ? " damaged" : "", f->loose ? " loose" : "");
 }
 
-void sim_trace_event(const struct sim *s, unsigned host, const struct hp3_event *ev)
+void sim_trace_event(const struct sim *s, unsigned host, const struct hp3_event *event)
 {
 	if (is_on())
 		printf("%llu %c event %s lqpn %x rqpn %x\n",
 			(unsigned long long)(s->now - s->began) / 1000, 'a' + (int)host,
-			hp3_event_name((enum hp3_event_type)ev->type), ev->lqpn, ev->rqpn);
+			hp3_event_name((enum hp3_event_type)event->type), event->lqpn, event->rqpn);
 }

@@ -63,8 +63,8 @@ int __wrap_hp3_doctor_tell(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out);
 int __wrap_hp3_record_start(const struct hp3_record_options *o);
 void __wrap_hp3_record_reopen(const struct hp3_record_options *o);
-void __real_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev);
-void __wrap_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev);
+void __real_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *event);
+void __wrap_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *event);
 
 void whole_name(char *buf, size_t cap, const char *name)
 {
@@ -214,10 +214,10 @@ void __wrap_hp3_record_reopen(const struct hp3_record_options *o)
 {
 }
 
-void __wrap_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev)
+void __wrap_hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *event)
 {
-	whole_host->event(whole_process, ev);
-	__real_hp3d_tally_event(t, ev);
+	whole_host->event(whole_process, event);
+	__real_hp3d_tally_event(t, event);
 }
 
 static void add(struct whole_account *a, struct hp3d_pipe *p)
@@ -245,16 +245,16 @@ static void add(struct whole_account *a, struct hp3d_pipe *p)
 }
 
 /* As a call of the control thread does (app/hp3d/lcores/loop.c). */
-void whole_qp(const struct hp3_qp_event *ev)
+void whole_qp(const struct hp3_qp_event *event)
 {
 	struct hp3d_worker *w;
 
 	if (hp3d_lcores.n == 0)
 		return;
-	w = hp3d_worker(hp3d_worker_of(0, ev->ipv6, ev->local, ev->remote));
+	w = hp3d_worker(hp3d_worker_of(0, event->ipv6, event->local, event->remote));
 	if (w->call.quit)
 		return;
-	hp3d_pipe_qp(w->pipes[0], ev, hp3d_now());
+	hp3d_pipe_qp(w->pipes[0], event, hp3d_now());
 	w->own.due = 0;
 	whole_host->kick(whole_process);
 }

@@ -17,7 +17,7 @@ static struct {
 	uint32_t hangs, left_behind;
 	bool not_kept;
 	uint64_t tidy; /* when the kernel is to forget what is over */
-	bool told;
+	bool printed;
 } reported[HP3_CONFIG_RAILS_MAX];
 
 static void print_bypass_phase(
@@ -66,8 +66,8 @@ static void print_bypass_phase(
 static void add_bypass_event(unsigned rail, enum hp3d_bypass_phase from, enum hp3d_bypass_phase to)
 {
 	struct hp3d_event e = {.rail = (uint16_t)rail,
-		.ev = {.t_ns = hp3d_now(),
-			.type = HP3_EV_BYPASS,
+		.event = {.t_ns = hp3d_now(),
+			.type = HP3_EVENT_BYPASS,
 			.from = (uint16_t)from,
 			.to = (uint16_t)to,
 			.flow = HP3_NO_FLOW}};
@@ -117,13 +117,13 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 				"hp3d: [rail.%s]: no sign of life for more than %u ms: packets "
 				"went direct meanwhile, those inside are given up\n",
 				cfg->rails[rail].name, cfg->bypass.stale_ms);
-		if ((!reported[rail].told || i.phase != reported[rail].phase ||
+		if ((!reported[rail].printed || i.phase != reported[rail].phase ||
 			    i.hangs != reported[rail].hangs) &&
 			i.phase != HP3D_BYPASS_SETTLING && i.phase != HP3D_BYPASS_LEAVING) {
 			print_bypass_phase(cfg, rail, &i);
 			add_bypass_event(rail, reported[rail].phase, i.phase);
 			reported[rail].phase = i.phase;
-			reported[rail].told = true;
+			reported[rail].printed = true;
 		}
 		reported[rail].hangs = i.hangs;
 		reported[rail].left_behind = i.left_behind;

@@ -8,7 +8,7 @@
 #include "app/control/clients.h"
 #include "app/control/socket.h"
 #include "app/hp3d/control/events.h"
-#include "app/hp3d/control/whereabouts.h"
+#include "app/hp3d/control/flow_state.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
@@ -29,7 +29,7 @@ static struct {
 
 int hp3d_control_reserve(const struct hp3_config *cfg)
 {
-	uint32_t lease_ms = (uint32_t)(HP3_SPRAY_BOUND * cfg->engine.spray.beat_ns / 1000000);
+	uint32_t lease_ms = (uint32_t)(HP3_SPRAY_BOUND * cfg->engine.spray.keepalive_ns / 1000000);
 
 	return hp3d_control_claim(&control.socket, cfg->control.socket, "control",
 		hp3_max_u32(cfg->control.stop_drain_ms, lease_ms) + STOP_EXTRA_MS);
@@ -74,22 +74,22 @@ void hp3d_control_stop(void)
 static void add_worker_event(const struct hp3d_event *e, uint64_t wall_ns)
 {
 	hp3d_events_add(e, wall_ns);
-	hp3d_whereabouts_note(e);
+	hp3d_flow_state_note(e);
 }
 
 static void take_events(void)
 {
 	/* What the wall clock shows is what the events' clock shows, and this. */
 	uint64_t apart = hp3_wall_now() - hp3d_now();
-	struct hp3d_event ev[EVENTS_PER_TAKE];
+	struct hp3d_event event[EVENTS_PER_TAKE];
 
 	for (unsigned i = 0; i < hp3d_worker_count(); i++) {
 		struct hp3d_worker *w = hp3d_worker(i);
 		unsigned n, taken = 0;
 		do {
-			n = hp3d_worker_events(w, ev, EVENTS_PER_TAKE);
+			n = hp3d_worker_events(w, event, EVENTS_PER_TAKE);
 			for (unsigned k = 0; k < n; k++)
-				add_worker_event(&ev[k], ev[k].ev.t_ns + apart);
+				add_worker_event(&event[k], event[k].event.t_ns + apart);
 			taken += n;
 		} while (n && taken < EVENTS_PER_POLL);
 	}
@@ -146,7 +146,7 @@ void hp3d_control_poll(int timeout_ms)
 	polled[n + 1] = (struct pollfd){.fd = hp3d_watch_fd(), .events = POLLIN};
 	int rc = poll(polled, n + 2, timeout_ms);
 	take_events();
-	hp3d_whereabouts_poll();
+	hp3d_flow_state_poll();
 	if (rc < 0) /* interrupted by a signal: revents are undefined */
 		return;
 	if (polled[n + 1].revents & POLLIN)

@@ -2,8 +2,8 @@
 #ifndef HP3D_CONTROL_H
 #define HP3D_CONTROL_H
 /*
- * This room: what hp3d is asked and what it tells. It calls the lcores (worker.h), by them pipes
- * and engines, the socket's own room (app/control) and the watcher (app/watch); nobody but main
+ * This module: what hp3d is asked and what it tells. It calls the lcores (worker.h), by them pipes
+ * and engines, the socket's own module (app/control) and the watcher (app/watch); nobody but main
  * calls it.
  *
  * The control socket: a Unix stream socket that takes one JSON request per line and answers each

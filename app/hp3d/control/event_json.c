@@ -19,64 +19,65 @@ void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp
 	hp3_flowid_format(&id, buf, HP3_FLOWID_MAX);
 }
 
-static const char *outcome_of_event(const struct hp3_event *ev)
+static const char *outcome_of_event(const struct hp3_event *event)
 {
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_SWITCH:
-	case HP3_EV_IDLE_SWITCH:
+	switch ((enum hp3_event_type)event->type) {
+	case HP3_EVENT_SWITCH:
+	case HP3_EVENT_IDLE_SWITCH:
 		return "moved";
-	case HP3_EV_RECOVER:
+	case HP3_EVENT_RECOVER:
 		return "kept";
-	case HP3_EV_EPOCH:
+	case HP3_EVENT_EPOCH:
 		return "discarded";
-	case HP3_EV_PAIR:
+	case HP3_EVENT_PAIR:
 		return "paired";
-	case HP3_EV_UNPAIR:
+	case HP3_EVENT_UNPAIR:
 		return "unpaired";
-	case HP3_EV_SEVERE:
+	case HP3_EVENT_SEVERE:
 		return "reported";
-	case HP3_EV_ROUND:
-		return hp3_round_outcome_name((enum hp3_round_outcome)ev->outcome);
-	case HP3_EV_SUSPEND:
+	case HP3_EVENT_ROUND:
+		return hp3_round_outcome_name((enum hp3_round_outcome)event->outcome);
+	case HP3_EVENT_SUSPEND:
 		return "suspended";
-	case HP3_EV_FAILOVER:
-		return ev->nak ? "moved, nak" : "moved";
-	case HP3_EV_RESUME:
+	case HP3_EVENT_FAILOVER:
+		return event->nak ? "moved, nak" : "moved";
+	case HP3_EVENT_RESUME:
 		return "resumed";
-	case HP3_EV_OUTCOME:
-		return hp3_payoff_name((enum hp3_payoff)ev->outcome);
-	case HP3_EV_REPORT:
+	case HP3_EVENT_OUTCOME:
+		return hp3_payoff_name((enum hp3_payoff)event->outcome);
+	case HP3_EVENT_REPORT:
 		return "peer told";
-	case HP3_EV_REPLIES:
+	case HP3_EVENT_REPLIES:
 		return "moved";
-	case HP3_EV_WOULD:
+	case HP3_EVENT_WOULD:
 		return "not moved";
-	case HP3_EV_MODE:
-	case HP3_EV_BYPASS:
-	case HP3_EV_LINK:
-	case HP3_EV_IDENTITY:
+	case HP3_EVENT_MODE:
+	case HP3_EVENT_BYPASS:
+	case HP3_EVENT_LINK:
+	case HP3_EVENT_IDENTITY:
 		return "changed";
-	case HP3_EV_KEYED:
+	case HP3_EVENT_KEYED:
 		return "agreed";
-	case HP3_EV_CLONED:
-		return ev->to ? "new identity" : "refused";
-	case HP3_EV_MAX:
+	case HP3_EVENT_CLONED:
+		return event->to ? "new identity" : "refused";
+	case HP3_EVENT_MAX:
 		break;
 	}
 	return "unknown";
 }
 
-static json_t *pair_evidence(const struct hp3_event *ev)
+static json_t *pair_evidence(const struct hp3_event *event)
 {
-	return json_pack("{s:s, s:i}", "pairing", hp3_pairing_name((enum hp3_pairing)ev->pairing),
-		"local_qpn", (int)ev->lqpn);
+	return json_pack("{s:s, s:i}", "pairing",
+		hp3_pairing_name((enum hp3_pairing)event->pairing), "local_qpn", (int)event->lqpn);
 }
 
-static json_t *move_evidence(const struct hp3_event *ev)
+static json_t *move_evidence(const struct hp3_event *event)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:i}", "drain_ns", (json_int_t)ev->drain_ns,
-		"held_pkts", (json_int_t)ev->held_pkts, "held_bytes", (json_int_t)ev->held_bytes,
-		"wait_ns", (json_int_t)ev->wait_ns, "close_psn", (int)ev->close_psn);
+	return json_pack("{s:I, s:I, s:I, s:I, s:i}", "drain_ns", (json_int_t)event->drain_ns,
+		"held_pkts", (json_int_t)event->held_pkts, "held_bytes",
+		(json_int_t)event->held_bytes, "wait_ns", (json_int_t)event->wait_ns, "close_psn",
+		(int)event->close_psn);
 }
 
 json_t *hp3d_path_json(const struct hp3_estimates *p)
@@ -86,90 +87,90 @@ json_t *hp3d_path_json(const struct hp3_estimates *p)
 		"rate_kbps", (json_int_t)p->rate_kbps);
 }
 
-static void add_cycles(json_t *j, const struct hp3_event *ev)
+static void add_cycles(json_t *j, const struct hp3_event *event)
 {
 	json_t *cycles = json_array();
 
-	for (unsigned i = 0; cycles && i < ev->n_cycles; i++)
-		json_array_append_new(cycles, json_string(hp3_cycle_name(ev->cycles[i])));
+	for (unsigned i = 0; cycles && i < event->n_cycles; i++)
+		json_array_append_new(cycles, json_string(hp3_cycle_name(event->cycles[i])));
 	json_object_set_new(j, "cycles", cycles);
 }
 
-static json_t *severe_evidence(const struct hp3_event *ev)
+static json_t *severe_evidence(const struct hp3_event *event)
 {
-	json_t *j = json_pack("{s:o}", "path", hp3d_path_json(&ev->path));
+	json_t *j = json_pack("{s:o}", "path", hp3d_path_json(&event->path));
 
-	add_cycles(j, ev);
+	add_cycles(j, event);
 	return j;
 }
 
-static json_t *outcome_evidence(const struct hp3_event *ev)
+static json_t *outcome_evidence(const struct hp3_event *event)
 {
-	return json_pack("{s:o, s:o}", "before", hp3d_path_json(&ev->path), "after",
-		hp3d_path_json(&ev->after));
+	return json_pack("{s:o, s:o}", "before", hp3d_path_json(&event->path), "after",
+		hp3d_path_json(&event->after));
 }
 
-static json_t *failover_evidence(const struct hp3_event *ev)
+static json_t *failover_evidence(const struct hp3_event *event)
 {
-	return json_pack("{s:I, s:b, s:I, s:I}", "stalled_ns", (json_int_t)ev->wait_ns, "nak",
-		ev->nak, "held_pkts", (json_int_t)ev->held_pkts, "held_bytes",
-		(json_int_t)ev->held_bytes);
+	return json_pack("{s:I, s:b, s:I, s:I}", "stalled_ns", (json_int_t)event->wait_ns, "nak",
+		event->nak, "held_pkts", (json_int_t)event->held_pkts, "held_bytes",
+		(json_int_t)event->held_bytes);
 }
 
-static void add_probes(json_t *j, const struct hp3_event *ev)
+static void add_probes(json_t *j, const struct hp3_event *event)
 {
 	json_t *probes = json_array();
 
-	for (unsigned i = 0; probes && i < ev->n_probes; i++) {
-		const struct hp3_probe *p = &ev->probes[i];
+	for (unsigned i = 0; probes && i < event->n_probes; i++) {
+		const struct hp3_probe *p = &event->probes[i];
 
 		json_array_append_new(
 			probes, json_pack("{s:i, s:I, s:b, s:s}", "port", p->port, "rtt_ns",
 					(json_int_t)p->rtt_ns, "ce", p->ce, "state",
 					hp3_probe_state_name((enum hp3_probe_state)p->state)));
 	}
-	json_object_set_new(
-		j, "kind", json_string(hp3_probe_kind_name((enum hp3_probe_kind)ev->probe_kind)));
+	json_object_set_new(j, "kind",
+		json_string(hp3_probe_kind_name((enum hp3_probe_kind)event->probe_kind)));
 	json_object_set_new(j, "probes", probes);
 }
 
-static json_t *evidence_json(const struct hp3_event *ev)
+static json_t *evidence_json(const struct hp3_event *event)
 {
 	json_t *j;
 
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_PAIR:
-	case HP3_EV_UNPAIR:
-		return pair_evidence(ev);
-	case HP3_EV_OUTCOME:
-		return outcome_evidence(ev);
-	case HP3_EV_SEVERE:
-	case HP3_EV_WOULD:
-		return severe_evidence(ev);
-	case HP3_EV_ROUND:
-		j = severe_evidence(ev);
-		add_probes(j, ev);
+	switch ((enum hp3_event_type)event->type) {
+	case HP3_EVENT_PAIR:
+	case HP3_EVENT_UNPAIR:
+		return pair_evidence(event);
+	case HP3_EVENT_OUTCOME:
+		return outcome_evidence(event);
+	case HP3_EVENT_SEVERE:
+	case HP3_EVENT_WOULD:
+		return severe_evidence(event);
+	case HP3_EVENT_ROUND:
+		j = severe_evidence(event);
+		add_probes(j, event);
 		return j;
-	case HP3_EV_FAILOVER:
-		j = failover_evidence(ev);
-		add_probes(j, ev);
+	case HP3_EVENT_FAILOVER:
+		j = failover_evidence(event);
+		add_probes(j, event);
 		return j;
 	default:
-		j = move_evidence(ev);
-		if (ev->n_cycles != 0)
-			add_cycles(j, ev);
+		j = move_evidence(event);
+		if (event->n_cycles != 0)
+			add_cycles(j, event);
 		return j;
 	}
 }
 
-static bool has_reason(const struct hp3_event *ev)
+static bool has_reason(const struct hp3_event *event)
 {
-	return ev->type <= HP3_EV_EPOCH || ev->type == HP3_EV_RESUME;
+	return event->type <= HP3_EVENT_EPOCH || event->type == HP3_EVENT_RESUME;
 }
 
-const char *hp3d_mode_setter(const struct hp3_event *ev)
+const char *hp3d_mode_setter(const struct hp3_event *event)
 {
-	return ev->cause == HP3_CAUSE_OPERATOR ? "operator" : "configuration";
+	return event->cause == HP3_CAUSE_OPERATOR ? "operator" : "configuration";
 }
 
 const char *const hp3d_side_names[] = {[HP3_DIR_TX] = "rnic", [HP3_DIR_RX] = "net"};
@@ -183,7 +184,7 @@ static json_t *keys_json(const struct hp3d_event *e)
 		inet_ntop(family, e->flow.local, local, sizeof(local)), "peer",
 		inet_ntop(family, e->flow.remote, remote, sizeof(remote)), "identity", e->identity);
 
-	if (j && e->ev.type == HP3_EV_IDENTITY)
+	if (j && e->event.type == HP3_EVENT_IDENTITY)
 		json_object_set_new(j, "before", json_string(e->identity_before));
 	return j;
 }
@@ -192,79 +193,79 @@ static json_t *keys_json(const struct hp3d_event *e)
 static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 {
 	static const char *const link[] = {"down", "up"};
-	const struct hp3_event *ev = &k->e.ev;
+	const struct hp3_event *event = &k->e.event;
 	const char *rail = cfg->rails[k->e.rail].name;
 	char time[HP3_WALL_TEXT];
 	json_t *j;
 
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_MODE:
-		j = json_pack("{s:s, s:s, s:s}", "from", hp3_policy_modes[ev->from], "to",
-			hp3_policy_modes[ev->to], "by", hp3d_mode_setter(ev));
+	switch ((enum hp3_event_type)event->type) {
+	case HP3_EVENT_MODE:
+		j = json_pack("{s:s, s:s, s:s}", "from", hp3_policy_modes[event->from], "to",
+			hp3_policy_modes[event->to], "by", hp3d_mode_setter(event));
 		break;
-	case HP3_EV_BYPASS:
+	case HP3_EVENT_BYPASS:
 		j = json_pack("{s:s, s:s, s:s}", "rail", rail, "from",
-			hp3d_bypass_phase_name((enum hp3d_bypass_phase)ev->from), "to",
-			hp3d_bypass_phase_name((enum hp3d_bypass_phase)ev->to));
+			hp3d_bypass_phase_name((enum hp3d_bypass_phase)event->from), "to",
+			hp3d_bypass_phase_name((enum hp3d_bypass_phase)event->to));
 		break;
-	case HP3_EV_KEYED:
-	case HP3_EV_IDENTITY:
-	case HP3_EV_CLONED:
+	case HP3_EVENT_KEYED:
+	case HP3_EVENT_IDENTITY:
+	case HP3_EVENT_CLONED:
 		j = keys_json(&k->e);
 		json_object_set_new(j, "rail", json_string(rail));
 		break;
 	default:
 		j = json_pack("{s:s, s:s, s:s, s:s}", "rail", rail, "side",
-			hp3d_side_names[ev->reason & 1], "from", link[ev->from & 1], "to",
-			link[ev->to & 1]);
+			hp3d_side_names[event->reason & 1], "from", link[event->from & 1], "to",
+			link[event->to & 1]);
 		break;
 	}
 	hp3_wall_text(k->wall_ns, time);
 	json_object_update_new(
 		j, json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq,
-			   "t_ns", (json_int_t)ev->t_ns, "time", time, "type",
-			   hp3_event_name((enum hp3_event_type)ev->type), "outcome",
-			   outcome_of_event(ev)));
+			   "t_ns", (json_int_t)event->t_ns, "time", time, "type",
+			   hp3_event_name((enum hp3_event_type)event->type), "outcome",
+			   outcome_of_event(event)));
 	return j;
 }
 
-bool hp3d_event_is_own(const struct hp3_event *ev)
+bool hp3d_event_is_own(const struct hp3_event *event)
 {
-	return ev->type >= HP3_EV_MODE;
+	return event->type >= HP3_EVENT_MODE;
 }
 
 json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref)
 {
-	const struct hp3_event *ev = &k->e.ev;
-	bool pairing = ev->type == HP3_EV_PAIR || ev->type == HP3_EV_UNPAIR;
+	const struct hp3_event *event = &k->e.event;
+	bool pairing = event->type == HP3_EVENT_PAIR || event->type == HP3_EVENT_UNPAIR;
 	char id[HP3_FLOWID_MAX], time[HP3_WALL_TEXT];
 	json_t *j;
 
-	if (hp3d_event_is_own(ev))
+	if (hp3d_event_is_own(event))
 		return own_json(cfg, k);
 	hp3d_flow_name(cfg, k->e.rail, &k->e.flow, id);
 	hp3_wall_text(k->wall_ns, time);
 	j = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s}", "v", 1, "seq", (json_int_t)k->seq, "t_ns",
-		(json_int_t)ev->t_ns, "time", time, "flow", id, "type",
-		hp3_event_name((enum hp3_event_type)ev->type));
+		(json_int_t)event->t_ns, "time", time, "flow", id, "type",
+		hp3_event_name((enum hp3_event_type)event->type));
 	if (!j)
 		return NULL;
 	if (!pairing) {
 		json_object_set_new(
-			j, "cause", json_string(hp3_cause_name((enum hp3_cause)ev->cause)));
-		json_object_set_new(j, "from", json_integer(ev->from));
-		json_object_set_new(j, "to", json_integer(ev->to));
-		if (has_reason(ev))
+			j, "cause", json_string(hp3_cause_name((enum hp3_cause)event->cause)));
+		json_object_set_new(j, "from", json_integer(event->from));
+		json_object_set_new(j, "to", json_integer(event->to));
+		if (has_reason(event))
 			json_object_set_new(j, "reason",
-				json_string(hp3_rfr_input_name((enum hp3_rfr_input)ev->reason)));
+				json_string(hp3_rfr_input_name((enum hp3_rfr_input)event->reason)));
 	}
-	if (ev->type == HP3_EV_OUTCOME)
+	if (event->type == HP3_EVENT_OUTCOME)
 		json_object_set_new(j, "ref", ref ? json_integer((json_int_t)ref) : json_null());
-	json_object_set_new(j, "evidence", evidence_json(ev));
-	json_object_set_new(j, "outcome", json_string(outcome_of_event(ev)));
+	json_object_set_new(j, "evidence", evidence_json(event));
+	json_object_set_new(j, "outcome", json_string(outcome_of_event(event)));
 	if (k->nth)
 		json_object_set_new(j, "nth", json_integer(k->nth));
-	if (ev->tag)
-		json_object_set_new(j, "tag", json_integer((json_int_t)ev->tag));
+	if (event->tag)
+		json_object_set_new(j, "tag", json_integer((json_int_t)event->tag));
 	return j;
 }

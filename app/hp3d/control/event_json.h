@@ -18,10 +18,10 @@ void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp
 json_t *hp3d_path_json(const struct hp3_estimates *p);
 
 /* Who set the mode that a MODE event tells of: operator, configuration. */
-const char *hp3d_mode_setter(const struct hp3_event *ev);
+const char *hp3d_mode_setter(const struct hp3_event *event);
 
 /* Of hp3d, a rail or a port: it names no flow. */
-bool hp3d_event_is_own(const struct hp3_event *ev);
+bool hp3d_event_is_own(const struct hp3_event *event);
 
 extern const char *const hp3d_side_names[2]; /* the ports of a rail, by direction */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app/hp3d/control/event_json.h"
-#include "app/hp3d/control/tell.h"
+#include "app/hp3d/control/record.h"
 
 #define SAMPLES_SHARE 4u /* of events_kept: one sample for so many decisions */
 #define FLOWS_SHARE   8u /* ... one flow remembered */
@@ -95,13 +95,13 @@ static uint64_t ref_of(const struct hp3d_kept *k)
 {
 	const struct ring *r = &kept.decisions;
 
-	if (k->e.ev.type != HP3_EV_OUTCOME)
+	if (k->e.event.type != HP3_EVENT_OUTCOME)
 		return 0;
 	for (uint64_t i = index_after(r, k->seq - 1); i-- > oldest_index(r);) {
 		const struct hp3d_kept *m = slot_of_index(r, i);
 
 		if (m->e.rail == k->e.rail && m->e.worker == k->e.worker &&
-			m->e.ev.id == k->e.ev.ref)
+			m->e.event.id == k->e.event.ref)
 			return m->seq;
 	}
 	return 0;
@@ -120,21 +120,21 @@ static void put_decision(const struct hp3d_kept *k)
 {
 	const struct hp3d_kept *at = put_event(&kept.decisions, k);
 
-	hp3d_tell_decision(kept.cfg, at, ref_of(at));
+	hp3d_record_decision(kept.cfg, at, ref_of(at));
 }
 
 /* What the decision rests on gets its number now, so that whoever reads on sees it. */
 static void put_spell_decision(struct hp3d_spell *spell, const struct hp3d_kept *decision)
 {
-	const struct hp3_event *ev = &decision->e.ev;
+	const struct hp3_event *event = &decision->e.event;
 
 	for (uint32_t i = 0; spell && i < spell->n_last; i++) {
-		if (hp3d_spell_rests_on(ev, &spell->last[i].e.ev))
+		if (hp3d_spell_rests_on(event, &spell->last[i].e.event))
 			put_decision(&spell->last[i]);
 	}
 	put_decision(decision);
 	if (spell)
-		hp3d_spell_end(spell, ev);
+		hp3d_spell_end(spell, event);
 }
 
 void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns)
@@ -143,13 +143,15 @@ void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns)
 	struct hp3d_spell *spell;
 	struct hp3d_kept *k;
 	uint64_t sample;
-	bool opens = e->ev.type == HP3_EV_ROUND || e->ev.type == HP3_EV_SEVERE ||
-		     (e->ev.type == HP3_EV_RECOVER && e->ev.reason == HP3_RFR_IN_NO_BETTER);
+	bool opens =
+		e->event.type == HP3_EVENT_ROUND || e->event.type == HP3_EVENT_SEVERE ||
+		(e->event.type == HP3_EVENT_RECOVER && e->event.reason == HP3_RFR_IN_NO_BETTER);
 
 	if (kept.cfg == NULL)
 		return; /* a start that fails ends what it had begun */
-	spell = hp3d_spell_of(&kept.spells, e->rail, e->worker, e->ev.flow, e->ev.rqpn, opens);
-	if (hp3d_spell_decision(spell, &e->ev)) {
+	spell = hp3d_spell_of(
+		&kept.spells, e->rail, e->worker, e->event.flow, e->event.rqpn, opens);
+	if (hp3d_spell_decision(spell, &e->event)) {
 		put_spell_decision(spell, &now);
 		return;
 	}
@@ -199,7 +201,8 @@ static bool is_of(const struct hp3d_kept *k, const struct hp3_flowid *id)
 
 static bool is_wanted(const struct hp3d_kept *k, const struct hp3d_events_wanted *w)
 {
-	return (w->types == 0 || (w->types >> k->e.ev.type & 1)) && (!w->flow || is_of(k, w->flow));
+	return (w->types == 0 || (w->types >> k->e.event.type & 1)) &&
+	       (!w->flow || is_of(k, w->flow));
 }
 
 json_t *hp3d_events_page(

@@ -55,9 +55,9 @@ static json_t *flow_json(
 		"reply_port", f->replies, "moved", f->moved, "state",
 		hp3_rfr_state_name((enum hp3_rfr_state)f->state), "spray",
 		hp3_spray_state_name((enum hp3_spray_state)f->spray), "spray_reads",
-		hp3_spray_state_name((enum hp3_spray_state)f->spray_reads), "lanes", f->lanes,
-		"una", (int)f->una, "nxt", (int)f->nxt, "in_flight", (json_int_t)f->inflight,
-		"pmtu", f->pmtu, "unpaired",
+		hp3_spray_state_name((enum hp3_spray_state)f->spray_reads), "evs", f->evs, "una",
+		(int)f->una, "nxt", (int)f->nxt, "in_flight", (json_int_t)f->inflight, "pmtu",
+		f->pmtu, "unpaired",
 		f->paired ? json_null()
 			  : json_string(hp3_unpaired_name((enum hp3_unpaired_reason)f->unpaired)),
 		"moves", (json_int_t)f->moves, "retransmits", (json_int_t)f->retransmits, "bytes",

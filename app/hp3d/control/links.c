@@ -23,8 +23,8 @@ static struct {
 static void report_link(const struct hp3_config *cfg, unsigned rail, unsigned dir, bool up)
 {
 	struct hp3d_event e = {.rail = (uint16_t)rail,
-		.ev = {.t_ns = hp3d_now(),
-			.type = HP3_EV_LINK,
+		.event = {.t_ns = hp3d_now(),
+			.type = HP3_EVENT_LINK,
 			.reason = (uint8_t)dir,
 			.from = !up,
 			.to = up,

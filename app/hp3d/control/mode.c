@@ -12,7 +12,8 @@
 static struct {
 	struct hp3_config *cfg;
 	uint8_t filed; /* what the file says */
-	uint8_t told; /* what was in effect when it was told last; atomic, any thread reads it */
+	uint8_t reported; /* what was in effect when it was told last; atomic, any thread reads it
+			   */
 	bool by_operator; /* he set it */
 } mode;
 
@@ -20,7 +21,7 @@ void hp3d_mode_start(struct hp3_config *cfg)
 {
 	mode.cfg = cfg;
 	mode.filed = cfg->engine.words.mode;
-	__atomic_store_n(&mode.told, mode.filed, __ATOMIC_RELAXED);
+	__atomic_store_n(&mode.reported, mode.filed, __ATOMIC_RELAXED);
 	mode.by_operator = false;
 }
 
@@ -37,7 +38,7 @@ void hp3d_mode_reload(struct hp3_config *wanted)
 
 enum hp3_policy_mode hp3d_mode(void)
 {
-	return (enum hp3_policy_mode)__atomic_load_n(&mode.told, __ATOMIC_RELAXED);
+	return (enum hp3_policy_mode)__atomic_load_n(&mode.reported, __ATOMIC_RELAXED);
 }
 
 const char *hp3d_mode_by(void)
@@ -48,16 +49,16 @@ const char *hp3d_mode_by(void)
 void hp3d_mode_changed(void)
 {
 	struct hp3d_event e = {
-		.ev = {.t_ns = hp3d_now(),
-			.type = HP3_EV_MODE,
+		.event = {.t_ns = hp3d_now(),
+			.type = HP3_EVENT_MODE,
 			.cause = mode.by_operator ? HP3_CAUSE_OPERATOR : HP3_CAUSE_SETUP,
-			.from = mode.told,
+			.from = mode.reported,
 			.to = mode.cfg->engine.words.mode,
 			.flow = HP3_NO_FLOW}};
 
-	if (e.ev.from == e.ev.to)
+	if (e.event.from == e.event.to)
 		return;
-	__atomic_store_n(&mode.told, mode.cfg->engine.words.mode, __ATOMIC_RELAXED);
+	__atomic_store_n(&mode.reported, mode.cfg->engine.words.mode, __ATOMIC_RELAXED);
 	hp3d_events_add(&e, hp3_wall_now());
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* qps: queue pairs that applications share with hp3d beside the RNICs. */
+/* qps: queue pairs that applications share with hp3d in verbs mode. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "app/hp3d/beside/beside.h"
+#include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/eal.h"
@@ -17,21 +17,21 @@ struct qps_step {
 	uint32_t index, n; /* in: first to look at; out: where to go on */
 	uint32_t want;
 	bool inlined; /* there are none */
-	struct hp3d_beside_qp qp[QPS_PER_STEP];
+	struct hp3d_verbs_qp qp[QPS_PER_STEP];
 };
 
 static void collect_qps(struct hp3d_worker *w, void *arg)
 {
-	struct hp3d_beside *b = hp3d_worker_beside(w);
+	struct hp3d_verbs_mode *b = hp3d_worker_verbs_mode(w);
 	struct qps_step *s = arg;
 	uint64_t now = hp3d_now();
 
 	s->n = 0;
 	s->inlined = b == NULL;
 	for (uint32_t i = 0;
-		b != NULL && i < STRETCH && s->n < s->want && s->index < HP3D_BESIDE_CELLS;
+		b != NULL && i < STRETCH && s->n < s->want && s->index < HP3D_VERBS_CELLS;
 		i++, s->index++)
-		s->n += hp3d_beside_look(b, s->index, now, &s->qp[s->n]);
+		s->n += hp3d_verbs_read_qp(b, s->index, now, &s->qp[s->n]);
 }
 
 static const char *name_of_state(uint8_t state)
@@ -57,7 +57,7 @@ static json_t *port_or_null(uint16_t port)
 	return port != 0 ? json_integer(port) : json_null();
 }
 
-static json_t *qp_json(const struct hp3_config *cfg, struct hp3d_beside_qp *q)
+static json_t *qp_json(const struct hp3_config *cfg, struct hp3d_verbs_qp *q)
 {
 	const struct hp3_verbs_cell *c = &q->cell;
 	char id[HP3_FLOWID_MAX];
@@ -106,7 +106,7 @@ json_t *hp3d_json_qps(const struct hp3_config *cfg, json_t *req)
 		(error = read_qps_after(req, &s.index)))
 		return error;
 	list = json_array();
-	while (left > 0 && s.index < HP3D_BESIDE_CELLS && !s.inlined) {
+	while (left > 0 && s.index < HP3D_VERBS_CELLS && !s.inlined) {
 		s.want = left < QPS_PER_STEP ? (uint32_t)left : QPS_PER_STEP;
 		if (hp3d_worker_call(hp3d_worker(0), collect_qps, &s) < 0) {
 			json_decref(list);
@@ -119,13 +119,13 @@ json_t *hp3d_json_qps(const struct hp3_config *cfg, json_t *req)
 	if (s.inlined) {
 		json_decref(list);
 		return hp3d_json_error("inline",
-			"hp3ctl flows lists what passes; [beside] socket in hp3.ini has hp3d work "
-			"beside the RNICs",
+			"hp3ctl flows lists what passes; [verbs] socket in hp3.ini has hp3d work "
+			"in verbs mode",
 			"hp3d works inline: no application shares its queue pairs");
 	}
 	answer = hp3d_json_ok(list);
 	snprintf(next, sizeof(next), "@%u", s.index);
-	if (answer && s.index < HP3D_BESIDE_CELLS)
+	if (answer && s.index < HP3D_VERBS_CELLS)
 		json_object_set_new(answer, "next", json_string(next));
 	return answer;
 }

@@ -17,7 +17,7 @@ static json_t *event_type(json_t *req, uint32_t *types)
 		return NULL;
 	if (!near.asked)
 		return hp3d_json_error("bad-request", "name one", "\"type\" is no text");
-	for (unsigned i = 0; i < HP3_EV_MAX; i++) {
+	for (unsigned i = 0; i < HP3_EVENT_MAX; i++) {
 		name = hp3_event_name((enum hp3_event_type)i);
 		if (strcmp(name, near.asked) == 0) {
 			*types = 1u << i;

@@ -47,38 +47,38 @@ struct hp3d_spell *hp3d_spell_of(struct hp3d_spells *s, unsigned rail, unsigned 
 }
 
 /* Rounds about a dead path decide nothing by themselves, whoever answered. */
-bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event *ev)
+bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event *event)
 {
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_SEVERE:
+	switch ((enum hp3_event_type)event->type) {
+	case HP3_EVENT_SEVERE:
 		return false;
-	case HP3_EV_ROUND:
-		return ev->cause != HP3_CAUSE_DEAD && ev->outcome == HP3_ROUND_WINNER;
-	case HP3_EV_RECOVER: /* nothing was held, no path was found: the end of a round */
-		return ev->cause == HP3_CAUSE_ADVICE || /* somebody waits for it */
-		       ev->reason != HP3_RFR_IN_NO_BETTER || ev->drain_ns != 0 ||
+	case HP3_EVENT_ROUND:
+		return event->cause != HP3_CAUSE_DEAD && event->outcome == HP3_ROUND_WINNER;
+	case HP3_EVENT_RECOVER: /* nothing was held, no path was found: the end of a round */
+		return event->cause == HP3_CAUSE_ADVICE || /* somebody waits for it */
+		       event->reason != HP3_RFR_IN_NO_BETTER || event->drain_ns != 0 ||
 		       (spell && spell->won);
 	default:
 		return true;
 	}
 }
 
-static enum hp3d_spell_kind kind_of(const struct hp3_event *ev)
+static enum hp3d_spell_kind kind_of(const struct hp3_event *event)
 {
-	if (ev->type == HP3_EV_ROUND)
+	if (event->type == HP3_EVENT_ROUND)
 		return HP3D_SPELL_ROUND;
-	return ev->type == HP3_EV_SEVERE ? HP3D_SPELL_SEVERE : HP3D_SPELL_OFF;
+	return event->type == HP3_EVENT_SEVERE ? HP3D_SPELL_SEVERE : HP3D_SPELL_OFF;
 }
 
 struct hp3d_kept *hp3d_spell_add(
 	struct hp3d_spell *spell, const struct hp3d_event *e, uint64_t wall_ns, uint32_t *nth)
 {
-	enum hp3d_spell_kind kind = kind_of(&e->ev);
+	enum hp3d_spell_kind kind = kind_of(&e->event);
 
-	if (e->ev.t_ns > spell->t_ns + SILENCE_NS)
+	if (e->event.t_ns > spell->t_ns + SILENCE_NS)
 		memset(spell->nth, 0, sizeof(spell->nth));
-	spell->t_ns = e->ev.t_ns;
-	spell->fruitless[e->ev.cause] += hp3_event_is_fruitless(&e->ev);
+	spell->t_ns = e->event.t_ns;
+	spell->fruitless[e->event.cause] += hp3_event_is_fruitless(&e->event);
 	*nth = ++spell->nth[kind];
 	if (*nth & (*nth - 1))
 		*nth = 0; /* no sample */
@@ -90,33 +90,33 @@ struct hp3d_kept *hp3d_spell_add(
 	return &spell->last[spell->n_last++];
 }
 
-static bool is_about_paths(const struct hp3_event *ev)
+static bool is_about_paths(const struct hp3_event *event)
 {
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_SWITCH:
-	case HP3_EV_IDLE_SWITCH:
-	case HP3_EV_RECOVER:
-	case HP3_EV_ROUND:
-	case HP3_EV_SUSPEND:
-	case HP3_EV_FAILOVER:
-	case HP3_EV_REPORT:
-	case HP3_EV_WOULD:
-		return ev->cause != HP3_CAUSE_OPERATOR && ev->cause != HP3_CAUSE_STOP;
+	switch ((enum hp3_event_type)event->type) {
+	case HP3_EVENT_SWITCH:
+	case HP3_EVENT_IDLE_SWITCH:
+	case HP3_EVENT_RECOVER:
+	case HP3_EVENT_ROUND:
+	case HP3_EVENT_SUSPEND:
+	case HP3_EVENT_FAILOVER:
+	case HP3_EVENT_REPORT:
+	case HP3_EVENT_WOULD:
+		return event->cause != HP3_CAUSE_OPERATOR && event->cause != HP3_CAUSE_STOP;
 	default:
 		return false;
 	}
 }
 
-bool hp3d_spell_rests_on(const struct hp3_event *decision, const struct hp3_event *ev)
+bool hp3d_spell_rests_on(const struct hp3_event *decision, const struct hp3_event *event)
 {
-	return is_about_paths(decision) && decision->t_ns <= ev->t_ns + EVIDENCE_NS &&
-	       (decision->cause == HP3_CAUSE_DEAD) == (ev->cause == HP3_CAUSE_DEAD);
+	return is_about_paths(decision) && decision->t_ns <= event->t_ns + EVIDENCE_NS &&
+	       (decision->cause == HP3_CAUSE_DEAD) == (event->cause == HP3_CAUSE_DEAD);
 }
 
 void hp3d_spell_end(struct hp3d_spell *spell, const struct hp3_event *decision)
 {
 	spell->t_ns = decision->t_ns;
-	spell->won = decision->type == HP3_EV_ROUND;
+	spell->won = decision->type == HP3_EVENT_ROUND;
 	memset(spell->nth, 0, sizeof(spell->nth));
 	if (is_about_paths(decision))
 		spell->n_last = 0;

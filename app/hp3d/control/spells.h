@@ -54,7 +54,7 @@ struct hp3d_spell *hp3d_spell_of(struct hp3d_spells *s, unsigned rail, unsigned 
 	uint32_t flow, uint32_t rqpn, bool add);
 
 /* Is the event a decision? `spell` may be NULL. */
-bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event *ev);
+bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event *event);
 
 /*
  * An event that is no decision: counts it. Returns where it is remembered, for the caller to say
@@ -65,7 +65,7 @@ struct hp3d_kept *hp3d_spell_add(
 	struct hp3d_spell *spell, const struct hp3d_event *e, uint64_t wall_ns, uint32_t *nth);
 
 /* Does the decision rest on what is remembered there? */
-bool hp3d_spell_rests_on(const struct hp3_event *decision, const struct hp3_event *ev);
+bool hp3d_spell_rests_on(const struct hp3_event *decision, const struct hp3_event *event);
 /* A decision was kept, and what it rests on. */
 void hp3d_spell_end(struct hp3d_spell *spell, const struct hp3_event *decision);
 

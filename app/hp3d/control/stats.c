@@ -163,7 +163,7 @@ static json_t *work_json(unsigned workers)
 		json_array_append_new(
 			list, json_pack("{s:I, s:I, s:s}", "busy_ns", (json_int_t)t.busy_ns,
 				      "idle_ns", (json_int_t)t.idle_ns, "level",
-				      hp3_lane_in_use(hp3d_pipe_engine(hp3d_worker_pipe(w, 0)))));
+				      hp3_isa_in_use(hp3d_pipe_engine(hp3d_worker_pipe(w, 0)))));
 	}
 	return list;
 }

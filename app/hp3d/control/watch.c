@@ -51,10 +51,10 @@ static int rail_of_device(const char *device)
 	return n == 1 ? open : -1;
 }
 
-static void on_event(void *ctx, const struct hp3_watch_event *ev)
+static void on_event(void *ctx, const struct hp3_watch_event *event)
 {
-	struct hp3_qp_event qp = ev->qp;
-	int rail = rail_of_device(ev->device);
+	struct hp3_qp_event qp = event->qp;
+	int rail = rail_of_device(event->device);
 	struct handed h = {.qp = &qp, .rail = (unsigned)rail};
 	struct hp3d_worker *w;
 
@@ -63,12 +63,12 @@ static void on_event(void *ctx, const struct hp3_watch_event *ev)
 			fprintf(stderr,
 				"hp3d: queue pairs of RDMA device %s belong to no rail: set rdma = "
 				"\"%s\" in the [rail.NAME] that carries its packets\n",
-				ev->device, ev->device);
+				event->device, event->device);
 		return;
 	}
-	qp.teller = hp3_watcher_by(watching.watcher) == HP3_BY_KERNEL ? HP3_TELLER_KERNEL
-								      : HP3_TELLER_LIBRARY;
-	qp.owner = ev->pid;
+	qp.source = hp3_watcher_by(watching.watcher) == HP3_BY_KERNEL ? HP3_QP_SOURCE_KERNEL
+								      : HP3_QP_SOURCE_LIBRARY;
+	qp.owner = event->pid;
 	w = hp3d_worker(hp3d_worker_of(h.rail, qp.ipv6, qp.local, qp.remote));
 	if (hp3d_worker_call(w, hand_to_pipe, &h) < 0 || h.ret < 0)
 		count_qp(&watching.stats.refused);

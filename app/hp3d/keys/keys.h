@@ -2,9 +2,9 @@
 #ifndef HP3D_KEYS_H
 #define HP3D_KEYS_H
 /*
- * This room: what pairs of hosts that agree on keys ([probes] keys = auto) need beside the lcores:
- * this host's identity, and a thread that computes X25519s for all pipes. Without keys = auto no
- * function here does anything. All are for the main thread.
+ * This module: what pairs of hosts that agree on keys ([probes] keys = auto) need beside the
+ * lcores: this host's identity, and a thread that computes X25519s for all pipes. Without keys =
+ * auto no function here does anything. All are for the main thread.
  */
 #include "config/config.h"
 

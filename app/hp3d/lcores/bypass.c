@@ -6,17 +6,17 @@
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
 
-#define MS        1000000ull
-#define BEAT_NS   MS
-#define EMPTY_NS  (2 * MS) /* nothing in the rings for so long: nothing is under way to them */
-#define SETTLE_NS MS
-#define HOME_NS   (250 * MS) /* longest that moved flows are waited for */
-#define LEAVE_NS  (200 * MS) /* then frames that are still inside are left behind */
+#define MS           1000000ull
+#define KEEPALIVE_NS MS
+#define EMPTY_NS     (2 * MS) /* nothing in the rings for so long: nothing is under way to them */
+#define SETTLE_NS    MS
+#define HOME_NS      (250 * MS) /* longest that moved flows are waited for */
+#define LEAVE_NS     (200 * MS) /* then frames that are still inside are left behind */
 
 /* The control thread reads it. */
 static void enter_phase(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
 {
-	b->since = b->beat;
+	b->since = b->keepalive_at;
 	b->ready = false;
 	__atomic_store_n(&b->phase, phase, __ATOMIC_RELEASE);
 }
@@ -226,11 +226,11 @@ static void write_keep_alive(struct hp3d_bypass *b, uint64_t now)
 {
 	uint64_t wall = hp3_bypass_now();
 
-	b->beat = now;
+	b->keepalive_at = now;
 	if (b->phase == HP3D_BYPASS_WAITING || b->phase == HP3D_BYPASS_REPLACED)
 		return;
-	hp3_bypass_beat(b->port[0], wall);
-	hp3_bypass_beat(b->port[1], wall);
+	hp3_bypass_keepalive(b->port[0], wall);
+	hp3_bypass_keepalive(b->port[1], wall);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -238,7 +238,7 @@ void hp3d_bypass_round(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t gap = now - b->stepped;
 
-	if (likely(gap < BEAT_NS))
+	if (likely(gap < KEEPALIVE_NS))
 		return;
 	b->stepped = now;
 	write_keep_alive(b, now);
@@ -284,7 +284,7 @@ bool hp3d_bypass_may_send(struct hp3d_bypass *b, enum hp3_dir dir)
 
 	if (hp3d_bypass_use(b) != HP3D_BYPASS_HANDLE)
 		return false;
-	if (unlikely(now - b->beat >= BEAT_NS))
+	if (unlikely(now - b->keepalive_at >= KEEPALIVE_NS))
 		write_keep_alive(b, now);
 	state = hp3_bypass_state(b->port[dir]);
 	return (state == HP3_BYPASS_TAKEN || state == HP3_BYPASS_LEAVING) &&

@@ -19,7 +19,7 @@ struct hp3d_bypass {
 	uint32_t hangs, left_behind;
 	uint32_t restored, not_kept; /* flows: see struct hp3d_bypass_info */
 	bool forbidden;
-	uint64_t beat, stepped, since; /* heartbeat; look at it; begin of the phase */
+	uint64_t keepalive_at, stepped, since; /* heartbeat; look at it; begin of the phase */
 	uint64_t homing; /* RUNNING: since when moved flows go home; 0: they need not */
 	uint64_t back_at; /* QUIET: not before */
 	uint64_t emptied; /* QUIET: when something was given up last */

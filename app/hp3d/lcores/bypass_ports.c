@@ -18,11 +18,11 @@ void hp3d_bypass_note(struct hp3d_bypass *b, const struct hp3d_event *e)
 	struct hp3_bypass_flow flow = {.qpn = f->rqpn, .kind = hp3_bypass_kind(f->vlan, f->ipv6)};
 	int err;
 
-	switch ((enum hp3_event_type)e->ev.type) {
-	case HP3_EV_SWITCH:
-	case HP3_EV_IDLE_SWITCH:
-	case HP3_EV_FAILOVER:
-	case HP3_EV_REPLIES:
+	switch ((enum hp3_event_type)e->event.type) {
+	case HP3_EVENT_SWITCH:
+	case HP3_EVENT_IDLE_SWITCH:
+	case HP3_EVENT_FAILOVER:
+	case HP3_EVENT_REPLIES:
 		break;
 	default:
 		return;

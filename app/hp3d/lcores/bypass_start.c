@@ -41,19 +41,19 @@ static int read_sides(
 	const struct hp3_config_rail *r = &cfg->rails[rail];
 
 	for (unsigned dir = 0; dir < 2; dir++) {
-		const char *lacks = hp3d_xdp_lacks(dir == HP3_DIR_TX ? r->rnic : r->net);
+		const char *reason = hp3d_xdp_unsupported(dir == HP3_DIR_TX ? r->rnic : r->net);
 		struct rte_eth_dev_info info = {0};
 		int err = 0;
 
-		if (lacks == NULL)
+		if (reason == NULL)
 			err = rte_eth_dev_info_get(hp3d_rail_ports(rail)->in[dir], &info);
 		if (err != 0)
 			return err;
-		if (lacks == NULL && info.if_index == 0)
-			lacks = "has no interface";
-		if (lacks != NULL) {
+		if (reason == NULL && info.if_index == 0)
+			reason = "has no interface";
+		if (reason != NULL) {
 			snprintf(why, BYPASS_WHY, "%s %s", dir == HP3_DIR_TX ? "rnic" : "net",
-				lacks);
+				reason);
 			return -ENOENT;
 		}
 		s->ifindex[dir] = (int)info.if_index;
@@ -238,7 +238,7 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 
 int hp3d_bypass_start(const struct hp3_config *cfg)
 {
-	if (hp3_config_is_beside(cfg))
+	if (hp3_config_is_verbs_mode(cfg))
 		return 0; /* no port, nothing to forward */
 	for (n_bypasses = 0; n_bypasses < hp3d_rail_count(); n_bypasses++) {
 		if (start_rail(cfg, n_bypasses) < 0) {

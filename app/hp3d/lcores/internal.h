@@ -35,7 +35,7 @@ struct hp3d_worker {
 	struct rte_ring *events;
 	/* Where packets leave, by tag. The worker's own; others read backlogs. */
 	struct hp3d_link out[HP3D_TAGS_MAX];
-	struct hp3d_beside *beside; /* in place of ports; NULL: inline */
+	struct hp3d_verbs_mode *verbs; /* in place of ports; NULL: inline */
 	/* the worker's own; others read round, the times and the count */
 	struct {
 		uint64_t due;
@@ -71,11 +71,12 @@ _Static_assert(sizeof(struct hp3d_worker) % RTE_CACHE_LINE_SIZE == 0, "the next 
 struct hp3d_lcores {
 	struct hp3d_worker *workers;
 	unsigned n, rails;
-	unsigned tags; /* two of each rail; beside the RNICs there are no ports, and none */
+	unsigned tags; /* two of each rail; in verbs mode there are no ports, and none */
 	uint16_t burst;
 	bool may_sleep;
 	uint64_t sleep_ns, deep_ns; /* longest sleep at once, and after long idleness */
-	uint64_t beat_ns; /* longest sleep of who has a heartbeat to keep up; none: UINT64_MAX */
+	uint64_t keepalive_ns; /* longest sleep of who has a heartbeat to keep up; none: UINT64_MAX
+				*/
 	uint32_t idle_spins;
 	/* [from][to]: packets to be handled, packets to be sent; several workers only */
 	struct rte_ring *work[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];

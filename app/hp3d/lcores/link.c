@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <rte_ethdev.h>
 
-int hp3d_link_init(struct hp3d_link *l, const struct hp3d_way *way, uint32_t cap, uint64_t *drops)
+int hp3d_link_init(
+	struct hp3d_link *l, const struct hp3d_egress *egress, uint32_t cap, uint64_t *drops)
 {
 	cap = rte_align32pow2(cap);
-	*l = (struct hp3d_link){
-		.way = *way, .cap = cap, .fifo = calloc(cap, sizeof(*l->fifo)), .drops = drops};
+	*l = (struct hp3d_link){.egress = *egress,
+		.cap = cap,
+		.fifo = calloc(cap, sizeof(*l->fifo)),
+		.drops = drops};
 	return l->fifo == NULL ? -ENOMEM : 0;
 }
 
@@ -24,18 +27,18 @@ static uint16_t send_burst(const struct hp3d_link *l, struct rte_mbuf **m, uint1
 {
 	uint16_t taken;
 
-	if (l->way.bypass != NULL &&
-		!hp3d_bypass_may_send(l->way.bypass, (enum hp3_dir)(l->way.tag & 1))) {
-		*l->way.bypassed += n;
+	if (l->egress.bypass != NULL &&
+		!hp3d_bypass_may_send(l->egress.bypass, (enum hp3_dir)(l->egress.tag & 1))) {
+		*l->egress.bypassed += n;
 		rte_pktmbuf_free_bulk(m, n);
 		return n;
 	}
-	if (l->way.ring == NULL)
-		return rte_eth_tx_burst(l->way.port, l->way.queue, m, n);
+	if (l->egress.ring == NULL)
+		return rte_eth_tx_burst(l->egress.port, l->egress.queue, m, n);
 	for (uint16_t i = 0; i < n; i++)
-		m[i]->port = l->way.tag;
-	taken = (uint16_t)rte_ring_sp_enqueue_burst(l->way.ring, (void **)m, n, NULL);
-	hp3d_sleeper_wake(l->way.reader);
+		m[i]->port = l->egress.tag;
+	taken = (uint16_t)rte_ring_sp_enqueue_burst(l->egress.ring, (void **)m, n, NULL);
+	hp3d_sleeper_wake(l->egress.reader);
 	return taken;
 }
 

@@ -18,7 +18,7 @@ struct rte_mbuf;
 struct rte_ring;
 
 /* Where packets go: a queue of a port, or a ring and who sleeps at its other end. */
-struct hp3d_way {
+struct hp3d_egress {
 	uint16_t port, queue;
 	struct rte_ring *ring; /* NULL: to the port */
 	struct hp3d_sleeper *reader;
@@ -28,14 +28,15 @@ struct hp3d_way {
 };
 
 struct hp3d_link {
-	struct hp3d_way way;
+	struct hp3d_egress egress;
 	uint32_t head, n, cap; /* cap: a power of two */
 	struct rte_mbuf **fifo;
 	uint64_t *drops; /* counter of the pipe that feeds it */
 };
 
 /* 0 or -ENOMEM. */
-int hp3d_link_init(struct hp3d_link *l, const struct hp3d_way *way, uint32_t cap, uint64_t *drops);
+int hp3d_link_init(
+	struct hp3d_link *l, const struct hp3d_egress *egress, uint32_t cap, uint64_t *drops);
 void hp3d_link_free(struct hp3d_link *l); /* frees packets that still wait */
 void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n);
 /* Sends what waits, as far as it is taken; returns how many packets went. */

@@ -2,7 +2,7 @@
 /* What an lcore does: receive, spread, handle, send, timers, calls, rest. */
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
-#include "app/hp3d/beside/beside.h"
+#include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/internal.h"
 #include "app/hp3d/lcores/ports.h"
@@ -107,7 +107,7 @@ static bool work_rings_have_room(const struct hp3d_worker *w)
 /* What the rings of a rail hold is received here only if it is to be handled. */
 static bool bypass_receives(struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, uint16_t queue)
 {
-	struct hp3d_bypass *b = w->out[hp3d_tag(rail, dir)].way.bypass;
+	struct hp3d_bypass *b = w->out[hp3d_tag(rail, dir)].egress.bypass;
 	struct rte_mbuf *m[HP3D_BURST_MAX];
 	enum hp3d_bypass_use use = b == NULL ? HP3D_BYPASS_HANDLE : hp3d_bypass_use(b);
 	uint16_t n;
@@ -153,8 +153,8 @@ static unsigned poll_ports(struct hp3d_worker *w)
 		if (n == 0)
 			continue;
 		total += n;
-		if (w->out[tag].way.bypass != NULL)
-			hp3d_bypass_received(w->out[tag].way.bypass, (enum hp3_dir)dir, n);
+		if (w->out[tag].egress.bypass != NULL)
+			hp3d_bypass_received(w->out[tag].egress.bypass, (enum hp3_dir)dir, n);
 		if (alone)
 			handle_packets(w, rail, dir, m, n);
 		else
@@ -188,7 +188,7 @@ static unsigned poll_rings(struct hp3d_worker *w)
 	bool stalled = false;
 
 	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++)
-		stalled |= w->out[tag].way.ring != NULL && hp3d_link_backlog(&w->out[tag]) > 0;
+		stalled |= w->out[tag].egress.ring != NULL && hp3d_link_backlog(&w->out[tag]) > 0;
 	for (unsigned rail = 0; stalled && rail < hp3d_lcores.rails; rail++)
 		leave_unread(w, rail);
 	for (unsigned from = 0; from < hp3d_lcores.n; from++) {
@@ -227,8 +227,8 @@ static void tick_worker(struct hp3d_worker *w, uint64_t now)
 	if (now < w->own.due)
 		return;
 	w->own.due = UINT64_MAX;
-	if (w->beside != NULL)
-		w->own.due = hp3d_beside_tick(w->beside, now);
+	if (w->verbs != NULL)
+		w->own.due = hp3d_verbs_tick(w->verbs, now);
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		bool blocked = rx_was_blocked(w, rail);
 		uint64_t due;
@@ -283,7 +283,7 @@ static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 	if (w->sleeper.by_packets)
 		return DOZE_NS;
 	return RTE_MIN(RTE_MAX(__atomic_load_n(&hp3d_lcores.sleep_ns, __ATOMIC_RELAXED), deep),
-		hp3d_lcores.beat_ns);
+		hp3d_lcores.keepalive_ns);
 }
 
 /* Others read the clocks of the loop. */
@@ -307,8 +307,8 @@ static void rest_worker(struct hp3d_worker *w, bool idle)
 		return;
 	}
 	if (++w->own.idle_loops <
-		(w->beside != NULL ? 1u
-				   : __atomic_load_n(&hp3d_lcores.idle_spins, __ATOMIC_RELAXED)))
+		(w->verbs != NULL ? 1u
+				  : __atomic_load_n(&hp3d_lcores.idle_spins, __ATOMIC_RELAXED)))
 		return;
 	now = hp3d_now();
 	if (w->own.due <= now)
@@ -327,9 +327,9 @@ static void rest_worker(struct hp3d_worker *w, bool idle)
 }
 
 /* What an application said may have set an earlier deadline. */
-static uint32_t poll_beside(struct hp3d_worker *w)
+static uint32_t poll_verbs_mode(struct hp3d_worker *w)
 {
-	uint32_t n = hp3d_beside_poll(w->beside, hp3d_now());
+	uint32_t n = hp3d_verbs_poll(w->verbs, hp3d_now());
 
 	if (n > 0)
 		w->own.due = 0;
@@ -338,7 +338,7 @@ static uint32_t poll_beside(struct hp3d_worker *w)
 
 uint32_t hp3d_worker_round(struct hp3d_worker *w)
 {
-	uint32_t n = w->beside != NULL ? poll_beside(w) : poll_ports(w);
+	uint32_t n = w->verbs != NULL ? poll_verbs_mode(w) : poll_ports(w);
 
 	if (hp3d_lcores.n > 1)
 		n += poll_rings(w);
@@ -358,7 +358,7 @@ int hp3d_worker_run(void *worker)
 
 		tick_worker(w, now);
 		answer_call(w);
-		if (hp3d_lcores.beat_ns != UINT64_MAX)
+		if (hp3d_lcores.keepalive_ns != UINT64_MAX)
 			run_bypasses(w, now);
 		count_time(w, n != 0 ? &w->own.time.busy_ns : &w->own.time.idle_ns, now);
 		if (n != 0)

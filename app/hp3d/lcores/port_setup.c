@@ -8,7 +8,7 @@
 #define TABLE_MAX 4096u /* entries of an indirection table that we fill */
 
 /* Why the lcores have to spread a port's packets themselves; NULL: its NIC can. */
-const char *hp3d_port_lacks(uint16_t port, unsigned lcores)
+const char *hp3d_port_unsupported(uint16_t port, unsigned lcores)
 {
 	struct rte_eth_dev_info info;
 
@@ -16,7 +16,7 @@ const char *hp3d_port_lacks(uint16_t port, unsigned lcores)
 		return "there is one lcore";
 	if (rte_eth_dev_info_get(port, &info) != 0)
 		return "the driver says nothing of itself";
-	return hp3d_rss_lacks(&info, lcores);
+	return hp3d_rss_unsupported(&info, lcores);
 }
 
 /* How a port is set up. */
@@ -128,18 +128,18 @@ static int try_shape(
 }
 
 int hp3d_port_setup(
-	uint16_t port, const struct hp3d_port_wish *wish, const char **lacks, const char **what)
+	uint16_t port, const struct hp3d_port_wish *wish, const char **reason, const char **what)
 {
 	unsigned lcores = wish->spread->workers;
 	struct shape sh = {.queues = 1, .interrupts = wish->interrupts};
 	int ret;
 
-	*lacks = wish->one_queue ? "one queue is wanted" : hp3d_port_lacks(port, lcores);
-	if (*lacks == NULL)
+	*reason = wish->one_queue ? "one queue is wanted" : hp3d_port_unsupported(port, lcores);
+	if (*reason == NULL)
 		sh.queues = lcores;
 	ret = try_shape(port, &sh, wish, what);
 	if (ret != 0 && sh.queues > 1) {
-		*lacks = "the driver refused our key or indirection table";
+		*reason = "the driver refused our key or indirection table";
 		sh.queues = 1;
 		ret = try_shape(port, &sh, wish, what);
 	}

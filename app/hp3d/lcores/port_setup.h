@@ -20,11 +20,11 @@ struct hp3d_port_wish {
 };
 
 /* Why the lcores have to spread a port's packets themselves; NULL: its NIC can. */
-const char *hp3d_port_lacks(uint16_t port, unsigned lcores);
+const char *hp3d_port_unsupported(uint16_t port, unsigned lcores);
 
-/* 0, then the port runs, with a queue each way for every lcore and *lacks = NULL, or with one and
- * *lacks says why. Else a negative errno, of the call of DPDK that *what names. */
+/* 0, then the port runs, with a queue each way for every lcore and *reason = NULL, or with one and
+ * *reason says why. Else a negative errno, of the call of DPDK that *what names. */
 int hp3d_port_setup(
-	uint16_t port, const struct hp3d_port_wish *wish, const char **lacks, const char **what);
+	uint16_t port, const struct hp3d_port_wish *wish, const char **reason, const char **what);
 
 #endif

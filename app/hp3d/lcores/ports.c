@@ -126,9 +126,9 @@ static void check_link(const struct where *w, uint16_t port)
 			w->rail, w->side, w->devargs);
 }
 
-static void say_spread(const struct where *w, unsigned lcores, const char *lacks)
+static void report_spread(const struct where *w, unsigned lcores, const char *reason)
 {
-	if (lacks == NULL)
+	if (reason == NULL)
 		fprintf(stderr,
 			"hp3d: [rail.%s] %s: the NIC spreads packets over %u lcores, by address "
 			"pair (RSS)\n",
@@ -137,7 +137,7 @@ static void say_spread(const struct where *w, unsigned lcores, const char *lacks
 		fprintf(stderr,
 			"hp3d: [rail.%s] %s: packets are spread over %u lcores in software, by "
 			"address pair: %s\n",
-			w->rail, w->side, lcores, lacks);
+			w->rail, w->side, lcores, reason);
 }
 
 /* Lcores hand nothing over but what a NIC put wrong. */
@@ -148,13 +148,13 @@ static bool by_nic(const struct hp3_config *cfg)
 
 /* `lcores`: so many would hand nothing over. */
 static int refuse_lcores(
-	const struct where *w, const struct hp3_config *cfg, const char *lacks, unsigned lcores)
+	const struct where *w, const struct hp3_config *cfg, const char *reason, unsigned lcores)
 {
 	fprintf(stderr,
 		"hp3d: [eal] lcores = %u: [rail.%s] %s cannot spread packets over them: %s; two "
 		"that hand packets to each other are hardly faster than one, or slower; set lcores "
 		"= %u, or spread = software to have them do it\n",
-		cfg->eal.lcores, w->rail, w->side, lacks, lcores);
+		cfg->eal.lcores, w->rail, w->side, reason, lcores);
 	return -1;
 }
 
@@ -168,8 +168,8 @@ static int start_port(const struct where *w, const struct hp3_config *cfg,
 		.mtu = (uint16_t)nic_mtu(w, port, cfg->eal.mbuf_bytes),
 		.interrupts = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.virtual = strncmp(w->devargs, "net_", 4) == 0};
-	const char *lacks, *what;
-	int ret = hp3d_port_setup(port, &wish, &lacks, &what);
+	const char *reason, *what;
+	int ret = hp3d_port_setup(port, &wish, &reason, &what);
 	char text[PORT_WHY];
 
 	snprintf(text, sizeof(text), "does not start: %s", what);
@@ -178,11 +178,11 @@ static int start_port(const struct where *w, const struct hp3_config *cfg,
 			"see the driver's lines above; for net_af_packet framesz must fit "
 			"mbuf_bytes, for others lower mbufs or mbuf_bytes");
 	started[n_started++] = port;
-	r->spreads[dir] = lacks == NULL;
-	if (lacks != NULL && by_nic(cfg) && !r->whole)
-		return refuse_lcores(w, cfg, lacks, 1);
+	r->spreads[dir] = reason == NULL;
+	if (reason != NULL && by_nic(cfg) && !r->whole)
+		return refuse_lcores(w, cfg, reason, 1);
 	if (cfg->eal.lcores > 1 && !r->whole)
-		say_spread(w, cfg->eal.lcores, lacks);
+		report_spread(w, cfg->eal.lcores, reason);
 	/* Some virtual devices know no promiscuous mode: they deliver everything anyway. */
 	ret = rte_eth_promiscuous_enable(port);
 	if (ret < 0 && ret != -ENOTSUP)
@@ -234,19 +234,19 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 /* Why a rail cannot be spread over the lcores, and which side of it; NULL: it can. */
 static const char *reason_unspread(const struct hp3_config *cfg, unsigned rail, struct where *w)
 {
-	const char *lacks = NULL;
+	const char *reason = NULL;
 
-	for (unsigned dir = 0; dir < 2 && lacks == NULL; dir++) {
+	for (unsigned dir = 0; dir < 2 && reason == NULL; dir++) {
 		*w = side_of_rail(&cfg->rails[rail], dir);
-		lacks = hp3d_port_lacks(rail_ports[rail].in[dir], cfg->eal.lcores);
+		reason = hp3d_port_unsupported(rail_ports[rail].in[dir], cfg->eal.lcores);
 	}
-	return lacks;
+	return reason;
 }
 
 /* Rails that cannot be spread stay whole; then no lcore may be left without one. */
 static int keep_whole(const struct hp3_config *cfg)
 {
-	const char *lacks = NULL;
+	const char *reason = NULL;
 	unsigned whole = 0;
 	struct where w;
 
@@ -255,16 +255,16 @@ static int keep_whole(const struct hp3_config *cfg)
 		whole += rail_ports[i].whole;
 	}
 	if (whole == n_rail_ports && n_rail_ports < cfg->eal.lcores) {
-		lacks = reason_unspread(cfg, 0, &w);
-		return refuse_lcores(&w, cfg, lacks, n_rail_ports);
+		reason = reason_unspread(cfg, 0, &w);
+		return refuse_lcores(&w, cfg, reason, n_rail_ports);
 	}
 	for (unsigned i = 0; i < n_rail_ports && whole > 0; i++) {
-		lacks = reason_unspread(cfg, i, &w);
-		if (lacks != NULL)
+		reason = reason_unspread(cfg, i, &w);
+		if (reason != NULL)
 			fprintf(stderr,
 				"hp3d: [rail.%s]: all packets stay on one lcore of %u, since %s "
 				"cannot spread them: %s\n",
-				w.rail, cfg->eal.lcores, w.side, lacks);
+				w.rail, cfg->eal.lcores, w.side, reason);
 	}
 	return 0;
 }
@@ -278,7 +278,8 @@ static void make_spread(const struct hp3_config *cfg)
 		uint16_t port = rail_ports[i / 2].in[i % 2];
 		struct rte_eth_dev_info info;
 
-		if (rail_ports[i / 2].whole || hp3d_port_lacks(port, cfg->eal.lcores) != NULL ||
+		if (rail_ports[i / 2].whole ||
+			hp3d_port_unsupported(port, cfg->eal.lcores) != NULL ||
 			rte_eth_dev_info_get(port, &info) != 0)
 			continue;
 		if (table == 0 || hp3d_rss_table(&info) < table)
@@ -289,7 +290,7 @@ static void make_spread(const struct hp3_config *cfg)
 
 int hp3d_ports_start(const struct hp3_config *cfg)
 {
-	if (hp3_config_is_beside(cfg)) { /* one rail without ports: all queue pairs are on it */
+	if (hp3_config_is_verbs_mode(cfg)) { /* one rail without ports: all queue pairs are on it */
 		n_rail_ports = 1;
 		rail_ports[0].whole = true;
 		return 0;

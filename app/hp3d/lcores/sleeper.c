@@ -92,7 +92,7 @@ void hp3d_sleeper_disarm(struct hp3d_sleeper *s)
 bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns)
 {
 	struct timespec ts = {.tv_sec = (time_t)(ns / NS), .tv_nsec = (long)(ns % NS)};
-	struct rte_epoll_event ev[HP3D_SLEEPER_QUEUES + 1];
+	struct rte_epoll_event event[HP3D_SLEEPER_QUEUES + 1];
 	struct pollfd fd = {.fd = s->epoll, .events = POLLIN};
 	uint64_t rung;
 	bool woken;
@@ -100,7 +100,7 @@ bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns)
 	/* An epoll descriptor in ppoll(): rte_epoll_wait() knows milliseconds only. */
 	woken = ppoll(&fd, 1, &ts, NULL) > 0;
 	if (woken) {
-		rte_epoll_wait(s->epoll, ev, HP3D_SLEEPER_QUEUES + 1, 0);
+		rte_epoll_wait(s->epoll, event, HP3D_SLEEPER_QUEUES + 1, 0);
 		if (read(s->bell, &rung, sizeof(rung)) < 0)
 			rung = 0; /* it was a packet */
 	}

@@ -121,7 +121,7 @@ uint64_t hp3d_rss_types(const struct rte_eth_dev_info *info)
 	return (IPV4_TYPES | IPV6_TYPES) & info->flow_type_rss_offloads;
 }
 
-const char *hp3d_rss_lacks(const struct rte_eth_dev_info *info, unsigned workers)
+const char *hp3d_rss_unsupported(const struct rte_eth_dev_info *info, unsigned workers)
 {
 	if (!(info->flow_type_rss_offloads & RTE_ETH_RSS_IPV4))
 		return "the driver does not hash by addresses alone";

@@ -43,7 +43,7 @@ unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a
 unsigned hp3d_spread_frame(const struct hp3d_spread *s, const uint8_t *frame, uint32_t len);
 
 /* Why a port cannot spread packets over so many workers, or NULL: it can. */
-const char *hp3d_rss_lacks(const struct rte_eth_dev_info *info, unsigned workers);
+const char *hp3d_rss_unsupported(const struct rte_eth_dev_info *info, unsigned workers);
 /* The packet types that are hashed by their addresses alone, of those that the port knows. */
 uint64_t hp3d_rss_types(const struct rte_eth_dev_info *info);
 /* Bytes of the key: what the port says, or the usual 40. */

@@ -30,9 +30,9 @@ struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail)
 	return w->pipes[rail];
 }
 
-struct hp3d_beside *hp3d_worker_beside(struct hp3d_worker *w)
+struct hp3d_verbs_mode *hp3d_worker_verbs_mode(struct hp3d_worker *w)
 {
-	return w->beside;
+	return w->verbs;
 }
 
 int hp3d_worker_call(struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg)
@@ -60,9 +60,9 @@ int hp3d_worker_call(struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, vo
 	return 0;
 }
 
-unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *ev, unsigned n)
+unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *event, unsigned n)
 {
-	return rte_ring_sc_dequeue_burst_elem(w->events, ev, sizeof(*ev), n, NULL);
+	return rte_ring_sc_dequeue_burst_elem(w->events, event, sizeof(*event), n, NULL);
 }
 
 uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w)

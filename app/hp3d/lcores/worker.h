@@ -11,12 +11,12 @@
 struct hp3d_pipe;
 struct hp3d_worker;
 
-struct hp3d_beside;
+struct hp3d_verbs_mode;
 
 unsigned hp3d_worker_count(void);
 struct hp3d_worker *hp3d_worker(unsigned index);
 struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail);
-struct hp3d_beside *hp3d_worker_beside(struct hp3d_worker *w); /* NULL: inline */
+struct hp3d_verbs_mode *hp3d_worker_verbs_mode(struct hp3d_worker *w); /* NULL: inline */
 /* The worker that has the flows of a rail between two addresses (IPv4: four bytes), in either
  * direction. */
 unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_t *b);
@@ -30,7 +30,7 @@ int hp3d_worker_call(
 	struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);
 
 /* Takes up to n events that the worker left; control thread only. Returns how many. */
-unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *ev, unsigned n);
+unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *event, unsigned n);
 uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* ring was full */
 
 /* Where the time of a worker went since its start; by rounds of its loop. */

@@ -11,7 +11,7 @@
 #include <rte_random.h>
 #include <rte_ring_elem.h>
 #include "app/dpdk/failure.h"
-#include "app/hp3d/beside/beside.h"
+#include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/pipe/pipe.h"
@@ -29,14 +29,14 @@ static void send_link(void *ctx, struct rte_mbuf **m, uint16_t n)
 	hp3d_link_send(ctx, m, n);
 }
 
-static void keep_event(void *ctx, const struct hp3d_event *ev)
+static void keep_event(void *ctx, const struct hp3d_event *event)
 {
-	struct hp3d_bypass *b = hp3d_bypass(ev->rail);
+	struct hp3d_bypass *b = hp3d_bypass(event->rail);
 	struct hp3d_worker *w = ctx;
 
 	if (b != NULL)
-		hp3d_bypass_note(b, ev);
-	if (rte_ring_sp_enqueue_elem(w->events, (void *)(uintptr_t)ev, sizeof(*ev)) != 0)
+		hp3d_bypass_note(b, event);
+	if (rte_ring_sp_enqueue_elem(w->events, (void *)(uintptr_t)event, sizeof(*event)) != 0)
 		__atomic_store_n(&w->own.events_lost, w->own.events_lost + 1, __ATOMIC_RELAXED);
 }
 
@@ -45,7 +45,7 @@ static int find_socket(unsigned index, unsigned lcore)
 {
 	int own = (int)rte_lcore_to_socket_id(lcore), ports[HP3D_TAGS_MAX];
 	unsigned n = 0;
-	bool told = false;
+	bool warned = false;
 
 	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++) {
 		char text[256];
@@ -54,10 +54,10 @@ static int find_socket(unsigned index, unsigned lcore)
 		if (!hp3d_receives(index, tag / 2, tag & 1, &queue))
 			continue;
 		ports[n] = rte_eth_dev_socket_id(hp3d_rail_ports(tag / 2)->in[tag & 1]);
-		if (!told && hp3d_socket_advice(text, sizeof(text), lcore, own, ports[n],
-				     rte_socket_count())) {
+		if (!warned && hp3d_socket_advice(text, sizeof(text), lcore, own, ports[n],
+				       rte_socket_count())) {
 			fprintf(stderr, "hp3d: %s\n", text);
-			told = true;
+			warned = true;
 		}
 		n++;
 	}
@@ -88,33 +88,33 @@ static int make_rings(unsigned from, int socket)
 }
 
 /* Where packets of a pipe leave: by a port of this worker's own, or by the worker that owns it. */
-static int make_way(
+static int make_egress(
 	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, const struct hp3_config *cfg)
 {
 	struct hp3d_pipe *p = w->pipes[rail];
 	uint64_t *drops = &hp3d_pipe_counters(p)->drop_tx_full;
 	uint32_t cap = cfg->engine.hold_packets + LINK_EXTRA;
 	struct hp3d_link *link = &w->out[hp3d_tag(rail, dir)];
-	struct hp3d_way way = {.port = hp3d_rail_ports(rail)->in[!dir],
+	struct hp3d_egress egress = {.port = hp3d_rail_ports(rail)->in[!dir],
 		.tag = hp3d_tag(rail, dir),
 		.bypass = hp3d_bypass(rail),
 		.bypassed = &hp3d_pipe_counters(p)->drop_bypassed};
-	unsigned sender = hp3d_sender(w->index, rail, dir, &way.queue);
+	unsigned sender = hp3d_sender(w->index, rail, dir, &egress.queue);
 
 	if (sender != w->index) {
-		way.ring = hp3d_lcores.back[w->index][sender];
-		way.reader = &hp3d_lcores.workers[sender].sleeper;
+		egress.ring = hp3d_lcores.back[w->index][sender];
+		egress.reader = &hp3d_lcores.workers[sender].sleeper;
 	}
 	hp3d_pipe_output(p, dir, send_link, link);
-	return hp3d_link_init(link, &way, cap, drops);
+	return hp3d_link_init(link, &egress, cap, drops);
 }
 
-static int make_beside(struct hp3d_worker *w, const struct hp3_config *cfg)
+static int start_verbs_mode(struct hp3d_worker *w, const struct hp3_config *cfg)
 {
-	w->beside = hp3d_beside_open(cfg, w->pipes[0]);
-	if (w->beside == NULL)
+	w->verbs = hp3d_verbs_open(cfg, w->pipes[0]);
+	if (w->verbs == NULL)
 		return -ECANCELED;
-	return hp3d_sleeper_watch(&w->sleeper, hp3d_beside_fd(w->beside));
+	return hp3d_sleeper_watch(&w->sleeper, hp3d_verbs_fd(w->verbs));
 }
 
 /* 0 or a negative errno; -ECANCELED: it has been said why. */
@@ -148,11 +148,11 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 		if (hp3d_lcores.tags == 0)
 			continue;
 		hp3d_pipe_buffers(w->pipes[rail], hp3d_rail_ports(rail)->pool, hp3d_lcores.n);
-		if (make_way(w, rail, HP3_DIR_TX, cfg) < 0 ||
-			make_way(w, rail, HP3_DIR_RX, cfg) < 0)
+		if (make_egress(w, rail, HP3_DIR_TX, cfg) < 0 ||
+			make_egress(w, rail, HP3_DIR_RX, cfg) < 0)
 			return -ENOMEM;
 	}
-	return hp3_config_is_beside(cfg) ? make_beside(w, cfg) : 0;
+	return hp3_config_is_verbs_mode(cfg) ? start_verbs_mode(w, cfg) : 0;
 }
 
 int hp3d_workers_make(const struct hp3_config *cfg)
@@ -162,12 +162,12 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 
 	hp3d_lcores = (struct hp3d_lcores){.n = cfg->eal.lcores,
 		.rails = hp3d_rail_count(),
-		.tags = hp3_config_is_beside(cfg) ? 0 : 2 * hp3d_rail_count(),
+		.tags = hp3_config_is_verbs_mode(cfg) ? 0 : 2 * hp3d_rail_count(),
 		.burst = (uint16_t)cfg->eal.burst,
 		.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.sleep_ns = cfg->eal.idle_sleep_us * 1000ull,
 		.deep_ns = cfg->eal.idle_deep_us * 1000ull,
-		.beat_ns = hp3d_bypass_sleep_ns(),
+		.keepalive_ns = hp3d_bypass_sleep_ns(),
 		.idle_spins = cfg->eal.idle_spins};
 	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
 		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0) {
@@ -294,8 +294,8 @@ static void reload_worker(struct hp3d_worker *w, void *arg)
 {
 	const struct hp3_config *cfg = arg;
 
-	if (w->beside != NULL)
-		hp3d_beside_reconfigure(w->beside, cfg);
+	if (w->verbs != NULL)
+		hp3d_verbs_reconfigure(w->verbs, cfg);
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		hp3d_pipe_reconfigure(w->pipes[rail], cfg);
 		if (cfg->engine.words.mode != HP3_POLICY_ON)
@@ -390,7 +390,8 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 {
 	unsigned away = 0;
 
-	if (!hp3_config_is_beside(cfg)) /* RNICs send on as they do, and the next hp3d sees it */
+	if (!hp3_config_is_verbs_mode(
+		    cfg)) /* RNICs send on as they do, and the next hp3d sees it */
 		away = wait_until_home(cfg->control.stop_drain_ms, poll);
 	hand_back(cfg, poll);
 	poll(20); /* let the lcores send what was released */
@@ -402,7 +403,7 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 		__atomic_load_n(&hp3d_lcores.workers[i].call.state, __ATOMIC_ACQUIRE);
 	away += finish_workers();
 	poll(0);
-	return hp3_config_is_beside(cfg) ? 0 : away;
+	return hp3_config_is_verbs_mode(cfg) ? 0 : away;
 }
 
 unsigned hp3d_workers_free(void)
@@ -410,7 +411,7 @@ unsigned hp3d_workers_free(void)
 	unsigned used = 0;
 
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
-		hp3d_beside_close(hp3d_lcores.workers[i].beside);
+		hp3d_verbs_close(hp3d_lcores.workers[i].verbs);
 		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
 			hp3d_pipe_free(hp3d_lcores.workers[i].pipes[rail]);
 		rte_ring_free(hp3d_lcores.workers[i].events);

@@ -2,7 +2,7 @@
 #ifndef HP3D_WORKERS_H
 #define HP3D_WORKERS_H
 /*
- * This room: lcores that run pipes, from DPDK's start (eal.h) and the ports to what an lcore does
+ * This module: lcores that run pipes, from DPDK's start (eal.h) and the ports to what an lcore does
  * all day and how it sleeps. It calls pipes, and leaves to its caller what becomes of events.
  *
  * The data lcores. One worker polls all ports and sends directly; so does, of several, the one that

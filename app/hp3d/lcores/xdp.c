@@ -46,7 +46,7 @@ static unsigned count_queues(const char *interface)
 	return n;
 }
 
-const char *hp3d_xdp_lacks(const char *devargs)
+const char *hp3d_xdp_unsupported(const char *devargs)
 {
 	char text[IF_NAMESIZE];
 
@@ -72,7 +72,7 @@ bool hp3d_xdp_fails_open(const struct hp3_config *cfg, unsigned rail)
 	return cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF &&
 	       (is_driver(r->rnic, XDP) || is_driver(r->net, XDP)) &&
 	       (cfg->eal.lcores == 1 || cfg->eal.spread != HP3_SPREAD_SOFTWARE) &&
-	       hp3d_xdp_lacks(r->rnic) == NULL && hp3d_xdp_lacks(r->net) == NULL;
+	       hp3d_xdp_unsupported(r->rnic) == NULL && hp3d_xdp_unsupported(r->net) == NULL;
 }
 
 /* By default the driver has the kernel poll the interface before each burst that it sends: no use

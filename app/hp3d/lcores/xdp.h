@@ -13,7 +13,7 @@ bool hp3d_xdp_is_driver(const char *devargs);
 /* Does the rail fail open with a port of net_af_xdp? */
 bool hp3d_xdp_fails_open(const struct hp3_config *cfg, unsigned rail);
 /* Can the port, "rnic" or "net", fail open at all? NULL, or what is in the way. */
-const char *hp3d_xdp_lacks(const char *devargs);
+const char *hp3d_xdp_unsupported(const char *devargs);
 
 /*
  * What EAL is to be given for a port: `devargs`, and for net_af_xdp of a rail that fails open our

@@ -96,7 +96,8 @@ int hp3d_metrics_start(const struct hp3_config *cfg)
 	int listener[HP3D_SERVER_LISTENERS], ret;
 	unsigned n = 0;
 
-	metrics.from = (struct hp3d_source){.cfg = cfg, .started = unix_time(), .beat = hp3d_now()};
+	metrics.from =
+		(struct hp3d_source){.cfg = cfg, .started = unix_time(), .heartbeat = hp3d_now()};
 	ret = listen_tcp(cfg);
 	if (ret == 0)
 		ret = listen_unix(cfg); /* last: who sees it there may ask on both */
@@ -127,7 +128,7 @@ void hp3d_metrics_stop(void)
 	metrics.tcp = -1;
 }
 
-void hp3d_metrics_beat(void)
+void hp3d_metrics_heartbeat(void)
 {
-	__atomic_store_n(&metrics.from.beat, hp3d_now(), __ATOMIC_RELAXED);
+	__atomic_store_n(&metrics.from.heartbeat, hp3d_now(), __ATOMIC_RELAXED);
 }

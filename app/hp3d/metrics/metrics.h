@@ -2,10 +2,10 @@
 #ifndef HP3D_METRICS_H
 #define HP3D_METRICS_H
 /*
- * This room: hp3d's metrics over HTTP, in the forms of OpenMetrics 1.0.0 and of Prometheus' text
+ * This module: hp3d's metrics over HTTP, in the forms of OpenMetrics 1.0.0 and of Prometheus' text
  * 0.0.4, on a UNIX socket and, if [metrics] listen= says so, a TCP port. metrics.def has every
  * metric; a page (page.h) is written from it by readers (source.h); server.h answers with it. The
- * room calls lcores and control for single counters alone; nobody but main calls it.
+ * module calls lcores and control for single counters alone; nobody but main calls it.
  *
  * A thread of its own does all of it. It only reads, and what it reads are single counters that
  * others write: it asks no lcore for anything, takes no lock that a packet could wait for, and
@@ -20,6 +20,6 @@ int hp3d_metrics_start(const struct hp3_config *cfg);
 void hp3d_metrics_stop(void);
 
 /* The control thread is alive: to be called each time that it comes round. */
-void hp3d_metrics_beat(void);
+void hp3d_metrics_heartbeat(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <rte_mempool.h>
-#include "app/hp3d/beside/beside.h"
+#include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
@@ -22,8 +22,8 @@ void hp3d_read_build(struct hp3d_page *page, const struct hp3d_source *from, siz
 {
 	const struct hp3_engine *e = hp3d_pipe_engine(hp3d_worker_pipe(hp3d_worker(0), 0));
 
-	hp3d_page_count(page,
-		(struct hp3d_labels){{HP3_VERSION, hp3_lane_in_use(e), hp3_icrc_in_use()}}, 1);
+	hp3d_page_count(
+		page, (struct hp3d_labels){{HP3_VERSION, hp3_isa_in_use(e), hp3_icrc_in_use()}}, 1);
 }
 
 void hp3d_read_mode(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
@@ -76,7 +76,7 @@ static void put_heartbeat(struct hp3d_page *page, const char *thread, uint64_t a
 
 void hp3d_read_heartbeat(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	put_heartbeat(page, "control", __atomic_load_n(&from->beat, __ATOMIC_RELAXED));
+	put_heartbeat(page, "control", __atomic_load_n(&from->heartbeat, __ATOMIC_RELAXED));
 	for (unsigned w = 0; w < hp3d_worker_count(); w++) {
 		char thread[24];
 
@@ -145,20 +145,20 @@ void hp3d_read_watch_ends(struct hp3d_page *page, const struct hp3d_source *from
 	hp3d_page_count(page, (struct hp3d_labels){0}, hp3d_watch_stats().ends);
 }
 
-void hp3d_read_beside(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+void hp3d_read_verbs(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	const struct hp3d_beside *b = hp3d_worker_beside(hp3d_worker(0));
+	const struct hp3d_verbs_mode *b = hp3d_worker_verbs_mode(hp3d_worker(0));
 
 	if (b != NULL)
 		hp3d_page_count(page, (struct hp3d_labels){0},
-			hp3d_read_counter(hp3d_beside_counters(b), which));
+			hp3d_read_counter(hp3d_verbs_counters(b), which));
 }
 
 void hp3d_read_datagrams(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	const struct hp3d_beside *b = hp3d_worker_beside(hp3d_worker(0));
+	const struct hp3d_verbs_mode *b = hp3d_worker_verbs_mode(hp3d_worker(0));
 
-	if (b != NULL && hp3d_beside_ud_counters(b) != NULL)
+	if (b != NULL && hp3d_verbs_ud_counters(b) != NULL)
 		hp3d_page_count(page, (struct hp3d_labels){0},
-			hp3d_read_counter(hp3d_beside_ud_counters(b), which));
+			hp3d_read_counter(hp3d_verbs_ud_counters(b), which));
 }

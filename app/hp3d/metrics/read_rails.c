@@ -139,7 +139,8 @@ void hp3d_read_fruitless(struct hp3d_page *page, const struct hp3d_source *from,
 	static const struct member m[] = {COUNTER("cnp", fruitless_cnp),
 		COUNTER("ecn", fruitless_ecn), COUNTER("rtt", fruitless_rtt),
 		COUNTER("dead", fruitless_dead), COUNTER("setup", fruitless_setup),
-		COUNTER("wake", fruitless_wake), COUNTER("advice", fruitless_advice)};
+		COUNTER("message_start", fruitless_message_start),
+		COUNTER("advice", fruitless_advice)};
 
 	put_members(page, from, counters_of, m, RTE_DIM(m));
 }
@@ -181,7 +182,7 @@ static size_t offset_of_entry(size_t array, size_t i)
 
 void hp3d_read_events(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	for (size_t i = 0; i < HP3_EV_MAX; i++) {
+	for (size_t i = 0; i < HP3_EVENT_MAX; i++) {
 		const struct member m = {hp3_event_name((enum hp3_event_type)i),
 			offset_of_entry(offsetof(struct hp3d_tally, events), i)};
 
@@ -211,8 +212,8 @@ void hp3d_read_observed(struct hp3d_page *page, const struct hp3d_source *from, 
 
 void hp3d_read_moves(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	static const enum hp3_event_type ends[] = {
-		HP3_EV_SWITCH, HP3_EV_IDLE_SWITCH, HP3_EV_FAILOVER, HP3_EV_RECOVER, HP3_EV_EPOCH};
+	static const enum hp3_event_type ends[] = {HP3_EVENT_SWITCH, HP3_EVENT_IDLE_SWITCH,
+		HP3_EVENT_FAILOVER, HP3_EVENT_RECOVER, HP3_EVENT_EPOCH};
 
 	for (unsigned r = 0; r < from->cfg->n_rails; r++)
 		for (size_t e = 0; e < RTE_DIM(ends); e++)

@@ -21,7 +21,7 @@ enum hp3d_table_value {
 struct hp3d_source {
 	const struct hp3_config *cfg;
 	double started; /* Unix time */
-	uint64_t beat; /* atomic; hp3d_now() when the control thread came round last */
+	uint64_t heartbeat; /* atomic; hp3d_now() when the control thread came round last */
 };
 
 /* The whole page into `page`, which is begun; false: no memory. */
@@ -49,7 +49,7 @@ bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 	X(bypass_direct)                                                                           \
 	X(bypass_hangs)                                                                            \
 	X(bypass_packets)                                                                          \
-	X(beside)                                                                                  \
+	X(verbs)                                                                                   \
 	X(datagrams)                                                                               \
 	X(table)                                                                                   \
 	X(moves)                                                                                   \

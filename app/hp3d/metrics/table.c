@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/metrics/table.h"
 #include <string.h>
-#include "app/hp3d/beside/beside.h"
+#include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/ud/ud.h"
 #include "app/hp3d/metrics/source.h"
 #include "app/hp3d/pipe/agent.h"

@@ -30,7 +30,7 @@ static void release_held(struct hp3d_pipe *p, const struct hp3_act *a)
 	}
 }
 
-/* For the local RNIC, put in order; nothing about them changes. */
+/* For the local RNIC, resequenced; nothing about them changes. */
 void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count)
 {
 	p->c.delivered += count;
@@ -67,21 +67,21 @@ static void count_fruitless(struct hp3d_pipe_counters *c, enum hp3_cause cause)
 	c->fruitless_rtt += cause == HP3_CAUSE_RTT;
 	c->fruitless_dead += cause == HP3_CAUSE_DEAD;
 	c->fruitless_setup += cause == HP3_CAUSE_SETUP;
-	c->fruitless_wake += cause == HP3_CAUSE_WAKE;
+	c->fruitless_message_start += cause == HP3_CAUSE_MESSAGE_START;
 	c->fruitless_advice += cause == HP3_CAUSE_ADVICE;
 }
 
-static void report_event(struct hp3d_pipe *p, const struct hp3_event *ev)
+static void report_event(struct hp3d_pipe *p, const struct hp3_event *event)
 {
-	struct hp3d_event out = {.ev = *ev, .rail = p->rail, .worker = p->worker};
+	struct hp3d_event out = {.event = *event, .rail = p->rail, .worker = p->worker};
 
-	hp3d_tally_event(&p->tally, ev);
-	if (hp3_event_is_fruitless(ev))
-		count_fruitless(&p->c, (enum hp3_cause)ev->cause);
+	hp3d_tally_event(&p->tally, event);
+	if (hp3_event_is_fruitless(event))
+		count_fruitless(&p->c, (enum hp3_cause)event->cause);
 	if (p->on_event == NULL)
 		return;
-	if (hp3_flow_info(p->engine, ev->flow, ev->t_ns, &out.flow) < 0 &&
-		p->leaving.flow == ev->flow)
+	if (hp3_flow_info(p->engine, event->flow, event->t_ns, &out.flow) < 0 &&
+		p->leaving.flow == event->flow)
 		out.flow = p->leaving;
 	p->on_event(p->event_ctx, &out);
 }
@@ -102,9 +102,9 @@ static void send_own_packet(struct hp3d_pipe *p, const struct hp3_act *a, uint64
 }
 
 /* Packets of our own to all hosts of the rack. */
-static void tell_rack(struct hp3d_pipe *p, uint64_t now)
+static void advertise_to_rack(struct hp3d_pipe *p, uint64_t now)
 {
-	struct rte_mbuf *m[HP3_RACK_MATES];
+	struct rte_mbuf *m[HP3_RACK_PEERS_MAX];
 	uint32_t n = p->agent != NULL ? hp3d_agent_make_rack(p->agent, p->engine, now, m) : 0;
 
 	p->c.own += n;
@@ -131,7 +131,7 @@ void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 		report_event(p, &a->event);
 		break;
 	case HP3_ACT_RACK:
-		tell_rack(p, now);
+		advertise_to_rack(p, now);
 		break;
 	case HP3_ACT_SUSPEND:
 	case HP3_ACT_MOVE:
@@ -144,8 +144,8 @@ void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 	case HP3_ACT_CNP:
 	case HP3_ACT_CNP_OWED:
 	case HP3_ACT_REPORT:
-	case HP3_ACT_URGE:
-	case HP3_ACT_TELL:
+	case HP3_ACT_SOLICIT_ACK:
+	case HP3_ACT_ADVERTISE:
 	case HP3_ACT_AGREE:
 	case HP3_ACT_TRACE:
 		send_own_packet(p, a, now);

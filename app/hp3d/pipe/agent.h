@@ -32,21 +32,22 @@ struct rte_mbuf;
 	X(probes_standard, "probes sent that look like a duplicate")                               \
 	X(probes_nak, "probes sent that look like a gap")                                          \
 	X(reports_sent, "reports sent to peers: no reply of theirs comes through")                 \
-	X(urges_sent, "duplicates sent to make a peer's RNIC say again how far it is")             \
+	X(ack_solicitations_sent,                                                                  \
+		"duplicates sent to make a peer's RNIC repeat its acknowledgement")                \
 	X(agreements_sent, "messages to peers about queue pairs that are sprayed")                 \
 	X(loads_sent, "reports of our flows sent to peers")                                        \
 	X(loads_stale, "reports of peers ignored: not newer than the last one")                    \
 	X(rack_sent, "messages sent to hosts of the rack: our long flows by path")                 \
 	X(rack_heard, "messages of hosts of the rack that count")                                  \
-	X(rack_no_way, "messages to hosts of the rack not sent: no connection of an address in "   \
-		       "[rail.NAME] rack yet")                                                     \
+	X(rack_no_route, "messages to hosts of the rack not sent: no connection of an address in " \
+			 "[rail.NAME] rack yet")                                                   \
 	X(rack_no_key, "messages to hosts of the rack not sent: no key is agreed on yet")          \
 	X(rack_stale, "messages of hosts of the rack ignored: not newer than the last one")        \
-	X(rack_strangers, "messages to the rack dropped: of no host in [rail.NAME] rack, or to "   \
-			  "another one than this")                                                 \
+	X(rack_unlisted, "messages to the rack dropped: of no host in [rail.NAME] rack, or to "    \
+			 "another one than this")                                                  \
 	X(keys_refused, "messages of peers about keys dropped: this host agrees on none "          \
 			"([probes] keys)")                                                         \
-	X(probe_no_way, "packets of ours not sent: nothing ever went there")                       \
+	X(probe_no_route, "packets of ours not sent: nothing ever went there")                     \
 	X(probe_no_buffer, "packets of ours not sent: no packet buffer")
 
 struct hp3d_agent_counters {
@@ -83,12 +84,13 @@ void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
 /* Verbs mode: the RNIC has no queue pair between these any more. */
 void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends);
 
-/* The packet for a PROBE, TRACE, TELL, AGREE, NAK, CNP, CNP_OWED, REPORT or URGE action, and where
- * it goes; NULL: cannot be sent, counted. */
+/* The packet for a PROBE, TRACE, ADVERTISE, AGREE, NAK, CNP, CNP_OWED, REPORT or SOLICIT_ACK
+ * action, and where it goes; NULL: cannot be sent, counted. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 
-/* The packets for a RACK action, into m, which has room for HP3_RACK_MATES; returns how many. */
+/* The packets for a RACK action, into m, which has room for HP3_RACK_PEERS_MAX; returns how many.
+ */
 uint32_t hp3d_agent_make_rack(
 	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m);
 
@@ -118,7 +120,7 @@ typedef uint32_t hp3d_took_fn(void *ctx, uint32_t id);
 void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx);
 
 /*
- * Beside the RNICs: questions for queue pairs, and what is told (probes/hello.h). ask:
+ * In verbs mode: questions for queue pairs, and what is told (probes/hello.h). ask:
  * HP3_HELLO_LEN bytes to hp3's port there. heard: what came, as `from` says; 0: a question to be
  * answered by tell, or what was told, for the caller to know the nonce; else it is counted, or none
  * of these. Where keys are agreed on, those from ports that every user may have do not count.
@@ -127,7 +129,7 @@ void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint3
 	uint64_t nonce, void *buf);
 int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
 	const void *buf, size_t n, uint64_t now, struct hp3_hello *h);
-void hp3d_agent_tell(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
+void hp3d_agent_send_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf);
 /* There is a [probes] probe_key: what was heard is of a host that has it. */
 bool hp3d_agent_has_key(const struct hp3d_agent *a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beside the RNICs: questions and answers for queue pairs, which plain sockets carry. */
+/* In verbs mode: questions and answers for queue pairs, which plain sockets carry. */
 #include <errno.h>
 #include "app/hp3d/pipe/agent_internal.h"
 
@@ -25,13 +25,13 @@ void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint3
 	hp3_hello_build(buf, to, a->port, &h, &keys.key[a->use]);
 }
 
-void hp3d_agent_tell(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
+void hp3d_agent_send_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf)
 {
 	const struct hp3_probe_keys keys = hello_keys(a);
 	struct hp3_hello h = *ours;
 
-	h.kind = HP3_HELLO_TELL;
+	h.kind = HP3_HELLO_ANSWER;
 	h.nonce = ask->nonce;
 	h.clock_us = ask->clock_us;
 	hp3_hello_build(buf, to, dport, &h, &keys.key[ask->key]);
@@ -55,7 +55,7 @@ int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, ui
 	a->stats.hellos_bad_tag += err == -EACCES;
 	if (err < 0)
 		return err;
-	if (h->kind == HP3_HELLO_TELL)
+	if (h->kind == HP3_HELLO_ANSWER)
 		return 0;
 	return hp3_responder_hello(a->responder, from, h, hash,
 		       !hp3d_agent_has_key(a) && known != NULL && known->peer, hp3d_agent_clock(),

@@ -2,13 +2,13 @@
 #ifndef HP3D_AGENT_INTERNAL_H
 #define HP3D_AGENT_INTERNAL_H
 /*
- * What an agent consists of, for its own files: set-up (agent.c), what it says (agent_say.c), what
+ * What an agent consists of, for its own files: set-up (agent.c), what it says (agent_send.c), what
  * is said to it (agent_take.c).
  */
 #include <time.h>
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe/agent.h"
-#include "app/hp3d/pipe/mates.h"
+#include "app/hp3d/pipe/rack_peers.h"
 #include "probes/keying.h"
 #include "probes/responder.h"
 
@@ -23,7 +23,7 @@ struct hp3d_agent {
 	uint32_t wait_s; /* of a change under way that has no time yet; 0: none */
 	struct hp3_probe_key secret; /* of our cookies */
 	struct hp3_heard *heard; /* which messages of peers act */
-	uint64_t told_us; /* stamp of the last message of ours */
+	uint64_t sent_stamp_us; /* stamp of the last message of ours */
 	uint16_t port;
 	uint8_t dscp; /* of what is for peers, HP3_DSCP_KEPT: that of data */
 	uint32_t clock_s;
@@ -34,7 +34,7 @@ struct hp3d_agent {
 	struct hp3_tracer tracer;
 	struct hp3d_neighbours neighbours;
 	size_t neighbours_size;
-	struct hp3d_mates mates;
+	struct hp3d_rack_peers rack_peers;
 	/* Keys that pairs agree on (agent_keys.c) */
 	struct hp3_keying *keying; /* NULL: none ever are */
 	size_t keying_size;

@@ -176,8 +176,8 @@ static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keyi
 
 	if (n != NULL && n->peer)
 		to = n->a;
-	else if (!hp3d_mates_address(&a->mates, &a->neighbours, ends, &to)) {
-		a->c.probe_no_way++;
+	else if (!hp3d_rack_peers_address(&a->rack_peers, &a->neighbours, ends, &to)) {
+		a->c.probe_no_route++;
 		return NULL;
 	}
 	return message_to(a, &to, m);
@@ -261,28 +261,28 @@ bool hp3d_agent_compute(struct hp3d_agent *a)
 /* --- what is told --- */
 
 static const enum hp3_event_type types[] = {
-	[HP3_KEYING_KEYED] = HP3_EV_KEYED,
-	[HP3_KEYING_REPLACED] = HP3_EV_IDENTITY,
-	[HP3_KEYING_CLONED] = HP3_EV_CLONED,
+	[HP3_KEYING_KEYED] = HP3_EVENT_KEYED,
+	[HP3_KEYING_REPLACED] = HP3_EVENT_IDENTITY,
+	[HP3_KEYING_CLONED] = HP3_EVENT_CLONED,
 };
 
 bool hp3d_agent_key_event(struct hp3d_agent *a, struct hp3d_event *out, uint64_t now)
 {
-	struct hp3_keying_event ev;
+	struct hp3_keying_event event;
 
-	if (!a->agrees || !hp3_keying_event(a->keying, &ev))
+	if (!a->agrees || !hp3_keying_event(a->keying, &event))
 		return false;
-	*out = (struct hp3d_event){.ev = {.t_ns = now,
-					   .type = (uint8_t)types[ev.kind],
+	*out = (struct hp3d_event){.event = {.t_ns = now,
+					   .type = (uint8_t)types[event.kind],
 					   .flow = HP3_NO_FLOW,
-					   .to = ev.change},
-		.flow = {.ipv6 = ev.ends.ipv6}};
-	memcpy(out->flow.local, ev.ends.src, sizeof(out->flow.local));
-	memcpy(out->flow.remote, ev.ends.dst, sizeof(out->flow.remote));
-	hp3_fingerprint(out->identity, ev.public);
-	if (ev.kind == HP3_KEYING_REPLACED)
-		hp3_fingerprint(out->identity_before, ev.before);
-	if (ev.kind == HP3_KEYING_CLONED && ev.change)
+					   .to = event.change},
+		.flow = {.ipv6 = event.ends.ipv6}};
+	memcpy(out->flow.local, event.ends.src, sizeof(out->flow.local));
+	memcpy(out->flow.remote, event.ends.dst, sizeof(out->flow.remote));
+	hp3_fingerprint(out->identity, event.public);
+	if (event.kind == HP3_KEYING_REPLACED)
+		hp3_fingerprint(out->identity_before, event.before);
+	if (event.kind == HP3_KEYING_CLONED && event.change)
 		__atomic_store_n(&a->cloned, true, __ATOMIC_RELEASE);
 	return true;
 }

@@ -21,7 +21,7 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 		a->c.probe_no_buffer++;
 		return NULL;
 	}
-	hp3_answer_tell(reply, turn, count, n);
+	hp3_answer_set_counts(reply, turn, count, n);
 	reply->clock_us = hp3d_agent_clock_us();
 	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, pkt->frame,
 		&pkt->v, reply, a->port, &a->keys);
@@ -72,7 +72,7 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 
 static void report_hop(struct hp3_engine *e, const struct hp3_trace_result *r, uint64_t now)
 {
-	hp3_hop_told(e, (uint32_t)r->ask.cookie, (enum hp3_trace_outcome)r->outcome, r->ipv6,
+	hp3_hop_reported(e, (uint32_t)r->ask.cookie, (enum hp3_trace_outcome)r->outcome, r->ipv6,
 		r->hop, now);
 }
 
@@ -123,7 +123,7 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 		}
 		ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
 		if (hp3d_agent_is_keyed(a, &ends))
-			hp3_load_told_names(e, reply.id, reply.path, reply.n, now);
+			hp3_load_received_names(e, reply.id, reply.path, reply.n, now);
 		if (hp3_probe_timed(e, reply.id, reply.ce,
 			    a->took != NULL ? a->took(a->took_ctx, reply.id) : 0, now, acts))
 			mark_peer_answered(a, e, pkt, &reply, now);
@@ -138,19 +138,21 @@ static void take_rack(struct hp3d_agent *a, struct hp3_engine *e, const struct h
 	const struct hp3_loads *r, uint64_t now)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	struct hp3d_mate *mate = hp3d_mates_from(&a->mates, &a->neighbours, &ends);
+	struct hp3d_rack_peer *rack_peer =
+		hp3d_rack_peers_from(&a->rack_peers, &a->neighbours, &ends);
 	int err;
 
-	if (mate == NULL) {
-		a->c.rack_strangers++;
+	if (rack_peer == NULL) {
+		a->c.rack_unlisted++;
 		return;
 	}
-	err = hp3_rack_told(e, ends.ipv6, ends.remote, r->clock_us, r->way, r->ways, now);
+	err = hp3_rack_received(
+		e, ends.ipv6, ends.remote, r->clock_us, r->spine_path, r->spine_paths, now);
 	a->c.rack_stale += err == -ESTALE;
 	if (err < 0)
 		return;
 	a->c.rack_heard++;
-	hp3d_mate_heard(mate, pkt->frame, &pkt->v, now);
+	hp3d_rack_peer_heard(rack_peer, pkt->frame, &pkt->v, now);
 }
 
 static struct hp3_loads_ear ear_of(struct hp3d_agent *a)
@@ -180,8 +182,9 @@ static bool take_loads(
 		}
 		a->c.loads_stale +=
 			hp3_load_from_names(e, &ends, r.clock_us, r.path, r.n, now) == -ESTALE;
-		if (r.kind == HP3_LOADS_OF_WAYS)
-			hp3_ways_from(e, &ends, r.clock_us, r.way, r.ways, now);
+		if (r.kind == HP3_LOADS_OF_SPINE_PATHS)
+			hp3_spine_paths_from(
+				e, &ends, r.clock_us, r.spine_path, r.spine_paths, now);
 		return true;
 	default:
 		return true;
@@ -200,7 +203,7 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 		return false;
 	case HP3_LOADS_OK:
 		hp3d_agent_key_heard(a, &ends, now);
-		hp3_agree_told(e, &ends, &what, now, acts);
+		hp3_agree_received(e, &ends, &what, now, acts);
 		return true;
 	default:
 		return true;

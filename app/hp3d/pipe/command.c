@@ -18,18 +18,18 @@ static void forget_some(struct hp3d_pipe *p, uint64_t now)
 /* Keys that pairs agree on: what is to leave, and what is to be told. */
 static void keys_due(struct hp3d_pipe *p, uint64_t now)
 {
-	struct hp3d_event ev;
+	struct hp3d_event event;
 	struct rte_mbuf *m;
 
 	while ((m = hp3d_agent_due(p->agent, now)) != NULL) {
 		p->c.own++;
 		hp3d_pipe_emit(p, HP3_DIR_TX, m);
 	}
-	while (hp3d_agent_key_event(p->agent, &ev, now)) {
-		ev.rail = p->rail;
-		ev.worker = p->worker;
+	while (hp3d_agent_key_event(p->agent, &event, now)) {
+		event.rail = p->rail;
+		event.worker = p->worker;
 		if (p->on_event != NULL)
-			p->on_event(p->event_ctx, &ev);
+			p->on_event(p->event_ctx, &event);
 	}
 }
 
@@ -114,21 +114,21 @@ void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now)
 }
 
 /* The last events of a flow that goes are carried out when it is gone. */
-static void note_leaving(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
+static void note_leaving(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t now)
 {
-	uint32_t flow = hp3_flow_find(p->engine, HP3_ENDS(ev), ev->rqpn);
+	uint32_t flow = hp3_flow_find(p->engine, HP3_ENDS(event), event->rqpn);
 
 	p->leaving.flow = HP3_NO_FLOW;
 	if (flow != HP3_NO_FLOW)
 		hp3_flow_info(p->engine, flow, now, &p->leaving);
 }
 
-int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now)
+int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t now)
 {
 	int ret;
 
-	note_leaving(p, ev, now);
-	ret = hp3_qp(p->engine, ev, now, &p->acts);
+	note_leaving(p, event, now);
+	ret = hp3_qp(p->engine, event, now, &p->acts);
 	hp3d_pipe_settle(p, now);
 	p->leaving.flow = HP3_NO_FLOW;
 	return ret;

@@ -6,7 +6,7 @@
 #include "probes/identity.h"
 
 struct hp3d_event {
-	struct hp3_event ev;
+	struct hp3_event event;
 	struct hp3_flow_info flow; /* addresses and QPNs at the time of the event */
 	uint16_t rail; /* index into hp3_config.rails */
 	uint16_t worker;

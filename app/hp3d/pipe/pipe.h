@@ -2,7 +2,7 @@
 #ifndef HP3D_PIPE_H
 #define HP3D_PIPE_H
 /*
- * This room: what a burst of packets runs through, and what it needs on the way: the engine's
+ * This module: what a burst of packets runs through, and what it needs on the way: the engine's
  * memory, packets of our own (agent.h), how to address them (neighbours.h). It calls the engine and
  * the libraries below it, and knows neither lcores nor who asks.
  *
@@ -30,15 +30,15 @@ struct rte_mempool;
 	X(bursts, "bursts handled", 0)                                                             \
 	X(changed, "packets whose source port or AckReq was changed", 0)                           \
 	X(released, "held packets released", 0)                                                    \
-	X(shown, "copies of such packets handed to the RNIC, for it to ask for one that lacks", 0) \
-	X(delivered, "packets of peers that came too early, handed to the RNIC in order", 0)       \
+	X(shown, "copies of such packets handed to the RNIC, for it to ask for a missing one", 0)  \
+	X(delivered, "packets of peers that arrived out of order, handed to the RNIC in order", 0) \
 	X(rounds_fruitless, "rounds of probes that found nothing", 0)                              \
 	X(fruitless_cnp, "those among them that CNPs set off", 0)                                  \
 	X(fruitless_ecn, "those that marked replies set off", 0)                                   \
 	X(fruitless_rtt, "those that long round trips set off", 0)                                 \
 	X(fruitless_dead, "those about a path that is not dead", 0)                                \
 	X(fruitless_setup, "those before the first data of a queue pair", 0)                       \
-	X(fruitless_wake, "those before a long message of an idle queue pair", 0)                  \
+	X(fruitless_message_start, "those before a long message of an idle queue pair", 0)         \
 	X(fruitless_advice, "those about a port that somebody had named", 0)                       \
 	X(not_linear, "packets in several or shared buffers: passed untouched", 0)                 \
 	X(handed_over, "packets passed on to the lcore of their addresses", 0)                     \
@@ -75,7 +75,7 @@ static inline uint64_t hp3d_read_counter(const void *counters, size_t offset)
 
 /* Takes packets over, in order. Called outside the per-packet loop, or with a full vector. */
 typedef void hp3d_send_fn(void *ctx, struct rte_mbuf **m, uint16_t n);
-typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *ev);
+typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *event);
 
 /* NULL if memory does not suffice; `seed` makes the engine's choices. */
 struct hp3d_pipe *hp3d_pipe_create(
@@ -104,7 +104,7 @@ void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send,
 void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
 
 /*
- * Beside the RNIC: who carries out SUSPEND, MOVE and RESUME, without waiting for it; what it
+ * In verbs mode: who carries out SUSPEND, MOVE and RESUME, without waiting for it; what it
  * answers (hp3_actuator()), and what the queue pairs do (hp3_felt()).
  */
 typedef void hp3d_actuate_fn(void *ctx, const struct hp3_act *act);
@@ -129,7 +129,7 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
 /* hp3_command(), hp3_advise() and hp3_qp() with their actions carried out. */
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
-int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *ev, uint64_t now);
+int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t now);
 
 /* Ends what is under way but for flows that leave a dead path; what is held leaves on the old
  * port, in order (mode). */

@@ -25,13 +25,13 @@ static struct hp3_engine_config engine_config(
 	ec.filter = hp3_filter_make(cfg->filter.peers, cfg->filter.dscp, cfg->filter.qpns);
 	ec.key = agent != NULL ? hp3d_agent_agreed(agent) : NULL;
 	ec.unkeyed = cfg->probes.probe_key[0] == '\0' && ec.key == NULL;
-	ec.beside = hp3_config_is_beside(cfg);
-	ec.copies = ec.beside && cfg->beside.copies[0] != '\0';
-	if (ec.beside) {
+	ec.verbs = hp3_config_is_verbs_mode(cfg);
+	ec.copies = ec.verbs && cfg->verbs.copies[0] != '\0';
+	if (ec.verbs) {
 		ec.load_paths = 0; /* nobody tells how many flows there are by path */
 		ec.spray.mode = HP3_SPRAY_MOVE; /* no packet passes hp3d */
 	}
-	if (mute) /* these are asked by peer probes alone (engine/seek) */
+	if (mute) /* these are asked by peer probes alone (engine/search) */
 		ec.probes = HP3_PROBES_STANDARD;
 	return ec;
 }

@@ -9,66 +9,66 @@ static void add_time(struct hp3d_histogram *h, uint64_t ns)
 }
 
 /* Not where only a search ended: it found no better path, or its queue pair went away. */
-static bool ends_move(const struct hp3_event *ev)
+static bool ends_move(const struct hp3_event *event)
 {
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_SWITCH:
-	case HP3_EV_IDLE_SWITCH:
-	case HP3_EV_FAILOVER:
+	switch ((enum hp3_event_type)event->type) {
+	case HP3_EVENT_SWITCH:
+	case HP3_EVENT_IDLE_SWITCH:
+	case HP3_EVENT_FAILOVER:
 		return true;
-	case HP3_EV_EPOCH:
-		return ev->drain_ns != 0;
-	case HP3_EV_RECOVER:
-		return ev->reason != HP3_RFR_IN_NO_BETTER || ev->drain_ns != 0;
+	case HP3_EVENT_EPOCH:
+		return event->drain_ns != 0;
+	case HP3_EVENT_RECOVER:
+		return event->reason != HP3_RFR_IN_NO_BETTER || event->drain_ns != 0;
 	default:
 		return false;
 	}
 }
 
 /* Held from the closing packet on; where none was sent, from the wish on. */
-static void add_hold(struct hp3d_tally *t, const struct hp3_event *ev)
+static void add_hold(struct hp3d_tally *t, const struct hp3_event *event)
 {
-	if (ev->held_pkts != 0)
-		add_time(&t->move_hold, ev->drain_ns != 0 ? ev->drain_ns : ev->wait_ns);
+	if (event->held_pkts != 0)
+		add_time(&t->move_hold, event->drain_ns != 0 ? event->drain_ns : event->wait_ns);
 }
 
-static void add_probes(struct hp3d_tally *t, const struct hp3_event *ev)
+static void add_probes(struct hp3d_tally *t, const struct hp3_event *event)
 {
-	for (unsigned i = 0; i < ev->n_probes; i++)
-		if (ev->probes[i].state == HP3_PROBE_ANSWERED)
-			add_time(&t->probe_rtt, ev->probes[i].rtt_ns);
+	for (unsigned i = 0; i < event->n_probes; i++)
+		if (event->probes[i].state == HP3_PROBE_ANSWERED)
+			add_time(&t->probe_rtt, event->probes[i].rtt_ns);
 }
 
-void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev)
+void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *event)
 {
-	t->events[ev->type]++;
-	if (ends_move(ev))
-		t->moves[ev->type][ev->cause]++;
-	switch ((enum hp3_event_type)ev->type) {
-	case HP3_EV_SWITCH:
-		add_time(&t->move_drain, ev->drain_ns);
-		add_time(&t->move_decision, ev->wait_ns + ev->drain_ns);
-		add_hold(t, ev);
+	t->events[event->type]++;
+	if (ends_move(event))
+		t->moves[event->type][event->cause]++;
+	switch ((enum hp3_event_type)event->type) {
+	case HP3_EVENT_SWITCH:
+		add_time(&t->move_drain, event->drain_ns);
+		add_time(&t->move_decision, event->wait_ns + event->drain_ns);
+		add_hold(t, event);
 		break;
-	case HP3_EV_IDLE_SWITCH:
-		add_time(&t->move_decision, ev->wait_ns);
-		add_hold(t, ev);
+	case HP3_EVENT_IDLE_SWITCH:
+		add_time(&t->move_decision, event->wait_ns);
+		add_hold(t, event);
 		break;
-	case HP3_EV_RECOVER:
-	case HP3_EV_EPOCH:
-		add_hold(t, ev);
+	case HP3_EVENT_RECOVER:
+	case HP3_EVENT_EPOCH:
+		add_hold(t, event);
 		break;
-	case HP3_EV_FAILOVER:
-		add_time(&t->failover_stall, ev->wait_ns);
+	case HP3_EVENT_FAILOVER:
+		add_time(&t->failover_stall, event->wait_ns);
 		break;
-	case HP3_EV_ROUND:
-		add_probes(t, ev);
+	case HP3_EVENT_ROUND:
+		add_probes(t, event);
 		break;
-	case HP3_EV_OUTCOME:
-		t->verdicts[ev->outcome]++;
+	case HP3_EVENT_OUTCOME:
+		t->verdicts[event->outcome]++;
 		break;
-	case HP3_EV_WOULD:
-		t->observed[ev->cause]++;
+	case HP3_EVENT_WOULD:
+		t->observed[event->cause]++;
 		break;
 	default:
 		break;

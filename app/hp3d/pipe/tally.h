@@ -30,10 +30,10 @@ struct hp3d_histogram {
 struct hp3d_tally {
 	/* by cause, and by the event that ends a move: SWITCH, IDLE_SWITCH, RECOVER, EPOCH,
 	 * FAILOVER */
-	uint64_t moves[HP3_EV_MAX][HP3_CAUSE_MAX];
+	uint64_t moves[HP3_EVENT_MAX][HP3_CAUSE_MAX];
 	uint64_t observed[HP3_CAUSE_MAX]; /* moves that mode observe did not make */
 	uint64_t verdicts[HP3_PAYOFF_MAX];
-	uint64_t events[HP3_EV_MAX];
+	uint64_t events[HP3_EVENT_MAX];
 #define X(field, help) struct hp3d_histogram field;
 	HP3D_TIMES(X)
 #undef X
@@ -48,6 +48,6 @@ static inline unsigned hp3d_bucket_of(uint64_t ns)
 	return k < HP3D_BUCKETS ? k : HP3D_BUCKETS;
 }
 
-void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *ev);
+void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *event);
 
 #endif

@@ -48,43 +48,43 @@ static void leave_rx(void *ctx, struct rte_mbuf **m, uint16_t n)
 		write_packet(e->r, m[i]);
 }
 
-static bool is_known(const struct hp3d_replay_pairs *l, const struct hp3d_event *ev)
+static bool is_known(const struct hp3d_replay_pairs *l, const struct hp3d_event *event)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct hp3d_event *p = &l->list[i];
 
-		if (p->ev.lqpn == ev->ev.lqpn && p->ev.rqpn == ev->ev.rqpn &&
-			p->flow.vlan == ev->flow.vlan &&
-			memcmp(p->flow.local, ev->flow.local, 16) == 0 &&
-			memcmp(p->flow.remote, ev->flow.remote, 16) == 0)
+		if (p->event.lqpn == event->event.lqpn && p->event.rqpn == event->event.rqpn &&
+			p->flow.vlan == event->flow.vlan &&
+			memcmp(p->flow.local, event->flow.local, 16) == 0 &&
+			memcmp(p->flow.remote, event->flow.remote, 16) == 0)
 			return true;
 	}
 	return false;
 }
 
 /* 0, also for one that is known, or -ENOMEM. */
-static int learn_pair(struct hp3d_replay_pairs *l, const struct hp3d_event *ev)
+static int learn_pair(struct hp3d_replay_pairs *l, const struct hp3d_event *event)
 {
 	struct hp3d_event *list;
 
-	if (is_known(l, ev))
+	if (is_known(l, event))
 		return 0;
 	list = realloc(l->list, (l->n + 1) * sizeof(*list));
 	if (list == NULL)
 		return -ENOMEM;
-	list[l->n++] = *ev;
+	list[l->n++] = *event;
 	l->list = list;
 	return 0;
 }
 
-static void on_event(void *ctx, const struct hp3d_event *ev)
+static void on_event(void *ctx, const struct hp3d_event *event)
 {
 	struct hp3d_replay_end *e = ctx;
 	struct hp3d_replay_run *r = e->r;
 
 	if (r->write)
-		hp3d_replay_count_event(&r->s, ev);
-	else if (ev->ev.type == HP3_EV_PAIR && learn_pair(&e->pairs, ev) < 0)
+		hp3d_replay_count_event(&r->s, event);
+	else if (event->event.type == HP3_EVENT_PAIR && learn_pair(&e->pairs, event) < 0)
 		r->failed = true;
 }
 
@@ -103,16 +103,16 @@ void hp3d_replay_announce(const struct hp3d_replay_pairs *l, struct hp3d_pipe *p
 {
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct hp3d_event *pair = &l->list[i];
-		struct hp3_qp_event ev = {.kind = HP3_QP_UP,
-			.teller = HP3_TELLER_KERNEL,
+		struct hp3_qp_event event = {.kind = HP3_QP_UP,
+			.source = HP3_QP_SOURCE_KERNEL,
 			.ipv6 = pair->flow.ipv6,
 			.vlan = pair->flow.vlan,
-			.lqpn = pair->ev.lqpn,
-			.rqpn = pair->ev.rqpn};
+			.lqpn = pair->event.lqpn,
+			.rqpn = pair->event.rqpn};
 
-		memcpy(ev.local, pair->flow.local, 16);
-		memcpy(ev.remote, pair->flow.remote, 16);
-		hp3d_pipe_qp(p, &ev, now);
+		memcpy(event.local, pair->flow.local, 16);
+		memcpy(event.remote, pair->flow.remote, 16);
+		hp3d_pipe_qp(p, &event, now);
 	}
 }
 

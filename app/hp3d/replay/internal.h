@@ -23,7 +23,7 @@ struct hp3d_replay_hop {
 
 /* Which queue pairs belong together, as one pass learns it and the next one is told. */
 struct hp3d_replay_pairs {
-	struct hp3d_event *list; /* HP3_EV_PAIR; free() */
+	struct hp3d_event *list; /* HP3_EVENT_PAIR; free() */
 	uint32_t n;
 };
 

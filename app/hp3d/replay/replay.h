@@ -2,7 +2,7 @@
 #ifndef HP3D_REPLAY_H
 #define HP3D_REPLAY_H
 /*
- * This room: pipes without lcores, fed from a file. It calls pipes alone.
+ * This module: pipes without lcores, fed from a file. It calls pipes alone.
  *
  * Runs the real pipeline over a capture, with capture time as the clock. Both directions of a link
  * may be in one file: the end with the lower address is A, the other B, and each has a pipe beside

@@ -18,13 +18,13 @@ void hp3d_replay_count_icrc(const void *frame, uint32_t len, uint64_t *good, uin
 		(*bad)++;
 }
 
-void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_event *ev)
+void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_event *event)
 {
-	s->pairings += ev->ev.type == HP3_EV_PAIR;
-	s->switched += ev->ev.type == HP3_EV_SWITCH;
-	s->idle_switched += ev->ev.type == HP3_EV_IDLE_SWITCH;
-	s->recovered += ev->ev.type == HP3_EV_RECOVER;
-	s->epochs += ev->ev.type == HP3_EV_EPOCH;
+	s->pairings += event->event.type == HP3_EVENT_PAIR;
+	s->switched += event->event.type == HP3_EVENT_SWITCH;
+	s->idle_switched += event->event.type == HP3_EVENT_IDLE_SWITCH;
+	s->recovered += event->event.type == HP3_EVENT_RECOVER;
+	s->epochs += event->event.type == HP3_EVENT_EPOCH;
 }
 
 void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p)

@@ -17,7 +17,7 @@ struct hp3d_replay_summary {
 
 /* One of the two goes up by a RoCE packet. */
 void hp3d_replay_count_icrc(const void *frame, uint32_t len, uint64_t *good, uint64_t *bad);
-void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_event *ev);
+void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_event *event);
 void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p);
 void hp3d_replay_print(const struct hp3d_replay_summary *s, bool json);
 

@@ -44,7 +44,7 @@ uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg)
 	for (uint32_t i = 0; i < hp3_config_ports(cfg) / 2; i++)
 		if (!is_frugal(cfg->rails[i].rnic) || !is_frugal(cfg->rails[i].net))
 			needed |= BY_DRIVER;
-	if (hp3_config_is_beside(cfg)) /* sockets of app/hp3d/ud get other ports at any time */
+	if (hp3_config_is_verbs_mode(cfg)) /* sockets of app/hp3d/ud get other ports at any time */
 		needed |= BIT(CAP_NET_BIND_SERVICE);
 	return needed;
 }

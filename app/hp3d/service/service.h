@@ -2,7 +2,7 @@
 #ifndef HP3D_SERVICE_H
 #define HP3D_SERVICE_H
 /*
- * This room: hp3d as a service of the host. It tells the service manager (sd_notify(3), by
+ * This module: hp3d as a service of the host. It tells the service manager (sd_notify(3), by
  * $NOTIFY_SOCKET; without one nothing is told) when packets pass, that it reloads or stops, and,
  * with a watchdog ($WATCHDOG_USEC), that it is alive: the main thread calls, and every lcore made a
  * round of its loop within half of that time. It calls the lcores, to ask for their latest rounds.

@@ -37,7 +37,8 @@ static const uint8_t *payload_of_frame(
 	return d.l4 + UDP;
 }
 
-int hp3d_ud_pack(const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_way *way, void *buf)
+int hp3d_ud_pack(
+	const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_route *route, void *buf)
 {
 	struct hp3_addressing a;
 	const uint8_t *from;
@@ -50,23 +51,23 @@ int hp3d_ud_pack(const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_
 	if (from == NULL || n > PLAIN)
 		return -EINVAL;
 	hp3_addressing_same(frame, &v, &a);
-	*way = (struct hp3d_ud_way){.ipv6 = a.ipv6,
+	*route = (struct hp3d_ud_route){.ipv6 = a.ipv6,
 		.tclass = a.tclass,
 		.ttl = a.ttl,
 		.sport = hp3_be16(from - UDP),
 		.exact = v.class == HP3_CLASS_UC};
-	if (way->exact && hp3_peer_va(frame, &v) >> 48 == HP3_PEER_HEAD(HP3_PEER_KIND_PROBE)) {
-		way->probe = true;
-		way->id = (uint32_t)hp3_peer_va(frame, &v);
+	if (route->exact && hp3_peer_va(frame, &v) >> 48 == HP3_PEER_HEAD(HP3_PEER_KIND_PROBE)) {
+		route->probe = true;
+		route->id = (uint32_t)hp3_peer_va(frame, &v);
 	}
-	memcpy(way->src, a.src_ip, sizeof(way->src));
-	memcpy(way->dst, a.dst_ip, sizeof(way->dst));
+	memcpy(route->src, a.src_ip, sizeof(route->src));
+	memcpy(route->dst, a.dst_ip, sizeof(route->dst));
 	hp3_put_be16(p, MAGIC);
 	p[2] = VERSION;
-	p[3] = way->exact ? KIND_PROBE : KIND_PLAIN;
-	hp3_put_be16(p + 4, way->sport);
+	p[3] = route->exact ? KIND_PROBE : KIND_PLAIN;
+	hp3_put_be16(p + 4, route->sport);
 	memcpy(p + HEAD, from, n);
-	if (!way->exact || n >= LEAST)
+	if (!route->exact || n >= LEAST)
 		return (int)(HEAD + n);
 	memset(p + HEAD + n, 0, LEAST - n);
 	return (int)(HEAD + LEAST);
@@ -125,7 +126,7 @@ static int build_probe(
 }
 
 int hp3d_ud_unpack(const uint8_t grh[HP3D_UD_GRH], const void *buf, size_t n, uint16_t port,
-	struct hp3d_ud_way *way, void *frame, size_t cap)
+	struct hp3d_ud_route *route, void *frame, size_t cap)
 {
 	const uint8_t *p = buf;
 	struct hp3_addressing a;
@@ -141,9 +142,9 @@ int hp3d_ud_unpack(const uint8_t grh[HP3D_UD_GRH], const void *buf, size_t n, ui
 		len = hp3_build_udp(frame, cap, &a, port, p + HEAD, (uint16_t)(n - HEAD));
 	else
 		len = -EBADMSG;
-	*way = (struct hp3d_ud_way){
+	*route = (struct hp3d_ud_route){
 		.ipv6 = a.ipv6, .tclass = a.tclass, .ttl = a.ttl, .sport = a.sport};
-	memcpy(way->src, a.src_ip, sizeof(way->src));
-	memcpy(way->dst, a.dst_ip, sizeof(way->dst));
+	memcpy(route->src, a.src_ip, sizeof(route->src));
+	memcpy(route->dst, a.dst_ip, sizeof(route->dst));
 	return len > 0 ? len : -EBADMSG;
 }

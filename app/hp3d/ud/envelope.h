@@ -25,7 +25,7 @@
 #define HP3D_UD_PAYLOAD 128u /* no envelope is longer */
 
 /* How a frame is to travel, and what came. */
-struct hp3d_ud_way {
+struct hp3d_ud_route {
 	bool ipv6;
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes */
 	uint8_t tclass, ttl;
@@ -37,11 +37,11 @@ struct hp3d_ud_way {
 
 /* Length in buf, of HP3D_UD_PAYLOAD bytes, or -EINVAL: no frame of ours. `port`: hp3's own. */
 int hp3d_ud_pack(
-	const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_way *way, void *buf);
+	const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_route *route, void *buf);
 
 /* What an RNIC received: addresses out of the room in front, the frame out of n bytes behind it.
  * Length of the frame, or -EBADMSG. */
 int hp3d_ud_unpack(const uint8_t grh[HP3D_UD_GRH], const void *buf, size_t n, uint16_t port,
-	struct hp3d_ud_way *way, void *frame, size_t cap);
+	struct hp3d_ud_route *route, void *frame, size_t cap);
 
 #endif

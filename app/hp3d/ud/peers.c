@@ -87,9 +87,9 @@ static struct hp3_addressing addressing_between(
 
 int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = p->event};
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = p->event};
 
-	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &ev);
+	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
 /*
@@ -151,16 +151,16 @@ void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint
 {
 	peer->wanted = now;
 	*look_of(p, peer) = hp3_min_u64(*look_of(p, peer), peer->due);
-	if ((peer->told.n == 0 && now >= peer->due) ||
+	if ((peer->answer.n == 0 && now >= peer->due) ||
 		(peer->unanswered >= DOUBT && may_ask(peer, now)))
 		ask_peer(p, peer, now);
 }
 
 bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now)
 {
-	if (peer->told.n != 0 && now - peer->answered < FRESH_NS)
+	if (peer->answer.n != 0 && now - peer->answered < FRESH_NS)
 		return true;
-	if (peer->told.n != 0 && peer->tries == 0 && may_ask(peer, now))
+	if (peer->answer.n != 0 && peer->tries == 0 && may_ask(peer, now))
 		ask_peer(p, peer, now);
 	return false;
 }
@@ -175,7 +175,7 @@ static void take_answer(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from
 		hp3d_agent_stray_hello(p->agent);
 		return;
 	}
-	peer->told = *h;
+	peer->answer = *h;
 	peer->answered = peer->asked;
 	peer->nonce = 0;
 	peer->tries = peer->unanswered = 0;
@@ -197,11 +197,11 @@ static void answer_question(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *
 	struct hp3d_ud_peer *peer =
 		hp3d_ud_peers_add(p, from->ipv6, from->local, from->remote, now);
 	uint8_t buf[HP3_HELLO_LEN];
-	bool asks = peer != NULL && (peer->told.n == 0 || peer->told.qkey != h->qkey) &&
+	bool asks = peer != NULL && (peer->answer.n == 0 || peer->answer.qkey != h->qkey) &&
 		    may_ask(peer, now);
 
 	if (!asks || hp3d_agent_has_key(p->agent)) {
-		hp3d_agent_tell(p->agent, &back, from->rport, h, &p->ours, buf);
+		hp3d_agent_send_hello(p->agent, &back, from->rport, h, &p->ours, buf);
 		hp3d_ud_socket_send(p->asks, buf, sizeof(buf), from);
 	}
 	if (asks)
@@ -224,7 +224,7 @@ static bool take_datagram(struct hp3d_ud_peers *p, int fd, uint64_t now)
 		return true;
 	if (h.kind == HP3_HELLO_ASK && fd == p->answers)
 		answer_question(p, &from, &h, now);
-	else if (h.kind == HP3_HELLO_TELL && fd != p->answers)
+	else if (h.kind == HP3_HELLO_ANSWER && fd != p->answers)
 		take_answer(p, &from, &h, now);
 	return true;
 }

@@ -27,7 +27,7 @@
 struct hp3d_ud_peer {
 	bool used, ipv6;
 	uint8_t local[16], remote[16]; /* IPv4: the first four bytes */
-	struct hp3_hello told; /* n is 0: nothing yet */
+	struct hp3_hello answer; /* n is 0: nothing yet */
 	uint64_t nonce; /* of the question under way; 0: none is */
 	uint64_t asked, due; /* the newest question, the next one */
 	uint64_t answered; /* the question that was answered last */

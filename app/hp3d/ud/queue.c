@@ -15,7 +15,7 @@ void hp3d_ud_counter_of(struct ibv_context *context, uint64_t *mask, uint64_t *k
 	*khz = attr.hca_core_clock;
 }
 
-int hp3d_ud_queue_make(struct hp3d_ud_queue *q, const struct hp3d_verbs *v,
+int hp3d_ud_queue_make(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v,
 	struct ibv_context *context, int entries, struct ibv_comp_channel *channel, bool stamps)
 {
 	struct ibv_cq_init_attr_ex attr = {.cqe = (uint32_t)entries,
@@ -33,7 +33,7 @@ int hp3d_ud_queue_make(struct hp3d_ud_queue *q, const struct hp3d_verbs *v,
 	return q->cq != NULL ? 0 : -1;
 }
 
-void hp3d_ud_queue_close(struct hp3d_ud_queue *q, const struct hp3d_verbs *v)
+void hp3d_ud_queue_close(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v)
 {
 	if (q->cq != NULL)
 		v->destroy_cq(q->cq);

@@ -6,7 +6,7 @@
  * (a plain one), which Soft-RoCE's is. One completion at a time: probes are few.
  */
 #include <stdbool.h>
-#include "app/hp3d/ud/verbs.h"
+#include "app/hp3d/ud/ibverbs.h"
 
 struct hp3d_ud_queue {
 	struct ibv_cq *cq; /* NULL: none */
@@ -25,9 +25,9 @@ struct hp3d_ud_done {
 void hp3d_ud_counter_of(struct ibv_context *context, uint64_t *mask, uint64_t *khz);
 
 /* 0 or -1 and errno. `stamps`: with them, or not at all. */
-int hp3d_ud_queue_make(struct hp3d_ud_queue *q, const struct hp3d_verbs *v,
+int hp3d_ud_queue_make(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v,
 	struct ibv_context *context, int entries, struct ibv_comp_channel *channel, bool stamps);
-void hp3d_ud_queue_close(struct hp3d_ud_queue *q, const struct hp3d_verbs *v);
+void hp3d_ud_queue_close(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v);
 /* False: there is no more. */
 bool hp3d_ud_queue_take(struct hp3d_ud_queue *q, struct hp3d_ud_done *done);
 

@@ -139,8 +139,8 @@ static int make_qp(struct hp3d_ud_rnic *r, uint32_t qkey, char *why, size_t cap)
 	return 0;
 }
 
-int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_verbs *v, struct ibv_device *device,
-	uint8_t port, uint32_t qkey, char *why, size_t cap)
+int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
+	struct ibv_device *device, uint8_t port, uint32_t qkey, char *why, size_t cap)
 {
 	uint32_t want;
 

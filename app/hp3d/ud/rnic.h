@@ -36,7 +36,7 @@ struct hp3d_ud_handle {
 };
 
 struct hp3d_ud_rnic {
-	const struct hp3d_verbs *verbs;
+	const struct hp3d_ibverbs *verbs;
 	char name[64];
 	uint8_t port;
 	enum hp3d_ud_how how;
@@ -69,8 +69,8 @@ struct hp3d_ud_rnic {
 };
 
 /* In zeroed memory. 0, or -1 and why; what it took is given back by close. */
-int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_verbs *v, struct ibv_device *device,
-	uint8_t port, uint32_t qkey, char *why, size_t cap);
+int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
+	struct ibv_device *device, uint8_t port, uint32_t qkey, char *why, size_t cap);
 void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r);
 
 /* Has it this address (IPv4: four bytes)? The index of its GID, or -1. Looks anew now and then. */
@@ -78,7 +78,7 @@ int hp3d_ud_rnic_gid(struct hp3d_ud_rnic *r, bool ipv6, const uint8_t *ip, uint6
 
 /* 0; -EADDRNOTAVAIL: no queue pair has that port; -ENETUNREACH: no address handle; other errnos:
  * too many on their way, or the RNIC took it not. */
-int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way,
+int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_route *route,
 	const struct hp3_hello *peer, const void *buf, uint32_t n);
 
 /* What arrived, one by one: its room and payload, good until the next call; false: no more. */

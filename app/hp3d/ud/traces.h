@@ -2,7 +2,7 @@
 #ifndef HP3D_UD_TRACES_H
 #define HP3D_UD_TRACES_H
 /*
- * Traces (probes/trace.h) beside the RNICs: raw sockets (raw(7), CAP_NET_RAW) of IPv4 and IPv6. A
+ * Traces (probes/trace.h) in verbs mode: raw sockets (raw(7), CAP_NET_RAW) of IPv4 and IPv6. A
  * frame leaves as its agent built it, down to the QPN that switches may hash: unlike a probe, which
  * is a datagram of the RNIC's. What comes back are ICMP messages that tell of an end of a hop
  * limit, all of this host's; whose they are the agent finds out.

@@ -58,15 +58,16 @@ static uint32_t set_of_handle(const struct hp3d_ud_rnic *r, const struct hp3d_ud
 }
 
 /* The one that there is, or a new one in the place of that longest unused. */
-static struct ibv_ah *handle_of_way(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way)
+static struct ibv_ah *handle_of_route(
+	struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_route *route)
 {
-	struct hp3d_ud_handle want = {.sport = r->how == HP3D_UD_LABEL ? way->sport : 0,
+	struct hp3d_ud_handle want = {.sport = r->how == HP3D_UD_LABEL ? route->sport : 0,
 				      .gid = (uint8_t)gid,
-				      .tclass = way->tclass,
-				      .ttl = way->ttl},
+				      .tclass = route->tclass,
+				      .ttl = route->ttl},
 			      *h, *oldest;
 
-	hp3d_ud_as_gid(want.dst, way->ipv6, way->dst);
+	hp3d_ud_as_gid(want.dst, route->ipv6, route->dst);
 	oldest = h = &r->handle[set_of_handle(r, &want)];
 	for (struct hp3d_ud_handle *end = h + HANDLE_WAYS; h < end; h++) {
 		if (h->ah != NULL && is_same(h, &want)) {
@@ -87,14 +88,14 @@ static struct ibv_ah *handle_of_way(struct hp3d_ud_rnic *r, int gid, const struc
 }
 
 /* The queue pair that has the port; if any will do, always the same one for it. */
-static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_way *way)
+static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_route *route)
 {
 	for (uint32_t i = 0; r->how == HP3D_UD_HASHED && i < r->n; i++)
-		if (r->sport[i] == way->sport)
+		if (r->sport[i] == route->sport)
 			return (int)i;
-	if (r->n == 0 || (r->how == HP3D_UD_HASHED && way->exact))
+	if (r->n == 0 || (r->how == HP3D_UD_HASHED && route->exact))
 		return -EADDRNOTAVAIL;
-	return (int)(way->sport % r->n);
+	return (int)(route->sport % r->n);
 }
 
 /* Of the clock that stamps are held against: nearer than the pipe's, which is read once a round. */
@@ -120,7 +121,7 @@ static void reap_sends(struct hp3d_ud_rnic *r)
 	}
 }
 
-int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way *way,
+int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_route *route,
 	const struct hp3_hello *peer, const void *buf, uint32_t n)
 {
 	struct ibv_sge sge = {.length = n, .lkey = r->mr->lkey};
@@ -128,7 +129,7 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way 
 					 .num_sge = 1,
 					 .opcode = IBV_WR_SEND,
 					 .send_flags = IBV_SEND_SIGNALED};
-	int at = qp_for(r, way), err;
+	int at = qp_for(r, route), err;
 	uint16_t slot;
 
 	if (at < 0)
@@ -136,18 +137,18 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_way 
 	reap_sends(r);
 	if (r->n_free == 0)
 		return -ENOBUFS;
-	wr.wr.ud.ah = handle_of_way(r, gid, way);
+	wr.wr.ud.ah = handle_of_route(r, gid, route);
 	if (wr.wr.ud.ah == NULL)
 		return -ENETUNREACH;
-	wr.wr.ud.remote_qpn = peer->qpn[way->sport % peer->n];
+	wr.wr.ud.remote_qpn = peer->qpn[route->sport % peer->n];
 	wr.wr.ud.remote_qkey = peer->qkey;
 	slot = r->free_send[r->n_free - 1];
 	wr.wr_id = FIRST_SEND + slot;
 	sge.addr = (uintptr_t)memcpy(slot_of(r, FIRST_SEND + slot), buf, n);
-	r->is_probe[slot] = way->probe && hp3d_ud_stamps_are_there(&r->stamps);
-	r->probe[slot] = way->id;
+	r->is_probe[slot] = route->probe && hp3d_ud_stamps_are_there(&r->stamps);
+	r->probe[slot] = route->id;
 	if (r->is_probe[slot])
-		hp3d_ud_stamp_posted(&r->stamps, way->id, now_ns());
+		hp3d_ud_stamp_posted(&r->stamps, route->id, now_ns());
 	err = ibv_post_send(r->qp[at], &wr, &bad);
 	if (err != 0)
 		return -err;

@@ -28,7 +28,7 @@
 
 struct hp3d_ud {
 	struct hp3d_pipe *pipe;
-	struct hp3d_verbs verbs;
+	struct hp3d_ibverbs verbs;
 	struct rte_mempool *pool;
 	int epoll;
 	uint64_t now; /* as the pipe was told last */
@@ -47,9 +47,9 @@ static void increment_counter(uint64_t *counter)
 
 static int watch_fd(struct hp3d_ud *u, int fd, uint32_t what)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = what};
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = what};
 
-	return epoll_ctl(u->epoll, EPOLL_CTL_ADD, fd, &ev);
+	return epoll_ctl(u->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
 /* The ports of one device; `why`: the newest reason why one is not used. */
@@ -91,7 +91,7 @@ static int open_rnics(struct hp3d_ud *u, char *why)
 }
 
 /* All that peers may send to: of the RNICs, in turn. */
-static void tell_of_qps(struct hp3d_ud *u)
+static void request_qps(struct hp3d_ud *u)
 {
 	struct hp3_hello *ours = &u->peers.ours;
 
@@ -126,40 +126,40 @@ static uint64_t *send_trace(struct hp3d_ud *u, const void *frame, uint32_t len)
 	return hp3d_ud_traces_send(u->traces, frame, len) == 0 ? &u->c.traced : &u->c.untraced;
 }
 
-static bool is_keying(const struct hp3d_ud_way *way)
+static bool is_keying(const struct hp3d_ud_route *route)
 {
-	return !way->exact && way->sport == HP3_HANDSHAKE_PORT;
+	return !route->exact && route->sport == HP3_HANDSHAKE_PORT;
 }
 
 static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, uint64_t now)
 {
-	struct hp3d_ud_way way;
+	struct hp3d_ud_route route;
 	struct hp3d_ud_peer *peer;
 	struct hp3d_ud_rnic *r;
 	uint8_t buf[HP3D_UD_PAYLOAD];
-	int gid, n = hp3d_ud_pack(frame, len, u->peers.port, &way, buf);
+	int gid, n = hp3d_ud_pack(frame, len, u->peers.port, &route, buf);
 
 	if (hp3d_ud_is_trace(frame, len))
 		return send_trace(u, frame, len);
 	if (n < 0)
 		return NULL; /* what only makes sense where packets are seen */
-	r = rnic_of(u, way.ipv6, way.src, now, &gid);
+	r = rnic_of(u, route.ipv6, route.src, now, &gid);
 	if (r == NULL)
 		return &u->c.no_rnic;
-	peer = way.exact ? hp3d_ud_peers_add(&u->peers, way.ipv6, way.src, way.dst, now)
-			 : hp3d_ud_peers_find(&u->peers, way.ipv6, way.src, way.dst);
+	peer = route.exact ? hp3d_ud_peers_add(&u->peers, route.ipv6, route.src, route.dst, now)
+			   : hp3d_ud_peers_find(&u->peers, route.ipv6, route.src, route.dst);
 	if (peer != NULL)
 		hp3d_ud_peers_want(&u->peers, peer, now);
-	if (peer == NULL || peer->told.n == 0 ||
-		(is_keying(&way) && !hp3d_ud_peers_confirm(&u->peers, peer, now)))
+	if (peer == NULL || peer->answer.n == 0 ||
+		(is_keying(&route) && !hp3d_ud_peers_confirm(&u->peers, peer, now)))
 		return &u->c.no_peer;
-	n = hp3d_ud_rnic_send(r, gid, &way, &peer->told, buf, (uint32_t)n);
+	n = hp3d_ud_rnic_send(r, gid, &route, &peer->answer, buf, (uint32_t)n);
 	__atomic_store_n(&u->c.failed, failed_sends(u), __ATOMIC_RELAXED);
 	if (n == -EADDRNOTAVAIL)
 		return &u->c.no_port;
 	if (n < 0)
-		return n == -ENETUNREACH ? &u->c.no_way : &u->c.no_room;
-	peer->unanswered += way.exact;
+		return n == -ENETUNREACH ? &u->c.no_route : &u->c.no_room;
+	peer->unanswered += route.exact;
 	return &u->c.sent;
 }
 
@@ -222,7 +222,7 @@ static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
 			hp3_pool_failure(rte_errno, "raise [eal] memory_mb"));
 		return -1;
 	}
-	if (hp3d_verbs_load(&u->verbs, cfg->beside.ibverbs, why, WHY) < 0 ||
+	if (hp3d_ibverbs_load(&u->verbs, cfg->verbs.ibverbs, why, WHY) < 0 ||
 		open_rnics(u, why) < 0 ||
 		hp3d_ud_peers_open(
 			&u->peers, hp3d_agent_pairs(cfg), (uint16_t)cfg->probes.port, why, WHY) < 0)
@@ -240,7 +240,7 @@ static int make_all(struct hp3d_ud *u, const struct hp3_config *cfg, char *why)
 struct hp3d_ud *hp3d_ud_open(
 	const struct hp3_config *cfg, struct hp3d_pipe *p, const struct hp3d_ud_traces *traces)
 {
-	struct hp3d_ud *u = cfg->beside.ibverbs[0] != '\0' ? calloc(1, sizeof(*u)) : NULL;
+	struct hp3d_ud *u = cfg->verbs.ibverbs[0] != '\0' ? calloc(1, sizeof(*u)) : NULL;
 	char why[WHY] = "";
 
 	if (u == NULL)
@@ -252,9 +252,9 @@ struct hp3d_ud *hp3d_ud_open(
 	u->peers.engine = hp3d_pipe_engine(p);
 	if (make_all(u, cfg, why) < 0) {
 		fprintf(stderr,
-			"hp3d: [beside] ibverbs = \"%s\": other paths are not asked, queue pairs "
+			"hp3d: [verbs] ibverbs = \"%s\": other paths are not asked, queue pairs "
 			"move by hand only: %s\n",
-			cfg->beside.ibverbs, why);
+			cfg->verbs.ibverbs, why);
 		hp3d_ud_close(u);
 		return NULL;
 	}
@@ -263,7 +263,7 @@ struct hp3d_ud *hp3d_ud_open(
 			"hp3d: UDP ports below 1024 cannot be had: peers with [probes] keys = auto "
 			"do not reply; give hp3d CAP_NET_BIND_SERVICE, or set probe_key on all "
 			"hosts\n");
-	tell_of_qps(u);
+	request_qps(u);
 	hp3d_pipe_output(p, HP3_DIR_TX, send_all, u);
 	hp3d_agent_on_answer(u->peers.agent, time_of_answer, u);
 	return u;
@@ -280,7 +280,7 @@ void hp3d_ud_close(struct hp3d_ud *u)
 		hp3d_ud_rnic_close(u->rnic[i]);
 		free(u->rnic[i]);
 	}
-	hp3d_verbs_unload(&u->verbs);
+	hp3d_ibverbs_unload(&u->verbs);
 	if (u->epoll >= 0)
 		close(u->epoll);
 	free(u);
@@ -372,20 +372,20 @@ static void take_frame(struct hp3d_ud *u, const uint8_t *grh, uint32_t n, uint64
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(u->pool);
 	struct hp3d_ud_peer *peer;
-	struct hp3d_ud_way way;
+	struct hp3d_ud_route route;
 	int len;
 
 	increment_counter(&u->c.arrived);
 	if (m == NULL)
 		return;
-	len = hp3d_ud_unpack(
-		grh, grh + HP3D_UD_GRH, n, u->peers.port, &way, rte_pktmbuf_mtod(m, void *), FRAME);
+	len = hp3d_ud_unpack(grh, grh + HP3D_UD_GRH, n, u->peers.port, &route,
+		rte_pktmbuf_mtod(m, void *), FRAME);
 	if (len < 0) {
 		increment_counter(&u->c.senseless);
 		rte_pktmbuf_free(m);
 		return;
 	}
-	peer = hp3d_ud_peers_find(&u->peers, way.ipv6, way.dst, way.src);
+	peer = hp3d_ud_peers_find(&u->peers, route.ipv6, route.dst, route.src);
 	if (peer != NULL)
 		peer->unanswered = 0;
 	hand_in(u, m, len, now);
@@ -408,18 +408,18 @@ static uint32_t take_arrived(struct hp3d_ud *u, struct hp3d_ud_rnic *r, uint64_t
 
 uint32_t hp3d_ud_poll(struct hp3d_ud *u, uint64_t now)
 {
-	struct epoll_event ev[EVENTS];
-	int n = epoll_wait(u->epoll, ev, EVENTS, 0);
+	struct epoll_event event[EVENTS];
+	int n = epoll_wait(u->epoll, event, EVENTS, 0);
 	uint32_t done = 0;
 
 	u->now = now;
 	for (int i = 0; i < n; i++) {
-		if (ev[i].data.u32 == SOCKETS)
+		if (event[i].data.u32 == SOCKETS)
 			done += hp3d_ud_peers_poll(&u->peers, now);
-		else if (ev[i].data.u32 >= TRACES)
-			done += hear_hops(u, ev[i].data.u32 - TRACES, now);
+		else if (event[i].data.u32 >= TRACES)
+			done += hear_hops(u, event[i].data.u32 - TRACES, now);
 		else
-			done += take_arrived(u, u->rnic[ev[i].data.u32], now);
+			done += take_arrived(u, u->rnic[event[i].data.u32], now);
 	}
 	return done;
 }

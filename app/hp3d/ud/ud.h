@@ -2,7 +2,7 @@
 #ifndef HP3D_UD_UD_H
 #define HP3D_UD_UD_H
 /*
- * This room: beside the RNICs, what hp3d says and hears of other hosts travels as unreliable
+ * This module: in verbs mode, what hp3d says and hears of other hosts travels as unreliable
  * datagrams of RNICs, by the source port that the frame has, so that switches hash it as they hash
  * the queue pairs' own data. To the pipe it is where frames leave and arrive; agent and engine know
  * nothing of it.
@@ -26,10 +26,10 @@
 	X(no_peer, "datagrams not sent: the other host has named no queue pair, or not lately")    \
 	X(no_port, "datagrams not sent: no queue pair has that source port")                       \
 	X(no_room, "datagrams not sent: too many on their way, or the RNIC took none")             \
-	X(no_way, "datagrams not sent: the RNIC finds no way to the address")                      \
+	X(no_route, "datagrams not sent: the RNIC finds no route to the address")                  \
 	X(failed, "datagrams that the RNIC took and did not send")                                 \
 	X(traced, "traces sent")                                                                   \
-	X(untraced, "traces not sent: no raw socket, or no way to the address")                    \
+	X(untraced, "traces not sent: no raw socket, or no route to the address")                  \
 	X(expired, "ICMP messages of switches where a hop limit ended")                            \
 	X(stamping, "ports of RNICs that stamp completions")                                       \
 	HP3D_UD_TIMINGS(X)

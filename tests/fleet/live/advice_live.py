@@ -155,7 +155,7 @@ class Advice(TwoPaths):
         self.stop(near)
         self.stop(far)
 
-    def test_nobody_heeds_as_shipped(self):
+    def test_nobody_applies_as_shipped(self):
         near, far, ends, _, agent, _ = self.begin(advice="off")
         planner = self.plans(rate_kbps(near))
         wait_for(lambda: planner.ask("why", "h0/")["rows"], why=agent.said)
@@ -164,7 +164,7 @@ class Advice(TwoPaths):
         self.assertEqual(self.advised(near), [])
         self.finish(near, far, ends)
 
-    def test_strangers(self):
+    def test_unauthenticated_senders(self):
         """Garbage, a plan of another version, one that names a flow of ours without knowing this process."""
         near, far, ends, flows, agent, _ = self.begin()
         self.relay("wide")

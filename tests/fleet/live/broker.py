@@ -21,7 +21,7 @@ QUICK = """
 servers = "{servers}"
 name = {name}
 listen = "{listen}"
-beat_ms = 100
+keepalive_ms = 100
 takeover_ms = 400
 {extra}
 [plan]
@@ -205,7 +205,7 @@ def agents(program, directory, servers, *args):
 
 
 def publish(port, subject, *payloads):
-    """As any stranger may who reaches the server."""
+    """As any unauthenticated client may who reaches the server."""
     with socket.create_connection(("127.0.0.1", port), 5) as s:
         s.recv(4096)
         said = b"".join(b"PUB %s %d\r\n%s\r\n" % (subject.encode(), len(p), p) for p in payloads)
@@ -215,7 +215,7 @@ def publish(port, subject, *payloads):
 
 
 def answering(port, answer):
-    """A stranger who answers each question on hp3.ask. To be closed."""
+    """An unauthenticated client that answers each question on hp3.ask. To be closed."""
     s = socket.create_connection(("127.0.0.1", port), 5)
     lines = s.makefile("rb")
     lines.readline()

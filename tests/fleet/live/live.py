@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3-fleet on real NATS servers: what it makes of reports, who plans, strangers, brokers that die.
+"""hp3-fleet on real NATS servers: what it makes of reports, who plans, unauthenticated senders, brokers that die.
 
 usage: live.py HP3_FLEET HP3_FLEET_AGENTS [TEST...]
 """
@@ -52,7 +52,7 @@ class One(Case):
     def test_two_elephants_part(self):
         """One of two goes, as soon as there is a plan; then nothing more is advised."""
         p = self.planner(self.server.url)
-        self.agents(self.server.url, "--collision", "--heed", "--seconds", "60")
+        self.agents(self.server.url, "--collision", "--apply", "--seconds", "60")
         wait_for(lambda: p.metric("planned_moves_total") == 1, why=p.said)
         wait_for(lambda: p.metric("plans_total") >= 25)
         self.assertEqual(p.metric("planned_moves_total"), 1)
@@ -111,7 +111,7 @@ class One(Case):
         self.server.start()
         self.leads(p)
 
-    def test_strangers(self):
+    def test_unauthenticated_senders(self):
         """What is no report, or another host's, changes nothing and is counted."""
         p = self.planner(self.server.url)
         wait_for(lambda: self.server.listeners("hp3.ask"), why=p.said)  # what it subscribes to last
@@ -190,7 +190,7 @@ class One(Case):
                 if port == server.port or command == "top":
                     self.assertIn(f"nats://***@127.0.0.1:{port}", said)
 
-    def test_answers_of_strangers_are_plain(self):
+    def test_unauthenticated_answers_are_plain(self):
         """Who answers on hp3.ask writes no line of his own into a rank file, and nothing that a terminal obeys."""
         rows = [{"port": 50000, "hop": "x\nrank 1=evil slot=0 #", "link": "\x1b]0;owned\x07\x9b2J", "\x9b1J": 1}]
         self.addCleanup(answering(self.server.port, {"ok": True, "rows": rows, "planner": "\x1b[2J", "leads": True}).close)
@@ -212,11 +212,11 @@ class One(Case):
             self.assertEqual(bool(r.stderr), code != 0, args)
         file = self.dir + "/bad.ini"
         with open(file, "w", encoding="ascii") as f:
-            f.write('[fleet]\nlisten = "0.0.0.0:9796"\nbeat_ms = 1000\ntakeover_ms = 1000\n')
+            f.write('[fleet]\nlisten = "0.0.0.0:9796"\nkeepalive_ms = 1000\ntakeover_ms = 1000\n')
         r = subprocess.run([FLEET, "--config", file, "run"], capture_output=True, text=True, check=False)
         self.assertEqual(r.returncode, 2)
         self.assertIn("an address of this host alone", r.stderr)
-        self.assertIn("three times beat_ms", r.stderr)
+        self.assertIn("three times keepalive_ms", r.stderr)
 
     def test_order(self):
         """Neighbours of the ring under one leaf: 4 of 4 steps crossed, 2 are left."""
@@ -328,7 +328,7 @@ class Encrypted(Case):
         certificate(self.dir, "ca", "server", "127.0.0.1")
         certificate(self.dir, "ca", "elsewhere", "127.0.0.2")
         certificate(self.dir, "ca", "host")
-        certificate(self.dir, "other", "stranger")
+        certificate(self.dir, "other", "untrusted")
 
     def server(self, name):
         files = ", ".join(f'{key}: "{self.dir}/{file}"' for key, file in (
@@ -350,7 +350,7 @@ class Encrypted(Case):
         p = self.planner(server.url, extra=self.keys("ca", "host"))
         self.leads(p)
         self.assertEqual(p.ask("hosts")["rows"], [])
-        for ca, cert in (("ca", None), ("other", "host"), ("ca", "stranger"), (None, None)):
+        for ca, cert in (("ca", None), ("other", "host"), ("ca", "untrusted"), (None, None)):
             with self.subTest(ca=ca, cert=cert):
                 self.refused(server, self.keys(ca, cert))
         self.assertEqual(p.metric("leads"), 1)

@@ -28,7 +28,7 @@ def main():
     with scratch() as directory:
         server = Server(directory)
         planner = Planner(fleet, directory, server.url)
-        load = agents(program, directory, server.url, "--collision", "--heed", "--seconds", "300")
+        load = agents(program, directory, server.url, "--collision", "--apply", "--seconds", "300")
         wait_for(lambda: planner.metric("planned_moves_total") == 1, why=planner.said)
         wait_for(lambda: planner.metric("worst_link_kilobits_per_second") == 10_000_000)
         url = f"http://127.0.0.1:{planner.port}/"

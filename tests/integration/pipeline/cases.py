@@ -60,7 +60,7 @@ class Wired(Base):
     """rnic side: endpoint a; network side: endpoint b.
 
     The endpoints check every packet: content, ICRC, and that PSNs come in order. Packets on odd ports
-    take a path that is 3 ms slower, so that a packet which changes its path too early comes too early.
+    take a path that is 3 ms slower, so that a packet which changes its path too early arrives out of order.
     """
 
     def setUp(self):

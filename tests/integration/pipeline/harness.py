@@ -27,7 +27,7 @@ SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 8, 23
 SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE, ROOM = 33, 64 << 20  # of sockets that see all traffic: for as long as who reads waits for a processor
 TP_STATUS_VLAN_VALID = 0x10
-STALL_US = 1000000  # else hp3d urges the peer's RNIC to acknowledge again when it only waited for a processor
+STALL_US = 1000000  # else hp3d solicits another ACK from the peer's RNIC when it only waited for a processor
 SETTLE = 20  # seconds: longest wait for anything, far beyond what is needed on a busy machine
 
 

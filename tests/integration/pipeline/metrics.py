@@ -127,7 +127,7 @@ class Page(Wired):
             manual = set(re.findall(r"^\.BR (\w+) \" \(", f.read(), re.M))
         served = set(re.findall(r"^# TYPE (\w+)", plain.text, re.M))
         # No RNIC here, no rail that fails open.
-        self.assertEqual(manual - served, {m for m in manual if "rnic" in m or "bypass" in m or "beside" in m})
+        self.assertEqual(manual - served, {m for m in manual if "rnic" in m or "bypass" in m or "verbs" in m})
         self.assertEqual(served - manual, set())
         d.stop()
 
@@ -164,12 +164,12 @@ class Page(Wired):
         d = self.daemon(NULL).up()
         where = metrics_socket(d)
 
-        def beats():
+        def heartbeats():
             time.sleep(0.15)
             found = samples(ask(where).text)
             return {dict(k[1])["thread"]: time.time() - v for k, v in found.items() if k[0].startswith("hp3_heartbeat")}
-        self.assertEqual(set(beats()), {"control", "lcore0"})
-        self.assertLess(max(beats().values()), 1)
+        self.assertEqual(set(heartbeats()), {"control", "lcore0"})
+        self.assertLess(max(heartbeats().values()), 1)
         task = next(t for t, name in threads(d).items() if name.startswith(("rte-worker", "lcore-worker")))
         # One thread alone cannot be stopped: an idle one is kept from the CPU by a tracer.
         tracer = subprocess.Popen([sys.executable, "-c", HOLD, task], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -178,11 +178,11 @@ class Page(Wired):
         self.addCleanup(tracer.stdout.close)
         self.assertEqual(tracer.stdout.readline(), b"held\n")
         time.sleep(1)
-        held = beats()
+        held = heartbeats()
         self.assertGreater(held["lcore0"], 0.9)
         self.assertLess(held["control"], 0.5)
         tracer.stdin.close()
-        wait_for("the heartbeat", lambda: max(beats().values()) < 0.5)
+        wait_for("the heartbeat", lambda: max(heartbeats().values()) < 0.5)
         d.stop()
 
 

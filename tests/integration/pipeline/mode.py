@@ -11,7 +11,7 @@ from cases import Wired, run
 from harness import wait_for
 
 QPS = 4
-OWN = ("probes", "traces", "reports", "urges", "naks_made", "challenges_forced", "cnps_withheld")
+OWN = ("probes", "traces", "reports", "ack_solicitations", "naks_made", "challenges_forced", "cnps_withheld")
 
 
 class Mode(Wired):

@@ -115,7 +115,7 @@ class Operator(Wired):
         table = self.d.ctl("flows", "--sort", "moves", "--interval", "100").stdout.splitlines()
         self.assertRegex(table[0], r"^FLOW .* STATE .* Mb/s +RTT us +MARKED")
         self.assertTrue(table[1].startswith(self.flows[3]))
-        self.assertRegex(table[1], r" (steady|seeking) +\d+\.\d ")
+        self.assertRegex(table[1], r" (steady|searching) +\d+\.\d ")
 
     def check_filter(self):
         self.d.move("0x201", "--port", "40000")

@@ -33,7 +33,7 @@ scrape_configs:
     static_configs: [{targets: ["127.0.0.1:9795", "127.0.0.1:9796"]}]
 """
 # 64 packets in flight make a round trip of more than 100 ms where the link is narrow, of a few where it is wide.
-SEEKING = {"probe": "peer", "rtt_factor": 2000, "congestion_tolerance": 1, "backoff_min_us": 3000, "backoff_max_us": 50000,
+SEARCHING = {"probe": "peer", "rtt_factor": 2000, "congestion_tolerance": 1, "backoff_min_us": 3000, "backoff_max_us": 50000,
            "probe_timeout_us": 300000}
 
 
@@ -120,7 +120,7 @@ class Scraped(TwoPaths):
         root = tempfile.mkdtemp(prefix=f"hp3-pipeline-{os.getpid()}-", dir="/tmp")
         self.addCleanup(shutil.rmtree, root)
         make_rnic(root, "mlx5_0", "1", out_of_sequence=0, local_ack_timeout_err=0, np_cnp_sent=0)
-        common = {"ppp": SEEKING, "rfr": {"cooldown_us": 1000, "verify_us": 50000}}
+        common = {"ppp": SEARCHING, "rfr": {"cooldown_us": 1000, "verify_us": 50000}}
         self.prometheus = Prometheus()  # it takes 5 s to begin
         self.addCleanup(self.prometheus.clean_up)
         self.a, self.b = self.pair_of_daemons(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hp3d of one rack, an endpoint behind each, two paths between them whose switches name themselves: they tell each other how many
+"""Two hp3d of one rack, an endpoint behind each, two paths between them whose switches name themselves: they advertise to each other how many
 long flows take which path ([cc] share_moves); what is not of the rack, changed, or said before, means nothing.
 
 usage: rack.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
@@ -12,9 +12,9 @@ from harness import RawPort, wait_for
 from two_paths import TwoPaths
 
 KEY = "000102030405060708090a0b0c0d0e0f"
-RACK, STRANGERS = "10.9.0.0/29, 10.9.7.7", "10.9.0.2, 10.9.7.7"  # the second one is of 10.9.0.2 alone
+RACK, UNLISTED = "10.9.0.0/29, 10.9.7.7", "10.9.0.2, 10.9.7.7"  # the second one is of 10.9.0.2 alone
 OWN_PORT, LOADS, OF_RACK, HEAD = 4795, 0x6c, 2, 42
-TELL_US = 20000
+REPORT_US = 20000
 
 
 def name_of(addr):
@@ -50,7 +50,7 @@ class Rack(TwoPaths):
     def begin(self, far_rack=RACK):
         a, b = self.pair_of_daemons(
             ppp={"probe": "peer", "rtt_factor": 10000, "identity": "trace", "traces_per_second": 1000, "trace_recheck_ms": 500},
-            cc={"share": "on", "share_moves": "on", "share_tell_us": TELL_US}, probes={"probe_key": KEY},
+            cc={"share": "on", "share_moves": "on", "share_advertise_us": REPORT_US}, probes={"probe_key": KEY},
             far={"rail.rail0": {"rack": far_rack}}, **{"rail.rail0": {"rack": RACK}})
         self.seen = []
         tap = RawPort(self.wires[1].far)
@@ -85,7 +85,7 @@ class Rack(TwoPaths):
         for d in (a, b):
             c = d.counters()
             self.assertEqual([c[n] for n in ("rack_stale", "loads_stale", "loads_bad_tag", "loads_bad_form")], [0] * 4)
-            self.assertGreater(c["rack_strangers"], 0)  # to hosts that there are not: here both see all frames
+            self.assertGreater(c["rack_unlisted"], 0)  # to hosts that there are not: here both see all frames
         self.settle(*ends)
         for d in (a, b):
             wait_for("silence", lambda d=d: self.is_quiet(d))  # nothing to tell: nothing is told
@@ -96,7 +96,7 @@ class Rack(TwoPaths):
     @staticmethod
     def is_quiet(d):
         before = d.counters()["rack_sent"]
-        time.sleep(20 * TELL_US / 1e6)
+        time.sleep(20 * REPORT_US / 1e6)
         return d.counters()["rack_sent"] == before
 
     @staticmethod
@@ -124,8 +124,8 @@ class Rack(TwoPaths):
 
     def test_of_no_host_of_the_rack(self):
         """It has the key, and is no host of that rack: its messages end there, and count for nothing."""
-        a, b, ends = self.begin(STRANGERS)
-        wait_for("messages", lambda: b.counters()["rack_strangers"] > 20)
+        a, b, ends = self.begin(UNLISTED)
+        wait_for("messages", lambda: b.counters()["rack_unlisted"] > 20)
         for d in (a, b):
             self.assertEqual((d.counters()["rack_heard"], d.counters()["rack_stale"]), (0, 0))
         self.assertGreater(b.counters()["rack_sent"], 0)  # to 10.9.7.7, of which nothing is known

@@ -179,7 +179,7 @@ struct faults {
 
 static void add_faults(struct faults *f, const struct rc_qp *q)
 {
-	f->gaps += q->responder.n.early;
+	f->gaps += q->responder.n.out_of_order;
 	f->duplicates += q->responder.n.duplicates;
 	f->bad_icrc += q->bad_icrc;
 	f->bad_payload += q->responder.n.wrong + q->responder.n.unchecked + q->responder.ended;

@@ -16,7 +16,7 @@ QPS = 2
 ENOUGH = 3000  # packets
 # As shipped but for what a busy machine does to round trips, and to hp3d: it is waited for longer, and nothing moves by itself.
 SETTINGS = {"ppp": {"probe": "peer", "rtt_factor": 10000, "probe_timeout_us": 100000},
-            "rfr": {"mode": "spray", "spray_wait_us": 500000, "spray_beat_us": 100000, "stall_us": 0},
+            "rfr": {"mode": "spray", "spray_wait_us": 500000, "spray_keepalive_us": 100000, "stall_us": 0},
             "probes": {"probe_key": "000102030405060708090a0b0c0d0e0f"}}
 
 
@@ -43,7 +43,7 @@ class Spraying(TwoPaths):
     def sprayed(self, a, b):
         wait_for("packets on both paths", lambda: a.counters()["sprayed"] > ENOUGH)
         self.assertEqual({f["spray"] for f in a.flows()}, {"spraying"})
-        wait_for("packets that come too early", lambda: b.counters()["reseq_held"] > ENOUGH / 10)
+        wait_for("packets that arrive out of order", lambda: b.counters()["reseq_held"] > ENOUGH / 10)
 
     def test_in_order(self):
         a, b, ends = self.begin()
@@ -124,7 +124,7 @@ class Spraying(TwoPaths):
             d.process.send_signal(signal.SIGHUP)
             wait_for("the reload", lambda: "hp3d: reloaded" in d.output()[said:])
 
-        self.operators(ends_it=lambda d: reload(d, spray_beat_us=1000000), goes_on=lambda d: reload(d, spray_beat_us=20000))
+        self.operators(ends_it=lambda d: reload(d, spray_keepalive_us=1000000), goes_on=lambda d: reload(d, spray_keepalive_us=20000))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 /*
  * An interface as the tests' endpoint sees it: whole frames in and out, VLAN tags included. What
  * arrives took one of two paths: requests with an odd source port come `slow_ns` later than the
- * others, in order among themselves. So a packet that changes its path too early comes too early.
+ * others, in order among themselves. So a packet that changes its path too early arrives out of
+ * order.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -182,7 +182,7 @@ class Base(unittest.TestCase):
 
     def in_order(self, *reports):
         for r in reports:
-            for name in ("retransmissions", "timeouts", "out_of_seq_request", "early_packets", "duplicate_request",
+            for name in ("retransmissions", "timeouts", "out_of_seq_request", "out_of_order_packets", "duplicate_request",
                          "overtaken", "late_duplicates", "stale_replies"):
                 self.assertEqual(r["sum"][name], 0, name)
 
@@ -479,7 +479,7 @@ class Refused(Base):
                 self.assertEqual(a.finish(3)["messages"]["open"], 1)
                 b.finish()
 
-    def test_strangers_on_the_set_up_socket(self):
+    def test_unauthenticated_on_the_set_up_socket(self):
         self.cable()
         for said, message in ((b"hello\n", "no message"), (b'{"type":"hello","v":9}\n', "makes no sense"),
                               (b'{"type":"error","text":"no"}\n', "says: no"), (b"x" * 5000000, "too long"),

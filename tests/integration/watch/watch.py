@@ -222,8 +222,8 @@ class Library(Base):
         self.tell(c, "rtr 1 1 1024 1 2 ::ffff:10.9.0.2", "rts 1", "reset")  # IPv6 to IPv4
         self.tell(c, "create 37 ud", *self.UP)
         self.silence(w)
-        stranger = self.caller(device="../../etc")
-        self.tell(stranger, "create 38 rc", *self.UP)
+        untrusted = self.caller(device="../../etc")
+        self.tell(untrusted, "create 38 rc", *self.UP)
         self.silence(w)
 
     def test_drained_and_readdressed(self):

@@ -26,7 +26,7 @@ struct slots {
 	uint64_t credit[QPS]; /* written by the other end: messages of ours that it has seen */
 };
 
-/* What ends tell each other of a communicator. */
+/* What ends advertise to each other of a communicator. */
 struct wire_ring {
 	uint64_t at; /* struct slots */
 	uint32_t rkey, unused;

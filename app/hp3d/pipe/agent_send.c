@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an agent says: the packets for the engine's actions. */
+#include <string.h>
+#include "app/hp3d/pipe/agent_internal.h"
+#include "ppp/placement.h"
+#include "probes/standard.h"
+
+/* From the flow's remote end to its local one. */
+static struct hp3_addressing turn_addressing(const struct hp3_addressing *a)
+{
+	struct hp3_addressing t = *a;
+
+	memcpy(t.dst_mac, a->src_mac, sizeof(t.dst_mac));
+	memcpy(t.src_mac, a->dst_mac, sizeof(t.src_mac));
+	memcpy(t.dst_ip, a->src_ip, sizeof(t.dst_ip));
+	memcpy(t.src_ip, a->dst_ip, sizeof(t.src_ip));
+	return t;
+}
+
+static const struct hp3_probe_key *sending_key(const struct hp3d_agent *a)
+{
+	return &a->keys.key[a->use];
+}
+
+static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
+	const struct hp3_act *act, uint32_t qpn)
+{
+	struct hp3_peer_probe p = {.dest_qpn = qpn,
+		.psn = act->psn,
+		.id = act->probe_id,
+		.pad = act->pad,
+		.cookie = hp3_probe_cookie(&a->secret, to, act->probe_id),
+		.time = hp3d_agent_clock()};
+
+	switch ((enum hp3_probe_kind)act->op) {
+	case HP3_PROBE_STANDARD:
+		a->c.probes_standard++;
+		return hp3_standard_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
+	case HP3_PROBE_NAK:
+		a->c.probes_nak++;
+		return hp3_nak_probe_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
+	default:
+		a->c.probes_peer++;
+		return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
+	}
+}
+
+static uint64_t next_stamp(struct hp3d_agent *a)
+{
+	a->sent_stamp_us = hp3_heard_stamp(a->sent_stamp_us, hp3d_agent_clock_us(), a->clock_s);
+	return a->sent_stamp_us;
+}
+
+static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
+	const struct hp3_act *act, const struct hp3_flow_info *f)
+{
+	struct hp3_peer_probe p = {.dest_qpn = f->rqpn,
+		.psn = act->psn,
+		.id = hp3_report_id(f->lqpn, (uint8_t)a->c.reports_sent++),
+		.time = next_stamp(a),
+		.report = true};
+
+	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
+}
+
+/* How many flows of ours go to this peer, by path. */
+static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
+	const struct hp3_addressing *from_here, uint32_t flow, uint64_t now)
+{
+	struct hp3_addressing to = *from_here;
+	struct hp3_loads r = {.clock_us = next_stamp(a)};
+
+	r.n = (uint8_t)hp3_load_to_names(e, flow, r.path, HP3_LOADS_PATHS);
+	if (hp3_counts_spine_paths(e)) {
+		r.kind = HP3_LOADS_OF_SPINE_PATHS;
+		r.spine_paths = (uint8_t)hp3_spine_paths_to(
+			e, flow, r.spine_path, HP3_LOADS_SPINE_PATHS, now);
+	}
+	a->c.loads_sent++;
+	hp3_addressing_class(&to, a->dscp);
+	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, &to, &r, a->port, sending_key(a));
+}
+
+static int build_agree(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
+	const struct hp3_agree *what)
+{
+	struct hp3_addressing to = *from_here;
+
+	a->c.agreements_sent++;
+	hp3_addressing_class(&to, a->dscp);
+	return hp3_agree_build(
+		buf, HP3D_AGENT_FRAME_MAX, &to, what, next_stamp(a), a->port, sending_key(a));
+}
+
+static bool is_for_the_rnic(const struct hp3_act *act)
+{
+	return act->kind == HP3_ACT_NAK || act->kind == HP3_ACT_CNP_OWED;
+}
+
+static int build_packet(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
+	const struct hp3_act *act, const struct hp3_flow_info *f, uint64_t now)
+{
+	struct hp3_trace_ask ask = {.cookie = act->probe_id,
+		.qpn = f->rqpn,
+		.psn = act->psn,
+		.ttl = act->op,
+		.opcode = act->flags};
+	struct hp3_addressing to = *from_here;
+
+	if (is_for_the_rnic(act)) {
+		to = turn_addressing(&to);
+		to.sport = f->port;
+		to.pkey = act->pkey;
+		if (act->kind == HP3_ACT_CNP_OWED)
+			return hp3_build_cnp(buf, HP3D_AGENT_FRAME_MAX, &to, f->lqpn);
+		return hp3_build_ack(buf, HP3D_AGENT_FRAME_MAX, &to, f->lqpn, act->psn,
+			HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, act->msn);
+	}
+	to.sport = act->port;
+	if (act->kind == HP3_ACT_REPORT || act->kind == HP3_ACT_CNP)
+		hp3_addressing_class(&to, a->dscp);
+	if (act->kind == HP3_ACT_REPORT)
+		return build_report(a, buf, &to, act, f);
+	if (act->kind == HP3_ACT_SOLICIT_ACK) {
+		a->c.ack_solicitations_sent++;
+		return hp3_standard_build(buf, HP3D_AGENT_FRAME_MAX, &to, f->rqpn, act->psn);
+	}
+	if (act->kind == HP3_ACT_CNP) {
+		to.pkey = act->pkey;
+		return hp3_build_cnp(buf, HP3D_AGENT_FRAME_MAX, &to, f->rqpn);
+	}
+	if (act->kind == HP3_ACT_TRACE)
+		return hp3_trace_start(
+			&a->tracer, &to, &ask, hp3d_agent_clock(), now, buf, HP3D_AGENT_FRAME_MAX);
+	return build_probe(a, buf, &to, act, f->rqpn);
+}
+
+struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
+	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir)
+{
+	const struct hp3d_neighbour *n;
+	const bool agree = act->kind == HP3_ACT_AGREE;
+	struct hp3_flow_info f;
+	struct rte_mbuf *m;
+	int len;
+
+	if (!agree && hp3_flow_info(e, act->flow, now, &f) < 0)
+		return NULL;
+	n = hp3d_neighbours_find(&a->neighbours, agree ? HP3_ENDS(&act->agree) : HP3_ENDS(&f));
+	if (n == NULL) {
+		a->c.probe_no_route++;
+		return NULL;
+	}
+	m = rte_pktmbuf_alloc(a->pool);
+	if (m == NULL) {
+		a->c.probe_no_buffer++;
+		return NULL;
+	}
+	if (agree)
+		len = build_agree(a, rte_pktmbuf_mtod(m, void *), &n->a, &act->agree.what);
+	else if (act->kind == HP3_ACT_ADVERTISE)
+		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow, now);
+	else
+		len = build_packet(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
+	*dir = is_for_the_rnic(act) ? HP3_DIR_RX : HP3_DIR_TX;
+	return hp3d_agent_sized(m, len);
+}
+
+/* It believes this host: the two have a key, or agree on one from now on. */
+static bool may_send_to_rack_peer(
+	struct hp3d_agent *a, const struct hp3_addressing *to, uint64_t now)
+{
+	const struct hp3_ends ends = {to->ipv6, HP3_KEYING_ANY_VLAN, to->src_ip, to->dst_ip};
+
+	hp3d_agent_key_begin(a, &ends, now);
+	return hp3d_agent_is_keyed(a, &ends);
+}
+
+uint32_t hp3d_agent_make_rack(
+	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m)
+{
+	struct hp3_loads r = {.kind = HP3_LOADS_OF_RACK, .clock_us = next_stamp(a)};
+	uint32_t n = 0;
+
+	r.spine_paths = (uint8_t)hp3_rack_advertise(e, r.spine_path, HP3_LOADS_SPINE_PATHS);
+	for (uint32_t i = 0; i < a->rack_peers.n; i++) {
+		struct hp3_addressing to;
+		bool no_route;
+
+		if (!hp3d_rack_peer_is_due(&a->rack_peers, &a->rack_peers.rack_peer[i],
+			    &a->neighbours, now, &to, &no_route)) {
+			a->c.rack_no_route += no_route;
+			continue;
+		}
+		if (!may_send_to_rack_peer(a, &to, now)) {
+			a->c.rack_no_key++;
+			continue;
+		}
+		m[n] = rte_pktmbuf_alloc(a->pool);
+		if (m[n] == NULL) {
+			a->c.probe_no_buffer++;
+			break;
+		}
+		hp3_addressing_class(&to, a->dscp);
+		m[n] = hp3d_agent_sized(
+			m[n], hp3_loads_build(rte_pktmbuf_mtod(m[n], void *), HP3D_AGENT_FRAME_MAX,
+				      &to, &r, a->port, sending_key(a)));
+		n += m[n] != NULL;
+	}
+	a->c.rack_sent += n;
+	return n;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the engine wants of a queue pair, and what the application says to that. */
+#include <sys/socket.h>
+#include "app/hp3d/verbs/internal.h"
+
+static void request_op(
+	struct hp3d_verbs_shim *s, uint16_t cell, enum hp3_verbs_op op, uint16_t port)
+{
+	struct hp3d_verbs_cell_state *k = &s->known[cell];
+
+	k->asked = (uint8_t)op;
+	s->asked[s->n_asked++ % HP3D_VERBS_ASKED] = cell;
+	__atomic_store_n(&s->cells[cell].want,
+		hp3_verbs_pack(k->generation, ++k->seq, (uint8_t)op, port), __ATOMIC_RELEASE);
+	/* Full: it has bells that it did not hear yet. Gone: the socket will say so. */
+	send(s->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void hp3d_verbs_stay(struct hp3d_verbs_mode *b, uint32_t flow)
+{
+	const struct hp3d_verbs_owner *o = &b->owners[flow];
+	struct hp3d_verbs_shim *s = &b->shims[o->shim - 1u];
+
+	if (s->known[o->cell].asked != HP3_VERBS_NOTHING)
+		return;
+	request_op(s, o->cell, HP3_VERBS_PLACE, 0);
+	s->known[o->cell].asked = HP3_VERBS_NOTHING; /* nothing comes back */
+}
+
+void hp3d_verbs_act(void *verbs, const struct hp3_act *act)
+{
+	struct hp3d_verbs_mode *b = verbs;
+	const struct hp3d_verbs_owner *o = &b->owners[act->flow];
+	struct hp3d_verbs_shim *s;
+	struct hp3d_verbs_cell_state *k;
+
+	if (o->shim == 0)
+		return;
+	s = &b->shims[o->shim - 1u];
+	k = &s->known[o->cell];
+	if (act->kind == HP3_ACT_SUSPEND)
+		request_op(s, o->cell, HP3_VERBS_SUSPEND, 0);
+	else if (act->kind == HP3_ACT_RESUME)
+		request_op(s, o->cell, HP3_VERBS_RESUME, 0);
+	else if (k->suspended || act->op != HP3_MOVE_DEAD)
+		request_op(s, o->cell, k->suspended ? HP3_VERBS_MOVE : HP3_VERBS_PLACE, act->port);
+	else
+		request_op(s, o->cell, HP3_VERBS_MOVE_NOW, act->port);
+	k->suspended = act->kind == HP3_ACT_SUSPEND;
+}
+
+static void count_move(struct hp3d_verbs_mode *b)
+{
+	hp3d_verbs_set_counter(&b->c.moved, b->c.moved + 1);
+}
+
+static void record_failure(
+	struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k, uint16_t error)
+{
+	hp3d_verbs_set_counter(&b->c.failed, b->c.failed + 1);
+	k->failed = error;
+}
+
+/* A MOVE that was not suspended is not waited for by the engine: what it refuses is not missed. */
+void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uint64_t now)
+{
+	struct hp3d_verbs_shim *s = &b->shims[shim];
+	struct hp3d_verbs_cell_state *k = &s->known[cell];
+	uint64_t did;
+
+	if (k->asked == HP3_VERBS_NOTHING)
+		return;
+	did = __atomic_load_n(&s->cells[cell].did, __ATOMIC_ACQUIRE);
+	if (hp3_verbs_unpack_seq(did) != k->seq ||
+		hp3_verbs_unpack_generation(did) != k->generation)
+		return;
+	switch (hp3_verbs_unpack_code(did)) {
+	case HP3_VERBS_DRAINED:
+		if (k->asked != HP3_VERBS_SUSPEND)
+			return;
+		k->asked = HP3_VERBS_NOTHING;
+		hp3d_pipe_actuated(b->pipe, k->flow, HP3_ACTUATOR_DRAINED, now);
+		return;
+	case HP3_VERBS_MOVED:
+		if (k->asked != HP3_VERBS_MOVE && k->asked != HP3_VERBS_MOVE_NOW &&
+			k->asked != HP3_VERBS_PLACE)
+			return;
+		k->asked = HP3_VERBS_NOTHING;
+		count_move(b);
+		hp3d_pipe_actuated(b->pipe, k->flow, HP3_ACTUATOR_MOVED, now);
+		return;
+	case HP3_VERBS_FAILED:
+		k->asked = HP3_VERBS_NOTHING;
+		record_failure(b, k, hp3_verbs_unpack_detail(did));
+		hp3d_pipe_actuated(b->pipe, k->flow, HP3_ACTUATOR_FAILED, now);
+		return;
+	default:
+		k->asked = HP3_VERBS_NOTHING;
+		return;
+	}
+}
+
+/* Of the newest that were asked; what older ones say is found when they are felt. */
+void hp3d_verbs_check_reports(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
+{
+	struct hp3d_verbs_shim *s = &b->shims[shim];
+
+	for (uint32_t i = 0; i < s->n_asked && i < HP3D_VERBS_ASKED; i++)
+		hp3d_verbs_check_report(b, shim, s->asked[i], now);
+}

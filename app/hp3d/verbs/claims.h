@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_VERBS_CLAIMS_H
+#define HP3D_VERBS_CLAIMS_H
+/*
+ * Which local queue pairs (address and number) applications have: a hash table, for applications
+ * choose how often it is asked. Seeded, for they choose the keys as well. Single-threaded.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "engine/engine.h"
+
+struct hp3d_claim {
+	uint8_t local[16];
+	uint32_t lqpn;
+	bool ipv6, taken;
+};
+
+struct hp3d_claims {
+	struct hp3d_claim *at;
+	uint32_t buckets; /* a power of two, at least twice `most` */
+	uint32_t n, most;
+	uint64_t seed;
+};
+
+/* Room for `most` of them. 0, or -ENOMEM. */
+int hp3d_claims_open(struct hp3d_claims *c, uint32_t most, uint64_t seed);
+void hp3d_claims_close(struct hp3d_claims *c);
+bool hp3d_claims_has(const struct hp3d_claims *c, const struct hp3_qp_event *qp);
+/* One that it has not, while there is room. */
+void hp3d_claims_add(struct hp3d_claims *c, const struct hp3_qp_event *qp);
+void hp3d_claims_drop(struct hp3d_claims *c, const struct hp3_qp_event *qp);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_VERBS_PAIR_USERS_H
+#define HP3D_VERBS_PAIR_USERS_H
+/*
+ * How many queue pairs each user has in each address pair, and in how many address pairs each user
+ * has some: a hash table and a list of users. The hash has a random seed, because users choose
+ * addresses and their order. Single-threaded.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define HP3D_PAIR_USERS 64u /* with queue pairs at the same time */
+
+struct hp3d_pair_use {
+	uint32_t pair;
+	uid_t uid;
+	uint32_t qps; /* 0: free */
+};
+
+struct hp3d_pair_user {
+	uid_t uid;
+	uint32_t pairs; /* 0: free */
+};
+
+struct hp3d_pair_users {
+	struct hp3d_pair_use *at;
+	uint32_t buckets; /* a power of two, at least twice as many as queue pairs */
+	uint64_t seed;
+	struct hp3d_pair_user user[HP3D_PAIR_USERS];
+};
+
+/* Room for so many queue pairs of HP3D_PAIR_USERS users. 0, or -ENOMEM. */
+int hp3d_pair_users_open(struct hp3d_pair_users *p, uint32_t qps, uint64_t seed);
+void hp3d_pair_users_close(struct hp3d_pair_users *p);
+/* A queue pair of the user has begun; one has ended. */
+void hp3d_pair_users_add(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
+void hp3d_pair_users_drop(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
+/* Address pairs in which the user has queue pairs. */
+uint32_t hp3d_pair_users_count(const struct hp3d_pair_users *p, uid_t uid);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3D_VERBS_PORT_NEWS_H
+#define HP3D_VERBS_PORT_NEWS_H
+/*
+ * CNPs that ports of this host's RNICs have handled, by their hw_counters in sysfs. A port does not
+ * say whose queue pairs they were for, so this is only that: news of a port. Which ports there are
+ * is found out once; device names that applications tell are compared with those, no path is made
+ * of them.
+ *
+ * Read by the main thread, some times a second: a firmware may be asked each time. Looked at by the
+ * lcore, without a lock.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HP3D_PORT_NEWS_MAX 32u /* ports */
+#define HP3D_PORT_UNKNOWN  0u /* of a queue pair: not looked up yet */
+
+struct hp3d_port_news {
+	struct {
+		char device[64];
+		unsigned number;
+		int fd; /* of the counter */
+		uint64_t cnps;
+		uint64_t cnps_at; /* when more of them were seen, ns; 0: never; atomic */
+	} ports[HP3D_PORT_NEWS_MAX];
+	uint32_t n;
+	uint64_t read_at;
+	uint64_t newest; /* of all cnps_at; atomic */
+};
+
+/* `sysfs`: where class/infiniband is. Ports without such a counter are left out. */
+void hp3d_port_news_open(struct hp3d_port_news *n, const char *sysfs);
+void hp3d_port_news_close(struct hp3d_port_news *n);
+/* Main thread, as often as it likes. */
+void hp3d_port_news_read(struct hp3d_port_news *n, uint64_t now);
+/* Did that port handle CNPs a short while ago? *known keeps which one it is, first PORT_UNKNOWN. */
+bool hp3d_port_news_cnps(const struct hp3d_port_news *n, const char *device, unsigned port,
+	uint8_t *known, uint64_t now);
+
+#endif

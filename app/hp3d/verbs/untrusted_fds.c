@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Descriptors that an application handed over. Even to close one may last for ever: that of a file
+ * whose file system is a program of the application's (FUSE) waits for its reply.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "app/hp3d/verbs/internal.h"
+
+#define CHOKED 8
+
+static int closing; /* threads; atomic */
+
+static bool is_called(int fd, const char *name)
+{
+	char path[32], link[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, link, sizeof(link));
+	return n == (ssize_t)strlen(name) && memcmp(link, name, (size_t)n) == 0;
+}
+
+bool hp3d_verbs_is_eventfd(int fd)
+{
+	return is_called(fd, "anon_inode:[eventfd]");
+}
+
+static void *close_it(void *fd)
+{
+	close((int)(intptr_t)fd);
+	__atomic_fetch_sub(&closing, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+bool hp3d_verbs_closing_too_many(void)
+{
+	return __atomic_load_n(&closing, __ATOMIC_RELAXED) >= CHOKED;
+}
+
+void hp3d_verbs_close_fd(int fd)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (fd < 0)
+		return;
+	if (fcntl(fd, F_GET_SEALS) >= 0 || hp3d_verbs_is_eventfd(fd)) {
+		close(fd); /* the kernel's own */
+		return;
+	}
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	__atomic_fetch_add(&closing, 1, __ATOMIC_RELAXED);
+	if (pthread_create(&thread, &attr, close_it, (void *)(intptr_t)fd) != 0)
+		__atomic_fetch_sub(&closing, 1, __ATOMIC_RELAXED); /* it stays open */
+	pthread_attr_destroy(&attr);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_SEARCH_STATE_H
+#define HP3_ENGINE_SEARCH_STATE_H
+/*
+ * A path search: why a flow may move, and how far the search for a path has come. It
+ * begins in hp3_move_prepare(), sends rounds of probes if its kind needs any, and ends with the
+ * resulting move, or without one. `kind` selects the member of the union. `state` steps by one
+ * table (search_steps.h). What is probed, and what follows from answers: search/dispatch.c.
+ *
+ * - OPERATOR: hp3ctl or an actuator names the port; no probes.
+ * - ADVISED: hp3-fleet, or counts of long flows, name a port. One round probes it and the port in
+ *   use while the flow goes on sending (search/advised.c).
+ * - CONGESTED: the path in use is severely congested, or lossy. Rounds while the flow goes on
+ *   sending (search/congested.c).
+ * - BEHIND_DRAIN: the same with probes of kind STANDARD or NAK: one at a time, after a drain
+ *   (search/drained.c).
+ * - SETUP: a queue pair was set up. Rounds until its first data (search/setup.c).
+ * - MESSAGE_START: a long message begins on an idle queue pair and waits for an answer
+ *   (search/message_start.c).
+ * - DEAD: nothing is acknowledged any more. Is the path dead (search/dead.c, failover.c)?
+ */
+#include "engine/event.h"
+#include "engine/moves/search_steps.h"
+#include "ppp/discovery.h"
+#include "ppp/monitor.h"
+
+#define HP3_DEAD_ALSO 3u
+
+enum hp3_search_kind {
+#define X(sym, text) HP3_SEARCH_##sym,
+	HP3_SEARCH_KINDS(X)
+#undef X
+		HP3_SEARCH_KIND_MAX
+};
+
+enum hp3_search_state {
+#define X(sym, text) HP3_SEARCH_##sym,
+	HP3_SEARCH_STATES(X)
+#undef X
+		HP3_SEARCH_STATE_MAX
+};
+
+enum hp3_search_input {
+#define X(sym, text) HP3_SEARCH_IN_##sym,
+	HP3_SEARCH_INPUTS(X)
+#undef X
+		HP3_SEARCH_IN_MAX
+};
+
+struct hp3_search_step {
+	bool known; /* false: not in the table, nothing changes */
+	uint8_t next; /* enum hp3_search_state */
+	uint8_t move; /* enum hp3_rfr_input; MOVE: start.c chooses which of the MOVE inputs it is */
+};
+
+/* The step for `input` to a search of this kind in `state`. */
+struct hp3_search_step hp3_search_step(
+	enum hp3_search_kind kind, enum hp3_search_state state, enum hp3_search_input input);
+
+struct hp3_search_operator {
+	uint64_t tag; /* of the command */
+};
+
+struct hp3_search_advised {
+	uint64_t tag; /* of the command */
+	bool counted; /* counts of long flows named the port; there is no command */
+};
+
+struct hp3_search_congested {
+	uint64_t asked_at; /* time of the newest round */
+	uint8_t doubt; /* hp3_backoff_doubt() */
+	uint8_t reprobes; /* re-probes of the better path so far */
+	uint8_t missed; /* re-probes that could not be sent, or decided nothing */
+	bool slow; /* only RTTs show congestion of the path in use */
+	bool lossy; /* the path in use is lossy */
+	bool begins; /* verbs mode: no sign of congestion, but the path was never probed */
+};
+
+/* A search in doubt, between two re-probes (reprobe.c). */
+struct hp3_put_off {
+	uint16_t from, to;
+	uint8_t cause, n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* for the event: the evidence */
+	struct hp3_search_congested so_far;
+};
+
+struct hp3_search_behind_drain {
+	bool marked; /* a CNP arrived: the outstanding probe may have been marked */
+	bool slow; /* only RTTs show congestion of the path in use */
+	bool lossy; /* the path in use is lossy */
+};
+
+struct hp3_search_setup {
+	uint8_t rounds; /* rounds so far */
+	bool found; /* the target answered an earlier round */
+	/* the round before the newest, whose answers may still come */
+	struct {
+		uint8_t open; /* probes without an answer, a bit each */
+		uint16_t port[HP3_ROUND_PROBES];
+		uint32_t id; /* 0: there was none */
+		uint64_t start; /* all its probes left then */
+	} earlier;
+};
+
+struct hp3_search_message_start {
+	uint64_t hold_end; /* latest time at which held packets leave */
+	bool clear; /* the first answer came on the port in use, unmarked */
+};
+
+struct hp3_search_dead {
+	uint64_t since; /* no progress since */
+	uint32_t una; /* at the beginning of the stall */
+	uint32_t resume; /* RESUMING: the PSN that the receiver expects, or an earlier one */
+	struct hp3_liveness live;
+	uint16_t also[HP3_DEAD_ALSO]; /* ports of other stalled flows of the pair */
+	uint8_t n_also;
+	uint8_t silent; /* rounds without any answer */
+	/* rounds in which the port in use answered since the last report; reports */
+	uint8_t alive, reports;
+	uint8_t waits; /* waits for the address pair's probe budget since the last round */
+	bool came_through; /* the port in use answered in an earlier round */
+	bool owed; /* a NAK for the RNIC is due as soon as a checked reply shows what has arrived */
+};
+
+struct hp3_search {
+	uint8_t kind; /* enum hp3_search_kind */
+	/* enum hp3_search_state. In QUIET, move_at is the deadline of the move. In other states, it
+	 * is that of the round, or of the pause before the next round. */
+	uint8_t state;
+	/* For events only, no decision depends on it: what started the search. */
+	uint8_t cause; /* enum hp3_cause */
+	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1];
+
+	struct hp3_estimates before; /* of the path in use, at the beginning */
+	struct hp3_round round; /* the newest one; empty if there was none */
+	union {
+		struct hp3_search_operator operator;
+		struct hp3_search_advised advised;
+		struct hp3_search_congested congested;
+		struct hp3_search_behind_drain behind;
+		struct hp3_search_setup setup;
+		struct hp3_search_message_start start;
+		struct hp3_search_dead dead;
+	};
+};
+
+/* Are RTTs the only sign of congestion? */
+static inline bool hp3_search_is_slow(const struct hp3_search *d)
+{
+	return d->kind == HP3_SEARCH_CONGESTED
+		       ? d->congested.slow
+		       : d->kind == HP3_SEARCH_BEHIND_DRAIN && d->behind.slow;
+}
+
+/* Is the path in use lossy? */
+static inline bool hp3_search_is_lossy(const struct hp3_search *d)
+{
+	return d->kind == HP3_SEARCH_CONGESTED
+		       ? d->congested.lossy
+		       : d->kind == HP3_SEARCH_BEHIND_DRAIN && d->behind.lossy;
+}
+
+/*
+ * Did the engine decide this itself, so that it learns from the result? Not for operators, set-ups
+ * and dead paths.
+ */
+static inline bool hp3_search_is_own(const struct hp3_search *d)
+{
+	return d->kind == HP3_SEARCH_CONGESTED || d->kind == HP3_SEARCH_BEHIND_DRAIN ||
+	       d->kind == HP3_SEARCH_MESSAGE_START || d->kind == HP3_SEARCH_ADVISED;
+}
+
+#endif

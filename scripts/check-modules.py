@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The modules of engine/ (engine/common.h), of hp3d, and the fleet: who calls whom, and includes what, against the order of modules;
+circles of files.
+
+usage: check-modules.py [--graph]
+
+--graph prints, for each file, the files that it calls. A static function is its file's own affair.
+"""
+import glob
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BELOW = {"base", "roce", "probes", "ppp", "rfr", "cc"}
+ENGINE = ["engine/flows", "engine/paths", "engine/moves", "engine/spray", "engine/life", "engine/search", "engine/pass",
+          "engine"]  # the last: engine.c, tick.c, what people ask
+HP3D = BELOW | {"engine", "config", "app/dpdk", "app/hp3d/pipe"}
+# What each module may use beside itself.
+MAY = {module: BELOW | set(ENGINE[:i]) for i, module in enumerate(ENGINE)} | {
+    "fleet": {"base"},  # its own beginning: it needs nothing of the engine
+    "app/bypass": {"app/bpf"},
+    "app/control": set(),
+    "app/bus": {"base"},
+    "app/dpdk": set(),
+    "app/fleet": {"base", "config", "fleet", "app", "app/bus"},
+    "app/record": set(),
+    "app/verbs": set(),  # in the application's process: nothing of hp3d
+    "app/watch": BELOW | {"engine", "config", "app/bpf"},
+    "app/doctor": BELOW | {"engine", "config"},
+    "app/hp3d/pipe": HP3D,
+    "app/hp3d/ud": HP3D,
+    "app/hp3d/verbs": HP3D | {"app/verbs", "app/hp3d/ud"},  # what both ends share: share.h
+    "app/hp3d/lcores": HP3D | {"app/bypass", "app/hp3d/verbs"},
+    "app/hp3d/keys": HP3D | {"app/hp3d/lcores"},
+    "app/hp3d/replay": HP3D,
+    "app/hp3d/control": HP3D | {"app/bypass", "app", "app/control", "app/record", "app/watch", "app/hp3d/verbs", "app/hp3d/lcores"},
+    "app/hp3d/metrics": HP3D | {"app/bypass", "app/control", "app/hp3d/verbs", "app/hp3d/ud", "app/hp3d/lcores", "app/hp3d/control"},
+    "app/hp3d/service": HP3D | {"app/bypass", "app/record", "app/hp3d/lcores"},
+    "app/hp3d": HP3D | {"app/bypass", "app/doctor", "app/record", "app/hp3d/verbs", "app/hp3d/keys", "app/hp3d/lcores", "app/hp3d/replay",
+                        "app/hp3d/control", "app/hp3d/metrics", "app/hp3d/service"},
+}
+MAY["engine/search"].remove("engine/life")  # side by side: they know nothing of each other
+COMMON = {"engine/event.c"}  # for all
+# What any file of the engine may include: these types, and what is common to all (engine/*.h; data of modules come with state.h).
+TYPES = {"engine/flows/flow.h", "engine/flows/pairs.h", "engine/flows/table.h", "engine/paths/trace.h", "engine/moves/search_state.h"}
+DEFINED = re.compile(r"^(?!static)[\w*][^;={}\n]*\b(hp3[dv]?_\w+)\([^;{}]*\)\s*\{", re.M)
+USED = re.compile(r"\b(hp3[dv]?_\w+)\(")
+INCLUDED = re.compile(r'#include "([\w/.-]+/[\w.-]+\.h)"')
+
+
+def may_use(user, used):
+    modules = os.path.dirname(user), os.path.dirname(used)
+    return modules[0] == modules[1] or modules[1] in MAY[modules[0]]
+
+
+def may_include(user, header):
+    common = header in TYPES or os.path.dirname(header) == "engine"
+    return may_use(user, header) or (common and user.startswith("engine/"))
+
+
+def may_call(user, called):
+    """What hp3d calls of the engine is behind the engine's headers."""
+    return called in COMMON or may_use(user, called) or (user.startswith("app/") and called.startswith("engine/"))
+
+
+def circle(graph):
+    """A path that ends where it begins, or None."""
+    done, way = set(), []
+
+    def visit(node):
+        if node in way:
+            return way[way.index(node):] + [node]
+        if node in done:
+            return None
+        way.append(node)
+        for other in sorted(graph[node]):
+            found = visit(other)
+            if found:
+                return found
+        done.add(way.pop())
+        return None
+
+    for node in sorted(graph):
+        found = visit(node)
+        if found:
+            return found
+    return None
+
+
+def main():
+    text, home, bad = {}, {}, []
+    for path in sorted(glob.glob("engine/**/*.[ch]", root_dir=ROOT, recursive=True) +
+                       glob.glob("fleet/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/bypass/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/bus/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/control/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/fleet/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/record/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/verbs/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/watch/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/doctor/*.[ch]", root_dir=ROOT) + glob.glob("app/dpdk/*.[ch]", root_dir=ROOT) +
+                       glob.glob("app/hp3d/**/*.[ch]", root_dir=ROOT, recursive=True)):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            text[path] = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+    if set(map(os.path.dirname, text)) != set(MAY):
+        print("engine/, fleet/ or app/hp3d/ has other modules than this script knows")
+        return 1
+    for path in text:
+        if path.endswith(".c"):
+            home.update(dict.fromkeys(DEFINED.findall(text[path]), path))
+    graph = {}
+    for path, body in text.items():
+        for header in INCLUDED.findall(body):
+            if not may_include(path, header):
+                bad.append(f"{path} includes {header}, which is of no module below")
+        if path.endswith(".c"):
+            graph[path] = {home[n] for n in USED.findall(body) if n in home} - {path}
+            bad += [f"{path} calls {other}, which is of no module below" for other in sorted(graph[path])
+                    if not may_call(path, other)]
+    if "--graph" in sys.argv:
+        for path, others in sorted(graph.items()):
+            print(f"{path}: {' '.join(sorted(others))}")
+    found = circle(graph)
+    if found:
+        bad.append("files call each other in a circle: " + " -> ".join(found))
+    for line in bad:
+        print(line)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

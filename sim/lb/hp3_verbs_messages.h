@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_SIM_LB_HP3_VERBS_MESSAGES_H
+#define HP3_SIM_LB_HP3_VERBS_MESSAGES_H
+/*
+ * Between the application (hp3_verbs_app.c) and hp3d (hp3_verbs.c): what one side says to the
+ * other, which wakes, and hears. The application says UP, DRAINED, MOVED and FAILED.
+ */
+#include "sim/lb/hp3_verbs.h"
+
+enum hp3_verbs_message {
+	HP3_VERBS_MSG_UP,
+	HP3_VERBS_MSG_SUSPEND,
+	HP3_VERBS_MSG_MOVE,
+	HP3_VERBS_MSG_MOVE_NOW,
+	HP3_VERBS_MSG_RESUME,
+	HP3_VERBS_MSG_STAY,
+	HP3_VERBS_MSG_DRAINED,
+	HP3_VERBS_MSG_MOVED,
+	HP3_VERBS_MSG_FAILED,
+	HP3_VERBS_MSG_POLL,
+};
+
+static inline struct hp3_verbs_flow *verbs_of(struct sim_flow *f)
+{
+	return (struct hp3_verbs_flow *)f->lb;
+}
+
+void hp3_verbs_send(
+	struct sim *s, struct sim_flow *f, enum hp3_verbs_message message, uint16_t port);
+
+/* Posts no more; says DRAINED when all has completed, or takes the port `to` (0: none yet). */
+void hp3_verbs_suspend(struct sim *s, struct sim_flow *f, uint16_t to);
+/*
+ * `at_once`: off a dead path, where what is outstanding would never complete. One that nobody
+ * suspended is for a queue pair that waits for a path; it drains if it waits no more.
+ */
+void hp3_verbs_move(struct sim *s, struct sim_flow *f, uint16_t port, bool at_once);
+void hp3_verbs_resume(struct sim *s, struct sim_flow *f);
+
+#endif
