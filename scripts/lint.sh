@@ -53,6 +53,7 @@ version=$(sed -n "s/^    version: '\(.*\)',$/\1/p" meson.build)
 LC_ALL=C.UTF-8 grep -nE '^.{101,}' README.md && fail "README.md: lines of more than 100 columns"
 scripts/check-pages.py || fail "pages: links, anchors and names of pages that are there"
 
+scripts/check-words.py || fail "words: the glossary has another (docs/reference/glossary.md)"
 scripts/check-modules.py || fail "rooms: call downwards, or hand back a value (docs/internals/architecture.md)"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
 scripts/check-security.py || fail "docs/internals/security-*.md: a promise for each hostile test, a test for each promise"
