@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A frame reaches an RNIC: is it what was emitted, in its turn? Then the RNIC sees it. */
+/* A frame reaches an RNIC: is it as emitted, and in order? Then the RNIC processes it. */
 #include <string.h>
 #include "roce/icrc.h"
 #include "tests/whole/sim.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3ctl and others at the control socket of an hp3d: requests, good and bad, in pieces, and
- * clients that go without reading. */
+/* hp3ctl and other clients at the control socket of an hp3d: valid and invalid requests, in pieces,
+ * and clients that leave without reading. */
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong, and what operators do meanwhile. */
+/* Faults, and actions of operators. */
 #include <signal.h>
 #include "tests/whole/sim.h"
 

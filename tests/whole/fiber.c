@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads of the processes, of which one runs at a time, until it sleeps. Who is killed never
- * returns; its stack is used again.
+ * Threads of the processes: one runs at a time, until it sleeps. A killed thread never returns; its
+ * stack is reused.
  */
 /* A jump to another stack is what a checked longjmp() takes for a mistake. */
 #undef _FORTIFY_SOURCE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths between the hosts, drawn by the source port: each a FIFO each way, that loses, damages,
- * copies, delays, marks, or takes nothing for a while. */
+/* Paths between the hosts, chosen by the source port: each a FIFO per direction that loses,
+ * damages, copies, delays, marks, or pauses. */
 #include "tests/whole/sim.h"
 
 #define ETHER 14u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An hp3d begins, as a module that nobody else has, and ends. */
+/* Start and end of an hp3d, a module loaded for it alone. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <getopt.h>

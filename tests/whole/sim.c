@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A world from its beginning to its end: trouble, and in liveness mode what has to be true when it
- * is over. */
+/* A world from start to end: faults, and in liveness mode the conditions at its end. */
 #include <errno.h>
 #include <ftw.h>
 #include <glob.h>

@@ -2,28 +2,27 @@
 #ifndef HP3_TESTS_WHOLE_SIM_H
 #define HP3_TESTS_WHOLE_SIM_H
 /*
- * Two hosts, each an RNIC behind an hp3d, and a network between them: all in one process, by one
- * clock, by one seed. The hp3d are the program that ships, main() to the last file (host.h); RNICs
- * and the check of order are those of tests/property, one world for the queue pairs of each host.
+ * Two hosts, each an RNIC behind an hp3d, and a network between them: in one process, with one
+ * clock and one seed. hp3d is the whole shipped program (host.h). RNICs and the check of order are
+ * those of tests/property, one world for the queue pairs of each host.
  *
  *     RNIC 0 --[rnic] hp3d a [net]-- paths --[net] hp3d b [rnic]-- RNIC 1
  *
- * What happens is in one list, by time (time.c). A thread of an hp3d runs until it sleeps, in no
- * time, but for empty polls of its ports. Same seed, same run, to the byte.
+ * Events are in one list, by time (time.c). A thread of an hp3d runs until it sleeps; only empty
+ * polls of its ports take time. Same seed, same run, to the byte.
  *
- * Some queue pairs run over IPv6, some worlds are of one VLAN (one tag, or two), in some links go
- * down.
+ * Some queue pairs use IPv6. Some worlds use one VLAN (one tag, or two); in some, links go down.
  *
- * What is watched:
+ * Checks:
  *  - order (rule 23) as the receiver sees it, of requests and of replies;
- *  - no packet altered, but for source port, AckReq, BECN, and with them IPv6's flow label and a
- *    right ICRC; what hp3d makes is of the VLAN, too;
+ *  - no packet altered, except for source port, AckReq, BECN, and with them IPv6's flow label and
+ *    the ICRC; hp3d's own packets are of the VLAN, too;
  *  - truth: no RNIC completes what was not executed (tests/property/world_rnic.c);
- *  - conservation, after whatever a process did: in = out + named drops + held + waiting;
+ *  - conservation, after each step of a process: in = out + named drops + held + waiting;
  *  - control: every request has an answer, which is JSON with a boolean "ok";
  *  - a clean stop ends in its time, with all packet buffers given back, exit code 0.
- * In liveness mode faults end, and then every queue pair makes progress, `mode off` brings all
- * flows home, nothing is held, a reload takes effect, what was set down is up again.
+ * In liveness mode, faults end. Then every queue pair makes progress, `mode off` moves all flows to
+ * their home ports, no packet is held, a reload takes effect, links that were down are up again.
  */
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -52,7 +51,7 @@ struct frame {
 	bool dirty; /* the network has damaged it */
 	bool copy; /* made by the network */
 	bool shown; /* ... by the receiver's hp3d, for its RNIC to ask for what is missing */
-	bool loose; /* left while the receiver's hp3d may not have known that it is sprayed */
+	bool loose; /* left while the receiver's hp3d may not resequence it */
 	uint8_t era;
 	uint16_t len;
 	uint64_t seq;
@@ -100,21 +99,21 @@ struct process {
 	uint64_t rng;
 	struct rte_ring *in[2], *out[2]; /* of its ports, by side */
 	uint16_t port[2];
-	bool up[2], closed[2]; /* closed: it took its leave, its number is another one's */
+	bool up[2], closed[2]; /* closed: by hp3d; another port may have its number */
 	const struct rte_eth_rxtx_callback *callback[2];
-	uint64_t stuck_until[2]; /* the line takes nothing */
-	uint64_t stuck_since[2]; /* what is in its queue may be as old; 0: it was empty since */
-	uint64_t down_until[2]; /* there is none */
+	uint64_t stuck_until[2]; /* the line sends nothing */
+	uint64_t stuck_since[2]; /* earliest time of packets in its queue; 0: empty since */
+	uint64_t down_until[2]; /* the link is down */
 	struct rte_mempool *pool;
-	struct rte_mbuf *taken[4096]; /* by somebody else: the pool is empty */
+	struct rte_mbuf *taken[4096]; /* by the simulation, so that the pool is empty */
 	unsigned n_taken;
 	struct frame *inside;
 	uint64_t got, put; /* frames that entered it and left it, not its own */
 	struct whole_account seen; /* at the latest check */
 	struct client clients[CLIENTS];
 	char flow[64]; /* an id, of the latest list */
-	int64_t hold_us, reported_hold_us; /* max_hold_us in its file; as it said last */
-	bool ok; /* its health, as it said last */
+	int64_t hold_us, reported_hold_us; /* max_hold_us in its file; as last reported */
+	bool ok; /* its health, as last reported */
 	FILE *log;
 	char dir[96], file[128];
 	unsigned empty; /* polls */
@@ -190,7 +189,7 @@ struct sim {
 	uint32_t starts; /* of queue pairs */
 	uint32_t vlan; /* of one tag or two, as roce/tags.h has it; 0: none */
 	bool flaps;
-	bool spray, dcqcn, reported; /* told: of queue pairs, by watchers; numbers return */
+	bool spray, dcqcn, reported; /* reported: watchers report queue pairs; numbers return */
 	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: numbers so far */
 	uint64_t loose_until[2]; /* what leaves for that host before is loose */
 	uint64_t given[2][SIM_QPS][GIVEN]; /* requests that reached the RNIC, by position */
@@ -233,7 +232,7 @@ static inline bool draws(struct sim *s, uint32_t ppm)
 
 /* time.c */
 void sim_at(struct sim *s, uint64_t t, sim_fn *fn, void *arg, uint64_t n);
-void sim_run_until(struct sim *s, uint64_t t); /* or until something went wrong */
+void sim_run_until(struct sim *s, uint64_t t); /* or until a violation */
 void sim_time_free(struct sim *s);
 
 /* fiber.c: threads of processes */
@@ -260,10 +259,10 @@ void ports_unplug(struct process *p);
 void ports_changed(void *p, uint16_t port, bool up);
 bool ports_link(void *p, uint16_t port);
 void ports_copied(void *p, struct rte_mbuf *copy); /* hp3d has copied a packet that it holds */
-bool ports_up(const struct process *p, enum side side); /* has a link, and hp3d lets it */
+bool ports_up(const struct process *p, enum side side); /* has a link, and hp3d enabled it */
 void ports_receive(struct process *p, enum side side, struct frame *f); /* takes f */
 void ports_drain(struct process *p);
-/* The line takes nothing before `until`. */
+/* The line sends nothing before `until`. */
 void ports_stick(struct process *p, enum side side, uint64_t until);
 void ports_starve(struct process *p, bool starve);
 
@@ -285,14 +284,16 @@ void rnics_take(struct sim *s, unsigned host, struct frame *f); /* takes f */
 /* rnics.c */
 void rnics_begin(struct sim *s);
 void rnics_dispatch(struct world *w, struct event *event);
-/* hp3d lets it out; `since`: it may have waited in the port's queue from then on, 0: it has not. */
+/* hp3d sent it; `since`: earliest time from which it may have been in the port's queue, 0: never.
+ */
 void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since);
 void rnics_event(struct sim *s, unsigned host, const struct hp3_event *event);
 void rnics_crashed(struct sim *s, unsigned host);
-/* What is on its way to that host, and leaves for it within `ns`, comes in any order. */
+/* Packets in flight to that host, and those that leave for it within `ns`, may come in any order.
+ */
 void rnics_doubt(struct sim *s, unsigned host, uint64_t ns);
 #define NO_QP SIM_QPS
-void rnics_report(struct sim *s, void *arg, uint64_t at); /* a watcher tells; frees arg */
+void rnics_report(struct sim *s, void *arg, uint64_t at); /* a watcher reports; frees arg */
 uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn); /* NO_QP: of before */
 void rnics_restart(struct sim *s, unsigned host);
 void rnics_free(struct sim *s);
@@ -308,13 +309,13 @@ void clients_ask(struct process *p, const char *line);
 /* faults.c */
 void faults_begin(struct sim *s);
 
-/* Is `rfr.mode` spray in this world? */
+/* True: `rfr.mode` is spray in this world. */
 static inline bool sim_sprays(uint64_t seed)
 {
 	return seed / 2 % 4 == 1;
 }
 
-/* Spraying worlds in which reloads bring keys that the other host does not believe, or none. */
+/* Spraying worlds in which reloads set keys that the other host does not accept, or none. */
 static inline bool sim_keys_change(uint64_t seed)
 {
 	return seed / 8 % 4 == 1;

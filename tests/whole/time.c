@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens next: something of a world of RNICs, or something of all else. */
+/* The next event: of a world of RNICs, or of all else. */
 #include "tests/whole/sim.h"
 
 static bool before(const struct happening *a, const struct happening *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DPDK, which two processes share here; and what of hp3d looks at the real machine. */
+/* DPDK, which two processes share here; and hp3d's queries of the real machine. */
 #include <stdio.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
@@ -59,7 +59,7 @@ struct rte_mempool *__wrap_rte_mempool_lookup(const char *name);
 void __real_rte_mempool_free(struct rte_mempool *mp);
 void __wrap_rte_mempool_free(struct rte_mempool *mp);
 int __wrap_rte_telemetry_register_cmd(const char *cmd, telemetry_cb fn, const char *help);
-int __wrap_hp3_doctor_tell(
+int __wrap_hp3_doctor_report(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out);
 int __wrap_hp3_record_start(const struct hp3_record_options *o);
 void __wrap_hp3_record_reopen(const struct hp3_record_options *o);
@@ -198,7 +198,7 @@ int __wrap_rte_telemetry_register_cmd(const char *cmd, telemetry_cb fn, const ch
 	return 0;
 }
 
-int __wrap_hp3_doctor_tell(
+int __wrap_hp3_doctor_report(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out)
 {
 	return 0;

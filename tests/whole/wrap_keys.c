@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No second thread in the simulation: X25519s are done where the main thread comes round. */
+/* No second thread in the simulation: the main thread computes X25519. */
 #include "app/hp3d/keys/keys.h"
 
 int __wrap_hp3d_keys_start(const struct hp3_config *cfg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process has taken, so that a kill can give it back, as a kernel would. */
+/* Memory and descriptors of a process, so that a kill can free them, as a kernel would. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
