@@ -241,7 +241,7 @@ static void first_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, ui
 	rp->flags |= FIRST_CNP;
 	rp->alpha = of_1024(p->initial_alpha_value);
 	rp->alpha_at = now;
-	if (rate == 0 || rate > rp->rate) { /* it may only lower the rate */
+	if (rate == 0 || rate > rp->rate) { /* the first CNP may only lower the rate */
 		reduce_rate(rp, p, now);
 		return;
 	}

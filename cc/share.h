@@ -5,17 +5,17 @@
  * The share of a long flow on its path, and help to reach it. After congestion, DCQCN raises the
  * rate by a few Mb/s in hundreds of microseconds. So the rate of a long flow is too low for
  * milliseconds after the queue has drained. The share of each long flow is the link rate over the
- * number of long flows on the link. hp3 helps a flow that has less than its share, if its round
- * trips show that its path is free:
+ * number of long flows on the link. hp3 helps a flow with less than its share, if its round trips
+ * show that the path is free:
  *
  *     cc = dcqcn    hp3 lifts its rate to `floor` percent of the earned part of the share, by an
  *                   eighth of that per round trip. All flows of a link find it free at the same
- *                   time; the steps let them see congestion before the next step. The first CNP
+ *                   time; after each step, congestion shows before the next one. The first CNP
  *                   takes a step back (hp3_dcqcn_lift())
  *     cc = native   hp3 keeps CNPs from the RNIC while the measured rate is below that
  *
- * The numbers of flows may be too low: hosts without hp3d advertise nothing, and no host counts
- * flows on links above the leaves. So help has limits:
+ * The numbers of flows may be too low: hosts without hp3d advertise none, and no host counts flows
+ * on links above the leaves. So help has limits:
  *
  * - No help while the last round trip is longer than `rtt` percent of the base round trip. DCQCN
  *   handles queues that persist.

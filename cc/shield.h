@@ -12,7 +12,7 @@
  * cc = dcqcn, consumed CNPs do not reach hp3's reaction point either.
  *
  * Withheld CNPs: hp3 searches for a better path, and then drains the old one. A CNP that arrives
- * meanwhile may be about a path that the queue pair will leave. The RNIC would take the reduced
+ * meanwhile may be about the path that the queue pair will leave. The RNIC would take the reduced
  * rate to the new path. So CNPs wait until the search and the drain are over:
  *
  *     moved        hp3 drops them: the reduction was for the old path

@@ -35,14 +35,14 @@
 
 struct hp3_engine;
 
-/* Who reduces the rate of a flow whose packets are ECN-marked? */
+/* What reduces the rate of a flow whose packets are ECN-marked? */
 enum hp3_cc_mode {
 	/* the RNIC; it gets all CNPs but stale ones after a move and those that rule 30
 	 * withholds */
 	HP3_CC_NATIVE,
 	/* the engine: DCQCN reaction point and pacer; it consumes CNPs and clears BECN (rule 5) */
 	HP3_CC_DCQCN,
-	/* nobody; the engine consumes CNPs and clears BECN, for RNICs that do not know them */
+	/* nothing; the engine consumes CNPs and clears BECN, for RNICs without support for them */
 	HP3_CC_OFF,
 };
 
@@ -66,7 +66,7 @@ enum hp3_probe_choice {
 	HP3_PROBES_AUTO, /* peer probes; standard probes where the peer's hp3d never answers */
 	HP3_PROBES_PEER,
 	HP3_PROBES_STANDARD,
-	HP3_PROBES_NAK, /* the probes of the paper; rule 3 says why they are not the default */
+	HP3_PROBES_NAK, /* the probes of the paper; rule 3 explains why they are not the default */
 };
 
 /* Values of policy keys (policy.def); struct hp3_policy_words holds them. */
@@ -109,8 +109,8 @@ struct hp3_policy_words {
 };
 
 /*
- * Limits and times. policy.def has the meaning, range and default of each. The engine reads all but
- * `words`, and `answer_dscp`, which is for the code that builds the packets.
+ * Limits and times. policy.def has the meaning, range and default of each. The engine does not read
+ * `words`, nor `answer_dscp`, which is for the code that builds the packets.
  */
 struct hp3_engine_config {
 	uint64_t seed;
@@ -124,7 +124,7 @@ struct hp3_engine_config {
 	/* for this long after an IP fragment of the RNIC, flows of its address pair do not move */
 	uint64_t pin_ns;
 	uint64_t max_hold_ns; /* longest drain: from the closing packet to the end of the move */
-	uint64_t close_timeout_ns; /* how long a move waits for a packet to close with */
+	uint64_t close_timeout_ns; /* longest wait of a move for its closing packet */
 	uint64_t hold_bytes; /* per flow */
 	uint64_t hold_bytes_total;
 	uint32_t hold_packets; /* all flows together: packets that the caller can hold */
@@ -185,8 +185,7 @@ struct hp3_engine_config {
 	/* placement: number of paths whose flows are counted; 0: no placement */
 	uint16_t load_paths;
 	uint64_t load_age_ns; /* counts that a peer advertised expire after this */
-	/* interval of ADVERTISE actions of an address pair; 0: the caller decides when to advertise
-	 */
+	/* interval of ADVERTISE actions of an address pair; 0: the caller chooses the times */
 	uint64_t advertise_ns;
 	struct hp3_cc_params cc;
 	struct hp3_spray_params spray;
@@ -272,9 +271,9 @@ enum hp3_act_kind {
 	 * Only FAILED needs to be reported. */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* verbs mode: go on sending, on the old port */
-	HP3_ACT_ADVERTISE, /* advertise hp3_load_to_names() and hp3_spine_paths_to() to the flow's
-			      peer */
-	HP3_ACT_RACK, /* advertise hp3_rack_advertise() to the other hosts of this rack; no flow */
+	/* send hp3_load_to_names() and hp3_spine_paths_to() to the flow's peer */
+	HP3_ACT_ADVERTISE,
+	HP3_ACT_RACK, /* send hp3_rack_advertise() to the other hosts of this rack; no flow */
 	/* send the message `agree.what` to the hp3d at `agree.remote` (probes/agree.h) */
 	HP3_ACT_AGREE,
 	/* Pass `count` held packets from the network to the local RNIC: unchanged, in order,
@@ -348,7 +347,7 @@ struct hp3_acts {
 /* Setup and end of a queue pair, from the point of view of the local host. */
 enum hp3_qp_kind { HP3_QP_UP, HP3_QP_DOWN };
 
-/* The source of an event; life/qp_sources.h says which changes each may make. */
+/* The source of an event; life/qp_sources.h has the changes that each may make. */
 enum hp3_qp_source {
 	HP3_QP_SOURCE_NONE,
 	HP3_QP_SOURCE_CM, /* connection management on the wire */
@@ -425,7 +424,7 @@ bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
 
 /*
  * The caller can hold this many more packets of all flows, until the next call. hold_packets
- * remains the upper limit. A packet without room is treated as when the hold is full.
+ * remains the upper limit. Further packets are treated as when the hold is full.
  */
 void hp3_hold_room(struct hp3_engine *e, uint32_t more);
 
@@ -517,7 +516,7 @@ int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *event, uint64_t now,
  */
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
-const char *hp3_command_error(int err); /* a text that says what to do about it */
+const char *hp3_command_error(int err); /* the reason, and what to do */
 
 /*
  * Advice from the fleet: probe `port` besides the port in use, while the flow goes on sending. The
@@ -564,12 +563,12 @@ int hp3_path_name(const struct hp3_engine *e, uint32_t path);
 int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
 
 /*
- * Placement: two hosts advertise to each other their number of active flows per path: in probes, in
+ * Placement: two hosts send each other their numbers of active flows per path: in probes, in
  * answers to probes, or in reports.
  * - hp3_load_received(): the peer that answered probe `id` receives this many flows, from all
- * hosts, on paths 0 .. n - 1. Call it before hp3_probe_reply().
+ *   hosts, on paths 0 .. n - 1. Call it before hp3_probe_reply().
  * - hp3_load_in(): flows that this host receives, from all hosts; for such an answer.
- * - hp3_load_from(): the peer at `ends` sends this host so many flows on each path.
+ * - hp3_load_from(): the peer at `ends` sends this many flows to this host on each path.
  * - hp3_load_to(): flows that this host sends to that peer. The functions that fill an array write
  *   at most `max` counts and return how many.
  */
@@ -637,13 +636,14 @@ void hp3_agree_received(struct hp3_engine *e, const struct hp3_ends *ends,
  * packets have arrived.
  *
  * Returns 0: there are no agreements any more; else the time (ns) at which the last one ends. Wait
- * until then, or until it returns 0. Until hp3_tick() has looked at all agreements, that time is 10
- * s from now, the longest possible. Call it repeatedly.
+ * until then, or until it returns 0. Until hp3_tick() has visited all agreements, that time is 10 s
+ * from now, the longest possible. Call it repeatedly.
  */
 uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now);
 /*
- * The RNIC's port accepts no packets (`blocked`), so packets of the network are not polled; or it
- * accepts them again. While blocked, no packet counts as late and no agreement to resequence ends.
+ * `blocked`: the RNIC's port accepts no packets, so hp3d does not poll the network. False: the port
+ * accepts packets again. While blocked, no packet counts as late and no agreement to resequence
+ * ends.
  */
 void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now);
 /* Cancels hp3_spray_stop(). */
@@ -685,7 +685,7 @@ struct hp3_felt {
 	uint64_t posted, done; /* bytes */
 	uint32_t posted_wrs, done_wrs;
 	uint32_t took_ns, least_ns;
-	bool port_cnp; /* the RNIC's port handled CNPs a short while ago, of whatever queue pair */
+	bool port_cnp; /* the RNIC's port handled CNPs a short while ago, of any queue pair */
 };
 int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, uint64_t now,
 	struct hp3_acts *acts);
@@ -697,9 +697,7 @@ int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, u
  */
 int hp3_qp_ports(
 	struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *ports, uint32_t n);
-/*
- * Verbs mode: a queue pair was set up and has posted nothing yet: search a path (set-up probing).
- */
+/* Verbs mode: a queue pair was set up and has posted nothing yet. Searches a path for it. */
 void hp3_qp_place(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 
 /* Handles deadlines and ageing. Returns the latest time of the next call. */

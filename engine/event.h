@@ -52,8 +52,7 @@ enum hp3_cause {
 	HP3_CAUSE_ECN,
 	HP3_CAUSE_RTT,
 	HP3_CAUSE_DEAD, /* no progress, and probes show a dead path */
-	HP3_CAUSE_MESSAGE_START, /* message-start probing: a long message begins on an idle queue
-				    pair */
+	HP3_CAUSE_MESSAGE_START, /* a long message begins on an idle queue pair */
 	HP3_CAUSE_LOSS, /* the path in use is lossy */
 	/* verbs mode: work requests take longer to complete than their best time */
 	HP3_CAUSE_COMPLETION,

@@ -100,8 +100,8 @@ const char *hp3_evidence_name(enum hp3_evidence e);
  * Compares ports by probes, if no trace or model maps them to paths. Starts the comparison. Returns
  * the number of ports (at most HP3_COMPARE_PORTS, and half of the probe burst); -EPERM: probes or
  * searches are off; -ENOENT: no such pair; -EBUSY: a comparison is under way; -ENODATA: fewer than
- * two ports are allowed, or the pair may not be probed yet. The latter needs a sign of the peer's
- * hp3d, and a flow that has sent.
+ * two ports are allowed, or the pair may not be probed yet. Probes need a sign of the peer's hp3d,
+ * and a flow that has sent.
  */
 int hp3_compare_ask(
 	struct hp3_engine *e, uint32_t pair, const uint16_t *port, uint32_t n, uint64_t now);

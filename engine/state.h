@@ -140,9 +140,9 @@ struct hp3_advertise_ring {
 };
 
 /*
- * Replies that contradict a pairing (life/refuted.c). since, una, stuck: those without progress in
- * between. first, first_una, all: all that count. Each has the time of the first one, una at that
- * time, and the number.
+ * Two series of replies that contradict a pairing (life/refuted.c). since, una, stuck: the replies
+ * without progress in between. first, first_una, all: all replies that count. A series has the time
+ * of its first reply, una at that time, and the number of replies.
  */
 struct hp3_refutation {
 	uint32_t since, first; /* in units of HP3_REFUTATION_SHIFT */
@@ -156,8 +156,7 @@ struct hp3_refutation {
 
 /* Unauthenticated state: facts about a flow from the network that anyone could forge; by flow. */
 struct hp3_unauth_state {
-	uint32_t cm_local,
-		cm_remote; /* communication ids that REQ and REP had named; both 0: unknown */
+	uint32_t cm_local, cm_remote; /* communication ids of REQ and REP; both 0: unknown */
 	struct hp3_refutation refutation;
 };
 
@@ -262,8 +261,7 @@ struct hp3_engine {
 	struct hp3_comparing *comparing;
 	struct hp3_advertise_ring advertise;
 	struct hp3_spraying *spraying; /* rfr.mode = spray or auto, else NULL */
-	/* rfr.mode spray, auto: selects the block of ports of a pair, which are its only ones; 0:
-	 * any port */
+	/* rfr.mode spray, auto: selects the only block of ports that a pair uses; 0: any port */
 	uint64_t block_salt;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	bool pacing_ended; /* hp3_pacing_stop() */

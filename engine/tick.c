@@ -172,8 +172,8 @@ static void piece_tick(struct hp3_turn *t, enum piece which)
 }
 
 /*
- * A part that has more to do ends the call. If time passes before the next call, that one begins
- * behind this part, so no part keeps the others waiting.
+ * A part that has more to do ends the call. If time passes before the next call, the next call
+ * begins behind this part, so no part delays the others for long.
  */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 {

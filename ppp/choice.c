@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random choices among paths, weighted so that the flows of one host spread. Among equally good
- * paths, one with n more of our flows than the emptiest has weight 1 / (1 + n). It is not always
- * the emptiest, because other hosts choose the same way.
+ * paths, one with n more of our flows than the emptiest has weight 1 / (1 + n). The choice is not
+ * always the emptiest path, because other hosts choose by the same rule.
  */
 #include <errno.h>
 #include <string.h>
@@ -186,7 +186,7 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	take_remembered(&r, (k + 1) / 2);
 	take_unexplored(&r, k);
 	take_remembered(&r, k);
-	if (r.n < k) { /* all are slow, the one in use most: another may still be better */
+	if (r.n < k) { /* all are slow, the path in use is slowest: another may be better */
 		r.slow = rtt_of_path(t, r.taken[0], qpn);
 		take_remembered(&r, k);
 	}

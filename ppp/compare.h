@@ -3,7 +3,7 @@
 #define HP3_PPP_COMPARE_H
 /*
  * Compares several ports pairwise with the self-test (selftest.h). A burst has two probes per port:
- * one for each port, then a second one for each. The first probes of two ports show what their
+ * one for each port, then a second one for each. The first probes of two ports show how much their
  * paths share. The two probes of one port show the noise. Without queues that vary, there is no
  * verdict.
  *

@@ -3,10 +3,10 @@
 #define HP3_PPP_DEPTH_H
 /*
  * Finds the TTL of the switch that names a path. Traces of one TTL show one level of the fabric.
- * The first switch is the same for all ports. The second one is the spine in a leaf-spine fabric;
- * the third one is the core in a fabric of three tiers. Behind it, the paths join again. So a
- * sample of ports is traced level by level, until the peer or no switch answers. The level with the
- * most names wins; of equal ones, the nearest.
+ * The first switch is the same for all ports. The second is the spine in a leaf-spine fabric; the
+ * third is the core in a fabric of three tiers. Behind it, the paths join again. So a sample of
+ * ports is traced level by level, until the peer or no switch answers. The level with the most
+ * names wins; of equal levels, the nearest.
  *
  * Invariants: a level counts only if all sample ports but HP3_DEPTH_MISSING have a name. If no
  * level has two names, the result is NOTHING, also if all ports have the same one: a tunnel hides
@@ -18,13 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_DEPTH_PORTS   16u /* with two paths, all take one of them with 2^-15 */
+#define HP3_DEPTH_PORTS   16u /* with two paths, all take the same one with probability 2^-15 */
 #define HP3_DEPTH_MISSING 2u
 #define HP3_DEPTH_TRIES   3u
 #define HP3_DEPTH_MAX     8u /* most levels */
 #define HP3_DEPTH_SILENT  2u /* unusable levels in a row that end the search */
 
-#define HP3_LABEL_NONE UINT32_MAX /* no answer, or none that counts */
+#define HP3_LABEL_NONE UINT32_MAX /* no answer, or no valid one */
 
 enum hp3_depth_state {
 	HP3_DEPTH_SEARCHING,

@@ -19,7 +19,7 @@ uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_roun
 
 	if (p->probes_per_second == 0)
 		return 0;
-	/* rounded up: never more than configured */
+	/* rounded up: never more probes than configured */
 	interval = (1000000000u + (uint64_t)p->probes_per_second - 1) / p->probes_per_second;
 	full = interval * p->probe_burst;
 	from = hp3_max_u64(b->spent_until, now);

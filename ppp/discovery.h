@@ -35,8 +35,8 @@
 #define HP3_ROUND_PROBES 8u /* including the port in use */
 #define HP3_NO_PROBE     (-1)
 /*
- * Percent of the incumbent's RTT that a path may have which need not be faster: if the port in use
- * is lossy.
+ * Most percent of the incumbent's RTT for a winner that need not be faster: if the port in use is
+ * lossy.
  */
 #define HP3_LOSSY_RTT    150u
 #define HP3_NO_WORSE_RTT 110u /* ... if the port was advised */
@@ -191,9 +191,9 @@ const char *hp3_probe_kind_name(enum hp3_probe_kind k);
 const char *hp3_probe_state_name(enum hp3_probe_state s);
 
 /*
- * --- Back-off of a flow. After many searches in a row, no result lasts, whether the flow moved or
- * not. Congestion control builds a queue on every path now and then, and a flow that moved regains
- * its rate slowly. So searches become rare, and their results are in doubt
+ * --- Back-off of a flow. If a flow has searched many times in a row, no result lasts, whether it
+ * moved or not. Congestion control builds a queue on every path now and then, and a flow that moved
+ * regains its rate slowly. So searches become rare, and their results are in doubt
  * (engine/search/reprobe.c). Zeroed: no wait, no doubt. ---
  */
 
@@ -211,8 +211,8 @@ _Static_assert(sizeof(struct hp3_backoff) == 4, "part of every flow record");
 
 /*
  * 0 for the first `backoff_after` searches, 1 for the next one, and so on. Searches of `slow` raise
- * the doubt of such searches only: RTTs also grow because of hosts, which says nothing about marks
- * of a queue.
+ * the doubt of such searches only: RTTs also grow because of hosts, so they are no evidence of
+ * marks by a queue.
  */
 uint32_t hp3_backoff_doubt(
 	const struct hp3_backoff *b, const struct hp3_round_params *p, bool slow);

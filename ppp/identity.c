@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Maps ports to paths: the providers, and updates of the table when they learn more.
+ * Maps ports to paths: the providers, and updates of the table when they map more ports.
  *
  * Two entries may get the same id when a port's path becomes known late. Then the first one keeps
  * the results. The other only counts the flows that have its index, and is freed with them.
@@ -35,7 +35,7 @@ static uint32_t provided_id(const struct hp3_paths *t, uint16_t port, uint32_t q
 	}
 	if (t->linear && hp3_linear_path(t->linear, port ^ t->shift, &id))
 		return id;
-	trace = find_trace(t, port, qpn); /* none without traces */
+	trace = find_trace(t, port, qpn); /* negative without traces */
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): so there are */
 	return trace < 0 ? HP3_PATH_BY_PORT | port : t->traces->trace[trace].id;
 }
@@ -44,7 +44,7 @@ uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 {
 	uint32_t id = provided_id(t, port, qpn);
 
-	/* Ports in the table keep the path they were traced to when the cache had no room. */
+	/* If the cache has no room, ports in the table keep the path that their trace showed. */
 	for (unsigned i = 0; t->traces && hp3_path_by_port(id) && i < HP3_PATHS; i++) {
 		const struct hp3_path *p = &t->path[i];
 

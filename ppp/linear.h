@@ -4,8 +4,8 @@
 /*
  * Predicts the path of each of the 16,384 source ports. CRC and XOR hashes are affine over GF(2):
  * H(p ^ d) = H(p) ^ H(d) ^ H(0). If the switch takes the hash modulo a power of two, path = A p ^ c
- * with a small matrix A, so a few traced ports determine all others ("Hashing Linearity Enables
- * Relative Path Control in Data Centers", USENIX ATC 2021).
+ * with a small matrix A. So a few traced ports determine all other ports ("Hashing Linearity
+ * Enables Relative Path Control in Data Centers", USENIX ATC 2021).
  *
  * Two kinds of label:
  * - INDEX: the label is the next hop's index, the hash modulo `paths`. Gaussian elimination on
@@ -45,7 +45,7 @@ enum hp3_linear_state {
 
 /* Why a map is refused, or not verified yet. X(symbol, text). */
 #define HP3_LINEAR_REASONS(X)                                                                      \
-	X(NONE, "believed")                                                                        \
+	X(NONE, "verified")                                                                        \
 	X(TOO_FEW, "not determined yet: trace the ports that are named next")                      \
 	X(UNCONFIRMED, "determined, not confirmed yet: trace the ports that are named next")       \
 	X(PATHS, "number of paths is not a power of two from 2 to 64: the modulo breaks "          \
@@ -57,7 +57,7 @@ enum hp3_linear_state {
 	X(CONTRADICTION,                                                                           \
 		"a trace contradicts the linear map: the hash is not linear, or its modulo "       \
 		"is not a power of two: use traces")                                               \
-	X(FULL, "too many traces that teach nothing: trace the ports that are named next")
+	X(FULL, "too many traces that add nothing: trace the ports that are named next")
 
 enum hp3_linear_reason {
 #define X(sym, text) HP3_LINEAR_WHY_##sym,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_PPP_MODEL_H
 #define HP3_PPP_MODEL_H
-/* Path identity from a caller that knows the switches: a simulator. hp3d uses traces (paths.h). */
+/*
+ * Path identity from a caller that has a model of the switches: a simulator. hp3d uses traces
+ * (paths.h).
+ */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -3,8 +3,7 @@
 #define HP3_PPP_MONITOR_H
 /*
  * Monitors the path in use of one flow (HP3, section "Incumbent Path Monitoring"). It reports that
- * the path is severely congested if congestion remains although congestion control had time to
- * react.
+ * the path is severely congested if congestion remains after congestion control had time to react.
  *
  * Time is cut into monitoring cycles of max(cycle_ns, base RTT). Each of three signals makes a
  * cycle congested: a CNP; a share of replies with BECN >= ecn_fraction; an RTT of an AckReq packet

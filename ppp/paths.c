@@ -100,7 +100,9 @@ enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_
 		t, &t->path[first < 0 ? index : first], hp3_paths_least_rtt(t), now);
 }
 
-/* The least useful entry: a free one; else one without flows and with the oldest news. */
+/*
+ * The least useful entry: a free one; else, of those without flows, the one with the oldest result.
+ */
 static int choose_victim(const struct hp3_paths *t, uint64_t now)
 {
 	uint64_t oldest = UINT64_MAX, soonest = UINT64_MAX;
@@ -283,7 +285,7 @@ void hp3_paths_swallows(struct hp3_paths *t, int index, uint64_t now)
 
 	if (!p->lossy) {
 		p->retry_at =
-			0; /* FAILED would end with any reply, and this state must not end so */
+			0; /* any reply would end FAILED, and this state must outlast replies */
 		p->losses = 0;
 	}
 	hp3_paths_lossy(t, index, now);

@@ -7,18 +7,18 @@
  *
  *     NONE   no provider: the port stands for the path
  *     TRACE  hops from probes of limited TTL, stored per port, repeated after recheck_ns
- *     MODEL  a verified linear hash, or a caller's knowledge of the switches
+ *     MODEL  a verified linear hash, or a caller's model of the switches
  *
  * If switches hash the destination QPN (rule 18, `by_qpn`), port and QPN together select the path.
  *
  * Replies to data and to probes update entries. A path is UNKNOWN until a reply arrives, again
  * fresh_ns after the last reply, and after a lost probe. It is CONGESTED while its marked share is
- * high, or its RTT compared with the least RTT of any path. It is FAILED only after `losses` probes
- * were lost in separate windows, while another path of the pair answered after the first of these
- * losses; otherwise, the peer may be down. It is FAILED until a retry time, which doubles with
- * every relapse, and any reply ends that. A path is LOSSY, for a time that also doubles, if a
- * flow's retransmissions show it (hp3_paths_lossy()). Replies do not end that, because most packets
- * arrive.
+ * high, or its RTT is high compared with the least RTT of any path. It is FAILED only after
+ * `losses` probes were lost in separate windows, while another path of the pair answered after the
+ * first of these losses; otherwise, the peer may be down. It is FAILED until a retry time, which
+ * doubles with every relapse, or until any reply. A path is LOSSY, for a time that also doubles, if
+ * a flow's retransmissions show it (hp3_paths_lossy()). Replies do not end that, because most
+ * packets arrive.
  *
  * Invariants: no candidate and no pick is a FAILED path. A LOSSY path is a candidate only if there
  * is no other, and never a pick. No two candidates of a round are the same path if identity is
@@ -133,7 +133,7 @@ int hp3_paths_identity_linear(struct hp3_paths *t, const struct hp3_linear *line
 
 /*
  * The self-test found that switches hash the QPN: clears all results. Entries with flows stay,
- * without an id, until these have left.
+ * without an id, until the flows have left.
  */
 void hp3_paths_by_qpn(struct hp3_paths *t);
 
@@ -143,7 +143,7 @@ void hp3_paths_by_qpn(struct hp3_paths *t);
  */
 void hp3_paths_reset(struct hp3_paths *t);
 
-/* Path of (port, qpn): a real id, or HP3_PATH_BY_PORT | port if no provider knows it. */
+/* Path of (port, qpn): a real id, or HP3_PATH_BY_PORT | port if no provider has one. */
 uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
 
 /* Bitmap of the paths below n (a multiple of 64) that some port is known to take. */
@@ -187,7 +187,7 @@ bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now);
 /* Retransmissions show that this path is lossy. */
 void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now);
 
-/* Ends LOSSY early, because it was wrong. The next time counts as a relapse. */
+/* Ends LOSSY early, because the path is not lossy. The next time counts as a relapse. */
 void hp3_paths_pardon(struct hp3_paths *t, int index, uint64_t now);
 
 /*
@@ -210,7 +210,7 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 /*
  * A good path without probes: a random one, with the same weights, among known good paths whose RTT
  * is within `equal` percent of the best. -ENOENT: none is known. unspoilt: without marked packets.
- * If a queue pair that met another one is followed by the next on the same port, both meet again.
+ * Otherwise, a queue pair set up after a collision could take the same port, and collide again.
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *port, uint64_t now);
 

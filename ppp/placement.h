@@ -12,7 +12,8 @@
  *
  * Invariants: a count is the number of flows started (or moved in) minus those ended (or moved
  * out). The sum over paths is the number of active flows. The peer's counts are used until they
- * expire. Flows placed since are added to them, so that many queue pairs set up at once spread.
+ * expire. Flows placed since are added to them, so that queue pairs which are set up together
+ * spread.
  *
  * Counts belong to one lcore's engine, or the caller sums them. No locks.
  */
@@ -47,8 +48,8 @@ void hp3_peer_load_received(
 	struct hp3_peer_load *p, const uint16_t *count, uint32_t n, uint64_t now);
 
 /*
- * A part of them: the counts of `n` paths from `first` on. Others stay, unless the last part is
- * older than max_age ns: then they are 0.
+ * The same for a part of the counts: those of `n` paths from `first` on. Others stay, unless the
+ * last part is older than max_age ns: then they are 0.
  */
 void hp3_peer_load_received_part(struct hp3_peer_load *p, uint32_t first, const uint16_t *count,
 	uint32_t n, uint64_t max_age, uint64_t now);

@@ -2,8 +2,8 @@
 #ifndef HP3_PPP_SELFTEST_H
 #define HP3_PPP_SELFTEST_H
 /*
- * Do two ports really take different paths? Nothing guarantees it: a tunnel may hide the port, or a
- * switch may hash only addresses, or the QPN as well. So hp3 measures it.
+ * Do two ports really take different paths? Nothing guarantees that: a tunnel may hide the port, or
+ * a switch may hash only addresses, or the QPN as well. So hp3 measures.
  *
  * Two probes leave back to back, first on port a, then on port b. If both pass the same queues,
  * their RTTs rise and fall together over many such pairs, and so do their congestion marks. The
@@ -14,7 +14,7 @@
  * own. So both probes on *one* port serve as a control:
  *
  *     control low or flat      -> UNKNOWN    the noise hides the queues, or there is no congestion
- *     control high, pair high  -> SAME       they share the place where queues vary
+ *     control high, pair high  -> SAME       they share the hop where queues vary
  *     control high, pair low   -> DIFFERENT
  *     otherwise                -> UNKNOWN
  *

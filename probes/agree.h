@@ -2,9 +2,9 @@
 #ifndef HP3_PROBES_AGREE_H
 #define HP3_PROBES_AGREE_H
 /*
- * Messages of two hp3ds about an agreement to spray one queue pair (rfr/spraying.h). While it
- * lasts, the receiver's hp3d resequences the packets of the queue pair before they reach its RNIC.
- * The sender sends a keep-alive in each keep-alive interval, and the receiver answers it.
+ * Messages of two hp3ds about an agreement to spray one queue pair (rfr/spraying.h). While the
+ * agreement lasts, the receiver's hp3d resequences the packets of the queue pair before they reach
+ * its RNIC. The sender sends a keep-alive in each keep-alive interval, and the receiver answers it.
  *
  * Each message is a plain UDP datagram from hp3's own port to hp3's own port, like the reports of
  * flows (loads.h). All numbers are big-endian:
@@ -24,11 +24,11 @@
  * (heard.h). hp3d drops all messages of hosts without a key.
  *
  * reads 1: the agreement is about the READ responses of the queue pair. "Responder" is then the
- * host that receives and resequences them. Only that host knows which responses will come. So it
+ * host that receives and resequences them. Only that host sees which responses will arrive. So it
  * sends the first message (OFFER).
  *
- * "room" of a YES: the most packets of the path MTU that may be in flight, divided by 16. The
- * receiver can hold so many behind a late packet. 0: no value given.
+ * "room" of a YES: the most packets of the path MTU that may be in flight, divided by 16: as many
+ * as the receiver can hold behind a late packet. 0: no value given.
  *
  * "next" by kind:
  *
@@ -39,7 +39,7 @@
  *     MISSING  the missing PSN (rfr/missing.h)
  *     LEFT     the PSN of the MISSING
  *
- * "port in use" of a LEFT: the port from which that PSN left; 0: the sender does not know it.
+ * "port in use" of a LEFT: the port from which that PSN left; 0: unknown.
  */
 #include "probes/loads.h"
 
@@ -52,7 +52,7 @@
 	X(OVER, "over") /* ends the agreement */                                                   \
 	X(LEFT, "left") /* answers MISSING with the port of that PSN */                            \
 	X(YES, "yes") /* the receiver resequences */                                               \
-	X(NO, "no") /* refuses, or knows no such agreement */                                      \
+	X(NO, "no") /* refuses, or has no such agreement */                                        \
 	X(SLOW, "slow") /* packets of these EVs arrive late; answers no message */                 \
 	X(MARKED, "marked") /* these EVs are marked (ECN) more often; answers no message */        \
 	X(OFFER, "offer") /* for READ responses; OVER with number 0 declines it */                 \

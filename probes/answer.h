@@ -22,8 +22,8 @@
  * Invariant: the IP length of an answer equals that of the smallest probe: 60 bytes with IPv4, 80
  * with IPv6. So a responder amplifies nothing.
  *
- * A host with more than 4 paths takes turns: each answer to a source has the next 4 counts. The
- * names of paths are the same at all hosts (engine/paths/trace.h).
+ * A host with more than 4 paths takes turns: each answer to a source has the next 4 counts. Names
+ * of paths are the same at all hosts (engine/paths/trace.h).
  */
 #include "probes/loads.h"
 #include "probes/stats.h"

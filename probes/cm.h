@@ -3,8 +3,7 @@
 #define HP3_PROBES_CM_H
 /*
  * Reads connection management (CM) datagrams to QP1 that pass hp3d (IBTA 12.6; RoCEv2: UD SEND ONLY
- * to QP1). REQ and REP carry the QPNs of both ends. So hp3 knows these before the first data
- * packet.
+ * to QP1). REQ and REP carry the QPNs of both ends. So hp3 has them before the first data packet.
  *
  * The functions build and change nothing. A datagram that is truncated or no CM message gives
  * HP3_CM_NONE.

@@ -3,7 +3,7 @@
 #define HP3_PROBES_EXPIRED_H
 /*
  * Reads ICMP (RFC 792) and ICMPv6 (RFC 4443) "time exceeded in transit" messages that quote a trace
- * (trace.h). The quoted packet is RoCEv2, and as long as the smallest peer probe.
+ * (trace.h). The quoted packet is RoCEv2, with the length of the smallest peer probe.
  *
  * A switch need not quote more than the IP header and 8 bytes: addresses, IPv4 identification or
  * IPv6 flow label, source port and UDP length. If the quote also contains the VA of a peer probe,

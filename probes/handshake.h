@@ -25,9 +25,9 @@
  *                             76  0 160                             68  proof 128
  *                             96  end                               84  end
  *
- * The nonce at byte 4 is that of the host that asks: of the sender in INIT, of the receiver in all
- * others. The field "instance" identifies one boot of a host. The field "born" is the host's wall
- * clock at that time, in us. Both distinguish two hosts with the same identity.
+ * The nonce at byte 4 is that of the asking host: the sender of INIT, the receiver of all others.
+ * The field "instance" identifies one boot of a host. The field "born" is the host's wall clock at
+ * that time, in us. Both distinguish two hosts with the same identity.
  *
  * Invariants:
  *

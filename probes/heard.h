@@ -16,12 +16,12 @@
  *         remembered. A stamp older than all of them does not count.
  *
  * So messages may be lost. A message may be overtaken by up to HP3_HEARD_STAMPS - 1 later ones.
- * Kinds have separate records, because they take different paths. VLANs have not: tags do not cover
- * them.
+ * Each kind has its own record, because kinds take different paths. VLANs share a record: tags do
+ * not cover them.
  *
  * A record is reused only when all its stamps are more than clock_s behind the clock. From then on,
- * no stamp counts that is as old as these, even if a reload raises clock_s. If the clock was set
- * back, the stamps of a record may be ahead of it. Such a record stays.
+ * stamps as old as these do not count, even if a reload raises clock_s. If the clock was set back,
+ * the stamps of a record may be ahead of it. Such a record stays.
  *
  * Messages of a sender without a record are dropped if the set has no room. A seeded hash selects
  * the set. Only messages with a right tag get here.

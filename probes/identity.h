@@ -15,7 +15,7 @@
  *
  * Both key pairs are static, so restarts do not change the secrets. heard.h refuses messages that
  * an attacker recorded before. With the secret key of one host, an attacker can forge messages
- * between this host and its peers, in both directions. He cannot forge messages of other pairs.
+ * between this host and its peers, in both directions. Messages of other pairs stay safe.
  *
  * All functions are pure and need no sodium_init(). hp3_identity_pair() takes tens of microseconds.
  */

@@ -136,7 +136,7 @@ static void leave_bucket(struct hp3_keying *k, struct hp3_keying_peer *p)
 	*at = p->next;
 }
 
-/* --- records whose peers never replied, in the order in which they were made --- */
+/* --- records of peers that never replied, oldest first --- */
 
 static void list_peer(struct hp3_keying *k, struct hp3_keying_peer *p)
 {

@@ -15,12 +15,12 @@
  * who sees the packets of both hosts, and sends with their addresses, can be the first. A
  * configured key does not have this weakness.
  *
- * Another identity may show itself at an address that has a key. hp3_keying then sends an INIT to
- * the old identity, and waits. The new identity gets the key only after HP3_KEYING_SILENT_S without
- * a proof or a message with a right tag from the old one.
+ * Messages of another identity may arrive from an address that has a key. hp3_keying then sends an
+ * INIT to the old identity, and waits. The new identity gets the key only after HP3_KEYING_SILENT_S
+ * without a proof or a message with a right tag from the old one.
  *
  * The two hosts may see different VLAN tags, because an access port strips them. So keys do not
- * depend on the VLAN. A record has the VLAN in which the local RNIC talks to the peer. hp3_keying
+ * depend on the VLAN. A record has the VLAN in which the local RNIC sends to the peer. hp3_keying
  * sends INITs in that VLAN, and accepts identities only from there. So a host with this address in
  * another VLAN gets no key.
  *
@@ -29,10 +29,10 @@
  * within 15 s more, the pair loses its key: perhaps the peer's hp3d has stopped, or no longer
  * agrees on keys. INITs continue, and the first proof restores the key.
  *
- * Clones: a peer may prove OUR public key. If it has our instance too, it is another rail of this
- * host, and a peer like any other. Otherwise two hosts have one identity (a copied disk), and get
- * no key. Event CLONED then asks the host that was born later to draw a new identity
- * (hp3_keying_become()).
+ * Clones: a peer may prove the public key of this host. If it has this host's instance, too, it is
+ * another rail of this host, and a peer like any other. Otherwise two hosts have one identity (a
+ * copied disk), and get no key. Event CLONED then asks the host that was born later to draw a new
+ * identity (hp3_keying_become()).
  *
  * Invariants:
  *
@@ -42,7 +42,7 @@
  *     than the message.
  *     Only one proof counts for each nonce of ours. So a replayed message changes nothing.
  *     X25519s have a rate limit for all peers together, and one for each peer. A public key whose
- *     X25519 is under way, or whose secrets are here, starts no second one. Cookies have a rate
+ *     X25519 is under way, or whose secrets are here, starts no second X25519. Cookies have a rate
  *     limit for all peers together.
  *     A call takes bounded time. A call of hp3_keying_tick() reads the due time of each record at
  *     most twice.
@@ -52,9 +52,9 @@
  *
  * If the table is full, a new pair takes the record of another one. First choice: the oldest record
  * whose peer never replied, if 3 INITs have left. Otherwise: one of the next 16 records, if its
- * peer is idle. A peer is idle if for 5 minutes the local RNIC has not talked to it, and no proof
- * or tagged message arrived. It must not wait for an X25519 either. Otherwise the new pair gets no
- * key (counter `full`).
+ * peer is idle. A peer is idle if no X25519 is pending for it, and for 5 minutes the local RNIC had
+ * no connection with it, and no proof or tagged message arrived. Otherwise the new pair gets no key
+ * (counter `full`).
  */
 #include "probes/handshake.h"
 #include "probes/limit.h"
@@ -65,41 +65,44 @@
  */
 #define HP3_KEYING_STATS(X)                                                                        \
 	X(messages, "messages of key agreement that arrived")                                      \
-	X(other_version, "messages of key agreement dropped: of an hp3d that speaks another "      \
-			 "version")                                                                \
+	X(other_version, "messages of key agreement dropped: of an hp3d with another "             \
+			 "protocol version")                                                       \
 	X(bad_form, "messages of key agreement dropped: malformed")                                \
-	X(unprivileged, "messages of key agreement dropped: of a user of the peer's host, by "     \
-			"their source port")                                                       \
-	X(unknown_peers, "messages of key agreement dropped: the RNIC talks to no such address")   \
-	X(other_vlan, "messages of key agreement dropped: in another VLAN than that in which the " \
-		      "RNIC talks to the peer")                                                    \
-	X(cookies, "questions of peers answered with a cookie")                                    \
-	X(cookies_refused, "questions of peers dropped: too many cookies a second")                \
-	X(cookies_taken, "cookies of peers: the question left once more")                          \
-	X(stray, "messages of key agreement dropped: to no question under way")                    \
-	X(flooded, "questions of peers dropped: too many from one address")                        \
-	X(answered, "questions of peers answered: their key was known")                            \
+	X(unprivileged, "messages of key agreement dropped: source port not privileged, so "       \
+			"perhaps of a user of the peer's host")                                    \
+	X(unknown_peers, "messages of key agreement dropped: the RNIC has no connection with "     \
+			 "the address")                                                            \
+	X(other_vlan, "messages of key agreement dropped: in another VLAN than the RNIC's "        \
+		      "connection with the peer")                                                  \
+	X(cookies, "INITs of peers answered with a cookie")                                        \
+	X(cookies_refused, "INITs of peers dropped: too many cookies a second")                    \
+	X(cookies_taken, "cookies of peers: the INIT was sent again with the cookie")              \
+	X(stray, "messages of key agreement dropped: no such INIT is open")                        \
+	X(flooded, "INITs of peers dropped: too many from one address")                            \
+	X(answered, "INITs of peers answered: their secrets were computed before")                 \
 	X(to_compute, "messages of peers that wait for an X25519")                                 \
-	X(computing, "messages of peers that wait for an X25519 that was wanted before")           \
+	X(computing, "messages of peers that wait for an X25519 already requested")                \
 	X(busy, "messages dropped: another public key of this address is under way")               \
 	X(over_budget, "messages dropped: too many public keys from one address")                  \
-	X(others_refused, "messages dropped: another identity than the one that has the key")      \
+	X(others_refused, "messages dropped: of an identity other than the one that has the "      \
+			  "key")                                                                   \
 	X(bad_proof, "messages dropped: wrong proof; forged")                                      \
 	X(proven, "messages of peers that prove their public key")                                 \
-	X(asked, "questions for a key sent to peers")                                              \
-	X(computed, "X25519s done")                                                                \
+	X(asked, "INITs sent to peers")                                                            \
+	X(computed, "X25519s computed")                                                            \
 	X(weak, "public keys refused: of low order")                                               \
 	X(late_bad_proof, "proofs found wrong after the X25519; forged")                           \
 	X(late_others, "messages dropped after the X25519: the identity that has the key is "      \
-		       "there")                                                                    \
+		       "active")                                                                   \
 	X(keyed, "peers that got a key")                                                           \
-	X(replaced, "peers whose identity is another one than before")                             \
-	X(silent, "keys given up: the peer did not reply for 30 s; it may agree on keys no more")  \
-	X(cloned, "proofs of our own identity by another host: a copied disk")                     \
+	X(replaced, "peers whose identity has changed")                                            \
+	X(silent, "keys given up: the peer did not reply for 30 s; it may no longer agree on "     \
+		  "keys")                                                                          \
+	X(cloned, "proofs of this host's identity by another host: a copied disk")                 \
 	X(full, "attempts to begin with a peer that failed: the table is full")                    \
-	X(displaced, "records given to another peer: theirs never replied, or the RNIC no "        \
-		     "longer talked to it")                                                        \
-	X(events_lost, "events that nobody fetched in time")
+	X(displaced, "records given to another peer: the old peer never replied, or the RNIC "     \
+		     "no longer had a connection with it")                                         \
+	X(events_lost, "events that were not fetched in time")
 
 struct hp3_keying_stats {
 #define X(field, help) uint64_t field;
@@ -156,8 +159,9 @@ bool hp3_keying_begin(
 	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint32_t vlan, uint64_t now);
 
 /*
- * The local RNIC has no connection with this address any more. The record is free at once if its
- * peer never replied. So a process that invents addresses has no more records than connections.
+ * The local RNIC no longer has a connection with this address. The record is free at once if its
+ * peer never replied. So a process that connects to invented addresses has no more records than
+ * connections.
  */
 void hp3_keying_end(struct hp3_keying *k, const struct hp3_pair_ends *ends);
 
@@ -252,11 +256,11 @@ const char *hp3_keying_event_name(enum hp3_keying_event_kind kind);
 
 struct hp3_keying_info {
 	struct hp3_pair_ends ends; /* from this host to the peer */
-	uint32_t vlan; /* VLAN in which the local RNIC talks to the peer, or HP3_KEYING_ANY_VLAN */
+	uint32_t vlan; /* VLAN in which the local RNIC sends to the peer, or HP3_KEYING_ANY_VLAN */
 	uint8_t state; /* enum hp3_keying_state */
 	bool we_began; /* HAS_KEY: the peer's proof was a REPLY to our INIT */
 	bool cloned; /* not HAS_KEY: the peer has proven our own identity */
-	bool doubted; /* HAS_KEY: another identity showed itself; no message of the old one since */
+	bool doubted; /* HAS_KEY: another identity sent messages; the old one sent none since */
 	uint8_t public[HP3_PUBLIC_LEN]; /* HAS_KEY */
 	uint64_t since; /* start of the state; HAS_KEY: when this identity got the key */
 	uint64_t heard; /* HAS_KEY: time of the last proof or message with a right tag */

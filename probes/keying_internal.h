@@ -45,7 +45,7 @@ struct hp3_keying_peer {
 	bool replied; /* the peer replied at some time; if not, the record is in a list */
 	bool had_key; /* not keyed: `public` had the key before the peer became silent */
 	uint8_t tries; /* not replied: number of INITs, at most UINT8_MAX */
-	uint32_t vlan; /* VLAN in which the local RNIC talks to it, or HP3_KEYING_ANY_VLAN */
+	uint32_t vlan; /* VLAN in which the local RNIC sends to it, or HP3_KEYING_ANY_VLAN */
 	uint32_t older, newer; /* not replied: neighbours in the list: record + 1, or 0 */
 	uint32_t next; /* in the bucket, or in the list of free records */
 	uint32_t next_job; /* next record in the queue of jobs */
@@ -115,7 +115,7 @@ struct hp3_keying_peer *hp3_keying_peer(
 void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p);
 void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p);
 
-/* --- what leaves --- */
+/* --- sent messages --- */
 
 /* The next INIT leaves within HP3_KEYING_WAIT_MIN. The intervals between INITs start anew. */
 void hp3_keying_ask_soon(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now);
@@ -138,9 +138,9 @@ void hp3_keying_write_proof(const struct hp3_keying_turn *t, const struct hp3_ha
 const struct hp3_pair_secrets *hp3_keying_secrets(
 	const struct hp3_keying_peer *p, const uint8_t public[HP3_PUBLIC_LEN]);
 /*
- * May this identity get the key at this address? Yes if no other identity has the key, or if that
- * one is silent. The first question about an identity makes hp3_keying send INITs to the one that
- * has the key.
+ * May this identity get the key at this address? Yes if no other identity has the key, or if the
+ * other one is silent. The first question about an identity makes hp3_keying send INITs to the one
+ * that has the key.
  */
 bool hp3_keying_may_have_key(const struct hp3_keying_turn *t, const uint8_t public[HP3_PUBLIC_LEN]);
 bool hp3_keying_is_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,
@@ -161,7 +161,7 @@ bool hp3_keying_take_proven(const struct hp3_keying_turn *t, const struct hp3_ha
 enum hp3_keying_fate hp3_keying_want(
 	const struct hp3_keying_turn *t, const struct hp3_handshake *h);
 
-/* --- what is reported --- */
+/* --- events and lists --- */
 
 void hp3_keying_report(struct hp3_keying *k, const struct hp3_keying_event *event);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Key agreement: the queue of X25519s, and what follows when one is done. */
+/* Key agreement: the queue of X25519s, and the steps after one is done. */
 #include "probes/keying_internal.h"
 
 #define PROVE_WITHIN HP3_KEYING_SECOND /* time before another public key may replace one */

@@ -20,9 +20,9 @@
  * Soft-RoCE: check_type_state() in rxe_recv.c).
  *
  * The probe has a PSN because switches may hash it. The tag covers the PSN; the peer's hp3d does
- * not use it otherwise. It is an old one because of Soft-RoCE without 7d9ae80e31df (in Linux 5.12
- * and the stable kernels of March 2021). There the check never fails, and a packet with an old PSN
- * is a duplicate.
+ * not use it otherwise. The PSN is an old one because of Soft-RoCE without 7d9ae80e31df (in Linux
+ * 5.12 and the stable kernels of March 2021). There the check never fails, and a packet with an old
+ * PSN is a duplicate.
  *
  * A report is the same packet with another kind: "no reply to my queue pair arrives". The peer's
  * hp3d then sends these replies from another port. It does not answer the report, and drops reports
@@ -31,7 +31,7 @@
  * tag.
  *
  * The magic makes the VA non-canonical: bits 63 to 56 are not all equal. In address spaces of 48,
- * 52 or 57 bits, they always are. Magic and tag distinguish probes from short writes of
+ * 52 or 57 bits, they are all equal. Magic and tag distinguish probes from short writes of
  * applications over unreliable connections.
  *
  * hp3d recognises packets of other versions, which may be as long as these, only to count and drop

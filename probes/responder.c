@@ -98,7 +98,7 @@ static uint64_t place_hash(const struct hp3_responder *r, uint64_t hash)
 }
 
 /*
- * The record of the source, or one whose bucket is full, so that its loss changes nothing; else
+ * The record of the source, or one whose bucket is full, so that its reuse changes nothing; else
  * NULL.
  */
 static struct source *source_of(struct hp3_responder *r, uint64_t print, uint64_t now)

@@ -2,8 +2,8 @@
 #ifndef HP3_PROBES_STANDARD_H
 #define HP3_PROBES_STANDARD_H
 /*
- * Probes that any RNIC answers. The engine decides when hp3d may send them; rules 2 and 3 say why
- * that is rare. Like peer probes, they have the addresses and ports of the flow.
+ * Probes that any RNIC answers. The engine decides when hp3d may send them; rules 2 and 3 explain
+ * why that is rare. Like peer probes, they have the addresses and ports of the flow.
  *
  * Neither refers to memory: R_Key and VA are 0. RNICs do not check the R_Key of a zero-length WRITE
  * (IBTA C9-88), and do not execute a duplicate again (C9-105). If an RNIC did check it, R_Key 0

@@ -13,52 +13,55 @@
 #define HP3_PROBE_STATS(X)                                                                         \
 	X(peer_probes, "peer probes that arrived")                                                 \
 	X(answered, "peer probes answered")                                                        \
-	X(reports, "reports that replies do not come through, believed")                           \
+	X(reports, "reports accepted: no replies arrive at the peer")                              \
 	X(bad_icrc, "peer probes dropped: wrong ICRC")                                             \
 	X(bad_tag, "peer probes dropped: wrong tag; forged, or the hosts' probe_key differ")       \
-	X(other_version, "peer probes dropped: of an hp3d that speaks another version")            \
-	X(reports_unkeyed, "reports dropped: without a probe_key none is believed")                \
-	X(reports_old, "reports dropped: made before this hp3d began, perhaps replayed")           \
+	X(other_version, "peer probes dropped: of an hp3d with another protocol version")          \
+	X(reports_unkeyed, "reports dropped: without a probe_key, none is accepted")               \
+	X(reports_old, "reports dropped: perhaps replayed, sent before this hp3d started")         \
 	X(bad_clock, "peer probes dropped: their time is too far from this host's clock")          \
 	X(replayed, "peer probes dropped: seen before")                                            \
-	X(flood_unknown, "peer probes dropped: no probe_key, too many from hosts not talked to")   \
+	X(flood_unknown, "peer probes dropped: no probe_key, too many from unknown sources")       \
 	X(flood_source, "peer probes dropped: too many from their source")                         \
 	X(flood_all, "peer probes dropped: too many in all")                                       \
-	X(window_full, "peer probes dropped: no room to remember that they were answered")         \
+	X(window_full, "peer probes dropped: no room to record that they were answered")           \
 	X(sources_full, "peer probes dropped: no room for one more source")                        \
 	X(answers, "answers that arrived")                                                         \
 	X(answers_bad_sum, "answers dropped: wrong UDP checksum")                                  \
 	X(answers_bad_tag, "answers dropped: wrong tag; forged, or the hosts' probe_key differ")   \
 	X(answers_version, "answers dropped: of another version")                                  \
-	X(old_key, "probes and answers that were believed for probe_key_old")                      \
+	X(old_key, "probes and answers accepted with probe_key_old")                               \
 	X(loads, "reports of peers' flows that arrived")                                           \
 	X(loads_version, "reports of peers' flows dropped: of another version")                    \
-	X(loads_unkeyed, "reports of peers' flows dropped: without a probe_key none is believed")  \
+	X(loads_unkeyed, "reports of peers' flows dropped: without a probe_key, none is "          \
+			 "accepted")                                                               \
 	X(loads_bad_form, "reports dropped: malformed")                                            \
 	X(loads_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")     \
 	X(loads_bad_clock, "reports dropped: their time is too far from this host's clock")        \
-	X(loads_old, "reports and messages dropped: made before this hp3d began, perhaps")         \
-	X(loads_again, "reports and messages dropped: heard before, or newer ones were since")     \
-	X(loads_no_room, "reports and messages dropped: no room to remember their sender")         \
-	X(agreements, "messages of peers about queue pairs that are sprayed")                      \
+	X(loads_old, "reports and messages dropped: perhaps sent before this hp3d started")        \
+	X(loads_again, "reports and messages dropped: received before, or newer ones were")        \
+	X(loads_no_room, "reports and messages dropped: no room to record their sender")           \
+	X(agreements, "messages of peers about sprayed queue pairs")                               \
 	X(hellos, "questions for queue pairs that arrived (in verbs mode)")                        \
 	X(hellos_answered, "questions for queue pairs answered")                                   \
 	X(hellos_bad_tag, "questions and answers for queue pairs dropped: wrong tag; forged, or "  \
 			  "the hosts' probe_key differ")                                           \
-	X(hellos_bad_form, "datagrams to the port of questions for queue pairs that are none")     \
+	X(hellos_bad_form, "datagrams to the port of questions for queue pairs dropped: "          \
+			   "malformed")                                                            \
 	X(hellos_version, "questions and answers for queue pairs dropped: of another version")     \
-	X(hellos_unprivileged, "questions and answers for queue pairs dropped: of a user of the "  \
-			       "peer's host, by their source port")                                \
-	X(hellos_stray, "answers for queue pairs dropped: to no question under way")               \
-	X(hellos_bad_clock, "questions for queue pairs dropped: their time is too far from ours")  \
+	X(hellos_unprivileged, "questions and answers for queue pairs dropped: source port "       \
+			       "not privileged, so perhaps of a user of the peer's host")          \
+	X(hellos_stray, "answers for queue pairs dropped: no such question is open")               \
+	X(hellos_bad_clock, "questions for queue pairs dropped: their time is too far from "       \
+			    "this host's clock")                                                   \
 	X(hellos_replayed, "questions for queue pairs dropped: seen before, or no room to "        \
-			   "remember it")                                                          \
+			   "record them")                                                          \
 	X(hellos_flood, "questions for queue pairs dropped: too many")                             \
 	X(traces, "trace probes sent")                                                             \
 	X(traces_hop, "traces that found a hop")                                                   \
 	X(traces_odd, "traces answered from an address that names no switch")                      \
 	X(traces_reached, "traces that reached the peer: hop limit too large")                     \
-	X(traces_silent, "traces that nobody answered")                                            \
+	X(traces_silent, "traces without an answer")                                               \
 	X(traces_stray, "time-exceeded messages that quote no trace under way: passed")            \
 	X(traces_bad, "time-exceeded messages with a wrong checksum: passed")
 

@@ -8,7 +8,7 @@
  * key for each ordered pair of sender and receiver address. Only derived keys make tags. With one
  * of these, an attacker can forge messages of that sender to that receiver, but none in the other
  * direction. A host may have a table of the derived keys of its own pairs (pair_keys.h) in place of
- * the secret. An attacker who breaks into it then learns no other keys.
+ * the secret. An attacker who breaks into that host then gets no other keys.
  *
  * Answers, reports and agreements have tags of 64 bits. A probe has room for 32, and provokes one
  * answer at most. A forger of a probe needs 2^31 attempts on average, and all are counted.
@@ -28,7 +28,7 @@
 /* Version of all messages between hosts. hp3d counts and drops messages of other versions. */
 #define HP3_PROBES_VERSION 8u
 
-/* The key of a sender and a receiver, HP3_KEY_LEN bytes; NULL: they have agreed on none. */
+/* The key of a sender and a receiver, HP3_KEY_LEN bytes; NULL: the pair has agreed on none. */
 typedef const uint8_t *hp3_agreed_fn(const void *table, const struct hp3_pair_ends *ends);
 
 /*

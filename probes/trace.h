@@ -13,9 +13,9 @@
  *     the IPv4 identification, which is random,
  *     and the probe id, if the switch quoted enough.
  *
- * With IPv6 and a short quote, there is only the flow label, and data on that port has the same
- * one. So the port of an unanswered trace stays in use for one more time-out. Late messages are
- * matched with it, and dropped.
+ * With IPv6 and a short quote, there is only the flow label, which data on that port shares. So the
+ * port of an unanswered trace stays in use for one more time-out. Late messages are matched with
+ * it, and dropped.
  *
  * Invariants:
  *
@@ -26,8 +26,8 @@
  *     Switches sign nothing, so a result is not authenticated. It is a label, and the caller should
  *     use it only when it recurs.
  *
- * Sans-IO: the caller sends the frame that hp3_trace_start() built, and passes in what arrives.
- * Times are monotonic ns.
+ * Sans-IO: the caller sends the frame that hp3_trace_start() built, and passes in frames that
+ * arrive. Times are monotonic ns.
  */
 #include "probes/expired.h"
 #include "probes/limit.h"

@@ -4,7 +4,7 @@
 /*
  * Replay window of probes: a cache of fixed size with the hashes of answered probes. A set is one
  * cache line. A probe stays in the window while its time differs from the clock by at most `span`.
- * The responder accepts such times only. After that, its place is free.
+ * The responder accepts no other times. After that, the probe's place is free.
  *
  * Invariant: no probe leaves the window early. If a set is full, a new probe is refused. So an
  * attacker cannot flush a probe from the window in order to replay it.

@@ -9,18 +9,18 @@
  * one, the missing one is lost. That depends on no clock: it also holds if PFC stopped a path, or
  * if the receiver was descheduled.
  *
- * The receiver does not know the port of a packet that has not arrived. The sender remembers the
- * ports of the last HP3_RESEQ_WINDOW PSNs, of each until it sends that PSN again (struct
- * hp3_port_log). The receiver asks for the port of the first missing PSN when the gap is open for a
- * while, or many packets are held. Meanwhile, it notes from which ports packets behind the gap
- * arrive (struct hp3_missing). If the missing packet's port is among these, the packet is lost. The
- * RNIC then gets a packet from behind the gap at once, and sends a NAK (resequencer.h). Without an
- * answer, or if the sender does not know the port, the receiver waits as for a late packet.
+ * The receiver cannot see the port of a packet that has not arrived. The sender stores the ports of
+ * the last HP3_RESEQ_WINDOW PSNs, each until it sends that PSN again (struct hp3_port_log). The
+ * receiver asks for the port of the first missing PSN when the gap is open for a while, or many
+ * packets are held. Meanwhile, it records from which ports packets behind the gap arrive (struct
+ * hp3_missing). If the missing packet's port is among these, the packet is lost. The RNIC then gets
+ * a packet from behind the gap at once, and sends a NAK (resequencer.h). Without an answer, or if
+ * the sender has no port for the PSN, the receiver waits as for a late packet.
  *
  * Few questions: the receiver asks HP3_MISSING_ASKS times about one gap at most, and waits twice as
- * long each time. The first wait is a 64th of the longest wait for a packet. If the receiver had
- * asked and the packet was late, the first wait for the next gap doubles, up to a 16th of the
- * longest wait. If it was lost, the first wait is a 64th again.
+ * long each time. The first wait is a 64th of the longest wait for a packet. If the receiver asked
+ * about a packet that was only late, the first wait doubles for the next gap, up to a 16th of the
+ * longest. If the packet was lost, the first wait is a 64th again.
  *
  * Sans-IO; times ns, PSNs 24 bits. Each call takes a constant number of steps.
  */

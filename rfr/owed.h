@@ -6,9 +6,9 @@
  * packet with that PSN (IBTA 9.7.3.1.2, 9.7.5.1.8). PSNs of WRITEs and SENDs do not count: one ACK
  * may acknowledge many of them.
  *
- * Responses of several READs follow each other in the order of these PSNs. So a host that knows the
- * PSNs can resequence responses that took several paths (resequencer.h). An ACK or NAK comes behind
- * the responses to all PSNs that it acknowledges.
+ * Responses of several READs follow each other in the order of these PSNs. So these PSNs suffice to
+ * resequence responses that took several paths (resequencer.h). An ACK or NAK comes behind the
+ * responses to all PSNs that it acknowledges.
  *
  * Sans-IO. PSNs are 24 bits.
  */
@@ -17,7 +17,7 @@
 #include "roce/wire.h"
 
 #define HP3_OWED      256u /* most READs with a gap between; verbs allow 255 outstanding */
-#define HP3_OWED_MOST (1u << 22) /* most PSNs of one, so that "before" stays unambiguous */
+#define HP3_OWED_MOST (1u << 22) /* most PSNs of one READ, so that "before" stays unambiguous */
 
 struct hp3_owed {
 	uint32_t n;

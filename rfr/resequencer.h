@@ -7,11 +7,11 @@
  * NAK.) The PSN is the sequence number; packets carry nothing else.
  *
  * The expected packet passes at once. Packets ahead of it are held, up to a window. When the
- * missing packet arrives, all packets behind it follow in order. The wait for it depends on the
- * measured lateness of packets, within two bounds. After that, it counts as lost. The RNIC gets a
- * copy of the packet behind the gap, and sends one NAK. All packets stay held. The requester goes
- * back, and its first packet fills the gap. Its repetitions of held packets are duplicates. If the
- * packet was only late, nothing is missing.
+ * missing packet arrives, all packets behind it follow in order. The wait for the missing packet
+ * depends on the measured lateness of packets, within two bounds. After the wait, it counts as
+ * lost. The RNIC gets a copy of the packet behind the gap, and sends one NAK. All packets stay
+ * held. The requester goes back, and its first packet fills the gap. Its repetitions of held
+ * packets are duplicates. If the packet was only late, nothing is missing.
  *
  * If the caller finds that the packet is lost (missing.h), the RNIC gets that copy at once.
  *
@@ -23,13 +23,13 @@
  * RNIC got that PSN after a packet behind it: the NAK may be older.
  *
  * Time in which the caller polled no packets proves nothing, because the missing packet may have
- * arrived. That time does not count, neither for a gap nor for a held packet. The wait for the
- * missing packet then starts again, HP3_RESEQ_AGAIN times per gap at most. Held packets are given
- * up no sooner than the longest wait afterwards. All of this adds one longest wait to the bound
- * above, however often the caller stops.
+ * arrived. That time does not count for gaps or held packets. The wait for the missing packet then
+ * starts again, HP3_RESEQ_AGAIN times per gap at most. Held packets are given up no sooner than the
+ * longest wait afterwards. This adds one longest wait to the bound above, however often the caller
+ * stops polling.
  *
  * Each call takes a constant number of steps: two levels of bitmaps find the next held packet,
- * however many slots between are empty.
+ * however many empty slots are in between.
  *
  * The caller holds the packets; a handle stands for a packet. Sans-IO: no clock, no allocation.
  * PSNs are 24 bits, times ns. For RNICs that go back N: an RNIC that keeps packets which arrive out
@@ -52,7 +52,7 @@ struct hp3_reseq_params {
 
 enum hp3_reseq_verdict {
 	HP3_RESEQ_PASS, /* in order; hp3_reseq_next() may return more packets */
-	HP3_RESEQ_OLD, /* the RNIC had it: a repetition, passes */
+	HP3_RESEQ_OLD, /* the RNIC has it already: a repetition, passes */
 	HP3_RESEQ_HOLD,
 	/* a packet with this PSN is held: the caller may swap them (hp3_reseq_swap()) */
 	HP3_RESEQ_COPY,
@@ -114,8 +114,8 @@ static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t ps
 }
 
 /*
- * A request arrived. span 0: a READ with an unknown number of PSNs. Its sender uses one path from
- * there on, so packets behind it arrive in order.
+ * A request arrived. span 0: a READ with an unknown number of PSNs. Its sender then uses one path,
+ * so packets behind the READ arrive in order.
  */
 enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
 	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now);
@@ -144,9 +144,9 @@ uint64_t hp3_reseq_until(
 /* Time of the next hp3_reseq_late(); UINT64_MAX: no packet is missing. */
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*
- * Until false: a packet that the RNIC gets though one before it is missing. The first time, a copy
- * (*copy) of the packet behind the gap, which stays held. The second time, all held packets, in
- * order.
+ * Until false: a packet that the RNIC gets although an earlier one is missing. The first time, a
+ * copy (*copy) of the packet behind the gap, which stays held. The second time, all held packets,
+ * in order.
  */
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
 	uint32_t *handle, bool *copy);

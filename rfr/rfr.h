@@ -7,9 +7,9 @@
  *
  * Guarantee: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted them. To
  * move a requester stream to another path, the engine chooses a *closing packet*: a first
- * transmission with the highest PSN so far that carries AckReq. It holds all packets behind that.
- * Once a reply proves that the closing packet has arrived, all packets before it have arrived, too
- * (one path is a FIFO). The held packets then leave, in order, on the new port. Any other event
+ * transmission with the highest PSN so far that carries AckReq. It holds all later packets. Once a
+ * reply proves that the closing packet has arrived, all packets before it have arrived, too (one
+ * path is a FIFO). The held packets then leave, in order, on the new port. Any other event
  * meanwhile ends the move on the old port: held packets leave there, in order and before the RNIC's
  * next packet (fast recovery).
  *
@@ -28,7 +28,7 @@
  *     STEADY --idle, a long message begins--> PROBING
  *
  * On a dead path (rule 13), nothing can be overtaken, so the flow leaves it without a drain. Only
- * the RNIC can send the missing packets again, so all others wait for that:
+ * the RNIC can send the missing packets again, so all others wait until it does:
  *
  *     STEADY, SEARCHING --dead--> RESUMING --RNIC went back--> STEADY (new port)
  *

@@ -6,12 +6,12 @@
  * paths at once, because the receiver's hp3d resequences them (resequencer.h).
  *
  * Guarantee: a first transmission takes another path than the one before it only while the peer's
- * YES is recent. The sender asks in each keep-alive interval. All other packets take the port in
- * use.
+ * YES is recent. The sender requests a YES in each keep-alive interval. All other packets take the
+ * port in use.
  *
  *     SINGLE --large message--> ASKING --yes--> SPRAYING --RNIC went back--> NARROW
  *                                  ^               |   ^--caught up, yes since--/
- *                                  |               \--peer no more--> ENDING --caught up--> SINGLE
+ *                                  |               \--no, stop--> ENDING --caught up--> SINGLE
  *
  * The sender sprays for HP3_SPRAY_TRUST intervals after the receiver's last message. The receiver
  * resequences for HP3_SPRAY_BOUND intervals after the sender's last one. So it still resequences
@@ -35,14 +35,14 @@
 #define HP3_SPRAY_INPUTS(X)                                                                        \
 	X(LARGE, "large") /* a large message begins */                                             \
 	X(YES, "yes") /* the peer resequences the queue pair */                                    \
-	X(NO, "no") /* it does not, or will not any more */                                        \
-	X(SILENT, "silent") /* no message from it for HP3_SPRAY_TRUST intervals */                 \
-	X(LOST, "lost") /* nor for HP3_SPRAY_BOUND intervals */                                    \
+	X(NO, "no") /* the peer does not resequence, or no longer */                               \
+	X(SILENT, "silent") /* no message from the peer for HP3_SPRAY_TRUST intervals */           \
+	X(LOST, "lost") /* ... for HP3_SPRAY_BOUND intervals */                                    \
 	X(BACK, "back") /* the RNIC went back */                                                   \
 	X(FULL, "full") /* as much is in flight as the peer can hold */                            \
 	X(CAUGHT_UP, "caught-up") /* all sprayed packets are acknowledged */                       \
 	X(IDLE, "idle") /* no large message for long, nothing in flight */                         \
-	X(STOP, "stop") /* not wanted any more: the policy has changed */
+	X(STOP, "stop") /* spraying must end, for example by policy */
 
 #define HP3_SPRAY_ACTIONS(X)                                                                       \
 	X(NONE, "none")                                                                            \

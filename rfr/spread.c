@@ -7,7 +7,7 @@
 #define FAR         3u /* times `alike` */
 #define LOST        2u /* fewer probes without an answer may just be lost packets */
 #define AGAIN       2u /* reports about an EV */
-#define GUARD       2u /* part of rest_ns: a report so soon after a rest is about packets before it */
+#define GUARD       2u /* part of rest_ns: reports so soon after a rest are about earlier packets */
 
 /* EVs that may be used, apart from rests. */
 static uint64_t usable_evs(const struct hp3_spread *s, const struct hp3_spread_params *p)
@@ -116,7 +116,7 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 			continue; /* too early to decide */
 		n++;
 		*(answered ? &slow : &silent_slow) += percent > p->alike;
-		/* a mark is a queue, and says nothing about the path */
+		/* a mark shows a queue, not a long path */
 		*(answered ? &far : &silent_far) +=
 			percent > FAR * p->alike && s->rtt[i] != UINT32_MAX;
 		*(percent > p->alike ? &bad : &good) |= 1ull << i;

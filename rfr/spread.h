@@ -12,7 +12,7 @@
  * that EV anew. The sender lets the EV rest, for longer each time, and then uses it again. The
  * sender ignores reports about EVs that it has not used since their rest. It also lets an EV rest
  * that is ECN-marked while others are not, always for the same time, and at most half of the EVs.
- * If all are marked, that is for congestion control.
+ * If all are marked, only congestion control reacts.
  *
  * Sans-IO; times ns.
  */
@@ -25,8 +25,7 @@
 struct hp3_spread_params {
 	uint32_t evs; /* EVs: 1 .. HP3_EVS_MAX */
 	uint32_t alike; /* percent of the shortest RTT: EVs up to this are used */
-	uint32_t
-		differ; /* % of the probed EVs: where so many are slower, unprobed EVs rest, too. */
+	uint32_t differ; /* % of the probed EVs: if so many are slower, unprobed EVs rest, too. */
 	/* Only EVs whose RTT exceeds the best by at most this are used; 0: all are. */
 	uint64_t reach_ns;
 	uint64_t late_ns; /* an EV is slow if its average lateness exceeds this */
@@ -90,8 +89,8 @@ void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p
 	uint32_t rtt_ns, uint64_t now);
 /*
  * Result of a comparison: these EVs were probed at the same time, with these RTTs in ns (0: no
- * answer). EVs within reach_ns of the best are used from now on, the others of these are not. True:
- * many are not. Queues alone do not cause such differences.
+ * answer). Of these EVs, those within reach_ns of the best are used from now on, the others are
+ * not. True: many are not used. Queues alone do not cause such differences.
  */
 bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p, const uint8_t *ev,
 	const uint32_t *rtt, uint32_t n);
@@ -99,8 +98,8 @@ bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p);
 /*
  * Before packets leave by several EVs: of the EVs probed lately, those that were too slow rest. If
- * many were too slow, unprobed EVs rest as well. True: many took several times as long, which
- * queues alone do not cause. Otherwise, if several EVs were probed, all EVs count as usable, except
+ * many were too slow, unprobed EVs rest as well. True: many EVs took several times as long; queues
+ * alone do not cause that. Otherwise, if several EVs were probed, all EVs count as usable, except
  * those that did not answer.
  */
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
@@ -111,9 +110,9 @@ void hp3_spread_mark_slow(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
 /*
  * The receiver reports slow EVs. `tried`: EVs that this queue pair has used since their newest
- * rest. While an EV is not used, no packet arrives by it, and the receiver takes it for slow. So
- * the report counts only for EVs in `tried`, and not within the first half of rest_ns after a rest,
- * when their packets are in flight.
+ * rest. While an EV is not used, no packet arrives by it, and the receiver reports it as slow. So
+ * the report counts only for EVs in `tried`. In the first half of rest_ns after a rest, it does not
+ * count: packets of the EV are in flight.
  */
 void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
 	uint64_t tried, uint64_t now);

@@ -3,7 +3,7 @@
 #define HP3_RFR_STREAM_H
 /*
  * In-flight accounting of one requester stream by PSN: what the local RNIC has emitted, and what
- * the peer is known to have received. Every decision that a path is drained depends on it.
+ * the peer has proven to have received. Every decision that a path is drained depends on it.
  *
  * Invariants: una <= nxt; hi < nxt; a packet is NEW (first transmission) only if its PSN follows
  * exactly behind what was emitted before. A READ request takes ceil(length / PMTU) PSNs (IBTA

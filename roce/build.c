@@ -79,7 +79,7 @@ static uint8_t *put_udp_bth(uint8_t *p, const struct hp3_addressing *a, const st
 	hp3_put_be16(p, a->sport);
 	hp3_put_be16(p + 2, HP3_ROCE_UDP_PORT);
 	hp3_put_be16(p + 4, (uint16_t)udp_len);
-	hp3_put_be16(p + 6, 0); /* the ICRC protects more (annex A17.3.1.3) */
+	hp3_put_be16(p + 6, 0); /* the ICRC protects the packet (annex A17.3.1.3) */
 	p += UDP_LEN;
 	p[0] = f->opcode;
 	p[1] = (uint8_t)((f->solicited ? 0x80 : 0) | 0x40 | pad << 4); /* MigReq: migrated */

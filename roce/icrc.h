@@ -24,10 +24,9 @@
 #include "roce/parse.h"
 
 /*
- * Instruction sets that not every CPU has, and what is faster with them. CLMUL: carry-less
- * multiplication, for changes. CRC32: for the whole ICRC (aarch64). From the start, hp3 uses all
- * that the CPU has. hp3_icrc_use() allows only these from now on, for tests and measurements. It
- * returns those in use.
+ * Instruction sets that not every CPU has. CLMUL: carry-less multiplication, for changes. CRC32:
+ * for the whole ICRC (aarch64). By default, hp3 uses all that the CPU has. hp3_icrc_use() restricts
+ * it to these, for tests and measurements, and returns those in use.
  */
 enum { HP3_ICRC_CLMUL = 1, HP3_ICRC_CRC32 = 2 };
 uint32_t hp3_icrc_use(uint32_t instructions);

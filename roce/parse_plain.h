@@ -129,10 +129,10 @@ static inline __attribute__((always_inline)) bool hp3_parse_plain(
 		return false;
 	memcpy(&head, op, sizeof(head));
 	head = (head & 0xffff00ffu) | hp3_plain_marks(f, a, c) << 16;
-	word = (uint64_t)hp3_be32(f + HP3_PLAIN_UDP) << 16; /* source port, and one that is known */
+	word = (uint64_t)hp3_be32(f + HP3_PLAIN_UDP) << 16; /* source port, then 4791 */
 	word = word - ((uint64_t)HP3_ROCE_UDP_PORT << 16) + head;
 	memcpy(v, &word, sizeof(word));
-	/* What is subtracted from both halves leaves none of them below 0. */
+	/* The subtraction leaves neither half below 0. */
 	word = (uint64_t)((len - behind) << 16 | len) << 32;
 	word += (HP3_PLAIN_L3 | HP3_PLAIN_UDP << 16) -
 		((uint64_t)(HP3_PLAIN_MIN << 16 | HP3_ICRC_LEN) << 32);

@@ -6,7 +6,7 @@
  * tag (C-TAG) or an 802.1ad tag (S-TAG).
  *
  * The number `vlan` distinguishes VLANs. It is 0 without tags, and the VLAN id of a single 802.1Q
- * tag. An 802.1Q tag with VLAN id 0 has only a priority, and adds nothing to it. Neither do
+ * tag. An 802.1Q tag with VLAN id 0 has only a priority, and does not change `vlan`. Nor do
  * priorities.
  */
 #include <stdint.h>

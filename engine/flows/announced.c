@@ -2,9 +2,9 @@
 #include "engine/flows/announced.h"
 #include "base/minmax.h"
 
-#define PAIR_SHARE  64u /* an address pair has one of so many records, */
-#define PAIR_LEAST  16u /* ... or so many */
-#define SPARE_TRIES 64u /* records looked at for one that may be dropped */
+#define PAIR_SHARE  64u /* an address pair has one of this many records, */
+#define PAIR_LEAST  16u /* ... or this many */
+#define SPARE_TRIES 64u /* records examined for one that may be dropped */
 
 static uint32_t quota_of_pair(const struct hp3_engine *e)
 {

@@ -2,7 +2,7 @@
 #ifndef HP3_ENGINE_ANNOUNCED_H
 #define HP3_ENGINE_ANNOUNCED_H
 /*
- * Announced flows: records that exist because of a message from a peer or of a local process. Their
+ * Announced flows: records that exist because of a message from a peer or a local process. Their
  * queue pair has sent nothing and is not paired. They take at most half of the table, and each
  * address pair has a quota (rule 11). If a queue pair of the local RNIC finds the table full, one
  * of them is dropped.

@@ -2,10 +2,10 @@
 #ifndef HP3_ENGINE_FLOW_H
 #define HP3_ENGINE_FLOW_H
 /*
- * One record per queue pair: its requester stream. Two keys lead to it once it is paired: packets
- * from the RNIC by (addresses, remote QPN), packets from the network by (addresses, local QPN).
- * Only the thread that drives the engine writes it. A packet in steady state touches only the first
- * cache line. The second is for pairing and bookkeeping.
+ * One record per queue pair: its requester stream. Once paired, it has two keys: (addresses, remote
+ * QPN) for packets from the RNIC, (addresses, local QPN) for packets from the network. Only the
+ * thread that drives the engine writes it. A packet in steady state touches only the first cache
+ * line. The second is for pairing and bookkeeping.
  */
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
@@ -49,7 +49,7 @@
  * 4).
  */
 #define HP3_FW_DOUBT 0x10u
-#define HP3_FW_ANEW  0x20u /* the ring's entry is about the queue pair before */
+#define HP3_FW_ANEW  0x20u /* the ring's entry is about the previous queue pair */
 /* an RNIC may answer a duplicate from hp3d; the slot has the ACKs to drop (guard.c) */
 #define HP3_FW_GUARD 0x40u
 #define HP3_FW_SURE  0x80u /* the reply that set una had a right ICRC (rule 26) */

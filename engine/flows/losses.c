@@ -45,7 +45,7 @@ void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to)
 	struct hp3_losses *l = hp3_losses_find(e, flow);
 
 	if (l == NULL)
-		return; /* those of others took its place */
+		return; /* its record was evicted */
 	l->to = to;
 	l->tries = LEAVE_TRIES;
 }

@@ -31,7 +31,7 @@ void hp3_pairs_init(
 	}
 }
 
-/* As a pair has them; returns their hash. */
+/* Copies the ends as a pair stores them; returns their hash. */
 static uint32_t hash_ends(const struct hp3_pairs *t, const struct hp3_ends *ends, uint8_t both[32])
 {
 	const size_t len = ends->ipv6 ? 16 : 4;

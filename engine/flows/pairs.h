@@ -44,7 +44,7 @@ struct hp3_pair {
 	uint64_t pinned_until;
 	/* no challenges before: queue pairs without a record may be answered */
 	uint64_t untracked_until;
-	/* Placement: reports of our flows to the peer, and the peer's to us (tell.c). */
+	/* Placement: reports of our flows to the peer, and the peer's to us (advertise.c). */
 	bool advertised_some; /* the last report had counts other than 0 */
 	uint64_t advertised_at; /* when the last report left; 0: never */
 	uint64_t load_stamp; /* of the last report received */

@@ -362,7 +362,7 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow)
 
 /*
  * A moved flow keeps its port, because packets may be in flight there. So do its replies, a stream
- * of their own (rule 12): the requester's epoch says nothing about READ responses in flight.
+ * of their own (rule 12): the requester's epoch shows nothing about READ responses in flight.
  */
 static void begin_anew(struct hp3_turn *t, uint32_t flow)
 {

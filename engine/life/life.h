@@ -30,11 +30,11 @@ bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow);
 bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how);
 void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
 /*
- * New epoch: drops held packets, unpairs, in-flight unknown (rule 16). `reported`: an event says
- * so; otherwise, a packet looks like it.
+ * New epoch: drops held packets and unpairs the flow; its packets in flight are unknown (rule 16).
+ * `reported`: an event reported it; else a packet looks like it.
  */
 void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool reported);
-/* The same if only packets of the network say so: held packets are sent, in order. */
+/* The same if only packets from the network show it: sends held packets, in order. */
 void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 
 /* Does the request get a reply on its own? */
@@ -45,9 +45,9 @@ static inline bool hp3_asks(const struct hp3_view *v)
 
 /* challenge.c */
 /*
- * The replies to what `flow` sent may still arrive, and its record no longer shows what that was.
- * `first`: first flow of its address pair; earlier requests of any queue pair may be answered.
- * Suspends challenges.
+ * Replies to packets of `flow` may still arrive, but its record does not have these packets any
+ * more. `first`: first flow of its address pair; earlier requests of any queue pair may be
+ * answered. Suspends challenges.
  */
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
 /* A queue pair without a record (tables full) sends this packet, which may be answered. */
@@ -105,8 +105,8 @@ bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow);
 /* void.c: discards pairings by challenge that are wrong, or no longer right */
 void hp3_void(struct hp3_turn *t, uint32_t flow);
 /*
- * Another flow near this one may be paired with the local QPN of its replies. Unpairs one such flow
- * at a time.
+ * Another flow near this one may be paired with the local QPN of this flow's replies. Unpairs one
+ * such flow at a time.
  */
 void hp3_void_near(struct hp3_turn *t, uint32_t flow);
 /*
@@ -126,7 +126,7 @@ bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 /* True: set AckReq on this packet. */
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);
-/* A reply that proved nothing to the flow that is paired with its QPN: the pairing may be wrong. */
+/* A reply that proved nothing about the flow paired with its QPN: the pairing may be wrong. */
 void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /*
  * A flow that was paired by challenge, or not at all, sends `psn` again. `first`: the first

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which local QPN do replies to a flow carry? If no event says so, the engine finds out by
+ * Which local QPN do replies to a flow carry? If no event reports it, the engine finds it by
  * challenge (rule 15). It chooses a packet that requests an acknowledgement. Its exact PSN must
  * come back to one local queue pair only, several times.
  *
@@ -161,7 +161,8 @@ static bool choose_forced(struct hp3_turn *t, uint32_t flow, const struct hp3_vi
 }
 
 /*
- * If nothing moves, only flows that have to come home need a pairing: a drain needs their replies.
+ * If nothing moves, only flows that have to return home need a pairing: a drain needs their
+ * replies.
  */
 bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 {

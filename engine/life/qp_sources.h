@@ -3,7 +3,7 @@
 #define HP3_ENGINE_QP_SOURCES_H
 /*
  * Sources of queue-pair events, and what each may change (rule 16). The only such table, used by
- * pass/qp.c; docs/internals/rules.md has it in words.
+ * pass/qp.c; docs/internals/rules-pairing.md has it in words.
  *
  * A flow is found by addresses and remote QPN, and a local process can create a queue pair with any
  * remote QPN. So an event counts for the queue pair whose local QPN it carries. Events of another

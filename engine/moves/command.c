@@ -59,7 +59,7 @@ static void put_home(struct hp3_turn *t, const struct hp3_cmd *cmd)
 	hp3_set_port(t->e, f, f->home);
 }
 
-/* Reasons that prevent any move, also home. */
+/* Reasons that prevent any move, also one home. */
 static int not_now(const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to)
 {
 	if (!(f->flags & HP3_FF_PAIRED))
@@ -136,28 +136,27 @@ const char *hp3_command_error(int err)
 		return "[filter] bars it, by its peer, DSCP or QPN: see \"barred\" of hp3ctl "
 		       "flow, change [filter] and reload";
 	case ENOLINK:
-		return "not paired with its replies yet: try again when the flow has sent some "
-		       "more";
+		return "not paired with its replies yet: try again when the flow has sent more";
 	case EBUSY:
-		return "a move of this flow is under way, or the pacer has not let go yet what it "
-		       "held: wait for its event, then try again";
+		return "a move of this flow is under way, or its packets still wait for the "
+		       "pacer: wait for its event, then try again";
 	case EAGAIN:
 		return "the receiver is not ready (RNR NAK pending): try again when it has "
 		       "recovered";
 	case ENODATA:
-		return "no data packet was seen yet: nothing is known about its port";
+		return "no data packet was seen yet, so its port is unknown";
 	case EALREADY:
 		return "the flow is on that port already";
 	case EOPNOTSUPP:
-		return "advice has to be asked about, and the peer's hp3d answers no probes: see "
-		       "probes= in [ppp], and whether hp3d runs there";
+		return "advice needs probes, and the peer's hp3d answers none: see probe in "
+		       "[ppp], and whether hp3d runs there";
 	case EHOSTUNREACH:
 		return "the path of that port has failed lately: name another one, or try again "
 		       "when it has recovered";
 	case EDQUOT:
-		return "what came of its last move is not known yet, or searches of flows to this "
-		       "peer are under way: wait a second, or raise max_concurrent, "
-		       "probes_per_second in [ppp]";
+		return "the result of its last move is not known yet, or searches of flows to "
+		       "this peer are under way: wait a second, or raise max_concurrent "
+		       "or probes_per_second in [ppp]";
 	case ENOSPC:
 		return "too many moves at a time: raise max_moves in [rfr] or wait";
 	default:

@@ -9,8 +9,8 @@
 
 /*
  * Rule 4. With a READ or ATOMIC outstanding, a NAK would end it half done. While an RNR timer runs,
- * a NAK would end it. One per PSN, because each costs the RNIC a retry. It has the oldest PSN in
- * flight, which must be the RNIC's, too.
+ * a NAK would end it. One NAK per PSN, because each costs the RNIC a retry. It has the oldest PSN
+ * in flight, which must also be the RNIC's oldest.
  */
 bool hp3_rnic_is_plain(const struct hp3_flow *f)
 {
@@ -46,7 +46,7 @@ static bool is_nak_safe(const struct hp3_turn *t, uint32_t flow)
 	       (f->watch & (HP3_FW_NAKED | HP3_FW_SURE)) == HP3_FW_SURE;
 }
 
-/* A PSN that has arrived, whatever unchecked replies say. */
+/* A PSN that has arrived, even if unchecked replies are forged. */
 static uint32_t old_psn(const struct hp3_flow *f)
 {
 	if (f->watch & HP3_FW_SURE)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hp3d's duplicate requests (probes of kind STANDARD, ACK solicitations) make the peer's RNIC
- * repeat its acknowledgement. The engine forwards it, because the local RNIC may lack it (rule 24).
+ * repeat its acknowledgement. The engine forwards it, because the local RNIC may need it (rule 24).
  * One such ACK is wrong: it is late, and has the PSN of a READ or ATOMIC that left since. The local
  * RNIC would take it for the data of that request (rule 25). A responder sends such an ACK on its
  * own only if an RNIC goes back over WRITEs before the READ. Otherwise, data come first.
  *
  * So while a duplicate may be in flight, the slot records the PSNs of READs and ATOMICs that leave,
  * for the first time or again. The engine drops an ACK for one of these. It does so even if the
- * last data arrived, because the RNIC may lack earlier ones.
+ * last data arrived, because earlier ones may be missing at the RNIC.
  */
 #include "engine/moves/moves.h"
 

@@ -37,7 +37,7 @@ static bool is_counted(const struct hp3_move *m)
 	return m->search.kind == HP3_SEARCH_ADVISED && m->search.advised.counted;
 }
 
-/* An engine's own move has ended: sets the time before the next search. */
+/* A move that the engine itself decided has ended: sets the time before the next search. */
 static void settle_own(
 	struct hp3_turn *t, struct hp3_flow *f, const struct hp3_move *m, bool switched)
 {

@@ -125,7 +125,7 @@ void hp3_rate_due(struct hp3_turn *t, struct hp3_move *m);
 /* failover.c: dead paths */
 /* Sends an ACK solicitation on `port`. Precondition: hp3_rnic_is_plain(). */
 void hp3_solicit_ack(struct hp3_turn *t, uint32_t flow, uint16_t port);
-/* The RNIC knows what una says, and waits for nothing but acknowledgements. */
+/* The RNIC has received what una acknowledges, and waits for acknowledgements only. */
 bool hp3_rnic_is_plain(const struct hp3_flow *f);
 /* The flow's path is dead: moves it to `port`. */
 void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port);
@@ -139,14 +139,14 @@ void hp3_resume_rx(struct hp3_turn *t, uint32_t flow);
 void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to);
 /* The peer receives no replies: moves them to another path. */
 void hp3_replies_leave(struct hp3_turn *t, uint32_t flow);
-/* Moved a short while ago, so the peer's report may be older than the move. */
+/* Did they move a short while ago, so that the peer's report may be older than the move? */
 bool hp3_replies_moved(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_replies_restore(struct hp3_engine *e, uint32_t flow, uint16_t port);
 void hp3_replies_home(struct hp3_engine *e, uint32_t flow);
 void hp3_reply_reroute(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
 
-/* outcome.c: did a move pay off? */
+/* outcome.c: was the new path better? */
 void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id);
 void hp3_outcome_judge(struct hp3_turn *t, struct hp3_move *m);
 

@@ -12,7 +12,7 @@
  * Does the RNIC go back N, or repeat selectively? A run of retransmissions ends with the next first
  * transmission. By then, it has repeated all that had been emitted, or it has left packets out.
  * There is no verdict if replies arrived meanwhile for those left out, nor for a READ, whose span
- * the FIFO does not know.
+ * the FIFO does not store.
  */
 static void watch_run(struct hp3_rate *r, const struct hp3_flow *f, const struct hp3_held *h)
 {

@@ -2,10 +2,10 @@
 #ifndef HP3_ENGINE_SEARCH_STATE_H
 #define HP3_ENGINE_SEARCH_STATE_H
 /*
- * A path search: why a flow may move, and how far the search for a path has come. It
- * begins in hp3_move_prepare(), sends rounds of probes if its kind needs any, and ends with the
- * resulting move, or without one. `kind` selects the member of the union. `state` steps by one
- * table (search_steps.h). What is probed, and what follows from answers: search/dispatch.c.
+ * A path search: its cause and its progress. It begins in hp3_move_prepare(), sends rounds of
+ * probes if its kind needs any, and ends with the resulting move, or without one. `kind` selects
+ * the member of the union. `state` steps by one table (search_steps.h). What is probed, and what
+ * follows from answers: search/dispatch.c.
  *
  * - OPERATOR: hp3ctl or an actuator names the port; no probes.
  * - ADVISED: hp3-fleet, or counts of long flows, name a port. One round probes it and the port in

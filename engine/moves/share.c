@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Returns to long flows the rate that their path allows (cc/share.h). cc = dcqcn: raises the rate.
- * cc = native: withholds their CNPs from the RNIC.
+ * Helps long flows to reach their share (cc/share.h). cc = dcqcn: raises the rate. cc = native:
+ * withholds their CNPs from the RNIC.
  */
 #include "engine/moves/moves.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages about a queue pair, other than its set-up and end (qp.c). A peer reports that it
- * receives no replies (moves/replies.c). An earlier hp3d's state restores ports. The caller says
- * that packets passed unseen. A peer sends a message about spraying.
+ * receives no replies (moves/replies.c). The state of an earlier hp3d restores ports. The caller
+ * reports that packets passed unseen. A peer sends a message about spraying.
  */
 #include <errno.h>
 #include "engine/pass/pass.h"

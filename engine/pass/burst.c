@@ -151,7 +151,7 @@ INLINE bool looks_like_request(const struct hp3_pkt *p)
 #endif
 
 #ifdef HP3_WIDE
-/* HP3_WIDE packets, most of them requests that arrive: what see_one() does. */
+/* As see_one(), for HP3_WIDE packets, most of them requests that arrive. */
 static __attribute__((noinline)) uint32_t see_requests(struct hp3_engine *e, struct hp3_pkt *p)
 {
 	uint32_t left = see_wide(e, p, HP3_DIR_RX, HP3_CLASS_RC_REQUEST), others = 0;
@@ -337,8 +337,8 @@ INLINE bool is_noted(const struct hp3_pkt *p, bool notes)
 
 /*
  * Only held packets follow the packet in hand, and `left` more packets are behind it: the burst
- * goes on. It stops if an entry of what this burst delivers could be reused before the caller has
- * sent it: each packet takes at most one entry.
+ * goes on. It stops if an entry with a packet to deliver could be reused before the caller has sent
+ * the packet. Each packet takes at most one entry.
  */
 static __attribute__((noinline)) void go_on(const struct hp3_engine *e, uint32_t left,
 	uint32_t *delivered, struct hp3_verdict *vd, struct hp3_acts *acts)

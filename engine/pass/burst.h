@@ -5,8 +5,8 @@
  * The loops of hp3_see_burst() and hp3_burst(). burst.c is compiled once per level of the
  * instruction set, from the same source; isa.c selects one when the engine is created.
  *
- * The loop itself handles a *steady* packet, as nearly every packet is. Comparisons decide whether
- * a packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(). For a steady
+ * The loop itself handles *steady* packets, which are nearly all. Comparisons decide whether a
+ * packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(). For a steady
  * packet, the loops do exactly what these two functions do.
  */
 #include "engine/pass/pass.h"

@@ -2,7 +2,7 @@
 /* Pairing by connection management packets on the wire: REQ, REP, RTU and DREQ (rule 16). */
 #include "engine/pass/pass.h"
 
-#define HALF (HP3_CM_PENDING / 2) /* requests from the network replace none of the local host's */
+#define HALF (HP3_CM_PENDING / 2) /* requests from the network do not replace the local host's */
 
 static bool is_between_the_same(const struct hp3_cm_pending *a, const struct hp3_cm_pending *b)
 {
@@ -41,7 +41,7 @@ static bool is_paired_so(const struct hp3_engine *e, uint32_t flow, uint32_t lqp
 }
 
 /*
- * If the flow's own packets contradict it (life/qp_sources.h), keeps the agreement until they begin
+ * If the flow's packets contradict the agreement (life/qp_sources.h), keeps it until they begin
  * anew.
  */
 static void connect_cm_pair(struct hp3_turn *t, struct hp3_cm_pending *c)
@@ -60,10 +60,10 @@ static void connect_cm_pair(struct hp3_turn *t, struct hp3_cm_pending *c)
 }
 
 /*
- * A listening host answers every REQ, whoever is its source, and a REQ may name any queue pair. If
- * the REQ is from the network, or the flow is known, REQ and REP must be confirmed. The RTU
- * confirms them: it shows that the sender of the REQ got the REP. So does the first packet of the
- * local queue pair. Otherwise, requests with forged addresses would fill the tables.
+ * A listening host answers every REQ from any source, and a REQ may name any queue pair. If the REQ
+ * is from the network, or the flow is known, REQ and REP must be confirmed. The RTU confirms them:
+ * it shows that the sender of the REQ got the REP. So does the first packet of the local queue
+ * pair. Otherwise, requests with forged addresses would fill the tables.
  */
 static bool is_to_be_confirmed(const struct hp3_engine *e, const struct hp3_cm_pending *c)
 {
@@ -101,7 +101,7 @@ void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 }
 
 /*
- * Anyone can forge a DREQ of the peer. One without the communication ids of both ends is ignored.
+ * Any host can forge a DREQ of the peer. One without the communication ids of both ends is ignored.
  * If the ids are unknown, a DREQ of the local host counts, but only for a flow without traffic. A
  * local process may name a queue pair of another one.
  */

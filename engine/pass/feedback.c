@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion feedback: effects of CNPs, BECN and CE, and who receives them (rule 5). */
+/* Congestion feedback: effects of CNPs, BECN and CE, and where they stop (rule 5). */
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
 
@@ -52,9 +52,9 @@ static bool is_withheld(struct hp3_turn *t, const struct hp3_flow *f, const stru
 
 /*
  * A reaction point halves its rate with each CNP, and regains it after hundreds of microseconds. A
- * flow that waited until congestion control has reacted would move with a low rate. So the first
- * CNP starts a search if probes cost the flow nothing. Until the search has ended, hp3d withholds
- * CNPs from an RNIC that reacts itself (rule 30).
+ * flow that waits until congestion control has reacted would move with a low rate. So the first CNP
+ * starts a search if probes cost the flow nothing. Until that search ends, hp3d withholds CNPs from
+ * an RNIC that reacts itself (rule 30).
  */
 static bool is_at_once(struct hp3_turn *t, const struct hp3_flow *f)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "engine/pass/pass.h"
 
-/* From now on, the state of the queue pair is known as if its packets had been seen. */
+/* From now on, the flow's state counts as known, as if hp3d had seen its packets. */
 static void begin_felt_flow(const struct hp3_engine *e, struct hp3_flow *f)
 {
 	f->flags |= HP3_FF_STARTED;
@@ -46,7 +46,7 @@ static void resume_felt_flow(struct hp3_turn *t, uint32_t flow, const struct hp3
 		hp3_move_input(t, flow, HP3_RFR_IN_CAUGHT_UP);
 }
 
-/* The first data do not wait for a path search at set-up. */
+/* The first data does not wait for a path search at set-up. */
 static void begin_unless_placed(struct hp3_turn *t, uint32_t flow, const struct hp3_felt *felt)
 {
 	struct hp3_flow *f = &t->e->flows[flow];

@@ -23,8 +23,8 @@ static uint32_t first_packet(struct hp3_turn *t, const struct hp3_pkt *pkt)
 }
 
 /*
- * Fragments have no UDP ports to rewrite. While the local RNIC sends some, their address pair is
- * pinned (rule 17). Only the first one of a datagram shows whether it is RoCE.
+ * Fragments have no UDP ports to rewrite. While the local RNIC sends fragments, their address pair
+ * is pinned (rule 17). Only the first fragment of a datagram shows whether it is RoCE.
  */
 static void fragment_leaves(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
@@ -234,10 +234,10 @@ static void note_refusal(struct hp3_engine *e, struct hp3_flow *f, const struct 
 }
 
 /*
- * A READ response may follow a lost one, so the RNIC has less than the PSNs show. An ACK does not
- * change that: it may be what makes the RNIC request the data again. Data that passed hp3d, checked
- * or not, may be lost on the way to the RNIC, which waits until an ACK shows that. If hp3d
- * resequences responses, spray/reads.c knows more.
+ * A READ response may follow a lost one. The RNIC then has less than the PSNs show. An ACK does not
+ * change that: it may make the RNIC request the data again. Data that passed hp3d, checked or not,
+ * may be lost on the way to the RNIC. The RNIC waits until an ACK shows that loss. If hp3d
+ * resequences responses, spray/reads.c decides.
  */
 static inline void note_progress(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v,
 	uint32_t una_before, bool sound)
@@ -255,8 +255,9 @@ static inline void note_progress(struct hp3_engine *e, uint32_t flow, const stru
 }
 
 /*
- * A response to a READ or ATOMIC that left before the first packet that hp3d saw of the flow. The
- * RNIC may lack others of that time, and may have requested them again before hp3d saw it (rule 4).
+ * A response to a READ or ATOMIC that left before hp3d saw the flow's first packet. Other responses
+ * from that time may be missing at the RNIC. It may have requested them again before hp3d saw the
+ * flow (rule 4).
  */
 static void note_earlier_read(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt *pkt)
 {
@@ -276,8 +277,8 @@ static void note_earlier_read(struct hp3_engine *e, uint32_t flow, const struct 
 }
 
 /*
- * A checked ACK that does not advance una: it confirms una. If a NAK is owed, it corrects una,
- * which an unchecked reply may have advanced too far.
+ * A checked ACK that does not advance una: it confirms una. If a NAK is due (`owed`), the ACK
+ * corrects una, which an unchecked reply may have advanced too far.
  */
 static void confirm_una(struct hp3_engine *e, struct hp3_flow *f, const struct hp3_view *v)
 {
@@ -306,7 +307,7 @@ static void learn_pmtu(
 		f->pmtu_log2 = log2;
 }
 
-/* A reply to nothing must not keep a flow whose queue pair has ended. */
+/* A reply that answers nothing must not keep a flow whose queue pair has ended. */
 static bool keeps_flow(const struct hp3_flow *f, const struct hp3_view *v)
 {
 	return !f->pending || (is_in_window(f, v) && hp3_psn_diff(v->psn, f->stream.una) >= 0);
@@ -346,7 +347,7 @@ static __attribute__((noinline)) void reply_arrives(struct hp3_engine *e, struct
 	sound = refused || pkt->trusted ||
 		(pkt->len <= SHORT_FRAME && !(of_many && is_plain_progress(f, v)));
 	if (sound && !hp3_pkt_icrc_ok(e, pkt))
-		return; /* rule 6: no effect; the RNIC decides */
+		return; /* rule 6: no effect on hp3d; the RNIC decides */
 	if (refused && !is_refusable(f, v->psn)) {
 		if (v->flags & HP3_VF_BECN)
 			hp3_becn_seen(e, flow, false, now, vd);

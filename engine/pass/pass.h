@@ -25,19 +25,21 @@ void hp3_reply_leaves(
 /* cm.c */
 void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir);
 /*
- * The queue pair begins with this PSN, or begins anew, as REQ and REP agreed; no RTU confirmed
+ * The queue pair begins or begins anew with this PSN, which REQ and REP carried; no RTU confirmed
  * them. Pairs the flow.
  */
 void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 
 /* cm_agreed.c */
-/* The set-up event for an agreed connection. */
+/* The set-up event of an agreed connection. */
 struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c);
 /*
  * The connection agreed on for the flow's next queue pair, which begins with this PSN; NULL: none.
  */
 struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32_t psn);
-/* The queue pair has ended: forgets its agreed connection, which must pair no later queue pair. */
+/*
+ * The queue pair has ended: removes its agreed connection, which must not pair a later queue pair.
+ */
 void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end);
 /*
  * The same for the connection that a DREQ names, by the addresses of `by` and the communication
@@ -48,15 +50,15 @@ void hp3_cm_disconnected(struct hp3_engine *e, const struct hp3_cm_pending *by, 
 
 /* qp.c */
 /*
- * A new epoch begins with this PSN, as a set-up event said while the earlier one was busy. Pairs
- * the flow.
+ * A new epoch begins with this PSN, which a set-up event reported while the earlier epoch was busy.
+ * Pairs the flow.
  */
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 /* An end waits for proof (flows/pending.h), and no packet of the flow is in flight any more. */
 bool hp3_qp_end_is_due(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /*
- * ... and no sprayed packet is in flight. Carries out the end. If the flow has to keep its port,
- * ends only its agreements.
+ * Carries out that end; no sprayed packet is in flight. If the flow has to keep its port, ends only
+ * its agreements.
  */
 void hp3_qp_ended(struct hp3_turn *t, uint32_t flow);
 /* Connection management has ended the queue pair. */

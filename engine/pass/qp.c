@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of a queue pair: it was set up, or has ended. An event may come before the packets, during
- * them, or contradict them. life/qp_sources.h says which source may change what.
+ * them, or contradict them. life/qp_sources.h defines which source may change what.
  */
 #include <errno.h>
 #include "engine/flows/announced.h"
@@ -20,9 +20,9 @@ static bool is_own(const struct hp3_flow *f, const struct hp3_qp_event *event)
 }
 
 /*
- * Rule 16: connection management, the verbs, and a late watcher may all report one queue pair,
- * before and after its first data. Equal QPNs and an equal first PSN mean the same epoch. At most
- * the source of the pairing improves.
+ * Rule 16: connection management, the verbs, and a watcher that starts late may all report one
+ * queue pair, before and after its first data. Equal QPNs and an equal first PSN mean the same
+ * epoch. At most the source of the pairing improves.
  */
 static bool is_known_life(
 	const struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *event)
@@ -55,7 +55,7 @@ static bool confirm_epoch(struct hp3_turn *t, uint32_t flow, const struct hp3_qp
 }
 
 /*
- * Nothing of this epoch has left. `fresh`: nor of an earlier one, so the port can be changed
+ * No packet of this epoch has left. `fresh`: none of an earlier one either, so the port can change
  * without a drain.
  */
 static void begin_epoch(
@@ -64,7 +64,7 @@ static void begin_epoch(
 	struct hp3_engine *e = t->e;
 	struct hp3_flow *f = &e->flows[flow];
 
-	e->began[flow].psn = HP3_NO_PSN; /* as another source said */
+	e->began[flow].psn = HP3_NO_PSN; /* an earlier value is of another source */
 	if (!event->psn_known)
 		return;
 	hp3_stream_reset(&f->stream, event->psn);
@@ -103,7 +103,8 @@ static int pair_flow(
 
 /*
  * Packets may be in flight, of that queue pair or already of the next one, and applying the event
- * now would reorder them. Exception: the path is dead, and no one may release what hp3d holds.
+ * now would reorder them. Exception: the path is dead, and nothing else may release the held
+ * packets.
  */
 static bool may_be_late(const struct hp3_turn *t, uint32_t flow)
 {
@@ -142,8 +143,8 @@ static struct hp3_may rights_of_event(
 
 /*
  * An end event came, and another queue pair was set up at a PSN that is in flight, next, or
- * slightly behind. That queue pair sends now, or will. For hp3d, both are one stream, so no held
- * packet is dropped.
+ * slightly behind. That queue pair sends now, or will. hp3d treats both as one stream, so it drops
+ * no held packet.
  */
 static bool takes_over(const struct hp3_turn *t, uint32_t flow, const struct hp3_qp_event *event)
 {
@@ -161,7 +162,7 @@ static int take_over(struct hp3_turn *t, uint32_t flow, const struct hp3_qp_even
 {
 	struct hp3_stream *s = &t->e->flows[flow].stream;
 
-	hp3_flow_unpair(t, flow); /* ends a move: the other queue pair's replies drain nothing */
+	hp3_flow_unpair(t, flow); /* ends a move: replies to the other queue pair prove no drain */
 	hp3_pending_end_done(t->e, flow);
 	hp3_pending_setup_drop(t->e, flow);
 	s->una = event->psn;
@@ -297,7 +298,7 @@ void hp3_qp_ended(struct hp3_turn *t, uint32_t flow)
 		hp3_spray_down(t, flow);
 }
 
-/* Records that any local process can cause have a quota. */
+/* Records that any local process can create have a quota. */
 static uint32_t add_reported_flow(struct hp3_turn *t, const struct hp3_qp_event *event)
 {
 	if (event->source == HP3_QP_SOURCE_LIBRARY)

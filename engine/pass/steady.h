@@ -22,7 +22,7 @@ static inline void watch_sent(
 	if (HP3_UNLIKELY(!(f->watch & HP3_FW_ARMED)))
 		hp3_active_add(e, flow, now);
 	f->flags &= (uint16_t)~HP3_FF_FRESH;
-	/* rate.c calls this when the pacer sends it */
+	/* for paced flows, moves/rate.c calls this when the packet leaves */
 	if (is_watched(e, f) && !(f->flags & HP3_FF_PACED))
 		hp3_monitor_sent(&f->monitor, v->psn,
 			(v->flags & HP3_VF_ACKREQ) && !(f->flags & HP3_FF_READS), now);
@@ -33,7 +33,7 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	struct hp3_flow *f = &e->flows[flow];
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
 
-	/* All PSNs are answered. The first response of a READ only shows that the READ has
+	/* All PSNs are answered. The first response to a READ alone only shows that the READ has
 	 * arrived. */
 	if (f->stream.una == f->stream.nxt && f->stream.open_len == 0)
 		f->flags &= (uint16_t)~HP3_FF_READS;
@@ -45,7 +45,7 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	else if (HP3_UNLIKELY(f->flags & HP3_FF_SEVERE) && hp3_monitor_calm(&f->monitor))
 		f->flags &= (uint16_t)~HP3_FF_SEVERE;
 }
-/* The newest packet of the flow leaves, now or later: notes what a later move needs. */
+/* The newest packet of the flow leaves, now or later: records what a later move needs. */
 static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_flow *f = &e->flows[flow];

@@ -19,7 +19,7 @@ static void tx_retransmit(
 	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
 		f->watch |= HP3_FW_DOUBT;
 #ifndef HP3_BREAK_BACK_VERDICT
-	/* an RNIC goes back to the oldest PSN that it waits for, so it has those before */
+	/* an RNIC goes back to the oldest PSN that it waits for, so it has all before */
 	else if (first)
 #endif
 		f->watch &= (uint16_t)~HP3_FW_DOUBT;
@@ -148,7 +148,7 @@ static void start_epoch(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt 
 	f->flags |= HP3_FF_STARTED;
 	f->home = v->sport;
 	if (f->flags & HP3_FF_MOVED)
-		hp3_set_port(t->e, f, f->port); /* placed: perhaps on the RNIC's own port */
+		hp3_set_port(t->e, f, f->port); /* the chosen port may be the RNIC's own */
 	if (f->state == HP3_RFR_SEARCHING)
 		hp3_setup_late(t, flow);
 }

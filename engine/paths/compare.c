@@ -6,7 +6,7 @@
 #include "engine/paths/trace_state.h"
 
 #define PAUSE_NS      1000000u /* between bursts, at least */
-#define BUDGET_SHARE  2u /* of the pair's budget: one part of so many */
+#define BUDGET_SHARE  2u /* of the pair's budget: one part of this many */
 #define NS_PER_SECOND 1000000000ull
 
 void hp3_compare_init(struct hp3_comparing *c)

@@ -3,8 +3,8 @@
 #define HP3_ENGINE_COMPARE_H
 /*
  * Compares ports of an address pair by probes (ppp/compare.h), for an operator. One comparison of
- * an engine at a time. Bursts of peer probes: the next one leaves when all probes of the last one
- * are answered or lost. Bursts take at most half of the pair's probe budget.
+ * an engine at a time. A burst of peer probes leaves when all probes of the last burst are answered
+ * or lost. Bursts take at most half of the pair's probe budget.
  */
 #include "engine/common.h"
 #include "ppp/compare.h"

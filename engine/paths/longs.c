@@ -2,8 +2,8 @@
 /*
  * Counts of long flows. Outbound ones are known from the length of their messages. Inbound ones are
  * known from reports of peers, and from our own READs. Peers with long flows between them report
- * every share_advertise_us, and answer a report with a report. So each knows the number of flows on
- * the other's link. A report expires after FRESH_REPORTS such intervals.
+ * every share_advertise_us, and answer a report with a report. So each has the number of long flows
+ * on the other's link. A report expires after FRESH_REPORTS such intervals.
  */
 #include "engine/paths/paths.h"
 #include "engine/paths/spine_paths.h"

@@ -40,7 +40,7 @@ const struct hp3_probe *hp3_counts_least_used(
 bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now);
 void hp3_counts_forget(struct hp3_engine *e, uint32_t pair);
 
-/* advertise_ring.c, tell.c: reports of flow counts between hosts */
+/* advertise_ring.c, advertise.c: reports of flow counts between hosts */
 void hp3_advertise_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
 void hp3_advertise_changed(struct hp3_engine *e, uint32_t pair);
 /* The pair is active: schedules the next report if it is due. */
@@ -65,10 +65,10 @@ void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* Counts of long flows for reports and answers, with names that no path has. */
 uint32_t hp3_longs_advertise(const struct hp3_engine *e, const struct hp3_pair *to,
 	struct hp3_path_count *path, uint32_t max);
-/* An answer of the peer had its number of inbound long flows. */
+/* An answer of the peer contained its number of inbound long flows. */
 void hp3_longs_received_in(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
-/* A report of the peer had that, and its long flows to this host. */
+/* A report of the peer contained that number, and the peer's long flows to this host. */
 void hp3_longs_reported(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
 

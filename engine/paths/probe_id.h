@@ -4,7 +4,7 @@
 /*
  * A probe id contains the slot of its round (search/answers.c). Slots of searches are below
  * HP3_COMPARE_SLOT (cfg.max_moves). Other slots belong to a comparison: of ports for an operator
- * (compare.h), or of EVs (spray/rounds.h). A bit of the nonce says which.
+ * (compare.h), or of EVs (spray/rounds.h). A bit of the nonce distinguishes these.
  */
 #include <stdint.h>
 

@@ -2,14 +2,14 @@
 #ifndef HP3_ENGINE_SPINE_PATHS_H
 #define HP3_ENGINE_SPINE_PATHS_H
 /*
- * Counts of long flows per spine path (cc.share_moves). A spine path is a path
- * between racks, identified by the name of its spine switch, which all hosts share (trace.h).
+ * Counts of long flows per spine path (cc.share_moves). A spine path is a path between racks,
+ * identified by the name of its spine switch, which all hosts share (trace.h).
  *
  * One host does not see the flows of its whole rack. So hosts of a rack advertise their long flows
  * on each spine path to each other (RACK), outbound and inbound, after every change. Hosts with
  * long flows between them advertise (ADVERTISE) how many of these take each spine path, and how
- * many reach the whole rack. So a host knows the number of long flows on both links of each spine
- * path: the link sum.
+ * many reach the whole rack. From these, a host computes the link sum of each spine path: the
+ * number of long flows on both its links.
  *
  * Invariants: a host counts its own current long flows (longs.c), and unexpired counts from peers.
  * A flow is counted on one spine path, or on none while its name is unknown. Counts of other hosts

@@ -9,7 +9,7 @@
  * States of an address pair:
  *
  *     REST       no paths are known, the port stands for the path; next try after recheck_ns
- *     FIND_TTL       finds the TTL of the switch that names a path (ppp/depth.h)
+ *     FIND_TTL   finds the TTL of the switch that names a path (ppp/depth.h)
  *     MAP        learns and verifies a linear map; traced ports are in the path table
  *     LINEAR     the verified map gives the path of each port; checked every recheck_ns
  *     TRACES     no linear map fits: traced ports are in the path table; new ports are traced
@@ -18,9 +18,9 @@
  *                stands for the path
  *
  *     REST -> FIND_TTL -> MAP -> LINEAR      a pair whose map differs only by a shift skips MAP
- *                 \-> REST \-> TRACES -> FIND_TTL
- *     Wrong result (in LINEAR: two contradictions by one port) -> FIND_TTL; the fourth in a row ->
- * REST
+ *             \-> REST    \-> TRACES -> FIND_TTL
+ *     Wrong result (in LINEAR: two contradictions by one port) -> FIND_TTL;
+ *     the fourth in a row -> REST
  *
  * Invariants: one trace of a pair is outstanding at a time. All pairs together stay within
  * cfg.traces. A pair is traced only if its peer runs hp3d, or if peer probes are configured. The

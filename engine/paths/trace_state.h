@@ -16,7 +16,7 @@ struct hp3_trace_want {
 	uint8_t ttl;
 	uint8_t opcode; /* 0: the opcode of probes */
 };
-/* True: *w is to be traced, and hp3_trace_result() called with the result. */
+/* True: trace *w, and call hp3_trace_result() with the result. */
 bool hp3_trace_next(struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_trace_want *w);
 /* `label`: number of the hop, or HP3_LABEL_NONE. `reached`: the peer itself answered. */
 void hp3_trace_result(

@@ -78,7 +78,7 @@ static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
 	return timed || (f->flags & asked);
 }
 
-/* How long a missing reply means nothing (ns). */
+/* Time for which a missing reply is no sign of a dead path (ns). */
 static uint64_t patience_of_flow(
 	const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_active *a)
 {

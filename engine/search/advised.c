@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Advice: a port named by a component with a wider view, hp3-fleet, which knows the load of links
- * and their flows; or by counts of long flows (counted.c). The port is a candidate, not a command.
- * Its advantage may not show in probes, so it need not be faster. But its answer has to be
- * unmarked, and its RTT hardly longer than that of the port in use, probed at the same time. One
- * round decides: the adviser has picked one flow of several, so they do not move together (rule
- * 29). Advice is also probed after the flow's own searches found nothing, because it helps most
- * then.
+ * Advice: a port named by hp3-fleet, from the load of links and their flows, or by counts of long
+ * flows (counted.c). The port is a candidate, not a command. Its advantage may not show in probes,
+ * so it need not be faster. But its answer has to be unmarked, and its RTT hardly longer than that
+ * of the port in use, probed at the same time. One round decides: the adviser has picked one flow
+ * of several, so they do not move together (rule 29). Advice is also probed after the flow's own
+ * searches found nothing: then it helps most.
  */
 #include <errno.h>
 #include "engine/search/search.h"
@@ -83,7 +82,7 @@ int hp3_advise(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, st
 	ret = refusal_of_advice(&t, &e->flows[cmd->flow], cmd->port);
 	if (ret == 0 && is_on_trial(e, &e->flows[cmd->flow]))
 		ret = -EDQUOT;
-	if (ret == 0 && hp3_is_put_off(e, &e->flows[cmd->flow])) /* its own search gives way */
+	if (ret == 0 && hp3_is_put_off(e, &e->flows[cmd->flow])) /* ends its own search */
 		hp3_slot_drop(e, cmd->flow, HP3_USE_REPROBE);
 	if (ret == 0)
 		ret = begin_advised_search(

@@ -245,8 +245,8 @@ static void report_would_move(struct hp3_turn *t, const struct hp3_move *m)
 }
 
 /*
- * Verbs mode: completion times are compared with the shortest one, which a path that was slow from
- * the beginning makes too long. The round shows the RTT of another path. Later rounds show whether
+ * Verbs mode: completion times are compared with the shortest one, which is too long if the path
+ * was slow from the beginning. The round shows the RTT of another path. Later rounds show whether
  * there still is a queue.
  */
 static void measure_felt_queue(struct hp3_turn *t, const struct hp3_move *m, bool won)

@@ -64,7 +64,7 @@ void hp3_search_marked(struct hp3_move *m)
 		m->search.behind.marked = true;
 }
 
-/* Is the reply one that the outstanding probe causes, and no other packet? */
+/* Could only the outstanding probe have caused this reply? */
 static bool is_answer(const struct hp3_move *m, const struct hp3_view *v)
 {
 	uint32_t expected = hp3_psn_add(m->closing.psn, 1);

@@ -22,15 +22,14 @@
 #include "engine/flows/losses.h"
 #include "engine/search/search.h"
 
-#define CYCLES        4u /* with losses: a single burst is not the path's */
+#define CYCLES        4u /* with losses: a single burst does not make a path lossy */
 #define FREE_SEARCHES 1u /* searches with a short wait */
 #define TRIALS        2u /* failed trials until the flow goes home */
 #define ALIKE         2u /* a trial fails if it loses more than 1 / ALIKE of what home lost */
 #define HARDLY        10u /* bits by which that wait is shorter than paths.lossy_ns */
 #define WAIT_LEVELS   6u /* doublings */
-#define LOSS_CALM                                                                                  \
-	8u /* times such a wait, paths.lossy_ns at least, without another search: forgotten        \
-	    */
+/* after this many such waits (at least paths.lossy_ns each) without a search, the count restarts */
+#define LOSS_CALM 8u
 
 static bool is_loss(
 	const struct hp3_flow *f, const struct hp3_losses *l, const struct hp3_view *v, bool first)

@@ -43,7 +43,7 @@ void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, 
  * pair. 0: packets are short, or their length is unknown.
  */
 uint16_t hp3_probe_pad(const struct hp3_engine *e, const struct hp3_flow *f);
-/* The pair met such a path lately: all its probes are as long as data. */
+/* The pair had such a path recently: all its probes are as long as data. */
 bool hp3_pair_swallows(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* Short probes on this port are answered, long packets are not. */
 void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port);
@@ -51,8 +51,8 @@ void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port);
 void hp3_size_learn(struct hp3_turn *t, const struct hp3_move *m);
 
 /*
- * stuck.c: the RNIC went back. True: to the same PSN for too long, so the flow leaves on its home
- * port from now on.
+ * stuck.c: the RNIC went back. True: it went back to the same PSN for too long, and the flow leaves
+ * on its home port from now on.
  */
 bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l);
 

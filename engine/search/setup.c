@@ -170,12 +170,11 @@ static const struct hp3_probe *least_used_by_us(
 
 /*
  * Waits for answers that are about as early as the first. If many hosts set up queue pairs at once,
- * the first answer is first by chance. It would be the same for many, whose flows would then share
- * that path. So one of the equal answers is chosen, in the random order of the ports in the round.
- * In later rounds, that is the port found before, unless another one is clearly better. Ports on
- * known paths of our other flows to this peer come last. With counts, the least used path wins. A
- * probe sees the queues of all hosts, counts only the flows of two, so counts only break ties. NULL
- * and *wait: not yet.
+ * the first answer is first by chance. Many flows would take its path. So one of the equal answers
+ * is chosen, in the random order of the ports in the round. In later rounds, that is the port found
+ * before, unless another one is clearly better. Ports on known paths of our other flows to this
+ * peer come last. With counts, the least used path wins. Probes measure the queues of all hosts.
+ * Counts cover the flows of two hosts, so they only break ties. NULL and *wait: not yet.
  */
 static const struct hp3_probe *choose_answer(
 	struct hp3_turn *t, const struct hp3_move *m, uint64_t *wait)

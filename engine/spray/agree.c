@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timers of agreements, and how all of them end. */
+/* Timers of agreements, and the end of all agreements. */
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 #include "engine/flows/keys.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of a flow's agreements when it is added, paired, unpaired or removed, or begins anew
+ * Effects on a flow's agreements when it is added, paired, unpaired or removed, or begins anew
  * (rule 35).
  */
 #include "engine/flows/keys.h"

@@ -79,7 +79,7 @@ static void add_ack(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r
 	}
 }
 
-/* Adds a packet from its slot, and before it the held ACK if that has its place there. */
+/* Adds a packet from its slot, preceded by the held ACK if that belongs there. */
 static void add_slot(struct hp3_engine *e, struct hp3_spray_in *in, struct run *r, uint32_t handle)
 {
 	if (in->ack.held != 0 && hp3_psn_diff(in->ack.psn, e->held[handle].psn) < 0)
@@ -192,8 +192,8 @@ bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt)
 }
 
 /*
- * One of the two may be another packet with a damaged PSN. It is not this one, if its ICRC is
- * right.
+ * One of the two may be another packet with a damaged PSN. A packet with a right ICRC is not
+ * damaged.
  */
 void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)

@@ -8,7 +8,7 @@
 #define PULSE_MIN 50000u
 #define GIVE_UP   4u /* times the longest wait for a packet, until nothing is held any more */
 
-/* What each packet needs of the policy. */
+/* Copies the policy's values that each packet needs. */
 static void take_policy(struct hp3_engine *e)
 {
 	struct hp3_spraying *s = e->spraying;
@@ -108,8 +108,8 @@ static void add_lost_time(struct hp3_spraying *s, uint64_t since, uint64_t now)
 
 /*
  * hp3d was not called in time, so it was descheduled, and packets may have arrived that it has not
- * polled. The waits for missing packets start again, and so do leases, a few times at most. Each
- * record does that at its next visit (hp3_in_look()): there may be thousands.
+ * polled. The waits for missing packets start again, and so do leases, a few times at most. There
+ * may be thousands of records, so each is updated at its next visit (hp3_in_look()).
  */
 void hp3_spray_slept(struct hp3_turn *t, uint64_t since)
 {

@@ -5,9 +5,8 @@
 #include "engine/spray/send.h"
 
 #define IDLE_INTERVALS 100u /* intervals without a large message until the agreement ends */
-#define BEHIND                                                                                     \
-	(1 << 15) /* PSNs: as many may have arrived since the receiver sent what it expects */
-#define REFUSED_NS 1000000000u /* until a peer that refused is asked again */
+#define BEHIND         (1 << 15) /* PSNs that may have arrived since the receiver answered */
+#define REFUSED_NS     1000000000u /* until a peer that refused is asked again */
 /*
  * The number of an agreement is the time of its beginning in units of 66 us. So a later agreement
  * has a greater number, even after a restart of hp3d. Messages carry 32 bits of it. No agreement
@@ -61,7 +60,7 @@ static void narrow_agreement(struct hp3_turn *t, struct hp3_spray_out *o)
 {
 	o->behind = hp3_stream_end(&t->e->flows[o->flow].stream);
 	o->narrowed = t->now;
-	o->keepalive_at = t->now; /* is the peer still there? */
+	o->keepalive_at = t->now; /* does the peer still answer? */
 	hp3_out_wake(t->e, o, t->now);
 }
 
@@ -222,7 +221,7 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow)
 		hp3_out_begin(t, flow, f->stream.nxt);
 }
 
-/* After a refusal, no message of the pair looks for a place until REFUSED_NS have passed. */
+/* After a refusal, messages of the pair request no place until REFUSED_NS have passed. */
 void hp3_out_large(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_pair *p = &t->e->pairs.pairs[t->e->flows[flow].pair];
@@ -295,9 +294,10 @@ void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over)
 }
 
 /*
- * If QPNs return, packets of the earlier queue pair may have set what the receiver expects. The ASK
- * is then void, and the receiver learns the PSN again. The next ASK leaves after a keep-alive
- * interval. Otherwise, a peer that always answers so would get one for each answer.
+ * If QPNs are reused, packets of the earlier queue pair may have set the PSN that the receiver
+ * expects. The ASK is then void, and the receiver learns the PSN again. The next ASK leaves after a
+ * keep-alive interval. Otherwise, a peer that always gives this answer would get one ASK per
+ * answer.
  */
 static bool is_of_before(struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_agree *a)
 {
@@ -421,8 +421,8 @@ static bool is_to_stop(const struct hp3_turn *t, const struct hp3_spray_out *o)
 }
 
 /*
- * The receiver's lease depends on the interval that it knows. So a new interval is stated only
- * after the one before was confirmed. Until the new one is confirmed, both count.
+ * The receiver's lease depends on the newest interval that it has received. So hp3d sends a new
+ * interval only after the one before was confirmed. Until the new one is confirmed, both count.
  */
 static void send_again(struct hp3_turn *t, struct hp3_spray_out *o)
 {

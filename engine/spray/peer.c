@@ -34,7 +34,7 @@ static struct hp3_spray_peer *find_peer(const struct hp3_spraying *s, const stru
 	return NULL;
 }
 
-/* No agreement uses it, and no ASK at set-up from it may arrive late. */
+/* No agreement uses the record, and no ASK at set-up from this peer may still arrive. */
 static bool may_replace_peer(const struct hp3_spray_peer *p, uint64_t now)
 {
 	return p->users == 0 && (p->newest_at == 0 || now - p->newest_at >= LATE_MESSAGE_NS);
@@ -50,9 +50,9 @@ static uint32_t records_of(const struct hp3_spray_peer *set, const struct hp3_sp
 }
 
 /*
- * If no record may go, the address pair with the most records here, at least two, loses the one
- * used longest ago. So a peer that begins in many VLANs replaces its own records, not those of
- * others.
+ * If no record may be replaced, the address pair with the most records here, at least two, loses
+ * the one used longest ago. So a peer that begins in many VLANs replaces its own records, not those
+ * of others.
  */
 static struct hp3_spray_peer *one_of_many(struct hp3_spray_peer *set)
 {
@@ -74,7 +74,7 @@ static struct hp3_spray_peer *one_of_many(struct hp3_spray_peer *set)
 	return p;
 }
 
-/* Replaces the record that was used longest ago; NULL: none may go. */
+/* Replaces the record that was used longest ago; NULL: none may be replaced. */
 static struct hp3_spray_peer *add_peer(struct hp3_engine *e, const struct who *w, uint64_t now)
 {
 	struct hp3_spray_peer *set = set_of_peer(e->spraying, w), *p = NULL;
@@ -129,7 +129,7 @@ bool hp3_spray_is_first(
 	return true;
 }
 
-/* The record whose EV this port is; NULL: none. */
+/* The record that has this port as an EV; NULL: none. */
 static struct hp3_spray_peer *peer_with_port(
 	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port)
 {

@@ -145,8 +145,8 @@ static void accept_agreement(struct hp3_turn *t, const struct hp3_ends *ends,
 }
 
 /*
- * A queue pair of the peer sends to one of ours at a time, so an agreement about another one is
- * over. False: that other one is newer.
+ * A queue pair of the peer sends to one local queue pair at a time, so an agreement about another
+ * one is over. False: the other agreement is newer.
  */
 static bool supersede_requests(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
@@ -225,8 +225,7 @@ void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in)
 }
 
 /*
- * OVER for a later agreement about the same queue pairs also ends this one, whose own OVER was
- * lost.
+ * OVER for a later agreement about the same queue pairs also ends this one: its own OVER was lost.
  */
 static bool is_over(const struct hp3_spray_in *in, const struct hp3_agree *a)
 {
@@ -275,7 +274,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 #ifndef HP3_BREAK_SPRAY_KEEPALIVE
 	take_keepalive_interval(in, a);
 #endif
-	if (!in->reads) /* as the peer sends; for READ responses, as we send */
+	if (!in->reads) /* READ responses: the flow's path MTU counts */
 		in->pmtu_log2 = a->pmtu_log2;
 	hp3_in_wake(t->e, in, t->now);
 	if (in->ready || in->unwanted)

@@ -2,19 +2,20 @@
 #ifndef HP3_ENGINE_SPRAY_QUOTA_H
 #define HP3_ENGINE_SPRAY_QUOTA_H
 /*
- * The share of each peer in what all peers have in common: places for agreements, and room for held
- * packets. A peer may take one more while it has less than HP3_QUOTA_ALPHA times what is free.
- * These are dynamic thresholds, as in switches whose ports share a buffer (Choudhury and Hahne,
- * 1998). A single peer gets two thirds of the total, which leaves a third for others.
+ * The share of each peer in the resources that all peers share: places for agreements, and room for
+ * held packets. A peer may take one more while it has less than HP3_QUOTA_ALPHA times the free
+ * rest. These are dynamic thresholds, as in switches whose ports share a buffer (Choudhury and
+ * Hahne, 1998). A single peer gets two thirds of the total, which leaves a third for others.
  *
- * hp3d does not revoke an agreement. So each further peer that takes all it may leaves a third of
- * the free places, until none is left. Therefore an eighth of the places is for first agreements. A
- * peer that has an agreement gets another one from the rest only. A peer without one gets any free
- * place. So as many such peers as that eighth has places get one each, whatever others take.
+ * hp3d does not revoke an agreement. So each further peer that takes its full share leaves a third
+ * of the free places, until none is left. Therefore an eighth of the places is for first
+ * agreements. A peer that has an agreement gets another one from the rest only. A peer without one
+ * gets any free place. So that eighth serves as many such peers as it has places, whatever others
+ * take.
  *
- * A peer is a remote address, whatever the VLANs: a host that has the key can choose VLANs. The
- * table has a record for each possible agreement, and its hash is keyed. So no choice of addresses
- * fills the table or a chain.
+ * A peer is a remote address, whatever its VLANs: a host with the key can choose VLANs. The table
+ * has a record for each possible agreement, and its hash is keyed. So no choice of addresses fills
+ * the table or a chain.
  */
 #include "engine/ends.h"
 
@@ -45,8 +46,8 @@ void hp3_quota_init(struct hp3_quotas *q, uint32_t n, uint32_t heads, uint64_t s
 /* The record of the peer; HP3_NO_QUOTA: it holds nothing. */
 uint16_t hp3_quota_find(const struct hp3_quotas *q, const struct hp3_ends *ends);
 /*
- * ... or a new one. The caller then increments one of its counts. The table has a record for each
- * agreement, so one is free.
+ * The same, or a new record. The caller then increments one of its counts. The table has a record
+ * for each agreement, so one is free.
  */
 uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends);
 /* The caller has decremented a count. If all are 0, the record becomes free. */

@@ -53,9 +53,9 @@ void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt)
 }
 
 /*
- * An agreement is about READs of one queue pair of the peer from one of ours. If QPNs return,
- * another queue pair of ours may respond to the same remote QPN. So the remote QPN is not enough:
- * the response has to answer a READ that arrived for that queue pair.
+ * An agreement is about READs by one queue pair of the peer from one local queue pair. If QPNs are
+ * reused, another local queue pair may respond to the same remote QPN. So the remote QPN is not
+ * enough: the response has to answer a READ that arrived for that queue pair.
  */
 static bool was_asked(struct hp3_spray_out *o, uint32_t psn)
 {
@@ -68,8 +68,8 @@ static bool was_asked(struct hp3_spray_out *o, uint32_t psn)
 
 /*
  * There is an ASK about another pair of queue pairs with this remote QPN. Either the peer answers,
- * or the ASK expires (HP3_SPRAY_BOUND). The peer repeats the OFFER, which counts then. If each
- * OFFER ended the ASK before it, two alternating ones would cost two messages each, and no
+ * or the ASK expires (HP3_SPRAY_BOUND). The peer repeats the OFFER, and hp3d accepts it then. If
+ * each OFFER ended the ASK before it, two alternating ones would cost two messages each, and no
  * agreement would begin.
  */
 bool hp3_spray_is_asking_of_another(
@@ -91,8 +91,8 @@ bool hp3_spray_is_asking_of_another(
 
 /*
  * A queue pair has one peer at a time, so an agreement about another one ends. False: it has not
- * ended yet, so none begins about this flow. With one record per peer queue pair, an arriving READ
- * would need a search among as many as the peer asks for.
+ * ended yet, so none begins about this flow. With a record for each peer queue pair, each arriving
+ * READ would be looked up among as many records as the peer asks for.
  */
 static bool supersede_reads(struct hp3_turn *t, const struct hp3_flow *f, uint32_t asked_of)
 {
@@ -135,8 +135,8 @@ bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint
 }
 
 /*
- * Only its length shows that a response is large, and responses do not carry it. So each counts as
- * large as the one before, until its own packets show the length.
+ * A response does not carry its length. So hp3d assumes the length of the response before, until
+ * the response's own packets show it.
  */
 static void measure_response(
 	const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * READ responses for the local RNIC: they take several paths if the peer agrees, and hp3d
- * resequences them here. The READs that leave show which responses to expect. The first large READ
- * makes hp3d send an OFFER. hp3d answers YES only after the first response to a counted READ has
- * arrived. All responses before it took one path, so none of them is in flight any more.
+ * resequences them here. The READs that leave show which responses will arrive. The first large
+ * READ makes hp3d send an OFFER. hp3d answers YES only after the first response to a counted READ
+ * has arrived. All responses before it took one path, so none of them is in flight any more.
  */
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
@@ -12,7 +12,7 @@
 #define FULL_NS         1000000000u
 #define READS_STRIKES   4u /* ... this many times in a row, one path is better */
 
-/* After a refusal, no READ of the pair looks for a place until FULL_NS have passed. */
+/* After a refusal, READs of the pair request no place until FULL_NS have passed. */
 static bool has_place(struct hp3_turn *t, const struct hp3_flow *f)
 {
 	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
@@ -99,7 +99,7 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 	}
 }
 
-/* Is a response before una missing at the RNIC? It is held, or has not arrived. */
+/* Is a response before una missing at the RNIC? hp3d holds it, or it has not arrived. */
 static bool is_response_missing(const struct hp3_spray_in *in, const struct hp3_flow *f)
 {
 #ifdef HP3_BREAK_READ_DOUBT
@@ -110,9 +110,9 @@ static bool is_response_missing(const struct hp3_spray_in *in, const struct hp3_
 }
 
 /*
- * Rule 4: while that is so, the RNIC gets no NAK. Other reasons for HP3_FW_DOUBT do not end here.
- * The RNIC gets a held response long after una advanced, and may lose it. It shows that after the
- * next ACK that advances una.
+ * Rule 4: while a response is missing, the RNIC gets no NAK. Other reasons for HP3_FW_DOUBT do not
+ * end here. The RNIC gets a held response long after una advanced. If it then loses the response,
+ * it shows the loss only after the next ACK that advances una.
  */
 static void update_doubt(struct hp3_engine *e, struct hp3_spray_in *in)
 {
@@ -172,9 +172,9 @@ static void owe_nothing(struct hp3_spray_in *in)
 }
 
 /*
- * The RNIC goes back. The flow knows that, unless it takes the packet for one of another queue
- * pair. A PSN far away is one of another queue pair. A nearer one may follow packets that were lost
- * on their way to hp3d.
+ * Does the RNIC go back? The flow has recorded that, unless it took the packet for one of another
+ * queue pair. A PSN far away belongs to another queue pair. A nearer one may follow packets that
+ * were lost on their way to hp3d.
  */
 static bool goes_on_behind(struct hp3_spray_in *in, const struct hp3_flow *f, uint32_t psn)
 {
@@ -288,8 +288,8 @@ static void learn_of_nak(struct hp3_turn *t, struct hp3_spray_in *in, const stru
 }
 
 /*
- * The response that the RNIC waits for: all before it have arrived. Until the path MTU is known,
- * the number of responses is unknown, and the next response shows it.
+ * If this is the response that the RNIC waits for, all before it have arrived. Until the path MTU
+ * is known, the number of responses is unknown, and the next response shows it.
  */
 static void learn_from_response(
 	struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt)

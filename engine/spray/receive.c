@@ -109,7 +109,7 @@ static void count_arrival(
 /*
  * The packet must not overtake held packets. The RNIC gets a copy of a packet behind the gap now.
  * At the next tick, the missing packet may have filled the gap. If the dropped packet was the last
- * one, the RNIC would not ask for it then. While packets may lie unread, the tick decides.
+ * one, the RNIC would then not request it. While packets may lie unread, the tick decides.
  */
 static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct hp3_verdict *vd)
 {
@@ -138,7 +138,7 @@ static void take_beyond_window(
 }
 
 /*
- * There is no room to hold the packet: drops it, too. If only an ASK says that the queue pair is
+ * There is no room to hold the packet: drops it, too. If only an ASK reports that the queue pair is
  * sprayed, the PSN may be wrong: all held packets go to the RNIC in order of arrival.
  */
 static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
@@ -249,8 +249,9 @@ bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 }
 
 /*
- * Only an ASK at set-up says what the RNIC expects. If the queue pair is sprayed, a packet arrives
- * from another port, or the sender says SPRAYING. False: not sprayed, all took one path.
+ * Until `sure`, the expected PSN comes only from an ASK at set-up. A packet from another port, or
+ * SPRAYING from the sender, shows that the queue pair is sprayed. False: not sprayed; all packets
+ * took one path.
  */
 static bool is_sprayed(struct hp3_spray_in *in, const struct hp3_view *v)
 {
@@ -302,8 +303,8 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 }
 
 /*
- * A NAK or RNR NAK shows what the RNIC expects. That may be before what hp3d handed over: a packet
- * was lost on the way to the RNIC, or found no receive buffer.
+ * A NAK or RNR NAK shows which PSN the RNIC expects. hp3d may have handed over that PSN already: a
+ * packet was lost on the way to the RNIC, or found no receive buffer.
  */
 static void apply_nak(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn)
 {
@@ -324,8 +325,8 @@ static bool note_acked(struct hp3_spray_in *in, uint32_t psn)
 }
 
 /*
- * Replies of the RNIC count more than what hp3d handed over. ACKs, responses and NAKs acknowledge
- * all before them (IBTA 9.7.5.1.2).
+ * Replies of the RNIC count more than hp3d's record of packets handed over. ACKs, responses and
+ * NAKs acknowledge all before them (IBTA 9.7.5.1.2).
  */
 void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {

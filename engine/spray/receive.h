@@ -59,15 +59,15 @@ static inline void hp3_in_owes(struct hp3_spray_in *in)
 		hp3_reseq_skip(&in->reseq, next);
 }
 
-/* READ responses: have all that the RNIC waits for up to this PSN arrived? */
+/* READ responses: have all arrived that the RNIC waits for, up to this PSN? */
 static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
 {
 	return in->owed.n == 0 || hp3_psn_diff(psn, in->reseq.expected) < 0;
 }
 
 /*
- * READ responses: the RNIC got a NAK or RNR NAK for this PSN, so it waits for no response before.
- * It has completed the READs before, or sends them again, which hp3d sees.
+ * READ responses: the RNIC got a NAK or RNR NAK for this PSN, so it waits for no earlier response.
+ * It has completed the earlier READs, or sends them again; hp3d sees the new requests.
  */
 static inline void hp3_in_owes_from(struct hp3_spray_in *in, uint32_t psn, uint64_t now)
 {
@@ -95,9 +95,9 @@ static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 }
 
 /*
- * READ responses: the RNIC gets a packet behind a missing response. It may discard what it gets
- * until it has sent the READ again (rule 35). The doubt (rule 4) therefore outlasts the arrival of
- * all responses.
+ * READ responses: the RNIC gets a packet behind a missing response. It may discard responses until
+ * it has sent the READ again (rule 35). The doubt (rule 4) therefore outlasts the arrival of all
+ * responses.
  */
 static inline void hp3_in_gap(struct hp3_engine *e, struct hp3_spray_in *in)
 {
@@ -133,7 +133,7 @@ void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in);
  * pair takes one path again.
  */
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t most);
-/* Hands over the packet in hand, behind all that this call hands over. */
+/* Hands over the packet in hand, behind all other packets of this call. */
 void hp3_in_behind(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd);
 /* Hands over all held packets in order (DELIVER), or drops them (DISCARD). */
@@ -142,9 +142,9 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd);
 /*
- * READ responses: hp3d has handed over all that it held, up to this PSN, though responses before it
- * are missing. hp3d stops waiting for these. An RNIC that misses one goes back, and hp3d counts the
- * READ again when it sees that. If the RNIC went back within the longest wait, the responses to
+ * READ responses: hp3d has handed over all held responses up to this PSN, though earlier ones are
+ * missing. hp3d stops waiting for these. If one is missing at the RNIC, the RNIC goes back, and
+ * hp3d counts the repeated READ. If the RNIC went back within the longest wait, the responses to
  * that READ are in flight: hp3d waits for them.
  */
 void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end);
@@ -202,12 +202,12 @@ struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint3
 	uint32_t requester, bool reads);
 /* Sets the remote queue pair of a new record. Call it once per record. */
 void hp3_in_link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester);
-/* May this peer have one more record, if there are `most` in all? */
+/* May this peer have one more record, if at most `most` exist in all? */
 bool hp3_in_has_place(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);
 /* Adds a record. The caller has checked hp3_in_has_place(). */
 struct hp3_spray_in *hp3_in_add(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t responder);
-/* Answers YES; NO if this host does not want the agreement any more. */
+/* Answers YES; NO if this host no longer wants the agreement. */
 void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in);
 
 /* The receiver resequences for this long (ns) after the sender's last message. */

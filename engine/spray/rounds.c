@@ -168,7 +168,7 @@ bool hp3_spray_rounds_reply(struct hp3_engine *e, uint32_t id, uint32_t took_ns,
 	if (took_ns != 0 && took_ns < rtt)
 		rtt = took_ns;
 	r->rtt[i] = (uint32_t)hp3_min_u64(hp3_max_u64(rtt, 1), UINT32_MAX);
-	/* A later answer than the receiver would wait counts as none. */
+	/* An answer later than the receiver's longest wait counts as none. */
 	set_due(&e->spraying->rounds, r,
 		r->open == 0 ? now : hp3_min_u64(r->due, now + hp3_spread_params_of(e).reach_ns));
 	return true;

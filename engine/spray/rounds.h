@@ -2,10 +2,10 @@
 #ifndef HP3_ENGINE_SPRAY_ROUNDS_H
 #define HP3_ENGINE_SPRAY_ROUNDS_H
 /*
- * Mode auto: compares the paths to a peer before a queue pair takes several of them. A path stands
- * for an entropy value (EV), that is, a UDP source port. A comparison is a
- * burst of peer probes, one per EV, on behalf of a flow with an agreement. The result applies to
- * all queue pairs between the two addresses (rfr/spread.h).
+ * Mode auto: hp3d compares the paths to a peer before a queue pair takes several of them. Each
+ * entropy value (EV), that is, each UDP source port, stands for a path. A comparison is a burst of
+ * peer probes, one per EV, on behalf of a flow with an agreement. The result applies to all queue
+ * pairs between the two addresses (rfr/spread.h).
  *
  * - The first burst probes HP3_SPRAY_ASKED EVs. Until it is over, queue pairs keep to one path. If
  *   it shows that paths differ, or if no probe is answered, agreements end, and none begins for a
@@ -40,7 +40,7 @@ struct hp3_spray_round {
 	uint16_t peer; /* index in hp3_spraying.peer */
 	uint16_t open; /* probes without an answer yet, one bit each */
 	uint8_t n; /* probes; 0: the record is free */
-	bool reads; /* the flow's agreement about READ responses, not that about requests */
+	bool reads; /* the agreement is about READ responses, not requests */
 	uint8_t ev[HP3_SPRAY_ASKED];
 	uint32_t rtt[HP3_SPRAY_ASKED]; /* ns; 0: no answer */
 };
@@ -59,7 +59,7 @@ bool hp3_spray_rounds_may_ask(const struct hp3_engine *e);
 void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
  * May a packet take one of several EVs? Call it unless hp3_spray_rounds_are_over(). MAY_NOT: it
- * takes the port in use. DIFFER: so it does, because paths differ.
+ * takes the port in use. DIFFER: likewise, because paths differ.
  */
 enum hp3_spray_may { HP3_SPRAY_MAY, HP3_SPRAY_MAY_NOT, HP3_SPRAY_DIFFER };
 enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spray_out *o);

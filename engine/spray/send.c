@@ -13,7 +13,7 @@
  */
 #define BOUND (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST)
 
-/* Is the current message large? Only a WRITE shows that in its first packet. */
+/* Is the current message large? Only a WRITE shows its length in its first packet. */
 static void measure_request(
 	const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
 {
@@ -29,7 +29,7 @@ static void measure_request(
 	o->large |= o->so_far >= e->cfg.spray.bytes;
 }
 
-/* A process that was descheduled reads old answers, before its next tick. */
+/* After hp3d was descheduled, it reads old answers before its next tick. */
 static inline bool is_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now),
@@ -48,8 +48,8 @@ bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 
 /*
  * One late packet keeps all packets behind it in the peer's resequencer, which has limited room in
- * packets and bytes. PSNs of a READ wait for responses, not there. True: all but one `part` of that
- * is in flight.
+ * packets and bytes. PSNs of a READ take no room there. True: all of the room but one `part` is in
+ * flight.
  */
 static inline __attribute__((always_inline)) bool is_full(const struct hp3_engine *e,
 	const struct hp3_flow *f, const struct hp3_spray_out *o, uint32_t part)
@@ -71,8 +71,8 @@ static inline __attribute__((always_inline)) bool is_full(const struct hp3_engin
 
 /*
  * All sprayed packets have arrived. Before spraying goes on, the peer must have answered since.
- * Before it ends, a checked reply is needed (rule 26): afterwards, no one resequences packets in
- * flight.
+ * Before it ends, a checked reply is needed (rule 26): afterwards, packets in flight are not
+ * resequenced.
  */
 static bool has_all_arrived(
 	const struct hp3_turn *t, const struct hp3_flow *f, const struct hp3_spray_out *o)
@@ -137,7 +137,7 @@ static void take_first_request(
 	}
 }
 
-/* Does the receiver know how many PSNs this READ takes? */
+/* Can the receiver compute how many PSNs this READ takes? */
 static bool is_reported(const struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;

@@ -17,7 +17,10 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
 	return &e->spraying->out[e->spraying->of[flow].read];
 }
 
-/* Keep-alive interval (ns). The peer may not know the stated one yet, so the shorter one counts. */
+/*
+ * Keep-alive interval (ns). The peer may not have received a new one yet, so the shorter one
+ * counts.
+ */
 static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
 {
 #ifdef HP3_BREAK_SPRAY_KEEPALIVE
@@ -30,14 +33,14 @@ static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
  * May the peer be asked about requests? It shares a key with this host, and has not refused lately.
  */
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
-/* ... without regard to a refusal about requests. */
+/* The same, but a refusal about requests does not count. */
 bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f);
 /* Mode auto: can paths be compared? True in other modes. */
 static inline bool hp3_out_may_compare(const struct hp3_engine *e)
 {
 	return e->cfg.spray.mode != HP3_SPRAY_AUTO || hp3_spray_rounds_may_ask(e);
 }
-/* May this peer have one more agreement, if there are `most` in all? A refusal is counted. */
+/* May this peer have one more agreement, if at most `most` exist in all? Counts a refusal. */
 bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);
 /* A large message of the flow begins: begins an agreement if there is a place. */
 void hp3_out_large(struct hp3_turn *t, uint32_t flow);
@@ -53,11 +56,11 @@ void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
 void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 /* Ends the agreement. `over`: sends OVER to the peer. */
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
-/* Is the newest YES recent, and the message that it answers? */
+/* Are the newest YES and the message that it answers both recent? */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
- * Is no comparison of EVs wanted before packets leave by several? Mode auto: a round at set-up has
- * compared them.
+ * May packets leave by several EVs without a further comparison? In mode auto, only if a round at
+ * set-up has compared all EVs.
  */
 static inline bool hp3_spray_rounds_are_over(
 	const struct hp3_engine *e, const struct hp3_spray_peer *peer)
@@ -70,7 +73,7 @@ bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o);
 /* Sends the packet by one of the EVs. */
 void hp3_out_spread(
 	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd);
-/* The RNIC sends a PSN again: the port of its first transmission proves no loss any more. */
+/* The RNIC sends a PSN again: the port of its first transmission no longer proves a loss. */
 static inline void hp3_out_again(struct hp3_spray_out *o, uint32_t psn)
 {
 	hp3_port_log_forget(&o->log, psn);
@@ -83,7 +86,7 @@ void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o);
 uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now);
 /* Applies an input of rfr/spraying.h. False: the agreement has ended. */
 bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_input in);
-/* Paths differ: in mode auto, the agreement ends, and packets take one path. True: it did. */
+/* Paths differ: in mode auto, ends the agreement, and packets take one path. True: it has ended. */
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o);
 
 #endif

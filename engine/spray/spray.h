@@ -5,12 +5,12 @@
  * Spraying: the packets of a queue pair take several paths at once (rfr.mode = auto or spray).
  * Sender: queue pairs of the local RNIC (send.c, read.c, out.c). Receiver: hp3d resequences the
  * packets of a peer before the local RNIC gets them (receive.c, reads.c). Messages between the two
- * hosts: say.c, agree.c. The sender's states: rfr/spraying.h.
+ * hosts: message.c, agree.c. The sender's states: rfr/spraying.h.
  *
  * Requests and READ responses are two streams of a queue pair, each with an agreement of its own.
  * Responses take several paths from the responder (read.c). The requester's hp3d resequences them
- * (reads.c), because it alone sees which responses to expect. ACKs and NAKs take one path. The
- * requester's hp3d holds them until the responses before them have arrived. The RNIC does
+ * (reads.c), because only that hp3d sees which responses its RNIC waits for. ACKs and NAKs take one
+ * path. The requester's hp3d holds them until the responses before them have arrived. The RNIC does
  * congestion control.
  *
  * EV: an entropy value, that is, a UDP source port of a sprayed queue pair.
@@ -41,10 +41,10 @@ struct hp3_spray_out {
 	uint64_t large_at; /* time of the newest packet of a large message */
 	uint64_t tried; /* hp3_spread_tried() */
 	uint32_t run_from; /* first PSN by an EV since the RNIC went back; or HP3_NO_PSN */
-	uint16_t peer; /* whose EVs the packets take: index in hp3_spraying.peer */
+	uint16_t peer; /* the record with the EVs: index in hp3_spraying.peer */
 	uint8_t state; /* enum hp3_spray_state */
 	bool large; /* the current message is large */
-	bool sized; /* the peer knows the path MTU */
+	bool sized; /* the peer has received the path MTU */
 	bool chosen; /* a packet has left by one of several EVs */
 	bool reads; /* about READ responses */
 	bool fence; /* the next packet takes the port in use */
@@ -62,8 +62,8 @@ struct hp3_spray_out {
 	uint16_t quota; /* the peer's: index in hp3_spraying.quotas */
 	uint8_t strikes; /* times in a row that the RNIC went back soon after spraying began */
 	uint32_t behind; /* NARROW, ENDING: packets before this PSN may have taken any EV */
-	/* READ responses: QPN of the local queue pair that the peer reads from; PSNs that it asked
-	 * for: [first, end) */
+	/* READ responses: QPN of the local queue pair that the peer reads from; requested PSNs:
+	 * [first, end) */
 	uint32_t asked_of, asked_first, asked_end;
 	uint32_t sent; /* READ responses: highest PSN that left, or HP3_NO_PSN */
 	uint16_t next_read; /* READ responses: next record in the chain by addresses and asked_of */
@@ -90,7 +90,7 @@ struct hp3_spray_ack {
 	/* arrival, plus the time since then in which hp3d was descheduled or blocked */
 	uint64_t came;
 	/* Start of the wait for responses up to `until`. If it replaced an earlier ACK, `until` is
-	 * the PSN of that one. */
+	 * the PSN of the earlier one. */
 	uint64_t at;
 	uint32_t until;
 	uint8_t anew; /* times that the wait was started again */
@@ -109,13 +109,13 @@ struct hp3_spray_in {
 	bool ipv6;
 	/* the PSN that the RNIC expects is known; else hp3d learns it from the next packets */
 	bool ready;
-	/* ... and certain. Until then it is only from an ASK at set-up, which may be void */
+	/* ... and certain. Before, it comes from an ASK at set-up, which may be void */
 	bool sure;
 	uint8_t slept; /* hp3_spraying.slept at the last visit of this record */
 	uint16_t next, next_back; /* chain by responder; chain by requester */
 	uint16_t port, in_use; /* of EV 0; of packets that take one path */
 	bool reads; /* about READ responses */
-	bool unsized; /* a READ request arrived whose number of PSNs is not known */
+	bool unsized; /* a READ request with an unknown number of PSNs arrived */
 	uint16_t first; /* not `sure`: port of the newest packet */
 	uint8_t evs, pmtu_log2;
 	/* hp3_spraying.unread_ns and .lost_ns at the last visit of this record */
@@ -149,7 +149,7 @@ struct hp3_spray_in {
 	uint32_t top; /* PSN behind all requests; HP3_NO_PSN: not known */
 	bool back; /* the newest request was a retransmission */
 	bool again; /* the RNIC sent a READ again, for a missing response */
-	bool doubts; /* HP3_FW_DOUBT was set only for what is held or missing here */
+	bool doubts; /* HP3_FW_DOUBT was set only for held or missing responses */
 	bool unwanted; /* hp3d has sent NO; the sender goes on until its packets have arrived */
 	uint8_t strikes;
 	uint32_t back_to; /* PSN that the RNIC went back to last */
@@ -175,9 +175,8 @@ struct hp3_spray_of {
 };
 
 /*
- * What is known of the EVs to a peer. All queue pairs between two addresses take the same EVs, so
- * they share results, and later queue pairs start with them. Fields that each packet needs come
- * first.
+ * State of the EVs to a peer. All queue pairs between two addresses take the same EVs, so they
+ * share results, and later queue pairs start with them. Fields that each packet needs come first.
  */
 struct hp3_spray_peer {
 	struct hp3_spread spread;
@@ -241,7 +240,7 @@ struct hp3_spraying {
 	struct hp3_spray_rounds rounds;
 };
 
-/* say.c */
+/* message.c */
 /* Number of peer records for this many queue pairs. */
 static inline uint32_t hp3_spray_peers(uint32_t flows)
 {
@@ -260,7 +259,7 @@ static inline struct hp3_spread_params hp3_spread_params_of(const struct hp3_eng
 }
 /* Applies a changed policy. */
 void hp3_spray_reconfigured(struct hp3_engine *e);
-/* Makes all agreements due, after a change of the policy or of what is allowed. */
+/* Makes all agreements due, after a change of the policy or of permissions. */
 void hp3_spray_look_at_all(struct hp3_engine *e);
 /* Makes the record due at `due`, unless it is due earlier. */
 void hp3_out_wake(struct hp3_engine *e, const struct hp3_spray_out *o, uint64_t due);
@@ -303,7 +302,7 @@ static inline void hp3_spray_look(struct hp3_turn *t)
 		hp3_spray_slept(t, due);
 }
 
-/* ... in that case, extends the time limits of this record once. */
+/* If so, extends the time limits of this record once. */
 static inline void hp3_in_look(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (HP3_UNLIKELY(in->slept != t->e->spraying->slept))
@@ -362,11 +361,16 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
 /* A request of the flow leaves, or is held. *vd comes in as if the flow were not sprayed. */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* Its packets take several paths, so its RTTs and marks are not those of the port in use. */
+/*
+ * Do the flow's packets take several paths? RTTs and marks are then not those of the port in use.
+ */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
 uint32_t hp3_spray_evs_of(const struct hp3_engine *e, uint32_t flow); /* number of EVs in use */
-/* The flow's requests are not acknowledged: it takes one path for now. False: it did already. */
+/*
+ * The flow's requests are not acknowledged: it takes one path for now. False: it already takes one
+ * path.
+ */
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
 /*
  * An event ended the queue pair. Ends its agreements and sends OVER. Otherwise, packets that the
@@ -374,8 +378,8 @@ bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
  */
 void hp3_spray_down(struct hp3_turn *t, uint32_t flow);
 /*
- * Sprayed requests may be in flight and unacknowledged, or sprayed READ responses: less than a
- * keep-alive interval has passed since the last one.
+ * May sprayed requests be in flight and unacknowledged, or sprayed READ responses? False
+ * once a keep-alive interval has passed since the last one.
  */
 bool hp3_spray_is_under_way(const struct hp3_turn *t, uint32_t flow);
 /* An end that waits for proof (flows/pending.h) may be due, as time has passed. */
@@ -383,8 +387,8 @@ void hp3_spray_look_at_end(struct hp3_turn *t, uint32_t flow);
 /* The flow is removed. Sends no message. */
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow);
 /*
- * The flow was unpaired, so the engine no longer knows what is acknowledged. Packets take one path.
- * OVER follows when all sprayed packets must have arrived. Agreements as the receiver go on.
+ * The flow was unpaired, so the engine no longer sees acknowledgements. Packets take one path. hp3d
+ * sends OVER when all sprayed packets must have arrived. Agreements as the receiver go on.
  */
 void hp3_spray_unpaired(struct hp3_turn *t, uint32_t flow);
 /* A flow was added, perhaps for a queue pair whose flow was removed. */
@@ -392,23 +396,23 @@ void hp3_spray_added(struct hp3_turn *t, uint32_t flow);
 /* The flow is paired with this queue pair. */
 void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn);
 /*
- * The flow begins anew: drops its held READ responses. If an event said so (`reported`), the RNIC
- * waits for no READ from before.
+ * The flow begins anew: drops its held READ responses. `reported`: by an event. The RNIC then waits
+ * for no earlier READ.
  */
 void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool reported);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
 /* A READ response of the flow leaves. *vd comes in as if the flow were not sprayed. */
 void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* A peer offers to resequence READ responses, of this flow or of a new one. Is that of use? */
+/* A peer offers to resequence READ responses, of this flow or of a new one. Is the offer wanted? */
 bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow);
-/* Was there a refusal, by either side, a short while ago? */
+/* Has either side refused such an agreement recently? */
 bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends);
-/* ... is there an unanswered ASK about the READs of another queue pair? */
+/* Is there an unanswered ASK about the READs of another queue pair? */
 bool hp3_spray_is_asking_of_another(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow, uint32_t asked_of);
 /*
- * ... begins the agreement about READs of the local queue pair `asked_of`. False: the flow may not
+ * Begins the agreement about READs of the local queue pair `asked_of`. False: the flow may not
  * leave its port, or there is no place.
  */
 bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
@@ -422,7 +426,7 @@ uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
 
 /*
  * Hash of addresses, VLAN and QPN. Peers choose their QPNs and VLANs, so the hash is keyed
- * (hash.h).
+ * (base/hash.h).
  */
 static inline uint32_t hp3_spray_chain(
 	const struct hp3_spraying *s, uint64_t addr, uint32_t vlan, uint32_t qpn)
@@ -434,7 +438,7 @@ static inline uint32_t hp3_spray_chain(
 
 /*
  * Prefetches the record of this queue pair; the packet will be handled soon. always_inline, because
- * GCC takes a function with nothing but prefetches for one without effects, and drops the call.
+ * GCC treats a function that only prefetches as one without effects, and drops the call.
  */
 static inline __attribute__((always_inline)) void hp3_spray_expect(
 	const struct hp3_engine *e, uint64_t addr, const struct hp3_view *v)
@@ -466,7 +470,7 @@ static inline bool hp3_spray_reads_ready(const struct hp3_engine *e, uint32_t fl
 	return (e->flows[flow].watch & HP3_FW_READS) &&
 	       e->spraying->in[e->spraying->of[flow].reads].ready;
 }
-/* HP3_FW_DOUBT was set for another reason than held or missing responses. */
+/* HP3_FW_DOUBT was set for a reason other than held or missing responses. */
 static inline void hp3_spray_reads_in_doubt(struct hp3_engine *e, uint32_t flow)
 {
 	if (e->flows[flow].watch & HP3_FW_READS)
