@@ -44,7 +44,7 @@ static int copy_part(char *dst, size_t cap, const char *s, size_t n)
 	return 0;
 }
 
-/* Digits of the given base and nothing else; no sign, blank or prefix. */
+/* Parses digits of the given base: no sign, blank or prefix. */
 static int parse_digits(const char *s, size_t n, unsigned base, uint32_t max, uint32_t *out)
 {
 	uint32_t v = 0;
@@ -67,7 +67,7 @@ static int parse_digits(const char *s, size_t n, unsigned base, uint32_t max, ui
 	return v <= max ? 0 : -EINVAL;
 }
 
-/* VLAN[.INNER] as format_tags() writes it: a last tag that says nothing is left out. */
+/* VLAN[.INNER] as format_tags() writes it: a last tag of 0 is left out. */
 static int parse_tags(const char *s, size_t n, uint32_t *vlan)
 {
 	for (uint32_t i = 0; i < HP3_TAGS_MAX; i++) {

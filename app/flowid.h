@@ -9,7 +9,7 @@
  * destination QPN of the packets that leave it. No comma, blank or shell character.
  *
  * Formatting gives one text per flow (QPN with six hexadecimal digits, addresses as inet_ntop()
- * writes them); parsing takes also shorter QPNs and other spellings of an address.
+ * writes them). Parsing also accepts shorter QPNs and other spellings of an address.
  */
 #include <stdbool.h>
 #include <stddef.h>

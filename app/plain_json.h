@@ -2,9 +2,9 @@
 #ifndef HP3_APP_PLAIN_JSON_H
 #define HP3_APP_PLAIN_JSON_H
 /*
- * An answer of another program, where it comes in: all strings in it become plain text
- * (base/plain.h), so that none of them reaches a terminal, a file or a command as anything else.
- * Members whose key is not plain text go: no answer of hp3's has one. Harmless with NULL.
+ * Makes all strings in an answer of another program plain text (base/plain.h), so that terminals,
+ * files and commands get only plain text. Removes members whose key is not plain text: no answer of
+ * hp3 has one. `j` may be NULL.
  */
 #include <jansson.h>
 #include <stdlib.h>

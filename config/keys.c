@@ -92,21 +92,21 @@ static const struct hp3_ini_section sections[] = {
 		.stride = sizeof(struct hp3_config_rail),
 		.count = offsetof(struct hp3_config, n_rails),
 		.name_size = SIZEOF(struct hp3_config_rail, name)},
-	{"bypass", "Fail-open: the kernel forwards from port to port what hp3d does not take, and "
-		   "everything when hp3d is gone."},
-	{"filter",
-		"Which flows may be moved: those that match all that is said here. hp3d forwards "
-		"the others as they come. A moved flow that is barred later comes home behind a "
-		"drain."},
-	{"verbs", "Without a rail (verbs mode): the data never pass hp3d. libhp3verbs.so moves "
-		  "queue pairs from within applications (docs/guide/verbs.md)."},
-	{"watch", "How the set-up of queue pairs on this host is seen, before their first packet."},
+	{"bypass", "Fail-open: the kernel forwards the packets that hp3d does not take, and all "
+		   "packets when hp3d is gone."},
+	{"filter", "Which flows hp3d may move: those that match every key of this section. hp3d "
+		   "forwards the others unchanged. A moved flow that a reload excludes returns to "
+		   "its home port behind a drain."},
+	{"verbs", "Verbs mode: no rail, and packets bypass hp3d. libhp3verbs.so moves queue pairs "
+		  "from within applications (docs/guide/verbs.md)."},
+	{"watch",
+		"How hp3d sees queue pairs of this host being set up, before their first packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},
 #include "engine/policy.def"
 	{"probes", "Probes between hosts that run hp3d; all hosts of a fabric agree on these."},
 	{"control", "Control socket and shutdown."},
-	{"metrics", "Metrics for Prometheus and its like (hp3-metrics(7)), over HTTP at /metrics."},
-	{"log", "What is kept of moves, failovers and refusals when hp3d is gone."},
+	{"metrics", "Metrics for Prometheus (hp3-metrics(7)), over HTTP at /metrics."},
+	{"log", "Records of moves, failovers and refusals that remain when hp3d is gone."},
 	{"service", "hp3d as a service of the host."},
 };
 
@@ -122,7 +122,7 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(eal, spread, spread, HP3_SPREAD_NIC, RESTART,
 		"how a rail's packets reach the lcores. nic: the NIC spreads them; if it cannot, "
 		"the rail stays on one lcore. software: the lcores hand packets to each other; "
-		"two are hardly faster than one, or slower"),
+		"two lcores are hardly faster than one, or slower"),
 	STRING(eal, cpus, "", 0, hp3_config_valid_cpus, "CPU numbers and ranges, such as \"0,2-3\"",
 		"CPUs to run on, such as \"0,2-3\"; empty: any"),
 	STRING(eal, extra, "", 0, NULL, NULL, "further EAL arguments, such as \"--log-level=8\""),
@@ -133,11 +133,12 @@ static const struct hp3_ini_key keys[] = {
 		"4096, 2176 fits 1024"),
 	INT(eal, burst, "packets", 32, 4, 256, RESTART, "most packets taken from a port at a time"),
 	ENUM(eal, idle, idle, HP3_IDLE_SLEEP, RELOAD,
-		"when no packet comes: sleep, or poll on and burn the core"),
+		"when no packet arrives: sleep, or poll on and use all of the core"),
 	INT(eal, idle_sleep_us, "us", 200, 10, 10000, RELOAD,
 		"longest sleep of an lcore that has just become idle"),
 	INT(eal, idle_deep_us, "us", 1000, 10, 100000, RELOAD,
-		"longest sleep of one idle for long: a 64th of that time at most"),
+		"longest sleep of an lcore that stays idle: at most 1/64 of the time since it "
+		"became idle"),
 	INT(eal, idle_spins, "polls", 64, 1, 1000000, RELOAD, "empty polls before the first sleep"),
 
 	DEVARGS(rnic, "port towards the local RNIC"),
@@ -149,9 +150,9 @@ static const struct hp3_ini_key keys[] = {
 		.type = HP3_INI_STRING,
 		.def_string = "",
 		.max = SIZEOF(struct hp3_config_rail, rdma) - 1,
-		.help = "RDMA device behind this rail, such as mlx5_0. [watch] hands the queue "
-			"pairs of "
-			"this device to this rail. Empty: those of devices that no rail names"},
+		.help = "RDMA device behind this rail, such as mlx5_0. The rail gets the queue "
+			"pairs of this device from [watch]. Empty: those of devices that no rail "
+			"names"},
 	{.section = "rail",
 		.key = "rack",
 		.offset = offsetof(struct hp3_config_rail, rack),
@@ -162,30 +163,28 @@ static const struct hp3_ini_key keys[] = {
 		.valid = hp3_rack_peers_valid,
 		.rule = "addresses and prefixes by comma, such as \"10.0.1.0/27, 10.0.2.7\", of 64 "
 			"hosts in all",
-		.help = "hosts on the leaf that this rail leads to, this one among them, such as "
-			"\"10.0.1.0/27\" or \"10.0.1.1, 10.0.1.2\". With [cc] share_moves, hosts "
-			"of a "
-			"rack report to each other. Empty: nobody does"},
+		.help = "hosts below the leaf switch of this rail, this host included, such as "
+			"\"10.0.1.0/27\" or \"10.0.1.1, 10.0.1.2\". With [cc] share_moves, they "
+			"advertise their flows to each other. Empty: none"},
 	{.section = "rail",
 		.key = "rfr_mode",
 		.offset = offsetof(struct hp3_config_rail, rfr_mode),
 		.size = SIZEOF(struct hp3_config_rail, rfr_mode),
 		.type = HP3_INI_ENUM,
 		.choices = rail_modes,
-		.help = "[rfr] mode of this rail; same: as it says there"},
+		.help = "[rfr] mode of this rail; same: the value there"},
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
 		"auto: on rails of one lcore whose two ports are net_af_packet or net_af_xdp, if "
 		"BPF is available. on: hp3d does not start without fail-open. off: not at all"),
 	INT(bypass, stale_ms, "ms", 40, 5, 1000, RESTART,
-		"packets go direct if hp3d gives no sign of life for so long"),
+		"packets go direct when hp3d has hung for this long"),
 	INT(bypass, back_ms, "ms", 200, 0, 60000, RESTART,
-		"after such a silence: how long hp3d has to be awake before it takes packets "
-		"again"),
+		"after a hang: how long hp3d has to run before it takes packets again"),
 
 	ENUM(bypass, carry_link, onoff, HP3_OFF, RESTART,
-		"while one port of a rail has no link, set the other port down, so that whoever "
-		"is connected there sees it"),
+		"while one port of a rail has no link, set the other port down, so that the device "
+		"connected there sees it"),
 
 	LIST(filter, peers, hp3_filter_valid_peers,
 		"up to 16 addresses or prefixes by comma, such as \"10.1.0.0/16, fd00::/8\"",
@@ -195,63 +194,62 @@ static const struct hp3_ini_key keys[] = {
 		"DSCP of a queue pair's first packet, such as \"26,46-48\"; empty: all"),
 	LIST(filter, qpns, hp3_filter_valid_qpns,
 		"up to 16 local QPNs or ranges by comma, decimal or 0x..., at most 0xffffff",
-		"local QPNs, as \"rdma resource show qp\" tells them, such as \"0x100-0x1ff\"; "
-		"empty: "
-		"all"),
+		"local QPNs, as \"rdma resource show qp\" shows them, such as \"0x100-0x1ff\"; "
+		"empty: all"),
 
 	STRING(verbs, socket, "", 0, hp3_config_valid_path,
 		"an absolute path of at most 107 bytes, such as \"/run/hp3/verbs.sock\"",
-		"where applications with libhp3verbs.so find hp3d, such as "
-		"\"/run/hp3/verbs.sock\". hp3d then works in verbs mode, and there is no "
-		"[rail.NAME]. Empty: hp3d works inline"),
+		"UNIX socket to which applications with libhp3verbs.so connect, such as "
+		"\"/run/hp3/verbs.sock\". hp3d then works in verbs mode, without any [rail.NAME]. "
+		"Empty: hp3d works inline"),
 	STRING(verbs, group, "", 0, NULL, NULL,
-		"group whose members may connect there, beside hp3d's own user and root, such as "
-		"\"rdma\"; empty: nobody else"),
+		"group whose members may connect there, such as \"rdma\"; root and hp3d's own user "
+		"always may. Empty: nobody else"),
 	INT(verbs, poll_us, "us", 1000, 100, 1000000, RELOAD,
-		"how often what queue pairs have done is read"),
+		"how often hp3d reads the state of queue pairs"),
 	STRING(verbs, ibverbs, "libibverbs.so.1", 0, NULL, NULL,
-		"library with which hp3d has queue pairs of its own, to probe other paths. Empty: "
-		"queue pairs are moved by hand only"),
+		"library with which hp3d creates queue pairs of its own, to probe other paths. "
+		"Empty: only an operator moves queue pairs"),
 	STRING(verbs, copies, "", 0, NULL, NULL,
-		"up to 8 interfaces by comma on which hp3d sees CNPs that arrive at the RNICs. "
-		"They are network interfaces to which the packets are mirrored, or RDMA devices "
-		"that libpcap can listen to. Empty: none"),
+		"up to 8 interfaces, separated by commas, on which hp3d sees CNPs that arrive at "
+		"the RNICs: network interfaces to which the packets are mirrored, or RDMA devices "
+		"on which libpcap can capture. Empty: none"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
 		"kernel: calls of ib_core, by BPF, of all processes. library: calls of "
 		"libibverbs, by uprobes. auto: the first of them that this host offers, or none. "
 		"off: none"),
 	STRING(watch, libraries, "", 0, NULL, NULL,
-		"for library: paths of libibverbs, by comma; empty: what the loader takes. Each "
-		"is a file of root's that nobody else may write"),
+		"for library: paths of libibverbs, separated by commas; empty: the one that the "
+		"loader finds. Root owns each file, and nobody else may write it"),
 	ENUM(watch, discover, onoff, HP3_OFF, RESTART,
 		"for library. on: hp3-watch searches processes that use RDMA for other copies of "
-		"libibverbs (of containers, bundled ones). It watches these, too, if they are "
-		"root's"),
+		"libibverbs (of containers, bundled ones). It watches these, too, if root owns "
+		"them"),
 
 #define HP3_POLICY_OBJECT struct hp3_config
 #include "config/policy_keys.h"
 
 	ENUM(probes, keys, key_modes, HP3_KEYS_AUTO, RESTART,
-		"by what hosts authenticate their messages to each other. group: probe_key; hp3d "
-		"refuses hosts without it. auto: probe_key if it is set, else each two hosts agree "
-		"on a key when their RNICs begin to talk to each other. off: nothing; hp3d answers "
-		"probes, within bounds, but believes no reports of other hosts, sprays nothing, "
-		"and does not compare clocks"),
+		"how hosts authenticate their messages to each other. group: by probe_key; hp3d "
+		"refuses hosts without it. auto: by probe_key if it is set; otherwise two hosts "
+		"agree on a key when their RNICs begin to talk to each other. off: not at all; "
+		"hp3d answers probes, within bounds, but ignores advertisements of other hosts, "
+		"sprays nothing, and does not compare clocks"),
 	SECRET(probes, probe_key,
 		"secret of the fabric. Hosts authenticate their messages to each other with keys "
-		"made of it and of their addresses. Or the path of a file with the keys of this "
-		"host, as hp3ctl keys writes them: who reads it cannot speak for other hosts. "
-		"Empty: see keys"),
+		"derived from it and from their addresses. Or the path of a file with the keys of "
+		"this host, written by hp3ctl keys: with that file nobody can impersonate other "
+		"hosts. Empty: see keys"),
 	SECRET(probes, probe_key_old,
-		"a second one that is believed, too, while hosts change from it to probe_key"),
+		"a second secret that hp3d accepts, too, while hosts change from it to probe_key"),
 	INT(probes, probe_key_wait_s, "s", 60, 0, 86400, RELOAD,
-		"after a reload that makes the former probe_key probe_key_old: use the former one "
-		"for so long, until other hosts have the new one"),
+		"after a reload that makes the former probe_key probe_key_old: send with the "
+		"former key for this long, until other hosts have the new one"),
 	INT(probes, port, "", 4795, 1, 65535, RESTART,
 		"UDP port of answers; not 4791, which is RoCEv2's"),
 	INT(probes, clock_s, "s", 30, 1, 3600, RELOAD,
-		"with a key: how far the clocks of two hosts may differ"),
+		"with a key: most by which the clocks of two hosts may differ"),
 	INT(probes, answers_per_second, "answers/s", 10000, 1, 1000000, RELOAD,
 		"most probes answered by an lcore"),
 	INT(probes, answers_per_source, "answers/s", 4000, 1, 1000000, RELOAD,
@@ -262,24 +260,24 @@ static const struct hp3_ini_key keys[] = {
 
 	STRING(control, socket, "/run/hp3/hp3.sock", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
-		"UNIX socket that hp3ctl talks to"),
+		"UNIX socket to which hp3ctl connects"),
 	STRING(control, group, "", 0, NULL, NULL,
 		"group whose members may connect there and ask for flows, paths, events, and "
 		"moves that probes have to confirm, as hp3-fleet agent does. Only root may ask "
 		"for anything else. Empty: only root may connect"),
 	STRING(control, moved, "", 0, hp3_config_valid_moved, "an absolute path, off, or nothing",
-		"file that keeps the port of each moved flow for the next hp3d, should this one "
-		"be killed. off: none. Empty: the socket's path with .moved appended"),
+		"flow state file: the EV of each moved flow, for the next hp3d if this one is "
+		"killed. off: none. Empty: the socket's path with .moved appended"),
 	INT(control, events_kept, "events", 4096, 16, 1048576, RESTART,
 		"latest decisions kept for hp3ctl events, and a quarter as many samples of rounds "
 		"that found nothing"),
 	INT(control, stop_drain_ms, "ms", 500, 0, 60000, RELOAD,
-		"longest time a clean stop spends on draining moved flows home"),
+		"longest time that a clean stop takes to return moved flows to their home ports"),
 
 	STRING(metrics, socket, "auto", 1, hp3_config_valid_metrics_socket,
 		"an absolute path, such as \"/run/hp3/hp3-metrics.sock\", or auto, or off",
-		"UNIX socket; auto: beside [control] socket, hp3.sock becomes hp3-metrics.sock; "
-		"off: none"),
+		"UNIX socket; auto: in the folder of [control] socket, where hp3.sock becomes "
+		"hp3-metrics.sock; off: none"),
 	STRING(metrics, listen, "", 0, hp3_address_is_valid,
 		"an address and a port, such as \"127.0.0.1:9795\" or \"[::1]:9795\"",
 		"TCP address and port, such as 127.0.0.1:9795 or [::1]:9795; empty: none"),
@@ -288,25 +286,24 @@ static const struct hp3_ini_key keys[] = {
 		"encryption"),
 	STRING(metrics, sysfs, "/sys", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/sys\"",
-		"where sysfs is; class/infiniband there has the counters of RNICs. Name another "
-		"one where the host's is mounted into a container"),
+		"where sysfs is mounted; its class/infiniband has the counters of RNICs. In a "
+		"container: where the host's sysfs is mounted"),
 
 	STRING(log, audit, "/var/log/hp3/audit.log", 1, hp3_config_valid_log,
 		"an absolute path, such as \"/var/log/hp3/audit.log\", or \"off\"",
-		"file to which every decision is appended, a line of JSON each; off: none. Its "
-		"directory has to exist; SIGHUP opens it anew"),
+		"file to which hp3d appends each decision as a line of JSON; off: none. Its "
+		"directory has to exist; SIGHUP opens it again"),
 	INT(log, records_per_second, "records/s", 100, 1, 10000, RELOAD,
 		"most records in the audit log and the journal, on average; ten times as many at "
-		"once. What is more is counted"),
+		"once. hp3d counts those beyond this bound"),
 
 	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
-		"drop: once packets pass, hp3d gives up the capabilities(7) that it needed to "
-		"start, but for those that its ports go on to need. keep: all stay"),
+		"drop: once packets pass, hp3d gives up the capabilities(7) that only its start "
+		"needed. keep: it keeps all"),
 	STRING(service, state, "/var/lib/hp3", 0, hp3_config_valid_state,
 		"an absolute path, such as \"/var/lib/hp3\", or nothing",
-		"folder for what hp3d keeps from run to run: the identity of this host, with which "
-		"two hosts agree on a key ([probes] keys = auto). Empty: a new identity in each "
-		"run"),
+		"folder for the identity of this host, with which two hosts agree on a key "
+		"([probes] keys = auto). Empty: a new identity in each run"),
 };
 
 const struct hp3_ini_schema hp3_config_schema = {

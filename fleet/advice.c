@@ -23,7 +23,7 @@ static void add_move(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m,
 	a->move[a->n++].from_ms = from_ms;
 }
 
-/* Into `last`. */
+/* Copies it to `last`. */
 static bool take_move(struct hp3_fleet_advice *a, uint64_t now_ms)
 {
 	for (unsigned i = 0; i < a->n; i++) {
@@ -75,7 +75,7 @@ static bool is_offered(const struct hp3_fleet_flow *f, uint16_t port)
 	return false;
 }
 
-/* Whose time is over goes; false: it was named, or too many were. */
+/* Drops expired entries of `recent`; false: the flow has recent advice, or there is no room. */
 static bool may_be_named(
 	struct hp3_fleet_advice *a, const struct hp3_fleet_key *key, uint64_t now_ms)
 {
@@ -88,7 +88,7 @@ static bool may_be_named(
 	return a->n_recent < HP3_FLEET_ADVICE_RECENT;
 }
 
-/* The count of the reason why not; NULL: none. */
+/* The counter of the reason not to pass the move on; NULL: no reason. */
 static uint64_t *objection_to_move(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m,
 	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow)
 {

@@ -2,19 +2,18 @@
 #ifndef HP3_FLEET_ADVICE_H
 #define HP3_FLEET_ADVICE_H
 /*
- * What a host makes of plans before it asks its hp3d: old, foreign, expired and impossible advice
- * goes no further, by reason and counted. What is left is a port that this host itself has offered,
- * for a flow of its own that is still where the planner saw it. Whether to go there is hp3d's to
- * find out (engine/search/advised.c). Calls nothing that waits.
+ * Filters plans on a host before the agent passes advice to hp3d. Old, foreign, expired and
+ * impossible advice is dropped, and counted by reason. The rest names an EV that this host has
+ * offered, for a flow of this host that still uses the path in the plan. hp3d decides whether to
+ * move (engine/search/advised.c). Calls nothing that waits.
  *
- * Advice is passed on in the first half of the time for which its plan is valid. The planner leaves
- * the links of a plan alone while it is valid: the second half is for the move to be made and
- * reported.
+ * Advice is passed on in the first half of the time for which its plan is valid. The second half
+ * is for hp3d to move the flow and for the agent to report the move. The planner does not use the
+ * links of a valid plan again.
  *
- * Whoever may send plans may send wrong ones. So none is believed for longer than
- * HP3_FLEET_ADVICE_VALID_MS, a flow is named to hp3d once in HP3_FLEET_ADVICE_HOLD_MS, and a plan
- * with a term or epoch out of all reason makes the plans of others old for
- * HP3_FLEET_ADVICE_SILENCE_MS at most.
+ * A planner may send wrong plans. So a plan is valid for at most HP3_FLEET_ADVICE_VALID_MS, and
+ * advice for a flow is passed on once in HP3_FLEET_ADVICE_HOLD_MS. A plan with an absurd term or
+ * epoch makes plans of other planners old for at most HP3_FLEET_ADVICE_SILENCE_MS.
  */
 #include "fleet/message.h"
 
@@ -22,21 +21,21 @@
 #define HP3_FLEET_ADVICE_HOLD_MS    10000u
 #define HP3_FLEET_ADVICE_SILENCE_MS 30000u
 #define HP3_FLEET_ADVICE_RETRY_MS   100u
-#define HP3_FLEET_ADVICE_RECENT     HP3_FLEET_FLOWS /* flows that were named lately */
+#define HP3_FLEET_ADVICE_RECENT     HP3_FLEET_FLOWS /* flows with recent advice */
 
 /* X(field, what it counts) */
 #define HP3_FLEET_ADVICE_COUNTS(X)                                                                 \
 	X(plans, "plans")                                                                          \
-	X(old, "plans older than one before")                                                      \
+	X(old, "plans older than an earlier one")                                                  \
 	X(moves, "moves of this host")                                                             \
 	X(before, "of another process of this host")                                               \
-	X(expired, "that came too late")                                                           \
+	X(expired, "that arrived too late")                                                        \
 	X(unknown, "of flows that this host has not reported")                                     \
-	X(elsewhere, "of flows that are elsewhere by now")                                         \
+	X(elsewhere, "of flows that have moved meanwhile")                                         \
 	X(not_offered, "to ports that this host has not offered")                                  \
-	X(too_soon, "of flows that were named just before")                                        \
+	X(too_soon, "of flows with advice just before")                                            \
 	X(asked, "that hp3d was asked about")                                                      \
-	X(busy, "times that it was busy with the flow")
+	X(busy, "times that hp3d was busy with the flow")
 
 struct hp3_fleet_advice_counts {
 #define X(field, text) uint64_t field;
@@ -50,13 +49,13 @@ struct hp3_fleet_advice {
 	/* of the newest plan */
 	uint64_t term, epoch, came_ms, until_ms;
 	char planner[HP3_FLEET_NAME];
-	/* its moves of this host that are not dealt with, and when each may be asked about */
+	/* its pending moves of this host, and the earliest time to pass on each */
 	uint8_t n;
 	struct {
 		struct hp3_fleet_move m;
 		uint64_t from_ms;
 	} move[HP3_FLEET_MOVES];
-	struct hp3_fleet_move last; /* that was handed out */
+	struct hp3_fleet_move last; /* result of hp3_fleet_advice_next() */
 	uint8_t n_recent;
 	struct {
 		struct hp3_fleet_key key;
@@ -66,18 +65,18 @@ struct hp3_fleet_advice {
 };
 
 void hp3_fleet_advice_init(struct hp3_fleet_advice *a, const char *host, uint64_t instance);
-/* A plan came now. */
+/* Takes a plan that arrived now. */
 void hp3_fleet_advice_plan(
 	struct hp3_fleet_advice *a, const struct hp3_fleet_plan *p, uint64_t now_ms);
 /*
- * The next move to ask hp3d about, and which flow of the latest report it is; NULL: none. Good
- * until the next call.
+ * The next move to pass to hp3d; *flow: the index of its flow in the latest report. NULL: none.
+ * Valid until the next call.
  */
 const struct hp3_fleet_move *hp3_fleet_advice_next(struct hp3_fleet_advice *a,
 	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow);
-/* hp3d has something else under way for the flow of the last one: once more a little later. */
+/* hp3d is busy with the flow of the last move: pass it on again after HP3_FLEET_ADVICE_RETRY_MS. */
 void hp3_fleet_advice_busy(struct hp3_fleet_advice *a, uint64_t now_ms);
-/* Is one of them waiting for its time? */
+/* Is a move pending? */
 static inline bool hp3_fleet_advice_waits(const struct hp3_fleet_advice *a)
 {
 	return a->n != 0;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Alarms in three levels, after Astral (ZTE Communications 31(2), 2025, 4.1): marks are counted in
- * periods of 10 s; more than 500 in three periods in a row are an alarm of the middle level, five
- * alarms within the gap between two steps of a training (10 to 30 s) one of the high level. The
- * paper leaves open what the lowest level is (here: one such period), and whose alarms the high
- * level counts: one port has three periods in 30 s at most, so here those of all links of a switch
- * count together.
+ * Alarms in three levels, after Astral (ZTE Communications 31(2), 2025, 4.1). Marks are counted in
+ * periods of 10 s. More than 500 in three periods in a row are an alarm of the middle level. Five
+ * alarms within the gap between two steps of a training (10 to 30 s) are one of the high level. The
+ * paper does not define the lowest level (here: one such period), and which alarms the high level
+ * counts. One port has at most three periods in 30 s, so here all links of a switch count together.
  *
- * A host cannot say where on its path a packet was marked: its marks count for the fuller one of
- * its two links.
+ * A host does not know which link marked a packet: marks count for the fuller of the flow's two
+ * links.
  */
 #include "base/minmax.h"
 #include "base/names.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which flow would best leave a link, and for which of the paths that its host offers: the pair
- * that leaves the less load on the fullest link that it touches; of several the one of the heavier
- * flow. And why a flow is not to go.
+ * Chooses a flow to leave a link, and one of the other paths in its host's report: the pair with
+ * the least load on the fullest link concerned; of several, the one with the heavier flow. Also
+ * gives the reason why a flow does not move.
  */
 #include "fleet/choose.h"
 #include <string.h>
@@ -35,7 +35,7 @@ bool hp3_fleet_is_hot(const struct hp3_fleet *f, uint32_t link)
 	       (f->p.link_kbps > 0 && l->load_kbps * 100 >= f->p.link_kbps * f->p.full_percent);
 }
 
-/* Was the flow named within hold_ms, or its host as often as a report has flows? */
+/* Did plans within hold_ms name the flow, or its host HP3_FLEET_FLOWS times? */
 static enum hp3_fleet_verdict named_before(
 	const struct hp3_fleet *f, const struct hp3_fleet_placed *at, uint64_t now_ms)
 {
@@ -84,10 +84,10 @@ static bool is_better(const struct hp3_fleet *f, const struct hp3_fleet_choice *
 		return b->placed == HP3_FLEET_NONE || a->worst < b->worst;
 	ra = hp3_fleet_flow_of(f, &f->placed[a->placed])->rate_kbps;
 	rb = hp3_fleet_flow_of(f, &f->placed[b->placed])->rate_kbps;
-	return ra != rb ? ra > rb : a->after < b->after; /* else the first one, by host */
+	return ra != rb ? ra > rb : a->after < b->after; /* otherwise the first, by host */
 }
 
-/* The switch of the path that its host has just asked, as advised, and found no better. */
+/* The switch of the advised path that its host has just probed and found no better. */
 static unsigned declined_hop(const struct hp3_fleet_flow *flow)
 {
 	for (unsigned k = 0; flow->advised == HP3_FLEET_DECLINED && k < flow->n_alts; k++)
@@ -96,7 +96,7 @@ static unsigned declined_hop(const struct hp3_fleet_flow *flow)
 	return HP3_FLEET_NO_HOP;
 }
 
-/* The best of the paths that its host offers to flow `i`, to leave `link`, into *best. */
+/* Sets *best if one of the other paths of flow `i` is a better choice to leave `link`. */
 static void weigh_paths(const struct hp3_fleet *f, uint32_t i, uint32_t link, uint64_t now_ms,
 	struct hp3_fleet_choice *best)
 {
@@ -176,14 +176,14 @@ const char *hp3_fleet_verdict_text(enum hp3_fleet_verdict v)
 		[HP3_FLEET_BETTER] = "another path is less full",
 		[HP3_FLEET_COOL] = "neither of its links is hot",
 		[HP3_FLEET_UNPLACED] = "no trace names its path",
-		[HP3_FLEET_IMMOVABLE] = "its host says that it cannot be moved now",
-		[HP3_FLEET_TWIN] = "two hosts bear its host's name",
+		[HP3_FLEET_IMMOVABLE] = "its host reports that it cannot move now",
+		[HP3_FLEET_TWIN] = "two hosts have its host's name",
 		[HP3_FLEET_SETTLING] = "it moved, or was advised to, a short while ago",
-		[HP3_FLEET_QUOTA] = "its host was advised as often as one may be within hold_ms",
+		[HP3_FLEET_QUOTA] = "its host has had the most advice allowed within hold_ms",
 		[HP3_FLEET_NOWHERE] = "its host knows no other path",
 		[HP3_FLEET_NO_GAIN] = "other paths would be as full",
 		[HP3_FLEET_NO_BETTER] =
-			"other paths would be as full, or were asked and are no better",
+			"other paths would be as full, or were probed and are no better",
 	};
 
 	_Static_assert(

@@ -52,7 +52,7 @@ void hp3_cbor_put_array(struct hp3_cbor_out *o, size_t items)
 	put_head(o, cbor_encode_array_start, items);
 }
 
-/* What libcbor finds at the head of the rest. */
+/* The head that libcbor decodes next. */
 enum item_kind { NOTHING, UINT, BYTES, TEXT, ARRAY };
 
 struct item {

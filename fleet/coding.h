@@ -2,11 +2,11 @@
 #ifndef HP3_FLEET_CODING_H
 #define HP3_FLEET_CODING_H
 /*
- * CBOR (RFC 8949) as messages of the fleet use it: unsigned integers, byte strings, texts and
- * arrays of known length, each in its shortest form, so that a message has one encoding only. Heads
- * are written and read by libcbor's streaming half, which allocates nothing.
+ * The subset of CBOR (RFC 8949) in fleet messages: unsigned integers, byte strings, texts and
+ * arrays of known length. Each is in its shortest form, so a message has only one encoding.
+ * libcbor's streaming functions, which allocate nothing, write and read the heads.
  *
- * Both ends remember an error: what follows it does nothing, and who is done asks once.
+ * After an error, further calls do nothing. The caller checks `bad` once, at the end.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,16 +26,16 @@ void hp3_cbor_put_array(struct hp3_cbor_out *o, size_t items);
 struct hp3_cbor_in {
 	const uint8_t *at;
 	size_t left;
-	bool bad; /* not that type, not the shortest form, out of range, or at its end */
+	bool bad; /* wrong type, not the shortest form, out of range, or at the end */
 };
 
 /* A number up to `max`; 0 if there is none. */
 uint64_t hp3_cbor_get_uint(struct hp3_cbor_in *i, uint64_t max);
-/* Up to `max` bytes to `to`; returns how many. */
+/* Copies up to `max` bytes to `to`; returns their number. */
 size_t hp3_cbor_get_bytes(struct hp3_cbor_in *i, void *to, size_t max);
 /* A text of letters, digits, '-' and '_', up to `cap` - 1 of them, with its NUL. */
 void hp3_cbor_get_name(struct hp3_cbor_in *i, char *to, size_t cap);
-/* Items of an array, up to `max`. */
+/* The number of items of an array, up to `max`. */
 size_t hp3_cbor_get_array(struct hp3_cbor_in *i, size_t max);
 
 #endif

@@ -12,7 +12,7 @@ void hp3_election_init(
 	*e = fresh;
 }
 
-/* Its entry, else a free one, else that of who was silent longest. */
+/* The planner's entry; otherwise a free one, or the one with the oldest keep-alive. */
 static void note_peer(struct hp3_election *e, const char *name, uint64_t now_ms)
 {
 	unsigned at = 0;

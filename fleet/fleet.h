@@ -2,54 +2,54 @@
 #ifndef HP3_FLEET_FLEET_H
 #define HP3_FLEET_FLEET_H
 /*
- * What one host cannot see: reports of many hosts, joined by the switches that they name, into a
- * map of links with load and marks; alarms; and a plan of moves that lowers the load of the fullest
- * links (the global optimal reroute of Astral, ZTE Communications 31(2), 2025, for fabrics whose
- * switches are not ours). Sans-IO: reports and time go in, a plan comes out; no system call, no
- * clock, no memory but what was handed over at the start.
+ * The planner's core. It joins the reports of many hosts, by the switches that they name, into a
+ * map of links with load and marks. From the map come alarms, and a plan of moves that lowers the
+ * load of the fullest links. (This is the global optimal reroute of Astral, ZTE Communications
+ * 31(2), 2025, without control of the switches.) Sans-IO: reports and time go in, a plan comes
+ * out. No system call, no clock, no memory except that of hp3_fleet_create().
  *
  * Invariants (tests/fleet):
- * - the plan is a function of the latest report of each host and of the plans before: neither the
- *   order in which reports came, nor duplicates, nor the hosts' clocks change a byte of it (but of
- *   two new instances of one name, with an old one there, the first to come is taken);
- * - a plan never raises the predicted load of the fullest link, and each of its moves leads from a
- *   link to paths that stay below it by improve_percent;
- * - never more than `moves` in a plan, and a flow is named once in hold_ms, and not for a path that
- *   its host has just asked in vain;
- * - where two live hosts bear one name, neither is told anything;
- * - a host name has two instances, HP3_FLEET_FLOWS flows on the map and as many moves in hold_ms at
- *   most, and reports of it that come faster than report_ms are refused: what one host reports
- * takes room and time in proportion to its flows.
+ * - The plan is a function of the latest report of each host and of earlier plans. The order of
+ *   reports, duplicates and the hosts' clocks do not change a byte of it. Exception: of two new
+ *   instances of a name that has an old one, the first to report is taken.
+ * - A plan never raises the predicted load of the fullest link. Each move leads from a link to a
+ *   path whose links stay below its load by improve_percent.
+ * - A plan has at most `moves` moves. It names a flow once in hold_ms, and never for a path that
+ *   the flow's host has just probed in vain.
+ * - If two live hosts have the same name, no plan names either.
+ * - A host name has at most two instances, HP3_FLEET_FLOWS flows on the map, and as many moves in
+ *   hold_ms. Reports more frequent than report_ms are refused. So a host's cost in memory and time
+ *   is in proportion to its flows.
  *
- * A link is named by its ends: a leaf (as hosts name their own) and the switch that traces named on
- * the path. A flow uses one up, from the leaf of its source, and one down, to that of its
- * destination. Hosts whose leaf is not known share the leaf "".
+ * A link is named by its two ends: a leaf (a name that hosts are configured with) and a switch that
+ * traces found on the path. A flow uses one link up, from the leaf of its source, and one down, to
+ * the leaf of its destination. Hosts whose leaf is not known share the leaf "".
  *
  * Single-threaded. Times in ms of one clock that never goes back, rates in kbit/s.
  */
 #include "fleet/message.h"
 
-#define HP3_FLEET_INSTANCES 2u /* of a host name: an agent that was started anew is another one */
+#define HP3_FLEET_INSTANCES 2u /* of a host name: each start of an agent is an instance */
 #define HP3_FLEET_BURST     20u /* reports */
 
 struct hp3_fleet_params {
 	uint32_t max_hosts, max_links;
 	uint64_t hash_seed; /* results do not depend on it */
-	uint32_t age_ms; /* a host that is silent for so long, and for three of its intervals, is
-			    gone */
-	uint32_t report_ms; /* mean time between reports of an instance, at least; of a burst
+	uint32_t age_ms; /* a host without reports for this long, and for three of its intervals,
+			    is gone */
+	uint32_t report_ms; /* minimum mean time between reports of an instance; bursts of
 			       HP3_FLEET_BURST are taken. 0: no bound */
-	uint64_t link_kbps; /* of the links between leaves and spines; 0: not known */
-	/* a link is hot where so many of a thousand packets come marked, where a host finds its
-	 * path severely congested, or, if link_kbps is known, where it is full to full_percent */
+	uint64_t link_kbps; /* rate of a link between leaf and spine; 0: not known */
+	/* A link is hot if mark_permille of its packets are marked, if a host reports a path of it
+	 * as severely congested, or, with link_kbps, if its load reaches full_percent. */
 	uint32_t mark_permille;
-	uint32_t full_percent; /* nor does a move fill a link beyond this */
+	uint32_t full_percent; /* no move loads a link beyond this */
 	uint32_t improve_percent;
 	uint32_t moves; /* up to HP3_FLEET_MOVES */
 	uint32_t hold_ms;
 	uint32_t valid_ms;
-	/* Alarms: of period_ms each; more marks than that in one: low; in so many in a row: middle;
-	 * so many alarms at a switch within window_ms: high */
+	/* Alarms, in periods of period_ms. Low: more than alarm_marks in a period. Middle: so in
+	 * middle_periods in a row. High: high_alarms at one switch within window_ms. */
 	uint32_t period_ms, alarm_marks, middle_periods, high_alarms, window_ms;
 };
 
@@ -66,7 +66,7 @@ struct hp3_fleet_link {
 	char leaf[HP3_FLEET_LEAF];
 	struct hp3_fleet_addr hop;
 	uint64_t load_kbps;
-	uint32_t flows, severe; /* severe: of these, as their hosts report */
+	uint32_t flows, severe; /* severe: those that their hosts report as severely congested */
 	uint32_t marked_permille; /* mean of its flows, by rate */
 	uint64_t marks; /* of the last whole period */
 	uint8_t level; /* enum hp3_fleet_level */
@@ -74,22 +74,22 @@ struct hp3_fleet_link {
 
 struct hp3_fleet_host {
 	const struct hp3_fleet_report *report;
-	uint64_t heard_ms;
-	bool twin; /* another one bears its name */
+	uint64_t heard_ms; /* when its latest report arrived */
+	bool twin; /* another host has the same name */
 };
 
-/* Why a flow is not in the plan, or where to it would go. */
+/* Why a flow is not in the plan, or (BETTER) that it can move. */
 enum hp3_fleet_verdict {
 	HP3_FLEET_BETTER,
 	HP3_FLEET_COOL, /* none of its links is hot */
 	HP3_FLEET_UNPLACED, /* no trace names its path */
-	HP3_FLEET_IMMOVABLE, /* says its host */
-	HP3_FLEET_TWIN,
-	HP3_FLEET_SETTLING, /* moved, or was named, less than hold_ms ago */
-	HP3_FLEET_QUOTA, /* its host was named HP3_FLEET_FLOWS times within hold_ms */
-	HP3_FLEET_NOWHERE, /* its host knows no other path */
-	HP3_FLEET_NO_GAIN, /* others would be as full */
-	HP3_FLEET_NO_BETTER, /* ... or have been asked, as advised, and are no better */
+	HP3_FLEET_IMMOVABLE, /* its host does not allow a move */
+	HP3_FLEET_TWIN, /* another host has its host's name */
+	HP3_FLEET_SETTLING, /* moved, or was in a plan, less than hold_ms ago */
+	HP3_FLEET_QUOTA, /* plans named its host HP3_FLEET_FLOWS times within hold_ms */
+	HP3_FLEET_NOWHERE, /* its host reports no other path */
+	HP3_FLEET_NO_GAIN, /* other paths would be as full */
+	HP3_FLEET_NO_BETTER, /* ... or the host probed them on advice, and they are no better */
 	HP3_FLEET_VERDICTS
 };
 
@@ -101,37 +101,41 @@ struct hp3_fleet_place {
 
 struct hp3_fleet_counts {
 	uint32_t hosts, twins, flows, unplaced, links;
-	uint32_t links_full; /* flows that found no room for their links */
+	uint32_t links_full; /* flows left out: their links exceed max_links */
 	uint32_t over_quota; /* flows beyond HP3_FLEET_FLOWS of one host name */
-	uint64_t reports, old, refused; /* taken; duplicates and overtaken ones; no room */
-	uint64_t too_often; /* sooner than report_ms allows */
-	uint64_t third_instance; /* of a host name that has HP3_FLEET_INSTANCES others */
+	/* reports: taken; duplicate or overtaken; more hosts than max_hosts */
+	uint64_t reports, old, refused;
+	uint64_t too_often; /* reports sooner than report_ms allows */
+	uint64_t third_instance; /* reports beyond HP3_FLEET_INSTANCES of a host name */
 };
 
 struct hp3_fleet;
 
-/* 0 where a parameter is out of range. */
+/* Bytes of memory that hp3_fleet_create() needs; 0: a parameter is out of range. */
 size_t hp3_fleet_size(const struct hp3_fleet_params *p);
 /* `mem`: of that size, aligned to 64 bytes. NULL: a parameter is out of range. */
 struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p);
 
-/* 0; -EALREADY: it has this one or a later one; -ENOSPC: more hosts than max_hosts; -EUSERS: a
- * third instance; -EBUSY: too soon after others of this instance. */
+/*
+ * Takes a report. Returns 0; -EALREADY: it is a duplicate, or a later one arrived first; -ENOSPC:
+ * more hosts than max_hosts; -EUSERS: a third instance; -EBUSY: sooner than report_ms allows.
+ */
 int hp3_fleet_take(struct hp3_fleet *f, const struct hp3_fleet_report *r, uint64_t now_ms);
 
-/* Forgets hosts that are gone, draws the map anew, and raises and ends alarms. */
+/* Forgets hosts that are gone, builds the map again, and raises and ends alarms. */
 void hp3_fleet_look(struct hp3_fleet *f, uint64_t now_ms);
-/* What the map of the last look asks for. `term`: of who leads. */
+/* Makes a plan from the map of the last hp3_fleet_look(). `term`, `planner`: of the leader. */
 void hp3_fleet_plan(struct hp3_fleet *f, uint64_t term, const char *planner, uint64_t now_ms,
 	struct hp3_fleet_plan *out);
 
-/* As of the last look, for people. Links and flows are numbered from 0; false: there are no more,
- * in no order that means something. */
+/* State at the last hp3_fleet_look(), for reports. i counts from 0, in no particular order; false:
+ * there is no i-th one. */
 bool hp3_fleet_link_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_link *out);
 bool hp3_fleet_flow_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_place *out);
 bool hp3_fleet_host_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_host *out);
 const struct hp3_fleet_counts *hp3_fleet_counts(const struct hp3_fleet *f);
-/* BETTER: `alt` is the best of its other paths, whose fullest link would carry *after_kbps. */
+/* On BETTER, *alt is the best of its other paths, and *after_kbps the load of its fullest link
+ * after the move. */
 enum hp3_fleet_verdict hp3_fleet_why(const struct hp3_fleet *f, uint32_t flow, uint64_t now_ms,
 	unsigned *alt, uint64_t *after_kbps);
 

@@ -8,9 +8,9 @@
 
 #define HOSTS_MAX 65536u
 #define LINKS_MAX 262144u
-#define INTERVALS 3u /* of silence, and a host is gone */
+#define INTERVALS 3u /* without a report: the host is gone */
 #define ALIGNMENT 64u
-#define PERIODS   32u /* bits of an alarm's past */
+#define PERIODS   32u /* bits of hp3_fleet_edge.alarms */
 
 static uint32_t power_of_two(uint32_t n)
 {
@@ -29,7 +29,7 @@ static bool has_good_limits(const struct hp3_fleet_params *p)
 	       p->middle_periods >= 1;
 }
 
-/* Each table behind the one before; with f NULL only counts. */
+/* Places the tables one after the other; with f NULL, only counts bytes. */
 static size_t lay_out(const struct hp3_fleet_params *p, struct hp3_fleet *f)
 {
 	size_t hosts = p->max_hosts, links = p->max_links, at = 0;
@@ -86,7 +86,7 @@ struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p)
 	return f;
 }
 
-/* Where a host name is in by_name, or would be. */
+/* The position of a host name in by_name, or the free one for it. */
 static uint32_t bucket_of(const struct hp3_fleet *f, const char *host)
 {
 	uint32_t b = (uint32_t)hp3_hash(f->p.hash_seed, host, strlen(host)) & (f->buckets - 1);
@@ -96,7 +96,7 @@ static uint32_t bucket_of(const struct hp3_fleet *f, const char *host)
 	return b;
 }
 
-/* Puts slot `i`, whose report is there, among those of its name. */
+/* Links slot `i`, which has its report, with the slots of its name. */
 static void enter_slot(struct hp3_fleet *f, uint32_t i)
 {
 	uint32_t b = bucket_of(f, f->slot[i].r.host);
@@ -115,7 +115,7 @@ static uint32_t free_slot(struct hp3_fleet *f)
 	return f->n_slots < f->p.max_hosts ? f->n_slots++ : HP3_FLEET_NONE;
 }
 
-/* Instances of the report's name; *at: the slot of its own, or HP3_FLEET_NONE. */
+/* The number of instances of the report's name; *at: the slot of its own, or HP3_FLEET_NONE. */
 static uint32_t count_instances(
 	const struct hp3_fleet *f, const struct hp3_fleet_report *r, uint32_t *at)
 {
@@ -143,7 +143,7 @@ static int refuse_report(uint64_t *count, int why)
 	return why;
 }
 
-/* The marks with which the period began go along with each flow; a new one begins now. */
+/* Takes over each flow's marks at the begin of the period; for a new flow, its marks now. */
 static void carry_marks(struct hp3_fleet_slot *s, const struct hp3_fleet_report *r)
 {
 	uint64_t before[HP3_FLEET_FLOWS];
@@ -216,7 +216,7 @@ static void mark_twins(struct hp3_fleet *f)
 	}
 }
 
-/* Those that are gone leave the rest in order. */
+/* Removes hosts that are gone from `order`. */
 static void let_go(struct hp3_fleet *f, uint64_t now_ms)
 {
 	uint32_t n = f->n_order;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes (leaves and hops) and the links between them: found by name, numbered, forgotten when
- * nothing uses them and their tables fill. */
+/* Nodes (leaves and hops) and the links between them: found by name, numbered, and forgotten if
+ * unused when their tables fill. */
 #include <string.h>
 #include "base/hash.h"
 #include "fleet/state.h"
@@ -121,14 +121,14 @@ static bool is_in_use(const struct hp3_fleet *f, const struct hp3_fleet_edge *l,
 	       l->busy_ms > now_ms;
 }
 
-/* Tables of both, empty: at the start they are no tables yet. */
+/* Empties the hash tables of both; at the start, their memory is not initialised. */
 static void clear_tables(struct hp3_fleet *f)
 {
 	memset(f->by_node, 0xff, f->link_buckets * sizeof(*f->by_node));
 	memset(f->by_link, 0xff, f->link_buckets * sizeof(*f->by_link));
 }
 
-/* Moves the nodes that links in use name to the front of the table; scratch: their new numbers. */
+/* Moves the nodes of used links to the front of the table; scratch: their new numbers. */
 static void keep_nodes(struct hp3_fleet *f)
 {
 	uint32_t nodes = f->n_nodes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports joined into a map: which flow is on which links. */
+/* Joins reports into a map: which flow uses which links. */
 #include <string.h>
 #include "base/hash.h"
 #include "fleet/state.h"
@@ -14,7 +14,7 @@ static uint32_t addr_bucket(const struct hp3_fleet *f, const struct hp3_fleet_ad
 	return b;
 }
 
-/* Whose is an address? Of several that claim it, of the first by name. */
+/* The owners of addresses. If several hosts report an address, the first by name owns it. */
 static void place_addresses(struct hp3_fleet *f)
 {
 	memset(f->by_addr, 0xff, f->buckets * sizeof(*f->by_addr));
@@ -75,8 +75,7 @@ static void place_flow(struct hp3_fleet *f, uint32_t slot, unsigned i)
 	f->placed[f->n_placed++] = at;
 }
 
-/* Of twins that tell of the same flow the first one by instance is believed: `order` is the second.
- */
+/* Twins may report the same flow: that of the first instance counts. `order` is the second. */
 static bool told_before(const struct hp3_fleet *f, uint32_t order, const struct hp3_fleet_key *key)
 {
 	const struct hp3_fleet_report *r = &f->slot[f->order[order - 1]].r;
@@ -87,7 +86,7 @@ static bool told_before(const struct hp3_fleet *f, uint32_t order, const struct 
 	return false;
 }
 
-/* Both instances of a name share the room of one. */
+/* Both instances of a name share HP3_FLEET_FLOWS. */
 static void place_flows(struct hp3_fleet *f)
 {
 	uint32_t placed = 0;
@@ -108,7 +107,7 @@ static void place_flows(struct hp3_fleet *f)
 	}
 }
 
-/* Which flows are on which link: counts, then places. */
+/* Lists the flows of each link: counts them first, then places them. */
 static void list_flows(struct hp3_fleet *f)
 {
 	uint32_t at = 0;

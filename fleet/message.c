@@ -64,7 +64,7 @@ static void put_key(struct hp3_cbor_out *o, const struct hp3_fleet_key *k)
 	hp3_cbor_put_uint(o, k->qpn);
 }
 
-/* A hop is one more than its number, 0: none, so that it is one byte. */
+/* A hop is encoded as its number plus one (0: none), so that it takes one byte. */
 static void put_flow(struct hp3_cbor_out *o, const struct hp3_fleet_flow *f)
 {
 	hp3_cbor_put_array(o, FLOW_FIELDS);
@@ -153,7 +153,7 @@ size_t hp3_fleet_keepalive_encode(const struct hp3_fleet_keepalive *b, uint8_t *
 	return end_message(&o, to);
 }
 
-/* An array of exactly so many items. */
+/* Reads the head of an array of exactly `n` items. */
 static void get_fields(struct hp3_cbor_in *i, size_t fields)
 {
 	i->bad |= hp3_cbor_get_array(i, fields) != fields;

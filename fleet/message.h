@@ -2,17 +2,17 @@
 #ifndef HP3_FLEET_MESSAGE_H
 #define HP3_FLEET_MESSAGE_H
 /*
- * What hosts and planners tell each other, and its encoding: CBOR arrays of fixed places, the first
- * two are version and kind. A message has one encoding only, so that what was decoded and is
- * encoded again is the same bytes; anything else is refused as a whole.
+ * Messages between hosts and planners, and their encoding: CBOR arrays with fixed positions, of
+ * which the first two are version and kind. A message has only one encoding, so decoding and
+ * encoding it again gives the same bytes. A decoder refuses everything else.
  *
- *     report  hp3.report.HOST   a host: its heaviest flows, where they are and could go; its
- *                               heartbeat as well
- *     plan    hp3.plan          the planner that leads: which flows would best leave for which port
- *     keep-alive hp3.beat          planners, to each other: who is there, who leads
+ *     report     hp3.report.HOST   from a host: its heaviest flows, their paths, and other paths;
+ *                                  also its keep-alive
+ *     plan       hp3.plan          from the leading planner: which flows should move to which EV
+ *     keep-alive hp3.beat          from a planner to the others: it runs, and whether it leads
  *
- * Rates are in kbit/s, times in the unit of the name. No receiver compares another's clock with its
- * own: wall_ms is for people.
+ * Rates are in kbit/s, times in the unit of the name. No receiver compares a sender's clock with
+ * its own: wall_ms is for display only.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,21 +41,21 @@ struct hp3_fleet_key {
 	uint32_t qpn; /* of the receiver */
 };
 
-/* Another path that the host knows of: this port leads by that switch. */
+/* Another path that the host knows: packets from this port cross that switch. */
 struct hp3_fleet_alt {
 	uint16_t port;
 	uint8_t hop; /* of the report */
 };
 
 #define HP3_FLEET_MOVABLE 0x01u /* by the host's own rules, now */
-#define HP3_FLEET_SEVERE  0x02u /* the host itself finds its path severely congested */
+#define HP3_FLEET_SEVERE  0x02u /* the host measures severe congestion on its path */
 
-/* What came of advice, as the host tells it for a while. */
+/* The outcome of advice, reported by the host for a while. */
 enum hp3_fleet_advised {
 	HP3_FLEET_NOT_ADVISED,
 	HP3_FLEET_MOVED,
-	HP3_FLEET_DECLINED, /* that path was asked, and is no better */
-	HP3_FLEET_REFUSED, /* it was not asked */
+	HP3_FLEET_DECLINED, /* hp3d probed that path, which is no better */
+	HP3_FLEET_REFUSED, /* hp3d did not probe it */
 	HP3_FLEET_ADVISED_MAX
 };
 
@@ -68,13 +68,13 @@ struct hp3_fleet_flow {
 	uint8_t n_alts;
 	struct hp3_fleet_alt alt[HP3_FLEET_ALTS];
 	uint8_t advised; /* enum hp3_fleet_advised */
-	uint16_t advised_port; /* that it was about; 0: none */
+	uint16_t advised_port; /* the EV of that advice; 0: none */
 	uint32_t rtt_ns, base_rtt_ns;
 	uint32_t settled_ms; /* since it moved last, or was first seen */
 	uint32_t failures; /* retransmissions */
 	uint64_t rate_kbps;
 	uint64_t bytes;
-	uint64_t marks; /* packets that came marked, since the flow was first seen */
+	uint64_t marks; /* packets that arrived marked, since the flow was first seen */
 };
 
 #define HP3_FLEET_CAN_MOVE  0x01u
@@ -84,11 +84,11 @@ struct hp3_fleet_report {
 	char host[HP3_FLEET_NAME];
 	char leaf[HP3_FLEET_LEAF]; /* "": not known */
 	uint64_t instance; /* drawn at random when hp3d starts */
-	uint64_t seq; /* rises by report */
+	uint64_t seq; /* rises with each report */
 	uint64_t wall_ms;
 	uint32_t interval_ms;
 	uint32_t capability; /* HP3_FLEET_CAN_* */
-	uint32_t all_flows; /* of the host; those that are not among the heaviest, too */
+	uint32_t all_flows; /* number of flows of the host, including those not in the report */
 	uint8_t n_addrs, n_hops, n_flows;
 	struct hp3_fleet_addr addr[HP3_FLEET_ADDRS];
 	struct hp3_fleet_addr hop[HP3_FLEET_HOPS];
@@ -102,15 +102,15 @@ struct hp3_fleet_move {
 	struct hp3_fleet_addr from_hop, to_hop;
 	uint16_t from_port, to_port;
 	uint64_t rate_kbps;
-	uint64_t before_kbps; /* of the link that it is to leave */
-	uint64_t after_kbps; /* of the fullest link of its new path, with it */
+	uint64_t before_kbps; /* load of the link that the flow is to leave */
+	uint64_t after_kbps; /* load of the fullest link of its new path, with the flow */
 };
 
 struct hp3_fleet_plan {
 	char planner[HP3_FLEET_NAME];
 	uint64_t term, epoch; /* newer: a higher term, or the same and a higher epoch */
 	uint32_t valid_ms; /* from its arrival on */
-	uint32_t hosts, flows, links; /* that it rests on */
+	uint32_t hosts, flows, links; /* numbers in the map that the plan is based on */
 	uint64_t worst_before_kbps, worst_after_kbps; /* the fullest link of all */
 	uint8_t n_moves;
 	struct hp3_fleet_move move[HP3_FLEET_MOVES];
@@ -122,13 +122,13 @@ struct hp3_fleet_keepalive {
 	bool leads;
 };
 
-/* Bytes written, or 0: no room. Fields beyond their ranges are the caller's bug. */
+/* Returns bytes written, or 0: no room. Fields must be within their ranges. */
 size_t hp3_fleet_report_encode(const struct hp3_fleet_report *r, uint8_t *to, size_t room);
 size_t hp3_fleet_plan_encode(const struct hp3_fleet_plan *p, uint8_t *to, size_t room);
 size_t hp3_fleet_keepalive_encode(const struct hp3_fleet_keepalive *b, uint8_t *to, size_t room);
 
-/* 0; -EPROTONOSUPPORT: of another version; -EBADMSG: not such a message. *out is whole on success
- * only. */
+/* Returns 0; -EPROTONOSUPPORT: another version; -EBADMSG: not such a message. *out is complete
+ * only on success. */
 int hp3_fleet_report_decode(const uint8_t *from, size_t len, struct hp3_fleet_report *out);
 int hp3_fleet_plan_decode(const uint8_t *from, size_t len, struct hp3_fleet_plan *out);
 int hp3_fleet_keepalive_decode(const uint8_t *from, size_t len, struct hp3_fleet_keepalive *out);

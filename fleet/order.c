@@ -45,7 +45,7 @@ static uint32_t spine_path_by(const uint32_t *by_switch, uint32_t n, uint32_t sw
 	return HP3_FLEET_NO_SPINE_PATH;
 }
 
-/* Rings whose way leads by that of way `i`. */
+/* The number of rings whose spine path crosses the switch of spine path `i`. */
 static uint32_t count_rings(
 	const uint32_t *by_switch, const uint32_t *spine_path, uint32_t rings, uint32_t i)
 {

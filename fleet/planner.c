@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which flows would best leave. The fullest hot link comes first, and the best that leaves it
- * (choose.h); then the next, with the loads as they would be, until nothing gains improve_percent
- * or the plan is full.
+ * Makes a plan. It takes the fullest hot link and the best move away from it (choose.h), then the
+ * next with the predicted loads, until no move gains improve_percent or the plan is full.
  */
 #include <string.h>
 #include "base/minmax.h"
@@ -26,7 +25,7 @@ static void take_off(struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_
 	l->marked_kbps -= flow->rate_kbps * flow->marked_permille;
 }
 
-/* The load alone: what a flow brings along are no marks of its new links. */
+/* Only the load: the flow's marks are not marks of its new links. */
 static void shift_load(
 	struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_flow *flow, bool on)
 {
@@ -60,8 +59,8 @@ static void keep_busy(struct hp3_fleet *f, uint32_t link, uint64_t until_ms)
 		f->link[link].busy_ms = until_ms;
 }
 
-/* The map shows what is, not what is planned; but until the plan has come true, or expires, nothing
- * else is planned with these links. */
+/* The map shows measured loads, not planned ones. So no other plan uses these links until the moves
+ * are reported, or the plan expires. */
 static void go_back(struct hp3_fleet *f, const struct hp3_fleet_choice *c, uint64_t until_ms)
 {
 	struct hp3_fleet_placed *at = &f->placed[c->placed];
@@ -115,7 +114,7 @@ static void put_in_words(const struct hp3_fleet *f, const struct hp3_fleet_choic
 	memcpy(m->host, r->host, sizeof(m->host));
 }
 
-/* Of two links of the same load the first one by name is taken for the fuller one. */
+/* Of two links with the same load, the first by name counts as fuller. */
 static bool less_full(const void *arg, uint32_t a, uint32_t b)
 {
 	const struct hp3_fleet *f = arg;
@@ -124,7 +123,7 @@ static bool less_full(const void *arg, uint32_t a, uint32_t b)
 	return x != y ? x < y : hp3_fleet_link_before(f, b, a);
 }
 
-/* A heap of the links that flows are to leave, the fullest first: built anew after each move. */
+/* A heap of hot links, the fullest first; built again after each move. */
 static uint32_t list_hot(struct hp3_fleet *f, uint64_t now_ms)
 {
 	uint32_t n = 0;

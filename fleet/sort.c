@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An order without memory (heap sort). */
+/* Sorting without further memory (heap sort). */
 #include "fleet/state.h"
 
 static void swap_items(uint32_t *a, uint32_t *b)

@@ -2,16 +2,17 @@
 #ifndef HP3_FLEET_STATE_H
 #define HP3_FLEET_STATE_H
 /*
- * What the files of the fleet share. hosts.c keeps the latest report of each host, links.c has the
- * tables of nodes (leaves, hops) and links, map.c puts flows on them, alarms.c watches links over
- * time, planner.c moves flows on the map.
+ * The state that the files of the fleet share. hosts.c stores the latest report of each host,
+ * links.c the tables of nodes (leaves, hops) and links. map.c places flows on links, alarms.c
+ * watches links over time, planner.c moves flows on the map.
  *
- * Nodes and links are numbered in the order in which they were first met. Between two looks numbers
- * may change (hp3_fleet_make_room()), and they depend on the past, so nothing is decided by them.
+ * Nodes and links are numbered in the order in which they first appeared. Numbers may change
+ * between two calls of hp3_fleet_look() (hp3_fleet_make_room()), and they depend on the past. So no
+ * decision depends on them.
  */
 #include "fleet/fleet.h"
 
-#define HP3_FLEET_HISTORY 2048u /* flows named in the last hold_ms */
+#define HP3_FLEET_HISTORY 2048u /* flows in plans of the last hold_ms */
 #define HP3_FLEET_NONE    UINT32_MAX
 
 struct hp3_fleet_slot {
@@ -29,7 +30,7 @@ struct hp3_fleet_node {
 	char key[HP3_FLEET_LEAF + 1]; /* 'l' and a name, or 'h', length and address; rest 0 */
 };
 
-/* Whose an address is: beside each other, for each flow asks for its receiver's. */
+/* The leaf of an address. A compact table: each flow looks up its receiver. */
 struct hp3_fleet_owner {
 	struct hp3_fleet_addr addr;
 	uint32_t leaf; /* node */
@@ -38,12 +39,12 @@ struct hp3_fleet_owner {
 struct hp3_fleet_edge {
 	uint32_t leaf, hop; /* nodes */
 	bool down;
-	bool done; /* the plan in hand finds nothing to move away from it */
+	bool done; /* no move away from it for the current plan */
 	uint8_t level;
 	uint8_t streak; /* periods in a row with too many marks */
-	uint32_t alarms; /* a bit for each of the last periods, the latest lowest */
+	uint32_t alarms; /* a bit for each of the last periods; bit 0: the latest */
 	uint32_t flows, severe;
-	uint64_t busy_ms; /* a plan that may still be applied touches it: left alone until then */
+	uint64_t busy_ms; /* until then, a valid plan uses it: no further plan does */
 	uint64_t load_kbps;
 	uint64_t marked_kbps; /* sum of rate x permille */
 	uint64_t marks, period_marks; /* of the last period; of the one just evaluated */
@@ -52,7 +53,7 @@ struct hp3_fleet_edge {
 struct hp3_fleet_placed {
 	uint32_t slot, up, down; /* links: HP3_FLEET_NONE */
 	uint8_t flow;
-	bool named; /* by the plan in hand */
+	bool named; /* in the current plan */
 };
 
 struct hp3_fleet_named {
@@ -64,15 +65,15 @@ struct hp3_fleet_named {
 struct hp3_fleet {
 	struct hp3_fleet_params p;
 	struct hp3_fleet_counts counts;
-	uint64_t period_end_ms; /* 0: none begun */
+	uint64_t period_end_ms; /* 0: no period yet */
 	uint64_t epoch;
 	uint32_t n_slots, n_order, n_freed, n_owners, n_nodes, n_links, n_placed;
-	uint32_t n_listed; /* links that were there when flows were listed */
-	uint32_t buckets; /* a power of two; of hosts and addresses, and of nodes and links */
-	uint32_t link_buckets;
-	bool full; /* nodes or links found no room */
+	uint32_t n_listed; /* links when flows were listed */
+	uint32_t buckets; /* of hosts and addresses; a power of two */
+	uint32_t link_buckets; /* of nodes and links; a power of two */
+	bool full; /* no room for further nodes or links */
 	struct hp3_fleet_slot *slot;
-	uint32_t *order; /* slots, by name and instance, as of the last look */
+	uint32_t *order; /* slots, by name and instance, at the last look */
 	uint32_t *freed; /* slots of hosts that are gone */
 	uint32_t *by_name; /* slot of the first instance of a host name */
 	struct hp3_fleet_owner *owner;
@@ -82,9 +83,9 @@ struct hp3_fleet {
 	struct hp3_fleet_edge *link;
 	uint32_t *by_link;
 	struct hp3_fleet_placed *placed;
-	uint32_t *first; /* of link i in on_link; its end is the next one's */
+	uint32_t *first; /* link i has on_link[first[i] .. first[i + 1] - 1] */
 	uint32_t *on_link; /* placed flows, link by link, in their order */
-	uint32_t *scratch; /* as many as links */
+	uint32_t *scratch; /* one per link */
 	uint32_t n_named;
 	struct hp3_fleet_named named[HP3_FLEET_HISTORY];
 };
@@ -92,13 +93,13 @@ struct hp3_fleet {
 /* sort.c */
 /* A strict order of numbers. */
 typedef bool hp3_fleet_before(const void *arg, uint32_t a, uint32_t b);
-/* Orders n numbers in n log n steps and no memory. */
+/* Sorts n numbers in n log n steps, without further memory. */
 void hp3_fleet_sort(uint32_t *v, uint32_t n, hp3_fleet_before *before, const void *arg);
-/* A heap of n numbers: the last one in that order is v[0]. Drop takes that one out. */
+/* Makes a heap of n numbers: v[0] is the last in that order. hp3_fleet_heap_drop() removes v[0]. */
 void hp3_fleet_heap(uint32_t *v, uint32_t n, hp3_fleet_before *before, const void *arg);
 void hp3_fleet_heap_drop(uint32_t *v, uint32_t *n, hp3_fleet_before *before, const void *arg);
 
-/* hosts.c: the hosts that are there, in order; marks twins. */
+/* hosts.c: forgets hosts that are gone, orders the others, and marks twins. */
 void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms);
 
 /* map.c */
@@ -106,11 +107,11 @@ void hp3_fleet_draw(struct hp3_fleet *f);
 void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow);
 
 /* links.c */
-/* Where tables fill, forgets links that carried nothing at the last look and have neither alarms
- * nor a plan that may still be applied, and nodes without links: between two looks. */
+/* If tables fill, forgets unused nodes and links. A link is unused if it had no flow at the last
+ * look, has no alarms, and no valid plan uses it; a node, if it has no link. */
 void hp3_fleet_make_room(struct hp3_fleet *f, uint64_t now_ms);
 uint32_t hp3_fleet_leaf_of(struct hp3_fleet *f, const char *leaf);
-/* Find: HP3_FLEET_NONE if it was never met. Of: met now, HP3_FLEET_NONE if there is no room. */
+/* find: HP3_FLEET_NONE if unknown. of: adds it if unknown; HP3_FLEET_NONE if there is no room. */
 uint32_t hp3_fleet_find_hop(const struct hp3_fleet *f, const struct hp3_fleet_addr *hop);
 uint32_t hp3_fleet_hop_of(struct hp3_fleet *f, const struct hp3_fleet_addr *hop);
 uint32_t hp3_fleet_link_of(struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fail-open for a port that is an interface of the kernel. A frame that comes in meets two
- * programs, one after the other, on one CPU, with nothing in between:
+ * Fail-open for a port that is a kernel interface. A received frame passes two programs, one after
+ * the other, on one CPU, with nothing in between:
  *
- * - tap, a filter of hp3d's own AF_PACKET socket: does hp3d take the frame?
- * - detour, at tc ingress (clsact): the kernel's copy of what was taken ends here; everything else
- *   is sent out of the peer port.
+ * - tap, a filter of hp3d's own AF_PACKET socket: does hp3d take the frame? * - detour, at tc
+ * ingress (clsact): drops the kernel's copy of a frame that was taken, and sends * everything else
+ * out of the peer port.
  *
- * The tap decides, and leaves word for the detour in memory of that CPU, so a frame goes one way
- * and never both. Where hp3d is gone its sockets go with it, one after the other. The first frame
- * that meets no tap ends the taking on both ports: requests that pass are no use while their
- * acknowledgements do not. The heartbeat is for an hp3d that hangs.
+ * The tap decides, and stores the decision for the detour in per-CPU memory, so that a frame is
+ * never forwarded twice. When hp3d dies, its sockets are closed one after the other. The first
+ * frame that passes no tap makes both ports STALE, because requests are useless without their
+ * acknowledgements. The heartbeat is for an hp3d that hangs.
  *
- * On the way out, at tc egress, what hp3d sends meets the gate. hp3d looks at the word before it
- * sends, but may be stopped between the look and the kernel's turn: by then newer frames have gone
- * direct. The gate looks again where nothing comes between it and the wire (rule 19).
+ * At tc egress, frames of hp3d pass the gate. hp3d checks the word before it sends, but may be
+ * descheduled before the kernel sends, while newer frames go direct. So the gate checks again,
+ * right before the wire (rule 19).
  *
- * net_af_packet has the kernel put IPv4 fragments together before the tap sees them; the detour
- * still has the fragments. It notes them, and the tap leaves what was put together alone.
+ * For net_af_packet, the kernel reassembles IPv4 fragments before the tap, while the detour gets
+ * the fragments. The detour stores their IDs, and the tap does not take the reassembled datagrams.
  *
- * net_af_xdp takes frames out before either: there the tap is an XDP program, which stays on the
- * interface when hp3d is gone. What it does not take it passes on, to the detour; it looks for
- * hp3d's socket itself, so the detour need not ask whether a tap was met. What its sockets send
- * meets no program of the kernel's: there is no gate.
+ * net_af_xdp takes frames before either: there the tap is an XDP program, which stays on the
+ * interface when hp3d dies. Frames that it does not take go on to the detour. This tap itself
+ * checks that hp3d's socket exists, so the detour need not check for a tap. Frames of AF_XDP
+ * sockets pass no program at egress: there is no gate.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -38,16 +38,16 @@
 #include <bpf/bpf_helpers.h>
 #include "app/bpf/bypass.h"
 
-#define FRAGMENTED  1024 /* datagrams in pieces at a time */
-#define FRAGMENT_NS 60000000000ull /* twice what the kernel waits for the last piece */
+#define FRAGMENTED  1024 /* fragmented datagrams at a time */
+#define FRAGMENT_NS 60000000000ull /* twice the kernel's reassembly time-out */
 #define TRIES       64
 #define WHOLE_FRAME 0x40000
 
-/* Which port this is: set before the programs are loaded. */
+/* Constants of this port: set before the programs are loaded. */
 const volatile __u64 me = 0; /* the owner that the tap belongs to */
 const volatile __u32 frame_max = 0; /* longest frame that the ring holds */
 const volatile __u16 own_port = 0; /* UDP port of datagrams between hp3ds; 0: none */
-const volatile __u8 from_network = 0; /* switches' answers to traces may come in */
+const volatile __u8 from_network = 0; /* the port may receive answers of switches to traces */
 const volatile __u8 by_xdp = 0; /* the tap is the XDP program */
 
 struct {
@@ -93,7 +93,7 @@ struct {
 	__type(value, __u64);
 } hp3_pieces SEC(".maps");
 
-/* When the last fragment came by; else the tap need not look for any. */
+/* Time of the last fragment: without a recent one, the tap skips the look-up. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -101,7 +101,7 @@ struct {
 	__type(value, __u64);
 } hp3_last_piece SEC(".maps");
 
-/* hp3d's sockets by queue of the interface; one that is closed is no longer there. */
+/* hp3d's sockets by queue of the interface; the kernel removes closed ones. */
 struct {
 	__uint(type, BPF_MAP_TYPE_XSKMAP);
 	__uint(max_entries, HP3_BYPASS_QUEUES);
@@ -116,13 +116,13 @@ static __always_inline struct fragment datagram(const struct iphdr *ip)
 	return (struct fragment){ip->saddr, ip->daddr, ip->id, ip->protocol, 0};
 }
 
-/* net_af_packet hands hp3d what an outer tag says, but not its type. */
+/* net_af_packet gives hp3d the TCI of an outer tag, but not its TPID. */
 static __always_inline int loses_tag_type(const struct __sk_buff *skb)
 {
 	return skb->vlan_present && skb->vlan_proto == bpf_htons(TPID_8021AD);
 }
 
-/* Where flows are that hp3d has moved. */
+/* Ports of flows that hp3d has moved. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, HP3_BYPASS_MOVED);
@@ -134,8 +134,9 @@ struct {
 #include "app/bpf/ports.h"
 
 /*
- * The kernel put it together for the tap. The note of it stays: the kernel sees each piece again as
- * it leaves, and what is left of that in its queue may complete a later datagram of that number.
+ * True: the kernel has reassembled the datagram for the tap. Its entry stays: the kernel sees each
+ * fragment again at egress, and fragments left in its queue may complete a later datagram with that
+ * ID.
  */
 static __always_inline int was_in_pieces(const struct frame *f, __u64 now)
 {
@@ -168,7 +169,7 @@ static __always_inline void note_piece(const struct frame *f)
 		*last = now;
 }
 
-/* What becomes of the word with one frame more. */
+/* The word after one more frame. */
 static __always_inline __u64 next_word(const struct hp3_bypass_port *p, __u64 word, __u64 now)
 {
 	__u64 state = word & HP3_BYPASS_STATE;
@@ -225,7 +226,7 @@ static __always_inline void end_taking(struct hp3_bypass_port *p)
 	}
 }
 
-/* The tap of an hp3d that takes frames did not see this one, or found no socket for it. */
+/* The port is TAKEN, but no tap saw the frame, or the tap found no socket. */
 static __always_inline void hp3d_is_gone(struct hp3_bypass_port *p)
 {
 	__u64 state = p->word & HP3_BYPASS_STATE;
@@ -293,7 +294,7 @@ int detour(struct __sk_buff *skb)
 	return bpf_redirect(p->peer, 0);
 }
 
-/* What comes in at the peer port leaves here: that one's word counts. */
+/* Frames that leave here arrived at the peer port, so the peer port's word decides. */
 SEC("tc")
 int gate(struct __sk_buff *skb)
 {
@@ -311,7 +312,7 @@ int gate(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	}
 	__sync_fetch_and_add(&p->late, 1);
-	return TC_ACT_STOLEN; /* dropped, the socket would try again later */
+	return TC_ACT_STOLEN; /* not SHOT: the socket would retry later */
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -2,14 +2,14 @@
 #ifndef HP3_BPF_BYPASS_H
 #define HP3_BPF_BYPASS_H
 /*
- * What hp3d and the two programs of a port (bypass.bpf.c) share; both sides include this file, and
- * the includer brings the __u types (linux/types.h). It outlives hp3d, in a pinned map: who changes
- * a field raises HP3_BYPASS_LAYOUT.
+ * Shared by hp3d and the programs of a port (bypass.bpf.c). Both sides include this file; the
+ * includer brings the __u types (linux/types.h). The data outlive hp3d in a pinned map: to change a
+ * field, raise HP3_BYPASS_LAYOUT.
  *
- * `word` is the one thing that several write, always by compare and exchange: the state in its low
- * bits, above it how many frames hp3d was handed. So "hp3d has sent all that it took, frames go
- * direct from here on" is one atomic step, against frames that other CPUs hand over meanwhile
- * (rule 19).
+ * Only `word` has several writers, which use compare and exchange. Its low bits are the state, the
+ * others the number of frames handed to hp3d. So one atomic step checks that hp3d has sent all
+ * frames that it took, and makes later frames go direct, even if other CPUs hand frames over
+ * meanwhile (rule 19).
  */
 
 #define HP3_BYPASS_MAGIC  0x62337068u /* "hp3b" */
@@ -17,18 +17,18 @@
 
 enum hp3_bypass_state {
 	HP3_BYPASS_DIRECT, /* everything goes to the peer port */
-	HP3_BYPASS_TAKEN, /* hp3d has what is its own */
+	HP3_BYPASS_TAKEN, /* hp3d gets its frames */
 	HP3_BYPASS_LEAVING, /* as TAKEN until hp3d has sent all that it took, then DIRECT */
-	HP3_BYPASS_STALE, /* as DIRECT: hp3d's heartbeat stopped, what its ring holds is void */
+	HP3_BYPASS_STALE, /* as DIRECT: hp3d's heartbeat stopped, frames in its ring are void */
 	HP3_BYPASS_STATES
 };
 
-#define HP3_BYPASS_QUEUES 64u /* of an interface, of which net_af_xdp has the first */
+#define HP3_BYPASS_QUEUES 64u /* of an interface; net_af_xdp uses the first */
 
 #define HP3_BYPASS_STATE 7u /* bits of the word */
 #define HP3_BYPASS_FRAME 8u /* one frame in the word */
 
-/* A port by its own map; ifindex 0: not in use. */
+/* A port, in a map of its own; ifindex 0: not in use. */
 struct hp3_bypass_port {
 	/* written when an hp3d begins or ends, and by operators */
 	__u32 magic, layout;
@@ -44,29 +44,29 @@ struct hp3_bypass_port {
 	/* written by the owner */
 	__u64 keepalive_at; /* CLOCK_MONOTONIC */
 	__u64 done; /* of the frames taken: sent, or dropped and counted by hp3d */
-	__u64 lost; /* of the frames taken: those that the ring had no room for */
+	__u64 lost; /* of the frames taken: dropped, because the ring was full */
 	__u64 pad2[4];
 	/* written by the gate */
-	__u64 late; /* frames that an hp3d sent when they had to go direct: given up */
+	__u64 late; /* frames that an hp3d sent too late: dropped */
 };
 
-/* Each CPU's own; all but `taken` count. */
+/* Per CPU; the __u64 fields are counters. */
 struct hp3_bypass_cpu {
 	__u32 taken; /* length of the frame in hand if the tap took it; else 0 */
 	__u32 seen; /* 1: the tap saw the frame in hand */
 	__u64 roce; /* RoCEv2 that went direct */
-	__u64 kept; /* of them: on the port that their flow had been moved to */
-	__u64 others; /* all else, which always does */
+	__u64 kept; /* of these: with the port to which their flow had been moved */
+	__u64 others; /* all other frames, which always go direct */
 	__u64 closed; /* RoCEv2 dropped since `closed` is set */
 };
 
 /* Frames of flows that were moved keep their ports when they go direct (ports.h). */
-#define HP3_BYPASS_MOVED 65536u /* flows; those beyond are on the RNIC's port then */
+#define HP3_BYPASS_MOVED 65536u /* flows; any more use the RNIC's port then */
 #define HP3_BYPASS_WEIGHTS                                                                         \
 	9216u /* bytes from the UDP header to the ICRC; longer frames likewise                     \
 	       */
 
-/* The mark (SO_MARK) of what the sockets of an owner send. */
+/* The mark (SO_MARK) of frames that an owner's sockets send. */
 #define HP3_BYPASS_MARK   0x68330000u /* "h3" */
 #define HP3_BYPASS_MARKED 0xffff0000u
 #define HP3_BYPASS_MARK_OF(owner)                                                                  \
@@ -74,7 +74,7 @@ struct hp3_bypass_cpu {
 
 struct hp3_bypass_flow {
 	__u8 local[16], remote[16]; /* IPv4: first four bytes; the rest 0 */
-	__u32 qpn; /* destination of what the RNIC sends */
+	__u32 qpn; /* destination QPN of the RNIC's packets */
 	__u32 kind; /* hp3_bypass_kind() */
 };
 

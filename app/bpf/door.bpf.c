@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What net_af_xdp is given to attach: it puts its socket into xsks_map, and everything passes until
- * the tap (bypass.bpf.c), which has that map from here, takes this program's place.
+ * The program that net_af_xdp attaches. The driver puts its socket into xsks_map. Everything passes
+ * until the tap (bypass.bpf.c), which reuses this map, replaces this program.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -20,7 +20,7 @@ int hp3_xdp_door(struct xdp_md *ctx)
 {
 	__u32 zero = 0;
 
-	bpf_map_lookup_elem(&xsks_map, &zero); /* so that the map is found by the program */
+	bpf_map_lookup_elem(&xsks_map, &zero); /* so that user space finds the map */
 	return XDP_PASS;
 }
 

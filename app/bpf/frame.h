@@ -2,8 +2,8 @@
 #ifndef HP3_BPF_FRAME_H
 #define HP3_BPF_FRAME_H
 /*
- * What a frame is, as the programs of a port see it: before the kernel made a packet of it (XDP),
- * or after. Included by bypass.bpf.c alone, behind the numbers of its port.
+ * Parses a frame in a port's programs: before the kernel has made an skb of it (XDP), or after.
+ * Included by bypass.bpf.c alone, after the constants of its port.
  */
 
 #define ROCE_PORT     4791
@@ -21,7 +21,7 @@ struct frame {
 	__be16 protocol;
 };
 
-/* 0: `len` bytes were there. */
+/* 0: the frame has those `len` bytes. */
 static __always_inline int load(const struct frame *f, __u32 at, void *to, __u32 len)
 {
 	return f->xdp ? (int)bpf_xdp_load_bytes(f->ctx, at, to, len)
@@ -33,7 +33,7 @@ static __always_inline __u32 tag_vlan(__u32 i, __be16 tpid, __u16 tci)
 	return (__u32)(tci & 0xfff) << 12 * i | (__u32)(tpid == bpf_htons(TPID_8021AD)) << (24 + i);
 }
 
-/* Tag `i` of the frame (0: the outer one), if it is there, is no more before what f begins with. */
+/* Removes tag `i` (0: the outer one) from the front of f, if there is one. */
 static __always_inline struct frame behind_tag(struct frame f, __u32 i)
 {
 	__be16 tag[2];
@@ -47,7 +47,7 @@ static __always_inline struct frame behind_tag(struct frame f, __u32 i)
 	return f;
 }
 
-/* The kernel has taken a tag off already. */
+/* The kernel may have removed the outer tag already. */
 static __always_inline struct frame frame_of_skb(struct __sk_buff *skb)
 {
 	struct frame f = {.ctx = skb, .l3 = ETH_HLEN, .protocol = (__be16)skb->protocol};
@@ -59,7 +59,7 @@ static __always_inline struct frame frame_of_skb(struct __sk_buff *skb)
 	return behind_tag(f, 1);
 }
 
-/* No address of the frame itself may be taken: `xdp` has to be a constant in each program. */
+/* The address of f must not be taken: `xdp` has to stay a constant in each program. */
 static __always_inline struct frame frame_of_xdp(struct xdp_md *ctx)
 {
 	struct frame f = {.ctx = ctx, .xdp = 1, .l3 = ETH_HLEN};
@@ -129,7 +129,7 @@ static __always_inline int is_ours_ip6(const struct frame *f)
 	       is_udp_to(f, at + sizeof(ip), ROCE_PORT);
 }
 
-/* RoCEv2, datagrams of peers' hp3d, and what switches answer to traces. */
+/* RoCEv2, datagrams of peers' hp3d, and answers of switches to traces. */
 static __always_inline int is_ours(const struct frame *f)
 {
 	if (f->protocol == bpf_htons(ETH_P_IP))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's own verbs entries, which no process gets around: ib_core's functions by fentry and
- * fexit. Of the kernel's types only the fields in use are named; CO-RE finds them in the running
- * kernel, whatever lies around them.
+ * The kernel's verbs entry points, which no process can bypass: ib_core's functions by fentry and
+ * fexit. Only the fields in use of the kernel's types are declared; CO-RE finds their offsets in
+ * the running kernel.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -15,7 +15,7 @@
 #define CALLS      4096
 #define RING_BYTES (1u << 20)
 
-/* Named, since CO-RE wants an enum of the same name where the kernel has one. */
+/* Named, because CO-RE needs an enum of the kernel's name. */
 enum ib_qp_type { IB_QPT_RC = 2 };
 enum ib_qp_state { IB_QPS_RESET };
 enum ib_mtu { IB_MTU_256 = 1 };
@@ -120,7 +120,7 @@ int BPF_PROG(modify_kernel, struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	return modified(qp, attr, mask, ret);
 }
 
-/* Both, and what a process leaves behind when it ends. The queue pair is gone at the return. */
+/* Both, and queue pairs of a process that ends. At the return, the queue pair is freed. */
 SEC("fentry/ib_destroy_qp_user")
 int BPF_PROG(destroy, struct ib_qp *qp)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uprobes on libibverbs: the arguments are kept at the call and sent, with the result, at the
+ * uprobes on libibverbs: the arguments are stored at the call, and sent with the result at the
  * return.
  */
 #include <stddef.h>
@@ -11,14 +11,14 @@
 #include <bpf/bpf_tracing.h>
 #include "app/bpf/record.h"
 
-#define CALLS      4096 /* threads inside a call at a time; the oldest makes room */
+#define CALLS      4096 /* threads inside a call at a time; the oldest is replaced */
 #define RING_BYTES (1u << 20)
 
 /* Set before loading, from rdma-core's header. */
 const volatile __u32 device_name_at = 0; /* in struct ibv_device */
 const volatile __u32 attr_size = 0; /* <= HP3_RECORD_ATTR */
 
-__u64 lost = 0; /* records that found the ring full */
+__u64 lost = 0; /* records lost because the ring was full */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -32,7 +32,7 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } records SEC(".maps");
 
-/* struct ibv_qp begins with its context, that with its device. */
+/* struct ibv_qp begins with its context, and struct ibv_context with its device. */
 static void read_device(struct hp3_library_record *r, const void *qp)
 {
 	const void *context = NULL, *device = NULL;

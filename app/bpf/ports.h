@@ -3,15 +3,15 @@
 #define HP3_BPF_PORTS_H
 /*
  * Frames of flows that hp3d had moved keep their ports when they go direct (rule 19). Included by
- * bypass.bpf.c alone; arithmetic as in roce/icrc.c: a change of the port weighs in the ICRC
- * according to the bytes behind it, nothing else of the frame is read.
+ * bypass.bpf.c alone. The arithmetic is that of roce/icrc.c: the effect of a port change on the
+ * ICRC depends only on the number of bytes after the port, so nothing else of the frame is read.
  */
 
 #define RC_OPCODES   0x20 /* of the RC transport; but ... */
 #define READ_FIRST   0x0d /* responses: READ, ACK, ATOMIC */
 #define ATOMIC_ACK   0x12
-#define BTH          8 /* behind the UDP header */
-#define BTH_QPN      4 /* word of the destination QPN */
+#define BTH          8 /* bytes after the UDP header */
+#define BTH_QPN      4 /* offset of the destination QPN's word */
 #define CRC_POLY     0xedb88320u
 #define UDP_CHECKSUM 6
 #define ICRC_BYTES   4
@@ -20,7 +20,7 @@
  * before the programs are loaded. */
 const volatile __u32 port_weight[HP3_BYPASS_WEIGHTS] = {0};
 
-/* Where in the frame; all 0: no RoCEv2. */
+/* Offsets in the frame; all 0: no RoCEv2. */
 struct roce {
 	__u32 l3, udp, icrc;
 	__u32 ipv6;
@@ -66,8 +66,8 @@ static __always_inline void set_flow_label(struct __sk_buff *skb, __u32 l3, __u1
 }
 
 /*
- * Of a port `after` bytes before the ICRC; false: for none so far. Verifiers up to Linux 6.1 at
- * least have to see the bound on the very register that the address is made of.
+ * The weight of a port `after` bytes before the ICRC; false: too far. Verifiers up to at least
+ * Linux 6.1 must see the bound on the register that the address is made from.
  */
 static __always_inline int weight_of(__u32 after, __u32 *weight)
 {
@@ -80,7 +80,7 @@ static __always_inline int weight_of(__u32 after, __u32 *weight)
 	return 1;
 }
 
-/* 1: the frame has got another port. */
+/* 1: the frame's port has been changed. */
 static __always_inline int set_port(struct __sk_buff *skb, const struct roce *r, __u16 port)
 {
 	__u32 old, icrc, weight;
@@ -127,8 +127,8 @@ static __always_inline int find_roce_ip6(
 	return 1;
 }
 
-/* A RoCEv2 frame of the RNIC that goes direct: on the port that its flow had. 1: on another one
- * than the RNIC's. */
+/* Gives a RoCEv2 frame of the RNIC that goes direct the port of its flow. 1: not the RNIC's
+ * port. */
 static __always_inline int keep_port(struct __sk_buff *skb, const struct frame *f)
 {
 	struct roce r = {.l3 = f->l3};

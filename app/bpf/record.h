@@ -2,13 +2,12 @@
 #ifndef HP3_BPF_RECORD_H
 #define HP3_BPF_RECORD_H
 /*
- * What the BPF programs hand to user space through their ring buffers, one record per verbs call
- * that has returned. Both sides include this file; the includer brings the __u types
- * (linux/types.h).
+ * Records that BPF programs pass to user space in ring buffers, one per verbs call that has
+ * returned. Both sides include this file; the includer brings the __u types (linux/types.h).
  *
- * The library's records bear the caller's structures as they were in its memory at the call;
- * app/watch/library.c reads them by rdma-core's own header, so that no layout is written down
- * twice. They come from processes that nobody vouches for: every field is to be checked.
+ * The library's records have the caller's structures as they were in its memory at the call.
+ * app/watch/library.c reads them by rdma-core's own header, so that no layout is defined twice.
+ * They come from untrusted processes: check every field.
  */
 
 #define HP3_RECORD_DEVICE 64 /* IBV_SYSFS_NAME_MAX, IB_DEVICE_NAME_MAX */
@@ -30,8 +29,8 @@ struct hp3_library_record {
 	__u8 attr[HP3_RECORD_ATTR]; /* MODIFY */
 };
 
-/* A verbs call in the terms of the InfiniBand specification; what the mask does not name is
- * undefined. The kernel's records are this already. */
+/* A verbs call in the terms of the InfiniBand specification; fields that the mask does not name are
+ * undefined. The kernel's records already have this form. */
 struct hp3_verbs_call {
 	__u64 time_ns;
 	__u32 pid;

@@ -12,14 +12,14 @@
 #define PACKAGE     "libnats3.4"
 #define SERVERS_MAX 16
 #define SUBS_MAX    8
-#define PING_MS     2000 /* a server that is gone without a word is noticed after three of these */
+#define PING_MS     2000 /* three without a reply: the server is gone */
 #define CONNECT_MS  2000
-#define SIGNED      3 /* signatures that are tried */
-#define PENDING     262144 /* messages that wait for who subscribed */
-#define PENDING_MAX (32 * 1024 * 1024) /* bytes of these */
-#define QUESTIONS   1024 /* that wait for a member of a group: each is answered within seconds */
+#define SIGNED      3 /* attempts to sign */
+#define PENDING     262144 /* messages waiting in a subscription */
+#define PENDING_MAX (32 * 1024 * 1024) /* their bytes */
+#define QUESTIONS   1024 /* messages waiting for a member of a group: answered within seconds */
 
-/* What is used of libnats. */
+/* The functions of libnats in use. */
 #define CALLS(X)                                                                                   \
 	X(nats_GetLastError)                                                                       \
 	X(natsStatus_GetText)                                                                      \
@@ -128,12 +128,12 @@ static natsStatus set_tls(natsOptions *o, const struct hp3_bus_options *b)
 	return s;
 }
 
-/* With it libnats returns where no server answers, and goes on in a thread of its own. */
+/* With this callback, libnats returns if no server answers, and goes on in its own thread. */
 static void on_connected(natsConnection *c, void *arg)
 {
 }
 
-/* Without one libnats prints errors: of permissions, and of who subscribed and is slow. */
+/* Without this callback, libnats prints errors: of permissions, and of slow subscribers. */
 static void ignore_error(natsConnection *c, natsSubscription *s, natsStatus err, void *arg)
 {
 }
@@ -164,9 +164,9 @@ static natsStatus set_options(natsOptions *o, const struct hp3_bus_options *b)
 }
 
 /*
- * At once, if a server answers; else later, in a thread of libnats. One signature in 256 begins
- * with a zero byte: libnats sends none then (nats.c 3.4.1, _base64Encode), and servers refuse it.
- * Another connection has another nonce to sign.
+ * Connects at once if a server answers, otherwise later in a thread of libnats. One signature in
+ * 256 begins with a zero byte: then libnats sends none (nats.c 3.4.1, _base64Encode), and servers
+ * refuse the connection. A new connection has another nonce to sign.
  */
 static natsStatus connect_now_or_later(
 	natsConnection **c, natsOptions *o, const struct hp3_bus_options *b)

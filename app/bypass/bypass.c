@@ -26,13 +26,13 @@ static int explain_error(char *why, size_t cap, int err, const char *what)
 	else if (err == -ENOSYS)
 		cause = "the kernel was built without BPF (CONFIG_BPF_SYSCALL)";
 	else if (err == -EPROTO)
-		cause = "it is of a version of hp3 that this one does not know: what comes in goes "
-			"direct to the other port until it is removed (hp3d --detach)";
+		cause = "it is of a version of hp3 that is incompatible: frames go direct to the "
+			"other port until it is removed (hp3d --detach)";
 	snprintf(why, cap, "%s: %s", what, cause);
 	return err;
 }
 
-/* The other tap, and what it needs of the kernel, stays away. */
+/* Loads only one tap, so that the kernel need not support the other. */
 static int choose_tap(struct hp3_bypass *b)
 {
 	bpf_program__set_autoload(b->bpf->progs.tap, !b->o.by_xdp);
@@ -157,7 +157,7 @@ int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char 
 
 int hp3_bypass_close(struct hp3_bypass *b)
 {
-	const int unused = 0; /* the kernel wants to be given one */
+	const int unused = 0; /* the kernel requires a value */
 	int err = 0;
 
 	if (b == NULL)
@@ -165,7 +165,7 @@ int hp3_bypass_close(struct hp3_bypass *b)
 	for (unsigned i = 0; i < b->n_sockets && !b->o.by_xdp; i++) {
 		if (setsockopt(b->sockets[i], SOL_SOCKET, SO_DETACH_FILTER, &unused,
 			    sizeof(unused)) != 0 &&
-			errno != ENOENT) /* there is none */
+			errno != ENOENT) /* no filter */
 			err = -errno;
 	}
 	if (!b->o.by_xdp && b->n_sockets > 0)
@@ -238,7 +238,7 @@ void hp3_bypass_own(struct hp3_bypass *b, uint64_t now)
 {
 	struct hp3_bypass_port *p = b->port;
 
-	/* From here on the tap of whoever was here takes nothing. */
+	/* From here on the previous owner's tap takes nothing. */
 	__atomic_store_n(&p->owner, b->o.owner, __ATOMIC_SEQ_CST);
 	__atomic_and_fetch(&p->word, ~(uint64_t)HP3_BYPASS_STATE, __ATOMIC_SEQ_CST);
 	p->pid = (uint32_t)getpid();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the maps of an interface are found again: by their pins, or by the program that is attached
- * (pins vanish with a mount namespace, such as that of `ip netns exec`). */
+/* Finds the maps of an interface again: by the attached program, or by their pins (which vanish
+ * with a mount namespace, such as that of `ip netns exec`). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 
 #define MOUNT_POINT "/sys/fs/bpf"
 #define RUN         "/run/hp3"
-#define MOUNT_LOCK  RUN "/bpf.lock" /* no other user can open it, and so have it locked */
+#define MOUNT_LOCK  RUN "/bpf.lock" /* no other user can open it, and so lock it */
 #define MAPS_MAX    16u
 
 #ifndef SO_NETNS_COOKIE
@@ -52,7 +52,7 @@ int hp3_bypass_mount(void)
 	return ret;
 }
 
-/* The same for all of a network namespace, and never given again; 0: the kernel has none. */
+/* Identifies a network namespace, and is never reused; 0: the kernel does not support it. */
 static uint64_t netns_cookie(void)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -134,7 +134,7 @@ int hp3_bypass_map_of_program(uint32_t id, const char *name)
 	return fd;
 }
 
-/* The map of that name which the attached program uses: a descriptor, or a negative errno. */
+/* The map of that name that the attached program uses: a descriptor, or a negative errno. */
 static int map_of_attached(int ifindex, const char *name)
 {
 	uint32_t id;
@@ -143,7 +143,7 @@ static int map_of_attached(int ifindex, const char *name)
 	return err < 0 ? err : hp3_bypass_map_of_program(id, name);
 }
 
-/* The program first: its maps are in use, whatever lies pinned. */
+/* The program first: its maps are the ones in use, even if others are pinned. */
 static int find_map(int ifindex, const char *name)
 {
 	char path[HP3_BYPASS_PATH];

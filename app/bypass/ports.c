@@ -27,7 +27,7 @@ bool hp3_bypass_kept(const struct hp3_bypass *b, const struct hp3_bypass_flow *b
 	for (; bpf_map_get_next_key(map_of(b), before, flow) == 0; before = &at) {
 		if (bpf_map_lookup_elem(map_of(b), flow, ports) == 0)
 			return true;
-		at = *flow; /* gone since */
+		at = *flow; /* deleted meanwhile */
 	}
 	return false;
 }

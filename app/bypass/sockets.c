@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets of this process on an interface: DPDK's drivers keep them to themselves. */
+/* Finds the sockets of this process on an interface, which DPDK's drivers do not expose. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@ static bool is_packet_socket(int fd, int ifindex)
 	       at.sll_protocol != 0 && at.sll_ifindex == ifindex;
 }
 
-/* The one in the map of the interface: with BPF_NOEXIST the kernel takes no other in its place. */
+/* True for the socket in the interface's map, and for no other: BPF_NOEXIST refuses a different
+ * one. */
 static bool is_xdp_socket(int fd, int map)
 {
 	uint32_t queue = 0;
@@ -79,7 +80,7 @@ void hp3_bypass_pass_by_gate(const struct hp3_bypass *b)
 	set_sockets(b, 0, b->past_qdisc);
 }
 
-/* Frames that found no room since it was asked last. */
+/* Frames that found no room since the last call. */
 static uint64_t packet_lost(int fd)
 {
 	struct tpacket_stats s;

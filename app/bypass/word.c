@@ -3,8 +3,10 @@
 #include <time.h>
 #include "app/bypass/bypass.h"
 
-#define NS            1000000000ull
-#define ALIVE_PERIODS 2u /* of the owner's stale_ns without a heartbeat: it is gone */
+#define NS 1000000000ull
+#define ALIVE_PERIODS                                                                              \
+	2u /* after so many stale_ns without a heartbeat, the owner counts as gone                 \
+	    */
 
 uint64_t hp3_bypass_now(void)
 {

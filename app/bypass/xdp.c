@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The XDP program of an interface that net_af_xdp works on. */
+/* The XDP program of an interface that net_af_xdp uses. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define STEP_NS 10000000l
 #define WAIT    300 /* steps */
 
-/* The program that is attached: a descriptor, or a negative errno; -ENOENT: none. */
+/* The attached program: a descriptor, or a negative errno; -ENOENT: none. */
 static int attached_program(int ifindex, uint32_t *id, char name[BPF_OBJ_NAME_LEN])
 {
 	struct bpf_prog_info info = {0};
@@ -36,7 +36,7 @@ static int attached_program(int ifindex, uint32_t *id, char name[BPF_OBJ_NAME_LE
 	return fd;
 }
 
-/* `to` in place of the program `from`, without a gap; -1: nothing. */
+/* Replaces the program `from` by `to` without a gap; `to` of -1: by none. */
 static int replace_program(int ifindex, int from, int to)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, o, .old_prog_fd = from);
@@ -90,8 +90,8 @@ int hp3_bypass_xdp_detach(int ifindex)
 	return err;
 }
 
-/* It has its socket, and with it the interface, even if it hangs. Of a process that we cannot see
- * only the heartbeat tells. */
+/* A hanging hp3d still has its socket, and with it the interface. For a process that is not visible
+ * here, only the heartbeat decides. */
 static bool is_hanging(const struct hp3_bypass_port *port)
 {
 	char path[32], name[sizeof(HP3D) + 1] = "";
@@ -107,7 +107,8 @@ static bool is_hanging(const struct hp3_bypass_port *port)
 	return strcmp(name, HP3D "\n") == 0;
 }
 
-/* Waits until the hp3d that took frames from there counts as gone: 0, or -EBUSY: it does not. */
+/* Waits until the hp3d that took the interface's frames counts as gone: 0, or -EBUSY: it does
+ * not. */
 static int wait_for_end(const struct hp3_bypass_port *port, char *why, size_t cap)
 {
 	const struct timespec step = {.tv_nsec = STEP_NS};
@@ -126,7 +127,7 @@ static int wait_for_end(const struct hp3_bypass_port *port, char *why, size_t ca
 	return -EBUSY;
 }
 
-/* Frames go direct from here on: the tap that would say so goes. */
+/* Marks the port as STALE, because frames go direct once the tap is detached. */
 static int take_leave(int ifindex, char *why, size_t cap)
 {
 	struct hp3_bypass_port *port;
@@ -166,7 +167,7 @@ int hp3_bypass_xdp_clear(int ifindex, char *why, size_t cap)
 		err = hp3_bypass_xdp_detach(ifindex);
 	}
 	if (err < 0)
-		snprintf(why, cap, "the XDP program that an hp3d left there: %s", strerror(-err));
+		snprintf(why, cap, "the XDP program of an earlier hp3d: %s", strerror(-err));
 	return err;
 }
 

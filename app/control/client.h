@@ -2,13 +2,13 @@
 #ifndef HP3D_CLIENT_H
 #define HP3D_CLIENT_H
 /*
- * One client of the control socket: bytes in, lines out to the answering function, its answers
- * back, in order.
+ * One client of the control socket: reads request lines, passes each to the answering function, and
+ * writes the answers in order.
  *
- * Bounds, whatever the client does: a line has at most HP3D_LINE_MAX bytes (a longer one is
- * answered with an error and ends the connection); while HP3D_OUT_HIGH bytes of answers wait, no
- * further request is taken; who takes no answer for HP3D_STALL_MS is disconnected; one call answers
- * at most HP3D_LINES_PER_CALL requests.
+ * Bounds for every client: a line has at most HP3D_LINE_MAX bytes (a longer one gets an error and
+ * ends the connection). While HP3D_OUT_HIGH bytes of answers wait, no request is read. A client
+ * that reads no answer for HP3D_STALL_MS is disconnected. A call answers at most
+ * HP3D_LINES_PER_CALL requests.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,10 +27,10 @@ struct hp3d_client {
 	size_t in_len, out_off, out_len, out_cap;
 	bool eof; /* the peer sends no more */
 	bool closing; /* no more requests: flush, then close */
-	uid_t uid; /* who connected */
-	bool guest; /* neither root nor who we are */
-	uint64_t asked_ms; /* when the latest request was answered, or it connected */
-	uint64_t stalled_ms; /* since when answers wait untouched; 0: they flow */
+	uid_t uid; /* of the client */
+	bool guest; /* uid is neither root's nor this process's */
+	uint64_t asked_ms; /* when the latest request was answered, or the client connected */
+	uint64_t stalled_ms; /* since when the client reads no answer; 0: it does */
 };
 
 /* The answer to one request line without its '\n'; NULL: no memory, which ends the connection. */
@@ -41,9 +41,9 @@ int hp3d_client_open(struct hp3d_client *c, int fd, uint64_t now_ms);
 void hp3d_client_close(struct hp3d_client *c);
 
 short hp3d_client_wants(const struct hp3d_client *c); /* events for poll() */
-bool hp3d_client_ready(const struct hp3d_client *c); /* has a request at hand: do not sleep */
+bool hp3d_client_ready(const struct hp3d_client *c); /* a whole request is read: do not sleep */
 
-/* Reads, answers, writes. `revents` from poll(), now_ms monotonic and > 0. False: to be closed. */
+/* Reads, answers, writes. `revents` from poll(), now_ms monotonic and > 0. False: close it. */
 bool hp3d_client_service(
 	struct hp3d_client *c, short revents, uint64_t now_ms, hp3d_answer_fn answer, void *arg);
 

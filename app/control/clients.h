@@ -2,8 +2,8 @@
 #ifndef HP3D_CLIENTS_H
 #define HP3D_CLIENTS_H
 /*
- * The clients of a listening socket: those that came and have a place (places.h tells who gets
- * one). Where nobody gives up a place, further ones wait in the kernel's backlog.
+ * The clients of a listening socket that have a place (places.h decides who gets one). Further
+ * clients wait in the kernel's backlog.
  */
 #include "app/control/client.h"
 
@@ -14,11 +14,11 @@ struct hp3d_clients {
 	unsigned n;
 };
 
-/* Whether to look for those that come to the listening socket. Times as in client.h. */
+/* Whether to poll the listening socket. Times as in client.h. */
 bool hp3d_clients_open(const struct hp3d_clients *a, uint64_t now_ms);
-/* Takes those that wait at the non-blocking `listener`, as long as there are places. */
+/* Accepts clients from the non-blocking `listener` while there are places. */
 void hp3d_clients_accept(struct hp3d_clients *a, int listener, uint64_t now_ms);
-/* Closes one; the last takes its place: serve them backwards. */
+/* Closes client i and moves the last one to index i: serve them backwards. */
 void hp3d_clients_end(struct hp3d_clients *a, unsigned i);
 void hp3d_clients_close(struct hp3d_clients *a);
 

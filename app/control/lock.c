@@ -33,13 +33,13 @@ static int open_own(const char *path)
 	else if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
 		return fd;
 	else
-		err = -EPERM; /* somebody else made it, and could hold the lock */
+		err = -EPERM; /* another user created it, and could hold the lock */
 	close(fd);
 	return err;
 }
 
-/* Who had the lock before may have removed the file since it was opened: 0. Or 1, or a negative
- * errno. */
+/* 1: the file is still at its path; 0: the previous holder has removed it since it was opened; or a
+ * negative errno. */
 static int still_there(const char *path, int fd)
 {
 	struct stat here, there;

@@ -2,14 +2,14 @@
 #ifndef HP3D_CONTROL_LOCK_H
 #define HP3D_CONTROL_LOCK_H
 /*
- * One process at a time: a file that is open to its owner alone, so that no other user can hold the
- * lock, and that tells the process id of who has it. The kernel gives it back when a process ends,
- * however that happens.
+ * A lock for one process at a time: a file that only its owner can open, so that no other user can
+ * take the lock. The file has the holder's process id. The kernel releases the lock when the
+ * process ends.
  */
 
 /*
- * The lock's descriptor, or a negative errno: -EWOULDBLOCK: `wait_ms` have passed and another
- * process has it, *holder is its process id (0: it has not said yet).
+ * Returns the lock's descriptor, or a negative errno. -EWOULDBLOCK: another process still has it
+ * after `wait_ms`; *holder: its process id (0: not written yet).
  */
 int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder);
 /* Removes the file, too. */

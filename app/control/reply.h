@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An answer; takes the reference to `data`. NULL if data is NULL or memory is out. */
+/* An answer; takes the reference to `data`. NULL if data is NULL, or no memory. */
 json_t *hp3d_json_ok(json_t *data);
 json_t *hp3d_json_error(const char *code, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A number of a request. Absent: *value stays as it is. False: *error is the answer. */
+/* Reads a number of a request. Absent: *value is unchanged. False: *error is the answer. */
 bool hp3d_json_number(
 	json_t *req, const char *key, uint64_t min, uint64_t max, uint64_t *value, json_t **error);
 

@@ -59,7 +59,7 @@ static void lock_path(const struct hp3d_control_socket *s, char path[LOCK_PATH])
 	snprintf(path, LOCK_PATH, "%s.lock", s->addr.sun_path);
 }
 
-/* Whether somebody listens there. 0 no, 1 yes, or a negative errno: cannot tell. */
+/* Whether a process listens there: 0 no, 1 yes, or a negative errno: unknown. */
 static int has_listener(const struct sockaddr_un *addr)
 {
 	int err = 0, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -72,7 +72,7 @@ static int has_listener(const struct sockaddr_un *addr)
 	return err != ECONNREFUSED && err != ENOENT; /* EAGAIN: its backlog is full */
 }
 
-/* Removes a socket that nobody serves. */
+/* Removes a socket that no process serves. */
 static int replace_stale(const struct hp3d_control_socket *s)
 {
 	const char *path = s->addr.sun_path;
@@ -86,7 +86,8 @@ static int replace_stale(const struct hp3d_control_socket *s)
 					 path, strerror(errno), s->section);
 	if (!S_ISSOCK(st.st_mode))
 		return fail_socket(EEXIST,
-			"%s: the file exists and is no socket; remove it, or set socket= in [%s] "
+			"%s: the file exists and is not a socket; remove it, or set socket= in "
+			"[%s] "
 			"to "
 			"another path",
 			path, s->section);
@@ -96,7 +97,7 @@ static int replace_stale(const struct hp3d_control_socket *s)
 			-rc, "%s: %s; raise the limit of open files", path, strerror(-rc));
 	if (rc)
 		return fail_socket(EADDRINUSE,
-			"%s: another program serves it (fuser %s tells which); stop that one, or "
+			"%s: another program serves it (see: fuser %s); stop that program, or "
 			"set socket= in [%s] to another path",
 			path, path, s->section);
 	if (unlink(path) < 0 && errno != ENOENT)
@@ -129,7 +130,7 @@ int hp3d_control_group(struct hp3d_control_socket *s, const char *name)
 	return 0;
 }
 
-/* Before anybody can connect. Neither call follows a link. */
+/* Runs before a client can connect. Neither call follows a link. */
 static int give_to_group(const struct hp3d_control_socket *s)
 {
 	const char *path = s->addr.sun_path;
@@ -145,7 +146,7 @@ static int give_to_group(const struct hp3d_control_socket *s)
 		path, s->section, strerror(errno));
 }
 
-/* Closes what was opened. */
+/* Closes the socket after an error. */
 static int given_up(struct hp3d_control_socket *s, int ret)
 {
 	if (s->fd >= 0)
@@ -175,7 +176,7 @@ static int open_socket(struct hp3d_control_socket *s)
 			   s->addr.sun_path, strerror(err), s->section));
 }
 
-/* Takes the lock; says whom it waits for. */
+/* Takes the lock; prints the process that it waits for. */
 static int take_lock(const struct hp3d_control_socket *s, const char *lock, unsigned wait_ms)
 {
 	const char *path = s->addr.sun_path;
@@ -242,7 +243,7 @@ void hp3d_control_unlisten(struct hp3d_control_socket *s)
 		return;
 	close(s->fd);
 	s->fd = -1;
-	/* Somebody may have removed ours and put another in its place. */
+	/* Another process may have replaced the file. */
 	if (has_listener(&s->addr) == 0)
 		unlink(s->addr.sun_path);
 }

@@ -2,14 +2,13 @@
 #ifndef HP3D_CONTROL_SOCKET_H
 #define HP3D_CONTROL_SOCKET_H
 /*
- * This module: a socket that answers lines of JSON, as hp3d and hp3-fabric have one. It listens
- * (here), serves clients (client.h) and shapes answers (reply.h); what the requests mean is the
- * program's. It calls nothing of hp3.
+ * This module: the control socket of hp3d and hp3-fabric, which answers lines of JSON. It listens
+ * (here), serves clients (client.h) and builds answers (reply.h). The program defines the requests.
+ * The module calls nothing else of hp3.
  *
- * The listening Unix socket, mode 0600, or 0660 where a group is named. One process serves one
- * path: a socket that nobody serves any more is replaced, one that is being served is refused. Who
- * claims the path has it until released, as long as the process lives: a lock (lock.h) on
- * PATH.lock, which no other user can take.
+ * The Unix socket has mode 0600, or 0660 with a group. One process serves a path: it replaces a
+ * socket that no process serves, and refuses one that is being served. A claim lasts until it is
+ * released or the process ends: it is a lock (lock.h) on PATH.lock, which no other user can take.
  */
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -29,16 +28,16 @@ struct hp3d_control_socket {
  * All return 0, or a negative errno after a message on stderr that names the fix: socket= in
  * this section of the configuration.
  *
- * The path is ours from now on. Creates missing directories, too. Where another process has it, its
- * end is awaited for up to wait_ms, and that is said.
+ * Claims the path, and creates missing directories. If another process has the path, prints a
+ * message and waits up to wait_ms for it to end.
  */
 int hp3d_control_claim(
 	struct hp3d_control_socket *s, const char *path, const char *section, unsigned wait_ms);
-/* Its members may connect, too. "": nobody else. */
+/* Members of this group may connect, too. "": no group. */
 int hp3d_control_group(struct hp3d_control_socket *s, const char *name);
-/* Listens on the path that was claimed. */
+/* Listens on the claimed path. */
 int hp3d_control_listen(struct hp3d_control_socket *s);
-/* Closes it and removes the file, unless another process serves that by now. The claim stays. */
+/* Closes the socket, and removes its file unless another process serves it. The claim stays. */
 void hp3d_control_unlisten(struct hp3d_control_socket *s);
 void hp3d_control_release(struct hp3d_control_socket *s);
 

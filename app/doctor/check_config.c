@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files: the configuration, and where the control socket is to be. */
+/* Checks of files: the configuration, and the control socket's directory. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,8 +40,7 @@ void hp3_check_no_key(struct hp3_doctor *d)
 {
 	if (d->cfg == NULL || d->cfg->probes.keys != HP3_KEYS_OFF)
 		return;
-	hp3_find(d,
-		"[probes] keys = off: what peers report is not believed, and nothing is sprayed");
+	hp3_find(d, "[probes] keys = off: what peers report is ignored, and nothing is sprayed");
 	hp3_fix(d, "remove keys = off from hp3.ini");
 }
 
@@ -51,10 +50,10 @@ void hp3_check_share_native(struct hp3_doctor *d)
 		d->cfg->engine.cc.mode != HP3_CC_NATIVE)
 		return;
 	hp3_find(d, "[cc] share = on brings nothing with mode = native");
-	hp3_fix(d, "set [cc] share = off, or mode = dcqcn where hp3d is to be the reaction point");
+	hp3_fix(d, "set [cc] share = off, or mode = dcqcn to make hp3d the reaction point");
 }
 
-/* The part of a path that exists already. */
+/* The existing part of a path. */
 static void cut_to_existing(char *path)
 {
 	char *end;

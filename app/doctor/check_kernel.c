@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel offers. */
+/* Checks of the kernel. */
 #include <errno.h>
 #include <string.h>
 #include <zlib.h>
 #include "app/doctor/internal.h"
 #include "config/devargs.h"
 
-/* -EPERM is of who asks, not of the kernel. */
+/* -EPERM is a matter of the user, not of the kernel. */
 void hp3_check_bpf(struct hp3_doctor *d)
 {
 	int ret = d->host->bpf(HP3_BPF_TC);
 
 	if (ret == 0)
 		return;
-	hp3_find(d, "the kernel takes no BPF program for tc: %s", strerror(-ret));
+	hp3_find(d, "the kernel refuses BPF programs for tc: %s", strerror(-ret));
 	if (ret == -EPERM || ret == -EACCES)
 		hp3_fix(d, "run it as root, or with CAP_BPF and CAP_NET_ADMIN: sudo hp3ctl doctor");
 	else
@@ -21,7 +21,7 @@ void hp3_check_bpf(struct hp3_doctor *d)
 			   "install linux-image-amd64");
 }
 
-/* How an option of the kernel's build is set: 'y', 'm', 'n', or 0 if nothing tells. */
+/* The value of a kernel build option: 'y', 'm', 'n', or 0 if not known. */
 static char kernel_option(const struct hp3_host *h, const char *name)
 {
 	char release[128], path[2][512], line[256];
@@ -33,7 +33,7 @@ static char kernel_option(const struct hp3_host *h, const char *name)
 	snprintf(path[0], sizeof(path[0]), "%s/boot/config-%s", h->root, release);
 	snprintf(path[1], sizeof(path[1]), "%s/proc/config.gz", h->root);
 	for (unsigned i = 0; set == 0 && i < 2; i++) {
-		gzFile f = gzopen(path[i], "r"); /* plain files, too */
+		gzFile f = gzopen(path[i], "r"); /* also reads plain files */
 
 		if (f == NULL)
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What RNICs send: marks, CNPs, and the class of both. */
+/* Checks of marks, CNPs, and their class. */
 #include <stdlib.h>
 #include <string.h>
 #include "app/doctor/internal.h"
@@ -8,7 +8,7 @@
 
 #define TOS_OFFERED 106 /* DSCP 26, ECT(0): what RoCE deployments use most */
 
-/* How many of the eight priorities a side of DCQCN is on for; -1: the driver does not say. */
+/* The number of priorities (of eight) with this side of DCQCN enabled; -1: not known. */
 static int enabled_priorities(const struct hp3_host *h, const char *netdev, const char *side)
 {
 	int n = -1;
@@ -52,7 +52,7 @@ static void cnp_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 	hp3_find(d, "%s port %u sends CNPs with DSCP %d, and [ppp] answer_dscp is %u", p->device,
 		p->number, p->cnp_dscp, answers);
 	hp3_fix(d,
-		"set [ppp] answer_dscp = %d, or: echo %u > %s (the one that switches serve first)",
+		"set [ppp] answer_dscp = %d, or: echo %u > %s (the DSCP that switches serve first)",
 		p->cnp_dscp, answers, p->cnp_file);
 }
 
@@ -70,7 +70,7 @@ static void traffic_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 
 	if (p->roce_v2 == 0)
 		return;
-	/* The driver's own default, for whoever does not use rdma_cm. */
+	/* The driver's default, for applications that do not use rdma_cm. */
 	if (hp3_host_line(d->host, text, sizeof(text),
 		    "/sys/class/infiniband/%s/tc/%u/traffic_class", p->device, p->number) &&
 		strrchr(text, '=') != NULL)
@@ -78,7 +78,7 @@ static void traffic_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 	if ((tos & 3) == 1 || (tos & 3) == 2)
 		return;
 	hp3_find(d,
-		"%s port %u: connections that ask for no traffic class leave with ToS %lld (DSCP "
+		"%s port %u: connections without a traffic class leave with ToS %lld (DSCP "
 		"%lld), which is not ECN-capable",
 		p->device, p->number, tos, tos >> 2);
 	hp3_fix(d, "cma_roce_tos -d %s -p %u -t %d (rdma_cm); NCCL_IB_TC=%d, perftest --tclass=%d",

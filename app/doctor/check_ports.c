@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The devices that the configuration names. */
+/* Checks of the devices in the configuration. */
 #include <stdlib.h>
 #include <string.h>
 #include "app/doctor/internal.h"
@@ -7,7 +7,7 @@
 #include "config/devargs.h"
 
 #define RING_HEAD        66u /* af_packet: what the kernel writes before the frame (TPACKET_V2) */
-#define RING_HIDDEN      32u /* of that, what the driver does not count as the frame */
+#define RING_HIDDEN      32u /* the part that the driver does not count as the frame */
 #define FRAMESZ_DEFAULT  2048u
 #define FRAMECNT_DEFAULT 512u
 #define FRAMESZ_STEP     256u /* 16 frames of a multiple of it are whole pages */
@@ -17,7 +17,7 @@
 #define ETH_EXTRA        (ETH_HEADER + 4 /* CRC */ + 2 * VLAN_HEADER)
 #define WMEM_OFFERED     16777216u
 
-/* Of DPDK 22.11; what the loader brings besides ([eal] extra = "-d ...") is not judged. */
+/* Drivers of DPDK 22.11; those that [eal] extra = "-d ..." loads are not checked. */
 static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_bonding", "net_failsafe",
 	"net_kni", "net_memif", "net_null", "net_pcap", "net_ring", "net_softnic", "net_tap",
 	"net_tun", "net_vdev_netvsc", "net_vhost", "net_virtio_user"};
@@ -61,7 +61,7 @@ void hp3_check_interface(struct hp3_doctor *d)
 
 static void check_pci_device(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	/* These share the device with the kernel; of others DPDK needs all. */
+	/* These drivers share the device with the kernel; others need all of it. */
 	static const char *const usable[] = {
 		"mlx5_core", "mlx4_core", "mana", "vfio-pci", "uio_pci_generic", "igb_uio"};
 	char address[16], name[64] = "";
@@ -170,7 +170,7 @@ static void no_carrier(struct hp3_doctor *d, const struct hp3_port *p)
 	if (other->found)
 		hp3_fix(d, "%sip link set %s up", other->inside, HP3_SHELL_QUOTE(other->name));
 	else
-		hp3_fix(d, "ethtool %s, and look at the cable and the switch's port",
+		hp3_fix(d, "ethtool %s, and check the cable and the switch's port",
 			HP3_SHELL_QUOTE(p->itf.name));
 }
 
@@ -244,7 +244,7 @@ static void vlan_offload(struct hp3_doctor *d, const struct hp3_port *p)
 		return;
 	hp3_find(
 		d, HP3_PORT_FMT ": %s takes VLAN tags off (rxvlan)", HP3_PORT_ARGS(p), p->itf.name);
-	hp3_fix(d, "use net_af_xdp for both ports, if RoCEv2 bears 802.1ad tags");
+	hp3_fix(d, "use net_af_xdp for both ports, if RoCEv2 packets have 802.1ad tags");
 }
 
 void hp3_check_vlan_offload(struct hp3_doctor *d)
@@ -252,7 +252,7 @@ void hp3_check_vlan_offload(struct hp3_doctor *d)
 	hp3_each_port(d, vlan_offload);
 }
 
-/* Where hp3d fails open, the host's network stack sees nothing that comes in there. */
+/* With fail-open, the host's network stack gets no frames from this interface. */
 static void check_arp(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF || !p->there || !p->af_packet ||
@@ -284,7 +284,7 @@ void hp3_check_rx_ring(struct hp3_doctor *d)
 static void check_send_buffer(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	uint64_t frames = devarg_number(p, "framecnt", FRAMECNT_DEFAULT);
-	/* The kernel counts the buffer that it makes of a frame twice as long, roughly. */
+	/* The kernel counts the buffer of a frame with about twice its length. */
 	uint64_t ring = 2 * frames * devarg_number(p, "framesz", FRAMESZ_DEFAULT);
 	uint32_t have = d->host->send_buffer();
 

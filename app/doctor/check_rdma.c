@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RNICs: what is there, and whether hp3 can work with it. */
+/* Checks of RNICs. */
 #include <arpa/inet.h>
 #include <string.h>
 #include "app/doctor/internal.h"
@@ -45,16 +45,14 @@ static const char *live_move(const struct hp3_host *h, const struct hp3_rdma_por
 	return "none known, inline only";
 }
 
-/* Whose clock times probes in verbs mode (app/hp3d/ud); what the device has, only hp3d itself is
- * told.
- */
+/* The clock that times probes in verbs mode (app/hp3d/ud). Only hp3d can query the device. */
 static const char *timed_by(const struct hp3_rdma_port *p)
 {
 	if (strcmp(p->driver, "rxe") == 0)
-		return "hp3d's clock, it stamps nothing";
+		return "hp3d's clock: it has no time-stamps";
 	if (strcmp(p->driver, "mlx5_core") == 0)
 		return "its stamps, if hp3_verbs_stamping_ports counts it";
-	return "nobody, none are sent";
+	return "nobody: none are sent";
 }
 
 static bool is_in(const struct hp3_rack_peers *rack, const char *address)
@@ -63,7 +61,7 @@ static bool is_in(const struct hp3_rack_peers *rack, const char *address)
 	bool ipv6 = inet_pton(AF_INET, address, addr) != 1;
 
 	if (ipv6 && inet_pton(AF_INET6, address, addr) != 1)
-		return true; /* no address: of another check */
+		return true; /* no address: another check reports it */
 	for (uint32_t i = 0; i < rack->n; i++)
 		if (rack->host[i].ipv6 == ipv6 && memcmp(rack->host[i].addr, addr, 16) == 0)
 			return true;
@@ -90,7 +88,7 @@ void hp3_check_share_moves(struct hp3_doctor *d)
 		hp3_each_rdma_port(d, in_its_rack);
 }
 
-/* A rail that says which device is behind it. */
+/* Does a rail name this device in rdma=? */
 static bool is_claimed(const struct hp3_doctor *d, const char *device)
 {
 	for (uint32_t i = 0; d->cfg != NULL && i < d->cfg->n_rails; i++) {
@@ -115,7 +113,7 @@ static void report_device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		p->netdev[0] != '\0' ? p->netdev : "no interface", cnp, live_move(d->host, p),
 		timed_by(p));
 	if (d->cfg != NULL && !is_claimed(d, p->device))
-		hp3_fix(d, "set rdma = %s in the [rail.NAME] that is in front of it", p->device);
+		hp3_fix(d, "set rdma = %s in the [rail.NAME] of this device", p->device);
 }
 
 void hp3_check_rdma_device(struct hp3_doctor *d)
@@ -147,7 +145,7 @@ static void check_gids(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		hp3_find(d, "%s port %u has no RoCE v2 address", p->device, p->number);
 		hp3_fix(d, "give its interface an address: ip addr add ADDRESS/BITS dev NAME");
 	} else {
-		hp3_find(d, "%s port %u is InfiniBand: hp3 moves RoCE v2 alone", p->device,
+		hp3_find(d, "%s port %u is InfiniBand: hp3 moves only RoCE v2", p->device,
 			p->number);
 		hp3_fix(d, "leave it out, or for a ConnectX: mlxconfig -d %s set LINK_TYPE_P%u=2",
 			p->device, p->number);
@@ -159,7 +157,7 @@ void hp3_check_rdma_gid(struct hp3_doctor *d)
 	hp3_each_rdma_port(d, check_gids);
 }
 
-/* Whether a rail stands on this interface, or on its PCI device. */
+/* Whether a rail uses this interface, or its PCI device. */
 static bool has_rail(const struct hp3_doctor *d, const char *name)
 {
 	char device[64] = "", pci[16], itf[64];
@@ -187,7 +185,7 @@ static void check_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 	for (name = strtok_r(slaves, " ", &save); name != NULL; name = strtok_r(NULL, " ", &save)) {
 		if (d->cfg == NULL || has_rail(d, name))
 			continue;
-		hp3_find(d, "%s works on the bond %s, and no rail is on its port %s", p->device,
+		hp3_find(d, "%s uses the bond %s, and no rail is on its port %s", p->device,
 			p->netdev, name);
 		hp3_fix(d,
 			"add a [rail.NAME] for %s, with rdma = %s; what connections agreed on "
@@ -195,7 +193,7 @@ static void check_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 			name, p->device, p->device);
 	}
 	if (d->cfg != NULL && !is_claimed(d, p->device)) {
-		hp3_find(d, "%s works on the bond %s, and no rail names it", p->device, p->netdev);
+		hp3_find(d, "%s uses the bond %s, and no rail names it", p->device, p->netdev);
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] of each port of %s", p->device,
 			HP3_SHELL_QUOTE(p->netdev));
 	}
@@ -206,8 +204,7 @@ void hp3_check_rdma_bond(struct hp3_doctor *d)
 	hp3_each_rdma_port(d, check_bond);
 }
 
-/* The kernel's version; Debian's release says 6.1.0, and the version after "Debian" the real one.
- */
+/* The kernel's version. Debian's release is 6.1.0; the real version is after "Debian". */
 static bool kernel_version(const struct hp3_host *h, unsigned v[3])
 {
 	char text[512];
@@ -221,7 +218,7 @@ static bool kernel_version(const struct hp3_host *h, unsigned v[3])
 	return sscanf(text, "Linux version %u.%u.%u", &v[0], &v[1], &v[2]) == 3;
 }
 
-/* Rule 5: mended in 6.1.175, 6.6.140, 6.12.88 and whatever is newer than that branch. */
+/* Rule 5: fixed in 6.1.175, 6.6.140, 6.12.88 and all branches newer than that. */
 static bool reads_beyond(const unsigned v[3])
 {
 	static const unsigned mended[][3] = {{6, 1, 175}, {6, 6, 140}, {6, 12, 88}};
@@ -230,7 +227,7 @@ static bool reads_beyond(const unsigned v[3])
 		const unsigned *m = mended[i];
 
 		if (v[0] < m[0] || (v[0] == m[0] && v[1] < m[1]))
-			return true; /* of a branch before this one: mended there or nowhere */
+			return true; /* an older branch: not fixed */
 		if (v[0] == m[0] && v[1] == m[1])
 			return v[2] < m[2];
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every program wants of a host: rights, memory, CPUs, time. */
+/* Checks of capabilities, memory, CPUs and clocks. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct need {
 	const char *name;
 };
 
-/* Who may not, and has a port that needs it. */
+/* Reports a missing capability that a port needs. */
 static void may_open(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	static const struct {
@@ -41,7 +41,7 @@ void hp3_check_privileges(struct hp3_doctor *d)
 	hp3_each_port(d, may_open);
 }
 
-/* Bytes that this process may still take: free memory, within its control group. */
+/* Bytes that this process may still allocate: free memory, within its control group. */
 static uint64_t available_memory(const struct hp3_host *h)
 {
 	char text[256], group[256] = "";
@@ -97,7 +97,7 @@ static bool is_hugetlbfs_mounted(const struct hp3_host *h)
 {
 	char mount[512];
 
-	/* Lines begin with the device, which is called as who mounted it liked. */
+	/* Lines begin with the device, whose name is arbitrary. */
 	return hp3_host_exists(h, "/dev/hugepages") ||
 	       hp3_host_field(h, "/proc/mounts", "hugetlbfs", mount, sizeof(mount)) ||
 	       hp3_host_field(h, "/proc/mounts", "none /mnt/huge hugetlbfs", mount, sizeof(mount));
@@ -143,7 +143,7 @@ void hp3_check_cpus(struct hp3_doctor *d)
 	hp3_fix(d, "set lcores = %d, or idle = sleep", n);
 }
 
-/* Whether one of the CPUs that hp3d may use is of this node. */
+/* Whether one of the CPUs that hp3d may use is on this node. */
 static bool node_has_ours(struct hp3_doctor *d, long long node)
 {
 	char list[1024], *at = list, *end;
@@ -184,10 +184,10 @@ static void check_numa_node(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_host_line(
 		d->host, list, sizeof(list), "/sys/devices/system/node/node%lld/cpulist", node);
 	hp3_find(d,
-		HP3_PORT_FMT ": the device hangs on NUMA node %lld, and hp3d may use none of its "
+		HP3_PORT_FMT ": the device is on NUMA node %lld, and hp3d may use none of its "
 			     "CPUs",
 		HP3_PORT_ARGS(p), node);
-	hp3_fix(d, "set [eal] cpus = \"%s\", or start hp3d where they are allowed", list);
+	hp3_fix(d, "set [eal] cpus = \"%s\", or allow hp3d these CPUs", list);
 }
 
 void hp3_check_numa(struct hp3_doctor *d)
@@ -201,12 +201,12 @@ void hp3_check_clock(struct hp3_doctor *d)
 		return;
 	hp3_find(d,
 		"the clock is not synchronised; peers whose clocks differ by more than [probes] "
-		"clock_s = %u s are not believed",
+		"clock_s = %u s are ignored",
 		d->cfg->probes.clock_s);
 	hp3_fix(d, "timedatectl set-ntp true, or: apt-get install chrony");
 }
 
-/* A blank on both sides of a word. */
+/* Finds a word between blanks. */
 static bool has_flag(const char *flags, const char *word)
 {
 	const char *at = strstr(flags, word);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What net_af_xdp can carry: the kernel gives each frame a part of one page, in the driver's packet
+/* Checks of net_af_xdp: the kernel gives each frame a part of one page, in the driver's packet
  * buffers. */
 #include <string.h>
 #include "app/doctor/internal.h"
@@ -7,7 +7,7 @@
 #include "config/devargs.h"
 
 #define PAGE              4096u
-#define BUFFER_EXTRA      256u /* DPDK's headers, and a line by which it may set buffers apart */
+#define BUFFER_EXTRA      256u /* DPDK's headers, and a cache line of padding */
 #define MBUF_HEAD_BYTES   128u /* RTE_PKTMBUF_HEADROOM */
 #define XDP_HEADROOM      256u /* XDP_PACKET_HEADROOM */
 #define TAGGED_ETH_HEADER 18u /* with an 802.1Q tag */
@@ -51,7 +51,7 @@ void hp3_check_af_xdp_frames(struct hp3_doctor *d)
 		hp3_each_port(d, af_xdp_frames);
 }
 
-/* A veth hands tags over as its other end made them; a NIC takes them off. */
+/* A veth passes tags as its other end sent them; a NIC removes them. */
 static void af_xdp_vlan(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	const struct hp3_interface_peer *other = &p->itf.peer;

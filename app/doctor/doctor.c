@@ -29,7 +29,7 @@ void hp3_find(struct hp3_doctor *d, const char *fmt, ...)
 	va_list ap;
 
 	if (d->n == HP3_FINDINGS_MAX)
-		d->n--; /* the latest gives way: hp3_fix() is about one that is there */
+		d->n--; /* drops the latest, so that hp3_fix() has a finding to set */
 	f = &d->found[d->n++];
 	*f = (struct hp3_finding){.check = d->check};
 	va_start(ap, fmt);

@@ -2,12 +2,12 @@
 #ifndef HP3_DOCTOR_H
 #define HP3_DOCTOR_H
 /*
- * What in this host or in its configuration keeps hp3 from working, or working well: a table of
- * checks (checks.def), each a small function that finds nothing or says what is, and the command
- * that mends it. hp3ctl doctor runs them all, hp3d runs those marked START before it touches a
- * port, and --check-config those marked CONFIG.
+ * Finds what keeps hp3 from working, or working well, in this host or its configuration. checks.def
+ * is the table of checks. Each is a small function that reports findings, with a command as the
+ * fix. hp3ctl doctor runs all checks. hp3d runs those marked START before it opens a port, and
+ * --check-config those marked CONFIG.
  *
- * Nothing is changed, and nothing is sent.
+ * Checks change nothing and send nothing.
  */
 #include <stdio.h>
 #include "app/doctor/host.h"
@@ -16,13 +16,13 @@
 enum hp3_severity { HP3_INFO, HP3_WARNING, HP3_ERROR };
 
 enum hp3_check_when {
-	HP3_CHECK_DOCTOR = 0, /* for hp3ctl doctor alone */
-	HP3_CHECK_START = 1, /* hp3d, too: errors keep it from starting */
-	HP3_CHECK_CONFIG = 2, /* --check-config, too: errors make it end with 2 */
+	HP3_CHECK_DOCTOR = 0, /* only for hp3ctl doctor */
+	HP3_CHECK_START = 1, /* also for hp3d: it does not start after errors */
+	HP3_CHECK_CONFIG = 2, /* also for --check-config: exit code 2 after errors */
 };
 
-/* One address pair, as a running hp3d sees its paths: of `ports` source ports whose path is known
- * or predicted `paths` different ones, the most frequent of them `most` times. */
+/* The paths of an address pair, from a running hp3d: `ports` source ports with a known or predicted
+ * path have `paths` different paths; the most frequent path has `most` of the ports. */
 struct hp3_drawn {
 	char pair[128];
 	unsigned ports, paths, most;
@@ -33,10 +33,10 @@ struct hp3_drawn {
 struct hp3_doctor;
 struct hp3_check {
 	const char *id;
-	enum hp3_severity severity; /* of what it finds */
+	enum hp3_severity severity; /* of its findings */
 	unsigned when; /* enum hp3_check_when */
-	const char *about; /* what is wrong if it finds something */
-	const char *why; /* why that matters */
+	const char *about; /* what is wrong if there are findings */
+	const char *why; /* why it matters */
 	void (*run)(struct hp3_doctor *d);
 };
 
@@ -51,11 +51,11 @@ struct hp3_doctor {
 	const struct hp3_host *host;
 	const char *file; /* the configuration's */
 	const struct hp3_config *cfg; /* NULL: it could not be read */
-	const struct hp3_config_errors *errors; /* why; may be NULL */
-	const struct hp3_drawn *drawn; /* told by a running hp3d */
+	const struct hp3_config_errors *errors; /* of the configuration; may be NULL */
+	const struct hp3_drawn *drawn; /* from a running hp3d */
 	unsigned n_drawn;
 
-	const struct hp3_check *check; /* the one that runs */
+	const struct hp3_check *check; /* the running one */
 	struct hp3_finding found[HP3_FINDINGS_MAX]; /* most severe first */
 	unsigned n;
 };
@@ -63,13 +63,13 @@ struct hp3_doctor {
 extern const struct hp3_check hp3_checks[];
 extern const unsigned hp3_n_checks;
 
-/* Runs the checks that `when` names (HP3_CHECK_DOCTOR: all). What d knows was filled in before. */
+/* Runs the checks marked `when` (HP3_CHECK_DOCTOR: all). The caller has set the inputs in *d. */
 void hp3_doctor_run(struct hp3_doctor *d, enum hp3_check_when when);
 unsigned hp3_doctor_count(const struct hp3_doctor *d, enum hp3_severity at_least);
 const char *hp3_severity_name(enum hp3_severity s);
 
-/* For hp3d: a line on `out` for each error, or if there is none for each warning; returns how many
- * errors there are. */
+/* For hp3d: prints a line for each error, or if there is none for each warning; returns the number
+ * of errors. */
 unsigned hp3_doctor_report(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this host tells where no file does. */
+/* Properties of this host that no file has. */
 #include "app/doctor/host.h"
 #include <bpf/libbpf.h>
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ static bool may_use(enum hp3_cap cap)
 	char text[32];
 
 	if (!hp3_host_field(&hp3_host, "/proc/self/status", "CapEff", text, sizeof(text)))
-		return true; /* who needs it will be told */
+		return true; /* unknown: a later error reports a missing one */
 	return strtoull(text, NULL, 16) >> cap & 1;
 }
 

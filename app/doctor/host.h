@@ -2,15 +2,15 @@
 #ifndef HP3_DOCTOR_HOST_H
 #define HP3_DOCTOR_HOST_H
 /*
- * What is known of this host: files below a root (sysfs, procfs, /boot), and what no file tells.
- * Tests bring a root and answers of their own, for hardware that is not here.
+ * Access to this host: files below a root (sysfs, procfs, /boot), and functions for what no file
+ * has. Tests provide another root and other functions, for other hardware.
  */
 #include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Offloads that matter to who takes frames off an interface, by their names in ethtool -k. */
+/* Offloads that matter to a program that takes frames from an interface: names in ethtool -k. */
 #define HP3_OFFLOADS(X)                                                                            \
 	X(TX_CHECKSUM, "tx-checksum-ip-generic")                                                   \
 	X(GRO, "rx-gro")                                                                           \
@@ -44,12 +44,12 @@ struct hp3_interface {
 	bool addressed; /* has an IPv4 address, or an IPv6 one beyond link-local */
 	char master[IFNAMSIZ]; /* the bond or bridge that it belongs to; "": none */
 	uint32_t offloads; /* bits of enum hp3_offload */
-	uint32_t rx_ring, rx_ring_max; /* descriptors; 0: it tells none */
+	uint32_t rx_ring, rx_ring_max; /* descriptors; 0: not known */
 	struct hp3_interface_peer peer;
 };
 
 enum hp3_bpf_kind { HP3_BPF_TC, HP3_BPF_XDP, HP3_BPF_TRACING };
-#define HP3_CAPS(X) /* of Linux, by number: what hp3d may need */                                  \
+#define HP3_CAPS(X) /* capabilities of Linux that hp3d may need, by number */                      \
 	X(NET_ADMIN, 12)                                                                           \
 	X(NET_RAW, 13)                                                                             \
 	X(SYS_PTRACE, 19)                                                                          \
@@ -64,13 +64,13 @@ enum hp3_cap {
 
 struct hp3_host {
 	const char *root; /* "" of the host itself */
-	/* False, errno ENODEV: there is no such interface; or it cannot be asked about. */
+	/* False: no such interface (errno ENODEV), or no information about it. */
 	bool (*interface)(const char *name, struct hp3_interface *out);
-	/* 0, or a negative errno: a program of this kind is not taken. */
+	/* 0, or a negative errno: the kernel refuses programs of this kind. */
 	int (*bpf)(enum hp3_bpf_kind kind);
 	bool (*has_symbol)(const char *library, const char *symbol);
 	bool (*clock_synchronised)(void);
-	uint32_t (*send_buffer)(void); /* bytes that a new socket may send ahead */
+	uint32_t (*send_buffer)(void); /* bytes of a new socket's send buffer */
 	bool (*may_use)(enum hp3_cap cap);
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_DOCTOR_INTERFACE_H
 #define HP3_DOCTOR_INTERFACE_H
-/* How the kernel is asked about an interface; host.h has what is known of it then. */
+/* Requests to the kernel about interfaces; host.h has the results. */
 #include <libmnl/libmnl.h>
 #include "app/doctor/host.h"
 
 struct hp3_link_info {
 	struct hp3_interface itf;
 	unsigned peer; /* interface index of a veth's other end, in its own namespace */
-	int peer_nsid; /* that namespace, as ours calls it; -1: ours */
+	int peer_nsid; /* id of that namespace in ours; -1: ours */
 };
 
 /* 0, or a negative errno. */

@@ -4,7 +4,7 @@
 /* Between the checks and the table. */
 #include "app/doctor/doctor.h"
 
-/* Notes a finding of the check that runs; hp3_fix() says what to do about the latest one. */
+/* Adds a finding of the running check; hp3_fix() sets the fix of the latest finding. */
 void hp3_find(struct hp3_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hp3_fix(struct hp3_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -15,8 +15,8 @@ struct hp3_port {
 	const char *devargs;
 	bool af_packet;
 	bool named; /* works on an interface of this kernel */
-	bool unknown; /* the kernel does not say whether that exists */
-	bool there; /* it does: */
+	bool unknown; /* the kernel does not report whether the interface exists */
+	bool there; /* the interface exists: */
 	struct hp3_interface itf;
 };
 /* "[rail.NAME] SIDE" */

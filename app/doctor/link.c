@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What rtnetlink and ethtool tell of an interface: sysfs may be that of another network namespace.
- */
+/* Reads interfaces by rtnetlink and ethtool: sysfs may show another network namespace. */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/ethtool.h>
@@ -16,7 +15,7 @@
 
 #define STRINGS_MAX 512u /* features of an interface: 64 in Linux 6.18 */
 
-/* One request and its one answer; 0, or a negative errno. */
+/* Sends one request and receives its answer; 0, or a negative errno. */
 int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg)
 {
 	struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
@@ -116,7 +115,7 @@ static int run_ethtool(const char *name, void *command)
 	return ret;
 }
 
-/* Where the kernel has the bits of our offloads; it numbers features as it likes. */
+/* Finds the kernel's bits of enum hp3_offload: their numbers are not fixed. */
 static uint32_t read_offloads(const char *name)
 {
 	static const char *const wanted[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other end of a veth pair decides how frames arrive here, and may be in another network
- * namespace: a named one (ip netns), or that of some process. The calling thread enters it for a
- * moment, so this is for programs that have one thread yet.
+ * Finds the other end of a veth pair, which decides how frames arrive here. It may be in another
+ * network namespace: a named one (ip netns), or that of a process. The calling thread enters the
+ * namespace for a moment, so the program must have only one thread.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include "app/doctor/interface.h"
 #include "base/plain.h"
 
-#define NAMESPACES_MAX 256u /* of processes: so many are looked at */
+#define NAMESPACES_MAX 256u /* most namespaces of processes to search */
 
 static int take_nsid(const struct nlmsghdr *nlh, void *arg)
 {
@@ -31,7 +31,7 @@ static int take_nsid(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-/* What our namespace calls the one that `fd` stands for; -1: nothing. */
+/* The id of namespace `fd` in ours; -1: none. */
 static int nsid_of(int fd)
 {
 	union {
@@ -61,7 +61,7 @@ static bool read_peer(struct hp3_link_info *l)
 	return true;
 }
 
-/* True if it was the one. */
+/* True: the other end is in this namespace. */
 static bool look_inside(struct hp3_link_info *l, int own, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -78,8 +78,8 @@ static bool look_inside(struct hp3_link_info *l, int own, const char *path)
 	return found;
 }
 
-/* A name that is not one plain word of a command is left out: look_in_processes() names the
- * namespace by a process then. */
+/* Skips names that are not a plain word in a command: look_in_processes() names such a namespace by
+ * a process. */
 static bool look_in_named(struct hp3_link_info *l, int own)
 {
 	DIR *dir = opendir("/run/netns");

@@ -50,7 +50,7 @@ static void read_gids(const struct hp3_host *h, struct hp3_rdma_port *p)
 	}
 }
 
-/* NVIDIA's own driver has it at the interface, Linux's mlx5_ib in debugfs. */
+/* NVIDIA's driver has the file at the interface, Linux's mlx5_ib in debugfs. */
 static void read_cnp_dscp(const struct hp3_host *h, struct hp3_rdma_port *p)
 {
 	char pci[32] = "";
@@ -73,7 +73,7 @@ static void take_port(void *arg, const char *name)
 	char text[64], *space;
 
 	memcpy(p.device, w->device, sizeof(p.device));
-	/* Soft-RoCE has no device below it, but the interface that it was put on. */
+	/* Soft-RoCE has no underlying device, but an interface. */
 	if (hp3_host_exists(h, CLASS "/%s/parent", p.device))
 		strcpy(p.driver, "rxe");
 	else if (!hp3_host_link(h, p.driver, sizeof(p.driver), CLASS "/%s/device/driver", p.device))

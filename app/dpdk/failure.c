@@ -44,7 +44,7 @@ const char *hp3_pool_failure(int err, const char *memory)
 	const char *driver = rte_mbuf_best_mempool_ops();
 
 	if (has_driver(driver))
-		return hp3_dpdk_failure(err, memory, "see the lines of DPDK above");
+		return hp3_dpdk_failure(err, memory, "see DPDK's messages above");
 	snprintf(text, sizeof(text),
 		"%s; DPDK has no mempool driver \"%s\": install librte_mempool_ring (Debian: "
 		"librte-mempool-ring23) into its driver folder",

@@ -15,8 +15,8 @@
 #include "base/minmax.h"
 #include "fleet/names.h"
 
-#define FLOWS_MAX 65536u /* that a report is made of */
-#define ACTIVE_MS 3000u /* what was silent for longer, and for three intervals, is left out */
+#define FLOWS_MAX 65536u /* flows read for a report */
+#define ACTIVE_MS 3000u /* a report has no flows idle for longer than this and three intervals */
 
 struct agent {
 	struct hp3_bus *bus;
@@ -45,7 +45,7 @@ static json_t *ask_for_flows(struct agent *a)
 		&a->hp3d, json_pack("{s:s, s:s}", "cmd", "flows", "filter", filter), FLOWS_MAX);
 }
 
-/* Paths beside those in use. A flow may be gone by now: that is no failure. */
+/* Adds other paths of the flows. A flow that is gone meanwhile is no error. */
 static void ask_for_paths(struct agent *a, struct hp3_fleet_report *r)
 {
 	for (unsigned i = 0; i < r->n_flows; i++) {
@@ -57,11 +57,11 @@ static void ask_for_paths(struct agent *a, struct hp3_fleet_report *r)
 		fleet_gather_pair(&a->gather, json_array_get(pairs, 0), r);
 		json_decref(pairs);
 		if (a->hp3d.fd < 0)
-			return; /* it does not answer at all */
+			return; /* hp3d does not answer */
 	}
 }
 
-/* Once, and again when the reason is another one. */
+/* Prints a reason once, until it changes. */
 static void log_hp3d_state(struct agent *a, const char *why)
 {
 	if (strcmp(why, a->printed) == 0)
@@ -70,7 +70,7 @@ static void log_hp3d_state(struct agent *a, const char *why)
 	snprintf(a->printed, sizeof(a->printed), "%s", why);
 }
 
-/* Where hp3d does not answer nothing is reported: to others this host is gone. */
+/* If hp3d does not answer, there is no report: for planners, this host is gone. */
 static void publish_report(struct agent *a, bool at_once)
 {
 	struct hp3_fleet_report *r = &a->report;
@@ -92,7 +92,7 @@ static void publish_report(struct agent *a, bool at_once)
 		hp3_bus_publish(a->bus, a->subject, bytes, n);
 }
 
-/* Until something is due: the next report, a look for what is severe, advice to be asked again. */
+/* Time until the next report, the next read of events, or pending advice. */
 static int wait_ms(const struct agent *a, uint64_t due, uint64_t now)
 {
 	uint64_t ms = due - now,
@@ -121,14 +121,14 @@ static void run_agent(struct agent *a)
 		}
 		if (fleet_severe(&a->severe, &a->hp3d, now))
 			publish_report(a, true);
-		poll(&plans, 1, wait_ms(a, due, now)); /* a signal cuts it short */
+		poll(&plans, 1, wait_ms(a, due, now)); /* a signal interrupts it */
 		if (a->applies_plans)
 			fleet_apply_plan(
 				&a->apply, &a->gather, &a->report, clock_ms(CLOCK_MONOTONIC));
 	}
 }
 
-/* The addresses of the configuration, which were checked. */
+/* Takes the addresses of the configuration, which are valid. */
 static void take_addresses(struct fleet_gather *g, const char *text)
 {
 	char list[HP3_INI_VALUE_MAX], *next = list, *one;
@@ -189,7 +189,7 @@ int fleet_agent(const struct fleet_config *cfg)
 	}
 	fprintf(stderr, "hp3-fleet: reports for %s%s, %s\n", a.gather.host,
 		a.applies_plans ? ", applies plans" : "",
-		hp3_bus_is_up(a.bus) ? "connected" : "no server yet, goes on trying");
+		hp3_bus_is_up(a.bus) ? "connected" : "no server yet, trying again");
 	run_agent(&a);
 	ret = fleet_ended(a.bus, cfg);
 	hp3_bus_close(a.bus);

@@ -86,7 +86,7 @@ static int compare_rates(const void *a, const void *b)
 	return hp3_fleet_key_cmp(&x.flow->key, &y.flow->key);
 }
 
-/* Numbers 0..n-1 in the order of `cmp`, to be freed. */
+/* The numbers 0..n-1 in the order of `cmp`; the caller frees them. */
 static uint32_t *in_order(
 	const struct hp3_fleet *f, uint32_t n, int (*cmp)(const void *, const void *))
 {
@@ -190,7 +190,7 @@ static json_t *move_json(const struct hp3_fleet_move *m)
 		json_number(m->after_kbps));
 }
 
-/* The latest first. */
+/* Recent moves, the latest first. */
 static void add_past_moves(struct rows *r)
 {
 	const struct fleet_planner *p = r->p;
@@ -300,7 +300,7 @@ static json_t *rows_of(struct rows *r, const char *kind)
 	return NULL;
 }
 
-/* All that the page shows, in one answer. */
+/* Everything on the page, in one answer. */
 static json_t *page_json(struct rows *r)
 {
 	json_t *j = json_object();
@@ -324,8 +324,7 @@ static json_t *answer_question(struct fleet_planner *p, json_t *q)
 	if (limit != NULL)
 		r.limit = (unsigned)json_integer_value(limit);
 	if (kind == NULL)
-		return refuse_question(
-			"\"ask\" is missing", "say what is asked for, such as \"links\"");
+		return refuse_question("\"ask\" is missing", "set it, such as to \"links\"");
 	rows = strcmp(kind, "page") == 0          ? page_json(&r)
 	       : strcmp(kind, "spine_paths") == 0 ? fleet_spine_paths(p->fleet, q)
 						  : rows_of(&r, kind);

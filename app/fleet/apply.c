@@ -25,7 +25,7 @@ static void on_advised_plan(
 		h->came = true;
 	}
 	pthread_mutex_unlock(&h->lock);
-	rung = write(h->bell[1], "", 1); /* full: it rings already */
+	rung = write(h->bell[1], "", 1); /* full: the agent wakes up anyway */
 	(void)rung;
 }
 
@@ -52,7 +52,7 @@ static bool is_over(const struct fleet_apply *h, unsigned i, uint64_t now_ms)
 	return h->outcomes[i].until_ms <= now_ms;
 }
 
-/* For the next reports. What was told of the flow before is over, and what is too old. */
+/* Stores an outcome for the next reports. Drops the flow's earlier one, and expired ones. */
 static void remember_outcome(struct fleet_apply *h, const char *flow, uint16_t port,
 	enum hp3_fleet_advised what, uint64_t now_ms)
 {
@@ -60,7 +60,7 @@ static void remember_outcome(struct fleet_apply *h, const char *flow, uint16_t p
 		if (is_over(h, i, now_ms) || strcmp(h->outcomes[i].flow, flow) == 0)
 			h->outcomes[i] = h->outcomes[--h->n_outcomes];
 	if (h->n_outcomes == FLEET_APPLY_OPEN)
-		return; /* of so many flows that this one is told of the next time */
+		return; /* no room: this outcome is not reported */
 	snprintf(h->outcomes[h->n_outcomes].flow, HP3_FLOWID_MAX, "%s", flow);
 	h->outcomes[h->n_outcomes].port = port;
 	h->outcomes[h->n_outcomes].what = (uint8_t)what;
@@ -158,7 +158,7 @@ void fleet_apply_outcomes(struct fleet_apply *h, uint64_t now_ms)
 	for (unsigned k = h->n_open; k-- > 0;) {
 		if (now_ms < h->open[k].until_ms)
 			continue;
-		log_advice(h, h->open[k].flow, "no outcome was told", "");
+		log_advice(h, h->open[k].flow, "hp3d reported no outcome", "");
 		close_one(h, k);
 	}
 }

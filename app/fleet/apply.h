@@ -2,9 +2,9 @@
 #ifndef HP3_APP_FLEET_APPLY_H
 #define HP3_APP_FLEET_APPLY_H
 /*
- * Plans, from NATS to hp3d: what advice.h lets through hp3d is asked to take into account, and what
- * came of it is told on stderr, and to planners in reports for FLEET_APPLY_REPORT_MS. A thread of
- * libnats hands plans over; all else belongs to the agent's own.
+ * Passes advice of plans from NATS to hp3d, after the filter of advice.h. The outcomes go to
+ * stderr, and for FLEET_APPLY_REPORT_MS into reports for planners. A thread of libnats delivers
+ * plans; everything else runs in the agent's thread.
  */
 #include <pthread.h>
 #include "app/bus/bus.h"
@@ -18,12 +18,12 @@
 struct fleet_apply {
 	struct hp3_fleet_advice advice;
 	struct fleet_hp3d *hp3d;
-	pthread_mutex_t lock; /* of what follows */
-	struct hp3_fleet_plan plan; /* that came last */
-	bool came; /* and was not taken yet */
-	uint64_t bad; /* messages that are no plan of this version */
+	pthread_mutex_t lock; /* of `plan`, `came`, `bad` */
+	struct hp3_fleet_plan plan; /* the latest */
+	bool came; /* `plan` was not taken yet */
+	uint64_t bad; /* messages that are not a plan of this version */
 	int bell[2]; /* a pipe: one byte for each plan */
-	/* the agent's own: what hp3d was asked, and has not answered yet */
+	/* of the agent's thread: moves requested from hp3d, without an outcome yet */
 	uint8_t n_open;
 	struct {
 		char flow[HP3_FLOWID_MAX];
@@ -31,7 +31,7 @@ struct fleet_apply {
 		json_int_t tag;
 		uint64_t until_ms;
 	} open[FLEET_APPLY_OPEN];
-	/* what came of it lately */
+	/* recent outcomes */
 	uint8_t n_outcomes;
 	struct {
 		char flow[HP3_FLOWID_MAX];
@@ -39,33 +39,34 @@ struct fleet_apply {
 		uint8_t what; /* enum hp3_fleet_advised */
 		uint64_t until_ms;
 	} outcomes[FLEET_APPLY_OPEN];
-	json_int_t since; /* events up to here are known */
+	json_int_t since; /* number of the last event read */
 };
 
 /* 0 or a negative errno. */
 int fleet_apply_start(struct fleet_apply *h, struct hp3_bus *bus, struct fleet_hp3d *hp3d,
 	const char *host, uint64_t instance);
-/* To be waited for, and to be emptied by fleet_apply_plan(). */
+/* Readable when a plan has arrived; fleet_apply_plan() empties it. */
 static inline int fleet_apply_fd(const struct fleet_apply *h)
 {
 	return h->bell[0];
 }
 
-/* So long at most, in ms; more: there is nothing that may have to be taken then. */
+/* The longest time to wait before fleet_apply_plan(), ms; UINT32_MAX: no bound. */
 static inline uint32_t fleet_apply_wait_ms(const struct fleet_apply *h)
 {
 	return hp3_fleet_advice_waits(&h->advice) ? HP3_FLEET_ADVICE_RETRY_MS : UINT32_MAX;
 }
 
-/* A plan may have come: hp3d is asked about what concerns flows of the latest report. */
+/* Takes a plan, if one has arrived, and passes its advice about flows of the latest report to hp3d.
+ */
 void fleet_apply_plan(struct fleet_apply *h, const struct fleet_gather *g,
 	const struct hp3_fleet_report *r, uint64_t now_ms);
-/* What has become of it? */
+/* Reads the outcomes of advice from hp3d's events. */
 void fleet_apply_outcomes(struct fleet_apply *h, uint64_t now_ms);
-/* Into the report that is to go out. */
+/* Adds the outcomes to the next report. */
 void fleet_apply_report(struct fleet_apply *h, const struct fleet_gather *g,
 	struct hp3_fleet_report *r, uint64_t now_ms);
-/* After the bus: says what was counted. */
+/* Prints the counters. Call it after closing the bus. */
 void fleet_apply_end(struct fleet_apply *h);
 
 #endif

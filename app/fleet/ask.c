@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions, and tables of the answers. */
+/* Sends questions, and prints answers as tables. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void print_table(const struct column *c, const json_t *rows)
 		print_row(c, width, row);
 }
 
-/* Whatever answered may have left it out. */
+/* The answer may lack it. */
 static const char *text_of(const json_t *a, const char *key)
 {
 	const char *text = json_string_value(json_object_get(a, key));

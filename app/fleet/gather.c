@@ -7,9 +7,9 @@
 #include "base/minmax.h"
 #include "fleet/report.h"
 
-#define PMTU 1024u /* as long as hp3d does not know it */
+#define PMTU 1024u /* if hp3d does not know it */
 
-/* A flow of the list, and what it did since the last time. */
+/* A flow of the list, and its traffic since the last report. */
 struct seen {
 	json_t *flow;
 	const char *id;
@@ -47,8 +47,8 @@ static uint64_t kbps_of(uint64_t bytes, uint64_t ns)
 	return kbps < UINT32_MAX ? (uint64_t)kbps : UINT32_MAX;
 }
 
-/* Of a report at once: rates over a moment would say little, and nothing of who has just stalled.
- */
+/* For a report at once: a rate over a short time means little, and would hide a flow that has just
+ * stalled. */
 static uint64_t recall_rates(struct seen *s, json_t *was, uint64_t now_ms)
 {
 	s->kbps = flow_number(was, "kbps");
@@ -58,7 +58,7 @@ static uint64_t recall_rates(struct seen *s, json_t *was, uint64_t now_ms)
 		       : now_ms;
 }
 
-/* What left since the last time; when it was first seen, or moved. */
+/* Sets the traffic since the last report. Returns when the flow was first seen, or moved. */
 static uint64_t count_traffic(struct seen *s, json_t *was, uint64_t now_ms)
 {
 	uint64_t bytes = flow_number(s->flow, "bytes"), t_ns = flow_number(s->flow, "t_ns");
@@ -92,7 +92,7 @@ static void compare_with_last(
 			"marks", (json_int_t)s->marks, "since_ms", (json_int_t)since));
 }
 
-/* Heaviest first; the same order of equal ones each time. */
+/* Heaviest first; equal ones in a fixed order. */
 static int by_rate(const void *a, const void *b)
 {
 	const struct seen *x = a, *y = b;
@@ -142,7 +142,7 @@ static void add_addr(struct hp3_fleet_report *r, const struct hp3_fleet_addr *a)
 		r->addr[r->n_addrs++] = *a;
 }
 
-/* Ports that lead by other switches, and of which nothing bad is known. */
+/* Adds ports whose paths cross other switches and are not known to be bad. */
 static void add_alts(struct hp3_fleet_report *r, struct hp3_fleet_flow *f, json_t *pair)
 {
 	json_t *path;
@@ -164,7 +164,7 @@ static void add_alts(struct hp3_fleet_report *r, struct hp3_fleet_flow *f, json_
 	}
 }
 
-/* Of one address pair: all of the name up to the QPN. */
+/* Compares the names up to the QPN. */
 static bool is_of_pair(const char *id, const char *pair, size_t n)
 {
 	return strncmp(id, pair, n) == 0 && id[n] == '/' && strchr(id + n + 1, '/') == NULL;

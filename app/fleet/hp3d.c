@@ -81,7 +81,7 @@ static bool send_request(struct fleet_hp3d *h, const json_t *req)
 	if (text == NULL)
 		return lose_connection(h, ENOMEM);
 	n = strlen(text);
-	text[n++] = '\n'; /* in the place of the NUL */
+	text[n++] = '\n'; /* replaces the NUL */
 	while (sent < n) {
 		ssize_t k = send(h->fd, text + sent, n - sent, MSG_NOSIGNAL);
 
@@ -138,7 +138,7 @@ static json_t *receive_answer(struct fleet_hp3d *h)
 	if (json_is_object(answer))
 		return answer;
 	json_decref(answer);
-	fail_connection(h, "the answer is no JSON object",
+	fail_connection(h, "the answer is not a JSON object",
 		"is that hp3d's socket? see control= in [agent]");
 	return NULL;
 }

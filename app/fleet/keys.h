@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_FLEET_KEYS_H
 #define HP3_FLEET_KEYS_H
-/* The configuration of hp3-fleet: an INI file, all of whose keys have a default. */
+/* The configuration of hp3-fleet: an INI file; all keys have a default. */
 #include "app/bus/bus.h"
 #include "config/ini.h"
 #include "fleet/fleet.h"
@@ -9,7 +9,7 @@
 struct fleet_config {
 	struct {
 		char servers[HP3_INI_VALUE_MAX];
-		char name[HP3_FLEET_NAME]; /* "": of the host, and the process */
+		char name[HP3_FLEET_NAME]; /* "": host name and process id */
 		char credentials[HP3_INI_VALUE_MAX];
 		char nkey[HP3_INI_VALUE_MAX];
 		char nkey_seed[HP3_INI_VALUE_MAX];
@@ -23,8 +23,8 @@ struct fleet_config {
 		uint32_t interval_ms;
 	} plan;
 	struct {
-		char control[108]; /* as long as the address of a socket */
-		char host[HP3_FLEET_NAME]; /* "": of the host */
+		char control[108]; /* sun_path */
+		char host[HP3_FLEET_NAME]; /* "": the host name */
 		char leaf[HP3_FLEET_LEAF];
 		char addresses[HP3_INI_VALUE_MAX];
 		uint32_t interval_ms, severe_ms;
@@ -35,7 +35,7 @@ struct fleet_config {
 
 extern const struct hp3_ini_schema fleet_schema;
 
-/* File names without '/' become paths in $CREDENTIALS_DIRECTORY, where systemd sets it. */
+/* File names without '/' become paths in $CREDENTIALS_DIRECTORY, if systemd sets it. */
 void fleet_config_find_files(struct fleet_config *c);
 
 struct hp3_bus_options fleet_bus_options(const struct fleet_config *c);

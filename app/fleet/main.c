@@ -16,27 +16,26 @@
 static const char usage_text[] =
 	"usage: hp3-fleet [OPTION...] run                 join the reports of hosts, advise moves\n"
 	"       hp3-fleet [OPTION...] agent               report this host's flows\n"
-	"       hp3-fleet [OPTION...] top|links|flows|hosts|alarms|plan   ask one that runs\n"
-	"       hp3-fleet [OPTION...] why FLOW             why a flow is, or is not, to move\n"
+	"       hp3-fleet [OPTION...] top|links|flows|hosts|alarms|plan   query a running one\n"
+	"       hp3-fleet [OPTION...] why FLOW             why a flow should move, or not\n"
 	"       hp3-fleet order --hosts FILE [--ranks-per-host N] [--ports]   a rank order for "
 	"collectives\n"
 	"       hp3-fleet --dump-config                    every key, as FILE sets it or by "
 	"default\n"
 	"\n"
 	"  -c, --config FILE         configuration (without it, all keys have their defaults)\n"
-	"  -s, --servers URLS        NATS servers, by comma\n"
+	"  -s, --servers URLS        NATS servers, separated by commas\n"
 	"  -n, --limit N             rows, 1 to 1000 (default 50)\n"
 	"  -j, --json                answers as JSON\n"
 	"      --hosts FILE          order: lines of HOST LEAF; -: standard input\n"
 	"      --ranks-per-host N    order: ranks, and rings (default 1)\n"
-	"      --ports               order: source ports, too, that keep rings on switches of "
-	"their "
-	"own\n"
+	"      --ports               order: also source ports, so that each ring has its own "
+	"switches\n"
 	"  -V, --version             print the version\n"
 	"  -h, --help                print this\n"
 	"\n"
 	"FLOW is any part of a flow's name, as flows prints it.\n"
-	"Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 nobody answers. See "
+	"Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 no answer. See "
 	"hp3-fleet(1).\n";
 
 enum { OPT_HOSTS = 256, OPT_RANKS, OPT_PORTS, OPT_DUMP };
@@ -53,7 +52,7 @@ static int fail_usage(const char *what)
 	return FLEET_USAGE;
 }
 
-/* 0: it is no number from 1 to max. */
+/* 0: not a number from 1 to max. */
 static unsigned parse_number(const char *text, unsigned max)
 {
 	char *end;

@@ -2,30 +2,29 @@
 #include "app/fleet/metrics.h"
 #include <stdio.h>
 
-/* Name, unit as its end or "", what it is, where it is: `p` planner, `c` counts, `worst` kbit/s. */
+/* X(name, help, value); `p`: planner, `c`: counts, `worst`: kbit/s. */
 #define GAUGES(X)                                                                                  \
 	X(hosts, "hosts that report", c->hosts)                                                    \
-	X(twins, "hosts whose name another one bears", c->twins)                                   \
+	X(twins, "hosts with the name of another host", c->twins)                                  \
 	X(flows, "flows in the latest reports", c->flows)                                          \
-	X(flows_unplaced, "flows of these whose path no trace names", c->unplaced)                 \
-	X(flows_without_room, "flows whose links found no room: raise max_links", c->links_full)   \
-	X(flows_over_quota, "flows beyond the 32 that a host name has room for", c->over_quota)    \
+	X(flows_unplaced, "flows in the latest reports whose path is not traced", c->unplaced)     \
+	X(flows_without_room, "flows left out for lack of links: raise max_links", c->links_full)  \
+	X(flows_over_quota, "flows beyond the 32 of a host name", c->over_quota)                   \
 	X(links, "links that carry flows", c->links)                                               \
 	X(worst_link_kilobits_per_second, "load of the fullest link", worst)                       \
 	X(leads, "1: this process plans", p->led_since_ms != 0)                                    \
-	X(term, "of who plans", p->election.term)                                                  \
-	X(connected, "1: to NATS", hp3_bus_is_up(p->bus))                                          \
-	X(look_microseconds, "the last map and plan took so long", p->look_us)
+	X(term, "term of the leader", p->election.term)                                            \
+	X(connected, "1: connected to NATS", hp3_bus_is_up(p->bus))                                \
+	X(look_microseconds, "duration of the last map and plan", p->look_us)
 #define COUNTERS(X)                                                                                \
 	X(reports, "reports taken", c->reports)                                                    \
-	X(reports_old, "duplicates, and reports that others overtook", c->old)                     \
-	X(reports_refused, "of hosts without room: raise max_hosts", c->refused)                   \
-	X(reports_too_often, "of hosts that report faster than report_ms allows", c->too_often)    \
-	X(reports_third_instance, "of a name that two other processes bear", c->third_instance)    \
-	X(messages_bad, "messages that were none, or bore another's name", p->bad)                 \
+	X(reports_old, "duplicate reports, and overtaken ones", c->old)                            \
+	X(reports_refused, "reports of hosts without room: raise max_hosts", c->refused)           \
+	X(reports_too_often, "reports sooner than report_ms allows", c->too_often)                 \
+	X(reports_third_instance, "reports with the host name of two others", c->third_instance)   \
+	X(messages_bad, "invalid messages, and those with another sender's name", p->bad)          \
 	X(messages_other_version, "messages of another version", p->other_version)                 \
-	X(messages_dropped, "messages that came faster than they could be read",                   \
-		hp3_bus_dropped(p->bus))                                                           \
+	X(messages_dropped, "messages dropped because a queue was full", hp3_bus_dropped(p->bus))  \
 	X(namesakes, "keep-alives of another process with this one's name", p->namesakes)          \
 	X(plans, "plans sent", p->plans)                                                           \
 	X(planned_moves, "moves in plans sent", p->moves)

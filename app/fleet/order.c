@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order: a rank order for collectives, from a file of hosts and their leaves. */
+/* The command order: a rank order for collectives, from a file of hosts and their leaves. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -21,11 +21,11 @@ struct listed {
 
 struct list {
 	struct listed *at;
-	uint32_t *leaf, *order; /* leaf: the first host that has it */
+	uint32_t *leaf, *order; /* leaf[i]: the first host with the leaf of host i */
 	uint32_t n;
 	struct fleet_spine_path
 		*spine_path; /* of ring k from the i-th host in order: [i * ranks + k] */
-	uint64_t steps, known; /* across leaves, of all rings; whose way is known */
+	uint64_t steps, known; /* steps across leaves, of all rings; those with a known port */
 };
 
 static int report_bad_line(const char *file, unsigned line, const char *what)
@@ -91,9 +91,9 @@ static double crossing_share(const struct list *l, const uint32_t *order)
 	return (double)hp3_fleet_crossings(l->leaf, l->n, order) / l->n;
 }
 
-/* One ring for each rank of a host: ring k goes through rank k of every host, best by a spine of
- * its own. Where the way of a step is not told it may be any: it was not asked for, is not known,
- * or stays under one leaf. */
+/* There is one ring for each rank of a host: ring k goes through rank k of every host, if possible
+ * by its own spine. A step has no port if ports were not requested, the path is not known, or the
+ * step stays below one leaf. */
 static void print_json(const struct list *l, const struct fleet_options *o)
 {
 	json_t *ranks = json_array(), *all;
@@ -143,7 +143,7 @@ static void print_text(const struct list *l, const struct fleet_options *o)
 		}
 }
 
-/* What a run of hp3-fleet knows of the steps in this order. An exit code. */
+/* Reads the ports for the steps of this order from a running hp3-fleet. Returns an exit code. */
 static int find_spine_paths(
 	struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
 {
@@ -166,7 +166,7 @@ static int find_spine_paths(
 	return ret;
 }
 
-/* An exit code. */
+/* Returns an exit code. */
 static int print_order(
 	struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
 {

@@ -28,7 +28,7 @@ static void count_bad(struct fleet_planner *p, int ret)
 		p->bad++;
 }
 
-/* The host on whose subject a report came; "": on another subject, whatever the server says. */
+/* The host in the subject of a report; "": another subject, despite the subscription. */
 static const char *host_of_subject(const char *subject)
 {
 	const size_t n = strlen(FLEET_SUBJECT_PREFIX);
@@ -36,7 +36,7 @@ static const char *host_of_subject(const char *subject)
 	return strncmp(subject, FLEET_SUBJECT_PREFIX, n) == 0 ? subject + n : "";
 }
 
-/* Who may publish on whose subject the server sees to; a report speaks for no other host. */
+/* The server controls who may publish on which subject. A report must have its subject's host. */
 static void on_report(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
@@ -77,7 +77,7 @@ static void remember_plan(struct fleet_planner *p, const struct hp3_fleet_plan *
 			fleet_clock_us(CLOCK_REALTIME) / 1000, plan->epoch, plan->move[i]};
 }
 
-/* Another planner's, for people who ask this one. */
+/* Stores the plan of another planner, for questions to this one. */
 static void on_other_plan(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len)
 {
@@ -93,7 +93,7 @@ static void on_other_plan(
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* On the fleet's own subjects this planner says nothing for others. */
+/* A question must not make this planner publish on the fleet's own subjects. */
 static bool may_be_sent(const char *reply)
 {
 	return reply != NULL && strncmp(reply, FLEET_SUBJECTS, strlen(FLEET_SUBJECTS)) != 0;
@@ -121,8 +121,8 @@ static void send_keep_alive(struct fleet_planner *p)
 	size_t n;
 
 	pthread_mutex_lock(&p->lock);
-	now = now_ms(); /* not before anything that was heard */
-	if (!hp3_bus_is_up(p->bus)) /* alone is no majority of anything: it waits */
+	now = now_ms(); /* under the lock: not before any keep-alive that was taken */
+	if (!hp3_bus_is_up(p->bus)) /* a planner without a connection must not lead: it waits */
 		hp3_election_init(&p->election, p->election.name, p->cfg->fleet.takeover_ms, now);
 	if (!hp3_election_tick(&p->election, now))
 		p->led_since_ms = 0;
@@ -138,8 +138,8 @@ static void send_keep_alive(struct fleet_planner *p)
 }
 
 /*
- * Who has just begun to lead waits until the last plan of the one before has expired, and all hosts
- * have reported.
+ * A new leader waits until the last plan of the previous leader has expired, and all hosts have
+ * reported.
  */
 static void make_plan(struct fleet_planner *p)
 {
@@ -187,7 +187,7 @@ static void run_planner(struct fleet_planner *p)
 		due = keepalive_due < look_due ? keepalive_due : look_due;
 		pause.tv_sec = (time_t)((due - now) / 1000);
 		pause.tv_nsec = (long)((due - now) % 1000) * 1000000;
-		nanosleep(&pause, NULL); /* a signal cuts it short */
+		nanosleep(&pause, NULL); /* a signal interrupts it */
 	}
 }
 
@@ -259,7 +259,7 @@ int fleet_run(const struct fleet_config *cfg)
 		fprintf(stderr, "hp3-fleet: %s\n", why);
 	else if (subscribe_subjects(p) == 0 && fleet_http_start(p) == 0) {
 		fprintf(stderr, "hp3-fleet: %s, %s\n", p->election.name,
-			hp3_bus_is_up(p->bus) ? "connected" : "no server yet, goes on trying");
+			hp3_bus_is_up(p->bus) ? "connected" : "no server yet, trying again");
 		run_planner(p);
 		ret = FLEET_DONE;
 	}

@@ -2,10 +2,10 @@
 #ifndef HP3_APP_FLEET_PLANNER_H
 #define HP3_APP_FLEET_PLANNER_H
 /*
- * hp3-fleet run: the core (fleet/fleet.h) on NATS. Reports and keep-alives come in on libnats's
- * threads, plans go out from the main thread, questions are answered by whoever is asked: one lock
- * keeps the core and all of this struct. Nothing is written to disk; who starts knows what hosts
- * report from then on.
+ * hp3-fleet run: the core (fleet/fleet.h) on NATS. Threads of libnats take reports and keep-alives,
+ * the main thread sends plans, and threads of libnats and HTTP answer questions. One lock protects
+ * the core and this struct. Nothing is written to disk: a planner that starts has only the reports
+ * that arrive from then on.
  */
 #include <pthread.h>
 #include "app/fleet/keys.h"
@@ -31,19 +31,19 @@ struct fleet_planner {
 	struct hp3_bus *bus;
 	struct hp3_fleet *fleet;
 	struct hp3_election election;
-	struct hp3_fleet_plan plan; /* the latest that was sent, or heard of another planner */
+	struct hp3_fleet_plan plan; /* the latest one sent, or received from another planner */
 	uint64_t now_ms; /* of the last look */
-	uint64_t led_since_ms; /* 0: another one leads */
-	uint64_t bad; /* messages that were none, or bore another's name */
+	uint64_t led_since_ms; /* 0: this planner does not lead */
+	uint64_t bad; /* invalid messages, and those with another sender's name */
 	uint64_t other_version;
 	uint64_t plans, moves;
-	uint64_t namesakes; /* keep-alives of another one with this one's name */
-	uint64_t look_us; /* the last look and plan took so long */
+	uint64_t namesakes; /* keep-alives of another planner with this planner's name */
+	uint64_t look_us; /* duration of the last look and plan */
 	struct fleet_past_move recent[FLEET_RECENT];
-	uint64_t n_recent; /* ever; the latest is recent[(n_recent - 1) % FLEET_RECENT] */
+	uint64_t n_recent; /* all moves; the latest is recent[(n_recent - 1) % FLEET_RECENT] */
 };
 
-/* Runs until a signal ends it. An exit code. */
+/* Runs until a signal ends it. Returns an exit code. */
 int fleet_run(const struct fleet_config *cfg);
 
 #endif

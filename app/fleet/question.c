@@ -48,8 +48,7 @@ json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, jso
 			line, FLEET_SUBJECT_ASK, text, n, ANSWER_MS, keep_answer, &answer);
 	if (answer == NULL)
 		fprintf(stderr,
-			"hp3-fleet: no answer by way of %s (%s); is nats-server there, and "
-			"hp3-fleet "
+			"hp3-fleet: no answer through %s (%s); is nats-server there, and hp3-fleet "
 			"run?\n",
 			hp3_urls_shown(cfg->fleet.servers, servers, sizeof(servers)),
 			strerror(ret == 0 ? EBADMSG : -ret));

@@ -9,7 +9,7 @@
 #include "fleet/order.h"
 
 struct switches {
-	const char **name; /* in their order; of answers that are kept meanwhile */
+	const char **name; /* sorted; point into the answers */
 	uint32_t n;
 };
 
@@ -21,7 +21,7 @@ static json_t *ask_spine_paths(
 
 	if (a == NULL || json_is_array(json_object_get(a, "rows")))
 		return a;
-	fputs("hp3-fleet: hp3-fleet run is older than this one: it does not know \"spine_paths\"\n",
+	fputs("hp3-fleet: hp3-fleet run is older than this program and lacks \"spine_paths\"\n",
 		stderr);
 	json_decref(a);
 	return NULL;
@@ -39,7 +39,7 @@ static const char *hop_of_row(const json_t *row)
 	return hop != NULL ? hop : "?";
 }
 
-/* All that any step knows, each once. */
+/* Collects the switches of all steps, each once. */
 static int collect_switches(struct switches *s, json_t *const *answer, uint32_t n)
 {
 	size_t rows = 0, k;

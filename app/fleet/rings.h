@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_APP_FLEET_RINGS_H
 #define HP3_APP_FLEET_RINGS_H
-/* Source ports that keep the rings of `order` on switches of their own, from what an hp3-fleet that
- * runs has heard of the hosts. */
+/* Source ports for the rings of `order`, so that each ring has its own switches. They come from the
+ * hosts' reports in a running hp3-fleet. */
 #include "app/fleet/keys.h"
 
-/* The step of a ring from one host to the next one, where they are under different leaves. */
+/* The path of a ring from one host to the next, if these are below different leaves. */
 struct fleet_spine_path {
-	uint16_t port; /* 0: none is known */
+	uint16_t port; /* 0: not known */
 	char by[46]; /* the switch */
 };
 
 /*
- * hosts: n names in the order of the ring, of which the last one is followed by the first; crosses
- * [i]: whether the step from host i leaves a leaf. way[i * rings + k]: of ring k at that step, zero
- * where it crosses nothing. An exit code; the user was told.
+ * hosts: n names in the order of the ring; the first follows the last. crosses[i]: the step from
+ * host i leaves a leaf. spine_path[i * rings + k]: of ring k at that step, zero if it does not
+ * leave the leaf. Returns an exit code; prints errors.
  */
 int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const bool *crosses,
 	uint32_t n, unsigned rings, struct fleet_spine_path *spine_path);

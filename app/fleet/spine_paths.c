@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPINE_PATHS_MAX (HP3_FLEET_FLOWS * (HP3_FLEET_ALTS + 1u)) /* that a report has */
+#define SPINE_PATHS_MAX (HP3_FLEET_FLOWS * (HP3_FLEET_ALTS + 1u)) /* of a report */
 
 struct spine_path {
 	struct hp3_fleet_addr hop;

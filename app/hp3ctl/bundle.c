@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bundle: what somebody who helps from afar needs to know, in one file. */
+/* bundle: all data for remote support, in one file. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 #define ENTRY_MAX 96u
 
-/* What hp3d is asked: one object, or a list page by page. */
+/* Requests to hp3d: for one object, or a list page by page. */
 static const struct {
 	const char *name;
 	const char *request;
@@ -36,7 +36,7 @@ static const struct {
 		}                                                                                  \
 	}
 
-/* What the host says of itself. */
+/* Files and commands of the host. */
 static const struct {
 	const char *name;
 	const char *const *argv;
@@ -63,7 +63,7 @@ static int fail_bundle_file(struct hp3ctl *ctl, const char *path, int rc)
 		"%s: %s", path, strerror(-rc));
 }
 
-/* hp3ctl may end in the middle (memory.c). */
+/* hp3ctl may end during this (memory.c). */
 static const char *unfinished;
 
 static void remove_unfinished(void)
@@ -88,7 +88,7 @@ static void append_event(void *arg, json_t *event)
 	json_array_append(arg, event);
 }
 
-/* The whole answer, NULL: there is none, which was told. */
+/* The whole answer; NULL: none, after an error message. */
 static json_t *ask_whole_answer(struct hp3ctl *ctl, const char *request, bool list)
 {
 	json_t *req = json_loads(request, 0, NULL), *all = json_array(), *answer = NULL;
@@ -113,7 +113,7 @@ static json_t *ask_whole_answer(struct hp3ctl *ctl, const char *request, bool li
 	return NULL;
 }
 
-/* hp3d may be down: then that is what the bundle tells. */
+/* If hp3d is down, the bundle has that error. */
 static int add_hp3d(struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 {
 	bool up = hp3ctl_connect(ctl) == HP3CTL_DONE;

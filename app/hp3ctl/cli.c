@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line: help, options, arguments, by the table of commands. */
+/* Parses the command line, by the table of commands. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t 
 	       *out <= max;
 }
 
-/* What is wrong with a word, and the one that may have been meant, or where to look. */
+/* Reports an unknown word, with the most similar known one, or a hint. */
 static int no_such(
 	struct hp3ctl *ctl, const struct hp3_nearest *near, const char *help, const char *text)
 {
@@ -96,7 +96,7 @@ static int take_option(struct hp3ctl *ctl, int opt)
 	return no_such(ctl, &near, "hp3ctl COMMAND --help", text);
 }
 
-/* getopt does not know it: of all options, which was meant? */
+/* Reports an unknown option, with the most similar of all options. */
 static int unknown_option(struct hp3ctl *ctl, const char *word)
 {
 	struct hp3_nearest near = {.asked = word + strspn(word, "-")};
@@ -131,7 +131,7 @@ static int parse_options(struct hp3ctl *ctl, int argc, char **argv)
 	while (rc == HP3CTL_DONE && (opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		if (opt == ':')
 			rc = hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl --help",
-				"%s wants a value", argv[optind - 1]);
+				"%s needs a value", argv[optind - 1]);
 		else if (opt == '?')
 			rc = unknown_option(ctl, argv[optind - 1]);
 		else
@@ -174,14 +174,14 @@ static int check_arguments(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 	case HP3CTL_TAKES_FLOW:
 		if (n == !all || (n == 0 && c->optional))
 			return HP3CTL_DONE;
-		return fail_misuse(ctl, c, "wants one FLOW");
+		return fail_misuse(ctl, c, "needs one FLOW");
 	case HP3CTL_TAKES_FLOW_PORTS:
 		return n >= 2 ? HP3CTL_DONE
-			      : fail_misuse(ctl, c, "wants a FLOW and one PORT or more");
+			      : fail_misuse(ctl, c, "needs a FLOW and at least one PORT");
 	case HP3CTL_TAKES_WORD:
 		if (n == 0 && c->optional)
 			return HP3CTL_DONE;
-		return n == 1 ? check_word(ctl, c) : fail_misuse(ctl, c, "wants one word");
+		return n == 1 ? check_word(ctl, c) : fail_misuse(ctl, c, "needs one word");
 	case HP3CTL_TAKES_TEXT:
 		return n == 1 || (n == 0 && c->optional)
 			       ? HP3CTL_DONE
@@ -190,7 +190,7 @@ static int check_arguments(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 	return HP3CTL_USAGE;
 }
 
-/* What the command's row demands of options and arguments. */
+/* Checks options and arguments against the command's row. */
 static int check_usage(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 {
 	uint64_t known = hp3ctl_command_options(c), wrong = ctl->given & ~known;
@@ -202,13 +202,13 @@ static int check_usage(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 		return fail_misuse(ctl, c, text);
 	}
 	if (known & TARGET && __builtin_popcountll(ctl->given & TARGET) != 1)
-		return fail_misuse(ctl, c, "wants one of --port N, --random, --home");
+		return fail_misuse(ctl, c, "needs one of --port N, --random, --home");
 	if (ctl->given & HP3CTL_BIT(WAIT) && ctl->given & HP3CTL_BIT(NO_WAIT))
 		return fail_misuse(ctl, c, "cannot have both --wait and --no-wait");
 	return check_arguments(ctl, c);
 }
 
-/* The command, as often as asked for; the exit code is that of the first run that failed. */
+/* Runs the command, with --repeat several times; returns the exit code of the first failed run. */
 static int run_command(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 {
 	int rc = c->run(ctl);

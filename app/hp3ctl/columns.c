@@ -58,7 +58,7 @@ unsigned hp3ctl_column(const char *name)
 	return i;
 }
 
-/* The value behind a column: of the flow itself, or of its path. */
+/* The value of a column: a member of the flow, or of its path. */
 static json_t *column_value(unsigned column, json_t *flow)
 {
 	json_t *path = json_object_get(flow, "path");
@@ -110,7 +110,7 @@ static int compare_text(json_t *a, json_t *b)
 	return strcmp(s ? s : "", t ? t : "");
 }
 
-/* What is unknown comes last, whichever way. */
+/* Unknown values come last in both orders. */
 static int compare_flows(const void *p, const void *q, void *arg)
 {
 	const struct order *o = arg;
@@ -152,9 +152,9 @@ static uint64_t flow_number(json_t *j, const char *key)
 }
 
 /*
- * What was acknowledged between two reads of a flow: PSNs, times the mean bytes of those that left.
- * A read that is so far behind that PSNs may have come round says what left, which then is the
- * same.
+ * Bytes acknowledged between two reads of a flow: the number of PSNs acknowledged times the mean
+ * bytes of PSNs sent. If PSNs may have wrapped between the reads, bytes sent, which then are nearly
+ * the same.
  */
 static uint64_t acked_bytes(json_t *was, json_t *is)
 {

@@ -2,22 +2,22 @@
 #ifndef HP3CTL_COMMANDS_H
 #define HP3CTL_COMMANDS_H
 /*
- * The one table of commands and their options: --help, what is accepted, and completion come from
- * it; the test hp3ctl/commands holds hp3ctl(1) to it. A new command is a row, its options' rows, a
- * handler (hp3ctl.h), and a paragraph of the manual.
+ * The table of commands and their options. --help, the parser and completion use it; the test
+ * hp3ctl/commands compares hp3ctl(1) with it. A new command is a row, its options' rows, a handler
+ * (hp3ctl.h), and a paragraph of the manual.
  */
 #include "app/hp3ctl/hp3ctl.h"
 
-/* What a command takes behind its name. */
+/* The arguments of a command. */
 enum hp3ctl_takes {
 	HP3CTL_TAKES_NOTHING,
-	HP3CTL_TAKES_FLOW, /* one, but for --all; or none if `optional` */
-	HP3CTL_TAKES_FLOW_PORTS, /* one, and one port or more */
+	HP3CTL_TAKES_FLOW, /* one flow, except with --all; or none if `optional` */
+	HP3CTL_TAKES_FLOW_PORTS, /* one flow, and at least one port */
 	HP3CTL_TAKES_WORD, /* one of `words`, or nothing if `optional` */
 	HP3CTL_TAKES_TEXT, /* anything, or nothing if `optional` */
 };
 
-/* An option of a command, and what it means there. */
+/* An option of a command, and its meaning there. */
 struct hp3ctl_use {
 	enum hp3ctl_option option;
 	const char *help;
@@ -25,7 +25,7 @@ struct hp3ctl_use {
 
 struct hp3ctl_command {
 	const char *name;
-	const char *usage; /* behind the name, as help shows it */
+	const char *usage; /* arguments, as help shows them after the name */
 	const char *help; /* a line without a full stop */
 	const char *details; /* further lines, each ends with '\n'; NULL: none */
 	int (*run)(struct hp3ctl *ctl); /* an enum hp3ctl_exit */
@@ -33,18 +33,18 @@ struct hp3ctl_command {
 	const char *const *words; /* of TAKES_WORD; ends with NULL */
 	enum hp3ctl_takes takes;
 	bool optional;
-	bool offline; /* not connected before it runs; it may call hp3ctl_connect() */
+	bool offline; /* it runs without a connection; it may call hp3ctl_connect() */
 };
 
 extern const struct hp3ctl_command hp3ctl_commands[]; /* ends with an entry without name */
 
-/* An option of the command line: its value, if it has one, is a number of min..max, where max is 0
- * one of the words, or any text. */
+/* An option of the command line. Its value, if any, is a number of min..max; if max is 0, one of
+ * the words, or any text. */
 struct hp3ctl_option_row {
 	const char *name; /* without dashes */
 	const char *value; /* its name in help; NULL: the option takes none */
 	uint64_t min, max;
-	const char *(*word)(unsigned i); /* NULL behind the last one */
+	const char *(*word)(unsigned i); /* NULL after the last one */
 };
 
 extern const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX];
@@ -56,10 +56,10 @@ uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT()
 
 void hp3ctl_print_help(const struct hp3ctl_command *c); /* NULL: of hp3ctl as a whole */
 
-/* complete.c: offers for the last of these words of a command line. */
+/* complete.c: prints completions of the last of these words of a command line. */
 int hp3ctl_complete(int argc, char **argv);
 
-/* The whole program but for its state: takes the command line, runs the command. */
+/* The whole program, except its state: parses the command line, runs the command. */
 int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For completion.bash: `hp3ctl __complete WORD...` prints what the last, unfinished word may
- * become, one a line. Commands, options and words come from the table, flows and keys from hp3d, if
- * it answers.
+ * For completion.bash: `hp3ctl __complete WORD...` prints the completions of the last word, one per
+ * line. Commands, options and words come from the table; flows and keys from hp3d, if it answers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +10,9 @@
 
 struct completion {
 	struct hp3ctl ctl;
-	const char *word; /* the unfinished one */
+	const char *word; /* the one to complete */
 	const struct hp3ctl_command *command; /* NULL: not yet given */
-	int option; /* whose value the word is; -1: of none */
+	int option; /* option whose value the word is; -1: none */
 	unsigned args; /* of the command, before the word */
 };
 
@@ -80,7 +79,7 @@ static bool connect_hp3d(struct completion *c)
 	       hp3ctl_connect(&c->ctl) == HP3CTL_DONE;
 }
 
-/* Those whose id has the word in it come from hp3d. */
+/* Requests the flows whose id contains the word. */
 static void ask_flows(struct completion *c)
 {
 	if (connect_hp3d(c))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# bash completion of hp3ctl: the program itself knows what a word may become (app/hp3ctl/complete.c).
+# bash completion of hp3ctl: the program prints the completions (app/hp3ctl/complete.c).
 
 _hp3ctl() {
 	local line=${COMP_LINE:0:COMP_POINT} words cur i
@@ -14,7 +14,7 @@ _hp3ctl() {
 		return
 	fi
 	mapfile -t COMPREPLY < <("${words[0]}" __complete "${words[@]:1}" 2>/dev/null)
-	# What readline regards as words before the last ':' must not come again.
+	# Remove the part before the last ':', which readline treats as earlier words.
 	if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
 		for i in "${!COMPREPLY[@]}"; do
 			COMPREPLY[i]=${COMPREPLY[i]#"${cur%:*}:"}

@@ -14,7 +14,7 @@
 #define ANSWER_TIMEOUT_S 10
 #define CHUNK            65536u
 
-/* The one place that prints JSON, and that adds the version where hp3d has not. */
+/* The only function that prints JSON; adds the version if it is missing. */
 void hp3ctl_print_json(json_t *j)
 {
 	char *text;
@@ -22,7 +22,7 @@ void hp3ctl_print_json(json_t *j)
 	if (!json_object_get(j, "v"))
 		json_object_set_new(j, "v", json_integer(HP3CTL_JSON_VERSION));
 	text = json_dumps(j, JSON_COMPACT);
-	puts(text); /* whole lines, whatever happens */
+	puts(text); /* one call: lines are always whole */
 	free(text);
 }
 
@@ -113,7 +113,7 @@ int hp3ctl_send(struct hp3ctl *ctl, json_t *req)
 	size_t n = strlen(text), sent = 0;
 
 	json_decref(req);
-	text[n++] = '\n'; /* in the place of the NUL */
+	text[n++] = '\n'; /* replaces the NUL */
 	while (sent < n) {
 		ssize_t k = send(ctl->fd, text + sent, n - sent, MSG_NOSIGNAL);
 		if (k < 0 && errno == EINTR)
@@ -129,7 +129,7 @@ int hp3ctl_send(struct hp3ctl *ctl, json_t *req)
 	return HP3CTL_DONE;
 }
 
-/* Appends what has come to the buffer. */
+/* Appends received bytes to the buffer. */
 static int receive_more(struct hp3ctl *ctl)
 {
 	ssize_t n;
@@ -169,9 +169,9 @@ int hp3ctl_receive(struct hp3ctl *ctl, json_t **answer)
 	if (!json_is_object(*answer)) {
 		json_decref(*answer);
 		return hp3ctl_fail(ctl, HP3CTL_FAILED, "bad-answer",
-			"hp3ctl and hp3d must be of one version; does another program own the "
+			"hp3ctl and hp3d must have the same version; does another program own the "
 			"socket?",
-			"the answer from %s is no JSON object", ctl->text[HP3CTL_SOCKET]);
+			"the answer from %s is not a JSON object", ctl->text[HP3CTL_SOCKET]);
 	}
 	return HP3CTL_DONE;
 }

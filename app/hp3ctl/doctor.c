@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doctor: what of this host and its configuration keeps hp3 from working well. */
+/* doctor: checks this host and the configuration. */
 #include "app/doctor/doctor.h"
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "app/hp3ctl/hp3ctl.h"
 
 #define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
-#define PAIRS_MAX      64u /* address pairs that are asked about */
+#define PAIRS_MAX      64u /* address pairs that are read */
 #define PORTS_ASKED    64u
 #define PORT_FIRST     0xC000u
 #define PORT_STEP      257u /* prime: all bits of a port change */
@@ -23,7 +23,7 @@ static const char *answer_text(json_t *j, const char *key)
 	return s ? s : "";
 }
 
-/* Whether somebody answers there: doctor works without hp3d, too. */
+/* Whether hp3d answers: doctor also works without it. */
 static bool is_hp3d_running(const char *path)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -40,7 +40,7 @@ static bool is_hp3d_running(const char *path)
 	return yes;
 }
 
-/* The name of a port's path; false: it is not known. */
+/* The name of a port's path; false: not known. */
 static bool path_name(json_t *row, char *buf, size_t cap)
 {
 	json_t *path = json_object_get(row, "path");
@@ -77,7 +77,7 @@ static void count_paths(json_t *rows, struct hp3_drawn *drawn)
 	json_decref(seen);
 }
 
-/* What is known, or predicted, of some source ports of a flow's address pair. */
+/* Known or predicted paths of some source ports of a flow's address pair. */
 static int ask_ports(struct hp3ctl *ctl, const char *flow, struct hp3_drawn *drawn)
 {
 	json_t *ports = json_array(), *answer;
@@ -99,7 +99,7 @@ static int ask_ports(struct hp3ctl *ctl, const char *flow, struct hp3_drawn *dra
 
 struct pairs {
 	struct hp3_drawn drawn[PAIRS_MAX];
-	char flow[PAIRS_MAX][160]; /* one of each */
+	char flow[PAIRS_MAX][160]; /* one flow of each pair */
 	unsigned n;
 };
 
@@ -127,7 +127,7 @@ static int take_flows(void *arg, json_t *flows)
 	return HP3CTL_DONE;
 }
 
-/* Which pairs have switches that hash the queue pair number. */
+/* Marks the pairs whose switches hash the queue pair number. */
 static int take_pairs(void *arg, json_t *pairs)
 {
 	struct pairs *p = arg;
@@ -147,7 +147,7 @@ static int take_pairs(void *arg, json_t *pairs)
 	return HP3CTL_DONE;
 }
 
-/* What a running hp3d knows; a flow that has gone meanwhile is no reason to fail. */
+/* Reads paths from a running hp3d; a flow that is gone meanwhile is no error. */
 static void ask_flow_ports(struct hp3ctl *ctl, struct pairs *p)
 {
 	if (hp3ctl_connect(ctl) != HP3CTL_DONE ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* events: the kept ones, and those to come. */
+/* events: the kept ones; with --follow, later ones. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ static void print_path_state(json_t *path)
 		event_number(path, "marked_permille"), event_us(path, "rate_kbps"));
 }
 
-/* Why: the cycles, oldest first, or losses, and the path as it is. */
+/* The reason: cycles, oldest first, or losses, and the estimates of the path. */
 static void print_severe(json_t *event, json_t *evidence)
 {
 	json_t *cycle;
@@ -45,7 +45,7 @@ static void print_severe(json_t *event, json_t *evidence)
 	putchar('\n');
 }
 
-/* What was asked, and what came back. */
+/* The probes of a round, and their answers. */
 static void print_probes(json_t *event, json_t *evidence)
 {
 	json_t *p;
@@ -88,7 +88,7 @@ static void print_move(json_t *event, json_t *evidence)
 		event_number(evidence, "held_bytes"), event_us(evidence, "wait_ns"));
 }
 
-/* Of this host and a peer. */
+/* Events about this host and a peer. */
 static void print_keys(json_t *event)
 {
 	printf("%-6lld %14.6f %-11s %s %s: identity %s", event_number(event, "seq"),
@@ -100,7 +100,7 @@ static void print_keys(json_t *event)
 	printf(": %s\n", event_text(event, "outcome"));
 }
 
-/* Of hp3d itself, a rail, or a port. */
+/* Events about hp3d, a rail, or a port. */
 static void print_own(json_t *event)
 {
 	printf("%-6lld %14.6f %-11s ", event_number(event, "seq"),

@@ -29,7 +29,7 @@ int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows)
 	return rc;
 }
 
-/* Twice, for the rates; JSON only if it was asked for. */
+/* Reads flows twice, for the rates; with --json only if rates are needed. */
 static int read_rated(struct hp3ctl *ctl, json_t **flows)
 {
 	bool given = ctl->given & HP3CTL_BIT(INTERVAL);

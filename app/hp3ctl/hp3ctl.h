@@ -2,9 +2,9 @@
 #ifndef HP3CTL_H
 #define HP3CTL_H
 /*
- * hp3ctl: asks hp3d over its control socket and prints the answers, as tables or with --json as
- * JSON lines (lists: one object per line). Everything that goes wrong is told on stderr with what
- * to do about it, with --json as an error object on stdout.
+ * hp3ctl: sends requests to hp3d's control socket and prints the answers: tables, or with --json
+ * JSON lines (lists: one object per line). Errors and their fixes go to stderr; with --json, an
+ * error object goes to stdout.
  */
 #include <jansson.h>
 #include <signal.h>
@@ -19,10 +19,10 @@ enum hp3ctl_exit {
 	HP3CTL_NOT_FOUND = 4,
 };
 
-#define HP3CTL_JSON_VERSION   1 /* of every object; hp3ctl(1) says what it promises */
+#define HP3CTL_JSON_VERSION   1 /* of every object; hp3ctl(1) defines what it guarantees */
 #define HP3CTL_DEFAULT_SOCKET "/run/hp3/hp3.sock"
 
-/* Options of the command line (commands.c); `given` says which were there. */
+/* Options of the command line (commands.c); `given` has those that were used. */
 enum hp3ctl_option {
 	HP3CTL_SOCKET,
 	HP3CTL_JSON,
@@ -65,18 +65,18 @@ enum hp3ctl_option {
 struct hp3ctl {
 	uint64_t given; /* HP3CTL_BIT() */
 	const char *text[HP3CTL_OPTION_MAX]; /* an option's value */
-	uint64_t number[HP3CTL_OPTION_MAX]; /* the same, where it is a number; 0: not given */
+	uint64_t number[HP3CTL_OPTION_MAX]; /* the same as a number; 0: not given */
 	bool json;
-	char *error; /* room for HP3CTL_ERROR_MAX: an error goes here, not to stderr */
-	const volatile sig_atomic_t *stop; /* not 0: wait for no answer any more */
-	char **args; /* behind the command; the first one may be a FLOW */
+	char *error; /* if set: errors go to these HP3CTL_ERROR_MAX bytes, not to stderr */
+	const volatile sig_atomic_t *stop; /* not 0: stop waiting for answers */
+	char **args; /* arguments of the command; the first may be a FLOW */
 	int n_args;
 	int fd; /* connection; -1: none yet */
-	char *buf; /* bytes received behind the last answer */
+	char *buf; /* bytes received after the last answer */
 	size_t len, cap;
 };
 
-/* connection.c: all return an enum hp3ctl_exit and have told the user unless it is HP3CTL_DONE. */
+/* connection.c: all return an enum hp3ctl_exit, and print an error unless it is HP3CTL_DONE. */
 int hp3ctl_connect(struct hp3ctl *ctl);
 void hp3ctl_disconnect(struct hp3ctl *ctl);
 int hp3ctl_send(struct hp3ctl *ctl, json_t *req); /* takes the reference */
@@ -86,28 +86,28 @@ int hp3ctl_ask(struct hp3ctl *ctl, json_t *req, json_t **answer);
 const char *hp3ctl_error_code(json_t *answer); /* NULL: the answer is ok */
 int hp3ctl_report(struct hp3ctl *ctl, json_t *answer);
 
-/* Tells an error of our own in the same form; returns `exit`. */
+/* Prints an error of hp3ctl in the same form; returns `exit`. */
 int hp3ctl_fail(const struct hp3ctl *ctl, int exit, const char *code, const char *fix,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void hp3ctl_print_json(json_t *j); /* one line */
 
-/* memory.c: memory, or hp3ctl ends, and says why; JSON's, too, from the second on. */
+/* memory.c: allocates, or ends hp3ctl with an error. hp3ctl_need_memory(): JSON functions, too. */
 void *hp3ctl_need(size_t n);
 void hp3ctl_need_memory(const struct hp3ctl *ctl);
 
-/* list.c, both take the request's reference. A list, page by page; fn returns an exit code, other
- * than DONE ends the walk. */
+/* list.c, both take the request's reference. Calls fn for each page of a list; an exit code of fn
+ * other than DONE ends it. */
 int hp3ctl_each_page(
 	struct hp3ctl *ctl, json_t *req, int (*fn)(void *arg, json_t *items), void *arg);
-/* The events behind *since that the request asks for; *since moves on to the last one. */
+/* Calls fn for each requested event after number *since; sets *since to the last number. */
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	void (*fn)(void *arg, json_t *event), void *arg);
 
-/* flows.c: all flows that the filter (NULL: none) lets through, as an array; NULL with an error. */
+/* flows.c: reads all flows that match the filter (NULL: all), as an array; NULL after an error. */
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
 int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
 
-const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL behind the last one */
+const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL after the last one */
 
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event);

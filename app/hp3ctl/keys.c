@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* keys: the files of keys that the hosts of a fabric get, each what it needs and no more. */
+/* keys: writes a file of keys for each host of a fabric, with only the keys that it needs. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #define BLANKS " \t\r\n"
 
 struct address {
-	uint32_t host; /* whose */
+	uint32_t host; /* its host */
 	bool ipv6;
 	uint8_t bytes[16];
 };
@@ -45,7 +45,7 @@ static const char *add_address(struct fabric *f, const char *text)
 		return "no memory";
 	f->address = list;
 	if (inet_pton(a.ipv6 ? AF_INET6 : AF_INET, text, a.bytes) != 1)
-		return "a line is NAME ADDRESS..., and what is behind the name is no address";
+		return "a line is NAME ADDRESS..., and a word after the name is not an address";
 	for (uint32_t i = 0; i < f->addresses; i++) {
 		if (list[i].ipv6 == a.ipv6 && memcmp(list[i].bytes, a.bytes, 16) == 0)
 			return "an address is there twice";
@@ -62,7 +62,7 @@ static const char *add_host(struct fabric *f, const char *name)
 		return "no memory";
 	f->name = list;
 	if (name[0] == '.' || strchr(name, '/') != NULL)
-		return "a host's name becomes that of a file: without / and without . in front";
+		return "a host's name becomes a file name: without / and without a leading .";
 	for (uint32_t i = 0; i < f->hosts; i++) {
 		if (strcmp(list[i], name) == 0)
 			return "a host is there twice";
@@ -86,7 +86,7 @@ static const char *take_line(struct fabric *f, char *line)
 	wrong = add_host(f, word);
 	word = strtok_r(NULL, BLANKS, &rest);
 	if (wrong == NULL && word == NULL)
-		return "a line is NAME ADDRESS..., and there is no address";
+		return "a line is NAME ADDRESS..., and the address is missing";
 	for (; wrong == NULL && word != NULL; word = strtok_r(NULL, BLANKS, &rest))
 		wrong = add_address(f, word);
 	return wrong;
@@ -120,7 +120,7 @@ static int read_hosts(struct hp3ctl *ctl, const char *path, struct fabric *f)
 		where, wrong);
 }
 
-/* A secret that nobody has after this, or that of a file. */
+/* A new random secret, which is not stored, or that of a file. */
 static int take_secret(struct hp3ctl *ctl, uint8_t secret[HP3_KEY_LEN])
 {
 	const char *path = ctl->text[HP3CTL_SECRET];
@@ -144,7 +144,7 @@ static int take_secret(struct hp3ctl *ctl, uint8_t secret[HP3_KEY_LEN])
 	text[strcspn(text, BLANKS)] = '\0';
 	if (!hp3_is_key_text(text))
 		return fail_key_file(ctl, "openssl rand -hex 16 prints them", path,
-			"there are no 32 hexadecimal digits in it");
+			"it does not have 32 hexadecimal digits");
 	key = hp3_key_of_text(text);
 	memcpy(secret, key.bytes, HP3_KEY_LEN);
 	return HP3CTL_DONE;
@@ -169,7 +169,7 @@ static void path_of(
 	snprintf(path, size, "%s/%s.keys", dir, f->name[host]);
 }
 
-/* All keys with an address of the host at one end, and one of another host at the other. */
+/* Writes all keys between an address of the host and an address of another host. */
 static int write_host(struct hp3ctl *ctl, struct fabric *f, uint32_t host, const uint8_t *secret)
 {
 	char path[4096];
@@ -181,10 +181,9 @@ static int write_host(struct hp3ctl *ctl, struct fabric *f, uint32_t host, const
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (out == NULL)
-		return fail_key_file(ctl, "files are not overwritten: take another --out", path,
+		return fail_key_file(ctl, "files are not overwritten: give another --out", path,
 			strerror(errno));
-	fprintf(out, "# keys of %s: for its [probes] probe_key, and for nobody else\n",
-		f->name[host]);
+	fprintf(out, "# keys of %s: only for its [probes] probe_key\n", f->name[host]);
 	for (uint32_t i = 0; i < f->addresses; i++) {
 		for (uint32_t k = 0; f->address[i].host == host && k < f->addresses; k++) {
 			if (f->address[k].host == host || f->address[k].ipv6 != f->address[i].ipv6)
@@ -212,7 +211,7 @@ static int write_all(struct hp3ctl *ctl, struct fabric *f, const uint8_t *secret
 		if (rc != HP3CTL_DONE)
 			break;
 	}
-	while (rc != HP3CTL_DONE && n-- > 0) { /* half a fabric's keys are of no use */
+	while (rc != HP3CTL_DONE && n-- > 0) { /* after an error, removes all files */
 		path_of(ctl, f, n, path, sizeof(path));
 		unlink(path);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory for JSON: every question, answer and line of output is made of it. */
+/* Memory, also for JSON. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "app/hp3ctl/hp3ctl.h"
@@ -7,7 +7,7 @@
 
 static const struct hp3ctl *user;
 
-/* The error as hp3ctl_fail() tells it, of which nothing has to be made. */
+/* Prints the same error as hp3ctl_fail(), without allocating. */
 void *hp3ctl_need(size_t n)
 {
 	void *mem = malloc(n);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-/* Tells `what`, or sets it to the argument. */
+/* Prints `what`, or sets it to the argument. */
 static int ask_or_set(struct hp3ctl *ctl, const char *what, json_t **answer)
 {
 	json_t *req = json_pack("{s:s}", "cmd", what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* move: asks for moves and waits for the events that tell how they ended. */
+/* move: requests moves, and waits for the events that end them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +10,19 @@
 #define EVENTS_PAGE     1000
 #define DEFAULT_WAIT_MS 2000u
 #define MOVES_WINDOW                                                                               \
-	64u /* requests in flight: fits the socket's buffer, whatever the other side does          \
+	64u /* requests in flight: fits the socket's buffer, even if hp3d does not read            \
 	     */
 #define MOVES_BATCH    256u
 #define MOVES_PAUSE_US 5000
 
 struct moves {
 	struct hp3ctl *ctl;
-	json_int_t since; /* events up to here are known */
-	json_int_t *tags; /* of moves under way, ascending */
+	json_int_t since; /* number of the last event read */
+	json_int_t *tags; /* of moves in progress, ascending */
 	size_t n, cap, sent;
 	size_t done; /* of `tags` */
-	size_t skipped, refused; /* never under way */
-	json_t *reasons; /* of refusals: code -> [how many, what to do] */
+	size_t skipped, refused; /* not begun */
+	json_t *reasons; /* of refusals: code -> [number, fix] */
 	size_t moved, failed;
 	json_int_t drain_max_ns;
 	json_int_t held_pkts, held_bytes;
@@ -56,7 +56,7 @@ static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
 	return req;
 }
 
-/* Notes a move that is under way. */
+/* Adds a move in progress. */
 static int note_move(struct moves *m, json_t *answer)
 {
 	json_t *data = json_object_get(answer, "data");
@@ -83,7 +83,7 @@ static int compare_tags(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Counts and prints an event if it ends one of our moves. */
+/* Counts and prints an event if it ends one of these moves. */
 static void take_event(struct moves *m, json_t *event)
 {
 	json_t *evidence = json_object_get(event, "evidence");
@@ -105,7 +105,7 @@ static void take_event(struct moves *m, json_t *event)
 	hp3ctl_print_event(m->ctl, event);
 }
 
-/* Returns when each of the moves has ended or the time is over. */
+/* Returns when all moves have ended, or the time is over. */
 static int await_moves(struct moves *m)
 {
 	uint64_t wait =
@@ -156,7 +156,7 @@ int hp3ctl_move(struct hp3ctl *ctl)
 		if (ctl->json)
 			hp3ctl_print_json(json_object_get(answer, "data"));
 		else
-			printf("%s: move under way\n",
+			printf("%s: move begun\n",
 				json_string_value(
 					json_object_get(json_object_get(answer, "data"), "flow")));
 	} else if (rc == HP3CTL_DONE) {
@@ -169,7 +169,7 @@ int hp3ctl_move(struct hp3ctl *ctl)
 	return rc;
 }
 
-/* One line each as JSON; counted by reason for the table. */
+/* With --json, prints a line per refusal; otherwise counts them by reason. */
 static void note_refusal(struct moves *m, json_t *answer)
 {
 	const char *code = hp3ctl_error_code(answer);
@@ -185,7 +185,7 @@ static void note_refusal(struct moves *m, json_t *answer)
 		json_object_set_new(m->reasons, code, json_pack("[i, O]", 1, fix));
 }
 
-/* Takes the oldest answer that is still to come. */
+/* Receives the answer to the oldest open request. */
 static int take_answer(struct moves *m)
 {
 	json_t *answer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paths: address pairs and their paths; probes: what probing costs and brings. */
+/* paths: address pairs and their paths; probes: cost and results of probing. */
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
@@ -44,7 +44,7 @@ static void print_pair(json_t *pair)
 		json_is_true(json_object_get(pair, "immovable"))
 			? ", immovable (its RNIC sends IP fragments)"
 			: "");
-	printf("  paths told by: %s; traces: %s", path_text(identity, "by"),
+	printf("  paths identified by: %s; traces: %s", path_text(identity, "by"),
 		path_text(identity, "tracing"));
 	if (path_number(identity, "ttl") != 0)
 		printf(", by switches %lld hops away", path_number(identity, "ttl"));
@@ -83,7 +83,7 @@ int hp3ctl_paths(struct hp3ctl *ctl)
 	return hp3ctl_each_page(ctl, req, print_pair_page, ctl);
 }
 
-/* Counters of this sort, in the order in which a round goes. */
+/* Counters of probing, in the order of a round. */
 static const char *const kinds[] = {"severe", "lossy", "rounds", "rounds_won", "probes",
 	"probe_replies", "probe_strays", "acks_consumed", "placed", "placed_late",
 	"message_start_searches", "failovers", "naks_made", "paid_off", "wasted"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers: hosts to which this one's RNIC talks, and by which key they are authenticated. */
+/* peers: hosts with which this host's RNIC communicates, and the keys that authenticate them. */
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
@@ -58,7 +58,7 @@ static void print_cell(const char *cell, enum kind kind, size_t width, bool is_l
 	printf("%*s%s", is_left ? -(int)width : (int)width, cell, is_last ? "\n" : " ");
 }
 
-/* Columns are as wide as what is in them: with IPv4 addresses a line is half as long. */
+/* Columns are as wide as their values: with IPv4 addresses, a line is half as long. */
 static void print_peer_table(json_t *peers)
 {
 	size_t width[COLUMNS], i;

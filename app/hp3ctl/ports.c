@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ports: source ports to a peer that are on different paths, in the form that somebody takes. */
+/* ports: source ports to a peer that are on different paths, in a format for applications. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "app/hp3ctl/commands.h"
 
 #define PORTS_PAUSE_US 100000
-#define PORTS_POLLS                                                                                \
-	300 /* half a minute in which a comparison, which takes one or two seconds, gets no        \
-	       further */
+#define PORTS_POLLS    300 /* 30 s without progress; a comparison takes one or two seconds */
 
 enum { LIST, FLOW_LABEL, MOONCAKE, JSON, UCCL, NCCL, FORMATS };
 
 static const struct {
-	const char *name, *none; /* none: why there is none */
+	const char *name, *none; /* none: the reason for no value */
 } formats[FORMATS] = {
 	[LIST] = {"list"},
 	[FLOW_LABEL] = {"flow_label"},
@@ -88,7 +86,7 @@ static void print_ports(unsigned format, json_t *data)
 		putchar('\n');
 }
 
-/* False: ports are being compared, ask again. */
+/* False: the comparison is not finished, ask again. */
 static bool ask_peer_ports(struct hp3ctl *ctl, bool first, int *rc, json_t **answer)
 {
 	json_t *req =
@@ -113,7 +111,7 @@ static bool ask_peer_ports(struct hp3ctl *ctl, bool first, int *rc, json_t **ans
 	return true;
 }
 
-/* hp3d says something else than before of how far it is. */
+/* True: the progress in hp3d's answer has changed. */
 static bool is_further(json_t *busy, char *at, size_t cap)
 {
 	const char *said = port_text(json_object_get(busy, "error"), "text");

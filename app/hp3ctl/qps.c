@@ -24,7 +24,7 @@ static void format_port(json_t *qp, const char *key, char cell[8])
 		strcpy(cell, "-");
 }
 
-/* What it is doing: where the queue pair is in a move, or what keeps it from being moved. */
+/* The queue pair's state in a move, or the reason why it cannot move. */
 static const char *qp_state(json_t *qp)
 {
 	const char *move = qp_text(qp, "move");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The terminal of watch: as many columns and rows as fit, whatever size it has or gets. */
+/* The terminal of watch: as many columns and rows as fit its current size. */
 #include <curses.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #define DECISION_FULL 48
 #define HELP          "q quit  < > sort by  r reverse  / filter  j k up down"
 
-/* What is shown where not all has room: the first ones. */
+/* Columns by priority: if there is no room for all, the first are shown. */
 static const char *const wanted[] = {
 	"rate", "rtt", "marked", "state", "port", "moves", "path", "in_flight", "idle", "home"};
-#define NICE   7u /* from here on only beside a whole decision */
-#define ID     4u /* before this one the id becomes as long as it is */
+#define NICE   7u /* these only if the decision fits in full */
+#define ID     4u /* the id gets its full width before this one is added */
 #define WANTED (sizeof(wanted) / sizeof(wanted[0]))
 
 int hp3ctl_screen_open(void)
@@ -110,7 +110,7 @@ static struct layout lay_out(const struct hp3ctl_view *v)
 	return l;
 }
 
-/* Of a text that is too long the end is what tells flows apart. */
+/* If an id is too long, shows its end, which differs most between flows. */
 static void put_flow(int y, int width, const char *id)
 {
 	int n = (int)strlen(id);

@@ -101,7 +101,7 @@ static bool is_asked(const char *asked, const char *section, const char *key)
 		       strcmp(asked + n + 1, key) == 0);
 }
 
-/* Only what is asked for stays. */
+/* Removes keys that were not requested. */
 static void keep_asked_keys(json_t *config, const char *asked)
 {
 	json_t *section, *value;
@@ -147,7 +147,7 @@ static void print_sections(json_t *config)
 	json_object_foreach (config, name, section) {
 		printf("[%s]\n", name);
 		json_object_foreach (section, key, value) {
-			/* What is printed stays a configuration: a secret is left out. */
+			/* The output is a valid configuration: secrets are left out. */
 			if (json_is_string(value) && strcmp(json_string_value(value), "(set)") == 0)
 				printf("# ");
 			printf("%s = ", key);

@@ -75,7 +75,7 @@ int hp3ctl_tarball_add(struct hp3ctl_tarball *a, const char *name, const char *d
 	return rc;
 }
 
-/* Reads to the end, or as long as there is patience. False: that was not all. */
+/* Reads to the end, or until the time-out. False: incomplete. */
 static bool read_output(int fd, char *buf, size_t *n)
 {
 	struct pollfd polled = {.fd = fd, .events = POLLIN};
@@ -108,7 +108,7 @@ static int redirect_output(posix_spawn_file_actions_t *actions, int out)
 	return rc;
 }
 
-/* The program, with both outputs in a pipe; -errno if it does not start. */
+/* Starts the program with both outputs in a pipe; -errno if it does not start. */
 static pid_t start_program(const char *const *argv, int *out)
 {
 	posix_spawn_file_actions_t actions;
@@ -153,7 +153,7 @@ int hp3ctl_tarball_add_output(struct hp3ctl_tarball *a, const char *name, const 
 		}
 		close(out);
 		waitpid(child, &status, 0);
-		hp3_plain_lines(buf, n); /* names that containers gave are in it */
+		hp3_plain_lines(buf, n); /* it has names from containers */
 		if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
 			n += (size_t)sprintf(buf + n, "(exit code %d)\n", WEXITSTATUS(status));
 	}

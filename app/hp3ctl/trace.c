@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace: asks for traces, batch by batch, and prints what came of them. */
+/* trace: requests traces, batch by batch, and prints their results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 #define TRACES_BATCH    64
 #define TRACES_PAUSE_US 10000
-#define TRACES_POLLS    1000 /* more than any time-out of hp3d's takes */
+#define TRACES_POLLS    1000 /* longer than any time-out of hp3d */
 
 static const char *trace_text(json_t *j, const char *key)
 {
@@ -32,7 +32,7 @@ static void print_traces(const struct hp3ctl *ctl, json_t *answer)
 	}
 }
 
-/* NULL: a port is none. */
+/* NULL: an argument is not a port. */
 static json_t *ports_of(const struct hp3ctl *ctl, int first)
 {
 	json_t *list = json_array();
@@ -43,7 +43,7 @@ static json_t *ports_of(const struct hp3ctl *ctl, int first)
 
 		if (*end != '\0' || port < 1 || port > UINT16_MAX) {
 			hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "ports are numbers from 1 to 65535",
-				"%s is no port", ctl->args[i]);
+				"%s is not a port", ctl->args[i]);
 			json_decref(list);
 			return NULL;
 		}
@@ -52,7 +52,7 @@ static json_t *ports_of(const struct hp3ctl *ctl, int first)
 	return list;
 }
 
-/* The answers of one batch. */
+/* Prints the answers of one batch. */
 static int await_traces(struct hp3ctl *ctl, const char *flow)
 {
 	for (int i = 0; i < TRACES_POLLS; i++) {

@@ -10,7 +10,7 @@
 
 #define INTERVAL_MS 1000u
 #define LINES_MAX   12u /* events, as lines */
-#define SHARE       4u /* of the time at most is spent on reading */
+#define SHARE       4u /* at most 1/SHARE of the time is for reading */
 
 static volatile sig_atomic_t stopped;
 
@@ -27,9 +27,9 @@ static uint64_t view_clock_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* --- what is read --- */
+/* --- reading --- */
 
-/* Pairings and verdicts decide nothing about where a flow goes. */
+/* Pairings and verdicts are not decisions about a flow's path. */
 static void note_decision(void *arg, json_t *event)
 {
 	static const char *const others[] = {"pair", "unpair", "outcome"};
@@ -92,7 +92,7 @@ static int read_flows(struct hp3ctl *ctl, struct hp3ctl_view *v)
 	return rc;
 }
 
-/* An hp3d that is gone is looked for again each time; it may be another one then. */
+/* Connects again if hp3d is gone; it may then be another hp3d. */
 static void read_view(struct hp3ctl *ctl, struct hp3ctl_view *v)
 {
 	int rc = HP3CTL_DONE;
@@ -127,7 +127,7 @@ static void sort_by(struct hp3ctl_view *v, int step)
 	hp3ctl_sort(v->flows, v->sort, v->reverse);
 }
 
-/* True: read again, the filter is another one. */
+/* True: read again, the filter has changed. */
 static bool type_key(struct hp3ctl_view *v, int key)
 {
 	size_t n = strlen(v->typed);
@@ -188,7 +188,7 @@ static bool press_key(struct hp3ctl_view *v, int key)
 	return false;
 }
 
-/* Draws, and obeys keys, until it is time to read again. */
+/* Draws, and handles keys, until the next read. */
 static void show_view(struct hp3ctl_view *v, uint64_t until)
 {
 	bool again = false;

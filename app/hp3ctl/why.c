@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-#define WHY_EVENTS 24u /* the latest ones of the flow */
+#define WHY_EVENTS 24u /* of the flow, the latest */
 
 /* The latest events, oldest first. */
 struct latest {
@@ -20,7 +20,7 @@ static void keep_latest_event(void *arg, json_t *event)
 		json_array_remove(l->list, 0);
 }
 
-/* Of one flow, or of all (NULL). */
+/* For one flow, or for all (NULL). */
 static int ask_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list)
 {
 	struct latest l = {list, max};
@@ -41,7 +41,7 @@ static void print_all(const struct hp3ctl *ctl, json_t *list)
 		hp3ctl_print_event(ctl, event);
 }
 
-/* Where the flow is, in a sentence. */
+/* The flow's current path, in a sentence. */
 static void print_now(json_t *flow)
 {
 	const char *barred = json_string_value(json_object_get(flow, "barred"));
@@ -53,7 +53,7 @@ static void print_now(json_t *flow)
 	       "1000 replies marked%s\n",
 		json_string_value(json_object_get(flow, "flow")),
 		json_integer_value(json_object_get(flow, "port")),
-		json_is_true(json_object_get(flow, "moved")) ? "" : ", where its RNIC put it",
+		json_is_true(json_object_get(flow, "moved")) ? "" : ", its home port",
 		json_integer_value(json_object_get(flow, "moves")),
 		(double)json_integer_value(json_object_get(path, "rtt_ns")) / 1e3,
 		(double)json_integer_value(json_object_get(path, "base_rtt_ns")) / 1e3,
@@ -62,10 +62,10 @@ static void print_now(json_t *flow)
 	if (unpaired != NULL)
 		printf("  it is not paired, so it is neither held nor moved: %s\n", unpaired);
 	if (barred != NULL)
-		printf("  it stays where it is: [filter] bars its %s\n", barred);
+		printf("  it is not moved: [filter] bars its %s\n", barred);
 }
 
-/* Rounds that led to nothing: only how many, by cause. */
+/* The number of fruitless rounds, by cause. */
 static void print_fruitless(json_t *flow)
 {
 	json_t *fruitless = json_object_get(flow, "fruitless"), *n;
@@ -73,7 +73,7 @@ static void print_fruitless(json_t *flow)
 
 	if (json_object_size(fruitless) == 0)
 		return;
-	printf("rounds of probes that found nothing:");
+	printf("rounds of probes that found no better path:");
 	json_object_foreach (fruitless, cause, n)
 		printf(" %lld (%s)", json_integer_value(n), cause);
 	puts("; hp3ctl events --all has samples");
@@ -90,7 +90,8 @@ int hp3ctl_why(struct hp3ctl *ctl)
 	if (rc == HP3CTL_DONE) {
 		print_all(ctl, list);
 		if (!ctl->json && json_array_size(list) == 0)
-			puts("nothing was decided about it, or it is forgotten: raise events_kept "
+			puts("there is no decision about it, or it is no longer kept: raise "
+			     "events_kept "
 			     "in "
 			     "[control]");
 		if (!ctl->json) {

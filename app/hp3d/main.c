@@ -39,16 +39,16 @@ enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 static const char usage_text[] =
 	"usage: hp3d [--config FILE]                 run (default " DEFAULT_CONFIG ")\n"
-	"       hp3d --check-config FILE             say what is wrong with FILE\n"
+	"       hp3d --check-config FILE             print the errors in FILE\n"
 	"       hp3d --dump-config [FILE]            print every key, as FILE sets it or by "
 	"default\n"
-	"       hp3d --detach [--config FILE]        take away what hp3d leaves in the kernel\n"
+	"       hp3d --detach [--config FILE]        remove hp3d's programs from the kernel\n"
 	"       hp3d --replay IN.pcap [--out OUT.pcap] [--config FILE] [--move PORT] [--json]\n"
 	"\n"
 	"  -c, --config FILE         configuration\n"
 	"      --check-config FILE   check it and the devices that it names: exit code 0 or 2\n"
 	"      --dump-config [FILE]  print the complete configuration as an INI file\n"
-	"      --detach              take the fail-open programs off the ports of all rails\n"
+	"      --detach              detach the fail-open programs from the ports of all rails\n"
 	"  -r, --replay IN.pcap      run the pipeline over a capture and end\n"
 	"  -o, --out OUT.pcap        replay: write what leaves the pipeline\n"
 	"  -m, --move PORT           replay: move every requester stream to this UDP source port\n"
@@ -84,7 +84,7 @@ static int reject_usage(const char *what)
 	return EXIT_USAGE;
 }
 
-/* -1: go on. */
+/* An exit code, or -1: continue. */
 static int parse_args(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
@@ -159,7 +159,7 @@ static int parse_args(int argc, char **argv, struct options *o)
 	return -1;
 }
 
-/* Without --config the default file counts if it is there; what runs ports must have one. */
+/* Without --config: the default file, which must exist; --replay and --dump-config use no file. */
 static int load_config(const struct options *o, struct hp3_config *cfg)
 {
 	bool no_rails = o->replay.in != NULL || o->dump;
@@ -179,8 +179,8 @@ static int load_config(const struct options *o, struct hp3_config *cfg)
 }
 
 /*
- * In verbs mode there is one rail, without ports: what has a rail's name is told and found so.
- * Applications tell of their queue pairs, and where they are.
+ * Verbs mode has one rail without ports, so that its flows have a rail's name. Applications report
+ * their queue pairs and their ports, so no watcher and no flow state file is needed.
  */
 static void settle_verbs_mode(struct hp3_config *cfg)
 {
@@ -241,14 +241,14 @@ static struct hp3_record_options record_options(const struct hp3_config *cfg)
 		.audit = cfg->log.audit, .per_second = cfg->log.records_per_second};
 }
 
-/* A file with errors changes nothing, but the audit log is opened anew. */
+/* A file with errors changes nothing, but the audit log is reopened in any case. */
 static void reload_config(const struct options *o, struct hp3_config *running)
 {
 	struct hp3_config wanted;
 	struct hp3_record_options record;
 	bool taken;
 
-	/* Before the file is read: whoever asks from now on may have changed it. */
+	/* Before the file is read: a later request may be for a newer version of it. */
 	reload_wanted = 0;
 	taken = load_config(o, &wanted) >= 0;
 	hp3d_service_reloading();
@@ -320,7 +320,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 	hp3_record_stop();
 	hp3d_links_end(cfg);
 	hp3d_bypass_stop();
-	print_summary(away); /* its last line: events are written */
+	print_summary(away); /* its last line, after all events */
 	hp3d_ports_stop();
 	used = hp3d_workers_free();
 	if (used > 0)
@@ -328,7 +328,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 	return stop_signal < 0 || used > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-/* Nobody outside may know which addresses meet in a table. */
+/* Secret, so that nobody can choose addresses that collide in a table. */
 static int draw_hash_seed(struct hp3_config *cfg)
 {
 	uint64_t *seed = &cfg->engine.hash_seed;
@@ -339,7 +339,7 @@ static int draw_hash_seed(struct hp3_config *cfg)
 	return -1;
 }
 
-/* What can be said beforehand is said before DPDK takes memory, and before a port is touched. */
+/* Checks come first, before DPDK takes memory and before a port is opened. */
 static int run_daemon(const struct options *o, struct hp3_config *cfg)
 {
 	const char *file = o->config != NULL ? o->config : DEFAULT_CONFIG;

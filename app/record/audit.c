@@ -10,7 +10,7 @@ int hp3_audit_open(struct hp3_audit *a, const char *path)
 	struct stat st;
 	int err;
 
-	/* O_NONBLOCK: a pipe without a reader is refused, not waited for. */
+	/* O_NONBLOCK: open() fails for a pipe without a reader instead of waiting. */
 	a->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
 	if (a->fd < 0)
 		return errno == ENXIO ? -EINVAL : -errno;
@@ -31,7 +31,7 @@ int hp3_audit_write(struct hp3_audit *a, const char *line, size_t len)
 
 	if (n == (ssize_t)len)
 		return 0;
-	/* With O_APPEND the offset is behind what was just written. */
+	/* With O_APPEND, the offset is now the end of the partial line. */
 	if (n > 0 && ftruncate(a->fd, lseek(a->fd, 0, SEEK_CUR) - n) < 0)
 		err = errno;
 	return -err;

@@ -2,9 +2,9 @@
 #ifndef HP3_RECORD_AUDIT_H
 #define HP3_RECORD_AUDIT_H
 /*
- * A file to which whole lines are appended: what is not written as a whole is taken back, so a full
- * disk leaves no half line. Each line is with the kernel when the call returns: it survives the
- * process, not a power failure of the next seconds. May block as long as the disk does; one thread.
+ * A file to which whole lines are appended. A line that was written in part is removed again, so a
+ * full disk leaves no partial line. When the call returns, the kernel has the line: it survives the
+ * process, but not a power failure in the next seconds. May block as long as the disk; one thread.
  */
 #include <stddef.h>
 
@@ -12,10 +12,10 @@ struct hp3_audit {
 	int fd; /* -1: closed */
 };
 
-/* Makes the file (mode 0640) if need be, not its directory. 0 or a negative errno; -EINVAL: this is
- * no regular file. */
+/* Creates the file (mode 0640) if it is missing, but not its directory. 0 or a negative errno;
+ * -EINVAL: not a regular file. */
 int hp3_audit_open(struct hp3_audit *a, const char *path);
-/* One line with its '\n'. 0 or a negative errno. */
+/* Writes one line with its '\n'. 0 or a negative errno. */
 int hp3_audit_write(struct hp3_audit *a, const char *line, size_t len);
 void hp3_audit_close(struct hp3_audit *a);
 

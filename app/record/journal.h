@@ -5,13 +5,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Does what is written to stderr end in the journal ($JOURNAL_STREAM, systemd.exec(5))? */
+/* Is stderr connected to the journal ($JOURNAL_STREAM, systemd.exec(5))? */
 bool hp3_journal_is_stderr(void);
 
 /*
- * MESSAGE, PRIORITY (syslog(3)), and HP3_NAME for each member of `what`: numbers and strings as
- * they are, objects and arrays as JSON. 0 or a negative errno. May block as long as the journal
- * does.
+ * Sends MESSAGE, PRIORITY (syslog(3)), and HP3_NAME for each member of `what`: numbers and strings
+ * unchanged, objects and arrays as JSON. 0 or a negative errno. May block as long as the journal.
  */
 int hp3_journal_send(int priority, const char *message, const json_t *what);
 

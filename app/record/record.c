@@ -25,22 +25,22 @@ struct record {
 };
 
 static struct {
-	pthread_mutex_t lock; /* of all that is not the thread's own */
+	pthread_mutex_t lock; /* of all members before `audit` */
 	pthread_cond_t changed;
 	struct record queue[QUEUE]; /* from `first` on, `n` of them */
 	uint32_t first, n;
 	bool running, stop, reopen;
-	char *path; /* to be opened anew; NULL: off */
+	char *path; /* of the log; NULL: off */
 	uint32_t per_second;
-	uint64_t tokens, token_ns; /* in records * NS; when they were counted last */
-	uint64_t untold; /* lost since the latest record of it */
+	uint64_t tokens, token_ns; /* in records * NS; time of the last count */
+	uint64_t untold; /* records lost since the latest "lost" record */
 	struct hp3_record_stats stats;
 	pthread_t thread;
-	/* the thread's own */
+	/* only for the thread */
 	struct hp3_audit audit;
 	bool journal;
-	int opened; /* what came of opening it */
-	int printed; /* the error that stderr knows of */
+	int opened; /* result of opening the log */
+	int printed; /* the latest error printed */
 } rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static bool is_wanted(const struct hp3_record_options *o)
@@ -56,7 +56,7 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
 }
 
-/* A bucket that holds what BURST_S seconds may have. */
+/* A token bucket with room for BURST_S seconds. */
 static bool within_rate(void)
 {
 	uint64_t now = monotonic_ns(), full = BURST_S * NS * rec.per_second;
@@ -73,7 +73,7 @@ static bool within_rate(void)
 	return true;
 }
 
-/* "v", "time" and "type" first, for those who read lines. */
+/* "v", "time" and "type" come first, for human readers. */
 static json_t *complete_record(const char *type, json_t *what)
 {
 	char time[HP3_WALL_TEXT];
@@ -208,7 +208,7 @@ static void put_loss(const char *path, uint64_t lost)
 	json_decref(r.what);
 }
 
-/* Takes what there is to do. False: the end. */
+/* Waits for work. False: the thread is to end. */
 static bool take_work(struct record *r, char **path, bool *reopen, uint64_t *lost)
 {
 	bool more;
@@ -230,7 +230,7 @@ static bool take_work(struct record *r, char **path, bool *reopen, uint64_t *los
 		*r = rec.queue[rec.first];
 		rec.first = (rec.first + 1) % QUEUE;
 		rec.n--;
-		/* While the disk takes nothing, it would not take this either. */
+		/* While the disk fails, this record would be lost, too. */
 		if (rec.stats.error == 0) {
 			*lost = rec.untold;
 			rec.untold = 0;
@@ -261,7 +261,7 @@ static void *run_writer(void *arg)
 	return NULL;
 }
 
-/* --- its life --- */
+/* --- start and stop --- */
 
 static bool set_options(const struct hp3_record_options *o)
 {
@@ -331,7 +331,7 @@ void hp3_record_stop(void)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += STOP_S;
 	if (pthread_clockjoin_np(rec.thread, NULL, CLOCK_MONOTONIC, &end) != 0)
-		return; /* it hangs in the disk: left alone, the process is about to end */
+		return; /* the disk hangs: leave the thread, the process is about to end */
 	rec.running = false;
 	free(rec.path);
 	rec.path = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What completions say of a queue pair. */
+/* Accounting of a queue pair's completions. */
 #include "app/verbs/account.h"
 
-#define FAR      (UINT32_C(1) << 30) /* half of all numbers is farther */
-#define OFTEN_NS UINT64_C(400000) /* hp3d looks every millisecond, as shipped */
+#define FAR      (UINT32_C(1) << 30) /* farther than any valid distance */
+#define OFTEN_NS UINT64_C(400000) /* by default, hp3d samples every millisecond */
 
 static unsigned int class_of(uint32_t bytes)
 {
@@ -11,7 +11,7 @@ static unsigned int class_of(uint32_t bytes)
 }
 
 /*
- * A sample is whose it is that brought `sampling` to HP3V_SAMPLE_KEPT; two threads may post, or
+ * The thread that sets `sampling` to HP3V_SAMPLE_KEPT owns the sample: two threads may post, or
  * poll, on one queue pair.
  */
 static bool keep_sample(struct hp3v_qp *q, uint8_t was)
@@ -33,8 +33,8 @@ void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all)
 }
 
 /*
- * How many to leave out until the next one: hp3d looks seldom, and a clock costs as much as all the
- * rest. An odd number, or what alternates would always be met at the same.
+ * How many to skip until the next sample: hp3d reads seldom, and reading the clock costs as much as
+ * all other accounting. An odd number, so that alternating kinds of requests are both sampled.
  */
 static void set_next_sample(struct hp3v_qp *q, uint64_t now)
 {
@@ -100,7 +100,8 @@ void hp3v_begin_counts(struct hp3v_qp *q, uint64_t life)
 	__atomic_store_n(&q->done, life << 32, __ATOMIC_RELEASE);
 }
 
-/* Nothing taken: what was last is last still; not so where others post: unsure. */
+/* If nothing was taken, `tail` is still right, unless other threads post: then `unsure` covers
+ * it. */
 uint32_t hp3v_take_back(
 	struct hp3v_qp *q, const struct ibv_send_wr *wr, const struct ibv_send_wr *bad)
 {

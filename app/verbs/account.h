@@ -5,12 +5,13 @@
 #include "app/verbs/table.h"
 
 /*
- * What is outstanding on a queue pair. A completion stands for all work requests of its queue pair
- * that were posted before it, so signalled ones are counted, when posted and when polled; the
- * queue is empty once both counts are equal and the newest one is signalled. Where threads post on
- * one queue pair at the same time, the order of the provider may not be the order counted here;
- * then only a signalled one that was posted later, by one thread alone, says that all before it is
- * done. All is exact but the sums of bytes and work requests, which such threads may spoil.
+ * Counts what is outstanding on a queue pair. A completion covers all work requests of its queue
+ * pair that were posted before it. So this library counts signalled work requests, when posted and
+ * when polled. The send queue is empty once both counts are equal and the newest work request is
+ * signalled. If threads post on one queue pair at the same time, the provider's order may differ
+ * from the order counted here. Then only a signalled work request that one thread alone posts later
+ * proves that all before it are done. All counts are exact but the sums of bytes and work requests,
+ * which such threads may falsify.
  */
 struct hp3v_sum {
 	uint32_t wrs, signalled;
@@ -28,7 +29,7 @@ static inline bool hp3v_signalled(const struct hp3v_qp *q, unsigned int flags)
 	return hp3v_signal_of(q, flags) != 0;
 }
 
-/* Of a chain, up to and without `end`. */
+/* Sums a chain, up to and excluding `end`. */
 static inline struct hp3v_sum hp3v_sum(
 	const struct hp3v_qp *q, const struct ibv_send_wr *wr, const struct ibv_send_wr *end)
 {
@@ -53,8 +54,8 @@ static inline void hp3v_max(uint32_t *at, uint32_t value)
 		;
 }
 
-/* Posts and completions of one work request may be seen by two threads; these are plain otherwise.
- */
+/* Two threads may handle the post and the completion of one work request, hence the atomic
+ * accesses. */
 static inline void hp3v_set(uint64_t *at, uint64_t value)
 {
 	__atomic_store_n(at, value, __ATOMIC_RELAXED);
@@ -72,7 +73,7 @@ static inline uint64_t hp3v_bytes(const struct ibv_send_wr *wr)
 	return __builtin_expect(wr->num_sge == 1, 1) ? wr->sg_list->length : hp3v_bytes_of_list(wr);
 }
 
-/* The time of entry `at` is taken, if that of none is being taken. `all`: posted_bytes with it. */
+/* Begins to time entry `at` unless a sample is in progress. `all`: posted_bytes including it. */
 void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all);
 
 static inline bool hp3v_is_due(const struct hp3v_qp *q, uint32_t at)
@@ -114,7 +115,7 @@ static inline void hp3v_posting_all(struct hp3v_qp *q, const struct ibv_send_wr 
 	}
 }
 
-/* They did not go through. */
+/* The provider refused them. */
 static inline void hp3v_unpost(struct hp3v_qp *q, uint64_t wrs, uint64_t bytes)
 {
 	struct hp3_verbs_cell *c = q->cell;
@@ -123,13 +124,13 @@ static inline void hp3v_unpost(struct hp3v_qp *q, uint64_t wrs, uint64_t bytes)
 	hp3v_set(&c->posted_bytes, hp3v_get(&c->posted_bytes) - bytes);
 }
 
-/* Which kind was posted last: q->tail. */
+/* Is the last one posted signalled? See q->tail. */
 static inline void hp3v_set_tail(struct hp3v_qp *q, uint32_t signalled)
 {
 	__atomic_store_n(&q->tail, (uint8_t)signalled, __ATOMIC_RELAXED);
 }
 
-/* Out of the gate; `refused` signalled ones were not taken. `alone`: nobody was inside before. */
+/* Leaves the gate; `refused` signalled ones were not taken. `alone`: no other thread was inside. */
 static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 {
 	uint64_t gate = __atomic_load_n(&q->gate, __ATOMIC_RELAXED);
@@ -139,14 +140,15 @@ static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 	__atomic_fetch_sub(&q->gate, 1u + ((uint64_t)refused << HP3V_SIGNALLED), __ATOMIC_RELEASE);
 }
 
-/* A queue pair begins; `life`: of its record. */
+/* Resets the counts for a new queue pair; `life`: of its record. */
 void hp3v_begin_counts(struct hp3v_qp *q, uint64_t life);
 
-/* The provider took none of them, or those before *bad. Returns how many signalled ones not. */
+/* The provider took only those before *bad. Returns how many signalled ones it refused. */
 uint32_t hp3v_take_back(
 	struct hp3v_qp *q, const struct ibv_send_wr *wr, const struct ibv_send_wr *bad);
 
-/* Inside the gate since it was `gate`, with entries for `sum`; out of it afterwards. */
+/* Posts a chain. The thread has entered when the gate was `gate`, with entries for `sum`; it leaves
+ * here. */
 static inline int hp3v_post_counted(struct hp3v_qp *q, struct ibv_qp *qp, struct ibv_send_wr *wr,
 	struct ibv_send_wr **bad, const struct hp3v_sum *sum, uint64_t gate)
 {
@@ -163,13 +165,13 @@ static inline int hp3v_post_counted(struct hp3v_qp *q, struct ibv_qp *qp, struct
 	return error;
 }
 
-/* The newest completed one of a sample was `newest`: if that is it, or behind it, it is over. */
+/* Ends the sample if entry `newest`, which has completed, is the sampled one or a later one. */
 void hp3v_sample_seen(struct hp3v_qp *q, uint32_t newest);
 
 /*
- * `n` signalled ones of this queue pair completed. The record may have been given to another queue
- * pair since it was found: its life, which is part of the word that is replaced, is then another
- * one.
+ * `n` signalled work requests of this queue pair completed. Meanwhile the record may have been
+ * reused for another queue pair: then its life, which is part of the word that is replaced,
+ * differs.
  */
 static inline __attribute__((always_inline)) void hp3v_completed(
 	const struct ibv_context *context, uint32_t qpn, uint32_t n)
@@ -192,7 +194,7 @@ static inline __attribute__((always_inline)) void hp3v_completed(
 		last = &q->entries[((uint32_t)was + n - 1u) & q->mask];
 		wrs = hp3v_get(&last->wrs);
 		bytes = hp3v_get(&last->bytes);
-		/* after 2^32 it is another life, to nobody's harm */
+		/* a carry after 2^32 changes the life, which is harmless */
 		if (__builtin_expect(__atomic_compare_exchange_n(&q->done, &was, was + n, false,
 					     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED),
 			    1))
@@ -207,13 +209,13 @@ static inline __attribute__((always_inline)) void hp3v_completed(
 /* A completion with an error. */
 void hp3v_went_wrong(const struct ibv_context *context, uint32_t qpn);
 
-/* Nobody is inside, and all that was posted has completed. */
+/* No thread is inside, and all that was posted has completed. */
 bool hp3v_is_drained(const struct hp3v_qp *q);
-/* Nobody is inside, and the newest one will complete for all before it. */
+/* No thread is inside, and the completion of the newest one will cover all before it. */
 bool hp3v_is_closed(const struct hp3v_qp *q);
-/* Now and then: what was unsure is not taken for news once the count has come round. */
+/* Call it now and then, so that an old `unsure` does not look new once the count has wrapped. */
 void hp3v_grow_older(struct hp3v_qp *q);
-/* More has completed than was posted here: somebody posts past this library. */
+/* More has completed than was posted here: some posts bypass this library. */
 bool hp3v_is_foreign(const struct hp3v_qp *q);
 
 #endif

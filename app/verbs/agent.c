@@ -16,12 +16,12 @@
 
 #define WELCOME_MS 1000
 #define MOVING_NS  50000L
-#define SOON_NS    100000000L /* one that is started again is back at once, */
-#define SOON_TRIES 50 /* or not so soon */
+#define SOON_NS    100000000L /* an hp3d that restarts is soon back, */
+#define SOON_TRIES 50 /* or not for a while */
 
 static pthread_once_t forking = PTHREAD_ONCE_INIT;
 static bool running; /* under hp3v_lock() */
-static bool looked; /* for hp3d, since it runs; atomic */
+static bool looked; /* the agent has tried to connect; atomic */
 static int hp3d = -1, tries;
 static struct hp3v_shared shared;
 
@@ -100,10 +100,10 @@ static void leave_hp3d(void)
 	close(hp3d);
 	hp3d = -1;
 	tries = 0;
-	hp3v_move_bounds(0, 0, 0); /* nobody to wait for */
+	hp3v_move_bounds(0, 0, 0); /* no hp3d to wait for */
 }
 
-/* Of each queue pair: is something wanted of it, is something due. True: one is being moved. */
+/* Handles commands and moves of all queue pairs. True: one is being moved. */
 static bool go_round(void)
 {
 	uint64_t now = hp3v_now(), want;
@@ -130,7 +130,7 @@ static bool go_round(void)
 	return moving;
 }
 
-/* What comes on the socket are bells, or its end. */
+/* The socket delivers bells, or its end. */
 static void listen_to_hp3d(void)
 {
 	char rung;
@@ -145,7 +145,7 @@ static void listen_to_hp3d(void)
 
 static void wait_a_while(bool moving)
 {
-	struct pollfd p = {hp3d, POLLIN, 0}; /* -1: nobody */
+	struct pollfd p = {hp3d, POLLIN, 0}; /* -1: ignored */
 	struct timespec soon = {0, moving ? MOVING_NS : SOON_NS}, late = {1, 0};
 
 	ppoll(&p, 1, moving || (hp3d < 0 && tries < SOON_TRIES) ? &soon : &late, NULL);
@@ -177,7 +177,7 @@ static void after_fork(void)
 	hp3v_unlock();
 }
 
-/* What the parent shares with hp3d is the parent's; who makes queue pairs here begins anew. */
+/* The shared memory stays the parent's; new queue pairs of the child start a new agent. */
 static void in_child(void)
 {
 	hp3v_lock_init();

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 /*
- * One thread of the application's, which talks to hp3d and carries out moves. It has no signals,
- * and sleeps unless a queue pair is being moved; without hp3d it looks for one ten times
- * a second, after five seconds once.
- * Started by the first queue pair that may be moved.
+ * One thread in the application's process, which communicates with hp3d and carries out moves. It
+ * blocks all signals, and sleeps unless a queue pair is being moved. Without hp3d, it tries to
+ * connect ten times a second for five seconds, then once a second. The first queue pair that
+ * becomes RTR starts it.
  */
 void hp3v_agent_start(void);
-/* It has looked for hp3d, and found it or not. */
+/* It has tried to connect to hp3d at least once. */
 bool hp3v_agent_looked(void);
 
 #endif

@@ -46,7 +46,7 @@ void hp3v_cq_adopt(struct ibv_cq_ex *cq)
 			cq->start_poll = start_poll;
 			cq->next_poll = next_poll;
 		} else
-			free(c); /* nobody has seen it */
+			free(c); /* not published yet */
 	}
 	hp3v_unlock();
 }

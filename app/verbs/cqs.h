@@ -4,7 +4,7 @@
 
 #include "app/verbs/shim.h"
 
-/* Completion queues that are polled by calls of their own, ibv_start_poll() and ibv_next_poll(). */
+/* Extended completion queues, polled by ibv_start_poll() and ibv_next_poll(). */
 void hp3v_cq_adopt(struct ibv_cq_ex *cq);
 void hp3v_cq_forget(struct hp3v_cq *c);
 

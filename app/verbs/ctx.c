@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts: the calls that programs make through them without naming a function of the library. */
+/* Contexts: calls that programs make by function pointers in them. */
 #include "app/verbs/ctx.h"
 #include "app/verbs/cqs.h"
 #include "app/verbs/post.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static struct hp3v_ctx *closed; /* to be used again */
+static struct hp3v_ctx *closed; /* for reuse */
 
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
@@ -30,7 +30,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
 	struct ibv_cq_init_attr_ex ours = *attr;
 	struct ibv_cq_ex *cq;
 
-	ours.wc_flags |= IBV_WC_EX_WITH_QP_NUM; /* whose completion it is */
+	ours.wc_flags |= IBV_WC_EX_WITH_QP_NUM; /* to identify the queue pair */
 	cq = ctx->create_cq_ex(context, &ours);
 	if (cq == NULL && ours.wc_flags != attr->wc_flags)
 		return ctx->create_cq_ex(context, attr);
@@ -39,7 +39,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
 	return cq;
 }
 
-/* Objects of a thread domain have no lock: what is held could not be posted by anybody else. */
+/* Objects of a thread domain have no lock, so no other thread could post held requests. */
 static struct ibv_td *alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
 	struct hp3v_ctx *ctx = hp3v_ctx_of(context);
@@ -53,8 +53,8 @@ static struct ibv_td *alloc_td(struct ibv_context *context, struct ibv_td_init_a
 }
 
 /*
- * Which provider it is, its own post_send tells: the library in which that stands is asked for its
- * call. One that is not loaded already is not needed.
+ * The provider's library is the one that contains its post_send; this looks up its udp_sport call.
+ * That library is loaded already.
  */
 static void find_udp_sport(struct hp3v_ctx *ctx)
 {

@@ -4,9 +4,10 @@
 
 #include "app/verbs/shim.h"
 
-/* The context's calls become ours, once. NULL: no memory; the context stays the provider's. */
+/* Replaces the context's calls by this library's, once. NULL: no memory; the context keeps the
+ * provider's. */
 struct hp3v_ctx *hp3v_ctx_adopt(struct ibv_context *context);
-/* It is closed: what the provider makes at this address next is another one. */
+/* The context is closed: the next one at this address is a different one. */
 void hp3v_ctx_forget(struct hp3v_ctx *ctx);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this library has in place of libibverbs; all else is found in that one, which it needs. Only
- * version IBVERBS_1.1: who was linked with IBVERBS_1.0 has other structures, and is left alone.
+ * Functions that this library overrides; all others are found in libibverbs, which it needs. Only
+ * version IBVERBS_1.1: programs linked with IBVERBS_1.0 have other structures, and are not handled.
  */
 #include "app/verbs/agent.h"
 #include "app/verbs/cqs.h"
@@ -54,7 +54,8 @@ EXPORT int ibv_close_device(struct ibv_context *context)
 	return hp3v_real()->close_device(context);
 }
 
-/* Contexts are also opened past ibv_open_device() (mlx5dv, librdmacm): here they are seen. */
+/* Contexts may be opened without ibv_open_device() (mlx5dv, librdmacm), so this adopts them,
+ * too. */
 static struct hp3v_qp *adopt_qp(
 	struct ibv_qp *qp, const struct ibv_qp_cap *cap, enum ibv_qp_type type, int sig_all)
 {
@@ -75,7 +76,8 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
 	return qp;
 }
 
-/* Its making was not seen. Nothing was posted yet: it has not been in RTS. */
+/* Adopts a queue pair whose creation was not seen. It has not been in RTS, so nothing was posted
+ * yet. */
 static struct hp3v_qp *adopt_late(struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_qp_init_attr init = {0};
@@ -87,7 +89,7 @@ static struct hp3v_qp *adopt_late(struct ibv_qp *qp, const struct ibv_qp_attr *a
 	return adopt_qp(qp, &now.cap, qp->qp_type, init.sq_sig_all);
 }
 
-/* A move takes a while; what is changed in between would meet states that it does not expect. */
+/* During a move, the application's change would find the queue pair in an unexpected state. */
 static void wait_for_move(struct hp3v_qp *q)
 {
 	const struct timespec nap = {0, 200000};
@@ -101,8 +103,8 @@ static void wait_for_move(struct hp3v_qp *q)
 }
 
 /*
- * It is to become ready to send: hp3d, which has known of it since RTR, may choose its port first.
- * Ports of a queue pair that has sent nothing are changed freely.
+ * Before RTS, hp3d, which has had the cell since RTR, may choose the port. A queue pair that has
+ * sent nothing can change its port without a drain.
  */
 static void wait_for_place(struct hp3v_qp *q)
 {
@@ -150,7 +152,7 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	return error;
 }
 
-/* To the application its queue pair is in RTS all the time. */
+/* During a move, the application sees its queue pair in RTS. */
 EXPORT int ibv_query_qp(
 	struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
 {
@@ -178,7 +180,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 		return hp3v_real()->destroy_qp(qp);
 	pthread_mutex_lock(&q->lock);
 	hp3v_move_stop(q);
-	q->qp = NULL; /* from here on the agent leaves it alone */
+	q->qp = NULL; /* from here on the agent ignores it */
 	pthread_mutex_unlock(&q->lock);
 	error = hp3v_real()->destroy_qp(qp);
 	if (error == 0) {
@@ -187,7 +189,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 	}
 	pthread_mutex_lock(&q->lock);
 	q->qp = qp;
-	hp3v_move_stopped(q); /* it goes on, and so does what was held */
+	hp3v_move_stopped(q); /* the queue pair continues: post held requests */
 	pthread_mutex_unlock(&q->lock);
 	return error;
 }
@@ -203,8 +205,8 @@ EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
 }
 
 /*
- * The end of a drain that we began is no news for the application. One that waits for events waits
- * on; where it does not want to, its descriptor is non-blocking, and the library says so.
+ * Hides the end of a drain that this library began. An application that waits for events goes on
+ * waiting; if its descriptor is non-blocking, the library returns that error.
  */
 static bool is_ours(const struct ibv_async_event *event)
 {

@@ -10,8 +10,8 @@ uint16_t hp3v_port_of(uint32_t flow_label)
 	return (uint16_t)(((flow_label & 0x3fff) ^ (flow_label & 0xfc000) >> 14) | 0xc000);
 }
 
-/* Without a label mlx5 and Soft-RoCE draw one of the QPNs, as rdma_get_udp_sport() of the kernel.
- */
+/* Without a label, mlx5 and Soft-RoCE derive one from the QPNs, as rdma_get_udp_sport() of the
+ * kernel. */
 uint16_t hp3v_home_of(const struct hp3v_qp *q)
 {
 	uint64_t v = (uint64_t)q->qp->qp_num * q->dest_qpn;
@@ -57,14 +57,14 @@ static void ring_doorbell(struct hp3v_qp *q)
 	doorbell.cmd.qp_handle = q->qp->handle;
 	doorbell.cmd.wqe_size = sizeof(struct ibv_send_wr);
 	if (write(q->qp->context->cmd_fd, &doorbell, sizeof(doorbell)) < 0)
-		return; /* an RNIC whose doorbells are not the kernel's needs none */
+		return; /* an RNIC with user-space doorbells needs none */
 }
 
 /*
- * Soft-RoCE (Linux 6.1, complete_ack()) looks whether it has drained before the last
- * acknowledgement counts, and then no more until something has its requester run: the next post, or
- * a timer while something is unacknowledged. An application that waits for what is posted and has
- * not left would wait for ever.
+ * Soft-RoCE (Linux 6.1, complete_ack()) checks for the end of the drain before it counts the last
+ * acknowledgement. It checks again only when its requester runs: at the next post, or by a timer
+ * while a packet is unacknowledged. An application that waits for a posted request that has not
+ * been sent would wait for ever, hence the doorbell.
  */
 int hp3v_sqd_drained(struct hp3v_qp *q)
 {
@@ -88,7 +88,7 @@ int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port)
 	return hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE | IBV_QP_AV);
 }
 
-/* The kernel refuses a change of state while it drains, but not one of the path alone. */
+/* While it drains, the kernel refuses a change of state, but not of the path alone. */
 int hp3v_sqd_turn_now(struct hp3v_qp *q, uint16_t port)
 {
 	struct ibv_qp_attr attr = {.ah_attr = q->av};

@@ -39,7 +39,7 @@ uint64_t hp3v_move_place_ns(void)
 	return hp3v_get(&bounds.place_ns);
 }
 
-/* Work requests were posted and have completed, and all of them through this library. */
+/* Work requests have been posted and completed, all of them through this library. */
 static bool has_completed(const struct hp3v_qp *q)
 {
 	return (uint32_t)__atomic_load_n(&q->done, __ATOMIC_RELAXED) != 0 && !hp3v_is_foreign(q);
@@ -50,7 +50,7 @@ static void set_step(struct hp3v_qp *q, enum hp3v_step step)
 	__atomic_store_n(&q->step, step, __ATOMIC_RELEASE);
 }
 
-/* RETURNING until the RNIC, or the provider's queue, takes it. */
+/* RETURNING until the RNIC returns to RTS, or the provider has taken all held requests. */
 static void go_back(struct hp3v_qp *q)
 {
 	int drained = q->method == HP3_VERBS_SQD ? hp3v_sqd_drained(q) : 0;
@@ -78,7 +78,7 @@ static void publish_move(struct hp3v_qp *q)
 	end_move(q, HP3_VERBS_MOVED, 0);
 }
 
-/* The RNIC cannot do it this way, for this queue pair and all others: the next method, or none. */
+/* The RNIC does not support this method, for any queue pair: use the next method, or none. */
 static void refuse_method(struct hp3v_qp *q)
 {
 	__atomic_store_n(&q->ctx->method,
@@ -96,7 +96,7 @@ static void turn_port(struct hp3v_qp *q)
 	int error;
 
 	if (q->method == HP3_VERBS_SPORT && q->hold != HP3V_HELD)
-		error = ENOBUFS; /* given up by who had more to post than fits */
+		error = ENOBUFS; /* a post that did not fit has ended the hold */
 	else if (q->method == HP3_VERBS_SPORT)
 		error = hp3v_sport_turn(q, q->port);
 	else
@@ -160,15 +160,15 @@ static int refusal_of_move(const struct hp3v_qp *q, uint8_t op)
 }
 
 /*
- * The path is dead: what is outstanding would never complete. Its copies may overtake (rule 13). An
- * RNIC in SQD sends again what was lost, and nothing new: on the new port then.
+ * The path is dead: outstanding requests would never complete. Retransmissions may overtake earlier
+ * copies (rule 13). An RNIC in SQD retransmits what was lost, and nothing new, so on the new port.
  */
 static void turn_now(struct hp3v_qp *q)
 {
 	bool sqd = q->method == HP3_VERBS_SQD;
 	int error = 0;
 
-	if (sqd && q->step != HP3V_RETURNING) /* else it is in SQD */
+	if (sqd && q->step != HP3V_RETURNING) /* else it is in SQD already */
 		error = hp3v_sqd_begin(q);
 	if (error == 0) {
 		error = sqd ? hp3v_sqd_turn_now(q, q->port) : hp3v_sport_turn(q, q->port);
@@ -225,10 +225,10 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 	else if (op > HP3_VERBS_PLACE || (to_port && port < 0xc000))
 		hp3v_cell_answer(q, HP3_VERBS_FAILED, EINVAL);
 	else if (op == HP3_VERBS_PLACE && q->state == IBV_QPS_RTR)
-		q->place = port; /* with RTS */
+		q->place = port; /* takes effect with RTS */
 	else if (op == HP3_VERBS_MOVE_NOW && q->step == HP3V_RETURNING &&
 		 q->method == HP3_VERBS_SQD) {
-		q->port = port; /* that path is dead, too */
+		q->port = port; /* the old path is dead, too */
 		turn_now(q);
 	} else if (q->step == HP3V_RETURNING)
 		hp3v_cell_answer(q, HP3_VERBS_FAILED, EBUSY);
@@ -250,7 +250,7 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
 }
 
-/* Nothing was posted: it may have any port at once. */
+/* Nothing was posted, so the port can change at once. */
 void hp3v_move_ready(struct hp3v_qp *q)
 {
 	int error;

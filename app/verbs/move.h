@@ -7,42 +7,43 @@
 /*
  * A move of a queue pair: IDLE, DRAINING, SUSPENDED, IDLE.
  *
- * SQD: the RNIC drains its send queue and keeps what is posted meanwhile; nothing is held here.
- * SPORT: work requests are held (hold.h) until what was posted before them has completed.
- * PLACE comes before the first data, and needs no drain: in RTR it waits for RTS, which waits for
- * it, if hp3d is there, a moment. MOVE_NOW leaves a dead path: SQD sends again what was lost.
- * Whatever fails, takes too long or is not wanted any more ends on the old port. An RNIC in SQD may
- * refuse to go back while it drains: RETURNING, asked again until it does, or is in error by
- * itself.
+ * SQD: the RNIC drains its send queue and keeps what is posted meanwhile; this library holds
+ * nothing. SPORT: work requests are held (hold.h) until those posted before them have completed.
+ * PLACE comes before the first data, and needs no drain: in RTR it takes effect with RTS. With
+ * hp3d, RTS waits a moment for it. MOVE_NOW leaves a dead path: in SQD, the RNIC retransmits what
+ * was lost. A move that fails, times out or is cancelled ends on the old port. An RNIC in SQD may
+ * refuse to return while it drains: then the state is RETURNING, and the library retries until the
+ * RNIC returns, or the queue pair is in error.
  *
- * Not moved: who lets READs or ATOMICs in, since its answers would change path, too (rule 20); with
- * SPORT, who has not posted and polled through this library (its RNIC may be given work by
- * somebody who cannot be held), and who has no locks.
+ * Not moved: queue pairs that accept READs or ATOMICs, because their responses would change path,
+ * too (rule 20). Not moved with SPORT: queue pairs without posts and polls through this library
+ * (work may be posted past it, which cannot be held), and those without locks.
  *
  * All of it under the queue pair's lock.
  */
 
-/* 0, or too much: our own; place_us 0: none */
+/* drain_us, hold_us: 0 or too large: this library's own; place_us 0: no wait */
 void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);
 #define HP3V_PLACE_NS UINT64_C(10000000) /* at most */
-uint64_t hp3v_move_place_ns(void); /* who becomes RTS waits so long for hp3d's command */
-uint64_t hp3v_move_longest_ns(void); /* after so long a move is over, but for RETURNING */
+uint64_t hp3v_move_place_ns(void); /* wait for hp3d's PLACE before RTS */
+uint64_t hp3v_move_longest_ns(void); /* longest move, without RETURNING */
 
-/* A new `want`. */
+/* Handles a new `want`. */
 void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now);
-/* It is in RTS, and nothing was posted: the port that was chosen meanwhile. */
+/* In RTS, before the first post: sets the port of PLACE. */
 void hp3v_move_ready(struct hp3v_qp *q);
-/* What is due. */
+/* Continues a move. */
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now);
 /*
- * hp3d is gone: on the old port. Of what it wanted last and was not seen yet only MOVE_NOW is done,
- * for the next hp3d may be long in coming, and needs time to find out that the path is dead.
- * All else is void: the next one says it anew.
+ * hp3d has ended: a move ends on the old port. Of unread commands, only MOVE_NOW is carried out:
+ * the next hp3d may start late, and needs time to detect that the path is dead. All other commands
+ * are void: the next hp3d repeats them.
  */
 void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now);
 /*
- * The application takes the queue pair out of RTS: no move any more, what is held waits. Then it is
- * done: what is held is posted, for a queue pair in error to flush it, or is gone with all else.
+ * stop: before the application takes the queue pair out of RTS: cancels the move; held requests
+ * wait. stopped: afterwards: posts held requests, which a queue pair in error flushes, or drops
+ * them after a reset.
  */
 void hp3v_move_stop(struct hp3v_qp *q);
 void hp3v_move_stopped(struct hp3v_qp *q);

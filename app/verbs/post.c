@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posting and polling: counted on the way, no lock and no allocation while nothing moves. What is
- * frequent, one work request, a poll that finds nothing, is short; all else is in functions of its
- * own, so that it costs no registers there.
+ * Posting and polling, with counting: without locks and allocations unless a queue pair moves. The
+ * frequent cases (one work request, an empty poll) are short; all others are in separate functions,
+ * so that they cost no registers.
  */
 #include "app/verbs/post.h"
 #include "app/verbs/account.h"
 #include "app/verbs/hold.h"
 
-/* Of all contexts, as long as they have the same; else each context's is looked for. */
+/* The provider's poll_cq if all contexts have the same one; else a function that looks it up per
+ * context. */
 static int (*provider_poll)(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 
-/* Who is alone, and finds nobody who moves the queue pair, has the short way. */
+/* Without these bits (no other thread inside, no move), a post takes the short path. */
 #define TAKEN (HP3V_SLOW | HP3V_INSIDE)
-/* So IBV_SEND_SIGNALED times this is one signalled work request in the gate. */
+/* IBV_SEND_SIGNALED times this is one signalled work request in the gate. */
 #define SIGNALLED_ONE ((UINT64_C(1) << HP3V_SIGNALLED) / IBV_SEND_SIGNALED)
 
 static uint64_t gate_increment(uint32_t signalled)
@@ -21,7 +22,7 @@ static uint64_t gate_increment(uint32_t signalled)
 	return 1u + ((uint64_t)signalled << HP3V_SIGNALLED);
 }
 
-/* All that is not short. */
+/* All posts that do not take the short path. */
 static __attribute__((noinline)) int post_long(
 	struct hp3v_qp *q, struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
@@ -31,7 +32,7 @@ static __attribute__((noinline)) int post_long(
 
 	if (q == NULL)
 		return hp3v_ctx_of(qp->context)->post_send(qp, wr, bad);
-	for (;;) { /* some of it may have been held, and let go */
+	for (;;) { /* part of the chain may have been held, and the hold may end */
 		sum = hp3v_sum(q, wr, NULL);
 		gate = __atomic_fetch_add(
 			&q->gate, gate_increment(sum.signalled), __ATOMIC_ACQ_REL);
@@ -43,7 +44,7 @@ static __attribute__((noinline)) int post_long(
 	}
 }
 
-/* One that has entered already, when the gate was `gate`. */
+/* A post that has entered already, when the gate was `gate`. */
 static __attribute__((noinline)) int post_on(struct hp3v_qp *q, struct ibv_qp *qp,
 	struct ibv_send_wr *wr, struct ibv_send_wr **bad, uint64_t gate)
 {
@@ -91,11 +92,11 @@ int hp3v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr
 	if (__builtin_expect(error != 0, 0))
 		return refused(q, wr, error);
 	hp3v_set_tail(q, signal);
-	__atomic_fetch_sub(&q->gate, 1u, __ATOMIC_RELEASE); /* who came meanwhile knows of us */
+	__atomic_fetch_sub(&q->gate, 1u, __ATOMIC_RELEASE); /* later threads have seen this one */
 	return 0;
 }
 
-/* Completions of one queue pair mostly come in a row: they are counted at once. */
+/* Completions of one queue pair often follow each other: count them together. */
 static __attribute__((noinline)) int take_many(
 	const struct ibv_context *context, const struct ibv_wc *wc, int n)
 {

@@ -4,10 +4,10 @@
 
 #include "app/verbs/shim.h"
 
-/* What stands in a context's ops instead of the provider's. */
+/* These replace the provider's functions in a context's ops. */
 int hp3v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int hp3v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
-/* Once for each context, before hp3v_poll_cq() stands in it, under hp3v_lock(). */
+/* Once per context, before hp3v_poll_cq() is set in it, under hp3v_lock(). */
 void hp3v_poll_by(int (*poll_cq)(struct ibv_cq *cq, int n, struct ibv_wc *wc));
 
 #endif

@@ -12,7 +12,7 @@
 
 static struct hp3v_qp *all, *unused;
 
-/* One whose entries are as many, or a new one. Never freed: shim.h. */
+/* An unused record with enough entries, or a new one. Never freed: shim.h. */
 static struct hp3v_qp *take_record(uint32_t entries)
 {
 	struct hp3v_qp **at = &unused, *q;
@@ -40,8 +40,7 @@ static struct hp3v_qp *take_record(uint32_t entries)
 	return q;
 }
 
-/* A record begins anew; the life in `done` is another one, so that late completions do not count.
- */
+/* Reuses a record; the life in `done` changes, so that late completions do not count. */
 static void begin_record(struct hp3v_qp *q, struct hp3v_ctx *ctx, struct ibv_qp *qp,
 	const struct ibv_qp_cap *cap, bool sig_all)
 {
@@ -163,7 +162,7 @@ void hp3v_qp_show(struct hp3v_qp *q)
 	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELEASE);
 }
 
-/* All that it had is gone: to hp3d it is another queue pair. */
+/* After a reset: for hp3d, it is another queue pair. */
 static void begin_again(struct hp3v_qp *q)
 {
 	struct hp3_verbs_cell *c = q->cell;
@@ -210,7 +209,7 @@ void hp3v_qps_orphan(void)
 		memset(&q->own, 0, sizeof(q->own));
 		q->cell = &q->own;
 		q->index = -1;
-		q->qp = NULL; /* nothing is done to it but what the application does */
+		q->qp = NULL; /* this library does nothing to it any more */
 		hp3v_hold_drop(q);
 		q->step = HP3V_IDLE;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the real library, by its own handle: what RTLD_NEXT finds depends on how this
- * library was loaded, and a call by name would find this one.
+ * The functions of the real library, by its handle: RTLD_NEXT depends on how this library was
+ * loaded, and a call by name would find this library.
  */
 #include "app/verbs/shim.h"
 
@@ -35,9 +35,8 @@ static void load_functions(void)
 	};
 
 	if (library == NULL) {
-		fputs("libhp3verbs: libibverbs.so.1 cannot be opened: LD_DEBUG=libs tells why\n",
-			stderr);
-		abort(); /* cannot be: this library needs it, the loader has found it */
+		fputs("libhp3verbs: libibverbs.so.1 cannot be opened: see LD_DEBUG=libs\n", stderr);
+		abort(); /* cannot happen: this library is linked with it */
 	}
 	for (unsigned int i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		*wanted[i].function = dlvsym(library, wanted[i].name, wanted[i].version);

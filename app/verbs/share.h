@@ -5,14 +5,15 @@
 #include <stdint.h>
 
 /*
- * What an application's libhp3verbs.so and hp3d on the same host share: a hello over a UNIX socket
- * (SOCK_SEQPACKET), then memory with a cell per queue pair, and a bell (eventfd) by which hp3d is
- * told to look. The shim makes both and hands them over. hp3d rings by a byte on the socket: a
- * descriptor that an application made could block it. The end of the socket is that of either side.
+ * The interface between an application's libhp3verbs.so (the shim) and hp3d on the same host: a
+ * hello over a UNIX socket (SOCK_SEQPACKET), then memory with a cell per queue pair, and a bell
+ * (eventfd) that makes hp3d read the cells. The shim creates both and passes their descriptors.
+ * hp3d rings by a byte on the socket, because a descriptor that an application made could block it.
+ * When either side ends, the socket closes.
  *
- * hp3d writes nothing but `want` of a cell; the shim writes all else. What hp3d reads is an
- * application's report, to be judged as such. Integers are the host's. The memory is sealed: it
- * neither grows nor shrinks.
+ * hp3d writes only `want` of a cell; the shim writes all else. What hp3d reads is an application's
+ * report, and untrusted. Integers are in the host's byte order. The memory is sealed: it neither
+ * grows nor shrinks.
  */
 #define HP3_VERBS_SOCKET  "/run/hp3/verbs.sock"
 #define HP3_VERBS_MAGIC   0x33505668u /* "hVP3" */
@@ -31,14 +32,14 @@ struct hp3_verbs_hello {
 	char shim[20]; /* version of the package */
 };
 
-/* hp3d's answer. Another version, or `accepted` 0: the shim goes on alone, and asks again later. */
+/* hp3d's answer. Another version, or `accepted` 0: the shim continues alone, and retries later. */
 struct hp3_verbs_welcome {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t accepted;
-	uint32_t drain_us; /* longest wait for outstanding work; the shim has bounds of its own */
-	uint32_t hold_us; /* longest time between DRAINED and what hp3d wants then */
-	uint32_t place_us; /* longest wait for PLACE when a queue pair is to become RTS; 0: none */
+	uint32_t drain_us; /* longest wait for outstanding work; the shim also has its own bounds */
+	uint32_t hold_us; /* longest time between DRAINED and hp3d's next command */
+	uint32_t place_us; /* longest wait for PLACE before a queue pair becomes RTS; 0: none */
 };
 
 enum hp3_verbs_state {
@@ -56,27 +57,27 @@ enum hp3_verbs_method {
 };
 
 #define HP3_VERBS_RESPONDS                                                                         \
-	0x1u /* READs or ATOMICs of the peer are let in: not to be moved (rule 20) */
+	0x1u /* READs or ATOMICs of the peer are accepted: do not move (rule 20) */
 
 /*
- * `want`, written by hp3d in one store, and `did`, by the shim: a word each. A `want` that differs
- * from the last one is a command; one for another generation of the cell is ignored.
+ * hp3d writes `want`, and the shim `did`: each is one word, written in one store. A `want` that
+ * differs from the last one is a command; a command for another generation of the cell is ignored.
  */
 enum hp3_verbs_op {
 	HP3_VERBS_NOTHING,
 	HP3_VERBS_SUSPEND, /* answer: DRAINED, or FAILED */
-	HP3_VERBS_MOVE, /* to `port`; not suspended: all steps at once. MOVED, or FAILED */
-	HP3_VERBS_MOVE_NOW, /* the path is dead: without waiting, where the method can. As MOVE */
-	HP3_VERBS_RESUME, /* RESUMED: goes on on the old port */
-	/* before the first data: in RTR, to be carried out with RTS (port 0: stay). As MOVE; when
-	 * it comes later it is one */
+	HP3_VERBS_MOVE, /* to `port`; without SUSPEND: all steps. MOVED, or FAILED */
+	HP3_VERBS_MOVE_NOW, /* the path is dead: without a drain, if the method can. As MOVE */
+	HP3_VERBS_RESUME, /* RESUMED: continues on the old port */
+	/* before the first data: in RTR, takes effect with RTS (port 0: stay). Answer as MOVE;
+	 * later, it is a MOVE */
 	HP3_VERBS_PLACE,
 };
 enum hp3_verbs_did {
 	HP3_VERBS_DRAINED = 1,
 	HP3_VERBS_MOVED,
 	HP3_VERBS_RESUMED,
-	HP3_VERBS_FAILED, /* goes on on the old port; `detail` is an errno: see guide/verbs.md */
+	HP3_VERBS_FAILED, /* continues on the old port; `detail` is an errno: see guide/verbs.md */
 };
 
 /* generation 24 bits, sequence 16, op or did 8, port or detail 16 */
@@ -108,9 +109,9 @@ static inline uint16_t hp3_verbs_unpack_detail(uint64_t word)
 }
 
 struct hp3_verbs_cell {
-	/* Who it is. Odd `version`: being written; read it before and after. */
+	/* Identity. Odd `version`: being written; read it before and after. */
 	uint32_t version;
-	uint32_t generation; /* of the cell: the how-manieth queue pair it has, modulo 2^24 */
+	uint32_t generation; /* number of queue pairs that the cell has had, modulo 2^24 */
 	uint32_t qpn, dest_qpn;
 	uint32_t flow_label; /* the application's */
 	uint16_t port; /* UDP source port in use; 0: the RNIC's own choice, which is not known */
@@ -119,13 +120,13 @@ struct hp3_verbs_cell {
 	uint16_t home; /* port without hp3d; 0: the RNIC's own choice, which is not known */
 	uint8_t sgid[16], dgid[16];
 
-	/* What it does; written where the application posts and polls. */
+	/* Activity; written where the application posts and polls. */
 	uint64_t posted_wrs __attribute__((aligned(64)));
 	uint64_t posted_bytes;
 	uint64_t done_wrs; /* unsignalled ones count once a later one has completed */
 	uint64_t done_bytes;
-	/* the newest sample: from post to completion as it was polled; bytes that had been posted
-	 * and were not done then, its own among them; how many samples there were */
+	/* the newest sample: time from post to polled completion; its bytes; bytes posted and not
+	 * done at the post, including its own; number of samples */
 	uint32_t latency_ns;
 	uint32_t latency_bytes, latency_queued, latency_count;
 	uint32_t latency_min_ns[HP3_VERBS_CLASSES]; /* 0: none yet */

@@ -9,12 +9,12 @@
 #include <stdbool.h>
 
 /*
- * What the parts of libhp3verbs.so share. Records of contexts, queue pairs and completion queues
- * are found without a lock (table.h), so their memory is never given back, only used again: who
- * polls may still look at one whose queue pair has just been destroyed.
+ * Shared by the parts of libhp3verbs.so. Records of contexts, queue pairs and completion queues are
+ * found without a lock (table.h). So their memory is never freed, only reused: a thread that polls
+ * may still read the record of a destroyed queue pair.
  */
 
-/* The real library: of IBVERBS_1.1, and what came later where it is there. */
+/* Functions of the real library: IBVERBS_1.1, and later ones if it has them. */
 struct hp3v_real {
 	struct ibv_context *(*open_device)(struct ibv_device *device);
 	struct ibv_context *(*import_device)(int fd);
@@ -37,7 +37,7 @@ struct hp3v_key {
 	const void *owner;
 	uint32_t number;
 };
-#define HP3V_CONTEXT UINT32_MAX /* numbers of keys that are no QPN */
+#define HP3V_CONTEXT UINT32_MAX /* numbers of keys that are not QPNs */
 #define HP3V_CQ      (UINT32_MAX - 1u)
 
 struct hp3v_ctx {
@@ -48,24 +48,24 @@ struct hp3v_ctx {
 	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *c, struct ibv_cq_init_attr_ex *attr);
 	struct ibv_td *(*alloc_td)(struct ibv_context *c, struct ibv_td_init_attr *attr);
 	int (*udp_sport)(struct ibv_qp *qp, uint16_t port); /* the provider's; NULL: has none */
-	uint8_t method; /* enum hp3_verbs_method: best one not refused so far; atomic */
-	bool draws_otherwise; /* what it makes of a flow label of 0 is not known here */
-	uint8_t unlocked; /* the provider leaves out locks: nobody else may post; atomic */
+	uint8_t method; /* enum hp3_verbs_method: the best one not refused so far; atomic */
+	bool draws_otherwise; /* the port for a flow label of 0 is not known */
+	uint8_t unlocked; /* the provider omits locks: no other thread may post; atomic */
 	struct hp3v_ctx *next;
 };
 
 /*
- * Of work requests posted, those that are signalled have an entry: what was posted up to it. They
- * complete in this order, one completion each.
+ * Each signalled work request has an entry: the sums posted up to it. They complete in this order,
+ * one completion each.
  */
 struct hp3v_entry {
 	uint64_t wrs, bytes;
 };
 
 /*
- * The gate of a queue pair: how many threads are inside the provider's post_send (bits 0 to 23),
- * whether they have to take the slow way (24), how many signalled work requests there were (from
- * 32, modulo 2^32). One atomic addition enters, and takes entries; another one leaves.
+ * The gate of a queue pair: the number of threads inside the provider's post_send (bits 0 to 23),
+ * the slow-path flag (24), the number of signalled work requests so far (from 32, modulo 2^32). One
+ * atomic addition enters, and allocates entries; another one leaves.
  */
 #define HP3V_INSIDE    UINT64_C(0xffffff)
 #define HP3V_SLOW      (UINT64_C(1) << 24)
@@ -75,24 +75,24 @@ enum hp3v_hold { HP3V_OPEN, HP3V_CLOSING, HP3V_HELD };
 enum hp3v_step { HP3V_IDLE, HP3V_DRAINING, HP3V_SUSPENDED, HP3V_RETURNING };
 enum hp3v_section {
 	HP3V_NO_SECTION,
-	HP3V_LIVE, /* by the provider */
-	HP3V_LOCKED, /* as well, and the queue pair's lock is ours */
-	HP3V_RECORDED, /* held; the lock is ours, here and in the next one */
+	HP3V_LIVE, /* goes to the provider */
+	HP3V_LOCKED, /* also, and this thread has the queue pair's lock */
+	HP3V_RECORDED, /* held; this thread has the lock, here and in the next state */
 	HP3V_REFUSED, /* the provider has no room: it ends with ENOMEM */
 };
 
-/* From post to completion: of one work request at a time, of those that are frequent 1 in many. */
+/* Time from post to completion, of one work request at a time; if frequent, of 1 in many. */
 enum hp3v_sampling {
 	HP3V_NO_SAMPLE,
 	HP3V_SAMPLING, /* it is posted */
-	HP3V_SAMPLE_KEPT, /* by a thread that begins it or ends it */
+	HP3V_SAMPLE_KEPT, /* a thread is beginning or ending it */
 };
 #define HP3V_SAMPLE_EVERY 63u
 
 struct hp3v_held; /* hold.h */
 
 struct hp3v_qp {
-	/* Read by who posts and who polls. */
+	/* Read by posts and polls. */
 	struct hp3v_key key;
 	struct hp3v_ctx *ctx;
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
@@ -101,24 +101,24 @@ struct hp3v_qp {
 	uint32_t mask; /* entries - 1 */
 	uint32_t sig_all; /* IBV_SEND_SIGNALED: all are; else 0 */
 
-	/* Written by who posts. */
+	/* Written by posts. */
 	uint64_t gate __attribute__((aligned(64)));
-	uint32_t unsure; /* before this entry, order of posts and of entries may differ; atomic */
+	uint32_t unsure; /* before this entry, the order of posts and entries may differ; atomic */
 	uint8_t tail; /* 0: the last one posted is unsignalled; atomic */
 	uint8_t sampling; /* enum hp3v_sampling; atomic */
 	uint32_t sample_due; /* this entry, or the next one, is to be sampled; atomic */
-	uint32_t sample_at; /* entry that is; atomic for who only looks */
+	uint32_t sample_at; /* entry being sampled; atomic, because others read it */
 	uint32_t sample_bytes, sample_queued, sample_every;
-	uint64_t sample_ns, sampled_ns; /* posted; the one before was done */
+	uint64_t sample_ns, sampled_ns; /* time of the post; end of the previous sample */
 
-	/* Written by who polls. */
+	/* Written by polls. */
 	uint64_t done __attribute__((aligned(64))); /* life << 32 | signalled ones completed */
 	uint8_t failed; /* a completion with an error: the queue pair is in error; atomic */
 
-	/* Under `lock`, which who posts takes on the slow way only. */
+	/* Under `lock`, which posts take on the slow path only. */
 	pthread_mutex_t lock __attribute__((aligned(64)));
 	struct ibv_qp *qp; /* NULL: no queue pair */
-	enum ibv_qp_state state; /* as the application made it */
+	enum ibv_qp_state state; /* as the application set it */
 	struct ibv_ah_attr av;
 	uint32_t dest_qpn;
 	unsigned int access;
@@ -126,19 +126,19 @@ struct hp3v_qp {
 	struct ibv_qp_cap cap;
 	enum hp3v_hold hold;
 	struct hp3v_held *held;
-	enum hp3v_step step; /* written under lock; atomic for who only looks */
-	uint8_t method; /* of the move in hand */
+	enum hp3v_step step; /* written under lock; atomic, because others read it */
+	uint8_t method; /* of the move */
 	uint8_t op;
-	uint16_t port; /* where to */
-	uint16_t place; /* where to with RTS; 0: nowhere */
-	bool placed; /* hp3d has said that it stays where it is */
+	uint16_t port; /* destination of the move */
+	uint16_t place; /* port to set with RTS; 0: none */
+	bool placed; /* hp3d has decided that it stays on its port */
 	uint64_t want; /* newest command seen */
 	uint64_t begun, deadline;
 
 	/* The provider's extended calls, if it has them, and the section in hand (wr_ex.c). */
 	struct ibv_qp_ex *ex, ops;
 	enum hp3v_section section;
-	uint32_t section_from; /* of what is held, the section's begins here */
+	uint32_t section_from; /* index of the section's first held request */
 	uint32_t built, built_signalled; /* in this section */
 	uint64_t built_bytes, op_bytes;
 	bool alone, op_begun, op_signalled;

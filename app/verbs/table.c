@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys in open addressing, linear probing: readers need no lock. A key is what a record begins
- * with. */
+/* Open addressing with linear probing: readers need no lock. A record begins with its key. */
 #include "app/verbs/table.h"
 
 struct hp3v_qp *hp3v_qps[HP3V_TABLE];
 struct hp3v_key *hp3v_others[HP3V_TABLE];
-static struct hp3v_qp gone; /* a slot that was used */
+static struct hp3v_qp gone; /* tombstone: a slot that was used */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static struct table {
@@ -56,8 +55,8 @@ static bool put_key(struct table *t, struct hp3v_key *key, const void *owner, ui
 	return true;
 }
 
-/* What was passed on the way to somebody else stays passable; at the end of a run slots become
- * free. */
+/* Writes a tombstone, so that look-ups pass on to later keys; at the end of a run, tombstones
+ * become free. */
 static void mark_gone(struct table *t, uint32_t i)
 {
 	__atomic_store_n(&t->slots[i], (void *)&gone, __ATOMIC_RELEASE);

@@ -5,11 +5,11 @@
 #include "app/verbs/shim.h"
 
 /*
- * From a queue pair's number in a context, and from a context or an extended completion queue, to
- * its record: two tables, so that what is found in the first one is a queue pair whatever its key
- * says. Looked up without a lock; put and removed by one thread at a time (hp3v_lock()).
+ * Finds the record of a QPN in a context, and of a context or an extended completion queue. There
+ * are two tables, so that a record found in the first one is always a queue pair. Look-ups need no
+ * lock; one thread at a time inserts and removes (hp3v_lock()).
  */
-#define HP3V_TABLE 65536u /* as many as the upper half of 32 bits tells */
+#define HP3V_TABLE 65536u /* the hash is the upper half of 32 bits */
 
 extern struct hp3v_qp *hp3v_qps[HP3V_TABLE];
 extern struct hp3v_key *hp3v_others[HP3V_TABLE];
@@ -60,13 +60,13 @@ static inline struct hp3v_cq *hp3v_cq_of(const struct ibv_cq_ex *cq)
 	return hp3v_find(cq, HP3V_CQ);
 }
 
-/* One lock for what seldom changes: the table, records, cells. None of a queue pair is taken in it.
- */
+/* One lock for what seldom changes: tables, records, cells. Do not take a queue pair's lock while
+ * holding it. */
 void hp3v_lock(void);
 void hp3v_unlock(void);
-void hp3v_lock_init(void); /* in a child that was forked */
+void hp3v_lock_init(void); /* in a forked child */
 
-/* False: full. One of the same key gives way. */
+/* False: full. Replaces a record of the same key. */
 bool hp3v_put_qp(struct hp3v_qp *q, const struct ibv_context *context, uint32_t qpn);
 void hp3v_remove_qp(struct hp3v_qp *q);
 bool hp3v_put(struct hp3v_key *key, const void *owner, uint32_t number);

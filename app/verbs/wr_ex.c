@@ -39,7 +39,7 @@ static void start_section(struct ibv_qp_ex *ex)
 	q->section = HP3V_LOCKED;
 }
 
-/* It does not fit: what is held leaves first, then what this section has. */
+/* The section does not fit: posts held requests first, then this section's. */
 static void go_live(struct hp3v_qp *q)
 {
 	uint32_t from = q->section_from, to = hp3v_held_count(q->held);
@@ -88,7 +88,7 @@ static void give_up(struct ibv_qp_ex *ex)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* Where the call is recorded; NULL: the provider has to be called, if at all (is_real()). */
+/* The record of the call; NULL: call the provider, if is_real(). */
 static struct ibv_send_wr *record_call(struct hp3v_qp *q, enum ibv_wr_opcode opcode)
 {
 	struct ibv_send_wr *wr;
@@ -221,7 +221,7 @@ static void fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64
 		q->ops.wr_atomic_fetch_add(ex, rkey, addr, add);
 }
 
-/* Not recorded: what a window is bound to must not change in between. */
+/* Not recorded: the memory that the window is bound to could change meanwhile. */
 static void bind_mw(
 	struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
@@ -313,7 +313,8 @@ static void set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 	q->ops.wr_set_inline_data(ex, addr, length);
 }
 
-/* Only what the queue pair was made for is there; older libraries end before wr_atomic_write. */
+/* Only operations that the queue pair was created for exist; older libraries end before
+ * wr_atomic_write. */
 void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops)
 {
 	struct ibv_qp_ex *ex =

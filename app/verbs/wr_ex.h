@@ -5,10 +5,10 @@
 #include "app/verbs/shim.h"
 
 /*
- * The extended way to post: ibv_wr_start(), one call per work request and its data, then
+ * The extended calls to post: ibv_wr_start(), one call per work request and its data, then
  * ibv_wr_complete(). The calls are pointers in the queue pair itself. A section that begins while
- * the queue pair is held is recorded, under its lock until it ends; where it does not fit, all that
- * is held is posted, and the section goes on with the provider.
+ * requests are held is recorded, under the lock until it ends. If it does not fit, all held
+ * requests are posted, and the section continues with the provider.
  */
 void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops);
 

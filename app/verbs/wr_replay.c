@@ -15,8 +15,7 @@ void hp3v_ex_begin(struct hp3v_qp *q)
 	q->op_begun = false;
 }
 
-/* Nothing completes before the section ends, so an entry is early enough once its bytes are known.
- */
+/* Nothing completes before the section ends, so the entry can wait until its bytes are known. */
 static void count_entry(struct hp3v_qp *q)
 {
 	uint64_t gate = 0;
@@ -81,7 +80,7 @@ static void call_provider(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 		ops->wr_atomic_fetch_add(ex, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
 			wr->wr.atomic.compare_add);
 		break;
-	default: /* nothing else is recorded */
+	default: /* no other operation is recorded */
 		break;
 	}
 }
@@ -107,8 +106,8 @@ void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 		q->ops.wr_set_sge_list(ex, (size_t)wr->num_sge, wr->sg_list);
 }
 
-/* After the provider's last call somebody else may have begun: what is needed then is taken along.
- */
+/* After wr_complete(), another thread may begin a section, so this copies the fields that it still
+ * needs. */
 int hp3v_ex_end(struct hp3v_qp *q)
 {
 	uint8_t was = __atomic_load_n(&q->tail, __ATOMIC_RELAXED);

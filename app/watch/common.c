@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all sources of events use. */
+/* Shared by all event sources. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 
 const char *hp3_watch_bpf_error(int err, bool loading)
 {
-	/* Who lacks a capability for loading is told -EPERM. */
+	/* Without the capability for loading, the error is -EPERM. */
 	if (loading && err == -EACCES)
 		return "the verifier of this kernel refuses its BPF programs: report it with the "
 		       "output of uname -r";
@@ -64,7 +64,7 @@ void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c)
 
 	if (err == -EDQUOT && w->over_share++ == 0)
 		hp3_watch_notice(w,
-			"user %u has %u queue pairs or more, the share of one user: its further "
+			"user %u has %u queue pairs, the share of one user: its further "
 			"ones are not followed; other users' are",
 			c->uid, HP3_QPS_OF_USER);
 	else if (err < 0 && err != -EDQUOT && w->refused++ == 0)

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #define BIT(cap)     (1ull << (cap))
-#define FILES_MAX    8192u /* a descriptor per process that is watched, and per uprobe */
+#define FILES_MAX    8192u /* a descriptor per watched process, and per uprobe */
 #define MEMORY_MAX   (512ull << 20)
 #define CAPABILITIES 64
 
-/* Of Landlock's, those that change something, and execution. */
+/* Landlock's rights that change files, and execution. */
 #define CHANGES                                                                                    \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |                              \
 		LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |                   \
@@ -24,10 +24,10 @@
 #define TRUNCATE     (1ull << 14) /* LANDLOCK_ACCESS_FS_TRUNCATE, in headers since Linux 6.2 */
 #define TRUNCATE_ABI 3
 
-/* The last one is asked for by new kernels (seen: 6.18), for uprobes, and by all for the type
- * information of modules, such as ib_core. */
+/* CAP_SYS_ADMIN: new kernels (seen: 6.18) need it for uprobes, and all for the type information of
+ * modules, such as ib_core. */
 #define TO_OPEN (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN))
-/* Processes come later, with copies of the library that are looked for. */
+/* To inspect processes that start later, and their copies of the library. */
 #define TO_DISCOVER (TO_OPEN | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH))
 
 static int keep_only(uint64_t keep)
@@ -37,7 +37,7 @@ static int keep_only(uint64_t keep)
 
 	if (syscall(SYS_capget, &header, data) != 0)
 		return -errno;
-	/* The bound is one more fence where it may be lowered; no_new_privs is enough. */
+	/* The bounding set is an additional bound, if it may be lowered; no_new_privs suffices. */
 	for (unsigned cap = 0; cap < CAPABILITIES; cap++) {
 		if ((keep & BIT(cap)) == 0)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
@@ -68,7 +68,7 @@ static void close_file_systems(void)
 	fd = abi < 0 ? -1 : (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 	if (fd < 0)
 		return;
-	syscall(SYS_landlock_restrict_self, fd, 0); /* without a rule: nowhere */
+	syscall(SYS_landlock_restrict_self, fd, 0); /* no rule: forbidden everywhere */
 	close(fd);
 }
 
@@ -95,7 +95,7 @@ void hp3_confine_limits(void)
 	limit_resource(RLIMIT_NOFILE, FILES_MAX);
 	limit_resource(RLIMIT_CORE, 0);
 	limit_resource(RLIMIT_FSIZE, 0);
-#ifndef HP3_SANITIZED /* whose shadow of the memory takes terabytes of addresses */
+#ifndef HP3_SANITIZED /* shadow memory of sanitizers takes terabytes of addresses */
 	limit_resource(RLIMIT_AS, MEMORY_MAX);
 #endif
 }

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_WATCH_CONFINE_H
 #define HP3_WATCH_CONFINE_H
-/*
- * What a process may that reads untrusted files and memory: hardly anything.
- */
+/* Restricts a process that reads untrusted files and memory. */
 #include "app/watch/watch.h"
 
-/* This thread keeps the capabilities (capabilities(7)) that it takes to begin to watch, if it has
- * them; neither it nor what it executes gets others back. 0, or negative errno. */
+/* Drops all capabilities (capabilities(7)) of this thread except those needed to begin to watch.
+ * Neither the thread nor a program that it executes can get others back. 0, or negative errno. */
 int hp3_confine(const struct hp3_watch_options *o);
 
 /*
- * Watching goes on with fewer: none, unless processes are to be looked into. Then nothing is
- * changed in file systems any more, nor executed, either, as far as the kernel can see to that
- * (Landlock, which would close other processes to those who look into them). 0, or negative errno.
+ * Call it when watching has begun. Without o->discover, drops all capabilities, and (if the kernel
+ * has Landlock) forbids changes of file systems and execution. With o->discover, changes nothing:
+ * Landlock would forbid to inspect other processes. 0, or negative errno.
  */
 int hp3_confine_more(const struct hp3_watch_options *o);
 
-/* Open files, memory; no core, no byte into any file. */
+/* Limits open files and memory; forbids core dumps and writes to files. */
 void hp3_confine_limits(void);
 
 #endif

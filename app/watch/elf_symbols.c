@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define HIDDEN       0x8000 /* of a versym: not the default version */
-#define SEGMENTS_MAX 256u /* more has no library; bounds the search for each symbol */
+#define SEGMENTS_MAX 256u /* no library has more; bounds the time for each symbol */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define HOST_DATA ELFDATA2LSB
@@ -13,7 +13,7 @@
 #define HOST_DATA ELFDATA2MSB
 #endif
 
-/* A part of the file, which is inside it. */
+/* A part that is within the file. */
 struct part {
 	const uint8_t *at;
 	size_t size;
@@ -102,13 +102,13 @@ static void put_version(const struct file *f, Elf64_Versym v, char *to, size_t c
 				copy_text(f->definition_names, aux.vda_name, to, cap);
 			return;
 		}
-		/* The chain goes on behind this one, or it might never end. */
+		/* The next entry must be further on: so the chain ends. */
 		if (def.vd_next < sizeof(def))
 			return;
 	}
 }
 
-/* From the address in memory to the place in the file. */
+/* The file offset of an address in memory. */
 static bool file_offset(const struct file *f, uint64_t address, uint64_t *offset)
 {
 	for (unsigned i = 0; i < f->h.e_phnum; i++) {

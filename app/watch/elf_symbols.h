@@ -2,11 +2,10 @@
 #ifndef HP3_WATCH_ELF_SYMBOLS_H
 #define HP3_WATCH_ELF_SYMBOLS_H
 /*
- * Where the functions of a shared library begin, version by version. A name alone is ambiguous:
+ * Offsets of the functions of a shared library, for each symbol version. A name alone is ambiguous:
  * libibverbs exports ibv_modify_qp twice, @IBVERBS_1.0 and @@IBVERBS_1.1.
  *
- * Pure, and nothing in the file is believed: it reads inside `size` bytes only, and its time is
- * bounded by them.
+ * Pure. The file is untrusted: reads stay within its `size` bytes, which also bound the time.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,11 +14,12 @@
 struct hp3_elf_symbol {
 	uint64_t offset; /* in the file: what a uprobe takes */
 	char version[32]; /* such as IBVERBS_1.1; empty: none */
-	bool latest; /* what programs that are linked today get (@@), or there are no versions */
+	bool latest; /* the default version (@@) for programs linked today, or there are no versions
+		      */
 };
 
-/* All versions of a function in the dynamic symbol table of a file, up to max. Returns how many;
- * -ENOEXEC if it is no 64-bit ELF file of this machine's byte order. */
+/* Writes all versions of a function in the dynamic symbol table of a file, up to max. Returns their
+ * number; -ENOEXEC: not a 64-bit ELF file of this machine's byte order. */
 int hp3_elf_symbols(
 	const void *file, size_t size, const char *name, struct hp3_elf_symbol *out, unsigned max);
 

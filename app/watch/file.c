@@ -30,13 +30,13 @@ static const char *what_is_wrong(int fd, const struct stat *st)
 		return "others than root may write it";
 	if (st->st_size > HP3_FILE_BYTES_MAX)
 		return "it is larger than 64 MiB";
-	/* There owner, mode and content are what some user's program says. */
+	/* On FUSE, a user's program chooses owner, mode and content. */
 	if (fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC)
 		return "it is on a file system of a user (FUSE)";
 	return NULL;
 }
 
-/* `found` has been looked up, not opened. Takes it. */
+/* Opens `found`, an O_PATH descriptor, which it closes. */
 static int open_found(int found, struct hp3_file *f, const char **why)
 {
 	const char *wrong = NULL;
@@ -97,8 +97,8 @@ static bool is_same_file(const struct hp3_mapped *a, const struct hp3_mapped *b)
 	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
 }
 
-/* Some file systems (overlayfs, btrfs) show other numbers in maps than by stat: the file is mapped
- * here, too, and what maps shows of that is compared. */
+/* Some file systems (overlayfs, btrfs) show other numbers in maps than in stat: so this maps the
+ * file, too, and compares the lines of maps. */
 static bool is_mapped_as(int fd, const struct hp3_mapped *wanted)
 {
 	void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -2,10 +2,9 @@
 #ifndef HP3_WATCH_FILE_H
 #define HP3_WATCH_FILE_H
 /*
- * A file whose code is to be patched in memory, in every process that runs it. A path names another
- * file a moment later, so it is resolved once: all that follows goes by the descriptor, and what
- * the descriptor shows is demanded of it. Nothing else is opened on the way: not a FIFO, which
- * blocks, nor a device, on which an open has effects.
+ * A file whose code uprobes patch in memory, in every process that runs it. A path can name another
+ * file a moment later. So it is resolved once, and all checks and uses go by the descriptor. No
+ * file of another type is opened: a FIFO would block, and opening a device has effects.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,24 +14,24 @@
 
 struct hp3_file {
 	int fd;
-	char path[32]; /* of the descriptor: names this file and no other, in this process */
+	char path[32]; /* /proc path of the descriptor: always this file, in this process */
 };
 
-/* A file as the kernel names it to a process that has mapped it (/proc/PID/maps). */
+/* A file as /proc/PID/maps shows it. */
 struct hp3_mapped {
 	unsigned major, minor;
 	uint64_t inode;
 };
 
 /*
- * A file named by the operator; symbolic links are followed first. 0 if it is a regular file that
- * belongs to root and that nobody else may write, of HP3_FILE_BYTES_MAX at most. Else negative
- * errno; -ELIBACC: it is no such file, *why says in what.
+ * Opens a file named by the operator; follows symbolic links. Returns 0 if it is a regular file of
+ * at most HP3_FILE_BYTES_MAX that root owns and nobody else may write. Otherwise negative errno;
+ * -ELIBACC: *why: the condition that the file violates.
  */
 int hp3_file_open(const char *path, struct hp3_file *f, const char **why);
 
-/* The same of a path below `root`, the root directory of a process, which must be the file that
- * this process has mapped. No symbolic link is followed: the kernel names none there. */
+/* The same for a path below `root`, the root directory of a process; the file must be the one that
+ * this process has mapped. Follows no symbolic link: the kernel shows none there. */
 int hp3_file_open_mapped(const char *root, const char *path, const struct hp3_mapped *m,
 	struct hp3_file *f, const char **why);
 

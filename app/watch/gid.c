@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Names come from other processes' memory. */
+/* Names are untrusted: from the memory of other processes. */
 static bool is_name(const char *s)
 {
 	if (!isalnum((unsigned char)*s))
@@ -42,7 +42,7 @@ static int read_entry(const char *port_dir, const char *what, unsigned index, ch
 	return ret;
 }
 
-/* By the type that vlan_type of net/8021q/vlan_dev.c has in uevent. */
+/* By the type in uevent (vlan_type of net/8021q/vlan_dev.c). */
 static bool is_vlan(const char *sysfs, const char *netdev)
 {
 	char path[PATH_MAX], line[64];

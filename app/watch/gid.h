@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_WATCH_GID_H
 #define HP3_WATCH_GID_H
-/* Entries of a device's GID table, as sysfs shows them (Documentation/ABI sysfs-class-infiniband).
- */
+/* Entries of a device's GID table in sysfs (Documentation/ABI sysfs-class-infiniband). */
 #include "app/watch/qps.h"
 
-/* 0; -EINVAL: no such name; -EPROTONOSUPPORT: not RoCEv2; else why it cannot be read. */
+/* 0; -EINVAL: no such name; -EPROTONOSUPPORT: not RoCEv2; otherwise the error of reading. */
 int hp3_gid_read(
 	const char *sysfs, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
 

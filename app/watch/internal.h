@@ -2,8 +2,8 @@
 #ifndef HP3_WATCH_INTERNAL_H
 #define HP3_WATCH_INTERNAL_H
 /*
- * The parts of a watcher: watch.c puts them together, what they share is in common.c. One epoll
- * descriptor stands for all that can happen; each source registers with its tag.
+ * The parts of a watcher: watch.c combines them; common.c has what they share. One epoll descriptor
+ * covers all event sources; each registers with its tag.
  */
 #include <bpf/libbpf.h>
 #include "app/watch/qps.h"
@@ -16,24 +16,23 @@ struct hp3_watch {
 	struct hp3_qps *qps;
 	struct hp3_watch_kernel *kernel;
 	struct hp3_watch_library *library;
-	struct hp3_processes *processes; /* with library: whose end is waited for */
-	struct hp3_unseen *unseen; /* with library, if asked for: who uses RDMA without it */
+	struct hp3_processes *processes; /* with library: processes whose end it waits for */
+	struct hp3_unseen *unseen; /* with library and `discover`: RDMA processes without it */
 	struct ring_buffer *ring; /* of kernel or library */
 	int epoll;
-	uint64_t lost; /* records, as far as told */
-	unsigned refused; /* queue pairs not followed, as far as told */
-	unsigned over_share; /* those of a user beyond its share */
+	uint64_t lost; /* records lost, as last reported */
+	unsigned refused; /* queue pairs not followed, as last reported */
+	unsigned over_share; /* those beyond their user's share */
 };
 
-/* Any text may be in it (base/plain.h). */
+/* The text is made plain (base/plain.h). */
 void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* data.u64 of the epoll event: tag in the upper half, `value` in the lower. */
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value);
 uint64_t hp3_watch_now(void); /* CLOCK_MONOTONIC */
 void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
-/* Why BPF refused, in words that name the fix. `loading`: the programs, before anything was
- * attached. */
+/* The reason of a BPF error, with the fix. `loading`: it was in loading, before attaching. */
 const char *hp3_watch_bpf_error(int err, bool loading);
 
 /* kernel.c. 0, or negative errno after a notice. Sets w->ring. */
@@ -49,18 +48,18 @@ struct hp3_file;
 /* Watches another copy of the library: 1, 0 if it is watched already, or negative errno. */
 int hp3_watch_library_attach(struct hp3_watch *w, const struct hp3_file *f);
 
-/* processes.c: DOWN for what a process leaves behind. */
+/* processes.c: DOWN for the queue pairs of a process that ended. */
 int hp3_processes_open(struct hp3_watch *w);
 void hp3_processes_close(struct hp3_processes *p);
 void hp3_processes_add(struct hp3_watch *w, uint32_t pid);
 void hp3_processes_ended(struct hp3_watch *w, uint32_t pid);
-/* All calls that there were have been handled: those whose caller was gone by then are over. */
+/* All recorded calls have been handled: ends the queue pairs of callers that were gone by then. */
 void hp3_processes_settle(struct hp3_watch *w);
 
-/* unseen.c: processes that hold an RDMA device open and have no watched library mapped. */
+/* unseen.c: processes that have an RDMA device open and no watched library mapped. */
 int hp3_unseen_open(struct hp3_watch *w);
 void hp3_unseen_close(struct hp3_unseen *u);
-void hp3_unseen_opened(struct hp3_watch *w); /* a device was opened: look soon */
+void hp3_unseen_opened(struct hp3_watch *w); /* a device was opened: scan soon */
 void hp3_unseen_scan(struct hp3_watch *w);
 
 #endif

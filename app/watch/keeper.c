@@ -15,15 +15,15 @@
 #define MS           1000000ull
 #define PAUSE_MS     200u
 #define PAUSE_MAX_MS 60000u
-#define WENT_WELL_MS 60000u /* after so long the next pause is the first one again */
+#define WENT_WELL_MS 60000u /* after this time, the next pause is PAUSE_MS again */
 
 /*
- * Silence is told by rounds of the keeper, not by a clock: who was held up together with it, on a
- * machine that stood still, has as many chances to speak as on any other.
+ * A hang is detected by rounds of the keeper, not by a clock: if the machine stalls, the watching
+ * process and the keeper are delayed alike.
  */
 #define ROUND_MS      400
 #define ROUNDS_OPEN   75u /* 30 s: to load programs into a slow kernel */
-#define ROUNDS_SILENT 10u /* 4 s, twenty times the time between signs of life */
+#define ROUNDS_SILENT 10u /* 4 s: twenty times SIGN_MS (report.c) */
 
 enum ending { LEFT, DIED, HUNG };
 
@@ -31,9 +31,9 @@ struct keeper {
 	int socket; /* to hp3d */
 	const struct hp3_watch_options *o;
 	pid_t worker;
-	int life; /* where its signs of life come */
+	int life; /* pipe from the worker: a byte every SIGN_MS */
 	uint64_t start; /* ms */
-	bool served; /* once there was a watcher */
+	bool served; /* a watcher has run */
 	unsigned times, pause_ms;
 };
 
@@ -42,7 +42,7 @@ static uint64_t now_ms(void)
 	return hp3_watch_now() / MS;
 }
 
-/* hp3d has closed its end, or is no more. */
+/* hp3d has closed its end, or has ended. */
 static bool has_left(const struct pollfd *p)
 {
 	return (p->revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
@@ -91,7 +91,7 @@ static enum ending watch_over(struct keeper *k)
 	return HUNG;
 }
 
-/* How it ended, in hp3d's words. */
+/* Reports to hp3d how the worker ended. */
 static int reap_worker(struct keeper *k, enum ending ending, struct hp3_watch_message *m)
 {
 	int status = 0;
@@ -112,7 +112,7 @@ static int reap_worker(struct keeper *k, enum ending ending, struct hp3_watch_me
 	return status;
 }
 
-/* False: hp3d has left meanwhile. */
+/* False: hp3d has closed the socket meanwhile. */
 static bool pause_a_while(struct keeper *k)
 {
 	struct pollfd p = {.fd = k->socket};

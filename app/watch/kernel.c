@@ -5,7 +5,7 @@
 #include "app/bpf/kernel.skel.h"
 #include "app/watch/internal.h"
 
-#define KERNEL_ENOTSUPP 524 /* the kernel's own ENOTSUPP, in no header of user space */
+#define KERNEL_ENOTSUPP 524 /* the kernel's ENOTSUPP; no header of user space has it */
 
 struct hp3_watch_kernel {
 	struct bpf_kernel *bpf;
@@ -23,9 +23,9 @@ static const char *reason_of_error(int err, bool loading)
 	switch (err) {
 	case -ESRCH:
 		return "the kernel has no ib_modify_qp_with_udata with type information: load "
-		       "ib_core before hp3d (modprobe ib_core), see that "
-		       "/sys/kernel/btf/ib_core is there, and that CAP_SYS_ADMIN is, without "
-		       "which it cannot be read";
+		       "ib_core before hp3d (modprobe ib_core); check that "
+		       "/sys/kernel/btf/ib_core exists, and that hp3d has CAP_SYS_ADMIN, which "
+		       "reading it needs";
 	case -EOPNOTSUPP:
 	case -KERNEL_ENOTSUPP:
 	case -EBUSY:

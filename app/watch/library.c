@@ -87,7 +87,7 @@ static int attach_at(
 	return 0;
 }
 
-/* What of a file is watched. */
+/* Attaches to the functions of a file. */
 struct image {
 	const char *path;
 	uint8_t *bytes;
@@ -105,7 +105,7 @@ static int attach_function(struct copy *c, const struct bpf_library *bpf, const 
 		i++;
 	if (i >= n)
 		return n < 0 ? n : -ENOENT;
-	/* The end first: a call whose begin is seen is seen to its end. */
+	/* Attaches the end first, so that each call with a begin also has an end. */
 	err = attach_at(c, bpf->progs.call_end, true, file->path, s[i].offset);
 	return err < 0 ? err : attach_at(c, begin, false, file->path, s[i].offset);
 }
@@ -192,7 +192,7 @@ static int attach_or_report(struct hp3_watch *w, const char *path)
 	return err < 0 ? err : 0;
 }
 
-/* The copy that the loader takes for this host's programs. */
+/* The copy that the loader finds for this host's programs. */
 static int attach_default(struct hp3_watch *w)
 {
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);

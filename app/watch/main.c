@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3-watch: the watchers of queue-pair setup as a program of its own; one JSON line per event. */
+/* hp3-watch: the watchers as a program; prints one JSON line per event. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -25,13 +25,13 @@ static const char usage_text[] =
 	"CAP_SYS_ADMIN (--discover: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, too).\n"
 	"\n"
 	"  -v, --verbs WHICH     kernel: ib_core, all processes; library: libibverbs, by uprobe;\n"
-	"                        auto (default): the first of them that is to be had\n"
+	"                        auto (default): the first of them that is available\n"
 	"  -l, --library PATHS   copies of libibverbs to watch (default: the loader's choice)\n"
-	"  -d, --discover        look for other copies in processes that use RDMA, watch them, "
+	"  -d, --discover        search processes that use RDMA for other copies, watch them, "
 	"too\n"
 	"      --sysfs DIR       where GID tables are read (default /sys)\n"
 	"      --dev DIR         where infiniband/uverbsN are (default /dev)\n"
-	"      --report FD       for hp3d, which started it: says what it sees on this socket, "
+	"      --report FD       for hp3d, which started it: sends events to this socket, "
 	"not\n"
 	"                        on standard output\n"
 	"  -V, --version         print the version\n"
@@ -143,7 +143,7 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o, int *r
 	return optind < argc ? fail_usage("unexpected argument") : -1;
 }
 
-/* In a session of its own: a terminal's interrupt is hp3d's affair. */
+/* Runs in its own session: only hp3d handles a terminal's interrupt. */
 static int report_to(int socket, const struct hp3_watch_options *o)
 {
 	setsid();
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	if (hp3_watch_fd(w) < 0 || hp3_confine_more(&o) < 0) {
-		fprintf(stderr, "hp3-watch: no watcher is left\n");
+		fprintf(stderr, "hp3-watch: no watcher remains\n");
 		hp3_watch_close(w);
 		return EXIT_FAILED;
 	}

@@ -2,10 +2,10 @@
 #ifndef HP3_WATCH_MESSAGE_H
 #define HP3_WATCH_MESSAGE_H
 /*
- * What hp3-watch says to the hp3d that started it, over a socket that keeps messages apart: all of
- * one size, numbers only, but for notices and the name of a device. hp3d believes none of it before
- * hp3_watch_message_ok() has: who takes the watcher over can announce queue pairs that there are
- * not, and nothing else.
+ * Messages from hp3-watch to the hp3d that started it, over a socket that preserves message
+ * boundaries. All have one size, and only numbers, except for notices and the name of a device.
+ * hp3d checks each with hp3_watch_message_ok(). An attacker who controls the watcher can only
+ * announce queue pairs that do not exist.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct hp3_watch_message {
 	uint32_t magic;
 	uint32_t kind; /* enum hp3_watch_msg_kind */
 	union {
-		uint32_t by; /* BY: enum hp3_watch_by; it watches from now on */
+		uint32_t by; /* BY: enum hp3_watch_by; the watcher runs */
 		char text[HP3_WATCH_TEXT]; /* NOTICE */
 		struct {
 			uint64_t time_ns;
@@ -40,15 +40,15 @@ struct hp3_watch_message {
 		struct {
 			uint32_t how; /* enum hp3_watch_ended */
 			uint32_t number; /* exit code, signal; else 0 */
-			uint32_t times; /* how often so far */
-		} ended; /* ENDED: the process that watches; another one is started */
+			uint32_t times; /* number of ends so far */
+		} ended; /* ENDED: the watching process ended; the keeper starts another */
 	};
 };
 
 void hp3_watch_message_event(struct hp3_watch_message *m, const struct hp3_watch_event *event);
-/* Whether `size` bytes at m are a message that can be acted on. */
+/* Whether the `size` bytes at m are a valid message. */
 bool hp3_watch_message_ok(const struct hp3_watch_message *m, size_t size);
-/* Of an EVENT that is ok. */
+/* `m`: a valid EVENT. */
 struct hp3_watch_event hp3_watch_message_to_event(const struct hp3_watch_message *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that ends takes its queue pairs with it and calls nobody: a descriptor per process
- * (pidfd) tells. PIDs are those of the host's first PID namespace; elsewhere ends go unnoticed.
+ * When a process ends, its queue pairs end without a verbs call: a descriptor per process (pidfd)
+ * reports it. PIDs are those of the host's first PID namespace; in others, ends are not detected.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct hp3_processes {
 	unsigned n;
 	struct process p[PROCESSES_MAX];
 	unsigned n_gone;
-	uint32_t gone[GONE_MAX]; /* ended before their calls arrived here */
+	uint32_t gone[GONE_MAX]; /* PIDs that ended before their calls arrived here */
 	bool blind, reported_full;
 };
 

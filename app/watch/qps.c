@@ -13,12 +13,12 @@
 struct qp {
 	struct qp *next;
 	struct hp3_watch_event event; /* lqpn, pid and device: the key; the rest from RTR on */
-	bool ready; /* RTR told everything that an event needs */
+	bool ready; /* RTR had all values of an event */
 	bool up;
 	struct user *user;
 };
 
-/* Exists while a queue pair is one of its processes'. */
+/* Exists while one of its processes has a queue pair. */
 struct user {
 	struct user *next;
 	uint32_t uid;
@@ -105,7 +105,7 @@ static bool is_named(const struct hp3_qps *q, const struct qp *p, const struct h
 	       (!q->hooks.by_process || p->event.pid == c->pid);
 }
 
-/* Its chain. Of all that names it (is_named()): one number can be that of many queue pairs. */
+/* Its hash chain, by the whole key of is_named(): many queue pairs may have the same QPN. */
 static struct qp **chain_of(struct hp3_qps *q, const struct hp3_verbs_call *c)
 {
 	struct {
@@ -117,7 +117,7 @@ static struct qp **chain_of(struct hp3_qps *q, const struct hp3_verbs_call *c)
 	return &q->bucket[hp3_hash(q->hooks.seed, &key, sizeof(key)) % BUCKETS];
 }
 
-/* Where the queue pair hangs, or would. */
+/* The pointer to the queue pair in its chain, or the end of the chain. */
 static struct qp **find_qp(struct hp3_qps *q, const struct hp3_verbs_call *c)
 {
 	struct qp **at = chain_of(q, c);
@@ -182,7 +182,7 @@ static bool is_mapped(const uint8_t *gid)
 	return memcmp(gid, prefix, sizeof(prefix)) == 0;
 }
 
-/* Addresses as packets bear them. False: no RoCEv2 connection. */
+/* Sets addresses as in packets. False: not a RoCEv2 connection. */
 static bool take_addresses(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
 	struct hp3_qp_event *event = &p->event.qp;
@@ -218,7 +218,7 @@ static void to_rtr(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call 
 
 static void to_rts(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
-	if (!p->ready || p->up) /* back from SQD or SQE: nothing is new */
+	if (!p->ready || p->up) /* back from SQD or SQE: no change */
 		return;
 	p->event.qp.psn_known = c->mask & IBV_QP_SQ_PSN;
 	p->event.qp.psn = p->event.qp.psn_known ? c->sq_psn & QPN_MAX : 0;
@@ -232,7 +232,7 @@ static bool same_addresses(const struct hp3_qp_event *a, const struct hp3_qp_eve
 	       memcmp(a->remote, b->remote, sizeof(a->remote)) == 0;
 }
 
-/* SQD allows another address vector: for the network that is another connection. */
+/* SQD allows a change of the address vector: for the network, another connection. */
 static void readdress_qp(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
 	struct qp was = *p;
@@ -279,7 +279,7 @@ static void modify_qp(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_ca
 	}
 }
 
-/* The queue pair's process is this call's from now on. */
+/* Makes the call's process the owner of the queue pair. */
 static int take_over(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
 	struct user *user = user_get(q, c->uid);
@@ -311,8 +311,8 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 		if (add_qp(q, at, c) == NULL)
 			return -ENOMEM;
 	} else if ((*at)->event.pid != c->pid) {
-		/* Its process left without a word, and the QPN is somebody else's now; or two
-		 * processes share it, which has to begin anew just as well. */
+		/* The process has ended unnoticed, and another one has the QPN; or two processes
+		 * share the queue pair. Both begin again. */
 		int err = take_over(q, *at, c);
 
 		if (err < 0)

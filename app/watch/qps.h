@@ -2,16 +2,16 @@
 #ifndef HP3_WATCH_QPS_H
 #define HP3_WATCH_QPS_H
 /*
- * The queue pairs of this host as their verbs calls tell: INIT, RTR (peer, PSN, MTU), RTS (first
- * PSN): UP; RESET, ERR, a call that failed to keep it, destruction, end of the process: DOWN (IBTA
- * 10.3.1). Pure: no system call; local addresses come from the caller.
+ * Follows the queue pairs of this host by their verbs calls. INIT, RTR (peer, PSN, MTU) and RTS
+ * (first PSN) give UP. RESET, ERR, a failed call that ends it, destruction, and the end of the
+ * process give DOWN (IBTA 10.3.1). Pure: no system call; the caller provides local addresses.
  *
- * A queue pair is named by device and QPN, which the host does not use twice at a time: one that
- * comes again ends the earlier one, of the same process where any process may claim any number.
- * Each UP is followed by exactly one DOWN before the next UP. Only RC over RoCEv2 counts.
+ * Device and QPN name a queue pair; a host uses a QPN of a device only once at a time. A new queue
+ * pair with the same name ends the earlier one (with by_process, only that of the same process).
+ * Exactly one DOWN follows each UP before the next UP. Only RC over RoCEv2 counts.
  *
- * Input is not trusted. HP3_QPS_MAX bounds memory. HP3_QPS_OF_USER bounds what all processes of one
- * user take of it; root's may take all.
+ * Input is not trusted. HP3_QPS_MAX bounds memory; HP3_QPS_OF_USER bounds the share of all
+ * processes of one user, except root.
  */
 #include <linux/types.h>
 #include "app/bpf/record.h"
@@ -34,17 +34,16 @@ struct hp3_qps_hooks {
 		void *ctx, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
 	void (*event)(void *ctx, const struct hp3_watch_event *event);
 	void *ctx;
-	/* Whoever calls is believed (the library's watcher): the same number of another process is
-	 * another queue pair. Else it is that of a process which left without a word. */
+	/* Calls are not verified (the library's watcher): the same QPN in another process is
+	 * another queue pair. Otherwise the other process has ended unnoticed. */
 	bool by_process;
-	/* Which of them share a chain of the tables: random, and known to nobody else. */
-	uint64_t seed;
+	uint64_t seed; /* of the hash tables: random and secret */
 };
 
 struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks); /* NULL: no memory */
 void hp3_qps_free(struct hp3_qps *q); /* no events */
 
-/* 0; -ENOSPC, -EDQUOT (the user's share is used up) or -ENOMEM: the queue pair is not followed. */
+/* 0; the queue pair is not followed: -ENOSPC, -EDQUOT (its user's share is full) or -ENOMEM. */
 int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c);
 /* DOWN for all queue pairs that the process set up. */
 void hp3_qps_process_ended(struct hp3_qps *q, uint32_t pid, uint64_t now);

@@ -10,7 +10,7 @@
 #include "app/watch/confine.h"
 #include "app/watch/message.h"
 
-#define SIGN_MS 200 /* between signs of life */
+#define SIGN_MS 200 /* between bytes to the keeper */
 
 struct report {
 	int socket, life;
@@ -22,7 +22,7 @@ static void send_life_sign(const struct report *r)
 		_exit(EXIT_FAILURE);
 }
 
-/* hp3d may be slow; as long as it is there, what it is told waits. */
+/* Waits while hp3d is slow. */
 static void send_message(const struct report *r, const struct hp3_watch_message *m)
 {
 	struct pollfd p = {.fd = r->socket, .events = POLLOUT};

@@ -4,8 +4,8 @@
 /* The process that watches for hp3d. */
 #include "app/watch/watch.h"
 
-/* Watches, and says what it sees on `socket` (message.h). Writes a byte to `life` several times a
- * second from when it watches on. Returns the process's exit code, if it cannot. */
+/* Watches, and sends its events to `socket` (message.h). While it watches, it writes a byte to
+ * `life` several times a second. Returns the process's exit code on failure. */
 int hp3_report(int socket, int life, const struct hp3_watch_options *o);
 
 #endif

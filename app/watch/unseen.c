@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library's watcher sees only who uses the library. If the operator wants it, whoever opens an
- * RDMA device is looked at shortly after: a copy of libibverbs that is new (a container's, a
- * bundled one) is watched from then on; a process without any (statically linked) is named, once.
+ * The library's watcher sees only processes that use a watched copy of the library. With
+ * `discover`, this inspects processes shortly after they open an RDMA device. A new copy of
+ * libibverbs (of a container, a bundled one) is watched from then on. A notice names a process
+ * without a copy (statically linked), once.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -18,14 +19,14 @@
 #include "app/watch/internal.h"
 
 #define NAMED_MAX    256u
-#define SCAN_WAIT_NS 100000000 /* from the opening of a device to the look at its opener */
+#define SCAN_WAIT_NS 100000000 /* from the opening of a device to the scan */
 
 struct hp3_unseen {
 	int inotify, timer;
 	char devices[PATH_MAX / 2]; /* /dev/infiniband */
 	unsigned n, n_before;
 	uint32_t named[NAMED_MAX],
-		before[NAMED_MAX]; /* PIDs named: in this scan, in the last one */
+		before[NAMED_MAX]; /* PIDs in notices: of this scan, of the last one */
 };
 
 static bool was_named(const struct hp3_unseen *u, uint32_t pid)
@@ -86,7 +87,7 @@ static bool uses_rdma(const struct hp3_unseen *u, const char *pid)
 	return found;
 }
 
-/* The copy of libibverbs that the process has mapped; false: it has none. */
+/* The copy of libibverbs that the process has mapped; false: none. */
 static bool find_library(FILE *maps, struct hp3_mapped *m, char *path)
 {
 	char line[PATH_MAX + 128], *mapped;
@@ -161,7 +162,7 @@ void hp3_unseen_scan(struct hp3_watch *w)
 		closedir(d);
 }
 
-/* The directory is there once the first RDMA driver is. */
+/* The directory exists once there is an RDMA driver. */
 static void watch_devices(struct hp3_unseen *u)
 {
 	inotify_add_watch(u->inotify, u->devices, IN_OPEN | IN_CREATE);

@@ -25,7 +25,7 @@ static void pass_event(void *ctx, const struct hp3_watch_event *event)
 	w->o.event(w->o.ctx, event);
 }
 
-/* 0 with a watcher, or without one if that is allowed. */
+/* 0: a watcher runs, or none is required. */
 static int open_watcher(struct hp3_watch *w)
 {
 	uint8_t verbs = w->o.verbs;
@@ -63,7 +63,7 @@ int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out)
 		err = -errno;
 		goto failed;
 	}
-	libbpf_set_print(NULL); /* what went wrong is told in our words, once */
+	libbpf_set_print(NULL); /* a notice reports errors, once */
 	err = open_watcher(w);
 	if (err < 0)
 		goto failed;
@@ -129,7 +129,8 @@ void hp3_watch_poll(struct hp3_watch *w)
 	if (w->ring == NULL)
 		return;
 	n = epoll_wait(w->epoll, event, EVENTS_PER_WAIT, 0);
-	/* What a process called comes before its end: the ring after the wait, and first. */
+	/* Calls before the end of their process: reads the ring after the wait, before other
+	 * events. */
 	ring_buffer__consume(w->ring);
 	for (int i = 0; i < n; i++) {
 		switch ((enum hp3_watch_tag)(event[i].data.u64 >> 32)) {

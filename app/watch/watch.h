@@ -2,19 +2,20 @@
 #ifndef HP3_WATCH_WATCH_H
 #define HP3_WATCH_WATCH_H
 /*
- * Watches how this host's processes set up and tear down queue pairs, before a packet is on the
- * wire: for every reliable connection over RoCEv2 an UP event when its local queue pair enters RTS
- * (addresses, both QPNs, first PSN) and a DOWN event when it leaves, is destroyed or its process
- * ends.
+ * Watches the set-up and the end of this host's queue pairs, before their first packet. For each
+ * reliable connection over RoCEv2, there is an UP event when its local queue pair enters RTS
+ * (addresses, both QPNs, first PSN). A DOWN event follows when it leaves RTS, is destroyed, or its
+ * process ends.
  *
- * Two watchers, by BPF. The kernel's (fentry and fexit on ib_core) sees every queue pair of the
- * host and cannot be fooled. The library's (uprobes on libibverbs) is for kernels without fentry or
- * with verbs drivers that bypass it; it sees processes that use a copy of libibverbs that it knows,
- * and believes what they say. Whatever is missing is told once by name. Connections that neither
- * sees are still paired by connection management and challenges on the wire.
+ * There are two watchers, both by BPF. The kernel's (fentry and fexit on ib_core) sees every queue
+ * pair of the host, and processes cannot deceive it. The library's (uprobes on libibverbs) is for
+ * kernels without fentry, or verbs drivers that bypass ib_core. It sees processes that use a copy
+ * of libibverbs that it watches, and does not verify their calls. A notice names each missing
+ * prerequisite once. Connections that neither sees are paired by connection management and
+ * challenges on the wire.
  *
- * One thread; nothing blocks. No UP have queue pairs that were set up before the watcher started,
- * and those that stay in RTR, since they only answer.
+ * One thread; nothing blocks. There is no UP for queue pairs set up before the watcher started, and
+ * for those that stay in RTR (they only respond).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +27,8 @@ struct hp3_watch;
 enum hp3_watch_by { HP3_BY_NONE, HP3_BY_KERNEL, HP3_BY_LIBRARY };
 
 struct hp3_watch_event {
-	struct hp3_qp_event qp; /* what the engine takes; DOWN bears the same addresses as UP */
-	/* CLOCK_MONOTONIC, when the call began; DOWN of a process: when noticed */
+	struct hp3_qp_event qp; /* for the engine; DOWN has the same addresses as UP */
+	/* CLOCK_MONOTONIC, when the call began; at the end of a process: when detected */
 	uint64_t time_ns;
 	uint32_t pid;
 	uint32_t rq_psn; /* first PSN that the peer will send */
@@ -38,19 +39,20 @@ struct hp3_watch_event {
 
 struct hp3_watch_options {
 	uint8_t verbs; /* enum hp3_watch_verbs; AUTO: the kernel's, else the library's, else none */
-	const char *libraries; /* paths of libibverbs, by comma; NULL or "": the loader's choice */
-	bool discover; /* other processes' copies of libibverbs are looked for */
+	const char *libraries; /* paths of libibverbs, by commas; NULL or "": the loader's choice */
+	bool discover; /* search processes for other copies of libibverbs */
 	const char *sysfs; /* NULL: "/sys" */
 	const char *dev; /* NULL: "/dev" */
 	void (*event)(void *ctx, const struct hp3_watch_event *event);
-	/* One line without end for the operator: what serves, what is missing, who is not seen. */
+	/* One line (without '\n') for the operator: which watcher runs, what is missing, which
+	 * processes are not seen. */
 	void (*notice)(void *ctx, const char *text);
 	void *ctx;
 };
 
 /*
- * 0, also under AUTO if no watcher is to be had (hp3_watch_by() tells). Negative errno if the
- * watcher asked for by name is not to be had, after a notice; -ENOMEM.
+ * Returns 0, also with AUTO if no watcher is available (see hp3_watch_by()). Negative errno after a
+ * notice if the configured watcher is not available; -ENOMEM.
  */
 int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out);
 void hp3_watch_close(struct hp3_watch *w); /* NULL is harmless */

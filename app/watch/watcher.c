@@ -31,10 +31,10 @@ struct hp3_watcher {
 	int fd; /* -1: gone */
 	pid_t pid; /* of the keeper; 0: gone */
 	enum hp3_watch_by by;
-	bool by_library; /* it was the library's: it is never believed to be the kernel's again */
+	bool by_library; /* it has been the library's: never accepted as the kernel's again */
 	uint32_t ends;
-	uint64_t minute; /* when it began */
-	unsigned notices; /* in it */
+	uint64_t minute; /* when the current minute began */
+	unsigned notices; /* in this minute */
 	bool reported_noise, reported_end;
 };
 
@@ -68,7 +68,7 @@ static uint64_t now_ns(void)
 
 /* --- start --- */
 
-/* Beside this program. */
+/* The path of hp3-watch, in this program's folder. */
 static int find_program(char *path, size_t cap)
 {
 	ssize_t n = readlink("/proc/self/exe", path, cap - sizeof(PROGRAM) - 1);
@@ -93,7 +93,7 @@ static _Noreturn void exec_program(const char *path, int fd, const struct hp3_wa
 		"--library", o->libraries != NULL ? o->libraries : "",
 		o->discover ? "--discover" : NULL, NULL};
 
-	/* To another number first: of the same one the flag to close it would stay. */
+	/* dup2() to the same number would keep close-on-exec: so first move to another number. */
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_FD + 1);
 	if (fd >= 0 && dup2(fd, CHILD_FD) == CHILD_FD) {
 		close_range(CHILD_FD + 1, ~0u, 0);
@@ -147,9 +147,9 @@ int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **ou
 	return 0;
 }
 
-/* --- what it says --- */
+/* --- messages --- */
 
-/* It is gone, and nobody is left to start it again. */
+/* The keeper is gone: the watcher will not be started again. */
 static void forget_program(struct hp3_watcher *w)
 {
 	close(w->fd);
@@ -180,7 +180,7 @@ static void note_end(struct hp3_watcher *w, const struct hp3_watch_message *m)
 	w->reported_end = true;
 }
 
-/* Its notices are few, unless somebody else speaks for it. */
+/* Passes a notice on, up to a bound per minute: only a watcher under attack sends more. */
 static void pass_notice(struct hp3_watcher *w, const char *text)
 {
 	uint64_t now = now_ns();
@@ -192,7 +192,7 @@ static void pass_notice(struct hp3_watcher *w, const char *text)
 	if (w->notices++ < NOTICES_PER_MINUTE)
 		notice(w, "%s", text);
 	else if (w->notices == NOTICES_PER_MINUTE + 1)
-		notice(w, "the watcher says too much: what more it says within a minute is "
+		notice(w, "the watcher sends too many messages: further ones within a minute are "
 			  "dropped");
 }
 
@@ -219,7 +219,7 @@ static void take_message(struct hp3_watcher *w, const struct hp3_watch_message *
 	}
 }
 
-/* False: nothing is there. */
+/* False: no message. */
 static bool take_one(struct hp3_watcher *w)
 {
 	struct hp3_watch_message m;
@@ -235,9 +235,8 @@ static bool take_one(struct hp3_watcher *w)
 		take_message(w, &m);
 	} else if (!w->reported_noise) {
 		w->reported_noise = true;
-		notice(w,
-			"the watcher says what cannot be understood, which is ignored: is " PROGRAM
-			" of the same version?");
+		notice(w, "the watcher sends messages that cannot be understood, which are "
+			  "ignored: is " PROGRAM " of the same version?");
 	}
 	return true;
 }
@@ -260,7 +259,7 @@ int hp3_watcher_wait(struct hp3_watcher *w)
 			return -ENOENT;
 		if (now >= end)
 			return -ETIMEDOUT;
-		/* One by one: queue pairs are for when somebody is there to take them. */
+		/* One by one: messages about queue pairs wait until the workers run. */
 		if (poll(&p, 1, (int)((end - now) / 1000000u) + 1) > 0)
 			take_one(w);
 	}

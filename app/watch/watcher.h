@@ -2,29 +2,28 @@
 #ifndef HP3_WATCH_WATCHER_H
 #define HP3_WATCH_WATCHER_H
 /*
- * The watcher (watch.h) in a process of its own, as hp3d has it: hp3-watch, beside hp3d's program,
- * with no capability that it does not need and none of hp3d's memory (keeper.h). What it says is
- * checked (message.h). If it dies or hangs it is started again; hp3d goes on, and meanwhile pairs
- * by what is on the wire.
+ * hp3d's side of hp3-watch: the watcher (watch.h) in its own process, with only the capabilities
+ * that it needs, and without hp3d's memory (keeper.h). hp3d checks its messages (message.h). If
+ * hp3-watch dies or hangs, it is started again; meanwhile hp3d pairs flows by packets.
  *
- * One thread. Nothing blocks but the two calls that say so.
+ * One thread. Only hp3_watcher_wait() and hp3_watcher_stop() block.
  */
 #include "app/watch/watch.h"
 
 struct hp3_watcher;
 
 /*
- * Starts it: as early as can be, before this process has threads, and capabilities to lose. Of *o
- * sysfs and dev are not passed on. 0, or negative errno after a notice.
+ * Starts hp3-watch. Call it before this process starts threads or drops capabilities. sysfs and dev
+ * of *o are not passed on. 0, or negative errno after a notice.
  */
 int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **out);
 
-/* Until it says who watches, for some seconds: 0, or -ENOENT: nobody, which it told; -ETIMEDOUT: it
- * may come yet. */
+/* Waits some seconds until the watcher runs. 0; -ENOENT: none is available, after a notice;
+ * -ETIMEDOUT: it may still start. */
 int hp3_watcher_wait(struct hp3_watcher *w);
 
-int hp3_watcher_fd(const struct hp3_watcher *w); /* readable: poll; -1: it is gone for good */
-/* Hands out what it said, up to a bound: what is left is there at the next call. */
+int hp3_watcher_fd(const struct hp3_watcher *w); /* readable: poll; -1: it ended for good */
+/* Handles its messages, up to a bound; the next call handles the rest. */
 void hp3_watcher_poll(struct hp3_watcher *w);
 enum hp3_watch_by hp3_watcher_by(const struct hp3_watcher *w);
 uint32_t hp3_watcher_ends(const struct hp3_watcher *w); /* how often it died or hung */

@@ -11,12 +11,12 @@
 
 #define TIDY_NS 5000000000ull
 
-/* What was told last, by rail. */
+/* The state last reported, by rail. */
 static struct {
 	enum hp3d_bypass_phase phase;
 	uint32_t hangs, left_behind;
 	bool not_kept;
-	uint64_t tidy; /* when the kernel is to forget what is over */
+	uint64_t tidy; /* when to remove outdated entries in the kernel */
 	bool printed;
 } reported[HP3_CONFIG_RAILS_MAX];
 
@@ -29,14 +29,15 @@ static void print_bypass_phase(
 	case HP3D_BYPASS_WAITING:
 		if (i->owner_pid == (uint32_t)getpid()) {
 			fprintf(stderr,
-				"hp3d: [rail.%s]: given up: packets go from port to port in the "
+				"hp3d: [rail.%s]: given up: packets go direct in the "
 				"kernel\n",
 				name);
 			break;
 		}
 		fprintf(stderr,
-			"hp3d: [rail.%s]: hp3d of process %u has these ports: everything is left "
-			"to it until it ends\n",
+			"hp3d: [rail.%s]: hp3d of process %u has these ports: this one takes "
+			"nothing "
+			"until that one ends\n",
 			name, i->owner_pid);
 		break;
 	case HP3D_BYPASS_RUNNING:
@@ -52,8 +53,8 @@ static void print_bypass_phase(
 		break;
 	case HP3D_BYPASS_REPLACED:
 		fprintf(stderr,
-			"hp3d: [rail.%s]: hp3d of process %u has taken these ports over: nothing "
-			"is left to do here, end this one\n",
+			"hp3d: [rail.%s]: hp3d of process %u has taken these ports over: stop "
+			"this hp3d\n",
 			name, i->owner_pid);
 		break;
 	default:
@@ -103,8 +104,8 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 				cfg->rails[rail].name, i.left_behind - reported[rail].left_behind);
 		if (i.not_kept > 0 && !reported[rail].not_kept) {
 			fprintf(stderr,
-				"hp3d: [rail.%s]: the kernel took no note of a move: %s; that flow "
-				"leaves on its RNIC's port if packets go direct\n",
+				"hp3d: [rail.%s]: the kernel did not store a move: %s; that flow "
+				"leaves with its home port if packets go direct\n",
 				cfg->rails[rail].name,
 				i.forbidden ? "it needs a capability that hp3d gave up; set "
 					      "capabilities = "
@@ -138,7 +139,7 @@ static const char *const modes[] = {
 	[HP3D_BYPASS_AUTO] = "auto", [HP3D_BYPASS_ON] = "on", [HP3D_BYPASS_OFF] = "off"};
 static enum hp3d_bypass_mode bypass_mode[HP3_CONFIG_RAILS_MAX];
 
-/* Of all rails; NULL: they differ. */
+/* The common value of all rails; NULL: they differ. */
 static const char *common_mode(const struct hp3_config *cfg)
 {
 	for (unsigned rail = 1; rail < cfg->n_rails; rail++)
@@ -191,7 +192,7 @@ static void set_rail_bypass(
 	hp3d_bypass_wish(b, wanted == HP3D_BYPASS_ON ? HP3D_BYPASS_LEAVE : HP3D_BYPASS_TAKE);
 }
 
-/* The one named, or (NULL) all. -1: there is none. */
+/* Sets the mode of the rail `name`, or (NULL) of all. -1: no such rail. */
 static int set_named(const struct hp3_config *cfg, const char *name, enum hp3d_bypass_mode wanted)
 {
 	int found = -1;
@@ -218,7 +219,7 @@ json_t *hp3d_json_bypass(const struct hp3_config *cfg, json_t *req)
 		while (i < HP3D_BYPASS_OFF + 1 && (!wanted || strcmp(modes[i], wanted) != 0))
 			i++;
 		if (i > HP3D_BYPASS_OFF)
-			return hp3d_json_error("bad-request", "say auto, on or off",
+			return hp3d_json_error("bad-request", "give auto, on or off",
 				"no such bypass: %s", wanted ? wanted : "(no text)");
 		if (set_named(cfg, name, (enum hp3d_bypass_mode)i) < 0)
 			return hp3d_json_error(

@@ -17,7 +17,7 @@
 #include "base/minmax.h"
 #include "rfr/spraying.h"
 
-#define STOP_EXTRA_MS   3000u /* beyond the drain, for memory and threads of an earlier hp3d */
+#define STOP_EXTRA_MS   3000u /* after the drain, an earlier hp3d frees memory and threads */
 #define EVENTS_PER_TAKE 32u
 #define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
 
@@ -79,7 +79,7 @@ static void add_worker_event(const struct hp3d_event *e, uint64_t wall_ns)
 
 static void take_events(void)
 {
-	/* What the wall clock shows is what the events' clock shows, and this. */
+	/* Wall-clock time minus time of the events' clock. */
 	uint64_t apart = hp3_wall_now() - hp3d_now();
 	struct hp3d_event event[EVENTS_PER_TAKE];
 
@@ -103,7 +103,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 + 1;
 }
 
-/* Whoever got in by the group that the configuration names may ask some things only. */
+/* Members of [control] group may send only some requests. */
 static hp3d_answer_fn answer_for(const struct hp3d_client *c)
 {
 	bool is_member = c->guest && control.cfg->control.group[0] != '\0';
@@ -119,7 +119,7 @@ static void serve_clients(const struct pollfd *polled)
 		struct hp3d_client *c = &control.clients.c[i];
 		bool open = hp3d_client_service(
 			c, polled[i].revents, now, answer_for(c), (void *)control.cfg);
-		take_events(); /* of its moves, before the rings are full */
+		take_events(); /* of the moves, before the rings are full */
 		if (!open)
 			hp3d_clients_end(&control.clients, i);
 	}

@@ -6,10 +6,10 @@
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"
 
-/* Where a counter lies: one of five structs, each with a list of its own. */
+/* The location of a counter, in one of five structs, each with its own list. */
 struct place {
 	const char *name, *help;
-	const void *base; /* of a pipe; NULL: that pipe has none */
+	const void *base; /* of a pipe; NULL: the pipe has none */
 	size_t offset;
 	bool drop;
 };
@@ -60,7 +60,7 @@ static struct place place_of_named(const struct named *n, const void *base)
 	return (struct place){n->name, n->help, base, n->offset, n->drop};
 }
 
-/* The pipe's own: the named ones, then class_NAME and reason_NAME. */
+/* Counters of the pipe: the named ones, then class_NAME and reason_NAME. */
 static struct place place_in_pipe(unsigned i, const struct hp3d_pipe_counters *c)
 {
 	if (i < RTE_DIM(pipe_counters))
@@ -70,8 +70,8 @@ static struct place place_in_pipe(unsigned i, const struct hp3d_pipe_counters *c
 		return (struct place){class_names[i], "packets of this class", c,
 			offsetof(struct hp3d_pipe_counters, class[i]), false};
 	i -= HP3_CLASS_MAX;
-	return (struct place){reason_names[i], "packets that the parser judged so; forwarded", c,
-		offsetof(struct hp3d_pipe_counters, reason[i]), false};
+	return (struct place){reason_names[i], "packets with this result of the parser; forwarded",
+		c, offsetof(struct hp3d_pipe_counters, reason[i]), false};
 }
 
 static struct place place_of_counter(unsigned i, struct hp3d_pipe *p)

@@ -7,20 +7,20 @@
 #include "app/hp3d/control/spells.h"
 #include "config/config.h"
 
-/* ref: number of the move that an OUTCOME judges, 0: forgotten. NULL: no memory. */
+/* ref: number of the move whose OUTCOME this is; 0: no longer kept. NULL: no memory. */
 json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref);
 
-/* The flow id of what a flow's record says. */
+/* Writes the flow id from a flow's record. */
 void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_flow_info *f,
 	char buf[HP3_FLOWID_MAX]);
 
-/* What is known of a path, as it stands in events and flows. */
+/* The estimates of a path, as events and flows show them. */
 json_t *hp3d_path_json(const struct hp3_estimates *p);
 
-/* Who set the mode that a MODE event tells of: operator, configuration. */
+/* The source of the mode in a MODE event: operator, configuration. */
 const char *hp3d_mode_setter(const struct hp3_event *event);
 
-/* Of hp3d, a rail or a port: it names no flow. */
+/* The event is about hp3d, a rail or a port, and names no flow. */
 bool hp3d_event_is_own(const struct hp3_event *event);
 
 extern const char *const hp3d_side_names[2]; /* the ports of a rail, by direction */

@@ -6,12 +6,12 @@
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/record.h"
 
-#define SAMPLES_SHARE 4u /* of events_kept: one sample for so many decisions */
-#define FLOWS_SHARE   8u /* ... one flow remembered */
+#define SAMPLES_SHARE 4u /* one sample per this many decisions of events_kept */
+#define FLOWS_SHARE   8u /* one flow's spell per this many */
 #define LEAST         16u
 #define LOOKED_MAX    65536u /* for one page: bounds the delay of other clients */
 
-/* In the order of their numbers; entry i (0, 1, ...) lies at i % cap. */
+/* Entries in the order of their numbers; entry i (0, 1, ...) is at[i % cap]. */
 struct ring {
 	struct hp3d_kept *at;
 	uint64_t n; /* so far */
@@ -89,7 +89,8 @@ static uint64_t index_after(const struct ring *r, uint64_t seq)
 	return low;
 }
 
-/* What a verdict is about has an id of its engine; here it is found by that, if it is kept still.
+/* A verdict has its engine's id of the move; this finds the number of the move, if it is still
+ * kept.
  */
 static uint64_t ref_of(const struct hp3d_kept *k)
 {
@@ -123,7 +124,7 @@ static void put_decision(const struct hp3d_kept *k)
 	hp3d_record_decision(kept.cfg, at, ref_of(at));
 }
 
-/* What the decision rests on gets its number now, so that whoever reads on sees it. */
+/* The events that the decision is based on get their numbers now, for readers that continue. */
 static void put_spell_decision(struct hp3d_spell *spell, const struct hp3d_kept *decision)
 {
 	const struct hp3_event *event = &decision->e.event;
@@ -148,7 +149,7 @@ void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns)
 		(e->event.type == HP3_EVENT_RECOVER && e->event.reason == HP3_RFR_IN_NO_BETTER);
 
 	if (kept.cfg == NULL)
-		return; /* a start that fails ends what it had begun */
+		return; /* stopping after a failed start */
 	spell = hp3d_spell_of(
 		&kept.spells, e->rail, e->worker, e->event.flow, e->event.rqpn, opens);
 	if (hp3d_spell_decision(spell, &e->event)) {
@@ -181,7 +182,7 @@ json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_f
 
 /* --- pages --- */
 
-/* The same event lies among the samples, under its first number. */
+/* The samples still have the same event, with its first number. */
 static bool is_sampled(const struct hp3d_kept *k)
 {
 	const struct hp3d_kept *first = find_entry(&kept.samples, oldest_index(&kept.samples));
@@ -213,7 +214,7 @@ json_t *hp3d_events_page(
 	uint64_t d, s;
 	json_t *list = json_array();
 
-	*next = since < kept.last ? since : kept.last; /* else of an hp3d that ran before */
+	*next = since < kept.last ? since : kept.last; /* greater: from an earlier hp3d */
 	d = index_after(&kept.decisions, *next);
 	s = all ? index_after(&kept.samples, *next) : kept.samples.n;
 	while (list && limit && looked++ < LOOKED_MAX) {

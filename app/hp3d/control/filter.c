@@ -84,7 +84,7 @@ static bool is_state(const char *name, unsigned *which)
 	return false;
 }
 
-/* KEY<N, KEY=N, KEY>N; cuts the text at `op`. NULL: good. */
+/* Parses KEY<N, KEY=N or KEY>N; cuts the text at `op`. NULL: success. */
 static json_t *read_number(struct hp3d_term *t, char *text, char *op)
 {
 	struct hp3_nearest near = {.asked = text};
@@ -98,7 +98,7 @@ static json_t *read_number(struct hp3d_term *t, char *text, char *op)
 		return hp3d_json_error("bad-request",
 			"compare with a number, such as rtt>100 (us), marked>50 (of 1000), idle<5 "
 			"(ms)",
-			"filter: %s is no number", op + 1);
+			"filter: %s is not a number", op + 1);
 	if (find_name(hp3d_filter_keys, text, &t->which))
 		return NULL;
 	for (const char *const *k = hp3d_filter_keys; *k; k++)
@@ -140,7 +140,7 @@ json_t *hp3d_filter_read(json_t *req, struct hp3d_filter *f)
 		return NULL;
 	if (!text || strlen(text) >= sizeof(f->buf))
 		return hp3d_json_error("bad-request", "give up to 127 characters",
-			"\"filter\" is no text, or too long");
+			"\"filter\" is not a text, or too long");
 	strcpy(f->buf, text);
 	for (char *t = strtok_r(f->buf, " ", &rest); t && !error; t = strtok_r(NULL, " ", &rest)) {
 		if (f->n == HP3D_FILTER_TERMS)

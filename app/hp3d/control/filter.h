@@ -2,11 +2,11 @@
 #ifndef HP3D_FILTER_H
 #define HP3D_FILTER_H
 /*
- * Which flows a list has: blank-separated terms that must all be true of a flow.
- *     rtt>100         a number of it (hp3d_filter_keys) is above, below (<) or equal to (=) N
- *     draining moved  its state, or what else is true of it (hp3d_filter_words)
+ * Selects flows for a list, by terms separated by blanks, which must all be true of a flow.
+ *     rtt>100         one of its numbers (hp3d_filter_keys) is above, below (<) or equal to (=) N
+ *     draining moved  its state, or another property (hp3d_filter_words)
  *     10.9.0.2        any other text: a part of its id
- *     !moved          not so
+ *     !moved          negation
  */
 #include <jansson.h>
 #include "engine/engine.h"
@@ -31,7 +31,8 @@ struct hp3d_filter {
 	char buf[HP3D_FILTER_TEXT];
 };
 
-/* The filter of a request ("filter"; absent: every flow fits). NULL: good; else an answer. */
+/* Reads "filter" of a request (absent: every flow fits). NULL: success; otherwise an error answer.
+ */
 json_t *hp3d_filter_read(json_t *req, struct hp3d_filter *f);
 bool hp3d_filter_fits(
 	const struct hp3d_filter *f, const char *id, const struct hp3_flow_info *info);

@@ -105,7 +105,7 @@ static void note_candidate(const struct hp3_config *cfg, struct search *s, unsig
 		json_array_append_new(s->candidates, json_string(id));
 }
 
-/* All flows that fit. False: a worker did not answer. */
+/* Finds all flows that match. False: a worker did not answer. */
 static bool search_flows(const struct hp3_config *cfg, struct search *s)
 {
 	static struct hp3_flow_info items[SEARCHED_PER_STEP]; /* of the control thread */
@@ -167,7 +167,7 @@ json_t *hp3d_find_id(const struct hp3_config *cfg, const char *text, struct hp3_
 			"name it RAIL[.VLAN[.INNER]]/LOCAL-REMOTE/0xQPN as hp3ctl flows does, or a "
 			"part of "
 			"that",
-			"\"flow\" is no text");
+			"\"flow\" is not a text");
 	return hp3_flowid_parse(text, id) == 0 ? NULL : complete_flowid(cfg, text, id);
 }
 

@@ -2,9 +2,9 @@
 #ifndef HP3D_FIND_H
 #define HP3D_FIND_H
 /*
- * The flow that a request names: by its id, or by what is enough of it: its beginning, its end from
- * a '/' on, or its QPN such as 0x1c. Of what fits several flows the answer names some
- * ("candidates") and says how many they are ("found").
+ * Finds the flow that a request names: by its id, or by a unique part: its beginning, its end from
+ * a '/' on, or its QPN such as 0x1c. If several flows match, the answer has some ("candidates") and
+ * their number ("found").
  */
 #include <jansson.h>
 #include "app/flowid.h"
@@ -19,16 +19,16 @@ struct hp3d_found {
 	struct hp3_flow_info info; /* as it was before `fn` */
 };
 
-/* What is done with it, on its lcore. */
+/* Runs on the flow's lcore. */
 typedef void hp3d_flow_fn(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void *arg);
 
-/* Finds the flow that `text` names, wherever it is, and calls fn (NULL: looks only). NULL: found;
- * else why not, as an answer. */
+/* Finds the flow that `text` names, on any rail, and calls fn (may be NULL). NULL: found; otherwise
+ * an error answer. */
 json_t *hp3d_find(const struct hp3_config *cfg, const char *text, hp3d_flow_fn *fn, void *arg,
 	struct hp3d_found *found);
 
-/* The id that `text` names or stands for, whether or not a flow has it (still). NULL: *id is set.
- */
+/* The id that `text` names in full or in part; a full id need not exist (any more). NULL: *id is
+ * set. */
 json_t *hp3d_find_id(const struct hp3_config *cfg, const char *text, struct hp3_flowid *id);
 
 #endif

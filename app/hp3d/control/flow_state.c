@@ -14,21 +14,21 @@
 
 #define FOUND_PER_CALL  64u
 #define LOOKED_PER_CALL 512u /* flows; some microseconds */
-#define PAUSE_NS        100000000ull /* between two files, at least */
-#define PAUSE_WORK      50u /* ... and so many times what the last one took */
-#define REFRESH_NS      5000000000ull /* flows that are gone leave the file */
+#define PAUSE_NS        100000000ull /* minimum between two writes */
+#define PAUSE_WORK      50u /* ... and in units of the last one's duration */
+#define REFRESH_NS      5000000000ull /* also removes flows that are gone */
 
 static struct {
 	const struct hp3_config *cfg; /* NULL: no file is written */
 	char path[HP3_INI_VALUE_MAX + 8];
 	bool changed, failed;
-	uint64_t next, refresh; /* not before; also without a change */
+	uint64_t next, refresh; /* earliest time; latest time, even without a change */
 	size_t in_file;
 } moved;
 
 struct page {
 	unsigned rail, n;
-	uint32_t index; /* in: first to look at; out: where to go on, HP3_NO_FLOW at the end */
+	uint32_t index; /* in: first record; out: next record, HP3_NO_FLOW at the end */
 	struct hp3_flow_info info[FOUND_PER_CALL];
 };
 
@@ -79,7 +79,7 @@ static int write_all(bool ended)
 
 	for (unsigned rail = 0; rail < moved.cfg->n_rails && rc == 0; rail++) {
 		if (hp3d_bypass(rail) != NULL)
-			continue; /* the kernel knows */
+			continue; /* the kernel has them */
 		for (unsigned w = 0; w < hp3d_worker_count() && rc == 0; w++)
 			rc = add_all(list, rail, hp3d_worker(w), ended);
 	}
@@ -99,8 +99,8 @@ static void write_or_report(bool ended)
 
 	if (rc < 0 && !moved.failed)
 		fprintf(stderr,
-			"hp3d: %s: cannot be written: %s; an hp3d that comes after this one begins "
-			"on the RNIC's ports; make room there, or set moved= in [control]\n",
+			"hp3d: %s: cannot be written: %s; the next hp3d begins "
+			"with home ports; make room there, or set moved= in [control]\n",
 			moved.path, strerror(-rc));
 	moved.failed = rc < 0;
 }
@@ -179,7 +179,7 @@ void hp3d_flow_state_begin(const struct hp3_config *cfg)
 	flows = hp3d_flow_state_read(moved.path, &why);
 	if (why != NULL)
 		fprintf(stderr,
-			"hp3d: %s: not used, %s: flows begin on the RNIC's ports; remove it\n",
+			"hp3d: %s: not used, %s: flows begin on their home ports; remove it\n",
 			moved.path, why);
 	json_array_foreach (flows, i, entry)
 		restored += restore_flow(cfg, entry);

@@ -60,7 +60,7 @@ int hp3d_flow_state_write(const char *path, json_t *flows)
 	return rc;
 }
 
-/* Whoever writes this file moves traffic. */
+/* A user that can write this file can move traffic. */
 static const char *reason_untrusted(int fd)
 {
 	struct stat st;
@@ -68,7 +68,7 @@ static const char *reason_untrusted(int fd)
 	if (fstat(fd, &st) < 0)
 		return strerror(errno);
 	if (!S_ISREG(st.st_mode))
-		return "it is no regular file";
+		return "it is not a regular file";
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		return "others may have written it";
 	if (st.st_size > FILE_MAX)

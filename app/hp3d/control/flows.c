@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests about flows: the list, and one of them. */
+/* Requests about flows: the list, and one flow. */
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/filter.h"
@@ -13,7 +13,7 @@
 
 #define LISTED_PER_STEP 64u
 
-/* A flow, and the name of its path where traces gave it one. */
+/* A flow, and the name of its path if traces found one. */
 struct flow_entry {
 	struct hp3_flow_info info;
 	uint64_t t_ns;

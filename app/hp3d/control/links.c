@@ -13,8 +13,8 @@
 #define LOOK_NS 250000000ull
 
 static struct {
-	bool down[HP3_CONFIG_RAILS_MAX][2]; /* by direction: where its packets come in */
-	bool held[HP3_CONFIG_RAILS_MAX][2]; /* we took it down */
+	bool down[HP3_CONFIG_RAILS_MAX][2]; /* by direction: the port where its packets arrive */
+	bool held[HP3_CONFIG_RAILS_MAX][2]; /* this module set it down */
 	bool refused[HP3_CONFIG_RAILS_MAX]; /* the driver cannot */
 	uint64_t next;
 	bool known;
@@ -41,7 +41,7 @@ static void report_link(const struct hp3_config *cfg, unsigned rail, unsigned di
 	hp3d_events_add(&e, hp3_wall_now());
 }
 
-/* Not of the kernel: its driver sets it down. Interfaces are app/hp3d/service/carry.c's. */
+/* Not for interfaces of the kernel: app/hp3d/service/carry.c handles those. */
 static bool is_driver_s(uint16_t port)
 {
 	struct rte_eth_dev_info info;

@@ -2,15 +2,15 @@
 #ifndef HP3D_LINKS_H
 #define HP3D_LINKS_H
 /*
- * A port that loses its link, or whose interface is deleted, is told of: a line on stderr, an
- * event, and health. The other port of its rail stays up, unless [bypass] carry_link: then a
- * driver's port is set down, too, for as long as that lasts, and up when hp3d ends (interfaces of
- * the kernel: service/carry.h). Control thread only.
+ * Reports ports that lose their link or whose interface is deleted: a line on stderr, an event, and
+ * health. The other port of the rail stays up. With [bypass] carry_link, this module sets a
+ * driver's port down meanwhile, and up again when hp3d ends. (Interfaces of the kernel:
+ * service/carry.h.) Control thread only.
  */
 #include <jansson.h>
 #include "config/config.h"
 
-/* Looks at the ports, a few times in a second. */
+/* Checks the ports, a few times in a second. */
 void hp3d_links_watch(const struct hp3_config *cfg);
 void hp3d_links_end(const struct hp3_config *cfg);
 unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */

@@ -18,7 +18,7 @@ json_t *hp3d_json_timed_out(void)
 struct list_step {
 	const struct hp3d_list *list;
 	unsigned rail, want, n;
-	uint32_t index; /* in: first to look at; out: where to go on */
+	uint32_t index; /* in: first record; out: next record */
 };
 
 static void take_list_step(struct hp3d_worker *w, void *arg)
@@ -33,7 +33,7 @@ static void take_list_step(struct hp3d_worker *w, void *arg)
 		s->n += l->take(e, s->index, now, (char *)l->items + s->n * l->size, l->arg);
 }
 
-/* To the next pipe that there is, if this one has no more records. False: there is none. */
+/* Goes to the next pipe if this one has no more records. False: no more pipes. */
 static bool skip_finished_pipes(
 	const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at)
 {
@@ -66,7 +66,7 @@ int hp3d_list_step(const struct hp3_config *cfg, const struct hp3d_list *l, stru
 	return (int)(s.index - from->index);
 }
 
-/* NULL: good. */
+/* NULL: success. */
 static json_t *read_list_after(json_t *req, struct hp3d_place *at)
 {
 	const char *after = json_string_value(json_object_get(req, "after"));
@@ -76,8 +76,8 @@ static json_t *read_list_after(json_t *req, struct hp3d_place *at)
 		(sscanf(after, "@%u.%u.%u%n", &at->rail, &at->worker, &at->index, &used) == 3 &&
 			after[used] == '\0'))
 		return NULL;
-	return hp3d_json_error("bad-request", "pass what \"next\" said",
-		"\"after\" is no place in this list: %s", after);
+	return hp3d_json_error("bad-request", "pass the value of \"next\"",
+		"\"after\" is not a position in this list: %s", after);
 }
 
 json_t *hp3d_list_page(const struct hp3_config *cfg, json_t *req, const struct hp3d_list *l)

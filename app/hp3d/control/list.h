@@ -2,13 +2,12 @@
 #ifndef HP3D_LIST_H
 #define HP3D_LIST_H
 /*
- * Records of engines, one after the other: rail by rail, in each worker by worker, in each by
- * index. Lists of flows and of address pairs are pages of such a walk, and a flow that is named by
- * a part of its id is found by one.
+ * Walks through records of engines, by rail, then worker, then index. Lists of flows and of address
+ * pairs are pages of a walk. A walk also finds a flow by a part of its id.
  *
- * A step is one call of a worker: it takes at most `room` records and looks at HP3D_STRETCH of
- * them, so that neither a full nor an empty table keeps packets waiting. A page takes at most
- * HP3D_LOOKED records, so that it does not keep other clients waiting.
+ * A step is one call of a worker: it takes at most `room` records and reads at most HP3D_STRETCH,
+ * so that neither a full nor an empty table delays packets. A page reads at most HP3D_LOOKED
+ * records, so that it does not delay other clients.
  */
 #include <jansson.h>
 #include "config/config.h"
@@ -19,32 +18,32 @@
 
 struct hp3d_place {
 	unsigned rail, worker;
-	uint32_t index; /* where to go on */
+	uint32_t index; /* of the next record */
 };
 
 struct hp3d_list {
-	uint32_t records; /* of each pipe, used ones or not */
-	void *items; /* room for what one step takes */
+	uint32_t records; /* of each pipe, used or not */
+	void *items; /* room for the items of one step */
 	size_t size; /* of an item */
 	unsigned room;
-	/* On the worker: record `index` to *item. False: it is left out. */
+	/* On the worker: copies record `index` to *item. False: skip it. */
 	bool (*take)(const struct hp3_engine *e, uint32_t index, uint64_t now, void *item,
 		const void *arg);
-	/* In the control thread: what is said of it; NULL: it is left out. */
+	/* In the control thread: the item as JSON; NULL: skip it. */
 	json_t *(*json)(const struct hp3_config *cfg, const struct hp3d_place *at, const void *item,
 		const void *arg);
 	const void *arg;
 };
 
 /*
- * One step from *at on, which moves on; the items taken lie at the beginning of `items` and are of
- * `from`'s rail and worker. Returns records looked at, 0: the walk is at its end, -ETIMEDOUT: the
- * worker did not answer.
+ * Makes one step from *at, and advances *at. The *n items taken are at the beginning of `items`,
+ * all of the rail and worker in *from. Returns the number of records read; 0: the walk is at its
+ * end; -ETIMEDOUT: the worker did not answer.
  */
 int hp3d_list_step(const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at,
 	unsigned want, struct hp3d_place *from, unsigned *n);
 
-/* The answer to a request for a page: its "after" is what "next" said, or absent. */
+/* Answers a request for a page: its "after" is the "next" of the page before, or absent. */
 json_t *hp3d_list_page(const struct hp3_config *cfg, json_t *req, const struct hp3d_list *l);
 
 #endif

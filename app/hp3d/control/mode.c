@@ -11,10 +11,10 @@
 
 static struct {
 	struct hp3_config *cfg;
-	uint8_t filed; /* what the file says */
-	uint8_t reported; /* what was in effect when it was told last; atomic, any thread reads it
+	uint8_t filed; /* the mode in the file */
+	uint8_t reported; /* the mode in effect, as last reported; atomic, any thread reads it
 			   */
-	bool by_operator; /* he set it */
+	bool by_operator; /* the operator set the mode */
 } mode;
 
 void hp3d_mode_start(struct hp3_config *cfg)

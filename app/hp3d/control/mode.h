@@ -2,31 +2,32 @@
 #ifndef HP3D_MODE_H
 #define HP3D_MODE_H
 /*
- * The mode of hp3d: on, observe, off ([policy] mode; what each means is hp3_policy_mode()'s). It
- * changes in mid-traffic: moves under way are called off, what is held leaves on the old port, and
- * flows that are elsewhere come home, each behind a drain, as soon as they can.
+ * The mode of hp3d: on, observe, off ([policy] mode; hp3_policy_mode() defines them). It may change
+ * under traffic: moves in progress are cancelled, held packets leave on the old path, and moved
+ * flows return to their home ports, each behind a drain.
  *
- * What an operator set by `hp3ctl mode` holds until he sets another one, the file's own value
- * changes, or hp3d starts again: a reload for another key's sake does not turn hp3d on.
+ * A mode set by `hp3ctl mode` holds until the operator sets another one, the file's value changes,
+ * or hp3d starts again. So a reload that changes another key does not turn hp3d on.
  *
- * Control thread only, but for hp3d_mode().
+ * Control thread only, except hp3d_mode().
  */
 #include <jansson.h>
 #include "config/config.h"
 
-/* `cfg` is the configuration in effect, which a change of the mode changes. */
+/* `cfg`: the configuration in effect; changes of the mode change it. */
 void hp3d_mode_start(struct hp3_config *cfg);
-/* Before a new configuration is applied: its mode becomes what is to be in effect. */
+/* Sets the mode of a new configuration to the one that is to be in effect. Call it before applying.
+ */
 void hp3d_mode_reload(struct hp3_config *wanted);
-/* The configuration in effect was changed, all of it or the mode: tells of a new mode. */
+/* The configuration in effect, or its mode, was changed: reports a new mode. */
 void hp3d_mode_changed(void);
-/* Brings home what is elsewhere, where nothing may be. To be called every now and then. */
+/* Unless the mode is on, returns moved flows to their home ports. Call it regularly. */
 void hp3d_mode_poll(void);
 
 enum hp3_policy_mode hp3d_mode(void); /* in effect; any thread may ask */
-const char *hp3d_mode_by(void); /* who set it: configuration, operator */
+const char *hp3d_mode_by(void); /* its source: configuration, operator */
 
-/* The request: "mode" (absent: only tells). */
+/* Answers the request "mode": sets the mode, if the request has one, and returns it. */
 json_t *hp3d_json_mode(const struct hp3_config *cfg, json_t *req);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* move: a flow is to leave on another port, at once or if probes find that no worse. */
+/* move: moves a flow to another EV, at once or if probes find its path no worse. */
 #include <errno.h>
 #include <syslog.h>
 #include "app/hp3d/control/events.h"
@@ -8,10 +8,10 @@
 #include "app/hp3d/pipe/pipe.h"
 #include "app/record/record.h"
 
-/* What the engine says to the command. */
+/* The command and the engine's answer. */
 struct order {
 	struct hp3_cmd cmd;
-	bool ask; /* whether the port is any good */
+	bool ask; /* probe first */
 	int rc;
 };
 
@@ -29,10 +29,9 @@ static json_t *refuse_move(int rc, const char *flow, enum hp3_cause cause)
 		{EPERM, "not-permitted", "may not be moved"},
 		{EACCES, "barred", "is barred by [filter]"},
 		{ENODATA, "no-data", "has sent nothing yet"},
-		{EOPNOTSUPP, "no-probes", "cannot ask: its peer answers no probes"},
-		{EHOSTUNREACH, "failed-path",
-			"is better off where it is: the path of that port has failed"},
-		{EDQUOT, "too-soon", "moved just now, or searches enough are under way"},
+		{EOPNOTSUPP, "no-probes", "cannot be probed: its peer answers no probes"},
+		{EHOSTUNREACH, "failed-path", "keeps its path: the path of that port has failed"},
+		{EDQUOT, "too-soon", "moved just now, or too many searches are in progress"},
 	};
 	const char *code = "refused", *text = "cannot be moved";
 
@@ -49,7 +48,7 @@ static json_t *refuse_move(int rc, const char *flow, enum hp3_cause cause)
 	return hp3d_json_error(code, hp3_command_error(rc), "%s %s", flow, text);
 }
 
-/* Reads where to: exactly one of "port", "random", "home". NULL: good. */
+/* Reads the target: exactly one of "port", "random", "home". NULL: success. */
 static json_t *read_target(json_t *req, struct hp3_cmd *cmd, bool ask)
 {
 	bool random = json_is_true(json_object_get(req, "random"));
@@ -62,11 +61,11 @@ static json_t *read_target(json_t *req, struct hp3_cmd *cmd, bool ask)
 		return error;
 	if (ask && !given)
 		return hp3d_json_error("bad-request", "give \"port\":N with \"ask\":true",
-			"there is no port to ask about");
+			"there is no port to probe");
 	if (given + random + home != 1)
 		return hp3d_json_error("bad-request",
 			"give one of \"port\":N, \"random\":true, \"home\":true",
-			"where to move is %s", given || random || home ? "said twice" : "missing");
+			"the target is %s", given || random || home ? "given twice" : "missing");
 	cmd->kind = home ? HP3_CMD_HOME : HP3_CMD_MOVE;
 	cmd->port = (uint16_t)port;
 	return NULL;

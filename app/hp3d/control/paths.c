@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paths: the address pairs, or that of one flow, who answers there, and what is known of their
- * paths. */
+/* paths: all address pairs, or that of one flow, with what answers their probes, and their paths.
+ */
 #include <arpa/inet.h>
 #include <string.h>
 #include "app/hp3d/control/event_json.h"
@@ -48,7 +48,7 @@ static json_t *path_json(const struct hp3_path_info *p)
 		"age_ns", (json_int_t)p->age_ns);
 }
 
-/* What tells which path a port draws; for traces how far that is, and why no map tells more. */
+/* How the path of a port is identified; for traces, their state, and why there is no map. */
 static json_t *identity_json(const struct hp3_pair_info *p)
 {
 	json_t *j = json_pack("{s:s, s:s, s:i}", "by",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peers: the hosts that this one's RNIC talks to, what is known of their hp3d, and by which key
- * they are authenticated. Address pairs are the engines', keys the agents'; both are read on the
- * lcores, a few at a time, and put together here. A list has two parts: first the pairs with flows,
- * then what has a record of key agreement and no flow, because the local RNIC only receives.
+ * peers: the hosts with which this host's RNIC communicates, the state of their hp3d, and the key
+ * that authenticates them. Engines have the address pairs, agents the keys. Both are read on the
+ * lcores, a few at a time, and joined here. A list has two parts: first the pairs with flows, then
+ * those with a record of key agreement but no flow, because the local RNIC only receives.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define PEERS_PER_STEP 8u
 #define KEYS_PER_STEP  64u
 
-/* What a pipe's agent has agreed on. */
+/* The key agreements of a pipe's agent. */
 struct keys {
 	unsigned rail, worker;
 	uint32_t n;
@@ -47,7 +47,7 @@ static int by_ends(const void *a, const void *b)
 		&((const struct hp3_keying_info *)b)->ends);
 }
 
-/* Of that pipe, sorted. 0 or a negative errno. */
+/* Reads those of one pipe, sorted. 0 or a negative errno. */
 static int collect_keys(struct keys *k, unsigned rail, unsigned worker)
 {
 	struct keys_step s = {.rail = rail};
@@ -81,7 +81,7 @@ static const struct hp3_keying_info *key_of(const struct keys *k, const struct h
 
 struct peer_entry {
 	struct hp3_pair_info pair;
-	uint32_t rtt_ns; /* of the path that answered last; 0: unknown */
+	uint32_t rtt_ns; /* of the path with the latest answer; 0: unknown */
 	uint64_t now;
 };
 
@@ -111,7 +111,7 @@ static json_t *known_or_null(uint64_t value)
 	return value != 0 ? json_integer((json_int_t)value) : json_null();
 }
 
-/* Whoever proved its identity has an hp3d, asked or not. */
+/* A host that proved its identity has an hp3d, whether probed or not. */
 static bool is_keyed(const struct hp3_keying_info *key)
 {
 	return key != NULL && key->state == HP3_KEYING_HAS_KEY;
@@ -132,7 +132,7 @@ static void add_peer_key(json_t *j, const struct hp3_keying_info *key, uint64_t 
 	json_object_set_new(j, "doubted", json_boolean(is_keyed(key) && key->doubted));
 }
 
-/* Since its last sign of life, ns; 0: none is known. */
+/* Time since its last message, ns; 0: not known. */
 static uint64_t seen_ns(const struct peer_entry *x, const struct hp3_keying_info *key)
 {
 	uint64_t seen = x->pair.peer_seen_ns;
@@ -187,7 +187,7 @@ static json_t *peer_json(const struct hp3_config *cfg, const struct hp3d_place *
 
 /* --- peers without a flow --- */
 
-/* A step through the records of a pipe's agent: those whose addresses have no flow. */
+/* One step through the records of a pipe's agent; takes those whose addresses have no flow. */
 struct silent {
 	struct hp3d_place at;
 	uint32_t want, n;
@@ -224,7 +224,7 @@ static void read_silent(struct hp3d_worker *w, void *arg)
 	}
 }
 
-/* To the next pipe, if this one has no more records. False: there is none. */
+/* Goes to the next pipe if this one has no more records. False: no more pipes. */
 static bool next_silent(const struct hp3_config *cfg, struct silent *s)
 {
 	if (s->at.index == HP3_KEYING_LAST) {
@@ -235,7 +235,7 @@ static bool next_silent(const struct hp3_config *cfg, struct silent *s)
 	return s->at.rail < cfg->n_rails;
 }
 
-/* "after" of this part of the list begins so. */
+/* Prefix of "after" in this part of the list. */
 #define SILENT "silent@"
 
 static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char *after)
@@ -250,8 +250,8 @@ static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char
 		return error;
 	if (sscanf(after, SILENT "%u.%u.%u", &s.at.rail, &s.at.worker, &s.at.index) != 3 ||
 		s.at.rail >= cfg->n_rails || s.at.worker >= hp3d_worker_count())
-		return hp3d_json_error("bad-request", "pass what \"next\" said",
-			"\"after\" is no place in this list: %s", after);
+		return hp3d_json_error("bad-request", "pass the value of \"next\"",
+			"\"after\" is not a position in this list: %s", after);
 	list = json_array();
 	while (more && left != 0 && looked < HP3D_LOOKED) {
 		s.want = (uint32_t)hp3_min_u64(left, PEERS_PER_STEP);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ports: source ports between this host and a peer that are on different paths, by what is known:
- * the switches that name them, else ports held against each other by probes. With "compare" such a
- * comparison is begun where nothing else tells; without it the request says how far it has come.
+ * ports: source ports between this host and a peer that are on different paths: by the switches
+ * that traces found, otherwise by comparing ports with probes. With "compare", the request begins a
+ * comparison if nothing else identifies paths; without it, the request returns its progress.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,13 +20,13 @@
 
 #define SEARCHED_PAIRS_PER_STEP 64u
 #define PAIR_CANDIDATES_MAX     8u
-#define RECENT_NS               10000000000ull /* a comparison that is younger is not made again */
+#define RECENT_NS               10000000000ull /* a younger comparison is not repeated */
 
-/* --- whose --- */
+/* --- the address pair --- */
 
 struct peer {
 	const char *text; /* an address, or the pair's name */
-	struct hp3d_place at; /* where it was found */
+	struct hp3d_place at; /* its record */
 	uint32_t pair;
 	char name[HP3_FLOWID_MAX];
 	unsigned found;
@@ -100,7 +100,7 @@ static json_t *find_peer(const struct hp3_config *cfg, struct peer *p)
 	return p->found > 1 ? ambiguous_peer_error(p) : NULL;
 }
 
-/* --- what is known --- */
+/* --- known paths --- */
 
 struct port_query {
 	unsigned rail;
@@ -114,7 +114,7 @@ struct port_query {
 	struct hp3_pair_info info;
 };
 
-/* Ports to be compared: those that are in use first. */
+/* Begins a comparison of ports; those in use come first. */
 static int begin_comparison(struct hp3_engine *e, struct port_query *l, uint64_t now)
 {
 	struct hp3_path_info path[HP3_COMPARE_PORTS];
@@ -173,7 +173,7 @@ static json_t *too_few(const struct port_query *l, const char *how)
 		how, l->paths, l->want);
 }
 
-/* Nothing names paths: ports that were held against each other. */
+/* Nothing identifies paths: uses a comparison of ports. */
 static json_t *answer_from_comparison(const struct peer *p, struct port_query *l)
 {
 	uint8_t chosen[HP3_COMPARE_PORTS];
@@ -195,12 +195,12 @@ static json_t *answer_from_comparison(const struct peer *p, struct port_query *l
 		return hp3d_json_error("no-data",
 			"set identity = trace in [ppp], or ask again while the paths are busy: "
 			"ports are "
-			"told apart by their queues",
+			"distinguished by their queues",
 			"nothing is known of the paths, and %u ports compared by probes say "
 			"nothing",
 			l->result.n);
 	if (n < l->want)
-		return too_few(l, "by their queues no more ports are known to differ than ");
+		return too_few(l, "by their queues, the most ports known to differ are ");
 	return ports_answer(p, l, l->want);
 }
 
@@ -211,7 +211,7 @@ static json_t *answer_unnamed_paths(const struct peer *p, struct port_query *l)
 		return answer_from_comparison(p, l);
 	case EBUSY:
 		return hp3d_json_error("busy", "ask again in a second",
-			"nothing names the paths; ports are being compared by probes: %u of %u "
+			"no trace names the paths; probes compare ports: %u of %u "
 			"bursts",
 			l->result.bursts, HP3_COMPARE_BURSTS);
 	case EPERM:
@@ -238,20 +238,21 @@ static json_t *answer_query(const struct peer *p, struct port_query *l)
 			"have the switches hash addresses and UDP ports only, or leave it to hp3d: "
 			"it asks "
 			"for each queue pair by itself",
-			"the switches hash the queue pair number, too: no port stands for a path");
+			"the switches hash the queue pair number, too: a port alone selects no "
+			"path");
 	case EPROTO:
 		return hp3d_json_error("hashed-opcode",
 			"have the switches hash addresses and UDP ports only: the fabric itself "
 			"reorders what "
 			"one queue pair sends",
-			"the switches hash the opcode: no port stands for a path");
+			"the switches hash the opcode: a port alone selects no path");
 	case ENODATA:
 		return answer_unnamed_paths(p, l);
 	default:
 		break;
 	}
 	if ((uint32_t)l->named < l->want)
-		return too_few(l, l->distinct ? "of the ports known, so many are on paths of their "
+		return too_few(l, l->distinct ? "of the known ports, these many are on their own "
 						"own: "
 					      : "of so many ports the path is known: ");
 	return ports_answer(p, l, (uint32_t)l->named);

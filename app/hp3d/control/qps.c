@@ -11,12 +11,12 @@
 #include "base/plain.h"
 
 #define QPS_PER_STEP 16u
-#define STRETCH      4096u /* cells looked at in one step: packets do not wait, applications do */
+#define STRETCH      4096u /* cells read in one step: delays applications, not packets */
 
 struct qps_step {
-	uint32_t index, n; /* in: first to look at; out: where to go on */
+	uint32_t index, n; /* in: first cell; out: next cell */
 	uint32_t want;
-	bool inlined; /* there are none */
+	bool inlined; /* not verbs mode */
 	struct hp3d_verbs_qp qp[QPS_PER_STEP];
 };
 
@@ -83,7 +83,7 @@ static json_t *qp_json(const struct hp3_config *cfg, struct hp3d_verbs_qp *q)
 			       : json_null());
 }
 
-/* NULL: good. */
+/* NULL: success. */
 static json_t *read_qps_after(json_t *req, uint32_t *index)
 {
 	const char *after = json_string_value(json_object_get(req, "after"));
@@ -91,8 +91,8 @@ static json_t *read_qps_after(json_t *req, uint32_t *index)
 
 	if (!after || (sscanf(after, "@%u%n", index, &used) == 1 && after[used] == '\0'))
 		return NULL;
-	return hp3d_json_error("bad-request", "pass what \"next\" said",
-		"\"after\" is no place in this list: %s", after);
+	return hp3d_json_error("bad-request", "pass the value of \"next\"",
+		"\"after\" is not a position in this list: %s", after);
 }
 
 json_t *hp3d_json_qps(const struct hp3_config *cfg, json_t *req)

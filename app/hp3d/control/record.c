@@ -45,7 +45,7 @@ int hp3d_record_priority(enum hp3_event_type type)
 	return -1;
 }
 
-/* What was done, for people; what it rests on is in the record's members. */
+/* The action, as a sentence; the record's members have what it is based on. */
 static void write_flow_text(const struct hp3_event *event, char *buf, size_t cap)
 {
 	const char *cause = hp3_cause_name((enum hp3_cause)event->cause);
@@ -65,7 +65,7 @@ static void write_flow_text(const struct hp3_event *event, char *buf, size_t cap
 			hp3_rfr_input_name((enum hp3_rfr_input)event->reason));
 		break;
 	case HP3_EVENT_RESUME:
-		snprintf(buf, cap, "goes on, on port %u (%s)", to, cause);
+		snprintf(buf, cap, "continues on port %u (%s)", to, cause);
 		break;
 	case HP3_EVENT_WOULD:
 		snprintf(buf, cap, "would leave port %u (%s): mode is observe", from, cause);
@@ -74,12 +74,11 @@ static void write_flow_text(const struct hp3_event *event, char *buf, size_t cap
 		snprintf(buf, cap, "replies moved from port %u to %u (%s)", from, to, cause);
 		break;
 	case HP3_EVENT_FAILOVER:
-		snprintf(buf, cap,
-			"failover from port %u to %u, nothing had come through for %llu us", from,
-			to, (unsigned long long)event->wait_ns / 1000);
+		snprintf(buf, cap, "failover from port %u to %u after %llu us without progress",
+			from, to, (unsigned long long)event->wait_ns / 1000);
 		break;
 	case HP3_EVENT_REPORT:
-		snprintf(buf, cap, "no reply comes through on port %u: the peer was told", from);
+		snprintf(buf, cap, "no reply arrives by port %u: sent a report to the peer", from);
 		break;
 	default:
 		snprintf(buf, cap, "%s (%s)", hp3_event_name((enum hp3_event_type)event->type),
@@ -87,7 +86,7 @@ static void write_flow_text(const struct hp3_event *event, char *buf, size_t cap
 	}
 }
 
-/* Of this host and a peer. */
+/* Events about this host and a peer. */
 static void of_keys(const struct hp3d_event *e, char *buf, size_t cap)
 {
 	char peer[INET6_ADDRSTRLEN];
@@ -101,11 +100,11 @@ static void of_keys(const struct hp3d_event *e, char *buf, size_t cap)
 	else
 		snprintf(buf, cap, "%s has a copy of this host's identity %s: %s", peer,
 			e->identity,
-			e->event.to ? "this host draws a new one"
-				    : "that host is to draw a new one");
+			e->event.to ? "this host makes a new one"
+				    : "that host has to make a new one");
 }
 
-/* Of hp3d, a rail or a port. */
+/* Events about hp3d, a rail or a port. */
 static void write_own_text(
 	const struct hp3_config *cfg, const struct hp3d_kept *k, char *buf, size_t cap)
 {

@@ -6,7 +6,7 @@
 #include "app/hp3d/control/mode.h"
 #include "base/nearest.h"
 
-/* NULL: good. */
+/* NULL: success. */
 static json_t *event_type(json_t *req, uint32_t *types)
 {
 	json_t *type = json_object_get(req, "type");
@@ -16,7 +16,7 @@ static json_t *event_type(json_t *req, uint32_t *types)
 	if (!type)
 		return NULL;
 	if (!near.asked)
-		return hp3d_json_error("bad-request", "name one", "\"type\" is no text");
+		return hp3d_json_error("bad-request", "name one", "\"type\" is not a text");
 	for (unsigned i = 0; i < HP3_EVENT_MAX; i++) {
 		name = hp3_event_name((enum hp3_event_type)i);
 		if (strcmp(name, near.asked) == 0) {
@@ -54,7 +54,7 @@ static bool may_any_request(json_t *req)
 	return true;
 }
 
-/* Probes have to confirm it. */
+/* Is the move one that probes have to confirm? */
 static bool if_asked(json_t *req)
 {
 	return json_is_true(json_object_get(req, "ask"));
@@ -63,7 +63,7 @@ static bool if_asked(json_t *req)
 static const struct {
 	const char *name;
 	json_t *(*run)(const struct hp3_config *cfg, json_t *req);
-	bool (*may_group)(json_t *req); /* NULL: root alone may ask */
+	bool (*may_group)(json_t *req); /* NULL: only root may send it */
 } commands[] = {
 	{"flows", hp3d_json_flows, may_any_request},
 	{"flow", hp3d_json_flow},
@@ -88,13 +88,14 @@ static const struct {
 	"config, "                                                                                 \
 	"health"
 
-/* Of the i-th command. */
+/* Name of the i-th command. */
 static json_t *run_command(size_t i, const struct hp3_config *cfg, json_t *req, bool is_root)
 {
 	if (is_root || (commands[i].may_group != NULL && commands[i].may_group(req)))
 		return commands[i].run(cfg, req);
 	return hp3d_json_error("not-allowed",
-		"ask as root: members of [control] group may ask for flows, paths and events, and "
+		"run it as root: members of [control] group may ask for flows, paths and events, "
+		"and "
 		"for moves with \"ask\"",
 		"this user may not ask for %s", commands[i].name);
 }

@@ -2,13 +2,13 @@
 #ifndef HP3D_REQUESTS_H
 #define HP3D_REQUESTS_H
 /*
- * From a request line to its answer:
+ * Answers request lines:
  *     {"cmd":"flows","after":ID,"limit":100}
  *     {"v":1,"ok":true,"data":...,"next":...}   or {"v":1,"ok":false,"error":{"code","text","fix"}}
  *
- * Error codes: bad-request, unknown-command, not-found, ambiguous (find.h), refused (a move; `code`
- * is then the reason's own name, see moves.c), not-allowed (to a member of [control] group),
- * timeout (a data lcore did not answer), no-memory.
+ * Error codes: bad-request, unknown-command, not-found, ambiguous (find.h), the reason of a refused
+ * move (moves.c), not-allowed (for a member of [control] group), timeout (a data lcore did not
+ * answer), no-memory.
  */
 #include "app/control/reply.h"
 #include "app/hp3d/lcores/worker.h"
@@ -21,13 +21,13 @@
 
 /* arg: the const struct hp3_config in effect. An hp3d_answer_fn. */
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len);
-/* The same to a member of [control] group: what hp3-fleet agent asks, and nothing else. */
+/* The same for a member of [control] group: only the requests of hp3-fleet agent. */
 json_t *hp3d_json_answer_group(void *arg, const char *line, size_t len);
 
 /*
- * The commands behind the requests. Each gets the whole request and returns the whole answer, or
- * NULL if memory is out. Those that read or change an engine do so through hp3d_worker_call(), a
- * few records at a time: packets wait meanwhile.
+ * The commands. Each gets the whole request and returns the whole answer, or NULL if there is no
+ * memory. They access engines through hp3d_worker_call(), a few records at a time, because packets
+ * wait meanwhile.
  */
 json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);

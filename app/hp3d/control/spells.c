@@ -5,9 +5,9 @@
 #include <string.h>
 #include "base/hash.h"
 
-#define WAYS        4u /* places where a flow may be */
+#define WAYS        4u /* of the hash table */
 #define SILENCE_NS  60000000000ull /* ends a spell */
-#define EVIDENCE_NS 10000000000ull /* no decision rests on what is older */
+#define EVIDENCE_NS 10000000000ull /* no decision is based on older events */
 
 int hp3d_spells_init(struct hp3d_spells *s, uint32_t n)
 {
@@ -46,7 +46,7 @@ struct hp3d_spell *hp3d_spell_of(struct hp3d_spells *s, unsigned rail, unsigned 
 	return oldest;
 }
 
-/* Rounds about a dead path decide nothing by themselves, whoever answered. */
+/* Rounds about a dead path are no decisions, whatever their answers. */
 bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event *event)
 {
 	switch ((enum hp3_event_type)event->type) {
@@ -54,8 +54,8 @@ bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event 
 		return false;
 	case HP3_EVENT_ROUND:
 		return event->cause != HP3_CAUSE_DEAD && event->outcome == HP3_ROUND_WINNER;
-	case HP3_EVENT_RECOVER: /* nothing was held, no path was found: the end of a round */
-		return event->cause == HP3_CAUSE_ADVICE || /* somebody waits for it */
+	case HP3_EVENT_RECOVER: /* without a hold and a better path: only the end of a round */
+		return event->cause == HP3_CAUSE_ADVICE || /* the fleet agent waits for it */
 		       event->reason != HP3_RFR_IN_NO_BETTER || event->drain_ns != 0 ||
 		       (spell && spell->won);
 	default:

@@ -21,7 +21,7 @@
 #include "engine/policy.h"
 #include "roce/icrc.h"
 
-/* 64-bit numbers that JSON readers cannot be trusted with become strings. */
+/* 64-bit numbers become strings if JSON readers may not represent them exactly. */
 static json_t *big_number_json(uint64_t v)
 {
 	char text[24];
@@ -50,7 +50,7 @@ static json_t *explanations_json(void)
 	for (unsigned i = 0; i < hp3d_counter_count(); i++)
 		json_object_set_new(j, hp3d_counter(i).name, json_string(hp3d_counter(i).help));
 	json_object_set_new(j, "events_lost",
-		json_string("events that found the way to the control thread full"));
+		json_string("events lost because the queue to the control thread was full"));
 	json_object_set_new(j, "size", json_string("packet buffers of the pool"));
 	json_object_set_new(j, "free", json_string("packet buffers not in use"));
 	json_object_set_new(j, "last", json_string("number of the latest event"));
@@ -123,7 +123,7 @@ json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req)
 	return hp3d_json_ok(sections);
 }
 
-/* Asked on its own lcore. */
+/* Runs on the worker's lcore. */
 struct pulse {
 	unsigned rails;
 	uint32_t flows, moves, moved;
@@ -141,7 +141,7 @@ static void take_pulse(struct hp3d_worker *w, void *arg)
 	}
 }
 
-/* Who watches queue-pair setup, and what came of it. */
+/* The watcher of queue pairs, and its counters. */
 static json_t *watch_json(void)
 {
 	struct hp3d_watch_stats s = hp3d_watch_stats();
@@ -151,7 +151,7 @@ static json_t *watch_json(void)
 		"no_rail", (json_int_t)s.no_rail, "ends", (json_int_t)s.ends);
 }
 
-/* By lcore: where its time went, and the instructions that its loops use. */
+/* By lcore: its busy and idle time, and the instruction set of its loops. */
 static json_t *work_json(unsigned workers)
 {
 	json_t *list = json_array();

@@ -10,8 +10,8 @@
 
 static const struct hp3_config *config;
 
-/* A dictionary of DPDK has 256 entries at most, and there are more counters than that: those that
- * are 0 are left out, but for drops. */
+/* A dictionary of DPDK has at most 256 entries, fewer than there are counters: counters that are 0
+ * are left out, except drops. */
 static int add_counters(struct rte_tel_data *d, unsigned rail, unsigned worker, bool drops_only)
 {
 	rte_tel_data_start_dict(d);
@@ -79,7 +79,7 @@ int hp3d_telemetry_start(const struct hp3_config *cfg)
 		const char *help;
 	} commands[] = {
 		{"/hp3/stats", answer_stats,
-			"Counters over all rails and lcores, but those that are 0. Takes no "
+			"Counters over all rails and lcores, except those that are 0. Takes no "
 			"parameters"},
 		{"/hp3/drops", answer_drops,
 			"Counters of packets not forwarded. Takes no parameters"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace: which switch do these ports of a flow's address pair lead to? Asked for with "ports", the
- * answers come later: without "ports" the request returns those that are there.
+ * trace: finds the switches on the paths of ports of a flow's address pair. A request with "ports"
+ * begins traces; a later request without "ports" returns the answers so far.
  */
 #include <errno.h>
 #include "app/hp3d/control/find.h"
@@ -11,13 +11,13 @@
 
 /* On the flow's lcore. */
 struct traces {
-	uint16_t port[HP3_TRACE_WANTED]; /* to be asked for */
+	uint16_t port[HP3_TRACE_WANTED]; /* to trace */
 	uint32_t n, missing;
 	uint8_t ttl;
 	bool ask;
 	int rc;
 	struct hp3_trace_answer answer[HP3_TRACE_WANTED];
-	uint32_t id[HP3_TRACE_WANTED]; /* what is known of the port without a trace */
+	uint32_t id[HP3_TRACE_WANTED]; /* path identity of the port, without a trace */
 	struct hp3_hop hop[HP3_TRACE_WANTED];
 	bool named[HP3_TRACE_WANTED];
 };
@@ -49,12 +49,12 @@ static json_t *refuse_trace(int rc)
 			"off", "set identity = trace in [ppp], and probe", "traces are off");
 	case EBUSY:
 		return hp3d_json_error(
-			"busy", "wait until they are answered", "other traces are under way");
+			"busy", "wait until they are answered", "other traces are in progress");
 	case ENODATA:
 		return hp3d_json_error("no-data",
 			"the peer has to run hp3d and to be known (hp3ctl paths), and the flow to "
 			"have "
-			"sent something; with \"ttl\":N traces need not know how far to go",
+			"have sent a packet; with \"ttl\":N, traces do not need the distance",
 			"this address pair cannot be traced yet");
 	default:
 		return hp3d_json_error(
@@ -79,7 +79,7 @@ static json_t *trace_row_json(const struct traces *t, uint32_t i, bool traced)
 	return j;
 }
 
-/* NULL: good. */
+/* NULL: success. */
 static json_t *read_ports(json_t *ports, struct traces *t)
 {
 	json_t *port;
@@ -87,11 +87,11 @@ static json_t *read_ports(json_t *ports, struct traces *t)
 
 	if (json_array_size(ports) == 0 || json_array_size(ports) > HP3_TRACE_WANTED)
 		return hp3d_json_error("bad-request", "name 1 to 64 ports",
-			"\"ports\" is no list, empty, or too long");
+			"\"ports\" is not a list, empty, or too long");
 	json_array_foreach (ports, i, port) {
 		if (json_integer_value(port) < 1 || json_integer_value(port) > UINT16_MAX)
 			return hp3d_json_error("bad-request", "ports are numbers from 1 to 65535",
-				"\"ports\" has something else in it");
+				"\"ports\" has another item");
 		t->port[t->n++] = (uint16_t)json_integer_value(port);
 	}
 	return NULL;

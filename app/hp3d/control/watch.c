@@ -14,7 +14,7 @@ static struct {
 	struct hp3d_watch_stats stats;
 } watching;
 
-/* The metrics' thread reads them. */
+/* The metrics' thread reads these. */
 static uint64_t count_qp(uint64_t *n)
 {
 	return __atomic_fetch_add(n, 1, __ATOMIC_RELAXED);
@@ -33,7 +33,7 @@ static void hand_to_pipe(struct hp3d_worker *w, void *arg)
 	h->ret = hp3d_pipe_qp(hp3d_worker_pipe(w, h->rail), h->qp, hp3d_now());
 }
 
-/* The rail that names the device, else the only one that names none. -1: no rail is meant. */
+/* The rail that names the device, otherwise the only one that names none. -1: no such rail. */
 static int rail_of_device(const char *device)
 {
 	const struct hp3_config *cfg = watching.cfg;
@@ -117,7 +117,7 @@ int hp3d_watch_start(void)
 		return -1;
 	fprintf(stderr, "hp3d: queue-pair setup is watched by: %s\n",
 		ret == 0            ? hp3d_watch_name()
-		: ret == -ETIMEDOUT ? "nobody yet: the watcher takes its time to begin"
+		: ret == -ETIMEDOUT ? "nobody yet: the watcher is still starting"
 				    : "connection management on the wire");
 	return 0;
 }

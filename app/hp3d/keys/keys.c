@@ -19,7 +19,7 @@
 #include "config/identity_file.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
-#define LOOK_NS 5000000ll /* between two looks at the pipes' rings */
+#define LOOK_NS 5000000ll /* between two polls of the pipes' rings */
 
 static struct {
 	pthread_t thread;
@@ -29,7 +29,7 @@ static struct {
 
 /* --- the identity --- */
 
-/* The same for all hp3ds since this host booted, which may share an identity. */
+/* The same for all hp3ds of this boot, which may share an identity. */
 static uint64_t boot_instance(void)
 {
 	char text[64];
@@ -82,7 +82,7 @@ int hp3d_keys_open(const struct hp3_config *cfg)
 
 /* --- the thread --- */
 
-/* No pipe waits for the work of another. */
+/* One computation per pipe and round, so that no pipe waits for all of another's. */
 bool hp3d_keys_compute(void)
 {
 	bool some = false;
@@ -116,7 +116,7 @@ int hp3d_keys_start(const struct hp3_config *cfg)
 	if (cfg->probes.keys != HP3_KEYS_AUTO)
 		return 0;
 	keys.stop = 0;
-	/* These are to interrupt the main thread. */
+	/* These signals must interrupt the main thread. */
 	sigemptyset(&mains);
 	sigaddset(&mains, SIGINT);
 	sigaddset(&mains, SIGTERM);

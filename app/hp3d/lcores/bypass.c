@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a rail's bypass on its lcore. */
+/* The phases of a rail's bypass on its lcore. */
 #include "app/hp3d/lcores/bypass.h"
 #include <string.h>
 #include <rte_mbuf.h>
@@ -8,10 +8,10 @@
 
 #define MS           1000000ull
 #define KEEPALIVE_NS MS
-#define EMPTY_NS     (2 * MS) /* nothing in the rings for so long: nothing is under way to them */
+#define EMPTY_NS     (2 * MS) /* after so long with empty rings, no frame is under way to them */
 #define SETTLE_NS    MS
-#define HOME_NS      (250 * MS) /* longest that moved flows are waited for */
-#define LEAVE_NS     (200 * MS) /* then frames that are still inside are left behind */
+#define HOME_NS      (250 * MS) /* longest wait for moved flows */
+#define LEAVE_NS     (200 * MS) /* then gives up on frames still inside */
 
 /* The control thread reads it. */
 static void enter_phase(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
@@ -21,14 +21,14 @@ static void enter_phase(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
 	__atomic_store_n(&b->phase, phase, __ATOMIC_RELEASE);
 }
 
-/* A frame that came when our heartbeat was old went direct: so do all behind it. */
+/* A frame that arrived when the heartbeat was old went direct, and so do all behind it. */
 static bool went_stale(const struct hp3d_bypass *b)
 {
 	return hp3_bypass_state(b->port[0]) == HP3_BYPASS_STALE ||
 	       hp3_bypass_state(b->port[1]) == HP3_BYPASS_STALE;
 }
 
-/* All that was taken is out, or given up. */
+/* All frames taken so far have been sent or dropped. */
 static void count_anew(struct hp3d_bypass *b)
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
@@ -41,7 +41,7 @@ static void count_anew(struct hp3d_bypass *b)
 	}
 }
 
-/* To QUIET, from whatever state the words are in. */
+/* To QUIET, from any state of the words. */
 static void go_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t back_ns)
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
@@ -62,7 +62,7 @@ bool hp3d_bypass_was_used(const struct hp3d_bypass *b)
 	       hp3_bypass_state(b->port[1]) != HP3_BYPASS_TAKEN;
 }
 
-/* What was stopped between our look at the word and the kernel's turn. */
+/* Frames that the gate stopped because the word changed after hp3d had checked it. */
 static void count_late(struct hp3d_bypass *b, struct hp3d_pipe_counters *c)
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
@@ -91,8 +91,7 @@ static void take_ownership(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t 
 }
 
 /*
- * The engine forgets what it knew, in pieces, while frames go direct. True: it has, and the rings
- * are still empty.
+ * Resets the engine in parts, while frames go direct. True: done, and the rings are still empty.
  */
 static bool is_ready(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
@@ -106,7 +105,7 @@ static bool is_ready(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 	return hp3d_pipe_is_anew(p, now);
 }
 
-/* Flows go on on the ports that the kernel has kept. */
+/* Flows continue on the ports that the kernel has stored. */
 static void take_over(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	hp3d_bypass_restore(b, p, now);
@@ -120,7 +119,7 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 {
 	uint32_t wish = __atomic_load_n(&b->wish, __ATOMIC_ACQUIRE);
 
-	/* Who slept through half a period is not back. */
+	/* An lcore that missed half a period is not back yet. */
 	if (gap > b->stale_ns / 2)
 		b->back_at = now + b->back_ns;
 	if (wish == HP3D_BYPASS_END) {
@@ -132,7 +131,7 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 	}
 }
 
-/* What the drivers were given may wait in their rings, where the kernel was short of room. */
+/* Frames given to the drivers may wait in their rings if the kernel had no room. */
 static void begin_leaving(struct hp3d_bypass *b)
 {
 	if (!hp3_bypass_flush(b->side[0]) || !hp3_bypass_flush(b->side[1]))
@@ -142,7 +141,7 @@ static void begin_leaving(struct hp3d_bypass *b)
 	enter_phase(b, HP3D_BYPASS_LEAVING);
 }
 
-/* Both directions end by themselves, each in the moment in which nothing is inside. */
+/* Each direction goes direct by itself, at a moment when no frame is inside. */
 static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	bool gone = true;
@@ -162,8 +161,8 @@ static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t no
 }
 
 /*
- * Before an operator's rail goes direct moved flows go home, each behind a drain, and what peers
- * were promised is kept (rule 35).
+ * Before a rail goes direct on request, moved flows go home, each behind a drain, and agreements
+ * with peers are kept (rule 35).
  */
 static bool is_home(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
@@ -220,8 +219,8 @@ static void step_phase(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 	}
 }
 
-/* The words are looked at after it: a frame that finds the new heartbeat leaves them as they are.
- */
+/* Call it before reading the words: a frame that arrives after the new heartbeat does not change
+ * them. */
 static void write_keep_alive(struct hp3d_bypass *b, uint64_t now)
 {
 	uint64_t wall = hp3_bypass_now();
@@ -269,7 +268,7 @@ void hp3d_bypass_inside(struct hp3d_bypass *b, enum hp3_dir dir, uint64_t n)
 {
 	uint64_t done = b->received[dir] - RTE_MIN(n, b->received[dir]);
 
-	/* Who says that it has left lets newer frames go direct. */
+	/* After `done` is written newer frames may go direct, so flush older ones first. */
 	if (unlikely(b->phase == HP3D_BYPASS_LEAVING) && b->port[dir]->done != done &&
 		!hp3_bypass_flush(b->side[!dir]))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flows keep their ports when their rail goes direct: the kernel is told of every move in the
- * moment in which it is made, and who takes over asks it.
+ * Flows keep their ports when their rail goes direct: each move is stored in the kernel at once,
+ * and the hp3d that takes over reads them.
  */
 #include <errno.h>
 #include <string.h>
@@ -73,14 +73,14 @@ unsigned hp3d_bypass_flows_kept(void)
 	return n;
 }
 
-/* Flows that the kernel knows, to be looked for in the engine. */
+/* Flows stored in the kernel, to be looked up in the engine. */
 struct page {
 	struct hp3d_bypass *b;
 	unsigned n;
 	struct hp3_bypass_flow flow[PER_CALL];
 };
 
-/* The kernel forgets those that are at home, or not there any more. */
+/* Deletes flows from the kernel that are at home or have ended. */
 static void forget_flows(struct hp3d_worker *w, void *arg)
 {
 	static const struct hp3_bypass_ports home;

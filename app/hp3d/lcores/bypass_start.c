@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rails have a bypass, and what the control thread asks of it. */
+/* Which rails have a bypass, and the control thread's requests. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -27,14 +27,14 @@
 static struct hp3d_bypass *bypasses[HP3_CONFIG_RAILS_MAX];
 static unsigned n_bypasses;
 
-/* The two ports of a rail, which fail open each in its way. */
+/* The two ports of a rail; each fails open by its own driver. */
 struct sides {
 	int ifindex[2]; /* by direction */
 	bool by_xdp[2];
 };
 
-/* 0; -ENOENT: `why` says what is no such port; else it is not known whether it is one, with what an
- * earlier hp3d left there. */
+/* 0; -ENOENT: a port cannot fail open, see `why`; another error: not known, and an earlier hp3d may
+ * have left something there. */
 static int read_sides(
 	const struct hp3_config *cfg, unsigned rail, struct sides *s, char why[BYPASS_WHY])
 {
@@ -78,8 +78,9 @@ static uint32_t mtu_of(int ifindex)
 }
 
 /*
- * Frames beyond the MTU would be cut by net_af_packet's ring, which gets them without their outer
- * VLAN tag. net_af_xdp has both tags in the frame, and drops what its buffers have no room for.
+ * net_af_packet's ring truncates frames beyond the MTU, not counting the outer VLAN tag, which the
+ * kernel has removed. net_af_xdp has both tags in the frame, and drops frames larger than its
+ * buffers.
  */
 static uint32_t frame_max(int ifindex, bool by_xdp, uint32_t mbuf_bytes)
 {
@@ -111,13 +112,13 @@ static int open_sides(
 		if (err == 0)
 			b->port[dir] = hp3_bypass_port(b->side[dir]);
 	}
-	/* Both taps are there: from now on what they do not take must go on. */
+	/* Both taps are attached: from now on, frames that they do not take must go direct. */
 	for (unsigned dir = 0; dir < 2 && err == 0; dir++)
 		err = hp3_bypass_attach(b->side[dir], b->side[!dir], why, BYPASS_WHY);
 	return err;
 }
 
-/* 0, or a negative errno: a port may receive nothing any more. */
+/* 0, or a negative errno: a port may have stopped receiving. */
 static int free_rail(unsigned rail)
 {
 	int err = 0;
@@ -156,7 +157,7 @@ static int make_rail(
 	return err;
 }
 
-/* Nothing of an earlier hp3d may forward beside one that forwards everything itself. */
+/* A rail without fail-open forwards everything itself, so programs of an earlier hp3d must go. */
 static int clear_rail(const struct hp3_config *cfg, unsigned rail, const int ifindex[2])
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
@@ -168,8 +169,8 @@ static int clear_rail(const struct hp3_config *cfg, unsigned rail, const int ifi
 		err = hp3_bypass_remove(ifindex[dir], why, sizeof(why));
 		if (err < 0 && err != -ENOENT) {
 			fprintf(stderr,
-				"hp3d: [rail.%s] %s: what an earlier hp3d attached forwards beside "
-				"us and cannot be removed: %s\n",
+				"hp3d: [rail.%s] %s: programs of an earlier hp3d forward frames, "
+				"and cannot be removed: %s\n",
 				cfg->rails[rail].name, dir == HP3_DIR_TX ? "rnic" : "net", why);
 			return -1;
 		}
@@ -177,7 +178,7 @@ static int clear_rail(const struct hp3_config *cfg, unsigned rail, const int ifi
 	return 0;
 }
 
-/* What follows where a rail cannot have it. */
+/* The rail cannot fail open. 0, or -1: the configuration demands it. */
 static int start_without_bypass(const struct hp3_config *cfg, unsigned rail, const char *why)
 {
 	fprintf(stderr,
@@ -189,7 +190,7 @@ static int start_without_bypass(const struct hp3_config *cfg, unsigned rail, con
 	return -1;
 }
 
-/* net_af_xdp has its program: nothing comes in by it without ours. */
+/* net_af_xdp was opened with hp3's program: without a bypass, it receives nothing. */
 static int without_xdp(const struct hp3_config *cfg, unsigned rail, const char *why)
 {
 	fprintf(stderr,
@@ -210,8 +211,7 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 			       ? 0
 			       : start_without_bypass(cfg, rail, why);
 	if (err < 0) {
-		fprintf(stderr,
-			"hp3d: [rail.%s]: its driver does not say which interface it has: %s\n",
+		fprintf(stderr, "hp3d: [rail.%s]: its driver does not report its interface: %s\n",
 			cfg->rails[rail].name, strerror(-err));
 		return -1;
 	}
@@ -228,7 +228,8 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 		return 0;
 	if (err == -EPROTO || err == -ENOTRECOVERABLE) {
 		fprintf(stderr, "hp3d: [rail.%s]: %s%s\n", cfg->rails[rail].name, why,
-			err == -EPROTO ? "" : "; nor could this be undone: nothing would pass");
+			err == -EPROTO ? ""
+				       : "; the set-up could not be undone, so nothing would pass");
 		return -1;
 	}
 	if (s.by_xdp[0] || s.by_xdp[1])

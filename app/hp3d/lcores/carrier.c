@@ -6,7 +6,8 @@
 #include <unistd.h>
 #include <rte_ethdev.h>
 
-/* Of the interface below the port, if there is one. net_af_packet does not ask. */
+/* The carrier of the interface below the port, if there is one; net_af_packet does not report
+ * it. */
 static bool has_carrier(uint16_t port)
 {
 	struct rte_eth_dev_info info;

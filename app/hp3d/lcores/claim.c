@@ -19,8 +19,7 @@
 #define INDEX_BITS                                                                                 \
 	24 /* of a byte's place in the lock: interface index, network namespace above              \
 	    */
-#define GROUPS_MAX                                                                                 \
-	16 /* tried; where none seems free it is something else, and the driver says it */
+#define GROUPS_MAX 16 /* groups tried; if none is free, the driver prints the error */
 
 #define IGNORE_OUTGOING 0x4000 /* PACKET_FANOUT_FLAG_IGNORE_OUTGOING */
 
@@ -44,16 +43,16 @@ pid_t hp3d_claim_interface(const char *name)
 
 static __thread pid_t disguise; /* 0: none */
 
-/* Of the C library's name, so that the driver's call comes here. */
+/* Overrides the C library's function, so that the driver calls this one. */
 pid_t getpid(void)
 {
 	return disguise != 0 ? disguise : (pid_t)syscall(SYS_getpid);
 }
 
 /*
- * Likewise. The group takes nothing of what leaves the interface: without this the kernel makes a
- * copy of each such frame for the driver, which throws it away. A kernel that does not know the
- * flag (such as 6.1) gets what the driver asked for.
+ * Overrides setsockopt(): the group receives no outgoing frames. Without the flag, the kernel
+ * copies each of them for the driver, which drops it. If the kernel does not support the flag (such
+ * as 6.1), the driver's own value is used.
  */
 int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
@@ -68,7 +67,8 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 	return (int)syscall(SYS_setsockopt, fd, level, name, value, len);
 }
 
-/* Nobody is in the group: a socket of another kind than the driver's may found it. */
+/* True: the group is empty, because a socket of another fanout type than the driver's can create
+ * it. */
 static bool is_free(unsigned index, uint16_t group)
 {
 	struct sockaddr_ll where = {.sll_family = AF_PACKET,

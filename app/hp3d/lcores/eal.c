@@ -9,7 +9,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
-#define ARGS_MAX  384 /* 32 PCI devices, 256 words of extra, and our own: never full */
+#define ARGS_MAX  384 /* 32 PCI devices, 256 words of extra, and hp3d's own: never full */
 #define CPUS_TEXT 1024
 
 struct args {
@@ -30,7 +30,7 @@ static void add_arg(struct args *a, const char *text)
 		free(copy);
 }
 
-/* The CPUs that we may run on, as EAL wants them: "0,1,5". */
+/* The CPUs that hp3d may run on, in EAL's format: "0,1,5". */
 static void allowed_cpus(char *buf, size_t cap)
 {
 	cpu_set_t set;
@@ -45,7 +45,7 @@ static void allowed_cpus(char *buf, size_t cap)
 	}
 }
 
-/* lcore 0 is the main one, workers follow; each floats over all CPUs named. */
+/* lcore 0 is the main one, workers follow; each may run on all CPUs named. */
 static void add_lcores(struct args *a, const struct hp3_config *cfg, unsigned workers)
 {
 	char cpus[CPUS_TEXT], text[(CPUS_TEXT + 16) * 8];
@@ -69,7 +69,7 @@ static bool is_pci(const char *devargs)
 	       strspn(devargs, "0123456789abcdefABCDEF:.") >= 7;
 }
 
-/* Only the PCI devices that rails name: EAL would take every one that its drivers know. */
+/* Only the PCI devices that rails name: by default EAL takes every one that its drivers support. */
 static void add_pci(struct args *a, const struct hp3_config *cfg)
 {
 	bool any = false;
@@ -103,7 +103,7 @@ static void add_extra(struct args *a, const char *extra)
 
 int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 {
-	static struct args a; /* EAL keeps the strings, and reorders the list that it is given */
+	static struct args a; /* EAL keeps the strings, and reorders the list */
 	char text[64], *argv[ARGS_MAX + 1];
 	int ret;
 
@@ -142,7 +142,7 @@ int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet)
 	return ret < 0 ? -1 : 0;
 }
 
-/* ns per cycle, 32 fractional bits; whichever thread asks first finds it out */
+/* ns per cycle, 32 fractional bits; calculated at the first use, by any thread */
 static uint64_t mult;
 
 static uint64_t calibrate_clock(void)

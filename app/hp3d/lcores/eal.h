@@ -2,9 +2,9 @@
 #ifndef HP3D_EAL_H
 #define HP3D_EAL_H
 /*
- * Starts DPDK's environment layer from the configuration: without hugepages unless asked for, main
- * lcore for the control thread, one lcore per worker; all of them may share CPUs. Several hp3d on a
- * host need different file_prefix keys.
+ * Starts DPDK's environment abstraction layer (EAL) from the configuration: without hugepages
+ * unless configured, main lcore for the control thread, one lcore per worker. Lcores may share
+ * CPUs. Several hp3d on a host need different file_prefix keys.
  */
 #include "config/config.h"
 

@@ -2,8 +2,8 @@
 #ifndef HP3D_LCORES_INTERNAL_H
 #define HP3D_LCORES_INTERNAL_H
 /*
- * What the life of the workers (workers.c) and their loop (loop.c) share. Set up before the
- * lcores run, and then only read, but for what a comment gives to somebody.
+ * Shared by the set-up and end of the workers (workers.c) and their loop (loop.c). Set up before
+ * the lcores run, then only read, unless a comment names a writer.
  */
 #include <rte_ring.h>
 #include "app/hp3d/lcores/link.h"
@@ -14,7 +14,7 @@
 #define HP3D_WORKERS_MAX 64u
 #define HP3D_TAGS_MAX    (2u * HP3_CONFIG_RAILS_MAX)
 
-/* ended: nobody answers any more, all that the worker wrote is there to be read */
+/* ended: the worker answers no more calls; everything it wrote may be read */
 enum hp3d_call_state {
 	HP3D_CALL_NONE,
 	HP3D_CALL_ASKED,
@@ -24,19 +24,19 @@ enum hp3d_call_state {
 };
 
 /*
- * What a worker writes while packets pass lies on cache lines that no other thread writes; what
- * others write lies on lines of its own, which they write only when they have something to say.
- * hp3d/lcores_lines holds it to that. The rings between workers are shared by their nature, with a
- * line for each end.
+ * Fields that a worker writes while packets pass are on cache lines that no other thread writes.
+ * Fields that others write are on separate lines, and others write them only for a call or a stop.
+ * The test hp3d/lcores_lines checks this. The rings between workers are shared, with a line for
+ * each end.
  */
 struct hp3d_worker {
 	unsigned index, lcore;
 	struct hp3d_pipe *pipes[HP3_CONFIG_RAILS_MAX];
 	struct rte_ring *events;
-	/* Where packets leave, by tag. The worker's own; others read backlogs. */
+	/* Where packets leave, by tag. Written by the worker; others read backlogs. */
 	struct hp3d_link out[HP3D_TAGS_MAX];
 	struct hp3d_verbs_mode *verbs; /* in place of ports; NULL: inline */
-	/* the worker's own; others read round, the times and the count */
+	/* written by the worker; others read round, the times and the counts */
 	struct {
 		uint64_t due;
 		uint64_t sleep_ns;
@@ -45,10 +45,10 @@ struct hp3d_worker {
 		uint64_t events_lost;
 		struct hp3d_worker_time time;
 		uint32_t idle_loops;
-		/* By rail: times that packets of the network were left unread. Others read it. */
+		/* By rail: how often packets of the network were left unread. Others read it. */
 		uint32_t rx_left[HP3_CONFIG_RAILS_MAX];
 		uint32_t rx_seen[HP3_CONFIG_RAILS_MAX]; /* ... of all workers, at the last tick */
-		uint64_t ticked; /* when that was */
+		uint64_t ticked; /* time of the last tick */
 	} own __rte_cache_aligned;
 	/* between worker and control thread */
 	struct {
@@ -67,16 +67,15 @@ _Static_assert(offsetof(struct hp3d_worker, sleeper) % RTE_CACHE_LINE_SIZE == 0 
 	"others' lines");
 _Static_assert(sizeof(struct hp3d_worker) % RTE_CACHE_LINE_SIZE == 0, "the next worker's line");
 
-/* Nobody writes it while the lcores run, but for a reload, which changes how they rest: atomic. */
+/* Not written while the lcores run, except by a reload, which changes how they sleep: atomic. */
 struct hp3d_lcores {
 	struct hp3d_worker *workers;
 	unsigned n, rails;
-	unsigned tags; /* two of each rail; in verbs mode there are no ports, and none */
+	unsigned tags; /* two per rail; none in verbs mode, which has no ports */
 	uint16_t burst;
 	bool may_sleep;
 	uint64_t sleep_ns, deep_ns; /* longest sleep at once, and after long idleness */
-	uint64_t keepalive_ns; /* longest sleep of who has a heartbeat to keep up; none: UINT64_MAX
-				*/
+	uint64_t keepalive_ns; /* longest sleep with a heartbeat; UINT64_MAX: none */
 	uint32_t idle_spins;
 	/* [from][to]: packets to be handled, packets to be sent; several workers only */
 	struct rte_ring *work[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];
@@ -85,13 +84,13 @@ struct hp3d_lcores {
 
 extern struct hp3d_lcores hp3d_lcores;
 
-/* Rail and direction in one number, which mbuf.port carries from worker to worker. */
+/* Rail and direction in one number; workers pass it to each other in mbuf.port. */
 static inline uint16_t hp3d_tag(unsigned rail, enum hp3_dir dir)
 {
 	return (uint16_t)(2 * rail + dir);
 }
 
-/* Does this worker receive packets of this direction from their port, and by which queue? */
+/* Does this worker receive packets of this direction from their port, and from which queue? */
 static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, uint16_t *queue)
 {
 	const struct hp3d_rail_ports *r = hp3d_rail_ports(rail);
@@ -102,8 +101,8 @@ static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, u
 	return r->spreads[dir] || (2 * rail + dir) % hp3d_lcores.n == worker;
 }
 
-/* The worker that sends to the network or the RNIC what `worker` has handled, and by which queue:
- * each for itself where the port has queues for all, else who receives from that port. */
+/* The worker that sends packets of this direction that `worker` has handled, and its queue. If the
+ * port has a queue for each worker, it is `worker`; else the one that receives from that port. */
 static inline unsigned hp3d_sender(
 	unsigned worker, unsigned rail, enum hp3_dir dir, uint16_t *queue)
 {

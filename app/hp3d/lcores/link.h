@@ -2,13 +2,14 @@
 #ifndef HP3D_LINK_H
 #define HP3D_LINK_H
 /*
- * The way out for packets: a port, or a ring to the worker that owns the port, with a bounded FIFO
- * for what is not taken at once. Order is kept: while something waits, everything queues behind it.
- * Full: the newest packets are dropped and counted. Whoever feeds a link stops receiving while it
- * has a backlog, so the FIFO has to take no more than one release of all held packets.
+ * The output for packets: a port, or a ring to the worker that owns the port, with a bounded FIFO
+ * for packets that it does not take at once. Order is kept: while packets wait, later ones queue
+ * behind them. If the FIFO is full, the newest packets are dropped and counted. A worker stops
+ * receiving for a link that has a backlog, so the FIFO needs room for one release of all held
+ * packets only.
  *
- * One worker sends, drains and owns the counter; others may read the backlog. As long as all is
- * taken at once, nothing in here is written.
+ * One worker sends, drains and owns the counter; others may read the backlog. While all packets are
+ * taken at once, nothing in a link is written.
  */
 #include <stdint.h>
 #include "app/hp3d/lcores/bypass.h"
@@ -17,13 +18,13 @@
 struct rte_mbuf;
 struct rte_ring;
 
-/* Where packets go: a queue of a port, or a ring and who sleeps at its other end. */
+/* Where packets go: a queue of a port, or a ring and the sleeper of its reader. */
 struct hp3d_egress {
 	uint16_t port, queue;
 	struct rte_ring *ring; /* NULL: to the port */
 	struct hp3d_sleeper *reader;
-	uint16_t tag; /* what the reader finds in mbuf.port */
-	struct hp3d_bypass *bypass; /* of the rail, or NULL; tells whether packets may leave */
+	uint16_t tag; /* mbuf.port for the reader */
+	struct hp3d_bypass *bypass; /* of the rail, or NULL; decides whether packets may leave */
 	uint64_t *bypassed; /* counts those that may not */
 };
 
@@ -39,7 +40,7 @@ int hp3d_link_init(
 	struct hp3d_link *l, const struct hp3d_egress *egress, uint32_t cap, uint64_t *drops);
 void hp3d_link_free(struct hp3d_link *l); /* frees packets that still wait */
 void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n);
-/* Sends what waits, as far as it is taken; returns how many packets went. */
+/* Sends waiting packets until one is not taken; returns how many were sent. */
 uint32_t hp3d_link_drain(struct hp3d_link *l);
 
 static inline uint32_t hp3d_link_backlog(const struct hp3d_link *l)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an lcore does: receive, spread, handle, send, timers, calls, rest. */
+/* The loop of an lcore: receive, spread, handle, send, timers, calls, sleep. */
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
 #include "app/hp3d/verbs/verbs_mode.h"
@@ -12,7 +12,7 @@
 #define DEEP_LOG2    6u
 #define DOZE_NS      10000000u
 
-/* A packet may set a deadline before the one that we know: a drain, the pacer, a round. */
+/* A packet may set an earlier deadline: a drain, the pacer, a round. */
 static void handle_packets(
 	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n)
 {
@@ -24,7 +24,7 @@ static void handle_packets(
 		w->own.due = due;
 }
 
-/* First packets of m[0..n) that have the same tag. */
+/* Number of first packets of m[0..n) with the same tag. */
 static uint16_t run_of(struct rte_mbuf **m, unsigned n)
 {
 	uint16_t i = 1;
@@ -104,7 +104,7 @@ static bool work_rings_have_room(const struct hp3d_worker *w)
 	return true;
 }
 
-/* What the rings of a rail hold is received here only if it is to be handled. */
+/* True: receive and handle the frames in the rings. If they are to be dropped, this does it. */
 static bool bypass_receives(struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, uint16_t queue)
 {
 	struct hp3d_bypass *b = w->out[hp3d_tag(rail, dir)].egress.bypass;
@@ -139,7 +139,7 @@ static unsigned poll_ports(struct hp3d_worker *w)
 
 		if (!hp3d_receives(w->index, rail, dir, &queue))
 			continue;
-		/* Backpressure: what cannot be sent or handed over is not received. */
+		/* Backpressure: do not receive packets that cannot be sent or handed over. */
 		sender = hp3d_sender(w->index, rail, dir, &out);
 		if (hp3d_link_backlog(&hp3d_lcores.workers[sender].out[tag]) > 0 ||
 			(!alone && !work_rings_have_room(w))) {
@@ -163,8 +163,8 @@ static unsigned poll_ports(struct hp3d_worker *w)
 	return total;
 }
 
-/* What waits in a ring from another worker: handled here, or handled there and sent by our ports.
- */
+/* Packets in a ring from another worker: to be handled here, or already handled and to be sent
+ * here. */
 static unsigned poll_ring(struct hp3d_worker *w, struct rte_ring *ring, bool handled)
 {
 	struct rte_mbuf *m[HP3D_BURST_MAX];
@@ -210,7 +210,7 @@ static uint32_t drain_links(struct hp3d_worker *w)
 	return sent;
 }
 
-/* Were packets of the network left unread since the last tick? */
+/* Were packets from the network left unread since the last tick? */
 static bool rx_was_blocked(struct hp3d_worker *w, unsigned rail)
 {
 	uint32_t left = 0, seen = w->own.rx_seen[rail];
@@ -240,7 +240,7 @@ static void tick_worker(struct hp3d_worker *w, uint64_t now)
 	w->own.ticked = now;
 }
 
-/* Heartbeats of the rails that this worker has; what of them has not left yet. */
+/* Heartbeats of this worker's rails, and their numbers of packets that have not left yet. */
 static void run_bypasses(struct hp3d_worker *w, uint64_t now)
 {
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
@@ -271,9 +271,9 @@ static void answer_call(struct hp3d_worker *w)
 }
 
 /*
- * Sleeps double up to sleep_ns. After long idleness they may be longer: 1/64 of it, up to deep_ns.
- * Where packets wake the lcore, only the engine's deadline bounds them, and DOZE_NS, in case that a
- * driver fails to. Who has a heartbeat to keep up wakes for it.
+ * Sleeps double up to sleep_ns. After long idleness they may be longer: 1/64 of the idle time, up
+ * to deep_ns. If packets wake the lcore, only the engine's deadline and DOZE_NS (in case a driver
+ * fails to wake it) bound them. An lcore with a heartbeat wakes to write it.
  */
 static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 {
@@ -286,14 +286,14 @@ static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 		hp3d_lcores.keepalive_ns);
 }
 
-/* Others read the clocks of the loop. */
+/* Atomic: other threads read these times. */
 static void count_time(struct hp3d_worker *w, uint64_t *of, uint64_t now)
 {
 	__atomic_store_n(of, *of + now - w->own.round, __ATOMIC_RELAXED);
 	__atomic_store_n(&w->own.round, now, __ATOMIC_RELAXED);
 }
 
-/* A link that takes nothing counts as idle: to try it again and again would only burn the CPU. */
+/* A worker whose links take nothing counts as idle: retrying at once would only waste CPU time. */
 static void rest_worker(struct hp3d_worker *w, bool idle)
 {
 	uint64_t now;
@@ -315,18 +315,19 @@ static void rest_worker(struct hp3d_worker *w, bool idle)
 		return;
 	if (!w->sleeper.armed) {
 		hp3d_sleeper_arm(&w->sleeper);
-		return; /* one more look */
+		return; /* poll once more */
 	}
 	woken = hp3d_sleeper_sleep(&w->sleeper, RTE_MIN(w->own.sleep_ns, w->own.due - now));
 	now = hp3d_now();
 	count_time(w, &w->own.time.idle_ns, now);
 	w->own.sleep_ns = RTE_MIN(2 * w->own.sleep_ns, longest_sleep(w, now));
-	/* What woke us may be there only in a moment: net_tap waits for a signal, too. */
+	/* The packet that woke the lcore may be readable a moment later: net_tap also waits for a
+	 * signal. */
 	if (woken)
 		w->own.sleep_ns = SLEEP_MIN_NS;
 }
 
-/* What an application said may have set an earlier deadline. */
+/* A request of an application may have set an earlier deadline. */
 static uint32_t poll_verbs_mode(struct hp3d_worker *w)
 {
 	uint32_t n = hp3d_verbs_poll(w->verbs, hp3d_now());

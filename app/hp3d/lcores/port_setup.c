@@ -5,9 +5,8 @@
 #include <rte_ethdev.h>
 
 #define RING_SIZE 1024u
-#define TABLE_MAX 4096u /* entries of an indirection table that we fill */
+#define TABLE_MAX 4096u /* entries of an indirection table that are filled */
 
-/* Why the lcores have to spread a port's packets themselves; NULL: its NIC can. */
 const char *hp3d_port_unsupported(uint16_t port, unsigned lcores)
 {
 	struct rte_eth_dev_info info;
@@ -15,7 +14,7 @@ const char *hp3d_port_unsupported(uint16_t port, unsigned lcores)
 	if (lcores == 1)
 		return "there is one lcore";
 	if (rte_eth_dev_info_get(port, &info) != 0)
-		return "the driver says nothing of itself";
+		return "the driver reports no capabilities";
 	return hp3d_rss_unsupported(&info, lcores);
 }
 
@@ -25,7 +24,7 @@ struct shape {
 	bool interrupts; /* an lcore that sleeps wants to be woken by packets */
 };
 
-/* *what: the call of DPDK that was last. */
+/* *what: the last DPDK call. */
 static int make_queues(
 	uint16_t port, const struct shape *sh, const struct hp3d_port_wish *wish, const char **what)
 {
@@ -63,17 +62,17 @@ static int make_queues(
 	return ret;
 }
 
-/* The key as the port has it, if it says so. */
+/* True: the port has that key, or does not report one. */
 static bool has_key(uint16_t port, const struct rte_eth_rss_conf *wanted)
 {
-	uint8_t key[UINT8_MAX] = {0}; /* not every driver fills it */
+	uint8_t key[UINT8_MAX] = {0}; /* not every driver writes it */
 	struct rte_eth_rss_conf rss = {.rss_key = key, .rss_key_len = sizeof(key)};
 
 	return rte_eth_dev_rss_hash_conf_get(port, &rss) != 0 ||
 	       memcmp(key, wanted->rss_key, wanted->rss_key_len) == 0;
 }
 
-/* Some drivers take the key when they are configured, some only when they run. */
+/* Some drivers take the key when configured, others only when running. */
 static int take_key(uint16_t port, const struct rte_eth_dev_info *info)
 {
 	uint8_t key[UINT8_MAX];
@@ -88,7 +87,7 @@ static int take_key(uint16_t port, const struct rte_eth_dev_info *info)
 	return 0;
 }
 
-/* Key and indirection table are ours from now on. */
+/* Sets hp3d's key and indirection table. */
 static int take_rss(uint16_t port, const struct hp3d_spread *s)
 {
 	struct rte_eth_rss_reta_entry64 table[TABLE_MAX / RTE_ETH_RETA_GROUP_SIZE];
@@ -112,8 +111,8 @@ static int try_shape(
 {
 	int ret = make_queues(port, sh, wish, what);
 
-	/* A start restores what was asked for: that nobody has asked for promiscuous mode, too. An
-	 * interface that has it, because frames pass while there is no hp3d, would lose some. */
+	/* A start restores the requested modes, so it turns promiscuous mode off unless requested
+	 * before. An interface that forwarded frames without hp3d would then lose some. */
 	if (ret == 0) {
 		*what = "rte_eth_dev_start";
 		(void)rte_eth_promiscuous_enable(port);
@@ -134,12 +133,12 @@ int hp3d_port_setup(
 	struct shape sh = {.queues = 1, .interrupts = wish->interrupts};
 	int ret;
 
-	*reason = wish->one_queue ? "one queue is wanted" : hp3d_port_unsupported(port, lcores);
+	*reason = wish->one_queue ? "one queue was requested" : hp3d_port_unsupported(port, lcores);
 	if (*reason == NULL)
 		sh.queues = lcores;
 	ret = try_shape(port, &sh, wish, what);
 	if (ret != 0 && sh.queues > 1) {
-		*reason = "the driver refused our key or indirection table";
+		*reason = "the driver refused the RSS key or indirection table";
 		sh.queues = 1;
 		ret = try_shape(port, &sh, wish, what);
 	}

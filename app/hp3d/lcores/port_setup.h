@@ -2,9 +2,9 @@
 #ifndef HP3D_PORT_SETUP_H
 #define HP3D_PORT_SETUP_H
 /*
- * Queues of one port, its RSS, its Rx interrupts. What a device does not take is tried in a simpler
- * way: without RSS and with one queue, then without interrupts. Nothing is believed: key and
- * indirection table are set, the key is read back, and workers still look at every packet.
+ * Queues of one port, its RSS, its Rx interrupts. If a device refuses a set-up, a simpler one is
+ * tried: one queue without RSS, then no interrupts. The device is not trusted: key and indirection
+ * table are set, the key is read back, and workers still check every packet.
  */
 #include "app/hp3d/lcores/spread.h"
 
@@ -13,17 +13,17 @@ struct rte_mempool;
 struct hp3d_port_wish {
 	struct rte_mempool *pool;
 	const struct hp3d_spread *spread;
-	uint16_t mtu; /* 0: as the driver likes */
+	uint16_t mtu; /* 0: the driver's default */
 	bool one_queue; /* one lcore has the whole rail */
 	bool interrupts; /* an lcore that sleeps wants to be woken by packets */
-	bool virtual; /* ignores what it does not know, rather than fail */
+	bool virtual; /* ignores unsupported calls instead of failing */
 };
 
 /* Why the lcores have to spread a port's packets themselves; NULL: its NIC can. */
 const char *hp3d_port_unsupported(uint16_t port, unsigned lcores);
 
-/* 0, then the port runs, with a queue each way for every lcore and *reason = NULL, or with one and
- * *reason says why. Else a negative errno, of the call of DPDK that *what names. */
+/* 0: the port runs, with an Rx and a Tx queue for every lcore and *reason = NULL, or with one of
+ * each and the reason. Else the negative errno of the DPDK call that *what names. */
 int hp3d_port_setup(
 	uint16_t port, const struct hp3d_port_wish *wish, const char **reason, const char **what);
 

@@ -38,15 +38,15 @@ static int fail_port(const struct where *w, const char *what, int err, const cha
 	return -1;
 }
 
-/* What rte_dev_probe() says: no bus knows the name where the driver's library is not there. Virtual
- * drivers have no error of their own but -1. */
+/* Advice on errors of rte_dev_probe(). Without the driver's library, no bus finds the name. Virtual
+ * drivers return only -1. */
 static const char *advice_on_probe(int err)
 {
 	if (err == -EFAULT || err == -ENODEV)
 		return "DPDK has no such driver here, or it found no device: install the driver's "
 		       "library, check its name and arguments";
-	return "check the driver's name, its arguments, that the interface exists and that we may "
-	       "use it";
+	return "check the driver's name, its arguments, that the interface exists and that hp3d "
+	       "may use it";
 }
 
 static int probe_device(const struct where *w, bool fails_open, uint16_t *port)
@@ -60,8 +60,7 @@ static int probe_device(const struct where *w, bool fails_open, uint16_t *port)
 		if (owner != 0) {
 			fprintf(stderr,
 				"hp3d: [rail.%s] %s = \"%s\": the hp3d of process %d works on %s; "
-				"stop "
-				"that one (kill %d), or use another interface\n",
+				"stop that one (kill %d), or use another interface\n",
 				w->rail, w->side, w->devargs, (int)owner, name, (int)owner);
 			return -1;
 		}
@@ -85,8 +84,8 @@ static int probe_device(const struct where *w, bool fails_open, uint16_t *port)
 	return 0;
 }
 
-/* Frames must fit one buffer: RoCE packets in pieces could not be held or rewritten. Of interfaces
- * of the kernel DPDK says 1500 always: app/doctor has asked them. */
+/* Frames must fit one buffer: RoCE packets in several could not be held or rewritten. For kernel
+ * interfaces DPDK always reports 1500; app/doctor checks those. */
 static int check_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
 {
 	uint32_t room = mbuf_bytes - RTE_PKTMBUF_HEADROOM;
@@ -101,18 +100,19 @@ static int check_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
 	return -1;
 }
 
-/* The largest frames that fit a buffer; without this a NIC drops what is longer than 1518 bytes. */
+/* The MTU of the largest frames that fit a buffer. By default, a NIC drops frames above 1518
+ * bytes. */
 static uint32_t nic_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
 {
 	uint32_t mtu = mbuf_bytes - RTE_PKTMBUF_HEADROOM - ETH_EXTRA;
 	struct rte_eth_dev_info info;
 
 	if (strncmp(w->devargs, "net_", 4) == 0 || rte_eth_dev_info_get(port, &info) != 0)
-		return 0; /* as the driver likes: what lies below a virtual device sets its MTU */
+		return 0; /* the default: the device below a virtual one sets its MTU */
 	return RTE_MIN(mtu, (uint32_t)info.max_mtu);
 }
 
-/* Of an interface of the kernel app/doctor has said it. */
+/* app/doctor reports this for kernel interfaces. */
 static void check_link(const struct where *w, uint16_t port)
 {
 	char name[HP3_CONFIG_DEVARGS_MAX];
@@ -140,13 +140,13 @@ static void report_spread(const struct where *w, unsigned lcores, const char *re
 			w->rail, w->side, lcores, reason);
 }
 
-/* Lcores hand nothing over but what a NIC put wrong. */
+/* Lcores hand over only packets that a NIC put on a wrong queue. */
 static bool by_nic(const struct hp3_config *cfg)
 {
 	return cfg->eal.lcores > 1 && cfg->eal.spread == HP3_SPREAD_NIC;
 }
 
-/* `lcores`: so many would hand nothing over. */
+/* `lcores`: the number with which lcores hand nothing over. */
 static int refuse_lcores(
 	const struct where *w, const struct hp3_config *cfg, const char *reason, unsigned lcores)
 {
@@ -183,7 +183,7 @@ static int start_port(const struct where *w, const struct hp3_config *cfg,
 		return refuse_lcores(w, cfg, reason, 1);
 	if (cfg->eal.lcores > 1 && !r->whole)
 		report_spread(w, cfg->eal.lcores, reason);
-	/* Some virtual devices know no promiscuous mode: they deliver everything anyway. */
+	/* Some virtual devices have no promiscuous mode: they always deliver everything. */
 	ret = rte_eth_promiscuous_enable(port);
 	if (ret < 0 && ret != -ENOTSUP)
 		return fail_port(w, "cannot be made promiscuous", ret,
@@ -231,7 +231,7 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 	return -1;
 }
 
-/* Why a rail cannot be spread over the lcores, and which side of it; NULL: it can. */
+/* Why a rail cannot be spread over the lcores, and which side cannot; NULL: it can. */
 static const char *reason_unspread(const struct hp3_config *cfg, unsigned rail, struct where *w)
 {
 	const char *reason = NULL;
@@ -243,7 +243,7 @@ static const char *reason_unspread(const struct hp3_config *cfg, unsigned rail, 
 	return reason;
 }
 
-/* Rails that cannot be spread stay whole; then no lcore may be left without one. */
+/* Rails that cannot be spread stay whole; then no lcore may be without a rail. */
 static int keep_whole(const struct hp3_config *cfg)
 {
 	const char *reason = NULL;
@@ -269,7 +269,7 @@ static int keep_whole(const struct hp3_config *cfg)
 	return 0;
 }
 
-/* All ports that spread use one map, so that it fits the smallest table. */
+/* All ports that spread use one map, which has to fit the smallest table. */
 static void make_spread(const struct hp3_config *cfg)
 {
 	uint32_t table = 0;

@@ -37,7 +37,7 @@ void hp3d_sleeper_free(struct hp3d_sleeper *s)
 	s->epoll = s->bell = -1;
 }
 
-/* Asked quietly: a driver without interrupts is no error. */
+/* Without log messages: a driver without interrupts is no error. */
 static int descriptor_of_queue(uint16_t port, uint16_t queue)
 {
 	int type = rte_log_register("lib.ethdev"), level = rte_log_get_level(type), fd;
@@ -73,9 +73,9 @@ void hp3d_sleeper_arm(struct hp3d_sleeper *s)
 {
 	s->armed = true;
 	__atomic_store_n(&s->asleep, 1, __ATOMIC_RELAXED);
-	/* Whoever does not see it has left his work before the look that follows: the fence of
-	 * hp3d_sleeper_wake() is its other half. A store alone, whatever its order, lets that look
-	 * overtake it where the CPU does (arm64). */
+	/* A thread that does not see `asleep` has left its work before the poll that follows. This
+	 * fence pairs with that of hp3d_sleeper_wake(). With a store alone, of any memory order,
+	 * the CPU may reorder that poll before it (arm64). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned i = 0; i < s->n; i++)
 		rte_eth_dev_rx_intr_enable(s->queues[i].port, s->queues[i].queue);
@@ -97,7 +97,7 @@ bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns)
 	uint64_t rung;
 	bool woken;
 
-	/* An epoll descriptor in ppoll(): rte_epoll_wait() knows milliseconds only. */
+	/* An epoll descriptor in ppoll(): rte_epoll_wait() has only milliseconds. */
 	woken = ppoll(&fd, 1, &ts, NULL) > 0;
 	if (woken) {
 		rte_epoll_wait(s->epoll, event, HP3D_SLEEPER_QUEUES + 1, 0);
@@ -108,7 +108,7 @@ bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns)
 	return woken;
 }
 
-/* Only the first of several rings. */
+/* Only the first of several rings writes the eventfd. */
 void hp3d_sleeper_ring_bell(struct hp3d_sleeper *s)
 {
 	const uint64_t one = 1;

@@ -2,13 +2,13 @@
 #ifndef HP3D_SLEEPER_H
 #define HP3D_SLEEPER_H
 /*
- * How an lcore sleeps, and what ends its sleep before its time: a bell that other threads ring,
- * and packets, where the driver of every queue that the lcore polls can tell of them (Rx
- * interrupts; net_tap, net_vhost, virtio and most NICs can, net_af_packet and net_af_xdp cannot).
+ * How an lcore sleeps, and what ends its sleep early: a bell that other threads ring (an eventfd),
+ * and packets, if the drivers of all its queues have Rx interrupts. net_tap, net_vhost, virtio and
+ * most NICs have them, net_af_packet and net_af_xdp do not.
  *
- * Nothing is lost between looking and sleeping: the lcore says first that it is about to sleep
- * (arm), looks once more at all that it serves, and only then sleeps. Who leaves work for it rings
- * afterwards; that costs a fence and a look, and a system call only if the lcore sleeps.
+ * No wake-up is lost: the lcore first sets `asleep` (arm), polls all its inputs once more, and only
+ * then sleeps. A thread that leaves work for it rings afterwards. This costs a fence and a load,
+ * and a system call only if the lcore sleeps.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,14 +19,14 @@
 
 struct hp3d_sleeper {
 	int epoll, bell; /* descriptors */
-	unsigned n; /* queues that can wake */
+	unsigned n; /* queues that can end a sleep */
 	bool by_packets; /* all queues can */
-	bool armed; /* the owner's */
+	bool armed; /* written by the owner */
 	struct {
 		uint16_t port, queue;
 	} queues[HP3D_SLEEPER_QUEUES];
 	struct rte_epoll_event bell_event, work_event;
-	/* Written by the owner around a sleep, and by who rings. On a line of its own. */
+	/* Written by the owner around a sleep, and by threads that ring. On its own cache line. */
 	int asleep __rte_cache_aligned;
 } __rte_cache_aligned;
 
@@ -39,15 +39,14 @@ void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue);
 /* A descriptor that is readable when there is work. 0 or a negative errno. */
 int hp3d_sleeper_watch(struct hp3d_sleeper *s, int fd);
 
-/* The owner: about to sleep; changed its mind; sleeps at most so long, and is awake again. True: it
- * was woken. */
+/* For the owner: prepare to sleep; cancel that; sleep at most that long. True: it was woken. */
 void hp3d_sleeper_arm(struct hp3d_sleeper *s);
 void hp3d_sleeper_disarm(struct hp3d_sleeper *s);
 bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns);
 
 void hp3d_sleeper_ring_bell(struct hp3d_sleeper *s);
 
-/* Others, after they have left work: ends the sleep if there is one. */
+/* For other threads, after they have left work: ends the sleep if there is one. */
 static inline void hp3d_sleeper_wake(struct hp3d_sleeper *s)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -30,12 +30,13 @@ void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, u
 			}
 		}
 	}
-	/* In blocks: addresses of a rack leave gaps in the hash, which i % workers would meet. */
+	/* In blocks: addresses of a rack leave regular gaps in the hash, which would make i %
+	 * workers uneven. */
 	for (uint32_t i = 0; i < table; i++)
 		s->owner[i] = (uint8_t)(i * workers / table);
 }
 
-/* Of an address, or one half of it: `n` tells which. */
+/* Of an address, or of its half `n`. */
 static uint64_t mix_address(const struct hp3d_spread *s, uint64_t address, unsigned n)
 {
 	return hp3_mix(address ^ s->key[n], s->key[!n]);
@@ -79,8 +80,8 @@ unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a
 }
 
 /*
- * The IP header that tells whom the packet is about: what a switch says of a packet whose TTL ended
- * goes where that packet came from. n: bytes from ip on.
+ * The IP header that selects the worker: for an ICMP time exceeded, that of the quoted packet. n:
+ * bytes from ip on.
  */
 static const uint8_t *subject_of_packet(const uint8_t *ip, uint32_t n, bool ipv6)
 {

@@ -2,19 +2,19 @@
 #ifndef HP3D_SPREAD_H
 #define HP3D_SPREAD_H
 /*
- * Which worker a packet belongs to: that of its address pair, whatever the direction, so that
- * requests, replies, probes and their answers meet on one engine. Ports do not count: the UDP
- * source port is what hp3 changes.
+ * Which worker a packet belongs to: that of its address pair, in both directions, so that requests,
+ * replies, probes and their answers reach one engine. Ports are ignored: hp3d changes the UDP
+ * source port.
  *
- * Where a NIC spreads (RSS), the map is the NIC's: the Toeplitz hash of the two addresses with the
- * key 6d5a 6d5a ..., whose period of 16 bits makes it symmetric, and the indirection table that we
- * give it. Because of the period the hash is a function of the exclusive or of all 16-bit words,
- * so that we compute it too, in two look-ups: every packet is checked, and one that a NIC put
- * elsewhere (an encapsulation that it does not look into, an ICMP error, a driver that ignores
- * what it is told) is handed over. Where no NIC spreads, a seeded hash does.
+ * If a NIC spreads (RSS), the map is the NIC's: the Toeplitz hash of the two addresses with the key
+ * 6d5a 6d5a ..., whose period of 16 bits makes it symmetric, and hp3d's indirection table. Because
+ * of the period, the hash is a function of the exclusive or of all 16-bit words. So hp3d computes
+ * it too, in two look-ups, and checks every packet. A packet on the wrong queue (an encapsulation
+ * that the NIC does not parse, an ICMP error, a driver that ignores the set-up) is handed over. If
+ * no NIC spreads, a seeded hash does.
  *
- * The NIC's hash is linear: whoever may choose addresses finds many that one worker gets, whatever
- * the key is. With the seeded hash he does not.
+ * The NIC's hash is linear: an attacker who chooses addresses can find many that map to one worker,
+ * whatever the key is. The seeded hash prevents this.
  *
  * Set up before the lcores run, then only read.
  */
@@ -35,20 +35,21 @@ struct hp3d_spread {
 };
 
 /* `table`: entries of the smallest indirection table among the NICs that spread, 0 for none.
- * `seed`: random, and known to nobody else. */
+ * `seed`: random and secret. */
 void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, uint64_t seed);
 /* Addresses of four bytes, or 16. */
 unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b);
-/* What is not IP belongs to worker 0; an ICMP time exceeded to that of the packet it quotes. */
+/* A frame that is not IP belongs to worker 0, an ICMP time exceeded to the worker of the packet it
+ * quotes. */
 unsigned hp3d_spread_frame(const struct hp3d_spread *s, const uint8_t *frame, uint32_t len);
 
 /* Why a port cannot spread packets over so many workers, or NULL: it can. */
 const char *hp3d_rss_unsupported(const struct rte_eth_dev_info *info, unsigned workers);
-/* The packet types that are hashed by their addresses alone, of those that the port knows. */
+/* The packet types that are hashed by their addresses alone, of those that the port supports. */
 uint64_t hp3d_rss_types(const struct rte_eth_dev_info *info);
-/* Bytes of the key: what the port says, or the usual 40. */
+/* Bytes of the key: what the port reports, or the usual 40. */
 uint8_t hp3d_rss_key(const struct rte_eth_dev_info *info, uint8_t key[UINT8_MAX]);
-/* Entries of the table that is used of a port's. */
+/* How many entries of a port's table are used. */
 uint32_t hp3d_rss_table(const struct rte_eth_dev_info *info);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What other threads may ask of a worker. */
+/* Requests of other threads to a worker. */
 #include <errno.h>
 #include <time.h>
 #include <rte_ring_elem.h>
@@ -49,7 +49,7 @@ int hp3d_worker_call(struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, vo
 	while (__atomic_load_n(&w->call.state, __ATOMIC_ACQUIRE) != HP3D_CALL_DONE) {
 		int asked = HP3D_CALL_ASKED;
 
-		/* Take the question back, unless it is being answered right now. */
+		/* Withdraw the call unless it has begun. */
 		if (hp3d_now() > end &&
 			__atomic_compare_exchange_n(&w->call.state, &asked, HP3D_CALL_NONE, false,
 				__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

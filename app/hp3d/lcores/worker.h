@@ -2,8 +2,8 @@
 #ifndef HP3D_WORKER_H
 #define HP3D_WORKER_H
 /*
- * A worker is one data lcore. It owns one pipe (engine, hold queues, counters) per rail; nobody
- * else touches them. Other threads reach a worker in two ways only: hp3d_worker_call() runs a
+ * A worker is one data lcore. It owns one pipe (engine, hold queues, counters) per rail; no other
+ * thread accesses them. Other threads reach a worker in two ways only: hp3d_worker_call() runs a
  * function on it between two bursts, and single counters may be read at any time.
  */
 #include "app/hp3d/pipe/event.h"
@@ -23,8 +23,8 @@ unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_
 
 /*
  * Runs fn(w, arg) on the worker's lcore between two bursts and waits for it. fn must be short (a
- * page of a list): packets wait meanwhile. Returns 0, -ETIMEDOUT if the worker did not come by
- * within a second. To be called from the control thread only.
+ * page of a list): packets wait meanwhile. Returns 0, or -ETIMEDOUT if the worker did not begin it
+ * within a second. Control thread only.
  */
 int hp3d_worker_call(
 	struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);
@@ -33,14 +33,14 @@ int hp3d_worker_call(
 unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *event, unsigned n);
 uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* ring was full */
 
-/* Where the time of a worker went since its start; by rounds of its loop. */
+/* How a worker spent its time since its start, by rounds of its loop. */
 struct hp3d_worker_time {
 	uint64_t busy_ns; /* rounds that moved packets */
-	uint64_t idle_ns; /* others, sleep included */
+	uint64_t idle_ns; /* other rounds, including sleep */
 };
 struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w);
-/* When the latest round of its loop began (hp3d_now()): a sleeping lcore comes by, too, one that
- * hangs does not. */
+/* When the latest round of its loop began (hp3d_now()). It advances on a sleeping lcore too, but
+ * not on one that hangs. */
 uint64_t hp3d_worker_round_at(const struct hp3d_worker *w);
 
 #endif

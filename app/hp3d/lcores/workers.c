@@ -20,7 +20,7 @@
 #define HANDOVER   2048u
 #define EVENT_RING 4096u
 #define LINK_EXTRA 1024u
-#define HOMING     2048u /* records looked at in one call */
+#define HOMING     2048u /* records per call */
 
 struct hp3d_lcores hp3d_lcores;
 
@@ -40,7 +40,7 @@ static void keep_event(void *ctx, const struct hp3d_event *event)
 		__atomic_store_n(&w->own.events_lost, w->own.events_lost + 1, __ATOMIC_RELAXED);
 }
 
-/* Where the memory of a worker lies; says it if its ports are elsewhere. */
+/* The socket for a worker's memory; prints advice if its ports are on another one. */
 static int find_socket(unsigned index, unsigned lcore)
 {
 	int own = (int)rte_lcore_to_socket_id(lcore), ports[HP3D_TAGS_MAX];
@@ -117,7 +117,7 @@ static int start_verbs_mode(struct hp3d_worker *w, const struct hp3_config *cfg)
 	return hp3d_sleeper_watch(&w->sleeper, hp3d_verbs_fd(w->verbs));
 }
 
-/* 0 or a negative errno; -ECANCELED: it has been said why. */
+/* 0 or a negative errno; -ECANCELED: the message has been printed. */
 static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 {
 	int socket = find_socket(w->index, w->lcore), err;
@@ -176,7 +176,7 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 		goto fail;
 	}
 	memset(hp3d_lcores.workers, 0, hp3d_lcores.n * sizeof(*hp3d_lcores.workers));
-	for (unsigned i = 0; i < hp3d_lcores.n; i++) /* freed as they are, if one of them fails */
+	for (unsigned i = 0; i < hp3d_lcores.n; i++) /* so that all can be freed if one fails */
 		hp3d_lcores.workers[i].sleeper.epoll = hp3d_lcores.workers[i].sleeper.bell = -1;
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
 		hp3d_lcores.workers[i].index = i;
@@ -226,8 +226,8 @@ int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct
 }
 
 struct leaving {
-	unsigned away; /* flows that are not at home yet, or under way */
-	uint64_t until; /* what peers were promised is over; 0: nothing is promised */
+	unsigned away; /* flows that are not at home yet, or that move */
+	uint64_t until; /* end of agreements with peers; 0: there are none */
 };
 
 static void go_home(struct hp3d_worker *w, void *arg)
@@ -251,7 +251,7 @@ static void cancel_moves(struct hp3d_worker *w, void *arg)
 		hp3d_pipe_cancel_all(w->pipes[rail], hp3d_now());
 }
 
-/* Nothing is held any more, and of every packet it is known what became of it. */
+/* Checks that no packet is held any more, and that every packet is accounted for. */
 static void check_pipe(const struct hp3d_worker *w, unsigned rail)
 {
 	const struct hp3d_pipe *p = w->pipes[rail];
@@ -265,8 +265,8 @@ static void check_pipe(const struct hp3d_worker *w, unsigned rail)
 			rail, w->lcore, unknown, held);
 }
 
-/* The loops have ended: what they left in rings, links and hold queues leaves now; what comes out
- * of a ring may be held once more. Returns how many flows stay on another port. */
+/* After the end of the loops: sends packets left in rings, links and hold queues. Packets out of a
+ * ring may be held again, so it repeats. Returns how many flows are not at home. */
 static unsigned finish_workers(void)
 {
 	unsigned moved = 0;
@@ -289,7 +289,7 @@ static unsigned finish_workers(void)
 	return moved;
 }
 
-/* Where nothing may move, nothing that was under way ends as a move. */
+/* If the new mode allows no moves, cancels those under way. */
 static void reload_worker(struct hp3d_worker *w, void *arg)
 {
 	const struct hp3_config *cfg = arg;
@@ -305,7 +305,7 @@ static void reload_worker(struct hp3d_worker *w, void *arg)
 
 struct homing {
 	uint32_t from;
-	bool away; /* somebody is */
+	bool away; /* some flow is */
 };
 
 static void bring_home(struct hp3d_worker *w, void *arg)
@@ -348,14 +348,14 @@ bool hp3d_workers_reload(const struct hp3_config *cfg)
 	return all;
 }
 
-/* Nothing begins to move, nothing is held. */
+/* Begins no more moves, and holds no packets. */
 static void stand_still(struct hp3d_worker *w, void *arg)
 {
 	reload_worker(w, arg);
 	cancel_moves(w, NULL);
 }
 
-/* Rails with a bypass go direct, each in a moment in which nothing is inside. */
+/* Rails with a bypass go direct, each at a moment when no packet is inside. */
 static void hand_back(const struct hp3_config *cfg, void (*poll)(int timeout_ms))
 {
 	struct hp3_config still = *cfg;
@@ -367,8 +367,8 @@ static void hand_back(const struct hp3_config *cfg, void (*poll)(int timeout_ms)
 }
 
 /*
- * Flows go home within the time for that; what peers were promised is kept, for their lease at most
- * (rule 35). Returns the number of moved flows on rails that are still direct after a hang.
+ * Flows go home within drain_ms; agreements with peers are kept, for their lease at most (rule 35).
+ * Returns the number of moved flows on rails that are still direct after a hang.
  */
 static unsigned wait_until_home(uint32_t drain_ms, void (*poll)(int timeout_ms))
 {
@@ -391,14 +391,14 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 	unsigned away = 0;
 
 	if (!hp3_config_is_verbs_mode(
-		    cfg)) /* RNICs send on as they do, and the next hp3d sees it */
+		    cfg)) /* RNICs keep their ports, and the next hp3d reads them */
 		away = wait_until_home(cfg->control.stop_drain_ms, poll);
 	hand_back(cfg, poll);
 	poll(20); /* let the lcores send what was released */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		quit_worker(&hp3d_lcores.workers[i]);
 	rte_eal_mp_wait_lcore();
-	/* EAL has ordered what the lcores wrote, where ThreadSanitizer does not see it. */
+	/* EAL has already ordered the lcores' writes, but ThreadSanitizer cannot see that. */
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		__atomic_load_n(&hp3d_lcores.workers[i].call.state, __ATOMIC_ACQUIRE);
 	away += finish_workers();

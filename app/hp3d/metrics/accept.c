@@ -18,7 +18,7 @@ static bool is_token(struct token w, const char *text)
 	return w.n == strlen(text) && strncasecmp(w.at, text, w.n) == 0;
 }
 
-/* What stands before one of `ends`, without blanks and quotes around; *s goes behind it. */
+/* The text before one of `ends`, without surrounding blanks and quotes; advances *s past it. */
 static struct token take_token(const char **s, const char *ends)
 {
 	struct token w = {*s, strcspn(*s, ends)};
@@ -33,7 +33,7 @@ static struct token take_token(const char **s, const char *ends)
 	return w;
 }
 
-/* "1", "0.5", "0.125"; what is no number counts as 0: not wanted. */
+/* Parses "1", "0.5", "0.125"; anything else counts as 0: not wanted. */
 static int quality_of_token(struct token w)
 {
 	int q, digit = WHOLE / 10;

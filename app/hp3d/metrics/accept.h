@@ -2,9 +2,9 @@
 #ifndef HP3D_METRICS_ACCEPT_H
 #define HP3D_METRICS_ACCEPT_H
 /*
- * Which form a client wants, by its Accept header (RFC 9110, 12.5.1): OpenMetrics if it asks for
- * that by name, in version 1.0.0 or in any, and likes text/plain no better. All others, also those
- * that accept neither, get text/plain.
+ * Chooses the format by a client's Accept header (RFC 9110, 12.5.1). It is OpenMetrics if the
+ * header names it, in version 1.0.0 or without one, and does not prefer text/plain. Otherwise, even
+ * if the header accepts neither, it is text/plain.
  */
 #include <stdbool.h>
 

@@ -100,7 +100,7 @@ int hp3d_metrics_start(const struct hp3_config *cfg)
 		(struct hp3d_source){.cfg = cfg, .started = unix_time(), .heartbeat = hp3d_now()};
 	ret = listen_tcp(cfg);
 	if (ret == 0)
-		ret = listen_unix(cfg); /* last: who sees it there may ask on both */
+		ret = listen_unix(cfg); /* last: when the socket exists, both accept requests */
 	if (ret < 0)
 		return ret;
 	if (metrics.socket.fd >= 0)

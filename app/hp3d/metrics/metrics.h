@@ -2,24 +2,24 @@
 #ifndef HP3D_METRICS_H
 #define HP3D_METRICS_H
 /*
- * This module: hp3d's metrics over HTTP, in the forms of OpenMetrics 1.0.0 and of Prometheus' text
- * 0.0.4, on a UNIX socket and, if [metrics] listen= says so, a TCP port. metrics.def has every
- * metric; a page (page.h) is written from it by readers (source.h); server.h answers with it. The
- * module calls lcores and control for single counters alone; nobody but main calls it.
+ * This module: hp3d's metrics over HTTP, in the formats OpenMetrics 1.0.0 and Prometheus text
+ * 0.0.4, on a UNIX socket and, with [metrics] listen, on a TCP port. metrics.def lists the metrics;
+ * readers (source.h) write a page (page.h) of them; server.h serves it. From lcores and control,
+ * the module only reads single counters. Only main calls it.
  *
- * A thread of its own does all of it. It only reads, and what it reads are single counters that
- * others write: it asks no lcore for anything, takes no lock that a packet could wait for, and
- * goes on when lcores or the control thread hang, which is when it is needed.
+ * It runs in its own thread. It only reads single counters that other threads write. It waits for
+ * no lcore, takes no lock that a packet could wait for, and goes on when lcores or the control
+ * thread hang.
  */
 #include "config/config.h"
 
 /* Ports and workers must run; `cfg` must outlive hp3d_metrics_stop(). 0, or a negative errno after
  * a message on stderr that names the fix. */
 int hp3d_metrics_start(const struct hp3_config *cfg);
-/* Before workers are freed. Harmless if the start failed, or was never called. */
+/* Call it before workers are freed. Does nothing if the start failed or was never called. */
 void hp3d_metrics_stop(void);
 
-/* The control thread is alive: to be called each time that it comes round. */
+/* The control thread calls it in each iteration of its loop. */
 void hp3d_metrics_heartbeat(void);
 
 #endif

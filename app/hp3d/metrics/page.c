@@ -55,8 +55,8 @@ static void put_format(struct hp3d_page *p, const char *fmt, ...)
 		p->failed = true;
 }
 
-/* Backslash and newline, and in quotes the quote, stand behind a backslash. OpenMetrics wants it of
- * HELP's quotes, too. Other bytes that are not printable ASCII become '?', as in base/plain.h. */
+/* Escapes backslash and newline with a backslash; in quotes, and in HELP of OpenMetrics, also the
+ * quote. Other bytes that are not printable ASCII become '?', as in base/plain.h. */
 static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 {
 	char plain;
@@ -69,7 +69,7 @@ static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 	}
 }
 
-/* What samples have behind the name of the family. */
+/* The suffix of a sample after the name of the family. */
 static const char *suffix_of_metric(const struct hp3d_metric *m)
 {
 	switch (m->type) {
@@ -98,7 +98,7 @@ static void put_head(struct hp3d_page *p)
 	p->begun = true;
 }
 
-/* NAME{LABELS,le="LE"}, le NULL: none. */
+/* Writes NAME{LABELS,le="LE"}; le NULL: no such label. */
 static void put_name(
 	struct hp3d_page *p, const char *behind, const struct hp3d_labels *labels, const char *le)
 {

@@ -2,13 +2,13 @@
 #ifndef HP3D_METRICS_PAGE_H
 #define HP3D_METRICS_PAGE_H
 /*
- * A page of metrics in the making: families in the order of the table, each with its samples, in
- * OpenMetrics 1.0.0 or Prometheus' text format 0.0.4. The two differ in the names that TYPE and
- * HELP bear (OpenMetrics: a counter's without _total), in UNIT, in the type of an info, and in the
- * last line.
+ * Builds a page of metrics: families in the order of the table, each with its samples, in
+ * OpenMetrics 1.0.0 or Prometheus' text format 0.0.4. The formats differ in the names in TYPE and
+ * HELP (OpenMetrics: a counter without _total), in UNIT, in the type of an info, and in the last
+ * line.
  *
- * A family without samples leaves nothing on the page. Once memory is out nothing more is written,
- * and hp3d_page_end() says so.
+ * A family without samples is not on the page. After an allocation fails, nothing more is written,
+ * and hp3d_page_end() returns false.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct hp3d_page {
 	bool begun; /* its head is written */
 };
 
-/* Values of the row's labels, in its order. */
+/* The label values of a sample, in the order of the row. */
 struct hp3d_labels {
 	const char *value[HP3D_LABELS_MAX];
 };
@@ -36,10 +36,10 @@ void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t va
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value);
 void hp3d_page_histogram(
 	struct hp3d_page *p, struct hp3d_labels labels, const struct hp3d_histogram *h);
-/* n[k]: what is at most le[k], and more than le[k - 1]; n[buckets]: more than all of them. */
+/* n[k]: number of values at most le[k] and above le[k - 1]; n[buckets]: of those above all. */
 void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const double *le,
 	const uint64_t *n, unsigned buckets, double sum);
-/* True: the page is whole. */
+/* True: the page is complete. */
 bool hp3d_page_end(struct hp3d_page *p);
 
 #endif

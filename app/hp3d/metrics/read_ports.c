@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ports of rails, as their drivers and the kernel see them. */
+/* The ports of rails, from their drivers and the kernel. */
 #include <rte_ethdev.h>
 #include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/carrier.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process: what it is, its threads, its memory. */
+/* The process: version and mode, threads, memory. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -28,7 +28,7 @@ void hp3d_read_build(struct hp3d_page *page, const struct hp3d_source *from, siz
 
 void hp3d_read_mode(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	enum hp3_policy_mode mode = hp3d_mode(); /* once: one of them is 1 */
+	enum hp3_policy_mode mode = hp3d_mode(); /* read once: exactly one sample is 1 */
 
 	for (unsigned i = 0; hp3_policy_modes[i] != NULL; i++)
 		hp3d_page_count(

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What rails and their engines count: sums over the lcores, but for tables, which are an lcore's
- * own. */
+/* Counters of rails and their engines, summed over lcores, except tables, which are per lcore. */
 #include <stdio.h>
 #include <rte_common.h>
 #include "app/hp3d/lcores/worker.h"
@@ -55,7 +54,7 @@ static uint64_t sum_of_workers(unsigned rail, part_fn *part, size_t offset)
 	return all;
 }
 
-/* One sample per rail, with no label beside. */
+/* One sample per rail, with no other label. */
 static void each_rail(
 	struct hp3d_page *page, const struct hp3d_source *from, part_fn *part, size_t offset)
 {
@@ -89,7 +88,7 @@ void hp3d_read_keys(struct hp3d_page *page, const struct hp3d_source *from, size
 	each_rail(page, from, keys_of, which);
 }
 
-/* A family whose second label tells apart counters that lie at `offset` of a part each. */
+/* A family with a second label: each of its values is a part with the counter at `offset`. */
 struct member {
 	const char *value;
 	size_t offset;
@@ -242,7 +241,7 @@ void hp3d_read_times(struct hp3d_page *page, const struct hp3d_source *from, siz
 	}
 }
 
-/* From the longest on: what is read later is no less. */
+/* Reads the longest gaps first: a counter that is read later includes them. */
 void hp3d_read_gaps(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
 	static const double le[] = {1e-5, 1e-4, 1e-3, 1e-2};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RNICs of this host, from class/infiniband in sysfs: DEVICE/ports/PORT/state and
- * DEVICE/ports/PORT/hw_counters/NAME. Where there is none, or it goes away, there are no series.
+ * DEVICE/ports/PORT/hw_counters/NAME. A missing device or file has no series.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 typedef void entry_fn(struct hp3d_page *page, const char *path, const struct hp3d_labels *at);
 
-/* Calls fn for each entry of a directory with its path; *label is the name meanwhile. */
+/* Calls fn for each entry of a directory with its path; *label is its name during the call. */
 static void each_entry(struct hp3d_page *page, const char *dir, struct hp3d_labels *at,
 	unsigned label, entry_fn *fn)
 {
@@ -56,7 +56,7 @@ static void put_port(struct hp3d_page *page, const char *path, const struct hp3d
 		hp3d_page_count(page, *at, strncmp(line, PORT_ACTIVE, 2) == 0);
 }
 
-/* lifespan says how old counters may be, and counts nothing. */
+/* The file lifespan is no counter, but a maximum age of counters. */
 static void put_counter(struct hp3d_page *page, const char *path, const struct hp3d_labels *at)
 {
 	char line[64];

@@ -23,7 +23,7 @@
 
 struct client {
 	struct MHD_Connection *connection; /* NULL: free */
-	uint64_t until_ms; /* cut off then */
+	uint64_t until_ms; /* when it is closed */
 };
 
 struct kept {
@@ -38,10 +38,10 @@ static struct {
 	struct MHD_Daemon *daemon[HP3D_SERVER_LISTENERS];
 	hp3d_page_fn *page;
 	void *arg;
-	/* the thread's own */
+	/* only for the thread */
 	struct client clients[ALL_CLIENTS];
-	struct kept kept[2]; /* by form */
-	bool closed; /* a connection, in the last MHD_run(): MHD listens again in the next one */
+	struct kept kept[2]; /* by format */
+	bool closed; /* the last MHD_run() closed a connection: the next one listens again */
 } server;
 
 static uint64_t now_ms(void)
@@ -76,7 +76,7 @@ static struct MHD_Response *make_page(bool openmetrics)
 	return r;
 }
 
-/* The page of this form, anew if it is not fresh any more. NULL: no memory. */
+/* The page in this format, built again if it is too old. NULL: no memory. */
 static struct MHD_Response *fresh_page(bool openmetrics)
 {
 	struct kept *k = &server.kept[openmetrics];
@@ -85,7 +85,7 @@ static struct MHD_Response *fresh_page(bool openmetrics)
 	if (k->response != NULL && now - k->at_ms < HP3D_SERVER_FRESH_MS)
 		return k->response;
 	if (k->response != NULL)
-		MHD_destroy_response(k->response); /* who gets it now still has it */
+		MHD_destroy_response(k->response); /* connections that send it keep a reference */
 	k->response = make_page(openmetrics);
 	k->at_ms = now;
 	return k->response;
@@ -144,7 +144,7 @@ static void note_client(void *cls, struct MHD_Connection *c, void **context,
 	}
 }
 
-/* Ends connections whose time is over; returns the milliseconds to the next one, -1: none. */
+/* Ends expired connections; returns the milliseconds until the next one expires, -1: none. */
 static int cut_off(void)
 {
 	uint64_t now = now_ms(), next = UINT64_MAX;
@@ -178,7 +178,7 @@ static void *serve_metrics(void *arg)
 	struct pollfd polled[HP3D_SERVER_LISTENERS + 1] = {{.fd = server.stop, .events = POLLIN}};
 	sigset_t mains;
 
-	/* These are the control thread's; capabilities.h's is everybody's. */
+	/* The control thread handles these; all threads handle that of capabilities.h. */
 	sigemptyset(&mains);
 	sigaddset(&mains, SIGINT);
 	sigaddset(&mains, SIGTERM);
@@ -206,7 +206,7 @@ static void *serve_metrics(void *arg)
 	}
 }
 
-/* MHD closes its listener itself: it gets a descriptor of its own. */
+/* MHD closes its listener: it gets a duplicate descriptor. */
 static struct MHD_Daemon *start_daemon(int listener)
 {
 	int fd = fcntl(listener, F_DUPFD_CLOEXEC, 0);
@@ -214,7 +214,7 @@ static struct MHD_Daemon *start_daemon(int listener)
 
 	if (fd < 0)
 		return NULL;
-	errno = ENOMEM; /* it seldom says why */
+	errno = ENOMEM; /* MHD seldom sets it */
 	d = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer_request, NULL,
 		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, HP3D_SERVER_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, HP3D_SERVER_SILENCE_S,

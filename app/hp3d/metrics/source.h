@@ -2,8 +2,8 @@
 #ifndef HP3D_METRICS_SOURCE_H
 #define HP3D_METRICS_SOURCE_H
 /*
- * Where metrics come from. A reader adds the samples of a row of metrics.def to the page; it may
- * read single counters of workers and pipes, ask DPDK and the kernel, and waits for nobody.
+ * Readers of metrics. A reader adds the samples of a row of metrics.def to the page. It may read
+ * single counters of workers and pipes, and call DPDK and the kernel, but never waits.
  */
 #include "app/hp3d/metrics/table.h"
 #include "config/config.h"
@@ -21,10 +21,10 @@ enum hp3d_table_value {
 struct hp3d_source {
 	const struct hp3_config *cfg;
 	double started; /* Unix time */
-	uint64_t heartbeat; /* atomic; hp3d_now() when the control thread came round last */
+	uint64_t heartbeat; /* atomic; hp3d_now() in the control thread's latest iteration */
 };
 
-/* The whole page into `page`, which is begun; false: no memory. */
+/* Writes all samples to `page`, which is initialised; false: no memory. */
 bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 
 #define HP3D_READERS(X)                                                                            \

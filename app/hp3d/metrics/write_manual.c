@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes hp3-metrics(7), which ships, from metrics.def. The build runs it. */
+/* Writes hp3-metrics(7) from metrics.def. The build runs it. */
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3d/metrics/table.h"
@@ -19,10 +19,11 @@ static const char head[] =
 	".B [metrics]\n"
 	"of\n"
 	".BR hp3.ini (5)\n"
-	"names: in OpenMetrics 1.0.0 for who asks for application/openmetrics\\-text, else in\n"
+	"names: in OpenMetrics 1.0.0 for clients that accept application/openmetrics\\-text, else "
+	"in\n"
 	"Prometheus' text format 0.0.4.\n"
-	"A thread of its own does that, and only reads: no packet waits for it.\n"
-	"Two who ask within 100 ms get the same page.\n"
+	"A separate thread does that, and only reads: no packet waits for it.\n"
+	"Requests within 100 ms get the same page.\n"
 	".PP\n"
 	".EX\n"
 	"curl \\-\\-unix\\-socket /run/hp3/hp3\\-metrics.sock http://hp3/metrics\n"
@@ -30,7 +31,7 @@ static const char head[] =
 	".PP\n"
 	"Counters count from the start of hp3d.\n"
 	"All times are in seconds; histograms have buckets of 1 us, 2 us, 4 us and so on up to\n"
-	"8.4 s, where no others are named.\n"
+	"8.4 s, unless others are named.\n"
 	"Labels have few values: no queue pair, UDP port or address is one.\n"
 	".B rail\n"
 	"and\n"
@@ -41,7 +42,7 @@ static const char head[] =
 	".B outcome\n"
 	"the words of\n"
 	".BR \"hp3ctl events\" .\n"
-	"What is not there (an RNIC, a counter that its driver does not have) has no series.\n"
+	"A missing RNIC, or a counter that its driver lacks, has no series.\n"
 	".SH METRICS\n";
 static const char tail[] = ".SH FILES\n"
 			   ".TP\n"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the engine wants done beside its verdicts: held packets leave or are given up, events are
- * told, packets of our own are sent. Part of the data path, as pipe.c is, but not of every burst.
+ * Carries out the engine's actions besides its verdicts: releases or drops held packets, reports
+ * events, sends hp3d's own packets. Part of the data path like pipe.c, but not of every burst.
  */
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 #include "roce/icrc.h"
 
-/* Held packets are rewritten when they leave: only then the port is known. */
+/* Held packets are rewritten when they leave: the port is not known before. */
 static void release_held(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	uint32_t i = a->held;
@@ -30,7 +30,6 @@ static void release_held(struct hp3d_pipe *p, const struct hp3_act *a)
 	}
 }
 
-/* For the local RNIC, resequenced; nothing about them changes. */
 void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count)
 {
 	p->c.delivered += count;
@@ -38,7 +37,7 @@ void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count)
 		hp3d_pipe_emit(p, HP3_DIR_RX, p->held[held]);
 }
 
-/* It takes a buffer, as seldom as packets are lost. */
+/* Takes a buffer, but only when a packet was lost. */
 static void show_held(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	struct rte_mbuf *held = p->held[a->held];
@@ -86,7 +85,6 @@ static void report_event(struct hp3d_pipe *p, const struct hp3_event *event)
 	p->on_event(p->event_ctx, &out);
 }
 
-/* A packet of our own. */
 static void send_own_packet(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 {
 	enum hp3_dir dir;
@@ -101,7 +99,6 @@ static void send_own_packet(struct hp3d_pipe *p, const struct hp3_act *a, uint64
 	hp3d_pipe_emit(p, dir, m);
 }
 
-/* Packets of our own to all hosts of the rack. */
 static void advertise_to_rack(struct hp3d_pipe *p, uint64_t now)
 {
 	struct rte_mbuf *m[HP3_RACK_PEERS_MAX];

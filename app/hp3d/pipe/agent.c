@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An agent begins, is configured anew and ends; its key, window and limits. */
+/* An agent's creation, reconfiguration and end; its key, window and limits. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -11,11 +11,10 @@
 
 #define BUFFERS     511u
 #define BUFFER_SIZE (RTE_PKTMBUF_HEADROOM + HP3D_AGENT_FRAME_MAX)
-#define SOURCES     1024u /* hosts whose probes are counted apart */
+#define SOURCES     1024u /* hosts whose probes are counted separately */
 #define WINDOW_MAX  (1u << 20)
 
-/* Probes remembered: what may be answered within the time that a probe is believed (responder.h).
- */
+/* Number of probes stored: as many as can be answered while a probe is valid (responder.h). */
 static uint32_t window_of_probes(const struct hp3_config *c)
 {
 	uint64_t want = 3ull * c->probes.clock_s * c->probes.answers_per_second;
@@ -41,7 +40,7 @@ static struct hp3_responder_config responder_config(
 		.window = window_of_probes(c)};
 }
 
-/* The engine keeps the rate; here it is but a bound. */
+/* The engine paces the traces; this is only an upper bound. */
 static struct hp3_trace_params trace_params(const struct hp3d_agent *a, const struct hp3_config *c)
 {
 	return (struct hp3_trace_params){.timeout_ns = c->engine.round.timeout_ns,
@@ -56,8 +55,8 @@ static bool is_same(const struct hp3_probe_key *a, const struct hp3_probe_key *b
 }
 
 /*
- * New keys. Where the one that we have spoken with so far is still believed, it goes on to be
- * spoken with for a while: other hosts may not have the new one yet.
+ * New keys. If the key used for sending is still accepted, this host goes on sending with it for
+ * probe_key_wait_s: other hosts may not have the new one yet.
  */
 static void take_keys(struct hp3d_agent *a, const struct hp3_config *c)
 {
@@ -68,10 +67,10 @@ static void take_keys(struct hp3d_agent *a, const struct hp3_config *c)
 	bool same =
 		is_same(&keys.key[0], &a->keys.key[0]) && is_same(&keys.key[1], &a->keys.key[1]);
 
-	a->keys = keys; /* tables of the same keys may be other ones */
+	a->keys = keys; /* equal keys may be in other tables */
 	hp3d_agent_keys_take(a, c);
 	if (same)
-		return; /* and a change under way goes on */
+		return; /* and a pending change continues */
 	a->use = wait;
 	a->wait_s = wait ? c->probes.probe_key_wait_s : 0;
 }
@@ -140,7 +139,7 @@ struct hp3d_agent *hp3d_agent_create(
 	tp = trace_params(a, cfg);
 	hp3_tracer_init(&a->tracer, &tp, seed[1], &a->stats);
 	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);
-	a->pool = rte_mempool_lookup(name); /* of an agent that is gone */
+	a->pool = rte_mempool_lookup(name); /* of an earlier agent */
 	if (a->pool == NULL)
 		a->pool = rte_pktmbuf_pool_create(name, BUFFERS, 0, 0, BUFFER_SIZE, socket);
 	if (err == 0 && a->pool == NULL)
@@ -160,7 +159,7 @@ void hp3d_agent_free(struct hp3d_agent *a)
 	hp3d_agent_keys_end(a);
 	hp3d_memory_put(a->neighbours.n, HP3D_MEMORY_TABLES, a->neighbours_size);
 	rte_free(a->heard);
-	rte_free(a->responder); /* the pool stays: rings and ports may hold buffers of it still */
+	rte_free(a->responder); /* the pool stays: rings and ports may still hold its buffers */
 	rte_free(a);
 }
 
@@ -206,7 +205,7 @@ void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now)
 		a->tracer.params.key = a->keys.key[0];
 	}
 	while (hp3_trace_expire(&a->tracer, now, &r))
-		; /* the engine has a time-out of its own, behind this one */
+		; /* the engine has its own, longer time-out */
 }
 
 const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a)

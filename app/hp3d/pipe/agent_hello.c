@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In verbs mode: questions and answers for queue pairs, which plain sockets carry. */
+/* Verbs mode: questions and answers about queue pairs, sent by plain sockets. */
 #include <errno.h>
 #include "app/hp3d/pipe/agent_internal.h"
 
-/* Keys that pairs agree on come later than these questions, which lead to the queue pairs that the
- * agreement takes: questions and answers bear the tags of a group's key, or none. */
+/* Key agreement needs the queue pairs that these questions find, so they cannot use agreed keys.
+ * Questions and answers have tags of the probe_key, or none. */
 static struct hp3_probe_keys hello_keys(const struct hp3d_agent *a)
 {
 	struct hp3_probe_keys keys = a->keys;

@@ -2,8 +2,8 @@
 #ifndef HP3D_AGENT_INTERNAL_H
 #define HP3D_AGENT_INTERNAL_H
 /*
- * What an agent consists of, for its own files: set-up (agent.c), what it says (agent_send.c), what
- * is said to it (agent_take.c).
+ * The parts of an agent, for its own files: set-up (agent.c), packets that it sends (agent_send.c),
+ * packets that it receives (agent_take.c).
  */
 #include <time.h>
 #include <rte_mbuf.h>
@@ -17,17 +17,17 @@
 struct hp3d_agent {
 	struct rte_mempool *pool;
 	struct hp3_responder *responder;
-	struct hp3_probe_keys keys; /* that are believed */
-	uint8_t use; /* the one of them that we speak with */
-	uint64_t change_ns; /* use the first one from then on */
-	uint32_t wait_s; /* of a change under way that has no time yet; 0: none */
-	struct hp3_probe_key secret; /* of our cookies */
-	struct hp3_heard *heard; /* which messages of peers act */
-	uint64_t sent_stamp_us; /* stamp of the last message of ours */
+	struct hp3_probe_keys keys; /* accepted */
+	uint8_t use; /* index of the one that this host sends with */
+	uint64_t change_ns; /* from then on, send with the first one */
+	uint32_t wait_s; /* until a pending change whose time is not set yet; 0: none */
+	struct hp3_probe_key secret; /* of this host's cookies */
+	struct hp3_heard *heard; /* which messages of peers are accepted */
+	uint64_t sent_stamp_us; /* stamp of the latest message sent */
 	uint16_t port;
-	uint8_t dscp; /* of what is for peers, HP3_DSCP_KEPT: that of data */
+	uint8_t dscp; /* of packets for peers; HP3_DSCP_KEPT: that of data */
 	uint32_t clock_s;
-	hp3d_took_fn *took; /* NULL: nobody can tell */
+	hp3d_took_fn *took; /* NULL: no such times */
 	void *took_ctx;
 	struct hp3d_agent_counters c;
 	struct hp3_probe_stats stats;
@@ -36,10 +36,10 @@ struct hp3d_agent {
 	size_t neighbours_size;
 	struct hp3d_rack_peers rack_peers;
 	/* Keys that pairs agree on (agent_keys.c) */
-	struct hp3_keying *keying; /* NULL: none ever are */
+	struct hp3_keying *keying; /* NULL: never */
 	size_t keying_size;
-	bool agrees; /* they are now: there is no probe_key */
-	bool asks; /* the mode lets hp3d ask others, as it asks for paths */
+	bool agrees; /* pairs agree on keys now: there is no probe_key */
+	bool asks; /* the mode lets hp3d begin key agreements, as it lets hp3d probe */
 	bool cloned; /* this host is to draw a new identity; read by the main thread */
 	struct rte_ring *jobs, *done;
 	uint64_t init_at; /* no INIT before */
@@ -52,11 +52,11 @@ bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends
 int hp3d_agent_keys_begin(
 	struct hp3d_agent *a, const struct hp3_config *cfg, const char *name, int socket);
 void hp3d_agent_keys_end(struct hp3d_agent *a);
-/* After a->keys was set: pairs that agree on keys do. */
+/* Call it after a->keys was set: begins or ends key agreement by pairs. */
 void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg);
-/* The RNIC talks to the remote end, or hp3d does to a host of the rack (HP3_KEYING_ANY_VLAN). */
+/* The RNIC sends to the remote end, or hp3d to a rack peer (HP3_KEYING_ANY_VLAN). */
 void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
-/* A message of the remote end with a right tag counts. */
+/* A message with a valid tag arrived from the remote end. */
 void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
 /* As hp3d_agent_take(). */
 bool hp3d_agent_take_keying(
@@ -81,7 +81,7 @@ static inline struct hp3_heard_time hp3d_agent_time(const struct hp3d_agent *a)
 	return (struct hp3_heard_time){hp3d_agent_clock(), a->clock_s};
 }
 
-/* `len`: of the frame that was built into it; below 0: none could be. */
+/* `len`: length of the frame built in m; negative: it could not be built, and m is freed. */
 static inline struct rte_mbuf *hp3d_agent_sized(struct rte_mbuf *m, int len)
 {
 	if (len < 0) {

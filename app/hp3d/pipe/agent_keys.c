@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keys on which this host and its peers agree (probes/keying.h): messages in and out, work for the
- * thread that computes (app/hp3d/keys), what is told. The lcore and that thread share two rings and
- * nothing else.
+ * Keys on which this host and its peers agree (probes/keying.h): messages in and out, jobs for the
+ * thread that computes (app/hp3d/keys), events. The lcore and that thread share only two rings.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include "engine/policy.h"
 
 #define JOBS     64u /* under way at a time */
-#define PAUSE_NS 1000000ull /* between two INITs: many records become due together */
+#define PAUSE_NS 1000000ull /* between two INITs: many records may become due together */
 
 static const uint8_t *find_agreed_key(const void *table, const struct hp3_pair_ends *ends)
 {
@@ -103,7 +102,7 @@ void hp3d_agent_become(struct hp3d_agent *a, const struct hp3_identity *identity
 		hp3_keying_become(a->keying, identity, now);
 }
 
-/* --- who has which key --- */
+/* --- keys of peers --- */
 
 bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends)
 {
@@ -166,7 +165,7 @@ static struct rte_mbuf *message_to(
 			     m->bytes, (uint16_t)m->len));
 }
 
-/* Where the local RNIC has a connection, or to a host of the rack. */
+/* To a host with which the local RNIC has a connection, or to a rack peer. */
 static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keying_message *m)
 {
 	const struct hp3_pair_ends *ends = &m->to;
@@ -183,7 +182,7 @@ static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keyi
 	return message_to(a, &to, m);
 }
 
-/* Of another host whose keys are agreed on, while those of this one are not. */
+/* A message about keys, which this host does not agree on. True: it was one. */
 static bool refuse_message(struct hp3d_agent *a, const struct hp3_pkt *pkt)
 {
 	struct hp3_pair_ends ends;
@@ -258,7 +257,7 @@ bool hp3d_agent_compute(struct hp3d_agent *a)
 	return true;
 }
 
-/* --- what is told --- */
+/* --- events --- */
 
 static const enum hp3_event_type types[] = {
 	[HP3_KEYING_KEYED] = HP3_EVENT_KEYED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an agent says: the packets for the engine's actions. */
+/* Packets that an agent sends for the engine's actions. */
 #include <string.h>
 #include "app/hp3d/pipe/agent_internal.h"
 #include "ppp/placement.h"
@@ -63,7 +63,7 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
 }
 
-/* How many flows of ours go to this peer, by path. */
+/* How many flows this host has to this peer, by path. */
 static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
 	const struct hp3_addressing *from_here, uint32_t flow, uint64_t now)
 {
@@ -166,7 +166,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 	return hp3d_agent_sized(m, len);
 }
 
-/* It believes this host: the two have a key, or agree on one from now on. */
+/* The two hosts have a key. If not, they begin to agree on one. */
 static bool may_send_to_rack_peer(
 	struct hp3d_agent *a, const struct hp3_addressing *to, uint64_t now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said to an agent: probes, answers, what switches say of traces, reports of peers. */
+/* Packets that an agent receives: probes, answers, ICMP messages about traces, reports of peers. */
 #include <errno.h>
 #include "app/hp3d/pipe/agent_internal.h"
 #include "ppp/placement.h"
@@ -28,7 +28,7 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 	return hp3d_agent_sized(m, len);
 }
 
-/* It may be forged, but has the local RNIC a connection there? */
+/* Has the local RNIC a connection with the remote end? The packet may be forged. */
 static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
 {
 	const struct hp3d_neighbour *n = hp3d_neighbours_find(&a->neighbours, ends);
@@ -36,7 +36,7 @@ static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
 	return n != NULL && n->peer;
 }
 
-/* A sign of life, if it is certain whose. */
+/* The peer is alive, if the packet was authenticated. */
 static void mark_peer_seen(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
 {
@@ -76,7 +76,7 @@ static void report_hop(struct hp3_engine *e, const struct hp3_trace_result *r, u
 		r->hop, now);
 }
 
-/* What does not end a trace of ours goes to the host. */
+/* ICMP messages that end no trace of hp3d go to the host. */
 static bool take_icmp(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
 {
@@ -88,8 +88,8 @@ static bool take_icmp(
 	return err == 0 || err == -ESTALE;
 }
 
-/* A probe of ours that nobody had answered was answered, by who has the key: since then messages of
- * that host are new. */
+/* A host with the key has answered a probe that had no answer yet: its messages since that probe
+ * are fresh. */
 static void mark_peer_answered(struct hp3d_agent *a, struct hp3_engine *e,
 	const struct hp3_pkt *pkt, const struct hp3_answer *reply, uint64_t now)
 {
@@ -133,7 +133,7 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	}
 }
 
-/* Of a host of the rack to this one; else it is nothing. */
+/* Accepted only from a rack peer to this host. */
 static void take_rack(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	const struct hp3_loads *r, uint64_t now)
 {

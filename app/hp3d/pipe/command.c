@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a pipe is told beside packets: time, commands, queue pairs that come and go, the end. */
+/* A pipe's input besides packets: time, commands, queue pairs that begin and end, the stop. */
 #include <string.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 
-/* The next piece of hp3_missed(). */
+/* The next part of hp3_missed(). */
 static void forget_some(struct hp3d_pipe *p, uint64_t now)
 {
 	hp3d_event_fn *tell = p->on_event;
 
-	p->on_event = NULL; /* thousands of them would push out what was decided */
+	p->on_event = NULL; /* thousands of events would displace those of decisions */
 	p->missed = hp3_missed(p->engine, p->missed, now, &p->acts);
 	hp3d_pipe_settle(p, now);
 	p->on_event = tell;
 }
 
-/* Keys that pairs agree on: what is to leave, and what is to be told. */
+/* Keys that pairs agree on: messages to send and events to report. */
 static void keys_due(struct hp3d_pipe *p, uint64_t now)
 {
 	struct hp3d_event event;
@@ -38,7 +38,7 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 	uint64_t due;
 
 	if (p->missed != HP3_NO_FLOW) {
-		forget_some(p, now); /* nothing else is done about flows meanwhile */
+		forget_some(p, now); /* no other work on flows meanwhile */
 		return now;
 	}
 	hp3d_pipe_make_room(p);
@@ -101,7 +101,7 @@ void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uin
 	hp3_parse(frame, len, &pkt.v);
 	if (pkt.v.class != HP3_CLASS_CNP)
 		return;
-	pkt.v.vlan = 0; /* the mirror's, or one that queue pairs do not tell */
+	pkt.v.vlan = 0; /* that of the mirror, or one that is not known of queue pairs */
 	hp3_find_burst(p->engine, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(p->engine, &pkt, now, &vd, &p->acts);
 	hp3d_pipe_settle(p, now);
@@ -113,7 +113,7 @@ void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now)
 	hp3d_pipe_settle(p, now);
 }
 
-/* The last events of a flow that goes are carried out when it is gone. */
+/* The last events of a removed flow are handled after its removal. */
 static void note_leaving(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t now)
 {
 	uint32_t flow = hp3_flow_find(p->engine, HP3_ENDS(event), event->rqpn);
@@ -178,7 +178,7 @@ void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now)
 bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now)
 {
 	if (p->missed == HP3_NO_FLOW)
-		forget_some(p, now); /* packets passed unseen until now */
+		forget_some(p, now); /* packets bypassed the pipe until now */
 	return p->missed == HP3_NO_FLOW;
 }
 
@@ -204,7 +204,7 @@ void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)
 		more = hp3_spray_abandon(p->engine, now, &p->acts);
 		hp3d_pipe_settle(p, now);
 	} while (more);
-	command_all(p, HP3_CMD_CANCEL, now); /* drains that sprays end with, too */
+	command_all(p, HP3_CMD_CANCEL, now); /* including drains that end sprays */
 	do {
 		more = hp3_pacing_stop(p->engine, now, &p->acts);
 		hp3d_pipe_settle(p, now);

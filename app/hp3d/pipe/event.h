@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_EVENT_H
 #define HP3D_EVENT_H
-/* What a pipe tells: an engine event with everything needed to print it. */
+/* What a pipe reports: an engine event with everything needed to print it. */
 #include "engine/engine.h"
 #include "probes/identity.h"
 

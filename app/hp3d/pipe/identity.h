@@ -2,16 +2,16 @@
 #ifndef HP3D_IDENTITY_H
 #define HP3D_IDENTITY_H
 /*
- * By what this host is known to its peers where pairs of hosts agree on keys ([probes] keys =
- * auto): what all agents begin with. The main thread sets it before there are agents; a change
- * later reaches them by hp3d_agent_become().
+ * This host's identity where pairs of hosts agree on keys ([probes] keys = auto); all agents begin
+ * with it. The main thread sets it before there are agents. A later change reaches them by
+ * hp3d_agent_become().
  */
 #include "probes/identity.h"
 
 struct hp3d_identity {
 	struct hp3_identity keys;
 	uint64_t instance; /* of this host since it booted */
-	uint64_t born_us; /* wall clock when it did */
+	uint64_t born_us; /* wall clock at that boot */
 };
 
 void hp3d_identity_set(const struct hp3d_identity *id);

@@ -2,8 +2,8 @@
 #ifndef HP3D_PIPE_INTERNAL_H
 #define HP3D_PIPE_INTERNAL_H
 /*
- * What a pipe consists of, for its own files: the way of packets (pipe.c), what the engine wants
- * done beside them (act.c), commands (command.c), set-up (setup.c).
+ * The parts of a pipe, for its own files: the packet path (pipe.c), the engine's actions (act.c),
+ * commands (command.c), set-up (setup.c).
  */
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/pipe/tally.h"
@@ -22,10 +22,10 @@ struct hp3d_pipe {
 	size_t engine_size;
 	struct rte_mbuf **held; /* by the engine's number */
 	uint32_t held_peak, unroomed; /* most held; held since hp3d_pipe_make_room() */
-	struct rte_mempool *pool; /* what packets come from; NULL: it does not matter */
+	struct rte_mempool *pool; /* of the packets; NULL: holds are not bounded by it */
 	unsigned sharers;
-	struct hp3d_agent *agent; /* NULL: hp3d says nothing by itself (replay) */
-	uint64_t learnt; /* flows created when neighbours were learnt last */
+	struct hp3d_agent *agent; /* NULL: hp3d sends no packets of its own (replay) */
+	uint64_t learnt; /* number of flows created when neighbours were last learnt */
 	uint64_t learnt_at; /* when they were learnt from all packets of a burst */
 	uint32_t unlearnt; /* bursts of the RNIC since then */
 	struct hp3d_pipe_out out[2];
@@ -34,8 +34,8 @@ struct hp3d_pipe {
 	hp3d_actuate_fn *actuate; /* NULL: inline */
 	void *actuate_ctx;
 	struct hp3_flow_info leaving; /* while the engine removes that flow */
-	bool mute; /* nobody carries probes */
-	uint32_t missed; /* hp3_missed() goes on there; HP3_NO_FLOW: it has ended */
+	bool mute; /* probes cannot be sent */
+	uint32_t missed; /* hp3_missed() continues from there; HP3_NO_FLOW: it has ended */
 	uint16_t rail, worker;
 	struct hp3d_pipe_counters c;
 	struct hp3_acts acts;
@@ -44,7 +44,7 @@ struct hp3d_pipe {
 	struct hp3d_tally tally;
 };
 
-/* What waits in the vector is handed over. */
+/* Hands the vector's packets to send(). */
 void hp3d_pipe_flush(struct hp3d_pipe *p, enum hp3_dir dir);
 
 static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m)
@@ -56,17 +56,17 @@ static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct 
 		hp3d_pipe_flush(p, dir);
 }
 
-/* The engine is told how much it may hold: now and then, and after so many more were held. */
+/* Sets how much the engine may hold: now and then, and after so many more were held. */
 #define HP3D_ROOM_EVERY 32u /* packets */
 void hp3d_pipe_make_room(struct hp3d_pipe *p);
 
-/* What an action says, but that those which follow the packet in hand come last (pipe.c). Packets
- * that it sets free wait in the vectors. */
+/* Carries out an action. The caller keeps the order of actions and the packet in hand (pipe.c).
+ * Released packets wait in the vectors. */
 void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now);
-/* Held packets for the local RNIC, in order; nothing about them changes. */
+/* Sends held packets to the local RNIC, in order and unchanged. */
 void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count);
-/* To follow every call of the engine without a packet: its actions are carried out, all of them,
- * and the vectors leave. */
+/* Call it after every call of the engine without a packet: it carries out all actions and flushes
+ * the vectors. */
 void hp3d_pipe_settle(struct hp3d_pipe *p, uint64_t now);
 
 #endif

@@ -4,7 +4,7 @@
 #include "app/hp3d/pipe/keyring.h"
 #include "config/key_file.h"
 
-/* Tables that were exchanged while an lcore did not answer stay: there is no telling who reads
+/* Tables that were replaced while an lcore did not answer are never freed: it may still read
  * them. */
 static struct {
 	struct hp3_probe_keys now, next, before;
@@ -26,7 +26,7 @@ static void drop_tables(struct hp3_probe_keys *keys, const struct hp3_probe_keys
 	memset(keys, 0, sizeof(*keys));
 }
 
-/* The table that counts, if the file has not changed. Both keys may be one file: each keeps its
+/* Keeps the table in effect if the file has not changed. Both keys may be one file: each keeps its
  * own table. */
 static void reuse_table(unsigned at)
 {

@@ -31,8 +31,8 @@ void *hp3d_memory_get(
 	mem = aligned_alloc(HUGE_PAGE, round_to_page(size));
 	if (mem != NULL) {
 		hp3d_socket_bind(mem, round_to_page(size), socket);
-		madvise(mem, round_to_page(size), MADV_HUGEPAGE); /* refused: small pages, slower */
-		/* Else packets that are the first to need a page wait for it. */
+		madvise(mem, round_to_page(size), MADV_HUGEPAGE); /* failure: small pages, slower */
+		/* Else the first packet that needs a page waits for a page fault. */
 		if (use == HP3D_MEMORY_TABLES)
 			madvise(mem, round_to_page(size), MADV_POPULATE_WRITE);
 		own[use] += round_to_page(size);
@@ -52,7 +52,7 @@ void hp3d_memory_put(void *mem, enum hp3d_memory_use use, size_t size)
 
 static bool takes_any_buffer(const char *devargs)
 {
-	/* net_af_xdp takes them from one piece, which has to be no longer than they are. */
+	/* net_af_xdp needs the buffers in one piece of memory that is no longer than they are. */
 	static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_tap", "net_vhost",
 		"net_ring", "net_null", "net_pcap"};
 
@@ -81,7 +81,7 @@ static void give_back(struct rte_mempool_memhdr *chunk, void *size)
 	hp3d_memory_put(chunk->addr, HP3D_MEMORY_BUFFERS, (size_t)(uintptr_t)size);
 }
 
-/* All buffers in one piece of memory of our own. */
+/* All buffers in one piece of hp3d's own memory. */
 static int populate_pool(
 	struct rte_mempool *mp, const struct hp3_config *cfg, uint32_t n, int socket)
 {
@@ -116,7 +116,7 @@ struct rte_mempool *hp3d_packet_pool(
 	if (!may_be_ours(cfg))
 		return rte_pktmbuf_pool_create(
 			name, n, cache, 0, (uint16_t)cfg->eal.mbuf_bytes, socket);
-	/* The flag: else no buffer may cross a small page, and all headers share a cache set. */
+	/* Without the flag, no buffer may cross a small page, and all headers share a cache set. */
 	mp = rte_mempool_create_empty(name, n, sizeof(struct rte_mbuf) + cfg->eal.mbuf_bytes, cache,
 		sizeof(room), socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (mp == NULL)

@@ -6,7 +6,7 @@
 #define WAYS      HP3D_NEIGHBOURS_SET
 #define MULTICAST 1u /* in the first byte of an Ethernet address */
 
-/* With half of its entries in use, one in a hundred finds its set full. */
+/* With half of the entries in use, one address in a hundred finds its set full. */
 static uint32_t sets_for(uint32_t pairs)
 {
 	return 2 * pairs / WAYS;
@@ -58,7 +58,7 @@ struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const str
 	return NULL;
 }
 
-/* The lowest makes room first. */
+/* The entry of the lowest rank is replaced first. */
 static unsigned rank_of_neighbour(const struct hp3d_neighbour *n)
 {
 	if (!n->peer)
@@ -66,7 +66,7 @@ static unsigned rank_of_neighbour(const struct hp3d_neighbour *n)
 	return n->ended ? 1 : 2;
 }
 
-/* The entry to be given up for a new one; NULL: all are worth more than it. */
+/* The entry that a new one replaces; NULL: all rank higher. */
 static struct hp3d_neighbour *oldest_neighbour(struct hp3d_neighbours *t, uint32_t at, bool peer)
 {
 	struct hp3d_neighbour *old = NULL;
@@ -115,7 +115,7 @@ void hp3d_neighbours_learn(
 	} else if (rc || !n->rc) {
 		n->a = a;
 		n->rc = rc;
-	} else { /* what a reliable connection told of DSCP, ECT and P_Key stays */
+	} else { /* DSCP, ECT and P_Key of a reliable connection stay */
 		memcpy(n->a.dst_mac, a.dst_mac, sizeof(a.dst_mac));
 		memcpy(n->a.src_mac, a.src_mac, sizeof(a.src_mac));
 	}

@@ -2,15 +2,15 @@
 #ifndef HP3D_NEIGHBOURS_H
 #define HP3D_NEIGHBOURS_H
 /*
- * How to address a packet of our own: link-layer addresses, VLAN tags, DSCP, ECT and P_Key, as the
- * last packet of the local RNIC (or of its host) to that address had them. hp3d has no routes and
- * sends no ARP request: it copies.
+ * How to address a packet of hp3d: link-layer addresses, VLAN tags, DSCP, ECT and P_Key of the
+ * latest packet of the local RNIC (or of its host) to that address. hp3d has no routes and sends no
+ * ARP requests: it copies.
  *
- * The table has twice as many entries as there may be address pairs, in sets. In a full set the
- * entry longest unused makes room. Addresses with which the RNIC had no connection make room first,
- * and never take the place of one with which it had: everybody can make a host reply to him. Those
- * whose connections have ended come next. A seed decides which addresses share a set, because the
- * network chooses addresses.
+ * The table has twice as many entries as there may be address pairs, in sets. In a full set, the
+ * least recently used entry is replaced: first an address with which the RNIC had no connection,
+ * then one whose connections have ended. An address without a connection never replaces one with,
+ * because anybody can make a host reply. A random seed selects the set, because the network chooses
+ * addresses.
  */
 #include "engine/ends.h"
 #include "roce/build.h"
@@ -18,11 +18,11 @@
 #define HP3D_NEIGHBOURS_SET 8u
 
 struct hp3d_neighbour {
-	struct hp3_addressing a; /* from here to there */
+	struct hp3_addressing a; /* of packets to it */
 	uint32_t used; /* stamp of the last use, 0: free */
-	bool rc; /* copied from a packet of a reliable connection: DSCP, ECT and P_Key are its */
+	bool rc; /* DSCP, ECT and P_Key are from a packet of a reliable connection */
 	bool peer; /* the RNIC has a reliable connection there: it sent requests, or replies */
-	bool ended; /* `peer`: it has none any more */
+	bool ended; /* `peer`: no longer */
 };
 
 struct hp3d_neighbours {
@@ -35,18 +35,18 @@ struct hp3d_neighbours {
 
 /* Bytes of memory for so many address pairs, at least HP3D_NEIGHBOURS_SET / 2. */
 size_t hp3d_neighbours_size(uint32_t pairs);
-/* Empty. `mem` is of that size, for struct hp3d_neighbour, and outlives the table. `seed`: random,
- * and known to nobody else. */
+/* An empty table. `mem` has that size, is aligned for struct hp3d_neighbour, and outlives the
+ * table. `seed`: random and secret. */
 void hp3d_neighbours_init(struct hp3d_neighbours *t, void *mem, uint32_t pairs, uint64_t seed);
 
-/* A packet from the RNIC's side; anything but unicast IP is left out. */
+/* A packet from the RNIC's side; anything but unicast IP is ignored. */
 void hp3d_neighbours_learn(
 	struct hp3d_neighbours *t, const void *frame, uint32_t len, const struct hp3_view *v);
 
-/* The RNIC has no connection there any more, nor does it send there. */
+/* The RNIC has no connection to that address any more, and sends nothing to it. */
 void hp3d_neighbours_end(struct hp3d_neighbours *t, const struct hp3_ends *to);
 
-/* NULL if nothing was ever sent there. */
+/* NULL: this host never sent anything to that address. */
 struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const struct hp3_ends *to);
 
 #endif

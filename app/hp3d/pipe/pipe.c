@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way of a burst: prefetch, parse, engine, verdicts. All that is done for every packet is in
- * this file, so that the compiler sees it as one.
+ * The path of a burst: prefetch, parse, engine, verdicts. All per-packet work is in this file, so
+ * that the compiler optimizes it as a whole.
  */
 #include <string.h>
 #include <rte_ether.h>
@@ -11,7 +11,7 @@
 #include "roce/icrc.h"
 
 #define LEARN_EVERY 64u /* bursts of the RNIC, */
-#define LEARN_NS    10000000ull /* or this time: where few packets leave, each one counts */
+#define LEARN_NS    10000000ull /* or this time, for hosts that send few packets */
 #define GROUP       8u /* packets, see_all() */
 
 /* The vector is empty before it is handed over, so that send() may lead back here. */
@@ -95,10 +95,9 @@ static void obey_verdict(struct hp3d_pipe *p, const struct in_hand *hand)
 }
 
 /*
- * Everything that the latest call of the engine left in p->acts, and nothing of it twice: actions
- * that come first, the verdict of the packet in hand, what follows that packet. Without a packet in
- * hand (NULL), all actions in the order of the list. Every buffer that the engine gives back goes
- * through here, whoever called the engine.
+ * Carries out each action in p->acts of the latest engine call once: actions that come first, the
+ * verdict of the packet in hand, actions that follow that packet. Without a packet in hand (NULL),
+ * all actions in the order of the list. Every buffer that the engine gives back goes through here.
  */
 static void carry_out(struct hp3d_pipe *p, const struct in_hand *hand, uint64_t now)
 {
@@ -122,7 +121,7 @@ void hp3d_pipe_settle(struct hp3d_pipe *p, uint64_t now)
 	hp3d_pipe_flush(p, HP3_DIR_RX);
 }
 
-/* One buffer of our own. A chain is joined where its first buffer has room. */
+/* One unshared buffer. A chain is joined if its first buffer has room. */
 static bool is_writable(struct rte_mbuf *m)
 {
 	return !RTE_MBUF_CLONED(m) && rte_mbuf_refcnt_read(m) == 1 &&
@@ -130,9 +129,9 @@ static bool is_writable(struct rte_mbuf *m)
 }
 
 /*
- * Drivers that strip VLAN tags (net_af_packet does, unasked) hand them over beside the packet. The
- * tag belongs to the flow's key and must go out again: back into the frame with it. A packet that
- * cannot be read or written in place is shown without a frame.
+ * Drivers that strip VLAN tags (net_af_packet always does) pass them in the mbuf's header. The tag
+ * is part of the flow's key and must leave with the packet, so it is put back into the frame. A
+ * packet that cannot be read or written in place gets no frame.
  */
 static __attribute__((noinline)) void show_odd(
 	struct hp3d_pipe *p, struct rte_mbuf **m, struct hp3_pkt *pkt)
@@ -168,9 +167,9 @@ _Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, r
 	"read together");
 
 /*
- * In groups, each step one group ahead of the next: buffer headers, frames, then parsing, which
- * itself asks for the buckets. So a load has the time of a group, and never do more than a core can
- * have under way wait for each other. Returns how many packets are not what this way is for.
+ * In groups, each step one group ahead of the next: prefetch buffer headers, prefetch frames, then
+ * parse, which prefetches the buckets. So a load has the time of a group to complete, and a core
+ * has no more loads under way than it supports. Returns the number of packets off the fast path.
  */
 static uint32_t see_all(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t n, uint64_t *bytes)
@@ -213,7 +212,7 @@ static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now
 	return true;
 }
 
-/* Cheap: may it be what ends_here() is for? */
+/* Cheap test before ends_here(). */
 static inline bool may_end_here(enum hp3_dir dir, const struct hp3_view *v)
 {
 	if (dir == HP3_DIR_RX)
@@ -221,7 +220,7 @@ static inline bool may_end_here(enum hp3_dir dir, const struct hp3_view *v)
 	return v->class == HP3_CLASS_OTHER && v->reason == HP3_PARSE_NOT_ROCE;
 }
 
-/* What is for hp3d, and what of the host nobody but hp3d may say. */
+/* Packets for hp3d, and packets of the host that only hp3d may send. */
 static bool ends_here(
 	struct hp3d_pipe *p, enum hp3_dir dir, const struct hp3_pkt *pkt, uint64_t now)
 {
@@ -234,8 +233,8 @@ static bool ends_here(
 }
 
 /*
- * How hosts are addressed is learnt from what the local one sends: from packets of reliable
- * connections now and then, and where a flow is new; from others whenever the place changes.
+ * Learns the addressing of hosts from packets that the local host sends: from those of reliable
+ * connections now and then and for new flows, from all others always.
  */
 static void learn_neighbours(struct hp3d_pipe *p, uint16_t n, bool all, uint64_t now)
 {
@@ -249,7 +248,7 @@ static void learn_neighbours(struct hp3d_pipe *p, uint16_t n, bool all, uint64_t
 	}
 }
 
-/* A host that only replies has no flow that is new. */
+/* Periodic, because a host that only replies creates no flows. */
 static bool learns_all(struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t flows = hp3_engine_stats(p->engine)->flows_created;
@@ -263,7 +262,7 @@ static bool learns_all(struct hp3d_pipe *p, uint64_t now)
 	return true;
 }
 
-/* The verdicts of packets [from, to) are carried out. */
+/* Carries out the verdicts of packets [from, to). */
 static void obey_all(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from, uint32_t to)
 {
@@ -277,7 +276,7 @@ static void obey_all(
 	}
 }
 
-/* Packets leave as they came. */
+/* Packets leave unchanged. */
 static void pass_all(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t n)
 {
 	struct hp3d_pipe_out *o = &p->out[dir];
@@ -292,7 +291,8 @@ static void note_held(struct hp3d_pipe *p)
 	p->held_peak = RTE_MAX(p->held_peak, hp3d_pipe_held(p));
 }
 
-/* Packets [from, to) go through the engine; actions leave before the packet that they came with. */
+/* Packets [from, to) pass the engine; actions are carried out before the packet that caused
+ * them. */
 static void run_engine(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from,
 	uint32_t to, uint64_t now)
 {
@@ -349,7 +349,7 @@ void hp3d_pipe_burst(
 	for (uint32_t i = 0; others != 0 && i < n; i++) {
 		if (likely(!may_end_here(dir, &p->pkts[i].v)))
 			continue;
-		run_engine(p, dir, m, from, i, now); /* what came before it comes first */
+		run_engine(p, dir, m, from, i, now); /* earlier packets first */
 		from = i;
 		kinds = hp3_seen_kinds(p->engine);
 		if (ends_here(p, dir, &p->pkts[i], now)) {

@@ -32,8 +32,8 @@ void hp3d_rack_peer_heard(
 	rack_peer->heard = now;
 }
 
-/* From where this host speaks; NULL: it has sent nothing yet from an address of the list. Once it
- * has, that one stays: from two it would be two hosts. */
+/* This host's own addressing; NULL: it has sent nothing yet from an address of the list. The first
+ * such address stays: with two, peers would count it as two hosts. */
 static const struct hp3_addressing *local_addressing(
 	struct hp3d_rack_peers *m, const struct hp3d_neighbours *t, bool ipv6)
 {

@@ -2,14 +2,14 @@
 #ifndef HP3D_RACK_PEERS_H
 #define HP3D_RACK_PEERS_H
 /*
- * The hosts of this rack ([rail.NAME] rack), as this one speaks to them. It does so from the
- * address in that list which the RNIC's connections have; from no other, for others would not
- * listen. One that was heard of is told whenever there is something to tell; one that was not for a
- * while (it is down, has no long flow, or there is no such host) is told once in that time.
+ * The rack peers of this host ([rail.NAME] rack). This host sends to them only from the address in
+ * that list that the RNIC's connections use; peers ignore any other. A rack peer from which a
+ * message came recently gets every advertisement. One that has been silent for
+ * HP3D_RACK_PEER_SILENT_NS (down, without long flows, or nonexistent) gets one per that time.
  *
- * How to address it: as packets of the local host to it (neighbours.h); else back to where it was
- * heard from; else by the next hop of the RNIC's connections, which on a routed leaf is the same
- * one for all.
+ * Its addressing is that of the local host's packets to it (neighbours.h), else the reverse of its
+ * latest message, else the next hop of the RNIC's connections. On a routed leaf, that is the same
+ * for all.
  */
 #include "app/hp3d/pipe/neighbours.h"
 #include "config/rack_peers.h"
@@ -20,7 +20,7 @@
 struct hp3d_rack_peer {
 	struct hp3_rack_peer_address is;
 	uint64_t heard, advertised; /* ns; 0: never */
-	struct hp3_addressing back; /* how it was heard; while heard != 0 */
+	struct hp3_addressing back; /* reverse of its latest message; while heard != 0 */
 };
 
 struct hp3d_rack_peers {
@@ -34,7 +34,8 @@ void hp3d_rack_peers_init(struct hp3d_rack_peers *m, const struct hp3_rack_peers
 /* NULL: none of them. */
 struct hp3d_rack_peer *hp3d_rack_peers_find(struct hp3d_rack_peers *m, bool ipv6, const void *addr);
 
-/* Of the host that a message came from, if it was for this one; NULL: it was not, or of nobody. */
+/* The rack peer that sent a message to this host. NULL: the message is for another host, or its
+ * sender is no rack peer. */
 struct hp3d_rack_peer *hp3d_rack_peers_from(
 	struct hp3d_rack_peers *m, const struct hp3d_neighbours *t, const struct hp3_ends *ends);
 
@@ -42,14 +43,13 @@ struct hp3d_rack_peer *hp3d_rack_peers_from(
 void hp3d_rack_peer_heard(struct hp3d_rack_peer *rack_peer, const void *frame,
 	const struct hp3_view *v, uint64_t now);
 
-/* How to address the host of the rack at ends->dst, from ends->src. False: it is none, or not
- * known.
- */
+/* How to address the rack peer at ends->dst, from ends->src. False: it is no rack peer, or the
+ * addressing is not known. */
 bool hp3d_rack_peers_address(struct hp3d_rack_peers *m, struct hp3d_neighbours *t,
 	const struct hp3_pair_ends *ends, struct hp3_addressing *to);
 
-/* Is it to be told now, and from where? False: no; or it is this host. *no_route: nothing is known
- * of how this host speaks. */
+/* Is an advertisement to it due, and how is it addressed? False: not due, or it is this host
+ * itself. *no_route: this host's own addressing is not known yet. */
 bool hp3d_rack_peer_is_due(struct hp3d_rack_peers *m, struct hp3d_rack_peer *rack_peer,
 	struct hp3d_neighbours *t, uint64_t now, struct hp3_addressing *to, bool *no_route);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers for whoever holds nothing: what is held must not keep hp3d from receiving. */
+/* Keeps packet buffers free: held packets must not keep hp3d from receiving. */
 #include <rte_lcore.h>
 #include <rte_mempool.h>
 #include "app/hp3d/pipe/internal.h"
@@ -12,8 +12,7 @@ void hp3d_pipe_buffers(struct hp3d_pipe *p, struct rte_mempool *pool, unsigned s
 	p->sharers = sharers;
 }
 
-/* rte_mempool_avail_count() would walk the caches of all lcores, which are of no use to this one.
- */
+/* rte_mempool_avail_count() would walk the caches of all lcores, which this one cannot use. */
 void hp3d_pipe_make_room(struct hp3d_pipe *p)
 {
 	const struct rte_mempool_cache *own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A pipe begins and ends; what it is connected to, and what others may know of it. */
+/* A pipe's creation and end, its connections, and access to its parts. */
 #include <errno.h>
 #include <stdio.h>
 #include <rte_malloc.h>
@@ -15,7 +15,7 @@ static void no_output(void *ctx, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
-/* Without an agent nothing is said to peers, and nothing of theirs heard. */
+/* Without an agent, the pipe exchanges no messages with peers. */
 static struct hp3_engine_config engine_config(
 	const struct hp3_config *cfg, unsigned rail, bool mute, const struct hp3d_agent *agent)
 {
@@ -28,10 +28,10 @@ static struct hp3_engine_config engine_config(
 	ec.verbs = hp3_config_is_verbs_mode(cfg);
 	ec.copies = ec.verbs && cfg->verbs.copies[0] != '\0';
 	if (ec.verbs) {
-		ec.load_paths = 0; /* nobody tells how many flows there are by path */
-		ec.spray.mode = HP3_SPRAY_MOVE; /* no packet passes hp3d */
+		ec.load_paths = 0; /* the number of flows by path is not known */
+		ec.spray.mode = HP3_SPRAY_MOVE; /* no packet passes through hp3d */
 	}
-	if (mute) /* these are asked by peer probes alone (engine/search) */
+	if (mute) /* verbs mode has peer probes only, so this turns probing off (engine/search) */
 		ec.probes = HP3_PROBES_STANDARD;
 	return ec;
 }

@@ -33,8 +33,8 @@ bool hp3d_socket_advice(
 	else
 		snprintf(buf, cap,
 			"lcore %u runs on socket %d, the port is on socket %d: every packet "
-			"crosses "
-			"between them; set [eal] cpus to CPUs of socket %d (lscpu lists them)",
+			"crosses between them; set [eal] cpus to CPUs of socket %d (lscpu lists "
+			"them)",
 			lcore, lcore_socket, port_socket, port_socket);
 	return true;
 }

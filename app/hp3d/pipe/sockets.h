@@ -2,25 +2,25 @@
 #ifndef HP3D_SOCKETS_H
 #define HP3D_SOCKETS_H
 /*
- * Sockets (NUMA nodes) of lcores, ports and memory. Tables, hold queues and rings of a worker lie
- * beside the CPUs that it runs on, packet buffers beside the ports of their rail; where that is not
- * one socket, beside what is. Numbers are the kernel's; SOCKET_ID_ANY: several, or unknown.
+ * Sockets (NUMA nodes) of lcores, ports and memory. A worker's tables, hold queues and rings are on
+ * the socket of its CPUs, packet buffers on that of their rail's ports. If one of these has several
+ * sockets, the other decides. Numbers are the kernel's; SOCKET_ID_ANY: several, or unknown.
  */
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where memory for an lcore on `lcore` that serves ports on `ports` is to lie. */
+/* The socket for memory of an lcore on socket `lcore` that serves ports on sockets `ports`. */
 int hp3d_socket_choose(int lcore, const int *ports, unsigned n);
 
 /*
- * Is there something to be said of an lcore that serves a port, on a machine of so many sockets?
- * True: buf has it, with what to do.
+ * Advice about an lcore that serves a port on a machine with that many sockets. True: buf has the
+ * message and the fix.
  */
 bool hp3d_socket_advice(
 	char *buf, size_t cap, unsigned lcore, int lcore_socket, int port_socket, unsigned sockets);
 
-/* Before it is written for the first time, memory is put on a socket. Where that cannot be done it
- * stays where the kernel puts it. */
+/* Places memory on a socket; call it before the first write. If this fails, the kernel's choice
+ * stays. */
 void hp3d_socket_bind(void *mem, size_t size, int socket);
 
 #endif

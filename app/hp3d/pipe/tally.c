@@ -8,7 +8,7 @@ static void add_time(struct hp3d_histogram *h, uint64_t ns)
 	h->sum_ns += ns;
 }
 
-/* Not where only a search ended: it found no better path, or its queue pair went away. */
+/* False if only a search ended: it found no better path, or its queue pair ended. */
 static bool ends_move(const struct hp3_event *event)
 {
 	switch ((enum hp3_event_type)event->type) {
@@ -25,7 +25,7 @@ static bool ends_move(const struct hp3_event *event)
 	}
 }
 
-/* Held from the closing packet on; where none was sent, from the wish on. */
+/* Held from the closing packet on; if none was sent, from the request of the move. */
 static void add_hold(struct hp3d_tally *t, const struct hp3_event *event)
 {
 	if (event->held_pkts != 0)

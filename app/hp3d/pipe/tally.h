@@ -2,13 +2,12 @@
 #ifndef HP3D_TALLY_H
 #define HP3D_TALLY_H
 /*
- * What a pipe's events add up to: how its moves ended and why they were made, and how long things
- * took. Nothing here is touched by a packet in steady state, and nothing is lost where events are
- * (their way to the control thread may be full). Written by the pipe's own thread; others may read
- * single values at any time.
+ * Totals of a pipe's events: how its moves ended, their causes, and durations. Packets in steady
+ * state touch nothing here. Totals include events that are lost because the ring to the control
+ * thread is full. The pipe's own thread writes; others may read single values at any time.
  *
- * Histograms have fixed memory: bucket k counts what took 2^k us or less and more than the bucket
- * before, the last one whatever took longer still.
+ * Histograms have fixed memory: bucket k counts durations of at most 2^k us and above the bucket
+ * before; the last bucket counts all longer ones.
  */
 #include "engine/event.h"
 
@@ -22,9 +21,10 @@ struct hp3d_histogram {
 /* X(field, help) */
 #define HP3D_TIMES(X)                                                                              \
 	X(move_drain, "from the packet that closes the old path to the proof that it is empty")    \
-	X(move_hold, "for how long packets were held by a move, or by a message that waited")      \
-	X(move_decision, "from the wish to move to the new port; searches are part of it")         \
-	X(failover_stall, "from the last progress on a path to leaving it as dead")                \
+	X(move_hold, "how long packets were held by a move, or by a message that waited")          \
+	X(move_decision,                                                                           \
+		"from the request of a move until the new port is in use, searches included")      \
+	X(failover_stall, "from the last progress on a path until it is left as dead")             \
 	X(probe_rtt, "round trips of the probes that were answered in time")
 
 struct hp3d_tally {
@@ -39,7 +39,7 @@ struct hp3d_tally {
 #undef X
 };
 
-/* The bucket of a time. */
+/* The bucket of a duration. */
 static inline unsigned hp3d_bucket_of(uint64_t ns)
 {
 	uint64_t us = ns > 0 ? (ns - 1) / 1000 : 0; /* rounded up, less one */

@@ -32,7 +32,7 @@ int hp3d_replay_capture_open(struct hp3d_replay_capture *c, const char *path)
 	return 0;
 }
 
-/* OUT must not be IN: it would be emptied before it is read. */
+/* OUT must not be IN, which would be truncated before it is read. */
 int hp3d_replay_capture_create(struct hp3d_replay_capture *c, const char *path)
 {
 	struct stat in, out;

@@ -2,8 +2,8 @@
 #ifndef HP3D_REPLAY_CAPTURE_H
 #define HP3D_REPLAY_CAPTURE_H
 /*
- * The capture that a replay reads and the one that it writes. A packet keeps its stamp on the way,
- * in the private area of its buffer. Who fails has said why on stderr.
+ * The capture that a replay reads and the one that it writes. A packet keeps its timestamp in the
+ * private area of its buffer. Functions that fail print why on stderr.
  */
 #include <pcap/pcap.h>
 
@@ -20,15 +20,15 @@ struct hp3d_replay_capture {
 	pcap_dumper_t *out;
 };
 
-/* 0 or -1. The input comes first. hp3d_replay_capture_close() also after a failure. */
+/* 0 or -1. Open the input first. Call hp3d_replay_capture_close() also after a failure. */
 int hp3d_replay_capture_open(struct hp3d_replay_capture *c, const char *path);
 int hp3d_replay_capture_create(struct hp3d_replay_capture *c, const char *path);
 /* 1: a packet, valid until the next call; 0: there is none left; -1: the file is damaged. */
 int hp3d_replay_capture_next(
 	struct hp3d_replay_capture *c, struct pcap_pkthdr **h, const u_char **data);
-/* Nothing where there is no output. */
+/* Does nothing without an output. */
 void hp3d_replay_capture_write(struct hp3d_replay_capture *c, struct rte_mbuf *m);
-/* 0, or -1: not all could be written. */
+/* 0, or -1: not all packets could be written. */
 int hp3d_replay_capture_close(struct hp3d_replay_capture *c);
 
 /* Nanoseconds since 1970. */

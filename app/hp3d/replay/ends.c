@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pipes beside both ends, the packets between them, and the capture's time for both. */
+/* The pipes of both ends, the packets between them, and the capture's time for both. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void write_packet(struct hp3d_replay_run *r, struct rte_mbuf *m)
 	rte_pktmbuf_free(m);
 }
 
-/* Towards the network: on to the other end's pipe. */
+/* To the network: on to the other end's pipe. */
 static void leave_tx(void *ctx, struct rte_mbuf **m, uint16_t n)
 {
 	struct hp3d_replay_end *e = ctx;
@@ -62,7 +62,7 @@ static bool is_known(const struct hp3d_replay_pairs *l, const struct hp3d_event 
 	return false;
 }
 
-/* 0, also for one that is known, or -ENOMEM. */
+/* 0, also for a known pair, or -ENOMEM. */
 static int learn_pair(struct hp3d_replay_pairs *l, const struct hp3d_event *event)
 {
 	struct hp3d_event *list;
@@ -117,8 +117,8 @@ void hp3d_replay_announce(const struct hp3d_replay_pairs *l, struct hp3d_pipe *p
 }
 
 /*
- * Timers that end before the next packet. Where no move is under way only ageing is left: of a long
- * gap (captures joined, stamps from 1970) its last round is enough.
+ * Runs timers that end before the next packet. Without a move under way, only ageing is left, and
+ * of a long gap (joined captures, timestamps from 1970) its last round is enough.
  */
 void hp3d_replay_advance(struct hp3d_replay_run *r, uint64_t to)
 {
@@ -138,9 +138,9 @@ void hp3d_replay_advance(struct hp3d_replay_run *r, uint64_t to)
 }
 
 /*
- * A capture is short and nobody answers what hp3 would ask, so the pass that learns takes every
- * packet that asks by itself as a challenge, and is content with one answer: a stream that is
- * taken for another's endangers no connection here, and its replies soon contradict.
+ * A capture is short, and no RNIC answers packets that hp3d changed. So the learning passes use
+ * every packet with AckReq as a challenge, and one answer is enough. A wrong pairing harms no
+ * connection here, and its replies soon contradict it.
  */
 int hp3d_replay_make_ends(struct hp3d_replay_run *r)
 {

@@ -2,8 +2,8 @@
 #ifndef HP3D_REPLAY_INTERNAL_H
 #define HP3D_REPLAY_INTERNAL_H
 /*
- * What the passes over a capture (replay.c) and the two ends with what is between them
- * (ends.c) share.
+ * Shared by the passes over a capture (replay.c) and the two ends with the packets between them
+ * (ends.c).
  */
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/capture.h"
@@ -11,7 +11,7 @@
 #include "app/hp3d/replay/summary.h"
 
 #define HP3D_REPLAY_ENDS 2u
-/* Packets between the pipes: far more than one event can set free. */
+/* Packets between the pipes: far more than one event can release. */
 #define HP3D_REPLAY_QUEUE 65536u
 
 /* A packet on its way from one pipe to the next. */
@@ -21,7 +21,7 @@ struct hp3d_replay_hop {
 	enum hp3_dir dir;
 };
 
-/* Which queue pairs belong together, as one pass learns it and the next one is told. */
+/* Which queue pairs belong together: learnt in one pass, announced in the next. */
 struct hp3d_replay_pairs {
 	struct hp3d_event *list; /* HP3_EVENT_PAIR; free() */
 	uint32_t n;
@@ -43,10 +43,10 @@ struct hp3d_replay_run {
 	struct hp3d_replay_hop *queue;
 	uint32_t head, n;
 	uint64_t now;
-	uint64_t shift; /* stamps are ahead of `now` by this */
-	uint32_t leaps; /* stamps from which it was counted anew */
+	uint64_t shift; /* timestamps minus `now` */
+	uint32_t leaps; /* timestamps at which `shift` was set anew */
 	struct hp3d_replay_summary s;
-	bool moving, write; /* the last pass: streams are moved; packets are written and counted */
+	bool moving, write; /* last pass: streams are moved; packets are written and counted */
 	bool failed;
 };
 
@@ -54,15 +54,15 @@ struct hp3d_replay_run {
 int hp3d_replay_make_ends(struct hp3d_replay_run *r);
 void hp3d_replay_free_ends(struct hp3d_replay_run *r);
 
-/* A pipe is told what was learnt beside it. */
+/* Announces learnt pairs to a pipe. */
 void hp3d_replay_announce(const struct hp3d_replay_pairs *l, struct hp3d_pipe *p, uint64_t now);
 
-/* A packet for a pipe; takes it over. */
+/* Queues a packet for a pipe; takes it over. */
 void hp3d_replay_queue(
 	struct hp3d_replay_run *r, struct rte_mbuf *m, unsigned end, enum hp3_dir dir);
-/* All packets go as far as they get. */
+/* Passes queued packets on until the queue is empty. */
 void hp3d_replay_forward(struct hp3d_replay_run *r);
-/* So does the time, with all that it ends. */
+/* Advances the time, and runs timers that end. */
 void hp3d_replay_advance(struct hp3d_replay_run *r, uint64_t to);
 
 #endif

@@ -12,10 +12,10 @@
 #define MBUF_ROOM    10240u
 #define MBUF_EXTRA   1024u
 #define LEARN_PASSES 64u
-#define BEGIN_NS     3600000000000ull /* when a pass begins; all counts are zero long before */
+#define BEGIN_NS     3600000000000ull /* start of a pass: by then all counts have aged to 0 */
 #define DAY_NS       86400000000000ll
 
-/* A: the end with the lower address. Packets without addresses go A's way. */
+/* A: the end with the lower address. Packets without addresses count as A's. */
 static unsigned end_of(const void *frame, uint32_t len)
 {
 	const uint8_t *p = frame;
@@ -31,8 +31,8 @@ static unsigned end_of(const void *frame, uint32_t len)
 }
 
 /*
- * In a capture nobody answers an AckReq that was not there: a stream can be moved only behind a
- * packet that asked for its acknowledgement by itself (or is answered anyway).
+ * A capture has no ACK for an AckReq that hp3d sets. So a stream can be moved only behind a packet
+ * that had AckReq in the capture, or that always gets a response.
  */
 static void move_sender(
 	struct hp3d_replay_run *r, unsigned end, const struct hp3_view *v, const void *frame)
@@ -75,8 +75,8 @@ static int feed_packet(struct hp3d_replay_run *r, const struct pcap_pkthdr *h, c
 	return r->failed ? -1 : 0;
 }
 
-/* A stamp that is more than a day away from the time before is no time that has passed: damaged, or
- * of another capture. From there on time is counted anew. */
+/* A timestamp more than a day from the one before is damaged or of another capture: it does not
+ * advance the time, and later ones count relative to it. */
 static void take_time(struct hp3d_replay_run *r, uint64_t stamp)
 {
 	int64_t step = (int64_t)(stamp - r->shift - r->now);
@@ -143,8 +143,8 @@ static int pass_capture(struct hp3d_replay_run *r)
 		hp3d_replay_count_pipe(&r->s, r->ends[i].pipe);
 	if (ret == 0 && r->write && r->leaps > 0)
 		fprintf(stderr,
-			"hp3d: %s: %u stamps are more than a day from the one before: no time "
-			"counts as passed there; if they are damaged, record it again\n",
+			"hp3d: %s: %u stamps are more than a day from the one before, and do not "
+			"advance the time; if they are damaged, record it again\n",
 			r->opt->in, r->leaps);
 	hp3d_replay_free_ends(r);
 	if (hp3d_replay_capture_close(&r->capture) < 0)
@@ -157,8 +157,7 @@ static uint32_t pairs_known(const struct hp3d_replay_run *r)
 	return r->ends[0].pairs.n + r->ends[1].pairs.n;
 }
 
-/* Streams between the same addresses are challenged one by one: read again while that finds more.
- */
+/* Streams between the same addresses are challenged one at a time: repeat while that finds more. */
 static int learn_pairs(struct hp3d_replay_run *r)
 {
 	uint32_t known;

@@ -2,18 +2,19 @@
 #ifndef HP3D_REPLAY_H
 #define HP3D_REPLAY_H
 /*
- * This module: pipes without lcores, fed from a file. It calls pipes alone.
+ * This module: pipes without lcores, fed from a file. It calls only pipes.
  *
  * Runs the real pipeline over a capture, with capture time as the clock. Both directions of a link
- * may be in one file: the end with the lower address is A, the other B, and each has a pipe beside
- * it, so a packet from A leaves through A's pipe and arrives through B's.
+ * may be in one file: the end with the lower address is A, the other B. Each end has a pipe, so a
+ * packet from A leaves through A's pipe and arrives through B's.
  *
- * With a port to move to, the capture is first read to learn which queue pairs belong together, as
- * often as that finds more; then with those announced before the first packet, every requester
- * stream moved to the port as soon as a packet of its own can close the old path.
+ * With a port to move to, the replay first reads the capture to learn which queue pairs belong
+ * together, as often as that finds more. In the last pass, it announces those before the first
+ * packet. It moves every requester stream to the port as soon as a packet of the stream can close
+ * the old path.
  *
- * OUT has the same packets with their original stamps, in the order in which they left; two runs
- * give identical bytes.
+ * OUT has the same packets with their original timestamps, in the order in which they left. Two
+ * runs give identical bytes.
  */
 #include "config/config.h"
 

@@ -55,7 +55,7 @@ void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p)
 	}
 }
 
-/* Each packet passed two pipes. */
+/* Halved, because each packet passed two pipes. */
 static json_t *halves_json(const uint64_t *v, unsigned n, const char *(*name)(unsigned))
 {
 	json_t *j = json_object();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_REPLAY_SUMMARY_H
 #define HP3D_REPLAY_SUMMARY_H
-/* What a replay counted, as text or JSON. A packet passes two pipes and is counted once, where it
+/* Results of a replay, as text or JSON. A packet passes two pipes and is counted once, where it
  * leaves its host. */
 #include "app/hp3d/pipe/pipe.h"
 
@@ -15,7 +15,7 @@ struct hp3d_replay_summary {
 	unsigned leaked;
 };
 
-/* One of the two goes up by a RoCE packet. */
+/* Adds one to *good or *bad if the frame is a RoCE packet. */
 void hp3d_replay_count_icrc(const void *frame, uint32_t len, uint64_t *good, uint64_t *bad);
 void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_event *event);
 void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p);

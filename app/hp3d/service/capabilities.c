@@ -17,7 +17,7 @@
 #define WAIT_NS  1000000000ull
 #define NAP_NS   100000
 
-/* Poll mode drivers that need none once their ports are open. */
+/* Poll mode drivers that need no capability once their ports are open. */
 static const char *const frugal[] = {
 	"net_af_packet", "net_memif", "net_null", "net_pcap", "net_ring", "eth_vhost", "net_vhost"};
 
@@ -44,12 +44,13 @@ uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg)
 	for (uint32_t i = 0; i < hp3_config_ports(cfg) / 2; i++)
 		if (!is_frugal(cfg->rails[i].rnic) || !is_frugal(cfg->rails[i].net))
 			needed |= BY_DRIVER;
-	if (hp3_config_is_verbs_mode(cfg)) /* sockets of app/hp3d/ud get other ports at any time */
+	if (hp3_config_is_verbs_mode(
+		    cfg)) /* app/hp3d/ud opens sockets on other ports at any time */
 		needed |= BIT(CAP_NET_BIND_SERVICE);
 	return needed;
 }
 
-/* --- each thread its own --- */
+/* --- each thread drops its own --- */
 
 static uint64_t to_keep;
 static unsigned done, failed;
@@ -86,7 +87,7 @@ static bool is_known(const pid_t *known, unsigned n, pid_t thread)
 	return n > 0;
 }
 
-/* Signals to threads that had none yet; returns how many, -1: /proc does not tell. */
+/* Signals the threads that had no signal yet; returns how many, -1: /proc is not readable. */
 static int signal_threads(pid_t *asked, unsigned *n)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -108,7 +109,7 @@ static int signal_threads(pid_t *asked, unsigned *n)
 	return more;
 }
 
-/* False: not in time. */
+/* False: time-out. */
 static bool wait_for(unsigned n)
 {
 	struct timespec nap = {.tv_nsec = NAP_NS};
@@ -131,7 +132,7 @@ int hp3d_capabilities_drop(uint64_t keep)
 	to_keep = keep;
 	done = failed = 0;
 	sigaction(SIGRTMAX, &sa, &before);
-	/* Until none is new: one that was not asked yet may have started another. */
+	/* Until no thread is new: one that had no signal yet may have started another. */
 	do
 		more = signal_threads(asked, &n);
 	while (more > 0 && wait_for(n));
@@ -140,8 +141,8 @@ int hp3d_capabilities_drop(uint64_t keep)
 	if (more == 0 && failed == 0)
 		return 0;
 	fprintf(stderr,
-		"hp3d: capabilities: %u of %u threads gave them up: set capabilities = keep in "
-		"[service] if that is meant\n",
+		"hp3d: capabilities: only %u of %u threads dropped them: to keep them, set "
+		"[service] capabilities = keep\n",
 		done - failed, n);
 	return -1;
 }

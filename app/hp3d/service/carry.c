@@ -20,20 +20,20 @@
 #include "config/devargs.h"
 
 #define NOTE    "/run/hp3/down-%llu-%u" /* network namespace, interface index */
-#define LOOK_MS 1000 /* should the kernel's word of a change be lost */
+#define LOOK_MS 1000 /* in case a netlink message is lost */
 #define NONE    (-1)
 
 struct rail {
 	const char *name;
 	unsigned index[2]; /* interfaces: rnic, net */
-	int held; /* the one that we have set down, or NONE */
-	bool overruled; /* somebody set it up again: wait until there is nothing to carry */
+	int held; /* the side that this process has set down, or NONE */
+	bool overruled; /* another process set it up again: wait until both sides have a link */
 };
 
 static const char *const sides[] = {"rnic", "net"};
 static struct rail rails[HP3_CONFIG_RAILS_MAX];
 static unsigned n_rails;
-static int way = -1; /* to the process */
+static int way = -1; /* pipe to the process */
 static pid_t process;
 
 static int request_interface(unsigned long what, struct ifreq *ifr)
@@ -46,7 +46,7 @@ static int request_interface(unsigned long what, struct ifreq *ifr)
 	return ret;
 }
 
-/* 0: it is gone. */
+/* 0: there is no such interface. */
 static unsigned flags_of(unsigned index)
 {
 	struct ifreq ifr = {0};
@@ -76,7 +76,8 @@ static void note_of(unsigned index, char path[64])
 	snprintf(path, 64, NOTE, (unsigned long long)ns.st_ino, index);
 }
 
-/* The note comes before and goes after: who finds one without need sets up what is up. */
+/* The note is written first and removed last: a superfluous note only sets up an interface that is
+ * up. */
 static void take_down(struct rail *r, int side)
 {
 	char note[64];
@@ -137,7 +138,7 @@ static void keep_one_capability(void)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Of links that change; -1: they are looked at in turns only. */
+/* A netlink socket for link changes; -1: links are only polled. */
 static int open_link_changes(void)
 {
 	struct sockaddr_nl all = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
@@ -150,7 +151,7 @@ static int open_link_changes(void)
 	return fd;
 }
 
-/* Nothing of hp3d's but the way to it is held open: locks, sockets. */
+/* Closes all descriptors of hp3d (locks, sockets) but the pipe. */
 static void serve_links(int fd)
 {
 	struct pollfd on[] = {{.fd = fd, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
@@ -194,7 +195,7 @@ static unsigned interface_of(const char *devargs)
 	return hp3_devargs_interface(devargs, name, sizeof(name)) ? if_nametoindex(name) : 0;
 }
 
-/* What one that was killed could not set up any more. */
+/* Sets up an interface that a killed process left down. */
 static void restore_interface(const struct hp3_config_rail *r, const char *side, unsigned index)
 {
 	char note[64];

@@ -9,7 +9,7 @@
 #include "app/hp3d/service/capabilities.h"
 #include "app/record/record.h"
 
-#define PINGS 4u /* in the watchdog's time */
+#define PINGS 4u /* per watchdog time */
 
 enum state { OFF, STARTING, READY, STOPPING };
 
@@ -19,11 +19,11 @@ static struct {
 	uint64_t keep; /* capabilities */
 	uint64_t start_ns;
 	uint64_t watchdog_ns; /* 0: none */
-	uint64_t ping_ns; /* when the latest was sent */
-	bool silent; /* since an lcore hangs, which was said */
+	uint64_t ping_ns; /* when the latest ping was sent */
+	bool silent; /* an lcore hangs, which has been reported */
 } service;
 
-/* The worker whose latest round is longest ago; *ago_ns tells how long. */
+/* The worker whose latest round is longest ago; *ago_ns: since when. */
 static unsigned slowest_worker(uint64_t now, uint64_t *ago_ns)
 {
 	unsigned last = 0;
@@ -82,7 +82,7 @@ static void get_ready(void)
 		"ready");
 }
 
-/* A ping says that packets pass, not just that this thread runs. */
+/* A ping means that packets pass, not just that this thread runs. */
 static void ping_watchdog(uint64_t now)
 {
 	uint64_t ago;

@@ -2,10 +2,11 @@
 #ifndef HP3D_SERVICE_H
 #define HP3D_SERVICE_H
 /*
- * This module: hp3d as a service of the host. It tells the service manager (sd_notify(3), by
- * $NOTIFY_SOCKET; without one nothing is told) when packets pass, that it reloads or stops, and,
- * with a watchdog ($WATCHDOG_USEC), that it is alive: the main thread calls, and every lcore made a
- * round of its loop within half of that time. It calls the lcores, to ask for their latest rounds.
+ * This module: hp3d as a service of the host. It notifies the service manager (sd_notify(3), if
+ * $NOTIFY_SOCKET is set) when packets pass, when it reloads and when it stops. With a watchdog
+ * ($WATCHDOG_USEC), it also reports that it is alive: the main thread runs, and every lcore made a
+ * round of its loop within half of that time. It calls the lcores for the times of their latest
+ * rounds.
  *
  * Main thread only.
  */
@@ -15,13 +16,12 @@
 void hp3d_service_start(const struct hp3_config *cfg, uint64_t keep);
 
 /*
- * To be called again and again, also while it stops. The first time that each lcore was seen to
- * make a round, capabilities are dropped (capabilities.h), the service is ready, and one line on
- * stderr says so.
+ * Call it again and again, also while stopping. Once each lcore has made a round, it drops
+ * capabilities (capabilities.h), reports the service as ready, and prints one line on stderr.
  */
 void hp3d_service_pulse(void);
 
-/* Since then: nothing changes what this process may any more. */
+/* The service is ready: from then on, the process's privileges do not change. */
 bool hp3d_service_is_ready(void);
 
 void hp3d_service_reloading(void);

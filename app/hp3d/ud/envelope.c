@@ -13,13 +13,13 @@
 #define UDP     8u
 #define BTH     12u
 #define RETH    16u
-#define IPV4_AT 20u /* in the room for a GRH: at its end */
+#define IPV4_AT 20u /* at the end of the space for a GRH */
 #define PLAIN   (HP3D_UD_PAYLOAD - HEAD)
-#define LEAST   HP3_ANSWER_LEN /* of a probe: its answer is no longer */
+#define LEAST   HP3_ANSWER_LEN /* length of a probe: not shorter than its answer */
 
 enum kind { KIND_PROBE = 1, KIND_PLAIN };
 
-/* What is behind the UDP header of a frame of ours, without the ICRC; NULL: it is none. */
+/* The UDP payload of a frame of hp3d, without the ICRC; NULL: it is none. */
 static const uint8_t *payload_of_frame(
 	const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port, uint32_t *n)
 {
@@ -82,7 +82,7 @@ static bool is_ipv4(const uint8_t *ip)
 	return ip[0] == 0x45 && (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-/* Its checksum tells IPv4 from IPv6. */
+/* The IPv4 header's checksum distinguishes it from IPv6. */
 static int read_addresses(const uint8_t *grh, struct hp3_addressing *a)
 {
 	const uint8_t *ip = grh + IPV4_AT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_UD_IBVERBS_H
 #define HP3D_UD_IBVERBS_H
-/* libibverbs, loaded when hp3d starts: it works without it, and without an RNIC. */
+/* libibverbs, loaded when hp3d starts: hp3d also works without this library, and without an
+ * RNIC. */
 #include <infiniband/verbs.h>
 #include <stddef.h>
 
@@ -42,7 +43,7 @@ struct hp3d_ibverbs {
 		struct ibv_gid_entry *entry, uint32_t flags, size_t size);
 };
 
-/* 0, or -1 and why. */
+/* 0, or -1 with the reason in `why`. */
 int hp3d_ibverbs_load(struct hp3d_ibverbs *v, const char *path, char *why, size_t cap);
 void hp3d_ibverbs_unload(struct hp3d_ibverbs *v);
 

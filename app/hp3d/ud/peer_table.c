@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of peers: who has a place in it. */
+/* The table of peers and the replacement of its entries. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static bool is_kept(const struct hp3d_ud_peer *peer, uint64_t now)
 	return peer->used && peer->met != 0 && now - peer->met < KEPT_NS;
 }
 
-/* NULL: all are kept. */
+/* NULL: no entry of the set may be replaced. */
 static struct hp3d_ud_peer *free_place(struct hp3d_ud_peer *set, uint64_t now)
 {
 	struct hp3d_ud_peer *place = NULL;

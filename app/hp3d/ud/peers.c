@@ -14,21 +14,21 @@
 
 #define MS         1000000ull
 #define TICK_NS    (20 * MS)
-#define FIRST_NS   (50 * MS) /* until the second question; then twice as long each time */
+#define FIRST_NS   (50 * MS) /* until the second question; doubles each time */
 #define DOUBLINGS  7u
-#define AGAIN_NS   (8000 * MS) /* after an answer: perhaps the peer has other queue pairs by then */
+#define AGAIN_NS   (8000 * MS) /* after an answer: the peer may have other queue pairs by then */
 #define FRESH_NS   (HP3D_UD_FRESH_S * 1000 * MS)
-#define SOON_NS    (200 * MS) /* no two questions within, for whatever reason */
-#define WANTED_NS  (60000 * MS) /* whom nobody wants for so long is not asked */
-#define DOUBT      8u /* frames without an answer: perhaps it has other queue pairs */
+#define SOON_NS    (200 * MS) /* shortest time between two questions to a peer */
+#define WANTED_NS  (60000 * MS) /* a peer to which nothing was sent for so long is not asked */
+#define DOUBT      8u /* frames without an answer: the peer may have other queue pairs */
 #define PEER_TURNS 64u /* datagrams per call */
 #define QUESTIONS  128u /* per tick */
-#define LOOKS      8192u /* at places, per tick */
-#define OTHER_PORT 3u /* every so many questions without an answer */
-#define PORT_NS    (1000 * MS) /* answers to the port before the last change still arrive */
+#define LOOKS      8192u /* places per tick */
+#define OTHER_PORT 3u /* a new port after so many questions without an answer */
+#define PORT_NS    (1000 * MS) /* answers to the previous port may still arrive */
 #define NEVER      UINT64_MAX
 
-/* Whoever gets the QPN of an hp3d that has stopped cannot take the place of its identity. */
+/* A user who gets the QPN of a stopped hp3d cannot replace its identity. */
 _Static_assert(HP3D_UD_FRESH_S < HP3_KEYING_SILENT_S, "no message of agreement by then");
 _Static_assert(AGAIN_NS < FRESH_NS, "answers of a peer that is there are fresh");
 
@@ -93,8 +93,8 @@ int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd)
 }
 
 /*
- * Perhaps the path that this port draws is dead. All peers share the socket, and any number of them
- * may be silent: answers of the others must have time to arrive.
+ * The path of the present port may be dead. All peers share the socket, and many may be silent, so
+ * changes are rare: answers of the others need time to arrive.
  */
 static void change_port(struct hp3d_ud_peers *p, uint64_t now)
 {
@@ -110,7 +110,7 @@ static void change_port(struct hp3d_ud_peers *p, uint64_t now)
 		return;
 	}
 	if (p->before >= 0)
-		close(p->before); /* which ends the wait for it */
+		close(p->before); /* which also removes it from epoll */
 	p->before = p->asks;
 	p->asks = fd;
 	p->changed = now;
@@ -184,10 +184,10 @@ static void take_answer(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from
 }
 
 /*
- * He is answered; and asked, for what he wants to know of us are answers to his probes, and what he
- * says in a question anybody may say in his place. Who asks with another Q_Key than he told has
- * begun anew. Without a key his address may be another's, to which no more is sent than came: then
- * he is asked in place of the answer, and answered when he asks again.
+ * hp3d answers a question. It also asks the peer: answers to the peer's probes need its queue
+ * pairs, and a question, which anybody can forge, does not provide them. A new Q_Key means that the
+ * peer has restarted. Without a key, the source address may be forged, and hp3d sends one datagram
+ * at most for each received one: it asks instead, and answers the peer's next question.
  */
 static void answer_question(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 	const struct hp3_hello *h, uint64_t now)

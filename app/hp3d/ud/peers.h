@@ -13,7 +13,7 @@
  *
  * The queue pairs of an answer are kept until another answer comes. Messages of key agreement go
  * there only if the answer is fresh, so a peer whose hp3d has stopped gets none: its RNIC may have
- * given the QPN to a user, who may know the Q_Key, because hp3d tells it to every host that asks.
+ * given the QPN to a user. That user may have the Q_Key, which hp3d sends to every host that asks.
  *
  * The table has twice as many places as there may be address pairs, in sets. SipHash with a random
  * key chooses the set, because anybody may ask, from any address. A peer with which the local RNIC
@@ -30,25 +30,25 @@ struct hp3d_ud_peer {
 	struct hp3_hello answer; /* n is 0: nothing yet */
 	uint64_t nonce; /* of the question under way; 0: none is */
 	uint64_t asked, due; /* the newest question, the next one */
-	uint64_t answered; /* the question that was answered last */
-	uint64_t wanted; /* somebody wanted to send there */
+	uint64_t answered; /* when the latest answered question was sent */
+	uint64_t wanted; /* when a frame for it was last to be sent */
 	uint64_t met; /* hp3d_ud_peers_meet(); 0: never, or its last queue pair has ended */
-	uint32_t tries; /* questions in a row without an answer */
-	uint32_t unanswered; /* frames sent there since one came */
+	uint32_t tries; /* consecutive questions without an answer */
+	uint32_t unanswered; /* frames sent there since one arrived */
 };
 
 struct hp3d_ud_peers {
 	struct hp3d_agent *agent;
 	struct hp3_engine *engine;
-	struct hp3_hello ours; /* what we tell */
+	struct hp3_hello ours; /* this host's own answer */
 	uint16_t port;
 	struct hp3_probe_key secret; /* of the table's hash */
 	int asks, answers; /* sockets; -1: none. Answers leave `asks`, too */
-	int before; /* `asks` before it changed last: answers still arrive there; -1: none */
+	int before; /* the previous `asks`, where answers still arrive; -1: none */
 	uint64_t changed;
-	int epoll; /* watches all, and names them `event` */
+	int epoll; /* polls all sockets; their data is `event` */
 	uint32_t event;
-	bool plain; /* hp3d may have no privileged port: other ones */
+	bool plain; /* hp3d may bind no privileged port, and uses others */
 	uint64_t ticked;
 	uint32_t n, at; /* places; the next one that a tick looks at */
 	struct hp3d_ud_peer *peer;
@@ -57,30 +57,30 @@ struct hp3d_ud_peers {
 
 /* Room for peers of so many address pairs, at least 4; `secret` is drawn before. 0, or -ENOMEM. */
 int hp3d_ud_peers_make(struct hp3d_ud_peers *p, uint32_t pairs);
-/* 0, or -1 and why. `port`: hp3's own. */
+/* 0, or -1 with the reason in `why`. `port`: hp3's own. */
 int hp3d_ud_peers_open(
 	struct hp3d_ud_peers *p, uint32_t pairs, uint16_t port, char *why, size_t cap);
 void hp3d_ud_peers_close(struct hp3d_ud_peers *p);
-/* `epoll` tells when a socket is readable. 0, or -1 and errno. */
+/* Adds a socket to `epoll`. 0, or -1 and errno. */
 int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd);
 
 /* NULL: unknown. */
 struct hp3d_ud_peer *hp3d_ud_peers_find(
 	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote);
-/* As it is, or new, in the place of whom nobody has wanted for longest; NULL: its set is full of
- * peers with which the local RNIC has queue pairs. */
+/* The peer, or a new one in the place of the peer that has been unwanted for longest. NULL: its set
+ * is full of peers with which the local RNIC has queue pairs. */
 struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local,
 	const uint8_t *remote, uint64_t now);
 /* The local RNIC has queue pairs with this peer, or its last one has ended. */
 void hp3d_ud_peers_meet(struct hp3d_ud_peer *peer, uint64_t now);
 void hp3d_ud_peers_part(struct hp3d_ud_peer *peer);
-/* A frame leaves for there: hp3d asks the peer if it has not answered yet. */
+/* A frame is to be sent to it: hp3d asks the peer if it has not answered yet. */
 void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
-/* A message of key agreement may go there. If not, hp3d asks the peer. */
+/* True: a message of key agreement may be sent to it. If not, hp3d asks the peer. */
 bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
-/* What came to either socket; returns how many datagrams. */
+/* Handles datagrams that arrived at the sockets; returns their number. */
 uint32_t hp3d_ud_peers_poll(struct hp3d_ud_peers *p, uint64_t now);
-/* Sends questions that are due, a bounded number. Returns when it wants to be called next. */
+/* Sends questions that are due, a bounded number. Returns when to call it next. */
 uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now);
 
 #endif

@@ -48,7 +48,7 @@ static bool take_stamped(struct ibv_cq_ex *ex, struct hp3d_ud_done *done)
 	if (ibv_start_poll(ex, &attr) != 0)
 		return false;
 	*done = (struct hp3d_ud_done){.wr_id = ex->wr_id, .good = ex->status == IBV_WC_SUCCESS};
-	if (done->good) { /* else nothing but these two means anything */
+	if (done->good) { /* of a failed completion, only wr_id and status are valid */
 		done->bytes = ibv_wc_read_byte_len(ex);
 		done->flags = ibv_wc_read_wc_flags(ex);
 		done->ticks = ibv_wc_read_completion_ts(ex);

@@ -2,8 +2,8 @@
 #ifndef HP3D_UD_QUEUE_H
 #define HP3D_UD_QUEUE_H
 /*
- * A completion queue, with stamps of the RNIC where it gives them (an extended one), and without
- * (a plain one), which Soft-RoCE's is. One completion at a time: probes are few.
+ * A completion queue: an extended one with the RNIC's timestamps, or a plain one if the RNIC has
+ * none, such as Soft-RoCE. It takes one completion at a time, because probes are few.
  */
 #include <stdbool.h>
 #include "app/hp3d/ud/ibverbs.h"
@@ -21,14 +21,14 @@ struct hp3d_ud_done {
 	bool good;
 };
 
-/* The counter that the device stamps with: its mask and frequency, or 0 and 0. */
+/* The device's timestamp counter: its mask and frequency, or 0 and 0. */
 void hp3d_ud_counter_of(struct ibv_context *context, uint64_t *mask, uint64_t *khz);
 
-/* 0 or -1 and errno. `stamps`: with them, or not at all. */
+/* 0, or -1 and errno. `stamps`: fail if there can be no timestamps. */
 int hp3d_ud_queue_make(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v,
 	struct ibv_context *context, int entries, struct ibv_comp_channel *channel, bool stamps);
 void hp3d_ud_queue_close(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v);
-/* False: there is no more. */
+/* False: the queue is empty. */
 bool hp3d_ud_queue_take(struct hp3d_ud_queue *q, struct hp3d_ud_done *done);
 
 #endif

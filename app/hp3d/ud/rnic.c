@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port of an RNIC: begin, end, addresses. */
+/* A port of an RNIC: open, close, addresses. */
 #include "app/hp3d/ud/rnic.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static int fail_rnic(char *why, size_t cap, const char *what)
 	return -1;
 }
 
-/* rxe_qp_init_req(): hash_32() of the kernel, to 14 bits. */
+/* As rxe_qp_init_req() of the kernel: hash_32(), 14 bits. */
 static uint16_t hashed_port(uint32_t qpn)
 {
 	return (uint16_t)(0xc000u + (qpn * RXE_GOLDEN_RATIO >> 18));
@@ -31,7 +31,7 @@ static int find_how(struct hp3d_ud_rnic *r, char *why, size_t cap)
 	struct ibv_device_attr attr = {0};
 
 	if (r->verbs->query_device(r->context, &attr) != 0)
-		return fail_rnic(why, cap, "cannot be asked what it is");
+		return fail_rnic(why, cap, "its attributes cannot be queried");
 	if (attr.vendor_id == VENDOR_MLX5)
 		r->how = HP3D_UD_LABEL;
 	else if (attr.vendor_id == VENDOR_RXE)
@@ -65,7 +65,7 @@ static int make_both(struct hp3d_ud_rnic *r, bool stamps)
 	return -1;
 }
 
-/* With stamps on both, or on none. */
+/* With timestamps on both queues, or on neither. */
 static int make_completions(struct hp3d_ud_rnic *r)
 {
 	uint64_t mask, khz;
@@ -132,7 +132,7 @@ static int make_qp(struct hp3d_ud_rnic *r, uint32_t qkey, char *why, size_t cap)
 	r->sport[r->n] = r->how == HP3D_UD_HASHED ? hashed_port(qp->qp_num) : 0;
 	r->n++;
 	if (make_qp_ready(r, qp, qkey) < 0)
-		return fail_rnic(why, cap, "a queue pair of datagrams does not become ready");
+		return fail_rnic(why, cap, "a UD queue pair does not become ready");
 	for (uint32_t i = 0; i < HP3D_UD_RECEIVES; i++)
 		if (hp3d_ud_rnic_receive(r, (r->n - 1) * HP3D_UD_RECEIVES + i) != 0)
 			return fail_rnic(why, cap, "no receive can be posted");
@@ -153,7 +153,7 @@ int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
 	if (r->context == NULL)
 		return fail_rnic(why, cap, "cannot be opened");
 	if (!is_live(r)) {
-		snprintf(why, cap, "is no port of RoCE");
+		snprintf(why, cap, "is not a RoCE port");
 		return -1;
 	}
 	if (find_how(r, why, cap) < 0 || make_queues(r, why, cap) < 0)
@@ -163,7 +163,7 @@ int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
 		if (make_qp(r, qkey, why, cap) < 0)
 			return -1;
 	if (ibv_req_notify_cq(r->arrived.cq, 0) != 0)
-		return fail_rnic(why, cap, "nothing tells of what arrives");
+		return fail_rnic(why, cap, "no completion events");
 	return 0;
 }
 

@@ -2,16 +2,15 @@
 #ifndef HP3D_UD_RNIC_H
 #define HP3D_UD_RNIC_H
 /*
- * A port of an RNIC: queue pairs of unreliable datagrams, their buffers, its addresses. What leaves
- * by a chosen UDP source port:
+ * A port of an RNIC: UD queue pairs, their buffers, the port's addresses. How hp3d chooses the UDP
+ * source port of a datagram: * LABEL by the address handle's flow label: any of 16,384 (mlx5) *
+ * HASHED by the queue pair, whose QPN is hashed (Soft-RoCE): one port per queue pair
  *
- *     LABEL   the address handle's flow label makes the port: any of 16,384 (mlx5)
- *     HASHED  it is a hash of the queue pair's number (Soft-RoCE): those that its queue pairs have
+ * hp3d does not use other RNICs, whose method is unknown. Address handles are cached per route.
+ * Making one may start a neighbour resolution in the kernel, so it is done only for hosts that have
+ * answered.
  *
- * Of other RNICs it is not known, and they are not used. An address handle is made once for
- * each way, and may make the kernel look for a neighbour: only of hosts that have answered.
- *
- * Where the RNIC stamps completions, it says how long probes were on the wire (stamps.h).
+ * If the RNIC timestamps completions, they give the time of probes on the wire (stamps.h).
  */
 #include "app/hp3d/ud/envelope.h"
 #include "app/hp3d/ud/queue.h"
@@ -47,15 +46,15 @@ struct hp3d_ud_rnic {
 	struct hp3d_ud_queue arrived, left;
 	uint32_t n; /* queue pairs */
 	struct ibv_qp *qp[HP3D_UD_QPS];
-	uint16_t sport[HP3D_UD_QPS]; /* HASHED: that it has */
+	uint16_t sport[HP3D_UD_QPS]; /* HASHED: port of each queue pair */
 	uint32_t n_gids;
 	struct {
 		uint8_t gid[16];
 		uint8_t index;
 	} gids[HP3D_UD_GIDS];
-	uint64_t looked; /* at its addresses */
+	uint64_t looked; /* when the addresses were last read */
 	uint8_t *memory; /* receives of all queue pairs, then sends */
-	uint32_t taken; /* slot of the receive that was taken last + 1; 0: none */
+	uint32_t taken; /* slot of the receive taken last, plus 1; 0: none */
 	uint64_t taken_ticks; /* its stamp */
 	struct hp3d_ud_stamps stamps;
 	uint16_t free_send[HP3D_UD_SENDS];
@@ -64,28 +63,28 @@ struct hp3d_ud_rnic {
 	uint32_t n_free;
 	uint64_t stamp;
 	uint64_t failed; /* sends that completed with an error */
-	uint64_t seed; /* of the hash of address handles: peers choose ports and DSCP */
+	uint64_t seed; /* of the hash of address handles, because peers choose ports and DSCP */
 	struct hp3d_ud_handle handle[HP3D_UD_HANDLES];
 };
 
-/* In zeroed memory. 0, or -1 and why; what it took is given back by close. */
+/* In zeroed memory. 0, or -1 with the reason in `why`; call close in both cases. */
 int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
 	struct ibv_device *device, uint8_t port, uint32_t qkey, char *why, size_t cap);
 void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r);
 
-/* Has it this address (IPv4: four bytes)? The index of its GID, or -1. Looks anew now and then. */
+/* The index of the GID of this address (IPv4: four bytes), or -1. Rereads the GIDs now and then. */
 int hp3d_ud_rnic_gid(struct hp3d_ud_rnic *r, bool ipv6, const uint8_t *ip, uint64_t now);
 
 /* 0; -EADDRNOTAVAIL: no queue pair has that port; -ENETUNREACH: no address handle; other errnos:
- * too many on their way, or the RNIC took it not. */
+ * too many outstanding sends, or the RNIC refused it. */
 int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_route *route,
 	const struct hp3_hello *peer, const void *buf, uint32_t n);
 
-/* What arrived, one by one: its room and payload, good until the next call; false: no more. */
+/* The next received datagram: its GRH and payload, valid until the next call; false: none. */
 bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n);
-/* How the probe `id` is timed whose answer was taken last; ns, 0: by the clock. */
+/* How probe `id`, whose answer was taken last, is timed; *took_ns is 0 if by the clock. */
 enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns);
-/* The channel is readable: it was heard, and rings again. */
+/* The channel is readable: acknowledges its events and requests the next notification. */
 void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r);
 
 #endif

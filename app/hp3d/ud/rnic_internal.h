@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_UD_RNIC_INTERNAL_H
 #define HP3D_UD_RNIC_INTERNAL_H
-/* What rnic.c (begin, end, addresses) and traffic.c (what leaves and arrives) share. */
+/* Shared by rnic.c (open, close, addresses) and traffic.c (sends and receives). */
 #include <string.h>
 #include "app/hp3d/ud/rnic.h"
 
-/* Slot of the memory: a receive of the queue pair that it belongs to. */
+/* Posts a slot of the memory as a receive of the slot's queue pair. */
 int hp3d_ud_rnic_receive(struct hp3d_ud_rnic *r, uint32_t slot);
 /* An address as a GID has it. */
 static inline void hp3d_ud_as_gid(uint8_t gid[16], bool ipv6, const uint8_t *ip)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "probes/handshake.h"
 
-#define FIRST 640u /* as bindresvport(3): services have the ports below */
+#define FIRST 640u /* as bindresvport(3): services use the ports below */
 #define TRIES 32u
 
 union pktinfo_control {

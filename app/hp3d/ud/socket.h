@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_UD_SOCKET_H
 #define HP3D_UD_SOCKET_H
-/* UDP sockets that say at which address something came, and send from a chosen one. */
+/* UDP sockets that report the local address of a datagram, and send from a chosen one. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +13,9 @@ struct hp3d_ud_ends {
 	uint16_t rport;
 };
 
-/* Of IPv6 and IPv4, or where there is no IPv6 of IPv4; port 0: any. -1: errno says why. */
+/* For IPv6 and IPv4, or without IPv6 in the kernel, for IPv4; port 0: any. -1: see errno. */
 int hp3d_ud_socket(uint16_t port);
-/* Of a privileged port, drawn at random; -1: EACCES: CAP_NET_BIND_SERVICE is missing. */
+/* On a random privileged port; -1, EACCES: CAP_NET_BIND_SERVICE is missing. */
 int hp3d_ud_socket_privileged(void);
 uint16_t hp3d_ud_socket_port(int fd);
 /* n, or -1. */

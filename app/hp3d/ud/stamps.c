@@ -3,10 +3,10 @@
 
 #define STAMP_GOLDEN_RATIO 0x9e3779b1u
 #define MASK_MIN           0xffffffu
-#define KHZ_MIN            1000u /* a tick is a microsecond at most, */
-#define KHZ_MAX            100000000u /* and no less than 10 ps */
-#define DRIFT              1000u /* two clocks differ by less than one part in so many, */
-#define GRAIN_NS           1000u /* and by what one of them does not resolve */
+#define KHZ_MIN            1000u /* a tick is at most 1 us, */
+#define KHZ_MAX            100000000u /* and at least 10 ps */
+#define DRIFT              1000u /* two clocks drift by less than one part in so many, */
+#define GRAIN_NS           1000u /* plus their resolution */
 #define NS_PER_MS          1000000u
 
 void hp3d_ud_stamps_init(struct hp3d_ud_stamps *s, uint64_t mask, uint64_t khz)
@@ -39,7 +39,7 @@ void hp3d_ud_stamp_left(struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks)
 	uint32_t at = place_of(id);
 
 	if (!s->probe[at].used || s->probe[at].id != id)
-		return; /* another one has its place */
+		return; /* another probe has its place */
 	s->probe[at].left = ticks & s->mask;
 	s->probe[at].has_left = true;
 }
@@ -49,7 +49,7 @@ static uint64_t ns_of(const struct hp3d_ud_stamps *s, uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * NS_PER_MS / s->khz);
 }
 
-/* Half of the counter's way is the future, half of it the past. */
+/* Differences above half of the counter's range count as negative. */
 static enum hp3d_ud_timing judge_ticks(
 	const struct hp3d_ud_stamps *s, uint64_t ticks, uint64_t passed, uint32_t *took_ns)
 {

@@ -11,9 +11,9 @@
 
 #define ETHER     14u
 #define IPV6_LEN  40u
-#define ETHERTYPE 12u /* where it is */
+#define ETHERTYPE 12u /* offset */
 #define HOPS      255u
-#define FILTER    1 /* ICMP_FILTER of linux/icmp.h, which does not go with netinet/in.h */
+#define FILTER    1 /* ICMP_FILTER of linux/icmp.h, which conflicts with netinet/in.h */
 
 enum { V4, V6 };
 
@@ -29,7 +29,7 @@ static int open_raw_socket(int family, int protocol)
 
 static void only_expired(const struct hp3d_ud_traces *t)
 {
-	uint32_t v4 = ~(1u << ICMP_TIME_EXCEEDED); /* those left out */
+	uint32_t v4 = ~(1u << ICMP_TIME_EXCEEDED); /* types filtered out */
 	struct icmp6_filter v6;
 	int yes = 1;
 
@@ -80,7 +80,7 @@ bool hp3d_ud_is_trace(const void *frame, uint32_t len)
 	return ttl <= HP3_TRACE_TTL;
 }
 
-/* The route is that of the RNIC's address, where a host has several. */
+/* On a host with several addresses, the route is that of the RNIC's. */
 static void set_source(struct msghdr *m, union trace_control *c, bool ipv6, const uint8_t *src)
 {
 	struct in6_pktinfo v6 = {0};
@@ -123,7 +123,8 @@ int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint3
 	return sendmsg(t->out[ipv6], &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* These come without the header that they had; the kernel has checked their sum. */
+/* IPv6 raw sockets deliver no IP header, so this builds one; the kernel has checked the
+ * checksum. */
 static bool head_v6(uint8_t *ip, struct msghdr *m, const struct sockaddr_in6 *hop, size_t n)
 {
 	struct cmsghdr *h = CMSG_FIRSTHDR(m);

@@ -2,12 +2,12 @@
 #ifndef HP3D_UD_TRACES_H
 #define HP3D_UD_TRACES_H
 /*
- * Traces (probes/trace.h) in verbs mode: raw sockets (raw(7), CAP_NET_RAW) of IPv4 and IPv6. A
- * frame leaves as its agent built it, down to the QPN that switches may hash: unlike a probe, which
- * is a datagram of the RNIC's. What comes back are ICMP messages that tell of an end of a hop
- * limit, all of this host's; whose they are the agent finds out.
+ * Traces (probes/trace.h) in verbs mode: raw sockets (raw(7), CAP_NET_RAW) for IPv4 and IPv6. A
+ * frame leaves as the agent built it, including the QPN, which switches may hash; a probe, in
+ * contrast, is a datagram of the RNIC. The sockets receive all ICMP time exceeded messages of this
+ * host; the agent selects those for its traces.
  *
- * A trace that reaches the peer is not answered there: its RNIC drops it (rule 1), and no hp3d sees
+ * A trace that reaches the peer gets no answer: the peer's RNIC drops it (rule 1), and no hp3d sees
  * it.
  */
 #include <stdbool.h>
@@ -28,11 +28,11 @@ struct hp3d_ud_traces {
 		}                                                                                  \
 	}
 
-/* Needs CAP_NET_RAW, once. 0, or -1 and errno: not even IPv4's. */
+/* Needs CAP_NET_RAW during the call. 0, or -1 and errno: no IPv4 sockets. */
 int hp3d_ud_traces_open(struct hp3d_ud_traces *t);
 void hp3d_ud_traces_close(struct hp3d_ud_traces *t);
 
-/* Is this frame of the agent's to end on its way? */
+/* Is this frame of the agent a trace, by its hop limit? */
 bool hp3d_ud_is_trace(const void *frame, uint32_t len);
 /* 0 or a negative errno. */
 int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint32_t len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What leaves by a port of an RNIC, and what arrives. */
+/* Sends and receives of an RNIC's port. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +22,7 @@ int hp3d_ud_rnic_receive(struct hp3d_ud_rnic *r, uint32_t slot)
 	return ibv_post_recv(r->qp[slot / HP3D_UD_RECEIVES], &wr, &bad);
 }
 
-/* As hp3v_label_of() of the library: the port is what it was chosen to be. */
+/* As hp3v_label_of() of the library: a label that makes the chosen port. */
 static uint32_t label_of(uint16_t port)
 {
 	return port == 0xc000 ? 0x4001 : port & 0x3fff;
@@ -57,7 +57,7 @@ static uint32_t set_of_handle(const struct hp3d_ud_rnic *r, const struct hp3d_ud
 	       HANDLE_WAYS;
 }
 
-/* The one that there is, or a new one in the place of that longest unused. */
+/* The cached handle, or a new one in the place of the least recently used. */
 static struct ibv_ah *handle_of_route(
 	struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_route *route)
 {
@@ -87,7 +87,7 @@ static struct ibv_ah *handle_of_route(
 	return want.ah;
 }
 
-/* The queue pair that has the port; if any will do, always the same one for it. */
+/* The queue pair that has the port; if any may be used, always the same one per port. */
 static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_route *route)
 {
 	for (uint32_t i = 0; r->how == HP3D_UD_HASHED && i < r->n; i++)
@@ -98,7 +98,7 @@ static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_route *rout
 	return (int)(route->sport % r->n);
 }
 
-/* Of the clock that stamps are held against: nearer than the pipe's, which is read once a round. */
+/* The clock that bounds stamps: more current than the pipe's, which is read once per round. */
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -156,7 +156,7 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_rout
 	return 0;
 }
 
-/* The slot taken last is posted again by the next call. */
+/* The next call posts the slot taken last again. */
 bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
 {
 	struct hp3d_ud_done done;
@@ -182,7 +182,7 @@ bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
 
 enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns)
 {
-	reap_sends(r); /* the probe's own completion may not have been looked at yet */
+	reap_sends(r); /* the probe's own completion may not have been polled yet */
 	return hp3d_ud_stamp_judge(&r->stamps, id, r->taken_ticks, now_ns(), took_ns);
 }
 

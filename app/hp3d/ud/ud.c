@@ -23,7 +23,7 @@
 #define EVENTS     16
 #define SOCKETS    UINT32_MAX
 #define TRACES     (UINT32_MAX - HP3D_UD_TRACE_FAMILIES) /* + family */
-#define QKEY       0x7fffffffu /* the upper bit is for privileged ones */
+#define QKEY       0x7fffffffu /* the high-order bit marks privileged Q_Keys */
 #define TTL        64u
 
 struct hp3d_ud {
@@ -31,10 +31,10 @@ struct hp3d_ud {
 	struct hp3d_ibverbs verbs;
 	struct rte_mempool *pool;
 	int epoll;
-	uint64_t now; /* as the pipe was told last */
+	uint64_t now; /* the latest time */
 	uint32_t n;
 	struct hp3d_ud_rnic *rnic[RNICS];
-	struct hp3d_ud_rnic *from; /* what is handed in came from there; NULL: from none */
+	struct hp3d_ud_rnic *from; /* the RNIC of the frame in hand; NULL: none */
 	struct hp3d_ud_counters c;
 	struct hp3d_ud_peers peers;
 	const struct hp3d_ud_traces *traces;
@@ -52,7 +52,7 @@ static int watch_fd(struct hp3d_ud *u, int fd, uint32_t what)
 	return epoll_ctl(u->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* The ports of one device; `why`: the newest reason why one is not used. */
+/* The ports of one device; `why`: the latest reason why one is not used. */
 static void open_ports(struct hp3d_ud *u, struct ibv_device *device, char *why)
 {
 	struct hp3d_ud_rnic *r;
@@ -90,7 +90,7 @@ static int open_rnics(struct hp3d_ud *u, char *why)
 	return u->n > 0 ? 0 : -1;
 }
 
-/* All that peers may send to: of the RNICs, in turn. */
+/* The queue pairs that peers may send to, of all RNICs in turn. */
 static void request_qps(struct hp3d_ud *u)
 {
 	struct hp3_hello *ours = &u->peers.ours;
@@ -142,7 +142,7 @@ static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, ui
 	if (hp3d_ud_is_trace(frame, len))
 		return send_trace(u, frame, len);
 	if (n < 0)
-		return NULL; /* what only makes sense where packets are seen */
+		return NULL; /* a packet for inline mode only */
 	r = rnic_of(u, route.ipv6, route.src, now, &gid);
 	if (r == NULL)
 		return &u->c.no_rnic;
@@ -177,7 +177,7 @@ static void send_all(void *ud, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
-/* The answer that is being handed in is one to this probe. */
+/* The answer in hand is to this probe. */
 static uint32_t time_of_answer(void *ud, uint32_t id)
 {
 	static const size_t counters[] = {
@@ -286,7 +286,8 @@ void hp3d_ud_close(struct hp3d_ud *u)
 	free(u);
 }
 
-/* The agent addresses what it says as the local host's own packets are; none is seen here. */
+/* The agent addresses its packets like the local host's, but hp3d sees none in verbs mode. So it
+ * learns from a frame built here. */
 void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t now)
 {
 	struct hp3_addressing a = {
@@ -339,7 +340,7 @@ int hp3d_ud_fd(const struct hp3d_ud *u)
 	return u->epoll;
 }
 
-/* To the agent, as if it had arrived at a port. */
+/* Passes a frame to the agent as if it had arrived at a port. */
 static void hand_in(struct hp3d_ud *u, struct rte_mbuf *m, int len, uint64_t now)
 {
 	m->data_len = (uint16_t)len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the engine wants of a queue pair, and what the application says to that. */
+/* The engine's actions on queue pairs, and the application's answers. */
 #include <sys/socket.h>
 #include "app/hp3d/verbs/internal.h"
 
@@ -12,7 +12,8 @@ static void request_op(
 	s->asked[s->n_asked++ % HP3D_VERBS_ASKED] = cell;
 	__atomic_store_n(&s->cells[cell].want,
 		hp3_verbs_pack(k->generation, ++k->seq, (uint8_t)op, port), __ATOMIC_RELEASE);
-	/* Full: it has bells that it did not hear yet. Gone: the socket will say so. */
+	/* If the socket is full, earlier bells are unread. If the application has ended, the socket
+	 * reports it. */
 	send(s->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -24,7 +25,7 @@ void hp3d_verbs_stay(struct hp3d_verbs_mode *b, uint32_t flow)
 	if (s->known[o->cell].asked != HP3_VERBS_NOTHING)
 		return;
 	request_op(s, o->cell, HP3_VERBS_PLACE, 0);
-	s->known[o->cell].asked = HP3_VERBS_NOTHING; /* nothing comes back */
+	s->known[o->cell].asked = HP3_VERBS_NOTHING; /* it has no answer */
 }
 
 void hp3d_verbs_act(void *verbs, const struct hp3_act *act)
@@ -61,7 +62,7 @@ static void record_failure(
 	k->failed = error;
 }
 
-/* A MOVE that was not suspended is not waited for by the engine: what it refuses is not missed. */
+/* The engine does not wait for a MOVE without SUSPEND, so it ignores that answer. */
 void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uint64_t now)
 {
 	struct hp3d_verbs_shim *s = &b->shims[shim];
@@ -100,7 +101,7 @@ void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t 
 	}
 }
 
-/* Of the newest that were asked; what older ones say is found when they are felt. */
+/* Checks the latest commands; answers to older ones are found when their cells are sampled. */
 void hp3d_verbs_check_reports(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 {
 	struct hp3d_verbs_shim *s = &b->shims[shim];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs of an application: as they come and go, and what they do. */
+/* Queue pairs of an application: their begin and end, and samples of what they do. */
 #include <string.h>
 #include "app/hp3d/verbs/internal.h"
 #include "base/minmax.h"
@@ -23,7 +23,7 @@ bool hp3d_verbs_copy_cell(const struct hp3_verbs_cell *cell, struct hp3_verbs_ce
 	return false;
 }
 
-/* IPv4 in the form of IPv6, as RoCEv2 writes it into GIDs; 4 bytes then. */
+/* An IPv4-mapped IPv6 address, as RoCEv2 uses it in GIDs. */
 static bool is_ipv4(const uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
@@ -101,8 +101,8 @@ static void begin_qp(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell,
 	s->changes--;
 	k->generation = c->generation;
 	k->qp = *qp;
-	/* A local queue pair is in one cell: who names another's gets nothing, and takes nothing
-	 * away. */
+	/* A local queue pair is in one cell only: a second claim to it is refused and has no
+	 * effect. */
 	k->refused = flow != HP3_NO_FLOW || hp3d_claims_has(&b->claims, qp);
 	if (!k->refused && !hp3d_verbs_has_share(b, shim, qp)) {
 		k->refused = true;
@@ -134,7 +134,7 @@ static bool is_same(const struct hp3_qp_event *a, const struct hp3_qp_event *b)
 	       memcmp(a->remote, b->remote, sizeof(a->remote)) == 0;
 }
 
-/* Gone, or another one by now. */
+/* Ends the queue pair if it has gone, or if the cell now has another one. */
 static void look_at_known(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uint64_t now)
 {
 	struct hp3d_verbs_cell_state *k = &b->shims[shim].known[cell];
@@ -143,7 +143,7 @@ static void look_at_known(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cel
 
 	b->shims[shim].looked++;
 	if (!hp3d_verbs_copy_cell(&b->shims[shim].cells[cell], &c))
-		b->shims[shim].rung = true; /* once more */
+		b->shims[shim].rung = true; /* retry */
 	else if (!is_live(&c, &qp) || k->generation != c.generation || !is_same(&k->qp, &qp))
 		end_qp(b, shim, cell, now);
 }
@@ -166,7 +166,7 @@ static void look_for_new(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell
 		begin_qp(b, shim, cell, &c, &qp, now);
 }
 
-/* The rest of a look that had too many changes comes with the next one, from `next_cell` on. */
+/* After too many changes, the next scan continues from `next_cell`. */
 void hp3d_verbs_scan(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 {
 	struct hp3d_verbs_shim *s = &b->shims[shim];
@@ -189,13 +189,13 @@ void hp3d_verbs_scan(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 
 static uint64_t take_growth(uint64_t now, uint64_t *was)
 {
-	uint64_t n = now > *was ? now - *was : 0; /* less: a post was refused */
+	uint64_t n = now > *was ? now - *was : 0; /* smaller: a post was refused */
 
 	*was += n;
 	return n;
 }
 
-/* The newest time, if there is one, beside the least that was seen with as much in the queue. */
+/* The newest time, if there is one, and the shortest with as many bytes in the queue. */
 static void time_of(struct hp3d_verbs_cell_state *k, const struct hp3_verbs_cell *c,
 	struct hp3_felt *felt, uint64_t now)
 {
@@ -225,7 +225,7 @@ static void feel_qp(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uin
 	struct hp3_verbs_cell c;
 
 	if (!hp3d_verbs_copy_cell(&b->shims[shim].cells[cell], &c) || c.generation != k->generation)
-		return; /* the bell says more */
+		return; /* the next scan handles it */
 	felt.home = c.home;
 	felt.port = c.port;
 	felt.posted = take_growth(c.posted_bytes, &k->posted);

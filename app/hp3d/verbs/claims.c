@@ -27,7 +27,7 @@ static bool is_key(const struct hp3d_claim *a, const struct hp3d_claim *b)
 	       memcmp(a->local, b->local, sizeof(a->local)) == 0;
 }
 
-/* Where it is, or would be. */
+/* Bucket of the key, or the free one for it. */
 static uint32_t bucket_of_claim(const struct hp3d_claims *c, const struct hp3d_claim *key)
 {
 	uint32_t b = home_of_claim(c, key);
@@ -70,7 +70,7 @@ void hp3d_claims_add(struct hp3d_claims *c, const struct hp3_qp_event *qp)
 	c->n++;
 }
 
-/* Those behind it that could not be where they would begin move up. */
+/* Backward-shift deletion: later entries of the run move up. */
 void hp3d_claims_drop(struct hp3d_claims *c, const struct hp3_qp_event *qp)
 {
 	const struct hp3d_claim key = key_of(qp);

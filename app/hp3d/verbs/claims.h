@@ -2,8 +2,9 @@
 #ifndef HP3D_VERBS_CLAIMS_H
 #define HP3D_VERBS_CLAIMS_H
 /*
- * Which local queue pairs (address and number) applications have: a hash table, for applications
- * choose how often it is asked. Seeded, for they choose the keys as well. Single-threaded.
+ * Which local queue pairs (address and number) applications have: a hash table, because
+ * applications choose how often it is searched. Seeded, because they choose the keys too.
+ * Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,11 +23,11 @@ struct hp3d_claims {
 	uint64_t seed;
 };
 
-/* Room for `most` of them. 0, or -ENOMEM. */
+/* Room for `most` claims. 0, or -ENOMEM. */
 int hp3d_claims_open(struct hp3d_claims *c, uint32_t most, uint64_t seed);
 void hp3d_claims_close(struct hp3d_claims *c);
 bool hp3d_claims_has(const struct hp3d_claims *c, const struct hp3_qp_event *qp);
-/* One that it has not, while there is room. */
+/* The claim must be new, and there must be room. */
 void hp3d_claims_add(struct hp3d_claims *c, const struct hp3_qp_event *qp);
 void hp3d_claims_drop(struct hp3d_claims *c, const struct hp3_qp_event *qp);
 

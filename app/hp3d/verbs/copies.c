@@ -7,11 +7,11 @@
 
 #define SNAP   160u /* two VLAN tags, IPv6, UDP, BTH, the CNP's 16 bytes and the ICRC: 102 */
 #define BUFFER (1u << 20)
-#define TURN   64 /* frames in a call */
+#define TURN   64 /* frames per call */
 
 /*
- * UDP to 4791 whose BTH has opcode 0x81. IPv4 with options passes by its own length; behind
- * extension headers of IPv6 there are no CNPs. Each "vlan" shifts all that stands behind it.
+ * UDP to 4791 whose BTH has opcode 0x81. udp[] accounts for IPv4 options; CNPs have no IPv6
+ * extension headers. Each "vlan" shifts the offsets of the terms after it.
  */
 #define CNP                                                                                        \
 	"((udp dst port 4791 and udp[8] = 0x81) or "                                               \

@@ -2,11 +2,11 @@
 #ifndef HP3D_VERBS_COPIES_H
 #define HP3D_VERBS_COPIES_H
 /*
- * Copies of CNPs (IBTA annex A17.9.3), where the operator has them made: a port of a switch that
- * mirrors to an interface of this host, or an RDMA device that lets a raw packet queue pair listen
- * (libpcap knows both by name). The kernel's filter, or libpcap's, leaves out all else: data are
- * never copied to hp3d. What they say is for the engine to believe, which checks their ICRC; here
- * they are only taken, so many in a call at most.
+ * Copies of CNPs (IBTA annex A17.9.3), if the operator configured them: a switch port that mirrors
+ * to an interface of this host, or an RDMA device with a raw packet queue pair (libpcap opens both
+ * by name). The filter of the kernel or of libpcap drops all other frames: data are never copied to
+ * hp3d. The engine checks the ICRC of the copies. Here they are only received, a bounded number per
+ * call.
  */
 #include <stdint.h>
 
@@ -20,14 +20,15 @@ struct hp3d_copies {
 
 typedef void hp3d_copy_fn(void *ctx, const uint8_t *frame, uint32_t len);
 
-/* `names`: interfaces by comma; empty: none. 0, or -1 after a message that names the fix. */
+/* `names`: interfaces separated by commas; empty: none. 0, or -1 after a message that names the
+ * fix. */
 int hp3d_copies_open(struct hp3d_copies *c, const char *names);
 void hp3d_copies_close(struct hp3d_copies *c);
-/* Of interface i: readable when there is something to take. */
+/* Descriptor of interface i: readable when frames have arrived. */
 int hp3d_copies_fd(const struct hp3d_copies *c, uint32_t i);
 /*
- * What has come at interface i. Returns how many; negative: it gives none any more, which has been
- * said, and its descriptor is closed.
+ * Calls fn for each copy that arrived at interface i. Returns their number. Negative: the interface
+ * failed; a message was printed, and its descriptor is closed.
  */
 int hp3d_copies_take(struct hp3d_copies *c, uint32_t i, hp3d_copy_fn *fn, void *ctx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an application hands over: nothing of it is used before it is known to be what it has to. */
+/* Descriptors from an application: each is verified before its use. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { HANDED_MEMORY, HANDED_BELL, HANDED_FDS };
 
-/* One message with its descriptors; those that are too many are closed. */
+/* One message with its descriptors; the kernel closes surplus ones. */
 static int receive_hello(int from, struct hp3_verbs_hello *hello, int fds[HANDED_FDS])
 {
 	union {
@@ -50,9 +50,9 @@ static bool is_hello(const struct hp3_verbs_hello *h)
 }
 
 /*
- * Only memory of memfd_create() has these seals: no file of a disk, a network or a program of the
- * application's. What it cannot shrink, it cannot take from under us; huge pages, which may be
- * missing when they are touched, do not come in this size.
+ * Only memory of memfd_create() has these seals: no file of a disk, a network or FUSE. Memory that
+ * cannot shrink stays valid while mapped. Huge pages, whose first access may fail, do not have this
+ * size.
  */
 static struct hp3_verbs_cell *map_cells(int memory)
 {
@@ -68,7 +68,7 @@ static struct hp3_verbs_cell *map_cells(int memory)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* For people; what it is called may be anything. */
+/* Reporting only; the name is untrusted text. */
 static void name_shim(struct hp3d_verbs_shim *s)
 {
 	char path[32], comm[sizeof(s->comm)] = "";

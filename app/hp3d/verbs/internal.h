@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_VERBS_INTERNAL_H
 #define HP3D_VERBS_INTERNAL_H
-/* What the files of this module share: listen (the socket), hello (what an application hands over),
- * cells (its queue pairs), act (what the engine wants), verbs_mode (who is when served). */
+/* Shared by the files of this module: listen (the socket), hello (descriptors from an application),
+ * cells (its queue pairs), act (the engine's actions), verbs_mode (when each application is
+ * served). */
 #include <sys/types.h>
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/verbs/claims.h"
@@ -13,30 +14,30 @@
 #include "app/hp3d/ud/ud.h"
 #include "ppp/least.h"
 
-#define HP3D_VERBS_CHANGES 64u /* queue pairs of an application that come or go, per look */
-#define HP3D_VERBS_SAMPLED 1024u /* queue pairs of an application that are felt, per look */
-#define HP3D_VERBS_ASKED   64u /* newest cells of an application that were asked something */
+#define HP3D_VERBS_CHANGES 64u /* queue pairs of an application that begin or end, per scan */
+#define HP3D_VERBS_SAMPLED 1024u /* queue pairs of an application that are sampled, per scan */
+#define HP3D_VERBS_ASKED   64u /* latest cells of an application that got a command */
 #define HP3D_VERBS_SERVED  4u /* hellos and ends, per poll */
 
 #define HP3D_VERBS_BYTES ((size_t)HP3_VERBS_CELLS * sizeof(struct hp3_verbs_cell))
 
-/* What we know of a cell. */
+/* hp3d's own state of a cell. */
 struct hp3d_verbs_cell_state {
-	struct hp3_qp_event qp; /* as it was told; kind UP: it is in the engine */
+	struct hp3_qp_event qp; /* as the application reported it; kind UP: it is in the engine */
 	uint32_t flow; /* HP3_NO_FLOW: not in the engine */
-	uint32_t pair; /* while it is there */
+	uint32_t pair; /* while it is in the engine */
 	uint32_t generation;
 	bool refused; /* this generation */
-	bool suspended; /* the engine has asked for it */
-	uint8_t asked; /* enum hp3_verbs_op whose answer is waited for */
+	bool suspended; /* the engine has suspended it */
+	uint8_t asked; /* enum hp3_verbs_op without an answer yet */
 	uint16_t seq; /* of the newest command */
 	uint16_t failed;
-	uint32_t samples; /* latency_count, as it was */
-	uint64_t posted, done; /* bytes, as they were */
+	uint32_t samples; /* latency_count at the last sample */
+	uint64_t posted, done; /* bytes at the last sample */
 	uint64_t posted_wrs, done_wrs;
-	const uint16_t *ports; /* the only ones that can be asked; NULL: all can */
+	const uint16_t *ports; /* the only ones that can be probed; NULL: all can */
 	uint32_t n_ports;
-	uint64_t settle_at; /* it is moved to one of them, not before */
+	uint64_t settle_at; /* do not move it to one of them before */
 	bool settled; /* it is on one of them, or cannot be */
 	uint64_t rate_at, rate_done, rate;
 	struct hp3_least least;
@@ -46,10 +47,10 @@ struct hp3d_verbs_cell_state {
 
 struct hp3d_verbs_shim {
 	int fd; /* -1: free */
-	int bell; /* its eventfd, which we only wait for; -1: no hello yet */
-	uint64_t since; /* it was accepted */
+	int bell; /* its eventfd, which hp3d only polls; -1: no hello yet */
+	uint64_t since; /* when it was accepted */
 	uint64_t scanned;
-	bool rung; /* look at all cells */
+	bool rung; /* scan all cells */
 	pid_t pid;
 	uid_t uid;
 	char comm[16];
@@ -57,39 +58,40 @@ struct hp3d_verbs_shim {
 	struct hp3d_verbs_cell_state *known;
 	uint16_t active[HP3_VERBS_CELLS]; /* cells that are in the engine */
 	uint32_t n_active;
-	uint32_t next_cell, next_felt; /* where the last look ended */
+	uint32_t next_cell, next_felt; /* where the last scan ended */
 	uint32_t changes; /* left of HP3D_VERBS_CHANGES */
-	uint32_t looked; /* cells that the last look copied */
-	uint16_t asked[HP3D_VERBS_ASKED]; /* cells; n_asked % HP3D_VERBS_ASKED is the next */
+	uint32_t looked; /* cells that the last scan copied */
+	uint16_t asked[HP3D_VERBS_ASKED]; /* cells; index n_asked % HP3D_VERBS_ASKED is the next one
+					   */
 	uint32_t n_asked; /* ever */
 };
 
-/* Whose flow it is. */
+/* The application and cell of a flow. */
 struct hp3d_verbs_owner {
-	uint16_t shim; /* number + 1; 0: nobody's */
+	uint16_t shim; /* number + 1; 0: none */
 	uint16_t cell;
 };
 
 struct hp3d_verbs_pair {
-	uint64_t met; /* when hp3d asked last who is at the other end */
+	uint64_t met; /* when hp3d last asked the peer's hp3d for its queue pairs */
 	uint32_t qps;
 };
 
 struct hp3d_verbs_mode {
 	struct hp3d_pipe *pipe;
 	const struct hp3_config *cfg;
-	struct hp3d_ud *ud; /* NULL: nobody is asked */
-	bool settled; /* privileges are, and which ports there are; atomic */
-	struct hp3d_port_news news; /* by the main thread; looked at once `settled` was seen */
+	struct hp3d_ud *ud; /* NULL: hp3d sends no probes */
+	bool settled; /* privileges and RNIC ports are final; atomic */
+	struct hp3d_port_news news; /* written by the main thread; read once `settled` is true */
 	struct hp3d_copies copies;
 	struct hp3d_ud_traces traces;
-	bool asked; /* whether there is an RNIC for `ud` */
+	bool asked; /* opening `ud` has been tried */
 	int listener, epoll;
 	gid_t group;
 	bool by_group;
 	char path[108];
 	struct hp3_verbs_welcome welcome;
-	uint64_t poll_ns, due, now; /* now: of the newest poll */
+	uint64_t poll_ns, due, now; /* now: of the latest poll */
 	uint32_t max_flows, max_pairs;
 	struct hp3d_verbs_owner *owners; /* by flow */
 	struct hp3d_pair_users pair_users;
@@ -106,59 +108,58 @@ static inline void hp3d_verbs_set_counter(uint64_t *counter, uint64_t value)
 
 /* listen.c: 0 or a negative errno after a message. */
 int hp3d_verbs_listen(struct hp3d_verbs_mode *b, const struct hp3_config *cfg);
-/* The next one who waits: its descriptor; -1: nobody, or nobody who may. */
+/* Accepts the next connection and returns its descriptor; -1: there is none, or it was refused. */
 int hp3d_verbs_accept(struct hp3d_verbs_mode *b, pid_t *pid, uid_t *uid);
 
 /* places.c */
-/* A place for an application of `uid`: free, or *victim is to leave it first. -1: there is none.
- * Where all are taken, the user with the most of them gives up its newest one to root, and to a
- * user with at least two fewer. */
+/* The index of a place for an application of `uid`. *occupied: its present application must leave
+ * first. -1: there is none. If all are taken, the user with the most gives up the newest one, to
+ * root or to a user with at least two fewer. */
 int hp3d_verbs_find_place(const struct hp3d_verbs_mode *b, uid_t uid, bool *occupied);
 
 /* shares.c */
-/* May the application have one more, this one? Root and hp3d's user may while there is room. */
+/* May the application have this queue pair too? Root and hp3d's user have no limit but the room. */
 bool hp3d_verbs_has_share(
 	const struct hp3d_verbs_mode *b, unsigned shim, const struct hp3_qp_event *qp);
 
-/* hello.c: what it shares is taken over, and it is welcomed. 0; -EAGAIN: it has said nothing yet;
- * or another negative errno. */
+/* hello.c: takes over the shared memory and bell of an application, and welcomes it. 0; -EAGAIN: no
+ * hello yet; or another negative errno. */
 int hp3d_verbs_take_hello(struct hp3d_verbs_shim *s, const struct hp3_verbs_welcome *welcome);
-void hp3d_verbs_release(struct hp3d_verbs_shim *s); /* all that hello took */
+void hp3d_verbs_release(struct hp3d_verbs_shim *s); /* frees all that the hello brought */
 
 /* untrusted_fds.c */
 bool hp3d_verbs_is_eventfd(int fd);
-/* Closes what an untrusted application handed over, without waiting for what it may be. Harmless
+/* Closes a descriptor from an untrusted application without waiting: close() may block. Harmless
  * with -1. */
 void hp3d_verbs_close_fd(int fd);
-/* So many of them do not end: no more is taken. */
+/* Too many such closes do not return: accept no more applications. */
 bool hp3d_verbs_closing_too_many(void);
 
 /* cells.c */
-/* Queue pairs that have come, gone or changed. */
+/* Finds queue pairs that have begun, ended or changed. */
 void hp3d_verbs_scan(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
-/* What those that there are have done. */
+/* Samples what active queue pairs have done. */
 void hp3d_verbs_sample(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
-/* All of them are gone. */
+/* Ends all queue pairs of an application. */
 void hp3d_verbs_forget(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
-/* Who is at the other ends of those that there are? */
+/* Asks the peers of all active queue pairs. */
 void hp3d_verbs_ask_peers(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
-/* A copy that nobody changes; false: the application writes it all the time. */
+/* Copies a cell consistently; false: the application wrote it during every try. */
 bool hp3d_verbs_copy_cell(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy);
 
 /* settle.c */
-/* A queue pair that is new in the engine: who is at its other end, which ports it may have. */
+/* A queue pair is new in the engine: asks its peer, and finds out which ports it may have. */
 void hp3d_verbs_settle_in(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
-/* Asks who is at its other end, once a minute. If only some ports can be asked, moves it to one of
- * them. */
+/* Asks its peer once a minute. If only some ports can be probed, moves it to one of them. */
 void hp3d_verbs_settle(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
 
 /* act.c */
-/* It need not wait for a path. */
+/* Lets the application continue: its queue pair need not wait for a path. */
 void hp3d_verbs_stay(struct hp3d_verbs_mode *b, uint32_t flow);
 void hp3d_verbs_act(void *verbs, const struct hp3_act *act);
-/* Has the application answered? */
+/* Handles the application's answer to the command of a cell, if it is there. */
 void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uint64_t now);
 void hp3d_verbs_check_reports(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 

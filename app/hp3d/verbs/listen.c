@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The socket: where it is, who may connect. */
+/* The socket: its path, and who may connect. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -42,7 +42,7 @@ static int find_group(struct hp3d_verbs_mode *b, const char *name)
 	return 0;
 }
 
-/* One that nobody serves any more makes room. */
+/* Removes a socket file that no process serves any more. */
 static int make_room(const struct hp3d_verbs_mode *b, const struct sockaddr_un *at)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), err = 0;
@@ -56,13 +56,13 @@ static int make_room(const struct hp3d_verbs_mode *b, const struct sockaddr_un *
 		err = EADDRINUSE;
 	close(fd);
 	if (err != 0)
-		return fail_socket(
-			b, err, "is taken", "remove it, stop who serves it, or name another");
+		return fail_socket(b, err, "is taken",
+			"remove it, stop the process that serves it, or name another path");
 	unlink(b->path);
 	return 0;
 }
 
-/* Nobody else gets in before it has the group that it shall have. No call follows a link. */
+/* No other user can connect before the group is set. No call follows a symbolic link. */
 static int bind_to(struct hp3d_verbs_mode *b, const struct sockaddr_un *at)
 {
 	if (fchmod(b->listener, 0600) == 0 &&
@@ -94,7 +94,7 @@ int hp3d_verbs_listen(struct hp3d_verbs_mode *b, const struct hp3_config *cfg)
 	return bind_to(b, &at);
 }
 
-/* Of the group, by any of its own. */
+/* Is the peer in the group, by its primary or any other group? */
 static bool is_member(const struct hp3d_verbs_mode *b, int fd, gid_t gid)
 {
 	gid_t groups[GROUPS_MAX];

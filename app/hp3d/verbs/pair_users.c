@@ -11,7 +11,7 @@ static uint32_t home_of_use(const struct hp3d_pair_users *p, uint32_t pair, uid_
 	return (uint32_t)hp3_hash(p->seed, &key, sizeof(key)) & (p->buckets - 1);
 }
 
-/* Where it is, or would be. */
+/* Bucket of the key, or the free one for it. */
 static uint32_t bucket_of_use(const struct hp3d_pair_users *p, uint32_t pair, uid_t uid)
 {
 	uint32_t b = home_of_use(p, pair, uid);
@@ -69,7 +69,7 @@ void hp3d_pair_users_add(struct hp3d_pair_users *p, uint32_t pair, uid_t uid)
 	change_pairs(p, uid, 1);
 }
 
-/* Those behind it that could not be where they would begin move up. */
+/* Backward-shift deletion: later entries of the run move up. */
 static void free_bucket(struct hp3d_pair_users *p, uint32_t hole)
 {
 	uint32_t mask = p->buckets - 1;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HP3D_PAIR_USERS 64u /* with queue pairs at the same time */
+#define HP3D_PAIR_USERS 64u /* users with queue pairs at the same time */
 
 struct hp3d_pair_use {
 	uint32_t pair;
@@ -30,7 +30,7 @@ struct hp3d_pair_users {
 	struct hp3d_pair_user user[HP3D_PAIR_USERS];
 };
 
-/* Room for so many queue pairs of HP3D_PAIR_USERS users. 0, or -ENOMEM. */
+/* Room for `qps` queue pairs of HP3D_PAIR_USERS users. 0, or -ENOMEM. */
 int hp3d_pair_users_open(struct hp3d_pair_users *p, uint32_t qps, uint64_t seed);
 void hp3d_pair_users_close(struct hp3d_pair_users *p);
 /* A queue pair of the user has begun; one has ended. */

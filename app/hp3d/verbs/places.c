@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who gets a place, where all are taken. */
+/* Which application gets a place if all are taken. */
 #include <unistd.h>
 #include "app/hp3d/verbs/internal.h"
 
@@ -17,7 +17,8 @@ static unsigned places_of(const struct hp3d_verbs_mode *b, uid_t uid)
 	return n;
 }
 
-/* Has `a` of them a claim to be left before `b`: of a user with more places, or its newest? */
+/* Must `a` leave before `b`: has its user more places (n_a > n_b), or with equal numbers, is it
+ * newer? */
 static bool leaves_before(const struct hp3d_verbs_shim *a, unsigned n_a,
 	const struct hp3d_verbs_shim *b, unsigned n_b)
 {

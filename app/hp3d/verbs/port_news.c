@@ -11,9 +11,9 @@
 #define READ_NS  100000000u
 #define FRESH_NS (2u * READ_NS)
 #define NONE     UINT8_MAX
-#define PORTS    4u /* of a device, at most */
+#define PORTS    4u /* per device, at most */
 
-/* mlx5 and newer bnxt_re; older bnxt_re. */
+/* By driver: mlx5 and newer bnxt_re; older bnxt_re. */
 static const char *const names[] = {"rp_cnp_handled", "rx_cnp_pkts"};
 
 static bool read_count(int fd, uint64_t *count)
@@ -69,7 +69,7 @@ void hp3d_port_news_open(struct hp3d_port_news *n, const char *sysfs)
 	snprintf(path, sizeof(path), "%s/class/infiniband", sysfs);
 	d = opendir(path);
 	if (d == NULL)
-		return; /* no RNIC here */
+		return; /* no RNIC */
 	while ((e = readdir(d)) != NULL)
 		for (unsigned port = 1; e->d_name[0] != '.' && port <= PORTS; port++)
 			add_port(n, sysfs, e->d_name, port);
@@ -92,7 +92,7 @@ void hp3d_port_news_read(struct hp3d_port_news *n, uint64_t now)
 	for (uint32_t i = 0; i < n->n; i++) {
 		if (!read_count(n->ports[i].fd, &count) || count == n->ports[i].cnps)
 			continue;
-		if (count > n->ports[i].cnps) { /* else it was reset */
+		if (count > n->ports[i].cnps) { /* else the counter was reset */
 			__atomic_store_n(&n->ports[i].cnps_at, now, __ATOMIC_RELAXED);
 			__atomic_store_n(&n->newest, now, __ATOMIC_RELAXED);
 		}

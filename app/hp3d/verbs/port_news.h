@@ -2,13 +2,12 @@
 #ifndef HP3D_VERBS_PORT_NEWS_H
 #define HP3D_VERBS_PORT_NEWS_H
 /*
- * CNPs that ports of this host's RNICs have handled, by their hw_counters in sysfs. A port does not
- * say whose queue pairs they were for, so this is only that: news of a port. Which ports there are
- * is found out once; device names that applications tell are compared with those, no path is made
- * of them.
+ * CNPs that ports of this host's RNICs have handled, by their hw_counters in sysfs. A counter is of
+ * a port, not of a queue pair. The list of ports is read once. Device names from applications are
+ * compared with it; no path is made from them.
  *
- * Read by the main thread, some times a second: a firmware may be asked each time. Looked at by the
- * lcore, without a lock.
+ * The main thread reads the counters a few times per second, because each read may query the
+ * firmware. The lcore reads this table without a lock.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +21,7 @@ struct hp3d_port_news {
 		unsigned number;
 		int fd; /* of the counter */
 		uint64_t cnps;
-		uint64_t cnps_at; /* when more of them were seen, ns; 0: never; atomic */
+		uint64_t cnps_at; /* when the counter last grew, ns; 0: never; atomic */
 	} ports[HP3D_PORT_NEWS_MAX];
 	uint32_t n;
 	uint64_t read_at;
@@ -32,9 +31,10 @@ struct hp3d_port_news {
 /* `sysfs`: where class/infiniband is. Ports without such a counter are left out. */
 void hp3d_port_news_open(struct hp3d_port_news *n, const char *sysfs);
 void hp3d_port_news_close(struct hp3d_port_news *n);
-/* Main thread, as often as it likes. */
+/* Main thread, any number of times per second. */
 void hp3d_port_news_read(struct hp3d_port_news *n, uint64_t now);
-/* Did that port handle CNPs a short while ago? *known keeps which one it is, first PORT_UNKNOWN. */
+/* Did that port handle CNPs a short while ago? *known caches its index, HP3D_PORT_UNKNOWN at
+ * first. */
 bool hp3d_port_news_cnps(const struct hp3d_port_news *n, const char *device, unsigned port,
 	uint8_t *known, uint64_t now);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A path for queue pairs that are new; ports that can be asked. */
+/* Paths for new queue pairs; ports that can be probed. */
 #include "app/hp3d/verbs/internal.h"
 
 #define RETRY_NS 500000000u
 #define MEET_NS  (HP3D_UD_MEET_S * 1000000000ull)
 
-/* Again and again, because hp3d may give the place of the other host in its tables to another. */
+/* Repeated, because hp3d may give the peer's place in its tables to another host. */
 static void meet_peer(struct hp3d_verbs_mode *b, const struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now)
 {
@@ -35,7 +35,7 @@ void hp3d_verbs_settle_in(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_stat
 		hp3d_pipe_place(b->pipe, k->flow, now);
 	if (hp3_flow_info(hp3d_pipe_engine(b->pipe), k->flow, now, &f) == 0 &&
 		f.state == HP3_RFR_STEADY)
-		hp3d_verbs_stay(b, k->flow); /* nobody is asked */
+		hp3d_verbs_stay(b, k->flow); /* no probe is sent */
 }
 
 static bool is_on_one(const struct hp3d_verbs_cell_state *k, uint16_t port)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of max_flows and max_pairs the queue pairs of a user may take: as peers have shares of
- * agreements (engine/spray/quota.h). */
+/* A user's share of max_flows and max_pairs, like peers' shares of agreements
+ * (engine/spray/quota.h). */
 #include <unistd.h>
 #include "app/hp3d/verbs/internal.h"
 #include "engine/info.h"
@@ -12,8 +12,8 @@ static bool is_unlimited_user(uid_t uid)
 
 _Static_assert(HP3D_PAIR_USERS >= HP3D_VERBS_SHIMS, "an application has one user");
 
-#define ALPHA 2u /* one may take so many times what is free (dynamic thresholds) */
-#define FIRST 8u /* one place of so many is for users who have none */
+#define ALPHA 2u /* a user may take so many times the free places (dynamic thresholds) */
+#define FIRST 8u /* one place of so many is kept for users without any */
 
 static bool may_take_share(uint32_t used, uint32_t free, uint32_t places)
 {

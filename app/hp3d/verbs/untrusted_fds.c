@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Descriptors that an application handed over. Even to close one may last for ever: that of a file
- * whose file system is a program of the application's (FUSE) waits for its reply.
+ * Descriptors from an application. Even close() may block forever: on a FUSE file system, it waits
+ * for the reply of the application's own process.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,7 +50,7 @@ void hp3d_verbs_close_fd(int fd)
 	if (fd < 0)
 		return;
 	if (fcntl(fd, F_GET_SEALS) >= 0 || hp3d_verbs_is_eventfd(fd)) {
-		close(fd); /* the kernel's own */
+		close(fd); /* cannot block */
 		return;
 	}
 	pthread_attr_init(&attr);

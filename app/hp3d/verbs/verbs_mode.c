@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is served, and when. */
+/* When each application is served. */
 #include "app/hp3d/verbs/verbs_mode.h"
 #include <errno.h>
 #include <stdio.h>
@@ -11,18 +11,19 @@
 #include "app/hp3d/verbs/internal.h"
 #include "base/minmax.h"
 
-#define HELLO_NS     1000000000ull /* who says nothing for so long leaves */
-#define RESCAN_NS    1000000u /* between two looks at all cells of an application */
-#define RESCAN_QP_NS 5000u /* longer, for each cell that the last look copied, in 0.1 us or so */
-#define WAIT_NS      10000000u /* between two looks whether privileges are settled */
+#define HELLO_NS     1000000000ull /* longest wait for a hello */
+#define RESCAN_NS    1000000u /* between two scans of an application */
+#define RESCAN_QP_NS 5000u /* more per cell that the last scan copied, in about 0.1 us */
+#define WAIT_NS      10000000u /* between two checks whether privileges are final */
 #define EVENTS       64
-#define SLACK_US     10000u /* hp3d gives up a suspended queue pair before the application does */
-#define PLACE_US     5000u /* that an application waits for a path when it sets a queue pair up */
-#define LONGEST      1000000u /* that the application waits, whoever asks */
-#define LISTENER     UINT32_MAX
-#define DATAGRAMS    (UINT32_MAX - 1u)
-#define COPIES       0x40000000u
-#define BELL         0x80000000u
+#define SLACK_US                                                                                   \
+	10000u /* hp3d's time-out of a suspended queue pair ends before the application's */
+#define PLACE_US  5000u /* an application's wait for a path at the set-up of a queue pair */
+#define LONGEST   1000000u /* longest wait of an application in any case */
+#define LISTENER  UINT32_MAX
+#define DATAGRAMS (UINT32_MAX - 1u)
+#define COPIES    0x40000000u
+#define BELL      0x80000000u
 
 static struct hp3_verbs_welcome make_welcome(
 	const struct hp3d_verbs_mode *b, const struct hp3_config *cfg)
@@ -54,7 +55,8 @@ static int open_copies(struct hp3d_verbs_mode *b, const struct hp3_config *cfg)
 	return rc;
 }
 
-/* As long as hp3d may. Without raw sockets ports stand for paths, as where switches are silent. */
+/* Opened while hp3d has the privilege. Without raw sockets, ports stand for paths, as if switches
+ * did not answer. */
 static void open_traces(struct hp3d_verbs_mode *b)
 {
 	if (hp3d_ud_traces_open(&b->traces) < 0)
@@ -159,8 +161,8 @@ void hp3d_verbs_watch(struct hp3d_verbs_mode *b, uint64_t now)
 }
 
 /*
- * On the lcore, once its privileges are what they stay: the kernel takes work requests of nobody
- * who has changed them since he opened the RNIC (ib_safe_file_access()).
+ * On the lcore, once its privileges are final: the kernel refuses verbs calls of a process whose
+ * credentials have changed since it opened the RNIC (ib_safe_file_access()).
  */
 static void open_datagrams(struct hp3d_verbs_mode *b, uint64_t now)
 {
@@ -183,7 +185,8 @@ static void part_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 	hp3d_verbs_forget(b, shim, now);
 	if (b->shims[shim].cells != NULL)
 		hp3d_verbs_set_counter(&b->c.shims, b->c.shims - 1);
-	/* The application may keep its bell: closing ours alone does not end the wait for it. */
+	/* The application may keep the bell open, so closing hp3d's descriptor does not end the
+	 * poll. */
 	if (b->shims[shim].bell >= 0)
 		epoll_ctl(b->epoll, EPOLL_CTL_DEL, b->shims[shim].bell, NULL);
 	hp3d_verbs_release(&b->shims[shim]);
@@ -230,7 +233,7 @@ static void greet_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 		return;
 	if (s->cells != NULL)
 		hp3d_verbs_set_counter(&b->c.shims, b->c.shims + 1);
-	/* It is never read, and rings each time that it is written. */
+	/* Never read: edge-triggered, each write is an event. */
 	if (rc < 0 || watch_fd(b, s->bell, EPOLLIN | EPOLLET, shim | BELL) < 0) {
 		refuse_shim(b, shim, now);
 		return;
@@ -239,7 +242,7 @@ static void greet_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 	s->rung = true;
 }
 
-/* After the hello nothing is said: readable is the end. */
+/* No message follows the hello: readable means that the connection ends. */
 static void serve_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 {
 	char more;
@@ -252,7 +255,7 @@ static void serve_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 		part_shim(b, shim, now);
 }
 
-/* Who rings without end is looked at no more often than that. */
+/* Bounds the rate of scans for an application that rings all the time. */
 static void look_if_rung(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 {
 	struct hp3d_verbs_shim *s = &b->shims[shim];
@@ -285,7 +288,7 @@ static void see_copy(void *ctx, const uint8_t *frame, uint32_t len)
 
 unsigned hp3d_verbs_poll(struct hp3d_verbs_mode *b, uint64_t now)
 {
-	unsigned served = 0; /* who is not served now is still readable the next time */
+	unsigned served = 0; /* those not served now are still readable at the next poll */
 	struct epoll_event event[EVENTS];
 	int n = epoll_wait(b->epoll, event, EVENTS, 0);
 

@@ -2,24 +2,22 @@
 #ifndef HP3D_VERBS_MODE_H
 #define HP3D_VERBS_MODE_H
 /*
- * This module: queue pairs of applications that have loaded libhp3verbs.so. hp3d sees no packet of
- * them: what they do stands in memory that the application shares (app/verbs/share.h), and moves
- * are carried out there. It calls the pipe, whose engine decides as it does inline, and carries out
- * SUSPEND, MOVE and RESUME.
+ * This module: queue pairs of applications that have loaded libhp3verbs.so. hp3d sees none of their
+ * packets. The application reports what its queue pairs do in shared memory (app/verbs/share.h),
+ * and carries out moves. This module calls the pipe, whose engine decides as it does inline, and
+ * passes on SUSPEND, MOVE and RESUME.
  *
- * The socket is for whom its file lets in: hp3d's user and root, and the group that the
- * configuration names; the kernel is asked who connects (SO_PEERCRED). What an application shares
- * is untrusted input. The memory has to be sealed, so that it cannot be taken from under us, and
- * as large as it says; it is copied before it is judged; nothing in it is an index or an address of
- * ours; no descriptor that an application made is read or written. What is wrong is left alone, and
- * counted.
+ * The socket's file mode admits hp3d's user, root, and the configured group; SO_PEERCRED identifies
+ * the user. What an application shares is untrusted input. Its memory has to be sealed, so that it
+ * cannot shrink while mapped, and of the right size. hp3d copies a cell before it checks it. No
+ * value in it is used as an index or address. hp3d neither reads nor writes a descriptor that an
+ * application made. Invalid cells are ignored and counted.
  *
- * What an application does takes a bounded part of the lcore's time: per look HP3D_VERBS_CHANGES
- * queue pairs that come or go, and HP3D_VERBS_SAMPLED of which is asked what they did; the more
- * queue pairs it has the rarer are looks at all of them. Nothing is looked for among those of
- * others.
+ * An application takes a bounded part of the lcore's time: per scan, at most HP3D_VERBS_CHANGES
+ * queue pairs begin or end, and HP3D_VERBS_SAMPLED are sampled. The more queue pairs it has, the
+ * less often all are scanned. The cost of one application does not depend on those of others.
  *
- * All of it belongs to the lcore of the pipe; counters may be read by any thread.
+ * Only the lcore of the pipe calls this module; counters may be read by any thread.
  */
 #include "app/hp3d/pipe/pipe.h"
 #include "app/verbs/share.h"
@@ -31,16 +29,16 @@
 /* X(field, help) */
 #define HP3D_VERBS_COUNTERS(X)                                                                     \
 	X(connected, "applications that came")                                                     \
-	X(refused_user, "connections of users that may not")                                       \
-	X(refused_hello, "connections that said something else, or shared what cannot be used")    \
-	X(refused_full, "connections beyond those that there is room for")                         \
-	X(displaced, "applications that gave their place to one of a user with fewer")             \
-	X(postponed, "looks at an application that had more changes than one takes")               \
-	X(refused_qps, "queue pairs without room, or that another application has")                \
-	X(refused_share, "queue pairs beyond the share of their user")                             \
-	X(copies, "CNPs of which a copy came")                                                     \
+	X(refused_user, "connections of users that are not allowed")                               \
+	X(refused_hello, "connections with an invalid hello or unusable memory")                   \
+	X(refused_full, "connections refused: no place free")                                      \
+	X(displaced, "applications that lost their place to a user with fewer")                    \
+	X(postponed, "scans of an application with more changes than one scan handles")            \
+	X(refused_qps, "queue pairs refused: no room, or another application has them")            \
+	X(refused_share, "queue pairs refused: beyond the share of their user")                    \
+	X(copies, "copies of CNPs received")                                                       \
 	X(moved, "moves that an application carried out")                                          \
-	X(failed, "moves that it could not carry out")
+	X(failed, "moves that an application could not carry out")
 
 struct hp3d_verbs_counters {
 #define X(field, help) uint64_t field;
@@ -52,40 +50,41 @@ struct hp3d_verbs_counters {
 struct hp3d_verbs_mode;
 struct hp3d_ud_counters;
 
-/* Listens. NULL after a message on stderr that names the fix. *cfg stays where it is. */
+/* Listens. NULL after a message on stderr that names the fix. *cfg must outlive it. */
 struct hp3d_verbs_mode *hp3d_verbs_open(const struct hp3_config *cfg, struct hp3d_pipe *p);
-/* Applications go on by themselves, on the ports that they have. Harmless with NULL. */
+/* Applications continue alone, on their present ports. Harmless with NULL. */
 void hp3d_verbs_close(struct hp3d_verbs_mode *b);
 /*
- * The main thread, many times a second, once hp3d's privileges are what they stay: RNICs may be
- * opened since the first call, and what their ports count is read.
+ * Main thread, many times a second, once hp3d's privileges are final. The first call allows RNICs
+ * to be opened; each call reads their port counters.
  */
 void hp3d_verbs_watch(struct hp3d_verbs_mode *b, uint64_t now);
 void hp3d_verbs_reconfigure(struct hp3d_verbs_mode *b, const struct hp3_config *cfg);
 
 /* Readable when hp3d_verbs_poll() has something to do. */
 int hp3d_verbs_fd(const struct hp3d_verbs_mode *b);
-/* Who comes, goes, or has rung. Returns how many did. */
+/* Handles applications that connect, leave or ring. Returns the number of events. */
 unsigned hp3d_verbs_poll(struct hp3d_verbs_mode *b, uint64_t now);
-/* Now and then: what queue pairs have done. Returns when it wants to be called next. */
+/* Samples queue pairs. Returns when to call it next. */
 uint64_t hp3d_verbs_tick(struct hp3d_verbs_mode *b, uint64_t now);
 
-/* A queue pair, for people. */
+/* A queue pair, for reporting only. */
 struct hp3d_verbs_qp {
-	struct hp3_verbs_cell cell; /* as the application has it; texts end */
+	struct hp3_verbs_cell cell; /* as the application wrote it; texts are terminated */
 	struct hp3_flow_info flow;
 	uint32_t pid;
 	char comm[16];
 	uint64_t rate; /* bit/s completed, over a tenth of a second */
-	uint32_t least_ns; /* from post to completion, with as much before it as the newest had */
-	uint16_t failed; /* errno of the newest move that failed; 0: none has */
+	uint32_t least_ns; /* shortest time from post to completion, with as many bytes ahead as the
+			      newest sample */
+	uint16_t failed; /* errno of the latest failed move; 0: none */
 };
 /* Queue pair `index` of HP3D_VERBS_CELLS. False: there is none. */
 bool hp3d_verbs_read_qp(
 	struct hp3d_verbs_mode *b, uint32_t index, uint64_t now, struct hp3d_verbs_qp *qp);
 
 const struct hp3d_verbs_counters *hp3d_verbs_counters(const struct hp3d_verbs_mode *b);
-/* Of what hp3d says itself (app/hp3d/ud); NULL: it has no queue pairs of its own. */
+/* Counters of hp3d's own datagrams (app/hp3d/ud); NULL: it has no queue pairs. */
 const struct hp3d_ud_counters *hp3d_verbs_ud_counters(const struct hp3d_verbs_mode *b);
 
 #endif
