@@ -21,7 +21,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLANTED = "tests/analysis/planted.c"
-# What cppcheck says and has not understood.
+# False positives of cppcheck.
 NOT_CPPCHECK = {
     "unknownEvaluationOrder": "takes the name of a field for the variable of that name",
     "shiftTooManyBitsSigned": "the sign of a 64-bit number by >> 63: gcc and clang define it, and tests compare both",
@@ -37,7 +37,7 @@ NOT_CPPCHECK = {
     "missingInclude": "on purpose: see cppcheck.cfg",
     "unmatchedSuppression": "not every file has one",
 }
-# What clang-tidy says and has not understood, in these files; else: .clang-tidy, or NOLINT and why in the line.
+# False positives of clang-tidy, in these files; others: .clang-tidy, or NOLINT with the reason in the line.
 NOT_TIDY = {
     # bpftool's skeletons, which give what they allocate to the object that they fill.
     "clang-analyzer-unix.Malloc": ("app/bypass/bypass.c", "app/bypass/pins.c", "app/bypass/tc.c", "app/bypass/xdp.c", "app/watch/kernel.c",

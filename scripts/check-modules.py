@@ -19,7 +19,7 @@ ENGINE = ["engine/flows", "engine/paths", "engine/moves", "engine/spray", "engin
 HP3D = BELOW | {"engine", "config", "app/dpdk", "app/hp3d/pipe"}
 # What each module may use beside itself.
 MAY = {module: BELOW | set(ENGINE[:i]) for i, module in enumerate(ENGINE)} | {
-    "fleet": {"base"},  # its own beginning: it needs nothing of the engine
+    "fleet": {"base"},  # independent of the engine
     "app/bypass": {"app/bpf"},
     "app/control": set(),
     "app/bus": {"base"},
@@ -41,7 +41,7 @@ MAY = {module: BELOW | set(ENGINE[:i]) for i, module in enumerate(ENGINE)} | {
     "app/hp3d": HP3D | {"app/bypass", "app/doctor", "app/record", "app/hp3d/verbs", "app/hp3d/keys", "app/hp3d/lcores", "app/hp3d/replay",
                         "app/hp3d/control", "app/hp3d/metrics", "app/hp3d/service"},
 }
-MAY["engine/search"].remove("engine/life")  # side by side: they know nothing of each other
+MAY["engine/search"].remove("engine/life")  # they do not call each other
 COMMON = {"engine/event.c"}  # for all
 # What any file of the engine may include: these types, and what is common to all (engine/*.h; data of modules come with state.h).
 TYPES = {"engine/flows/flow.h", "engine/flows/pairs.h", "engine/flows/table.h", "engine/paths/trace.h", "engine/moves/search_state.h"}

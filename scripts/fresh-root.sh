@@ -3,19 +3,19 @@
 # usage: fresh-root.sh COMMAND...           such as: scripts/fresh-root.sh make check
 #        fresh-root.sh --bare               prints where a minimal Debian 12 lies, made if need be; exit code 77: none can be had
 #
-# Runs COMMAND in a clone of this repository (its last commit) on a fresh Debian 12: a minimal root, then
-# scripts/packages.txt, nothing else. What somebody once installed by hand on this machine cannot hide that a
-# package is missing from the list. Exit code: COMMAND's.
+# Runs COMMAND in a clone of this repository (its last commit) on a fresh Debian 12: a minimal root with
+# scripts/packages.txt. So packages installed by hand on this machine do not hide that one is missing from the list.
+# Exit code: COMMAND's.
 #
-# The root has mounts, /run, /dev and /tmp of its own, and a network with nothing but lo: what is to be fetched
-# (packages, the lab's kernel) is fetched before. The root, and what still runs in it, is gone when COMMAND ends,
-# also when this script is killed. Process ids are the machine's: hp3-watch must see where processes end.
+# The root has its own mounts, /run, /dev and /tmp, and a network with only lo: downloads (packages, the lab's kernel)
+# come before. The root and its processes are removed when COMMAND ends, also when this script is killed. Process ids
+# are the machine's: hp3-watch must see where processes end.
 #
 # Mirror and the settings of Acquire:: are those of this machine's apt. $HP3_ROOT_CACHE (/var/cache/hp3-root) keeps
 # the root as debootstrap left it, and downloaded packages; remove it to begin anew.
 #
-# Where no root can be made (needs root rights, apt, a mirror) COMMAND runs on the machine, and one line says so.
-# HP3_* and the variables of proxies are handed on, nothing else of the environment.
+# If no root can be made (needs root rights, apt, a mirror), COMMAND runs on the machine, and one line reports it.
+# Of the environment, only HP3_* and the variables of proxies are passed on.
 set -u
 release=bookworm # the Debian of scripts/packages.txt
 tree=$(dirname "$(dirname "$(readlink -f "$0")")")

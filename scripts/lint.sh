@@ -54,7 +54,7 @@ LC_ALL=C.UTF-8 grep -nE '^.{101,}' README.md && fail "README.md: lines of more t
 scripts/check-pages.py || fail "pages: links, anchors and names of pages that are there"
 
 scripts/check-words.py || fail "words: the glossary has another (docs/reference/glossary.md)"
-scripts/check-modules.py || fail "rooms: call downwards, or hand back a value (docs/internals/architecture.md)"
+scripts/check-modules.py || fail "modules: call downwards, or return a value (docs/internals/modules.md)"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
 scripts/check-security.py || fail "docs/internals/security-*.md: a promise for each hostile test, a test for each promise"
 scripts/unused.py || fail "functions without a caller: delete them, with what tests them alone"

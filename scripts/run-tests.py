@@ -5,7 +5,7 @@
 usage: run-tests.py [--build | --idle] BUILD SUITE... [^SUITE...]
 
 Tests of a ^SUITE are left out. --build builds only; the suite `all` is every suite then. With --idle, tests get processors only while
-nobody else wants them: for what runs beside tests that run against the clock.
+no other process wants them: for runs beside tests with time limits.
 
 No test is repeated. A test that is skipped must be listed in tests/skips.txt (name, reason); any other skip fails the
 run, so that nothing goes missing silently. The last line is "tests: N passed, N failed, N skipped",
@@ -60,7 +60,7 @@ def seed_base(root):
 
 
 def selected(build, suites):
-    """The tests of these suites, as meson knows them."""
+    """The tests of these suites, from meson."""
     def has(t, names):
         return any(suite.split(":")[-1] in names for suite in t["suite"])
     with open(os.path.join(build, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
@@ -89,7 +89,7 @@ def make(build, suites):
 
 
 def results(log):
-    """What the last run of meson test says, a dict per test; None if it came to none."""
+    """Results of the last run of meson test, a dict per test; None if it ran none."""
     try:
         with open(log, encoding="utf-8") as f:
             return [json.loads(line) for line in f]

@@ -3,7 +3,7 @@
 # usage: test-all.sh BUILD
 # Every ring but the long ones: lint, two builds (gcc, clang with sanitizers), tests. In front: what runs against the clock (hp3d live,
 # testbed, harm, lab, package). Beside it, on processors that would idle: all other tests. Their output comes at the end.
-# BUILD/times.md says where the time went.
+# BUILD/times.md has the time of each part.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: test-long.sh BUILD        STAGES="worlds lab ..."  SEEDS=N (default 100)  FAULTS=K/N (default 1/8, an eighth of all; 1/1: all)
 #                                  AGAIN=1: also what has passed
-# What make test has no time for: the static analysers, the long searches of the model, SEEDS seeds of each world of the engine's
+# Tests that take too long for make test: the static analysers, the long runs of the model, SEEDS seeds of each world of the engine's
 # properties, calls of hp3d and hp3ctl that fail, longer moves in the lab over paths that differ more, paths that are slower or
-# congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of the harm ring, and clang's optimised code,
-# gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md says how long each stage takes. A stage
-# that fails does not keep the next one from running. BUILD/test-long has a log of each stage and summary.md, which says what passed, when, and
-# how long it took. It may be interrupted: a stage that passed at this commit with the same SEEDS or FAULTS is not repeated, if the tree has no changes.
+# congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of tests/harm, and clang's optimised code,
+# gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md has the time of each stage. If a stage
+# fails, the next one runs nevertheless. BUILD/test-long has a log of each stage and summary.md, with results, dates and times.
+# It may be interrupted: a stage that passed at this commit with the same SEEDS or FAULTS is not repeated, if the tree has no changes.
 set -u
 build=$1
 cd "$(dirname "$0")/.." || exit 1

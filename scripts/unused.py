@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions that a header offers and nobody outside tests calls.
+"""Functions of headers without a caller outside tests.
 
 Every function declared or defined in a header of PRODUCT needs a use in C files other than those of
 tests: a call, its address in a table, or a mention in a macro. Calls of a function by itself do not

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every rule of docs/internals/rules.md that binds the library has a registered unit test named after it.
+"""Every rule of docs/internals/rules-*.md that binds the library has a registered unit test named after it.
 
-rules.py RULES.md TEST.c...   exit code 1, and what is missing, if not so.
+rules.py RULES.md... TEST.c...   exit code 1, and what is missing, if not so. Rules have the numbers 1 to N, in the order of
+the pages.
 
 A test's name carries the number as rule_NN_. Only tests that a file hands to cmocka count.
 """
@@ -20,11 +21,19 @@ ELSEWHERE = {
 
 
 def main() -> int:
-    with open(sys.argv[1], encoding="utf-8") as f:
-        rules = {int(n) for n in re.findall(r"^(\d+)\. \*\*", f.read(), re.M)}
+    pages = [path for path in sys.argv[1:] if path.endswith(".md")]
+    found: list[int] = []
+    for path in pages:
+        with open(path, encoding="utf-8") as f:
+            found += [int(n) for n in re.findall(r"^(\d+)\. \*\*", f.read(), re.M)]
+    rules = set(found)
     tests: dict[int, list[str]] = {}
     bad = []
-    for path in sys.argv[2:]:
+    if found != list(range(1, len(found) + 1)):
+        bad.append(f"{', '.join(pages)}: rules 1 to {len(found)} expected, in order, found {found}")
+    for path in sys.argv[1:]:
+        if path in pages:
+            continue
         with open(path, encoding="utf-8") as f:
             text = f.read()
         defined = set(re.findall(r"^static void (\w+)\(void \*\*state\)", text, re.M))
@@ -37,10 +46,10 @@ def main() -> int:
             elif m := re.match(r"rule_(\d+)", name):
                 number = int(m.group(1))
                 if not re.match(r"rule_\d\d_", name) or number not in rules:
-                    bad.append(f"{path}: {name}: name it rule_NN_..., NN as in {sys.argv[1]}")
+                    bad.append(f"{path}: {name}: name it rule_NN_..., NN as in docs/internals/rules.md")
                 tests.setdefault(number, []).append(name)
     if not rules or not ELSEWHERE.keys() <= rules:
-        bad.append(f"{sys.argv[1]}: rules 1 to 23 expected, found {sorted(rules)}")
+        bad.append(f"{', '.join(pages)}: rules 1 to 23 expected, found {sorted(rules)}")
     for number in sorted(rules - ELSEWHERE.keys() - tests.keys()):
         bad.append(f"rule {number} has no test: add one named rule_{number:02}_...")
     for line in bad:
