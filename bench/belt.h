@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_BENCH_BELT_H
 #define HP3_BENCH_BELT_H
-/* Where packets circulate while they are measured. */
+/* The packets that circulate during a measurement. */
 #include <rte_ethdev.h>
 #include "bench/load.h"
 
 /*
- * A net_ring port whose output is its input; or, without a ring, a net_null port: buffers really
- * come from the pool and go back to it, a plain FIFO so that they circulate in order.
+ * A net_ring port whose output is its input; or, without a ring, a net_null port: buffers come from
+ * the pool and return to it, a plain FIFO so that they circulate in order.
  */
 struct belt {
 	enum load_kind kind;
@@ -17,7 +17,7 @@ struct belt {
 	struct rte_mempool *pool;
 	uint16_t port;
 	uint64_t lost;
-	uint64_t spent; /* in the stage that is looked at, where that is not the whole pass */
+	uint64_t spent; /* cycles in the measured stage, if it is not the whole pass */
 	struct hp3_pkt pkts[LOAD_BURST];
 };
 
@@ -29,11 +29,11 @@ static inline uint16_t belt_receive(struct belt *b, struct rte_mbuf **m)
 /* 0 or a negative errno. `ring`: net_ring, else net_null. */
 int belt_init(struct belt *b, enum load_kind kind, uint32_t n, bool ring, const char *name,
 	const struct hp3_config *cfg);
-/* Every packet is back, in its place; takes them all off. */
+/* True: every packet is back, in its place. Removes them all from the belt. */
 bool belt_complete(const struct belt *b);
 /* Every packet becomes the next one of a flow drawn at random. */
 void belt_refresh(struct belt *b, struct load *l);
-/* A hp3d_send_fn: back onto the belt `ctx`. */
+/* An hp3d_send_fn: puts packets back onto the belt `ctx`. */
 void belt_send(void *ctx, struct rte_mbuf **m, uint16_t n);
 
 #endif

@@ -4,7 +4,7 @@
 
 usage: check_quick.py BUILD
 
-No time is judged. hp3-bench itself fails when a packet left the steady path, was lost or overtaken.
+It checks no times. hp3-bench itself fails when a packet left the steady path, was lost or overtaken.
 """
 import json
 import os

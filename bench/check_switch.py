@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs bench/switch for a moment: every row is there, in the table and the JSON; bmv2 is measured or says why not.
+"""Runs bench/switch briefly: every row is there, in the table and the JSON; bmv2 is measured, or the reason given.
 
 usage: check_switch.py BUILD FAKE_BMV2
 
-No time is judged. Once without bmv2's programs on PATH, once with stand-ins for them (tests/testbed/fake_bmv2).
+It checks no times. Once without bmv2's programs on PATH, once with stand-ins for them (tests/testbed/fake_bmv2).
 """
 import json
 import os

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the flows of a load are on the wire. */
+/* Packets of the flows of a load. */
 #include <rte_ip.h>
 #include "bench/load.h"
 #include "roce/build.h"

@@ -3,8 +3,8 @@
 #define HP3_BENCH_RING_RAIL_H
 /*
  * A rail without devices, for bench and tests of the workers: two net_ring ports whose queues are
- * rings that the caller fills and empties. It stands in for app/hp3d/lcores/ports.c. With two
- * queues the caller plays a NIC that spreads (RSS), with one the workers have to.
+ * rings that the caller fills and empties. It replaces app/hp3d/lcores/ports.c. With two queues,
+ * the caller acts as a NIC with RSS; with one, the workers spread the packets.
  */
 #include <rte_ring.h>
 #include "app/hp3d/lcores/ports.h"
@@ -19,11 +19,11 @@ struct ring_rail {
 	struct hp3d_spread spread;
 };
 
-/* 0 or a negative errno. `loop`: what leaves in a direction comes in again in the same one. */
+/* 0 or a negative errno. `loop`: packets that leave enter again, in the same direction. */
 int ring_rail_make(
 	struct ring_rail *r, const char *name, unsigned queues, uint32_t size, bool loop);
-/* It becomes the one rail of the workers that are made from now on; may be called again. 0 or a
- * negative errno. */
+/* Makes it the only rail of workers made from now on; may be called again. 0 or a negative errno.
+ */
 int ring_rail_start(struct ring_rail *r, unsigned workers, struct rte_mempool *pool);
 
 #endif

@@ -3,9 +3,9 @@
 #define HP3_TESTS_SEARCH_FITS_H
 /*
  * The invariant of a move's table (rfr/transitions.h) and its search's
- * (engine/moves/search_steps.h): a search asks, or waits to ask again, exactly where answers can
- * be used: while traffic flows on in SEARCHING, or for what is held in PROBING. Everywhere else it
- * is quiet.
+ * (engine/moves/search_steps.h): a search probes, or waits to probe again, exactly where answers
+ * can be used: in SEARCHING, while traffic continues, or in PROBING, for held packets. In all other
+ * states it does nothing.
  */
 #include "engine/moves/search_state.h"
 #include "rfr/rfr.h"

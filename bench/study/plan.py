@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is run for the study of docs/results, and which table shows what of it."""
+"""The runs for the study of docs/results, and their tables."""
 from collections import namedtuple
 
 OURS = "hp3", "hp3-verbs", "hp3-ideal", "hp3-paper", "hp3-spray"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3 beside ECMP on small fabrics: does a flow ever pay for having hp3d? A matrix of cells, each a
+"""hp3 compared with ECMP on small fabrics: is any flow slower with hp3d? A matrix of cells, each a
 ratio of completion times (jobs) or slowdowns on the same traffic and seeds.
 
-RNICs draw random source ports with ECMP, too (rnic.ports = roce): where hp3 changes no port the ratio
+RNICs draw random source ports with ECMP, too (rnic.ports = roce): if hp3 changes no port, the ratio
 of a seed is exactly 1.
 """
 import concurrent.futures

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs hp3-sim for the study, and reads what it left. What is there already is not run again, so it
-may be stopped at any time."""
+"""Runs hp3-sim for the study, and reads its results. Existing results are not run again, so it may be
+stopped at any time."""
 import concurrent.futures
 import glob
 import itertools

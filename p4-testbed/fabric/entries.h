@@ -2,10 +2,9 @@
 #ifndef HP3_TESTBED_ENTRIES_H
 #define HP3_TESTBED_ENTRIES_H
 /*
- * Table entries of one switch, made from the topology and the links that are up, for every target:
+ * Table entries of one switch, made from the topology and the links that are up, for each target:
  * SWX reads one line of text per entry (rte_swx_ctl_pipeline_table_entry_read()), bmv2 one line of
- * simple_switch_CLI. ECN depths are bytes for SWX and packets of the MTU for bmv2, whose queues
- * count packets.
+ * simple_switch_CLI. ECN depths are bytes for SWX and packets of the MTU for bmv2.
  */
 #include "p4-testbed/fabric/net.h"
 
@@ -25,14 +24,14 @@ struct hp3_entry {
 /* Calls fn for every entry of switch s; fn returns 0 to go on, its last value is returned. */
 int hp3_entries_each(const struct hp3_net *net, uint32_t s,
 	int (*fn)(void *arg, const struct hp3_entry *e), void *arg);
-/* Those of `ecmp_group` alone, which change with the links. */
+/* Only the entries of `ecmp_group`, which change with the links. */
 int hp3_entries_groups(const struct hp3_net *net, uint32_t s,
 	int (*fn)(void *arg, const struct hp3_entry *e), void *arg);
 
 /* One route of a switch, for tests: text is ADDRESS/LENGTH. 0 or -EINVAL. */
 int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e);
 
-/* ICMP messages that may follow one another at once. */
+/* Burst size of ICMP messages. */
 #define HP3_ENTRY_ICMP_BURST(rate_pps) ((rate_pps) > 1000 ? (rate_pps) / 100 : 10)
 
 #define HP3_ENTRY_TEXT 512u

@@ -3,11 +3,11 @@
 #define HP3_TESTBED_FABRIC_H
 /*
  * The whole fabric in one process and thread: switches (swx.h) joined by lanes (tm.h), and a DPDK
- * port for every host. Frames of a host enter its link's lane at the moment at which they are read;
- * frames for it are sent when the model's clock says that they arrived.
+ * port for every host. Frames of a host enter its link's lane when they are read; frames for it are
+ * sent at their arrival in the model's time.
  *
- * The loop sleeps between events (50 us with frames inside, 1 ms without): nothing spins. What a
- * sleep adds to a frame's way is at most its length at either end.
+ * The loop sleeps between events (50 us with frames inside, 1 ms without). A sleep delays a frame
+ * by at most its length at either end.
  */
 #include <rte_mempool.h>
 #include "p4-testbed/fabric/swx.h"
@@ -30,8 +30,8 @@ struct hp3_fabric {
 	struct hp3_fabric_host *host;
 	struct rte_mempool *pool;
 	uint64_t reroute_at; /* HP3_TM_NEVER: routes follow the links */
-	uint64_t start, busy_ns, loops; /* CPU's share of the loop */
-	uint64_t no_mbuf; /* frames that we could not make */
+	uint64_t start, busy_ns, loops; /* of the loop; busy_ns: without sleeps */
+	uint64_t no_mbuf; /* frames not made, for lack of a buffer */
 };
 
 /*
@@ -42,9 +42,9 @@ int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t 
 void hp3_fabric_close(struct hp3_fabric *f);
 
 /*
- * DPDK ports of all hosts: `devargs` with %s for the host's name, NULL: as the topology says.
- * Sockets of vhost and memif ports are made in `dir`: HOST.vhost, HOST.memif. 0 or a negative
- * errno, explained.
+ * DPDK ports of all hosts: `devargs` with %s for the host's name, NULL: from the topology. Sockets
+ * of vhost and memif ports are made in `dir`: HOST.vhost, HOST.memif. 0 or a negative errno,
+ * explained on stderr.
  */
 int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs, const char *dir);
 void hp3_fabric_detach(struct hp3_fabric *f);

@@ -6,7 +6,7 @@
  * `run` carries traffic, `inject` puts single packets through single switches (conformance
  * vectors), `bench` measures.
  *
- * Exit codes: 0 done, 1 failed (told on stderr), 2 usage.
+ * Exit codes: 0 done, 1 failed (message on stderr), 2 usage.
  */
 #include <jansson.h>
 #include "p4-testbed/fabric/fabric.h"

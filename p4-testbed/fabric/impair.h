@@ -2,14 +2,14 @@
 #ifndef HP3_TESTBED_IMPAIR_H
 #define HP3_TESTBED_IMPAIR_H
 /*
- * What a lane does to frames beyond carrying them: a network that is not well. The traffic manager
- * asks; nothing here drops, delays or delivers by itself. All 0: nothing is done.
+ * Impairments of a lane. These functions only decide; the traffic manager drops, delays and
+ * delivers. All 0: no impairment.
  *
- * Shares are of a million frames. A loss is silent and takes `loss_burst` frames in a row, so that
- * the share stays what it is. A frame that is reordered flies `reorder_us` longer, past those
- * behind it. A copy follows its original at once. `mtu` is of IP datagrams; nobody is told. A lane
- * that flaps swallows what comes to it in the last `flap_down_ms` of each `flap_ms`; switches do
- * not notice. Marks change on the wire: switches behind it see what the host would.
+ * Shares are of a million frames. A loss is silent and takes `loss_burst` frames in a row; the
+ * share of lost frames stays the same. A reordered frame takes `reorder_us` longer, so later frames
+ * overtake it. A copy follows its original at once. `mtu` limits IP datagrams; longer ones are
+ * dropped without ICMP. A flapping lane drops all frames in the last `flap_down_ms` of each
+ * `flap_ms`; switches do not detect it. Marks change on the wire: later switches see the change.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 	X(flap_ms, "ms", 3600000, "swallows everything once in so long; 0: never")                 \
 	X(flap_down_ms, "ms", 3600000, "for so long each time")
 
-/* What becomes of ECN-capable packets. X(symbol, text). */
+/* Changes of ECN-capable packets. X(symbol, text). */
 #define HP3_IMPAIR_ECNS(X)                                                                         \
 	X(KEEP, "keep")                                                                            \
 	X(CLEAR, "clear") /* CE becomes ECT(0) */                                                  \
@@ -45,7 +45,7 @@ struct hp3_impair {
 	HP3_IMPAIRMENTS(X)
 #undef X
 	enum hp3_impair_ecn ecn;
-	uint32_t blackhole_percent; /* of flows are swallowed, always the same ones */
+	uint32_t blackhole_percent; /* of flows are dropped, always the same ones */
 };
 
 struct hp3_impair_key {
@@ -61,11 +61,11 @@ extern const char *const hp3_impair_ecns[]; /* by enum; ends with NULL */
 struct hp3_tm;
 struct hp3_frame;
 
-/* A frame comes to the lane: why it is swallowed (enum hp3_tm_drop), or -1. */
+/* A frame enters the lane: the reason to drop it (enum hp3_tm_drop), or -1. */
 int hp3_impair_drop(struct hp3_tm *tm, uint32_t lane, const struct hp3_frame *f);
-/* A frame is put on the wire: ns that it flies longer. */
+/* A frame enters the wire: ns that it takes longer. */
 uint64_t hp3_impair_delay(struct hp3_tm *tm, uint32_t lane);
-/* A frame has arrived: bits and marks; and its copy, or NULL. */
+/* A frame has arrived: applies bit errors and marks; returns its copy, or NULL. */
 struct hp3_frame *hp3_impair_arrival(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f);
 
 #endif

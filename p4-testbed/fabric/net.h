@@ -2,8 +2,8 @@
 #ifndef HP3_TESTBED_NET_H
 #define HP3_TESTBED_NET_H
 /*
- * The network that a topology file describes: switches with numbered ports, hosts, links,
- * addresses; and its routes, which are computed anew from the links that are up.
+ * The network of a topology file: switches with numbered ports, hosts, links, addresses; and routes
+ * over the links that are up.
  *
  * Switches: leaves l1.. first, then spines s1... Ports of a leaf: its hosts, then the spines; of a
  * spine: the leaves. Link i has two directions (lanes): 2i from a to b, 2i + 1 from b to a.
@@ -33,7 +33,7 @@ struct hp3_net_addr {
 
 struct hp3_net_port {
 	uint32_t link;
-	bool b_end; /* we are the link's end b: our frames take lane 2 * link + 1 */
+	bool b_end; /* end b of the link: sends on lane 2 * link + 1 */
 	bool to_host;
 	uint32_t peer; /* index of the switch or host there */
 };
@@ -54,7 +54,7 @@ struct hp3_net_host {
 	uint32_t leaf, port, link;
 };
 
-/* End a of a host's link is the host, of another the leaf. */
+/* End a is the host; of links between switches, the leaf. */
 struct hp3_net_link {
 	char name[16];
 	struct hp3_topo_link p;

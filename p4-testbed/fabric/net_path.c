@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which way does a packet take? The program's hash and the groups, without running the program. */
+/* The path of a packet: computed from the program's hash and the groups, without running the
+ * program. */
 #include <errno.h>
 #include <string.h>
 #include "p4-testbed/fabric/net.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network as JSON, for the runner and for people. */
+/* The network as JSON, for the runner and for users. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 #ifndef HP3_TESTBED_SCENARIO_H
 #define HP3_TESTBED_SCENARIO_H
 /*
- * A scenario file: which topology, which load between which hosts, what happens when. Read by the
- * loader of config/; the runner takes it as JSON, checked against the topology.
+ * A scenario file: topology, load between hosts, events. The loader of config/ reads it; the runner
+ * gets it as JSON, checked against the topology.
  *
  * [flow.NAME] is a pair of roce-gen processes; [ring.NAME] an all-reduce over several hosts;
- * [event.NAME] something that happens at a time: moves only in mode `manual`, the rest always.
+ * [event.NAME] an action at a time: moves only in mode `manual`, the others always.
  */
 #include <jansson.h>
 #include "p4-testbed/fabric/impair.h"

@@ -2,15 +2,14 @@
 #ifndef HP3_TESTBED_SWX_H
 #define HP3_TESTBED_SWX_H
 /*
- * One switch: an SWX pipeline that runs the program of ../spec. Its ports are of our own type: the
- * input hands over the one packet in hand, the output passes it on to the queues. So a packet goes
- * through at the nominal time of its arrival, and the order of events is the traffic manager's.
+ * One switch: an SWX pipeline that runs the program of ../spec. Its port type is defined here: the
+ * input port provides one packet at a time, the output port passes it to the queues. So a packet is
+ * processed at the nominal time of its arrival, in the traffic manager's order of events.
  *
- * SWX demands a power of two of input ports (the rest never have a packet). Drops leave by output
- * port HP3_PROGRAM_DROP_PORT, so that we see them: the instruction `drop` has a port of its own.
+ * SWX requires a power of two of input ports; the additional ones have no packets. Drops leave by
+ * output port HP3_PROGRAM_DROP_PORT, where they are counted, instead of by the instruction `drop`.
  *
- * A router re-frames: what lies behind the IP datagram (padding, the cut packet that an ICMP error
- * quotes) does not leave.
+ * Bytes after the IP datagram (padding, the rest of a packet quoted by an ICMP error) are removed.
  */
 #include <rte_mbuf.h>
 #include <rte_swx_ctl.h>
@@ -35,13 +34,13 @@ struct hp3_swx_port {
 };
 
 struct hp3_swx {
-	uint32_t index; /* in the network, too */
+	uint32_t index; /* also in struct hp3_net */
 	uint32_t n_ports, n_inputs;
 	struct rte_swx_pipeline *pipeline;
 	struct rte_swx_ctl_pipeline *ctl;
 	struct hp3_swx_port in[HP3_NET_PORTS], out[HP3_NET_PORTS];
 	struct hp3_queue_view view;
-	struct rte_mbuf *slot; /* the packet that waits at port slot_port */
+	struct rte_mbuf *slot; /* the packet to process, received by slot_port */
 	uint32_t slot_port, priority;
 	bool busy;
 	const struct hp3_swx_ops *ops;
@@ -59,18 +58,20 @@ static inline struct rte_mbuf *hp3_mbuf_of(struct hp3_frame *f)
 	return (struct rte_mbuf *)((char *)f - sizeof(struct rte_mbuf));
 }
 
-/* Builds the pipeline with the table entries of the network. 0 or a negative errno, explained. */
+/* Builds the pipeline with the network's table entries. 0 or a negative errno, explained on stderr.
+ */
 int hp3_swx_open(struct hp3_swx *sw, const struct hp3_net *net, uint32_t index,
 	const struct hp3_swx_ops *ops, void *arg);
 void hp3_swx_close(struct hp3_swx *sw);
 
-/* One more table entry, at once. 0 or a negative errno, explained. */
+/* Adds a table entry, at once. 0 or a negative errno, explained on stderr. */
 int hp3_swx_add(struct hp3_swx *sw, const struct hp3_entry *e);
 
-/* The groups once more, after hp3_net_route(). */
+/* Updates the groups, after hp3_net_route(). */
 int hp3_swx_reroute(struct hp3_swx *sw, const struct hp3_net *net);
 
-/* One packet, in by a port; it leaves by ops->out or is dropped and counted before this returns. */
+/* Processes a packet of a port. Before this returns, the packet left by ops->out or was dropped and
+ * counted. */
 void hp3_swx_process(struct hp3_swx *sw, uint32_t port, struct rte_mbuf *m);
 
 /* Counter "port_tx_packets" and so on. */

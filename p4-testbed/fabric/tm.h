@@ -2,24 +2,23 @@
 #ifndef HP3_TESTBED_TM_H
 #define HP3_TESTBED_TM_H
 /*
- * The traffic manager: queues, links and pauses of the whole fabric, as a discrete event model that
- * is kept in step with the clock. No DPDK, no I/O, no clock of its own.
+ * The traffic manager: queues, links and pauses of the whole fabric, as a discrete event model in
+ * step with the clock. No DPDK, no I/O, no clock of its own.
  *
  * A lane is one direction of a link: eight queues (priority 7 first) that share the lane's buffer,
  * a serialiser of the lane's rate, and the wire, which takes the lane's delay. Every frame has a
- * nominal time, to which the model keeps even where the process runs late: a process that slept a
- * little too long catches up event by event, so rates, delays and queue depths are exact, and only
- * what reaches a host may be late by the sleep.
+ * nominal time. A process that slept too long catches up event by event, so rates, delays and queue
+ * depths are exact; only frames to a host may be late by the sleep.
  *
- * Lossless (PFC, IEEE 802.1Qbb): bytes that came in by a lane and wait behind a switch are charged
- * to that lane and priority. Above `xoff` the lane's sender is told to pause this priority, at or
- * below `xon` to go on; the message takes the lane's delay. A lane whose sender is a host reports
- * changes by pause_host(): then real PFC frames are for the caller to send. Such a lane's own
- * queues stand for the NIC's: they report the host as well when they exceed `xoff`.
+ * Lossless (PFC, IEEE 802.1Qbb): bytes that arrived by a lane and wait in the switch are charged to
+ * that lane and priority. Above `xoff`, the lane's sender gets a message to pause this priority, at
+ * or below `xon` one to resume; the message takes the lane's delay. If the lane's sender is a host,
+ * pause_host() reports the change instead, and the caller sends PFC frames. Such a lane's own
+ * queues model the NIC's: they pause the host, too, when they exceed `xoff`.
  *
- * Invariants: frames of one lane and priority leave in the order in which they came, but for those
- * that impair.h has fly longer; a frame is delivered or dropped with a named reason, exactly once;
- * the events of a run happen in order of time, ties in the order in which they were made.
+ * Invariants: frames of one lane and priority leave in the order in which they arrived, except
+ * those that impair.h delays. A frame is delivered, or dropped with a named reason, exactly once.
+ * Events happen in order of time, ties in the order in which they were added.
  *
  * Units: nanoseconds, bytes (a frame without FCS; on the wire it takes HP3_TOPO_WIRE more).
  */
@@ -29,7 +28,7 @@
 #include "p4-testbed/fabric/impair.h"
 
 #define HP3_TM_PRIORITIES 8u
-#define HP3_TM_WIRES      2u /* for frames in order, and for those that fly longer */
+#define HP3_TM_WIRES      2u /* for frames in order, and for delayed ones */
 #define HP3_TM_NO_LANE    UINT32_MAX
 #define HP3_TM_NEVER      UINT64_MAX
 
@@ -54,7 +53,7 @@ struct hp3_frame {
 	struct hp3_frame *next;
 	uint64_t at; /* arrival at the far end, once on the wire */
 	uint32_t bytes;
-	uint32_t lane_in; /* by which it came into the node where it waits, or HP3_TM_NO_LANE */
+	uint32_t lane_in; /* by which it arrived at the node where it waits, or HP3_TM_NO_LANE */
 	uint32_t priority;
 };
 
@@ -66,16 +65,16 @@ struct hp3_lane_stats {
 	uint64_t packets, bytes; /* put on the wire */
 	uint64_t drops[HP3_TM_DROP_MAX];
 	uint64_t pauses; /* how often a priority was stopped */
-	uint64_t paused_ns; /* how long any was, finished stops only */
+	uint64_t paused_ns; /* time with a paused priority, ended pauses only */
 	uint32_t peak_bytes; /* deepest queue since the reader reset it */
-	uint64_t delayed, duplicated, damaged, remarked; /* as impair.h has it */
+	uint64_t delayed, duplicated, damaged, remarked; /* by impair.h */
 };
 
-/* Frames that fly, in the order in which they arrive. */
+/* Frames on a wire, in order of arrival. */
 struct hp3_wire {
 	struct hp3_fifo q;
 	uint64_t last; /* arrival of the latest */
-	bool due; /* there is an event for the first one */
+	bool due; /* the first one has an event */
 };
 
 struct hp3_lane {
@@ -89,16 +88,16 @@ struct hp3_lane {
 	/* state */
 	struct hp3_fifo queue[HP3_TM_PRIORITIES];
 	struct hp3_wire wire[HP3_TM_WIRES];
-	uint32_t to_lose; /* frames that are left of a burst of losses */
+	uint32_t to_lose; /* frames left to drop of a burst of losses */
 	uint32_t depth[HP3_TM_PRIORITIES], waiting; /* bytes per queue and in all */
-	uint32_t inside[HP3_TM_PRIORITIES]; /* bytes that came by this lane and wait behind it */
+	uint32_t inside[HP3_TM_PRIORITIES]; /* bytes that came by this lane and wait after it */
 	uint64_t free_at; /* serialiser */
 	uint64_t pause_until[HP3_TM_PRIORITIES]; /* PFC frames of a host have a time */
 	uint64_t paused_since;
 	uint8_t paused; /* by the far end, bit per priority */
-	uint8_t asked; /* pauses that we asked of this lane's sender */
+	uint8_t asked; /* pauses requested of this lane's sender */
 	uint8_t nic_full; /* queues of a host's lane above xoff */
-	uint8_t signaled; /* what the host was told last */
+	uint8_t signaled; /* last priorities passed to pause_host() */
 	bool dequeue_due;
 	struct hp3_lane_stats stats;
 };
@@ -117,11 +116,11 @@ struct hp3_tm_ops {
 	void (*pause_host)(void *arg, uint32_t lane, uint8_t priorities);
 	/* Hash of the frame's addresses and ports: which flows a black hole takes. */
 	uint32_t (*flow)(void *arg, const struct hp3_frame *f);
-	/* An ECN-capable packet is marked CE, or its mark is cleared; was anything changed? */
+	/* Marks an ECN-capable packet CE, or clears its mark; true: it changed. */
 	bool (*remark)(void *arg, struct hp3_frame *f, bool ce);
-	/* One bit flips, which one says `random`. */
+	/* Flips one bit, chosen by `random`. */
 	void (*damage)(void *arg, struct hp3_frame *f, uint32_t random);
-	/* Another one with the same content; NULL: no buffer is left. */
+	/* A copy; NULL: no buffer is left. */
 	struct hp3_frame *(*copy)(void *arg, const struct hp3_frame *f);
 };
 
@@ -145,13 +144,13 @@ void hp3_tm_free(struct hp3_tm *tm); /* drops every frame */
 /* At tm->now: f->bytes and f->lane_in are set. */
 void hp3_tm_enqueue(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, uint32_t priority);
 
-/* Every event up to and including `until`; afterwards tm->now = until. */
+/* Runs every event up to and including `until`; afterwards tm->now = until. */
 void hp3_tm_run(struct hp3_tm *tm, uint64_t until);
 
-/* Takes a lane down with all that waits and flies, or up again. */
+/* Takes a lane down, and drops its frames; or up again. */
 void hp3_tm_set_up(struct hp3_tm *tm, uint32_t lane, bool up);
 
-/* A PFC frame from the host that this lane leads to: stop a priority for so long (0: go on). */
+/* A PFC frame of the host that this lane leads to: pauses a priority for `ns` (0: resumes). */
 void hp3_tm_host_pause(struct hp3_tm *tm, uint32_t lane, uint32_t priority, uint64_t ns);
 
 const char *hp3_tm_drop_name(enum hp3_tm_drop d);

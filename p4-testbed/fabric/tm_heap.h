@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTBED_TM_HEAP_H
 #define HP3_TESTBED_TM_HEAP_H
-/* Events of the traffic manager in order of time, ties in the order of their making. */
+/* Events of the traffic manager in order of time, ties in the order in which they were added. */
 #include "p4-testbed/fabric/tm.h"
 
 enum hp3_tm_kind {

@@ -3,12 +3,13 @@
 #define HP3_TESTBED_TOPO_H
 /*
  * The topology file: a two-layer leaf-spine fabric as an INI file, read by the loader of config/.
- * Every leaf has a link to every spine; hosts h1, h2, ... hang on leaves l1, l2, ... in this order.
- * Links are named after their ends, "l1-s2" and "h3-l2", and [link.NAME] changes one of them.
+ * Every leaf has a link to every spine; hosts h1, h2, ... are attached to leaves l1, l2, ... in
+ * this order. Links are named after their ends, "l1-s2" and "h3-l2"; [link.NAME] changes one of
+ * them.
  *
- * Field names are the keys' names and tell their units. Rates are software's: tens to hundreds of
- * Mb/s. A frame takes (its bytes without FCS + 24) x 8 / rate on a link, as on an Ethernet (FCS,
- * preamble, gap).
+ * Fields have the keys' names, which end with the unit. Rates are tens to hundreds of Mb/s, as this
+ * is software. A frame takes (its bytes without FCS + 24) x 8 / rate on a link, as on an Ethernet
+ * (FCS, preamble, gap).
  */
 #include <stdint.h>
 #include "config/ini.h"
@@ -22,7 +23,7 @@ enum hp3_topo_onoff { HP3_TOPO_OFF, HP3_TOPO_ON };
 enum hp3_topo_mode { HP3_TOPO_LOSSY, HP3_TOPO_LOSSLESS };
 enum hp3_topo_hash { HP3_TOPO_CRC32, HP3_TOPO_CRC16 };
 
-/* DPDK driver of a host's port; SAME, of one host: as [hosts] says. */
+/* DPDK driver of a host's port; SAME, of one host: that of [hosts]. */
 enum hp3_topo_port {
 	HP3_TOPO_AF_PACKET,
 	HP3_TOPO_AF_XDP,
@@ -39,7 +40,7 @@ struct hp3_topo_link {
 
 struct hp3_topo_named_link {
 	char name[16];
-	struct hp3_topo_link link; /* 0: as [fabric_link] or [host_link] says */
+	struct hp3_topo_link link; /* 0: as in [fabric_link] or [host_link] */
 };
 
 struct hp3_topo_switch {

@@ -2,15 +2,15 @@
 #ifndef ROCE_GEN_CONTENT_H
 #define ROCE_GEN_CONTENT_H
 /*
- * What messages carry, so that a receiver can check every byte without knowing anything else.
+ * Content of messages: a receiver can check every byte without other information.
  *
  * A message begins with a header word: its number on the queue pair (32 bits) and its length in
- * bytes (32 bits). Every further word of 8 bytes follows from the header and the word's place. So a
- * packet lost, doubled, exchanged with another or cut is a byte that differs. A message shorter
- * than a header holds the first bytes of it, and nothing can be checked.
+ * bytes (32 bits). Every further word of 8 bytes is a function of the header and the word's
+ * position. So a packet that is lost, duplicated, swapped or cut changes a byte. A message shorter
+ * than a header holds its first bytes, and cannot be checked.
  *
- * Memory that a READ reads holds words that follow from R_Key and address: whoever asks for any
- * part of it again gets the same.
+ * Memory for READs holds words that are a function of R_Key and address: reading it again gives the
+ * same content.
  *
  * Words are little-endian. Pieces begin at a multiple of 8 bytes (path MTUs are such multiples).
  */

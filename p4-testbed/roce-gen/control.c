@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections and their states; what the lines say is in hello.c. */
+/* Connections and their states; hello.c has the content of the lines. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs, the heap of who is served next, and the way out. The way in: endpoint_rx.c. */
+/* Queue pairs, the heap that schedules them, and sending. Receiving: endpoint_rx.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"

@@ -3,16 +3,16 @@
 #define ROCE_GEN_ENDPOINT_H
 /*
  * An RNIC in user space: many queue pairs behind one port. Frames and time go in, frames and events
- * come out; no I/O and no clock, so that tests run it over any network they like.
+ * come out; no I/O and no clock, so tests can run it over any network.
  *
- * - Who may send: a heap of queue pairs by the time when each wants to be served; among those that
- *   could send now, the one that waited longest. One packet, then the next queue pair.
- * - Pace: a token bucket per queue pair at DCQCN's rate (cc/), one for the port at the link's rate.
- *   Bytes are those of the frame without preamble and FCS. ACKs wait for the port's only. Who had
- *   to wait and is called late catches up, so that a slow scheduler costs no rate; who was idle
- *   does not.
- * - Congestion: CE on a request or READ response makes a CNP (notification point); a CNP slows the
- *   queue pair down (reaction point).
+ * - Schedule: a heap of queue pairs by the time at which each may send; of those that may send now,
+ *   the one that has waited longest. One packet, then the next queue pair.
+ * - Pacing: a token bucket per queue pair at DCQCN's rate (cc/), and one for the port at the link's
+ *   rate. Bytes are those of the frame without preamble and FCS. ACKs wait only for the port's. A
+ *   queue pair that waited and is called late catches up, so that a slow scheduler costs no rate;
+ * an idle one does not.
+ * - Congestion: CE on a request or READ response causes a CNP (notification point); a CNP reduces
+ *   the rate of the queue pair (reaction point).
  * - PFC (802.1Qbb): a pause frame for a priority stops it for its quanta of 512 bit times at the
  *   link's rate. Requests and answers are of one priority, CNPs of another.
  *
@@ -35,11 +35,11 @@ struct gen_endpoint_params {
 	struct gen_responder_params responder;
 	uint32_t first_qpn;
 	uint32_t max_qps;
-	/* of the port; 0: as fast as the machine, and quanta count as at 1 Gb/s */
+	/* of the port; 0: no limit, and PFC quanta as at 1 Gb/s */
 	uint64_t link_bps;
 	uint64_t qp_bps; /* of a queue pair without DCQCN; 0: no limit */
-	uint64_t burst_ns; /* what may leave at once after an idle time, as time at the rate */
-	uint64_t catch_up_ns; /* what may when the caller came late, at least burst_ns */
+	uint64_t burst_ns; /* burst after an idle time, as time at the rate */
+	uint64_t catch_up_ns; /* burst when the caller is late, at least burst_ns */
 	bool dcqcn, np;
 	struct hp3_dcqcn_params rp_params;
 	struct hp3_np_params np_params;
@@ -54,10 +54,10 @@ struct gen_qp {
 	bool marks; /* the peer marks its packets (order.h) */
 	bool loads; /* the workload uses it */
 	bool connected;
-	bool failed; /* its end was told */
+	bool failed; /* GEN_FAILED was reported */
 	bool cnp_due, turn, idle;
 	uint32_t load_at; /* the workload's index */
-	uint32_t peer, channel; /* connection that set it up; which of its queue pairs it is */
+	uint32_t peer, channel; /* connection that set it up; number among its queue pairs */
 	struct gen_requester requester;
 	struct gen_responder responder;
 	struct gen_order order;
@@ -77,12 +77,12 @@ struct gen_event {
 	enum gen_event_type type;
 	struct gen_qp *qp;
 	struct gen_message message; /* COMPLETED */
-	struct gen_arrival arrival; /* ARRIVED: a message the receiver is told of */
+	struct gen_arrival arrival; /* ARRIVED: a message with a receive completion */
 };
 
 struct gen_endpoint_counters {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint64_t bad_icrc, strays, others; /* strays: RoCE for a queue pair that we do not have */
+	uint64_t bad_icrc, strays, others; /* strays: RoCE for an unknown queue pair */
 	uint64_t pauses, paused_ns;
 };
 
@@ -94,7 +94,7 @@ struct gen_endpoint {
 	struct gen_qp **cnps; /* FIFO ring, max_qps */
 	uint32_t cnp_first, cnps_due;
 	uint64_t turns;
-	bool idle; /* nothing was to be sent */
+	bool idle; /* there was nothing to send */
 	struct hp3_pacer port;
 	uint64_t paused_until[8];
 	struct gen_event *events;
@@ -108,11 +108,11 @@ struct gen_endpoint {
 int gen_endpoint_init(struct gen_endpoint *ep, const struct gen_endpoint_params *p, uint64_t now);
 void gen_endpoint_free(struct gen_endpoint *ep);
 
-/* A queue pair more, not connected yet; NULL: there are max_qps. */
+/* Adds a queue pair, not connected yet; NULL: there are max_qps. */
 struct gen_qp *gen_endpoint_add(struct gen_endpoint *ep, uint32_t first_psn, uint64_t now);
-/* What the peer said of itself is in *q (rqpn, rkey, memory, to, marks): from now on it talks. */
+/* The peer's parameters are in *q (rqpn, rkey, memory, to, marks): it may send from now on. */
 void gen_endpoint_connect(struct gen_endpoint *ep, struct gen_qp *q, uint32_t peer_psn);
-/* The number that the next one gets. */
+/* QPN of the next queue pair added. */
 static inline uint32_t gen_endpoint_next_qpn(const struct gen_endpoint *ep)
 {
 	return ep->p.first_qpn + ep->n_qps;
@@ -130,8 +130,8 @@ uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now);
 uint64_t gen_endpoint_deadline(const struct gen_endpoint *ep, uint64_t now);
 
 /*
- * What happened since ep->n_events was last set to 0 by the caller: ep->events. Valid until the
- * next call of any other function here.
+ * ep->events: the events since the caller last set ep->n_events to 0. Valid until the next call of
+ * any other function here.
  */
 
 #endif

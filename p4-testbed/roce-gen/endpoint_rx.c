@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way in: requests, replies, CNPs, pause frames. */
+/* Receiving: requests, replies, CNPs, pause frames. */
 #include "base/minmax.h"
 #include "content.h"
 #include "endpoint_internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What two ends advertise to each other, and what becomes of it: queue pairs. */
+/* The parameters that two ends exchange, and the queue pairs made from them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef ROCE_GEN_OPTIONS_H
 #define ROCE_GEN_OPTIONS_H
 /*
- * The command line: one table (options.c) gives names, ranges, defaults and the help text. Numbers
- * are plain decimal integers in the unit that the option's name ends with.
+ * The command line: one table (options.c) has names, ranges, defaults and help texts. Numbers are
+ * decimal integers in the unit that the option's name ends with.
  */
 #include "route.h"
 #include "workload.h"
@@ -18,7 +18,7 @@ enum gen_exit {
 	GEN_EXIT_FAILED = 1, /* could not start, or a peer was lost */
 	GEN_EXIT_USAGE = 2,
 	GEN_EXIT_INCOMPLETE = 3, /* a queue pair ended in error, or messages did not complete */
-	GEN_EXIT_CONTENT = 4 /* something arrived that was not what was sent */
+	GEN_EXIT_CONTENT = 4 /* received content differs from that sent */
 };
 
 struct gen_options {
@@ -43,9 +43,10 @@ struct gen_options {
 
 /* Fills *o. Returns -1 to go on, else the exit code to end with (--help, --version, errors). */
 int gen_options_parse(struct gen_options *o, int argc, char **argv);
-/* Rules between options, and what texts mean; as gen_options_parse(), which calls it. */
+/* Checks options against each other, and parses texts. Called by gen_options_parse(); returns the
+ * same. */
 int gen_options_check(struct gen_options *o);
-/* *ep is what the options say; -1 or an exit code. */
+/* Sets *ep from the options; -1 or an exit code. */
 int gen_options_endpoint(const struct gen_options *o, struct gen_endpoint_params *ep);
 
 #endif

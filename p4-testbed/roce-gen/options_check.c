@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What single options cannot know: rules between them, mixes of operations, DCQCN's parameters. */
+/* Checks across options: rules between them, mixes of operations, DCQCN's parameters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>

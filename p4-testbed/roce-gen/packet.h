@@ -2,8 +2,8 @@
 #ifndef ROCE_GEN_PACKET_H
 #define ROCE_GEN_PACKET_H
 /*
- * One packet that a requester or responder wants to send, without addresses: what differs from
- * packet to packet. Whoever sends it adds the queue pair's addresses and the content.
+ * A packet that a requester or responder sends: the fields that differ between packets. The caller
+ * adds the queue pair's addresses and the content.
  */
 #include "roce/opcode.h"
 
@@ -25,13 +25,13 @@ struct gen_packet {
 	uint32_t len; /* bytes of content */
 };
 
-/* Packets that `len` bytes take; a message without any still takes one. */
+/* Packets of a message of `len` bytes; at least one. */
 static inline uint32_t gen_packets(uint32_t len, uint32_t mtu)
 {
 	return len == 0 ? 1 : (uint32_t)(((uint64_t)len + mtu - 1) / mtu);
 }
 
-/* Bytes in the packet that begins `done` bytes behind the start. */
+/* Bytes in the packet that begins at byte `done`. */
 static inline uint32_t gen_piece(uint32_t len, uint32_t done, uint32_t mtu)
 {
 	return len - done < mtu ? len - done : mtu;

@@ -2,13 +2,13 @@
 #ifndef ROCE_GEN_PORT_H
 #define ROCE_GEN_PORT_H
 /*
- * A network interface as the endpoint sees it: RoCEv2 and pause frames in, whole frames out, many
- * with one system call. A packet socket with a filter in the kernel, so that other traffic costs
+ * The network interface of an endpoint: receives RoCEv2 and pause frames, sends whole frames, many
+ * per system call. A packet socket with a filter in the kernel, so that other traffic costs
  * nothing: packets for GEN_QPS_MAX queue pairs from the first one on pass.
  *
- * The kernel sees the same packets and would answer them with "port unreachable": a UDP socket that
- * takes all of them and keeps none prevents that. Where the port is taken already (Soft-RoCE on the
- * same host), nothing is answered either.
+ * The kernel also receives these packets, and would answer "port unreachable". A UDP socket that
+ * drops all of them prevents that. If the port is in use (Soft-RoCE on the same host), the kernel
+ * does not answer either.
  */
 #include <stdint.h>
 #include "endpoint.h"
@@ -20,7 +20,7 @@ struct gen_port {
 	int index;
 	uint8_t mac[6];
 	uint32_t mtu; /* of the interface */
-	uint8_t (*in)[GEN_FRAME_MAX + 4]; /* GEN_BATCH each; room for a VLAN tag put back */
+	uint8_t (*in)[GEN_FRAME_MAX + 4]; /* GEN_BATCH each; with space for a restored VLAN tag */
 	uint8_t (*out)[GEN_FRAME_MAX];
 	uint32_t out_len[GEN_BATCH];
 	uint32_t out_first, out_n; /* filled, not sent */
@@ -31,11 +31,11 @@ struct gen_port {
 /* 0, or a negative errno with a message on stderr that names the fix. */
 int gen_port_open(struct gen_port *p, const char *interface, uint32_t first_qpn);
 void gen_port_close(struct gen_port *p);
-/* How many frames came, into p->in and p->in_len; 0: none. */
+/* Receives frames into p->in and p->in_len; returns their number. */
 uint32_t gen_port_receive(struct gen_port *p);
-/* Sends what is in p->out; false: the kernel has no room, call again when it has. */
+/* Sends p->out; false: the kernel's buffer is full, call again when it is writable. */
 bool gen_port_flush(struct gen_port *p);
-/* Frames that the kernel had no room for so far. */
+/* Frames that the kernel dropped so far, for lack of buffer. */
 uint64_t gen_port_lost(struct gen_port *p);
 
 #endif

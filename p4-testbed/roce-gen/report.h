@@ -2,8 +2,8 @@
 #ifndef ROCE_GEN_REPORT_H
 #define ROCE_GEN_REPORT_H
 /*
- * What a run found out, as JSON: one line for each interval (with --live), one for the whole at the
- * end, and with --messages-out one for each message. Field by field in roce-gen(1). Times are
+ * The results of a run as JSON: one line per interval (with --live), one for the whole run at its
+ * end, and with --messages-out one per message. roce-gen(1) describes the fields. Times are
  * microseconds, rates Mb/s of payload.
  */
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "options.h"
 #include "port.h"
 
-#define GEN_SERIES_QPS 64u /* with more queue pairs the series shows their sum only */
+#define GEN_SERIES_QPS 64u /* with more queue pairs, the series has their sum only */
 
-/* What an interval is the difference of. */
+/* An interval is the difference of two of these. */
 struct gen_totals {
 	uint64_t tx_bytes, rx_bytes; /* payload acknowledged by the peer, and arrived in order */
 	uint64_t again, cnps_sent, cnps_received, ect, ce, out_of_seq, overtaken, completed;
@@ -37,9 +37,9 @@ int gen_report_open(struct gen_report *r, const struct gen_options *o,
 void gen_report_close(struct gen_report *r);
 void gen_report_begin(struct gen_report *r, uint64_t now);
 void gen_report_message(struct gen_report *r, const struct gen_event *e);
-/* Ends an interval, which began with the last call. */
+/* Ends the interval that began with the previous call. */
 void gen_report_interval(struct gen_report *r, uint64_t now);
-/* The whole; `outcome` is a word for it. 0 or a negative errno with a message. */
+/* The whole run; outcome: a word for it. 0 or a negative errno with a message. */
 int gen_report_final(
 	struct gen_report *r, struct gen_port *port, const char *outcome, uint64_t now);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way out: messages become packets. The way back: requester_reply.c. */
+/* Sending: messages become packets. Replies: requester_reply.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"

@@ -3,22 +3,22 @@
 #define ROCE_GEN_REQUESTER_H
 /*
  * The requester half of a reliable connection (IBTA 1.4, 9.7.5 and 9.9.2): turns messages into
- * packets, keeps what is unacknowledged, and goes back N when something is missing. No I/O, no
- * clock: time is nanoseconds and an argument.
+ * packets, keeps unacknowledged messages, and goes back N if packets are missing. No I/O, no clock:
+ * time is an argument, in ns.
  *
  *     una <= nxt <= hi       oldest unacknowledged PSN; next to send; first never sent
  *
  * AckReq is set on the last packet of a message, on every ack_every-th packet, and on the packet
- * that fills the window (or nothing would open it again). A READ request takes as many PSNs as its
- * answer has packets (9.7.2); its answers acknowledge all before them. Going back into a READ asks
- * for the rest of it only.
+ * that fills the window (otherwise it would stay full). A READ request takes as many PSNs as its
+ * response has packets (9.7.2); responses acknowledge all PSNs before them. After going back into a
+ * READ, it requests only the rest.
  *
  * Goes back to una on: a sequence NAK; an RNR NAK, after the time it names; a reply that skips READ
  * responses (an implied NAK, once for each una); and the retransmission timer. The timer runs while
  * a packet that must be answered (AckReq, READ) is unacknowledged, from the last such packet that
- * started it or the last progress; it is 4.096 us * 2^timeout exactly, 0 switches it off (IBTA
- * allows up to four times as much). Retries are counted between two steps of progress; too many, or
- * a NAK that tells of an error, end the queue pair: GEN_ERROR, and nothing more is sent.
+ * started it or the last progress. It is 4.096 us * 2^timeout exactly (IBTA allows up to four times
+ * as much); 0 disables it. Retries count from the last progress. Too many retries, or a NAK for an
+ * error, end the queue pair: it sends nothing more.
  *
  * A reply counts only if una <= PSN < hi, all others are stale.
  */
@@ -70,7 +70,7 @@ struct gen_requester {
 	uint32_t una, nxt, hi, post; /* PSNs; post: of the next message */
 	uint32_t read_psns, reads; /* of READs asked for and not answered */
 	uint32_t since; /* packets since the last AckReq */
-	uint32_t must_end; /* behind the last packet that must be answered */
+	uint32_t must_end; /* PSN after the last packet that must be answered */
 	bool armed, implied;
 	uint32_t implied_una, number;
 	uint64_t deadline, rnr_until;
@@ -84,12 +84,12 @@ struct gen_requester {
 	struct gen_requester_counters n;
 };
 
-/* What a reply brought. */
+/* Effects of a reply. */
 struct gen_reply {
 	bool progress;
 	bool data; /* the READ response is the one expected: its content is at `va` */
 	uint64_t va;
-	uint64_t rtt; /* ns; 0: this reply says nothing of it */
+	uint64_t rtt; /* ns; 0: no sample */
 };
 
 void gen_requester_init(
@@ -103,10 +103,10 @@ int gen_requester_post(
 
 /* The next packet; false: none now. It counts as sent. */
 bool gen_requester_next(struct gen_requester *r, uint64_t now, struct gen_packet *out);
-/* Whether gen_requester_next() would give one. */
+/* True: gen_requester_next() would return a packet. */
 bool gen_requester_ready(const struct gen_requester *r, uint64_t now);
 
-/* *v: a reply with a right ICRC. */
+/* *v: a reply with a correct ICRC. */
 void gen_requester_reply(
 	struct gen_requester *r, const struct hp3_view *v, uint64_t now, struct gen_reply *out);
 
@@ -129,7 +129,7 @@ static inline uint64_t gen_timeout_ns(uint8_t code)
 	return code == 0 ? 0 : UINT64_C(4096) << code;
 }
 
-/* IBTA table 46: what the timer field of an RNR NAK means. */
+/* The time of the timer field of an RNR NAK (IBTA table 46). */
 uint64_t gen_rnr_ns(uint8_t code);
 const char *gen_failure_name(enum gen_failure f);
 

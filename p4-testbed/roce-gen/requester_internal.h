@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ROCE_GEN_REQUESTER_INTERNAL_H
 #define ROCE_GEN_REQUESTER_INTERNAL_H
-/* What sending (requester.c) and taking replies (requester_reply.c) share. */
+/* Shared by sending (requester.c) and receiving replies (requester_reply.c). */
 #include "requester.h"
 
 static inline struct gen_message *gen_requester_message(const struct gen_requester *r, uint32_t i)

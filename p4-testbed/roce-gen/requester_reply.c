@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way back: replies and the timer move una, or send nxt back to it. */
+/* Replies and the timer advance una, or set nxt back to it. */
 #include "requester_internal.h"
 
 /* Everything before PSN `to` is acknowledged; no READ without its answers lies before it. */

@@ -2,26 +2,25 @@
 #ifndef ROCE_GEN_RESPONDER_H
 #define ROCE_GEN_RESPONDER_H
 /*
- * The responder half of a reliable connection (IBTA 1.4, 9.7.4 and 9.7.5): takes requests in the
- * order of their PSNs only, checks what they carry, and answers. No I/O, no clock: `now` is the
- * caller's, in ns.
+ * The responder half of a reliable connection (IBTA 1.4, 9.7.4 and 9.7.5): executes requests in the
+ * order of their PSNs, checks their content, and answers. No I/O, no clock: `now` is the caller's,
+ * in ns.
  *
- * - Expected PSN: executed. AckReq: one ACK is due; those of several packets merge until it is
- *   asked for (coalescing), and a READ response or NAK behind it says the same.
+ * - Expected PSN: executed. AckReq: one ACK is due. ACKs of several packets merge until the caller
+ *   takes one (coalescing); a later READ response or NAK replaces it.
  * - Later PSN: one sequence NAK with the expected PSN, then silence until that one arrives.
  * - Earlier PSN (duplicate): SEND and WRITE are acknowledged again, with the latest PSN executed;
- *   a READ is answered again, from where it asks.
+ *   a READ is answered again, from the PSN of the request.
  * - No receive buffer (every rnr_every-th SEND or WRITE with immediate, once each): RNR NAK, and
  *   silence until that PSN arrives again.
- * - A request that breaks the protocol (order of opcodes, lengths, R_Key, address): the NAK for it,
- *   and the queue pair has ended (`ended`).
+ * - A request that violates the protocol (order of opcodes, lengths, R_Key, address): the NAK for
+ *   it, and the queue pair ends (`ended`).
  *
- * Responses form one stream in the order of PSNs: an ACK never overtakes the READ responses before
- * it, for it would say that they are lost.
+ * Responses are one stream in the order of PSNs: an ACK that overtook READ responses would mean
+ * that they are lost.
  *
- * What slow responders do: a READ's data come read_service_ns after its request, and everything
- * behind them waits (a disk); an ACK waits ack_delay_ns for others to merge with (coalescing),
- * which a NAK does not.
+ * Slow responders: the data of a READ come read_service_ns after its request, and later responses
+ * wait for them (a disk). An ACK waits ack_delay_ns for others to merge with; a NAK does not wait.
  */
 #include "packet.h"
 
@@ -29,18 +28,18 @@
 
 struct gen_responder_params {
 	uint32_t mtu;
-	uint32_t rkey; /* of the memory that content.h describes */
+	uint32_t rkey; /* of the memory in content.h */
 	uint32_t rnr_every; /* messages; 0: there is always a buffer */
 	uint8_t rnr_timer; /* IBTA code in the RNR NAK */
-	bool check; /* what arrives was made by content.h */
+	bool check; /* content must be that of content.h */
 	uint64_t read_service_ns, ack_delay_ns;
 };
 
 struct gen_responder_counters {
 	uint64_t received; /* request packets, all of them */
 	uint64_t executed, bytes, messages; /* in order and new */
-	uint64_t out_of_seq_request; /* sequence NAKs: what Soft-RoCE counts under this name */
-	uint64_t out_of_order; /* packets with a PSN behind the expected one */
+	uint64_t out_of_seq_request; /* sequence NAKs, as Soft-RoCE's counter of this name */
+	uint64_t out_of_order; /* packets with a PSN after the expected one */
 	uint64_t duplicates, rnr_naks, reads, reads_dropped;
 	uint64_t acks; /* ACKs and NAKs sent */
 	uint64_t checked, wrong, unchecked; /* messages, by content */
@@ -49,7 +48,7 @@ struct gen_responder_counters {
 struct gen_responder {
 	const struct gen_responder_params *p;
 	uint32_t expected, msn;
-	/* the message under way */
+	/* the current message */
 	bool within, bad;
 	uint8_t kind; /* HP3_OP_RC_SEND_FIRST or HP3_OP_RC_WRITE_FIRST */
 	uint32_t len, done; /* bytes: of the WRITE; executed */
@@ -70,25 +69,25 @@ struct gen_responder {
 	struct gen_responder_counters n;
 };
 
-/* What a request brought. */
+/* Effects of a request. */
 struct gen_arrival {
 	bool fresh; /* executed: in order and new */
 	bool message; /* the last packet of a message */
-	bool immediate; /* which the receiver is told of: SEND, or WRITE with immediate */
+	bool immediate; /* with a receive completion: SEND, or WRITE with immediate */
 	uint32_t len; /* of the message */
 };
 
 void gen_responder_init(
 	struct gen_responder *r, const struct gen_responder_params *p, uint32_t first_psn);
 
-/* *v: a request with a right ICRC in `frame`. */
+/* *v: a request with a correct ICRC in `frame`. */
 void gen_responder_request(struct gen_responder *r, const void *frame, const struct hp3_view *v,
 	uint64_t now, struct gen_arrival *out);
 
 enum gen_answer { GEN_NO_ANSWER, GEN_ANSWER_ACK, GEN_ANSWER_DATA };
-/* What gen_responder_next() would give: an ACK or NAK, a READ response, or nothing. */
+/* The kind of packet that gen_responder_next() would return. */
 enum gen_answer gen_responder_ready(const struct gen_responder *r, uint64_t now);
-/* When it gives something, if nothing arrives before; UINT64_MAX: never. */
+/* When the next answer is due, if no request arrives before; UINT64_MAX: never. */
 uint64_t gen_responder_deadline(const struct gen_responder *r);
 /* The next answer; false: none. It counts as sent. */
 bool gen_responder_next(struct gen_responder *r, uint64_t now, struct gen_packet *out);

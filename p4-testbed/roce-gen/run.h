@@ -2,9 +2,9 @@
 #ifndef ROCE_GEN_RUN_H
 #define ROCE_GEN_RUN_H
 /*
- * One run: sets up, waits for all peers, loads, drains, tells its peers that it is done, stays for
- * them until they are, and reports. One thread that sleeps whenever nothing is due: where only the
- * pace holds it back it wakes every --burst-us, and sends then what has become due meanwhile.
+ * One run: sets up, waits for all peers, loads, drains, sends "done" to its peers, waits for
+ * theirs, and reports. One thread that sleeps when nothing is due. While packets wait for their
+ * pace only, it wakes every --burst-us and sends those that are due.
  */
 #include "options.h"
 

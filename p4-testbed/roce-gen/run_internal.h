@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ROCE_GEN_RUN_INTERNAL_H
 #define ROCE_GEN_RUN_INTERNAL_H
-/* One run's state: what setup.c builds up, run.c runs. */
+/* State of a run, made by setup.c and used by run.c. */
 #include "control.h"
 #include "report.h"
 #include "run.h"
 
-/* Tags in epoll's data, beside those of control.h. */
+/* Tags in epoll's data, in addition to those of control.h. */
 #define GEN_TAG_PORT   UINT64_C(2)
 #define GEN_TAG_SIGNAL UINT64_C(3)
 #define GEN_NS_PER_MS  UINT64_C(1000000)
@@ -25,7 +25,7 @@ struct gen_run {
 	struct gen_report report;
 	int epoll, signals;
 	enum gen_phase phase;
-	uint64_t phase_end; /* ns; the phase must be over by then */
+	uint64_t phase_end; /* ns; deadline of the phase */
 	uint64_t interval_at;
 	bool interrupted, blocked, failed_qp;
 	const char *outcome;

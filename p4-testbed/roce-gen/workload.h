@@ -2,21 +2,21 @@
 #ifndef ROCE_GEN_WORKLOAD_H
 #define ROCE_GEN_WORKLOAD_H
 /*
- * Which messages are posted when, on the queue pairs marked `loads`. No I/O and no clock; all that
- * is random follows from the seed.
+ * Which messages are posted when, on the queue pairs marked `loads`. No I/O and no clock; random
+ * choices depend on the seed only.
  *
  *     closed     `depth` messages outstanding on each queue pair, `messages` on each in all
  *     poisson    messages arrive at random (exponential gaps) at `bps` of payload in all, each on a
  *                queue pair drawn at random; `messages` in all
- *     rounds     one message on every queue pair at once; when all are complete, `gap_ns` later the
- *                next round; `messages` rounds. With READ this is incast: all answer at once
+ *     rounds     one message on every queue pair at once; the next round begins `gap_ns` after all
+ *                are complete; `messages` rounds. With READ this is incast: all answer at once
  *     allreduce  ring all-reduce of `size` bytes among `ranks` hosts: 2 (ranks - 1) steps, each
- *                sends size / ranks bytes to the next host as soon as the step before has arrived
- *                from the previous one (WRITE with immediate); `messages` all-reduces, one behind
- *                the other. Queue pairs are channels that share the bytes
+ *                sends size / ranks bytes to the next host as soon as the previous step has arrived
+ *                from the previous host (WRITE with immediate); `messages` all-reduces in sequence.
+ *                Queue pairs are channels that share the bytes
  *
- * messages = 0: until stopped. A message's time runs from its arrival here, so waiting behind
- * others counts.
+ * messages = 0: until stopped. A message's time begins when it is queued here, so the wait for
+ * earlier messages counts.
  */
 #include "config/cdf.h"
 #include "endpoint.h"
@@ -61,9 +61,9 @@ void gen_workload_free(struct gen_workload *w);
 void gen_workload_event(struct gen_workload *w, const struct gen_event *e, uint64_t now);
 /* Posts what is due; returns when to call again. */
 uint64_t gen_workload_tick(struct gen_workload *w, uint64_t now);
-/* Nothing more is posted. */
+/* Stops posting. */
 void gen_workload_stop(struct gen_workload *w);
-/* Everything posted and complete, or failed. */
+/* All messages are posted, and complete or failed. */
 bool gen_workload_done(const struct gen_workload *w);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef HP3_TESTBED_EXTERNS_H
 #define HP3_TESTBED_EXTERNS_H
 /*
- * What the SWX instruction set lacks and P4 targets have: CRC hashes over a key in network order,
- * and the traffic manager's view of a queue (depth, and an even random number).
+ * Functions of P4 targets that the SWX instruction set does not have: CRC hashes over a key in
+ * network order, and the state of a queue (depth, and a uniform random number).
  *
  * CRC32 is P4's HashAlgorithm.crc32 (reflected 0xEDB88320, initial and final 0xFFFFFFFF), CRC16 its
  * crc16 (0x8005 reflected, initial and final 0).
@@ -17,7 +17,7 @@
 uint32_t hp3_crc32(const void *key, uint32_t len, uint32_t seed);
 uint32_t hp3_crc16(const void *key, uint32_t len, uint32_t seed);
 
-/* Who answers for the queues of switch `index`: depth in bytes of the queue behind a port. */
+/* Access to the queues of a switch: depth in bytes of the queue of a port. */
 struct hp3_queue_view {
 	uint32_t (*depth)(void *arg, uint32_t port, uint32_t priority);
 	void *arg;
@@ -31,7 +31,7 @@ struct hp3_queue_mailbox {
 		random; /* out: random in 0 .. width-1, or the largest number if width is 0 */
 };
 
-/* To be set before hp3_program_load() of that switch. */
+/* Call before hp3_program_load() of that switch. */
 void hp3_extern_bind(unsigned index, struct hp3_queue_view *view);
 
 /* Registers hash functions and the extern type. 0 or negative errno. */

@@ -3,19 +3,20 @@
 #define HP3_TESTBED_PROGRAM_H
 /*
  * The switch program for DPDK's SWX pipeline: the same switch as ../p4/hp3.p4, written as data
- * (structs, headers, actions, tables, textual instructions) that program.c hands to the public
- * rte_swx_pipeline_* calls. No P4 compiler is involved, so a test holds this data against the .p4:
- * headers, tables with their keys and match kinds, actions with their parameters, counters, the
- * meter and the constants must be the same. hp3_program_dump() prints what that test reads.
+ * (structs, headers, actions, tables, textual instructions) for the public rte_swx_pipeline_*
+ * calls. No P4 compiler makes this data, so a test compares it with the .p4: headers, tables with
+ * keys and match kinds, actions with parameters, counters, the meter and the constants must be
+ * equal. hp3_program_dump() prints the input of that test.
  *
- * What a packet goes through: headers are parsed; the IPv4 checksum is checked; a packet whose TTL
- * ends here is answered by an ICMP time-exceeded message (RFC 792, RFC 4443), rate limited by a
- * meter; the destination is looked up by longest prefix, which gives an ECMP group; a CRC over
- * (seed, source, destination, source port, destination port, protocol [, destination QPN]) in
- * network order gives one of 256 buckets, and (group, bucket) the next hop; ECN is marked by the
- * depth of the queue that the packet is about to enter (RFC 3168).
+ * Steps for a packet:
+ * 1. Parse the headers, check the IPv4 checksum.
+ * 2. If the TTL ends, answer with ICMP time exceeded (RFC 792, RFC 4443), rate limited by a meter.
+ * 3. Look up the destination by longest prefix: the result is an ECMP group.
+ * 4. A CRC over (seed, source, destination, source port, destination port, protocol [, destination
+ *    QPN]) in network order gives one of 256 buckets; (group, bucket) gives the next hop.
+ * 5. Mark ECN by the depth of the queue that the packet enters (RFC 3168).
  *
- * Marking needs no multiplication, which switches do not have. With R drawn evenly from
+ * Marking needs no multiplication, which switches do not have. With R drawn uniformly from
  * 0 .. width-1 and width = (Kmax - Kmin) / Pmax,
  *     P(depth > Kmin + R) = Pmax * (depth - Kmin) / (Kmax - Kmin)
  * is RED's line; above Kmax everything is marked.
@@ -26,7 +27,7 @@
 
 #define HP3_PROGRAM_BUCKETS   256u /* per ECMP group */
 #define HP3_PROGRAM_PORTS     64u /* of a switch, at most */
-#define HP3_PROGRAM_DROP_PORT 63u /* output port that takes what is dropped */
+#define HP3_PROGRAM_DROP_PORT 63u /* output port of dropped packets */
 #define HP3_PROGRAM_FLOWS     4096u /* flow counters, by hash: flows may share one */
 #define HP3_PROGRAM_ROUTES    1024u /* per address family */
 #define HP3_PROGRAM_GROUPS    64u
@@ -60,7 +61,7 @@ enum hp3_program_drop {
 
 /*
  * Registers types, headers, actions, tables and instructions with a pipeline whose ports exist.
- * `index` is handed to the constructor of the extern object `tm` (externs.h). 0 or a negative
+ * `index` is passed to the constructor of the extern object `tm` (externs.h). 0 or a negative
  * errno; *what then names the part that was refused.
  */
 int hp3_program_load(struct rte_swx_pipeline *p, unsigned index, const char **what);

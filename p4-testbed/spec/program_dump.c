@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program as JSON, for the test that holds it against the .p4. */
+/* The program as JSON, for the test that compares it with the .p4. */
 #include <jansson.h>
 #include <string.h>
 #include "p4-testbed/spec/program.h"

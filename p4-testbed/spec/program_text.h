@@ -2,8 +2,8 @@
 #ifndef HP3_TESTBED_PROGRAM_TEXT_H
 #define HP3_TESTBED_PROGRAM_TEXT_H
 /*
- * The program's parts as data; program_text.c holds them, program.c loads and dumps them. Lists end
- * with an element whose name (or instruction) is NULL.
+ * The program as data: defined in program_text.c, loaded and dumped by program.c. Lists end with an
+ * element whose name (or instruction) is NULL.
  */
 #include <stdint.h>
 
@@ -19,7 +19,7 @@ struct hp3_program_struct {
 	struct hp3_program_field fields[40];
 };
 
-/* Instances: `name` in the packet, of struct type `type`. `scratch` ones are never on the wire. */
+/* Instances: `name` in the packet, of struct type `type`. `scratch`: never on the wire. */
 struct hp3_program_header {
 	const char *name, *type;
 	uint32_t scratch;
@@ -31,7 +31,7 @@ struct hp3_program_action {
 	const char *code[8];
 };
 
-/* match: "exact" or "lpm". Without key the default action is the table's only entry. */
+/* match: "exact" or "lpm". Without keys, the default action is the only entry. */
 struct hp3_program_table {
 	const char *name;
 	const char *key[4];

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One testbed: its state directory, namespaces and processes.
 
-Everything carries the testbed's name: namespaces hp3tb-NAME-fabric, hp3tb-NAME-h1 and so on,
-/run/hp3-testbed/NAME with what was asked for, logs and sockets. A process is ours if it was recorded
-with its start time, or runs in one of these namespaces. So whatever ended in the middle, `down`
-finds all of it, and nothing else.
+Everything has the testbed's name: namespaces hp3tb-NAME-fabric, hp3tb-NAME-h1 and so on,
+/run/hp3-testbed/NAME with arguments, logs and sockets. A process belongs to the testbed if it was
+recorded with its start time, or runs in one of these namespaces. So `down` finds all of it, and
+nothing else, after any abort.
 
 A host:     rnic0 --veth-- port0 [hp3d] eth0 --veth-- hN of the fabric's namespace
 or (bare):  eth0 --veth-- hN

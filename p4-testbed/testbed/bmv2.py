@@ -3,8 +3,7 @@
 
 Forwarding, ECMP, ECN by the depth of a queue (in packets), ICMP and counters are the program's. Links are
 veths in the fabric's namespace, and a simple_switch limits a queue in packets per second: a link has its rate
-for frames of the MTU. Delays, PFC and failures of links belong to the embedded target's traffic manager and
-are not to be had here.
+for frames of the MTU. Delays, PFC and failures of links are features of the embedded target only.
 """
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the hosts' hp3d decide, while it happens and afterwards: their events, on the scenario's clock and with the
-scenario's names of flows; and what the probing cost, by their counters."""
+"""Decisions of the hosts' hp3d, live and afterwards: events with the scenario's clock and names of flows; and
+the cost of probing, by counters."""
 import time
 
 from . import tools

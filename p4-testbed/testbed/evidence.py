@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Moves and what they rest on, from hp3d's events, as tables of the report."""
+"""Moves and their reasons, from hp3d's events, as tables of the report."""
 import html
 
 from .decisions import MOVES

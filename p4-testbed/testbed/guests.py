@@ -2,11 +2,11 @@
 """micro-collision with real RNIC stacks: two connections of perftest between Soft-RoCE guests of the lab.
 
 ../demo-rxe boots the guests, starts hp3d and perftest, and calls this:
-    record  one mode: watches the fabric, writes what it and hp3d did
-    page    the report of all modes: page, figures, numbers as those of hp3-testbed run
+    record  one mode: records counters of the fabric and events of hp3d
+    page    the report of all modes: page, figures and numbers as of hp3-testbed run
 
-What arrives of a connection is read from the last leaf's flow counters, the rest from the fabric and from hp3d. perftest
-has no completion time of single messages; their mean is what is in flight over the rate (Little's law).
+The last leaf's flow counters give the bytes that arrive of a connection; the fabric and hp3d give the rest. perftest
+has no completion times of single messages; their mean is bytes in flight / rate (Little's law).
 """
 import argparse
 import html

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d's configuration beside a host of the testbed: what ships, slowed down as everything here is.
+"""hp3d's configuration for a host of the testbed: the shipped one, with times scaled.
 
-Thresholds are those of `hp3d --dump-config`, none is repeated here. Times of path perception, moves and congestion
-control are multiplied by tools.slowness(), rates divided by it, up to where a key's range ends.
-Pairing is not slowed down: its times are the RNICs' and hosts', and a scenario would be over before it.
+Thresholds are those of `hp3d --dump-config`. Times of probing, moves and congestion control are multiplied by
+tools.slowness(), rates divided by it, up to the end of a key's range. Pairing keeps its times: they depend on RNICs
+and hosts, and a scenario would end before.
 """
 import functools
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numbers of a run: what reports show, and tests ask for."""
+"""The numbers of a run, for reports and tests."""
 import math
 
 from .evidence import moves_of

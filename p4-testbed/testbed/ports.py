@@ -3,7 +3,7 @@
 
 af_packet, af_xdp   a veth: eth0 in the host's namespace, named after the host in the fabric's
 tap                 the tap that hp3-fabric makes becomes eth0 of the host's namespace
-vhost, memif        a socket in the testbed's directory, HOST.vhost or HOST.memif: who plugs in is the host
+vhost, memif        a socket in the testbed's directory, HOST.vhost or HOST.memif: the connected process is the host
 """
 from . import tools
 from .tools import Problem

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run found: one self-contained HTML page, figures beside it, the raw numbers as JSON."""
+"""The report of a run: one self-contained HTML page, figures, the raw numbers as JSON."""
 import html
 import json
 import os

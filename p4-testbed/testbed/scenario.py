@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a scenario in several modes and hands what was measured to the report.
+"""Runs a scenario in several modes and passes the measurements to the report.
 
 off      hp3d forwards only
-observe  hp3d watches, probes and decides, and moves nothing
-on       hp3d as it ships: it moves flows by itself, and large messages take several paths while these are alike
-move     as on, and a queue pair takes one path at a time (rfr.mode = move)
-manual   hp3d probes nothing and moves when the scenario's script says so (hp3ctl move)
+observe  hp3d probes and decides, but moves nothing
+on       hp3d as shipped: it moves flows, and large messages take several paths while these are alike
+move     as on, but a queue pair takes one path at a time (rfr.mode = move)
+manual   hp3d does not probe, and moves flows by the scenario's script (hp3ctl move)
 spray    as on, and large messages take several paths also while these differ (docs/guide/spray.md)
 """
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a report says of queue pairs whose packets took several paths at once: rates by spine, what the receivers' hp3d held
-until it was its turn, and what the RNICs made of it."""
+"""The report's part on sprayed queue pairs: rates by spine, packets held by the receivers' hp3d, and the RNICs' counts
+of packets out of order."""
 from . import measures
 from .decisions import SPRAY
 from .evidence import table

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every part needs: errors with their fix, programs, processes that are certainly ours."""
+"""Shared by all parts: errors with their fix, programs, processes of this testbed."""
 import json
 import os
 import signal

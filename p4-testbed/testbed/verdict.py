@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happened, in one sentence with figures; and what made the page: commit, command."""
+"""The summary of a run in one sentence with figures; commit and command of the page."""
 import html
 import shlex
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The live view: a bar for every spine and every sending host, queues, marks, what happened."""
+"""The live view: a bar for every spine and every sending host, queues, marks, events."""
 import shutil
 import sys
 

@@ -3,7 +3,7 @@
 #define HP3_SIM_CLI_CLI_H
 /* Commands of hp3-sim. Exit codes: 0 done, 1 failed, 2 usage. */
 
-/* Prints the problem unless NULL, and the help of the command that is carried out. Returns 2. */
+/* Prints `problem` unless NULL, and the help of the current command. Returns 2. */
 int sim_usage(const char *problem);
 /* The command line, quoted for a shell. */
 const char *sim_command(void);

@@ -2,10 +2,9 @@
 #ifndef HP3_SIM_CLI_REPORT_H
 #define HP3_SIM_CLI_REPORT_H
 /*
- * From the results in a folder: results.csv (one line per run), a figure per scenario and load
- * (SVG, PNG, PDF), and report.html, one page that needs nothing beside it. The program
- * sim/report/report.py makes them: it lies in report/ beside hp3-sim in a build, else where it was
- * installed.
+ * Makes from the results in a folder: results.csv (one line per run), a figure per scenario and
+ * load (SVG, PNG, PDF), and report.html, a self-contained page. Runs sim/report/report.py: in a
+ * build from report/ next to hp3-sim, else from where it is installed.
  */
 
 /* 0 or negative errno, messages printed. */

@@ -2,8 +2,8 @@
 #ifndef HP3_SIM_CLI_SCENARIO_H
 #define HP3_SIM_CLI_SCENARIO_H
 /*
- * A scenario: an INI file, or one that is built in, and the runs that it asks for: every balancer x
- * load x seed. A run is named SCENARIO-LB-LOAD-SEED; its result lies in that file.
+ * A scenario: an INI file, or a built-in one, and its runs: every balancer x load x seed. A run is
+ * named SCENARIO-LB-LOAD-SEED; its result is in a file of this name.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 struct sim_one {
 	char name[128];
-	uint32_t scenario; /* index of the command line's list */
+	uint32_t scenario; /* index in the command line's list */
 	struct sim_config cfg;
 };
 
@@ -34,9 +34,7 @@ struct sim_wanted {
 int sim_scenario_runs(
 	struct sim_runs *runs, const char *name, uint32_t number, const struct sim_wanted *want);
 
-/*
- * Carries one out, here and now, and says in `meter` how far it is. NULL on failure, with a message
- * printed.
+/* Runs it in this process, and keeps `meter` up to date. NULL on failure, with a message printed.
  */
 json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter);
 

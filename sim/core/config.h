@@ -2,9 +2,9 @@
 #ifndef HP3_SIM_CORE_CONFIG_H
 #define HP3_SIM_CORE_CONFIG_H
 /*
- * Everything that can be set in a scenario file or by --set section.key=value. One table tells
- * unit, range, default and help of each: that of policy (engine/policy.def) for hp3, with the names
- * of hp3.ini, and keys.c for the rest, with the fields' names. `hp3-sim keys` prints both.
+ * All keys of scenario files and of --set section.key=value. Tables give unit, range, default and
+ * help of each: engine/policy.def for the policy of hp3, with the names of hp3.ini; keys.c for the
+ * rest, with the fields' names. `hp3-sim keys` prints both.
  */
 #include "config/ini.h"
 #include "engine/engine.h"
@@ -35,7 +35,7 @@ enum sim_fault_kind {
 	SIM_FAULT_DEGRADE
 };
 enum sim_onoff { SIM_OFF, SIM_ON };
-/* Whose policy? */
+/* Balancers with a policy of their own. */
 enum sim_policy {
 	SIM_POLICY_HP3,
 	SIM_POLICY_IDEAL,
@@ -100,9 +100,9 @@ struct sim_config {
 		uint32_t ecn_percent, rtt_low_us, rtt_high_us, delta_rtt_us, delta_ecn_percent;
 		uint32_t rate_percent, sent_bytes, probe_us, forget_us;
 	} hermes;
-	/* Sections of engine/policy.def, as the balancer chosen has them; see engine/policy.h. */
+	/* Sections of engine/policy.def, for the chosen balancer; see engine/policy.h. */
 	struct hp3_engine_config engine;
-	struct hp3_engine_config policy[SIM_POLICIES]; /* of all that have some: no keys */
+	struct hp3_engine_config policy[SIM_POLICIES]; /* of all balancers that have one: no keys */
 	struct {
 		enum sim_onoff model, rate_acts;
 		uint32_t load_age_us;
@@ -152,19 +152,19 @@ struct sim_config {
 extern const struct hp3_ini_schema sim_schema;
 
 /*
- * From the text, which messages call `path`, or else from the file; both NULL: defaults. `set`: n
- * texts "section.key=value", later ones win, and before all of these "hp3=FILE": all policy of a
- * file that hp3d loads. 0, or -EINVAL and so on with the errors listed.
+ * Loads `text`, which messages call `path`, or else the file `path`; both NULL: defaults. `set`: n
+ * texts "section.key=value", of which later ones win. Before all of these, "hp3=FILE": the whole
+ * policy of a file that hp3d loads. 0, or a negative errno with the errors listed.
  *
- * hp3 begins with what ships, the others with sim/lb/NAME.policy; what the text and `set` say of
- * policy holds for all of them, hp3=FILE for hp3 alone.
+ * hp3 starts from the shipped policy, the others from sim/lb/NAME.policy. Policy in `text` and
+ * `set` applies to all of them, hp3=FILE to hp3 alone.
  */
 int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 	const char *const *set, unsigned n, struct hp3_config_errors *errs);
 
 /* Sets run.lb, and `engine` to its policy. */
 void sim_config_choose(struct sim_config *cfg, const char *lb);
-/* An engine runs for it: hp3, hp3-verbs, hp3-ideal, hp3-paper. */
+/* True: the balancer runs engines (hp3, hp3-verbs, hp3-ideal, hp3-paper). */
 bool sim_has_policy(const char *lb);
 
 #endif

@@ -2,9 +2,8 @@
 #ifndef HP3_SIM_CORE_INPUT_H
 #define HP3_SIM_CORE_INPUT_H
 /*
- * A file that a run reads, or a text that is built in. Whoever reads it reads it through here, and
- * so the SHA-256 noted is that of the very bytes that the run was made from: results are compared
- * by what files held, never by what they were called.
+ * A file that a run reads, or a built-in text. All reads go through here, so the SHA-256 stored is
+ * that of the bytes that the run used: results are compared by the files' contents, not names.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -17,8 +16,8 @@ struct sim_input {
 };
 
 /*
- * For reading; `text` instead of the file `name` unless NULL. fclose() reads what is left and then
- * sets in->sha256. NULL with errno if it cannot be opened.
+ * Opens `text`, or the file `name` if `text` is NULL. fclose() reads the rest, then sets
+ * in->sha256. NULL with errno if the file cannot be opened.
  */
 FILE *sim_input_open(struct sim_input *in, const char *name, const char *text);
 /* Reads all of it. 0 or negative errno. */

@@ -2,11 +2,12 @@
 #ifndef HP3_SIM_CORE_MEMORY_H
 #define HP3_SIM_CORE_MEMORY_H
 /*
- * Memory of a run. A simulation that runs out of memory has no result: these end the program with
- * a message that says what would help, so that callers need no path for it.
+ * Memory of a run. Without memory there is no result: these functions end the program with a
+ * message that names a remedy, so callers need no error path.
  *
- * Pools hold objects of one size (packets, flows), taken and given back in any order, last in
- * first out so that they stay in the cache. Objects are aligned to 16 bytes and never move.
+ * Pools hold objects of one size (packets, flows), taken and returned in any order. The object
+ * returned last is taken first, as it is in the cache. Objects are aligned to 16 bytes and never
+ * move.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@ void *sim_realloc(void *p, size_t size);
 struct sim_pool {
 	size_t size;
 	void *free; /* list through the first word */
-	char *slab; /* current slab: what was never used */
+	char *slab; /* unused rest of the current slab */
 	size_t slab_left;
 	void *slabs; /* list of all */
 	uint32_t used, peak;

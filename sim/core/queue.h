@@ -2,19 +2,18 @@
 #ifndef HP3_SIM_CORE_QUEUE_H
 #define HP3_SIM_CORE_QUEUE_H
 /*
- * Event queue of the simulator: what happens next, in time order; events of the same time in the
- * order in which they were added. That order is part of the contract: with the seed it makes a run
- * reproducible to the byte.
+ * Event queue of the simulator, in time order; events of the same time in the order in which they
+ * were added. That order is part of the contract: with it, equal seeds give the same bytes.
  *
  * Time is an integer, picoseconds (a byte at 100 Gb/s is 80 ps, at 400 Gb/s 20 ps), from 0.
- * Events live in what they concern (a packet, a port, a flow): adding one allocates nothing. An
- * event that is in the queue cannot be taken out; its owner finds out when it fires that it is
- * stale. It must not be added again before it fired.
+ * Events are members of their owners (a packet, a port, a flow): adding one allocates nothing. An
+ * event cannot be removed from the queue: when it fires, its owner checks whether it is stale. It
+ * must not be added again before it fired.
  *
- * Shape: a ring of buckets of 2 ns each, 16.8 us in all, which holds nearly every event of a
- * packet network (propagation and serialisation); a bucket is sorted when its time comes. What lies
- * further ahead waits in a heap (core/heap.h) and moves to the ring in time. Against the heap alone
- * see the `events` bench.
+ * Layout: a ring of buckets of 2 ns each, 16.8 us in all, which holds nearly every event of a
+ * packet network (propagation and serialisation). A bucket is sorted when its time comes. Later
+ * events wait in a heap (core/heap.h) and move to the ring in time. The `events` bench compares
+ * this with a heap alone.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +23,7 @@ struct sim;
 
 struct sim_event {
 	uint64_t at; /* ps */
-	struct sim_event *next; /* of the queue that holds it; free for the owner's use otherwise */
+	struct sim_event *next; /* of the queue; for the owner's use when in no queue */
 	void (*fire)(struct sim *s, struct sim_event *event);
 };
 
@@ -35,7 +34,7 @@ struct sim_bucket {
 	struct sim_event *head, *tail;
 };
 
-/* Times lie beside the events, so that sorting does not touch them. */
+/* A copy of the time, so that sorting does not read the event. */
 struct sim_due {
 	uint64_t at;
 	struct sim_event *event;
@@ -55,7 +54,7 @@ struct sim_queue {
 int sim_queue_init(struct sim_queue *q);
 void sim_queue_free(struct sim_queue *q);
 
-/* event->at is set, and not before the event that fired last. */
+/* event->at: set by the caller, not earlier than the event that fired last. */
 void sim_queue_add(struct sim_queue *q, struct sim_event *event);
 
 /* The next event, or NULL if there is none. */

@@ -2,12 +2,12 @@
 #ifndef HP3_SIM_CORE_SIM_H
 #define HP3_SIM_CORE_SIM_H
 /*
- * One simulation: all its state, and what its parts may ask of each other. A process may have
- * several; each belongs to one thread.
+ * One simulation: its state, and the calls between its parts. A process may have several; each
+ * belongs to one thread.
  *
- * Invariants: the same configuration, topology, flows and seed give the same events, to the byte of
- * every output. A packet that was created is delivered, consumed, or dropped with a reason
- * (sim_counters): when nothing is on its way any more the numbers match.
+ * Invariants: the same configuration, topology, flows and seed give the same events and the same
+ * bytes of output. Every packet is delivered, consumed, or dropped with a reason (sim_counters):
+ * when no packet is in flight, the counters match.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,17 +35,17 @@ struct sim_jobs;
 struct sim_faults;
 struct sim_capture;
 
-/* A flow to come: one line of a trace, or made by a generator. */
+/* A future flow, from a line of a trace or from a generator. */
 struct sim_demand {
 	uint64_t start; /* ps */
 	uint64_t bytes;
 	uint32_t src, dst;
-	uint32_t tag; /* of the generator: sim_jobs_done() gets it back */
-	bool background; /* no part of the slowdowns */
+	uint32_t tag; /* of the generator, which gets it by sim_jobs_done() */
+	bool background; /* excluded from slowdowns */
 	bool read; /* dst READs it from src; else src WRITEs it. Set by sim_demand_add() */
 };
 
-/* What became of it. */
+/* Result of a demand. */
 struct sim_outcome {
 	uint64_t fct; /* ps, 0: not finished */
 	uint64_t base; /* ps, of the flow alone in the fabric: see docs/guide/simulate.md */
@@ -56,7 +56,7 @@ struct sim {
 	struct sim_queue queue;
 	uint64_t rng; /* switches and balancers */
 	struct sim_config asked; /* as given */
-	struct sim_config cfg; /* as in effect: balancers may need an RNIC of their own */
+	struct sim_config cfg; /* as in effect: balancers may change the RNIC */
 	struct sim_topo topo;
 	struct sim_input sizes, flows; /* without a name: none was read */
 	struct sim_port *port; /* by number */
@@ -64,37 +64,37 @@ struct sim {
 	struct sim_switch *sw; /* by node number - hosts */
 	const struct sim_lb *lb;
 	void *lb_state;
-	struct hp3_dcqcn_params rp; /* but the line rate, which is the port's */
+	struct hp3_dcqcn_params rp; /* the line rate is the port's: sim_host_rp() */
 	struct sim_pool packets, flow_pool, message_pool;
 	struct sim_counters n;
 
 	struct sim_demand *demand; /* by start, at most UINT32_MAX */
 	struct sim_outcome *outcome;
 	uint32_t n_demands, cap_demands, finished;
-	uint32_t n_known, next_known; /* demands from the start: begun one by one */
-	uint32_t known_done; /* of these: have ended */
+	uint32_t n_known, next_known; /* demands that exist before sim_run(); the next to start */
+	uint32_t known_done; /* of these: ended */
 	struct sim_event arrivals;
 	struct sim_jobs *jobs; /* NULL: no traffic that waits for other traffic */
-	uint32_t open_work; /* jobs that may still add demands, background aside */
+	uint32_t open_work; /* jobs that may still add demands, without background */
 	struct sim_faults *faults;
 	struct sim_capture *capture; /* NULL: none; the caller's */
 	uint64_t first_start, last_end;
-	/* Called every 65,536 events; NULL: not. Changes nothing of the simulation. */
+	/* Called every 65,536 events unless NULL. Must not change the simulation. */
 	void (*progress)(const struct sim *s, void *arg);
 	void *progress_arg;
 };
 
-/* 0 or negative errno with a message. `cfg` and `topo` (finished) are taken over. */
+/* 0 or negative errno with a message. Copies `cfg`, takes ownership of `topo` (finished). */
 int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *topo, char *err,
 	uint32_t err_size);
 void sim_destroy(struct sim *s);
 
-/* One more flow, before sim_run(), in any order. */
+/* Adds a flow; before sim_run(), in any order of starts. */
 uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d);
-/* One that begins now. */
+/* Adds a flow that starts now. */
 void sim_demand_now(struct sim *s, const struct sim_demand *d);
 
-/* Until nothing is left to do, or `limit` ps have passed. Returns 0, -ETIME at the limit. */
+/* Runs until all work is done, or `limit` ps have passed. Returns 0, -ETIME at the limit. */
 int sim_run(struct sim *s, uint64_t limit);
 
 static inline void sim_at(struct sim *s, struct sim_event *event, uint64_t at)
@@ -111,9 +111,9 @@ static inline uint32_t sim_rand_below(struct sim *s, uint32_t n)
 /* A packet with `event` and `tag` undefined, all else 0 or as given. */
 struct sim_packet *sim_packet_new(
 	struct sim *s, uint8_t kind, uint32_t bytes, struct sim_flow *flow, uint32_t psn);
-/* No first transmission. */
+/* The copy does not count as a first transmission. */
 struct sim_packet *sim_packet_copy(struct sim *s, const struct sim_packet *of);
-/* It has arrived, or is consumed, or is dropped: the caller counts which. */
+/* The packet arrived, or was consumed or dropped: the caller counts which. */
 void sim_packet_end(struct sim *s, struct sim_packet *p);
 void sim_packet_drop(struct sim *s, struct sim_packet *p, enum sim_drop reason);
 

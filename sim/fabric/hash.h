@@ -4,11 +4,11 @@
 /*
  * The hash by which a switch picks the next hop of a RoCEv2 packet (ECMP, RFC 2992: next hop = hash
  * modulo number of next hops), over the 5-tuple and, where configured, the destination QPN; and
- * models of it, for an engine that is told more than a host can know.
+ * models of it, for an engine that gets information which a real host lacks.
  *
- * A model is a guess about somebody else's switch. Nothing here is believed before traces agree
- * with it: sim_model_trace() takes what was seen on the wire, sim_model_believed() says whether it
- * is enough. One contradiction ends the belief for good (until sim_model_init()).
+ * A model may be wrong, so it is used only after traces agree with it: sim_model_trace() takes
+ * observations, sim_model_believed() returns whether they suffice. One contradiction refutes the
+ * model until sim_model_init().
  *
  * CRC and XOR hashes are affine over GF(2), H(p ^ d) = H(p) ^ H(d) ^ H(0); ppp/linear.h uses that.
  * murmur3 is not.
@@ -60,13 +60,13 @@ static inline uint32_t sim_hash_hop(const struct sim_hash *h, const struct hp3_t
  * that picks a core). Path id = ((hop 0) * paths 1 + hop 1) * paths 2 + ...
  */
 #define SIM_MODEL_STAGES 3u
-#define SIM_MODEL_PATHS  64u /* most that are told apart when a model is held against traces */
+#define SIM_MODEL_PATHS  64u /* most paths when a model is compared with traces */
 #define SIM_MODEL_PROOF  24u /* bits of evidence: a wrong guess passes with 2^-24 */
 
 struct sim_stage {
 	struct sim_hash hash;
-	/* Switches of one stage have seeds of their own: seed = seeds[path id so far], the
-	 * caller's memory; NULL: hash.seed for all. */
+	/* Seed of each switch of the stage: seeds[path id so far], the caller's memory; NULL:
+	 * hash.seed for all. */
 	const uint32_t *seeds;
 };
 
@@ -77,7 +77,7 @@ struct sim_model {
 	bool refused;
 	uint8_t proof; /* bits of evidence so far */
 	uint64_t seen; /* bitmap: label[] is known */
-	uint32_t label[SIM_MODEL_PATHS]; /* by path id: what traces call this path */
+	uint32_t label[SIM_MODEL_PATHS]; /* by path id: its label in traces */
 };
 
 /*
@@ -89,10 +89,10 @@ int sim_model_init(struct sim_model *m, const struct sim_stage *stage, unsigned 
 uint32_t sim_model_path(const struct sim_model *m, const struct hp3_tuple *t);
 
 /*
- * A packet with this tuple was traced along the path called `label` (address of a hop, or any other
- * name that is one-to-one with the paths). Only a path whose label is known already is a test of
- * the model; a label that belongs to another path, or a path with another label, refutes it. Feed
- * every tuple once: a repeated one would be counted as evidence again. Returns false once refuted.
+ * A packet with this tuple was traced along the path `label` (the address of a hop, or another name
+ * that is one-to-one with the paths). A path whose label is already known tests the model; a label
+ * of another path, or a path with another label, refutes it. Pass each tuple once: a repetition
+ * would count as evidence again. Returns false once refuted.
  */
 bool sim_model_trace(struct sim_model *m, const struct hp3_tuple *t, uint32_t label);
 bool sim_model_believed(const struct sim_model *m);

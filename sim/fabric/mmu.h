@@ -2,14 +2,14 @@
 #ifndef HP3_SIM_FABRIC_MMU_H
 #define HP3_SIM_FABRIC_MMU_H
 /*
- * The shared buffer of a switch: who may come in, who must pause, who is marked. See switch.h for
- * the rules. Inside of fabric/; others use switch.h.
+ * The shared buffer of a switch: admission, PFC pauses, ECN marks. Rules: switch.h. Internal to
+ * fabric/.
  */
 #include "sim/fabric/switch.h"
 
 void sim_mmu_init(struct sim *s, struct sim_switch *sw);
 
-/* True: there is room, and the packet is counted. False: `reason` says why it must be dropped. */
+/* True: there is room, and the packet is counted. False: it must be dropped, for *reason. */
 bool sim_mmu_admit(struct sim *s, struct sim_switch *sw, struct sim_port *in, struct sim_port *out,
 	uint32_t bytes, enum sim_drop *reason);
 void sim_mmu_release(const struct sim *s, struct sim_switch *sw, struct sim_port *in,

@@ -2,11 +2,11 @@
 #ifndef HP3_SIM_FABRIC_PACKET_H
 #define HP3_SIM_FABRIC_PACKET_H
 /*
- * A packet on its way: only what switches, RNICs and balancers read; there is no payload. It is in
- * one place at a time: in the event queue (on a wire), in a port's queue, or held by a balancer,
- * and `event` links it there.
+ * A packet in flight: the fields that switches, RNICs and balancers read, without payload. It is in
+ * one place at a time, linked by `event`: in the event queue (on a wire), in a port's queue, or
+ * held by a balancer.
  *
- * Sequence numbers count packets of a flow from 0: PSNs without the wrap, first of them 0.
+ * PSNs count the packets of a flow from 0 and do not wrap.
  */
 #include <stddef.h>
 #include "sim/core/queue.h"
@@ -19,15 +19,15 @@ enum sim_kind {
 	SIM_ACK,
 	SIM_NAK, /* PSN sequence error: psn is the one expected */
 	SIM_CNP,
-	/* request, in the class of data; psn: first one wanted, arg_psn: how many bytes */
+	/* request, in the class of data; psn: first PSN requested, arg_psn: bytes */
 	SIM_READ,
 	SIM_PFC, /* of one link; psn: pause time in ns, 0 resumes */
 	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
 	SIM_PROBE, /* of a host-based balancer, in the class of data */
-	SIM_PROBE_REPLY, /* what answers one: in the class of ACKs, but for SIM_BEHIND */
+	SIM_PROBE_REPLY, /* its answer: in the class of ACKs, unless SIM_BEHIND */
 	SIM_BACK_PROBE, /* of the responder's balancer: travels as READ responses do */
 	SIM_BACK_PROBE_REPLY,
-	SIM_TRACE, /* a probe whose TTL, arg, ends on the way */
+	SIM_TRACE, /* a probe whose TTL, arg, expires at a switch */
 	/* ICMP time exceeded: arg_psn is the switch's node; the peer's answer: 0 */
 	SIM_TRACE_REPLY,
 	SIM_KINDS
@@ -38,11 +38,11 @@ enum sim_kind {
 #define SIM_AGAIN  0x04u /* a retransmission */
 #define SIM_LAST   0x08u /* of its message */
 #define SIM_FIRST  0x20u /* of its message, or of the responses to a request sent again */
-#define SIM_BEHIND 0x40u /* an answer to a probe that rides in the class of data */
-#define SIM_AHEAD  0x80u /* a probe that asks nothing, in the class of ACKs */
-#define SIM_ACKREQ 0x10u /* answered at once, whatever rnic.ack_every says */
+#define SIM_BEHIND 0x40u /* answer to a probe, in the class of data */
+#define SIM_AHEAD  0x80u /* a probe without a question, in the class of ACKs */
+#define SIM_ACKREQ 0x10u /* acknowledged at once, independent of rnic.ack_every */
 
-/* What balancers in switches carry with a data packet (a header of their own on the wire). */
+/* Fields that balancers in switches add to a data packet (on a wire, a header of their own). */
 struct sim_tag_conga {
 	uint16_t fb_path; /* feedback: this path */
 	uint8_t fb_ce; /* had this metric */
@@ -59,18 +59,17 @@ struct sim_tag_conweave {
 
 struct sim_packet {
 	struct sim_event event; /* arrival at `to` */
-	struct sim_port *to; /* ingress port that it travels to, or came in by */
+	struct sim_port *to; /* ingress port that it travels to, or by which it arrived */
 	struct sim_flow *flow; /* NULL: PFC */
-	uint64_t sent_at; /* ps; ACKs bring the data packet's back */
+	uint64_t sent_at; /* ps; in ACKs: that of the data packet */
 	uint32_t psn;
 	uint16_t bytes; /* on the wire */
 	uint16_t sport; /* source port of the flow's direction; ACKs echo what they acknowledge */
-	/* ACKs, NAKs, CNPs, answers to probes: source port given to them; 0: the flow's home port
-	 */
+	/* ACKs, NAKs, CNPs, answers to probes: their source port; 0: the flow's home port */
 	uint16_t back;
 	uint8_t kind; /* enum sim_kind */
 	uint8_t flags;
-	uint8_t hop; /* switches behind it, of a path that the source leaf set */
+	uint8_t hop; /* switches passed, on a path that the source leaf set */
 	uint8_t tagged;
 	uint16_t path; /* number of that path */
 	uint16_t arg; /* the balancer's */
@@ -82,7 +81,7 @@ struct sim_packet {
 	} tag;
 };
 
-/* The class of data: it waits behind data, is paused by PFC and takes part in the shared buffer. */
+/* The class of data: queued with data, paused by PFC, counted in the shared buffer. */
 static inline bool sim_packet_with_data(const struct sim_packet *p)
 {
 	if (p->flags & (SIM_BEHIND | SIM_AHEAD))

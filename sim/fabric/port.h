@@ -2,12 +2,12 @@
 #ifndef HP3_SIM_FABRIC_PORT_H
 #define HP3_SIM_FABRIC_PORT_H
 /*
- * A port: the end of a link at a switch or host. It sends what is queued, control packets (ACKs,
- * PFC) strictly first; PFC of the other end pauses data. Links are store and forward: a packet that
- * starts at t arrives at t + serialisation + propagation. A host's data is not queued here: the
- * port asks the RNIC for the next packet when it is free (sim_host_next()).
+ * A port: the end of a link at a switch or host. It sends queued packets, control packets (ACKs,
+ * PFC) with strict priority; PFC of the other end pauses data. Links are store and forward: a
+ * packet that starts at t arrives at t + serialisation + propagation. A host's data are not queued
+ * here: the port gets each packet from the RNIC when the wire is free (sim_host_next()).
  *
- * A port has an event pending only while there is something to send when the wire gets free.
+ * A port has an event pending only while a packet waits for the wire.
  */
 #include "sim/core/sim.h"
 #include "sim/fabric/packet.h"
@@ -15,17 +15,17 @@
 struct sim_port {
 	struct sim_event free; /* the wire is free */
 	struct sim_event unpause; /* the pause is over */
-	struct sim_event renew; /* of the pause that we asked the other end for */
+	struct sim_event renew; /* repeat the pause of the other end */
 	bool free_pending, unpause_pending, renew_pending;
 	bool down;
-	bool withdrawn; /* routing knows: in no path any more */
+	bool withdrawn; /* by routing: in no path any more */
 	uint64_t busy_until, paused_until, paused_since;
 	struct sim_fifo control, data;
 	struct sim_port *peer;
 	uint64_t delay; /* ps */
 	uint64_t ps_per_kib; /* serialisation of 1,024 bytes */
 	uint64_t bps;
-	uint32_t hole; /* of 10,000 flows: those that vanish here, by hash */
+	uint32_t hole; /* black hole: flows of 10,000 that are dropped here, by hash */
 	uint32_t loss; /* of 10^9 packets */
 	uint32_t number;
 	uint32_t node; /* hosts first */
@@ -34,11 +34,11 @@ struct sim_port {
 	struct sim_flow *ring, *ring_tail; /* of an RNIC: flows ready to send */
 
 	/* Shared buffer of the switch that the port belongs to (mmu.c). */
-	uint32_t in_bytes; /* in the switch, came in here */
+	uint32_t in_bytes; /* in the switch, arrived here */
 	uint32_t in_headroom; /* of these: beyond the shared pool */
 	uint32_t headroom; /* its limit */
 	uint32_t out_bytes; /* in the switch, to leave here */
-	uint64_t pausing_until; /* the sender at the other end is paused by us */
+	uint64_t pausing_until; /* this port pauses the sender at the other end */
 };
 
 static inline uint64_t sim_port_time(const struct sim *s, const struct sim_port *port, uint32_t n)
@@ -58,11 +58,12 @@ void sim_port_init(struct sim *s, uint32_t number);
 void sim_port_kick(struct sim *s, struct sim_port *port);
 void sim_port_queue_control(struct sim *s, struct sim_port *port, struct sim_packet *p);
 void sim_port_queue_data(struct sim *s, struct sim_port *port, struct sim_packet *p);
-/* The first one queued, or NULL. At a host: what a balancer lets go, before the RNIC is asked. */
+/* The first queued packet, or NULL. At a host: packets that a balancer released, before the
+ * RNIC's. */
 struct sim_packet *sim_port_take_data(struct sim_port *port);
-/* A PFC frame came in by this port. */
+/* A PFC frame arrived at this port. */
 void sim_port_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns);
-/* Down: what is queued or under way is dropped. */
+/* Down: drops packets that are queued or on the wire. */
 void sim_port_set_down(struct sim *s, struct sim_port *port, bool down);
 
 #endif

@@ -5,17 +5,20 @@
  * An output-queued switch with one shared buffer and two classes: control (ACKs; strict priority,
  * unlimited, a few bytes) and data (lossless with PFC, or lossy).
  *
- * Buffer, after Broadcom's scheme as ns-3's RDMA models have it: of the whole, each port keeps
- * headroom (2 x link delay x rate + 2 packets) and 8 packets; the rest is shared. Ingress: a port
- * whose packets occupy more than 2 packets + alpha x what is free of the shared part pauses its
- * sender; every packet that arrives above this renews the pause, and with pause_renew half of its
- * time does (without, as in ns-3, a pause that is shorter than the congestion lets packets through
- * in between, and a small buffer may overflow); it ends by time or, below, when a packet of the
- * port leaves. When the shared part is used up, headroom takes the rest. Egress, without PFC: a
- * queue holds at most alpha x what is free, what exceeds it is dropped.
+ * Buffer: Broadcom's scheme, as in ns-3's RDMA models. Each port reserves headroom (2 x link delay
+ * x rate + 2 packets) and 8 packets; the rest is shared.
  *
- * ECN: decided when a packet leaves, by the bytes then left in its queue: none below Kmin, Pmax at
- * Kmax rising linearly between, all above Kmax.
+ * Ingress: a port pauses its sender when its packets occupy more than 2 packets + alpha x the free
+ * shared bytes. Every packet that arrives above this limit renews the pause. With pause_renew, the
+ * switch also renews it after half of its time. Without, as in ns-3, packets arrive between pauses
+ * that are shorter than the congestion, and a small buffer may overflow. A pause ends by time, or
+ * when a packet of the port leaves and the port is below the limit. When the shared part is full,
+ * packets use the headroom.
+ *
+ * Egress, without PFC: a queue holds at most alpha x the free bytes; the rest is dropped.
+ *
+ * ECN: when a packet leaves, by the bytes left in its queue: no mark below Kmin, all above Kmax,
+ * between them a probability that rises linearly to Pmax.
  */
 #include "sim/fabric/port.h"
 
@@ -26,20 +29,20 @@ struct sim_switch {
 	uint32_t out_shared; /* egress pool */
 	uint32_t used; /* bytes of data in the switch */
 	uint64_t icmp_spent; /* fabric.icmp_per_second, see probes/limit.h */
-	uint32_t out_used; /* of these: beyond each queue's own packet */
+	uint32_t out_used; /* of `used`: beyond each queue's own packet */
 };
 
 int sim_switch_init(struct sim *s, struct sim_switch *sw, uint32_t node);
 
-/* A packet came in by `in`. */
+/* A packet arrived by `in`. */
 void sim_switch_receive(struct sim *s, struct sim_port *in, struct sim_packet *p);
-/* Towards its host by next hops, hash where there are several. */
+/* The port towards the packet's host: by hash if there are several next hops. */
 struct sim_port *sim_switch_hash_port(
 	struct sim *s, struct sim_switch *sw, const struct sim_packet *p);
-/* Into the queue of `out`; p->to names the port it came in by. May drop it. */
+/* Queues the packet at `out`; p->to is the port by which it arrived. May drop it. */
 void sim_switch_send(
 	struct sim *s, struct sim_switch *sw, struct sim_port *out, struct sim_packet *p);
-/* Half of a pause has passed: asks for more if the port is still above its limit. */
+/* Half of a pause has passed: renews the pause if the port is still above its limit. */
 void sim_switch_renew(struct sim *s, struct sim_event *event);
 /* A data packet begins to leave by `out`: frees its buffer, marks it, ends pauses. */
 void sim_switch_leaves(struct sim *s, struct sim_port *out, struct sim_packet *p);
@@ -49,7 +52,7 @@ static inline struct sim_switch *sim_switch_of(struct sim *s, const struct sim_p
 	return &s->sw[port->node - s->topo.hosts];
 }
 
-/* Node that the packet travels to: a host. */
+/* Destination host of the packet. */
 uint32_t sim_packet_target(const struct sim_packet *p);
 
 #endif

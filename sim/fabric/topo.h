@@ -2,16 +2,15 @@
 #ifndef HP3_SIM_FABRIC_TOPO_H
 #define HP3_SIM_FABRIC_TOPO_H
 /*
- * What the fabric looks like before anything moves: nodes, links, and for each switch and host the
- * ports that lie on a shortest path.
+ * The fabric without traffic: nodes, links, and for each switch and host the ports on shortest
+ * paths.
  *
- * Nodes are numbered; hosts come first. A topology file is that of the ns-3 RDMA simulators: first
- * line `nodes switches links`, second line the numbers of the switches, then one line `a b rate
- * delay loss` per link ("100Gbps", "1000ns"). Port k of a node is its k-th link in the file.
+ * Nodes are numbered, hosts first. Topology files have the format of the ns-3 RDMA simulators:
+ * first line `nodes switches links`, second line the numbers of the switches, then one line `a b
+ * rate delay loss` per link ("100Gbps", "1000ns"). Port k of a node is its k-th link in the file.
  *
- * Next hops of equal length are in the order in which a breadth-first search from the destination,
- * neighbours by number, finds them: for the usual numberings that is by node number. A hash picks
- * by this order.
+ * A hash is an index into the next hops of equal length. Their order is that of a breadth-first
+ * traversal from the destination, neighbours by number; usually that is by node number.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,7 +39,7 @@ struct sim_topo {
 	uint32_t n_groups;
 	uint32_t *leaf; /* by host: the switch it is attached to first */
 	uint8_t tiers; /* switch tiers: 2 leaf-spine, 3 fat-tree */
-	uint64_t max_rtt; /* ps, of the longest pair, with payload serialisation */
+	uint64_t max_rtt; /* ps, of the pair of hosts farthest apart, with payload serialisation */
 };
 
 struct sim_group {
@@ -54,7 +53,7 @@ int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_
 /* leaf-spine: hosts_per_leaf x leaves hosts, each leaf with one link to each spine. */
 int sim_topo_leaf_spine(struct sim_topo *t, uint32_t leaves, uint32_t spines,
 	uint32_t hosts_per_leaf, uint64_t host_bps, uint64_t core_bps, uint64_t delay);
-/* Three tiers of k-port switches, k^3 / 4 hosts; `over` times as many hosts per edge switch. */
+/* Three tiers of k-port switches, over x k^3 / 4 hosts. over: oversubscription of edge switches. */
 int sim_topo_fat_tree(struct sim_topo *t, uint32_t k, uint32_t over, uint64_t host_bps,
 	uint64_t core_bps, uint64_t delay);
 
@@ -76,12 +75,11 @@ int sim_topo_make(struct sim_topo *t, const struct sim_config *cfg, char *err, u
 
 /* Ports, routes, leaves. -EINVAL (message) if a host cannot reach another. */
 int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint32_t err_size);
-/* Routes anew without the links for which down[link] is set; hosts out of reach get empty groups.
- */
+/* Recomputes routes without links whose down[link] is set; unreachable hosts get empty groups. */
 void sim_topo_route(struct sim_topo *t, const bool *down);
 void sim_topo_free(struct sim_topo *t);
 
-/* One way: propagation, and the number of links, between two hosts. */
+/* Between two hosts, one way. */
 struct sim_distance {
 	uint64_t delay; /* ps */
 	uint64_t serialise; /* ps of `payload_bytes` on each link, summed */

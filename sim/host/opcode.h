@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_SIM_HOST_OPCODE_H
 #define HP3_SIM_HOST_OPCODE_H
-/* What a packet of data would be on a real wire: its BTH opcode (IBTA 9.2.1), its payload. */
+/* BTH opcode (IBTA 9.2.1) and payload of a data packet on a real wire. */
 #include "roce/opcode.h"
 #include "sim/host/flow.h"
 
@@ -18,7 +18,7 @@ static inline uint8_t sim_data_opcode(const struct sim_packet *p)
 	return codes[p->flow->read][first + 2 * last];
 }
 
-/* Bytes of its payload: none of a message of none, with which hp3 solicits an ACK. */
+/* Payload bytes; 0 for the zero-length WRITE of an ACK solicitation. */
 static inline uint16_t sim_data_payload(const struct sim *s, const struct sim_packet *p)
 {
 	return p->arg_psn == 0 ? 0 : (uint16_t)(p->bytes - s->cfg.rnic.header_bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_SIM_LB_BALANCERS_H
 #define HP3_SIM_LB_BALANCERS_H
-/* The balancers that there are. */
+/* All balancers. */
 #include "sim/lb/lb.h"
 
 extern const struct sim_lb sim_lb_ar;

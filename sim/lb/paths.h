@@ -2,9 +2,9 @@
 #ifndef HP3_SIM_LB_PATHS_H
 #define HP3_SIM_LB_PATHS_H
 /*
- * Paths between leaf switches, for balancers whose source leaf picks a whole path: all shortest
- * ones, in the order of the next hops. A packet bears the number of its path (sim_packet.path) and
- * how many switches have forwarded it (sim_packet.hop). Lists are made when first asked for.
+ * Shortest paths between leaf switches, for balancers whose source leaf picks a whole path, in the
+ * order of the next hops. A packet carries the number of its path (sim_packet.path) and the number
+ * of switches that forwarded it (sim_packet.hop). Lists are made at their first use.
  */
 #include "sim/fabric/switch.h"
 #include "sim/host/flow.h"
@@ -41,7 +41,7 @@ static inline uint32_t sim_paths_leaf(const struct sim *s, const struct sim_path
 const struct sim_pair_paths *sim_paths_pair(
 	struct sim *s, struct sim_paths *p, uint32_t src_leaf, uint32_t dst_leaf);
 
-/* Where this packet is in its life: what a balancer of this kind has to decide. */
+/* Place of a packet on its path. */
 enum sim_place {
 	SIM_OTHER, /* by hash: control, or within one rack */
 	SIM_SOURCE, /* at the source leaf */
@@ -68,7 +68,7 @@ static inline bool sim_path_usable(
 	return true;
 }
 
-/* A usable path at random; any if it finds none in a few draws. */
+/* A random usable path; after 16 draws without one, any path. */
 static inline uint16_t sim_paths_draw(struct sim *s, const struct sim_pair_paths *pp)
 {
 	uint16_t path = 0;
@@ -81,7 +81,7 @@ static inline uint16_t sim_paths_draw(struct sim *s, const struct sim_pair_paths
 	return path;
 }
 
-/* Next port of its path for a packet in transit or at its source; counts the hop. */
+/* Next port of the packet's path, in transit or at its source; counts the hop. */
 static inline struct sim_port *sim_paths_next(
 	struct sim *s, const struct sim_pair_paths *pp, struct sim_packet *p)
 {

@@ -2,20 +2,19 @@
 #ifndef HP3_SIM_LB_ROUNDS_H
 #define HP3_SIM_LB_ROUNDS_H
 /*
- * Rounds of a flow, for balancers in hosts: a round ends when the first packet sent after its
- * beginning is acknowledged, so it is about one round-trip time; it counts ACKs and marks. Where
- * marks come back by CNPs, which an interval thins out, a round with one counts as marked
- * throughout.
+ * Rounds of a flow, for balancers in hosts. A round ends when the first packet sent after its
+ * beginning is acknowledged: about one round-trip time. It counts ACKs and marks. With CNPs, of
+ * which there is at most one per interval, all ACKs of a round with a CNP count as marked.
  */
 #include "sim/host/flow.h"
 
 struct sim_round {
-	uint32_t until; /* PSN: the ACK beyond it ends the round */
+	uint32_t until; /* PSN: the first ACK beyond it ends the round */
 	uint32_t acks, marks;
 	bool notified; /* by a CNP */
 };
 
-/* True: this ACK ended a round, whose counts stand in *r until sim_round_next(). */
+/* True: this ACK ended a round, whose counts are in *r until sim_round_next(). */
 static inline bool sim_round_ack(
 	struct sim_round *r, const struct sim_flow *f, const struct sim_packet *ack)
 {
@@ -35,7 +34,7 @@ static inline void sim_round_next(struct sim_round *r, const struct sim_flow *f)
 	*r = (struct sim_round){.until = f->nxt};
 }
 
-/* A new path at random: another source port. The packets in flight stay where they are. */
+/* A random new path: another source port, for packets that leave from now on. */
 static inline void sim_repath(struct sim *s, struct sim_flow *f)
 {
 	f->sport = hp3_random_port(&s->rng);

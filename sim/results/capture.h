@@ -2,10 +2,10 @@
 #ifndef HP3_SIM_RESULTS_CAPTURE_H
 #define HP3_SIM_RESULTS_CAPTURE_H
 /*
- * Capture of what one host sees on its wire, as a pcap file with nanoseconds: data as RDMA WRITE
- * with zeroed payload, ACKs, NAKs, CNPs, with right ICRCs, marks and BECN, so that `hp3d --replay`
- * can read it. PFC and probes are left out. Queue pairs are numbered by flow: 0x100 + 2 x number
- * for the responder, one more for the requester; PSNs begin at 1.
+ * Capture of the wire of one host as a pcap file with nanoseconds, for `hp3d --replay`: data as
+ * RDMA WRITE with zeroed payload, ACKs, NAKs, CNPs, with correct ICRCs, marks and BECN. PFC and
+ * probes are left out. QPNs: 0x100 + 2 x the flow's number for the responder, one more for the
+ * requester. PSNs begin at 1.
  */
 #include "sim/fabric/packet.h"
 #include "sim/core/sim.h"

@@ -3,8 +3,8 @@
 #define HP3_SIM_RESULTS_IMBALANCE_H
 /*
  * Imbalance of uplinks: per leaf switch and window of 100 us, (most - least) / mean of the data
- * bytes that its uplinks sent; averaged over the windows and leaves that sent at least a packet per
- * uplink and until the last flow began.
+ * bytes that its uplinks sent. The mean is over windows and leaves with at least a packet per
+ * uplink, up to the start of the last flow.
  */
 #include "sim/core/sim.h"
 

@@ -2,7 +2,7 @@
 #ifndef HP3_SIM_RESULTS_JSON_H
 #define HP3_SIM_RESULTS_JSON_H
 /*
- * The result of a run as JSON. All but cpu_s, peak_bytes and commit, and the names of files,
+ * The result of a run as JSON. Except for cpu_s, peak_bytes, commit and the names of files, it
  * depends on the key alone (settings.h).
  */
 #include <jansson.h>

@@ -2,9 +2,9 @@
 #ifndef HP3_SIM_RESULTS_SERIES_H
 #define HP3_SIM_RESULTS_SERIES_H
 /*
- * What happened when: queues of switches are looked at every 10 us, counters are differences. At
- * most SIM_POINTS points: when they are used up two each become one, of twice the time. Bytes of a
- * queue are of data; "core" are ports towards switches, "host" those towards hosts.
+ * Time series: samples of the switches' queues, every 10 us, and differences of counters. At most
+ * SIM_POINTS points: when they are full, pairs are merged into points of twice the time. Bytes of a
+ * queue are of data. "core": ports towards switches; "host": ports towards hosts.
  */
 #include <jansson.h>
 #include "sim/core/sim.h"
@@ -17,7 +17,7 @@ struct sim_series;
 struct sim_series *sim_series_start(struct sim *s);
 /*
  * {"point_us", "core_max_bytes": [..], "core_mean_bytes", "host_max_bytes", "moves", "marked",
- * "data_bytes"}: of each point the longest queue, the mean of all, and sums.
+ * "data_bytes"}: per point the longest queue, the mean of all queues, and sums.
  */
 json_t *sim_series_json(const struct sim_series *r);
 void sim_series_free(struct sim_series *r);

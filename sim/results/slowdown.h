@@ -2,9 +2,9 @@
 #ifndef HP3_SIM_RESULTS_SLOWDOWN_H
 #define HP3_SIM_RESULTS_SLOWDOWN_H
 /*
- * FCT slowdown: max(1, FCT / base) of each finished flow. Flows are classed by size: below one
- * bandwidth-delay product (of the longest pair), and from there on. Percentiles are interpolated
- * linearly between the two nearest ranks. Background flows are left out.
+ * FCT slowdown: max(1, FCT / base) of each finished flow. Two classes by size: below one
+ * bandwidth-delay product (of the pair of hosts farthest apart), and the rest. Percentiles are
+ * interpolated linearly between the two nearest ranks. Background flows are left out.
  */
 #include "sim/core/sim.h"
 

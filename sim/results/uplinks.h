@@ -2,12 +2,12 @@
 #ifndef HP3_SIM_RESULTS_UPLINKS_H
 #define HP3_SIM_RESULTS_UPLINKS_H
 /*
- * How even the uplinks of the leaves were used over a whole run, and how much waited there.
+ * Load and queues of the leaves' uplinks over a whole run.
  *
  * spread: per leaf (most - least) / mean of the data bytes that its uplinks sent; averaged over the
- * leaves that sent a packet per uplink or more. spread_percent: the same difference over what an
- * uplink can send from the first start to the last end. Queues are data, looked at every 2 us until
- * the last flow has ended: the mean over looks and uplinks, and the longest.
+ * leaves that sent at least a packet per uplink. spread_percent: the same difference over the bytes
+ * that an uplink can send from the first start to the last end. Queues of data are sampled every
+ * 2 us until the last flow has ended: the mean over samples and uplinks, and the longest.
  */
 #include <jansson.h>
 #include "sim/core/sim.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_SIM_WORK_BUILTIN_H
 #define HP3_SIM_WORK_BUILTIN_H
-/* Files that are part of the program: flow size distributions ("txt"), scenarios ("ini"), what
- * balancers have in place of what ships ("policy"). */
+/* Files that are part of the program: flow size distributions ("txt"), scenarios ("ini"), and
+ * balancers' changes to the shipped policy ("policy"). */
 
 struct sim_builtin {
 	const char *name, *kind, *text;

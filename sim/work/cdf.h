@@ -2,7 +2,7 @@
 #ifndef HP3_SIM_WORK_CDF_H
 #define HP3_SIM_WORK_CDF_H
 /*
- * Flow size distributions (config/cdf.h) from files, or built in: AliStorage2019, DataMining,
+ * Flow size distributions (config/cdf.h) from files, or built-in: AliStorage2019, DataMining,
  * FbHdp2015 (Meta Hadoop), GoogleRPC2008, Solar2022, WebSearch.
  */
 #include "config/cdf.h"

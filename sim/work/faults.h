@@ -2,11 +2,11 @@
 #ifndef HP3_SIM_WORK_FAULTS_H
 #define HP3_SIM_WORK_FAULTS_H
 /*
- * What goes wrong in the fabric, on links between switches drawn at random, the same for every
- * balancer of a seed. down: at at_us for for_us (packets on it are lost); flap: down and up in
- * turn, from at_us on, eight times; loss: silent, by chance; black-hole: silent, some flows by
- * hash, one direction; degrade: from the start a link has this share of its rate. Routing learns of
- * a link's state converge_us later, all switches at once.
+ * Faults of the fabric, on random links between switches: with one seed, the same links for every
+ * balancer. down: at at_us for for_us (packets on the link are lost); flap: down and up in turn,
+ * from at_us on, eight times; loss: silent, random; black-hole: silent, some flows by hash, one
+ * direction; degrade: from the start, the link has this share of its rate. Routing follows a link's
+ * state converge_us later, in all switches at once.
  */
 #include "sim/core/sim.h"
 

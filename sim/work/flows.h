@@ -7,7 +7,7 @@
  */
 #include "sim/core/sim.h"
 
-/* Adds them all. 0, or negative errno with a message that names the line. */
+/* Adds all flows of the file. 0, or negative errno with a message that names the line. */
 int sim_flows_load(struct sim *s, const char *path, char *err, uint32_t err_size);
 
 #endif

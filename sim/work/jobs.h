@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_SIM_WORK_JOBS_H
 #define HP3_SIM_WORK_JOBS_H
-/* Collective operations: messages that wait for others. Inside of work/; see traffic.h. */
+/* Collective operations: messages that wait for others. Internal to work/; see traffic.h. */
 #include "sim/work/traffic.h"
 
-/* n jobs of `ranks` hosts, the next ones of `order`; `off` ps on average between their rounds. */
+/* n jobs of `ranks` hosts, taken in turn from `order`; `off`: mean ps between their rounds. */
 struct sim_job_plan {
 	bool ring, background;
 	uint32_t n, ranks, rounds;
 	uint64_t bytes, off;
 };
 
-/* The traffic's own jobs, if it is of jobs, and the background. 0 or -EINVAL with a message. */
+/* Starts the traffic's jobs, if it has any, and the background. 0 or -EINVAL with a message. */
 int sim_jobs_start(struct sim *s, uint64_t *rng, char *err, uint32_t err_size);
 /* 0 .. n - 1 in random order. */
 void sim_shuffle(uint32_t *order, uint32_t n, uint64_t *rng);

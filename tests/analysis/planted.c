@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Compiled by nobody: what each tool of scripts/analyze.py has to find before anybody believes that
- * it finds nothing elsewhere. It needs to know what becomes of `p` on one path of two.
+ * Not compiled: a fault that each tool of scripts/analyze.py must find, as a check of the tool. The
+ * tool must follow `p` on one path of two.
  */
 #include <stdlib.h>
 

@@ -18,22 +18,22 @@
 #define HP3_FAULT_NAME  40u
 
 struct hp3_fault_page {
-	uint32_t calls; /* there are so many names */
-	uint32_t fails; /* the number of the function that fails; HP3_FAULT_CALLS: none */
-	uint32_t first, last; /* these calls of it, from 1 on */
-	uint32_t hits; /* so many did */
+	uint32_t calls; /* number of names */
+	uint32_t fails; /* number of the function that fails; HP3_FAULT_CALLS: none */
+	uint32_t first, last; /* its calls that fail, from 1 on */
+	uint32_t hits; /* calls that failed */
 	uint32_t pad;
-	uint64_t by; /* who called when the first one did: address in the program */
-	int64_t wall_s; /* the wall clock is so far ahead */
+	uint64_t by; /* caller of the first failed call: address in the program */
+	int64_t wall_s; /* the wall clock is ahead by this */
 	uint32_t count[HP3_FAULT_CALLS]; /* calls so far, by number */
 	char name[HP3_FAULT_CALLS][HP3_FAULT_NAME];
 };
 
-/* For gate.S. Does this call fail? */
+/* For gate.S. True: this call fails. */
 int hp3_fault(unsigned number, uintptr_t back);
-/* What it returns then; sets errno and rte_errno. */
+/* Its return value then; sets errno and rte_errno. */
 long hp3_fault_answer(unsigned number);
-/* rte_errno, of who has it. */
+/* rte_errno, if the program has it. */
 void hp3_fault_reported(int err);
 int64_t hp3_fault_wall(void); /* seconds */
 

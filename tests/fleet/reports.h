@@ -11,13 +11,13 @@ struct hp3_fleet_plan any_plan(uint64_t *rng);
 struct hp3_fleet_addr host_addr(unsigned host); /* 10.1.x.y */
 struct hp3_fleet_addr spine_addr(unsigned spine); /* 10.255.0.x */
 
-/* Host `host` of leaf `leaf`, which knows `spines` spines and has no flow. */
+/* A report of host `host` of leaf `leaf`, with `spines` spines and without flows. */
 struct hp3_fleet_report host_report(unsigned host, unsigned leaf, unsigned spines);
 /* A flow of it to `to` on a spine, that it could move to any other; ports are 0xc000 + spine. */
 struct hp3_fleet_flow *add_flow(
 	struct hp3_fleet_report *r, unsigned to, uint32_t qpn, unsigned spine, uint64_t rate_kbps);
 
-/* As hp3-fleet ships, for a small fabric. */
+/* The shipped parameters, for a small fabric. */
 struct hp3_fleet_params small_fleet(void);
 struct hp3_fleet *make_fleet(const struct hp3_fleet_params *p); /* to be freed by free() */
 

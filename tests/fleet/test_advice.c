@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a host makes of plans: old, expired, foreign, impossible and flapping ones go no further. */
+/* A host's treatment of plans: old, expired, foreign, impossible and flapping ones are dropped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

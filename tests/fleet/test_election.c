@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Planners in a seeded world that loses, delays and cuts: who leads, and how soon. */
+/* Planners in a seeded world that loses, delays and cuts: which one leads, and how soon. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

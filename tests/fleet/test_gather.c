@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hp3-fleet agent makes of hp3d's answers: a report, whatever they have in them. */
+/* hp3-fleet agent makes a report of hp3d's answers, whatever their content. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is encoded comes back; what is not exactly a message is refused. */
+/* A message is decoded as it was encoded; anything else is refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

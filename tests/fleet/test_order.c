@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rings over hosts: leaves are crossed as seldom as can be, and each ring keeps to ways of its own.
- */
+/* Rings over hosts: they cross leaves as rarely as possible, and each ring uses its own spine
+ * paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

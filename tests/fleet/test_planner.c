@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small fabrics by hand: what is planned, what is not, and why; alarms. */
+/* Small fabrics built by hand: planned moves, moves that are not planned, and the reasons; alarms.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one host name may take: instances, reports, flows, moves, time. */
+/* The quota of one host name: instances, reports, flows, moves, time. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3-fleet's planner on a server that hands over anything: subjects and reply subjects. */
+/* hp3-fleet's planner on a server that passes any subjects and reply subjects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,17 +2,17 @@
 #ifndef HP3_TESTS_CALLER_H
 #define HP3_TESTS_CALLER_H
 /*
- * A caller of the engine that keeps the FIFOs of held packets and believes nothing. After every
+ * A caller of the engine that keeps the FIFOs of held packets and checks the engine. After every
  * call:
  *
  *  - lists of actions stay within their bound;
  *  - a hold is released or discarded once, by an event that counts the same packets and bytes, and
- *    nothing of a flow passes while something of it is held; it ends within max_hold;
+ *    no packet of a flow passes while packets of it are held; it ends within max_hold;
  *  - held packets and bytes, flows and moves stay within their limits, and add up; a hold is called
  *    full only if it is;
- *  - when everything is called off, or time is up, nothing is held and no move is left.
+ *  - after cancelling all moves, or after their deadlines, no packet is held and no move is left.
  *
- * What is not so ends the process by abort().
+ * A violation ends the process by abort().
  */
 #include <stdlib.h>
 #include "engine/engine.h"
@@ -24,7 +24,7 @@
 #define IDS      8u
 #define HELD     3u
 #define PATHS    4u
-#define ACTS_MAX 16u /* no call but hp3_tick() needs more (engine.h) */
+#define ACTS_MAX 16u /* only hp3_tick() needs more (engine.h) */
 
 #define MUST(x)                                                                                    \
 	do {                                                                                       \
@@ -33,7 +33,7 @@
 	} while (0)
 
 struct caller {
-	uint32_t turn; /* packets go one by one and in bursts, in turn */
+	uint32_t turn; /* alternates between single packets and bursts */
 	struct hp3_engine_config cfg;
 	struct hp3_engine *e;
 	uint64_t now;
@@ -47,9 +47,9 @@ struct caller {
 	uint32_t ntraces, answered;
 };
 
-/* A new engine; the bits of `how` choose what is switched on. */
+/* A new engine; the bits of `how` choose enabled features. */
 void caller_start(struct caller *c, uint8_t how);
-/* Called off or timed out: either way nothing is left. */
+/* Ends all moves, by cancel or time-out; checks that nothing is left. */
 void caller_end(struct caller *c, bool by_time);
 
 /* One packet; hp3_find_burst() was called for it, maybe some packets ago. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_FUZZ_HISTORY_H
 #define HP3_TESTS_FUZZ_HISTORY_H
-/* For targets that take their input for a history: it is read byte by byte, and behind its end all
- * is 0. */
+/* For targets whose input is a history: read byte by byte; zeros follow its end. */
 #include <stdint.h>
 
 static const uint8_t *in, *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_FUZZ_INPUT_H
 #define HP3_TESTS_FUZZ_INPUT_H
-/* What the targets that read files share. A finding ends the process by abort(). */
+/* Shared by targets that read files. A finding ends the process by abort(). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static inline const char *fuzz_file(const uint8_t *data, size_t size)
 	return path;
 }
 
-/* What is written to *stream (stdout, stderr) goes into `text`, until the end. */
+/* Redirects *stream (stdout, stderr) into `text`, until the end. */
 static inline FILE *fuzz_keep(FILE **stream, char *text, size_t cap)
 {
 	FILE *own = *stream;
@@ -52,8 +52,8 @@ static inline void fuzz_keep_end(FILE **stream, FILE *own)
 	*stream = own;
 }
 
-/* Every error is one line that can be printed, in the order of the file; there are some if and only
- * if the load failed. Frees them. */
+/* Checks that every error is one printable line, in the order of the file, and that there are
+ * errors if and only if the load failed. Frees them. */
 static inline void fuzz_check_errors(int ret, struct hp3_config_errors *errs)
 {
 	uint32_t line = 0;

@@ -2,14 +2,14 @@
 #ifndef HP3_TESTS_PAIR_TALK_H
 #define HP3_TESTS_PAIR_TALK_H
 /*
- * What the two hp3ds of a world of sprayed queue pairs send each other. Agreements and reports of
- * flows go as frames, with tag and stamp, and are read as hp3d reads them; probes, answers and
- * reports of replies that do not come through go as what their frames say.
+ * Messages between the two hp3ds of a world of sprayed queue pairs. Agreements and reports of flows
+ * are frames with tag and stamp, read as by hp3d. Probes, answers and reports of missing replies
+ * are passed as the content of their frames.
  */
 #include "probes/agree.h"
 #include "tests/property/spray_inside.h"
 
-#define PAIR_MESSAGES 256u /* that are remembered */
+#define PAIR_MESSAGES 256u /* stored, the latest ones */
 #define PAIR_FRAME    512u
 
 enum pair_kind { PAIR_AGREE, PAIR_LOADS, PAIR_PROBE, PAIR_ANSWER, PAIR_REPORT, PAIR_KINDS };
@@ -25,11 +25,11 @@ struct pair_message {
 	uint8_t frame[PAIR_FRAME];
 };
 
-/* What becomes of the next message. */
+/* Treatment of the next message. */
 struct pair_fate {
 	bool lost;
 	uint32_t later_us;
-	uint32_t again_us; /* it comes once more, so much later; 0: it does not */
+	uint32_t again_us; /* delay of a copy; 0: no copy */
 };
 
 struct pair_talk {
@@ -47,13 +47,13 @@ struct pair_talk {
 
 extern struct pair_talk talk;
 
-/* Nothing was said yet. */
+/* Resets: no message was sent yet. */
 void pair_talk_begin(void);
-/* The host has another key from now on, and believes the one before. */
+/* The host gets a new key, and still accepts the previous one. */
 void pair_new_key(unsigned at);
 /* Of host `from`: built with its newest stamp, and sent. */
 void pair_send_msg(struct world *w, struct pair_message m);
-/* Message `number` arrives, so much later. */
+/* Message `number` arrives after a delay. */
 void pair_send(struct world *w, uint32_t number, uint64_t later_us);
 
 /* For struct spray_hooks. */

@@ -2,9 +2,9 @@
 #ifndef TEST_VERBS_PEER_H
 #define TEST_VERBS_PEER_H
 /*
- * The verbs half of the peer that roce-gen is tested against: reliable connections of a real RNIC
- * stack, with memory of its own. Content is roce-gen's (content.h): what arrives is checked, what a
- * READ fetches was put there. Every function ends the program when verbs fail.
+ * The verbs half of the peer for tests of roce-gen: reliable connections of a real RNIC stack, with
+ * their own memory. Content is roce-gen's (content.h): received messages are checked, and memory
+ * for READs is filled. Every function ends the program when verbs fail.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 #define PEER_QPS_MAX  64u
 #define PEER_MEMORY   (4u << 20) /* bytes that the other end may write and read */
-#define PEER_RECEIVES 128u /* receive buffers of a queue pair: generous, or RNR NAKs come */
+#define PEER_RECEIVES 128u /* receive buffers of a queue pair: enough to avoid RNR NAKs */
 #define PEER_DEPTH    64u /* requests outstanding on a queue pair, at most */
 
 struct peer_params {
@@ -52,12 +52,12 @@ struct peer {
 void peer_open(struct peer *p, const struct peer_params *params);
 /* `ip`: the other end's IPv4 address. */
 void peer_connect(struct peer *p, uint32_t i, const uint8_t ip[4], uint32_t qpn, uint32_t psn);
-/* Fills memory with what a READ of it has to find. */
+/* Fills memory with the content expected by READs. */
 void peer_fill_memory(struct peer *p);
-/* Posts what may be posted and takes completions. */
+/* Posts as many work requests as possible, and polls completions. */
 void peer_poll(struct peer *p);
 bool peer_sent_all(const struct peer *p);
-/* True if memory holds one whole message: the last WRITE. */
+/* True: memory holds one complete message, the last WRITE. */
 bool peer_memory_ok(const struct peer *p);
 
 #endif

@@ -5,7 +5,7 @@
  * generated from the tables in the C code; what feeds them follows engine/pass, engine/moves and
  * engine/search. README.md tells what is modelled and what not.
  *
- * Claims, in the words of docs/internals/rules.md rule 23 and rfr/rfr.h:
+ * Claims, in the words of docs/internals/rules-handover.md rule 23 and rfr/rfr.h:
  *  order     no packet arrives while one that was emitted before it is still on its way
  *  once      every first transmission leaves exactly once, or is discarded with its epoch
  *  bounded   never more than HOLD packets held, and none but by a move or the pacer

@@ -2,9 +2,8 @@
 #ifndef HP3_TESTS_EPOCHS_H
 #define HP3_TESTS_EPOCHS_H
 /*
- * What the clock of a host shows when a world begins. Times are kept in few bits here and there,
- * in ns, us, 2^12, 2^15, 2^16 and 2^20 ns, and wrap; a world that begins shortly before one of
- * these moments passes it.
+ * The clock of a host at the start of a world. Some times are stored in few bits, in ns, us, 2^12,
+ * 2^15, 2^16 and 2^20 ns, and wrap; a world that begins shortly before a wrap tests it.
  */
 #include "base/random.h"
 
@@ -20,8 +19,7 @@ static inline uint64_t epoch(uint32_t i, uint64_t *rng, uint64_t within)
 	return i % EPOCHS == 0 ? 1 : wraps[i % EPOCHS - 1] - 1 - hp3_random(rng) % within;
 }
 
-/* Another source of random numbers than the world's: with the same seed all else is drawn as ever.
- */
+/* A random generator apart from the world's, so that it does not change the world's draws. */
 static inline uint64_t epoch_of(uint64_t seed, uint64_t host, uint64_t within)
 {
 	uint64_t rng = seed * 31 + host;

@@ -2,10 +2,11 @@
 #ifndef HP3_TESTS_HEAP_H
 #define HP3_TESTS_HEAP_H
 /*
- * What is to happen, in order of time; what comes first of the same moment was said first. Items
- * are of any type that begins with struct heap_when; who calls gives its size, the same each time.
+ * Future events in order of time; events of the same time in the order in which they were added.
+ * Items are of any type that begins with struct heap_when; the caller passes its size, the same in
+ * all calls.
  *
- * Items stay where they were put: only `order`, a heap of where they are, is moved about.
+ * Items do not move: only `order`, a heap of their positions, changes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,7 +46,7 @@ static inline void *heap_item(const struct heap *h, uint32_t i, size_t size)
 	return h->items + h->order[i].at * size;
 }
 
-/* When the first one is; there is one. */
+/* Time of the first item; there must be one. */
 static inline uint64_t heap_next(const struct heap *h)
 {
 	return h->order[0].when.t;
@@ -102,7 +103,7 @@ static inline uint32_t heap_first_child(const struct heap *h, uint32_t i)
 	return c;
 }
 
-/* The first one; there is one. */
+/* Removes the first item; there must be one. */
 static inline void heap_take(struct heap *h, struct heap_when *item, size_t size)
 {
 	const uint32_t at = h->order[0].at;

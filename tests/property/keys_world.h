@@ -3,14 +3,14 @@
 #define HP3_TESTS_KEYS_WORLD_H
 /*
  * Hosts that agree on keys (probes/keying.h) over a network that loses, copies and delays, with
- * attackers in it. Hosts restart, with their identity or another one, their clocks differ, their
- * X25519s take time and get lost. At all times:
+ * attackers in it. Hosts restart, with the same identity or another one; their clocks differ; their
+ * X25519 jobs take time and get lost. At all times:
  *
  *     a host has a key only with an identity that the other host has, or had
  *     where both have a key with the identity that the other one has now, it is the same key
- *     no host has a key with one that has agreed on none for KEYS_DEAF
+ *     no host has a key with a host that has agreed on none for KEYS_DEAF
  *
- * Losses and restarts end. KEYS_SETTLE later, all pairs have a key. Attackers never end.
+ * Losses and restarts end. KEYS_SETTLE later, all pairs have a key. Attacks do not end.
  *
  * Time is in ms; each host has a clock of its own.
  */
@@ -20,8 +20,8 @@
 #define KEYS_HOSTS  4u
 #define KEYS_HAD    16u /* identities of a host */
 #define KEYS_JOBS   16u /* that are computed at a time */
-#define KEYS_AIR    1024u /* messages on their way */
-#define KEYS_SEEN   512u /* that an attacker remembers */
+#define KEYS_AIR    1024u /* messages in flight */
+#define KEYS_SEEN   512u /* messages that an attacker stores */
 #define KEYS_SETTLE 150000u
 #define KEYS_DEAF   31000u
 
@@ -31,7 +31,7 @@ struct keys_params {
 	uint32_t loss, copies; /* per mille */
 	uint32_t restarts; /* per host */
 	bool forgets; /* restarts without the identity, sometimes */
-	bool quiet; /* no messages but those of key agreement */
+	bool quiet; /* only messages of key agreement */
 	bool clones; /* two hosts begin with one identity */
 	bool stops; /* restarts with keys = off, sometimes, until the next one */
 	uint32_t crowd; /* addresses where nobody is that the RNIC of each host talks to */
@@ -68,7 +68,7 @@ struct keys_host {
 	uint32_t n_had, restarts;
 	uint64_t clock; /* ns ahead of the world's */
 	uint64_t restart_at, renew_at; /* 0: not */
-	uint64_t off; /* since when it agrees on no keys; 0: it does */
+	uint64_t off; /* key agreement is off since then; 0: on */
 	struct hp3_keying_job job[KEYS_JOBS];
 	uint64_t job_due[KEYS_JOBS]; /* 0: free */
 	_Alignas(64) uint8_t mem[1 << 15];

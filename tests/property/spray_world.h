@@ -2,15 +2,15 @@
 #ifndef HP3_TESTS_SPRAY_WORLD_H
 #define HP3_TESTS_SPRAY_WORLD_H
 /*
- * Two hosts, an engine in front of the RNIC of each, and several paths from the first one to the
- * second, and back. The RNIC of the first writes and reads, goes back N, and has a timer; that of
- * the second answers a gap with one NAK. Everything is drawn from one seed.
+ * Two hosts, each with an engine in front of its RNIC, and several paths between them in both
+ * directions. The first RNIC writes and reads, goes back N, and has a timer; the second answers a
+ * gap with one NAK. All is drawn from one seed.
  *
- * What is checked while it runs: the RNIC gets no packet twice that left once, none is held to be
- * resequenced for more than 11.5 ms, or 13.5 where its host or that port stood still, besides that
- * time; no packet is made up; no
- * READ or ATOMIC comes again behind a SEND that invalidates its key, no RNIC runs out of retries;
- * at the end every message is complete. What the caller judges: struct spray_result.
+ * Checks while it runs: the RNIC gets no packet twice that left once; no packet is held to be
+ * resequenced for more than 11.5 ms (with a stall of its host or port, 13.5 ms plus the stall); no
+ * packet is invented; no READ or ATOMIC is repeated after a SEND that invalidates its key; no RNIC
+ * runs out of retries. At the end, every message is complete. The caller checks struct
+ * spray_result.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,14 +19,14 @@ struct spray_params {
 	uint64_t seed;
 	uint32_t qps, packets; /* packets: of all queue pairs together */
 	uint32_t window; /* packets in flight; 0: 192 */
-	uint32_t gap_ns; /* between two of a queue pair; 0: 400 */
-	uint32_t paths, spread_us; /* paths differ by up to so much */
+	uint32_t gap_ns; /* between packets of a queue pair; 0: 400 */
+	uint32_t paths, spread_us; /* largest difference of the paths' delays */
 	uint32_t loss_ppm; /* of requests and replies */
-	uint32_t bad_ppm; /* packets that the engine passes on, and the RNIC does not get */
+	uint32_t bad_ppm; /* packets lost between the engine and the RNIC */
 	uint32_t rnr_ppm;
-	uint32_t damaged_ppm; /* requests and replies that are altered on their way */
-	uint32_t twice_ppm; /* that come once more, up to 100 ms later; damaged or not */
-	uint32_t marked_paths, marked_ppm; /* the first ones of all mark so many requests (CE) */
+	uint32_t damaged_ppm; /* requests and replies damaged by the network */
+	uint32_t twice_ppm; /* packets copied, up to 100 ms later; damaged or not */
+	uint32_t marked_paths, marked_ppm; /* first paths that mark requests (CE); share marked */
 	uint32_t message_fault_percent; /* messages between the engines lost; as many come twice, or
 					   late */
 	uint32_t reads_percent, small_percent; /* of messages; READs of up to 8 KiB, and ... */
@@ -37,15 +37,15 @@ struct spray_params {
 	uint32_t move_us; /* an operator moves a queue pair so often; 0: never */
 	uint32_t hold_packets; /* 0: as shipped */
 	uint32_t receiver_hold_bytes; /* likewise */
-	uint32_t stands_us; /* either host stands still, so often; 0: never */
-	uint32_t receiver_stands_us; /* the receiver's host does, besides */
-	uint32_t stands_ms; /* for so long at most, but for one more */
+	uint32_t stands_us; /* interval of stalls of either host; 0: never */
+	uint32_t receiver_stands_us; /* interval of additional stalls of the receiver's host */
+	uint32_t stands_ms; /* longest stall, except for one */
 	uint32_t ports_us; /* the port to the RNIC of either host takes nothing, so often; 0: never
 			    */
 	uint32_t pauses_us; /* a path pauses (PFC) so often; 0: never */
 	uint32_t paused_us; /* for so long at most */
 	uint32_t keepalive_us; /* keep-alive interval; 0: as shipped */
-	uint64_t clock[2]; /* what those of the hosts show at first; 0: drawn (epochs.h) */
+	uint64_t clock[2]; /* the hosts' clocks at the start; 0: drawn (epochs.h) */
 	uint32_t dies_us; /* a path dies for 5 ms so often; 0: never */
 	uint32_t operator_us; /* the sender's does something so often; 0: never */
 	uint32_t receiver_operator_us;
@@ -69,8 +69,8 @@ struct spray_params {
 	bool off; /* rfr.mode = move */
 	bool receiver_off; /* the receiver's only */
 	bool automatic; /* rfr.mode = auto; probes are answered */
-	bool learnt; /* nobody tells where queue pairs begin, so nobody probes at set-up */
-	uint32_t far_us; /* the last path takes so much longer than the others */
+	bool learnt; /* engines get no first PSNs, so they do not probe at set-up */
+	uint32_t far_us; /* additional delay of the last path */
 };
 
 /* X(field) */
@@ -132,7 +132,7 @@ struct spray_result {
 #undef X
 };
 
-/* 0, or -1: something happened that never may; it was printed, with the seed. */
+/* 0, or -1 after a violation, which is printed with the seed. */
 int spray_run(const struct spray_params *p, struct spray_result *r);
 
 #endif

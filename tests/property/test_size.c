@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths that swallow long packets, and answer short probes sooner than any other (rule 33). */
+/* Paths that drop long packets, and answer short probes sooner than any other (rule 33). */
 #include "engine/policy.h"
 #include "run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens when, and the beginning and end of a world. */
+/* The order of events, and the beginning and end of a world. */
 #include "world_internal.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hp3d hangs, or is killed. First everything that comes to it is lost; then somebody stands in and
- * lets packets pass, on the ports that their flows had, or on the RNIC's; in the end hp3d goes on,
- * or another one begins, which is told where the flows were. Ports that stay mean order that stays.
+ * hp3d hangs, or is killed. First all packets to it are lost; then it is bypassed, and packets pass
+ * on the ports of their flows, or on home ports; at the end hp3d continues, or another one starts,
+ * with the flows' ports. If ports stay the same, so does the order.
  */
 #include "world_internal.h"
 #include <string.h>

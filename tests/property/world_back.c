@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way back: replies of the peer's RNIC, and the peer's hp3d before it (both_ways), whose own
- * engine decides on which port they leave when it is told that none comes through.
+ * The reply path: replies of the peer's RNIC, and the peer's hp3d in front of it (both_ways), whose
+ * engine chooses their port after a report that none arrives.
  */
 #include "world_internal.h"
 #include <string.h>

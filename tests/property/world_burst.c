@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hp3d's poll-mode loop. What RNICs and network deliver waits in the rings of two ports; every poll
- * takes what is there, in the order in which it came and up to a burst, of the RNIC's side first,
- * and does with it precisely what app/hp3d/pipe/pipe.c does. Now and then a poll is late, as behind
- * a long burst or a sleep.
+ * hp3d's poll-mode loop. Packets of RNICs and network wait in the rings of two ports. Every poll
+ * takes up to a burst of each, in order of arrival, the RNIC's side first, and processes it exactly
+ * as app/hp3d/pipe/pipe.c does. At random, a poll is late, as after a long burst or a sleep.
  *
- * With bursts of one packet each goes through the engine at the moment when it comes.
+ * With bursts of one packet, each goes through the engine when it arrives.
  */
 #include "world_internal.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must hold at every probe, NAK and packet, and in the end. */
+/* Checks at every probe, NAK and packet, and at the end. */
 #include "world_internal.h"
 #include "world_inside.h"
 

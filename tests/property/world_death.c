@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a queue pair ends: by a NAK that is fatal, or because the RNIC has tried so often (retry_cnt)
- * that it gives up. Its application makes another one, soon, on the same QPNs.
+ * A queue pair ends by a fatal NAK, or when the RNIC has used up its retries (retry_cnt). Its
+ * application soon makes another one, on the same QPNs.
  *
- * To give up is fair only if each of the attempts had a reason: something of the queue pair was
- * lost, damaged or held by a path since the one before, its peer is gone, or its RNIC, for CNPs, is
+ * Running out of retries is valid only if each retry had a cause since the one before: a packet of
+ * the queue pair was lost, damaged or held by a path; its peer is gone; or its RNIC, after CNPs, is
  * too slow for its own timer.
  */
 #include "world_internal.h"

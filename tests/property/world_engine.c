@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hp3d does around the engine: hands packets in, keeps the FIFOs, carries out actions. */
+/* hp3d's code around the engine: passes packets in, keeps the FIFOs, carries out actions. */
 #include "world_inside.h"
 #include <string.h>
 

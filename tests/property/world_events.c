@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must hold at every event: evidence of rounds and verdicts, ends of holds, pairings. */
+/* Checks at every event: evidence of rounds and of dead paths, ends of holds, pairings. */
 #include "world_internal.h"
 #include "world_inside.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Local processes tell of queue pairs that are not theirs (rule 16). One without an RNIC has the
- * library's watcher say anything: any local QPN, set-up and end, any first PSN. One with an RNIC
- * makes queue pairs of its own, with the peer and the remote QPN of another one: the kernel's
- * watcher tells of these, truthfully. Whatever they say, order and completeness hold, and nothing
- * that is held is dropped.
+ * Local processes report queue pairs that are not theirs (rule 16). A process without an RNIC makes
+ * the library's watcher report anything: any local QPN, set-up and end, any first PSN. A process
+ * with an RNIC makes its own queue pairs, with the peer and the remote QPN of another one; the
+ * kernel's watcher reports these correctly. For all reports, order and completeness hold, and no
+ * held packet is dropped.
  */
 #include "world_internal.h"
 #include <string.h>

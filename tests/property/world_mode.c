@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mode changes as hp3d changes it: what is under way is called off, but for flows that leave a
- * dead path, and what is elsewhere comes home, each flow behind a drain. From then on nothing is
- * held, moved, sent or kept from the RNIC.
+ * The mode changes as hp3d changes it: moves are cancelled, except off a dead path, and moved flows
+ * return to their home ports, each behind a drain. From then on, no packet is held, moved, sent or
+ * kept from the RNIC.
  */
 #include "world_internal.h"
 #include "engine/state.h"

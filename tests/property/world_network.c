@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths: each a FIFO with a delay of its own that wanders. Some are congested (slower, all they
- * carry is marked). A path may die for a while: it loses what it carries, or holds it (PFC) and
- * delivers it late, in order.
+ * Paths: each is a FIFO with its own delay, which varies. Some are congested (slower, all their
+ * packets are marked). A path may die for a while: it loses its packets, or holds them (PFC) and
+ * delivers them late, in order.
  */
 #include "world_internal.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request packet reaches the responder: in its turn? */
+/* A request packet reaches the responder: is it in order? */
 #include "world_internal.h"
 
 /* Rule 23, with the exception of rule 13: what a dead path held belongs to another era. */

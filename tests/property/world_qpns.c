@@ -34,7 +34,7 @@ static uint32_t next_start(struct world *w, const struct qp *q)
 	static const int32_t off[] = {-1, 1, 77, -300, 1 << 23, -(1 << 23)};
 	uint32_t kind = rnd(w, 8);
 
-	/* Exactly the next PSN looks like the next packet: internals/rules.md names the limit. */
+	/* Exactly the next PSN looks like the next packet: rules-pairing.md names the limit. */
 	if (kind < 6)
 		return wire(q, q->high) + (uint32_t)off[kind];
 	return kind == 6 ? q->first_start : world_start_psn(w);

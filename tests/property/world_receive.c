@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes from the network: through the engine to the RNIC. On their way to hp3d replies may be
- * damaged (the RNIC drops them then), and behind it they may be lost: so hp3d may know more than
- * the RNIC, and what it seems to know may be wrong (rules 6, 24, 26).
+ * Packets from the network, through the engine to the RNIC. Replies may be damaged before hp3d (the
+ * RNIC then drops them), or lost after it: so hp3d may have newer state than the RNIC, and its
+ * state may be wrong (rules 6, 24, 26).
  */
 #include "world_internal.h"
 #include <string.h>

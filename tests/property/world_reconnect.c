@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queue pairs are connected anew, with another local number or the same one, at any PSN or exactly
- * at the next. Watchers tell of the end and of the set-up in that order, but late, and do not
- * always know the first PSN. Or connection management does, on the wire. Nobody gets a local number
- * that another one had.
+ * Queue pairs are connected again, with another local QPN or the same one, at any PSN or exactly at
+ * the next. Watchers report the end and the set-up in that order, but late, and not always with the
+ * first PSN; or connection management does, on the wire. No queue pair gets the local QPN of
+ * another.
  *
- * Until all is told, what is believed may be of the life before. From then on no flow is paired
- * with a queue pair that has ended, and packets that answer nobody else have paired it with its
- * own.
+ * Until all is reported, pairings may be of the previous life. From then on, no flow is paired with
+ * a queue pair that has ended, and packets that can answer only its own have paired it with that.
  */
 #include "world_internal.h"
 #include <string.h>

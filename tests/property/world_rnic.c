@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The completing half of an RNIC, as Soft-RoCE does it. What makes it dangerous: the PSN is looked
- * at before the syndrome. A reply whose PSN lies past the oldest work request completes it if it
- * is a SEND or WRITE, be the reply a NAK; for a READ or ATOMIC it means that the response was lost
- * (implicit NAK). An ACK within a READ takes the place of its data. Nothing is completed before it
- * was sent (again).
+ * The completer of an RNIC, as in Soft-RoCE, which checks the PSN before the syndrome. A reply with
+ * a PSN after the oldest work request completes it if it is a SEND or WRITE, even if the reply is a
+ * NAK; for a READ or ATOMIC it means that the response was lost (implicit NAK). An ACK within a
+ * READ replaces its data. No request completes before it was sent (again).
  *
- * So whatever hp3 makes, provokes or lets through wrongly completes a request that was never
- * executed, and that is seen here.
+ * So a wrong reply that hp3 makes, causes or passes completes a request that was never executed,
+ * which is detected here.
  */
 #include "world_internal.h"
 

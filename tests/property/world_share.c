@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the peer's hp3d tells of long flows: the truth, or what is wrong by a factor, and now and
- * then a report of the past that says whatever its sender liked.
+ * The peer's hp3d advertises long flows: true numbers, numbers wrong by a factor, and at times an
+ * old report with any content.
  */
 #include "world_inside.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Somebody in the network sends replies in the peer's name. He knows the addresses and the queue
- * pairs' numbers, computes right ICRCs, and does not know which PSNs are in flight: those he draws
- * from all, and near what is in flight, are in the window of no queue pair. (Who knows them can do
- * to hp3d what he can do to the RNIC, which would believe him.) The RNIC drops what he sends.
+ * An attacker in the network sends replies with the peer's address. It has the addresses and QPNs,
+ * and computes correct ICRCs, but does not have the PSNs in flight: its random PSNs, some of them
+ * near those in flight, are in the window of no queue pair, so the RNIC drops its replies. (With
+ * the PSNs, it could do to hp3d what it can do to the RNIC, which would accept its replies.)
  */
 #include "world_internal.h"
 

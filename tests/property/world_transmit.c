@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the RNICs emit, through the engine. */
+/* Packets that the RNICs emit, through the engine. */
 #include "world_internal.h"
 
 void world_tx_make(struct world *w, struct burst *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Hermes makes of what it senses: classes of paths, and which is notably better. */
+/* Hermes' evaluation of its samples: classes of paths, and which path is notably better. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

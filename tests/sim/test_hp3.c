@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3 in the simulator: the engine that ships moves flows, and nothing is ever overtaken. */
+/* hp3 in the simulator: the shipped engine moves flows, and no packet is overtaken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

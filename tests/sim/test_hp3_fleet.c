@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Section [fleet]: what one host cannot see, as the simulator has it. */
+/* Section [fleet] of the simulator: information that a single host does not have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

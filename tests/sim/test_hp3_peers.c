@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Section [peers]: reports of long flows as the engine gets them, wrong, lost, late or none. */
+/* Section [peers]: reports of long flows that the engine receives: wrong, lost, late or none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

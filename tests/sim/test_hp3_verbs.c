@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3d in verbs mode: what the library shares is all that it knows, and nothing is overtaken. */
+/* hp3d in verbs mode: it has only the library's data, and no packet is overtaken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3 is what hp3d runs: its defaults, the file that it loads, and nothing that it cannot do. */
+/* hp3 has the policy of hp3d: its defaults, the file that it loads, and nothing that hp3d cannot
+ * do. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs that stay, READs, hosts with several links: what is sent when and where. */
+/* Kept queue pairs, READs, hosts with several links: which packets are sent when and by which link.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

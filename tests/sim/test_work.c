@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traffic: sizes and rates as asked for, jobs that wait for each other, faults on time. */
+/* Traffic: sizes and rates as configured, jobs that wait for each other, faults on time. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happens to hp3d and to its network in a soak: each deed is a method, drawn by weight."""
+"""Actions on hp3d and its network in a soak: each action is a method, drawn by weight."""
 import contextlib
 import os
 import re

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Adverse networks on the testbed: what hp3d, with what ships, makes of them.
+"""Adverse networks on the testbed, with hp3d as shipped.
 
 usage: adverse.py BUILD [--seeds N] [NETWORK...]
 
-Flow a goes by spine s1, b by s2; from 1 s on links do what the network's name says. ("both on s1": b goes by s1, too, and links do it from the
-beginning.) Modes off and on with the same seeds, in turns which of them is
-first. Printed: goodput of both flows from 1.5 s on, on over off (geometric mean over the seeds, and the least), moves, packets sent again. The
-mean may not be below the network's bound; no packet may come behind a later one from another port, no content be wrong, in any run; and the fabric
-must have counted that it did what was asked. Where a bound is not kept the reports and pages of that network's runs stay, and it is said where. A pair of runs in which this machine stood still for more than a hundredth of the time is made again, once.
+Flow a uses spine s1, b s2. From 1 s on, links have the impairments of the network's name. ("both on s1": b uses s1, too, and links are
+impaired from the start.) Modes off and on run with the same seeds, in alternating order. Printed: goodput of both flows from 1.5 s on, on over
+off (geometric mean over the seeds, and the least), moves, retransmissions. The mean must reach the network's bound. In any run, no packet may
+arrive after a later one from another port, no content may be wrong, and the fabric's counters must show the impairments. If a bound is missed,
+reports and pages of that network's runs are kept, and their place is printed. A pair of runs during which this machine stalled for more than
+1 % of the time is repeated, once.
 """
 import argparse
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes wrong is said clearly, everything is torn down, and the exit code is not 0.
+"""Errors have clear messages, everything is torn down, and the exit code is not 0.
 
 usage: bad_input.py BUILD
 

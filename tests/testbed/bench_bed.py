@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What live tests share: the command line of hp3-testbed, raw sockets inside namespaces."""
+"""Shared by live tests: the command line of hp3-testbed, raw sockets in namespaces."""
 import ctypes
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a fleet adds: a scenario with hp3d alone, and with hp3-fleet and its agents beside it, the same seeds.
+"""The gain of a fleet: a scenario with hp3d alone, and with hp3-fleet and its agents, the same seeds.
 
 usage: fleet_gain.py BUILD SCENARIO LEAST SEED...
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two modes of a scenario over several seeds: what one costs compared with the other.
+"""Two modes of a scenario over several seeds: the ratio of their goodputs.
 
 usage: paired.py BUILD SCENARIO MODE AGAINST LEAST SEED...
 
-For each seed both modes run one after the other, which of them first changes from seed to seed. Prints goodput, moves
-and probes of each pair; the mean ratio of goodputs must be at least LEAST. A pair in which this machine stood still for
-more than a hundredth of the time says nothing and is run again, up to three times; the best of them counts.
+For each seed, both modes run one after the other, in alternating order. Prints goodput, moves and probes of each pair;
+the mean ratio of goodputs must be at least LEAST. A pair during which this machine stalled for more than 1 % of the
+time is repeated, up to three times; the best of them counts.
 """
 import json
 import os

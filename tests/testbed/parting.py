@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How two elephants part that ECMP has put on one spine: micro-collision, mode on, over several seeds.
+"""Two elephants that ECMP put on one spine are separated: micro-collision, mode on, over several seeds.
 
 usage: parting.py BUILD SHARE SEED...
 
-For each seed: moves, and how long after they met both flows were on spines of their own for good. Of all runs, SHARE
-percent (rounded down) at least must do it with exactly one move: one host leaves, the other one sees that and stays
-(rule 29). In every run they part, within 6 s, nothing is lost and nothing overtaken. Prints median and 95th percentile
-of the times. A run in which this machine stood still for more than a hundredth of the time, or its kernel lost frames for which
-roce-gen came too late, is made again, once.
+For each seed: moves, and the time from the start of the collision until the flows stay on different spines. At least SHARE
+percent of the runs (rounded down) must need exactly one move: one host moves, the other one re-probes and stays (rule 29).
+In every run, the flows are separated within 6 s, without losses and overtaken packets. Prints median and 95th percentile
+of the times. A run during which this machine stalled for more than 1 % of the time, or its kernel dropped frames because
+roce-gen was late, is repeated, once.
 """
 import json
 import os

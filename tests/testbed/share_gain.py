@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What shares bring ([cc] share, share_moves): a load with hp3d off, on, and on with shares, the same seeds.
+"""The gain of shares ([cc] share, share_moves): a load with hp3d off, on, and on with shares, the same seeds.
 
 usage: share_gain.py BUILD LOAD CC LEAST SEED...
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Networks that are not well, in the testbed: each impairment does what it says, by its share, and
- * is counted. */
+/* Impairments of the testbed's links: each has its effect, with its share, and is counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 usage: traces.py BUILD CASE
 
-Held against what hp3-testbed path predicts from the switches' own tables and seeds. hp3d knows nothing of these.
+Compared with the prediction of hp3-testbed path, from the switches' tables and seeds. hp3d does not have these.
 """
 import configparser
 import ctypes

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_CHALLENGE_H
 #define HP3_TESTS_CHALLENGE_H
-/* Tests of pairing by challenge (rule 15): an engine to which nothing else says which queue pairs
- * belong together. Sources include cmocka.h first. */
+/* Tests of pairing by challenge (rule 15): an engine without other information about pairings.
+ * Sources include cmocka.h first. */
 #include "packets.h"
 
 static inline int challenge_setup(void **state)

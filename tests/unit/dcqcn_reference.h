@@ -2,8 +2,8 @@
 #ifndef HP3_TESTS_DCQCN_REFERENCE_H
 #define HP3_TESTS_DCQCN_REFERENCE_H
 /*
- * DCQCN as one would write it down from the paper: floating point, every timer fires, one event at
- * a time in order of time. Slow and plain; shares nothing with cc/dcqcn.c but the parameters.
+ * DCQCN as in the paper: floating point, every timer fires, one event at a time in order of time.
+ * Slow and simple; shares only the parameters with cc/dcqcn.c.
  */
 #include "cc/dcqcn.h"
 
@@ -21,8 +21,7 @@ void reference_run(struct reference *r, uint64_t now); /* fires all timers up to
 void reference_cnp(struct reference *r, uint64_t now);
 void reference_sent(struct reference *r, unsigned bytes, uint64_t now);
 
-/* A preset, ready to use: line rate 100 Gb/s where it leaves that open. Fails the test otherwise.
- */
+/* A preset, with line rate 100 Gb/s if it has none. Fails the test if it does not exist. */
 struct hp3_dcqcn_params sound_preset(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands in for hp3-watch: says to hp3d what --library= names. */
+/* Replaces hp3-watch: sends to hp3d the text of --library=. */
 #include <string.h>
 #include <unistd.h>
 #include <sys/socket.h>

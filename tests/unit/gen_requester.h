@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TEST_GEN_REQUESTER_H
 #define HP3_TEST_GEN_REQUESTER_H
-/* One requester of roce-gen, `r`, and its peer, played by hand. */
+/* One requester of roce-gen, `r`, and its peer, simulated by the test. */
 #include "requester.h"
 
 #define MTU     1024u
@@ -10,7 +10,7 @@
 extern struct gen_requester_params params;
 extern struct gen_requester r;
 
-/* A new requester whose first packet bears `psn`. */
+/* A new requester whose first packet has `psn`. */
 void requester_begin(uint32_t psn);
 /* cmocka fixture: what requester_begin() made is gone. */
 int requester_end(void **state);

@@ -2,9 +2,9 @@
 #ifndef TEST_GEN_WORLD_H
 #define TEST_GEN_WORLD_H
 /*
- * Two of roce-gen's endpoints and a link between them, in simulated time: fixed delay, a fixed rate
- * if wanted, packets lost, overtaken and marked CE at random by a seed. Whatever a workload posts
- * is driven to its end.
+ * Two of roce-gen's endpoints and a link between them, in simulated time: fixed delay, optionally a
+ * fixed rate, packets lost, overtaken and marked CE at random by a seed. Workloads run to their
+ * end.
  */
 #include "endpoint.h"
 #include "workload.h"
@@ -34,7 +34,7 @@ void world_close(struct world *w);
 void world_run(struct world *w, const struct gen_workload_params *load, uint64_t until);
 /* The same without starting anything. */
 void world_go_on(struct world *w, uint64_t until);
-/* A frame that nobody of them sent arrives at `to`. */
+/* A frame from neither endpoint arrives at `to`. */
 void world_inject(struct world *w, int to, const void *frame, uint32_t len);
 uint64_t world_random(struct world *w, uint64_t n);
 

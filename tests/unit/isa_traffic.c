@@ -13,7 +13,7 @@
 
 uint32_t congestion;
 
-/* What the next packets of a queue pair look like. */
+/* Fields of the next packets of a queue pair. */
 struct qp {
 	uint32_t nxt, una; /* as its RNIC has them */
 };

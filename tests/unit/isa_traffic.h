@@ -2,8 +2,8 @@
 #ifndef HP3_TEST_ISA_TRAFFIC_H
 #define HP3_TEST_ISA_TRAFFIC_H
 /*
- * Random packets of many queue pairs, as two RNICs would send them, and an engine that sees them.
- * They are mostly legal, so that the steady path is met; all of it follows from the seed.
+ * Random packets of many queue pairs, as two RNICs would send them, and an engine that handles
+ * them. Most are valid, so that they take the steady path; all depend on the seed only.
  */
 #include "engine/engine.h"
 
@@ -21,14 +21,14 @@ uint32_t draw(uint32_t n);
 /* The next packet of queue pair i, out or in: its length. */
 uint32_t draw_request(uint8_t *frame, uint32_t i);
 uint32_t draw_reply(uint8_t *frame, uint32_t i);
-/* Now and then a frame that is damaged, cut, padded or none of ours: its new length. */
+/* At random, damages, cuts, pads or replaces a frame: its new length. */
 uint32_t damage(uint8_t *frame, uint32_t len);
 
-/* An engine that moves flows when told so; if `probing`, also by itself. */
+/* An engine that moves flows by command; if `probing`, also by itself. */
 struct hp3_engine *make_engine(enum hp3_cc_mode cc, bool probing);
 /* Set-up events of most queue pairs. */
 void announce(struct hp3_engine *e, uint64_t now);
-/* The hp3d of every peer shows a sign of life. */
+/* The hp3d of every peer sends a message. */
 void greet(struct hp3_engine *e, uint64_t now);
 
 #endif

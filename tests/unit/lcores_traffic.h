@@ -2,15 +2,15 @@
 #ifndef TEST_LCORES_TRAFFIC_H
 #define TEST_LCORES_TRAFFIC_H
 /*
- * Two workers on a rail of rings, and the packets of flows whose addresses belong to the one or the
- * other: WRITEs that leave, ACKs that arrive. The test is the NIC.
+ * Two workers on a rail of rings, and packets of flows whose addresses belong to one or the other:
+ * WRITEs that leave, ACKs that arrive. The test acts as the NIC.
  */
 #include "app/hp3d/lcores/internal.h"
 #include "bench/ring_rail.h"
 
 #define LCORES_FLOWS   32u
 #define LCORES_EACH    48u /* packets of a flow in each direction */
-#define LCORES_PATIENT 20000000000ull /* far beyond what a busy machine takes */
+#define LCORES_PATIENT 20000000000ull /* time limit, far above that of a busy machine */
 
 extern struct hp3_config lcores_cfg;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TEST_MONITOR_STATE_H
 #define HP3_TEST_MONITOR_STATE_H
-/* What the newest closed cycle of a path was, read off the monitor's fields. */
+/* State of the newest closed cycle of a path, from the monitor's fields. */
 #include "ppp/monitor.h"
 
 enum path_state { PATH_SILENT, PATH_CLEAN, PATH_CONGESTED, PATH_SEVERE };

@@ -22,7 +22,7 @@ struct off_world {
 struct off_entry {
 	const char *name;
 	int (*call)(struct off_world *w); /* what the entry returned; 0 where it returns nothing */
-	/* The error that the header promises because of what `cfg` has switched off; 0: none. */
+	/* The error that the header documents for features disabled by `cfg`; 0: none. */
 	int (*promised)(const struct hp3_engine_config *cfg);
 };
 

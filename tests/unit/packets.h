@@ -10,7 +10,7 @@
 
 #define PMTU 1024u
 
-/* Packets of the local RNIC; what the engine decided stands in rig.vd. Returns the verdict. */
+/* Packets of the local RNIC. Return the verdict, details in rig.vd. */
 int request(const struct qp *q, const struct hp3_fields *f);
 int middle(const struct qp *q, uint32_t psn); /* WRITE MIDDLE: one PMTU, no AckReq */
 int last(const struct qp *q, uint32_t psn); /* WRITE LAST, AckReq */
@@ -20,7 +20,7 @@ int read_request(const struct qp *q, uint32_t psn, uint32_t bytes);
 void response(const struct qp *q, const struct hp3_fields *f);
 void ack(const struct qp *q, uint32_t psn);
 void reply(const struct qp *q, uint8_t syndrome, uint32_t psn);
-/* ACKs that contradict the pairing, until no pairing withstands them: takes a millisecond. */
+/* ACKs that contradict the pairing, enough to end any pairing: takes a millisecond. */
 void contradict(const struct qp *q, uint32_t psn);
 void nak(const struct qp *q, uint32_t psn); /* PSN sequence error: psn is what is expected */
 void rnr(const struct qp *q, uint32_t psn);

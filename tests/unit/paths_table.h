@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TEST_PATHS_TABLE_H
 #define HP3_TEST_PATHS_TABLE_H
-/* One path table, `table`, and what tests of it do over and over: ports are answered, or fail. */
+/* One path table, `table`, and common steps of its tests: ports are answered, or fail. */
 #include "ppp/paths.h"
 
 #define PATHS_SEED 0x9a7b5u

@@ -2,8 +2,8 @@
 #ifndef HP3_TEST_PROBE_FRAMES_H
 #define HP3_TEST_PROBE_FRAMES_H
 /*
- * Frames for the tests of probes/: peer probes, and the time-exceeded messages of switches, which
- * are built here byte by byte, with nothing of the code under test.
+ * Frames for the tests of probes/: peer probes, and the time-exceeded messages of switches, built
+ * byte by byte without the code under test.
  */
 #include "probes/peer.h"
 #include "roce_frames.h"

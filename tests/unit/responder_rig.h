@@ -26,11 +26,11 @@ void responder_anew(void);
 
 /* A probe of the n-th peer. */
 void peer_probe(struct frame *f, uint32_t peer, uint32_t id, uint64_t time);
-/* It arrives: what becomes of it. */
+/* A probe arrives: its outcome. */
 int take(const struct frame *f);
 int take_at(const struct frame *f, uint64_t clock);
 
-/* Every probe is counted once, under what became of it. */
+/* Checks that every probe is counted once, by its outcome. */
 void expect_sum(void);
 
 #endif

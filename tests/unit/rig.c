@@ -9,7 +9,7 @@
 
 struct rig rig;
 
-/* By flow: that packets leave in order is seen here, the engine is not asked. */
+/* By flow: this file checks that packets leave in order, without the engine's help. */
 static struct hold {
 	struct left queue[WIRE_MAX];
 	uint32_t number[WIRE_MAX]; /* the engine's */

@@ -2,11 +2,11 @@
 #ifndef HP3_TEST_RIG_H
 #define HP3_TEST_RIG_H
 /*
- * One engine between a local RNIC and the network. The rig plays the caller of the engine: it
- * carries out the actions first, then the verdict, keeps the FIFOs of held packets and notes in
- * `rig.wire` what leaves for the network, in order. Every packet takes a microsecond.
+ * One engine between a local RNIC and the network. The rig acts as the caller of the engine: it
+ * carries out the actions first, then the verdict, keeps the FIFOs of held packets, and records in
+ * `rig.wire` the packets that leave for the network, in order. Every packet takes a microsecond.
  *
- * What is no packet is here: events, commands, time. The packets: packets.h.
+ * This header has events, commands and time; packets.h has the packets.
  */
 #include "engine/engine.h"
 
@@ -60,7 +60,7 @@ extern struct rig rig;
 int rig_setup(void **state);
 int rig_teardown(void **state);
 #define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
-/* A new engine with rig.cfg; everything seen before is forgotten. */
+/* A new engine with rig.cfg; clears all records of the rig. */
 void rig_configure(void);
 void rig_allow_moves(bool allowed); /* by a reload: nothing else changes */
 
@@ -73,16 +73,15 @@ int rig_transmit(struct hp3_pkt *pkt);
 /* A parsed packet from the network. */
 void rig_receive(struct hp3_pkt *pkt);
 
-/* What somebody tells of it; its addresses and numbers are filled in. Returns what hp3_qp() does.
- */
+/* An event of a queue pair; fills in addresses and numbers. Returns the value of hp3_qp(). */
 int report_event(const struct qp *q, const struct hp3_qp_event *what);
-/* A set-up event tells the pairing. */
+/* A set-up event with the pairing. */
 int set_up(const struct qp *q);
 int set_up_at(const struct qp *q, uint32_t psn); /* the first PSN is known, too */
 int tear_down(const struct qp *q);
 /* The queue pair rests, whoever it is paired with, and is gone. */
 void tear_down_at_rest(const struct qp *q);
-/* A sound probe of the peer's hp3d arrived. */
+/* A valid probe of the peer's hp3d arrived. */
 void peer_alive(const struct qp *q);
 
 /* Commands; the return value is the engine's. */
@@ -98,7 +97,7 @@ int felt(const struct qp *q, const struct hp3_felt *what);
 /* Packets have passed unseen (hp3_missed()). */
 void missed(void);
 
-/* Time goes by, in one step: deadlines and ageing. */
+/* Advances time in one step: deadlines and ageing. */
 void pass_time(uint64_t ns);
 /* The peer's hp3d answers probe i of those sent. */
 void probe_reply(uint32_t i, bool ce);

@@ -2,8 +2,8 @@
 #ifndef HP3_TEST_ROCE_FRAMES_H
 #define HP3_TEST_ROCE_FRAMES_H
 /*
- * Random RoCEv2 frames of every shape for the tests of roce/, and references written the slow and
- * obvious way: a bit-by-bit ICRC and a whole UDP checksum.
+ * Random RoCEv2 frames of every shape for the tests of roce/, and simple reference implementations:
+ * a bit-by-bit ICRC and a whole UDP checksum.
  */
 #include <stdint.h>
 #include "roce/parse.h"

@@ -34,7 +34,7 @@ void assert_paired_with(const struct qp *x);
 /* Nothing is sent for 200 ms, and then all flows are looked at once (ageing). */
 void rests(void);
 
-/* --- paths are watched, better ones looked for --- */
+/* --- monitoring and path search --- */
 
 /* Fills rig.cfg; call rig_configure() or probing_engine() after changes of your own. */
 void probing_config(void);
@@ -50,9 +50,9 @@ void marked_reply(void);
 void congest(void);
 /* The peer answers the probes of the newest round that go by other ports than the one in use. */
 void others_answer(void);
-/* The same, and dead paths are looked for. */
+/* The same, with detection of dead paths. */
 void stall_config(void);
-/* Time goes by in steps of 50 us, as a caller's clock does. */
+/* Advances time in steps of 50 us, as a caller's clock. */
 void steps(uint64_t ns);
 /* A flow that was answered some times, and then sends two packets that nobody answers. */
 void silence(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people see of servers: no password, no token, nothing that a terminal obeys. */
+/* Displayed names of servers: without passwords, tokens, and terminal control characters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

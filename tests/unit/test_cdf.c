@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Distributions of sizes (config/cdf.h): what is drawn, and what is refused. */
+/* Distributions of sizes (config/cdf.h): samples, and refused files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

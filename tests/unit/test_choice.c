@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is chosen from the path table: candidates of a round, picks without a round, choice among
- * equals. Never a failed path, never one path twice, and the flows of one host spread.
+ * Choices from the path table: candidates of a round, picks without a round, choice among equals.
+ * Never a failed path, never one path twice, and the flows of one host spread.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CM datagrams: fields at the places of IBTA 12.6, the real exchange of an rdma_cm connection, and
+/* CM datagrams: fields at the places of IBTA 12.6, the exchange of a real rdma_cm connection, and
  * refusals. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports that are held against each other: who differs, where queues say so, and nobody where they
- * do not. */
+/* Comparison of ports: which differ if their queues do, and none if they do not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every kind of error in a configuration, with the exact message the user reads. */
+/* Every kind of error in a configuration, with the exact message for the user. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of [filter]: what they are, and what they let through. */
+/* Lists of [filter]: their syntax, and the addresses that pass. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of the hosts of a rack: which there are, and what is no such list. */
+/* Lists of rack peers: valid and invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A listening socket and those that connect: who keeps a connection and asks nothing locks nobody
- * out. */
+/* A listening socket and its clients: a client that keeps a connection and sends nothing locks no
+ * other out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places of the control socket: who gets one, who gives his up. */
+/* Places of the control socket: which client gets one, which client loses its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

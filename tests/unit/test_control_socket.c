@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control socket in the file system: whose it is, and what becomes of others there. */
+/* The control socket in the file system: its owner, and replacement of other files there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

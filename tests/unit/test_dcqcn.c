@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reaction point: sequences worked out by hand. */
+/* The reaction point: sequences calculated by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

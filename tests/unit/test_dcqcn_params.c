@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parameters of DCQCN: the published sets, and what is refused. */
+/* The parameters of DCQCN: the published sets, and refused ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reaction point: histories at random against an independent stepping implementation. */
+/* The reaction point: random histories against an independent stepping implementation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far away is the switch that names a path? */
+/* The number of hops to the switch that names a path. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

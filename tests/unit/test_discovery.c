@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Discovery rounds: who wins, who does not, how a round ends, and what it must never do. Times in
- * ns; the port in use is 1, candidates are 11, 12, ...
+ * Discovery rounds: which port wins, how a round ends, and its invariants. Times in ns; the port in
+ * use is 1, candidates are 11, 12, ...
  */
 #include <errno.h>
 #include <setjmp.h>

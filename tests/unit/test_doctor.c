@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every check of app/doctor: on a host where all is well none finds anything worse than a note; of
- * what is then broken, one thing at a time, its own check tells, and no other. The host is a folder
- * with what sysfs and procfs would say, so that hardware is checked that is not here.
+ * Every check of app/doctor: on a good host, none finds anything worse than a note. With one fault
+ * at a time, its own check reports it, and no other check does. The host is a folder of sysfs and
+ * procfs files, so that absent hardware can be checked.
  */
 #include <errno.h>
 #include <ftw.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hp3ctl(1) tells of every finding what the table of checks says. Where it does not, what it has to
- * say is left beside the program, for docs/.
+ * hp3ctl(1) describes every finding as the table of checks does. If not, the test writes the
+ * expected text next to the program, for docs/.
  */
 #include <setjmp.h>
 #include <stdarg.h>

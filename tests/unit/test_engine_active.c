@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows with something in flight: looked at in turn, counted on their paths, refreshing them. */
+/* Flows with packets in flight: checked in turn, counted on their paths, refreshing them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In verbs mode: the queue pair's own send queue is the hold, an actuator carries out the move.
- */
+/* In verbs mode, the queue pair's own send queue is the hold; an actuator carries out the move. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port that somebody names is asked first, beside the one in use (rule 34). */
+/* An advised port is probed first, together with the port in use (rule 34). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

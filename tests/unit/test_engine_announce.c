@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queue pairs that are announced twice, or late (rule 16): connection management, the verbs and a
- * watcher that catches up tell of the same ones. */
+ * watcher that catches up report the same ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records that others have made: peers by reports and offers, local processes by what the library's
- * watcher believes. They have a share of the table, a quota for each address pair, and are the
- * first to go.
+ * Records from others' announcements: peers' reports and offers, local processes by the library's
+ * watcher. They have a share of the table and a quota per address pair, and are evicted first.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which probes a peer gets: those for its hp3d first, those for any RNIC where nobody answers. */
+/* Kind of probes per peer: first those for its hp3d; without an answer, those for any RNIC. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

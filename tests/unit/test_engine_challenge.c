@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pairing by inference: packets that ask by themselves, and whose exact PSN comes back (rule 15).
- */
+/* Pairing by inference: packets with AckReq of their own, and replies with their exact PSN (rule
+ * 15). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

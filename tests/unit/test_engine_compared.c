@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mode auto: EVs are compared before a queue pair takes several of them (engine/spray/rounds.h).
- */
+/* Mode auto: EVs are compared before a queue pair uses several of them (engine/spray/rounds.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

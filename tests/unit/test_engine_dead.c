@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is the path in use dead, or only slow, or is it the peer (rule 13)? */
+/* Is the path in use dead, or slow, or is the peer dead (rule 13)? */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

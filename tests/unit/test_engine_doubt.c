@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Searches that follow one another: a better path has to be empty many times
- * (engine/search/reprobe.c).
- */
+/* Consecutive searches: a better path must be empty many times (engine/search/reprobe.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves: with nothing in flight at once, else behind a drain. */
+/* Moves: without packets in flight at once, otherwise after a drain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a queue pair leaves behind that has ended (rule 16): packets on their way, set-ups that
- * others told meanwhile, replies. None of it may count for a later queue pair.
+ * Remains of a queue pair that has ended (rule 16): packets in flight, set-ups reported meanwhile
+ * by others, replies. None may count for a later queue pair.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows without history, other streams, queue pairs that come again: rules 11 to 17. */
+/* Flows without history, other streams, queue pairs that return: rules 11 to 17. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

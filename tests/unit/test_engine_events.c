@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of queue pairs that may be late (rule 16): the next packet shows whether the stream goes
- * on, or a time without one.
+ * Events of queue pairs that may be late (rule 16): the next packet shows whether the stream
+ * continues, or a time without packets does.
  */
 #include <setjmp.h>
 #include <stdarg.h>

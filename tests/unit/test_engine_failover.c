@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Off a dead path: when the RNIC is told, what waits, and how sending goes on (rules 4 and 13). */
+/* Leaving a dead path: when the RNIC gets a NAK, which packets wait, and how sending continues
+ * (rules 4 and 13). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

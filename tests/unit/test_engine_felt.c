@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In verbs mode without copies of packets: completions tell what a queue pair does. */
+/* In verbs mode without copies of packets: completions show the state of a queue pair. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In verbs mode: a queue pair that begins on a slow path has never felt anything else. */
+/* In verbs mode: a queue pair that begins on a slow path has no faster times to compare with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What [filter] bars stays where its RNIC sends it, and nobody is asked about it. */
+/* Flows that [filter] excludes stay on their home ports, and are not probed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The flow table: what makes a flow, how it is found again, and what happens when there is no room.
- */
+/* The flow table: which packets create a flow, look-up, and a full table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bursts of requests that arrive out of order: the RNIC gets them in the order of their PSNs. Held
- * packets that follow one in the middle of a burst are in its verdict, and the burst goes on,
- * unless an entry of theirs could be taken again before the caller has come to it.
+ * packets that follow a packet in the middle of a burst are in its verdict, and the burst
+ * continues, unless an entry of theirs could be reused before the caller has handled it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

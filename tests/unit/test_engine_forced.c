@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pairing by inference where queue pairs run in lockstep: AckReq on a packet drawn at random (rule
- * 15). */
+/* Pairing by inference with queue pairs in lockstep: AckReq on a random packet (rule 15). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

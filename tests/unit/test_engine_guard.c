@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ACK goes to the RNIC while duplicates of ours may provoke some (rules 24 and 25)? All but
- * one that stands for the data of a READ. */
+/* Which ACKs reach the RNIC while duplicates from hp3d may cause some (rules 24 and 25): all but
+ * those that would replace the data of a READ. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

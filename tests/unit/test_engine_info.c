@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an engine tells people of address pairs and paths. */
+/* Reports of an engine about address pairs and paths. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

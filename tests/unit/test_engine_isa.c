@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two engines see the same packets: one burst by burst, with the loops of one level of the
- * instruction set, one packet by packet. Verdicts, actions, counters and records must not differ.
- * The parser's short way, as each level has it, is held against the long one in passing.
+ * instruction set, one packet by packet. Verdicts, actions, counters and records must be equal. The
+ * parser's fast path of each level is also compared with its slow path.
  */
 #include <setjmp.h>
 #include <stdarg.h>

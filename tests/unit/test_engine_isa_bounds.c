@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parsers of every level of the instruction set read no byte behind a frame. */
+/* The parsers of every level of the instruction set read no byte after a frame. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes late or damaged: answers to a round that is over, replies with a wrong ICRC. The first
+ * Late and damaged packets: answers to a round that is over, replies with a wrong ICRC. The first
  * three hung, crashed or locked an engine that paced a flow whose receiver was not ready.
  */
 #include <setjmp.h>

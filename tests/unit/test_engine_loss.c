@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A path that loses packets is found by what the RNIC sends again, and left (rule 31). */
+/* Retransmissions of the RNIC show a path that loses packets, and the flow leaves it (rule 31). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

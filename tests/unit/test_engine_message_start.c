@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A long message on an idle queue pair waits for answers to probes, and leaves where they say. */
+/* A long message on an idle queue pair waits for answers to probes, and leaves on the path that
+ * they select. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every entry of the engine's public headers, with every combination of features off: none crashes,
- * each is answered by the error that its header promises, and what is off sends nothing.
+ * each returns the error that its header documents, and disabled features send nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

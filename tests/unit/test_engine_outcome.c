@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decision record: what was done to a flow, why, and what it brought. */
+/* The decision record: an action on a flow, its reason, and its effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

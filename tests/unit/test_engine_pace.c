@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cc = dcqcn: pacing and moves share one FIFO, and its exit decides (rule 14). */
+/* cc = dcqcn: pacing and moves share one FIFO, and decisions are made at its exit (rule 14). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Set-ups of queue pairs that wait for proof (rule 16): which one pairs the flow, and which none.
+/* Set-ups of queue pairs that wait for proof (rule 16): which one pairs the flow, and which do not.
  */
 #include <setjmp.h>
 #include <stdarg.h>

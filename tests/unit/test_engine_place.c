@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Placement by the counts of both ends, and how two hosts exchange them. */
+/* Placement by the counts of both ends, and the exchange of counts between two hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

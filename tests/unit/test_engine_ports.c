@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports for who chooses them himself: on different paths by traces, by a map, by comparison; or why
- * there are none. */
+/* Ports for applications that choose their own: on different paths by traces, by a map, by
+ * comparison; or the reason why there are none. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was promised about a sprayed queue pair is kept for its whole lease (rule 35); numbers and
- * turns of agreements wrap. */
+/* The promises of an agreement to spray a queue pair hold for its whole lease (rule 35); numbers
+ * and turns of agreements wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers with the key share agreements and room for held packets (engine/spray/quota.h): one that
- * takes all that it gets leaves enough to each other one.
+ * Authenticated peers share agreements and space for held packets (engine/spray/quota.h): one that
+ * uses its whole share leaves enough to each other one.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What congestion feedback does, whom it reaches (rule 5), and what a move does to a flow's rate.
- */
+/* Congestion feedback: its effects, its receivers (rule 5), and the effect of a move on a flow's
+ * rate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* READ responses on several paths: who offers, asks and agrees, which ones leave sprayed, and
- * behind which of them an ACK or NAK has to wait (docs/internals/spray-reads.md). */
+/* READ responses on several paths: offers, requests and agreements, which responses leave sprayed,
+ * and after which of them an ACK or NAK must wait (docs/internals/spray-reads.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

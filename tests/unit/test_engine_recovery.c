@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fast recovery: what is held leaves on the old port, before what comes next; and every end of a
- * move. */
+/* Fast recovery: held packets leave on the old port, before later ones; and every end of a move. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

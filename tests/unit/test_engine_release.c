@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a missing packet held up is handed over in pieces (docs/internals/spray.md). What arrives
- * meanwhile keeps its place, however the rest leaves.
+ * Packets held for a missing one are released in pieces (docs/internals/spray.md). Packets that
+ * arrive meanwhile keep their place, however the rest leaves.
  */
 #include <setjmp.h>
 #include <stdarg.h>

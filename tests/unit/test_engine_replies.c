@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests arrive, replies do not: who is told, and where replies leave from then on (rules 2, 12
- * and 13). */
+/* Requests arrive, replies do not: which engine gets a report, and on which port replies leave from
+ * then on (rules 2, 12 and 13). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

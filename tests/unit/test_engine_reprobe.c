@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A better path is asked about once more, after a random time, before it is taken (rule 29). */
+/* A better path is re-probed once, after a random time, before the move (rule 29). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the RNIC of a sprayed queue pair is taken to wait for, and what of it is held whose PSN may
- * have been damaged (docs/internals/spray.md). */
+/* The PSN that the RNIC of a sprayed queue pair is assumed to expect, and which packets are held if
+ * their PSN may be damaged (docs/internals/spray.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

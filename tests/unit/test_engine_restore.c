@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What survives hp3d: a flow begins where the one before had it; what passed unseen counts for
- * nothing (rules 11, 19). */
+/* State that survives hp3d: a flow begins on the port where it was; packets that passed unseen
+ * count for nothing (rules 11, 19). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

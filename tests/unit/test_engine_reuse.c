@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pair numbers that return while nobody tells: pairings by challenge that are no longer true
+/* Queue pair numbers that return without an event: pairings by challenge that are no longer true
  * (rules 15 and 16). */
 #include <setjmp.h>
 #include <stdarg.h>

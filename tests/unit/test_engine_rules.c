@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a reply means and what it does not: rules 6 to 10, each with the story that needs it. */
+/* Meaning of replies: rules 6 to 10, each with a case that needs it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

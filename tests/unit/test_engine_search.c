@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From severe congestion over a round of probes to a move, or back to rest. */
+/* From severe congestion over a round of probes to a move, or back to steady state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A path before the first data: where nothing may be probed or moved, and what ends a round. */
+/* A path before the first data: where probes and moves are not allowed, and how a round ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

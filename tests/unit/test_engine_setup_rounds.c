@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A path before the first data, asked for again while they do not come (setup_rounds). */
+/* A path before the first data: repeated rounds while there are no data (setup_rounds). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long flows: which ones are counted, what hosts advertise to each other of them, and what comes of
- * it. */
+/* Long flows: which ones are counted, what hosts advertise about them, and the effects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

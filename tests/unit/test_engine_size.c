@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths that swallow long packets (rule 33): probes as long as data, and what is made of them. */
+/* Paths that drop long packets (rule 33): probes as long as data, and their evaluation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

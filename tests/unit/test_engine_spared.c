@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where nobody asks whether a path is dead, or nothing comes of it. */
+/* Cases without a search for dead paths, or without an effect of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

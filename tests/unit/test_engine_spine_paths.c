@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long flows counted by spine path: what is told of them, and who moves by it (cc.share_moves). */
+/* Long flows counted by spine path: what is advertised of them, and which flows move by it
+ * (cc.share_moves). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

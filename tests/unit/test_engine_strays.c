@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the network may send in plenty costs no more than a packet should: keys, replies to nobody.
- */
+/* Unsolicited packets in large numbers cost no more than other packets: keys, replies without a
+ * flow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Path identity by traces: what is learnt of a fabric, where nothing is, and within which limits;
- * traces that an operator asks for. What ends belief: test_engine_trace_changes.c.
+ * Path identity by traces: what the engine learns of a fabric, when it learns nothing, and its
+ * limits; traces that an operator requests. When identities become invalid:
+ * test_engine_trace_changes.c.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Path identity by traces where what was believed does not stay so: routes change, switches hash
- * the queue pair number after all, pairs come and go.
+ * Path identity by traces when it becomes invalid: routes change, switches turn out to hash the
+ * queue pair number, pairs come and go.
  */
 #include <setjmp.h>
 #include <stdarg.h>

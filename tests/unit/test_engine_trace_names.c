@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths known by traces bear names that all hosts agree on: flows are counted by path, hosts tell
- * each other of them by name, and queue pairs are placed by what was told.
+ * Paths found by traces have names that all hosts agree on: flows are counted by path, hosts
+ * advertise the counts by name, and queue pairs are placed by them.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The monitor of the path in use, as the engine feeds it: what is timed, counted, reported. */
+/* The monitor of the path in use, as fed by the engine: times, counts, reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

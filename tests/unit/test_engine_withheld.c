@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cc = native: CNPs of a flow that looks for a better path wait for what it finds (rule 30). */
+/* cc = native: CNPs of a flow that searches for a better path wait for the result (rule 30). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3d(8)'s section EVENTS has every type and cause of event that the engine knows, and no other.
- */
+/* hp3d(8)'s section EVENTS has every type and cause of the engine's events, and no other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

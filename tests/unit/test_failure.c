@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a user is told when a call of DPDK fails: memory is to blame only where it was short. */
+/* Messages for failed calls of DPDK: they name memory as the cause only if memory was short. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

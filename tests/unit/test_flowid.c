@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flow ids: text and fields are the same thing, and nothing else is a flow id. */
+/* Flow ids: text and fields are equivalent; other texts are not flow ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * roce-gen's endpoints talk to each other over networks that lose, overtake and mark: every message
- * arrives whole and once, counters tell what happened, rates are kept, pauses obeyed.
+ * roce-gen's endpoints over networks that lose, reorder and mark: every message arrives complete
+ * and once, counters are right, rates are kept, pauses obeyed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

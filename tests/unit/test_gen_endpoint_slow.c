@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roce-gen's endpoints where responders are slow: what waits leaves in its time, nothing else waits
- * for it. */
+/* roce-gen's endpoints with slow responders: waiting packets leave in time, no other packets wait
+ * for them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

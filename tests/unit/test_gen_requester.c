@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roce-gen's requester while nothing is lost: messages as packets, AckReq, the queue. */
+/* roce-gen's requester without losses: messages as packets, AckReq, the queue. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roce-gen's requester where something is missing: going back, timers, NAKs, RNR. */
+/* roce-gen's requester with losses: going back, timers, NAKs, RNR. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

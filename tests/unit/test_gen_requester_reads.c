@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roce-gen's requester and READ: PSNs, responses that are missing, or wrong. */
+/* roce-gen's requester and READ: PSNs; missing and wrong responses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

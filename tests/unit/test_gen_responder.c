@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roce-gen's responder: order, duplicates, one NAK for a gap, RNR, READ, what is refused. */
+/* roce-gen's responder: order, duplicates, one NAK for a gap, RNR, READ, refused requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

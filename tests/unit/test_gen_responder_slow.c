@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roce-gen's responder takes its time where it is told to: READ service, coalesced ACKs. */
+/* roce-gen's responder with configured delays: READ service, coalesced ACKs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

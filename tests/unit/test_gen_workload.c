@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roce-gen's workloads: how many messages, when, where, and the times that are reported. */
+/* roce-gen's workloads: how many messages, when, on which queue pairs, and the reported times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

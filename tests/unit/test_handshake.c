@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of key agreement: what they carry, and what neither a cookie nor a proof holds for. */
+/* Messages of key agreement: their content, and what neither a cookie nor a proof covers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

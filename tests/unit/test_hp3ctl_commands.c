@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of hp3ctl's commands is sound, and hp3ctl(1) describes the commands and options that it
- * has and no others.
+ * The table of hp3ctl's commands is valid, and hp3ctl(1) describes all its commands and options,
+ * and no others.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The secrets of a pair of hosts, against values that another implementation has computed. */
+/* The secrets of a pair of hosts, against values computed by another implementation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

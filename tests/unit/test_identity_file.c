@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The identity file: made once, read again, refused where others could read it or it is damaged. */
+/* The identity file: made once, read again, refused if others can read it or it is damaged. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of keys: what is read, what is refused and why, and whom a file speaks for. */
+/* Files of keys: valid files, refused files with the reason, and the peers of a file. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two hosts agree on a key: whoever begins, whatever is lost, whoever restarts. */
+/* Two hosts agree on a key, independent of which host begins or restarts, and of losses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreement on keys while somebody forges, replays and floods. */
+/* Key agreement while attackers forge, replay and flood. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables, budgets and jobs of agreement on keys: what happens at their ends. */
+/* Tables, budgets and jobs of key agreement: behaviour at their limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

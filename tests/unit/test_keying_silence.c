@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers that do not reply: nobody is there, they gave the record up, or agree on keys no more. */
+/* Peers that do not reply: no host there, the peer dropped the record, or its key agreement is off.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys that agents share are exchanged by reloads, while lcores read them. */
+/* Reloads replace keys that agents share, while lcores read them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

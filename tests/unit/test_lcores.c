@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two workers, with a NIC that spreads packets (the test plays it: right, or all into one queue)
- * and without, or with all of the rail on one of them. Flows keep their order and stay with the
- * worker of their addresses, in both directions.
+ * Two workers: with a NIC that spreads packets (the test acts as the NIC: correct, or all packets
+ * in one queue), without one, or with the whole rail on one worker. Flows keep their order and stay
+ * on the worker of their addresses, in both directions.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which cache lines two workers write: all memory that can be written is compared before and after
- * each of them has handled packets. None may be written by both but those of the rings between
- * them, which nobody touches where the NIC spreads. (A line that is overwritten with what it held
- * is not seen so; the layout of struct hp3d_worker is asserted where it is declared.)
+ * Cache lines that two workers write: the test compares all writable memory before and after each
+ * of them has handled packets. Both may write only lines of the rings between them, and with a NIC
+ * that spreads, none. (A line overwritten with its old content is not detected; static assertions
+ * check the layout of struct hp3d_worker.)
  */
 #include <setjmp.h>
 #include <stdarg.h>

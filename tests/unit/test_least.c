@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The least time from post to completion, by what was in the send queue. */
+/* The least time from post to completion, by the bytes in the send queue. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The linear solver against real switch hashes: a believed map is right for all 16,384 ports; what
- * is not linear is refused; nothing is believed on too few traces.
+ * The linear solver against real switch hashes: an accepted map is right for all 16,384 ports; a
+ * hash that is not linear is refused; no map is accepted on too few traces.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A page only reads: all memory of workers, pipes, engines and agents is the same after it as
- * before, and what it says is what they count.
+ * A page only reads: memory of workers, pipes, engines and agents is the same before and after, and
+ * the page's values are their counters.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of a page in both formats, and which of them a client wants. */
+/* The text of a page in both formats, and the choice of the format by the client's request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The monitor of the path in use: what makes a cycle congested, when that is severe, what silence
- * means, and what is never charged to a new path. Cycles are 100 us here and begin at T0.
+ * The monitor of the path in use: which cycles are congested, when congestion is severe, the
+ * meaning of silence, and what does not count for a new path. Cycles are 100 us here and begin at
+ * T0.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How packets of hp3d's own are addressed: who is known, whatever addresses the network chooses. */
+/* Addressing of hp3d's own packets: learnt neighbours, for any addresses of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

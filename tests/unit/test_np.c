@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The notification point: tells the sender of CE marks, seldom enough, and only where hp3d listens.
- */
+/* The notification point: sends CNPs for CE marks, at most one per interval, and only to senders
+ * with hp3d. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

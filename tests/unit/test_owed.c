@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which responses are to come, across the end of the PSN space. */
+/* Which responses are outstanding, across the end of the PSN space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

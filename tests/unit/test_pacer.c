@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pacer: exactly the rate, never above it beyond the burst, nothing rounded, nothing wraps. */
+/* The pacer: exactly the rate, never above it beyond the burst; no rounding errors, no wraps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Address pairs: found by both addresses, VLAN and family; a fixed number of them. */
+/* Address pairs: look-up by both addresses, VLAN and family; a fixed number of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

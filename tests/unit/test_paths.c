@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path table's estimates and states, and the evidence that each state rests on. What is chosen
- * from it: test_choice.c.
+ * The path table's estimates and states, and the evidence for each state. Choices from it:
+ * test_choice.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

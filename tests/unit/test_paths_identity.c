@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Identity in the path table: which ports are one path, by traces, by a linear hash that is
- * believed, by what the caller knows of the switches, or each by itself.
+ * Identity in the path table: which ports are one path, by traces, by an accepted linear hash, by
+ * the caller's information about switches; or each port its own path.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Entries of the path table: what makes room for new ones, and how many flows each of them has. */
+/* Entries of the path table: which entries new ones replace, and the number of flows of each. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

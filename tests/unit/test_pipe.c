@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Conservation: two pipes with agents, connected by a network that reorders, and at random whatever
- * calls their engines: packets, time, commands, set-up events that reuse queue pair numbers,
- * packets that were missed, stops. After each call every buffer is held, on the wire, or given
- * back.
+ * Conservation: two pipes with agents, connected by a network that reorders, and random calls of
+ * their engines: packets, time, commands, set-up events that reuse queue pair numbers, missed
+ * packets, stops. After each call, every buffer is held, on the wire, or freed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

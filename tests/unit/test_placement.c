@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Placement by counts of both ends: the rule itself, the counts, and why it is worth it (a Monte
- * Carlo run against random choice and against own counts only).
+ * Placement by counts of both ends: the rule, the counts, and its benefit (a Monte Carlo run
+ * against random choice and against own counts only).
  */
 #include <errno.h>
 #include <setjmp.h>

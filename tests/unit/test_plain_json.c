@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers of other programs: no string in them is anything but printable ASCII. */
+/* Answers of other programs: their strings have only printable ASCII. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hosts say of queue pairs that are sprayed: what it tells, and what is not believed. */
+/* Messages of hosts about sprayed queue pairs: their content, and which are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

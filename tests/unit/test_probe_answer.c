@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers to peer probes: where they go, how large they are, what they tell, what is not believed.
- */
+/* Answers to peer probes: destination, size, content, and which are refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of peers act once, and none that was made before this hp3d began (rule 36). */
+/* Messages of peers act once, and none made before this hp3d started acts (rule 36). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions for queue pairs and what is told: which are believed, which are answered. */
+/* Requests for queue pairs, and their answers: which are accepted, which are answered. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose messages count: keys of pairs of hosts, a second key, none at all, versions, restarts. */
+/* Which messages count: keys of pairs of hosts, a second key, no key, versions, restarts. */
 #include <setjmp.h>
 #include <sodium/crypto_shorthash.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports of flows by path: what they tell, and which are not believed. */
+/* Reports of flows by path: their content, and which are refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

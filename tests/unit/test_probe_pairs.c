@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keys that pairs of hosts agreed on: to a pair that has one applies what docs/guide/security.md
- * says of a key, to any other pair what it says of none, on the same host at the same time.
+ * Keys that pairs of hosts agreed on: pairs with a key follow docs/guide/security.md for keys,
+ * others follow it for no key, on the same host at the same time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

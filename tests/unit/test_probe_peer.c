@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peer probes on the wire: what they look like, and what is not believed. Also the two probes that
+/* Peer probes on the wire: their format, and which are refused. Also the two kinds of probes that
  * RNICs answer. */
 #include <errno.h>
 #include <setjmp.h>

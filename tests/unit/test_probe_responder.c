@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of a probe that arrives: answered, or dropped with a counted reason; configuration.
- */
+/* A probe that arrives is answered, or dropped with a counted reason; configuration. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* More probes than a responder will answer: each source has its share, outsiders take nothing. */
+/* More probes than a responder will answer: each source has its share, unauthenticated sources take
+ * nothing from others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

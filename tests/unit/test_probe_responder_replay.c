@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No probe is answered twice: the window of those that were, and clocks that bound it. */
+/* No probe is answered twice: the window of answered probes, and the clocks that bound it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces: what goes out, which of the switches' messages find their trace, and what happens when
- * they are odd, late, forged, or do not come. */
+/* Traces: their packets, which of the switches' messages match a trace, and messages that are odd,
+ * late, forged, or missing. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The window of probes seen: exact while their time counts, and rarely full before it is. */
+/* The window of received probes: exact while their time counts, and rarely full before. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

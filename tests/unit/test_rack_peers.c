@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which hosts of the rack are told, when, and how their packets are addressed. */
+/* Messages to rack peers: to which, when, and how they are addressed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

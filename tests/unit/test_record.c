@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records: whole lines in the audit log whatever the disk does, bounds, and nobody who waits. */
+/* Records: complete lines in the audit log for any disk errors, bounds, and no thread that waits.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

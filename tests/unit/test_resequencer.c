@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that come by several paths reach the RNIC in the order of their PSNs (rfr/resequencer.h).
- */
+/* Packets of several paths reach the RNIC in the order of their PSNs (rfr/resequencer.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

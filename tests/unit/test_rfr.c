@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state machine of a move: every state with every input, and what a reply is to it. */
+/* The state machine of a move: every state with every input, and the classification of replies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

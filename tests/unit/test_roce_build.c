@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builders: what comes out parses as what was asked for, with every checksum right, and errors are
- * refused. */
+/* Builders: their packets parse as requested, every checksum is correct, and errors are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Captures of a real RNIC stack (Linux rdma_rxe): every ICRC is right, and stays right through a
- * change. */
+/* Captures of a real RNIC stack (Linux rdma_rxe): every ICRC is correct, before and after a change.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

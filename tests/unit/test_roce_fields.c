@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Setting field A leaves field B intact: each field has its bits on the wire, written down here
- * once more. A change of one field in what is built, or by a setter, may turn bits of that field
- * and of the ICRC only.
+ * Setting field A leaves field B intact: this test has its own list of the bits of each field. A
+ * change of one field, by a builder or a setter, may change only the bits of that field and of the
+ * ICRC.
  */
 #include <setjmp.h>
 #include <stdarg.h>

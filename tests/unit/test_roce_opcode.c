@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The opcode table against a second one, written down from the IBTA specification (tables 35 to
- * 38). */
+/* The opcode table against a second one, from the IBTA specification (tables 35 to 38). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parser: every class, every reason, and never a byte beyond the frame. */
+/* The parser: every class, every reason, and no access beyond the frame. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

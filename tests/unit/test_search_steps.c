@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of a move and of its search, driven together: every state that both can get into by
- * whatever inputs, in whatever order. A search that asks does so where answers can be used, and
- * is quiet wherever the move is not its own.
+ * The tables of a move and of its search, driven together: every state that both can reach by any
+ * inputs in any order. A search probes only where answers can be used, and does nothing if the move
+ * is not its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Do two ports share a path? Judged against synthetic fabrics: queues that wander, noise of the
- * hosts, marks above a threshold.
+ * Do two ports share a path? Tested with synthetic fabrics: varying queues, noise of the hosts,
+ * marks above a threshold.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a path would give a long flow, and what the flow has to earn of it (cc/share.h). */
+/* The rate that a path would give a long flow, and the part of it that the flow must earn
+ * (cc/share.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shield: CNPs of the old path are not charged to the new one. Those that wait for what a
- * search finds. */
+/* The shield: CNPs of the old path do not count for the new one. CNPs that wait for the result of a
+ * search. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

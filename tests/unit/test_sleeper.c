@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sleep ends in time, or when somebody rings; a bell rung between arming and sleeping counts. */
+/* A sleep ends in time, or by a wake-up; a wake-up between arming and sleeping counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where memory lies and what is said, on made-up machines; memory bound on this one. */
+/* NUMA node of memory, and messages about it, on simulated machines; memory binding on this one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

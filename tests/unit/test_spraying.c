@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of an agreement to spray a queue pair (rfr/spraying.h), walked as a whole. */
+/* The table of an agreement to spray a queue pair (rfr/spraying.h): all states and inputs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which worker has an address pair: as a NIC computes it, both directions alike, all about equally
- * loaded; and which ports can be trusted with it, by what made-up drivers say of themselves. */
+/* The worker of an address pair: as a NIC computes it, the same for both directions, with about
+ * equal loads; and which ports can do this, by the properties that simulated drivers report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

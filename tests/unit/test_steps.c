@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many steps one call of the engine takes at most (docs/internals/architecture.md, "Bounded
- * work"). A step is a basic block: this library is compiled so that each calls
- * __sanitizer_cov_trace_pc(), so no loop can be left out. Each of worst.c's rows is counted with
- * few and with the largest number of agreements and moves.
+ * The largest number of steps of one engine call (docs/internals/bounded-work.md). A step is a
+ * basic block: this library is compiled so that each calls __sanitizer_cov_trace_pc(), so no loop
+ * can be left out. Each of worst.c's rows is counted with few and with the largest number of
+ * agreements and moves.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accounting of one requester stream by PSN: what is new, what was sent before, what has arrived.
- */
+/* Accounting of one requester stream by PSN: new packets, retransmissions, acknowledged packets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

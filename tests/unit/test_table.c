@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hash index of the flow table: what was put in is found, until it is taken out. */
+/* The hash index of the flow table: an entry is found from insertion to removal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

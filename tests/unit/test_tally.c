@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What events add up to: which of them end a move, and which times they tell. */
+/* Sums of events: which of them end a move, and which times they carry. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames of hp3d as unreliable datagrams: what goes in comes out, and nothing else does. */
+/* Frames of hp3d as unreliable datagrams: a frame is received as sent, and nothing else is
+ * accepted. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

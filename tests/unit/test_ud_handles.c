@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Address handles of an RNIC's port are kept, whatever ports and DSCP peers choose. */
+/* Address handles of an RNIC's port are reused, for any ports and DSCP of peers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verbs mode: which peers have a place in the table. Anybody may ask, from any address. */
+/* Verbs mode: which peers have a place in the table. Requests may come from any address. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verbs mode: questions for queue pairs, by sockets, in simulated time. Peers are addresses of lo;
+/* Verbs mode: requests for queue pairs, by sockets, in simulated time. Peers are addresses of lo;
  * the test answers in place of some of them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stamps of an RNIC: what is believed of them, and what is refused under which name. */
+/* Stamps of an RNIC: which are accepted, and which are refused for which reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

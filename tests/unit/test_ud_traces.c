@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces by raw sockets, in a network of this process alone: what leaves, and what is heard. */
+/* Traces by raw sockets, in a network namespace of this process: packets sent and received. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of local queue pairs that applications have. */
+/* The table of applications' local queue pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

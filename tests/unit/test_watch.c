@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verbs calls to events, without BPF: order, bounds, what a hostile process may say. */
+/* Verbs calls to events, without BPF: order, bounds, messages of a hostile process. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

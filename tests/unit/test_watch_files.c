@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files whose code may be watched: which are refused, and that nobody exchanges them on the way. */
+/* Files whose code may be watched: which are refused, and that they cannot be exchanged in between.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said where the kernel refuses BPF: the same errno means one thing of loading, another of
+/* Messages for refusals of BPF by the kernel: one errno differs in meaning between loading and
  * attaching. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hp3d makes of what its watcher's process says, whoever speaks there (fake_watch.c). */
+/* Messages of the watcher's process to hp3d, from the real one and from an impostor (fake_watch.c).
+ */
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>

@@ -21,7 +21,7 @@ struct worst {
 	/* The input with so many agreements or moves, and what the longest call of it took. */
 	uint64_t (*run)(uint32_t n);
 	/* What the calls with WORST_MANY may take more than those with WORST_FEW, in steps; 0: it
-	 * grows with their number (docs/internals/architecture.md says why) */
+	 * grows with their number (docs/internals/bounded-work.md) */
 	uint32_t slack;
 };
 

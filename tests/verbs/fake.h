@@ -8,11 +8,10 @@
 #include <stdint.h>
 
 /*
- * An RNIC that is none, for libhp3verbs.so: libibverbs.so.1 of these tests calls what the device
- * says. What leaves is written down, with the port that it leaves on. A work request is
- * acknowledged `delay_ns` after it left; its completion waits until it is polled. Soft-RoCE's ways:
- * SQD drains, and after SQD -> RTS nothing leaves until there is a doorbell (a post, or the kick to
- * cmd_fd).
+ * A fake RNIC for libhp3verbs.so; libibverbs.so.1 of these tests calls its provider. It records the
+ * work requests that leave, with their ports. A work request is acknowledged `delay_ns` after it
+ * left; its completion waits until it is polled. As in Soft-RoCE, SQD drains, and after SQD -> RTS
+ * nothing leaves until a doorbell (a post, or the kick to cmd_fd).
  */
 #define FAKE_LOG 400000u
 
@@ -46,15 +45,15 @@ struct fake_qp {
 	uint32_t cq_tail, cq_head;
 	uint64_t broken_at; /* error in between: so many may still leave; 0: none */
 
-	/* What the tests look at. */
+	/* For the tests. */
 	struct fake_sent *log;
 	uint32_t logged, kicks;
-	uint32_t overtaken; /* the port changed at once with something unacknowledged on its way */
+	uint32_t overtaken; /* the port changed at once with unacknowledged packets in flight */
 	uint32_t drained_events;
 	bool draining; /* in SQD, as far as it has noticed */
 };
 
-/* What goes wrong: an errno that the call returns, 0: nothing. */
+/* Faults: an errno that the call returns, 0: none. */
 struct fake_faults {
 	int sport, sqd, turn;
 	int rts; /* EINVAL while it drains, like Soft-RoCE, unless it is set: always */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libibverbs.so.1 of these tests: names and versions of the real one, devices of ours. */
+/* libibverbs.so.1 of these tests: names and versions of the real one, fake devices. */
 #include "tests/verbs/fake.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3d's end, for tests: whoever owns the socket. */
+/* hp3d's end, for tests. */
 #include "tests/verbs/rig.h"
 
 #include <poll.h>

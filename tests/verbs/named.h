@@ -2,8 +2,8 @@
 #ifndef HP3_TESTS_NAMED_H
 #define HP3_TESTS_NAMED_H
 /*
- * Verbs as collective libraries find them: by dlopen() of the library that NCCL_IBVERBS_LIB names,
- * and dlvsym() with the version. What is not there ends the program with 2.
+ * Verbs as collective libraries load them: dlopen() of the library in NCCL_IBVERBS_LIB, and
+ * dlvsym() with the version. A missing symbol ends the program with 2.
  */
 #include <dlfcn.h>
 #include <stdio.h>

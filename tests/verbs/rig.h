@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-/* An application that loads its verbs as NCCL does, and an hp3d that does as it is told. */
+/* An application that loads its verbs as NCCL does, and an hp3d controlled by the test. */
 struct verbs {
 	void *library;
 	struct ibv_context *(*open_device)(struct ibv_device *device);
@@ -57,12 +57,12 @@ void app_stop(struct app *a);
 /* Posts `n` WRITEs in one chain, each `every`-th signalled. Returns what ibv_post_send() does. */
 int app_post(struct app *a, uint32_t n, uint32_t every);
 void app_poll(struct app *a);
-/* Polls until all has left and completed, or a second is over. */
+/* Polls until all work requests have left and completed, or for a second. */
 void app_finish(struct app *a);
-/* What left is what was posted: all, once, in order; and nothing was overtaken. */
+/* Work requests left as posted: all, once, in order, and none was overtaken. */
 void app_check_order(const struct app *a);
 
-/* Application running in a thread of its own, posting and polling, until told to end. */
+/* An application in its own thread, which posts and polls until stopped. */
 struct runner {
 	struct app *app;
 	pthread_t thread;
@@ -86,7 +86,7 @@ void hp3d_stop(struct hp3d *h);
 /* The cell of a queue pair; waits until it is there. */
 struct hp3_verbs_cell *hp3d_cell(struct hp3d *h, uint32_t qpn, enum hp3_verbs_state state);
 void hp3d_want(struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port);
-/* The answer to the newest want, waited for; 0: none came within two seconds. */
+/* Waits for the answer to the newest request; 0: none came within two seconds. */
 enum hp3_verbs_did hp3d_answer(struct hp3d *h, struct hp3_verbs_cell *c, int *detail);
 /* The one that comes after DRAINED. */
 enum hp3_verbs_did hp3d_after_drained(struct hp3d *h, struct hp3_verbs_cell *c, int *detail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hp3d sees of work requests while nothing moves: counts, and times of some of them. */
+/* Work requests as hp3d sees them without moves: counts, and times of some of them. */
 #include "tests/verbs/rig.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What posts while it is held: as with the provider itself. */
+/* Posting while work requests are held: as with the provider itself. */
 #include "tests/verbs/rig.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hp3d is killed in each state of a move, while the application goes on: how long does its queue
- * pair pause? No longer than what is outstanding takes, and BOUND (docs/internals/verbs.md).
+ * hp3d is killed in each state of a move, while the application goes on. Its queue pair pauses no
+ * longer than outstanding work takes, plus BOUND (docs/internals/verbs.md).
  */
 #include "tests/verbs/fabric.h"
 #include "tests/verbs/rig.h"

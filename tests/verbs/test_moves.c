@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves of queue pairs under load, with each method, and what goes wrong in them. */
+/* Moves of queue pairs under load, with each method, and their failures. */
 #include "tests/verbs/rig.h"
 
 #include <errno.h>

@@ -2,9 +2,9 @@
 #ifndef TEST_RC_QP_H
 #define TEST_RC_QP_H
 /*
- * One queue pair of the tests' endpoint: roce-gen's requester and responder, told what to send from
- * outside. The requester has a timer only if it is given one: on most of these wires nothing may
- * get lost, and whatever is sent twice is a fault.
+ * One queue pair of the tests' endpoint: roce-gen's requester and responder, controlled by the
+ * test. The requester has a timer only if configured: on most of these wires, no packet may be
+ * lost, and a retransmission is a fault.
  */
 #include "requester.h"
 #include "responder.h"
@@ -36,7 +36,7 @@ struct rc_shape {
 	bool withhold; /* ACKs */
 };
 
-/* What all queue pairs send; once, before the first one is set up. */
+/* Parameters of all queue pairs; called once, before the first set-up. */
 void rc_set_shape(const struct rc_shape *s);
 /* Both ends begin at the same PSN; the rest of *q is filled already. */
 void rc_init(struct rc_qp *q, uint32_t first_psn);

@@ -2,36 +2,35 @@
 #ifndef TEST_WIRE_H
 #define TEST_WIRE_H
 /*
- * An interface as the tests' endpoint sees it: whole frames in and out, VLAN tags included. What
- * arrives took one of two paths: requests with an odd source port come `slow_ns` later than the
- * others, in order among themselves. So a packet that changes its path too early arrives out of
- * order.
+ * The network interface of the tests' endpoint: whole frames in and out, with VLAN tags. Received
+ * packets took one of two paths: requests with an odd source port are delayed by `slow_ns`, in
+ * order among themselves. So a packet that changes its path too early arrives out of order.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #define WIRE_FRAME  2048u
-#define WIRE_SERIAL (1u << 20) /* serial numbers that are told apart */
+#define WIRE_SERIAL (1u << 20) /* number of distinct serial numbers */
 
 struct late;
 
 /*
- * With stamps each frame ends in a serial number, behind the packet: whatever becomes of packets,
- * how the wire treats frames is seen. Requests and replies are two streams: replies pass requests
- * that wait for a move.
+ * With stamps, each frame ends with a serial number after the packet, which shows loss, copies and
+ * order of frames independently of the packets. Requests and replies are two streams, as replies
+ * overtake requests that wait for a move.
  */
 struct wire_seen {
-	uint64_t frames, twice; /* different ones; others that were there before */
-	uint64_t late; /* behind one of its stream that was sent after it */
-	uint64_t pause_ns; /* longest time between two of them, by the kernel's clock */
+	uint64_t frames, twice; /* distinct frames; copies */
+	uint64_t late; /* after a later frame of its stream */
+	uint64_t pause_ns; /* longest time between two frames, by the kernel's clock */
 };
 
 struct wire {
 	int fd;
 	bool stamps;
-	uint32_t serial; /* of the next one to be sent; 0: none */
+	uint32_t serial; /* of the next frame to send; 0: none */
 	struct wire_seen seen;
-	uint64_t seen_at; /* the latest one; 0: none, or pauses are counted anew */
+	uint64_t seen_at; /* time of the latest one; 0: none, or pauses were reset */
 	uint32_t newest[2]; /* by stream */
 	uint8_t *had; /* by serial number */
 	uint64_t slow_ns;
@@ -44,9 +43,9 @@ bool wire_open(struct wire *w, const char *interface, uint64_t slow_ns, bool sta
 void wire_close(struct wire *w);
 /* Waits while the device is busy; a frame that the kernel refuses ends the program. */
 void wire_send(struct wire *w, const void *frame, uint32_t len);
-/* The next frame that has come by `now`; 0: none. `frame` has WIRE_FRAME bytes. */
+/* The next frame that arrived by `now`; 0: none. `frame` has WIRE_FRAME bytes. */
 uint32_t wire_receive(struct wire *w, uint8_t *frame, uint64_t now);
-/* Frames that the kernel had no room for since the last call. */
+/* Frames that the kernel dropped since the last call, for lack of buffer. */
 uint32_t wire_lost(struct wire *w);
 
 #endif

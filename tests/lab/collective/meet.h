@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_COLLECTIVE_MEET_H
 #define TEST_COLLECTIVE_MEET_H
-/* The two ends of a program find each other over TCP. What fails ends it, as in verbs.h. */
+/* The two ends of a program connect over TCP. Errors end the program, as in verbs.h. */
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who names no peer waits for one. Returns the descriptor. */
+/* Connects to the peer, or waits for one if none is named. Returns the descriptor. */
 int meet(uint16_t port, const char *peer);
 void say(const void *what, size_t n);
 void hear(void *what, size_t n);

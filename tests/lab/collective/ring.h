@@ -2,13 +2,13 @@
 #ifndef TEST_COLLECTIVE_RING_H
 #define TEST_COLLECTIVE_RING_H
 /*
- * One communicator, as a thread has it: four queue pairs, one completion queue. Both ends send:
- * WRITE_WITH_IMM into one of WINDOW slots of the other end, the immediate is the message's number
- * on its queue pair. Who received it looks at every word, and tells by a small inline WRITE, most
- * of them unsignalled, how many have come: then the slot may be written again.
+ * One communicator of a thread: four queue pairs, one completion queue. Both ends send
+ * WRITE_WITH_IMM into one of WINDOW slots of the other end; the immediate is the message's number
+ * on its queue pair. The receiver checks every word, and reports the number received by a small
+ * inline WRITE, mostly unsignalled, after which the slot may be written again.
  *
- * Or one end READs what the other one has filled its slots with, who posts nothing, and looks at
- * every word as it completes.
+ * Or one end READs the slots of the other, which posts nothing, and checks every word as READs
+ * complete.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,10 +23,10 @@ enum ring_role { RING_WRITES, RING_READS, RING_IS_READ };
 
 struct slots {
 	uint64_t message[QPS][WINDOW][WORDS];
-	uint64_t credit[QPS]; /* written by the other end: messages of ours that it has seen */
+	uint64_t credit[QPS]; /* written by the other end: messages that it received */
 };
 
-/* What ends advertise to each other of a communicator. */
+/* Parameters of a communicator that the ends exchange. */
 struct wire_ring {
 	uint64_t at; /* struct slots */
 	uint32_t rkey, unused;
@@ -41,11 +41,12 @@ struct ring {
 	uint64_t (*out)[WINDOW][WORDS];
 	struct ibv_qp *qps[QPS];
 	struct wire_ring local, remote;
-	uint64_t sent[QPS], received[QPS]; /* READs: posted, and what they brought */
+	uint64_t sent[QPS], received[QPS]; /* READs: posted, completed */
 	uint32_t posted[QPS], done[QPS]; /* work requests */
 	uint64_t wrong, disorder, errors;
-	uint64_t last_ns[QPS], longest_ns; /* in which nothing completed on a queue pair */
-	bool drained; /* all that was sent has been seen; atomic */
+	uint64_t last_ns[QPS],
+		longest_ns; /* last completion; longest time without one on a queue pair */
+	bool drained; /* all messages sent were received; atomic */
 	pthread_t thread;
 };
 

@@ -2,9 +2,9 @@
 #ifndef TEST_COLLECTIVE_VERBS_H
 #define TEST_COLLECTIVE_VERBS_H
 /*
- * The verbs as collective libraries come by them: dlopen() of the library that NCCL_IBVERBS_LIB
- * names (else libibverbs.so.1), dlvsym(..., "IBVERBS_1.1"); work requests go through the context's
- * own calls. Every function ends the program, with a message, when something fails.
+ * The verbs as collective libraries load them: dlopen() of the library in NCCL_IBVERBS_LIB (default
+ * libibverbs.so.1), dlvsym(..., "IBVERBS_1.1"); work requests go through the context's own calls.
+ * On errors, every function ends the program with a message.
  */
 #include <stdbool.h>
 #include <stdint.h>
