@@ -41,8 +41,8 @@ static unsigned edit_distance(const char *a, const char *b)
 }
 
 /*
- * At most a third of the name may be wrong, and always one letter. A name further off is another
- * word.
+ * At most a third of the name may be wrong, and always one letter. A name with more errors counts
+ * as another word.
  */
 void hp3_nearest_offer(struct hp3_nearest *n, const char *name)
 {

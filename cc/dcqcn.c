@@ -91,8 +91,8 @@ uint32_t hp3_dcqcn_alpha(const struct hp3_dcqcn *rp, const struct hp3_dcqcn_para
 }
 
 /*
- * Updates the stored alpha. Only CNPs and lifts do that, so roundings do not depend on the number
- * of calls.
+ * Updates the stored alpha. Only CNPs and lifts change it, so rounding does not depend on the
+ * number of calls.
  */
 static void alpha_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
@@ -109,8 +109,8 @@ static void alpha_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, ui
 }
 
 /*
- * The number of steps of the stage `own` until its phase may change. *add: what the target gains
- * with each.
+ * The number of steps of the stage `own` until its phase may change. *add: what each step adds to
+ * the target.
  */
 static uint64_t steps_of_phase(
 	const struct hp3_dcqcn_params *p, uint32_t own, uint32_t other, uint64_t *add)
@@ -134,9 +134,9 @@ static uint64_t steps_of_phase(
 }
 
 /*
- * Makes `n` steps with the same gain. Within 41 steps, the distance target - rate becomes constant:
- * the gain, or one less. From there on, both rise alike, up to line rate. There, each step halves
- * the distance.
+ * Makes `n` steps that each add the same to the target. Within 41 steps, the distance target - rate
+ * becomes constant: that value, or one less. Afterwards, both rise alike, until the target is line
+ * rate. Then each step halves the distance.
  */
 static void make_steps(struct hp3_dcqcn *rp, uint64_t n, uint64_t add, uint64_t line)
 {

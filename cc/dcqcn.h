@@ -3,9 +3,9 @@
 #define HP3_CC_DCQCN_H
 /*
  * DCQCN reaction point (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM
- * 2015, section 3; IEEE 802.1Qau clause 30 for the increase phases). It computes the sending rate
- * of one queue pair from its CNPs and from the bytes that it sends. It is for RNICs without
- * congestion control of their own.
+ * 2015, section 3; IEEE 802.1Qau clause 30 for the increase phases). The reaction point computes
+ * the sending rate of one queue pair from its CNPs and from the bytes that it sends. hp3 uses it
+ * for RNICs without congestion control of their own.
  *
  *     CNP                  target = rate (see clamp_tgt_rate), rate -= rate * alpha / 2^(rpg_gd -
  *                          10), stages and increase timers restart. At most once in
@@ -20,9 +20,9 @@
  *
  * The rate starts at line rate, and no timer runs. The first CNP starts the timers.
  *
- * Difference to ConnectX: ConnectX reduces at the end of the monitor period in which the CNP
- * arrived. Here the first reduction is immediate, and later ones within a period happen at its end.
- * Reductions are as rare as in ConnectX, and at most one period earlier.
+ * Difference to ConnectX: ConnectX reduces the rate at the end of the monitor period in which the
+ * CNP arrived. Here the first reduction is immediate, and a further one within the period happens
+ * at the period's end. Reductions are as rare as in ConnectX, and at most one period earlier.
  *
  * Parameters may change between calls. The next call brings the rates within the new bounds.
  *
@@ -31,9 +31,9 @@
  *
  * No timer runs outside of calls. Each call first processes all timers up to `now`, in bounded
  * time. The state depends only on the CNPs and on the bytes sent, not on the number of calls. The
- * state has alpha as of the last CNP, and its decay is computed as a power when needed. Increase
- * steps are computed one by one until the distance of rate and target is constant, and then all at
- * once.
+ * state has alpha as of the last CNP, and the decay of alpha since then is computed as a power when
+ * needed. Increase steps are computed one by one until the distance of rate and target is constant.
+ * The remaining steps are then computed at once.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,7 +57,7 @@ struct hp3_dcqcn_params {
 	uint32_t rpg_gd; /* 10: a CNP reduces the rate by alpha, 11: by alpha / 2 */
 	uint32_t rpg_min_dec_fac; /* %, least part of the rate that one reduction leaves */
 	uint32_t rate_to_set_on_first_cnp; /* Mb/s; 0: the first CNP reduces like any other */
-	/* k, of 1024: factor of alpha per period; the paper's g is 1 - this / 1024 */
+	/* k, of 1024: factor of alpha per period; the paper's g is 1 - dce_tcp_g / 1024 */
 	uint32_t dce_tcp_g;
 	uint32_t dce_tcp_rtt; /* us, the alpha period */
 	uint32_t rate_reduce_monitor_period; /* us, the decrease interval */
@@ -67,7 +67,7 @@ struct hp3_dcqcn_params {
 	 * timer ends (ConnectX, simulators)
 	 */
 	uint32_t alpha_per_cnp;
-	uint32_t raise; /* %, of hp3_dcqcn_raise(); not a DCQCN parameter */
+	uint32_t raise; /* %, see hp3_dcqcn_raise(); not a DCQCN parameter */
 };
 
 /*
@@ -84,8 +84,8 @@ struct hp3_dcqcn_preset {
 };
 
 /*
- * "paper", "connectx", "hpcc", "conweave". The last two are those of the ns-3 simulators of these
- * papers.
+ * "paper", "connectx", "hpcc", "conweave". The last two have the values of the ns-3 simulators of
+ * the papers HPCC and ConWeave.
  */
 extern const struct hp3_dcqcn_preset hp3_dcqcn_presets[];
 extern const unsigned hp3_dcqcn_presets_n;
@@ -137,35 +137,36 @@ void hp3_dcqcn_take(struct hp3_dcqcn_snapshot *s, struct hp3_dcqcn *rp,
 
 /*
  * Fast recovery (HP3, section "Fast Recovery"): sending resumes on the old path with the rate from
- * before the suspension. All timers have the remaining time that they had then. So the suspension
- * has no effect on DCQCN.
+ * before the suspension. All timers have the remaining time that they had at the suspension. So the
+ * suspension has no effect on DCQCN.
  */
 void hp3_dcqcn_rollback(struct hp3_dcqcn *rp, const struct hp3_dcqcn_snapshot *s, uint64_t now);
 
 /*
  * After a move to another path: the rate is that of the snapshot plus `raise` % of the difference
  * to line rate. The target is line rate. CNPs that arrived during the drain were about the old
- * path, so they have no effect. The alpha of the old path is dropped, too. The first CNP on the new
- * path finds initial_alpha_value, like that of a new queue pair, and reduces the rate by up to
- * half.
+ * path, so they have no effect. The alpha of the old path is dropped, too: alpha is
+ * initial_alpha_value again, as for a new queue pair. So the first CNP on the new path reduces the
+ * rate by up to half.
  *
  * The presets raise by 50 %. The probe that chose the path proves that its queues are short. It
- * does not prove that the path is idle: a single flow at line rate leaves queues short, too. Half
- * of the difference is also the step of fast recovery, here with line rate as its target. The timer
- * makes the next steps, unless a CNP arrives. 100: starts like a new queue pair. 0: only the timers
- * raise the rate.
+ * does not prove that the path is idle: a single flow at line rate leaves queues short, too. A step
+ * of fast recovery with line rate as its target also adds half of the difference. The timer makes
+ * the next steps, unless a CNP arrives. `raise` 100: the queue pair starts like a new one. 0: only
+ * the timers raise the rate.
  */
 void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	const struct hp3_dcqcn_snapshot *s, uint64_t now);
 
 /*
- * Raises the rate to `rate`, at most to line rate: the flow's share of its path (share.h) is larger
- * than its rate. A higher rate stays as it is. The increase timers and stages do not change.
+ * Lifts the rate to `rate`, at most to line rate, because the flow's share of its path (share.h) is
+ * larger than its rate. If the rate is higher already, it stays as it is. The increase timers and
+ * stages do not change.
  *
- * The next CNP should take the lift back. So alpha / 2 of the new rate becomes at least the lift
- * (alpha is 1 at most). And alpha becomes at least what it was after the last CNP. Since that CNP,
- * alpha had decayed while the rate rose slowly. The lift skips that slow increase, so it also
- * undoes the decay. Otherwise the next CNP would hardly reduce the rate.
+ * The next CNP should undo the lift. So alpha is raised until alpha / 2 of the new rate is at least
+ * the lift (but alpha is at most 1). Alpha is also raised at least to its value after the last CNP.
+ * Since that CNP, alpha has decayed while the rate rose slowly. The lift skips that slow increase,
+ * so it also undoes the decay. Otherwise, the next CNP would hardly reduce the rate.
  */
 void hp3_dcqcn_lift(
 	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now);

@@ -4,11 +4,11 @@
 #include "cc/dcqcn.h"
 
 /*
- * "paper": the testbed of SIGCOMM 2015: 40 Gb/s, byte counter 10 MB, no hyper increase (so equal to
- * the additive one). The paper names no minimum rate. The preset has that of ConnectX. "connectx":
- * firmware defaults of ConnectX-4 and later. "hpcc" and "conweave": ns-3 models at 100 Gb/s, with
- * increases by time only. A reduction sets target = rate only if the timer has raised the rate
- * since the last one.
+ * "paper": the testbed of SIGCOMM 2015: 40 Gb/s, byte counter 10 MB, no hyper increase (its value
+ * is that of additive increase). The paper names no minimum rate, so the preset has that of
+ * ConnectX. "connectx": firmware defaults of ConnectX-4 and later. "hpcc" and "conweave": ns-3
+ * models at 100 Gb/s, with increases by time only. A reduction sets target = rate only if the timer
+ * has raised the rate since the last one.
  */
 const struct hp3_dcqcn_preset hp3_dcqcn_presets[] = {
 	{.name = "paper",

@@ -3,12 +3,12 @@
 #define HP3_CC_NP_H
 /*
  * DCQCN notification point (SIGCOMM 2015, section 3.1; IBTA annex A17.9): a receiver that gets data
- * packets with CE notifies the sender. For RNICs that do not notify themselves. The functions
- * return the action; the caller builds the packet.
+ * packets with CE notifies the sender. hp3 does this for RNICs that send no CNPs themselves. The
+ * functions return the action; the caller builds the packet.
  *
  * Invariants: CNPs of one flow are at least min_time_between_cnps apart. At most one ACK carries
- * BECN for the marks since the ACK before. A peer whose hp3d did not answer recently gets neither
- * (rule 5): without hp3d, they would reach its RNIC.
+ * BECN for all packets with CE since the previous ACK. A peer whose hp3d did not answer recently
+ * gets neither CNPs nor BECN (rule 5): without hp3d, they would reach the peer's RNIC.
  *
  * BECN costs no packet, but waits for the RNIC's next ACK. The ICRC does not cover it (resv8a).
  * BECN has no rate limit: the reaction point has its own period.

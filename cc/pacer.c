@@ -38,8 +38,9 @@ void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now)
 uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now)
 {
 	/*
-	 * The level may be higher by what one nanosecond drains. Waiting times are rounded up to
-	 * whole nanoseconds, and the rest of the last one must not be lost.
+	 * A packet may leave while the level is above the burst by less than one nanosecond of the
+	 * rate. Waiting times are rounded up to whole nanoseconds, and without this the flow would
+	 * lose the rest of each last nanosecond.
 	 */
 	uint64_t allowed, debt, wait;
 

@@ -2,19 +2,19 @@
 #ifndef HP3_CC_PACER_H
 #define HP3_CC_PACER_H
 /*
- * Pacing of one flow at the exit of its FIFO (rule 14: pacer and hold are one FIFO). A leaky bucket
- * computes when the next packet may leave.
+ * Pacing of one flow at the exit of its FIFO (rule 14: paced packets and held packets are in one
+ * FIFO). A leaky bucket computes when the next packet may leave.
  *
  * Each packet that leaves adds its bytes to the level of the bucket ("debt"), which falls at the
  * flow's rate. The next packet, of any size, may leave once the level is at most the burst
- * allowance. So in any window of w seconds, at most rate * w + burst + the last packet leave (to
- * one nanosecond of the rate). An idle flow gets no more than the burst at once.
+ * allowance. So in any window of w seconds, at most rate * w + burst bytes and one more packet
+ * leave (to one nanosecond of the rate). An idle flow gets no more than the burst at once.
  *
  * If a flow always has packets, and the caller sends each at the computed time, the flow gets
  * exactly its rate. The level is in 10^-9 bit, and a nanosecond at r bit/s lowers it by exactly r.
  * So nothing is rounded, and no error accumulates.
  *
- * Range: 10 kb/s to 1 Tb/s, packets to 64 KB and beyond, levels to 2.3 GB. Values beyond these
+ * Range: 10 kb/s to 1 Tb/s, packets to 64 KB and beyond, levels to 2.3 GB. Values beyond this range
  * saturate.
  */
 #include <stdint.h>
@@ -36,7 +36,10 @@ void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now);
 /* The time at which the next packet may leave: `now` or later. */
 uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now);
 
-/* A packet left. One that left too early (release, retransmission) counts, too. */
+/*
+ * A packet left. Packets that leave earlier than computed (at a release, or retransmissions) count,
+ * too.
+ */
 void hp3_pacer_sent(struct hp3_pacer *p, uint32_t bytes, uint64_t now);
 
 /* Bytes by which the level must fall before the next packet may leave. */
@@ -44,12 +47,12 @@ uint64_t hp3_pacer_owed(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_
 
 /*
  * Rule 14: the lowest rate, bit/s, at which the queue drains within a quarter of the RNIC's
- * retransmission time-out. So pacing never looks like loss. The value is 4 * queue / RTO, rounded
- * up.
+ * retransmission time-out. So the RNIC never takes pacing for loss. The value is 4 * queue / RTO,
+ * rounded up.
  *
- * `queue_bytes`: the queue, and hp3_pacer_owed(). 0 if there is no time-out (IBTA 9.7.6.1.3: 0
- * disables the timer); UINT64_MAX if no rate suffices. The caller uses max(DCQCN's rate, floor), at
- * most the line rate.
+ * `queue_bytes`: the bytes in the queue plus hp3_pacer_owed(). Returns 0 if there is no time-out
+ * (IBTA 9.7.6.1.3: 0 disables the timer), and UINT64_MAX if no rate suffices. The caller uses
+ * max(DCQCN's rate, this rate), at most the line rate.
  */
 uint64_t hp3_pacer_floor(uint64_t queue_bytes, uint64_t rto_ns);
 

@@ -6,8 +6,8 @@
 #define EARN      (HP3_SHARE_ONE / 64) /* a clean cycle earns this part of the share */
 #define STEP      8u /* a lift is this part of the granted rate: 1/8 */
 #define LOST_MOST (HP3_SHARE_ONE - HP3_SHARE_ONE / 64)
-#define PAUSE                                                                                      \
-	16u /* a cycle longer than this many cycles gives no rate: the application sent nothing */
+/* Without the end of a cycle for this many cycle lengths, the application sent nothing: no rate. */
+#define PAUSE 16u
 
 static bool is_long_rtt(uint32_t rtt, const struct hp3_share_params *p, uint32_t base)
 {

@@ -5,11 +5,11 @@
  * CNPs around a move, where the RNIC does DCQCN itself (cc = native).
  *
  * Shield: a CNP names a queue pair, not a path. After a move, CNPs that the old path caused still
- * arrive. They would slow the queue pair down on the new path, which is free. So hp3 consumes CNPs
- * for a window after the move. The window ends when a reply proves that a packet of the new port
- * has arrived, or after the longest round-trip time. The old path is drained, so CNPs behind that
- * reply are about the new path. The RNIC misses congestion on the new path at most that long. With
- * cc = dcqcn, consumed CNPs do not reach hp3's reaction point either.
+ * arrive. These CNPs would slow the queue pair down on the new path, which is free. So hp3 consumes
+ * CNPs for some time after the move (the window). The window ends when a reply proves that a packet
+ * of the new port has arrived, or after the longest round-trip time. The old path is drained, so
+ * CNPs behind that reply are about the new path. So the RNIC gets no CNPs about the new path for
+ * one window at most. With cc = dcqcn, consumed CNPs do not reach hp3's reaction point either.
  *
  * Withheld CNPs: hp3 searches for a better path, and then drains the old one. A CNP that arrives
  * meanwhile may be about the path that the queue pair will leave. The RNIC would take the reduced
@@ -17,10 +17,10 @@
  *
  *     moved        hp3 drops them: the reduction was for the old path
  *     not moved    the RNIC gets one CNP for all. RNICs merge the CNPs of one period themselves
- *     undecided    likewise, when the bound is over
+ *     undecided    likewise, when the longest wait is over
  *
- * The bound is short, because the sender does not slow down meanwhile. It is a few round trips
- * while packets leave. While all packets are held, it is the end of the drain.
+ * The longest wait is short, because the sender does not slow down meanwhile. While packets leave,
+ * it is a few round trips. While all packets are held, CNPs wait until the end of the drain.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,8 +34,8 @@ struct hp3_shield {
 enum hp3_cnp_verdict { HP3_CNP_PASS, HP3_CNP_CONSUME };
 
 /*
- * The flow leaves on a new port from PSN `psn` on. `drained`: the old path is empty. false (a dead
- * path): only time ends the window. A move within a window starts a new window.
+ * The flow leaves on a new port from PSN `psn` on. `drained`: the old path is empty. If false (a
+ * dead path), only time ends the window. A move within a window starts a new window.
  */
 void hp3_shield_switch(
 	struct hp3_shield *s, uint32_t psn, bool drained, uint64_t max_rtt_ns, uint64_t now);
@@ -46,7 +46,7 @@ void hp3_shield_reply(struct hp3_shield *s, uint32_t psn);
 /* A CNP for the flow arrived. */
 enum hp3_cnp_verdict hp3_shield_cnp(const struct hp3_shield *s, uint64_t now);
 
-/* CNPs that wait; all 0: none wait. */
+/* CNPs that wait; all 0: no CNP waits. */
 struct hp3_withheld {
 	uint64_t until; /* ns; CNPs before this time wait */
 	uint16_t pkey; /* P_Key of the newest CNP */
@@ -60,8 +60,8 @@ void hp3_withheld_begin(struct hp3_withheld *w, uint64_t until);
 enum hp3_cnp_verdict hp3_withheld_cnp(struct hp3_withheld *w, uint16_t pkey, uint64_t now);
 
 /*
- * The search, the drain or the bound is over. `left`: the flow has left the old path. True: the
- * caller hands the RNIC a CNP.
+ * The search, the drain or the longest wait is over. `left`: the flow has left the old path. True:
+ * the caller hands the RNIC a CNP.
  */
 bool hp3_withheld_end(struct hp3_withheld *w, bool left);
 

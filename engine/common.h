@@ -3,8 +3,8 @@
 #define HP3_ENGINE_COMMON_H
 /*
  * Shared by all modules of engine/: the engine's memory (state.h), events, actions, the port of a
- * flow. The modules, from the lowest to the highest. A module may call those above it in this list,
- * and none below. scripts/check-modules.py checks that.
+ * flow. The list below has the modules of engine/, lowest layer first. A module may call the
+ * modules before it in the list, and none after it. scripts/check-modules.py checks this rule.
  *
  *     flows    flow records: table, keys, address pairs
  *     paths    state of paths: counts, traces, names, the path of a flow in use
@@ -14,8 +14,8 @@
  *     search   path searches: rounds of probes, by trigger
  *     pass     packet handling
  *
- * life and search do not call each other. Above all modules: engine.c (the engine's memory), tick.c
- * (deadlines), info.c.
+ * life and search do not call each other. engine.c (the engine's memory), tick.c (deadlines) and
+ * info.c (state for operators) may call all modules.
  */
 #include "base/hash.h"
 #include "base/minmax.h"
@@ -23,8 +23,8 @@
 #include "roce/icrc.h"
 
 /*
- * One call of the engine outside the steady path: the engine, the time, and the list for its
- * actions. The steady path creates none.
+ * What functions need during one call of the engine: the engine, the time, and the list to which
+ * they add actions. The path of steady packets (pass/burst.h) does without this struct.
  */
 struct hp3_turn {
 	struct hp3_engine *e;
@@ -36,8 +36,8 @@ struct hp3_turn {
 struct hp3_event *hp3_event(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type);
 uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n);
 /*
- * The cause as reported: in verbs mode, COMPLETION and PORT_CNP replace the causes that need
- * packets.
+ * The cause that events report. In verbs mode, the engine sees no packets, so COMPLETION and
+ * PORT_CNP replace the causes that need packets.
  */
 uint8_t hp3_cause_reported(
 	const struct hp3_engine *e, const struct hp3_flow *f, const uint8_t *cycles, uint32_t n);
@@ -47,7 +47,10 @@ static inline uint16_t hp3_flow_port(const struct hp3_flow *f)
 	return f->flags & HP3_FF_MOVED ? f->port : f->home;
 }
 
-/* May the engine search for paths? If not, it sends no packets of its own, except CNPs of `cc`. */
+/*
+ * May the engine search for paths? If not, the engine sends no packets of its own, except CNPs
+ * ([cc] np_how = cnp).
+ */
 static inline bool hp3_may_search(const struct hp3_engine *e)
 {
 	return e->cfg.moves_allowed || (e->cfg.observe && !e->cfg.silent);

@@ -11,11 +11,11 @@
  * Instances share nothing. All randomness comes from the seeds in the configuration.
  *
  * For a burst: call hp3_see_burst(), then hp3_burst() until it has handled all packets. For a
- * single packet: parse it, then call hp3_find_burst(), then hp3_tx() or hp3_rx(). In both cases
- * carry out the actions first, then the verdict: a RELEASE must leave before the packet in hand.
- * The exceptions are DELIVER and SHOW, which go to the RNIC behind the packet in hand:
- * hp3_act_follows(). In all other respects, and after a call without a packet in hand, the order of
- * actions is that of the list.
+ * single packet: parse it, then call hp3_find_burst(), then hp3_tx() or hp3_rx(). In both cases,
+ * carry out the actions first, in the order of the list, then the verdict: the packets of a RELEASE
+ * must leave before the packet in hand (the packet of this call). DELIVER and SHOW are exceptions:
+ * the caller passes their packets to the RNIC behind the packet in hand (hp3_act_follows()), also
+ * in the order of the list.
  */
 #include <stddef.h>
 #include "cc/dcqcn.h"
@@ -37,8 +37,8 @@ struct hp3_engine;
 
 /* What reduces the rate of a flow whose packets are ECN-marked? */
 enum hp3_cc_mode {
-	/* the RNIC; it gets all CNPs but stale ones after a move and those that rule 30
-	 * withholds */
+	/* the RNIC; the engine passes CNPs to it, except stale CNPs after a move and CNPs that the
+	 * engine withholds (rule 30) */
 	HP3_CC_NATIVE,
 	/* the engine: DCQCN reaction point and pacer; it consumes CNPs and clears BECN (rule 5) */
 	HP3_CC_DCQCN,
@@ -85,14 +85,17 @@ enum hp3_spray_mode { HP3_SPRAY_MOVE, HP3_SPRAY_ALL, HP3_SPRAY_AUTO };
 
 struct hp3_spray_params {
 	uint8_t mode; /* enum hp3_spray_mode */
-	/* queue pairs that are sprayed at a time, and as many of peers that are resequenced */
+	/* most queue pairs that this host sprays at a time; also the most queue pairs of peers that
+	 * it resequences */
 	uint16_t flows;
 	uint8_t evs; /* entropy values (UDP source ports) of each queue pair: 2 .. 64 */
 	uint32_t alike; /* %: see rfr/spread.h */
-	bool setup; /* ask the peer when a queue pair is set up, before its first message */
+	/* when a queue pair is set up, ask the peer to resequence it; else when a large message
+	 * begins */
+	bool setup;
 	bool reads; /* spray READ responses, too */
 	uint32_t bytes; /* spray messages of at least this length */
-	/* keep-alive interval, in which the sender asks whether the peer still resequences */
+	/* interval of keep-alives, with which the sender asks whether the peer still resequences */
 	uint64_t keepalive_ns;
 	uint64_t wait_ns; /* receiver: longest wait for a missing packet */
 	uint64_t late_ns, rest_ns; /* rfr/spread.h */
@@ -114,71 +117,81 @@ struct hp3_policy_words {
  */
 struct hp3_engine_config {
 	uint64_t seed;
-	/* Key of all hash tables. Peers choose what is hashed, so it must be random where an
-	 * attacker could fill a chain. Results do not depend on it. */
+	/* Key of all hash tables. Peers choose the values that are hashed, so the key must be
+	 * random where an attacker could fill a hash chain. The engine's decisions do not depend on
+	 * the key. */
 	uint64_t hash_seed;
 	uint32_t max_flows, max_pairs, max_moves;
 	/* a flow with nothing in flight is removed after this time without packets */
 	uint64_t idle_age_ns;
 	uint64_t dead_age_ns; /* any other flow is removed after this time without packets */
-	/* for this long after an IP fragment of the RNIC, flows of its address pair do not move */
+	/* after an IP fragment from the RNIC, flows of that address pair do not move for this
+	 * long */
 	uint64_t pin_ns;
-	uint64_t max_hold_ns; /* longest drain: from the closing packet to the end of the move */
+	/* longest drain: from the closing packet (the last packet on the old path) to the end of
+	 * the move */
+	uint64_t max_hold_ns;
 	uint64_t close_timeout_ns; /* longest wait of a move for its closing packet */
-	uint64_t hold_bytes; /* per flow */
-	uint64_t hold_bytes_total;
-	uint32_t hold_packets; /* all flows together: packets that the caller can hold */
+	uint64_t hold_bytes; /* most bytes that are held of one flow */
+	uint64_t hold_bytes_total; /* ... of all flows together */
+	uint32_t hold_packets; /* most packets that the caller can hold, of all flows together */
 	uint64_t challenge_timeout_ns;
-	uint32_t challenge_hits; /* challenges to be answered in a row before a flow is paired */
-	uint32_t challenge_spread; /* the challenged packet is drawn from this many */
-	/* For this long, replies may acknowledge requests that the engine did not see: no
-	 * challenges. */
+	uint32_t challenge_hits; /* a flow is paired after this many answered challenges in a row */
+	/* the challenged packet is chosen at random from this many packets */
+	uint32_t challenge_spread;
+	/* Replies may acknowledge requests that the engine did not see. So the engine sends no
+	 * challenges for this long after the first packet of an address pair or the end of a queue
+	 * pair. */
 	uint64_t challenge_quiet_ns;
-	/* a pairing from an event is discarded if replies contradict it for this long */
+	/* the engine discards a pairing from an event if replies contradict the pairing for this
+	 * long */
 	uint64_t refute_ns;
 	struct hp3_monitor_params monitor; /* cycle_ns 0: paths are not monitored */
 	/* Probe other paths; severe congestion of the path in use starts a round of probes. */
 	bool probing;
 	uint8_t probes; /* enum hp3_probe_choice */
 	uint8_t candidates; /* ports per round besides the one in use, 1 to 6 */
-	uint16_t max_concurrent; /* rounds and moves of an address pair at the same time */
+	uint16_t max_concurrent; /* most rounds and moves of an address pair at the same time */
 	uint64_t cooldown_ns; /* a flow does not move again for this long after a move, ... */
 	uint8_t cooldown_rtts; /* ... or for this many base RTTs, whichever is longer */
-	/* A better path is probed again after a random part of this time (rule 29), or of
-	 * move_wait_rtts. 0: the flow moves at once. */
+	/* Before a flow moves to a better path, the engine waits for a random part of this time,
+	 * then probes that path again (rule 29). 0: the flow moves at once. */
 	uint64_t move_wait_ns;
 	uint8_t move_wait_rtts; /* base RTTs, if that is longer than move_wait_ns */
 	/* time from a move to the check whether the new path is better; 0: no check */
 	uint64_t verify_ns;
-	/* nothing acknowledged for this long (and 4 RTTs): probe whether the path is dead; 0:
-	 * never */
+	/* if the peer acknowledges nothing for this long (and for 4 RTTs), probe whether the path
+	 * is dead; 0: never */
 	uint64_t stall_ns;
 	uint64_t peer_ns; /* AUTO: retry interval of peer probes to a peer that did not answer */
-	/* The path in use is lossy if the RNIC goes back more often than this for 1000 requests. 0:
-	 * never. */
+	/* The path in use is lossy if the RNIC starts to retransmit more often than this per 1000
+	 * requests. 0: a path is never lossy. */
 	uint16_t loss_permille;
-	uint8_t loss_repeats; /* ... and at least this often, up to 30 */
-	bool setup_probing; /* search for a path between queue-pair setup and first data */
+	uint8_t loss_repeats; /* ... and at least this many times; at most 30 */
+	/* search for a path after the set-up of a queue pair, before its first data */
+	bool setup_probing;
 	uint8_t setup_rounds; /* ... in at most this many rounds */
-	/* ... answers later than the first by up to this percentage count as equal; 0: the first
-	 * wins */
+	/* ... answers that come up to this percentage later than the first one count as equal to
+	 * it; 0: the first answer wins */
 	uint8_t setup_alike;
 	/* A message on an idle queue pair waits for a path if sending it at cc.rp.rpg_max_rate
 	 * takes at least this percentage of a base RTT. 0: no message waits. */
 	uint16_t message_start_percent;
 	bool observe; /* report moves as events (WOULD) and make none */
 	bool silent; /* ... and send no probes: a WOULD event then stands for a path search */
-	/* peers cannot authenticate our messages: send no reports, and no counts of flows */
+	/* this host has no key, so peers cannot authenticate its messages: send no reports, and no
+	 * counts of flows */
 	bool unkeyed;
-	/* ... only to peers that share one of these keys; NULL: all. The caller keeps it
-	 * allocated. */
+	/* ... send these only to peers that share one of these keys; NULL: to all peers. The caller
+	 * keeps the keys allocated. */
 	const struct hp3_probe_key *key;
 	uint8_t answer_dscp; /* DSCP of messages between hosts; HP3_DSCP_KEPT: that of the data */
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
-	/* What maps ports to paths: a model, or traces (trace.h). Without either, each port counts
-	 * as a path. */
-	const struct hp3_path_model *model; /* the caller's; it must live as long as the engine */
+	/* A model or traces (trace.h) map ports to paths. Without either, each port counts as a
+	 * path. */
+	/* the caller keeps the model allocated as long as the engine exists */
+	const struct hp3_path_model *model;
 	bool trace; /* learn paths from traces; not with a model */
 	struct hp3_limit traces; /* rate limit of traces; switches answer few per second */
 	uint64_t trace_timeout_ns;
@@ -204,8 +217,8 @@ struct hp3_engine_config {
 /*
  * One packet. The caller fills in frame, len, trusted and the view; hp3_find_burst() fills in the
  * rest. The caller may pass packets of any class. Besides RoCE requests and replies, the engine
- * uses CM datagrams for pairing. It also uses IP fragments that the local RNIC sends: they pin
- * their address pair for a while. All others get the verdict PASS.
+ * uses CM datagrams for pairing. It also uses IP fragments that the local RNIC sends: flows of
+ * their address pair then do not move for `pin_ns`. All other packets get the verdict PASS.
  */
 struct hp3_pkt {
 	const void *frame;
@@ -250,25 +263,26 @@ enum hp3_act_kind {
 	 * `held` is the first; hp3_held_next() gives the next. HP3_SET_ACKREQ applies to the last
 	 * of them. */
 	HP3_ACT_RELEASE,
-	/* Drop the first `count` packets that the flow holds (as for RELEASE). Their queue pair is
-	 * gone, or the RNIC sends them again. */
+	/* Drop the first `count` packets that the flow holds (fields as for RELEASE). Their queue
+	 * pair has ended, or the RNIC sends them again. */
 	HP3_ACT_DISCARD,
 	HP3_ACT_EVENT,
 	HP3_ACT_PROBE, /* send a probe of the flow on `port`; see struct hp3_act */
 	HP3_ACT_NAK, /* to the local RNIC: NAK, PSN sequence error, `psn` is expected (rule 4) */
 	HP3_ACT_CNP, /* to the network: a CNP for the flow's sender (rule 5) */
-	HP3_ACT_CNP_OWED, /* to the local RNIC: a CNP in place of those withheld (rule 30) */
-	/* To the peer's hp3d on `port`: no reply to this flow arrives. `psn` as for a PROBE of kind
-	 * PEER. */
+	HP3_ACT_CNP_OWED, /* to the local RNIC: one CNP that replaces the withheld CNPs (rule 30) */
+	/* To the peer's hp3d, from UDP source port `port`: a report that no reply to this flow
+	 * arrives. `psn` is as for a PROBE of kind PEER. */
 	HP3_ACT_REPORT,
-	/* ACK solicitation, to the peer's RNIC on `port`: zero-length WRITE ONLY with the old PSN
-	 * `psn`, AckReq. The RNIC repeats its latest acknowledgement. */
+	/* ACK solicitation, to the peer's RNIC, from UDP source port `port`: a zero-length WRITE
+	 * ONLY with the old PSN `psn` and AckReq. The peer's RNIC repeats its latest
+	 * acknowledgement. */
 	HP3_ACT_SOLICIT_ACK,
 	/* verbs mode: let the send queue of the queue pair drain, then report DRAINED */
 	HP3_ACT_SUSPEND,
-	/* Verbs mode: use `port` from now on, then report MOVED. There is no SUSPEND before it if
-	 * the queue pair was just set up, or if op is HP3_MOVE_DEAD (dead path): then move at once.
-	 * Only FAILED needs to be reported. */
+	/* Verbs mode: use `port` from now on, then report MOVED. A MOVE comes without a SUSPEND if
+	 * the queue pair was just set up, or if op is HP3_MOVE_DEAD (dead path). In these two
+	 * cases, move at once, and report only FAILED. */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* verbs mode: go on sending, on the old port */
 	/* send hp3_load_to_names() and hp3_spine_paths_to() to the flow's peer */
@@ -276,24 +290,25 @@ enum hp3_act_kind {
 	HP3_ACT_RACK, /* send hp3_rack_advertise() to the other hosts of this rack; no flow */
 	/* send the message `agree.what` to the hp3d at `agree.remote` (probes/agree.h) */
 	HP3_ACT_AGREE,
-	/* Pass `count` held packets from the network to the local RNIC: unchanged, in order,
-	 * *behind* the packet in hand (`held` as for RELEASE). */
+	/* Pass `count` held packets that came from the network to the local RNIC: unchanged, in
+	 * order, *behind* the packet in hand. `held` is the first packet, as for RELEASE. */
 	HP3_ACT_DELIVER,
 	/* Pass a copy of packet `held` to the local RNIC, so that the RNIC sends a NAK for the gap
-	 * before it: *behind* the packet in hand and DELIVERs listed before. The packet stays held,
-	 * until a later action of the list (no DISCARD if there is a packet in hand) or call names
-	 * it. Without memory for a copy: do nothing. */
+	 * before it: *behind* the packet in hand and DELIVERs listed before. The packet stays held
+	 * until a later action or a later call names it. If there is a packet in hand, no DISCARD
+	 * of this list names it. Without memory for a copy: do nothing. */
 	HP3_ACT_SHOW,
-	/* send a trace of the flow on `port`; report its outcome with hp3_hop_reported() */
+	/* send a trace of the flow from UDP source port `port`; report its outcome with
+	 * hp3_hop_reported() */
 	HP3_ACT_TRACE,
 };
 
 /*
- * Fields of PROBE. Kind PEER carries probe_id, which its answer repeats. It is no packet of a
- * reliable connection (probes/peer.h), so an RNIC that it reaches drops it, whatever its PSN. `psn`
- * is an old one all the same. TRACE and REPORT have the same form. Kind STANDARD is a duplicate
- * request: zero-length WRITE ONLY with the old PSN `psn`, AckReq. Kind NAK is a WRITE ONLY with the
- * future PSN `psn`.
+ * Packets of PROBE. A probe of kind PEER carries probe_id, which its answer repeats. The probe is
+ * no packet of a reliable connection (probes/peer.h), so an RNIC drops it, whatever its PSN. Even
+ * so, `psn` is an old PSN. TRACE and REPORT have the same packet format. A probe of kind STANDARD
+ * is a duplicate request: a zero-length WRITE ONLY with the old PSN `psn` and AckReq. A probe of
+ * kind NAK is a WRITE ONLY with the future PSN `psn`.
  */
 #define HP3_MOVE_DEAD 1u
 
@@ -323,15 +338,15 @@ struct hp3_act {
 	};
 };
 
-/* Carry it out behind the packet in hand, if there is one. */
+/* True: carry out this action behind the packet in hand, if there is one. */
 static inline bool hp3_act_follows(const struct hp3_act *a)
 {
 	return a->kind == HP3_ACT_DELIVER || a->kind == HP3_ACT_SHOW;
 }
 
 /*
- * Handles of held packets are below this. There is one more than packets that can be held, so that
- * no handle is reused before its packet has left.
+ * Handles of held packets are below this number. There is one more handle than packets that can be
+ * held, so that no handle is reused before its packet has left.
  */
 #define HP3_HELD(hold_packets) ((hold_packets) + 1u)
 
@@ -367,7 +382,7 @@ struct hp3_qp_event {
 	uint32_t lqpn, rqpn;
 	uint32_t psn; /* UP: first PSN that the local queue pair will send */
 	bool psn_known;
-	uint32_t owner; /* LIBRARY: the process that the event is from */
+	uint32_t owner; /* LIBRARY: the process that sent the event */
 };
 
 enum hp3_cmd_kind { HP3_CMD_MOVE, HP3_CMD_HOME, HP3_CMD_CANCEL };
@@ -415,28 +430,30 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg);
 
 /*
- * hp3_engine_slots(): number of slots in use. hp3_slot_open(): does slot i have a search or move
- * that HP3_CMD_CANCEL ends without a gap? *flow: its flow, in any case. A flow that leaves a dead
- * path has none. Iterate from the last slot down: a cancelled operation frees its slot.
+ * A slot has the state of one flow's search or move. hp3_engine_slots(): number of slots in use.
+ * hp3_slot_open(): can HP3_CMD_CANCEL end the search or move of slot i without a PSN gap at the
+ * peer's RNIC? False for a flow that leaves a dead path. *flow is set in any case: the flow of the
+ * slot. Iterate from the last slot down, because a cancelled search or move frees its slot.
  */
 uint32_t hp3_engine_slots(const struct hp3_engine *e);
 bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
 
 /*
- * The caller can hold this many more packets of all flows, until the next call. hold_packets
- * remains the upper limit. Further packets are treated as when the hold is full.
+ * Until the next call of this function, the caller can hold this many more packets, of all flows
+ * together. hold_packets remains the upper limit. The engine handles further packets as if
+ * hold_packets were reached.
  */
 void hp3_hold_room(struct hp3_engine *e, uint32_t more);
 
 /*
- * Packets of this direction that the engine holds: the verdict was HOLD, and no RELEASE, DISCARD or
- * DELIVER has named them yet.
+ * Number of packets of this direction that are held: their verdict was HOLD, and no RELEASE,
+ * DISCARD or DELIVER has named them yet.
  */
 uint32_t hp3_engine_held(const struct hp3_engine *e, enum hp3_dir dir);
 
 /*
- * The packet behind `held` among those that one RELEASE or DISCARD names. Call this before the next
- * call of the engine.
+ * The packet after `held` in a RELEASE, DISCARD or DELIVER of several packets. Call this before the
+ * next call of the engine.
  */
 uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held);
 
@@ -448,16 +465,16 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
  * - hp3_see_burst() needs frame, len and trusted, and fills in the rest except the flow. A packet
  *   whose frame is NULL has class OTHER. Returns the number of packets that are no requests (TX) or
  *   no replies (RX).
- * - hp3_burst() looks up flows and handles packets in order. It returns how many it handled: all,
- *   or up to and including the first packet that comes with actions. The caller then obeys the
- *   verdicts before that packet, carries out the actions, obeys its verdict, and calls again for
- *   the packets behind it. Held packets that follow a packet in PSN order do not end the burst: its
- *   verdict names them (PASS_DELIVER).
+ * - hp3_burst() looks up flows and handles packets in order. It returns the number of packets that
+ *   it handled: all, or those up to and including the first packet with actions. The caller then
+ *   obeys the verdicts of the packets before that packet, carries out the actions, obeys the
+ *   verdict of that packet, and calls hp3_burst() again for the rest. Held packets that follow a
+ *   packet in PSN order do not end the burst: the verdict of that packet names them (PASS_DELIVER).
  */
 /*
  * The kinds of packets that hp3_see_burst() fills in completely: one bit each. A message from a
  * peer, handled between hp3_see_burst() and hp3_burst(), may add a kind. The caller then calls
- * hp3_see_burst() again for the packets behind it.
+ * hp3_see_burst() again for the packets that came after that message.
  */
 uint32_t hp3_seen_kinds(const struct hp3_engine *e);
 uint32_t hp3_see_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
@@ -482,37 +499,39 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
  * Restores the ports of a flow from an earlier hp3d. Call it before the first packet of the flow.
  * Requests leave on `port`, replies on `replies`; 0: on the RNIC's port. Packets sent earlier may
  * still be in flight on these ports, so the flow starts there, and returns home behind a drain. The
- * engine pairs the flow anew. Returns 0; -EEXIST: the flow has sent already, nothing changes;
+ * engine pairs the flow again. Returns 0; -EEXIST: the flow has sent already, nothing changes;
  * -EPERM: verbs mode; -ENOSPC: tables full; -EINVAL: both ports are 0.
  */
 int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
 	uint16_t port, uint16_t replies, uint64_t now);
 
 /*
- * hp3d did not poll for a while, and packets passed it in either direction. The engine ends all
- * moves and searches, and gives up all held packets. Flows start anew on the RNICs' ports, and
- * challenges pause. If packets left on other ports meanwhile, call hp3_flow_restore() next.
+ * hp3d did not poll for a while, and packets bypassed it in either direction. The engine ends all
+ * moves and searches, and gives up all held packets. It forgets which packets are in flight: each
+ * flow begins a new epoch on its RNIC's port. For a while, the engine sends no challenges. If
+ * packets left on other ports during the bypass, call hp3_flow_restore() next.
  *
  * Call this before the next packet, with an empty list and `from` 0. Repeat it with `from` set to
  * the previous return value, until it returns HP3_NO_FLOW. Each call does a bounded part. Between
- * two calls, time may pass and queue pairs may be set up; flows keep their ports. If packets pass
- * unseen after the last part, call it once more with HP3_NO_FLOW.
+ * two calls, time may pass and queue pairs may be set up; flows keep their ports. If packets still
+ * bypass hp3d after the last of these calls, call it once more with HP3_NO_FLOW.
  */
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);
 
 /*
- * Returns 0, also if the event changes nothing (setups_ignored counts these); -ENOSPC: tables full;
- * -EINVAL.
+ * Returns 0, also if the engine ignores the event (counted in setups_ignored); -ENOSPC: tables
+ * full; -EINVAL.
  */
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *event, uint64_t now,
 	struct hp3_acts *acts);
 
 /*
  * Returns 0: done or under way (an event reports the result); -ENOENT: no such flow; -ENOLINK: not
- * paired yet; -EALREADY: on that port; -EBUSY: a move is under way; -EAGAIN: an RNR NAK is pending;
- * -ENOSPC: all slots in use; -ENODATA: no request packet seen yet; -EACCES: a filter keeps the flow
- * on its port; -EPERM: moves are off, or the address pair is pinned by IP fragments. HP3_CMD_HOME
- * ignores the last two. HP3_CMD_CANCEL always returns 0 for an existing flow.
+ * paired yet; -EALREADY: the flow uses that port already; -EBUSY: a move is under way; -EAGAIN: an
+ * RNR NAK is pending; -ENOSPC: all slots in use; -ENODATA: no request packet seen yet; -EACCES: a
+ * filter keeps the flow on its port; -EPERM: moves are off, or the RNIC has sent IP fragments
+ * (pin_ns). HP3_CMD_HOME ignores both reasons for -EPERM. HP3_CMD_CANCEL always returns 0 for an
+ * existing flow.
  */
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
@@ -521,24 +540,24 @@ const char *hp3_command_error(int err); /* the reason, and what to do */
 /*
  * Advice from the fleet: probe `port` besides the port in use, while the flow goes on sending. The
  * flow moves there if the answer is unmarked and its RTT is within HP3_NO_WORSE_RTT. Rejected
- * advice costs two probes of the address pair's budget and delays no search of the flow's own. The
- * event that reports the result (SWITCH, IDLE_SWITCH, RECOVER) has cause ADVICE and the tag. cause
- * and kind of *cmd are ignored.
+ * advice costs two probes of the address pair's budget, and does not delay searches that the flow
+ * begins itself. The event that reports the result (SWITCH, IDLE_SWITCH, RECOVER) has cause ADVICE
+ * and the tag of *cmd. The engine ignores cause and kind of *cmd.
  *
- * Returns as hp3_command() does, and: -EOPNOTSUPP: probes are off, or the peer answers none of
- * their kind; -EHOSTUNREACH: the path of that port has failed or is lossy; -EDQUOT: the result of
- * the flow's last move is not known yet, or its address pair has searches under way or no probe
- * budget.
+ * Returns as hp3_command() does, and: -EOPNOTSUPP: probes are off, or the peer does not answer peer
+ * probes; -EHOSTUNREACH: the path of that port has failed or is lossy; -EDQUOT: the result of the
+ * flow's last move is not known yet, or its address pair has other searches under way, or has no
+ * probe budget left.
  */
 int hp3_advise(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
 
 /*
- * A peer's hp3d answered probe `id`; `ce`: the probe was marked CE. Unknown and late ids are
- * ignored. The RTT is the time since the PROBE action. hp3_probe_timed() uses `took_ns` if that is
- * shorter and not 0: the time on the wire by an RNIC's timestamps, without the delay of polling.
- * hp3_probe_timed() returns whether this is the first answer to a probe that the engine still has a
- * record of. Only then does it show that the peer is alive.
+ * A peer's hp3d answered probe `id`; `ce`: the probe was marked CE. The engine ignores unknown and
+ * late ids. The RTT is the time since the PROBE action. hp3_probe_timed() uses `took_ns` instead if
+ * that is shorter and not 0: the time on the wire by an RNIC's timestamps, without the delay of
+ * polling. hp3_probe_timed() returns true if this is the first answer to a probe of which the
+ * engine still has a record. Only such an answer shows that the peer is alive.
  */
 void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts);
@@ -547,17 +566,17 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 
 /*
  * The outcome of trace `id`. `hop`: the sender of the ICMP time exceeded message (HOP, ODD), 4 or
- * 16 bytes. Unknown and late ids are ignored. A trace without an outcome counts as SILENT after two
- * time-outs.
+ * 16 bytes. The engine ignores unknown and late ids. If no outcome is reported for two time-outs,
+ * the trace counts as SILENT.
  */
 void hp3_hop_reported(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
 	const void *hop, uint64_t now);
 
 /*
  * Paths have numbers 0 .. load_paths - 1 in one engine. With a model, these are the model's
- * numbers, the same on every host. A traced path has a number in this engine and a name that all
- * hosts share: see trace.h. Both return -ENOENT for an unknown path or name. `add`: a peer sent
- * this name, so it gets a number if one is free.
+ * numbers, the same on every host. A traced path has a number in this engine, and a name that all
+ * hosts share (trace.h). Both functions return -ENOENT for an unknown path or name. `add`: a peer
+ * sent this name; an unknown name then gets a number if one is free.
  */
 int hp3_path_name(const struct hp3_engine *e, uint32_t path);
 int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
@@ -567,10 +586,10 @@ int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
  * answers to probes, or in reports.
  * - hp3_load_received(): the peer that answered probe `id` receives this many flows, from all
  *   hosts, on paths 0 .. n - 1. Call it before hp3_probe_reply().
- * - hp3_load_in(): flows that this host receives, from all hosts; for such an answer.
+ * - hp3_load_in(): flows that this host receives, from all hosts. Put them into answers to probes.
  * - hp3_load_from(): the peer at `ends` sends this many flows to this host on each path.
- * - hp3_load_to(): flows that this host sends to that peer. The functions that fill an array write
- *   at most `max` counts and return how many.
+ * - hp3_load_to(): flows that this host sends to that peer. Functions that fill an array write at
+ *   most `max` counts, and return the number of counts.
  */
 void hp3_load_received(
 	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now);
@@ -581,11 +600,12 @@ uint32_t hp3_load_to(
 	const struct hp3_engine *e, const struct hp3_ends *ends, uint16_t *count, uint32_t max);
 
 /*
- * The same with names instead of numbers, for hosts that number paths differently.
- * hp3_load_to_names() fills in a report; hp3_load_from_names() takes one from a peer with its
- * `stamp`. The latter returns 0; -ENOENT: no such pair, or nothing is counted; -ESTALE: not newer
- * than the last one. hp3_load_in_names() fills in an answer to a probe; hp3_load_received_names()
- * takes one, before hp3_probe_reply(). Paths without a name are left out.
+ * The same with names of paths instead of numbers, for hosts that number paths differently.
+ * hp3_load_to_names() fills in a report. hp3_load_from_names() applies a report from a peer, with
+ * the report's `stamp`. It returns 0; -ENOENT: no such pair, or the engine does not count flows;
+ * -ESTALE: the report is not newer than the last one. hp3_load_in_names() fills in an answer to a
+ * probe. hp3_load_received_names() applies the counts of an answer; call it before
+ * hp3_probe_reply(). Paths without a name are left out.
  */
 uint32_t hp3_load_to_names(
 	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max);
@@ -596,14 +616,18 @@ void hp3_load_received_names(struct hp3_engine *e, uint32_t id, const struct hp3
 	uint32_t n, uint64_t now);
 
 /*
- * Long flows per spine path (cc.share_moves, paths/spine_paths.h), by names that all hosts share. A
- * report to a peer carries, besides the counts above, `out`: long flows of this host to that peer,
- * and `in`: all into this rack (hp3_spine_paths_to, hp3_spine_paths_from). A message to the hosts
- * of this rack carries `out`: long flows of this host, and `in`: those into it (hp3_rack_advertise,
- * hp3_rack_received). Returns as above; -ENOENT also if spine paths are not counted; -ENOSPC: too
- * many hosts.
+ * Counts of long flows per spine path (cc.share_moves, paths/spine_paths.h). All hosts share the
+ * names of spine paths.
+ * - A report to a peer carries, besides the counts above, `out`: long flows from this host to that
+ *   peer, and `in`: long flows from all hosts into this rack (hp3_spine_paths_to,
+ *   hp3_spine_paths_from).
+ * - A message to the hosts of this rack carries `out`: long flows that leave this host, and `in`:
+ *   long flows into this host (hp3_rack_advertise, hp3_rack_received).
+ *
+ * Return values are those of hp3_load_from_names(); -ENOENT also if the engine does not count spine
+ * paths; -ENOSPC: too many hosts.
  */
-#define HP3_RACK_PEERS_MAX 64u /* most rack peers; messages of further ones are ignored */
+#define HP3_RACK_PEERS_MAX 64u /* most rack peers; messages of further rack peers are ignored */
 bool hp3_counts_spine_paths(const struct hp3_engine *e);
 uint32_t hp3_spine_paths_to(const struct hp3_engine *e, uint32_t flow,
 	struct hp3_spine_path_count *spine_path, uint32_t max, uint64_t now);
@@ -618,10 +642,10 @@ int hp3_rack_received(struct hp3_engine *e, bool ipv6, const void *rack_peer, ui
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);
 
 /*
- * A valid report of a peer's hp3d arrived (probes/peer.h): no reply to its queue pair `rqpn`
- * reaches it. These replies leave on another port from now on. Returns 0; -EALREADY: moved just
- * now; -EPERM: moves are off, or the flow may not leave its port, or verbs mode has no such flow;
- * -ENOSPC: tables full.
+ * A valid report of a peer's hp3d arrived (probes/peer.h): the peer receives no replies to its
+ * queue pair `rqpn`. From now on, these replies leave on another port. Returns 0; -EALREADY: the
+ * replies moved just now; -EPERM: moves are off, or the flow may not leave its port, or (verbs
+ * mode) there is no such flow; -ENOSPC: tables full.
  */
 int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn, uint64_t now,
 	struct hp3_acts *acts);
@@ -631,19 +655,19 @@ void hp3_agree_received(struct hp3_engine *e, const struct hp3_ends *ends,
 	const struct hp3_agree *what, uint64_t now, struct hp3_acts *acts);
 /*
  * hp3d stops, or packets are about to bypass it. The engine begins no further agreements, and
- * hp3_tick() ends those that exist. As the receiver, the engine answers NO, and resequences until
- * the sender has sent OVER. As the sender, it uses one path, and sends OVER when all sprayed
+ * hp3_tick() ends those that exist. As a receiver, the engine answers NO, and resequences until the
+ * sender has sent OVER. As a sender, the engine uses one path, and sends OVER when all sprayed
  * packets have arrived.
  *
- * Returns 0: there are no agreements any more; else the time (ns) at which the last one ends. Wait
- * until then, or until it returns 0. Until hp3_tick() has visited all agreements, that time is 10 s
- * from now, the longest possible. Call it repeatedly.
+ * Returns 0 if there are no agreements any more, else the time (ns) at which the last agreement
+ * ends. Call this function repeatedly, until that time, or until it returns 0. Until hp3_tick() has
+ * visited all agreements, the result is 10 s from now, the longest possible time.
  */
 uint64_t hp3_spray_stop(struct hp3_engine *e, uint64_t now);
 /*
  * `blocked`: the RNIC's port accepts no packets, so hp3d does not poll the network. False: the port
- * accepts packets again. While blocked, no packet counts as late and no agreement to resequence
- * ends.
+ * accepts packets again. While the port is blocked, no packet counts as late, and no agreement to
+ * resequence ends.
  */
 void hp3_rx_blocked(struct hp3_engine *e, bool blocked, uint64_t now);
 /* Cancels hp3_spray_stop(). */
@@ -654,16 +678,17 @@ void hp3_spray_go_on(struct hp3_engine *e);
  */
 bool hp3_spray_abandon(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 /*
- * hp3d stops, or packets are about to bypass it: the pacer's packets of flows without a move leave
- * at once, in order. No packet is paced again before hp3_missed(). Call it until it returns false.
+ * hp3d stops, or packets are about to bypass it. If a flow has no move under way, its packets in
+ * the pacer leave at once, in order. The engine paces no further packet until hp3_missed(). Call
+ * this function until it returns false.
  */
 bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 
 /*
- * Verbs mode: results of SUSPEND, MOVE and RESUME. DRAINED: all that was sent is acknowledged and
- * nothing is being sent. MOVED: the queue pair sends on the new port. FAILED, at any step: it goes
- * on sending on the old port. Returns 0; -ENOENT: no such flow; -EINVAL: the flow does not wait for
- * this report.
+ * Verbs mode: results of SUSPEND, MOVE and RESUME. DRAINED: the peer has acknowledged all that the
+ * queue pair sent, and the queue pair sends nothing. MOVED: the queue pair sends on the new port.
+ * FAILED, at any step: the queue pair goes on sending on the old port. Returns 0; -ENOENT: no such
+ * flow; -EINVAL: the flow does not wait for this report.
  */
 enum hp3_actuator_report { HP3_ACTUATOR_DRAINED, HP3_ACTUATOR_MOVED, HP3_ACTUATOR_FAILED };
 int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
@@ -671,17 +696,18 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 
 /*
  * Verbs mode, where the engine sees no packets: completions of a queue pair since the last call.
- * `took_ns` is the newest time from post to completion (0: none). `least_ns` is the shortest one
- * with as many bytes ahead in the send queue. The engine treats both as RTTs; decisions from them
- * have cause COMPLETION. Bytes posted and not completed count as in flight. If completions stop,
- * the engine suspects a dead path.
+ * `took_ns` is the time from post to completion of the newest work request (0: none). `least_ns` is
+ * the shortest such time of a work request with as many bytes before it in the send queue. The
+ * engine treats both as RTTs. A decision that follows from them has cause COMPLETION. Bytes posted
+ * and not completed count as in flight. If completions stop, the engine suspects a dead path.
  *
- * The ports are those that the actuator reports. If the engine's differ and no move is under way,
- * the engine adopts them. Call it now and then even if nothing was sent: a queue pair without calls
- * is removed. Returns 0; -ENOENT: no such flow; -EINVAL: not verbs mode, or no event has set it up.
+ * `home` and `port` are as the actuator reports them. If they differ from the engine's ports, and
+ * no move is under way, the engine adopts them. Call this function now and then even if nothing was
+ * sent: the engine removes a queue pair without calls. Returns 0; -ENOENT: no such flow; -EINVAL:
+ * not verbs mode, or no event has set it up.
  */
 struct hp3_felt {
-	uint16_t home, port; /* as the RNIC chooses it, and in use; 0: not known */
+	uint16_t home, port; /* the RNIC's port; the port in use; 0: not known */
 	uint64_t posted, done; /* bytes */
 	uint32_t posted_wrs, done_wrs;
 	uint32_t took_ns, least_ns;
@@ -697,17 +723,26 @@ int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, u
  */
 int hp3_qp_ports(
 	struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *ports, uint32_t n);
-/* Verbs mode: a queue pair was set up and has posted nothing yet. Searches a path for it. */
+/*
+ * Verbs mode: a queue pair was set up and has posted nothing yet. The engine searches a path for
+ * it.
+ */
 void hp3_qp_place(struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_acts *acts);
 
-/* Handles deadlines and ageing. Returns the latest time of the next call. */
+/* Handles deadlines and ageing. Call hp3_tick() again at the time that it returns, or earlier. */
 uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
-/* That time as of now: other calls may have set an earlier deadline. */
+/*
+ * The time by which hp3_tick() has to be called, as of now: other calls may have set an earlier
+ * deadline since the last hp3_tick().
+ */
 uint64_t hp3_engine_due(const struct hp3_engine *e);
 
 /* Iteration: the first flow in use with index >= `from`, or HP3_NO_FLOW. */
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from);
-/* Its remote QPN, as in a flow id; UINT32_MAX: not in use. Cheap enough for a linear search. */
+/*
+ * The flow's remote QPN, as in a flow id; UINT32_MAX: this index is not in use. Cheap enough for a
+ * linear search.
+ */
 uint32_t hp3_flow_rqpn(const struct hp3_engine *e, uint32_t flow);
 bool hp3_flow_is_moved(const struct hp3_engine *e, uint32_t flow);
 int hp3_flow_info(

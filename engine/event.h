@@ -2,13 +2,16 @@
 #ifndef HP3_ENGINE_EVENT_H
 #define HP3_ENGINE_EVENT_H
 /*
- * The decision record. Each action of the engine on a flow leaves an event with its evidence. Each
- * move is judged later (OUTCOME, whose `ref` is the move's event).
+ * The decision record: for each action on a flow, the engine emits an event with the evidence for
+ * that action. Later, the engine judges each move (event OUTCOME, whose `ref` is the id of the
+ * move's event).
  *
- * Events of a complete move: SEVERE (evidence), ROUND (probes and answers), SUSPEND (the closing
- * packet has left), then SWITCH or RECOVER; after SWITCH an OUTCOME. Of a dead path: three ROUNDs,
- * FAILOVER, OUTCOME. If only the reverse path is dead: three ROUNDs, REPORT, and at the peer
- * REPLIES. Moves by command begin with SUSPEND.
+ * Sequences of events:
+ * - A complete move: SEVERE (evidence), ROUND (probes and answers), SUSPEND (the closing packet has
+ *   left), then SWITCH or RECOVER. An OUTCOME follows a SWITCH.
+ * - A move by command: the same without SEVERE and ROUND.
+ * - A dead path: three ROUNDs, FAILOVER, OUTCOME.
+ * - A dead reverse path: three ROUNDs, REPORT; the peer's hp3d emits REPLIES.
  */
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
@@ -21,19 +24,21 @@ enum hp3_event_type {
 	HP3_EVENT_PAIR,
 	HP3_EVENT_UNPAIR,
 	HP3_EVENT_ROUND, /* a round of probes has ended */
-	/* severe congestion of the path in use; cause LOSS: it is lossy */
+	/* severe congestion of the path in use; with cause LOSS: the path in use is lossy */
 	HP3_EVENT_SEVERE,
 	HP3_EVENT_SUSPEND, /* the closing packet has left; later packets are held */
-	HP3_EVENT_FAILOVER, /* left a dead path */
-	HP3_EVENT_RESUME, /* after a FAILOVER: the RNIC went back, and sending continues */
+	HP3_EVENT_FAILOVER, /* the flow left a dead path */
+	/* after a FAILOVER: the RNIC has begun to retransmit, and sending continues */
+	HP3_EVENT_RESUME,
 	HP3_EVENT_OUTCOME, /* result of a move */
-	/* nothing is acknowledged, but probes are answered: report sent to the peer */
+	/* the peer answers probes, but no acknowledgement of the flow arrives: report sent to the
+	 * peer */
 	HP3_EVENT_REPORT,
 	HP3_EVENT_REPLIES, /* replies to the peer leave on another port */
 	HP3_EVENT_WOULD, /* mode observe: what mode on would have done */
 	HP3_EVENT_MODE, /* from hp3d, without a flow: enum hp3_policy_mode in from and to */
-	HP3_EVENT_BYPASS, /* of a rail: enum hp3d_bypass_phase in from and to */
-	/* of a port of a rail: link in from and to, 1 is up; `reason`: the direction */
+	HP3_EVENT_BYPASS, /* about a rail: enum hp3d_bypass_phase in from and to */
+	/* about a port of a rail: link state in from and to, 1 is up; `reason`: the direction */
 	HP3_EVENT_LINK,
 	/* about this host and a peer (app/hp3d/pipe/agent_keys.c): */
 	HP3_EVENT_KEYED, /* they have agreed on a key */
@@ -47,26 +52,28 @@ enum hp3_cause {
 	HP3_CAUSE_OPERATOR,
 	HP3_CAUSE_SETUP,
 	HP3_CAUSE_STOP,
-	/* the signal that made the cycles congested; if several did, the first of these */
+	/* The signal that made monitoring cycles congested. If several signals did, the first one
+	 * of CNP, ECN, RTT. */
 	HP3_CAUSE_CNP,
 	HP3_CAUSE_ECN,
 	HP3_CAUSE_RTT,
 	HP3_CAUSE_DEAD, /* no progress, and probes show a dead path */
 	HP3_CAUSE_MESSAGE_START, /* a long message begins on an idle queue pair */
 	HP3_CAUSE_LOSS, /* the path in use is lossy */
-	/* verbs mode: work requests take longer to complete than their best time */
+	/* verbs mode: work requests take longer to complete than the shortest time seen */
 	HP3_CAUSE_COMPLETION,
-	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port handled CNPs, of any queue pair */
+	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port counted CNPs, of any queue pair */
 	HP3_CAUSE_ADVICE, /* hp3-fleet named the port */
-	HP3_CAUSE_SPRAY, /* the flow was sprayed, and its peer does not resequence it any more */
+	HP3_CAUSE_SPRAY, /* the flow was sprayed, and its peer has stopped resequencing it */
 	HP3_CAUSE_COUNTS, /* another spine path has fewer long flows (cc.share_moves) */
 	HP3_CAUSE_MAX
 };
 
 /* OUTCOME: compares delivery rate, marked share and RTT before and after the move */
 enum hp3_payoff {
-	HP3_PAYOFF_UNKNOWN, /* too little was sent, before or after */
-	HP3_PAYOFF_BETTER, /* faster, or as fast with fewer marks or a shorter RTT */
+	HP3_PAYOFF_UNKNOWN, /* too little was sent before or after the move */
+	/* higher delivery rate, or an equal rate with fewer marks or a shorter RTT */
+	HP3_PAYOFF_BETTER,
 	HP3_PAYOFF_SAME,
 	HP3_PAYOFF_WORSE,
 	HP3_PAYOFF_MAX
@@ -90,8 +97,9 @@ struct hp3_event {
 	uint32_t close_psn;
 	uint32_t held_pkts;
 	uint64_t held_bytes;
-	uint64_t tag; /* of the command that this event completes */
-	/* SEVERE, ROUND, and the moves that follow: the latest cycles, oldest first */
+	uint64_t tag; /* tag of the command that this event completes */
+	/* SEVERE, ROUND, and moves that follow from these: the latest monitoring cycles, oldest
+	 * first */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* HP3_CYCLE_* */
 	struct hp3_estimates path; /* SEVERE: the path in use; OUTCOME: the old path */
 	struct hp3_estimates after; /* OUTCOME: the new path */
@@ -104,8 +112,8 @@ struct hp3_event {
 };
 
 /*
- * Is this a ROUND without a better path? For a dead-path search: a ROUND without a sign that the
- * path is dead.
+ * A fruitless ROUND is one that led to no decision: it found no better path. A ROUND of a dead-path
+ * search is fruitless if it gave no sign that the path is dead.
  */
 static inline bool hp3_event_is_fruitless(const struct hp3_event *event)
 {

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_FILTER_MAX 16u /* most prefixes; most ranges */
+#define HP3_FILTER_MAX 16u /* most prefixes; also the most QPN ranges */
 #define HP3_DSCPS      64u
 #define HP3_NO_DSCP    0x7fu /* no request has been seen yet */
 
@@ -29,7 +29,7 @@ struct hp3_filter {
 	uint8_t peers, qpns; /* number of prefixes and ranges in use; 0: all */
 };
 
-/* The first condition that a flow does not meet; NONE: it may move. */
+/* The first condition of the filter that a flow does not meet; NONE: the flow may move. */
 enum hp3_bar { HP3_BAR_NONE, HP3_BAR_PEER, HP3_BAR_DSCP, HP3_BAR_QPN };
 const char *hp3_bar_name(enum hp3_bar b);
 

@@ -18,16 +18,17 @@ struct hp3_pair_info {
 	uint32_t vlan;
 	uint8_t local[16], remote[16];
 	uint32_t flows;
-	uint32_t rounds; /* searches and moves under way, without operators' moves */
+	uint32_t rounds; /* searches and moves under way, except moves by operators */
 	bool pinned; /* the RNIC sent IP fragments, so flows do not move */
-	uint8_t peer; /* enum hp3_peer: PLAIN: it does not run hp3d */
+	uint8_t peer; /* enum hp3_peer; PLAIN: the peer does not run hp3d */
 	uint8_t identity; /* enum hp3_path_identity: how ports map to paths */
 	uint8_t tracing; /* enum hp3_trace_state; REST also if traces are off */
 	uint8_t ttl; /* TTL of the switches that name paths; 0: not found, or no traces */
 	uint8_t reason; /* enum hp3_linear_reason of the last map tried */
 	bool keyed; /* this host shares a key with the peer */
-	uint16_t sprays_out, sprays_in; /* agreements: as the sender; as the receiver */
-	uint16_t reads_out, reads_in; /* ... of these, about READ responses */
+	/* agreements to spray: this host is the sender; this host is the receiver */
+	uint16_t sprays_out, sprays_in;
+	uint16_t reads_out, reads_in; /* ... how many of these are about READ responses */
 	/* time since the peer last showed that it is alive; 0: never, or just now */
 	uint64_t peer_seen_ns;
 };
@@ -37,8 +38,8 @@ struct hp3_path_info {
 	uint32_t id; /* path id; HP3_PATH_BY_PORT | port if ports are not mapped to paths */
 	uint32_t rtt_ns, base_rtt_ns; /* 0: unknown */
 	uint16_t marked_permille;
-	uint16_t flows; /* our active flows on it */
-	uint8_t losses; /* in separate windows since the last reply */
+	uint16_t flows; /* active flows of this host on this path */
+	uint8_t losses; /* losses in separate windows since the last reply */
 	uint8_t quality; /* enum hp3_quality */
 	uint64_t age_ns; /* time since the last reply; 0: none yet, or just now */
 	bool named; /* `hop` is valid */
@@ -48,8 +49,8 @@ struct hp3_path_info {
 /*
  * Starts traces for an operator: n ports of the flow's address pair (at most HP3_TRACE_WANTED), at
  * `ttl`. ttl 0: that of the switches that name paths. Returns the number of traces; -EPERM: traces
- * are off; -ENOENT: no such flow; -EBUSY: others are under way; -ENODATA: no TTL found yet, or the
- * flow's peer cannot be traced.
+ * are off; -ENOENT: no such flow; -EBUSY: traces for an operator are under way; -ENODATA: no TTL
+ * found yet, or paths to the flow's peer cannot be traced.
  */
 int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16_t *port,
 	uint32_t n, uint64_t now);
@@ -60,18 +61,18 @@ int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16
 uint32_t hp3_trace_answers(
 	const struct hp3_engine *e, struct hp3_trace_answer *answer, uint32_t *missing);
 /*
- * Path id of a port, known or predicted. True: traces have named its hop, and *hop is valid. For an
- * unknown flow: HP3_PATH_BY_PORT | port.
+ * *id: path id of the port, known or predicted; for an unknown flow, HP3_PATH_BY_PORT | port.
+ * Returns true if traces have named the hop of that path; *hop is then valid.
  */
 bool hp3_path_of_port(const struct hp3_engine *e, uint32_t flow, uint16_t port, uint32_t *id,
 	struct hp3_hop *hop);
 
 /*
- * Ports for an application that chooses ports itself: up to `want` (at most HP3_PORTS_MAX) of a
- * pair. `distinct`: each on another path; else spread over the known paths. None is on a failed or
- * lossy path. *paths: number of different paths among them. Returns the number of ports; -ENOENT:
- * no such pair; -ENODATA: its paths are not known; -EXDEV: switches hash the QPN, too; -EPROTO:
- * they hash the opcode.
+ * Finds up to `want` ports (at most HP3_PORTS_MAX) of an address pair, for an application that
+ * chooses ports itself. `distinct`: each port takes another path; else the ports spread over the
+ * known paths. No port takes a failed or lossy path. *paths: number of different paths among these
+ * ports. Returns the number of ports; -ENOENT: no such pair; -ENODATA: the paths of the pair are
+ * not known; -EXDEV: switches hash the QPN, too; -EPROTO: switches hash the opcode.
  */
 #define HP3_PORTS_MAX   64u
 #define HP3_PORTS_PATHS 256u
@@ -97,35 +98,36 @@ int hp3_ports_apart(const struct hp3_engine *e, uint32_t pair, uint32_t want, bo
 const char *hp3_evidence_name(enum hp3_evidence e);
 
 /*
- * Compares ports by probes, if no trace or model maps them to paths. Starts the comparison. Returns
- * the number of ports (at most HP3_COMPARE_PORTS, and half of the probe burst); -EPERM: probes or
- * searches are off; -ENOENT: no such pair; -EBUSY: a comparison is under way; -ENODATA: fewer than
- * two ports are allowed, or the pair may not be probed yet. Probes need a sign of the peer's hp3d,
- * and a flow that has sent.
+ * Starts to compare ports by probes, for an address pair whose ports no trace or model maps to
+ * paths. Returns the number of ports (at most HP3_COMPARE_PORTS, and half of the probe burst);
+ * -EPERM: probes or searches are off; -ENOENT: no such pair; -EBUSY: a comparison is under way;
+ * -ENODATA: fewer than two ports are allowed, or the pair may not be probed yet. A pair may be
+ * probed once there was a sign of the peer's hp3d, and once a flow has sent.
  */
 int hp3_compare_ask(
 	struct hp3_engine *e, uint32_t pair, const uint16_t *port, uint32_t n, uint64_t now);
 /*
- * Result of the last comparison. 0; -EBUSY: not complete yet; -ENODATA: it was about another pair.
+ * Result of the last comparison. Returns 0; -EBUSY: the comparison is not complete yet; -ENODATA:
+ * the last comparison was about another pair.
  */
 int hp3_compare_result(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	struct hp3_compare *result, uint64_t *age_ns);
 
 /* The pair of a flow, or HP3_NO_PAIR. */
 uint32_t hp3_pair_of(const struct hp3_engine *e, uint32_t flow);
-/* The pair between these ends, or HP3_NO_PAIR. Does a flow use this pair? */
+/* _find: the pair between these ends, or HP3_NO_PAIR. _is_used: does a flow use this pair? */
 uint32_t hp3_pair_find(const struct hp3_engine *e, const struct hp3_ends *ends);
 bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair);
-/* 0; -ENOENT: no flow uses it. Pair indexes are below `max_pairs`. */
+/* Returns 0; -ENOENT: no flow uses this pair. Pair indexes are below `max_pairs`. */
 int hp3_pair_info(
 	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info);
 /*
- * The same for ends without a pair, because no flow uses them (this host only receives): key and
- * agreements.
+ * The same for ends without a pair: no flow uses them, because this host only receives. Fills in
+ * the key and the agreements only.
  */
 void hp3_pair_info_without_flow(
 	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info);
-/* Up to `max` paths of a pair; returns how many. */
+/* Fills in up to `max` paths of a pair. Returns the number of paths. */
 uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	struct hp3_path_info *info, uint32_t max);
 

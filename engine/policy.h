@@ -2,15 +2,16 @@
 #ifndef HP3_ENGINE_POLICY_H
 #define HP3_ENGINE_POLICY_H
 /*
- * From the table of policy (policy.def) to a configuration for an engine, in two steps. A *table*
- * configuration has, in each field that the table names, the operator's value or the default. A
- * *settled* one also has all values that follow from these. Dumps, reloads and changes of single
- * values work on the table configuration. hp3_engine_create() and hp3_engine_reconfigure() take the
- * settled one. So hp3d, the simulator and the tests derive the same settings from the same values.
+ * Turns the table of policy (policy.def) into a configuration for an engine, in two steps. A
+ * *table* configuration has, in each field that the table names, the operator's value or the
+ * default. A *settled* configuration also has all values that follow from these. Dumps, reloads and
+ * changes of single values work on the table configuration. hp3_engine_create() and
+ * hp3_engine_reconfigure() take the settled configuration. So hp3d, the simulator and the tests
+ * derive the same settings from the same values.
  */
 #include "engine/engine.h"
 
-#define HP3_RELOAD  true /* a reload may change it */
+#define HP3_RELOAD  true /* a reload may change this key */
 #define HP3_RESTART false
 
 /* The shipped configuration: every field of the table at its default, all others 0. */
@@ -22,9 +23,7 @@ void hp3_policy_defaults(struct hp3_engine_config *table);
  */
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table);
 
-/*
- * Applies another mode to a settled configuration. The only place that defines what a mode means.
- */
+/* Applies another mode to a settled configuration. Only this function defines what a mode means. */
 void hp3_policy_mode(struct hp3_engine_config *settled, enum hp3_policy_mode mode);
 
 /* The words of the table's lists, by index; NULL after the last. */

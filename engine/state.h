@@ -3,8 +3,8 @@
 #define HP3_ENGINE_STATE_H
 /*
  * State of an engine between two packets: slots with their FIFOs, active flows, rates, and the
- * engine itself. Flow records are in flow.h, address pairs in pairs.h. All of it is in the memory
- * that hp3_engine_create() gets; engine.c lays it out.
+ * engine itself. Flow records are in flow.h, address pairs in pairs.h. All this state is in the
+ * memory that the caller passes to hp3_engine_create(). engine.c divides that memory.
  */
 #include "cc/pacer.h"
 #include "cc/share.h"
@@ -20,13 +20,14 @@
 struct hp3_spraying; /* spray/spray.h */
 struct hp3_pending; /* flows/pending.h */
 
-#define HP3_CM_PENDING 256u /* connection requests that wait for their REP, or for confirmation */
+/* connection requests that wait for their REP, or for the confirmation of the REP */
+#define HP3_CM_PENDING 256u
 
 /* A held packet as the engine sees it; the caller has the packet itself. Index 0 is never used. */
 struct hp3_held {
 	uint32_t next; /* next in the FIFO, or in the free list */
 	uint32_t psn;
-	uint32_t end; /* PSN behind all packets emitted up to this one */
+	uint32_t end; /* PSN after all packets that the RNIC had emitted up to this one */
 	uint16_t len;
 	uint8_t opcode;
 	uint8_t flags; /* HP3_HELD_* */
@@ -36,18 +37,23 @@ struct hp3_held {
 #define HP3_HELD_ASKS  0x02u /* requests a reply: AckReq, READ or ATOMIC */
 #define HP3_HELD_READ  0x04u /* READ or ATOMIC */
 
-/* Reasons for which a slot is in use. It becomes free when none is left. */
-#define HP3_USE_MOVE    0x01u /* a search or a move is under way */
-#define HP3_USE_PACE    0x02u /* packets wait for the pacer */
-#define HP3_USE_VERIFY  0x04u /* moved: result to be judged, stale CNPs to be found */
+/* Reasons for which a slot is in use. The slot becomes free when no reason is left. */
+#define HP3_USE_MOVE 0x01u /* a search or a move is under way */
+#define HP3_USE_PACE 0x02u /* packets wait for the pacer */
+/* the flow has moved: its result is to be judged, and stale CNPs are to be consumed */
+#define HP3_USE_VERIFY  0x04u
 #define HP3_USE_GUARD   0x08u /* an RNIC may reply to a duplicate from hp3d */
 #define HP3_USE_REPROBE 0x10u /* a re-probe of a better path is due later (reprobe.c) */
 
-#define HP3_GUARD_READS 16u /* RNICs rarely have more READs and ATOMICs outstanding */
+#define HP3_GUARD_READS 16u /* an RNIC rarely has more READs and ATOMICs outstanding */
 
-/* READs and ATOMICs that left while an RNIC may reply to a duplicate from hp3d (guard.c). */
+/*
+ * A guard drops late ACKs of a peer's RNIC that answer a duplicate from hp3d, and that the local
+ * RNIC would take for an answer to a READ (moves/guard.c). Records the READs and ATOMICs that left
+ * meanwhile.
+ */
 struct hp3_guard {
-	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: PSN behind it */
+	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: PSN after it */
 	uint8_t n;
 };
 
@@ -61,18 +67,20 @@ struct hp3_move {
 	uint16_t active; /* position in hp3_engine.slots */
 	/* FIFO of held packets, shared by move and pacer (rule 14) */
 	uint32_t head, tail, held_pkts;
-	/* packets of the FIFO that an ended move left; no move begins before they have left */
+	/* packets that were in the FIFO when the last move ended; no move begins before they have
+	 * left */
 	uint32_t backlog;
 	uint64_t held_bytes;
-	/* hp3_engine.deadlines has the earliest of these. */
+	/* Timers; hp3_engine.deadlines has the earliest one. */
 	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at, search_at;
-	/* the move, from its request on */
+	/* valid from the request of a move on */
 	uint16_t from, to;
 	struct hp3_closing closing;
 	/* time of the request; time when the closing packet left, 0: not yet */
 	uint64_t t_ask, t_close;
-	uint64_t moved_pkts, moved_bytes; /* held in total during the move */
-	bool suspended; /* verbs mode: the actuator was asked to suspend the queue pair */
+	uint64_t moved_pkts, moved_bytes; /* all that was held during the move */
+	/* verbs mode: the engine has asked the actuator to suspend the queue pair */
+	bool suspended;
 	struct hp3_search search;
 	struct hp3_put_off put_off; /* HP3_USE_REPROBE */
 	/* after the move */
@@ -87,11 +95,11 @@ struct hp3_move {
 /* An active flow, to be checked again (active.c). */
 struct hp3_active {
 	uint64_t due;
-	uint64_t since; /* since when a reply is due */
+	uint64_t since; /* time since which a reply is due */
 	uint32_t flow;
-	uint32_t una; /* oldest PSN in flight at that time */
-	uint16_t retransmits; /* the flow's retransmissions at that time */
-	bool asked; /* a reply was due at the last check already */
+	uint32_t una; /* oldest PSN in flight at the time `since` */
+	uint16_t retransmits; /* the flow's number of retransmissions at the time `since` */
+	bool asked; /* a reply was already due at the last check */
 };
 
 /* Rate of a flow; cc = dcqcn only. */
@@ -100,11 +108,12 @@ struct hp3_rate {
 	struct hp3_pacer pacer;
 	/* lowest rate that sends all waiting packets in time (rule 14); 0: none waits */
 	uint64_t floor;
-	/* PSNs behind the newest retransmission; behind all that had been emitted then */
+	/* PSN after the newest retransmission; PSN after all packets that the RNIC had emitted at
+	 * that time */
 	uint32_t again_to, again_end;
 	bool again; /* the newest packet was a retransmission */
-	/* the RNIC once skipped packets that go-back-N would have repeated: it repeats
-	 * selectively */
+	/* the RNIC retransmits selectively: it once skipped packets that go-back-N would have
+	 * repeated */
 	bool selective;
 };
 
@@ -112,12 +121,13 @@ struct hp3_rate {
 struct hp3_long {
 	struct hp3_share share;
 	uint32_t sent; /* bytes of the current message, up to the length that makes it long */
-	uint32_t end; /* PSN behind the newest long WRITE or SEND */
+	uint32_t end; /* PSN after the newest long WRITE or SEND */
 	/* bytes of the current message still to be sent; UINT32_MAX: a SEND, length unknown */
 	uint32_t left;
 	bool out; /* counts as a long flow that leaves this host */
 	bool open; /* the message has not ended, so `end` is not known yet */
-	/* counts as a long flow that reaches this host: data of a READ, until all is answered */
+	/* counts as a long flow that reaches this host: it receives the data of a READ, until the
+	 * READ is complete */
 	bool in;
 	bool counted; /* counted on the spine path `spine_path` (paths/spine_paths.h) */
 	uint16_t spine_path;
@@ -125,24 +135,28 @@ struct hp3_long {
 	uint64_t search_at;
 };
 
-/* Port for a flow's replies (replies.c). */
+/* Port on which replies to the peer leave (moves/replies.c). */
 struct hp3_reply {
-	uint64_t moved; /* time of that move */
+	uint64_t moved; /* time when the replies moved to `port` */
 	uint16_t port; /* 0: the RNIC's port */
 };
 
-/* Pairs whose peer is due for a report of our flows. ring NULL: no reports. */
+/*
+ * Address pairs for which a report of flow counts to the peer is due. ring NULL: this host sends no
+ * reports.
+ */
 struct hp3_advertise_ring {
 	uint32_t *ring; /* of max_pairs */
-	uint8_t *waits; /* by pair: is in the ring */
+	uint8_t *waits; /* by pair: true if the pair is in the ring */
 	uint32_t head, n;
 	uint64_t due;
 };
 
 /*
- * Two series of replies that contradict a pairing (life/refuted.c). since, una, stuck: the replies
- * without progress in between. first, first_una, all: all replies that count. A series has the time
- * of its first reply, una at that time, and the number of replies.
+ * Two series of replies that contradict a pairing (life/refuted.c). Of each series, the record has
+ * the time of the first reply, una at that time, and the number of replies. `since`, `una` and
+ * `stuck` are about the replies since una last advanced; `first`, `first_una` and `all` are about
+ * all replies that contradict the pairing.
  */
 struct hp3_refutation {
 	uint32_t since, first; /* in units of HP3_REFUTATION_SHIFT */
@@ -154,7 +168,10 @@ struct hp3_refutation {
 
 #define HP3_REFUTATION_SHIFT 16u /* 2^16 ns = 66 us */
 
-/* Unauthenticated state: facts about a flow from the network that anyone could forge; by flow. */
+/*
+ * Unauthenticated state: facts about a flow from packets of the network, which anyone could forge.
+ * One record per flow.
+ */
 struct hp3_unauth_state {
 	uint32_t cm_local, cm_remote; /* communication ids of REQ and REP; both 0: unknown */
 	struct hp3_refutation refutation;
@@ -166,14 +183,15 @@ struct hp3_cm_pending {
 	uint8_t local[16], remote[16];
 	uint32_t comm_id, qpn;
 	uint32_t psn; /* first PSN of the other side */
-	/* a REP has answered, but the connection is not confirmed yet (rule 16) */
+	/* a REP has arrived, but nothing has confirmed the connection yet (rule 16) */
 	bool answered;
 	uint32_t answer_id, answer_qpn, answer_psn; /* comm_id, qpn and psn of the REP */
 };
 
 /*
- * What a flow's retransmissions show about the path in use (search/loss.c). Few flows lose packets
- * at the same time, so only the latest have a record (flows/losses.h).
+ * Record of a flow's retransmissions, as evidence about the path in use (search/loss.c). Few flows
+ * lose packets at the same time, so only those with the newest losses have a record
+ * (flows/losses.h).
  */
 struct hp3_losses {
 	uint32_t flow; /* HP3_NO_FLOW: free */
@@ -183,19 +201,20 @@ struct hp3_losses {
 	/* monitoring cycles with a loss since the bucket was empty; up to 255 */
 	uint32_t cycles : 8;
 	uint64_t at; /* ns: newest loss */
-	uint64_t until; /* ns: no reaction before */
-	uint16_t to; /* port found better; 0: none */
-	uint16_t home; /* port before the trials began; 0: no trials */
-	uint16_t gap; /* first transmissions between two losses on `home` */
-	uint8_t tries; /* tries left to move there */
+	uint64_t until; /* ns: the engine does not react to losses before this time */
+	uint16_t to; /* port that was found to be better; 0: none */
+	uint16_t home; /* port before the engine began to try other ports; 0: it tries none */
+	uint16_t gap; /* number of first transmissions between two losses on `home` */
+	uint8_t tries; /* tries left to move to port `to` */
 	uint8_t searches; /* searches that followed one another */
-	uint8_t trials; /* failed trials since `home` */
+	uint8_t trials; /* ports tried without success since `home` */
 	uint32_t since : 24; /* the flow's nxt at the first loss since the bucket was empty */
-	uint32_t gaps : 8; /* losses since then; up to 255 */
-	/* oldest PSN in flight to which the RNIC went back more than once (stuck.c) */
+	uint32_t gaps : 8; /* losses since the bucket was empty; up to 255 */
+	/* oldest PSN in flight, if the RNIC retransmitted from it more than once
+	 * (search/stuck.c) */
 	uint32_t una : 24;
 	uint32_t stuck : 8; /* una is valid */
-	uint64_t stuck_at; /* ns: first time */
+	uint64_t stuck_at; /* ns: when the RNIC first retransmitted from `una` */
 };
 
 #define HP3_LOSS      8u /* level of one loss, so 31 losses fit */
@@ -204,21 +223,23 @@ struct hp3_losses {
 
 /* The first request of a queue pair. */
 struct hp3_began {
-	uint32_t psn : 25; /* from an event or a packet; HP3_NO_PSN: unknown */
-	uint32_t dscp : 7; /* of the packet; HP3_NO_DSCP: none yet */
+	uint32_t psn : 25; /* its PSN, from an event or a packet; HP3_NO_PSN: unknown */
+	uint32_t dscp : 7; /* its DSCP; HP3_NO_DSCP: no packet has left yet */
 };
 
 /*
- * A window of PSNs of one address pair, and which flows sent there (flows/near.h). Times in units
- * of 2^HP3_TICK_SHIFT ns; 0: never.
+ * A window of PSNs of one address pair, and the flows that sent PSNs of this window (flows/near.h).
+ * Times are in units of 2^HP3_TICK_SHIFT ns; 0: never.
  */
 struct hp3_near {
 	uint32_t key; /* signature of pair and window */
-	uint32_t last, last_at; /* the flow that sent there last; when */
-	uint32_t other_at; /* when a flow other than `last` did */
-	uint32_t leader, lead_at; /* the unpaired flow that came furthest; when */
-	uint32_t follow_at; /* when another unpaired flow sent there */
-	/* ... number of PSNs that these flows covered, from the first PSN of the window */
+	uint32_t last, last_at; /* the flow that last sent in this window; time of that */
+	uint32_t other_at; /* time when a flow other than `last` sent in this window */
+	/* the unpaired flow that sent the highest PSN of the window; time of that */
+	uint32_t leader, lead_at;
+	uint32_t follow_at; /* time when another unpaired flow sent in this window */
+	/* ... PSNs that these other unpaired flows have sent: the first follow_to ones of the
+	 * window */
 	uint16_t follow_to;
 };
 
@@ -226,8 +247,9 @@ struct hp3_near_index {
 	struct hp3_near *entries;
 	uint32_t mask; /* number of sets - 1 */
 	uint32_t unpaired; /* unpaired flows of the engine */
-	uint64_t since, until; /* kept since; kept at least until */
-	bool whole; /* entries cover all that counts */
+	/* the table is kept up to date since `since`, and at least until `until` */
+	uint64_t since, until;
+	bool whole; /* entries cover all packets of the last challenge_timeout_ns */
 };
 
 _Static_assert(sizeof(struct hp3_near) == 32, "two per cache line");
@@ -239,7 +261,8 @@ struct hp3_engine {
 	uint32_t key[4]; /* of hp3_key_mix() */
 	const struct hp3_isa *isa; /* burst.h */
 	uint32_t large; /* shortest message that may be sprayed, bytes; UINT32_MAX: none */
-	uint32_t nspray_in; /* the receiver's records: queue pairs of peers, and READs of ours */
+	/* records of spray_in: requests of peers, and READ responses for local queue pairs */
+	uint32_t nspray_in;
 	uint32_t nspray_reads; /* queue pairs whose READ responses may be sprayed */
 	bool near_kept; /* near.entries is kept up to date (flows/near.h) */
 	struct hp3_engine_config cfg;
@@ -248,24 +271,26 @@ struct hp3_engine {
 	struct hp3_pairs pairs;
 	struct hp3_move *moves;
 	uint16_t *slots; /* the first nmoves are in use, the rest are free */
-	struct hp3_held *held; /* FIFO entries 1 to HP3_HELD(hold_packets) */
-	/* by pair. paths, active, replies, peers, counts and comparing exist only with
+	struct hp3_held *held; /* entries of FIFOs, at index 1 and above */
+	/* by pair; paths, active, replies, peers, counts and comparing exist only with
 	 * cfg.probing */
 	struct hp3_paths *paths;
 	struct hp3_active *active; /* ring of max_flows */
 	struct hp3_reply *replies; /* by flow */
 	struct hp3_peer_load *peers; /* by pair; placement */
-	/* by pair: the peer's inbound flows, then its flows to us; at the end our totals out, in */
+	/* by pair: flows that the peer receives, then flows of the peer to this host; after all
+	 * pairs: this host's totals, sent and received */
 	uint16_t *counts;
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_comparing *comparing;
 	struct hp3_advertise_ring advertise;
 	struct hp3_spraying *spraying; /* rfr.mode = spray or auto, else NULL */
-	/* rfr.mode spray, auto: selects the only block of ports that a pair uses; 0: any port */
+	/* rfr.mode spray, auto: each pair uses one block of ports only; this number selects the
+	 * block; 0: a pair uses any port */
 	uint64_t block_salt;
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	bool pacing_ended; /* hp3_pacing_stop() */
-	bool forgetting; /* hp3_missed() has begun and not returned HP3_NO_FLOW yet */
+	bool forgetting; /* hp3_missed() was called and has not returned HP3_NO_FLOW yet */
 	uint64_t untracked_until; /* as hp3_pair.untracked_until, for all pairs */
 	struct hp3_long *longs; /* by flow; cc.share */
 	struct hp3_rack *rack; /* cc.share_moves, else NULL */
@@ -280,7 +305,8 @@ struct hp3_engine {
 	uint32_t asked_mask;
 	uint32_t active_head, active_n; /* head and length of the ring */
 	struct hp3_load out, in;
-	/* long flows that leave this host; that reach it, as peers advertise */
+	/* number of long flows that leave this host; number of those that reach it, as peers
+	 * advertise */
 	uint32_t long_out, long_in;
 	uint32_t long_hand; /* next pair whose report may have expired */
 	uint32_t nmoves; /* slots in use */
@@ -288,7 +314,7 @@ struct hp3_engine {
 	uint32_t nflows, free_flow, nmoved;
 	/* oldest announced flow (flows/announced.h); their number */
 	uint32_t announced, nannounced;
-	uint32_t nreplies; /* flows whose replies leave on another port than the RNIC's */
+	uint32_t nreplies; /* flows whose replies do not leave on the RNIC's port */
 	uint32_t age_hand, room_hand;
 	uint32_t age_left; /* records left in this step of ageing */
 	uint8_t tick_hand; /* the part of hp3_tick() that runs first */
@@ -297,14 +323,16 @@ struct hp3_engine {
 		last_free; /* free entries of `held`, longest free first; the last one stays */
 	uint64_t age_due, active_due;
 	struct hp3_deadlines deadlines; /* of slots in use */
-	/* since then, hp3_tick() was called in time, so a missing reply is not due to hp3d */
+	/* since this time, hp3_tick() was always called in time, so hp3d is not the cause of a
+	 * missing reply */
 	uint64_t awake;
 	uint64_t events; /* number of events */
-	/* time booked for checks that unauthenticated replies trigger (life.h) */
+	/* end of the time that is reserved for checks after unauthenticated replies
+	 * (life/life.h) */
 	uint64_t strays_until;
 	uint64_t rng;
 	uint8_t setup_late; /* set-ups in a row whose first data came before any answer */
-	uint8_t setup_skip; /* next set-ups that do not probe */
+	uint8_t setup_skip; /* the next set-ups, this many, send no probes */
 	uint64_t hold_bytes;
 	uint32_t hold_packets, hold_rx; /* in both directions; from the network */
 	uint32_t hold_most; /* limit of hold_packets, from hp3_hold_room() */

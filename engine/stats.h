@@ -12,7 +12,8 @@
 #define HP3_STATS(X)                                                                               \
 	X(tx_requests, "request packets that left the local RNIC")                                 \
 	X(rx_replies, "replies to the local RNIC")                                                 \
-	X(untracked, "request packets of flows without a place in the table: only forwarded")      \
+	X(untracked, "request packets of flows that have no record because the table is full: "    \
+		     "only forwarded")                                                             \
 	X(flows_created, "flows added to the table")                                               \
 	X(flows_aged, "idle flows removed")                                                        \
 	X(flows_full, "flows refused: table full")                                                 \
@@ -22,7 +23,7 @@
 		"announced flows removed for queue pairs of the local RNIC: table full")           \
 	X(pairs_full, "flows refused: address pair table full")                                    \
 	X(setups_ignored,                                                                          \
-		"set-ups and ends ignored: the queue pair's own packets contradict them")          \
+		"set-up and end events ignored: packets of the queue pair contradict them")        \
 	X(retransmits, "request packets that the local RNIC sent again")                           \
 	X(epochs, "queue pairs that started over (reset, or packets lost before hp3d)")            \
 	X(paired_cm, "queue pairs paired by connection management")                                \
@@ -31,16 +32,16 @@
 	X(unpaired, "pairings discarded")                                                          \
 	X(challenges, "challenges sent (AckReq set on a chosen packet)")                           \
 	X(challenge_hits, "challenges that exactly one queue pair answered")                       \
-	X(challenge_misses, "challenges without an answer or with an ambiguous one")               \
+	X(challenge_misses, "challenges without an answer, or with an ambiguous answer")           \
 	X(challenge_near, "packets not used as challenges: another flow is near their PSN")        \
 	X(challenge_ahead,                                                                         \
 		"packets not used as challenges: another unpaired flow sent their PSN before")     \
-	X(challenge_untracked,                                                                     \
-		"packets not used as challenges: queue pairs without a record may be answered")    \
-	X(near_full, "PSNs without a place in the table of flows near a PSN")                      \
+	X(challenge_untracked, "packets not used as challenges: replies to queue pairs without a " \
+			       "record may arrive")                                                \
+	X(near_full, "PSNs that had no place in the table of flows near a PSN")                    \
 	X(moves_asked, "moves asked for")                                                          \
 	X(moves_refused, "moves refused")                                                          \
-	X(moves_switched, "moves that ended on the new port behind a drain")                       \
+	X(moves_switched, "moves that ended on the new port, after a drain")                       \
 	X(moves_idle, "moves of idle flows, without a drain")                                      \
 	X(moves_called_off, "better paths that a re-probe did not confirm")                        \
 	X(moves_recovered, "moves that ended in fast recovery on the old port")                    \
@@ -56,7 +57,7 @@
 	X(message_start_searches, "long messages on idle queue pairs that waited for probes")      \
 	X(paid_off, "moves after which the flow was better")                                       \
 	X(wasted, "moves after which the flow was worse")                                          \
-	X(unjudged, "moves without a judged result: their slot was needed")                        \
+	X(unjudged, "moves whose result was not judged, because their slot was needed")            \
 	X(moves_discarded, "moves whose queue pair ended")                                         \
 	X(held_packets, "packets held, in total")                                                  \
 	X(held_bytes, "bytes held, in total")                                                      \
@@ -80,11 +81,12 @@
 	X(cnps, "CNPs for local queue pairs")                                                      \
 	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \
 	X(cnps_withheld, "CNPs withheld from the RNIC during searches and drains")                 \
-	X(cnps_owed, "CNPs sent to the RNIC for withheld ones: the flow stayed")                   \
+	X(cnps_owed, "CNPs sent to the RNIC in place of withheld CNPs, because the flow stayed")   \
 	X(cnps_shared,                                                                             \
 		"CNPs withheld from the RNIC: the flow had less than its share of a free path")    \
 	X(share_lifts, "times that a rate was raised towards the share of a long flow")            \
-	X(share_losses, "times that a flow lost a part of its share: it was congested with help")  \
+	X(share_losses, "times that a flow lost a part of its share, because its path was "        \
+			"congested while it got help")                                             \
 	X(share_unknown, "replies to long flows without valid counts of their peer")               \
 	X(cnps_made, "CNPs sent for marked packets that arrived")                                  \
 	X(ce_seen, "CE-marked packets that arrived (notification point)")                          \
@@ -94,14 +96,14 @@
 		"packets that the pacer dropped: the RNIC sent them again, and one copy leaves")   \
 	X(severe, "times that a path in use became severely congested")                            \
 	X(lossy, "times that a path in use was found lossy")                                       \
-	X(swallowed, "times that a path answered short probes, but none as long as data")          \
+	X(swallowed, "times that a path passed short probes, but no probes as long as data")       \
 	X(sprays, "queue pairs whose peer agreed to resequence them")                              \
 	X(sprays_broken,                                                                           \
 		"times that a peer stopped resequencing while packets took several paths")         \
-	X(sprays_full, "times that packets were held: the peer could resequence no more than was " \
-		       "in flight")                                                                \
+	X(sprays_full, "times that packets were held, because the peer could not resequence more " \
+		       "packets than were in flight")                                              \
 	X(sprays_differ, "times that spraying ended because paths differ, in mode auto")           \
-	X(sprays_given_up, "times that spraying ended because the RNIC went back repeatedly")      \
+	X(sprays_given_up, "times that spraying ended because the RNIC retransmitted repeatedly")  \
 	X(sprayed, "packets that were sprayed")                                                    \
 	X(sprayed_reads, "READ responses among these")                                             \
 	X(agreements_refused, "agreements to spray refused: spray_flows, or the share of the "     \
@@ -122,8 +124,8 @@
 		       "are held, else passed on")                                                 \
 	X(reseq_given_up, "times that all held packets went to the RNIC: missing ones did not "    \
 			  "arrive in time")                                                        \
-	X(reseq_stood,                                                                             \
-		"times that the wait for missing packets began again: hp3d was descheduled")       \
+	X(reseq_stood, "times that the wait for missing packets was restarted, because hp3d was "  \
+		       "descheduled")                                                              \
 	X(reseq_gaps, "missing packets for which others waited")                                   \
 	X(reseq_gaps_10us, "missing packets for which others waited more than 10 us")              \
 	X(reseq_gaps_100us, "missing packets for which others waited more than 100 us")            \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random choices among paths, weighted so that the flows of one host spread. Among equally good
- * paths, one with n more of our flows than the emptiest has weight 1 / (1 + n). The choice is not
- * always the emptiest path, because other hosts choose by the same rule.
+ * paths, one with n more of this host's flows than the emptiest has weight 1 / (1 + n). The choice
+ * is not always the emptiest path, because other hosts choose by the same rule.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #define INELIGIBLE UINT32_MAX
 
-/* In: our flows on each path, or INELIGIBLE. Out: weights, 0 for INELIGIBLE. */
+/* In: this host's flows on each path, or INELIGIBLE. Out: weights, 0 for INELIGIBLE. */
 static void weigh_paths(uint32_t *w, unsigned n)
 {
 	uint32_t least = INELIGIBLE;
@@ -64,15 +64,15 @@ static bool is_barred_quality(enum hp3_quality q)
 	return is_failed_quality(q) || q == HP3_QUALITY_CONGESTED || q == HP3_QUALITY_LOSSY;
 }
 
-/* A round that is being put together. */
+/* The candidates of a round, while they are chosen. */
 struct round {
 	struct hp3_paths *t;
 	uint64_t now;
 	uint32_t qpn, least;
 	uint16_t *ports;
 	unsigned n;
-	bool lossy; /* also lossy paths, because there are no others */
-	uint32_t slow; /* ns: also unmarked slow paths with a lower RTT; 0: none */
+	bool lossy; /* choose lossy paths, too, because there are no others */
+	uint32_t slow; /* ns: choose unmarked slow paths with an RTT below this, too; 0: none */
 	uint32_t taken[ROUND_MAX + 1]; /* path ids; the first is the one in use */
 };
 
@@ -91,7 +91,7 @@ static void take_candidate(struct round *r, uint16_t port, uint32_t id)
 	r->taken[++r->n] = id;
 }
 
-/* Does entry i have the results of its path, and does its port take it with this QPN? */
+/* Does entry i have the results of its path, and does its port select the path with this QPN? */
 static bool own_port(const struct hp3_paths *t, unsigned i, uint32_t qpn)
 {
 	const struct hp3_path *p = &t->path[i];
@@ -166,7 +166,7 @@ static void take_unexplored(struct round *r, unsigned until)
 	}
 }
 
-/* ns; 0: not known. */
+/* RTT of the path in ns; 0: not known. */
 static uint32_t rtt_of_path(const struct hp3_paths *t, uint32_t id, uint32_t qpn)
 {
 	int i = id == HP3_PATH_NONE ? -1 : hp3_paths_find(t, id, qpn);
@@ -186,7 +186,8 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	take_remembered(&r, (k + 1) / 2);
 	take_unexplored(&r, k);
 	take_remembered(&r, k);
-	if (r.n < k) { /* all are slow, the path in use is slowest: another may be better */
+	/* all paths are slow, and the path in use is the slowest: another one may be better */
+	if (r.n < k) {
 		r.slow = rtt_of_path(t, r.taken[0], qpn);
 		take_remembered(&r, k);
 	}

@@ -4,8 +4,7 @@
 /*
  * Compares several ports pairwise with the self-test (selftest.h). A burst has two probes per port:
  * one for each port, then a second one for each. The first probes of two ports show how much their
- * paths share. The two probes of one port show the noise. Without queues that vary, there is no
- * verdict.
+ * paths share. The two probes of one port show the noise. If no queue varies, there is no verdict.
  *
  * Units: nanoseconds.
  */

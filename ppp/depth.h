@@ -4,13 +4,13 @@
 /*
  * Finds the TTL of the switch that names a path. Traces of one TTL show one level of the fabric.
  * The first switch is the same for all ports. The second is the spine in a leaf-spine fabric; the
- * third is the core in a fabric of three tiers. Behind it, the paths join again. So a sample of
- * ports is traced level by level, until the peer or no switch answers. The level with the most
- * names wins; of equal levels, the nearest.
+ * third is the core in a fabric of three tiers. Behind this switch, the paths join again. So a
+ * sample of ports is traced level by level, until the peer answers, or no switch does. The level
+ * with the most names is the result; of equal levels, the nearest.
  *
  * Invariants: a level counts only if all sample ports but HP3_DEPTH_MISSING have a name. If no
- * level has two names, the result is NOTHING, also if all ports have the same one: a tunnel hides
- * the path inside it. At most HP3_DEPTH_TRIES traces per port and level.
+ * level has two names, the result is NOTHING. This includes the case that all ports have the same
+ * name, because a tunnel may hide the path. At most HP3_DEPTH_TRIES traces per port and level.
  *
  * The caller traces what hp3_depth_next() returns, one trace at a time, and passes each result
  * back.
@@ -18,7 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_DEPTH_PORTS   16u /* with two paths, all take the same one with probability 2^-15 */
+/* with two paths, all ports take the same path with probability 2^-15 */
+#define HP3_DEPTH_PORTS   16u
 #define HP3_DEPTH_MISSING 2u
 #define HP3_DEPTH_TRIES   3u
 #define HP3_DEPTH_MAX     8u /* most levels */
@@ -46,7 +47,10 @@ struct hp3_depth {
 	uint8_t state; /* enum hp3_depth_state */
 };
 
-/* `hint`: the level of other pairs. It is tried first, and wins if it has two names. 0: unknown. */
+/*
+ * `hint`: the level that other pairs found; 0: none. It is tried first, and is the result if it has
+ * two names.
+ */
 void hp3_depth_init(struct hp3_depth *d, uint8_t hint, uint64_t *rng);
 
 /* The next trace; only in SEARCHING. */
@@ -56,7 +60,10 @@ static inline uint16_t hp3_depth_next(const struct hp3_depth *d, uint8_t *ttl)
 	return d->port[d->at];
 }
 
-/* Result of that trace: a label, or HP3_LABEL_NONE; or the peer itself answered. */
+/*
+ * Take the result of the trace that hp3_depth_next() returned. _reported: a label, or
+ * HP3_LABEL_NONE. _reached: the peer itself answered.
+ */
 enum hp3_depth_state hp3_depth_reported(struct hp3_depth *d, uint32_t label);
 enum hp3_depth_state hp3_depth_reached(struct hp3_depth *d);
 

@@ -145,13 +145,13 @@ static bool incumbent_answered(const struct hp3_round *r)
 	return asks_incumbent(r->kind) && r->probe[0].state == HP3_PROBE_ANSWERED;
 }
 
-/* RTT that a winner has to improve on, 0: none known yet. */
+/* The RTT with which a winner's RTT is compared; 0: not known yet. */
 static uint64_t reference_rtt(const struct hp3_round *r, const struct hp3_round_params *p)
 {
 	if (incumbent_answered(r))
 		return r->probe[0].rtt_ns;
 	if (r->rtt_ns == 0 && is_parallel(r) && r->probe[0].state == HP3_PROBE_LOST)
-		return (uint64_t)p->timeout_ns * 100; /* any answer beats none */
+		return (uint64_t)p->timeout_ns * 100; /* any answer is better than no answer */
 	return r->rtt_ns;
 }
 
@@ -182,7 +182,7 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 	return true;
 }
 
-/* No outstanding or unsent probe can change the outcome any more. */
+/* True: no outstanding or unsent probe can change the outcome any more. */
 static bool is_hopeless(const struct hp3_round *r, uint64_t now)
 {
 	bool slower_wins = r->lossy || r->no_worse;

@@ -5,22 +5,23 @@
  * Path discovery (HP3, section "Alternative Path Discovery"): one round of probes, the back-off
  * between searches, the probe budget of an address pair, and the verdict that a path is dead.
  *
- * A round sends a probe per candidate port. The first answer that is good enough wins: it is
- * unmarked, and its RTT <= improve x the incumbent's. The factor is HP3_LOSSY_RTT if the port in
- * use is lossy, and HP3_NO_WORSE_RTT for an advised port. The incumbent's RTT is that of its own
- * probe in this round; before that is answered, the flow's smoothed RTT. If neither is known and
- * the probe of the port in use is lost, the fastest unmarked answer wins.
+ * A round sends a probe per candidate port. The incumbent is the port in use. The first answer that
+ * is good enough wins: the probe is unmarked, and its RTT <= improve x the incumbent's RTT. The
+ * factor is HP3_LOSSY_RTT if the port in use is lossy, and HP3_NO_WORSE_RTT for an advised port.
+ * The incumbent's RTT is that of its own probe in this round; before that probe is answered, it is
+ * the flow's smoothed RTT. If neither is known and the probe of the port in use is lost, the
+ * fastest unmarked answer wins.
  *
  * Kinds:
  * - PEER: also probes the port in use; all probes leave back to back. Once the port in use has
  *   answered, slower answers cannot win, and the round ends (except with the two factors above).
- * - STANDARD: a duplicate of an acknowledged request (rule 2). All answers look alike, so one probe
- *   at a time is outstanding, only after a drain, and without an outstanding READ or ATOMIC. A loss
- *   ends the round. The next one waits for guard_ns, so that no answer is taken for another's. The
- *   port in use is probed first. It is drained, so its RTT does not contain the flow's own queue,
- *   which would move with the flow.
+ * - STANDARD: a duplicate of an acknowledged request (rule 2). Answers do not show to which probe
+ *   they belong, so one probe at a time is outstanding, only after a drain, and without an
+ *   outstanding READ or ATOMIC. A loss ends the round. The next round starts guard_ns later, so
+ *   that no answer is matched with a wrong probe. The port in use is probed first. Its path is
+ *   drained, so the RTT does not contain the flow's own queue, which would move with the flow.
  * - NAK: a request with a future PSN (rule 3). As STANDARD, but with a single probe, and none on
- *   the port in use: a responder reports a gap once. Only if the operator configured it.
+ *   the port in use: a responder reports a gap once. Only if the operator configured NAK probes.
  *
  * Invariants: the winner is a candidate, unmarked, and better than the port in use. At most one
  * STANDARD or NAK probe is outstanding. A round ends at its deadline at the latest; later answers
@@ -35,8 +36,8 @@
 #define HP3_ROUND_PROBES 8u /* including the port in use */
 #define HP3_NO_PROBE     (-1)
 /*
- * Most percent of the incumbent's RTT for a winner that need not be faster: if the port in use is
- * lossy.
+ * For a winner that need not be faster: its RTT in percent of the incumbent's, at most. If the port
+ * in use is lossy:
  */
 #define HP3_LOSSY_RTT    150u
 #define HP3_NO_WORSE_RTT 110u /* ... if the port was advised */
@@ -78,7 +79,7 @@ enum hp3_probe_state {
 enum hp3_round_outcome {
 	HP3_ROUND_PENDING,
 	HP3_ROUND_WINNER,
-	HP3_ROUND_NO_BETTER, /* answers arrived, but none was good enough */
+	HP3_ROUND_NO_BETTER, /* answers arrived, but no answer was good enough */
 	HP3_ROUND_TIMEOUT, /* PEER: no answer at all; other kinds: the outstanding probe was lost */
 	HP3_ROUND_CANCELLED,
 };
@@ -123,8 +124,10 @@ struct hp3_round_ask {
 	uint32_t n;
 	uint32_t rtt_ns; /* smoothed RTT of the port in use; 0: unknown */
 	uint32_t nonce; /* random, from the caller: unguessable, different for each round */
-	/* PEER: no winner before the port in use has answered. Queues change, so an older RTT is no
-	 * reference. */
+	/*
+	 * PEER: no winner before the probe of the port in use is answered. Queues change, so an
+	 * older RTT is no reference.
+	 */
 	bool patient;
 	bool again; /* the candidate has won before: half of `improve` is enough */
 	bool lossy; /* the port in use is lossy: HP3_LOSSY_RTT instead of `improve` */
@@ -135,10 +138,10 @@ struct hp3_round_ask {
 };
 
 /*
- * Begins a round and takes its probes from the budget. If that is low, it drops the last
- * candidates. Returns 0; -EINVAL: no candidate, too many, or one twice; -EPERM: NAK probes are not
- * configured; -EBUSY: STANDARD or NAK without a drain or with READs outstanding; -ENODATA: NAK, and
- * no RTT as the reference; -EAGAIN: no budget. *r is written only on success.
+ * Begins a round and takes its probes from the budget. If the budget is low, the last candidates
+ * are dropped. Returns 0; -EINVAL: there is no candidate, there are too many, or two are equal;
+ * -EPERM: NAK probes are not configured; -EBUSY: STANDARD or NAK without a drain or with READs
+ * outstanding; -ENODATA: NAK, and rtt_ns is 0; -EAGAIN: no budget. *r is written only on success.
  */
 int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 	struct hp3_probe_budget *b, const struct hp3_round_ask *ask, uint64_t now);
@@ -164,8 +167,9 @@ int hp3_round_in_air(const struct hp3_round *r);
 enum hp3_round_outcome hp3_round_reply(
 	struct hp3_round *r, const struct hp3_round_params *p, uint32_t id, bool ce, uint64_t now);
 /*
- * The same with `took_ns`, an RTT from a clock closer to the wire than the caller's, such as an
- * RNIC's timestamps. If it is 0, or longer than the time by the caller's clock, the latter counts.
+ * As hp3_round_reply(), with `took_ns`: an RTT by a clock closer to the wire than the caller's,
+ * such as an RNIC's timestamps. If took_ns is 0, or longer than the time by the caller's clock, the
+ * latter counts.
  */
 enum hp3_round_outcome hp3_round_timed(struct hp3_round *r, const struct hp3_round_params *p,
 	uint32_t id, bool ce, uint32_t took_ns, uint64_t now);
@@ -191,36 +195,37 @@ const char *hp3_probe_kind_name(enum hp3_probe_kind k);
 const char *hp3_probe_state_name(enum hp3_probe_state s);
 
 /*
- * --- Back-off of a flow. If a flow has searched many times in a row, no result lasts, whether it
- * moved or not. Congestion control builds a queue on every path now and then, and a flow that moved
- * regains its rate slowly. So searches become rare, and their results are in doubt
+ * --- Back-off of a flow. If a flow searches many times in a row, searches do not help it, whether
+ * it moved or not. Congestion control builds a queue on every path from time to time, and a flow
+ * that moved regains its rate slowly. So searches become rare, and their results are re-probed
  * (engine/search/reprobe.c). Zeroed: no wait, no doubt. ---
  */
 
 /*
  * 32 bits, for the flow record: `until` counts units of 2^15 ns (33 us) modulo 2^24. A wait is at
- * most 2^23 units (4.5 minutes). hp3_backoff_age() must clear it within as long again.
+ * most 2^23 units (4.5 minutes). hp3_backoff_age() must clear `until` at most as long after its
+ * end.
  */
 struct hp3_backoff {
 	uint32_t until : 24; /* 0: no wait */
-	uint32_t searches : 5; /* searches in a row, without those in `slow`; up to 31 */
+	uint32_t searches : 5; /* searches in a row, without those that `slow` counts; up to 31 */
 	uint32_t slow : 3; /* searches without a result that only RTTs started; up to 7 */
 };
 
 _Static_assert(sizeof(struct hp3_backoff) == 4, "part of every flow record");
 
 /*
- * 0 for the first `backoff_after` searches, 1 for the next one, and so on. Searches of `slow` raise
- * the doubt of such searches only: RTTs also grow because of hosts, so they are no evidence of
- * marks by a queue.
+ * The doubt about a search: 0 for the first `backoff_after` searches, 1 for the next search, and so
+ * on. Searches that `slow` counts raise only the doubt about `slow` searches: RTTs also grow
+ * because of hosts, so long RTTs are no evidence of a queue that marks packets.
  */
 uint32_t hp3_backoff_doubt(
 	const struct hp3_backoff *b, const struct hp3_round_params *p, bool slow);
 /*
  * A search has ended, with or without a move. `slow`: without a result, and only RTTs had started
- * it. From the backoff_after-th search on, the next one waits for backoff_min_ns, doubled for each
- * further one, at most backoff_max_ns. A random part of up to three quarters is subtracted, so that
- * flows which failed together do not search together again (rule 29). The wait is at least
+ * it. From the backoff_after-th search on, the next search waits for backoff_min_ns, doubled for
+ * each further search, at most backoff_max_ns. A random part of up to three quarters is subtracted,
+ * so that flows which failed together do not search together again (rule 29). The wait is at least
  * least_ns.
  */
 void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, bool slow,
@@ -234,8 +239,8 @@ void hp3_backoff_age(struct hp3_backoff *b, const struct hp3_round_params *p, ui
 
 /*
  * --- Dead path (rule 13): three probes of the port in use are lost in separate windows, while
- * others are answered in the same window. An answer on the port in use resets the count. A round
- * without any answer does not count. Zeroed: alive. ---
+ * probes of other ports are answered in the same windows. An answer on the port in use resets the
+ * count. A round without any answer does not count. Zeroed: alive. ---
  */
 
 #define HP3_DEAD_LOSSES 3u
@@ -248,13 +253,13 @@ struct hp3_liveness {
 
 /*
  * Takes a settled PEER round into account. Ignores other rounds, and a round whose window overlaps
- * the last one that counted.
+ * that of the last round that counted.
  */
 void hp3_liveness_round(struct hp3_liveness *l, const struct hp3_round *r);
 
 /*
- * Is `port` dead according to probes? Before a failover, the caller also checks that there was no
- * progress for >= 4 RTTs, and that the peer is ready to receive.
+ * Is `port` dead according to probes? Before a failover, the caller also checks that no reply
+ * acknowledged new packets for >= 4 RTTs, and that the peer is ready to receive.
  */
 static inline bool hp3_liveness_dead(const struct hp3_liveness *l, uint16_t port)
 {

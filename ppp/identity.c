@@ -3,7 +3,8 @@
  * Maps ports to paths: the providers, and updates of the table when they map more ports.
  *
  * Two entries may get the same id when a port's path becomes known late. Then the first one keeps
- * the results. The other only counts the flows that have its index, and is freed with them.
+ * the results. The other entry only counts the flows that have its index, and is freed when they
+ * have left.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static int find_trace(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 	return -ENOENT;
 }
 
-/* The provider's id, without the table. */
+/* The provider's id for the port, not that of an entry of the table. */
 static uint32_t provided_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 {
 	struct hp3_tuple tuple;
@@ -44,7 +45,10 @@ uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 {
 	uint32_t id = provided_id(t, port, qpn);
 
-	/* If the cache has no room, ports in the table keep the path that their trace showed. */
+	/*
+	 * If the stored traces do not contain the port, an entry of the table still has the path
+	 * that its trace showed.
+	 */
 	for (unsigned i = 0; t->traces && hp3_path_by_port(id) && i < HP3_PATHS; i++) {
 		const struct hp3_path *p = &t->path[i];
 
@@ -210,7 +214,7 @@ bool hp3_paths_traced(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint32_t
 	if (changed)
 		hp3_paths_reset(t);
 	slot = find_trace(t, port, qpn);
-	if (slot < 0) { /* a free one, else the one checked longest ago */
+	if (slot < 0) { /* a free slot, else the trace that was checked longest ago */
 		slot = 0;
 		for (int i = 1; i < (int)HP3_TRACES; i++) {
 			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it has traces */

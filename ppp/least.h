@@ -2,12 +2,14 @@
 #ifndef HP3_PPP_LEAST_H
 #define HP3_PPP_LEAST_H
 /*
- * The shortest time from post to completion of a queue pair, by the bytes in its send queue. A work
- * request behind a megabyte takes longer than a single one, on the same path. There is one class
- * per power of two. The times grow by 1/64 each second, because paths change.
+ * The shortest time from post to completion of a work request of a queue pair, by the bytes in the
+ * send queue. A work request behind a megabyte takes longer than one alone, on the same path. So
+ * there is one class of queue length per power of two. The stored times grow by 1/64 each second,
+ * because paths change.
  *
- * A class without samples starts from the next smaller class that has some, half as long again for
- * each class between. Otherwise, work that takes longer would define its own reference.
+ * A class without samples starts with the time of the next smaller class with samples, times 1.5
+ * for each step between the classes. Otherwise, the first sample of a class would be its own
+ * reference, however long it took.
  *
  * Units: nanoseconds, bytes.
  */
@@ -25,7 +27,7 @@ void hp3_least_init(struct hp3_least *l, uint64_t now);
 void hp3_least_age(struct hp3_least *l, uint64_t now);
 /*
  * A work request took took_ns (not 0), with `queued` bytes ahead. Returns the shortest time of the
- * class, this one included.
+ * class, including took_ns.
  */
 uint32_t hp3_least_seen(struct hp3_least *l, uint32_t queued, uint32_t took_ns);
 /* The shortest time with `queued` bytes ahead; 0: no sample. */

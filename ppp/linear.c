@@ -4,7 +4,7 @@
  * belong to one coset of the kernel iff they reduce to the same remainder, whose bits at the
  * leading positions of the kernel are 0. The remaining bits number the cosets, which gives the
  * order in which they are explored: 1; 2, 3; 4 .. 7; ... So each new direction costs one trace if
- * it turns out to be in the kernel.
+ * it is in the kernel.
  */
 #include <string.h>
 #include "base/names.h"

@@ -12,16 +12,16 @@
  *   (port difference, label difference): 15 traces determine the map.
  * - NAME: the label is any name of the path (a hop's address), i.e. an unknown permutation of the
  *   indices. Only equality counts: ports with the same label differ by a vector of the kernel of A,
- *   and one port per coset of the kernel names it. With 2^r paths in use: paths + 14 - r traces.
- *   Also valid for several stages with the same polynomial and different seeds (a seed permutes
- *   names only), and for paths that the hash never reaches.
+ *   and one port per coset of the kernel names it. With 2^r paths in use, paths + 14 - r traces
+ *   determine the map. NAME is also valid for several stages with the same polynomial and different
+ *   seeds (a seed only permutes names), and for paths that the hash never selects.
  *
- * Invariant: there are no predictions before the map is verified (HP3_LINEAR_BELIEVED). After it is
- * determined, held-out ports are traced, and have to match with HP3_LINEAR_PROOF bits of evidence.
- * A confirmed name counts log2(names seen) bits, at least one. A confirmed index counts one: its
- * bits are independent, and of a hash modulo 6, the lowest bit is linear. A map that does not match
- * (hash not linear, modulo not a power of two, wrong labels, routes changed in between) is refused
- * with its reason, and stays refused.
+ * Invariant: there are no predictions before the map is verified (HP3_LINEAR_BELIEVED). Once traces
+ * determine the map, further ports are traced, and the map has to predict their labels with
+ * HP3_LINEAR_PROOF bits of evidence. A confirmed name counts as log2(names seen) bits, at least
+ * one. A confirmed index counts as one bit: of a hash modulo 6, for example, only the lowest bit is
+ * linear. A map that does not match (hash not linear, modulo not a power of two, wrong labels,
+ * routes changed in between) is refused with its reason, and stays refused.
  *
  * Use: while the state is TRACING or VERIFYING, trace the port that hp3_linear_next() returns and
  * pass the result to hp3_linear_add(). Any other port, in any order, works as well.
@@ -38,7 +38,7 @@ enum hp3_linear_labels { HP3_LABELS_INDEX, HP3_LABELS_NAME };
 
 enum hp3_linear_state {
 	HP3_LINEAR_TRACING, /* not determined yet */
-	HP3_LINEAR_VERIFYING, /* determined; held-out traces have to confirm it */
+	HP3_LINEAR_VERIFYING, /* determined; traces of further ports have to confirm it */
 	HP3_LINEAR_BELIEVED,
 	HP3_LINEAR_REFUSED,
 };
@@ -85,8 +85,8 @@ struct hp3_linear {
 };
 
 /*
- * `paths`: number of next hops; for NAME an upper bound is enough: 64. Refuses anything but a power
- * of two at once.
+ * `paths`: number of next hops; for NAME, an upper bound is enough, such as 64. If `paths` is not a
+ * power of two, the map is refused at once.
  */
 enum hp3_linear_state hp3_linear_init(
 	struct hp3_linear *l, enum hp3_linear_labels labels, uint32_t paths, uint64_t seed);
@@ -94,16 +94,19 @@ enum hp3_linear_state hp3_linear_init(
 /* The trace of `port` (0xC000 .. 0xFFFF) showed `label`. A repeated port adds no evidence. */
 enum hp3_linear_state hp3_linear_add(struct hp3_linear *l, uint16_t port, uint32_t label);
 
-/* The port to trace next: one that adds information; later, a random held-out one. */
+/*
+ * The port to trace next: while TRACING, a port that adds information; while VERIFYING, a random
+ * port that was not traced before.
+ */
 uint16_t hp3_linear_next(struct hp3_linear *l);
 
 /* True: verified, and *label is the label of `port`. */
 bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label);
 
 /*
- * Other addresses behind the same switch only shift the map: label'(port) = label(port ^ *shift).
- * One trace of the other pair gives the shift. False: the label is unknown here, or the map is not
- * verified. For one stage of hashing; confirm it by a few more traces.
+ * For other addresses behind the same switch, the map is only shifted: label'(port) = label(port ^
+ * *shift). One trace of the other pair gives the shift. False: the label is unknown here, or the
+ * map is not verified. Valid for one stage of hashing; confirm the shift by a few more traces.
  */
 bool hp3_linear_shift(const struct hp3_linear *l, uint16_t port, uint32_t label, uint16_t *shift);
 

@@ -101,9 +101,10 @@ static void age_base(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 }
 
 /*
- * Is packet `psn` unanswered for so long that the 32 bits of timed_at are ambiguous? Exact for
- * packets from before the end of the open cycle; only such packets remain after a pause of the
- * replies. A packet that left during a pause counts as sent in the last 4 s of it.
+ * Has packet `psn` had no reply for so long that the 32 bits of timed_at are ambiguous? The result
+ * is exact for packets that left before the end of the open cycle; only these packets remain after
+ * a pause of the replies. A packet that left during a pause counts as sent in the last 4 s of the
+ * pause.
  */
 static bool timed_out(const struct hp3_monitor *m, uint64_t now)
 {
@@ -143,8 +144,8 @@ static uint64_t missed_cycles(const struct hp3_monitor *m, uint64_t len, uint64_
 }
 
 /*
- * Closes the open cycle and the empty ones up to now, in constant time. True: the open cycle was
- * severe. The empty ones do not count.
+ * Closes the open cycle and the silent ones up to now, in constant time. True: with the open cycle,
+ * congestion is severe. The silent cycles do not count.
  */
 bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
 {
@@ -188,7 +189,7 @@ static bool is_half_way(const struct hp3_monitor *m, const struct hp3_monitor_pa
 	return (uint64_t)m->smooth * 200 >= (uint64_t)m->base * (100u + p->rtt_factor);
 }
 
-/* The smoothed value is relative to the base, which may change here. */
+/* The smoothed RTT is relative to the base RTT, which may change here. So it starts again. */
 void hp3_monitor_compared(struct hp3_monitor *m, uint32_t used_ns, uint32_t other_ns)
 {
 	m->beyond = used_ns > other_ns ? used_ns - other_ns : 0;
@@ -207,8 +208,9 @@ static uint32_t without_queue(const struct hp3_monitor *m, uint32_t least_ns)
 }
 
 /*
- * Each time is compared with the shortest one of its class, and scaled to the base. Hosts delay
- * single completions: the smoothed value has to be half of the way up as well.
+ * Each time is compared with the shortest time of its class, and scaled to the base RTT. Because
+ * hosts delay single completions, the smoothed value has to have risen, too, by half of what
+ * rtt_factor requires.
  */
 bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
 	uint32_t least_ns, uint32_t bytes, uint64_t now)

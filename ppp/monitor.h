@@ -2,27 +2,29 @@
 #ifndef HP3_PPP_MONITOR_H
 #define HP3_PPP_MONITOR_H
 /*
- * Monitors the path in use of one flow (HP3, section "Incumbent Path Monitoring"). It reports that
- * the path is severely congested if congestion remains after congestion control had time to react.
+ * Monitors the path in use of one flow (HP3, section "Incumbent Path Monitoring"). The monitor
+ * reports that the path is severely congested if congestion remains after congestion control had
+ * time to react.
  *
  * Time is cut into monitoring cycles of max(cycle_ns, base RTT). Each of three signals makes a
  * cycle congested: a CNP; a share of replies with BECN >= ecn_fraction; an RTT of an AckReq packet
  * >= rtt_factor x base RTT. `congestion_tolerance` congested cycles in a row are severe. A clean
  * cycle resets the count. Replies are sparse (coalesced ACKs), so a cycle without a reply or CNP is
- * *silent*: it neither raises nor resets the count.
+ * *silent*. Silent cycles neither raise nor reset the count.
  *
- * Invariants: SEVERE is returned only at the end of such a run, never for a silent cycle. A silent
- * cycle changes no estimate. After hp3_monitor_moved(), nothing counts until a packet on the new
- * path has been answered. So marks of the old path never count for the new one.
+ * Invariants: severe congestion is reported only at the end of such a run of congested cycles,
+ * never for a silent cycle. A silent cycle changes no estimate. After hp3_monitor_moved(), nothing
+ * counts until a packet on the new path has been answered. So marks of the old path never count for
+ * the new one.
  *
- * RTT: one packet with AckReq is timed at a time. The time begins with its first transmission, and
- * ends with the first reply to its PSN or a later one. A retransmission voids the sample (Karn, RFC
- * 6298 section 3). The base RTT is the minimum. It rises by 1/64 per 2^base_age_log2 ns, in cycles
- * with replies, and never above the smoothed RTT. So it adapts after a route change, and the next
- * undisturbed RTT lowers it at once.
+ * RTT: one packet with AckReq is timed at a time. The time is from the packet's first transmission
+ * to the first reply with its PSN or a later one. After a retransmission, the sample does not count
+ * (Karn, RFC 6298 section 3). The base RTT is the minimum of the RTTs. In cycles with replies, it
+ * rises by 1/64 per 2^base_age_log2 ns, but never above the smoothed RTT. So the base RTT adapts
+ * after a route change, and the next RTT without queues lowers it at once.
  *
  * Units: nanoseconds (monotonic), bytes, percent. The first call after the end of a cycle closes
- * it.
+ * the cycle.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -121,21 +123,24 @@ struct hp3_estimates {
 /* For a new flow, or a new epoch of its queue pair. */
 void hp3_monitor_init(struct hp3_monitor *m, uint64_t now);
 
-/* Is a timed packet without a reply, as una shows? */
+/* Is a packet being timed that has no reply yet, according to `una`? */
 static inline bool hp3_monitor_waits(const struct hp3_monitor *m, uint32_t una)
 {
 	return (m->watch & HP3_WATCH_TIMING) && hp3_psn_diff(m->psn, una) >= 0;
 }
 
-/* The flow has moved to another path: resets all but the time of the cycle. */
+/* The flow has moved to another path: resets everything except the time of the cycle. */
 void hp3_monitor_moved(struct hp3_monitor *m);
 
-/* An RTT of this path from elsewhere (a probe, another flow): sets or lowers the base RTT. */
+/*
+ * Another RTT of this path (of a probe, or of another flow) was measured: sets or lowers the base
+ * RTT.
+ */
 void hp3_monitor_offer_base(struct hp3_monitor *m, uint32_t rtt_ns);
 
 /*
- * A first transmission leaves. `ackreq`: time it. It is a SEND or WRITE with AckReq, and no READ or
- * ATOMIC is outstanding, whose responses would delay its ACK.
+ * A first transmission leaves. `ackreq`: time this packet. The packet is then a SEND or WRITE with
+ * AckReq, and no READ or ATOMIC is outstanding, because their responses would delay the ACK.
  */
 static inline void hp3_monitor_sent(struct hp3_monitor *m, uint32_t psn, bool ackreq, uint64_t now)
 {
@@ -165,9 +170,9 @@ static inline uint32_t hp3_monitor_smoothed(uint32_t value, uint32_t sample)
 }
 
 /*
- * ACKs come in batches: bytes that arrive after silent cycles were delivered during these, too. Of
- * a pause, only HP3_PAST_SILENT cycles count. Otherwise, an idle application would look like a slow
- * path.
+ * ACKs arrive in batches: bytes that are acknowledged after silent cycles were delivered during
+ * these, too. Of a longer pause, only HP3_PAST_SILENT cycles count. Otherwise, an idle application
+ * would look like a slow path.
  */
 static inline uint32_t hp3_monitor_per_cycle(const struct hp3_monitor *m)
 {
@@ -216,8 +221,8 @@ static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_moni
 }
 
 /*
- * RTT of the timed packet in ns, if a reply with `psn` answers it. 0: it does not, or the stored
- * time is ambiguous after a pause.
+ * RTT of the timed packet in ns, if a reply with `psn` answers that packet. 0: the reply does not
+ * answer it, or the stored time is ambiguous after a pause.
  */
 uint32_t hp3_monitor_times(const struct hp3_monitor *m, uint32_t psn, uint64_t now);
 
@@ -226,8 +231,9 @@ bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p
 void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 
 /*
- * A reply arrived (ACK, NAK, READ or ATOMIC response): its PSN, whether it has BECN, and the bytes
- * that it newly acknowledges. True: it closed a cycle that makes the path severely congested.
+ * A reply arrived (ACK, NAK, READ or ATOMIC response). `marked`: the reply has BECN. bytes_acked:
+ * the bytes that no earlier reply acknowledged. True: the call closed a cycle that makes the path
+ * severely congested.
  */
 static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 	uint32_t psn, bool marked, uint32_t bytes_acked, uint64_t now)
@@ -253,23 +259,23 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 }
 
 /*
- * Verbs mode: bytes completed, and the time of one work request with the shortest time under the
- * same conditions (0: none was timed). After hp3_monitor_moved(), calls are about the new path.
- * Returns as hp3_monitor_reply().
+ * Verbs mode: work requests have completed. `bytes`: their bytes. took_ns: the time of one of them
+ * (0: none was timed). least_ns: the shortest time under the same conditions (least.h). After
+ * hp3_monitor_moved(), calls are about the new path. Returns as hp3_monitor_reply().
  */
 bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
 	uint32_t least_ns, uint32_t bytes, uint64_t now);
 
 /*
- * Verbs mode: a flow that began on a slow path has a base that is too long. Probes on the path in
- * use (used_ns) and on another path (other_ns), sent at the same time, show that. The difference no
- * longer counts as part of the base, until the flow moves or is compared again.
+ * Verbs mode: a flow that began on a slow path has a base RTT that is too long. Probes on the path
+ * in use (used_ns) and on another path (other_ns), sent at the same time, show this. From then on,
+ * the difference does not count as part of the base RTT, until the flow moves or is compared again.
  */
 void hp3_monitor_compared(struct hp3_monitor *m, uint32_t used_ns, uint32_t other_ns);
 
 /*
- * Verbs mode: the RNIC's port handled CNPs, maybe of other queue pairs. The open cycle counts as
- * one with a CNP if the smoothed completion time has risen by half of what rtt_factor requires.
+ * Verbs mode: the RNIC's port handled CNPs, maybe of other queue pairs. The open cycle counts as a
+ * cycle with a CNP if the smoothed completion time has risen by half of what rtt_factor requires.
  */
 void hp3_monitor_port_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p);
 
@@ -283,13 +289,13 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 bool hp3_monitor_congested_since(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now);
 
-/* Was any packet marked lately, in the open cycle, too? */
+/* Was any packet marked in the stored cycles or in the open one? */
 bool hp3_monitor_marked(const struct hp3_monitor *m);
 
 /* Were all stored cycles clean? */
 bool hp3_monitor_calm(const struct hp3_monitor *m);
 
-/* Latest time of the newest reply in the estimates; not after `now`. */
+/* An upper bound of the time of the newest reply in the estimates; not after `now`. */
 static inline uint64_t hp3_monitor_heard(const struct hp3_monitor *m, uint64_t now)
 {
 	return hp3_min_u64(m->cycle_end, now);
@@ -299,9 +305,9 @@ void hp3_monitor_estimates(
 	const struct hp3_monitor *m, const struct hp3_monitor_params *p, struct hp3_estimates *est);
 
 /*
- * The evidence: the latest cycles that were not silent, HP3_CYCLE_* each, oldest first. Then
- * HP3_CYCLE_CNP if the open cycle has had a CNP, or else HP3_CYCLE_SILENT if silent cycles
- * followed. Returns how many.
+ * The evidence: the latest cycles that were not silent, HP3_CYCLE_* each, oldest first. The last
+ * entry is HP3_CYCLE_CNP if the open cycle has had a CNP, or else HP3_CYCLE_SILENT if silent cycles
+ * followed. Returns the number of entries.
  */
 uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CYCLES_KEPT + 1]);
 const char *hp3_cycle_name(uint8_t cycle);

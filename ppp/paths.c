@@ -3,7 +3,8 @@
  * The entries of the table, their keys and results. Choices are in choice.c.
  *
  * Two entries may get the same id when a port's path becomes known late. Then the first one keeps
- * the results. The other only counts the flows that have its index, and is freed with them.
+ * the results. The other entry only counts the flows that have its index, and is freed when they
+ * have left.
  */
 #include <errno.h>
 #include <string.h>
@@ -101,7 +102,8 @@ enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_
 }
 
 /*
- * The least useful entry: a free one; else, of those without flows, the one with the oldest result.
+ * The least useful entry: a free one; otherwise, of the entries without flows, the one with the
+ * oldest result.
  */
 static int choose_victim(const struct hp3_paths *t, uint64_t now)
 {
@@ -285,7 +287,8 @@ void hp3_paths_swallows(struct hp3_paths *t, int index, uint64_t now)
 
 	if (!p->lossy) {
 		p->retry_at =
-			0; /* any reply would end FAILED, and this state must outlast replies */
+			/* any reply would end FAILED, but this state must not end with a reply */
+			0;
 		p->losses = 0;
 	}
 	hp3_paths_lossy(t, index, now);

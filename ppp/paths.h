@@ -6,24 +6,25 @@
  * switches' hash. The table is keyed by path id if a provider maps ports to paths:
  *
  *     NONE   no provider: the port stands for the path
- *     TRACE  hops from probes of limited TTL, stored per port, repeated after recheck_ns
+ *     TRACE  traces (probes of limited TTL) of single ports, repeated after recheck_ns
  *     MODEL  a verified linear hash, or a caller's model of the switches
  *
  * If switches hash the destination QPN (rule 18, `by_qpn`), port and QPN together select the path.
  *
  * Replies to data and to probes update entries. A path is UNKNOWN until a reply arrives, again
- * fresh_ns after the last reply, and after a lost probe. It is CONGESTED while its marked share is
- * high, or its RTT is high compared with the least RTT of any path. It is FAILED only after
- * `losses` probes were lost in separate windows, while another path of the pair answered after the
- * first of these losses; otherwise, the peer may be down. It is FAILED until a retry time, which
- * doubles with every relapse, or until any reply. A path is LOSSY, for a time that also doubles, if
- * a flow's retransmissions show it (hp3_paths_lossy()). Replies do not end that, because most
- * packets arrive.
+ * fresh_ns after the last reply, and after a lost probe. A path is CONGESTED while its share of
+ * marked replies is high, or its RTT is high compared with the least RTT of any path. A path is
+ * FAILED only after `losses` probes were lost in separate windows, and a reply arrived on another
+ * path of the pair after the first of these losses. Otherwise, the peer may be down. FAILED ends
+ * with any reply, or at a retry time, which doubles with every relapse. A path is LOSSY, for a time
+ * that also doubles, if a flow's retransmissions show losses (hp3_paths_lossy()). Replies do not
+ * end LOSSY, because most packets of such a path arrive.
  *
- * Invariants: no candidate and no pick is a FAILED path. A LOSSY path is a candidate only if there
- * is no other, and never a pick. No two candidates of a round are the same path if identity is
- * known, and none is the path in use. An entry with counted flows is never evicted, so the index
- * from hp3_paths_enter() stays valid until hp3_paths_leave().
+ * Invariants: hp3_paths_candidates() and hp3_paths_pick() never return a FAILED path. A LOSSY path
+ * is a candidate only if there is no other candidate, and hp3_paths_pick() never returns it. No two
+ * candidates of a round are the same path if identity is known, and none is the path in use. An
+ * entry with counted flows is never evicted, so the index from hp3_paths_enter() stays valid until
+ * hp3_paths_leave().
  *
  * Units: nanoseconds; shares in permille or percent as named. Only the lcore that owns the address
  * pair writes it.
@@ -52,14 +53,14 @@ enum hp3_quality {
 };
 
 struct hp3_paths_params {
-	uint64_t fresh_ns; /* an older result is unknown, except ... */
+	uint64_t fresh_ns; /* a path whose last reply is older is UNKNOWN, except ... */
 	uint64_t recheck_ns; /* a trace is repeated after this */
 	uint64_t retry_ns; /* a failed path may be tried again after this, doubling up to 64 x */
 	uint64_t lossy_ns; /* a path stays LOSSY for this long, doubling up to 64 x */
 	uint64_t window_ns; /* losses within this time count once (rule 13: >= max RTT) */
 	uint16_t rtt_factor; /* percent of the pair's least RTT from which on a path is congested */
 	uint8_t ecn_fraction; /* percent of marked replies from which on a path is congested */
-	uint8_t fresh_rtts; /* ... if it is younger than this many least RTTs of the path */
+	uint8_t fresh_rtts; /* ... if the reply is younger than this many least RTTs of the path */
 	uint8_t losses; /* losses in separate windows until a path has failed (rule 13: >= 3) */
 	uint8_t equal; /* percent above the best RTT that counts as equal */
 };
@@ -70,14 +71,17 @@ struct hp3_path {
 	uint64_t first_lost; /* time of the first loss since the last reply */
 	uint64_t retry_at; /* FAILED or LOSSY until then; 0: neither */
 	uint32_t id; /* HP3_PATH_NONE: free entry */
-	uint32_t qpn; /* QPN with which `port` takes the path; 0 unless by_qpn */
+	uint32_t qpn; /* QPN with which `port` selects the path; 0 unless by_qpn */
 	uint32_t rtt, min_rtt; /* smoothed by 1/8; least; 0: unknown */
-	uint16_t port; /* takes this path */
+	uint16_t port; /* selects this path */
 	uint16_t marked; /* share of marked replies in 1 / HP3_MARKED_ALL, smoothed by 1/8 */
-	uint16_t flows; /* our active flows on this entry */
+	uint16_t flows; /* this host's active flows on the entry */
 	uint8_t losses : 7; /* in separate windows since the last reply */
 	uint8_t spoilt : 1; /* hp3_paths_spoil() */
-	/* exponents of the retry time and of lossy_ns; reset after a long time without either */
+	/*
+	 * exponents of the retry time and of lossy_ns; reset after a long time without FAILED or
+	 * LOSSY
+	 */
 	uint8_t failures : 4, relapses : 3;
 	uint8_t lossy : 1; /* retry_at is about LOSSY, not FAILED */
 };
@@ -139,45 +143,49 @@ void hp3_paths_by_qpn(struct hp3_paths *t);
 
 /*
  * Routes have changed: clears traces, estimates and failures. Flows stay counted with the port of
- * their entry. Leave and enter again, as after a change of provider.
+ * their entry. The caller then calls hp3_paths_leave() and hp3_paths_enter() for each flow, as
+ * after a change of provider.
  */
 void hp3_paths_reset(struct hp3_paths *t);
 
-/* Path of (port, qpn): a real id, or HP3_PATH_BY_PORT | port if no provider has one. */
+/* Path of (port, qpn): a real id, or HP3_PATH_BY_PORT | port if the provider has no id for it. */
 uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
 
-/* Bitmap of the paths below n (a multiple of 64) that some port is known to take. */
+/* Bitmap of the path ids below n (a multiple of 64) that some port is known to select. */
 void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n);
 
 /*
- * Provider TRACE: a trace of (port, qpn) showed path `id` (< HP3_PATH_BY_PORT). True: it showed
- * another one before, so routes have changed, and hp3_paths_reset() was called.
+ * Provider TRACE: a trace of (port, qpn) showed path `id` (< HP3_PATH_BY_PORT). True: an earlier
+ * trace showed another path, so routes have changed, and this function has called
+ * hp3_paths_reset().
  */
 bool hp3_paths_traced(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint32_t id, uint64_t now);
 
 /*
- * Index of the entry of (port, qpn): found, or a new one in place of the least useful one. -ENOSPC:
- * all entries have flows. Failed and lossy entries are evicted only if they fill more than half of
- * the table, or if all others have flows. Valid until the next call that may evict; after
- * hp3_paths_enter(), until hp3_paths_leave().
+ * Index of the entry of (port, qpn). A new entry replaces the least useful one. -ENOSPC: all
+ * entries have flows. Failed and lossy entries are evicted only if they fill more than half of the
+ * table, or if all other entries have flows. The index is valid until the next call that may evict;
+ * after hp3_paths_enter(), until hp3_paths_leave().
  */
 int hp3_paths_get(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now);
 
 /*
- * A flow of ours becomes active on (port, qpn). Returns an index to keep, or -ENOSPC: not counted.
+ * A flow of this host becomes active on (port, qpn). Returns an index for hp3_paths_leave(), or
+ * -ENOSPC: the flow is not counted.
  */
 int hp3_paths_enter(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now);
 void hp3_paths_leave(struct hp3_paths *t, int index); /* negative: no effect */
 
 /*
  * A reply to data or to a probe on this entry. For data, once per timed packet or monitoring cycle,
- * not per packet. rtt 0: not timed. now > 0. A reply older than the newest one changes nothing.
+ * not per packet. rtt 0: the RTT was not measured. now > 0. A reply older than the newest one
+ * changes nothing.
  */
 void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, uint64_t now);
 
 /*
- * A packet of a queue pair on this entry was marked. hp3_paths_pick() can leave the entry out,
- * until a reply without a mark.
+ * A packet of a queue pair on this entry was marked. From then on, hp3_paths_pick() can leave the
+ * entry out, until an unmarked reply arrives.
  */
 void hp3_paths_spoil(struct hp3_paths *t, int index);
 
@@ -187,7 +195,10 @@ bool hp3_paths_lost(struct hp3_paths *t, int index, uint64_t now);
 /* Retransmissions show that this path is lossy. */
 void hp3_paths_lossy(struct hp3_paths *t, int index, uint64_t now);
 
-/* Ends LOSSY early, because the path is not lossy. The next time counts as a relapse. */
+/*
+ * Ends LOSSY early, because the path is not lossy. If the path becomes LOSSY again, this counts as
+ * a relapse.
+ */
 void hp3_paths_pardon(struct hp3_paths *t, int index, uint64_t now);
 
 /*
@@ -200,24 +211,29 @@ enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_
 
 /*
  * Candidates for a round of flow `qpn` whose port in use is `in_use` (0: none): up to k ports. Half
- * are known good paths, drawn with weight 1 / (1 + n), where n = our flows there above the least.
- * The rest are unexplored. If one kind is short, the other fills up. If both are: paths that are
- * congested by RTT only, if the path in use has a higher RTT. Returns how many.
+ * select known good paths, drawn at random with weight 1 / (1 + n), where n is the number of this
+ * host's flows on the path above the least such number. The other half select unexplored paths. If
+ * there are too few paths of one kind, more of the other kind are taken. If there are too few of
+ * both, paths are added that are congested by RTT only, if the path in use has a higher RTT.
+ * Returns the number of candidates.
  */
 unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use, uint16_t *ports,
 	unsigned k, uint64_t now);
 
 /*
- * A good path without probes: a random one, with the same weights, among known good paths whose RTT
- * is within `equal` percent of the best. -ENOENT: none is known. unspoilt: without marked packets.
- * Otherwise, a queue pair set up after a collision could take the same port, and collide again.
+ * Picks a good path without probes: a random one, with the same weights, of the known good paths
+ * whose RTT is within `equal` percent of the best. -ENOENT: no good path is known. unspoilt: only
+ * paths without marked packets (hp3_paths_spoil()). Otherwise, a queue pair set up after a
+ * collision could get the same port, and collide again.
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *port, uint64_t now);
 
-/* Our active flows on the path of (port, qpn). */
+/* This host's active flows on the path of (port, qpn). */
 uint32_t hp3_paths_used(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
 
-/* A port that takes path `id` with this QPN. -ENOENT: none is known, or drawing found none. */
+/*
+ * A port that selects path `id` with this QPN. -ENOENT: none is known, and random draws found none.
+ */
 int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *port);
 
 const char *hp3_quality_name(enum hp3_quality q);

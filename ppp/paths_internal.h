@@ -7,7 +7,7 @@
  */
 #include "ppp/paths.h"
 
-/* Id of an entry without a path: has flows, matches nothing. */
+/* Id of an entry that has flows but no path: no look-up finds it. */
 #define HP3_PATH_ORPHAN (HP3_PATH_NONE - 1)
 
 static inline bool hp3_path_by_port(uint32_t id)
@@ -27,10 +27,10 @@ uint32_t hp3_paths_least_rtt(const struct hp3_paths *t);
 enum hp3_quality hp3_path_quality(
 	const struct hp3_paths *t, const struct hp3_path *p, uint32_t least, uint64_t now);
 
-/* Is its marked share that of a congested path? Then its RTT does not count. */
+/* Is the share of marked replies that of a congested path? Then the RTT does not count. */
 bool hp3_path_is_marked(const struct hp3_paths *t, const struct hp3_path *p);
 
-/* Our flows on path `id`. */
+/* This host's flows on path `id`. */
 uint32_t hp3_paths_flows_on(const struct hp3_paths *t, uint32_t id, uint32_t qpn);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Thresholds: with 24 independent samples, the standard deviation of gamma is about 145 permille
- * (sqrt(2(2n + 5) / 9n(n - 1)), Kendall 1938); with 64, about 86. HIGH is more than three times the
- * former. With the smallest number of samples, 4 % of unrelated ports are above LOW.
+ * (sqrt(2(2n + 5) / 9n(n - 1)), Kendall 1938); with 64, about 86. HIGH is more than three times 145
+ * permille. With 24 samples, 4 % of unrelated ports are above LOW.
  */
 #include <string.h>
 #include "ppp/selftest.h"

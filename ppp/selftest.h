@@ -2,24 +2,25 @@
 #ifndef HP3_PPP_SELFTEST_H
 #define HP3_PPP_SELFTEST_H
 /*
- * Do two ports really take different paths? Nothing guarantees that: a tunnel may hide the port, or
- * a switch may hash only addresses, or the QPN as well. So hp3 measures.
+ * Do two ports really take different paths? Nothing guarantees it: a tunnel may hide the port, or a
+ * switch may hash only addresses, or the QPN as well. So hp3 measures.
  *
  * Two probes leave back to back, first on port a, then on port b. If both pass the same queues,
  * their RTTs rise and fall together over many such pairs, and so do their congestion marks. The
  * measure is Kendall's rank correlation over the pairs of samples (Goodman-Kruskal gamma, in
- * permille, marks and RTTs together). It uses ranks, so that one scheduling delay does not decide.
+ * permille, marks and RTTs together). The measure uses ranks, so that one scheduling delay does not
+ * decide.
  *
  * A high correlation proves little, and a low one proves nothing if each probe has noise of its
- * own. So both probes on *one* port serve as a control:
+ * own. So pairs of probes on *one* port serve as a control:
  *
  *     control low or flat      -> UNKNOWN    the noise hides the queues, or there is no congestion
  *     control high, pair high  -> SAME       they share the hop where queues vary
  *     control high, pair low   -> DIFFERENT
  *     otherwise                -> UNKNOWN
  *
- * Pairs and controls alternate, several RTTs apart, so that samples are independent and both cover
- * the same time.
+ * Pairs and controls alternate, several RTTs apart, so that samples are independent, and both
+ * series cover the same time.
  *
  * SAME may also mean that only the shared last hop is congested: the verdict is about where queues
  * are now. With QPNs a and b instead of ports, the same test shows whether switches hash the QPN
@@ -30,8 +31,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_SELFTEST_SAMPLES 64u /* kept per series; a new one overwrites the oldest */
-#define HP3_SELFTEST_MIN     24u /* no verdict with fewer */
+#define HP3_SELFTEST_SAMPLES 64u /* stored per series; a new sample overwrites the oldest */
+#define HP3_SELFTEST_MIN     24u /* no verdict with fewer samples */
 
 enum hp3_selftest_verdict {
 	HP3_SELFTEST_UNKNOWN,
@@ -67,7 +68,7 @@ struct hp3_selftest_report {
 
 void hp3_selftest_init(struct hp3_selftest *t, uint32_t resolution_ns);
 
-/* Both probes of a pair were answered. The caller leaves out other pairs. */
+/* Adds a pair of probes that were both answered. The caller leaves out all other pairs. */
 void hp3_selftest_add(struct hp3_selftest_series *s, const struct hp3_selftest_sample *sample);
 
 struct hp3_selftest_report hp3_selftest_report(const struct hp3_selftest *t);

@@ -27,8 +27,8 @@
  * host that receives and resequences them. Only that host sees which responses will arrive. So it
  * sends the first message (OFFER).
  *
- * "room" of a YES: the most packets of the path MTU that may be in flight, divided by 16: as many
- * as the receiver can hold behind a late packet. 0: no value given.
+ * "room" of a YES: the most packets of the path MTU that may be in flight, divided by 16. This is
+ * the number of packets that the receiver can hold behind a late packet. 0: no value given.
  *
  * "next" by kind:
  *
@@ -44,7 +44,8 @@
 #include "probes/loads.h"
 
 /*
- * X(symbol, text). The sender of sprayed packets sends ASK to LEFT; the receiver sends the others.
+ * X(symbol, text). The sender of sprayed packets sends the kinds from ASK to LEFT; the receiver
+ * sends the others.
  */
 #define HP3_AGREE_KINDS(X)                                                                         \
 	X(ASK, "ask") /* requests an agreement */                                                  \
@@ -93,8 +94,8 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_probe_key *key);
 
 /*
- * As hp3_loads_read(): OK once for each message. The counters of reports (loads_*) count dropped
- * messages, too.
+ * Reads a message, as hp3_loads_read() reads a report: OK once for each message. The counters of
+ * reports (loads_*) count dropped messages, too.
  */
 enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
 	const struct hp3_loads_ear *ear, struct hp3_agree *what);

@@ -4,11 +4,11 @@
 /*
  * The answer to a peer probe: a plain UDP datagram to hp3's own port. It never goes to the port of
  * RoCEv2, so no RNIC can take it for an acknowledgement (rule 1). Its source port is the probe's.
- * It goes to the probe's sender, and the hp3d there consumes it.
+ * It goes to the probe's sender, whose hp3d consumes it.
  *
  * Its class of service may differ from the data's, so that it does not queue behind data in the
- * reverse direction. It is not ECN-capable. Flag 1 reports the mark of the probe instead. All
- * numbers are big-endian:
+ * reverse direction. The answer is not ECN-capable. Its flag 1 reports whether the probe was
+ * marked. All numbers are big-endian:
  *
  *      0  magic 8                 12  4 x { name of a path 16, inbound flows of the answering host
  *      1  version 4 | flags 4         on it 8, 255 = that many or more }
@@ -20,10 +20,10 @@
  * Flag 1: the probe arrived with CE. Without a key, the answer has no counts.
  *
  * Invariant: the IP length of an answer equals that of the smallest probe: 60 bytes with IPv4, 80
- * with IPv6. So a responder amplifies nothing.
+ * with IPv6. So a responder cannot be used to amplify traffic.
  *
- * A host with more than 4 paths takes turns: each answer to a source has the next 4 counts. Names
- * of paths are the same at all hosts (engine/paths/trace.h).
+ * If a host has more than 4 paths, each answer to a source has the next 4 counts in turn. Names of
+ * paths are the same at all hosts (engine/paths/trace.h).
  */
 #include "probes/loads.h"
 #include "probes/stats.h"
@@ -62,7 +62,7 @@ int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_
 enum hp3_answer_fate {
 	HP3_ANSWER_NONE, /* not an answer: forward it */
 	HP3_ANSWER_OK, /* consume it; *answer is valid */
-	HP3_ANSWER_DROP, /* an answer by its magic, but invalid: counted; consume it */
+	HP3_ANSWER_DROP, /* it has the magic of an answer, but is invalid: counted; consume it */
 };
 
 /*

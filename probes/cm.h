@@ -3,10 +3,11 @@
 #define HP3_PROBES_CM_H
 /*
  * Reads connection management (CM) datagrams to QP1 that pass hp3d (IBTA 12.6; RoCEv2: UD SEND ONLY
- * to QP1). REQ and REP carry the QPNs of both ends. So hp3 has them before the first data packet.
+ * to QP1). REQ and REP carry the QPNs of both ends. So hp3 has the QPNs before the first data
+ * packet.
  *
- * The functions build and change nothing. A datagram that is truncated or no CM message gives
- * HP3_CM_NONE.
+ * The functions build and change nothing. For a datagram that is truncated or no CM message, the
+ * kind is HP3_CM_NONE.
  */
 #include <stdint.h>
 #include "roce/parse.h"
@@ -14,7 +15,7 @@
 enum hp3_cm_kind {
 	HP3_CM_NONE,
 	HP3_CM_REQ, /* carries the sender's communication id, QPN and first PSN */
-	HP3_CM_REP, /* likewise, and the communication id of the REQ that it answers */
+	HP3_CM_REP, /* as REQ, and the communication id of the REQ that it answers */
 	HP3_CM_RTU,
 	HP3_CM_REJ,
 	HP3_CM_DREQ,

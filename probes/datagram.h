@@ -5,8 +5,8 @@
  * Finds UDP, ICMP and ICMPv6 in frames that are not RoCEv2: messages of hp3d (answer.h, loads.h,
  * agree.h, handshake.h) and time-exceeded messages (expired.h).
  *
- * hp3_parse() has found layer 2 and the IP header before. Fragments, and IPv6 with extension
- * headers, are not found: neither hp3d nor a switch sends them.
+ * The caller has parsed layer 2 and the IP header with hp3_parse(). Fragments, and IPv6 packets
+ * with extension headers, are not found: neither hp3d nor a switch sends such packets.
  */
 #include "probes/tag.h"
 #include "roce/parse.h"
@@ -29,7 +29,7 @@ uint16_t hp3_datagram_sum(const struct hp3_datagram *d);
 /* The addresses and the source port of a UDP datagram. */
 struct hp3_addressing hp3_datagram_addressing(const struct hp3_datagram *d);
 
-/* The sender and the receiver of the datagram have a key. */
+/* Do the sender and the receiver of the datagram have a key? */
 bool hp3_datagram_is_keyed(const struct hp3_datagram *d, const struct hp3_probe_keys *keys);
 
 /*

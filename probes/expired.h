@@ -9,7 +9,7 @@
  * IPv6 flow label, source port and UDP length. If the quote also contains the VA of a peer probe,
  * the probe id is read from it.
  *
- * Padding and extensions behind the quote (RFC 4884) are ignored. So are fields that the network
+ * Padding and extensions behind the quote (RFC 4884) are ignored, as are fields that the network
  * may change: ToS, TTL, header checksum.
  */
 #include "roce/parse.h"
@@ -27,7 +27,7 @@ struct hp3_expired {
 
 /*
  * Call it for frames that hp3_parse() calls NOT_UDP; others give -ENOMSG. Returns 0; -ENOMSG: the
- * frame is something else; -EBADMSG: wrong checksum, *x is not valid.
+ * frame is no such message; -EBADMSG: wrong checksum, *x is not valid.
  */
 int hp3_expired_read(
 	const void *frame, uint32_t len, const struct hp3_view *v, struct hp3_expired *x);

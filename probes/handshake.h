@@ -10,7 +10,7 @@
  * in ip-sysctl(7)):
  *
  *     A -> B   INIT      A's public key and nonce
- *     B -> A   COOKIE    a cookie that B demands before it computes anything for A
+ *     B -> A   COOKIE    a cookie; B computes nothing for A before A returns it
  *     A -> B   INIT      the same, with the cookie
  *     B -> A   REPLY     B's public key and nonce, proof over A's nonce
  *     A -> B   CONFIRM   A's public key, proof over B's nonce
@@ -25,9 +25,10 @@
  *                             76  0 160                             68  proof 128
  *                             96  end                               84  end
  *
- * The nonce at byte 4 is that of the asking host: the sender of INIT, the receiver of all others.
- * The field "instance" identifies one boot of a host. The field "born" is the host's wall clock at
- * that time, in us. Both distinguish two hosts with the same identity.
+ * The nonce at byte 4 is that of the host that asks: the sender of INIT, and the receiver of the
+ * other messages. The field "instance" identifies one boot of a host. The field "born" is the
+ * host's wall clock at that time, in us. The two fields distinguish two hosts that have the same
+ * identity.
  *
  * Invariants:
  *

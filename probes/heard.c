@@ -36,8 +36,8 @@ static uint64_t newest_of(const struct hp3_heard_sender *s)
 }
 
 /*
- * May the record be reused? Yes if no stamp that it refuses can count any more. Stamps ahead of the
- * clock can count later.
+ * May the record be reused? Yes if no stamp in it could count any more. A stamp later than the
+ * clock could still count.
  */
 static bool may_reuse_sender(const struct hp3_heard_sender *s, const struct hp3_heard_time *time)
 {

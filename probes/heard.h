@@ -13,18 +13,18 @@
  *     is newer than the clock in the peer's first answer to a probe of this hp3d; before that
  *         answer, newer than the start of this hp3d by its own clock,
  *     and is new for this sender and kind of message. The newest HP3_HEARD_STAMPS stamps are
- *         remembered. A stamp older than all of them does not count.
+ *         stored. A message with a stamp older than all of them does not count.
  *
- * So messages may be lost. A message may be overtaken by up to HP3_HEARD_STAMPS - 1 later ones.
- * Each kind has its own record, because kinds take different paths. VLANs share a record: tags do
- * not cover them.
+ * So messages may be lost, and a message may be overtaken by up to HP3_HEARD_STAMPS - 1 later
+ * messages. Each kind of message has its own record, because messages of different kinds take
+ * different paths. All VLANs share a record, because the tags of messages do not cover the VLAN.
  *
  * A record is reused only when all its stamps are more than clock_s behind the clock. From then on,
- * stamps as old as these do not count, even if a reload raises clock_s. If the clock was set back,
- * the stamps of a record may be ahead of it. Such a record stays.
+ * no stamp as old as these counts, even if a reload raises clock_s. If the clock was set back, the
+ * stamps of a record may be later than the clock. Such a record is not reused.
  *
- * Messages of a sender without a record are dropped if the set has no room. A seeded hash selects
- * the set. Only messages with a right tag get here.
+ * The records are in sets; a seeded hash selects the set of a sender. Messages of a sender without
+ * a record are dropped if its set has no room. Only messages with a right tag are checked here.
  */
 #include "probes/stats.h"
 #include "probes/tag.h"
@@ -60,13 +60,13 @@ enum hp3_heard_fate {
 	HP3_HEARD_NEW, /* the message counts */
 	HP3_HEARD_CLOCK, /* too far from this host's clock */
 	HP3_HEARD_OLD, /* perhaps sent before this hp3d began */
-	HP3_HEARD_AGAIN, /* a replay, or older than all remembered stamps */
+	HP3_HEARD_AGAIN, /* a replay, or older than all stored stamps */
 	HP3_HEARD_NO_ROOM,
 };
 
 /*
  * Checks a message from the sender to the receiver of *a. If the result is NEW, the stamp is
- * remembered.
+ * stored.
  */
 enum hp3_heard_fate hp3_heard_take(struct hp3_heard *h, const struct hp3_addressing *a,
 	enum hp3_tag_kind kind, uint64_t stamp, const struct hp3_heard_time *time);
@@ -82,8 +82,8 @@ void hp3_heard_clock(struct hp3_heard *h, const struct hp3_addressing *a, uint64
 
 /*
  * The stamp of the next message: the wall clock, or one more than the last stamp if the clock was
- * set back. So peers accept messages after a clock was set back. If it was set back by more than
- * clock_s, peers refuse the old stamps anyway, and the stamps follow the clock again.
+ * set back. So peers accept messages after a clock was set back. If the clock was set back by more
+ * than clock_s, peers would refuse the higher stamps, so the stamp is the clock again.
  */
 static inline uint64_t hp3_heard_stamp(uint64_t last, uint64_t clock_us, uint32_t clock_s)
 {

@@ -2,23 +2,25 @@
 #ifndef HP3_PROBES_HELLO_H
 #define HP3_PROBES_HELLO_H
 /*
- * In verbs mode, two hp3ds exchange unreliable datagrams of their RNICs in place of raw packets.
- * With these messages, each learns the QPNs for that: one hp3d asks (ASK), the other answers
- * (ANSWER). Plain UDP to hp3's own port. All numbers are big-endian:
+ * In verbs mode, two hp3ds exchange probes as unreliable datagrams (UD) of their RNICs, not as raw
+ * packets. In the messages below, each hp3d sends its UD QPNs to the other: one hp3d asks (ASK),
+ * the other answers (ANSWER). The messages are plain UDP, sent to hp3's own port. Layout: byte
+ * offset, field, size in bits; big-endian.
  *
  *      0  magic 8                 16  nonce 64, drawn by the host that asks
  *      1  version 4 | kind 4      24  16 x QPN 32
- *      2  QPNs 8, 0 8             88  tag 64 (tag.h) over all before it, addresses and ports
+ *      2  number of QPNs 8        88  tag 64 (tag.h) over all before it, addresses and ports
+ *      3  zero 8
  *      4  Q_Key 32
  *      8  wall clock of the host that asks, us 64
  *
- * An answer carries the clock and the nonce of the question, so it answers no other question. It is
- * as long as the question, and goes to the address and port from which the question came. A
+ * An answer contains the clock and the nonce of its question, so it matches no other question. It
+ * is as long as the question, and is sent to the address and port from which the question came. A
  * question has no QPNs. Its Q_Key identifies the hp3d that asks, and changes when that hp3d
  * restarts.
  *
  * Without a key, the tag is only a checksum. Any host may then ask, within the rate limits of the
- * responder. An answer only proves that its sender saw the nonce.
+ * hp3d that answers. An answer only proves that its sender has seen the nonce.
  */
 #include "probes/tag.h"
 
@@ -30,7 +32,7 @@ enum hp3_hello_kind { HP3_HELLO_ASK = 1, HP3_HELLO_ANSWER };
 struct hp3_hello {
 	uint8_t kind; /* enum hp3_hello_kind */
 	uint8_t n; /* number of QPNs, up to HP3_HELLO_QPNS */
-	uint8_t key; /* after a read: index of the key that made the tag */
+	uint8_t key; /* set by hp3_hello_read(): index of the key that made the tag */
 	uint32_t qkey;
 	uint64_t clock_us, nonce;
 	uint32_t qpn[HP3_HELLO_QPNS];
@@ -41,9 +43,9 @@ void hp3_hello_build(void *buf, const struct hp3_addressing *a, uint16_t dport,
 	const struct hp3_hello *h, const struct hp3_probe_key *key);
 
 /*
- * Reads n bytes of a datagram with the addresses and the source port of *a. *hash (may be NULL): a
- * hash that identifies the question. Returns 0; -EBADMSG: another message, or malformed;
- * -EPROTONOSUPPORT: another version; -EACCES: wrong tag.
+ * Reads the n bytes of a datagram. *a: the addresses and the source port of the datagram. *hash
+ * (may be NULL): a hash that identifies the question. Returns 0; -EBADMSG: another message, or
+ * malformed; -EPROTONOSUPPORT: another version; -EACCES: wrong tag.
  */
 int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, uint16_t dport,
 	const struct hp3_probe_keys *keys, struct hp3_hello *h, uint64_t *hash);

@@ -3,19 +3,21 @@
 #define HP3_PROBES_IDENTITY_H
 /*
  * The identity of a host: an X25519 key pair (RFC 7748). From its own identity and the public key
- * of another host, a host computes the secrets of the pair. The other host computes the same ones.
+ * of another host, a host computes the secrets of the pair. The other host computes the same
+ * secrets.
  *
  *     session keys   crypto_kx of libsodium: BLAKE2b-512 of the shared point and both public keys,
  *                    one half for each direction. The host with the lesser public key is the
- *                    client. If the keys are equal (two rails of one host), it is the rail with the
- *                    lesser address.
+ *                    client. If the keys are equal (two rails of one host), the rail
+ *                    with the lesser address is the client.
  *     pair secret    BLAKE2b-256 with the session key of a direction as its key, over a constant,
  *                    public keys and addresses of sender and receiver. The first half is the key
  *                    of tags (tag.h), the second half the key of proofs (handshake.h).
  *
- * Both key pairs are static, so restarts do not change the secrets. heard.h refuses messages that
- * an attacker recorded before. With the secret key of one host, an attacker can forge messages
- * between this host and its peers, in both directions. Messages of other pairs stay safe.
+ * Both key pairs are static, so restarts do not change the secrets. The replay protection (heard.h)
+ * refuses messages that an attacker recorded earlier. With the secret key of one host, an attacker
+ * can forge messages between this host and its peers, in both directions. Messages of other pairs
+ * stay safe.
  *
  * All functions are pure and need no sodium_init(). hp3_identity_pair() takes tens of microseconds.
  */
@@ -39,7 +41,7 @@ struct hp3_pair_secrets {
 	struct hp3_pair_secret out, in; /* out: to the peer; in: from the peer */
 };
 
-/* `seed`: random bytes. A host has to store nothing else of its identity. */
+/* `seed`: random bytes. The seed is all that a host has to store of its identity. */
 void hp3_identity_from_seed(struct hp3_identity *id, const uint8_t seed[HP3_SEED_LEN]);
 
 /*

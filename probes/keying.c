@@ -4,7 +4,8 @@
 #include "probes/keying_internal.h"
 #include <sodium/crypto_shorthash.h>
 
-#define VLAN_KEPT    (60 * HP3_KEYING_SECOND) /* since the RNIC's last packet in a VLAN */
+/* how long the RNIC's VLAN counts after the last hp3_keying_begin() with it */
+#define VLAN_KEPT    (60 * HP3_KEYING_SECOND)
 #define REUSE_CHECKS 16u /* records that a new peer may check for reuse */
 #define INIT_TRIES   3u /* INITs before a record whose peer never replied may be reused */
 #define PEERS_MIN    8u
@@ -116,7 +117,7 @@ struct hp3_keying_peer *hp3_keying_peer(
 	return NULL;
 }
 
-/* Draws an unpredictable nonce. The cookie of the peer was for the old nonce, and is dropped. */
+/* Draws an unpredictable nonce. Drops the peer's cookie, which was for the old nonce. */
 void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p)
 {
 	uint8_t in[sizeof(uint64_t)], out[HP3_KEY_LEN];
@@ -160,7 +161,7 @@ void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p)
 	p->replied = true;
 }
 
-/* --- records come and go --- */
+/* --- adding and removing records --- */
 
 static bool may_reuse_peer(const struct hp3_keying_peer *p, uint64_t now)
 {

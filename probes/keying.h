@@ -8,7 +8,7 @@
  *
  *     none       no record
  *     asked      INITs leave after 0, 100, 300, 700 ms ..., at most 60 s apart
- *     computing  the peer's public key is here; another thread computes the secrets of the pair
+ *     computing  the peer's public key has arrived; another thread computes the pair's secrets
  *     keyed      the peer has proven that it has the secret of its public key
  *
  * Trust on first use: the first identity that proves itself at an address gets the key. An attacker
@@ -16,45 +16,46 @@
  * configured key does not have this weakness.
  *
  * Messages of another identity may arrive from an address that has a key. hp3_keying then sends an
- * INIT to the old identity, and waits. The new identity gets the key only after HP3_KEYING_SILENT_S
- * without a proof or a message with a right tag from the old one.
+ * INIT to the old identity, and waits. The new identity gets the key only if no proof and no
+ * message with a right tag arrived from the old identity for HP3_KEYING_SILENT_S.
  *
- * The two hosts may see different VLAN tags, because an access port strips them. So keys do not
- * depend on the VLAN. A record has the VLAN in which the local RNIC sends to the peer. hp3_keying
- * sends INITs in that VLAN, and accepts identities only from there. So a host with this address in
- * another VLAN gets no key.
+ * The two hosts may see different VLAN tags, because an access port of a switch strips tags. So
+ * keys do not depend on the VLAN. A record has the VLAN in which the local RNIC sends to the peer.
+ * hp3_keying sends INITs in this VLAN, and accepts identities only in messages from this VLAN. So a
+ * host that has the same address in another VLAN gets no key.
  *
  * Silent peers: after 15 s without a proof or a message with a right tag, hp3_keying sends INITs to
  * a peer that has a key. So a peer that has lost its record makes a new one. If no proof arrives
- * within 15 s more, the pair loses its key: perhaps the peer's hp3d has stopped, or no longer
- * agrees on keys. INITs continue, and the first proof restores the key.
+ * within another 15 s, the pair loses its key: the peer's hp3d may have stopped, or may no longer
+ * agree on keys. INITs continue, and the first proof restores the key.
  *
- * Clones: a peer may prove the public key of this host. If it has this host's instance, too, it is
- * another rail of this host, and a peer like any other. Otherwise two hosts have one identity (a
- * copied disk), and get no key. Event CLONED then asks the host that was born later to draw a new
- * identity (hp3_keying_become()).
+ * Clones: a peer may prove the public key of this host. If the message also has this host's
+ * instance, its sender is another rail of this host, and a peer like any other. Otherwise, two
+ * hosts have the same identity (a copied disk), and get no key. On the host that booted later
+ * ("born"), the event CLONED then has `change` set: this host must draw a new identity
+ * (hp3_keying_become()).
  *
  * Invariants:
  *
- *     Only hp3_keying_begin() makes a record. Messages make none. A message from an address without
+ *     Only hp3_keying_begin() makes a record; messages do not. A message from an address without
  *     a record costs only its parsing.
  *     Before a message has a right cookie, nothing is computed for it, and the answer is no longer
  *     than the message.
- *     Only one proof counts for each nonce of ours. So a replayed message changes nothing.
- *     X25519s have a rate limit for all peers together, and one for each peer. A public key whose
- *     X25519 is under way, or whose secrets are here, starts no second X25519. Cookies have a rate
- *     limit for all peers together.
+ *     Only one proof counts for each nonce of this host. So a replayed message changes nothing.
+ *     X25519s have a rate limit for all peers together, and one for each peer. No second X25519
+ *     starts for a public key while the first one is in progress, or if its secrets are stored.
+ *     Cookies have a rate limit for all peers together.
  *     A call takes bounded time. A call of hp3_keying_tick() reads the due time of each record at
  *     most twice.
  *
- * The caller owns the memory. One thread drives an instance, except for hp3_keying_compute(). `now`
- * is monotonic, in ns.
+ * The caller owns the memory. One thread calls the functions of an instance; any thread may call
+ * hp3_keying_compute(). `now` is monotonic, in ns.
  *
- * If the table is full, a new pair takes the record of another one. First choice: the oldest record
- * whose peer never replied, if 3 INITs have left. Otherwise: one of the next 16 records, if its
- * peer is idle. A peer is idle if no X25519 is pending for it, and for 5 minutes the local RNIC had
- * no connection with it, and no proof or tagged message arrived. Otherwise the new pair gets no key
- * (counter `full`).
+ * If the table is full, a new pair takes the record of another pair. First choice: the oldest
+ * record whose peer never replied, if at least 3 INITs were sent. Second choice: the first record
+ * with an idle peer among the next 16 records. A peer is idle if no X25519 is pending for it, and
+ * for 5 minutes the local RNIC had no connection with it, and no proof or tagged message arrived.
+ * Otherwise the new pair gets no key (counter `full`).
  */
 #include "probes/handshake.h"
 #include "probes/limit.h"
@@ -117,8 +118,9 @@ struct hp3_keying_config {
 	uint8_t random[HP3_SEED_LEN]; /* secret: seeds cookies, nonces, hashes */
 	uint16_t port; /* hp3's own */
 	uint32_t peers; /* number of records: a power of two, at least 8 */
-	struct hp3_limit jobs; /* limit of X25519s; HP3_KEYING_JOBS a second by default */
-	struct hp3_limit cookies; /* limit of cookies; HP3_KEYING_COOKIES a second by default */
+	struct hp3_limit jobs; /* rate limit of X25519s; by default, HP3_KEYING_JOBS a second */
+	/* rate limit of cookies; by default, HP3_KEYING_COOKIES a second */
+	struct hp3_limit cookies;
 };
 
 #define HP3_KEYING_JOBS    200u
@@ -137,7 +139,7 @@ struct hp3_keying *hp3_keying_create(void *mem, size_t size, const struct hp3_ke
 /* The VLAN is unknown. */
 #define HP3_KEYING_ANY_VLAN UINT32_MAX
 
-/* A message to hp3's port of `to.dst`, from HP3_HANDSHAKE_PORT of `to.src`. */
+/* A message from `to.src`, source port HP3_HANDSHAKE_PORT, to `to.dst`, hp3's own port. */
 struct hp3_keying_message {
 	struct hp3_pair_ends to; /* from this host to the peer */
 	uint32_t vlan; /* that of the local RNIC's packets (roce/tags.h), or HP3_KEYING_ANY_VLAN */
@@ -146,22 +148,23 @@ struct hp3_keying_message {
 };
 
 /*
- * The local RNIC has a connection with this address. *ends: from this host to the peer. Cheap: call
- * it at least once a minute while the connection exists. 5 minutes after the last call, INITs end,
- * and another pair may take the record.
+ * The local RNIC has a connection with this address. *ends: from this host to the peer. Call it at
+ * least once a minute while the connection exists. 5 minutes after the last call, hp3_keying stops
+ * sending INITs, and another pair may take the record.
  *
  * `vlan`: VLAN of the connection's packets, or HP3_KEYING_ANY_VLAN. The VLAN of the first call
- * stays while the peer has a key, or while a call with that VLAN was within the last minute.
+ * stays in the record while the peer has a key, or if a call with that VLAN was made in the last
+ * minute.
  *
- * False: there is no room, or both addresses are equal.
+ * False: the table is full, or both addresses are equal.
  */
 bool hp3_keying_begin(
 	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint32_t vlan, uint64_t now);
 
 /*
  * The local RNIC no longer has a connection with this address. The record is free at once if its
- * peer never replied. So a process that connects to invented addresses has no more records than
- * connections.
+ * peer never replied. So a process that connects to invented addresses occupies no more records
+ * than it has connections.
  */
 void hp3_keying_end(struct hp3_keying *k, const struct hp3_pair_ends *ends);
 
@@ -196,8 +199,8 @@ bool hp3_keying_job(struct hp3_keying *k, uint64_t now, struct hp3_keying_job *j
 /* Computes a job. Any thread may call it. */
 void hp3_keying_compute(struct hp3_keying_job *job);
 /*
- * Takes the result of a job, and wipes *job. True: send *out. The caller may drop a job instead,
- * but its peer then gets no key until HP3_KEYING_JOB_LOST_S have passed.
+ * Takes the result of a job, and wipes *job. True: send *out. The caller may also drop a job
+ * without this call, but the peer then gets no key until HP3_KEYING_JOB_LOST_S have passed.
  */
 bool hp3_keying_done(struct hp3_keying *k, struct hp3_keying_job *job, uint64_t now,
 	struct hp3_keying_message *out);
@@ -212,14 +215,14 @@ const uint8_t *hp3_keying_find(const struct hp3_keying *k, const struct hp3_pair
 /* A message with a right tag of this pair arrived, and is no replay (heard.h, window.h). */
 void hp3_keying_heard(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now);
 
-/* This host has a new identity. All keys are deleted, and all peers are asked again. */
+/* This host has a new identity. Deletes all keys, and sends INITs to all peers again. */
 void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity, uint64_t now);
 
 /* X(symbol, text) */
 #define HP3_KEYING_EVENTS(X)                                                                       \
 	X(KEYED, "keyed") /* the pair had no key before */                                         \
 	X(REPLACED, "replaced") /* the peer has another identity than before */                    \
-	X(CLONED, "cloned") /* the peer has our identity; at most one a minute for each peer */
+	X(CLONED, "cloned") /* the peer has this host's identity; at most one a minute per peer */
 
 enum hp3_keying_event_kind {
 #define X(sym, text) HP3_KEYING_##sym,
@@ -258,16 +261,16 @@ struct hp3_keying_info {
 	struct hp3_pair_ends ends; /* from this host to the peer */
 	uint32_t vlan; /* VLAN in which the local RNIC sends to the peer, or HP3_KEYING_ANY_VLAN */
 	uint8_t state; /* enum hp3_keying_state */
-	bool we_began; /* HAS_KEY: the peer's proof was a REPLY to our INIT */
-	bool cloned; /* not HAS_KEY: the peer has proven our own identity */
-	bool doubted; /* HAS_KEY: another identity sent messages; the old one sent none since */
+	bool we_began; /* HAS_KEY: the peer's proof was a REPLY to an INIT of this host */
+	bool cloned; /* not HAS_KEY: the peer has proven the identity of this host */
+	bool doubted; /* HAS_KEY: another identity sent messages, and the old one sent none since */
 	uint8_t public[HP3_PUBLIC_LEN]; /* HAS_KEY */
 	uint64_t since; /* start of the state; HAS_KEY: when this identity got the key */
 	uint64_t heard; /* HAS_KEY: time of the last proof or message with a right tag */
 };
 
 /*
- * Lists up to n peers from record *at on (first call: 0), looks at no more than HP3_KEYING_LISTED
+ * Lists up to n peers from record *at on (first call: 0), reads no more than HP3_KEYING_LISTED
  * records, and sets *at for the next call; HP3_KEYING_LAST: these were the last ones. Returns their
  * number, which may be 0 before the last ones.
  */

@@ -11,21 +11,25 @@
 #define HP3_KEYING_NEVER    UINT64_MAX
 #define HP3_KEYING_SECOND   1000000000ull
 #define HP3_KEYING_WAIT_MIN (HP3_KEYING_SECOND / 10) /* first INIT to second one */
-/* How long after hp3_keying_begin() INITs leave, and the record stays, ns. */
+/* After hp3_keying_begin(), INITs are sent and the record stays for this long, ns. */
 #define HP3_KEYING_IDLE (300 * HP3_KEYING_SECOND)
-/* After so long without a message of the identity that has the key, another one may get it, ns. */
+/*
+ * After this time without a message of the identity that has the key, another identity may get the
+ * key, ns.
+ */
 #define HP3_KEYING_SILENT      (HP3_KEYING_SILENT_S * HP3_KEYING_SECOND)
 #define HP3_KEYING_EVENTS_KEPT 16u
 /*
- * QUIET: after so long without a proof or a tagged message, a peer that has the key is asked.
- * GIVE_UP: after so long without a proof since then, it loses the key. Both in ns.
+ * QUIET: after this time without a proof or a tagged message, a peer that has the key gets an INIT.
+ * GIVE_UP: after this time without a proof since that INIT, the peer loses the key. Both in ns.
  */
 #define HP3_KEYING_QUIET   15000000000ull
 #define HP3_KEYING_GIVE_UP 15000000000ull
 
 /*
  * An identity that has not proven itself yet, and the message that waits for its secrets. WANTED:
- * the job waits in the queue. AWAY: another thread computes it. READY: the secrets are here.
+ * the job waits in the queue. AWAY: another thread computes the job. READY: the secrets are
+ * computed.
  */
 enum hp3_keying_trial_state { HP3_TRIAL_FREE, HP3_TRIAL_WANTED, HP3_TRIAL_AWAY, HP3_TRIAL_READY };
 
@@ -49,7 +53,7 @@ struct hp3_keying_peer {
 	uint32_t older, newer; /* not replied: neighbours in the list: record + 1, or 0 */
 	uint32_t next; /* in the bucket, or in the list of free records */
 	uint32_t next_job; /* next record in the queue of jobs */
-	uint64_t nonce; /* our nonce: only a proof over it counts */
+	uint64_t nonce; /* this host's nonce: only a proof over it counts */
 	uint8_t cookie[HP3_COOKIE_LEN]; /* the cookie of the peer for this nonce */
 	uint64_t wait; /* time between the last INIT and the next one */
 	uint64_t talked, in_vlan; /* last hp3_keying_begin(); last one in this VLAN */
@@ -109,19 +113,22 @@ static inline enum hp3_keying_fate hp3_keying_drop(uint64_t *counter)
 struct hp3_keying_peer *hp3_keying_peer(
 	const struct hp3_keying *k, const struct hp3_pair_ends *ends);
 /*
- * The peer replied: its hp3d agrees on keys. The record leaves the list of those that are reused
- * first.
+ * The peer replied: its hp3d agrees on keys. Removes the record from the list of records that are
+ * reused first.
  */
 void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p);
 void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p);
 
 /* --- sent messages --- */
 
-/* The next INIT leaves within HP3_KEYING_WAIT_MIN. The intervals between INITs start anew. */
+/*
+ * The next INIT is sent within HP3_KEYING_WAIT_MIN. The intervals between INITs start again at
+ * their minimum.
+ */
 void hp3_keying_ask_soon(struct hp3_keying *k, struct hp3_keying_peer *p, uint64_t now);
 /*
- * The peer has the key, and sent a proof or a tagged message. The next INIT leaves when it has been
- * silent for HP3_KEYING_QUIET.
+ * The peer has the key, and sent a proof or a tagged message. The next INIT is sent when the peer
+ * has been silent for HP3_KEYING_QUIET.
  */
 void hp3_keying_watch(struct hp3_keying *k, struct hp3_keying_peer *p);
 void hp3_keying_write(const struct hp3_keying_peer *p, uint32_t vlan, const struct hp3_handshake *h,
@@ -139,15 +146,15 @@ const struct hp3_pair_secrets *hp3_keying_secrets(
 	const struct hp3_keying_peer *p, const uint8_t public[HP3_PUBLIC_LEN]);
 /*
  * May this identity get the key at this address? Yes if no other identity has the key, or if the
- * other one is silent. The first question about an identity makes hp3_keying send INITs to the one
- * that has the key.
+ * identity that has the key is silent. The first call for an identity makes hp3_keying send INITs
+ * to the identity that has the key.
  */
 bool hp3_keying_may_have_key(const struct hp3_keying_turn *t, const uint8_t public[HP3_PUBLIC_LEN]);
 bool hp3_keying_is_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,
 	const struct hp3_pair_secrets *s);
 /*
- * Accepts a valid proof over our nonce. No other proof over this nonce counts from now on. True:
- * t->out is a CONFIRM.
+ * Accepts a valid proof over this host's nonce. No other proof over this nonce counts from now on.
+ * True: t->out is a CONFIRM.
  */
 bool hp3_keying_take_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,
 	const struct hp3_pair_secrets *s);

@@ -2,7 +2,8 @@
 /* Key agreement: the queue of X25519s, and the steps after one is done. */
 #include "probes/keying_internal.h"
 
-#define PROVE_WITHIN HP3_KEYING_SECOND /* time before another public key may replace one */
+/* time after which another public key may replace one that is not proven */
+#define PROVE_WITHIN HP3_KEYING_SECOND
 
 /* Rate limit: new public keys of one peer. */
 static const struct hp3_limit peer_jobs = {1, 4};
@@ -27,7 +28,7 @@ static void enqueue_job(const struct hp3_keying_turn *t, const struct hp3_handsh
 	k->last_job = number;
 }
 
-/* Is a public key under way that another one may not replace yet? */
+/* Is a public key being checked that another one may not replace yet? */
 static bool is_trial_under_way(const struct hp3_keying_turn *t)
 {
 	const struct hp3_keying_trial *trial = &t->p->trial;
@@ -96,7 +97,7 @@ void hp3_keying_compute(struct hp3_keying_job *job)
 	job->err = hp3_identity_pair(&job->secrets, &job->ours, job->theirs, &job->ends);
 }
 
-/* The secrets are here: processes the message that waited for them. */
+/* The secrets are computed: processes the message that waited for them. */
 static bool process_waiting(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
 	const struct hp3_pair_secrets *s = &t->p->trial.secrets;

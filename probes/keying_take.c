@@ -27,7 +27,10 @@ static bool has_cookie(const struct hp3_keying_turn *t, const struct hp3_pair_en
 	return false;
 }
 
-/* The peer sent an INIT, so it replies now. Our next INIT, perhaps a minute away, is sent soon. */
+/*
+ * The peer sent an INIT, so it would reply to an INIT now. Sends this host's next INIT soon, which
+ * may otherwise be due in a minute.
+ */
 static void rouse_peer(const struct hp3_keying_turn *t)
 {
 	struct hp3_keying_peer *p = t->p;
@@ -111,8 +114,8 @@ static enum hp3_keying_fate take_proof(
 }
 
 /*
- * Is this a message with a new identity from another VLAN? Cookies carry no identity, and the
- * identity that has the key changes nothing.
+ * Is this a message with a new identity from another VLAN? Messages with cookies carry no identity,
+ * and messages of the identity that has the key change nothing.
  */
 static bool is_in_other_vlan(const struct hp3_keying_turn *t, const struct hp3_handshake *h)
 {
@@ -145,7 +148,8 @@ enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, ui
 	t.p = hp3_keying_peer(k, &ends);
 	if (t.p == NULL || hp3_pair_ends_compare(&t.p->ends, &ends) == 0)
 		return hp3_keying_drop(
-			&k->stats->unknown_peers); /* or a reflected message of ours */
+			/* or a message of this host that was reflected */
+			&k->stats->unknown_peers);
 	if (is_in_other_vlan(&t, &h))
 		return hp3_keying_drop(&k->stats->other_vlan);
 	switch (h.kind) {

@@ -3,8 +3,8 @@
 #define HP3_PROBES_LIMIT_H
 /*
  * Token buckets (GCRA, ITU-T I.371). Their state is one number: the virtual time up to which tokens
- * are spent. A bucket of zero is full. In any period, at most burst + rate x time tokens are spent.
- * Times are ns.
+ * are spent. A state of 0 is a full bucket. In any period, at most burst + rate x length of the
+ * period tokens are spent. Times are ns.
  */
 #include <stdbool.h>
 #include <stdint.h>

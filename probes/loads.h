@@ -2,15 +2,16 @@
 #ifndef HP3_PROBES_LOADS_H
 #define HP3_PROBES_LOADS_H
 /*
- * Reports of flows. A host advertises to each peer how many active flows it sends there on each
- * path. The peer can then advertise to all hosts how many flows arrive on each path
- * (ppp/placement.h). The report also has the number of long flows on each spine path (
- * engine/paths/spine_paths.h).
+ * Reports of flows. A host advertises to each peer how many active flows it sends to this peer on
+ * each path. The peer can then advertise to all hosts how many flows arrive on each path
+ * (ppp/placement.h). The report also has the number of long flows on each spine path
+ * (engine/paths/spine_paths.h).
  *
- * To its rack peers, a host advertises only the numbers of long flows, of all its flows (RACK).
+ * To its rack peers, a host advertises only the numbers of long flows, counted over all its flows
+ * (RACK).
  *
- * A plain UDP datagram from hp3's own port to hp3's own port. The hp3d there consumes it, and does
- * not answer. All numbers are big-endian; a count of 255 is that many or more:
+ * A plain UDP datagram from hp3's own port to hp3's own port. The peer's hp3d consumes the report,
+ * and does not answer. All numbers are big-endian; a count of 255 is that many or more:
  *
  *      0  magic 8                  12  n x { name of the path 16, active flows 8 }: all paths in
  *      1  version 4 | kind 4           use, the rest have none
@@ -33,7 +34,7 @@ struct hp3_path_count {
 	uint16_t name, count;
 };
 
-/* Long flows on one spine path: that leave by it, and that arrive by it. */
+/* Numbers of long flows that leave (`out`) and that arrive (`in`) by one spine path. */
 struct hp3_spine_path_count {
 	uint16_t name;
 	uint16_t out, in;
@@ -47,9 +48,9 @@ enum hp3_loads_kind {
 };
 
 /*
- * Names that no path has, for numbers of long flows on all paths together. LONG, in a report: long
- * flows of the sender to the receiver. LONG_IN, in reports and answers: long flows of all senders
- * to the host that sends the message.
+ * Names that no path has. Counts with these names are numbers of long flows on all paths together.
+ * LONG, in a report: long flows of the sender to the receiver. LONG_IN, in reports and answers:
+ * long flows of all senders to the host that sends the message.
  */
 #define HP3_NAME_LONG    0xffffu
 #define HP3_NAME_LONG_IN 0xfffeu
@@ -77,7 +78,7 @@ int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
 enum hp3_loads_fate {
 	HP3_LOADS_NONE, /* not a report: forward it */
 	HP3_LOADS_OK, /* consume it; *report is valid */
-	HP3_LOADS_DROP, /* a report by its magic, but invalid: counted; consume it */
+	HP3_LOADS_DROP, /* it has the magic of a report, but is invalid: counted; consume it */
 };
 
 /* What the receiver needs to authenticate messages, to detect replays, and to count drops. */

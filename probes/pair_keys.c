@@ -20,7 +20,10 @@ int hp3_pair_ends_compare(const struct hp3_pair_ends *a, const struct hp3_pair_e
 	return memcmp(a, b, sizeof(*a));
 }
 
-/* The first byte is 0, which is no kind of tag. So no input of a tag equals one of a derivation. */
+/*
+ * The first byte is 0, which is no kind of tag. So the input of a derivation never equals the input
+ * of a tag.
+ */
 void hp3_pair_key_derive(uint8_t key[HP3_KEY_LEN], const uint8_t secret[HP3_KEY_LEN],
 	const struct hp3_pair_ends *ends)
 {

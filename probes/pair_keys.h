@@ -13,7 +13,7 @@
 #define HP3_KEY_LEN 16u
 
 /*
- * Sender and receiver, as input of the derivation of a key. IPv4: the first four bytes of an
+ * Sender and receiver, as the input from which a key is derived. IPv4: the first four bytes of an
  * address.
  */
 struct hp3_pair_ends {

@@ -2,9 +2,9 @@
 #ifndef HP3_PROBES_PEER_H
 #define HP3_PROBES_PEER_H
 /*
- * The peer probe: one hp3d sends it to learn whether a path is good, and the peer's hp3d answers it
- * (answer.h). It has the addresses, QPN, DSCP and ECT of the flow, so switches hash, queue and mark
- * it like data. Its source port selects the path.
+ * The peer probe: a packet that one hp3d sends to measure a path, and that the peer's hp3d answers
+ * (answer.h). The probe has the addresses, QPN, DSCP and ECT of the flow, so switches hash, queue
+ * and mark it like data. The probe's source port selects the path.
  *
  *     UC RDMA WRITE ONLY, AckReq clear, PSN: an old one of the flow
  *     RETH VA      magic 8 | version 4 | kind 4 | wall clock in seconds, low 16 bits | probe id 32
@@ -24,19 +24,18 @@
  * 5.12 and the stable kernels of March 2021). There the check never fails, and a packet with an old
  * PSN is a duplicate.
  *
- * A report is the same packet with another kind: "no reply to my queue pair arrives". The peer's
- * hp3d then sends these replies from another port. It does not answer the report, and drops reports
- * of hosts without a key. The id of a report names the queue pair: QPN << 8 | number. The payload
- * has 12 bytes: the wall clock (us, 64 bits), which is its whole time, and the upper half of its
- * tag.
+ * A report is the same packet with another kind. Its sender reports that no replies to one of its
+ * queue pairs arrive. The peer's hp3d then sends these replies from another port. Reports are not
+ * answered, and hp3d drops reports of hosts without a key. The id of a report names the queue pair:
+ * QPN << 8 | number. The payload has 12 bytes: the whole time of the report (wall clock, us, 64
+ * bits), and the upper half of the tag.
  *
  * The magic makes the VA non-canonical: bits 63 to 56 are not all equal. In address spaces of 48,
  * 52 or 57 bits, they are all equal. Magic and tag distinguish probes from short writes of
  * applications over unreliable connections.
  *
- * hp3d recognises packets of other versions, which may be as long as these, only to count and drop
- * them. Versions before 4 have the value 3 in place of the version. Versions before 5 have no
- * payload.
+ * hp3d recognises probes and reports of other versions only to count and drop them. Versions before
+ * 4 have the value 3 in place of the version. Versions before 5 have no payload.
  */
 #include "probes/tag.h"
 #include "roce/opcode.h"
@@ -55,7 +54,7 @@ struct hp3_peer_probe {
 	uint32_t id;
 	uint64_t time; /* the sender's wall clock: s in a probe, us in a report */
 	uint16_t pad; /* bytes of a probe's payload */
-	bool report; /* see above; the tag covers it */
+	bool report; /* the packet is a report, not a probe; the tag covers this */
 	uint32_t cookie; /* without a key; hp3_probe_cookie() */
 	uint8_t key; /* after a read: index of the key that made the tag */
 };
@@ -92,7 +91,7 @@ static inline uint32_t hp3_peer_version(const void *frame, const struct hp3_view
 	return hp3_peer_va(frame, v) >> 52 & 15;
 }
 
-/* By its headers alone, may the frame be a peer probe or a report, of any version? */
+/* Going by the headers, may the frame be a peer probe or a report, of any version? */
 static inline bool hp3_peer_looks(const struct hp3_view *v)
 {
 	return v->class == HP3_CLASS_UC && v->opcode == HP3_OP_UC_WRITE_ONLY &&
@@ -100,8 +99,8 @@ static inline bool hp3_peer_looks(const struct hp3_view *v)
 }
 
 /*
- * Does the frame look like a peer probe or a report? Cheap, and without authentication. *v:
- * hp3_parse() of the frame.
+ * Does the frame look like a peer probe or a report? Without authentication. *v: hp3_parse() of the
+ * frame.
  */
 static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
 {
@@ -127,7 +126,7 @@ static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
  * whole time nearest to `clock`. So an old tag does not become right again each time the 16 bits
  * wrap (18 hours). Without a key of these two hosts, the time is the 16 bits, and there is no tag.
  *
- * *hash (may be NULL): the whole hash, which identifies this probe.
+ * *hash (may be NULL): the whole 64-bit hash, which identifies this probe.
  *
  * Returns 0; -EBADMSG: wrong ICRC, -EPROTONOSUPPORT: another version (in both cases *p is not
  * valid); -EACCES: wrong tag.

@@ -89,7 +89,10 @@ static uint64_t print_of_source(const struct hp3_responder *r, const struct hp3_
 	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &from, 0, "", 0) | 1;
 }
 
-/* The sender of a probe can compute its hash. Only the seed decides the set of the window. */
+/*
+ * The sender of a probe can compute the probe's hash. So the set of the window depends on the
+ * secret seed, too.
+ */
 static uint64_t place_hash(const struct hp3_responder *r, uint64_t hash)
 {
 	static const struct hp3_addressing none;
@@ -98,8 +101,8 @@ static uint64_t place_hash(const struct hp3_responder *r, uint64_t hash)
 }
 
 /*
- * The record of the source, or one whose bucket is full, so that its reuse changes nothing; else
- * NULL.
+ * The record of the source, or one whose bucket is full, because its reuse changes nothing; NULL:
+ * neither.
  */
 static struct source *source_of(struct hp3_responder *r, uint64_t print, uint64_t now)
 {
@@ -124,8 +127,8 @@ static enum hp3_respond_fate drop_probe(uint64_t *counter)
 }
 
 /*
- * The sender of a message. `keyed`: it and this host have a key, so valid messages have a right
- * tag. `known`: the local RNIC has a connection with it.
+ * The sender of a message. `keyed`: the sender and this host have a key, so valid messages have a
+ * right tag. `known`: the local RNIC has a connection with the sender.
  */
 struct sender {
 	const struct hp3_addressing *a;

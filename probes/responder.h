@@ -9,34 +9,35 @@
  *     version        another version
  *     tag            the packet is forged. Without a key there is no tag, and reports are dropped
  *     time           differs from this host's clock by more than clock_s; only with a key
- *     replay         the probe was answered before, or there is no room to record it (window.h); a
- *                    report: as any message that has an effect (heard.h)
- *     rate           of its source address, then of all; only valid probes consume tokens
+ *     replay         the probe was answered before, or there is no room to record it (window.h).
+ *                    For reports: as heard.h checks messages
+ *     rate           first of the source address, then of all sources. Only valid probes consume
+ *                    tokens
  *
- * So invalid packets of unauthenticated sources cost time. They consume no tokens, and take no
- * places in the window. There is no state that both hosts must agree on, so either may restart at
- * any time.
+ * So invalid packets of unauthenticated sources cost only time: they consume no tokens, and take no
+ * places in the window. The two hosts share no state, so either may restart at any time.
  *
- * Each pair of sender and receiver has a key or has none (tag.h), and each probe is checked
- * accordingly. Without a key, any sender is accepted. A source is known if the local RNIC has a
- * connection with it. Unknown sources, real or invented, get no record. They share
+ * A pair of sender and receiver may have a key or not (tag.h), and the probes of the pair are
+ * checked accordingly. Without a key, any sender is accepted. A source is known if the local RNIC
+ * has a connection with it. Unknown sources, real or invented, get no record. They share
  * HP3_RESPONDER_UNKNOWN buckets. Each bucket gets a sixteenth of the rate `unknown` of all unknown
  * sources. The secret seed decides which sources share a bucket. So unknown sources take at most
- * the rate `unknown` from the answers to others. They also leave HP3_WINDOW_RESERVED places in each
- * set of the window to known sources.
+ * the rate `unknown` from the answers to others. Unknown sources also cannot use the last
+ * HP3_WINDOW_RESERVED free places of each set of the window.
  *
  * Invariants:
  *
  *     A probe gets at most one answer, never longer than the probe (answer.h).
- *     A known source never gets more than burst + rate x time answers. Its record is reused only
- *     when its bucket is full again.
+ *     A known source never gets more than burst + rate x time answers. The record of a source is
+ *     reused only when its bucket is full again.
  *
- * After a restart of the responder, probes up to clock_s old may be answered once more. The id of
- * such an answer is unknown at the receiver, which ignores it. A report is not accepted once more.
+ * After a restart of the responder, probes up to clock_s old may be answered once more. The host
+ * that receives such an answer ignores it, because none of its probes has this id. A report is
+ * never accepted twice.
  *
  * Two times: `clock`, wall clock in seconds, for the times of probes (it may differ between hosts
- * by clock_s); `now`, monotonic in ns, for rates. The caller owns the memory. One thread drives an
- * instance.
+ * by clock_s); `now`, monotonic in ns, for rates. The caller owns the memory. One thread calls the
+ * functions of an instance.
  */
 #include "probes/answer.h"
 #include "probes/heard.h"
@@ -55,7 +56,8 @@ struct hp3_responder_config {
 	 * probes share a set of the window.
 	 */
 	uint64_t seed;
-	struct hp3_heard *heard; /* replay protection of reports; the caller's, outlives this */
+	/* replay protection of reports; owned by the caller, and outlives the responder */
+	struct hp3_heard *heard;
 	uint32_t clock_s; /* largest difference of clocks, up to HP3_CLOCK_S_MAX; 30 by default */
 	uint8_t dscp; /* DSCP of answers; HP3_DSCP_KEPT: that of the probe */
 	struct hp3_limit source, all; /* limits of answers to one source, and to all */
@@ -63,7 +65,7 @@ struct hp3_responder_config {
 	uint32_t sources; /* number of records of sources: a power of two, at least 8 */
 	/*
 	 * Number of probes that the window can record: a power of two, at least 8. With 3 x clock_s
-	 * x all.rate, hardly a probe is refused at that rate if clocks agree.
+	 * x all.rate, hardly any probe is refused at that rate if clocks agree.
 	 */
 	uint32_t window;
 };
@@ -79,8 +81,8 @@ struct hp3_responder *hp3_responder_create(void *mem, size_t size,
 	const struct hp3_responder_config *cfg, struct hp3_probe_stats *stats);
 
 /*
- * Changes keys, clock_s, dscp and limits. The sizes of tables and the seed stay. -EINVAL: a value
- * is out of range.
+ * Changes keys, clock_s, dscp and limits. Table sizes and the seed stay as they are. -EINVAL: a
+ * value is out of range.
  */
 int hp3_responder_reconfigure(struct hp3_responder *r, const struct hp3_responder_config *cfg);
 
@@ -97,8 +99,8 @@ enum hp3_respond_fate {
  *
  * ANSWER: *answer has id, CE, key and DSCP. The caller adds its clock, and the counts:
  * hp3_answer_set_counts(answer, *turn, ...) with those of hp3_load_in_names() of the engine.
- * REPORT: answer->id is that of the report (peer.h). In both cases, a sender that has a key is
- * alive (rule 5).
+ * REPORT: answer->id is that of the report (peer.h). In both cases, if the sender has a key, its
+ * hp3d runs (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
@@ -106,8 +108,8 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 
 /*
  * Checks a question for queue pairs (hello.h) from the sender of *a, after hp3_hello_read(). True:
- * answer it. Time, replay and rate are checked as for probes, with the same limits. Tags of such
- * questions never use keys that pairs have agreed on.
+ * answer it. Time, replay and rate are checked as for probes, with the same limits. Keys on which
+ * pairs have agreed are not used for the tags of such questions.
  */
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
 	const struct hp3_hello *ask, uint64_t hash, bool known, uint64_t clock, uint64_t now);

@@ -2,10 +2,10 @@
 #ifndef HP3_PROBES_STATS_H
 #define HP3_PROBES_STATS_H
 /*
- * Counters of probes, answers, reports and traces: one struct per lcore. Only the thread that
- * drives the lcore writes it. Other threads may read single values at any time (aligned 64-bit
- * loads). One list defines struct, names and help texts. Every probe that arrives is counted in
- * peer_probes and in exactly one of the fourteen counters below it.
+ * Counters of probes, answers, reports and traces: one struct per lcore. Only the lcore's own
+ * thread writes it. Other threads may read single values at any time (aligned 64-bit loads). One
+ * list defines struct, names and help texts. Every probe that arrives is counted in peer_probes and
+ * in exactly one of the fourteen counters below it.
  */
 #include <stdint.h>
 

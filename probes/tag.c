@@ -38,7 +38,7 @@ uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys, const struct hp3_addr
 	return hp3_pair_keyed(&keys->key[0], a) && hp3_pair_keyed(&keys->key[1], a) ? 2 : 1;
 }
 
-/* True for messages between hosts. The other kinds have secrets of the host itself. */
+/* True for messages between hosts. For the other kinds, the key is a secret of this host. */
 static bool is_between_hosts(enum hp3_tag_kind kind)
 {
 	return kind != HP3_TAG_SOURCE && kind != HP3_TAG_RANDOM && kind != HP3_TAG_COOKIE;

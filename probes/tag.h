@@ -5,21 +5,23 @@
  * Authentication of messages between hosts: SipHash-2-4 (Aumasson and Bernstein, 2012).
  *
  * The hosts of a fabric share a secret of 128 bits, `probe_key`. SipHash-2-4-128 derives from it a
- * key for each ordered pair of sender and receiver address. Only derived keys make tags. With one
- * of these, an attacker can forge messages of that sender to that receiver, but none in the other
- * direction. A host may have a table of the derived keys of its own pairs (pair_keys.h) in place of
- * the secret. An attacker who breaks into that host then gets no other keys.
+ * key for each ordered pair of sender and receiver address. Tags are computed with derived keys
+ * only. With one derived key, an attacker can forge messages of that sender to that receiver, but
+ * none in the other direction. A host may have a table of the derived keys of its own pairs
+ * (pair_keys.h) in place of the secret. An attacker who breaks into that host then gets no other
+ * keys.
  *
- * Answers, reports and agreements have tags of 64 bits. A probe has room for 32, and provokes one
- * answer at most. A forger of a probe needs 2^31 attempts on average, and all are counted.
+ * Answers, reports and agreements have tags of 64 bits. A probe has room for a tag of 32 bits, and
+ * causes one answer at most. To forge a probe, an attacker needs 2^31 attempts on average, and all
+ * attempts are counted.
  *
  * Without such a secret, pairs of hosts may agree on keys (keying.h). The function `agreed` then
  * returns the key of a pair, or NULL if the pair has none.
  *
  * Without a key (the zero key, or a pair for which `agreed` returns NULL), nothing is
- * authenticated. Then hp3d ignores the clock of probes, and drops all reports. A probe has a
- * cookie, and its answer must prove knowledge of it. So only an attacker who sees the probes can
- * forge answers.
+ * authenticated. Then hp3d ignores the clock of probes, and drops all reports. Each probe then has
+ * a cookie, and the tag of the answer must cover this cookie. So only an attacker who sees the
+ * probes can forge answers.
  */
 #include <stddef.h>
 #include "probes/pair_keys.h"
@@ -70,15 +72,15 @@ bool hp3_probe_keyed(const struct hp3_probe_key *key);
 bool hp3_pair_keyed(const struct hp3_probe_key *key, const struct hp3_addressing *a);
 
 /*
- * How many keys to try for the sender and the receiver of *a: 1 or 2. 1 if they have none: the zero
- * key counts.
+ * How many keys to try for the sender and the receiver of *a: 1 or 2. If they have none, the result
+ * is 1: the zero key counts.
  */
 uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys, const struct hp3_addressing *a);
 
 /*
  * SipHash over kind, addresses (IPv4: four bytes each) and source port of *a, destination port, and
- * n <= HP3_TAG_MAX further bytes. For messages between hosts, its key is that of the sender and the
- * receiver of *a; otherwise, key->bytes.
+ * n <= HP3_TAG_MAX further bytes. The key of SipHash: for messages between hosts, that of the
+ * sender and the receiver of *a; otherwise, key->bytes.
  */
 #define HP3_TAG_MAX 236u
 uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,

@@ -28,8 +28,8 @@ static bool same_ends(const struct hp3_trace_slot *s, bool ipv6, const uint8_t *
 }
 
 /*
- * An unpredictable id. Its low bits are the slot; the IPv4 identification has room for no more than
- * the low 16.
+ * An unpredictable id. Its low bits are the slot, because the IPv4 identification has room for only
+ * the low 16 bits.
  */
 static uint32_t draw_id(struct hp3_tracer *t, const struct hp3_addressing *a, uint32_t slot)
 {

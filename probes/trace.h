@@ -2,20 +2,20 @@
 #ifndef HP3_PROBES_TRACE_H
 #define HP3_PROBES_TRACE_H
 /*
- * Traces: find the switch to which a UDP source port leads. A trace is a peer probe whose TTL (hop
- * limit) ends at the wanted switch. That switch answers with "time exceeded" (expired.h). A trace
+ * Traces find the switch to which a UDP source port leads. A trace is a peer probe whose TTL (hop
+ * limit) ends at the wanted switch. The switch answers with "time exceeded" (expired.h). A trace
  * has the addresses, ports, QPN, DSCP and IPv6 flow label of data, so switches hash it alike (rules
  * 17 and 18).
  *
  * A "time exceeded" message is matched with its trace by
  *
- *     addresses and source port: only one trace for each is under way at a time,
+ *     addresses and source port: only one trace for each of these is in progress at a time,
  *     the IPv4 identification, which is random,
  *     and the probe id, if the switch quoted enough.
  *
- * With IPv6 and a short quote, there is only the flow label, which data on that port shares. So the
- * port of an unanswered trace stays in use for one more time-out. Late messages are matched with
- * it, and dropped.
+ * With IPv6 and a short quote, there is only the flow label, which data on that port also has. So
+ * no new trace of a port starts for one more time-out after a trace of it was not answered. Late
+ * messages are matched with the unanswered trace, and dropped.
  *
  * Invariants:
  *
@@ -23,8 +23,8 @@
  *     A trace that reaches the peer (TTL too large) is a peer probe like any other: the peer's hp3d
  *     answers it, or the RNIC drops it (rule 1).
  *     A message that matches no trace changes nothing, and is forwarded to the host.
- *     Switches sign nothing, so a result is not authenticated. It is a label, and the caller should
- *     use it only when it recurs.
+ *     Switches sign nothing, so a result is not authenticated. The caller should use a result only
+ *     if several traces give the same one.
  *
  * Sans-IO: the caller sends the frame that hp3_trace_start() built, and passes in frames that
  * arrive. Times are monotonic ns.
@@ -51,12 +51,12 @@ enum hp3_trace_outcome {
 	HP3_TRACE_SILENT, /* no answer within the time-out */
 };
 
-/* What to trace. The result has a copy of it. */
+/* What to trace. The result has a copy of this struct. */
 struct hp3_trace_ask {
 	uint64_t cookie; /* for the caller's use */
 	uint32_t qpn, psn; /* psn: an old one of the flow */
 	uint8_t ttl; /* 1: the first switch */
-	uint8_t opcode; /* an opcode of UC; 0: that of probes */
+	uint8_t opcode; /* an opcode of UC; 0: the opcode of probes */
 };
 
 struct hp3_trace_result {
@@ -102,8 +102,9 @@ int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	const struct hp3_trace_ask *ask, uint64_t clock, uint64_t now, void *buf, size_t cap);
 
 /*
- * Processes a frame that hp3_parse() calls NOT_UDP. 0: it ends a trace: consume it, *res is valid.
- * -ESTALE: it is late: consume it. -ENOMSG: it matches no trace: forward it.
+ * Processes a frame that hp3_parse() calls NOT_UDP. 0: the frame ends a trace: consume the frame,
+ * *res is valid. -ESTALE: the frame is too late: consume it. -ENOMSG: the frame matches no trace:
+ * forward it.
  */
 int hp3_trace_icmp(struct hp3_tracer *t, const void *frame, uint32_t len, const struct hp3_view *v,
 	uint64_t now, struct hp3_trace_result *res);

@@ -2,16 +2,17 @@
 #ifndef HP3_PROBES_WINDOW_H
 #define HP3_PROBES_WINDOW_H
 /*
- * Replay window of probes: a cache of fixed size with the hashes of answered probes. A set is one
- * cache line. A probe stays in the window while its time differs from the clock by at most `span`.
- * The responder accepts no other times. After that, the probe's place is free.
+ * Replay window of probes: a cache of fixed size with the hashes of answered probes. The window
+ * consists of sets of places; a set is one cache line. A probe stays in the window while its time
+ * differs from the clock by at most `span`; the responder accepts no probe with another time.
+ * Afterwards, the probe's place is free.
  *
  * Invariant: no probe leaves the window early. If a set is full, a new probe is refused. So an
  * attacker cannot flush a probe from the window in order to replay it.
  *
- * Senders choose what is hashed, so the hash must have a secret key of this host. Sets then fill
- * evenly. With 8 places per set and a third of all places in use, less than one probe in a hundred
- * finds its set full (tests/unit/test_probe_window.c).
+ * Senders choose the bytes that are hashed, so the hash must use a secret key of this host. Sets
+ * then fill evenly. With 8 places per set and a third of all places in use, less than one probe in
+ * a hundred finds its set full (tests/unit/test_probe_window.c).
  *
  * The last HP3_WINDOW_RESERVED free places of a set are for known sources.
  *

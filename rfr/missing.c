@@ -2,7 +2,7 @@
 #include "rfr/missing.h"
 #include <string.h>
 
-#define FIRST_PART 64u /* fraction of the longest wait: the first wait */
+#define FIRST_PART 64u /* the first wait is 1/64 of the longest wait */
 #define ASK_LEVELS 2u /* doublings */
 
 static uint64_t first_ns(const struct hp3_missing *m, uint64_t wait_ns)
@@ -17,7 +17,10 @@ void hp3_missing_init(struct hp3_missing *m, uint16_t base)
 	m->base = base;
 }
 
-/* A new first gap. Was the missing packet of the one before lost, or late? */
+/*
+ * A new first gap begins. Adapts the first wait: was the missing packet of the previous gap lost,
+ * or late?
+ */
 static void begin_gap(struct hp3_missing *m, uint32_t psn, uint64_t gap_at, uint64_t wait_ns)
 {
 	if (m->lost)

@@ -6,21 +6,22 @@
  *
  * All packets of one source port take one path, and a path is a FIFO. First transmissions leave in
  * the order of their PSNs. So if a packet with a higher PSN has arrived from the port of a missing
- * one, the missing one is lost. That depends on no clock: it also holds if PFC stopped a path, or
- * if the receiver was descheduled.
+ * packet, the missing packet is lost. This rule needs no clock: it also holds if PFC stopped a
+ * path, or if the receiver was descheduled.
  *
  * The receiver cannot see the port of a packet that has not arrived. The sender stores the ports of
- * the last HP3_RESEQ_WINDOW PSNs, each until it sends that PSN again (struct hp3_port_log). The
- * receiver asks for the port of the first missing PSN when the gap is open for a while, or many
- * packets are held. Meanwhile, it records from which ports packets behind the gap arrive (struct
- * hp3_missing). If the missing packet's port is among these, the packet is lost. The RNIC then gets
- * a packet from behind the gap at once, and sends a NAK (resequencer.h). Without an answer, or if
- * the sender has no port for the PSN, the receiver waits as for a late packet.
+ * the last HP3_RESEQ_WINDOW PSNs (struct hp3_port_log). When it sends a PSN again, it deletes the
+ * port of that PSN. The receiver asks for the port of the first missing PSN when the gap has been
+ * open for some time, or when many packets are held. Meanwhile, it records from which ports packets
+ * behind the gap arrive (struct hp3_missing). If the missing packet's port is among these ports,
+ * the packet is lost. hp3d then delivers a packet from behind the gap to the RNIC at once, and the
+ * RNIC sends a NAK (resequencer.h). If the sender does not answer, or has no port for the PSN, the
+ * receiver waits as for a late packet.
  *
- * Few questions: the receiver asks HP3_MISSING_ASKS times about one gap at most, and waits twice as
- * long each time. The first wait is a 64th of the longest wait for a packet. If the receiver asked
- * about a packet that was only late, the first wait doubles for the next gap, up to a 16th of the
- * longest. If the packet was lost, the first wait is a 64th again.
+ * The receiver asks at most HP3_MISSING_ASKS times about one gap, and waits twice as long each
+ * time. The first wait is a 64th of the longest wait for a packet. If the receiver asked about a
+ * packet that was only late, the first wait doubles for the next gap, up to a 16th of the longest.
+ * If the packet was lost, the first wait is a 64th again.
  *
  * Sans-IO; times ns, PSNs 24 bits. Each call takes a constant number of steps.
  */
@@ -35,7 +36,7 @@ struct hp3_port_log {
 	uint64_t left[HP3_RESEQ_WINDOW]; /* by PSN: 48 bits PSN, 16 bits port; port 0: not known */
 };
 
-/* The first transmission of this PSN leaves from the port. */
+/* The first transmission of this PSN leaves from `port`. */
 static inline void hp3_port_log_put(struct hp3_port_log *l, uint32_t psn, uint16_t port)
 {
 	l->left[psn & (HP3_RESEQ_WINDOW - 1)] = (uint64_t)psn << 16 | port;
@@ -61,7 +62,8 @@ struct hp3_missing {
 	uint64_t due; /* time of the next question */
 	uint32_t psn; /* the missing PSN; HP3_NO_PSN: none yet */
 	uint16_t base; /* port of EV 0 (spread.h) */
-	uint16_t other; /* port of the newest packet behind the gap from no EV; 0: none */
+	/* port of the newest packet behind the gap that is not the port of an EV; 0: none */
+	uint16_t other;
 	uint16_t port; /* port that the missing packet left from; 0: not known */
 	uint8_t asked; /* questions about this gap so far */
 	uint8_t level; /* doublings of the first wait */
@@ -71,7 +73,7 @@ struct hp3_missing {
 /* base: a multiple of 64. */
 void hp3_missing_init(struct hp3_missing *m, uint16_t base);
 /*
- * `psn` has been missing since `gap_at`, and a packet behind it has arrived from the port. wait_ns:
+ * `psn` has been missing since `gap_at`, and a packet behind it has arrived from `port`. wait_ns:
  * longest wait for a packet.
  */
 void hp3_missing_behind(
@@ -88,9 +90,9 @@ static inline uint64_t hp3_missing_due(const struct hp3_missing *m, uint32_t psn
 {
 	return m->psn == psn && m->asked < HP3_MISSING_ASKS ? m->due : UINT64_MAX;
 }
-/* Is a question about `psn` due? If so, it counts as asked. */
+/* Is a question about `psn` due? If so, the function counts it as asked. */
 bool hp3_missing_asks(struct hp3_missing *m, uint32_t psn, uint64_t wait_ns, uint64_t now);
-/* The sender's answer: `psn` left from the port; 0: not known. */
+/* The sender's answer: `psn` left from `port`; 0: not known. */
 void hp3_missing_answered(struct hp3_missing *m, uint32_t psn, uint16_t port);
 /* Is `psn` lost? True once for each gap. */
 bool hp3_missing_lost(struct hp3_missing *m, uint32_t psn);

@@ -2,9 +2,9 @@
 #ifndef HP3_RFR_OWED_H
 #define HP3_RFR_OWED_H
 /*
- * The responses that a requester waits for: PSNs of its READ and ATOMIC requests. Each gets one
- * packet with that PSN (IBTA 9.7.3.1.2, 9.7.5.1.8). PSNs of WRITEs and SENDs do not count: one ACK
- * may acknowledge many of them.
+ * The responses that a requester waits for, as the PSNs of its READ and ATOMIC requests. For each
+ * of these PSNs, one response packet arrives (IBTA 9.7.3.1.2, 9.7.5.1.8). PSNs of WRITEs and SENDs
+ * do not count: one ACK may acknowledge many of them.
  *
  * Responses of several READs follow each other in the order of these PSNs. So these PSNs suffice to
  * resequence responses that took several paths (resequencer.h). An ACK or NAK comes behind the
@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include "roce/wire.h"
 
-#define HP3_OWED      256u /* most READs with a gap between; verbs allow 255 outstanding */
-#define HP3_OWED_MOST (1u << 22) /* most PSNs of one READ, so that "before" stays unambiguous */
+#define HP3_OWED      256u /* most ranges of PSNs; verbs allow 255 outstanding READs */
+#define HP3_OWED_MOST (1u << 22) /* most PSNs of one READ: a limit for PSN comparison */
 
 struct hp3_owed {
 	uint32_t n;
@@ -26,11 +26,14 @@ struct hp3_owed {
 	} range[HP3_OWED]; /* in PSN order, disjoint, not adjacent */
 };
 
-/* A READ or ATOMIC leaves, for the first time or again. False: no room, nothing has changed. */
+/*
+ * A READ or ATOMIC leaves, for the first time or again. False: the table is full, and *o is
+ * unchanged.
+ */
 bool hp3_owed_add(struct hp3_owed *o, uint32_t psn, uint32_t span);
 /* All responses before this PSN have arrived. */
 void hp3_owed_done(struct hp3_owed *o, uint32_t psn);
-/* The first PSN still waited for, from `psn` on; HP3_NO_PSN: none. */
+/* The first PSN from `psn` on whose response has not arrived; HP3_NO_PSN: there is none. */
 uint32_t hp3_owed_from(const struct hp3_owed *o, uint32_t psn);
 
 #endif

@@ -4,11 +4,12 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Most PSNs of a request; with more, "behind" would be ambiguous. */
-#define LONGEST       ((1u << 23) - HP3_RESEQ_WINDOW - 1)
-#define UNKNOWN       (UINT64_MAX / 4)
-#define SPAN_NS       150000000u /* lateness is remembered this long: longer than an EV rests */
-#define FIRST_NS      4000000u /* until the difference between paths is known */
+/* Most PSNs of a request: a limit for PSN comparison. */
+#define LONGEST ((1u << 23) - HP3_RESEQ_WINDOW - 1)
+#define UNKNOWN (UINT64_MAX / 4)
+/* measured lateness counts for this long: longer than an EV rests */
+#define SPAN_NS       150000000u
+#define FIRST_NS      4000000u /* the same at first, until the difference between paths is known */
 #define STEPS         8u /* resolution of ages: fraction of give_up_ns */
 #define ACK_SKIP_MOST (1 << 22) /* PSNs that an acknowledgement may skip */
 
@@ -41,7 +42,7 @@ static inline __attribute__((always_inline)) uint32_t take_held(struct hp3_reseq
 	return slot_of_psn(r, psn)->handle;
 }
 
-/* The first PSN from this one on with a held packet. Precondition: there is one. */
+/* The first PSN from `psn` on with a held packet. Precondition: there is such a packet. */
 static uint32_t next_held(const struct hp3_reseq *r, uint32_t psn)
 {
 	uint32_t i = psn / 64 % HP3_RESEQ_WORDS, shift = psn % 64, far;
@@ -64,7 +65,7 @@ void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn)
 	r->before = UNKNOWN;
 }
 
-/* Measures how long the gap was open. A retransmission does not count. */
+/* Measures how long the gap was open, unless a retransmission closed it. */
 static void measure_gap(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now)
 {
 	uint64_t most = hp3_min_u64(hp3_max_u64(r->late, r->before), p->most_ns);
@@ -82,7 +83,7 @@ static void measure_gap(struct hp3_reseq *r, const struct hp3_reseq_params *p, u
 	r->late = hp3_max_u64(r->late, r->reported ? most + most / 2 : now - r->gap_at);
 }
 
-/* A NAK for a PSN before this one may be older than this packet. */
+/* Stores that the RNIC got these PSNs: a NAK for one of them may be older than that packet. */
 static void note_given(struct hp3_reseq *r, uint32_t psn, uint32_t end)
 {
 	if (psn != r->given_end)
@@ -233,7 +234,10 @@ static uint64_t wait_of_gap(const struct hp3_reseq *r, const struct hp3_reseq_pa
 	return hp3_min_u64(hp3_max_u64(2 * late, p->least_ns), p->most_ns);
 }
 
-/* After a time without polling, the missing packet may be among unread ones. */
+/*
+ * After a time without polling, the missing packet may be among packets that the caller has not
+ * polled yet.
+ */
 static inline uint64_t until_of(
 	const struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t since)
 {
@@ -248,7 +252,7 @@ uint64_t hp3_reseq_until(
 	return until_of(r, p, since);
 }
 
-/* When the oldest held packet reaches the bound. */
+/* The time at which the oldest held packet has been held for the longest allowed time. */
 static uint64_t oldest_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
 {
 #ifdef HP3_BREAK_RESEQ_AGES
@@ -340,11 +344,12 @@ bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 	return is_given_since(r, psn) || hp3_reseq_repeated(r, psn, now);
 }
 
-/* A requester that goes back discards responses until it has sent the READ again. */
+/* A requester that retransmits a READ discards responses until it has sent the READ again. */
 bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	if (r->held != 0 && ((r->top - psn) & HP3_PSN_MASK) >= HP3_RESEQ_WINDOW)
-		return false; /* behind all held packets, and where "behind" is ambiguous */
+		/* psn is after all held PSNs, or a window or more before the last of them */
+		return false;
 	if (hp3_psn_diff(psn, r->expected) < 0)
 		r->sweep = psn;
 	r->expected = psn;

@@ -8,32 +8,34 @@
  *
  * The expected packet passes at once. Packets ahead of it are held, up to a window. When the
  * missing packet arrives, all packets behind it follow in order. The wait for the missing packet
- * depends on the measured lateness of packets, within two bounds. After the wait, it counts as
- * lost. The RNIC gets a copy of the packet behind the gap, and sends one NAK. All packets stay
- * held. The requester goes back, and its first packet fills the gap. Its repetitions of held
- * packets are duplicates. If the packet was only late, nothing is missing.
+ * depends on the measured lateness of packets, within two bounds. After the wait, the missing
+ * packet counts as lost. The RNIC gets a copy of the packet behind the gap, and sends one NAK. All
+ * held packets stay held. The requester retransmits from the missing PSN, so its first packet fills
+ * the gap. Its retransmissions of held packets are duplicates. If the missing packet was only late,
+ * no PSN is missing once it has arrived.
  *
- * If the caller finds that the packet is lost (missing.h), the RNIC gets that copy at once.
+ * If the caller finds that the missing packet is lost (missing.h), the RNIC gets the copy at once.
  *
- * If the packet still does not arrive, the RNIC gets all held packets, in order ("given up"). No
- * packet is held for longer than the longest wait, give_up_ns, and an eighth of give_up_ns, however
- * many gaps opened before it. With hp3d's parameters, that is 5.5 times the longest wait.
+ * If the missing packet still does not arrive, the RNIC gets all held packets, in order ("given
+ * up"). No packet is held for longer than the longest wait, give_up_ns, and an eighth of
+ * give_up_ns, however many gaps opened before it. With hp3d's parameters, this bound is 5.5 times
+ * the longest wait.
  *
- * The RNIC corrects the expected PSN. An acknowledgement raises it. A NAK sets it back, unless the
- * RNIC got that PSN after a packet behind it: the NAK may be older.
+ * ACKs and NAKs of the RNIC correct the expected PSN. An ACK raises it. A NAK lowers it, unless the
+ * RNIC got the NAK's PSN after a packet behind that PSN: the NAK may then be older.
  *
- * Time in which the caller polled no packets proves nothing, because the missing packet may have
- * arrived. That time does not count for gaps or held packets. The wait for the missing packet then
- * starts again, HP3_RESEQ_AGAIN times per gap at most. Held packets are given up no sooner than the
- * longest wait afterwards. This adds one longest wait to the bound above, however often the caller
- * stops polling.
+ * While the caller polls no packets, the missing packet may have arrived. So this time counts
+ * neither for gaps nor for held packets. The wait for the missing packet then starts again,
+ * HP3_RESEQ_AGAIN times per gap at most. Held packets are then given up after the longest wait at
+ * the earliest. This adds one longest wait to the bound above, however often the caller stops
+ * polling.
  *
  * Each call takes a constant number of steps: two levels of bitmaps find the next held packet,
  * however many empty slots are in between.
  *
  * The caller holds the packets; a handle stands for a packet. Sans-IO: no clock, no allocation.
- * PSNs are 24 bits, times ns. For RNICs that go back N: an RNIC that keeps packets which arrive out
- * of order would get the copied packet twice.
+ * PSNs are 24 bits, times ns. For RNICs with go-back-N: an RNIC that stores packets which arrive
+ * out of order would get the copied packet twice.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,7 +54,7 @@ struct hp3_reseq_params {
 
 enum hp3_reseq_verdict {
 	HP3_RESEQ_PASS, /* in order; hp3_reseq_next() may return more packets */
-	HP3_RESEQ_OLD, /* the RNIC has it already: a repetition, passes */
+	HP3_RESEQ_OLD, /* the RNIC has it already: a retransmission; passes */
 	HP3_RESEQ_HOLD,
 	/* a packet with this PSN is held: the caller may swap them (hp3_reseq_swap()) */
 	HP3_RESEQ_COPY,
@@ -62,13 +64,13 @@ enum hp3_reseq_verdict {
 
 struct hp3_reseq_slot {
 	uint32_t handle;
-	uint32_t span; /* number of PSNs; of a READ as many as its responses; 0: not known */
+	uint32_t span; /* number of PSNs; a READ has as many as responses; 0: not known */
 	uint64_t at; /* time of arrival */
 };
 
 struct hp3_reseq {
 	uint32_t expected; /* PSN that the RNIC expects */
-	uint32_t sweep; /* nothing is held before it */
+	uint32_t sweep; /* no packet with a lower PSN is held */
 	uint32_t top; /* highest PSN held */
 	uint32_t held; /* number of held packets */
 	bool reported; /* the RNIC got a copy of a packet behind the gap */
@@ -89,14 +91,14 @@ struct hp3_reseq {
 	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW];
 	/* bit PSN % 64 of word PSN / 64, modulo the window: the slot holds a packet */
 	uint64_t word[HP3_RESEQ_WORDS];
-	/* Packets held since `at`, until the next entry's; the highest PSN of these. */
+	/* The packets held from `at` until `at` of the next entry, and the highest PSN of these. */
 	struct hp3_reseq_age {
 		uint64_t at;
 		uint32_t top;
 	} age[HP3_RESEQ_AGES];
 };
 
-/* The RNIC expects this PSN; nothing is held. Slots may have any content. */
+/* The RNIC expects this PSN, and no packet is held. Slots may have any content. */
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn);
 
 /* The expected packet is held: call hp3_reseq_next() again, before hp3_reseq_late(). */
@@ -107,7 +109,7 @@ static inline bool hp3_reseq_follows(const struct hp3_reseq *r)
 	return r->held != 0 && (word >> r->expected % 64 & 1);
 }
 
-/* How long held packets have waited for this packet; 0: it is not the missing one. */
+/* How long held packets have waited for packet `psn`; 0: `psn` is not the missing one. */
 static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	return r->held != 0 && psn == r->expected ? now - r->gap_at : 0;
@@ -124,14 +126,17 @@ static inline int32_t hp3_reseq_leap(const struct hp3_reseq *r, uint32_t psn)
 {
 	return hp3_psn_diff(psn, r->held != 0 ? r->top : r->expected);
 }
-/* After HP3_RESEQ_COPY: holds this packet instead. Returns the handle of the other one. */
+/*
+ * After HP3_RESEQ_COPY: holds this packet in place of the held one. Returns the handle of the
+ * latter.
+ */
 uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle);
 /* After HP3_RESEQ_PASS, until false: the next held packet in order. */
 bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
 
 /*
- * May the caller stop calling hp3_reseq_next() for now, and go on later? True while the expected
- * packet is held, and nothing before it. Packets that arrive meanwhile are held behind it.
+ * May the caller stop calling hp3_reseq_next() for now, and continue later? True while the expected
+ * packet is held, and no packet with a lower PSN. Packets that arrive meanwhile are held behind it.
  */
 bool hp3_reseq_pauses(struct hp3_reseq *r);
 
@@ -144,9 +149,9 @@ uint64_t hp3_reseq_until(
 /* Time of the next hp3_reseq_late(); UINT64_MAX: no packet is missing. */
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*
- * Until false: a packet that the RNIC gets although an earlier one is missing. The first time, a
- * copy (*copy) of the packet behind the gap, which stays held. The second time, all held packets,
- * in order.
+ * Returns, until false, the packets that the RNIC gets although an earlier packet is missing.
+ * First, *copy is set: a copy of the packet behind the gap, which stays held. Later, when packets
+ * are given up: all held packets, in order.
  */
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
 	uint32_t *handle, bool *copy);
@@ -157,29 +162,29 @@ static inline void hp3_reseq_lost(struct hp3_reseq *r)
 	r->lost = true;
 }
 
-/* The packet in hand passes though `expected` is missing, so the RNIC sends a NAK. */
+/* The caller passes a packet to the RNIC though `expected` is missing, so the RNIC sends a NAK. */
 void hp3_reseq_passes(struct hp3_reseq *r);
 /*
- * The RNIC has acknowledged all before this PSN. True: that is new. Then call hp3_reseq_had(), and
- * hp3_reseq_next().
+ * The RNIC has acknowledged all PSNs before this one. True: this raised the expected PSN. Then call
+ * hp3_reseq_had() and hp3_reseq_next().
  */
 bool hp3_reseq_acknowledged(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /* Until false: a held packet that the RNIC already has. */
 bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle);
 /*
- * The RNIC expects this PSN (NAK, RNR NAK). It may be before `expected`: packets were lost on the
- * way to the RNIC, or refused. Then call hp3_reseq_had() and hp3_reseq_next(). False: held packets
- * are too far ahead; flush them and call this again.
+ * The RNIC expects this PSN (NAK, RNR NAK). The PSN may be before `expected`: packets were lost
+ * between hp3d and the RNIC, or the RNIC refused them. Then call hp3_reseq_had() and
+ * hp3_reseq_next(). False: held packets are too far ahead; flush them and call this again.
  */
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /*
- * The RNIC sends a READ again that begins at this PSN: all responses from there on come again.
+ * The RNIC sends a READ again that begins at this PSN: all responses from this PSN on arrive again.
  * Returns as hp3_reseq_refused().
  */
 bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /*
- * The caller polled no packets until now, for `lost` ns in total since the last call: that time
- * does not count. True: the wait for the missing packet starts again.
+ * The caller polled no packets for `lost` ns in total since the last call, and polls again now.
+ * This time does not count. True: the wait for the missing packet starts again.
  */
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t lost, uint64_t now);
 /* Until false: the next held packet, in order, whether or not others are missing. */

@@ -13,16 +13,17 @@ struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input in
 {
 	struct hp3_rfr_step step = rfr_steps[state][input];
 
-	/* pairs that are not in the table read {STEADY, NONE}: the state stays */
+	/* pairs that are not in the table are {STEADY, NONE} here: keep the state */
 	if (step.action == HP3_RFR_DO_NONE && step.next == HP3_RFR_STEADY)
 		step.next = (uint8_t)state;
 	return step;
 }
 
 /*
- * CLOSING holds nothing. So only a reply beyond what was emitted is a contradiction, and "drained"
- * means idle. In DRAINING and PROBING, no packet behind the closing one has left, so a reply to one
- * of these PSNs is a contradiction, too. RESUMING evaluates una itself.
+ * In CLOSING, no packets are held. So only a reply to a PSN that was never sent is a contradiction,
+ * and "drained" means that no packet is in flight. In DRAINING and PROBING, no packet behind the
+ * closing one has left, so a reply to one of these PSNs is a contradiction, too. RESUMING evaluates
+ * una itself.
  */
 enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 	const struct hp3_closing *c, const struct hp3_view *v)

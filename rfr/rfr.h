@@ -7,11 +7,11 @@
  *
  * Guarantee: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted them. To
  * move a requester stream to another path, the engine chooses a *closing packet*: a first
- * transmission with the highest PSN so far that carries AckReq. It holds all later packets. Once a
- * reply proves that the closing packet has arrived, all packets before it have arrived, too (one
- * path is a FIFO). The held packets then leave, in order, on the new port. Any other event
- * meanwhile ends the move on the old port: held packets leave there, in order and before the RNIC's
- * next packet (fast recovery).
+ * transmission with the highest PSN so far that carries AckReq. The engine holds all later packets.
+ * Once a reply proves that the closing packet has arrived, all packets before it have arrived, too
+ * (one path is a FIFO). The held packets then leave, in order, on the new port. Any other event
+ * meanwhile ends the move on the old port: held packets leave on the old port, in order and before
+ * the RNIC's next packet (fast recovery).
  *
  *     STEADY --severe--> SEARCHING --winner--> as a move; --no better path--> STEADY
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
@@ -27,12 +27,13 @@
  *
  *     STEADY --idle, a long message begins--> PROBING
  *
- * On a dead path (rule 13), nothing can be overtaken, so the flow leaves it without a drain. Only
- * the RNIC can send the missing packets again, so all others wait until it does:
+ * On a dead path (rule 13), no packet can be overtaken, so the flow leaves the path without a
+ * drain. Only the RNIC can send the lost packets again, so all others are held until it
+ * retransmits:
  *
- *     STEADY, SEARCHING --dead--> RESUMING --RNIC went back--> STEADY (new port)
+ *     STEADY, SEARCHING --dead--> RESUMING --RNIC has retransmitted--> STEADY (new port)
  *
- * The transitions are one table (transitions.h) that the C code, its tests and the model share.
+ * The C code, its tests and the model share one table of transitions (transitions.h).
  */
 #include "rfr/stream.h"
 #include "rfr/transitions.h"
@@ -70,7 +71,7 @@ struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input in
 /* The closing packet of a move. */
 struct hp3_closing {
 	uint32_t psn; /* its BTH PSN */
-	/* first PSN behind it: nothing from there on has left (an upper bound for a READ) */
+	/* first PSN behind it: no packet from this PSN on has left (an upper bound for a READ) */
 	uint32_t end;
 };
 

@@ -9,15 +9,15 @@
  * YES is recent. The sender requests a YES in each keep-alive interval. All other packets take the
  * port in use.
  *
- *     SINGLE --large message--> ASKING --yes--> SPRAYING --RNIC went back--> NARROW
- *                                  ^               |   ^--caught up, yes since--/
+ *     SINGLE --large message--> ASKING --yes--> SPRAYING --RNIC retransmits--> NARROW
+ *                                  ^               |   ^--caught up, yes since----/
  *                                  |               \--no, stop--> ENDING --caught up--> SINGLE
  *
  * The sender sprays for HP3_SPRAY_TRUST intervals after the receiver's last message. The receiver
- * resequences for HP3_SPRAY_BOUND intervals after the sender's last one. So it still resequences
- * the last sprayed packets when they arrive.
+ * resequences for HP3_SPRAY_BOUND intervals after the sender's last one. So the receiver still
+ * resequences the last sprayed packets when they arrive.
  *
- * The transitions are one table that the C code and its tests share.
+ * The C code and its tests share one table of transitions.
  */
 #include <stdint.h>
 
@@ -38,16 +38,16 @@
 	X(NO, "no") /* the peer does not resequence, or no longer */                               \
 	X(SILENT, "silent") /* no message from the peer for HP3_SPRAY_TRUST intervals */           \
 	X(LOST, "lost") /* ... for HP3_SPRAY_BOUND intervals */                                    \
-	X(BACK, "back") /* the RNIC went back */                                                   \
-	X(FULL, "full") /* as much is in flight as the peer can hold */                            \
+	X(BACK, "back") /* the RNIC retransmits */                                                 \
+	X(FULL, "full") /* the peer can hold no more packets */                                    \
 	X(CAUGHT_UP, "caught-up") /* all sprayed packets are acknowledged */                       \
-	X(IDLE, "idle") /* no large message for long, nothing in flight */                         \
+	X(IDLE, "idle") /* no large message for long; no packet in flight */                       \
 	X(STOP, "stop") /* spraying must end, for example by policy */
 
 #define HP3_SPRAY_ACTIONS(X)                                                                       \
 	X(NONE, "none")                                                                            \
 	X(ASK, "ask") /* ask the peer until it answers */                                          \
-	X(DRAIN, "drain") /* hold packets until all that left are acknowledged */                  \
+	X(DRAIN, "drain") /* hold packets until all sent ones are acknowledged */                  \
 	X(END, "end") /* send OVER to the peer */
 
 /* X(state, input, next state, action) */

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #define REST_LEVELS 7u /* doublings */
-#define SILENT      16u /* packets by each other EV, without one by this EV */
+#define SILENT      16u /* packets with each other EV, without a packet with this EV */
 #define FAR         3u /* times `alike` */
 #define LOST        2u /* fewer probes without an answer may just be lost packets */
 #define AGAIN       2u /* reports about an EV */
 #define GUARD       2u /* part of rest_ns: reports so soon after a rest are about earlier packets */
 
-/* EVs that may be used, apart from rests. */
+/* EVs that may be used when they do not rest. */
 static uint64_t usable_evs(const struct hp3_spread *s, const struct hp3_spread_params *p)
 {
 	return p->reach_ns != 0 ? s->known & hp3_spread_all(p) : hp3_spread_all(p);
@@ -94,7 +94,7 @@ static void rest_ev(struct hp3_spread *s, uint32_t ev, uint64_t until)
 	s->resting |= 1ull << ev;
 }
 
-/* May so many of n probes be that slow or without an answer, and paths be alike nevertheless? */
+/* May paths be alike although so many of n probes were slow, or were not answered? */
 static bool are_few(const struct hp3_spread_params *p, uint32_t slow, uint32_t silent, uint32_t n)
 {
 	return (slow + (silent >= LOST ? silent : 0)) * 100 < n * p->differ;
@@ -177,7 +177,7 @@ uint32_t hp3_spread_usable_ev(
 
 	end_due_rests(s, now);
 	may = use & ~s->resting;
-	if (may == 0) /* the answers of all EVs were bad, some after a good one */
+	if (may == 0) /* the answers of all EVs were bad, some after a good answer */
 		may = use;
 	if (may == hp3_spread_all(p))
 		return random_below(random, p->evs);

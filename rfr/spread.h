@@ -3,16 +3,17 @@
 #define HP3_RFR_SPREAD_H
 /*
  * Chooses the path of each packet of a sprayed queue pair. Its source ports are up to HP3_EVS_MAX
- * entropy values (EVs). Each selects one path of the fabric; several may select
- * the same.
+ * entropy values (EVs). Each EV selects one path of the fabric; several EVs may select the same
+ * path.
  *
- * The receiver measures how late each EV is. A packet that fills a gap was late by the time that
- * held packets had to wait for it; all other packets count as 0. The receiver reports an EV as slow
- * if it is unusually late, or if no packet arrives from it while many others do. It then measures
- * that EV anew. The sender lets the EV rest, for longer each time, and then uses it again. The
- * sender ignores reports about EVs that it has not used since their rest. It also lets an EV rest
- * that is ECN-marked while others are not, always for the same time, and at most half of the EVs.
- * If all are marked, only congestion control reacts.
+ * The receiver measures the lateness of each EV. The lateness of a packet that fills a gap is the
+ * time for which held packets waited for it; that of all other packets is 0. The receiver reports
+ * an EV as slow if its packets are unusually late, or if no packet arrives from it while many
+ * arrive from other EVs. It then starts to measure that EV from zero. The sender stops using a slow
+ * EV for a time (a rest), which is longer each time. The sender ignores reports about EVs that it
+ * has not used since their rest. An EV that is ECN-marked while others are not rests, too, always
+ * for the same time, and at most half of the EVs rest for this reason. If all EVs are marked, only
+ * congestion control reacts.
  *
  * Sans-IO; times ns.
  */
@@ -24,8 +25,9 @@
 
 struct hp3_spread_params {
 	uint32_t evs; /* EVs: 1 .. HP3_EVS_MAX */
-	uint32_t alike; /* percent of the shortest RTT: EVs up to this are used */
-	uint32_t differ; /* % of the probed EVs: if so many are slower, unprobed EVs rest, too. */
+	uint32_t alike; /* percent of the shortest RTT: EVs with an RTT up to this are used */
+	/* percent of the probed EVs: if at least so many are slower, unprobed EVs rest, too */
+	uint32_t differ;
 	/* Only EVs whose RTT exceeds the best by at most this are used; 0: all are. */
 	uint64_t reach_ns;
 	uint64_t late_ns; /* an EV is slow if its average lateness exceeds this */
@@ -68,7 +70,7 @@ struct hp3_lateness {
 	} ev[HP3_EVS_MAX];
 };
 
-/* hp3_spread_ev() where some EVs rest, or are not in use. */
+/* The part of hp3_spread_ev() for when some EVs rest, or are not in use. */
 uint32_t hp3_spread_usable_ev(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now);
 /* Returns the EV of the next packet. *s is all 0 at first. `random`: any random number. */
@@ -81,42 +83,42 @@ static inline uint32_t hp3_spread_ev(
 		return (uint32_t)((uint64_t)random * p->evs >> 32);
 	return hp3_spread_usable_ev(s, p, random, now);
 }
-/* A probe leaves by this EV. */
+/* A probe with this EV leaves. */
 void hp3_spread_asked(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev, uint64_t now);
-/* The probe was answered. UINT32_MAX: the answer counts as bad, however fast it was. */
+/* The probe was answered. rtt_ns UINT32_MAX: the answer counts as bad, however fast it was. */
 void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev,
 	uint32_t rtt_ns, uint64_t now);
 /*
  * Result of a comparison: these EVs were probed at the same time, with these RTTs in ns (0: no
- * answer). Of these EVs, those within reach_ns of the best are used from now on, the others are
- * not. True: many are not used. Queues alone do not cause such differences.
+ * answer). Of these EVs, those within reach_ns of the best are used from now on, and the others are
+ * not. True: many EVs are not used, with differences that queues alone do not cause.
  */
 bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p, const uint8_t *ev,
 	const uint32_t *rtt, uint32_t n);
 /* Number of EVs in use now. */
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p);
 /*
- * Before packets leave by several EVs: of the EVs probed lately, those that were too slow rest. If
- * many were too slow, unprobed EVs rest as well. True: many EVs took several times as long; queues
- * alone do not cause that. Otherwise, if several EVs were probed, all EVs count as usable, except
- * those that did not answer.
+ * Call it before packets leave with several EVs. Of the EVs probed lately, those that were too slow
+ * rest. If many were too slow, unprobed EVs rest as well. True: many EVs took several times as
+ * long, which queues alone do not cause. Otherwise, if several EVs were probed, all EVs count as
+ * usable, except those whose probe was not answered.
  */
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
-/* Do more than half of the EVs rest because they were slow or lost a packet, twice or more? */
+/* Do more than half of the EVs rest because they were slow, or lost a packet, at least twice? */
 bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_params *p);
-/* These EVs rest, one bit each: they are slow, or have lost a packet. */
+/* Lets these EVs rest, one bit each: they are slow, or have lost a packet. */
 void hp3_spread_mark_slow(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
 /*
  * The receiver reports slow EVs. `tried`: EVs that this queue pair has used since their newest
- * rest. While an EV is not used, no packet arrives by it, and the receiver reports it as slow. So
- * the report counts only for EVs in `tried`. In the first half of rest_ns after a rest, it does not
- * count: packets of the EV are in flight.
+ * rest. While an EV is not used, no packet arrives with it, and the receiver reports it as slow. So
+ * the report counts only for EVs in `tried`. For an EV whose rest ended less than half of rest_ns
+ * ago, the report does not count either: it is about earlier packets.
  */
 void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
 	uint64_t tried, uint64_t now);
-/* `tried`, after a packet by this EV. */
+/* Returns `tried` after a packet with this EV. */
 static inline uint64_t hp3_spread_tried(const struct hp3_spread *s, uint64_t tried, uint32_t ev)
 {
 	return (tried & ~s->resting) | 1ull << ev;
@@ -126,16 +128,16 @@ static inline uint64_t hp3_spread_tried(const struct hp3_spread *s, uint64_t tri
 void hp3_spread_marked(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t marked, uint64_t now);
 
-#define HP3_LATENESS_MOST    (1u << 20) /* ns: more counts as this */
+#define HP3_LATENESS_MOST    (1u << 20) /* ns: higher values count as this */
 #define HP3_LATENESS_UNUSUAL 4u /* times the usual lateness */
 #define HP3_EV_MARK_SAMPLES  512u /* packets in the average of all EVs */
-#define HP3_EV_MARKED_MIN    (HP3_EV_ALL_MARKED / 12) /* three of 32 packets: fewer mean little */
+#define HP3_EV_MARKED_MIN    (HP3_EV_ALL_MARKED / 12) /* three of 32 packets */
 #define HP3_EV_MARKED_FACTOR 2u /* times the average of all EVs */
 
 /*
- * A packet arrived by this EV, marked or not. Held packets had waited for it for `late_ns`.
- * `spread`: the sender has drawn the EV from all. If false, other EVs do not count as silent. *l is
- * all 0 at first.
+ * A packet with this EV arrived, marked or not. Held packets had waited for it for `late_ns`.
+ * `spread`: the sender chose the EV at random from all EVs in use. If false, the packet does not
+ * count as evidence that other EVs are silent. *l is all 0 at first.
  */
 static inline void hp3_lateness_seen(
 	struct hp3_lateness *l, uint32_t ev, uint64_t late_ns, bool marked, bool spread)
@@ -167,14 +169,14 @@ static inline bool hp3_ev_is_marked(const struct hp3_lateness *l, uint32_t ev)
 			       HP3_EV_MARKED_FACTOR * (l->marked / HP3_EV_MARK_SAMPLES));
 }
 
-/* Is a check of all EVs worthwhile? A packet has just arrived by this EV, marked or not. */
+/* Is a check of all EVs worthwhile? A packet with this EV has just arrived, marked or not. */
 static inline bool hp3_lateness_suspects(
 	const struct hp3_lateness *l, const struct hp3_spread_params *p, uint32_t ev, bool marked)
 {
 	return l->ev[ev].late / 8 > hp3_lateness_bound(l, p) ||
 	       (marked && hp3_ev_is_marked(l, ev)) || l->packets % HP3_EVS_MAX == 0;
 }
-/* Slow EVs to report, one bit each. Their measurement starts anew. */
+/* Slow EVs to report, one bit each. Their measurement starts from zero. */
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p);
 /* EVs to report that are marked far more than the others. */
 uint64_t hp3_lateness_marked(struct hp3_lateness *l, const struct hp3_spread_params *p);

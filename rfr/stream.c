@@ -2,7 +2,7 @@
 #include "rfr/stream.h"
 #include "roce/opcode.h"
 
-#define WIN_MAX (1u << 22) /* a quarter of the PSN space: "before" stays unambiguous */
+#define WIN_MAX (1u << 22) /* a quarter of the PSN space: a limit for PSN comparison */
 
 void hp3_stream_reset(struct hp3_stream *s, uint32_t psn)
 {
@@ -42,7 +42,7 @@ void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2)
 	*pmtu_log2 = (uint8_t)__builtin_ctz(len);
 }
 
-/* The open READ has this many PSNs: more were in flight than counted. */
+/* The open READ has `span` PSNs: more PSNs were in flight than were counted. */
 static void close_read(struct hp3_stream *s, uint32_t span)
 {
 	s->win += span - hp3_read_span(s->open_len, HP3_PMTU_LOG2_MAX);
@@ -51,7 +51,10 @@ static void close_read(struct hp3_stream *s, uint32_t span)
 	s->open_len = 0;
 }
 
-/* Most PSNs behind una that a retransmission may have; for an open READ, with the longest span. */
+/*
+ * How many PSNs before una a retransmission may be, at most; for an open READ, with the longest
+ * span.
+ */
 static int32_t back_of(const struct hp3_stream *s)
 {
 	uint32_t win = s->win + ((hp3_stream_end(s) - s->nxt) & HP3_PSN_MASK);
@@ -59,7 +62,7 @@ static int32_t back_of(const struct hp3_stream *s)
 	return win < WIN_MAX / 2 ? (int32_t)(2 * win) : (int32_t)WIN_MAX;
 }
 
-/* Does `psn` follow the open READ with some PMTU? Learns the PMTU if only one fits. */
+/* For some PMTU, does `psn` follow the open READ? Learns the PMTU if only one fits. */
 static bool follows_open_read(const struct hp3_stream *s, uint32_t psn, uint8_t *pmtu_log2)
 {
 	uint32_t dist = (psn - s->hi) & HP3_PSN_MASK, fits = 0, which = 0;

@@ -2,20 +2,21 @@
 #ifndef HP3_RFR_STREAM_H
 #define HP3_RFR_STREAM_H
 /*
- * In-flight accounting of one requester stream by PSN: what the local RNIC has emitted, and what
- * the peer has proven to have received. Every decision that a path is drained depends on it.
+ * In-flight accounting of one requester stream by PSN: which packets the local RNIC has sent, and
+ * which of them replies prove to have arrived. Every decision that a path is drained depends on
+ * this accounting.
  *
  * Invariants: una <= nxt; hi < nxt; a packet is NEW (first transmission) only if its PSN follows
- * exactly behind what was emitted before. A READ request takes ceil(length / PMTU) PSNs (IBTA
- * 9.7.3.1.2). The PMTU is not on the wire. So after a READ, the next PSN is one of five candidates,
- * until a FIRST or MIDDLE packet has shown the PMTU.
+ * directly behind those sent before. A READ request takes ceil(length / PMTU) PSNs (IBTA
+ * 9.7.3.1.2). Packets do not carry the PMTU. So until a FIRST or MIDDLE packet has shown the PMTU,
+ * the next PSN after a READ is one of five candidates.
  *
  * A reply with PSN r proves that every request packet up to and including the one that contains r
- * has arrived (IBTA 9.7.5.1.2). That holds for ACKs and for READ/ATOMIC responses. A NAK or RNR NAK
- * proves it for all before r.
+ * has arrived (IBTA 9.7.5.1.2). ACKs and READ/ATOMIC responses are such replies. A NAK or RNR NAK
+ * proves it for all packets before r.
  *
- * PSNs before the first packet seen count as in flight, until a reply to it or a later one arrives
- * (rule 11).
+ * PSNs before the first packet seen count as in flight, until a reply to that packet or a later one
+ * arrives (rule 11).
  */
 #include <stdbool.h>
 #include "base/likely.h"
@@ -34,7 +35,7 @@ struct hp3_stream {
 
 enum hp3_tx_kind {
 	HP3_TX_NEW, /* first transmission, with the next PSN */
-	/* emitted before; or a READ that begins in the middle of an earlier one */
+	/* sent before; or a READ that begins in the middle of an earlier one */
 	HP3_TX_RETRANSMIT,
 	HP3_TX_EPOCH, /* neither: the queue pair was reset, or packets were lost before hp3d */
 };
@@ -42,7 +43,7 @@ enum hp3_tx_kind {
 enum hp3_reply_kind {
 	HP3_REPLY_PROGRESS, /* una has advanced */
 	HP3_REPLY_STALE, /* una is unchanged */
-	HP3_REPLY_BEYOND, /* acknowledges what was never emitted: contradicts the pairing */
+	HP3_REPLY_BEYOND, /* acknowledges a PSN that was never sent: contradicts the pairing */
 };
 
 static inline uint32_t hp3_read_span(uint32_t len, uint32_t pmtu_log2)
@@ -50,7 +51,7 @@ static inline uint32_t hp3_read_span(uint32_t len, uint32_t pmtu_log2)
 	return len == 0 ? 1 : (uint32_t)(((uint64_t)len + (1u << pmtu_log2) - 1) >> pmtu_log2);
 }
 
-/* PSNs of a request; of a READ with unknown PMTU (0): the most that it may take. */
+/* Number of PSNs of a request. READ with an unknown PMTU (0): the highest possible number. */
 static inline uint32_t hp3_request_span(const struct hp3_view *v, uint8_t pmtu_log2)
 {
 	if (!(v->flags & HP3_VF_READ))
@@ -58,23 +59,23 @@ static inline uint32_t hp3_request_span(const struct hp3_view *v, uint8_t pmtu_l
 	return hp3_read_span(v->dma_len, pmtu_log2 != 0 ? pmtu_log2 : HP3_PMTU_LOG2_MIN);
 }
 
-/* Exclusive upper bound of the PSNs emitted so far. */
+/* Exclusive upper bound of the PSNs sent so far. */
 static inline uint32_t hp3_stream_end(const struct hp3_stream *s)
 {
 	return s->open_len == 0 ? s->nxt
 				: hp3_psn_add(s->hi, hp3_read_span(s->open_len, HP3_PMTU_LOG2_MIN));
 }
 
-/* Have all request packets emitted so far arrived? */
+/* Have all request packets sent so far arrived? */
 static inline bool hp3_stream_idle(const struct hp3_stream *s)
 {
 	return hp3_psn_diff(s->una, s->hi) > 0;
 }
 
-/* Starts anew at a packet with this PSN. PSNs before it count as in flight. */
+/* Starts again at a packet with this PSN. PSNs before it count as in flight. */
 void hp3_stream_reset(struct hp3_stream *s, uint32_t psn);
 
-/* The slow part of hp3_stream_tx(): all packets that are not simply the next one. */
+/* The slow part of hp3_stream_tx(), for all packets whose PSN is not simply the next one. */
 enum hp3_tx_kind hp3_stream_tx_slow(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2);
 
@@ -84,7 +85,9 @@ enum hp3_tx_kind hp3_stream_tx_slow(
  */
 void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2);
 
-/* More PSNs are in flight than ever before: updates win, and keeps una within reach. */
+/*
+ * More PSNs are in flight than ever before: updates `win`, and keeps `una` comparable with `nxt`.
+ */
 void hp3_stream_widen(struct hp3_stream *s);
 
 /* Accounts for a NEW packet. */

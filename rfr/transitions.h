@@ -2,28 +2,28 @@
 #ifndef HP3_RFR_TRANSITIONS_H
 #define HP3_RFR_TRANSITIONS_H
 /*
- * The state machine of a move as one table. rfr.c compiles it, tests walk it, and the model is
- * generated from it.
+ * The state machine of a move as one table. rfr.c compiles the table, tests check all its rows, and
+ * the model is generated from it.
  */
 
 /* X(symbol, text) */
 #define HP3_RFR_STATES(X)                                                                          \
 	X(STEADY, "steady") /* no move in progress */                                              \
 	X(SEARCHING, "searching") /* probes are outstanding; packets are forwarded */              \
-	X(CLOSING, "closing") /* requested; no packet has closed the old path yet */               \
+	X(CLOSING, "closing") /* requested; no closing packet has left yet */                      \
 	X(DRAINING, "draining") /* the closing packet has left; later packets are held */          \
-	X(PROBING, "probing") /* nothing is in flight; probes are outstanding, packets are held */ \
-	X(RESUMING, "resuming") /* the old path is dead; waits for the RNIC to go back */
+	X(PROBING, "probing") /* no packet in flight; probes outstanding; packets are held */      \
+	X(RESUMING, "resuming") /* the old path is dead; the RNIC has yet to retransmit */
 
 #define HP3_RFR_INPUTS(X)                                                                          \
 	X(NONE, "none")                                                                            \
 	X(MOVE, "move") /* requested; packets are in flight */                                     \
-	X(MOVE_IDLE, "move-idle") /* requested; proven that nothing is in flight */                \
+	X(MOVE_IDLE, "move-idle") /* requested; a reply proves that no packet is in flight */      \
 	X(MOVE_CLOSED, "move-closed") /* requested; the newest packet can be the closing one */    \
 	X(SEARCH, "search") /* the path in use is severely congested */                            \
 	X(NO_BETTER, "no-better") /* no probe won */                                               \
 	X(TX_NEW, "tx-new") /* a first transmission leaves the RNIC */                             \
-	X(TX_RETRANSMIT, "tx-retransmit") /* the RNIC went back */                                 \
+	X(TX_RETRANSMIT, "tx-retransmit") /* the RNIC retransmits */                               \
 	X(TX_EPOCH, "tx-epoch") /* the queue pair was reset */                                     \
 	X(DRAINED, "drained") /* a reply proves that the closing packet arrived */                 \
 	X(NAK, "nak") /* PSN sequence NAK: loss on the old path */                                 \
@@ -42,20 +42,20 @@
 	X(TX_WANTED, "tx-wanted") /* resuming: the packet that the receiver expects */             \
 	X(TX_AHEAD, "tx-ahead") /* resuming: a packet behind that one */                           \
 	X(TX_AGAIN, "tx-again") /* the RNIC sends the held packets again */                        \
-	X(CAUGHT_UP, "caught-up") /* resuming: nothing is missing before the held packets */
+	X(CAUGHT_UP, "caught-up") /* resuming: no packet before the held ones is missing */
 
 #define HP3_RFR_ACTIONS(X)                                                                         \
 	X(NONE, "none")                                                                            \
-	X(SWITCH, "switch") /* release on the new port, which is now in use */                     \
-	X(CLOSE, "close") /* pass the packet in hand with AckReq: it closes */                     \
-	X(BEHIND, "behind") /* the newest packet sent closes; hold later packets */                \
+	X(SWITCH, "switch") /* release held packets on the new port, which is now in use */        \
+	X(CLOSE, "close") /* forward the packet in hand with AckReq: the closing packet */         \
+	X(BEHIND, "behind") /* the newest sent packet is the closing packet; hold later ones */    \
 	X(HOLD, "hold") /* hold the packet in hand */                                              \
-	X(RECOVER, "recover") /* release on the old port, then the packet in hand */               \
+	X(RECOVER, "recover") /* release held packets on the old port, then the one in hand */     \
 	X(DISCARD, "discard") /* drop held packets: their queue pair is gone */                    \
 	X(PROBE, "probe") /* send the first probe; hold later packets */                           \
-	X(FAILOVER, "failover") /* use the new port; hold until the RNIC has gone back */          \
+	X(FAILOVER, "failover") /* use the new port; hold packets until the RNIC retransmits */    \
 	X(SUPERSEDE, "supersede") /* drop held packets: the RNIC sends them again */               \
-	X(RESUME, "resume") /* release on the new port, then the packet in hand */
+	X(RESUME, "resume") /* release held packets on the new port, then the one in hand */
 
 /* X(state, input, next state, action) */
 #define HP3_RFR_TRANSITIONS(X)                                                                     \

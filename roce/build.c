@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes frames from front to back: each part begins where the one before it ends, and the ICRC is
+ * Writes frames from front to back: each part begins where the previous part ends, and the ICRC is
  * last.
  */
 #include <errno.h>

@@ -7,8 +7,8 @@
  * datagram, for messages of hp3d.
  *
  * Every builder writes at most `cap` bytes to `buf`, and returns the length of the frame. -ENOSPC:
- * it does not fit. -EINVAL: a value is out of range (PSN or QPN above 24 bits, payload that the
- * opcode does not allow).
+ * the frame does not fit. -EINVAL: a value is out of range (PSN or QPN above 24 bits, payload that
+ * the opcode does not allow).
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -46,8 +46,8 @@ struct hp3_fields {
 };
 
 /*
- * Addressing of a reply: IP and MAC addresses of the frame swapped, same VLAN tags and DSCP, not
- * ECT, TTL 64, and `sport`.
+ * Addressing of a reply to the frame: IP and MAC addresses swapped, same VLAN tags and DSCP, not
+ * ECT, TTL 64, and source port `sport`.
  */
 void hp3_addressing_reply(
 	const void *frame, const struct hp3_view *v, uint16_t sport, struct hp3_addressing *a);

@@ -5,8 +5,9 @@
  * CRC-32 arithmetic for icrc.h; not for other modules.
  *
  * A CRC register is a polynomial over GF(2) modulo P, reflected: bit 31 is x^0. Appending n zero
- * bytes multiplies it by x^(8n). So consider a change d of four bytes (loaded little-endian), with
- * m bytes from there to the end of the message. It changes the CRC by d * x^(8m) mod P.
+ * bytes to the message multiplies the register by x^(8n). Let d be the change of four bytes (loaded
+ * little-endian), with m bytes from their beginning to the end of the message. The change d then
+ * changes the CRC by d * x^(8m) mod P.
  *
  * There are two multiplications: a portable one, and a carry-less one (PCLMULQDQ, PMULL). On
  * aarch64, there are also two updates of the register; one uses the CRC32 instructions. The tests
@@ -53,7 +54,8 @@ static inline uint32_t hp3_crc_update(uint32_t crc, const void *p, size_t n)
 }
 
 /*
- * Reduces a product mod P: its low 32 bits (the upper half, reflected) enter as four message bytes.
+ * Reduces a product mod P. The product's low 32 bits (the upper half, reflected) are processed as
+ * four message bytes.
  */
 static inline uint32_t hp3_crc_reduce(uint64_t product)
 {
@@ -74,8 +76,8 @@ static inline uint32_t hp3_crc_mul(uint32_t a, uint32_t b)
 }
 
 /*
- * The same for a product with a factor of degree below 16: it has 16 bits in the upper half, so two
- * look-ups suffice.
+ * The same for a product with a factor of degree below 16. Such a product has 16 bits in the upper
+ * half, so two table look-ups suffice.
  */
 static inline uint32_t hp3_crc_reduce16(uint64_t product)
 {
@@ -92,7 +94,7 @@ static inline uint32_t hp3_crc_mul16_portable(uint16_t a, uint32_t b)
 	return hp3_crc_reduce16(product);
 }
 
-/* The instruction sets of this CPU that functions below need (HP3_ICRC_*). */
+/* The instruction sets (HP3_ICRC_*) that the functions below need and that this CPU has. */
 #if defined(__x86_64__)
 #define HP3_CRC_CLMUL __attribute__((target("pclmul")))
 

@@ -7,8 +7,8 @@
 #define HP3_CRC_ONE  0x80000000u /* the polynomial 1 in reflected order */
 
 /*
- * x^(8n) has one table for frames up to the largest RoCE MTU (4096 and headers). For longer frames,
- * it is a product of two factors.
+ * For frames up to the largest RoCE MTU (4096 bytes and headers), x^(8n) is in one table. For
+ * longer frames, x^(8n) is a product of two factors.
  */
 #define HP3_CRC_POW_LOW  4201u
 #define HP3_CRC_POW_STEP 4096u

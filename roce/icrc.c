@@ -219,8 +219,8 @@ static inline __attribute__((always_inline)) void rewrite_with(
 
 	/*
 	 * A difference of k bytes in the upper end of the word has the weight x^(8 * (4 - k)),
-	 * times the power for its distance; k is 2 for the port. AckReq is the last bit of its byte
-	 * in CRC order, x^0, so the product is the power itself.
+	 * times the power for its distance. For the port, k is 2. AckReq is the last bit of its
+	 * byte in CRC order, x^0, so its product is the power itself.
 	 */
 	uint32_t new_icrc =
 		old_icrc ^ mul16(__builtin_bswap16(old_sport ^ sport), power(after + 2));

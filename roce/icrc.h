@@ -11,11 +11,11 @@
  *     UDP      checksum
  *     BTH      resv8a (FECN, BECN, reserved)
  *
- * It is stored inverted, least significant byte first.
+ * The ICRC is stored inverted, least significant byte first.
  *
  * A CRC is linear. So if a covered field changes, the change of the ICRC depends only on the
- * changed bits, and on the number of bytes behind them. Changes of port and AckReq never read the
- * payload. A wrong ICRC stays wrong, so a change never hides damage.
+ * changed bits, and on the number of bytes behind them. So hp3 changes port and AckReq without
+ * reading the payload. A wrong ICRC stays wrong, so a change never hides a damaged packet.
  *
  * A view must be that of hp3_parse() for the same frame, with class >= RC_REQUEST. (build.c makes
  * its own.)
@@ -25,8 +25,9 @@
 
 /*
  * Instruction sets that not every CPU has. CLMUL: carry-less multiplication, for changes. CRC32:
- * for the whole ICRC (aarch64). By default, hp3 uses all that the CPU has. hp3_icrc_use() restricts
- * it to these, for tests and measurements, and returns those in use.
+ * for the whole ICRC (aarch64). By default, hp3 uses all of these that the CPU has. hp3_icrc_use()
+ * restricts hp3 to `instructions`, for tests and measurements, and returns the instruction sets in
+ * use.
  */
 enum { HP3_ICRC_CLMUL = 1, HP3_ICRC_CRC32 = 2 };
 uint32_t hp3_icrc_use(uint32_t instructions);
@@ -50,7 +51,7 @@ void hp3_icrc_store(void *frame, const struct hp3_view *v);
  */
 void hp3_set_sport(void *frame, struct hp3_view *v, uint16_t sport);
 void hp3_set_ackreq(void *frame, struct hp3_view *v, bool on);
-/* Both at once, for the closing packet of a drain. */
+/* Both changes at once, for the closing packet of a drain. */
 void hp3_set_sport_ackreq(void *frame, struct hp3_view *v, uint16_t sport, bool ackreq);
 
 /* The ICRC does not cover BECN (resv8a). Only the UDP checksum (if it is not 0) is updated. */
@@ -58,14 +59,15 @@ void hp3_set_becn(void *frame, struct hp3_view *v, bool on);
 
 /*
  * For code that changes the port of a frame itself (BPF). The ICRC changes by the product, mod P,
- * of this weight and the change of the port. That is: the XOR of its two bytes, loaded
- * little-endian, in the upper half of the register. `after`: bytes from the UDP header to the ICRC.
+ * of this weight and the change of the port. The change is the XOR of the old and the new port, as
+ * two bytes loaded little-endian, in the upper half of the register. `after`: bytes from the UDP
+ * header to the ICRC.
  */
 uint32_t hp3_icrc_sport_weight(uint32_t after);
 
 /*
- * The IPv6 flow label that hp3 writes for a UDP source port. Linux and mlx5 derive that port from
- * it (ibv_flow_label_to_udp_sport, rdma-core >= 29), if the port is 49152 or more.
+ * The IPv6 flow label that hp3 writes for a UDP source port. If the port is 49152 or more, Linux
+ * and mlx5 derive the same port from the label (ibv_flow_label_to_udp_sport, rdma-core >= 29).
  */
 uint32_t hp3_sport_to_flow_label(uint16_t sport);
 

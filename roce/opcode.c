@@ -49,7 +49,7 @@
 		.plain_len = PLAIN(HP3_CLASS_##class_) ? 0 : HP3_NOT_PLAIN                         \
 	}
 
-/* Ranges come first: where ranges and single opcodes overlap, the later initialiser counts. */
+/* Ranges precede single opcodes: where they overlap, the later initialiser counts. */
 #pragma GCC diagnostic push
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Winitializer-overrides"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parser. Ethernet and IP headers give the place of UDP; the opcode table gives the headers
- * behind the BTH. Nearly all packets are untagged IPv4 without options. They take no loop, and each
- * header is read once.
+ * The parser. Ethernet and IP headers determine where UDP begins; the opcode table gives the
+ * headers behind the BTH. Nearly all packets are untagged IPv4 without options. The parser handles
+ * these without a loop, and reads each header once.
  */
 #include "base/names.h"
 #include "base/likely.h"

@@ -3,15 +3,15 @@
 #define HP3_ROCE_PARSE_H
 /*
  * Classifies one Ethernet frame: a packet of a reliable connection (request or reply), another RoCE
- * packet that hp3 forwards, or not RoCE. Never fails: a malformed or truncated frame gets a named
- * reason, and is to be forwarded unchanged.
+ * packet that hp3 forwards, or not RoCE. The parser never fails: for a malformed or truncated
+ * frame, it names a reason, and the caller forwards the frame unchanged.
  *
  * Parses Ethernet II and up to two 802.1Q/802.1ad tags (tags.h). Parses IPv4 with options, and IPv6
  * with hop-by-hop, routing, destination and fragment headers. Parses UDP, BTH, and every
  * RC/UC/UD/CNP opcode (opcode.h).
  *
- * Contract: `frame` has `len` readable bytes. The parser reads nothing beyond, and writes only *v.
- * It reads headers, never the payload, and does not check the ICRC (icrc.h).
+ * Contract: `frame` has `len` readable bytes. The parser reads nothing beyond these, and writes
+ * only *v. It reads headers, never the payload, and does not check the ICRC (icrc.h).
  */
 #include <stdint.h>
 #include "roce/tags.h"
@@ -95,7 +95,7 @@ struct hp3_view {
 	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
 	uint16_t pkey;
 	uint32_t dma_len; /* RETH DMA length in bytes, if the opcode has a RETH */
-	uint32_t vlan; /* the VLAN, of all tags (tags.h); 0 without tags */
+	uint32_t vlan; /* VLAN number made from all tags (tags.h); 0 without tags */
 };
 
 void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v);

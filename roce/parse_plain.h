@@ -100,8 +100,8 @@ static inline __attribute__((always_inline)) uint32_t hp3_plain_marks(
 }
 
 /*
- * False: the frame is no plain packet, and *v is undefined. A frame with padding behind the packet
- * is not plain.
+ * False: the frame is not a plain packet, and *v is undefined. A frame with padding behind the
+ * packet is not plain.
  */
 static inline __attribute__((always_inline)) bool hp3_parse_plain(
 	const uint8_t *f, uint32_t len, struct hp3_view *v)

@@ -6,8 +6,8 @@
  * plain packets of one class. For a packet that it accepts, it gives the same view as hp3_parse().
  * Inlined into burst loops.
  *
- * Rows become columns. Bytes 10 to 57 of every frame are six words. A vector has the words of one
- * place of all frames. So each field costs one instruction for all packets.
+ * Bytes 10 to 57 of every frame are six words. The words are transposed: vector i has word i of all
+ * frames. So an operation on a field costs one instruction for all packets.
  *
  *     word  bytes                                        word  bytes
  *     0     10-17  type, version, ToS, IP length         3     34-41  ports, UDP length, checksum
@@ -94,7 +94,7 @@ HP3_WIDE_INLINE void hp3_wide_turn(hp3_wide r[8])
 	}
 }
 
-/* Loads are no wider than needed: a wider one might wait for another cache line. */
+/* Loads are no wider than needed: a wider load might wait for another cache line. */
 HP3_WIDE_INLINE void hp3_wide_load(const uint8_t *const f[HP3_WIDE], hp3_wide q[HP3_WIDE_WORDS])
 {
 	__m512i r[4], b[2];
@@ -217,8 +217,8 @@ struct hp3_wide_view {
 };
 
 /*
- * Not 0 in lanes whose fixed fields (versions, lengths, fragment, protocol, port) are not those of
- * a plain packet.
+ * Returns a value that is not 0 in lanes whose fixed fields (versions, lengths, fragment, protocol,
+ * port) are not those of a plain packet.
  */
 HP3_WIDE_INLINE hp3_wide hp3_wide_misfit(const hp3_wide q[HP3_WIDE_WORDS], hp3_wide len)
 {
@@ -230,7 +230,7 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_misfit(const hp3_wide q[HP3_WIDE_WORDS], hp3_w
 	       ((q[3] ^ udp_len ^ 0x00000000b7120000u) & 0x0000ffffffff0000u) | (q[4] & 0x0f00u);
 }
 
-/* ECN, AckReq, BECN, FECN and UDP checksum, in the places that they have in view.flags. */
+/* ECN, AckReq, BECN, FECN and UDP checksum, as the bits of view.flags. */
 HP3_WIDE_INLINE hp3_wide hp3_wide_marks(const hp3_wide q[HP3_WIDE_WORDS])
 {
 	const uint64_t ecn = (uint64_t)HP3_VF_ECT << (8 * HP3_ECN_ECT1) |

@@ -5,9 +5,9 @@
  * VLAN tags: a frame has none, one, or an outer and an inner one (IEEE 802.1ad). Each is an 802.1Q
  * tag (C-TAG) or an 802.1ad tag (S-TAG).
  *
- * The number `vlan` distinguishes VLANs. It is 0 without tags, and the VLAN id of a single 802.1Q
- * tag. An 802.1Q tag with VLAN id 0 has only a priority, and does not change `vlan`. Nor do
- * priorities.
+ * The number `vlan` distinguishes VLANs. Without tags, it is 0. With a single 802.1Q tag, it is the
+ * VLAN id. An 802.1Q tag with VLAN id 0 has only a priority, and does not change `vlan`. Priorities
+ * do not change `vlan` either.
  */
 #include <stdint.h>
 
@@ -55,7 +55,10 @@ static inline uint32_t hp3_tags_vlan(const struct hp3_tag tag[HP3_TAGS_MAX])
 	return vlan;
 }
 
-/* The tags of a VLAN, for callers that have no frame to copy them from. All get this priority. */
+/*
+ * Makes the tags of a VLAN, for callers that have no frame from which to copy them. All tags get
+ * this priority.
+ */
 static inline void hp3_tags_make(uint32_t vlan, uint8_t priority, struct hp3_tag tag[HP3_TAGS_MAX])
 {
 	const uint32_t inner = vlan >> HP3_VLAN_INNER_SHIFT & HP3_VLAN_ID;

@@ -20,7 +20,7 @@ static inline bool hp3_is_pinned(const struct hp3_pair *p, uint64_t now)
 	return now < p->pinned_until;
 }
 
-/* Is the flow neither filtered nor pinned? */
+/* May the flow leave its port: does it pass the filter, and is its pair not pinned? */
 bool hp3_flow_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 
 #endif

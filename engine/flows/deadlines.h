@@ -31,7 +31,10 @@ static inline uint64_t hp3_deadline_of(const struct hp3_deadlines *d, uint32_t i
 	return d->place[item] != 0 ? d->heap[d->place[item] - 1].at : UINT64_MAX;
 }
 
-/* _next: the earliest deadline; UINT64_MAX: none. _item: its item; only if there is one. */
+/*
+ * _next: the earliest deadline; UINT64_MAX: none. _item: the item with that deadline; call it only
+ * if there is one.
+ */
 static inline uint64_t hp3_deadline_next(const struct hp3_deadlines *d)
 {
 	return d->n != 0 ? d->heap[0].at : UINT64_MAX;

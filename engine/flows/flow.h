@@ -2,10 +2,10 @@
 #ifndef HP3_ENGINE_FLOW_H
 #define HP3_ENGINE_FLOW_H
 /*
- * One record per queue pair: its requester stream. Once paired, it has two keys: (addresses, remote
- * QPN) for packets from the RNIC, (addresses, local QPN) for packets from the network. Only the
- * thread that drives the engine writes it. A packet in steady state touches only the first cache
- * line. The second is for pairing and bookkeeping.
+ * A flow record: the requester stream of one queue pair. Once paired, a flow has two keys:
+ * (addresses, remote QPN) for packets from the RNIC, (addresses, local QPN) for packets from the
+ * network. Only the thread that drives the engine writes it. A packet in steady state touches only
+ * the first cache line of the record. The second cache line is for pairing and bookkeeping.
  */
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
@@ -18,53 +18,67 @@
 #define HP3_FF_USED   0x01u
 #define HP3_FF_PAIRED 0x02u /* lqpn is known: replies to it belong to this flow */
 #define HP3_FF_MOVED  0x04u /* `port` differs from the RNIC's port */
-/* the newest packet is a first transmission with AckReq, and the RNIC has not gone back since */
+/*
+ * the newest packet is a first transmission that requests a reply, and the RNIC has not
+ * retransmitted since
+ */
 #define HP3_FF_LAST_CLOSE 0x08u
 #define HP3_FF_IDLE_PROOF 0x10u /* a reply with a right ICRC proved that nothing is in flight */
-#define HP3_FF_RNR        0x20u /* an RNR NAK arrived; mark_psn is not acknowledged yet (rule 10) */
-#define HP3_FF_IPV6       0x40u
-#define HP3_FF_STARTED    0x80u /* a request packet was seen: stream is valid */
+/* an RNR NAK arrived, and mark_psn is not acknowledged yet (rule 10) */
+#define HP3_FF_RNR     0x20u
+#define HP3_FF_IPV6    0x40u
+#define HP3_FF_STARTED 0x80u /* a request packet was seen: stream is valid */
 /* the newest packet was a retransmission, so duplicates may be in flight (rule 7) */
 #define HP3_FF_WENT_BACK  0x100u
 #define HP3_FF_CLOSE_ACK  0x200u /* set AckReq on every transmission of mark_psn (rule 8) */
 #define HP3_FF_NATURAL    0x400u /* a natural challenge is outstanding */
 #define HP3_FF_NATURAL_RD 0x800u /* ... and its packet is a READ */
-#define HP3_FF_READS      0x1000u /* a READ or ATOMIC is outstanding: ACKs wait for its responses */
-#define HP3_FF_FRESH      0x2000u /* moved; nothing has been sent on the new port yet */
-#define HP3_FF_SEVERE     0x4000u /* reported as severely congested; no clean spell since */
-#define HP3_FF_PACED      0x8000u /* its rate is below line rate: packets go through the pacer */
+/* a READ or ATOMIC is outstanding: the peer sends later ACKs after its responses */
+#define HP3_FF_READS 0x1000u
+#define HP3_FF_FRESH 0x2000u /* the flow has moved and has sent nothing on the new port yet */
+/* the path was reported as severely congested, and has not been calm since (hp3_monitor_calm()) */
+#define HP3_FF_SEVERE 0x4000u
+#define HP3_FF_PACED  0x8000u /* its rate is below line rate: packets go through the pacer */
 
 /* hp3_flow.watch */
 #define HP3_FW_ARMED 0x01u /* active: has an entry in the ring of active.c */
 /*
- * A reply made progress. The peer is ready to receive, and msn and pkey are known. Packets before
- * una have arrived, so a probe may carry such a PSN (rule 1).
+ * A reply has advanced una. So the peer is ready to receive, and msn and pkey are known. Packets
+ * before una have arrived, so a probe may carry a PSN before una (rule 1).
  */
 #define HP3_FW_HEARD 0x02u
-#define HP3_FW_NAKED 0x04u /* the RNIC got a NAK for the oldest PSN in flight (rule 4) */
-/* stalled, but probes are answered: no further search until it makes progress or sends */
+/* hp3d sent the local RNIC a NAK for the oldest PSN in flight (rule 4) */
+#define HP3_FW_NAKED 0x04u
+/*
+ * the flow is stalled, but the peer answers probes: no further search until una advances or the
+ * flow sends
+ */
 #define HP3_FW_QUIET 0x08u
 /*
- * Packets before una may be missing at the RNIC: a part of a READ, or it was reset. No NAK (rule
- * 4).
+ * The local RNIC may wait for something before una: it misses a part of a READ, or was reset. So
+ * hp3d sends it no NAK (rule 4).
  */
 #define HP3_FW_DOUBT 0x10u
-#define HP3_FW_ANEW  0x20u /* the ring's entry is about the previous queue pair */
-/* an RNIC may answer a duplicate from hp3d; the slot has the ACKs to drop (guard.c) */
+/* the flow's entry in the ring of active.c is about the previous queue pair */
+#define HP3_FW_ANEW 0x20u
+/*
+ * the peer's RNIC may answer a duplicate from hp3d; the slot has a guard, which selects ACKs to
+ * drop (moves/guard.c)
+ */
 #define HP3_FW_GUARD 0x40u
 #define HP3_FW_SURE  0x80u /* the reply that set una had a right ICRC (rule 26) */
 #define HP3_FW_ASK   0x100u /* the next packet that leaves gets AckReq */
 /*
- * No checked ACK has advanced una since READ data did, or since held packets went to the RNIC (rule
- * 4).
+ * READ data advanced una, or held packets went to the RNIC, and no ACK with a checked ICRC has
+ * advanced una since (rule 4).
  */
 #define HP3_FW_UNREAD 0x200u
-#define HP3_FW_BLAMED 0x400u /* stalled, and probes show that the path is the cause */
+#define HP3_FW_BLAMED 0x400u /* the flow is stalled, and probes show that its path is the cause */
 #define HP3_FW_FELT   0x800u /* verbs mode: completions replace packets */
-/* ... and its first path was never compared with another */
+/* ... and the flow's first path was never compared with another one */
 #define HP3_FW_BEGINS 0x2000u
 #define HP3_FW_AGREED 0xd000u /* all agreement flags below */
-#define HP3_FW_SPRAY  0x1000u /* has an agreement to spray its requests (spray.h) */
+#define HP3_FW_SPRAY  0x1000u /* the flow has an agreement to spray its requests (spray.h) */
 #define HP3_FW_READS  0x4000u /* ... to resequence the READ responses that it receives */
 #define HP3_FW_READ   0x8000u /* ... to spray the READ responses that it sends */
 
@@ -80,7 +94,8 @@ enum hp3_challenge_state {
 	HP3_CH_IDLE,
 	HP3_CH_CHOOSING, /* the packet is not chosen yet */
 	HP3_CH_ARMED, /* the packet ch_psn left with AckReq */
-	HP3_CH_ANSWERED, /* a reply with ch_psn arrived; waiting for one to another queue pair */
+	/* a reply with ch_psn arrived; a reply to another queue pair would make it ambiguous */
+	HP3_CH_ANSWERED,
 };
 
 /* Why a flow is not paired (hp3_flow_info.unpaired). X(symbol, text) */
@@ -92,8 +107,8 @@ enum hp3_challenge_state {
 	X(SILENT, "nothing-sent")                                                                  \
 	X(UNTRACKED, "untracked") /* hp3d may have missed requests of the pair */                  \
 	X(ASKING, "asking") /* a challenge is outstanding, or starts with the next packet */       \
-	X(NEAR, "others-near") /* replies to others may have its PSNs */                           \
-	X(AHEAD, "others-ahead") /* other unpaired flows sent its PSNs first */                    \
+	X(NEAR, "others-near") /* replies to other flows may have the same PSNs */                 \
+	X(AHEAD, "others-ahead") /* other unpaired flows sent the same PSNs first */               \
 	X(UNANSWERED, "unanswered") /* no reply to the last challenge */                           \
 	X(AMBIGUOUS, "ambiguous") /* the last challenge had replies to several queue pairs */
 
@@ -114,10 +129,10 @@ struct hp3_unpaired {
 	uint32_t ch_state : 7; /* enum hp3_challenge_state */
 	/* replies to two queue pairs arrived, or another flow requested an ACK for this PSN, too */
 	uint32_t ch_ambiguous : 1;
-	uint32_t ch_lqpn : 24; /* local QPN of the reply */
+	uint32_t ch_lqpn : 24; /* ANSWERED: local QPN of the reply */
 	uint32_t cand_hits : 8;
-	uint32_t ch_count : 17; /* packets until one is chosen */
-	uint32_t ch_voids : 15; /* hp3_pair.voids when the challenge left */
+	uint32_t ch_count : 17; /* CHOOSING: packets left until one is chosen */
+	uint32_t ch_voids : 15; /* value of hp3_pair.voids when the challenge left */
 	uint32_t ch_sent; /* time when it left, in units of 2^HP3_CH_SHIFT ns */
 	uint32_t cand_lqpn; /* candidate: local QPN of earlier challenges */
 	uint32_t nat_psn; /* PSN of the natural challenge */
@@ -127,32 +142,35 @@ struct hp3_unpaired {
 	uint8_t reason; /* enum hp3_unpaired_reason: result of the newest attempt; 0: none yet */
 };
 
-/* Source of an announced flow. NOBODY: packets of the local RNIC, so it is not announced. */
+/*
+ * Source of an announced flow. NOBODY: the flow exists because of packets of the local RNIC, so it
+ * is not announced.
+ */
 enum hp3_announcer { HP3_FROM_NOBODY, HP3_FROM_NETWORK, HP3_FROM_LIBRARY, HP3_ANNOUNCERS };
 
 /* State while the flow has sent nothing and is not paired (announced.h). */
 struct hp3_unsent {
 	uint32_t older, newer; /* list of announced flows */
-	uint32_t owner; /* LIBRARY: the process that the event is from */
-	uint32_t lqpn : 24; /* LIBRARY: local QPN by that event */
+	uint32_t owner; /* LIBRARY: the process that sent the event */
+	uint32_t lqpn : 24; /* LIBRARY: local QPN in that event */
 	uint32_t who : 2; /* enum hp3_announcer; NOBODY: the other fields are invalid */
 };
 
 struct hp3_flow {
 	/* first cache line */
-	/* IPv4: local << 32 | remote; IPv6: keyed hash of both; the pair has the addresses */
+	/* IPv4: local << 32 | remote; IPv6: keyed hash of both addresses, which are in the pair */
 	uint64_t addr;
 	uint32_t rqpn : 24; /* remote QPN; in packets that leave */
 	uint32_t pmtu_log2 : 8; /* 0: not known */
 	uint32_t lqpn : 24; /* local QPN; in packets that arrive; valid if paired */
 	uint32_t state : 4; /* enum hp3_rfr_state */
 	uint32_t pairing : 3; /* enum hp3_pairing */
-	uint32_t pending : 1; /* has events that wait for proof (pending.h) */
+	uint32_t pending : 1; /* a set-up or end event of the flow waits for proof (pending.h) */
 	struct hp3_stream stream;
-	uint32_t vlan; /* of both tags (roce/tags.h) */
+	uint32_t vlan; /* both VLAN tags (roce/tags.h) */
 	uint16_t port; /* port in use; valid if HP3_FF_MOVED */
 	uint16_t home; /* the RNIC's port */
-	uint16_t slot; /* of its search or move, or HP3_NO_SLOT */
+	uint16_t slot; /* slot of the flow's search or move, or HP3_NO_SLOT */
 	uint16_t watch; /* HP3_FW_* */
 	/* time of the last packet in either direction, in units of 2^HP3_TICK_SHIFT ns */
 	uint32_t last;
@@ -164,7 +182,8 @@ struct hp3_flow {
 	/* second cache line */
 	uint32_t pair; /* index in the pair table; free list link while unused */
 	uint32_t next, prev; /* flows of the same pair */
-	/* closing PSN (CLOSE_ACK), refused PSN (RNR); both: the later one */
+	/* with CLOSE_ACK: PSN of the closing packet; with RNR: PSN that the peer refused; with
+	 * both: the later PSN */
 	uint32_t mark_psn : 24;
 	uint32_t moves : 8; /* completed moves; up to 255 */
 	uint32_t msn : 24; /* of the last reply */

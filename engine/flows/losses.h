@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_LOSSES_H
 #define HP3_ENGINE_LOSSES_H
 /*
- * Records of flows that lost packets (struct hp3_losses). A small cache, because few flows lose
- * packets at the same time. It evicts the flow with the oldest loss.
+ * Records of flows that lost packets (struct hp3_losses). The records are a small cache, because
+ * few flows lose packets at the same time. A new record replaces the one with the oldest loss.
  */
 #include "engine/state.h"
 
@@ -11,9 +11,9 @@
 struct hp3_losses *hp3_losses_find(const struct hp3_engine *e, uint32_t flow);
 /* ... or a new one. */
 struct hp3_losses *hp3_losses_take(struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* Port `to` may lose less. The move there may take several tries. */
+/* Port `to` may lose fewer packets. The move to this port may take several tries. */
 void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to);
-/* The flow is removed, or begins anew. */
+/* The flow is removed, or begins a new epoch. */
 void hp3_losses_forget(struct hp3_engine *e, uint32_t flow);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_PAIRS_H
 #define HP3_ENGINE_PAIRS_H
 /*
- * Address pairs: local and remote address and VLAN, between which flows run. State that the flows
- * of a pair share: addresses, list of flows, probes. Packets in steady state do not touch it.
+ * Address pairs: local address, remote address and VLAN of flows. A record has the state that the
+ * flows of a pair share: addresses, list of flows, probes. Packets in steady state do not touch it.
  */
 #include "engine/ends.h"
 #include "engine/flows/flow.h"
@@ -19,49 +19,56 @@ struct hp3_pair {
 	uint32_t chain; /* next pair of the same hash chain, or of the free list */
 	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
 	uint32_t nflows;
-	uint32_t nunpaired; /* of these */
-	uint64_t began; /* when its newest flow began */
-	uint32_t announced[HP3_ANNOUNCERS]; /* flows that are announced, by source (announced.h) */
-	uint32_t nmoves; /* searches and moves under way, without operators' moves */
+	uint32_t nunpaired; /* how many of these are unpaired */
+	uint64_t began; /* time when the newest flow of the pair began */
+	uint32_t announced[HP3_ANNOUNCERS]; /* number of announced flows, by source (announced.h) */
+	uint32_t nmoves; /* searches and moves under way, except moves by operators */
 	struct hp3_probe_budget budget;
-	bool paths_ready; /* its path table is initialised */
+	bool paths_ready; /* the pair's path table is initialised */
 	/* Does the peer run hp3d? */
-	bool peer_plain; /* no: it answered no peer probe; not asked again before peer_ask */
-	uint8_t peer_silent; /* rounds in a row without an answer */
-	uint64_t peer_seen; /* when it last showed that it is alive; 0: never */
-	/* peer_plain: when to ask again; else: lost probes do not count before */
+	/* true: it does not, as it answered no peer probe; no further peer probe before peer_ask */
+	bool peer_plain;
+	uint8_t peer_silent; /* rounds of probes in a row that the peer did not answer */
+	uint64_t peer_seen; /* time when the peer's hp3d last showed that it is alive; 0: never */
+	/* peer_plain: time of the next peer probe; else: lost probes before this time do not
+	 * count */
 	uint64_t peer_ask;
 	/* Dead-path search: one at a time, for all flows of the pair (search/dead.c). */
-	uint16_t watch_slot; /* its slot, if that still has this search */
-	uint8_t dead_level; /* such searches in a row without a result */
+	uint16_t watch_slot; /* slot of this search; check that the slot still has it */
+	uint8_t dead_level; /* dead-path searches in a row without a result */
 	uint8_t pause; /* longest natural pause of a flow (search/pause.h) */
-	uint64_t dead_wait; /* earliest time of the next such search */
-	uint64_t heard; /* when a flow last made progress */
+	uint64_t dead_wait; /* earliest time of the next dead-path search */
+	uint64_t heard; /* time when una of a flow last advanced */
 	/* Paths that drop long packets silently (search/size.c). */
 	uint16_t longest; /* longest request so far: bytes of the IP datagram */
-	uint64_t swallows_until; /* one was found: until then all probes are as long as data */
-	/* the RNIC sent IP fragments: no moves until then (rule 17); 0: never */
+	/* such a path was found: until this time, all probes are as long as data */
+	uint64_t swallows_until;
+	/* the RNIC sent IP fragments: no moves until this time (rule 17); 0: it sent none */
 	uint64_t pinned_until;
-	/* no challenges before: queue pairs without a record may be answered */
+	/* no challenges before this time: replies to queue pairs without a record may arrive */
 	uint64_t untracked_until;
-	/* Placement: reports of our flows to the peer, and the peer's to us (advertise.c). */
+	/* Placement: reports of flow counts from this host to the peer, and from the peer to this
+	 * host (paths/advertise.c). */
 	bool advertised_some; /* the last report had counts other than 0 */
 	uint64_t advertised_at; /* when the last report left; 0: never */
 	uint64_t load_stamp; /* of the last report received */
-	/* Long flows (longs.c): ours to the peer; the peer's to us; all that the peer receives, as
-	 * it advertised. */
+	/* Numbers of long flows (paths/longs.c): from this host to the peer; from the peer to this
+	 * host, and all that the peer receives, as the peer advertised. */
 	uint16_t long_out, long_from, peer_in;
-	bool long_owed; /* the peer has advertised long flows: a report with our count is due */
-	uint64_t long_at, peer_in_at; /* when the peer advertised these; 0: never */
-	uint64_t rtt_at; /* least_rtt is as of this time */
+	/* the peer has advertised long flows: a report with this host's count is due */
+	bool long_owed;
+	/* times when the peer advertised long_from and peer_in; 0: never */
+	uint64_t long_at, peer_in_at;
+	uint64_t rtt_at; /* time at which least_rtt was computed */
 	uint32_t least_rtt; /* ns, of all flows of the pair; 0: unknown */
 	uint64_t cnps_spent; /* budget of CNPs that may be withheld from RNICs */
 	uint64_t spray_at; /* earliest time of the next ASK about requests */
 	uint64_t reads_at; /* earliest time of the next OFFER or ASK about READ responses */
-	uint64_t full_at; /* earliest time of the next look-up of a place for READ responses */
+	uint64_t full_at; /* earliest time of the next check for a free place for READ responses */
 	uint32_t answered; /* flow whose forced challenge was answered last, or HP3_NO_FLOW */
 	uint32_t void_hand; /* next flow to examine (life/void.c), or HP3_NO_FLOW */
-	uint32_t voids; /* forced challenges that left with a lower number are void (rule 15) */
+	/* a counter; forced challenges that left at a lower value are cancelled (rule 15) */
+	uint32_t voids;
 };
 
 struct hp3_pairs {

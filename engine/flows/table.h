@@ -4,8 +4,8 @@
 /*
  * Hash index: 32-bit signature -> flow record. A bucket is one cache line: eight signatures and
  * eight references, compared with one or two vector instructions if the CPU has them. A key is in
- * its own bucket or, if that is full, in one other. The first bucket is then marked, so a miss
- * usually costs one cache line.
+ * its own bucket or, if that is full, in one other bucket. Its own bucket is then marked. So a
+ * look-up without a hit usually reads one cache line.
  *
  * A matching signature is a hint: the caller compares the key with the record.
  */
@@ -21,7 +21,7 @@
 #endif
 
 #define HP3_BUCKET_KEYS 8u
-/* in ref[0]: some keys of this bucket are in the other one */
+/* in ref[0]: some keys of this bucket are in their other bucket */
 #define HP3_BUCKET_OVER 0x80000000u
 #define HP3_BUCKET_REF  0x7fffffffu /* record index + 1; 0: free */
 

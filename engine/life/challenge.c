@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of pairing by challenge (pairing.c) per address pair: which flows could be answered with a
- * PSN, which packet is the challenge, which reply answers it.
+ * State of pairing by challenge (pairing.c) per address pair: which flows may get a reply with a
+ * PSN, which packet is the challenge, and which reply answers the challenge.
  */
 #include "engine/life/life.h"
 

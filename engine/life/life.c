@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Life of a flow: added at its first request packet or set-up event, paired, unpaired, started
- * anew, removed.
+ * Life of a flow: adds it at its first request packet or set-up event, pairs and unpairs it, begins
+ * new epochs of it, and removes it.
  */
 #include "engine/life/life.h"
 #include "engine/flows/announced.h"

@@ -2,8 +2,9 @@
 #ifndef HP3_ENGINE_LIFE_H
 #define HP3_ENGINE_LIFE_H
 /*
- * A flow's life: added at its first request packet or set-up event, paired with the local QPN that
- * its replies carry, unpaired, started anew, removed.
+ * A flow's life. The engine adds a flow at its first request packet or set-up event, and pairs it
+ * with the local QPN that its replies carry. It unpairs a flow, begins a new epoch of it, and
+ * removes it.
  */
 #include "engine/flows/near.h"
 #include "engine/life/qp_sources.h"
@@ -12,8 +13,8 @@
 /* life.c */
 uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn);
 /*
- * The same if no packet of the local RNIC shows the queue pair: limited by the quotas of announced
- * flows (flows/announced.h).
+ * The same for a queue pair of which the engine has seen no packet from the local RNIC. The quotas
+ * of announced flows apply (flows/announced.h).
  */
 uint32_t hp3_flow_announce(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, enum hp3_announcer who);
@@ -21,23 +22,31 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow);
 enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Packets of the flow may be in flight, or are held. */
 bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* No packet for 200 ms, and none is held: all packets have arrived, or are lost. */
+/*
+ * The flow had no packet for 200 ms, and no packet is held. So all its packets have arrived, or are
+ * lost.
+ */
 bool hp3_flow_has_paused(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /*
- * Without its record, the flow's next packet would leave on another port, or overtake held packets.
+ * True: the record has to stay. Without it, the flow's next packet would leave on another port, or
+ * overtake held packets.
  */
 bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow);
 bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how);
 void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
 /*
- * New epoch: drops held packets and unpairs the flow; its packets in flight are unknown (rule 16).
- * `reported`: an event reported it; else a packet looks like it.
+ * Begins a new epoch, that is, a new stream of PSNs: drops held packets and unpairs the flow.
+ * Packets of the earlier epoch may be in flight, but the engine has no record of them (rule 16).
+ * `reported`: an event reported the new epoch; else the engine concludes it from a packet.
  */
 void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool reported);
-/* The same if only packets from the network show it: sends held packets, in order. */
+/*
+ * The same if only packets from the network show the new epoch: sends held packets, in order,
+ * instead of dropping them.
+ */
 void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 
-/* Does the request get a reply on its own? */
+/* Does this request alone cause a reply? */
 static inline bool hp3_asks(const struct hp3_view *v)
 {
 	return v->flags & (HP3_VF_ACKREQ | HP3_VF_READ | HP3_VF_ATOMIC);
@@ -45,31 +54,38 @@ static inline bool hp3_asks(const struct hp3_view *v)
 
 /* challenge.c */
 /*
- * Replies to packets of `flow` may still arrive, but its record does not have these packets any
- * more. `first`: first flow of its address pair; earlier requests of any queue pair may be
- * answered. Suspends challenges.
+ * Sends no challenges for a while, because replies may arrive to packets of `flow` that its record
+ * does not have any more. `first`: this is the first flow of its address pair, so replies to
+ * earlier requests of any queue pair may arrive.
  */
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
-/* A queue pair without a record (tables full) sends this packet, which may be answered. */
+/* A queue pair without a record (tables full) sends this packet, and a reply to it may arrive. */
 void hp3_challenge_untracked(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_view *v);
-/* Queue pairs without a record may be answered: no flow of the pair is paired by challenge. */
+/*
+ * True: replies to queue pairs without a record may arrive, so the engine pairs no flow of the pair
+ * by challenge.
+ */
 static inline bool hp3_pair_is_untracked(
 	const struct hp3_engine *e, const struct hp3_pair *p, uint64_t now)
 {
 	return now < hp3_max_u64(p->untracked_until, e->untracked_until);
 }
-/* Cancels a forced challenge: its answer would prove nothing, or is not needed. */
+/*
+ * A forced challenge is a packet in which the engine sets AckReq (pairing.c). Cancels the flow's
+ * forced challenge: its answer would prove nothing, or is not needed.
+ */
 void hp3_challenge_stop(struct hp3_flow *f);
 /* Cancels all forced challenges of the pair. */
 void hp3_challenges_void(struct hp3_pair *p);
-/* All that the flow sent has been answered by now, or never will be. */
+/* True: no reply to an earlier packet of the flow can arrive any more. */
 bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* Could a reply to the flow have this PSN now? */
 bool hp3_is_near(const struct hp3_flow *f, uint32_t psn);
 /*
- * _near: is another flow of the address pair near this PSN, and not silent? _ahead: has another
- * unpaired flow sent this PSN already, so that its reply may arrive now?
+ * _near: is another flow of the address pair near this PSN, and not silent (hp3_is_silent())?
+ * _ahead: has another unpaired flow sent this PSN already, so that the reply to that flow may
+ * arrive now?
  */
 bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
@@ -78,16 +94,20 @@ bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, u
  * flows, all count as near.
  */
 #define HP3_NEAR_FLOWS 256u
-/* _under_way: is the flow's natural challenge outstanding? _drop: cancels it. */
+/*
+ * A natural challenge is a packet that requests a reply without a change by the engine. _under_way:
+ * is the flow's natural challenge outstanding? _drop: cancels that challenge.
+ */
 bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f);
 void hp3_natural_drop(struct hp3_flow *f);
 /*
- * The flow whose natural challenge this reply answers, if no other flow can be meant; HP3_NO_FLOW.
+ * The flow whose natural challenge this reply answers; HP3_NO_FLOW if there is none, or if the
+ * reply may be for another flow.
  */
 uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v);
 /*
- * Registers the packet as a natural challenge. False: the place in the index is taken by another
- * flow.
+ * Registers the packet as a natural challenge. False: another flow has taken the place in the index
+ * of challenges.
  */
 bool hp3_ask_naturally(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
 /* Registers the packet with this PSN, which gets AckReq, as a forced challenge. False: as above. */
@@ -99,24 +119,25 @@ bool hp3_ask_forced(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 uint32_t hp3_forced_at(struct hp3_turn *t, uint32_t pair, uint32_t psn);
 uint32_t hp3_asked_by_force(struct hp3_turn *t, uint32_t pair, const struct hp3_view *v);
 
-/* refuted.c: a checked reply contradicts the pairing. True: the pairing is to be discarded */
+/* refuted.c: a checked reply contradicts the pairing. True: discard the pairing */
 bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow);
 
 /* void.c: discards pairings by challenge that are wrong, or no longer right */
 void hp3_void(struct hp3_turn *t, uint32_t flow);
 /*
- * Another flow near this one may be paired with the local QPN of this flow's replies. Unpairs one
- * such flow at a time.
+ * The local QPN of this flow's replies may be paired with another flow near this one. Unpairs one
+ * such flow per call.
  */
 void hp3_void_near(struct hp3_turn *t, uint32_t flow);
 /*
- * A reply to an unpaired local QPN: a flow that is paired with another local QPN may wait for it.
+ * A reply to a local QPN without a flow has arrived. A flow that is wrongly paired with another
+ * local QPN may wait for this reply.
  */
 void hp3_void_elsewhere(struct hp3_turn *t, uint32_t pair, const struct hp3_pkt *pkt);
 /*
- * Limit for checks that walk the flows of a pair (refuted.c, void.c). Each flow is booked with
- * HP3_FLOW_CHECK_NS, at most HP3_STRAYS_NS ahead of time (strays_until). So they take a few percent
- * of the time at most.
+ * Rate limit for checks that visit the flows of a pair (refuted.c, void.c). Each visited flow
+ * reserves HP3_FLOW_CHECK_NS of time, at most HP3_STRAYS_NS ahead of now (strays_until). So these
+ * checks take a few percent of the time at most.
  */
 #define HP3_FLOW_CHECK_NS 500u
 #define HP3_STRAYS_NS     2000000u
@@ -126,11 +147,14 @@ bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 /* True: set AckReq on this packet. */
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);
-/* A reply that proved nothing about the flow paired with its QPN: the pairing may be wrong. */
+/*
+ * A reply came to the QPN of a paired flow, and did not confirm the pairing: the pairing may be
+ * wrong.
+ */
 void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /*
- * A flow that was paired by challenge, or not at all, sends `psn` again. `first`: the first
- * retransmission of this run.
+ * A flow that was paired by challenge, or not at all, sends `psn` again. `first`: the packet before
+ * it was a first transmission.
  */
 void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bool first);
 

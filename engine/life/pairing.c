@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which local QPN do replies to a flow carry? If no event reports it, the engine finds it by
- * challenge (rule 15). It chooses a packet that requests an acknowledgement. Its exact PSN must
- * come back to one local queue pair only, several times.
+ * challenge (rule 15). It chooses a packet that requests an acknowledgement (the challenge). The
+ * reply must have exactly the PSN of this packet. Several times in a row, only one and the same
+ * local queue pair may get such a reply.
  *
- * Natural challenges are free: packets that carry AckReq already, and any READ or ATOMIC. Queue
- * pairs in lockstep at equal PSNs would all be answered alike. So no other flow of the pair may be
- * near that PSN, neither when the packet leaves nor when the reply arrives.
+ * Natural challenges are free: packets that carry AckReq already, and any READ or ATOMIC. But queue
+ * pairs that send equal PSNs at the same time would all get the same replies. So no other flow of
+ * the pair may be near that PSN, neither when the packet leaves nor when the reply arrives.
  *
- * Forced challenges serve the rest: the engine sets AckReq on a random packet in the middle of a
- * message. Other flows have no reason to be answered at just that PSN. No other unpaired flow has
- * sent that PSN before. If one sends it later and requests an ACK, too, the challenge is void.
- * After the first answer, the engine waits for another round trip. An answer with another local QPN
- * voids the challenge.
+ * Forced challenges are for all other cases: the engine sets AckReq in a random packet in the
+ * middle of a message. Other flows are unlikely to get a reply with just that PSN. The engine
+ * chooses a PSN that no other unpaired flow has sent before. If another one sends it later and
+ * requests an ACK, too, the engine cancels the challenge. After the first answer, the engine waits
+ * for another round trip. An answer with another local QPN in this time cancels the challenge.
  *
  * Each flow may have one challenge of each kind outstanding, at different PSNs. flows/near.h
- * records which flow was near which PSN, so no code here walks the flows of a pair.
+ * records which flow was near which PSN, so no code here visits all flows of a pair.
  *
- * This covers flows with a record. A queue pair without a record may be answered, too, for
- * challenge_quiet_ns at most after its last request. So challenges pause for that long in two
- * cases. The first packet of an address pair is seen: hp3d may have started during traffic. Or a
- * flow starts anew or is removed while others are near its PSNs.
+ * All this covers flows with a record. A queue pair without a record may get replies, too, for
+ * challenge_quiet_ns at most after its last request. So the engine sends no challenges for that
+ * long in two cases: after the first packet of an address pair, as hp3d may have started during
+ * traffic; and after a flow began a new epoch or was removed while other flows were near its PSNs.
  */
 #include "engine/life/life.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A wrong pairing is contradicted by each reply to the queue pair that has the local QPN now. But
- * anyone who knows the addresses and a QPN can forge such replies. A forged reply must not unpair a
- * flow that has to move. The flow's own progress shows the difference: a wrongly paired flow makes
- * none, unless other flows are answered near its PSNs. So:
+ * If a pairing is wrong, each reply to the queue pair that has the local QPN now contradicts it.
+ * But anyone who knows the addresses and a QPN can forge such replies. A forged reply must not
+ * unpair a flow that has to move. The flow's own progress shows the difference: una of a wrongly
+ * paired flow does not advance, unless other flows get replies near its PSNs. So:
  *
  * - A few contradictions over some time, without progress of the flow in between, refute any
  *   pairing. If an event or connection management made it, that time is long enough to find and
  *   leave a dead path.
- * - A single one refutes a pairing by challenge if other flows are near. The progress may be
- *   theirs, and no move is better than a wrong one.
- * - Near other flows, many contradictions refute a pairing by connection management or an event, if
- *   they are not few compared with the progress. If the flow waits for no reply, nothing refutes
- *   it: no decision depends on it then.
+ * - If other flows are near, a single contradiction refutes a pairing by challenge. The progress
+ *   may be that of the other flows, and an unpaired flow is better than a wrongly paired one.
+ * - If other flows are near, many contradictions refute a pairing by connection management or an
+ *   event, unless they are few compared with the progress. If the flow waits for no reply, nothing
+ *   refutes its pairing, because no decision depends on it then.
  */
 #include "engine/life/life.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A QPN may return without an event. These signs end a pairing by challenge:
+ * A QPN may be reused without an event. The engine discards a pairing by challenge at these signs:
  *
- * - The flow goes back behind what was acknowledged, or to a PSN other than the oldest in flight,
- *   or at all while others are near. It may be the next queue pair with that number, with another
- *   local QPN (rule 16).
+ * - The flow sends a PSN before those in flight again, or retransmits from a PSN other than the
+ *   oldest in flight, or retransmits while other flows are near. The packet may be from the next
+ *   queue pair with the same remote QPN and another local QPN (rule 16).
  * - A reply at its local QPN is far from what the flow sent, or beyond it, or answers the challenge
  *   of another flow.
  * - A reply that only this flow can wait for arrives at another local QPN.
- * - The challenges of a flow near it stay unanswered although that flow makes progress: another
- *   pairing takes its replies.
+ * - The challenges of another flow near it stay unanswered although that flow goes on sending new
+ *   packets: its replies may go to a wrongly paired flow.
  *
  * pairing.c detects the first sign, and answers to another flow's challenge.
  */
@@ -22,7 +22,10 @@ void hp3_void(struct hp3_turn *t, uint32_t flow)
 #endif
 }
 
-/* Where the next check of the pair's flows begins: behind the last one. */
+/*
+ * The flow with which the next check of the pair's flows begins: the one after the last flow
+ * checked.
+ */
 static uint32_t first_to_look_at(const struct hp3_engine *e, uint32_t pair)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[pair];

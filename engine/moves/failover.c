@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Leaves a dead path (rule 13). A drain is impossible, so the flow takes the new port at once. The
- * first packet on it is the oldest one in flight. Later ones wait until the RNIC has gone back, so
- * the receiver may see duplicates but never a gap. If it is safe, hp3d sends the RNIC a NAK, so
- * that it goes back now and not when its timer expires (rule 4).
+ * first packet on the new port is the oldest packet in flight. hp3d holds later packets until the
+ * RNIC has retransmitted this packet, so the receiver may see duplicates but never a gap. If it is
+ * safe, hp3d sends the RNIC a NAK, so that the RNIC retransmits now and not when its timer expires
+ * (rule 4).
  */
 #include "engine/moves/moves.h"
 
@@ -168,9 +169,9 @@ static void release_repeated(struct hp3_turn *t, uint32_t flow)
 }
 
 /*
- * The RNIC may go back in three ways. Go-back-N: from the oldest packet over all held ones, which
- * are dropped. Selective repeat: only the missing packets; the held ones follow. Not at all: the
- * old path delivered after all.
+ * The RNIC may retransmit in three ways. Go-back-N: from the oldest packet over all held ones,
+ * which are dropped. Selective repeat: only the missing packets; the held ones follow. Not at all:
+ * the old path delivered after all.
  */
 bool hp3_resume_tx(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, enum hp3_tx_kind kind)

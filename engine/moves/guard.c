@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hp3d's duplicate requests (probes of kind STANDARD, ACK solicitations) make the peer's RNIC
- * repeat its acknowledgement. The engine forwards it, because the local RNIC may need it (rule 24).
- * One such ACK is wrong: it is late, and has the PSN of a READ or ATOMIC that left since. The local
- * RNIC would take it for the data of that request (rule 25). A responder sends such an ACK on its
- * own only if an RNIC goes back over WRITEs before the READ. Otherwise, data come first.
+ * repeat its acknowledgement. The engine forwards this ACK, because the local RNIC may need it
+ * (rule 24). One kind of ACK must not reach the RNIC: a late ACK with the PSN of a READ or ATOMIC
+ * that left since. The local RNIC would take the ACK for the data of that request (rule 25).
+ * Without hp3d, a responder sends such an ACK only if an RNIC retransmits WRITEs before the READ.
+ * Otherwise, the responder sends the data first.
  *
- * So while a duplicate may be in flight, the slot records the PSNs of READs and ATOMICs that leave,
- * for the first time or again. The engine drops an ACK for one of these. It does so even if the
- * last data arrived, because earlier ones may be missing at the RNIC.
+ * So while a duplicate may be in flight, the flow's slot has a *guard*: a record of the PSNs of
+ * READs and ATOMICs that leave, for the first time or again. The engine drops an ACK with one of
+ * these PSNs. It does so even if the last data of a READ arrived, because earlier data may be
+ * missing at the RNIC.
  */
 #include "engine/moves/moves.h"
 
 #define WINDOWS 2u /* probe time-outs within which an answer may arrive */
 
-/* Answered ones, whose data may be incomplete: they stay while there is room. */
+/* Removes answered READs. They stay while there is room, because their data may be incomplete. */
 static void forget_answered(struct hp3_guard *g, uint32_t una)
 {
 	uint32_t n = 0;
@@ -28,7 +30,7 @@ static void forget_answered(struct hp3_guard *g, uint32_t una)
 	g->n = (uint8_t)n;
 }
 
-/* No room: the first one will be answered first. */
+/* If there is no room, removes the first READ: it will be answered first. */
 static void forget_first(struct hp3_guard *g)
 {
 	g->n--;
@@ -50,7 +52,7 @@ static void add_guarded(struct hp3_guard *g, uint32_t una, uint32_t psn, uint32_
 	g->end[g->n++] = end;
 }
 
-/* Packets held behind the drain will leave behind the duplicate. */
+/* Adds READs that are held during a drain: they will leave after the duplicate. */
 static void add_held(const struct hp3_engine *e, struct hp3_move *m)
 {
 	uint32_t una = e->flows[m->flow].stream.una;

@@ -226,8 +226,8 @@ static void end_move(
 }
 
 /*
- * A flow leaves a lossy path while the RNIC goes back, so that must not end the move. Nothing is
- * held yet, and the closing packet will leave behind all retransmissions (rule 7).
+ * A flow leaves a lossy path while the RNIC retransmits, so retransmissions must not end the move.
+ * Nothing is held yet, and the closing packet will leave behind all retransmissions (rule 7).
  */
 static bool is_expected(
 	const struct hp3_engine *e, const struct hp3_flow *f, enum hp3_rfr_input input)
@@ -245,10 +245,10 @@ static bool is_expected(
 }
 
 /*
- * A drain of a sprayed queue pair goes on while the RNIC goes back: retransmissions pass, and held
- * packets follow once all before them has arrived. If the RNIC sends the first held packet again,
- * it sends all of them again (go-back-N), and the held ones are dropped. If it sends a later one
- * again (selective repeat), the drain ends, and the held packets leave first.
+ * A drain of a sprayed queue pair goes on while the RNIC retransmits: retransmissions pass, and
+ * held packets follow once all before them has arrived. If the RNIC sends the first held packet
+ * again, it sends all of them again (go-back-N), and the held ones are dropped. If it sends a later
+ * one again (selective repeat), the drain ends, and the held packets leave first.
  */
 void hp3_move_again(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 {

@@ -12,8 +12,8 @@
 
 /* slots.c: slots, their deadlines, the FIFOs */
 /*
- * The flow's slot for the reason `use` (HP3_USE_*), allocated if it has none; NULL: all slots are
- * taken.
+ * The flow's slot, now also in use for the reason `use` (HP3_USE_*). Allocates a slot if the flow
+ * has none; NULL: all slots are in use.
  */
 struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use);
 void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use);
@@ -27,36 +27,39 @@ void hp3_hold_discard(struct hp3_turn *t, uint32_t flow); /* drops all */
 
 /* start.c: path searches */
 /*
- * Takes the slot for a new search. If the result of an earlier move is still to be judged, it is
- * judged now.
+ * Takes the slot for a new search. If an earlier move has not been judged yet, judges that move
+ * now.
  */
 struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind);
 /*
- * A step of the search (search_steps.h) and its effect on the move. STAY before the first probe
- * frees the slot.
+ * Carries out a step of the search (search_steps.h) and the resulting input of the move. A STAY
+ * before the first probe frees the slot.
  */
 void hp3_search_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_search_input input);
 
 /* moves.c: actions of rfr/transitions.h */
 /*
- * Applies an input to the flow's state machine and carries out the end of a move. Returns the
- * action.
+ * Applies an input to the flow's state machine. If the input ends a move, carries out that end.
+ * Returns the action.
  */
 enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_rfr_input input);
 /*
- * The RNIC sends this PSN again: ends a move, except a drain of a sprayed queue pair that may go
- * on.
+ * The RNIC sends this PSN again. Ends the flow's move; but a drain of a sprayed queue pair goes on
+ * if possible.
  */
 void hp3_move_again(struct hp3_turn *t, uint32_t flow, uint32_t psn);
-/* A packet with this BTH PSN closes the old path; nothing from `end` on has left. */
+/*
+ * The packet with this BTH PSN is the closing packet of the old path. No PSN from `end` on has
+ * left.
+ */
 void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t end);
 void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);
-/* Starts the back-off before the next search (ppp/discovery.h): `least_ns` at least. */
+/* Starts the back-off before the next search (ppp/discovery.h), of at least `least_ns`. */
 void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t least_ns);
 
 /*
- * command.c: holds packets until all that has left is acknowledged; the port stays. Best effort:
- * not during a move, and not if packets cannot be held.
+ * command.c: holds packets until the peer has acknowledged all packets that have left. The port
+ * stays the same. Does nothing during a move, or if packets cannot be held.
  */
 void hp3_move_drain(struct hp3_turn *t, uint32_t flow);
 /*
@@ -68,16 +71,16 @@ int hp3_move_refusal(
 /* cnps.c */
 /* A search or a drain begins: withholds CNPs of the flow until `until` (shield.h, rule 30). */
 void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until);
-/* The same for a round of probes: until cc.withhold_percent of a base RTT has passed. */
+/* The same for a round of probes: withholds CNPs for cc.withhold_percent of a base RTT. */
 void hp3_cnps_wait_for_round(struct hp3_turn *t, struct hp3_move *m);
 /*
- * Ends the withholding. `left`: the flow has left the path that the CNPs were about. Otherwise, the
- * RNIC gets the CNP that it is owed.
+ * Ends the withholding. `left`: the flow has left the path that the CNPs were about. Otherwise, if
+ * CNPs were withheld, the RNIC gets one CNP.
  */
 void hp3_cnps_end(struct hp3_turn *t, struct hp3_move *m, bool left);
 
-/* guard.c: replies of RNICs to duplicates that hp3d sends */
-/* Such a duplicate leaves now. The flow has a slot. */
+/* guard.c: drops late replies of the peer's RNIC to duplicates that hp3d sends */
+/* A duplicate from hp3d leaves now. Precondition: the flow has a slot. */
 void hp3_guard_begin(struct hp3_turn *t, uint32_t flow);
 void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m);
 /*
@@ -101,13 +104,16 @@ uint64_t hp3_rate_line(const struct hp3_engine *e);
  * 14).
  */
 void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued);
-/* A packet leaves: its RTT begins now (rule 27). */
+/* A packet leaves: measurement of its RTT begins now (rule 27). */
 void hp3_rate_sent(struct hp3_turn *t, uint32_t flow, const struct hp3_held *h);
 /* bit/s; 0: cc is not dcqcn. */
 uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_rate_schedule(struct hp3_turn *t, uint32_t flow);
 
-/* share.c: the rate that a path allows a long flow (cc/share.h). A reply has arrived. */
+/*
+ * share.c: helps long flows with less than their share of this host's link (cc/share.h). A reply
+ * has arrived.
+ */
 void hp3_share_reply(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, uint32_t una_before);
 /* A reply reported an ECN mark. */
@@ -125,7 +131,10 @@ void hp3_rate_due(struct hp3_turn *t, struct hp3_move *m);
 /* failover.c: dead paths */
 /* Sends an ACK solicitation on `port`. Precondition: hp3_rnic_is_plain(). */
 void hp3_solicit_ack(struct hp3_turn *t, uint32_t flow, uint16_t port);
-/* The RNIC has received what una acknowledges, and waits for acknowledgements only. */
+/*
+ * True: the local RNIC has received all replies before una, and waits for acknowledgements only,
+ * not for READ data.
+ */
 bool hp3_rnic_is_plain(const struct hp3_flow *f);
 /* The flow's path is dead: moves it to `port`. */
 void hp3_failover(struct hp3_turn *t, uint32_t flow, uint16_t port);
@@ -135,11 +144,17 @@ bool hp3_resume_tx(
 void hp3_resume_rx(struct hp3_turn *t, uint32_t flow);
 
 /* replies.c: the responder stream, on dead paths */
-/* The requester stream moves from `from` to `to`: replies on the same port follow. */
+/*
+ * The flow's requests move from port `from` to `to`. If replies to the peer leave on `from`, they
+ * move, too.
+ */
 void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to);
-/* The peer receives no replies: moves them to another path. */
+/* The peer receives no replies: moves the replies to another path. */
 void hp3_replies_leave(struct hp3_turn *t, uint32_t flow);
-/* Did they move a short while ago, so that the peer's report may be older than the move? */
+/*
+ * Did the replies move a short while ago, so that a report of the peer may be older than their
+ * move?
+ */
 bool hp3_replies_moved(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_replies_restore(struct hp3_engine *e, uint32_t flow, uint16_t port);
 void hp3_replies_home(struct hp3_engine *e, uint32_t flow);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of a flow below line rate leave through the pacer, at the exit of the FIFO that moves use
- * too (rule 14). When the RNIC goes back, this file decides which waiting packets are obsolete.
+ * If a flow's rate is below line rate, the pacer sends its packets. The packets wait in the same
+ * FIFO as packets held by a move (rule 14). When the RNIC retransmits, this file decides which
+ * waiting packets are obsolete.
  */
 #include "engine/moves/moves.h"
 

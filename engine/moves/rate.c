@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion control of a flow. With cc = dcqcn, the engine is the reaction point. It paces the
- * flow at the exit of the FIFO that moves use too (rule 14). With cc = native, the RNIC keeps its
- * rate after a move: no call sets the rate of one queue pair of an RNIC (shield.h).
+ * Congestion control of a flow. With cc = dcqcn, the engine is the reaction point. Its pacer sends
+ * packets from the FIFO that also has the packets held by a move (rule 14). With cc = native, the
+ * RNIC keeps its rate after a move, because no interface sets the rate of a single queue pair of an
+ * RNIC (cc/shield.h).
  */
 #include "engine/moves/moves.h"
 

@@ -3,16 +3,16 @@
  * The responder stream of a queue pair (rule 12: READ responses, ACKs, NAKs) leaves on the RNIC's
  * port, whose path may be dead, too. It moves in two cases:
  *
- * - The requester stream of the same queue pair fails over, and both left on one port. Replies move
- *   to the same new port.
+ * - The requests of the same queue pair fail over, and requests and replies left on the same port.
+ *   Replies move to the new port of the requests.
  * - The peer's hp3d reports that none of these replies arrives, though its probes are answered
- *   (search/dead.c). Then most likely no reply is in flight that a later one could overtake (rule
- * 13 names the exception).
+ *   (search/dead.c). Then most likely no reply is in flight that a later reply could overtake (rule
+ *   13 names the exception).
  *
  * All later replies leave on the new port, until the flow is removed after a long idle time. A host
  * that only responds gets a flow record for this. No packet shows when replies have arrived, so
- * there is no drain back to the home port. A stop may reorder replies once, as a crash may (rule
- * 11).
+ * there is no drain back to the home port. When hp3d stops or crashes, replies may be reordered
+ * once (rule 11).
  */
 #include "engine/moves/moves.h"
 

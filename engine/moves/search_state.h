@@ -4,20 +4,21 @@
 /*
  * A path search: its cause and its progress. It begins in hp3_move_prepare(), sends rounds of
  * probes if its kind needs any, and ends with the resulting move, or without one. `kind` selects
- * the member of the union. `state` steps by one table (search_steps.h). What is probed, and what
- * follows from answers: search/dispatch.c.
+ * the member of the union. The table in search_steps.h defines how `state` changes.
+ * search/dispatch.c calls the code that probes and that evaluates answers.
  *
- * - OPERATOR: hp3ctl or an actuator names the port; no probes.
- * - ADVISED: hp3-fleet, or counts of long flows, name a port. One round probes it and the port in
- *   use while the flow goes on sending (search/advised.c).
- * - CONGESTED: the path in use is severely congested, or lossy. Rounds while the flow goes on
- *   sending (search/congested.c).
- * - BEHIND_DRAIN: the same with probes of kind STANDARD or NAK: one at a time, after a drain
- *   (search/drained.c).
- * - SETUP: a queue pair was set up. Rounds until its first data (search/setup.c).
+ * - OPERATOR: a command names the port; no probes.
+ * - ADVISED: hp3-fleet names a port, or the engine derives one from counts of long flows. One round
+ *   probes it and the port in use while the flow goes on sending (search/advised.c).
+ * - CONGESTED: the path in use is severely congested, or lossy. Rounds of probes leave while the
+ *   flow goes on sending (search/congested.c).
+ * - BEHIND_DRAIN: the same with probes of kind STANDARD or NAK. They leave one at a time, after a
+ *   drain (search/drained.c).
+ * - SETUP: a queue pair was set up. Rounds of probes leave until its first data (search/setup.c).
  * - MESSAGE_START: a long message begins on an idle queue pair and waits for an answer
  *   (search/message_start.c).
- * - DEAD: nothing is acknowledged any more. Is the path dead (search/dead.c, failover.c)?
+ * - DEAD: no acknowledgement arrives any more. Probes show whether the path is dead (search/dead.c,
+ *   failover.c)?
  */
 #include "engine/event.h"
 #include "engine/moves/search_steps.h"
@@ -48,9 +49,9 @@ enum hp3_search_input {
 };
 
 struct hp3_search_step {
-	bool known; /* false: not in the table, nothing changes */
+	bool known; /* false: the table has no such step, and nothing changes */
 	uint8_t next; /* enum hp3_search_state */
-	uint8_t move; /* enum hp3_rfr_input; MOVE: start.c chooses which of the MOVE inputs it is */
+	uint8_t move; /* enum hp3_rfr_input; for MOVE, start.c chooses one of the MOVE inputs */
 };
 
 /* The step for `input` to a search of this kind in `state`. */
@@ -63,23 +64,24 @@ struct hp3_search_operator {
 
 struct hp3_search_advised {
 	uint64_t tag; /* of the command */
-	bool counted; /* counts of long flows named the port; there is no command */
+	/* the engine derived the port from counts of long flows; there is no command */
+	bool counted;
 };
 
 struct hp3_search_congested {
 	uint64_t asked_at; /* time of the newest round */
 	uint8_t doubt; /* hp3_backoff_doubt() */
 	uint8_t reprobes; /* re-probes of the better path so far */
-	uint8_t missed; /* re-probes that could not be sent, or decided nothing */
+	uint8_t missed; /* re-probes that could not be sent, or that gave no clear result */
 	bool slow; /* only RTTs show congestion of the path in use */
 	bool lossy; /* the path in use is lossy */
 	bool begins; /* verbs mode: no sign of congestion, but the path was never probed */
 };
 
-/* A search in doubt, between two re-probes (reprobe.c). */
+/* Saved state of a search that waits for its next re-probe (search/reprobe.c). */
 struct hp3_put_off {
 	uint16_t from, to;
-	uint8_t cause, n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* for the event: the evidence */
+	uint8_t cause, n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* evidence, for the event */
 	struct hp3_search_congested so_far;
 };
 
@@ -92,12 +94,12 @@ struct hp3_search_behind_drain {
 struct hp3_search_setup {
 	uint8_t rounds; /* rounds so far */
 	bool found; /* the target answered an earlier round */
-	/* the round before the newest, whose answers may still come */
+	/* the round before the newest one; answers to it may still arrive */
 	struct {
-		uint8_t open; /* probes without an answer, a bit each */
+		uint8_t open; /* probes without an answer, one bit each */
 		uint16_t port[HP3_ROUND_PROBES];
 		uint32_t id; /* 0: there was none */
-		uint64_t start; /* all its probes left then */
+		uint64_t start; /* time when all probes of that round left */
 	} earlier;
 };
 
@@ -107,18 +109,21 @@ struct hp3_search_message_start {
 };
 
 struct hp3_search_dead {
-	uint64_t since; /* no progress since */
-	uint32_t una; /* at the beginning of the stall */
+	uint64_t since; /* una has not advanced since this time */
+	uint32_t una; /* una at the beginning of the stall */
 	uint32_t resume; /* RESUMING: the PSN that the receiver expects, or an earlier one */
 	struct hp3_liveness live;
 	uint16_t also[HP3_DEAD_ALSO]; /* ports of other stalled flows of the pair */
 	uint8_t n_also;
 	uint8_t silent; /* rounds without any answer */
-	/* rounds in which the port in use answered since the last report; reports */
+	/* rounds since the last report in which a probe of the port in use was answered; number of
+	 * reports */
 	uint8_t alive, reports;
 	uint8_t waits; /* waits for the address pair's probe budget since the last round */
-	bool came_through; /* the port in use answered in an earlier round */
-	bool owed; /* a NAK for the RNIC is due as soon as a checked reply shows what has arrived */
+	bool came_through; /* a probe of the port in use was answered in an earlier round */
+	/* the RNIC gets a NAK as soon as a reply with a checked ICRC shows which packets have
+	 * arrived */
+	bool owed;
 };
 
 struct hp3_search {
@@ -130,7 +135,8 @@ struct hp3_search {
 	uint8_t cause; /* enum hp3_cause */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1];
 
-	struct hp3_estimates before; /* of the path in use, at the beginning */
+	/* estimates of the path in use, at the beginning of the search */
+	struct hp3_estimates before;
 	struct hp3_round round; /* the newest one; empty if there was none */
 	union {
 		struct hp3_search_operator operator;
@@ -160,8 +166,8 @@ static inline bool hp3_search_is_lossy(const struct hp3_search *d)
 }
 
 /*
- * Did the engine decide this itself, so that it learns from the result? Not for operators, set-ups
- * and dead paths.
+ * Does the result of this search change the back-off of the flow's later searches? False for
+ * operators, set-ups and dead paths.
  */
 static inline bool hp3_search_is_own(const struct hp3_search *d)
 {

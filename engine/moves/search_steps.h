@@ -26,7 +26,7 @@
 	X(BEGUN, "begun") /* a round begins */                                                     \
 	X(LATER, "later") /* another round is needed, but later */                                 \
 	X(GO, "go") /* a target is known */                                                        \
-	X(STAY, "stay") /* no better path, no port to probe, or not wanted */                      \
+	X(STAY, "stay") /* no better path, no port to probe, or no wish to move */                 \
 	X(HELD, "held") /* packets have waited long enough for an answer */                        \
 	X(OVER, "over") /* the move has ended, for whatever reason */
 

@@ -24,7 +24,10 @@ static uint32_t base_of(struct hp3_pair *p, uint32_t rtt, uint64_t now)
 	return p->least_rtt;
 }
 
-/* 0 if the receiver's link is the narrower one: no path avoids its queue. */
+/*
+ * 0 if more long flows reach the receiver than leave this host: no path avoids the queue at the
+ * receiver's link.
+ */
 static uint64_t share_of(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	uint32_t n = hp3_longs_beside(e, flow, now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Begins a move: takes the slot for a path search, applies its steps, and starts the move that
- * results.
+ * Begins a move: takes a slot for a path search, applies the steps of the search, and starts the
+ * resulting move.
  */
 #include "engine/moves/moves.h"
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages about a queue pair, other than its set-up and end (qp.c). A peer reports that it
- * receives no replies (moves/replies.c). The state of an earlier hp3d restores ports. The caller
- * reports that packets passed unseen. A peer sends a message about spraying.
+ * receives no replies (moves/replies.c). The caller restores ports from the state of an earlier
+ * hp3d. The caller reports that packets bypassed hp3d. A peer sends a message about spraying.
  */
 #include <errno.h>
 #include "engine/pass/pass.h"
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_FLOW 10u /* most actions for the end of one flow's epoch */
-/* One call of hp3_missed() visits at most PIECE flows. One that is reset counts as FORGOTTEN. */
+/*
+ * One call of hp3_missed() visits at most PIECE flows. A flow that begins a new epoch counts as
+ * FORGOTTEN flows.
+ */
 #define PIECE     256u
 #define FORGOTTEN 16u
 

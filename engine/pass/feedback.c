@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion feedback: effects of CNPs, BECN and CE, and where they stop (rule 5). */
+/*
+ * Congestion feedback: effects of CNPs, BECN and CE, and whether the engine forwards or consumes
+ * them (rule 5).
+ */
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
 

@@ -25,8 +25,8 @@ void hp3_reply_leaves(
 /* cm.c */
 void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir);
 /*
- * The queue pair begins or begins anew with this PSN, which REQ and REP carried; no RTU confirmed
- * them. Pairs the flow.
+ * The queue pair begins, or begins a new epoch, with this PSN, which was in a REQ or REP that no
+ * RTU has confirmed. Pairs the flow.
  */
 void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 
@@ -34,7 +34,8 @@ void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 /* The set-up event of an agreed connection. */
 struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c);
 /*
- * The connection agreed on for the flow's next queue pair, which begins with this PSN; NULL: none.
+ * The agreed connection (REQ and REP seen) of the flow's next queue pair, which begins with this
+ * PSN; NULL: none.
  */
 struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32_t psn);
 /*
@@ -42,30 +43,32 @@ struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32
  */
 void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end);
 /*
- * The same for the connection that a DREQ names, by the addresses of `by` and the communication
- * ids.
+ * The same for the connection that a DREQ names: it has the addresses of `by` and these
+ * communication ids.
  */
 void hp3_cm_disconnected(struct hp3_engine *e, const struct hp3_cm_pending *by, uint32_t local_id,
 	uint32_t remote_id);
 
 /* qp.c */
 /*
- * A new epoch begins with this PSN, which a set-up event reported while the earlier epoch was busy.
- * Pairs the flow.
+ * A new epoch begins with this PSN. A set-up event reported the PSN while the earlier epoch was
+ * busy. Pairs the flow.
  */
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
-/* An end waits for proof (flows/pending.h), and no packet of the flow is in flight any more. */
+/*
+ * Does an end wait for proof (flows/pending.h), while no packet of the flow is in flight any more?
+ */
 bool hp3_qp_end_is_due(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /*
- * Carries out that end; no sprayed packet is in flight. If the flow has to keep its port, ends only
- * its agreements.
+ * Carries out the waiting end. Precondition: no sprayed packet is in flight. If the flow has to
+ * keep its port, ends only its agreements.
  */
 void hp3_qp_ended(struct hp3_turn *t, uint32_t flow);
 /* Connection management has ended the queue pair. */
 void hp3_qp_disconnected(struct hp3_turn *t, uint32_t flow);
 /*
- * The first packet of a queue pair. If its PSN differs from that of the event, the event was about
- * another queue pair: the flow leaves on the RNIC's port.
+ * The first packet of a queue pair. If the PSN differs from the PSN of the set-up event, that event
+ * was about another queue pair: the flow leaves on the RNIC's port.
  */
 void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of a queue pair: it was set up, or has ended. An event may come before the packets, during
- * them, or contradict them. life/qp_sources.h defines which source may change what.
+ * Events of a queue pair: it was set up, or has ended. An event may come before the packets of the
+ * queue pair or between them, and may contradict them. life/qp_sources.h defines which source may
+ * change what.
  */
 #include <errno.h>
 #include "engine/flows/announced.h"

@@ -2,13 +2,16 @@
 #ifndef HP3_ENGINE_STEADY_H
 #define HP3_ENGINE_STEADY_H
 /*
- * The steps that every packet takes: monitoring of the path in use, and state of the newest packet
- * that a later move needs. Inlined into packet.c and transmit.c.
+ * Steps for every packet: monitoring of the path in use, and recording of state about the newest
+ * packet that a later move needs. Inlined into packet.c and transmit.c.
  */
 #include "base/likely.h"
 #include "engine/pass/pass.h"
 
-/* A first transmission leaves now. Outstanding READs would delay the timed ACK. */
+/*
+ * A first transmission leaves now. While READs are outstanding, no RTT is measured: the ACK would
+ * wait for their responses.
+ */
 static inline void watch_sent(
 	struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint64_t now)
 {
@@ -55,7 +58,8 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 	if (hp3_asks(v))
 		flags |= HP3_FF_LAST_CLOSE;
 	if (HP3_UNLIKELY(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
-		flags |= HP3_FF_READS; /* held or not: the RNIC waits for its response */
+		/* the RNIC waits for the response, whether the packet is held or not */
+		flags |= HP3_FF_READS;
 	if (HP3_UNLIKELY(e->longs != NULL))
 		hp3_long_sent(e, flow, v);
 	if (HP3_UNLIKELY(f->watch & HP3_FW_GUARD))
@@ -64,8 +68,9 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 }
 
 /*
- * An unmarked ACK of a flow in steady state that advances una, and does not acknowledge all in
- * flight. In a long burst, this is the only kind of reply whose ICRC is not checked.
+ * True: the reply is an unmarked ACK for a flow in steady state; it advances una, and does not
+ * acknowledge all packets in flight. In a long burst, this is the only kind of reply whose ICRC is
+ * not checked.
  */
 static inline __attribute__((always_inline)) bool is_plain_progress(
 	const struct hp3_flow *f, const struct hp3_view *v)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reports of active flows per path, by names that all hosts share (trace.h). A pair whose counts
- * have changed waits in a ring: the peer of each pair gets at most one report per advertise_ns. The
- * next report replaces a lost one. It leaves at the latest after half of load_age_ns, while a flow
- * is active.
+ * have changed waits in a ring: the peer of each pair gets at most one report per advertise_ns. A
+ * lost report is not repeated: while a flow is active, the next report leaves after half of
+ * load_age_ns at the latest.
  */
 #include "engine/paths/paths.h"
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ring of pairs whose peer is due for a report (advertise.c). Each pair has one place. */
+/*
+ * The ring of address pairs for which a report to the peer is due (advertise.c). Each pair has one
+ * place.
+ */
 #include "engine/paths/paths.h"
 
 void hp3_advertise_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits)

@@ -2,20 +2,22 @@
 #ifndef HP3_ENGINE_COMPARE_H
 #define HP3_ENGINE_COMPARE_H
 /*
- * Compares ports of an address pair by probes (ppp/compare.h), for an operator. One comparison of
- * an engine at a time. A burst of peer probes leaves when all probes of the last burst are answered
- * or lost. Bursts take at most half of the pair's probe budget.
+ * Compares ports of an address pair by probes (ppp/compare.h), for an operator. An engine makes one
+ * comparison at a time. The next burst of peer probes leaves when all probes of the last burst are
+ * answered or lost. Bursts take at most half of the pair's probe budget.
  */
 #include "engine/common.h"
 #include "ppp/compare.h"
 
 struct hp3_comparing {
-	/* earliest time of the next burst; time-out of the current burst, 0: none */
+	/* earliest time of the next burst; time-out of the current burst (0: no burst) */
 	uint64_t next, end;
-	uint64_t sent, ended_at; /* when this burst left; when the last burst ended, 0: not yet */
+	/* time when this burst left; time when the last burst of the comparison ended (0: not
+	 * yet) */
+	uint64_t sent, ended_at;
 	uint32_t pair; /* HP3_NO_PAIR: no comparison yet */
-	/* probe ids have slot HP3_COMPARE_SLOT for the first probe of a port, and the next one for
-	 * the second */
+	/* The slot in a probe id is HP3_COMPARE_SLOT for the first probe of a port, and
+	 * HP3_COMPARE_SLOT + 1 for the second. */
 	uint32_t nonce;
 	uint16_t open; /* probes without an answer yet, one bit each */
 	struct hp3_compare is;

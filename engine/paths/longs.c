@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts of long flows. Outbound ones are known from the length of their messages. Inbound ones are
- * known from reports of peers, and from our own READs. Peers with long flows between them report
- * every share_advertise_us, and answer a report with a report. So each has the number of long flows
- * on the other's link. A report expires after FRESH_REPORTS such intervals.
+ * Counts of long flows. The engine counts outbound long flows by the length of their messages. It
+ * counts inbound long flows from reports of peers, and from the READs of this host. Two hosts with
+ * long flows between them send each other a report every share_advertise_us, and answer a report
+ * with a report. So each host has the number of long flows on the link of the other host. A report
+ * expires after FRESH_REPORTS such intervals.
  */
 #include "engine/paths/paths.h"
 #include "engine/paths/spine_paths.h"

@@ -3,7 +3,7 @@
 #define HP3_ENGINE_PATHS_H
 /*
  * State of the paths between two addresses, besides the path table (ppp/paths.h): active flows per
- * path at both ends, switches on the path, long flows. Also the path of a flow in use.
+ * path at both ends, switches on the path, long flows. Also tracks which path a flow uses.
  */
 #include "engine/common.h"
 
@@ -31,12 +31,10 @@ uint64_t hp3_alike_ns(const struct hp3_engine *e, uint32_t rtt);
 /* Is the answer unmarked, and about as early as the best? */
 bool hp3_is_alike(
 	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best);
-/*
- * The answer on the least used path, among the unmarked answers that are about as early as `best`.
- */
+/* Of the unmarked answers that are about as early as `best`: the answer on the least used path. */
 const struct hp3_probe *hp3_counts_least_used(
 	struct hp3_engine *e, const struct hp3_move *m, const struct hp3_probe *best, uint64_t now);
-/* A port from counts only, without probes. False: there are none. */
+/* Chooses a port from counts only, without probes. False: there are no counts. */
 bool hp3_counts_place(struct hp3_engine *e, uint32_t flow, uint16_t *port, uint64_t now);
 void hp3_counts_forget(struct hp3_engine *e, uint32_t pair);
 
@@ -58,17 +56,21 @@ void hp3_long_progress(struct hp3_engine *e, uint32_t flow);
 void hp3_long_end(struct hp3_engine *e, uint32_t flow);
 /* The pair is new or removed. */
 void hp3_longs_forget(struct hp3_engine *e, uint32_t pair);
-/* Number of long flows on the narrower of the two hosts' links; 0: not known. */
+/*
+ * Number of long flows on the link of the one of the two hosts that has more of them; 0: not known.
+ */
 uint32_t hp3_longs_beside(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Schedules a report to the peer if it is due. */
 void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
-/* Counts of long flows for reports and answers, with names that no path has. */
+/* Writes counts of long flows for reports and answers, under reserved names that no path has. */
 uint32_t hp3_longs_advertise(const struct hp3_engine *e, const struct hp3_pair *to,
 	struct hp3_path_count *path, uint32_t max);
 /* An answer of the peer contained its number of inbound long flows. */
 void hp3_longs_received_in(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
-/* A report of the peer contained that number, and the peer's long flows to this host. */
+/*
+ * A report of the peer contained that number, and the number of the peer's long flows to this host.
+ */
 void hp3_longs_reported(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
 	uint32_t n, uint64_t now);
 
@@ -82,7 +84,7 @@ void hp3_trace_forget(struct hp3_engine *e, uint32_t pair);
 /* trace_state.c: a path of the pair has failed, so routes may change. */
 void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
-/* hops.c: number of the hop with this address, which has answered; or -ENOSPC. */
+/* hops.c: a hop with this address has answered. Returns its number, or -ENOSPC. */
 int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16]);
 uint16_t hp3_hop_name_of(bool ipv6, const uint8_t addr[16]);
 

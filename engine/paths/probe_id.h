@@ -4,7 +4,8 @@
 /*
  * A probe id contains the slot of its round (search/answers.c). Slots of searches are below
  * HP3_COMPARE_SLOT (cfg.max_moves). Other slots belong to a comparison: of ports for an operator
- * (compare.h), or of EVs (spray/rounds.h). A bit of the nonce distinguishes these.
+ * (compare.h), or of EVs (spray/rounds.h). A bit of the nonce distinguishes the two kinds of
+ * comparisons.
  */
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts of the rack peers; the newest message of each counts until it expires. A host sends one
- * when its counts have changed, at most twice per share_advertise_us, and again before the last one
- * expires.
+ * Counts of the rack peers. The counts of a rack peer are those of its newest message, until that
+ * message expires. A host sends a message when its counts have changed, at most twice per
+ * share_advertise_us, and again before its last message expires.
  */
 #include <errno.h>
 #include "engine/paths/paths.h"

@@ -13,8 +13,8 @@
  *
  * Invariants: a host counts its own current long flows (longs.c), and unexpired counts from peers.
  * A flow is counted on one spine path, or on none while its name is unknown. Counts of other hosts
- * are advice: a flow probes before it moves (search/counted.c). Without unexpired counts from the
- * peer's rack, there is no link sum.
+ * are advice: a flow probes before it moves (search/counted.c). If the counts from the peer's rack
+ * have expired, there is no link sum.
  */
 #include "engine/common.h"
 

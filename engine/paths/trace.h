@@ -3,8 +3,8 @@
 #define HP3_ENGINE_TRACE_H
 /*
  * Path identity by traces (ppp/paths.h, provider TRACE), and the linear map with which a few traces
- * are enough for all ports (ppp/linear.h). Internal to the engine. The caller only sends TRACE
- * actions and reports outcomes with hp3_hop_reported().
+ * are enough for all ports (ppp/linear.h). This header is internal to the engine. The engine's
+ * caller only sends traces (action TRACE), and reports outcomes with hp3_hop_reported().
  *
  * States of an address pair:
  *
@@ -32,8 +32,8 @@
  * messages carry the hop's name: 16 bits of a hash of its address, the same on every host
  * (hp3_path_name()). If each switch answers from one address (a loopback), all hosts have the same
  * names. If switches answer from the interface where the packet arrived, each leaf gives a switch
- * another name. Hosts below one leaf then agree. Counts from other hosts have unknown names and are
- * left out.
+ * another name. Hosts below one leaf then agree. Counts from hosts below other leaves have unknown
+ * names and are left out.
  */
 #include "ppp/depth.h"
 #include "ppp/linear.h"
@@ -105,11 +105,11 @@ struct hp3_trace_pair {
 	uint8_t other_at; /* index of the sample port that is compared */
 	bool in_air;
 	uint8_t asked; /* enum hp3_trace_other of the outstanding trace */
-	/* it showed another path; the next trace shows whether the field or the routes have
-	 * changed */
+	/* This trace showed another path. The next trace shows whether switches hash the field, or
+	 * routes have changed. */
 	bool differs;
 	bool again; /* the current port is to be traced again */
-	bool doubt; /* LINEAR: it contradicted the map once */
+	bool doubt; /* LINEAR: the current port contradicted the map once */
 	uint16_t port; /* current port */
 };
 

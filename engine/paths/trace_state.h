@@ -28,10 +28,16 @@ void hp3_trace_result(
  * HP3_NO_FLOW.
  */
 uint32_t hp3_trace_find_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with);
-/* A flow of the pair whose QPN traces may carry: with `qpn` if there is one; HP3_NO_FLOW. */
+/*
+ * A flow of the pair whose QPN traces may carry; the flow with QPN `qpn` if there is one;
+ * HP3_NO_FLOW: none.
+ */
 uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, uint64_t now);
 void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t);
-/* Clears the paths of all ports in the path table. `void_all`: also what is known of paths. */
+/*
+ * Clears the paths of all ports in the path table. `void_all`: also clears the results of the
+ * paths.
+ */
 void hp3_trace_clear_paths(struct hp3_engine *e, uint32_t pair, bool void_all);
 /* Stores the path of a port. True: it had another path before, so routes have changed. */
 bool hp3_trace_set_port(
@@ -44,7 +50,10 @@ void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
 /* The TTL is found, and the sample ports have their paths. */
 void hp3_trace_found(struct hp3_engine *e, uint32_t pair, uint64_t now);
-/* A trace was added to the map that is being learnt: applies the verdict if there is one. */
+/*
+ * A trace was added to the map that is being learnt: accepts or rejects the map if it has enough
+ * traces for that.
+ */
 void hp3_trace_map_verdict(struct hp3_engine *e, uint32_t pair, uint64_t now);
 void hp3_trace_use_traces(struct hp3_engine *e, struct hp3_trace_pair *t, uint64_t now);
 

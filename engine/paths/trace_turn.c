@@ -2,7 +2,7 @@
 /*
  * Chooses the next trace of an address pair by its state (TTL, map, check, a new port, another QPN
  * or opcode), and evaluates its result. A port without an answer is traced again. A verified map is
- * given up only if the same port contradicts it twice, because a single answer may be forged.
+ * discarded only if the same port contradicts it twice, because a single answer may be forged.
  */
 #include "engine/paths/trace_state.h"
 #include "roce/opcode.h"

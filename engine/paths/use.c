@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path of a flow in use: counts it as active in the path table until it is idle, and stores
- * there what its data show.
+ * The path of a flow in use: counts the flow as active in the path table until the flow is idle,
+ * and stores there what acknowledged data show about the path.
  */
 #include "engine/paths/compare.h"
 #include "engine/paths/paths.h"

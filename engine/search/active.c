@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flows with packets in flight. Each has one entry in a ring. Every stall_ns, the engine checks
- * whether una has advanced. If so, it refreshes the flow's path in the path table. The flow counts
- * as active there until it is idle.
+ * Flows with packets in flight. Each flow has one entry in a ring. Every stall_ns, the engine
+ * checks whether una of the flow has advanced. If so, the engine refreshes the flow's path in the
+ * path table. The path table counts the flow as active until the flow is idle.
  *
- * If a reply is due and does not arrive, the path may be dead. The flow's own history decides when
- * to suspect that (rule 28). The time is at least 4 RTTs. It is also at least a multiple of the
- * longest natural pause of this flow or of another one of the address pair. It is longer if no flow
- * of the pair got a reply either, because the peer may be down. It is much longer if a READ waits,
- * unless the RNIC's own timer has expired. Packets that hp3d holds, and packets that request no
- * ACK, are not due. Time during which hp3d was descheduled does not count.
+ * If a reply is due and does not arrive, the path may be dead. The engine waits for some time
+ * before it suspects that (rule 28). The wait is at least 4 RTTs, and at least a multiple of the
+ * longest natural pause of this flow or of another flow of the address pair. The wait is longer if
+ * no flow of the pair gets replies, because the peer may be down. It is much longer if a READ is
+ * outstanding, unless the RNIC's own timer has expired. No reply is due to packets that hp3d holds,
+ * or that request no ACK. Time during which hp3d was descheduled does not count.
  *
  * Bounded work: a few checks per call. With very many active flows, each is checked less often.
  */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Advice: a port named by hp3-fleet, from the load of links and their flows, or by counts of long
- * flows (counted.c). The port is a candidate, not a command. Its advantage may not show in probes,
- * so it need not be faster. But its answer has to be unmarked, and its RTT hardly longer than that
- * of the port in use, probed at the same time. One round decides: the adviser has picked one flow
- * of several, so they do not move together (rule 29). Advice is also probed after the flow's own
- * searches found nothing: then it helps most.
+ * flows (counted.c). The port is a candidate, not a command. Probes may not show the advantage of
+ * the advised port, so it need not be faster. But its answer has to be unmarked, and its RTT hardly
+ * longer than that of the port in use, which is probed at the same time. One round decides without
+ * a re-probe: the adviser has chosen one of several flows, so the flows of a link do not move
+ * together (rule 29). Advice is also probed when the flow's own searches have found nothing,
+ * because advice helps most then.
  */
 #include <errno.h>
 #include "engine/search/search.h"

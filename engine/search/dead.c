@@ -4,16 +4,17 @@
  * the port in use has lost three probes while others were answered. If no port answers at all, the
  * peer is down, and no other path would help.
  *
- * One such search at a time serves all flows of an address pair. If others stall meanwhile, it
- * probes their ports, too, and they find the results in the path table. After a search without a
- * result, the next one waits, twice as long each time (rule 28).
+ * One dead-path search at a time serves all flows of an address pair. If other flows stall
+ * meanwhile, the search probes their ports, too, and these flows find the results in the path
+ * table. After a search without a result, the pair waits before the next search, twice as long each
+ * time (rule 28).
  *
  * If the port in use answers, either requests arrive and replies do not, or only short packets
  * arrive. From then on, probes are as long as data (size.c). Perhaps only the last reply was lost:
- * the next packet that leaves gets AckReq (HP3_FW_ASK). If none leaves, an ACK solicitation makes
- * the peer's RNIC repeat its acknowledgement (HP3_ACT_SOLICIT_ACK), unless a READ or ATOMIC is
- * outstanding (rule 25). If that does not help for three rounds, the reverse path is dead, and hp3d
- * sends a report to the peer's hp3d (replies.c).
+ * the next packet that leaves gets AckReq (HP3_FW_ASK). If no packet leaves, an ACK solicitation
+ * makes the peer's RNIC repeat its acknowledgement (HP3_ACT_SOLICIT_ACK), unless a READ or ATOMIC
+ * is outstanding (rule 25). If that does not help for three rounds, the reverse path is dead, and
+ * hp3d sends a report to the peer's hp3d (replies.c).
  */
 #include <errno.h>
 #include "engine/search/search.h"

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is the path in use lossy? A path that loses one packet of a hundred answers probes like any
- * other, marks nothing and never stalls. But the RNIC goes back again and again. A leaky bucket
- * counts this: each loss adds one, and each first transmission drains the tolerated share. If the
- * bucket fills up, with losses in several cycles, the path is lossy. The path table stores that,
- * and the flow searches for another path, which need not be faster, only not much slower.
+ * Is the path in use lossy? A path that loses one packet of a hundred answers probes like any other
+ * path, marks no packet, and flows on it do not stall. But the RNIC retransmits again and again. A
+ * leaky bucket counts these losses: each loss adds one, and each first transmission drains the
+ * tolerated share. If the bucket fills up, with losses in several cycles, the path is lossy. The
+ * path table stores that, and the flow searches for another path, which need not be faster, only
+ * not much slower.
  *
- * A loss: the RNIC goes back to a SEND or WRITE, and no RNR NAK explains it. The RNIC got a NAK for
- * a gap, or its timer expired. A repeated READ request does not count: its data took the other
- * direction.
+ * A loss: the RNIC begins to retransmit from a SEND or WRITE, and no RNR NAK is the reason. So the
+ * RNIC got a NAK for a gap, or its timer expired. A repeated READ request is no loss on this path:
+ * the READ's data took the other direction.
  *
- * The move is an ordinary one: nothing is held before a first transmission closes the old path. A
- * loss after that ends the move (rule 7). So it takes several tries, each with the first new packet
- * after the RNIC has gone back, until nothing is lost for one RTT.
+ * The move is an ordinary move: hp3d holds no packet until a first transmission closes the old
+ * path. A loss after that ends the move (rule 7). So a move takes several tries, until no packet is
+ * lost for one RTT. Each try begins with the first new packet after the retransmissions.
  *
  * If every path loses packets, moves do not help, and may put more flows on one path. So a move
- * because of losses is a trial for as long as the path table calls the old path lossy. If two new
- * paths lose about as often, the flow goes home, and waits before the next search, twice as long
- * each time.
+ * because of losses is a trial while the old path is lossy in the path table. If two new paths lose
+ * about as often, the flow goes home, and waits before the next search, twice as long each time.
  */
 #include "engine/flows/losses.h"
 #include "engine/search/search.h"

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Message-start probing: a path for the next long message of an established queue pair. The time
- * before the first message is used by setup.c. If nothing is in flight and a long WRITE begins, it
- * waits for the first unmarked answer to a round of probes. One of these leaves on the port in use.
- * The WRITE leaves on the port of that answer. The rate is raised even if that is the port in use,
- * because the queues are as short as after a move.
+ * before the first message is used by setup.c. If a long WRITE begins while nothing is in flight,
+ * hp3d holds it until the first unmarked answer to a round of probes. One of the probes leaves on
+ * the port in use. The WRITE leaves on the port of the first unmarked answer. The engine raises the
+ * rate even if that is the port in use, because the queues are as short as after a move.
  *
- * The cost is one RTT, known from earlier packets. So the message has to take `message_start`
- * percent of a base RTT or more at line rate. The wait is at most two base RTTs; then the message
- * leaves on the port in use. The peer's hp3d must have answered before. If all answers are marked
- * or none arrives, the flow backs off. The cool-down after a move does not apply, because there is
- * no drain.
+ * The wait costs one RTT. So only a message waits that takes at least `message_start` percent of a
+ * base RTT at line rate. The wait is at most two base RTTs; then the message leaves on the port in
+ * use. The peer's hp3d must have answered before. If all answers are marked or none arrives, the
+ * flow backs off. The cool-down after a move does not apply, because there is no drain.
  *
- * Order: the state is PROBING, as after a drain, so all events that end a move end this one. The
- * closing packet is the newest one. A reply with a right ICRC has shown that it arrived, and it was
- * not sent again since (rule 7). A retransmission never begins a message here. READs do not wait:
- * their data take the other direction, and their requests are short.
+ * Order of packets: the flow's state is PROBING, as after a drain, so all events that end a move
+ * end this search. The closing packet is the newest packet. A reply with a right ICRC has shown
+ * that this packet arrived, and the RNIC has not sent it again since (rule 7). A retransmission
+ * never begins a message here. READs do not wait: their data take the other direction, and their
+ * requests are short.
  */
 #include "engine/search/search.h"
 

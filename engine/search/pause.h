@@ -2,12 +2,12 @@
 #ifndef HP3_ENGINE_PAUSE_H
 #define HP3_ENGINE_PAUSE_H
 /*
- * Length of a natural pause of a flow's replies: ACKs are coalesced, a responder takes time for a
- * READ, many queue pairs share a slow link. A pause may repeat. So a path is suspected only after a
- * multiple of the longest one (rule 28).
+ * Length of a natural pause between a flow's replies. Reasons for pauses: ACKs are coalesced, a
+ * responder takes time for a READ, many queue pairs share a slow link. A pause may repeat. So the
+ * engine suspects a path only after a multiple of the longest pause (rule 28).
  *
- * The code has six bits. 0: no pause seen. c: 2^(c/2) us, so that neighbours differ by the square
- * root of two.
+ * The length is stored as a code of six bits. Code 0: no pause seen. Code c: 2^(c/2) us, so that
+ * neighbouring codes differ by the square root of two.
  */
 #include <stdint.h>
 

@@ -4,13 +4,14 @@
  *
  * If this is the flow's first search for a long time, the path has to win once more (rule 29). If
  * searches follow each other, congestion control is in equilibrium: the queue of every path grows
- * and shrinks. A flow that probes when its own queue is long finds most others empty, even those
- * that carry more traffic. So a search in doubt (hp3_backoff_doubt()) re-probes at random times,
- * independent of its own queue. In all re-probes, the other path has to be empty or clearly
- * shorter, and never longer. The flow takes it as soon as it then wins a round.
+ * and shrinks. A flow that probes when the queue of its path is long finds most other queues empty,
+ * even those of paths with more traffic. So if searches follow each other (hp3_backoff_doubt()),
+ * the engine re-probes at random times, independent of the queue of the flow's path. In all
+ * re-probes, the RTT of the other path has to be that of an empty path or clearly shorter, and
+ * never longer. The flow takes the other path as soon as it then wins a round.
  *
- * Between these re-probes, the flow counts as not searching, and the address pair may use its
- * probes for others.
+ * Between these re-probes, the flow counts as not searching, so other flows of the address pair may
+ * send probes.
  */
 #include "engine/search/search.h"
 

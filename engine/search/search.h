@@ -12,11 +12,14 @@
 void hp3_search_better_path(struct hp3_turn *t, uint32_t flow);
 /* Verbs mode: the path in use was neither chosen nor probed yet; searches for a better one. */
 void hp3_search_at_start(struct hp3_turn *t, uint32_t flow);
-/* May the flow start a move now? A congested flow also waits for its back-off. */
+/*
+ * May the flow start a move now? The caller also checks the flow's back-off if the path is
+ * congested.
+ */
 bool hp3_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /*
- * The path in use is lossy: searches for another one. `to`: moves to this port, found before; 0:
- * searches.
+ * The path in use is lossy: searches for another one. `to`: moves to this port, which an earlier
+ * search found; 0: searches.
  */
 void hp3_search_lossless_path(struct hp3_turn *t, uint32_t flow, uint16_t to);
 /* The next re-probe of a better path is due. */
@@ -43,16 +46,16 @@ void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, 
  * pair. 0: packets are short, or their length is unknown.
  */
 uint16_t hp3_probe_pad(const struct hp3_engine *e, const struct hp3_flow *f);
-/* The pair had such a path recently: all its probes are as long as data. */
+/* Did the pair have such a path recently, so that all its probes are as long as data? */
 bool hp3_pair_swallows(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* Short probes on this port are answered, long packets are not. */
 void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port);
-/* A re-probe of a path that had answered a short probe has ended. */
+/* A long probe of a path that had answered a short probe was answered or lost. */
 void hp3_size_learn(struct hp3_turn *t, const struct hp3_move *m);
 
 /*
- * stuck.c: the RNIC went back. True: it went back to the same PSN for too long, and the flow leaves
- * on its home port from now on.
+ * stuck.c: the RNIC has begun to retransmit. True: it has retransmitted from the same PSN for too
+ * long, and the flow leaves on its home port from now on.
  */
 bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l);
 
@@ -60,7 +63,7 @@ bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l
 enum hp3_search_decision { HP3_DECIDE_MOVE, HP3_DECIDE_STAY, HP3_DECIDE_REPROBE };
 enum hp3_search_decision hp3_reprobe_decide(
 	const struct hp3_engine *e, struct hp3_move *m, bool won);
-/* Schedules the next re-probe; _again: after one that could not be sent. */
+/* Schedules the next re-probe; _again: after a re-probe that could not be sent. */
 void hp3_put_off(struct hp3_turn *t, struct hp3_move *m);
 void hp3_put_off_again(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off *off);
 bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f);
@@ -69,8 +72,9 @@ bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f);
 /* The old path is drained: probes other paths. */
 void hp3_search_after_drain(struct hp3_turn *t, uint32_t flow);
 /*
- * PROBING: a reply with a right ICRC may answer the outstanding probe. True: it did. An ACK passes,
- * because the RNIC may need it (rule 24). The NAK that answers a NAK probe does not.
+ * State PROBING: a reply with a right ICRC arrived. True: it answers the outstanding probe. The
+ * engine then forwards an ACK, because the RNIC may need it (rule 24), and consumes the NAK that
+ * answers a NAK probe.
  */
 bool hp3_search_reply(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, struct hp3_verdict *vd);
@@ -86,11 +90,11 @@ void hp3_search_timeout(struct hp3_turn *t, struct hp3_move *m);
 /* round.c: shared by all searches */
 /* the kind of probes to use, if probes are on */
 enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair);
-/* Are probes on, and is their kind PEER? */
+/* Are probes on, and are probes to this peer of kind PEER? */
 bool hp3_peer_is_asked(struct hp3_turn *t, uint32_t pair);
 /*
- * Parameters of a round, without candidates. The reference is the port in use, or what the kind of
- * search requires.
+ * Parameters of a round, without candidates. The reference, with which answers are compared, is the
+ * port in use, unless the kind of search requires another.
  */
 struct hp3_round_ask hp3_round_ask(
 	struct hp3_engine *e, const struct hp3_move *m, enum hp3_probe_kind kind);
@@ -98,8 +102,8 @@ struct hp3_round_ask hp3_round_ask(
 bool hp3_round_begin(struct hp3_turn *t, struct hp3_move *m, const struct hp3_round_ask *ask);
 void hp3_send_probes(struct hp3_turn *t, struct hp3_move *m);
 /*
- * _go: sends the probes and sets the time-out. _await: sets the time-out again for probes that have
- * left.
+ * _go: sends the probes and starts their time-out. _await: restarts the time-out for probes that
+ * have left already.
  */
 void hp3_round_go(struct hp3_turn *t, struct hp3_move *m);
 void hp3_round_await(struct hp3_turn *t, struct hp3_move *m);
@@ -113,21 +117,22 @@ void hp3_search_stalled(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_
 void hp3_dead_step(struct hp3_turn *t, struct hp3_move *m);
 
 /*
- * Verbs mode, where replies leave on the port of requests: the peer receives no replies of this
- * queue pair. 0; -EALREADY: it is moving, or has just moved; -EPERM: it may not move.
+ * Verbs mode: the peer receives no replies of this queue pair. Replies leave on the port of
+ * requests, so the flow moves. Returns 0; -EALREADY: the flow is moving, or has just moved; -EPERM:
+ * the flow may not move.
  */
 int hp3_search_for_replies(struct hp3_turn *t, uint32_t flow);
 
 /* setup.c: a path before the first data */
 void hp3_setup(struct hp3_turn *t, uint32_t flow);
 void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m);
-/* The first data comes during the round: it leaves at once. */
+/* The first data comes during a round: the data leaves at once. */
 void hp3_setup_late(struct hp3_turn *t, uint32_t flow);
 
 /* message_start.c: message-start probing, for a long message on an idle queue pair */
 /*
- * Nothing is in flight, and a packet is about to leave. If it is to wait for probes, the state
- * becomes PROBING.
+ * The flow has nothing in flight, and this packet is about to leave. If the packet has to wait for
+ * probes, the flow's state becomes PROBING.
  */
 void hp3_message_start(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
 void hp3_message_start_step(struct hp3_turn *t, struct hp3_move *m);

@@ -3,7 +3,8 @@
  * A path before the first data (HP3, probing at queue-pair setup). Unmarked answers that are about
  * as early as the first one count as equal. If flows are counted (counts.c), the counts of both
  * ends decide among these. A queue pair that was just set up has nothing in flight, so its port can
- * be changed without a drain. Once it has sent, a round under way here is too late and ends.
+ * be changed without a drain. If the queue pair sends during a round of probes, the round is too
+ * late and ends.
  */
 #include "engine/search/search.h"
 

@@ -6,9 +6,9 @@
  * - A decision to move to a path needs probes as long as the flow's own packets. These are the
  *   re-probes of a search, and the rounds in which a stalled flow's short probes were answered
  *   (dead.c).
- * - If such a probe is lost, the path is LOSSY, which no answer to a short probe ends. From then
- *   on, all probes of the pair are as long as data, also at set-up and before messages, where the
- *   first answer decides.
+ * - If such a long probe is lost, the path becomes LOSSY, and answers to short probes do not change
+ *   that. From then on, all probes of the pair are as long as data, also at set-up and before
+ *   messages, where the first answer decides.
  * - If the peer has no hp3d, or nothing has arrived from it, such probes do not help: see stuck.c.
  */
 #include "engine/search/search.h"

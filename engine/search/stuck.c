@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A moved flow whose RNIC goes back to the same PSN again and again, for stall_us or longer. If
- * probes cannot help, because the peer has no hp3d or nothing has arrived from it, the flow goes
- * home (rule 33). The RNIC has gone back by itself, so hp3d sends it no NAK.
+ * Handles a moved flow whose RNIC retransmits from the same PSN again and again, for stall_us or
+ * longer. If probes cannot help, because the peer has no hp3d or nothing has arrived from it, the
+ * flow returns to its home port (rule 33). The RNIC retransmits without a NAK from hp3d, so hp3d
+ * sends none.
  */
 #include "engine/search/search.h"
 

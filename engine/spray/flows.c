@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Effects on a flow's agreements when it is added, paired, unpaired or removed, or begins anew
- * (rule 35).
+ * Effects on a flow's agreements when the flow is added, paired, unpaired or removed, or begins a
+ * new epoch (rule 35).
  */
 #include "engine/flows/keys.h"
 #include "engine/flows/pending.h"

@@ -3,15 +3,16 @@
 #define HP3_ENGINE_SPRAY_QUOTA_H
 /*
  * The share of each peer in the resources that all peers share: places for agreements, and room for
- * held packets. A peer may take one more while it has less than HP3_QUOTA_ALPHA times the free
- * rest. These are dynamic thresholds, as in switches whose ports share a buffer (Choudhury and
- * Hahne, 1998). A single peer gets two thirds of the total, which leaves a third for others.
+ * held packets. A peer may take one more place (or byte) while it has less than HP3_QUOTA_ALPHA
+ * times what is free. These are dynamic thresholds, as in switches whose ports share a buffer
+ * (Choudhury and Hahne, 1998). If only one peer asks, it gets two thirds of the total, and a third
+ * stays free for others.
  *
  * hp3d does not revoke an agreement. So each further peer that takes its full share leaves a third
- * of the free places, until none is left. Therefore an eighth of the places is for first
- * agreements. A peer that has an agreement gets another one from the rest only. A peer without one
- * gets any free place. So that eighth serves as many such peers as it has places, whatever others
- * take.
+ * of the free places, until none is left. Therefore an eighth of the places is reserved for first
+ * agreements. A peer that already has an agreement gets no reserved place. A peer without an
+ * agreement gets any free place. So as many peers as there are reserved places can always get a
+ * first agreement, whatever other peers take.
  *
  * A peer is a remote address, whatever its VLANs: a host with the key can choose VLANs. The table
  * has a record for each possible agreement, and its hash is keyed. So no choice of addresses fills
@@ -43,17 +44,17 @@ struct hp3_quotas {
 
 /* `n` records; `heads`: a power of two. */
 void hp3_quota_init(struct hp3_quotas *q, uint32_t n, uint32_t heads, uint64_t seed);
-/* The record of the peer; HP3_NO_QUOTA: it holds nothing. */
+/* The record of the peer; HP3_NO_QUOTA: the peer has no agreement and no held packet. */
 uint16_t hp3_quota_find(const struct hp3_quotas *q, const struct hp3_ends *ends);
 /*
- * The same, or a new record. The caller then increments one of its counts. The table has a record
- * for each agreement, so one is free.
+ * The same, or a new record. The caller then increments a count of the record. The table has a
+ * record for each possible agreement, so a record is free.
  */
 uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends);
 /* The caller has decremented a count. If all are 0, the record becomes free. */
 void hp3_quota_put(struct hp3_quotas *q, uint16_t i);
 
-/* May a peer that has `used` take `more` of the `free` rest? */
+/* May a peer that has `used` places or bytes take `more` of the `free` ones? */
 static inline bool hp3_quota_allows(uint64_t used, uint64_t more, uint64_t free)
 {
 	return used + more <= HP3_QUOTA_ALPHA * free;

@@ -3,7 +3,7 @@
  * READ responses for the local RNIC: they take several paths if the peer agrees, and hp3d
  * resequences them here. The READs that leave show which responses will arrive. The first large
  * READ makes hp3d send an OFFER. hp3d answers YES only after the first response to a counted READ
- * has arrived. All responses before it took one path, so none of them is in flight any more.
+ * has arrived. All responses before that one took one path, so none of them is in flight any more.
  */
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"

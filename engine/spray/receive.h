@@ -31,8 +31,9 @@ static inline uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct h
 }
 
 /*
- * Most held packets that one call hands over after a gap has closed (9 ns each): in the call for a
- * packet, and in hp3_tick(). The next calls of hp3_tick(), due at once, hand over the rest.
+ * When a missing packet arrives, hp3d hands over the packets that were held behind it. The first
+ * number is the most packets that a call for a packet hands over (9 ns each), the second is the
+ * most of a call of hp3_tick(). hp3_tick() is then due at once, and hands over the rest.
  */
 #ifndef HP3_IN_PIECE
 #define HP3_IN_PIECE 32u
@@ -43,12 +44,13 @@ static inline uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct h
 /* Is there room to hold this packet? */
 bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt);
 /*
- * Resequences a packet of `span` PSNs. False: it is out of order and cannot be held, so it passes.
+ * Resequences a packet of `span` PSNs. False: the packet is out of order and cannot be held, so the
+ * engine passes it on.
  */
 bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	uint32_t span, struct hp3_verdict *vd);
 
-/* READ responses: moves the expected PSN to the first PSN that the RNIC waits for. */
+/* READ responses: moves the expected PSN on to the first PSN that the RNIC still waits for. */
 static inline void hp3_in_owes(struct hp3_spray_in *in)
 {
 	uint32_t next;
@@ -59,7 +61,7 @@ static inline void hp3_in_owes(struct hp3_spray_in *in)
 		hp3_reseq_skip(&in->reseq, next);
 }
 
-/* READ responses: have all arrived that the RNIC waits for, up to this PSN? */
+/* READ responses: have all responses arrived that the RNIC waits for, up to this PSN? */
 static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
 {
 	return in->owed.n == 0 || hp3_psn_diff(psn, in->reseq.expected) < 0;
@@ -67,7 +69,7 @@ static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
 
 /*
  * READ responses: the RNIC got a NAK or RNR NAK for this PSN, so it waits for no earlier response.
- * It has completed the earlier READs, or sends them again; hp3d sees the new requests.
+ * The RNIC has completed the earlier READs, or sends them again, and hp3d sees these new requests.
  */
 static inline void hp3_in_owes_from(struct hp3_spray_in *in, uint32_t psn, uint64_t now)
 {
@@ -80,8 +82,9 @@ static inline void hp3_in_owes_from(struct hp3_spray_in *in, uint32_t psn, uint6
 }
 
 /*
- * The held ACK replaced an earlier one. Once the responses before that earlier one have arrived,
- * the time limit is that of the held ACK.
+ * The held ACK has replaced an earlier ACK. The time limit is that of the earlier ACK, until the
+ * responses before the earlier ACK have arrived. After that, the time limit is that of the held
+ * ACK.
  */
 static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 {
@@ -96,8 +99,8 @@ static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 
 /*
  * READ responses: the RNIC gets a packet behind a missing response. It may discard responses until
- * it has sent the READ again (rule 35). The doubt (rule 4) therefore outlasts the arrival of all
- * responses.
+ * it has sent the READ again (rule 35). HP3_FW_DOUBT (rule 4) therefore stays set after all
+ * responses have arrived.
  */
 static inline void hp3_in_gap(struct hp3_engine *e, struct hp3_spray_in *in)
 {
@@ -117,8 +120,8 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in);
 /* Is the ICRC right? */
 bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt);
 /*
- * Holds the packet under the next free handle. _keep: after HP3_RESEQ_HOLD. _replace: in place of a
- * held packet with the same PSN.
+ * Holds the packet under the next free handle. _keep: after HP3_RESEQ_HOLD. _replace: the packet
+ * replaces a held packet with the same PSN.
  */
 void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd);
@@ -129,8 +132,8 @@ void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle
 /* Drops held packets that the RNIC already has. */
 void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in);
 /*
- * Hands over held packets that are next in PSN order: `most` at a time. All at once if the queue
- * pair takes one path again.
+ * Hands over held packets that are next in PSN order, at most `most` of them. If the queue pair
+ * takes one path again, hands over all of them.
  */
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t most);
 /* Hands over the packet in hand, behind all other packets of this call. */
@@ -142,10 +145,10 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd);
 /*
- * READ responses: hp3d has handed over all held responses up to this PSN, though earlier ones are
- * missing. hp3d stops waiting for these. If one is missing at the RNIC, the RNIC goes back, and
- * hp3d counts the repeated READ. If the RNIC went back within the longest wait, the responses to
- * that READ are in flight: hp3d waits for them.
+ * READ responses: hp3d has handed over all held responses up to this PSN, though earlier responses
+ * are missing. hp3d stops waiting for the missing responses. If the RNIC needs one, it sends the
+ * READ again, and hp3d records that READ. If the RNIC sent a READ again within the longest wait,
+ * the responses to that READ are in flight, and hp3d waits for them.
  */
 void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end);
 /* Acts on the time limit of a missing packet. */
@@ -154,7 +157,7 @@ void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 /* missing.c */
 /* A packet has arrived, and was resequenced. */
 void hp3_in_came(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v);
-/* A packet is missing: others are held behind it. */
+/* Is a packet missing, while later packets are held? */
 static inline bool hp3_in_has_missing(const struct hp3_spray_in *in)
 {
 	return in->ready && in->sure && in->reseq.held != 0 && !hp3_reseq_follows(&in->reseq);
@@ -207,7 +210,7 @@ bool hp3_in_has_place(const struct hp3_engine *e, const struct hp3_ends *ends, u
 /* Adds a record. The caller has checked hp3_in_has_place(). */
 struct hp3_spray_in *hp3_in_add(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t responder);
-/* Answers YES; NO if this host no longer wants the agreement. */
+/* Answers YES, or NO if this host no longer wants the agreement. */
 void hp3_in_answer(struct hp3_turn *t, struct hp3_spray_in *in);
 
 /* The receiver resequences for this long (ns) after the sender's last message. */

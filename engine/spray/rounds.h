@@ -2,23 +2,23 @@
 #ifndef HP3_ENGINE_SPRAY_ROUNDS_H
 #define HP3_ENGINE_SPRAY_ROUNDS_H
 /*
- * Mode auto: hp3d compares the paths to a peer before a queue pair takes several of them. Each
- * entropy value (EV), that is, each UDP source port, stands for a path. A comparison is a burst of
+ * Mode auto: hp3d compares the paths to a peer before a queue pair uses several of them. Each
+ * entropy value (EV), that is, each UDP source port, counts as a path. A comparison is a burst of
  * peer probes, one per EV, on behalf of a flow with an agreement. The result applies to all queue
  * pairs between the two addresses (rfr/spread.h).
  *
- * - The first burst probes HP3_SPRAY_ASKED EVs. Until it is over, queue pairs keep to one path. If
- *   it shows that paths differ, or if no probe is answered, agreements end, and none begins for a
- *   while.
+ * - The first burst probes HP3_SPRAY_ASKED EVs. Until all its probes are answered or lost, queue
+ *   pairs use one path. If paths differ, or if no probe is answered, agreements end, and no
+ *   agreement begins for a while.
  * - Further bursts probe the other EVs, as long as large messages leave. Each also probes an EV
- *   that has answered before, as the reference for the others. A packet takes an EV only once that
- *   EV has answered.
- * - EVs that did not answer in time are probed again a second later.
+ *   that has answered before, as the reference for the others. A packet uses an EV only once a
+ *   probe of that EV was answered.
+ * - If a probe is not answered in time, its EV is probed again a second later.
  *
- * Rounds of probes for a path at set-up (search/setup.c) compare EVs, too.
+ * The rounds of probes that search a path at set-up (search/setup.c) compare EVs, too.
  *
- * Bounds: HP3_SPRAY_ROUNDS bursts at a time. After the first two bursts, they take at most half of
- * the address pair's probe budget.
+ * At most HP3_SPRAY_ROUNDS bursts are outstanding at a time. Bursts after the first two take at
+ * most half of the address pair's probe budget.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,8 +58,8 @@ bool hp3_spray_rounds_may_ask(const struct hp3_engine *e);
  */
 void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
- * May a packet take one of several EVs? Call it unless hp3_spray_rounds_are_over(). MAY_NOT: it
- * takes the port in use. DIFFER: likewise, because paths differ.
+ * May a packet take one of several EVs? Call it unless hp3_spray_rounds_are_over(). MAY_NOT: the
+ * packet takes the port in use. DIFFER: the packet takes the port in use, because paths differ.
  */
 enum hp3_spray_may { HP3_SPRAY_MAY, HP3_SPRAY_MAY_NOT, HP3_SPRAY_DIFFER };
 enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spray_out *o);

@@ -18,8 +18,8 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
 }
 
 /*
- * Keep-alive interval (ns). The peer may not have received a new one yet, so the shorter one
- * counts.
+ * Keep-alive interval (ns). The peer may not have received a changed interval yet, so the shorter
+ * one of the old and the new interval counts.
  */
 static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
 {
@@ -30,19 +30,20 @@ static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
 }
 
 /*
- * May the peer be asked about requests? It shares a key with this host, and has not refused lately.
+ * May hp3d ask the peer to resequence requests? Only if the peer shares a key with this host, and
+ * has not refused recently.
  */
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
 /* The same, but a refusal about requests does not count. */
 bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f);
-/* Mode auto: can paths be compared? True in other modes. */
+/* Can hp3d compare paths, as mode auto requires? True in other modes. */
 static inline bool hp3_out_may_compare(const struct hp3_engine *e)
 {
 	return e->cfg.spray.mode != HP3_SPRAY_AUTO || hp3_spray_rounds_may_ask(e);
 }
 /* May this peer have one more agreement, if at most `most` exist in all? Counts a refusal. */
 bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);
-/* A large message of the flow begins: begins an agreement if there is a place. */
+/* A large message of the flow begins: asks the peer for an agreement if there is a free place. */
 void hp3_out_large(struct hp3_turn *t, uint32_t flow);
 /*
  * Begins an agreement about requests. `start`: PSN of the next packet if nothing is in flight, else
@@ -56,11 +57,14 @@ void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
 void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 /* Ends the agreement. `over`: sends OVER to the peer. */
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
-/* Are the newest YES and the message that it answers both recent? */
+/*
+ * Has the lease not expired: are the peer's newest YES, and the message that this YES answers, both
+ * recent?
+ */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
- * May packets leave by several EVs without a further comparison? In mode auto, only if a round at
- * set-up has compared all EVs.
+ * May packets leave by several EVs without a further comparison? In mode auto, this is so only if a
+ * round at set-up has compared all EVs.
  */
 static inline bool hp3_spray_rounds_are_over(
 	const struct hp3_engine *e, const struct hp3_spray_peer *peer)
@@ -78,7 +82,10 @@ static inline void hp3_out_again(struct hp3_spray_out *o, uint32_t psn)
 {
 	hp3_port_log_forget(&o->log, psn);
 }
-/* The RNIC goes back to this PSN. If the peer asked about it, its EV rests (rfr/spread.h). */
+/*
+ * The RNIC retransmits from this PSN. If the peer asked about this PSN, its EV is left out for a
+ * while (rfr/spread.h).
+ */
 void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn);
 /* Sends no further ASK to the peer for a while. */
 void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o);

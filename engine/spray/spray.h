@@ -40,35 +40,40 @@ struct hp3_spray_out {
 	uint64_t yes_to; /* time of the message that this YES answers */
 	uint64_t large_at; /* time of the newest packet of a large message */
 	uint64_t tried; /* hp3_spread_tried() */
-	uint32_t run_from; /* first PSN by an EV since the RNIC went back; or HP3_NO_PSN */
+	/* first PSN that was sprayed since the RNIC last retransmitted; or HP3_NO_PSN */
+	uint32_t run_from;
 	uint16_t peer; /* the record with the EVs: index in hp3_spraying.peer */
 	uint8_t state; /* enum hp3_spray_state */
 	bool large; /* the current message is large */
 	bool sized; /* the peer has received the path MTU */
-	bool chosen; /* a packet has left by one of several EVs */
-	bool reads; /* about READ responses */
+	bool chosen; /* a packet has been sprayed */
+	bool reads; /* the agreement is about READ responses */
 	bool fence; /* the next packet takes the port in use */
-	bool blind; /* the flow was unpaired: only time shows what has arrived */
-	uint16_t room; /* packets that the peer can hold, by its YES; 0: not stated */
+	/* the flow was unpaired, so no acknowledgement shows which packets have arrived; only time
+	 * does */
+	bool blind;
+	/* number of packets that the peer can hold, as stated in its YES; 0: not stated */
+	uint16_t room;
 	uint32_t so_far; /* bytes of the current message that have left */
-	uint32_t start; /* set-up: first PSN of the agreement; else HP3_NO_PSN */
+	uint32_t start; /* agreement at set-up: its first PSN; else HP3_NO_PSN */
 	/* Keep-alive interval (us): confirmed by the peer; stated to the peer. The shorter one
 	 * counts. */
 	uint32_t keepalive_us, stated_us;
 	uint32_t flow;
 	uint32_t number; /* of the agreement; grows, compared as int32_t */
-	uint32_t turn, answered; /* turn of the newest message to the peer; of the newest answer */
+	/* sequence number (turn) of the newest message to the peer; turn of the newest answer */
+	uint32_t turn, answered;
 	uint16_t at; /* index in hp3_spraying.outs */
-	uint16_t quota; /* the peer's: index in hp3_spraying.quotas */
-	uint8_t strikes; /* times in a row that the RNIC went back soon after spraying began */
-	uint32_t behind; /* NARROW, ENDING: packets before this PSN may have taken any EV */
+	uint16_t quota; /* quota of the peer: index in hp3_spraying.quotas */
+	uint8_t strikes; /* times in a row that the RNIC retransmitted soon after spraying began */
+	uint32_t behind; /* states NARROW, ENDING: packets before this PSN may have been sprayed */
 	/* READ responses: QPN of the local queue pair that the peer reads from; requested PSNs:
 	 * [first, end) */
 	uint32_t asked_of, asked_first, asked_end;
 	uint32_t sent; /* READ responses: highest PSN that left, or HP3_NO_PSN */
 	uint16_t next_read; /* READ responses: next record in the chain by addresses and asked_of */
 	uint64_t sent_at[HP3_SPRAY_MSG_TIMES]; /* times of the newest messages, by turn */
-	uint64_t narrowed; /* NARROW, ENDING: since when */
+	uint64_t narrowed; /* time when the state NARROW or ENDING began */
 	uint64_t keepalive_at; /* time of the next keep-alive */
 	uint64_t began;
 	/* The PSN that the peer asked about last (MISSING), or HP3_NO_PSN; the port that this PSN
@@ -89,12 +94,12 @@ struct hp3_spray_ack {
 	uint32_t psn; /* the last PSN that it acknowledges */
 	/* arrival, plus the time since then in which hp3d was descheduled or blocked */
 	uint64_t came;
-	/* Start of the wait for responses up to `until`. If it replaced an earlier ACK, `until` is
-	 * the PSN of the earlier one. */
+	/* Start of the wait for responses up to PSN `until`. If this ACK replaced an earlier ACK,
+	 * `until` is the PSN of the earlier ACK. */
 	uint64_t at;
 	uint32_t until;
-	uint8_t anew; /* times that the wait was started again */
-	bool refuses; /* it is a NAK or RNR NAK */
+	uint8_t anew; /* how many times the wait was restarted */
+	bool refuses; /* the held packet is a NAK or RNR NAK */
 };
 
 /*
@@ -103,29 +108,32 @@ struct hp3_spray_ack {
  */
 struct hp3_spray_in {
 	uint64_t addr; /* as in hp3_flow.addr */
-	/* QPNs: responder local, requester remote, also for READ responses */
+	/* QPN of the local queue pair; QPN of the remote queue pair (with these names also for READ
+	 * responses) */
 	uint32_t responder, requester;
 	uint32_t vlan;
 	bool ipv6;
-	/* the PSN that the RNIC expects is known; else hp3d learns it from the next packets */
+	/* hp3d knows the PSN that the RNIC expects; else hp3d learns it from the next packets */
 	bool ready;
-	/* ... and certain. Before, it comes from an ASK at set-up, which may be void */
+	/* ... and that PSN is certain. Before, it comes from an ASK at set-up, which may be out of
+	 * date */
 	bool sure;
 	uint8_t slept; /* hp3_spraying.slept at the last visit of this record */
 	uint16_t next, next_back; /* chain by responder; chain by requester */
-	uint16_t port, in_use; /* of EV 0; of packets that take one path */
-	bool reads; /* about READ responses */
+	uint16_t port, in_use; /* port of EV 0; port of packets that are not sprayed */
+	bool reads; /* the agreement is about READ responses */
 	bool unsized; /* a READ request with an unknown number of PSNs arrived */
-	uint16_t first; /* not `sure`: port of the newest packet */
+	uint16_t first; /* while not `sure`: port of the newest packet */
 	uint8_t evs, pmtu_log2;
 	/* hp3_spraying.unread_ns and .lost_ns at the last visit of this record */
 	uint64_t unread_ns, lost_ns;
-	/* times since the sender's last message that its lease was extended because hp3d was
+	/* how many times, since the sender's last message, its lease was extended because hp3d was
 	 * descheduled */
 	uint8_t spared;
 	bool any_acked;
-	uint16_t quota; /* the peer's: index in hp3_spraying.quotas */
-	uint32_t acked; /* with any_acked: the local RNIC has acknowledged all before this PSN */
+	uint16_t quota; /* quota of the peer: index in hp3_spraying.quotas */
+	/* valid with any_acked: the local RNIC has acknowledged all PSNs before this one */
+	uint32_t acked;
 	uint32_t bytes; /* held */
 	uint64_t checked_at; /* time of the newest check for slow EVs */
 	uint64_t due; /* deadline in hp3_spraying.deadlines */
@@ -133,34 +141,36 @@ struct hp3_spray_in {
 	struct hp3_lateness late;
 	struct hp3_missing missing;
 	uint8_t local[16], remote[16];
-	bool numbered; /* the sender has sent its number */
+	bool numbered; /* the sender has sent the number of the agreement */
 	/* hp3d has answered YES: it resequences until OVER or the end of the lease */
 	bool promised;
-	bool refused; /* ... and NO later, because this host ends all agreements */
-	uint64_t refused_at, refused_lease; /* time of that NO; lease at that time */
+	bool refused; /* ... and has answered NO later, because this host ends all agreements */
+	uint64_t refused_at, refused_lease; /* time of this NO; lease at that time */
 	uint16_t at; /* index in hp3_spraying.ins */
-	uint32_t number, turn; /* of the agreement; of the newest message */
+	uint32_t number, turn; /* number of the agreement; turn of the newest message */
 	uint64_t keepalive_ns; /* the sender's keep-alive interval, as stated last */
 	uint64_t heard; /* time of the sender's newest message */
 	/* READ responses only: */
-	uint32_t flow; /* that sends the READs; HP3_NO_FLOW: it was removed */
-	uint32_t from; /* not `ready`: PSN of the response that the RNIC waits for, or HP3_NO_PSN */
-	uint32_t end; /* PSN behind the newest request; HP3_NO_PSN: not known */
-	uint32_t top; /* PSN behind all requests; HP3_NO_PSN: not known */
+	uint32_t flow; /* the flow that sends the READs; HP3_NO_FLOW: it was removed */
+	/* while not `ready`: PSN of the response that the RNIC waits for, or HP3_NO_PSN */
+	uint32_t from;
+	uint32_t end; /* PSN after the newest request; HP3_NO_PSN: not known */
+	uint32_t top; /* PSN after all requests; HP3_NO_PSN: not known */
 	bool back; /* the newest request was a retransmission */
 	bool again; /* the RNIC sent a READ again, for a missing response */
-	bool doubts; /* HP3_FW_DOUBT was set only for held or missing responses */
-	bool unwanted; /* hp3d has sent NO; the sender goes on until its packets have arrived */
+	bool doubts; /* the only reason for HP3_FW_DOUBT is held or missing responses */
+	/* hp3d has sent NO; the agreement lasts until all sprayed packets have arrived */
+	bool unwanted;
 	uint8_t strikes;
-	uint32_t back_to; /* PSN that the RNIC went back to last */
+	uint32_t back_to; /* PSN from which the RNIC last retransmitted */
 	uint64_t offer_at; /* earliest time of the next OFFER */
 	/* `again`: time of that READ, plus the time since then in which hp3d was descheduled or
 	 * blocked */
 	uint64_t again_at;
 	struct hp3_spray_ack ack;
 	struct hp3_owed owed;
-	/* READs that left before the path MTU was known. Without it, their number of PSNs is
-	 * unknown. */
+	/* READs that left before the path MTU was known. Without the MTU, the number of PSNs of a
+	 * READ is unknown. */
 	uint32_t n_early_reads;
 	struct {
 		uint32_t psn, bytes;
@@ -202,7 +212,7 @@ struct hp3_spray_peer {
 #define HP3_SPRAY_LISTS 10u
 
 struct hp3_spraying {
-	/* of the policy (hp3_spray_reconfigured()) */
+	/* parameters from the policy, set by hp3_spray_reconfigured() */
 	struct hp3_spread_params spread;
 	struct hp3_reseq_params reseq;
 	uint64_t pulse;
@@ -216,12 +226,12 @@ struct hp3_spraying {
 	uint16_t *heads; /* hash chains of `in`, by addresses and responder */
 	uint16_t *backs; /* hash chains of `in`, by addresses and requester */
 	uint16_t *reads; /* hash chains of `out` about READ responses, by addresses and asked_of */
-	uint64_t key[2]; /* of that hash */
+	uint64_t key[2]; /* key of the hash of these chains */
 	struct hp3_quotas quotas; /* of peers */
 	uint32_t nheads;
 	struct hp3_spray_of *of; /* by flow index */
 	uint32_t nout;
-	uint64_t number; /* of the newest agreement; messages carry its low 32 bits */
+	uint64_t number; /* number of the newest agreement; messages carry its low 32 bits */
 	/* limits for existing agreements; a reload does not lower them */
 	uint64_t hold_bytes, hold_bytes_total;
 	bool ending; /* hp3_spray_stop() was called */
@@ -232,8 +242,8 @@ struct hp3_spraying {
 	uint8_t slept; /* times that hp3d was descheduled, modulo 256 */
 	uint64_t awake; /* end of the newest such time */
 	bool unread; /* hp3_rx_blocked(): packets of the network are not polled */
-	uint64_t unread_at; /* since when */
-	uint64_t unread_ns; /* total of such times that have ended */
+	uint64_t unread_at; /* time since when packets are not polled */
+	uint64_t unread_ns; /* total length of such times that have ended */
 	uint64_t lost_ns; /* total of time blocked or descheduled; overlaps count once */
 	uint64_t lost_to; /* end of the newest time in lost_ns */
 	struct hp3_deadlines deadlines; /* indexes of `out`, then those of `in` */
@@ -279,7 +289,8 @@ static inline uint16_t hp3_spray_room(uint64_t bytes, uint32_t pmtu_log2)
 }
 
 /*
- * While packets are held, the engine has to be called this often, to detect when it is descheduled.
+ * While packets are held, the engine has to be called at least once per this time (ns), to detect
+ * when hp3d is descheduled.
  */
 static inline uint64_t hp3_spray_pulse(const struct hp3_engine *e)
 {
@@ -302,7 +313,10 @@ static inline void hp3_spray_look(struct hp3_turn *t)
 		hp3_spray_slept(t, due);
 }
 
-/* If so, extends the time limits of this record once. */
+/*
+ * If hp3d was descheduled since the last visit of this record, extends the time limits of the
+ * record.
+ */
 static inline void hp3_in_look(struct hp3_turn *t, struct hp3_spray_in *in)
 {
 	if (HP3_UNLIKELY(in->slept != t->e->spraying->slept))
@@ -313,7 +327,7 @@ void hp3_spray_send_msg_out(
 	struct hp3_turn *t, const struct hp3_spray_out *o, enum hp3_agree_kind kind);
 void hp3_spray_send_msg_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow);
-/* LEFT: this PSN left from `port`; 0: not known. */
+/* Sends LEFT: this PSN left from `port`; 0: the port is not known. */
 void hp3_spray_send_msg_left(
 	struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn, uint16_t port);
 
@@ -330,7 +344,7 @@ bool hp3_spray_is_first(
 	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now);
 /* A probe leaves from this port. */
 void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
-/* That probe was answered. */
+/* A probe from this port was answered. */
 void hp3_spray_probed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 	uint32_t rtt_ns, bool marked, uint64_t now);
 /*
@@ -361,20 +375,18 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
 /* A request of the flow leaves, or is held. *vd comes in as if the flow were not sprayed. */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/*
- * Do the flow's packets take several paths? RTTs and marks are then not those of the port in use.
- */
+/* Are the flow's packets sprayed, so that RTTs and marks are not those of the port in use? */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
 uint32_t hp3_spray_evs_of(const struct hp3_engine *e, uint32_t flow); /* number of EVs in use */
 /*
- * The flow's requests are not acknowledged: it takes one path for now. False: it already takes one
- * path.
+ * The flow's requests are not acknowledged: the flow takes one path for now. False: it already took
+ * one path.
  */
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
 /*
- * An event ended the queue pair. Ends its agreements and sends OVER. Otherwise, packets that the
- * peer holds would delay the next queue pair with these QPNs.
+ * An event ended the queue pair. Ends its agreements and sends OVER. Without OVER, packets that the
+ * peer still holds would delay the next queue pair with these QPNs.
  */
 void hp3_spray_down(struct hp3_turn *t, uint32_t flow);
 /*
@@ -396,8 +408,8 @@ void hp3_spray_added(struct hp3_turn *t, uint32_t flow);
 /* The flow is paired with this queue pair. */
 void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn);
 /*
- * The flow begins anew: drops its held READ responses. `reported`: by an event. The RNIC then waits
- * for no earlier READ.
+ * The flow begins a new epoch: drops its held READ responses. `reported`: an event reported the new
+ * epoch, so the RNIC waits for no earlier READ.
  */
 void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool reported);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
@@ -406,14 +418,14 @@ void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 /* A peer offers to resequence READ responses, of this flow or of a new one. Is the offer wanted? */
 bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow);
-/* Has either side refused such an agreement recently? */
+/* Has one of the two hosts recently refused an agreement about READ responses? */
 bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends);
 /* Is there an unanswered ASK about the READs of another queue pair? */
 bool hp3_spray_is_asking_of_another(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow, uint32_t asked_of);
 /*
- * Begins the agreement about READs of the local queue pair `asked_of`. False: the flow may not
- * leave its port, or there is no place.
+ * Begins the agreement about READs from the local queue pair `asked_of`. False: the flow may not
+ * leave its port, or there is no free place.
  */
 bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 /* A READ request of a peer arrived. */
@@ -464,7 +476,10 @@ void hp3_spray_replies(struct hp3_turn *t, const struct hp3_pkt *pkt);
 void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
 
 /* reads.c */
-/* READ responses to the flow are resequenced. Where a gap remains, hp3_in_gap() records it. */
+/*
+ * True: hp3d resequences READ responses to the flow. If a response stays missing, hp3_in_gap()
+ * records that.
+ */
 static inline bool hp3_spray_reads_ready(const struct hp3_engine *e, uint32_t flow)
 {
 	return (e->flows[flow].watch & HP3_FW_READS) &&
@@ -483,7 +498,10 @@ void hp3_spray_read_arrives(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 /* A reply arrived for a queue pair that no flow is paired with. */
 void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* The flow is removed. hp3d goes on resequencing, because the queue pair may still exist. */
+/*
+ * The flow is removed. hp3d goes on resequencing the READ responses, because the queue pair may
+ * still exist.
+ */
 void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in);
 /* A flow for the same queue pair was added. */
 void hp3_spray_reads_taken(struct hp3_engine *e, struct hp3_spray_in *in, uint32_t flow);
