@@ -22,7 +22,7 @@
 struct hp3_flowid {
 	char rail[HP3_FLOWID_RAIL_MAX];
 	bool ipv6;
-	uint32_t vlan; /* as roce/tags.h has it; 0: untagged */
+	uint32_t vlan; /* in the format of roce/tags.h; 0: untagged */
 	uint8_t local[16], remote[16]; /* network byte order; IPv4: first four bytes, the rest 0 */
 	uint32_t rqpn; /* 24 bits */
 };

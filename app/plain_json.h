@@ -4,7 +4,7 @@
 /*
  * Makes all strings in an answer of another program plain text (base/plain.h), so that terminals,
  * files and commands get only plain text. Removes members whose key is not plain text: no answer of
- * hp3 has one. `j` may be NULL.
+ * hp3 has such a member. `j` may be NULL.
  */
 #include <jansson.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #define WHOLE 4294967296.0 /* 2^32 */
 
-/* NULL, or the error of the line. */
+/* Parses a line. Returns NULL, or the error of the line. */
 static const char *take_line(struct hp3_cdf *c, double *share, char *line, uint64_t most)
 {
 	double size, up_to;

@@ -2,7 +2,7 @@
 #ifndef HP3_CONFIG_CDF_H
 #define HP3_CONFIG_CDF_H
 /*
- * Sizes of flows or messages with a cumulative distribution, in the format of data centre
+ * A cumulative distribution of the sizes of flows or messages, in the format of data centre
  * simulators: lines `size_bytes cumulative_share`. The share is in percent (the last line has 100)
  * or a fraction (the last line has 1). Neither column may decrease. '#' begins a comment. There are
  * at least two lines. Between two points, sizes are uniform.

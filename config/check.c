@@ -115,8 +115,8 @@ static void check_idle(struct hp3_ini_doc *doc, const struct hp3_config *c)
 }
 
 /*
- * Held packets must leave free buffers: with an empty pool, the port drops the ACKs that end a
- * hold. All lcores of a rail use one pool.
+ * Some buffers must stay free when packets are held: with an empty pool, the port would drop the
+ * ACKs that end a hold. All lcores of a rail use one pool.
  */
 static void check_pool(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
@@ -214,7 +214,7 @@ void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_co
 	check_cc(doc, e);
 }
 
-/* Only for hp3d: a simulator may know paths by other means. */
+/* Only for hp3d: a simulator may have another source of paths. */
 static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
 	if (e->words.placement && !e->trace &&
@@ -224,13 +224,16 @@ static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_con
 			"identity = trace, too, or placement = off");
 }
 
-/* The section of port i; a rail has two ports. */
+/* Writes the name of the section of port i; a rail has two ports. */
 static void rail_section(const struct hp3_config *c, uint32_t i, char *buf, size_t cap)
 {
 	snprintf(buf, cap, "rail.%s", c->rails[i / 2].name);
 }
 
-/* Moves by numbers of long flows need sources of these numbers, and peers that get them. */
+/*
+ * Moves by numbers of long flows ([cc] share_moves) need sources of these numbers, and peers that
+ * get them.
+ */
 static void check_share_moves(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
 	uint32_t racks = 0;
@@ -322,8 +325,8 @@ static const char *devargs_of_port(const struct hp3_config *c, uint32_t i)
 }
 
 /*
- * Each port needs a device of its own: EAL refuses a second one of the same name without a reason.
- * Two devices on one interface would each receive what the other sends.
+ * Each port needs its own device: EAL refuses a second device of the same name, and gives no
+ * reason. Of two devices on one interface, each would receive the packets that the other sends.
  */
 static bool is_device_taken(
 	struct hp3_ini_doc *doc, const struct hp3_config *c, uint32_t mine, uint32_t other)

@@ -37,7 +37,10 @@ void hp3_config_dump(FILE *out, const struct hp3_config *cfg)
 	hp3_ini_dump(&hp3_config_schema, cfg, out);
 }
 
-/* The field of the same section and key in the other configuration; NULL if it has no such rail. */
+/*
+ * The field of the same section and key in the other configuration; NULL if that configuration has
+ * no such rail.
+ */
 struct same {
 	const struct hp3_ini_item *item;
 	const void *field;

@@ -6,9 +6,9 @@
  * the engine are in engine/policy.def, all others in keys.c. A new key is one field and one row.
  * Loader, checks, dump, look-up, reload, hp3.ini(5) and the simulator use the row.
  *
- * Fields of keys.c have the names of the keys. The suffix of the name is the unit of the number
- * (_us, _ms, _bytes, _mb = MiB). `engine` has the values of the file; hp3_policy_settled() computes
- * the configuration of an engine from it.
+ * Fields of keys.c have the names of the keys. The suffix of a name is the unit of the number (_us,
+ * _ms, _bytes, _mb = MiB). The member `engine` has the values as in the file; hp3_policy_settled()
+ * computes the configuration of an engine from them.
  */
 #include "config/ini.h"
 #include "engine/engine.h"
@@ -109,7 +109,7 @@ struct hp3_config {
 	} service;
 };
 
-/* Is this verbs mode (out of path)? Then rails have no ports. */
+/* Is this verbs mode (out of path)? In this mode, rails have no ports. */
 static inline bool hp3_config_is_verbs_mode(const struct hp3_config *cfg)
 {
 	return cfg->verbs.socket[0] != '\0';
@@ -119,12 +119,15 @@ static inline uint32_t hp3_config_ports(const struct hp3_config *cfg)
 	return hp3_config_is_verbs_mode(cfg) ? 0 : 2 * cfg->n_rails;
 }
 
-/* Each pair of hosts agrees on a key. Otherwise all hosts have a configured key, or none has. */
+/*
+ * Does each pair of hosts agree on a key? Otherwise, all hosts have a configured key, or no host
+ * has a key.
+ */
 static inline bool hp3_config_agrees_on_keys(const struct hp3_config *cfg)
 {
 	return cfg->probes.keys == HP3_KEYS_AUTO && cfg->probes.probe_key[0] == '\0';
 }
-/* hp3d has a secret in its memory: an identity, or a configured key. */
+/* Does hp3d have a secret in its memory: an identity, or a configured key? */
 static inline bool hp3_config_has_secret(const struct hp3_config *cfg)
 {
 	return cfg->probes.keys == HP3_KEYS_AUTO || cfg->probes.probe_key[0] != '\0';
@@ -138,7 +141,7 @@ static inline uint8_t hp3_config_rfr_mode(const struct hp3_config *cfg, unsigned
 	return own ? cfg->rails[rail].rfr_mode - 1 : cfg->engine.spray.mode;
 }
 
-#define HP3_CONFIG_NO_RAILS 1u /* flag: a file without a rail is complete (replay) */
+#define HP3_CONFIG_NO_RAILS 1u /* flag: accept a file without a rail (replay) */
 
 void hp3_config_defaults(struct hp3_config *cfg);
 
@@ -155,9 +158,10 @@ int hp3_config_parse(const char *file, const char *text, size_t len, unsigned fl
 void hp3_config_dump(FILE *out, const struct hp3_config *cfg);
 
 /*
- * Reload. hp3_config_diff_reload() calls fn (may be NULL) for each key with another value. Rails
- * are matched by name; from or to is NULL if the rail is absent there. It returns how many of these
- * keys need a restart. hp3_config_apply_reload() copies only the values that a reload may change.
+ * Reload. hp3_config_diff_reload() calls fn (may be NULL) for each key whose values differ. Rails
+ * are matched by name; `from` or `to` is NULL if that configuration does not have the rail. Returns
+ * how many of these keys need a restart. hp3_config_apply_reload() copies only the values that a
+ * reload may change.
  */
 struct hp3_config_change {
 	char section[HP3_INI_NAME_MAX];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_CONFIG_DEVARGS_H
 #define HP3_CONFIG_DEVARGS_H
-/* DPDK devargs, "NAME,key=value,...": rails name their ports so. */
+/* DPDK devargs, "NAME,key=value,...": the form in which rails name their ports. */
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * Writes the value of the first `key`= behind the name to buf. False: there is none; buf is
+ * Writes the value of the first `key`= behind the name to buf. False: there is no such key; buf is
  * unchanged.
  */
 bool hp3_devarg(const char *devargs, const char *key, char *buf, size_t cap);

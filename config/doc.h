@@ -15,7 +15,7 @@ struct hp3_ini_instance {
 	char name[HP3_INI_NAME_MAX]; /* name in the file: "rfr", "rail.rail0" */
 	size_t base; /* offset in the object, to which offsets of keys are relative */
 	uint32_t line;
-	bool touched; /* it has an error already: do not report missing keys */
+	bool touched; /* an error of the section was reported: do not report missing keys */
 };
 
 struct hp3_ini_entry {

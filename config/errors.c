@@ -71,7 +71,7 @@ static void report_error(struct hp3_ini_doc *doc, uint32_t line, const char *sec
 		text = NULL;
 	}
 	if (text != NULL)
-		hp3_plain(text); /* it may be written to JSON or a terminal */
+		hp3_plain(text); /* the text may be written to JSON or a terminal */
 	hp3_config_errors_add(doc->errs, line, text);
 }
 

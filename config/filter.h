@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_CONFIG_FILTER_H
 #define HP3_CONFIG_FILTER_H
-/* The lists of [filter], as text and as the engine's filter. Blanks around commas are allowed. */
+/*
+ * Converts the lists of [filter] from text to the engine's filter. Blanks around commas are
+ * allowed.
+ */
 #include "engine/filter.h"
 
 bool hp3_filter_valid_peers(const char *text);
@@ -9,8 +12,8 @@ bool hp3_filter_valid_dscp(const char *text);
 bool hp3_filter_valid_qpns(const char *text);
 
 /*
- * Calls fn for each item of such a list, until fn returns false. False: fn did, or an item is too
- * long.
+ * Calls fn for each item of a list, until fn returns false. Returns false if fn returned false, or
+ * if an item is too long.
  */
 typedef bool hp3_list_fn(void *ctx, const char *item);
 bool hp3_list_each(const char *text, hp3_list_fn *fn, void *ctx);

@@ -26,7 +26,7 @@ static int draw_seed(uint8_t seed[HP3_SEED_LEN], FILE *err)
 	return -EIO;
 }
 
-/* --- what may be used --- */
+/* --- checks of the folder and the file --- */
 
 static bool is_ours(const struct stat *st)
 {
@@ -81,7 +81,7 @@ static int check_file(const char *folder, int fd, FILE *err)
 	return -EPERM;
 }
 
-/* --- its text --- */
+/* --- the text of the file --- */
 
 static int hex_digit(char c)
 {
@@ -179,7 +179,7 @@ static int open_new(int dir, char name[NAME_MAX + 1])
 }
 
 /*
- * Writes the file; with `replace`, an existing one is replaced. Otherwise -EEXIST if there is one.
+ * Writes the file. With `replace`, an existing file is replaced; without, -EEXIST if there is one.
  */
 static int write_file(int dir, const uint8_t seed[HP3_SEED_LEN], bool replace)
 {
@@ -233,7 +233,7 @@ struct place {
 	const char *folder;
 	int dir; /* the folder */
 	const struct hp3_identity
-		*copied; /* replace_file(): the identity that another host has, too */
+		*copied; /* for replace_file(): the identity that another host has, too */
 	FILE *err;
 };
 
@@ -248,7 +248,8 @@ static int read_or_make(const struct place *at, uint8_t seed[HP3_SEED_LEN])
 			return HP3_IDENTITY_MADE;
 		if (ret != -EEXIST)
 			return in_memory(at->folder, -ret, at->err);
-		fd = open_file(at->dir); /* another hp3d that starts now wrote it */
+		/* another hp3d, which is starting at the same time, wrote it */
+		fd = open_file(at->dir);
 	}
 	if (fd < 0)
 		return report_file_error(at->folder, at->err);
@@ -258,8 +259,9 @@ static int read_or_make(const struct place *at, uint8_t seed[HP3_SEED_LEN])
 }
 
 /*
- * Opens and locks the file; -1: there is no valid one. So hp3ds of this host replace it one after
- * the other. Other users cannot lock it, as they cannot open it.
+ * Opens and locks the file; -1: there is no valid file. Because of the lock, hp3ds of this host
+ * replace the file one after the other. Other users cannot lock the file, because they cannot open
+ * it.
  */
 static int lock_file(const struct place *at)
 {
@@ -277,7 +279,7 @@ static int lock_file(const struct place *at)
 		}
 		if (held.st_ino == is.st_ino && held.st_dev == is.st_dev)
 			return fd;
-		close(fd); /* it was replaced before the lock */
+		close(fd); /* the file was replaced before it was locked */
 	}
 }
 

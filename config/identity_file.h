@@ -3,11 +3,12 @@
 #define HP3_CONFIG_IDENTITY_FILE_H
 /*
  * The file "identity" in hp3d's state folder ([service] state) has the seed of this host's identity
- * (probes/identity.h). At its first start, hp3d writes the file. Only this line counts:
+ * (probes/identity.h). At its first start, hp3d writes the file. hp3d reads only this line of the
+ * file:
  *
  *     x25519 SEED FINGERPRINT
  *
- * SEED: 64 hexadecimal digits. FINGERPRINT: that of the public key, to detect damage.
+ * SEED: 64 hexadecimal digits. FINGERPRINT: of the public key, to detect a damaged file.
  *
  * Invariants: the file is complete or absent, even if hp3d is killed. Only root and hp3d's own user
  * can read or replace it.
@@ -22,18 +23,19 @@ enum hp3_identity_place {
 };
 
 /*
- * Reads the identity from the file, or makes one. `folder`: "": store nothing.
+ * Reads the identity from the file, or makes a new identity. If `folder` is "", nothing is stored.
  *
  * Returns an enum hp3_identity_place. Less than 0: -EPERM: other users can read or replace the
- * file; -EINVAL: it is damaged; otherwise -errno. On errors, and if the identity could not be
+ * file; -EINVAL: the file is damaged; otherwise -errno. On errors, and if the identity could not be
  * stored, `err` gets a message with the reason and the fix.
  */
 int hp3_identity_file_open(const char *folder, struct hp3_identity *id, FILE *err);
 
 /*
- * Replaces *id, as another host has the same identity. The file gets the new identity; if it cannot
- * be stored, the result is IN_MEMORY. If another hp3d of this host has replaced the file already,
- * *id is that identity, and the result READ. Otherwise as hp3_identity_file_open().
+ * Replaces *id by a new identity, because another host has the same one. The new identity is
+ * written to the file; if this fails, the result is IN_MEMORY. If another hp3d of this host has
+ * replaced the file already, *id becomes the identity in the file, and the result is READ.
+ * Otherwise as hp3_identity_file_open().
  */
 int hp3_identity_file_renew(const char *folder, struct hp3_identity *id, FILE *err);
 

@@ -6,14 +6,14 @@
  * unit, range, default, help and the field that it sets. Configurations (hp3.ini), topologies and
  * scenarios are such files, each with its own table.
  *
- * iniparser reads the values, but it is too lenient. It uses the last of two equal keys, and ends
- * an unquoted value at ';' or '#'. It changes names to lower case, and stops at the first bad line.
- * So scan.c reads the text first, and reports every line that is not exactly right. iniparser gets
- * only the other lines.
+ * iniparser reads the values, but is too lenient. It uses the last of two equal keys, and ends an
+ * unquoted value at ';' or '#'. It changes names to lower case, and stops at the first bad line. So
+ * scan.c reads the text first, and reports every line that is not exactly right. iniparser gets
+ * only the lines without errors.
  *
- * Invariants: a load reports all errors of a file, in line order. Each has file, line, section,
- * key, value, and what is right. If a load reports no error, every field of the object has a value
- * within its key's range.
+ * Invariants: a load reports all errors of a file, in line order. Each error has file, line,
+ * section, key, value, and what would be right. If a load reports no error, every field of the
+ * object has a value within its key's range.
  *
  * Syntax: [section], key = value, whole-line comments with ';' or '#', comments behind a value
  * after a blank. Values with ';', '#' or a quote are quoted, "..." or '...'. There are no escapes
@@ -32,7 +32,7 @@
 
 enum hp3_ini_type {
 	HP3_INI_INT, /* decimal integer; the field is unsigned, of 1, 2, 4 or 8 bytes */
-	HP3_INI_ENUM, /* one of `choices`; the field is an enum, byte or bool with the index */
+	HP3_INI_ENUM, /* one of `choices`; the field (an enum, byte or bool) has its index */
 	HP3_INI_STRING, /* the field is a char array; the text has min..max bytes */
 };
 
@@ -46,14 +46,14 @@ struct hp3_ini_key {
 	const char *unit; /* of an integer; "": no unit */
 	uint64_t scale; /* the field of an integer is the value times this; 0: 1 */
 	uint64_t def; /* default: integer, or index of the choice */
-	const char *word; /* allowed in place of an integer: stored as max + 1 */
+	const char *word; /* a word allowed in place of the integer: stored as max + 1 */
 	const char *def_string;
 	uint64_t min, max;
 	const char *const *choices; /* NULL-terminated */
-	bool (*valid)(const char *); /* strings: rule beyond the length; not called for "" */
+	bool (*valid)(const char *); /* strings: check beyond the length; not called for "" */
 	const char *rule; /* what `valid` demands, as part of a sentence */
 	bool required; /* no default: each section must have it */
-	bool reloadable; /* a reload may change it */
+	bool reloadable; /* a reload may change the value */
 	bool secret; /* logs and bundles do not show it */
 	bool urls; /* URLs: logs and bundles do not show users and passwords */
 	const char *help; /* one line */
@@ -103,9 +103,9 @@ void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj);
 #define HP3_INI_KEEP 0x80000000u /* flag: keys that are not set keep what *obj has */
 
 /*
- * Sets *obj from a file, or from a text that messages call `file`. *obj is zero before, except with
- * HP3_INI_KEEP. Returns 0, -EINVAL with the errors listed, or the negative errno of opening and
- * reading, listed as well. After an error, *obj is not valid.
+ * Sets *obj from a file, or from a text that messages call `file`. The caller has set *obj to zero,
+ * except with HP3_INI_KEEP. Returns 0, -EINVAL with the errors listed, or the negative errno of
+ * opening or reading the file, which is listed as well. After an error, *obj is not valid.
  */
 int hp3_ini_load(const struct hp3_ini_schema *schema, const char *path, unsigned flags, void *obj,
 	struct hp3_config_errors *errs);
@@ -114,8 +114,8 @@ int hp3_ini_parse(const struct hp3_ini_schema *schema, const char *file, const c
 
 /*
  * For schema.check: reports an error about a key, about a section (key is NULL), or about the file
- * (both are NULL). Adds line and value; `fmt` says what is right. hp3_ini_good() is true unless an
- * error about this key was reported before.
+ * (both are NULL). The function adds line and value to the message; `fmt` names what would be
+ * right. hp3_ini_good() is true unless an error about this key was reported before.
  */
 void hp3_ini_complain(struct hp3_ini_doc *doc, const char *section, const char *key,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -136,7 +136,8 @@ int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
 	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg);
 
 /*
- * Writes the value as in a file, without quotes. With `cap` >= HP3_INI_VALUE_MAX, it is never cut.
+ * Writes the value as in a file, without quotes. With `cap` >= HP3_INI_VALUE_MAX, the value is
+ * never cut.
  */
 void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap);
 /*

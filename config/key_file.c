@@ -52,7 +52,7 @@ static int report_key_error(const char *path, const char *help, FILE *err)
 	return -error;
 }
 
-/* 0, or < 0 if hp3d may not read keys from this file. */
+/* Returns 0, or less if hp3d may not read keys from this file. */
 static int check_key_file(const char *path, int fd, struct stat *st, FILE *err)
 {
 	if (fd < 0 || fstat(fd, st) < 0)
@@ -98,7 +98,7 @@ static char *take_in(const char *path, int fd, size_t size, size_t *len, int *re
 	return text;
 }
 
-/* The whole file. NULL: see *ret. */
+/* Reads the whole file. NULL: see *ret. */
 static char *read_key_file(const char *path, size_t *len, int *ret, FILE *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -113,7 +113,7 @@ static char *read_key_file(const char *path, size_t *len, int *ret, FILE *err)
 	return text;
 }
 
-/* NULL, or the error of the line. */
+/* Parses a line. Returns NULL, or the error of the line. */
 static const char *take_line(char *line, struct hp3_pair_key *pair)
 {
 	char *rest = NULL, *word[4];
@@ -143,7 +143,7 @@ static int by_ends(const void *a, const void *b)
 		&((const struct hp3_pair_key *)a)->ends, &((const struct hp3_pair_key *)b)->ends);
 }
 
-/* NULL, or the error and the number of its line (0: no single line). */
+/* Parses all lines. Returns NULL, or the error and the number of its line (0: no single line). */
 static const char *take_lines(char *text, struct hp3_pair_keys *keys, unsigned *number)
 {
 	const char *wrong;

@@ -19,9 +19,9 @@ bool hp3_is_key_file(const char *s); /* an absolute path */
 struct hp3_probe_key hp3_key_of_text(const char *s);
 
 /*
- * Reads the file. The caller frees key->pairs. Returns 0, or less with a message with the reason
- * and the fix to `err`: -EPERM: other users can read or write the file; -EINVAL: a line is invalid;
- * -ENOMEM (no message); otherwise -errno.
+ * Reads the file. The caller frees key->pairs. Returns 0. On errors, writes a message with the
+ * reason and the fix to `err`, and returns -EPERM: other users can read or write the file; -EINVAL:
+ * a line is invalid; -ENOMEM (no message); otherwise -errno.
  */
 int hp3_key_file_read(const char *path, struct hp3_probe_key *key, FILE *err);
 

@@ -133,7 +133,7 @@ static const struct hp3_ini_key keys[] = {
 		"4096, 2176 fits 1024"),
 	INT(eal, burst, "packets", 32, 4, 256, RESTART, "most packets taken from a port at a time"),
 	ENUM(eal, idle, idle, HP3_IDLE_SLEEP, RELOAD,
-		"when no packet arrives: sleep, or poll on and use all of the core"),
+		"when no packet arrives: sleep, or keep polling and use all of the core"),
 	INT(eal, idle_sleep_us, "us", 200, 10, 10000, RELOAD,
 		"longest sleep of an lcore that has just become idle"),
 	INT(eal, idle_deep_us, "us", 1000, 10, 100000, RELOAD,
@@ -176,7 +176,7 @@ static const struct hp3_ini_key keys[] = {
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
 		"auto: on rails of one lcore whose two ports are net_af_packet or net_af_xdp, if "
-		"BPF is available. on: hp3d does not start without fail-open. off: not at all"),
+		"BPF is available. on: hp3d does not start without fail-open. off: no fail-open"),
 	INT(bypass, stale_ms, "ms", 40, 5, 1000, RESTART,
 		"packets go direct when hp3d has hung for this long"),
 	INT(bypass, back_ms, "ms", 200, 0, 60000, RESTART,
@@ -184,7 +184,7 @@ static const struct hp3_ini_key keys[] = {
 
 	ENUM(bypass, carry_link, onoff, HP3_OFF, RESTART,
 		"while one port of a rail has no link, set the other port down, so that the device "
-		"connected there sees it"),
+		"connected to the other port detects the failure"),
 
 	LIST(filter, peers, hp3_filter_valid_peers,
 		"up to 16 addresses or prefixes by comma, such as \"10.1.0.0/16, fd00::/8\"",
@@ -203,7 +203,8 @@ static const struct hp3_ini_key keys[] = {
 		"\"/run/hp3/verbs.sock\". hp3d then works in verbs mode, without any [rail.NAME]. "
 		"Empty: hp3d works inline"),
 	STRING(verbs, group, "", 0, NULL, NULL,
-		"group whose members may connect there, such as \"rdma\"; root and hp3d's own user "
+		"group whose members may connect to the socket, such as \"rdma\"; root and hp3d's "
+		"own user "
 		"always may. Empty: nobody else"),
 	INT(verbs, poll_us, "us", 1000, 100, 1000000, RELOAD,
 		"how often hp3d reads the state of queue pairs"),
@@ -216,9 +217,9 @@ static const struct hp3_ini_key keys[] = {
 		"on which libpcap can capture. Empty: none"),
 
 	ENUM(watch, verbs, verbs, HP3_WATCH_AUTO, RESTART,
-		"kernel: calls of ib_core, by BPF, of all processes. library: calls of "
-		"libibverbs, by uprobes. auto: the first of them that this host offers, or none. "
-		"off: none"),
+		"kernel: watch the calls of ib_core by all processes, with BPF. library: watch the "
+		"calls of libibverbs, with uprobes. auto: the first of these two that this host "
+		"supports, or none. off: none"),
 	STRING(watch, libraries, "", 0, NULL, NULL,
 		"for library: paths of libibverbs, separated by commas; empty: the one that the "
 		"loader finds. Root owns each file, and nobody else may write it"),
@@ -233,14 +234,14 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(probes, keys, key_modes, HP3_KEYS_AUTO, RESTART,
 		"how hosts authenticate their messages to each other. group: by probe_key; hp3d "
 		"refuses hosts without it. auto: by probe_key if it is set; otherwise two hosts "
-		"agree on a key when their RNICs begin to talk to each other. off: not at all; "
-		"hp3d answers probes, within bounds, but ignores advertisements of other hosts, "
-		"sprays nothing, and does not compare clocks"),
+		"agree on a key when traffic between them begins. off: no authentication; hp3d "
+		"answers probes, within bounds, but ignores advertisements of other hosts, does "
+		"not spray, and does not compare clocks"),
 	SECRET(probes, probe_key,
 		"secret of the fabric. Hosts authenticate their messages to each other with keys "
-		"derived from it and from their addresses. Or the path of a file with the keys of "
-		"this host, written by hp3ctl keys: with that file nobody can impersonate other "
-		"hosts. Empty: see keys"),
+		"derived from it and from their addresses. The value may also be the path of a "
+		"file with the keys of this host, written by hp3ctl keys: with that file nobody "
+		"can impersonate other hosts. Empty: see keys"),
 	SECRET(probes, probe_key_old,
 		"a second secret that hp3d accepts, too, while hosts change from it to probe_key"),
 	INT(probes, probe_key_wait_s, "s", 60, 0, 86400, RELOAD,
@@ -249,7 +250,7 @@ static const struct hp3_ini_key keys[] = {
 	INT(probes, port, "", 4795, 1, 65535, RESTART,
 		"UDP port of answers; not 4791, which is RoCEv2's"),
 	INT(probes, clock_s, "s", 30, 1, 3600, RELOAD,
-		"with a key: most by which the clocks of two hosts may differ"),
+		"with a key: largest difference of the clocks of two hosts"),
 	INT(probes, answers_per_second, "answers/s", 10000, 1, 1000000, RELOAD,
 		"most probes answered by an lcore"),
 	INT(probes, answers_per_source, "answers/s", 4000, 1, 1000000, RELOAD,
@@ -262,15 +263,15 @@ static const struct hp3_ini_key keys[] = {
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
 		"UNIX socket to which hp3ctl connects"),
 	STRING(control, group, "", 0, NULL, NULL,
-		"group whose members may connect there and ask for flows, paths, events, and "
-		"moves that probes have to confirm, as hp3-fleet agent does. Only root may ask "
-		"for anything else. Empty: only root may connect"),
+		"group whose members may connect to the socket. They may request flows, paths, "
+		"events, and moves that probes have to confirm, as hp3-fleet agent does. Only root "
+		"may make other requests. Empty: only root may connect"),
 	STRING(control, moved, "", 0, hp3_config_valid_moved, "an absolute path, off, or nothing",
 		"flow state file: the EV of each moved flow, for the next hp3d if this one is "
 		"killed. off: none. Empty: the socket's path with .moved appended"),
 	INT(control, events_kept, "events", 4096, 16, 1048576, RESTART,
-		"latest decisions kept for hp3ctl events, and a quarter as many samples of rounds "
-		"that found nothing"),
+		"latest decisions stored for hp3ctl events, and a quarter as many samples of "
+		"rounds that found no better path"),
 	INT(control, stop_drain_ms, "ms", 500, 0, 60000, RELOAD,
 		"longest time that a clean stop takes to return moved flows to their home ports"),
 
@@ -294,12 +295,12 @@ static const struct hp3_ini_key keys[] = {
 		"file to which hp3d appends each decision as a line of JSON; off: none. Its "
 		"directory has to exist; SIGHUP opens it again"),
 	INT(log, records_per_second, "records/s", 100, 1, 10000, RELOAD,
-		"most records in the audit log and the journal, on average; ten times as many at "
-		"once. hp3d counts those beyond this bound"),
+		"most records in the audit log and the journal, on average; bursts of ten times as "
+		"many. hp3d counts records beyond this bound, and drops them"),
 
 	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
-		"drop: once packets pass, hp3d gives up the capabilities(7) that only its start "
-		"needed. keep: it keeps all"),
+		"drop: once hp3d forwards packets, it gives up the capabilities(7) that only its "
+		"start needed. keep: it keeps all capabilities"),
 	STRING(service, state, "/var/lib/hp3", 0, hp3_config_valid_state,
 		"an absolute path, such as \"/var/lib/hp3\", or nothing",
 		"folder for the identity of this host, with which two hosts agree on a key "

@@ -2,19 +2,19 @@
 #ifndef HP3_CONFIG_KEYS_H
 #define HP3_CONFIG_KEYS_H
 /*
- * The table of hp3.ini's keys. The sample file, messages and the manual get all about a key from
- * its row.
+ * The table of hp3.ini's keys. The sample file, messages and the manual take all information about
+ * a key from its row.
  */
 #include "config/ini.h"
 #include "engine/engine.h"
 
 extern const struct hp3_ini_schema hp3_config_schema;
 
-/* Rules between keys, and rules of single strings (check.c). */
+/* Checks the rules between keys (check.c). */
 void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned flags);
 /*
- * Only the rules between keys of engine/policy.def, for other tools that have such keys in their
- * files.
+ * Checks only the rules between keys of engine/policy.def, for other tools whose files have these
+ * keys.
  */
 void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_config *table);
 bool hp3_config_valid_prefix(const char *s);

@@ -49,7 +49,7 @@ void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj)
 		const struct hp3_ini_key *key = &schema->keys[i];
 		const struct hp3_ini_section *row = hp3_ini_section_row(schema, key->section);
 
-		/* All elements of a family get defaults now, used or not. */
+		/* All elements of a family get defaults now, whether the file has them or not. */
 		for (uint32_t n = 0; n < (row->max > 0 ? row->max : 1); n++) {
 			char *field = (char *)obj + key->offset + row->array + n * row->stride;
 
@@ -62,7 +62,7 @@ void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj)
 	}
 }
 
-/* Reports an error of a number, always with the whole rule. */
+/* Reports an error of a number, always with unit and range. */
 static void bad_int(struct hp3_ini_doc *doc, const char *section, const struct hp3_ini_key *key,
 	const char *problem)
 {
@@ -204,7 +204,10 @@ static void check_required(struct hp3_ini_doc *doc)
 	}
 }
 
-/* iniparser 4.1 opens its input by name. So the checked lines are in a memfd, not on a disk. */
+/*
+ * iniparser 4.1 opens its input by name. To avoid a file on a disk, the checked lines are in a
+ * memfd.
+ */
 static int read_values(struct hp3_ini_doc *doc, const char *text, size_t len)
 {
 	int fd = memfd_create("hp3-config", MFD_CLOEXEC), ret;
@@ -257,7 +260,7 @@ int hp3_ini_parse(const struct hp3_ini_schema *schema, const char *file, const c
 	return ret;
 }
 
-/* The whole file, at most HP3_INI_FILE_MAX bytes. */
+/* Reads the whole file, at most HP3_INI_FILE_MAX bytes. */
 static int read_config_file(const char *path, char *text, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;

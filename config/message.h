@@ -3,7 +3,8 @@
 #define HP3_CONFIG_MESSAGE_H
 /*
  * Messages on standard error that may contain names of files and interfaces, or arguments of a
- * command line. The line is printable ASCII (base/plain.h) whatever these contain.
+ * command line. The written line is printable ASCII, whatever the names and arguments contain
+ * (base/plain.h).
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of engine/policy.def as rows of a table of keys (ini.h). For objects with a member
- * `struct hp3_engine_config engine`; HP3_POLICY_OBJECT is their type. Include this file within the
- * table.
+ * The rows of engine/policy.def as rows of a table of keys (ini.h). The table's objects have the
+ * type HP3_POLICY_OBJECT, with a member `struct hp3_engine_config engine`. Include this file within
+ * the table.
  */
 #define HP3_POLICY_WHERE(sec, name, field)                                                         \
 	.section = #sec, .key = #name, .offset = offsetof(HP3_POLICY_OBJECT, engine.field),        \

@@ -2,8 +2,8 @@
 #ifndef HP3_CONFIG_RACK_PEERS_H
 #define HP3_CONFIG_RACK_PEERS_H
 /*
- * The hosts of a rack (rack peers) in [rail.NAME] rack: addresses, and prefixes, which
- * stand for all their hosts. The first and the last address of an IPv4 prefix are no hosts, except
+ * The hosts of a rack (rack peers) in [rail.NAME] rack: addresses, and prefixes, each of which
+ * stands for all hosts in it. The first and the last address of an IPv4 prefix are no hosts, except
  * in /31 and /32.
  */
 #include "engine/engine.h"

@@ -99,7 +99,7 @@ static const struct hp3_ini_section *known_section(struct scan *s, const char *n
 	return row;
 }
 
-/* Appends an instance. For a family, it is the next element of the array. */
+/* Appends an instance. For a family, the instance is the next element of the array. */
 static int add_section(struct scan *s, const struct hp3_ini_section *row, const char *name)
 {
 	struct hp3_ini_doc *doc = s->doc;
@@ -270,7 +270,10 @@ static void copy_shown(char *buf, const char *value)
 		snprintf(buf, HP3_INI_SHOWN_MAX, "%.*s...", (int)HP3_INI_SHOWN_MAX - 4, text);
 }
 
-/* Adds an entry for a known key, even if its value is bad: it is then not reported as missing. */
+/*
+ * Adds an entry for a known key, even if its value is bad, so that the key is not reported as
+ * missing.
+ */
 static int known_key(struct scan *s, const struct hp3_ini_key *key, char *value, const char *shown)
 {
 	struct hp3_ini_doc *doc = s->doc;

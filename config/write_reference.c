@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes what ships of the tables of keys: hp3.ini, which has every default and one rail, or
- * hp3.ini(5). The build runs it.
+ * Writes a file from the tables of keys: the sample hp3.ini, with all defaults and one rail, or the
+ * manual page hp3.ini(5). The build runs it.
  *
  * usage: write_reference ini|manual
  */

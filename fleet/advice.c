@@ -23,7 +23,7 @@ static void add_move(struct hp3_fleet_advice *a, const struct hp3_fleet_move *m,
 	a->move[a->n++].from_ms = from_ms;
 }
 
-/* Copies it to `last`. */
+/* Moves the first pending move that is due to `last`. False: none is due. */
 static bool take_move(struct hp3_fleet_advice *a, uint64_t now_ms)
 {
 	for (unsigned i = 0; i < a->n; i++) {

@@ -3,17 +3,18 @@
 #define HP3_FLEET_ADVICE_H
 /*
  * Filters plans on a host before the agent passes advice to hp3d. Old, foreign, expired and
- * impossible advice is dropped, and counted by reason. The rest names an EV that this host has
- * offered, for a flow of this host that still uses the path in the plan. hp3d decides whether to
- * move (engine/search/advised.c). Calls nothing that waits.
+ * impossible advice is dropped, and counted by reason. The remaining advice names an EV that this
+ * host has reported as another path of the flow, and a flow that still uses the path in the plan.
+ * hp3d decides whether to move the flow (engine/search/advised.c). No function of this module
+ * blocks.
  *
- * Advice is passed on in the first half of the time for which its plan is valid. The second half
- * is for hp3d to move the flow and for the agent to report the move. The planner does not use the
- * links of a valid plan again.
+ * Advice is passed on in the first half of the time for which its plan is valid. In the second
+ * half, hp3d moves the flow, and the agent reports the move. While a plan is valid, the planner
+ * makes no further plan for the same links.
  *
  * A planner may send wrong plans. So a plan is valid for at most HP3_FLEET_ADVICE_VALID_MS, and
- * advice for a flow is passed on once in HP3_FLEET_ADVICE_HOLD_MS. A plan with an absurd term or
- * epoch makes plans of other planners old for at most HP3_FLEET_ADVICE_SILENCE_MS.
+ * advice for a flow is passed on once in HP3_FLEET_ADVICE_HOLD_MS. If a plan has a much too high
+ * term or epoch, plans of other planners count as old, for at most HP3_FLEET_ADVICE_SILENCE_MS.
  */
 #include "fleet/message.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Alarms in three levels, after Astral (ZTE Communications 31(2), 2025, 4.1). Marks are counted in
- * periods of 10 s. More than 500 in three periods in a row are an alarm of the middle level. Five
- * alarms within the gap between two steps of a training (10 to 30 s) are one of the high level. The
- * paper does not define the lowest level (here: one such period), and which alarms the high level
- * counts. One port has at most three periods in 30 s, so here all links of a switch count together.
+ * periods of 10 s. More than 500 marks in each of three periods in a row are an alarm of the middle
+ * level. Five alarms within the gap between two steps of a training (10 to 30 s) are an alarm of
+ * the high level. The paper does not define the lowest level (here: one such period), and which
+ * alarms count for the high level. A single port has at most three periods in 30 s, so here the
+ * alarms of all links of a switch count together.
  *
- * A host does not know which link marked a packet: marks count for the fuller of the flow's two
+ * A host cannot see which link marked a packet, so marks count for the fuller of the flow's two
  * links.
  */
 #include "base/minmax.h"
@@ -70,7 +71,7 @@ static bool hop_before(const void *arg, uint32_t a, uint32_t b)
 	return f->link[a].hop < f->link[b].hop;
 }
 
-/* Alarms of all links of a switch, for all leaves, or for all hops. */
+/* Sums the alarms of all links of a switch, for all leaves, or for all hops. */
 static void judge_switches(struct hp3_fleet *f, bool hop)
 {
 	uint32_t periods = f->p.window_ms / f->p.period_ms, n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chooses a flow to leave a link, and one of the other paths in its host's report: the pair with
- * the least load on the fullest link concerned; of several, the one with the heavier flow. Also
- * gives the reason why a flow does not move.
+ * Chooses a flow to leave a link, and one of the other paths in its host's report: the pair after
+ * which the fullest of the links concerned has the least load; of several pairs, the one with the
+ * heavier flow. Also gives the reason why a flow does not move.
  */
 #include "fleet/choose.h"
 #include <string.h>
@@ -84,10 +84,11 @@ static bool is_better(const struct hp3_fleet *f, const struct hp3_fleet_choice *
 		return b->placed == HP3_FLEET_NONE || a->worst < b->worst;
 	ra = hp3_fleet_flow_of(f, &f->placed[a->placed])->rate_kbps;
 	rb = hp3_fleet_flow_of(f, &f->placed[b->placed])->rate_kbps;
-	return ra != rb ? ra > rb : a->after < b->after; /* otherwise the first, by host */
+	/* otherwise, the first flow in the order of hosts */
+	return ra != rb ? ra > rb : a->after < b->after;
 }
 
-/* The switch of the advised path that its host has just probed and found no better. */
+/* The switch of the advised path that the flow's host has just probed and found no better. */
 static unsigned declined_hop(const struct hp3_fleet_flow *flow)
 {
 	for (unsigned k = 0; flow->advised == HP3_FLEET_DECLINED && k < flow->n_alts; k++)

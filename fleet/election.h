@@ -3,15 +3,16 @@
 #define HP3_FLEET_ELECTION_H
 /*
  * Elects the leader among several planners. A leader stays leader while its keep-alives arrive.
- * After takeover_ms without a leader, a planner takes over with the next term: the first by name
- * of those whose keep-alives arrived within that time. If two planners lead after a partition has
- * healed, one keep-alive decides: the higher term stays leader, of equal terms the first name.
+ * After takeover_ms without a leader, a planner takes over with the next term: of the planners
+ * whose keep-alives arrived within that time, the first by name. If two planners lead after a
+ * partition has healed, one keep-alive decides: the planner with the higher term stays leader; if
+ * the terms are equal, the first by name.
  *
- * During a partition, each part may have a leader. That does no harm: a plan is advice, and hosts
- * apply the newest term.
+ * During a partition, each part may have a leader. Two leaders do no harm: a plan is advice, and
+ * hosts follow plans of the highest term.
  *
- * Sans-IO: keep-alives and time go in. Times in ms. Names must be unique: hp3_election_heard()
- * reports a keep-alive of another planner with the same name.
+ * Sans-IO: the caller passes in keep-alives and the time. Times in ms. Names must be unique:
+ * hp3_election_heard() reports a keep-alive of another planner with the same name.
  */
 #include "fleet/message.h"
 
@@ -21,7 +22,7 @@ struct hp3_election {
 	char name[HP3_FLEET_NAME];
 	uint32_t takeover_ms;
 	uint64_t term; /* highest seen */
-	uint64_t led_ms; /* when there was a leader last */
+	uint64_t led_ms; /* last time at which there was a leader */
 	bool leads;
 	struct {
 		char name[HP3_FLEET_NAME];
@@ -32,7 +33,7 @@ struct hp3_election {
 /* Also restarts an election; `name` may be e->name. */
 void hp3_election_init(
 	struct hp3_election *e, const char *name, uint32_t takeover_ms, uint64_t now_ms);
-/* Takes a keep-alive of another planner. False: it has this planner's name. */
+/* Takes a keep-alive of another planner. False: the keep-alive has this planner's name. */
 bool hp3_election_heard(
 	struct hp3_election *e, const struct hp3_fleet_keepalive *b, uint64_t now_ms);
 /* Call it before each keep-alive. True: this planner leads. */

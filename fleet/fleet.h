@@ -2,28 +2,29 @@
 #ifndef HP3_FLEET_FLEET_H
 #define HP3_FLEET_FLEET_H
 /*
- * The planner's core. It joins the reports of many hosts, by the switches that they name, into a
- * map of links with load and marks. From the map come alarms, and a plan of moves that lowers the
- * load of the fullest links. (This is the global optimal reroute of Astral, ZTE Communications
- * 31(2), 2025, without control of the switches.) Sans-IO: reports and time go in, a plan comes
- * out. No system call, no clock, no memory except that of hp3_fleet_create().
+ * The planner's core. The core joins the reports of many hosts, by the switches that they name,
+ * into a map of links with load and marks. From the map come alarms, and a plan of moves that
+ * lowers the load of the fullest links. (This is the global optimal reroute of Astral, ZTE
+ * Communications 31(2), 2025, without control of the switches.) Sans-IO: reports and time go in, a
+ * plan comes out. No system call, no clock, no memory except that of hp3_fleet_create().
  *
  * Invariants (tests/fleet):
  * - The plan is a function of the latest report of each host and of earlier plans. The order of
- *   reports, duplicates and the hosts' clocks do not change a byte of it. Exception: of two new
- *   instances of a name that has an old one, the first to report is taken.
- * - A plan never raises the predicted load of the fullest link. Each move leads from a link to a
- *   path whose links stay below its load by improve_percent.
- * - A plan has at most `moves` moves. It names a flow once in hold_ms, and never for a path that
- *   the flow's host has just probed in vain.
- * - If two live hosts have the same name, no plan names either.
- * - A host name has at most two instances, HP3_FLEET_FLOWS flows on the map, and as many moves in
- *   hold_ms. Reports more frequent than report_ms are refused. So a host's cost in memory and time
- *   is in proportion to its flows.
+ *   reports, duplicates and the hosts' clocks do not change a byte of it. Exception: if a host name
+ *   has an old instance, and two new ones report, the new instance that reports first is taken.
+ * - A plan never raises the predicted load of the fullest link. Each move takes a flow from a link
+ *   to a path whose links, after the move, have a load at least improve_percent below that of the
+ *   old link.
+ * - A plan has at most `moves` moves. A plan names a flow once in hold_ms, and never a path that
+ *   the flow's host has just probed and found no better.
+ * - If two live hosts have the same name, no plan names any of the two.
+ * - A host name has at most two instances, HP3_FLEET_FLOWS flows on the map, and HP3_FLEET_FLOWS
+ *   moves in hold_ms. Reports more frequent than report_ms are refused. So the memory and time that
+ *   a host costs are in proportion to its flows.
  *
- * A link is named by its two ends: a leaf (a name that hosts are configured with) and a switch that
- * traces found on the path. A flow uses one link up, from the leaf of its source, and one down, to
- * the leaf of its destination. Hosts whose leaf is not known share the leaf "".
+ * A link is named by its two ends: a leaf (the name in the configuration of its hosts) and a switch
+ * that traces found on the path. A flow uses one link up, from the leaf of its source, and one
+ * down, to the leaf of its destination. Hosts whose leaf is not known share the leaf "".
  *
  * Single-threaded. Times in ms of one clock that never goes back, rates in kbit/s.
  */
@@ -35,21 +36,30 @@
 struct hp3_fleet_params {
 	uint32_t max_hosts, max_links;
 	uint64_t hash_seed; /* results do not depend on it */
-	uint32_t age_ms; /* a host without reports for this long, and for three of its intervals,
-			    is gone */
-	uint32_t report_ms; /* minimum mean time between reports of an instance; bursts of
-			       HP3_FLEET_BURST are taken. 0: no bound */
+	/* a host is gone if no report arrived for this long, and for three of its intervals */
+	uint32_t age_ms;
+	/*
+	 * minimum mean time between reports of an instance, with bursts of HP3_FLEET_BURST; 0: no
+	 * bound
+	 */
+	uint32_t report_ms;
 	uint64_t link_kbps; /* rate of a link between leaf and spine; 0: not known */
-	/* A link is hot if mark_permille of its packets are marked, if a host reports a path of it
-	 * as severely congested, or, with link_kbps, if its load reaches full_percent. */
+	/*
+	 * A link is hot if mark_permille of its packets are marked, or if a host reports severe
+	 * congestion of a path with this link. If link_kbps is not 0, a link is also hot if its
+	 * load reaches full_percent.
+	 */
 	uint32_t mark_permille;
 	uint32_t full_percent; /* no move loads a link beyond this */
 	uint32_t improve_percent;
 	uint32_t moves; /* up to HP3_FLEET_MOVES */
 	uint32_t hold_ms;
 	uint32_t valid_ms;
-	/* Alarms, in periods of period_ms. Low: more than alarm_marks in a period. Middle: so in
-	 * middle_periods in a row. High: high_alarms at one switch within window_ms. */
+	/*
+	 * Alarms, in periods of period_ms. Low: more than alarm_marks marks in a period. Middle:
+	 * more than alarm_marks marks in each of middle_periods periods in a row. High: high_alarms
+	 * alarms at one switch within window_ms.
+	 */
 	uint32_t period_ms, alarm_marks, middle_periods, high_alarms, window_ms;
 };
 
@@ -62,11 +72,11 @@ enum hp3_fleet_level {
 };
 
 struct hp3_fleet_link {
-	bool down; /* from hop to leaf; else from leaf to hop */
+	bool down; /* direction: from hop to leaf; false: from leaf to hop */
 	char leaf[HP3_FLEET_LEAF];
 	struct hp3_fleet_addr hop;
 	uint64_t load_kbps;
-	uint32_t flows, severe; /* severe: those that their hosts report as severely congested */
+	uint32_t flows, severe; /* severe: flows whose hosts report severe congestion */
 	uint32_t marked_permille; /* mean of its flows, by rate */
 	uint64_t marks; /* of the last whole period */
 	uint8_t level; /* enum hp3_fleet_level */
@@ -85,11 +95,12 @@ enum hp3_fleet_verdict {
 	HP3_FLEET_UNPLACED, /* no trace names its path */
 	HP3_FLEET_IMMOVABLE, /* its host does not allow a move */
 	HP3_FLEET_TWIN, /* another host has its host's name */
-	HP3_FLEET_SETTLING, /* moved, or was in a plan, less than hold_ms ago */
+	HP3_FLEET_SETTLING, /* the flow moved, or was in a plan, less than hold_ms ago */
 	HP3_FLEET_QUOTA, /* plans named its host HP3_FLEET_FLOWS times within hold_ms */
 	HP3_FLEET_NOWHERE, /* its host reports no other path */
 	HP3_FLEET_NO_GAIN, /* other paths would be as full */
-	HP3_FLEET_NO_BETTER, /* ... or the host probed them on advice, and they are no better */
+	/* ... or the host probed other paths on advice, and they are no better */
+	HP3_FLEET_NO_BETTER,
 	HP3_FLEET_VERDICTS
 };
 
@@ -101,7 +112,7 @@ struct hp3_fleet_place {
 
 struct hp3_fleet_counts {
 	uint32_t hosts, twins, flows, unplaced, links;
-	uint32_t links_full; /* flows left out: their links exceed max_links */
+	uint32_t links_full; /* flows left out, because their links would exceed max_links */
 	uint32_t over_quota; /* flows beyond HP3_FLEET_FLOWS of one host name */
 	/* reports: taken; duplicate or overtaken; more hosts than max_hosts */
 	uint64_t reports, old, refused;
@@ -117,25 +128,32 @@ size_t hp3_fleet_size(const struct hp3_fleet_params *p);
 struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p);
 
 /*
- * Takes a report. Returns 0; -EALREADY: it is a duplicate, or a later one arrived first; -ENOSPC:
- * more hosts than max_hosts; -EUSERS: a third instance; -EBUSY: sooner than report_ms allows.
+ * Takes a report. Returns 0; -EALREADY: the report is a duplicate, or a later report arrived first;
+ * -ENOSPC: more hosts than max_hosts; -EUSERS: a third instance; -EBUSY: sooner than report_ms
+ * allows.
  */
 int hp3_fleet_take(struct hp3_fleet *f, const struct hp3_fleet_report *r, uint64_t now_ms);
 
-/* Forgets hosts that are gone, builds the map again, and raises and ends alarms. */
+/*
+ * Removes hosts that are gone, builds the map from the latest reports, and raises and ends alarms.
+ */
 void hp3_fleet_look(struct hp3_fleet *f, uint64_t now_ms);
 /* Makes a plan from the map of the last hp3_fleet_look(). `term`, `planner`: of the leader. */
 void hp3_fleet_plan(struct hp3_fleet *f, uint64_t term, const char *planner, uint64_t now_ms,
 	struct hp3_fleet_plan *out);
 
-/* State at the last hp3_fleet_look(), for reports. i counts from 0, in no particular order; false:
- * there is no i-th one. */
+/*
+ * State at the last hp3_fleet_look(), for display. `i` counts from 0, in no particular order;
+ * false: there is no i-th item.
+ */
 bool hp3_fleet_link_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_link *out);
 bool hp3_fleet_flow_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_place *out);
 bool hp3_fleet_host_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_host *out);
 const struct hp3_fleet_counts *hp3_fleet_counts(const struct hp3_fleet *f);
-/* On BETTER, *alt is the best of its other paths, and *after_kbps the load of its fullest link
- * after the move. */
+/*
+ * Why flow number `flow` is not in the plan. If BETTER, *alt is the index of the best of the flow's
+ * other paths, and *after_kbps the load of that path's fullest link after the move.
+ */
 enum hp3_fleet_verdict hp3_fleet_why(const struct hp3_fleet *f, uint32_t flow, uint64_t now_ms,
 	unsigned *alt, uint64_t *after_kbps);
 

@@ -8,7 +8,7 @@
 
 #define HOSTS_MAX 65536u
 #define LINKS_MAX 262144u
-#define INTERVALS 3u /* without a report: the host is gone */
+#define INTERVALS 3u /* a host is gone after this many intervals without a report */
 #define ALIGNMENT 64u
 #define PERIODS   32u /* bits of hp3_fleet_edge.alarms */
 
@@ -86,7 +86,7 @@ struct hp3_fleet *hp3_fleet_create(void *mem, const struct hp3_fleet_params *p)
 	return f;
 }
 
-/* The position of a host name in by_name, or the free one for it. */
+/* The position of a host name in by_name, or the free position for it. */
 static uint32_t bucket_of(const struct hp3_fleet *f, const char *host)
 {
 	uint32_t b = (uint32_t)hp3_hash(f->p.hash_seed, host, strlen(host)) & (f->buckets - 1);
@@ -115,7 +115,10 @@ static uint32_t free_slot(struct hp3_fleet *f)
 	return f->n_slots < f->p.max_hosts ? f->n_slots++ : HP3_FLEET_NONE;
 }
 
-/* The number of instances of the report's name; *at: the slot of its own, or HP3_FLEET_NONE. */
+/*
+ * The number of instances of the report's host name; *at: the slot of the report's instance, or
+ * HP3_FLEET_NONE.
+ */
 static uint32_t count_instances(
 	const struct hp3_fleet *f, const struct hp3_fleet_report *r, uint32_t *at)
 {

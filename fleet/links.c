@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes (leaves and hops) and the links between them: found by name, numbered, and forgotten if
- * unused when their tables fill. */
+/*
+ * Nodes (leaves and hops) and the links between them: found by name, numbered, and, if unused,
+ * removed when their tables fill.
+ */
 #include <string.h>
 #include "base/hash.h"
 #include "fleet/state.h"
@@ -121,7 +123,7 @@ static bool is_in_use(const struct hp3_fleet *f, const struct hp3_fleet_edge *l,
 	       l->busy_ms > now_ms;
 }
 
-/* Empties the hash tables of both; at the start, their memory is not initialised. */
+/* Empties the hash tables of nodes and links, whose memory is not initialised at the start. */
 static void clear_tables(struct hp3_fleet *f)
 {
 	memset(f->by_node, 0xff, f->link_buckets * sizeof(*f->by_node));

@@ -75,7 +75,10 @@ static void place_flow(struct hp3_fleet *f, uint32_t slot, unsigned i)
 	f->placed[f->n_placed++] = at;
 }
 
-/* Twins may report the same flow: that of the first instance counts. `order` is the second. */
+/*
+ * Two instances of a host name may report the same flow: the report of the first instance counts.
+ * `order`: position of the second instance.
+ */
 static bool told_before(const struct hp3_fleet *f, uint32_t order, const struct hp3_fleet_key *key)
 {
 	const struct hp3_fleet_report *r = &f->slot[f->order[order - 1]].r;
@@ -86,7 +89,9 @@ static bool told_before(const struct hp3_fleet *f, uint32_t order, const struct 
 	return false;
 }
 
-/* Both instances of a name share HP3_FLEET_FLOWS. */
+/*
+ * Places flows on links. Both instances of a host name together have at most HP3_FLEET_FLOWS flows.
+ */
 static void place_flows(struct hp3_fleet *f)
 {
 	uint32_t placed = 0;

@@ -153,13 +153,13 @@ size_t hp3_fleet_keepalive_encode(const struct hp3_fleet_keepalive *b, uint8_t *
 	return end_message(&o, to);
 }
 
-/* Reads the head of an array of exactly `n` items. */
+/* Reads the head of an array of exactly `fields` items. */
 static void get_fields(struct hp3_cbor_in *i, size_t fields)
 {
 	i->bad |= hp3_cbor_get_array(i, fields) != fields;
 }
 
-/* Version and kind. The number of fields may differ from version to version. */
+/* Reads version and kind, which come first, because versions may differ in the number of fields. */
 static int open_message(struct hp3_cbor_in *i, const uint8_t *from, size_t len,
 	enum message_kind kind, size_t fields)
 {

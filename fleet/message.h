@@ -2,14 +2,14 @@
 #ifndef HP3_FLEET_MESSAGE_H
 #define HP3_FLEET_MESSAGE_H
 /*
- * Messages between hosts and planners, and their encoding: CBOR arrays with fixed positions, of
- * which the first two are version and kind. A message has only one encoding, so decoding and
- * encoding it again gives the same bytes. A decoder refuses everything else.
+ * Messages between hosts and planners, and their encoding: CBOR arrays with fixed positions. The
+ * first two items are version and kind. A message has only one encoding, so decoding and encoding
+ * it again gives the same bytes. A decoder refuses everything else.
  *
  *     report     hp3.report.HOST   from a host: its heaviest flows, their paths, and other paths;
- *                                  also its keep-alive
+ *                                  also the host's keep-alive
  *     plan       hp3.plan          from the leading planner: which flows should move to which EV
- *     keep-alive hp3.beat          from a planner to the others: it runs, and whether it leads
+ *     keep-alive hp3.beat          from a planner to the others: that it runs, and whether it leads
  *
  * Rates are in kbit/s, times in the unit of the name. No receiver compares a sender's clock with
  * its own: wall_ms is for display only.
@@ -41,21 +41,21 @@ struct hp3_fleet_key {
 	uint32_t qpn; /* of the receiver */
 };
 
-/* Another path that the host knows: packets from this port cross that switch. */
+/* Another path that the host has found: packets from this port cross this switch. */
 struct hp3_fleet_alt {
 	uint16_t port;
 	uint8_t hop; /* of the report */
 };
 
-#define HP3_FLEET_MOVABLE 0x01u /* by the host's own rules, now */
+#define HP3_FLEET_MOVABLE 0x01u /* the host's rules allow a move now */
 #define HP3_FLEET_SEVERE  0x02u /* the host measures severe congestion on its path */
 
 /* The outcome of advice, reported by the host for a while. */
 enum hp3_fleet_advised {
 	HP3_FLEET_NOT_ADVISED,
 	HP3_FLEET_MOVED,
-	HP3_FLEET_DECLINED, /* hp3d probed that path, which is no better */
-	HP3_FLEET_REFUSED, /* hp3d did not probe it */
+	HP3_FLEET_DECLINED, /* hp3d probed the advised path, and it is no better */
+	HP3_FLEET_REFUSED, /* hp3d did not probe the advised path */
 	HP3_FLEET_ADVISED_MAX
 };
 
@@ -70,7 +70,7 @@ struct hp3_fleet_flow {
 	uint8_t advised; /* enum hp3_fleet_advised */
 	uint16_t advised_port; /* the EV of that advice; 0: none */
 	uint32_t rtt_ns, base_rtt_ns;
-	uint32_t settled_ms; /* since it moved last, or was first seen */
+	uint32_t settled_ms; /* since the flow's last move, or since hp3d first saw it */
 	uint32_t failures; /* retransmissions */
 	uint64_t rate_kbps;
 	uint64_t bytes;
@@ -108,9 +108,9 @@ struct hp3_fleet_move {
 
 struct hp3_fleet_plan {
 	char planner[HP3_FLEET_NAME];
-	uint64_t term, epoch; /* newer: a higher term, or the same and a higher epoch */
+	uint64_t term, epoch; /* newer: a higher term, or the same term and a higher epoch */
 	uint32_t valid_ms; /* from its arrival on */
-	uint32_t hosts, flows, links; /* numbers in the map that the plan is based on */
+	uint32_t hosts, flows, links; /* numbers of these in the map that the plan is based on */
 	uint64_t worst_before_kbps, worst_after_kbps; /* the fullest link of all */
 	uint8_t n_moves;
 	struct hp3_fleet_move move[HP3_FLEET_MOVES];
@@ -122,13 +122,15 @@ struct hp3_fleet_keepalive {
 	bool leads;
 };
 
-/* Returns bytes written, or 0: no room. Fields must be within their ranges. */
+/* Returns the number of bytes written, or 0: no room. Fields must be within their ranges. */
 size_t hp3_fleet_report_encode(const struct hp3_fleet_report *r, uint8_t *to, size_t room);
 size_t hp3_fleet_plan_encode(const struct hp3_fleet_plan *p, uint8_t *to, size_t room);
 size_t hp3_fleet_keepalive_encode(const struct hp3_fleet_keepalive *b, uint8_t *to, size_t room);
 
-/* Returns 0; -EPROTONOSUPPORT: another version; -EBADMSG: not such a message. *out is complete
- * only on success. */
+/*
+ * Returns 0; -EPROTONOSUPPORT: another version; -EBADMSG: not a message of this kind. *out is
+ * complete only on success.
+ */
 int hp3_fleet_report_decode(const uint8_t *from, size_t len, struct hp3_fleet_report *out);
 int hp3_fleet_plan_decode(const uint8_t *from, size_t len, struct hp3_fleet_plan *out);
 int hp3_fleet_keepalive_decode(const uint8_t *from, size_t len, struct hp3_fleet_keepalive *out);

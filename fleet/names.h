@@ -3,7 +3,7 @@
 #define HP3_FLEET_NAMES_H
 /*
  * Names of hosts, leaves and planners: letters, digits, '-' and '_', so that each is one token of a
- * subject and needs no quotes anywhere. "" counts as a name: it means none.
+ * NATS subject and needs no quotes anywhere. "" is also valid: no name.
  */
 #include <stdbool.h>
 

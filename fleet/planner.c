@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes a plan. It takes the fullest hot link and the best move away from it (choose.h), then the
- * next with the predicted loads, until no move gains improve_percent or the plan is full.
+ * Makes a plan. It takes the fullest hot link and the best move away from this link (choose.h). It
+ * repeats this with the predicted loads, until no move gains improve_percent or the plan is full.
  */
 #include <string.h>
 #include "base/minmax.h"
@@ -25,7 +25,7 @@ static void take_off(struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_
 	l->marked_kbps -= flow->rate_kbps * flow->marked_permille;
 }
 
-/* Only the load: the flow's marks are not marks of its new links. */
+/* Moves only the load: the flow's marks are not marks of its new links. */
 static void shift_load(
 	struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_flow *flow, bool on)
 {

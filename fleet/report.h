@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_FLEET_REPORT_H
 #define HP3_FLEET_REPORT_H
-/* For the maker of a report: the list of switches, which flows refer to by index. */
+/*
+ * The list of switches in a report, for the code that builds the report. Flows refer to a switch by
+ * its index in this list.
+ */
 #include "fleet/message.h"
 
-/* The index of a switch, which is added if it is missing; HP3_FLEET_NO_HOP: no room. */
+/*
+ * Returns the index of a switch, and adds the switch if it is missing; HP3_FLEET_NO_HOP: no room.
+ */
 uint8_t hp3_fleet_report_hop(struct hp3_fleet_report *r, const struct hp3_fleet_addr *hop);
-/* Neither the flow's path nor its other paths cross that switch. `hop` HP3_FLEET_NO_HOP: not
- * known. */
+/*
+ * True: neither the flow's path nor its other paths cross this switch. `hop` may be
+ * HP3_FLEET_NO_HOP: not known.
+ */
 bool hp3_fleet_is_new_spine_path(const struct hp3_fleet_flow *f, uint8_t hop);
 
 #endif

@@ -6,9 +6,9 @@
  * links.c the tables of nodes (leaves, hops) and links. map.c places flows on links, alarms.c
  * watches links over time, planner.c moves flows on the map.
  *
- * Nodes and links are numbered in the order in which they first appeared. Numbers may change
- * between two calls of hp3_fleet_look() (hp3_fleet_make_room()), and they depend on the past. So no
- * decision depends on them.
+ * Nodes and links are numbered in the order in which they first appeared. hp3_fleet_look() may
+ * change the numbers (hp3_fleet_make_room()), and they depend on the past. So no decision depends
+ * on these numbers.
  */
 #include "fleet/fleet.h"
 
@@ -19,7 +19,7 @@ struct hp3_fleet_slot {
 	struct hp3_fleet_report r;
 	struct hp3_fleet_host seen;
 	uint32_t leaf; /* node of its leaf */
-	uint32_t other; /* slot of the other instance of its name, or HP3_FLEET_NONE */
+	uint32_t other; /* slot of the other instance of the host name, or HP3_FLEET_NONE */
 	uint64_t due_ms; /* when the next report is due by report_ms */
 	uint64_t marks_before[HP3_FLEET_FLOWS]; /* of its flows, when the period began */
 	bool used;
@@ -30,7 +30,7 @@ struct hp3_fleet_node {
 	char key[HP3_FLEET_LEAF + 1]; /* 'l' and a name, or 'h', length and address; rest 0 */
 };
 
-/* The leaf of an address. A compact table: each flow looks up its receiver. */
+/* The leaf of an address. A compact table, because the receiver of each flow is looked up in it. */
 struct hp3_fleet_owner {
 	struct hp3_fleet_addr addr;
 	uint32_t leaf; /* node */
@@ -39,15 +39,17 @@ struct hp3_fleet_owner {
 struct hp3_fleet_edge {
 	uint32_t leaf, hop; /* nodes */
 	bool down;
-	bool done; /* no move away from it for the current plan */
+	bool done; /* the current plan has no further move away from this link */
 	uint8_t level;
 	uint8_t streak; /* periods in a row with too many marks */
 	uint32_t alarms; /* a bit for each of the last periods; bit 0: the latest */
 	uint32_t flows, severe;
-	uint64_t busy_ms; /* until then, a valid plan uses it: no further plan does */
+	/* until this time, a valid plan uses the link, and no further plan does */
+	uint64_t busy_ms;
 	uint64_t load_kbps;
 	uint64_t marked_kbps; /* sum of rate x permille */
-	uint64_t marks, period_marks; /* of the last period; of the one just evaluated */
+	/* marks: of the last whole period; period_marks: of the period being evaluated */
+	uint64_t marks, period_marks;
 };
 
 struct hp3_fleet_placed {
@@ -73,7 +75,7 @@ struct hp3_fleet {
 	uint32_t link_buckets; /* of nodes and links; a power of two */
 	bool full; /* no room for further nodes or links */
 	struct hp3_fleet_slot *slot;
-	uint32_t *order; /* slots, by name and instance, at the last look */
+	uint32_t *order; /* slots, sorted by name and instance, at the last hp3_fleet_look() */
 	uint32_t *freed; /* slots of hosts that are gone */
 	uint32_t *by_name; /* slot of the first instance of a host name */
 	struct hp3_fleet_owner *owner;
@@ -91,15 +93,21 @@ struct hp3_fleet {
 };
 
 /* sort.c */
-/* A strict order of numbers. */
+/* A strict order of numbers: true if a comes before b. */
 typedef bool hp3_fleet_before(const void *arg, uint32_t a, uint32_t b);
 /* Sorts n numbers in n log n steps, without further memory. */
 void hp3_fleet_sort(uint32_t *v, uint32_t n, hp3_fleet_before *before, const void *arg);
-/* Makes a heap of n numbers: v[0] is the last in that order. hp3_fleet_heap_drop() removes v[0]. */
+/*
+ * Makes a heap of n numbers: v[0] is the last in the order `before`. hp3_fleet_heap_drop() removes
+ * v[0].
+ */
 void hp3_fleet_heap(uint32_t *v, uint32_t n, hp3_fleet_before *before, const void *arg);
 void hp3_fleet_heap_drop(uint32_t *v, uint32_t *n, hp3_fleet_before *before, const void *arg);
 
-/* hosts.c: forgets hosts that are gone, orders the others, and marks twins. */
+/*
+ * hosts.c: removes hosts that are gone, sorts the others, and marks those with the same name
+ * (twins).
+ */
 void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms);
 
 /* map.c */
@@ -107,16 +115,21 @@ void hp3_fleet_draw(struct hp3_fleet *f);
 void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow);
 
 /* links.c */
-/* If tables fill, forgets unused nodes and links. A link is unused if it had no flow at the last
- * look, has no alarms, and no valid plan uses it; a node, if it has no link. */
+/*
+ * If tables fill, removes unused nodes and links. A link is unused if it had no flow at the last
+ * hp3_fleet_look(), has no alarms, and no valid plan uses it. A node is unused if it has no link.
+ */
 void hp3_fleet_make_room(struct hp3_fleet *f, uint64_t now_ms);
 uint32_t hp3_fleet_leaf_of(struct hp3_fleet *f, const char *leaf);
-/* find: HP3_FLEET_NONE if unknown. of: adds it if unknown; HP3_FLEET_NONE if there is no room. */
+/*
+ * hp3_fleet_find_...: HP3_FLEET_NONE if the node or link is unknown. hp3_fleet_..._of: adds an
+ * unknown one; HP3_FLEET_NONE if there is no room.
+ */
 uint32_t hp3_fleet_find_hop(const struct hp3_fleet *f, const struct hp3_fleet_addr *hop);
 uint32_t hp3_fleet_hop_of(struct hp3_fleet *f, const struct hp3_fleet_addr *hop);
 uint32_t hp3_fleet_link_of(struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop);
 uint32_t hp3_fleet_find_link(const struct hp3_fleet *f, bool down, uint32_t leaf, uint32_t hop);
-/* A strict order of links by their names. */
+/* A strict order of links by their names: true if a comes before b. */
 bool hp3_fleet_link_before(const struct hp3_fleet *f, uint32_t a, uint32_t b);
 
 /* alarms.c: evaluates a period if one has ended. */

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fail-open for a port that is a kernel interface. A received frame passes two programs, one after
- * the other, on one CPU, with nothing in between:
+ * the other, on one CPU:
  *
- * - tap, a filter of hp3d's own AF_PACKET socket: does hp3d take the frame? * - detour, at tc
- * ingress (clsact): drops the kernel's copy of a frame that was taken, and sends * everything else
- * out of the peer port.
+ * - tap, a filter of hp3d's own AF_PACKET socket: does hp3d take the frame?
+ * - detour, at tc ingress (clsact): drops the kernel's copy of a frame that hp3d took, and sends
+ * all other frames out of the peer port.
  *
  * The tap decides, and stores the decision for the detour in per-CPU memory, so that a frame is
  * never forwarded twice. When hp3d dies, its sockets are closed one after the other. The first
  * frame that passes no tap makes both ports STALE, because requests are useless without their
- * acknowledgements. The heartbeat is for an hp3d that hangs.
+ * acknowledgements. The keep-alive in the port's map is for an hp3d that hangs.
  *
- * At tc egress, frames of hp3d pass the gate. hp3d checks the word before it sends, but may be
- * descheduled before the kernel sends, while newer frames go direct. So the gate checks again,
- * right before the wire (rule 19).
+ * At tc egress, frames of hp3d pass a third program, the gate. hp3d checks the state before it
+ * sends, but may be descheduled before the kernel sends, while newer frames go direct. So the gate
+ * checks the state again, right before transmission (rule 19).
  *
  * For net_af_packet, the kernel reassembles IPv4 fragments before the tap, while the detour gets
  * the fragments. The detour stores their IDs, and the tap does not take the reassembled datagrams.
  *
- * net_af_xdp takes frames before either: there the tap is an XDP program, which stays on the
- * interface when hp3d dies. Frames that it does not take go on to the detour. This tap itself
- * checks that hp3d's socket exists, so the detour need not check for a tap. Frames of AF_XDP
- * sockets pass no program at egress: there is no gate.
+ * net_af_xdp takes frames before these two programs. So with net_af_xdp, the tap is an XDP program,
+ * which stays on the interface when hp3d dies. Frames that this tap does not take reach the detour.
+ * This tap itself checks that hp3d's socket exists, so the detour need not check for a tap. Frames
+ * of AF_XDP sockets pass no program at egress: there is no gate.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -44,7 +44,7 @@
 #define WHOLE_FRAME 0x40000
 
 /* Constants of this port: set before the programs are loaded. */
-const volatile __u64 me = 0; /* the owner that the tap belongs to */
+const volatile __u64 me = 0; /* the owner of this tap */
 const volatile __u32 frame_max = 0; /* longest frame that the ring holds */
 const volatile __u16 own_port = 0; /* UDP port of datagrams between hp3ds; 0: none */
 const volatile __u8 from_network = 0; /* the port may receive answers of switches to traces */
@@ -93,7 +93,7 @@ struct {
 	__type(value, __u64);
 } hp3_pieces SEC(".maps");
 
-/* Time of the last fragment: without a recent one, the tap skips the look-up. */
+/* Time of the last fragment. If it is not recent, the tap skips the look-up. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -134,9 +134,9 @@ struct {
 #include "app/bpf/ports.h"
 
 /*
- * True: the kernel has reassembled the datagram for the tap. Its entry stays: the kernel sees each
- * fragment again at egress, and fragments left in its queue may complete a later datagram with that
- * ID.
+ * True: the kernel has reassembled the datagram for the tap. The datagram's entry stays in the map:
+ * the kernel sees each fragment again at egress, and fragments left in its queue may complete a
+ * later datagram with the same ID.
  */
 static __always_inline int was_in_pieces(const struct frame *f, __u64 now)
 {
@@ -226,7 +226,10 @@ static __always_inline void end_taking(struct hp3_bypass_port *p)
 	}
 }
 
-/* The port is TAKEN, but no tap saw the frame, or the tap found no socket. */
+/*
+ * Call it if no tap saw the frame, or if the tap found no socket. Then hp3d is gone, and both ports
+ * become STALE.
+ */
 static __always_inline void hp3d_is_gone(struct hp3_bypass_port *p)
 {
 	__u64 state = p->word & HP3_BYPASS_STATE;
@@ -294,7 +297,10 @@ int detour(struct __sk_buff *skb)
 	return bpf_redirect(p->peer, 0);
 }
 
-/* Frames that leave here arrived at the peer port, so the peer port's word decides. */
+/*
+ * Frames that leave this port were received at the peer port, so the state of the peer port
+ * decides.
+ */
 SEC("tc")
 int gate(struct __sk_buff *skb)
 {

@@ -2,24 +2,24 @@
 #ifndef HP3_BPF_BYPASS_H
 #define HP3_BPF_BYPASS_H
 /*
- * Shared by hp3d and the programs of a port (bypass.bpf.c). Both sides include this file; the
- * includer brings the __u types (linux/types.h). The data outlive hp3d in a pinned map: to change a
+ * Shared by hp3d and the programs of a port (bypass.bpf.c). Both sides include this file, after a
+ * header with the __u types (linux/types.h). The data outlive hp3d in a pinned map: if you change a
  * field, raise HP3_BYPASS_LAYOUT.
  *
- * Only `word` has several writers, which use compare and exchange. Its low bits are the state, the
- * others the number of frames handed to hp3d. So one atomic step checks that hp3d has sent all
- * frames that it took, and makes later frames go direct, even if other CPUs hand frames over
- * meanwhile (rule 19).
+ * Only `word` has several writers, which use compare and exchange. Its low bits are the state; the
+ * other bits are the number of frames handed to hp3d. So one atomic step checks that hp3d has sent
+ * all frames that it took, and makes later frames go direct. The step is right even if other CPUs
+ * hand frames to hp3d at the same time (rule 19).
  */
 
 #define HP3_BYPASS_MAGIC  0x62337068u /* "hp3b" */
 #define HP3_BYPASS_LAYOUT 1u
 
 enum hp3_bypass_state {
-	HP3_BYPASS_DIRECT, /* everything goes to the peer port */
-	HP3_BYPASS_TAKEN, /* hp3d gets its frames */
+	HP3_BYPASS_DIRECT, /* all frames go to the peer port, without hp3d */
+	HP3_BYPASS_TAKEN, /* hp3d gets RoCEv2 frames and messages for hp3d */
 	HP3_BYPASS_LEAVING, /* as TAKEN until hp3d has sent all that it took, then DIRECT */
-	HP3_BYPASS_STALE, /* as DIRECT: hp3d's heartbeat stopped, frames in its ring are void */
+	HP3_BYPASS_STALE, /* as DIRECT: hp3d died or hangs; frames in its ring are discarded */
 	HP3_BYPASS_STATES
 };
 
@@ -32,8 +32,8 @@ enum hp3_bypass_state {
 struct hp3_bypass_port {
 	/* written when an hp3d begins or ends, and by operators */
 	__u32 magic, layout;
-	__u32 ifindex, peer; /* where frames come in, where they go */
-	__u64 owner; /* the tap that may take frames; 0: none */
+	__u32 ifindex, peer; /* interface that receives frames; interface to which they go */
+	__u64 owner; /* the hp3d process whose tap may take frames; 0: none */
 	__u32 pid; /* the owner's */
 	__u32 closed; /* 1: RoCEv2 that hp3d does not take is dropped */
 	__u64 stale_ns; /* age of `keepalive_at` at which hp3d counts as gone */
@@ -43,8 +43,8 @@ struct hp3_bypass_port {
 	__u64 pad1[7];
 	/* written by the owner */
 	__u64 keepalive_at; /* CLOCK_MONOTONIC */
-	__u64 done; /* of the frames taken: sent, or dropped and counted by hp3d */
-	__u64 lost; /* of the frames taken: dropped, because the ring was full */
+	__u64 done; /* taken frames that hp3d has sent, or dropped and counted */
+	__u64 lost; /* taken frames that were dropped, because the ring was full */
 	__u64 pad2[4];
 	/* written by the gate */
 	__u64 late; /* frames that an hp3d sent too late: dropped */
@@ -55,16 +55,15 @@ struct hp3_bypass_cpu {
 	__u32 taken; /* length of the frame in hand if the tap took it; else 0 */
 	__u32 seen; /* 1: the tap saw the frame in hand */
 	__u64 roce; /* RoCEv2 that went direct */
-	__u64 kept; /* of these: with the port to which their flow had been moved */
+	__u64 kept; /* frames of `roce` with the port to which their flow had been moved */
 	__u64 others; /* all other frames, which always go direct */
 	__u64 closed; /* RoCEv2 dropped since `closed` is set */
 };
 
 /* Frames of flows that were moved keep their ports when they go direct (ports.h). */
-#define HP3_BYPASS_MOVED 65536u /* flows; any more use the RNIC's port then */
-#define HP3_BYPASS_WEIGHTS                                                                         \
-	9216u /* bytes from the UDP header to the ICRC; longer frames likewise                     \
-	       */
+#define HP3_BYPASS_MOVED 65536u /* flows; further flows use the RNIC's port when they go direct */
+/* Most bytes from the UDP header to the ICRC; longer frames use the RNIC's port. */
+#define HP3_BYPASS_WEIGHTS 9216u
 
 /* The mark (SO_MARK) of frames that an owner's sockets send. */
 #define HP3_BYPASS_MARK   0x68330000u /* "h3" */
@@ -79,8 +78,8 @@ struct hp3_bypass_flow {
 };
 
 /*
- * Family and VLAN (roce/tags.h) of a flow. Bits 0 to 11: id of the outer tag; 12, 13: the outer,
- * the inner tag is an 802.1ad tag; 16: IPv6; 20 to 31: id of the inner tag.
+ * Family and VLAN (roce/tags.h) of a flow. Bits 0 to 11: id of the outer tag; 12: the outer tag is
+ * an 802.1ad tag; 13: the inner tag is one; 16: IPv6; 20 to 31: id of the inner tag.
  */
 static inline __u32 hp3_bypass_kind(__u32 vlan, __u32 ipv6)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program that net_af_xdp attaches. The driver puts its socket into xsks_map. Everything passes
- * until the tap (bypass.bpf.c), which reuses this map, replaces this program.
+ * The program that net_af_xdp attaches. The driver puts its socket into xsks_map. The program
+ * passes all frames to the kernel, until the tap (bypass.bpf.c), which uses the same map, replaces
+ * it.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -20,7 +21,8 @@ int hp3_xdp_door(struct xdp_md *ctx)
 {
 	__u32 zero = 0;
 
-	bpf_map_lookup_elem(&xsks_map, &zero); /* so that user space finds the map */
+	/* the program has to use the map, so that user space finds it */
+	bpf_map_lookup_elem(&xsks_map, &zero);
 	return XDP_PASS;
 }
 

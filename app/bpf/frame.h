@@ -2,8 +2,8 @@
 #ifndef HP3_BPF_FRAME_H
 #define HP3_BPF_FRAME_H
 /*
- * Parses a frame in a port's programs: before the kernel has made an skb of it (XDP), or after.
- * Included by bypass.bpf.c alone, after the constants of its port.
+ * Parses a frame in the programs of a port, with XDP (before the kernel makes an skb) or from an
+ * skb. Only bypass.bpf.c includes this file, after the constants of its port.
  */
 
 #define ROCE_PORT     4791
@@ -129,7 +129,7 @@ static __always_inline int is_ours_ip6(const struct frame *f)
 	       is_udp_to(f, at + sizeof(ip), ROCE_PORT);
 }
 
-/* RoCEv2, datagrams of peers' hp3d, and answers of switches to traces. */
+/* Is the frame for hp3d: RoCEv2, a datagram of a peer's hp3d, or a switch's answer to a trace? */
 static __always_inline int is_ours(const struct frame *f)
 {
 	if (f->protocol == bpf_htons(ETH_P_IP))
@@ -137,7 +137,7 @@ static __always_inline int is_ours(const struct frame *f)
 	return f->protocol == bpf_htons(ETH_P_IPV6) && is_ours_ip6(f);
 }
 
-/* RoCEv2 alone, by either kind of address. */
+/* Is the frame RoCEv2, over IPv4 or IPv6? */
 static __always_inline int is_roce(const struct frame *f)
 {
 	struct iphdr ip;

@@ -120,7 +120,10 @@ int BPF_PROG(modify_kernel, struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	return modified(qp, attr, mask, ret);
 }
 
-/* Both, and queue pairs of a process that ends. At the return, the queue pair is freed. */
+/*
+ * Calls of user space and of the kernel, and queue pairs of a process that ends. fentry, because
+ * the queue pair is freed when the function returns.
+ */
 SEC("fentry/ib_destroy_qp_user")
 int BPF_PROG(destroy, struct ib_qp *qp)
 {

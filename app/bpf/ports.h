@@ -2,13 +2,14 @@
 #ifndef HP3_BPF_PORTS_H
 #define HP3_BPF_PORTS_H
 /*
- * Frames of flows that hp3d had moved keep their ports when they go direct (rule 19). Included by
- * bypass.bpf.c alone. The arithmetic is that of roce/icrc.c: the effect of a port change on the
- * ICRC depends only on the number of bytes after the port, so nothing else of the frame is read.
+ * Frames of flows that hp3d had moved keep their ports when they go direct (rule 19). Only
+ * bypass.bpf.c includes this file. The arithmetic is that of roce/icrc.c: the effect of a port
+ * change on the ICRC depends only on the number of bytes after the port. So the program reads no
+ * other part of the frame.
  */
 
-#define RC_OPCODES   0x20 /* of the RC transport; but ... */
-#define READ_FIRST   0x0d /* responses: READ, ACK, ATOMIC */
+#define RC_OPCODES   0x20 /* opcodes below this are RC */
+#define READ_FIRST   0x0d /* from READ_FIRST to ATOMIC_ACK: replies */
 #define ATOMIC_ACK   0x12
 #define BTH          8 /* bytes after the UDP header */
 #define BTH_QPN      4 /* offset of the destination QPN's word */
@@ -20,7 +21,7 @@
  * before the programs are loaded. */
 const volatile __u32 port_weight[HP3_BYPASS_WEIGHTS] = {0};
 
-/* Offsets in the frame; all 0: no RoCEv2. */
+/* Offsets in the frame; all 0: the frame is not RoCEv2. */
 struct roce {
 	__u32 l3, udp, icrc;
 	__u32 ipv6;
@@ -54,7 +55,9 @@ static __always_inline void replace(
 	bpf_l4_csum_replace(skb, csum, old, icrc, BPF_F_MARK_MANGLED_0 | sizeof(icrc));
 }
 
-/* The label from which Linux and mlx5 derive the port, as hp3_sport_to_flow_label(). */
+/*
+ * Sets the IPv6 flow label from which Linux and mlx5 derive the port, as hp3_sport_to_flow_label().
+ */
 static __always_inline void set_flow_label(struct __sk_buff *skb, __u32 l3, __u16 port)
 {
 	__be32 word;
@@ -66,8 +69,9 @@ static __always_inline void set_flow_label(struct __sk_buff *skb, __u32 l3, __u1
 }
 
 /*
- * The weight of a port `after` bytes before the ICRC; false: too far. Verifiers up to at least
- * Linux 6.1 must see the bound on the register that the address is made from.
+ * The weight of a port `after` bytes before the ICRC; 0 (false): no weight is stored for such a
+ * long frame. BPF verifiers up to at least Linux 6.1 must see the check on the register from which
+ * the address is computed.
  */
 static __always_inline int weight_of(__u32 after, __u32 *weight)
 {
@@ -80,7 +84,7 @@ static __always_inline int weight_of(__u32 after, __u32 *weight)
 	return 1;
 }
 
-/* 1: the frame's port has been changed. */
+/* Changes the frame's port. 1: it was changed; 0: it is unchanged. */
 static __always_inline int set_port(struct __sk_buff *skb, const struct roce *r, __u16 port)
 {
 	__u32 old, icrc, weight;
@@ -127,8 +131,10 @@ static __always_inline int find_roce_ip6(
 	return 1;
 }
 
-/* Gives a RoCEv2 frame of the RNIC that goes direct the port of its flow. 1: not the RNIC's
- * port. */
+/*
+ * Sets the port of the flow in a RoCEv2 frame of the RNIC that goes direct. 1: the frame now has
+ * another port than the RNIC's.
+ */
 static __always_inline int keep_port(struct __sk_buff *skb, const struct frame *f)
 {
 	struct roce r = {.l3 = f->l3};

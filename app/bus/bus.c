@@ -12,9 +12,9 @@
 #define PACKAGE     "libnats3.4"
 #define SERVERS_MAX 16
 #define SUBS_MAX    8
-#define PING_MS     2000 /* three without a reply: the server is gone */
+#define PING_MS     2000 /* between pings; after three without a reply, the server counts as gone */
 #define CONNECT_MS  2000
-#define SIGNED      3 /* attempts to sign */
+#define SIGNED      3 /* attempts to connect with a signature */
 #define PENDING     262144 /* messages waiting in a subscription */
 #define PENDING_MAX (32 * 1024 * 1024) /* their bytes */
 #define QUESTIONS   1024 /* messages waiting for a member of a group: answered within seconds */
@@ -128,12 +128,15 @@ static natsStatus set_tls(natsOptions *o, const struct hp3_bus_options *b)
 	return s;
 }
 
-/* With this callback, libnats returns if no server answers, and goes on in its own thread. */
+/*
+ * With this callback, connecting returns if no server answers, and continues in a thread of
+ * libnats.
+ */
 static void on_connected(natsConnection *c, void *arg)
 {
 }
 
-/* Without this callback, libnats prints errors: of permissions, and of slow subscribers. */
+/* Without this callback, libnats prints errors of permissions and of slow subscribers. */
 static void ignore_error(natsConnection *c, natsSubscription *s, natsStatus err, void *arg)
 {
 }
@@ -165,8 +168,9 @@ static natsStatus set_options(natsOptions *o, const struct hp3_bus_options *b)
 
 /*
  * Connects at once if a server answers, otherwise later in a thread of libnats. One signature in
- * 256 begins with a zero byte: then libnats sends none (nats.c 3.4.1, _base64Encode), and servers
- * refuse the connection. A new connection has another nonce to sign.
+ * 256 begins with a zero byte. Then libnats sends no signature (nats.c 3.4.1, _base64Encode), and
+ * servers refuse the connection. A new connection has another nonce, so its signature is another
+ * one.
  */
 static natsStatus connect_now_or_later(
 	natsConnection **c, natsOptions *o, const struct hp3_bus_options *b)

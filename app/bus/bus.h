@@ -5,9 +5,10 @@
  * NATS (core, no JetStream) for hp3-fleet and hp3d. libnats is loaded at run time: programs that do
  * not open a connection do not need it.
  *
- * libnats's threads maintain a connection. They try servers again without end; messages published
- * meanwhile are dropped, because they would be old. A connection does not receive its own messages.
- * Subscribed functions run on a thread of libnats, one at a time for each subscription.
+ * libnats's threads maintain a connection. They try to reconnect without limit. Messages published
+ * while there is no connection are dropped, because they would be outdated on arrival. A connection
+ * does not receive its own messages. Subscribed functions run on a thread of libnats, one at a time
+ * for each subscription.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,31 +27,39 @@ struct hp3_bus_options {
 	const char *tls_ca, *tls_cert, *tls_key; /* files; any of them: TLS only */
 };
 
-/* Takes a message; reply is NULL if no answer is expected. Pointers are valid during the call. */
+/*
+ * Called for each message; `reply` is NULL if no answer is expected. Pointers are valid during the
+ * call.
+ */
 typedef void hp3_bus_fn(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len);
 
 /*
- * Returns after one attempt if no server answers (2 s for each server without a reply), and goes
- * on trying. NULL: *why (of `cap` bytes) has the reason and the fix.
+ * Opens a connection. If no server answers, returns after one attempt (2 s for each server without
+ * a reply), and libnats continues to try. NULL: `why` (of `cap` bytes) has the reason and the fix.
  */
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap);
-/* When it returns, no subscribed function runs any more. */
+/* When this function returns, no subscribed function runs any more. */
 void hp3_bus_close(struct hp3_bus *b);
 bool hp3_bus_is_up(const struct hp3_bus *b);
-/* The servers refuse this user, or cannot be authenticated (TLS): libnats stops trying. */
+/* Do the servers refuse this user, or cannot be authenticated (TLS)? libnats then stops trying. */
 bool hp3_bus_is_refused(const struct hp3_bus *b);
 
-/* `group`: one of its members gets each message; NULL: all do. 0, or -EIO. */
+/*
+ * `group`: one member of the group gets each message; NULL: all subscribers get each message. 0, or
+ * -EIO.
+ */
 int hp3_bus_subscribe(
 	struct hp3_bus *b, const char *subject, const char *group, hp3_bus_fn *fn, void *arg);
 /* Messages dropped because a queue was full: 32 MiB for each subscription, 1,024 messages for a
  * member of a group. */
 uint64_t hp3_bus_dropped(const struct hp3_bus *b);
-/* 0; -ENOTCONN: dropped; -EIO. */
+/* Returns 0; -ENOTCONN: not connected, so the message is dropped; -EIO. */
 int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, size_t len);
-/* Sends a request, and passes the first answer to fn. 0; -ETIMEDOUT; -ENOTCONN: not connected, or
- * no subscriber; -EIO. */
+/*
+ * Sends a request, and passes the first answer to fn. Returns 0; -ETIMEDOUT; -ENOTCONN: not
+ * connected, or no subscriber; -EIO.
+ */
 int hp3_bus_ask(struct hp3_bus *b, const char *subject, const void *data, size_t len,
 	unsigned timeout_ms, hp3_bus_fn *fn, void *arg);
 

@@ -200,7 +200,7 @@ int hp3_bypass_remove(int ifindex, char *why, size_t cap)
 	hp3_bypass_tc_detach(ifindex, BPF_TC_EGRESS);
 	err = hp3_bypass_tc_detach(ifindex, BPF_TC_INGRESS);
 	hp3_bypass_unpin(ifindex);
-	if (err == -EINVAL) /* no clsact there */
+	if (err == -EINVAL) /* no clsact at this interface */
 		err = -ENOENT;
 	if (err == -ENOENT && xdp == 0)
 		err = 0;
@@ -238,7 +238,7 @@ void hp3_bypass_own(struct hp3_bypass *b, uint64_t now)
 {
 	struct hp3_bypass_port *p = b->port;
 
-	/* From here on the previous owner's tap takes nothing. */
+	/* From now on, the previous owner's tap takes no frames. */
 	__atomic_store_n(&p->owner, b->o.owner, __ATOMIC_SEQ_CST);
 	__atomic_and_fetch(&p->word, ~(uint64_t)HP3_BYPASS_STATE, __ATOMIC_SEQ_CST);
 	p->pid = (uint32_t)getpid();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_BYPASS_INTERNAL_H
 #define HP3_BYPASS_INTERNAL_H
-/* What the files of this module share. */
+/* Shared by the files of this module. */
 #include <bpf/libbpf.h>
 #include "app/bypass/bypass.h"
 #include "app/bpf/bypass.skel.h"
@@ -15,28 +15,35 @@ struct hp3_bypass {
 	struct hp3_bypass_options o;
 	int sockets[HP3_BYPASS_SOCKETS]; /* of this process; their drivers close them */
 	unsigned n_sockets;
-	int past_qdisc; /* PACKET_QDISC_BYPASS as the driver set it on AF_PACKET sockets; it also
-			   bypasses the gate */
+	/*
+	 * PACKET_QDISC_BYPASS as the driver set it on AF_PACKET sockets. With this option, frames
+	 * also bypass the gate
+	 */
+	int past_qdisc;
 	uint64_t xdp_lost; /* frames lost by the AF_XDP socket, counted so far */
 };
 
 /* pins.c */
-/* Mounts the BPF file system for pins if necessary. 0 or a negative errno. */
+/* Mounts the BPF file system for pinned maps if necessary. 0 or a negative errno. */
 int hp3_bypass_mount(void);
 /* PINS/NETNS/IFINDEX[/NAME] */
 void hp3_bypass_path(int ifindex, const char *name, char path[HP3_BYPASS_PATH]);
 int hp3_bypass_make_directory(int ifindex);
 void hp3_bypass_unpin(int ifindex);
-/* Replaces the maps of `bpf` by those of attached programs, or by pinned ones. 0; -ENOENT: there
- * are none; -EPROTO: of another layout. */
+/*
+ * Replaces the maps of `bpf` by those of attached programs, or by pinned maps. 0; -ENOENT: there
+ * are none; -EPROTO: the maps have another layout.
+ */
 int hp3_bypass_adopt(int ifindex, struct bpf_bypass *bpf);
-/* Maps a port's map into memory; NULL: errno. */
+/* Maps a port's BPF map into memory; NULL: see errno. */
 struct hp3_bypass_port *hp3_bypass_map(int fd);
-/* The same for the map of an attached program, or a pinned one; release with munmap(). -EPROTO: of
- * another layout. */
+/*
+ * Maps the BPF map of an attached program, or a pinned one, into memory; release it with munmap().
+ * -EPROTO: the map has another layout.
+ */
 int hp3_bypass_peek(int ifindex, struct hp3_bypass_port **port);
 
-/* The map of that name that a program uses: a descriptor, or a negative errno. */
+/* The map with this name that a program uses: a descriptor, or a negative errno. */
 int hp3_bypass_map_of_program(uint32_t id, const char *name);
 
 /* tc.c: the detour at ingress, the gate at egress. */
@@ -46,8 +53,10 @@ int hp3_bypass_tc_detach(int ifindex, enum bpf_tc_attach_point where);
 int hp3_bypass_tc_query(int ifindex, uint32_t *prog_id);
 
 /* xdp.c: the XDP program of an interface. */
-/* Replaces the map of sockets of b->bpf by the driver's; -EEXIST: the attached program is not the
- * driver's. */
+/*
+ * Replaces the map of sockets of b->bpf by the driver's map. -EEXIST: the attached program is not
+ * the driver's.
+ */
 int hp3_bypass_xdp_adopt(struct hp3_bypass *b);
 /* Replaces the driver's program by the tap. */
 int hp3_bypass_xdp_tap(struct hp3_bypass *b);
@@ -59,7 +68,7 @@ int hp3_bypass_xdp_detach(int ifindex);
 int hp3_bypass_find_sockets(struct hp3_bypass *b);
 /* Makes frames of AF_PACKET sockets pass the gate, with the owner's mark; 0 or a negative errno. */
 int hp3_bypass_pass_gate(struct hp3_bypass *b);
-/* Undoes it. */
+/* Undoes hp3_bypass_pass_gate(). */
 void hp3_bypass_pass_by_gate(const struct hp3_bypass *b);
 
 #endif

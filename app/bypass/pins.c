@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the maps of an interface again: by the attached program, or by their pins (which vanish
- * with a mount namespace, such as that of `ip netns exec`). */
+/*
+ * Finds the maps of an interface by the attached program, or by their pins. Pins vanish with the
+ * mount namespace, such as that of `ip netns exec`.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,7 +22,7 @@
 
 #define MOUNT_POINT "/sys/fs/bpf"
 #define RUN         "/run/hp3"
-#define MOUNT_LOCK  RUN "/bpf.lock" /* no other user can open it, and so lock it */
+#define MOUNT_LOCK  RUN "/bpf.lock" /* no other user can open the file, so none can lock it */
 #define MAPS_MAX    16u
 
 #ifndef SO_NETNS_COOKIE
@@ -34,7 +36,10 @@ static bool is_mounted(void)
 	return statfs(MOUNT_POINT, &fs) == 0 && (unsigned long)fs.f_type == BPF_FS_MAGIC;
 }
 
-/* One process mounts; a second mount would hide the first one's pins. */
+/*
+ * Only one process mounts the file system, because a second mount would hide the pins in the first
+ * one.
+ */
 int hp3_bypass_mount(void)
 {
 	int ret = 0, lock;
@@ -134,7 +139,7 @@ int hp3_bypass_map_of_program(uint32_t id, const char *name)
 	return fd;
 }
 
-/* The map of that name that the attached program uses: a descriptor, or a negative errno. */
+/* The map with this name that the attached program uses: a descriptor, or a negative errno. */
 static int map_of_attached(int ifindex, const char *name)
 {
 	uint32_t id;
@@ -143,7 +148,7 @@ static int map_of_attached(int ifindex, const char *name)
 	return err < 0 ? err : hp3_bypass_map_of_program(id, name);
 }
 
-/* The program first: its maps are the ones in use, even if others are pinned. */
+/* Checks the attached program first, because it uses its own maps even if others are pinned. */
 static int find_map(int ifindex, const char *name)
 {
 	char path[HP3_BYPASS_PATH];

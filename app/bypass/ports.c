@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The map of flows whose ports are kept when they go direct (app/bpf/ports.h). */
+/*
+ * The map of moved flows, whose frames keep the moved ports when they go direct (app/bpf/ports.h).
+ */
 #include <errno.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

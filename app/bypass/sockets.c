@@ -18,8 +18,10 @@ static bool is_packet_socket(int fd, int ifindex)
 	       at.sll_protocol != 0 && at.sll_ifindex == ifindex;
 }
 
-/* True for the socket in the interface's map, and for no other: BPF_NOEXIST refuses a different
- * one. */
+/*
+ * Is this the socket in the interface's map? Updating the map with BPF_NOEXIST fails for any other
+ * socket.
+ */
 static bool is_xdp_socket(int fd, int map)
 {
 	uint32_t queue = 0;
@@ -80,7 +82,7 @@ void hp3_bypass_pass_by_gate(const struct hp3_bypass *b)
 	set_sockets(b, 0, b->past_qdisc);
 }
 
-/* Frames that found no room since the last call. */
+/* Frames lost because the ring was full, since the last call. */
 static uint64_t packet_lost(int fd)
 {
 	struct tpacket_stats s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The word of a port, and the heartbeat. */
+/* The word of a port (state and number of frames), and the owner's keep-alive. */
 #include <time.h>
 #include "app/bypass/bypass.h"
 

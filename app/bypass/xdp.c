@@ -90,8 +90,10 @@ int hp3_bypass_xdp_detach(int ifindex)
 	return err;
 }
 
-/* A hanging hp3d still has its socket, and with it the interface. For a process that is not visible
- * here, only the heartbeat decides. */
+/*
+ * A hanging hp3d still has its socket, and so the interface. If the process is not visible in this
+ * PID namespace, only its keep-alive counts.
+ */
 static bool is_hanging(const struct hp3_bypass_port *port)
 {
 	char path[32], name[sizeof(HP3D) + 1] = "";
@@ -107,8 +109,10 @@ static bool is_hanging(const struct hp3_bypass_port *port)
 	return strcmp(name, HP3D "\n") == 0;
 }
 
-/* Waits until the hp3d that took the interface's frames counts as gone: 0, or -EBUSY: it does
- * not. */
+/*
+ * Waits until the hp3d that took the interface's frames counts as gone. Returns 0, or -EBUSY: it
+ * still runs, or hangs.
+ */
 static int wait_for_end(const struct hp3_bypass_port *port, char *why, size_t cap)
 {
 	const struct timespec step = {.tv_nsec = STEP_NS};

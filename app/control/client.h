@@ -29,21 +29,24 @@ struct hp3d_client {
 	bool closing; /* no more requests: flush, then close */
 	uid_t uid; /* of the client */
 	bool guest; /* uid is neither root's nor this process's */
-	uint64_t asked_ms; /* when the latest request was answered, or the client connected */
-	uint64_t stalled_ms; /* since when the client reads no answer; 0: it does */
+	/* when the latest request was answered; before the first one, when the client connected */
+	uint64_t asked_ms;
+	uint64_t stalled_ms; /* since when the client reads no answer; 0: it reads answers */
 };
 
 /* The answer to one request line without its '\n'; NULL: no memory, which ends the connection. */
 typedef json_t *(*hp3d_answer_fn)(void *arg, const char *line, size_t len);
 
-/* Takes over a non-blocking socket. 0 or -ENOMEM (fd stays the caller's). now_ms: as below. */
+/* Takes over a non-blocking socket. 0, or -ENOMEM: the caller still owns fd. now_ms: as below. */
 int hp3d_client_open(struct hp3d_client *c, int fd, uint64_t now_ms);
 void hp3d_client_close(struct hp3d_client *c);
 
 short hp3d_client_wants(const struct hp3d_client *c); /* events for poll() */
 bool hp3d_client_ready(const struct hp3d_client *c); /* a whole request is read: do not sleep */
 
-/* Reads, answers, writes. `revents` from poll(), now_ms monotonic and > 0. False: close it. */
+/*
+ * Reads, answers, writes. `revents` from poll(), now_ms monotonic and > 0. False: close the client.
+ */
 bool hp3d_client_service(
 	struct hp3d_client *c, short revents, uint64_t now_ms, hp3d_answer_fn answer, void *arg);
 

@@ -14,11 +14,11 @@ struct hp3d_clients {
 	unsigned n;
 };
 
-/* Whether to poll the listening socket. Times as in client.h. */
+/* Should the caller poll the listening socket? Times as in client.h. */
 bool hp3d_clients_open(const struct hp3d_clients *a, uint64_t now_ms);
 /* Accepts clients from the non-blocking `listener` while there are places. */
 void hp3d_clients_accept(struct hp3d_clients *a, int listener, uint64_t now_ms);
-/* Closes client i and moves the last one to index i: serve them backwards. */
+/* Closes client i and moves the last one to index i. So loops over clients count downwards. */
 void hp3d_clients_end(struct hp3d_clients *a, unsigned i);
 void hp3d_clients_close(struct hp3d_clients *a);
 

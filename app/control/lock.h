@@ -8,8 +8,8 @@
  */
 
 /*
- * Returns the lock's descriptor, or a negative errno. -EWOULDBLOCK: another process still has it
- * after `wait_ms`; *holder: its process id (0: not written yet).
+ * Returns the lock's descriptor, or a negative errno. -EWOULDBLOCK: another process still has the
+ * lock after `wait_ms`; *holder: the id of that process (0: not written yet).
  */
 int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder);
 /* Removes the file, too. */

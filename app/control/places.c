@@ -20,7 +20,7 @@ static unsigned count_guests(const struct hp3d_client *c, unsigned n)
 	return of;
 }
 
-/* The connection of this guest with the oldest request; n: none. */
+/* The index of this guest's client whose last request is the oldest; n: none. */
 static unsigned oldest_of(const struct hp3d_client *c, unsigned n, uid_t uid)
 {
 	unsigned best = n;
@@ -32,7 +32,7 @@ static unsigned oldest_of(const struct hp3d_client *c, unsigned n, uid_t uid)
 	return best;
 }
 
-/* The same, of the guest with the most connections; n: there is no guest. */
+/* The same for the guest with the most clients; n: there is no guest. */
 static unsigned oldest_guest(const struct hp3d_client *c, unsigned n)
 {
 	unsigned most = 0, best = n;

@@ -8,9 +8,9 @@
  *
  * A guest user has at most HP3D_PLACES_EACH places, and guests leave HP3D_PLACES_OWN places to the
  * owner. Beyond these bounds, a new client takes the place of a guest: of the same user, or of the
- * user with the most places. An owner's client gives its place only to the owner, and only if it
- * has made no request for HP3D_PLACES_IDLE_MS. Of several candidates, the one with the oldest
- * request is closed. Only complete requests count.
+ * user with the most places. A client of the owner loses its place only to a new client of the
+ * owner, and only if the old one has made no request for HP3D_PLACES_IDLE_MS. Of several
+ * candidates, the client whose last request is the oldest is closed. Only complete requests count.
  */
 #include "app/control/client.h"
 
@@ -18,7 +18,7 @@
 #define HP3D_PLACES_OWN     8u
 #define HP3D_PLACES_IDLE_MS 5000u
 
-/* Whether to accept another client; `n` of `max` places are taken. */
+/* Should another client be accepted? `n` of `max` places are taken. */
 bool hp3d_places_open(const struct hp3d_client *c, unsigned n, unsigned max, uint64_t now_ms);
 /* The index of the client to close for a new one; n: none; -EBUSY: refuse the new one. */
 int hp3d_places_for(const struct hp3d_client *c, unsigned n, unsigned max,

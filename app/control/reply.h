@@ -14,7 +14,10 @@ json_t *hp3d_json_ok(json_t *data);
 json_t *hp3d_json_error(const char *code, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Reads a number of a request. Absent: *value is unchanged. False: *error is the answer. */
+/*
+ * Reads a number of a request. If the key is absent, *value is unchanged. False: *error is the
+ * answer to send.
+ */
 bool hp3d_json_number(
 	json_t *req, const char *key, uint64_t min, uint64_t max, uint64_t *value, json_t **error);
 

@@ -59,7 +59,7 @@ static void lock_path(const struct hp3d_control_socket *s, char path[LOCK_PATH])
 	snprintf(path, LOCK_PATH, "%s.lock", s->addr.sun_path);
 }
 
-/* Whether a process listens there: 0 no, 1 yes, or a negative errno: unknown. */
+/* Does a process listen at this address? 0: no; 1: yes; a negative errno: unknown. */
 static int has_listener(const struct sockaddr_un *addr)
 {
 	int err = 0, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -130,7 +130,9 @@ int hp3d_control_group(struct hp3d_control_socket *s, const char *name)
 	return 0;
 }
 
-/* Runs before a client can connect. Neither call follows a link. */
+/*
+ * Gives the socket to the group, before a client can connect. Neither call follows a symbolic link.
+ */
 static int give_to_group(const struct hp3d_control_socket *s)
 {
 	const char *path = s->addr.sun_path;
@@ -160,8 +162,10 @@ static int open_socket(struct hp3d_control_socket *s)
 	int err, rc;
 
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	/* The mode of the socket before bind() becomes that of the file: it is never open to
-	 * others. */
+	/*
+	 * The mode of the socket before bind() becomes the mode of the file, so the file is never
+	 * open to others.
+	 */
 	if (s->fd >= 0 && fchmod(s->fd, 0600) == 0 &&
 		bind(s->fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) == 0) {
 		rc = give_to_group(s);

@@ -6,9 +6,10 @@
  * (here), serves clients (client.h) and builds answers (reply.h). The program defines the requests.
  * The module calls nothing else of hp3.
  *
- * The Unix socket has mode 0600, or 0660 with a group. One process serves a path: it replaces a
- * socket that no process serves, and refuses one that is being served. A claim lasts until it is
- * released or the process ends: it is a lock (lock.h) on PATH.lock, which no other user can take.
+ * The Unix socket has mode 0600, or 0660 with a group. Only one process serves a path. A process
+ * claims the path, and then replaces a socket file that no process serves any more; if another
+ * process serves the path, the claim fails. A claim lasts until it is released or the process ends.
+ * It is a lock (lock.h) on PATH.lock, which no other user can take.
  */
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -18,8 +19,8 @@
 struct hp3d_control_socket {
 	int fd; /* -1: not listening */
 	int lock; /* -1: not claimed */
-	const char *section; /* of hp3.ini, whose key socket= names it */
-	gid_t group; /* whose members may connect, mode 0660 */
+	const char *section; /* section of the configuration with the key socket=, for messages */
+	gid_t group; /* group whose members may connect (mode 0660) */
 	bool by_group;
 	struct sockaddr_un addr;
 };
@@ -29,7 +30,7 @@ struct hp3d_control_socket {
  * this section of the configuration.
  *
  * Claims the path, and creates missing directories. If another process has the path, prints a
- * message and waits up to wait_ms for it to end.
+ * message and waits up to wait_ms for that process to end.
  */
 int hp3d_control_claim(
 	struct hp3d_control_socket *s, const char *path, const char *section, unsigned wait_ms);

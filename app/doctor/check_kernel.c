@@ -6,7 +6,7 @@
 #include "app/doctor/internal.h"
 #include "config/devargs.h"
 
-/* -EPERM is a matter of the user, not of the kernel. */
+/* -EPERM: the user lacks a capability; the kernel would allow such programs. */
 void hp3_check_bpf(struct hp3_doctor *d)
 {
 	int ret = d->host->bpf(HP3_BPF_TC);

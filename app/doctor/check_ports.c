@@ -61,7 +61,7 @@ void hp3_check_interface(struct hp3_doctor *d)
 
 static void check_pci_device(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	/* These drivers share the device with the kernel; others need all of it. */
+	/* These drivers share the device with the kernel; other drivers need the whole device. */
 	static const char *const usable[] = {
 		"mlx5_core", "mlx4_core", "mana", "vfio-pci", "uio_pci_generic", "igb_uio"};
 	char address[16], name[64] = "";

@@ -227,7 +227,7 @@ static bool reads_beyond(const unsigned v[3])
 		const unsigned *m = mended[i];
 
 		if (v[0] < m[0] || (v[0] == m[0] && v[1] < m[1]))
-			return true; /* an older branch: not fixed */
+			return true; /* older branches have no fix */
 		if (v[0] == m[0] && v[1] == m[1])
 			return v[2] < m[2];
 	}

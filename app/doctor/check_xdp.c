@@ -51,7 +51,7 @@ void hp3_check_af_xdp_frames(struct hp3_doctor *d)
 		hp3_each_port(d, af_xdp_frames);
 }
 
-/* A veth passes tags as its other end sent them; a NIC removes them. */
+/* A veth passes VLAN tags as its other end sent them; a NIC removes VLAN tags. */
 static void af_xdp_vlan(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	const struct hp3_interface_peer *other = &p->itf.peer;

@@ -3,9 +3,9 @@
 #define HP3_DOCTOR_H
 /*
  * Finds what keeps hp3 from working, or working well, in this host or its configuration. checks.def
- * is the table of checks. Each is a small function that reports findings, with a command as the
- * fix. hp3ctl doctor runs all checks. hp3d runs those marked START before it opens a port, and
- * --check-config those marked CONFIG.
+ * is the table of checks. A check is a small function that reports findings, each with a command
+ * that fixes it. hp3ctl doctor runs all checks. hp3d runs the checks marked START before it opens a
+ * port. hp3d --check-config runs the checks marked CONFIG.
  *
  * Checks change nothing and send nothing.
  */
@@ -21,13 +21,14 @@ enum hp3_check_when {
 	HP3_CHECK_CONFIG = 2, /* also for --check-config: exit code 2 after errors */
 };
 
-/* The paths of an address pair, from a running hp3d: `ports` source ports with a known or predicted
- * path have `paths` different paths; the most frequent path has `most` of the ports. */
+/* How source ports of an address pair spread over paths (from a running hp3d). The path of `ports`
+ * ports is known or predicted; they use `paths` different paths, and `most` of them share the most
+ * frequent one. */
 struct hp3_drawn {
 	char pair[128];
 	unsigned ports, paths, most;
-	bool by_qpn; /* its switches hash the queue pair number, too */
-	bool by_opcode; /* ... the opcode */
+	bool by_qpn; /* switches hash the queue pair number, too */
+	bool by_opcode; /* switches hash the opcode, too */
 };
 
 struct hp3_doctor;
@@ -49,9 +50,9 @@ struct hp3_finding {
 
 struct hp3_doctor {
 	const struct hp3_host *host;
-	const char *file; /* the configuration's */
+	const char *file; /* path of the configuration */
 	const struct hp3_config *cfg; /* NULL: it could not be read */
-	const struct hp3_config_errors *errors; /* of the configuration; may be NULL */
+	const struct hp3_config_errors *errors; /* in the configuration; may be NULL */
 	const struct hp3_drawn *drawn; /* from a running hp3d */
 	unsigned n_drawn;
 
@@ -63,12 +64,13 @@ struct hp3_doctor {
 extern const struct hp3_check hp3_checks[];
 extern const unsigned hp3_n_checks;
 
-/* Runs the checks marked `when` (HP3_CHECK_DOCTOR: all). The caller has set the inputs in *d. */
+/* Runs the checks marked `when` (HP3_CHECK_DOCTOR: all). The caller has set the inputs in *d, from
+ * `host` to `n_drawn`. */
 void hp3_doctor_run(struct hp3_doctor *d, enum hp3_check_when when);
 unsigned hp3_doctor_count(const struct hp3_doctor *d, enum hp3_severity at_least);
 const char *hp3_severity_name(enum hp3_severity s);
 
-/* For hp3d: prints a line for each error, or if there is none for each warning; returns the number
+/* For hp3d: prints a line per error; if there is no error, a line per warning. Returns the number
  * of errors. */
 unsigned hp3_doctor_report(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out);

@@ -2,8 +2,8 @@
 #ifndef HP3_DOCTOR_HOST_H
 #define HP3_DOCTOR_HOST_H
 /*
- * Access to this host: files below a root (sysfs, procfs, /boot), and functions for what no file
- * has. Tests provide another root and other functions, for other hardware.
+ * Access to this host: files below a root (sysfs, procfs, /boot), and functions for information
+ * that no file has. Tests use another root and other functions, to emulate other hardware.
  */
 #include <net/if.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@ enum hp3_offload {
 struct hp3_interface_peer {
 	bool found;
 	char name[IFNAMSIZ];
-	char inside[128]; /* "", or "ip netns exec h1 " */
+	char inside[128]; /* prefix of a command there: "", or "ip netns exec h1 " */
 	uint32_t offloads;
 };
 
@@ -63,7 +63,7 @@ enum hp3_cap {
 };
 
 struct hp3_host {
-	const char *root; /* "" of the host itself */
+	const char *root; /* "": the host itself */
 	/* False: no such interface (errno ENODEV), or no information about it. */
 	bool (*interface)(const char *name, struct hp3_interface *out);
 	/* 0, or a negative errno: the kernel refuses programs of this kind. */
@@ -86,10 +86,10 @@ long long hp3_host_number(const struct hp3_host *h, long long none, const char *
 bool hp3_host_exists(const struct hp3_host *h, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool hp3_host_writable(const struct hp3_host *h, const char *path);
-/* The last part of what a link points to. */
+/* The last part of the path to which a symbolic link points. */
 bool hp3_host_link(const struct hp3_host *h, char *buf, size_t cap, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The rest of the line that begins with `key`, blanks and a colon behind it skipped. */
+/* The rest of the line that begins with `key`, without the blanks and the colon after `key`. */
 bool hp3_host_field(
 	const struct hp3_host *h, const char *path, const char *key, char *buf, size_t cap);
 /* Calls fn for every entry of a directory, in the order of names. */

@@ -13,7 +13,7 @@ struct hp3_link_info {
 
 /* 0, or a negative errno. */
 int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg);
-/* By name, or with NULL by index. */
+/* By name; if `name` is NULL, by index. */
 int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);
 void hp3_link_offloads(struct hp3_interface *itf);
 bool hp3_interface_look(const char *name, struct hp3_interface *out);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_DOCTOR_INTERNAL_H
 #define HP3_DOCTOR_INTERNAL_H
-/* Between the checks and the table. */
+/* What the checks share with doctor.c, which has the table of checks. */
 #include "app/doctor/doctor.h"
 
 /* Adds a finding of the running check; hp3_fix() sets the fix of the latest finding. */
 void hp3_find(struct hp3_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hp3_fix(struct hp3_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* One port of the configuration. */
+/* A port of a rail in the configuration. */
 struct hp3_port {
 	const struct hp3_config_rail *rail;
 	const char *side; /* "rnic", "net" */
 	const char *devargs;
 	bool af_packet;
-	bool named; /* works on an interface of this kernel */
-	bool unknown; /* the kernel does not report whether the interface exists */
-	bool there; /* the interface exists: */
+	bool named; /* devargs name a kernel interface */
+	bool unknown; /* the kernel did not report whether this interface exists */
+	bool there; /* this interface exists; its properties: */
 	struct hp3_interface itf;
 };
 /* "[rail.NAME] SIDE" */

@@ -2,19 +2,22 @@
 #ifndef HP3_APP_DPDK_FAILURE_H
 #define HP3_APP_DPDK_FAILURE_H
 /*
- * This module: messages for failed calls of DPDK. Errors are those of rte_errno, or the negated
- * return value; rte_strerror() handles both errno and DPDK's own. It calls no other module.
+ * This module: messages for failed calls of DPDK. `err` is rte_errno, or the negated return value
+ * of the call; rte_strerror() handles errors of errno and of DPDK. The module calls no other
+ * module.
  */
 
 /*
  * The error and its fix, for the end of a message: "Cannot allocate memory; raise ...". `memory` is
- * the fix if memory was short, and `other` the fix for errors without one of their own. The text
- * lives until the next call; one thread.
+ * the fix if there was too little memory, and `other` the fix for errors for which this module has
+ * no fix. The text is valid until the next call; one thread.
  */
 const char *hp3_dpdk_failure(int err, const char *memory, const char *other);
 
-/* The same for a pool of packet buffers. It also fails if DPDK has no mempool driver, which has
- * nothing to do with memory. */
+/*
+ * The same for a pool of packet buffers. Making a pool also fails if DPDK has no mempool driver,
+ * with an error that looks like missing memory.
+ */
 const char *hp3_pool_failure(int err, const char *memory);
 
 #endif

@@ -27,7 +27,7 @@ struct agent {
 	bool applies_plans;
 	struct fleet_severe severe;
 	char subject[sizeof(FLEET_SUBJECT_PREFIX) + HP3_FLEET_NAME];
-	char printed[FLEET_HP3D_WHY]; /* why hp3d does not answer; empty: it does */
+	char printed[FLEET_HP3D_WHY]; /* why hp3d does not answer; empty: hp3d answers */
 };
 
 static uint64_t clock_ms(clockid_t id)
@@ -45,7 +45,7 @@ static json_t *ask_for_flows(struct agent *a)
 		&a->hp3d, json_pack("{s:s, s:s}", "cmd", "flows", "filter", filter), FLOWS_MAX);
 }
 
-/* Adds other paths of the flows. A flow that is gone meanwhile is no error. */
+/* Adds other paths of the flows. A flow that has ended meanwhile is no error. */
 static void ask_for_paths(struct agent *a, struct hp3_fleet_report *r)
 {
 	for (unsigned i = 0; i < r->n_flows; i++) {

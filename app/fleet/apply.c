@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "app/fleet/planner.h"
 
-#define OUTCOME_MS    5000u /* a move ends within this, or the event was lost */
+#define OUTCOME_MS    5000u /* a move ends within this time, or its event was lost */
 #define OUTCOMES_PAGE 500
 
 static void on_advised_plan(

@@ -2,9 +2,9 @@
 #ifndef HP3_APP_FLEET_APPLY_H
 #define HP3_APP_FLEET_APPLY_H
 /*
- * Passes advice of plans from NATS to hp3d, after the filter of advice.h. The outcomes go to
- * stderr, and for FLEET_APPLY_REPORT_MS into reports for planners. A thread of libnats delivers
- * plans; everything else runs in the agent's thread.
+ * Passes advice from plans, which arrive over NATS, to hp3d, after the filter of advice.h. Prints
+ * the outcomes on stderr, and adds them to the reports for planners for FLEET_APPLY_REPORT_MS. A
+ * thread of libnats delivers plans; everything else runs in the agent's thread.
  */
 #include <pthread.h>
 #include "app/bus/bus.h"
@@ -20,9 +20,9 @@ struct fleet_apply {
 	struct fleet_hp3d *hp3d;
 	pthread_mutex_t lock; /* of `plan`, `came`, `bad` */
 	struct hp3_fleet_plan plan; /* the latest */
-	bool came; /* `plan` was not taken yet */
+	bool came; /* the agent's thread has not taken `plan` yet */
 	uint64_t bad; /* messages that are not a plan of this version */
-	int bell[2]; /* a pipe: one byte for each plan */
+	int bell[2]; /* a pipe(2): one byte for each plan */
 	/* of the agent's thread: moves requested from hp3d, without an outcome yet */
 	uint8_t n_open;
 	struct {
@@ -45,7 +45,7 @@ struct fleet_apply {
 /* 0 or a negative errno. */
 int fleet_apply_start(struct fleet_apply *h, struct hp3_bus *bus, struct fleet_hp3d *hp3d,
 	const char *host, uint64_t instance);
-/* Readable when a plan has arrived; fleet_apply_plan() empties it. */
+/* A descriptor that is readable when a plan has arrived; fleet_apply_plan() empties the pipe. */
 static inline int fleet_apply_fd(const struct fleet_apply *h)
 {
 	return h->bell[0];

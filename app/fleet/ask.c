@@ -97,7 +97,7 @@ static void print_table(const struct column *c, const json_t *rows)
 		print_row(c, width, row);
 }
 
-/* The answer may lack it. */
+/* "?" if the answer does not have this member. */
 static const char *text_of(const json_t *a, const char *key)
 {
 	const char *text = json_string_value(json_object_get(a, key));

@@ -13,7 +13,7 @@ struct fleet_options {
 	bool json, ports;
 };
 
-/* Is there such a question? */
+/* Does fleet_ask() have this command? */
 bool fleet_command_is_known(const char *command);
 int fleet_ask(const struct fleet_config *cfg, const struct fleet_options *o);
 int fleet_order(const struct fleet_config *cfg, const struct fleet_options *o);

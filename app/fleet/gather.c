@@ -47,8 +47,8 @@ static uint64_t kbps_of(uint64_t bytes, uint64_t ns)
 	return kbps < UINT32_MAX ? (uint64_t)kbps : UINT32_MAX;
 }
 
-/* For a report at once: a rate over a short time means little, and would hide a flow that has just
- * stalled. */
+/* For a report between two regular ones: takes the rates of the last regular report. A rate over a
+ * short time means little, and would hide a flow that has just stalled. */
 static uint64_t recall_rates(struct seen *s, json_t *was, uint64_t now_ms)
 {
 	s->kbps = flow_number(was, "kbps");

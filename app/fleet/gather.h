@@ -2,12 +2,13 @@
 #ifndef HP3_APP_FLEET_GATHER_H
 #define HP3_APP_FLEET_GATHER_H
 /*
- * Makes a report from hp3d's lists of flows and paths (hp3ctl(1), `flows` and `paths`). It has the
- * flows with the most bytes since the last report, their paths, and for other EVs that hp3d knows
- * the switches that these paths cross. Calls nothing that waits.
+ * Makes a report from hp3d's lists of flows and paths (hp3ctl(1), `flows` and `paths`). The report
+ * has the flows with the most bytes since the last report, and their paths. For other EVs whose
+ * paths hp3d has traced, it has the switches that these paths cross. No function here waits.
  *
  * hp3d does not report how many packets were marked. `marks` is an estimate: the sum of packets
- * sent times the marked share. A flow counts as settled from when it was first seen here, or moved.
+ * sent times the marked share. The settled time of a flow begins when the agent first sees the
+ * flow, and again when the flow moves.
  */
 #include <jansson.h>
 #include "app/flowid.h"

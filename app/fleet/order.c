@@ -21,11 +21,11 @@ struct listed {
 
 struct list {
 	struct listed *at;
-	uint32_t *leaf, *order; /* leaf[i]: the first host with the leaf of host i */
+	uint32_t *leaf, *order; /* leaf[i]: the first host below the leaf of host i */
 	uint32_t n;
 	struct fleet_spine_path
 		*spine_path; /* of ring k from the i-th host in order: [i * ranks + k] */
-	uint64_t steps, known; /* steps across leaves, of all rings; those with a known port */
+	uint64_t steps, known; /* steps between leaves, in all rings; with a known port */
 };
 
 static int report_bad_line(const char *file, unsigned line, const char *what)

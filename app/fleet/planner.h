@@ -2,22 +2,22 @@
 #ifndef HP3_APP_FLEET_PLANNER_H
 #define HP3_APP_FLEET_PLANNER_H
 /*
- * hp3-fleet run: the core (fleet/fleet.h) on NATS. Threads of libnats take reports and keep-alives,
- * the main thread sends plans, and threads of libnats and HTTP answer questions. One lock protects
- * the core and this struct. Nothing is written to disk: a planner that starts has only the reports
- * that arrive from then on.
+ * hp3-fleet run: connects the planner's core (fleet/fleet.h) to NATS. Threads of libnats take
+ * reports and keep-alives, and the main thread sends plans. Threads of libnats and of the HTTP
+ * server answer questions. One lock protects the core and struct fleet_planner. The planner writes
+ * nothing to disk: after a start, it has only the reports that arrive from then on.
  */
 #include <pthread.h>
 #include "app/fleet/keys.h"
 #include "fleet/election.h"
 
-#define FLEET_SUBJECTS          "hp3." /* all of these begin so */
+#define FLEET_SUBJECTS          "hp3." /* all subjects below begin with this */
 #define FLEET_SUBJECT_REPORTS   "hp3.report.*"
 #define FLEET_SUBJECT_PREFIX    "hp3.report."
 #define FLEET_SUBJECT_PLAN      "hp3.plan"
 #define FLEET_SUBJECT_KEEPALIVE "hp3.beat"
 #define FLEET_SUBJECT_ASK       "hp3.ask"
-#define FLEET_QUESTION_MAX      512u /* bytes; a longer one is not answered */
+#define FLEET_QUESTION_MAX      512u /* bytes; a longer question gets no answer */
 #define FLEET_RECENT            64u
 
 struct fleet_past_move {
@@ -32,15 +32,15 @@ struct fleet_planner {
 	struct hp3_fleet *fleet;
 	struct hp3_election election;
 	struct hp3_fleet_plan plan; /* the latest one sent, or received from another planner */
-	uint64_t now_ms; /* of the last look */
+	uint64_t now_ms; /* of the last hp3_fleet_look() */
 	uint64_t led_since_ms; /* 0: this planner does not lead */
-	uint64_t bad; /* invalid messages, and those with another sender's name */
-	uint64_t other_version;
-	uint64_t plans, moves;
+	uint64_t bad; /* invalid messages; reports whose host is not that of their NATS subject */
+	uint64_t other_version; /* messages of another version */
+	uint64_t plans, moves; /* sent */
 	uint64_t namesakes; /* keep-alives of another planner with this planner's name */
-	uint64_t look_us; /* duration of the last look and plan */
+	uint64_t look_us; /* duration of the last hp3_fleet_look() and hp3_fleet_plan() */
 	struct fleet_past_move recent[FLEET_RECENT];
-	uint64_t n_recent; /* all moves; the latest is recent[(n_recent - 1) % FLEET_RECENT] */
+	uint64_t n_recent; /* of all time; the latest is recent[(n_recent - 1) % FLEET_RECENT] */
 };
 
 /* Runs until a signal ends it. Returns an exit code. */

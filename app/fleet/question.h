@@ -5,9 +5,10 @@
 #include <jansson.h>
 #include "app/fleet/keys.h"
 
-/* Waits for a server, for a while. NULL: NATS cannot be used at all. */
+/* Connects to NATS, and waits for a server for a while. NULL: NATS cannot be used at all. */
 struct hp3_bus *fleet_line_open(const struct fleet_config *cfg);
-/* The answer, a new reference, even if it is an error; NULL: none. Frees the question. */
+/* Returns the answer, a new reference, even if the answer is an error; NULL: no answer. Frees the
+ * question. */
 json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, json_t *question);
 
 #endif

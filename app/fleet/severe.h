@@ -3,7 +3,7 @@
 #define HP3_APP_FLEET_SEVERE_H
 /*
  * Events that cause a report at once: hp3d finds severe congestion or loss on a path, or leaves a
- * dead one. The agent reads hp3d's events at an interval.
+ * dead path. The agent reads hp3d's events at an interval.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_APP_FLEET_SPINE_PATHS_H
 #define HP3_APP_FLEET_SPINE_PATHS_H
-/* The known EVs from one host to another, and the switches that they select: of all its flows to
- * that host, and of the other paths in its reports. */
+/* The known EVs from one host to another, and the spine switches on their paths. They are the EVs
+ * in the first host's report: of its flows to the other host, and of other paths to that host. */
 #include <jansson.h>
 #include "fleet/fleet.h"
 

@@ -88,7 +88,7 @@ static void append_event(void *arg, json_t *event)
 	json_array_append(arg, event);
 }
 
-/* The whole answer; NULL: none, after an error message. */
+/* The whole answer; NULL after an error message. */
 static json_t *ask_whole_answer(struct hp3ctl *ctl, const char *request, bool list)
 {
 	json_t *req = json_loads(request, 0, NULL), *all = json_array(), *answer = NULL;
@@ -113,7 +113,7 @@ static json_t *ask_whole_answer(struct hp3ctl *ctl, const char *request, bool li
 	return NULL;
 }
 
-/* If hp3d is down, the bundle has that error. */
+/* If hp3d does not run, the bundle has the error message. */
 static int add_hp3d(struct hp3ctl *ctl, struct hp3ctl_tarball *a)
 {
 	bool up = hp3ctl_connect(ctl) == HP3CTL_DONE;

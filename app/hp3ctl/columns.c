@@ -153,8 +153,8 @@ static uint64_t flow_number(json_t *j, const char *key)
 
 /*
  * Bytes acknowledged between two reads of a flow: the number of PSNs acknowledged times the mean
- * bytes of PSNs sent. If PSNs may have wrapped between the reads, bytes sent, which then are nearly
- * the same.
+ * bytes of PSNs sent. If PSNs may have wrapped between the reads, the bytes sent, which are then
+ * nearly the same.
  */
 static uint64_t acked_bytes(json_t *was, json_t *is)
 {

@@ -2,8 +2,8 @@
 #ifndef HP3CTL_COLUMNS_H
 #define HP3CTL_COLUMNS_H
 /*
- * The columns of tables of flows (commands flows and watch), for display and --sort, and the rate,
- * which needs two reads.
+ * The columns of tables of flows (commands flows and watch), for display and --sort. Also computes
+ * the rates of flows, which need two reads.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -26,7 +26,8 @@ unsigned hp3ctl_column(const char *name); /* the name must exist */
 /* The cell as text; "-" if the value is not known. */
 void hp3ctl_cell(unsigned column, json_t *flow, char text[HP3CTL_CELL_MAX]);
 
-/* Sorts an array of flows; equal ones by their id. `reverse`: in reverse order. */
+/* Sorts an array of flows by a column, and flows with equal values by their id. `reverse`: in
+ * reverse order. */
 void hp3ctl_sort(json_t *flows, unsigned column, bool reverse);
 
 /*

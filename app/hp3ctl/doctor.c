@@ -23,7 +23,7 @@ static const char *answer_text(json_t *j, const char *key)
 	return s ? s : "";
 }
 
-/* Whether hp3d answers: doctor also works without it. */
+/* Does hp3d answer? doctor also works without hp3d. */
 static bool is_hp3d_running(const char *path)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -147,7 +147,7 @@ static int take_pairs(void *arg, json_t *pairs)
 	return HP3CTL_DONE;
 }
 
-/* Reads paths from a running hp3d; a flow that is gone meanwhile is no error. */
+/* Reads paths from a running hp3d; a flow that has ended meanwhile is no error. */
 static void ask_flow_ports(struct hp3ctl *ctl, struct pairs *p)
 {
 	if (hp3ctl_connect(ctl) != HP3CTL_DONE ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* events: the kept ones; with --follow, later ones. */
+/* events: the events that hp3d stores; with --follow, also later events. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,7 +31,8 @@ static void print_path_state(json_t *path)
 		event_number(path, "marked_permille"), event_us(path, "rate_kbps"));
 }
 
-/* The reason: cycles, oldest first, or losses, and the estimates of the path. */
+/* Prints the reason: measurement cycles, oldest first, or losses; then the estimates of the
+ * path. */
 static void print_severe(json_t *event, json_t *evidence)
 {
 	json_t *cycle;

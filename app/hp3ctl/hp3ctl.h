@@ -86,12 +86,13 @@ int hp3ctl_ask(struct hp3ctl *ctl, json_t *req, json_t **answer);
 const char *hp3ctl_error_code(json_t *answer); /* NULL: the answer is ok */
 int hp3ctl_report(struct hp3ctl *ctl, json_t *answer);
 
-/* Prints an error of hp3ctl in the same form; returns `exit`. */
+/* Prints an error of hp3ctl in the form of hp3d's errors; returns `exit`. */
 int hp3ctl_fail(const struct hp3ctl *ctl, int exit, const char *code, const char *fix,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void hp3ctl_print_json(json_t *j); /* one line */
 
-/* memory.c: allocates, or ends hp3ctl with an error. hp3ctl_need_memory(): JSON functions, too. */
+/* memory.c: hp3ctl_need() allocates, or ends hp3ctl with an error. After hp3ctl_need_memory(), JSON
+ * functions do so, too. */
 void *hp3ctl_need(size_t n);
 void hp3ctl_need_memory(const struct hp3ctl *ctl);
 

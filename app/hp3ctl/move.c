@@ -21,7 +21,7 @@ struct moves {
 	json_int_t *tags; /* of moves in progress, ascending */
 	size_t n, cap, sent;
 	size_t done; /* of `tags` */
-	size_t skipped, refused; /* not begun */
+	size_t skipped, refused; /* flows whose moves did not begin */
 	json_t *reasons; /* of refusals: code -> [number, fix] */
 	size_t moved, failed;
 	json_int_t drain_max_ns;
@@ -213,7 +213,8 @@ static int take_answers(struct moves *m, size_t left)
 	return rc;
 }
 
-/* Batch by batch, so that neither hp3d's move slots nor its kept events run out. */
+/* Batch by batch, so that hp3d has enough move slots, and still stores the events when hp3ctl reads
+ * them. */
 static int ask_all(struct moves *m, json_t *flows)
 {
 	bool wait = !(m->ctl->given & HP3CTL_BIT(NO_WAIT));

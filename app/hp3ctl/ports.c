@@ -11,7 +11,7 @@
 enum { LIST, FLOW_LABEL, MOONCAKE, JSON, UCCL, NCCL, FORMATS };
 
 static const struct {
-	const char *name, *none; /* none: the reason for no value */
+	const char *name, *none; /* none: text if there is no value */
 } formats[FORMATS] = {
 	[LIST] = {"list"},
 	[FLOW_LABEL] = {"flow_label"},

@@ -15,8 +15,8 @@
 /* Columns by priority: if there is no room for all, the first are shown. */
 static const char *const wanted[] = {
 	"rate", "rtt", "marked", "state", "port", "moves", "path", "in_flight", "idle", "home"};
-#define NICE   7u /* these only if the decision fits in full */
-#define ID     4u /* the id gets its full width before this one is added */
+#define NICE   7u /* columns from here on are shown only if the decision fits in full */
+#define ID     4u /* the id gets its full width before column ID is added */
 #define WANTED (sizeof(wanted) / sizeof(wanted[0]))
 
 int hp3ctl_screen_open(void)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3CTL_TARBALL_H
 #define HP3CTL_TARBALL_H
-/* A tar.gz, written member by member from memory by libarchive: there are no temporary files, and
- * only its owner can read it. */
+/* A tar.gz, written member by member from memory by libarchive: there are no temporary files. Only
+ * the file's owner can read it. */
 #include <stddef.h>
 
 struct hp3ctl_tarball;
 
 /* NULL with errno set; EEXIST: a file is never overwritten. */
 struct hp3ctl_tarball *hp3ctl_tarball_create(const char *path);
-/* All three: 0 or a negative errno; -EIO: libarchive gives no reason. */
+/* The next three return 0 or a negative errno; -EIO: libarchive gives no reason. */
 int hp3ctl_tarball_add(struct hp3ctl_tarball *a, const char *name, const char *data, size_t len);
 /* Adds the output of a program (stdout and stderr) and its exit status; kills it after a while. If
  * the program is missing, the member has that message. Arguments end with NULL. */

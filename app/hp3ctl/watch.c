@@ -92,7 +92,7 @@ static int read_flows(struct hp3ctl *ctl, struct hp3ctl_view *v)
 	return rc;
 }
 
-/* Connects again if hp3d is gone; it may then be another hp3d. */
+/* Connects again if the connection has ended; it may then be to another hp3d. */
 static void read_view(struct hp3ctl *ctl, struct hp3ctl_view *v)
 {
 	int rc = HP3CTL_DONE;

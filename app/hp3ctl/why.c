@@ -20,7 +20,7 @@ static void keep_latest_event(void *arg, json_t *event)
 		json_array_remove(l->list, 0);
 }
 
-/* For one flow, or for all (NULL). */
+/* Reads the latest events of one flow, or of all flows (NULL). */
 static int ask_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list)
 {
 	struct latest l = {list, max};

@@ -248,7 +248,8 @@ static void reload_config(const struct options *o, struct hp3_config *running)
 	struct hp3_record_options record;
 	bool taken;
 
-	/* Before the file is read: a later request may be for a newer version of it. */
+	/* Reset this before the file is read: a later request may be for a newer version of the
+	 * file. */
 	reload_wanted = 0;
 	taken = load_config(o, &wanted) >= 0;
 	hp3d_service_reloading();
@@ -320,7 +321,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 	hp3_record_stop();
 	hp3d_links_end(cfg);
 	hp3d_bypass_stop();
-	print_summary(away); /* its last line, after all events */
+	print_summary(away); /* hp3d's last line, after all events */
 	hp3d_ports_stop();
 	used = hp3d_workers_free();
 	if (used > 0)
@@ -328,7 +329,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 	return stop_signal < 0 || used > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-/* Secret, so that nobody can choose addresses that collide in a table. */
+/* The seed is secret, so that nobody can choose addresses that collide in a table. */
 static int draw_hash_seed(struct hp3_config *cfg)
 {
 	uint64_t *seed = &cfg->engine.hash_seed;

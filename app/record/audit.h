@@ -2,9 +2,10 @@
 #ifndef HP3_RECORD_AUDIT_H
 #define HP3_RECORD_AUDIT_H
 /*
- * A file to which whole lines are appended. A line that was written in part is removed again, so a
- * full disk leaves no partial line. When the call returns, the kernel has the line: it survives the
- * process, but not a power failure in the next seconds. May block as long as the disk; one thread.
+ * A file to which whole lines are appended. A line that was written only in part is removed again,
+ * so a full disk leaves no partial line. When hp3_audit_write() returns, the kernel has the line:
+ * it survives the end of the process, but not a power failure within the next seconds. The
+ * functions may block as long as the disk does; one thread.
  */
 #include <stddef.h>
 

@@ -25,14 +25,14 @@ struct record {
 };
 
 static struct {
-	pthread_mutex_t lock; /* of all members before `audit` */
+	pthread_mutex_t lock; /* protects all members before `audit` */
 	pthread_cond_t changed;
 	struct record queue[QUEUE]; /* from `first` on, `n` of them */
 	uint32_t first, n;
 	bool running, stop, reopen;
 	char *path; /* of the log; NULL: off */
 	uint32_t per_second;
-	uint64_t tokens, token_ns; /* in records * NS; time of the last count */
+	uint64_t tokens, token_ns; /* tokens in records * NS, and the time of the last update */
 	uint64_t untold; /* records lost since the latest "lost" record */
 	struct hp3_record_stats stats;
 	pthread_t thread;
@@ -40,7 +40,7 @@ static struct {
 	struct hp3_audit audit;
 	bool journal;
 	int opened; /* result of opening the log */
-	int printed; /* the latest error printed */
+	int printed; /* errno of the latest error that was printed */
 } rec = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static bool is_wanted(const struct hp3_record_options *o)
@@ -145,7 +145,9 @@ static void print_log_state(const char *path, int error)
 			strerror(-error));
 }
 
-/* rc of opening the log or of writing a line. */
+/*
+ * Counts lines by `rc`, the result of opening the log or of writing a line. Prints an error once.
+ */
 static void account_lines(const char *path, int rc, uint64_t lines)
 {
 	pthread_mutex_lock(&rec.lock);
@@ -230,7 +232,7 @@ static bool take_work(struct record *r, char **path, bool *reopen, uint64_t *los
 		*r = rec.queue[rec.first];
 		rec.first = (rec.first + 1) % QUEUE;
 		rec.n--;
-		/* While the disk fails, this record would be lost, too. */
+		/* While writing fails, this record would be lost, too. */
 		if (rec.stats.error == 0) {
 			*lost = rec.untold;
 			rec.untold = 0;
@@ -295,7 +297,7 @@ int hp3_record_start(const struct hp3_record_options *o)
 		return -ENOMEM;
 	rec.tokens = BURST_S * NS * rec.per_second;
 	rec.token_ns = monotonic_ns();
-	/* These are to interrupt the main thread. */
+	/* These signals are for the main thread. */
 	sigemptyset(&mains);
 	sigaddset(&mains, SIGINT);
 	sigaddset(&mains, SIGTERM);

@@ -2,15 +2,16 @@
 #ifndef HP3_RECORD_RECORD_H
 #define HP3_RECORD_RECORD_H
 /*
- * This module: records that remain when hp3d is gone. Calls nothing of hp3.
+ * This module: writes records that remain when hp3d has ended. It calls no other module of hp3.
  *
  * A record is a JSON object with "type", and a sentence. The object goes to the audit log (audit.h)
- * as a line. The sentence goes to the journal (journal.h) if stderr does, otherwise to stderr;
- * HP3_RECORD_QUIET records have no sentence.
+ * as a line. The sentence goes to the journal (journal.h) if stderr is connected to the journal,
+ * otherwise to stderr. Records with priority HP3_RECORD_QUIET have no sentence.
  *
- * hp3_record() never waits: a thread of this module writes. A rate bounds the records taken, a
- * queue (1,024) those waiting. Lost records (by these bounds, or by the disk) are counted and
- * reported once on stderr; when there is room again, a record of type "lost" has their number.
+ * hp3_record() never waits: a thread of this module writes. A rate limit bounds the records that
+ * are accepted, and a queue of 1,024 records bounds those that wait. Records that are lost, because
+ * of these bounds or of disk errors, are counted and reported once on stderr. When there is room
+ * again, a record of type "lost" has their number.
  *
  * One thread calls start, stop and reopen; any thread calls hp3_record().
  */
@@ -18,32 +19,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In addition to syslog(3)'s priorities: only for the audit log. */
+/* A priority in addition to those of syslog(3): the record goes only to the audit log. */
 #define HP3_RECORD_QUIET 8
 
 struct hp3_record_options {
 	const char *audit; /* path; "" or "off": no log */
-	uint32_t per_second; /* most records, on average; ten times as many at once */
+	uint32_t per_second; /* most records a second, on average; bursts of ten times as many */
 };
 
 /* 0 or -ENOMEM. If the log cannot be opened, prints a message; reopen tries again. */
 int hp3_record_start(const struct hp3_record_options *o);
-/* Writes waiting records; gives up after two seconds if the disk hangs. */
+/* Writes all waiting records; gives up after two seconds if the disk hangs. */
 void hp3_record_stop(void);
-/* Opens the log again, as in `o` (it was rotated, or has another path). */
+/* Opens the log again, as in `o`, because it was rotated or has another path. */
 void hp3_record_reopen(const struct hp3_record_options *o);
 
 /*
- * Takes the reference to `what`; NULL: an empty object. Adds "v": 1, "time" and "type" in front,
- * unless present. Does nothing before start or after stop.
+ * Takes the reference to `what`; NULL: an empty object. Adds "v": 1, "time" and "type" at the
+ * beginning, unless the object has them. Does nothing before start or after stop.
  */
 void hp3_record(int priority, const char *type, json_t *what, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 struct hp3_record_stats {
 	uint64_t written; /* to the audit log */
-	uint64_t lost_rate, lost_queue; /* above per_second; no room in the queue, or no memory */
-	uint64_t lost_disk; /* not taken by the disk */
+	/* lost_rate: above per_second; lost_queue: no room in the queue, or no memory */
+	uint64_t lost_rate, lost_queue;
+	uint64_t lost_disk; /* the disk did not accept them */
 	int error; /* of the log, a negative errno; 0: none */
 	bool off; /* no log is configured */
 };

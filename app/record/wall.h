@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_RECORD_WALL_H
 #define HP3_RECORD_WALL_H
-/* Wall-clock time: nanoseconds since 1970 (CLOCK_REALTIME), or text as in RFC 3339, in UTC. */
+/* Wall-clock time: in nanoseconds since 1970 (CLOCK_REALTIME), or as a text in UTC (RFC 3339). */
 #include <stdint.h>
 
 #define HP3_WALL_TEXT 40u

@@ -2,7 +2,7 @@
 /* Accounting of a queue pair's completions. */
 #include "app/verbs/account.h"
 
-#define FAR      (UINT32_C(1) << 30) /* farther than any valid distance */
+#define FAR      (UINT32_C(1) << 30) /* more than any valid difference of two counts */
 #define OFTEN_NS UINT64_C(400000) /* by default, hp3d samples every millisecond */
 
 static unsigned int class_of(uint32_t bytes)
@@ -33,8 +33,9 @@ void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all)
 }
 
 /*
- * How many to skip until the next sample: hp3d reads seldom, and reading the clock costs as much as
- * all other accounting. An odd number, so that alternating kinds of requests are both sampled.
+ * Sets how many work requests to skip until the next sample: hp3d reads samples seldom, and reading
+ * the clock costs as much as all other accounting. The number is odd, so that if two kinds of
+ * requests alternate, both are sampled.
  */
 static void set_next_sample(struct hp3v_qp *q, uint64_t now)
 {
@@ -100,8 +101,10 @@ void hp3v_begin_counts(struct hp3v_qp *q, uint64_t life)
 	__atomic_store_n(&q->done, life << 32, __ATOMIC_RELEASE);
 }
 
-/* If nothing was taken, `tail` is still right, unless other threads post: then `unsure` covers
- * it. */
+/*
+ * If the provider took no request, `tail` is still right, unless other threads post; `unsure`
+ * covers that case.
+ */
 uint32_t hp3v_take_back(
 	struct hp3v_qp *q, const struct ibv_send_wr *wr, const struct ibv_send_wr *bad)
 {

@@ -5,17 +5,18 @@
 #include "app/verbs/table.h"
 
 /*
- * Counts what is outstanding on a queue pair. A completion covers all work requests of its queue
- * pair that were posted before it. So this library counts signalled work requests, when posted and
- * when polled. The send queue is empty once both counts are equal and the newest work request is
- * signalled. If threads post on one queue pair at the same time, the provider's order may differ
- * from the order counted here. Then only a signalled work request that one thread alone posts later
- * proves that all before it are done. All counts are exact but the sums of bytes and work requests,
- * which such threads may falsify.
+ * Counts the work requests that are outstanding on a queue pair. A completion covers all work
+ * requests of its queue pair that were posted before it. So this library counts signalled work
+ * requests, when posted and when polled. The send queue is empty once both counts are equal and the
+ * newest work request is signalled. If threads post on one queue pair at the same time, the
+ * provider's order may differ from the order counted here. In this case, the completion of a
+ * signalled work request proves that all before it are done only if a thread posted it later, while
+ * no other thread was posting. All counts are exact, except the sums of bytes and work requests,
+ * which may be wrong if threads post at the same time.
  */
 struct hp3v_sum {
 	uint32_t wrs, signalled;
-	bool open; /* the last one is unsignalled */
+	bool open; /* the last work request is unsignalled */
 };
 
 /* IBV_SEND_SIGNALED or 0 */
@@ -73,7 +74,10 @@ static inline uint64_t hp3v_bytes(const struct ibv_send_wr *wr)
 	return __builtin_expect(wr->num_sge == 1, 1) ? wr->sg_list->length : hp3v_bytes_of_list(wr);
 }
 
-/* Begins to time entry `at` unless a sample is in progress. `all`: posted_bytes including it. */
+/*
+ * Begins to time entry `at` unless a sample is in progress. `all`: posted_bytes, including this
+ * entry.
+ */
 void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all);
 
 static inline bool hp3v_is_due(const struct hp3v_qp *q, uint32_t at)
@@ -115,7 +119,7 @@ static inline void hp3v_posting_all(struct hp3v_qp *q, const struct ibv_send_wr 
 	}
 }
 
-/* The provider refused them. */
+/* The provider refused these work requests: removes them from the sums. */
 static inline void hp3v_unpost(struct hp3v_qp *q, uint64_t wrs, uint64_t bytes)
 {
 	struct hp3_verbs_cell *c = q->cell;
@@ -124,13 +128,16 @@ static inline void hp3v_unpost(struct hp3v_qp *q, uint64_t wrs, uint64_t bytes)
 	hp3v_set(&c->posted_bytes, hp3v_get(&c->posted_bytes) - bytes);
 }
 
-/* Is the last one posted signalled? See q->tail. */
+/* Stores whether the last posted work request is signalled (q->tail). */
 static inline void hp3v_set_tail(struct hp3v_qp *q, uint32_t signalled)
 {
 	__atomic_store_n(&q->tail, (uint8_t)signalled, __ATOMIC_RELAXED);
 }
 
-/* Leaves the gate; `refused` signalled ones were not taken. `alone`: no other thread was inside. */
+/*
+ * The thread leaves the provider's post_send (hp3v_qp.gate). `refused`: number of signalled work
+ * requests that the provider did not take. `alone`: no other thread was inside.
+ */
 static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 {
 	uint64_t gate = __atomic_load_n(&q->gate, __ATOMIC_RELAXED);
@@ -140,15 +147,19 @@ static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 	__atomic_fetch_sub(&q->gate, 1u + ((uint64_t)refused << HP3V_SIGNALLED), __ATOMIC_RELEASE);
 }
 
-/* Resets the counts for a new queue pair; `life`: of its record. */
+/* Resets the counts for a new queue pair. `life`: how often the record has been used. */
 void hp3v_begin_counts(struct hp3v_qp *q, uint64_t life);
 
-/* The provider took only those before *bad. Returns how many signalled ones it refused. */
+/*
+ * The provider took only the work requests before *bad. Returns how many signalled ones it refused.
+ */
 uint32_t hp3v_take_back(
 	struct hp3v_qp *q, const struct ibv_send_wr *wr, const struct ibv_send_wr *bad);
 
-/* Posts a chain. The thread has entered when the gate was `gate`, with entries for `sum`; it leaves
- * here. */
+/*
+ * Posts a chain. The thread has entered, when hp3v_qp.gate was `gate`, and has allocated the
+ * entries of `sum`. This function makes the thread leave.
+ */
 static inline int hp3v_post_counted(struct hp3v_qp *q, struct ibv_qp *qp, struct ibv_send_wr *wr,
 	struct ibv_send_wr **bad, const struct hp3v_sum *sum, uint64_t gate)
 {
@@ -169,9 +180,9 @@ static inline int hp3v_post_counted(struct hp3v_qp *q, struct ibv_qp *qp, struct
 void hp3v_sample_seen(struct hp3v_qp *q, uint32_t newest);
 
 /*
- * `n` signalled work requests of this queue pair completed. Meanwhile the record may have been
- * reused for another queue pair: then its life, which is part of the word that is replaced,
- * differs.
+ * `n` signalled work requests of this queue pair completed. Another thread may meanwhile reuse the
+ * record for another queue pair. The record's life, a part of the word `done`, then differs, and
+ * the compare and exchange fails.
  */
 static inline __attribute__((always_inline)) void hp3v_completed(
 	const struct ibv_context *context, uint32_t qpn, uint32_t n)
@@ -206,16 +217,22 @@ static inline __attribute__((always_inline)) void hp3v_completed(
 	if (__atomic_load_n(&q->sampling, __ATOMIC_ACQUIRE) == HP3V_SAMPLING)
 		hp3v_sample_seen(q, (uint32_t)was + n - 1u);
 }
-/* A completion with an error. */
+/* The queue pair had a completion with an error. */
 void hp3v_went_wrong(const struct ibv_context *context, uint32_t qpn);
 
-/* No thread is inside, and all that was posted has completed. */
+/* Is no thread inside the provider's post_send, and have all posted work requests completed? */
 bool hp3v_is_drained(const struct hp3v_qp *q);
-/* No thread is inside, and the completion of the newest one will cover all before it. */
+/*
+ * Is no thread inside the provider's post_send, and will the completion of the newest work request
+ * cover all before it?
+ */
 bool hp3v_is_closed(const struct hp3v_qp *q);
-/* Call it now and then, so that an old `unsure` does not look new once the count has wrapped. */
+/*
+ * Call it from time to time. Otherwise, when the count wraps, an old `unsure` would count as a
+ * recent one.
+ */
 void hp3v_grow_older(struct hp3v_qp *q);
-/* More has completed than was posted here: some posts bypass this library. */
+/* Have more work requests completed than were posted here? Then some posts bypass this library. */
 bool hp3v_is_foreign(const struct hp3v_qp *q);
 
 #endif

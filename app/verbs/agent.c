@@ -16,8 +16,8 @@
 
 #define WELCOME_MS 1000
 #define MOVING_NS  50000L
-#define SOON_NS    100000000L /* an hp3d that restarts is soon back, */
-#define SOON_TRIES 50 /* or not for a while */
+#define SOON_NS    100000000L /* an hp3d that restarts is ready within seconds, */
+#define SOON_TRIES 50 /* or not for a longer time */
 
 static pthread_once_t forking = PTHREAD_ONCE_INIT;
 static bool running; /* under hp3v_lock() */
@@ -100,10 +100,10 @@ static void leave_hp3d(void)
 	close(hp3d);
 	hp3d = -1;
 	tries = 0;
-	hp3v_move_bounds(0, 0, 0); /* no hp3d to wait for */
+	hp3v_move_bounds(0, 0, 0); /* there is no hp3d for which to wait */
 }
 
-/* Handles commands and moves of all queue pairs. True: one is being moved. */
+/* Handles commands and moves of all queue pairs. True: a queue pair is being moved. */
 static bool go_round(void)
 {
 	uint64_t now = hp3v_now(), want;
@@ -130,7 +130,7 @@ static bool go_round(void)
 	return moving;
 }
 
-/* The socket delivers bells, or its end. */
+/* Reads hp3d's bell bytes from the socket, and detects its end. */
 static void listen_to_hp3d(void)
 {
 	char rung;
@@ -177,7 +177,10 @@ static void after_fork(void)
 	hp3v_unlock();
 }
 
-/* The shared memory stays the parent's; new queue pairs of the child start a new agent. */
+/*
+ * In a forked child: the shared memory belongs to the parent; new queue pairs of the child start a
+ * new agent.
+ */
 static void in_child(void)
 {
 	hp3v_lock_init();

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 /*
- * One thread in the application's process, which communicates with hp3d and carries out moves. It
- * blocks all signals, and sleeps unless a queue pair is being moved. Without hp3d, it tries to
- * connect ten times a second for five seconds, then once a second. The first queue pair that
- * becomes RTR starts it.
+ * The agent: one thread in the application's process, which communicates with hp3d and carries out
+ * moves. It blocks all signals, and sleeps unless a queue pair is being moved. Without hp3d, it
+ * tries to connect ten times a second for five seconds, then once a second. hp3v_agent_start() is
+ * called when the first queue pair becomes RTR.
  */
 void hp3v_agent_start(void);
-/* It has tried to connect to hp3d at least once. */
+/* Has the agent tried to connect to hp3d at least once? */
 bool hp3v_agent_looked(void);
 
 #endif

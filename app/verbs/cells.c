@@ -130,7 +130,7 @@ void hp3v_cells_ring(void)
 	uint64_t one = 1;
 
 	if (fds.hp3d_bell >= 0 && write(fds.hp3d_bell, &one, sizeof(one)) < 0)
-		return; /* full: hp3d will read the cells anyway */
+		return; /* the eventfd's counter is full: hp3d reads the cells anyway */
 }
 
 void hp3v_cell_answer(struct hp3v_qp *q, enum hp3_verbs_did did, int detail)

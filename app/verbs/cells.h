@@ -4,21 +4,29 @@
 
 #include "app/verbs/shim.h"
 
-/* The memory that is shared with hp3d, and hp3d's bell (share.h). */
+/*
+ * The memory that is shared with hp3d, with a cell per queue pair, and hp3d's bell, an eventfd
+ * (share.h).
+ */
 struct hp3v_shared {
 	int memory, hp3d_bell; /* descriptors; -1: none */
 };
 
-/* Takes a cell for the queue pair, if one is free; else it keeps `own`. Under its lock. */
+/*
+ * Assigns a cell to the queue pair, if one is free; otherwise the queue pair uses its `own`. The
+ * caller holds q->lock.
+ */
 void hp3v_cell_take(struct hp3v_qp *q);
 void hp3v_cell_give_back(struct hp3v_qp *q);
 
-/* The queue pair of a cell, NULL: none. It may leave the cell at any time: check again under its
- * lock. */
+/*
+ * The queue pair of a cell; NULL: none. The queue pair may give the cell back at any time: check
+ * again under q->lock.
+ */
 struct hp3v_qp *hp3v_cell_owner(uint32_t index);
-uint32_t hp3v_cells_used(void); /* cells from that index on were never taken */
+uint32_t hp3v_cells_used(void); /* cells from this index on were never used */
 
-/* Answers the newest command; under the queue pair's lock. */
+/* Answers the newest command. The caller holds q->lock. */
 void hp3v_cell_answer(struct hp3v_qp *q, enum hp3_verbs_did did, int detail);
 void hp3v_cells_ring(void); /* rings hp3d's bell */
 

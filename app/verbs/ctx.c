@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts: calls that programs make by function pointers in them. */
+/* Contexts: replaces the function pointers in them that programs call. */
 #include "app/verbs/ctx.h"
 #include "app/verbs/cqs.h"
 #include "app/verbs/post.h"
@@ -39,7 +39,9 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
 	return cq;
 }
 
-/* Objects of a thread domain have no lock, so no other thread could post held requests. */
+/*
+ * Queue pairs of a thread domain have no lock, so the agent's thread could not post held requests.
+ */
 static struct ibv_td *alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
 	struct hp3v_ctx *ctx = hp3v_ctx_of(context);
@@ -53,8 +55,8 @@ static struct ibv_td *alloc_td(struct ibv_context *context, struct ibv_td_init_a
 }
 
 /*
- * The provider's library is the one that contains its post_send; this looks up its udp_sport call.
- * That library is loaded already.
+ * Looks up the udp_sport call in the provider's library: the one that contains the provider's
+ * post_send. That library is loaded already.
  */
 static void find_udp_sport(struct hp3v_ctx *ctx)
 {

@@ -4,10 +4,12 @@
 
 #include "app/verbs/shim.h"
 
-/* Replaces the context's calls by this library's, once. NULL: no memory; the context keeps the
- * provider's. */
+/*
+ * Replaces the context's functions by those of this library, once. NULL: no memory; the context
+ * keeps the provider's functions.
+ */
 struct hp3v_ctx *hp3v_ctx_adopt(struct ibv_context *context);
-/* The context is closed: the next one at this address is a different one. */
+/* The context is closed. If a later context has the same address, it is a different one. */
 void hp3v_ctx_forget(struct hp3v_ctx *ctx);
 
 #endif

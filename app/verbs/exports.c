@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that this library overrides; all others are found in libibverbs, which it needs. Only
- * version IBVERBS_1.1: programs linked with IBVERBS_1.0 have other structures, and are not handled.
+ * Functions that this library overrides. Programs find all others in libibverbs, with which this
+ * library is linked. Only version IBVERBS_1.1: programs linked with IBVERBS_1.0 have other
+ * structures, and are not handled.
  */
 #include "app/verbs/agent.h"
 #include "app/verbs/cqs.h"
@@ -54,8 +55,10 @@ EXPORT int ibv_close_device(struct ibv_context *context)
 	return hp3v_real()->close_device(context);
 }
 
-/* Contexts may be opened without ibv_open_device() (mlx5dv, librdmacm), so this adopts them,
- * too. */
+/*
+ * Contexts may be opened without ibv_open_device() (mlx5dv, librdmacm), so this function also
+ * adopts the context.
+ */
 static struct hp3v_qp *adopt_qp(
 	struct ibv_qp *qp, const struct ibv_qp_cap *cap, enum ibv_qp_type type, int sig_all)
 {
@@ -103,8 +106,8 @@ static void wait_for_move(struct hp3v_qp *q)
 }
 
 /*
- * Before RTS, hp3d, which has had the cell since RTR, may choose the port. A queue pair that has
- * sent nothing can change its port without a drain.
+ * Waits before RTS, so that hp3d, which has had the cell since RTR, may choose the port. A queue
+ * pair that has sent no packets can change its port without a drain.
  */
 static void wait_for_place(struct hp3v_qp *q)
 {
@@ -180,7 +183,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 		return hp3v_real()->destroy_qp(qp);
 	pthread_mutex_lock(&q->lock);
 	hp3v_move_stop(q);
-	q->qp = NULL; /* from here on the agent ignores it */
+	q->qp = NULL; /* from now on, the agent ignores the queue pair */
 	pthread_mutex_unlock(&q->lock);
 	error = hp3v_real()->destroy_qp(qp);
 	if (error == 0) {
@@ -205,8 +208,9 @@ EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
 }
 
 /*
- * Hides the end of a drain that this library began. An application that waits for events goes on
- * waiting; if its descriptor is non-blocking, the library returns that error.
+ * Is the event the end of a drain that this library began? Such events are hidden from the
+ * application. If it waits for events, it continues to wait; if its descriptor is non-blocking, the
+ * call returns EAGAIN.
  */
 static bool is_ours(const struct ibv_async_event *event)
 {

@@ -9,11 +9,11 @@
 
 struct one {
 	struct ibv_send_wr wr;
-	bool ex, first; /* ex: by extended calls; first: of a section */
+	bool ex, first; /* ex: posted by extended calls; first: the first one of a section */
 };
 
 struct hp3v_held {
-	uint32_t max, count, sges, bytes; /* sges, bytes: of each request */
+	uint32_t max, count, sges, bytes; /* sges, bytes: space of each request */
 	struct one *ones;
 	struct ibv_sge *sge;
 	char *data;
@@ -113,7 +113,7 @@ static bool is_known(enum ibv_wr_opcode opcode)
 	return opcode <= IBV_WR_SEND_WITH_INV;
 }
 
-/* False: cannot be held, or no room. */
+/* Copies a request to the pool. False: it cannot be held, or there is no room. */
 static bool copy_request(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 {
 	struct hp3v_held *h = q->held;
@@ -182,7 +182,7 @@ static uint32_t post_chain(struct hp3v_qp *q, uint32_t from, uint32_t to, int *e
 	return taken - from;
 }
 
-/* Removes the first `n`: the others move up, with the data that they point to. */
+/* Removes the first `n` requests. The others move up, with the data to which they point. */
 static void move_up(struct hp3v_held *h, uint32_t n)
 {
 	for (uint32_t i = n; i < h->count; i++) {
@@ -264,7 +264,7 @@ void hp3v_hold_drop(struct hp3v_qp *q)
 	__atomic_fetch_and(&q->gate, ~HP3V_SLOW, __ATOMIC_RELEASE);
 }
 
-/* While CLOSING: posts go through, one thread at a time, until one is signalled. */
+/* While CLOSING: posts go to the provider, one thread at a time, until one is signalled. */
 static int post_one_of_the_last(struct hp3v_qp *q, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct hp3v_sum sum = hp3v_sum(q, wr, NULL);

@@ -5,16 +5,16 @@
 #include "app/verbs/shim.h"
 
 /*
- * Holds work requests while a queue pair is moved by its RNIC's udp_sport call. That call takes
- * effect at once: earlier work requests must have completed, and later ones must wait until it
- * returns.
+ * Holds work requests while a queue pair is moved by its RNIC's udp_sport call. The udp_sport call
+ * takes effect at once. So earlier work requests must have completed before the call, and later
+ * ones must wait until it returns.
  *
- * CLOSING: posts go through, one at a time, until one is signalled: its completion covers all.
- * HELD: posts are copied, with scatter lists and inline data, and count as posted for the
- * application. More than the queue pair was created for are refused with ENOMEM, as the provider
- * does. The pool is allocated with the queue pair. A post that does not fit into it, or cannot be
- * copied, ends the hold: held requests are posted in order, and then the post goes to the provider.
- * All of this is under the queue pair's lock.
+ * CLOSING: posts go to the provider, one at a time, until one is signalled. Its completion covers
+ * all work requests before it. HELD: posts are copied, with scatter lists and inline data, and
+ * count as posted for the application. Requests beyond the queue pair's max_send_wr are refused
+ * with ENOMEM, as by the provider. The pool is allocated with the queue pair. A post that does not
+ * fit into it, or cannot be copied, ends the hold: held requests are posted in order, and then the
+ * post goes to the provider. The caller of all functions holds the queue pair's lock.
  */
 #define HP3V_HELD_MAX 256u
 
@@ -23,22 +23,23 @@ struct hp3v_held *hp3v_held_new(const struct ibv_qp_cap *cap);
 void hp3v_held_free(struct hp3v_held *held);
 uint32_t hp3v_held_count(const struct hp3v_held *held);
 
-/* From now on posts take the slow way. */
+/* Begins CLOSING: from now on, posts take the slow path. */
 void hp3v_hold_close(struct hp3v_qp *q);
 /* CLOSING becomes HELD if hp3v_is_closed(). */
 void hp3v_hold_try(struct hp3v_qp *q);
 /*
- * Posts held requests; then posts go through again. False: the provider has no room now, and the
- * rest stays held; try again. A request that it refuses for good (as it would have refused the
- * application's) puts the queue pair in error.
+ * Posts held requests; afterwards, posts go to the provider again. False: the provider has no room
+ * now, and the remaining requests stay held; try again. If the provider refuses a request for
+ * another reason (as it would have refused the application's post), the queue pair enters the error
+ * state.
  */
 bool hp3v_hold_release(struct hp3v_qp *q);
 /* The queue pair is destroyed or reset: drops held requests. */
 void hp3v_hold_drop(struct hp3v_qp *q);
 
 /*
- * A post that found HP3V_SLOW set. True: it is done, *error is for the application. False: the hold
- * has ended; post the rest of the chain, *wr, to the provider.
+ * A post that found HP3V_SLOW set. True: the post is done; return *error to the application. False:
+ * the hold has ended; post the rest of the chain, *wr, to the provider.
  */
 bool hp3v_hold_post(
 	struct hp3v_qp *q, struct ibv_send_wr **wr, struct ibv_send_wr **bad, int *error);
@@ -47,14 +48,14 @@ bool hp3v_hold_post(
  * For extended calls (wr_ex.c), under the lock from begin to end of a section. Each returns NULL if
  * there is no room.
  */
-bool hp3v_held_is_full(const struct hp3v_qp *q); /* held plus outstanding: all it was created for */
+bool hp3v_held_is_full(const struct hp3v_qp *q); /* held plus outstanding requests: max_send_wr */
 struct ibv_send_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first);
-/* Of the newest request: `n` scatter entries, or space for inline data. */
+/* Space in the newest request for `n` scatter entries, or for inline data. */
 struct ibv_sge *hp3v_held_sges(struct hp3v_qp *q, uint32_t n);
 char *hp3v_held_inline(struct hp3v_qp *q, uint64_t bytes);
 /* Removes the newest requests, down to `count`. */
 void hp3v_held_cut(struct hp3v_qp *q, uint32_t count);
-/* Still valid after a cut, until the next request is added. */
+/* The result is valid even after a cut, until the next request is added. */
 const struct ibv_send_wr *hp3v_held_at(const struct hp3v_qp *q, uint32_t i);
 
 #endif

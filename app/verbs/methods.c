@@ -10,8 +10,10 @@ uint16_t hp3v_port_of(uint32_t flow_label)
 	return (uint16_t)(((flow_label & 0x3fff) ^ (flow_label & 0xfc000) >> 14) | 0xc000);
 }
 
-/* Without a label, mlx5 and Soft-RoCE derive one from the QPNs, as rdma_get_udp_sport() of the
- * kernel. */
+/*
+ * Without a flow label, mlx5 and Soft-RoCE derive a label from the QPNs, as rdma_get_udp_sport() of
+ * the kernel does.
+ */
 uint16_t hp3v_home_of(const struct hp3v_qp *q)
 {
 	uint64_t v = (uint64_t)q->qp->qp_num * q->dest_qpn;
@@ -88,7 +90,10 @@ int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port)
 	return hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE | IBV_QP_AV);
 }
 
-/* While it drains, the kernel refuses a change of state, but not of the path alone. */
+/*
+ * While the send queue drains, the kernel refuses a change of state, but not a change of only the
+ * path.
+ */
 int hp3v_sqd_turn_now(struct hp3v_qp *q, uint16_t port)
 {
 	struct ibv_qp_attr attr = {.ah_attr = q->av};

@@ -5,24 +5,29 @@
 #include "app/verbs/shim.h"
 
 /*
- * The verbs of a move, each one step; under the queue pair's lock. They return 0 or an errno. Their
- * use and order: move.h.
+ * The verbs calls of a move, one function per step. The caller holds the queue pair's lock. The
+ * functions return 0 or an errno. move.h describes their use and order.
  */
 uint16_t hp3v_port_of(uint32_t flow_label);
-uint16_t hp3v_home_of(const struct hp3v_qp *q); /* without hp3d; 0: not known */
+uint16_t hp3v_home_of(const struct hp3v_qp *q); /* port without hp3d; 0: not known */
 uint32_t hp3v_label_of(uint16_t port); /* never 0, which would leave the port to the RNIC */
 
-/* EOPNOTSUPP: this RNIC has no such state, as mlx5; EIO: the queue pair is in error. */
+/*
+ * Sets state SQD. EOPNOTSUPP: the RNIC has no such state (mlx5); EIO: the queue pair is in error.
+ */
 int hp3v_sqd_begin(struct hp3v_qp *q);
-/* 0; EAGAIN: not yet; EIO: the queue pair is in error, or in an unexpected state. */
+/*
+ * Is the send queue drained? 0: yes; EAGAIN: not yet; EIO: the queue pair is in error, or in an
+ * unexpected state.
+ */
 int hp3v_sqd_drained(struct hp3v_qp *q);
-/* While it drains. */
+/* Set the port in state SQD. _now: before the send queue has drained. */
 int hp3v_sqd_turn_now(struct hp3v_qp *q, uint16_t port);
 int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port);
 /*
- * Back to RTS, and restarts the requester, because Soft-RoCE's does not restart by itself: a
- * doorbell without a work request (rule 21). It is the kernel's call, because the library's needs a
- * work request.
+ * Sets state RTS. Then rings the doorbell without a work request, because Soft-RoCE's requester
+ * does not restart by itself (rule 21). The function calls the kernel for this, because the
+ * provider's post_send needs a work request.
  */
 int hp3v_sqd_end(struct hp3v_qp *q);
 

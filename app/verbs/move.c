@@ -39,7 +39,7 @@ uint64_t hp3v_move_place_ns(void)
 	return hp3v_get(&bounds.place_ns);
 }
 
-/* Work requests have been posted and completed, all of them through this library. */
+/* True: work requests have been posted and completed, all of them through this library. */
 static bool has_completed(const struct hp3v_qp *q)
 {
 	return (uint32_t)__atomic_load_n(&q->done, __ATOMIC_RELAXED) != 0 && !hp3v_is_foreign(q);
@@ -50,7 +50,10 @@ static void set_step(struct hp3v_qp *q, enum hp3v_step step)
 	__atomic_store_n(&q->step, step, __ATOMIC_RELEASE);
 }
 
-/* RETURNING until the RNIC returns to RTS, or the provider has taken all held requests. */
+/*
+ * Ends a move. The step is RETURNING until the RNIC is in RTS again, or until the provider has
+ * taken all held requests.
+ */
 static void go_back(struct hp3v_qp *q)
 {
 	int drained = q->method == HP3_VERBS_SQD ? hp3v_sqd_drained(q) : 0;
@@ -161,14 +164,15 @@ static int refusal_of_move(const struct hp3v_qp *q, uint8_t op)
 
 /*
  * The path is dead: outstanding requests would never complete. Retransmissions may overtake earlier
- * copies (rule 13). An RNIC in SQD retransmits what was lost, and nothing new, so on the new port.
+ * copies (rule 13). An RNIC in SQD sends no new packets, and retransmits lost ones, from now on
+ * with the new port.
  */
 static void turn_now(struct hp3v_qp *q)
 {
 	bool sqd = q->method == HP3_VERBS_SQD;
 	int error = 0;
 
-	if (sqd && q->step != HP3V_RETURNING) /* else it is in SQD already */
+	if (sqd && q->step != HP3V_RETURNING) /* RETURNING: the RNIC is in SQD already */
 		error = hp3v_sqd_begin(q);
 	if (error == 0) {
 		error = sqd ? hp3v_sqd_turn_now(q, q->port) : hp3v_sport_turn(q, q->port);
@@ -228,7 +232,7 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 		q->place = port; /* takes effect with RTS */
 	else if (op == HP3_VERBS_MOVE_NOW && q->step == HP3V_RETURNING &&
 		 q->method == HP3_VERBS_SQD) {
-		q->port = port; /* the old path is dead, too */
+		q->port = port; /* this path is dead, too */
 		turn_now(q);
 	} else if (q->step == HP3V_RETURNING)
 		hp3v_cell_answer(q, HP3_VERBS_FAILED, EBUSY);
@@ -250,7 +254,7 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
 }
 
-/* Nothing was posted, so the port can change at once. */
+/* No work request was posted, so the port can change at once. */
 void hp3v_move_ready(struct hp3v_qp *q)
 {
 	int error;

@@ -7,22 +7,24 @@
 /*
  * A move of a queue pair: IDLE, DRAINING, SUSPENDED, IDLE.
  *
- * SQD: the RNIC drains its send queue and keeps what is posted meanwhile; this library holds
- * nothing. SPORT: work requests are held (hold.h) until those posted before them have completed.
- * PLACE comes before the first data, and needs no drain: in RTR it takes effect with RTS. With
- * hp3d, RTS waits a moment for it. MOVE_NOW leaves a dead path: in SQD, the RNIC retransmits what
- * was lost. A move that fails, times out or is cancelled ends on the old port. An RNIC in SQD may
+ * SQD: the RNIC drains its send queue, and keeps work requests that are posted meanwhile; this
+ * library holds no work requests. SPORT: work requests are held (hold.h) until those posted before
+ * them have completed. PLACE sets the port before the first data, and needs no drain: in RTR, it
+ * takes effect with RTS. If hp3d is connected, the change to RTS waits for PLACE for a short time.
+ * MOVE_NOW leaves a dead path without a drain: in SQD, the RNIC retransmits the lost packets on the
+ * new path. A move that fails, times out or is cancelled ends on the old port. An RNIC in SQD may
  * refuse to return while it drains: then the state is RETURNING, and the library retries until the
  * RNIC returns, or the queue pair is in error.
  *
- * Not moved: queue pairs that accept READs or ATOMICs, because their responses would change path,
- * too (rule 20). Not moved with SPORT: queue pairs without posts and polls through this library
- * (work may be posted past it, which cannot be held), and those without locks.
+ * Queue pairs that accept READs or ATOMICs are not moved, because their responses would change
+ * path, too (rule 20). With SPORT, two more kinds are not moved: queue pairs without posts and
+ * polls through this library (their work requests may bypass it, and cannot be held), and those
+ * without locks.
  *
- * All of it under the queue pair's lock.
+ * The caller holds the queue pair's lock.
  */
 
-/* drain_us, hold_us: 0 or too large: this library's own; place_us 0: no wait */
+/* drain_us, hold_us: if 0 or too large, this library's default. place_us 0: no wait */
 void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);
 #define HP3V_PLACE_NS UINT64_C(10000000) /* at most */
 uint64_t hp3v_move_place_ns(void); /* wait for hp3d's PLACE before RTS */
@@ -35,15 +37,15 @@ void hp3v_move_ready(struct hp3v_qp *q);
 /* Continues a move. */
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now);
 /*
- * hp3d has ended: a move ends on the old port. Of unread commands, only MOVE_NOW is carried out:
- * the next hp3d may start late, and needs time to detect that the path is dead. All other commands
- * are void: the next hp3d repeats them.
+ * hp3d has ended: a move in progress ends on the old port. Of unread commands, only MOVE_NOW is
+ * carried out: the next hp3d may start late, and needs time to detect that the path is dead. All
+ * other commands are ignored; the next hp3d gives them again if needed.
  */
 void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now);
 /*
- * stop: before the application takes the queue pair out of RTS: cancels the move; held requests
- * wait. stopped: afterwards: posts held requests, which a queue pair in error flushes, or drops
- * them after a reset.
+ * _stop: call it before the application takes the queue pair out of RTS. It cancels the move; held
+ * requests stay held. _stopped: call it afterwards. It posts held requests, which a queue pair in
+ * error flushes; after a reset, it drops them.
  */
 void hp3v_move_stop(struct hp3v_qp *q);
 void hp3v_move_stopped(struct hp3v_qp *q);

@@ -44,7 +44,7 @@ static __attribute__((noinline)) int post_long(
 	}
 }
 
-/* A post that has entered already, when the gate was `gate`. */
+/* A post that has already entered, when q->gate was `gate`. */
 static __attribute__((noinline)) int post_on(struct hp3v_qp *q, struct ibv_qp *qp,
 	struct ibv_send_wr *wr, struct ibv_send_wr **bad, uint64_t gate)
 {
@@ -92,7 +92,8 @@ int hp3v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr
 	if (__builtin_expect(error != 0, 0))
 		return refused(q, wr, error);
 	hp3v_set_tail(q, signal);
-	__atomic_fetch_sub(&q->gate, 1u, __ATOMIC_RELEASE); /* later threads have seen this one */
+	/* threads that entered later have counted this one */
+	__atomic_fetch_sub(&q->gate, 1u, __ATOMIC_RELEASE);
 	return 0;
 }
 

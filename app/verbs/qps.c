@@ -209,7 +209,7 @@ void hp3v_qps_orphan(void)
 		memset(&q->own, 0, sizeof(q->own));
 		q->cell = &q->own;
 		q->index = -1;
-		q->qp = NULL; /* this library does nothing to it any more */
+		q->qp = NULL; /* this library does not use the queue pair any more */
 		hp3v_hold_drop(q);
 		q->step = HP3V_IDLE;
 	}

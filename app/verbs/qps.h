@@ -4,22 +4,22 @@
 
 #include "app/verbs/shim.h"
 
-/* Queue pairs of reliable connections: from creation to destruction. */
+/* Makes the library's record of a new queue pair (reliable connections only). */
 struct hp3v_qp *hp3v_qp_adopt(struct hp3v_ctx *ctx, struct ibv_qp *qp, const struct ibv_qp_cap *cap,
 	bool sig_all, uint64_t send_ops);
-/* The queue pair is destroyed; its record leaves the table, for reuse. */
+/* The queue pair is destroyed. Its record leaves the table, and may be reused. */
 void hp3v_qp_forget(struct hp3v_qp *q);
 
-/* The application has modified it; under its lock. */
+/* The application has modified the queue pair. The caller holds q->lock. */
 void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask);
 
-/* It accepts READs or ATOMICs of the peer, by its attributes. */
+/* The queue pair's attributes allow READs or ATOMICs from the peer. */
 bool hp3v_responds(const struct hp3v_qp *q);
 
-/* Writes its present state to its cell; under its lock. */
+/* Writes the queue pair's state to its cell in shared memory. The caller holds q->lock. */
 void hp3v_qp_show(struct hp3v_qp *q);
 
-/* In a forked child: queue pairs of the parent are never moved here. */
+/* In a forked child: the library never moves queue pairs of the parent. */
 void hp3v_qps_orphan(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the real library, by its handle: RTLD_NEXT depends on how this library was
- * loaded, and a call by name would find this library.
+ * Looks up the functions of the real library by its handle: RTLD_NEXT depends on how this library
+ * was loaded, and a call by name would find the function of this library.
  */
 #include "app/verbs/shim.h"
 

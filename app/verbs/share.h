@@ -5,24 +5,25 @@
 #include <stdint.h>
 
 /*
- * The interface between an application's libhp3verbs.so (the shim) and hp3d on the same host: a
- * hello over a UNIX socket (SOCK_SEQPACKET), then memory with a cell per queue pair, and a bell
- * (eventfd) that makes hp3d read the cells. The shim creates both and passes their descriptors.
- * hp3d rings by a byte on the socket, because a descriptor that an application made could block it.
- * When either side ends, the socket closes.
+ * The interface between an application's libhp3verbs.so (the shim) and hp3d on the same host. The
+ * shim connects to a UNIX socket (SOCK_SEQPACKET), and each side sends one message (hello,
+ * welcome). Then they share memory with a record per queue pair (a cell). An eventfd makes hp3d
+ * read the cells (hp3d's bell). The shim creates memory and eventfd, and passes their descriptors.
+ * To make the shim read the cells, hp3d sends a byte on the socket, because an eventfd that the
+ * application made could block hp3d. When either side ends, the socket closes.
  *
- * hp3d writes only `want` of a cell; the shim writes all else. What hp3d reads is an application's
- * report, and untrusted. Integers are in the host's byte order. The memory is sealed: it neither
- * grows nor shrinks.
+ * hp3d writes only `want` of a cell; the shim writes all other fields. hp3d does not trust them,
+ * because an application may write any value. Integers are in the host's byte order. The memory is
+ * sealed: it neither grows nor shrinks.
  */
 #define HP3_VERBS_SOCKET  "/run/hp3/verbs.sock"
 #define HP3_VERBS_MAGIC   0x33505668u /* "hVP3" */
 #define HP3_VERBS_VERSION 2u
 #define HP3_VERBS_CELLS   4096u
 #define HP3_VERBS_DEVICE  64u
-#define HP3_VERBS_CLASSES 4u /* of sizes: up to 4 KiB, 64 KiB, 1 MiB, above */
+#define HP3_VERBS_CLASSES 4u /* size classes: up to 4 KiB, 64 KiB, 1 MiB, above */
 
-/* Shim to hp3d, with two descriptors: memory, hp3d's bell. */
+/* First message, from shim to hp3d, with two descriptors: memory, and hp3d's bell. */
 struct hp3_verbs_hello {
 	uint32_t magic;
 	uint32_t version;
@@ -32,7 +33,10 @@ struct hp3_verbs_hello {
 	char shim[20]; /* version of the package */
 };
 
-/* hp3d's answer. Another version, or `accepted` 0: the shim continues alone, and retries later. */
+/*
+ * hp3d's answer. If `version` is another one, or `accepted` is 0, the shim continues without hp3d,
+ * and retries later.
+ */
 struct hp3_verbs_welcome {
 	uint32_t magic;
 	uint32_t version;
@@ -51,13 +55,13 @@ enum hp3_verbs_state {
 
 /* How a queue pair is moved. */
 enum hp3_verbs_method {
-	HP3_VERBS_NONE, /* the RNIC refused all of them */
+	HP3_VERBS_NONE, /* the RNIC refused all methods */
 	HP3_VERBS_SQD, /* RTS -> SQD -> SQD with a new flow label -> RTS */
 	HP3_VERBS_SPORT, /* work requests held, then <provider>dv_modify_qp_udp_sport */
 };
 
 #define HP3_VERBS_RESPONDS                                                                         \
-	0x1u /* READs or ATOMICs of the peer are accepted: do not move (rule 20) */
+	0x1u /* the queue pair accepts READs or ATOMICs of the peer: do not move it (rule 20) */
 
 /*
  * hp3d writes `want`, and the shim `did`: each is one word, written in one store. A `want` that
@@ -66,11 +70,13 @@ enum hp3_verbs_method {
 enum hp3_verbs_op {
 	HP3_VERBS_NOTHING,
 	HP3_VERBS_SUSPEND, /* answer: DRAINED, or FAILED */
-	HP3_VERBS_MOVE, /* to `port`; without SUSPEND: all steps. MOVED, or FAILED */
-	HP3_VERBS_MOVE_NOW, /* the path is dead: without a drain, if the method can. As MOVE */
-	HP3_VERBS_RESUME, /* RESUMED: continues on the old port */
-	/* before the first data: in RTR, takes effect with RTS (port 0: stay). Answer as MOVE;
-	 * later, it is a MOVE */
+	HP3_VERBS_MOVE, /* to `port`; without SUSPEND before: all steps. Answer: MOVED, or FAILED */
+	HP3_VERBS_MOVE_NOW, /* as MOVE, but the path is dead: without a drain, if the method can */
+	HP3_VERBS_RESUME, /* continue on the old port. Answer: RESUMED */
+	/*
+	 * before the first data: in RTR, it takes effect with RTS (port 0: keep the port). Answer
+	 * as MOVE. After the first data, it is a MOVE
+	 */
 	HP3_VERBS_PLACE,
 };
 enum hp3_verbs_did {
@@ -109,24 +115,29 @@ static inline uint16_t hp3_verbs_unpack_detail(uint64_t word)
 }
 
 struct hp3_verbs_cell {
-	/* Identity. Odd `version`: being written; read it before and after. */
+	/*
+	 * Identity. While `version` is odd, the shim writes these fields. Read `version` before and
+	 * after them.
+	 */
 	uint32_t version;
 	uint32_t generation; /* number of queue pairs that the cell has had, modulo 2^24 */
 	uint32_t qpn, dest_qpn;
 	uint32_t flow_label; /* the application's */
-	uint16_t port; /* UDP source port in use; 0: the RNIC's own choice, which is not known */
+	uint16_t port; /* UDP source port in use; 0: chosen by the RNIC, and not known */
 	uint8_t state, method, flags, port_num, traffic_class, unused;
 	uint16_t moves;
-	uint16_t home; /* port without hp3d; 0: the RNIC's own choice, which is not known */
+	uint16_t home; /* port without hp3d; 0: chosen by the RNIC, and not known */
 	uint8_t sgid[16], dgid[16];
 
-	/* Activity; written where the application posts and polls. */
+	/* Activity; written when the application posts and polls. */
 	uint64_t posted_wrs __attribute__((aligned(64)));
 	uint64_t posted_bytes;
-	uint64_t done_wrs; /* unsignalled ones count once a later one has completed */
+	uint64_t done_wrs; /* unsignalled work requests count once a later one has completed */
 	uint64_t done_bytes;
-	/* the newest sample: time from post to polled completion; its bytes; bytes posted and not
-	 * done at the post, including its own; number of samples */
+	/*
+	 * the newest sampled work request: time from post to polled completion; its bytes; bytes
+	 * outstanding at its post, including its own; number of samples
+	 */
 	uint32_t latency_ns;
 	uint32_t latency_bytes, latency_queued, latency_count;
 	uint32_t latency_min_ns[HP3_VERBS_CLASSES]; /* 0: none yet */

@@ -9,12 +9,15 @@
 #include <stdbool.h>
 
 /*
- * Shared by the parts of libhp3verbs.so. Records of contexts, queue pairs and completion queues are
- * found without a lock (table.h). So their memory is never freed, only reused: a thread that polls
- * may still read the record of a destroyed queue pair.
+ * Shared by the parts of libhp3verbs.so. Threads find the records of contexts, queue pairs and
+ * completion queues without a lock (table.h). So the memory of records is never freed, only reused:
+ * a thread that polls may still read the record of a destroyed queue pair.
  */
 
-/* Functions of the real library: IBVERBS_1.1, and later ones if it has them. */
+/*
+ * Functions of the real library: symbol version IBVERBS_1.1, and later ones if the library has
+ * them.
+ */
 struct hp3v_real {
 	struct ibv_context *(*open_device)(struct ibv_device *device);
 	struct ibv_context *(*import_device)(int fd);
@@ -30,7 +33,7 @@ struct hp3v_real {
 	void (*ack_async_event)(struct ibv_async_event *event);
 	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp);
 };
-/* Loaded once; never NULL, but members may be. */
+/* Looked up once; never NULL, but members may be NULL. */
 const struct hp3v_real *hp3v_real(void);
 
 struct hp3v_key {
@@ -48,24 +51,26 @@ struct hp3v_ctx {
 	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *c, struct ibv_cq_init_attr_ex *attr);
 	struct ibv_td *(*alloc_td)(struct ibv_context *c, struct ibv_td_init_attr *attr);
 	int (*udp_sport)(struct ibv_qp *qp, uint16_t port); /* the provider's; NULL: has none */
-	uint8_t method; /* enum hp3_verbs_method: the best one not refused so far; atomic */
-	bool draws_otherwise; /* the port for a flow label of 0 is not known */
-	uint8_t unlocked; /* the provider omits locks: no other thread may post; atomic */
+	uint8_t method; /* enum hp3_verbs_method: the best method not refused so far; atomic */
+	bool draws_otherwise; /* the RNIC's port for a flow label of 0 is not known */
+	/* the provider omits locks, so only the application's thread may post; atomic */
+	uint8_t unlocked;
 	struct hp3v_ctx *next;
 };
 
 /*
- * Each signalled work request has an entry: the sums posted up to it. They complete in this order,
- * one completion each.
+ * Each signalled work request has an entry with the sums of all work requests posted up to it.
+ * Signalled work requests complete in the order of their entries, with one completion each.
  */
 struct hp3v_entry {
 	uint64_t wrs, bytes;
 };
 
 /*
- * The gate of a queue pair: the number of threads inside the provider's post_send (bits 0 to 23),
- * the slow-path flag (24), the number of signalled work requests so far (from 32, modulo 2^32). One
- * atomic addition enters, and allocates entries; another one leaves.
+ * The word `gate` of a queue pair: the number of threads inside the provider's post_send (bits 0 to
+ * 23), the slow-path flag (24), and the number of signalled work requests so far (from 32, modulo
+ * 2^32). A thread enters with one atomic addition, which also allocates entries, and leaves with
+ * another one.
  */
 #define HP3V_INSIDE    UINT64_C(0xffffff)
 #define HP3V_SLOW      (UINT64_C(1) << 24)
@@ -75,17 +80,20 @@ enum hp3v_hold { HP3V_OPEN, HP3V_CLOSING, HP3V_HELD };
 enum hp3v_step { HP3V_IDLE, HP3V_DRAINING, HP3V_SUSPENDED, HP3V_RETURNING };
 enum hp3v_section {
 	HP3V_NO_SECTION,
-	HP3V_LIVE, /* goes to the provider */
-	HP3V_LOCKED, /* also, and this thread has the queue pair's lock */
-	HP3V_RECORDED, /* held; this thread has the lock, here and in the next state */
-	HP3V_REFUSED, /* the provider has no room: it ends with ENOMEM */
+	HP3V_LIVE, /* calls go to the provider */
+	HP3V_LOCKED, /* as LIVE, and this thread has the queue pair's lock */
+	HP3V_RECORDED, /* requests are held; this thread has the lock */
+	HP3V_REFUSED, /* as RECORDED, but there is no room: the section ends with ENOMEM */
 };
 
-/* Time from post to completion, of one work request at a time; if frequent, of 1 in many. */
+/*
+ * Samples of the time from post to completion. At most one work request at a time is sampled; if
+ * work requests are frequent, only 1 of many is sampled.
+ */
 enum hp3v_sampling {
 	HP3V_NO_SAMPLE,
-	HP3V_SAMPLING, /* it is posted */
-	HP3V_SAMPLE_KEPT, /* a thread is beginning or ending it */
+	HP3V_SAMPLING, /* the sampled work request is posted */
+	HP3V_SAMPLE_KEPT, /* a thread is beginning or ending the sample */
 };
 #define HP3V_SAMPLE_EVERY 63u
 
@@ -99,20 +107,21 @@ struct hp3v_qp {
 	struct hp3_verbs_cell *cell; /* shared, or `own` */
 	struct hp3v_entry *entries;
 	uint32_t mask; /* entries - 1 */
-	uint32_t sig_all; /* IBV_SEND_SIGNALED: all are; else 0 */
+	uint32_t sig_all; /* IBV_SEND_SIGNALED: all work requests are signalled; else 0 */
 
 	/* Written by posts. */
 	uint64_t gate __attribute__((aligned(64)));
-	uint32_t unsure; /* before this entry, the order of posts and entries may differ; atomic */
-	uint8_t tail; /* 0: the last one posted is unsignalled; atomic */
+	uint32_t unsure; /* up to this entry, posts may be in another order than entries; atomic */
+	uint8_t tail; /* 0: the last posted work request is unsignalled; atomic */
 	uint8_t sampling; /* enum hp3v_sampling; atomic */
-	uint32_t sample_due; /* this entry, or the next one, is to be sampled; atomic */
+	uint32_t sample_due; /* the next sample is of this entry or a later one; atomic */
 	uint32_t sample_at; /* entry being sampled; atomic, because others read it */
 	uint32_t sample_bytes, sample_queued, sample_every;
 	uint64_t sample_ns, sampled_ns; /* time of the post; end of the previous sample */
 
 	/* Written by polls. */
-	uint64_t done __attribute__((aligned(64))); /* life << 32 | signalled ones completed */
+	/* life of the record << 32 | completed signalled work requests */
+	uint64_t done __attribute__((aligned(64)));
 	uint8_t failed; /* a completion with an error: the queue pair is in error; atomic */
 
 	/* Under `lock`, which posts take on the slow path only. */
@@ -131,11 +140,11 @@ struct hp3v_qp {
 	uint8_t op;
 	uint16_t port; /* destination of the move */
 	uint16_t place; /* port to set with RTS; 0: none */
-	bool placed; /* hp3d has decided that it stays on its port */
+	bool placed; /* hp3d has decided: the queue pair stays on its port */
 	uint64_t want; /* newest command seen */
 	uint64_t begun, deadline;
 
-	/* The provider's extended calls, if it has them, and the section in hand (wr_ex.c). */
+	/* The provider's extended calls, if it has them, and the section in progress (wr_ex.c). */
 	struct ibv_qp_ex *ex, ops;
 	enum hp3v_section section;
 	uint32_t section_from; /* index of the section's first held request */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open addressing with linear probing: readers need no lock. A record begins with its key. */
+/*
+ * Hash tables with open addressing and linear probing, which readers use without a lock. A record
+ * begins with its key.
+ */
 #include "app/verbs/table.h"
 
 struct hp3v_qp *hp3v_qps[HP3V_TABLE];
@@ -55,8 +58,10 @@ static bool put_key(struct table *t, struct hp3v_key *key, const void *owner, ui
 	return true;
 }
 
-/* Writes a tombstone, so that look-ups pass on to later keys; at the end of a run, tombstones
- * become free. */
+/*
+ * Writes a tombstone, so that look-ups continue with later keys. At the end of a run of used slots,
+ * tombstones become free slots.
+ */
 static void mark_gone(struct table *t, uint32_t i)
 {
 	__atomic_store_n(&t->slots[i], (void *)&gone, __ATOMIC_RELEASE);

@@ -6,8 +6,8 @@
 
 /*
  * Finds the record of a QPN in a context, and of a context or an extended completion queue. There
- * are two tables, so that a record found in the first one is always a queue pair. Look-ups need no
- * lock; one thread at a time inserts and removes (hp3v_lock()).
+ * are two tables, so that a record in the first one is always that of a queue pair. Look-ups need
+ * no lock; one thread at a time inserts and removes (hp3v_lock()).
  */
 #define HP3V_TABLE 65536u /* the hash is the upper half of 32 bits */
 
@@ -60,13 +60,15 @@ static inline struct hp3v_cq *hp3v_cq_of(const struct ibv_cq_ex *cq)
 	return hp3v_find(cq, HP3V_CQ);
 }
 
-/* One lock for what seldom changes: tables, records, cells. Do not take a queue pair's lock while
- * holding it. */
+/*
+ * One lock for tables, records and cells, which seldom change. Do not take a queue pair's lock
+ * while holding this lock.
+ */
 void hp3v_lock(void);
 void hp3v_unlock(void);
 void hp3v_lock_init(void); /* in a forked child */
 
-/* False: full. Replaces a record of the same key. */
+/* False: the table is full. Replaces a record with the same key. */
 bool hp3v_put_qp(struct hp3v_qp *q, const struct ibv_context *context, uint32_t qpn);
 void hp3v_remove_qp(struct hp3v_qp *q);
 bool hp3v_put(struct hp3v_key *key, const void *owner, uint32_t number);

@@ -39,7 +39,7 @@ static void start_section(struct ibv_qp_ex *ex)
 	q->section = HP3V_LOCKED;
 }
 
-/* The section does not fit: posts held requests first, then this section's. */
+/* The section does not fit into the pool: posts held requests first, then those of the section. */
 static void go_live(struct hp3v_qp *q)
 {
 	uint32_t from = q->section_from, to = hp3v_held_count(q->held);
@@ -88,7 +88,7 @@ static void give_up(struct ibv_qp_ex *ex)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* The record of the call; NULL: call the provider, if is_real(). */
+/* A held request for the call; NULL: call the provider instead, if is_real(). */
 static struct ibv_send_wr *record_call(struct hp3v_qp *q, enum ibv_wr_opcode opcode)
 {
 	struct ibv_send_wr *wr;
@@ -221,7 +221,7 @@ static void fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64
 		q->ops.wr_atomic_fetch_add(ex, rkey, addr, add);
 }
 
-/* Not recorded: the memory that the window is bound to could change meanwhile. */
+/* Not recorded, because the memory to which the window is bound could change meanwhile. */
 static void bind_mw(
 	struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
@@ -313,8 +313,10 @@ static void set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 	q->ops.wr_set_inline_data(ex, addr, length);
 }
 
-/* Only operations that the queue pair was created for exist; older libraries end before
- * wr_atomic_write. */
+/*
+ * Only calls of operations for which the queue pair was created exist. The struct of older
+ * libraries ends before wr_atomic_write.
+ */
 void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops)
 {
 	struct ibv_qp_ex *ex =

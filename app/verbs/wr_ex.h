@@ -6,9 +6,10 @@
 
 /*
  * The extended calls to post: ibv_wr_start(), one call per work request and its data, then
- * ibv_wr_complete(). The calls are pointers in the queue pair itself. A section that begins while
- * requests are held is recorded, under the lock until it ends. If it does not fit, all held
- * requests are posted, and the section continues with the provider.
+ * ibv_wr_complete(). The calls are pointers in the queue pair itself. The calls from ibv_wr_start()
+ * to ibv_wr_complete() are a section. A section that begins while requests are held is recorded,
+ * and its thread has the queue pair's lock until the section ends. If the section does not fit into
+ * the pool, all held requests are posted, and the section continues with the provider.
  */
 void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops);
 

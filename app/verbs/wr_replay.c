@@ -15,7 +15,9 @@ void hp3v_ex_begin(struct hp3v_qp *q)
 	q->op_begun = false;
 }
 
-/* Nothing completes before the section ends, so the entry can wait until its bytes are known. */
+/*
+ * No request completes before the section ends, so the entry is written when its bytes are known.
+ */
 static void count_entry(struct hp3v_qp *q)
 {
 	uint64_t gate = 0;

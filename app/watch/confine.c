@@ -24,8 +24,10 @@
 #define TRUNCATE     (1ull << 14) /* LANDLOCK_ACCESS_FS_TRUNCATE, in headers since Linux 6.2 */
 #define TRUNCATE_ABI 3
 
-/* CAP_SYS_ADMIN: new kernels (seen: 6.18) need it for uprobes, and all for the type information of
- * modules, such as ib_core. */
+/*
+ * CAP_SYS_ADMIN: new kernels (such as 6.18) need this capability for uprobes, and all kernels for
+ * the type information of modules, such as ib_core.
+ */
 #define TO_OPEN (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN))
 /* To inspect processes that start later, and their copies of the library. */
 #define TO_DISCOVER (TO_OPEN | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH))
@@ -37,7 +39,7 @@ static int keep_only(uint64_t keep)
 
 	if (syscall(SYS_capget, &header, data) != 0)
 		return -errno;
-	/* The bounding set is an additional bound, if it may be lowered; no_new_privs suffices. */
+	/* Lowers the bounding set, too, if permitted; no_new_privs alone suffices. */
 	for (unsigned cap = 0; cap < CAPABILITIES; cap++) {
 		if ((keep & BIT(cap)) == 0)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);

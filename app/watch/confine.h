@@ -4,14 +4,16 @@
 /* Restricts a process that reads untrusted files and memory. */
 #include "app/watch/watch.h"
 
-/* Drops all capabilities (capabilities(7)) of this thread except those needed to begin to watch.
- * Neither the thread nor a program that it executes can get others back. 0, or negative errno. */
+/*
+ * Drops all capabilities (capabilities(7)) of this thread except those needed to start watching.
+ * Neither the thread nor a program that it executes can get others back. 0, or negative errno.
+ */
 int hp3_confine(const struct hp3_watch_options *o);
 
 /*
- * Call it when watching has begun. Without o->discover, drops all capabilities, and (if the kernel
- * has Landlock) forbids changes of file systems and execution. With o->discover, changes nothing:
- * Landlock would forbid to inspect other processes. 0, or negative errno.
+ * Call it when watching has started. Without o->discover, drops all capabilities, and (if the
+ * kernel has Landlock) forbids changes of file systems and execution. With o->discover, changes
+ * nothing: Landlock would forbid to inspect other processes. 0, or negative errno.
  */
 int hp3_confine_more(const struct hp3_watch_options *o);
 

@@ -102,7 +102,7 @@ static void put_version(const struct file *f, Elf64_Versym v, char *to, size_t c
 				copy_text(f->definition_names, aux.vda_name, to, cap);
 			return;
 		}
-		/* The next entry must be further on: so the chain ends. */
+		/* The next entry must be behind this one, so that the chain ends. */
 		if (def.vd_next < sizeof(def))
 			return;
 	}

@@ -12,14 +12,16 @@
 #include <stdint.h>
 
 struct hp3_elf_symbol {
-	uint64_t offset; /* in the file: what a uprobe takes */
+	uint64_t offset; /* offset in the file, as a uprobe needs it */
 	char version[32]; /* such as IBVERBS_1.1; empty: none */
 	bool latest; /* the default version (@@) for programs linked today, or there are no versions
 		      */
 };
 
-/* Writes all versions of a function in the dynamic symbol table of a file, up to max. Returns their
- * number; -ENOEXEC: not a 64-bit ELF file of this machine's byte order. */
+/*
+ * Writes all versions of a function in the dynamic symbol table of a file to `out`, at most `max`.
+ * Returns their number; -ENOEXEC: not a 64-bit ELF file of this machine's byte order.
+ */
 int hp3_elf_symbols(
 	const void *file, size_t size, const char *name, struct hp3_elf_symbol *out, unsigned max);
 

@@ -30,13 +30,13 @@ static const char *what_is_wrong(int fd, const struct stat *st)
 		return "others than root may write it";
 	if (st->st_size > HP3_FILE_BYTES_MAX)
 		return "it is larger than 64 MiB";
-	/* On FUSE, a user's program chooses owner, mode and content. */
+	/* On a FUSE file system, a user's program may choose owner, mode and content of a file. */
 	if (fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC)
 		return "it is on a file system of a user (FUSE)";
 	return NULL;
 }
 
-/* Opens `found`, an O_PATH descriptor, which it closes. */
+/* Opens the file of `found`, an O_PATH descriptor, and closes `found`. */
 static int open_found(int found, struct hp3_file *f, const char **why)
 {
 	const char *wrong = NULL;
@@ -97,8 +97,10 @@ static bool is_same_file(const struct hp3_mapped *a, const struct hp3_mapped *b)
 	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
 }
 
-/* Some file systems (overlayfs, btrfs) show other numbers in maps than in stat: so this maps the
- * file, too, and compares the lines of maps. */
+/*
+ * Some file systems (overlayfs, btrfs) have other numbers in /proc/PID/maps than stat() returns. So
+ * this function maps the file itself, and compares the two lines of maps.
+ */
 static bool is_mapped_as(int fd, const struct hp3_mapped *wanted)
 {
 	void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -2,9 +2,9 @@
 #ifndef HP3_WATCH_FILE_H
 #define HP3_WATCH_FILE_H
 /*
- * A file whose code uprobes patch in memory, in every process that runs it. A path can name another
- * file a moment later. So it is resolved once, and all checks and uses go by the descriptor. No
- * file of another type is opened: a FIFO would block, and opening a device has effects.
+ * A file whose code uprobes patch in memory, in every process that runs it. A path may name another
+ * file a moment later. So the path is resolved once, and all checks and uses are by the descriptor.
+ * Only regular files are opened: a FIFO would block, and opening a device has effects.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +30,10 @@ struct hp3_mapped {
  */
 int hp3_file_open(const char *path, struct hp3_file *f, const char **why);
 
-/* The same for a path below `root`, the root directory of a process; the file must be the one that
- * this process has mapped. Follows no symbolic link: the kernel shows none there. */
+/*
+ * The same for a path below `root`, the root directory of a process; the file must be the one that
+ * this process has mapped. Follows no symbolic links, because paths in /proc/PID/maps contain none.
+ */
 int hp3_file_open_mapped(const char *root, const char *path, const struct hp3_mapped *m,
 	struct hp3_file *f, const char **why);
 

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Names are untrusted: from the memory of other processes. */
+/* Names are untrusted, because they come from the memory of other processes. */
 static bool is_name(const char *s)
 {
 	if (!isalnum((unsigned char)*s))

@@ -4,7 +4,10 @@
 /* Entries of a device's GID table in sysfs (Documentation/ABI sysfs-class-infiniband). */
 #include "app/watch/qps.h"
 
-/* 0; -EINVAL: no such name; -EPROTONOSUPPORT: not RoCEv2; otherwise the error of reading. */
+/*
+ * Reads an entry. 0; -EINVAL: invalid name of a device; -EPROTONOSUPPORT: the entry is not for
+ * RoCEv2; otherwise the error of reading the files.
+ */
 int hp3_gid_read(
 	const char *sysfs, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
 

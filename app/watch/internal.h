@@ -2,8 +2,8 @@
 #ifndef HP3_WATCH_INTERNAL_H
 #define HP3_WATCH_INTERNAL_H
 /*
- * The parts of a watcher: watch.c combines them; common.c has what they share. One epoll descriptor
- * covers all event sources; each registers with its tag.
+ * The parts of a watcher. watch.c combines the parts; common.c has functions for all of them. One
+ * epoll descriptor covers all event sources; each source has a tag.
  */
 #include <bpf/libbpf.h>
 #include "app/watch/qps.h"
@@ -16,23 +16,26 @@ struct hp3_watch {
 	struct hp3_qps *qps;
 	struct hp3_watch_kernel *kernel;
 	struct hp3_watch_library *library;
-	struct hp3_processes *processes; /* with library: processes whose end it waits for */
-	struct hp3_unseen *unseen; /* with library and `discover`: RDMA processes without it */
+	/* with `library`: processes for whose end the watcher waits */
+	struct hp3_processes *processes;
+	struct hp3_unseen *unseen; /* with `library` and o.discover: see unseen.c */
 	struct ring_buffer *ring; /* of kernel or library */
 	int epoll;
-	uint64_t lost; /* records lost, as last reported */
-	unsigned refused; /* queue pairs not followed, as last reported */
-	unsigned over_share; /* those beyond their user's share */
+	uint64_t lost; /* records lost, at the last notice */
+	unsigned refused; /* queue pairs not followed, at the last notice */
+	unsigned over_share; /* those not followed because of their user's share */
 };
 
-/* The text is made plain (base/plain.h). */
+/* Reports a notice. The text is made printable ASCII (base/plain.h). */
 void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* data.u64 of the epoll event: tag in the upper half, `value` in the lower. */
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value);
 uint64_t hp3_watch_now(void); /* CLOCK_MONOTONIC */
 void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
-/* The reason of a BPF error, with the fix. `loading`: it was in loading, before attaching. */
+/*
+ * The reason of a BPF error, with the fix. `loading`: the error was in loading, not in attaching.
+ */
 const char *hp3_watch_bpf_error(int err, bool loading);
 
 /* kernel.c. 0, or negative errno after a notice. Sets w->ring. */
@@ -48,15 +51,18 @@ struct hp3_file;
 /* Watches another copy of the library: 1, 0 if it is watched already, or negative errno. */
 int hp3_watch_library_attach(struct hp3_watch *w, const struct hp3_file *f);
 
-/* processes.c: DOWN for the queue pairs of a process that ended. */
+/* processes.c: gives DOWN events for the queue pairs of a process that ended. */
 int hp3_processes_open(struct hp3_watch *w);
 void hp3_processes_close(struct hp3_processes *p);
 void hp3_processes_add(struct hp3_watch *w, uint32_t pid);
 void hp3_processes_ended(struct hp3_watch *w, uint32_t pid);
-/* All recorded calls have been handled: ends the queue pairs of callers that were gone by then. */
+/*
+ * Call it when all recorded calls have been handled: ends the queue pairs of callers that have
+ * ended.
+ */
 void hp3_processes_settle(struct hp3_watch *w);
 
-/* unseen.c: processes that have an RDMA device open and no watched library mapped. */
+/* unseen.c: finds processes that have an RDMA device open, but no watched library mapped. */
 int hp3_unseen_open(struct hp3_watch *w);
 void hp3_unseen_close(struct hp3_unseen *u);
 void hp3_unseen_opened(struct hp3_watch *w); /* a device was opened: scan soon */

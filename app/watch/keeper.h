@@ -3,8 +3,9 @@
 #define HP3_WATCH_KEEPER_H
 /*
  * The two processes of hp3-watch. The first watches: it reads data of untrusted processes, which
- * may make it die or hang. The keeper reads no such data. It starts the first process again, after
- * a pause that doubles each time, and keeps the capabilities for that. Both end when hp3d does.
+ * may make it die or hang. The second process, the keeper, reads no such data. If the first process
+ * ends, the keeper starts it again, after a pause that doubles each time. The keeper has the
+ * capabilities for this. Both processes end when hp3d does.
  */
 #include "app/watch/watch.h"
 

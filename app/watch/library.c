@@ -94,7 +94,9 @@ struct image {
 	size_t size;
 };
 
-/* The latest version of a function: older ones call it (rdma-core's compat-1_0.c). */
+/*
+ * Attaches to the latest version of a function: older versions call it (rdma-core's compat-1_0.c).
+ */
 static int attach_function(struct copy *c, const struct bpf_library *bpf, const struct image *file,
 	const char *name, struct bpf_program *begin)
 {
@@ -123,7 +125,7 @@ static int read_all(int fd, struct image *file)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			break; /* it was truncated */
+			break; /* the file was truncated */
 		n += (size_t)got;
 	}
 	file->size = n;
@@ -192,7 +194,7 @@ static int attach_or_report(struct hp3_watch *w, const char *path)
 	return err < 0 ? err : 0;
 }
 
-/* The copy that the loader finds for this host's programs. */
+/* Watches the copy that the loader finds for this host's programs. */
 static int attach_default(struct hp3_watch *w)
 {
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);

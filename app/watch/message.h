@@ -3,9 +3,9 @@
 #define HP3_WATCH_MESSAGE_H
 /*
  * Messages from hp3-watch to the hp3d that started it, over a socket that preserves message
- * boundaries. All have one size, and only numbers, except for notices and the name of a device.
- * hp3d checks each with hp3_watch_message_ok(). An attacker who controls the watcher can only
- * announce queue pairs that do not exist.
+ * boundaries. All messages have the same size, and contain only numbers, except for notices and the
+ * name of a device. hp3d checks each with hp3_watch_message_ok(). An attacker who controls the
+ * watcher can only announce queue pairs that do not exist.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ struct hp3_watch_message {
 };
 
 void hp3_watch_message_event(struct hp3_watch_message *m, const struct hp3_watch_event *event);
-/* Whether the `size` bytes at m are a valid message. */
+/* Are the `size` bytes at m a valid message? */
 bool hp3_watch_message_ok(const struct hp3_watch_message *m, size_t size);
 /* `m`: a valid EVENT. */
 struct hp3_watch_event hp3_watch_message_to_event(const struct hp3_watch_message *m);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When a process ends, its queue pairs end without a verbs call: a descriptor per process (pidfd)
- * reports it. PIDs are those of the host's first PID namespace; in others, ends are not detected.
+ * When a process ends, its queue pairs end without a verbs call. A descriptor per process (pidfd)
+ * reports the end of the process. PIDs are those of the host's first PID namespace; in others, ends
+ * are not detected.
  */
 #include <errno.h>
 #include <stdlib.h>

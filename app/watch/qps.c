@@ -12,7 +12,8 @@
 
 struct qp {
 	struct qp *next;
-	struct hp3_watch_event event; /* lqpn, pid and device: the key; the rest from RTR on */
+	/* lqpn, pid and device: the key; other fields are set from RTR on */
+	struct hp3_watch_event event;
 	bool ready; /* RTR had all values of an event */
 	bool up;
 	struct user *user;
@@ -105,7 +106,10 @@ static bool is_named(const struct hp3_qps *q, const struct qp *p, const struct h
 	       (!q->hooks.by_process || p->event.pid == c->pid);
 }
 
-/* Its hash chain, by the whole key of is_named(): many queue pairs may have the same QPN. */
+/*
+ * The hash chain of a queue pair. The hash is of the whole key of is_named(), because many queue
+ * pairs may have the same QPN.
+ */
 static struct qp **chain_of(struct hp3_qps *q, const struct hp3_verbs_call *c)
 {
 	struct {
@@ -232,7 +236,7 @@ static bool same_addresses(const struct hp3_qp_event *a, const struct hp3_qp_eve
 	       memcmp(a->remote, b->remote, sizeof(a->remote)) == 0;
 }
 
-/* SQD allows a change of the address vector: for the network, another connection. */
+/* In SQD, the address vector may change. The queue pair is then another connection. */
 static void readdress_qp(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_call *c)
 {
 	struct qp was = *p;
@@ -274,7 +278,7 @@ static void modify_qp(struct hp3_qps *q, struct qp *p, const struct hp3_verbs_ca
 	case IBV_QPS_ERR:
 		report_qp_down(q, p, c->time_ns);
 		break;
-	default: /* SQE: the responder goes on, and so may the requester */
+	default: /* SQE: the responder still works, and the requester may work again */
 		break;
 	}
 }
@@ -311,8 +315,11 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c)
 		if (add_qp(q, at, c) == NULL)
 			return -ENOMEM;
 	} else if ((*at)->event.pid != c->pid) {
-		/* The process has ended unnoticed, and another one has the QPN; or two processes
-		 * share the queue pair. Both begin again. */
+		/*
+		 * Either the process has ended unnoticed, and another process has the QPN; or two
+		 * processes share the queue pair. In both cases, the queue pair is handled as a new
+		 * one.
+		 */
 		int err = take_over(q, *at, c);
 
 		if (err < 0)

@@ -2,16 +2,17 @@
 #ifndef HP3_WATCH_QPS_H
 #define HP3_WATCH_QPS_H
 /*
- * Follows the queue pairs of this host by their verbs calls. INIT, RTR (peer, PSN, MTU) and RTS
- * (first PSN) give UP. RESET, ERR, a failed call that ends it, destruction, and the end of the
- * process give DOWN (IBTA 10.3.1). Pure: no system call; the caller provides local addresses.
+ * Follows the queue pairs of this host by their verbs calls. The changes to INIT, RTR (peer, PSN,
+ * MTU) and RTS (first PSN) together give an UP event. RESET, ERR, a failed call that ends the
+ * connection, destruction, and the end of the process give a DOWN event (IBTA 10.3.1). Pure: no
+ * system call; the caller provides local addresses.
  *
  * Device and QPN name a queue pair; a host uses a QPN of a device only once at a time. A new queue
- * pair with the same name ends the earlier one (with by_process, only that of the same process).
- * Exactly one DOWN follows each UP before the next UP. Only RC over RoCEv2 counts.
+ * pair with the same name ends the earlier one; with by_process, only if both are of the same
+ * process. Exactly one DOWN follows each UP before the next UP. Only RC over RoCEv2 counts.
  *
- * Input is not trusted. HP3_QPS_MAX bounds memory; HP3_QPS_OF_USER bounds the share of all
- * processes of one user, except root.
+ * Input is not trusted. HP3_QPS_MAX bounds memory; HP3_QPS_OF_USER bounds the number of queue pairs
+ * of all processes of one user, except root.
  */
 #include <linux/types.h>
 #include "app/bpf/record.h"
@@ -29,13 +30,18 @@ struct hp3_gid {
 };
 
 struct hp3_qps_hooks {
-	/* The GID of a device's port; 0, or negative errno: not RoCEv2, or gone. */
+	/*
+	 * Gets the GID of a device's port. 0, or negative errno: not RoCEv2, or the device is gone.
+	 */
 	int (*gid)(
 		void *ctx, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
 	void (*event)(void *ctx, const struct hp3_watch_event *event);
 	void *ctx;
-	/* Calls are not verified (the library's watcher): the same QPN in another process is
-	 * another queue pair. Otherwise the other process has ended unnoticed. */
+	/*
+	 * True for the library's watcher, which does not verify calls: the same QPN in another
+	 * process is another queue pair. If false, the same QPN in another process means that the
+	 * first process has ended.
+	 */
 	bool by_process;
 	uint64_t seed; /* of the hash tables: random and secret */
 };
@@ -43,7 +49,10 @@ struct hp3_qps_hooks {
 struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks); /* NULL: no memory */
 void hp3_qps_free(struct hp3_qps *q); /* no events */
 
-/* 0; the queue pair is not followed: -ENOSPC, -EDQUOT (its user's share is full) or -ENOMEM. */
+/*
+ * Processes a verbs call. 0; or, if the queue pair cannot be followed: -ENOSPC, -EDQUOT (the user's
+ * share is full) or -ENOMEM.
+ */
 int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c);
 /* DOWN for all queue pairs that the process set up. */
 void hp3_qps_process_ended(struct hp3_qps *q, uint32_t pid, uint64_t now);

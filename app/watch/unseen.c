@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The library's watcher sees only processes that use a watched copy of the library. With
- * `discover`, this inspects processes shortly after they open an RDMA device. A new copy of
- * libibverbs (of a container, a bundled one) is watched from then on. A notice names a process
- * without a copy (statically linked), once.
+ * `discover`, the functions here inspect processes shortly after they open an RDMA device. If a
+ * process has a new copy of libibverbs (from a container or an application), this copy is watched
+ * from then on. A notice names a process without a copy (statically linked), once.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -61,7 +61,7 @@ static void notice_process(struct hp3_watch *w, uint32_t pid, const char *what)
 		pid, name, what);
 }
 
-/* Has the process an RDMA device open? */
+/* Does the process have an RDMA device open? */
 static bool uses_rdma(const struct hp3_unseen *u, const char *pid)
 {
 	size_t len = strlen(u->devices);

@@ -129,8 +129,10 @@ void hp3_watch_poll(struct hp3_watch *w)
 	if (w->ring == NULL)
 		return;
 	n = epoll_wait(w->epoll, event, EVENTS_PER_WAIT, 0);
-	/* Calls before the end of their process: reads the ring after the wait, before other
-	 * events. */
+	/*
+	 * Handles calls before the end of their process: reads the ring after the wait, before
+	 * other events.
+	 */
 	ring_buffer__consume(w->ring);
 	for (int i = 0; i < n; i++) {
 		switch ((enum hp3_watch_tag)(event[i].data.u64 >> 32)) {

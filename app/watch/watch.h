@@ -7,15 +7,15 @@
  * (addresses, both QPNs, first PSN). A DOWN event follows when it leaves RTS, is destroyed, or its
  * process ends.
  *
- * There are two watchers, both by BPF. The kernel's (fentry and fexit on ib_core) sees every queue
- * pair of the host, and processes cannot deceive it. The library's (uprobes on libibverbs) is for
- * kernels without fentry, or verbs drivers that bypass ib_core. It sees processes that use a copy
- * of libibverbs that it watches, and does not verify their calls. A notice names each missing
- * prerequisite once. Connections that neither sees are paired by connection management and
- * challenges on the wire.
+ * There are two watchers, both with BPF programs. The kernel's watcher (fentry and fexit on
+ * ib_core) sees every queue pair of the host, and processes cannot deceive it. The library's
+ * watcher (uprobes on libibverbs) is for kernels without fentry, or verbs drivers that bypass
+ * ib_core. It sees only processes that use a watched copy of libibverbs, and does not verify their
+ * calls. A notice names each missing prerequisite once. hp3d pairs connections that neither watcher
+ * sees by packets: connection management and challenges.
  *
- * One thread; nothing blocks. There is no UP for queue pairs set up before the watcher started, and
- * for those that stay in RTR (they only respond).
+ * One thread; nothing blocks. There is no UP event for queue pairs set up before the watcher
+ * started, nor for those that stay in RTR (they only respond).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ enum hp3_watch_by { HP3_BY_NONE, HP3_BY_KERNEL, HP3_BY_LIBRARY };
 
 struct hp3_watch_event {
 	struct hp3_qp_event qp; /* for the engine; DOWN has the same addresses as UP */
-	/* CLOCK_MONOTONIC, when the call began; at the end of a process: when detected */
+	/* CLOCK_MONOTONIC: when the call began; for the end of a process: when it was detected */
 	uint64_t time_ns;
 	uint32_t pid;
 	uint32_t rq_psn; /* first PSN that the peer will send */
@@ -38,8 +38,10 @@ struct hp3_watch_event {
 };
 
 struct hp3_watch_options {
-	uint8_t verbs; /* enum hp3_watch_verbs; AUTO: the kernel's, else the library's, else none */
-	const char *libraries; /* paths of libibverbs, by commas; NULL or "": the loader's choice */
+	/* enum hp3_watch_verbs; AUTO: the kernel's watcher, else the library's, else none */
+	uint8_t verbs;
+	/* paths of libibverbs, separated by commas; NULL, "": the loader's choice */
+	const char *libraries;
 	bool discover; /* search processes for other copies of libibverbs */
 	const char *sysfs; /* NULL: "/sys" */
 	const char *dev; /* NULL: "/dev" */
@@ -51,8 +53,8 @@ struct hp3_watch_options {
 };
 
 /*
- * Returns 0, also with AUTO if no watcher is available (see hp3_watch_by()). Negative errno after a
- * notice if the configured watcher is not available; -ENOMEM.
+ * Returns 0; with AUTO, also if no watcher is available (see hp3_watch_by()). If the configured
+ * watcher is not available, reports a notice and returns a negative errno. -ENOMEM.
  */
 int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out);
 void hp3_watch_close(struct hp3_watch *w); /* NULL is harmless */
@@ -61,6 +63,6 @@ enum hp3_watch_by hp3_watch_by(const struct hp3_watch *w);
 const char *hp3_watch_by_name(enum hp3_watch_by by); /* none, kernel, library */
 int hp3_watch_fd(
 	const struct hp3_watch *w); /* readable: call hp3_watch_poll(); -1: nothing to wait for */
-void hp3_watch_poll(struct hp3_watch *w); /* hands out everything that there is */
+void hp3_watch_poll(struct hp3_watch *w); /* calls the hooks for all events so far */
 
 #endif

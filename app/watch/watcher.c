@@ -31,7 +31,8 @@ struct hp3_watcher {
 	int fd; /* -1: gone */
 	pid_t pid; /* of the keeper; 0: gone */
 	enum hp3_watch_by by;
-	bool by_library; /* it has been the library's: never accepted as the kernel's again */
+	/* the watcher was once the library's: it is never accepted as the kernel's again */
+	bool by_library;
 	uint32_t ends;
 	uint64_t minute; /* when the current minute began */
 	unsigned notices; /* in this minute */
@@ -93,7 +94,10 @@ static _Noreturn void exec_program(const char *path, int fd, const struct hp3_wa
 		"--library", o->libraries != NULL ? o->libraries : "",
 		o->discover ? "--discover" : NULL, NULL};
 
-	/* dup2() to the same number would keep close-on-exec: so first move to another number. */
+	/*
+	 * dup2() to the same number would keep close-on-exec, so the descriptor first moves to
+	 * another number.
+	 */
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_FD + 1);
 	if (fd >= 0 && dup2(fd, CHILD_FD) == CHILD_FD) {
 		close_range(CHILD_FD + 1, ~0u, 0);
@@ -180,7 +184,7 @@ static void note_end(struct hp3_watcher *w, const struct hp3_watch_message *m)
 	w->reported_end = true;
 }
 
-/* Passes a notice on, up to a bound per minute: only a watcher under attack sends more. */
+/* Passes a notice on, up to a bound per minute: only a watcher that is attacked sends more. */
 static void pass_notice(struct hp3_watcher *w, const char *text)
 {
 	uint64_t now = now_ns();
@@ -259,7 +263,10 @@ int hp3_watcher_wait(struct hp3_watcher *w)
 			return -ENOENT;
 		if (now >= end)
 			return -ETIMEDOUT;
-		/* One by one: messages about queue pairs wait until the workers run. */
+		/*
+		 * Reads messages one by one, because those about queue pairs have to wait until the
+		 * workers run.
+		 */
 		if (poll(&p, 1, (int)((end - now) / 1000000u) + 1) > 0)
 			take_one(w);
 	}

@@ -4,7 +4,7 @@
 /*
  * hp3d's side of hp3-watch: the watcher (watch.h) in its own process, with only the capabilities
  * that it needs, and without hp3d's memory (keeper.h). hp3d checks its messages (message.h). If
- * hp3-watch dies or hangs, it is started again; meanwhile hp3d pairs flows by packets.
+ * hp3-watch dies or hangs, it is started again; meanwhile, hp3d pairs flows by packets alone.
  *
  * One thread. Only hp3_watcher_wait() and hp3_watcher_stop() block.
  */
@@ -13,22 +13,25 @@
 struct hp3_watcher;
 
 /*
- * Starts hp3-watch. Call it before this process starts threads or drops capabilities. sysfs and dev
- * of *o are not passed on. 0, or negative errno after a notice.
+ * Starts hp3-watch. Call it before this process starts threads or drops capabilities. The fields
+ * sysfs and dev of *o have no effect. 0, or negative errno after a notice.
  */
 int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **out);
 
-/* Waits some seconds until the watcher runs. 0; -ENOENT: none is available, after a notice;
- * -ETIMEDOUT: it may still start. */
+/*
+ * Waits some seconds until the watcher runs. 0; -ENOENT: no watcher is available, after a notice;
+ * -ETIMEDOUT: the watcher may still start.
+ */
 int hp3_watcher_wait(struct hp3_watcher *w);
 
-int hp3_watcher_fd(const struct hp3_watcher *w); /* readable: poll; -1: it ended for good */
-/* Handles its messages, up to a bound; the next call handles the rest. */
+/* readable: call hp3_watcher_poll(); -1: it ended for good */
+int hp3_watcher_fd(const struct hp3_watcher *w);
+/* Handles a bounded number of the watcher's messages; the next call handles the rest. */
 void hp3_watcher_poll(struct hp3_watcher *w);
 enum hp3_watch_by hp3_watcher_by(const struct hp3_watcher *w);
 uint32_t hp3_watcher_ends(const struct hp3_watcher *w); /* how often it died or hung */
 
-/* Ends it, within some seconds. NULL is harmless. */
+/* Ends the watcher, within some seconds. NULL is harmless. */
 void hp3_watcher_stop(struct hp3_watcher *w);
 
 #endif

@@ -192,7 +192,7 @@ static void set_rail_bypass(
 	hp3d_bypass_wish(b, wanted == HP3D_BYPASS_ON ? HP3D_BYPASS_LEAVE : HP3D_BYPASS_TAKE);
 }
 
-/* Sets the mode of the rail `name`, or (NULL) of all. -1: no such rail. */
+/* Sets the mode of rail `name`, or of all rails (NULL). -1: no such rail. */
 static int set_named(const struct hp3_config *cfg, const char *name, enum hp3d_bypass_mode wanted)
 {
 	int found = -1;

@@ -5,10 +5,11 @@
 #include <jansson.h>
 #include "config/config.h"
 
-/* Whether RoCEv2 packets of a rail go direct: when needed, always, never. Texts in this order. */
+/* When RoCEv2 packets of a rail go direct (the kernel forwards them): while hp3d does not handle
+ * them, always, never. Texts have this order. */
 enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
 
-/* By rail: state and counts; null: the rail does not fail open. */
+/* State and counts of each rail; null for a rail that does not fail open. */
 json_t *hp3d_bypass_json(const struct hp3_config *cfg);
 
 unsigned hp3d_bypass_direct(

@@ -17,9 +17,9 @@
 #include "base/minmax.h"
 #include "rfr/spraying.h"
 
-#define STOP_EXTRA_MS   3000u /* after the drain, an earlier hp3d frees memory and threads */
+#define STOP_EXTRA_MS   3000u /* after its drain, an earlier hp3d ends threads */
 #define EVENTS_PER_TAKE 32u
-#define EVENTS_PER_POLL 4096u /* of one worker: bounds the delay of an answer */
+#define EVENTS_PER_POLL 4096u /* per worker: bounds the delay of an answer */
 
 static struct {
 	const struct hp3_config *cfg; /* NULL: not started */
@@ -119,7 +119,7 @@ static void serve_clients(const struct pollfd *polled)
 		struct hp3d_client *c = &control.clients.c[i];
 		bool open = hp3d_client_service(
 			c, polled[i].revents, now, answer_for(c), (void *)control.cfg);
-		take_events(); /* of the moves, before the rings are full */
+		take_events(); /* events of the moves, before the rings are full */
 		if (!open)
 			hp3d_clients_end(&control.clients, i);
 	}

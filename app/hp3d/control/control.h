@@ -2,9 +2,9 @@
 #ifndef HP3D_CONTROL_H
 #define HP3D_CONTROL_H
 /*
- * This module: requests to hp3d, and its reports. It calls the lcores (worker.h), through them
- * pipes and engines, the socket's module (app/control) and the watcher (app/watch). Only main
- * calls it.
+ * This module answers requests to hp3d, and reports what hp3d does. It calls the lcores (worker.h)
+ * and through them pipes and engines, the control socket (app/control), and the watcher
+ * (app/watch). Only main calls it.
  *
  * The control socket is a Unix stream socket. It takes one JSON request per line, and answers each
  * with one JSON line, in order (hp3d.8 lists the requests). The module also stores events of the
@@ -20,18 +20,18 @@
 #include "config/config.h"
 
 /*
- * Claims the socket's path, and with it the rails; the first step of a start. If another hp3d has
- * the path and is stopping (an upgrade), waits for as long as a clean stop may take. 0, or a
- * negative errno after a message on stderr that names the fix. hp3d_control_leave() releases the
- * path; the last step of a stop.
+ * Claims the socket's path, and so the rails, for this process. This is the first step of a start.
+ * If another hp3d has the path and is stopping (an upgrade), the call waits for as long as a clean
+ * stop may take. Returns 0, or a negative errno after a message on stderr that names the fix.
+ * hp3d_control_leave() releases the path. This is the last step of a stop.
  */
 int hp3d_control_reserve(const struct hp3_config *cfg);
 void hp3d_control_leave(void);
 
 /*
- * `cfg` must outlive hp3d_control_stop(). Workers and pipes must exist, and the path be reserved.
- * Returns 0, or a negative errno after a message on stderr that names the fix (-EADDRINUSE: another
- * program serves the socket).
+ * `cfg` must outlive hp3d_control_stop(). Workers and pipes must exist, and the path must be
+ * reserved. Returns 0, or a negative errno after a message on stderr that names the fix
+ * (-EADDRINUSE: another program serves the socket).
  */
 int hp3d_control_start(const struct hp3_config *cfg);
 

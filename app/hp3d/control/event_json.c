@@ -175,7 +175,7 @@ const char *hp3d_mode_setter(const struct hp3_event *event)
 
 const char *const hp3d_side_names[] = {[HP3_DIR_TX] = "rnic", [HP3_DIR_RX] = "net"};
 
-/* Events about this host and a peer. */
+/* Members of events about this host and a peer. */
 static json_t *keys_json(const struct hp3d_event *e)
 {
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
@@ -189,7 +189,7 @@ static json_t *keys_json(const struct hp3d_event *e)
 	return j;
 }
 
-/* Events about hp3d, a rail, or a port. */
+/* Members of events about hp3d, a rail, or a port. */
 static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 {
 	static const char *const link[] = {"down", "up"};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_EVENT_JSON_H
 #define HP3D_EVENT_JSON_H
-/* A kept event as JSON, in the form that hp3d(8) describes. */
+/* A stored event as JSON, in the form that hp3d(8) describes. */
 #include <jansson.h>
 #include "app/flowid.h"
 #include "app/hp3d/control/spells.h"
 #include "config/config.h"
 
-/* ref: number of the move whose OUTCOME this is; 0: no longer kept. NULL: no memory. */
+/* ref: if the event is an OUTCOME, the number of its move's event; 0: that event is no longer
+ * stored. NULL: no memory. */
 json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref);
 
 /* Writes the flow id from a flow's record. */
@@ -20,7 +21,7 @@ json_t *hp3d_path_json(const struct hp3_estimates *p);
 /* The source of the mode in a MODE event: operator, configuration. */
 const char *hp3d_mode_setter(const struct hp3_event *event);
 
-/* The event is about hp3d, a rail or a port, and names no flow. */
+/* True: the event is about hp3d, a rail or a port, and names no flow. */
 bool hp3d_event_is_own(const struct hp3_event *event);
 
 extern const char *const hp3d_side_names[2]; /* the ports of a rail, by direction */

@@ -2,7 +2,8 @@
 #ifndef HP3D_FILTER_H
 #define HP3D_FILTER_H
 /*
- * Selects flows for a list, by terms separated by blanks, which must all be true of a flow.
+ * Selects flows for a list. A filter consists of terms, separated by blanks. It selects a flow if
+ * all terms are true of the flow.
  *     rtt>100         one of its numbers (hp3d_filter_keys) is above, below (<) or equal to (=) N
  *     draining moved  its state, or another property (hp3d_filter_words)
  *     10.9.0.2        any other text: a part of its id
@@ -31,13 +32,12 @@ struct hp3d_filter {
 	char buf[HP3D_FILTER_TEXT];
 };
 
-/* Reads "filter" of a request (absent: every flow fits). NULL: success; otherwise an error answer.
- */
+/* Reads "filter" of a request (absent: every flow fits). Returns NULL, or an error answer. */
 json_t *hp3d_filter_read(json_t *req, struct hp3d_filter *f);
 bool hp3d_filter_fits(
 	const struct hp3d_filter *f, const char *id, const struct hp3_flow_info *info);
 
-extern const char *const hp3d_filter_words[]; /* end with NULL */
+extern const char *const hp3d_filter_words[]; /* both end with NULL */
 extern const char *const hp3d_filter_keys[];
 
 #endif

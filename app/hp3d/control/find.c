@@ -65,14 +65,14 @@ static json_t *find_by_id(const struct hp3_config *cfg, const char *text, struct
 	return not_found(text);
 }
 
-/* --- by a part of it --- */
+/* --- by a part of the id --- */
 
 struct search {
 	const char *text;
 	bool by_qpn;
 	uint32_t qpn;
 	unsigned found;
-	json_t *candidates; /* the first ones */
+	json_t *candidates; /* the first flows that match */
 };
 
 static bool take_flow_info(
@@ -136,7 +136,7 @@ static json_t *ambiguous_flow_error(const struct search *s)
 	return answer;
 }
 
-/* The one flow that a part of an id names. */
+/* Finds the only flow whose id has this part. */
 static json_t *complete_flowid(
 	const struct hp3_config *cfg, const char *text, struct hp3_flowid *id)
 {

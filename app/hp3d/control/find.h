@@ -2,9 +2,9 @@
 #ifndef HP3D_FIND_H
 #define HP3D_FIND_H
 /*
- * Finds the flow that a request names: by its id, or by a unique part: its beginning, its end from
- * a '/' on, or its QPN such as 0x1c. If several flows match, the answer has some ("candidates") and
- * their number ("found").
+ * Finds the flow that a request names, by the flow's id or by a part of the id that only one flow
+ * has: the beginning, the end from a '/' on, or the QPN, such as 0x1c. If several flows match, the
+ * error answer has some of them ("candidates") and their number ("found").
  */
 #include <jansson.h>
 #include "app/flowid.h"
@@ -16,7 +16,7 @@ struct hp3d_pipe;
 struct hp3d_found {
 	unsigned rail, worker;
 	char id[HP3_FLOWID_MAX];
-	struct hp3_flow_info info; /* as it was before `fn` */
+	struct hp3_flow_info info; /* read before the call of `fn` */
 };
 
 /* Runs on the flow's lcore. */
@@ -27,8 +27,8 @@ typedef void hp3d_flow_fn(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void
 json_t *hp3d_find(const struct hp3_config *cfg, const char *text, hp3d_flow_fn *fn, void *arg,
 	struct hp3d_found *found);
 
-/* The id that `text` names in full or in part; a full id need not exist (any more). NULL: *id is
- * set. */
+/* Finds the id that `text` names in full or in part. A flow with a full id need not exist (any
+ * more). NULL: *id is set; otherwise an error answer. */
 json_t *hp3d_find_id(const struct hp3_config *cfg, const char *text, struct hp3_flowid *id);
 
 #endif

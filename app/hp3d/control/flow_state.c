@@ -15,8 +15,8 @@
 #define FOUND_PER_CALL  64u
 #define LOOKED_PER_CALL 512u /* flows; some microseconds */
 #define PAUSE_NS        100000000ull /* minimum between two writes */
-#define PAUSE_WORK      50u /* ... and in units of the last one's duration */
-#define REFRESH_NS      5000000000ull /* also removes flows that are gone */
+#define PAUSE_WORK      50u /* ... and in units of the last write's duration */
+#define REFRESH_NS      5000000000ull /* removes flows that have ended, too */
 
 static struct {
 	const struct hp3_config *cfg; /* NULL: no file is written */
@@ -79,7 +79,7 @@ static int write_all(bool ended)
 
 	for (unsigned rail = 0; rail < moved.cfg->n_rails && rc == 0; rail++) {
 		if (hp3d_bypass(rail) != NULL)
-			continue; /* the kernel has them */
+			continue; /* the kernel stores this rail's EVs */
 		for (unsigned w = 0; w < hp3d_worker_count() && rc == 0; w++)
 			rc = add_all(list, rail, hp3d_worker(w), ended);
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_FLOW_STATE_FILE_H
 #define HP3D_FLOW_STATE_FILE_H
-/* The file of flow_state.h: written as a whole, checked when it is read. */
+/* Reads and writes the file of flow_state.h. A write replaces the whole file; a read checks it. */
 #include <jansson.h>
 #include "config/config.h"
 
-/* Its path: [control] moved, or derived from the socket's. False: no file is configured. */
+/* The file's path: [control] moved, or derived from the control socket's path. False: no file is
+ * configured. */
 bool hp3d_flow_state_path(const struct hp3_config *cfg, char *path, size_t cap);
 
 /* Takes the reference to `flows`. 0, or a negative errno; the file is then unchanged. */

@@ -15,7 +15,7 @@
 static struct {
 	bool down[HP3_CONFIG_RAILS_MAX][2]; /* by direction: the port where its packets arrive */
 	bool held[HP3_CONFIG_RAILS_MAX][2]; /* this module set it down */
-	bool refused[HP3_CONFIG_RAILS_MAX]; /* the driver cannot */
+	bool refused[HP3_CONFIG_RAILS_MAX]; /* the driver cannot set the link */
 	uint64_t next;
 	bool known;
 } links;

@@ -2,10 +2,11 @@
 #ifndef HP3D_LINKS_H
 #define HP3D_LINKS_H
 /*
- * Reports ports that lose their link or whose interface is deleted: a line on stderr, an event, and
- * health. The other port of the rail stays up. With [bypass] carry_link, this module sets a
- * driver's port down meanwhile, and up again when hp3d ends. (Interfaces of the kernel:
- * service/carry.h.) Control thread only.
+ * Reports ports that lose their link or whose interface is deleted, by a line on stderr, an event,
+ * and the answer to the request "health". By default, the other port of the rail stays up. With
+ * [bypass] carry_link, this module sets the other port down until the link is back or hp3d ends, if
+ * DPDK has the port's only driver. (For interfaces of the kernel, service/carry.h does so.) Control
+ * thread only.
  */
 #include <jansson.h>
 #include "config/config.h"

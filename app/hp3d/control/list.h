@@ -2,11 +2,12 @@
 #ifndef HP3D_LIST_H
 #define HP3D_LIST_H
 /*
- * Walks through records of engines, by rail, then worker, then index. Lists of flows and of address
- * pairs are pages of a walk. A walk also finds a flow by a part of its id.
+ * Reads the tables of the engines, record by record: by rail, then worker, then index. A request
+ * for a list (of flows, of address pairs) is answered by a page of the list. The same steps search
+ * for a flow by a part of its id.
  *
- * A step is one call of a worker: it takes at most `room` records and reads at most HP3D_STRETCH,
- * so that neither a full nor an empty table delays packets. A page reads at most HP3D_LOOKED
+ * A step is one call that a worker executes. To not delay packets, it takes at most `room` records,
+ * and reads at most HP3D_STRETCH (most records may be unused). A page reads at most HP3D_LOOKED
  * records, so that it does not delay other clients.
  */
 #include <jansson.h>
@@ -22,28 +23,29 @@ struct hp3d_place {
 };
 
 struct hp3d_list {
-	uint32_t records; /* of each pipe, used or not */
-	void *items; /* room for the items of one step */
+	uint32_t records; /* table size per rail and worker, unused records included */
+	void *items; /* memory for `room` items, which one step fills */
 	size_t size; /* of an item */
 	unsigned room;
-	/* On the worker: copies record `index` to *item. False: skip it. */
+	/* On the worker: copies record `index` to *item. False: the record is not in the list. */
 	bool (*take)(const struct hp3_engine *e, uint32_t index, uint64_t now, void *item,
 		const void *arg);
-	/* In the control thread: the item as JSON; NULL: skip it. */
+	/* In the control thread: the item as JSON; NULL: the item is not in the list. */
 	json_t *(*json)(const struct hp3_config *cfg, const struct hp3d_place *at, const void *item,
 		const void *arg);
 	const void *arg;
 };
 
 /*
- * Makes one step from *at, and advances *at. The *n items taken are at the beginning of `items`,
- * all of the rail and worker in *from. Returns the number of records read; 0: the walk is at its
- * end; -ETIMEDOUT: the worker did not answer.
+ * Makes one step from *at, taking at most `want` records, and advances *at. The *n items taken are
+ * at the beginning of `items`; all are from one rail and worker, given in *from. Returns the number
+ * of records read; 0: there are no more records; -ETIMEDOUT: the worker did not answer.
  */
 int hp3d_list_step(const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at,
 	unsigned want, struct hp3d_place *from, unsigned *n);
 
-/* Answers a request for a page: its "after" is the "next" of the page before, or absent. */
+/* Answers a request for a page. The request's "after" is the "next" of the previous page; it is
+ * absent for the first page. */
 json_t *hp3d_list_page(const struct hp3_config *cfg, json_t *req, const struct hp3d_list *l);
 
 #endif

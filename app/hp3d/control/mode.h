@@ -2,9 +2,9 @@
 #ifndef HP3D_MODE_H
 #define HP3D_MODE_H
 /*
- * The mode of hp3d: on, observe, off ([policy] mode; hp3_policy_mode() defines them). It may change
- * under traffic: moves in progress are cancelled, held packets leave on the old path, and moved
- * flows return to their home ports, each behind a drain.
+ * The mode of hp3d: on, observe, off ([policy] mode; hp3_policy_mode() defines them). The mode may
+ * change under traffic. If hp3d leaves `on`, it cancels moves in progress, held packets leave on
+ * the old path, and moved flows return to their home ports, each behind a drain.
  *
  * A mode set by `hp3ctl mode` holds until the operator sets another one, the file's value changes,
  * or hp3d starts again. So a reload that changes another key does not turn hp3d on.
@@ -16,10 +16,10 @@
 
 /* `cfg`: the configuration in effect; changes of the mode change it. */
 void hp3d_mode_start(struct hp3_config *cfg);
-/* Sets the mode of a new configuration to the one that is to be in effect. Call it before applying.
- */
+/* Sets the mode in a configuration that was read again: the file's mode, or the operator's if it
+ * still holds. Call it before `wanted` is applied. */
 void hp3d_mode_reload(struct hp3_config *wanted);
-/* The configuration in effect, or its mode, was changed: reports a new mode. */
+/* Call it after the configuration in effect was changed: reports the mode if it is new. */
 void hp3d_mode_changed(void);
 /* Unless the mode is on, returns moved flows to their home ports. Call it regularly. */
 void hp3d_mode_poll(void);

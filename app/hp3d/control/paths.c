@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paths: all address pairs, or that of one flow, with what answers their probes, and their paths.
- */
+/* paths: all address pairs, or the pair of one flow, with their paths and with what answers the
+ * probes. */
 #include <arpa/inet.h>
 #include <string.h>
 #include "app/hp3d/control/event_json.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * peers: the hosts with which this host's RNIC communicates, the state of their hp3d, and the key
- * that authenticates them. Engines have the address pairs, agents the keys. Both are read on the
- * lcores, a few at a time, and joined here. A list has two parts: first the pairs with flows, then
- * those with a record of key agreement but no flow, because the local RNIC only receives.
+ * that authenticates them. Engines have the address pairs, agents the keys. This file reads both on
+ * the lcores, a few at a time, and joins them. A list has two parts: first the pairs with flows;
+ * then pairs with a record of key agreement but without a flow, because the local RNIC only
+ * receives.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static int by_ends(const void *a, const void *b)
 		&((const struct hp3_keying_info *)b)->ends);
 }
 
-/* Reads those of one pipe, sorted. 0 or a negative errno. */
+/* Reads the key agreements of one pipe, sorted. 0 or a negative errno. */
 static int collect_keys(struct keys *k, unsigned rail, unsigned worker)
 {
 	struct keys_step s = {.rail = rail};
@@ -132,7 +133,7 @@ static void add_peer_key(json_t *j, const struct hp3_keying_info *key, uint64_t 
 	json_object_set_new(j, "doubted", json_boolean(is_keyed(key) && key->doubted));
 }
 
-/* Time since its last message, ns; 0: not known. */
+/* Time since the peer's last message, ns; 0: not known. */
 static uint64_t seen_ns(const struct peer_entry *x, const struct hp3_keying_info *key)
 {
 	uint64_t seen = x->pair.peer_seen_ns;

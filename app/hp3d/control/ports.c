@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ports: source ports between this host and a peer that are on different paths: by the switches
- * that traces found, otherwise by comparing ports with probes. With "compare", the request begins a
- * comparison if nothing else identifies paths; without it, the request returns its progress.
+ * ports: source ports between this host and a peer that are on different paths. Traces find the
+ * switches on the paths; without traces, hp3d compares ports with probes. With "compare", the
+ * request begins a comparison if nothing else identifies paths; without it, the request returns its
+ * progress.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,13 +21,13 @@
 
 #define SEARCHED_PAIRS_PER_STEP 64u
 #define PAIR_CANDIDATES_MAX     8u
-#define RECENT_NS               10000000000ull /* a younger comparison is not repeated */
+#define RECENT_NS               10000000000ull /* a newer comparison is used again, not repeated */
 
 /* --- the address pair --- */
 
 struct peer {
 	const char *text; /* an address, or the pair's name */
-	struct hp3d_place at; /* its record */
+	struct hp3d_place at; /* the pair's record */
 	uint32_t pair;
 	char name[HP3_FLOWID_MAX];
 	unsigned found;
@@ -114,7 +115,7 @@ struct port_query {
 	struct hp3_pair_info info;
 };
 
-/* Begins a comparison of ports; those in use come first. */
+/* Begins a comparison of ports; ports in use come first. */
 static int begin_comparison(struct hp3_engine *e, struct port_query *l, uint64_t now)
 {
 	struct hp3_path_info path[HP3_COMPARE_PORTS];

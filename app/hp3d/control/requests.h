@@ -19,9 +19,9 @@
 #define HP3D_PAGE_DEFAULT 100
 #define HP3D_PAGE_MAX     1000
 
-/* arg: the const struct hp3_config in effect. An hp3d_answer_fn. */
+/* Answers a line. An hp3d_answer_fn; arg: the const struct hp3_config in effect. */
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len);
-/* The same for a member of [control] group: only the requests of hp3-fleet agent. */
+/* The same for a member of [control] group, who may send only the requests of hp3-fleet agent. */
 json_t *hp3d_json_answer_group(void *arg, const char *line, size_t len);
 
 /*
@@ -48,7 +48,7 @@ void hp3d_pair_name(const struct hp3_config *cfg, unsigned rail, const struct hp
 
 json_t *hp3d_json_hop(bool ipv6, const uint8_t addr[16]); /* an address as text */
 
-/* A data lcore did not answer in time. */
+/* The error answer `timeout`: a data lcore did not answer in time. */
 json_t *hp3d_json_timed_out(void);
 
 #endif

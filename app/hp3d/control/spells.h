@@ -2,26 +2,29 @@
 #ifndef HP3D_SPELLS_H
 #define HP3D_SPELLS_H
 /*
- * Fruitless events: rounds of probes without a winner, congestion without one, cancelled searches.
- * A flow may have them for hours. They are no decisions, but a decision may be based on them: a
- * failover is based on three rounds in which the path in use lost its probe.
+ * Events that are no decisions: rounds of probes that found no better path, severe congestion, and
+ * searches that ended without a move. A flow may have such events for hours. A later decision may
+ * be based on them: a failover is based on three rounds in which the path in use lost its probe.
  *
- * So hp3d keeps the latest few of these events of each flow for a later decision, and counts the
- * others. A spell is a series of them: the first, and then each 2^k-th, is kept as a sample. A
- * decision about the flow ends its spell, as does a minute without such events.
+ * So hp3d stores the latest HP3D_SPELL_LAST of these events per flow, and only counts older ones.
+ * When a decision is based on stored events, the history (events.h) gets them, too.
  *
- * Memory is fixed: if there is no room for a flow, the flow with the oldest event is forgotten.
- * Control thread only.
+ * A spell is a series of such events of one flow. The history gets its 1st, 2nd, 4th, 8th and so on
+ * event of each kind, as samples. A spell ends with a decision about the flow, or after a minute
+ * without such events.
+ *
+ * Memory is fixed: if there is no room for a flow, hp3d deletes the record of the flow with the
+ * oldest event. Control thread only.
  */
 #include "app/hp3d/pipe/event.h"
 
 #define HP3D_SPELL_LAST 6u
 
-/* An event as it is kept. */
+/* An event as hp3d stores it. */
 struct hp3d_kept {
 	uint64_t seq; /* number; 0: none yet */
 	uint64_t sample; /* number of the same event among the samples; 0: not a sample */
-	uint32_t nth; /* a sample's position in its spell; otherwise 0 */
+	uint32_t nth; /* of a sample: its position in the spell, by kind; otherwise 0 */
 	uint64_t wall_ns; /* its time, by the wall clock (app/record/wall.h) */
 	struct hp3d_event e;
 };
@@ -34,7 +37,7 @@ struct hp3d_spell {
 	bool won; /* the latest round found a better path; the result is not known yet */
 	uint64_t t_ns; /* of the latest event */
 	uint32_t nth[HP3D_SPELL_KINDS]; /* events of this spell */
-	uint64_t fruitless[HP3_CAUSE_MAX]; /* rounds, since this record was made */
+	uint64_t fruitless[HP3_CAUSE_MAX]; /* rounds without a better path, as counted here */
 	uint32_t n_last; /* last[0 .. n_last - 1], oldest first */
 	struct hp3d_kept last[HP3D_SPELL_LAST];
 };
@@ -56,16 +59,16 @@ struct hp3d_spell *hp3d_spell_of(struct hp3d_spells *s, unsigned rail, unsigned 
 bool hp3d_spell_decision(const struct hp3d_spell *spell, const struct hp3_event *event);
 
 /*
- * Counts an event that is not a decision. Returns the kept event, valid until the next call; if its
- * nth is not 0, the caller makes it a sample. NULL: no decision can be based on the event; then
- * *nth has the same meaning.
+ * Counts an event that is not a decision. *nth is the event's position in the spell if the caller
+ * has to make it a sample, otherwise 0. Returns the stored event, valid until the next call. NULL:
+ * the event was not stored, because no decision can be based on it.
  */
 struct hp3d_kept *hp3d_spell_add(
 	struct hp3d_spell *spell, const struct hp3d_event *e, uint64_t wall_ns, uint32_t *nth);
 
-/* Is the decision based on the kept event? */
+/* Is the decision based on this stored event? */
 bool hp3d_spell_rests_on(const struct hp3_event *decision, const struct hp3_event *event);
-/* The decision, and the events that it is based on, were stored. */
+/* Ends the spell. The history already has the decision and the events that it is based on. */
 void hp3d_spell_end(struct hp3d_spell *spell, const struct hp3_event *decision);
 
 #endif

@@ -23,7 +23,7 @@ static int add_counters(struct rte_tel_data *d, unsigned rail, unsigned worker, 
 		if (drops_only ? !c.drop : sum == 0)
 			continue;
 		snprintf(name, sizeof(name), "%s", c.name);
-		for (char *p = name; (p = strchr(p, '-'));) /* not allowed here */
+		for (char *p = name; (p = strchr(p, '-'));) /* names must not have it */
 			*p = '_';
 		rte_tel_data_add_dict_u64(d, name, sum);
 	}

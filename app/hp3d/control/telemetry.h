@@ -5,9 +5,9 @@
  * DPDK telemetry: the counters of `hp3ctl stats`, for tools that use DPDK's protocol.
  *
  *     /hp3/stats          every counter, summed over rails and lcores
- *     /hp3/drops          those that count packets not forwarded
- *     /hp3/rail[,NAME]    the rails; the counters of one
- *     /hp3/lcore[,N]      the workers; the counters of one
+ *     /hp3/drops          the counters of packets that were not forwarded
+ *     /hp3/rail[,NAME]    all rails; the counters of rail NAME
+ *     /hp3/lcore[,N]      all workers; the counters of worker N
  *
  * Its callbacks run in a thread of DPDK and read only single counters.
  */

@@ -33,7 +33,8 @@ static void hand_to_pipe(struct hp3d_worker *w, void *arg)
 	h->ret = hp3d_pipe_qp(hp3d_worker_pipe(w, h->rail), h->qp, hp3d_now());
 }
 
-/* The rail that names the device, otherwise the only one that names none. -1: no such rail. */
+/* The rail that names the device; otherwise, the only rail that names no device. -1: no such
+ * rail. */
 static int rail_of_device(const char *device)
 {
 	const struct hp3_config *cfg = watching.cfg;

@@ -3,7 +3,7 @@
 #define HP3D_WATCH_H
 /*
  * Passes the watcher's events (app/watch/watcher.h) to the engines: to the rail of the event's RDMA
- * device, and there to the worker that has the flows of its two addresses.
+ * device, and there to the worker that has the flows of the event's two addresses.
  *
  * Control thread only.
  */
@@ -19,7 +19,7 @@ struct hp3d_watch_stats {
 
 /* Starts the watcher's process. Call it before this process starts threads or drops capabilities.
  * 0, or -1 after a message on stderr: the watcher in [watch] verbs is not available. `cfg` must
- * outlive it. */
+ * outlive the watcher. */
 int hp3d_watch_begin(const struct hp3_config *cfg);
 /* Call it when the workers run. Waits until the watcher runs; returns as hp3d_watch_begin(). */
 int hp3d_watch_start(void);

@@ -82,7 +82,8 @@ int hp3d_keys_open(const struct hp3_config *cfg)
 
 /* --- the thread --- */
 
-/* One computation per pipe and round, so that no pipe waits for all of another's. */
+/* One computation per pipe and round, so that no pipe waits for all computations of another
+ * pipe. */
 bool hp3d_keys_compute(void)
 {
 	bool some = false;

@@ -2,9 +2,9 @@
 #ifndef HP3D_KEYS_H
 #define HP3D_KEYS_H
 /*
- * This module: key agreement ([probes] keys = auto) outside the lcores: this host's identity, and a
- * thread that computes X25519 for all pipes. Without keys = auto, no function here does anything.
- * All are for the main thread.
+ * This module has the part of key agreement ([probes] keys = auto) that is outside the lcores: this
+ * host's identity, and a thread that computes X25519 for all pipes. Without keys = auto, these
+ * functions do nothing. They are for the main thread.
  */
 #include "config/config.h"
 
@@ -16,10 +16,11 @@ int hp3d_keys_open(const struct hp3_config *cfg);
 int hp3d_keys_start(const struct hp3_config *cfg);
 void hp3d_keys_stop(void);
 
-/* One round of the thread: one X25519 for each pipe that needs one. False: none does. */
+/* One round of the thread: one X25519 for each pipe that needs one. False: no pipe needs one. */
 bool hp3d_keys_compute(void);
 
-/* If another host has this host's identity, draws a new one and passes it to all lcores. */
+/* If another host has the same identity as this host, creates a new one and passes it to all
+ * lcores. */
 void hp3d_keys_watch(const struct hp3_config *cfg);
 
 #endif

@@ -8,10 +8,10 @@
 
 #define MS           1000000ull
 #define KEEPALIVE_NS MS
-#define EMPTY_NS     (2 * MS) /* after so long with empty rings, no frame is under way to them */
+#define EMPTY_NS     (2 * MS) /* with rings empty for so long, no frame is on its way */
 #define SETTLE_NS    MS
-#define HOME_NS      (250 * MS) /* longest wait for moved flows */
-#define LEAVE_NS     (200 * MS) /* then gives up on frames still inside */
+#define HOME_NS      (250 * MS) /* longest wait for moved flows to return home */
+#define LEAVE_NS     (200 * MS) /* longest wait for frames that are still inside */
 
 /* The control thread reads it. */
 static void enter_phase(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
@@ -21,7 +21,8 @@ static void enter_phase(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
 	__atomic_store_n(&b->phase, phase, __ATOMIC_RELEASE);
 }
 
-/* A frame that arrived when the heartbeat was old went direct, and so do all behind it. */
+/* True: a frame arrived when the heartbeat was too old. It went direct, and so do all later frames.
+ */
 static bool went_stale(const struct hp3d_bypass *b)
 {
 	return hp3_bypass_state(b->port[0]) == HP3_BYPASS_STALE ||
@@ -41,7 +42,7 @@ static void count_anew(struct hp3d_bypass *b)
 	}
 }
 
-/* To QUIET, from any state of the words. */
+/* Enters QUIET, from any state of the ports. */
 static void go_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t back_ns)
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
@@ -62,7 +63,8 @@ bool hp3d_bypass_was_used(const struct hp3d_bypass *b)
 	       hp3_bypass_state(b->port[1]) != HP3_BYPASS_TAKEN;
 }
 
-/* Frames that the gate stopped because the word changed after hp3d had checked it. */
+/* Counts frames that the kernel dropped, because the port's state changed after hp3d had checked
+ * it. */
 static void count_late(struct hp3d_bypass *b, struct hp3d_pipe_counters *c)
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
@@ -119,7 +121,7 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 {
 	uint32_t wish = __atomic_load_n(&b->wish, __ATOMIC_ACQUIRE);
 
-	/* An lcore that missed half a period is not back yet. */
+	/* An lcore whose heartbeats have such gaps does not take over yet. */
 	if (gap > b->stale_ns / 2)
 		b->back_at = now + b->back_ns;
 	if (wish == HP3D_BYPASS_END) {
@@ -131,7 +133,7 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 	}
 }
 
-/* Frames given to the drivers may wait in their rings if the kernel had no room. */
+/* Frames given to the drivers may still wait in the drivers' rings if the kernel had no room. */
 static void begin_leaving(struct hp3d_bypass *b)
 {
 	if (!hp3_bypass_flush(b->side[0]) || !hp3_bypass_flush(b->side[1]))
@@ -141,7 +143,7 @@ static void begin_leaving(struct hp3d_bypass *b)
 	enter_phase(b, HP3D_BYPASS_LEAVING);
 }
 
-/* Each direction goes direct by itself, at a moment when no frame is inside. */
+/* Each direction goes direct separately, at a moment when none of its frames is inside hp3d. */
 static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	bool gone = true;
@@ -161,8 +163,8 @@ static void keep_leaving(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t no
 }
 
 /*
- * Before a rail goes direct on request, moved flows go home, each behind a drain, and agreements
- * with peers are kept (rule 35).
+ * Before a rail goes direct on request, moved flows return to their home ports, each behind a
+ * drain. Agreements to spray continue until both hosts have ended them (rule 35).
  */
 static bool is_home(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
@@ -183,7 +185,7 @@ static bool is_home(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 	return true;
 }
 
-/* `gap`: since the last heartbeat. */
+/* `gap`: time since the last heartbeat. */
 static void step_phase(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, uint64_t gap)
 {
 	if (b->phase == HP3D_BYPASS_WAITING) {
@@ -219,8 +221,8 @@ static void step_phase(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 	}
 }
 
-/* Call it before reading the words: a frame that arrives after the new heartbeat does not change
- * them. */
+/* Call it before reading the ports' states: a frame that arrives after the new heartbeat does not
+ * change a state. */
 static void write_keep_alive(struct hp3d_bypass *b, uint64_t now)
 {
 	uint64_t wall = hp3_bypass_now();
@@ -268,7 +270,7 @@ void hp3d_bypass_inside(struct hp3d_bypass *b, enum hp3_dir dir, uint64_t n)
 {
 	uint64_t done = b->received[dir] - RTE_MIN(n, b->received[dir]);
 
-	/* After `done` is written newer frames may go direct, so flush older ones first. */
+	/* After `done` is written, newer frames may go direct, so flush older frames first. */
 	if (unlikely(b->phase == HP3D_BYPASS_LEAVING) && b->port[dir]->done != done &&
 		!hp3_bypass_flush(b->side[!dir]))
 		return;

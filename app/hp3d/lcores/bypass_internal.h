@@ -8,28 +8,28 @@
 
 struct hp3d_bypass {
 	/* set before the lcore runs */
-	struct hp3_bypass *side[2]; /* by direction: port where its packets arrive */
+	struct hp3_bypass *side[2]; /* by direction: port where packets of that direction arrive */
 	struct hp3_bypass_port *port[2];
 	uint64_t owner, stale_ns, back_ns;
 	unsigned rail;
-	/* the control thread's */
+	/* written by the control thread */
 	uint32_t wish __rte_cache_aligned; /* enum hp3d_bypass_wish, atomic */
-	/* the lcore's; others read phase and counts */
+	/* written by the lcore; others read phase and counts */
 	enum hp3d_bypass_phase phase __rte_cache_aligned;
 	uint32_t hangs, left_behind;
 	uint32_t restored, not_kept; /* flows: see struct hp3d_bypass_info */
 	bool forbidden;
 	uint64_t keepalive_at, stepped,
 		since; /* latest heartbeat; latest step; begin of the phase */
-	uint64_t homing; /* RUNNING: since when moved flows go home; 0: they do not */
-	uint64_t back_at; /* QUIET: not before */
+	uint64_t homing; /* RUNNING: when moved flows began to return home; 0: they do not */
+	uint64_t back_at; /* QUIET: do not leave this phase before */
 	uint64_t emptied; /* QUIET: when frames were last dropped */
 	bool ready; /* QUIET: the rings are empty, and the engine is being reset */
 	uint64_t received[2];
-	uint64_t late[2]; /* frames that the kernel stopped: counted so far */
+	uint64_t late[2]; /* frames that the kernel dropped (hp3_bypass_late()), counted so far */
 } __rte_cache_aligned;
 
-/* bypass_ports.c: flows begin on the ports that the kernel has stored. */
+/* bypass_ports.c: sets the engine's flows to the EVs that the kernel has stored. */
 void hp3d_bypass_restore(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now);
 
 #endif

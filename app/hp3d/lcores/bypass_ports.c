@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flows keep their ports when their rail goes direct: each move is stored in the kernel at once,
- * and the hp3d that takes over reads them.
+ * Flows keep their EVs when their rail goes direct: hp3d stores each move in the kernel at once,
+ * and the hp3d that takes over reads these EVs.
  */
 #include <errno.h>
 #include <string.h>
@@ -80,7 +80,7 @@ struct page {
 	struct hp3_bypass_flow flow[PER_CALL];
 };
 
-/* Deletes flows from the kernel that are at home or have ended. */
+/* Deletes flows from the kernel that are on their home ports or have ended. */
 static void forget_flows(struct hp3d_worker *w, void *arg)
 {
 	static const struct hp3_bypass_ports home;

@@ -33,8 +33,8 @@ struct sides {
 	bool by_xdp[2];
 };
 
-/* 0; -ENOENT: a port cannot fail open, see `why`; another error: not known, and an earlier hp3d may
- * have left something there. */
+/* 0; -ENOENT: a port cannot fail open, see `why`. Another error: it is not known whether both ports
+ * can, and an earlier hp3d may have left programs there. */
 static int read_sides(
 	const struct hp3_config *cfg, unsigned rail, struct sides *s, char why[BYPASS_WHY])
 {
@@ -112,7 +112,7 @@ static int open_sides(
 		if (err == 0)
 			b->port[dir] = hp3_bypass_port(b->side[dir]);
 	}
-	/* Both taps are attached: from now on, frames that they do not take must go direct. */
+	/* Both taps are attached. From now on, frames that the taps do not take must go direct. */
 	for (unsigned dir = 0; dir < 2 && err == 0; dir++)
 		err = hp3_bypass_attach(b->side[dir], b->side[!dir], why, BYPASS_WHY);
 	return err;

@@ -18,7 +18,7 @@ static bool has_carrier(uint16_t port)
 	if (rte_eth_dev_info_get(port, &info) < 0 || info.if_index == 0)
 		return true;
 	if (if_indextoname(info.if_index, ifr.ifr_name) == NULL)
-		return false; /* it is gone */
+		return false; /* the interface was deleted */
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return true;

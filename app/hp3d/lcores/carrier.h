@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_CARRIER_H
 #define HP3D_CARRIER_H
-/* Does a port have a link? For a kernel interface that is its carrier; a deleted interface has
- * none. Two system calls: not for lcores. */
+/* Does a port have a link? A kernel interface has a link if it has a carrier; a deleted interface
+ * has none. Needs two system calls, so lcores must not call it. */
 #include <stdbool.h>
 #include <stdint.h>
 
 bool hp3d_port_is_up(uint16_t port);
-/* Its interface was deleted; a later one of the same name is a different interface. */
+/* True: the port's interface was deleted. A later interface of the same name is a different one. */
 bool hp3d_port_is_gone(uint16_t port);
 
 #endif

@@ -25,7 +25,7 @@
 
 pid_t hp3d_claim_interface(const char *name)
 {
-	static int fd = -1; /* never closed: that would give all locks back */
+	static int fd = -1; /* never closed, because closing it would release all locks */
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 	struct stat ns;
 

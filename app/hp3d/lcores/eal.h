@@ -3,15 +3,16 @@
 #define HP3D_EAL_H
 /*
  * Starts DPDK's environment abstraction layer (EAL) from the configuration: without hugepages
- * unless configured, main lcore for the control thread, one lcore per worker. Lcores may share
- * CPUs. Several hp3d on a host need different file_prefix keys.
+ * unless configured, the main lcore for the control thread, one more lcore per worker. Lcores may
+ * share CPUs. Several hp3d on a host need different values of [eal] file_prefix.
  */
 #include "config/config.h"
 
-/* 0, or -1 after a message on stderr. `quiet`: replay, no PCI, no telemetry, errors only. */
+/* 0, or -1 after a message on stderr. `quiet` is for a replay: no PCI devices, no telemetry, and
+ * messages about errors only. */
 int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet);
 
-/* Monotonic nanoseconds from the time-stamp counter; after hp3d_eal_init(). */
+/* Monotonic nanoseconds from the time-stamp counter. Call it after hp3d_eal_init(). */
 uint64_t hp3d_now(void);
 
 #endif

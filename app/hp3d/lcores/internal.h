@@ -14,7 +14,7 @@
 #define HP3D_WORKERS_MAX 64u
 #define HP3D_TAGS_MAX    (2u * HP3_CONFIG_RAILS_MAX)
 
-/* ended: the worker answers no more calls; everything it wrote may be read */
+/* ENDED: the worker answers no more calls, and others may read everything that it wrote */
 enum hp3d_call_state {
 	HP3D_CALL_NONE,
 	HP3D_CALL_ASKED,
@@ -33,9 +33,9 @@ struct hp3d_worker {
 	unsigned index, lcore;
 	struct hp3d_pipe *pipes[HP3_CONFIG_RAILS_MAX];
 	struct rte_ring *events;
-	/* Where packets leave, by tag. Written by the worker; others read backlogs. */
+	/* Where packets leave, by hp3d_tag(). Written by the worker; others read backlogs. */
 	struct hp3d_link out[HP3D_TAGS_MAX];
-	struct hp3d_verbs_mode *verbs; /* in place of ports; NULL: inline */
+	struct hp3d_verbs_mode *verbs; /* used instead of ports; NULL: inline */
 	/* written by the worker; others read round, the times and the counts */
 	struct {
 		uint64_t due;
@@ -45,9 +45,10 @@ struct hp3d_worker {
 		uint64_t events_lost;
 		struct hp3d_worker_time time;
 		uint32_t idle_loops;
-		/* By rail: how often packets of the network were left unread. Others read it. */
+		/* By rail: how often the worker did not read packets from the network, because the
+		 * RNIC's side accepted none. Others read it. */
 		uint32_t rx_left[HP3_CONFIG_RAILS_MAX];
-		uint32_t rx_seen[HP3_CONFIG_RAILS_MAX]; /* ... of all workers, at the last tick */
+		uint32_t rx_seen[HP3_CONFIG_RAILS_MAX]; /* all workers' rx_left at the last tick */
 		uint64_t ticked; /* time of the last tick */
 	} own __rte_cache_aligned;
 	/* between worker and control thread */
@@ -74,10 +75,12 @@ struct hp3d_lcores {
 	unsigned tags; /* two per rail; none in verbs mode, which has no ports */
 	uint16_t burst;
 	bool may_sleep;
-	uint64_t sleep_ns, deep_ns; /* longest sleep at once, and after long idleness */
-	uint64_t keepalive_ns; /* longest sleep with a heartbeat; UINT64_MAX: none */
+	uint64_t sleep_ns, deep_ns; /* longest sleep at first, and after long idleness */
+	uint64_t keepalive_ns; /* longest sleep of an lcore that writes heartbeats; UINT64_MAX: none
+				  does */
 	uint32_t idle_spins;
-	/* [from][to]: packets to be handled, packets to be sent; several workers only */
+	/* [from][to]: `work` has packets to be handled, `back` packets to be sent. Only with
+	 * several workers. */
 	struct rte_ring *work[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];
 	struct rte_ring *back[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];
 };
@@ -101,8 +104,9 @@ static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, u
 	return r->spreads[dir] || (2 * rail + dir) % hp3d_lcores.n == worker;
 }
 
-/* The worker that sends packets of this direction that `worker` has handled, and its queue. If the
- * port has a queue for each worker, it is `worker`; else the one that receives from that port. */
+/* Returns the worker that sends packets of this direction after `worker` has handled them; *queue
+ * is the Tx queue. If the port has a queue for each worker, `worker` sends them itself. Otherwise,
+ * the worker that receives from that port sends them. */
 static inline unsigned hp3d_sender(
 	unsigned worker, unsigned rail, enum hp3_dir dir, uint16_t *queue)
 {
@@ -116,12 +120,13 @@ static inline unsigned hp3d_sender(
 
 /* hp3d_workers_start() without starting any loop. */
 int hp3d_workers_make(const struct hp3_config *cfg);
-/* One round: receive, spread, handle, send. Returns how many packets moved on. */
+/* One round: receive, spread, handle, send. Returns how many packets it received, handled or
+ * sent. */
 uint32_t hp3d_worker_round(struct hp3d_worker *w);
 /* The loop of an lcore; `worker` is a struct hp3d_worker. Ends when its quit is set. */
 int hp3d_worker_run(void *worker);
-/* Handles what waits in the worker's rings and links; returns how many packets moved on. For the
- * control thread once all loops have ended. */
+/* Handles and sends packets that still wait in the worker's rings and links; returns their number.
+ * The control thread calls it after all loops have ended. */
 uint32_t hp3d_worker_finish(struct hp3d_worker *w);
 
 #endif

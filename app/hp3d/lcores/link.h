@@ -2,14 +2,14 @@
 #ifndef HP3D_LINK_H
 #define HP3D_LINK_H
 /*
- * The output for packets: a port, or a ring to the worker that owns the port, with a bounded FIFO
- * for packets that it does not take at once. Order is kept: while packets wait, later ones queue
- * behind them. If the FIFO is full, the newest packets are dropped and counted. A worker stops
- * receiving for a link that has a backlog, so the FIFO needs room for one release of all held
- * packets only.
+ * A link is an output for packets: a port, or a ring to the worker that owns the port. Packets that
+ * the output does not accept at once wait in a bounded FIFO. While packets wait, later packets
+ * queue behind them, so their order does not change. If the FIFO is full, the newest packets are
+ * dropped and counted. While a link has a backlog, the worker receives no packets for it. So the
+ * FIFO only needs room for one release of all held packets.
  *
- * One worker sends, drains and owns the counter; others may read the backlog. While all packets are
- * taken at once, nothing in a link is written.
+ * One worker sends, drains and owns the counter; others may read the backlog. While the output
+ * accepts all packets at once, no field of the link is written.
  */
 #include <stdint.h>
 #include "app/hp3d/lcores/bypass.h"
@@ -25,7 +25,7 @@ struct hp3d_egress {
 	struct hp3d_sleeper *reader;
 	uint16_t tag; /* mbuf.port for the reader */
 	struct hp3d_bypass *bypass; /* of the rail, or NULL; decides whether packets may leave */
-	uint64_t *bypassed; /* counts those that may not */
+	uint64_t *bypassed; /* counts packets that may not leave */
 };
 
 struct hp3d_link {
@@ -40,7 +40,7 @@ int hp3d_link_init(
 	struct hp3d_link *l, const struct hp3d_egress *egress, uint32_t cap, uint64_t *drops);
 void hp3d_link_free(struct hp3d_link *l); /* frees packets that still wait */
 void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n);
-/* Sends waiting packets until one is not taken; returns how many were sent. */
+/* Sends waiting packets until the output accepts no more. Returns how many were sent. */
 uint32_t hp3d_link_drain(struct hp3d_link *l);
 
 static inline uint32_t hp3d_link_backlog(const struct hp3d_link *l)

@@ -34,7 +34,7 @@ static uint16_t run_of(struct rte_mbuf **m, unsigned n)
 	return i;
 }
 
-/* Packets of m[0..n) that belong to worker `to`, in order. */
+/* Collects the packets of m[0..n) that belong to worker `to`, in order. */
 static uint16_t those_of(
 	unsigned to, const uint8_t *owner, struct rte_mbuf **m, uint16_t n, struct rte_mbuf **some)
 {
@@ -104,7 +104,8 @@ static bool work_rings_have_room(const struct hp3d_worker *w)
 	return true;
 }
 
-/* True: receive and handle the frames in the rings. If they are to be dropped, this does it. */
+/* True: receive and handle the frames in the rings. If frames are to be dropped, this function
+ * drops them. */
 static bool bypass_receives(struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, uint16_t queue)
 {
 	struct hp3d_bypass *b = w->out[hp3d_tag(rail, dir)].egress.bypass;
@@ -240,7 +241,8 @@ static void tick_worker(struct hp3d_worker *w, uint64_t now)
 	w->own.ticked = now;
 }
 
-/* Heartbeats of this worker's rails, and their numbers of packets that have not left yet. */
+/* Writes the heartbeats of this worker's rails, and how many of each rail's packets are still
+ * inside hp3d. */
 static void run_bypasses(struct hp3d_worker *w, uint64_t now)
 {
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
@@ -273,7 +275,8 @@ static void answer_call(struct hp3d_worker *w)
 /*
  * Sleeps double up to sleep_ns. After long idleness they may be longer: 1/64 of the idle time, up
  * to deep_ns. If packets wake the lcore, only the engine's deadline and DOZE_NS (in case a driver
- * fails to wake it) bound them. An lcore with a heartbeat wakes to write it.
+ * fails to wake the lcore) bound the sleeps. An lcore that writes heartbeats wakes for each of
+ * them.
  */
 static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 {
@@ -293,7 +296,8 @@ static void count_time(struct hp3d_worker *w, uint64_t *of, uint64_t now)
 	__atomic_store_n(&w->own.round, now, __ATOMIC_RELAXED);
 }
 
-/* A worker whose links take nothing counts as idle: retrying at once would only waste CPU time. */
+/* A worker whose links accept no packets counts as idle: retrying at once would only waste CPU
+ * time. */
 static void rest_worker(struct hp3d_worker *w, bool idle)
 {
 	uint64_t now;

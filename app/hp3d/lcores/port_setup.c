@@ -20,8 +20,8 @@ const char *hp3d_port_unsupported(uint16_t port, unsigned lcores)
 
 /* How a port is set up. */
 struct shape {
-	unsigned queues; /* each way */
-	bool interrupts; /* an lcore that sleeps wants to be woken by packets */
+	unsigned queues; /* for Rx, and for Tx */
+	bool interrupts; /* received packets are to wake a sleeping lcore */
 };
 
 /* *what: the last DPDK call. */
@@ -72,7 +72,7 @@ static bool has_key(uint16_t port, const struct rte_eth_rss_conf *wanted)
 	       memcmp(key, wanted->rss_key, wanted->rss_key_len) == 0;
 }
 
-/* Some drivers take the key when configured, others only when running. */
+/* Some drivers accept the key when the port is configured, others only when the port runs. */
 static int take_key(uint16_t port, const struct rte_eth_dev_info *info)
 {
 	uint8_t key[UINT8_MAX];
@@ -111,8 +111,9 @@ static int try_shape(
 {
 	int ret = make_queues(port, sh, wish, what);
 
-	/* A start restores the requested modes, so it turns promiscuous mode off unless requested
-	 * before. An interface that forwarded frames without hp3d would then lose some. */
+	/* A start of the port sets the requested modes. So it turns promiscuous mode off unless
+	 * this mode was requested before. Then an interface that forwards frames without hp3d would
+	 * lose some. */
 	if (ret == 0) {
 		*what = "rte_eth_dev_start";
 		(void)rte_eth_promiscuous_enable(port);

@@ -2,9 +2,10 @@
 #ifndef HP3D_PORT_SETUP_H
 #define HP3D_PORT_SETUP_H
 /*
- * Queues of one port, its RSS, its Rx interrupts. If a device refuses a set-up, a simpler one is
- * tried: one queue without RSS, then no interrupts. The device is not trusted: key and indirection
- * table are set, the key is read back, and workers still check every packet.
+ * Sets up the queues of one port, its RSS and its Rx interrupts. If the device refuses a set-up,
+ * hp3d tries a simpler one: one queue without RSS, then no interrupts. hp3d does not rely on the
+ * device's RSS: it sets the key and the indirection table, reads the key back, and workers check
+ * the queue of every packet.
  */
 #include "app/hp3d/lcores/spread.h"
 
@@ -15,15 +16,16 @@ struct hp3d_port_wish {
 	const struct hp3d_spread *spread;
 	uint16_t mtu; /* 0: the driver's default */
 	bool one_queue; /* one lcore has the whole rail */
-	bool interrupts; /* an lcore that sleeps wants to be woken by packets */
-	bool virtual; /* ignores unsupported calls instead of failing */
+	bool interrupts; /* received packets are to wake a sleeping lcore */
+	bool virtual; /* a virtual device: calls that its driver does not support are no failures */
 };
 
-/* Why the lcores have to spread a port's packets themselves; NULL: its NIC can. */
+/* Why the lcores have to spread a port's packets themselves; NULL: the port's NIC can. */
 const char *hp3d_port_unsupported(uint16_t port, unsigned lcores);
 
-/* 0: the port runs, with an Rx and a Tx queue for every lcore and *reason = NULL, or with one of
- * each and the reason. Else the negative errno of the DPDK call that *what names. */
+/* 0: the port runs. If *reason is NULL, it has an Rx and a Tx queue for every lcore; otherwise, it
+ * has one of each, and *reason is why. On failure, returns the negative errno of the DPDK call that
+ * *what names. */
 int hp3d_port_setup(
 	uint16_t port, const struct hp3d_port_wish *wish, const char **reason, const char **what);
 

@@ -84,8 +84,8 @@ static int probe_device(const struct where *w, bool fails_open, uint16_t *port)
 	return 0;
 }
 
-/* Frames must fit one buffer: RoCE packets in several could not be held or rewritten. For kernel
- * interfaces DPDK always reports 1500; app/doctor checks those. */
+/* Frames must fit one buffer: RoCE packets in several buffers could not be held or rewritten. For
+ * kernel interfaces DPDK always reports 1500; app/doctor checks those. */
 static int check_mtu(const struct where *w, uint16_t port, uint32_t mbuf_bytes)
 {
 	uint32_t room = mbuf_bytes - RTE_PKTMBUF_HEADROOM;
@@ -140,13 +140,13 @@ static void report_spread(const struct where *w, unsigned lcores, const char *re
 			w->rail, w->side, lcores, reason);
 }
 
-/* Lcores hand over only packets that a NIC put on a wrong queue. */
+/* True: NICs spread the packets. Lcores hand over only packets that a NIC put on a wrong queue. */
 static bool by_nic(const struct hp3_config *cfg)
 {
 	return cfg->eal.lcores > 1 && cfg->eal.spread == HP3_SPREAD_NIC;
 }
 
-/* `lcores`: the number with which lcores hand nothing over. */
+/* `lcores`: the number of lcores with which no lcore hands packets over. */
 static int refuse_lcores(
 	const struct where *w, const struct hp3_config *cfg, const char *reason, unsigned lcores)
 {
@@ -243,7 +243,8 @@ static const char *reason_unspread(const struct hp3_config *cfg, unsigned rail, 
 	return reason;
 }
 
-/* Rails that cannot be spread stay whole; then no lcore may be without a rail. */
+/* One lcore handles each rail that cannot be spread. If all rails are such, every lcore needs a
+ * rail. */
 static int keep_whole(const struct hp3_config *cfg)
 {
 	const char *reason = NULL;
@@ -269,7 +270,7 @@ static int keep_whole(const struct hp3_config *cfg)
 	return 0;
 }
 
-/* All ports that spread use one map, which has to fit the smallest table. */
+/* All ports that spread packets use one map, which has to fit the smallest indirection table. */
 static void make_spread(const struct hp3_config *cfg)
 {
 	uint32_t table = 0;

@@ -2,12 +2,12 @@
 #ifndef HP3D_PORTS_H
 #define HP3D_PORTS_H
 /*
- * The two ports of each rail: made from devargs, any PMD, promiscuous, because packets for other
- * hosts pass. With several lcores, a port has an Rx and a Tx queue for every lcore if its NIC can
- * spread packets by their addresses (spread.h), else one of each. A rail with a port that cannot is
- * handled as a whole by one lcore, rail i by lcore i modulo lcores. With spread = software, the
- * lcores hand its packets to each other instead. hp3d prints the choice for each rail and the
- * reason at its start.
+ * The two ports of each rail. hp3d creates them from devargs, with any PMD. They are promiscuous,
+ * because their packets have the addresses of other hosts. With several lcores, a port has an Rx
+ * and a Tx queue for every lcore if its NIC can spread packets by their addresses (spread.h),
+ * otherwise one of each. If a port of a rail cannot, one lcore handles the whole rail: lcore i
+ * modulo lcores handles rail i. With spread = software, the lcores instead hand the rail's packets
+ * to each other. At its start, hp3d prints the choice for each rail, and the reason.
  */
 #include "app/hp3d/lcores/spread.h"
 #include "config/config.h"
@@ -20,8 +20,8 @@ struct rte_mempool;
 struct hp3d_rail_ports {
 	uint16_t in[2];
 	bool spreads[2]; /* by direction: Rx and Tx queue i of that port are worker i's */
-	bool whole; /* one worker has all of it */
-	bool keeps; /* a driver (net_af_xdp) does not return buffers that it had to fill */
+	bool whole; /* one worker handles the whole rail */
+	bool keeps; /* a port's driver (net_af_xdp) does not free its empty receive buffers */
 	struct rte_mempool *pool;
 };
 

@@ -50,8 +50,7 @@ static int descriptor_of_queue(uint16_t port, uint16_t queue)
 
 /*
  * A driver without a call to arm a queue (net_tap) may still have a descriptor that is readable
- * when a packet waits: it needs no arming.
- */
+ * when a packet waits: such a descriptor needs no arming. */
 void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue)
 {
 	if (s->n == HP3D_SLEEPER_QUEUES || descriptor_of_queue(port, queue) < 0 ||
@@ -73,9 +72,9 @@ void hp3d_sleeper_arm(struct hp3d_sleeper *s)
 {
 	s->armed = true;
 	__atomic_store_n(&s->asleep, 1, __ATOMIC_RELAXED);
-	/* A thread that does not see `asleep` has left its work before the poll that follows. This
-	 * fence pairs with that of hp3d_sleeper_wake(). With a store alone, of any memory order,
-	 * the CPU may reorder that poll before it (arm64). */
+	/* If another thread does not see `asleep`, the poll that follows sees that thread's work.
+	 * This fence pairs with the fence of hp3d_sleeper_wake(). Without it, the CPU may execute
+	 * the poll before the store to `asleep`, whatever the store's memory order is (arm64). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned i = 0; i < s->n; i++)
 		rte_eth_dev_rx_intr_enable(s->queues[i].port, s->queues[i].queue);
@@ -102,7 +101,7 @@ bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns)
 	if (woken) {
 		rte_epoll_wait(s->epoll, event, HP3D_SLEEPER_QUEUES + 1, 0);
 		if (read(s->bell, &rung, sizeof(rung)) < 0)
-			rung = 0; /* it was a packet */
+			rung = 0; /* a packet ended the sleep */
 	}
 	hp3d_sleeper_disarm(s);
 	return woken;

@@ -2,13 +2,14 @@
 #ifndef HP3D_SLEEPER_H
 #define HP3D_SLEEPER_H
 /*
- * How an lcore sleeps, and what ends its sleep early: a bell that other threads ring (an eventfd),
- * and packets, if the drivers of all its queues have Rx interrupts. net_tap, net_vhost, virtio and
- * most NICs have them, net_af_packet and net_af_xdp do not.
+ * How an lcore sleeps, and what ends its sleep early: a bell (an eventfd) that other threads ring,
+ * and received packets, if the drivers of all the lcore's queues have Rx interrupts. The drivers of
+ * most NICs, virtio, net_tap and net_vhost have Rx interrupts; net_af_packet and net_af_xdp have
+ * none.
  *
  * No wake-up is lost: the lcore first sets `asleep` (arm), polls all its inputs once more, and only
- * then sleeps. A thread that leaves work for it rings afterwards. This costs a fence and a load,
- * and a system call only if the lcore sleeps.
+ * then sleeps. A thread that adds work to an input rings the bell afterwards. Ringing costs a fence
+ * and a load, and a system call only if the lcore sleeps.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@
 struct hp3d_sleeper {
 	int epoll, bell; /* descriptors */
 	unsigned n; /* queues that can end a sleep */
-	bool by_packets; /* all queues can */
+	bool by_packets; /* all queues can end a sleep */
 	bool armed; /* written by the owner */
 	struct {
 		uint16_t port, queue;
@@ -33,20 +34,21 @@ struct hp3d_sleeper {
 /* 0 or a negative errno. */
 int hp3d_sleeper_init(struct hp3d_sleeper *s);
 void hp3d_sleeper_free(struct hp3d_sleeper *s);
-/* A queue that the lcore polls; ports must run. */
+/* Adds a queue that the lcore polls. The port must run. */
 void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue);
 
-/* A descriptor that is readable when there is work. 0 or a negative errno. */
+/* Adds a descriptor that is readable when there is work. 0 or a negative errno. */
 int hp3d_sleeper_watch(struct hp3d_sleeper *s, int fd);
 
-/* For the owner: prepare to sleep; cancel that; sleep at most that long. True: it was woken. */
+/* For the owner: prepare to sleep; cancel the preparation; sleep for at most `ns`. True: something
+ * ended the sleep early. */
 void hp3d_sleeper_arm(struct hp3d_sleeper *s);
 void hp3d_sleeper_disarm(struct hp3d_sleeper *s);
 bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns);
 
 void hp3d_sleeper_ring_bell(struct hp3d_sleeper *s);
 
-/* For other threads, after they have left work: ends the sleep if there is one. */
+/* For other threads, after they have added work: if the lcore sleeps, ends the sleep. */
 static inline void hp3d_sleeper_wake(struct hp3d_sleeper *s)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

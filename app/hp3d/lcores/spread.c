@@ -36,7 +36,7 @@ void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, u
 		s->owner[i] = (uint8_t)(i * workers / table);
 }
 
-/* Of an address, or of its half `n`. */
+/* Hash of an IPv4 address, or of half `n` of an IPv6 address. */
 static uint64_t mix_address(const struct hp3d_spread *s, uint64_t address, unsigned n)
 {
 	return hp3_mix(address ^ s->key[n], s->key[!n]);

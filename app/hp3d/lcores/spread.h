@@ -2,16 +2,17 @@
 #ifndef HP3D_SPREAD_H
 #define HP3D_SPREAD_H
 /*
- * Which worker a packet belongs to: that of its address pair, in both directions, so that requests,
- * replies, probes and their answers reach one engine. Ports are ignored: hp3d changes the UDP
- * source port.
+ * Selects the worker of a packet by the packet's two IP addresses, alike for both directions. So
+ * requests, replies, probes and their answers reach one engine. UDP ports do not matter, because
+ * hp3d changes the source port.
  *
- * If a NIC spreads (RSS), the map is the NIC's: the Toeplitz hash of the two addresses with the key
- * 6d5a 6d5a ..., whose period of 16 bits makes it symmetric, and hp3d's indirection table. Because
- * of the period, the hash is a function of the exclusive or of all 16-bit words. So hp3d computes
- * it too, in two look-ups, and checks every packet. A packet on the wrong queue (an encapsulation
- * that the NIC does not parse, an ICMP error, a driver that ignores the set-up) is handed over. If
- * no NIC spreads, a seeded hash does.
+ * If a NIC spreads packets (RSS), hp3d uses the map of the NIC: the Toeplitz hash of the two
+ * addresses with the key 6d5a 6d5a ..., then an indirection table that hp3d sets. The key's period
+ * of 16 bits makes the hash a function of the exclusive or of all 16-bit words, and so symmetric.
+ * hp3d computes the hash, too, in two look-ups, and checks every packet. If a packet is on another
+ * worker's queue, hp3d hands it to the right worker. (Causes: an encapsulation that the NIC does
+ * not parse, an ICMP error, a driver that ignores the set-up.) If no NIC spreads packets, hp3d uses
+ * a seeded hash.
  *
  * The NIC's hash is linear: an attacker who chooses addresses can find many that map to one worker,
  * whatever the key is. The seeded hash prevents this.
@@ -30,24 +31,24 @@ struct hp3d_spread {
 	uint32_t workers;
 	uint32_t table; /* entries of owner, a power of two; 0: no NIC spreads */
 	uint64_t key[2]; /* of the seeded hash */
-	uint16_t low[256], high[256]; /* hash of each byte of the folded addresses */
+	uint16_t low[256], high[256]; /* hash of each byte of the addresses' exclusive or */
 	uint8_t owner[HP3D_SPREAD_TABLE_MAX];
 };
 
 /* `table`: entries of the smallest indirection table among the NICs that spread, 0 for none.
  * `seed`: random and secret. */
 void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, uint64_t seed);
-/* Addresses of four bytes, or 16. */
+/* a, b: addresses of four bytes, or of 16. */
 unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b);
-/* A frame that is not IP belongs to worker 0, an ICMP time exceeded to the worker of the packet it
- * quotes. */
+/* A frame that is not IP belongs to worker 0; an ICMP time exceeded message to the worker of the
+ * packet that it quotes. */
 unsigned hp3d_spread_frame(const struct hp3d_spread *s, const uint8_t *frame, uint32_t len);
 
 /* Why a port cannot spread packets over so many workers, or NULL: it can. */
 const char *hp3d_rss_unsupported(const struct rte_eth_dev_info *info, unsigned workers);
-/* The packet types that are hashed by their addresses alone, of those that the port supports. */
+/* The RSS packet types that the port supports and that are hashed by addresses alone. */
 uint64_t hp3d_rss_types(const struct rte_eth_dev_info *info);
-/* Bytes of the key: what the port reports, or the usual 40. */
+/* Writes the key. Returns its length in bytes: what the port reports, or the usual 40. */
 uint8_t hp3d_rss_key(const struct rte_eth_dev_info *info, uint8_t key[UINT8_MAX]);
 /* How many entries of a port's table are used. */
 uint32_t hp3d_rss_table(const struct rte_eth_dev_info *info);

@@ -29,13 +29,13 @@ unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_
 int hp3d_worker_call(
 	struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);
 
-/* Takes up to n events that the worker left; control thread only. Returns how many. */
+/* Takes up to n events that the worker has reported; control thread only. Returns how many. */
 unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *event, unsigned n);
-uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* ring was full */
+uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* because the ring was full */
 
 /* How a worker spent its time since its start, by rounds of its loop. */
 struct hp3d_worker_time {
-	uint64_t busy_ns; /* rounds that moved packets */
+	uint64_t busy_ns; /* rounds that handled packets */
 	uint64_t idle_ns; /* other rounds, including sleep */
 };
 struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w);

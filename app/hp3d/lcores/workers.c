@@ -87,7 +87,8 @@ static int make_rings(unsigned from, int socket)
 	return 0;
 }
 
-/* Where packets of a pipe leave: by a port of this worker's own, or by the worker that owns it. */
+/* Where packets of a pipe leave: through a port that this worker owns, or to the worker that owns
+ * the port. */
 static int make_egress(
 	struct hp3d_worker *w, unsigned rail, enum hp3_dir dir, const struct hp3_config *cfg)
 {
@@ -226,7 +227,7 @@ int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct
 }
 
 struct leaving {
-	unsigned away; /* flows that are not at home yet, or that move */
+	unsigned away; /* flows that are not on their home ports, or that move */
 	uint64_t until; /* end of agreements with peers; 0: there are none */
 };
 
@@ -265,8 +266,9 @@ static void check_pipe(const struct hp3d_worker *w, unsigned rail)
 			rail, w->lcore, unknown, held);
 }
 
-/* After the end of the loops: sends packets left in rings, links and hold queues. Packets out of a
- * ring may be held again, so it repeats. Returns how many flows are not at home. */
+/* After the end of the loops: sends packets left in rings, links and hold queues. The engine may
+ * hold packets that come out of a ring, so this repeats. Returns how many flows are not on their
+ * home ports. */
 static unsigned finish_workers(void)
 {
 	unsigned moved = 0;
@@ -305,7 +307,7 @@ static void reload_worker(struct hp3d_worker *w, void *arg)
 
 struct homing {
 	uint32_t from;
-	bool away; /* some flow is */
+	bool away; /* out: a flow is not on its home port */
 };
 
 static void bring_home(struct hp3d_worker *w, void *arg)
@@ -367,8 +369,9 @@ static void hand_back(const struct hp3_config *cfg, void (*poll)(int timeout_ms)
 }
 
 /*
- * Flows go home within drain_ms; agreements with peers are kept, for their lease at most (rule 35).
- * Returns the number of moved flows on rails that are still direct after a hang.
+ * Waits until flows have returned to their home ports, for drain_ms at most, and until agreements
+ * to spray have ended, for their lease at most (rule 35). Returns the number of moved flows on
+ * rails that are still direct after a hang.
  */
 static unsigned wait_until_home(uint32_t drain_ms, void (*poll)(int timeout_ms))
 {
@@ -390,8 +393,7 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
 {
 	unsigned away = 0;
 
-	if (!hp3_config_is_verbs_mode(
-		    cfg)) /* RNICs keep their ports, and the next hp3d reads them */
+	if (!hp3_config_is_verbs_mode(cfg)) /* the next hp3d reads the RNICs' ports */
 		away = wait_until_home(cfg->control.stop_drain_ms, poll);
 	hand_back(cfg, poll);
 	poll(20); /* let the lcores send what was released */

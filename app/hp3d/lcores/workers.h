@@ -2,15 +2,16 @@
 #ifndef HP3D_WORKERS_H
 #define HP3D_WORKERS_H
 /*
- * This module: lcores that run pipes, from DPDK's start (eal.h) and the ports to the loop of an
- * lcore and its sleep. It calls pipes; its caller handles events.
+ * This module runs pipes on lcores: it starts DPDK (eal.h) and the ports, and has the loop and the
+ * sleep of an lcore. It calls pipes; its caller handles their events.
  *
- * A single worker polls all ports and sends directly. Of several workers, one that has a rail as a
- * whole does the same for that rail. Other rails' ports are shared: each worker polls those it
- * owns. It spreads packets over the workers by a symmetric hash of the two IP addresses, so flows
- * of an address pair stay on one worker. It also sends other workers' packets through its ports.
- * All hand-overs are FIFO rings, so order within a flow is kept. With idle = sleep, an idle worker
- * sleeps, longer each time up to idle_sleep_us, never past its next deadline.
+ * A single worker polls all ports and sends directly. With several workers, a worker that has a
+ * whole rail does the same for that rail. The ports of other rails are shared: each worker polls
+ * the ports or queues that it owns. It hands each packet to the worker that a symmetric hash of the
+ * two IP addresses selects (spread.h), so all flows of an address pair are on one worker. It also
+ * sends packets that other workers have handled, through the ports that it owns. Workers hand over
+ * packets in FIFO rings, so order within a flow does not change. With idle = sleep, an idle worker
+ * sleeps, longer each time up to idle_sleep_us, but never beyond its engines' next deadline.
  */
 #include "app/hp3d/lcores/worker.h"
 #include "config/config.h"
@@ -18,16 +19,17 @@
 /* Ports must be started; `before` is called after the set-up, before any lcore runs. 0, or -1 after
  * a message on stderr. */
 int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct hp3_config *cfg));
-/* Reloadable keys take effect on all lcores, between bursts. False: one of them did not answer. */
+/* Reloadable keys take effect on all lcores, between bursts. False: an lcore did not answer. */
 bool hp3d_workers_reload(const struct hp3_config *cfg);
-/* Asks all moved flows to move home, a few records per call. */
+/* Requests a move to the home port for each moved flow, a few records per call of a worker. */
 void hp3d_workers_home(uint32_t max_flows);
 
 /*
- * Clean stop: moved flows are drained home within stop_drain_ms, and agreements with peers are
- * kept, for their lease at most (rule 35). Then packets still held leave on their old port, and
- * lcores end. `poll` is called meanwhile (control socket, events). Returns how many flows are not
- * at home.
+ * Clean stop. For at most stop_drain_ms, moved flows return to their home ports, each behind a
+ * drain. Agreements to spray continue until both hosts have ended them, for their lease at most
+ * (rule 35). Then packets that are still held leave on their old port, and the lcores end.
+ * Meanwhile, `poll` is called (control socket, events). Returns how many flows are not on their
+ * home ports.
  */
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms));
 /* Frees pipes and queues; ports must be stopped. Returns packet buffers still in use: 0 unless

@@ -75,9 +75,9 @@ bool hp3d_xdp_fails_open(const struct hp3_config *cfg, unsigned rail)
 	       hp3d_xdp_unsupported(r->rnic) == NULL && hp3d_xdp_unsupported(r->net) == NULL;
 }
 
-/* By default the driver makes the kernel poll the interface before each burst that it sends.
- * Without a device below, that is useless, and it lengthens the time between hp3d's check of the
- * bypass and the sending of frames. */
+/* By default the driver makes the kernel poll the interface before each burst that it sends. For an
+ * interface without a device, the poll is useless. It also lengthens the time between hp3d's check
+ * of the bypass and the sending of frames. */
 static const char *polling_devargs(const char *devargs, const char *interface)
 {
 	char text[64];

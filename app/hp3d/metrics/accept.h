@@ -2,9 +2,9 @@
 #ifndef HP3D_METRICS_ACCEPT_H
 #define HP3D_METRICS_ACCEPT_H
 /*
- * Chooses the format by a client's Accept header (RFC 9110, 12.5.1). It is OpenMetrics if the
- * header names it, in version 1.0.0 or without one, and does not prefer text/plain. Otherwise, even
- * if the header accepts neither, it is text/plain.
+ * Chooses the format by a client's Accept header (RFC 9110, 12.5.1). The format is OpenMetrics if
+ * the header accepts OpenMetrics, in version 1.0.0 or without a version, and does not prefer
+ * text/plain. Otherwise, the format is text/plain, even if the header accepts neither.
  */
 #include <stdbool.h>
 

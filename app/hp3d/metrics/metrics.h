@@ -2,14 +2,14 @@
 #ifndef HP3D_METRICS_H
 #define HP3D_METRICS_H
 /*
- * This module: hp3d's metrics over HTTP, in the formats OpenMetrics 1.0.0 and Prometheus text
+ * This module serves hp3d's metrics over HTTP, in the formats OpenMetrics 1.0.0 and Prometheus text
  * 0.0.4, on a UNIX socket and, with [metrics] listen, on a TCP port. metrics.def lists the metrics;
- * readers (source.h) write a page (page.h) of them; server.h serves it. From lcores and control,
- * the module only reads single counters. Only main calls it.
+ * readers (source.h) write a page (page.h) of them; server.h serves the page. Only main calls this
+ * module.
  *
- * It runs in its own thread. It only reads single counters that other threads write. It waits for
- * no lcore, takes no lock that a packet could wait for, and goes on when lcores or the control
- * thread hang.
+ * The module runs in its own thread. Of lcores and the control thread, it only reads single
+ * counters. It waits for no lcore, and takes no lock that a packet could wait for. It continues
+ * when lcores or the control thread hang.
  */
 #include "config/config.h"
 

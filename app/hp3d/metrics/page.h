@@ -22,8 +22,8 @@ struct hp3d_page {
 	char *text; /* len bytes; the caller frees it */
 	size_t len, cap;
 	bool openmetrics, failed;
-	const struct hp3d_metric *metric; /* the family */
-	bool begun; /* its head is written */
+	const struct hp3d_metric *metric; /* the current family */
+	bool begun; /* the family's TYPE, UNIT and HELP are written */
 };
 
 /* The label values of a sample, in the order of the row. */
@@ -36,7 +36,8 @@ void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t va
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value);
 void hp3d_page_histogram(
 	struct hp3d_page *p, struct hp3d_labels labels, const struct hp3d_histogram *h);
-/* n[k]: number of values at most le[k] and above le[k - 1]; n[buckets]: of those above all. */
+/* n[k]: number of values at most le[k] and above le[k - 1]; n[buckets]: number of values above all
+ * bounds. */
 void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const double *le,
 	const uint64_t *n, unsigned buckets, double sum);
 /* True: the page is complete. */

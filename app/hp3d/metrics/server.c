@@ -85,7 +85,8 @@ static struct MHD_Response *fresh_page(bool openmetrics)
 	if (k->response != NULL && now - k->at_ms < HP3D_SERVER_FRESH_MS)
 		return k->response;
 	if (k->response != NULL)
-		MHD_destroy_response(k->response); /* connections that send it keep a reference */
+		MHD_destroy_response(
+			k->response); /* connections that send this page keep a reference */
 	k->response = make_page(openmetrics);
 	k->at_ms = now;
 	return k->response;
@@ -178,7 +179,8 @@ static void *serve_metrics(void *arg)
 	struct pollfd polled[HP3D_SERVER_LISTENERS + 1] = {{.fd = server.stop, .events = POLLIN}};
 	sigset_t mains;
 
-	/* The control thread handles these; all threads handle that of capabilities.h. */
+	/* The control thread handles these signals; all threads handle the signal of
+	 * capabilities.h. */
 	sigemptyset(&mains);
 	sigaddset(&mains, SIGINT);
 	sigaddset(&mains, SIGTERM);

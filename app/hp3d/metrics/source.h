@@ -3,7 +3,7 @@
 #define HP3D_METRICS_SOURCE_H
 /*
  * Readers of metrics. A reader adds the samples of a row of metrics.def to the page. It may read
- * single counters of workers and pipes, and call DPDK and the kernel, but never waits.
+ * single counters of workers and pipes, and call DPDK and the kernel, but must not wait.
  */
 #include "app/hp3d/metrics/table.h"
 #include "config/config.h"

@@ -24,7 +24,7 @@ struct hp3d_metric {
 extern const struct hp3d_metric hp3d_metrics[];
 extern const unsigned hp3d_metric_count;
 
-/* The unit at the end of its name: seconds, bytes, or "". */
+/* The unit at the end of the metric's name: seconds, bytes, or "". */
 const char *hp3d_metric_unit(const struct hp3d_metric *m);
 const char *hp3d_metric_type_name(enum hp3d_metric_type type);
 

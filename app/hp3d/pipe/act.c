@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Carries out the engine's actions besides its verdicts: releases or drops held packets, reports
- * events, sends hp3d's own packets. Part of the data path like pipe.c, but not of every burst.
+ * events, sends hp3d's own packets. Like pipe.c, this is in the data path, but not every burst
+ * needs it.
  */
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 #include "roce/icrc.h"
 
-/* Held packets are rewritten when they leave: the port is not known before. */
+/* Held packets are rewritten when they leave: their port is not known before. */
 static void release_held(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	uint32_t i = a->held;
@@ -37,7 +38,7 @@ void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count)
 		hp3d_pipe_emit(p, HP3_DIR_RX, p->held[held]);
 }
 
-/* Takes a buffer, but only when a packet was lost. */
+/* Allocates a buffer, but only when a packet was lost. */
 static void show_held(struct hp3d_pipe *p, const struct hp3_act *a)
 {
 	struct rte_mbuf *held = p->held[a->held];

@@ -205,7 +205,7 @@ void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now)
 		a->tracer.params.key = a->keys.key[0];
 	}
 	while (hp3_trace_expire(&a->tracer, now, &r))
-		; /* the engine has its own, longer time-out */
+		; /* expired traces need no report: the engine has its own, longer time-out */
 }
 
 const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a)

@@ -7,15 +7,15 @@
  * is one agent per pipe, on the pipe's lcore. Its packets come from a small pool of its own, so
  * probing never takes a buffer from the traffic.
  *
- * An agent's packet is addressed as the local host's own packets to that address (neighbours.h).
- * Packets for the peer's hp3d or RNIC that probe no path have their own class of service
- * (ppp.answer_dscp). To an address to which the host never sent anything, the agent cannot send; it
- * counts this.
+ * An agent's packet has the link-layer address, VLAN tags and so on of the local host's own packets
+ * to the same address (neighbours.h). Packets for the peer's hp3d or RNIC that probe no path have
+ * their own class of service (ppp.answer_dscp). The agent cannot send to an address to which the
+ * host never sent anything; it counts such packets.
  *
- * Messages have tags if the two hosts have a key (probes/tag.h): a probe_key on all hosts, or one
- * on which the pair agreed (agent_keys.c). Without a key, the agent answers probes
- * (probes/responder.h), and an answer ends the probe that it proves to have seen. Nothing else has
- * an effect.
+ * Messages have authentication tags if the two hosts have a common key (probes/tag.h): the
+ * probe_key of all hosts, or a key on which the pair of hosts agreed (agent_keys.c). Without a key,
+ * the agent still answers probes (probes/responder.h). It also accepts answers to its probes, if an
+ * answer proves that its sender received the probe. All other messages have no effect.
  */
 #include "app/hp3d/pipe/event.h"
 #include "app/hp3d/pipe/neighbours.h"
@@ -31,9 +31,9 @@ struct rte_mbuf;
 /* X(field, help) */
 #define HP3D_AGENT_COUNTERS(X)                                                                     \
 	X(probes_peer, "peer probes sent")                                                         \
-	X(probes_standard, "probes sent that look like a duplicate")                               \
-	X(probes_nak, "probes sent that look like a gap")                                          \
-	X(reports_sent, "reports sent to peers: none of their replies arrives")                    \
+	X(probes_standard, "probes sent that look like a duplicate packet")                        \
+	X(probes_nak, "probes sent that look like a packet after a gap")                           \
+	X(reports_sent, "reports to peers that none of their replies arrives")                     \
 	X(ack_solicitations_sent,                                                                  \
 		"duplicates sent to make a peer's RNIC repeat its acknowledgement")                \
 	X(agreements_sent, "messages to peers about queue pairs that are sprayed")                 \
@@ -61,8 +61,8 @@ struct hp3d_agent_counters {
 
 struct hp3d_agent;
 
-/* Number of address pairs for which tables of peers have room: max_pairs, at least 1,024 and at
- * most 1,048,576, rounded up to a power of two. */
+/* Number of address pairs for which tables of peers have room: max_pairs rounded up to a power of
+ * two, at least 1,024 and at most 1,048,576. */
 static inline uint32_t hp3d_agent_pairs(const struct hp3_config *cfg)
 {
 	uint32_t n = 1u << 10;
@@ -72,23 +72,23 @@ static inline uint32_t hp3d_agent_pairs(const struct hp3_config *cfg)
 	return n;
 }
 
-/* `name` distinguishes its pool from others; the pool lives as long as the process. NULL: see
- * errno. */
+/* `name`: of the agent's packet pool, which lives as long as the process. NULL: see errno. */
 struct hp3d_agent *hp3d_agent_create(
 	const struct hp3_config *cfg, unsigned rail, const char *name, int socket);
 void hp3d_agent_free(struct hp3d_agent *a);
 void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 
-/* A packet from the RNIC's side: the agent learns how to address its destination. If the packet is
- * of a reliable connection, the agent begins to agree on a key with that destination. */
+/* Call it with a packet from the RNIC's side: the agent learns how to address the packet's
+ * destination. If the packet is of a reliable connection, the agent begins key agreement with the
+ * destination. */
 void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
 	const struct hp3_view *v, uint64_t now);
 
-/* Verbs mode: the RNIC has no queue pair between these any more. */
+/* Verbs mode: the RNIC has no queue pair between these addresses any more. */
 void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends);
 
 /* Makes the packet for a PROBE, TRACE, ADVERTISE, AGREE, NAK, CNP, CNP_OWED, REPORT or SOLICIT_ACK
- * action; *dir is where to send it. NULL: it cannot be sent, which is counted. */
+ * action; *dir is where to send it. NULL: the packet cannot be sent; the agent counts this. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 
@@ -96,7 +96,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 uint32_t hp3d_agent_make_rack(
 	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m);
 
-/* True: a datagram of the local host to hp3's port, which peers would take for hp3d's. */
+/* True: a datagram of the local host to hp3's port. Peers would take it for a message of hp3d. */
 bool hp3d_agent_is_of_host(const struct hp3d_agent *a, const struct hp3_pkt *pkt);
 
 /* Cheap test: may this packet from the network be for hp3d? */
@@ -108,24 +108,26 @@ static inline bool hp3d_agent_wants(const struct hp3_view *v)
 }
 
 /*
- * A packet from the network that may be for hp3d. True: it is; do not forward it, carry out the
- * actions, and send *answer to the network unless it is NULL.
+ * Handles a packet from the network that may be for hp3d. True: the packet is for hp3d. Then the
+ * caller does not forward the packet, carries out the actions, and sends *answer to the network
+ * unless it is NULL.
  */
 bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts, struct rte_mbuf **answer);
 
 /*
- * Returns the ns that probe `id` and the answer in hand were on the wire; 0: not known. NULL, the
- * default: no such times.
+ * Returns how long probe `id` and the answer in hand were on the wire, in ns; 0: not known. The
+ * default is NULL: no such times are known.
  */
 typedef uint32_t hp3d_took_fn(void *ctx, uint32_t id);
 void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx);
 
 /*
- * Verbs mode: questions and answers about hp3d's queue pairs (probes/hello.h). ask writes a
- * question of HP3_HELLO_LEN bytes for hp3's port of `to`. heard reads a datagram; 0: a question, to
- * be answered by send_hello, or an answer, whose nonce the caller checks; else a negative errno.
- * With agreed keys, it refuses datagrams from unprivileged ports.
+ * Verbs mode: questions and answers about hp3d's queue pairs (probes/hello.h). hp3d_agent_ask()
+ * writes a question of HP3_HELLO_LEN bytes for hp3's port of `to`. hp3d_agent_heard() reads a
+ * datagram. It returns 0 for a question, which the caller answers by hp3d_agent_send_hello(), and
+ * for an answer, whose nonce the caller checks; otherwise a negative errno. With agreed keys, it
+ * refuses datagrams from unprivileged ports.
  */
 void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint32_t qkey,
 	uint64_t nonce, void *buf);
@@ -133,12 +135,12 @@ int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, ui
 	const void *buf, size_t n, uint64_t now, struct hp3_hello *h);
 void hp3d_agent_send_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf);
-/* There is a [probes] probe_key: messages that were accepted are from a host that has it. */
+/* True: there is a [probes] probe_key, so accepted messages are from hosts that have this key. */
 bool hp3d_agent_has_key(const struct hp3d_agent *a);
 /* Counts an answer that matches no question of this host. */
 void hp3d_agent_stray_hello(struct hp3d_agent *a);
 
-/* Time passes; before hp3_tick(). */
+/* Advances the agent's time. Call it before hp3_tick(). */
 void hp3d_agent_tick(struct hp3d_agent *a, uint64_t now);
 
 /* The next message about keys to send to the network. Call it until it returns NULL. */
@@ -154,10 +156,10 @@ uint32_t hp3d_agent_key_list(
 /* hp3_keying_become() */
 void hp3d_agent_become(struct hp3d_agent *a, const struct hp3_identity *identity, uint64_t now);
 
-/* Computes one X25519, in one other thread, while the agent exists. False: there is nothing to
- * do. */
+/* Computes one X25519. One other thread calls it, while the agent exists. False: there is nothing
+ * to compute. */
 bool hp3d_agent_compute(struct hp3d_agent *a);
-/* Any thread: this host has to draw a new identity. True once. */
+/* True, once: this host has to create a new identity. Any thread may call it. */
 bool hp3d_agent_is_cloned(struct hp3d_agent *a);
 
 const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a);

@@ -17,15 +17,16 @@
 struct hp3d_agent {
 	struct rte_mempool *pool;
 	struct hp3_responder *responder;
-	struct hp3_probe_keys keys; /* accepted */
-	uint8_t use; /* index of the one that this host sends with */
-	uint64_t change_ns; /* from then on, send with the first one */
-	uint32_t wait_s; /* until a pending change whose time is not set yet; 0: none */
+	struct hp3_probe_keys keys; /* keys with which messages are accepted */
+	uint8_t use; /* index of the key with which this host sends */
+	uint64_t change_ns; /* from this time on, send with the first key */
+	uint32_t wait_s; /* wait before a change of key for which change_ns is not set yet; 0: none
+			  */
 	struct hp3_probe_key secret; /* of this host's cookies */
-	struct hp3_heard *heard; /* which messages of peers are accepted */
+	struct hp3_heard *heard; /* replay protection for messages of peers */
 	uint64_t sent_stamp_us; /* stamp of the latest message sent */
 	uint16_t port;
-	uint8_t dscp; /* of packets for peers; HP3_DSCP_KEPT: that of data */
+	uint8_t dscp; /* of packets for peers; HP3_DSCP_KEPT: the DSCP of data */
 	uint32_t clock_s;
 	hp3d_took_fn *took; /* NULL: no such times */
 	void *took_ctx;
@@ -36,17 +37,17 @@ struct hp3d_agent {
 	size_t neighbours_size;
 	struct hp3d_rack_peers rack_peers;
 	/* Keys that pairs agree on (agent_keys.c) */
-	struct hp3_keying *keying; /* NULL: never */
+	struct hp3_keying *keying; /* NULL: this host never agrees on keys */
 	size_t keying_size;
 	bool agrees; /* pairs agree on keys now: there is no probe_key */
 	bool asks; /* the mode lets hp3d begin key agreements, as it lets hp3d probe */
-	bool cloned; /* this host is to draw a new identity; read by the main thread */
+	bool cloned; /* this host has to create a new identity; read by the main thread */
 	struct rte_ring *jobs, *done;
-	uint64_t init_at; /* no INIT before */
+	uint64_t init_at; /* send no INIT message before */
 	struct hp3_keying_stats keying_stats;
 };
 
-/* The two ends have a key. */
+/* True: the two ends have a common key. */
 bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends);
 /* 0 or a negative errno. */
 int hp3d_agent_keys_begin(
@@ -54,7 +55,8 @@ int hp3d_agent_keys_begin(
 void hp3d_agent_keys_end(struct hp3d_agent *a);
 /* Call it after a->keys was set: begins or ends key agreement by pairs. */
 void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg);
-/* The RNIC sends to the remote end, or hp3d to a rack peer (HP3_KEYING_ANY_VLAN). */
+/* Begins key agreement with the remote end, because the RNIC sends to it, or because it is a rack
+ * peer (HP3_KEYING_ANY_VLAN). */
 void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
 /* A message with a valid tag arrived from the remote end. */
 void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);

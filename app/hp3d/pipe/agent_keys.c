@@ -14,7 +14,7 @@
 #include "app/hp3d/pipe/memory.h"
 #include "engine/policy.h"
 
-#define JOBS     64u /* under way at a time */
+#define JOBS     64u /* X25519 computations under way at a time */
 #define PAUSE_NS 1000000ull /* between two INITs: many records may become due together */
 
 static const uint8_t *find_agreed_key(const void *table, const struct hp3_pair_ends *ends)
@@ -165,7 +165,7 @@ static struct rte_mbuf *message_to(
 			     m->bytes, (uint16_t)m->len));
 }
 
-/* To a host with which the local RNIC has a connection, or to a rack peer. */
+/* Builds a message to a host with which the local RNIC has a connection, or to a rack peer. */
 static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keying_message *m)
 {
 	const struct hp3_pair_ends *ends = &m->to;
@@ -182,7 +182,7 @@ static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keyi
 	return message_to(a, &to, m);
 }
 
-/* A message about keys, which this host does not agree on. True: it was one. */
+/* This host agrees on no keys: drops and counts a message about keys. True: it was one. */
 static bool refuse_message(struct hp3d_agent *a, const struct hp3_pkt *pkt)
 {
 	struct hp3_pair_ends ends;

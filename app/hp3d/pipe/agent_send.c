@@ -5,7 +5,7 @@
 #include "ppp/placement.h"
 #include "probes/standard.h"
 
-/* From the flow's remote end to its local one. */
+/* The addressing of packets from the flow's remote end to its local end. */
 static struct hp3_addressing turn_addressing(const struct hp3_addressing *a)
 {
 	struct hp3_addressing t = *a;
@@ -63,7 +63,7 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
 }
 
-/* How many flows this host has to this peer, by path. */
+/* Builds a report of how many flows this host has to this peer, by path. */
 static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
 	const struct hp3_addressing *from_here, uint32_t flow, uint64_t now)
 {
@@ -166,7 +166,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 	return hp3d_agent_sized(m, len);
 }
 
-/* The two hosts have a key. If not, they begin to agree on one. */
+/* True: the two hosts have a common key. If not, begins key agreement. */
 static bool may_send_to_rack_peer(
 	struct hp3d_agent *a, const struct hp3_addressing *to, uint64_t now)
 {

@@ -36,7 +36,7 @@ static bool is_known(struct hp3d_agent *a, const struct hp3_ends *ends)
 	return n != NULL && n->peer;
 }
 
-/* The peer is alive, if the packet was authenticated. */
+/* Notes that the peer is alive, if the packet was authenticated. */
 static void mark_peer_seen(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
 {

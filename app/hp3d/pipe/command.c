@@ -9,7 +9,8 @@ static void forget_some(struct hp3d_pipe *p, uint64_t now)
 {
 	hp3d_event_fn *tell = p->on_event;
 
-	p->on_event = NULL; /* thousands of events would displace those of decisions */
+	p->on_event =
+		NULL; /* no events: thousands of them would displace the events of decisions */
 	p->missed = hp3_missed(p->engine, p->missed, now, &p->acts);
 	hp3d_pipe_settle(p, now);
 	p->on_event = tell;
@@ -38,7 +39,7 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 	uint64_t due;
 
 	if (p->missed != HP3_NO_FLOW) {
-		forget_some(p, now); /* no other work on flows meanwhile */
+		forget_some(p, now); /* meanwhile, no other work on flows */
 		return now;
 	}
 	hp3d_pipe_make_room(p);
@@ -101,7 +102,7 @@ void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uin
 	hp3_parse(frame, len, &pkt.v);
 	if (pkt.v.class != HP3_CLASS_CNP)
 		return;
-	pkt.v.vlan = 0; /* that of the mirror, or one that is not known of queue pairs */
+	pkt.v.vlan = 0; /* the tag is the mirror's, or the VLAN of the queue pair is not known */
 	hp3_find_burst(p->engine, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(p->engine, &pkt, now, &vd, &p->acts);
 	hp3d_pipe_settle(p, now);

@@ -10,7 +10,8 @@ struct hp3d_event {
 	struct hp3_flow_info flow; /* addresses and QPNs at the time of the event */
 	uint16_t rail; /* index into hp3_config.rails */
 	uint16_t worker;
-	/* KEYED, IDENTITY, CLONED: fingerprints of the peer's identity, and of the one before */
+	/* KEYED, IDENTITY, CLONED: fingerprints of the peer's identity, and of its previous
+	 * identity */
 	char identity[HP3_FINGERPRINT_LEN], identity_before[HP3_FINGERPRINT_LEN];
 };
 

@@ -2,9 +2,9 @@
 #ifndef HP3D_IDENTITY_H
 #define HP3D_IDENTITY_H
 /*
- * This host's identity where pairs of hosts agree on keys ([probes] keys = auto); all agents begin
- * with it. The main thread sets it before there are agents. A later change reaches them by
- * hp3d_agent_become().
+ * This host's identity for key agreement ([probes] keys = auto). The main thread sets it before it
+ * creates agents, and all agents begin with it. hp3d_agent_become() passes a later identity to an
+ * agent.
  */
 #include "probes/identity.h"
 

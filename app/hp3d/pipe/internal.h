@@ -20,13 +20,15 @@ struct hp3d_pipe_out {
 struct hp3d_pipe {
 	struct hp3_engine *engine;
 	size_t engine_size;
-	struct rte_mbuf **held; /* by the engine's number */
-	uint32_t held_peak, unroomed; /* most held; held since hp3d_pipe_make_room() */
-	struct rte_mempool *pool; /* of the packets; NULL: holds are not bounded by it */
+	struct rte_mbuf **held; /* by the engine's handle */
+	uint32_t held_peak,
+		unroomed; /* most packets held at once; packets held since hp3d_pipe_make_room() */
+	struct rte_mempool *pool; /* of packet buffers; NULL: holds are not bounded by a pool */
 	unsigned sharers;
 	struct hp3d_agent *agent; /* NULL: hp3d sends no packets of its own (replay) */
-	uint64_t learnt; /* number of flows created when neighbours were last learnt */
-	uint64_t learnt_at; /* when they were learnt from all packets of a burst */
+	uint64_t learnt; /* number of flows ever created, at the time when neighbours were last
+			    learnt */
+	uint64_t learnt_at; /* when neighbours were last learnt from all packets of a burst */
 	uint32_t unlearnt; /* bursts of the RNIC since then */
 	struct hp3d_pipe_out out[2];
 	hp3d_event_fn *on_event;
@@ -56,12 +58,13 @@ static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct 
 		hp3d_pipe_flush(p, dir);
 }
 
-/* Sets how much the engine may hold: now and then, and after so many more were held. */
+/* Sets how many packets the engine may hold. Called now and then, and after each HP3D_ROOM_EVERY
+ * packets that were held. */
 #define HP3D_ROOM_EVERY 32u /* packets */
 void hp3d_pipe_make_room(struct hp3d_pipe *p);
 
-/* Carries out an action. The caller keeps the order of actions and the packet in hand (pipe.c).
- * Released packets wait in the vectors. */
+/* Carries out an action. The caller orders the actions and the packet in hand (pipe.c). Released
+ * packets are put into the output vectors. */
 void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now);
 /* Sends held packets to the local RNIC, in order and unchanged. */
 void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count);

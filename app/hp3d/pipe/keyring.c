@@ -26,8 +26,8 @@ static void drop_tables(struct hp3_probe_keys *keys, const struct hp3_probe_keys
 	memset(keys, 0, sizeof(*keys));
 }
 
-/* Keeps the table in effect if the file has not changed. Both keys may be one file: each keeps its
- * own table. */
+/* Keeps the table in effect if the file has not changed. Both keys may name the same file: each key
+ * has its own table. */
 static void reuse_table(unsigned at)
 {
 	struct hp3_probe_key *key = &ring.next.key[at];

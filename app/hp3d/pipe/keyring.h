@@ -14,7 +14,7 @@
 /* Negative: a file is invalid; the message is written to `err`. */
 int hp3d_keyring_read(const struct hp3_config *cfg, FILE *err);
 
-/* What was read last is in effect from now on. */
+/* The keys that were read last are in effect from now on. */
 void hp3d_keyring_take(void);
 
 /* No lcore uses the previous keys any more. */

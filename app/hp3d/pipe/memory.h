@@ -4,15 +4,16 @@
 /*
  * Memory for the two large users, tables and packet buffers, in the largest pages available.
  *
- * With hugepages, it comes from DPDK's heap. Without (the default), that heap has small pages, more
- * than the TLB holds. So hp3d then maps its own memory, for which the kernel may use transparent
- * hugepages. [eal] memory_mb bounds this memory for tables, and separately for packet buffers, as
- * it bounds DPDK's heap.
+ * With hugepages, the memory comes from DPDK's heap. Without hugepages (the default), that heap has
+ * small pages, more than the TLB holds. So hp3d then allocates memory outside that heap, for which
+ * the kernel may use transparent hugepages. [eal] memory_mb bounds this memory for tables, and
+ * separately for packet buffers, as it bounds DPDK's heap.
  *
  * All pages of tables are populated from the start (Linux 5.14): no packet waits for a page fault.
  *
- * Both are on the requested socket. Small things in DPDK's heap (rings, hold queues) are there with
- * hugepages only: without, that heap is one piece.
+ * Tables and packet buffers are on the requested NUMA socket. Small objects in DPDK's heap (rings,
+ * hold queues) are on that socket only with hugepages. Without hugepages, that heap is not divided
+ * by sockets.
  *
  * Only at set-up and clean-up; one thread.
  */

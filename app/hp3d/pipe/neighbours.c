@@ -66,7 +66,7 @@ static unsigned rank_of_neighbour(const struct hp3d_neighbour *n)
 	return n->ended ? 1 : 2;
 }
 
-/* The entry that a new one replaces; NULL: all rank higher. */
+/* The entry that a new entry replaces; NULL: no entry may be replaced. */
 static struct hp3d_neighbour *oldest_neighbour(struct hp3d_neighbours *t, uint32_t at, bool peer)
 {
 	struct hp3d_neighbour *old = NULL;

@@ -4,13 +4,13 @@
 /*
  * How to address a packet of hp3d: link-layer addresses, VLAN tags, DSCP, ECT and P_Key of the
  * latest packet of the local RNIC (or of its host) to that address. hp3d has no routes and sends no
- * ARP requests: it copies.
+ * ARP requests: it copies these fields.
  *
- * The table has twice as many entries as there may be address pairs, in sets. In a full set, the
- * least recently used entry is replaced: first an address with which the RNIC had no connection,
- * then one whose connections have ended. An address without a connection never replaces one with,
- * because anybody can make a host reply. A random seed selects the set, because the network chooses
- * addresses.
+ * The table has twice as many entries as there may be address pairs, in sets. In a full set, a new
+ * entry replaces the least recently used entry of the lowest rank: first, addresses with which the
+ * RNIC had no connection; then, addresses whose connections have ended. An address without a
+ * connection never replaces an address that has or had one, because anybody can make a host reply.
+ * A hash with a random seed selects the set, because other hosts choose addresses.
  */
 #include "engine/ends.h"
 #include "roce/build.h"
@@ -18,11 +18,11 @@
 #define HP3D_NEIGHBOURS_SET 8u
 
 struct hp3d_neighbour {
-	struct hp3_addressing a; /* of packets to it */
+	struct hp3_addressing a; /* of packets to this neighbour */
 	uint32_t used; /* stamp of the last use, 0: free */
 	bool rc; /* DSCP, ECT and P_Key are from a packet of a reliable connection */
 	bool peer; /* the RNIC has a reliable connection there: it sent requests, or replies */
-	bool ended; /* `peer`: no longer */
+	bool ended; /* `peer`, but the connections have ended */
 };
 
 struct hp3d_neighbours {

@@ -10,11 +10,11 @@
 #include "app/hp3d/pipe/internal.h"
 #include "roce/icrc.h"
 
-#define LEARN_EVERY 64u /* bursts of the RNIC, */
+#define LEARN_EVERY 64u /* bursts of the RNIC between two times of learning, */
 #define LEARN_NS    10000000ull /* or this time, for hosts that send few packets */
 #define GROUP       8u /* packets, see_all() */
 
-/* The vector is empty before it is handed over, so that send() may lead back here. */
+/* The vector is emptied before send() is called, because send() may call this function again. */
 void hp3d_pipe_flush(struct hp3d_pipe *p, enum hp3_dir dir)
 {
 	struct hp3d_pipe_out *o = &p->out[dir];
@@ -168,8 +168,9 @@ _Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, r
 
 /*
  * In groups, each step one group ahead of the next: prefetch buffer headers, prefetch frames, then
- * parse, which prefetches the buckets. So a load has the time of a group to complete, and a core
- * has no more loads under way than it supports. Returns the number of packets off the fast path.
+ * parse, which prefetches the buckets. So a load may take as long as the work on a group, and a
+ * core has no more loads under way than it supports. Returns the number of packets off the fast
+ * path.
  */
 static uint32_t see_all(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t n, uint64_t *bytes)
@@ -196,7 +197,7 @@ static uint32_t see_all(
 	return others;
 }
 
-/* Probes of peers and their answers end here, before the RNIC. */
+/* Probes and answers of peers end here: they do not reach the RNIC. */
 static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now)
 {
 	struct rte_mbuf *answer;
@@ -233,8 +234,8 @@ static bool ends_here(
 }
 
 /*
- * Learns the addressing of hosts from packets that the local host sends: from those of reliable
- * connections now and then and for new flows, from all others always.
+ * Learns the addressing of hosts from packets that the local host sends. From packets of reliable
+ * connections, it learns now and then, and for new flows; from all others always.
  */
 static void learn_neighbours(struct hp3d_pipe *p, uint16_t n, bool all, uint64_t now)
 {
@@ -262,7 +263,7 @@ static bool learns_all(struct hp3d_pipe *p, uint64_t now)
 	return true;
 }
 
-/* Carries out the verdicts of packets [from, to). */
+/* Carries out the engine's verdicts on packets [from, to). */
 static void obey_all(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from, uint32_t to)
 {

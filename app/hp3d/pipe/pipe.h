@@ -2,9 +2,9 @@
 #ifndef HP3D_PIPE_H
 #define HP3D_PIPE_H
 /*
- * This module: the path of a burst of packets, and what that path needs: the engine's memory,
- * packets of hp3d itself (agent.h), how to address them (neighbours.h). It calls the engine and the
- * libraries below it, and depends neither on lcores nor on its callers.
+ * This module has the path of a burst of packets through hp3d, and what that path needs: the
+ * engine's memory, packets of hp3d itself (agent.h), and their addressing (neighbours.h). It calls
+ * the engine and the libraries below the engine. It depends neither on lcores nor on its callers.
  *
  * A pipe is one rail on one worker: an engine, its hold queues and its counters. hp3d_pipe_burst()
  * is the only path of packets through hp3d; workers, replay and bench call it. Only the pipe's own
@@ -33,14 +33,15 @@ struct rte_mempool;
 	X(shown, "copies of held packets handed to the RNIC, so that it requests a missing one",   \
 		0)                                                                                 \
 	X(delivered, "packets of peers that arrived out of order, handed to the RNIC in order", 0) \
-	X(rounds_fruitless, "rounds of probes that found nothing", 0)                              \
-	X(fruitless_cnp, "those of them that CNPs caused", 0)                                      \
-	X(fruitless_ecn, "those of them that marked replies caused", 0)                            \
-	X(fruitless_rtt, "those of them that long round trips caused", 0)                          \
-	X(fruitless_dead, "those of them about a path that was not dead", 0)                       \
-	X(fruitless_setup, "those of them before the first data of a queue pair", 0)               \
-	X(fruitless_message_start, "those of them before a long message of an idle queue pair", 0) \
-	X(fruitless_advice, "those of them about an advised port", 0)                              \
+	X(rounds_fruitless, "fruitless rounds of probes: they found no better path", 0)            \
+	X(fruitless_cnp, "fruitless rounds that CNPs caused", 0)                                   \
+	X(fruitless_ecn, "fruitless rounds that marked replies caused", 0)                         \
+	X(fruitless_rtt, "fruitless rounds that long round trips caused", 0)                       \
+	X(fruitless_dead, "fruitless rounds about a path that was not dead", 0)                    \
+	X(fruitless_setup, "fruitless rounds before the first data of a queue pair", 0)            \
+	X(fruitless_message_start, "fruitless rounds before a long message of an idle queue pair", \
+		0)                                                                                 \
+	X(fruitless_advice, "fruitless rounds about an advised port", 0)                           \
 	X(not_linear, "packets in several or shared buffers: forwarded unchanged", 0)              \
 	X(handed_over, "packets passed on to the lcore of their addresses", 0)                     \
 	X(own, "packets that hp3d made: probes, answers, messages to peers, NAKs, CNPs", 0)        \
@@ -63,7 +64,7 @@ struct hp3d_pipe_counters {
 };
 
 /*
- * Any thread reads a counter of a pipe or of its engine. The pipe's own thread writes it with
+ * Any thread may read a counter of a pipe or of its engine. The pipe's own thread writes it with
  * plain, aligned 64-bit stores, which are atomic on processors that DPDK supports. Values of two
  * counters need not be of the same moment.
  */
@@ -73,11 +74,11 @@ static inline uint64_t hp3d_read_counter(const void *counters, size_t offset)
 		(const uint64_t *)((const char *)counters + offset), __ATOMIC_RELAXED);
 }
 
-/* Takes packets over, in order. Called outside the per-packet loop, or with a full vector. */
+/* Takes over n packets, in order. Called outside the per-packet loop, or with a full vector. */
 typedef void hp3d_send_fn(void *ctx, struct rte_mbuf **m, uint16_t n);
 typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *event);
 
-/* NULL: not enough memory. `seed` is of the engine's random choices. */
+/* NULL: not enough memory. `seed`: for the engine's random choices. */
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket);
 void hp3d_pipe_free(struct hp3d_pipe *p);
@@ -104,15 +105,17 @@ void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send,
 void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
 
 /*
- * Verbs mode: the function that starts SUSPEND, MOVE and RESUME without waiting; its answers
- * (hp3_actuator()); and what the queue pairs do (hp3_felt()).
+ * Verbs mode. hp3d_pipe_on_actuate() sets the function that starts SUSPEND, MOVE and RESUME, and
+ * does not wait for the result. hp3d_pipe_actuated() passes a result to the engine
+ * (hp3_actuator()). hp3d_pipe_felt() passes the completions of a queue pair to the engine
+ * (hp3_felt()).
  */
 typedef void hp3d_actuate_fn(void *ctx, const struct hp3_act *act);
 void hp3d_pipe_on_actuate(struct hp3d_pipe *p, hp3d_actuate_fn *fn, void *ctx);
 int hp3d_pipe_actuated(
 	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t now);
 int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t now);
-/* A copy of a CNP that arrived at the RNIC, whatever its VLAN; other frames are ignored. */
+/* Handles a copy of a CNP that arrived at the RNIC, in any VLAN; ignores other frames. */
 void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uint64_t now);
 void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now); /* hp3_qp_place() */
 /* Mute: probes cannot be sent, and the engine requests none, whatever the configuration. */
@@ -126,26 +129,27 @@ void hp3d_pipe_burst(
 void hp3d_pipe_rx_blocked(struct hp3d_pipe *p, bool blocked, uint64_t now);
 /* Runs a bounded number of due timers; returns the next deadline, or `now` if more are due. */
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
-/* hp3_command(), hp3_advise() and hp3_qp(); carry out the resulting actions. */
+/* Call hp3_command(), hp3_advise() and hp3_qp(), and carry out the resulting actions. */
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t now);
 
-/* Cancels moves and searches under way, except failovers; held packets leave on the old port, in
- * order (mode). */
+/* For a change of the mode: cancels moves and searches under way, except failovers. Held packets
+ * leave on the old port, in order. */
 void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now);
-/* Asks the moved ones of n flows from `from` on to move home (mode). */
+/* For a change of the mode: of n flows from `from` on, requests that moved flows move to their home
+ * ports. */
 void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now);
 /* hp3_spray_stop(), which documents the result; hp3_spray_go_on(). */
 uint64_t hp3d_pipe_leave(struct hp3d_pipe *p, uint64_t now);
 void hp3d_pipe_stay(struct hp3d_pipe *p);
-/* Ends sprays, moves under way and pacing: all held packets leave, in order; those that a move held
- * leave on the old port (stop). */
+/* For a stop: ends spraying, moves under way, and pacing. All held packets leave, in order; packets
+ * that a move held leave on the old port. */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
 /*
- * Packets have bypassed the pipe (hp3_missed()): drops held packets, without an event. This call
- * does the first part, each hp3d_pipe_tick() the next one. Pass no packet before
- * hp3d_pipe_is_anew() has returned true.
+ * Call it after packets have bypassed the pipe (hp3_missed()). Drops held packets, without an
+ * event, and resets flows. This call handles the first part of the flows, each hp3d_pipe_tick() the
+ * next part. Pass no packet to the pipe before hp3d_pipe_is_anew() has returned true.
  */
 void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now);
 bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now);
@@ -153,16 +157,16 @@ bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now);
 uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
 /*
  * Packets that arrived or were made (packets_tx, packets_rx, own, shown), minus those accounted
- * for: sent, taken, consumed, drop_*, held. Invariant: 0 between two calls; else the pipe has lost
- * a buffer, or sent one twice.
+ * for: sent, taken, consumed, drop_*, held. Invariant: 0 between two calls. Otherwise, the pipe has
+ * lost a buffer, or sent a buffer twice.
  */
 int64_t hp3d_pipe_unaccounted(const struct hp3d_pipe *p);
-/* Asks every moved flow to move home (stop). */
+/* For a stop: requests that every moved flow moves to its home port. */
 void hp3d_pipe_home_all(struct hp3d_pipe *p, uint64_t now);
 
 struct hp3_engine *hp3d_pipe_engine(struct hp3d_pipe *p);
 struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p);
-/* Totals of its events (tally.h). */
+/* Totals of the pipe's events (tally.h). */
 struct hp3d_tally;
 const struct hp3d_tally *hp3d_pipe_tally(const struct hp3d_pipe *p);
 uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p);

@@ -12,7 +12,7 @@ void hp3d_pipe_buffers(struct hp3d_pipe *p, struct rte_mempool *pool, unsigned s
 	p->sharers = sharers;
 }
 
-/* rte_mempool_avail_count() would walk the caches of all lcores, which this one cannot use. */
+/* rte_mempool_avail_count() would walk the caches of all lcores, which this lcore cannot use. */
 void hp3d_pipe_make_room(struct hp3d_pipe *p)
 {
 	const struct rte_mempool_cache *own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A pipe's creation and end, its connections, and access to its parts. */
+/* Creates, connects and frees a pipe, and gives access to its parts. */
 #include <errno.h>
 #include <stdio.h>
 #include <rte_malloc.h>
@@ -101,7 +101,7 @@ int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int s
 	p->agent = hp3d_agent_create(cfg, p->rail, name, socket);
 	if (p->agent == NULL)
 		return -errno;
-	hp3d_pipe_reconfigure(p, cfg); /* it may have keys */
+	hp3d_pipe_reconfigure(p, cfg); /* the agent may have keys */
 	return 0;
 }
 

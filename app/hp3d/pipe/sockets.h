@@ -3,8 +3,9 @@
 #define HP3D_SOCKETS_H
 /*
  * Sockets (NUMA nodes) of lcores, ports and memory. A worker's tables, hold queues and rings are on
- * the socket of its CPUs, packet buffers on that of their rail's ports. If one of these has several
- * sockets, the other decides. Numbers are the kernel's; SOCKET_ID_ANY: several, or unknown.
+ * the socket of its CPUs, packet buffers on the socket of their rail's ports. If the CPUs are on
+ * several sockets, the socket of the ports decides, and the reverse. Numbers are the kernel's;
+ * SOCKET_ID_ANY: several, or unknown.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +14,8 @@
 int hp3d_socket_choose(int lcore, const int *ports, unsigned n);
 
 /*
- * Advice about an lcore that serves a port on a machine with that many sockets. True: buf has the
- * message and the fix.
+ * Compares the socket of an lcore with that of a port that it serves, on a machine with `sockets`
+ * sockets. True: they may differ, and buf has a message with the fix.
  */
 bool hp3d_socket_advice(
 	char *buf, size_t cap, unsigned lcore, int lcore_socket, int port_socket, unsigned sockets);

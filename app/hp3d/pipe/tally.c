@@ -25,7 +25,8 @@ static bool ends_move(const struct hp3_event *event)
 	}
 }
 
-/* Held from the closing packet on; if none was sent, from the request of the move. */
+/* Packets are held from the last packet on the old path; if none was sent, from the request of the
+ * move. */
 static void add_hold(struct hp3d_tally *t, const struct hp3_event *event)
 {
 	if (event->held_pkts != 0)

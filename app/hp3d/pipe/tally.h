@@ -2,9 +2,9 @@
 #ifndef HP3D_TALLY_H
 #define HP3D_TALLY_H
 /*
- * Totals of a pipe's events: how its moves ended, their causes, and durations. Packets in steady
- * state touch nothing here. Totals include events that are lost because the ring to the control
- * thread is full. The pipe's own thread writes; others may read single values at any time.
+ * Totals of a pipe's events: how its moves ended, their causes, and durations. A packet of a flow
+ * in steady state changes no total. Totals include events that are lost because the ring to the
+ * control thread is full. The pipe's own thread writes; others may read single values at any time.
  *
  * Histograms have fixed memory: bucket k counts durations of at most 2^k us and above the bucket
  * before; the last bucket counts all longer ones.
@@ -20,7 +20,7 @@ struct hp3d_histogram {
 
 /* X(field, help) */
 #define HP3D_TIMES(X)                                                                              \
-	X(move_drain, "from the packet that closes the old path to the proof that it is empty")    \
+	X(move_drain, "from the last packet on the old path to the proof that this path is empty") \
 	X(move_hold, "how long packets were held by a move, or by a message that waited")          \
 	X(move_decision,                                                                           \
 		"from the request of a move until the new port is in use, searches included")      \

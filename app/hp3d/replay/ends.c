@@ -31,7 +31,7 @@ static void write_packet(struct hp3d_replay_run *r, struct rte_mbuf *m)
 	rte_pktmbuf_free(m);
 }
 
-/* To the network: on to the other end's pipe. */
+/* A packet that leaves to the network goes to the other end's pipe. */
 static void leave_tx(void *ctx, struct rte_mbuf **m, uint16_t n)
 {
 	struct hp3d_replay_end *e = ctx;
@@ -117,8 +117,8 @@ void hp3d_replay_announce(const struct hp3d_replay_pairs *l, struct hp3d_pipe *p
 }
 
 /*
- * Runs timers that end before the next packet. Without a move under way, only ageing is left, and
- * of a long gap (joined captures, timestamps from 1970) its last round is enough.
+ * Runs timers that are due before the next packet. Without a move under way, only ageing is left to
+ * do. After a long gap (joined captures, timestamps from 1970), the last round of ageing is enough.
  */
 void hp3d_replay_advance(struct hp3d_replay_run *r, uint64_t to)
 {

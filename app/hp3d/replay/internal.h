@@ -2,8 +2,8 @@
 #ifndef HP3D_REPLAY_INTERNAL_H
 #define HP3D_REPLAY_INTERNAL_H
 /*
- * Shared by the passes over a capture (replay.c) and the two ends with the packets between them
- * (ends.c).
+ * Shared by replay.c (passes over a capture) and ends.c (the two ends, and the packets between
+ * them).
  */
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/capture.h"
@@ -21,7 +21,7 @@ struct hp3d_replay_hop {
 	enum hp3_dir dir;
 };
 
-/* Which queue pairs belong together: learnt in one pass, announced in the next. */
+/* Which local and remote queue pairs belong together: learnt in one pass, announced in the next. */
 struct hp3d_replay_pairs {
 	struct hp3d_event *list; /* HP3_EVENT_PAIR; free() */
 	uint32_t n;
@@ -44,7 +44,7 @@ struct hp3d_replay_run {
 	uint32_t head, n;
 	uint64_t now;
 	uint64_t shift; /* timestamps minus `now` */
-	uint32_t leaps; /* timestamps at which `shift` was set anew */
+	uint32_t leaps; /* number of timestamps at which `shift` was changed */
 	struct hp3d_replay_summary s;
 	bool moving, write; /* last pass: streams are moved; packets are written and counted */
 	bool failed;
@@ -57,12 +57,12 @@ void hp3d_replay_free_ends(struct hp3d_replay_run *r);
 /* Announces learnt pairs to a pipe. */
 void hp3d_replay_announce(const struct hp3d_replay_pairs *l, struct hp3d_pipe *p, uint64_t now);
 
-/* Queues a packet for a pipe; takes it over. */
+/* Takes over a packet, and queues it for the pipe of an end. */
 void hp3d_replay_queue(
 	struct hp3d_replay_run *r, struct rte_mbuf *m, unsigned end, enum hp3_dir dir);
 /* Passes queued packets on until the queue is empty. */
 void hp3d_replay_forward(struct hp3d_replay_run *r);
-/* Advances the time, and runs timers that end. */
+/* Advances the time, and runs timers that are due. */
 void hp3d_replay_advance(struct hp3d_replay_run *r, uint64_t to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes over a capture: those that learn, and the one that writes and counts. */
+/* The passes over a capture: the first ones learn, and the last one writes and counts. */
 #include "app/hp3d/replay/replay.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +157,8 @@ static uint32_t pairs_known(const struct hp3d_replay_run *r)
 	return r->ends[0].pairs.n + r->ends[1].pairs.n;
 }
 
-/* Streams between the same addresses are challenged one at a time: repeat while that finds more. */
+/* The engine challenges streams between the same addresses one at a time. So passes are repeated
+ * while they find more pairs. */
 static int learn_pairs(struct hp3d_replay_run *r)
 {
 	uint32_t known;

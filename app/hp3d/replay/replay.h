@@ -2,16 +2,16 @@
 #ifndef HP3D_REPLAY_H
 #define HP3D_REPLAY_H
 /*
- * This module: pipes without lcores, fed from a file. It calls only pipes.
+ * This module runs pipes without lcores, with packets from a file. It calls only pipes.
  *
- * Runs the real pipeline over a capture, with capture time as the clock. Both directions of a link
- * may be in one file: the end with the lower address is A, the other B. Each end has a pipe, so a
- * packet from A leaves through A's pipe and arrives through B's.
+ * A replay runs the same pipes as hp3d over a capture, with capture time as the clock. Both
+ * directions of a link may be in one file: the end with the lower address is A, the other B. Each
+ * end has a pipe, so a packet from A leaves through A's pipe and arrives through B's.
  *
- * With a port to move to, the replay first reads the capture to learn which queue pairs belong
- * together, as often as that finds more. In the last pass, it announces those before the first
- * packet. It moves every requester stream to the port as soon as a packet of the stream can close
- * the old path.
+ * With a port to move to, the replay reads the capture several times. The first passes learn which
+ * local and remote queue pairs belong together, until a pass finds no more. The last pass announces
+ * these pairs before the first packet. It moves every stream of requests to the port, as soon as
+ * the response to a packet of the stream can show that the old path is empty.
  *
  * OUT has the same packets with their original timestamps, in the order in which they left. Two
  * runs give identical bytes.

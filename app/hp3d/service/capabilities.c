@@ -87,7 +87,7 @@ static bool is_known(const pid_t *known, unsigned n, pid_t thread)
 	return n > 0;
 }
 
-/* Signals the threads that had no signal yet; returns how many, -1: /proc is not readable. */
+/* Signals the threads that have had no signal yet. Returns how many; -1: /proc is not readable. */
 static int signal_threads(pid_t *asked, unsigned *n)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -132,7 +132,8 @@ int hp3d_capabilities_drop(uint64_t keep)
 	to_keep = keep;
 	done = failed = 0;
 	sigaction(SIGRTMAX, &sa, &before);
-	/* Until no thread is new: one that had no signal yet may have started another. */
+	/* Repeat until no thread is new: a thread without a signal may have started another thread.
+	 */
 	do
 		more = signal_threads(asked, &n);
 	while (more > 0 && wait_for(n));

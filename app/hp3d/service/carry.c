@@ -27,7 +27,7 @@ struct rail {
 	const char *name;
 	unsigned index[2]; /* interfaces: rnic, net */
 	int held; /* the side that this process has set down, or NONE */
-	bool overruled; /* another process set it up again: wait until both sides have a link */
+	bool overruled; /* another process set it up again: wait for a link on both sides */
 };
 
 static const char *const sides[] = {"rnic", "net"};
@@ -76,7 +76,7 @@ static void note_of(unsigned index, char path[64])
 	snprintf(path, 64, NOTE, (unsigned long long)ns.st_ino, index);
 }
 
-/* The note is written first and removed last: a superfluous note only sets up an interface that is
+/* The file is written first and removed last: a superfluous file only sets up an interface that is
  * up. */
 static void take_down(struct rail *r, int side)
 {

@@ -23,7 +23,7 @@ static struct {
 	bool silent; /* an lcore hangs, which has been reported */
 } service;
 
-/* The worker whose latest round is longest ago; *ago_ns: since when. */
+/* The worker whose latest round is longest ago; *ago_ns: how long ago. */
 static unsigned slowest_worker(uint64_t now, uint64_t *ago_ns)
 {
 	unsigned last = 0;

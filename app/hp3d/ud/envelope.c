@@ -19,7 +19,7 @@
 
 enum kind { KIND_PROBE = 1, KIND_PLAIN };
 
-/* The UDP payload of a frame of hp3d, without the ICRC; NULL: it is none. */
+/* The UDP payload of a frame of hp3d, without the ICRC; NULL: the frame is not from hp3d. */
 static const uint8_t *payload_of_frame(
 	const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port, uint32_t *n)
 {
@@ -82,7 +82,7 @@ static bool is_ipv4(const uint8_t *ip)
 	return ip[0] == 0x45 && (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-/* The IPv4 header's checksum distinguishes it from IPv6. */
+/* A valid checksum of an IPv4 header distinguishes IPv4 from IPv6. */
 static int read_addresses(const uint8_t *grh, struct hp3_addressing *a)
 {
 	const uint8_t *ip = grh + IPV4_AT;

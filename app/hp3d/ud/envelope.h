@@ -2,20 +2,21 @@
 #ifndef HP3D_UD_ENVELOPE_H
 #define HP3D_UD_ENVELOPE_H
 /*
- * A frame of hp3d itself (a probe, an answer, a report) as an unreliable datagram (UD). Its
- * addresses, class of service and hop limit are those of the datagram, the rest is the payload. All
- * numbers are big-endian:
+ * A frame of hp3d itself (a probe, an answer, a report) as an unreliable datagram (UD). The
+ * datagram has the frame's addresses, class of service and hop limit; its payload has the rest.
+ * Layout of the payload: byte offset, field, size in bits; all numbers are big-endian.
  *
  *      0  magic 16     4  source port of the frame 16
  *      2  version 8    6  probe: BTH and what is behind it, without ICRC; then zeros up to 32
  *      3  kind 8          plain: what the UDP datagram has
  *
  * The receiver restores the frame as the sender's agent built it. So the receiving agent checks
- * tags, times and replays as it does inline. The ICRC is calculated anew, because the RNIC has
- * checked that of the datagram.
+ * tags, times and replays as it does inline. The receiver calculates a new ICRC, because the RNIC
+ * has already checked that of the datagram.
  *
- * Invariants: the datagram of a probe is as long as that of its answer. Whatever the payload, only
- * empty or short WRITEs of unreliable connections, and UDP to hp3's own port, come out.
+ * Invariants: the datagram of a probe is as long as that of its answer. Whatever the payload is,
+ * the receiver restores only empty or short WRITEs of unreliable connections, and UDP datagrams to
+ * hp3's own port.
  */
 #include <stddef.h>
 #include "roce/build.h"
@@ -29,12 +30,13 @@ struct hp3d_ud_route {
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes */
 	uint8_t tclass, ttl;
 	uint16_t sport; /* the frame's */
-	bool exact; /* it probes this path: only this port may be used */
-	bool probe; /* it is a probe, with this id (pack only) */
+	bool exact; /* the frame probes the path of this port, so no other port may be used */
+	bool probe; /* the frame is a probe, with this id (pack only) */
 	uint32_t id;
 };
 
-/* Returns the length in buf[HP3D_UD_PAYLOAD], or -EINVAL: no frame of hp3d. `port`: hp3's own. */
+/* Returns the length in buf[HP3D_UD_PAYLOAD], or -EINVAL: the frame is not from hp3d. `port`: hp3's
+ * own. */
 int hp3d_ud_pack(
 	const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_route *route, void *buf);
 

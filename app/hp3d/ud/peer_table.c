@@ -7,7 +7,7 @@
 #include "app/hp3d/ud/ud.h"
 
 #define PEER_WAYS 8u
-#define KEPT_NS   (2 * HP3D_UD_MEET_S * 1000000000ull) /* one call of hp3d_ud_meet() may be late */
+#define KEPT_NS   (2 * HP3D_UD_MEET_S * 1000000000ull) /* a call of hp3d_ud_meet() may be late */
 
 int hp3d_ud_peers_make(struct hp3d_ud_peers *p, uint32_t pairs)
 {

@@ -19,7 +19,7 @@
 #define AGAIN_NS   (8000 * MS) /* after an answer: the peer may have other queue pairs by then */
 #define FRESH_NS   (HP3D_UD_FRESH_S * 1000 * MS)
 #define SOON_NS    (200 * MS) /* shortest time between two questions to a peer */
-#define WANTED_NS  (60000 * MS) /* a peer to which nothing was sent for so long is not asked */
+#define WANTED_NS  (60000 * MS) /* a peer is not asked if hp3d had no frame for it in this time */
 #define DOUBT      8u /* frames without an answer: the peer may have other queue pairs */
 #define PEER_TURNS 64u /* datagrams per call */
 #define QUESTIONS  128u /* per tick */
@@ -93,8 +93,8 @@ int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd)
 }
 
 /*
- * The path of the present port may be dead. All peers share the socket, and many may be silent, so
- * changes are rare: answers of the others need time to arrive.
+ * Changes the port of questions, because the present port's path may be dead. All peers share the
+ * socket, and many may be silent. So changes are rare: answers of other peers need time to arrive.
  */
 static void change_port(struct hp3d_ud_peers *p, uint64_t now)
 {
@@ -185,9 +185,10 @@ static void take_answer(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from
 
 /*
  * hp3d answers a question. It also asks the peer: answers to the peer's probes need its queue
- * pairs, and a question, which anybody can forge, does not provide them. A new Q_Key means that the
- * peer has restarted. Without a key, the source address may be forged, and hp3d sends one datagram
- * at most for each received one: it asks instead, and answers the peer's next question.
+ * pairs, and hp3d does not take them from a question, which anybody can forge. A new Q_Key means
+ * that the peer's hp3d has restarted. Without a key, the source address may be forged, so hp3d
+ * sends at most one datagram for each received datagram. It then asks first, and answers the peer's
+ * next question.
  */
 static void answer_question(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *from,
 	const struct hp3_hello *h, uint64_t now)

@@ -10,7 +10,7 @@
 
 struct hp3d_ud_queue {
 	struct ibv_cq *cq; /* NULL: none */
-	struct ibv_cq_ex *ex; /* the same; NULL: without stamps */
+	struct ibv_cq_ex *ex; /* the same queue; NULL: without timestamps */
 };
 
 struct hp3d_ud_done {

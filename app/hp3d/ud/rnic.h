@@ -2,13 +2,15 @@
 #ifndef HP3D_UD_RNIC_H
 #define HP3D_UD_RNIC_H
 /*
- * A port of an RNIC: UD queue pairs, their buffers, the port's addresses. How hp3d chooses the UDP
- * source port of a datagram: * LABEL by the address handle's flow label: any of 16,384 (mlx5) *
- * HASHED by the queue pair, whose QPN is hashed (Soft-RoCE): one port per queue pair
+ * A port of an RNIC: UD queue pairs, their buffers, the port's addresses. hp3d chooses the UDP
+ * source port of a datagram in one of two ways:
  *
- * hp3d does not use other RNICs, whose method is unknown. Address handles are cached per route.
- * Making one may start a neighbour resolution in the kernel, so it is done only for hosts that have
- * answered.
+ *     LABEL   by the flow label of the address handle: any of 16,384 ports (mlx5)
+ *     HASHED  by the queue pair, because the RNIC hashes its QPN: one port each (Soft-RoCE)
+ *
+ * hp3d does not use an RNIC if it does not know how that RNIC chooses ports. Address handles are
+ * cached per route. Creating a handle may start a neighbour resolution in the kernel, so hp3d
+ * creates handles only for hosts that have answered.
  *
  * If the RNIC timestamps completions, they give the time of probes on the wire (stamps.h).
  */
@@ -54,7 +56,7 @@ struct hp3d_ud_rnic {
 	} gids[HP3D_UD_GIDS];
 	uint64_t looked; /* when the addresses were last read */
 	uint8_t *memory; /* receives of all queue pairs, then sends */
-	uint32_t taken; /* slot of the receive taken last, plus 1; 0: none */
+	uint32_t taken; /* slot of the latest datagram taken, plus 1; 0: none */
 	uint64_t taken_ticks; /* its stamp */
 	struct hp3d_ud_stamps stamps;
 	uint16_t free_send[HP3D_UD_SENDS];
@@ -67,7 +69,7 @@ struct hp3d_ud_rnic {
 	struct hp3d_ud_handle handle[HP3D_UD_HANDLES];
 };
 
-/* In zeroed memory. 0, or -1 with the reason in `why`; call close in both cases. */
+/* *r must be zeroed. 0, or -1 with the reason in `why`; call hp3d_ud_rnic_close() in both cases. */
 int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
 	struct ibv_device *device, uint8_t port, uint32_t qkey, char *why, size_t cap);
 void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r);
@@ -82,7 +84,8 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_rout
 
 /* The next received datagram: its GRH and payload, valid until the next call; false: none. */
 bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n);
-/* How probe `id`, whose answer was taken last, is timed; *took_ns is 0 if by the clock. */
+/* How the answer to probe `id` is timed; it must be the latest datagram taken. *took_ns is 0 if
+ * hp3d's clock times it. */
 enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns);
 /* The channel is readable: acknowledges its events and requests the next notification. */
 void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r);

@@ -39,7 +39,7 @@ void hp3d_ud_stamp_left(struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks)
 	uint32_t at = place_of(id);
 
 	if (!s->probe[at].used || s->probe[at].id != id)
-		return; /* another probe has its place */
+		return; /* another probe has replaced it */
 	s->probe[at].left = ticks & s->mask;
 	s->probe[at].has_left = true;
 }

@@ -7,10 +7,10 @@
  * arrival are ticks of one counter, so delays in this host's software do not count.
  *
  * The counter wraps, restarts with the RNIC, and may be wrong. hp3d's own clock bounds the result:
- * the probe was posted before it left, and its answer was polled after it had arrived. Stamps in
- * the wrong order, or further apart than that, are refused and counted by reason. After that, no
- * stamp is used for HP3D_UD_DISTRUST_NS: hp3d compares the answers of a round, so they must be
- * timed alike.
+ * the probe was posted before it left, and its answer was polled after it had arrived. hp3d does
+ * not use stamps that are in the wrong order, or further apart than its clock allows, and counts
+ * them by reason. After such a stamp, hp3d uses no stamp for HP3D_UD_DISTRUST_NS: it compares the
+ * answers of a round, so they must be timed alike.
  *
  * Units: ticks of the counter, kHz, ns. Sans-IO: times are the caller's, of one clock.
  */
@@ -40,7 +40,7 @@ enum hp3d_ud_timing {
 struct hp3d_ud_stamps {
 	uint64_t mask; /* of the counter: 2^n - 1; 0: there is none */
 	uint64_t khz;
-	uint64_t distrusted; /* no stamp is used before */
+	uint64_t distrusted; /* no stamp is used before this time */
 	struct {
 		uint32_t id;
 		bool used, has_left;
@@ -62,9 +62,9 @@ void hp3d_ud_stamp_posted(struct hp3d_ud_stamps *s, uint32_t id, uint64_t now);
 void hp3d_ud_stamp_left(struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks);
 
 /*
- * Its answer was stamped `ticks` and is polled at `now`. Returns how it is timed; *took_ns is the
- * time of both on the wire if by stamps, else 0. Once per probe: a second answer has no stamp of
- * departure.
+ * The answer to probe `id` was stamped `ticks` and is polled at `now`. Returns how the answer is
+ * timed. *took_ns: how long probe and answer were on the wire; 0 if no stamps show this. Once per
+ * probe: for a second answer, there is no stamp of departure.
  */
 enum hp3d_ud_timing hp3d_ud_stamp_judge(
 	struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks, uint64_t now, uint32_t *took_ns);

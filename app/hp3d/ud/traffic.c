@@ -87,7 +87,8 @@ static struct ibv_ah *handle_of_route(
 	return want.ah;
 }
 
-/* The queue pair that has the port; if any may be used, always the same one per port. */
+/* The queue pair that has the port. If the route allows any port, always the same queue pair per
+ * port. */
 static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_route *route)
 {
 	for (uint32_t i = 0; r->how == HP3D_UD_HASHED && i < r->n; i++)
@@ -98,7 +99,8 @@ static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_route *rout
 	return (int)(route->sport % r->n);
 }
 
-/* The clock that bounds stamps: more current than the pipe's, which is read once per round. */
+/* The clock that bounds stamps. It is more current than the pipe's time, which is read once per
+ * round. */
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -156,7 +158,7 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_rout
 	return 0;
 }
 
-/* The next call posts the slot taken last again. */
+/* The next call posts the slot of this datagram as a receive again. */
 bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
 {
 	struct hp3d_ud_done done;

@@ -52,7 +52,7 @@ static int watch_fd(struct hp3d_ud *u, int fd, uint32_t what)
 	return epoll_ctl(u->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* The ports of one device; `why`: the latest reason why one is not used. */
+/* Opens the ports of one device; `why`: the latest reason why a port is not used. */
 static void open_ports(struct hp3d_ud *u, struct ibv_device *device, char *why)
 {
 	struct hp3d_ud_rnic *r;
@@ -142,7 +142,7 @@ static uint64_t *send_one(struct hp3d_ud *u, const void *frame, uint32_t len, ui
 	if (hp3d_ud_is_trace(frame, len))
 		return send_trace(u, frame, len);
 	if (n < 0)
-		return NULL; /* a packet for inline mode only */
+		return NULL; /* hp3d sends this packet in inline mode only */
 	r = rnic_of(u, route.ipv6, route.src, now, &gid);
 	if (r == NULL)
 		return &u->c.no_rnic;
@@ -177,7 +177,7 @@ static void send_all(void *ud, struct rte_mbuf **m, uint16_t n)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
-/* The answer in hand is to this probe. */
+/* How long this probe, and the answer in hand, were on the wire. */
 static uint32_t time_of_answer(void *ud, uint32_t id)
 {
 	static const size_t counters[] = {
@@ -286,8 +286,8 @@ void hp3d_ud_close(struct hp3d_ud *u)
 	free(u);
 }
 
-/* The agent addresses its packets like the local host's, but hp3d sees none in verbs mode. So it
- * learns from a frame built here. */
+/* The agent addresses its packets like packets of the local host, but in verbs mode, hp3d sees none
+ * of these. So the agent learns from a frame that is built here. */
 void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t now)
 {
 	struct hp3_addressing a = {

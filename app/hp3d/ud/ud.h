@@ -2,14 +2,15 @@
 #ifndef HP3D_UD_UD_H
 #define HP3D_UD_UD_H
 /*
- * This module: in verbs mode, hp3d's messages to and from other hosts are unreliable datagrams of
- * RNICs. Each has the source port of its frame, so that switches hash it like the queue pairs' own
- * data. For the pipe, this module is its output and input; agent and engine do not depend on it.
+ * This module is for verbs mode. There, hp3d's messages to and from other hosts are unreliable
+ * datagrams of RNICs. A datagram has the source port of its frame, so that switches hash the
+ * datagram like the queue pairs' own data. The pipe uses this module as its output and input,
+ * instead of ports. Agent and engine do not depend on this module.
  *
- * It needs libibverbs, an RNIC whose ports can be chosen (rnic.h), memory that may be registered,
- * hp3's UDP port, and access to /dev/infiniband. If hosts agree on keys, it also needs UDP ports
- * below 1024 (CAP_NET_BIND_SERVICE), or peers do not reply. If one is missing, hp3d prints which,
- * and continues without probes.
+ * It needs libibverbs, an RNIC whose UDP source ports hp3d can choose (rnic.h), memory that may be
+ * registered, hp3's UDP port, and access to /dev/infiniband. If hosts agree on keys, it also needs
+ * a UDP port below 1024 (CAP_NET_BIND_SERVICE); otherwise, peers do not reply. If one of these is
+ * missing, hp3d prints which one, and continues without probes.
  *
  * Only the lcore of the pipe calls this module; counters may be read by any thread.
  */
@@ -43,15 +44,15 @@ struct hp3d_ud_counters {
 struct hp3d_ud;
 struct hp3d_ud_traces;
 
-/* NULL after a message: probes cannot be sent. *traces must outlive it. */
+/* NULL after a message: probes cannot be sent. *traces must outlive the returned object. */
 struct hp3d_ud *hp3d_ud_open(
 	const struct hp3_config *cfg, struct hp3d_pipe *p, const struct hp3d_ud_traces *traces);
 void hp3d_ud_close(struct hp3d_ud *u); /* harmless with NULL */
 
 /*
- * The local RNIC has a queue pair between these, with this traffic class: hp3d asks the peer for
- * its queue pairs, and begins to agree on a key. Call it again every HP3D_UD_MEET_S seconds while
- * there is such a queue pair.
+ * The local RNIC has a queue pair between these addresses, with this traffic class: hp3d asks the
+ * peer for its queue pairs, and begins to agree on a key. Call it again every HP3D_UD_MEET_S
+ * seconds while there is such a queue pair.
  */
 #define HP3D_UD_MEET_S 60u
 void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t now);

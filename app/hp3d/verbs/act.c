@@ -12,8 +12,8 @@ static void request_op(
 	s->asked[s->n_asked++ % HP3D_VERBS_ASKED] = cell;
 	__atomic_store_n(&s->cells[cell].want,
 		hp3_verbs_pack(k->generation, ++k->seq, (uint8_t)op, port), __ATOMIC_RELEASE);
-	/* If the socket is full, earlier bells are unread. If the application has ended, the socket
-	 * reports it. */
+	/* A full socket is no error: the application has not read earlier bells yet. If the
+	 * application has ended, the poll reports this. */
 	send(s->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -25,7 +25,7 @@ void hp3d_verbs_stay(struct hp3d_verbs_mode *b, uint32_t flow)
 	if (s->known[o->cell].asked != HP3_VERBS_NOTHING)
 		return;
 	request_op(s, o->cell, HP3_VERBS_PLACE, 0);
-	s->known[o->cell].asked = HP3_VERBS_NOTHING; /* it has no answer */
+	s->known[o->cell].asked = HP3_VERBS_NOTHING; /* this command has no answer */
 }
 
 void hp3d_verbs_act(void *verbs, const struct hp3_act *act)

@@ -189,13 +189,14 @@ void hp3d_verbs_scan(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 
 static uint64_t take_growth(uint64_t now, uint64_t *was)
 {
-	uint64_t n = now > *was ? now - *was : 0; /* smaller: a post was refused */
+	uint64_t n = now > *was ? now - *was : 0; /* it is smaller if a post was refused */
 
 	*was += n;
 	return n;
 }
 
-/* The newest time, if there is one, and the shortest with as many bytes in the queue. */
+/* The newest time from post to completion, if there is one, and the shortest time with as many
+ * bytes in the queue. */
 static void time_of(struct hp3d_verbs_cell_state *k, const struct hp3_verbs_cell *c,
 	struct hp3_felt *felt, uint64_t now)
 {

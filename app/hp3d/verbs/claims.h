@@ -2,9 +2,9 @@
 #ifndef HP3D_VERBS_CLAIMS_H
 #define HP3D_VERBS_CLAIMS_H
 /*
- * Which local queue pairs (address and number) applications have: a hash table, because
- * applications choose how often it is searched. Seeded, because they choose the keys too.
- * Single-threaded.
+ * The local queue pairs (address and QPN) that applications share with hp3d. This is a hash table,
+ * because applications can cause any number of searches. Its hash has a random seed, because
+ * applications choose the keys, too. Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * Copies of CNPs (IBTA annex A17.9.3), if the operator configured them: a switch port that mirrors
  * to an interface of this host, or an RDMA device with a raw packet queue pair (libpcap opens both
  * by name). The filter of the kernel or of libpcap drops all other frames: data are never copied to
- * hp3d. The engine checks the ICRC of the copies. Here they are only received, a bounded number per
- * call.
+ * hp3d. This file only receives the copies, a bounded number per call. The engine checks their
+ * ICRC.
  */
 #include <stdint.h>
 

@@ -14,10 +14,12 @@
 #include "app/hp3d/ud/ud.h"
 #include "ppp/least.h"
 
-#define HP3D_VERBS_CHANGES 64u /* queue pairs of an application that begin or end, per scan */
-#define HP3D_VERBS_SAMPLED 1024u /* queue pairs of an application that are sampled, per scan */
-#define HP3D_VERBS_ASKED   64u /* latest cells of an application that got a command */
-#define HP3D_VERBS_SERVED  4u /* hellos and ends, per poll */
+#define HP3D_VERBS_CHANGES                                                                         \
+	64u /* at most so many queue pairs of an application begin or end in a scan */
+#define HP3D_VERBS_SAMPLED                                                                         \
+	1024u /* at most so many queue pairs of an application are sampled in a scan */
+#define HP3D_VERBS_ASKED  64u /* latest cells of an application that got a command */
+#define HP3D_VERBS_SERVED 4u /* hellos and ends, per poll */
 
 #define HP3D_VERBS_BYTES ((size_t)HP3_VERBS_CELLS * sizeof(struct hp3_verbs_cell))
 
@@ -25,24 +27,24 @@
 struct hp3d_verbs_cell_state {
 	struct hp3_qp_event qp; /* as the application reported it; kind UP: it is in the engine */
 	uint32_t flow; /* HP3_NO_FLOW: not in the engine */
-	uint32_t pair; /* while it is in the engine */
+	uint32_t pair; /* index of its address pair, while it is in the engine */
 	uint32_t generation;
-	bool refused; /* this generation */
+	bool refused; /* hp3d has refused this generation of the cell */
 	bool suspended; /* the engine has suspended it */
-	uint8_t asked; /* enum hp3_verbs_op without an answer yet */
+	uint8_t asked; /* enum hp3_verbs_op: command that the application has not answered yet */
 	uint16_t seq; /* of the newest command */
 	uint16_t failed;
 	uint32_t samples; /* latency_count at the last sample */
 	uint64_t posted, done; /* bytes at the last sample */
 	uint64_t posted_wrs, done_wrs;
-	const uint16_t *ports; /* the only ones that can be probed; NULL: all can */
+	const uint16_t *ports; /* the only ports that can be probed; NULL: all can */
 	uint32_t n_ports;
-	uint64_t settle_at; /* do not move it to one of them before */
-	bool settled; /* it is on one of them, or cannot be */
+	uint64_t settle_at; /* do not move the queue pair to one of these ports before */
+	bool settled; /* the queue pair is on one of these ports, or cannot be moved to one */
 	uint64_t rate_at, rate_done, rate;
 	struct hp3_least least;
 	uint8_t rnic_port; /* port_news.h */
-	uint16_t at; /* in `active` */
+	uint16_t at; /* index in `active` */
 };
 
 struct hp3d_verbs_shim {
@@ -50,7 +52,7 @@ struct hp3d_verbs_shim {
 	int bell; /* its eventfd, which hp3d only polls; -1: no hello yet */
 	uint64_t since; /* when it was accepted */
 	uint64_t scanned;
-	bool rung; /* scan all cells */
+	bool rung; /* the application has rung its bell: scan all cells */
 	pid_t pid;
 	uid_t uid;
 	char comm[16];
@@ -59,11 +61,11 @@ struct hp3d_verbs_shim {
 	uint16_t active[HP3_VERBS_CELLS]; /* cells that are in the engine */
 	uint32_t n_active;
 	uint32_t next_cell, next_felt; /* where the last scan ended */
-	uint32_t changes; /* left of HP3D_VERBS_CHANGES */
+	uint32_t changes; /* how many of HP3D_VERBS_CHANGES this scan has left */
 	uint32_t looked; /* cells that the last scan copied */
-	uint16_t asked[HP3D_VERBS_ASKED]; /* cells; index n_asked % HP3D_VERBS_ASKED is the next one
-					   */
-	uint32_t n_asked; /* ever */
+	uint16_t asked[HP3D_VERBS_ASKED]; /* latest cells with a command; n_asked % HP3D_VERBS_ASKED
+					     is the index of the next one */
+	uint32_t n_asked; /* commands, since the application connected */
 };
 
 /* The application and cell of a flow. */
@@ -112,27 +114,29 @@ int hp3d_verbs_listen(struct hp3d_verbs_mode *b, const struct hp3_config *cfg);
 int hp3d_verbs_accept(struct hp3d_verbs_mode *b, pid_t *pid, uid_t *uid);
 
 /* places.c */
-/* The index of a place for an application of `uid`. *occupied: its present application must leave
- * first. -1: there is none. If all are taken, the user with the most gives up the newest one, to
- * root or to a user with at least two fewer. */
+/* Returns the index of a place for an application of `uid`; -1: there is none. *occupied: the
+ * application that has this place must leave first. If all places are taken, the newest application
+ * of the user with the most applications has to leave, for an application of root, of hp3d's user,
+ * or of a user with at least two fewer. */
 int hp3d_verbs_find_place(const struct hp3d_verbs_mode *b, uid_t uid, bool *occupied);
 
 /* shares.c */
-/* May the application have this queue pair too? Root and hp3d's user have no limit but the room. */
+/* Does the share of the application's user admit this queue pair? Root and hp3d's user may use all
+ * the room. */
 bool hp3d_verbs_has_share(
 	const struct hp3d_verbs_mode *b, unsigned shim, const struct hp3_qp_event *qp);
 
-/* hello.c: takes over the shared memory and bell of an application, and welcomes it. 0; -EAGAIN: no
- * hello yet; or another negative errno. */
+/* hello.c: takes over the shared memory and the bell of an application, and sends it `welcome`. 0;
+ * -EAGAIN: no hello yet; or another negative errno. */
 int hp3d_verbs_take_hello(struct hp3d_verbs_shim *s, const struct hp3_verbs_welcome *welcome);
-void hp3d_verbs_release(struct hp3d_verbs_shim *s); /* frees all that the hello brought */
+void hp3d_verbs_release(struct hp3d_verbs_shim *s); /* frees what the hello contained */
 
 /* untrusted_fds.c */
 bool hp3d_verbs_is_eventfd(int fd);
 /* Closes a descriptor from an untrusted application without waiting: close() may block. Harmless
  * with -1. */
 void hp3d_verbs_close_fd(int fd);
-/* Too many such closes do not return: accept no more applications. */
+/* True: too many such closes have not returned yet, so hp3d must accept no more applications. */
 bool hp3d_verbs_closing_too_many(void);
 
 /* cells.c */
@@ -142,13 +146,14 @@ void hp3d_verbs_scan(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 void hp3d_verbs_sample(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 /* Ends all queue pairs of an application. */
 void hp3d_verbs_forget(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
-/* Asks the peers of all active queue pairs. */
+/* Asks the peers of all active queue pairs for hp3d's queue pairs there (hp3d_ud_meet()). */
 void hp3d_verbs_ask_peers(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 /* Copies a cell consistently; false: the application wrote it during every try. */
 bool hp3d_verbs_copy_cell(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy);
 
 /* settle.c */
-/* A queue pair is new in the engine: asks its peer, and finds out which ports it may have. */
+/* A queue pair is new in the engine: asks its peer (hp3d_ud_meet()), and finds out which ports can
+ * be probed for it. */
 void hp3d_verbs_settle_in(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
 /* Asks its peer once a minute. If only some ports can be probed, moves it to one of them. */
@@ -156,7 +161,7 @@ void hp3d_verbs_settle(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *
 	const struct hp3_verbs_cell *c, uint64_t now);
 
 /* act.c */
-/* Lets the application continue: its queue pair need not wait for a path. */
+/* Lets the application continue: its new queue pair need not wait for a path search. */
 void hp3d_verbs_stay(struct hp3d_verbs_mode *b, uint32_t flow);
 void hp3d_verbs_act(void *verbs, const struct hp3_act *act);
 /* Handles the application's answer to the command of a cell, if it is there. */

@@ -3,8 +3,8 @@
 #define HP3D_VERBS_PAIR_USERS_H
 /*
  * How many queue pairs each user has in each address pair, and in how many address pairs each user
- * has some: a hash table and a list of users. The hash has a random seed, because users choose
- * addresses and their order. Single-threaded.
+ * has queue pairs. This is a hash table and a list of users. The hash has a random seed, because
+ * users choose addresses and their order. Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>

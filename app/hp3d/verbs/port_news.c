@@ -92,7 +92,7 @@ void hp3d_port_news_read(struct hp3d_port_news *n, uint64_t now)
 	for (uint32_t i = 0; i < n->n; i++) {
 		if (!read_count(n->ports[i].fd, &count) || count == n->ports[i].cnps)
 			continue;
-		if (count > n->ports[i].cnps) { /* else the counter was reset */
+		if (count > n->ports[i].cnps) { /* smaller: the counter was reset */
 			__atomic_store_n(&n->ports[i].cnps_at, now, __ATOMIC_RELAXED);
 			__atomic_store_n(&n->newest, now, __ATOMIC_RELAXED);
 		}

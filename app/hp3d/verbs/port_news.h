@@ -2,9 +2,9 @@
 #ifndef HP3D_VERBS_PORT_NEWS_H
 #define HP3D_VERBS_PORT_NEWS_H
 /*
- * CNPs that ports of this host's RNICs have handled, by their hw_counters in sysfs. A counter is of
- * a port, not of a queue pair. The list of ports is read once. Device names from applications are
- * compared with it; no path is made from them.
+ * Which ports of this host's RNICs have handled CNPs lately, by their hw_counters in sysfs. There
+ * is a counter per port, not per queue pair. hp3d reads the list of ports once. It compares device
+ * names from applications with this list, and makes no path from them.
  *
  * The main thread reads the counters a few times per second, because each read may query the
  * firmware. The lcore reads this table without a lock.

@@ -5,7 +5,7 @@
 #define RETRY_NS 500000000u
 #define MEET_NS  (HP3D_UD_MEET_S * 1000000000ull)
 
-/* Repeated, because hp3d may give the peer's place in its tables to another host. */
+/* This is repeated, because another host may replace the peer in hp3d's tables. */
 static void meet_peer(struct hp3d_verbs_mode *b, const struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now)
 {

@@ -12,8 +12,8 @@ static bool is_unlimited_user(uid_t uid)
 
 _Static_assert(HP3D_PAIR_USERS >= HP3D_VERBS_SHIMS, "an application has one user");
 
-#define ALPHA 2u /* a user may take so many times the free places (dynamic thresholds) */
-#define FIRST 8u /* one place of so many is kept for users without any */
+#define ALPHA 2u /* a user may have ALPHA times as many places as are free (dynamic thresholds) */
+#define FIRST 8u /* one of FIRST places is reserved for users without any */
 
 static bool may_take_share(uint32_t used, uint32_t free, uint32_t places)
 {

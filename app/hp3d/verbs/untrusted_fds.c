@@ -57,6 +57,6 @@ void hp3d_verbs_close_fd(int fd)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	__atomic_fetch_add(&closing, 1, __ATOMIC_RELAXED);
 	if (pthread_create(&thread, &attr, close_it, (void *)(intptr_t)fd) != 0)
-		__atomic_fetch_sub(&closing, 1, __ATOMIC_RELAXED); /* it stays open */
+		__atomic_fetch_sub(&closing, 1, __ATOMIC_RELAXED); /* fd stays open */
 	pthread_attr_destroy(&attr);
 }

@@ -13,7 +13,7 @@
 
 #define HELLO_NS     1000000000ull /* longest wait for a hello */
 #define RESCAN_NS    1000000u /* between two scans of an application */
-#define RESCAN_QP_NS 5000u /* more per cell that the last scan copied, in about 0.1 us */
+#define RESCAN_QP_NS 5000u /* more per cell that the last scan copied: a copy takes 0.1 us */
 #define WAIT_NS      10000000u /* between two checks whether privileges are final */
 #define EVENTS       64
 #define SLACK_US                                                                                   \
@@ -55,8 +55,8 @@ static int open_copies(struct hp3d_verbs_mode *b, const struct hp3_config *cfg)
 	return rc;
 }
 
-/* Opened while hp3d has the privilege. Without raw sockets, ports stand for paths, as if switches
- * did not answer. */
+/* Opens raw sockets while hp3d has the privilege. Without them, hp3d identifies paths by their
+ * ports, as if switches did not answer traces. */
 static void open_traces(struct hp3d_verbs_mode *b)
 {
 	if (hp3d_ud_traces_open(&b->traces) < 0)
@@ -161,8 +161,8 @@ void hp3d_verbs_watch(struct hp3d_verbs_mode *b, uint64_t now)
 }
 
 /*
- * On the lcore, once its privileges are final: the kernel refuses verbs calls of a process whose
- * credentials have changed since it opened the RNIC (ib_safe_file_access()).
+ * Called on the lcore when hp3d's privileges are final: the kernel refuses verbs calls of a process
+ * whose credentials have changed since it opened the RNIC (ib_safe_file_access()).
  */
 static void open_datagrams(struct hp3d_verbs_mode *b, uint64_t now)
 {
@@ -233,7 +233,7 @@ static void greet_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 		return;
 	if (s->cells != NULL)
 		hp3d_verbs_set_counter(&b->c.shims, b->c.shims + 1);
-	/* Never read: edge-triggered, each write is an event. */
+	/* hp3d never reads the bell: with edge triggering, each write is an event. */
 	if (rc < 0 || watch_fd(b, s->bell, EPOLLIN | EPOLLET, shim | BELL) < 0) {
 		refuse_shim(b, shim, now);
 		return;
@@ -242,7 +242,7 @@ static void greet_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 	s->rung = true;
 }
 
-/* No message follows the hello: readable means that the connection ends. */
+/* No message follows the hello. So if the socket is readable, the connection ends. */
 static void serve_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 {
 	char more;
@@ -288,7 +288,7 @@ static void see_copy(void *ctx, const uint8_t *frame, uint32_t len)
 
 unsigned hp3d_verbs_poll(struct hp3d_verbs_mode *b, uint64_t now)
 {
-	unsigned served = 0; /* those not served now are still readable at the next poll */
+	unsigned served = 0; /* connections not served now are still readable at the next poll */
 	struct epoll_event event[EVENTS];
 	int n = epoll_wait(b->epoll, event, EVENTS, 0);
 

@@ -2,10 +2,10 @@
 #ifndef HP3D_VERBS_MODE_H
 #define HP3D_VERBS_MODE_H
 /*
- * This module: queue pairs of applications that have loaded libhp3verbs.so. hp3d sees none of their
- * packets. The application reports what its queue pairs do in shared memory (app/verbs/share.h),
- * and carries out moves. This module calls the pipe, whose engine decides as it does inline, and
- * passes on SUSPEND, MOVE and RESUME.
+ * This module handles the queue pairs of applications that have loaded libhp3verbs.so. hp3d sees
+ * none of their packets. Each application reports in shared memory what its queue pairs do
+ * (app/verbs/share.h), and carries out moves. This module calls the pipe, whose engine decides as
+ * it does inline, and passes SUSPEND, MOVE and RESUME to the application.
  *
  * The socket's file mode admits hp3d's user, root, and the configured group; SO_PEERCRED identifies
  * the user. What an application shares is untrusted input. Its memory has to be sealed, so that it
@@ -28,11 +28,11 @@
 
 /* X(field, help) */
 #define HP3D_VERBS_COUNTERS(X)                                                                     \
-	X(connected, "applications that came")                                                     \
+	X(connected, "applications that connected")                                                \
 	X(refused_user, "connections of users that are not allowed")                               \
 	X(refused_hello, "connections with an invalid hello or unusable memory")                   \
 	X(refused_full, "connections refused: no place free")                                      \
-	X(displaced, "applications that lost their place to a user with fewer")                    \
+	X(displaced, "applications disconnected for an application of a user with fewer")          \
 	X(postponed, "scans of an application with more changes than one scan handles")            \
 	X(refused_qps, "queue pairs refused: no room, or another application has them")            \
 	X(refused_share, "queue pairs refused: beyond the share of their user")                    \
@@ -50,9 +50,9 @@ struct hp3d_verbs_counters {
 struct hp3d_verbs_mode;
 struct hp3d_ud_counters;
 
-/* Listens. NULL after a message on stderr that names the fix. *cfg must outlive it. */
+/* Listens. NULL after a message on stderr that names the fix. *cfg must outlive the result. */
 struct hp3d_verbs_mode *hp3d_verbs_open(const struct hp3_config *cfg, struct hp3d_pipe *p);
-/* Applications continue alone, on their present ports. Harmless with NULL. */
+/* Applications continue without hp3d, on their present ports. Harmless with NULL. */
 void hp3d_verbs_close(struct hp3d_verbs_mode *b);
 /*
  * Main thread, many times a second, once hp3d's privileges are final. The first call allows RNICs
