@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Somebody in the network who has addresses of his own only.
+"""An attacker in the network that uses only its own addresses.
 
 usage: network.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
@@ -9,6 +9,7 @@ import socket
 import struct
 from hostile import VICTIM_A, Hostile, run
 from frames import WRITE_ONLY, roce
+from harness import wait_for
 
 OUTSIDER = socket.inet_aton("10.66.0.1")
 HP3_PORT = 4795
@@ -41,8 +42,7 @@ class Network(Hostile):
                               for _ in range(1000) for to in (4791, HP3_PORT)))
         n += self.flood(port, (roce(OUTSIDER, VICTIM_A, 50000, opcode, 0x7000, r.getrandbits(24), opcode & 1,
                                     r.randbytes(4 * r.randrange(20))) for _ in range(4) for opcode in range(256)))
-        counters = d.counters()
-        self.assertGreater(counters["packets_rx"], n)
+        counters = wait_for("all", lambda: (lambda c: c if c["packets_rx"] > n else None)(d.counters()))
         self.assertEqual((counters["flows_created"], counters["answered"]), (len(flows), 0))
         self.unhurt(d, a, b, flows)
 
@@ -50,9 +50,10 @@ class Network(Hostile):
         """An unauthenticated sender's requests, however many queue pairs they name, take no place in hp3d's tables."""
         d = self.shipped()
         a, b, flows = self.victims(d)
-        self.flood(self.attacker(self.net), (
+        n = self.flood(self.attacker(self.net), (
             roce(OUTSIDER[:2] + i.to_bytes(2, "big"), VICTIM_A, 50000, WRITE_ONLY, 0x1000 + i, i, 1, bytes(16))
             for i in range(10000)))
+        wait_for("all", lambda: d.counters()["packets_rx"] > n)
         self.assertEqual(d.counters()["flows_created"], len(flows))
         self.assertEqual(len(d.json("paths")), 1)
         self.unhurt(d, a, b, flows)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Somebody in the network who sends with the addresses of others.
+"""An attacker in the network that sends with other hosts' addresses.
 
 usage: spoofing.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
@@ -40,7 +40,7 @@ class Spoofing(Hostile):
         a, b, flows = self.victims(d)
         n = self.flood(self.attacker(self.net), (
             roce(VICTIM_B, VICTIM_A, 0xc001, CNP, QPN_A + i % 2, 0, 0, bytes(16)) for i in range(5000)))
-        counters = d.counters()
+        counters = wait_for("all", lambda: (lambda c: c if c["class_cnp"] >= n else None)(d.counters()))
         self.assertEqual(counters["class_cnp"], n)
         self.assertLess(counters["probes"], n // 10)
         self.assertLess(counters["cnps_withheld"], n // 10)
