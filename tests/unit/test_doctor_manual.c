@@ -13,16 +13,16 @@
 #include <cmocka.h>
 #include "app/doctor/doctor.h"
 
-static const char head[] =
-	".SH FINDINGS OF DOCTOR\n"
-	"By their ids. Those marked\n"
-	".I start\n"
-	"are looked for by\n"
-	".BR hp3d (8)\n"
-	"as well when it starts, and an error keeps it from starting; those marked\n"
-	".I check\\-config\n"
-	"also by\n"
-	".BR \"hp3d \\-\\-check\\-config\" .\n";
+static const char head[] = ".SH FINDINGS OF DOCTOR\n"
+			   "The findings are listed by their ids.\n"
+			   "Those marked\n"
+			   ".I start\n"
+			   "are also looked for by\n"
+			   ".BR hp3d (8)\n"
+			   "when it starts, and an error keeps it from starting; those marked\n"
+			   ".I check\\-config\n"
+			   "also by\n"
+			   ".BR \"hp3d \\-\\-check\\-config\" .\n";
 
 static void say(FILE *out, const char *text)
 {
