@@ -6,8 +6,9 @@
 #include "bench/load.h"
 
 /*
- * A net_ring port whose output is its input; or, without a ring, a net_null port: buffers come from
- * the pool and return to it, a plain FIFO so that they circulate in order.
+ * A belt is a net_ring port whose output is its input; or, without a ring, a net_null port, which
+ * takes buffers from the pool and returns them. The pool is a plain FIFO, so that buffers circulate
+ * in order.
  */
 struct belt {
 	enum load_kind kind;
@@ -17,7 +18,7 @@ struct belt {
 	struct rte_mempool *pool;
 	uint16_t port;
 	uint64_t lost;
-	uint64_t spent; /* cycles in the measured stage, if it is not the whole pass */
+	uint64_t spent; /* cycles spent in the measured stage, if this is not the whole pass */
 	struct hp3_pkt pkts[LOAD_BURST];
 };
 
@@ -26,14 +27,14 @@ static inline uint16_t belt_receive(struct belt *b, struct rte_mbuf **m)
 	return rte_eth_rx_burst(b->port, 0, m, LOAD_BURST);
 }
 
-/* 0 or a negative errno. `ring`: net_ring, else net_null. */
+/* `ring`: use net_ring, else net_null. Returns 0 or a negative errno. */
 int belt_init(struct belt *b, enum load_kind kind, uint32_t n, bool ring, const char *name,
 	const struct hp3_config *cfg);
-/* True: every packet is back, in its place. Removes them all from the belt. */
+/* Removes all packets from the belt. True: every packet was there, and they were in order. */
 bool belt_complete(const struct belt *b);
-/* Every packet becomes the next one of a flow drawn at random. */
+/* Makes each packet the next packet of a flow drawn at random. */
 void belt_refresh(struct belt *b, struct load *l);
-/* An hp3d_send_fn: puts packets back onto the belt `ctx`. */
+/* A function of type hp3d_send_fn: puts n packets back onto the belt `ctx`. */
 void belt_send(void *ctx, struct rte_mbuf **m, uint16_t n);
 
 #endif

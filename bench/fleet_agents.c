@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts that are none: reports as hp3d would send them, over a few NATS connections, of a
- * leaf-spine fabric in which flows move where a plan says. For bench/fleet and tests/fleet/live.py.
+ * Simulated hosts for bench/fleet and tests/fleet/live.py. They send reports of a leaf-spine
+ * fabric, as hp3-fleet agents would, over a few NATS connections. Their flows move as plans advise.
  *
  * usage: hp3-fleet-agents [--servers URLS] [--hosts N] [--per-leaf N] [--spines N] [--flows N]
  *            [--connections N] [--interval MS] [--seconds N] [--seed N] [--collision] [--apply]
  *            [--first N] [--burst N] [--nkey PUBLIC --nkey-seed FILE]
  *
- * --collision: flows are few and known: hosts 0 and 1 send an elephant each by spine 0, to hosts 2
- * and 3; all paths of others are theirs alone. --first: the number of the first host. --burst: once
- * a second so many hosts find their paths severely congested at the same moment, and report at
- * once. Prints a line of JSON when it ends.
+ * --collision: few fixed flows. Hosts 0 and 1 send one elephant each over spine 0, to hosts 2 and
+ * 3; no other flows share paths. --first: number of the first host. --burst: once a second, so many
+ * hosts detect severe congestion at the same time, and report it at once. Prints a line of JSON
+ * when it ends.
  */
 #include <errno.h>
 #include <getopt.h>

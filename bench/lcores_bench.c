@@ -2,13 +2,13 @@
 /*
  * Does a second lcore double the packets? Prints one JSON object; bench/run repeats it.
  *
- * Own ports: each lcore takes packets of a belt of its own (pipeline_bench.c) through a pipe of its
- * own, as where a NIC spreads packets; alone, then both at a time, in turn. Cycles are CPU time of
- * the lcore, so that being preempted does not count.
+ * Own ports: each lcore has its own belt of packets (pipeline_bench.c) and its own pipe
+ * (app/hp3d/pipe), as if a NIC spread packets by RSS. One lcore alone, and both at the same time,
+ * alternate. Cycles are CPU time of the lcore, so preemption does not count.
  *
- * Software: the loop of hp3d's workers. All packets come by one queue; two lcores share the flows,
- * hand packets to each other and one of them sends. Cycles are those until the last packet has
- * left, so that this row means something on two idle CPUs only.
+ * Software: the loop of hp3d's workers. All packets arrive in one queue. Two lcores share the flows
+ * and hand packets to each other; one of them sends. Cycles are the time until the last packet has
+ * left, so this row is valid only on two idle CPUs.
  */
 #include <getopt.h>
 #include <sched.h>

@@ -2,12 +2,13 @@
 #ifndef HP3_BENCH_LOAD_SPRAY_H
 #define HP3_BENCH_LOAD_SPRAY_H
 /*
- * Sprayed queue pairs: LOAD_SPRAYS of the flows of a load, spread over its tables. SPRAYED: WRITEs
- * of the local RNIC, each with one of 64 EVs. RESEQUENCED: WRITEs of peers; every other one arrives
- * out of order, and is held until the missing one arrives, some 32 packets later. READ_SPRAYED,
- * READ_ORDERED: the same with READ responses, of the local RNIC and of peers.
+ * Sprayed queue pairs: LOAD_SPRAYS of the flows of a load, spread evenly over the flow numbers.
+ * SPRAYED: WRITE packets of the local RNIC, each with one of 64 EVs. RESEQUENCED: WRITE packets of
+ * peers. Every other packet arrives out of order, and is held until the missing packet arrives,
+ * some 32 packets later. READ_SPRAYED: as SPRAYED, with READ responses of the local RNIC.
+ * READ_ORDERED: as RESEQUENCED, with READ responses of peers.
  *
- * The peer's messages are made here, as there is no peer.
+ * There is no peer, so this file makes the peers' messages.
  */
 #include <rte_common.h>
 #include "bench/load.h"
@@ -21,22 +22,22 @@ static inline uint32_t load_sprays(const struct load *l)
 	return RTE_MIN(l->flows, LOAD_SPRAYS);
 }
 
-/* Flow number of the i-th. */
+/* Flow number of the i-th sprayed flow. */
 static inline uint32_t load_sprayed(const struct load *l, uint32_t i)
 {
 	return i * (l->flows / load_sprays(l));
 }
 
 void load_spray_config(struct hp3_config *cfg, enum load_mode mode);
-/* Starts spraying, or resequencing, which lasts as long as load_messages() is called; `m`: a buffer
- * for messages. 0 or a negative errno. */
+/* Starts spraying or resequencing, which continues while load_messages() is called regularly. `m`:
+ * a buffer for messages. Returns 0 or a negative errno. */
 int load_agree(struct load *l, struct rte_mbuf *m);
-/* Between two passes: advances time, and answers the engine's messages as the peers. */
+/* Call it between two passes: advances the time, and sends the engine the peers' messages. */
 void load_messages(struct load *l);
-/* RESEQUENCED, READ_ORDERED: makes n packets, a multiple of 2 * LOAD_OUT_OF_ORDER, the next ones to
- * arrive; without the ICRC, which is not checked. */
+/* RESEQUENCED, READ_ORDERED: makes m[0..n-1] the next n packets to arrive; n is a multiple of 2 *
+ * LOAD_OUT_OF_ORDER. Their ICRC is wrong; nothing checks it. */
 void load_out_of_order(struct load *l, enum load_kind kind, struct rte_mbuf **m, uint32_t n);
-/* ... packet m reached the RNIC. False: it is not the next one of its queue pair. */
+/* Call it when packet m has reached the RNIC. False: m is not the next packet of its queue pair. */
 bool load_in_order(struct load *l, const struct rte_mbuf *m);
 /* As load_check(). */
 const char *load_spray_check(const struct load *l);

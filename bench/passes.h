@@ -8,17 +8,18 @@
 typedef void pass_fn(struct belt *b, struct load *l);
 
 pass_fn pass_bare, pass_parse, pass_engine, pass_pipeline;
-/* As pass_pipeline(); then one ACK for each flow that holds packets, which releases them. */
+/* As pass_pipeline(). Then one ACK arrives for each flow that holds packets, which releases these
+ * packets. */
 pass_fn pass_hold;
 
-/* Additional buffers, for packets that are not of a belt. 0 or a negative errno. */
+/* Allocates buffers for packets that are not on a belt. Returns 0 or a negative errno. */
 #define PASS_BUFFERS (LOAD_HELD_MAX + LOAD_BURST)
 int pass_init(struct rte_mempool *pool);
-/* One of them, between passes. */
+/* Returns one of these buffers, for use between passes. */
 struct rte_mbuf *pass_spare(void);
-/* Before a pass: makes packets the next ones of their flows, and peers' messages. */
+/* Call it before a pass: makes each packet the next packet of a flow, and sends peers' messages. */
 void pass_prepare(struct belt *b, struct load *l, pass_fn *pass);
-/* After a pass: puts all packets back in their places. */
+/* Call it after a pass: puts all packets back in their places on the belt. */
 void pass_settle(struct belt *b, struct load *l, pass_fn *pass);
 
 #endif

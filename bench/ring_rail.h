@@ -19,10 +19,11 @@ struct ring_rail {
 	struct hp3d_spread spread;
 };
 
-/* 0 or a negative errno. `loop`: packets that leave enter again, in the same direction. */
+/* `loop`: packets that leave enter again, in the same direction. Returns 0 or a negative errno. */
 int ring_rail_make(
 	struct ring_rail *r, const char *name, unsigned queues, uint32_t size, bool loop);
-/* Makes it the only rail of workers made from now on; may be called again. 0 or a negative errno.
+/* Makes *r the only rail of the workers that are created from now on. May be called again. Returns
+ * 0 or a negative errno.
  */
 int ring_rail_start(struct ring_rail *r, unsigned workers, struct rte_mempool *pool);
 

@@ -2,10 +2,10 @@
 #ifndef HP3_TESTS_SEARCH_FITS_H
 #define HP3_TESTS_SEARCH_FITS_H
 /*
- * The invariant of a move's table (rfr/transitions.h) and its search's
- * (engine/moves/search_steps.h): a search probes, or waits to probe again, exactly where answers
- * can be used: in SEARCHING, while traffic continues, or in PROBING, for held packets. In all other
- * states it does nothing.
+ * An invariant over the states of a move (rfr/transitions.h) and of its path search
+ * (engine/moves/search_steps.h). A search is active (it probes, or waits to probe again) exactly if
+ * the move can use answers: in SEARCHING, while traffic continues; or in PROBING, while packets are
+ * held. In all other states of the move, the search is inactive.
  */
 #include "engine/moves/search_state.h"
 #include "rfr/rfr.h"

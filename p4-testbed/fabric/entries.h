@@ -2,16 +2,17 @@
 #ifndef HP3_TESTBED_ENTRIES_H
 #define HP3_TESTBED_ENTRIES_H
 /*
- * Table entries of one switch, made from the topology and the links that are up, for each target:
- * SWX reads one line of text per entry (rte_swx_ctl_pipeline_table_entry_read()), bmv2 one line of
- * simple_switch_CLI. ECN depths are bytes for SWX and packets of the MTU for bmv2.
+ * Table entries of one switch. They are made from the topology and the links that are up, for each
+ * of two targets. SWX reads one line of text per entry (rte_swx_ctl_pipeline_table_entry_read()),
+ * bmv2 one line of simple_switch_CLI. Thresholds of the queue depth for ECN are in bytes for SWX,
+ * and in packets of the MTU for bmv2.
  */
 #include "p4-testbed/fabric/net.h"
 
 struct hp3_entry_value {
 	const char *name; /* of an action's parameter */
 	uint32_t bits;
-	uint8_t bytes[16]; /* the first bits / 8, network order */
+	uint8_t bytes[16]; /* the first bits / 8 bytes are used; network order */
 	int prefix; /* of an LPM key; -1: exact */
 };
 
@@ -21,14 +22,15 @@ struct hp3_entry {
 	struct hp3_entry_value key[2], arg[4];
 };
 
-/* Calls fn for every entry of switch s; fn returns 0 to go on, its last value is returned. */
+/* Calls fn for every entry of switch s, until fn returns a value other than 0. Returns the last
+ * value of fn. */
 int hp3_entries_each(const struct hp3_net *net, uint32_t s,
 	int (*fn)(void *arg, const struct hp3_entry *e), void *arg);
-/* Only the entries of `ecmp_group`, which change with the links. */
+/* The same for the table `ecmp_group` only, whose entries change when links go down or up. */
 int hp3_entries_groups(const struct hp3_net *net, uint32_t s,
 	int (*fn)(void *arg, const struct hp3_entry *e), void *arg);
 
-/* One route of a switch, for tests: text is ADDRESS/LENGTH. 0 or -EINVAL. */
+/* Makes one route of a switch, for tests; `text` is ADDRESS/LENGTH. Returns 0 or -EINVAL. */
 int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e);
 
 /* Burst size of ICMP messages. */

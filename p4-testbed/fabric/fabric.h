@@ -2,12 +2,13 @@
 #ifndef HP3_TESTBED_FABRIC_H
 #define HP3_TESTBED_FABRIC_H
 /*
- * The whole fabric in one process and thread: switches (swx.h) joined by lanes (tm.h), and a DPDK
- * port for every host. Frames of a host enter its link's lane when they are read; frames for it are
- * sent at their arrival in the model's time.
+ * The whole fabric in one process and one thread: switches (swx.h), which lanes (tm.h) connect, and
+ * a DPDK port for every host. A lane is one direction of a link. A frame from a host enters the
+ * lane of its link when the process reads it from the host's port. A frame to a host is sent by the
+ * host's port when it arrives there in the model's time.
  *
- * The loop sleeps between events (50 us with frames inside, 1 ms without). A sleep delays a frame
- * by at most its length at either end.
+ * The loop sleeps between events: at most 50 us if frames are in the fabric, else at most 1 ms. A
+ * frame may wait for the end of a sleep twice: when it enters the fabric, and when it leaves.
  */
 #include <rte_mempool.h>
 #include "p4-testbed/fabric/swx.h"
@@ -18,7 +19,7 @@ struct hp3_fabric_host {
 	uint16_t port; /* DPDK */
 	struct rte_mbuf *out[HP3_FABRIC_BURST];
 	unsigned n_out;
-	uint8_t stop; /* priorities that this host has to stop now */
+	uint8_t stop; /* bitmap: priorities that this host must not send now */
 	uint64_t refresh; /* when to repeat the PFC frame */
 	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes, tx_lost, pfc_sent, pfc_seen;
 };
@@ -29,30 +30,30 @@ struct hp3_fabric {
 	struct hp3_swx *sw;
 	struct hp3_fabric_host *host;
 	struct rte_mempool *pool;
-	uint64_t reroute_at; /* HP3_TM_NEVER: routes follow the links */
-	uint64_t start, busy_ns, loops; /* of the loop; busy_ns: without sleeps */
-	uint64_t no_mbuf; /* frames not made, for lack of a buffer */
+	uint64_t reroute_at; /* when routes will be updated; HP3_TM_NEVER: they are up to date */
+	uint64_t start, busy_ns, loops; /* of the loop: start time, time without sleeps, turns */
+	uint64_t no_mbuf; /* frames lost because no buffer was free */
 };
 
 /*
- * Lanes, switches and packet buffers. The traffic manager's clock starts at `now`. 0 or a negative
- * errno, explained on stderr.
+ * Makes lanes, switches and packet buffers. The traffic manager's clock starts at `now`. Returns 0,
+ * or a negative errno with a message on stderr.
  */
 int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t now);
 void hp3_fabric_close(struct hp3_fabric *f);
 
 /*
- * DPDK ports of all hosts: `devargs` with %s for the host's name, NULL: from the topology. Sockets
- * of vhost and memif ports are made in `dir`: HOST.vhost, HOST.memif. 0 or a negative errno,
- * explained on stderr.
+ * Makes the DPDK ports of all hosts from `devargs`, in which %s stands for the host's name; NULL:
+ * from the topology. Sockets of vhost and memif ports are made in `dir`: HOST.vhost, HOST.memif.
+ * Returns 0, or a negative errno with a message on stderr.
  */
 int hp3_fabric_attach(struct hp3_fabric *f, const char *devargs, const char *dir);
 void hp3_fabric_detach(struct hp3_fabric *f);
 
-/* One turn of the loop at time `now`; returns how long to sleep. */
+/* One turn of the loop at time `now`; returns how long to sleep, in ns. */
 uint64_t hp3_fabric_turn(struct hp3_fabric *f, uint64_t now);
 
-/* Link down or up; routes follow after delay_ns (HP3_TM_NEVER: never, a silent failure). */
+/* Takes a link down or up. Routes change after delay_ns (HP3_TM_NEVER: never, a silent failure). */
 void hp3_fabric_set_link(struct hp3_fabric *f, uint32_t link, bool up, uint64_t delay_ns);
 
 /* hosts.c */

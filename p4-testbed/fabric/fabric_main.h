@@ -2,9 +2,9 @@
 #ifndef HP3_TESTBED_MAIN_H
 #define HP3_TESTBED_MAIN_H
 /*
- * hp3-fabric: the process behind hp3-testbed. Subcommands that only read a topology need no DPDK;
- * `run` carries traffic, `inject` puts single packets through single switches (conformance
- * vectors), `bench` measures.
+ * hp3-fabric: the process behind hp3-testbed. Subcommands that only read a topology need no DPDK.
+ * `run` forwards traffic between hosts. `inject` sends single packets through one switch
+ * (conformance vectors). `bench` measures the speed.
  *
  * Exit codes: 0 done, 1 failed (message on stderr), 2 usage.
  */
@@ -13,18 +13,18 @@
 
 struct hp3_fabric_args {
 	const char *command;
-	const char *word[8]; /* positional */
+	const char *word[8]; /* positional arguments */
 	unsigned n_words;
 	const char *socket, *name, *devargs, *target;
 	uint32_t memory_mb, qpn, dport;
 	bool ipv6, quick;
 };
 
-/* eal.c: the EAL of a fabric of this name; nothing is shared with other processes. */
+/* eal.c: starts DPDK's EAL for the fabric a->name; shares nothing with other processes. */
 int hp3_fabric_eal(const struct hp3_fabric_args *a);
 uint64_t hp3_fabric_clock(void);
 
-/* run.c, inject.c, bench.c: exit codes */
+/* run.c, inject.c, bench.c. Return exit codes. */
 int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo);
 int hp3_fabric_inject(const struct hp3_fabric_args *a, const struct hp3_topo *topo);
 int hp3_fabric_bench(const struct hp3_fabric_args *a, const struct hp3_topo *topo);
@@ -34,7 +34,7 @@ json_t *hp3_plan(const struct hp3_net *net);
 json_t *hp3_plan_path(const struct hp3_net *net, const struct hp3_net_flow *flow); /* NULL: none */
 int hp3_plan_entries(const struct hp3_net *net, const char *sw, const char *target);
 
-/* control.c: the answer to a request of the control socket. */
+/* control.c: handles a request of the control socket, and returns the answer. */
 json_t *hp3_control_answer(struct hp3_fabric *f, json_t *request);
 
 #endif

@@ -2,18 +2,20 @@
 #ifndef HP3_TESTBED_NET_H
 #define HP3_TESTBED_NET_H
 /*
- * The network of a topology file: switches with numbered ports, hosts, links, addresses; and routes
- * over the links that are up.
+ * The network that a topology file describes: switches with numbered ports, hosts, links and
+ * addresses; and the routes over the links that are up.
  *
- * Switches: leaves l1.. first, then spines s1... Ports of a leaf: its hosts, then the spines; of a
- * spine: the leaves. Link i has two directions (lanes): 2i from a to b, 2i + 1 from b to a.
+ * Switches are numbered: first the leaves l1, l2, ..., then the spines s1, s2, ... A leaf has a
+ * port for each of its hosts, then one for each spine; a spine has a port for each leaf. The link
+ * with index i has two directions (lanes): 2i from end a to end b, 2i + 1 from b to a.
  *
  * Addresses: host j of leaf i has 10.9.i.j, fd00:9:0:i::j and MAC 02:09:00:00:i:j; leaf i has
  * 10.8.1.i, fd00:8:0:1::i, 02:08:00:00:01:i; spine k has 10.8.2.k, fd00:8:0:2::k, 02:08:00:00:02:k.
  *
- * Routes are shortest paths. The ECMP group of a destination leaf has its number (0..); that of a
- * host of the leaf itself is `leaves` + its port. Bucket b of a group with members m[0..n-1], in
- * the order of ports, leads to m[b % n]: with n a power of two this is the hash modulo n.
+ * Routes are shortest paths. The ECMP group for a destination leaf has the number of this leaf (0,
+ * 1, ...). The group for a host of the switch itself has the number `leaves` + the host's port. The
+ * members of a group, m[0..n-1], are in the order of ports. Bucket b leads to m[b % n]; if n is a
+ * power of two, this is the hash modulo n.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,9 +35,9 @@ struct hp3_net_addr {
 
 struct hp3_net_port {
 	uint32_t link;
-	bool b_end; /* end b of the link: sends on lane 2 * link + 1 */
+	bool b_end; /* this port is end b of the link: it sends on lane 2 * link + 1 */
 	bool to_host;
-	uint32_t peer; /* index of the switch or host there */
+	uint32_t peer; /* index of the switch or host at the other end */
 };
 
 struct hp3_net_switch {
@@ -54,12 +56,12 @@ struct hp3_net_host {
 	uint32_t leaf, port, link;
 };
 
-/* End a is the host; of links between switches, the leaf. */
+/* End a is the host or, for a link between switches, the leaf. */
 struct hp3_net_link {
 	char name[16];
 	struct hp3_topo_link p;
 	bool host;
-	uint32_t a, b; /* index of host or leaf; of leaf or spine */
+	uint32_t a, b; /* a: index of the host or leaf; b: of the leaf or spine */
 	uint32_t a_port, b_port;
 	bool up;
 };
@@ -75,7 +77,7 @@ struct hp3_net {
 int hp3_net_build(struct hp3_net *net, const struct hp3_topo *topo); /* 0 or -ENOMEM */
 void hp3_net_free(struct hp3_net *net);
 
-/* Fills every group from the links that are up. */
+/* Computes every group from the links that are up. */
 void hp3_net_route(struct hp3_net *net);
 
 /* Index by name, or -1. */
@@ -83,11 +85,11 @@ int hp3_net_find_host(const struct hp3_net *net, const char *name);
 int hp3_net_find_link(const struct hp3_net *net, const char *name);
 int hp3_net_find_switch(const struct hp3_net *net, const char *name);
 
-/* Port of bucket b in a group; -1: no members. */
+/* Port that bucket b of a group leads to; -1: the group has no members. */
 int hp3_net_member(uint64_t group, uint32_t bucket);
 unsigned hp3_net_members(uint64_t group);
 
-/* Group by which switch s reaches a host. */
+/* Number of the group that leads from switch s to a host. */
 uint32_t hp3_net_group(const struct hp3_net *net, uint32_t s, uint32_t host);
 
 struct hp3_net_flow {
@@ -95,13 +97,14 @@ struct hp3_net_flow {
 	uint32_t src, dst; /* hosts */
 	uint16_t sport, dport;
 	uint8_t protocol;
-	uint32_t qpn; /* read only where [hash] qpn = on and dport is RoCE's */
+	uint32_t qpn; /* used only if [hash] qpn = on and dport is RoCE's */
 };
 
 /* The hash that switch s computes for a packet of this flow. */
 uint32_t hp3_net_hash(const struct hp3_net *net, uint32_t s, const struct hp3_net_flow *f);
 
-/* Switches that the flow passes, in order; their number, or -ENETUNREACH. */
+/* Sets hop[] to the switches on the flow's path, in order. Returns their number, or
+ * -ENETUNREACH. */
 int hp3_net_path(
 	const struct hp3_net *net, const struct hp3_net_flow *f, uint32_t hop[HP3_NET_HOPS]);
 

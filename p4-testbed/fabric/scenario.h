@@ -2,11 +2,12 @@
 #ifndef HP3_TESTBED_SCENARIO_H
 #define HP3_TESTBED_SCENARIO_H
 /*
- * A scenario file: topology, load between hosts, events. The loader of config/ reads it; the runner
- * gets it as JSON, checked against the topology.
+ * A scenario file: topology, load between hosts, events. The loader of config/ reads the file.
+ * hp3-testbed gets the scenario as JSON, after it was checked against the topology.
  *
- * [flow.NAME] is a pair of roce-gen processes; [ring.NAME] an all-reduce over several hosts;
- * [event.NAME] an action at a time: moves only in mode `manual`, the others always.
+ * [flow.NAME] is a pair of roce-gen processes, [ring.NAME] an all-reduce over several hosts.
+ * [event.NAME] is an action at a given time; moves are made only in mode `manual`, all other
+ * actions in every mode.
  */
 #include <jansson.h>
 #include "p4-testbed/fabric/impair.h"

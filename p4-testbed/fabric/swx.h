@@ -2,12 +2,14 @@
 #ifndef HP3_TESTBED_SWX_H
 #define HP3_TESTBED_SWX_H
 /*
- * One switch: an SWX pipeline that runs the program of ../spec. Its port type is defined here: the
- * input port provides one packet at a time, the output port passes it to the queues. So a packet is
- * processed at the nominal time of its arrival, in the traffic manager's order of events.
+ * One switch: an SWX pipeline that runs the program of ../spec. The pipeline's port type is defined
+ * here: the input port provides one packet at a time, and the output port passes the packet to the
+ * traffic manager's queues. So each packet is processed at the nominal time of its arrival, in the
+ * traffic manager's order of events.
  *
- * SWX requires a power of two of input ports; the additional ones have no packets. Drops leave by
- * output port HP3_PROGRAM_DROP_PORT, where they are counted, instead of by the instruction `drop`.
+ * SWX requires that the number of input ports is a power of two; the ports added for this receive
+ * no packets. The program does not use the instruction `drop`. It sends packets to drop to output
+ * port HP3_PROGRAM_DROP_PORT, where they are counted.
  *
  * Bytes after the IP datagram (padding, the rest of a packet quoted by an ICMP error) are removed.
  */
@@ -21,7 +23,7 @@
 struct hp3_swx;
 
 struct hp3_swx_ops {
-	/* The packet leaves by a port, in the queue of a priority. */
+	/* The packet leaves by this port, in the queue of this priority. */
 	void (*out)(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority,
 		struct rte_mbuf *m);
 	/* Depth of that queue. */
@@ -47,7 +49,7 @@ struct hp3_swx {
 	void *arg;
 };
 
-/* Space that a packet buffer holds for the traffic manager (the pool's private size). */
+/* The traffic manager's part of a packet buffer (the private area of each buffer of the pool). */
 static inline struct hp3_frame *hp3_frame_of(struct rte_mbuf *m)
 {
 	return (struct hp3_frame *)rte_mbuf_to_priv(m);
@@ -58,23 +60,25 @@ static inline struct rte_mbuf *hp3_mbuf_of(struct hp3_frame *f)
 	return (struct rte_mbuf *)((char *)f - sizeof(struct rte_mbuf));
 }
 
-/* Builds the pipeline with the network's table entries. 0 or a negative errno, explained on stderr.
+/* Builds the pipeline with the network's table entries. Returns 0, or a negative errno with a
+ * message on stderr.
  */
 int hp3_swx_open(struct hp3_swx *sw, const struct hp3_net *net, uint32_t index,
 	const struct hp3_swx_ops *ops, void *arg);
 void hp3_swx_close(struct hp3_swx *sw);
 
-/* Adds a table entry, at once. 0 or a negative errno, explained on stderr. */
+/* Adds a table entry, effective at once. Returns 0, or a negative errno with a message on
+ * stderr. */
 int hp3_swx_add(struct hp3_swx *sw, const struct hp3_entry *e);
 
-/* Updates the groups, after hp3_net_route(). */
+/* Updates the switch's ECMP groups; call it after hp3_net_route(). */
 int hp3_swx_reroute(struct hp3_swx *sw, const struct hp3_net *net);
 
-/* Processes a packet of a port. Before this returns, the packet left by ops->out or was dropped and
- * counted. */
+/* Processes a packet that arrived by a port. When the function returns, it has passed the packet to
+ * ops->out, or dropped and counted it. */
 void hp3_swx_process(struct hp3_swx *sw, uint32_t port, struct rte_mbuf *m);
 
-/* Counter "port_tx_packets" and so on. */
+/* Value of a counter, for example "port_tx_packets". */
 uint64_t hp3_swx_counter(const struct hp3_swx *sw, const char *name, uint32_t index);
 
 #endif

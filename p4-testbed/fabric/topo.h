@@ -7,15 +7,15 @@
  * this order. Links are named after their ends, "l1-s2" and "h3-l2"; [link.NAME] changes one of
  * them.
  *
- * Fields have the keys' names, which end with the unit. Rates are tens to hundreds of Mb/s, as this
- * is software. A frame takes (its bytes without FCS + 24) x 8 / rate on a link, as on an Ethernet
- * (FCS, preamble, gap).
+ * Fields have the keys' names, which end with the unit. Rates are tens to hundreds of Mb/s, since
+ * the switches are software. A frame takes (its bytes without FCS + 24) x 8 / rate on a link, as on
+ * an Ethernet (FCS, preamble, gap).
  */
 #include <stdint.h>
 #include "config/ini.h"
 
 #define HP3_TOPO_TIER_MAX  32u /* leaves, spines, hosts of a leaf */
-#define HP3_TOPO_LINKS_MAX 256u /* sections [link.NAME], and [host.NAME] */
+#define HP3_TOPO_LINKS_MAX 256u /* of sections [link.NAME]; and of sections [host.NAME] */
 #define HP3_TOPO_WIRE      24u /* bytes that a frame takes on the wire beyond its own */
 #define HP3_TOPO_ETHERNET  14u /* of a frame before the IP datagram */
 
@@ -23,7 +23,7 @@ enum hp3_topo_onoff { HP3_TOPO_OFF, HP3_TOPO_ON };
 enum hp3_topo_mode { HP3_TOPO_LOSSY, HP3_TOPO_LOSSLESS };
 enum hp3_topo_hash { HP3_TOPO_CRC32, HP3_TOPO_CRC16 };
 
-/* DPDK driver of a host's port; SAME, of one host: that of [hosts]. */
+/* DPDK driver of a host's port. SAME, only in [host.NAME]: the driver that [hosts] names. */
 enum hp3_topo_port {
 	HP3_TOPO_AF_PACKET,
 	HP3_TOPO_AF_XDP,
@@ -35,7 +35,7 @@ enum hp3_topo_port {
 
 struct hp3_topo_link {
 	uint32_t rate_mbps, delay_us;
-	uint32_t buffer_bytes; /* of the queues in front of the link, each direction */
+	uint32_t buffer_bytes; /* of the queues before the link, for each direction */
 };
 
 struct hp3_topo_named_link {
@@ -95,7 +95,7 @@ extern const struct hp3_ini_schema hp3_topo_schema;
 /* As hp3_ini_load(). */
 int hp3_topo_load(const char *path, struct hp3_topo *out, struct hp3_config_errors *errs);
 
-/* The sections of one name, or NULL. */
+/* The section with this name, or NULL. */
 const struct hp3_topo_named_link *hp3_topo_find_link(const struct hp3_topo *t, const char *name);
 enum hp3_topo_port hp3_topo_host_port(const struct hp3_topo *t, const char *host);
 const char *hp3_topo_port_name(enum hp3_topo_port port); /* "af_packet" */

@@ -2,25 +2,25 @@
 #ifndef ROCE_GEN_CONTENT_H
 #define ROCE_GEN_CONTENT_H
 /*
- * Content of messages: a receiver can check every byte without other information.
+ * Content of messages. A receiver can check every byte of a message without other information.
  *
  * A message begins with a header word: its number on the queue pair (32 bits) and its length in
  * bytes (32 bits). Every further word of 8 bytes is a function of the header and the word's
- * position. So a packet that is lost, duplicated, swapped or cut changes a byte. A message shorter
- * than a header holds its first bytes, and cannot be checked.
+ * position. So a lost, duplicated, swapped or truncated packet changes at least one byte. A message
+ * shorter than the header word consists of the first bytes of this word, and cannot be checked.
  *
- * Memory for READs holds words that are a function of R_Key and address: reading it again gives the
- * same content.
+ * Memory for READs has words that are a function of R_Key and address. So a repeated READ returns
+ * the same content.
  *
- * Words are little-endian. Pieces begin at a multiple of 8 bytes (path MTUs are such multiples).
+ * Words are little-endian. `offset` and `va` are multiples of 8 bytes, as path MTUs are.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #define GEN_WORD 8u
-/* virtual address of the memory that peers may use */
+/* virtual address of the memory that peers may read and write */
 #define GEN_MEMORY_BASE UINT64_C(0x100000000)
-#define GEN_MEMORY_SIZE UINT64_C(0x100000000) /* bytes of it */
+#define GEN_MEMORY_SIZE UINT64_C(0x100000000) /* its size in bytes */
 
 static inline uint64_t gen_header(uint32_t number, uint32_t len)
 {

@@ -2,9 +2,9 @@
 #ifndef ROCE_GEN_CONTROL_H
 #define ROCE_GEN_CONTROL_H
 /*
- * Set-up of queue pairs outside the network under test: a stream socket (TCP, or a Unix socket,
- * which connects network namespaces) over which two ends exchange the parameters of their queue
- * pairs, as lines of JSON. Both ends send the same messages:
+ * Sets up queue pairs without the network under test. Two ends exchange the parameters of their
+ * queue pairs over a stream socket, as lines of JSON. The socket is TCP, or a Unix socket, which
+ * works between network namespaces. Both ends send the same messages:
  *
  *     {"type":"hello","v":1,"address":"10.0.0.1","mtu":1024,"rkey":N,"va":N,"size":N,"marks":true,
  *      "qps":[[QPN,PSN],...]}       address, path MTU, memory for WRITE and READ, order.h's marks
@@ -12,20 +12,21 @@
  *     {"type":"done"}               no more requests follow
  *     {"type":"error","text":"..."}
  *
- * The end that connects sends first. The i-th queue pair of one end belongs to the i-th of the
- * other. The connection stays open until both are done; if it ends before, the peer is lost.
+ * The end that connects sends its hello first. The i-th queue pair of one end is connected to the
+ * i-th of the other end. The socket stays open until both ends have sent "done". If it closes
+ * before, the peer counts as lost.
  */
 #include "endpoint.h"
 #include "options.h"
 #include "port.h"
 
 enum gen_peer_state {
-	GEN_PEER_ABSENT, /* to connect to, later */
+	GEN_PEER_ABSENT, /* not connected yet, or to be tried again */
 	GEN_PEER_CONNECTING,
-	GEN_PEER_GREETING, /* connected; no hello from the other end yet */
-	GEN_PEER_RESOLVING, /* the next hop's MAC */
-	GEN_PEER_WAITING, /* this end is ready */
-	GEN_PEER_UP, /* both ends are */
+	GEN_PEER_GREETING, /* connected; the other end has not sent its hello */
+	GEN_PEER_RESOLVING, /* waiting for the MAC address of the next hop */
+	GEN_PEER_WAITING, /* this end is ready, the other is not */
+	GEN_PEER_UP, /* both ends are ready */
 	GEN_PEER_GONE
 };
 
@@ -33,7 +34,7 @@ struct gen_peer {
 	enum gen_peer_state state;
 	int fd;
 	bool active, sent_ready, ready, sent_done, done;
-	const char *where; /* to connect to */
+	const char *where; /* address of the socket to connect to */
 	struct gen_address address;
 	uint32_t first, n; /* queue pairs by index */
 	uint32_t number;
@@ -55,16 +56,16 @@ struct gen_control {
 	bool lost; /* a peer disconnected early, or broke the protocol */
 };
 
-/* Tag of the listening socket in epoll's data; peers have a pointer. */
+/* Data of the listening socket in epoll; a peer's socket has a pointer to struct gen_peer. */
 #define GEN_CONTROL_LISTEN UINT64_C(1)
 
 /* 0, or a negative errno with a message on stderr. */
 int gen_control_open(struct gen_control *c, const struct gen_options *o, struct gen_endpoint *ep,
 	const struct gen_port *port, int epoll, uint64_t now);
 void gen_control_close(struct gen_control *c);
-/* An event of epoll: `tag` is its data. */
+/* Handles an event of epoll; `tag` is the data of the event. */
 void gen_control_event(struct gen_control *c, uint64_t tag, uint64_t now);
-/* Does what is due; returns when to call again. */
+/* Does what is due (connects, resolves); returns when to call again. */
 uint64_t gen_control_tick(struct gen_control *c, uint64_t now);
 
 /* All expected peers are up. */

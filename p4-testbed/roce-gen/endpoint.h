@@ -2,19 +2,21 @@
 #ifndef ROCE_GEN_ENDPOINT_H
 #define ROCE_GEN_ENDPOINT_H
 /*
- * An RNIC in user space: many queue pairs behind one port. Frames and time go in, frames and events
- * come out; no I/O and no clock, so tests can run it over any network.
+ * An RNIC in user space: many queue pairs on one port. Callers pass in frames and the time, and get
+ * frames and events. The endpoint does no I/O and reads no clock, so tests can run it over any
+ * network.
  *
- * - Schedule: a heap of queue pairs by the time at which each may send; of those that may send now,
- *   the one that has waited longest. One packet, then the next queue pair.
+ * - Schedule: a heap of queue pairs, by the time at which each may send. Of the queue pairs that
+ *   may send now, the one that has waited longest sends one packet; then the next queue pair is
+ *   chosen.
  * - Pacing: a token bucket per queue pair at DCQCN's rate (cc/), and one for the port at the link's
- *   rate. Bytes are those of the frame without preamble and FCS. ACKs wait only for the port's. A
- *   queue pair that waited and is called late catches up, so that a slow scheduler costs no rate;
- * an idle one does not.
- * - Congestion: CE on a request or READ response causes a CNP (notification point); a CNP reduces
- *   the rate of the queue pair (reaction point).
- * - PFC (802.1Qbb): a pause frame for a priority stops it for its quanta of 512 bit times at the
- *   link's rate. Requests and answers are of one priority, CNPs of another.
+ *   rate. A frame counts without preamble and FCS. ACKs wait only for the port's token bucket. If
+ *   the caller is late, a queue pair that had a packet waiting catches up, so that a slow scheduler
+ *   does not lower the rate. An idle queue pair does not catch up.
+ * - Congestion: a request or READ response marked CE causes a CNP (notification point). A CNP
+ *   reduces the rate of its queue pair (reaction point).
+ * - PFC (802.1Qbb): a pause frame stops a priority for a number of quanta of 512 bit times at the
+ *   link's rate. Requests and answers have one priority, CNPs another.
  *
  * Queue pair numbers are consecutive from first_qpn on.
  */
@@ -35,11 +37,11 @@ struct gen_endpoint_params {
 	struct gen_responder_params responder;
 	uint32_t first_qpn;
 	uint32_t max_qps;
-	/* of the port; 0: no limit, and PFC quanta as at 1 Gb/s */
+	/* rate of the port; 0: no limit, and PFC quanta are those of 1 Gb/s */
 	uint64_t link_bps;
 	uint64_t qp_bps; /* of a queue pair without DCQCN; 0: no limit */
-	uint64_t burst_ns; /* burst after an idle time, as time at the rate */
-	uint64_t catch_up_ns; /* burst when the caller is late, at least burst_ns */
+	uint64_t burst_ns; /* burst after an idle time, as a time at the rate */
+	uint64_t catch_up_ns; /* the same if the caller is late; at least burst_ns */
 	bool dcqcn, np;
 	struct hp3_dcqcn_params rp_params;
 	struct hp3_np_params np_params;
@@ -49,15 +51,15 @@ struct gen_endpoint_params {
 
 struct gen_qp {
 	uint32_t index, lqpn, rqpn, rkey, peer_psn;
-	uint64_t memory, memory_size; /* of the peer: base address and bytes */
+	uint64_t memory, memory_size; /* of the peer: base address, size in bytes */
 	struct hp3_addressing to;
 	bool marks; /* the peer marks its packets (order.h) */
 	bool loads; /* the workload uses it */
 	bool connected;
 	bool failed; /* GEN_FAILED was reported */
 	bool cnp_due, turn, idle;
-	uint32_t load_at; /* the workload's index */
-	uint32_t peer, channel; /* connection that set it up; number among its queue pairs */
+	uint32_t load_at; /* index in the workload */
+	uint32_t peer, channel; /* index of the peer; number among the peer's queue pairs */
 	struct gen_requester requester;
 	struct gen_responder responder;
 	struct gen_order order;
@@ -65,7 +67,7 @@ struct gen_qp {
 	struct hp3_pacer pacer;
 	struct hp3_np np;
 	uint64_t emitted; /* request packets */
-	uint64_t cnps_sent, cnps_received, ect, ce; /* ect: data packets that came with ECT or CE */
+	uint64_t cnps_sent, cnps_received, ect, ce; /* ect: data packets received with ECT or CE */
 	uint64_t read_wrong;
 	uint64_t due, turn_no; /* place in the heap */
 	uint32_t heap_at;
@@ -94,7 +96,7 @@ struct gen_endpoint {
 	struct gen_qp **cnps; /* FIFO ring, max_qps */
 	uint32_t cnp_first, cnps_due;
 	uint64_t turns;
-	bool idle; /* there was nothing to send */
+	bool idle; /* at the last call, there was nothing to send */
 	struct hp3_pacer port;
 	uint64_t paused_until[8];
 	struct gen_event *events;
@@ -110,7 +112,8 @@ void gen_endpoint_free(struct gen_endpoint *ep);
 
 /* Adds a queue pair, not connected yet; NULL: there are max_qps. */
 struct gen_qp *gen_endpoint_add(struct gen_endpoint *ep, uint32_t first_psn, uint64_t now);
-/* The peer's parameters are in *q (rqpn, rkey, memory, to, marks): it may send from now on. */
+/* The caller has set the peer's parameters in *q (rqpn, rkey, memory, to, marks). From now on, the
+ * queue pair may send. */
 void gen_endpoint_connect(struct gen_endpoint *ep, struct gen_qp *q, uint32_t peer_psn);
 /* QPN of the next queue pair added. */
 static inline uint32_t gen_endpoint_next_qpn(const struct gen_endpoint *ep)
@@ -124,14 +127,14 @@ int gen_endpoint_post(struct gen_endpoint *ep, struct gen_qp *q, enum gen_op op,
 
 /* A frame arrived. */
 void gen_endpoint_rx(struct gen_endpoint *ep, const void *frame, uint32_t len, uint64_t now);
-/* The frame that is to leave now: its length, or 0. `buf` has GEN_FRAME_MAX bytes. */
+/* Writes the frame to send now to `buf` (GEN_FRAME_MAX bytes). Returns its length; 0: none. */
 uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now);
-/* When gen_endpoint_tx() may have something again; UINT64_MAX: after the next rx or post. */
+/* When to call gen_endpoint_tx() again; UINT64_MAX: after the next gen_endpoint_rx() or _post(). */
 uint64_t gen_endpoint_deadline(const struct gen_endpoint *ep, uint64_t now);
 
 /*
- * ep->events: the events since the caller last set ep->n_events to 0. Valid until the next call of
- * any other function here.
+ * ep->events has the events since the caller last set ep->n_events to 0. They are valid until the
+ * next call of any function above.
  */
 
 #endif

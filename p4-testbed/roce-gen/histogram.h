@@ -2,8 +2,8 @@
 #ifndef ROCE_GEN_HISTOGRAM_H
 #define ROCE_GEN_HISTOGRAM_H
 /*
- * Percentiles of any number of times in fixed memory: 128 classes for each power of two, so a
- * percentile is at most 0.8 % above the true one. Count, sum, minimum and maximum are exact.
+ * Percentiles of any number of times, in fixed memory. Each power of two has 128 classes, so a
+ * percentile is at most 0.8 % above the true percentile. Count, sum, minimum and maximum are exact.
  */
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ struct gen_histogram {
 };
 
 void gen_histogram_add(struct gen_histogram *h, uint64_t value);
-/* The least value that `share` (0..1) of all values do not exceed; 0 without values. */
+/* The least value that a share (0..1) of all values does not exceed; 0 if there are no values. */
 uint64_t gen_histogram_percentile(const struct gen_histogram *h, double share);
 
 #endif

@@ -15,7 +15,7 @@
 /* Exit codes. */
 enum gen_exit {
 	GEN_EXIT_OK = 0,
-	GEN_EXIT_FAILED = 1, /* could not start, or a peer was lost */
+	GEN_EXIT_FAILED = 1, /* roce-gen could not start, or lost a peer */
 	GEN_EXIT_USAGE = 2,
 	GEN_EXIT_INCOMPLETE = 3, /* a queue pair ended in error, or messages did not complete */
 	GEN_EXIT_CONTENT = 4 /* received content differs from that sent */
@@ -23,7 +23,7 @@ enum gen_exit {
 
 struct gen_options {
 	const char *interface, *listen, *peers[GEN_PEERS_MAX];
-	const char *fixed[GEN_PEERS_MAX]; /* fixed queue pairs instead of a control connection */
+	const char *fixed[GEN_PEERS_MAX]; /* --static: queue pairs without a control connection */
 	const char *cdf, *ops, *dcqcn, *sets[GEN_SETS_MAX], *messages_out, *output, *name;
 	const char *dst_mac_text, *address_text;
 	uint32_t n_peers, n_fixed, n_sets, n_sports;
@@ -41,12 +41,13 @@ struct gen_options {
 	uint32_t weight[GEN_OPS];
 };
 
-/* Fills *o. Returns -1 to go on, else the exit code to end with (--help, --version, errors). */
+/* Sets *o. Returns -1 if the run may start, else the exit code (after --help, --version or an
+ * error). */
 int gen_options_parse(struct gen_options *o, int argc, char **argv);
-/* Checks options against each other, and parses texts. Called by gen_options_parse(); returns the
- * same. */
+/* Checks combinations of options, and parses those that are texts. gen_options_parse() calls this.
+ * Returns -1 or an exit code. */
 int gen_options_check(struct gen_options *o);
-/* Sets *ep from the options; -1 or an exit code. */
+/* Sets *ep from the options. Returns -1 or an exit code. */
 int gen_options_endpoint(const struct gen_options *o, struct gen_endpoint_params *ep);
 
 #endif

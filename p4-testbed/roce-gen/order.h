@@ -2,16 +2,17 @@
 #ifndef ROCE_GEN_ORDER_H
 #define ROCE_GEN_ORDER_H
 /*
- * Distinguishes reordering from loss, exactly. PSNs do not suffice: the packet that fills a gap may
- * have been overtaken, or sent again. So roce-gen writes a mark into the IPv4 identification, which
- * is unused in packets that may not be fragmented (RFC 6864): the number of packets sent on the
- * queue pair (15 bits), and whether the PSN was sent before (the top bit).
+ * Distinguishes reordering from loss. PSNs do not suffice: a packet that fills a gap may have been
+ * overtaken, or may be a retransmission. So roce-gen writes a mark into the IPv4 identification
+ * field, which is unused in packets that may not be fragmented (RFC 6864). The low 15 bits are the
+ * number of packets sent on the queue pair so far. The top bit is set in a retransmission.
  *
- * Invariant (rule 23): first transmissions arrive in the order emitted, and a duplicate never
- * arrives after a later first transmission from another port. Otherwise the counters below rise:
- * across ports by a fault of hosts, on one port by the network. Exact if fewer than 2^14 packets of
- * a queue pair are in flight. Zero-length WRITEs with a PSN received before do not count: hp3d
- * sends those, without a mark.
+ * Invariant (rule 23): first transmissions arrive in the order in which they were sent, and a
+ * duplicate never arrives after a later first transmission from another port. The counters below
+ * count violations. A violation across ports is a fault of a host; on one port, the network
+ * reordered packets. The counters are exact if fewer than 2^14 packets of a queue pair are in
+ * flight. Zero-length WRITEs whose PSN has been received before do not count: hp3d sends them (ACK
+ * solicitations), without a mark.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,11 +22,11 @@
 
 struct gen_order {
 	bool any;
-	uint16_t latest; /* count of the latest first transmission that came */
-	uint16_t sport; /* and its source port */
+	uint16_t latest; /* number, from the mark, of the latest first transmission that arrived */
+	uint16_t sport; /* source port of this packet */
 	uint64_t overtaken; /* first transmissions that arrived after a later one */
-	uint64_t overtaken_across_ports; /* of them: after one from another port */
-	uint64_t late_duplicates; /* repeated, after a later first transmission of another port */
+	uint64_t overtaken_across_ports; /* of these: after one from another port */
+	uint64_t late_duplicates; /* duplicates after a later first one from another port */
 };
 
 static inline uint16_t gen_mark(uint64_t count, bool again)

@@ -16,22 +16,22 @@ struct gen_packet {
 	uint8_t syndrome; /* AETH */
 	uint32_t msn;
 	uint32_t psn;
-	uint64_t va; /* RETH; content of GEN_MEMORY */
+	uint64_t va; /* of the RETH; GEN_MEMORY: of the content */
 	uint32_t dma_len;
 	uint32_t imm;
 	enum gen_content content;
-	uint64_t header; /* of GEN_MESSAGE */
+	uint64_t header; /* GEN_MESSAGE: header word of the message */
 	uint32_t offset;
 	uint32_t len; /* bytes of content */
 };
 
-/* Packets of a message of `len` bytes; at least one. */
+/* Number of packets of a message of `len` bytes; at least one. */
 static inline uint32_t gen_packets(uint32_t len, uint32_t mtu)
 {
 	return len == 0 ? 1 : (uint32_t)(((uint64_t)len + mtu - 1) / mtu);
 }
 
-/* Bytes in the packet that begins at byte `done`. */
+/* Payload bytes of the packet that begins at byte `done` of a message of `len` bytes. */
 static inline uint32_t gen_piece(uint32_t len, uint32_t done, uint32_t mtu)
 {
 	return len - done < mtu ? len - done : mtu;

@@ -11,11 +11,11 @@
 #include "options.h"
 #include "port.h"
 
-#define GEN_SERIES_QPS 64u /* with more queue pairs, the series has their sum only */
+#define GEN_SERIES_QPS 64u /* if there are more queue pairs, the series has only their sum */
 
-/* An interval is the difference of two of these. */
+/* Totals since the start. The values of an interval are the difference between two of these. */
 struct gen_totals {
-	uint64_t tx_bytes, rx_bytes; /* payload acknowledged by the peer, and arrived in order */
+	uint64_t tx_bytes, rx_bytes; /* payload: acknowledged by the peer; arrived in order */
 	uint64_t again, cnps_sent, cnps_received, ect, ce, out_of_seq, overtaken, completed;
 	uint64_t qp_tx[GEN_SERIES_QPS], qp_rx[GEN_SERIES_QPS];
 };
@@ -39,7 +39,8 @@ void gen_report_begin(struct gen_report *r, uint64_t now);
 void gen_report_message(struct gen_report *r, const struct gen_event *e);
 /* Ends the interval that began with the previous call. */
 void gen_report_interval(struct gen_report *r, uint64_t now);
-/* The whole run; outcome: a word for it. 0 or a negative errno with a message. */
+/* Writes the results of the whole run. `outcome` is one word. Returns 0, or a negative errno with a
+ * message. */
 int gen_report_final(
 	struct gen_report *r, struct gen_port *port, const char *outcome, uint64_t now);
 

@@ -2,25 +2,26 @@
 #ifndef ROCE_GEN_REQUESTER_H
 #define ROCE_GEN_REQUESTER_H
 /*
- * The requester half of a reliable connection (IBTA 1.4, 9.7.5 and 9.9.2): turns messages into
- * packets, keeps unacknowledged messages, and goes back N if packets are missing. No I/O, no clock:
- * time is an argument, in ns.
+ * The requester half of a reliable connection (IBTA 1.4, 9.7.5 and 9.9.2): splits messages into
+ * packets, stores unacknowledged messages, and retransmits from the first missing packet
+ * (go-back-N). It does no I/O and reads no clock: time is an argument, in ns.
  *
- *     una <= nxt <= hi       oldest unacknowledged PSN; next to send; first never sent
+ *     una <= nxt <= hi oldest unacknowledged PSN; next PSN to send; first PSN never sent
  *
  * AckReq is set on the last packet of a message, on every ack_every-th packet, and on the packet
- * that fills the window (otherwise it would stay full). A READ request takes as many PSNs as its
- * response has packets (9.7.2); responses acknowledge all PSNs before them. After going back into a
- * READ, it requests only the rest.
+ * that fills the window (otherwise the window would stay full). A READ request has as many PSNs as
+ * its response has packets (9.7.2); a response acknowledges all PSNs before it. A repeated READ
+ * request asks only for the data that have not arrived.
  *
- * Goes back to una on: a sequence NAK; an RNR NAK, after the time it names; a reply that skips READ
- * responses (an implied NAK, once for each una); and the retransmission timer. The timer runs while
- * a packet that must be answered (AckReq, READ) is unacknowledged, from the last such packet that
- * started it or the last progress. It is 4.096 us * 2^timeout exactly (IBTA allows up to four times
- * as much); 0 disables it. Retries count from the last progress. Too many retries, or a NAK for an
- * error, end the queue pair: it sends nothing more.
+ * The requester retransmits from una on: after a sequence NAK; after an RNR NAK, when the time in
+ * this NAK has passed; after a reply that skips READ responses (an implied NAK, at most once for
+ * each una); and when the retransmission timer expires. The timer runs while a packet that must be
+ * answered (AckReq, READ) is unacknowledged. It starts when such a packet is sent, and restarts on
+ * progress. It expires after exactly 4.096 us * 2^timeout (IBTA allows up to four times as much);
+ * timeout = 0 disables it. Retries are counted since the last progress. Too many retries, or a NAK
+ * for an error, end the queue pair: it sends nothing more.
  *
- * A reply counts only if una <= PSN < hi, all others are stale.
+ * A reply is valid only if una <= PSN < hi; all other replies are stale and ignored.
  */
 #include <stddef.h>
 #include "packet.h"
@@ -28,13 +29,13 @@
 enum gen_op { GEN_WRITE, GEN_WRITE_IMM, GEN_SEND, GEN_READ, GEN_OPS };
 
 #define GEN_RTT_SAMPLES 16u
-#define GEN_RETRY_EVER  7u /* as rnr_retry: without end (IBTA 9.7.5.2.8) */
+#define GEN_RETRY_EVER  7u /* value of rnr_retry: no limit (IBTA 9.7.5.2.8) */
 #define GEN_QUEUE_MAX   65536u /* messages posted and not complete */
 #define GEN_LEN_MAX     (1u << 30) /* bytes of a message */
 
 struct gen_message {
 	uint64_t posted, completed; /* ns */
-	uint64_t va; /* in the peer's memory; WRITE and READ */
+	uint64_t va; /* of WRITE and READ: address in the peer's memory */
 	uint32_t len, number, psn, packets;
 	uint8_t op; /* enum gen_op */
 };
@@ -58,18 +59,18 @@ enum gen_failure {
 };
 
 struct gen_requester_counters {
-	uint64_t sent, again; /* packets; of these retransmissions */
+	uint64_t sent, again; /* packets; how many of these were retransmissions */
 	uint64_t naks, rnr_naks, implied_naks, timeouts, stale;
-	uint64_t acked_bytes; /* payload of SEND and WRITE; READ data that came in order */
+	uint64_t acked_bytes; /* payload of SEND and WRITE; READ data that arrived in order */
 };
 
 struct gen_requester {
 	const struct gen_requester_params *p;
 	struct gen_message *queue; /* ring of `room`, a power of two; indexes run freely */
-	uint32_t room, taken, head, at, tail; /* given back | complete | nxt is in | posted */
+	uint32_t room, taken, head, at, tail; /* given to caller | complete | has nxt | posted */
 	uint32_t una, nxt, hi, post; /* PSNs; post: of the next message */
-	uint32_t read_psns, reads; /* of READs asked for and not answered */
-	uint32_t since; /* packets since the last AckReq */
+	uint32_t read_psns, reads; /* of READs that are requested and not answered */
+	uint32_t since; /* packets sent since the last AckReq */
 	uint32_t must_end; /* PSN after the last packet that must be answered */
 	bool armed, implied;
 	uint32_t implied_una, number;
@@ -96,40 +97,41 @@ void gen_requester_init(
 	struct gen_requester *r, const struct gen_requester_params *p, uint32_t first_psn);
 void gen_requester_free(struct gen_requester *r);
 
-/* 0, -EINVAL (longer than GEN_LEN_MAX), -ENOMEM, -ENOBUFS (GEN_QUEUE_MAX), -EPIPE (it has ended).
+/* Returns 0, -EINVAL (message longer than GEN_LEN_MAX), -ENOMEM, -ENOBUFS (GEN_QUEUE_MAX messages
+ * are posted), or -EPIPE (the queue pair has ended).
  */
 int gen_requester_post(
 	struct gen_requester *r, enum gen_op op, uint32_t len, uint64_t va, uint64_t now);
 
-/* The next packet; false: none now. It counts as sent. */
+/* Sets *out to the next packet, which then counts as sent. False: no packet may be sent now. */
 bool gen_requester_next(struct gen_requester *r, uint64_t now, struct gen_packet *out);
 /* True: gen_requester_next() would return a packet. */
 bool gen_requester_ready(const struct gen_requester *r, uint64_t now);
 
-/* *v: a reply with a correct ICRC. */
+/* Handles a reply, *v, whose ICRC is correct. */
 void gen_requester_reply(
 	struct gen_requester *r, const struct hp3_view *v, uint64_t now, struct gen_reply *out);
 
-/* When to call gen_requester_timer(), which does what is due; UINT64_MAX: never. */
+/* When to call gen_requester_timer(), which handles expired timers; UINT64_MAX: never. */
 uint64_t gen_requester_deadline(const struct gen_requester *r);
 void gen_requester_timer(struct gen_requester *r, uint64_t now);
 
-/* The next complete message, in order; false: none. */
+/* Sets *out to the next complete message, in order of posting. False: there is none. */
 bool gen_requester_completed(struct gen_requester *r, struct gen_message *out);
 
-/* Posted and not complete. */
+/* Number of messages posted and not complete. */
 static inline uint32_t gen_requester_open(const struct gen_requester *r)
 {
 	return r->tail - r->head;
 }
 
-/* 4.096 us * 2^code (IBTA 9.7.6.1.3); 0: none. */
+/* 4.096 us * 2^code (IBTA 9.7.6.1.3); 0: no time-out. */
 static inline uint64_t gen_timeout_ns(uint8_t code)
 {
 	return code == 0 ? 0 : UINT64_C(4096) << code;
 }
 
-/* The time of the timer field of an RNR NAK (IBTA table 46). */
+/* The time that a code in the timer field of an RNR NAK stands for (IBTA table 46). */
 uint64_t gen_rnr_ns(uint8_t code);
 const char *gen_failure_name(enum gen_failure f);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ROCE_GEN_REQUESTER_INTERNAL_H
 #define ROCE_GEN_REQUESTER_INTERNAL_H
-/* Shared by sending (requester.c) and receiving replies (requester_reply.c). */
+/* Functions that requester.c (sending) and requester_reply.c (receiving replies) share. */
 #include "requester.h"
 
 static inline struct gen_message *gen_requester_message(const struct gen_requester *r, uint32_t i)

@@ -3,41 +3,44 @@
 #define ROCE_GEN_RESPONDER_H
 /*
  * The responder half of a reliable connection (IBTA 1.4, 9.7.4 and 9.7.5): executes requests in the
- * order of their PSNs, checks their content, and answers. No I/O, no clock: `now` is the caller's,
- * in ns.
+ * order of their PSNs, checks their content, and answers. It does no I/O and reads no clock:
+ * callers pass the time `now`, in ns.
  *
- * - Expected PSN: executed. AckReq: one ACK is due. ACKs of several packets merge until the caller
- *   takes one (coalescing); a later READ response or NAK replaces it.
- * - Later PSN: one sequence NAK with the expected PSN, then silence until that one arrives.
- * - Earlier PSN (duplicate): SEND and WRITE are acknowledged again, with the latest PSN executed;
- *   a READ is answered again, from the PSN of the request.
- * - No receive buffer (every rnr_every-th SEND or WRITE with immediate, once each): RNR NAK, and
- *   silence until that PSN arrives again.
+ * - Expected PSN: the request is executed. If it has AckReq, an ACK is due. Until the caller takes
+ *   this ACK, it is updated for later packets (coalescing); a later READ response or NAK replaces
+ *   it.
+ * - Later PSN: one sequence NAK with the expected PSN; no more answers until the expected PSN
+ *   arrives.
+ * - Earlier PSN (duplicate): a SEND or WRITE is acknowledged again, with the PSN of the last
+ *   executed request. A READ is answered again, from the PSN of the request on.
+ * - No receive buffer (simulated once for every rnr_every-th SEND or WRITE with immediate): an RNR
+ *   NAK; no more answers until this PSN arrives again.
  * - A request that violates the protocol (order of opcodes, lengths, R_Key, address): the NAK for
- *   it, and the queue pair ends (`ended`).
+ *   this error; the queue pair ends (`ended`).
  *
- * Responses are one stream in the order of PSNs: an ACK that overtook READ responses would mean
- * that they are lost.
+ * Answers leave in the order of their PSNs: from an ACK that overtook READ responses, the requester
+ * would conclude that the responses were lost.
  *
- * Slow responders: the data of a READ come read_service_ns after its request, and later responses
- * wait for them (a disk). An ACK waits ack_delay_ns for others to merge with; a NAK does not wait.
+ * To simulate slow responders, the data of a READ are sent read_service_ns after the request (as
+ * from a disk), and later answers wait for them. An ACK waits ack_delay_ns for later ACKs that can
+ * be coalesced with it; a NAK does not wait.
  */
 #include "packet.h"
 
-#define GEN_READS_MAX 16u /* READ requests kept for answering; more are dropped */
+#define GEN_READS_MAX 16u /* READ requests waiting for their answers; further ones are dropped */
 
 struct gen_responder_params {
 	uint32_t mtu;
 	uint32_t rkey; /* of the memory in content.h */
 	uint32_t rnr_every; /* messages; 0: there is always a buffer */
 	uint8_t rnr_timer; /* IBTA code in the RNR NAK */
-	bool check; /* content must be that of content.h */
+	bool check; /* check that received content is as in content.h */
 	uint64_t read_service_ns, ack_delay_ns;
 };
 
 struct gen_responder_counters {
-	uint64_t received; /* request packets, all of them */
-	uint64_t executed, bytes, messages; /* in order and new */
+	uint64_t received; /* all request packets */
+	uint64_t executed, bytes, messages; /* of requests executed: in order and new */
 	uint64_t out_of_seq_request; /* sequence NAKs, as Soft-RoCE's counter of this name */
 	uint64_t out_of_order; /* packets with a PSN after the expected one */
 	uint64_t duplicates, rnr_naks, reads, reads_dropped;
@@ -51,10 +54,10 @@ struct gen_responder {
 	/* the current message */
 	bool within, bad;
 	uint8_t kind; /* HP3_OP_RC_SEND_FIRST or HP3_OP_RC_WRITE_FIRST */
-	uint32_t len, done; /* bytes: of the WRITE; executed */
+	uint32_t len, done; /* bytes of the WRITE; bytes executed */
 	uint64_t header;
 	/* answers */
-	bool due; /* ACK or NAK */
+	bool due; /* an ACK or NAK is to be sent */
 	bool silent; /* a NAK for `expected` was sent */
 	bool ended;
 	uint8_t syndrome;
@@ -73,14 +76,14 @@ struct gen_responder {
 struct gen_arrival {
 	bool fresh; /* executed: in order and new */
 	bool message; /* the last packet of a message */
-	bool immediate; /* with a receive completion: SEND, or WRITE with immediate */
+	bool immediate; /* consumes a receive request: SEND, or WRITE with immediate */
 	uint32_t len; /* of the message */
 };
 
 void gen_responder_init(
 	struct gen_responder *r, const struct gen_responder_params *p, uint32_t first_psn);
 
-/* *v: a request with a correct ICRC in `frame`. */
+/* Handles the request *v in `frame`, whose ICRC is correct. Sets *out to its effects. */
 void gen_responder_request(struct gen_responder *r, const void *frame, const struct hp3_view *v,
 	uint64_t now, struct gen_arrival *out);
 
@@ -89,7 +92,7 @@ enum gen_answer { GEN_NO_ANSWER, GEN_ANSWER_ACK, GEN_ANSWER_DATA };
 enum gen_answer gen_responder_ready(const struct gen_responder *r, uint64_t now);
 /* When the next answer is due, if no request arrives before; UINT64_MAX: never. */
 uint64_t gen_responder_deadline(const struct gen_responder *r);
-/* The next answer; false: none. It counts as sent. */
+/* Sets *out to the next answer, which then counts as sent. False: there is none. */
 bool gen_responder_next(struct gen_responder *r, uint64_t now, struct gen_packet *out);
 
 #endif

@@ -15,15 +15,15 @@ struct gen_address {
 
 /* "10.0.0.1" or "fd00::1". */
 bool gen_address_parse(const char *text, struct gen_address *a);
-/* At least 46 bytes. */
+/* `buf` has at least 46 bytes. */
 const char *gen_address_format(const struct gen_address *a, char *buf);
 
-/* The interface's first global address of this family. -ENOENT: none. */
+/* The interface's first global address of this family. -ENOENT: there is none. */
 int gen_route_own_address(const char *interface, bool ipv6, struct gen_address *a);
 
 /*
- * MAC of the next hop towards `to` on interface `index`. -EAGAIN: being resolved, try again later;
- * -ENETUNREACH: no route by that interface.
+ * MAC of the next hop towards `to` on interface `index`. -EAGAIN: the kernel is resolving it, call
+ * again later; -ENETUNREACH: no route uses this interface.
  */
 int gen_route_mac(int index, const struct gen_address *to, uint8_t mac[6]);
 

@@ -2,13 +2,14 @@
 #ifndef ROCE_GEN_RUN_H
 #define ROCE_GEN_RUN_H
 /*
- * One run: sets up, waits for all peers, loads, drains, sends "done" to its peers, waits for
- * theirs, and reports. One thread that sleeps when nothing is due. While packets wait for their
- * pace only, it wakes every --burst-us and sends those that are due.
+ * One run of roce-gen: sets up queue pairs, waits for all peers, generates load, waits until all
+ * messages are complete, and sends "done" to the peers. It waits for their "done", and writes the
+ * report. The run has one thread, which sleeps when nothing is due. While packets wait only for
+ * pacing, the thread wakes every --burst-us and sends the packets that are due.
  */
 #include "options.h"
 
-/* An exit code (enum gen_exit). */
+/* Returns an exit code (enum gen_exit). */
 int gen_run(const struct gen_options *o);
 
 #endif

@@ -6,12 +6,12 @@
 #include "report.h"
 #include "run.h"
 
-/* Tags in epoll's data, in addition to those of control.h. */
+/* Values of epoll's data, in addition to those of control.h. */
 #define GEN_TAG_PORT   UINT64_C(2)
 #define GEN_TAG_SIGNAL UINT64_C(3)
 #define GEN_NS_PER_MS  UINT64_C(1000000)
 
-/* In this order; END ends the loop. */
+/* Phases of a run, in this order; the loop ends in phase END. */
 enum gen_phase { SETUP, WAIT_START, LOAD, DRAIN, LINGER, END };
 
 struct gen_run {
@@ -32,7 +32,7 @@ struct gen_run {
 	int code;
 };
 
-/* Opens everything; -1 to go on, else an exit code. */
+/* Opens files, sockets and the endpoint. Returns -1 if the run may start, else an exit code. */
 int gen_run_setup(struct gen_run *r, uint64_t now);
 void gen_run_teardown(struct gen_run *r);
 

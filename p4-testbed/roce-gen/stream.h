@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Does not return -EINPROGRESS: it sets *pending instead. */
+/* If the connection is not complete yet, sets *pending (and does not return -EINPROGRESS). */
 int gen_stream_connect(const char *where, bool *pending);
-/* Replaces a Unix socket without a listener. `path` (108 bytes): the file to remove at the end, or
- * "". */
+/* Replaces the file of a Unix socket on which no process listens. Sets `path` (108 bytes) to the
+ * file to remove at the end, or "". */
 int gen_stream_listen(const char *where, char *path);
 /* The result of a pending connect(). */
 int gen_stream_connected(int fd);
-/* Sends all of it; waits at most a second. */
+/* Sends `len` bytes; waits at most a second. */
 int gen_stream_send(int fd, const char *text, size_t len);
 
 #endif

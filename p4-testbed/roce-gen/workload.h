@@ -2,21 +2,21 @@
 #ifndef ROCE_GEN_WORKLOAD_H
 #define ROCE_GEN_WORKLOAD_H
 /*
- * Which messages are posted when, on the queue pairs marked `loads`. No I/O and no clock; random
- * choices depend on the seed only.
+ * Decides which messages are posted when, on the queue pairs marked `loads`. It does no I/O and
+ * reads no clock. Random choices depend only on the seed.
  *
- *     closed     `depth` messages outstanding on each queue pair, `messages` on each in all
- *     poisson    messages arrive at random (exponential gaps) at `bps` of payload in all, each on a
- *                queue pair drawn at random; `messages` in all
- *     rounds     one message on every queue pair at once; the next round begins `gap_ns` after all
- *                are complete; `messages` rounds. With READ this is incast: all answer at once
- *     allreduce  ring all-reduce of `size` bytes among `ranks` hosts: 2 (ranks - 1) steps, each
- *                sends size / ranks bytes to the next host as soon as the previous step has arrived
- *                from the previous host (WRITE with immediate); `messages` all-reduces in sequence.
- *                Queue pairs are channels that share the bytes
+ *     closed `depth` messages outstanding on each queue pair, `messages` in all on each poisson
+ *     messages are generated with exponential gaps, at `bps` of payload in all, each on a queue
+ *     pair drawn at random; `messages` in all rounds one message on every queue pair at once; the
+ *     next round begins `gap_ns` after all these messages are complete; `messages` rounds. With
+ *     READ, this is incast: all peers answer at once allreduce ring all-reduce of `size` bytes
+ *     among `ranks` hosts, in 2 (ranks - 1) steps. In each step, a host sends size / ranks bytes to
+ *     the next host, as soon as the data of the previous step have arrived from the previous host
+ *     (WRITE with immediate). `messages` all-reduces, one after the other. Queue pairs are channels
+ *     that share the bytes
  *
- * messages = 0: until stopped. A message's time begins when it is queued here, so the wait for
- * earlier messages counts.
+ * messages = 0: no limit, until the workload is stopped. The completion time of a message begins
+ * when it is queued here, so it includes the wait for earlier messages.
  */
 #include "config/cdf.h"
 #include "endpoint.h"
@@ -41,29 +41,29 @@ struct gen_workload_params {
 struct gen_workload {
 	struct gen_workload_params p;
 	struct gen_endpoint *ep;
-	struct gen_qp **qps; /* those that carry load */
+	struct gen_qp **qps; /* queue pairs that carry load */
 	uint32_t n_qps;
-	uint64_t *posted, *arrived; /* by queue pair; allreduce: steps */
+	uint64_t *posted, *arrived; /* messages by queue pair; allreduce: steps */
 	uint64_t random;
-	uint64_t next; /* arrival or round, ns */
-	uint64_t open; /* posted and neither complete nor failed */
+	uint64_t next; /* time of the next arrival or round, ns */
+	uint64_t open; /* messages posted, and neither complete nor failed */
 	uint64_t total, completed, failed, refused, rounds;
 	uint64_t round_began;
 	bool stopped;
 	struct gen_histogram time[GEN_OPS], all, round; /* ns; round: rounds or all-reduces */
 };
 
-/* After all queue pairs are set up. 0, -ENOMEM, or -EINVAL (a message larger than the peer's
- * memory). */
+/* Call it when all queue pairs are set up. Returns 0, -ENOMEM, or -EINVAL (a message is larger than
+ * the peer's memory). */
 int gen_workload_start(struct gen_workload *w, const struct gen_workload_params *p,
 	struct gen_endpoint *ep, uint64_t now);
 void gen_workload_free(struct gen_workload *w);
 void gen_workload_event(struct gen_workload *w, const struct gen_event *e, uint64_t now);
-/* Posts what is due; returns when to call again. */
+/* Posts the messages that are due; returns when to call again. */
 uint64_t gen_workload_tick(struct gen_workload *w, uint64_t now);
 /* Stops posting. */
 void gen_workload_stop(struct gen_workload *w);
-/* All messages are posted, and complete or failed. */
+/* True: all messages are posted, and each is complete or has failed. */
 bool gen_workload_done(const struct gen_workload *w);
 
 #endif

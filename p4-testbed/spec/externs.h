@@ -2,8 +2,8 @@
 #ifndef HP3_TESTBED_EXTERNS_H
 #define HP3_TESTBED_EXTERNS_H
 /*
- * Functions of P4 targets that the SWX instruction set does not have: CRC hashes over a key in
- * network order, and the state of a queue (depth, and a uniform random number).
+ * Functions that P4 targets have and the SWX instruction set does not: CRC hashes over a key in
+ * network order; and an extern that returns a queue's depth and a uniform random number.
  *
  * CRC32 is P4's HashAlgorithm.crc32 (reflected 0xEDB88320, initial and final 0xFFFFFFFF), CRC16 its
  * crc16 (0x8005 reflected, initial and final 0).
@@ -17,7 +17,8 @@
 uint32_t hp3_crc32(const void *key, uint32_t len, uint32_t seed);
 uint32_t hp3_crc16(const void *key, uint32_t len, uint32_t seed);
 
-/* Access to the queues of a switch: depth in bytes of the queue of a port. */
+/* Access to the queues of a switch. depth() returns the bytes in the queue of a port and
+ * priority. */
 struct hp3_queue_view {
 	uint32_t (*depth)(void *arg, uint32_t port, uint32_t priority);
 	void *arg;
@@ -31,10 +32,10 @@ struct hp3_queue_mailbox {
 		random; /* out: random in 0 .. width-1, or the largest number if width is 0 */
 };
 
-/* Call before hp3_program_load() of that switch. */
+/* Call this before hp3_program_load() of the switch with this index. */
 void hp3_extern_bind(unsigned index, struct hp3_queue_view *view);
 
-/* Registers hash functions and the extern type. 0 or negative errno. */
+/* Registers the hash functions and the extern type. Returns 0 or a negative errno. */
 int hp3_extern_register(struct rte_swx_pipeline *p);
 
 #endif

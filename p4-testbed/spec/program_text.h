@@ -19,7 +19,8 @@ struct hp3_program_struct {
 	struct hp3_program_field fields[40];
 };
 
-/* Instances: `name` in the packet, of struct type `type`. `scratch`: never on the wire. */
+/* A header instance: `name` in the packet, of struct type `type`. `scratch`: it is never on the
+ * wire. */
 struct hp3_program_header {
 	const char *name, *type;
 	uint32_t scratch;
@@ -42,7 +43,7 @@ struct hp3_program_table {
 	uint32_t size;
 };
 
-/* Counters are pairs of register arrays NAME_packets, NAME_bytes; `drops` has packets only. */
+/* A counter is a pair of register arrays, NAME_packets and NAME_bytes; `drops` has only packets. */
 struct hp3_program_counter {
 	const char *name;
 	uint32_t size;

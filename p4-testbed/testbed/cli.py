@@ -13,12 +13,12 @@ from .tools import Problem
 
 
 DEGRADE = {
-    "loss_ppm": "frames of a million that are lost", "loss_burst": "... so many in a row each time (to 10000)",
+    "loss_ppm": "frames of a million that are lost", "loss_burst": "frames lost in a row (to 10000)",
     "duplicate_ppm": "frames of a million that arrive twice",
-    "reorder_ppm": "frames of a million that fly longer, past those behind them", "reorder_us": "... so much (to 1000000)",
+    "reorder_ppm": "frames of a million that take longer, so that later ones overtake them", "reorder_us": "how much longer (to 1000000)",
     "corrupt_ppm": "frames of a million of which a bit behind the IP header flips",
-    "mtu": "longer IP datagrams are swallowed; 0: none", "flap_ms": "swallows everything once in so long (to 3600000)",
-    "flap_down_ms": "... for so long each time",
+    "mtu": "longer IP datagrams are dropped; 0: no limit", "flap_ms": "interval of drops of all frames (to 3600000)",
+    "flap_down_ms": "length of these drops",
 }
 
 

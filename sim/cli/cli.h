@@ -3,9 +3,9 @@
 #define HP3_SIM_CLI_CLI_H
 /* Commands of hp3-sim. Exit codes: 0 done, 1 failed, 2 usage. */
 
-/* Prints `problem` unless NULL, and the help of the current command. Returns 2. */
+/* Prints `problem` (unless NULL) and the help of the current command. Returns exit code 2. */
 int sim_usage(const char *problem);
-/* The command line, quoted for a shell. */
+/* The command line of this process, quoted for a shell. */
 const char *sim_command(void);
 int sim_trace_main(int argc, char **argv);
 int sim_run_main(int argc, char **argv);

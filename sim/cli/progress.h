@@ -2,20 +2,21 @@
 #ifndef HP3_SIM_CLI_PROGRESS_H
 #define HP3_SIM_CLI_PROGRESS_H
 /*
- * Progress of runs on standard error: on a terminal one line that is redrawn, else (--progress) a
- * line every few seconds. The share of a run counts bytes sent, or rounds of jobs. The time left
- * assumes that the rest takes as long per share as the part done. Progress changes no result.
+ * Shows the progress of runs on standard error. On a terminal, one line is redrawn. Otherwise, with
+ * --progress, a new line is printed every few seconds. The progress of a run is the share of its
+ * bytes that are sent, or of its jobs' messages that have ended. The estimate of the time left
+ * assumes the average speed so far. Showing progress changes no result.
  */
 #include <stdbool.h>
 #include "sim/core/sim.h"
 
-/* Of one run: written by the process that runs it, read by the process that shows it. */
+/* Progress of one run: the process that runs it writes this, the process that shows it reads. */
 struct sim_meter {
 	_Atomic uint32_t permyriad; /* of the run's work that is done */
 	uint64_t bytes; /* of all flows known at the start */
 };
 
-/* After sim_traffic(), before sim_run(): `m` follows s, which outlives it. */
+/* Keeps *m up to date during sim_run(). Call it after sim_traffic(); *m must outlive the run. */
 void sim_meter_watch(struct sim *s, struct sim_meter *m);
 
 struct sim_progress {
@@ -23,15 +24,15 @@ struct sim_progress {
 	uint64_t began, shown; /* ns of CLOCK_MONOTONIC */
 };
 
-/* Shown if standard error is a terminal, or `wanted`. */
+/* Progress is shown if standard error is a terminal, or if `wanted`. */
 void sim_progress_start(struct sim_progress *p, bool wanted);
-/* True: another line is due. */
+/* True: it is time to show the progress again. */
 bool sim_progress_due(struct sim_progress *p);
-/* share: done so far, 0 to 1; text: what runs now. */
+/* share: 0 to 1, how much is done; text: name of what runs now. */
 void sim_progress_show(struct sim_progress *p, double share, const char *text);
-/* Ends the line. */
+/* Ends the line on the terminal. */
 void sim_progress_end(const struct sim_progress *p);
-/* A single run, shown by the process that runs it. */
+/* Progress of a single run, which the process that runs it also shows. */
 struct sim_watch {
 	struct sim_meter meter;
 	struct sim_progress progress;

@@ -2,8 +2,8 @@
 #ifndef HP3_SIM_CLI_SCENARIO_H
 #define HP3_SIM_CLI_SCENARIO_H
 /*
- * A scenario: an INI file, or a built-in one, and its runs: every balancer x load x seed. A run is
- * named SCENARIO-LB-LOAD-SEED; its result is in a file of this name.
+ * A scenario is an INI file, or built in. It has one run for each combination of balancer, load and
+ * seed. A run is named SCENARIO-LB-LOAD-SEED; its result file has this name.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,17 +24,18 @@ struct sim_runs {
 };
 
 struct sim_wanted {
-	const char *lbs; /* instead of the scenario's; NULL */
+	const char *lbs; /* replace the scenario's balancers; NULL: do not */
 	bool quick;
 	const char *const *set;
 	unsigned n_sets;
 };
 
-/* Appends the runs of the scenario. 0 or negative errno, messages printed. */
+/* Appends the runs of the scenario. Returns 0, or a negative errno with messages printed. */
 int sim_scenario_runs(
 	struct sim_runs *runs, const char *name, uint32_t number, const struct sim_wanted *want);
 
-/* Runs it in this process, and keeps `meter` up to date. NULL on failure, with a message printed.
+/* Runs *one in this process and keeps *meter up to date. Returns the result; NULL on failure, with
+ * a message printed.
  */
 json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter);
 

@@ -2,9 +2,10 @@
 #ifndef HP3_SIM_CORE_CONFIG_H
 #define HP3_SIM_CORE_CONFIG_H
 /*
- * All keys of scenario files and of --set section.key=value. Tables give unit, range, default and
- * help of each: engine/policy.def for the policy of hp3, with the names of hp3.ini; keys.c for the
- * rest, with the fields' names. `hp3-sim keys` prints both.
+ * All keys of scenario files and of --set section.key=value. Two tables define unit, range, default
+ * and help of each key. engine/policy.def has the policy of hp3, with the key names of hp3.ini.
+ * keys.c has the other keys, which have the names of the fields below. `hp3-sim keys` prints both
+ * tables.
  */
 #include "config/ini.h"
 #include "engine/engine.h"
@@ -35,7 +36,7 @@ enum sim_fault_kind {
 	SIM_FAULT_DEGRADE
 };
 enum sim_onoff { SIM_OFF, SIM_ON };
-/* Balancers with a policy of their own. */
+/* Balancers that run engines, each with its own policy. */
 enum sim_policy {
 	SIM_POLICY_HP3,
 	SIM_POLICY_IDEAL,
@@ -102,7 +103,7 @@ struct sim_config {
 	} hermes;
 	/* Sections of engine/policy.def, for the chosen balancer; see engine/policy.h. */
 	struct hp3_engine_config engine;
-	struct hp3_engine_config policy[SIM_POLICIES]; /* of all balancers that have one: no keys */
+	struct hp3_engine_config policy[SIM_POLICIES]; /* by enum sim_policy; no keys */
 	struct {
 		enum sim_onoff model, rate_acts;
 		uint32_t load_age_us;
@@ -152,17 +153,19 @@ struct sim_config {
 extern const struct hp3_ini_schema sim_schema;
 
 /*
- * Loads `text`, which messages call `path`, or else the file `path`; both NULL: defaults. `set`: n
- * texts "section.key=value", of which later ones win. Before all of these, "hp3=FILE": the whole
- * policy of a file that hp3d loads. 0, or a negative errno with the errors listed.
+ * Loads `text`, which error messages call `path`; if `text` is NULL, the file `path`; if both are
+ * NULL, the defaults. Then applies `set`: n texts "section.key=value"; the last one for a key wins.
+ * A text "hp3=FILE" is applied before the others: it loads the whole policy from a configuration
+ * file of hp3d. Returns 0, or a negative errno with the errors in *errs.
  *
- * hp3 starts from the shipped policy, the others from sim/lb/NAME.policy. Policy in `text` and
- * `set` applies to all of them, hp3=FILE to hp3 alone.
+ * Balancer hp3 starts from the shipped policy, the other balancers with engines from
+ * sim/lb/NAME.policy. Policy keys in `text` and `set` apply to all of these balancers, hp3=FILE to
+ * hp3 only.
  */
 int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 	const char *const *set, unsigned n, struct hp3_config_errors *errs);
 
-/* Sets run.lb, and `engine` to its policy. */
+/* Sets run.lb to `lb`, and `engine` to the policy of this balancer. */
 void sim_config_choose(struct sim_config *cfg, const char *lb);
 /* True: the balancer runs engines (hp3, hp3-verbs, hp3-ideal, hp3-paper). */
 bool sim_has_policy(const char *lb);

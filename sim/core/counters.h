@@ -2,11 +2,11 @@
 #ifndef HP3_SIM_CORE_COUNTERS_H
 #define HP3_SIM_CORE_COUNTERS_H
 /*
- * Counters of a run, defined in docs/guide/simulate.md.
+ * Counters of a run. docs/guide/simulate.md defines them.
  */
 #include <stdint.h>
 
-/* Reasons for drops: one list for enum and text. */
+/* Why packets are dropped: X(symbol, name in results). */
 #define SIM_DROPS(X)                                                                               \
 	X(BUFFER, "buffer") /* the switch's shared buffer is full */                               \
 	X(HEADROOM, "headroom") /* the sender did not obey PFC in time */                          \
@@ -41,16 +41,16 @@ struct sim_counters {
 	uint64_t pauses_started; /* of these: to a sender that was not paused */
 	uint64_t pause_ps; /* time that senders were paused */
 	uint64_t timeouts;
-	uint64_t moves, moves_wasted; /* path changes; of these: taken back, or without gain */
+	uint64_t moves, moves_wasted; /* path changes; of these: undone, or without gain */
 	uint64_t probes, probe_bytes; /* bytes: with traces and all answers */
 	uint64_t traces, hops_reported;
-	uint64_t flow_reports; /* hp3: of long flows, cc.share */
-	uint64_t rack_reports; /* ... to hosts of the rack, cc.share_moves */
-	/* hp3-fleet: reports of hosts; moves planned, advised to engines, made by them */
+	uint64_t flow_reports; /* hp3: reports of long flows, for cc.share */
+	uint64_t rack_reports; /* hp3: reports to rack peers, for cc.share_moves */
+	/* hp3-fleet: reports of hosts; moves planned; advised to engines; made by engines */
 	uint64_t fleet_reports, fleet_moves, fleet_asked, fleet_moved;
 	uint64_t ack_solicitations, reports, replies_moved; /* hp3: dead reply paths */
 	uint64_t held_packets; /* by the balancer, at hosts or destination switches */
-	uint64_t held_ps; /* summed */
+	uint64_t held_ps; /* sum of their holding times */
 };
 
 const char *sim_drop_name(enum sim_drop d);

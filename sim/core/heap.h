@@ -2,9 +2,10 @@
 #ifndef HP3_SIM_CORE_HEAP_H
 #define HP3_SIM_CORE_HEAP_H
 /*
- * Heap of events by time, four children per node, first in first out among equals (each entry
- * bears a running number). Keys lie in the array itself, so that sifting touches no event.
- * Memory grows as needed; when there is none, the program ends: a simulation cannot go on.
+ * Heap of events by time, with four children per node. Events of the same time leave in the order
+ * in which they were added: each entry has a running number. The array itself contains the keys, so
+ * that reordering the heap reads no event. The array grows as needed; if no memory is left, the
+ * program ends.
  */
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ struct sim_heap {
 };
 
 void sim_heap_push(struct sim_heap *h, struct sim_event *event);
-/* Of a heap that is not empty. */
+/* The heap must not be empty. */
 struct sim_event *sim_heap_pop(struct sim_heap *h);
 static inline uint64_t sim_heap_min(const struct sim_heap *h)
 {

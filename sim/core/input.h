@@ -2,8 +2,9 @@
 #ifndef HP3_SIM_CORE_INPUT_H
 #define HP3_SIM_CORE_INPUT_H
 /*
- * A file that a run reads, or a built-in text. All reads go through here, so the SHA-256 stored is
- * that of the bytes that the run used: results are compared by the files' contents, not names.
+ * A file that a run reads, or a built-in text. All reads use these functions, so the stored SHA-256
+ * is that of the bytes that the run used. Results can therefore be compared by the files' contents,
+ * independent of their names.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #define SIM_SHA256_HEX 65u /* with NUL */
 
 struct sim_input {
-	char name[PATH_MAX]; /* "": none was read */
+	char name[PATH_MAX]; /* "": no file was read */
 	char sha256[SIM_SHA256_HEX];
 };
 
@@ -20,7 +21,7 @@ struct sim_input {
  * in->sha256. NULL with errno if the file cannot be opened.
  */
 FILE *sim_input_open(struct sim_input *in, const char *name, const char *text);
-/* Reads all of it. 0 or negative errno. */
+/* Reads the whole text or file, to set *in. Returns 0 or a negative errno. */
 int sim_input_read(struct sim_input *in, const char *name, const char *text);
 /* SHA-256 (FIPS 180-4) of n bytes, in hexadecimal digits. */
 void sim_sha256(const void *data, size_t n, char hex[SIM_SHA256_HEX]);

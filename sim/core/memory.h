@@ -2,12 +2,12 @@
 #ifndef HP3_SIM_CORE_MEMORY_H
 #define HP3_SIM_CORE_MEMORY_H
 /*
- * Memory of a run. Without memory there is no result: these functions end the program with a
- * message that names a remedy, so callers need no error path.
+ * Memory of a run. If no memory is left, these functions end the program, with a message that names
+ * a remedy. So callers need no error path.
  *
- * Pools hold objects of one size (packets, flows), taken and returned in any order. The object
- * returned last is taken first, as it is in the cache. Objects are aligned to 16 bytes and never
- * move.
+ * A pool has objects of one size (packets, flows), which are taken and returned in any order. The
+ * object that was returned last is taken first, since it is still in the cache. Objects are aligned
+ * to 16 bytes and never move.
  */
 #include <stddef.h>
 #include <stdint.h>

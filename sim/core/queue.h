@@ -2,18 +2,19 @@
 #ifndef HP3_SIM_CORE_QUEUE_H
 #define HP3_SIM_CORE_QUEUE_H
 /*
- * Event queue of the simulator, in time order; events of the same time in the order in which they
- * were added. That order is part of the contract: with it, equal seeds give the same bytes.
+ * Event queue of the simulator. Events fire in order of time; events of the same time in the order
+ * in which they were added. Callers may rely on this order: it makes runs with equal seeds
+ * identical.
  *
- * Time is an integer, picoseconds (a byte at 100 Gb/s is 80 ps, at 400 Gb/s 20 ps), from 0.
- * Events are members of their owners (a packet, a port, a flow): adding one allocates nothing. An
- * event cannot be removed from the queue: when it fires, its owner checks whether it is stale. It
- * must not be added again before it fired.
+ * Time is an integer in picoseconds and starts at 0 (a byte takes 80 ps at 100 Gb/s, 20 ps at 400
+ * Gb/s). An event is a member of its owner (a packet, a port, a flow), so adding an event allocates
+ * nothing. An event cannot be removed from the queue: when it fires, its owner checks whether it is
+ * stale. An event must not be added again before it has fired.
  *
- * Layout: a ring of buckets of 2 ns each, 16.8 us in all, which holds nearly every event of a
- * packet network (propagation and serialisation). A bucket is sorted when its time comes. Later
- * events wait in a heap (core/heap.h) and move to the ring in time. The `events` bench compares
- * this with a heap alone.
+ * Layout: a ring of buckets of 2 ns each covers the next 16.8 us. Nearly all events of a packet
+ * network (propagation and serialisation) are that near. A bucket is sorted when its time has come.
+ * Later events wait in a heap (core/heap.h) and move to the ring before they are due. The `events`
+ * bench compares this queue with a heap alone.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,7 @@ struct sim;
 
 struct sim_event {
 	uint64_t at; /* ps */
-	struct sim_event *next; /* of the queue; for the owner's use when in no queue */
+	struct sim_event *next; /* while queued: the queue's; otherwise free for the owner's use */
 	void (*fire)(struct sim *s, struct sim_event *event);
 };
 
@@ -54,7 +55,7 @@ struct sim_queue {
 int sim_queue_init(struct sim_queue *q);
 void sim_queue_free(struct sim_queue *q);
 
-/* event->at: set by the caller, not earlier than the event that fired last. */
+/* The caller has set event->at, to a time not before that of the event that fired last. */
 void sim_queue_add(struct sim_queue *q, struct sim_event *event);
 
 /* The next event, or NULL if there is none. */

@@ -2,12 +2,12 @@
 #ifndef HP3_SIM_CORE_SIM_H
 #define HP3_SIM_CORE_SIM_H
 /*
- * One simulation: its state, and the calls between its parts. A process may have several; each
- * belongs to one thread.
+ * One simulation: its state, and the calls between its parts. A process may have several
+ * simulations; each is used by one thread only.
  *
  * Invariants: the same configuration, topology, flows and seed give the same events and the same
- * bytes of output. Every packet is delivered, consumed, or dropped with a reason (sim_counters):
- * when no packet is in flight, the counters match.
+ * bytes of output. Every packet is delivered, consumed, or dropped with a reason, and counted as
+ * such (sim_counters). So when no packet is in flight, the counters `made` and `ended` are equal.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,15 +40,15 @@ struct sim_demand {
 	uint64_t start; /* ps */
 	uint64_t bytes;
 	uint32_t src, dst;
-	uint32_t tag; /* of the generator, which gets it by sim_jobs_done() */
+	uint32_t tag; /* the generator's; passed to sim_jobs_done() when the flow ends */
 	bool background; /* excluded from slowdowns */
-	bool read; /* dst READs it from src; else src WRITEs it. Set by sim_demand_add() */
+	bool read; /* dst READs from src; else src WRITEs to dst. Set by sim_demand_add() */
 };
 
 /* Result of a demand. */
 struct sim_outcome {
 	uint64_t fct; /* ps, 0: not finished */
-	uint64_t base; /* ps, of the flow alone in the fabric: see docs/guide/simulate.md */
+	uint64_t base; /* ps, FCT of the flow alone in the fabric: docs/guide/simulate.md */
 };
 
 struct sim {
@@ -56,30 +56,30 @@ struct sim {
 	struct sim_queue queue;
 	uint64_t rng; /* switches and balancers */
 	struct sim_config asked; /* as given */
-	struct sim_config cfg; /* as in effect: balancers may change the RNIC */
+	struct sim_config cfg; /* as used: balancers may change settings of the RNIC */
 	struct sim_topo topo;
-	struct sim_input sizes, flows; /* without a name: none was read */
+	struct sim_input sizes, flows; /* empty name: no file was read */
 	struct sim_port *port; /* by number */
 	struct sim_host *host;
 	struct sim_switch *sw; /* by node number - hosts */
 	const struct sim_lb *lb;
 	void *lb_state;
-	struct hp3_dcqcn_params rp; /* the line rate is the port's: sim_host_rp() */
+	struct hp3_dcqcn_params rp; /* the line rate is added per port: sim_host_rp() */
 	struct sim_pool packets, flow_pool, message_pool;
 	struct sim_counters n;
 
 	struct sim_demand *demand; /* by start, at most UINT32_MAX */
 	struct sim_outcome *outcome;
 	uint32_t n_demands, cap_demands, finished;
-	uint32_t n_known, next_known; /* demands that exist before sim_run(); the next to start */
-	uint32_t known_done; /* of these: ended */
+	uint32_t n_known, next_known; /* demands added before sim_run(); next to start */
+	uint32_t known_done; /* how many of the n_known have ended */
 	struct sim_event arrivals;
-	struct sim_jobs *jobs; /* NULL: no traffic that waits for other traffic */
-	uint32_t open_work; /* jobs that may still add demands, without background */
+	struct sim_jobs *jobs; /* NULL: no flow waits for another */
+	uint32_t open_work; /* jobs that may still add demands, background jobs excluded */
 	struct sim_faults *faults;
-	struct sim_capture *capture; /* NULL: none; the caller's */
+	struct sim_capture *capture; /* NULL: no capture; owned by the caller */
 	uint64_t first_start, last_end;
-	/* Called every 65,536 events unless NULL. Must not change the simulation. */
+	/* If not NULL, called every 65,536 events. Must not change the simulation. */
 	void (*progress)(const struct sim *s, void *arg);
 	void *progress_arg;
 };
@@ -89,7 +89,7 @@ int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *top
 	uint32_t err_size);
 void sim_destroy(struct sim *s);
 
-/* Adds a flow; before sim_run(), in any order of starts. */
+/* Adds a flow. Call it before sim_run(), in any order of start times. */
 uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d);
 /* Adds a flow that starts now. */
 void sim_demand_now(struct sim *s, const struct sim_demand *d);
@@ -113,7 +113,7 @@ struct sim_packet *sim_packet_new(
 	struct sim *s, uint8_t kind, uint32_t bytes, struct sim_flow *flow, uint32_t psn);
 /* The copy does not count as a first transmission. */
 struct sim_packet *sim_packet_copy(struct sim *s, const struct sim_packet *of);
-/* The packet arrived, or was consumed or dropped: the caller counts which. */
+/* Frees a packet that has arrived, or was consumed or dropped. The caller counts which. */
 void sim_packet_end(struct sim *s, struct sim_packet *p);
 void sim_packet_drop(struct sim *s, struct sim_packet *p, enum sim_drop reason);
 

@@ -2,16 +2,17 @@
 #ifndef HP3_SIM_FABRIC_HASH_H
 #define HP3_SIM_FABRIC_HASH_H
 /*
- * The hash by which a switch picks the next hop of a RoCEv2 packet (ECMP, RFC 2992: next hop = hash
- * modulo number of next hops), over the 5-tuple and, where configured, the destination QPN; and
- * models of it, for an engine that gets information which a real host lacks.
+ * The hash with which a switch chooses the next hop of a RoCEv2 packet (ECMP, RFC 2992: hash modulo
+ * the number of next hops). The hash reads the 5-tuple and, if configured, the destination QPN.
+ * This file also has models of these hashes, for engines that may use information that a real host
+ * does not have.
  *
- * A model may be wrong, so it is used only after traces agree with it: sim_model_trace() takes
- * observations, sim_model_believed() returns whether they suffice. One contradiction refutes the
- * model until sim_model_init().
+ * A model may be wrong, so it is used only after traces have confirmed it. sim_model_trace() adds
+ * an observation; sim_model_believed() returns whether the observations suffice. One contradiction
+ * refutes the model until the next sim_model_init().
  *
- * CRC and XOR hashes are affine over GF(2), H(p ^ d) = H(p) ^ H(d) ^ H(0); ppp/linear.h uses that.
- * murmur3 is not.
+ * CRC and XOR hashes are affine over GF(2), H(p ^ d) = H(p) ^ H(d) ^ H(0); ppp/linear.h uses this
+ * property. murmur3 does not have it.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,22 +57,23 @@ static inline uint32_t sim_hash_hop(const struct sim_hash *h, const struct hp3_t
 }
 
 /*
- * A whole path: one hash per stage that chooses (a leaf that picks a spine; above it a pod switch
- * that picks a core). Path id = ((hop 0) * paths 1 + hop 1) * paths 2 + ...
+ * A model of whole paths: one hash for each stage of switches that choose a next hop (a leaf that
+ * chooses a spine; or a leaf that chooses a pod switch, which chooses a core switch). Path id =
+ * ((hop 0) * paths 1 + hop 1) * paths 2 + ...
  */
 #define SIM_MODEL_STAGES 3u
-#define SIM_MODEL_PATHS  64u /* most paths when a model is compared with traces */
-#define SIM_MODEL_PROOF  24u /* bits of evidence: a wrong guess passes with 2^-24 */
+#define SIM_MODEL_PATHS  64u /* paths of a model, at most */
+#define SIM_MODEL_PROOF  24u /* bits of evidence: a wrong model passes with probability 2^-24 */
 
 struct sim_stage {
 	struct sim_hash hash;
-	/* Seed of each switch of the stage: seeds[path id so far], the caller's memory; NULL:
-	 * hash.seed for all. */
+	/* Seed of each switch of the stage, indexed by the path id of the stages before; owned by
+	 * the caller. NULL: all switches of the stage have hash.seed. */
 	const uint32_t *seeds;
 };
 
 struct sim_model {
-	struct hp3_path_model given; /* first: what engines are handed */
+	struct hp3_path_model given; /* first member: engines get a pointer to it */
 	struct sim_stage stage[SIM_MODEL_STAGES];
 	uint8_t stages;
 	bool refused;
@@ -81,18 +83,19 @@ struct sim_model {
 };
 
 /*
- * 0; -EINVAL: no stage, too many, unknown kind or a stage without next hop; -E2BIG: more than
- * SIM_MODEL_PATHS paths; -EDOM: one path only, nothing to choose.
+ * 0; -EINVAL: no stage or too many, an unknown kind, or a stage without next hops; -E2BIG: more
+ * than SIM_MODEL_PATHS paths; -EDOM: only one path.
  */
 int sim_model_init(struct sim_model *m, const struct sim_stage *stage, unsigned stages);
 
 uint32_t sim_model_path(const struct sim_model *m, const struct hp3_tuple *t);
 
 /*
- * A packet with this tuple was traced along the path `label` (the address of a hop, or another name
- * that is one-to-one with the paths). A path whose label is already known tests the model; a label
- * of another path, or a path with another label, refutes it. Pass each tuple once: a repetition
- * would count as evidence again. Returns false once refuted.
+ * A trace of a packet with this tuple returned the path name `label` (the address of a hop, or any
+ * other name that differs between paths). The first trace of a path stores its label; later traces
+ * of this path test the model. A label stored for another path, or a path with another label,
+ * refutes the model. Pass each tuple once: a repeated tuple would count as new evidence. Returns
+ * false once the model is refuted.
  */
 bool sim_model_trace(struct sim_model *m, const struct hp3_tuple *t, uint32_t label);
 bool sim_model_believed(const struct sim_model *m);

@@ -9,7 +9,7 @@
 
 void sim_mmu_init(struct sim *s, struct sim_switch *sw);
 
-/* True: there is room, and the packet is counted. False: it must be dropped, for *reason. */
+/* True: there is space, and the packet is counted. False: the caller drops it, with *reason. */
 bool sim_mmu_admit(struct sim *s, struct sim_switch *sw, struct sim_port *in, struct sim_port *out,
 	uint32_t bytes, enum sim_drop *reason);
 void sim_mmu_release(const struct sim *s, struct sim_switch *sw, struct sim_port *in,

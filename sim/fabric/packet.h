@@ -2,9 +2,9 @@
 #ifndef HP3_SIM_FABRIC_PACKET_H
 #define HP3_SIM_FABRIC_PACKET_H
 /*
- * A packet in flight: the fields that switches, RNICs and balancers read, without payload. It is in
- * one place at a time, linked by `event`: in the event queue (on a wire), in a port's queue, or
- * held by a balancer.
+ * A packet in flight: the fields that switches, RNICs and balancers read, without payload. At any
+ * time, a packet is in exactly one list, linked by `event`: in the event queue (while on a wire),
+ * in a port's queue, or in a balancer's list of held packets.
  *
  * PSNs count the packets of a flow from 0 and do not wrap.
  */
@@ -17,18 +17,18 @@ struct sim_port;
 enum sim_kind {
 	SIM_DATA,
 	SIM_ACK,
-	SIM_NAK, /* PSN sequence error: psn is the one expected */
+	SIM_NAK, /* PSN sequence error; psn: the expected PSN */
 	SIM_CNP,
-	/* request, in the class of data; psn: first PSN requested, arg_psn: bytes */
+	/* READ request, in the class of data; psn: first PSN requested, arg_psn: bytes */
 	SIM_READ,
-	SIM_PFC, /* of one link; psn: pause time in ns, 0 resumes */
+	SIM_PFC, /* crosses one link only; psn: pause time in ns, 0 resumes */
 	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
 	SIM_PROBE, /* of a host-based balancer, in the class of data */
-	SIM_PROBE_REPLY, /* its answer: in the class of ACKs, unless SIM_BEHIND */
-	SIM_BACK_PROBE, /* of the responder's balancer: travels as READ responses do */
+	SIM_PROBE_REPLY, /* answer to SIM_PROBE, in the class of ACKs unless SIM_BEHIND */
+	SIM_BACK_PROBE, /* probe of the responder's balancer, in the direction of READ responses */
 	SIM_BACK_PROBE_REPLY,
 	SIM_TRACE, /* a probe whose TTL, arg, expires at a switch */
-	/* ICMP time exceeded: arg_psn is the switch's node; the peer's answer: 0 */
+	/* answer to SIM_TRACE; arg_psn: node of the switch (ICMP time exceeded), or 0: the peer */
 	SIM_TRACE_REPLY,
 	SIM_KINDS
 };
@@ -36,17 +36,17 @@ enum sim_kind {
 #define SIM_CE     0x01u /* ECN: congestion experienced */
 #define SIM_ECHO   0x02u /* ACK, NAK: the packet acknowledged was marked (the CNP flag of ns-3) */
 #define SIM_AGAIN  0x04u /* a retransmission */
-#define SIM_LAST   0x08u /* of its message */
-#define SIM_FIRST  0x20u /* of its message, or of the responses to a request sent again */
+#define SIM_LAST   0x08u /* last packet of its message */
+#define SIM_FIRST  0x20u /* first packet of a message, or of responses to a repeated READ */
 #define SIM_BEHIND 0x40u /* answer to a probe, in the class of data */
-#define SIM_AHEAD  0x80u /* a probe without a question, in the class of ACKs */
-#define SIM_ACKREQ 0x10u /* acknowledged at once, independent of rnic.ack_every */
+#define SIM_AHEAD  0x80u /* a report to the peer's hp3d (SIM_PROBE), in the class of ACKs */
+#define SIM_ACKREQ 0x10u /* to be acknowledged at once, independent of rnic.ack_every */
 
-/* Fields that balancers in switches add to a data packet (on a wire, a header of their own). */
+/* Fields that balancers in switches add to a data packet; in reality, an additional header. */
 struct sim_tag_conga {
-	uint16_t fb_path; /* feedback: this path */
-	uint8_t fb_ce; /* had this metric */
-	uint8_t ce; /* greatest so far */
+	uint16_t fb_path; /* path that the feedback is about */
+	uint8_t fb_ce; /* congestion metric of this path */
+	uint8_t ce; /* greatest metric on the path so far */
 };
 
 struct sim_tag_conweave {
@@ -61,18 +61,18 @@ struct sim_packet {
 	struct sim_event event; /* arrival at `to` */
 	struct sim_port *to; /* ingress port that it travels to, or by which it arrived */
 	struct sim_flow *flow; /* NULL: PFC */
-	uint64_t sent_at; /* ps; in ACKs: that of the data packet */
+	uint64_t sent_at; /* ps; ACK: when the data packet was sent */
 	uint32_t psn;
 	uint16_t bytes; /* on the wire */
-	uint16_t sport; /* source port of the flow's direction; ACKs echo what they acknowledge */
+	uint16_t sport; /* data: UDP source port; ACK: that of the acknowledged packet */
 	/* ACKs, NAKs, CNPs, answers to probes: their source port; 0: the flow's home port */
 	uint16_t back;
 	uint8_t kind; /* enum sim_kind */
 	uint8_t flags;
-	uint8_t hop; /* switches passed, on a path that the source leaf set */
+	uint8_t hop; /* number of switches passed, if the source leaf set the path */
 	uint8_t tagged;
 	uint16_t path; /* number of that path */
-	uint16_t arg; /* the balancer's */
+	uint16_t arg; /* for the balancer's use */
 	uint32_t arg_psn; /* ACK, NAK: the packet that caused it; DATA: bytes of the message */
 	union {
 		struct sim_tag_conga conga;
@@ -81,7 +81,8 @@ struct sim_packet {
 	} tag;
 };
 
-/* The class of data: queued with data, paused by PFC, counted in the shared buffer. */
+/* True: the packet is in the class of data: queued with data, paused by PFC, counted in the shared
+ * buffer. */
 static inline bool sim_packet_with_data(const struct sim_packet *p)
 {
 	if (p->flags & (SIM_BEHIND | SIM_AHEAD))

@@ -5,20 +5,22 @@
  * An output-queued switch with one shared buffer and two classes: control (ACKs; strict priority,
  * unlimited, a few bytes) and data (lossless with PFC, or lossy).
  *
- * Buffer: Broadcom's scheme, as in ns-3's RDMA models. Each port reserves headroom (2 x link delay
- * x rate + 2 packets) and 8 packets; the rest is shared.
+ * Buffer: Broadcom's scheme, as in ns-3's RDMA models. Each port has reserved headroom (2 x link
+ * delay x rate + 2 packets) and 8 more reserved packets. All ports share the rest.
  *
  * Ingress: a port pauses its sender when its packets occupy more than 2 packets + alpha x the free
  * shared bytes. Every packet that arrives above this limit renews the pause. With pause_renew, the
- * switch also renews it after half of its time. Without, as in ns-3, packets arrive between pauses
- * that are shorter than the congestion, and a small buffer may overflow. A pause ends by time, or
- * when a packet of the port leaves and the port is below the limit. When the shared part is full,
- * packets use the headroom.
+ * switch also renews the pause after half of the pause time. Without pause_renew, as in ns-3, a
+ * pause may end before the congestion does. Then packets arrive until the next pause, and a small
+ * buffer may overflow. A pause ends after its time, or when a packet that arrived by the port
+ * leaves and the port is below its limit. When the shared part is full, packets use the headroom.
  *
- * Egress, without PFC: a queue holds at most alpha x the free bytes; the rest is dropped.
+ * Egress, without PFC: a queue holds at most alpha x the free bytes. Packets above this limit are
+ * dropped.
  *
- * ECN: when a packet leaves, by the bytes left in its queue: no mark below Kmin, all above Kmax,
- * between them a probability that rises linearly to Pmax.
+ * ECN: when a packet leaves, the bytes left in its queue decide whether it is marked. Below Kmin,
+ * no packet is marked; above Kmax, all are. Between them, the probability rises linearly from 0 to
+ * Pmax.
  */
 #include "sim/fabric/port.h"
 
@@ -29,17 +31,18 @@ struct sim_switch {
 	uint32_t out_shared; /* egress pool */
 	uint32_t used; /* bytes of data in the switch */
 	uint64_t icmp_spent; /* fabric.icmp_per_second, see probes/limit.h */
-	uint32_t out_used; /* of `used`: beyond each queue's own packet */
+	uint32_t out_used; /* of `used`: bytes above the packets reserved for each queue */
 };
 
 int sim_switch_init(struct sim *s, struct sim_switch *sw, uint32_t node);
 
 /* A packet arrived by `in`. */
 void sim_switch_receive(struct sim *s, struct sim_port *in, struct sim_packet *p);
-/* The port towards the packet's host: by hash if there are several next hops. */
+/* The port towards the packet's destination host; the hash chooses if there are several next
+ * hops. */
 struct sim_port *sim_switch_hash_port(
 	struct sim *s, struct sim_switch *sw, const struct sim_packet *p);
-/* Queues the packet at `out`; p->to is the port by which it arrived. May drop it. */
+/* Queues packet p at port `out`, or drops it. p->to is the port by which p arrived. */
 void sim_switch_send(
 	struct sim *s, struct sim_switch *sw, struct sim_port *out, struct sim_packet *p);
 /* Half of a pause has passed: renews the pause if the port is still above its limit. */

@@ -2,15 +2,16 @@
 #ifndef HP3_SIM_FABRIC_TOPO_H
 #define HP3_SIM_FABRIC_TOPO_H
 /*
- * The fabric without traffic: nodes, links, and for each switch and host the ports on shortest
- * paths.
+ * The fabric without traffic: nodes, links, and routes. A node's route to a host is the group of
+ * its ports that lead to the host on a shortest path.
  *
  * Nodes are numbered, hosts first. Topology files have the format of the ns-3 RDMA simulators:
  * first line `nodes switches links`, second line the numbers of the switches, then one line `a b
  * rate delay loss` per link ("100Gbps", "1000ns"). Port k of a node is its k-th link in the file.
  *
- * A hash is an index into the next hops of equal length. Their order is that of a breadth-first
- * traversal from the destination, neighbours by number; usually that is by node number.
+ * The ECMP hash (modulo n) selects one of the n ports of a group. A group lists them in the order
+ * in which a breadth-first search from the destination finds their next hops; this is usually the
+ * order of node numbers.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@ struct sim_link {
 };
 
 struct sim_topo {
-	struct sim_input file; /* without a name: generated */
+	struct sim_input file; /* its name is empty if the topology was generated */
 	uint32_t nodes, hosts, n_links;
 	struct sim_link *link;
 	/* Derived by sim_topo_finish(). Ports of node n: first_port[n] .. first_port[n + 1] - 1. */
@@ -37,9 +38,9 @@ struct sim_topo {
 	uint32_t *route;
 	struct sim_group *group;
 	uint32_t n_groups;
-	uint32_t *leaf; /* by host: the switch it is attached to first */
+	uint32_t *leaf; /* by host: the switch at its first port */
 	uint8_t tiers; /* switch tiers: 2 leaf-spine, 3 fat-tree */
-	uint64_t max_rtt; /* ps, of the pair of hosts farthest apart, with payload serialisation */
+	uint64_t max_rtt; /* ps, of the two hosts farthest apart, with payload serialisation */
 };
 
 struct sim_group {
@@ -47,21 +48,21 @@ struct sim_group {
 	uint32_t *port; /* numbers of ports */
 };
 
-/* 0, or -EINVAL / negative errno with a message in err. */
+/* Reads a topology file. Returns 0, or a negative errno with a message in err. */
 int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_size);
 
-/* leaf-spine: hosts_per_leaf x leaves hosts, each leaf with one link to each spine. */
+/* Leaf-spine: leaves * hosts_per_leaf hosts; each leaf has one link to each spine. */
 int sim_topo_leaf_spine(struct sim_topo *t, uint32_t leaves, uint32_t spines,
 	uint32_t hosts_per_leaf, uint64_t host_bps, uint64_t core_bps, uint64_t delay);
-/* Three tiers of k-port switches, over x k^3 / 4 hosts. over: oversubscription of edge switches. */
+/* Three tiers of k-port switches; over * k^3 / 4 hosts. over: oversubscription of edge switches. */
 int sim_topo_fat_tree(struct sim_topo *t, uint32_t k, uint32_t over, uint64_t host_bps,
 	uint64_t core_bps, uint64_t delay);
 
 /*
- * Rail-optimised, with planes (dual-plane: 2): host r of server v of a segment is its RNIC for rail
- * r, number (segment * servers + v) * rails + r, with one link to each plane: to the plane's leaf
- * of this rail and segment. The leaves of a plane all have one link to each of its `spines` spines;
- * planes meet in hosts only.
+ * Rail-optimised, with planes (2: dual-plane). Host r of server v in a segment is that server's
+ * RNIC for rail r; its number is (segment * servers + v) * rails + r. It has one link per plane, to
+ * that plane's leaf for its rail and segment. Each leaf has one link to each of the `spines` spines
+ * of its plane. No link connects two planes.
  */
 struct sim_rails {
 	uint32_t planes, rails, segments, servers, spines;
@@ -70,19 +71,19 @@ int sim_topo_rail(struct sim_topo *t, const struct sim_rails *r, uint64_t host_b
 	uint64_t core_bps, uint64_t delay);
 
 struct sim_config;
-/* As configured, finished. 0 or negative errno with a message. */
+/* Makes the configured topology and calls sim_topo_finish(). Returns as sim_topo_load(). */
 int sim_topo_make(struct sim_topo *t, const struct sim_config *cfg, char *err, uint32_t err_size);
 
-/* Ports, routes, leaves. -EINVAL (message) if a host cannot reach another. */
+/* Derives ports, routes and leaves. -EINVAL with a message if a host cannot reach another. */
 int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint32_t err_size);
 /* Recomputes routes without links whose down[link] is set; unreachable hosts get empty groups. */
 void sim_topo_route(struct sim_topo *t, const bool *down);
 void sim_topo_free(struct sim_topo *t);
 
-/* Between two hosts, one way. */
+/* The path between two hosts, one way. */
 struct sim_distance {
-	uint64_t delay; /* ps */
-	uint64_t serialise; /* ps of `payload_bytes` on each link, summed */
+	uint64_t delay; /* ps, sum over the links */
+	uint64_t serialise; /* ps: sum over the links of the time to send `payload_bytes` */
 	uint64_t bps; /* of the slowest link */
 	uint32_t links;
 };

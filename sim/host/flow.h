@@ -2,17 +2,17 @@
 #ifndef HP3_SIM_HOST_FLOW_H
 #define HP3_SIM_HOST_FLOW_H
 /*
- * A flow: the data of one queue pair in one direction, with the state of both ends. Its messages
- * are sent one after the other. Each end's RNIC reads only its own state.
+ * A flow: the data of one queue pair in one direction. The struct has the state of both ends; each
+ * end's RNIC reads only its own part. The messages of a flow are sent one after the other.
  *
- * With WRITEs, the source is the requester: it sends data as they are posted, and the destination
- * acknowledges them. With READs (read.c), the destination is the requester: the source answers its
- * requests with data, the responder stream, which nothing acknowledges.
+ * With WRITEs, the source of the data is the requester: it sends data when they are posted, and the
+ * destination acknowledges them. With READs (read.c), the destination of the data is the requester:
+ * the source answers READ requests with data. No packet acknowledges READ responses.
  *
- * rnic.qps = fresh: each message has its own queue pair. The flow lives until the message is done
+ * rnic.qps = fresh: each message has its own queue pair. The flow is freed when the message is done
  * and none of its packets is in flight, so that late duplicates are recognised. rnic.qps = kept:
- * one queue pair per ordered pair of hosts and verb, for the whole run. Its messages wait for each
- * other, and it keeps its rate and path between them.
+ * each ordered pair of hosts has one queue pair per verb, for the whole run. Messages on this queue
+ * pair wait for each other. Its rate and path persist between messages.
  */
 #include "cc/dcqcn.h"
 #include "cc/np.h"
@@ -20,10 +20,10 @@
 #include "sim/core/sim.h"
 #include "sim/fabric/packet.h"
 
-/* One posted work request. PSNs first .. end - 1. */
+/* One posted work request. It has the PSNs first .. end - 1. */
 struct sim_message {
-	struct sim_message *next; /* posted behind it */
-	uint32_t demand; /* its number */
+	struct sim_message *next; /* posted after this one */
+	uint32_t demand; /* index in sim.demand */
 	uint32_t first, end;
 	uint32_t last_bytes; /* payload of its last packet */
 	uint32_t bytes;
@@ -36,56 +36,56 @@ struct sim_bits {
 };
 
 struct sim_flow {
-	struct sim_event wake; /* its rate allows the next packet; for READs first: set up */
+	struct sim_event wake; /* fires when the rate allows a packet; READs: first at set-up */
 	struct sim_flow *next_ready; /* in the RNIC's ring */
 	struct sim_flow *prev, *next; /* flows of the requester's host that are not done */
-	uint32_t src, dst, id; /* hosts that send and receive data; number of the first demand */
+	uint32_t src, dst, id; /* hosts that send and receive data; id: first demand's number */
 	uint32_t packets; /* posted so far */
-	/* may be sent: all, those that READ requests asked for, or those that the balancer allows
-	 */
+	/* how many packets may be sent: all; READs: as many as were requested; or as many as the
+	 * balancer allows */
 	uint32_t limit;
 	uint32_t in_air; /* packets in flight of this flow, both directions */
 	struct sim_message *oldest, *newest; /* not done yet */
 	struct sim_message *sending; /* the message that is being sent */
 	struct sim_port *port; /* of the source host */
 	uint16_t sport, dport;
-	uint16_t home; /* the RNIC's source port, whatever sport is now */
+	uint16_t home; /* source port chosen by the RNIC; balancers change only sport */
 	bool ready, waiting, done;
 	bool read, kept;
 	bool own_cc; /* the source's RNIC does congestion control (DCQCN) */
 
 	/* Requester. */
-	uint32_t una, nxt, top; /* top: first never sent */
-	uint32_t hole, hole_end; /* unordered: PSNs in here that are not sacked are lost */
-	uint32_t cumulative; /* irn: the PSN that ACKs and NAKs expect; una may be beyond */
-	uint32_t recover; /* irn: recovering until una is here */
+	uint32_t una, nxt, top; /* oldest unacknowledged; next to send; first PSN never sent */
+	uint32_t hole, hole_end; /* unordered: PSNs of this range not in `sacked` are lost */
+	uint32_t cumulative; /* irn: expected PSN in the latest ACK or NAK; una may be greater */
+	uint32_t recover; /* irn: PSN that una must reach to end the recovery */
 	bool recovering;
 	struct sim_bits sacked; /* acknowledged out of order */
 	uint64_t next_at; /* ps, earliest time of the next packet */
-	uint64_t up_at; /* ps, set up: data may leave */
+	uint64_t up_at; /* ps, end of set-up: data may leave from then on */
 	uint64_t timer_at; /* ps, when the retransmission timer fires */
 	struct hp3_dcqcn rp;
 
 	/* Responder. */
-	uint32_t expected, highest; /* highest first transmission seen + 1 */
+	uint32_t expected, highest; /* 1 + highest PSN of a first transmission that arrived */
 	uint32_t nak_psn;
 	uint32_t ack_wait; /* packets since the last ACK */
-	bool echo; /* one of them was marked */
+	bool echo; /* one of the ack_wait packets was marked */
 	struct hp3_np np;
-	uint64_t nak_until; /* ps, no second NAK for nak_psn before */
+	uint64_t nak_until; /* ps, earliest time of a second NAK for nak_psn */
 	struct sim_bits got; /* irn, unordered: received out of order */
-	uint32_t kept_end; /* irn: PSN after the last of these */
+	uint32_t kept_end; /* irn: 1 + highest PSN in `got` */
 
 	/* READs: the requester, at the destination. */
-	struct sim_message *unasked; /* next one to request */
-	uint32_t outstanding; /* requests without their last response */
-	bool up; /* set up: may send requests */
+	struct sim_message *unasked; /* next message to request */
+	uint32_t outstanding; /* requests whose last response has not arrived */
+	bool up; /* set-up has ended: requests may be sent */
 
 	/* READs: the responder, at the source. */
 	uint32_t resumed; /* PSN of the last request that was sent again */
-	uint64_t refused_until; /* ps, no second NAK before */
+	uint64_t refused_until; /* ps, earliest time of a second NAK */
 
-	_Alignas(16) unsigned char lb[]; /* the balancer's, flow_bytes */
+	_Alignas(16) unsigned char lb[]; /* the balancer's state, sim_lb.flow_bytes long */
 };
 
 static inline uint32_t sim_host_address(uint32_t host)
@@ -132,13 +132,13 @@ static inline bool sim_packet_forward(const struct sim_packet *p)
 /* The hash that switch `node` computes for this packet. */
 uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t node);
 
-/* Sets the UDP ports of the next flow between these two hosts; does not consume them. */
+/* Sets the UDP ports that the next flow between these hosts will use; does not reserve them. */
 void sim_flow_ports(const struct sim *s, struct sim_flow *f);
 
-/* The port by which the packet leaves host `node`: by hash if there are several. */
+/* The port by which the packet leaves host `node`; the hash chooses if the host has several. */
 struct sim_port *sim_flow_out(struct sim *s, const struct sim_packet *p, uint32_t node);
 
-/* The message of PSN `psn`: posted, and not done. */
+/* The message that has PSN `psn`: one that is posted and not done. */
 struct sim_message *sim_flow_message(struct sim_flow *f, uint32_t psn);
 
 /* Payload bytes of packet `psn` of that message. */
@@ -150,11 +150,11 @@ static inline uint32_t sim_message_payload(
 
 /* Posts the message of a demand, on a new queue pair or on the kept one. */
 void sim_flow_start(struct sim *s, uint32_t demand);
-/* All PSNs below `psn` are done, and the messages that end there. */
+/* Records that all PSNs below `psn` are done, and ends the messages that are complete by this. */
 void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn);
-/* The flow left the ring, or its wake-up fired: frees it if it is finished. */
+/* Call when the flow has left the ring, or its wake-up has fired: frees a flow that is finished. */
 void sim_flow_idle(struct sim *s, struct sim_flow *f);
-/* A packet of the flow has ended. */
+/* A packet of the flow has ended; frees the flow if this was the last packet of a finished flow. */
 void sim_flow_unref(struct sim *s, struct sim_flow *f);
 /* At the end of the simulation: frees the memory of flows that did not end. */
 void sim_flows_free(struct sim *s);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * IRN (Mittal et al., SIGCOMM 2018), in the form that the field's reference simulator gives it
- * (ConWeave's): packets out of order are kept, each is answered by a NAK that names it, with the
- * echo of congestion; the first NAK makes the requester go back to the oldest packet that is not
- * acknowledged and repeat all that is neither acknowledged nor named since, until what was sent by
- * then is acknowledged or an ACK says that nothing is missing. (The paper takes for lost only what
- * lies below a packet that was named; its requester repeats less.) At most one bandwidth-delay
- * product of the longest path is in flight. Two timers: with three packets in flight or fewer a
- * loss may bring no NAK, so time-outs come after rto_low_us, else after rto_high_us.
+ * IRN (Mittal et al., SIGCOMM 2018), as in the simulator of ConWeave's authors. The responder
+ * stores packets that arrive out of order, and answers each by a NAK with its PSN and the echo of
+ * congestion. After the first NAK, the requester retransmits from the oldest unacknowledged packet
+ * on: all packets that are neither acknowledged nor named in a NAK. This recovery ends when all
+ * packets sent before it are acknowledged, or an ACK shows that no packet is missing. (In the
+ * paper, only packets below one that was named count as lost, so its requester retransmits less.)
+ * At most one bandwidth-delay product of the longest path is in flight. There are two time-outs.
+ * With at most three packets in flight, a loss may cause no NAK, so the time-out is rto_low_us;
+ * otherwise it is rto_high_us.
  */
 #include "sim/host/host.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_SIM_HOST_OPCODE_H
 #define HP3_SIM_HOST_OPCODE_H
-/* BTH opcode (IBTA 9.2.1) and payload of a data packet on a real wire. */
+/* BTH opcode (IBTA 9.2.1) that a data packet has on a real network. */
 #include "roce/opcode.h"
 #include "sim/host/flow.h"
 
@@ -18,7 +18,7 @@ static inline uint8_t sim_data_opcode(const struct sim_packet *p)
 	return codes[p->flow->read][first + 2 * last];
 }
 
-/* Payload bytes; 0 for the zero-length WRITE of an ACK solicitation. */
+/* Payload bytes of a data packet; 0 for an ACK solicitation, which is a zero-length WRITE. */
 static inline uint16_t sim_data_payload(const struct sim *s, const struct sim_packet *p)
 {
 	return p->arg_psn == 0 ? 0 : (uint16_t)(p->bytes - s->cfg.rnic.header_bytes);

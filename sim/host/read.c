@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * READs. The requester, at the host that the data go to, keeps up to rnic.read_depth requests
- * outstanding, in order; a gap among the responses, a NAK or its timer make it ask again from the
- * PSN that it expects (IBTA 9.7.5.2.3: an implied NAK). The responder sends what it is asked for,
- * at its own rate, which CNPs of the requester lower; it remembers nothing that it has sent.
+ * READs. The requester is at the host that receives the data. It has up to rnic.read_depth requests
+ * outstanding, in order. After a gap in the responses, a NAK or a time-out, it requests again from
+ * the PSN that it expects (IBTA 9.7.5.2.3: an implied NAK). The responder sends the requested data
+ * at its own rate, which CNPs of the requester reduce. It stores nothing about data that it has
+ * sent.
  */
 #include "base/minmax.h"
 #include "sim/host/host.h"

@@ -3,8 +3,8 @@
  * CONGA (Alizadeh et al., SIGCOMM 2014): flowlets take the path with the least congestion, the
  * greatest of its links' utilisation. Each egress port of a switch estimates its rate: a sum of
  * bytes that decays by alpha every dre_us; packets carry the greatest quantised estimate of their
- * path; the destination leaf keeps it per path and returns one path's metric with each packet the
- * other way. Metrics that were not heard of for age_us count as 0.
+ * path. The destination leaf stores this metric per path, and returns the metric of one path in
+ * each packet of the reverse direction. A metric that was not updated for age_us counts as 0.
  *
  * As in ConWeave's evaluation: gap 100 us, interval 50 us, alpha 0.2, 3 bits, ageing 500 us, and of
  * the paths `samples` neighbouring ones are compared, from a random one on; ties at random.

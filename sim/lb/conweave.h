@@ -4,26 +4,29 @@
 /*
  * ConWeave (Song et al., SIGCOMM 2023), as in the authors' simulator.
  *
- * Source leaf: a flow is a sequence of epochs. The first packet of an epoch requests a reply of the
- * destination leaf. If none has come after base RTT + reply_us, the next packet is the TAIL of the
- * old path, and later ones (phase 1) take another path: of two paths drawn, the first that was not
- * reported as marked within pause_us. If both were, the flow stays. A reply in time, or to the
- * TAIL, ends the epoch: a flow has one reroute at a time. After expiry_us idle, a flow starts over.
+ * Source leaf: a flow is a sequence of epochs. The first packet of an epoch requests a reply from
+ * the destination leaf. If no reply has arrived after base RTT + reply_us, the flow is rerouted.
+ * The next packet is then the TAIL, the last packet on the old path; later packets (phase 1) take
+ * another path. The leaf draws two paths, and takes the first of them that was not reported as
+ * marked within pause_us. If both were, the flow keeps its path. A reply in time, or a reply to the
+ * TAIL, ends the epoch. So a flow has at most one reroute at a time. After a flow was idle for
+ * expiry_us, its state is reset.
  *
  * Destination leaf: holds phase-1 packets that arrive before the TAIL, until the TAIL arrives or is
- * overdue. Its arrival is estimated from the times at which phase-0 packets left and arrived, plus
- * flush_us. The leaf reports each marked packet's path (NOTIFY). REPLY and NOTIFY are 64-byte
- * packets in the class of ACKs.
+ * overdue. The leaf estimates the TAIL's arrival from the times at which phase-0 packets left and
+ * arrived, and adds flush_us. For each marked packet, the leaf reports the packet's path to the
+ * source leaf (NOTIFY). REPLY and NOTIFY are 64-byte packets in the class of ACKs.
  *
- * Parameters of the paper's evaluation, by tiers (leaf-spine / three tiers lossless): flush 16 / 64
- * us, wait without estimate 200 / 600 us, expiry 300 / 1,000 us; reply 4 us, pause 16 us.
+ * Parameters are those of the paper's evaluation, for leaf-spine / three lossless tiers: flush 16 /
+ * 64 us, wait without estimate 200 / 600 us, expiry 300 / 1,000 us; for both: reply 4 us, pause 16
+ * us.
  */
 #include "sim/lb/paths.h"
 
 enum { CONWEAVE_DATA, CONWEAVE_INIT, CONWEAVE_TAIL, CONWEAVE_NOTIFY };
 
 struct conweave_tx {
-	uint64_t active, reply_at, tail_at; /* ps; reply_at UINT64_MAX: none awaited */
+	uint64_t active, reply_at, tail_at; /* ps; reply_at UINT64_MAX: no reply is expected */
 	uint32_t epoch;
 	uint16_t path;
 	uint8_t phase;
@@ -32,7 +35,7 @@ struct conweave_tx {
 
 struct conweave_rx {
 	uint64_t phase0_tx, phase0_rx, tail_at;
-	uint64_t flush_at, timer_at; /* timer_at: earliest one pending; 0: none */
+	uint64_t flush_at, timer_at; /* timer_at: earliest pending timer; 0: none */
 	struct sim_fifo held;
 	uint32_t n_held, epoch;
 	uint8_t phase;
@@ -46,7 +49,7 @@ struct conweave_flow {
 
 struct conweave {
 	struct sim_paths *paths;
-	uint64_t **marked; /* by leaf pair and path: avoided until, ps */
+	uint64_t **marked; /* by leaf pair and path: until when the path is avoided, ps */
 	struct sim_pool timers;
 	uint64_t reply, pause, flush, wait, expiry; /* ps */
 };
@@ -61,7 +64,7 @@ void conweave_depart(
 	struct sim *s, struct conweave *c, const struct sim_where *w, struct sim_packet *p);
 /* At the source leaf: a REPLY or NOTIFY arrived; the caller ends it. */
 void conweave_control(struct sim *s, struct conweave *c, const struct sim_packet *p);
-/* At the destination leaf: true if the packet goes on, false if it is held. */
+/* At the destination leaf. True: forward the packet; false: it is held. */
 bool conweave_arrive(struct sim *s, struct conweave *c, struct sim_switch *sw,
 	const struct sim_where *w, struct sim_packet *p);
 

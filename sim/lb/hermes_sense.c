@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a host knows of its paths (hermes.h). */
+/* What a host measures about its paths (hermes.h). */
 #include "sim/lb/hermes.h"
 
 #define HALVE_US     100u /* counts of marks */

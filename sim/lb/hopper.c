@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hopper (arXiv 2506.08132): per round the mean RTT of a flow; above 1.5 x the base RTT it probes
- * two random paths; when the faster one's RTT is below 80 % of the flow's, the flow moves there,
- * and waits so long with its next packet as the new path is faster, so that it does not overtake.
- * The figures are the paper's as its readers give them; a probe that is not answered within four
- * base RTTs is lost.
+ * Hopper (arXiv 2506.08132) measures the mean RTT of a flow in each round. If it is above 1.5 x the
+ * base RTT, Hopper probes two random paths. If the RTT of the faster path is below 80 % of the
+ * flow's, the flow moves to this path. Its next packet is delayed by the difference of the RTTs, so
+ * that it does not overtake earlier packets. The figures are those that readers of the paper give.
+ * A probe that is not answered within four base RTTs counts as lost.
  */
 #include "sim/host/host.h"
 #include "sim/lb/balancers.h"

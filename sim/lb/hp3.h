@@ -2,56 +2,58 @@
 #ifndef HP3_SIM_LB_HP3_H
 #define HP3_SIM_LB_HP3_H
 /*
- * hp3 as a load balancer of the simulator: every host runs the project's own engine (engine/),
- * unchanged, between its RNIC and the wire, as hp3d does inline. The engine does not see:
+ * hp3 as a load balancer of the simulator: every host runs the unchanged engine of hp3d (engine/)
+ * between its RNIC and the wire. The engine does not see:
  * - payloads (packets are trusted);
- * - flows within a rack, which have one path, unless the engine controls rates;
+ * - flows within a rack, which have only one path (unless the engine controls rates);
  * - flows of hosts without hp3d (section [peers]);
- * - data and ACKs of WRITEs at the receiving host, where it would only forward them; it sees them
- *   if packets are resequenced (rfr.mode = spray).
- * Both engines see both streams of READs: the requests, which they may move, and the responses,
- * which they forward. With hp3.identity = model, the engine gets the hash of the switches at the
- * start, which real hosts do not have.
+ * - data and ACKs of WRITEs at the receiving host, where the engine would only forward them. With
+ *   rfr.mode = spray, the engine sees these packets, since it may have to resequence them.
+ *
+ * With READs, the engines of both hosts see requests and responses. They may move requests; they
+ * only forward responses. With hp3.identity = model, the engine gets the hash functions of the
+ * switches at the start. Real hosts do not have them.
  *
  * Queue pairs come up rnic.setup_us before their first data, so that hp3 has time to probe. Two
- * hosts that have exchanged data keep one more queue pair, idle and never closed, as long-lived
- * services do: path state outlives single messages.
+ * hosts that have exchanged data also have an idle queue pair that is never closed, as long-lived
+ * services have. So the engine keeps the state of their paths between messages.
  *
- * hp3-paper: the engine with the paper's settings (IWQoS 2026): a probe round of three random ports
- * at setup and after three consecutive cycles with a mark; the first faster answer wins; rates are
- * raised after a move; no path identity, no placement, no failover. It uses hp3's own probes: NACKs
- * as in the paper can complete work that was never done (rule 1).
+ * hp3-paper: the engine with the paper's settings (IWQoS 2026). It probes three random ports at
+ * setup, and after three consecutive cycles with a mark. The first port with a faster answer is
+ * taken. Rates are raised after a move. It has no path identity, no placement, no failover. It uses
+ * hp3's own probes, since the paper's NACKs can complete work that was never done (rule 1).
  *
- * Probes carry this host's counts of active flows per path, answers the peer's: counts are as old
- * as the last exchange. With identity model, paths are numbers that all hosts share; with identity
- * trace, names of switches. An answer leaves on the port of its probe, to a UDP port of hp3d's own.
- * So its path differs from those of the next probe's answer and of the RNIC's replies.
+ * A probe carries this host's counts of active flows per path, an answer those of the peer. So an
+ * engine has the counts of the last exchange. With identity = model, a path is a number that means
+ * the same path on all hosts; with identity = trace, it is the names of its switches. An answer
+ * leaves with the source port of its probe, to a UDP port that only hp3d uses. So its path differs
+ * from the path of the next answer, and from that of the RNIC's replies.
  *
- * Dead reply paths (hp3_back.c): an ACK solicitation is a duplicate to the peer's RNIC; a report
- * makes the peer's engine send the replies of that queue pair on another port.
+ * Dead reply paths (hp3_back.c): the peer's RNIC handles an ACK solicitation as a duplicate. A
+ * report makes the peer's engine send the replies of the queue pair from another port.
  */
 #include "engine/engine.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
 
-#define HP3_SIM_FIRST_PSN 1u /* on the wire: packet 0 of a flow */
+#define HP3_SIM_FIRST_PSN 1u /* PSN on the wire of a flow's packet 0 */
 #define HP3_SIM_QPN       0x11u
-#define HP3_SIM_QPS       4096u /* of a host at a time; power of two */
+#define HP3_SIM_QPS       4096u /* at most, of a host at a time; power of two */
 
 struct hp3_host {
 	struct hp3_engine *engine;
 	void *memory;
-	struct sim_packet **held; /* by the engine's handle */
+	struct sim_packet **held; /* by the engine's handle of the packet */
 	struct sim_flow *qp[HP3_SIM_QPS]; /* by local QPN */
 	uint32_t next_qpn;
 	uint64_t tick_at; /* ps, 0: no tick is pending */
-	uint8_t *met; /* by host: the idle queue pair exists */
+	uint8_t *met; /* by peer host: the idle queue pair exists */
 	bool poll_scheduled; /* hp3-verbs: its next poll is scheduled */
-	bool absent; /* no hp3d here (peers.hp3_percent): the engine gets no calls */
+	bool absent; /* this host has no hp3d (peers.hp3_percent): no calls to its engine */
 };
 
 enum hp3_sim_kind {
-	HP3_SIM_SHIPPED, /* as hp3d with the same policy */
+	HP3_SIM_SHIPPED, /* works as hp3d with the same policy */
 	HP3_SIM_IDEAL,
 	HP3_SIM_PAPER,
 	HP3_SIM_VERBS,
@@ -60,28 +62,29 @@ enum hp3_sim_kind {
 struct hp3_balancer {
 	enum hp3_sim_kind kind;
 	struct hp3_host *host;
-	struct sim_model *model; /* by place; NULL: identity none */
-	uint32_t **seeds; /* by place: of the models' stages */
-	/* by host: hosts of a leaf share a place, hosts with several links have their own */
+	struct sim_model *model; /* by place; NULL: no models */
+	uint32_t **seeds; /* by place: seeds for sim_stage.seeds */
+	/* by host: the index of its model. Hosts with one link share the place of their leaf; hosts
+	 * with several links have their own places. */
 	uint32_t *place;
-	uint32_t places, paths; /* paths: their number with placement by model, else 0 */
+	uint32_t places, paths; /* paths: number of paths, with placement by model; else 0 */
 	bool named; /* placement by traces: paths have names */
 	bool rates; /* moves change the RNICs' rates, which hp3d cannot do */
 	struct sim_pool ticks, counts, reports, orders, words;
-	uint64_t reported; /* flow reports so far; stamps them in order */
+	uint64_t reported; /* number of flow reports so far; gives each report its time stamp */
 	struct hp3_engine_config cfg;
-	struct hp3_sim_fleet *fleet; /* NULL: hosts are alone */
+	struct hp3_sim_fleet *fleet; /* NULL: no hp3-fleet */
 };
 
 /* Per flow. */
 struct hp3_sim_flow {
-	bool managed; /* an engine has its queue pair */
-	bool reported; /* the responder's engine has a report that no reply arrives */
-	uint32_t lqpn, rqpn; /* at the requester, at the responder */
-	bool suspended; /* `saved` is of its move */
+	bool managed; /* an engine has a flow for the queue pair */
+	bool reported; /* the responder's engine has received a report of a dead reply path */
+	uint32_t lqpn, rqpn; /* QPNs at the requester, at the responder */
+	bool suspended; /* `saved` is the rate before its move */
 	bool clear; /* message-start probing found a clear path */
 	struct hp3_dcqcn_snapshot saved;
-	/* hp3_fleet.c: its last report, and the outcome of advice */
+	/* hp3_fleet.c: last report of the flow, and outcome of the last advice */
 	struct {
 		uint64_t at_us, settled_us, bytes;
 		uint32_t moves;
@@ -95,7 +98,7 @@ static inline struct hp3_sim_flow *hp3_sim_flow_of(struct sim_flow *f)
 	return (struct hp3_sim_flow *)f->lb;
 }
 
-/* True: two hosts have more than one path between them. */
+/* True: there is more than one path between the two hosts. */
 static inline bool hp3_sim_choice(const struct sim *s, uint32_t a, uint32_t b)
 {
 	const struct sim_topo *t = &s->topo;
@@ -105,19 +108,19 @@ static inline bool hp3_sim_choice(const struct sim *s, uint32_t a, uint32_t b)
 
 /* hp3_config.c: the engine's configuration, and the models of the switches. */
 void hp3_sim_config(struct sim *s, struct hp3_balancer *b);
-/* True: hosts have the path of each port, as from complete traces. */
+/* True: engines have the path of each port from the start, as if all ports had been traced. */
 bool hp3_sim_paths_known(const struct sim *s, const struct hp3_balancer *b);
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b);
 /* Makes one engine per host; b->model and b->paths must be final. */
 int hp3_sim_engines(struct sim *s, struct hp3_balancer *b);
 
-/* hp3.c: the packet as on the wire, its headers in `frame`. */
+/* hp3.c: the packet in its form on the wire. Writes its headers to `frame`. */
 #define HP3_SIM_FRAME 64u
 struct hp3_pkt hp3_sim_view(struct sim *s, uint8_t *frame, const struct sim_packet *p);
 /* hp3.c: a host's IPv4 address, in the engine's format; returns `to`. */
 uint8_t *hp3_sim_address(uint8_t *to, uint32_t host);
 
-/* hp3_qps.c: a queue pair comes up; is closed. */
+/* hp3_qps.c: the queue pair of a flow comes up; it is closed. */
 void hp3_sim_flow_start(struct sim *s, struct sim_flow *f);
 void hp3_sim_flow_end(struct sim *s, struct sim_flow *f);
 
@@ -129,33 +132,35 @@ void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host);
 /* hp3_rates.c: applies an event to the rate of the flow's RNIC. */
 void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *event);
 
-/* hp3_probes.c: sends a probe or trace of the engine of `host`; such a packet or its answer
- * arrived. */
+/* hp3_probes.c: sends a probe or a trace for the engine of `host`; a probe, a trace or an answer
+ * has arrived. */
 void hp3_sim_probes(struct hp3_balancer *b);
 void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_flow *f,
 	const struct hp3_act *a);
 void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
 void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
-/* True: switches serve packets with the DSCP of answers first. */
+/* True: switches give priority to packets with the DSCP of answers. */
 bool hp3_sim_answers_first(const struct sim *s);
 
-/* hp3_advertise_ring.c: the engine of `host` advertises to the peer of this flow. */
+/* hp3_advertise_ring.c: the engine of `host` advertises its state to the peer of this flow. */
 void hp3_sim_advertise_init(struct hp3_balancer *b);
 void hp3_sim_advertise(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow);
-/* ... to its rack peers. */
+/* The engine of `host` advertises its state to its rack peers. */
 void hp3_sim_rack(struct sim *s, struct hp3_balancer *b, uint32_t host);
 
 /* The host with this address, in the engine's format. */
 uint32_t hp3_sim_host(const uint8_t address[4]);
 
-/* hp3_several.c: a message to another engine; held packets reach their RNIC; WRITE data arrived. */
+/* hp3_several.c: sends a message of the engine of `host` to a peer; delivers a held packet to its
+ * RNIC; WRITE data have arrived. */
 void hp3_sim_several(struct hp3_balancer *b);
 void hp3_sim_agree(
 	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_act_agree *a);
 void hp3_sim_deliver(struct sim *s, struct hp3_host *h, const struct hp3_act *a);
 bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 
-/* hp3_back.c: sends an ACK solicitation or a report; a report arrived; a reply leaves the RNIC. */
+/* hp3_back.c: sends an ACK solicitation or a report; a report has arrived; the RNIC sends a
+ * reply. */
 void hp3_sim_solicit_ack(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
 void hp3_sim_report(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
 bool hp3_sim_is_report(const struct sim_packet *p);

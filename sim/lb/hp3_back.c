@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dead ways back, as hp3d has them (engine/search/dead.c, engine/moves/replies.c). The requester's
- * side sends ACK solicitations and reports. The responder's engine sees the RNIC's replies from the
- * first report on: before, it would pass them as they are.
+ * Dead reply paths, handled as in hp3d (engine/search/dead.c, engine/moves/replies.c). The
+ * requester's side sends ACK solicitations and reports. The responder's engine sees the RNIC's
+ * replies only from the first report on: before, it would forward them unchanged.
  */
 #include "sim/lb/hp3.h"
 

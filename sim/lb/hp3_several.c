@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rfr.mode = spray: what engines say to each other of queue pairs that are sprayed, and packets
- * that the receiver's resequences before the RNIC sees them. A message takes the time of an empty
+ * rfr.mode = spray: messages between engines about sprayed queue pairs, and packets that the
+ * receiver's engine resequences before the RNIC gets them. A message takes as long as on an empty
  * path, as a report does (hp3_advertise_ring.c).
  */
 #include "sim/lb/hp3.h"

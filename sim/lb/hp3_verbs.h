@@ -3,18 +3,20 @@
 #define HP3_SIM_LB_HP3_VERBS_H
 /*
  * hp3-verbs: hp3d in verbs mode (docs/guide/verbs.md). The engine of a host sees no packet. Every
- * poll_us, it reads what the library in the application shares: new and closed queue pairs, work
- * posted and completed, the latest time from post to completion. ACKs, CNPs and marks of data stay
- * in the RNIC. Probes are datagrams on the same paths; their answers report marks. Not modelled:
- * the port's CNP counter, which hp3d reads ten times a second, and traces of switches.
+ * poll_us, the engine reads the state that the library in the application shares: new and closed
+ * queue pairs, work posted and completed, and the latest time from post to completion. Only the
+ * RNIC sees ACKs, CNPs and marks of data. Probes are datagrams on the same paths; their answers
+ * report marks. Not modelled: the port's CNP counter, which hp3d reads ten times a second, and path
+ * traces.
  *
- * A move changes the port of a live queue pair (method `sport`): new work requests wait until all
- * earlier ones have completed. A new queue pair waits for a path, or for the message that there is
- * no search. A message between hp3d and the application wakes the receiver, which takes wake_us.
+ * A move changes the source port of a queue pair in use (method `sport`). New work requests wait
+ * until all earlier work requests have completed. A new queue pair waits until hp3d sends it a
+ * path, or a message that it does not search. A message between hp3d and the application takes
+ * wake_us, the time to wake the receiver.
  *
- * An application posts a message as work requests of wr_bytes, with wr_depth outstanding; with one
- * work request per message, there would be nothing to hold. Queue pairs whose peer READs are not
- * moved (rule 20).
+ * An application posts a message as work requests of wr_bytes, of which wr_depth are outstanding.
+ * (With one work request per message, no work request would be left to hold during a move.) Queue
+ * pairs from which the peer READs are not moved (rule 20).
  */
 #include "ppp/least.h"
 #include "sim/lb/hp3.h"
@@ -23,25 +25,25 @@
 
 struct hp3_verbs_wr {
 	uint64_t posted; /* ps */
-	uint32_t end; /* PSN after it */
-	uint32_t bytes, queued; /* queued: bytes outstanding when it was posted, its own included */
+	uint32_t end; /* PSN after its last packet */
+	uint32_t bytes, queued; /* queued: bytes outstanding after it was posted */
 };
 
 /* Per flow. */
 struct hp3_verbs_flow {
-	struct hp3_sim_flow x; /* first: other files use only this */
+	struct hp3_sim_flow x; /* first member: other files use only this */
 	struct hp3_verbs_wr wr[HP3_SIM_VERBS_DEPTH];
-	uint32_t oldest, n; /* of the ring `wr` */
-	uint32_t edge; /* PSN after the last one posted */
-	uint32_t queued; /* bytes of these n */
-	bool waits; /* for a path before the first data */
+	uint32_t oldest, n; /* index of the oldest, and number, in the ring `wr` */
+	uint32_t edge; /* PSN after the last posted packet */
+	uint32_t queued; /* bytes of these n work requests */
+	bool waits; /* the new queue pair waits for its first path */
 	bool suspended; /* posted work requests wait */
-	uint16_t to; /* port to take when nothing is outstanding; 0: not set yet */
+	uint16_t to; /* port to change to when no work is outstanding; 0: not set yet */
 	uint16_t home;
-	/* for hp3d's next poll */
+	/* for hp3d's next poll: bytes, work requests, and times */
 	uint64_t posted, done;
 	uint32_t posted_wrs, done_wrs;
-	uint32_t took_ns, took_queued; /* 0: none since the last poll */
+	uint32_t took_ns, took_queued; /* 0: no completion since the last poll */
 	bool works; /* a work request has completed */
 	struct hp3_least least;
 };

@@ -2,8 +2,9 @@
 #ifndef HP3_SIM_LB_HP3_VERBS_MESSAGES_H
 #define HP3_SIM_LB_HP3_VERBS_MESSAGES_H
 /*
- * Messages between the application (hp3_verbs_app.c) and hp3d (hp3_verbs.c), which wake the
- * receiver. The application sends UP, DRAINED, MOVED and FAILED.
+ * Messages between the application (hp3_verbs_app.c) and hp3d (hp3_verbs.c). A message wakes its
+ * receiver. The application sends UP, DRAINED, MOVED and FAILED. hp3d sends the others, POLL to
+ * itself.
  */
 #include "sim/lb/hp3_verbs.h"
 
@@ -28,11 +29,13 @@ static inline struct hp3_verbs_flow *verbs_of(struct sim_flow *f)
 void hp3_verbs_send(
 	struct sim *s, struct sim_flow *f, enum hp3_verbs_message message, uint16_t port);
 
-/* Stops posting. When all has completed, takes the port `to`, or sends DRAINED if it is 0. */
+/* Stops posting. When all posted work has completed, takes the port `to`, or sends DRAINED if `to`
+ * is 0. */
 void hp3_verbs_suspend(struct sim *s, struct sim_flow *f, uint16_t to);
 /*
- * at_once: leaves a dead path, on which outstanding work would never complete. Without a suspend
- * before, the move is for a queue pair that waits for a path; if it waits no more, it drains first.
+ * at_once: leaves a dead path, on which outstanding work would never complete. A move without a
+ * suspend is for a new queue pair that still waits for its first path. If that queue pair has
+ * already posted work, it drains first.
  */
 void hp3_verbs_move(struct sim *s, struct sim_flow *f, uint16_t port, bool at_once);
 void hp3_verbs_resume(struct sim *s, struct sim_flow *f);

@@ -2,22 +2,24 @@
 #ifndef HP3_SIM_LB_LB_H
 #define HP3_SIM_LB_LB_H
 /*
- * The interface of a load balancer: a table of functions, each of which may be NULL, and its own
- * state per simulation and per flow. One file per balancer, which cites the source of its rules and
- * parameters. A balancer in hosts gets no call from switches: it sees what a host can see.
+ * The interface of a load balancer: a table of functions, each of which may be NULL, and private
+ * state per simulation and per flow. Each balancer has its own file, which cites the source of its
+ * rules and parameters. Switches do not call a balancer in hosts, so it sees only what a host can
+ * see.
  */
 #include "sim/fabric/switch.h"
 
 struct sim_lb {
 	const char *name;
 	size_t flow_bytes; /* of sim_flow.lb, zeroed at the start of each flow */
-	bool probes_at_setup; /* before the first data: it needs rnic.setup_us to do so */
+	bool probes_at_setup; /* probes before the first data; needs rnic.setup_us > 0 */
 	int (*start)(struct sim *s); /* makes s->lb_state */
 	void (*stop)(struct sim *s);
 
 	/*
-	 * In switches: packet p arrived by p->to. True: *out is its egress port (NULL: no route);
-	 * false: the balancer keeps or has ended it. Without this function: by hash.
+	 * In switches: packet p has arrived by port p->to. True: *out is the egress port (NULL: no
+	 * route). False: the balancer has taken the packet: it holds p or has ended it. If this
+	 * function is NULL, the hash chooses the egress port.
 	 */
 	bool (*route)(
 		struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out);
@@ -25,29 +27,32 @@ struct sim_lb {
 	/* In hosts. */
 	void (*flow_start)(struct sim *s, struct sim_flow *f); /* may set f->sport */
 	void (*flow_end)(struct sim *s, struct sim_flow *f);
-	/* One more message, the first one included; may lower f->limit. */
+	/* A message was posted (called for each message). May lower f->limit. */
 	void (*posted)(struct sim *s, struct sim_flow *f);
-	/* The RNIC emits data or a READ request; may set its sport. False: the balancer took it. */
+	/* The RNIC sends a data packet or a READ request; may set p->sport. False: the balancer has
+	 * taken the packet. */
 	bool (*data)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
-	/* Data for the RNIC; for READs also NAKs. False: the balancer took it. */
+	/* Data for the RNIC have arrived (for READs, also NAKs). False: the balancer has taken the
+	 * packet. */
 	bool (*arrived)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 	/*
-	 * ACK, NAK or CNP for the RNIC; for READs also requests and data, after arrived(). False:
-	 * consumed; the caller ends it.
+	 * An ACK, NAK or CNP for the RNIC has arrived. For READs, also called for requests, and for
+	 * data after arrived(). False: the RNIC does not get the packet; the caller ends it.
 	 */
 	bool (*reply)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
-	/* The RNIC emits an ACK, NAK or CNP; may set its port (`back`). */
+	/* The RNIC sends an ACK, NAK or CNP; may set its source port p->back. */
 	void (*answers)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
-	/* At the sender of data: ACKs and NAKs of WRITEs; CNPs. READs are not acknowledged. */
+	/* At the sender of data: an ACK or NAK of WRITEs, or a CNP, has reached the RNIC. */
 	void (*acked)(struct sim *s, struct sim_flow *f, const struct sim_packet *ack);
 	void (*timeout)(struct sim *s, struct sim_flow *f);
-	/* A packet that is neither data nor reply of the RNIC arrived; the caller ends it. */
+	/* A packet has arrived that is not from an RNIC (a probe, for example); the caller ends
+	 * it. */
 	void (*other)(struct sim *s, struct sim_host *host, struct sim_packet *p);
 };
 
-/* NULL if there is none of that name. */
+/* The balancer with this name, or NULL. */
 const struct sim_lb *sim_lb_find(const char *name);
-/* The i-th; NULL after the last. */
+/* The i-th balancer; NULL after the last. */
 const struct sim_lb *sim_lb_list(unsigned i);
 
 #endif

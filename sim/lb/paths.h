@@ -2,9 +2,10 @@
 #ifndef HP3_SIM_LB_PATHS_H
 #define HP3_SIM_LB_PATHS_H
 /*
- * Shortest paths between leaf switches, for balancers whose source leaf picks a whole path, in the
- * order of the next hops. A packet carries the number of its path (sim_packet.path) and the number
- * of switches that forwarded it (sim_packet.hop). Lists are made at their first use.
+ * Shortest paths between leaf switches, for balancers whose source leaf chooses a whole path. The
+ * paths are numbered in the order of the next hops. A packet carries the number of its path
+ * (sim_packet.path) and the number of switches that have forwarded it (sim_packet.hop). The list
+ * for a pair of leaves is made at its first use.
  */
 #include "sim/fabric/switch.h"
 #include "sim/host/flow.h"
@@ -18,18 +19,18 @@ struct sim_path {
 
 struct sim_pair_paths {
 	struct sim_path *path;
-	uint16_t n; /* 0: not made yet, or the same leaf */
+	uint16_t n; /* 0: list not made yet, or source and destination are one leaf */
 	uint8_t hops;
 };
 
 struct sim_paths {
 	uint32_t leaves; /* switches with hosts */
 	uint32_t *leaf_of; /* by node - hosts: number of the leaf, UINT32_MAX for others */
-	uint32_t *host_of; /* by leaf: one host of it */
+	uint32_t *host_of; /* by leaf: one of its hosts */
 	struct sim_pair_paths *pair; /* source leaf * leaves + destination leaf */
 };
 
-/* NULL: hosts have links to several leaves. */
+/* Returns NULL if hosts have links to several leaves. */
 struct sim_paths *sim_paths_new(const struct sim *s);
 void sim_paths_free(struct sim_paths *p);
 
@@ -43,7 +44,7 @@ const struct sim_pair_paths *sim_paths_pair(
 
 /* Place of a packet on its path. */
 enum sim_place {
-	SIM_OTHER, /* by hash: control, or within one rack */
+	SIM_OTHER, /* on no numbered path, forwarded by hash: control, or within one rack */
 	SIM_SOURCE, /* at the source leaf */
 	SIM_TRANSIT,
 	SIM_TARGET, /* at the destination leaf */
@@ -52,13 +53,13 @@ enum sim_place {
 struct sim_where {
 	enum sim_place place;
 	uint32_t src, dst; /* leaves */
-	const struct sim_pair_paths *paths; /* SOURCE and TRANSIT */
+	const struct sim_pair_paths *paths; /* at SOURCE and TRANSIT */
 };
 
 struct sim_where sim_paths_where(struct sim *s, struct sim_paths *p, const struct sim_switch *sw,
 	const struct sim_packet *packet);
 
-/* False: routing has withdrawn a link of it. */
+/* False: routing has withdrawn a link of this path. */
 static inline bool sim_path_usable(
 	const struct sim *s, const struct sim_pair_paths *pp, uint16_t path)
 {
@@ -81,7 +82,7 @@ static inline uint16_t sim_paths_draw(struct sim *s, const struct sim_pair_paths
 	return path;
 }
 
-/* Next port of the packet's path, in transit or at its source; counts the hop. */
+/* Egress port of the packet on its path, at the source leaf or in transit; increments p->hop. */
 static inline struct sim_port *sim_paths_next(
 	struct sim *s, const struct sim_pair_paths *pp, struct sim_packet *p)
 {

@@ -2,19 +2,20 @@
 #ifndef HP3_SIM_LB_ROUNDS_H
 #define HP3_SIM_LB_ROUNDS_H
 /*
- * Rounds of a flow, for balancers in hosts. A round ends when the first packet sent after its
- * beginning is acknowledged: about one round-trip time. It counts ACKs and marks. With CNPs, of
- * which there is at most one per interval, all ACKs of a round with a CNP count as marked.
+ * Measurement rounds of a flow, for balancers in hosts. A round ends when the first packet that was
+ * sent in it is acknowledged, after about one round-trip time. ACKs, and marks in ACKs, are counted
+ * per round. With CNPs, all ACKs of a round in which a CNP arrived count as marked, since a
+ * receiver sends at most one CNP per interval.
  */
 #include "sim/host/flow.h"
 
 struct sim_round {
-	uint32_t until; /* PSN: the first ACK beyond it ends the round */
+	uint32_t until; /* PSN: the first ACK above it ends the round */
 	uint32_t acks, marks;
-	bool notified; /* by a CNP */
+	bool notified; /* a CNP arrived in this round */
 };
 
-/* True: this ACK ended a round, whose counts are in *r until sim_round_next(). */
+/* True: this ACK ended the round. Its counts stay in *r until sim_round_next(). */
 static inline bool sim_round_ack(
 	struct sim_round *r, const struct sim_flow *f, const struct sim_packet *ack)
 {

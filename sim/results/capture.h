@@ -2,10 +2,10 @@
 #ifndef HP3_SIM_RESULTS_CAPTURE_H
 #define HP3_SIM_RESULTS_CAPTURE_H
 /*
- * Capture of the wire of one host as a pcap file with nanoseconds, for `hp3d --replay`: data as
- * RDMA WRITE with zeroed payload, ACKs, NAKs, CNPs, with correct ICRCs, marks and BECN. PFC and
- * probes are left out. QPNs: 0x100 + 2 x the flow's number for the responder, one more for the
- * requester. PSNs begin at 1.
+ * Writes the packets of one host to a pcap file with nanosecond times, for `hp3d --replay`. The
+ * file has data (as RDMA WRITE with zeroed payload), ACKs, NAKs and CNPs, with correct ICRCs, ECN
+ * marks and BECN. It has no PFC frames and no probes. The responder's QPN is 0x100 + 2 x the flow's
+ * number; the requester's is one more. PSNs begin at 1.
  */
 #include "sim/fabric/packet.h"
 #include "sim/core/sim.h"
@@ -14,9 +14,9 @@ struct sim_capture;
 
 /* NULL with errno set if the file cannot be written. */
 struct sim_capture *sim_capture_open(const char *path, uint32_t host);
-/* 0, or -EIO if not all could be written. */
+/* 0, or -EIO if a write failed. */
 int sim_capture_close(struct sim_capture *c);
-/* Packet p begins to leave, or has arrived, at `host`. */
+/* Packet p begins to leave `host`, or has arrived there. */
 void sim_capture_packet(struct sim *s, uint32_t host, const struct sim_packet *p);
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef HP3_SIM_RESULTS_IMBALANCE_H
 #define HP3_SIM_RESULTS_IMBALANCE_H
 /*
- * Imbalance of uplinks: per leaf switch and window of 100 us, (most - least) / mean of the data
- * bytes that its uplinks sent. The mean is over windows and leaves with at least a packet per
- * uplink, up to the start of the last flow.
+ * Imbalance of uplinks. For each leaf switch and window of 100 us: (most - least) / mean of the
+ * data bytes that each uplink sent. The result is the mean over leaves and windows in which a leaf
+ * sent at least one packet per uplink; windows after the start of the last flow do not count.
  */
 #include "sim/core/sim.h"
 

@@ -2,23 +2,24 @@
 #ifndef HP3_SIM_RESULTS_JSON_H
 #define HP3_SIM_RESULTS_JSON_H
 /*
- * The result of a run as JSON. Except for cpu_s, peak_bytes, commit and the names of files, it
- * depends on the key alone (settings.h).
+ * The result of a run as JSON. Runs with the same key (settings.h) have the same result, except for
+ * cpu_s, peak_bytes, commit and the names of files.
  */
 #include <jansson.h>
 #include "sim/core/sim.h"
 
 struct sim_cost {
 	double cpu_s;
-	uint64_t peak_bytes; /* of the process */
+	uint64_t peak_bytes; /* peak memory of the process */
 };
 
 struct sim_cost sim_cost_now(void);
 
-/* NULL without memory. `per_flow`: adds "flows": [[src, dst, bytes, start_ps, fct_ps, base_ps]..].
+/* Returns NULL if there is no memory. `per_flow`: adds "flows": [[src, dst, bytes, start_ps,
+ * fct_ps, base_ps]..].
  */
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow);
-/* 0 or negative errno. "-" is the standard output. */
+/* 0 or negative errno. Path "-" is the standard output. */
 int sim_json_write(json_t *j, const char *path);
 
 #endif

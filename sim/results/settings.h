@@ -2,34 +2,37 @@
 #ifndef HP3_SIM_RESULTS_SETTINGS_H
 #define HP3_SIM_RESULTS_SETTINGS_H
 /*
- * The inputs of a run, and the key under which its result is stored.
+ * The inputs of a run, and its key. Runs with equal keys have equal results, except for their costs
+ * (CPU time, memory).
  *
- * Settings are those that the run used. Left out are [sweep]; with a trace, [traffic] and faults
- * (except traffic.read_percent); with a topology file, the shape of the fabric; without an engine,
- * policy.
- * The key is the SHA-256 of the settings, of the contents of all files read, and of the sources
- * that the run depends on (without an engine, those of the model alone). Names of files are not
- * part of it. Equal keys have the same result, except for its costs.
+ * Only settings that the run used count. These are left out: [sweep]; with a trace, [traffic] and
+ * faults (except traffic.read_percent); with a topology file, the shape of the fabric; if the
+ * balancer runs no engine, the policy. The key is the SHA-256 of the settings, of the contents of
+ * all files read, and of the source files that the run depends on. For a balancer without an
+ * engine, these source files are only those of the simulator. Names of files are not part of the
+ * key.
  */
 #include <jansson.h>
 #include "sim/core/config.h"
 #include "sim/core/input.h"
 
-struct sim_inputs { /* NULL, or one without a name: not read */
+struct sim_inputs { /* NULL, or an empty name: no file was read */
 	const struct sim_input *topology, *sizes, *flows;
 };
 
-/* Of the source of this build: git describe; SHA-256 of the files that the balancer's runs depend
- * on. */
+/* The source of this build: its git describe; the SHA-256 of the source files that runs of balancer
+ * `lb` depend on. */
 const char *sim_commit(void);
 const char *sim_source(const char *lb);
 
-/* Object: "section.key": value. */
+/* A JSON object with members "section.key": value. */
 json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs *in);
-/* Object: of "topology", "sizes", "flows" those that were read: {"name", "sha256"}. */
+/* A JSON object with a member {"name", "sha256"} for each of "topology", "sizes", "flows" that was
+ * read. */
 json_t *sim_inputs_json(const struct sim_inputs *in);
 void sim_key(const struct sim_config *cfg, const struct sim_inputs *in, char key[SIM_SHA256_HEX]);
-/* The key that a run of the scenario would have now; reads its files. 0 or negative errno. */
+/* Reads the scenario's files, and computes the key that a run would have now. Returns 0 or a
+ * negative errno. */
 int sim_key_of_scenario(const struct sim_config *cfg, char key[SIM_SHA256_HEX]);
 
 #endif

@@ -2,9 +2,10 @@
 #ifndef HP3_SIM_RESULTS_SLOWDOWN_H
 #define HP3_SIM_RESULTS_SLOWDOWN_H
 /*
- * FCT slowdown: max(1, FCT / base) of each finished flow. Two classes by size: below one
- * bandwidth-delay product (of the pair of hosts farthest apart), and the rest. Percentiles are
- * interpolated linearly between the two nearest ranks. Background flows are left out.
+ * FCT slowdown of each finished flow: max(1, FCT / base). Flows are in one of two classes: smaller
+ * than one bandwidth-delay product (of the two hosts that are farthest apart), or not smaller.
+ * Percentiles are interpolated linearly between the two nearest ranks. Background flows are left
+ * out.
  */
 #include "sim/core/sim.h"
 
@@ -20,7 +21,8 @@ struct sim_slowdowns {
 
 void sim_slowdowns(const struct sim *s, struct sim_slowdowns *out);
 
-/* Of all finished flows: quantiles of FCT and slowdown, each sorted by itself. */
+/* Quantiles of FCT and of slowdown over all finished flows; each of the two is sorted
+ * separately. */
 #define SIM_QUANTILES 103u
 
 struct sim_distribution {
@@ -28,10 +30,10 @@ struct sim_distribution {
 	double fct_us[SIM_QUANTILES], slowdown[SIM_QUANTILES];
 };
 
-/* False without finished flows. */
+/* False: no flow has finished. */
 bool sim_distribution(const struct sim *s, struct sim_distribution *out);
 
-/* Slowdowns of flows of more than limit / 2 bytes (the first: of all) and at most `limit`. */
+/* Slowdowns of flows with limit / 2 < bytes <= limit; the first class has no lower limit. */
 #define SIM_SIZES 24u /* 1 KiB .. 8 GiB */
 
 struct sim_size {

@@ -4,10 +4,14 @@
 /*
  * Load and queues of the leaves' uplinks over a whole run.
  *
- * spread: per leaf (most - least) / mean of the data bytes that its uplinks sent; averaged over the
- * leaves that sent at least a packet per uplink. spread_percent: the same difference over the bytes
- * that an uplink can send from the first start to the last end. Queues of data are sampled every
- * 2 us until the last flow has ended: the mean over samples and uplinks, and the longest.
+ * spread: for each leaf, (most - least) / mean of the data bytes sent by each uplink. The result is
+ * the average over leaves that sent at least one packet per uplink.
+ *
+ * spread_percent: (most - least) in percent of what an uplink can send between the start of the
+ * first flow and the end of the last. The result is an average likewise.
+ *
+ * queue_mean_bytes, queue_max_bytes: data queued at an uplink, sampled every 2 us until the last
+ * flow has ended. The mean is over samples and uplinks.
  */
 #include <jansson.h>
 #include "sim/core/sim.h"
@@ -17,7 +21,7 @@ struct sim_uplinks;
 struct sim_uplinks *sim_uplinks_start(struct sim *s);
 json_t *sim_uplinks_json(const struct sim *s, const struct sim_uplinks *u);
 void sim_uplinks_free(struct sim_uplinks *u);
-/* The port leads from a switch that hosts are attached to towards another switch. */
+/* The port connects a leaf (a switch with hosts) to another switch. */
 bool sim_is_uplink(const struct sim *s, uint32_t port);
 
 #endif

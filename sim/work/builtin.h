@@ -10,7 +10,7 @@ struct sim_builtin {
 
 extern const struct sim_builtin sim_builtins[]; /* the last one has no name */
 
-/* Its text, or NULL. */
+/* The text of the built-in file, or NULL. */
 const char *sim_builtin_text(const char *name, const char *kind);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef HP3_SIM_WORK_CDF_H
 #define HP3_SIM_WORK_CDF_H
 /*
- * Flow size distributions (config/cdf.h) from files, or built-in: AliStorage2019, DataMining,
- * FbHdp2015 (Meta Hadoop), GoogleRPC2008, Solar2022, WebSearch.
+ * Flow size distributions (config/cdf.h), read from files or built in. Built in are AliStorage2019,
+ * DataMining, FbHdp2015 (Meta Hadoop), GoogleRPC2008, Solar2022, WebSearch.
  */
 #include "config/cdf.h"
 #include "sim/core/input.h"

@@ -2,8 +2,9 @@
 #ifndef HP3_SIM_WORK_FLOWS_H
 #define HP3_SIM_WORK_FLOWS_H
 /*
- * Flow traces of the ns-3 RDMA simulators: first line the number of flows, then one line
- * `src dst priority_group size_bytes start_s` per flow, start with up to 12 decimals.
+ * Flow traces in the format of the ns-3 RDMA simulators. The first line has the number of flows.
+ * Then each flow has a line `src dst priority_group size_bytes start_s`; start_s may have up to 12
+ * decimals.
  */
 #include "sim/core/sim.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_FAULTS_NUMBERS_H
 #define HP3_FAULTS_NUMBERS_H
-/* The gates of a program, by its table: CALLS, "calls.def" or "hp3ctl.def". */
+/* Numbers of the calls that can fail. The includer sets CALLS to the program's table: "calls.def"
+ * or "hp3ctl.def". */
 #include "shim.h"
 
 enum number {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_FLEET_REPORTS_H
 #define HP3_TESTS_FLEET_REPORTS_H
-/* Reports, plans and keep-alives for tests: drawn at random within all ranges, and hosts of a
- * leaf-spine fabric by hand. */
+/* Reports, plans and keep-alives for tests: random ones, with values over the whole ranges; and
+ * reports of the hosts of a leaf-spine fabric. */
 #include "fleet/fleet.h"
 
 struct hp3_fleet_report any_report(uint64_t *rng);
@@ -11,9 +11,10 @@ struct hp3_fleet_plan any_plan(uint64_t *rng);
 struct hp3_fleet_addr host_addr(unsigned host); /* 10.1.x.y */
 struct hp3_fleet_addr spine_addr(unsigned spine); /* 10.255.0.x */
 
-/* A report of host `host` of leaf `leaf`, with `spines` spines and without flows. */
+/* A report of host `host` below leaf `leaf`, in a fabric with `spines` spines; without flows. */
 struct hp3_fleet_report host_report(unsigned host, unsigned leaf, unsigned spines);
-/* A flow of it to `to` on a spine, that it could move to any other; ports are 0xc000 + spine. */
+/* Adds a flow of this host to host `to`, on a spine. It can be moved to any other spine; the port
+ * for spine i is 0xc000 + i. */
 struct hp3_fleet_flow *add_flow(
 	struct hp3_fleet_report *r, unsigned to, uint32_t qpn, unsigned spine, uint64_t rate_kbps);
 

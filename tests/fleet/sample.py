@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The configuration that is installed has every key of hp3-fleet, with its default and what is said of it; a dump, or a message
-about an error, of one with a password in it does not show the password.
+"""The installed configuration has every key of hp3-fleet, with default and description. If a
+configuration has a password, neither its dump nor an error message shows the password.
 
 usage: sample.py HP3_FLEET SAMPLE
 """

@@ -2,15 +2,15 @@
 #ifndef HP3_TESTS_CALLER_H
 #define HP3_TESTS_CALLER_H
 /*
- * A caller of the engine that keeps the FIFOs of held packets and checks the engine. After every
- * call:
+ * A caller of the engine that stores held packets in FIFOs and checks the engine. It checks after
+ * every call:
  *
- *  - lists of actions stay within their bound;
- *  - a hold is released or discarded once, by an event that counts the same packets and bytes, and
- *    no packet of a flow passes while packets of it are held; it ends within max_hold;
- *  - held packets and bytes, flows and moves stay within their limits, and add up; a hold is called
- *    full only if it is;
- *  - after cancelling all moves, or after their deadlines, no packet is held and no move is left.
+ *  - lists of actions are not longer than their limit; - the held packets of a flow are released or
+ *    discarded once, with an event that has the same counts of packets and bytes; while packets of
+ *    a flow are held, no other packet of this flow is forwarded; packets are held for at most
+ *    max_hold; - counts of held packets and bytes, flows and moves are within their limits, and add
+ *    up; the engine reports a hold as full only if it is full; - after all moves were cancelled, or
+ *    reached their deadlines, no packet is held and no move is in progress.
  *
  * A violation ends the process by abort().
  */
@@ -42,20 +42,22 @@ struct caller {
 		uint64_t bytes, since[HELD];
 	} hold[FLOWS];
 	uint64_t events;
-	uint32_t probe_ids[IDS], nprobes; /* the latest ones sent */
-	struct hp3_act traces[IDS]; /* the same */
+	uint32_t probe_ids[IDS], nprobes; /* ids of the latest probes sent */
+	struct hp3_act traces[IDS]; /* the latest traces sent */
 	uint32_t ntraces, answered;
 };
 
-/* A new engine; the bits of `how` choose enabled features. */
+/* Makes a new engine; the bits of `how` choose which features are enabled. */
 void caller_start(struct caller *c, uint8_t how);
-/* Ends all moves, by cancel or time-out; checks that nothing is left. */
+/* Ends all moves, by cancel or time-out; checks that no packet is held and no move is in
+ * progress. */
 void caller_end(struct caller *c, bool by_time);
 
-/* One packet; hp3_find_burst() was called for it, maybe some packets ago. */
+/* Handles one packet, for which hp3_find_burst() was called before (other packets may be in
+ * between). */
 void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir);
 void caller_time(struct caller *c, uint64_t ns);
-/* After any other call. */
+/* Handles the actions of any other call. */
 void caller_acts(struct caller *c, const struct hp3_acts *acts, uint32_t max);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a fuzz target without libFuzzer, the same way each time: every seed as it is, then seeded
- * mutations.
+ * Runs a fuzz target without libFuzzer, deterministically: first every seed as it is, then
+ * seeded mutations.
  *
  *     fuzz-NAME-seeded [--kind frames|text|file] [--seed N] [--runs N] FILE...
- *     fuzz-NAME-seeded [--kind ...] --write DIR FILE...    the seeds as files, for libFuzzer
+ *     fuzz-NAME-seeded [--kind ...] --write DIR FILE...    writes the seeds as files, for libFuzzer
  *
- * frames: a .pcap file is one seed per packet, any other file is one seed (for example what
- * libFuzzer kept of a crash); random frames of every shape join the seeds. text: every file is a
- * seed, and mutations know lines, words and numbers. file: every file is a seed of bytes. A finding
- * aborts; the seed, run and input length are printed.
+ * frames: a .pcap file has one seed per packet; any other file is one seed (for example, a crash
+ * input that libFuzzer stored). Random frames of every shape are added to the seeds. text: every
+ * file is a seed, and mutations change lines, words and numbers. file: every file is a seed of
+ * bytes. A finding ends the process by abort(), after seed, run and input length were printed.
  */
 #include <ctype.h>
 #include <pcap.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text as a distribution of sizes: refused with a message that names the line, or sizes rise
- * with the share that is drawn, within what is allowed, and so does their mean lie. */
+/*
+ * Input: any text as a distribution of flow sizes. The loader refuses it with a message that
+ * names the line. Or it accepts it, and then sizes rise with the share that is drawn, and sizes
+ * and their mean are within the allowed range.
+ */
 #include "config/cdf.h"
 #include "input.h"
 

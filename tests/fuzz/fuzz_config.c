@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any text as hp3.ini: it is refused with errors, or every value is within its key's range and what
- * is dumped loads back to the same.
+ * Input: any text as hp3.ini. The loader refuses it with errors. Or it accepts it, and then
+ * every value is within the range of its key, and loading the dumped configuration gives the
+ * same values.
  */
 #include "config/config.h"
 #include "config/keys.h"

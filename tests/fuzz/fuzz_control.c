@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes from a client of the control socket, in pieces as large as a byte of them says:
- * every line that is not empty is answered by one line of JSON, in order.
+ * Input: any bytes from a client of the control socket. They arrive in pieces, whose sizes are
+ * also bytes of the input. hp3d answers every line that is not empty by one line of JSON, in
+ * order.
  */
 #include <poll.h>
 #include <rte_launch.h>

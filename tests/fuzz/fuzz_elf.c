@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any file as a shared library in which a function is looked up: nothing beyond its end is read, no
- * chain in it keeps the search for ever, and what is found lies inside it. Input that is no ELF
- * file changes bytes of one that is: place (two bytes), value, and so on.
+ * Input: any file as a shared library in which a function is looked up. The look-up reads
+ * nothing beyond the end of the file, ends even if a chain in the file is circular, and returns
+ * an address inside the file. Input that is not an ELF file is a list of changes to a valid ELF
+ * file: position (two bytes), value, and so on.
  */
 #include <signal.h>
 #include <stdlib.h>

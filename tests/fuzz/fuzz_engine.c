@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as a history of one engine: requests and replies near the PSNs that it expects or far
- * from them, whole frames, connection management, set-up events, commands, probe replies, time.
- * caller.h tells what must hold after every call.
+ * Input: any bytes, decoded into calls of one engine: requests and replies with PSNs near those
+ * that the engine expects or far from them, complete frames, connection management, set-up
+ * events, commands, answers to probes, time. caller.h has the checks after every call.
  */
 #include "caller.h"
 #include "history.h"

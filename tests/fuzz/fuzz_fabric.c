@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any text as a request to the testbed's fabric: answered, yes with data or no with what would be
- * right, and links keep rates, delays and losses within their bounds. The switches are stand-ins.
+ * Input: any text as a request to the testbed's fabric. The fabric answers every request: with
+ * data, or with an error that describes a correct request. Rates, delays and losses of links
+ * stay within their ranges. The switches are replaced by stubs.
  */
 #include "input.h"
 #include "p4-testbed/fabric/fabric_main.h"

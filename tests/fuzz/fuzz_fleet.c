@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a message of the fleet: refused, or the one encoding of what was understood, all of
- * it within its ranges; and a report of an unauthenticated sender does not upset the map, nor who
- * plans on it. */
+/*
+ * Input: any bytes as a message of hp3-fleet. The message is refused; or all its values are
+ * within their ranges, and encoding the decoded message gives the same bytes. A report of an
+ * unauthenticated sender changes neither the map of the fabric nor which planner is active.
+ */
 #include <errno.h>
 #include "fleet/fleet.h"
 #include "input.h"

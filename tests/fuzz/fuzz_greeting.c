@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes from the other end of roce-gen's control connection, in pieces, to the end that
- * listens and to the one that connects: what we say are lines of JSON of the protocol, queue pairs
- * talk only to what a whole hello described, within its ranges, a connection that ended too early
- * is told as lost, and what is told is text.
+ * Input: any bytes from the other end of roce-gen's control connection, in pieces; both to the
+ * end that listens and to the end that connects. Checks: roce-gen sends only lines of JSON of
+ * the protocol; queue pairs send only to a peer that a complete hello has described, with all
+ * values within their ranges; a connection that ends too early is reported as lost; messages to
+ * the user are printable text.
  */
 #include <errno.h>
 #include <sys/epoll.h>

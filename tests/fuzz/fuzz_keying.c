@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of key agreement (probes/keying.h): first the bytes as they are, as a frame; then two
- * hosts agree on a key, and one message of theirs, chosen by the first byte, arrives as the others
- * patch it, with its checksum repaired, before it arrives as it was. What is read is written the
- * same again. No patched proof counts, nothing but the INIT after a cookie is longer than what
- * brought it about, counters add up, and the hosts agree all the same.
+ * Messages of key agreement (probes/keying.h). First the input is a frame. Then two hosts agree
+ * on a key. The first byte of the input chooses one of their messages, which is first delivered
+ * with changes by the other bytes (and a corrected checksum), and then unchanged. Checks:
+ * writing a message that was read gives the same bytes; no changed proof is accepted; only the
+ * INIT after a cookie is longer than the message that it answers; counters add up; the hosts
+ * still agree on a key.
  */
 #include <stdlib.h>
 #include "../unit/keying_hosts.h"

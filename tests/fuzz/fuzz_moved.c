@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any text as the file of moved flows that an hp3d left behind: refused with a reason, or a list;
- * what it names as flows begins in an engine where it says, and the engine's counts add up. The
- * kernel's map of flows (fail-open) ends in the same call.
+ * Input: any text as the flow state file, in which an hp3d stores the ports of moved flows for
+ * the next hp3d. The loader refuses it with a reason, or returns a list. The flows of the list
+ * then begin in an engine on the ports of the list, and the engine's counts add up. The same
+ * input is also read as the kernel's map of flows (fail-open).
  */
 #include "app/flowid.h"
 #include "app/hp3d/control/flow_state_file.h"

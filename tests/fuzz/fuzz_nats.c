@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as what a NATS server says to hp3-fleet, which runs as it ships, with libnats: INFO,
- * messages for its subscriptions with any subject, reply subject, size and payload, errors, lines
- * that are none, in pieces. hp3-fleet ends when it is told to; and it publishes nothing but
- * keep-alives and plans where these belong, and answers in JSON where it was asked for one, but not
- * on subjects of the fleet.
+ * Input: any bytes from a NATS server to hp3-fleet, which runs unchanged, with libnats: INFO;
+ * messages with any subject, reply subject, size and payload; errors; lines that are not of the
+ * protocol; in pieces. Checks: hp3-fleet ends when it is asked to. It publishes only keep-alives
+ * and plans, on their subjects, and answers in JSON to requests, never on subjects of the fleet.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>

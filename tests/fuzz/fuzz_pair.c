@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as what happens between two hosts with sprayed queue pairs: the world of
- * tests/property/spray_world.h, in which the input decides instead of the seed what the network
- * does with packets and with messages of the hp3ds, what operators do, which hosts stand still and
- * end, and what a peer that has the key says although it is not so. The first bytes choose which of
- * these may be; what they leave out does not happen. At any time:
+ * Two hosts with sprayed queue pairs: the world (simulation) of tests/property/spray_world.h.
+ * Instead of a random generator, the input decides what happens: to packets and to messages of
+ * the hp3ds in the network, what operators do, which hosts are descheduled ("stand still") or
+ * restart, and which false messages a peer sends that has the key ("lies"). The first bytes
+ * choose which of these kinds of events may occur. Checks at any time:
  *
- *  - what spray_world.h says; every packet that an engine keeps is given back once, and both count
- *    the same;
- *  - no counter goes down, tables stay within their limits;
- *  - as long as nothing was lost, copied or altered, no host ended or stood still, nobody lied, and
- *    no packet went out of order under a named counter: RNICs see no gap; while none goes back
- *    they see packets in the order in which they left.
+ * - those of spray_world.h; every held packet is returned once, and engine and test count the
+ *   same number of held packets;
+ * - counters never decrease, tables stay within their limits;
+ * - RNICs see no gap, as long as no packet was lost, copied or changed, no host ended or stood
+ *   still, no peer lied, and no packet was forwarded out of order with a counter for this
+ *   reason; as long as RNICs also retransmit nothing, they get packets in the order in which
+ *   these were sent.
  *
- * In the end every message is complete where nobody lied, and nothing is held.
+ * At the end, every message is complete if no peer lied, and no packet is held.
  */
 #include "history.h"
 #include "input.h"

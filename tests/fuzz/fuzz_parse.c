@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as a frame: the parser reads nothing beyond them, its view lies inside the frame, and
- * whatever it calls RoCE can be rewritten, answered and read as a CM datagram without touching a
- * byte that is not meant. The short way through the parser, where it takes a frame, and the long
- * one agree.
+ * Input: any bytes as a frame. The parser reads nothing beyond the frame, and all offsets in its
+ * result are inside the frame. Every frame that it accepts as RoCE can be rewritten, answered,
+ * and read as a CM datagram, and only the intended bytes change. If the fast path of the parser
+ * accepts a frame, the general path returns the same result.
  */
 #include <stdlib.h>
 #include "probes/cm.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything of probes/ that reads what arrives: first the bytes as they are, as a frame; then, as
- * a patch, onto a sound probe, its answer, and a switch's message about a trace, with all checksums
- * repaired, so that the patch is seen by what lies behind them. Nothing beyond the frame is read;
- * whatever was not made with the key is neither answered nor believed; counters add up.
+ * All functions of probes/ that read received packets. First the input is a frame. Then it
+ * changes bytes of a valid probe, of its answer, and of a switch's ICMP message about a trace;
+ * all checksums are then corrected, so that the code after the checksum tests is reached.
+ * Checks: nothing beyond the frame is read; a packet not made with the key is neither answered
+ * nor accepted; counters add up.
  */
 #include <errno.h>
 #include <stdlib.h>

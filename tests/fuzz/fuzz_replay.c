@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any file as a capture to replay, with moves and without: replayed within its time, or refused
- * with a message; every packet is in the output, or counted; one whose ICRC was right has a right
- * one; and where nothing was changed the output is the input. Input that is no capture changes
- * bytes of one that is: how many, then place (two bytes) and value of each.
+ * Input: any file as a capture to replay, with and without moves. The replay ends in time, or
+ * the file is refused with a message. Every packet is in the output, or counted as dropped. A
+ * packet whose ICRC was correct has a correct ICRC in the output. If no packet was changed, the
+ * output equals the input. Input that is not a capture is a list of changes to a valid capture:
+ * their number, then position (two bytes) and value of each.
  */
 #include <jansson.h>
 #include <pcap/pcap.h>

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as what comes to a resequencer: packets in any order, again, far ahead, of any span
- * (lengths of a RETH from 0 to 2^32 - 1 make some), NAKs, time. Beside it a list of what is held,
- * kept by itself. After every call:
+ * Input: any bytes, decoded into calls of a resequencer: packets in any order, repeated, far
+ * ahead, of any span (the length in a RETH, 0 to 2^32 - 1, determines the span of a READ), NAKs,
+ * time. The test has its own list of held packets for comparison. Checks after every call:
  *
- *  - a packet is held once, and given out once; copies are shown of packets that are held;
- *  - none is given out before a missing one, but where it is time; what follows, follows in the
- *    order of the PSNs, to the end, or in pieces: then nothing passes what is still to follow;
- *  - there is something to be waited for exactly while something is held;
- *  - none is held for longer than it may be, by one longest wait more where the caller stood still,
- *    but for that time;
- *  - what the RNIC has acknowledged is held no more.
+ * - a packet is held once, and released once; copies are only made of held packets;
+ * - no packet is released before a missing one, unless its time limit has passed; packets after
+ *   it are then released in the order of PSNs. This may take several calls; meanwhile, no other
+ *   packet overtakes the packets that are still to be released;
+ * - the resequencer waits for a packet exactly while packets are held;
+ * - no packet is held longer than allowed. If the caller was descheduled, this time and one
+ *   maximum wait are added;
+ * - packets that the RNIC has acknowledged are not held any more.
  *
- * Spans of half the PSNs and more are no request's: they count as just below.
+ * No request has a span of half the PSN space or more; such spans are reduced to just below
+ * half.
  */
 #include "history.h"
 #include "input.h"

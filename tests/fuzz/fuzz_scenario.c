@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text as a scenario of the testbed: refused with errors, or given to the runner as JSON with
- * every key. */
+/*
+ * Input: any text as a scenario of the testbed. It is refused with errors; or it is converted to
+ * JSON, which has every key, for the runner.
+ */
 #include "input.h"
 #include "p4-testbed/fabric/scenario.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text as a trace of flows: refused with a message, or every flow leads from one host to
- * another one. */
+/*
+ * Input: any text as a flow trace. It is refused with a message, or the source and destination
+ * of every flow are two different hosts.
+ */
 #include "input.h"
 #include "sim/work/flows.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any text as a scenario of the simulator: refused with errors, or small fabrics that it describes
- * can be built, or are refused with a message.
+ * Input: any text as a scenario of the simulator. It is refused with errors. Or it is accepted,
+ * and then a fabric that it describes, if small, can be built or is refused with a message.
  */
 #include "input.h"
 #include "sim/core/config.h"

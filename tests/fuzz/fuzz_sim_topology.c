@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any text as a topology file of the simulator, in the form of the ns-3 simulators: refused with a
- * message, or every host reaches every other one by ports that exist.
+ * Input: any text as a topology file of the simulator, in the format of the ns-3 simulators. It
+ * is refused with a message, or every host reaches every other host by ports that exist.
  */
 #include "input.h"
 #include "sim/fabric/topo.h"

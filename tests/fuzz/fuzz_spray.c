@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as a history of one engine with rfr.mode = spray: requests of peers whose queue pairs
- * are resequenced, in any order, again, of any length that a RETH can have; requests of the local
- * RNIC, which are sprayed, READs among them, and the responses, which are resequenced; responses
- * of the local RNIC; ACKs, NAKs, messages of peers, set-up, time that passes in steps or in leaps,
- * restarts. After every call:
+ * Input: any bytes, decoded into calls of one engine with rfr.mode = spray: requests of peers,
+ * which are resequenced, in any order, repeated, of any length that a RETH can have; requests of
+ * the local RNIC, READs included, which are sprayed; the responses to these READs, which are
+ * resequenced; responses of the local RNIC; ACKs, NAKs, messages of peers, set-up events, small
+ * and large steps of time, restarts. Checks after every call:
  *
- *  - a packet of a peer passes, is held, or is dropped as a copy of one that is held, whose place a
- *    copy with the right ICRC takes; what is held is given out or discarded once, runs of it in the
- * order of the PSNs; copies are shown of what is held;
- *  - none passes one of its queue pair that is held, but where that is counted: too far ahead, no
- *    room, or a wrong ICRC;
- *  - no ACK passes a response that is held and that it speaks for;
- *  - a packet of the local RNIC leaves sprayed only if the peer said yes within three keep-alive
- * intervals;
- *  - at the end, and where nothing comes for long, nothing is held.
+ * - a packet of a peer is forwarded, or held, or dropped as a copy of a held packet (a copy with
+ *   a correct ICRC replaces a held packet with a wrong one); each held packet is released or
+ *   discarded once, several at a time in the order of PSNs; copies are only made of held
+ *   packets;
+ * - no packet overtakes a held packet of its queue pair, unless this is counted with its reason:
+ *   too far ahead, no space, or a wrong ICRC;
+ * - no ACK overtakes a held response that it would acknowledge;
+ * - a packet of the local RNIC is sprayed only if the peer has agreed within the last three
+ *   keep-alive intervals;
+ * - at the end, and after a long time without packets, no packet is held.
  */
 #include "history.h"
 #include "input.h"

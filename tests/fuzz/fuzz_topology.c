@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any text as a topology of the testbed: refused with errors, or the network that it describes is
- * built, routed, and a path leads from every host to the first one.
+ * Input: any text as a topology of the testbed. It is refused with errors. Or the network that
+ * it describes is built and routed, and a path leads from every host to the first host.
  */
 #include "input.h"
 #include "p4-testbed/fabric/net.h"

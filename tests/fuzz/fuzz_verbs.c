@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as what applications do to the memory that they share with hp3d in verbs mode
- * (app/verbs/share.h), while hp3d reads it: the pages are protected, and before each single access
- * of hp3d's the input may have the application store something. One half of the cells is written
- * as libhp3verbs.so writes them, with a version that is odd meanwhile, store by store; the other
- * half anyhow. Always:
+ * Input: any bytes, decoded into what applications write to the memory that they share with hp3d
+ * in verbs mode (app/verbs/share.h), while hp3d reads it. The pages are protected, so that the
+ * application may store something before each single access of hp3d. Each queue pair has a cell
+ * in this memory. Half of the cells are written store by store as libhp3verbs.so does: the
+ * version is odd during the write. The other half are written arbitrarily. Checks at all times:
  *
- *  - of a cell that is written as agreed hp3d takes what was there at one moment, never parts of
- *    two;
- *  - what hp3d has of a queue pair is within its ranges and the same in all of its tables;
- *  - hp3d writes nothing but `want`, reads an answer once, and leaves a cell that changes without
- *    end after so many accesses.
+ * - from a cell that is written as agreed, hp3d takes the contents of one moment, never parts of
+ *   two writes;
+ * - hp3d's record of a queue pair is within its ranges, and the same in all of its tables;
+ * - hp3d writes only `want`, reads an answer once, and gives up on a cell that changes
+ *   continuously after a fixed number of accesses.
  */
 #include <signal.h>
 #include <stddef.h>

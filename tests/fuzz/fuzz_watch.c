@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as what hp3-watch says to hp3d, whoever speaks there, while queue pairs send, are
- * answered and moved: messages into hp3d's end of the socket, and what is events into an engine
- * (caller.h). Where the library's watcher speaks, or the kernel's of another local queue pair,
- * nothing of a flow that has packets in flight changes. One exception: the kernel's watcher has
- * told of the end of the flow's queue pair, and of another one that may send already (rule 16).
+ * Input: any bytes as messages to hp3d's end of hp3-watch's socket, from any sender, while queue
+ * pairs send, are answered and moved. Messages that are events are passed to an engine
+ * (caller.h). An event of the library's watcher, or an event of the kernel's watcher about
+ * another local queue pair, changes nothing of a flow that has packets in flight. One exception:
+ * the kernel's watcher has reported the end of the flow's queue pair, and the set-up of another
+ * one that may already send (rule 16).
  */
 #include <errno.h>
 #include "app/watch/watcher.c" /* its end of the socket, without a process behind it */

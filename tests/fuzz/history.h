@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_FUZZ_HISTORY_H
 #define HP3_TESTS_FUZZ_HISTORY_H
-/* For targets whose input is a history: read byte by byte; zeros follow its end. */
+/* For targets whose input is a sequence of events. Functions read it byte by byte; after its end
+ * they return 0. */
 #include <stdint.h>
 
 static const uint8_t *in, *end;

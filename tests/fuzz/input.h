@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                  \
 	} while (0)
 
-/* The path of a file with these bytes, the same one each time. */
+/* Writes the bytes to a file and returns its path, which is always the same. */
 static inline const char *fuzz_file(const uint8_t *data, size_t size)
 {
 	static char path[32];
@@ -36,7 +36,7 @@ static inline const char *fuzz_file(const uint8_t *data, size_t size)
 	return path;
 }
 
-/* Redirects *stream (stdout, stderr) into `text`, until the end. */
+/* Redirects *stream (stdout, stderr) to `text`, until fuzz_keep_end(). */
 static inline FILE *fuzz_keep(FILE **stream, char *text, size_t cap)
 {
 	FILE *own = *stream;

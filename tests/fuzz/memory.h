@@ -3,8 +3,8 @@
 #define HP3_TESTS_FUZZ_MEMORY_H
 /*
  * Memory for one engine at a time, of exactly the size asked for: ASan reports accesses beyond it.
- * If the size is that of the last call, the same memory is returned, with its old contents. This
- * saves new pages for each input. Never NULL.
+ * A call with the same size as the last one returns the same memory, with its old contents. So
+ * inputs do not cost new pages. Never returns NULL.
  */
 #include <stddef.h>
 

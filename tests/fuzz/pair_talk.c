@@ -42,7 +42,7 @@ static uint64_t wall_us(const struct world *w)
 	return WALL_US + w->now / US;
 }
 
-/* An hp3d that starts remembers nothing of what was said. */
+/* An hp3d that starts has no record of earlier messages. */
 static struct pair_end *end_of(struct world *w, unsigned at)
 {
 	struct pair_end *end = &talk.end[at];

@@ -2,14 +2,14 @@
 #ifndef HP3_TESTS_PAIR_TALK_H
 #define HP3_TESTS_PAIR_TALK_H
 /*
- * Messages between the two hp3ds of a world of sprayed queue pairs. Agreements and reports of flows
- * are frames with tag and stamp, read as by hp3d. Probes, answers and reports of missing replies
- * are passed as the content of their frames.
+ * Messages between the two hp3ds of a world of sprayed queue pairs (tests/property/spray_world.h).
+ * Agreements, and reports of flows, are complete frames with tag and time stamp, which are read as
+ * hp3d reads them. Of probes, answers and reports of missing replies, only the content is passed.
  */
 #include "probes/agree.h"
 #include "tests/property/spray_inside.h"
 
-#define PAIR_MESSAGES 256u /* stored, the latest ones */
+#define PAIR_MESSAGES 256u /* how many are stored: the latest */
 #define PAIR_FRAME    512u
 
 enum pair_kind { PAIR_AGREE, PAIR_LOADS, PAIR_PROBE, PAIR_ANSWER, PAIR_REPORT, PAIR_KINDS };
@@ -25,7 +25,7 @@ struct pair_message {
 	uint8_t frame[PAIR_FRAME];
 };
 
-/* Treatment of the next message. */
+/* What happens to the next message. */
 struct pair_fate {
 	bool lost;
 	uint32_t later_us;
@@ -47,11 +47,11 @@ struct pair_talk {
 
 extern struct pair_talk talk;
 
-/* Resets: no message was sent yet. */
+/* Resets the state: no message has been sent. */
 void pair_talk_begin(void);
 /* The host gets a new key, and still accepts the previous one. */
 void pair_new_key(unsigned at);
-/* Of host `from`: built with its newest stamp, and sent. */
+/* Builds a message of host m.from with its newest stamp, and sends it. */
 void pair_send_msg(struct world *w, struct pair_message m);
 /* Message `number` arrives after a delay. */
 void pair_send(struct world *w, uint32_t number, uint64_t later_us);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP beside RoCE: a stream at a rate, in whatever namespace this is started.
+"""TCP traffic in addition to RoCE: a stream with a given rate, in the namespace in which this
+program is started.
 
 usage: background.py listen ADDRESS | background.py send ADDRESS MBPS
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hp3d as it is shipped leaves a healthy network alone: the loads of shapes.py with hp3d off and on.
 
-README.md beside this file tells what is compared, judge.py how. Exit codes: 0 no harm, 1 harm (or too many rows that
-say nothing), 2 usage; with --expect red the other way round.
+README.md in this directory describes what is compared, judge.py how. Exit codes: 0 no harm, 1
+harm (or too many rows without a valid sample), 2 usage; with --expect red, 0 and 1 are
+exchanged.
 """
 import argparse
 import json

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What counts as harm, and how a busy machine is kept from deciding.
+"""What counts as harm, and how the judgement is made independent of the machine's other load.
 
-A sample is three runs with the same seed: off, on, off. The two outer ones bracket the middle one, so what the machine
-does more and more, or less and less, meets both sides; and the worse of them is what `on` is held against. If hp3d did
-nothing, `on` would be the worst of the three once in three times, and by 5 % far less often; that is why one sample
-condemns nobody by its times:
+A sample is three runs with the same seed: off, on, off. The outer runs are before and after the
+middle run, so a load that rises or falls slowly affects both sides. `on` is compared with the
+worse of the two outer runs. If hp3d did nothing, `on` would be the worst of the three runs once
+in three samples, and by 5 % far less often. So the times of a single sample never decide:
 
-- The third run can only speak for hp3d: it widens what `on` may have and slows what `on` is held against. A sample that is
-  clean beside its first run alone is clean beside both, and goes without the third one.
+- The third run can only be in favour of hp3d: it can only raise the limits for `on`. If `on` shows
+  no harm compared with the first run alone, the third run is left out.
 - Counters are exact. Time-outs, retransmissions, requests out of sequence, overtaken packets and duplicates that are 0
   in both outer runs must be 0 in the middle one; where they are not (RNR), it may have twice as many, and 16.
-  hp3d's own deeds (moves, failovers, ACK solicitations, rounds for a dead path, NAKs) must be 0.
-- The 99th percentile of completion times may be 5 % above the worse outer one, and as far above it as that is above the
-  other one: what differs from itself by so much says nothing finer. If it is more, four further samples with seeds of
-  their own are taken, and all but one of them have to say so. Without any harm, and times that vary by 5 to 30 %, a
-  sample does so once in six times at most, and four of five once in three hundred (simulated). A ratio above 1.5 decides at once, but only if the outer runs agree with
-  each other within 5 %.
-- Of a lossy row, where the path really is dead for a while, the times and what hp3d asks its peer say nothing.
-- A sample in which a roce-gen was not let run for LATE_MS says nothing and is taken again, TRIES times; so does one
-  whose outer runs are not healthy themselves. A row without any sample left is void: neither green nor red. More than
-  a quarter of rows void fails the whole.
+  hp3d's own actions (moves, failovers, ACK solicitations, probe rounds for a dead path, NAKs)
+  must be 0.
+- The 99th percentile of completion times may be 5 % above that of the worse outer run; if the two
+  outer runs differ by more, by as much as they differ. If `on` exceeds this, four further samples
+  with other seeds are taken. It is harm if at least four of the five samples exceed the limit.
+  Without harm, and with times that vary by 5 to 30 %, one sample exceeds it at most once in six
+  times, and four of five once in three hundred times (simulated). A ratio above 1.5 decides at
+  once, but only if the outer runs agree within 5 %.
+- In a lossy row, in which a path is really dead for some time, completion times and hp3d's ACK
+  solicitations do not count.
+- A sample is invalid if a roce-gen was descheduled for LATE_MS, or if an outer run itself shows
+  faults. It is then repeated, up to TRIES times. A row without a valid sample is void: neither
+  green nor red. If more than a quarter of the rows are void, the whole test fails.
 """
 import statistics
 

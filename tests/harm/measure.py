@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One run of a shape: bed up, load, what the ends and hp3d counted, bed down."""
+"""One run of a shape: starts the testbed, generates the load, reads the counters of the ends and of
+hp3d, stops the testbed."""
 import collections
 import json
 import os

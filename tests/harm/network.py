@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Testbeds whose hp3d run as they are shipped.
+"""Testbeds whose hp3ds have the shipped configuration.
 
 hp3d's configuration is the text of `hp3d --dump-config` with nothing changed but the ports, which no default can know,
 the mode, which is what is compared, and what keeps several processes on one machine apart: file_prefix and socket.

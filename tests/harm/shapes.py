@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The loads that hp3d has to leave alone: one row each.
 
-Every word of `gen` goes to the roce-gen of every end, those of `load` to the senders alone, those of `peer` to the
-receiver alone. `mbps` is the rate of each sender's port, and `back` that of the receiver's.
+Options in `gen` are passed to the roce-gen of every end, those in `load` only to the senders,
+those in `peer` only to the receiver. `mbps` is the rate of each sender's port, and `back` that of the receiver's.
 """
 import dataclasses
 

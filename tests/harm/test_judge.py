@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The judge condemns harm, and nothing that a busy machine does."""
+"""judge.py detects harm, and reports none if only the machine is busy."""
 import unittest
 
 import judge

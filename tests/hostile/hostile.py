@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the attackers of docs/internals/security-*.md derive from: hp3d as it ships, between two victims that go on sending.
+"""Base class for the attackers of docs/internals/security-*.md: hp3d as shipped, between two
+victims that keep sending.
 
 usage of a module of tests: MODULE.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

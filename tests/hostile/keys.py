@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hosts without a configured key agree on one ([probes] keys = auto), whoever else is there.
+"""Two hosts without a configured key agree on a key ([probes] keys = auto), despite attackers.
 
 usage: keys.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A peer that has the key, or has broken into one that has it.
+"""An attacker that has the key: a peer, or somebody who has broken into a peer.
 
 usage: peer.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 Environment: HP3_TEST_REPORTS (reports).

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Somebody who speaks hp3's own protocol, with the addresses of others: probes, reports, loads.
+"""An attacker that sends messages of hp3's own protocol with other hosts' addresses: probes,
+reports, loads.
 
 usage: probes.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A user without privileges, and without an RNIC, tells of queue pairs that are not his, by calls of libibverbs.
+"""A user without privileges, and without an RNIC, causes reports of other users' queue pairs by
+calling libibverbs.
 
 usage: setups.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 Environment: HP3_TEST_CALLER (verbs_caller).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_CAPTURE_H
 #define TEST_CAPTURE_H
-/* Captures in memory, and the fields of a packet that hp3d may change. */
+/* Captures of packets in memory, and a comparison without the fields that hp3d may change. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,8 +26,9 @@ void capture_load(struct capture *c, const char *path);
 void capture_free(struct capture *c);
 
 /*
- * Finds for each packet of `out` its packet of `in`. False, after a message, unless every packet of
- * `in` is there exactly once, equal except for port, AckReq, ICRC, UDP checksum, flow label.
+ * Finds for each packet of `out` the same packet in `in`. Returns true if every packet of `in` is
+ * in `out` exactly once, with no change except in port, AckReq, ICRC, UDP checksum and flow label.
+ * Otherwise prints a message and returns false.
  */
 bool capture_match(const struct capture *in, struct capture *out);
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the linker and the compiler were told to harden is in the programs.
+"""Checks that the programs have the hardening that compiler and linker options request.
 
 usage: hardened.py [--unfortified] [--cc COMPILER] PROGRAM...
 
-Position independent, all symbols bound before main() and read-only from then on, no stack that is executable, canaries,
-and the checked functions of libc (not with --unfortified: a build without optimisation, or with sanitizers). With --cc
-a program that has nothing of that is compiled first, and each of these has to be missed.
+Programs must be position independent, bind all symbols before main() and make them read-only,
+have no executable stack, and have stack canaries and the checked functions of libc.
+(--unfortified: without the latter; for builds without optimisation, or with sanitizers.) With
+--cc, a program without any hardening is compiled first; the test must then report each item as
+missing.
 """
 import argparse
 import os

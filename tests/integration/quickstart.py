@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types what docs/guide/quickstart.md says, in its order, and compares what comes out.
+"""Runs the commands of docs/guide/quickstart.md in order, and compares their output with the
+document.
 
 usage: quickstart.py SOURCE_ROOT BUILD_ROOT
 
-Fences of the document: `sh` is typed, in one shell; its last command must succeed (`sh exit=N`: end with N). `text`
-behind it are lines of its output, in order: a line is there if it begins so, whatever the numbers. `sh build` was done
-before; `console` is for people. The shell has network and mount namespaces of its own and a /run of its own, and its
-processes end with it.
+Code blocks of the document: the commands of `sh` blocks run in one shell; the last command of a
+block must succeed (`sh exit=N`: end with N). A `text` block after it has lines of the output, in
+order; a line matches the beginning of an output line, whatever the numbers. `sh build` blocks
+are not run (the build exists already), nor are `console` blocks. The shell has its own network
+and mount namespaces and its own /run, and its processes end with it.
 """
 import glob
 import os

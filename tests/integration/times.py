@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What scripts/times.py and scripts/run-tests.py say of where time went.
+"""What scripts/times.py and scripts/run-tests.py report about where time was spent.
 
 usage: times.py SOURCE_ROOT
 """

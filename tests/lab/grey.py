@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Looks at captures and counters of paths that lose packets.
+"""Evaluates captures and counters of runs with paths that lose packets.
 
 usage: grey.py watched PCAP SOURCE SINCE RNICS RNICS STATS STATS
                                           what SOURCE sent since then, what RNICs and fabric counted, before and after, as JSON

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the RNICs and hp3d counted with hp3d off and on.
+"""Compares the counters of the RNICs and of hp3d with hp3d off and on.
 
 usage: harm.py NAME DIRECTORY
 
 DIRECTORY has MODE.before and MODE.after (counters of Soft-RoCE and of both hp3d), MODE.events (of both) and MODE.report
-(roce-gen's), for the modes off and on. Exit code 1 if on did what it may not.
+(roce-gen's), for the modes off and on. Exit code 1: hp3d did harm.
 """
 import json
 import os

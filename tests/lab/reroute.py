@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Looks at the captures, events and counters of a reroute.
+"""Evaluates captures, events and counters of a run in which routes change.
 
 usage: reroute.py port PCAP SOURCE data|ack          latest source port of SOURCE's data or ACKs
        reroute.py mark PCAP                          time of the latest packet

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Did the first data of new queue pairs leave on the port that was chosen for them?
+"""Checks that the first data of new queue pairs leave on the port that hp3d chose for them.
 
 usage: setup.py PCAP SINCE EVENTS.json SOURCE MIN_QPS
 

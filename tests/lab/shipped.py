@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges a run of two hosts whose hp3.ini names a rail and nothing else.
+"""Judges a run of two hosts whose hp3.ini has only a rail.
 
 usage: shipped.py write|read SENDER PEER PEER IDENTITIES PCAP SINCE FABRIC FABRIC RNICS RNICS
 

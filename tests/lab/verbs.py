@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges a run in which hp3d had no packet.
+"""Judges a run in verbs mode, in which hp3d sees no packets.
 
 usage: verbs.py CASE MOVES.json QPS.json COUNTERS PCAP
 

@@ -3,7 +3,7 @@
 #define TEST_VERBS_PEER_H
 /*
  * The verbs half of the peer for tests of roce-gen: reliable connections of a real RNIC stack, with
- * their own memory. Content is roce-gen's (content.h): received messages are checked, and memory
+ * registered memory. Content is roce-gen's (content.h): received messages are checked, and memory
  * for READs is filled. Every function ends the program when verbs fail.
  */
 #include <stdbool.h>
@@ -54,10 +54,10 @@ void peer_open(struct peer *p, const struct peer_params *params);
 void peer_connect(struct peer *p, uint32_t i, const uint8_t ip[4], uint32_t qpn, uint32_t psn);
 /* Fills memory with the content expected by READs. */
 void peer_fill_memory(struct peer *p);
-/* Posts as many work requests as possible, and polls completions. */
+/* Posts as many work requests as the queue pairs can take, and polls completions. */
 void peer_poll(struct peer *p);
 bool peer_sent_all(const struct peer *p);
-/* True: memory holds one complete message, the last WRITE. */
+/* True: the memory has one complete message, that of the last WRITE. */
 bool peer_memory_ok(const struct peer *p);
 
 #endif

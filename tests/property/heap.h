@@ -3,8 +3,8 @@
 #define HP3_TESTS_HEAP_H
 /*
  * Future events in order of time; events of the same time in the order in which they were added.
- * Items are of any type that begins with struct heap_when; the caller passes its size, the same in
- * all calls.
+ * Items can have any type that begins with struct heap_when. The caller passes the size of the
+ * type, which must be the same in all calls.
  *
  * Items do not move: only `order`, a heap of their positions, changes.
  */
@@ -14,10 +14,10 @@
 #include <string.h>
 
 struct heap_when {
-	uint64_t t, seq; /* seq is the heap's */
+	uint64_t t, seq; /* seq is set by the heap */
 };
 
-/* For their first member: its fields are the item's. */
+/* First member of an item, so that it has fields t and seq. */
 #define HEAP_WHEN                                                                                  \
 	union {                                                                                    \
 		struct heap_when when;                                                             \
@@ -34,13 +34,13 @@ struct heap_entry {
 };
 
 struct heap {
-	struct heap_entry *order; /* from the n-th on: `at` is free */
+	struct heap_entry *order; /* entries from the n-th on: `at` is a free item */
 	char *items;
 	uint32_t n, cap;
 	uint64_t seq;
 };
 
-/* The i-th, in no order but that the first one is next. */
+/* The i-th item. Item 0 is the next in time; the others are in heap order. */
 static inline void *heap_item(const struct heap *h, uint32_t i, size_t size)
 {
 	return h->items + h->order[i].at * size;
@@ -67,7 +67,7 @@ static inline void heap_grow(struct heap *h, size_t size)
 		h->order[h->cap].at = h->cap;
 }
 
-/* *item has a number of `seq` that was taken before, and is copied. */
+/* Adds a copy of *item, which already has its number, item->seq. */
 static inline void heap_put_numbered(struct heap *h, const struct heap_when *item, size_t size)
 {
 	struct heap_entry new;
@@ -86,7 +86,7 @@ static inline void heap_put_numbered(struct heap *h, const struct heap_when *ite
 	h->order[i] = new;
 }
 
-/* *item gets its number, and is copied. */
+/* Sets item->seq and adds a copy of *item. */
 static inline void heap_put(struct heap *h, struct heap_when *item, size_t size)
 {
 	item->seq = h->seq++;

@@ -2,24 +2,25 @@
 #ifndef HP3_TESTS_KEYS_WORLD_H
 #define HP3_TESTS_KEYS_WORLD_H
 /*
- * Hosts that agree on keys (probes/keying.h) over a network that loses, copies and delays, with
- * attackers in it. Hosts restart, with the same identity or another one; their clocks differ; their
- * X25519 jobs take time and get lost. At all times:
+ * Hosts that agree on keys (probes/keying.h) over a network that loses, copies and delays packets,
+ * and has attackers. Hosts restart, with the same identity or a new one. Their clocks differ. Their
+ * X25519 computations (jobs) take time, and may be lost. Checks at all times:
  *
- *     a host has a key only with an identity that the other host has, or had
- *     where both have a key with the identity that the other one has now, it is the same key
- *     no host has a key with a host that has agreed on none for KEYS_DEAF
+ *     a host has a key only with an identity that the other host has or had if both hosts have a
+ *     key for the other's present identity, it is the same key no host keeps a key with a host that
+ *     has agreed on no key for KEYS_DEAF
  *
- * Losses and restarts end. KEYS_SETTLE later, all pairs have a key. Attacks do not end.
+ * At the end of a run, losses and restarts stop. KEYS_SETTLE later, all pairs must have a key.
+ * Attacks do not stop.
  *
- * Time is in ms; each host has a clock of its own.
+ * Time is in ms. Each host has its own clock.
  */
 #include "probes/answer.h"
 #include "probes/keying.h"
 
 #define KEYS_HOSTS  4u
 #define KEYS_HAD    16u /* identities of a host */
-#define KEYS_JOBS   16u /* that are computed at a time */
+#define KEYS_JOBS   16u /* of a host at the same time */
 #define KEYS_AIR    1024u /* messages in flight */
 #define KEYS_SEEN   512u /* messages that an attacker stores */
 #define KEYS_SETTLE 150000u
@@ -34,10 +35,10 @@ struct keys_params {
 	bool quiet; /* only messages of key agreement */
 	bool clones; /* two hosts begin with one identity */
 	bool stops; /* restarts with keys = off, sometimes, until the next one */
-	uint32_t crowd; /* addresses where nobody is that the RNIC of each host talks to */
-	/* Attackers: one who sees nothing, with addresses of others; one who repeats what he saw,
-	 * also back to the sender; one who answers INITs that he sees, without a secret. Messages
-	 * in 1,000 ms */
+	uint32_t crowd; /* addresses without a host to which each host's RNIC sends */
+	/* Messages per 1,000 ms of attackers: one sees no messages, and uses addresses of others;
+	 * one repeats messages that it has seen, also to their senders; one answers INITs that it
+	 * sees, without having a secret */
 	uint32_t blind, replays, forgeries;
 };
 
@@ -52,7 +53,7 @@ struct keys_frame {
 	uint8_t b[160];
 };
 
-/* With a tag by the key of the pair, for which `key` stands here. */
+/* A message with a tag made by the pair's key, which is `key` here. */
 struct keys_message {
 	uint64_t due;
 	struct hp3_pair_ends ends;
@@ -63,11 +64,11 @@ struct keys_host {
 	struct hp3_keying *k;
 	struct hp3_keying_config cfg;
 	struct hp3_keying_stats st;
-	struct hp3_pair_ends to[KEYS_HOSTS]; /* each host */
+	struct hp3_pair_ends to[KEYS_HOSTS]; /* by host */
 	uint8_t address[4], had[KEYS_HAD][HP3_PUBLIC_LEN];
 	uint32_t n_had, restarts;
-	uint64_t clock; /* ns ahead of the world's */
-	uint64_t restart_at, renew_at; /* 0: not */
+	uint64_t clock; /* ns by which it is ahead of the world's time */
+	uint64_t restart_at, renew_at; /* 0: not planned */
 	uint64_t off; /* key agreement is off since then; 0: on */
 	struct hp3_keying_job job[KEYS_JOBS];
 	uint64_t job_due[KEYS_JOBS]; /* 0: free */
@@ -86,13 +87,13 @@ struct keys_world {
 	uint32_t n_air, n_seen, n_messages;
 };
 
-/* 0, or -1: what is wrong is printed. */
+/* Returns 0, or -1 after it has printed the violation. */
 int keys_world_run(const struct keys_params *p, struct keys_result *r);
 
 /* keys_network.c */
 void keys_send(struct keys_world *w, const struct hp3_keying_message *m);
 void keys_attack(struct keys_world *w);
-/* Those that arrive by now; `take` answers. */
+/* Delivers the messages that are due; keys_take() handles and answers them. */
 void keys_deliver(struct keys_world *w);
 /* keys_world.c */
 void keys_take(struct keys_world *w, struct keys_host *h, const struct keys_frame *f);

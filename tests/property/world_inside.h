@@ -2,16 +2,15 @@
 #ifndef HP3_TESTS_WORLD_INSIDE_H
 #define HP3_TESTS_WORLD_INSIDE_H
 /*
- * What the world reads from inside the engine, because nothing outside shows it at the moment when
- * it counts: the rate of a flow (cc = dcqcn), what the path table says of a port, and how far
- * searches have come.
+ * Internal state of the engine that the world reads, because no public function returns it in time:
+ * the rate of a flow (cc = dcqcn), the path table's entry of a port, and the state of searches.
  */
 #include "world_internal.h"
 
-/* Was the path that `port` draws for this flow known to have failed before this moment? */
+/* True: before now, the engine had recorded that the path of `port` has failed. */
 bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port);
 
-/* Nobody asks, or waits for an answer, whose move is over (engine/moves/search_state.h). */
+/* Checks that no search continues after its move has ended (engine/moves/search_state.h). */
 void world_check_searches(struct world *w);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef HP3_TESTS_WORLD_INTERNAL_H
 #define HP3_TESTS_WORLD_INTERNAL_H
 /*
- * What the files of the world share. PSNs are linear inside (64 bits, no wrap) and become 24 bits
- * on the wire.
+ * Definitions that the files of the world share (world.h: a simulation around one engine). PSNs are
+ * linear inside the world: 64 bits, without wrap. On the wire they have 24 bits.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,15 +27,15 @@
 #define SLOTS      320u
 #define FLOWS      1024u
 #define HOME_PORT  50000u
-#define SHORT_FROM (3000 * US) /* paths swallow long packets */
+#define SHORT_FROM (3000 * US) /* from then on, some paths drop long packets */
 #define OP_ODD     0x1f /* reserved opcode of the RC transport */
 
 #define WORLD_BURST 32u
 
 /* One request packet as the requester would (re)send it; index: linear PSN modulo RING. */
 struct desc {
-	uint64_t lin; /* the span of a READ repeats its first entry */
-	uint64_t end; /* first PSN behind its message */
+	uint64_t lin; /* all entries of a READ's PSNs are copies of the first */
+	uint64_t end; /* first PSN after its message */
 	uint8_t opcode;
 	bool ackreq, last;
 	uint32_t span, len;
@@ -43,65 +43,65 @@ struct desc {
 
 struct qp {
 	uint32_t epoch, lqpn, rqpn, start; /* start: PSN of lin 0 */
-	uint32_t first_start; /* of its first life */
+	uint32_t first_start; /* `start` of the first queue pair in this place */
 	uint32_t flow;
-	uint32_t untold; /* events of it that are still to come, the last one at: */
+	uint32_t untold; /* reports (end, set-up) that have not arrived; the last arrives at: */
 	uint64_t reported;
-	uint8_t unsure; /* bits: set-ups without a PSN, this one and the one before */
+	uint8_t unsure; /* bits: set-up without a PSN; bit 0: this queue pair, 1: the previous */
 	/* requester */
-	uint64_t made, nxt; /* messages written up to; sent up to */
-	uint64_t una; /* what the completer expects next; where going back begins */
-	uint64_t heard; /* what replies prove that hp3d has seen, undamaged */
-	uint8_t credit, credit_seen; /* syndrome of ACKs: the responder's, and as the RNIC saw it */
-	uint64_t asked_until; /* a duplicate of ours may be answered */
+	uint64_t made, nxt; /* PSNs: end of the messages written; next to send */
+	uint64_t una; /* first PSN not complete; retransmission starts here */
+	uint64_t heard; /* PSN up to which undamaged replies that hp3d has seen acknowledge */
+	uint8_t credit, credit_seen; /* syndrome of ACKs: the responder's; last at the RNIC */
+	uint64_t asked_until; /* until then, a duplicate sent by hp3d may be answered */
 	uint64_t done; /* messages completed up to */
-	uint64_t high; /* sent up to, ever */
-	uint64_t sending; /* the packet in the engine's hands, or that was there last */
-	uint64_t sends_to; /* so far the RNIC sent again when it emitted that */
-	uint64_t shown; /* the engine was shown packets up to here */
-	uint64_t rtx, rtx_end, recover; /* selective repeat */
+	uint64_t high; /* first PSN never sent */
+	uint64_t sending; /* PSN of the packet that the engine handles, or handled last */
+	uint64_t sends_to; /* PSN up to which the RNIC retransmits, when it sent this packet */
+	uint64_t shown; /* PSN up to which the engine has seen packets */
+	uint64_t rtx, rtx_end, recover; /* selective repeat: range to retransmit, end of recovery */
 	uint8_t retries; /* since the last progress */
-	uint64_t tried, hurt; /* the last time that it sent again; that something of it was lost */
-	bool retrying, unfair; /* it sent again for nothing */
-	bool dead; /* in ERR; gone: its peer is */
+	uint64_t tried, hurt; /* last time of a retransmission; of a lost packet */
+	bool retrying, unfair; /* unfair: it retransmitted without a cause */
+	bool dead; /* in state ERR; gone: its peer has ended */
 	bool gone;
-	/* the last packet that asks for an answer ends here: the timer runs for it */
+	/* end of the last packet that must be answered: the timer runs until then */
 	uint64_t asks;
-	uint64_t throttle; /* ns between packets, where CNPs slow the RNIC down */
+	uint64_t throttle; /* ns between packets while CNPs slow the RNIC down */
 	uint32_t since_ack;
-	uint32_t send_timer; /* generation of the live timer */
-	struct heap_when rto; /* the timer ends; t 0: it does not run */
-	bool rto_due; /* an EVENT_RTO is to come: not later than that */
-	uint32_t written; /* packets of the message at hand */
-	uint64_t thinks_until; /* the application writes nothing new before */
+	uint32_t send_timer; /* number of the valid timer; events with other numbers are stale */
+	struct heap_when rto; /* when the timer fires; t 0: it does not run */
+	bool rto_due; /* an EVENT_RTO is queued, not later than rto */
+	uint32_t written; /* packets written of the current message */
+	uint64_t thinks_until; /* until then, the application posts no message */
 	bool idle, rnr_wait, in_read;
-	uint64_t fo_since; /* no progress since; a failover is to end it */
-	uint64_t nak_psn; /* last NAK handed over: once per PSN (rule 4) */
-	/* what is on its way */
-	uint64_t contig; /* all below entered the network, or had arrived */
-	bool resync; /* contig is to be learnt */
+	uint64_t fo_since; /* since when there is no progress; a failover has to end this */
+	uint64_t nak_psn; /* PSN of the last NAK that hp3d gave the RNIC: once per PSN (rule 4) */
+	/* in flight */
+	uint64_t contig; /* all PSNs below have entered the network, or arrived */
+	bool resync; /* contig is unknown: the next packet sets it */
 	uint64_t closing; /* PSN of the last closing packet; 0: none */
-	bool draining; /* it closed the path in use, and the move has not ended */
+	bool draining; /* the closing packet left, and the move has not ended */
 	bool resuming, started;
-	bool was_resuming; /* in the life before, of whose end hp3d may not know */
-	uint8_t era; /* counts what may break order: failovers, crashes */
+	bool was_resuming; /* the previous queue pair was resuming; hp3d may not have its end */
+	uint8_t era; /* number of events that may reorder packets: failovers, crashes */
 	uint64_t last_emit[ERAS]; /* emission number of the newest arrival, by era */
 	uint64_t last_first; /* newest first transmission that arrived */
 	uint32_t in_net; /* request packets between hp3d and the responder */
-	uint64_t probe_until; /* a duplicate of ours may be in the air */
+	uint64_t probe_until; /* until then, a duplicate sent by hp3d may be in flight */
 	/* responder */
-	uint64_t exp; /* next expected */
-	uint64_t got_high; /* selective repeat: arrived up to */
+	uint64_t exp; /* expected PSN */
+	uint64_t got_high; /* selective repeat: 1 + highest PSN received */
 	bool nak_sent, deaf, marked, ack_due;
-	uint64_t old_end; /* the epoch before came up to here: nobody can tell its PSNs apart */
-	uint64_t inv_end; /* READs before this one have lost their key */
+	uint64_t old_end; /* PSNs below may also be those of the previous queue pair */
+	uint64_t inv_end; /* the R_Key of READs before this PSN is invalidated */
 	uint64_t cnp_next;
-	uint64_t back_free; /* the way back is a FIFO per queue pair */
-	/* dead path: rounds that the port in use lost, one after the other */
+	uint64_t back_free; /* the reply path is a FIFO per queue pair: when it is free */
+	/* dead path: consecutive probe rounds that the port in use lost */
 	uint32_t dead_rounds;
 	uint16_t dead_port;
 	/* rate */
-	bool owed; /* a CNP was withheld, and the flow has not left */
+	bool owed; /* a CNP was withheld, and the flow has not moved */
 	uint64_t owed_since;
 	uint64_t saved_rate, switched_at;
 	bool suspended;
@@ -110,13 +110,13 @@ struct qp {
 struct pkt {
 	struct pkt *next;
 	uint32_t qp, epoch, span, len;
-	uint32_t number; /* the engine's, while it is held */
+	uint32_t number; /* the engine's number of it, while it is held */
 	uint64_t emit, lin, held_at;
 	uint64_t sends_to; /* see struct qp */
 	uint8_t opcode, era, probe; /* probe: its kind + 1 */
 	bool ackreq, ce;
 	bool first; /* a first transmission */
-	bool loose; /* nobody promised its order (tests/whole) */
+	bool loose; /* its order is not checked (tests/whole) */
 	uint16_t port;
 };
 
@@ -130,7 +130,7 @@ enum event_kind {
 	EVENT_ARRIVE,
 	EVENT_REPLY,
 	EVENT_CNP,
-	EVENT_NAK, /* of hp3d, for the local RNIC */
+	EVENT_NAK, /* a NAK by hp3d for the local RNIC */
 	EVENT_ACK_DUE,
 	EVENT_RTO,
 	EVENT_RNR_OVER,
@@ -143,42 +143,45 @@ enum event_kind {
 	EVENT_PEER,
 	EVENT_STOP,
 	EVENT_MODE,
-	EVENT_REPORT, /* of hp3d, for the peer's */
-	EVENT_NEW_QP, /* the application's, in place of one that died */
+	EVENT_REPORT, /* a report of this hp3d to the peer's */
+	EVENT_NEW_QP, /* the application replaces a queue pair that ended in error */
 	EVENT_REWIRE,
-	EVENT_UP, /* a set-up event, late */
+	EVENT_UP, /* a delayed set-up event */
 	EVENT_RECONNECT,
 	EVENT_REPORTED, /* the end or set-up of a queue pair */
 	EVENT_POLL,
 	EVENT_SPOOF,
 	EVENT_FORGE,
-	EVENT_AWAY, /* hp3d gets stuck, somebody stands in, it is back */
+	EVENT_AWAY, /* hp3d hangs; the kernel bypasses it; it is back */
 };
 
 struct event {
 	HEAP_WHEN;
 	uint8_t kind;
-	bool ours; /* REPLY: a probe of ours provoked it */
+	bool ours; /* REPLY: a packet of hp3d caused it */
 	uint16_t port; /* CNP: of the packet that was marked */
 	uint32_t qp, gen;
 	struct pkt *pkt; /* ARRIVE, SEND */
 	struct hp3_view view; /* REPLY, SEND */
 };
 
-/* What a port has received and hp3d not yet polled: SEND (the packet is out); REPLY, CNP, PROBE. */
+/* Packets that a port has received and hp3d has not polled: SEND (from the RNIC); REPLY, CNP,
+ * PROBE. */
 struct port_ring {
 	struct event *event;
 	uint32_t head, tail, cap;
 };
 
-/* Packets that go through the engine in one call, or several if actions come (engine.h). */
+/* Packets that the engine handles in one call, or in several calls if it returns actions
+ * (engine.h). */
 struct burst {
 	enum hp3_dir dir;
 	uint32_t n;
 	const struct event *event;
 	struct hp3_pkt pkt[WORLD_BURST];
 	struct hp3_verdict vd[WORLD_BURST];
-	/* before the call: port and state of the flow; rate and verdict on the age of a CNP */
+	/* before the call: port, state and rate of the flow; stale: the CNP is of a path that it
+	 * has left */
 	struct {
 		uint32_t flow;
 		uint16_t port;
@@ -192,19 +195,19 @@ struct burst {
 enum away { WORLD_HERE, WORLD_STUCK, WORLD_DIRECT };
 
 struct world {
-	unsigned turn; /* which of the engine's entries the next burst takes */
+	unsigned turn; /* chooses the function of the engine for the next burst */
 	struct port_ring ports[2]; /* by direction */
-	bool poll_due, polling; /* EVENT_POLL is on its way; is at hand */
+	bool poll_due, polling; /* EVENT_POLL is queued; is being handled */
 	struct world_params p;
 	struct world_result r;
 	uint64_t rng, now, emit; /* now: this host's clock, */
 	uint64_t began, ahead; /* and when the world began; how far ahead the peer's is */
-	uint64_t share_at; /* the peer reports again (world_share.c) */
+	uint64_t share_at; /* when the peer's next report arrives (world_share.c) */
 	struct heap heap; /* of struct event */
 	struct qp qps[MAX_QPS];
 	struct desc (*ring)[RING]; /* by queue pair */
 	bool (*got)[RING]; /* by queue pair; selective repeat: arrived out of order */
-	uint32_t short_first; /* short_paths_move: of those that swallow long packets */
+	uint32_t short_first; /* short_paths_move: first of the paths that drop long packets */
 	uint64_t back_path_free[MAX_PATHS];
 	struct hp3_engine *peer; /* of the peer's hp3d; both_ways only */
 	void *peer_mem;
@@ -213,28 +216,28 @@ struct world {
 	struct sim_model model;
 	uint8_t port_lost[65536]; /* probes lost since the last answer */
 	bool peer_up;
-	uint16_t reported[HP3_LOAD_PATHS]; /* inbound flows at the peer, from elsewhere */
+	uint16_t reported[HP3_LOAD_PATHS]; /* flows of other hosts to the peer, by path */
 	struct hp3_engine *e;
 	struct hp3_engine_config cfg;
 	void *mem;
 	uint64_t rto_ns;
-	uint64_t stopping; /* since; 0: not */
-	enum hp3_policy_mode mode; /* as it was set last */
+	uint64_t stopping; /* since when hp3d stops; 0: it does not */
+	enum hp3_policy_mode mode; /* as set last */
 	uint64_t mode_since;
-	uint64_t withheld; /* CNPs, when it was set */
-	bool quiet; /* the mode is another one than on, and all flows are home */
+	uint64_t withheld; /* number of CNPs withheld at that time */
+	bool quiet; /* mode is not `on`, and all flows use their home ports */
 	struct fifo hold[FLOWS]; /* by flow */
 	uint32_t nheld; /* packets in them */
-	uint32_t held_most, elsewhere; /* pool: what may be held, as said last; what others have */
+	uint32_t held_most, elsewhere; /* pool: limit given to the engine; buffers used elsewhere */
 	uint32_t pairs, pmtu;
 	uint8_t tx_hdr[MAX_PAIRS][64], rx_hdr[MAX_PAIRS][64];
-	uint8_t frame[WORLD_BURST][MAX_PMTU + 128]; /* the replies in hand */
-	bool ticking; /* the list in hand comes of hp3_tick() */
-	bool becn; /* the reply in hand bore a mark */
+	uint8_t frame[WORLD_BURST][MAX_PMTU + 128]; /* frames of the replies being handled */
+	bool ticking; /* the current actions are from hp3_tick() */
+	bool becn; /* the current reply had BECN */
 	enum away away;
-	bool stand_in_home; /* who stands in knows no ports in use */
-	uint16_t direct[MAX_QPS]; /* ports that it sends on */
-	bool announcing; /* the list in hand comes of a set-up event */
+	bool stand_in_home; /* the bypass sends all packets from home ports */
+	uint16_t direct[MAX_QPS]; /* by queue pair: ports that the bypass uses */
+	bool announcing; /* the current actions are from a set-up event */
 	bool failed;
 };
 
@@ -250,7 +253,7 @@ struct world {
 		(w)->failed = true;                                                                \
 	} while (0)
 
-/* What must not happen where nothing is wrong. */
+/* A violation in worlds without faults (world_params.harmless). */
 #define HARM(w, ...)                                                                               \
 	do {                                                                                       \
 		if ((w)->p.harmless)                                                               \
@@ -307,7 +310,7 @@ static inline struct hp3_view view_of(uint8_t opcode)
 void world_clocks(struct world *w);
 void world_push(struct world *w, struct event event);
 void world_at(struct world *w, uint64_t delay, enum event_kind kind, uint32_t qp, uint32_t gen);
-struct event world_pop(struct world *w); /* there is one */
+struct event world_pop(struct world *w); /* there must be one */
 
 /* world_setup.c */
 void world_setup_qp(struct world *w, uint32_t i, uint32_t start);
@@ -315,14 +318,14 @@ void world_rnr_over(struct world *w, const struct event *event);
 void world_arm_rto(struct world *w, uint32_t i);
 void world_rto(struct world *w, const struct event *event);
 
-/* world_rate.c: is a path suspected dead that this probe is for? */
+/* world_rate.c: True: the flow is probed because its path may be dead. */
 bool world_round_is_dead(const struct world *w, uint32_t flow);
-/* Rounds of this flow's address pair that ask whether a path is dead. */
+/* Number of probe rounds of this flow's address pair for paths that may be dead. */
 uint32_t world_dead_rounds(const struct world *w, uint32_t flow);
 
 /* world_addresses.c */
 void world_addresses(struct world *w);
-/* Completes a packet, all but whose addresses and length are in its view. */
+/* Completes *pkt: adds addresses and length to its view, which has all other fields. */
 void world_pkt(struct world *w, uint32_t i, enum hp3_dir dir, struct hp3_pkt *pkt);
 struct hp3_ends world_ends(const struct world *w, uint32_t i);
 
@@ -330,19 +333,20 @@ struct hp3_ends world_ends(const struct world *w, uint32_t i);
 void world_turn_knobs(struct world_params *p);
 
 /* world_network.c */
-/* Is a packet so long swallowed on this path? */
+/* True: the path drops packets of this length. */
 bool world_swallows(const struct world *w, uint32_t path, uint32_t len);
 uint32_t world_path(const struct world *w, uint16_t port, uint32_t qpn);
 void world_into_network(struct world *w, struct pkt *k, uint16_t port);
 void world_send_probe(struct world *w, const struct hp3_act *a);
-/* A packet of ours that an RNIC answers, as what it looks like; one that it drops. */
+/* Sends a probe that looks like data, so that the peer's RNIC answers it; sends a packet that every
+ * RNIC drops. */
 void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind);
 void world_send_to_nobody(struct world *w, uint32_t path);
 void world_number(struct world *w, uint32_t i);
-/* The queue pair of a flow, to that remote QPN. */
+/* The queue pair of a flow that has this remote QPN. */
 uint32_t world_qp_at(const struct world *w, uint32_t flow, uint32_t rqpn);
 uint32_t world_qp_of(const struct world *w, const struct hp3_act *a);
-/* When what enters this path now arrives; 0: never. */
+/* When a packet that enters this path now will arrive; 0: never. */
 uint64_t world_arrival(struct world *w, uint32_t path, uint64_t *free);
 void world_paths_change(struct world *w);
 
@@ -358,9 +362,9 @@ void world_retried(struct world *w, uint32_t i);
 void world_fatal(struct world *w, uint32_t i);
 void world_new_qp(struct world *w, const struct event *event);
 
-/* world_rnic.c: a reply reaches the RNIC; `ours`: hp3 made it, or provoked it */
+/* world_rnic.c: a reply arrives at the RNIC; `ours`: hp3 sent it, or caused it */
 void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours);
-/* Does this reply tell the RNIC anything that it has not seen (rule 24)? */
+/* True: the reply has information that the RNIC has not received before (rule 24). */
 bool world_is_news(const struct world *w, uint32_t i, const struct hp3_view *v);
 
 /* world_responder.c */
@@ -371,15 +375,15 @@ void world_reply(struct world *w, uint32_t i, uint8_t opcode, uint64_t lin, uint
 
 /* world_life.c */
 void world_engine_start(struct world *w);
-void world_engine_tally(struct world *w); /* its counters, before it goes */
+void world_engine_tally(struct world *w); /* adds up its counters, before it ends */
 void world_engine_crash(struct world *w);
 void world_engine_stop(struct world *w);
 
 /* world_mode.c */
 void world_engine_mode(struct world *w);
-void world_mode_restored(struct world *w); /* the engine is a new one */
+void world_mode_restored(struct world *w); /* the engine was replaced by a new one */
 void world_check_mode(struct world *w);
-void world_check_silent(struct world *w, const char *what); /* would be sent, or held */
+void world_check_silent(struct world *w, const char *what); /* if the mode forbids it */
 struct hp3_engine_config world_config(const struct world *w);
 
 struct hp3_engine_config world_config(const struct world *w);
@@ -389,11 +393,12 @@ void world_spoof(struct world *w);
 /* world_hostile.c */
 void world_forge(struct world *w);
 
-/* world_away.c: hp3d does not poll; the next thing happens; what comes to it meanwhile */
+/* world_away.c: hp3d hangs or is bypassed. The next step of this; a packet that arrives
+ * meanwhile */
 void world_away(struct world *w);
 void world_unseen(struct world *w, const struct event *event);
 
-/* world_back.c: the way back, and the peer's hp3d */
+/* world_back.c: the reply path, and the peer's hp3d */
 uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v);
 void world_send_report(struct world *w, const struct hp3_act *a);
 void world_report_seen(struct world *w, const struct event *event);
@@ -401,16 +406,16 @@ void world_peer_start(struct world *w);
 void world_peer_stop(struct world *w);
 void world_peer_tick(struct world *w);
 
-/* world_burst.c: what ports receive waits there until it is polled */
+/* world_burst.c: packets that ports receive wait there until they are polled */
 void world_receive(struct world *w, enum hp3_dir dir, const struct event *event);
 void world_poll(struct world *w);
-void world_poll_all(struct world *w); /* until nothing waits */
-void world_lose_ports(struct world *w); /* nobody will poll */
+void world_poll_all(struct world *w); /* until no packet waits */
+void world_lose_ports(struct world *w); /* hp3d has ended: waiting packets are lost */
 
 /*
- * Steps of a burst, for packets [from, to) of it: they are made; the engine is about to see them;
- * has seen them, their verdicts are not carried out yet; the verdict of packet i is.
- * world_transmit.c (TX), world_receive.c (RX).
+ * Steps of a burst, for its packets [from, to). make: builds the packets. before: the engine is
+ * about to handle them. seen: the engine has handled them, and no verdict is carried out yet. obey:
+ * carries out the verdict of packet i. world_transmit.c (TX), world_receive.c (RX).
  */
 void world_tx_make(struct world *w, struct burst *b);
 void world_tx_before(struct world *w, struct burst *b, uint32_t from, uint32_t to);
@@ -431,14 +436,14 @@ void world_tick(struct world *w);
 void world_move(struct world *w);
 void world_announce(struct world *w, uint32_t i);
 void world_carry_out(struct world *w, const struct hp3_acts *acts);
-/* A packet whose flow uses `port` as its verdict says. */
+/* world_hold(): holds a packet, as its verdict requires; the flow uses `port`. */
 void world_make_room(struct world *w);
 void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, uint16_t port);
 
-/* world_qpns.c: who is wired to whom, and how it is announced */
+/* world_qpns.c: which queue pairs are connected, and how this is announced */
 uint32_t world_start_psn(struct world *w);
 void world_rewire(struct world *w);
-/* exact: at the next PSN */
+/* The queue pair restarts; exact: with the next PSN. */
 void world_begin_again(struct world *w, uint32_t i, bool exact, uint64_t quiet);
 void world_announce_late(struct world *w, uint32_t i);
 void world_announced(struct world *w, const struct event *event);
@@ -448,7 +453,7 @@ void world_check_claims(struct world *w);
 /* world_reconnect.c */
 void world_reconnect(struct world *w);
 void world_reported(struct world *w, const struct event *reported);
-bool world_is_reported(const struct qp *q); /* all that is known of it */
+bool world_is_reported(const struct qp *q); /* the engine has all reports of it */
 void world_check_reported(struct world *w);
 
 /* world_events.c */
@@ -467,18 +472,18 @@ void world_check_arrival(struct world *w, const struct pkt *k);
 
 /* world_share.c */
 void world_share_config(const struct world *w, struct hp3_engine_config *cfg);
-/* The peer reports. */
+/* The peer's report arrives. */
 void world_share_tick(struct world *w);
 
 /* world_rate.c */
 void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns);
 uint64_t world_rate_of(const struct world *w, uint32_t flow);
 void world_rate_event(struct world *w, struct qp *q, const struct hp3_event *event);
-/* The engine is done with packets [from, to): of which queue pairs does it keep CNPs? */
+/* The engine has handled packets [from, to): records for which queue pairs it withholds CNPs. */
 void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint32_t to);
-/* One is handed to the RNIC in place of those. */
+/* The engine gives the RNIC one CNP for those that it withheld. */
 void world_cnp_owed(struct world *w, uint32_t i);
-/* CNP `i` of packets [from, ...) speaks of a path that its queue pair has left. */
+/* True: CNP `i` of packets [from, ...) is about a path that its queue pair has left. */
 bool world_cnp_is_stale(const struct world *w, const struct burst *b, uint32_t from, uint32_t i);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_SIM_WORLD_H
 #define HP3_TESTS_SIM_WORLD_H
-/* Small simulations for tests: a leaf-spine fabric and settings as texts. */
+/* Small runs of the simulator for tests: a leaf-spine fabric, with settings given as texts. */
 #include "sim/core/sim.h"
 
-/* Settings are "section.key=value", ended by NULL. Fails the test on any error. */
+/* Makes a simulation. Settings are texts "section.key=value"; NULL ends the list. An error fails
+ * the test. */
 void world_make(struct sim *s, const char *const *set);
 void world_flow(struct sim *s, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t start);
 /* Runs to the end; fails the test if a flow does not end or a packet is unaccounted for. */

@@ -4,8 +4,8 @@
 
 usage: bmv2.py BUILD
 
-simple_switch, p4c-bm2-ss and simple_switch_CLI are stand-ins (fake_bmv2/) that take the real ones' command
-lines and forward by the entries that they are given; conformance_bmv2.py runs against the real ones.
+simple_switch, p4c-bm2-ss and simple_switch_CLI are replaced by programs (fake_bmv2/) that accept the same command lines and forward by the table
+entries that they get; conformance_bmv2.py uses the real programs.
 """
 import os
 import re

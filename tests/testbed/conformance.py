@@ -4,8 +4,9 @@
 
 usage: conformance.py HP3_FABRIC
 
-Packets in; port, priority, frame (marks, TTL, checksums, ICMP messages) and counters out, as stored
-in vectors.json. Then mutated, cut and padded ones: each is answered, and the next good one rightly.
+Sends the packets of vectors.json, and compares port, priority, frame (marks, TTL, checksums,
+ICMP messages) and counters. Then sends changed, truncated and padded packets: each must be
+answered, and the next valid packet must be handled correctly.
 """
 import json
 import os

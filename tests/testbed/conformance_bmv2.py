@@ -5,7 +5,7 @@
 usage: conformance_bmv2.py BUILD [NAME...]        only vectors whose names begin with NAME
 
 Every switch that a vector names runs in a namespace of the testbed's, with a veth at each port. The frame that
-leaves, its port and the counters of packets have to be the vector's (vectors.md tells what differs on bmv2).
+leaves, its port and the counters of packets must be as in the vector (vectors.md lists the differences of bmv2).
 Without simple_switch, p4c-bm2-ss and simple_switch_CLI on PATH the test is skipped.
 """
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets through single switches: hp3-fabric inject, and what differs from a vector."""
+"""Sends packets through single switches (hp3-fabric inject), and compares the result with a vector."""
 import json
 import os
 import subprocess

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""cc = dcqcn, live: hp3d is the reaction point of RNICs that have none.
+"""cc = dcqcn on the testbed: hp3d is the reaction point for RNICs without congestion control.
 
 usage: dcqcn.py BUILD
 
-Four hosts without congestion control send to one (scenario incast), twice: with nobody to react, so that PFC alone
-keeps the queue, and with hp3d reacting to the marks that arrive. Then all is delivered in order and nothing is sent
-again, packets wait in hp3d's pacers, the receiver's link stays full but for DCQCN's swing, and the queue ends on
-marks: pauses become few.
+Four hosts without congestion control send to one host (scenario incast), twice. In the first
+run, no host reacts to marks, so only PFC limits the queue. In the second run, hp3d reacts to
+marks. Then all packets are delivered in order, without retransmissions; packets wait in hp3d's
+pacers; the receiver's link stays full, except for DCQCN's oscillation; marks limit the queue, so
+that there are few pauses.
 """
 import json
 import os

@@ -6,8 +6,8 @@ usage: ecmp.py HP3_FABRIC
 
 - 10,000 random 5-tuples over four spines: chi-square below the 99.9 % point of 3 degrees of freedom,
   and the predicted next hop (hp3-fabric path) is the one taken, for IPv4 and IPv6.
-- Only the UDP source port changes: all spines are met, chi-square again.
-- ECN: nothing at Kmin, all above Kmax, RED's line between (5 sigma).
+- Only the UDP source port changes: all spines are used; the same chi-square test.
+- ECN: no packet is marked at Kmin, all are above Kmax, and RED's share between (5 sigma).
 """
 import json
 import os

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two elephants on one spine, and somebody who sees both: agents beside the hp3d of each host, nats-server, hp3-fleet.
+"""Two elephants on one spine, and hp3-fleet, which gets reports of both: each host has an hp3d and
+an agent; there is a nats-server.
 
 usage: fleet.py BUILD alone|both|dies SEED...
 
-alone: no path is ever good enough for hp3d's own searches; what moves, moves by advice. both: hp3d as it ships, too. dies: as alone, but
-broker and planner are killed before the second flow begins: nothing moves, nothing is lost. For each seed: moves, how long after
-they met both flows were on spines of their own for good. In every run of the first two they part, by exactly one move, within
-8 s; in no run is anything lost, overtaken or sent again.
+alone: hp3d is configured so that its own searches find no path; flows move only by advice. both:
+hp3d is as shipped. dies: as alone, but broker and planner are killed before the second flow
+begins; then no flow moves. Prints for each seed: moves, and the time until the flows stay on
+different spines. In every run of alone and both, exactly one move separates the flows within 8
+s. In no run is a packet lost, overtaken or retransmitted.
 """
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Agents beside the hp3d of each host of a testbed's run, nats-server, hp3-fleet."""
+"""Starts hp3-fleet on a testbed: an agent next to the hp3d of each host, nats-server, planner."""
 import os
 import sys
 import threading

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A fleet that falls while hosts send, and comes back: their traffic is as without it.
+"""hp3-fleet fails while hosts send, and recovers: their traffic is as without hp3-fleet.
 
 usage: fleet_falls.py BUILD SCENARIO LEAST broker|planner|both|stalls|all SEED...
 
-Runs SCENARIO with hp3d alone, and with a fleet of which a part falls four seconds after its hosts have joined it: the broker or the
-planner or both are killed and started again three seconds later; stalls: the broker stops for as long, so that nobody is told. In no
-run is anything lost, overtaken or sent again that is not without hp3d; a planner plans for all hosts again, by itself; over the
-runs (geometric mean) goodput is at least LEAST of that with hp3d alone.
+Runs SCENARIO with hp3d alone, and with hp3-fleet, of which a part fails four seconds after all
+hosts have joined: the broker, the planner or both are killed, and started again three seconds
+later. stalls: the broker is stopped (SIGSTOP) for three seconds, so that connections stay open.
+Compared with runs without hp3d, no additional packet is lost, overtaken or retransmitted.
+Afterwards, a planner plans for all hosts again. Goodput is at least LEAST of that with hp3d
+alone (geometric mean over the runs).
 """
 import os
 import shutil

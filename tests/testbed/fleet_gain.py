@@ -4,8 +4,9 @@
 
 usage: fleet_gain.py BUILD SCENARIO LEAST SEED...
 
-Prints the goodput of all flows with hp3d off, with hp3d alone and with a fleet, and what moved why. Over the seeds (geometric mean) the
-fleet is at least LEAST of hp3d alone; in no run is anything lost, overtaken or sent again that is not without hp3d.
+Prints the goodput of all flows with hp3d off, with hp3d alone and with a fleet, and moves with their causes. Goodput with hp3-fleet must be at least LEAST of that with hp3d
+alone (geometric mean over the seeds). Compared with runs without hp3d, no additional packet may
+be lost, overtaken or retransmitted.
 """
 import json
 import math

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the conformance vectors: packets in, and what the reference says comes of them.
+"""Writes the conformance vectors: input packets, and the results of the reference program.
 
 usage: make_vectors.py HP3_FABRIC >vectors.json
 
-Run once; the result is data of the repository (vectors.md: its format). Answers come from reference.py
-alone; HP3_FABRIC is asked for the plan (names, addresses, seeds) of the topologies.
+It was run once; the repository has the result (format: vectors.md). Expected results are
+computed only by reference.py. HP3_FABRIC is used only to get names, addresses and seeds of the
+topologies.
 """
 import json
 import os

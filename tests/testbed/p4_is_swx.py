@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The .p4 and the SWX program are the same switch: whatever is declared in one is in the other.
+"""The .p4 and the SWX program describe the same switch: all declarations of one are in the other.
 
 usage: p4_is_swx.py HP3_FABRIC HP3.P4
 
 Reads the P4 text (no P4 compiler is in Debian): header types and instances, deparser order, tables
 with keys, match kinds, actions, default and size, action parameters, counters, the meter, constants,
-and numbers that the ICMP answers are made of. Then breaks the text on purpose, one thing at a time,
-and demands that each break is found.
+and numbers that the ICMP answers are made of. Then changes one item of the text at a time; the comparison must find each change.
 """
 import json
 import re

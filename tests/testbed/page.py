@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a report says first, and that its figures can be read: no fabric needed.
+"""The summary sentence of reports, and the legibility of their figures. Needs no fabric.
 
 usage: page.py
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts by other ports than net_af_packet carry frames both ways; ports that cannot be say why.
+"""Hosts with other ports than net_af_packet send and receive frames; ports that cannot be made
+cause a message with the reason.
 
 usage: ports.py BUILD mixed|af_xdp
 

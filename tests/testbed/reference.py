@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The switch once more, in plain Python: what the conformance vectors' answers are computed with.
+"""The switch program in plain Python. It computes the expected results of the conformance vectors.
 
 Written from the specification in p4-testbed/spec/program.h, sharing nothing with the program: CRCs
 come from zlib (CRC-32) and binascii-free bit loops (CRC-16), checksums are summed here.

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scenarios keep what they promise.
+"""Scenarios have the results that their descriptions promise.
 
 usage: scenarios.py BUILD SCENARIO [MODES]
 
 In every scenario and mode: all content right, no packet overtook another, every message completed.
-Then what the scenario is about.
+Then checks specific to the scenario.
 """
 import json
 import os

@@ -7,8 +7,9 @@ usage: share_gain.py BUILD LOAD CC LEAST SEED...
 LOAD: a scenario, or websearch-PERCENT: sizes of WebSearch, an eighth of them, each host to both hosts of the other leaf, so many
 percent of its link. CC: native (RNICs react to congestion), dcqcn (RNICs that do not; hp3d does).
 
-Prints what each seed and setting came to. Over the seeds (geometric mean) shares leave at least LEAST of the goodput of hp3d without
-them; in no run is anything lost, overtaken, or sent again that is not without hp3d.
+Prints the results of each seed and setting. With shares, goodput must be at least LEAST of that
+of hp3d without them (geometric mean over the seeds). Compared with runs without hp3d, no
+additional packet may be lost, overtaken or retransmitted.
 """
 import json
 import math

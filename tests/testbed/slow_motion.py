@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d on the testbed has the thresholds that ship, and one factor of time.
+"""hp3d on the testbed has the shipped thresholds, and all times scaled by one factor.
 
 usage: slow_motion.py BUILD
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d finds out which spine a port leads to, by traces and by the linear map that it learns from them.
+"""hp3d determines the spine on each port's path, by traces and by the linear map that it derives
+from them.
 
 usage: traces.py BUILD CASE
 

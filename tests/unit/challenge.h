@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TESTS_CHALLENGE_H
 #define HP3_TESTS_CHALLENGE_H
-/* Tests of pairing by challenge (rule 15): an engine without other information about pairings.
+/* For tests of pairing by challenge (rule 15): the engine gets no other information about pairings.
  * Sources include cmocka.h first. */
 #include "packets.h"
 

@@ -2,8 +2,9 @@
 #ifndef HP3_TESTS_DCQCN_REFERENCE_H
 #define HP3_TESTS_DCQCN_REFERENCE_H
 /*
- * DCQCN as in the paper: floating point, every timer fires, one event at a time in order of time.
- * Slow and simple; shares only the parameters with cc/dcqcn.c.
+ * DCQCN as in the paper, with floating point. Every timer event is simulated, one after the other
+ * in order of time. This reference is slow and simple. It shares only the parameters with
+ * cc/dcqcn.c.
  */
 #include "cc/dcqcn.h"
 
@@ -21,7 +22,8 @@ void reference_run(struct reference *r, uint64_t now); /* fires all timers up to
 void reference_cnp(struct reference *r, uint64_t now);
 void reference_sent(struct reference *r, unsigned bytes, uint64_t now);
 
-/* A preset, with line rate 100 Gb/s if it has none. Fails the test if it does not exist. */
+/* The preset with this name; the line rate is 100 Gb/s if the preset has none. Fails the test if
+ * there is no such preset. */
 struct hp3_dcqcn_params sound_preset(const char *name);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ELF_FILE_H
 #define ELF_FILE_H
-/* A shared library with what is looked up in one, and nothing else: two versions of f, and g. */
+/* A minimal shared library: it has only the parts that a symbol look-up reads. Its symbols are two
+ * versions of f, and g. */
 #include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELF_FILE_CODE 0x2000u /* g's address; f's are 16 and 32 behind */
+#define ELF_FILE_CODE 0x2000u /* address of g; the two f are 16 and 32 bytes after g */
 
 struct elf_file {
 	Elf64_Ehdr h;

@@ -2,9 +2,9 @@
 #ifndef TEST_GEN_WORLD_H
 #define TEST_GEN_WORLD_H
 /*
- * Two of roce-gen's endpoints and a link between them, in simulated time: fixed delay, optionally a
- * fixed rate, packets lost, overtaken and marked CE at random by a seed. Workloads run to their
- * end.
+ * Two of roce-gen's endpoints and a link between them, in simulated time. The link has a fixed
+ * delay and optionally a fixed rate. It loses, reorders and marks (CE) random packets; a seed
+ * decides which. Workloads run to their end.
  */
 #include "endpoint.h"
 #include "workload.h"
@@ -26,13 +26,14 @@ struct world {
 
 /* Parameters that most tests want; MTU 1024, window 128, timeout 16.8 ms. */
 struct gen_endpoint_params world_params(void);
-/* `qps` queue pairs; those of end 0 carry load, and those of end 1, too, if `both`. */
+/* Sets up `qps` queue pairs. Those of end 0 carry load; if `both`, also those of end 1. */
 void world_open(struct world *w, const struct gen_endpoint_params *p, uint32_t qps, bool both,
 	uint64_t seed);
 void world_close(struct world *w);
-/* Starts the load at both ends and runs until it is done and the air is empty, or `until`. */
+/* Starts the load at both ends. Runs until the load is done and no frame is in flight, or until
+ * `until`. */
 void world_run(struct world *w, const struct gen_workload_params *load, uint64_t until);
-/* The same without starting anything. */
+/* Continues the run, without starting a load. */
 void world_go_on(struct world *w, uint64_t until);
 /* A frame from neither endpoint arrives at `to`. */
 void world_inject(struct world *w, int to, const void *frame, uint32_t len);

@@ -14,53 +14,55 @@ struct host {
 	struct hp3_keying_config cfg;
 	struct hp3_keying_stats st;
 	uint8_t address[4];
-	uint32_t vlan; /* its packets', as it sees them */
+	uint32_t vlan; /* VLAN of its packets, as it sees them */
 	_Alignas(64) uint8_t mem[1 << 16];
 };
 
-/* Of address 10.9.0.`number`; identity, instance and random numbers are of `seed`. */
+/* Makes a host with address 10.9.0.`number`. Identity, instance and random numbers depend on
+ * `seed`. */
 void host_begin(struct host *h, uint8_t number, uint64_t seed);
-/* The same host again, with the identity that it had or another one: has no records. */
+/* Restarts the host, with the same identity or another one. It then has no records of peers. */
 void host_begin_again(struct host *h, const struct hp3_identity *identity, uint64_t seed);
 
-/* The RNIC of `from` talks to `to`. False: no room. */
+/* Records that the RNIC of `from` sends to `to`. False: there is no space for another peer. */
 bool host_talks_to(struct host *from, const struct host *to, uint64_t now);
 
 struct hp3_pair_ends ends_between(const struct host *from, const struct host *to);
 
-/* What leaves, as a frame in its VLAN. */
+/* Makes the frame of a message, in the VLAN of its sender. */
 void frame_of(const struct hp3_keying_message *m, struct frame *f);
-/* ... from another port than hp3d's. */
+/* The same with another source port than hp3d's. */
 void frame_from(const struct hp3_keying_message *m, uint16_t sport, struct frame *f);
 
-/* As it arrives in another VLAN. */
+/* Changes the frame to the form in which it arrives in another VLAN. */
 void put_in_vlan(struct frame *f, uint32_t vlan);
 
-/* True: *out is an answer. */
+/* A frame arrives at h. True: *out is the answer. */
 bool host_take(struct host *h, const struct frame *f, uint64_t now, struct hp3_keying_message *out);
-/* The next job, done at once. True: *out is to be sent; *any: there was one. */
+/* Computes the next job (X25519) of h at once. True: *out is to be sent. *any: there was a job. */
 bool host_job(struct host *h, uint64_t now, bool *any, struct hp3_keying_message *out);
 
-/* Both ways the same key, which is none of the other direction. */
+/* True: for each direction, both hosts have the same key, and the keys of the two directions
+ * differ. */
 bool have_a_key(const struct host *a, const struct host *b);
 
-/* What `at` knows of `of`; HP3_KEYING_NO_PEER: nothing. */
+/* The record that host `at` has of host `of`; state HP3_KEYING_NO_PEER: none. */
 struct hp3_keying_info info_of(const struct host *at, const struct host *of);
 
-/* Everything that is due at this time leaves, arrives and is answered; jobs are done. */
+/* Sends, delivers and answers all messages that are due at this time, and computes all jobs. */
 void talk(struct host *a, struct host *b, uint64_t now);
-/* ... at any time from *now to `until`, every ms. */
+/* The same every ms, from *now to `until`. */
 void talk_until(struct host *a, struct host *b, uint64_t *now, uint64_t until);
 
 /*
- * The next message of `from` that is due (an INIT), or with which it answers the last one; its next
- * job is done before. False: none. For tests that carry messages by hand.
+ * For tests that pass messages themselves. Computes the next job of `from`. Then sets *f to its
+ * next message: an INIT that is due, or its answer to the last message. False: there is none.
  */
 bool host_sends(struct host *from, uint64_t now, struct frame *f);
-/* What it answers to *f, in *f. */
+/* Delivers *f to h, and sets *f to the answer. False: there is none. */
 bool host_answers(struct host *h, uint64_t now, struct frame *f);
 
-/* Counters add up. */
+/* True: the counters add up. */
 bool stats_add_up(const struct hp3_keying_stats *s);
 
 #endif

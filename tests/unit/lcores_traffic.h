@@ -2,8 +2,8 @@
 #ifndef TEST_LCORES_TRAFFIC_H
 #define TEST_LCORES_TRAFFIC_H
 /*
- * Two workers on a rail of rings, and packets of flows whose addresses belong to one or the other:
- * WRITEs that leave, ACKs that arrive. The test acts as the NIC.
+ * Two workers on a rail of rings, and packets of flows: WRITEs that leave, ACKs that arrive. The
+ * addresses of a flow determine which worker handles it. The test acts as the NIC.
  */
 #include "app/hp3d/lcores/internal.h"
 #include "bench/ring_rail.h"
@@ -14,19 +14,22 @@
 
 extern struct hp3_config lcores_cfg;
 
-/* Of a group of tests; stop also where one has failed half-way, with all lcores told to return. */
+/* cmocka group fixtures. lcores_stop() also works after a test has failed half-way: it makes all
+ * lcores return. */
 int lcores_start(void **state);
 int lcores_stop(void **state);
 
-/* The workers are made, the rail is theirs, or as a whole that of one; all flows are known; nothing
- * runs yet. */
+/* Makes the workers. The workers share the rail or, if `whole`, one worker has all of it. The
+ * engines have all flows. No lcore runs yet. */
 void lcores_begin(struct ring_rail *r, const char *name, unsigned queues, bool whole);
 
-/* The worker of the flow's addresses, or of the whole rail. */
+/* Number of the worker that handles the flow. */
 unsigned lcores_owner_of(uint32_t flow);
-/* Packet n of every flow, in another order each time; `aside`: the NIC puts all into one queue. */
+/* Sends packet n of every flow, in a new order of flows each time. `aside`: the NIC puts all
+ * packets into one queue. */
 void lcores_feed(struct ring_rail *r, enum hp3_dir dir, uint32_t n, bool aside);
-/* Takes what has left in a direction; every flow's packets in order, next[] counts them. */
+/* Takes the packets that have left in a direction. Checks that each flow's packets are in order;
+ * next[] counts them by flow. */
 void lcores_collect(struct ring_rail *r, enum hp3_dir dir, uint32_t next[LCORES_FLOWS]);
 
 #endif

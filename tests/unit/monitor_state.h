@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TEST_MONITOR_STATE_H
 #define HP3_TEST_MONITOR_STATE_H
-/* State of the newest closed cycle of a path, from the monitor's fields. */
+/* State of the newest closed monitoring cycle of a path, from the monitor's fields. */
 #include "ppp/monitor.h"
 
 enum path_state { PATH_SILENT, PATH_CLEAN, PATH_CONGESTED, PATH_SEVERE };
 
 /*
- * Closes the cycles that are over. SEVERE: congested, and so were the congestion_tolerance - 1
- * before it that were not silent.
+ * Closes the cycles that have ended. SEVERE: the newest cycle is congested, and so are the
+ * congestion_tolerance - 1 cycles before it, not counting silent cycles.
  */
 static inline enum path_state path_state(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)

@@ -2,8 +2,8 @@
 #ifndef HP3_TEST_OFF_WORLD_H
 #define HP3_TEST_OFF_WORLD_H
 /*
- * An engine with some features switched off, one queue pair (or none), and every entry of the
- * engine's public headers as a call without arguments (test_engine_off.c).
+ * For test_engine_off.c: an engine with some features disabled, and with one queue pair or none;
+ * and a table that has each public function of the engine as a function without arguments.
  */
 #include "engine/info.h"
 #include "engine/policy.h"
@@ -15,13 +15,13 @@ struct off_world {
 	size_t size;
 	uint64_t now;
 	struct hp3_acts acts;
-	uint32_t flow; /* that calls name */
+	uint32_t flow; /* argument of the calls */
 	struct hp3_ends ends;
 };
 
 struct off_entry {
 	const char *name;
-	int (*call)(struct off_world *w); /* what the entry returned; 0 where it returns nothing */
+	int (*call)(struct off_world *w); /* the engine's return value; 0: void */
 	/* The error that the header documents for features disabled by `cfg`; 0: none. */
 	int (*promised)(const struct hp3_engine_config *cfg);
 };
@@ -29,7 +29,7 @@ struct off_entry {
 extern const struct off_entry off_entries[];
 extern const unsigned off_entry_count;
 
-/* Packets of the queue pair, as its RNIC sends them and as they come back. */
+/* A request that the RNIC of the queue pair sends; an ACK that arrives for it. */
 void off_request(struct off_world *w, uint32_t psn);
 void off_ack(struct off_world *w, uint32_t psn);
 

@@ -2,8 +2,8 @@
 #ifndef HP3_TEST_PACKETS_H
 #define HP3_TEST_PACKETS_H
 /*
- * The packets that the two sides of the rig (rig.h) send: whole frames with real ICRCs, one call
- * each, so that a test of the engine reads like a packet trace.
+ * The packets that the two sides of the rig (rig.h) send. Each function sends one complete frame
+ * with a correct ICRC, so that a test of the engine reads like a packet trace.
  */
 #include "rig.h"
 #include "roce/build.h"
@@ -20,9 +20,10 @@ int read_request(const struct qp *q, uint32_t psn, uint32_t bytes);
 void response(const struct qp *q, const struct hp3_fields *f);
 void ack(const struct qp *q, uint32_t psn);
 void reply(const struct qp *q, uint8_t syndrome, uint32_t psn);
-/* ACKs that contradict the pairing, enough to end any pairing: takes a millisecond. */
+/* ACKs that contradict the pairing, so many that the engine ends any pairing. Takes a
+ * millisecond. */
 void contradict(const struct qp *q, uint32_t psn);
-void nak(const struct qp *q, uint32_t psn); /* PSN sequence error: psn is what is expected */
+void nak(const struct qp *q, uint32_t psn); /* PSN sequence error; psn: the expected PSN */
 void rnr(const struct qp *q, uint32_t psn);
 void read_response(const struct qp *q, uint8_t opcode, uint32_t psn, uint16_t bytes);
 
@@ -31,12 +32,12 @@ void peer_request(const struct qp *q, uint32_t psn, bool ce);
 /* The local RNIC acknowledges a request of the peer. */
 void ack_leaves(const struct qp *q, uint32_t psn);
 
-/* Connection management: who = HP3_DIR_TX if the local end sends it. */
+/* A packet of connection management; who = HP3_DIR_TX: the local end sends it. */
 void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t local_id,
 	uint32_t remote_id, uint32_t qpn);
 /* The first IP fragment of a packet of q. */
 void fragment(enum hp3_dir who, const struct qp *q);
-/* Likewise of another UDP datagram, or a later one (`offset` in bytes) of that of q. */
+/* A fragment of a UDP datagram to port `dport`, at `offset` bytes. */
 void fragment_of(enum hp3_dir who, const struct qp *q, uint16_t dport, uint16_t offset);
 
 #endif

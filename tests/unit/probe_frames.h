@@ -18,22 +18,23 @@ extern const struct hp3_probe_key probe_key;
 extern const struct hp3_probe_key no_key;
 extern const struct hp3_probe_keys probe_keys; /* probe_key alone */
 extern const struct hp3_probe_keys no_keys;
-extern const struct hp3_probe_key host_secret; /* of cookies */
+extern const struct hp3_probe_key host_secret; /* for cookies */
 
 /* 10.9.0.1 -> 10.9.0.2 or fd00::1 -> fd00::2, DSCP 26, ECT(0). */
 struct hp3_addressing flow_addressing(bool ipv6, uint16_t sport);
 void reparse(struct frame *f);
 
-/* QPN 0x1234, PSN 0x777, and this id and time. */
+/* Makes a probe with QPN 0x1234, PSN 0x777, and this id and time. */
 void make_probe(
 	struct frame *f, bool ipv6, uint32_t id, uint64_t time, const struct hp3_probe_key *key);
 
-/* What a switch makes of `probe`: quotes its IP header and `quoted` bytes behind it. */
+/* The time-exceeded message of a switch for `probe`: it quotes the probe's IP header and `quoted`
+ * bytes after it. */
 void make_expired(struct frame *f, const struct frame *probe, const uint8_t *hop, uint32_t quoted);
-/* After a change of a message: its checksums. */
+/* Corrects the checksums of a changed message. */
 void repair_icmp(struct frame *f);
 
-/* Field by field: MACs, VLAN tags, addresses, DSCP and ECN, TTL, source port. */
+/* Compares field by field: MACs, VLAN tags, addresses, DSCP and ECN, TTL, source port. */
 #define expect_same_way(a, b)                                                                      \
 	do {                                                                                       \
 		assert_memory_equal((a)->dst_mac, (b)->dst_mac, 6);                                \

@@ -34,9 +34,9 @@ struct rig {
 	struct hp3_engine_config cfg; /* change it, then call rig_configure() */
 	struct hp3_engine *e;
 	uint64_t now;
-	unsigned turn; /* which of the engine's entries the next packet takes */
+	unsigned turn; /* chooses the engine's function for the next packet */
 	bool damage; /* the next frame gets a wrong ICRC */
-	uint32_t cm_psn; /* REQ, REP: first PSN that the other side shall send */
+	uint32_t cm_psn; /* REQ, REP: first PSN that the other side has to send */
 	struct hp3_pkt pkt; /* the last packet of the local RNIC */
 	struct hp3_verdict vd; /* of the last packet */
 	struct left wire[WIRE_MAX]; /* packets that left for the network */
@@ -44,8 +44,8 @@ struct rig {
 	uint32_t nacts_max; /* longest list of actions so far */
 	struct hp3_event last; /* newest event */
 	struct hp3_event newest[HP3_EVENT_MAX]; /* of each type */
-	struct hp3_act act; /* newest action that moved no packets */
-	struct hp3_act other; /* newest that is neither EVENT nor PROBE */
+	struct hp3_act act; /* newest action that does not act on held packets */
+	struct hp3_act other; /* newest action that is neither EVENT nor PROBE */
 	uint32_t acts[HP3_ACT_TRACE + 1]; /* how many of each kind */
 	struct hp3_act trace[32]; /* traces sent, a ring: the n-th of them is trace[n % 32] */
 	uint32_t nprobes, probe_ids[64], probe_psns[64]; /* probes sent */
@@ -67,46 +67,47 @@ void rig_allow_moves(bool allowed); /* by a reload: nothing else changes */
 /* Queue pair i of 10.9.0.1 -> 10.9.0.2: QPN 0x1000 + i here, 0x2000 + i there, port 50000 + i. */
 struct qp make_qp(unsigned i);
 
-/* A parsed packet of the local RNIC; what the engine decided stands in rig.vd. Returns the verdict.
+/* A parsed packet of the local RNIC. Returns the engine's verdict; rig.vd has the details.
  */
 int rig_transmit(struct hp3_pkt *pkt);
 /* A parsed packet from the network. */
 void rig_receive(struct hp3_pkt *pkt);
 
-/* An event of a queue pair; fills in addresses and numbers. Returns the value of hp3_qp(). */
+/* Passes the engine an event of a queue pair, with its addresses and QPNs. Returns the value of
+ * hp3_qp(). */
 int report_event(const struct qp *q, const struct hp3_qp_event *what);
-/* A set-up event with the pairing. */
+/* Passes the engine a set-up event with the pairing. */
 int set_up(const struct qp *q);
-int set_up_at(const struct qp *q, uint32_t psn); /* the first PSN is known, too */
+int set_up_at(const struct qp *q, uint32_t psn); /* the event also has the first PSN */
 int tear_down(const struct qp *q);
-/* The queue pair rests, whoever it is paired with, and is gone. */
+/* The queue pair becomes idle, whatever its pairing, and is then torn down. */
 void tear_down_at_rest(const struct qp *q);
 /* A valid probe of the peer's hp3d arrived. */
 void peer_alive(const struct qp *q);
 
-/* Commands; the return value is the engine's. */
+/* Commands. They return the engine's return value. */
 int move(const struct qp *q, uint16_t port);
 int command(const struct qp *q, enum hp3_cmd_kind kind, uint16_t port);
-int advise(const struct qp *q, uint16_t port); /* its tag: 77 */
+int advise(const struct qp *q, uint16_t port); /* with tag 77 */
 
 /* The actuator's report on its own part of a move (verbs mode). */
 int actuator(const struct qp *q, enum hp3_actuator_report report);
-/* What its completions tell. */
+/* Passes the engine what completions show about the path (hp3_felt, verbs mode). */
 int felt(const struct qp *q, const struct hp3_felt *what);
 
-/* Packets have passed unseen (hp3_missed()). */
+/* Reports to the engine that packets have bypassed it (hp3_missed()). */
 void missed(void);
 
 /* Advances time in one step: deadlines and ageing. */
 void pass_time(uint64_t ns);
-/* The peer's hp3d answers probe i of those sent. */
+/* The peer's hp3d answers the i-th probe sent. */
 void probe_reply(uint32_t i, bool ce);
 
 uint32_t flow_of(const struct qp *q); /* HP3_NO_FLOW if there is none */
 struct hp3_flow_info info(const struct qp *q);
 const struct hp3_stats *stats(void);
 
-/* What left last, and what left in the n-th place. */
+/* Checks the packet that left at index `at`. */
 #define expect_left(at, p, want_port, want_ackreq)                                                 \
 	do {                                                                                       \
 		assert_true((at) < rig.nwire);                                                     \

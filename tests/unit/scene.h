@@ -13,7 +13,7 @@
 #define RTT      (20 * US)
 #define ASKED    4u /* probes of a round */
 #define STALL    (500 * US) /* without progress: is the path dead? */
-#define TIMEOUT  (200 * US) /* of a round of probes */
+#define TIMEOUT  (200 * US) /* of a probe round */
 
 extern struct qp q;
 extern uint32_t psn;
@@ -22,49 +22,52 @@ extern uint32_t psn;
 
 /* A paired flow, PSN 100 to 100 + n - 1 in flight without AckReq. */
 void in_flight(uint32_t n);
-/* In the middle of a drain: 100 closes, 101 to 101 + n - 1 are held. */
+/* A flow that drains: PSN 100 closes the old path, and 101 to 101 + n - 1 are held. */
 void draining(uint32_t n);
-/* A flow that was moved to NEW_PORT with nothing in flight, and has sent `p` there. */
+/* A flow that was moved to NEW_PORT with nothing in flight, and has sent PSN `p` from there. */
 void moved(uint32_t p);
-/* A flow that is on NEW_PORT, with a packet in flight; nothing ages soon. Returns the next PSN. */
+/* A flow on NEW_PORT with a packet in flight, which will not age soon. Returns the next PSN. */
 uint32_t moved_and_sending(void);
-/* Another local queue pair, connected to the same remote one as q. */
+/* Another local queue pair, connected to the same remote queue pair as q. */
 struct qp other_of(uint32_t by);
 void assert_paired_with(const struct qp *x);
-/* Nothing is sent for 200 ms, and then all flows are looked at once (ageing). */
+/* No packet is sent for 200 ms. Then the engine checks the age of all flows once. */
 void rests(void);
 
 /* --- monitoring and path search --- */
 
-/* Fills rig.cfg; call rig_configure() or probing_engine() after changes of your own. */
+/* Sets rig.cfg. If you change it further, call rig_configure() or probing_engine() afterwards. */
 void probing_config(void);
-/* A new engine with rig.cfg, and q set up. */
+/* Makes a new engine with rig.cfg, and sets up q. */
 void probing_engine(void);
-/* One request with AckReq, answered after RTT, with BECN or not; then the rest of the cycle. */
+/* Sends one request with AckReq, which is answered after RTT, with or without BECN. Then the rest
+ * of the monitoring cycle passes. */
 void exchange(bool becn);
 /* The same, answered after `rtt`. */
 void exchange_after(uint64_t rtt, bool becn);
-/* The same without the rest of the cycle: what it sets off has just happened. */
+/* The same with BECN, but time stops at the reply: its effects have just occurred. */
 void marked_reply(void);
-/* A clean spell, then marks until the path in use is severely congested and something is done. */
+/* Some cycles without marks, then marks until the path in use is severely congested and the engine
+ * acts. */
 void congest(void);
-/* The peer answers the probes of the newest round that go by other ports than the one in use. */
+/* The peer answers the probes of the newest round, except those on the port in use. */
 void others_answer(void);
-/* The same, with detection of dead paths. */
+/* As probing_config(), with detection of dead paths. */
 void stall_config(void);
-/* Advances time in steps of 50 us, as a caller's clock. */
+/* Advances time in steps of 50 us. */
 void steps(uint64_t ns);
-/* A flow that was answered some times, and then sends two packets that nobody answers. */
+/* A flow whose packets were answered a few times. It then sends two packets that are not
+ * answered. */
 void silence(void);
-/* Until the next round of probes goes out, which must be soon. */
+/* Advances time until the next probe round is sent, which must be soon. */
 void until_asked(void);
-/* silence(), and the first round of probes is out. */
+/* silence(); then the first probe round is sent. */
 void stalled(void);
-/* A round that only the port in use loses. */
+/* A probe round in which only the probe on the port in use is lost. */
 void lose_a_round(void);
-/* Nothing comes through any more, three rounds of probes say why: until q has failed over. */
+/* No packet arrives on the path in use. Three probe rounds show this, and q fails over. */
 void path_dies(void);
-/* A CNP for q. */
+/* A CNP for q arrives. */
 void cnp(void);
 uint32_t seen(enum hp3_event_type type); /* events of this type so far */
 

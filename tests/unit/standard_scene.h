@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_TEST_STANDARD_SCENE_H
 #define HP3_TEST_STANDARD_SCENE_H
-/* A flow whose peer is an ordinary RNIC: it asks for a better path behind a drain (rule 2). */
+/* A flow whose peer has no hp3d, only an RNIC. The engine searches for a better path after a drain,
+ * with probes that the RNIC answers (rule 2). */
 #include "scene.h"
 
 extern uint32_t closing; /* PSN that closed the old path */
 
-extern bool standard_short; /* no packet is as long as the PMTU: none teaches it */
+extern bool standard_short; /* no packet is as long as the PMTU, so the engine does not learn it */
 
-/* Fills rig.cfg: probes of this kind. */
+/* Sets rig.cfg, with probes of this kind. */
 void standard_config(enum hp3_probe_choice probes);
-/* Severely congested; one MIDDLE is in flight, so that there is something to drain. */
+/* The path is severely congested. One WRITE MIDDLE is in flight, so a move has to drain. */
 void standard_congested(void);
 /* The same with another packet in flight, the newest one. */
 void standard_congested_behind(int (*newest)(uint32_t psn));
-/* Drained, one packet is held, the first probe is in the air: on the port in use. */
+/* The flow has drained, and one packet is held. The first probe is in flight, on the port in
+ * use. */
 void standard_asking(void);
-/* It is answered after RTT, and the first candidate's probe is in the air. */
+/* This probe is answered after RTT. The probe of the first candidate is in flight. */
 void standard_mine(void);
 
 #endif

@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 /*
- * A fabric that is none: the file `paths` in the directory that HP3_FAKE_FABRIC names has a word
- * for each of four paths, which the lowest two bits of a source port choose: microseconds that it
- * takes longer, or FABRIC_DEAD. Tests write it; RNICs of the tests look at it for each packet.
+ * A simulated fabric with four paths; the lowest two bits of a source port choose the path. The
+ * file `paths` in the directory $HP3_FAKE_FABRIC has a 32-bit number for each path: its additional
+ * delay in microseconds, or FABRIC_DEAD. Tests write this file; the fake RNICs read it for each
+ * packet.
  */
 #define FABRIC_DEAD  UINT32_MAX
 #define FABRIC_PATHS 4u
@@ -34,7 +35,7 @@ static inline const uint32_t *fabric_open(void)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Nanoseconds; FABRIC_DEAD: it does not arrive. */
+/* Delay of a packet in ns; FABRIC_DEAD: it does not arrive. */
 static inline uint64_t fabric_delay(const uint32_t *paths, uint16_t port)
 {
 	uint32_t us =

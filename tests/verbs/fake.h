@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 /*
- * A fake RNIC for libhp3verbs.so; libibverbs.so.1 of these tests calls its provider. It records the
- * work requests that leave, with their ports. A work request is acknowledged `delay_ns` after it
- * left; its completion waits until it is polled. As in Soft-RoCE, SQD drains, and after SQD -> RTS
- * nothing leaves until a doorbell (a post, or the kick to cmd_fd).
+ * A fake RNIC for tests of libhp3verbs.so. The libibverbs.so.1 of these tests calls its provider.
+ * The RNIC records the work requests that leave, with their ports. A work request is acknowledged
+ * `delay_ns` after it left; its completion is then ready to be polled. As in Soft-RoCE, the queue
+ * pair drains in SQD, and after SQD -> RTS no work request leaves until a doorbell (a post, or a
+ * kick to cmd_fd).
  */
 #define FAKE_LOG 400000u
 
@@ -20,12 +21,12 @@ struct fake_sent {
 	uint16_t port;
 	uint16_t opcode;
 	uint32_t bytes;
-	uint64_t sum; /* of the bytes of inline data */
+	uint64_t sum; /* sum of the bytes of inline data */
 };
 
 struct fake_wr {
 	struct fake_sent sent;
-	uint64_t left_ns; /* 0: not yet */
+	uint64_t left_ns; /* when it left; 0: it has not left */
 	bool signalled;
 };
 
@@ -34,10 +35,10 @@ struct fake_qp {
 	pthread_mutex_t lock;
 	struct fake_qp *next;
 	uint32_t depth, sges, inlines;
-	bool sig_all, in_section, idle; /* idle: wants a doorbell */
+	bool sig_all, in_section, idle; /* idle: waits for a doorbell */
 	uint16_t port;
-	const uint32_t *paths; /* of the fabric; NULL: there is none */
-	uint32_t mask; /* attributes of the newest change */
+	const uint32_t *paths; /* paths of fabric.h; NULL: no fabric */
+	uint32_t mask; /* attribute mask of the last modify_qp() */
 	struct fake_wr *queue; /* ring: [tail, sent) left, [sent, head) wait */
 	uint32_t tail, acked, sent, head, built;
 	struct ibv_wc *cqes;
@@ -53,18 +54,17 @@ struct fake_qp {
 	bool draining; /* in SQD, as far as it has noticed */
 };
 
-/* Faults: an errno that the call returns, 0: none. */
+/* Faults: the errno that a call returns; 0: the call works. */
 struct fake_faults {
 	int sport, sqd, turn;
-	int rts; /* EINVAL while it drains, like Soft-RoCE, unless it is set: always */
-	int post; /* post_send(), after `post_after` more */
+	int rts; /* 0: EINVAL while the queue pair drains, as in Soft-RoCE; else always */
+	int post; /* post_send() fails after `post_after` more posts */
 	uint32_t post_after;
-	bool stuck; /* nothing is acknowledged */
+	bool stuck; /* no work request is acknowledged */
 	uint64_t delay_ns;
-	bool late; /* unsignalled ones wait before the provider's lock */
-	bool no_room; /* the queue is full for who posts now */
-	void (*refused)(
-		struct ibv_qp_ex *ex); /* called when wr_complete() has let go of its lock */
+	bool late; /* unsignalled posts wait before the provider's lock */
+	bool no_room; /* the queue counts as full for the current post */
+	void (*refused)(struct ibv_qp_ex *ex); /* called when wr_complete() has released its lock */
 };
 
 struct fake_device;
@@ -83,10 +83,10 @@ struct fake_device {
 	struct ibv_device device;
 	const struct fake_calls *calls;
 	struct fake_faults faults; /* atomic loads and stores */
-	uint32_t qpn; /* of its first queue pair */
+	uint32_t qpn; /* QPN of its first queue pair */
 };
 
-/* Each provider is a library that has this. */
+/* Each provider is a library that defines this function. */
 struct fake_device *fake_device(const char *name);
 /* The queue pair's connection breaks now. */
 void fake_break(struct fake_qp *q);

@@ -2,8 +2,8 @@
 #ifndef HP3_TESTS_NAMED_H
 #define HP3_TESTS_NAMED_H
 /*
- * Verbs as collective libraries load them: dlopen() of the library in NCCL_IBVERBS_LIB, and
- * dlvsym() with the version. A missing symbol ends the program with 2.
+ * Loads verbs as collective libraries do: dlopen() of the library in NCCL_IBVERBS_LIB, and dlvsym()
+ * with the version. If a symbol is missing, the program ends with exit code 2.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -27,7 +27,7 @@ struct verbs {
 	int (*get_async_event)(struct ibv_context *context, struct ibv_async_event *event);
 };
 extern struct verbs verbs;
-void rig_load(void); /* the library and the providers, whose paths the environment has */
+void rig_load(void); /* loads library and providers; the environment has their paths */
 
 enum provider { RXE, MLX5, BNXT, PROVIDERS };
 struct app {
@@ -38,28 +38,31 @@ struct app {
 	struct ibv_qp *qp;
 	struct fake_qp *fake;
 	uint64_t posted, polled; /* wr_ids: the next one to post, the next one to complete */
-	uint64_t due; /* where the newest signalled one ends */
+	uint64_t due; /* wr_id after the newest signalled work request */
 	uint32_t errors;
 };
 struct app_options {
 	uint32_t depth; /* 0: 64 */
 	int sig_all; /* of the queue pair */
 	unsigned int access;
-	bool extended; /* ibv_create_qp_ex() with calls of its own */
+	bool extended; /* made by ibv_create_qp_ex(), with its own posting functions */
 };
 void *rig_fake_break(enum provider provider); /* its fake_break() */
 void app_start(struct app *a, enum provider provider, const struct app_options *options);
-/* One more queue pair of that context, with the same completion queue; its own to destroy. */
+/* Makes *a another queue pair in the context of *with, with the same completion queue. The caller
+ * destroys this queue pair itself, without app_stop(). */
 void app_share(struct app *a, const struct app *with, const struct app_options *options);
 void app_ready(struct app *a, unsigned int access); /* INIT, RTR, RTS */
 void app_stop(struct app *a);
 
-/* Posts `n` WRITEs in one chain, each `every`-th signalled. Returns what ibv_post_send() does. */
+/* Posts a chain of `n` WRITEs, of which each `every`-th is signalled. Returns the value of
+ * ibv_post_send(). */
 int app_post(struct app *a, uint32_t n, uint32_t every);
 void app_poll(struct app *a);
 /* Polls until all work requests have left and completed, or for a second. */
 void app_finish(struct app *a);
-/* Work requests left as posted: all, once, in order, and none was overtaken. */
+/* Checks that all posted work requests left, each once and in order, and that none was
+ * overtaken. */
 void app_check_order(const struct app *a);
 
 /* An application in its own thread, which posts and polls until stopped. */
@@ -72,7 +75,7 @@ struct runner {
 	int end;
 };
 void runner_start(struct runner *r, struct app *a, uint32_t chain, uint32_t every);
-void runner_wait(struct runner *r, uint32_t posts); /* until it has posted so many more */
+void runner_wait(struct runner *r, uint32_t posts); /* until it has posted `posts` more */
 void runner_end(struct runner *r);
 
 struct hp3d {
@@ -81,16 +84,17 @@ struct hp3d {
 	struct hp3_verbs_hello hello;
 	uint16_t seq;
 };
-void hp3d_start(struct hp3d *h, uint32_t drain_us, uint32_t hold_us); /* listens, is found */
+void hp3d_start(struct hp3d *h, uint32_t drain_us, uint32_t hold_us); /* listens */
 void hp3d_stop(struct hp3d *h);
-/* The cell of a queue pair; waits until it is there. */
+/* The cell of a queue pair: its state in memory shared with the library. Waits until the cell has
+ * this state. */
 struct hp3_verbs_cell *hp3d_cell(struct hp3d *h, uint32_t qpn, enum hp3_verbs_state state);
 void hp3d_want(struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port);
-/* Waits for the answer to the newest request; 0: none came within two seconds. */
+/* Waits for the answer to the newest request; 0: none arrived within two seconds. */
 enum hp3_verbs_did hp3d_answer(struct hp3d *h, struct hp3_verbs_cell *c, int *detail);
-/* The one that comes after DRAINED. */
+/* Waits for the answer that follows DRAINED. */
 enum hp3_verbs_did hp3d_after_drained(struct hp3d *h, struct hp3_verbs_cell *c, int *detail);
-/* Both. */
+/* hp3d_want(), then hp3d_answer(). */
 enum hp3_verbs_did hp3d_do(
 	struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port, int *detail);
 

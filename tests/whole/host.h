@@ -2,10 +2,10 @@
 #ifndef HP3_TESTS_WHOLE_HOST_H
 #define HP3_TESTS_WHOLE_HOST_H
 /*
- * Interface between an hp3d in the simulation and its simulated machine. hp3d is a module (all of
- * its objects, main() under another name), loaded again for each process, so that each has its own
- * variables. Calls for time, sleep, random numbers, threads, signals and ports end here, by linker
- * wrap (wrap_*.c); all other calls are real.
+ * Interface between an hp3d in the simulation and its simulated machine. hp3d is a module: a
+ * library of all its objects, with main() renamed. It is loaded once for each process, so that each
+ * process has its own variables. Calls for time, sleep, random numbers, threads, signals and ports
+ * are redirected to this interface by the linker (--wrap; wrap_*.c). All other calls are real.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -15,11 +15,11 @@
 
 struct rte_mbuf;
 
-/* Calls of a process `p` to the simulation. Times are in ns. */
+/* Calls from a process `p` to the simulation. Times are in ns. */
 struct whole_host {
 	uint64_t (*now)(void *p); /* monotonic */
 	uint64_t (*wall)(void *p);
-	/* The thread sleeps until then, or until it is woken: true. */
+	/* The thread sleeps until `until`. True: it was woken before. */
 	bool (*sleep)(void *p, uint64_t until);
 	bool (*interrupted)(void *p); /* a signal arrived during the sleep */
 	void (*kick)(void *p); /* wakes lcores that sleep */
@@ -28,22 +28,22 @@ struct whole_host {
 	void (*join)(void *p); /* until all launched threads have ended */
 	void (*on_signal)(void *p, int sig, void (*fn)(int sig));
 	void (*port)(void *p, uint16_t port, bool up);
-	bool (*link)(void *p, uint16_t port); /* has one */
+	bool (*link)(void *p, uint16_t port); /* true: the port has a link */
 	void (*event)(void *p, const struct hp3_event *event);
-	void (*copied)(void *p, struct rte_mbuf *copy); /* a packet that it holds */
+	void (*copied)(void *p, struct rte_mbuf *copy); /* hp3d has copied a packet that it holds */
 	char letter; /* prefix of names in DPDK */
 };
 
-/* Counts of packets at a time when the process handles none. */
+/* Counts of packets, at a time when the process handles no packet. */
 struct whole_account {
 	uint64_t gone; /* not forwarded, for a named reason */
-	uint64_t held, waiting; /* by the engine; in links and rings */
+	uint64_t held, waiting; /* held by the engine; in links between lcores and in rings */
 	uint64_t shown; /* copies sent to the RNIC, in addition to received packets */
-	int64_t unaccounted; /* as the pipes count */
-	uint32_t moved, moves; /* flows not at home; under way */
-	uint64_t sprayed, sprayed_reads; /* packets; of them READ responses */
+	int64_t unaccounted; /* packets that the pipes' counters do not explain */
+	uint32_t moved, moves; /* flows not on their home ports; moves in progress */
+	uint64_t sprayed, sprayed_reads; /* packets sprayed; how many of them were READ responses */
 	uint64_t delivered; /* arrived out of order, and reached the RNIC in order */
-	uint64_t doubts; /* without order: a packet is too late, too far ahead, or the hold is full
+	uint64_t doubts; /* forwarded out of order: too late, too far ahead, or no space
 			  */
 	uint64_t paced; /* packets that waited for the pacer */
 	uint64_t keyed; /* peers with which a key was agreed on */
@@ -53,16 +53,16 @@ struct whole_account {
 typedef void whole_bind_fn(const struct whole_host *host, void *p);
 typedef int whole_main_fn(int argc, char **argv);
 typedef void whole_account_fn(struct whole_account *a);
-/* A watcher reports the set-up or end of a queue pair; while all threads sleep. */
+/* A watcher reports the set-up or end of a queue pair. Call it only while all threads sleep. */
 typedef void whole_qp_fn(const struct hp3_qp_event *event);
 struct rte_ring;
 struct rte_mempool;
-/* Number of its packets that are of this pool. */
+/* Number of packets in the ring that are from this pool. */
 typedef unsigned whole_in_ring_fn(const struct rte_ring *r, const struct rte_mempool *pool);
 typedef void *whole_alloc_fn(size_t n);
 typedef void whole_free_fn(void *mem);
-/* The process is gone: frees memory, descriptors, rings and pools, as a kernel would. Returns the
- * number of memory blocks. */
+/* Call it when the process has ended: frees its memory, descriptors, rings and pools, as a kernel
+ * would. Returns the number of memory blocks freed. */
 typedef unsigned whole_reap_fn(void);
 
 /* For wrap_*.c */
@@ -73,6 +73,6 @@ enum whole_thing { WHOLE_MEMORY, WHOLE_RTE, WHOLE_RING, WHOLE_POOL };
 void *whole_got(void *thing, enum whole_thing kind);
 bool whole_gave(void *thing); /* false: it was not recorded */
 int whole_opened(int fd);
-void whole_name(char *buf, size_t cap, const char *name); /* as DPDK is to know it */
+void whole_name(char *buf, size_t cap, const char *name); /* the name to use in DPDK */
 
 #endif

@@ -2,27 +2,26 @@
 #ifndef HP3_TESTS_WHOLE_SIM_H
 #define HP3_TESTS_WHOLE_SIM_H
 /*
- * Two hosts, each an RNIC behind an hp3d, and a network between them: in one process, with one
+ * Two hosts, each with an RNIC behind an hp3d, and a network between them, in one process with one
  * clock and one seed. hp3d is the whole shipped program (host.h). RNICs and the check of order are
- * those of tests/property, one world for the queue pairs of each host.
+ * those of tests/property; each host's queue pairs are in one world (tests/property/world.h).
  *
  *     RNIC 0 --[rnic] hp3d a [net]-- paths --[net] hp3d b [rnic]-- RNIC 1
  *
- * Events are in one list, by time (time.c). A thread of an hp3d runs until it sleeps; only empty
- * polls of its ports take time. Same seed, same run, to the byte.
+ * Events are in one list, by time (time.c). A thread of an hp3d runs until it sleeps. Only polls of
+ * ports that return no packet take simulated time. Runs with the same seed are identical.
  *
- * Some queue pairs use IPv6. Some worlds use one VLAN (one tag, or two); in some, links go down.
+ * Some queue pairs use IPv6. With some seeds, all packets are in a VLAN (one tag or two); with
+ * some, links go down.
  *
- * Checks:
- *  - order (rule 23) as the receiver sees it, of requests and of replies;
- *  - no packet altered, except for source port, AckReq, BECN, and with them IPv6's flow label and
- *    the ICRC; hp3d's own packets are of the VLAN, too;
- *  - truth: no RNIC completes what was not executed (tests/property/world_rnic.c);
- *  - conservation, after each step of a process: in = out + named drops + held + waiting;
- *  - control: every request has an answer, which is JSON with a boolean "ok";
- *  - a clean stop ends in its time, with all packet buffers given back, exit code 0.
- * In liveness mode, faults end. Then every queue pair makes progress, `mode off` moves all flows to
- * their home ports, no packet is held, a reload takes effect, links that were down are up again.
+ * Checks: - order (rule 23) of requests and of replies, at the receiver; - no packet is changed,
+ * except for source port, AckReq and BECN, and consequently IPv6's flow label and the ICRC; hp3d's
+ * own packets are also in the VLAN; - truth: no RNIC completes a request that was not executed
+ * (tests/property/world_rnic.c); - conservation, after each step of a process: packets in = out +
+ * drops with a reason + held + waiting; - control: every request has an answer, which is JSON with
+ * a boolean "ok"; - a clean stop ends in time, with all packet buffers returned and exit code 0. In
+ * liveness mode, faults end after some time. Then every queue pair makes progress, `mode off` moves
+ * all flows to their home ports, no packet is held, a reload takes effect, and all links are up.
  */
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -46,12 +45,12 @@ enum frame_kind { FRAME_REQUEST, FRAME_REPLY, FRAME_CNP, FRAME_OTHER, FRAME_OWN 
 
 /* A frame anywhere between the RNICs. */
 struct frame {
-	struct frame *next, **link; /* of those that an hp3d has */
+	struct frame *next, **link; /* list of the frames that an hp3d has */
 	uint8_t kind, from; /* from: host */
-	bool dirty; /* the network has damaged it */
+	bool dirty; /* damaged by the network */
 	bool copy; /* made by the network */
-	bool shown; /* ... by the receiver's hp3d, for its RNIC to ask for what is missing */
-	bool loose; /* left while the receiver's hp3d may not resequence it */
+	bool shown; /* copy by the receiver's hp3d: makes its RNIC request missing packets */
+	bool loose; /* sent while the receiver's hp3d need not resequence it */
 	uint8_t era;
 	uint16_t len;
 	uint64_t seq;
@@ -67,7 +66,7 @@ struct fiber;
 
 struct client {
 	int fd; /* -1: none */
-	unsigned waits; /* answers that are to come */
+	unsigned waits; /* number of answers expected */
 	uint64_t asked;
 	size_t n;
 	char *in;
@@ -93,11 +92,11 @@ struct process {
 	struct whole_host calls;
 	void (*handler[32])(int sig);
 	bool interrupted;
-	bool closing; /* told to end */
+	bool closing; /* it was asked to end */
 	uint64_t frozen_until; /* SIGSTOP */
-	int64_t wall_off; /* of its clock */
+	int64_t wall_off; /* difference of its wall clock */
 	uint64_t rng;
-	struct rte_ring *in[2], *out[2]; /* of its ports, by side */
+	struct rte_ring *in[2], *out[2]; /* rings of its ports, by side */
 	uint16_t port[2];
 	bool up[2], closed[2]; /* closed: by hp3d; another port may have its number */
 	const struct rte_eth_rxtx_callback *callback[2];
@@ -105,18 +104,18 @@ struct process {
 	uint64_t stuck_since[2]; /* earliest time of packets in its queue; 0: empty since */
 	uint64_t down_until[2]; /* the link is down */
 	struct rte_mempool *pool;
-	struct rte_mbuf *taken[4096]; /* by the simulation, so that the pool is empty */
+	struct rte_mbuf *taken[4096]; /* taken by the simulation to empty the pool */
 	unsigned n_taken;
 	struct frame *inside;
-	uint64_t got, put; /* frames that entered it and left it, not its own */
-	struct whole_account seen; /* at the latest check */
+	uint64_t got, put; /* frames that entered and left it; its own packets do not count */
+	struct whole_account seen; /* at the last check */
 	struct client clients[CLIENTS];
-	char flow[64]; /* an id, of the latest list */
-	int64_t hold_us, reported_hold_us; /* max_hold_us in its file; as last reported */
-	bool ok; /* its health, as last reported */
+	char flow[64]; /* a flow id from the last list */
+	int64_t hold_us, reported_hold_us; /* max_hold_us: configured; last reported */
+	bool ok; /* its health as last reported */
 	FILE *log;
 	char dir[96], file[128];
-	unsigned empty; /* polls */
+	unsigned empty; /* polls without a packet */
 };
 
 typedef void sim_fn(struct sim *s, void *arg, uint64_t n);
@@ -128,7 +127,7 @@ struct happening {
 	uint64_t n;
 };
 
-/* X(field): what there was of it */
+/* X(field): counts over a run */
 #define SIM_SUMS(X)                                                                                \
 	X(ms)                                                                                      \
 	X(frames)                                                                                  \
@@ -159,13 +158,13 @@ struct happening {
 	X(flaps)
 
 struct sim_result {
-	uint64_t hash; /* of all that was sent */
+	uint64_t hash; /* of all frames sent */
 #define X(field) uint64_t field;
 	SIM_SUMS(X)
 #undef X
 };
 
-/* Of the replies that came the one with the furthest PSN. */
+/* Of the replies that arrived, the one with the highest PSN. */
 struct furthest {
 	uint64_t seq, lin;
 };
@@ -176,32 +175,32 @@ struct path {
 };
 
 struct sim {
-	uint64_t seed, rng, now; /* now: clock of host 0, */
+	uint64_t seed, rng, now; /* now: clock of host 0 */
 	uint64_t began, ahead; /* and when the world began; how far ahead host 1's is */
-	bool liveness, failed, calm; /* calm: no faults any more */
+	bool liveness, failed, calm; /* calm: faults have ended */
 	struct world w[2]; /* w[h]: requesters at host h */
 	struct process p[2];
 	struct happening *list;
 	uint32_t n_list, cap;
 	uint64_t seq;
 	struct path paths[SIM_PATHS];
-	uint32_t ipv6; /* bits: queue pairs */
-	uint32_t starts; /* of queue pairs */
-	uint32_t vlan; /* of one tag or two, as roce/tags.h has it; 0: none */
+	uint32_t ipv6; /* bitmap: queue pairs that use IPv6 */
+	uint32_t starts; /* number of starts of queue pairs */
+	uint32_t vlan; /* one tag or two, in the format of roce/tags.h; 0: none */
 	bool flaps;
-	bool spray, dcqcn, reported; /* reported: watchers report queue pairs; numbers return */
-	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: numbers so far */
-	uint64_t loose_until[2]; /* what leaves for that host before is loose */
+	bool spray, dcqcn, reported; /* reported: watchers report queue pairs; QPNs are reused */
+	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: how many QPNs were used */
+	uint64_t loose_until[2]; /* frames sent to that host before then are loose */
 	uint64_t given[2][SIM_QPS][GIVEN]; /* requests that reached the RNIC, by position */
-	uint64_t read[2][SIM_QPS][GIVEN]; /* ... responses, damaged ones, too */
-	struct furthest furthest[2][SIM_QPS]; /* by requester, sprayed */
+	uint64_t read[2][SIM_QPS][GIVEN]; /* the same for responses, damaged ones included */
+	struct furthest furthest[2][SIM_QPS]; /* by requester; with spraying */
 	uint32_t n_paths, loss_ppm, damage_ppm, copy_ppm;
 	uint64_t reply_seq[2], reply_last[2][SIM_QPS], other_seq[2],
-		other_last[2][2]; /* the latter by address: none, some */
+		other_last[2][2]; /* by address: without, with */
 	uint8_t reply_era[2][SIM_QPS];
 	bool resuming[2][SIM_QPS];
-	uint64_t over_at[2][SIM_QPS]; /* the last failover */
-	uint16_t left_on[2][SIM_QPS]; /* the last port */
+	uint64_t over_at[2][SIM_QPS]; /* time of the last failover */
+	uint16_t left_on[2][SIM_QPS]; /* last port used */
 	uint64_t done_before[2][SIM_QPS];
 	bool home_only; /* mode off has taken effect: requests leave on the RNIC's ports */
 	const char *module_path;
@@ -239,18 +238,18 @@ void sim_time_free(struct sim *s);
 struct fiber *fiber_start(struct process *p, int (*fn)(void *arg), void *arg);
 void fiber_kill(struct fiber *f); /* NULL: none */
 bool fiber_sleep(struct process *p, uint64_t until); /* of the thread that runs */
-void fiber_kick(struct process *p, bool lcores); /* these, or the main thread */
+void fiber_kick(struct process *p, bool lcores); /* wakes the lcores, or the main thread */
 void fiber_join(struct process *p);
-struct process *fiber_process(void); /* whose thread runs; NULL: none */
+struct process *fiber_process(void); /* the process whose thread runs; NULL: none */
 void fiber_free_stacks(void);
 
 /* process.c */
 void process_start(struct process *p);
-void process_kill(struct process *p); /* as SIGKILL does, or after its end */
-void process_ended(struct process *p); /* as it should have? */
+void process_kill(struct process *p); /* as SIGKILL does; or cleans up after its end */
+void process_ended(struct process *p); /* checks that it ended as expected */
 void process_signal(struct process *p, int sig);
 void process_paused(struct process *p); /* a thread has gone to sleep */
-void process_check(struct process *p); /* conservation */
+void process_check(struct process *p); /* checks conservation */
 void process_configure(struct process *p, const char *mode, bool sound);
 
 /* ports.c */
@@ -259,7 +258,7 @@ void ports_unplug(struct process *p);
 void ports_changed(void *p, uint16_t port, bool up);
 bool ports_link(void *p, uint16_t port);
 void ports_copied(void *p, struct rte_mbuf *copy); /* hp3d has copied a packet that it holds */
-bool ports_up(const struct process *p, enum side side); /* has a link, and hp3d enabled it */
+bool ports_up(const struct process *p, enum side side); /* has a link, and is enabled */
 void ports_receive(struct process *p, enum side side, struct frame *f); /* takes f */
 void ports_drain(struct process *p);
 /* The line sends nothing before `until`. */
@@ -284,17 +283,18 @@ void rnics_take(struct sim *s, unsigned host, struct frame *f); /* takes f */
 /* rnics.c */
 void rnics_begin(struct sim *s);
 void rnics_dispatch(struct world *w, struct event *event);
-/* hp3d sent it; `since`: earliest time from which it may have been in the port's queue, 0: never.
+/* hp3d has sent frame f. `since`: earliest time at which f can have entered the port's queue; 0: it
+ * was not in the queue.
  */
 void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since);
 void rnics_event(struct sim *s, unsigned host, const struct hp3_event *event);
 void rnics_crashed(struct sim *s, unsigned host);
-/* Packets in flight to that host, and those that leave for it within `ns`, may come in any order.
+/* Packets in flight to `host`, and those sent to it within the next `ns`, may arrive in any order.
  */
 void rnics_doubt(struct sim *s, unsigned host, uint64_t ns);
 #define NO_QP SIM_QPS
 void rnics_report(struct sim *s, void *arg, uint64_t at); /* a watcher reports; frees arg */
-uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn); /* NO_QP: of before */
+uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn); /* NO_QP: an earlier one */
 void rnics_restart(struct sim *s, unsigned host);
 void rnics_free(struct sim *s);
 void rnics_progress(struct sim *s, bool check);
@@ -315,7 +315,7 @@ static inline bool sim_sprays(uint64_t seed)
 	return seed / 2 % 4 == 1;
 }
 
-/* Spraying worlds in which reloads set keys that the other host does not accept, or none. */
+/* True: in this world, reloads set keys that the other host does not accept, or no keys. */
 static inline bool sim_keys_change(uint64_t seed)
 {
 	return seed / 8 % 4 == 1;
@@ -325,7 +325,7 @@ static inline bool sim_keys_change(uint64_t seed)
 void sim_trace(const struct sim *s, const char *what, unsigned host, const struct frame *f);
 void sim_trace_event(const struct sim *s, unsigned host, const struct hp3_event *event);
 
-/* sim.c: 0, or -1 after a violation, which is printed. */
+/* sim.c: runs one simulation. Returns 0, or -1 after it has printed a violation. */
 int sim_run(uint64_t seed, const char *module, struct sim_result *r);
 
 #endif

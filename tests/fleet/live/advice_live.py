@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advice from a planner to an hp3d: two flows on one of two paths, switches that name themselves.
+"""Advice from a planner to an hp3d: two flows share one of two paths, whose switches answer traces.
 
 usage: HP3_FLEET=PROGRAM advice_live.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NATS servers, hp3-fleet and hosts that are none: started here, and gone with the test."""
+"""Starts NATS servers, hp3-fleet and simulated hosts; all of them end with the test."""
 import base64
 import contextlib
 import ctypes

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3-fleet agent beside an hp3d: what it reports is what hp3d says, and it outlives hp3d and the broker.
+"""hp3-fleet agent with an hp3d: it reports hp3d's data, and keeps running when hp3d or the broker
+ends.
 
 usage: HP3_FLEET=PROGRAM hosts.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3-fleet on real NATS servers: what it makes of reports, who plans, unauthenticated senders, brokers that die.
+"""hp3-fleet on real NATS servers: plans made from reports, choice of the planner, unauthenticated
+senders, brokers that die.
 
 usage: live.py HP3_FLEET HP3_FLEET_AGENTS [TEST...]
 """

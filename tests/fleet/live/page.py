@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3-fleet's page in headless Chromium: it draws the links, names the elephants, shows the move, and asks nobody else.
+"""hp3-fleet's page in headless Chromium: it draws the links, lists the elephants, shows the move, and loads nothing from other servers.
 
 usage: page.py HP3_FLEET HP3_FLEET_AGENTS [SCREENSHOT.png]
 """

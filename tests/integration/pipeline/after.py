@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an hp3d that was killed leaves to the next one, and to the kernel: where flows are.
+"""After hp3d was killed, the next hp3d and the kernel have the ports that flows use.
 
 usage: after.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

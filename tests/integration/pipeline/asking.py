@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A port that somebody names is asked first: the flow goes there if the path is no worse (hp3ctl move --ask).
+"""hp3ctl move --ask: hp3d first probes the given port, and moves the flow only if its path is not
+worse.
 
 usage: asking.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a hold may cost: its end is on time, and the largest release loses nothing.
+"""A hold ends in time, and releasing the maximum number of held packets loses none.
 
 usage: bounds.py HP3D HP3CTL [unittest arguments]
 """

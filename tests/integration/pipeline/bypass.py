@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d dies, hangs, ends, begins in the midst of traffic: the kernel forwards meanwhile.
+"""hp3d dies, hangs, ends and starts while packets flow: the kernel forwards them meanwhile.
 
 usage: bypass.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 
-Endpoints number their frames: what comes twice, late or not at all is seen, whatever the connections make of it.
+Endpoints number their frames, so they detect duplicate, late and lost frames independently of
+the connections.
 """
 import glob
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of fail-open have in common: endpoints that number their frames, and the map of a port."""
+"""Shared by the tests of fail-open: endpoints that number their frames, and the BPF map of a port."""
 import glob
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the test cases of the pipeline derive from: hp3d as a process, endpoints on both sides of it.
+"""Base classes of the pipeline's test cases: hp3d as a process, with endpoints on both sides.
 
 usage of a module of tests: MODULE.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

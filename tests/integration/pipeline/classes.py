@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""In which class of service leaves what hp3d says by itself: two hp3d, the first one as shipped, the other one
-with [ppp] answer_dscp = data; the endpoints' data have DSCP 0 and ECT(0).
+"""DSCP and ECN of hp3d's own packets. There are two hp3ds: the first as shipped, the second with
+[ppp] answer_dscp = data. The endpoints' data have DSCP 0 and ECT(0).
 
 usage: classes.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""TCP through ports that hp3d has, beside TCP through a bridge of the kernel: within 5 % of each other.
+"""TCP through hp3d's ports is as fast as TCP through a bridge of the kernel, within 5 %.
 
-Two pairs of hosts, one on either side of an hp3d with its default configuration, one on either side of a bridge,
-copy in turn, so that both see the same machine. A copy that was in nobody's way tells most: the quickest fifth of
-each is compared.
+Two hosts are connected by an hp3d with its default configuration, two others by a bridge. The
+two pairs copy data in alternation, so that the machine's other load affects both alike. The
+fastest fifth of the copies of each pair is compared, since other load disturbs these least.
 
 usage: copies.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whatever hp3d counts can be seen: by hp3ctl and by DPDK's telemetry.
+"""hp3ctl and DPDK's telemetry show all counters of hp3d.
 
 usage: counters.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The endpoints can see disorder: HP3D releases before the drain, on purpose, and is found out.
+"""The endpoints detect reordering: this HP3D is built to release held packets before the drain
+ends.
 
 usage: disorder.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3ctl doctor on this host, in a namespace with what is wrong there: found, its command typed, gone.
+"""hp3ctl doctor on this host, in a namespace with faults. It reports each fault with a command, and
+reports the fault no more after this command was run.
 
 usage: doctor.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d is stopped between its look at the word and the kernel's turn: what it sends then is old, and goes nowhere.
+"""hp3d is stopped after it has checked the shared word that lets it send, and before it sends. The
+kernel takes over meanwhile, so hp3d's late packets must be dropped.
 
 usage: gate.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT STOP_BEFORE_SEND [unittest arguments]
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hp3d between two endpoints, in a network namespace of the test's own.
 
-The namespace has no name: it and all that is in it are gone when the last process in it is, and
-every process started here dies with the test, however that ends. What hp3d pins goes the same way:
-the BPF file system is the test's own.
+The namespace has no name, so the kernel removes it when its last process ends. Every process
+started here is killed when the test ends, in whatever way. The test has its own BPF file system,
+so objects that hp3d pins are removed, too.
 """
 import ctypes
 import glob

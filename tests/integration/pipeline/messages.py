@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What hp3d says when it cannot start, or not well: one message, which says what to type. Where that is a
-command, it is typed here, and the message is gone.
+"""If hp3d cannot start, or starts with a problem, it prints one message, which names the remedy. If
+the remedy is a command, the test runs it; the message must then not appear again.
 
 usage: messages.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

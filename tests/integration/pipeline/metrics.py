@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d's metrics by HTTP: what the page says, who may ask how, and clients that mean no good.
+"""hp3d's metrics by HTTP: contents of the page, access rights, and malicious clients.
 
 usage: metrics.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

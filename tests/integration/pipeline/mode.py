@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kill switch, turned while flows move, on an hp3d with the default configuration.
+"""`hp3ctl mode` while flows are being moved, with the default configuration.
 
 usage: mode.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two endpoints talk through hp3d while it moves their connections; every packet in order.
+"""Two endpoints send through hp3d, which moves their connections; every packet arrives in order.
 
 usage: moves.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What hp3ctl says of flows that run through an hp3d with the default configuration.
+"""What hp3ctl prints about flows, with the default configuration.
 
 usage: operator.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hp3d, an endpoint behind each, two paths between them: odd ports take the slow one.
+"""Two hp3ds, each with an endpoint, and two paths between them: odd source ports take the slow
+path.
 
 usage: probing.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 
-There is no congestion here; a round trip one percent above the least one has to do. What counts:
-probes are answered before the endpoints see them, flows leave the slow path and the dead one by
-themselves, and every packet arrives once and in order.
+Here, no path is congested; instead, a round trip 1 % above the minimum counts as congestion.
+Checks: the hp3ds answer probes, and endpoints get none; hp3d moves flows away from the slow path
+and from a dead path; every packet arrives once and in order.
 """
 import os
 import shutil

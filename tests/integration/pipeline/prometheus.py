@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Prometheus scrapes two hp3d, with the alert rules that ship, and answers what the dashboard asks.
+"""A real Prometheus scrapes two hp3ds, with the shipped alert rules, and answers the dashboard's
+queries.
 
 usage: prometheus.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 
-Prometheus runs in the test's own network namespace, with its own data. Of the rules only the unit of
-time differs: minutes are seconds. Congestion is real: both paths lead through one link, and its queue grows.
+Prometheus runs in the test's own network namespace, with its own data. In the rules, only the unit of time is changed: minutes become seconds. Congestion is real: both
+paths share one link, whose queue grows.
 """
 import json
 import os

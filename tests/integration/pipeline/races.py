@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """All threads of an hp3d that was built with ThreadSanitizer, at once: packets on the lcores, and clients that move, list, set
-modes, reload filters and how lcores rest, open the audit log anew, and read metrics. A race is in hp3d's
-output, and its exit code is 66. races.supp has what ThreadSanitizer cannot know.
+modes, reload filters and how lcores rest, open the audit log anew, and read metrics. If there is a race, hp3d prints it and ends with exit code 66. races.supp lists false reports of
+ThreadSanitizer.
 
 usage: races.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

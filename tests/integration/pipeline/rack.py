@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hp3d of one rack, an endpoint behind each, two paths between them whose switches name themselves: they advertise to each other how many
-long flows take which path ([cc] share_moves); what is not of the rack, changed, or said before, means nothing.
+"""Two hp3ds of one rack, each with an endpoint, and two paths between them whose switches answer
+traces. The hp3ds advertise to each other how many long flows take each path ([cc] share_moves).
+Messages that are not from the rack, changed, or repeated have no effect.
 
 usage: rack.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -3,8 +3,8 @@
 #define TEST_RC_QP_H
 /*
  * One queue pair of the tests' endpoint: roce-gen's requester and responder, controlled by the
- * test. The requester has a timer only if configured: on most of these wires, no packet may be
- * lost, and a retransmission is a fault.
+ * test. The requester has a retransmission timer only if this is configured: in most tests no
+ * packet may be lost, so that a retransmission is a fault.
  */
 #include "requester.h"
 #include "responder.h"
@@ -23,7 +23,7 @@ struct rc_qp {
 	struct hp3_addressing to; /* the peer */
 	struct gen_requester requester;
 	struct gen_responder responder;
-	uint64_t messages; /* left to begin */
+	uint64_t messages; /* not begun yet */
 	uint64_t acked; /* PSNs */
 	uint64_t bad_icrc, runs_lost;
 	struct rc_run runs[RC_PORTS_MAX];
@@ -33,18 +33,20 @@ struct rc_qp {
 struct rc_shape {
 	uint32_t message, payload, window; /* packets, bytes, PSNs */
 	uint8_t timeout; /* IBTA code; 0: none */
-	bool withhold; /* ACKs */
+	bool withhold; /* the responder sends no ACKs */
 };
 
-/* Parameters of all queue pairs; called once, before the first set-up. */
+/* Sets the parameters of all queue pairs. Call it once, before the first rc_init(). */
 void rc_set_shape(const struct rc_shape *s);
-/* Both ends begin at the same PSN; the rest of *q is filled already. */
+/* Initialises requester and responder, both with this first PSN. The caller has set QPNs and
+ * addresses. */
 void rc_init(struct rc_qp *q, uint32_t first_psn);
-/* The next request as a frame: its length, or 0 if there is nothing to send or no window. */
+/* Writes the next request to `frame`. Returns its length; 0: there is no request, or the window is
+ * full. */
 uint32_t rc_request(struct rc_qp *q, uint64_t now, void *frame, uint32_t cap);
 void rc_take_request(struct rc_qp *q, const void *frame, const struct hp3_view *v);
 void rc_take_reply(struct rc_qp *q, uint64_t now, const void *frame, const struct hp3_view *v);
-/* The ACK that is due, or 0. */
+/* Writes the ACK that is due to `frame`. Returns its length; 0: none is due. */
 uint32_t rc_ack(struct rc_qp *q, void *frame, uint32_t cap);
 
 #endif

@@ -5,17 +5,17 @@
 usage: relay.py IFACE IFACE SLOW_US
 
 Each path is a FIFO; nothing is lost or changed. Ends with its standard input. Lines there:
-    dead    the path of odd ports swallows everything from now on; dead0, dead1: what comes from the
-            first, second interface
+    dead    the path of odd ports loses everything from now on; dead0, dead1: only frames from
+            the first, second interface
     grey    from now on the path of odd ports loses frames of 200 bytes and more that come from the first
             interface (no probe), one in 50, drawn with seed 1
-    hops    from now on three switches on each path say where a TTL of 1, 2 or 3 ended: the middle one
-            is 10.8.2.1 on the path of odd ports, 10.8.2.2 on the other
-    silent  they do not say so any more
+    hops    from now on three switches on each path answer packets whose TTL ends there: the middle
+            switch is 10.8.2.1 on the path of odd ports, 10.8.2.2 on the other
+    silent  the switches do not answer any more
     narrow  from now on both paths end in one link of 500 packets a second, each way; what comes faster
             waits there
     wide    that link is fast again, and so are both paths
-    marks   from now on what is ECT, and IPv4, is marked CE
+    marks   from now on, ECT packets of IPv4 are marked CE
 """
 import contextlib
 import heapq

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asking hp3d for its metrics, and reading what it says."""
+"""Requests hp3d's metrics and parses the answer."""
 import http.client
 import os
 import re

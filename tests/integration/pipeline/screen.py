@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3ctl watch on a pseudo-terminal, read as a person reads it, on an hp3d with the default configuration.
+"""hp3ctl watch on a pseudo-terminal: the test checks the screen's contents. hp3d has the default
+configuration.
 
 usage: screen.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

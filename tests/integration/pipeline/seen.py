@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What operators are told of rails that hp3d is passed by on, and of links that go down.
+"""What hp3d reports to operators about bypassed rails and about links that go down.
 
 usage: seen.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d as a service: what it tells the service manager, journal and audit log, and the capabilities that it keeps.
+"""hp3d as a service: its messages to service manager, journal and audit log, and the capabilities
+that it keeps.
 
 usage: service.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Queue pairs whose packets take two paths at once, one of them 3 ms longer, between two hp3d: in order at the endpoint, and what hp3d says of it.
+"""Sprayed queue pairs between two hp3ds, over two paths, one of which takes 3 ms longer. Packets
+arrive in order at the endpoint. Also checked: what hp3d reports about spraying.
 
 usage: spraying.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

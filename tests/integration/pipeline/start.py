@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d begins and ends: ports of all kinds, and devices, memory and frames that it must refuse.
+"""Start and end of hp3d: all kinds of ports; devices, memory settings and frame sizes that it must
+refuse.
 
 usage: start.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

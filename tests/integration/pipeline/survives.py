@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traffic of RNICs' kind while hp3d is killed, hangs, is stopped and started again, or reloads.
+"""RNIC-like traffic while hp3d is killed, hangs, is stopped and started again, or reloads.
 
 usage: survives.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT ROCE_GEN [unittest arguments]
 
 HP3_SURVIVES=kills,hangs,restarts,reloads: how often; 1,1,1,10 without it.
 
-roce-gen behaves as an RNIC that goes back: it repeats what is lost, by NAK or by its timer, and counts what arrives
-out of order, twice or too late. What hp3d holds when it is killed is lost; nothing else is, and nothing is overtaken.
+roce-gen behaves as an RNIC with go-back-N: it retransmits after NAKs and time-outs, and counts
+packets that arrive out of order, twice or too late. Packets that hp3d holds when it is killed
+are lost. No other packet is lost, and none is overtaken.
 """
 import collections
 import json

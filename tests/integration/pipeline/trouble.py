@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Moves that are in somebody's way: stops, a source that dies, refusals, floods, a full table.
+"""Moves under adverse conditions: stops, a sender that dies, refusals, floods, a full table.
 
 usage: trouble.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

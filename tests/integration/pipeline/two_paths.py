@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hp3d, an endpoint behind each, two paths between them (relay.py)."""
+"""Base of tests with two hp3ds, each with an endpoint, and two paths between them (relay.py)."""
 import os
 import subprocess
 import sys

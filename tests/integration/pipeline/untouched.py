@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is not a paired reliable connection passes as it is.
+"""hp3d forwards packets unchanged if they are not of a paired reliable connection.
 
 usage: untouched.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

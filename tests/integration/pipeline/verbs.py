@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hp3d in verbs mode: applications with libhp3verbs.so, and such as are none.
+"""hp3d in verbs mode: applications with libhp3verbs.so, and processes that only pretend to use it.
 
 usage: verbs.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 Environment: HP3_TEST_VERBS (the library), HP3_TEST_COLLECTIVE, HP3_TEST_RXE, HP3_TEST_MLX5, LD_LIBRARY_PATH (fakes).

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hp3d beside RNICs that are none, an application at each: queue pairs move by themselves.
+"""Two hp3ds in verbs mode, with fake RNICs and an application at each: the hp3ds move queue pairs
+by their own decisions.
 
 usage: verbs_paths.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 Environment: as of verbs.py, and HP3_TEST_UD (libibverbs for hp3d).

@@ -2,9 +2,10 @@
 #ifndef TEST_WIRE_H
 #define TEST_WIRE_H
 /*
- * The network interface of the tests' endpoint: whole frames in and out, with VLAN tags. Received
- * packets took one of two paths: requests with an odd source port are delayed by `slow_ns`, in
- * order among themselves. So a packet that changes its path too early arrives out of order.
+ * The network interface of the tests' endpoint: receives and sends complete frames, with VLAN tags.
+ * It simulates two paths for received packets: requests with an odd source port are delayed by
+ * `slow_ns`, in the same order. So a request on a path that hp3d changed too early arrives out of
+ * order.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,13 +16,13 @@
 struct late;
 
 /*
- * With stamps, each frame ends with a serial number after the packet, which shows loss, copies and
- * order of frames independently of the packets. Requests and replies are two streams, as replies
- * overtake requests that wait for a move.
+ * With stamps, each frame has a serial number after the packet. It shows loss, copies and order of
+ * frames independently of the packets. Requests and replies are two streams, as replies overtake
+ * requests that wait for a move.
  */
 struct wire_seen {
 	uint64_t frames, twice; /* distinct frames; copies */
-	uint64_t late; /* after a later frame of its stream */
+	uint64_t late; /* frames that arrived after a later frame of their stream */
 	uint64_t pause_ns; /* longest time between two frames, by the kernel's clock */
 };
 
@@ -31,14 +32,14 @@ struct wire {
 	uint32_t serial; /* of the next frame to send; 0: none */
 	struct wire_seen seen;
 	uint64_t seen_at; /* time of the latest one; 0: none, or pauses were reset */
-	uint32_t newest[2]; /* by stream */
-	uint8_t *had; /* by serial number */
+	uint32_t newest[2]; /* by stream: highest serial number received */
+	uint8_t *had; /* by serial number: received */
 	uint64_t slow_ns;
 	struct late *head, **tail; /* on the slow path */
 };
 
-/* False with a message on stderr. `slow_ns` and stamps do not go together: the slow path is not the
- * wire. */
+/* Returns false with a message on stderr. `slow_ns` and stamps exclude each other, since the slow
+ * path changes the order after the frames have left the wire. */
 bool wire_open(struct wire *w, const char *interface, uint64_t slow_ns, bool stamps);
 void wire_close(struct wire *w);
 /* Waits while the device is busy; a frame that the kernel refuses ends the program. */

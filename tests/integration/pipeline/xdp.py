@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""As bypass.py by AF_XDP, of both ports and of one: hp3d dies, hangs, ends, begins in the midst of traffic.
+"""As bypass.py, with AF_XDP for both ports or for one: hp3d dies, hangs, ends and starts while
+packets flow.
 
 usage: xdp.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """

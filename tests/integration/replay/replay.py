@@ -4,9 +4,11 @@
 
 usage: replay.py HP3D COMPARE_REPLAY MAKE_CAPTURES PCAP_DIRECTORY [unittest arguments]
 
-Every capture goes through plainly, and with all requester streams moved to a port, as by default (but
-for a small pool; runs with the default's are among those of the summary) and under tiny bounds of the hold. What is generated gives the
-same bytes again; check_replay sees to that for what was recorded. compare_replay judges the packets, this program the summary.
+Every capture is replayed without moves, and with all requester streams moved to a port. This is
+done with the default configuration (except for a small buffer pool; the tests of the summary use
+the default pool), and with very small limits for held packets. Replaying a generated capture
+twice gives the same bytes; check_replay checks this for recorded captures. compare_replay checks
+the packets, this program the summary.
 """
 import glob
 import json

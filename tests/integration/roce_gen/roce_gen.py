@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""roce-gen as a process: two of them in network namespaces, over a cable or a relay that harms.
+"""Two roce-gen processes in network namespaces, over a veth or over a relay that loses and reorders
+frames.
 
 usage: roce_gen.py ROCE_GEN PIPELINE_DIRECTORY [unittest arguments]
 
-One end lives in the test's own unnamed namespace, the other in that of a child; both are gone with
-the test, however it ends.
+One end is in the test's own unnamed namespace, the other in that of a child process. Both
+namespaces are removed when the test ends, in whatever way.
 """
 import ctypes
 import json

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The watcher of libibverbs: programs that call real libibverbs functions, events that come of it.
+"""The watcher of libibverbs: programs call real libibverbs functions, and the watcher reports
+events.
 
 usage: watch.py HP3_WATCH VERBS_CALLER HP3D HP3CTL [unittest arguments]
 
-There is no RDMA device here: verbs_caller brings a driver of its own, and the GID tables are files
-in a directory of the test. Exit code 77: BPF is forbidden here, even to root.
+There is no RDMA device: verbs_caller has its own driver, and the GID tables are files in a
+directory of the test. Exit code 77: this machine forbids BPF, even to root.
 """
 import ctypes
 import fcntl

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Connects to the peer, or waits for one if none is named. Returns the descriptor. */
+/* Connects to `peer`; if it is NULL, waits for a connection. Returns the descriptor. */
 int meet(uint16_t port, const char *peer);
 void say(const void *what, size_t n);
 void hear(void *what, size_t n);

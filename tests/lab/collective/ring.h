@@ -3,12 +3,13 @@
 #define TEST_COLLECTIVE_RING_H
 /*
  * One communicator of a thread: four queue pairs, one completion queue. Both ends send
- * WRITE_WITH_IMM into one of WINDOW slots of the other end; the immediate is the message's number
- * on its queue pair. The receiver checks every word, and reports the number received by a small
- * inline WRITE, mostly unsignalled, after which the slot may be written again.
+ * WRITE_WITH_IMM into one of WINDOW slots of the other end. The immediate is the message's number
+ * on its queue pair. The receiver checks every word of the message. Then it writes the number of
+ * received messages to the sender, by a small inline WRITE, mostly unsignalled. After that, the
+ * sender may write the slot again.
  *
- * Or one end READs the slots of the other, which posts nothing, and checks every word as READs
- * complete.
+ * In another role, one end READs the slots of the other end, which posts no work requests, and
+ * checks every word when a READ completes.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -50,7 +51,7 @@ struct ring {
 	pthread_t thread;
 };
 
-/* Set by others; atomic. */
+/* Set by other threads; atomic. */
 extern bool ring_stop; /* send nothing new */
 extern bool ring_end; /* the other end will not send either */
 

@@ -2,9 +2,9 @@
 #ifndef TEST_COLLECTIVE_VERBS_H
 #define TEST_COLLECTIVE_VERBS_H
 /*
- * The verbs as collective libraries load them: dlopen() of the library in NCCL_IBVERBS_LIB (default
- * libibverbs.so.1), dlvsym(..., "IBVERBS_1.1"); work requests go through the context's own calls.
- * On errors, every function ends the program with a message.
+ * Loads verbs as collective libraries do: dlopen() of the library that NCCL_IBVERBS_LIB names
+ * (default libibverbs.so.1), dlvsym(..., "IBVERBS_1.1"). Work requests are posted by the function
+ * pointers of the context. On errors, every function ends the program with a message.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,9 +26,9 @@ struct rnic {
 void rnic_open(struct rnic *r);
 struct ibv_cq *rnic_cq(struct rnic *r, int entries);
 struct ibv_mr *rnic_memory(struct rnic *r, void *at, size_t bytes);
-/* In INIT; `depth` work requests each way. */
+/* Makes a queue pair in state INIT, for `depth` work requests in each direction. */
 struct ibv_qp *rnic_qp(struct rnic *r, struct ibv_cq *cq, uint32_t depth);
-/* To RTS: the other end's GID and queue pair. */
+/* Changes the queue pair to RTS, connected to the other end's GID and queue pair. */
 void rnic_connect(struct rnic *r, struct ibv_qp *qp, uint32_t psn, const union ibv_gid *gid,
 	const struct wire_qp *to);
 void rnic_destroy(struct ibv_qp *qp);
