@@ -368,7 +368,7 @@ enum hp3_qp_source {
 	HP3_QP_SOURCE_CM, /* connection management on the wire */
 	HP3_QP_SOURCE_LIBRARY, /* the library's watcher; any local process can forge its events */
 	HP3_QP_SOURCE_KERNEL, /* the kernel's watcher; these queue pairs exist */
-	HP3_QP_SOURCE_VERBS, /* the application itself (verbs mode) */
+	HP3_QP_SOURCE_APPLICATION, /* the application itself (verbs mode) */
 	HP3_QP_SOURCES
 };
 #define HP3_QP_SOURCE_MASK 7u
@@ -706,15 +706,15 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
  * sent: the engine removes a queue pair without calls. Returns 0; -ENOENT: no such flow; -EINVAL:
  * not verbs mode, or no event has set it up.
  */
-struct hp3_felt {
+struct hp3_completions {
 	uint16_t home, port; /* the RNIC's port; the port in use; 0: not known */
 	uint64_t posted, done; /* bytes */
 	uint32_t posted_wrs, done_wrs;
 	uint32_t took_ns, least_ns;
 	bool port_cnp; /* the RNIC's port handled CNPs a short while ago, of any queue pair */
 };
-int hp3_felt(struct hp3_engine *e, uint32_t flow, const struct hp3_felt *felt, uint64_t now,
-	struct hp3_acts *acts);
+int hp3_completions(struct hp3_engine *e, uint32_t flow, const struct hp3_completions *completions,
+	uint64_t now, struct hp3_acts *acts);
 
 /*
  * Verbs mode: only these n ports can be probed and used between these ends (0: all). The caller

@@ -38,7 +38,7 @@ uint8_t hp3_cause_reported(
 {
 	uint8_t cause = hp3_cause_of(cycles, n);
 
-	if (!(f->watch & HP3_FW_FELT))
+	if (!(f->watch & HP3_FW_COMPLETIONS))
 		return cause;
 	if (cause != HP3_CAUSE_CNP)
 		return HP3_CAUSE_COMPLETION;

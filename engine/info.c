@@ -149,7 +149,7 @@ const char *hp3_path_identity_name(enum hp3_path_identity i)
 const char *hp3_trace_state_name(enum hp3_trace_state s)
 {
 	static const char *const names[] = {[HP3_TRACE_REST] = "rest",
-		[HP3_TRACE_FIND_TTL] = "find_ttl",
+		[HP3_TRACE_FIND_TTL] = "find-ttl",
 		[HP3_TRACE_MAP] = "map",
 		[HP3_TRACE_LINEAR] = "linear",
 		[HP3_TRACE_TRACES] = "traces",

@@ -39,11 +39,11 @@
 	X(challenge_untracked, "packets not used as challenges: replies to queue pairs without a " \
 			       "record may arrive")                                                \
 	X(near_full, "PSNs that had no place in the table of flows near a PSN")                    \
-	X(moves_asked, "moves asked for")                                                          \
+	X(moves_requested, "moves asked for")                                                      \
 	X(moves_refused, "moves refused")                                                          \
 	X(moves_switched, "moves that ended on the new port, after a drain")                       \
 	X(moves_idle, "moves of idle flows, without a drain")                                      \
-	X(moves_called_off, "better paths that a re-probe did not confirm")                        \
+	X(moves_unconfirmed, "better paths that a re-probe did not confirm")                       \
 	X(moves_recovered, "moves that ended in fast recovery on the old port")                    \
 	X(failovers, "moves from dead paths")                                                      \
 	X(resumed, "failovers after which sending went on")                                        \
@@ -69,7 +69,7 @@
 	X(probes, "probes sent")                                                                   \
 	X(probe_replies, "replies to probes that matched a probe")                                 \
 	X(probe_strays, "replies to probes that matched no probe")                                 \
-	X(trace_asks, "traces sent, to find which path a port takes")                              \
+	X(trace_sent, "traces sent, to find which path a port takes")                              \
 	X(trace_linear, "times that a linear map of an address pair was verified")                 \
 	X(trace_refused, "linear maps that did not fit")                                           \
 	X(trace_nothing, "address pairs whose paths no switch named")                              \
@@ -124,8 +124,9 @@
 		       "are held, else passed on")                                                 \
 	X(reseq_given_up, "times that all held packets went to the RNIC: missing ones did not "    \
 			  "arrive in time")                                                        \
-	X(reseq_stood, "times that the wait for missing packets was restarted, because hp3d was "  \
-		       "descheduled")                                                              \
+	X(reseq_wait_restarts,                                                                     \
+		"times that the wait for missing packets was restarted, because hp3d was "         \
+		"descheduled")                                                                     \
 	X(reseq_gaps, "missing packets for which others waited")                                   \
 	X(reseq_gaps_10us, "missing packets for which others waited more than 10 us")              \
 	X(reseq_gaps_100us, "missing packets for which others waited more than 100 us")            \
@@ -137,7 +138,7 @@
 	X(evs_slow, "reports of slow EVs sent to peers")                                           \
 	X(reseq_asked, "requests to peers for the port that a missing packet left on")             \
 	X(reseq_lost, "missing packets found lost: a later packet on their port had arrived")      \
-	X(evs_lost, "sprayed packets of local RNICs that a peer found lost")                       \
+	X(sprayed_lost, "sprayed packets of local RNICs that a peer found lost")                   \
 	X(evs_marked, "reports to peers of EVs that are marked while others are not")              \
 	X(contradictions, "replies that contradict a pairing")
 

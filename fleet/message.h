@@ -9,7 +9,7 @@
  *     report     hp3.report.HOST   from a host: its heaviest flows, their paths, and other paths;
  *                                  also the host's keep-alive
  *     plan       hp3.plan          from the leading planner: which flows should move to which EV
- *     keep-alive hp3.beat          from a planner to the others: that it runs, and whether it leads
+ *     keep-alive hp3.keepalive     from a planner to the others: it runs, and whether it leads
  *
  * Rates are in kbit/s, times in the unit of the name. No receiver compares a sender's clock with
  * its own: wall_ms is for display only.

@@ -74,27 +74,27 @@ static enum hp3_depth_state end_level(struct hp3_depth *d)
 	if (d->hint != 0 && d->names >= 2)
 		return end_search(d);
 	if (give_up_hint(d))
-		return HP3_DEPTH_SEARCHING;
+		return HP3_DEPTH_SCANNING;
 	if (d->unused == HP3_DEPTH_SILENT || d->level == HP3_DEPTH_MAX)
 		return end_search(d);
 	look_at(d, d->level + 1);
-	return HP3_DEPTH_SEARCHING;
+	return HP3_DEPTH_SCANNING;
 }
 
 enum hp3_depth_state hp3_depth_reported(struct hp3_depth *d, uint32_t label)
 {
 	if (label == HP3_LABEL_NONE && ++d->tries < HP3_DEPTH_TRIES)
-		return HP3_DEPTH_SEARCHING;
+		return HP3_DEPTH_SCANNING;
 	d->now[d->at] = label;
 	d->missing += label == HP3_LABEL_NONE;
 	d->tries = 0;
 	d->at++;
 	if (d->at == HP3_DEPTH_PORTS || d->missing > HP3_DEPTH_MISSING)
 		return end_level(d);
-	return HP3_DEPTH_SEARCHING;
+	return HP3_DEPTH_SCANNING;
 }
 
 enum hp3_depth_state hp3_depth_reached(struct hp3_depth *d)
 {
-	return give_up_hint(d) ? HP3_DEPTH_SEARCHING : end_search(d);
+	return give_up_hint(d) ? HP3_DEPTH_SCANNING : end_search(d);
 }

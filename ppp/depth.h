@@ -28,7 +28,7 @@
 #define HP3_LABEL_NONE UINT32_MAX /* no answer, or no valid one */
 
 enum hp3_depth_state {
-	HP3_DEPTH_SEARCHING,
+	HP3_DEPTH_SCANNING,
 	HP3_DEPTH_FOUND, /* ttl and label[] are valid */
 	HP3_DEPTH_NOTHING,
 };

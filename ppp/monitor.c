@@ -212,8 +212,8 @@ static uint32_t without_queue(const struct hp3_monitor *m, uint32_t least_ns)
  * hosts delay single completions, the smoothed value has to have risen, too, by half of what
  * rtt_factor requires.
  */
-bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
-	uint32_t least_ns, uint32_t bytes, uint64_t now)
+bool hp3_monitor_completions(struct hp3_monitor *m, const struct hp3_monitor_params *p,
+	uint32_t took_ns, uint32_t least_ns, uint32_t bytes, uint64_t now)
 {
 	bool severe = now >= m->cycle_end && hp3_monitor_close(m, p, now);
 	uint64_t rtt;

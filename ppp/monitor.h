@@ -263,8 +263,8 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
  * (0: none was timed). least_ns: the shortest time under the same conditions (least.h). After
  * hp3_monitor_moved(), calls are about the new path. Returns as hp3_monitor_reply().
  */
-bool hp3_monitor_felt(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint32_t took_ns,
-	uint32_t least_ns, uint32_t bytes, uint64_t now);
+bool hp3_monitor_completions(struct hp3_monitor *m, const struct hp3_monitor_params *p,
+	uint32_t took_ns, uint32_t least_ns, uint32_t bytes, uint64_t now);
 
 /*
  * Verbs mode: a flow that began on a slow path has a base RTT that is too long. Probes on the path

@@ -53,7 +53,7 @@ void hp3_peer_load_received_part(struct hp3_peer_load *p, uint32_t first, const 
 	p->reported = now;
 }
 
-uint32_t hp3_load_advertise(const struct hp3_load *in, uint16_t *count, uint32_t max)
+uint32_t hp3_load_copy(const struct hp3_load *in, uint16_t *count, uint32_t max)
 {
 	uint32_t n = hp3_min_u32(in->paths, max);
 

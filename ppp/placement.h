@@ -60,7 +60,7 @@ void hp3_peer_load_received_part(struct hp3_peer_load *p, uint32_t first, const 
 	uint32_t n, uint64_t max_age, uint64_t now);
 
 /* Copies at most `max` counts, for an answer. Returns how many. */
-uint32_t hp3_load_advertise(const struct hp3_load *in, uint16_t *count, uint32_t max);
+uint32_t hp3_load_copy(const struct hp3_load *in, uint16_t *count, uint32_t max);
 
 /*
  * The path for a new queue pair; -ENOENT: `usable` excludes all paths. `peer` may be NULL. Without

@@ -63,13 +63,13 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		return HP3_LOADS_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
-		return drop_agree(&stats->loads_version);
+		return drop_agree(&stats->messages_version);
 	if (!hp3_datagram_is_keyed(&d, ear->keys))
-		return drop_agree(&stats->loads_unkeyed);
+		return drop_agree(&stats->messages_unkeyed);
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
-		return drop_agree(&stats->loads_bad_form);
+		return drop_agree(&stats->messages_bad_form);
 	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, ear->port, AGREE_BODY, ear->keys))
-		return drop_agree(&stats->loads_bad_tag);
+		return drop_agree(&stats->messages_bad_tag);
 	next = hp3_be32(p + 44);
 	*what = (struct hp3_agree){.kind = p[1] & 15,
 		.pmtu_log2 = p[2],
@@ -86,7 +86,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.slow = hp3_be64(p + 36),
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!has_right_values(what))
-		return drop_agree(&stats->loads_bad_form);
+		return drop_agree(&stats->messages_bad_form);
 	if (!hp3_loads_counts(ear, &d, HP3_TAG_AGREE, hp3_be64(p + 4)))
 		return HP3_LOADS_DROP;
 	stats->agreements++;

@@ -69,10 +69,10 @@ bool hp3_loads_counts(const struct hp3_loads_ear *ear, const struct hp3_datagram
 	enum hp3_tag_kind kind, uint64_t stamp)
 {
 	struct hp3_probe_stats *stats = ear->stats;
-	uint64_t *const why[] = {[HP3_HEARD_CLOCK] = &stats->loads_bad_clock,
-		[HP3_HEARD_OLD] = &stats->loads_old,
-		[HP3_HEARD_AGAIN] = &stats->loads_again,
-		[HP3_HEARD_NO_ROOM] = &stats->loads_no_room};
+	uint64_t *const why[] = {[HP3_HEARD_CLOCK] = &stats->messages_bad_clock,
+		[HP3_HEARD_OLD] = &stats->messages_old,
+		[HP3_HEARD_AGAIN] = &stats->messages_replayed,
+		[HP3_HEARD_NO_ROOM] = &stats->messages_no_room};
 	const struct hp3_addressing a = hp3_datagram_addressing(d);
 	enum hp3_heard_fate fate;
 
@@ -96,15 +96,15 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 		return HP3_LOADS_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
-		return drop_loads(&stats->loads_version);
+		return drop_loads(&stats->messages_version);
 	if (!hp3_datagram_is_keyed(&d, ear->keys))
-		return drop_loads(&stats->loads_unkeyed);
+		return drop_loads(&stats->messages_unkeyed);
 	body = HEAD + LOADS_ITEM * p[2] + SPINE_PATH * p[3];
 	if (!has_right_counts(p) || d.len != 8 + body + LOADS_TAG || hp3_be16(d.l4 + 4) != d.len ||
 		hp3_datagram_sum(&d) != 0)
-		return drop_loads(&stats->loads_bad_form);
+		return drop_loads(&stats->messages_bad_form);
 	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, ear->port, body, ear->keys))
-		return drop_loads(&stats->loads_bad_tag);
+		return drop_loads(&stats->messages_bad_tag);
 	*report = (struct hp3_loads){
 		.clock_us = hp3_be64(p + 4), .kind = p[1] & 15, .n = p[2], .spine_paths = p[3]};
 	if (!hp3_loads_counts(ear, &d, HP3_TAG_LOADS, report->clock_us))

@@ -207,7 +207,7 @@ static uint64_t *failed_check(struct hp3_responder *r, int err, const struct sen
 	if (err == -EPROTONOSUPPORT)
 		return &r->stats->other_version;
 	if (err < 0)
-		return err == -EBADMSG ? &r->stats->bad_icrc : &r->stats->bad_tag;
+		return err == -EBADMSG ? &r->stats->bad_probe_icrc : &r->stats->bad_tag;
 	if (p->report && !from->keyed)
 		return &r->stats->reports_unkeyed;
 	if (!on_time(r, from, seconds_of(p), clock))
@@ -280,7 +280,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	*answer = (struct hp3_answer){
 		.id = p.id, .key = p.key, .dscp = r->cfg.dscp, .ce = v->flags & HP3_VF_CE};
 	if (p.report) {
-		r->stats->reports++;
+		r->stats->reports_accepted++;
 		return HP3_RESPOND_REPORT;
 	}
 	r->stats->answered++;

@@ -13,8 +13,8 @@
 #define HP3_PROBE_STATS(X)                                                                         \
 	X(peer_probes, "peer probes that arrived")                                                 \
 	X(answered, "peer probes answered")                                                        \
-	X(reports, "reports accepted: no replies arrive at the peer")                              \
-	X(bad_icrc, "peer probes dropped: wrong ICRC")                                             \
+	X(reports_accepted, "reports accepted: no replies arrive at the peer")                     \
+	X(bad_probe_icrc, "peer probes dropped: wrong ICRC")                                       \
 	X(bad_tag, "peer probes dropped: wrong tag; forged, or the hosts' probe_key differ")       \
 	X(other_version, "peer probes dropped: of an hp3d with another protocol version")          \
 	X(reports_unkeyed, "reports dropped: without a probe_key, none is accepted")               \
@@ -32,15 +32,15 @@
 	X(answers_version, "answers dropped: of another version")                                  \
 	X(old_key, "probes and answers accepted with probe_key_old")                               \
 	X(loads, "reports of peers' flows that arrived")                                           \
-	X(loads_version, "reports of peers' flows dropped: of another version")                    \
-	X(loads_unkeyed, "reports of peers' flows dropped: without a probe_key, none is "          \
-			 "accepted")                                                               \
-	X(loads_bad_form, "reports dropped: malformed")                                            \
-	X(loads_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")     \
-	X(loads_bad_clock, "reports dropped: their time is too far from this host's clock")        \
-	X(loads_old, "reports and messages dropped: perhaps sent before this hp3d started")        \
-	X(loads_again, "reports and messages dropped: received before, or newer ones were")        \
-	X(loads_no_room, "reports and messages dropped: no room to record their sender")           \
+	X(messages_version, "reports of peers' flows dropped: of another version")                 \
+	X(messages_unkeyed, "reports of peers' flows dropped: without a probe_key, none is "       \
+			    "accepted")                                                            \
+	X(messages_bad_form, "reports dropped: malformed")                                         \
+	X(messages_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")  \
+	X(messages_bad_clock, "reports dropped: their time is too far from this host's clock")     \
+	X(messages_old, "reports and messages dropped: perhaps sent before this hp3d started")     \
+	X(messages_replayed, "reports and messages dropped: received before, or newer ones were")  \
+	X(messages_no_room, "reports and messages dropped: no room to record their sender")        \
 	X(agreements, "messages of peers about sprayed queue pairs")                               \
 	X(hellos, "questions for queue pairs that arrived (in verbs mode)")                        \
 	X(hellos_answered, "questions for queue pairs answered")                                   \

@@ -70,7 +70,7 @@ static void measure_gap(struct hp3_reseq *r, const struct hp3_reseq_params *p, u
 {
 	uint64_t most = hp3_min_u64(hp3_max_u64(r->late, r->before), p->most_ns);
 
-	if (r->reported && (r->again || r->lost))
+	if (r->shown && (r->again || r->lost))
 		return;
 
 	if (r->until == 0) {
@@ -80,7 +80,7 @@ static void measure_gap(struct hp3_reseq *r, const struct hp3_reseq_params *p, u
 		r->late = 0;
 		r->until = now + SPAN_NS;
 	}
-	r->late = hp3_max_u64(r->late, r->reported ? most + most / 2 : now - r->gap_at);
+	r->late = hp3_max_u64(r->late, r->shown ? most + most / 2 : now - r->gap_at);
 }
 
 /* Stores that the RNIC got these PSNs: a NAK for one of them may be older than that packet. */
@@ -134,7 +134,7 @@ static inline __attribute__((always_inline)) void advance_expected(
 	if (span == 0 && r->held != 0)
 		r->expected = next_held(r, r->expected);
 	r->gap_at = now;
-	r->reported = r->lost = false;
+	r->shown = r->lost = false;
 	r->anew = 0;
 }
 
@@ -265,10 +265,10 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
 {
 	if (r->held == 0)
 		return UINT64_MAX;
-	if (r->lost && !r->reported)
+	if (r->lost && !r->shown)
 		return r->gap_at;
-	return hp3_min_u64(r->gap_at + wait_of_gap(r, p) + (r->reported ? p->give_up_ns : 0),
-		oldest_due(r, p));
+	return hp3_min_u64(
+		r->gap_at + wait_of_gap(r, p) + (r->shown ? p->give_up_ns : 0), oldest_due(r, p));
 }
 
 static uint32_t take_oldest(struct hp3_reseq *r)
@@ -282,9 +282,9 @@ bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint6
 {
 	if (hp3_reseq_due(r, p) > now)
 		return false;
-	*copy = !r->reported && oldest_due(r, p) > now;
+	*copy = !r->shown && oldest_due(r, p) > now;
 	*handle = *copy ? slot_of_psn(r, next_held(r, r->expected))->handle : take_oldest(r);
-	r->reported = r->asked = true;
+	r->shown = r->asked = true;
 	return true;
 }
 
@@ -298,7 +298,7 @@ static void raise_expected(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	r->expected = psn;
 	r->gap_at = now;
-	r->reported = r->asked = r->lost = false;
+	r->shown = r->asked = r->lost = false;
 	r->anew = 0;
 }
 
@@ -354,7 +354,7 @@ bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 		r->sweep = psn;
 	r->expected = psn;
 	r->gap_at = now;
-	r->reported = true;
+	r->shown = true;
 	r->asked = r->lost = false;
 	return true;
 }

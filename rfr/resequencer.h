@@ -73,7 +73,7 @@ struct hp3_reseq {
 	uint32_t sweep; /* no packet with a lower PSN is held */
 	uint32_t top; /* highest PSN held */
 	uint32_t held; /* number of held packets */
-	bool reported; /* the RNIC got a copy of a packet behind the gap */
+	bool shown; /* the RNIC got a copy of a packet behind the gap */
 	bool lost; /* `expected` is lost: hp3_reseq_lost() */
 	bool again; /* set by the caller: the next arrival may be a retransmission */
 	bool asked; /* the RNIC got a packet behind `expected` */

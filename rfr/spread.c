@@ -59,7 +59,7 @@ static bool has_old_probes(
 	return s->since == 0 || now - hp3_min_u64(s->since, now) > p->rest_ns;
 }
 
-void hp3_spread_asked(
+void hp3_spread_probed(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev, uint64_t now)
 {
 	if (has_old_probes(s, p, now)) {
@@ -187,7 +187,7 @@ uint32_t hp3_spread_usable_ev(
 }
 
 /* At least one EV stays in use. */
-void hp3_spread_mark_slow(
+void hp3_spread_rest(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now)
 {
 	end_due_rests(s, now);
@@ -206,7 +206,7 @@ void hp3_spread_mark_slow(
 	}
 }
 
-void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
+void hp3_spread_slow(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
 	uint64_t tried, uint64_t now)
 {
 	slow &= tried & hp3_spread_all(p);
@@ -216,7 +216,7 @@ void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p
 		if (s->until[i] != 0 && now < s->until[i] + p->rest_ns / GUARD)
 			slow &= ~(1ull << i);
 	}
-	hp3_spread_mark_slow(s, p, slow, now);
+	hp3_spread_rest(s, p, slow, now);
 }
 
 void hp3_spread_marked(

@@ -84,7 +84,7 @@ static inline uint32_t hp3_spread_ev(
 	return hp3_spread_usable_ev(s, p, random, now);
 }
 /* A probe with this EV leaves. */
-void hp3_spread_asked(
+void hp3_spread_probed(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev, uint64_t now);
 /* The probe was answered. rtt_ns UINT32_MAX: the answer counts as bad, however fast it was. */
 void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t ev,
@@ -108,7 +108,7 @@ bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, 
 /* Do more than half of the EVs rest because they were slow, or lost a packet, at least twice? */
 bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_params *p);
 /* Lets these EVs rest, one bit each: they are slow, or have lost a packet. */
-void hp3_spread_mark_slow(
+void hp3_spread_rest(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow, uint64_t now);
 /*
  * The receiver reports slow EVs. `tried`: EVs that this queue pair has used since their newest
@@ -116,7 +116,7 @@ void hp3_spread_mark_slow(
  * the report counts only for EVs in `tried`. For an EV whose rest ended less than half of rest_ns
  * ago, the report does not count either: it is about earlier packets.
  */
-void hp3_spread_reported(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
+void hp3_spread_slow(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
 	uint64_t tried, uint64_t now);
 /* Returns `tried` after a packet with this EV. */
 static inline uint64_t hp3_spread_tried(const struct hp3_spread *s, uint64_t tried, uint32_t ev)

@@ -34,7 +34,7 @@
 	X(TIMEOUT, "timeout") /* close_timeout or max_hold has passed */                           \
 	X(CANCEL, "cancel") /* hp3d stops, or an operator cancels the move */                      \
 	X(MESSAGE_START,                                                                           \
-		"message_start") /* message-start probing: idle, and a long message begins */      \
+		"message-start") /* message-start probing: idle, and a long message begins */      \
 	X(ASK, "ask") /* drained; probes have to choose the path before the move (kind STANDARD,   \
 			 NAK) */                                                                   \
 	X(WON, "won") /* a probe won */                                                            \

@@ -178,7 +178,7 @@ static __always_inline __u64 next_word(const struct hp3_bypass_port *p, __u64 wo
 		return word;
 	if (state == HP3_BYPASS_LEAVING && word / HP3_BYPASS_FRAME == p->done + p->lost)
 		return word - HP3_BYPASS_LEAVING + HP3_BYPASS_DIRECT;
-	if ((__s64)(now - p->keepalive_at) > (__s64)p->stale_ns)
+	if ((__s64)(now - p->heartbeat_at) > (__s64)p->stale_ns)
 		return word - state + HP3_BYPASS_STALE;
 	return word + HP3_BYPASS_FRAME;
 }

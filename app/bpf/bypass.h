@@ -36,13 +36,13 @@ struct hp3_bypass_port {
 	__u64 owner; /* the hp3d process whose tap may take frames; 0: none */
 	__u32 pid; /* the owner's */
 	__u32 closed; /* 1: RoCEv2 that hp3d does not take is dropped */
-	__u64 stale_ns; /* age of `keepalive_at` at which hp3d counts as gone */
+	__u64 stale_ns; /* age of `heartbeat_at` at which hp3d counts as gone */
 	__u64 pad0[3];
 	/* written by the tap and by the owner */
 	__u64 word;
 	__u64 pad1[7];
 	/* written by the owner */
-	__u64 keepalive_at; /* CLOCK_MONOTONIC */
+	__u64 heartbeat_at; /* CLOCK_MONOTONIC */
 	__u64 done; /* taken frames that hp3d has sent, or dropped and counted */
 	__u64 lost; /* taken frames that were dropped, because the ring was full */
 	__u64 pad2[4];

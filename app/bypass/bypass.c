@@ -244,7 +244,7 @@ void hp3_bypass_own(struct hp3_bypass *b, uint64_t now)
 	p->pid = (uint32_t)getpid();
 	p->closed = 0;
 	p->stale_ns = b->o.stale_ns;
-	hp3_bypass_keepalive(p, now);
+	hp3_bypass_heartbeat(p, now);
 	__atomic_store_n(&p->lost, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->done, hp3_bypass_taken(p), __ATOMIC_RELEASE);
 }

@@ -137,9 +137,9 @@ static inline uint64_t hp3_bypass_late(const struct hp3_bypass_port *p)
 	return __atomic_load_n(&p->late, __ATOMIC_RELAXED);
 }
 
-static inline void hp3_bypass_keepalive(struct hp3_bypass_port *p, uint64_t now)
+static inline void hp3_bypass_heartbeat(struct hp3_bypass_port *p, uint64_t now)
 {
-	__atomic_store_n(&p->keepalive_at, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->heartbeat_at, now, __ATOMIC_RELAXED);
 }
 
 /* Changes the state. False: the state was not `from`. */

@@ -45,5 +45,5 @@ bool hp3_bypass_gone(struct hp3_bypass_port *p)
 bool hp3_bypass_is_used(const struct hp3_bypass_port *p, uint64_t owner, uint64_t now)
 {
 	return p->owner != 0 && p->owner != owner &&
-	       (int64_t)(now - p->keepalive_at) < (int64_t)(ALIVE_PERIODS * p->stale_ns);
+	       (int64_t)(now - p->heartbeat_at) < (int64_t)(ALIVE_PERIODS * p->stale_ns);
 }

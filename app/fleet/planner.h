@@ -15,7 +15,7 @@
 #define FLEET_SUBJECT_REPORTS   "hp3.report.*"
 #define FLEET_SUBJECT_PREFIX    "hp3.report."
 #define FLEET_SUBJECT_PLAN      "hp3.plan"
-#define FLEET_SUBJECT_KEEPALIVE "hp3.beat"
+#define FLEET_SUBJECT_KEEPALIVE "hp3.keepalive"
 #define FLEET_SUBJECT_ASK       "hp3.ask"
 #define FLEET_QUESTION_MAX      512u /* bytes; a longer question gets no answer */
 #define FLEET_RECENT            64u

@@ -72,9 +72,9 @@
  * READ data advanced una, or held packets went to the RNIC, and no ACK with a checked ICRC has
  * advanced una since (rule 4).
  */
-#define HP3_FW_UNREAD 0x200u
-#define HP3_FW_BLAMED 0x400u /* the flow is stalled, and probes show that its path is the cause */
-#define HP3_FW_FELT   0x800u /* verbs mode: completions replace packets */
+#define HP3_FW_UNREAD      0x200u
+#define HP3_FW_BLAMED      0x400u /* the flow is stalled, and probes show that its path is the cause */
+#define HP3_FW_COMPLETIONS 0x800u /* verbs mode: completions replace packets */
 /* ... and the flow's first path was never compared with another one */
 #define HP3_FW_BEGINS 0x2000u
 #define HP3_FW_AGREED 0xd000u /* all agreement flags below */

@@ -50,9 +50,10 @@ static const struct hp3_may hp3_may[HP3_QP_SOURCES][HP3_TRAFFIC_BUSY + 1][2] = {
 		[HP3_TRAFFIC_RESTS] = {{HP3_UP_RELEASE, false}, {HP3_UP_DISCARD, true}},
 		[HP3_TRAFFIC_BUSY] = {{HP3_UP_NOTE, false}, {HP3_UP_DISCARD, true}}},
 	/* app/hp3d/verbs passes only events from the owner of a queue pair. */
-	[HP3_QP_SOURCE_VERBS] = {[HP3_TRAFFIC_NONE] = {{HP3_UP_PAIR, false}, {HP3_UP_PAIR, true}},
-		[HP3_TRAFFIC_RESTS] = {{HP3_UP_RELEASE, false}, {HP3_UP_DISCARD, true}},
-		[HP3_TRAFFIC_BUSY] = {{HP3_UP_NOTE, false}, {HP3_UP_DISCARD, true}}},
+	[HP3_QP_SOURCE_APPLICATION] =
+		{[HP3_TRAFFIC_NONE] = {{HP3_UP_PAIR, false}, {HP3_UP_PAIR, true}},
+			[HP3_TRAFFIC_RESTS] = {{HP3_UP_RELEASE, false}, {HP3_UP_DISCARD, true}},
+			[HP3_TRAFFIC_BUSY] = {{HP3_UP_NOTE, false}, {HP3_UP_DISCARD, true}}},
 };
 
 static inline enum hp3_pairing hp3_pairing_of(uint8_t source)

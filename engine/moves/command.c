@@ -108,7 +108,7 @@ int hp3_command(
 		hp3_move_input(&t, cmd->flow, HP3_RFR_IN_CANCEL);
 		return 0;
 	}
-	e->stats.moves_asked++;
+	e->stats.moves_requested++;
 	if (cmd->kind == HP3_CMD_HOME && is_past(e, f, now)) {
 		put_home(&t, cmd);
 		return 0;
@@ -190,7 +190,8 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 	if (report == HP3_ACTUATOR_MOVED && f->state == HP3_RFR_DRAINING)
 		hp3_move_input(&t, flow, HP3_RFR_IN_DRAINED);
 	else if (report == HP3_ACTUATOR_FAILED && f->state == HP3_RFR_RESUMING)
-		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL); /* hp3_felt() reports its port */
+		hp3_move_input(
+			&t, flow, HP3_RFR_IN_CANCEL); /* hp3_completions() reports its port */
 	else if (report == HP3_ACTUATOR_FAILED && m->suspended) {
 		m->suspended = false; /* it goes on sending already */
 		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL);

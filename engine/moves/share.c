@@ -30,7 +30,7 @@ static uint32_t base_of(struct hp3_pair *p, uint32_t rtt, uint64_t now)
  */
 static uint64_t share_of(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
-	uint32_t n = hp3_longs_beside(e, flow, now);
+	uint32_t n = hp3_longs_on_link(e, flow, now);
 
 	return n > hp3_max_u32(e->long_out, 1) ? 0 : hp3_share_of(hp3_rate_line(e), n);
 }
@@ -84,7 +84,7 @@ void hp3_share_reply(
 		e->stats.share_losses++;
 	hp3_longs_refresh(e, f->pair, t->now);
 	share = share_of(e, flow, t->now);
-	e->stats.share_unknown += hp3_longs_beside(e, flow, t->now) == 0;
+	e->stats.share_unknown += hp3_longs_on_link(e, flow, t->now) == 0;
 	if (e->rates != NULL && (f->flags & HP3_FF_PACED))
 		lift_rate(t, flow, share, base);
 }

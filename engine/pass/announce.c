@@ -102,7 +102,7 @@ int hp3_peer_report(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t 
 	if (e->replies == NULL || !e->cfg.moves_allowed || e->cfg.observe)
 		return -EPERM;
 	if (e->cfg.verbs)
-		return flow == HP3_NO_FLOW ? -EPERM : hp3_search_for_replies(&t, flow);
+		return flow == HP3_NO_FLOW ? -EPERM : hp3_failover_for_replies(&t, flow);
 	made = flow == HP3_NO_FLOW;
 	if (made)
 		flow = hp3_flow_announce(&t, ends, rqpn, HP3_FROM_NETWORK);

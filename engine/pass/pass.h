@@ -4,7 +4,7 @@
 /*
  * Packet handling: bursts (burst.c, isa.c), single packets (packet.c, transmit.c), congestion
  * feedback (feedback.c), set-up and end of queue pairs (cm.c, qp.c, announce.c). In verbs mode,
- * completions replace packets (felt.c).
+ * completions replace packets (completions.c).
  */
 #include "engine/life/life.h"
 #include "engine/search/search.h"

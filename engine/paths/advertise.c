@@ -81,13 +81,13 @@ uint32_t hp3_load_to_names(
 
 	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
 		return 0;
-	n = hp3_longs_advertise(e, &e->pairs.pairs[e->flows[flow].pair], path, max);
+	n = hp3_longs_fill(e, &e->pairs.pairs[e->flows[flow].pair], path, max);
 	return n + counts_of(e, e->flows[flow].pair, path + n, max - n);
 }
 
 uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *path, uint32_t max)
 {
-	uint32_t n = hp3_longs_advertise(e, NULL, path, max);
+	uint32_t n = hp3_longs_fill(e, NULL, path, max);
 
 	for (uint32_t i = 0; i < e->cfg.load_paths && n < max; i++) {
 		int name = hp3_path_name(e, i);

@@ -92,7 +92,7 @@ void hp3_counts_forget(struct hp3_engine *e, uint32_t pair)
 
 uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max)
 {
-	return e->cfg.load_paths == 0 ? 0 : hp3_load_advertise(&e->in, count, max);
+	return e->cfg.load_paths == 0 ? 0 : hp3_load_copy(&e->in, count, max);
 }
 
 void hp3_load_from(struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *count,

@@ -129,7 +129,7 @@ static void forget_old(struct hp3_engine *e, uint64_t now)
 	e->long_hand = e->long_hand + 1 == e->cfg.max_pairs ? 0 : e->long_hand + 1;
 }
 
-uint32_t hp3_longs_beside(const struct hp3_engine *e, uint32_t flow, uint64_t now)
+uint32_t hp3_longs_on_link(const struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
 
@@ -144,7 +144,7 @@ void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now)
 		hp3_advertise_changed(e, pair);
 }
 
-uint32_t hp3_longs_advertise(const struct hp3_engine *e, const struct hp3_pair *to,
+uint32_t hp3_longs_fill(const struct hp3_engine *e, const struct hp3_pair *to,
 	struct hp3_path_count *path, uint32_t max)
 {
 	uint32_t n = 0;

@@ -59,11 +59,11 @@ void hp3_longs_forget(struct hp3_engine *e, uint32_t pair);
 /*
  * Number of long flows on the link of the one of the two hosts that has more of them; 0: not known.
  */
-uint32_t hp3_longs_beside(const struct hp3_engine *e, uint32_t flow, uint64_t now);
+uint32_t hp3_longs_on_link(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Schedules a report to the peer if it is due. */
 void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* Writes counts of long flows for reports and answers, under reserved names that no path has. */
-uint32_t hp3_longs_advertise(const struct hp3_engine *e, const struct hp3_pair *to,
+uint32_t hp3_longs_fill(const struct hp3_engine *e, const struct hp3_pair *to,
 	struct hp3_path_count *path, uint32_t max);
 /* An answer of the peer contained its number of inbound long flows. */
 void hp3_longs_received_in(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,

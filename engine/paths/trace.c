@@ -65,7 +65,7 @@ static struct hp3_trace_air *send_trace(struct hp3_turn *t, const struct hp3_tra
 	a->probe_id = air->id;
 	a->psn = (f->stream.una - 1) & HP3_PSN_MASK;
 	hp3_limit_spend(&t->e->cfg.traces, &t->e->tracing->spent_until, t->now);
-	t->e->stats.trace_asks++;
+	t->e->stats.trace_sent++;
 	return air;
 }
 

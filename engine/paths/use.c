@@ -13,7 +13,7 @@ void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t n
 	struct hp3_estimates path;
 
 	if (f->path == HP3_NO_PATH || e->cfg.monitor.cycle_ns == 0 || !(f->flags & HP3_FF_PAIRED) ||
-		(f->watch & HP3_FW_FELT)) /* completions are no round trips of the path */
+		(f->watch & HP3_FW_COMPLETIONS)) /* completions are no round trips of the path */
 		return;
 	hp3_monitor_estimates(&f->monitor, &e->cfg.monitor, &path);
 	t = hp3_paths_of(e, f->pair);

@@ -70,7 +70,7 @@ static bool is_due(const struct hp3_engine *e, const struct hp3_flow *f)
 	const struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &e->moves[f->slot];
 	bool timed = e->cfg.monitor.cycle_ns == 0 || hp3_monitor_waits(&f->monitor, f->stream.una);
 
-	if (f->watch & HP3_FW_FELT) /* of posted work */
+	if (f->watch & HP3_FW_COMPLETIONS) /* of posted work */
 		return !hp3_stream_idle(&f->stream);
 	if (m != NULL && m->held_pkts != 0)
 		return e->cfg.monitor.cycle_ns != 0 && timed &&
@@ -183,7 +183,7 @@ static bool check_active(struct hp3_turn *t, struct hp3_active *a)
 		if (f->watch & HP3_FW_QUIET)
 			return false;
 		if (!hp3_spray_stalled(t, a->flow))
-			hp3_search_stalled(t, a->flow, a->una, a->since);
+			hp3_search_dead_path(t, a->flow, a->una, a->since);
 	}
 	return true;
 }

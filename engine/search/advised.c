@@ -79,7 +79,7 @@ int hp3_advise(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, st
 
 	if (cmd->flow >= e->cfg.max_flows || !(e->flows[cmd->flow].flags & HP3_FF_USED))
 		return -ENOENT;
-	e->stats.moves_asked++;
+	e->stats.moves_requested++;
 	ret = refusal_of_advice(&t, &e->flows[cmd->flow], cmd->port);
 	if (ret == 0 && is_on_trial(e, &e->flows[cmd->flow]))
 		ret = -EDQUOT;

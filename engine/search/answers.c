@@ -106,7 +106,7 @@ static bool too_late(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 	if (took_ns != 0)
 		rtt = hp3_min_u64(rtt, took_ns);
 	if (e->spraying != NULL)
-		hp3_spray_probed(e, &e->flows[m->flow], late.port,
+		hp3_spray_probe_answered(e, &e->flows[m->flow], late.port,
 			(uint32_t)hp3_min_u64(rtt, UINT32_MAX - 1), ce, now);
 	return true;
 }

@@ -30,7 +30,7 @@ static bool is_slow(const struct hp3_flow *f)
 	uint8_t cycles[HP3_CYCLES_KEPT + 1];
 	uint32_t n = hp3_monitor_evidence(&f->monitor, cycles);
 
-	return (f->watch & HP3_FW_FELT) || hp3_cause_of(cycles, n) == HP3_CAUSE_RTT;
+	return (f->watch & HP3_FW_COMPLETIONS) || hp3_cause_of(cycles, n) == HP3_CAUSE_RTT;
 }
 
 /* Stores the evidence and the state of the path in use. */
@@ -126,11 +126,11 @@ void hp3_search_better_path(struct hp3_turn *t, uint32_t flow)
 	/* Completions are late for many reasons, probes are not. If completions started a search
 	 * without a result, the next one waits, but its result is not in doubt. */
 	m->search.congested.doubt = (uint8_t)hp3_backoff_doubt(&f->backoff, &t->e->cfg.round,
-		m->search.congested.slow && !(f->watch & HP3_FW_FELT));
+		m->search.congested.slow && !(f->watch & HP3_FW_COMPLETIONS));
 	ask_at_once(t, m);
 }
 
-void hp3_search_at_start(struct hp3_turn *t, uint32_t flow)
+void hp3_search_first_path(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m;
@@ -216,7 +216,7 @@ static void reprobe_soon(struct hp3_turn *t, struct hp3_move *m)
 
 static void stay_on_path(struct hp3_turn *t, struct hp3_move *m)
 {
-	t->e->stats.moves_called_off++;
+	t->e->stats.moves_unconfirmed++;
 	m->to = m->from;
 	hp3_search_input(t, m, HP3_SEARCH_IN_STAY);
 }
@@ -249,13 +249,13 @@ static void report_would_move(struct hp3_turn *t, const struct hp3_move *m)
  * was slow from the beginning. The round shows the RTT of another path. Later rounds show whether
  * there still is a queue.
  */
-static void measure_felt_queue(struct hp3_turn *t, const struct hp3_move *m, bool won)
+static void measure_queue_by_completions(struct hp3_turn *t, const struct hp3_move *m, bool won)
 {
 	struct hp3_flow *f = &t->e->flows[m->flow];
 	const struct hp3_round *r = &m->search.round;
 	bool known = f->monitor.beyond != 0;
 
-	if (!(f->watch & HP3_FW_FELT) || r->probe[0].state != HP3_PROBE_ANSWERED)
+	if (!(f->watch & HP3_FW_COMPLETIONS) || r->probe[0].state != HP3_PROBE_ANSWERED)
 		return;
 	if (won && (known || m->search.congested.begins))
 		hp3_monitor_compared(&f->monitor, r->probe[0].rtt_ns, r->probe[r->winner].rtt_ns);
@@ -268,9 +268,9 @@ static void conclude_round(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_search_congested *c = &m->search.congested;
 	bool won = hp3_round_won(t, m);
-	enum hp3_search_decision next = hp3_reprobe_decide(t->e, m, won);
+	enum hp3_search_decision next = hp3_search_decide(t->e, m, won);
 
-	measure_felt_queue(t, m, won);
+	measure_queue_by_completions(t, m, won);
 	if (c->reprobes != 0)
 		hp3_size_learn(t, m);
 	if (next == HP3_DECIDE_REPROBE && c->doubt == 0) {

@@ -176,7 +176,7 @@ static void would_ask(struct hp3_turn *t, uint32_t flow, uint64_t since)
 	hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &event->path);
 }
 
-void hp3_search_stalled(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since)
+void hp3_search_dead_path(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_pair *p = &t->e->pairs.pairs[f->pair];
@@ -215,7 +215,7 @@ void hp3_search_stalled(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_
 	hp3_round_go(t, m);
 }
 
-int hp3_search_for_replies(struct hp3_turn *t, uint32_t flow)
+int hp3_failover_for_replies(struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m;

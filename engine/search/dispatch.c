@@ -58,6 +58,7 @@ void hp3_search_answer(
 
 	hp3_round_timed(&m->search.round, &t->e->cfg.round, id, ce, took_ns, t->now);
 	if (t->e->spraying != NULL && p->state == HP3_PROBE_ANSWERED)
-		hp3_spray_probed(t->e, &t->e->flows[m->flow], p->port, p->rtt_ns, ce, t->now);
+		hp3_spray_probe_answered(
+			t->e, &t->e->flows[m->flow], p->port, p->rtt_ns, ce, t->now);
 	hp3_search_timeout(t, m);
 }

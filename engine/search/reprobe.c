@@ -85,8 +85,7 @@ static enum hp3_search_decision in_doubt(const struct hp3_engine *e, struct hp3_
 	return HP3_DECIDE_REPROBE;
 }
 
-enum hp3_search_decision hp3_reprobe_decide(
-	const struct hp3_engine *e, struct hp3_move *m, bool won)
+enum hp3_search_decision hp3_search_decide(const struct hp3_engine *e, struct hp3_move *m, bool won)
 {
 	if (e->cfg.observe)
 		return HP3_DECIDE_STAY;

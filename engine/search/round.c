@@ -114,7 +114,7 @@ void hp3_send_probes(struct hp3_turn *t, struct hp3_move *m)
 		a->pad = m->search.round.as_data ? hp3_probe_pad(t->e, f) : 0;
 		t->e->stats.probes++;
 		if (t->e->spraying != NULL)
-			hp3_spray_probes(t->e, f, a->port, t->now);
+			hp3_spray_probe_sent(t->e, f, a->port, t->now);
 		if (m->search.round.kind == HP3_PROBE_STANDARD)
 			hp3_guard_begin(t, m->flow);
 	}

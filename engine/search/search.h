@@ -11,7 +11,7 @@
 /* congested.c: the path in use is congested; searches for a better one */
 void hp3_search_better_path(struct hp3_turn *t, uint32_t flow);
 /* Verbs mode: the path in use was neither chosen nor probed yet; searches for a better one. */
-void hp3_search_at_start(struct hp3_turn *t, uint32_t flow);
+void hp3_search_first_path(struct hp3_turn *t, uint32_t flow);
 /*
  * May the flow start a move now? The caller also checks the flow's back-off if the path is
  * congested.
@@ -61,7 +61,7 @@ bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l
 
 /* reprobe.c: a round of a search has ended; decides whether to move, stay, or re-probe */
 enum hp3_search_decision { HP3_DECIDE_MOVE, HP3_DECIDE_STAY, HP3_DECIDE_REPROBE };
-enum hp3_search_decision hp3_reprobe_decide(
+enum hp3_search_decision hp3_search_decide(
 	const struct hp3_engine *e, struct hp3_move *m, bool won);
 /* Schedules the next re-probe; _again: after a re-probe that could not be sent. */
 void hp3_put_off(struct hp3_turn *t, struct hp3_move *m);
@@ -113,7 +113,7 @@ void hp3_round_learn(struct hp3_turn *t, const struct hp3_move *m);
 struct hp3_event *hp3_round_report(struct hp3_turn *t, const struct hp3_move *m);
 
 /* dead.c: nothing was acknowledged since `since`. Searches whether the path is dead. */
-void hp3_search_stalled(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since);
+void hp3_search_dead_path(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since);
 void hp3_dead_step(struct hp3_turn *t, struct hp3_move *m);
 
 /*
@@ -121,7 +121,7 @@ void hp3_dead_step(struct hp3_turn *t, struct hp3_move *m);
  * requests, so the flow moves. Returns 0; -EALREADY: the flow is moving, or has just moved; -EPERM:
  * the flow may not move.
  */
-int hp3_search_for_replies(struct hp3_turn *t, uint32_t flow);
+int hp3_failover_for_replies(struct hp3_turn *t, uint32_t flow);
 
 /* setup.c: a path before the first data */
 void hp3_setup(struct hp3_turn *t, uint32_t flow);

@@ -171,7 +171,7 @@ void hp3_in_slept(struct hp3_turn *t, struct hp3_spray_in *in)
 		in->ack.came = hp3_max_u64(in->ack.came, hp3_min_u64(in->ack.came + lost, awake));
 	in->again_at = hp3_max_u64(in->again_at, hp3_min_u64(in->again_at + lost, awake));
 	if (in->ready && hp3_reseq_stood(&in->reseq, lost, awake))
-		t->e->stats.reseq_stood++;
+		t->e->stats.reseq_wait_restarts++;
 	if (in->ack.held != 0 && in->ack.anew < HP3_RESEQ_AGAIN) {
 		in->ack.anew++;
 		in->ack.at = awake;

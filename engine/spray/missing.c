@@ -6,7 +6,7 @@
 
 static void judge_missing(struct hp3_turn *t, struct hp3_spray_in *in)
 {
-	if (in->reseq.reported || !hp3_missing_lost(&in->missing, in->reseq.expected))
+	if (in->reseq.shown || !hp3_missing_lost(&in->missing, in->reseq.expected))
 		return;
 	t->e->stats.reseq_lost++;
 	hp3_reseq_lost(&in->reseq);

@@ -341,8 +341,8 @@ void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 	o->missing = HP3_NO_PSN;
 	if (ev >= params.evs)
 		return;
-	t->e->stats.evs_lost++;
-	hp3_spread_mark_slow(&peer->spread, &params, 1ull << ev, t->now);
+	t->e->stats.sprayed_lost++;
+	hp3_spread_rest(&peer->spread, &params, 1ull << ev, t->now);
 }
 
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
@@ -369,7 +369,7 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 		return;
 	}
 	if (a->kind == HP3_AGREE_SLOW) {
-		hp3_spread_reported(spread, &params, a->slow, o->tried, t->now);
+		hp3_spread_slow(spread, &params, a->slow, o->tried, t->now);
 		if (hp3_spread_differs(spread, &params) && hp3_out_differ(t, o))
 			hp3_spray_rounds_differ(peer, t->now);
 		return;

@@ -139,15 +139,16 @@ static struct hp3_spray_peer *peer_with_port(
 	return p != NULL && (uint32_t)(port ^ p->base) < e->cfg.spray.evs ? p : NULL;
 }
 
-void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
+void hp3_spray_probe_sent(
+	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now)
 {
 	struct hp3_spray_peer *p = peer_with_port(e, f, port);
 
 	if (p != NULL)
-		hp3_spread_asked(&p->spread, &e->spraying->spread, port ^ p->base, now);
+		hp3_spread_probed(&p->spread, &e->spraying->spread, port ^ p->base, now);
 }
 
-void hp3_spray_probed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
+void hp3_spray_probe_answered(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 	uint32_t rtt_ns, bool marked, uint64_t now)
 {
 	struct hp3_spray_peer *p = peer_with_port(e, f, port);

@@ -408,7 +408,7 @@ static void take_response(struct hp3_turn *t, struct hp3_spray_in *in, const str
 	hp3_in_take(t, in, pkt, 1, vd);
 	hp3_in_came(t, in, &pkt->v);
 	if (psn == expected)
-		in->again &= in->reseq.reported;
+		in->again &= in->reseq.shown;
 }
 
 static void take_reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,

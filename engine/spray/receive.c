@@ -114,7 +114,7 @@ static void count_arrival(
 static void drop_behind_gap(struct hp3_turn *t, struct hp3_spray_in *in, struct hp3_verdict *vd)
 {
 	vd->kind = HP3_DROP;
-	if (in->reseq.reported)
+	if (in->reseq.shown)
 		return;
 	hp3_reseq_lost(&in->reseq);
 	if (!t->e->spraying->unread)

@@ -165,7 +165,7 @@ static inline bool hp3_in_has_missing(const struct hp3_spray_in *in)
 /* Time to ask the sender about the missing packet; UINT64_MAX: never. */
 static inline uint64_t hp3_in_ask_due(const struct hp3_spray_in *in)
 {
-	if (!hp3_in_has_missing(in) || in->reseq.reported || !in->numbered)
+	if (!hp3_in_has_missing(in) || in->reseq.shown || !in->numbered)
 		return UINT64_MAX;
 	return hp3_missing_due(&in->missing, in->reseq.expected);
 }

@@ -343,9 +343,10 @@ void hp3_spray_refuse(
 bool hp3_spray_is_first(
 	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now);
 /* A probe leaves from this port. */
-void hp3_spray_probes(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
+void hp3_spray_probe_sent(
+	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
 /* A probe from this port was answered. */
-void hp3_spray_probed(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
+void hp3_spray_probe_answered(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 	uint32_t rtt_ns, bool marked, uint64_t now);
 /*
  * Takes a reference to the record of a flow's peer. HP3_NO_SPRAY: all records of its hash set are
@@ -463,7 +464,7 @@ static inline __attribute__((always_inline)) void hp3_spray_expect(
 		return;
 	in = &s->in[first];
 	__builtin_prefetch(in, 1);
-	__builtin_prefetch(&in->reseq.reported, 1);
+	__builtin_prefetch(&in->reseq.shown, 1);
 	__builtin_prefetch(&in->reseq.slot[v->psn & (HP3_RESEQ_WINDOW - 1)], 1);
 	__builtin_prefetch(&in->reseq.word[v->psn / 64 % HP3_RESEQ_WORDS], 1);
 }

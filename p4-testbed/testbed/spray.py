@@ -81,7 +81,7 @@ def lines(result):
     yield "Packets that others waited for", f"{c['reseq_gaps']:,}"
     yield "... for 1 / 10 ms or longer; on average, ms", (f"{c['reseq_gaps_1ms']:,} / {c['reseq_gaps_10ms']:,}; "
                                                          f"{c['reseq_waited'] / 1e6 / max(c['reseq_gaps'], 1):.1f}")
-    yield "Waited for anew, since hp3d itself had stood still", f"{c['reseq_stood']:,}"
+    yield "Waited for anew, since hp3d itself had stood still", f"{c['reseq_wait_restarts']:,}"
     yield "Handed over although one was missing: late / too far ahead / no room / no room for its host / given up", " / ".join(
         f"{c[name]:,}" for name in ("reseq_late", "reseq_beyond", "reseq_full", "reseq_share", "reseq_given_up"))
     yield "At the RNICs: overtaken / out of sequence / NAKs / duplicates / retransmissions", " / ".join(

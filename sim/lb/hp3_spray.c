@@ -94,7 +94,7 @@ static void probe_spray_ports(struct sim *s, struct sim_flow *f)
 		struct sim_packet *p = sim_packet_new(s, SIM_PROBE, SPRAY_REPORT_BYTES, f, 0);
 
 		p->sport = (uint16_t)(spray_of(f)->ports | i);
-		hp3_spread_asked(&spray_of(f)->tx, &sp->evs, i, s->now / SIM_NS);
+		hp3_spread_probed(&spray_of(f)->tx, &sp->evs, i, s->now / SIM_NS);
 		s->n.probes++;
 		s->n.probe_bytes += SPRAY_REPORT_BYTES;
 		sim_port_queue_data(s, sim_flow_out(s, p, f->src), p);
@@ -229,7 +229,7 @@ static void take_spray_packet(struct sim *s, struct sim_host *host, struct sim_p
 		hp3_spread_answered(tx, &sp->evs, p->sport & (HP3_EVS_MAX - 1),
 			(uint32_t)((s->now - p->sent_at) / SIM_NS), s->now / SIM_NS);
 	else
-		hp3_spread_reported(tx, &sp->evs, p->tag.word[0], x->tried, s->now / SIM_NS);
+		hp3_spread_slow(tx, &sp->evs, p->tag.word[0], x->tried, s->now / SIM_NS);
 }
 
 /* Data for the RNIC. False: they wait, or were a copy. */

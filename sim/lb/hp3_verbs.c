@@ -63,7 +63,7 @@ static void observe_flow(struct sim *s, struct hp3_balancer *b, struct sim_flow 
 	struct hp3_verbs_flow *x = verbs_of(f);
 	struct hp3_engine *e = b->host[f->src].engine;
 	uint64_t now = s->now / SIM_NS;
-	struct hp3_felt felt = {.home = x->home,
+	struct hp3_completions completions = {.home = x->home,
 		.port = f->sport,
 		.posted = x->posted,
 		.done = x->done,
@@ -73,13 +73,13 @@ static void observe_flow(struct sim *s, struct hp3_balancer *b, struct sim_flow 
 
 	hp3_least_age(&x->least, now);
 	if (x->took_ns != 0) {
-		felt.took_ns = x->took_ns;
-		felt.least_ns = hp3_least_seen(&x->least, x->took_queued, x->took_ns);
+		completions.took_ns = x->took_ns;
+		completions.least_ns = hp3_least_seen(&x->least, x->took_queued, x->took_ns);
 	}
 	x->posted = x->done = 0;
 	x->posted_wrs = x->done_wrs = 0;
 	x->took_ns = 0;
-	hp3_felt(e, engine_flow_of(s, e, f), &felt, now, &acts);
+	hp3_completions(e, engine_flow_of(s, e, f), &completions, now, &acts);
 	hp3_sim_carry_out(s, b, f->src, &acts);
 }
 

@@ -124,8 +124,8 @@ static size_t some_bytes(char *to, size_t n)
 
 static size_t some_subject(char *to, size_t cap)
 {
-	static const char *const known[] = {"hp3.report.a", "hp3.report.", "hp3.beat", "hp3.plan",
-		"hp3.ask", "h", "_INBOX.a.1"};
+	static const char *const known[] = {"hp3.report.a", "hp3.report.", "hp3.keepalive",
+		"hp3.plan", "hp3.ask", "h", "_INBOX.a.1"};
 	uint8_t what = u8();
 
 	if (what < 0x80)
@@ -234,10 +234,14 @@ static void *serve(void *unused)
 
 /* --- what it published --- */
 
+static bool is_subject(const char *subject, size_t n, const char *name)
+{
+	return n == strlen(name) && memcmp(subject, name, n) == 0;
+}
+
 static void check_publication(const char *subject, size_t n, const char *payload)
 {
-	if (n == 8 &&
-		(memcmp(subject, "hp3.beat", 8) == 0 || memcmp(subject, "hp3.plan", 8) == 0)) {
+	if (is_subject(subject, n, "hp3.keepalive") || is_subject(subject, n, "hp3.plan")) {
 		MUST(*payload != '{');
 		return;
 	}

@@ -241,9 +241,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		patched_expired(data, size, ipv6);
 	}
 	MUST(stats.peer_probes ==
-		stats.answered + stats.bad_icrc + stats.bad_tag + stats.bad_clock + stats.replayed +
-			stats.flood_source + stats.flood_all + stats.window_full +
-			stats.sources_full + stats.reports + stats.other_version +
+		stats.answered + stats.bad_probe_icrc + stats.bad_tag + stats.bad_clock +
+			stats.replayed + stats.flood_source + stats.flood_all + stats.window_full +
+			stats.sources_full + stats.reports_accepted + stats.other_version +
 			stats.reports_unkeyed + stats.reports_old + stats.flood_unknown);
 	return 0;
 }

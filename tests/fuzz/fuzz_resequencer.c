@@ -107,16 +107,16 @@ static void time_out(void)
 {
 	uint32_t h, last = 0, n = 0;
 	uint64_t longest = params.most_ns + params.give_up_ns * 9 / 8;
-	bool copy, reported;
+	bool copy, shown;
 
 	follow(UINT32_MAX);
-	reported = r.reported;
+	shown = r.shown;
 	while (hp3_reseq_late(&r, &params, now, &h, &copy)) {
-		MUST(h < HANDLES && is_held[h] && !(copy && reported));
+		MUST(h < HANDLES && is_held[h] && !(copy && shown));
 		if (copy) {
 			for (uint32_t i = 0; i < HANDLES; i++)
 				MUST(!is_held[i] || hp3_psn_diff(psn_of[i], psn_of[h]) >= 0);
-			reported = true;
+			shown = true;
 			continue;
 		}
 		MUST(n == 0 || hp3_psn_diff(psn_of[h], last) > 0);
@@ -232,14 +232,14 @@ static void acknowledge(void)
 /* The caller knows that what is expected is lost: a copy is due now. */
 static void lose(void)
 {
-	bool due = n_held != 0 && !r.reported;
+	bool due = n_held != 0 && !r.shown;
 
 	if (hp3_reseq_follows(&r))
 		return;
 	hp3_reseq_lost(&r);
 	MUST(!due || hp3_reseq_due(&r, &params) <= now);
 	time_out();
-	MUST(n_held == 0 || r.reported);
+	MUST(n_held == 0 || r.shown);
 }
 
 /* So much of the time in which packets were held does not count. */

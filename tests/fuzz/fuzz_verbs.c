@@ -77,9 +77,10 @@ int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t
 	return ret;
 }
 
-int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t t)
+int hp3d_pipe_completions(
+	struct hp3d_pipe *p, uint32_t flow, const struct hp3_completions *completions, uint64_t t)
 {
-	int ret = hp3_felt(p->e, flow, felt, t, &p->acts);
+	int ret = hp3_completions(p->e, flow, completions, t, &p->acts);
 
 	carry_out(p);
 	return ret;
@@ -433,7 +434,7 @@ static void start(uint8_t how)
 	memset(writers, 0, sizeof(writers));
 	for (unsigned s = 0; s < SHIMS; s++) {
 		memset(b.shims[s].cells, 0, PAGE);
-		b.shims[s].next_cell = b.shims[s].next_felt = b.shims[s].n_asked = 0;
+		b.shims[s].next_cell = b.shims[s].next_sample = b.shims[s].n_asked = 0;
 		for (uint32_t i = 0; i < CELLS; i++)
 			b.shims[s].known[i] = (struct hp3d_verbs_cell_state){.flow = HP3_NO_FLOW};
 	}

@@ -107,13 +107,13 @@ class Probes(TwoPaths, Hostile):
 
     def test_reports_and_loads_that_are_made_up(self):
         """Without a key none of them means anything."""
-        a, b, ends, _ = self.made_up("reports_unkeyed", "loads_unkeyed")
+        a, b, ends, _ = self.made_up("reports_unkeyed", "messages_unkeyed")
         self.assertEqual((b.counters()["loads"], a.counters()["loads_sent"]), (0, 0))
         self.over(a, b, ends)
 
     def test_made_up_where_there_is_a_key(self):
         """And the peer is heard as before. What is of another version is counted by its name."""
-        a, b, ends, port = self.made_up("bad_tag", "loads_bad_tag", probe_key=KEY)
+        a, b, ends, port = self.made_up("bad_tag", "messages_bad_tag", probe_key=KEY)
         heard = b.counters()["loads"]
         wait_for("loads of the peer", lambda: b.counters()["loads"] > heard)
         self.flood(port, (own(kind, VICTIM_A, QPN_B, i, i, version) for i in range(100)
@@ -135,7 +135,7 @@ class Probes(TwoPaths, Hostile):
             port.send(load(VICTIM_A, (1 << 64) - 1))
         after = wait_for("all", lambda: (lambda c: c if c[reports_end] == len(frames) and c[loads_end] == 10 else None)(
             b.counters()))
-        for counter in ("flows_created", "reports", "reports_taken", "replies_moved"):
+        for counter in ("flows_created", "reports_accepted", "reports_taken", "replies_moved"):
             self.assertEqual(after[counter], before[counter], counter)
         self.assertEqual(len(b.json("paths")), 1)
         self.assertEqual([e for e in b.json("events") if e["type"] == "replies"], [])
@@ -156,7 +156,7 @@ class Probes(TwoPaths, Hostile):
     def test_keys_change_under_traffic(self):
         """One host after the other, by reloads: nothing that they say to each other is lost."""
         a, b, ends, _ = self.between(ppp=EAGER, probes={"probe_key": KEY}, rfr={"cooldown_us": 1000})
-        refusals = ("bad_tag", "answers_bad_tag", "loads_bad_tag")
+        refusals = ("bad_tag", "answers_bad_tag", "messages_bad_tag")
 
         def goes_on(what):
             answered = [self.asked(d)[1] for d in (a, b)]
@@ -212,7 +212,7 @@ class Probes(TwoPaths, Hostile):
         for frame in reports * 3:
             port.send(frame)
         after = wait_for("them", lambda: (lambda c: c if c["reports_old"] == 3 * len(reports) else None)(b.counters()))
-        for counter in ("reports", "reports_taken", "replies_moved", "flows_created"):
+        for counter in ("reports_accepted", "reports_taken", "replies_moved", "flows_created"):
             self.assertEqual(after[counter], before[counter], counter)
         self.stop(a)
         self.stop(b)

@@ -193,7 +193,7 @@ class ControlTest(unittest.TestCase):
     def test_stats(self):
         stats = json.loads(self.ctl("stats", "--json", "--explain").stdout)
         self.assertEqual(set(stats["rail"]), {"rail0", "east"})
-        self.assertEqual(stats["rail"]["rail0"]["moves_asked"], 0)
+        self.assertEqual(stats["rail"]["rail0"]["moves_requested"], 0)
         self.assertIn("0", stats["lcore"])
         self.assertTrue(all(0 < p["free"] <= p["size"] for p in stats["pool"].values()), stats["pool"])
         self.assertTrue(stats["pool"])
@@ -201,8 +201,8 @@ class ControlTest(unittest.TestCase):
         self.assertLessEqual(set(stats["rail"]["rail0"]), set(stats["help"]))
         self.assertTrue(all(stats["help"].values()))
         table = self.ctl("stats", "--explain").stdout
-        self.assertRegex(table, r"(?m)^rail\.rail0\.moves_asked +0 +moves asked for$")
-        self.assertNotIn("moves_asked", self.ctl("stats", "--nonzero").stdout)
+        self.assertRegex(table, r"(?m)^rail\.rail0\.moves_requested +0 +moves asked for$")
+        self.assertNotIn("moves_requested", self.ctl("stats", "--nonzero").stdout)
 
     def test_no_flows(self):
         self.assertEqual(self.ctl("flows", "--json").stdout, "")

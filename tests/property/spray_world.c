@@ -360,9 +360,9 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.late += c->reseq_late;
 	w->r.asked += c->reseq_asked;
 	w->r.known_lost += c->reseq_lost;
-	w->r.evs_lost += c->evs_lost;
+	w->r.sprayed_lost += c->sprayed_lost;
 	w->r.given_up += c->reseq_given_up;
-	w->r.anew += c->reseq_stood;
+	w->r.anew += c->reseq_wait_restarts;
 	w->r.beyond += c->reseq_beyond;
 	w->r.full += c->reseq_full + c->reseq_share;
 }

@@ -101,7 +101,7 @@ struct spray_params {
 	X(late)                                                                                    \
 	X(asked)                                                                                   \
 	X(known_lost)                                                                              \
-	X(evs_lost)                                                                                \
+	X(sprayed_lost)                                                                            \
 	X(given_up)                                                                                \
 	X(anew)                                                                                    \
 	X(beyond)                                                                                  \

@@ -207,7 +207,7 @@ static void losses_are_known_soon(void **state)
 	r = spray_any_time(p);
 	assert_true(r.naks <= r.lost && r.late <= r.lost);
 	assert_sum(r.lost > 0);
-	assert_sum(r.known_lost * 3 >= r.late && r.evs_lost > 0);
+	assert_sum(r.known_lost * 3 >= r.late && r.sprayed_lost > 0);
 	waits_us = r.known_lost * KNOWN_US + (r.late - r.known_lost) * 2000 + r.timeouts * 20000;
 	assert_sum(r.done_us <= none.done_us + waits_us);
 }
@@ -222,7 +222,7 @@ static void what_is_late_is_not_known_to_be_lost(void **state)
 	p.paused_us = 900;
 	p.message_fault_percent = 10;
 	r = spray_any_time(p);
-	assert_int_equal(r.gaps + r.known_lost + r.evs_lost, 0);
+	assert_int_equal(r.gaps + r.known_lost + r.sprayed_lost, 0);
 	assert_sum(r.asked > 0 && r.sprayed > 0);
 }
 

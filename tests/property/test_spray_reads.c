@@ -155,7 +155,7 @@ static void lost_responses_are_asked_for(void **state)
 	r = spray_waits_once(p);
 	assert_sum(r.lost > 0 && r.sprayed_reads > r.sent / 20);
 	assert_true(r.read_naks + r.naks <= r.lost);
-	assert_sum(r.known_lost * 4 >= r.late && r.evs_lost > 0);
+	assert_sum(r.known_lost * 4 >= r.late && r.sprayed_lost > 0);
 }
 
 /* Responses are lost between the engine and the RNIC: it asks for what was resequenced before. */

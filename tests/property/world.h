@@ -163,7 +163,7 @@ struct world_params {
 	X(rtos)                                                                                    \
 	X(superseded)                                                                              \
 	X(given_up)                                                                                \
-	X(moves_asked)                                                                             \
+	X(moves_requested)                                                                         \
 	X(advised)                                                                                 \
 	X(advice_taken)                                                                            \
 	X(by_counts)                                                                               \

@@ -286,7 +286,7 @@ void world_command(struct world *w, uint32_t flow, enum hp3_cmd_kind kind, enum 
 	struct hp3_acts acts = {0};
 
 	if (hp3_command(w->e, &cmd, w->now, &acts) == 0)
-		w->r.moves_asked++;
+		w->r.moves_requested++;
 	world_carry_out(w, &acts);
 }
 

@@ -80,14 +80,14 @@ def play(bed, path, keys, setting, seed, out):
     with open(os.path.join(out, os.path.basename(path)[:-4] + ".json"), encoding="utf-8") as f:
         report = json.load(f)
     row, counters = report["summary"][mode], report["results"][0]["counters"].values()
-    told = {k: sum(c[k] for c in counters) for k in ("share_lifts", "cnps_shared", "rack_heard", "rack_stale", "loads_bad_form")}
+    told = {k: sum(c[k] for c in counters) for k in ("share_lifts", "cnps_shared", "rack_received", "rack_stale", "messages_bad_form")}
     counts = sum(e["cause"] == "counts" for e in report["results"][0]["decisions"] if e["type"] in ("switch", "idle_switch"))
     assert row["overtaken"] == 0 and row["out_of_seq"] == 0 and row["wrong_content"] == 0, (seed, setting, row)
-    assert told["loads_bad_form"] == 0 and (told["rack_heard"] > 0) == (setting == "share, moves"), told
+    assert told["messages_bad_form"] == 0 and (told["rack_received"] > 0) == (setting == "share, moves"), told
     row["total"] = sum(row["goodput"].values())
     print(f"{load_name(path)} {keys.get('cc.mode', 'native')} seed {seed} {setting}: {row['total']:.1f} Mb/s; {row['fct']['n']} messages, ms {row['fct']['mean']:.0f} / "
           f"{row['fct']['p99']:.0f}; CE {100 * row['ce_share']:.2f} %; {row['pauses']} pauses; {row['moves']} moves, {counts} by counts; "
-          f"{told['share_lifts']} lifts, {told['cnps_shared']} CNPs kept, rack {told['rack_heard']}; again {row['retransmissions']}; "
+          f"{told['share_lifts']} lifts, {told['cnps_shared']} CNPs kept, rack {told['rack_received']}; again {row['retransmissions']}; "
           f"machine stood still for {row['paused_ms']:.0f} ms", flush=True)
     return row
 

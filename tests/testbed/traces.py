@@ -153,7 +153,7 @@ def case_linear(fabric):
     rng = random.Random(SEED)
     flow = fabric.traffic(qps=2)
     assert fabric.until("linear") == {"by": "model", "tracing": "linear", "ttl": 2}
-    asked = fabric.ctl("stats")[0]["rail"]["rail0"]["trace_asks"]
+    asked = fabric.ctl("stats")[0]["rail"]["rail0"]["trace_sent"]
     print(f"learnt from {asked} traces")
     assert asked < 300
     ports = rng.sample(range(49152, 65536), 2000)

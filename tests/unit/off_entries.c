@@ -186,9 +186,9 @@ static int actuator(struct off_world *w)
 	return hp3_actuator(w->e, w->flow, HP3_ACTUATOR_DRAINED, w->now, &w->acts);
 }
 
-static int felt(struct off_world *w)
+static int completions(struct off_world *w)
 {
-	struct hp3_felt felt = {.home = 50000,
+	struct hp3_completions completions = {.home = 50000,
 		.port = 50000,
 		.posted = 4096,
 		.done = 4096,
@@ -197,7 +197,7 @@ static int felt(struct off_world *w)
 		.took_ns = 20000,
 		.least_ns = 10000};
 
-	return hp3_felt(w->e, w->flow, &felt, w->now, &w->acts);
+	return hp3_completions(w->e, w->flow, &completions, w->now, &w->acts);
 }
 
 static int info(struct off_world *w)
@@ -266,7 +266,7 @@ static int pair_paths(struct off_world *w)
 	return (int)hp3_pair_paths(w->e, hp3_pair_of(w->e, w->flow), w->now, info, N(info)) * 0;
 }
 
-static int load_advertise(struct off_world *w)
+static int load_copy(struct off_world *w)
 {
 	uint16_t count[HP3_LOAD_PATHS];
 	struct hp3_path_count path[8];
@@ -466,7 +466,7 @@ const struct off_entry off_entries[] = {
 	{"hp3_hop_reported", call_hop_reported, nothing},
 	{"hp3_path_name", call_path_name, nothing},
 	{"hp3_path_number", call_path_number, paths_named},
-	{"hp3_load_in hp3_load_to hp3_load_in_names hp3_load_to_names", load_advertise, nothing},
+	{"hp3_load_in hp3_load_to hp3_load_in_names hp3_load_to_names", load_copy, nothing},
 	{"hp3_load_received hp3_load_from hp3_load_received_names", load_received, nothing},
 	{"hp3_load_from_names", call_load_from_names, loads},
 	{"hp3_spine_paths_to hp3_rack_advertise hp3_counts_spine_paths", spine_paths_advertise,
@@ -478,7 +478,7 @@ const struct off_entry off_entries[] = {
 	{"hp3_qp_ports", call_qp_ports, probing},
 	{"hp3_qp_place", call_qp_place, nothing},
 	{"hp3_actuator", actuator, verbs},
-	{"hp3_felt", felt, verbs},
+	{"hp3_completions", completions, verbs},
 	{"hp3_advise", advise, asked_moves},
 	{"hp3_command", commands, moves},
 	{"hp3_agree_received", agree, nothing},

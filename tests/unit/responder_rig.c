@@ -74,9 +74,9 @@ void peer_probe(struct frame *f, uint32_t peer, uint32_t id, uint64_t time)
 
 void expect_sum(void)
 {
-	assert_int_equal(st.peer_probes, st.answered + st.bad_icrc + st.bad_tag + st.bad_clock +
-						 st.replayed + st.flood_source + st.flood_all +
-						 st.window_full + st.sources_full + st.reports +
-						 st.other_version + st.reports_unkeyed +
-						 st.reports_old + st.flood_unknown);
+	assert_int_equal(st.peer_probes,
+		st.answered + st.bad_probe_icrc + st.bad_tag + st.bad_clock + st.replayed +
+			st.flood_source + st.flood_all + st.window_full + st.sources_full +
+			st.reports_accepted + st.other_version + st.reports_unkeyed +
+			st.reports_old + st.flood_unknown);
 }

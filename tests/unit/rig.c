@@ -296,10 +296,10 @@ int actuator(const struct qp *q, enum hp3_actuator_report report)
 	return ret;
 }
 
-int felt(const struct qp *q, const struct hp3_felt *what)
+int complete(const struct qp *q, const struct hp3_completions *what)
 {
 	struct hp3_acts acts = {0};
-	int ret = hp3_felt(rig.e, flow_of(q), what, rig.now, &acts);
+	int ret = hp3_completions(rig.e, flow_of(q), what, rig.now, &acts);
 
 	carry_out(&acts);
 	return ret;

@@ -92,8 +92,8 @@ int advise(const struct qp *q, uint16_t port); /* with tag 77 */
 
 /* The actuator's report on its own part of a move (verbs mode). */
 int actuator(const struct qp *q, enum hp3_actuator_report report);
-/* Passes the engine what completions show about the path (hp3_felt, verbs mode). */
-int felt(const struct qp *q, const struct hp3_felt *what);
+/* Passes the engine what completions show about the path (hp3_completions, verbs mode). */
+int complete(const struct qp *q, const struct hp3_completions *what);
 
 /* Reports to the engine that packets have bypassed it (hp3_missed()). */
 void missed(void);

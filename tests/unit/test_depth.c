@@ -16,10 +16,10 @@ static unsigned asked; /* traces */
 /* names[i]: how many switches level i + 1 has; 0: they are silent. `deaf`: ports never answered. */
 static enum hp3_depth_state search(const uint32_t *names, uint8_t hint, unsigned deaf)
 {
-	enum hp3_depth_state s = HP3_DEPTH_SEARCHING;
+	enum hp3_depth_state s = HP3_DEPTH_SCANNING;
 
 	hp3_depth_init(&d, hint, &rng);
-	for (asked = 0; s == HP3_DEPTH_SEARCHING; asked++) {
+	for (asked = 0; s == HP3_DEPTH_SCANNING; asked++) {
 		uint8_t ttl;
 		uint16_t port = hp3_depth_next(&d, &ttl);
 		uint32_t n = names[ttl - 1];

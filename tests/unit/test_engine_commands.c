@@ -48,7 +48,7 @@ static void refusals(void **state)
 	ack(&q, 101);
 	assert_int_equal(move(&q, NEW_PORT), -EALREADY);
 	assert_int_equal(move(&silent, NEW_PORT), 0);
-	assert_int_equal(stats()->moves_asked, 9);
+	assert_int_equal(stats()->moves_requested, 9);
 	assert_int_equal(stats()->moves_refused, 7);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		assert_string_not_equal(hp3_command_error(-all[i]), hp3_command_error(-EINVAL));

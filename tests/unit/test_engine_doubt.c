@@ -101,7 +101,7 @@ static void what_is_always_empty_is_taken(void **state)
 	has_moved(false);
 	win(1);
 	has_moved(true);
-	assert_int_equal(stats()->moves_called_off, 0);
+	assert_int_equal(stats()->moves_unconfirmed, 0);
 }
 
 static void not_before_it_is_faster(void **state)
@@ -116,7 +116,7 @@ static void not_before_it_is_faster(void **state)
 static void stays(unsigned probes)
 {
 	has_moved(false);
-	assert_int_equal(stats()->moves_called_off, 1);
+	assert_int_equal(stats()->moves_unconfirmed, 1);
 	for (unsigned i = 0; i < 4; i++)
 		marked_reply();
 	assert_int_equal(rig.nprobes, probes); /* it waits */
@@ -126,7 +126,7 @@ static void who_never_sees_it_faster_stays(void **state)
 {
 	doubted();
 	tie(NEEDED + LAST - 1);
-	assert_int_equal(stats()->moves_called_off, 0);
+	assert_int_equal(stats()->moves_unconfirmed, 0);
 	tie(1);
 	stays(2);
 }
@@ -169,7 +169,7 @@ static void who_learns_nothing_stays(void **state)
 {
 	doubted();
 	both_long(NOTHING);
-	assert_int_equal(stats()->moves_called_off, 0);
+	assert_int_equal(stats()->moves_unconfirmed, 0);
 	both_long(1);
 	stays(2);
 }

@@ -101,7 +101,7 @@ static void rule_29_it_stays_where_it_is_as_good(void **state)
 	probe_reply(ASKED, false);
 	probe_reply(ASKED + 1, false);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-	assert_int_equal(stats()->moves_called_off, 1);
+	assert_int_equal(stats()->moves_unconfirmed, 1);
 	assert_false(info(&q).moved);
 	for (unsigned i = 0; i < 4; i++)
 		marked_reply();
@@ -116,7 +116,7 @@ static void rule_29_it_stays_where_cycles_are_clean(void **state)
 		exchange(false);
 	assert_int_equal(rig.nprobes, ASKED);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-	assert_int_equal(stats()->moves_called_off, 1);
+	assert_int_equal(stats()->moves_unconfirmed, 1);
 	assert_false(info(&q).moved);
 }
 
@@ -141,7 +141,7 @@ static void rule_29_what_has_failed_since_is_not_asked(void **state)
 			marked_reply();
 		assert_int_equal(rig.nprobes, failed ? ASKED : ASKED + 2);
 		assert_int_equal(info(&q).state, failed ? HP3_RFR_STEADY : HP3_RFR_SEARCHING);
-		assert_int_equal(stats()->moves_called_off, failed);
+		assert_int_equal(stats()->moves_unconfirmed, failed);
 	}
 }
 
@@ -237,7 +237,7 @@ static void rule_29_round_trips_alone_move_nobody_by_chance(void **state)
 			slow_reprobe(true);
 		slow_reprobe(false);
 		assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-		assert_int_equal(stats()->moves_called_off, 1);
+		assert_int_equal(stats()->moves_unconfirmed, 1);
 		assert_false(info(&q).moved);
 		rig_teardown(state);
 	}

@@ -622,12 +622,12 @@ static void an_ev_that_loses_is_left_out(void **state_)
 	for (uint32_t i = 1; i < LONG; i++)
 		leaves_sprayed(HP3_OP_RC_WRITE_MIDDLE, 0, ask.port);
 	port = left_by(ask, first + 9);
-	assert_int_equal(s->evs_lost, 0);
+	assert_int_equal(s->sprayed_lost, 0);
 	psn = first + 9;
 	rig.nwire = 0;
 	for (uint32_t i = 9; i < LONG; i++)
 		emit(HP3_OP_RC_WRITE_MIDDLE, 0);
-	assert_int_equal(s->evs_lost, 1);
+	assert_int_equal(s->sprayed_lost, 1);
 	ack(&q, psn - 1);
 	hears(said(), HP3_AGREE_YES);
 	emit(HP3_OP_RC_WRITE_MIDDLE, 0); /* behind what was sent again */

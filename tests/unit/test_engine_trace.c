@@ -181,7 +181,7 @@ static void traces_that_are_never_told_of(void **state)
 	for (unsigned i = 0; i < 600; i++)
 		pass_time(MS);
 	expect_none_reported(&q);
-	assert_int_equal(stats()->trace_asks, 2 * (HP3_DEPTH_MISSING + 1) * HP3_DEPTH_TRIES);
+	assert_int_equal(stats()->trace_sent, 2 * (HP3_DEPTH_MISSING + 1) * HP3_DEPTH_TRIES);
 }
 
 static void an_answer_that_nobody_asked_for(void **state)

@@ -41,7 +41,7 @@ static uint64_t taken(void)
 /* A probe of the EV takes so long. */
 static void answers(uint32_t ev, uint32_t rtt)
 {
-	hp3_spread_asked(&s, &params, ev, now);
+	hp3_spread_probed(&s, &params, ev, now);
 	hp3_spread_answered(&s, &params, ev, rtt, now);
 }
 
@@ -69,25 +69,25 @@ static void all_64_can_be_used(void **state)
 static void slow_evs_rest_for_longer_each_time(void **state)
 {
 	for (unsigned i = 0; i < 5; i++) {
-		hp3_spread_mark_slow(&s, &params, 0x81, now);
+		hp3_spread_rest(&s, &params, 0x81, now);
 		assert_true(taken() == 0x7e);
-		hp3_spread_mark_slow(&s, &params, 0x81, now); /* told twice is told once */
+		hp3_spread_rest(&s, &params, 0x81, now); /* told twice is told once */
 		now += (100 * US << i) - 1;
 		assert_true(taken() == 0x7e);
 		now++;
 		assert_true(taken() == 0xff);
 	}
 	now += 4 * (100 * US << 5) + 1; /* well for long */
-	hp3_spread_mark_slow(&s, &params, 0x81, now);
+	hp3_spread_rest(&s, &params, 0x81, now);
 	now += 100 * US;
 	assert_true(taken() == 0xff);
 }
 
 static void evs_rest_each_for_itself(void **state)
 {
-	hp3_spread_mark_slow(&s, &params, 1, now);
+	hp3_spread_rest(&s, &params, 1, now);
 	now += 50 * US;
-	hp3_spread_mark_slow(&s, &params, 2, now);
+	hp3_spread_rest(&s, &params, 2, now);
 	now += 50 * US;
 	assert_true(taken() == 0xfd);
 	now += 50 * US;
@@ -96,11 +96,11 @@ static void evs_rest_each_for_itself(void **state)
 
 static void one_ev_always_stays(void **state)
 {
-	hp3_spread_mark_slow(&s, &params, 0xff, now);
+	hp3_spread_rest(&s, &params, 0xff, now);
 	assert_true(taken() == 0x80);
-	hp3_spread_mark_slow(&s, &params, 0xff, now);
+	hp3_spread_rest(&s, &params, 0xff, now);
 	assert_true(taken() == 0x80);
-	hp3_spread_mark_slow(&s, &params, ~0xffull, now); /* of EVs that are not in use */
+	hp3_spread_rest(&s, &params, ~0xffull, now); /* of EVs that are not in use */
 	assert_true(taken() == 0x80);
 }
 
@@ -130,7 +130,7 @@ static void probes_at_time_0_count(void **state)
 {
 	now = 0;
 	for (uint32_t i = 0; i < 3; i++)
-		hp3_spread_asked(&s, &params, i, now);
+		hp3_spread_probed(&s, &params, i, now);
 	now = 10 * US;
 	for (uint32_t i = 0; i < 3; i++)
 		hp3_spread_answered(&s, &params, i, i == 2 ? UINT32_MAX : 10 * US, now);
@@ -141,11 +141,11 @@ static void probes_at_time_0_count(void **state)
 /* So far; for one that was asked just now it is too soon to tell. */
 static void who_does_not_answer_is_slow(void **state)
 {
-	hp3_spread_asked(&s, &params, 0, now);
+	hp3_spread_probed(&s, &params, 0, now);
 	for (uint32_t i = 1; i < 5; i++)
 		answers(i, 10 * US);
 	now += 16 * US;
-	hp3_spread_asked(&s, &params, 5, now);
+	hp3_spread_probed(&s, &params, 5, now);
 	hp3_spread_choose(&s, &params, now);
 	assert_true(taken() == 0xfe);
 }
@@ -170,28 +170,28 @@ static void marked_ones_are_no_difference(void **state)
 /* Told of once, EVs may have had a queue; more than half of them again, and paths differ. */
 static void who_is_told_of_again_differs(void **state)
 {
-	hp3_spread_mark_slow(&s, &params, 0x1f, now);
+	hp3_spread_rest(&s, &params, 0x1f, now);
 	assert_false(hp3_spread_differs(&s, &params));
 	now += params.rest_ns;
 	assert_true(taken() == 0xff);
-	hp3_spread_mark_slow(&s, &params, 0x0f, now);
+	hp3_spread_rest(&s, &params, 0x0f, now);
 	assert_false(hp3_spread_differs(&s, &params));
-	hp3_spread_mark_slow(&s, &params, 0x10, now);
+	hp3_spread_rest(&s, &params, 0x10, now);
 	assert_true(hp3_spread_differs(&s, &params));
 }
 
 /* After a rest, their first packets are in flight. */
 static void a_report_just_after_a_rest_counts_for_nothing(void **state)
 {
-	hp3_spread_mark_slow(&s, &params, 0x1f, now);
+	hp3_spread_rest(&s, &params, 0x1f, now);
 	now += params.rest_ns;
-	hp3_spread_reported(&s, &params, 0x1f, ALL_TRIED, now);
+	hp3_spread_slow(&s, &params, 0x1f, ALL_TRIED, now);
 	assert_true(taken() == 0xff);
 	now += params.rest_ns / 2 - 1;
-	hp3_spread_reported(&s, &params, 0x3f, ALL_TRIED, now);
+	hp3_spread_slow(&s, &params, 0x3f, ALL_TRIED, now);
 	assert_true(taken() == 0xdf);
 	now++;
-	hp3_spread_reported(&s, &params, 0x1f, ALL_TRIED, now);
+	hp3_spread_slow(&s, &params, 0x1f, ALL_TRIED, now);
 	assert_true(taken() == 0xc0);
 }
 
@@ -199,7 +199,7 @@ static void a_report_just_after_a_rest_counts_for_nothing(void **state)
 static void a_report_counts_from_the_start(void **state)
 {
 	now = 0;
-	hp3_spread_reported(&s, &params, 0x01, ALL_TRIED, now);
+	hp3_spread_slow(&s, &params, 0x01, ALL_TRIED, now);
 	assert_true(taken() == 0xfe);
 }
 
@@ -217,24 +217,24 @@ static void a_report_of_evs_not_tried_counts_for_nothing(void **state)
 	now += 10 * params.rest_ns;
 	assert_true(taken() == 0xff);
 	tried = hp3_spread_tried(&s, tried, 7);
-	hp3_spread_reported(&s, &params, 0xf3, tried, now);
+	hp3_spread_slow(&s, &params, 0xf3, tried, now);
 	assert_true(taken() == 0x7f);
 }
 
 /* A good answer ends the rest of an EV early. */
 static void a_rest_that_ended_early_is_over(void **state)
 {
-	hp3_spread_mark_slow(&s, &params, 0xff, now);
+	hp3_spread_rest(&s, &params, 0xff, now);
 	answers(2, 10 * US);
 	answers(3, 10 * US);
 	answers(7, 20 * US);
 	hp3_spread_choose(&s, &params, now);
 	assert_true(taken() == 0x0c);
 	now += params.rest_ns / 2 - 1;
-	hp3_spread_reported(&s, &params, 0x04, ALL_TRIED, now);
+	hp3_spread_slow(&s, &params, 0x04, ALL_TRIED, now);
 	assert_true(taken() == 0x0c);
 	now++;
-	hp3_spread_reported(&s, &params, 0x04, ALL_TRIED, now);
+	hp3_spread_slow(&s, &params, 0x04, ALL_TRIED, now);
 	assert_true(taken() == 0x08);
 }
 
@@ -242,7 +242,7 @@ static void a_rest_that_ended_early_is_over(void **state)
 static void only_rests_of_slow_evs_show_that_paths_differ(void **state)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		hp3_spread_mark_slow(&s, &params, 0x1f, now);
+		hp3_spread_rest(&s, &params, 0x1f, now);
 		now += params.rest_ns << i;
 		assert_true(taken() == 0xff);
 	}
@@ -253,14 +253,14 @@ static void only_rests_of_slow_evs_show_that_paths_differ(void **state)
 	assert_false(hp3_spread_differs(&s, &params));
 	now += params.rest_ns;
 	assert_true(taken() == 0xff);
-	hp3_spread_mark_slow(&s, &params, 0x1f, now);
+	hp3_spread_rest(&s, &params, 0x1f, now);
 	assert_true(hp3_spread_differs(&s, &params));
 }
 
 /* Rests for other reasons do not make an old slowness newer. */
 static void slowness_ages_while_evs_rest_for_another_reason(void **state)
 {
-	hp3_spread_mark_slow(&s, &params, 0x01, now);
+	hp3_spread_rest(&s, &params, 0x01, now);
 	for (unsigned i = 0; i < 10; i++) {
 		now += params.rest_ns;
 		assert_true(taken() == 0xff);
@@ -269,7 +269,7 @@ static void slowness_ages_while_evs_rest_for_another_reason(void **state)
 	}
 	now += params.rest_ns;
 	assert_true(taken() == 0xff);
-	hp3_spread_mark_slow(&s, &params, 0x01, now);
+	hp3_spread_rest(&s, &params, 0x01, now);
 	now += params.rest_ns;
 	assert_true(taken() == 0xff);
 }
@@ -286,7 +286,7 @@ static void old_answers_say_nothing(void **state)
 /* The only good EVs had been told to be slow. */
 static void a_good_answer_is_taken_where_no_ev_is_left(void **state)
 {
-	hp3_spread_mark_slow(&s, &params, 0x0c, now);
+	hp3_spread_rest(&s, &params, 0x0c, now);
 	answers(2, 10 * US);
 	answers(5, 20 * US);
 	hp3_spread_choose(&s, &params, now);

@@ -143,10 +143,10 @@ static void tell_and_told(void **state)
 	for (uint32_t i = 0; i < 6; i++)
 		in_count[i] = (uint16_t)(i * 10);
 	hp3_peer_load_init(&peer, peer_count, 4);
-	assert_int_equal(hp3_load_advertise(&in, wire, 6), 6);
+	assert_int_equal(hp3_load_copy(&in, wire, 6), 6);
 	hp3_peer_load_received(&peer, wire, 6, 1);
 	assert_memory_equal(peer_count, in_count, 4 * sizeof(uint16_t));
-	assert_int_equal(hp3_load_advertise(&in, wire, 2), 2);
+	assert_int_equal(hp3_load_copy(&in, wire, 2), 2);
 	hp3_peer_load_received(&peer, wire, 2, 2);
 	assert_memory_equal(peer_count, ((uint16_t[]){0, 10, 0, 0}), 4 * sizeof(uint16_t));
 }
@@ -194,7 +194,7 @@ static uint64_t max_load(enum scheme scheme, uint64_t seed)
 			uint16_t wire[PATHS];
 
 			hp3_peer_load_init(&peer, told, PATHS);
-			hp3_load_advertise(&in[to], wire, PATHS);
+			hp3_load_copy(&in[to], wire, PATHS);
 			hp3_peer_load_received(&peer, wire, PATHS, 1);
 			flow[i].path = (unsigned)hp3_place(
 				&out[from], scheme == BOTH ? &peer : NULL, NULL, 0, 1, &rng);

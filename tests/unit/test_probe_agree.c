@@ -116,9 +116,9 @@ static void neither_another_key_nor_another_time(void **state)
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	build(&f, false, &message, BORN, &probe_key);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
-	assert_int_equal(st.loads_bad_tag, 1);
-	assert_int_equal(st.loads_unkeyed, 1);
-	assert_int_equal(st.loads_bad_clock, 2);
+	assert_int_equal(st.messages_bad_tag, 1);
+	assert_int_equal(st.messages_unkeyed, 1);
+	assert_int_equal(st.messages_bad_clock, 2);
 }
 
 /* With the key, and yet nonsense. */
@@ -139,7 +139,7 @@ static void nonsense_of_a_friend(void **state)
 		build(&f, true, &a, CLOCK * 1000000ull, &probe_key);
 		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	}
-	assert_int_equal(st.loads_bad_form, sizeof(bad) / sizeof(bad[0]));
+	assert_int_equal(st.messages_bad_form, sizeof(bad) / sizeof(bad[0]));
 }
 
 /* Hosts that have files of keys, and no secret in common. */

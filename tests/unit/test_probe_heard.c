@@ -324,8 +324,8 @@ static void rule_36_of_no_kind(void **state)
 		}
 		kinds++;
 	}
-	assert_int_equal(st.loads_again, 4 * kinds);
-	assert_int_equal(st.loads_bad_clock, kinds);
+	assert_int_equal(st.messages_replayed, 4 * kinds);
+	assert_int_equal(st.messages_bad_clock, kinds);
 }
 
 /* Stamps grow, whatever the clock does, or begin anew where old ones are worth nothing. */

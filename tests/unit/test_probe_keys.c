@@ -169,7 +169,7 @@ static void another_version_is_named(void **state)
 		f.b[f.v.udp_off + 21] ^= 0xb0; /* 8: this one; 3: where there was none yet */
 		assert_int_equal(hp3_peer_version(f.b, &f.v), 3);
 		assert_int_equal(take(&f), HP3_RESPOND_DROP);
-		assert_int_equal(st.bad_icrc, report + 1);
+		assert_int_equal(st.bad_probe_icrc, report + 1);
 		hp3_icrc_store(f.b, &f.v);
 		assert_int_equal(take(&f), HP3_RESPOND_DROP);
 		assert_int_equal(st.other_version, report + 1);

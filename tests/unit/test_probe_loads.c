@@ -130,7 +130,7 @@ static void what_makes_no_sense(void **state)
 		build(&f, false, &r, &probe_key);
 		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	}
-	assert_int_equal(st.loads_bad_form, sizeof(bad) / sizeof(bad[0]));
+	assert_int_equal(st.messages_bad_form, sizeof(bad) / sizeof(bad[0]));
 	assert_int_equal(st.loads, 0);
 }
 
@@ -150,7 +150,7 @@ static void more_than_there_is(void **state)
 		assert_int_equal(take(&f, &probe_key, &got),
 			n == HP3_LOADS_SPINE_PATHS ? HP3_LOADS_OK : HP3_LOADS_DROP);
 	}
-	assert_int_equal(st.loads_bad_form, 255);
+	assert_int_equal(st.messages_bad_form, 255);
 	{
 		struct hp3_loads r = make_spine_paths(HP3_LOADS_OF_RACK, HP3_LOADS_SPINE_PATHS),
 				 got;
@@ -164,7 +164,7 @@ static void more_than_there_is(void **state)
 		store_udp_csum(f.b, 14, 34);
 		reparse(&f);
 		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
-		assert_int_equal(st.loads_bad_form, 256);
+		assert_int_equal(st.messages_bad_form, 256);
 	}
 }
 
@@ -181,7 +181,7 @@ static void a_changed_bit_is_noticed(void **state)
 		store_udp_csum(f.b, 14, 34);
 		assert_int_not_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
 	}
-	assert_true(st.loads_bad_tag > 0);
+	assert_true(st.messages_bad_tag > 0);
 	r = make_report(4, CLOCK);
 	build(&good, false, &r, &probe_key);
 	for (uint32_t bit = 8 * 42; bit < 8 * good.len; bit++) {
@@ -191,7 +191,7 @@ static void a_changed_bit_is_noticed(void **state)
 		assert_int_not_equal(take(&f, &probe_key, &got), HP3_LOADS_OK);
 	}
 	assert_int_equal(st.loads, 0);
-	assert_true(st.loads_bad_form > 0);
+	assert_true(st.messages_bad_form > 0);
 }
 
 static void neither_another_key_nor_another_time(void **state)
@@ -201,7 +201,7 @@ static void neither_another_key_nor_another_time(void **state)
 
 	build(&f, false, &r, &no_key);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
-	assert_int_equal(st.loads_bad_tag, 1);
+	assert_int_equal(st.messages_bad_tag, 1);
 	for (int sign = -1; sign <= 1; sign += 2) {
 		r = make_report(1, CLOCK + sign * (int)CLOCK_S);
 		build(&f, true, &r, &probe_key);
@@ -210,11 +210,11 @@ static void neither_another_key_nor_another_time(void **state)
 		build(&f, true, &r, &probe_key);
 		assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	}
-	assert_int_equal(st.loads_bad_clock, 2);
+	assert_int_equal(st.messages_bad_clock, 2);
 	r.clock_us = UINT64_MAX;
 	build(&f, true, &r, &probe_key);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
-	assert_int_equal(st.loads_bad_clock, 3);
+	assert_int_equal(st.messages_bad_clock, 3);
 }
 
 static void without_a_key_none_is_believed(void **state)
@@ -226,7 +226,7 @@ static void without_a_key_none_is_believed(void **state)
 	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_DROP);
 	build(&f, false, &r, &probe_key);
 	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_DROP);
-	assert_int_equal(st.loads_unkeyed, 2);
+	assert_int_equal(st.messages_unkeyed, 2);
 	assert_int_equal(st.loads, 0);
 }
 
@@ -244,7 +244,7 @@ static void what_is_older_than_the_receiver(void **state)
 		assert_int_equal(
 			take(&f, &probe_key, &got), age < 10 ? HP3_LOADS_OK : HP3_LOADS_DROP);
 	}
-	assert_int_equal(st.loads_old, 11);
+	assert_int_equal(st.messages_old, 11);
 }
 
 static void another_version_is_named(void **state)
@@ -256,8 +256,8 @@ static void another_version_is_named(void **state)
 	f.b[14 + 20 + 8 + 1] = 1 << 4;
 	assert_int_equal(take(&f, &probe_key, &got), HP3_LOADS_DROP);
 	assert_int_equal(take(&f, &no_key, &got), HP3_LOADS_DROP);
-	assert_int_equal(st.loads_version, 2);
-	assert_int_equal(st.loads_bad_form + st.loads_bad_tag + st.loads_unkeyed, 0);
+	assert_int_equal(st.messages_version, 2);
+	assert_int_equal(st.messages_bad_form + st.messages_bad_tag + st.messages_unkeyed, 0);
 }
 
 static void others_are_left_alone(void **state)
@@ -283,7 +283,7 @@ static void others_are_left_alone(void **state)
 		reparse(&cut);
 		assert_int_equal(take(&cut, &probe_key, &got), HP3_LOADS_NONE);
 	}
-	assert_int_equal(st.loads_bad_form + st.loads_bad_tag, 0);
+	assert_int_equal(st.messages_bad_form + st.messages_bad_tag, 0);
 }
 
 static void too_small_a_buffer(void **state)

@@ -259,13 +259,13 @@ static void loads_and_agreements_are_believed_of_who_has_a_key(void **state)
 		assert_int_equal(load_of(&friendly, &agreed, 1 + way, &got), HP3_LOADS_OK);
 		assert_int_equal(agreement_of(&friendly, &agreed, 1 + way, &got), HP3_LOADS_OK);
 		assert_int_equal(load_of(&friendly, &agreed, 1 + way, &got), HP3_LOADS_DROP);
-		assert_int_equal(got.loads_again, way + 1);
+		assert_int_equal(got.messages_replayed, way + 1);
 		assert_int_equal(load_of(&friendly, &no_key, 20 + way, &got), HP3_LOADS_DROP);
 		assert_int_equal(agreement_of(&friendly, &no_key, 20 + way, &got), HP3_LOADS_DROP);
-		assert_int_equal(got.loads_bad_tag, 2 * (way + 1));
+		assert_int_equal(got.messages_bad_tag, 2 * (way + 1));
 		assert_int_equal(load_of(&other, &no_key, way, &got), HP3_LOADS_DROP);
 		assert_int_equal(agreement_of(&other, &agreed, way, &got), HP3_LOADS_DROP);
-		assert_int_equal(got.loads_unkeyed, 2 * (way + 1));
+		assert_int_equal(got.messages_unkeyed, 2 * (way + 1));
 	}
 }
 

@@ -51,7 +51,7 @@ static void rule_06_forged_and_damaged(void **state)
 	f.b[f.len - 1] ^= 1;
 	reparse(&f);
 	assert_int_equal(take(&f), HP3_RESPOND_DROP);
-	assert_int_equal(st.bad_icrc, 1);
+	assert_int_equal(st.bad_probe_icrc, 1);
 	f = good;
 	f.b[f.v.udp_off + 8 + 11] ^= 1; /* PSN */
 	reparse(&f);
@@ -98,7 +98,7 @@ static void a_report_is_taken_once(void **state)
 		HP3_RESPOND_REPORT);
 	assert_int_equal(hp3_report_qpn(answer.id), 0x42);
 	assert_int_equal(take(&f), HP3_RESPOND_DROP);
-	assert_int_equal(st.reports, 1);
+	assert_int_equal(st.reports_accepted, 1);
 	assert_int_equal(st.replayed, 1);
 	assert_int_equal(st.answered, 0);
 	p.id = hp3_report_id(0x42, 2);

@@ -17,7 +17,7 @@ static const struct {
 	{"steady", "move-closed", "draining", "behind"},
 	{"steady", "search", "searching", "none"},
 	{"searching", "move", "closing", "none"},
-	{"steady", "message_start", "probing", "none"},
+	{"steady", "message-start", "probing", "none"},
 	{"searching", "move-idle", "steady", "switch"},
 	{"searching", "move-closed", "draining", "behind"},
 	{"searching", "no-better", "steady", "recover"},

@@ -34,13 +34,13 @@ void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint3
 	hp3_hello_build(buf, to, peers.port, &h, &keys.key[0]);
 }
 
-void hp3d_agent_send_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
+void hp3d_agent_answer_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf)
 {
 	fail(); /* nobody asks hp3d */
 }
 
-int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
+int hp3d_agent_read_hello(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
 	const void *buf, size_t n, uint64_t t, struct hp3_hello *h)
 {
 	return hp3_hello_read(buf, n, from, dport, &keys, h, NULL);

@@ -38,10 +38,11 @@ int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t
 	return hp3_qp(p->e, event, t, &p->acts);
 }
 
-int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t t)
+int hp3d_pipe_completions(
+	struct hp3d_pipe *p, uint32_t flow, const struct hp3_completions *felt, uint64_t t)
 {
 	p->acts.n = 0;
-	return hp3_felt(p->e, flow, felt, t, &p->acts);
+	return hp3_completions(p->e, flow, felt, t, &p->acts);
 }
 
 int hp3d_pipe_actuated(

@@ -46,7 +46,7 @@ static const char *outcome_of_event(const struct hp3_event *event)
 	case HP3_EVENT_OUTCOME:
 		return hp3_payoff_name((enum hp3_payoff)event->outcome);
 	case HP3_EVENT_REPORT:
-		return "peer told";
+		return "report sent";
 	case HP3_EVENT_REPLIES:
 		return "moved";
 	case HP3_EVENT_WOULD:

@@ -7,7 +7,7 @@
 #include "app/hp3d/lcores/eal.h"
 
 #define MS           1000000ull
-#define KEEPALIVE_NS MS
+#define HEARTBEAT_NS MS
 #define EMPTY_NS     (2 * MS) /* with rings empty for so long, no frame is on its way */
 #define SETTLE_NS    MS
 #define HOME_NS      (250 * MS) /* longest wait for moved flows to return home */
@@ -16,7 +16,7 @@
 /* The control thread reads it. */
 static void enter_phase(struct hp3d_bypass *b, enum hp3d_bypass_phase phase)
 {
-	b->since = b->keepalive_at;
+	b->since = b->heartbeat_at;
 	b->ready = false;
 	__atomic_store_n(&b->phase, phase, __ATOMIC_RELEASE);
 }
@@ -227,11 +227,11 @@ static void write_keep_alive(struct hp3d_bypass *b, uint64_t now)
 {
 	uint64_t wall = hp3_bypass_now();
 
-	b->keepalive_at = now;
+	b->heartbeat_at = now;
 	if (b->phase == HP3D_BYPASS_WAITING || b->phase == HP3D_BYPASS_REPLACED)
 		return;
-	hp3_bypass_keepalive(b->port[0], wall);
-	hp3_bypass_keepalive(b->port[1], wall);
+	hp3_bypass_heartbeat(b->port[0], wall);
+	hp3_bypass_heartbeat(b->port[1], wall);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -239,7 +239,7 @@ void hp3d_bypass_round(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	uint64_t gap = now - b->stepped;
 
-	if (likely(gap < KEEPALIVE_NS))
+	if (likely(gap < HEARTBEAT_NS))
 		return;
 	b->stepped = now;
 	write_keep_alive(b, now);
@@ -285,7 +285,7 @@ bool hp3d_bypass_may_send(struct hp3d_bypass *b, enum hp3_dir dir)
 
 	if (hp3d_bypass_use(b) != HP3D_BYPASS_HANDLE)
 		return false;
-	if (unlikely(now - b->keepalive_at >= KEEPALIVE_NS))
+	if (unlikely(now - b->heartbeat_at >= HEARTBEAT_NS))
 		write_keep_alive(b, now);
 	state = hp3_bypass_state(b->port[dir]);
 	return (state == HP3_BYPASS_TAKEN || state == HP3_BYPASS_LEAVING) &&

@@ -19,7 +19,7 @@ struct hp3d_bypass {
 	uint32_t hangs, left_behind;
 	uint32_t restored, not_kept; /* flows: see struct hp3d_bypass_info */
 	bool forbidden;
-	uint64_t keepalive_at, stepped,
+	uint64_t heartbeat_at, stepped,
 		since; /* latest heartbeat; latest step; begin of the phase */
 	uint64_t homing; /* RUNNING: when moved flows began to return home; 0: they do not */
 	uint64_t back_at; /* QUIET: do not leave this phase before */

@@ -76,7 +76,7 @@ struct hp3d_lcores {
 	uint16_t burst;
 	bool may_sleep;
 	uint64_t sleep_ns, deep_ns; /* longest sleep at first, and after long idleness */
-	uint64_t keepalive_ns; /* longest sleep of an lcore that writes heartbeats; UINT64_MAX: none
+	uint64_t heartbeat_ns; /* longest sleep of an lcore that writes heartbeats; UINT64_MAX: none
 				  does */
 	uint32_t idle_spins;
 	/* [from][to]: `work` has packets to be handled, `back` packets to be sent. Only with

@@ -286,7 +286,7 @@ static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 	if (w->sleeper.by_packets)
 		return DOZE_NS;
 	return RTE_MIN(RTE_MAX(__atomic_load_n(&hp3d_lcores.sleep_ns, __ATOMIC_RELAXED), deep),
-		hp3d_lcores.keepalive_ns);
+		hp3d_lcores.heartbeat_ns);
 }
 
 /* Atomic: other threads read these times. */
@@ -363,7 +363,7 @@ int hp3d_worker_run(void *worker)
 
 		tick_worker(w, now);
 		answer_call(w);
-		if (hp3d_lcores.keepalive_ns != UINT64_MAX)
+		if (hp3d_lcores.heartbeat_ns != UINT64_MAX)
 			run_bypasses(w, now);
 		count_time(w, n != 0 ? &w->own.time.busy_ns : &w->own.time.idle_ns, now);
 		if (n != 0)

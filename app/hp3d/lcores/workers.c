@@ -168,7 +168,7 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 		.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.sleep_ns = cfg->eal.idle_sleep_us * 1000ull,
 		.deep_ns = cfg->eal.idle_deep_us * 1000ull,
-		.keepalive_ns = hp3d_bypass_sleep_ns(),
+		.heartbeat_ns = hp3d_bypass_sleep_ns(),
 		.idle_spins = cfg->eal.idle_spins};
 	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
 		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0) {

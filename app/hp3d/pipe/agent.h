@@ -40,7 +40,7 @@ struct rte_mbuf;
 	X(loads_sent, "reports of this host's flows sent to peers")                                \
 	X(loads_stale, "reports of peers ignored: not newer than the latest one")                  \
 	X(rack_sent, "messages sent to rack peers: long flows of this host by path")               \
-	X(rack_heard, "messages of rack peers accepted")                                           \
+	X(rack_received, "messages of rack peers accepted")                                        \
 	X(rack_no_route, "messages to rack peers not sent: no connection of an address in "        \
 			 "[rail.NAME] rack yet")                                                   \
 	X(rack_no_key, "messages to rack peers not sent: no key is agreed on yet")                 \
@@ -124,16 +124,16 @@ void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx);
 
 /*
  * Verbs mode: questions and answers about hp3d's queue pairs (probes/hello.h). hp3d_agent_ask()
- * writes a question of HP3_HELLO_LEN bytes for hp3's port of `to`. hp3d_agent_heard() reads a
- * datagram. It returns 0 for a question, which the caller answers by hp3d_agent_send_hello(), and
+ * writes a question of HP3_HELLO_LEN bytes for hp3's port of `to`. hp3d_agent_read_hello() reads a
+ * datagram. It returns 0 for a question, which the caller answers by hp3d_agent_answer_hello(), and
  * for an answer, whose nonce the caller checks; otherwise a negative errno. With agreed keys, it
  * refuses datagrams from unprivileged ports.
  */
 void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint32_t qkey,
 	uint64_t nonce, void *buf);
-int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
+int hp3d_agent_read_hello(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
 	const void *buf, size_t n, uint64_t now, struct hp3_hello *h);
-void hp3d_agent_send_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
+void hp3d_agent_answer_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf);
 /* True: there is a [probes] probe_key, so accepted messages are from hosts that have this key. */
 bool hp3d_agent_has_key(const struct hp3d_agent *a);

@@ -25,7 +25,7 @@ void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint3
 	hp3_hello_build(buf, to, a->port, &h, &keys.key[a->use]);
 }
 
-void hp3d_agent_send_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
+void hp3d_agent_answer_hello(struct hp3d_agent *a, const struct hp3_addressing *to, uint16_t dport,
 	const struct hp3_hello *ask, const struct hp3_hello *ours, void *buf)
 {
 	const struct hp3_probe_keys keys = hello_keys(a);
@@ -37,7 +37,7 @@ void hp3d_agent_send_hello(struct hp3d_agent *a, const struct hp3_addressing *to
 	hp3_hello_build(buf, to, dport, &h, &keys.key[ask->key]);
 }
 
-int hp3d_agent_heard(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
+int hp3d_agent_read_hello(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
 	const void *buf, size_t n, uint64_t now, struct hp3_hello *h)
 {
 	struct hp3_ends ends = {.ipv6 = from->ipv6, .local = from->dst_ip, .remote = from->src_ip};

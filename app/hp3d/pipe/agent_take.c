@@ -151,7 +151,7 @@ static void take_rack(struct hp3d_agent *a, struct hp3_engine *e, const struct h
 	a->c.rack_stale += err == -ESTALE;
 	if (err < 0)
 		return;
-	a->c.rack_heard++;
+	a->c.rack_received++;
 	hp3d_rack_peer_heard(rack_peer, pkt->frame, &pkt->v, now);
 }
 

@@ -86,9 +86,10 @@ int hp3d_pipe_actuated(
 	return ret;
 }
 
-int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t now)
+int hp3d_pipe_completions(
+	struct hp3d_pipe *p, uint32_t flow, const struct hp3_completions *completions, uint64_t now)
 {
-	int ret = hp3_felt(p->engine, flow, felt, now, &p->acts);
+	int ret = hp3_completions(p->engine, flow, completions, now, &p->acts);
 
 	hp3d_pipe_settle(p, now);
 	return ret;

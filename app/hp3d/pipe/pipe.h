@@ -107,14 +107,15 @@ void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
 /*
  * Verbs mode. hp3d_pipe_on_actuate() sets the function that starts SUSPEND, MOVE and RESUME, and
  * does not wait for the result. hp3d_pipe_actuated() passes a result to the engine
- * (hp3_actuator()). hp3d_pipe_felt() passes the completions of a queue pair to the engine
- * (hp3_felt()).
+ * (hp3_actuator()). hp3d_pipe_completions() passes the completions of a queue pair to the engine
+ * (hp3_completions()).
  */
 typedef void hp3d_actuate_fn(void *ctx, const struct hp3_act *act);
 void hp3d_pipe_on_actuate(struct hp3d_pipe *p, hp3d_actuate_fn *fn, void *ctx);
 int hp3d_pipe_actuated(
 	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t now);
-int hp3d_pipe_felt(struct hp3d_pipe *p, uint32_t flow, const struct hp3_felt *felt, uint64_t now);
+int hp3d_pipe_completions(struct hp3d_pipe *p, uint32_t flow,
+	const struct hp3_completions *completions, uint64_t now);
 /* Handles a copy of a CNP that arrived at the RNIC, in any VLAN; ignores other frames. */
 void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uint64_t now);
 void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now); /* hp3_qp_place() */

@@ -202,7 +202,7 @@ static void answer_question(struct hp3d_ud_peers *p, const struct hp3d_ud_ends *
 		    may_ask(peer, now);
 
 	if (!asks || hp3d_agent_has_key(p->agent)) {
-		hp3d_agent_send_hello(p->agent, &back, from->rport, h, &p->ours, buf);
+		hp3d_agent_answer_hello(p->agent, &back, from->rport, h, &p->ours, buf);
 		hp3d_ud_socket_send(p->asks, buf, sizeof(buf), from);
 	}
 	if (asks)
@@ -221,7 +221,7 @@ static bool take_datagram(struct hp3d_ud_peers *p, int fd, uint64_t now)
 
 	if (n < 0)
 		return false;
-	if (hp3d_agent_heard(p->agent, &a, dport, buf, (size_t)n, now, &h) < 0)
+	if (hp3d_agent_read_hello(p->agent, &a, dport, buf, (size_t)n, now, &h) < 0)
 		return true;
 	if (h.kind == HP3_HELLO_ASK && fd == p->answers)
 		answer_question(p, &from, &h, now);

@@ -37,7 +37,7 @@ static bool read_ends(const struct hp3_verbs_cell *c, struct hp3_qp_event *qp)
 	const unsigned from = v4 ? 12 : 0, n = v4 ? 4 : 16;
 
 	*qp = (struct hp3_qp_event){.kind = HP3_QP_UP,
-		.source = HP3_QP_SOURCE_VERBS,
+		.source = HP3_QP_SOURCE_APPLICATION,
 		.ipv6 = !v4,
 		.lqpn = c->qpn,
 		.rqpn = c->dest_qpn};
@@ -198,14 +198,14 @@ static uint64_t take_growth(uint64_t now, uint64_t *was)
 /* The newest time from post to completion, if there is one, and the shortest time with as many
  * bytes in the queue. */
 static void time_of(struct hp3d_verbs_cell_state *k, const struct hp3_verbs_cell *c,
-	struct hp3_felt *felt, uint64_t now)
+	struct hp3_completions *completions, uint64_t now)
 {
 	hp3_least_age(&k->least, now);
 	if (c->latency_count == k->samples || c->latency_ns == 0)
 		return;
 	k->samples = c->latency_count;
-	felt->took_ns = c->latency_ns;
-	felt->least_ns = hp3_least_seen(&k->least, c->latency_queued, c->latency_ns);
+	completions->took_ns = c->latency_ns;
+	completions->least_ns = hp3_least_seen(&k->least, c->latency_queued, c->latency_ns);
 }
 
 static void rate_of(struct hp3d_verbs_cell_state *k, uint64_t done, uint64_t now)
@@ -222,23 +222,24 @@ static void rate_of(struct hp3d_verbs_cell_state *k, uint64_t done, uint64_t now
 static void feel_qp(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uint64_t now)
 {
 	struct hp3d_verbs_cell_state *k = &b->shims[shim].known[cell];
-	struct hp3_felt felt = {0};
+	struct hp3_completions completions = {0};
 	struct hp3_verbs_cell c;
 
 	if (!hp3d_verbs_copy_cell(&b->shims[shim].cells[cell], &c) || c.generation != k->generation)
 		return; /* the next scan handles it */
-	felt.home = c.home;
-	felt.port = c.port;
-	felt.posted = take_growth(c.posted_bytes, &k->posted);
-	felt.done = take_growth(c.done_bytes, &k->done);
-	felt.posted_wrs =
+	completions.home = c.home;
+	completions.port = c.port;
+	completions.posted = take_growth(c.posted_bytes, &k->posted);
+	completions.done = take_growth(c.done_bytes, &k->done);
+	completions.posted_wrs =
 		(uint32_t)hp3_min_u64(take_growth(c.posted_wrs, &k->posted_wrs), HP3_PSN_MASK);
-	felt.done_wrs = (uint32_t)hp3_min_u64(take_growth(c.done_wrs, &k->done_wrs), HP3_PSN_MASK);
-	time_of(k, &c, &felt, now);
-	felt.port_cnp =
+	completions.done_wrs =
+		(uint32_t)hp3_min_u64(take_growth(c.done_wrs, &k->done_wrs), HP3_PSN_MASK);
+	time_of(k, &c, &completions, now);
+	completions.port_cnp =
 		b->asked && hp3d_port_news_cnps(&b->news, c.device, c.port_num, &k->rnic_port, now);
 	rate_of(k, c.done_bytes, now);
-	hp3d_pipe_felt(b->pipe, k->flow, &felt, now);
+	hp3d_pipe_completions(b->pipe, k->flow, &completions, now);
 	hp3d_verbs_settle(b, k, &c, now);
 }
 
@@ -248,7 +249,7 @@ void hp3d_verbs_sample(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 	uint32_t n = hp3_min_u32(s->n_active, HP3D_VERBS_SAMPLED);
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint16_t cell = s->active[s->next_felt++ % s->n_active];
+		uint16_t cell = s->active[s->next_sample++ % s->n_active];
 
 		hp3d_verbs_check_report(b, shim, cell, now);
 		feel_qp(b, shim, cell, now);

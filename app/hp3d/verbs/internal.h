@@ -60,7 +60,7 @@ struct hp3d_verbs_shim {
 	struct hp3d_verbs_cell_state *known;
 	uint16_t active[HP3_VERBS_CELLS]; /* cells that are in the engine */
 	uint32_t n_active;
-	uint32_t next_cell, next_felt; /* where the last scan ended */
+	uint32_t next_cell, next_sample; /* where the last scan ended */
 	uint32_t changes; /* how many of HP3D_VERBS_CHANGES this scan has left */
 	uint32_t looked; /* cells that the last scan copied */
 	uint16_t asked[HP3D_VERBS_ASKED]; /* latest cells with a command; n_asked % HP3D_VERBS_ASKED

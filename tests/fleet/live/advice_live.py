@@ -168,7 +168,7 @@ class Advice(TwoPaths):
         """Garbage, a plan of another version, one that names a flow of ours without knowing this process."""
         near, far, ends, flows, agent, _ = self.begin()
         self.relay("wide")
-        before = near.counters()["moves_asked"]
+        before = near.counters()["moves_requested"]
         qpn = int(flows[0].rsplit("/", 1)[1], 16)
         move = ["h0", 12345, A, B, qpn, b"", b"", near.flows()[0]["port"], 50001, 1, 1, 1]
         plan = [2, 2, "evil", 2**64 - 1, 2**64 - 1, 2**32 - 1, 1, 1, 1, 1, 1, [move]]
@@ -177,7 +177,7 @@ class Advice(TwoPaths):
         publish(self.server.port, "hp3.plan", *payloads)
         wait_for(lambda: self.server.listeners("hp3.plan")[0]["out_msgs"] >= heard + len(payloads), why=agent.said)
         time.sleep(1)  # a move would be asked for by then
-        self.assertEqual(near.counters()["moves_asked"], before)
+        self.assertEqual(near.counters()["moves_requested"], before)
         self.assertEqual(agent.kill(signal.SIGTERM), 0)
         self.assertIn("advice: 4 bad messages; 1 plans; 1 moves of this host; 1 of another process", agent.said())
         self.finish(near, far, ends)

@@ -103,7 +103,7 @@ class Hosts(Wired):
         agent = self.agent(d)
         a.tell("send 1000000")
         self.flows(agent, 1)
-        for subject in ("hp3.plan", "hp3.report.h0", "hp3.ask", "hp3.beat"):
+        for subject in ("hp3.plan", "hp3.report.h0", "hp3.ask", "hp3.keepalive"):
             publish(self.server.port, subject, b"\x00" * 64)
 
         def subscriptions():

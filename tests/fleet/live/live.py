@@ -118,8 +118,8 @@ class One(Case):
         wait_for(lambda: self.server.listeners("hp3.ask"), why=p.said)  # what it subscribes to last
         publish(self.server.port, "hp3.report.h0", b"\xff" * 100)
         publish(self.server.port, "hp3.report.h0", b"")
-        publish(self.server.port, "hp3.beat", b"\x85\x09")
-        publish(self.server.port, "hp3.beat", b"\x85\x02\x03\x62p0\x07\x01")
+        publish(self.server.port, "hp3.keepalive", b"\x85\x09")
+        publish(self.server.port, "hp3.keepalive", b"\x85\x02\x03\x62p0\x07\x01")
         publish(self.server.port, "hp3.plan", b"\x00" * 5000)
         wait_for(lambda: p.metric("messages_bad_total") == 3 and p.metric("messages_other_version_total") == 1,
                  why=lambda: p.get("/metrics"))
@@ -277,8 +277,8 @@ class Locked(Case):
         planner, planner_seed = nkey(self.dir, "planner")
         config = f'''authorization {{ users = [
             {{ nkey: {host}, permissions: {{ publish: "hp3.report.h0", subscribe: "hp3.plan" }} }}
-            {{ nkey: {planner}, permissions: {{ publish: ["hp3.plan", "hp3.beat", "hp3.ask", "_INBOX.>"],
-               subscribe: ["hp3.report.*", "hp3.plan", "hp3.beat", "hp3.ask", "_INBOX.>"] }} }} ] }}'''
+            {{ nkey: {planner}, permissions: {{ publish: ["hp3.plan", "hp3.keepalive", "hp3.ask", "_INBOX.>"],
+               subscribe: ["hp3.report.*", "hp3.plan", "hp3.keepalive", "hp3.ask", "_INBOX.>"] }} }} ] }}'''
         server = self.started(Server(self.dir, config=config))
         extra = f'nkey = "{planner}"\nnkey_seed = "{planner_seed}"'
         p = self.planner(server.url, extra=extra)

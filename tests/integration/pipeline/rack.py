@@ -78,14 +78,14 @@ class Rack(TwoPaths):
     def test_they_tell_each_other(self):
         a, b, ends = self.begin()
         for d in (a, b):
-            wait_for("messages of the other", lambda d=d: d.counters()["rack_heard"] > 20)
+            wait_for("messages of the other", lambda d=d: d.counters()["rack_received"] > 20)
         told = wait_for("all four by name", lambda: [w for w in map(ways, self.said()) if sum(o + i for o, i in w.values()) == 4])[-1]
         names = {name_of((10, 8, 2, n)) for n in (1, 2)}
         self.assertLessEqual(set(told), names)
         self.assertEqual((sum(o for o, _ in told.values()), sum(i for _, i in told.values())), (2, 2))
         for d in (a, b):
             c = d.counters()
-            self.assertEqual([c[n] for n in ("rack_stale", "loads_stale", "loads_bad_tag", "loads_bad_form")], [0] * 4)
+            self.assertEqual([c[n] for n in ("rack_stale", "loads_stale", "messages_bad_tag", "messages_bad_form")], [0] * 4)
             self.assertGreater(c["rack_unlisted"], 0)  # to hosts that there are not: here both see all frames
         self.settle(*ends)
         for d in (a, b):
@@ -104,7 +104,7 @@ class Rack(TwoPaths):
     def refused(d):
         """Messages that were heard before, or made before the peer's first answer (rule 36)."""
         c = d.counters()
-        return c["loads_again"] + c["loads_old"]
+        return c["messages_replayed"] + c["messages_old"]
 
     def test_what_was_said_before_or_changed(self):
         a, b, ends = self.begin()
@@ -115,12 +115,12 @@ class Rack(TwoPaths):
         for frame in self.seen[:10]:
             port.send(frame)
         wait_for("all, in vain", lambda: self.refused(a) == refused + 10)
-        bad = a.counters()["loads_bad_tag"]
+        bad = a.counters()["messages_bad_tag"]
         newest = self.said()[-1]
         places = (HEAD + 4, HEAD + 11, HEAD + 12, HEAD + 14, HEAD + 15, len(newest) - 1, 29)
         for at in places:
             port.send(changed(newest, at))
-        wait_for("all, unbelieved", lambda: a.counters()["loads_bad_tag"] == bad + len(places))
+        wait_for("all, unbelieved", lambda: a.counters()["messages_bad_tag"] == bad + len(places))
         self.over(a, b, ends)
 
     def test_of_no_host_of_the_rack(self):
@@ -128,7 +128,7 @@ class Rack(TwoPaths):
         a, b, ends = self.begin(UNLISTED)
         wait_for("messages", lambda: b.counters()["rack_unlisted"] > 20)
         for d in (a, b):
-            self.assertEqual((d.counters()["rack_heard"], d.counters()["rack_stale"]), (0, 0))
+            self.assertEqual((d.counters()["rack_received"], d.counters()["rack_stale"]), (0, 0))
         self.assertGreater(b.counters()["rack_sent"], 0)  # to 10.9.7.7, of which nothing is known
         self.over(a, b, ends)
 

@@ -468,7 +468,7 @@ class Traces(Fabric):
         for p in told["ports"]:
             self.assertEqual(self.spine_of(p["port"]), p["hop"])
         self.assertGreater(self.metric(a, "hp3_verbs_traces_sent_total"), 30)
-        self.assertGreater(self.metric(a, "hp3_verbs_hops_heard_total"), 30)
+        self.assertGreater(self.metric(a, "hp3_verbs_hops_expired_total"), 30)
         self.leave_a_slow_path(a)
         self.judge_and_stop(a, b, pa, pb)
 

@@ -26,14 +26,14 @@ static void work(uint32_t took_ns)
 {
 	if (took_ns != 0 && took_ns < least)
 		least = took_ns;
-	assert_int_equal(felt(&q, &(struct hp3_felt){.home = HOME,
-					  .port = HOME,
-					  .posted = 1000,
-					  .done = 1000,
-					  .posted_wrs = 1,
-					  .done_wrs = 1,
-					  .took_ns = took_ns,
-					  .least_ns = least}),
+	assert_int_equal(complete(&q, &(struct hp3_completions){.home = HOME,
+					      .port = HOME,
+					      .posted = 1000,
+					      .done = 1000,
+					      .posted_wrs = 1,
+					      .done_wrs = 1,
+					      .took_ns = took_ns,
+					      .least_ns = least}),
 		0);
 }
 

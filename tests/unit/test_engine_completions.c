@@ -19,12 +19,12 @@ static int verbs(void)
 
 static int told(uint64_t posted, uint32_t took_ns)
 {
-	return felt(&q, &(struct hp3_felt){.home = HOME,
-				.port = HOME,
-				.posted = posted,
-				.done = posted,
-				.took_ns = took_ns,
-				.least_ns = 10 * US});
+	return complete(&q, &(struct hp3_completions){.home = HOME,
+				    .port = HOME,
+				    .posted = posted,
+				    .done = posted,
+				    .took_ns = took_ns,
+				    .least_ns = 10 * US});
 }
 
 /* No packet was ever seen: nothing but what is told makes it movable. */
@@ -48,7 +48,7 @@ static void it_can_be_moved_without_a_packet(void **state)
 static void unknown_homes_are_no_aim(void **state)
 {
 	assert_int_equal(verbs(), 0);
-	assert_int_equal(felt(&q, &(struct hp3_felt){.port = NEW_PORT}), 0);
+	assert_int_equal(complete(&q, &(struct hp3_completions){.port = NEW_PORT}), 0);
 	assert_int_equal(command(&q, HP3_CMD_HOME, 0), -ENODATA);
 }
 
@@ -56,13 +56,15 @@ static void unknown_homes_are_no_aim(void **state)
 static void the_actuator_knows_the_port(void **state)
 {
 	assert_int_equal(verbs(), 0);
-	assert_int_equal(felt(&q, &(struct hp3_felt){.home = HOME, .port = NEW_PORT}), 0);
+	assert_int_equal(
+		complete(&q, &(struct hp3_completions){.home = HOME, .port = NEW_PORT}), 0);
 	assert_int_equal(info(&q).port, NEW_PORT);
 	assert_true(info(&q).moved);
 	assert_int_equal(move(&q, NEW_PORT), -EALREADY);
 	assert_int_equal(command(&q, HP3_CMD_HOME, 0), 0);
 	assert_int_equal(rig.other.kind, HP3_ACT_SUSPEND);
-	assert_int_equal(felt(&q, &(struct hp3_felt){.home = HOME, .port = NEW_PORT + 1}), 0);
+	assert_int_equal(
+		complete(&q, &(struct hp3_completions){.home = HOME, .port = NEW_PORT + 1}), 0);
 	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
 	assert_int_equal(rig.other.port, HOME); /* no word on the port while it moves */
 }
@@ -76,7 +78,7 @@ static const struct hp3_monitor_params watching = {.cycle_ns = 100 * US,
 static void takes(uint32_t took_ns, bool port_cnp, unsigned times)
 {
 	for (unsigned i = 0; i < times; i++) {
-		struct hp3_felt what = {.home = HOME,
+		struct hp3_completions what = {.home = HOME,
 			.port = HOME,
 			.posted = 1000,
 			.done = 1000,
@@ -84,7 +86,7 @@ static void takes(uint32_t took_ns, bool port_cnp, unsigned times)
 			.least_ns = 10 * US,
 			.port_cnp = port_cnp};
 
-		assert_int_equal(felt(&q, &what), 0);
+		assert_int_equal(complete(&q, &what), 0);
 		pass_time(200 * US);
 	}
 }
@@ -166,12 +168,12 @@ static void inline_packets_are_believed_and_nothing_else(void **state)
 
 static int works(uint32_t posted, uint32_t done)
 {
-	return felt(&q, &(struct hp3_felt){.home = HOME,
-				.port = HOME,
-				.posted = posted * 1000ull,
-				.done = done * 1000ull,
-				.posted_wrs = posted,
-				.done_wrs = done});
+	return complete(&q, &(struct hp3_completions){.home = HOME,
+				    .port = HOME,
+				    .posted = posted * 1000ull,
+				    .done = done * 1000ull,
+				    .posted_wrs = posted,
+				    .done_wrs = done});
 }
 
 static void until_dead(void)
