@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names and labels of metrics.def follow the conventions of Prometheus. */
+/* The names and labels of metrics.def follow the conventions of Prometheus. No two counters have
+ * the same name: they are members of one JSON object. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 #include <cmocka.h>
+#include "app/hp3d/control/counters.h"
 #include "app/hp3d/metrics/page.h"
 #include "app/hp3d/metrics/table.h"
 
@@ -52,10 +54,18 @@ static void names_are_sound(void **state)
 	}
 }
 
+static void counters_have_names_of_their_own(void **state)
+{
+	for (unsigned i = 0; i < hp3d_counter_count(); i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(hp3d_counter(i).name, hp3d_counter(k).name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_sound),
+		cmocka_unit_test(counters_have_names_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
