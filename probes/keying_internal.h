@@ -3,7 +3,7 @@
 #define HP3_PROBES_KEYING_INTERNAL_H
 /*
  * Only for the files of keying.h. keying.c: the table. keying_take.c: received messages.
- * keying_trust.c: which identity gets the key. keying_jobs.c: X25519s. keying_send.c: sent
+ * keying_trust.c: which identity gets the key. keying_jobs.c: X25519 secrets. keying_send.c: sent
  * messages. keying_info.c: events and lists.
  */
 #include "probes/keying.h"
@@ -45,9 +45,13 @@ struct hp3_keying_trial {
 
 struct hp3_keying_peer {
 	struct hp3_pair_ends ends; /* from this host to the peer; valid if `used` */
+	/* again: the last INIT that was due was sent again, with the cookie */
 	bool used, keyed, we_began, has_cookie, again;
-	bool replied; /* the peer replied at some time; if not, the record is in a list */
-	bool had_key; /* not keyed: `public` had the key before the peer became silent */
+	/* the peer replied at some time; if not, the record is in the list oldest..newest and is
+	 * reused first */
+	bool replied;
+	/* not keyed: the identity `public` had the key, and lost it because it became silent */
+	bool had_key;
 	uint8_t tries; /* not replied: number of INITs, at most UINT8_MAX */
 	uint32_t vlan; /* VLAN in which the local RNIC sends to it, or HP3_KEYING_ANY_VLAN */
 	uint32_t older, newer; /* not replied: neighbours in the list: record + 1, or 0 */
@@ -57,9 +61,13 @@ struct hp3_keying_peer {
 	uint8_t cookie[HP3_COOKIE_LEN]; /* the cookie of the peer for this nonce */
 	uint64_t wait; /* time between the last INIT and the next one */
 	uint64_t talked, in_vlan; /* last hp3_keying_begin(); last one in this VLAN */
+	/* since: start of the state. heard: keyed: last proof or message with a right tag */
 	uint64_t since, heard;
 	uint64_t asking; /* keyed: time of the first INIT since `heard`; 0: none was sent */
-	uint64_t doubted, roused, cloned; /* last time of each; 0: never, or no longer so */
+	/* doubted: since when another identity claims the key, with no message of `public` since.
+	 * roused: last time that an INIT of the peer brought our next INIT forward. cloned: last
+	 * reported proof of our identity by another host. 0: never, or no longer so */
+	uint64_t doubted, roused, cloned;
 	uint64_t jobs, replies; /* states of rate limits */
 	uint8_t public[HP3_PUBLIC_LEN]; /* keyed, had_key */
 	struct hp3_pair_secrets secrets; /* keyed */
@@ -113,8 +121,8 @@ static inline enum hp3_keying_fate hp3_keying_drop(uint64_t *counter)
 struct hp3_keying_peer *hp3_keying_peer(
 	const struct hp3_keying *k, const struct hp3_pair_ends *ends);
 /*
- * The peer replied: its hp3d agrees on keys. Removes the record from the list of records that are
- * reused first.
+ * The peer replied, so its hp3d takes part in key agreement. Removes the record from the list of
+ * records that are reused first.
  */
 void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p);
 void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p);
@@ -159,11 +167,12 @@ bool hp3_keying_is_proven(const struct hp3_keying_turn *t, const struct hp3_hand
 bool hp3_keying_take_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,
 	const struct hp3_pair_secrets *s);
 
-/* --- X25519s --- */
+/* --- X25519 secrets --- */
 
 /*
- * The message waits for an X25519, or is dropped. If two messages wait for the same X25519, a proof
- * takes the place of an INIT.
+ * The message waits until another thread has computed an X25519 secret, or is dropped. If a message
+ * already waits for the same secret, the newer message replaces it, except that an INIT never
+ * replaces a proof.
  */
 enum hp3_keying_fate hp3_keying_want(
 	const struct hp3_keying_turn *t, const struct hp3_handshake *h);

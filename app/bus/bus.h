@@ -42,7 +42,8 @@ struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t 
 /* When this function returns, no subscribed function runs any more. */
 void hp3_bus_close(struct hp3_bus *b);
 bool hp3_bus_is_up(const struct hp3_bus *b);
-/* Do the servers refuse this user, or cannot be authenticated (TLS)? libnats then stops trying. */
+/* Do the servers refuse this user, or does their TLS certificate fail the check? libnats then stops
+ * trying. */
 bool hp3_bus_is_refused(const struct hp3_bus *b);
 
 /*

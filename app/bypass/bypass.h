@@ -8,10 +8,10 @@
  * that hp3d sends too late.
  *
  * Invariant: each frame is forwarded once, by hp3d or direct. The frames of a flow stay in order
- * when hp3d starts, or stops by itself. An hp3d that dies or hangs loses the frames that it holds,
- * and does not send them late. With AF_PACKET sockets, the kernel enforces this. With AF_XDP
- * sockets, hp3d checks before it sends, so frames may be late by the few microseconds between check
- * and sending.
+ * when hp3d starts, or stops cleanly. An hp3d that dies or hangs loses the frames that it holds,
+ * and does not send them late. With AF_PACKET sockets, the gate drops late frames. With AF_XDP
+ * sockets, hp3d itself checks, just before sending, that it still may send; frames may be late by
+ * the few microseconds between check and sending.
  *
  * This module calls no other module, and depends on neither DPDK nor the configuration. One thread
  * opens, attaches and closes. The thread that handles a port's frames may call the inline functions
@@ -35,8 +35,9 @@ struct hp3_bypass;
 
 struct hp3_bypass_options {
 	int ifindex, peer; /* interfaces of this network namespace */
-	uint64_t owner; /* of this process: not 0, never used before (hp3_bypass_now()) */
-	uint64_t stale_ns;
+	/* identifies this process: not 0, and unique since boot; e.g. hp3_bypass_now() at start */
+	uint64_t owner;
+	uint64_t stale_ns; /* age of the owner's heartbeat at which frames go direct */
 	uint32_t frame_max; /* longer frames go direct */
 	uint16_t own_port; /* UDP port of datagrams between hp3ds */
 	/* true: the port receives answers of switches to traces; false: packets of the RNIC */
@@ -65,8 +66,9 @@ struct hp3_bypass_counts {
 int hp3_bypass_open(
 	const struct hp3_bypass_options *o, struct hp3_bypass **b, char *why, size_t cap);
 /*
- * Attaches detour and gate (with net_af_xdp: only the detour). From now on, the kernel sends frames
- * that hp3d does not take to the peer port. Replaces the programs of an earlier hp3d without a gap.
+ * Attaches detour and gate (with net_af_xdp: only the detour). From now on, the kernel sends to the
+ * peer port every frame that hp3d does not take. Replaces the programs of an earlier hp3d without a
+ * gap.
  */
 int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char *why, size_t cap);
 /*
@@ -79,10 +81,10 @@ int hp3_bypass_close(struct hp3_bypass *b);
 bool hp3_bypass_attached(int ifindex);
 
 /*
- * Removes the XDP program of a killed hp3d. net_af_xdp attaches a program when it opens an
- * interface, but not if another one is attached. Frames go direct meanwhile. Waits at most 3 s
- * until the killed hp3d counts as gone. Returns 0; -EBUSY: that hp3d runs, or hangs; or another
- * negative errno. On errors, `why` has the cause.
+ * Removes the XDP program of a killed hp3d. Needed because net_af_xdp cannot attach its program
+ * while another one is attached. Until it attaches, frames go direct. Waits at most 3 s until the
+ * killed hp3d counts as gone. Returns 0; -EBUSY: that hp3d runs, or hangs; or another negative
+ * errno. On errors, `why` has the cause.
  */
 int hp3_bypass_xdp_clear(int ifindex, char *why, size_t cap);
 /*
@@ -96,10 +98,11 @@ int hp3_bypass_remove(int ifindex, char *why, size_t cap);
 
 /*
  * Moved flows keep their UDP source ports when their frames go direct. hp3_bypass_keep() stores a
- * flow's UDP source ports, in the interface that receives the RNIC's frames. Ports of 0 remove the
- * entry: the flow uses its home port. Returns 0 or a negative errno (-E2BIG: HP3_BYPASS_MOVED flows
- * are stored). The entries outlive hp3d. hp3_bypass_kept() returns the entry after `before` (NULL:
- * the first), and false at the end. Between two calls, one entry may change.
+ * flow's two ports (requests, replies) in the map of the interface on the RNIC's side. Ports of 0
+ * remove the entry: the flow uses its home port. Returns 0 or a negative errno (-E2BIG:
+ * HP3_BYPASS_MOVED flows are stored). The entries outlive hp3d. hp3_bypass_kept() returns the entry
+ * after `before` (NULL: the first), and false at the end. Entries may change between two calls. If
+ * `before` was deleted, the iteration starts again at the first entry.
  */
 int hp3_bypass_keep(struct hp3_bypass *b, const struct hp3_bypass_flow *flow,
 	const struct hp3_bypass_ports *ports);

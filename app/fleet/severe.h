@@ -13,7 +13,9 @@ struct fleet_severe {
 	uint32_t every_ms; /* 0: never */
 	uint64_t due_ms; /* of the next read */
 	json_int_t since; /* number of the last event read; 0: none */
-	unsigned run; /* fleet_hp3d.run when `since` was read: a new hp3d counts again */
+	/* fleet_hp3d.run when `since` was read: a new hp3d numbers its events from 1 again, so
+	 * `since` is then invalid */
+	unsigned run;
 };
 
 /* True: such an event was new in this read. False if the read is not due, in the first read, and in

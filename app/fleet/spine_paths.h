@@ -6,8 +6,9 @@
 #include <jansson.h>
 #include "fleet/fleet.h"
 
-/* Rows of "port" and "hop", each port once, sorted by switch and port; none if a host or a spine
- * path is not known. `question`: "from" and "to", names of hosts. */
+/* Rows of "port" (EV) and "hop" (the spine switch's address), each EV once, sorted by switch and
+ * EV. EVs whose switch is unknown are left out. Empty if a host is unknown. `question`: "from" and
+ * "to", names of hosts. */
 json_t *fleet_spine_paths(const struct hp3_fleet *f, const json_t *question);
 
 #endif

@@ -38,8 +38,8 @@ struct hp3ctl_command {
 
 extern const struct hp3ctl_command hp3ctl_commands[]; /* ends with an entry without name */
 
-/* An option of the command line. Its value, if any, is a number of min..max; if max is 0, one of
- * the words, or any text. */
+/* An option of the command line, and its value, if any. max > 0: a number min..max. Otherwise one
+ * of word(); any text if `word` is NULL. */
 struct hp3ctl_option_row {
 	const char *name; /* without dashes */
 	const char *value; /* its name in help; NULL: the option takes none */

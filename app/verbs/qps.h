@@ -16,10 +16,12 @@ void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask
 /* The queue pair's attributes allow READs or ATOMICs from the peer. */
 bool hp3v_responds(const struct hp3v_qp *q);
 
-/* Writes the queue pair's state to its cell in shared memory. The caller holds q->lock. */
+/* Writes the queue pair's state to its entry (cell, cells.h) in the memory shared with hp3d. The
+ * caller holds q->lock. */
 void hp3v_qp_show(struct hp3v_qp *q);
 
-/* In a forked child: the library never moves queue pairs of the parent. */
+/* Call it in a forked child. The library forgets the parent's queue pairs, and never moves them
+ * there. */
 void hp3v_qps_orphan(void);
 
 #endif

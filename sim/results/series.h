@@ -17,8 +17,8 @@ struct sim_series;
 struct sim_series *sim_series_start(struct sim *s);
 /*
  * {"point_us", "core_max_bytes": [..], "core_mean_bytes", "host_max_bytes", "moves", "marked",
- * "data_bytes"}: for each point the longest queue, the mean of all queues, and the sums of
- * counters.
+ * "data_bytes"}: for each point: the longest core and host queue, the mean of all core queues, and
+ * by how much each counter rose.
  */
 json_t *sim_series_json(const struct sim_series *r);
 void sim_series_free(struct sim_series *r);

@@ -2,8 +2,8 @@
 #ifndef HP3D_COUNTERS_H
 #define HP3D_COUNTERS_H
 /*
- * All counters of engines and pipes as one list, from the static tables that define them. A read
- * sums over the chosen rails and workers; any thread may read.
+ * All counters of engines and pipes (one rail on one worker) as one list, from the static tables
+ * that define them. A read sums over the chosen rails and workers; any thread may read.
  */
 #include <stdbool.h>
 #include <stdint.h>

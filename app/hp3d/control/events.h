@@ -3,13 +3,14 @@
 #define HP3D_EVENTS_H
 /*
  * The history for `hp3ctl events`. It has two rings, so that frequent events that led to no
- * decision (spells.h: fruitless) do not push out decisions. One ring has decisions and the events
- * that they are based on; the other has samples of fruitless events. Both rings number their
+ * decision (*fruitless*: rounds without a better path, severe congestion, searches without a move;
+ * spells.h) do not push out decisions. One ring has decisions and the events that they are based
+ * on; the other has samples of fruitless events. Both rings number their
  * entries from one counter (1, 2, 3, ...), which gives one order.
  *
- * An event that a decision is based on gets its number when the decision is made, just before the
- * decision's. So no entry appears later with a lower number, and a reader that continues after the
- * last number it read misses nothing.
+ * When a decision is made, the events it is based on get their numbers first, then the decision
+ * gets the next one. So no entry appears later with a lower number, and a reader that continues
+ * after the last number it read misses nothing.
  *
  * In a full ring, a new entry replaces the oldest. Control thread only.
  */

@@ -9,9 +9,9 @@
  * file: the kernel stores their EVs (lcores/bypass_ports.c).
  *
  * The file is JSON: {"v":1,"hp3":VERSION,"boot":ID,"flows":[{"flow":ID,"port":N,"replies":N}]}.
- * "port" is the EV of the flow's packets, "replies" that of the replies on this queue pair; 0 is
- * the home port. The file is valid until the machine reboots, and only if no other user than hp3d's
- * can have written it.
+ * "port": EV of the local RNIC's requests on this queue pair; "replies": EV of its ACKs and READ
+ * responses; 0: the home port. The file is valid until the machine reboots, and only if no other
+ * user than hp3d's can have written it.
  */
 #include <stdint.h>
 #include "app/hp3d/pipe/event.h"

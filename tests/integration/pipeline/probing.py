@@ -191,7 +191,7 @@ class Probing(TwoPaths):
         self.assertIn("2 of 3", error["text"])
         ca = wait_for("reports of flows", lambda: (lambda c: c if c["loads"] else None)(a.counters()))
         self.assertGreater(b.counters()["loads_sent"], 0)
-        self.assertEqual([ca["loads_" + c] for c in ("bad_form", "bad_tag", "bad_clock", "stale")], [0] * 4)
+        self.assertEqual([ca[c] for c in ("messages_bad_form", "messages_bad_tag", "messages_bad_clock", "loads_stale")], [0] * 4)
         self.relay("silent")
         wait_for("no identity", lambda: identity("none"))
         self.assertEqual({p["path"] for p in a.json("paths")[0]["paths"]}, {None})
