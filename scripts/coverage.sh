@@ -6,7 +6,6 @@ set -eu
 build=$1-cov
 cd "$(dirname "$0")/.."
 [ -f "$build/build.ninja" ] || meson setup "$build" -Db_coverage=true >/dev/null
-find "$build" -name '*.gcda' -delete
 programs() {
     meson introspect "$build" --tests | python3 -c '
 import json, os, re, sys
@@ -17,5 +16,6 @@ for t in json.load(sys.stdin):
 units=$(programs '(roce|probes|ppp|rfr|cc|engine|config)/(?!mutation).*')
 # shellcheck disable=SC2086
 ninja -C "$build" $units config/hp3.ini # which config/values reads
+find "$build" -name '*.gcda' -delete # of earlier runs, and of the build
 for p in $units; do (cd "$build" && "$p" >/dev/null 2>&1) || { echo "coverage: $p failed"; exit 1; }; done
 exec scripts/coverage.py "$build"
