@@ -8,9 +8,9 @@
  *
  * A guest user has at most HP3D_PLACES_EACH places, and guests leave HP3D_PLACES_OWN places to the
  * owner. Beyond these bounds, a new client takes the place of a guest: of the same user, or of the
- * user with the most places. A client of the owner loses its place only to a new client of the
- * owner, and only if the old one has made no request for HP3D_PLACES_IDLE_MS. Of several
- * candidates, the client whose last request is the oldest is closed. Only complete requests count.
+ * user with the most places. A client of the owner loses its place only to another client of the
+ * owner, after HP3D_PLACES_IDLE_MS without a request. Of several candidates, the client whose last
+ * request is the oldest is closed. Only complete requests count.
  */
 #include "app/control/client.h"
 

@@ -12,7 +12,7 @@ import time
 from hostile import Hostile, run
 from harness import wait_for
 from local import as_nobody, held_by_nobody
-from scraping import ask, loopback, metrics_socket, promtool, samples
+from scraping import ask, at_rest, loopback, metrics_socket, promtool, samples
 
 TCP = ("127.0.0.1", 9795)
 KEY = "000102030405060708090a0b0c0d0e0f"
@@ -39,14 +39,6 @@ class Metrics(Hostile):
             resident = next(int(line.split()[1]) for line in f if line.startswith("VmRSS:"))
         return len(os.listdir(f"/proc/{self.d.process.pid}/fd")), resident
 
-    def at_rest(self):
-        """The same, when hp3d has closed what this test has."""
-        seen = []
-        for _ in range(20):
-            seen.append(self.of_process())
-            time.sleep(0.02)
-        return min(seen)
-
     def test_who_reads_what(self):
         """The UNIX socket is root's. The port is everybody's who reaches it; a page names no flow, host or key."""
         self.assertEqual(as_nobody(lambda: ask(self.own)), "PermissionError")
@@ -66,7 +58,7 @@ class Metrics(Hostile):
     def test_slow_and_many_clients(self):
         """Hundreds that are silent, drip or never read: root's socket answers, and so does the port once they have left."""
         told, tell = os.pipe()
-        descriptors, resident = self.at_rest()
+        descriptors, resident = at_rest(self.of_process)
 
         def hold():
             held = []
@@ -99,7 +91,7 @@ class Metrics(Hostile):
 
     def test_all_leave_at_once(self):
         """A waiting client is served even if hp3d sees all others close at once."""
-        descriptors = self.at_rest()[0]
+        descriptors = at_rest(self.of_process)[0]
         held = [socket.create_connection(TCP, timeout=20) for _ in range(PLACES)]
         for s in held:
             s.sendall(b"G")

@@ -18,7 +18,7 @@ import tempfile
 import time
 from cases import METRICS_MANUAL, Base, Wired, run
 from harness import listens, wait_for
-from scraping import OPENMETRICS, ask, auto_socket, loopback, make_rnic, metrics_socket, promtool, samples, value
+from scraping import OPENMETRICS, ask, at_rest, auto_socket, loopback, make_rnic, metrics_socket, promtool, samples, value
 
 TCP = ("127.0.0.1", 9795)
 NULL = {"rail0": ("net_null0,no-rx=1", "net_null1,no-rx=1")}
@@ -220,14 +220,6 @@ class Clients(Base):
                 n += os.readlink(fd).startswith("socket:")
         return n
 
-    def at_rest(self):
-        """The same, when hp3d has closed what this test has."""
-        seen = []
-        for _ in range(20):
-            seen.append(self.connections())
-            time.sleep(0.02)
-        return min(seen)
-
     def test_errors(self):
         for path in ("/", "/metrics/", "/metricsx", "/%2e%2e/etc/passwd", "//metrics"):
             self.assertEqual(ask(TCP, path).status, 404, path)
@@ -247,7 +239,7 @@ class Clients(Base):
 
     def test_slow_and_many(self):
         """All places taken by clients that say nothing, or drip: they are cut off, and who waits is served."""
-        before = self.at_rest()
+        before = at_rest(self.connections)
         begin = time.monotonic()
         unread = [self.open(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 50) for _ in range(4)]
         silent = [self.open() for _ in range(8)]
