@@ -12,7 +12,7 @@
 
 #define BEFORE   (100 * MS) /* and less: a clock wraps in the midst of a world */
 #define TROUBLE  (120 * MS)
-#define LOOK     (260 * MS) /* hp3d looks at links four times a second */
+#define LOOK     (520 * MS) /* hp3d reads links four times a second: sets a port up, then sees it */
 #define FLAPS    (400 * MS)
 #define BACK     (500 * MS) /* an hp3d that ends has ended, and one that ended is back */
 #define SETTLE   (60 * MS) /* what RNICs gave up begins anew */
