@@ -130,6 +130,7 @@ static struct hp3_addressing way(unsigned from, uint32_t qp)
 static void goes_back(struct sim *s, unsigned host, uint32_t qp)
 {
 	s->furthest[host][qp] = (struct furthest){0};
+	s->read_again_at[host][qp] = s->now;
 }
 
 static void emit(struct frame *f, unsigned from, int len)

@@ -194,6 +194,7 @@ struct sim {
 	uint64_t given[2][SIM_QPS][GIVEN]; /* requests that reached the RNIC, by position */
 	uint64_t read[2][SIM_QPS][GIVEN]; /* the same for responses, damaged ones included */
 	struct furthest furthest[2][SIM_QPS]; /* by requester; with spraying */
+	uint64_t read_again_at[2][SIM_QPS]; /* time when a repeated READ last left hp3d */
 	uint32_t n_paths, loss_ppm, damage_ppm, copy_ppm;
 	uint64_t reply_seq[2], reply_last[2][SIM_QPS], other_seq[2],
 		other_last[2][2]; /* by address: without, with */
