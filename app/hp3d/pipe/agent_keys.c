@@ -68,8 +68,10 @@ int hp3d_agent_keys_begin(
 	}
 	a->keying_size = size;
 	a->jobs = make_ring(name, "jobs", socket);
+	if (a->jobs == NULL)
+		return -rte_errno;
 	a->done = make_ring(name, "done", socket);
-	return a->jobs != NULL && a->done != NULL ? 0 : -rte_errno;
+	return a->done != NULL ? 0 : -rte_errno;
 }
 
 void hp3d_agent_keys_end(struct hp3d_agent *a)

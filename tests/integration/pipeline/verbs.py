@@ -270,7 +270,7 @@ class UntrustedApplications(VerbsMode):
 
     def test_reports_that_make_no_sense(self):
         """Answers that nobody asked for, of other generations, too late; rings without end."""
-        d = self.hp3d(rfr={"close_timeout_us": 100000, "max_hold_us": 100000})
+        d = self.hp3d(rfr={"close_timeout_us": 1000000, "max_hold_us": 1000000})
         self.called("x\x1b[2J\n\xff")
         s = self.shim(d)
         self.assertTrue(s.welcome())
