@@ -6,8 +6,6 @@
 #define EARN      (HP3_SHARE_ONE / 64) /* a clean cycle earns this part of the share */
 #define STEP      8u /* a lift is this part of the granted rate: 1/8 */
 #define LOST_MOST (HP3_SHARE_ONE - HP3_SHARE_ONE / 64)
-/* Without the end of a cycle for this many cycle lengths, the application sent nothing: no rate. */
-#define PAUSE 16u
 
 static bool is_long_rtt(uint32_t rtt, const struct hp3_share_params *p, uint32_t base)
 {
@@ -37,14 +35,13 @@ static bool judge_share_cycle(struct hp3_share *s, const struct hp3_share_params
 static void open_cycle(struct hp3_share *s, uint64_t end)
 {
 	s->cycle_end = end;
-	s->acked = 0;
 	s->marked = s->slow = s->helped = false;
 }
 
-bool hp3_share_acked(struct hp3_share *s, const struct hp3_share_params *p, uint32_t bytes,
-	uint32_t base_rtt, uint64_t now)
+bool hp3_share_acked(
+	struct hp3_share *s, const struct hp3_share_params *p, uint32_t base_rtt, uint64_t now)
 {
-	uint64_t len = (uint64_t)base_rtt * HP3_SHARE_CYCLE, took;
+	uint64_t len = (uint64_t)base_rtt * HP3_SHARE_CYCLE;
 	bool fell;
 
 	if (base_rtt == 0)
@@ -53,12 +50,8 @@ bool hp3_share_acked(struct hp3_share *s, const struct hp3_share_params *p, uint
 		open_cycle(s, now + len);
 		return false;
 	}
-	if (__builtin_add_overflow(s->acked, bytes, &s->acked))
-		s->acked = UINT32_MAX;
 	if (now < s->cycle_end)
 		return false;
-	took = len + (now - s->cycle_end);
-	s->rate = took > PAUSE * len ? 0 : (uint64_t)s->acked * 8 * 1000000000ull / took;
 	fell = judge_share_cycle(s, p);
 	open_cycle(s, now + len);
 	return fell;
@@ -95,13 +88,4 @@ uint64_t hp3_share_lift(struct hp3_share *s, const struct hp3_share_params *p, u
 	s->fresh = false;
 	s->helped = true;
 	return hp3_min_u64(granted, rate + granted / STEP);
-}
-
-bool hp3_share_consumes(
-	struct hp3_share *s, const struct hp3_share_params *p, uint64_t share, uint32_t base_rtt)
-{
-	if (s->rate == 0 || s->rate >= hp3_share_granted(s, p, share, base_rtt))
-		return false;
-	s->helped = true;
-	return true;
 }

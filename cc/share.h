@@ -8,12 +8,9 @@
  * the link rate over the number of long flows on the link. hp3 helps a flow whose rate is below its
  * share, if the flow's round trips show that the path is free:
  *
- *     cc = dcqcn    hp3 lifts the flow's rate to `floor` percent of the earned part of the share,
- *                   by an eighth of that value per round trip. All flows of a link find it free
- *                   at the same time, so congestion has to show after each step, before the next
- *                   one. The first CNP undoes a step (hp3_dcqcn_lift())
- *     cc = native   hp3 does not forward CNPs to the RNIC while the measured rate is below that
- *                   value
+ * - hp3 lifts the flow's rate to `floor` percent of the earned part of the share, by an eighth of
+ *   that value per round trip. All flows of a link find it free at the same time, so congestion has
+ *   to show after each step, before the next one. The first CNP undoes a step (hp3_dcqcn_lift()).
  *
  * The numbers of flows may be too low: hosts without hp3d advertise none, and no host counts flows
  * on links above the leaves. So there are limits:
@@ -26,8 +23,8 @@
  * - No help without fresh numbers of flows, or without a base round trip.
  * - No help if the receiver's link is the bottleneck: all paths lead to its queue (incast).
  *
- * The rate is measured from acknowledged bytes, over a cycle of HP3_SHARE_CYCLE base round trips.
- * The module reads no clock, and sees no packets. Times are ns, rates bit/s.
+ * A cycle takes HP3_SHARE_CYCLE base round trips. The module reads no clock, and sees no packets.
+ * Times are ns, rates bit/s.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +34,6 @@
 
 struct hp3_share_params {
 	bool on;
-	bool moves; /* move long flows by their numbers (engine/paths/spine_paths.h) */
 	uint8_t floor; /* %, of the earned part of the share */
 	uint8_t cycles; /* >= 1 */
 	uint16_t rtt; /* %, of the base round trip, > 100 */
@@ -48,8 +44,6 @@ struct hp3_share_params {
 /* One long flow. All 0 when it begins. */
 struct hp3_share {
 	uint64_t cycle_end;
-	uint64_t rate; /* bit/s, of the last complete cycle; 0: none, or the flow paused */
-	uint32_t acked; /* acknowledged bytes in the current cycle */
 	uint32_t rtt; /* the newest round trip, ns; 0: none yet */
 	uint16_t lost; /* part of HP3_SHARE_ONE that is not earned */
 	uint8_t bad; /* congested cycles with help since the last clean one */
@@ -68,11 +62,9 @@ static inline uint64_t hp3_share_of(uint64_t bps, uint32_t flows)
 	return flows == 0 ? 0 : bps / flows;
 }
 
-/*
- * `bytes` were acknowledged. True: a cycle ended, and the flow lost a quarter of the earned part.
- */
-bool hp3_share_acked(struct hp3_share *s, const struct hp3_share_params *p, uint32_t bytes,
-	uint32_t base_rtt, uint64_t now);
+/* Data were acknowledged. True: a cycle ended, and the flow lost a quarter of the earned part. */
+bool hp3_share_acked(
+	struct hp3_share *s, const struct hp3_share_params *p, uint32_t base_rtt, uint64_t now);
 /* A round trip of `rtt` ns was measured. */
 void hp3_share_timed(
 	struct hp3_share *s, const struct hp3_share_params *p, uint32_t rtt, uint32_t base_rtt);
@@ -83,11 +75,8 @@ void hp3_share_marked(struct hp3_share *s);
 uint64_t hp3_share_granted(const struct hp3_share *s, const struct hp3_share_params *p,
 	uint64_t share, uint32_t base_rtt);
 
-/* cc = dcqcn: the rate to which the next step lifts a flow with `rate`; 0: no lift. */
+/* The rate to which the next step lifts a flow with `rate`; 0: no lift. */
 uint64_t hp3_share_lift(struct hp3_share *s, const struct hp3_share_params *p, uint64_t share,
 	uint64_t rate, uint32_t base_rtt);
-/* cc = native: true if hp3 consumes this CNP before the RNIC. */
-bool hp3_share_consumes(
-	struct hp3_share *s, const struct hp3_share_params *p, uint64_t share, uint32_t base_rtt);
 
 #endif

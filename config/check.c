@@ -214,55 +214,19 @@ void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_co
 	check_cc(doc, e);
 }
 
-/* Only for hp3d: a simulator may have another source of paths. */
-static void check_placement(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
-{
-	if (e->words.placement && !e->trace &&
-		has_good_pair(doc, "ppp", "placement", "ppp", "identity"))
-		hp3_ini_complain(doc, "ppp", "placement",
-			"flows are counted on paths, and identity = none tells none: set "
-			"identity = trace, too, or placement = off");
-}
-
 /* Writes the name of the section of port i; a rail has two ports. */
 static void rail_section(const struct hp3_config *c, uint32_t i, char *buf, size_t cap)
 {
 	snprintf(buf, cap, "rail.%s", c->rails[i / 2].name);
 }
 
-/*
- * Moves by numbers of long flows ([cc] share_moves) need sources of these numbers, and peers that
- * get them.
- */
-static void check_share_moves(struct hp3_ini_doc *doc, const struct hp3_config *c)
+/* Only hp3d's own pacing can raise a rate. */
+static void check_share(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
-	uint32_t racks = 0;
-
-	if (!c->engine.cc.share.moves || !hp3_ini_good(doc, "cc", "share_moves"))
-		return;
-	for (uint32_t i = 0; i < c->n_rails; i++) {
-		char section[HP3_INI_NAME_MAX];
-
-		rail_section(c, 2 * i, section, sizeof(section));
-		racks += *c->rails[i].rack != '\0' || !hp3_ini_good(doc, section, "rack");
-	}
-	if (!c->engine.cc.share.on && hp3_ini_good(doc, "cc", "share"))
-		hp3_ini_complain(doc, "cc", "share_moves",
-			"long flows are counted with share = on: set that, too, or share_moves = "
-			"off");
-	if (!c->engine.trace && hp3_ini_good(doc, "ppp", "identity"))
-		hp3_ini_complain(doc, "cc", "share_moves",
-			"long flows are counted by path, and identity = none in [ppp] tells none: "
-			"set identity = trace, too, or share_moves = off");
-	if (c->eal.lcores != 1 && hp3_ini_good(doc, "eal", "lcores"))
-		hp3_ini_complain(doc, "cc", "share_moves",
-			"each of [eal] lcores = %u would speak for the host, of its own flows "
-			"alone: set lcores = 1, or share_moves = off",
-			c->eal.lcores);
-	if (racks == 0 && (c->n_rails != 0 || hp3_config_is_verbs_mode(c)))
-		hp3_ini_complain(doc, "cc", "share_moves",
-			"no [rail.NAME] says with rack = who the hosts of the rack are: list them "
-			"there, or set share_moves = off");
+	if (e->cc.share.on && e->cc.mode != HP3_CC_DCQCN &&
+		has_good_pair(doc, "cc", "share", "cc", "mode"))
+		hp3_ini_complain(doc, "cc", "share",
+			"it raises rates that hp3d sets: set mode = dcqcn, too, or share = off");
 }
 
 static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
@@ -387,8 +351,7 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	if (!hp3_config_is_verbs_mode(c)) /* verbs mode holds no packets */
 		check_pool(doc, c);
 	hp3_config_check_policy(doc, &c->engine);
-	check_placement(doc, &c->engine);
-	check_share_moves(doc, c);
+	check_share(doc, &c->engine);
 	check_probes(doc, c);
 	check_metrics(doc, c);
 	check_devices(doc, c);

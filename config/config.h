@@ -28,7 +28,6 @@ struct hp3_config_rail {
 	char rnic[HP3_CONFIG_DEVARGS_MAX];
 	char net[HP3_CONFIG_DEVARGS_MAX];
 	char rdma[64];
-	char rack[HP3_INI_VALUE_MAX]; /* parsed by hp3_rack_peers_parse() */
 	uint8_t rfr_mode; /* 0: that of [rfr] mode; otherwise enum hp3_spray_mode + 1 */
 };
 

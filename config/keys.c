@@ -7,7 +7,6 @@
 #include "config/config.h"
 #include "config/filter.h"
 #include "config/keys.h"
-#include "config/rack_peers.h"
 #include "engine/policy.h"
 
 static const char *const onoff[] = {[HP3_OFF] = "off", [HP3_ON] = "on", NULL};
@@ -153,19 +152,6 @@ static const struct hp3_ini_key keys[] = {
 		.help = "RDMA device behind this rail, such as mlx5_0. The rail gets the queue "
 			"pairs of this device from [watch]. Empty: those of devices that no rail "
 			"names"},
-	{.section = "rail",
-		.key = "rack",
-		.offset = offsetof(struct hp3_config_rail, rack),
-		.size = SIZEOF(struct hp3_config_rail, rack),
-		.type = HP3_INI_STRING,
-		.def_string = "",
-		.max = SIZEOF(struct hp3_config_rail, rack) - 1,
-		.valid = hp3_rack_peers_valid,
-		.rule = "addresses and prefixes by comma, such as \"10.0.1.0/27, 10.0.2.7\", of 64 "
-			"hosts in all",
-		.help = "hosts below the leaf switch of this rail, this host included, such as "
-			"\"10.0.1.0/27\" or \"10.0.1.1, 10.0.1.2\". With [cc] share_moves, they "
-			"advertise their flows to each other. Empty: none"},
 	{.section = "rail",
 		.key = "rfr_mode",
 		.offset = offsetof(struct hp3_config_rail, rfr_mode),

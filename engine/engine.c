@@ -7,7 +7,6 @@
 #include "engine/life/life.h"
 #include "engine/pass/burst.h"
 #include "engine/paths/compare.h"
-#include "engine/paths/spine_paths.h"
 #include "engine/spray/spray.h"
 #include <errno.h>
 
@@ -26,10 +25,9 @@ static size_t align_up(size_t n)
 
 struct engine_layout {
 	size_t buckets, flows, pairs, heads, moves, slots, held, rates, np, paths, active, replies,
-		peers, counts, tracing, traced, comparing, advertise, waits, began, unauth_state,
-		pending, losses, asked, near, longs, rack, spraying, sprays_out, sprays_in,
-		spray_peers, spray_lists, spray_quotas, spray_of, spray_due, spray_places, move_due,
-		move_places, end;
+		tracing, traced, comparing, advertise, waits, began, unauth_state, pending, losses,
+		asked, near, longs, spraying, sprays_out, sprays_in, spray_peers, spray_lists,
+		spray_quotas, spray_of, spray_due, spray_places, move_due, move_places, end;
 	uint32_t nbuckets, nasked, nnear, npending;
 };
 
@@ -45,21 +43,14 @@ static size_t reserve_records(size_t *at, size_t n, size_t size)
 /* Do peers get reports of our flows? */
 static bool has_reports(const struct hp3_engine_config *cfg)
 {
-	return cfg->advertise_ns != 0 && cfg->probing && (cfg->load_paths != 0 || cfg->cc.share.on);
-}
-
-/* Do hosts of a rack advertise long flows? */
-static bool counts_spine_paths_of(const struct hp3_engine_config *cfg)
-{
-	return has_reports(cfg) && cfg->cc.share.on && cfg->cc.share.moves &&
-	       (cfg->trace || cfg->model != NULL);
+	return cfg->probing && cfg->cc.share.on;
 }
 
 static struct engine_layout engine_layout_of(const struct hp3_engine_config *cfg)
 {
 	size_t flows = cfg->max_flows, pairs = cfg->max_pairs, at = 0;
 	size_t sprays = cfg->spray.mode != HP3_SPRAY_MOVE ? cfg->spray.flows : 0;
-	size_t probing = cfg->probing, loads = cfg->probing ? cfg->load_paths : 0;
+	size_t probing = cfg->probing;
 	struct engine_layout l;
 
 	l.nbuckets = hp3_table_buckets(2 * (uint64_t)flows);
@@ -84,13 +75,10 @@ static struct engine_layout engine_layout_of(const struct hp3_engine_config *cfg
 	l.rates = reserve_records(
 		&at, cfg->cc.mode == HP3_CC_DCQCN ? flows : 0, sizeof(struct hp3_rate));
 	l.longs = reserve_records(&at, cfg->cc.share.on ? flows : 0, sizeof(struct hp3_long));
-	l.rack = reserve_records(&at, counts_spine_paths_of(cfg), hp3_rack_size(cfg->max_pairs));
 	l.np = reserve_records(&at, cfg->cc.notify ? flows : 0, sizeof(struct hp3_np));
 	l.paths = reserve_records(&at, probing * pairs, sizeof(struct hp3_paths));
 	l.active = reserve_records(&at, probing * flows, sizeof(struct hp3_active));
 	l.replies = reserve_records(&at, probing * flows, sizeof(struct hp3_reply));
-	l.peers = reserve_records(&at, loads != 0 ? pairs : 0, sizeof(struct hp3_peer_load));
-	l.counts = reserve_records(&at, (2 * pairs + 2) * loads, sizeof(uint16_t));
 	l.tracing = reserve_records(&at, probing && cfg->trace, sizeof(struct hp3_tracing));
 	l.traced = reserve_records(
 		&at, probing && cfg->trace ? pairs : 0, sizeof(struct hp3_trace_pair));
@@ -124,8 +112,7 @@ static bool is_sound_config(const struct hp3_engine_config *cfg)
 {
 	if (cfg->max_flows == 0 || cfg->max_flows >= HP3_BUCKET_REF || cfg->max_pairs == 0 ||
 		cfg->max_moves == 0 || cfg->max_moves >= HP3_NO_SLOT || cfg->challenge_hits == 0 ||
-		cfg->challenge_spread == 0 || cfg->load_paths > HP3_LOAD_PATHS ||
-		(cfg->trace && cfg->model != NULL))
+		cfg->challenge_spread == 0 || (cfg->trace && cfg->model != NULL))
 		return false;
 	if (cfg->trace && (cfg->traces.rate == 0 || cfg->traces.rate > TRACE_RATE_MAX ||
 				  cfg->traces.burst == 0 || cfg->paths.recheck_ns == 0))
@@ -140,18 +127,6 @@ static bool is_sound_config(const struct hp3_engine_config *cfg)
 	return cfg->cc.mode != HP3_CC_DCQCN || hp3_dcqcn_check(&cfg->cc.rp) == NULL;
 }
 
-static void set_up_loads(struct hp3_engine *e, uint16_t *counts)
-{
-	size_t n = e->cfg.load_paths, pairs = e->cfg.max_pairs;
-
-	e->counts = counts;
-	memset(counts, 0, (2 * pairs + 2) * n * sizeof(*counts));
-	hp3_load_init(&e->out, counts + 2 * pairs * n, (uint32_t)n);
-	hp3_load_init(&e->in, counts + (2 * pairs + 1) * n, (uint32_t)n);
-	for (uint32_t i = 0; i < pairs; i++)
-		hp3_pair_forget(e, i);
-}
-
 static void set_up_probing(struct hp3_engine *e, const struct engine_layout *l, uint8_t *at)
 {
 	e->paths = (struct hp3_paths *)(at + l->paths);
@@ -164,10 +139,6 @@ static void set_up_probing(struct hp3_engine *e, const struct engine_layout *l, 
 	memset(e->replies, 0, e->cfg.max_flows * sizeof(*e->replies));
 	if (has_reports(&e->cfg))
 		hp3_advertise_init(e, (uint32_t *)(at + l->advertise), at + l->waits);
-	if (e->cfg.load_paths == 0)
-		return;
-	e->peers = (struct hp3_peer_load *)(at + l->peers);
-	set_up_loads(e, (uint16_t *)(at + l->counts));
 }
 
 static struct hp3_deadlines deadlines_at(uint8_t *heap, uint8_t *places)
@@ -201,8 +172,6 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 		return NULL;
 	memset(e, 0, sizeof(*e));
 	e->cfg = *cfg;
-	if (!cfg->probing)
-		e->cfg.load_paths = 0;
 	e->rng = cfg->seed;
 	for (unsigned i = 0; i < CHOICES_BEFORE; i++)
 		hp3_random(&e->rng);
@@ -237,10 +206,6 @@ struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_en
 	if (cfg->cc.share.on) {
 		e->longs = (struct hp3_long *)(at + l.longs);
 		memset(e->longs, 0, cfg->max_flows * sizeof(*e->longs));
-	}
-	if (counts_spine_paths_of(cfg)) {
-		e->rack = (struct hp3_rack *)(at + l.rack);
-		memset(e->rack, 0, hp3_rack_size(cfg->max_pairs));
 	}
 	if (cfg->cc.notify) {
 		e->np = (struct hp3_np *)(at + l.np);
@@ -284,13 +249,12 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
 	e->cfg.max_moves = was.max_moves;
 	e->cfg.hold_packets = was.hold_packets;
 	e->cfg.probing = was.probing;
-	e->cfg.load_paths = was.load_paths;
 	e->cfg.model = was.model;
 	e->cfg.trace = was.trace;
-	e->cfg.advertise_ns = was.advertise_ns;
 	e->cfg.cc.mode = was.cc.mode;
 	e->cfg.cc.notify = was.cc.notify;
 	e->cfg.cc.share.on = was.cc.share.on;
+	e->cfg.cc.share.advertise_ns = was.cc.share.advertise_ns;
 	e->cfg.verbs = was.verbs;
 	e->cfg.copies = was.copies;
 	e->cfg.spray.mode = was.spray.mode;

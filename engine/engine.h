@@ -108,7 +108,6 @@ struct hp3_policy_words {
 	uint8_t probe; /* enum hp3_probe_mode; sets probing, probes, round.allow_nak */
 	uint8_t notify; /* enum hp3_np_key; sets cc.notify */
 	bool watch; /* false sets monitor.cycle_ns to 0 */
-	bool placement; /* sets load_paths */
 };
 
 /*
@@ -195,11 +194,6 @@ struct hp3_engine_config {
 	bool trace; /* learn paths from traces; not with a model */
 	struct hp3_limit traces; /* rate limit of traces; switches answer few per second */
 	uint64_t trace_timeout_ns;
-	/* placement: number of paths whose flows are counted; 0: no placement */
-	uint16_t load_paths;
-	uint64_t load_age_ns; /* counts that a peer advertised expire after this */
-	/* interval of ADVERTISE actions of an address pair; 0: the caller chooses the times */
-	uint64_t advertise_ns;
 	struct hp3_cc_params cc;
 	struct hp3_spray_params spray;
 	/* verbs mode: the caller carries out moves (hp3_actuator()); the engine holds and paces
@@ -285,9 +279,7 @@ enum hp3_act_kind {
 	 * cases, move at once, and report only FAILED. */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* verbs mode: go on sending, on the old port */
-	/* send hp3_load_to_names() and hp3_spine_paths_to() to the flow's peer */
-	HP3_ACT_ADVERTISE,
-	HP3_ACT_RACK, /* send hp3_rack_advertise() to the other hosts of this rack; no flow */
+	HP3_ACT_ADVERTISE, /* send hp3_longs_to() to the flow's peer */
 	/* send the message `agree.what` to the hp3d at `agree.remote` (probes/agree.h) */
 	HP3_ACT_AGREE,
 	/* Pass `count` held packets that came from the network to the local RNIC: unchanged, in
@@ -573,70 +565,15 @@ void hp3_hop_reported(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome 
 	const void *hop, uint64_t now);
 
 /*
- * Paths have numbers 0 .. load_paths - 1 in one engine. With a model, these are the model's
- * numbers, the same on every host. A traced path has a number in this engine, and a name that all
- * hosts share (trace.h). Both functions return -ENOENT for an unknown path or name. `add`: a peer
- * sent this name; an unknown name then gets a number if one is free.
+ * Two hosts with long flows between them report their counts to each other (cc.share).
+ * hp3_longs_to() fills in a report to the flow's peer; all 0 if the engine counts none.
+ * hp3_longs_from() applies a report of a peer, with the report's `stamp`. It returns 0; -ENOENT: no
+ * such pair, or the engine does not count long flows; -ESTALE: the report is not newer than the
+ * last one.
  */
-int hp3_path_name(const struct hp3_engine *e, uint32_t path);
-int hp3_path_number(struct hp3_engine *e, uint16_t name, bool add);
-
-/*
- * Placement: two hosts send each other their numbers of active flows per path: in probes, in
- * answers to probes, or in reports.
- * - hp3_load_received(): the peer that answered probe `id` receives this many flows, from all
- *   hosts, on paths 0 .. n - 1. Call it before hp3_probe_reply().
- * - hp3_load_in(): flows that this host receives, from all hosts. Put them into answers to probes.
- * - hp3_load_from(): the peer at `ends` sends this many flows to this host on each path.
- * - hp3_load_to(): flows that this host sends to that peer. Functions that fill an array write at
- *   most `max` counts, and return the number of counts.
- */
-void hp3_load_received(
-	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now);
-uint32_t hp3_load_in(const struct hp3_engine *e, uint16_t *count, uint32_t max);
-void hp3_load_from(struct hp3_engine *e, const struct hp3_ends *ends, const uint16_t *count,
-	uint32_t n, uint64_t now);
-uint32_t hp3_load_to(
-	const struct hp3_engine *e, const struct hp3_ends *ends, uint16_t *count, uint32_t max);
-
-/*
- * The same with names of paths instead of numbers, for hosts that number paths differently.
- * hp3_load_to_names() fills in a report. hp3_load_from_names() applies a report from a peer, with
- * the report's `stamp`. It returns 0; -ENOENT: no such pair, or the engine does not count flows;
- * -ESTALE: the report is not newer than the last one. hp3_load_in_names() fills in an answer to a
- * probe. hp3_load_received_names() applies the counts of an answer; call it before
- * hp3_probe_reply(). Paths without a name are left out.
- */
-uint32_t hp3_load_to_names(
-	const struct hp3_engine *e, uint32_t flow, struct hp3_path_count *path, uint32_t max);
-int hp3_load_from_names(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
-	const struct hp3_path_count *path, uint32_t n, uint64_t now);
-uint32_t hp3_load_in_names(const struct hp3_engine *e, struct hp3_path_count *path, uint32_t max);
-void hp3_load_received_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
-	uint32_t n, uint64_t now);
-
-/*
- * Counts of long flows per spine path (cc.share_moves, paths/spine_paths.h). All hosts share the
- * names of spine paths.
- * - A report to a peer carries, besides the counts above, `out`: long flows from this host to that
- *   peer, and `in`: long flows from all hosts into this rack (hp3_spine_paths_to,
- *   hp3_spine_paths_from).
- * - A message to the hosts of this rack carries `out`: long flows that leave this host, and `in`:
- *   long flows into this host (hp3_rack_advertise, hp3_rack_received).
- *
- * Return values are those of hp3_load_from_names(); -ENOENT also if the engine does not count spine
- * paths; -ENOSPC: too many hosts.
- */
-#define HP3_RACK_PEERS_MAX 64u /* most rack peers; messages of further rack peers are ignored */
-bool hp3_counts_spine_paths(const struct hp3_engine *e);
-uint32_t hp3_spine_paths_to(const struct hp3_engine *e, uint32_t flow,
-	struct hp3_spine_path_count *spine_path, uint32_t max, uint64_t now);
-int hp3_spine_paths_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
-	const struct hp3_spine_path_count *spine_path, uint32_t n, uint64_t now);
-uint32_t hp3_rack_advertise(
-	const struct hp3_engine *e, struct hp3_spine_path_count *spine_path, uint32_t max);
-int hp3_rack_received(struct hp3_engine *e, bool ipv6, const void *rack_peer, uint64_t stamp,
-	const struct hp3_spine_path_count *spine_path, uint32_t n, uint64_t now);
+struct hp3_long_counts hp3_longs_to(const struct hp3_engine *e, uint32_t flow);
+int hp3_longs_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
+	const struct hp3_long_counts *c, uint64_t now);
 
 /* The peer's hp3d is alive: it sent a valid probe, or the first answer to one of ours (rule 5). */
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);

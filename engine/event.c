@@ -86,8 +86,7 @@ const char *hp3_cause_name(enum hp3_cause c)
 		[HP3_CAUSE_COMPLETION] = "completion",
 		[HP3_CAUSE_PORT_CNP] = "port_cnp",
 		[HP3_CAUSE_ADVICE] = "advice",
-		[HP3_CAUSE_SPRAY] = "spray",
-		[HP3_CAUSE_COUNTS] = "counts"};
+		[HP3_CAUSE_SPRAY] = "spray"};
 
 	return HP3_NAME(names, c);
 }

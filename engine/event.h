@@ -65,7 +65,6 @@ enum hp3_cause {
 	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port counted CNPs, of any queue pair */
 	HP3_CAUSE_ADVICE, /* hp3-fleet named the port */
 	HP3_CAUSE_SPRAY, /* the flow was sprayed, and its peer has stopped resequencing it */
-	HP3_CAUSE_COUNTS, /* another spine path has fewer long flows (cc.share_moves) */
 	HP3_CAUSE_MAX
 };
 

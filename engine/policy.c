@@ -64,7 +64,6 @@ static void settle_paths(struct hp3_engine_config *c)
 	c->paths.window_ns = c->round.timeout_ns;
 	c->paths.rtt_factor = c->monitor.rtt_factor;
 	c->paths.ecn_fraction = c->monitor.ecn_fraction;
-	c->load_paths = c->trace && c->words.placement ? HP3_HOPS : 0;
 }
 
 /*
@@ -91,8 +90,6 @@ struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *tabl
 #include "engine/policy.def"
 	settle_probing(&c);
 	settle_paths(&c);
-	if (c.cc.share.on)
-		c.advertise_ns = hp3_min_u64(c.advertise_ns, c.cc.share.advertise_ns);
 	if (!c.words.watch)
 		c.monitor.cycle_ns = 0;
 	hp3_policy_mode(&c, (enum hp3_policy_mode)c.words.mode);

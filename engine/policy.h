@@ -19,7 +19,7 @@ void hp3_policy_defaults(struct hp3_engine_config *table);
 
 /*
  * The settled configuration: sets the fields that follow from words, from other fields, or from the
- * table's fixed values. A caller may set `model` and `load_age_ns` afterwards.
+ * table's fixed values. A caller may set `model` afterwards.
  */
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table);
 

@@ -15,7 +15,6 @@
 #include "engine/flows/pairs.h"
 #include "engine/flows/table.h"
 #include "engine/paths/trace.h"
-#include "ppp/placement.h"
 
 struct hp3_spraying; /* spray/spray.h */
 struct hp3_pending; /* flows/pending.h */
@@ -122,17 +121,11 @@ struct hp3_long {
 	struct hp3_share share;
 	uint32_t sent; /* bytes of the current message, up to the length that makes it long */
 	uint32_t end; /* PSN after the newest long WRITE or SEND */
-	/* bytes of the current message still to be sent; UINT32_MAX: a SEND, length unknown */
-	uint32_t left;
 	bool out; /* counts as a long flow that leaves this host */
 	bool open; /* the message has not ended, so `end` is not known yet */
 	/* counts as a long flow that reaches this host: it receives the data of a READ, until the
 	 * READ is complete */
 	bool in;
-	bool counted; /* counted on the spine path `spine_path` (paths/spine_paths.h) */
-	uint16_t spine_path;
-	/* earliest time of the next search for a spine path with fewer long flows */
-	uint64_t search_at;
 };
 
 /* Port on which replies to the peer leave (moves/replies.c). */
@@ -272,15 +265,10 @@ struct hp3_engine {
 	struct hp3_move *moves;
 	uint16_t *slots; /* the first nmoves are in use, the rest are free */
 	struct hp3_held *held; /* entries of FIFOs, at index 1 and above */
-	/* by pair; paths, active, replies, peers, counts and comparing exist only with
-	 * cfg.probing */
+	/* by pair; paths, active, replies and comparing exist only with cfg.probing */
 	struct hp3_paths *paths;
 	struct hp3_active *active; /* ring of max_flows */
 	struct hp3_reply *replies; /* by flow */
-	struct hp3_peer_load *peers; /* by pair; placement */
-	/* by pair: flows that the peer receives, then flows of the peer to this host; after all
-	 * pairs: this host's totals, sent and received */
-	uint16_t *counts;
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_comparing *comparing;
 	struct hp3_advertise_ring advertise;
@@ -293,7 +281,6 @@ struct hp3_engine {
 	bool forgetting; /* hp3_missed() was called and has not returned HP3_NO_FLOW yet */
 	uint64_t untracked_until; /* as hp3_pair.untracked_until, for all pairs */
 	struct hp3_long *longs; /* by flow; cc.share */
-	struct hp3_rack *rack; /* cc.share_moves, else NULL */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
 	struct hp3_unauth_state *unauth_state; /* by flow */
@@ -304,7 +291,6 @@ struct hp3_engine {
 	uint32_t *asked; /* flows with an outstanding challenge, by hash of pair and PSN */
 	uint32_t asked_mask;
 	uint32_t active_head, active_n; /* head and length of the ring */
-	struct hp3_load out, in;
 	/* number of long flows that leave this host; number of those that reach it, as peers
 	 * advertise */
 	uint32_t long_out, long_in;

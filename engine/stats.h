@@ -82,8 +82,6 @@
 	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \
 	X(cnps_withheld, "CNPs withheld from the RNIC during searches and drains")                 \
 	X(cnps_owed, "CNPs sent to the RNIC in place of withheld CNPs, because the flow stayed")   \
-	X(cnps_shared,                                                                             \
-		"CNPs withheld from the RNIC: the flow had less than its share of a free path")    \
 	X(share_lifts, "times that a rate was raised towards the share of a long flow")            \
 	X(share_losses, "times that a flow lost a part of its share, because its path was "        \
 			"congested while it got help")                                             \

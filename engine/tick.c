@@ -3,7 +3,6 @@
 #include "engine/flows/near.h"
 #include "engine/pass/pass.h"
 #include "engine/paths/compare.h"
-#include "engine/paths/spine_paths.h"
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_SLOT 10u /* most that one call below adds */
@@ -143,7 +142,6 @@ enum piece {
 	PIECE_SPRAYS,
 	PIECE_AGEING,
 	PIECE_REPORTS,
-	PIECE_RACK,
 	PIECES
 };
 
@@ -167,8 +165,6 @@ static void piece_tick(struct hp3_turn *t, enum piece which)
 		age_flows(t);
 	else if (which == PIECE_REPORTS && e->advertise.ring != NULL)
 		hp3_advertise_tick(t);
-	else if (which == PIECE_RACK && e->rack != NULL)
-		hp3_rack_tick(t);
 }
 
 /*
@@ -201,8 +197,6 @@ uint64_t hp3_engine_due(const struct hp3_engine *e)
 		due = e->tracing->due;
 	if (e->comparing != NULL)
 		due = hp3_min_u64(due, hp3_compare_due(e->comparing));
-	if (e->rack != NULL)
-		due = hp3_min_u64(due, hp3_rack_due(e));
 	if (e->advertise.ring != NULL && e->advertise.due < due)
 		due = e->advertise.due;
 	if (e->spraying != NULL)

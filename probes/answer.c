@@ -6,20 +6,7 @@
 
 #define ANSWER_MAGIC 0x68u
 #define FLAG_CE      0x01u
-#define COUNTS       12u
 #define ANSWER_TAG   24u
-#define ANSWER_ITEM  3u
-
-void hp3_answer_set_counts(
-	struct hp3_answer *answer, uint32_t turn, const struct hp3_path_count *path, uint32_t n)
-{
-	uint32_t pages = n ? (n + HP3_ANSWER_COUNTS - 1) / HP3_ANSWER_COUNTS : 1;
-	uint32_t first = turn % pages * HP3_ANSWER_COUNTS;
-
-	answer->n = (uint8_t)(n - first < HP3_ANSWER_COUNTS ? n - first : HP3_ANSWER_COUNTS);
-	memset(answer->path, 0, sizeof(answer->path));
-	memcpy(answer->path, path + first, answer->n * sizeof(*path));
-}
 
 static uint64_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_t port,
 	const struct hp3_probe_key *key, uint32_t cookie)
@@ -40,16 +27,9 @@ int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_
 	hp3_addressing_reply(frame, v, v->sport, &a);
 	hp3_addressing_class(&a, answer->dscp);
 	p[1] = (uint8_t)(HP3_PROBES_VERSION << 4 | (answer->ce ? FLAG_CE : 0));
-	p[3] = answer->n;
 	hp3_put_be32(p + 4, answer->id);
 	p[2] = (uint8_t)(answer->clock_us >> 32);
 	hp3_put_be32(p + 8, (uint32_t)answer->clock_us);
-	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++) {
-		uint16_t count = answer->path[i].count;
-
-		hp3_put_be16(p + COUNTS + ANSWER_ITEM * i, answer->path[i].name);
-		p[COUNTS + ANSWER_ITEM * i + 2] = count < UINT8_MAX ? (uint8_t)count : UINT8_MAX;
-	}
 	hp3_put_be64(p + ANSWER_TAG,
 		tag_of(p, &a, port, &keys->key[answer->key], hp3_peer_cookie(frame, v)));
 	return hp3_build_udp(buf, cap, &a, port, p, sizeof(p));
@@ -106,17 +86,12 @@ enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const stru
 		return drop_answer(&stats->answers_version);
 
 	key = key_of_answer(&d, port, keys, secret);
-	if (key < 0 || p[3] > HP3_ANSWER_COUNTS)
+	if (key < 0)
 		return drop_answer(&stats->answers_bad_tag);
 	*answer = (struct hp3_answer){.id = hp3_be32(p + 4),
 		.ce = p[1] & FLAG_CE,
 		.key = (uint8_t)key,
-		.clock_us = (uint64_t)p[2] << 32 | hp3_be32(p + 8),
-		.n = p[3]};
-	for (uint32_t i = 0; i < HP3_ANSWER_COUNTS; i++)
-		answer->path[i] =
-			(struct hp3_path_count){.name = hp3_be16(p + COUNTS + ANSWER_ITEM * i),
-				.count = p[COUNTS + ANSWER_ITEM * i + 2]};
+		.clock_us = (uint64_t)p[2] << 32 | hp3_be32(p + 8)};
 	stats->answers++;
 	stats->old_key += (uint64_t)key;
 	return HP3_ANSWER_OK;

@@ -10,20 +10,17 @@
  * reverse direction. The answer is not ECN-capable. Its flag 1 reports whether the probe was
  * marked. All numbers are big-endian:
  *
- *      0  magic 8                 12  4 x { name of a path 16, inbound flows of the answering host
- *      1  version 4 | flags 4         on it 8, 255 = that many or more }
- *      2  clock, upper 8          24  tag 64 (tag.h) over addresses, ports, everything above and,
- *      3  number of counts 8          without a key, the cookie of the probe
+ *      0  magic 8                 12  0, 96 bits: as long as the smallest probe
+ *      1  version 4 | flags 4     24  tag 64 (tag.h) over addresses, ports, everything above and,
+ *      2  clock, upper 8              without a key, the cookie of the probe
+ *      3  0 8
  *      4  probe id 32
  *      8  clock, lower 32: wall clock of the answering host, us, its low 40 bits (heard.h)
  *
- * Flag 1: the probe arrived with CE. Without a key, the answer has no counts.
+ * Flag 1: the probe arrived with CE.
  *
  * Invariant: the IP length of an answer equals that of the smallest probe: 60 bytes with IPv4, 80
  * with IPv6. So a responder cannot be used to amplify traffic.
- *
- * If a host has more than 4 paths, each answer to a source has the next 4 counts in turn. Names of
- * paths are the same at all hosts (engine/paths/trace.h).
  */
 #include "probes/loads.h"
 #include "probes/stats.h"
@@ -34,9 +31,8 @@
  * so no socket gets it by chance. 4792 and 4793, next to RoCEv2's, belong to other transports
  * (Unified Bus, Ultra Ethernet).
  */
-#define HP3_PROBE_PORT    4795
-#define HP3_ANSWER_LEN    32u
-#define HP3_ANSWER_COUNTS 4u
+#define HP3_PROBE_PORT 4795
+#define HP3_ANSWER_LEN 32u
 
 struct hp3_answer {
 	uint32_t id; /* id of the probe */
@@ -44,13 +40,7 @@ struct hp3_answer {
 	uint8_t key; /* index of the key of the probe, and of its answer */
 	uint8_t dscp; /* to build: DSCP of the answer; HP3_DSCP_KEPT: the probe's */
 	uint64_t clock_us; /* wall clock; after a read, its low HP3_HEARD_CLOCK_BITS bits */
-	uint8_t n;
-	struct hp3_path_count path[HP3_ANSWER_COUNTS];
 };
-
-/* Sets the counts of the turn-th answer to a source: up to 4 of the n in `path`. */
-void hp3_answer_set_counts(
-	struct hp3_answer *answer, uint32_t turn, const struct hp3_path_count *path, uint32_t n);
 
 /*
  * Builds the answer to the probe in `frame`, with the key of the probe (answer->key). Returns the

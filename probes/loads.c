@@ -3,13 +3,8 @@
 #include "probes/datagram.h"
 
 #define LOADS_MAGIC 0x6cu
-#define HEAD        12u
-#define LOADS_ITEM  3u
-#define SPINE_PATH  4u
+#define LOADS_BODY  12u
 #define LOADS_TAG   8u
-#define LOADS_BODY  (HEAD + LOADS_ITEM * HP3_LOADS_PATHS + SPINE_PATH * HP3_LOADS_SPINE_PATHS)
-
-_Static_assert(LOADS_BODY <= HP3_TAG_MAX, "one tag over all of it");
 
 static uint8_t in_a_byte(uint16_t count)
 {
@@ -19,50 +14,20 @@ static uint8_t in_a_byte(uint16_t count)
 int hp3_loads_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_loads *report, uint16_t port, const struct hp3_probe_key *key)
 {
-	uint8_t p[LOADS_BODY + LOADS_TAG] = {LOADS_MAGIC,
-		(uint8_t)(HP3_PROBES_VERSION << 4 | report->kind), report->n, report->spine_paths};
+	uint8_t p[LOADS_BODY + LOADS_TAG] = {LOADS_MAGIC, HP3_PROBES_VERSION << 4,
+		in_a_byte(report->count.out), in_a_byte(report->count.in)};
 	struct hp3_addressing from = *a;
-	uint32_t len = HEAD;
 
 	from.sport = port;
 	hp3_put_be64(p + 4, report->clock_us);
-	for (uint32_t i = 0; i < report->n; i++, len += LOADS_ITEM) {
-		hp3_put_be16(p + len, report->path[i].name);
-		p[len + 2] = in_a_byte(report->path[i].count);
-	}
-	for (uint32_t i = 0; i < report->spine_paths; i++, len += SPINE_PATH) {
-		hp3_put_be16(p + len, report->spine_path[i].name);
-		p[len + 2] = in_a_byte(report->spine_path[i].out);
-		p[len + 3] = in_a_byte(report->spine_path[i].in);
-	}
-	hp3_put_be64(p + len, hp3_tag(key, HP3_TAG_LOADS, &from, port, p, len));
-	return hp3_build_udp(buf, cap, &from, port, p, (uint16_t)(len + LOADS_TAG));
+	hp3_put_be64(p + LOADS_BODY, hp3_tag(key, HP3_TAG_LOADS, &from, port, p, LOADS_BODY));
+	return hp3_build_udp(buf, cap, &from, port, p, sizeof(p));
 }
 
 static enum hp3_loads_fate drop_loads(uint64_t *counter)
 {
 	++*counter;
 	return HP3_LOADS_DROP;
-}
-
-/* Do kind and numbers of items match? */
-static bool has_right_counts(const uint8_t *p)
-{
-	uint8_t kind = p[1] & 15, n = p[2], spine_paths = p[3];
-
-	return kind < HP3_LOADS_KIND_MAX && n <= HP3_LOADS_PATHS &&
-	       spine_paths <= HP3_LOADS_SPINE_PATHS &&
-	       (kind != HP3_LOADS_OF_PATHS || spine_paths == 0) &&
-	       (kind != HP3_LOADS_OF_RACK || n == 0);
-}
-
-static void read_items(const uint8_t *p, struct hp3_loads *report)
-{
-	for (uint32_t i = 0; i < report->n; i++, p += LOADS_ITEM)
-		report->path[i] = (struct hp3_path_count){.name = hp3_be16(p), .count = p[2]};
-	for (uint32_t i = 0; i < report->spine_paths; i++, p += SPINE_PATH)
-		report->spine_path[i] =
-			(struct hp3_spine_path_count){.name = hp3_be16(p), .out = p[2], .in = p[3]};
 }
 
 bool hp3_loads_counts(const struct hp3_loads_ear *ear, const struct hp3_datagram *d,
@@ -88,10 +53,9 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 	struct hp3_probe_stats *stats = ear->stats;
 	struct hp3_datagram d;
 	const uint8_t *p;
-	uint32_t body;
 
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len < 8 + HEAD || hp3_be16(d.l4) != ear->port ||
+		d.len < 8 + LOADS_BODY || hp3_be16(d.l4) != ear->port ||
 		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != LOADS_MAGIC)
 		return HP3_LOADS_NONE;
 	p = d.l4 + 8;
@@ -99,17 +63,15 @@ enum hp3_loads_fate hp3_loads_read(const void *frame, uint32_t len, const struct
 		return drop_loads(&stats->messages_version);
 	if (!hp3_datagram_is_keyed(&d, ear->keys))
 		return drop_loads(&stats->messages_unkeyed);
-	body = HEAD + LOADS_ITEM * p[2] + SPINE_PATH * p[3];
-	if (!has_right_counts(p) || d.len != 8 + body + LOADS_TAG || hp3_be16(d.l4 + 4) != d.len ||
-		hp3_datagram_sum(&d) != 0)
+	if ((p[1] & 15) != 0 || d.len != 8 + LOADS_BODY + LOADS_TAG ||
+		hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
 		return drop_loads(&stats->messages_bad_form);
-	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, ear->port, body, ear->keys))
+	if (!hp3_datagram_is_tagged(&d, HP3_TAG_LOADS, ear->port, LOADS_BODY, ear->keys))
 		return drop_loads(&stats->messages_bad_tag);
-	*report = (struct hp3_loads){
-		.clock_us = hp3_be64(p + 4), .kind = p[1] & 15, .n = p[2], .spine_paths = p[3]};
+	*report =
+		(struct hp3_loads){.clock_us = hp3_be64(p + 4), .count = {.out = p[2], .in = p[3]}};
 	if (!hp3_loads_counts(ear, &d, HP3_TAG_LOADS, report->clock_us))
 		return HP3_LOADS_DROP;
-	read_items(p + HEAD, report);
 	stats->loads++;
 	return HP3_LOADS_OK;
 }

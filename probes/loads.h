@@ -2,70 +2,33 @@
 #ifndef HP3_PROBES_LOADS_H
 #define HP3_PROBES_LOADS_H
 /*
- * Reports of flows. A host advertises to each peer how many active flows it sends to this peer on
- * each path. The peer can then advertise to all hosts how many flows arrive on each path
- * (ppp/placement.h). The report also has the number of long flows on each spine path
- * (engine/paths/spine_paths.h).
- *
- * To its rack peers, a host advertises only the numbers of long flows, counted over all its flows
- * (RACK).
+ * Reports of long flows (cc/share.h). Two hosts with long flows between them report to each other
+ * how many there are.
  *
  * A plain UDP datagram from hp3's own port to hp3's own port. The peer's hp3d consumes the report,
  * and does not answer. All numbers are big-endian; a count of 255 is that many or more:
  *
- *      0  magic 8                  12  n x { name of the path 16, active flows 8 }: all paths in
- *      1  version 4 | kind 4           use, the rest have none
- *      2  n 8                      12 + 3 n  m x { name of the spine path 16, long flows that leave
- *      3  m 8                          by it 8, that arrive by it 8 }; likewise
- *      4  wall clock of the        12 + 3 n + 4 m  tag 64 (tag.h) over all of the above
- *         sender, us 64
+ *      0  magic 8                             4  wall clock of the sender, us 64
+ *      1  version 4 | 0 4                    12  tag 64 (tag.h) over all of the above
+ *      2  long flows of the sender
+ *         to the receiver 8
+ *      3  long flows of all hosts
+ *         to the sender 8
  *
- * The names of paths are the same at all hosts (engine/paths/trace.h). The clock orders the reports
- * of a pair of hosts, so a late report cannot replace a newer one. Each report has an effect once
- * (heard.h). Counts are hints: at worst, a flow begins on a busier path. hp3d drops reports of
- * hosts without a key.
+ * The clock orders the reports of a pair of hosts, so a late report cannot replace a newer one.
+ * Each report has an effect once (heard.h). Counts are hints. hp3d drops reports of hosts without a
+ * key.
  */
 #include "probes/heard.h"
 
-#define HP3_LOADS_PATHS       32u
-#define HP3_LOADS_SPINE_PATHS 32u
-
-struct hp3_path_count {
-	uint16_t name, count;
+struct hp3_long_counts {
+	uint16_t out; /* long flows of the sender to the receiver */
+	uint16_t in; /* long flows of all hosts to the sender */
 };
-
-/* Numbers of long flows that leave (`out`) and that arrive (`in`) by one spine path. */
-struct hp3_spine_path_count {
-	uint16_t name;
-	uint16_t out, in;
-};
-
-enum hp3_loads_kind {
-	HP3_LOADS_OF_PATHS, /* to a peer, with paths alone: the sender counts no spine paths */
-	HP3_LOADS_OF_SPINE_PATHS, /* to a peer, with paths and spine paths */
-	HP3_LOADS_OF_RACK, /* to a rack peer, with spine paths alone */
-	HP3_LOADS_KIND_MAX
-};
-
-/*
- * Names that no path has. Counts with these names are numbers of long flows on all paths together.
- * LONG, in a report: long flows of the sender to the receiver. LONG_IN, in reports and answers:
- * long flows of all senders to the host that sends the message.
- */
-#define HP3_NAME_LONG    0xffffu
-#define HP3_NAME_LONG_IN 0xfffeu
-
-static inline bool hp3_is_long_name(uint16_t name)
-{
-	return name >= HP3_NAME_LONG_IN;
-}
 
 struct hp3_loads {
 	uint64_t clock_us;
-	uint8_t kind; /* enum hp3_loads_kind */
-	uint8_t n, spine_paths;
-	struct hp3_path_count path[HP3_LOADS_PATHS];
-	struct hp3_spine_path_count spine_path[HP3_LOADS_SPINE_PATHS];
+	struct hp3_long_counts count;
 };
 
 /*

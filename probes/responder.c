@@ -8,7 +8,6 @@
 struct source {
 	uint64_t print; /* hash of the address; 0: free */
 	uint64_t spent_until;
-	uint32_t turn; /* number of answers so far */
 };
 
 struct hp3_responder {
@@ -171,15 +170,12 @@ static bool spend_unknown(struct hp3_responder *r, uint64_t print, uint64_t now)
 
 /*
  * NULL, or the counter of the rate limit that refuses the probe. If NULL, consumes the tokens.
- * `turn`: number of answers to the source before.
  */
-static uint64_t *refusing_limit(
-	struct hp3_responder *r, const struct sender *from, uint64_t now, uint32_t *turn)
+static uint64_t *refusing_limit(struct hp3_responder *r, const struct sender *from, uint64_t now)
 {
 	uint64_t print = print_of_source(r, from->a);
 	struct source *s = NULL;
 
-	*turn = 0;
 	if (from->keyed || from->known) {
 		s = source_of(r, print, now);
 		if (s == NULL)
@@ -192,10 +188,8 @@ static uint64_t *refusing_limit(
 	if (s == NULL && !spend_unknown(r, print, now))
 		return &r->stats->flood_unknown;
 	hp3_limit_spend(&r->cfg.all, &r->spent_until, now);
-	if (s != NULL) {
+	if (s != NULL)
 		hp3_limit_spend(&r->cfg.source, &s->spent_until, now);
-		*turn = s->turn++;
-	}
 	return NULL;
 }
 
@@ -245,7 +239,7 @@ static int64_t place_of_probe(
 
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
-	struct hp3_answer *answer, uint32_t *turn)
+	struct hp3_answer *answer)
 {
 	struct hp3_peer_probe p;
 	struct hp3_addressing a;
@@ -272,7 +266,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	}
 	if (why != NULL)
 		return drop_probe(why);
-	why = refusing_limit(r, &from, now, turn);
+	why = refusing_limit(r, &from, now);
 	if (why != NULL)
 		return drop_probe(why);
 	if (!p.report)
@@ -293,7 +287,6 @@ bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a
 {
 	const struct sender from = {a, hp3_probe_keyed(&r->cfg.keys.key[0]), known};
 	uint64_t time = ask->clock_us / 1000000;
-	uint32_t turn;
 	int64_t place;
 
 	r->stats->hellos++;
@@ -306,7 +299,7 @@ bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a
 		r->stats->hellos_replayed++;
 		return false;
 	}
-	if (refusing_limit(r, &from, now, &turn) != NULL) {
+	if (refusing_limit(r, &from, now) != NULL) {
 		r->stats->hellos_flood++;
 		return false;
 	}

@@ -97,14 +97,13 @@ enum hp3_respond_fate {
  * Processes a peer probe or a report. `known`: the local RNIC has a connection with the sender;
  * used only without a key.
  *
- * ANSWER: *answer has id, CE, key and DSCP. The caller adds its clock, and the counts:
- * hp3_answer_set_counts(answer, *turn, ...) with those of hp3_load_in_names() of the engine.
+ * ANSWER: *answer has id, CE, key and DSCP. The caller adds its clock.
  * REPORT: answer->id is that of the report (peer.h). In both cases, if the sender has a key, its
  * hp3d runs (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
-	struct hp3_answer *answer, uint32_t *turn);
+	struct hp3_answer *answer);
 
 /*
  * Checks a question for queue pairs (hello.h) from the sender of *a, after hp3_hello_read(). True:

@@ -44,15 +44,6 @@ void hp3_check_no_key(struct hp3_doctor *d)
 	hp3_fix(d, "remove keys = off from hp3.ini");
 }
 
-void hp3_check_share_native(struct hp3_doctor *d)
-{
-	if (d->cfg == NULL || !d->cfg->engine.cc.share.on ||
-		d->cfg->engine.cc.mode != HP3_CC_NATIVE)
-		return;
-	hp3_find(d, "[cc] share = on brings nothing with mode = native");
-	hp3_fix(d, "set [cc] share = off, or mode = dcqcn to make hp3d the reaction point");
-}
-
 /* The existing part of a path. */
 static void cut_to_existing(char *path)
 {

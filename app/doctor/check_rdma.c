@@ -6,7 +6,6 @@
 #include "base/plain.h"
 #include "app/doctor/rdma.h"
 #include "config/devargs.h"
-#include "config/rack_peers.h"
 
 void hp3_check_rdma_name(struct hp3_doctor *d)
 {
@@ -53,39 +52,6 @@ static const char *timed_by(const struct hp3_rdma_port *p)
 	if (strcmp(p->driver, "mlx5_core") == 0)
 		return "its stamps, if hp3_verbs_stamping_ports counts it";
 	return "nobody: none are sent";
-}
-
-static bool is_in(const struct hp3_rack_peers *rack, const char *address)
-{
-	uint8_t addr[16] = {0};
-	bool ipv6 = inet_pton(AF_INET, address, addr) != 1;
-
-	if (ipv6 && inet_pton(AF_INET6, address, addr) != 1)
-		return true; /* no address: another check reports it */
-	for (uint32_t i = 0; i < rack->n; i++)
-		if (rack->host[i].ipv6 == ipv6 && memcmp(rack->host[i].addr, addr, 16) == 0)
-			return true;
-	return false;
-}
-
-static void in_its_rack(struct hp3_doctor *d, const struct hp3_rdma_port *p)
-{
-	for (uint32_t i = 0; i < d->cfg->n_rails; i++) {
-		const struct hp3_config_rail *r = &d->cfg->rails[i];
-		const struct hp3_rack_peers rack = hp3_rack_peers_parse(r->rack);
-
-		if (rack.n == 0 || strcmp(r->rdma, p->device) != 0 || is_in(&rack, p->address))
-			continue;
-		hp3_find(d, "%s has %s, which is not in rack = %s of [rail.%s]", p->device,
-			p->address, r->rack, r->name);
-		hp3_fix(d, "list the addresses of all hosts of the rack, that of this host too");
-	}
-}
-
-void hp3_check_share_moves(struct hp3_doctor *d)
-{
-	if (d->cfg != NULL && d->cfg->engine.cc.share.moves)
-		hp3_each_rdma_port(d, in_its_rack);
 }
 
 /* Does a rail name this device in rdma=? */

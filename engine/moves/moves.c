@@ -3,7 +3,6 @@
  * Carries out the actions of rfr/transitions.h: how a move begins, closes the old path, and ends.
  */
 #include "engine/moves/moves.h"
-#include "engine/paths/spine_paths.h"
 
 #define LOSSY_DRAIN 4u /* round trips */
 
@@ -15,8 +14,6 @@ void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
 	if (port != f->home)
 		f->flags |= HP3_FF_MOVED;
 	e->nmoved += !!(f->flags & HP3_FF_MOVED);
-	if (e->rack != NULL)
-		hp3_spine_path_moved(e, (uint32_t)(f - e->flows));
 }
 
 static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m)
@@ -32,11 +29,6 @@ void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t lea
 		(uint32_t)hp3_random(&t->e->rng), t->now);
 }
 
-static bool is_counted(const struct hp3_move *m)
-{
-	return m->search.kind == HP3_SEARCH_ADVISED && m->search.advised.counted;
-}
-
 /* A move that the engine itself decided has ended: sets the time before the next search. */
 static void settle_own(
 	struct hp3_turn *t, struct hp3_flow *f, const struct hp3_move *m, bool switched)
@@ -47,8 +39,7 @@ static void settle_own(
 			hp3_monitor_offer_base(
 				&f->monitor, hp3_round_unmarked(&m->search.round)->rtt_ns);
 	} else if (switched) {
-		if (!is_counted(m)) /* counts may be wrong: it may search at once */
-			hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
+		hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
 		hp3_monitor_offer_base(
 			&f->monitor, m->search.round.probe[m->search.round.winner].rtt_ns);
 	} else if (!(m->use & HP3_USE_REPROBE) && !hp3_search_is_lossy(&m->search) &&

@@ -114,12 +114,9 @@ void hp3_rate_schedule(struct hp3_turn *t, uint32_t flow);
  * share.c: helps long flows with less than their share of this host's link (cc/share.h). A reply
  * has arrived.
  */
-void hp3_share_reply(
-	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, uint32_t una_before);
+void hp3_share_reply(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
 /* A reply reported an ECN mark. */
 void hp3_share_mark(struct hp3_engine *e, uint32_t flow);
-/* True: this CNP does not reach the RNIC. */
-bool hp3_share_stops(struct hp3_engine *e, uint32_t flow, uint64_t now);
 
 /* pacing.c */
 /* May this packet leave now? If not, it goes into the FIFO, and *vd is HOLD. */

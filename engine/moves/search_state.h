@@ -64,8 +64,6 @@ struct hp3_search_operator {
 
 struct hp3_search_advised {
 	uint64_t tag; /* of the command */
-	/* the engine derived the port from counts of long flows; there is no command */
-	bool counted;
 };
 
 struct hp3_search_congested {

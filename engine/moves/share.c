@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Helps long flows to reach their share (cc/share.h). cc = dcqcn: raises the rate. cc = native:
- * withholds their CNPs from the RNIC.
+ * Helps long flows to reach their share (cc/share.h): raises their rate.
  */
 #include "engine/moves/moves.h"
 
 #define BASE_RISES_LOG2 30u /* the base round trip rises by 1/64 in 2^30 ns: routes change */
-
-/* Rate limit of CNPs of a pair that are withheld from RNICs. */
-static const struct hp3_limit kept = {.rate = 100000, .burst = 64};
 
 /* Shortest RTT of the pair: that of one flow may contain a standing queue. */
 static uint32_t base_of(struct hp3_pair *p, uint32_t rtt, uint64_t now)
@@ -61,14 +57,13 @@ static void lift_rate(struct hp3_turn *t, uint32_t flow, uint64_t share, uint32_
 		hp3_rate_schedule(t, flow);
 }
 
-void hp3_share_reply(
-	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, uint32_t una_before)
+void hp3_share_reply(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_engine *e = t->e;
 	const struct hp3_flow *f = &e->flows[flow];
 	struct hp3_long *l = &e->longs[flow];
 	const struct hp3_share_params *p = &e->cfg.cc.share;
-	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK, rtt, base;
+	uint32_t rtt, base;
 	uint64_t share;
 
 	if (!l->out && !l->in)
@@ -80,7 +75,7 @@ void hp3_share_reply(
 	base = base_of(&e->pairs.pairs[f->pair], rtt, t->now);
 	if (rtt != 0)
 		hp3_share_timed(&l->share, p, rtt, base);
-	if (hp3_share_acked(&l->share, p, acked << f->pmtu_log2, base, t->now))
+	if (hp3_share_acked(&l->share, p, base, t->now))
 		e->stats.share_losses++;
 	hp3_longs_refresh(e, f->pair, t->now);
 	share = share_of(e, flow, t->now);
@@ -93,19 +88,4 @@ void hp3_share_mark(struct hp3_engine *e, uint32_t flow)
 {
 	if (e->longs != NULL && e->longs[flow].out)
 		hp3_share_marked(&e->longs[flow].share);
-}
-
-bool hp3_share_stops(struct hp3_engine *e, uint32_t flow, uint64_t now)
-{
-	struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
-
-	if (e->longs == NULL || !e->longs[flow].out || e->cfg.cc.mode != HP3_CC_NATIVE ||
-		!e->cfg.moves_allowed || !hp3_limit_ready(&kept, p->cnps_spent, now))
-		return false;
-	if (!hp3_share_consumes(
-		    &e->longs[flow].share, &e->cfg.cc.share, share_of(e, flow, now), p->least_rtt))
-		return false;
-	hp3_limit_spend(&kept, &p->cnps_spent, now);
-	e->stats.cnps_shared++;
-	return true;
 }

@@ -94,8 +94,6 @@ void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verd
 	if (is_withheld(t, f, pkt)) {
 		e->stats.cnps_withheld++;
 		vd->kind = HP3_CONSUME;
-	} else if (hp3_share_stops(e, flow, t->now)) {
-		vd->kind = HP3_CONSUME;
 	}
 }
 

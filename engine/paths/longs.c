@@ -6,8 +6,8 @@
  * with a report. So each host has the number of long flows on the link of the other host. A report
  * expires after FRESH_REPORTS such intervals.
  */
+#include <errno.h>
 #include "engine/paths/paths.h"
-#include "engine/paths/spine_paths.h"
 
 #define FRESH_REPORTS 8u /* reports */
 
@@ -25,16 +25,13 @@ static void begin_out(struct hp3_engine *e, uint32_t flow)
 		return;
 	l->out = true;
 	l->share = (struct hp3_share){0};
-	l->search_at = 0;
 	e->long_out++;
 	p->long_out++;
-	hp3_spine_path_enter(e, flow);
 	hp3_advertise_changed(e, e->flows[flow].pair);
 }
 
 static void end_out(struct hp3_engine *e, uint32_t flow)
 {
-	hp3_spine_path_leave(e, flow);
 	e->longs[flow].out = e->longs[flow].open = false;
 	e->long_out--;
 	e->pairs.pairs[e->flows[flow].pair].long_out--;
@@ -52,10 +49,6 @@ static bool is_long_so_far(struct hp3_long *l, const struct hp3_view *v, uint32_
 {
 	if (v->flags & HP3_VF_FIRST)
 		l->sent = 0;
-	if (v->flags & HP3_VF_FIRST)
-		l->left = v->dma_len != 0 ? v->dma_len : UINT32_MAX;
-	if (l->left != UINT32_MAX)
-		l->left -= hp3_min_u32(l->left, v->payload_len);
 	l->sent = hp3_min_u32(l->sent + v->payload_len, least);
 	return l->sent >= least || ((v->flags & HP3_VF_FIRST) && v->dma_len >= least);
 }
@@ -116,7 +109,6 @@ void hp3_longs_forget(struct hp3_engine *e, uint32_t pair)
 {
 	if (e->longs != NULL)
 		set_from(e, &e->pairs.pairs[pair], 0);
-	hp3_spine_paths_forget(e, pair);
 }
 
 /* Counts of a silent peer expire: checks one pair with each report. */
@@ -144,48 +136,35 @@ void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now)
 		hp3_advertise_changed(e, pair);
 }
 
-uint32_t hp3_longs_fill(const struct hp3_engine *e, const struct hp3_pair *to,
-	struct hp3_path_count *path, uint32_t max)
+struct hp3_long_counts hp3_longs_to(const struct hp3_engine *e, uint32_t flow)
 {
-	uint32_t n = 0;
+	struct hp3_long_counts c = {0};
 
-	if (e->longs == NULL || max < 2)
-		return 0;
-	path[n++] = (struct hp3_path_count){
-		HP3_NAME_LONG_IN, (uint16_t)hp3_min_u32(e->long_in, UINT16_MAX)};
-	if (to != NULL && to->long_out != 0)
-		path[n++] = (struct hp3_path_count){HP3_NAME_LONG, to->long_out};
-	return n;
+	if (e->longs == NULL || flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
+		return c;
+	c.out = e->pairs.pairs[e->flows[flow].pair].long_out;
+	c.in = (uint16_t)hp3_min_u32(e->long_in, UINT16_MAX);
+	return c;
 }
 
-void hp3_longs_received_in(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
-	uint32_t n, uint64_t now)
+int hp3_longs_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
+	const struct hp3_long_counts *c, uint64_t now)
 {
-	struct hp3_pair *p = &e->pairs.pairs[pair];
+	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
+	struct hp3_pair *p;
 
-	for (uint32_t i = 0; e->longs != NULL && i < n; i++) {
-		if (path[i].name != HP3_NAME_LONG_IN)
-			continue;
-		p->peer_in = path[i].count;
-		p->peer_in_at = now;
-	}
-}
-
-void hp3_longs_reported(struct hp3_engine *e, uint32_t pair, const struct hp3_path_count *path,
-	uint32_t n, uint64_t now)
-{
-	struct hp3_pair *p = &e->pairs.pairs[pair];
-	uint16_t from = 0;
-
-	if (e->longs == NULL)
-		return;
-	hp3_longs_received_in(e, pair, path, n, now);
-	for (uint32_t i = 0; i < n; i++)
-		from = path[i].name == HP3_NAME_LONG ? path[i].count : from;
-	set_from(e, p, from);
-	p->long_at = p->peer_seen = now;
-	p->long_owed |= from != 0;
-	if (from != 0)
+	if (pair == HP3_NO_PAIR || e->longs == NULL)
+		return -ENOENT;
+	p = &e->pairs.pairs[pair];
+	if (stamp <= p->load_stamp)
+		return -ESTALE;
+	p->load_stamp = stamp;
+	p->peer_in = c->in;
+	set_from(e, p, c->out);
+	p->peer_in_at = p->long_at = p->peer_seen = now;
+	p->long_owed |= c->out != 0;
+	if (c->out != 0)
 		hp3_advertise_changed(e, pair);
 	forget_old(e, now);
+	return 0;
 }

@@ -28,12 +28,7 @@
  * are invalid, the pair stays at REST. A hop counts from its second answer on, because switches do
  * not sign their answers.
  *
- * Names: a path id is the number of a hop in this engine. Other hosts number hops differently, so
- * messages carry the hop's name: 16 bits of a hash of its address, the same on every host
- * (hp3_path_name()). If each switch answers from one address (a loopback), all hosts have the same
- * names. If switches answer from the interface where the packet arrived, each leaf gives a switch
- * another name. Hosts below one leaf then agree. Counts from hosts below other leaves have unknown
- * names and are left out.
+ * A path id is the number of a hop in this engine. Other hosts number hops differently.
  */
 #include "ppp/depth.h"
 #include "ppp/linear.h"
@@ -62,10 +57,8 @@ enum hp3_trace_other { HP3_TRACE_SAME, HP3_TRACE_OTHER_QPN, HP3_TRACE_OTHER_OPCO
 
 struct hp3_hop {
 	uint8_t addr[16]; /* IPv4: first four bytes */
-	uint16_t name;
-	uint8_t seen; /* answers, up to 255; 0: only peers have named it */
-	bool used, ipv6;
-	bool reported; /* peers have counts for it */
+	uint8_t seen; /* answers, up to 255; 0: a free entry */
+	bool ipv6;
 };
 
 struct hp3_trace_map {

@@ -56,50 +56,27 @@ uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn,
 
 /* --- the path table --- */
 
-/* Paths get other numbers, so counts for placement change. The entries keep their flows. */
-static void count_path_flows(struct hp3_engine *e, uint32_t pair, int sign)
-{
-	const struct hp3_paths *paths = hp3_paths_of(e, pair);
-
-	for (uint32_t i = 0; e->cfg.load_paths != 0 && i < HP3_PATHS; i++) {
-		const struct hp3_path *p = &paths->path[i];
-
-		if (p->id < e->cfg.load_paths)
-			e->out.count[p->id] = (uint16_t)(e->out.count[p->id] + sign * p->flows);
-	}
-	hp3_advertise_changed(e, pair);
-}
-
 void hp3_trace_clear_paths(struct hp3_engine *e, uint32_t pair, bool void_all)
 {
 	struct hp3_paths *paths = hp3_paths_of(e, pair);
 
-	count_path_flows(e, pair, -1);
 	hp3_paths_identity_none(paths);
 	if (void_all)
 		hp3_paths_reset(paths);
-	count_path_flows(e, pair, 1);
 }
 
 bool hp3_trace_set_port(
 	struct hp3_engine *e, uint32_t pair, uint16_t port, uint32_t label, uint64_t now)
 {
-	bool changed;
-
-	count_path_flows(e, pair, -1);
-	changed = hp3_paths_traced(
+	return hp3_paths_traced(
 		hp3_paths_of(e, pair), port, e->tracing->pair[pair].qpn, label, now);
-	count_path_flows(e, pair, 1);
-	return changed;
 }
 
 static void set_linear_map(struct hp3_engine *e, uint32_t pair, uint16_t shift)
 {
 	const struct hp3_trace_pair *t = &e->tracing->pair[pair];
 
-	count_path_flows(e, pair, -1);
 	hp3_paths_identity_linear(hp3_paths_of(e, pair), &e->tracing->map[t->map].l, shift);
-	count_path_flows(e, pair, 1);
 }
 
 void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t)

@@ -5,7 +5,6 @@
  */
 #include "engine/paths/compare.h"
 #include "engine/paths/paths.h"
-#include "engine/paths/spine_paths.h"
 
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
@@ -38,11 +37,6 @@ void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now)
 	if (at < 0)
 		return;
 	f->path = (uint32_t)at;
-	if (e->cfg.load_paths != 0) {
-		hp3_load_start(&e->out, t->path[at].id);
-		hp3_peer_load_placed(&e->peers[f->pair], t->path[at].id);
-		hp3_advertise_changed(e, f->pair);
-	}
 }
 
 void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now)
@@ -54,10 +48,6 @@ void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now)
 		return;
 	hp3_path_refresh(e, f, now);
 	t = hp3_paths_of(e, f->pair);
-	if (e->cfg.load_paths != 0) {
-		hp3_load_end(&e->out, t->path[f->path].id);
-		hp3_advertise_changed(e, f->pair);
-	}
 	hp3_paths_leave(t, (int)f->path);
 	f->path = HP3_NO_PATH;
 }
@@ -67,9 +57,5 @@ void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
 	hp3_compare_forget(e, pair);
 	if (e->tracing != NULL)
 		hp3_trace_forget(e, pair);
-	if (e->cfg.load_paths != 0)
-		hp3_counts_forget(e, pair);
 	hp3_longs_forget(e, pair);
-	if (e->rack != NULL)
-		e->rack->peer[pair] = (struct hp3_peer_spine_paths){0};
 }

@@ -158,8 +158,6 @@ static void note_reply(struct hp3_turn *t, struct hp3_flow *f, struct hp3_active
 	a->retransmits = f->retransmits;
 	a->since = t->now;
 	hp3_path_refresh(t->e, f, t->now);
-	if (t->e->advertise.ring != NULL)
-		hp3_advertise_refresh(t->e, f->pair, t->now);
 }
 
 /* True: it stays in the ring. */

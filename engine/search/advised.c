@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Advice: a port named by hp3-fleet, from the load of links and their flows, or by counts of long
- * flows (counted.c). The port is a candidate, not a command. Probes may not show the advantage of
- * the advised port, so it need not be faster. But its answer has to be unmarked, and its RTT hardly
- * longer than that of the port in use, which is probed at the same time. One round decides without
- * a re-probe: the adviser has chosen one of several flows, so the flows of a link do not move
- * together (rule 29). Advice is also probed when the flow's own searches have found nothing,
- * because advice helps most then.
+ * Advice: a port named by hp3-fleet, from the load of links and their flows. The port is a
+ * candidate, not a command. Probes may not show the advantage of the advised port, so it need not
+ * be faster. But its answer has to be unmarked, and its RTT hardly longer than that of the port in
+ * use, which is probed at the same time. One round decides without a re-probe: the adviser has
+ * chosen one of several flows, so the flows of a link do not move together (rule 29). Advice is
+ * also probed when the flow's own searches have found nothing, because advice helps most then.
  */
 #include <errno.h>
 #include "engine/search/search.h"
@@ -48,28 +47,14 @@ static int refusal_of_advice(struct hp3_turn *t, const struct hp3_flow *f, uint1
 }
 
 /* Begins the search. 0, or an error. */
-static int begin_advised_search(
-	struct hp3_turn *t, uint32_t flow, uint16_t port, const struct hp3_search_advised *by)
+static int begin_advised_search(struct hp3_turn *t, const struct hp3_cmd *cmd)
 {
-	struct hp3_move *m = hp3_move_prepare(t, flow, HP3_SEARCH_ADVISED);
+	struct hp3_move *m = hp3_move_prepare(t, cmd->flow, HP3_SEARCH_ADVISED);
 
 	if (m == NULL)
 		return -ENOSPC;
-	m->search.advised = *by;
-	if (by->counted)
-		m->search.cause = HP3_CAUSE_COUNTS;
-	return begin_advised_round(t, m, port);
-}
-
-int hp3_advised(struct hp3_turn *t, uint32_t flow, uint16_t port)
-{
-	int ret = hp3_is_put_off(t->e, &t->e->flows[flow])
-			  ? -EDQUOT
-			  : refusal_of_advice(t, &t->e->flows[flow], port);
-
-	return ret != 0 ? ret
-			: begin_advised_search(
-				  t, flow, port, &(struct hp3_search_advised){.counted = true});
+	m->search.advised.tag = cmd->tag;
+	return begin_advised_round(t, m, cmd->port);
 }
 
 int hp3_advise(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts)
@@ -86,8 +71,7 @@ int hp3_advise(struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, st
 	if (ret == 0 && hp3_is_put_off(e, &e->flows[cmd->flow])) /* ends its own search */
 		hp3_slot_drop(e, cmd->flow, HP3_USE_REPROBE);
 	if (ret == 0)
-		ret = begin_advised_search(
-			&t, cmd->flow, cmd->port, &(struct hp3_search_advised){.tag = cmd->tag});
+		ret = begin_advised_search(&t, cmd);
 	if (ret != 0)
 		e->stats.moves_refused++;
 	return ret;

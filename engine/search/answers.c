@@ -33,14 +33,6 @@ static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 	return m;
 }
 
-/* The slot of the probe, if this is its first answer: an answer counts once (rule 36). */
-static const struct hp3_move *first_answered(struct hp3_engine *e, uint32_t id)
-{
-	const struct hp3_move *m = move_of(e, id);
-
-	return m != NULL && is_first(&m->search.round, id) ? m : NULL;
-}
-
 static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
 {
 	struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
@@ -109,35 +101,6 @@ static bool too_late(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 		hp3_spray_probe_answered(e, &e->flows[m->flow], late.port,
 			(uint32_t)hp3_min_u64(rtt, UINT32_MAX - 1), ce, now);
 	return true;
-}
-
-void hp3_load_received(
-	struct hp3_engine *e, uint32_t id, const uint16_t *count, uint32_t n, uint64_t now)
-{
-	const struct hp3_move *m = first_answered(e, id);
-
-	if (m != NULL && e->cfg.load_paths != 0)
-		hp3_peer_load_received(&e->peers[e->flows[m->flow].pair], count, n, now);
-}
-
-void hp3_load_received_names(struct hp3_engine *e, uint32_t id, const struct hp3_path_count *path,
-	uint32_t n, uint64_t now)
-{
-	const struct hp3_move *m = first_answered(e, id);
-	uint32_t pair;
-
-	if (m == NULL)
-		return;
-	pair = e->flows[m->flow].pair;
-	hp3_longs_received_in(e, pair, path, n, now);
-	for (uint32_t i = 0; e->cfg.load_paths != 0 && i < n; i++) {
-		int at = hp3_is_long_name(path[i].name) ? -1
-							: hp3_path_number(e, path[i].name, false);
-
-		if (at >= 0)
-			hp3_peer_load_received_part(&e->peers[pair], (uint32_t)at, &path[i].count,
-				1, e->cfg.load_age_ns, now);
-	}
 }
 
 void hp3_probe_reply(

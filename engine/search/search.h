@@ -28,11 +28,6 @@ void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m);
 
 /* advised.c: the probes of an advised flow were answered or lost */
 void hp3_advised_step(struct hp3_turn *t, struct hp3_move *m);
-/* The engine's own counts of long flows propose this port. Returns 0, or why it is not probed. */
-int hp3_advised(struct hp3_turn *t, uint32_t flow, uint16_t port);
-
-/* counted.c: a long flow made progress; searches for a spine path with fewer long flows */
-void hp3_search_by_counts(struct hp3_turn *t, uint32_t flow);
 
 /*
  * loss.c: the RNIC sent a request again. `first`: the first one since the newest first

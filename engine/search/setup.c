@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A path before the first data (HP3, probing at queue-pair setup). Unmarked answers that are about
- * as early as the first one count as equal. If flows are counted (counts.c), the counts of both
- * ends decide among these. A queue pair that was just set up has nothing in flight, so its port can
- * be changed without a drain. If the queue pair sends during a round of probes, the round is too
- * late and ends.
+ * as early as the first one count as equal. A queue pair that was just set up has nothing in
+ * flight, so its port can be changed without a drain. If the queue pair sends during a round of
+ * probes, the round is too late and ends.
  */
 #include "engine/search/search.h"
 
@@ -107,8 +106,7 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 	m = hp3_move_prepare(t, flow, HP3_SEARCH_SETUP);
 	if (m == NULL)
 		return;
-	if (!hp3_counts_distinguish(t->e, f->pair) &&
-		hp3_paths_pick(hp3_paths_of(t->e, f->pair), f->rqpn, true, &port, t->now) == 0) {
+	if (hp3_paths_pick(hp3_paths_of(t->e, f->pair), f->rqpn, true, &port, t->now) == 0) {
 		settle_port(t, flow, port);
 		return;
 	}
@@ -145,6 +143,19 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 	hp3_round_go(t, m);
 }
 
+/* Highest RTT that counts as equal to `rtt`. */
+static uint64_t alike_ns(const struct hp3_engine *e, uint32_t rtt)
+{
+	return (uint64_t)rtt * (100u + e->cfg.setup_alike) / 100;
+}
+
+/* Is the answer unmarked, and about as early as the best? */
+static bool is_alike(
+	const struct hp3_engine *e, const struct hp3_probe *p, const struct hp3_probe *best)
+{
+	return p->state == HP3_PROBE_ANSWERED && !p->ce && p->rtt_ns <= alike_ns(e, best->rtt_ns);
+}
+
 /*
  * The first unmarked answer like `best` whose path has the fewest of our own flows to this peer. So
  * the peer's queue pairs spread if paths are known.
@@ -161,7 +172,7 @@ static const struct hp3_probe *least_used_by_us(
 		const struct hp3_probe *p = &m->search.round.probe[i];
 		uint32_t n = hp3_paths_used(paths, p->port, f->rqpn);
 
-		if (n < fewest && hp3_is_alike(t->e, p, best)) {
+		if (n < fewest && is_alike(t->e, p, best)) {
 			least = p;
 			fewest = n;
 		}
@@ -174,8 +185,7 @@ static const struct hp3_probe *least_used_by_us(
  * the first answer is first by chance. Many flows would take its path. So one of the equal answers
  * is chosen, in the random order of the ports in the round. In later rounds, that is the port found
  * before, unless another one is clearly better. Ports on known paths of our other flows to this
- * peer come last. With counts, the least used path wins. Probes measure the queues of all hosts.
- * Counts cover the flows of two hosts, so they only break ties. NULL and *wait: not yet.
+ * peer come last. NULL and *wait: not yet.
  */
 static const struct hp3_probe *choose_answer(
 	struct hp3_turn *t, const struct hp3_move *m, uint64_t *wait)
@@ -186,12 +196,10 @@ static const struct hp3_probe *choose_answer(
 	if (best == NULL)
 		return NULL;
 	if (t->e->cfg.setup_alike != 0) {
-		*wait = m->search.round.start + best->sent_ns + hp3_alike_ns(t->e, best->rtt_ns);
+		*wait = m->search.round.start + best->sent_ns + alike_ns(t->e, best->rtt_ns);
 		if (t->now < *wait)
 			return NULL;
 	}
-	if (hp3_counts_distinguish(t->e, t->e->flows[m->flow].pair))
-		return hp3_counts_least_used(t->e, m, best, t->now);
 	return least_used_by_us(t, m, best);
 }
 
@@ -199,7 +207,6 @@ static const struct hp3_probe *choose_answer(
 void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_probe *best;
-	uint16_t port;
 	uint64_t wait;
 
 	if (m->search.state == HP3_SEARCH_WAITING) {
@@ -223,8 +230,6 @@ void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 		ask_again(t, m);
 	} else if (m->search.setup.found) {
 		settle_port(t, m->flow, m->to);
-	} else if (hp3_counts_place(t->e, m->flow, &port, t->now)) {
-		settle_port(t, m->flow, port);
 	} else {
 		hp3_search_input(t, m, HP3_SEARCH_IN_STAY);
 	}

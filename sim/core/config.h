@@ -106,7 +106,6 @@ struct sim_config {
 	struct hp3_engine_config policy[SIM_POLICIES]; /* by enum sim_policy; no keys */
 	struct {
 		enum sim_onoff model, rate_acts;
-		uint32_t load_age_us;
 	} ideal; /* section [hp3-ideal] */
 	struct {
 		uint32_t poll_us, wake_us, wait_us, wr_bytes, wr_depth;

@@ -193,8 +193,6 @@ static const struct hp3_ini_key keys[] = {
 		.help = "paths are known from the switches' hash, if ppp.identity = none"),
 	IDEAL(rate_acts, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_ON,
 		.help = "the RNIC's rates are saved, raised and rolled back with moves"),
-	IDEAL(load_age_us, .type = HP3_INI_INT, .def = 50, .max = 100000000,
-		.help = "how long the peer's counts are valid", .unit = "us"),
 	VERBS(poll_us, "us", 1000, 100, 1000000, "between polls of the queue pairs' counts"),
 	VERBS(wake_us, "us", 5, 0, 1000, "for a message between hp3d and an application"),
 	VERBS(wait_us, "us", 5000, 0, 1000000,

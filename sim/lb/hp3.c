@@ -26,7 +26,6 @@ static void stop_hp3(struct sim *s)
 	free(b->model);
 	free(b->place);
 	sim_pool_free(&b->ticks);
-	sim_pool_free(&b->counts);
 	sim_pool_free(&b->reports);
 	sim_pool_free(&b->orders);
 	sim_pool_free(&b->words);
@@ -47,11 +46,8 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 	hp3_sim_several(b);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	sim_pool_init(&b->orders, sizeof(struct sim_event) + 3 * sizeof(uint64_t));
-	b->named = b->cfg.trace && b->cfg.words.placement;
 	if (hp3_sim_paths_known(s, b))
 		ret = hp3_sim_models(s, b);
-	if (ret == 0)
-		hp3_sim_probes(b);
 	if (ret == 0)
 		ret = hp3_sim_engines(s, b);
 	if (ret == 0 && s->cfg.fleet.interval_us > 0 && kind != HP3_SIM_VERBS)

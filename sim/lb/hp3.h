@@ -20,14 +20,11 @@
  *
  * hp3-paper: the engine with the paper's settings (IWQoS 2026). It probes three random ports at
  * setup, and after three consecutive cycles with a mark. The first port with a faster answer is
- * taken. Rates are raised after a move. It has no path identity, no placement, no failover. It uses
- * hp3's own probes, since the paper's NACKs can complete work that was never done (rule 1).
+ * taken. Rates are raised after a move. It has no path identity and no failover. It uses hp3's own
+ * probes, since the paper's NACKs can complete work that was never done (rule 1).
  *
- * A probe carries this host's counts of active flows per path, an answer those of the peer. So an
- * engine has the counts of the last exchange. With identity = model, a path is a number that means
- * the same path on all hosts; with identity = trace, it is the names of its switches. An answer
- * leaves with the source port of its probe, to a UDP port that only hp3d uses. So its path differs
- * from the path of the next answer, and from that of the RNIC's replies.
+ * An answer leaves with the source port of its probe, to a UDP port that only hp3d uses. So its
+ * path differs from the path of the next answer, and from that of the RNIC's replies.
  *
  * Dead reply paths (hp3_back.c): the peer's RNIC handles an ACK solicitation as a duplicate. A
  * report makes the peer's engine send the replies of the queue pair from another port.
@@ -67,10 +64,9 @@ struct hp3_balancer {
 	/* by host: the index of its model. Hosts with one link share the place of their leaf; hosts
 	 * with several links have their own places. */
 	uint32_t *place;
-	uint32_t places, paths; /* paths: number of paths, with placement by model; else 0 */
-	bool named; /* placement by traces: paths have names */
+	uint32_t places;
 	bool rates; /* moves change the RNICs' rates, which hp3d cannot do */
-	struct sim_pool ticks, counts, reports, orders, words;
+	struct sim_pool ticks, reports, orders, words;
 	uint64_t reported; /* number of flow reports so far; gives each report its time stamp */
 	struct hp3_engine_config cfg;
 	struct hp3_sim_fleet *fleet; /* NULL: no hp3-fleet */
@@ -111,7 +107,7 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b);
 /* True: engines have the path of each port from the start, as if all ports had been traced. */
 bool hp3_sim_paths_known(const struct sim *s, const struct hp3_balancer *b);
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b);
-/* Makes one engine per host; b->model and b->paths must be final. */
+/* Makes one engine per host; b->model must be final. */
 int hp3_sim_engines(struct sim *s, struct hp3_balancer *b);
 
 /* hp3.c: the packet in its form on the wire. Writes its headers to `frame`. */
@@ -134,7 +130,6 @@ void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *ev
 
 /* hp3_probes.c: sends a probe or a trace for the engine of `host`; a probe, a trace or an answer
  * has arrived. */
-void hp3_sim_probes(struct hp3_balancer *b);
 void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_flow *f,
 	const struct hp3_act *a);
 void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a);
@@ -145,8 +140,6 @@ bool hp3_sim_answers_first(const struct sim *s);
 /* hp3_advertise_ring.c: the engine of `host` advertises its state to the peer of this flow. */
 void hp3_sim_advertise_init(struct hp3_balancer *b);
 void hp3_sim_advertise(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow);
-/* The engine of `host` advertises its state to its rack peers. */
-void hp3_sim_rack(struct sim *s, struct hp3_balancer *b, uint32_t host);
 
 /* The host with this address, in the engine's format. */
 uint32_t hp3_sim_host(const uint8_t address[4]);

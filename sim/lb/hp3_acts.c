@@ -137,10 +137,6 @@ void hp3_sim_carry_out(
 			hp3_sim_advertise(s, b, host, a->flow);
 			continue;
 		}
-		if (a->kind == HP3_ACT_RACK) {
-			hp3_sim_rack(s, b, host);
-			continue;
-		}
 		if (a->kind == HP3_ACT_EVENT)
 			count_event(s, &a->event);
 		f = sim_flow_of(s, h, a->flow);

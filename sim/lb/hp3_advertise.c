@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hosts advertise to each other of their long flows (engine/paths/longs.c, spine_paths.c). A
- * report takes the time of an empty path, for its class is served first, and takes no room on
- * links, which it would have a thousandth of: its bytes are counted with those of probes. What goes
- * to a rack is one message, which its leaf copies. Counts may be wrong, reports lost or late
- * (section [peers]).
+ * Reports of long flows between hosts (engine/paths/longs.c). A report takes the time of an empty
+ * path, because its class is served first. It takes no room on links (it would take a thousandth):
+ * its bytes are counted with those of probes. Counts may be wrong, reports lost or late (section
+ * [peers]).
  */
 #include <string.h>
 #include "base/minmax.h"
 #include "sim/lb/hp3.h"
 
-#define PEER_REPORT_BYTES 72u /* Ethernet, IPv4, UDP, probes/loads.h with two counts */
-#define RACK_BYTES        66u /* ... with none */
-#define SPINE_PATH_BYTES  4u /* of a spine path: its name, two counts */
-#define COUNTS            2u
-#define SPINE_PATHS       32u
+#define PEER_REPORT_BYTES 66u /* Ethernet, IPv4, UDP, probes/loads.h */
 
 struct report {
 	struct sim_event event;
-	uint32_t from, to, n, spine_paths;
+	uint32_t from, to;
 	uint64_t stamp;
-	bool rack;
-	struct hp3_path_count count[COUNTS];
-	struct hp3_spine_path_count spine_path[SPINE_PATHS];
+	struct hp3_long_counts count;
 };
 
 uint32_t hp3_sim_host(const uint8_t address[4])
@@ -39,12 +32,7 @@ static void take_peer_report(struct hp3_engine *e, const struct report *r, uint6
 	struct hp3_ends ends = {
 		.local = hp3_sim_address(local, r->to), .remote = hp3_sim_address(remote, r->from)};
 
-	if (r->rack) {
-		hp3_rack_received(e, false, remote, r->stamp, r->spine_path, r->spine_paths, now);
-		return;
-	}
-	hp3_load_from_names(e, &ends, r->stamp, r->count, r->n, now);
-	hp3_spine_paths_from(e, &ends, r->stamp, r->spine_path, r->spine_paths, now);
+	hp3_longs_from(e, &ends, r->stamp, &r->count, now);
 }
 
 static void deliver_peer_report(struct sim *s, struct sim_event *event)
@@ -82,12 +70,8 @@ static void send_peer_report(struct sim *s, struct hp3_balancer *b, const struct
 	r = sim_pool_get(&b->reports);
 	*r = *what;
 	r->event.fire = deliver_peer_report;
-	for (uint32_t i = 0; i < r->n; i++)
-		r->count[i].count = as_advertised(s, r->count[i].count);
-	for (uint32_t i = 0; i < r->spine_paths; i++) {
-		r->spine_path[i].out = as_advertised(s, r->spine_path[i].out);
-		r->spine_path[i].in = as_advertised(s, r->spine_path[i].in);
-	}
+	r->count.out = as_advertised(s, r->count.out);
+	r->count.in = as_advertised(s, r->count.in);
 	sim_at(s, &r->event,
 		s->now + sim_topo_distance(&s->topo, r->from, r->to, PEER_REPORT_BYTES).delay +
 			s->cfg.peers.reports_late_us * SIM_US);
@@ -102,21 +86,8 @@ void hp3_sim_advertise(struct sim *s, struct hp3_balancer *b, uint32_t host, uin
 	if (hp3_flow_info(e, flow, s->now / SIM_NS, &info) < 0)
 		return;
 	r.to = hp3_sim_host(info.remote);
-	r.n = hp3_load_to_names(e, flow, r.count, COUNTS);
-	r.spine_paths = hp3_spine_paths_to(e, flow, r.spine_path, SPINE_PATHS, s->now / SIM_NS);
+	r.count = hp3_longs_to(e, flow);
 	s->n.flow_reports++;
-	s->n.probe_bytes += PEER_REPORT_BYTES + SPINE_PATH_BYTES * r.spine_paths;
+	s->n.probe_bytes += PEER_REPORT_BYTES;
 	send_peer_report(s, b, &r);
-}
-
-void hp3_sim_rack(struct sim *s, struct hp3_balancer *b, uint32_t host)
-{
-	struct report r = {.from = host, .rack = true, .stamp = ++b->reported};
-
-	r.spine_paths = hp3_rack_advertise(b->host[host].engine, r.spine_path, SPINE_PATHS);
-	s->n.rack_reports++;
-	s->n.probe_bytes += RACK_BYTES + SPINE_PATH_BYTES * r.spine_paths;
-	for (r.to = 0; r.to < s->topo.hosts; r.to++)
-		if (r.to != host && s->topo.leaf[r.to] == s->topo.leaf[host])
-			send_peer_report(s, b, &r);
 }

@@ -23,10 +23,7 @@ static void set_places(const struct sim *s, struct hp3_balancer *b)
 	}
 }
 
-/*
- * As hp3d settles it. Tables are as large as the simulation needs them; what peers tell each
- * other of paths rides on probes and answers (hp3_probes.c), ADVERTISE is of long flows alone.
- */
+/* As hp3d settles it. Tables are as large as the simulation needs them. */
 static struct hp3_engine_config as_hp3d(const struct sim *s)
 {
 	struct hp3_engine_config cfg = hp3_policy_settled(&s->cfg.engine);
@@ -34,8 +31,6 @@ static struct hp3_engine_config as_hp3d(const struct sim *s)
 	cfg.seed = cfg.hash_seed = s->cfg.run.seed;
 	cfg.max_flows = HP3_SIM_QPS;
 	cfg.max_pairs = s->topo.hosts;
-	if (!cfg.cc.share.on)
-		cfg.advertise_ns = 0;
 	return cfg;
 }
 
@@ -51,7 +46,6 @@ static void idealise_config(const struct sim *s, struct hp3_engine_config *cfg)
 	cfg->spray.mode = HP3_SPRAY_MOVE; /* the paper's queue pairs take one path at a time */
 	cfg->traces.burst = IDEAL_TRACE_BURST;
 	cfg->trace_timeout_ns = cfg->round.timeout_ns / 2;
-	cfg->load_age_ns = s->cfg.ideal.load_age_us * UINT64_C(1000);
 }
 
 void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
@@ -63,7 +57,6 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 	b->cfg.verbs = b->kind == HP3_SIM_VERBS;
 	if (b->cfg.verbs) { /* as hp3d: switches are not asked who they are */
 		b->cfg.trace = false;
-		b->cfg.load_paths = 0;
 		b->cfg.spray.mode = HP3_SPRAY_MOVE;
 	}
 	if (b->kind == HP3_SIM_IDEAL || b->kind == HP3_SIM_PAPER)
@@ -169,8 +162,6 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
 	for (uint32_t h = 0; h < t->hosts && ret == 0; h++)
 		if (!sim_model_believed(&b->model[b->place[h]]))
 			ret = model_from(s, b, b->place[h], h);
-	if (ret == 0 && b->cfg.words.placement)
-		b->paths = b->model[0].given.paths;
 	return ret;
 }
 
@@ -197,7 +188,6 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b)
 		size_t size;
 
 		cfg.seed ^= (uint64_t)h << 32;
-		cfg.load_paths = (uint16_t)(b->named ? HP3_HOPS : b->paths);
 		cfg.cc.rp.rpg_max_rate = line_mbps(s, h);
 		if (b->model != NULL)
 			cfg.model = &b->model[b->place[h]].given;

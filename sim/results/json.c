@@ -99,7 +99,6 @@ static void add_counters(json_t *j, const struct sim *s)
 		{"traces", n->traces},
 		{"hops_reported", n->hops_reported},
 		{"flow_reports", n->flow_reports},
-		{"rack_reports", n->rack_reports},
 		{"fleet_reports", n->fleet_reports},
 		{"fleet_moves", n->fleet_moves},
 		{"fleet_asked", n->fleet_asked},

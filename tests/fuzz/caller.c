@@ -253,9 +253,6 @@ static struct hp3_engine_config config_of(uint8_t how)
 		.trace = !(how & 2),
 		.traces = {1000000, 8},
 		.trace_timeout_ns = 300 * US,
-		.load_paths = how & 1 ? PATHS : 0,
-		.load_age_ns = 5000 * US,
-		.advertise_ns = how & 64 ? 50 * US : 0,
 		.verbs = (how & 15) == 15,
 		.observe = (how & 0xe0) == 0xe0,
 		.cc = {.mode = how & 32   ? HP3_CC_DCQCN

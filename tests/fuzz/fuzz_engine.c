@@ -229,12 +229,10 @@ static void queue_pair(uint32_t i, uint8_t what)
 /* What actuators and peers say. */
 static void say(uint8_t what)
 {
-	const uint16_t counts[] = {what, what & 1, 0xffff, 3, 1, what >> 4};
+	const struct hp3_long_counts counts = {.out = what, .in = what & 3};
 	struct hp3_qp_event q = some_qp();
 	struct hp3_acts acts = {0};
 	uint32_t flow = flow_of(&q);
-	struct hp3_path_count names[8];
-	uint16_t told[8];
 
 	if (what & 1) {
 		int ret = hp3_actuator(c.e, flow, (what >> 1) % 3, c.now, &acts);
@@ -244,13 +242,8 @@ static void say(uint8_t what)
 		return;
 	}
 	hp3_peer_seen(c.e, HP3_ENDS(&q), c.now);
-	hp3_load_from(c.e, HP3_ENDS(&q), counts, what % 7, c.now);
-	hp3_load_from_names(c.e, HP3_ENDS(&q), c.now,
-		(const struct hp3_path_count[]){{what, 1}, {what & 3, 9}}, what % 3, c.now);
-	MUST(hp3_load_in_names(c.e, names, 8) <= 8);
-	MUST(hp3_load_to_names(c.e, flow, names, 8) <= 8);
-	MUST(hp3_load_in(c.e, told, 8) <= PATHS);
-	MUST(hp3_load_to(c.e, HP3_ENDS(&q), told, what % 9) <= PATHS);
+	hp3_longs_from(c.e, HP3_ENDS(&q), c.now, &counts, c.now);
+	hp3_longs_to(c.e, flow);
 }
 
 static void probe_reply(void)
@@ -263,9 +256,6 @@ static void probe_reply(void)
 		say(what);
 		return;
 	}
-	hp3_load_received(c.e, id, (const uint16_t[]){what, 1, 2}, what % 4, c.now);
-	hp3_load_received_names(
-		c.e, id, (const struct hp3_path_count[]){{what, 1}, {what & 3, 9}}, 2, c.now);
 	id = what & 0x40 ? id ^ u16() : id;
 	hp3_probe_timed(c.e, id, what & 0x80, what & 0x10 ? (uint32_t)u16() << (what & 15) : 0,
 		c.now, &acts);

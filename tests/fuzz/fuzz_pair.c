@@ -222,9 +222,7 @@ static void lie(void)
 	if (m.kind == PAIR_AGREE) {
 		lie_about_spraying(&m.agree);
 	} else if (m.kind == PAIR_LOADS) {
-		m.loads.n = u8() % (HP3_LOADS_PATHS + 1);
-		m.loads.path[u8() % HP3_LOADS_PATHS] =
-			(struct hp3_path_count){(uint16_t)u16(), u8()};
+		m.loads.count = (struct hp3_long_counts){.out = u8(), .in = u8()};
 	} else {
 		m.kind = (uint8_t)(PAIR_PROBE + u8() % 3);
 		m.id = m.kind == PAIR_REPORT ? 0x1000u + u8() % 16 : other(m.id);

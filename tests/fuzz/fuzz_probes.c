@@ -55,14 +55,13 @@ static bool ask_responder(
 	struct hp3_responder *r = fresh_responder(keys);
 	struct hp3_answer answer, got;
 	struct frame out;
-	uint32_t turn;
-	enum hp3_respond_fate fate = hp3_responder_take(r, f, v, true, CLOCK, NOW, &answer, &turn);
+	enum hp3_respond_fate fate = hp3_responder_take(r, f, v, true, CLOCK, NOW, &answer);
 
 	MUST((fate == HP3_RESPOND_PASS) == !hp3_peer_is(f, v));
 	if (fate != HP3_RESPOND_ANSWER)
 		return false;
 	MUST(hp3_icrc_ok(f, v));
-	MUST(hp3_responder_take(r, f, v, true, CLOCK, NOW, &got, &turn) == HP3_RESPOND_DROP);
+	MUST(hp3_responder_take(r, f, v, true, CLOCK, NOW, &got) == HP3_RESPOND_DROP);
 	int n = hp3_answer_build(out.b, sizeof(out.b), f, v, &answer, HP3_PROBE_PORT, keys);
 	MUST(n > 0 && n - L3 <= v->icrc_off + HP3_ICRC_LEN - v->l3_off + 4u);
 	out.len = (uint32_t)n;
@@ -129,7 +128,7 @@ static void patched_probe(const uint8_t *data, size_t size, bool ipv6)
 
 static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 {
-	struct hp3_answer answer = {.id = 7, .clock_us = 9, .n = 4}, got;
+	struct hp3_answer answer = {.id = 7, .clock_us = 9}, got;
 	uint32_t ip = ipv6 ? 40 : 20;
 	struct frame probe, f, good;
 
@@ -143,18 +142,12 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 		store_udp_csum(f.b, L3, L3 + ip);
 	if (hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &host_secret, &got,
 		    &stats) == HP3_ANSWER_OK)
-		MUST(got.id == 7 && !got.ce && got.clock_us == 9 && got.n == 4 &&
-			!memcmp(got.path, answer.path, sizeof(got.path)));
+		MUST(got.id == 7 && !got.ce && got.clock_us == 9);
 }
 
-static void patched_report(const uint8_t *data, size_t size, bool ipv6, enum hp3_loads_kind kind)
+static void patched_report(const uint8_t *data, size_t size, bool ipv6)
 {
-	struct hp3_loads report = {.clock_us = CLOCK * 1000000ull,
-				 .kind = (uint8_t)kind,
-				 .n = kind == HP3_LOADS_OF_RACK ? 0 : 3,
-				 .spine_paths = kind == HP3_LOADS_OF_PATHS ? 0 : 4,
-				 .spine_path = {{3, 4, 5}},
-				 .path = {{1, 2}}},
+	struct hp3_loads report = {.clock_us = CLOCK * 1000000ull, .count = {.out = 3, .in = 4}},
 			 got;
 	struct hp3_addressing a = flow_addressing(ipv6, 0);
 	uint32_t ip = ipv6 ? 40 : 20;
@@ -168,11 +161,7 @@ static void patched_report(const uint8_t *data, size_t size, bool ipv6, enum hp3
 		store_udp_csum(f.b, L3, L3 + ip);
 	if (hp3_loads_read(f.b, f.len, &f.v, &ear, &got) != HP3_LOADS_OK)
 		return;
-	MUST(got.kind == report.kind && got.n == report.n &&
-		got.spine_paths == report.spine_paths &&
-		!memcmp(got.path, report.path, got.n * sizeof(*got.path)) &&
-		!memcmp(got.spine_path, report.spine_path,
-			got.spine_paths * sizeof(*got.spine_path)));
+	MUST(got.count.out == 3 && got.count.in == 4);
 	MUST(hp3_loads_read(f.b, f.len, &f.v, &ear, &got) == HP3_LOADS_DROP);
 	hp3_heard_init(&heard, 1, 0);
 }
@@ -235,8 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		patched_probe(data, size, ipv6);
 		patched_answer(data, size, ipv6);
-		for (unsigned kind = 0; kind < HP3_LOADS_KIND_MAX; kind++)
-			patched_report(data, size, ipv6, (enum hp3_loads_kind)kind);
+		patched_report(data, size, ipv6);
 		patched_word(data, size, ipv6);
 		patched_expired(data, size, ipv6);
 	}

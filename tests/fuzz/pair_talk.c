@@ -123,7 +123,7 @@ void pair_on_act(struct world *w, unsigned at, const struct hp3_act *a)
 		m.id = f.lqpn;
 	} else if (a->kind == HP3_ACT_ADVERTISE) {
 		m.kind = PAIR_LOADS;
-		m.loads.n = (uint8_t)hp3_load_to_names(e, a->flow, m.loads.path, HP3_LOADS_PATHS);
+		m.loads.count = hp3_longs_to(e, a->flow);
 	} else {
 		return;
 	}
@@ -146,8 +146,8 @@ static void hear_frame(struct world *w, unsigned at, const struct pair_message *
 	hp3_parse(m->frame, m->len, &v);
 	if (m->kind == PAIR_LOADS) {
 		if (hp3_loads_read(m->frame, m->len, &v, &ear, &loads) == HP3_LOADS_OK)
-			hp3_load_from_names(w->host[at].e, &ends, loads.clock_us, loads.path,
-				loads.n, spray_clock(w, at));
+			hp3_longs_from(w->host[at].e, &ends, loads.clock_us, &loads.count,
+				spray_clock(w, at));
 	} else if (hp3_agree_read(m->frame, m->len, &v, &ear, &message.what) == HP3_LOADS_OK) {
 		memcpy(message.local, address[!at], 4);
 		memcpy(message.remote, address[at], 4);

@@ -19,8 +19,8 @@ VICTIM_A, VICTIM_B = (socket.inet_aton(a) for a in ("10.9.0.1", "10.9.0.2"))
 QPN_A, QPN_B = 0x100, 0x200  # their first ones
 BATCH, PAUSE_S = 200, 0.01  # frames at once, such that the ports of tests have room for them
 LATE_S = PAUSE_S / 2  # what a flood that was held up makes up for
-AHEAD = 2000  # of a flood, where hp3d waits for a processor
-UNREAD = 500  # frames of a flood in the ring of a port, which has room for 2048
+AHEAD = 1000  # of a flood, where hp3d waits for a processor: half as many more, and the ring of a port, which has room for 2048, is not full
+UNREAD = 500  # frames of a flood in such a ring
 
 
 def send_at(port, frames, per_s, taken=None):

@@ -21,6 +21,7 @@ EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve
 KEY, NEXT_KEY = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
 UC_WRITE_ONLY, VERSION = 0x2a, PROBES_VERSION
 FORGED_PER_S, FLOOD_S = 20000, 2
+LONG = 1000  # packets of a message: more than 100,000 bytes
 
 
 def own(kind, source, qpn, psn, number, version=VERSION):
@@ -35,8 +36,8 @@ def invented(i):
 
 
 def load(source, clock_us):
-    """That so many flows go to the second host by some path, from hp3's port to hp3's port."""
-    frame = bytearray(datagram(source, VICTIM_B, HP3_PORT, struct.pack(">BBBBQHB", 0x6c, VERSION << 4, 1, 0, clock_us, 1, 255) +
+    """That so many long flows go to the second host, from hp3's port to hp3's port."""
+    frame = bytearray(datagram(source, VICTIM_B, HP3_PORT, struct.pack(">BBBBQ", 0x6c, VERSION << 4, 255, 0, clock_us) +
                                bytes(8)))
     frame[34:36] = struct.pack(">H", HP3_PORT)
     pseudo = bytes(frame[26:34]) + struct.pack(">HH", 17, len(frame) - 34) + bytes(frame[34:])
@@ -57,11 +58,12 @@ def kind_of(frame):
 class Probes(TwoPaths, Hostile):
     RING = {"framecnt": 8192}  # 0.4 s of a flood
 
-    def between(self, **sections):
+    def between(self, message=None, **sections):
         """Two hp3d whose endpoints send to each other, and who sends to the second one with any address."""
         a, b = self.pair_of_daemons(**sections)
         self.relay("hops")
-        ends = self.endpoints(qps=2, timeout=20)  # of their own they send nothing again while hp3d waits for a processor
+        long = {"message": message} if message else {}
+        ends = self.endpoints(qps=2, timeout=20, **long)  # of their own they send nothing again while hp3d waits for a processor
         self.traffic(*ends)
         for d in (a, b):
             d.paired(2)
@@ -125,8 +127,7 @@ class Probes(TwoPaths, Hostile):
     def made_up(self, reports_end, loads_end, **probes):
         """Reports of hosts that there are and that there are not: no record is made, replies stay where they are.
         A load with the greatest clock that there is would silence the peer whose it seems to be."""
-        a, b, ends, port = self.between(ppp={**EAGER, "identity": "trace", "placement": "on", "traces_per_second": 1000,
-                                             "trace_recheck_ms": 500}, probes=probes, rfr={"cooldown_us": 1000})
+        a, b, ends, port = self.between(LONG, ppp=EAGER, cc={"mode": "dcqcn", "share": "on"}, probes=probes, rfr={"cooldown_us": 1000})
         before = b.counters()
         frames = [own(REPORT, VICTIM_A if i % 2 else invented(i), QPN_B, i, (0x100 + i % 64) << 8 | i & 255)
                   for i in range(10000)]

@@ -21,8 +21,6 @@ static void add(struct world_result *sum, const struct world_result *r)
 #define X(field) sum->field = r->field > sum->field ? r->field : sum->field;
 	WORLD_MAXES(X)
 #undef X
-	for (unsigned i = 0; i < HP3_LOAD_PATHS; i++)
-		sum->per_path[i] += r->per_path[i];
 }
 
 static void show(unsigned long long first, unsigned seeds, const struct world_result *r)

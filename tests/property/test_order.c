@@ -295,34 +295,6 @@ static void rule_34_advice_is_asked_about(void **state)
 	assert_sum(bad.advice_taken > run_seeds);
 }
 
-/* Counts of long flows by spine path that are made up, and other ones every time: they name ports
- * as bad advice does, and as little comes of it (cc.share_moves). */
-static void rule_34_counts_are_asked_about(void **state)
-{
-	struct world_params p = run_base();
-	struct world_result none, bad;
-
-	p.hot_paths = 3;
-	p.gap_us = 4;
-	p.cm = p.probing = p.model = true;
-	p.share_percent = 100;
-	none = run(p);
-	p.spine_paths = true;
-	bad = run(p);
-	print_message("hot arrivals: %llu without, %llu with counts; %llu moves by them\n",
-		(unsigned long long)none.on_hot, (unsigned long long)bad.on_hot,
-		(unsigned long long)bad.by_counts);
-	assert_true(none.by_counts == 0);
-	assert_sum(bad.by_counts > run_seeds);
-	assert_sum(bad.on_hot <= none.on_hot + bad.emitted / 50);
-	assert_int_equal(bad.lost + bad.discarded + bad.retransmitted, 0);
-	p.reads = p.rnr = p.resets = p.kill_paths = true;
-	p.loss_ppm = 2000;
-	p.damage_ppm = p.behind_ppm = 1000;
-	bad = run(p);
-	assert_sum(bad.by_counts > run_seeds);
-}
-
 /* Some paths lose a packet in fifty, and answer probes as well as the others. */
 static void flows_leave_grey_paths(void **state)
 {
@@ -481,7 +453,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(flows_leave_congested_paths),
 		cmocka_unit_test(all_paths_congested),
 		cmocka_unit_test(rule_34_advice_is_asked_about),
-		cmocka_unit_test(rule_34_counts_are_asked_about),
 		cmocka_unit_test(flows_leave_grey_paths),
 		cmocka_unit_test(all_paths_are_grey),
 		cmocka_unit_test(rule_26_acks_in_long_bursts),

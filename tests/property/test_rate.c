@@ -181,25 +181,6 @@ static void rule_32_wrong_counts_of_long_flows_do_no_harm(void **state)
 	}
 }
 
-/* cc = native: CNPs are consumed, within bounds, and those that wait for a search are owed still.
- */
-static void consumed_cnps_leave_the_owed_ones_alone(void **state)
-{
-	struct world_params p = rate_base();
-	struct world_result r;
-
-	p.cc = HP3_CC_NATIVE;
-	p.throttle_us = 100;
-	p.probing = true;
-	p.share_percent = 25;
-	p.share_rtt = 1000;
-	p.hot_paths = p.paths;
-	r = run(p);
-	assert_sum(r.shared > 10 * run_seeds);
-	assert_sum(r.share_losses > 5 * run_seeds);
-	assert_sum(r.cnps_owed > run_seeds);
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,7 +192,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(recovery_restores_the_rate),
 		cmocka_unit_test(paced_flows_leave_bad_paths),
 		cmocka_unit_test(rule_32_wrong_counts_of_long_flows_do_no_harm),
-		cmocka_unit_test(consumed_cnps_leave_the_owed_ones_alone),
 		cmocka_unit_test(bursts_were_long),
 		cmocka_unit_test(rule_30_who_stays_hears_of_congestion),
 	};

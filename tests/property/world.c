@@ -139,8 +139,6 @@ static void begin(struct world *w)
 	w->rto_ns = (p->rto_us ? p->rto_us : 8000) * US;
 	for (uint32_t i = 0; i < p->paths; i++)
 		w->path_delay[i] = p->rtt_us ? p->rtt_us * US / 2 : (5 + rnd(w, 200)) * US;
-	for (uint32_t i = 0; p->model && i < p->paths / 2; i++)
-		w->reported[i] = 8; /* other hosts' flows are on the first half */
 	world_engine_start(w);
 	for (uint32_t i = 0; i < p->qps; i++) {
 		uint32_t start = world_start_psn(w);

@@ -25,7 +25,6 @@
  * identical.
  */
 #include "engine/engine.h"
-#include "ppp/placement.h"
 
 /* How the peer's RNIC answers duplicates (rule 2). */
 enum world_responder {
@@ -122,16 +121,13 @@ struct world_params {
 	bool observe;
 	bool untracked; /* the table is too small by one flow */
 	bool evict; /* few flows are idle long enough to be evicted */
-	bool model; /* placement by model and counts */
+	bool model; /* a model maps ports to paths */
 	uint8_t cc; /* enum hp3_cc_mode */
 	uint32_t min_rate_mbps; /* cc = dcqcn */
 	/* peers advertise this percentage of the number of long flows; 0: cc.share is off */
 	uint32_t share_percent;
 	uint32_t share_lost_ppm; /* reports that are lost */
 	uint16_t share_rtt; /* percent of the base round trip; 0: as shipped */
-	/* with share and model: flows move according to counts of long flows; counts of other hosts
-	 * are random */
-	bool spine_paths;
 	uint32_t crash_every_us; /* interval: hp3d crashes and restarts without state */
 	uint32_t hang_every_us; /* interval: hp3d hangs or dies, and is bypassed (world_away.c) */
 	uint32_t peer_crash_every_us; /* interval: the peer's hp3d ends, and starts again later */
@@ -148,7 +144,6 @@ struct world_params {
 	X(forged)                                                                                  \
 	X(paced)                                                                                   \
 	X(lifts)                                                                                   \
-	X(shared)                                                                                  \
 	X(share_losses)                                                                            \
 	X(sent)                                                                                    \
 	X(emitted)                                                                                 \
@@ -166,7 +161,6 @@ struct world_params {
 	X(moves_requested)                                                                         \
 	X(advised)                                                                                 \
 	X(advice_taken)                                                                            \
-	X(by_counts)                                                                               \
 	X(switched)                                                                                \
 	X(idle)                                                                                    \
 	X(recovered)                                                                               \
@@ -259,7 +253,6 @@ struct world_result {
 	WORLD_SUMS(X)
 	WORLD_MAXES(X)
 #undef X
-	uint32_t per_path[HP3_LOAD_PATHS]; /* queue pairs whose first packet took this path */
 };
 
 /* Returns 0, or -1 after a violation (described on stderr). */

@@ -80,7 +80,6 @@ void world_hold(struct world *w, struct pkt *k, const struct hp3_verdict *vd, ui
 		q->started = true;
 		w->r.setups++;
 		w->r.first_elsewhere += vd->sport != HOME_PORT + k->qp;
-		w->r.per_path[world_path(w, vd->sport, q->rqpn)]++;
 		if (vd->kind != HP3_PASS && w->p.lead_us != 0)
 			VIOLATION(w, "the first packet of a queue pair does not leave at once");
 	}

@@ -44,7 +44,7 @@ static void check_winner(struct world *w, const struct hp3_event *event)
 	}
 	if (event->cause == HP3_CAUSE_LOSS)
 		most = HP3_LOSSY_RTT;
-	else if (event->cause == HP3_CAUSE_ADVICE || event->cause == HP3_CAUSE_COUNTS)
+	else if (event->cause == HP3_CAUSE_ADVICE)
 		most = HP3_NO_WORSE_RTT;
 	else if (congested < w->cfg.monitor.congestion_tolerance && !is_at_once(w, event))
 		VIOLATION(w, "moved after %u congested cycles", congested);
@@ -178,8 +178,6 @@ void world_check_event(struct world *w, const struct hp3_event *event)
 	w->r.idle += event->type == HP3_EVENT_IDLE_SWITCH;
 	w->r.advice_taken +=
 		event->cause == HP3_CAUSE_ADVICE && moves && event->type != HP3_EVENT_SUSPEND;
-	w->r.by_counts +=
-		event->cause == HP3_CAUSE_COUNTS && moves && event->type != HP3_EVENT_SUSPEND;
 	w->r.recovered += event->type == HP3_EVENT_RECOVER;
 	w->r.timeouts += event->type == HP3_EVENT_RECOVER && event->reason == HP3_RFR_IN_TIMEOUT;
 	w->r.no_room += event->type == HP3_EVENT_RECOVER && event->reason == HP3_RFR_IN_HOLD_FULL;

@@ -216,7 +216,6 @@ struct world {
 	struct sim_model model;
 	uint8_t port_lost[65536]; /* probes lost since the last answer */
 	bool peer_up;
-	uint16_t reported[HP3_LOAD_PATHS]; /* flows of other hosts to the peer, by path */
 	struct hp3_engine *e;
 	struct hp3_engine_config cfg;
 	void *mem;

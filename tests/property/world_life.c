@@ -75,8 +75,6 @@ struct hp3_engine_config world_config(const struct world *w)
 			.losses = 3,
 			.equal = 20},
 		.model = p->model ? &w->model.given : NULL,
-		.load_paths = p->model ? (uint16_t)p->paths : 0,
-		.load_age_ns = 20000 * US,
 		.challenge_timeout_ns = 2000 * US,
 		.challenge_hits = 3,
 		.challenge_spread = 16,
@@ -107,7 +105,6 @@ void world_engine_tally(struct world *w)
 	w->r.message_start_searches += s->message_start_searches;
 	w->r.paced += s->paced;
 	w->r.lifts += s->share_lifts;
-	w->r.shared += s->cnps_shared;
 	w->r.share_losses += s->share_losses;
 }
 

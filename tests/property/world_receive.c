@@ -158,8 +158,6 @@ void world_answer_seen(struct world *w, uint32_t id, bool ce)
 {
 	struct hp3_acts acts = {0};
 
-	if (w->p.model)
-		hp3_load_received(w->e, id, w->reported, w->p.paths, w->now);
 	hp3_probe_reply(w->e, id, ce, w->now, &acts);
 	world_carry_out(w, &acts);
 }

@@ -15,7 +15,7 @@ import tempfile
 
 REACTION_POINT = ["rnic.cc=none", "rnic.window_bytes=250000", "cc.mode=dcqcn", "cc.rpg_byte_reset=0", "cc.rpg_ai_rate=40",
                   "cc.rpg_hai_rate=100", "cc.rpg_min_rate=100", "cc.dce_tcp_g=1020", "cc.initial_alpha_value=1024"]
-OFF, ON, MOVES = ["cc.share=off"], ["cc.share=on"], ["cc.share_moves=on"]
+OFF, ON = ["cc.share=off"], ["cc.share=on"]
 
 
 def run(sim, scenario, lb, seeds, settings):
@@ -45,14 +45,6 @@ def main():
         assert on[0] <= most * off[0], "it does not pay"
         assert on[1] <= 1.05 * max(ecmp[1], off[1]), "more pauses than without it, and than ECMP"
         assert on[2] == off[2] == 0, "out of order"
-    # hosts of a rack advertise to each other by which spine paths long flows go, and flows part by that (cc.share_moves)
-    small = ["traffic.bytes=10000000", "sweep.quick_percent=100", "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=8", "peers.paths_known=on", "rfr.mode=move"]
-    ecmp = run(sim, "permutation", "ecmp", seeds, small)
-    still, parted, untold = (run(sim, "permutation", "hp3", seeds, REACTION_POINT + ON + small + s)
-                             for s in ([], MOVES, MOVES + ["peers.reports_lost_percent=100"]))
-    print(f"moves by counts over none {parted[0] / still[0]:.3f}; pauses: ECMP {ecmp[1]}, without {still[1]}, with {parted[1]}")
-    assert parted[0] <= 0.95 * still[0], "it does not pay"
-    assert parted[1] <= 1.05 * max(ecmp[1], still[1]) and parted[2] == untold[2] == 0
     # who runs no hp3d is an ECMP flow, and who is told nothing is helped by nothing
     nobody = run(sim, "permutation", "hp3", seeds, REACTION_POINT + ON + ["peers.hp3_percent=0"])
     alone = run(sim, "permutation", "ecmp", seeds, ["rnic.ports=roce", "rnic.window_bytes=250000"])

@@ -43,10 +43,10 @@ static void elephants_are_parted(void **state)
 }
 
 /* More than the uplinks carry: many moves, every one drained, at the receivers no gap. */
-static void crowd(const char *lb, const char *setup, const char *placement)
+static void crowd(const char *lb, const char *setup)
 {
 	WORLD(&s, "fabric.leaves=4", "fabric.spines=4", "fabric.hosts_per_leaf=8",
-		"fabric.core_mbps=50000", lb, setup, placement);
+		"fabric.core_mbps=50000", lb, setup);
 	for (uint32_t i = 0; i < 240; i++)
 		world_flow(&s, i % 32, (i + 8 + i / 32 * 5) % 32, 400000, i * 4 * SIM_US);
 	world_run(&s);
@@ -59,32 +59,15 @@ static void crowd(const char *lb, const char *setup, const char *placement)
 
 static void nothing_is_overtaken(void **state)
 {
-	crowd("run.lb=hp3-ideal", "rnic.setup_us=0", "ppp.placement=off");
+	crowd("run.lb=hp3-ideal", "rnic.setup_us=0");
 	assert_true(s.n.moves > 20);
 	assert_true(s.n.held_packets > 100);
 	sim_destroy(&s);
-	crowd("run.lb=hp3-ideal", "rnic.setup_us=20", "ppp.placement=off");
+	crowd("run.lb=hp3-ideal", "rnic.setup_us=20");
 	assert_true(s.n.moves > 20);
 	sim_destroy(&s);
-	crowd("run.lb=hp3-paper", "rnic.setup_us=20", "ppp.placement=off");
+	crowd("run.lb=hp3-paper", "rnic.setup_us=20");
 	assert_true(s.n.probes > 240);
-	sim_destroy(&s);
-}
-
-/* Four queue pairs of one host, one after another: by counts each gets a spine of its own. */
-static void placement_spreads(void **state)
-{
-	uint32_t first;
-
-	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
-		"run.lb=hp3-ideal", "rnic.setup_us=20", "ppp.placement=on");
-	for (uint32_t i = 0; i < 4; i++)
-		world_flow(&s, 0, 4 + i, 3000000, i * 40 * SIM_US);
-	world_run(&s);
-	first = s.topo.first_port[8] + 4;
-	for (uint32_t i = 0; i < 4; i++)
-		assert_true(s.port[first + i].sent_bytes > 2500000);
-	assert_int_equal(s.n.reordered, 0);
 	sim_destroy(&s);
 }
 
@@ -283,40 +266,14 @@ static void responses_leave_a_dead_path(void **state)
 	assert_true(fct < 12 * SIM_MS);
 }
 
-/* As placement_spreads, but paths are what traces say, and counts are told under names. */
-static void placement_by_traces_spreads(void **state)
-{
-	uint32_t first;
-
-	WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=4",
-		"fabric.hash=crc32", "fabric.hash_input=tuple", "fabric.icmp_per_second=1000000000",
-		"run.lb=hp3-ideal", "rnic.setup_us=20", "ppp.identity=trace", "ppp.placement=on",
-		"ppp.traces_per_second=1000000");
-	world_flow(&s, 0, 4, 25000000, 0); /* a pair is traced while it sends */
-	for (uint32_t i = 0; i < 4; i++)
-		world_flow(&s, 0, 4, 3000000, 3 * SIM_MS + i * 40 * SIM_US);
-	world_run(&s);
-	first = s.topo.first_port[8] + 4;
-	for (uint32_t i = 0; i < 4; i++) { /* the long one was alone on its spine, too */
-		uint64_t bytes = s.port[first + i].sent_bytes;
-
-		assert_in_range(bytes > 25000000 ? bytes - 26200000 : bytes, 3000000, 3300000);
-	}
-	assert_true(s.n.hops_reported > 8);
-	assert_int_equal(s.n.reordered, 0);
-	sim_destroy(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(elephants_are_parted),
 		cmocka_unit_test(nothing_is_overtaken),
-		cmocka_unit_test(placement_spreads),
 		cmocka_unit_test(setup_counts_for_who_probes),
 		cmocka_unit_test(answers_have_a_class),
 		cmocka_unit_test(traces_cost_packets_and_time),
-		cmocka_unit_test(placement_by_traces_spreads),
 		cmocka_unit_test(acks_leave_a_dead_path),
 		cmocka_unit_test(responses_leave_a_dead_path),
 	};

@@ -28,11 +28,9 @@ static void same_as_hp3d(const struct hp3_engine_config *table, bool verbs)
 	want.seed = want.hash_seed = s.cfg.run.seed;
 	want.max_flows = HP3_SIM_QPS;
 	want.max_pairs = s.topo.hosts;
-	want.advertise_ns = 0;
 	want.verbs = verbs;
 	if (verbs) { /* switches are not asked who they are */
 		want.trace = false;
-		want.load_paths = 0;
 		want.spray.mode = HP3_SPRAY_MOVE;
 	}
 	assert_memory_equal(got, &want, sizeof(want));
@@ -69,7 +67,7 @@ static void hp3d_s_own_file(void **state)
 
 	assert_non_null(f);
 	fputs("[eal]\nburst = 16\n[rail.a]\nrnic = net_ring0\nnet = net_ring1\n"
-	      "[watch]\nverbs = off\n[ppp]\ncycle_us = 33\nplacement = off\nwatch = on\n"
+	      "[watch]\nverbs = off\n[ppp]\ncycle_us = 33\nwatch = on\n"
 	      "[rfr]\nmax_moves = 7\n[control]\nsocket = /tmp/x.sock\n",
 		f);
 	fclose(f);

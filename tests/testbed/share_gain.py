@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gain of shares ([cc] share, share_moves): a load with hp3d off, on, and on with shares, the same seeds.
+"""The gain of shares ([cc] share): a load with hp3d off, on, and on with shares, the same seeds.
 
-usage: share_gain.py BUILD LOAD CC LEAST SEED...
+usage: share_gain.py BUILD LOAD LEAST SEED...
 
 LOAD: a scenario, or websearch-PERCENT: sizes of WebSearch, an eighth of them, each host to both hosts of the other leaf, so many
 percent of its link. CC: native (RNICs react to congestion), dcqcn (RNICs that do not; hp3d does).
@@ -23,8 +23,7 @@ from bench_bed import REPO, Bed
 from testbed import load as hosts, tools  # found by bench_bed
 
 SHARE = {"cc.share": "on"}
-MOVES = {**SHARE, "cc.share_moves": "on", "ppp.identity": "trace", "ppp.traces_per_second": 200}
-SETTINGS = {"off": ("off", {}), "on": ("on", {}), "share": ("on", SHARE), "share, moves": ("on", MOVES)}
+SETTINGS = {"off": ("off", {}), "on": ("on", {}), "share": ("on", SHARE)}
 SHRINK, QPS, RATE_MBPS, SECONDS = 8, 2, 20, 20
 LONG = 1 << 20
 PAYLOAD = 1024 / (1024 + 58 + 16 + 24)
@@ -54,7 +53,7 @@ def websearch(directory, percent):
     return f"[scenario]\ntitle = WebSearch\ntopology = {topo}\ntext = Sizes of WebSearch.\nseconds = {SECONDS}\nseed = 7\n" + "".join(flows)
 
 
-def scenario(directory, load, cc):
+def scenario(directory, load):
     """Its file, and hp3d's part in congestion control."""
     name = re.fullmatch(r"websearch-(\d+)", load)
     if name:
@@ -66,9 +65,9 @@ def scenario(directory, load, cc):
             text = re.sub(r"(dst = \S+)", rf"\1\nsize_bytes = {LONG}", text)
     path = os.path.join(directory, load + ".ini")
     with open(path, "w", encoding="ascii") as f:
-        f.write(text + ("[rc]\ndcqcn = off\n" if cc == "dcqcn" else ""))
+        f.write(text + "[rc]\ndcqcn = off\n")
     topology = re.search(r"topology = (\S+)", text)[1]
-    return path, react(os.path.join(REPO, "p4-testbed/topo", topology + ".ini" * (topology[0] != "/"))) if cc == "dcqcn" else {}
+    return path, react(os.path.join(REPO, "p4-testbed/topo", topology + ".ini" * (topology[0] != "/")))
 
 
 def play(bed, path, keys, setting, seed, out):
@@ -80,14 +79,13 @@ def play(bed, path, keys, setting, seed, out):
     with open(os.path.join(out, os.path.basename(path)[:-4] + ".json"), encoding="utf-8") as f:
         report = json.load(f)
     row, counters = report["summary"][mode], report["results"][0]["counters"].values()
-    told = {k: sum(c[k] for c in counters) for k in ("share_lifts", "cnps_shared", "rack_received", "rack_stale", "messages_bad_form")}
-    counts = sum(e["cause"] == "counts" for e in report["results"][0]["decisions"] if e["type"] in ("switch", "idle_switch"))
+    told = {k: sum(c[k] for c in counters) for k in ("share_lifts", "messages_bad_form")}
     assert row["overtaken"] == 0 and row["out_of_seq"] == 0 and row["wrong_content"] == 0, (seed, setting, row)
-    assert told["messages_bad_form"] == 0 and (told["rack_received"] > 0) == (setting == "share, moves"), told
+    assert told["messages_bad_form"] == 0, told
     row["total"] = sum(row["goodput"].values())
-    print(f"{load_name(path)} {keys.get('cc.mode', 'native')} seed {seed} {setting}: {row['total']:.1f} Mb/s; {row['fct']['n']} messages, ms {row['fct']['mean']:.0f} / "
-          f"{row['fct']['p99']:.0f}; CE {100 * row['ce_share']:.2f} %; {row['pauses']} pauses; {row['moves']} moves, {counts} by counts; "
-          f"{told['share_lifts']} lifts, {told['cnps_shared']} CNPs kept, rack {told['rack_received']}; again {row['retransmissions']}; "
+    print(f"{load_name(path)} seed {seed} {setting}: {row['total']:.1f} Mb/s; {row['fct']['n']} messages, ms {row['fct']['mean']:.0f} / "
+          f"{row['fct']['p99']:.0f}; CE {100 * row['ce_share']:.2f} %; {row['pauses']} pauses; {row['moves']} moves; "
+          f"{told['share_lifts']} lifts; again {row['retransmissions']}; "
           f"machine stood still for {row['paused_ms']:.0f} ms", flush=True)
     return row
 
@@ -101,11 +99,11 @@ def mean(values):
 
 
 def main():
-    build, load, cc, least, *seeds = sys.argv[1:]
+    build, load, least, *seeds = sys.argv[1:]
     bed, out = Bed(build, f"s{os.getpid() % 100000}"), tempfile.mkdtemp(prefix="hp3-share-")
     rows = {setting: [] for setting in SETTINGS}
     try:
-        path, keys = scenario(out, load, cc)
+        path, keys = scenario(out, load)
         for seed in seeds:
             for setting, found in rows.items():
                 found.append(play(bed, path, keys, setting, seed, out))
@@ -113,13 +111,12 @@ def main():
         bed.run("down")
         shutil.rmtree(out, ignore_errors=True)
     for setting, found in rows.items():
-        print(f"{load} {cc} {setting}: goodput {mean([r['total'] for r in found]):.1f} Mb/s, completion "
+        print(f"{load} {setting}: goodput {mean([r['total'] for r in found]):.1f} Mb/s, completion "
               f"{mean([r['fct']['mean'] for r in found]):.0f} / {mean([r['fct']['p99'] for r in found]):.0f} ms, CE "
               f"{100 * sum(r['ce_share'] for r in found) / len(found):.2f} %, pauses {[r['pauses'] for r in found]}, "
               f"moves {[r['moves'] for r in found]}", flush=True)
-    for setting in ("share", "share, moves"):
-        ratio = mean([r["total"] / was["total"] for r, was in zip(rows[setting], rows["on"])])
-        assert ratio >= float(least), f"{setting} has {ratio:.3f} of the goodput without, {least} asked for"
+    ratio = mean([r["total"] / was["total"] for r, was in zip(rows["share"], rows["on"])])
+    assert ratio >= float(least), f"share has {ratio:.3f} of the goodput without, {least} asked for"
     assert not bed.left(), bed.left()
 
 

@@ -6,8 +6,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct hp3_path_count counts[] = {{3, 1}, {0xfffe, 2}, {0xffff, 1}};
-static const struct hp3_spine_path_count spine_paths[] = {{3, 1, 1}};
+static const struct hp3_long_counts counts = {.out = 1, .in = 2};
 static const uint16_t ports[] = {50001, 50002, 50003};
 
 static struct hp3_pkt packet(uint8_t *frame, bool out, uint8_t opcode, uint32_t psn)
@@ -266,36 +265,11 @@ static int pair_paths(struct off_world *w)
 	return (int)hp3_pair_paths(w->e, hp3_pair_of(w->e, w->flow), w->now, info, N(info)) * 0;
 }
 
-static int load_copy(struct off_world *w)
+static int longs_to(struct off_world *w)
 {
-	uint16_t count[HP3_LOAD_PATHS];
-	struct hp3_path_count path[8];
-
-	hp3_load_in(w->e, count, N(count));
-	hp3_load_to(w->e, &w->ends, count, N(count));
-	hp3_load_in_names(w->e, path, N(path));
-	hp3_load_to_names(w->e, w->flow, path, N(path));
+	hp3_longs_to(w->e, HP3_NO_FLOW);
+	hp3_longs_to(w->e, w->flow);
 	return 0;
-}
-
-static int load_received(struct off_world *w)
-{
-	const uint16_t count[] = {1, 0, 2};
-
-	hp3_load_received(w->e, 0, count, N(count), w->now);
-	hp3_load_received(w->e, UINT32_MAX, count, N(count), w->now);
-	hp3_load_from(w->e, &w->ends, count, N(count), w->now);
-	hp3_load_received_names(w->e, 1 << 3, counts, N(counts), w->now);
-	return 0;
-}
-
-static int spine_paths_advertise(struct off_world *w)
-{
-	struct hp3_spine_path_count spine_path[8];
-
-	hp3_spine_paths_to(w->e, w->flow, spine_path, N(spine_path), w->now);
-	hp3_rack_advertise(w->e, spine_path, N(spine_path));
-	return hp3_counts_spine_paths(w->e) ? 0 : -ENOENT;
 }
 
 static int names(struct off_world *w)
@@ -373,21 +347,9 @@ static int probing(const struct hp3_engine_config *c)
 	return c->probing ? 0 : -ENOENT;
 }
 
-static int paths_named(const struct hp3_engine_config *c)
+static int shares(const struct hp3_engine_config *c)
 {
-	return c->probing && (c->trace || c->load_paths != 0) ? 0 : -ENOENT;
-}
-
-static int loads(const struct hp3_engine_config *c)
-{
-	return (c->probing && c->load_paths != 0) || c->cc.share.on ? 0 : -ENOENT;
-}
-
-static int spine_paths_counted(const struct hp3_engine_config *c)
-{
-	return c->probing && c->advertise_ns != 0 && c->trace && c->cc.share.on && c->cc.share.moves
-		       ? 0
-		       : -ENOENT;
+	return c->cc.share.on ? 0 : -ENOENT;
 }
 
 static int inline_only(const struct hp3_engine_config *c)
@@ -415,13 +377,7 @@ INT(restore, hp3_flow_restore(w->e, &w->ends, 0x2009, 50011, 50012, w->now))
 VOID(probe_reply, hp3_probe_reply(w->e, 1 << 3, true, w->now, &w->acts))
 VOID(probe_timed, hp3_probe_timed(w->e, UINT32_MAX, false, 9, w->now, &w->acts))
 VOID(hop_reported, hp3_hop_reported(w->e, 1, HP3_TRACE_HOP, false, w->ends.remote, w->now))
-INT(path_name, hp3_path_name(w->e, 0) < 0 ? -ENOENT : 0)
-INT(path_number, hp3_path_number(w->e, 5, true) < 0 ? -ENOENT : 0)
-INT(load_from_names, hp3_load_from_names(w->e, &w->ends, w->now, counts, N(counts), w->now))
-INT(spine_paths_from,
-	hp3_spine_paths_from(w->e, &w->ends, w->now, spine_paths, N(spine_paths), w->now))
-INT(rack_received,
-	hp3_rack_received(w->e, false, w->ends.remote, w->now, spine_paths, N(spine_paths), w->now))
+INT(longs_from, hp3_longs_from(w->e, &w->ends, w->now, &counts, w->now))
 VOID(peer_seen, hp3_peer_seen(w->e, &w->ends, w->now))
 INT(peer_report, hp3_peer_report(w->e, &w->ends, 0x2000, w->now, &w->acts))
 INT(qp_ports, hp3_qp_ports(w->e, &w->ends, NULL, 0))
@@ -464,15 +420,8 @@ const struct off_entry off_entries[] = {
 	{"hp3_probe_reply", call_probe_reply, nothing},
 	{"hp3_probe_timed", call_probe_timed, nothing},
 	{"hp3_hop_reported", call_hop_reported, nothing},
-	{"hp3_path_name", call_path_name, nothing},
-	{"hp3_path_number", call_path_number, paths_named},
-	{"hp3_load_in hp3_load_to hp3_load_in_names hp3_load_to_names", load_copy, nothing},
-	{"hp3_load_received hp3_load_from hp3_load_received_names", load_received, nothing},
-	{"hp3_load_from_names", call_load_from_names, loads},
-	{"hp3_spine_paths_to hp3_rack_advertise hp3_counts_spine_paths", spine_paths_advertise,
-		spine_paths_counted},
-	{"hp3_spine_paths_from", call_spine_paths_from, spine_paths_counted},
-	{"hp3_rack_received", call_rack_received, spine_paths_counted},
+	{"hp3_longs_to", longs_to, nothing},
+	{"hp3_longs_from", call_longs_from, shares},
 	{"hp3_peer_seen", call_peer_seen, nothing},
 	{"hp3_peer_report", call_peer_report, reports},
 	{"hp3_qp_ports", call_qp_ports, probing},

@@ -7,7 +7,6 @@
  */
 #include "engine/info.h"
 #include "engine/policy.h"
-#include "ppp/placement.h"
 
 struct off_world {
 	struct hp3_engine_config cfg;

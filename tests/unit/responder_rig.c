@@ -52,9 +52,8 @@ int responder_teardown(void **state)
 int take_at(const struct frame *f, uint64_t clock)
 {
 	struct hp3_answer answer;
-	uint32_t turn;
 
-	return hp3_responder_take(r, f->b, &f->v, true, clock, now, &answer, &turn);
+	return hp3_responder_take(r, f->b, &f->v, true, clock, now, &answer);
 }
 
 int take(const struct frame *f)

@@ -120,11 +120,10 @@ static void defaults_are_the_policy(void **state)
 /* What is said in one word, or in one number for two. */
 static void policy_settles(void **state)
 {
-	struct hp3_config cfg =
-		parse("[ppp]\nwatch = off\nprobe = nak\nrtt_factor = 300\n"
-		      "probe_timeout_us = 70\npath_fresh_us = 5\nidentity = trace\nplacement = on\n"
-		      "[policy]\nmode = observe\n[cc]\nmode = dcqcn\n",
-			HP3_CONFIG_NO_RAILS);
+	struct hp3_config cfg = parse("[ppp]\nwatch = off\nprobe = nak\nrtt_factor = 300\n"
+				      "probe_timeout_us = 70\npath_fresh_us = 5\nidentity = trace\n"
+				      "[policy]\nmode = observe\n[cc]\nmode = dcqcn\n",
+		HP3_CONFIG_NO_RAILS);
 	struct hp3_engine_config e = hp3_policy_settled(&cfg.engine);
 
 	assert_int_equal(e.monitor.cycle_ns, 0);
@@ -137,15 +136,14 @@ static void policy_settles(void **state)
 	assert_int_equal(e.paths.window_ns, 70000);
 	assert_int_equal(e.trace_timeout_ns, 70000);
 	assert_int_equal(e.paths.fresh_ns, 5000);
-	assert_true(e.trace && e.load_paths > 0 && e.observe && !e.moves_allowed && e.cc.notify);
-	cfg = parse("[ppp]\nplacement = off\nprobe = off\n[cc]\nnp = off\nmode = off\n",
-		HP3_CONFIG_NO_RAILS);
+	assert_true(e.trace && e.observe && !e.moves_allowed && e.cc.notify);
+	cfg = parse("[ppp]\nprobe = off\n[cc]\nnp = off\nmode = off\n", HP3_CONFIG_NO_RAILS);
 	e = hp3_policy_settled(&cfg.engine);
-	assert_true(!e.probing && e.load_paths == 0 && !e.observe && e.moves_allowed);
+	assert_true(!e.probing && !e.observe && e.moves_allowed);
 	assert_false(e.cc.notify);
 	cfg = parse("[ppp]\nidentity = none\n[cc]\nnp = on\n", HP3_CONFIG_NO_RAILS);
 	e = hp3_policy_settled(&cfg.engine);
-	assert_true(!e.trace && e.load_paths == 0 && e.cc.notify && e.cc.mode == HP3_CC_NATIVE);
+	assert_true(!e.trace && e.cc.notify && e.cc.mode == HP3_CC_NATIVE);
 }
 
 static void two_rails(void **state)
@@ -289,19 +287,17 @@ static void reload(void **state)
 			0);
 	char seen[1024] = "";
 
-	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 11);
+	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 9);
 	assert_string_equal(seen, "eal.burst 16->64 restart\n"
 				  "rail.a.rnic p0->(none) restart\n"
 				  "rail.a.net p1->(none) restart\n"
 				  "rail.a.rdma ->(none) restart\n"
-				  "rail.a.rack ->(none) restart\n"
 				  "rail.a.rfr_mode same->(none) restart\n"
 				  "policy.mode on->off now\n"
 				  "rfr.max_hold_us 500->10000 now\n"
 				  "rail.c.rnic (none)->p4 restart\n"
 				  "rail.c.net (none)->p1 restart\n"
 				  "rail.c.rdma (none)-> restart\n"
-				  "rail.c.rack (none)-> restart\n"
 				  "rail.c.rfr_mode (none)->same restart\n");
 	hp3_config_apply_reload(&old, &new);
 	assert_int_equal(old.engine.words.mode, HP3_POLICY_OFF);

@@ -338,27 +338,13 @@ static void rules_between_keys(void **state)
 		"f.ini:6: [ppp] backoff_max_us = 1999: 1999 us is shorter than backoff_min_us = "
 		"2000: "
 		"set it to at least 2000\n");
-	expect(RAIL "[ppp]\nplacement = on\n", 0,
-		"f.ini:5: [ppp] placement = on: flows are counted on paths, and identity = none "
-		"tells "
-		"none: set identity = trace, too, or placement = off\n");
-	expect(RAIL "[cc]\nshare_moves = on\n[eal]\nlcores = 2\n[rfr]\nhold_packets = 1024\n", 0,
-		"f.ini:5: [cc] share_moves = on: long flows are counted with share = on: set that, "
-		"too, or share_moves = off\n"
-		"f.ini:5: [cc] share_moves = on: long flows are counted by path, and identity = "
-		"none in [ppp] tells none: set identity = trace, too, or share_moves = off\n"
-		"f.ini:5: [cc] share_moves = on: each of [eal] lcores = 2 would speak for the "
-		"host, "
-		"of its own flows alone: set lcores = 1, or share_moves = off\n"
-		"f.ini:5: [cc] share_moves = on: no [rail.NAME] says with rack = who the hosts of "
-		"the rack are: list them there, or set share_moves = off\n");
+	expect(RAIL "[cc]\nshare = on\n", 0,
+		"f.ini:5: [cc] share = on: it raises rates that hp3d sets: set mode = dcqcn, too, "
+		"or share = off\n");
 	/* No verdict from a value that is wrong in itself. */
-	expect(RAIL "rack = 10.0.1.0/25\n[cc]\nshare = maybe\nshare_moves = on\n[ppp]\n"
-		    "identity = trace\n",
-		0,
-		"f.ini:4: [rail.a] rack = 10.0.1.0/25: not allowed: write addresses and prefixes "
-		"by comma, such as \"10.0.1.0/27, 10.0.2.7\", of 64 hosts in all\n"
-		"f.ini:6: [cc] share = maybe: not a choice: allowed is off|on, default off\n");
+	expect(RAIL "[cc]\nshare = on\nmode = maybe\n", 0,
+		"f.ini:6: [cc] mode = maybe: not a choice: allowed is native|dcqcn|off, default "
+		"native\n");
 	expect(RAIL "[rfr]\nhold_packets = 20000\n[eal]\nmbufs = 9999999\n", 0,
 		"f.ini:7: [eal] mbufs = 9999999: too large: write a plain number, 1024..4194304 "
 		"mbufs, default 16384\n");

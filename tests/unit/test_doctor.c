@@ -233,18 +233,6 @@ static void secret(void)
 	chmod(file, 0644);
 }
 
-static void share_native(void)
-{
-	cfg.engine.cc.mode = HP3_CC_NATIVE;
-	cfg.engine.cc.share.on = true;
-}
-
-static void share_moves(void)
-{
-	configure(RAIL "rack = 10.9.0.2, 10.9.0.3\n",
-		"[cc]\nmode = dcqcn\nshare = on\nshare_moves = on\n[ppp]\nidentity = trace\n");
-}
-
 static void no_key(void)
 {
 	configure(RAIL, "[probes]\nkeys = off\n");
@@ -603,7 +591,6 @@ static const struct {
 	{"config", config, "only digits are allowed", "hp3d --check-config /tmp/"},
 	{"secret", secret, "its mode is 0644", "chmod 600 /tmp/"},
 	{"no-key", no_key, "keys = off: what peers report", "remove keys = off"},
-	{"share-native", share_native, "brings nothing with mode = native", "share = off"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
 	{"driver", driver, "no driver net_afpacket", "net_af_packet0,iface=NAME"},
 	{"interface", no_interface, "no interface eth0", "ip link show"},
@@ -652,9 +639,6 @@ static const struct {
 	{"af-xdp", af_xdp, "CONFIG_XDP_SOCKETS", "use net_af_packet"},
 	{"lockdown", lockdown, "[confidentiality]", "verbs = off"},
 	{"rdma-name", rdma_name, "rdma = mlx5_7", "rdma link show"},
-	{"share-moves", share_moves,
-		"mlx5_0 has 10.9.0.1, which is not in rack = 10.9.0.2, 10.9.0.3 of [rail.r0]",
-		"that of this host too"},
 	{"rdma-device", nothing,
 		"mlx5_0: driver mlx5_core, firmware 28.39.1002, port 1 ACTIVE, Ethernet, 1 RoCE v2 "
 		"addresses (10.9.0.1, eth0), CNPs with DSCP 48; live move: "

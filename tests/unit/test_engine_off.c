@@ -21,7 +21,6 @@ enum state { EMPTY, UNPAIRED, PAIRED, STATES };
 static struct hp3_engine_config combination(uint32_t n)
 {
 	struct hp3_engine_config t;
-	uint32_t share;
 
 	hp3_policy_defaults(&t);
 	t.max_flows = 8;
@@ -37,19 +36,17 @@ static struct hp3_engine_config combination(uint32_t n)
 	t.words.watch = CHOICE(2);
 	t.words.observe_probes = CHOICE(2);
 	t.cc.mode = (uint8_t)CHOICE(3);
-	share = CHOICE(3);
+	t.cc.share.on = CHOICE(2);
 	t.spray.mode = (uint8_t)CHOICE(3);
 	t.trace = CHOICE(2);
 	t.unkeyed = CHOICE(2);
 	t.filter.qpns = (uint8_t)CHOICE(2);
 	t.verbs = CHOICE(2);
 #undef CHOICE
-	t.cc.share.on = share > 0;
-	t.cc.share.moves = share > 1;
 	return hp3_policy_settled(&t);
 }
 
-#define COMBINATIONS (5u * 3 * 2 * 2 * 3 * 3 * 3 * 2 * 2 * 2 * 2)
+#define COMBINATIONS (5u * 3 * 2 * 2 * 3 * 2 * 3 * 2 * 2 * 2 * 2)
 #define EACH         (HP3_FEWER == 1 ? 1u : 7u) /* divides none of these */
 
 /* What is off sends nothing. */
@@ -62,12 +59,11 @@ static void expect_nothing_of_what_is_off(const struct off_world *w, const char 
 		int kind = w->acts.act[i].kind;
 
 		if ((!c->probing && (kind == HP3_ACT_PROBE || kind == HP3_ACT_REPORT ||
-					    kind == HP3_ACT_ADVERTISE || kind == HP3_ACT_RACK)) ||
+					    kind == HP3_ACT_ADVERTISE)) ||
 			(!c->trace && kind == HP3_ACT_TRACE) ||
 			(c->spray.mode == HP3_SPRAY_MOVE &&
 				(kind == HP3_ACT_DELIVER || kind == HP3_ACT_SHOW)) ||
-			(c->unkeyed && (kind == HP3_ACT_ADVERTISE || kind == HP3_ACT_RACK ||
-					       kind == HP3_ACT_REPORT)) ||
+			(c->unkeyed && (kind == HP3_ACT_ADVERTISE || kind == HP3_ACT_REPORT)) ||
 			(!c->verbs && (kind == HP3_ACT_SUSPEND || kind == HP3_ACT_MOVE ||
 					      kind == HP3_ACT_RESUME)))
 			fail_msg("%s: action %d of what is off", entry, kind);

@@ -218,24 +218,6 @@ static void rule_36_an_answer_is_new_once(void **state)
 			again == 0);
 }
 
-/* What an answer tells of long flows counts once, however often it is sent again. */
-static void rule_36_counts_of_an_answer_are_new_once(void **state)
-{
-	const struct hp3_path_count many = {HP3_NAME_LONG_IN, 7}, few = {HP3_NAME_LONG_IN, 3};
-	struct hp3_acts acts = {0};
-
-	rig.cfg.cc.share.on = true;
-	congested();
-	hp3_load_received_names(rig.e, rig.probe_ids[1], &many, 1, rig.now);
-	assert_int_equal(rig.e->pairs.pairs[0].peer_in, 7);
-	hp3_probe_timed(rig.e, rig.probe_ids[1], true, 0, rig.now, &acts);
-	hp3_load_received_names(rig.e, rig.probe_ids[2], &few, 1, rig.now);
-	hp3_probe_timed(rig.e, rig.probe_ids[2], true, 0, rig.now, &acts);
-	assert_int_equal(rig.e->pairs.pairs[0].peer_in, 3);
-	hp3_load_received_names(rig.e, rig.probe_ids[1], &many, 1, rig.now);
-	assert_int_equal(rig.e->pairs.pairs[0].peer_in, 3);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,7 +234,6 @@ int main(void)
 		RIG_TEST(moves_off_means_no_probe),
 		RIG_TEST(forged_replies),
 		RIG_TEST(rule_36_an_answer_is_new_once),
-		RIG_TEST(rule_36_counts_of_an_answer_are_new_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

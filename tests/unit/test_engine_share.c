@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "engine/paths/paths.h"
+#include <errno.h>
+#include "engine/state.h"
 #include "scene.h"
 
 #define LONG      200000u
@@ -19,7 +20,6 @@ static void begin(enum hp3_cc_mode mode)
 	probing_config();
 	rig.cfg.monitor.congestion_tolerance = 7; /* no searches here */
 	rig.cfg.moves_allowed = true;
-	rig.cfg.advertise_ns = ADVERTISE;
 	rig.cfg.cc.mode = mode;
 	rig.cfg.cc.rp = hp3_dcqcn_preset("paper")->rp;
 	rig.cfg.cc.rp.rpg_max_rate = LINE;
@@ -47,25 +47,22 @@ static void first_of(uint32_t bytes)
 			    .payload_len = PMTU});
 }
 
-static uint32_t advertised(uint16_t name)
+static uint32_t advertised_out(void)
 {
-	struct hp3_path_count count[8];
-	uint32_t n = hp3_load_to_names(rig.e, flow_of(&q), count, 8);
+	return hp3_longs_to(rig.e, flow_of(&q)).out;
+}
 
-	for (uint32_t i = 0; i < n; i++)
-		if (count[i].name == name)
-			return count[i].count;
-	return 0;
+static uint32_t advertised_in(void)
+{
+	return hp3_longs_to(rig.e, flow_of(&q)).in;
 }
 
 /* The peer reports that so many of its long flows come here, and how many reach it in all. */
 static void report(uint16_t own, uint16_t in)
 {
-	const struct hp3_path_count count[] = {{HP3_NAME_LONG_IN, in}, {HP3_NAME_LONG, own}};
+	const struct hp3_long_counts count = {.out = own, .in = in};
 
-	assert_int_equal(
-		hp3_load_from_names(rig.e, HP3_ENDS(&q), stamp++, count, own != 0 ? 2 : 1, rig.now),
-		0);
+	assert_int_equal(hp3_longs_from(rig.e, HP3_ENDS(&q), stamp++, &count, rig.now), 0);
 }
 
 static void asks(void)
@@ -96,13 +93,13 @@ static void messages_count_by_their_length(void **state)
 {
 	begin(HP3_CC_NATIVE);
 	first_of(99999);
-	assert_int_equal(advertised(HP3_NAME_LONG), 0);
+	assert_int_equal(advertised_out(), 0);
 	first_of(LONG);
-	assert_int_equal(advertised(HP3_NAME_LONG), 1);
+	assert_int_equal(advertised_out(), 1);
 	first_of(LONG); /* two of one queue pair are one flow */
-	assert_int_equal(advertised(HP3_NAME_LONG), 1);
+	assert_int_equal(advertised_out(), 1);
 	ack(&q, psn - 1);
-	assert_int_equal(advertised(HP3_NAME_LONG), 1); /* there is more to come */
+	assert_int_equal(advertised_out(), 1); /* there is more to come */
 }
 
 static void a_long_message_ends_when_it_is_acknowledged(void **state)
@@ -117,9 +114,9 @@ static void a_long_message_ends_when_it_is_acknowledged(void **state)
 	last(&q, psn++);
 	assert_int_equal(psn - from, PACKETS);
 	ack(&q, psn - 2);
-	assert_int_equal(advertised(HP3_NAME_LONG), 1);
+	assert_int_equal(advertised_out(), 1);
 	ack(&q, psn - 1);
-	assert_int_equal(advertised(HP3_NAME_LONG), 0);
+	assert_int_equal(advertised_out(), 0);
 }
 
 static void a_send_is_long_once_it_was(void **state)
@@ -133,17 +130,17 @@ static void a_send_is_long_once_it_was(void **state)
 		f.psn = psn++;
 		request(&q, &f);
 		f.opcode = HP3_OP_RC_SEND_MIDDLE;
-		assert_int_equal(advertised(HP3_NAME_LONG), 0);
+		assert_int_equal(advertised_out(), 0);
 	}
 	f.psn = psn++;
 	request(&q, &f);
-	assert_int_equal(advertised(HP3_NAME_LONG), 1);
+	assert_int_equal(advertised_out(), 1);
 	f.opcode = HP3_OP_RC_SEND_LAST;
 	f.ackreq = true;
 	f.psn = psn++;
 	request(&q, &f);
 	ack(&q, psn - 1);
-	assert_int_equal(advertised(HP3_NAME_LONG), 0);
+	assert_int_equal(advertised_out(), 0);
 }
 
 /* What a READ brings comes in here, and nobody else would count it. */
@@ -153,53 +150,54 @@ static void long_reads_come_in(void **state)
 	first_of(2 * PMTU); /* what READs take is known once the PMTU is */
 	round_trip(RTT);
 	read_request(&q, psn, LONG);
-	assert_int_equal(advertised(HP3_NAME_LONG), 0);
-	assert_int_equal(advertised(HP3_NAME_LONG_IN), 1);
+	assert_int_equal(advertised_out(), 0);
+	assert_int_equal(advertised_in(), 1);
 	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, psn, PMTU);
-	assert_int_equal(advertised(HP3_NAME_LONG_IN), 1);
+	assert_int_equal(advertised_in(), 1);
 	read_response(&q, HP3_OP_RC_READ_RESP_LAST, psn + PACKETS - 1, 8);
-	assert_int_equal(advertised(HP3_NAME_LONG_IN), 0);
+	assert_int_equal(advertised_in(), 0);
 }
 
 static void what_peers_report_comes_in(void **state)
 {
 	begin(HP3_CC_NATIVE);
 	report(3, 3);
-	assert_int_equal(advertised(HP3_NAME_LONG_IN), 3);
+	assert_int_equal(advertised_in(), 3);
 	report(1, 1);
-	assert_int_equal(advertised(HP3_NAME_LONG_IN), 1);
+	assert_int_equal(advertised_in(), 1);
 	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 0);
 	pass_time(ADVERTISE);
 	assert_int_equal(
 		rig.acts[HP3_ACT_ADVERTISE], 1); /* who tells of some is told how many come in */
 	report(0, 0);
-	assert_int_equal(advertised(HP3_NAME_LONG_IN), 0);
+	assert_int_equal(advertised_in(), 0);
 	pass_time(10 * ADVERTISE);
 	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 1); /* and no answer provokes another one */
 }
 
 static void an_old_report_changes_nothing(void **state)
 {
-	const struct hp3_path_count count[] = {{HP3_NAME_LONG, 9}};
+	const struct hp3_long_counts count = {.out = 9};
 
 	begin(HP3_CC_NATIVE);
 	report(2, 2);
-	assert_true(hp3_load_from_names(rig.e, HP3_ENDS(&q), 1, count, 1, rig.now) < 0);
-	assert_int_equal(advertised(HP3_NAME_LONG_IN), 2);
+	assert_int_equal(hp3_longs_from(rig.e, HP3_ENDS(&q), 1, &count, rig.now), -ESTALE);
+	assert_int_equal(advertised_in(), 2);
 }
 
 static void a_peer_that_fell_silent_counts_no_more(void **state)
 {
-	const struct hp3_path_count none[] = {{HP3_NAME_LONG_IN, 0}};
+	const struct hp3_long_counts none = {0};
 	struct qp other = make_qp(1);
 
 	begin(HP3_CC_NATIVE);
 	report(2, 2);
 	pass_time(9 * ADVERTISE);
+	other.remote[3] = 77;
 	assert_int_equal(set_up(&other), 0);
 	for (uint32_t i = 0; i < rig.cfg.max_pairs; i++) /* each report looks at one pair */
-		hp3_longs_reported(rig.e, rig.e->flows[flow_of(&other)].pair, none, 1, rig.now);
-	assert_int_equal(advertised(HP3_NAME_LONG_IN), 0);
+		assert_int_equal(hp3_longs_from(rig.e, HP3_ENDS(&other), i + 1, &none, rig.now), 0);
+	assert_int_equal(advertised_in(), 0);
 }
 
 /* Rates: cc = dcqcn. Of a line of 10,000 Mb/s, 80 %. */
@@ -307,34 +305,47 @@ static void rule_32_incast_gets_nothing_back(void **state)
 	assert_true(stats()->share_lifts > 0);
 }
 
-/* cc = native: the RNIC does not hear of a mark while the flow has less than its share. */
-static void cnps_of_a_flow_below_its_share_are_consumed(void **state)
+/* --- to whom reports go --- */
+
+/* The key of this pair of hosts; NULL: it has none. */
+static const uint8_t *pair_key;
+
+static const uint8_t *find_key(const void *table, const struct hp3_pair_ends *ends)
 {
-	begin(HP3_CC_NATIVE);
-	first_of(LONG * 100);
-	for (unsigned i = 0; i < 12; i++)
-		round_trip(RTT);
-	cnp();
-	assert_int_equal(rig.vd.kind, HP3_PASS); /* nobody has told anything */
-	report(0, 1);
-	cnp();
-	assert_int_equal(rig.vd.kind, HP3_CONSUME);
-	assert_int_equal(stats()->cnps_shared, 1);
-	round_trip(2 * RTT);
-	cnp();
-	assert_int_equal(rig.vd.kind, HP3_PASS);
+	assert_memory_equal(ends->src, q.local, 4);
+	assert_memory_equal(ends->dst, q.remote, 4);
+	return pair_key;
 }
 
-static void consumed_cnps_are_bounded(void **state)
+static void a_long_flow_begins_and_ends(void)
 {
-	begin(HP3_CC_NATIVE);
-	first_of(LONG * 100);
-	for (unsigned i = 0; i < 12; i++)
-		round_trip(RTT);
-	report(0, 1);
-	for (unsigned i = 0; i < 1000; i++)
-		cnp();
-	assert_in_range(stats()->cnps_shared, 64, 128);
+	first_of(LONG);
+	pass_time(2 * ADVERTISE);
+	ack(&q, psn - 1);
+	pass_time(2 * ADVERTISE);
+}
+
+static void a_peer_without_a_key_gets_no_report(void **state)
+{
+	static const struct hp3_probe_key key = {.agreed = find_key};
+	static const uint8_t bytes[HP3_KEY_LEN] = {1};
+
+	rig.cfg.key = &key;
+	begin(HP3_CC_DCQCN);
+	pair_key = NULL;
+	a_long_flow_begins_and_ends();
+	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 0);
+	pair_key = bytes;
+	a_long_flow_begins_and_ends();
+	assert_true(rig.acts[HP3_ACT_ADVERTISE] != 0);
+}
+
+static void without_keys_nobody_gets_a_report(void **state)
+{
+	rig.cfg.unkeyed = true;
+	begin(HP3_CC_DCQCN);
+	a_long_flow_begins_and_ends();
+	assert_int_equal(rig.acts[HP3_ACT_ADVERTISE], 0);
 }
 
 int main(void)
@@ -353,8 +364,8 @@ int main(void)
 		cmocka_unit_test_setup(rule_32_a_closing_move_gets_nothing_back, rig_setup),
 		cmocka_unit_test_setup(rule_32_old_counts_give_nothing_back, rig_setup),
 		cmocka_unit_test_setup(rule_32_incast_gets_nothing_back, rig_setup),
-		cmocka_unit_test_setup(cnps_of_a_flow_below_its_share_are_consumed, rig_setup),
-		cmocka_unit_test_setup(consumed_cnps_are_bounded, rig_setup),
+		cmocka_unit_test_setup(a_peer_without_a_key_gets_no_report, rig_setup),
+		cmocka_unit_test_setup(without_keys_nobody_gets_a_report, rig_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ static void a_report_is_believed_of_who_has_a_key(void **state)
  * besides. */
 static void unauthenticated_take_nothing_from_who_has_a_key(void **state)
 {
-	uint32_t answered = 0, unauthenticated = 0, turn;
+	uint32_t answered = 0, unauthenticated = 0;
 	struct hp3_addressing a;
 	struct hp3_answer answer;
 	struct frame f;
@@ -172,13 +172,13 @@ static void unauthenticated_take_nothing_from_who_has_a_key(void **state)
 		a = from(UNAUTHENTICATED, 0);
 		hp3_put_be16(a.src_ip, (uint16_t)(0x0b00 + i % 5000));
 		probe_of(&f, &a, i, CLOCK, &no_key);
-		unauthenticated += hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer,
-					   &turn) == HP3_RESPOND_ANSWER;
+		unauthenticated += hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer) ==
+				   HP3_RESPOND_ANSWER;
 		if (i % 400 != 0)
 			continue;
 		a = from(FRIENDS, 0);
 		probe_of(&f, &a, i, CLOCK, &agreed);
-		answered += hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer, &turn) ==
+		answered += hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer) ==
 			    HP3_RESPOND_ANSWER;
 	}
 	assert_int_equal(answered, 100);

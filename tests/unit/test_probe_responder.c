@@ -12,7 +12,6 @@ static void answered(void **state)
 {
 	struct hp3_answer answer;
 	struct frame f;
-	uint32_t turn;
 
 	for (uint32_t i = 0; i < 5; i++) {
 		make_probe(&f, true, 100 + i, CLOCK, &probe_key);
@@ -20,11 +19,10 @@ static void answered(void **state)
 			f.b[15] |= 0x30; /* marked on its way */
 		reparse(&f);
 		now += SEC;
-		assert_int_equal(hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer, &turn),
+		assert_int_equal(hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer),
 			HP3_RESPOND_ANSWER);
 		assert_int_equal(answer.id, 100 + i);
 		assert_int_equal(answer.ce, i == 3);
-		assert_int_equal(turn, i);
 	}
 	assert_int_equal(st.answered, 5);
 	expect_sum();
@@ -71,10 +69,9 @@ static void truncated(void **state)
 		const uint8_t *b = guarded_copy(f.b, len);
 		struct hp3_answer answer;
 		struct hp3_view v;
-		uint32_t turn;
 		hp3_parse(b, len, &v);
-		assert_int_equal(hp3_responder_take(r, b, &v, true, CLOCK, now, &answer, &turn),
-			HP3_RESPOND_PASS);
+		assert_int_equal(
+			hp3_responder_take(r, b, &v, true, CLOCK, now, &answer), HP3_RESPOND_PASS);
 	}
 	assert_int_equal(st.peer_probes, 0);
 }
@@ -90,12 +87,11 @@ static void a_report_is_taken_once(void **state)
 		.report = true};
 	struct hp3_answer answer;
 	struct frame f;
-	uint32_t turn;
 
 	f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &cfg.keys.key[0]);
 	reparse(&f);
-	assert_int_equal(hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer, &turn),
-		HP3_RESPOND_REPORT);
+	assert_int_equal(
+		hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer), HP3_RESPOND_REPORT);
 	assert_int_equal(hp3_report_qpn(answer.id), 0x42);
 	assert_int_equal(take(&f), HP3_RESPOND_DROP);
 	assert_int_equal(st.reports_accepted, 1);
@@ -131,12 +127,11 @@ static void dscp_of_answers(void **state)
 	for (uint32_t i = 0; i < sizeof(dscp); i++) {
 		struct hp3_answer answer;
 		struct frame f;
-		uint32_t turn;
 
 		cfg.dscp = dscp[i];
 		assert_int_equal(hp3_responder_reconfigure(r, &cfg), 0);
 		make_probe(&f, false, 1 + i, CLOCK, &probe_key);
-		assert_int_equal(hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer, &turn),
+		assert_int_equal(hp3_responder_take(r, f.b, &f.v, true, CLOCK, now, &answer),
 			HP3_RESPOND_ANSWER);
 		assert_int_equal(answer.dscp, dscp[i]);
 	}

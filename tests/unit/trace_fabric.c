@@ -21,8 +21,6 @@ void trace_config(void)
 	rig.cfg.traces = (struct hp3_limit){RATE, 4};
 	rig.cfg.trace_timeout_ns = 5 * MS;
 	rig.cfg.paths.recheck_ns = RECHECK;
-	rig.cfg.load_paths = HP3_HOPS;
-	rig.cfg.load_age_ns = 1000 * MS;
 }
 
 uint32_t spine_of(const struct qp *p, uint16_t port, uint32_t qpn)

@@ -100,16 +100,6 @@ static void send_own_packet(struct hp3d_pipe *p, const struct hp3_act *a, uint64
 	hp3d_pipe_emit(p, dir, m);
 }
 
-static void advertise_to_rack(struct hp3d_pipe *p, uint64_t now)
-{
-	struct rte_mbuf *m[HP3_RACK_PEERS_MAX];
-	uint32_t n = p->agent != NULL ? hp3d_agent_make_rack(p->agent, p->engine, now, m) : 0;
-
-	p->c.own += n;
-	for (uint32_t i = 0; i < n; i++)
-		hp3d_pipe_emit(p, HP3_DIR_TX, m[i]);
-}
-
 void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 {
 	switch ((enum hp3_act_kind)a->kind) {
@@ -127,9 +117,6 @@ void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 		break;
 	case HP3_ACT_EVENT:
 		report_event(p, &a->event);
-		break;
-	case HP3_ACT_RACK:
-		advertise_to_rack(p, now);
 		break;
 	case HP3_ACT_SUSPEND:
 	case HP3_ACT_MOVE:

@@ -97,7 +97,6 @@ static bool draw_random(void *buf, size_t n)
 struct hp3d_agent *hp3d_agent_create(
 	const struct hp3_config *cfg, unsigned rail, const char *name, int socket)
 {
-	const struct hp3_rack_peers rack_peers = hp3_rack_peers_parse(cfg->rails[rail].rack);
 	struct hp3_heard *heard =
 		rte_malloc_socket("hp3d heard", sizeof(*heard), RTE_CACHE_LINE_SIZE, socket);
 	struct hp3_responder_config rc = responder_config(cfg, 0, heard);
@@ -134,8 +133,6 @@ struct hp3d_agent *hp3d_agent_create(
 	a->clock_s = rc.clock_s;
 	a->dscp = rc.dscp;
 	a->port = (uint16_t)cfg->probes.port;
-	if (cfg->engine.cc.share.moves)
-		hp3d_rack_peers_init(&a->rack_peers, &rack_peers);
 	tp = trace_params(a, cfg);
 	hp3_tracer_init(&a->tracer, &tp, seed[1], &a->stats);
 	a->responder = hp3_responder_create(mem, size, &rc, &a->stats);

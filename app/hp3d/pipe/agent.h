@@ -37,16 +37,8 @@ struct rte_mbuf;
 	X(ack_solicitations_sent,                                                                  \
 		"duplicates sent to make a peer's RNIC repeat its acknowledgement")                \
 	X(agreements_sent, "messages to peers about queue pairs that are sprayed")                 \
-	X(loads_sent, "reports of this host's flows sent to peers")                                \
+	X(loads_sent, "reports of this host's long flows sent to peers")                           \
 	X(loads_stale, "reports of peers ignored: not newer than the latest one")                  \
-	X(rack_sent, "messages sent to rack peers: long flows of this host by path")               \
-	X(rack_received, "messages of rack peers accepted")                                        \
-	X(rack_no_route, "messages to rack peers not sent: no connection of an address in "        \
-			 "[rail.NAME] rack yet")                                                   \
-	X(rack_no_key, "messages to rack peers not sent: no key is agreed on yet")                 \
-	X(rack_stale, "messages of rack peers ignored: not newer than the latest one")             \
-	X(rack_unlisted, "messages of rack peers dropped: sender not in [rail.NAME] rack, or not " \
-			 "for this host")                                                          \
 	X(keys_refused, "messages of peers about keys dropped: this host agrees on no keys "       \
 			"([probes] keys)")                                                         \
 	X(probe_no_route,                                                                          \
@@ -91,10 +83,6 @@ void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends);
  * action; *dir is where to send it. NULL: the packet cannot be sent; the agent counts this. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
-
-/* Stores the packets for a RACK action in m[HP3_RACK_PEERS_MAX]; returns their number. */
-uint32_t hp3d_agent_make_rack(
-	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m);
 
 /* True: a datagram of the local host to hp3's port. Peers would take it for a message of hp3d. */
 bool hp3d_agent_is_of_host(const struct hp3d_agent *a, const struct hp3_pkt *pkt);

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe/agent.h"
-#include "app/hp3d/pipe/rack_peers.h"
 #include "probes/keying.h"
 #include "probes/responder.h"
 
@@ -35,7 +34,6 @@ struct hp3d_agent {
 	struct hp3_tracer tracer;
 	struct hp3d_neighbours neighbours;
 	size_t neighbours_size;
-	struct hp3d_rack_peers rack_peers;
 	/* Keys that pairs agree on (agent_keys.c) */
 	struct hp3_keying *keying; /* NULL: this host never agrees on keys */
 	size_t keying_size;

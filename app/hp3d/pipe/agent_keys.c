@@ -167,7 +167,7 @@ static struct rte_mbuf *message_to(
 			     m->bytes, (uint16_t)m->len));
 }
 
-/* Builds a message to a host with which the local RNIC has a connection, or to a rack peer. */
+/* Builds a message to a host with which the local RNIC has a connection. */
 static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keying_message *m)
 {
 	const struct hp3_pair_ends *ends = &m->to;
@@ -175,12 +175,11 @@ static struct rte_mbuf *send_message(struct hp3d_agent *a, const struct hp3_keyi
 	const struct hp3d_neighbour *n = hp3d_neighbours_find(&a->neighbours, &there);
 	struct hp3_addressing to;
 
-	if (n != NULL && n->peer)
-		to = n->a;
-	else if (!hp3d_rack_peers_address(&a->rack_peers, &a->neighbours, ends, &to)) {
+	if (n == NULL || !n->peer) {
 		a->c.probe_no_route++;
 		return NULL;
 	}
+	to = n->a;
 	return message_to(a, &to, m);
 }
 

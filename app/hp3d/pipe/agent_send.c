@@ -2,7 +2,6 @@
 /* Packets that an agent sends for the engine's actions. */
 #include <string.h>
 #include "app/hp3d/pipe/agent_internal.h"
-#include "ppp/placement.h"
 #include "probes/standard.h"
 
 /* The addressing of packets from the flow's remote end to its local end. */
@@ -63,19 +62,13 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
 }
 
-/* Builds a report of how many flows this host has to this peer, by path. */
+/* Builds a report of long flows. */
 static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
-	const struct hp3_addressing *from_here, uint32_t flow, uint64_t now)
+	const struct hp3_addressing *from_here, uint32_t flow)
 {
 	struct hp3_addressing to = *from_here;
-	struct hp3_loads r = {.clock_us = next_stamp(a)};
+	const struct hp3_loads r = {.clock_us = next_stamp(a), .count = hp3_longs_to(e, flow)};
 
-	r.n = (uint8_t)hp3_load_to_names(e, flow, r.path, HP3_LOADS_PATHS);
-	if (hp3_counts_spine_paths(e)) {
-		r.kind = HP3_LOADS_OF_SPINE_PATHS;
-		r.spine_paths = (uint8_t)hp3_spine_paths_to(
-			e, flow, r.spine_path, HP3_LOADS_SPINE_PATHS, now);
-	}
 	a->c.loads_sent++;
 	hp3_addressing_class(&to, a->dscp);
 	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, &to, &r, a->port, sending_key(a));
@@ -159,54 +152,9 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 	if (agree)
 		len = build_agree(a, rte_pktmbuf_mtod(m, void *), &n->a, &act->agree.what);
 	else if (act->kind == HP3_ACT_ADVERTISE)
-		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow, now);
+		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow);
 	else
 		len = build_packet(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
 	*dir = is_for_the_rnic(act) ? HP3_DIR_RX : HP3_DIR_TX;
 	return hp3d_agent_sized(m, len);
-}
-
-/* True: the two hosts have a common key. If not, begins key agreement. */
-static bool may_send_to_rack_peer(
-	struct hp3d_agent *a, const struct hp3_addressing *to, uint64_t now)
-{
-	const struct hp3_ends ends = {to->ipv6, HP3_KEYING_ANY_VLAN, to->src_ip, to->dst_ip};
-
-	hp3d_agent_key_begin(a, &ends, now);
-	return hp3d_agent_is_keyed(a, &ends);
-}
-
-uint32_t hp3d_agent_make_rack(
-	struct hp3d_agent *a, const struct hp3_engine *e, uint64_t now, struct rte_mbuf **m)
-{
-	struct hp3_loads r = {.kind = HP3_LOADS_OF_RACK, .clock_us = next_stamp(a)};
-	uint32_t n = 0;
-
-	r.spine_paths = (uint8_t)hp3_rack_advertise(e, r.spine_path, HP3_LOADS_SPINE_PATHS);
-	for (uint32_t i = 0; i < a->rack_peers.n; i++) {
-		struct hp3_addressing to;
-		bool no_route;
-
-		if (!hp3d_rack_peer_is_due(&a->rack_peers, &a->rack_peers.rack_peer[i],
-			    &a->neighbours, now, &to, &no_route)) {
-			a->c.rack_no_route += no_route;
-			continue;
-		}
-		if (!may_send_to_rack_peer(a, &to, now)) {
-			a->c.rack_no_key++;
-			continue;
-		}
-		m[n] = rte_pktmbuf_alloc(a->pool);
-		if (m[n] == NULL) {
-			a->c.probe_no_buffer++;
-			break;
-		}
-		hp3_addressing_class(&to, a->dscp);
-		m[n] = hp3d_agent_sized(
-			m[n], hp3_loads_build(rte_pktmbuf_mtod(m[n], void *), HP3D_AGENT_FRAME_MAX,
-				      &to, &r, a->port, sending_key(a)));
-		n += m[n] != NULL;
-	}
-	a->c.rack_sent += n;
-	return n;
 }

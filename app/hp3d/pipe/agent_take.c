@@ -2,18 +2,13 @@
 /* Packets that an agent receives: probes, answers, ICMP messages about traces, reports of peers. */
 #include <errno.h>
 #include "app/hp3d/pipe/agent_internal.h"
-#include "ppp/placement.h"
 #include "probes/datagram.h"
 
 #define PROTO_UDP 17u
 
-static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine *e,
-	const struct hp3_pkt *pkt, struct hp3_answer *reply, uint32_t turn)
+static struct rte_mbuf *answer_to(
+	struct hp3d_agent *a, const struct hp3_pkt *pkt, struct hp3_answer *reply)
 {
-	struct hp3_path_count count[HP3_LOAD_PATHS];
-	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	uint32_t n =
-		hp3d_agent_is_keyed(a, &ends) ? hp3_load_in_names(e, count, HP3_LOAD_PATHS) : 0;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(a->pool);
 	int len;
 
@@ -21,7 +16,6 @@ static struct rte_mbuf *answer_to(struct hp3d_agent *a, const struct hp3_engine 
 		a->c.probe_no_buffer++;
 		return NULL;
 	}
-	hp3_answer_set_counts(reply, turn, count, n);
 	reply->clock_us = hp3d_agent_clock_us();
 	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, pkt->frame,
 		&pkt->v, reply, a->port, &a->keys);
@@ -51,14 +45,13 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
 	struct hp3_answer reply;
-	uint32_t turn;
 
 	switch (hp3_responder_take(a->responder, pkt->frame, &pkt->v, is_known(a, &ends),
-		hp3d_agent_clock(), now, &reply, &turn)) {
+		hp3d_agent_clock(), now, &reply)) {
 	case HP3_RESPOND_PASS:
 		return false;
 	case HP3_RESPOND_ANSWER:
-		*answer = answer_to(a, e, pkt, &reply, turn);
+		*answer = answer_to(a, pkt, &reply);
 		mark_peer_seen(a, e, &ends, now);
 		return true;
 	case HP3_RESPOND_REPORT:
@@ -109,7 +102,6 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 {
 	struct hp3_trace_result traced;
 	struct hp3_answer reply;
-	struct hp3_ends ends;
 
 	switch (hp3_answer_read(
 		pkt->frame, pkt->len, &pkt->v, a->port, &a->keys, &a->secret, &reply, &a->stats)) {
@@ -121,9 +113,6 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 			report_hop(e, &traced, now);
 			return true;
 		}
-		ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-		if (hp3d_agent_is_keyed(a, &ends))
-			hp3_load_received_names(e, reply.id, reply.path, reply.n, now);
 		if (hp3_probe_timed(e, reply.id, reply.ce,
 			    a->took != NULL ? a->took(a->took_ctx, reply.id) : 0, now, acts))
 			mark_peer_answered(a, e, pkt, &reply, now);
@@ -131,28 +120,6 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	default:
 		return true;
 	}
-}
-
-/* Accepted only from a rack peer to this host. */
-static void take_rack(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
-	const struct hp3_loads *r, uint64_t now)
-{
-	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	struct hp3d_rack_peer *rack_peer =
-		hp3d_rack_peers_from(&a->rack_peers, &a->neighbours, &ends);
-	int err;
-
-	if (rack_peer == NULL) {
-		a->c.rack_unlisted++;
-		return;
-	}
-	err = hp3_rack_received(
-		e, ends.ipv6, ends.remote, r->clock_us, r->spine_path, r->spine_paths, now);
-	a->c.rack_stale += err == -ESTALE;
-	if (err < 0)
-		return;
-	a->c.rack_received++;
-	hp3d_rack_peer_heard(rack_peer, pkt->frame, &pkt->v, now);
 }
 
 static struct hp3_loads_ear ear_of(struct hp3d_agent *a)
@@ -176,15 +143,7 @@ static bool take_loads(
 		return false;
 	case HP3_LOADS_OK:
 		hp3d_agent_key_heard(a, &ends, now);
-		if (r.kind == HP3_LOADS_OF_RACK) {
-			take_rack(a, e, pkt, &r, now);
-			return true;
-		}
-		a->c.loads_stale +=
-			hp3_load_from_names(e, &ends, r.clock_us, r.path, r.n, now) == -ESTALE;
-		if (r.kind == HP3_LOADS_OF_SPINE_PATHS)
-			hp3_spine_paths_from(
-				e, &ends, r.clock_us, r.spine_path, r.spine_paths, now);
+		a->c.loads_stale += hp3_longs_from(e, &ends, r.clock_us, &r.count, now) == -ESTALE;
 		return true;
 	default:
 		return true;

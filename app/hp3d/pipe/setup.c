@@ -27,10 +27,8 @@ static struct hp3_engine_config engine_config(
 	ec.unkeyed = cfg->probes.probe_key[0] == '\0' && ec.key == NULL;
 	ec.verbs = hp3_config_is_verbs_mode(cfg);
 	ec.copies = ec.verbs && cfg->verbs.copies[0] != '\0';
-	if (ec.verbs) {
-		ec.load_paths = 0; /* the number of flows by path is not known */
+	if (ec.verbs)
 		ec.spray.mode = HP3_SPRAY_MOVE; /* no packet passes through hp3d */
-	}
 	if (mute) /* verbs mode has peer probes only, so this turns probing off (engine/search) */
 		ec.probes = HP3_PROBES_STANDARD;
 	return ec;

@@ -53,13 +53,13 @@ class Classes(TwoPaths):
         ends = self.endpoints(qps=1, **endpoints)
         return a, b, taps, ends
 
-    def classes(self, kinds, endpoints, **sections):
+    def classes(self, kinds, endpoints, marks=True, **sections):
         """Both say all of `kinds`, each in its class."""
         a, b, taps, ends = self.begin(endpoints, **sections)
-        self.relay("hops") # before the first trace: a path whose switches are silent is asked again after a minute
         self.traffic(*ends)
         a.paired(1)
-        self.relay("marks")
+        if marks:
+            self.relay("marks")
         for look in taps:
             wait_for("all kinds", lambda look=look: set(look()) >= set(kinds))
         self.settle(*ends)
@@ -72,8 +72,10 @@ class Classes(TwoPaths):
         self.stop(b)
 
     def test_ipv4(self):
-        self.classes(("probe", "answer", "loads", "cnp"), {}, ppp={**EAGER, "identity": "trace", "placement": "on"},
-                     cc={"mode": "off", "np_how": "cnp"})
+        self.classes(("probe", "answer", "cnp"), {}, ppp=EAGER, cc={"mode": "off", "np_how": "cnp"})
+
+    def test_reports_of_long_flows(self):
+        self.classes(("loads",), {"message": 1000}, marks=False, ppp=EAGER, cc={"mode": "dcqcn", "share": "on"})
 
     def test_ipv6(self):
         self.classes(("probe", "answer"), {"ipv6": 1}, ppp=EAGER)

@@ -152,8 +152,7 @@ class Probing(TwoPaths):
 
     def test_paths_are_named(self):
         """A few traces tell all ports, and more traces agree; switches that fall silent are borne."""
-        a, b = self.pair_of_daemons(ppp={**EAGER, "identity": "trace", "traces_per_second": 1000, "trace_recheck_ms": 500,
-                                              "placement": "on"},
+        a, b = self.pair_of_daemons(ppp={**EAGER, "identity": "trace", "traces_per_second": 1000, "trace_recheck_ms": 500},
                                     probes={"probe_key": KEY}, rfr={"cooldown_us": 1000})
         ends = self.endpoints(qps=2)
         self.relay("hops")
@@ -189,9 +188,6 @@ class Probing(TwoPaths):
         error = a.json("ports", "--peer", B, "--count", "3", "--distinct", code=1)[0]["error"]
         self.assertEqual(error["code"], "too-few")
         self.assertIn("2 of 3", error["text"])
-        ca = wait_for("reports of flows", lambda: (lambda c: c if c["loads"] else None)(a.counters()))
-        self.assertGreater(b.counters()["loads_sent"], 0)
-        self.assertEqual([ca[c] for c in ("messages_bad_form", "messages_bad_tag", "messages_bad_clock", "loads_stale")], [0] * 4)
         self.relay("silent")
         wait_for("no identity", lambda: identity("none"))
         self.assertEqual({p["path"] for p in a.json("paths")[0]["paths"]}, {None})
