@@ -2,7 +2,7 @@
 """The runs for the study of docs/results, and their tables."""
 from collections import namedtuple
 
-OURS = "hp3", "hp3-verbs", "hp3-ideal", "hp3-paper", "hp3-spray"
+OURS = "hp3", "hp3-verbs", "hp3-ideal", "hp3-paper"
 
 # What a row of a headline table is: title, balancer, settings.
 Row = namedtuple("Row", "title lb settings", defaults=[[]])
@@ -102,7 +102,6 @@ SPRAY = Table("slowdown; jobs: JCT in ms",
                Column("incast", "incast", 50)], None,
               [*FIRST, Row("hp3, rfr.mode = spray", "hp3", ["rfr.mode=spray"]),
                Row("hp3, spray, 4 KB and more", "hp3", ["rfr.mode=spray", "rfr.spray_bytes=4096", "rfr.spray_alike=600"]),
-               Row("hp3-spray", "hp3-spray"), Row("hp3-spray, random", "hp3-spray", ["spray.policy=random"]),
                Row("stellar-obs, any order", "stellar-obs")])
 
 # Verbs mode; the application keeps 64 work requests outstanding.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """STELLAR's path selection (SIGCOMM 2025, section 7.2) on its cluster (scenario stellar-cluster): by policy and number of
 paths how long a permutation takes and what waits above the leaves, how even the uplinks are used by 16 connections of two
-RNICs, and what a link costs that loses packets. Beside it: one path, hp3, and hp3-spray, whose RNICs go back N."""
+RNICs, and what a link costs that loses packets. Beside it: hp3 and ECMP, whose RNICs go back N."""
 import glob
 import os
 from collections import namedtuple
@@ -12,13 +12,10 @@ from study.tables import average, frame, tail
 
 SCENARIO = "stellar-cluster"
 PATHS = [4, 8, 16, 32, 64, 128, 256]
-MOST = {"stellar": 256, "hp3-spray": 64}
 # key: the setting that says how many paths; None: one path
-Policy = namedtuple("Policy", "title lb key settings", defaults=[[]])
+Policy = namedtuple("Policy", "title lb key")
 POLICIES = [*[Policy(text, f"stellar-{name}", "stellar.paths") for text, name in
               (("OBS", "obs"), ("RR", "rr"), ("DWRR", "dwrr"), ("BestRTT", "bestrtt"), ("MP-RDMA", "mprdma"))],
-            Policy("hp3-spray, random", "hp3-spray", "spray.paths", ["spray.policy=random"]),
-            Policy("hp3-spray", "hp3-spray", "spray.paths"),
             Policy("hp3", "hp3", None), Policy("ECMP, one path", "ecmp", None)]
 PERMUTATION = ["traffic.bytes=10000000"]
 CONNECTIONS = ["traffic.kind=connections", "traffic.bytes=10000000"]
@@ -33,14 +30,10 @@ def about():
     return (f"Scenario {SCENARIO} with `{' '.join(plan.CNPS)}`; " + "; ".join(f"{what}: `{' '.join(settings)}`" for what, settings in said))
 
 
-def most(policy):
-    return MOST.get(policy.lb, MOST.get(policy.lb.split("-", maxsplit=1)[0], 1))
-
-
 def results(how, name, policy, paths, settings):
     """Of all seeds; what is there already is not run again."""
-    out = os.path.join(how.out, "stellar", name, "-".join([policy.lb, str(paths), *policy.settings]))
-    more = policy.settings + ([f"{policy.key}={paths}"] if policy.key else [])
+    out = os.path.join(how.out, "stellar", name, f"{policy.lb}-{paths}")
+    more = [f"{policy.key}={paths}"] if policy.key else []
     runs.simulate(how, SCENARIO, out, policy.lb, [f"sweep.seeds={how.seeds}", *plan.CNPS, *settings, *more])
     found = [runs.load_one(path) for path in sorted(glob.glob(os.path.join(out, "*.json")))]
     return [r for r in found if r["seed"] <= how.seeds]
@@ -50,7 +43,7 @@ def by_paths(how, name, settings, tables):
     """Tables of the same runs, a row per policy and a column per number of paths; of one path all say the same."""
     lines = [[] for _ in tables]
     for policy in POLICIES:
-        columns = [n for n in PATHS if n <= most(policy)] if policy.key else PATHS[:1]
+        columns = PATHS if policy.key else PATHS[:1]
         found = [results(how, name, policy, n, settings) for n in columns]
         for (_, cell), out in zip(tables, lines):
             cells = [cell(rs) for rs in found]
@@ -60,10 +53,10 @@ def by_paths(how, name, settings, tables):
 
 
 def with_losses(how):
-    """Where one link loses packets: as many paths as there may be, but no more than 128."""
+    """Where one link loses packets: with 128 paths."""
     lines = []
     for policy in POLICIES:
-        paths, cells = min(128, most(policy)), []
+        paths, cells = 128 if policy.key else 1, []
         for name, settings, what in ("permutation-loss", ONE_RAIL, times), ("ring-loss", RING, jct):
             for loss in LOSSES:
                 more = [f"fault.kind={'loss' if loss else 'none'}", f"fault.share_permyriad={100 * loss}"]

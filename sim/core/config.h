@@ -14,7 +14,6 @@ enum sim_fabric_kind { SIM_LEAF_SPINE, SIM_FAT_TREE, SIM_RAIL, SIM_FILE };
 enum sim_recovery { SIM_GO_BACK_N, SIM_IRN, SIM_UNORDERED };
 enum sim_cc { SIM_CC_NONE, SIM_CC_DCQCN };
 enum sim_qps { SIM_QPS_FRESH, SIM_QPS_KEPT };
-enum sim_spray { SIM_SPRAY_RANDOM, SIM_SPRAY_TURN, SIM_SPRAY_LEARNT };
 enum sim_feedback { SIM_FEEDBACK_ACK, SIM_FEEDBACK_CNP };
 enum sim_ports { SIM_PORTS_COUNTED, SIM_PORTS_ROCE };
 enum sim_traffic {
@@ -93,10 +92,6 @@ struct sim_config {
 	struct {
 		uint32_t paths, rto_us;
 	} stellar;
-	struct {
-		uint32_t paths, window, wait_us, late_us, rest_us, alike, asks;
-		enum sim_spray policy;
-	} spray;
 	struct {
 		uint32_t ecn_percent, rtt_low_us, rtt_high_us, delta_rtt_us, delta_ecn_percent;
 		uint32_t rate_percent, sent_bytes, probe_us, forget_us;

@@ -47,7 +47,6 @@ static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor",
 static const char *const inputs[] = {"tuple", "ns3", NULL};
 static const char *const recoveries[] = {"go-back-n", "irn", "unordered", NULL};
 static const char *const ccs[] = {"none", "dcqcn", NULL};
-static const char *const sprays[] = {"random", "turn", "learnt", NULL};
 static const char *const feedbacks[] = {"ack", "cnp", NULL};
 static const char *const qp_kinds[] = {"fresh", "kept", NULL};
 static const char *const port_kinds[] = {"counted", "roce", NULL};
@@ -64,9 +63,6 @@ static const struct hp3_ini_section sections[] = {
 	{.name = "conga", .help = "CONGA (SIGCOMM 2014)"},
 	{.name = "conweave", .help = "ConWeave (SIGCOMM 2023); 0: by number of tiers"},
 	{.name = "stellar", .help = "STELLAR (SIGCOMM 2025)"},
-	{.name = "spray",
-		.help = "One queue pair on all paths, resequenced by the receiver's hp3d; for "
-			"hp3-spray alone"},
 	{.name = "hermes", .help = "Hermes (SIGCOMM 2017); times of 0: by queue and rate"},
 #define HP3_POLICY_SECTION(title, text) {.name = #title, .help = text},
 #include "engine/policy.def"
@@ -164,19 +160,6 @@ static const struct hp3_ini_key keys[] = {
 		"idle time after which a flow's state is reset"),
 	NUM(stellar, paths, "", 128, 1, 256, "source ports that a flow is sprayed over"),
 	NUM(stellar, rto_us, "us", 250, 1, 10000000, "retransmission time-out"),
-	NUM(spray, paths, "", 64, 1, 64, "source ports that a flow is sprayed over"),
-	ENUM(spray, policy, sprays, SIM_SPRAY_LEARNT, "how a packet's source port is chosen"),
-	NUM(spray, window, "packets", 512, 1, 1023,
-		"that the receiver holds after a missing packet"),
-	NUM(spray, late_us, "us", 5, 1, 100000,
-		"learnt: a path that is later than this is left out"),
-	NUM(spray, asks, "", 16, 1, 64, "learnt: paths that are probed at set-up"),
-	NUM(spray, alike, "percent", 150, 100, 10000,
-		"learnt: slowest path used, of the best round trip at set-up"),
-	NUM(spray, rest_us, "us", 100, 1, 1000000,
-		"learnt: how long a path is left out; doubles each time"),
-	NUM(spray, wait_us, "us", 1000, 1, 1000000,
-		"longest wait of the receiver for a missing packet"),
 	NUM(hermes, ecn_percent, "percent", 40, 0, 100,
 		"of marks, T_ECN: congested above, good below"),
 	NUM(hermes, rtt_low_us, "us", 0, 0, 1000000, "T_RTT_low: good below"),

@@ -16,7 +16,6 @@ extern const struct sim_lb sim_lb_hp3;
 extern const struct sim_lb sim_lb_hp3_verbs;
 extern const struct sim_lb sim_lb_hp3_ideal;
 extern const struct sim_lb sim_lb_hp3_paper;
-extern const struct sim_lb sim_lb_hp3_spray;
 extern const struct sim_lb sim_lb_letflow;
 extern const struct sim_lb sim_lb_plb;
 extern const struct sim_lb sim_lb_rps;

@@ -9,7 +9,6 @@ static const struct sim_lb *const balancers[] = {
 	&sim_lb_hp3_verbs,
 	&sim_lb_hp3_ideal,
 	&sim_lb_hp3_paper,
-	&sim_lb_hp3_spray,
 	&sim_lb_flowbender,
 	&sim_lb_plb,
 	&sim_lb_hopper,

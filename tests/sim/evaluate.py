@@ -52,7 +52,7 @@ class Evaluate:
         """Two servers, and as few bytes."""
         stellar, small = self.program.stellar, ["fabric.rails=1", "fabric.servers=2", "fabric.spines=4", "traffic.bytes=100000"]
         stellar.PATHS, stellar.LOSSES = [4, 128], [0, 3]
-        stellar.POLICIES = [p for p in stellar.POLICIES if p.lb in ("ecmp", "stellar-rr", "hp3-spray")]
+        stellar.POLICIES = [p for p in stellar.POLICIES if p.lb in ("ecmp", "stellar-rr")]
         stellar.PERMUTATION = stellar.ONE_RAIL = small
         stellar.CONNECTIONS = ["traffic.kind=connections", *small]
         stellar.RING = ["traffic.kind=allreduce", "traffic.ranks=4", *small]
@@ -167,8 +167,8 @@ def main():
         if not re.search(r"(?m)^\| one round \| [01]\.\d{3} / [01]\.\d{3} \|$", evaluate.page("parameters")):
             bad.append(f"parameters:\n{evaluate.page('parameters')}")
         expect("stellar", 0, "losses: ECMP", "stellar")
-        for line in (r"\| RR( \| [0-9.]+ / [0-9.]+){2} \|", r"\| hp3-spray, random \| [0-9.]+ / [0-9.]+ \| - \|",
-                     r"\| RR, 128 paths( \| [0-9.]+ / [0-9.]+){2}( \| [0-9.]+; [0-9.]+){2} \|", r"\| ECMP, one path \| [0-9.]+"):
+        for line in (r"\| RR( \| [0-9.]+ / [0-9.]+){2} \|", r"\| ECMP, one path \| [0-9.]+ / [0-9.]+ \| - \|",
+                     r"\| RR, 128 paths( \| [0-9.]+ / [0-9.]+){2}( \| [0-9.]+; [0-9.]+){2} \|"):
             if not re.search(f"(?m)^{line}", evaluate.page("stellar")):
                 bad.append(f"no {line!r} in {evaluate.page('stellar')}")
         with open(os.path.join(evaluate.docs, "discussion.md"), "w", encoding="utf-8") as f:

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 #include "sim/fabric/port.h"
 #include "sim/lb/lb.h"
-#include "sim/work/faults.h"
 #include "sim/work/traffic.h"
 #include "world.h"
 
@@ -200,45 +199,6 @@ static void stellar_sprays(void **state)
 	sim_destroy(&s);
 }
 
-/* RNICs that go back N, on all paths, and they see one order. */
-static void hp3_spray_is_resequenced(void **state)
-{
-	static const char *const policies[] = {
-		"spray.policy=random", "spray.policy=turn", "spray.policy=learnt"};
-
-	for (unsigned i = 0; i < 3; i++) {
-		WORLD(&s, PAIR("hp3-spray"), policies[i]);
-		world_flow(&s, 0, HOSTS, 2000000, 0);
-		world_flow(&s, 1, HOSTS + 1, 2000000, 0);
-		world_flow(&s, 2, HOSTS + 2, 2000000, 0);
-		world_run(&s);
-		assert_int_equal(spines_used(), 4);
-		assert_int_equal(s.n.reordered + s.n.again + s.n.naks, 0);
-		assert_true(s.n.held_packets > 100);
-		sim_destroy(&s);
-	}
-	WORLD(&s, PAIR("hp3-spray"), "spray.paths=1");
-	one_flow(2000000);
-	assert_int_equal(spines_used(), 1);
-	assert_int_equal(s.n.held_packets, 0);
-	sim_destroy(&s);
-}
-
-/* What is lost is asked for, once, and what came behind it is not needed again. */
-static void hp3_spray_bears_losses(void **state)
-{
-	char err[200];
-
-	WORLD(&s, PAIR("hp3-spray"), "fault.kind=loss", "fault.links_percent=100",
-		"fault.share_permyriad=20", "rnic.rto_us=4000");
-	assert_int_equal(sim_faults(&s, err, sizeof(err)), 0);
-	one_flow(4000000);
-	assert_true(s.n.dropped[SIM_DROP_LOSS] >= 5);
-	assert_in_range(s.n.naks, 1, s.n.dropped[SIM_DROP_LOSS]);
-	assert_int_equal(s.n.timeouts, 0);
-	sim_destroy(&s);
-}
-
 /* A tenth of the rate on one spine of four. */
 static void slow_spine(uint32_t spine)
 {
@@ -250,28 +210,6 @@ static void slow_spine(uint32_t spine)
 		s.port[p].peer->bps /= 10;
 		s.port[p].peer->ps_per_kib *= 10;
 	}
-}
-
-/* In a fabric without other traffic the probes of set-up find them as fast as others. */
-static void hp3_spray_leaves_slow_evs_out(void **state)
-{
-	uint64_t blind, took;
-
-	WORLD(&s, PAIR("hp3-spray"), "spray.policy=random");
-	slow_spine(2);
-	one_flow(20000000);
-	blind = up(2);
-	took = s.outcome[0].fct;
-	assert_in_range(blind, 4500000, 7000000);
-	sim_destroy(&s);
-	WORLD(&s, PAIR("hp3-spray"));
-	slow_spine(2);
-	one_flow(20000000);
-	assert_int_equal(spines_used(), 4);
-	assert_true(s.n.reports > 5);
-	assert_true(up(2) * 5 < blind * 2);
-	assert_true(s.outcome[0].fct * 3 < took * 2);
-	sim_destroy(&s);
 }
 
 /* Four flows of a host begin on four spines, one of them slow: bytes that stay there, and moves. */
@@ -346,9 +284,6 @@ int main(void)
 		cmocka_unit_test(conweave_hides_its_moves),
 		cmocka_unit_test(hermes_leaves_congested_paths),
 		cmocka_unit_test(stellar_sprays),
-		cmocka_unit_test(hp3_spray_is_resequenced),
-		cmocka_unit_test(hp3_spray_bears_losses),
-		cmocka_unit_test(hp3_spray_leaves_slow_evs_out),
 		cmocka_unit_test(withdrawn_links_are_avoided),
 	};
 
