@@ -66,7 +66,8 @@ enum hp3_probe_choice {
 	HP3_PROBES_AUTO, /* peer probes; standard probes where the peer's hp3d never answers */
 	HP3_PROBES_PEER,
 	HP3_PROBES_STANDARD,
-	HP3_PROBES_NAK, /* the probes of the paper; rule 3 explains why they are not the default */
+	/* the probes of the paper, with round.allow_nak; no key selects them (rule 3) */
+	HP3_PROBES_NAK,
 };
 
 /* Values of policy keys (policy.def); struct hp3_policy_words holds them. */
@@ -75,8 +76,7 @@ enum hp3_probe_mode {
 	HP3_PROBE_MODE_OFF,
 	HP3_PROBE_MODE_AUTO,
 	HP3_PROBE_MODE_PEER,
-	HP3_PROBE_MODE_STANDARD,
-	HP3_PROBE_MODE_NAK
+	HP3_PROBE_MODE_STANDARD
 };
 enum hp3_np_key { HP3_NP_KEY_AUTO, HP3_NP_KEY_ON, HP3_NP_KEY_OFF };
 
@@ -105,7 +105,7 @@ struct hp3_spray_params {
 struct hp3_policy_words {
 	uint8_t mode; /* enum hp3_policy_mode; hp3_policy_mode() applies it */
 	bool observe_probes; /* mode observe: probe other paths */
-	uint8_t probe; /* enum hp3_probe_mode; sets probing, probes, round.allow_nak */
+	uint8_t probe; /* enum hp3_probe_mode; sets probing, probes */
 	uint8_t notify; /* enum hp3_np_key; sets cc.notify */
 	bool watch; /* false sets monitor.cycle_ns to 0 */
 };

@@ -10,7 +10,6 @@ const char *const hp3_policy_probes[] = {[HP3_PROBE_MODE_OFF] = "off",
 	[HP3_PROBE_MODE_AUTO] = "auto",
 	[HP3_PROBE_MODE_PEER] = "peer",
 	[HP3_PROBE_MODE_STANDARD] = "standard",
-	[HP3_PROBE_MODE_NAK] = "nak",
 	NULL};
 const char *const hp3_policy_identities[] = {[false] = "none", [true] = "trace", NULL};
 const char *const hp3_policy_rfr[] = {
@@ -24,8 +23,7 @@ const char *const hp3_policy_np_how[] = {[HP3_NP_CNP] = "cnp", [HP3_NP_BECN] = "
 static const uint8_t probe_choice[] = {[HP3_PROBE_MODE_OFF] = HP3_PROBES_AUTO,
 	[HP3_PROBE_MODE_AUTO] = HP3_PROBES_AUTO,
 	[HP3_PROBE_MODE_PEER] = HP3_PROBES_PEER,
-	[HP3_PROBE_MODE_STANDARD] = HP3_PROBES_STANDARD,
-	[HP3_PROBE_MODE_NAK] = HP3_PROBES_NAK};
+	[HP3_PROBE_MODE_STANDARD] = HP3_PROBES_STANDARD};
 
 /* Every value in range fits its field. */
 #define FITS(field, most)                                                                          \
@@ -54,7 +52,6 @@ static void settle_probing(struct hp3_engine_config *c)
 {
 	c->probing = c->words.probe != HP3_PROBE_MODE_OFF;
 	c->probes = probe_choice[c->words.probe];
-	c->round.allow_nak = c->words.probe == HP3_PROBE_MODE_NAK;
 	c->round.guard_ns = c->round.timeout_ns;
 	c->trace_timeout_ns = c->round.timeout_ns;
 }

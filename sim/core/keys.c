@@ -267,8 +267,7 @@ static void check_config(struct hp3_ini_doc *doc, const void *obj, unsigned flag
 			"READs take as many PSNs as their path MTU says: set rnic.payload_bytes to "
 			"256, 512, 1024, 2048 or 4096");
 	hp3_config_check_policy(doc, &c->engine);
-	if (c->engine.words.probe == HP3_PROBE_MODE_STANDARD ||
-		c->engine.words.probe == HP3_PROBE_MODE_NAK)
+	if (c->engine.words.probe == HP3_PROBE_MODE_STANDARD)
 		hp3_ini_complain(doc, "ppp", "probe",
 			"standard probes are not modelled: set auto, peer or off");
 	if (c->engine.cc.mode == HP3_CC_DCQCN && c->rnic.cc != SIM_CC_NONE)

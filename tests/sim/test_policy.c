@@ -104,6 +104,7 @@ static void what_hp3d_cannot_is_refused(void **state)
 	refuse("ppp.identity=model", "not a choice: allowed is none|trace");
 	refuse("cc.rate_acts=on", "belongs to section [hp3-ideal]");
 	refuse("ppp.probe=standard", "standard probes are not modelled");
+	refuse("ppp.probe=nak", "not a choice: allowed is off|auto|peer|standard");
 	refuse("cc.mode=dcqcn", "set rnic.cc = none");
 	refuse("ppp.cycle_us=0", "too small");
 	refuse("rfr.hold_bytes=1073741824", "exceeds that of all");

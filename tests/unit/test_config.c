@@ -120,7 +120,7 @@ static void defaults_are_the_policy(void **state)
 /* What is said in one word, or in one number for two. */
 static void policy_settles(void **state)
 {
-	struct hp3_config cfg = parse("[ppp]\nwatch = off\nprobe = nak\nrtt_factor = 300\n"
+	struct hp3_config cfg = parse("[ppp]\nwatch = off\nprobe = standard\nrtt_factor = 300\n"
 				      "probe_timeout_us = 70\npath_fresh_us = 5\nidentity = trace\n"
 				      "[policy]\nmode = observe\n[cc]\nmode = dcqcn\n",
 		HP3_CONFIG_NO_RAILS);
@@ -128,7 +128,7 @@ static void policy_settles(void **state)
 
 	assert_int_equal(e.monitor.cycle_ns, 0);
 	assert_true(cfg.engine.monitor.cycle_ns != 0); /* as it was, for when watch is on again */
-	assert_true(e.probing && e.round.allow_nak && e.probes == HP3_PROBES_NAK);
+	assert_true(e.probing && !e.round.allow_nak && e.probes == HP3_PROBES_STANDARD);
 	assert_int_equal(e.monitor.rtt_factor, 300);
 	assert_int_equal(e.paths.rtt_factor, 300);
 	assert_int_equal(e.round.timeout_ns, 70000);

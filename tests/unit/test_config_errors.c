@@ -142,6 +142,9 @@ static void choices_and_strings(void **state)
 	expect(RAIL "[policy]\nmode = yes\n", 0,
 		"f.ini:5: [policy] mode = yes: not a choice: allowed is off|observe|on, default "
 		"on\n");
+	expect(RAIL "[ppp]\nprobe = nak\n", 0,
+		"f.ini:5: [ppp] probe = nak: not a choice: allowed is off|auto|peer|standard, "
+		"default auto\n");
 	expect(RAIL "[eal]\nidle =\n", 0,
 		"f.ini:5: [eal] idle = : value is empty: allowed is poll|sleep, default sleep\n");
 	expect(RAIL "[eal]\ncpus = 3-1\n", 0,

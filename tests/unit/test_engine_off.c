@@ -17,10 +17,13 @@
 
 enum state { EMPTY, UNPAIRED, PAIRED, STATES };
 
+#define NAK (HP3_PROBE_MODE_STANDARD + 1u) /* no key selects these probes */
+
 /* The n-th combination of all words that switch something off; *n becomes 0 where there is one. */
 static struct hp3_engine_config combination(uint32_t n)
 {
 	struct hp3_engine_config t;
+	uint32_t probe;
 
 	hp3_policy_defaults(&t);
 	t.max_flows = 8;
@@ -31,7 +34,7 @@ static struct hp3_engine_config combination(uint32_t n)
 #define CHOICE(choices)                                                                            \
 	(n % (choices));                                                                           \
 	n /= (choices)
-	t.words.probe = (uint8_t)CHOICE(5);
+	probe = CHOICE(NAK + 1);
 	t.words.mode = (uint8_t)CHOICE(3);
 	t.words.watch = CHOICE(2);
 	t.words.observe_probes = CHOICE(2);
@@ -43,10 +46,16 @@ static struct hp3_engine_config combination(uint32_t n)
 	t.filter.qpns = (uint8_t)CHOICE(2);
 	t.verbs = CHOICE(2);
 #undef CHOICE
-	return hp3_policy_settled(&t);
+	t.words.probe = (uint8_t)(probe == NAK ? HP3_PROBE_MODE_PEER : probe);
+	t = hp3_policy_settled(&t);
+	if (probe == NAK) {
+		t.probes = HP3_PROBES_NAK;
+		t.round.allow_nak = true;
+	}
+	return t;
 }
 
-#define COMBINATIONS (5u * 3 * 2 * 2 * 3 * 2 * 3 * 2 * 2 * 2 * 2)
+#define COMBINATIONS ((NAK + 1) * 3 * 2 * 2 * 3 * 2 * 3 * 2 * 2 * 2 * 2)
 #define EACH         (HP3_FEWER == 1 ? 1u : 7u) /* divides none of these */
 
 /* What is off sends nothing. */
@@ -121,11 +130,11 @@ static void call_all(struct off_world *w, enum state state, bool alone)
 		w->acts.n = 0;
 		is = entry->call(w);
 		if (alone && state == PAIRED && promised != 0 && is != promised)
-			fail_msg("%s returned %d, its header promises %d (combination of probes "
-				 "%u, mode %u, cc %u, share %u, spray %u, trace %u, verbs %u)",
-				entry->name, is, promised, w->cfg.words.probe, w->cfg.words.mode,
-				w->cfg.cc.mode, w->cfg.cc.share.on, w->cfg.spray.mode, w->cfg.trace,
-				w->cfg.verbs);
+			fail_msg("%s returned %d, its header promises %d (probing %u, probes %u, "
+				 "mode %u, cc %u, share %u, spray %u, trace %u, verbs %u)",
+				entry->name, is, promised, w->cfg.probing, w->cfg.probes,
+				w->cfg.words.mode, w->cfg.cc.mode, w->cfg.cc.share.on,
+				w->cfg.spray.mode, w->cfg.trace, w->cfg.verbs);
 		expect_nothing_of_what_is_off(w, entry->name);
 		w->acts.n = 0;
 		w->flow = w->cfg.max_flows; /* there is none of that number */
