@@ -58,25 +58,6 @@ uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn)
 	return id;
 }
 
-static void mark_drawn(uint64_t *map, uint32_t n, uint32_t id)
-{
-	if (id < n)
-		map[id / 64] |= 1ull << (id & 63);
-}
-
-void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n)
-{
-	memset(map, 0, n / 8);
-	for (uint32_t i = 0; t->model && i < t->model->paths; i++)
-		mark_drawn(map, n, i);
-	for (uint32_t i = 0; t->linear && i < t->linear->traces; i++)
-		mark_drawn(map, n, t->linear->label[i]);
-	for (uint32_t i = 0; t->traces && i < HP3_TRACES; i++) {
-		if (t->traces->trace[i].checked)
-			mark_drawn(map, n, t->traces->trace[i].id);
-	}
-}
-
 /* Clears the results; flows, port and key stay. */
 static void forget_results(struct hp3_path *p)
 {

@@ -151,9 +151,6 @@ void hp3_paths_reset(struct hp3_paths *t);
 /* Path of (port, qpn): a real id, or HP3_PATH_BY_PORT | port if the provider has no id for it. */
 uint32_t hp3_paths_id(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
 
-/* Bitmap of the path ids below n (a multiple of 64) that some port is known to select. */
-void hp3_paths_drawn(const struct hp3_paths *t, uint64_t *map, uint32_t n);
-
 /*
  * Provider TRACE: a trace of (port, qpn) showed path `id` (< HP3_PATH_BY_PORT). True: an earlier
  * trace showed another path, so routes have changed, and this function has called

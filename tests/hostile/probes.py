@@ -127,7 +127,7 @@ class Probes(TwoPaths, Hostile):
     def made_up(self, reports_end, loads_end, **probes):
         """Reports of hosts that there are and that there are not: no record is made, replies stay where they are.
         A load with the greatest clock that there is would silence the peer whose it seems to be."""
-        a, b, ends, port = self.between(LONG, ppp=EAGER, cc={"mode": "dcqcn", "share": "on"}, probes=probes, rfr={"cooldown_us": 1000})
+        a, b, ends, port = self.between(LONG, ppp=EAGER, cc={"mode": "dcqcn", "rto_us": 0, "share": "on"}, probes=probes, rfr={"cooldown_us": 1000})
         before = b.counters()
         frames = [own(REPORT, VICTIM_A if i % 2 else invented(i), QPN_B, i, (0x100 + i % 64) << 8 | i & 255)
                   for i in range(10000)]

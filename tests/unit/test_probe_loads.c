@@ -222,8 +222,7 @@ static void too_small_a_buffer(void **state)
 	uint8_t b[64];
 
 	assert_int_equal(
-		hp3_loads_build(b, 14 + 20 + 8 + 12 + 7, &a, &r, HP3_PROBE_PORT, &no_key),
-		-ENOSPC);
+		hp3_loads_build(b, 14 + 20 + 8 + 12 + 7, &a, &r, HP3_PROBE_PORT, &no_key), -ENOSPC);
 }
 
 int main(void)

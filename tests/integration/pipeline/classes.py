@@ -75,7 +75,7 @@ class Classes(TwoPaths):
         self.classes(("probe", "answer", "cnp"), {}, ppp=EAGER, cc={"mode": "off", "np_how": "cnp"})
 
     def test_reports_of_long_flows(self):
-        self.classes(("loads",), {"message": 1000}, marks=False, ppp=EAGER, cc={"mode": "dcqcn", "share": "on"})
+        self.classes(("loads",), {"message": 1000}, marks=False, ppp=EAGER, cc={"mode": "dcqcn", "rto_us": 0, "share": "on"})
 
     def test_ipv6(self):
         self.classes(("probe", "answer"), {"ipv6": 1}, ppp=EAGER)
