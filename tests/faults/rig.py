@@ -34,8 +34,7 @@ class Rig:
                 os.environ[name] = text
         config = {
             "eal": {"mbufs": 2048, "memory_mb": 64}, "flows": {"max_flows": 256, "max_pairs": 16},
-            "rfr": {"hold_packets": 256, "max_hold_us": 1000 * HOLD_MS, "max_moves": 16},
-            "pairing": {"challenge_hits": 1, "challenge_spread": 1, "challenge_quiet_ms": 0},
+            "rfr": {"hold_packets": 256, "max_hold_us": 1000 * HOLD_MS},
             "control": {"stop_drain_ms": 100, "group": "root"}, "bypass": {"stale_ms": 1000}}
         for section, keys in sections.items():
             config.setdefault(section, {}).update(keys)

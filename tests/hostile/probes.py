@@ -17,7 +17,7 @@ from network import HP3_PORT, datagram
 from two_paths import DEATHS, TwoPaths
 
 EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve": 100, "cycle_us": 1000,
-         "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000, "peer_retry_ms": 100}
+         "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
 KEY, NEXT_KEY = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
 UC_WRITE_ONLY, VERSION = 0x2a, PROBES_VERSION
 FORGED_PER_S, FLOOD_S = 20000, 2
@@ -117,7 +117,8 @@ class Probes(TwoPaths, Hostile):
         """And the peer is heard as before. What is of another version is counted by its name."""
         a, b, ends, port = self.made_up("bad_tag", "messages_bad_tag", probe_key=KEY)
         heard = b.counters()["loads"]
-        wait_for("loads of the peer", lambda: b.counters()["loads"] > heard)
+        # A host whose switches did not answer in time traces again after a minute.
+        wait_for("loads of the peer", lambda: b.counters()["loads"] > heard, 90)
         self.flood(port, (own(kind, VICTIM_A, QPN_B, i, i, version) for i in range(100)
                           for kind in (PROBE, REPORT) for version in (VERSION - 1, VERSION + 1)))
         wait_for("those of other versions", lambda: b.counters()["other_version"] == 400)

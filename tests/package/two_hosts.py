@@ -31,7 +31,7 @@ from testbed import spray, tools  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 RAIL = ("rail.rail0.rnic", "net_af_packet0,iface=port0"), ("rail.rail0.net", "net_af_packet1,iface=eth0")
 LINK_MBPS = 60
-# No event tells of these queue pairs: hp3d pairs them by replies within pairing.challenge_timeout_ms, so few READs are outstanding.
+# No event tells of these queue pairs: hp3d pairs them by replies within 0.2 s, so few READs are outstanding.
 LOAD = {"write": ("--size", "1048576", "--depth", "4"), "read": ("--size", "262144", "--depth", "2")}
 # At 60 Mb/s, a READ of 256 KiB takes 35 ms, longer than the responder waits for the requester's YES: 0.04 ms at 50 Gb/s.
 SLOW_READS = ("rfr.spray_keepalive_us", "50000")

@@ -94,10 +94,10 @@ def sizes_of_nothing(sim, tmp, bad):
 
 def policy_file(sim, tmp, bad):
     made = {"ecmp": [], "hp3": []}
-    for candidates in 1, 1, 3:
-        policy = write(tmp, "hp3.ini", f"[ppp]\ncandidates = {candidates}\n")
+    for improve in 70, 70, 90:
+        policy = write(tmp, "hp3.ini", f"[ppp]\nimprove = {improve}\n")
         run([sim, "run", "micro-collision", "--quick", "--lbs", "ecmp,hp3", "--hp3", policy, "--set",
-             f"rfr.cooldown_us={candidates}000", "--no-report", "--out", os.path.join(tmp, "policy")])
+             f"rfr.cooldown_us={improve}00", "--no-report", "--out", os.path.join(tmp, "policy")])
         for lb, results in made.items():
             with open(os.path.join(tmp, "policy", f"micro-collision-{lb}-50-1.json"),
                       encoding="utf-8") as f:

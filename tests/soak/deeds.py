@@ -12,8 +12,8 @@ from testbed import bed as beds
 from testbed import tools
 
 HANG_S = (0.1, 1.5)
-RELOADABLE = {"rfr": {"cooldown_us": ("100000", "200000", "400000")}, "eal": {"idle_spins": ("32", "64")},
-              "ppp": {"probes_per_second": ("10", "50"), "probe": ("auto", "peer")},
+RELOADABLE = {"rfr": {"cooldown_us": ("100000", "200000", "400000")}, "eal": {"idle_sleep_us": ("100", "200")},
+              "ppp": {"improve": ("70", "80"), "probe": ("auto", "peer")},
               "filter": {"dscp": ('""', '"0-63"', '""', '"46"')}}  # the last one bars all flows here
 
 
@@ -122,7 +122,7 @@ class Deeds:
         return f"{section}.{key} = {value}"
 
     def bad_reload(self, host):
-        path, old = self.reloaded(host, lambda old: old + "[rfr]\nmax_moves = none\n", "hp3d: reload refused")
+        path, old = self.reloaded(host, lambda old: old + "[rfr]\nhold_packets = none\n", "hp3d: reload refused")
         with open(path, "w", encoding="ascii") as f:
             f.write(old)
 

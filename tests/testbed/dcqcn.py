@@ -20,9 +20,9 @@ from bench_bed import Bed
 from testbed import load, tools  # found by bench_bed
 
 LINK = 40 * 1024 / (1024 + 58 + 16 + 24)  # Mb/s of payload on the receiver's link
-# DCQCN as the testbed's hosts have it that do it themselves; the RNIC's time-out is 1.07 s.
+# DCQCN with steps and periods of the testbed's hosts that do it themselves; the RNIC's time-out is 1.07 s.
 SLOW = tools.slowness(40)
-REACT = {"cc.mode": "dcqcn", "cc.rpg_max_rate": 39, "cc.rpg_threshold": 5, "cc.rto_us": 1073742, "cc.burst_bytes": 4400,
+REACT = {"cc.mode": "dcqcn", "cc.rpg_max_rate": 39, "cc.rto_us": 1073742, "cc.burst_bytes": 4400,
          "rfr.max_hold_us": 200000, **{f"cc.{key}": value for key, value in load.STEPS.items()},
          **{f"cc.{key}": round(value * SLOW) for key, value in load.PERIODS.items()}}
 

@@ -30,11 +30,11 @@ PAYLOAD = 1024 / (1024 + 58 + 16 + 24)
 
 
 def react(topology):
-    """DCQCN as the testbed's hosts have it that do it themselves. Bytes and steps of what ships are those of links that are 200 times as
+    """DCQCN with steps and periods of the testbed's hosts that do it themselves. Bytes and steps of what ships are those of links that are 200 times as
     fast and more; time-outs go by powers of two."""
     with open(topology, encoding="ascii") as f:
         slow = tools.slowness(int(re.search(r"\[host_link\]\nrate_mbps = (\d+)", f.read())[1]))
-    return {"cc.mode": "dcqcn", "cc.rpg_threshold": 5, "cc.rto_us": min(round(4.096 * 2 ** (14 + round(math.log2(slow)))), 60000000),
+    return {"cc.mode": "dcqcn", "cc.rto_us": min(round(4.096 * 2 ** (14 + round(math.log2(slow)))), 60000000),
             "cc.burst_bytes": 4400, **{f"cc.{key}": value for key, value in hosts.STEPS.items()},
             **{f"cc.{key}": round(value * slow) for key, value in hosts.PERIODS.items()}}
 

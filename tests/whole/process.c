@@ -247,19 +247,17 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		abort();
 	fprintf(f,
 		"[eal]\nmemory_mb = 64\nlcores = %u\nspread = software\nmbufs = 1024\n"
-		"mbuf_bytes = 2304\nburst = %u\nidle_sleep_us = 100\nidle_deep_us = 500\n"
-		"idle_spins = 2\n",
+		"mbuf_bytes = 2304\nburst = %u\nidle_sleep_us = 100\n",
 		1 + (unsigned)(s->seed / 2 % 3 == 0), 8u << s->seed % 3);
 	fprintf(f, "[rail.%c]\nrnic = \"net_ring_%c0\"\nnet = \"net_ring_%c1\"\n", c, c, c);
 	fprintf(f, "[watch]\nverbs = off\n[metrics]\nsocket = off\n[log]\naudit = off\n"
 		   "[service]\ncapabilities = keep\n");
 	fprintf(f, "state = \"%s/state\"\n", p->dir);
 	fprintf(f,
-		"[control]\nsocket = \"%s/hp3.sock\"\nmoved = \"%s/moved\"\nstop_drain_ms = 50\n"
-		"events_kept = 256\n",
+		"[control]\nsocket = \"%s/hp3.sock\"\nmoved = \"%s/moved\"\nstop_drain_ms = 50\n",
 		p->dir, p->dir);
 	fprintf(f, "[flows]\nmax_flows = 256\nmax_pairs = 64\n");
-	fprintf(f, "[probes]\nclock_s = 5\nanswers_per_second = 2000\nanswers_per_source = 2000\n");
+	fprintf(f, "[probes]\nclock_s = 5\nanswers_per_second = 2000\n");
 	if (s->spray && sim_keys_change(s->seed)) {
 		uint32_t kind = draw(s, 8);
 
@@ -273,7 +271,7 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		fprintf(f, "probe_key = \"%s\"\nprobe_key_old = \"%s\"\n", first, second);
 	fprintf(f, "[policy]\nmode = %s\n[bypass]\ncarry_link = on\n", mode);
 	fprintf(f,
-		"[rfr]\nhold_packets = 256\nmax_moves = 32\nmax_hold_us = %u\n"
+		"[rfr]\nhold_packets = 256\nmax_hold_us = %u\n"
 		"close_timeout_us = 20000\nstall_us = %u\n",
 		hold_us, 5000 + draw(s, 4) * 2500);
 	if (s->spray)
@@ -287,7 +285,6 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		1000 + draw(s, 3) * 1000, sound ? "" : "cycle_us = many\n");
 	fprintf(f, "[cc]\nmode = %s\nrpg_max_rate = %u\nrto_us = 24000\nburst_bytes = 1024\n",
 		s->dcqcn ? "dcqcn" : "native", s->dcqcn ? 100 : 100000);
-	fprintf(f, "[pairing]\nchallenge_timeout_ms = 20\nchallenge_quiet_ms = 20\n");
 	fclose(f);
 	p->hold_us = hold_us;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time, sleep, threads, signals and random numbers of a process. */
+/* Time, sleep, threads, signals, random numbers and short times of a process. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -8,10 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 #include <rte_launch.h>
+#include "engine/policy.h"
 #include "tests/whole/host.h"
 
-#define NS  1000000000ull
-#define FDS 512
+#define NS         1000000000ull
+#define PAIRING_NS 20000000ull
+#define FDS        512
 
 const struct whole_host *whole_host;
 void *whole_process;
@@ -36,6 +38,8 @@ ssize_t __wrap_write(int fd, const void *buf, size_t n);
 int __wrap_sigaction(int sig, const struct sigaction *sa, struct sigaction *was);
 int __wrap_rte_eal_remote_launch(lcore_function_t *fn, void *arg, unsigned lcore);
 void __wrap_rte_eal_mp_wait_lcore(void);
+struct hp3_engine_config __real_hp3_policy_settled(const struct hp3_engine_config *table);
+struct hp3_engine_config __wrap_hp3_policy_settled(const struct hp3_engine_config *table);
 
 void whole_bind(const struct whole_host *host, void *p)
 {
@@ -176,4 +180,13 @@ int __wrap_rte_eal_remote_launch(lcore_function_t *fn, void *arg, unsigned lcore
 void __wrap_rte_eal_mp_wait_lcore(void)
 {
 	whole_host->join(whole_process);
+}
+
+/* A world lasts for 120 ms: hp3d has to pair flows within that time. */
+struct hp3_engine_config __wrap_hp3_policy_settled(const struct hp3_engine_config *table)
+{
+	struct hp3_engine_config c = __real_hp3_policy_settled(table);
+
+	c.challenge_timeout_ns = c.challenge_quiet_ns = PAIRING_NS;
+	return c;
 }

@@ -52,7 +52,7 @@ class Peers:
         self.left.receive()
 
     def pair(self, d):
-        """hp3d does not count an answer that comes late, as it may where much else runs: as many packets as it takes."""
+        """Three answered challenges, from 0.2 s after the first packet on; hp3d does not count an answer that comes late."""
         def paired():
             self.exchange()
             return self.flow in [f["flow"] for f in d.flows() if f["paired"]]
@@ -69,7 +69,6 @@ class Bounds(unittest.TestCase):
         ports = [RawPort(link.far) for link in links]
         for port in ports:
             self.addCleanup(port.close)
-        sections["pairing"] = {"challenge_hits": 1, "challenge_spread": 1, "challenge_quiet_ms": 0}
         d = Daemon(HP3D, HP3CTL, {"rail0": [link.devargs(i) for i, link in enumerate(links)]}, sections)
         self.addCleanup(d.clean_up)
         return d.up(), ports

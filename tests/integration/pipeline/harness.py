@@ -121,7 +121,7 @@ class Daemon:
         config = {
             "eal": {"file_prefix": self.prefix, "memory_mb": 128, "mbufs": 16384, "mbuf_bytes": 2304},
             "flows": {"max_flows": 1024, "max_pairs": 64},
-            "rfr": {"hold_packets": 4096, "max_hold_us": 500000, "max_moves": 64, "stall_us": STALL_US},
+            "rfr": {"hold_packets": 4096, "max_hold_us": 500000, "stall_us": STALL_US},
             "watch": {"verbs": "off"},  # no queue pairs here; 0.4 s less at each stop
             "ppp": {"probe": "off"},  # moves are asked for; the endpoints know no probes
             "control": {"socket": self.socket},

@@ -27,6 +27,7 @@ EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve
          "backoff_min_us": 1000, "backoff_max_us": 5000, "probe_timeout_us": 100000}
 KEY = "000102030405060708090a0b0c0d0e0f"
 A, B = "10.9.0.1", "10.9.0.2" # endpoints
+REPLAYED = 10000  # more than hp3d answers of one host while they arrive: 4000, and 4000 each second
 
 
 def is_probe(frame):
@@ -152,7 +153,7 @@ class Probing(TwoPaths):
 
     def test_paths_are_named(self):
         """A few traces tell all ports, and more traces agree; switches that fall silent are borne."""
-        a, b = self.pair_of_daemons(ppp={**EAGER, "identity": "trace", "traces_per_second": 1000, "trace_recheck_ms": 500},
+        a, b = self.pair_of_daemons(ppp={**EAGER, "identity": "trace", "traces_per_second": 1000},
                                     probes={"probe_key": KEY}, rfr={"cooldown_us": 1000})
         ends = self.endpoints(qps=2)
         self.relay("hops")
@@ -162,7 +163,8 @@ class Probing(TwoPaths):
         def identity(by):
             pairs = [p for p in a.json("paths") if p["identity"]["by"] == by]
             return pairs[0]["identity"] if pairs else None
-        self.assertEqual(wait_for("a linear map", lambda: identity("model")),
+        # A host whose switches did not answer in time traces again after a minute.
+        self.assertEqual(wait_for("a linear map", lambda: identity("model"), 90),
                          {"by": "model", "tracing": "linear", "ttl": 2})
         ports = [str(p) for p in range(50000, 50100)]
         rows = a.json("trace", flow, *ports)
@@ -189,8 +191,7 @@ class Probing(TwoPaths):
         self.assertEqual(error["code"], "too-few")
         self.assertIn("2 of 3", error["text"])
         self.relay("silent")
-        wait_for("no identity", lambda: identity("none"))
-        self.assertEqual({p["path"] for p in a.json("paths")[0]["paths"]}, {None})
+        wait_for("silence", lambda: {r["outcome"] for r in a.json("trace", flow, *ports[:4])} == {"silent"})
         self.settle(*ends)
         self.whole(*ends)
         self.assertGreater(a.counters()["traces_silent"], 0)
@@ -338,8 +339,7 @@ class Probing(TwoPaths):
     def test_hostile_probes(self):
         """Probes of A, seen on the way: again, with one bit changed, cut short, in a flood. All are counted, none
         is answered or reaches the endpoint, and what A asks is answered all the while."""
-        a, b = self.pair_of_daemons(ppp=EAGER, probes={"probe_key": KEY}, far={"probes": {
-            "probe_key": KEY, "answers_per_source": 100}})
+        a, b = self.pair_of_daemons(ppp=EAGER, probes={"probe_key": KEY})
         ends = self.endpoints(qps=1, timeout=18)  # not to send again while this machine floods
         tap = RawPort(self.wires[0].far)
         self.addCleanup(tap.close)
@@ -366,7 +366,7 @@ class Probing(TwoPaths):
             for _ in range(200):  # more at once would not fit the port's ring
                 wire.send(seen[0])
             now = b.counters()
-            return now if now["replayed"] - before["replayed"] >= 2000 else None
+            return now if now["replayed"] - before["replayed"] >= REPLAYED else None
         after = wait_for("the flood", flood)
         self.assertGreaterEqual(after["bad_probe_icrc"] - before["bad_probe_icrc"], len(seen))
         asked = a.counters()["probe_replies"]
