@@ -105,15 +105,6 @@ static void check_memory(struct hp3_ini_doc *doc, const struct hp3_config *c)
 			c->eal.memory_mb, c->eal.mbufs, c->eal.mbuf_bytes, need);
 }
 
-static void check_idle(struct hp3_ini_doc *doc, const struct hp3_config *c)
-{
-	if (c->eal.idle_deep_us < c->eal.idle_sleep_us &&
-		has_good_pair(doc, "eal", "idle_deep_us", "eal", "idle_sleep_us"))
-		hp3_ini_complain(doc, "eal", "idle_deep_us",
-			"%u us is shorter than idle_sleep_us = %u: set it to at least %u",
-			c->eal.idle_deep_us, c->eal.idle_sleep_us, c->eal.idle_sleep_us);
-}
-
 /*
  * Some buffers must stay free when packets are held: with an empty pool, the port would drop the
  * ACKs that end a hold. All lcores of a rail use one pool.
@@ -347,7 +338,6 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	const struct hp3_config *c = obj;
 
 	check_memory(doc, c);
-	check_idle(doc, c);
 	if (!hp3_config_is_verbs_mode(c)) /* verbs mode holds no packets */
 		check_pool(doc, c);
 	hp3_config_check_policy(doc, &c->engine);

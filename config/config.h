@@ -45,8 +45,6 @@ struct hp3_config {
 		uint32_t burst;
 		enum hp3_idle idle;
 		uint32_t idle_sleep_us;
-		uint32_t idle_deep_us;
-		uint32_t idle_spins;
 	} eal;
 	struct hp3_config_rail rails[HP3_CONFIG_RAILS_MAX];
 	uint32_t n_rails;
@@ -59,7 +57,6 @@ struct hp3_config {
 	struct {
 		enum hp3_fail_open fail_open;
 		uint32_t stale_ms;
-		uint32_t back_ms;
 		enum hp3_onoff carry_link;
 	} bypass;
 	struct {
@@ -82,14 +79,11 @@ struct hp3_config {
 		uint32_t port;
 		uint32_t clock_s;
 		uint32_t answers_per_second;
-		uint32_t answers_per_source;
-		uint32_t answers_unknown;
 	} probes;
 	struct {
 		char socket[108]; /* sun_path */
 		char group[64]; /* "": only root and hp3d's own user may connect */
 		char moved[HP3_INI_VALUE_MAX]; /* path, "off", or "": `socket` with ".moved" */
-		uint32_t events_kept;
 		uint32_t stop_drain_ms;
 	} control;
 	struct {
@@ -100,7 +94,6 @@ struct hp3_config {
 	} metrics;
 	struct {
 		char audit[HP3_INI_VALUE_MAX];
-		uint32_t records_per_second;
 	} log;
 	struct {
 		enum hp3_capabilities capabilities;

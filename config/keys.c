@@ -135,10 +135,6 @@ static const struct hp3_ini_key keys[] = {
 		"when no packet arrives: sleep, or keep polling and use all of the core"),
 	INT(eal, idle_sleep_us, "us", 200, 10, 10000, RELOAD,
 		"longest sleep of an lcore that has just become idle"),
-	INT(eal, idle_deep_us, "us", 1000, 10, 100000, RELOAD,
-		"longest sleep of an lcore that stays idle: at most 1/64 of the time since it "
-		"became idle"),
-	INT(eal, idle_spins, "polls", 64, 1, 1000000, RELOAD, "empty polls before the first sleep"),
 
 	DEVARGS(rnic, "port towards the local RNIC"),
 	DEVARGS(net, "port towards the network"),
@@ -165,8 +161,6 @@ static const struct hp3_ini_key keys[] = {
 		"BPF is available. on: hp3d does not start without fail-open. off: no fail-open"),
 	INT(bypass, stale_ms, "ms", 40, 5, 1000, RESTART,
 		"packets go direct when hp3d has hung for this long"),
-	INT(bypass, back_ms, "ms", 200, 0, 60000, RESTART,
-		"after a hang: how long hp3d has to run before it takes packets again"),
 
 	ENUM(bypass, carry_link, onoff, HP3_OFF, RESTART,
 		"while one port of a rail has no link, set the other port down, so that the device "
@@ -239,11 +233,6 @@ static const struct hp3_ini_key keys[] = {
 		"with a key: largest difference of the clocks of two hosts"),
 	INT(probes, answers_per_second, "answers/s", 10000, 1, 1000000, RELOAD,
 		"most probes answered by an lcore"),
-	INT(probes, answers_per_source, "answers/s", 4000, 1, 1000000, RELOAD,
-		"most probes of one host answered by an lcore"),
-	INT(probes, answers_unknown, "answers/s", 2000, 16, 1000000, RELOAD,
-		"without a key: most probes that an lcore answers for all hosts with which the "
-		"RNIC has no connection. One such host gets a sixteenth"),
 
 	STRING(control, socket, "/run/hp3/hp3.sock", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
@@ -255,9 +244,6 @@ static const struct hp3_ini_key keys[] = {
 	STRING(control, moved, "", 0, hp3_config_valid_moved, "an absolute path, off, or nothing",
 		"flow state file: the EV of each moved flow, for the next hp3d if this one is "
 		"killed. off: none. Empty: the socket's path with .moved appended"),
-	INT(control, events_kept, "events", 4096, 16, 1048576, RESTART,
-		"latest decisions stored for hp3ctl events, and a quarter as many samples of "
-		"rounds that found no better path"),
 	INT(control, stop_drain_ms, "ms", 500, 0, 60000, RELOAD,
 		"longest time that a clean stop takes to return moved flows to their home ports"),
 
@@ -280,9 +266,6 @@ static const struct hp3_ini_key keys[] = {
 		"an absolute path, such as \"/var/log/hp3/audit.log\", or \"off\"",
 		"file to which hp3d appends each decision as a line of JSON; off: none. Its "
 		"directory has to exist; SIGHUP opens it again"),
-	INT(log, records_per_second, "records/s", 100, 1, 10000, RELOAD,
-		"most records in the audit log and the journal, on average; bursts of ten times as "
-		"many. hp3d counts records beyond this bound, and drops them"),
 
 	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
 		"drop: once hp3d forwards packets, it gives up the capabilities(7) that only its "

@@ -90,10 +90,8 @@ int hp3ctl_why(struct hp3ctl *ctl)
 	if (rc == HP3CTL_DONE) {
 		print_all(ctl, list);
 		if (!ctl->json && json_array_size(list) == 0)
-			puts("there is no decision about it, or it is no longer kept: raise "
-			     "events_kept "
-			     "in "
-			     "[control]");
+			puts("there is no decision about it among the latest 4096; the audit log "
+			     "may have older ones");
 		if (!ctl->json) {
 			print_fruitless(json_object_get(answer, "data"));
 			print_now(json_object_get(answer, "data"));

@@ -32,8 +32,9 @@
 #include "app/hp3d/service/service.h"
 #include "app/record/record.h"
 
-#define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
-#define POLL_MS        50
+#define DEFAULT_CONFIG     "/etc/hp3/hp3.ini"
+#define POLL_MS            50
+#define RECORDS_PER_SECOND 100u /* in the audit log and the journal, see record.h */
 
 enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
@@ -238,7 +239,7 @@ static void report_change(void *arg, const struct hp3_config_change *c)
 static struct hp3_record_options record_options(const struct hp3_config *cfg)
 {
 	return (struct hp3_record_options){
-		.audit = cfg->log.audit, .per_second = cfg->log.records_per_second};
+		.audit = cfg->log.audit, .per_second = RECORDS_PER_SECOND};
 }
 
 /* A file with errors changes nothing, but the audit log is reopened in any case. */

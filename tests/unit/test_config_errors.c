@@ -330,13 +330,6 @@ static void rules_between_keys(void **state)
 	expect(RAIL "[rfr]\nhold_bytes = 20000\nhold_bytes_total = 19999\n", 0,
 		"f.ini:5: [rfr] hold_bytes = 20000: one flow's bound 20000 exceeds that of all, "
 		"hold_bytes_total = 19999: lower it or raise hold_bytes_total\n");
-	expect(RAIL "[eal]\nidle_deep_us = 150\n", 0,
-		"f.ini:5: [eal] idle_deep_us = 150: 150 us is shorter than idle_sleep_us = 200: "
-		"set it to at least 200\n");
-	expect(RAIL "[flows]\ndead_age_ms = 59999\n", 0,
-		"f.ini:5: [flows] dead_age_ms = 59999: 59999 ms is shorter than idle_age_ms = "
-		"60000, so that flows with packets in flight would be forgotten first: set it to "
-		"at least 60000\n");
 	expect(RAIL "[ppp]\nbackoff_min_us = 2000\nbackoff_max_us = 1999\n", 0,
 		"f.ini:6: [ppp] backoff_max_us = 1999: 1999 us is shorter than backoff_min_us = "
 		"2000: "

@@ -12,11 +12,12 @@
 
 static const struct hp3d_events_wanted decisions = {0}, everything = {.all = true};
 
+#define FEW  16 /* decisions that are kept */
 #define WALL 1000000000000000000ull /* 2001-09-09T01:46:40Z */
 
 static struct hp3_config small_config(void)
 {
-	struct hp3_config cfg = {.control.events_kept = 16, .n_rails = 1};
+	struct hp3_config cfg = {.n_rails = 1};
 
 	strcpy(cfg.rails[0].name, "rail0");
 	return cfg;
@@ -28,7 +29,7 @@ static void events_are_numbered_and_the_latest_kept(void **state)
 	uint64_t next;
 	json_t *list;
 
-	assert_int_equal(hp3d_events_init(&cfg), 0);
+	assert_int_equal(hp3d_events_init(&cfg, FEW), 0);
 	list = hp3d_events_page(0, 100, &decisions, &next);
 	assert_int_equal(json_array_size(list), 0);
 	assert_int_equal(next, 0);
@@ -83,7 +84,7 @@ static void an_event_carries_its_evidence(void **state)
 	json_t *list;
 	char *text;
 
-	assert_int_equal(hp3d_events_init(&cfg), 0);
+	assert_int_equal(hp3d_events_init(&cfg, FEW), 0);
 	hp3d_events_add(&event, WALL + event.event.t_ns);
 	event.event.type = HP3_EVENT_PAIR;
 	event.event.pairing = HP3_PAIRING_CM;
@@ -201,7 +202,7 @@ static void fruitless_rounds_do_not_push_out_a_decision(void **state)
 	uint64_t next;
 	json_t *list;
 
-	assert_int_equal(hp3d_events_init(&cfg), 0);
+	assert_int_equal(hp3d_events_init(&cfg, FEW), 0);
 	happens(7, HP3_EVENT_SWITCH, HP3_CAUSE_OPERATOR);
 	for (unsigned i = 0; i < 10000; i++) {
 		happens(i % 8, HP3_EVENT_SEVERE, HP3_CAUSE_CNP);
@@ -230,8 +231,7 @@ static void samples_thin_out(void **state)
 	uint64_t next;
 	json_t *list;
 
-	cfg.control.events_kept = 256;
-	assert_int_equal(hp3d_events_init(&cfg), 0);
+	assert_int_equal(hp3d_events_init(&cfg, 256), 0);
 	for (unsigned i = 0; i < 1000; i++) {
 		round_of(3, HP3_CAUSE_RTT, HP3_ROUND_TIMEOUT);
 		stays(3, HP3_CAUSE_RTT);
@@ -269,7 +269,7 @@ static void a_failover_keeps_its_rounds(void **state)
 	uint64_t next;
 	json_t *list;
 
-	assert_int_equal(hp3d_events_init(&cfg), 0);
+	assert_int_equal(hp3d_events_init(&cfg, FEW), 0);
 	for (unsigned i = 0; i < 5; i++)
 		round_of(1, HP3_CAUSE_CNP, HP3_ROUND_NO_BETTER);
 	for (unsigned i = 0; i < 3; i++) {
@@ -305,7 +305,7 @@ static void a_move_keeps_what_set_it_off(void **state)
 	uint64_t next;
 	json_t *list;
 
-	assert_int_equal(hp3d_events_init(&cfg), 0);
+	assert_int_equal(hp3d_events_init(&cfg, FEW), 0);
 	happens(1, HP3_EVENT_SEVERE, HP3_CAUSE_CNP);
 	round_of(1, HP3_CAUSE_CNP, HP3_ROUND_WINNER);
 	happens(1, HP3_EVENT_SUSPEND, HP3_CAUSE_CNP);
@@ -353,9 +353,8 @@ static void pages_show_everything_once(void **state)
 		uint64_t next = 0, next_all = 0;
 		unsigned n = 0, n_all = 0;
 
-		cfg.control.events_kept = 1024;
 		now = 0;
-		assert_int_equal(hp3d_events_init(&cfg), 0);
+		assert_int_equal(hp3d_events_init(&cfg, 1024), 0);
 		for (unsigned i = 0; i < 60; i++) {
 			round_of(i % 3, HP3_CAUSE_ECN, HP3_ROUND_NO_BETTER);
 			dead_round_of(i % 3);
@@ -387,7 +386,7 @@ static void flows_beyond_the_room_are_forgotten(void **state)
 	uint64_t next;
 	json_t *list;
 
-	assert_int_equal(hp3d_events_init(&cfg), 0);
+	assert_int_equal(hp3d_events_init(&cfg, FEW), 0);
 	happens(0, HP3_EVENT_SWITCH, HP3_CAUSE_OPERATOR);
 	for (uint32_t f = 0; f < 5000; f++)
 		round_of(f, HP3_CAUSE_CNP, HP3_ROUND_NO_BETTER);

@@ -42,12 +42,10 @@ void hp3d_control_leave(void)
 
 int hp3d_control_start(const struct hp3_config *cfg)
 {
-	int rc = hp3d_events_init(cfg);
+	int rc = hp3d_events_init(cfg, HP3D_EVENTS_KEPT);
 
 	if (rc < 0) {
-		fprintf(stderr,
-			"hp3d: no memory to keep %u events: lower events_kept= in [control]\n",
-			cfg->control.events_kept);
+		fprintf(stderr, "hp3d: no memory to keep %u events\n", HP3D_EVENTS_KEPT);
 		return rc;
 	}
 	rc = hp3d_control_group(&control.socket, cfg->control.group);

@@ -6,7 +6,7 @@
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/record.h"
 
-#define SAMPLES_SHARE 4u /* one sample per this many decisions of events_kept */
+#define SAMPLES_SHARE 4u /* one sample per this many decisions that are kept */
 #define FLOWS_SHARE   8u /* one flow's spell per this many */
 #define LEAST         16u
 #define LOOKED_MAX    65536u /* for one page: bounds the delay of other clients */
@@ -36,10 +36,8 @@ static uint32_t share_of_kept(uint32_t n, uint32_t of)
 	return n / of < LEAST ? LEAST : n / of;
 }
 
-int hp3d_events_init(const struct hp3_config *cfg)
+int hp3d_events_init(const struct hp3_config *cfg, uint32_t n)
 {
-	uint32_t n = cfg->control.events_kept;
-
 	kept.cfg = cfg;
 	kept.last = 0;
 	if (ring_init(&kept.decisions, n) == 0 &&

@@ -19,9 +19,11 @@
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
 
-/* cfg has the rails' names and the rings' size, and must stay valid until hp3d_events_free(). 0 or
- * -ENOMEM. */
-int hp3d_events_init(const struct hp3_config *cfg);
+#define HP3D_EVENTS_KEPT 4096u /* of hp3d: the latest decisions; a quarter as many samples */
+
+/* cfg has the rails' names, and must stay valid until hp3d_events_free(). n: decisions that are
+ * kept. 0 or -ENOMEM. */
+int hp3d_events_init(const struct hp3_config *cfg, uint32_t n);
 void hp3d_events_free(void);
 
 /* Adds an event. wall_ns: its time, by the wall clock. Also records decisions in the journal and

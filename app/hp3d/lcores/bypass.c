@@ -10,6 +10,7 @@
 #define HEARTBEAT_NS MS
 #define EMPTY_NS     (2 * MS) /* with rings empty for so long, no frame is on its way */
 #define SETTLE_NS    MS
+#define BACK_NS      (200 * MS) /* how long hp3d has to run after a hang, until it takes over */
 #define HOME_NS      (250 * MS) /* longest wait for moved flows to return home */
 #define LEAVE_NS     (200 * MS) /* longest wait for frames that are still inside */
 
@@ -123,7 +124,7 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 
 	/* An lcore whose heartbeats have such gaps does not take over yet. */
 	if (gap > b->stale_ns / 2)
-		b->back_at = now + b->back_ns;
+		b->back_at = now + BACK_NS;
 	if (wish == HP3D_BYPASS_END) {
 		__atomic_store_n(&b->port[0]->owner, 0, __ATOMIC_RELEASE);
 		__atomic_store_n(&b->port[1]->owner, 0, __ATOMIC_RELEASE);
@@ -207,7 +208,7 @@ static void step_phase(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 	}
 	if (went_stale(b)) {
 		__atomic_store_n(&b->hangs, b->hangs + 1, __ATOMIC_RELAXED);
-		go_quiet(b, p, now, b->back_ns);
+		go_quiet(b, p, now, BACK_NS);
 	} else if (b->phase == HP3D_BYPASS_LEAVING) {
 		keep_leaving(b, p, now);
 	} else if (__atomic_load_n(&b->wish, __ATOMIC_ACQUIRE) != HP3D_BYPASS_TAKE) {

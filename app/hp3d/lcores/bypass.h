@@ -9,7 +9,7 @@
  * Phases of a rail, set by its lcore:
  *
  *     WAITING --no other hp3d has the ports--> QUIET
- *     QUIET --no long gap between heartbeats for back_ms--> SETTLING --1 ms--> RUNNING
+ *     QUIET --no long gap between heartbeats for 200 ms--> SETTLING --1 ms--> RUNNING
  *     RUNNING --request of the control thread--> LEAVING --all packets sent--> QUIET
  *     RUNNING, LEAVING --a frame went direct meanwhile--> QUIET (drops packets inside hp3d)
  *     any --another hp3d took the ports--> REPLACED

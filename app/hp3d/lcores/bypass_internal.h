@@ -10,7 +10,7 @@ struct hp3d_bypass {
 	/* set before the lcore runs */
 	struct hp3_bypass *side[2]; /* by direction: port where packets of that direction arrive */
 	struct hp3_bypass_port *port[2];
-	uint64_t owner, stale_ns, back_ns;
+	uint64_t owner, stale_ns;
 	unsigned rail;
 	/* written by the control thread */
 	uint32_t wish __rte_cache_aligned; /* enum hp3d_bypass_wish, atomic */

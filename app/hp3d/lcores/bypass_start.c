@@ -149,7 +149,6 @@ static int make_rail(
 	b->rail = rail;
 	b->owner = hp3_bypass_now();
 	b->stale_ns = cfg->bypass.stale_ms * 1000000ull;
-	b->back_ns = cfg->bypass.back_ms * 1000000ull;
 	bypasses[rail] = b;
 	err = open_sides(b, cfg, s, why);
 	if (err < 0 && free_rail(rail) < 0)

@@ -75,10 +75,9 @@ struct hp3d_lcores {
 	unsigned tags; /* two per rail; none in verbs mode, which has no ports */
 	uint16_t burst;
 	bool may_sleep;
-	uint64_t sleep_ns, deep_ns; /* longest sleep at first, and after long idleness */
+	uint64_t sleep_ns; /* longest sleep of an lcore that has just become idle */
 	uint64_t heartbeat_ns; /* longest sleep of an lcore that writes heartbeats; UINT64_MAX: none
 				  does */
-	uint32_t idle_spins;
 	/* [from][to]: `work` has packets to be handled, `back` packets to be sent. Only with
 	 * several workers. */
 	struct rte_ring *work[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];

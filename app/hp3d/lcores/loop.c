@@ -10,7 +10,9 @@
 
 #define SLEEP_MIN_NS 10000u
 #define DEEP_LOG2    6u
+#define DEEP_NS      1000000u /* longest sleep of an lcore that stays idle */
 #define DOZE_NS      10000000u
+#define IDLE_SPINS   64u /* empty polls before the first sleep */
 
 /* A packet may set an earlier deadline: a drain, the pacer, a round. */
 static void handle_packets(
@@ -274,14 +276,13 @@ static void answer_call(struct hp3d_worker *w)
 
 /*
  * Sleeps double up to sleep_ns. After long idleness they may be longer: 1/64 of the idle time, up
- * to deep_ns. If packets wake the lcore, only the engine's deadline and DOZE_NS (in case a driver
+ * to DEEP_NS. If packets wake the lcore, only the engine's deadline and DOZE_NS (in case a driver
  * fails to wake the lcore) bound the sleeps. An lcore that writes heartbeats wakes for each of
  * them.
  */
 static uint64_t longest_sleep(const struct hp3d_worker *w, uint64_t now)
 {
-	uint64_t deep = RTE_MIN((now - w->own.busy_until) >> DEEP_LOG2,
-		__atomic_load_n(&hp3d_lcores.deep_ns, __ATOMIC_RELAXED));
+	uint64_t deep = RTE_MIN((now - w->own.busy_until) >> DEEP_LOG2, DEEP_NS);
 
 	if (w->sleeper.by_packets)
 		return DOZE_NS;
@@ -310,9 +311,7 @@ static void rest_worker(struct hp3d_worker *w, bool idle)
 			hp3d_sleeper_disarm(&w->sleeper);
 		return;
 	}
-	if (++w->own.idle_loops <
-		(w->verbs != NULL ? 1u
-				  : __atomic_load_n(&hp3d_lcores.idle_spins, __ATOMIC_RELAXED)))
+	if (++w->own.idle_loops < (w->verbs != NULL ? 1u : IDLE_SPINS))
 		return;
 	now = hp3d_now();
 	if (w->own.due <= now)

@@ -167,9 +167,7 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 		.burst = (uint16_t)cfg->eal.burst,
 		.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.sleep_ns = cfg->eal.idle_sleep_us * 1000ull,
-		.deep_ns = cfg->eal.idle_deep_us * 1000ull,
-		.heartbeat_ns = hp3d_bypass_sleep_ns(),
-		.idle_spins = cfg->eal.idle_spins};
+		.heartbeat_ns = hp3d_bypass_sleep_ns()};
 	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
 		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0) {
 		hp3d_lcores.workers = NULL;
@@ -342,8 +340,6 @@ bool hp3d_workers_reload(const struct hp3_config *cfg)
 
 	__atomic_store_n(&hp3d_lcores.may_sleep, cfg->eal.idle == HP3_IDLE_SLEEP, __ATOMIC_RELAXED);
 	__atomic_store_n(&hp3d_lcores.sleep_ns, cfg->eal.idle_sleep_us * 1000ull, __ATOMIC_RELAXED);
-	__atomic_store_n(&hp3d_lcores.deep_ns, cfg->eal.idle_deep_us * 1000ull, __ATOMIC_RELAXED);
-	__atomic_store_n(&hp3d_lcores.idle_spins, cfg->eal.idle_spins, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < hp3d_lcores.n; i++)
 		all &= hp3d_worker_call(
 			       &hp3d_lcores.workers[i], reload_worker, (void *)(uintptr_t)cfg) == 0;

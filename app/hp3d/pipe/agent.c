@@ -12,7 +12,11 @@
 #define BUFFERS     511u
 #define BUFFER_SIZE (RTE_PKTMBUF_HEADROOM + HP3D_AGENT_FRAME_MAX)
 #define SOURCES     1024u /* hosts whose probes are counted separately */
-#define WINDOW_MAX  (1u << 20)
+#define OF_SOURCE   4000u /* probes of one host answered per second, at most */
+/* Without a key: probes answered per second, at most, of all hosts without a connection to the
+ * RNIC. One such host gets a sixteenth. */
+#define OF_UNKNOWN 2000u
+#define WINDOW_MAX (1u << 20)
 
 /* Number of probes stored: as many as can be answered while a probe is valid (responder.h). */
 static uint32_t window_of_probes(const struct hp3_config *c)
@@ -33,8 +37,8 @@ static struct hp3_responder_config responder_config(
 		.heard = heard,
 		.clock_s = c->probes.clock_s,
 		.dscp = c->engine.answer_dscp,
-		.unknown = {c->probes.answers_unknown, c->probes.answers_unknown},
-		.source = {c->probes.answers_per_source, c->probes.answers_per_source},
+		.unknown = {OF_UNKNOWN, OF_UNKNOWN},
+		.source = {OF_SOURCE, OF_SOURCE},
 		.all = {c->probes.answers_per_second, c->probes.answers_per_second},
 		.sources = SOURCES,
 		.window = window_of_probes(c)};
