@@ -12,7 +12,6 @@
 #include "config/keys.h"
 
 #define US 1000u
-#define MS 1000000u
 #define MBUF_OVERHEAD                                                                              \
 	256u /* struct rte_mbuf and the pool's own header, rounded up to cache lines */
 
@@ -135,18 +134,6 @@ static void check_hold(struct hp3_ini_doc *doc, const struct hp3_engine_config *
 			e->hold_bytes, e->hold_bytes_total);
 }
 
-static void check_flows(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
-{
-	uint64_t dead = e->dead_age_ns / MS, idle = e->idle_age_ns / MS;
-
-	if (dead < idle && has_good_pair(doc, "flows", "dead_age_ms", "flows", "idle_age_ms"))
-		hp3_ini_complain(doc, "flows", "dead_age_ms",
-			"%" PRIu64 " ms is shorter than idle_age_ms = %" PRIu64
-			", so that flows with packets in flight would be forgotten first: set it "
-			"to at least %" PRIu64,
-			dead, idle, idle);
-}
-
 static void check_ppp(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
 	uint32_t least = e->round.backoff_min_ns / US;
@@ -200,7 +187,6 @@ static void check_cc(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
 {
 	check_hold(doc, e);
-	check_flows(doc, e);
 	check_ppp(doc, e);
 	check_cc(doc, e);
 }

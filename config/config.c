@@ -3,19 +3,29 @@
 #include <string.h>
 #include "config/config.h"
 #include "config/keys.h"
+#include "engine/policy.h"
+
+/* Sets what no key sets: the policy's values for studies have their defaults. */
+static void init(struct hp3_config *cfg)
+{
+	memset(cfg, 0, sizeof(*cfg));
+	hp3_policy_defaults(&cfg->engine);
+}
 
 void hp3_config_defaults(struct hp3_config *cfg)
 {
-	memset(cfg, 0, sizeof(*cfg));
+	init(cfg);
 	hp3_ini_defaults(&hp3_config_schema, cfg);
 }
 
 int hp3_config_load(
 	const char *path, unsigned flags, struct hp3_config *out, struct hp3_config_errors *errs)
 {
-	struct hp3_config cfg = {0};
-	int ret = hp3_ini_load(&hp3_config_schema, path, flags, &cfg, errs);
+	struct hp3_config cfg;
+	int ret;
 
+	init(&cfg);
+	ret = hp3_ini_load(&hp3_config_schema, path, flags, &cfg, errs);
 	if (ret == 0)
 		*out = cfg;
 	return ret;
@@ -24,9 +34,11 @@ int hp3_config_load(
 int hp3_config_parse(const char *file, const char *text, size_t len, unsigned flags,
 	struct hp3_config *out, struct hp3_config_errors *errs)
 {
-	struct hp3_config cfg = {0};
-	int ret = hp3_ini_parse(&hp3_config_schema, file, text, len, flags, &cfg, errs);
+	struct hp3_config cfg;
+	int ret;
 
+	init(&cfg);
+	ret = hp3_ini_parse(&hp3_config_schema, file, text, len, flags, &cfg, errs);
 	if (ret == 0)
 		*out = cfg;
 	return ret;

@@ -103,9 +103,10 @@ void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj);
 #define HP3_INI_KEEP 0x80000000u /* flag: keys that are not set keep what *obj has */
 
 /*
- * Sets *obj from a file, or from a text that messages call `file`. The caller has set *obj to zero,
- * except with HP3_INI_KEEP. Returns 0, -EINVAL with the errors listed, or the negative errno of
- * opening or reading the file, which is listed as well. After an error, *obj is not valid.
+ * Sets *obj from a file, or from a text that messages call `file`. The caller has initialized *obj:
+ * fields without a key keep their values; with HP3_INI_KEEP, so do keys that are not set. Returns
+ * 0, -EINVAL with the errors listed, or the negative errno of opening or reading the file, which is
+ * listed as well. After an error, *obj is not valid.
  */
 int hp3_ini_load(const struct hp3_ini_schema *schema, const char *path, unsigned flags, void *obj,
 	struct hp3_config_errors *errs);

@@ -36,7 +36,8 @@ static const char head[] =
 	"Reloadable keys take effect on SIGHUP, the others with a restart.\n"
 	".BR hp3\\-sim (1)\n"
 	"reads the same file, and has the sections policy, flows, pairing, ppp, rfr and cc, which\n"
-	"are what the engine is told.\n";
+	"are what the engine is told. Its scenarios have more keys there, for studies: hp3d has their\n"
+	"defaults.\n";
 static const char tail[] = ".SH SEE ALSO\n.BR hp3d (8),\n.BR hp3ctl (1),\n.BR hp3\\-sim (1)\n";
 
 static void write_key(const struct hp3_ini_key *key)

@@ -87,6 +87,7 @@ struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *tabl
 #include "engine/policy.def"
 	settle_probing(&c);
 	settle_paths(&c);
+	c.dead_age_ns = hp3_max_u64(c.dead_age_ns, c.idle_age_ns);
 	if (!c.words.watch)
 		c.monitor.cycle_ns = 0;
 	hp3_policy_mode(&c, (enum hp3_policy_mode)c.words.mode);

@@ -11,8 +11,10 @@
  */
 #include "engine/engine.h"
 
+/* The column `reload` of the table. */
 #define HP3_RELOAD  true /* a reload may change this key */
 #define HP3_RESTART false
+#define HP3_STUDY   false /* no key of hp3.ini: hp3d has the default */
 
 /* The shipped configuration: every field of the table at its default, all others 0. */
 void hp3_policy_defaults(struct hp3_engine_config *table);

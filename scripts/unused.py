@@ -21,7 +21,6 @@ ALLOWED = {
     "hp3_keying_event_name": "agreement on keys, which hp3d does not use yet",
     "hp3_isa_name": "as hp3_icrc_use",
     "hp3_isa_use": "as hp3_icrc_use",
-    "hp3_policy_defaults": "thresholds as they ship, for who embeds the engine without hp3.ini",
 }
 
 NOISE = re.compile(

@@ -152,6 +152,6 @@ int hp3ctl_ports(struct hp3ctl *ctl)
 		usleep(PORTS_PAUSE_US);
 	}
 	return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-result",
-		"raise probes_per_second in [ppp]: a comparison takes a thousand of them",
+		"try again later: searches of flows to this host use up its probes",
 		"ports are still being compared");
 }

@@ -155,10 +155,9 @@ const char *hp3_command_error(int err)
 		       "when it has recovered";
 	case EDQUOT:
 		return "the result of its last move is not known yet, or searches of flows to "
-		       "this peer are under way: wait a second, or raise max_concurrent "
-		       "or probes_per_second in [ppp]";
+		       "this peer are under way: wait a second";
 	case ENOSPC:
-		return "too many moves at a time: raise max_moves in [rfr] or wait";
+		return "too many moves at a time: wait a second";
 	default:
 		return "unknown error";
 	}

@@ -171,6 +171,7 @@ static const struct hp3_ini_key keys[] = {
 	NUM(hermes, probe_us, "us", 50, 0, 1000000, "between probes of a rack; 0: none"),
 	NUM(hermes, forget_us, "us", 25, 1, 1000000, "age at which samples are dropped"),
 #define HP3_POLICY_OBJECT struct sim_config
+#define HP3_POLICY_STUDIES
 #include "config/policy_keys.h"
 	IDEAL(model, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_ON,
 		.help = "paths are known from the switches' hash, if ppp.identity = none"),

@@ -146,6 +146,17 @@ static void policy_settles(void **state)
 	assert_true(!e.trace && e.cc.notify && e.cc.mode == HP3_CC_NATIVE);
 }
 
+/* Flows with packets in flight are not forgotten before those without. */
+static void dead_age_is_no_shorter_than_idle_age(void **state)
+{
+	struct hp3_config cfg = parse("[flows]\nidle_age_ms = 86400000\n", HP3_CONFIG_NO_RAILS);
+	uint64_t dead = cfg.engine.dead_age_ns;
+
+	assert_true(hp3_policy_settled(&cfg.engine).dead_age_ns == cfg.engine.idle_age_ns);
+	cfg.engine.idle_age_ns = dead - 1;
+	assert_true(hp3_policy_settled(&cfg.engine).dead_age_ns == dead);
+}
+
 static void two_rails(void **state)
 {
 	struct hp3_config cfg = parse("[rail.left-1]\r\n"
@@ -360,6 +371,7 @@ int main(void)
 		cmocka_unit_test(number_or_word),
 		cmocka_unit_test(defaults_are_the_policy),
 		cmocka_unit_test(policy_settles),
+		cmocka_unit_test(dead_age_is_no_shorter_than_idle_age),
 		cmocka_unit_test(two_rails),
 		cmocka_unit_test(dump_loads_back),
 		cmocka_unit_test(ranges_are_inclusive),

@@ -54,6 +54,10 @@ static void names(void **state)
 	expect(RAIL "[policy]\ncolour = red\n", 0,
 		"f.ini:5: [policy] colour = red: unknown key; keys of this section: mode, "
 		"observe_probes, seed\n");
+	/* A key of scenarios alone. */
+	expect(RAIL "[pairing]\nchallenge_hits = 1\n", 0,
+		"f.ini:5: [pairing] challenge_hits = 1: unknown key; keys of this section: cm, "
+		"challenge\n");
 	expect(RAIL "[rfr]\nburst = 32\n", 0,
 		"f.ini:5: [rfr] burst = 32: unknown key here: it belongs to section [eal]\n");
 	expect(RAIL "[pairng]\ncm = nonsense\n", 0,
