@@ -49,6 +49,19 @@ void hp3_config_dump(FILE *out, const struct hp3_config *cfg)
 	hp3_ini_dump(&hp3_config_schema, cfg, out);
 }
 
+void hp3_config_dump_short(FILE *out, const struct hp3_config *cfg)
+{
+	struct hp3_config shown = *cfg;
+
+	if (shown.n_rails == 0 && !hp3_config_is_verbs_mode(cfg)) {
+		shown.rails[0] = (struct hp3_config_rail){.name = "rail0",
+			.rnic = "net_af_packet0,iface=veth0",
+			.net = "net_af_packet1,iface=eth0"};
+		shown.n_rails = 1;
+	}
+	hp3_ini_dump_short(&hp3_config_schema, &shown, out);
+}
+
 /*
  * The field of the same section and key in the other configuration; NULL if that configuration has
  * no such rail.

@@ -147,7 +147,12 @@ int hp3_config_load(
 int hp3_config_parse(const char *file, const char *text, size_t len, unsigned flags,
 	struct hp3_config *out, struct hp3_config_errors *errs);
 
+/*
+ * Writes a file. hp3_config_dump(): all keys. hp3_config_dump_short(): the ports of a rail, keys
+ * that most hosts set, and keys that differ from their defaults; without a rail, a sample of one.
+ */
 void hp3_config_dump(FILE *out, const struct hp3_config *cfg);
+void hp3_config_dump_short(FILE *out, const struct hp3_config *cfg);
 
 /*
  * Reload. hp3_config_diff_reload() calls fn (may be NULL) for each key whose values differ. Rails

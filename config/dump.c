@@ -103,12 +103,8 @@ int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
 	return ret;
 }
 
-static void dump_comment(FILE *out, const struct hp3_ini_key *key)
+static void dump_default(FILE *out, const struct hp3_ini_key *key)
 {
-	char allowed[128];
-
-	hp3_ini_allowed(key, allowed, sizeof(allowed));
-	fprintf(out, "\n# %s\n# %s; ", key->help, allowed);
 	if (key->required)
 		fputs("must be set", out);
 	else if (key->type == HP3_INI_INT)
@@ -117,7 +113,36 @@ static void dump_comment(FILE *out, const struct hp3_ini_key *key)
 		fprintf(out, "default %s", key->choices[key->def]);
 	else
 		fprintf(out, "default \"%s\"", key->def_string);
+}
+
+static void dump_comment(FILE *out, const struct hp3_ini_key *key)
+{
+	char allowed[128];
+
+	hp3_ini_allowed(key, allowed, sizeof(allowed));
+	fprintf(out, "\n# %s\n# %s; ", key->help, allowed);
+	dump_default(out, key);
 	fprintf(out, "; %s\n", key->reloadable ? "reloadable" : "needs a restart");
+}
+
+/* Without '\n' at its end. What is not shown is a comment. */
+static void dump_value(FILE *out, const struct hp3_ini_item *item)
+{
+	char value[HP3_INI_VALUE_MAX], shown[2 * HP3_INI_VALUE_MAX];
+	const char *quote = "";
+
+	hp3_ini_format(item->key, item->field, value, sizeof(value));
+	if (item->key->secret && value[0] != '\0') {
+		fprintf(out, "# %s = (set, and not shown)", item->key->key);
+		return;
+	}
+	if (item->key->urls && strcmp(hp3_urls_shown(value, shown, sizeof(shown)), value) != 0) {
+		fprintf(out, "# %s = \"%s\" (set, and *** not shown)", item->key->key, shown);
+		return;
+	}
+	if (item->key->type == HP3_INI_STRING)
+		quote = strchr(value, '"') != NULL ? "'" : "\"";
+	fprintf(out, "%s = %s%s%s", item->key->key, quote, value, quote);
 }
 
 struct dump {
@@ -128,8 +153,6 @@ struct dump {
 static int dump_item(void *arg, const struct hp3_ini_item *item)
 {
 	struct dump *d = arg;
-	char value[HP3_INI_VALUE_MAX], shown[2 * HP3_INI_VALUE_MAX];
-	const char *quote = "";
 
 	if (item->first) {
 		fputc('\n', d->out);
@@ -139,18 +162,8 @@ static int dump_item(void *arg, const struct hp3_ini_item *item)
 		fprintf(d->out, "[%s]\n", item->section);
 	}
 	dump_comment(d->out, item->key);
-	hp3_ini_format(item->key, item->field, value, sizeof(value));
-	if (item->key->secret && value[0] != '\0') {
-		fprintf(d->out, "# %s = (set, and not shown)\n", item->key->key);
-		return 0;
-	}
-	if (item->key->urls && strcmp(hp3_urls_shown(value, shown, sizeof(shown)), value) != 0) {
-		fprintf(d->out, "# %s = \"%s\" (set, and *** not shown)\n", item->key->key, shown);
-		return 0;
-	}
-	if (item->key->type == HP3_INI_STRING)
-		quote = strchr(value, '"') != NULL ? "'" : "\"";
-	fprintf(d->out, "%s = %s%s%s\n", item->key->key, quote, value, quote);
+	dump_value(d->out, item);
+	fputc('\n', d->out);
 	return 0;
 }
 
@@ -174,4 +187,59 @@ void hp3_ini_dump(const struct hp3_ini_schema *schema, const void *obj, FILE *ou
 				fprintf(out, "# %s = (%s)\n", schema->keys[k].key,
 					schema->keys[k].help);
 	}
+}
+
+static bool is_default(const struct hp3_ini_item *item)
+{
+	if (item->key->required)
+		return false;
+	if (item->key->type == HP3_INI_STRING)
+		return strcmp(item->field, item->key->def_string) == 0;
+	return load_int(item->key, item->field) == item->key->def;
+}
+
+struct dump_short {
+	FILE *out;
+	const struct hp3_ini_schema *schema;
+	char section[HP3_INI_NAME_MAX]; /* of the last key */
+};
+
+static const char *comment_of_common(
+	const struct hp3_ini_schema *schema, const struct hp3_ini_key *key)
+{
+	for (size_t i = 0; i < schema->n_common; i++)
+		if (strcmp(schema->common[i].section, key->section) == 0 &&
+			strcmp(schema->common[i].key, key->key) == 0)
+			return schema->common[i].comment;
+	return NULL;
+}
+
+static int dump_short_item(void *arg, const struct hp3_ini_item *item)
+{
+	struct dump_short *d = arg;
+	const char *comment = comment_of_common(d->schema, item->key);
+
+	if (comment == NULL && is_default(item))
+		return 0;
+	if (strcmp(d->section, item->section) != 0)
+		fprintf(d->out, "\n[%s]\n", item->section);
+	strcpy(d->section, item->section);
+	dump_value(d->out, item);
+	fputs(" # ", d->out);
+	if (comment == NULL && item->key->required)
+		comment = item->key->help;
+	if (comment != NULL)
+		fputs(comment, d->out);
+	else
+		dump_default(d->out, item->key);
+	fputc('\n', d->out);
+	return 0;
+}
+
+void hp3_ini_dump_short(const struct hp3_ini_schema *schema, const void *obj, FILE *out)
+{
+	struct dump_short d = {.out = out, .schema = schema};
+
+	fprintf(out, "# %s\n", schema->title_short);
+	hp3_ini_each(schema, obj, dump_short_item, &d);
 }

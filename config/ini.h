@@ -72,12 +72,21 @@ struct hp3_ini_section {
 
 struct hp3_ini_doc;
 
+/* A key that most files set, and what a short dump says about it. */
+struct hp3_ini_common {
+	const char *section, *key, *comment;
+};
+
 struct hp3_ini_schema {
 	const struct hp3_ini_section *sections;
 	size_t n_sections;
 	const struct hp3_ini_key *keys; /* grouped by section */
 	size_t n_keys;
 	const char *title; /* first line of a dump */
+	/* For hp3_ini_dump_short(). */
+	const char *title_short;
+	const struct hp3_ini_common *common;
+	size_t n_common;
 	/*
 	 * Checks rules between keys, and reports with hp3_ini_complain(). Ignores keys that are not
 	 * hp3_ini_good().
@@ -151,5 +160,10 @@ void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap);
  * for URLs with users or passwords: these lines are comments.
  */
 void hp3_ini_dump(const struct hp3_ini_schema *schema, const void *obj, FILE *out);
+/*
+ * Writes a file with the keys that most files set (schema->common), keys without a default, and
+ * keys whose values differ from their defaults. Otherwise like hp3_ini_dump().
+ */
+void hp3_ini_dump_short(const struct hp3_ini_schema *schema, const void *obj, FILE *out);
 
 #endif

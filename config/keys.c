@@ -276,11 +276,22 @@ static const struct hp3_ini_key keys[] = {
 		"([probes] keys = auto). Empty: a new identity in each run"),
 };
 
+static const struct hp3_ini_common common[] = {
+	{"policy", "mode", "observe: decide and report, move nothing; off: only forward"},
+	{"ppp", "identity", "trace: learn the path of each port from switches that answer traces"},
+	{"probes", "probe_key",
+		"secret of all hosts (openssl rand -hex 16); empty: each two hosts agree on a key"},
+	{"metrics", "listen", "for Prometheus, such as 127.0.0.1:9795; empty: no TCP"},
+};
+
 const struct hp3_ini_schema hp3_config_schema = {
 	.sections = sections,
 	.n_sections = sizeof(sections) / sizeof(sections[0]),
 	.keys = keys,
 	.n_keys = sizeof(keys) / sizeof(keys[0]),
 	.title = "hp3 configuration. Integers are in the unit that the key's suffix names.",
+	.title_short = "All keys, with their defaults: hp3d --dump-config=all, and hp3.ini(5).",
+	.common = common,
+	.n_common = sizeof(common) / sizeof(common[0]),
 	.check = hp3_config_check_rules,
 };

@@ -15,7 +15,7 @@ void hp3_check_config(struct hp3_doctor *d)
 	for (unsigned i = 0; d->errors != NULL && i < d->errors->count; i++) {
 		hp3_find(d, "%s", d->errors->list[i].text);
 		if (access(d->file, F_OK) < 0)
-			hp3_fix(d, "hp3d --dump-config > %s, and add one [rail.NAME] to it",
+			hp3_fix(d, "hp3d --dump-config > %s, and name the two ports in it",
 				HP3_SHELL_QUOTE(d->file));
 		else if (access(d->file, R_OK) < 0)
 			hp3_fix(d, "sudo hp3ctl doctor --config %s", HP3_SHELL_QUOTE(d->file));

@@ -41,14 +41,15 @@ enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 static const char usage_text[] =
 	"usage: hp3d [--config FILE]                 run (default " DEFAULT_CONFIG ")\n"
 	"       hp3d --check-config FILE             print the errors in FILE\n"
-	"       hp3d --dump-config [FILE]            print every key, as FILE sets it or by "
-	"default\n"
+	"       hp3d --dump-config[=all] [FILE]      print a configuration, or all keys\n"
 	"       hp3d --detach [--config FILE]        remove hp3d's programs from the kernel\n"
 	"       hp3d --replay IN.pcap [--out OUT.pcap] [--config FILE] [--move PORT] [--json]\n"
 	"\n"
 	"  -c, --config FILE         configuration\n"
 	"      --check-config FILE   check it and the devices that it names: exit code 0 or 2\n"
-	"      --dump-config [FILE]  print the complete configuration as an INI file\n"
+	"      --dump-config [FILE]  print an INI file: what most hosts set, and what FILE "
+	"changes\n"
+	"      --dump-config=all [FILE]  print all keys, as FILE sets them or with their defaults\n"
 	"      --detach              detach the fail-open programs from the ports of all rails\n"
 	"  -r, --replay IN.pcap      run the pipeline over a capture and end\n"
 	"  -o, --out OUT.pcap        replay: write what leaves the pipeline\n"
@@ -63,7 +64,7 @@ enum { OPT_CHECK = 256, OPT_DUMP, OPT_DETACH };
 
 struct options {
 	const char *config;
-	bool check, dump, detach;
+	bool check, dump, dump_all, detach;
 	struct hp3d_replay replay;
 };
 
@@ -116,6 +117,10 @@ static int parse_args(int argc, char **argv, struct options *o)
 			break;
 		case OPT_DUMP:
 			o->dump = true;
+			if (optarg != NULL && strcmp(optarg, "all") == 0) {
+				o->dump_all = true;
+				optarg = NULL;
+			}
 			if (optarg == NULL && optind < argc && argv[optind][0] != '-')
 				optarg = argv[optind++];
 			if (optarg != NULL)
@@ -383,7 +388,10 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (o.dump) {
-		hp3_config_dump(stdout, &cfg);
+		if (o.dump_all)
+			hp3_config_dump(stdout, &cfg);
+		else
+			hp3_config_dump_short(stdout, &cfg);
 		return EXIT_OK;
 	}
 	if (o.detach)

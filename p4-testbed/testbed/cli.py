@@ -80,7 +80,7 @@ def parser():
     c.add_argument("--modes", default="off,observe,on", help="of off, observe, on, move, manual, spray (default off,observe,on)")
     c.add_argument("--seed", type=int, help="of the hosts, instead of the scenario's")
     c.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE",
-                   help="a setting of hp3d, instead of the testbed's (hp3d --dump-config explains all)")
+                   help="a setting of hp3d, instead of the testbed's (hp3d --dump-config=all explains all)")
     c.add_argument("--out", default="hp3-report", help="directory of the report")
     c.add_argument("--quiet", action="store_true", help="no live view")
     return p

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hp3d's configuration for a host of the testbed: the shipped one, with times scaled.
 
-Thresholds are those of `hp3d --dump-config`. Times of probing, moves and congestion control are multiplied by
+Thresholds are those of `hp3d --dump-config=all`. Times of probing, moves and congestion control are multiplied by
 tools.slowness(), rates divided by it, up to the end of a key's range. Pairing keeps its times: they depend on RNICs
 and hosts, and a scenario would end before.
 """
@@ -22,7 +22,7 @@ FACTS = {"watch": {"verbs": "off"}, "probes": {"probe_key": "6870336870336870336
 def shipped(build):
     """{section: {key: (default, least, most, unit)}} of the numbers with a unit, as hp3d itself tells them."""
     found, section, limits = {}, None, None
-    for line in tools.run([tools.binary(build, "hp3d"), "--dump-config"]).splitlines():
+    for line in tools.run([tools.binary(build, "hp3d"), "--dump-config=all"]).splitlines():
         if line.startswith("["):
             section = line.strip("[]")
         elif line.startswith("#"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Testbeds whose hp3ds have the shipped configuration.
 
-hp3d's configuration is the text of `hp3d --dump-config` with nothing changed but the ports, which no default can know,
+hp3d's configuration is the text of `hp3d --dump-config=all` with nothing changed but the ports, which no default can know,
 the mode, which is what is compared, and what keeps several processes on one machine apart: file_prefix and socket.
 
 wire   two hosts, their eth0 joined by one veth pair: one path, and no switch that could add anything
@@ -29,14 +29,14 @@ PATHS = ("wire", "one", "four")
 def shipped(hp3d, changes, rail):
     """hp3d's own configuration and a rail; `changes`: {"[section] key": value}, all of them keys that it has."""
     left, section, lines = dict(changes), "", []
-    for line in tools.run([hp3d, "--dump-config"]).splitlines():
+    for line in tools.run([hp3d, "--dump-config=all"]).splitlines():
         head = re.fullmatch(r"(\[.+\])", line)
         section = head.group(1) if head else section
         key, equals, _ = line.partition(" = ")
         value = left.pop(f"{section} {key}", None) if equals else None
         lines.append(line if value is None else f"{key} = {value}")
     if left:
-        raise tools.Problem(f"hp3d --dump-config has no {', '.join(left)}")
+        raise tools.Problem(f"hp3d --dump-config=all has no {', '.join(left)}")
     return "\n".join([*lines, "[rail.rail0]", *(f'{key} = "{value}"' for key, value in rail.items())]) + "\n"
 
 

@@ -330,9 +330,10 @@ class ControlTest(unittest.TestCase):
         key, old = f'probe_key = "{SECRET}"', f'probe_key_old = "{OLD_SECRET}"'
         outputs = [self.ctl(*words).stdout for words in (("config",), ("--json", "config"), ("stats",), ("health",))]
         self.assertRegex(outputs[0], r"(?m)^# probe_key = .*\(set\)")
-        outputs.append(hp3d("--dump-config", good))
-        self.assertIn("# probe_key = (set, and not shown)\n", outputs[-1])
-        self.assertIn("# probe_key_old = (set, and not shown)\n", outputs[-1])
+        for option in ("--dump-config", "--dump-config=all"):
+            outputs.append(hp3d(option, good))
+            self.assertIn("\n# probe_key = (set, and not shown)", outputs[-1])
+            self.assertIn("\n# probe_key_old = (set, and not shown)", outputs[-1])
         for wrong in (good.replace(key, key[:-1] + '0"'), good.replace(key, key[:-2] + 'x"'), good.replace(key, key[:-1]),
                       good.replace(key, key.replace("=", "")), good.replace(key, key.replace("_key", "key")),
                       good.replace(key, key.upper()), good.replace(key, f"{key}\n{old}"), good.replace(old, f"{old} {old}"),

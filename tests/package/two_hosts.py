@@ -59,8 +59,10 @@ class Host:
         ini = self.root.read("etc/hp3/hp3.ini")
         for path, value in changes:
             section, _, key = path.rpartition(".")
-            ini, n = re.subn(rf"(?ms)^(\[{re.escape(section)}\]$(?:(?!^\[).)*?^{key} = )[^\n]*", rf'\1"{value}"', ini)
-            check(n == 1, f"hp3.ini has no {path}")
+            line, head = f'{key} = "{value}"', f"[{section}]\n"
+            ini, n = re.subn(rf"(?ms)^(\[{re.escape(section)}\]$(?:(?!^\[).)*?^){key} = [^\n]*", rf"\1{line}", ini)
+            if n == 0:
+                ini = ini.replace(head, head + line + "\n") if head in ini else f"{ini}\n{head}{line}\n"
         with open(self.root.at("etc/hp3/hp3.ini"), "w") as f:
             f.write(ini)
 

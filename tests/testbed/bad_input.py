@@ -95,7 +95,7 @@ def with_hp3d(bed, folder, script, said, limit):
                 os.symlink(os.path.join(bed.build, path), there)
         else:
             with open(there, "w", encoding="ascii") as f:
-                f.write(f'#!/bin/sh\n[ "$1" != --dump-config ] || exec {real} --dump-config\n{target}\n')
+                f.write(f'#!/bin/sh\n[ "$1" != --dump-config=all ] || exec {real} --dump-config=all\n{target}\n')
             os.chmod(there, 0o755)
     beds.START_S, before = limit, beds.START_S
     mine = beds.Bed(bed.name, folder)

@@ -37,7 +37,7 @@ def compare(build, program, rate):
     slow, ranges = tools.slowness(rate), hp3d.shipped(build)
     ports = {"rail.rail0": {"rnic": '"net_null0"', "net": '"net_null1"'}}
     ours = whole(program, hp3d.ini(build, ports, rate, {}))
-    ships = read(subprocess.run([program, "--dump-config"], capture_output=True, text=True, check=True).stdout)
+    ships = read(subprocess.run([program, "--dump-config=all"], capture_output=True, text=True, check=True).stdout)
     at_end, scaled = [], 0
     for section in SECTIONS:
         for key, value in ours[section].items() if ours.has_section(section) else ():

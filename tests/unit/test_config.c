@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values: table, defaults, sample file, dump and load, look-up, reload, a table of another tool. */
+/* Values: table, defaults, sample file, dumps and load, look-up, reload, a table of another tool.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,16 +26,27 @@ static struct hp3_config parse(const char *ini, unsigned flags)
 	return cfg;
 }
 
-static char *dump(const struct hp3_config *cfg)
+static char *dump_by(
+	void (*fn)(FILE *out, const struct hp3_config *cfg), const struct hp3_config *cfg)
 {
 	char *text;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	hp3_config_dump(out, cfg);
+	fn(out, cfg);
 	fclose(out);
 	return text;
+}
+
+static char *dump(const struct hp3_config *cfg)
+{
+	return dump_by(hp3_config_dump, cfg);
+}
+
+static char *dump_short(const struct hp3_config *cfg)
+{
+	return dump_by(hp3_config_dump_short, cfg);
 }
 
 /* The name's suffix is what the user goes by: it has to be the unit. */
@@ -200,6 +212,55 @@ static void dump_loads_back(void **state)
 	}
 }
 
+/* What most hosts set, with the defaults, and a rail to name ports in. */
+static void short_dump_of_the_defaults(void **state)
+{
+	struct hp3_config defaults, again;
+	unsigned lines = 0;
+	char *text;
+
+	hp3_config_defaults(&defaults);
+	text = dump_short(&defaults);
+	for (const char *c = text; *c != '\0'; c++)
+		lines += *c == '\n';
+	assert_in_range(lines, 5, 20);
+	for (size_t i = 0; i < hp3_config_schema.n_common; i++)
+		assert_non_null(strstr(text, hp3_config_schema.common[i].key));
+	assert_non_null(strstr(text, "--dump-config=all"));
+	again = parse(text, 0);
+	assert_int_equal(again.n_rails, 1);
+	assert_true(again.rails[0].rnic[0] != '\0' && again.rails[0].net[0] != '\0');
+	memcpy(again.rails, defaults.rails, sizeof(again.rails));
+	again.n_rails = 0;
+	assert_memory_equal(&again, &defaults, sizeof(again));
+	free(text);
+}
+
+static void short_dump_has_what_differs(void **state)
+{
+	struct hp3_config cfg = parse(CHANGED, 0), again;
+	char *text = dump_short(&cfg);
+
+	again = parse(text, 0);
+	assert_memory_equal(&cfg, &again, sizeof(cfg));
+	assert_non_null(strstr(text, "\nmax_hold_us = 1000000 # default 10000\n"));
+	assert_non_null(strstr(text, "\n[rail.b]\nrnic = \"net_ring2\" # port"));
+	assert_null(strstr(text, "mbufs"));
+	assert_null(strstr(text, "rfr_mode"));
+	free(text);
+	/* Verbs mode has no rail. A secret is not shown. */
+	cfg = parse("[verbs]\nsocket = /run/x.sock\n"
+		    "[probes]\nprobe_key = 00112233445566778899aabbccddeeff\n",
+		0);
+	text = dump_short(&cfg);
+	assert_null(strstr(text, "[rail."));
+	assert_null(strstr(text, "00112233445566778899aabbccddeeff"));
+	again = parse(text, 0);
+	strcpy(again.probes.probe_key, cfg.probes.probe_key);
+	assert_memory_equal(&cfg, &again, sizeof(cfg));
+	free(text);
+}
+
 static void ranges_are_inclusive(void **state)
 {
 	struct hp3_config cfg = parse(
@@ -212,7 +273,7 @@ static void ranges_are_inclusive(void **state)
 	assert_true(cfg.engine.hold_bytes_total == 68719476736);
 }
 
-/* The hp3.ini that ships is the dump of itself, and apart from its rail the defaults. */
+/* The hp3.ini that ships is the short dump of itself, and apart from its rail the defaults. */
 static void sample_file(void **state)
 {
 	struct hp3_config cfg, defaults;
@@ -225,7 +286,7 @@ static void sample_file(void **state)
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
 	assert_int_equal(hp3_config_load(HP3_INI_SAMPLE, 0, &cfg, &errs), 0);
-	dumped = dump(&cfg);
+	dumped = dump_short(&cfg);
 	if (strcmp(text, dumped) != 0)
 		fail_msg("hp3.ini, read and written again, is:\n%s", dumped);
 	free(dumped);
@@ -374,6 +435,8 @@ int main(void)
 		cmocka_unit_test(dead_age_is_no_shorter_than_idle_age),
 		cmocka_unit_test(two_rails),
 		cmocka_unit_test(dump_loads_back),
+		cmocka_unit_test(short_dump_of_the_defaults),
+		cmocka_unit_test(short_dump_has_what_differs),
 		cmocka_unit_test(ranges_are_inclusive),
 		cmocka_unit_test(sample_file),
 		cmocka_unit_test(profiles),
