@@ -6,7 +6,7 @@
 #include "engine/policy.h"
 
 /* Sets what no key sets: the policy's values for studies have their defaults. */
-static void init(struct hp3_config *cfg)
+static void init_config(struct hp3_config *cfg)
 {
 	memset(cfg, 0, sizeof(*cfg));
 	hp3_policy_defaults(&cfg->engine);
@@ -14,7 +14,7 @@ static void init(struct hp3_config *cfg)
 
 void hp3_config_defaults(struct hp3_config *cfg)
 {
-	init(cfg);
+	init_config(cfg);
 	hp3_ini_defaults(&hp3_config_schema, cfg);
 }
 
@@ -24,7 +24,7 @@ int hp3_config_load(
 	struct hp3_config cfg;
 	int ret;
 
-	init(&cfg);
+	init_config(&cfg);
 	ret = hp3_ini_load(&hp3_config_schema, path, flags, &cfg, errs);
 	if (ret == 0)
 		*out = cfg;
@@ -37,7 +37,7 @@ int hp3_config_parse(const char *file, const char *text, size_t len, unsigned fl
 	struct hp3_config cfg;
 	int ret;
 
-	init(&cfg);
+	init_config(&cfg);
 	ret = hp3_ini_parse(&hp3_config_schema, file, text, len, flags, &cfg, errs);
 	if (ret == 0)
 		*out = cfg;

@@ -39,7 +39,7 @@ static void start(void)
 	for (unsigned w = 0; w < 2; w++)
 		rte_eal_remote_launch(
 			hp3d_worker_run, hp3d_worker(w), hp3d_lcores.workers[w].lcore);
-	MUST(hp3d_events_init(&lcores_cfg) == 0);
+	MUST(hp3d_events_init(&lcores_cfg, 64) == 0);
 	hp3d_mode_start(&lcores_cfg);
 	MUST(atexit(stop) == 0);
 }
