@@ -268,7 +268,6 @@ class Bed:
     def start_hp3d(self, host, plan, chosen, seed):
         """Idle, all of them together wake up a few ten thousand times a second, whatever their number."""
         name, mtu, idle_us = host["name"], plan["mtu"], max(100, 25 * len(plan["hosts"]))
-        rack = [h["ip4"] for h in plan["hosts"] if h["leaf"] == host["leaf"]]
         frame = (mtu + 14 + 4 + 66 + 255) // 256 * 256
         port = f"qpairs=1,qdisc_bypass=0,framesz={frame},blocksz={16 * frame},framecnt=2048"
         fixed = {
@@ -278,8 +277,7 @@ class Bed:
             "rfr": {"hold_packets": 4096},
             "flows": {"max_flows": 1024, "max_pairs": 256},
             "rail.rail0": {"rnic": f"\"net_af_packet0,iface=port0,{port}\"",
-                           "net": f"\"net_af_packet1,iface=eth0,{port}\"",
-                           **({"rack": "\"" + ", ".join(rack) + "\""} if len(rack) > 1 else {})},
+                           "net": f"\"net_af_packet1,iface=eth0,{port}\""},
             "control": {"socket": self.path(name + ".sock")},
         }
         with open(self.path(name + ".ini"), "w", encoding="ascii") as f:
