@@ -179,7 +179,7 @@ struct hp3_engine_config {
 	bool observe; /* report moves as events (WOULD) and make none */
 	bool silent; /* ... and send no probes: a WOULD event then stands for a path search */
 	/* this host has no key, so peers cannot authenticate its messages: send no reports, and no
-	 * counts of flows */
+	 * counts of long flows */
 	bool unkeyed;
 	/* ... send these only to peers that share one of these keys; NULL: to all peers. The caller
 	 * keeps the keys allocated. */

@@ -135,7 +135,7 @@ struct hp3_reply {
 };
 
 /*
- * Address pairs for which a report of flow counts to the peer is due. ring NULL: this host sends no
+ * Address pairs for which a report of long flows to the peer is due. ring NULL: this host sends no
  * reports.
  */
 struct hp3_advertise_ring {
