@@ -132,8 +132,14 @@ void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end)
 {
 	const struct hp3_reseq_params *params = hp3_in_params(t->e);
 
-	if (!in->again || t->now - in->again_at >= params->most_ns + params->give_up_ns)
-		hp3_in_owes_from(in, end, t->now);
+#ifdef HP3_BREAK_READ_OWED
+	return;
+#endif
+	if (in->again && t->now - in->again_at < params->most_ns + params->give_up_ns)
+		return;
+	hp3_owed_done(&in->owed, end);
+	hp3_reseq_acknowledged(&in->reseq, end, t->now);
+	hp3_in_owes(in);
 }
 
 /* The RNIC gets these READ responses and ACKs; responses before them may be missing. */
@@ -142,7 +148,7 @@ static void note_handed_over(struct hp3_turn *t, struct hp3_spray_in *in, const 
 	if (!in->reads || r->n == 0 || in->reseq.held != 0)
 		return;
 	if (r->nak)
-		hp3_in_owes_from(in, r->nak_psn, t->now);
+		hp3_in_give_up(t, in, r->nak_psn);
 	hp3_in_give_up(t, in, r->end);
 }
 

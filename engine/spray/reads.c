@@ -343,7 +343,7 @@ static void ack_passes(struct hp3_turn *t, struct hp3_spray_in *in, const struct
 	}
 	if (!is_nak(&pkt->v))
 		return;
-	hp3_in_owes_from(in, pkt->v.psn, t->now);
+	hp3_in_give_up(t, in, pkt->v.psn);
 	hp3_in_forget(t, in);
 	hp3_in_follow(t, in, HP3_IN_PIECE);
 }

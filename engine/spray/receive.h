@@ -68,20 +68,6 @@ static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
 }
 
 /*
- * READ responses: the RNIC got a NAK or RNR NAK for this PSN, so it waits for no earlier response.
- * The RNIC has completed the earlier READs, or sends them again, and hp3d sees these new requests.
- */
-static inline void hp3_in_owes_from(struct hp3_spray_in *in, uint32_t psn, uint64_t now)
-{
-#ifdef HP3_BREAK_READ_OWED
-	return;
-#endif
-	hp3_owed_done(&in->owed, psn);
-	hp3_reseq_acknowledged(&in->reseq, psn, now);
-	hp3_in_owes(in);
-}
-
-/*
  * The held ACK has replaced an earlier ACK. The time limit is that of the earlier ACK, until the
  * responses before the earlier ACK have arrived. After that, the time limit is that of the held
  * ACK.
@@ -145,10 +131,10 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd);
 /*
- * READ responses: hp3d has handed over all held responses up to this PSN, though earlier responses
- * are missing. hp3d stops waiting for the missing responses. If the RNIC needs one, it sends the
- * READ again, and hp3d records that READ. If the RNIC sent a READ again within the longest wait,
- * the responses to that READ are in flight, and hp3d waits for them.
+ * READ responses: the RNIC has got all responses up to this PSN that hp3d held, or a NAK or RNR NAK
+ * for it. hp3d waits for no earlier response: the RNIC has completed the earlier READs, or sends
+ * them again, and hp3d sees these new requests. If the RNIC sent a READ again within the longest
+ * wait, the responses to that READ are in flight, and hp3d waits for them.
  */
 void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end);
 /* Acts on the time limit of a missing packet. */

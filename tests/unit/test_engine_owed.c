@@ -168,25 +168,38 @@ static void a_read_that_was_sent_again_is_not_waited_for_for_ever(void **state)
 	data(READ + 7, HP3_PASS);
 }
 
-/*
- * An RNIC that repeats selectively has sent the READ again. A NAK for a later PSN has it complete
- * that READ.
- */
+/* The RNIC completes the READ, or sends it again, which hp3d sees. */
 static void a_nak_ends_what_is_waited_for(void **state)
 {
 	agreed();
 	middle(&q, READ + 4);
 	middle(&q, READ + 5);
 	data(READ + 3, HP3_HOLD);
-	pass_ticks(24);
-	read_request(&q, READ + 1, 3 * PMTU);
 	nak(&q, READ + 5);
 	assert_int_equal(rig.vd.kind, HP3_HOLD);
-	pass_ticks(GIVE_UP - 24);
+	pass_ticks(GIVE_UP);
 	assert_held(0);
 	last(&q, READ + 5);
 	last(&q, READ + 6);
 	acked(READ + 6, HP3_PASS);
+}
+
+/* The RNIC sent the READ again before it got the NAK, so the responses are in flight. */
+static void an_old_nak_ends_no_wait_for_a_read_sent_again(void **state)
+{
+	agreed();
+	last(&q, READ + 4);
+	last(&q, READ + 5);
+	read_request(&q, READ + 1, 3 * PMTU);
+	hp3_hold_room(rig.e, 0);
+	nak(&q, READ + 5);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	hp3_hold_room(rig.e, 64);
+	acked(READ + 4, HP3_HOLD);
+	data(READ + 2, HP3_HOLD);
+	data(READ + 1, HP3_PASS);
+	data(READ + 3, HP3_PASS);
+	assert_held(0);
 }
 
 /* ... while hp3d does not know yet which response comes first. */
@@ -248,6 +261,7 @@ int main(void)
 		RIG_TEST(a_read_that_was_sent_again_is_waited_for),
 		RIG_TEST(a_read_that_was_sent_again_is_not_waited_for_for_ever),
 		RIG_TEST(a_nak_ends_what_is_waited_for),
+		RIG_TEST(an_old_nak_ends_no_wait_for_a_read_sent_again),
 		RIG_TEST(a_nak_ends_what_is_learnt_from),
 		RIG_TEST(a_later_read_is_resequenced),
 		RIG_TEST(a_damaged_response_ends_no_wait),
