@@ -104,6 +104,28 @@ class Bypassing(Wired):
             d.process.send_signal(signal.SIGCONT)
         self.fail(f"states {self.states()}")
 
+    @staticmethod
+    def is_stopped(d):
+        with open(f"/proc/{d.process.pid}/stat", encoding="ascii") as f:
+            return f.read().rsplit(") ", 1)[1][0] == "T"
+
+    def has_gone_direct(self):
+        """By itself, late; the kernel alone sets STALE."""
+        return bool({DIRECT, LEAVING} & set(self.states()))
+
+    def kill_with_ports(self, d):
+        """Kills hp3d while it has the ports."""
+        for _ in range(20):
+            self.taking(d)
+            d.process.send_signal(signal.SIGSTOP)
+            wait_for("the stop", lambda: self.is_stopped(d))
+            if not self.has_gone_direct():
+                d.process.kill()
+                d.process.wait()
+                return
+            d.process.send_signal(signal.SIGCONT)
+        self.fail(f"states {self.states()}")
+
     def elsewhere(self, **sections):
         """hp3d that does not see whose the interfaces are, as in a container: its /run is its own."""
         d = self.daemon({"rail0": self.ports()}, begin=False, **sections)

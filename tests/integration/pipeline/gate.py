@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from bypassing import DIRECT, LEAVING, STALE, Bypassing
+from bypassing import STALE, Bypassing
 from harness import RawPort, wait_for
 
 STOP_BEFORE_SEND = sys.argv.pop(6)
@@ -31,15 +31,12 @@ class Gate(Bypassing):
 
     def stopped(self, d):
         """It holds a burst that it has taken for timely, and newer frames go direct."""
-        def is_stopped():
-            with open(f"/proc/{d.process.pid}/stat", encoding="ascii") as f:
-                return f.read().rsplit(") ", 1)[1][0] == "T"
         for _ in range(20):
             self.taking(d)
             with open(self.file, "w"):
                 pass
-            wait_for("the stop", is_stopped)
-            if not {DIRECT, LEAVING} & set(self.states()):
+            wait_for("the stop", lambda: self.is_stopped(d))
+            if not self.has_gone_direct():
                 wait_for("newer frames to go direct", lambda: self.states() == (STALE, STALE))
                 time.sleep(0.05)
                 return
