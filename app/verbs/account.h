@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_ACCOUNT_H
 #define HP3_VERBS_ACCOUNT_H
-
-#include "app/verbs/table.h"
-
 /*
  * Counts the work requests that are outstanding on a queue pair. A completion covers all work
  * requests of its queue pair that were posted before it. So this library counts signalled work
@@ -14,6 +11,8 @@
  * no other thread was posting. All counts are exact, except the sums of bytes and work requests,
  * which may be wrong if threads post at the same time.
  */
+#include "app/verbs/table.h"
+
 struct hp3v_sum {
 	uint32_t wrs, signalled;
 	bool open; /* the last work request is unsignalled */

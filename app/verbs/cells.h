@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_CELLS_H
 #define HP3_VERBS_CELLS_H
-
-#include "app/verbs/shim.h"
-
 /*
  * The memory that is shared with hp3d, with a cell per queue pair, and hp3d's bell, an eventfd
  * (share.h).
  */
+#include "app/verbs/shim.h"
+
 struct hp3v_shared {
 	int memory, hp3d_bell; /* descriptors; -1: none */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_CTX_H
 #define HP3_VERBS_CTX_H
-
+/* The library's records of device contexts. */
 #include "app/verbs/shim.h"
 
 /*

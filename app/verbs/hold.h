@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_HOLD_H
 #define HP3_VERBS_HOLD_H
-
-#include "app/verbs/shim.h"
-
 /*
  * Holds work requests while a queue pair is moved by its RNIC's udp_sport call. The udp_sport call
  * takes effect at once. So earlier work requests must have completed before the call, and later
@@ -16,6 +13,8 @@
  * fit into it, or cannot be copied, ends the hold: held requests are posted in order, and then the
  * post goes to the provider. The caller of all functions holds the queue pair's lock.
  */
+#include "app/verbs/shim.h"
+
 #define HP3V_HELD_MAX 256u
 
 /* A pool for a queue pair of these sizes. NULL: no memory; its requests are never held. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_METHODS_H
 #define HP3_VERBS_METHODS_H
-
-#include "app/verbs/shim.h"
-
 /*
  * The verbs calls of a move, one function per step. The caller holds the queue pair's lock. The
  * functions return 0 or an errno. move.h describes their use and order.
  */
+#include "app/verbs/shim.h"
+
 uint16_t hp3v_port_of(uint32_t flow_label);
 uint16_t hp3v_home_of(const struct hp3v_qp *q); /* port without hp3d; 0: not known */
 uint32_t hp3v_label_of(uint16_t port); /* never 0, which would leave the port to the RNIC */

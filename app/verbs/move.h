@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_MOVE_H
 #define HP3_VERBS_MOVE_H
-
-#include "app/verbs/shim.h"
-
 /*
  * A move of a queue pair: IDLE, DRAINING, SUSPENDED, IDLE.
  *
@@ -23,6 +20,7 @@
  *
  * The caller holds the queue pair's lock.
  */
+#include "app/verbs/shim.h"
 
 /* drain_us, hold_us: if 0 or too large, this library's default. place_us 0: no wait */
 void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);

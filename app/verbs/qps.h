@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_QPS_H
 #define HP3_VERBS_QPS_H
-
+/* The library's records of queue pairs (reliable connections only). */
 #include "app/verbs/shim.h"
 
-/* Makes the library's record of a new queue pair (reliable connections only). */
+/* Makes the record of a new queue pair. */
 struct hp3v_qp *hp3v_qp_adopt(struct hp3v_ctx *ctx, struct ibv_qp *qp, const struct ibv_qp_cap *cap,
 	bool sig_all, uint64_t send_ops);
 /* The queue pair is destroyed. Its record leaves the table, and may be reused. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_SHARE_H
 #define HP3_VERBS_SHARE_H
-
-#include <stdint.h>
-
 /*
  * The interface between an application's libhp3verbs.so (the shim) and hp3d on the same host. The
  * shim connects to a UNIX socket (SOCK_SEQPACKET), and each side sends one message (hello,
@@ -16,6 +13,8 @@
  * because an application may write any value. Integers are in the host's byte order. The memory is
  * sealed: it neither grows nor shrinks.
  */
+#include <stdint.h>
+
 #define HP3_VERBS_SOCKET  "/run/hp3/verbs.sock"
 #define HP3_VERBS_MAGIC   0x33505668u /* "hVP3" */
 #define HP3_VERBS_VERSION 2u

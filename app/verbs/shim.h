@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_SHIM_H
 #define HP3_VERBS_SHIM_H
-
-#include "app/verbs/share.h"
-
-#include <infiniband/verbs.h>
-#include <pthread.h>
-#include <stdbool.h>
-
 /*
  * Shared by the parts of libhp3verbs.so. Threads find the records of contexts, queue pairs and
  * completion queues without a lock (table.h). So the memory of records is never freed, only reused:
  * a thread that polls may still read the record of a destroyed queue pair.
  */
+#include "app/verbs/share.h"
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
 
 /*
  * Functions of the real library: symbol version IBVERBS_1.1, and later ones if the library has

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_TABLE_H
 #define HP3_VERBS_TABLE_H
-
-#include "app/verbs/shim.h"
-
 /*
  * Finds the record of a QPN in a context, and of a context or an extended completion queue. There
  * are two tables, so that a record in the first one is always that of a queue pair. Look-ups need
  * no lock; one thread at a time inserts and removes (hp3v_lock()).
  */
+#include "app/verbs/shim.h"
+
 #define HP3V_TABLE 65536u /* the hash is the upper half of 32 bits */
 
 extern struct hp3v_qp *hp3v_qps[HP3V_TABLE];

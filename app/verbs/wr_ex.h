@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_WR_EX_H
 #define HP3_VERBS_WR_EX_H
-
-#include "app/verbs/shim.h"
-
 /*
  * The extended calls to post: ibv_wr_start(), one call per work request and its data, then
  * ibv_wr_complete(). The calls are pointers in the queue pair itself. The calls from ibv_wr_start()
@@ -11,6 +8,8 @@
  * and its thread has the queue pair's lock until the section ends. If the section does not fit into
  * the pool, all held requests are posted, and the section continues with the provider.
  */
+#include "app/verbs/shim.h"
+
 void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops);
 
 #endif

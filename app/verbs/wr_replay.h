@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_VERBS_WR_REPLAY_H
 #define HP3_VERBS_WR_REPLAY_H
-
-#include "app/verbs/shim.h"
-
 /*
  * Posts work requests with the provider's extended calls, from begin to end of a section, and
  * counts them while they are built. Only one thread at a time builds requests: it has the
  * provider's lock from begin on, or the queue pair's lock.
  */
+#include "app/verbs/shim.h"
+
 void hp3v_ex_begin(struct hp3v_qp *q);
 /* A work request begins; hp3v_ex_bytes() adds its bytes. */
 void hp3v_ex_op(struct hp3v_qp *q);
