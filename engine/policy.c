@@ -48,6 +48,22 @@ void hp3_policy_defaults(struct hp3_engine_config *table)
 #include "engine/policy.def"
 }
 
+void hp3_policy_keep(struct hp3_engine_config *now, const struct hp3_engine_config *was)
+{
+#define KEEP_HP3_RELOAD(field)
+#define KEEP_HP3_STUDY(field)
+#define KEEP_HP3_RESTART(field) now->field = was->field;
+#define HP3_POLICY_INT(section, key, unit, scale, def, least, most, reload, field, help)           \
+	KEEP_##reload(field)
+#define HP3_POLICY_INT_OR(section, key, unit, def, least, most, word, reload, field, help)         \
+	KEEP_##reload(field)
+#define HP3_POLICY_WORD(section, key, words, def, reload, field, help) KEEP_##reload(field)
+#include "engine/policy.def"
+#undef KEEP_HP3_RELOAD
+#undef KEEP_HP3_STUDY
+#undef KEEP_HP3_RESTART
+}
+
 static void settle_probing(struct hp3_engine_config *c)
 {
 	c->probing = c->words.probe != HP3_PROBE_MODE_OFF;

@@ -25,6 +25,11 @@ void hp3_policy_defaults(struct hp3_engine_config *table);
  */
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table);
 
+/*
+ * Keeps in `now` the values of `was` whose keys need a restart (HP3_RESTART).
+ */
+void hp3_policy_keep(struct hp3_engine_config *now, const struct hp3_engine_config *was);
+
 /* Applies another mode to a settled configuration. Only this function defines what a mode means. */
 void hp3_policy_mode(struct hp3_engine_config *settled, enum hp3_policy_mode mode);
 

@@ -17,6 +17,7 @@
 #include "engine/paths/trace.h"
 
 struct hp3_spraying; /* spray/spray.h */
+struct hp3_part; /* part.h */
 struct hp3_pending; /* flows/pending.h */
 
 /* connection requests that wait for their REP, or for the confirmation of the REP */
@@ -247,6 +248,36 @@ struct hp3_near_index {
 
 _Static_assert(sizeof(struct hp3_near) == 32, "two per cache line");
 
+/* All parts. `init` and `tick` are called in this order. */
+#define HP3_PARTS(X)                                                                               \
+	X(flows)                                                                                   \
+	X(pending)                                                                                 \
+	X(losses)                                                                                  \
+	X(near)                                                                                    \
+	X(pairs)                                                                                   \
+	X(challenges)                                                                              \
+	X(paths)                                                                                   \
+	X(longs)                                                                                   \
+	X(slots)                                                                                   \
+	X(rates)                                                                                   \
+	X(replies)                                                                                 \
+	X(np)                                                                                      \
+	X(deadlines)                                                                               \
+	X(active)                                                                                  \
+	X(traces)                                                                                  \
+	X(comparisons)                                                                             \
+	X(sprays)                                                                                  \
+	X(rounds)                                                                                  \
+	X(agreements)                                                                              \
+	X(ageing)                                                                                  \
+	X(advertise)
+
+enum {
+#define X(name) +1
+	HP3_NPARTS = 0 HP3_PARTS(X)
+#undef X
+};
+
 struct hp3_engine {
 	/* read for each packet */
 	struct hp3_table table;
@@ -259,7 +290,10 @@ struct hp3_engine {
 	uint32_t nspray_reads; /* queue pairs whose READ responses may be sprayed */
 	bool near_kept; /* near.entries is kept up to date (flows/near.h) */
 	struct hp3_engine_config cfg;
-	uint64_t seed[4];
+	uint64_t seed[5];
+	/* parts with a `tick` in this configuration (engine/part.h) */
+	const struct hp3_part *ticking[HP3_NPARTS];
+	uint8_t nticking;
 	/* read or written less often */
 	struct hp3_pairs pairs;
 	struct hp3_move *moves;
@@ -303,7 +337,7 @@ struct hp3_engine {
 	uint32_t nreplies; /* flows whose replies do not leave on the RNIC's port */
 	uint32_t age_hand, room_hand;
 	uint32_t age_left; /* records left in this step of ageing */
-	uint8_t tick_hand; /* the part of hp3_tick() that runs first */
+	uint8_t tick_hand; /* index in `ticking`: this part runs first */
 	uint64_t tick_at; /* time of its last call */
 	uint32_t free_held,
 		last_free; /* free entries of `held`, longest free first; the last one stays */

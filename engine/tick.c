@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hp3_tick(): deadlines of slots, active flows, traces, reports, spraying, ageing. */
 #include "engine/flows/near.h"
+#include "engine/part.h"
 #include "engine/pass/pass.h"
-#include "engine/paths/compare.h"
 #include "engine/spray/spray.h"
 
 #define ACTS_PER_SLOT 10u /* most that one call below adds */
@@ -32,7 +32,7 @@ static void handle_deadline(struct hp3_turn *t, struct hp3_move *m)
 		hp3_outcome_judge(t, m);
 }
 
-static void slots_tick(struct hp3_turn *t)
+static void tick_deadlines(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
 
@@ -48,6 +48,13 @@ static void slots_tick(struct hp3_turn *t)
 		handle_deadline(t, &e->moves[hp3_deadline_item(&e->deadlines)]);
 	}
 }
+
+static uint64_t deadlines_due(const struct hp3_engine *e)
+{
+	return hp3_deadline_next(&e->deadlines);
+}
+
+const struct hp3_part hp3_deadlines_part = {.tick = tick_deadlines, .due = deadlines_due};
 
 /*
  * Rule 11: a flow is removed only if nothing is in flight, or after a very long time; never in a
@@ -79,7 +86,7 @@ static void bring_home(struct hp3_turn *t, uint32_t flow)
 		hp3_command(t->e, &home, t->now, t->acts);
 }
 
-/* ... without an agreement, which would handle the end (sprays_tick()). */
+/* ... without an agreement, which would handle the end (tick_agreements()). */
 static bool has_ended(const struct hp3_turn *t, uint32_t flow)
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
@@ -88,7 +95,7 @@ static bool has_ended(const struct hp3_turn *t, uint32_t flow)
 	       hp3_qp_end_is_due(t->e, flow, t->now);
 }
 
-static void age_flows(struct hp3_turn *t)
+static void tick_ageing(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
 
@@ -121,7 +128,14 @@ static void age_flows(struct hp3_turn *t)
 	e->age_due = t->now + AGE_STEP_NS;
 }
 
-static void sprays_tick(struct hp3_turn *t)
+static uint64_t ageing_due(const struct hp3_engine *e)
+{
+	return e->age_due;
+}
+
+const struct hp3_part hp3_ageing_part = {.tick = tick_ageing, .due = ageing_due};
+
+static void tick_agreements(struct hp3_turn *t)
 {
 	const struct hp3_spraying *s = t->e->spraying;
 
@@ -133,39 +147,8 @@ static void sprays_tick(struct hp3_turn *t)
 	}
 }
 
-enum piece {
-	PIECE_MOVES,
-	PIECE_ACTIVE,
-	PIECE_TRACES,
-	PIECE_COMPARISONS,
-	PIECE_ROUNDS,
-	PIECE_SPRAYS,
-	PIECE_AGEING,
-	PIECE_REPORTS,
-	PIECES
-};
-
-static void piece_tick(struct hp3_turn *t, enum piece which)
-{
-	struct hp3_engine *e = t->e;
-
-	if (which == PIECE_MOVES)
-		slots_tick(t);
-	else if (which == PIECE_ACTIVE)
-		hp3_active_tick(t);
-	else if (which == PIECE_TRACES && e->tracing != NULL)
-		hp3_trace_tick(t);
-	else if (which == PIECE_COMPARISONS && e->comparing != NULL)
-		hp3_compare_tick(t);
-	else if (which == PIECE_ROUNDS && e->spraying != NULL)
-		hp3_spray_rounds_tick(t);
-	else if (which == PIECE_SPRAYS && e->spraying != NULL)
-		sprays_tick(t);
-	else if (which == PIECE_AGEING)
-		age_flows(t);
-	else if (which == PIECE_REPORTS && e->advertise.ring != NULL)
-		hp3_advertise_tick(t);
-}
+const struct hp3_part hp3_agreements_part = {
+	.is_on = hp3_is_spraying, .tick = tick_agreements, .due = hp3_spray_due};
 
 /*
  * A part that has more to do ends the call. If time passes before the next call, the next call
@@ -179,27 +162,21 @@ uint64_t hp3_tick(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts)
 	acts->more = false;
 	e->tick_at = now;
 	e->tick_hand = 0;
-	for (unsigned i = 0; i < PIECES && !acts->more; i++) {
-		unsigned which = (first + i) % PIECES;
+	for (unsigned i = 0; i < e->nticking && !acts->more; i++) {
+		unsigned which = (first + i) % e->nticking;
 
-		piece_tick(&t, (enum piece)which);
+		e->ticking[which]->tick(&t);
 		if (acts->more)
-			e->tick_hand = (uint8_t)((which + 1) % PIECES);
+			e->tick_hand = (uint8_t)((which + 1) % e->nticking);
 	}
 	return acts->more ? now : hp3_engine_due(e);
 }
 
 uint64_t hp3_engine_due(const struct hp3_engine *e)
 {
-	uint64_t due = hp3_min_u64(hp3_deadline_next(&e->deadlines), e->active_due);
+	uint64_t due = UINT64_MAX;
 
-	if (e->tracing != NULL && e->tracing->due < due)
-		due = e->tracing->due;
-	if (e->comparing != NULL)
-		due = hp3_min_u64(due, hp3_compare_due(e->comparing));
-	if (e->advertise.ring != NULL && e->advertise.due < due)
-		due = e->advertise.due;
-	if (e->spraying != NULL)
-		due = hp3_min_u64(due, hp3_min_u64(hp3_spray_due(e), hp3_spray_rounds_due(e)));
-	return hp3_min_u64(due, e->age_due);
+	for (unsigned i = 0; i < e->nticking; i++)
+		due = hp3_min_u64(due, e->ticking[i]->due(e));
+	return due;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/flows/losses.h"
+#include "engine/part.h"
 
 #define LEAVE_TRIES 64u /* to leave, once a path was found */
 
@@ -49,3 +50,16 @@ void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to)
 	l->to = to;
 	l->tries = LEAVE_TRIES;
 }
+
+static void take_losses(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->losses, HP3_LOSS_SETS * HP3_LOSS_WAYS);
+}
+
+static void init_losses(struct hp3_engine *e)
+{
+	for (uint32_t i = 0; i < HP3_LOSS_SETS * HP3_LOSS_WAYS; i++)
+		e->losses[i].flow = HP3_NO_FLOW;
+}
+
+const struct hp3_part hp3_losses_part = {.take = take_losses, .init = init_losses};

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "engine/flows/flow.h"
+#include "engine/part.h"
 
 #define ENTRIES_LEAST 1024u
 #define ENTRIES_MOST  32768u
@@ -12,22 +13,26 @@
 #define WHOLE         HP3_NEAR_PSNS
 #define LINGER        4u /* x challenge_timeout_ns: the table is kept without need */
 
-uint32_t hp3_near_entries(uint32_t max_flows)
+static void take_near(struct hp3_engine *e, struct hp3_arena *a)
 {
 	uint32_t n = ENTRIES_LEAST;
 
-	while (n < ENTRIES_MOST && n < max_flows * PER_FLOW)
+	while (n < ENTRIES_MOST && n < e->cfg.max_flows * PER_FLOW)
 		n <<= 1;
-	return n;
+	e->near.mask = n / HP3_NEAR_WAYS - 1;
+	HP3_TAKE(a, e->near.entries, n);
 }
 
-void hp3_near_init(struct hp3_engine *e, struct hp3_near *entries, uint32_t n)
+static void init_near(struct hp3_engine *e)
 {
-	e->near = (struct hp3_near_index){
-		.entries = entries, .mask = n / HP3_NEAR_WAYS - 1, .whole = true};
+	size_t n = (size_t)(e->near.mask + 1) * HP3_NEAR_WAYS;
+
+	e->near.whole = true;
 	e->near_kept = e->cfg.pair_by_challenge;
-	memset(entries, 0, n * sizeof(*entries));
+	memset(e->near.entries, 0, n * sizeof(*e->near.entries));
 }
+
+const struct hp3_part hp3_near_part = {.take = take_near, .init = init_near};
 
 void hp3_near_keep(struct hp3_engine *e, uint64_t now)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/hash.h"
 #include "engine/flows/flow.h"
+#include "engine/part.h"
 
 uint32_t hp3_pairs_heads(uint32_t max)
 {
@@ -104,3 +105,16 @@ void hp3_pairs_free(struct hp3_pairs *t, uint32_t index)
 	t->free = index;
 	t->used--;
 }
+
+static void take_pairs(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->pairs.pairs, e->cfg.max_pairs);
+	HP3_TAKE(a, e->pairs.heads, hp3_pairs_heads(e->cfg.max_pairs));
+}
+
+static void init_pairs(struct hp3_engine *e)
+{
+	hp3_pairs_init(&e->pairs, e->pairs.pairs, e->pairs.heads, e->cfg.max_pairs, e->seed[4]);
+}
+
+const struct hp3_part hp3_pairs_part = {.take = take_pairs, .init = init_pairs};

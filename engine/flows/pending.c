@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Places of events that wait for proof. Flows share them. */
 #include "engine/flows/pending.h"
+#include "engine/part.h"
 
 static struct hp3_pending *pending_place_of(const struct hp3_engine *e, uint32_t flow)
 {
@@ -181,3 +182,17 @@ void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow)
 	setup_drop(pending_place_of(e, flow));
 	settle_pending(e, flow);
 }
+
+static void take_places(struct hp3_engine *e, struct hp3_arena *a)
+{
+	e->npending = hp3_min_u32(e->cfg.max_flows, HP3_PENDING);
+	HP3_TAKE(a, e->pending, e->npending);
+}
+
+static void init_places(struct hp3_engine *e)
+{
+	for (uint32_t i = 0; i < e->npending; i++)
+		e->pending[i].flow = HP3_NO_FLOW;
+}
+
+const struct hp3_part hp3_pending_part = {.take = take_places, .init = init_places};

@@ -4,8 +4,12 @@
  * PSN, which packet is the challenge, and which reply answers the challenge.
  */
 #include "engine/life/life.h"
+#include "engine/part.h"
 
 #define NEAR_PSNS 65536 /* flows closer than this could be answered with the same PSN */
+/* At any time, challenges of at most one flow in this many fit the index. */
+#define ASKING       4u
+#define ASKING_LEAST 4096u
 
 bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
 {
@@ -250,3 +254,18 @@ uint32_t hp3_asked_by_force(struct hp3_turn *t, uint32_t pair, const struct hp3_
 {
 	return is_proof(v, false) ? hp3_forced_at(t, pair, v->psn) : HP3_NO_FLOW;
 }
+
+static void take_challenges(struct hp3_engine *e, struct hp3_arena *a)
+{
+	uint32_t n = hp3_pairs_heads(hp3_max_u32(e->cfg.max_flows / ASKING, ASKING_LEAST));
+
+	e->asked_mask = n - 1;
+	HP3_TAKE(a, e->asked, n);
+}
+
+static void init_challenges(struct hp3_engine *e)
+{
+	memset(e->asked, 0xff, ((size_t)e->asked_mask + 1) * sizeof(*e->asked));
+}
+
+const struct hp3_part hp3_challenges_part = {.take = take_challenges, .init = init_challenges};

@@ -33,7 +33,6 @@ void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t lea
 static void settle_own(
 	struct hp3_turn *t, struct hp3_flow *f, const struct hp3_move *m, bool switched)
 {
-	t->e->pairs.pairs[f->pair].nmoves--;
 	if (m->search.kind == HP3_SEARCH_MESSAGE_START) {
 		if (switched)
 			hp3_monitor_offer_base(
@@ -213,7 +212,7 @@ static void end_move(
 	m->backlog = m->held_pkts;
 	if (m->held_pkts != 0)
 		hp3_rate_schedule(t, flow);
-	hp3_slot_drop(t->e, flow, HP3_USE_MOVE | (m->held_pkts == 0 ? HP3_USE_PACE : 0));
+	hp3_move_release(t, m, m->held_pkts == 0 ? HP3_USE_PACE : 0);
 }
 
 /*

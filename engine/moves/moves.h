@@ -25,12 +25,14 @@ void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t
 void hp3_hold_shed(struct hp3_turn *t, uint32_t flow, uint32_t count);
 void hp3_hold_discard(struct hp3_turn *t, uint32_t flow); /* drops all */
 
-/* start.c: path searches */
+/* start.c: path searches. Only this file changes hp3_pair.nmoves. */
 /*
  * Takes the slot for a new search. If an earlier move has not been judged yet, judges that move
  * now.
  */
 struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind);
+/* The search, or its move, has ended: drops the slot's uses HP3_USE_MOVE and `use`. */
+void hp3_move_release(struct hp3_turn *t, const struct hp3_move *m, uint8_t use);
 /*
  * Carries out a step of the search (search_steps.h) and the resulting input of the move. A STAY
  * before the first probe frees the slot.

@@ -6,6 +6,7 @@
  * RNIC (cc/shield.h).
  */
 #include "engine/moves/moves.h"
+#include "engine/part.h"
 
 uint64_t hp3_rate_line(const struct hp3_engine *e)
 {
@@ -142,3 +143,15 @@ void hp3_rate_schedule(struct hp3_turn *t, uint32_t flow)
 		at = hp3_pacer_when(&t->e->rates[flow].pacer, t->e->cfg.cc.burst_bytes, t->now);
 	hp3_slot_timer(t->e, m, &m->pace_at, at);
 }
+
+static bool has_rates(const struct hp3_engine_config *cfg)
+{
+	return cfg->cc.mode == HP3_CC_DCQCN;
+}
+
+static void take_rates(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->rates, e->cfg.max_flows);
+}
+
+const struct hp3_part hp3_rates_part = {.is_on = has_rates, .take = take_rates};

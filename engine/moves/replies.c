@@ -15,6 +15,7 @@
  * once (rule 11).
  */
 #include "engine/moves/moves.h"
+#include "engine/part.h"
 
 #define PORT_FIRST 0xc000u
 #define PORTS      0x4000u
@@ -111,3 +112,16 @@ void hp3_reply_reroute(
 	e->flows[flow].last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	vd->sport = e->replies[flow].port;
 }
+
+static void take_replies(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->replies, e->cfg.max_flows);
+}
+
+static void init_replies(struct hp3_engine *e)
+{
+	memset(e->replies, 0, e->cfg.max_flows * sizeof(*e->replies));
+}
+
+const struct hp3_part hp3_replies_part = {
+	.is_on = hp3_is_probing, .take = take_replies, .init = init_replies};

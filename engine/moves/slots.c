@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Slots and their FIFOs. tick.c handles their deadlines. */
 #include "engine/moves/moves.h"
+#include "engine/part.h"
 
 #define ROOM_SEARCH 32u
 
@@ -194,3 +195,26 @@ uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held)
 {
 	return e->held[held].next;
 }
+
+static void take_slots(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->moves, e->cfg.max_moves);
+	HP3_TAKE(a, e->slots, e->cfg.max_moves);
+	HP3_TAKE(a, e->held, (size_t)HP3_HELD(e->cfg.hold_packets) + 1);
+	HP3_TAKE(a, e->deadlines.heap, e->cfg.max_moves);
+	HP3_TAKE(a, e->deadlines.place, e->cfg.max_moves);
+}
+
+static void init_slots(struct hp3_engine *e)
+{
+	for (uint32_t i = 0; i < e->cfg.max_moves; i++)
+		e->slots[i] = (uint16_t)i;
+	memset(e->deadlines.place, 0, e->cfg.max_moves * sizeof(*e->deadlines.place));
+	e->hold_most = e->cfg.hold_packets;
+	e->free_held = 1;
+	e->last_free = HP3_HELD(e->cfg.hold_packets);
+	for (uint32_t i = 1; i <= e->last_free; i++)
+		e->held[i].next = i < e->last_free ? i + 1 : 0;
+}
+
+const struct hp3_part hp3_slots_part = {.take = take_slots, .init = init_slots};

@@ -3,6 +3,7 @@
  * Congestion feedback: effects of CNPs, BECN and CE, and whether the engine forwards or consumes
  * them (rule 5).
  */
+#include "engine/part.h"
 #include "engine/pass/steady.h"
 #include "engine/spray/spray.h"
 
@@ -150,3 +151,20 @@ void hp3_reply_leaves(
 			HP3_NP_SET_BECN)
 		vd->flags |= HP3_SET_BECN;
 }
+
+static bool has_np(const struct hp3_engine_config *cfg)
+{
+	return cfg->cc.notify;
+}
+
+static void take_np(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->np, e->cfg.max_flows);
+}
+
+static void init_np(struct hp3_engine *e)
+{
+	memset(e->np, 0, e->cfg.max_flows * sizeof(*e->np));
+}
+
+const struct hp3_part hp3_np_part = {.is_on = has_np, .take = take_np, .init = init_np};

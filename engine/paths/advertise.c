@@ -5,6 +5,7 @@
  * long flows, the next report follows (hp3_longs_refresh()).
  */
 #include "engine/paths/paths.h"
+#include "engine/part.h"
 
 bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends)
 {
@@ -15,12 +16,6 @@ bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends)
 	memcpy(to.src_ip, ends->local, ends->ipv6 ? 16 : 4);
 	memcpy(to.dst_ip, ends->remote, ends->ipv6 ? 16 : 4);
 	return hp3_pair_keyed(e->cfg.key, &to);
-}
-
-void hp3_advertise_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits)
-{
-	e->advertise = (struct hp3_advertise_ring){.ring = ring, .waits = waits, .due = UINT64_MAX};
-	memset(waits, 0, e->cfg.max_pairs);
 }
 
 void hp3_advertise_changed(struct hp3_engine *e, uint32_t pair)
@@ -36,7 +31,7 @@ void hp3_advertise_changed(struct hp3_engine *e, uint32_t pair)
 	t->due = 0;
 }
 
-void hp3_advertise_tick(struct hp3_turn *t)
+static void tick_advertise(struct hp3_turn *t)
 {
 	struct hp3_advertise_ring *advertise = &t->e->advertise;
 	const uint64_t interval = t->e->cfg.cc.share.advertise_ns;
@@ -70,3 +65,32 @@ void hp3_advertise_tick(struct hp3_turn *t)
 	advertise->due = advertise->n != 0 ? t->now : UINT64_MAX;
 	t->acts->more |= advertise->n != 0;
 }
+
+/* Do peers get reports of our flows? */
+static bool has_reports(const struct hp3_engine_config *cfg)
+{
+	return cfg->probing && cfg->cc.share.on;
+}
+
+static void take_advertise(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->advertise.ring, e->cfg.max_pairs);
+	HP3_TAKE(a, e->advertise.waits, e->cfg.max_pairs);
+}
+
+static void init_advertise(struct hp3_engine *e)
+{
+	e->advertise.due = UINT64_MAX;
+	memset(e->advertise.waits, 0, e->cfg.max_pairs);
+}
+
+static uint64_t advertise_due(const struct hp3_engine *e)
+{
+	return e->advertise.due;
+}
+
+const struct hp3_part hp3_advertise_part = {.is_on = has_reports,
+	.take = take_advertise,
+	.init = init_advertise,
+	.tick = tick_advertise,
+	.due = advertise_due};

@@ -2,6 +2,7 @@
 #include "engine/paths/compare.h"
 #include <errno.h>
 #include "engine/info.h"
+#include "engine/part.h"
 #include "engine/paths/probe_id.h"
 #include "engine/paths/trace_state.h"
 
@@ -9,7 +10,7 @@
 #define BUDGET_SHARE  2u /* of the pair's budget: one part of this many */
 #define NS_PER_SECOND 1000000000ull
 
-void hp3_compare_init(struct hp3_comparing *c)
+static void clear_comparison(struct hp3_comparing *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->pair = HP3_NO_PAIR;
@@ -20,8 +21,10 @@ static bool is_comparing(const struct hp3_comparing *c)
 	return c->pair != HP3_NO_PAIR && c->ended_at == 0;
 }
 
-uint64_t hp3_compare_due(const struct hp3_comparing *c)
+static uint64_t comparison_due(const struct hp3_engine *e)
 {
+	const struct hp3_comparing *c = e->comparing;
+
 	if (!is_comparing(c))
 		return UINT64_MAX;
 	return c->end != 0 ? c->end : c->next;
@@ -30,7 +33,7 @@ uint64_t hp3_compare_due(const struct hp3_comparing *c)
 void hp3_compare_forget(struct hp3_engine *e, uint32_t pair)
 {
 	if (e->comparing != NULL && e->comparing->pair == pair)
-		hp3_compare_init(e->comparing);
+		clear_comparison(e->comparing);
 }
 
 static uint64_t pause_of(const struct hp3_engine *e, const struct hp3_comparing *c)
@@ -71,13 +74,13 @@ static void send_burst(struct hp3_turn *t, struct hp3_comparing *c, uint32_t flo
 	c->next = t->now + pause_of(t->e, c);
 }
 
-void hp3_compare_tick(struct hp3_turn *t)
+static void tick_comparison(struct hp3_turn *t)
 {
 	struct hp3_comparing *c = t->e->comparing;
 	struct hp3_pair *p;
 	uint32_t flow;
 
-	if (t->now < hp3_compare_due(c))
+	if (t->now < comparison_due(t->e))
 		return;
 	if (c->end != 0)
 		end_burst(c, t->now);
@@ -172,7 +175,7 @@ int hp3_compare_ask(
 	n = only_real(hp3_paths_of(e, pair), real, port, n);
 	if (n < 2 || hp3_trace_flow(e, pair, 0, now) == HP3_NO_FLOW)
 		return -ENODATA;
-	hp3_compare_init(c);
+	clear_comparison(c);
 	c->pair = pair;
 	c->next = now;
 	c->is.n = (uint8_t)n;
@@ -191,3 +194,19 @@ int hp3_compare_result(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	*age_ns = c->ended_at != 0 ? now - c->ended_at : 0;
 	return c->ended_at != 0 ? 0 : -EBUSY;
 }
+
+static void take_comparison(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->comparing, 1);
+}
+
+static void init_comparison(struct hp3_engine *e)
+{
+	clear_comparison(e->comparing);
+}
+
+const struct hp3_part hp3_comparisons_part = {.is_on = hp3_is_probing,
+	.take = take_comparison,
+	.init = init_comparison,
+	.tick = tick_comparison,
+	.due = comparison_due};

@@ -23,9 +23,6 @@ struct hp3_comparing {
 	struct hp3_compare is;
 };
 
-void hp3_compare_init(struct hp3_comparing *c);
-void hp3_compare_tick(struct hp3_turn *t);
-uint64_t hp3_compare_due(const struct hp3_comparing *c);
 /*
  * The answer to probe `id`, with the arguments of hp3_probe_timed(). False: not a probe of a
  * comparison.

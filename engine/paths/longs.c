@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include "engine/paths/paths.h"
+#include "engine/part.h"
 
 #define FRESH_REPORTS 8u /* reports */
 
@@ -168,3 +169,20 @@ int hp3_longs_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t s
 	forget_old(e, now);
 	return 0;
 }
+
+static bool has_longs(const struct hp3_engine_config *cfg)
+{
+	return cfg->cc.share.on;
+}
+
+static void take_longs(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->longs, e->cfg.max_flows);
+}
+
+static void init_longs(struct hp3_engine *e)
+{
+	memset(e->longs, 0, e->cfg.max_flows * sizeof(*e->longs));
+}
+
+const struct hp3_part hp3_longs_part = {.is_on = has_longs, .take = take_longs, .init = init_longs};

@@ -2,6 +2,7 @@
 /* Path tables of address pairs. */
 #include "engine/paths/paths.h"
 #include "engine/flows/keys.h"
+#include "engine/part.h"
 #include "ppp/ports.h"
 
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair)
@@ -43,3 +44,10 @@ bool hp3_path_is_lossy(struct hp3_engine *e, const struct hp3_flow *f, uint16_t 
 {
 	return has_quality(e, f, port, HP3_QUALITY_LOSSY, now);
 }
+
+static void take_paths(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->paths, e->cfg.max_pairs);
+}
+
+const struct hp3_part hp3_paths_part = {.is_on = hp3_is_probing, .take = take_paths};

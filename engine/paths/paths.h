@@ -25,9 +25,7 @@ void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t n
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
 
 /* advertise.c: reports of long flows between hosts */
-void hp3_advertise_init(struct hp3_engine *e, uint32_t *ring, uint8_t *waits);
 void hp3_advertise_changed(struct hp3_engine *e, uint32_t pair);
-void hp3_advertise_tick(struct hp3_turn *t);
 /* Does the peer share a key with this host, so that it accepts our messages? */
 bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends);
 
@@ -48,9 +46,6 @@ uint32_t hp3_longs_on_link(const struct hp3_engine *e, uint32_t flow, uint64_t n
 void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
 /* trace.c: traces and their outcomes */
-void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs);
-/* Adds an action for each trace that is due. */
-void hp3_trace_tick(struct hp3_turn *t);
 /* The pair is new or removed. */
 void hp3_trace_forget(struct hp3_engine *e, uint32_t pair);
 

@@ -3,20 +3,12 @@
 #include "engine/paths/trace_state.h"
 #include <errno.h>
 #include "engine/info.h"
+#include "engine/part.h"
 
 #define AIR_MASK       (HP3_TRACE_AIR - 1)
 #define PAIRS_PER_CALL 256u /* most pairs examined per call */
 #define PERIOD_NS      20000000u /* longest time between calls */
 #define RATE_PERIOD_NS 1000000000u
-
-void hp3_tracing_init(struct hp3_engine *e, void *mem, struct hp3_trace_pair *pairs)
-{
-	e->tracing = mem;
-	memset(e->tracing, 0, sizeof(*e->tracing));
-	e->tracing->pair = pairs;
-	for (uint32_t i = 0; i < e->cfg.max_pairs; i++)
-		pairs[i] = (struct hp3_trace_pair){.map = HP3_NO_MAP};
-}
 
 void hp3_trace_forget(struct hp3_engine *e, uint32_t pair)
 {
@@ -144,7 +136,8 @@ static void expire_traces(struct hp3_engine *e, uint64_t now)
 	}
 }
 
-void hp3_trace_tick(struct hp3_turn *t)
+/* Adds an action for each trace that is due. */
+static void tick_traces(struct hp3_turn *t)
 {
 	struct hp3_tracing *tracing = t->e->tracing;
 	uint32_t looks = hp3_min_u32(t->e->cfg.max_pairs, PAIRS_PER_CALL);
@@ -206,3 +199,35 @@ uint32_t hp3_trace_answers(
 	memcpy(answer, w->answer, w->n * sizeof(*answer));
 	return w->n;
 }
+
+static bool has_traces(const struct hp3_engine_config *cfg)
+{
+	return cfg->probing && cfg->trace;
+}
+
+static void take_traces(struct hp3_engine *e, struct hp3_arena *a)
+{
+	struct hp3_tracing t = {0};
+
+	HP3_TAKE(a, e->tracing, 1);
+	HP3_TAKE(a, t.pair, e->cfg.max_pairs);
+	if (a->memory != NULL)
+		*e->tracing = t;
+}
+
+static void init_traces(struct hp3_engine *e)
+{
+	for (uint32_t i = 0; i < e->cfg.max_pairs; i++)
+		e->tracing->pair[i] = (struct hp3_trace_pair){.map = HP3_NO_MAP};
+}
+
+static uint64_t traces_due(const struct hp3_engine *e)
+{
+	return e->tracing->due;
+}
+
+const struct hp3_part hp3_traces_part = {.is_on = has_traces,
+	.take = take_traces,
+	.init = init_traces,
+	.tick = tick_traces,
+	.due = traces_due};

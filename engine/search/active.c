@@ -14,6 +14,7 @@
  * Bounded work: a few checks per call. With very many active flows, each is checked less often.
  */
 #include "engine/search/search.h"
+#include "engine/part.h"
 #include "engine/search/pause.h"
 #include "engine/spray/spray.h"
 
@@ -186,7 +187,7 @@ static bool check_active(struct hp3_turn *t, struct hp3_active *a)
 	return true;
 }
 
-void hp3_active_tick(struct hp3_turn *t)
+static void tick_active(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
 	uint32_t looks = CHECKS_PER_CALL;
@@ -220,3 +221,24 @@ void hp3_active_tick(struct hp3_turn *t)
 	if (e->active_due < t->now + GAP_NS)
 		e->active_due = t->now + GAP_NS;
 }
+
+static void take_active(struct hp3_engine *e, struct hp3_arena *a)
+{
+	HP3_TAKE(a, e->active, e->cfg.max_flows);
+}
+
+static void init_active(struct hp3_engine *e)
+{
+	e->active_due = UINT64_MAX;
+}
+
+static uint64_t active_due(const struct hp3_engine *e)
+{
+	return e->active_due;
+}
+
+const struct hp3_part hp3_active_part = {.is_on = hp3_is_probing,
+	.take = take_active,
+	.init = init_active,
+	.tick = tick_active,
+	.due = active_due};

@@ -22,7 +22,6 @@ static int begin_advised_round(struct hp3_turn *t, struct hp3_move *m, uint16_t 
 		hp3_search_input(t, m, HP3_SEARCH_IN_STAY);
 		return -EDQUOT;
 	}
-	t->e->pairs.pairs[t->e->flows[m->flow].pair].nmoves++;
 	hp3_round_go(t, m);
 	return 0;
 }

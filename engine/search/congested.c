@@ -49,7 +49,6 @@ static struct hp3_move *begin_congested_search(
 		m->search.congested.slow = is_slow(f);
 	else
 		m->search.behind.slow = is_slow(f);
-	t->e->pairs.pairs[f->pair].nmoves++;
 	return m;
 }
 
@@ -93,7 +92,6 @@ static bool is_slow_only(const struct hp3_engine *e, const struct hp3_flow *f)
 static bool ask_at_once(struct hp3_turn *t, struct hp3_move *m)
 {
 	if (!ask_while_flowing(t, m)) {
-		t->e->pairs.pairs[t->e->flows[m->flow].pair].nmoves--;
 		hp3_search_input(t, m, HP3_SEARCH_IN_STAY);
 		return false;
 	}

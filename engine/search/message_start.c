@@ -94,7 +94,6 @@ void hp3_message_start(struct hp3_turn *t, uint32_t flow, const struct hp3_view 
 	m->closing = (struct hp3_closing){.psn = f->stream.hi, .end = f->stream.nxt};
 	m->t_close = t->now;
 	m->search.start.hold_end = t->now + hp3_min_u64(hold, e->cfg.max_hold_ns);
-	e->pairs.pairs[f->pair].nmoves++;
 	e->stats.message_start_searches++;
 	hp3_rate_suspend(t, flow);
 	hp3_send_probes(t, m);

@@ -134,6 +134,5 @@ void hp3_message_start_step(struct hp3_turn *t, struct hp3_move *m);
 
 /* active.c: flows with packets in flight */
 void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now);
-void hp3_active_tick(struct hp3_turn *t);
 
 #endif

@@ -2,6 +2,7 @@
 /* Messages to the peer about sprayed queue pairs, and code that both directions share. */
 #include "engine/spray/spray.h"
 #include "base/random.h"
+#include "engine/part.h"
 
 #define PULSES    8u /* per longest wait for a packet */
 #define DIFFER    25u /* % */
@@ -28,13 +29,30 @@ static void take_policy(struct hp3_engine *e)
 		.give_up_ns = GIVE_UP * most};
 }
 
-void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory)
+static void take_sprays(struct hp3_engine *e, struct hp3_arena *a)
+{
+	size_t n = e->cfg.spray.flows;
+	struct hp3_spraying s = {0};
+
+	HP3_TAKE(a, e->spraying, 1);
+	HP3_TAKE(a, s.out, n);
+	HP3_TAKE(a, s.in, n);
+	HP3_TAKE(a, s.peer, hp3_spray_peers((uint32_t)n));
+	HP3_TAKE(a, s.outs, n * HP3_SPRAY_LISTS);
+	HP3_TAKE(a, s.quotas.peer, 2 * n);
+	HP3_TAKE(a, s.of, e->cfg.max_flows);
+	HP3_TAKE(a, s.deadlines.heap, 2 * n);
+	HP3_TAKE(a, s.deadlines.place, 2 * n);
+	if (a->memory != NULL)
+		*e->spraying = s;
+}
+
+static void init_sprays(struct hp3_engine *e)
 {
 	struct hp3_spraying *s = e->spraying;
 	uint32_t n = e->cfg.spray.flows;
 	uint64_t key = e->seed[3];
 
-	*s = *memory;
 	s->rounds.due = UINT64_MAX;
 	s->sets = hp3_spray_peers(n) / HP3_SPRAY_WAYS;
 	s->ins = s->outs + n;
@@ -87,7 +105,7 @@ void hp3_spray_look_at_all(struct hp3_engine *e)
 }
 
 /* A reload does not lower the limits of held packets while agreements exist. */
-void hp3_spray_reconfigured(struct hp3_engine *e)
+static void spray_reconfigured(struct hp3_engine *e)
 {
 	struct hp3_spraying *s = e->spraying;
 
@@ -276,3 +294,8 @@ void hp3_spray_refuse(
 	}
 	send_agree_message(t, HP3_NO_FLOW, ends, &what);
 }
+
+const struct hp3_part hp3_sprays_part = {.is_on = hp3_is_spraying,
+	.take = take_sprays,
+	.init = init_sprays,
+	.reconfigured = spray_reconfigured};

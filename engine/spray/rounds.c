@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/spray/rounds.h"
 #include "base/random.h"
+#include "engine/part.h"
 #include "engine/paths/probe_id.h"
 #include "engine/spray/send.h"
 
@@ -17,7 +18,7 @@ bool hp3_spray_rounds_may_ask(const struct hp3_engine *e)
 	       (e->cfg.probes == HP3_PROBES_AUTO || e->cfg.probes == HP3_PROBES_PEER);
 }
 
-uint64_t hp3_spray_rounds_due(const struct hp3_engine *e)
+static uint64_t rounds_due(const struct hp3_engine *e)
 {
 	return e->spraying->rounds.due;
 }
@@ -238,7 +239,7 @@ static bool step_round(struct hp3_turn *t, struct hp3_spray_round *r, uint32_t n
 	return true;
 }
 
-void hp3_spray_rounds_tick(struct hp3_turn *t)
+static void tick_rounds(struct hp3_turn *t)
 {
 	struct hp3_spray_rounds *l = &t->e->spraying->rounds;
 
@@ -254,3 +255,6 @@ void hp3_spray_rounds_tick(struct hp3_turn *t)
 			l->due = hp3_min_u64(l->due, r->due);
 	}
 }
+
+const struct hp3_part hp3_rounds_part = {
+	.is_on = hp3_is_spraying, .tick = tick_rounds, .due = rounds_due};

@@ -65,8 +65,6 @@ enum hp3_spray_may { HP3_SPRAY_MAY, HP3_SPRAY_MAY_NOT, HP3_SPRAY_DIFFER };
 enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spray_out *o);
 /* Paths differ, or no probe was answered: discards earlier results. */
 void hp3_spray_rounds_differ(struct hp3_spray_peer *peer, uint64_t now);
-void hp3_spray_rounds_tick(struct hp3_turn *t);
-uint64_t hp3_spray_rounds_due(const struct hp3_engine *e);
 /*
  * The answer to probe `id`, with the arguments of hp3_probe_timed(). False: not a probe of a
  * comparison.

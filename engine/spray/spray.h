@@ -261,14 +261,10 @@ static inline uint32_t hp3_spray_peers(uint32_t flows)
 	return sets * HP3_SPRAY_WAYS;
 }
 
-/* Sets up the tables in `memory`. Their deadlines cover all records. */
-void hp3_spray_init(struct hp3_engine *e, const struct hp3_spraying *memory);
 static inline struct hp3_spread_params hp3_spread_params_of(const struct hp3_engine *e)
 {
 	return e->spraying->spread;
 }
-/* Applies a changed policy. */
-void hp3_spray_reconfigured(struct hp3_engine *e);
 /* Makes all agreements due, after a change of the policy or of permissions. */
 void hp3_spray_look_at_all(struct hp3_engine *e);
 /* Makes the record due at `due`, unless it is due earlier. */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_ENGINE_PART_H
+#define HP3_ENGINE_PART_H
+/*
+ * A part of the engine: a feature with memory, deadlines or settings of its own. To add one: its
+ * files, which define `const struct hp3_part hp3_NAME_part`; in state.h, a line in HP3_PARTS and
+ * its pointer in struct hp3_engine; its keys in policy.def.
+ */
+#include "engine/common.h"
+
+/* Memory of an engine, in whole cache lines. Without memory (NULL), it only counts. */
+struct hp3_arena {
+	uint8_t *memory;
+	size_t used;
+};
+
+/* Memory for `n` records of `size` bytes; it is not initialised. */
+void *hp3_arena_take(struct hp3_arena *a, size_t n, size_t size);
+#define HP3_TAKE(arena, pointer, n) ((pointer) = hp3_arena_take(arena, n, sizeof(*(pointer))))
+
+/* Each function may be NULL. */
+struct hp3_part {
+	/* Does this configuration have the part? NULL: always. If not, nothing below is called. */
+	bool (*is_on)(const struct hp3_engine_config *cfg);
+	/*
+	 * Sets the part's pointers to memory of the arena. To count, the function is called with an
+	 * arena that has no memory.
+	 */
+	void (*take)(struct hp3_engine *e, struct hp3_arena *a);
+	/* Sets up the part: e->cfg, e->seed and the memory of all parts are there. */
+	void (*init)(struct hp3_engine *e);
+	/*
+	 * Does what is due at t->now. A part with more to do than one call may take sets
+	 * t->acts->more.
+	 */
+	void (*tick)(struct hp3_turn *t);
+	/* When `tick` has to be called next (ns); UINT64_MAX: never. */
+	uint64_t (*due)(const struct hp3_engine *e);
+	/* e->cfg has changed. */
+	void (*reconfigured)(struct hp3_engine *e);
+};
+
+#define X(name) extern const struct hp3_part hp3_##name##_part;
+HP3_PARTS(X)
+#undef X
+
+/* `is_on` of several parts. */
+static inline bool hp3_is_probing(const struct hp3_engine_config *cfg)
+{
+	return cfg->probing;
+}
+static inline bool hp3_is_spraying(const struct hp3_engine_config *cfg)
+{
+	return cfg->spray.mode != HP3_SPRAY_MOVE;
+}
+
+#endif
