@@ -90,13 +90,19 @@ void hp3_learn_pmtu(const struct hp3_view *v, uint8_t *pmtu_log2);
  */
 void hp3_stream_widen(struct hp3_stream *s);
 
+/* The newest packet has this PSN, and takes `span` PSNs. */
+static inline void hp3_stream_next(struct hp3_stream *s, uint32_t psn, uint32_t span)
+{
+	s->hi = psn;
+	s->nxt = hp3_psn_add(psn, span);
+}
+
 /* Accounts for a NEW packet. */
 static inline void hp3_stream_emit(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t pmtu_log2)
 {
 	uint32_t span = 1, inflight;
 
-	s->hi = v->psn;
 	s->open_len = 0;
 	if (v->flags & HP3_VF_READ) {
 		if (pmtu_log2 == 0 && v->dma_len > (1u << HP3_PMTU_LOG2_MIN)) {
@@ -107,7 +113,7 @@ static inline void hp3_stream_emit(
 				v->dma_len, pmtu_log2 == 0 ? HP3_PMTU_LOG2_MIN : pmtu_log2);
 		}
 	}
-	s->nxt = hp3_psn_add(v->psn, span);
+	hp3_stream_next(s, v->psn, span);
 	inflight = (s->nxt - s->una) & HP3_PSN_MASK;
 	if (inflight > s->win)
 		hp3_stream_widen(s);

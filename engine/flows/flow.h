@@ -29,16 +29,17 @@
 #define HP3_FF_IPV6    0x40u
 #define HP3_FF_STARTED 0x80u /* a request packet was seen: stream is valid */
 /* the newest packet was a retransmission, so duplicates may be in flight (rule 7) */
-#define HP3_FF_WENT_BACK  0x100u
-#define HP3_FF_CLOSE_ACK  0x200u /* set AckReq on every transmission of mark_psn (rule 8) */
-#define HP3_FF_NATURAL    0x400u /* a natural challenge is outstanding */
-#define HP3_FF_NATURAL_RD 0x800u /* ... and its packet is a READ */
+#define HP3_FF_WENT_BACK 0x100u
+#define HP3_FF_CLOSE_ACK 0x200u /* set AckReq on every transmission of mark_psn (rule 8) */
+/* free: 0x400u, 0x800u */
 /* a READ or ATOMIC is outstanding: the peer sends later ACKs after its responses */
 #define HP3_FF_READS 0x1000u
 #define HP3_FF_FRESH 0x2000u /* the flow has moved and has sent nothing on the new port yet */
 /* the path was reported as severely congested, and has not been calm since (hp3_monitor_calm()) */
 #define HP3_FF_SEVERE 0x4000u
 #define HP3_FF_PACED  0x8000u /* its rate is below line rate: packets go through the pacer */
+/* flags about the newest packet */
+#define HP3_FF_OF_NEWEST (HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF | HP3_FF_WENT_BACK)
 
 /* hp3_flow.watch */
 #define HP3_FW_ARMED 0x01u /* active: has an entry in the ring of active.c */
@@ -135,7 +136,9 @@ struct hp3_unpaired {
 	uint32_t ch_voids : 15; /* value of hp3_pair.voids when the challenge left */
 	uint32_t ch_sent; /* time when it left, in units of 2^HP3_CH_SHIFT ns */
 	uint32_t cand_lqpn; /* candidate: local QPN of earlier challenges */
-	uint32_t nat_psn; /* PSN of the natural challenge */
+	uint32_t nat_psn : 24; /* PSN of the natural challenge */
+	uint32_t natural : 1; /* a natural challenge is outstanding */
+	uint32_t nat_read : 1; /* ... and its packet is a READ */
 	uint32_t nat_sent; /* time when it left, in units of 2^HP3_TICK_SHIFT ns */
 	uint16_t ch_wait; /* packets sent while waiting for a natural challenge */
 	uint8_t misses; /* forced challenges in a row without a reply */

@@ -123,7 +123,8 @@ void hp3_challenge_untracked(
 
 void hp3_natural_drop(struct hp3_flow *f)
 {
-	f->flags &= (uint16_t) ~(HP3_FF_NATURAL | HP3_FF_NATURAL_RD);
+	if ((f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) == HP3_FF_STARTED)
+		f->unpaired.natural = false;
 }
 
 /* While this is true, an answer counts. Later, another queue pair may have come to the same PSN. */
@@ -131,7 +132,7 @@ bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f)
 {
 	uint32_t age = (uint32_t)(t->now >> HP3_TICK_SHIFT) - f->unpaired.nat_sent;
 
-	if (!(f->flags & HP3_FF_NATURAL))
+	if (!f->unpaired.natural)
 		return false;
 	if (age <= t->e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT)
 		return true;
@@ -163,12 +164,14 @@ static uint32_t *place_in_index(const struct hp3_engine *e, uint32_t pair, uint3
 	return &e->asked[hp3_mix(pair ^ e->seed[0], psn ^ e->seed[1]) & e->asked_mask];
 }
 
-/* The unpaired flow in this place. */
+/* The unpaired flow in this place, which has sent packets. */
 static struct hp3_flow *unpaired_at(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = flow == HP3_NO_FLOW ? NULL : &t->e->flows[flow];
 
-	if (f == NULL || (f->flags & (HP3_FF_USED | HP3_FF_PAIRED)) != HP3_FF_USED)
+	const uint16_t want = HP3_FF_USED | HP3_FF_STARTED;
+
+	if (f == NULL || (f->flags & (want | HP3_FF_PAIRED)) != want)
 		return NULL;
 	return f;
 }
@@ -202,10 +205,9 @@ bool hp3_ask_naturally(struct hp3_turn *t, uint32_t flow, const struct hp3_view 
 
 	if (!take_place(t, flow, v->psn))
 		return false;
-	f->flags |= HP3_FF_NATURAL;
-	if (v->flags & HP3_VF_READ)
-		f->flags |= HP3_FF_NATURAL_RD;
-	f->unpaired.nat_psn = v->psn;
+	f->unpaired.natural = true;
+	f->unpaired.nat_read = !!(v->flags & HP3_VF_READ);
+	f->unpaired.nat_psn = v->psn & HP3_PSN_MASK;
 	f->unpaired.nat_sent = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 	return true;
 }
@@ -231,7 +233,7 @@ uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3
 	struct hp3_flow *f = unpaired_at(t, flow);
 
 	if (f == NULL || f->pair != pair || f->unpaired.nat_psn != v->psn ||
-		!hp3_natural_under_way(t, f) || !is_proof(v, f->flags & HP3_FF_NATURAL_RD))
+		!hp3_natural_under_way(t, f) || !is_proof(v, f->unpaired.nat_read))
 		return HP3_NO_FLOW;
 	if (!hp3_others_near(t->e, flow, v->psn, t->now))
 		return flow;

@@ -273,9 +273,8 @@ INLINE bool steady_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint16_t wa
 				     (v->dma_len >= e->large)) ||
 		     f->pmtu_log2 == 0 || ((nxt - f->stream.una) & HP3_PSN_MASK) > f->stream.win))
 		return false;
-	f->stream.hi = v->psn;
-	f->stream.nxt = nxt;
-	f->flags &= (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF | HP3_FF_WENT_BACK);
+	hp3_stream_next(&f->stream, v->psn, 1);
+	f->flags &= (uint16_t)~HP3_FF_OF_NEWEST;
 	f->last = (uint32_t)(now >> HP3_TICK_SHIFT);
 	f->bytes += p->len - v->l3_off;
 	f->home = v->sport;

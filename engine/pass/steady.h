@@ -52,8 +52,7 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_flow *f = &e->flows[flow];
-	uint16_t flags =
-		f->flags & (uint16_t) ~(HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF | HP3_FF_WENT_BACK);
+	uint16_t flags = f->flags & (uint16_t)~HP3_FF_OF_NEWEST;
 
 	if (hp3_asks(v))
 		flags |= HP3_FF_LAST_CLOSE;
