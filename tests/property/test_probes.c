@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Probes that an ordinary RNIC answers (rules 2 and 3), and those at queue-pair setup. */
+/* Probes that an ordinary RNIC answers (rule 2), and those at queue-pair setup. */
 #include "run.h"
 
 static struct world_params probes_base(uint8_t probes)
@@ -64,18 +64,6 @@ static void auto_suspends_nobody_for_round_trips(void **state)
 	assert_sum(r.rounds_won > run_seeds);
 }
 
-static void rule_3_nak_probes_only_where_asked_for(void **state)
-{
-	struct world_params p = probes_base(HP3_PROBES_NAK);
-	struct world_result r = run(p);
-
-	assert_sum(r.probes_nak > run_seeds);
-	assert_int_equal(r.probes, r.probes_nak);
-	p.loss_ppm = 1000;
-	p.reads = true;
-	run(p);
-}
-
 /* Between set-up and first data there is time for a round: the first packet takes its port. */
 static void setup_finds_a_path_before_the_first_data(void **state)
 {
@@ -111,7 +99,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rule_2_three_responders),
 		cmocka_unit_test(rule_2_loss_reads_and_rnr),
 		cmocka_unit_test(auto_suspends_nobody_for_round_trips),
-		cmocka_unit_test(rule_3_nak_probes_only_where_asked_for),
 		cmocka_unit_test(setup_finds_a_path_before_the_first_data),
 		cmocka_unit_test(late_data_leaves_at_once),
 		cmocka_unit_test(bursts_were_long),

@@ -179,7 +179,6 @@ struct world_params {
 	X(rounds_won)                                                                              \
 	X(probes)                                                                                  \
 	X(probes_standard)                                                                         \
-	X(probes_nak)                                                                              \
 	X(probes_at_rnic)                                                                          \
 	X(on_hot)                                                                                  \
 	X(on_grey)                                                                                 \

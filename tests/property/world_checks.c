@@ -21,16 +21,15 @@ static uint64_t outstanding(const struct qp *q)
 	return q->nxt < q->shown ? q->nxt : q->shown;
 }
 
-/* Rules 1 to 3. */
+/* Rules 1 and 2. */
 void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 {
 	struct qp *q = &w->qps[i];
 	uint64_t lin = linear(q, a->psn, q->una);
 	struct hp3_flow_info info = {0};
-	bool asked_for = w->p.probes == HP3_PROBES_NAK        ? a->op == HP3_PROBE_NAK
-			 : w->p.probes == HP3_PROBES_STANDARD ? a->op == HP3_PROBE_STANDARD
-			 : w->p.probes == HP3_PROBES_PEER     ? a->op == HP3_PROBE_PEER
-							      : a->op != HP3_PROBE_NAK;
+	bool asked_for = w->p.probes == HP3_PROBES_STANDARD ? a->op == HP3_PROBE_STANDARD
+			 : w->p.probes == HP3_PROBES_PEER   ? a->op == HP3_PROBE_PEER
+							    : true;
 
 	if (!asked_for)
 		VIOLATION(w, "a probe of kind %s", hp3_probe_kind_name(a->op));
@@ -46,7 +45,7 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 		VIOLATION(w, "a probe like data while %u packets are on their way", q->in_net);
 	if (w->p.loss_ppm + w->p.damage_ppm + w->p.behind_ppm == 0 && reads_wait(w, i, q->contig))
 		VIOLATION(w, "a probe like data while a READ waits for its response");
-	if (a->op == HP3_PROBE_STANDARD && is_read(w->ring[i][lin % RING].opcode))
+	if (is_read(w->ring[i][lin % RING].opcode))
 		VIOLATION(w, "a probe with the PSN of a READ");
 	if (w->now < q->probe_until)
 		VIOLATION(w, "two probes like data in the air");

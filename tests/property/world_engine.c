@@ -210,7 +210,7 @@ void world_carry_out(struct world *w, const struct hp3_acts *acts)
 			w->r.ack_solicitations++;
 			HARM(w, "an ACK solicitation");
 			world_check_ack_solicit(w, world_qp_of(w, a), a);
-			world_send_like_data(w, world_qp_of(w, a), a, HP3_PROBE_STANDARD);
+			world_send_like_data(w, world_qp_of(w, a), a);
 		}
 	}
 }

@@ -31,14 +31,13 @@ static bool is_at_once(const struct world *w, const struct hp3_event *event)
 static void check_winner(struct world *w, const struct hp3_event *event)
 {
 	const struct hp3_probe *best = NULL, *mine = &event->probes[0];
-	bool asked = event->probe_kind != HP3_PROBE_NAK, peer = event->probe_kind == HP3_PROBE_PEER;
-	uint64_t was = mine->rtt_ns, most = w->cfg.round.improve;
+	uint64_t most = w->cfg.round.improve;
 	unsigned congested = 0;
 
 	for (unsigned i = 0; i < event->n_cycles; i++)
 		if (event->cycles[i] != HP3_CYCLE_SILENT)
 			congested = event->cycles[i] & HP3_CYCLE_CONGESTED ? congested + 1 : 0;
-	for (unsigned i = asked; i < event->n_probes; i++) {
+	for (unsigned i = 1; i < event->n_probes; i++) {
 		if (event->probes[i].port == event->to)
 			best = &event->probes[i];
 	}
@@ -48,15 +47,13 @@ static void check_winner(struct world *w, const struct hp3_event *event)
 		most = HP3_NO_WORSE_RTT;
 	else if (congested < w->cfg.monitor.congestion_tolerance && !is_at_once(w, event))
 		VIOLATION(w, "moved after %u congested cycles", congested);
-	if (!asked)
-		was = event->path.rtt_ns;
-	else if (!peer && mine->state != HP3_PROBE_ANSWERED)
+	if (event->probe_kind != HP3_PROBE_PEER && mine->state != HP3_PROBE_ANSWERED)
 		VIOLATION(w, "moved without asking the drained port %u", event->from);
 	if (best == NULL || best->state != HP3_PROBE_ANSWERED || best->ce)
 		VIOLATION(w, "port %u won without an unmarked answer", event->to);
-	else if ((!asked || mine->state == HP3_PROBE_ANSWERED) && best->rtt_ns > was * most / 100)
-		VIOLATION(w, "port %u won with %u ns against %llu", event->to, best->rtt_ns,
-			(unsigned long long)was);
+	else if (mine->state == HP3_PROBE_ANSWERED && best->rtt_ns > mine->rtt_ns * most / 100)
+		VIOLATION(w, "port %u won with %u ns against %u", event->to, best->rtt_ns,
+			mine->rtt_ns);
 }
 
 /* A message that waited leaves elsewhere only for an unmarked answer, and not too late. */

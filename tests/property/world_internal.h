@@ -113,8 +113,9 @@ struct pkt {
 	uint32_t number; /* the engine's number of it, while it is held */
 	uint64_t emit, lin, held_at;
 	uint64_t sends_to; /* see struct qp */
-	uint8_t opcode, era, probe; /* probe: its kind + 1 */
+	uint8_t opcode, era;
 	bool ackreq, ce;
+	bool probe; /* hp3d made it */
 	bool first; /* a first transmission */
 	bool loose; /* its order is not checked (tests/whole) */
 	uint16_t port;
@@ -339,7 +340,7 @@ void world_into_network(struct world *w, struct pkt *k, uint16_t port);
 void world_send_probe(struct world *w, const struct hp3_act *a);
 /* Sends a probe that looks like data, so that the peer's RNIC answers it; sends a packet that every
  * RNIC drops. */
-void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind);
+void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a);
 void world_send_to_nobody(struct world *w, uint32_t path);
 void world_number(struct world *w, uint32_t i);
 /* The queue pair of a flow that has this remote QPN. */

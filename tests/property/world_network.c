@@ -106,7 +106,7 @@ uint32_t world_qp_of(const struct world *w, const struct hp3_act *a)
 	return world_qp_at(w, a->flow, info.rqpn);
 }
 
-void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, uint8_t kind)
+void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a)
 {
 	struct qp *q = &w->qps[i];
 	struct pkt *k = malloc(sizeof(*k));
@@ -117,7 +117,7 @@ void world_send_like_data(struct world *w, uint32_t i, const struct hp3_act *a, 
 		.span = 1,
 		.lin = linear(q, a->psn, q->una),
 		.opcode = HP3_OP_RC_WRITE_ONLY,
-		.probe = kind + 1u,
+		.probe = true,
 		.ackreq = true};
 	world_into_network(w, k, a->port);
 }
@@ -140,7 +140,6 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 	w->r.probes++;
 	w->r.probes_as_data += a->pad != 0;
 	w->r.probes_standard += a->op == HP3_PROBE_STANDARD;
-	w->r.probes_nak += a->op == HP3_PROBE_NAK;
 	if (world_round_is_dead(w, a->flow)) {
 		w->r.rounds_dead++;
 		if (world_dead_rounds(w, a->flow) > 1)
@@ -149,7 +148,7 @@ void world_send_probe(struct world *w, const struct hp3_act *a)
 	}
 	world_check_probe(w, i, a);
 	if (a->op != HP3_PROBE_PEER) {
-		world_send_like_data(w, i, a, a->op);
+		world_send_like_data(w, i, a);
 		return;
 	}
 	if (!w->peer_up) {

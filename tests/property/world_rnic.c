@@ -106,8 +106,6 @@ bool world_is_news(const struct world *w, uint32_t i, const struct hp3_view *v)
 
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
 		return lin >= q->una;
-	if (w->p.probes == HP3_PROBES_NAK && HP3_SYN_KIND(v->syndrome) == HP3_SYN_NAK)
-		return false; /* the answer to a probe of kind NAK */
 	if (HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK || v->syndrome != q->credit_seen)
 		return true;
 	return lin >= q->una && lin < q->high && !stands_for_data(w, i, lin);

@@ -312,9 +312,7 @@ static int asked_moves(const struct hp3_engine_config *c)
 {
 	if (moves(c) != 0)
 		return moves(c);
-	return !c->probing || c->probes == HP3_PROBES_STANDARD || c->probes == HP3_PROBES_NAK
-		       ? -EOPNOTSUPP
-		       : 0;
+	return !c->probing || c->probes == HP3_PROBES_STANDARD ? -EOPNOTSUPP : 0;
 }
 
 static int verbs(const struct hp3_engine_config *c)

@@ -21,7 +21,6 @@ void standard_config(enum hp3_probe_choice probes)
 {
 	probing_config();
 	rig.cfg.probes = (uint8_t)probes;
-	rig.cfg.round.allow_nak = probes == HP3_PROBES_NAK;
 }
 
 void standard_congested_behind(int (*newest)(uint32_t psn))

@@ -140,7 +140,7 @@ static void policy_settles(void **state)
 
 	assert_int_equal(e.monitor.cycle_ns, 0);
 	assert_true(cfg.engine.monitor.cycle_ns != 0); /* as it was, for when watch is on again */
-	assert_true(e.probing && !e.round.allow_nak && e.probes == HP3_PROBES_STANDARD);
+	assert_true(e.probing && e.probes == HP3_PROBES_STANDARD);
 	assert_int_equal(e.monitor.rtt_factor, 300);
 	assert_int_equal(e.paths.rtt_factor, 300);
 	assert_int_equal(e.round.timeout_ns, 70000);

@@ -285,39 +285,16 @@ static void rule_02_a_lost_standard_probe_ends_the_round(void **state)
 
 static void rule_02_standard_probes_only_behind_a_drain(void **state)
 {
-	static const enum hp3_probe_kind kinds[] = {HP3_PROBE_STANDARD, HP3_PROBE_NAK};
-	struct hp3_round_params p = params;
-
-	p.allow_nak = true;
-	for (int i = 0; i < 2; i++) {
-		struct hp3_probe_budget budget = {0};
-		struct hp3_round_ask a = ask(kinds[i], 2, RTT);
-		struct hp3_round r;
-
-		a.drained = false;
-		assert_int_equal(hp3_round_start(&r, &p, &budget, &a, T0), -EBUSY);
-		a.drained = true;
-		a.reads = true;
-		assert_int_equal(hp3_round_start(&r, &p, &budget, &a, T0), -EBUSY);
-		a.reads = false;
-		assert_int_equal(budget.spent_until, 0);
-	}
-}
-
-static void rule_03_nak_only_where_asked_for_and_single(void **state)
-{
-	struct hp3_round_params p = params;
 	struct hp3_probe_budget budget = {0};
-	struct hp3_round_ask a = ask(HP3_PROBE_NAK, 3, RTT);
+	struct hp3_round_ask a = ask(HP3_PROBE_STANDARD, 2, RTT);
 	struct hp3_round r;
 
-	assert_int_equal(hp3_round_start(&r, &p, &budget, &a, T0), -EPERM);
-	p.allow_nak = true;
-	assert_int_equal(hp3_round_start(&r, &p, &budget, &a, T0), 0);
-	assert_int_equal(r.n, 1);
-	assert_int_equal(r.probe[0].port, 11); /* and it is not wasted on the port in use */
-	a.rtt_ns = 0; /* nothing to compare with */
-	assert_int_equal(hp3_round_start(&r, &p, &budget, &a, T0), -ENODATA);
+	a.drained = false;
+	assert_int_equal(hp3_round_start(&r, &params, &budget, &a, T0), -EBUSY);
+	a.drained = true;
+	a.reads = true;
+	assert_int_equal(hp3_round_start(&r, &params, &budget, &a, T0), -EBUSY);
+	assert_int_equal(budget.spent_until, 0);
 }
 
 static void candidates_are_other_ports_and_each_once(void **state)
@@ -369,7 +346,6 @@ int main(void)
 		cmocka_unit_test(a_standard_round_compares_with_the_drained_path_in_use),
 		cmocka_unit_test(rule_02_a_lost_standard_probe_ends_the_round),
 		cmocka_unit_test(rule_02_standard_probes_only_behind_a_drain),
-		cmocka_unit_test(rule_03_nak_only_where_asked_for_and_single),
 		cmocka_unit_test(candidates_are_other_ports_and_each_once),
 		cmocka_unit_test(names),
 	};

@@ -17,13 +17,10 @@
 
 enum state { EMPTY, UNPAIRED, PAIRED, STATES };
 
-#define NAK (HP3_PROBE_MODE_STANDARD + 1u) /* no key selects these probes */
-
 /* The n-th combination of all words that switch something off; *n becomes 0 where there is one. */
 static struct hp3_engine_config combination(uint32_t n)
 {
 	struct hp3_engine_config t;
-	uint32_t probe;
 
 	hp3_policy_defaults(&t);
 	t.max_flows = 8;
@@ -34,7 +31,7 @@ static struct hp3_engine_config combination(uint32_t n)
 #define CHOICE(choices)                                                                            \
 	(n % (choices));                                                                           \
 	n /= (choices)
-	probe = CHOICE(NAK + 1);
+	t.words.probe = (uint8_t)CHOICE(4);
 	t.words.mode = (uint8_t)CHOICE(3);
 	t.words.watch = CHOICE(2);
 	t.words.observe_probes = CHOICE(2);
@@ -46,16 +43,10 @@ static struct hp3_engine_config combination(uint32_t n)
 	t.filter.qpns = (uint8_t)CHOICE(2);
 	t.verbs = CHOICE(2);
 #undef CHOICE
-	t.words.probe = (uint8_t)(probe == NAK ? HP3_PROBE_MODE_PEER : probe);
-	t = hp3_policy_settled(&t);
-	if (probe == NAK) {
-		t.probes = HP3_PROBES_NAK;
-		t.round.allow_nak = true;
-	}
-	return t;
+	return hp3_policy_settled(&t);
 }
 
-#define COMBINATIONS ((NAK + 1) * 3 * 2 * 2 * 3 * 2 * 3 * 2 * 2 * 2 * 2)
+#define COMBINATIONS (4u * 3 * 2 * 2 * 3 * 2 * 3 * 2 * 2 * 2 * 2)
 #define EACH         (HP3_FEWER == 1 ? 1u : 7u) /* divides none of these */
 
 /* What is off sends nothing. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Probes to a peer that is an ordinary RNIC: a duplicate (rule 2), or a gap (rule 3). */
+/* Probes to a peer that is an ordinary RNIC: duplicates (rule 2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,21 +179,6 @@ static void rule_06_an_rnr_nak_of_the_past_ends_no_round(void **state)
 	assert_true(rig.held > 0);
 }
 
-/* --- a gap --- */
-
-static void rule_03_a_nak_probe_only_where_configured(void **state)
-{
-	standard_config(HP3_PROBES_NAK);
-	standard_asking();
-	assert_int_equal(rig.act.op, HP3_PROBE_NAK);
-	assert_int_equal(rig.probe_psns[0], closing + 3); /* beyond what is expected */
-	nak(&q, closing + 1);
-	assert_int_equal(rig.vd.kind, HP3_CONSUME);
-	assert_int_equal(rig.nprobes, 1); /* a responder reports a gap once */
-	assert_int_equal(seen(HP3_EVENT_ROUND), 1);
-	assert_int_equal(rig.held, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,7 +192,6 @@ int main(void)
 		RIG_TEST(rule_02_a_loss_ends_the_round),
 		RIG_TEST(max_hold_bounds_the_round),
 		RIG_TEST(rule_06_an_rnr_nak_of_the_past_ends_no_round),
-		RIG_TEST(rule_03_a_nak_probe_only_where_configured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -403,21 +403,6 @@ static void rule_02_standard_probe_is_a_duplicate_that_is_answered(void **state)
 	assert_int_equal(hp3_peer_va(f.b, &f.v), 0);
 }
 
-static void rule_01_nak_probe_asks_for_no_ack(void **state)
-{
-	struct hp3_addressing a = flow_addressing(false, 0xc111);
-	struct frame f;
-
-	f.len = (uint32_t)hp3_nak_probe_build(f.b, sizeof(f.b), &a, 0x1234, 9);
-	reparse(&f);
-	assert_int_equal(f.v.opcode, HP3_OP_RC_WRITE_ONLY);
-	assert_int_equal(f.v.psn, 9);
-	assert_int_equal(f.v.dma_len + f.v.payload_len, 0);
-	assert_false(f.v.flags & HP3_VF_ACKREQ);
-	assert_true(hp3_icrc_ok(f.b, &f.v));
-	assert_false(hp3_peer_is(f.b, &f.v));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,7 +421,6 @@ int main(void)
 		cmocka_unit_test(rule_33_a_cut_probe_is_forged),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(rule_02_standard_probe_is_a_duplicate_that_is_answered),
-		cmocka_unit_test(rule_01_nak_probe_asks_for_no_ack),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,7 +174,7 @@ static void take_own(struct sim *s, unsigned host, const struct frame *f, const 
 			.span = 1,
 			.lin = linear(&w->qps[i], v->psn, w->qps[i].exp),
 			.opcode = v->opcode,
-			.probe = 1,
+			.probe = true,
 			.ackreq = true};
 		world_arrive(w, k);
 	} else if (v->class == HP3_CLASS_RC_REPLY) {
