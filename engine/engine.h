@@ -66,8 +66,6 @@ enum hp3_probe_choice {
 	HP3_PROBES_AUTO, /* peer probes; standard probes where the peer's hp3d never answers */
 	HP3_PROBES_PEER,
 	HP3_PROBES_STANDARD,
-	/* the probes of the paper, with round.allow_nak; no key selects them (rule 3) */
-	HP3_PROBES_NAK,
 };
 
 /* Values of policy keys (policy.def); struct hp3_policy_words holds them. */
@@ -299,8 +297,7 @@ enum hp3_act_kind {
  * Packets of PROBE. A probe of kind PEER carries probe_id, which its answer repeats. The probe is
  * no packet of a reliable connection (probes/peer.h), so an RNIC drops it, whatever its PSN. Even
  * so, `psn` is an old PSN. TRACE and REPORT have the same packet format. A probe of kind STANDARD
- * is a duplicate request: a zero-length WRITE ONLY with the old PSN `psn` and AckReq. A probe of
- * kind NAK is a WRITE ONLY with the future PSN `psn`.
+ * is a duplicate request: a zero-length WRITE ONLY with the old PSN `psn` and AckReq.
  */
 #define HP3_MOVE_DEAD 1u
 

@@ -76,8 +76,7 @@
 	X(trace_wrong, "times that traces contradicted the stored paths of a pair")                \
 	X(trace_by_qpn, "address pairs whose switches hash the QPN")                               \
 	X(trace_by_opcode, "address pairs whose switches hash the opcode")                         \
-	X(acks_consumed, "answers to probes consumed: NAKs of NAK probes, ACKs that would end a "  \
-			 "READ without data")                                                      \
+	X(acks_consumed, "answers to probes consumed, because they would end a READ without data") \
 	X(cnps, "CNPs for local queue pairs")                                                      \
 	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \
 	X(cnps_withheld, "CNPs withheld from the RNIC during searches and drains")                 \

@@ -12,8 +12,8 @@
  *   probes it and the port in use while the flow goes on sending (search/advised.c).
  * - CONGESTED: the path in use is severely congested, or lossy. Rounds of probes leave while the
  *   flow goes on sending (search/congested.c).
- * - BEHIND_DRAIN: the same with probes of kind STANDARD or NAK. They leave one at a time, after a
- *   drain (search/drained.c).
+ * - BEHIND_DRAIN: the same with probes of kind STANDARD. They leave one at a time, after a drain
+ *   (search/drained.c).
  * - SETUP: a queue pair was set up. Rounds of probes leave until its first data (search/setup.c).
  * - MESSAGE_START: a long message begins on an idle queue pair and waits for an answer
  *   (search/message_start.c).

@@ -153,7 +153,7 @@ static void rx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	struct hp3_stream after = f->stream;
 	enum hp3_rfr_input input = hp3_rfr_reply(f->state, &after, &m->closing, &pkt->v);
 
-	if (f->state == HP3_RFR_PROBING && sound && hp3_search_reply(t, flow, &pkt->v, vd))
+	if (f->state == HP3_RFR_PROBING && sound && hp3_search_reply(t, flow, &pkt->v))
 		return;
 	/* Idle is no proof while a retransmission may be in flight (rule 7). */
 	if (input == HP3_RFR_IN_DRAINED && f->state == HP3_RFR_CLOSING &&

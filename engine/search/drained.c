@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Searches for a better path with probes of kind STANDARD (a duplicate) or NAK (a gap). They leave
- * after the drain, one at a time (rules 2 and 3), while the flow is suspended.
+ * Searches for a better path with probes of kind STANDARD (duplicates). They leave after the drain,
+ * one at a time (rule 2), while the flow is suspended.
  */
 #include "engine/search/search.h"
 
-static bool ask_behind_drain(struct hp3_turn *t, struct hp3_move *m, enum hp3_probe_kind kind)
+static bool ask_behind_drain(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
-	struct hp3_round_ask what = hp3_round_ask(t->e, m, kind);
+	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_STANDARD);
 
 	what.candidates = ports;
 	what.drained = true;
@@ -33,9 +33,8 @@ void hp3_search_after_drain(struct hp3_turn *t, uint32_t flow)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_move *m = &t->e->moves[f->slot];
-	enum hp3_probe_kind kind = hp3_probe_kind_of(t, f->pair);
 
-	if (kind == HP3_PROBE_PEER || !ask_behind_drain(t, m, kind)) {
+	if (hp3_probe_kind_of(t, f->pair) == HP3_PROBE_PEER || !ask_behind_drain(t, m)) {
 		hp3_search_input(t, m, HP3_SEARCH_IN_STAY);
 		return;
 	}
@@ -67,17 +66,12 @@ void hp3_search_marked(struct hp3_move *m)
 /* Could only the outstanding probe have caused this reply? */
 static bool is_answer(const struct hp3_move *m, const struct hp3_view *v)
 {
-	uint32_t expected = hp3_psn_add(m->closing.psn, 1);
-
 	if (!(v->flags & HP3_VF_AETH) || (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		return false;
-	if (m->search.round.kind == HP3_PROBE_NAK)
-		return v->syndrome == (HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE) && v->psn == expected;
 	return HP3_SYN_KIND(v->syndrome) == HP3_SYN_ACK && v->psn == m->closing.psn;
 }
 
-bool hp3_search_reply(
-	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, struct hp3_verdict *vd)
+bool hp3_search_reply(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v)
 {
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
 	int i = hp3_round_in_air(&m->search.round);
@@ -87,10 +81,6 @@ bool hp3_search_reply(
 		return false;
 	ce = (v->flags & HP3_VF_BECN) || m->search.behind.marked;
 	m->search.behind.marked = false;
-	if (m->search.round.kind == HP3_PROBE_NAK) {
-		t->e->stats.acks_consumed++;
-		vd->kind = HP3_CONSUME;
-	}
 	t->e->stats.probe_replies++;
 	if (hp3_round_reply(&m->search.round, &t->e->cfg.round,
 		    hp3_round_probe_id(&m->search.round, (uint32_t)i), ce,

@@ -10,7 +10,6 @@
 #define SILENT_NEVER 4u /* rounds without an answer: no hp3d, if it never answered */
 #define SILENT_ONCE  8u /* ... if it answered long ago: it may be restarting */
 #define SILENT_PART  10u /* of peer_ns: time that these rounds span at least */
-#define NAK_AHEAD    2u /* PSNs beyond the expected one */
 
 enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair)
 {
@@ -21,8 +20,6 @@ enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair)
 		return HP3_PROBE_PEER;
 	case HP3_PROBES_STANDARD:
 		return HP3_PROBE_STANDARD;
-	case HP3_PROBES_NAK:
-		return HP3_PROBE_NAK;
 	default:
 		return p->peer_plain && t->now < p->peer_ask ? HP3_PROBE_STANDARD : HP3_PROBE_PEER;
 	}
@@ -56,14 +53,9 @@ static void note_peer(struct hp3_turn *t, uint32_t pair, const struct hp3_round 
 
 static uint32_t probe_psn(const struct hp3_flow *f, const struct hp3_move *m)
 {
-	switch ((enum hp3_probe_kind)m->search.round.kind) {
-	case HP3_PROBE_STANDARD:
+	if (m->search.round.kind == HP3_PROBE_STANDARD)
 		return m->closing.psn;
-	case HP3_PROBE_NAK:
-		return hp3_psn_add(m->closing.psn, 1 + NAK_AHEAD);
-	default:
-		return (f->stream.una - 1) & HP3_PSN_MASK;
-	}
+	return (f->stream.una - 1) & HP3_PSN_MASK;
 }
 
 static uint32_t probe_nonce(struct hp3_engine *e, uint16_t slot)

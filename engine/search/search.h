@@ -63,16 +63,14 @@ void hp3_put_off(struct hp3_turn *t, struct hp3_move *m);
 void hp3_put_off_again(struct hp3_turn *t, uint32_t flow, const struct hp3_put_off *off);
 bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f);
 
-/* drained.c: probes of kind STANDARD and NAK, which need a drain first */
+/* drained.c: probes of kind STANDARD, which need a drain first */
 /* The old path is drained: probes other paths. */
 void hp3_search_after_drain(struct hp3_turn *t, uint32_t flow);
 /*
  * State PROBING: a reply with a right ICRC arrived. True: it answers the outstanding probe. The
- * engine then forwards an ACK, because the RNIC may need it (rule 24), and consumes the NAK that
- * answers a NAK probe.
+ * engine then forwards it, because the RNIC may need it (rule 24).
  */
-bool hp3_search_reply(
-	struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, struct hp3_verdict *vd);
+bool hp3_search_reply(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
 void hp3_drained_step(struct hp3_turn *t, struct hp3_move *m);
 /* PROBING: a CNP arrived. */
 void hp3_search_marked(struct hp3_move *m);
