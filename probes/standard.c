@@ -9,14 +9,3 @@ int hp3_standard_build(
 {
 	return hp3_build_write0(buf, cap, a, dest_qpn, psn, NO_VA, NO_RKEY);
 }
-
-int hp3_nak_probe_build(
-	void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn, uint32_t psn)
-{
-	return hp3_build(buf, cap, a,
-		&(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_ONLY,
-			.dest_qpn = dest_qpn,
-			.psn = psn,
-			.va = NO_VA,
-			.rkey = NO_RKEY});
-}

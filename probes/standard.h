@@ -2,10 +2,10 @@
 #ifndef HP3_PROBES_STANDARD_H
 #define HP3_PROBES_STANDARD_H
 /*
- * Probes that any RNIC answers. The engine decides when hp3d may send such probes; rules 2 and 3
- * explain why this is rare. Like peer probes, they have the addresses and ports of the flow.
+ * Probes that any RNIC answers. The engine decides when hp3d may send such probes; rule 2 explains
+ * why this is rare. Like peer probes, they have the addresses and ports of the flow.
  *
- * The two probes refer to no memory: R_Key and VA are 0. RNICs do not check the R_Key of a
+ * These probes refer to no memory: R_Key and VA are 0. RNICs do not check the R_Key of a
  * zero-length WRITE (IBTA C9-88), and do not execute a duplicate again (C9-105). If an RNIC did
  * check it, R_Key 0 would match no memory region of an application. A peer's hp3d does not take
  * them for peer probes, because they lack the magic.
@@ -17,14 +17,6 @@
  * The answer is an ACK with the PSN of the latest executed request (rule 2).
  */
 int hp3_standard_build(
-	void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn, uint32_t psn);
-
-/*
- * Builds a packet after which the RNIC sees a gap, as in the paper: a WRITE ONLY with a future PSN.
- * The answer is a NAK with the expected PSN. AckReq is clear, so a receiver that accepts packets
- * out of order has no reason to send an ACK. Such an ACK would look like progress (rule 1).
- */
-int hp3_nak_probe_build(
 	void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn, uint32_t psn);
 
 #endif

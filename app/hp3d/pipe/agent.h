@@ -32,7 +32,6 @@ struct rte_mbuf;
 #define HP3D_AGENT_COUNTERS(X)                                                                     \
 	X(probes_peer, "peer probes sent")                                                         \
 	X(probes_standard, "probes sent that look like a duplicate packet")                        \
-	X(probes_nak, "probes sent that look like a packet after a gap")                           \
 	X(reports_sent, "reports to peers that none of their replies arrives")                     \
 	X(ack_solicitations_sent,                                                                  \
 		"duplicates sent to make a peer's RNIC repeat its acknowledgement")                \

@@ -31,17 +31,12 @@ static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_address
 		.cookie = hp3_probe_cookie(&a->secret, to, act->probe_id),
 		.time = hp3d_agent_clock()};
 
-	switch ((enum hp3_probe_kind)act->op) {
-	case HP3_PROBE_STANDARD:
+	if (act->op == HP3_PROBE_STANDARD) {
 		a->c.probes_standard++;
 		return hp3_standard_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
-	case HP3_PROBE_NAK:
-		a->c.probes_nak++;
-		return hp3_nak_probe_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
-	default:
-		a->c.probes_peer++;
-		return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
 	}
+	a->c.probes_peer++;
+	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
 }
 
 static uint64_t next_stamp(struct hp3d_agent *a)
