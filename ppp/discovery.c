@@ -6,6 +6,7 @@
 #include "ppp/discovery.h"
 
 #define ID_MASK          (~(uint32_t)(HP3_ROUND_PROBES - 1))
+#define LEAST_PROBES     2u /* of a round: the port in use, one candidate */
 #define BACKOFF_UNIT     32768u /* ns */
 #define BACKOFF_SPAN     (1u << 24) /* units */
 #define BACKOFF_SEARCHES 31u
@@ -40,20 +41,9 @@ static bool is_parallel(const struct hp3_round *r)
 	return r->kind == HP3_PROBE_PEER;
 }
 
-/*
- * Probe 0 is on the port in use, except for NAK: a responder reports a gap once, so there is one
- * probe.
- */
-static bool asks_incumbent(enum hp3_probe_kind kind)
-{
-	return kind != HP3_PROBE_NAK;
-}
-
 static bool candidates_valid(const struct hp3_round_ask *ask)
 {
-	uint32_t most = HP3_ROUND_PROBES - asks_incumbent(ask->kind);
-
-	if (ask->n == 0 || ask->n > most)
+	if (ask->n == 0 || ask->n > HP3_ROUND_PROBES - 1)
 		return false;
 	for (uint32_t i = 0; i < ask->n; i++) {
 		if (ask->candidates[i] == ask->port)
@@ -69,19 +59,14 @@ static bool candidates_valid(const struct hp3_round_ask *ask)
 int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 	struct hp3_probe_budget *b, const struct hp3_round_ask *ask, uint64_t now)
 {
-	bool peer = ask->kind == HP3_PROBE_PEER, mine = asks_incumbent(ask->kind);
-	uint32_t want, got;
+	bool peer = ask->kind == HP3_PROBE_PEER;
+	uint32_t got;
 
 	if (!candidates_valid(ask))
 		return -EINVAL;
-	if (ask->kind == HP3_PROBE_NAK && !p->allow_nak)
-		return -EPERM;
 	if (!peer && (!ask->drained || ask->reads))
 		return -EBUSY;
-	if (!mine && ask->rtt_ns == 0)
-		return -ENODATA;
-	want = mine ? ask->n + 1 : 1;
-	got = hp3_probe_budget_take(b, p, 1u + mine, want, now);
+	got = hp3_probe_budget_take(b, p, LEAST_PROBES, ask->n + 1, now);
 	if (got == 0)
 		return -EAGAIN;
 	*r = (struct hp3_round){.start = now,
@@ -96,12 +81,8 @@ int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 		.as_data = peer && ask->as_data,
 		.n = (uint8_t)got,
 		.port = ask->port};
-	for (uint32_t i = 0; i < got; i++) {
-		if (mine)
-			r->probe[i].port = i == 0 ? ask->port : ask->candidates[i - 1];
-		else
-			r->probe[i].port = ask->candidates[i];
-	}
+	for (uint32_t i = 0; i < got; i++)
+		r->probe[i].port = i == 0 ? ask->port : ask->candidates[i - 1];
 	return 0;
 }
 
@@ -142,7 +123,7 @@ int hp3_round_in_air(const struct hp3_round *r)
 
 static bool incumbent_answered(const struct hp3_round *r)
 {
-	return asks_incumbent(r->kind) && r->probe[0].state == HP3_PROBE_ANSWERED;
+	return r->probe[0].state == HP3_PROBE_ANSWERED;
 }
 
 /* The RTT with which a winner's RTT is compared; 0: not known yet. */
@@ -168,7 +149,7 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 		improve = HP3_NO_WORSE_RTT;
 	if (r->patient && !incumbent_answered(r))
 		return false;
-	for (uint32_t i = asks_incumbent(r->kind); i < r->n; i++) {
+	for (uint32_t i = 1; i < r->n; i++) {
 		const struct hp3_probe *q = &r->probe[i];
 
 		if (q->state == HP3_PROBE_ANSWERED && !q->ce &&
@@ -376,9 +357,8 @@ const char *hp3_round_outcome_name(enum hp3_round_outcome o)
 
 const char *hp3_probe_kind_name(enum hp3_probe_kind k)
 {
-	static const char *const names[] = {[HP3_PROBE_PEER] = "peer",
-		[HP3_PROBE_STANDARD] = "standard",
-		[HP3_PROBE_NAK] = "nak"};
+	static const char *const names[] = {
+		[HP3_PROBE_PEER] = "peer", [HP3_PROBE_STANDARD] = "standard"};
 
 	return HP3_NAME(names, k);
 }

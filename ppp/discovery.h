@@ -20,13 +20,10 @@
  *   outstanding READ or ATOMIC. A loss ends the round. The next round starts guard_ns later, so
  *   that no answer is matched with a wrong probe. The port in use is probed first. Its path is
  *   drained, so the RTT does not contain the flow's own queue, which would move with the flow.
- * - NAK: a request with a future PSN (rule 3). As STANDARD, but with a single probe, and none on
- *   the port in use: a responder reports a gap once. Only if the operator configured NAK probes.
  *
  * Invariants: the winner is a candidate, unmarked, and better than the port in use. At most one
- * STANDARD or NAK probe is outstanding. A round ends at its deadline at the latest; later answers
- * do not change the outcome. Probes of an address pair never exceed burst + rate x time in any
- * interval.
+ * STANDARD probe is outstanding. A round ends at its deadline at the latest; later answers do not
+ * change the outcome. Probes of an address pair never exceed burst + rate x time in any interval.
  *
  * Units: nanoseconds (monotonic), percent. Sans-IO: the caller sends what hp3_round_send() returns.
  */
@@ -42,7 +39,7 @@
 #define HP3_LOSSY_RTT    150u
 #define HP3_NO_WORSE_RTT 110u /* ... if the port was advised */
 
-enum hp3_probe_kind { HP3_PROBE_PEER, HP3_PROBE_STANDARD, HP3_PROBE_NAK };
+enum hp3_probe_kind { HP3_PROBE_PEER, HP3_PROBE_STANDARD };
 
 struct hp3_round_params {
 	uint64_t backoff_max_ns; /* longest wait after a search */
@@ -53,7 +50,6 @@ struct hp3_round_params {
 	uint16_t probe_burst; /* burst of an address pair */
 	uint16_t improve; /* most percent of the incumbent's RTT that a winner may have, 1..100 */
 	uint8_t backoff_after; /* number of searches from which on there are waits, >= 1 */
-	bool allow_nak;
 };
 
 /* --- Probe budget of an address pair: a token bucket, full when zeroed. --- */
@@ -80,7 +76,7 @@ enum hp3_round_outcome {
 	HP3_ROUND_PENDING,
 	HP3_ROUND_WINNER,
 	HP3_ROUND_NO_BETTER, /* answers arrived, but no answer was good enough */
-	HP3_ROUND_TIMEOUT, /* PEER: no answer at all; other kinds: the outstanding probe was lost */
+	HP3_ROUND_TIMEOUT, /* PEER: no answer at all; STANDARD: the outstanding probe was lost */
 	HP3_ROUND_CANCELLED,
 };
 
@@ -105,7 +101,7 @@ struct hp3_round {
 	uint8_t lossy : 1;
 	uint8_t no_worse : 1;
 	uint8_t outcome; /* enum hp3_round_outcome */
-	uint8_t n; /* number of probes; probe 0 is on the port in use, except for kind NAK */
+	uint8_t n; /* number of probes; probe 0 is on the port in use */
 	uint8_t next; /* first probe not sent yet */
 	uint8_t winner; /* WINNER: number of the probe */
 	/* answers that came after the end of the round or after the time-out of the probe; up to
@@ -140,8 +136,8 @@ struct hp3_round_ask {
 /*
  * Begins a round and takes its probes from the budget. If the budget is low, the last candidates
  * are dropped. Returns 0; -EINVAL: there is no candidate, there are too many, or two are equal;
- * -EPERM: NAK probes are not configured; -EBUSY: STANDARD or NAK without a drain or with READs
- * outstanding; -ENODATA: NAK, and rtt_ns is 0; -EAGAIN: no budget. *r is written only on success.
+ * -EBUSY: STANDARD without a drain or with READs outstanding; -EAGAIN: no budget. *r is written
+ * only on success.
  */
 int hp3_round_start(struct hp3_round *r, const struct hp3_round_params *p,
 	struct hp3_probe_budget *b, const struct hp3_round_ask *ask, uint64_t now);
@@ -155,9 +151,7 @@ static inline uint32_t hp3_round_probe_id(const struct hp3_round *r, uint32_t i)
 	return r->id | i;
 }
 
-/*
- * STANDARD and NAK: the number of the outstanding probe, to which an answer without an id belongs.
- */
+/* STANDARD: the number of the outstanding probe, to which an answer without an id belongs. */
 int hp3_round_in_air(const struct hp3_round *r);
 
 /*
