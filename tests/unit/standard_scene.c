@@ -17,10 +17,10 @@ static int plain(uint32_t p)
 	return standard_short ? request(&q, &f) : middle(&q, p);
 }
 
-void standard_config(enum hp3_probe_choice probes)
+void standard_config(void)
 {
 	probing_config();
-	rig.cfg.probes = (uint8_t)probes;
+	rig.cfg.probes = HP3_PROBES_STANDARD;
 }
 
 void standard_congested_behind(int (*newest)(uint32_t psn))

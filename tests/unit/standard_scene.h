@@ -9,8 +9,8 @@ extern uint32_t closing; /* PSN that closed the old path */
 
 extern bool standard_short; /* no packet is as long as the PMTU, so the engine does not learn it */
 
-/* Sets rig.cfg, with probes of this kind. */
-void standard_config(enum hp3_probe_choice probes);
+/* Sets rig.cfg, with standard probes. */
+void standard_config(void);
 /* The path is severely congested. One WRITE MIDDLE is in flight, so a move has to drain. */
 void standard_congested(void);
 /* The same with another packet in flight, the newest one. */

@@ -10,7 +10,7 @@
 /* una is what hp3d knows; the RNIC may have missed it. */
 static void rule_24_answers_go_to_the_rnic(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_asking();
 	pass_time(5 * US);
 	ack(&q, closing);
@@ -29,7 +29,7 @@ static void rule_24_answers_go_to_the_rnic(void **state)
 /* A late probe finds the responder behind a READ: its answer would complete it without data. */
 static void rule_25_a_late_answer_does_not_complete_a_read(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_asking();
 	pass_time(TIMEOUT);
 	assert_int_equal(rig.newest[HP3_EVENT_ROUND].outcome, HP3_ROUND_TIMEOUT);
@@ -57,7 +57,7 @@ static void rule_25_a_late_answer_does_not_complete_a_read(void **state)
 /* A READ that waited behind the drain leaves behind the probe. */
 static void rule_25_a_held_read_is_behind_the_probe(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_congested();
 	closing = psn++;
 	middle(&q, closing);
@@ -74,7 +74,7 @@ static void rule_25_a_held_read_is_behind_the_probe(void **state)
 /* The last of its data were seen: perhaps some before were lost. */
 static void rule_25_a_read_answered_in_part_is_not_complete(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_asking();
 	pass_time(TIMEOUT);
 	read_request(&q, psn, 3 * PMTU);
@@ -91,7 +91,7 @@ static void rule_25_a_read_sent_again_is_outstanding(void **state)
 {
 	uint32_t read;
 
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_congested();
 	read = psn;
 	read_request(&q, read, 2 * PMTU);
@@ -114,7 +114,7 @@ static void rule_25_a_read_sent_again_is_outstanding(void **state)
 /* More READs than are remembered one by one: those that were answered make room. */
 static void rule_24_many_reads_hide_no_write(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_asking();
 	pass_time(TIMEOUT);
 	for (unsigned i = 0; i < 40; i++) {
@@ -129,7 +129,7 @@ static void rule_24_many_reads_hide_no_write(void **state)
 /* The span of a READ is guessed while the PMTU is not known: not beyond the WRITE behind it. */
 static void rule_24_a_guessed_span_hides_no_write(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_short = true;
 	standard_asking();
 	standard_short = false;

@@ -10,7 +10,7 @@
 
 static void rule_02_probes_only_behind_the_drain(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_congested();
 	ack(&q, psn - 1); /* all has arrived: no proof that no reply is under way */
 	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
@@ -31,7 +31,7 @@ static void rule_02_probes_only_behind_the_drain(void **state)
 
 static void rule_02_a_send_or_write_closes(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_congested();
 	assert_int_equal(read_request(&q, psn, 2 * PMTU), HP3_PASS);
 	psn += 2;
@@ -59,7 +59,7 @@ static int a_read(uint32_t p)
 /* The newest packet is a READ that would be answered: it does not close. */
 static void rule_02_a_read_in_flight_does_not_close(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_congested_behind(a_read);
 }
 
@@ -67,7 +67,7 @@ static void rule_02_a_read_in_flight_does_not_close(void **state)
 
 static void rule_02_one_probe_in_the_air(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	rig.cfg.round.improve = 1; /* nobody is that good */
 	standard_asking();
 	for (uint32_t i = 1; i <= ASKED; i++) {
@@ -86,7 +86,7 @@ static void rule_02_one_probe_in_the_air(void **state)
 
 static void a_good_answer_wins(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_asking();
 	standard_mine();
 	assert_int_not_equal(rig.probe_ports[1], q.home);
@@ -104,7 +104,7 @@ static void a_good_answer_wins(void **state)
 /* The queue was the flow's own: as empty as the others, its path is as good as they are. */
 static void the_drained_path_in_use_is_the_measure(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_asking();
 	for (unsigned i = 0; i < ASKED; i++) {
 		assert_int_equal(info(&q).state, HP3_RFR_PROBING);
@@ -121,7 +121,7 @@ static void a_marked_answer_does_not_win(void **state)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		rig_setup(state);
-		standard_config(HP3_PROBES_STANDARD);
+		standard_config();
 		standard_asking();
 		standard_mine();
 		if (i == 0) {
@@ -143,7 +143,7 @@ static void a_marked_answer_does_not_win(void **state)
 
 static void rule_02_a_loss_ends_the_round(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_asking();
 	pass_time(TIMEOUT);
 	assert_int_equal(rig.nprobes, 1);
@@ -157,7 +157,7 @@ static void rule_02_a_loss_ends_the_round(void **state)
 
 static void max_hold_bounds_the_round(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	rig.cfg.max_hold_ns = 100 * US;
 	standard_asking();
 	pass_time(100 * US - RTT - 4 * US);
@@ -170,7 +170,7 @@ static void max_hold_bounds_the_round(void **state)
 /* What has arrived is not refused any more: forged. */
 static void rule_06_an_rnr_nak_of_the_past_ends_no_round(void **state)
 {
-	standard_config(HP3_PROBES_STANDARD);
+	standard_config();
 	standard_asking();
 	rnr(&q, closing);
 	assert_int_equal(rig.vd.kind, HP3_PASS);
