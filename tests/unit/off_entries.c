@@ -392,7 +392,7 @@ INT(in, burst(w, HP3_DIR_RX))
 const struct off_entry off_entries[] = {
 	{"hp3_engine_size hp3_engine_create", size, nothing},
 	{"hp3_policy_defaults hp3_policy_settled hp3_policy_mode", size, nothing},
-	{"hp3_engine_reconfigure", call_reconfigure, nothing},
+	{"hp3_engine_reconfigure hp3_policy_keep", call_reconfigure, nothing},
 	{"hp3_engine_slots hp3_slot_open", slots, nothing},
 	{"hp3_hold_room", call_hold_room, nothing},
 	{"hp3_held_next", call_held_next, nothing},
