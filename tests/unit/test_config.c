@@ -129,6 +129,26 @@ static void defaults_are_the_policy(void **state)
 	assert_memory_equal(&cfg.engine, &table, sizeof(table));
 }
 
+/* Keys that need a restart keep their values. */
+static void reload_keeps_values(void **state)
+{
+	struct hp3_config was =
+		parse("[flows]\nmax_flows = 64\n[rfr]\nspray_flows = 3\nmode = move\n"
+		      "[policy]\nseed = 7\n",
+			HP3_CONFIG_NO_RAILS);
+	struct hp3_config now =
+		parse("[flows]\nmax_flows = 128\n[rfr]\nspray_flows = 5\nmode = auto\n"
+		      "cooldown_us = 9\n[policy]\nseed = 8\n",
+			HP3_CONFIG_NO_RAILS);
+
+	hp3_policy_keep(&now.engine, &was.engine);
+	assert_int_equal(now.engine.max_flows, 64);
+	assert_int_equal(now.engine.spray.flows, 3);
+	assert_int_equal(now.engine.spray.mode, HP3_SPRAY_MOVE);
+	assert_int_equal(now.engine.seed, 7);
+	assert_int_equal(now.engine.cooldown_ns, 9000);
+}
+
 /* What is said in one word, or in one number for two. */
 static void policy_settles(void **state)
 {
@@ -431,6 +451,7 @@ int main(void)
 		cmocka_unit_test(empty_file_is_defaults),
 		cmocka_unit_test(number_or_word),
 		cmocka_unit_test(defaults_are_the_policy),
+		cmocka_unit_test(reload_keeps_values),
 		cmocka_unit_test(policy_settles),
 		cmocka_unit_test(dead_age_is_no_shorter_than_idle_age),
 		cmocka_unit_test(two_rails),
