@@ -7,13 +7,13 @@
  */
 #include "config/ini.h"
 
-#define HP3_INI_SHOWN_MAX 64u /* most bytes of a value in a message */
+#define HP3_INI_SHOWN_MAX 64u /* bytes of a value as a message shows it, with NUL */
 
-/* A section of the file: a plain one, or an element of a family. */
+/* A section of the file: a plain one ([NAME]), or an element of a family ([FAMILY.NAME]). */
 struct hp3_ini_instance {
 	const struct hp3_ini_section *row;
 	char name[HP3_INI_NAME_MAX]; /* name in the file: "rfr", "rail.rail0" */
-	size_t base; /* offset in the object, to which offsets of keys are relative */
+	size_t base; /* offset of the element in `obj`; key offsets add to it. Plain section: 0 */
 	uint32_t line;
 	bool touched; /* an error of the section was reported: do not report missing keys */
 };

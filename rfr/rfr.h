@@ -7,11 +7,13 @@
  *
  * Guarantee: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted them. To
  * move a requester stream to another path, the engine chooses a *closing packet*: a first
- * transmission with the highest PSN so far that carries AckReq. The engine holds all later packets.
+ * transmission with the highest PSN so far. It is a READ or ATOMIC, or carries AckReq (set by the
+ * RNIC or the engine). The engine holds all later packets.
  * Once a reply proves that the closing packet has arrived, all packets before it have arrived, too
- * (one path is a FIFO). The held packets then leave, in order, on the new port. Any other event
- * meanwhile ends the move on the old port: held packets leave on the old port, in order and before
- * the RNIC's next packet (fast recovery).
+ * (one path is a FIFO). The held packets then leave, in order, on the new port. A loss, an RNR NAK,
+ * a time-out or too many held packets end the move on the old port (fast recovery). Held packets
+ * then leave on the old port, in order, and before the RNIC's next packet. If the queue pair was
+ * reset, the engine drops them.
  *
  *     STEADY --severe--> SEARCHING --winner--> as a move; --no better path--> STEADY
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
@@ -71,7 +73,8 @@ struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input in
 /* The closing packet of a move. */
 struct hp3_closing {
 	uint32_t psn; /* its BTH PSN */
-	/* first PSN behind it: no packet from this PSN on has left (an upper bound for a READ) */
+	/* first PSN behind it: no packet from this PSN on has left. An upper bound if it is a READ
+	 * and the PMTU is unknown. */
 	uint32_t end;
 };
 

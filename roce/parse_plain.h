@@ -106,7 +106,8 @@ static inline __attribute__((always_inline)) uint32_t hp3_plain_marks(
 static inline __attribute__((always_inline)) bool hp3_parse_plain(
 	const uint8_t *f, uint32_t len, struct hp3_view *v)
 {
-	/* Ethernet type, version and IHL, length; MF, offset, protocol; port, length, version. */
+	/* Ethernet type, IP version, IHL, IP length; MF, fragment offset, protocol; UDP destination
+	 * port and length, BTH version. */
 	const uint64_t ether_mask = 0x0000ffff00ffffffu, ether = 0x0000000000450008u;
 	const uint64_t ip_mask = 0x0000ff00ff3f0000u, ip = 0x0000110000000000u;
 	const uint64_t udp_mask = 0x0f000000ffffffffu, udp = 0x000000000000b712u;
@@ -132,7 +133,7 @@ static inline __attribute__((always_inline)) bool hp3_parse_plain(
 	word = (uint64_t)hp3_be32(f + HP3_PLAIN_UDP) << 16; /* source port, then 4791 */
 	word = word - ((uint64_t)HP3_ROCE_UDP_PORT << 16) + head;
 	memcpy(v, &word, sizeof(word));
-	/* The subtraction leaves neither half below 0. */
+	/* No borrow below: len >= HP3_ICRC_LEN, and len - behind >= HP3_PLAIN_MIN, as checked. */
 	word = (uint64_t)((len - behind) << 16 | len) << 32;
 	word += (HP3_PLAIN_L3 | HP3_PLAIN_UDP << 16) -
 		((uint64_t)(HP3_PLAIN_MIN << 16 | HP3_ICRC_LEN) << 32);

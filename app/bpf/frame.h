@@ -2,8 +2,9 @@
 #ifndef HP3_BPF_FRAME_H
 #define HP3_BPF_FRAME_H
 /*
- * Parses a frame in the programs of a port, with XDP (before the kernel makes an skb) or from an
- * skb. Only bypass.bpf.c includes this file, after the constants of its port.
+ * The BPF programs of a port parse frames with these functions. The XDP program parses a frame
+ * before the kernel makes an skb; the other programs parse the skb. Only bypass.bpf.c includes this
+ * file, after it has defined from_network and own_port.
  */
 
 #define ROCE_PORT     4791
@@ -33,7 +34,7 @@ static __always_inline __u32 tag_vlan(__u32 i, __be16 tpid, __u16 tci)
 	return (__u32)(tci & 0xfff) << 12 * i | (__u32)(tpid == bpf_htons(TPID_8021AD)) << (24 + i);
 }
 
-/* Removes tag `i` (0: the outer one) from the front of f, if there is one. */
+/* Skips tag `i` (0: the outer one) if there is one: moves f.l3 behind it, adds it to f.vlan. */
 static __always_inline struct frame behind_tag(struct frame f, __u32 i)
 {
 	__be16 tag[2];
@@ -59,7 +60,7 @@ static __always_inline struct frame frame_of_skb(struct __sk_buff *skb)
 	return behind_tag(f, 1);
 }
 
-/* The address of f must not be taken: `xdp` has to stay a constant in each program. */
+/* No BPF helper may write into f: the compiler has to know `xdp` as a constant in each program. */
 static __always_inline struct frame frame_of_xdp(struct xdp_md *ctx)
 {
 	struct frame f = {.ctx = ctx, .xdp = 1, .l3 = ETH_HLEN};

@@ -64,9 +64,12 @@ int hp3_bypass_xdp_tap(struct hp3_bypass *b);
 int hp3_bypass_xdp_detach(int ifindex);
 
 /* sockets.c */
-/* Fills in b->sockets; 0 or -ENOENT. */
+/* Fills in b->sockets. 0; -ENOENT: there is no such socket; or another negative errno. */
 int hp3_bypass_find_sockets(struct hp3_bypass *b);
-/* Makes frames of AF_PACKET sockets pass the gate, with the owner's mark; 0 or a negative errno. */
+/*
+ * Lets the gate check frames of AF_PACKET sockets: clears PACKET_QDISC_BYPASS, and sets the owner's
+ * SO_MARK. 0 or a negative errno.
+ */
 int hp3_bypass_pass_gate(struct hp3_bypass *b);
 /* Undoes hp3_bypass_pass_gate(). */
 void hp3_bypass_pass_by_gate(const struct hp3_bypass *b);

@@ -2,7 +2,7 @@
 #ifndef HP3D_REPLY_H
 #define HP3D_REPLY_H
 /*
- * The parts of an answer, and the numbers of a request:
+ * Makes answers, and reads numbers of requests. An answer is:
  *     {"v":1,"ok":true,"data":...}   or   {"v":1,"ok":false,"error":{"code","text","fix"}}
  */
 #include <jansson.h>

@@ -5,7 +5,10 @@
 #include <jansson.h>
 #include "app/fleet/keys.h"
 
-/* Connects to NATS, and waits for a server for a while. NULL: NATS cannot be used at all. */
+/*
+ * Connects to NATS. Waits a few seconds for the connection; after that, libnats goes on trying.
+ * NULL: NATS cannot be used at all.
+ */
 struct hp3_bus *fleet_line_open(const struct fleet_config *cfg);
 /* Returns the answer, a new reference, even if the answer is an error; NULL: no answer. Frees the
  * question. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3CTL_WATCH_H
 #define HP3CTL_WATCH_H
-/* The state of the command watch: data read from hp3d, display (watch.c), terminal (screen.c). */
+/* State of `hp3ctl watch`. watch.c reads data from hp3d and handles keys; screen.c draws. */
 #include "app/hp3ctl/columns.h"
 #include "app/hp3ctl/hp3ctl.h"
 

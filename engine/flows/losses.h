@@ -11,7 +11,7 @@
 struct hp3_losses *hp3_losses_find(const struct hp3_engine *e, uint32_t flow);
 /* ... or a new one. */
 struct hp3_losses *hp3_losses_take(struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* Port `to` may lose fewer packets. The move to this port may take several tries. */
+/* Stores port `to`, which may lose fewer packets. The move to it may take several tries. */
 void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to);
 /* The flow is removed, or begins a new epoch. */
 void hp3_losses_forget(struct hp3_engine *e, uint32_t flow);

@@ -12,8 +12,8 @@
 
 /* slots.c: slots, their deadlines, the FIFOs */
 /*
- * The flow's slot, now also in use for the reason `use` (HP3_USE_*). Allocates a slot if the flow
- * has none; NULL: all slots are in use.
+ * Returns the flow's slot, and adds `use` (HP3_USE_*) to its uses. Allocates a slot if the flow has
+ * none; NULL: all slots are in use.
  */
 struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use);
 void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use);
@@ -27,8 +27,8 @@ void hp3_hold_discard(struct hp3_turn *t, uint32_t flow); /* drops all */
 
 /* start.c: path searches. Only this file changes hp3_pair.nmoves. */
 /*
- * Takes the slot for a new search. If an earlier move has not been judged yet, judges that move
- * now.
+ * Takes the slot for a new search. If the outcome of an earlier move (outcome.c) has not been
+ * reported yet, reports it now.
  */
 struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind);
 /* The search, or its move, has ended: drops the slot's uses HP3_USE_MOVE and `use`. */
@@ -41,13 +41,13 @@ void hp3_search_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_search_in
 
 /* moves.c: actions of rfr/transitions.h */
 /*
- * Applies an input to the flow's state machine. If the input ends a move, carries out that end.
- * Returns the action.
+ * Applies an input to the flow's state machine, and returns the action. Carries out actions that
+ * end the move, and FAILOVER; the caller carries out all others.
  */
 enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_rfr_input input);
 /*
- * The RNIC sends this PSN again. Ends the flow's move; but a drain of a sprayed queue pair goes on
- * if possible.
+ * The RNIC sends this PSN again. Ends the flow's move, with two exceptions. A move off a lossy path
+ * goes on until its closing packet has left. A drain of a sprayed queue pair goes on if possible.
  */
 void hp3_move_again(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 /*
@@ -61,7 +61,8 @@ void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t lea
 
 /*
  * command.c: holds packets until the peer has acknowledged all packets that have left. The port
- * stays the same. Does nothing during a move, or if packets cannot be held.
+ * stays the same. Does nothing during a move, or if the flow may not move now (for example, it is
+ * unpaired, or an RNR NAK is pending).
  */
 void hp3_move_drain(struct hp3_turn *t, uint32_t flow);
 /*
@@ -89,7 +90,7 @@ void hp3_guard_end(struct hp3_engine *e, struct hp3_move *m);
  * Precondition: HP3_FW_GUARD. A request of PSNs [v->psn, end) leaves, for the first time or again.
  */
 void hp3_guard_tx(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v, uint32_t end);
-/* Precondition: HP3_FW_GUARD. Must this reply not reach the RNIC? */
+/* Precondition: HP3_FW_GUARD. True: drop this reply, because the RNIC must not get it. */
 bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const struct hp3_view *v,
 	uint64_t now);
 
@@ -102,8 +103,8 @@ void hp3_rate_raise(struct hp3_turn *t, uint32_t flow);
 /* Line rate of the pacer, bit/s. */
 uint64_t hp3_rate_line(const struct hp3_engine *e);
 /*
- * Raises the pacer's rate to DCQCN's rate, or to the rate that drains `queued` bytes in time (rule
- * 14).
+ * Sets the pacer's rate to DCQCN's rate, or to the rate that drains `queued` bytes in time,
+ * whichever is higher (rule 14). The limit is line rate.
  */
 void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued);
 /* A packet leaves: measurement of its RTT begins now (rule 27). */
@@ -117,11 +118,14 @@ void hp3_rate_schedule(struct hp3_turn *t, uint32_t flow);
  * has arrived.
  */
 void hp3_share_reply(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
-/* A reply reported an ECN mark. */
+/* A CNP, or a reply with BECN, arrived. */
 void hp3_share_mark(struct hp3_engine *e, uint32_t flow);
 
 /* pacing.c */
-/* May this packet leave now? If not, it goes into the FIFO, and *vd is HOLD. */
+/*
+ * May this packet leave now? If not, it goes into the FIFO, and *vd is HOLD. If the FIFO has an
+ * equal packet already, *vd is DROP.
+ */
 void hp3_rate_tx(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_held *h, struct hp3_verdict *vd);
 /* The pacer's deadline: sends packets from the FIFO. */

@@ -46,7 +46,7 @@ bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32
 /* A large message of the flow begins: asks the peer for an agreement if there is a free place. */
 void hp3_out_large(struct hp3_turn *t, uint32_t flow);
 /*
- * Begins an agreement about requests. `start`: PSN of the next packet if nothing is in flight, else
+ * Begins an agreement about requests. `start`: first PSN of a queue pair that was just set up, else
  * HP3_NO_PSN.
  */
 void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
@@ -58,8 +58,8 @@ void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 /* Ends the agreement. `over`: sends OVER to the peer. */
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
 /*
- * Has the lease not expired: are the peer's newest YES, and the message that this YES answers, both
- * recent?
+ * Is the lease valid? The peer's newest YES, and the message that this YES answers, have to be
+ * recent.
  */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
@@ -77,7 +77,7 @@ bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o);
 /* Sends the packet by one of the EVs. */
 void hp3_out_spread(
 	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd);
-/* The RNIC sends a PSN again: the port of its first transmission no longer proves a loss. */
+/* The RNIC sends a PSN again: deletes the port of its first transmission (rfr/missing.h). */
 static inline void hp3_out_again(struct hp3_spray_out *o, uint32_t psn)
 {
 	hp3_port_log_forget(&o->log, psn);
@@ -93,7 +93,10 @@ void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o);
 uint32_t hp3_out_number(struct hp3_spraying *s, uint64_t now);
 /* Applies an input of rfr/spraying.h. False: the agreement has ended. */
 bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_input in);
-/* Paths differ: in mode auto, ends the agreement, and packets take one path. True: it has ended. */
+/*
+ * Paths differ: in mode auto, ends the agreement, once sprayed packets have arrived. True: from now
+ * on, packets take one path.
+ */
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o);
 
 #endif

@@ -6,20 +6,26 @@
  * packets, stores unacknowledged messages, and retransmits from the first missing packet
  * (go-back-N). It does no I/O and reads no clock: time is an argument, in ns.
  *
- *     una <= nxt <= hi oldest unacknowledged PSN; next PSN to send; first PSN never sent
+ *     una <= nxt <= hi: oldest unacknowledged PSN; next PSN to send; first PSN never sent
  *
- * AckReq is set on the last packet of a message, on every ack_every-th packet, and on the packet
- * that fills the window (otherwise the window would stay full). A READ request has as many PSNs as
- * its response has packets (9.7.2); a response acknowledges all PSNs before it. A repeated READ
- * request asks only for the data that have not arrived.
+ * AckReq is set on the last packet of a message, and on the packet that fills the window (otherwise
+ * the window would stay full). It is also set on every n-th packet; n is the lesser of ack_every
+ * and window / 2. A READ request has as many PSNs as its response has packets (9.7.2); a response
+ * acknowledges all PSNs before it. A repeated READ request asks only for the data that have not
+ * arrived.
  *
- * The requester retransmits from una on: after a sequence NAK; after an RNR NAK, when the time in
- * this NAK has passed; after a reply that skips READ responses (an implied NAK, at most once for
- * each una); and when the retransmission timer expires. The timer runs while a packet that must be
- * answered (AckReq, READ) is unacknowledged. It starts when such a packet is sent, and restarts on
- * progress. It expires after exactly 4.096 us * 2^timeout (IBTA allows up to four times as much);
- * timeout = 0 disables it. Retries are counted since the last progress. Too many retries, or a NAK
- * for an error, end the queue pair: it sends nothing more.
+ * The requester retransmits from una on:
+ *
+ * - after a sequence NAK;
+ * - after an RNR NAK, when the time in this NAK has passed;
+ * - after a reply that skips READ responses (an implied NAK), at most once for each una;
+ * - when the retransmission timer expires.
+ *
+ * The timer runs while a packet that must be answered (AckReq, READ) is unacknowledged. It starts
+ * when such a packet is sent, and restarts on progress. It expires after exactly 4.096 us *
+ * 2^timeout (IBTA allows up to four times as much); timeout = 0 disables it. Retries are counted
+ * since the last progress. Too many retries, or a NAK for an error, end the queue pair: it sends
+ * nothing more.
  *
  * A reply is valid only if una <= PSN < hi; all other replies are stale and ignored.
  */
@@ -67,7 +73,9 @@ struct gen_requester_counters {
 struct gen_requester {
 	const struct gen_requester_params *p;
 	struct gen_message *queue; /* ring of `room`, a power of two; indexes run freely */
-	uint32_t room, taken, head, at, tail; /* given to caller | complete | has nxt | posted */
+	/* Indexes. Before `taken`: messages given to the caller; before `head`: complete ones; at
+	 * `at`: the message of PSN nxt; before `tail`: posted ones. */
+	uint32_t room, taken, head, at, tail;
 	uint32_t una, nxt, hi, post; /* PSNs; post: of the next message */
 	uint32_t read_psns, reads; /* of READs that are requested and not answered */
 	uint32_t since; /* packets sent since the last AckReq */

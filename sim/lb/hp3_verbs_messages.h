@@ -33,9 +33,9 @@ void hp3_verbs_send(
  * is 0. */
 void hp3_verbs_suspend(struct sim *s, struct sim_flow *f, uint16_t to);
 /*
- * at_once: leaves a dead path, on which outstanding work would never complete. A move without a
- * suspend is for a new queue pair that still waits for its first path. If that queue pair has
- * already posted work, it drains first.
+ * at_once: leaves a dead path, on which outstanding work would never complete. hp3d sends MOVE
+ * without SUSPEND only to a new queue pair, as its first path. If its wait is over and it has
+ * posted work, it drains first.
  */
 void hp3_verbs_move(struct sim *s, struct sim_flow *f, uint16_t port, bool at_once);
 void hp3_verbs_resume(struct sim *s, struct sim_flow *f);

@@ -3,8 +3,9 @@
 #define HP3_SIM_RESULTS_IMBALANCE_H
 /*
  * Imbalance of uplinks. For each leaf switch and window of 100 us: (most - least) / mean of the
- * data bytes that each uplink sent. The result is the mean over leaves and windows in which a leaf
- * sent at least one packet per uplink; windows after the start of the last flow do not count.
+ * data bytes that each uplink sent. The result is the mean over leaves and windows. Windows in
+ * which the leaf sent less than 1,000 bytes per uplink (mean) do not count. Windows after the start
+ * of the last flow do not count.
  */
 #include "sim/core/sim.h"
 

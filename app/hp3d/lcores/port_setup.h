@@ -3,9 +3,9 @@
 #define HP3D_PORT_SETUP_H
 /*
  * Sets up the queues of one port, its RSS and its Rx interrupts. If the device refuses a set-up,
- * hp3d tries a simpler one: one queue without RSS, then no interrupts. hp3d does not rely on the
- * device's RSS: it sets the key and the indirection table, reads the key back, and workers check
- * the queue of every packet.
+ * hp3d tries a simpler one: one queue without RSS, then no interrupts. hp3d sets the RSS key and
+ * the indirection table, and reads the key back. Workers also check
+ * the queue of every packet, in case the device hashes otherwise.
  */
 #include "app/hp3d/lcores/spread.h"
 

@@ -23,7 +23,7 @@ struct hp3d_replay_hop {
 
 /* Which local and remote queue pairs belong together: learnt in one pass, announced in the next. */
 struct hp3d_replay_pairs {
-	struct hp3d_event *list; /* HP3_EVENT_PAIR; free() */
+	struct hp3d_event *list; /* events HP3_EVENT_PAIR; release the list with free() */
 	uint32_t n;
 };
 

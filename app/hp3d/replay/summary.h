@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_REPLAY_SUMMARY_H
 #define HP3D_REPLAY_SUMMARY_H
-/* Results of a replay, as text or JSON. A packet passes two pipes and is counted once, where it
- * leaves its host. */
+/* Results of a replay, as text or JSON. A packet passes two pipes. `class` and `reason` count it in
+ * both, and the output halves these counts. */
 #include "app/hp3d/pipe/pipe.h"
 
 struct hp3d_replay_summary {
