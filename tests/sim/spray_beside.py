@@ -16,17 +16,27 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import share_harm  # noqa: E402 (where it lies comes first)
-
 SETTINGS = ["rnic.feedback=cnp", "rnic.payload_bytes=1024"]
+LEAF, SPINE = (16, 17), 18
+
+
+def two_racks(directory, spines):
+    """Two racks of eight and some spines, 200 Gb/s between a leaf and all spines; eight flows: each host of a rack to one of the other."""
+    links = [(h, LEAF[h // 8], "100Gbps") for h in range(16)]
+    links += [(l, SPINE + i, f"{200 // spines}Gbps") for l in LEAF for i in range(spines)]
+    flows = [f"{i} {i + 8} 3 20000000 {i * 1e-6:.6f}" for i in range(8)]
+    switches = *LEAF, *range(SPINE, SPINE + spines)
+    text = {"topology": [f"{SPINE + spines} {len(switches)} {len(links)}", " ".join(map(str, switches))] + [f"{a} {b} {rate} 1000ns 0" for a, b, rate in links],
+            "flows": ["8"] + flows}
+    for name, lines in text.items():
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
 
 
 def times(sim, spines, seed, mode, percent):
     """Completion times of the eight flows, by host; those of odd ones are hp3d's, if half of all run it."""
     with tempfile.TemporaryDirectory() as directory:
-        share_harm.star(directory, "uplink", spines)
+        two_racks(directory, spines)
         out = os.path.join(directory, "out.json")
         words = [sim, "trace", "--topology", os.path.join(directory, "topology"), "--flows", os.path.join(directory, "flows"), "--lb", "hp3",
                  "--seed", str(seed), "--json", out, "--per-flow"]
