@@ -197,15 +197,6 @@ static void rail_section(const struct hp3_config *c, uint32_t i, char *buf, size
 	snprintf(buf, cap, "rail.%s", c->rails[i / 2].name);
 }
 
-/* Only hp3d's own pacing can raise a rate. */
-static void check_share(struct hp3_ini_doc *doc, const struct hp3_engine_config *e)
-{
-	if (e->cc.share.on && e->cc.mode != HP3_CC_DCQCN &&
-		has_good_pair(doc, "cc", "share", "cc", "mode"))
-		hp3_ini_complain(doc, "cc", "share",
-			"it raises rates that hp3d sets: set mode = dcqcn, too, or share = off");
-}
-
 static void check_probes(struct hp3_ini_doc *doc, const struct hp3_config *c)
 {
 	if (c->probes.port == 4791)
@@ -327,7 +318,6 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	if (!hp3_config_is_verbs_mode(c)) /* verbs mode holds no packets */
 		check_pool(doc, c);
 	hp3_config_check_policy(doc, &c->engine);
-	check_share(doc, &c->engine);
 	check_probes(doc, c);
 	check_metrics(doc, c);
 	check_devices(doc, c);

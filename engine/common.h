@@ -7,7 +7,7 @@
  * modules before it in the list, and none after it. scripts/check-modules.py checks this rule.
  *
  *     flows    flow records: table, keys, address pairs
- *     paths    state of paths: counts, traces, names, the path of a flow in use
+ *     paths    state of paths: path tables, traces, comparison of ports, the path of a flow in use
  *     moves    how a flow moves: slots and FIFOs, rates, withheld CNPs, failover, replies
  *     spray    spraying (sender) and resequencing (receiver)
  *     life     a flow's life: added, paired, unpaired, started anew, removed

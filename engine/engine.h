@@ -20,7 +20,6 @@
 #include <stddef.h>
 #include "cc/dcqcn.h"
 #include "cc/np.h"
-#include "cc/share.h"
 #include "engine/ends.h"
 #include "engine/event.h"
 #include "engine/filter.h"
@@ -30,7 +29,6 @@
 #include "probes/agree.h"
 #include "probes/cm.h"
 #include "probes/limit.h"
-#include "probes/loads.h"
 #include "probes/trace.h"
 
 struct hp3_engine;
@@ -58,7 +56,6 @@ struct hp3_cc_params {
 	/* NATIVE: percent of a base RTT for which CNPs are withheld from the RNIC while a search
 	 * for a better path runs (rule 30). 0: no CNP is withheld. */
 	uint16_t withhold_percent;
-	struct hp3_share_params share;
 };
 
 /* How other paths are probed. */
@@ -176,8 +173,8 @@ struct hp3_engine_config {
 	uint16_t message_start_percent;
 	bool observe; /* report moves as events (WOULD) and make none */
 	bool silent; /* ... and send no probes: a WOULD event then stands for a path search */
-	/* this host has no key, so peers cannot authenticate its messages: send no reports, and no
-	 * counts of long flows */
+	/* this host has no key, so peers cannot authenticate its messages: send no reports, and
+	 * make no agreements */
 	bool unkeyed;
 	/* ... send these only to peers that share one of these keys; NULL: to all peers. The caller
 	 * keeps the keys allocated. */
@@ -277,7 +274,6 @@ enum hp3_act_kind {
 	 * cases, move at once, and report only FAILED. */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* verbs mode: go on sending, on the old port */
-	HP3_ACT_ADVERTISE, /* send hp3_longs_to() to the flow's peer */
 	/* send the message `agree.what` to the hp3d at `agree.remote` (probes/agree.h) */
 	HP3_ACT_AGREE,
 	/* Pass `count` held packets that came from the network to the local RNIC: unchanged, in
@@ -560,17 +556,6 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
  */
 void hp3_hop_reported(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
 	const void *hop, uint64_t now);
-
-/*
- * Two hosts with long flows between them report their counts to each other (cc.share).
- * hp3_longs_to() fills in a report to the flow's peer; all 0 if the engine counts none.
- * hp3_longs_from() applies a report of a peer, with the report's `stamp`. It returns 0; -ENOENT: no
- * such pair, or the engine does not count long flows; -ESTALE: the report is not newer than the
- * last one.
- */
-struct hp3_long_counts hp3_longs_to(const struct hp3_engine *e, uint32_t flow);
-int hp3_longs_from(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t stamp,
-	const struct hp3_long_counts *c, uint64_t now);
 
 /* The peer's hp3d is alive: it sent a valid probe, or the first answer to one of ours (rule 5). */
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);

@@ -7,7 +7,6 @@
  * memory that the caller passes to hp3_engine_create(). engine.c divides that memory.
  */
 #include "cc/pacer.h"
-#include "cc/share.h"
 #include "cc/shield.h"
 #include "engine/engine.h"
 #include "engine/moves/search_state.h"
@@ -117,33 +116,10 @@ struct hp3_rate {
 	bool selective;
 };
 
-/* A flow with a long message (paths/longs.c). */
-struct hp3_long {
-	struct hp3_share share;
-	uint32_t sent; /* bytes of the current message, up to the length that makes it long */
-	uint32_t end; /* PSN after the newest long WRITE or SEND */
-	bool out; /* counts as a long flow that leaves this host */
-	bool open; /* the message has not ended, so `end` is not known yet */
-	/* counts as a long flow that reaches this host: it receives the data of a READ, until the
-	 * READ is complete */
-	bool in;
-};
-
 /* Port on which replies to the peer leave (moves/replies.c). */
 struct hp3_reply {
 	uint64_t moved; /* time when the replies moved to `port` */
 	uint16_t port; /* 0: the RNIC's port */
-};
-
-/*
- * Address pairs for which a report of long flows to the peer is due. ring NULL: this host sends no
- * reports.
- */
-struct hp3_advertise_ring {
-	uint32_t *ring; /* of max_pairs */
-	uint8_t *waits; /* by pair: true if the pair is in the ring */
-	uint32_t head, n;
-	uint64_t due;
 };
 
 /*
@@ -257,7 +233,6 @@ _Static_assert(sizeof(struct hp3_near) == 32, "two per cache line");
 	X(pairs)                                                                                   \
 	X(challenges)                                                                              \
 	X(paths)                                                                                   \
-	X(longs)                                                                                   \
 	X(slots)                                                                                   \
 	X(rates)                                                                                   \
 	X(replies)                                                                                 \
@@ -269,8 +244,7 @@ _Static_assert(sizeof(struct hp3_near) == 32, "two per cache line");
 	X(sprays)                                                                                  \
 	X(rounds)                                                                                  \
 	X(agreements)                                                                              \
-	X(ageing)                                                                                  \
-	X(advertise)
+	X(ageing)
 
 enum {
 #define X(name) +1
@@ -305,7 +279,6 @@ struct hp3_engine {
 	struct hp3_reply *replies; /* by flow */
 	struct hp3_tracing *tracing; /* cfg.trace, else NULL */
 	struct hp3_comparing *comparing;
-	struct hp3_advertise_ring advertise;
 	struct hp3_spraying *spraying; /* rfr.mode = spray or auto, else NULL */
 	/* rfr.mode spray, auto: each pair uses one block of ports only; this number selects the
 	 * block; 0: a pair uses any port */
@@ -314,7 +287,6 @@ struct hp3_engine {
 	bool pacing_ended; /* hp3_pacing_stop() */
 	bool forgetting; /* hp3_missed() was called and has not returned HP3_NO_FLOW yet */
 	uint64_t untracked_until; /* as hp3_pair.untracked_until, for all pairs */
-	struct hp3_long *longs; /* by flow; cc.share */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
 	struct hp3_unauth_state *unauth_state; /* by flow */
@@ -325,10 +297,6 @@ struct hp3_engine {
 	uint32_t *asked; /* flows with an outstanding challenge, by hash of pair and PSN */
 	uint32_t asked_mask;
 	uint32_t active_head, active_n; /* head and length of the ring */
-	/* number of long flows that leave this host; number of those that reach it, as peers
-	 * advertise */
-	uint32_t long_out, long_in;
-	uint32_t long_hand; /* next pair whose report may have expired */
 	uint32_t nmoves; /* slots in use */
 	uint32_t nmoving; /* flows whose state is not STEADY */
 	uint32_t nflows, free_flow, nmoved;

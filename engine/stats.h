@@ -81,10 +81,6 @@
 	X(cnps_stale, "CNPs of the old path after a move: consumed")                               \
 	X(cnps_withheld, "CNPs withheld from the RNIC during searches and drains")                 \
 	X(cnps_owed, "CNPs sent to the RNIC in place of withheld CNPs, because the flow stayed")   \
-	X(share_lifts, "times that a rate was raised towards the share of a long flow")            \
-	X(share_losses, "times that a flow lost a part of its share, because its path was "        \
-			"congested while it got help")                                             \
-	X(share_unknown, "replies to long flows without valid counts of their peer")               \
 	X(cnps_made, "CNPs sent for marked packets that arrived")                                  \
 	X(ce_seen, "CE-marked packets that arrived (notification point)")                          \
 	X(paced, "packets that waited for the pacer")                                              \

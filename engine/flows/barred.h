@@ -2,13 +2,16 @@
 #ifndef HP3_ENGINE_BARRED_H
 #define HP3_ENGINE_BARRED_H
 /*
- * Applies a filter (engine/filter.h) to the engine's flows. Called before a move or a probe, never
- * per packet. No result is stored, so a reload applies at once.
+ * Applies a filter (engine/filter.h) to the engine's flows, and the keys of this host to its pairs.
+ * Called before a move, a probe or a message, never per packet. No result is stored, so a reload
+ * applies at once.
  */
 #include "engine/filter.h"
 #include "engine/state.h"
 
 bool hp3_pair_is_barred(const struct hp3_engine *e, const struct hp3_pair *p);
+/* Does the peer share a key with this host, so that it accepts our messages? */
+bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends);
 /*
  * For a flow in use. A flow that is not paired matches no range of QPNs. A flow that has sent
  * nothing matches no DSCP.

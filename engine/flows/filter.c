@@ -48,6 +48,17 @@ bool hp3_pair_is_barred(const struct hp3_engine *e, const struct hp3_pair *p)
 	return !hp3_filter_has_peer(&e->cfg.filter, p->ipv6, p->remote);
 }
 
+bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends)
+{
+	struct hp3_addressing to = {.ipv6 = ends->ipv6};
+
+	if (e->cfg.unkeyed || e->cfg.key == NULL)
+		return !e->cfg.unkeyed;
+	memcpy(to.src_ip, ends->local, ends->ipv6 ? 16 : 4);
+	memcpy(to.dst_ip, ends->remote, ends->ipv6 ? 16 : 4);
+	return hp3_pair_keyed(e->cfg.key, &to);
+}
+
 enum hp3_bar hp3_flow_bar(const struct hp3_engine *e, const struct hp3_flow *f)
 {
 	const struct hp3_filter *filter = &e->cfg.filter;

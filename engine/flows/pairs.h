@@ -47,20 +47,6 @@ struct hp3_pair {
 	uint64_t pinned_until;
 	/* no challenges before this time: replies to queue pairs without a record may arrive */
 	uint64_t untracked_until;
-	/* Reports of long flows from this host to the peer, and from the peer to this host
-	 * (paths/advertise.c). */
-	bool advertised_some; /* the last report had a count other than 0 */
-	uint64_t advertised_at; /* when the last report left; 0: never */
-	uint64_t load_stamp; /* of the last report received */
-	/* Numbers of long flows (paths/longs.c): from this host to the peer; from the peer to this
-	 * host, and all that the peer receives, as the peer advertised. */
-	uint16_t long_out, long_from, peer_in;
-	/* the peer has advertised long flows: a report with this host's count is due */
-	bool long_owed;
-	/* times when the peer advertised long_from and peer_in; 0: never */
-	uint64_t long_at, peer_in_at;
-	uint64_t rtt_at; /* time at which least_rtt was computed */
-	uint32_t least_rtt; /* ns, of all flows of the pair; 0: unknown */
 	uint64_t spray_at; /* earliest time of the next ASK about requests */
 	uint64_t reads_at; /* earliest time of the next OFFER or ASK about READ responses */
 	uint64_t full_at; /* earliest time of the next check for a free place for READ responses */

@@ -203,7 +203,6 @@ void hp3_flow_remove(struct hp3_turn *t, uint32_t flow)
 		hp3_slot_drop(
 			e, flow, HP3_USE_PACE | HP3_USE_VERIFY | HP3_USE_GUARD | HP3_USE_REPROBE);
 	hp3_path_leave(e, flow, t->now);
-	hp3_long_end(e, flow);
 	hp3_losses_forget(e, flow);
 	hp3_replies_home(e, flow);
 	hp3_announced_end(e, flow);
@@ -372,7 +371,6 @@ static void begin_anew(struct hp3_turn *t, uint32_t flow)
 		hp3_slot_drop(t->e, flow, HP3_USE_PACE);
 	hp3_flow_unpair(t, flow);
 	hp3_challenge_quiet(t, flow, false);
-	hp3_long_end(t->e, flow);
 	f->flags &= (uint16_t)(HP3_FF_USED | HP3_FF_IPV6 | HP3_FF_MOVED);
 	f->watch &= (uint16_t)~HP3_FW_DOUBT;
 	f->unpaired = (struct hp3_unpaired){0}; /* and f->unsent */

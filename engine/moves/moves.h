@@ -113,14 +113,6 @@ void hp3_rate_sent(struct hp3_turn *t, uint32_t flow, const struct hp3_held *h);
 uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_rate_schedule(struct hp3_turn *t, uint32_t flow);
 
-/*
- * share.c: helps long flows with less than their share of this host's link (cc/share.h). A reply
- * has arrived.
- */
-void hp3_share_reply(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
-/* A CNP, or a reply with BECN, arrived. */
-void hp3_share_mark(struct hp3_engine *e, uint32_t flow);
-
 /* pacing.c */
 /*
  * May this packet leave now? If not, it goes into the FIFO, and *vd is HOLD. If the FIFO has an

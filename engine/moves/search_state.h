@@ -8,8 +8,8 @@
  * search/dispatch.c calls the code that probes and that evaluates answers.
  *
  * - OPERATOR: a command names the port; no probes.
- * - ADVISED: hp3-fleet names a port, or the engine derives one from counts of long flows. One round
- *   probes it and the port in use while the flow goes on sending (search/advised.c).
+ * - ADVISED: hp3-fleet names a port. One round probes it and the port in use while the flow goes on
+ *   sending (search/advised.c).
  * - CONGESTED: the path in use is severely congested, or lossy. Rounds of probes leave while the
  *   flow goes on sending (search/congested.c).
  * - BEHIND_DRAIN: the same with probes of kind STANDARD. They leave one at a time, after a drain

@@ -291,8 +291,7 @@ INLINE bool sprayed_tx(struct hp3_engine *e, const struct hp3_pkt *p, uint64_t n
 
 	if (!(watch & HP3_FW_SPRAY))
 		return steady_tx(e, p, 0, now, vd, obey);
-	if (UNLIKELY((watch & HP3_FW_GUARD) || e->longs != NULL) ||
-		!steady_tx(e, p, HP3_FW_SPRAY, now, vd, obey))
+	if (UNLIKELY(watch & HP3_FW_GUARD) || !steady_tx(e, p, HP3_FW_SPRAY, now, vd, obey))
 		return false;
 	hp3_spray_leaves(&(struct hp3_turn){e, now, acts}, p->flow, p, vd);
 	*obey |= (vd->kind ^ HP3_PASS) | vd->flags | (vd->sport ^ p->v.sport);

@@ -88,7 +88,6 @@ void hp3_cnp_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verd
 	if (f->state == HP3_RFR_PROBING)
 		hp3_search_marked(&e->moves[f->slot]);
 	hp3_rate_marked(e, flow, t->now);
-	hp3_share_mark(e, flow);
 	if (is_watched(e, f) &&
 		(hp3_monitor_cnp(&f->monitor, &e->cfg.monitor, t->now) || is_at_once(t, f)))
 		hp3_severe(t, flow);
@@ -107,7 +106,6 @@ void hp3_becn_seen(
 	if (!in_window || is_stale(e, &e->flows[flow], now))
 		return;
 	hp3_rate_marked(e, flow, now);
-	hp3_share_mark(e, flow);
 }
 
 /* Only towards a peer whose hp3d is alive (rule 5). */

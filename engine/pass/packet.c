@@ -385,8 +385,6 @@ static __attribute__((noinline)) void reply_arrives(struct hp3_engine *e, struct
 		hp3_resume_rx(&(struct hp3_turn){e, now, acts}, flow);
 	if (HP3_UNLIKELY(v->flags & HP3_VF_BECN))
 		hp3_becn_seen(e, flow, in_window, now, vd);
-	if (HP3_UNLIKELY(e->longs != NULL) && in_window)
-		hp3_share_reply(&(struct hp3_turn){e, now, acts}, flow, v);
 	watch_reply(e, flow, v, in_window, una, now, acts);
 	if (HP3_UNLIKELY(f->flags & (HP3_FF_RNR | HP3_FF_CLOSE_ACK)) &&
 		hp3_psn_diff(f->stream.una, f->mark_psn) > 0)

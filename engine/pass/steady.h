@@ -59,8 +59,6 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 	if (HP3_UNLIKELY(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)))
 		/* the RNIC waits for the response, whether the packet is held or not */
 		flags |= HP3_FF_READS;
-	if (HP3_UNLIKELY(e->longs != NULL))
-		hp3_long_sent(e, flow, v);
 	if (HP3_UNLIKELY(f->watch & HP3_FW_GUARD))
 		hp3_guard_tx(e, flow, v, hp3_stream_end(&f->stream));
 	f->flags = flags;

@@ -3,7 +3,7 @@
 #define HP3_ENGINE_PATHS_H
 /*
  * State of the paths between two addresses, besides the path table (ppp/paths.h): switches on the
- * path, long flows at both ends. Also tracks which path a flow uses.
+ * path. Also tracks which path a flow uses.
  */
 #include "engine/common.h"
 
@@ -21,29 +21,8 @@ void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Acknowledged data show the state of the path, without probes: updates the path table. */
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
-/* The pair is new or removed: clears its counts and its traces. */
+/* The pair is new or removed: clears its comparison of ports and its traces. */
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
-
-/* advertise.c: reports of long flows between hosts */
-void hp3_advertise_changed(struct hp3_engine *e, uint32_t pair);
-/* Does the peer share a key with this host, so that it accepts our messages? */
-bool hp3_has_key(const struct hp3_engine *e, const struct hp3_ends *ends);
-
-/* longs.c: long flows, here and at peers */
-/* A first transmission of a request leaves. */
-void hp3_long_sent(struct hp3_engine *e, uint32_t flow, const struct hp3_view *v);
-/* una has advanced: ends the long message if all of it is acknowledged. */
-void hp3_long_progress(struct hp3_engine *e, uint32_t flow);
-/* The flow is idle, or is removed. */
-void hp3_long_end(struct hp3_engine *e, uint32_t flow);
-/* The pair is new or removed. */
-void hp3_longs_forget(struct hp3_engine *e, uint32_t pair);
-/*
- * Number of long flows on the link of the one of the two hosts that has more of them; 0: not known.
- */
-uint32_t hp3_longs_on_link(const struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* Schedules a report to the peer if it is due. */
-void hp3_longs_refresh(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
 /* trace.c: traces and their outcomes */
 /* The pair is new or removed. */

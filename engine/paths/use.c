@@ -57,5 +57,4 @@ void hp3_pair_forget(struct hp3_engine *e, uint32_t pair)
 	hp3_compare_forget(e, pair);
 	if (e->tracing != NULL)
 		hp3_trace_forget(e, pair);
-	hp3_longs_forget(e, pair);
 }

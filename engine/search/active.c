@@ -214,7 +214,6 @@ static void tick_active(struct hp3_turn *t)
 			e->flows[a.flow].watch &=
 				(uint16_t) ~(HP3_FW_ARMED | HP3_FW_QUIET | HP3_FW_ANEW);
 			hp3_path_leave(e, a.flow, t->now);
-			hp3_long_end(e, a.flow);
 		}
 	}
 	e->active_due = e->active_n == 0 ? UINT64_MAX : e->active[e->active_head].due;

@@ -106,7 +106,7 @@ struct sim_config {
 		uint32_t poll_us, wake_us, wait_us, wr_bytes, wr_depth;
 	} verbs; /* section [hp3-verbs] */
 	struct {
-		uint32_t hp3_percent, counts_percent, reports_lost_percent, reports_late_us;
+		uint32_t hp3_percent;
 		enum sim_onoff paths_known;
 	} peers;
 	struct {

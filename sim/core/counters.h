@@ -44,7 +44,7 @@ struct sim_counters {
 	uint64_t moves, moves_wasted; /* path changes; of these: undone, or without gain */
 	uint64_t probes, probe_bytes; /* bytes: with traces and all answers */
 	uint64_t traces, hops_reported;
-	uint64_t flow_reports; /* hp3: reports of long flows, for cc.share */
+	uint64_t flow_reports; /* hp3: messages about sprayed queue pairs */
 	/* hp3-fleet: reports of hosts; moves planned; advised to engines; made by engines */
 	uint64_t fleet_reports, fleet_moves, fleet_asked, fleet_moved;
 	uint64_t ack_solicitations, reports, replies_moved; /* hp3: dead reply paths */

@@ -185,13 +185,9 @@ static const struct hp3_ini_key keys[] = {
 	VERBS(wr_depth, "", 4, 1, 64, "work requests outstanding of a queue pair"),
 	NUM(peers, hp3_percent, "percent", 100, 0, 100,
 		"hosts that run hp3d, evenly spread; 50: every other host, from the second on"),
-	NUM(peers, counts_percent, "percent", 100, 1, 10000,
-		"counts of long flows (cc.share) as reports have them; rounded up"),
 	ENUM(peers, paths_known, onoff, SIM_OFF,
 		"hosts have the path of each port from the start, as after complete traces, if "
 		"ppp.identity = none"),
-	NUM(peers, reports_lost_percent, "percent", 0, 0, 100, "of reports of long flows"),
-	NUM(peers, reports_late_us, "us", 0, 0, 1000000, "delay of these reports"),
 	NUM(fleet, interval_us, "us", 0, 0, 1000000,
 		"interval of hosts' reports and of plans; 0: no hp3-fleet"),
 	NUM(fleet, delay_us, "us", 100, 0, 1000000, "from a host to the planner, and back"),

@@ -26,7 +26,6 @@ static void stop_hp3(struct sim *s)
 	free(b->model);
 	free(b->place);
 	sim_pool_free(&b->ticks);
-	sim_pool_free(&b->reports);
 	sim_pool_free(&b->orders);
 	sim_pool_free(&b->words);
 	hp3_sim_fleet_stop(b);
@@ -42,7 +41,6 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 	s->cfg.rnic.ports = SIM_PORTS_ROCE;
 	b->kind = kind;
 	hp3_sim_config(s, b);
-	hp3_sim_advertise_init(b);
 	hp3_sim_several(b);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
 	sim_pool_init(&b->orders, sizeof(struct sim_event) + 3 * sizeof(uint64_t));

@@ -66,8 +66,7 @@ struct hp3_balancer {
 	uint32_t *place;
 	uint32_t places;
 	bool rates; /* moves change the RNICs' rates, which hp3d cannot do */
-	struct sim_pool ticks, reports, orders, words;
-	uint64_t reported; /* number of flow reports so far; gives each report its time stamp */
+	struct sim_pool ticks, orders, words;
 	struct hp3_engine_config cfg;
 	struct hp3_sim_fleet *fleet; /* NULL: no hp3-fleet */
 };
@@ -136,13 +135,6 @@ void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const 
 void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
 /* True: switches give priority to packets with the DSCP of answers. */
 bool hp3_sim_answers_first(const struct sim *s);
-
-/* hp3_advertise_ring.c: the engine of `host` advertises its state to the peer of this flow. */
-void hp3_sim_advertise_init(struct hp3_balancer *b);
-void hp3_sim_advertise(struct sim *s, struct hp3_balancer *b, uint32_t host, uint32_t flow);
-
-/* The host with this address, in the engine's format. */
-uint32_t hp3_sim_host(const uint8_t address[4]);
 
 /* hp3_several.c: sends a message of the engine of `host` to a peer; delivers a held packet to its
  * RNIC; WRITE data have arrived. */

@@ -133,10 +133,6 @@ void hp3_sim_carry_out(
 			hp3_sim_agree(s, b, host, &a->agree);
 			continue;
 		}
-		if (a->kind == HP3_ACT_ADVERTISE) {
-			hp3_sim_advertise(s, b, host, a->flow);
-			continue;
-		}
 		if (a->kind == HP3_ACT_EVENT)
 			count_event(s, &a->event);
 		f = sim_flow_of(s, h, a->flow);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rfr.mode = spray: messages between engines about sprayed queue pairs, and packets that the
- * receiver's engine resequences before the RNIC gets them. A message takes as long as on an empty
- * path, as a report does (hp3_advertise_ring.c).
+ * receiver's engine resequences before the RNIC gets them. A message takes the time of an empty
+ * path, because its class is served first. It takes no room on links: its bytes are counted with
+ * those of probes.
  */
+#include <string.h>
 #include "sim/lb/hp3.h"
 
 #define MESSAGE_BYTES 94u /* Ethernet, IPv4, UDP, probes/agree.h */
@@ -13,6 +15,15 @@ struct word {
 	uint32_t from, to;
 	struct hp3_agree what;
 };
+
+/* The host with this address, in the engine's format. */
+static uint32_t host_at(const uint8_t address[4])
+{
+	uint32_t be;
+
+	memcpy(&be, address, sizeof(be));
+	return (__builtin_bswap32(be) - sim_host_address(0)) >> 8;
+}
 
 static void deliver_agreement(struct sim *s, struct sim_event *event)
 {
@@ -43,7 +54,7 @@ void hp3_sim_agree(
 
 	w->event.fire = deliver_agreement;
 	w->from = host;
-	w->to = hp3_sim_host(a->remote);
+	w->to = host_at(a->remote);
 	w->what = a->what;
 	s->n.flow_reports++;
 	s->n.probe_bytes += MESSAGE_BYTES;

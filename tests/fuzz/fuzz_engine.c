@@ -229,7 +229,6 @@ static void queue_pair(uint32_t i, uint8_t what)
 /* What actuators and peers say. */
 static void say(uint8_t what)
 {
-	const struct hp3_long_counts counts = {.out = what, .in = what & 3};
 	struct hp3_qp_event q = some_qp();
 	struct hp3_acts acts = {0};
 	uint32_t flow = flow_of(&q);
@@ -242,8 +241,6 @@ static void say(uint8_t what)
 		return;
 	}
 	hp3_peer_seen(c.e, HP3_ENDS(&q), c.now);
-	hp3_longs_from(c.e, HP3_ENDS(&q), c.now, &counts, c.now);
-	hp3_longs_to(c.e, flow);
 }
 
 static void probe_reply(void)

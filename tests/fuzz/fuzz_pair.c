@@ -221,8 +221,6 @@ static void lie(void)
 	m.len = 0;
 	if (m.kind == PAIR_AGREE) {
 		lie_about_spraying(&m.agree);
-	} else if (m.kind == PAIR_LOADS) {
-		m.loads.count = (struct hp3_long_counts){.out = u8(), .in = u8()};
 	} else {
 		m.kind = (uint8_t)(PAIR_PROBE + u8() % 3);
 		m.id = m.kind == PAIR_REPORT ? 0x1000u + u8() % 16 : other(m.id);

@@ -71,12 +71,9 @@ static void build(struct world *w, struct pair_message *m)
 	int len = 0;
 
 	end->stamp = hp3_heard_stamp(end->stamp, wall_us(w), CLOCK_S);
-	m->loads.clock_us = end->stamp;
 	if (m->kind == PAIR_AGREE)
 		len = hp3_agree_build(
 			m->frame, PAIR_FRAME, &a, &m->agree, end->stamp, PORT, &end->keys.key[0]);
-	if (m->kind == PAIR_LOADS)
-		len = hp3_loads_build(m->frame, PAIR_FRAME, &a, &m->loads, PORT, &end->keys.key[0]);
 	MUST(len >= 0);
 	m->len = (uint32_t)len;
 }
@@ -121,9 +118,6 @@ void pair_on_act(struct world *w, unsigned at, const struct hp3_act *a)
 		MUST(hp3_flow_info(e, a->flow, spray_clock(w, at), &f) == 0);
 		m.kind = PAIR_REPORT;
 		m.id = f.lqpn;
-	} else if (a->kind == HP3_ACT_ADVERTISE) {
-		m.kind = PAIR_LOADS;
-		m.loads.count = hp3_longs_to(e, a->flow);
 	} else {
 		return;
 	}
@@ -133,22 +127,16 @@ void pair_on_act(struct world *w, unsigned at, const struct hp3_act *a)
 static void hear_frame(struct world *w, unsigned at, const struct pair_message *m)
 {
 	struct pair_end *end = end_of(w, at);
-	const struct hp3_ends ends = {.local = address[at], .remote = address[!at]};
 	struct hp3_act_agree message = {.what = {0}};
 	const struct hp3_loads_ear ear = {.keys = &end->keys,
 		.heard = &end->heard,
 		.time = {.clock = wall_us(w) / 1000000, .clock_s = CLOCK_S},
 		.port = PORT,
 		.stats = &end->stats};
-	struct hp3_loads loads;
 	struct hp3_view v;
 
 	hp3_parse(m->frame, m->len, &v);
-	if (m->kind == PAIR_LOADS) {
-		if (hp3_loads_read(m->frame, m->len, &v, &ear, &loads) == HP3_LOADS_OK)
-			hp3_longs_from(w->host[at].e, &ends, loads.clock_us, &loads.count,
-				spray_clock(w, at));
-	} else if (hp3_agree_read(m->frame, m->len, &v, &ear, &message.what) == HP3_LOADS_OK) {
+	if (hp3_agree_read(m->frame, m->len, &v, &ear, &message.what) == HP3_LOADS_OK) {
 		memcpy(message.local, address[!at], 4);
 		memcpy(message.remote, address[at], 4);
 		spray_received(w, at, &message);

@@ -3,8 +3,8 @@
 #define HP3_TESTS_PAIR_TALK_H
 /*
  * Messages between the two hp3ds of a world of sprayed queue pairs (tests/property/spray_world.h).
- * Agreements, and reports of flows, are complete frames with tag and time stamp, which are read as
- * hp3d reads them. Of probes, answers and reports of missing replies, only the content is passed.
+ * Agreements are complete frames with tag and time stamp, which are read as hp3d reads them. Of
+ * probes, answers and reports of missing replies, only the content is passed.
  */
 #include "probes/agree.h"
 #include "tests/property/spray_inside.h"
@@ -12,7 +12,7 @@
 #define PAIR_MESSAGES 256u /* how many are stored: the latest */
 #define PAIR_FRAME    512u
 
-enum pair_kind { PAIR_AGREE, PAIR_LOADS, PAIR_PROBE, PAIR_ANSWER, PAIR_REPORT, PAIR_KINDS };
+enum pair_kind { PAIR_AGREE, PAIR_PROBE, PAIR_ANSWER, PAIR_REPORT, PAIR_KINDS };
 
 struct pair_message {
 	uint8_t kind; /* enum pair_kind */
@@ -20,7 +20,6 @@ struct pair_message {
 	bool ce; /* ANSWER */
 	uint32_t id; /* PROBE, ANSWER; REPORT: QPN */
 	struct hp3_agree agree;
-	struct hp3_loads loads;
 	uint32_t len; /* of the frame */
 	uint8_t frame[PAIR_FRAME];
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """An attacker that sends messages of hp3's own protocol with other hosts' addresses: probes,
-reports, loads.
+reports, agreements.
 
 usage: probes.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arguments]
 """
@@ -10,7 +10,7 @@ import signal
 import struct
 import threading
 import time
-from hostile import QPN_B, VICTIM_A, VICTIM_B, Hostile, run, send_at
+from hostile import QPN_A, QPN_B, VICTIM_A, VICTIM_B, Hostile, run, send_at
 from frames import PROBE, PROBES_VERSION, REPORT, roce
 from harness import Client, RawPort, wait_for
 from network import HP3_PORT, datagram
@@ -21,7 +21,6 @@ EAGER = {"probe": "peer", "rtt_factor": 101, "congestion_tolerance": 1, "improve
 KEY, NEXT_KEY = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
 UC_WRITE_ONLY, VERSION = 0x2a, PROBES_VERSION
 FORGED_PER_S, FLOOD_S = 20000, 2
-LONG = 1000  # packets of a message: more than 100,000 bytes
 
 
 def own(kind, source, qpn, psn, number, version=VERSION):
@@ -35,10 +34,10 @@ def invented(i):
     return bytes((10, 128)) + (i & 0xffff).to_bytes(2, "big")
 
 
-def load(source, clock_us):
-    """That so many long flows go to the second host, from hp3's port to hp3's port."""
-    frame = bytearray(datagram(source, VICTIM_B, HP3_PORT, struct.pack(">BBBBQ", 0x6c, VERSION << 4, 255, 0, clock_us) +
-                               bytes(8)))
+def agreement(source, clock_us):
+    """An ask to resequence a queue pair of 64 EVs, from hp3's port to hp3's port (probes/agree.h)."""
+    frame = bytearray(datagram(source, VICTIM_B, HP3_PORT, struct.pack(">BBBBQ", 0x73, VERSION << 4, 10, 64, clock_us) +
+                               struct.pack(">HHIIIII", 0xc000, 0xc001, 1000, QPN_B << 8, QPN_A << 8, 1, 1) + bytes(20)))
     frame[34:36] = struct.pack(">H", HP3_PORT)
     pseudo = bytes(frame[26:34]) + struct.pack(">HH", 17, len(frame) - 34) + bytes(frame[34:])
     total = sum(struct.unpack(f">{(len(pseudo) + 1) // 2}H", pseudo + bytes(len(pseudo) % 2)))
@@ -58,12 +57,11 @@ def kind_of(frame):
 class Probes(TwoPaths, Hostile):
     RING = {"framecnt": 8192}  # 0.4 s of a flood
 
-    def between(self, message=None, **sections):
+    def between(self, **sections):
         """Two hp3d whose endpoints send to each other, and who sends to the second one with any address."""
         a, b = self.pair_of_daemons(**sections)
         self.relay("hops")
-        long = {"message": message} if message else {}
-        ends = self.endpoints(qps=2, timeout=20, **long)  # of their own they send nothing again while hp3d waits for a processor
+        ends = self.endpoints(qps=2, timeout=20)  # of their own they send nothing again while hp3d waits for a processor
         self.traffic(*ends)
         for d in (a, b):
             d.paired(2)
@@ -107,35 +105,33 @@ class Probes(TwoPaths, Hostile):
         self.assertEqual((after["flows_created"], len(b.json("paths"))), (before["flows_created"], 1))
         self.over(a, b, ends)
 
-    def test_reports_and_loads_that_are_made_up(self):
+    def test_reports_and_agreements_that_are_made_up(self):
         """Without a key none of them means anything."""
         a, b, ends, _ = self.made_up("reports_unkeyed", "messages_unkeyed")
-        self.assertEqual((b.counters()["loads"], a.counters()["loads_sent"]), (0, 0))
+        self.assertEqual((b.counters()["agreements"], a.counters()["agreements_sent"]), (0, 0))
         self.over(a, b, ends)
 
     def test_made_up_where_there_is_a_key(self):
         """And the peer is heard as before. What is of another version is counted by its name."""
         a, b, ends, port = self.made_up("bad_tag", "messages_bad_tag", probe_key=KEY)
-        heard = b.counters()["loads"]
-        # A host whose switches did not answer in time traces again after a minute.
-        wait_for("loads of the peer", lambda: b.counters()["loads"] > heard, 90)
+        heard = b.counters()["answered"]
+        wait_for("answers to the peer", lambda: b.counters()["answered"] > heard)
         self.flood(port, (own(kind, VICTIM_A, QPN_B, i, i, version) for i in range(100)
                           for kind in (PROBE, REPORT) for version in (VERSION - 1, VERSION + 1)))
         wait_for("those of other versions", lambda: b.counters()["other_version"] == 400)
-        self.assertEqual(b.counters()["loads_stale"], 0)
         self.over(a, b, ends)
 
-    def made_up(self, reports_end, loads_end, **probes):
+    def made_up(self, reports_end, agreements_end, **probes):
         """Reports of hosts that there are and that there are not: no record is made, replies stay where they are.
-        A load with the greatest clock that there is would silence the peer whose it seems to be."""
-        a, b, ends, port = self.between(LONG, ppp=EAGER, cc={"mode": "dcqcn", "rto_us": 0, "share": "on"}, probes=probes, rfr={"cooldown_us": 1000})
+        An agreement with the greatest clock that there is would silence the peer whose it seems to be."""
+        a, b, ends, port = self.between(ppp=EAGER, probes=probes, rfr={"cooldown_us": 1000})
         before = b.counters()
         frames = [own(REPORT, VICTIM_A if i % 2 else invented(i), QPN_B, i, (0x100 + i % 64) << 8 | i & 255)
                   for i in range(10000)]
         self.flood(port, frames)
         for _ in range(10):
-            port.send(load(VICTIM_A, (1 << 64) - 1))
-        after = wait_for("all", lambda: (lambda c: c if c[reports_end] == len(frames) and c[loads_end] == 10 else None)(
+            port.send(agreement(VICTIM_A, (1 << 64) - 1))
+        after = wait_for("all", lambda: (lambda c: c if c[reports_end] == len(frames) and c[agreements_end] == 10 else None)(
             b.counters()))
         for counter in ("flows_created", "reports_accepted", "reports_taken", "replies_moved"):
             self.assertEqual(after[counter], before[counter], counter)

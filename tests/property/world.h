@@ -124,10 +124,6 @@ struct world_params {
 	bool model; /* a model maps ports to paths */
 	uint8_t cc; /* enum hp3_cc_mode */
 	uint32_t min_rate_mbps; /* cc = dcqcn */
-	/* peers advertise this percentage of the number of long flows; 0: cc.share is off */
-	uint32_t share_percent;
-	uint32_t share_lost_ppm; /* reports that are lost */
-	uint16_t share_rtt; /* percent of the base round trip; 0: as shipped */
 	uint32_t crash_every_us; /* interval: hp3d crashes and restarts without state */
 	uint32_t hang_every_us; /* interval: hp3d hangs or dies, and is bypassed (world_away.c) */
 	uint32_t peer_crash_every_us; /* interval: the peer's hp3d ends, and starts again later */
@@ -143,8 +139,6 @@ struct world_params {
 #define WORLD_SUMS(X)                                                                              \
 	X(forged)                                                                                  \
 	X(paced)                                                                                   \
-	X(lifts)                                                                                   \
-	X(share_losses)                                                                            \
 	X(sent)                                                                                    \
 	X(emitted)                                                                                 \
 	X(arrived)                                                                                 \

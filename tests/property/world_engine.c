@@ -246,7 +246,6 @@ void world_tick(struct world *w)
 	} while (acts.more && !w->failed);
 	w->ticking = false;
 	world_peer_tick(w);
-	world_share_tick(w);
 	world_check_holds(w);
 	world_check_searches(w);
 	if (w->p.rewire_every_us != 0)

@@ -203,7 +203,6 @@ struct world {
 	struct world_result r;
 	uint64_t rng, now, emit; /* now: this host's clock, */
 	uint64_t began, ahead; /* and when the world began; how far ahead the peer's is */
-	uint64_t share_at; /* when the peer's next report arrives (world_share.c) */
 	struct heap heap; /* of struct event */
 	struct qp qps[MAX_QPS];
 	struct desc (*ring)[RING]; /* by queue pair */
@@ -469,11 +468,6 @@ void world_check_sum(struct world *w);
 
 /* world_order.c */
 void world_check_arrival(struct world *w, const struct pkt *k);
-
-/* world_share.c */
-void world_share_config(const struct world *w, struct hp3_engine_config *cfg);
-/* The peer's report arrives. */
-void world_share_tick(struct world *w);
 
 /* world_rate.c */
 void world_rate_config(const struct world_params *p, struct hp3_cc_params *cc, uint64_t rto_ns);

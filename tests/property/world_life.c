@@ -86,7 +86,6 @@ struct hp3_engine_config world_config(const struct world *w)
 	if (p->shipped != NULL)
 		return shipped(w, cfg.seed);
 	world_rate_config(p, &cfg.cc, w->rto_ns);
-	world_share_config(w, &cfg);
 	return cfg;
 }
 
@@ -103,8 +102,6 @@ void world_engine_tally(struct world *w)
 	w->r.placed_late += s->placed_late;
 	w->r.message_start_searches += s->message_start_searches;
 	w->r.paced += s->paced;
-	w->r.lifts += s->share_lifts;
-	w->r.share_losses += s->share_losses;
 }
 
 /* The switches' hash, believed after enough traces. */

@@ -40,7 +40,7 @@ COUNTED = ("retransmissions", "timeouts", "naks_received", "out_of_seq_request",
            "overtaken_across_ports", "late_duplicates", "cnps_received")
 # What hp3d makes itself, and what ends in it. No UC packet here is of anybody else's, and what is no RoCEv2 comes to it
 # only if it is its own.
-MADE = ("probes_peer", "probes_standard", "answered", "reports_sent", "ack_solicitations_sent", "loads_sent", "traces",
+MADE = ("probes_peer", "probes_standard", "answered", "reports_sent", "ack_solicitations_sent", "traces",
         "naks_made", "cnps_owed", "cnps_made")
 ENDS = ("class_uc", "class_other", "consumed", "drop_discarded", "drop_engine", "drop_handover", "drop_host", "drop_tx_full", "drop_bypassed")
 

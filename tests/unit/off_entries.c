@@ -6,7 +6,6 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct hp3_long_counts counts = {.out = 1, .in = 2};
 static const uint16_t ports[] = {50001, 50002, 50003};
 
 static struct hp3_pkt packet(uint8_t *frame, bool out, uint8_t opcode, uint32_t psn)
@@ -265,13 +264,6 @@ static int pair_paths(struct off_world *w)
 	return (int)hp3_pair_paths(w->e, hp3_pair_of(w->e, w->flow), w->now, info, N(info)) * 0;
 }
 
-static int longs_to(struct off_world *w)
-{
-	hp3_longs_to(w->e, HP3_NO_FLOW);
-	hp3_longs_to(w->e, w->flow);
-	return 0;
-}
-
 static int names(struct off_world *w)
 {
 	bool ok = hp3_pairing_name(HP3_PAIRING_CM) && hp3_bar_name(HP3_BAR_QPN) &&
@@ -345,11 +337,6 @@ static int probing(const struct hp3_engine_config *c)
 	return c->probing ? 0 : -ENOENT;
 }
 
-static int shares(const struct hp3_engine_config *c)
-{
-	return c->cc.share.on ? 0 : -ENOENT;
-}
-
 static int inline_only(const struct hp3_engine_config *c)
 {
 	return c->verbs ? -EPERM : 0;
@@ -375,7 +362,6 @@ INT(restore, hp3_flow_restore(w->e, &w->ends, 0x2009, 50011, 50012, w->now))
 VOID(probe_reply, hp3_probe_reply(w->e, 1 << 3, true, w->now, &w->acts))
 VOID(probe_timed, hp3_probe_timed(w->e, UINT32_MAX, false, 9, w->now, &w->acts))
 VOID(hop_reported, hp3_hop_reported(w->e, 1, HP3_TRACE_HOP, false, w->ends.remote, w->now))
-INT(longs_from, hp3_longs_from(w->e, &w->ends, w->now, &counts, w->now))
 VOID(peer_seen, hp3_peer_seen(w->e, &w->ends, w->now))
 INT(peer_report, hp3_peer_report(w->e, &w->ends, 0x2000, w->now, &w->acts))
 INT(qp_ports, hp3_qp_ports(w->e, &w->ends, NULL, 0))
@@ -418,8 +404,6 @@ const struct off_entry off_entries[] = {
 	{"hp3_probe_reply", call_probe_reply, nothing},
 	{"hp3_probe_timed", call_probe_timed, nothing},
 	{"hp3_hop_reported", call_hop_reported, nothing},
-	{"hp3_longs_to", longs_to, nothing},
-	{"hp3_longs_from", call_longs_from, shares},
 	{"hp3_peer_seen", call_peer_seen, nothing},
 	{"hp3_peer_report", call_peer_report, reports},
 	{"hp3_qp_ports", call_qp_ports, probing},

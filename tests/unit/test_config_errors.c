@@ -338,13 +338,7 @@ static void rules_between_keys(void **state)
 		"f.ini:6: [ppp] backoff_max_us = 1999: 1999 us is shorter than backoff_min_us = "
 		"2000: "
 		"set it to at least 2000\n");
-	expect(RAIL "[cc]\nshare = on\n", 0,
-		"f.ini:5: [cc] share = on: it raises rates that hp3d sets: set mode = dcqcn, too, "
-		"or share = off\n");
 	/* No verdict from a value that is wrong in itself. */
-	expect(RAIL "[cc]\nshare = on\nmode = maybe\n", 0,
-		"f.ini:6: [cc] mode = maybe: not a choice: allowed is native|dcqcn|off, default "
-		"native\n");
 	expect(RAIL "[rfr]\nhold_packets = 20000\n[eal]\nmbufs = 9999999\n", 0,
 		"f.ini:7: [eal] mbufs = 9999999: too large: write a plain number, 1024..4194304 "
 		"mbufs, default 16384\n");

@@ -36,7 +36,6 @@ static struct hp3_engine_config combination(uint32_t n)
 	t.words.watch = CHOICE(2);
 	t.words.observe_probes = CHOICE(2);
 	t.cc.mode = (uint8_t)CHOICE(3);
-	t.cc.share.on = CHOICE(2);
 	t.spray.mode = (uint8_t)CHOICE(3);
 	t.trace = CHOICE(2);
 	t.unkeyed = CHOICE(2);
@@ -46,7 +45,7 @@ static struct hp3_engine_config combination(uint32_t n)
 	return hp3_policy_settled(&t);
 }
 
-#define COMBINATIONS (4u * 3 * 2 * 2 * 3 * 2 * 3 * 2 * 2 * 2 * 2)
+#define COMBINATIONS (4u * 3 * 2 * 2 * 3 * 3 * 2 * 2 * 2 * 2)
 #define EACH         (HP3_FEWER == 1 ? 1u : 7u) /* divides none of these */
 
 /* What is off sends nothing. */
@@ -58,12 +57,11 @@ static void expect_nothing_of_what_is_off(const struct off_world *w, const char 
 	for (uint32_t i = 0; i < w->acts.n; i++) {
 		int kind = w->acts.act[i].kind;
 
-		if ((!c->probing && (kind == HP3_ACT_PROBE || kind == HP3_ACT_REPORT ||
-					    kind == HP3_ACT_ADVERTISE)) ||
+		if ((!c->probing && (kind == HP3_ACT_PROBE || kind == HP3_ACT_REPORT)) ||
 			(!c->trace && kind == HP3_ACT_TRACE) ||
 			(c->spray.mode == HP3_SPRAY_MOVE &&
 				(kind == HP3_ACT_DELIVER || kind == HP3_ACT_SHOW)) ||
-			(c->unkeyed && (kind == HP3_ACT_ADVERTISE || kind == HP3_ACT_REPORT)) ||
+			(c->unkeyed && kind == HP3_ACT_REPORT) ||
 			(!c->verbs && (kind == HP3_ACT_SUSPEND || kind == HP3_ACT_MOVE ||
 					      kind == HP3_ACT_RESUME)))
 			fail_msg("%s: action %d of what is off", entry, kind);
@@ -122,10 +120,10 @@ static void call_all(struct off_world *w, enum state state, bool alone)
 		is = entry->call(w);
 		if (alone && state == PAIRED && promised != 0 && is != promised)
 			fail_msg("%s returned %d, its header promises %d (probing %u, probes %u, "
-				 "mode %u, cc %u, share %u, spray %u, trace %u, verbs %u)",
+				 "mode %u, cc %u, spray %u, trace %u, verbs %u)",
 				entry->name, is, promised, w->cfg.probing, w->cfg.probes,
-				w->cfg.words.mode, w->cfg.cc.mode, w->cfg.cc.share.on,
-				w->cfg.spray.mode, w->cfg.trace, w->cfg.verbs);
+				w->cfg.words.mode, w->cfg.cc.mode, w->cfg.spray.mode, w->cfg.trace,
+				w->cfg.verbs);
 		expect_nothing_of_what_is_off(w, entry->name);
 		w->acts.n = 0;
 		w->flow = w->cfg.max_flows; /* there is none of that number */

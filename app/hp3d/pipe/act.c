@@ -130,7 +130,6 @@ void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 	case HP3_ACT_CNP_OWED:
 	case HP3_ACT_REPORT:
 	case HP3_ACT_SOLICIT_ACK:
-	case HP3_ACT_ADVERTISE:
 	case HP3_ACT_AGREE:
 	case HP3_ACT_TRACE:
 		send_own_packet(p, a, now);

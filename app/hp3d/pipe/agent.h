@@ -3,9 +3,9 @@
 #define HP3D_AGENT_H
 /*
  * Packets that hp3d itself sends and receives: probes and answers to them, traces and the ICMP
- * messages of switches about them, reports of flows by path, the NAK after a failover, CNPs. There
- * is one agent per pipe, on the pipe's lcore. Its packets come from a small pool of its own, so
- * probing never takes a buffer from the traffic.
+ * messages of switches about them, messages about sprayed queue pairs, the NAK after a failover,
+ * CNPs. There is one agent per pipe, on the pipe's lcore. Its packets come from a small pool of its
+ * own, so probing never takes a buffer from the traffic.
  *
  * An agent's packet has the link-layer address, VLAN tags and so on of the local host's own packets
  * to the same address (neighbours.h). Packets for the peer's hp3d or RNIC that probe no path have
@@ -36,8 +36,6 @@ struct rte_mbuf;
 	X(ack_solicitations_sent,                                                                  \
 		"duplicates sent to make a peer's RNIC repeat its acknowledgement")                \
 	X(agreements_sent, "messages to peers about queue pairs that are sprayed")                 \
-	X(loads_sent, "reports of this host's long flows sent to peers")                           \
-	X(loads_stale, "reports of peers ignored: not newer than the latest one")                  \
 	X(keys_refused, "messages of peers about keys dropped: this host agrees on no keys "       \
 			"([probes] keys)")                                                         \
 	X(probe_no_route,                                                                          \
@@ -78,8 +76,8 @@ void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
 /* Verbs mode: the RNIC has no queue pair between these addresses any more. */
 void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends);
 
-/* Makes the packet for a PROBE, TRACE, ADVERTISE, AGREE, NAK, CNP, CNP_OWED, REPORT or SOLICIT_ACK
- * action; *dir is where to send it. NULL: the packet cannot be sent; the agent counts this. */
+/* Makes the packet for a PROBE, TRACE, AGREE, NAK, CNP, CNP_OWED, REPORT or SOLICIT_ACK action;
+ * *dir is where to send it. NULL: the packet cannot be sent; the agent counts this. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 

@@ -57,18 +57,6 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
 }
 
-/* Builds a report of long flows. */
-static int build_loads(struct hp3d_agent *a, const struct hp3_engine *e, void *buf,
-	const struct hp3_addressing *from_here, uint32_t flow)
-{
-	struct hp3_addressing to = *from_here;
-	const struct hp3_loads r = {.clock_us = next_stamp(a), .count = hp3_longs_to(e, flow)};
-
-	a->c.loads_sent++;
-	hp3_addressing_class(&to, a->dscp);
-	return hp3_loads_build(buf, HP3D_AGENT_FRAME_MAX, &to, &r, a->port, sending_key(a));
-}
-
 static int build_agree(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
 	const struct hp3_agree *what)
 {
@@ -146,8 +134,6 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 	}
 	if (agree)
 		len = build_agree(a, rte_pktmbuf_mtod(m, void *), &n->a, &act->agree.what);
-	else if (act->kind == HP3_ACT_ADVERTISE)
-		len = build_loads(a, e, rte_pktmbuf_mtod(m, void *), &n->a, act->flow);
 	else
 		len = build_packet(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
 	*dir = is_for_the_rnic(act) ? HP3_DIR_RX : HP3_DIR_TX;

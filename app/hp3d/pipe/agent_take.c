@@ -122,39 +122,15 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	}
 }
 
-static struct hp3_loads_ear ear_of(struct hp3d_agent *a)
-{
-	return (struct hp3_loads_ear){.keys = &a->keys,
-		.heard = a->heard,
-		.time = hp3d_agent_time(a),
-		.port = a->port,
-		.stats = &a->stats};
-}
-
-static bool take_loads(
-	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
-{
-	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	const struct hp3_loads_ear ear = ear_of(a);
-	struct hp3_loads r;
-
-	switch (hp3_loads_read(pkt->frame, pkt->len, &pkt->v, &ear, &r)) {
-	case HP3_LOADS_NONE:
-		return false;
-	case HP3_LOADS_OK:
-		hp3d_agent_key_heard(a, &ends, now);
-		a->c.loads_stale += hp3_longs_from(e, &ends, r.clock_us, &r.count, now) == -ESTALE;
-		return true;
-	default:
-		return true;
-	}
-}
-
 static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	const struct hp3_loads_ear ear = ear_of(a);
+	const struct hp3_loads_ear ear = {.keys = &a->keys,
+		.heard = a->heard,
+		.time = hp3d_agent_time(a),
+		.port = a->port,
+		.stats = &a->stats};
 	struct hp3_agree what;
 
 	switch (hp3_agree_read(pkt->frame, pkt->len, &pkt->v, &ear, &what)) {
@@ -186,6 +162,6 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 		return take_probe(a, e, pkt, now, acts, answer);
 	if (pkt->v.reason == HP3_PARSE_NOT_UDP)
 		return take_icmp(a, e, pkt, now);
-	return take_answer(a, e, pkt, now, acts) || take_loads(a, e, pkt, now) ||
-	       take_agree(a, e, pkt, now, acts) || hp3d_agent_take_keying(a, pkt, now, answer);
+	return take_answer(a, e, pkt, now, acts) || take_agree(a, e, pkt, now, acts) ||
+	       hp3d_agent_take_keying(a, pkt, now, answer);
 }

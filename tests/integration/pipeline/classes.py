@@ -24,7 +24,7 @@ def told(frame):
     tclass = int.from_bytes(frame[14:16], "big") >> 4 & 0xff if ipv6 else frame[15]
     port = int.from_bytes(l4[2:4], "big")
     if port == OWN_PORT:
-        return ("answer" if l4[8] == 0x68 else "loads"), tclass
+        return ("answer" if l4[8] == 0x68 else "agreement"), tclass
     if port == ROCE_PORT and l4[8] == 0x81:
         return "cnp", tclass
     if port == ROCE_PORT and l4[8] == 0x2a:
@@ -53,13 +53,12 @@ class Classes(TwoPaths):
         ends = self.endpoints(qps=1, **endpoints)
         return a, b, taps, ends
 
-    def classes(self, kinds, endpoints, marks=True, **sections):
+    def classes(self, kinds, endpoints, **sections):
         """Both say all of `kinds`, each in its class."""
         a, b, taps, ends = self.begin(endpoints, **sections)
         self.traffic(*ends)
         a.paired(1)
-        if marks:
-            self.relay("marks")
+        self.relay("marks")
         for look in taps:
             wait_for("all kinds", lambda look=look: set(look()) >= set(kinds))
         self.settle(*ends)
@@ -73,9 +72,6 @@ class Classes(TwoPaths):
 
     def test_ipv4(self):
         self.classes(("probe", "answer", "cnp"), {}, ppp=EAGER, cc={"mode": "off", "np_how": "cnp"})
-
-    def test_reports_of_long_flows(self):
-        self.classes(("loads",), {"message": 1000}, marks=False, ppp=EAGER, cc={"mode": "dcqcn", "rto_us": 0, "share": "on"})
 
     def test_ipv6(self):
         self.classes(("probe", "answer"), {"ipv6": 1}, ppp=EAGER)
