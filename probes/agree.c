@@ -43,14 +43,31 @@ static bool has_right_values(const struct hp3_agree *a)
 	       a->evs != 0 && a->evs <= EVS_MAX;
 }
 
-static enum hp3_loads_fate drop_agree(uint64_t *counter)
+static enum hp3_message_fate drop_agree(uint64_t *counter)
 {
 	++*counter;
-	return HP3_LOADS_DROP;
+	return HP3_MESSAGE_DROP;
 }
 
-enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	const struct hp3_loads_ear *ear, struct hp3_agree *what)
+/* Does this authentic message count, by its stamp (heard.h)? If not, the reason is counted. */
+static bool is_new(const struct hp3_message_ear *ear, const struct hp3_datagram *d, uint64_t stamp)
+{
+	struct hp3_probe_stats *stats = ear->stats;
+	uint64_t *const why[] = {[HP3_HEARD_CLOCK] = &stats->messages_bad_clock,
+		[HP3_HEARD_OLD] = &stats->messages_old,
+		[HP3_HEARD_AGAIN] = &stats->messages_replayed,
+		[HP3_HEARD_NO_ROOM] = &stats->messages_no_room};
+	const struct hp3_addressing a = hp3_datagram_addressing(d);
+	enum hp3_heard_fate fate;
+
+	fate = hp3_heard_take(ear->heard, &a, HP3_TAG_AGREE, stamp, &ear->time);
+	if (fate != HP3_HEARD_NEW)
+		++*why[fate];
+	return fate == HP3_HEARD_NEW;
+}
+
+enum hp3_message_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
+	const struct hp3_message_ear *ear, struct hp3_agree *what)
 {
 	struct hp3_probe_stats *stats = ear->stats;
 	struct hp3_datagram d;
@@ -60,7 +77,7 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
 		d.len != 8 + AGREE_BODY + AGREE_TAG || hp3_be16(d.l4) != ear->port ||
 		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != AGREE_MAGIC)
-		return HP3_LOADS_NONE;
+		return HP3_MESSAGE_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop_agree(&stats->messages_version);
@@ -87,8 +104,8 @@ enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!has_right_values(what))
 		return drop_agree(&stats->messages_bad_form);
-	if (!hp3_loads_counts(ear, &d, HP3_TAG_AGREE, hp3_be64(p + 4)))
-		return HP3_LOADS_DROP;
+	if (!is_new(ear, &d, hp3_be64(p + 4)))
+		return HP3_MESSAGE_DROP;
 	stats->agreements++;
-	return HP3_LOADS_OK;
+	return HP3_MESSAGE_OK;
 }

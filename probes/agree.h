@@ -6,8 +6,8 @@
  * agreement lasts, the receiver's hp3d resequences the packets of the queue pair before they reach
  * its RNIC. The sender sends a keep-alive in each keep-alive interval, and the receiver answers it.
  *
- * Each message is a plain UDP datagram from hp3's own port to hp3's own port, like the reports of
- * flows (loads.h). All numbers are big-endian:
+ * Each message is a plain UDP datagram from hp3's own port to hp3's own port. The peer's hp3d
+ * consumes it. All numbers are big-endian:
  *
  *      0  magic 8                              20  QPN of the responder 24, reads 8
  *      1  version 4 | kind 4                   24  QPN of the requester 24, room 8
@@ -41,7 +41,7 @@
  *
  * "port in use" of a LEFT: the port from which that PSN left; 0: unknown.
  */
-#include "probes/loads.h"
+#include "probes/heard.h"
 
 /*
  * X(symbol, text). The sender of sprayed packets sends the kinds from ASK to LEFT; the receiver
@@ -93,11 +93,26 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_agree *what, uint64_t stamp_us, uint16_t port,
 	const struct hp3_probe_key *key);
 
+enum hp3_message_fate {
+	HP3_MESSAGE_NONE, /* not such a message: forward it */
+	HP3_MESSAGE_OK, /* consume it; *what is valid */
+	HP3_MESSAGE_DROP, /* of their length and magic, but invalid: counted; consume it */
+};
+
+/* What the receiver needs to authenticate messages, to detect replays, and to count drops. */
+struct hp3_message_ear {
+	const struct hp3_probe_keys *keys;
+	struct hp3_heard *heard;
+	struct hp3_heard_time time;
+	uint16_t port; /* hp3's own */
+	struct hp3_probe_stats *stats;
+};
+
 /*
- * Reads a message, as hp3_loads_read() reads a report: OK once for each message. The counters of
- * reports (loads_*) count dropped messages, too.
+ * Reads a message. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
+ * NONE. OK once for each message (heard.h).
  */
-enum hp3_loads_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	const struct hp3_loads_ear *ear, struct hp3_agree *what);
+enum hp3_message_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
+	const struct hp3_message_ear *ear, struct hp3_agree *what);
 
 #endif

@@ -22,7 +22,7 @@
  * Invariant: the IP length of an answer equals that of the smallest probe: 60 bytes with IPv4, 80
  * with IPv6. So a responder cannot be used to amplify traffic.
  */
-#include "probes/loads.h"
+#include "probes/heard.h"
 #include "probes/stats.h"
 #include "probes/tag.h"
 

@@ -2,8 +2,8 @@
 #ifndef HP3_PROBES_DATAGRAM_H
 #define HP3_PROBES_DATAGRAM_H
 /*
- * Finds UDP, ICMP and ICMPv6 in frames that are not RoCEv2: messages of hp3d (answer.h, loads.h,
- * agree.h, handshake.h) and time-exceeded messages (expired.h).
+ * Finds UDP, ICMP and ICMPv6 in frames that are not RoCEv2: messages of hp3d (answer.h, agree.h,
+ * handshake.h) and time-exceeded messages (expired.h).
  *
  * The caller has parsed layer 2 and the IP header with hp3_parse(). Fragments, and IPv6 packets
  * with extension headers, are not found: neither hp3d nor a switch sends such packets.

@@ -3,7 +3,7 @@
 #define HP3_PROBES_HEARD_H
 /*
  * Replay protection for messages of peers (rule 36): each message has an effect once. Reports of
- * replies, reports of flows and agreements are checked here before hp3d acts on them.
+ * replies and messages about agreements are checked here before hp3d acts on them.
  *
  * Each message carries a stamp: the wall clock of its sender, in us. Two messages of a sender never
  * have the same stamp, and later ones have greater ones (hp3_heard_stamp()). A message counts if

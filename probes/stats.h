@@ -31,17 +31,19 @@
 	X(answers_bad_tag, "answers dropped: wrong tag; forged, or the hosts' probe_key differ")   \
 	X(answers_version, "answers dropped: of another version")                                  \
 	X(old_key, "probes and answers accepted with probe_key_old")                               \
-	X(loads, "reports of peers' flows that arrived")                                           \
-	X(messages_version, "reports of peers' flows dropped: of another version")                 \
-	X(messages_unkeyed, "reports of peers' flows dropped: without a probe_key, none is "       \
-			    "accepted")                                                            \
-	X(messages_bad_form, "reports dropped: malformed")                                         \
-	X(messages_bad_tag, "reports dropped: wrong tag; forged, or the hosts' probe_key differ")  \
-	X(messages_bad_clock, "reports dropped: their time is too far from this host's clock")     \
-	X(messages_old, "reports and messages dropped: perhaps sent before this hp3d started")     \
-	X(messages_replayed, "reports and messages dropped: received before, or newer ones were")  \
-	X(messages_no_room, "reports and messages dropped: no room to record their sender")        \
-	X(agreements, "messages of peers about sprayed queue pairs")                               \
+	X(agreements, "messages about spraying that arrived")                                      \
+	X(messages_version, "messages about spraying dropped: of another version")                 \
+	X(messages_unkeyed,                                                                        \
+		"messages about spraying dropped: without a probe_key, none is accepted")          \
+	X(messages_bad_form, "messages about spraying dropped: malformed")                         \
+	X(messages_bad_tag, "messages about spraying dropped: wrong tag; forged, or the hosts' "   \
+			    "probe_key differ")                                                    \
+	X(messages_bad_clock,                                                                      \
+		"messages about spraying dropped: their time is too far from this host's clock")   \
+	X(messages_old, "messages about spraying dropped: perhaps sent before this hp3d started")  \
+	X(messages_replayed,                                                                       \
+		"messages about spraying dropped: received before, or newer ones were")            \
+	X(messages_no_room, "messages about spraying dropped: no room to record their sender")     \
 	X(hellos, "questions for queue pairs that arrived (in verbs mode)")                        \
 	X(hellos_answered, "questions for queue pairs answered")                                   \
 	X(hellos_bad_tag, "questions and answers for queue pairs dropped: wrong tag; forged, or "  \

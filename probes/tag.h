@@ -28,7 +28,7 @@
 #include "roce/build.h"
 
 /* Version of all messages between hosts. hp3d counts and drops messages of other versions. */
-#define HP3_PROBES_VERSION 9u
+#define HP3_PROBES_VERSION 10u
 
 /* The key of a sender and a receiver, HP3_KEY_LEN bytes; NULL: the pair has agreed on none. */
 typedef const uint8_t *hp3_agreed_fn(const void *table, const struct hp3_pair_ends *ends);
@@ -59,7 +59,6 @@ enum hp3_tag_kind {
 	HP3_TAG_ANSWER,
 	HP3_TAG_SOURCE,
 	HP3_TAG_RANDOM,
-	HP3_TAG_LOADS,
 	HP3_TAG_COOKIE,
 	HP3_TAG_HELLO,
 	HP3_TAG_AGREE

@@ -28,8 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct hp3_probe_stats stats;
 static struct hp3_tracer tracer;
 static struct hp3_heard heard;
-static const struct hp3_loads_ear ear = {&probe_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
-static const struct hp3_loads_ear keyless = {&no_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
+static const struct hp3_message_ear ear = {
+	&probe_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
+static const struct hp3_message_ear keyless = {
+	&no_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
 static _Alignas(64) uint8_t memory[8192];
 
 static struct hp3_responder *fresh_responder(const struct hp3_probe_keys *keys)
@@ -76,7 +78,6 @@ static void read_all(const uint8_t *f, uint32_t len)
 {
 	struct hp3_trace_result res;
 	struct hp3_answer answer;
-	struct hp3_loads report;
 	struct hp3_agree message;
 	struct hp3_view v;
 
@@ -86,10 +87,8 @@ static void read_all(const uint8_t *f, uint32_t len)
 	MUST(hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &host_secret, &answer,
 		     &stats) != HP3_ANSWER_OK);
 	hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &stats);
-	MUST(hp3_loads_read(f, len, &v, &ear, &report) != HP3_LOADS_OK);
-	MUST(hp3_loads_read(f, len, &v, &keyless, &report) != HP3_LOADS_OK);
-	MUST(hp3_agree_read(f, len, &v, &ear, &message) != HP3_LOADS_OK);
-	MUST(hp3_agree_read(f, len, &v, &keyless, &message) != HP3_LOADS_OK);
+	MUST(hp3_agree_read(f, len, &v, &ear, &message) != HP3_MESSAGE_OK);
+	MUST(hp3_agree_read(f, len, &v, &keyless, &message) != HP3_MESSAGE_OK);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
 	MUST(hp3_trace_icmp(&tracer, f, len, &v, NOW, &res) == -ENOMSG);
 }
@@ -145,27 +144,6 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 		MUST(got.id == 7 && !got.ce && got.clock_us == 9);
 }
 
-static void patched_report(const uint8_t *data, size_t size, bool ipv6)
-{
-	struct hp3_loads report = {.clock_us = CLOCK * 1000000ull, .count = {.out = 3, .in = 4}},
-			 got;
-	struct hp3_addressing a = flow_addressing(ipv6, 0);
-	uint32_t ip = ipv6 ? 40 : 20;
-	struct frame f;
-
-	f.len = (uint32_t)hp3_loads_build(
-		f.b, sizeof(f.b), &a, &report, HP3_PROBE_PORT, &probe_key);
-	reparse(&f);
-	patch(&f, data, size);
-	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
-		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_loads_read(f.b, f.len, &f.v, &ear, &got) != HP3_LOADS_OK)
-		return;
-	MUST(got.count.out == 3 && got.count.in == 4);
-	MUST(hp3_loads_read(f.b, f.len, &f.v, &ear, &got) == HP3_LOADS_DROP);
-	hp3_heard_init(&heard, 1, 0);
-}
-
 static void patched_word(const uint8_t *data, size_t size, bool ipv6)
 {
 	struct hp3_agree message = {.kind = HP3_AGREE_YES, .pmtu_log2 = 10, .evs = 64, .turn = 5},
@@ -180,10 +158,10 @@ static void patched_word(const uint8_t *data, size_t size, bool ipv6)
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_agree_read(f.b, f.len, &f.v, &ear, &got) != HP3_LOADS_OK)
+	if (hp3_agree_read(f.b, f.len, &f.v, &ear, &got) != HP3_MESSAGE_OK)
 		return;
 	MUST(got.kind == HP3_AGREE_YES && got.turn == 5 && got.evs == 64);
-	MUST(hp3_agree_read(f.b, f.len, &f.v, &ear, &got) == HP3_LOADS_DROP);
+	MUST(hp3_agree_read(f.b, f.len, &f.v, &ear, &got) == HP3_MESSAGE_DROP);
 	hp3_heard_init(&heard, 1, 0);
 }
 
@@ -224,7 +202,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		patched_probe(data, size, ipv6);
 		patched_answer(data, size, ipv6);
-		patched_report(data, size, ipv6);
 		patched_word(data, size, ipv6);
 		patched_expired(data, size, ipv6);
 	}

@@ -156,7 +156,7 @@ static void it_speaks_for_its_host(void **state)
 	assert_memory_equal(key.bytes, again.bytes, sizeof(key.bytes));
 	for (uint8_t i = 2; i < 200; i++) {
 		assert_int_equal(tag(&key, HP3_TAG_PROBE, 1, i), tag(&secret, HP3_TAG_PROBE, 1, i));
-		assert_int_equal(tag(&key, HP3_TAG_LOADS, i, 1), tag(&secret, HP3_TAG_LOADS, i, 1));
+		assert_int_equal(tag(&key, HP3_TAG_AGREE, i, 1), tag(&secret, HP3_TAG_AGREE, i, 1));
 	}
 	assert_int_not_equal(tag(&key, HP3_TAG_PROBE, 2, 3), tag(&secret, HP3_TAG_PROBE, 2, 3));
 	assert_int_not_equal(tag(&key, HP3_TAG_PROBE, 2, 3), tag(&again, HP3_TAG_PROBE, 2, 3));

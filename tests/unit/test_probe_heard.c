@@ -77,7 +77,7 @@ static void senders_and_kinds_are_apart(void **state)
 
 	assert_int_equal(says(1, NOW), HP3_HEARD_NEW);
 	assert_int_equal(says(2, NOW), HP3_HEARD_NEW);
-	assert_int_equal(hp3_heard_take(&heard, &a, HP3_TAG_LOADS, NOW, &at), HP3_HEARD_NEW);
+	assert_int_equal(hp3_heard_take(&heard, &a, HP3_TAG_PROBE, NOW, &at), HP3_HEARD_NEW);
 	assert_int_equal(hp3_heard_take(&heard, &back, HP3_TAG_AGREE, NOW, &at), HP3_HEARD_NEW);
 	assert_int_equal(says(1, NOW), HP3_HEARD_AGAIN);
 }
@@ -288,14 +288,12 @@ static void rule_36_whatever_happens(void **state)
 
 /* --- frames --- */
 
-static enum hp3_loads_fate hears(const struct frame *f)
+static enum hp3_message_fate hears(const struct frame *f)
 {
-	const struct hp3_loads_ear ear = {&probe_keys, &heard, at, HP3_PROBE_PORT, &st};
+	const struct hp3_message_ear ear = {&probe_keys, &heard, at, HP3_PROBE_PORT, &st};
 	struct hp3_agree what;
-	struct hp3_loads report;
-	enum hp3_loads_fate fate = hp3_loads_read(f->b, f->len, &f->v, &ear, &report);
 
-	return fate != HP3_LOADS_NONE ? fate : hp3_agree_read(f->b, f->len, &f->v, &ear, &what);
+	return hp3_agree_read(f->b, f->len, &f->v, &ear, &what);
 }
 
 /* Whatever its kind, one that was seen on the wire and is sent again later changes nothing. */
@@ -304,22 +302,18 @@ static void rule_36_of_no_kind(void **state)
 	const struct hp3_addressing a = flow_addressing(false, 0xc001);
 	unsigned kinds = 0;
 
-	for (uint8_t kind = 0; kind <= HP3_AGREE_KIND_MAX; kind++) {
+	for (uint8_t kind = 0; kind < HP3_AGREE_KIND_MAX; kind++) {
 		struct hp3_agree what = {.kind = kind, .evs = 5, .next = HP3_NO_PSN, .slow = 31};
-		struct hp3_loads report = {.clock_us = NOW + kind};
 		struct frame f;
 
-		f.len = (uint32_t)(kind < HP3_AGREE_KIND_MAX
-					   ? hp3_agree_build(f.b, sizeof(f.b), &a, &what,
-						     NOW + kind, HP3_PROBE_PORT, &probe_key)
-					   : hp3_loads_build(f.b, sizeof(f.b), &a, &report,
-						     HP3_PROBE_PORT, &probe_key));
+		f.len = (uint32_t)hp3_agree_build(
+			f.b, sizeof(f.b), &a, &what, NOW + kind, HP3_PROBE_PORT, &probe_key);
 		reparse(&f);
 		at.clock = CLOCK;
-		assert_int_equal(hears(&f), HP3_LOADS_OK);
+		assert_int_equal(hears(&f), HP3_MESSAGE_OK);
 		for (uint32_t s = 0; s <= CLOCK_S + 6; s += 9) {
 			at.clock = CLOCK + s;
-			assert_int_equal(hears(&f), HP3_LOADS_DROP);
+			assert_int_equal(hears(&f), HP3_MESSAGE_DROP);
 		}
 		kinds++;
 	}

@@ -221,23 +221,10 @@ static void an_answer_needs_the_tag_of_its_pair(void **state)
 	assert_int_equal(got.answers, 2 * WAYS);
 }
 
-static enum hp3_loads_fate load_of(const struct hp3_addressing *a, const struct hp3_probe_key *key,
-	uint32_t stamp, struct hp3_probe_stats *got)
-{
-	const struct hp3_loads_ear ear = {&agreed_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, got};
-	const struct hp3_loads said = {.clock_us = CLOCK * 1000000ull + stamp};
-	struct hp3_loads r;
-	struct frame f;
-
-	f.len = (uint32_t)hp3_loads_build(f.b, sizeof(f.b), a, &said, HP3_PROBE_PORT, key);
-	reparse(&f);
-	return hp3_loads_read(f.b, f.len, &f.v, &ear, &r);
-}
-
-static enum hp3_loads_fate agreement_of(const struct hp3_addressing *a,
+static enum hp3_message_fate agreement_of(const struct hp3_addressing *a,
 	const struct hp3_probe_key *key, uint32_t stamp, struct hp3_probe_stats *got)
 {
-	const struct hp3_loads_ear ear = {&agreed_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, got};
+	const struct hp3_message_ear ear = {&agreed_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, got};
 	const struct hp3_agree said = {.kind = HP3_AGREE_ASK, .evs = 8, .number = 1};
 	struct hp3_agree what;
 	struct frame f;
@@ -248,7 +235,7 @@ static enum hp3_loads_fate agreement_of(const struct hp3_addressing *a,
 	return hp3_agree_read(f.b, f.len, &f.v, &ear, &what);
 }
 
-static void loads_and_agreements_are_believed_of_who_has_a_key(void **state)
+static void agreements_are_believed_of_who_has_a_key(void **state)
 {
 	struct hp3_probe_stats got = {0};
 
@@ -256,15 +243,14 @@ static void loads_and_agreements_are_believed_of_who_has_a_key(void **state)
 		const struct hp3_addressing friendly = from(FRIENDS, way),
 					    other = from(UNAUTHENTICATED, way);
 
-		assert_int_equal(load_of(&friendly, &agreed, 1 + way, &got), HP3_LOADS_OK);
-		assert_int_equal(agreement_of(&friendly, &agreed, 1 + way, &got), HP3_LOADS_OK);
-		assert_int_equal(load_of(&friendly, &agreed, 1 + way, &got), HP3_LOADS_DROP);
+		assert_int_equal(agreement_of(&friendly, &agreed, 1 + way, &got), HP3_MESSAGE_OK);
+		assert_int_equal(agreement_of(&friendly, &agreed, 1 + way, &got), HP3_MESSAGE_DROP);
 		assert_int_equal(got.messages_replayed, way + 1);
-		assert_int_equal(load_of(&friendly, &no_key, 20 + way, &got), HP3_LOADS_DROP);
-		assert_int_equal(agreement_of(&friendly, &no_key, 20 + way, &got), HP3_LOADS_DROP);
-		assert_int_equal(got.messages_bad_tag, 2 * (way + 1));
-		assert_int_equal(load_of(&other, &no_key, way, &got), HP3_LOADS_DROP);
-		assert_int_equal(agreement_of(&other, &agreed, way, &got), HP3_LOADS_DROP);
+		assert_int_equal(
+			agreement_of(&friendly, &no_key, 20 + way, &got), HP3_MESSAGE_DROP);
+		assert_int_equal(got.messages_bad_tag, way + 1);
+		assert_int_equal(agreement_of(&other, &no_key, way, &got), HP3_MESSAGE_DROP);
+		assert_int_equal(agreement_of(&other, &agreed, way, &got), HP3_MESSAGE_DROP);
 		assert_int_equal(got.messages_unkeyed, 2 * (way + 1));
 	}
 }
@@ -295,7 +281,7 @@ int main(void)
 		PAIR_TEST(a_report_is_believed_of_who_has_a_key),
 		PAIR_TEST(unauthenticated_take_nothing_from_who_has_a_key),
 		PAIR_TEST(an_answer_needs_the_tag_of_its_pair),
-		PAIR_TEST(loads_and_agreements_are_believed_of_who_has_a_key),
+		PAIR_TEST(agreements_are_believed_of_who_has_a_key),
 		PAIR_TEST(a_group_asks_no_table),
 	};
 

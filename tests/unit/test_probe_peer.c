@@ -40,7 +40,7 @@ static void wire_format(void **state)
 		make_probe(&f, cases[i].ipv6, 0xdeadbeef, CLOCK, &probe_key);
 		const uint8_t *bth = f.b + f.v.udp_off + 8;
 		assert_int_equal(f.len - L3, cases[i].ip_len);
-		assert_int_equal(hp3_be16(bth + 12), 0x4893);
+		assert_int_equal(hp3_be16(bth + 12), 0x48a3);
 		assert_int_equal(hp3_be16(bth + 14), CLOCK & 0xffff);
 		assert_int_equal(hp3_be32(bth + 16), 0xdeadbeef);
 		assert_int_equal(hp3_be32(bth + 20), cases[i].tag);
@@ -73,7 +73,7 @@ static void a_report_names_its_senders_queue_pair(void **state)
 	va = f.b + f.v.udp_off + 20;
 	assert_true(hp3_peer_is(f.b, &f.v));
 	assert_int_equal(f.v.opcode, HP3_OP_UC_WRITE_ONLY);
-	assert_int_equal(hp3_be16(va), 0x4894);
+	assert_int_equal(hp3_be16(va), 0x48a4);
 	assert_int_equal(f.len - L3, HP3_PEER_IP_LEN4 + 12);
 	assert_int_equal(hp3_be32(va + 8), 0xd8d662c5);
 	assert_int_equal(hp3_be32(va + 12), 12); /* DMA length */
@@ -92,7 +92,7 @@ static void a_report_names_its_senders_queue_pair(void **state)
 		assert_int_equal(read_probe(&f, &probe_key, CLOCK), -EACCES);
 		*at ^= (uint8_t)(1 << bit % 8);
 	}
-	hp3_put_be16(va, 0x4893); /* a probe that is as long */
+	hp3_put_be16(va, 0x48a3); /* a probe that is as long */
 	reparse(&f);
 	hp3_icrc_store(f.b, &f.v);
 	assert_true(hp3_peer_is(f.b, &f.v));
@@ -278,7 +278,7 @@ static void time_is_whole(void **state)
 /* Zero-length writes of an application, and whatever else is not a probe. */
 static void others_are_not_taken(void **state)
 {
-	static const uint64_t magic = 0x4893ull << 48, report = 0x4894ull << 48;
+	static const uint64_t magic = 0x48a3ull << 48, report = 0x48a4ull << 48;
 	static const uint8_t byte;
 	const struct hp3_fields others[] = {
 		{.opcode = HP3_OP_UC_WRITE_ONLY, .va = magic, .ackreq = true},

@@ -126,7 +126,7 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	const struct hp3_loads_ear ear = {.keys = &a->keys,
+	const struct hp3_message_ear ear = {.keys = &a->keys,
 		.heard = a->heard,
 		.time = hp3d_agent_time(a),
 		.port = a->port,
@@ -134,9 +134,9 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	struct hp3_agree what;
 
 	switch (hp3_agree_read(pkt->frame, pkt->len, &pkt->v, &ear, &what)) {
-	case HP3_LOADS_NONE:
+	case HP3_MESSAGE_NONE:
 		return false;
-	case HP3_LOADS_OK:
+	case HP3_MESSAGE_OK:
 		hp3d_agent_key_heard(a, &ends, now);
 		hp3_agree_received(e, &ends, &what, now, acts);
 		return true;

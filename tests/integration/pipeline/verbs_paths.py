@@ -821,7 +821,7 @@ def siphash(message):
 def tagged(hello, src, dst, sport, dport):
     """probes/hello.h, probes/tag.h."""
     ends = b"".join(socket.inet_aton(a) + bytes(12) for a in (src, dst))
-    return hello + siphash(bytes([7, 0]) + ends + struct.pack(">HH", sport, dport) + hello)
+    return hello + siphash(bytes([6, 0]) + ends + struct.pack(">HH", sport, dport) + hello)
 
 
 def question(src, dst, sport, nonce):
