@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 #include "cc/dcqcn.h"
-#include "base/minmax.h"
 
 #define FIRST_CNP 0x01u /* seen: alpha is valid */
 #define RUNNING   0x02u /* the increase timer runs */
@@ -30,12 +29,6 @@ static uint32_t fraction_mul(uint32_t a, uint32_t b)
 static uint64_t rate_share(uint64_t rate, uint32_t fraction)
 {
 	return ((rate >> 20) * fraction + ((rate & 0xfffff) * fraction >> 20)) >> 11;
-}
-
-/* part / whole, both < 2^43. */
-static uint32_t fraction_of(uint64_t part, uint64_t whole)
-{
-	return (uint32_t)(((part >> 12) << 31) / ((whole >> 12) + 1));
 }
 
 /* base^n. base <= 1023/1024, so the result is 0 from n = 2^16 on. */
@@ -91,8 +84,8 @@ uint32_t hp3_dcqcn_alpha(const struct hp3_dcqcn *rp, const struct hp3_dcqcn_para
 }
 
 /*
- * Updates the stored alpha. Only CNPs and lifts change it, so rounding does not depend on the
- * number of calls.
+ * Updates the stored alpha. Only CNPs change it, so rounding does not depend on the number of
+ * calls.
  */
 static void alpha_cnp(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)
 {
@@ -318,34 +311,4 @@ void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	bound_rate(&old, p);
 	rp->rate = old.rate + (rp->target - old.rate) * p->raise / 100;
 	restart_increase(rp, p, now);
-}
-
-/* Raises alpha, so that the next CNP reduces the rate by at least this part, alpha / 2. */
-static void answer_with(struct hp3_dcqcn *rp, uint32_t part, uint64_t now)
-{
-	uint32_t alpha = part > HP3_ALPHA_ONE / 2 ? HP3_ALPHA_ONE : 2 * part;
-
-#ifdef HP3_BREAK_LIFTS_ARE_KEPT
-	return;
-#endif
-	if (!(rp->flags & FIRST_CNP))
-		return; /* the first CNP uses initial_alpha_value */
-	rp->alpha = hp3_max_u32(rp->alpha, alpha);
-	rp->alpha_at = now;
-}
-
-void hp3_dcqcn_lift(
-	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now)
-{
-	uint64_t line = bps_of_mbps(p->rpg_max_rate);
-
-	hp3_dcqcn_advance(rp, p, now);
-	if (rate > line)
-		rate = line;
-	if (rp->rate >= rate)
-		return;
-	answer_with(rp, fraction_of(rate - rp->rate, rate), now);
-	rp->rate = rate;
-	if (rp->target < rp->rate)
-		rp->target = rp->rate;
 }

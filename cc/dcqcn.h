@@ -158,17 +158,4 @@ void hp3_dcqcn_rollback(struct hp3_dcqcn *rp, const struct hp3_dcqcn_snapshot *s
 void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	const struct hp3_dcqcn_snapshot *s, uint64_t now);
 
-/*
- * Lifts the rate to `rate`, at most to line rate, because the flow's share of its path (share.h) is
- * larger than its rate. If the rate is higher already, it stays as it is. The increase timers and
- * stages do not change.
- *
- * The next CNP should undo the lift. So alpha is raised until alpha / 2 of the new rate is at least
- * the lift (but alpha is at most 1). Alpha is also raised at least to its value after the last CNP.
- * Since that CNP, alpha has decayed while the rate rose slowly. The lift skips that slow increase,
- * so it also undoes the decay. Otherwise, the next CNP would hardly reduce the rate.
- */
-void hp3_dcqcn_lift(
-	struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t rate, uint64_t now);
-
 #endif

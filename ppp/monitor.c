@@ -115,16 +115,6 @@ static bool timed_out(const struct hp3_monitor *m, uint64_t now)
 	return age >= TIMED_LIMIT;
 }
 
-uint32_t hp3_monitor_times(const struct hp3_monitor *m, uint32_t psn, uint64_t now)
-{
-	bool ambiguous = m->paused && (now - m->cycle_end) >> 32 != 0;
-
-	if (!(m->watch & HP3_WATCH_TIMING) || hp3_psn_diff(psn, m->psn) < 0 || ambiguous ||
-		timed_out(m, now))
-		return 0;
-	return (uint32_t)now - m->timed_at;
-}
-
 static void keep_cycle(struct hp3_monitor *m, uint32_t cycle)
 {
 	m->history = (uint32_t)m->history << CYCLE_BITS | cycle;

@@ -220,12 +220,6 @@ static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_moni
 	return true;
 }
 
-/*
- * RTT of the timed packet in ns, if a reply with `psn` answers that packet. 0: the reply does not
- * answer it, or the stored time is ambiguous after a pause.
- */
-uint32_t hp3_monitor_times(const struct hp3_monitor *m, uint32_t psn, uint64_t now);
-
 /* The slow parts of hp3_monitor_reply(). */
 bool hp3_monitor_close(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);
 void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now);

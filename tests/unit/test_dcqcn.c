@@ -296,56 +296,6 @@ static void new_bounds_take_hold(void **state)
 	rate_is(&rp, 20000);
 }
 
-/* After 20 ms without congestion alpha is nothing, one CNP leaves 1/256 of it. */
-static void what_a_lift_gave_the_first_cnp_takes_back(void **state)
-{
-	static const uint64_t gained[] = {1000, 8000, 20000, 60000};
-	struct hp3_dcqcn_params p = sound_preset("conweave");
-	const uint64_t end = 20000 * US;
-
-	p.rpg_ai_rate = p.rpg_hai_rate = p.clamp_tgt_rate = 1;
-	for (unsigned i = 0; i < 4; i++) {
-		struct hp3_dcqcn rp;
-		double before, lifted;
-
-		hp3_dcqcn_init(&rp, &p);
-		for (unsigned n = 0; n < 3; n++)
-			hp3_dcqcn_cnp(&rp, &p, n * 10 * US);
-		assert_int_equal(hp3_dcqcn_alpha(&rp, &p, end), 0);
-		hp3_dcqcn_cnp(&rp, &p, end);
-		before = (double)hp3_dcqcn_rate(&rp) / 1e6;
-		assert_true(before < 30000);
-		lifted = before + (double)gained[i];
-		hp3_dcqcn_lift(&rp, &p, (uint64_t)(lifted * 1e6), end + 5 * US);
-		rate_is(&rp, lifted);
-		hp3_dcqcn_cnp(&rp, &p, end + 5 * US);
-		/* a CNP takes half at most */
-		assert_in_range(hp3_dcqcn_rate(&rp) / MBPS,
-			before < lifted / 2 ? lifted / 2 - 10 : before - 20,
-			before < lifted / 2 ? lifted / 2 + 10 : before + 10);
-	}
-}
-
-/* What alpha lost in the climb that a lift leaves out is there again; before a CNP there is none.
- */
-static void a_lift_brings_alpha_back(void **state)
-{
-	struct hp3_dcqcn_params p = sound_preset("conweave");
-	struct hp3_dcqcn rp;
-	uint32_t alpha;
-
-	hp3_dcqcn_init(&rp, &p);
-	p.rpg_max_rate *= 2;
-	hp3_dcqcn_lift(&rp, &p, hp3_dcqcn_rate(&rp) + 100 * MBPS, 0);
-	assert_int_equal(hp3_dcqcn_alpha(&rp, &p, 0), 0);
-	hp3_dcqcn_cnp(&rp, &p, 0);
-	alpha = hp3_dcqcn_alpha(&rp, &p, 0);
-	assert_true(hp3_dcqcn_alpha(&rp, &p, 20 * US) < alpha);
-	hp3_dcqcn_lift(&rp, &p, hp3_dcqcn_rate(&rp) + 100 * MBPS, 20 * US);
-	assert_int_equal(hp3_dcqcn_alpha(&rp, &p, 20 * US), alpha);
-	assert_true(hp3_dcqcn_alpha(&rp, &p, 40 * US) < alpha);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,8 +313,6 @@ int main(void)
 		cmocka_unit_test(after_a_switch_the_rate_is_raised),
 		cmocka_unit_test(a_flow_at_line_rate_cannot_be_raised),
 		cmocka_unit_test(new_bounds_take_hold),
-		cmocka_unit_test(what_a_lift_gave_the_first_cnp_takes_back),
-		cmocka_unit_test(a_lift_brings_alpha_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
