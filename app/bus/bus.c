@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <nats/nats.h>
+#include <semaphore.h>
 #include "base/urls.h"
 
 #define LIBRARY     "libnats.so.3.4"
@@ -49,6 +50,7 @@
 	X(natsConnection_QueueSubscribe)                                                           \
 	X(natsSubscription_SetPendingLimits)                                                       \
 	X(natsSubscription_GetDropped)                                                             \
+	X(natsSubscription_SetOnCompleteCB)                                                        \
 	X(natsSubscription_Destroy)                                                                \
 	X(natsMsg_GetSubject)                                                                      \
 	X(natsMsg_GetReply)                                                                        \
@@ -67,6 +69,8 @@ struct subscription {
 	natsSubscription *sub;
 	hp3_bus_fn *fn;
 	void *arg;
+	bool waits; /* hp3_bus_close() waits for `complete` */
+	sem_t complete; /* the subscription is closed, and `fn` has returned */
 };
 
 struct hp3_bus {
@@ -217,8 +221,12 @@ void hp3_bus_close(struct hp3_bus *b)
 	if (b == NULL)
 		return;
 	nats.natsConnection_Close(b->connection);
-	for (unsigned i = 0; i < b->n_subs; i++)
+	for (unsigned i = 0; i < b->n_subs; i++) {
+		while (b->sub[i].waits && sem_wait(&b->sub[i].complete) < 0 && errno == EINTR)
+			;
 		nats.natsSubscription_Destroy(b->sub[i].sub);
+		sem_destroy(&b->sub[i].complete);
+	}
 	nats.natsConnection_Destroy(b->connection);
 	free(b);
 }
@@ -247,6 +255,13 @@ static void on_message(natsConnection *c, natsSubscription *sub, natsMsg *m, voi
 	hand_over(s->fn, s->arg, m);
 }
 
+static void on_complete(void *arg)
+{
+	struct subscription *s = arg;
+
+	sem_post(&s->complete);
+}
+
 int hp3_bus_subscribe(
 	struct hp3_bus *b, const char *subject, const char *group, hp3_bus_fn *fn, void *arg)
 {
@@ -263,6 +278,9 @@ int hp3_bus_subscribe(
 		ret = nats.natsConnection_Subscribe(&s->sub, b->connection, subject, on_message, s);
 	if (ret != NATS_OK)
 		return -EIO;
+	sem_init(&s->complete, 0, 0);
+	/* fails if the connection was closed meanwhile */
+	s->waits = nats.natsSubscription_SetOnCompleteCB(s->sub, on_complete, s) == NATS_OK;
 	nats.natsSubscription_SetPendingLimits(
 		s->sub, group != NULL ? QUESTIONS : PENDING, PENDING_MAX);
 	b->n_subs++;
