@@ -6,10 +6,10 @@
  * header with the __u types (linux/types.h). The data outlive hp3d in a pinned map: if you change a
  * field, raise HP3_BYPASS_LAYOUT.
  *
- * Only `word` has several writers, which use compare and exchange. Its low bits are the state; the
- * other bits are the number of frames handed to hp3d. So one atomic step checks that hp3d has sent
- * all frames that it took, and makes later frames go direct. The step is right even if other CPUs
- * hand frames to hp3d at the same time (rule 19).
+ * `word` has several writers: tap, detour and hp3d. They use atomic operations. Its low bits are
+ * the state; the other bits are the number of frames handed to hp3d. So one atomic step checks that
+ * hp3d has sent all frames that it took, and makes later frames go direct. The step is right even
+ * if other CPUs hand frames to hp3d at the same time (rule 19).
  */
 
 #define HP3_BYPASS_MAGIC  0x62337068u /* "hp3b" */
@@ -23,7 +23,7 @@ enum hp3_bypass_state {
 	HP3_BYPASS_STATES
 };
 
-#define HP3_BYPASS_QUEUES 64u /* of an interface; net_af_xdp uses the first */
+#define HP3_BYPASS_QUEUES 64u /* most queues of an interface; net_af_xdp uses queue 0 */
 
 #define HP3_BYPASS_STATE 7u /* bits of the word */
 #define HP3_BYPASS_FRAME 8u /* one frame in the word */
@@ -38,7 +38,7 @@ struct hp3_bypass_port {
 	__u32 closed; /* 1: RoCEv2 that hp3d does not take is dropped */
 	__u64 stale_ns; /* age of `heartbeat_at` at which hp3d counts as gone */
 	__u64 pad0[3];
-	/* written by the tap and by the owner */
+	/* written by the tap, the detour and the owner */
 	__u64 word;
 	__u64 pad1[7];
 	/* written by the owner */
@@ -56,8 +56,8 @@ struct hp3_bypass_cpu {
 	__u32 seen; /* 1: the tap saw the frame in hand */
 	__u64 roce; /* RoCEv2 that went direct */
 	__u64 kept; /* frames of `roce` with the port to which their flow had been moved */
-	__u64 others; /* all other frames, which always go direct */
-	__u64 closed; /* RoCEv2 dropped since `closed` is set */
+	__u64 others; /* all other frames that went direct */
+	__u64 closed; /* RoCEv2 dropped because the port's `closed` was set */
 };
 
 /* Frames of flows that were moved keep their ports when they go direct (ports.h). */

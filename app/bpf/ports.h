@@ -11,7 +11,7 @@
 #define RC_OPCODES   0x20 /* opcodes below this are RC */
 #define READ_FIRST   0x0d /* from READ_FIRST to ATOMIC_ACK: replies */
 #define ATOMIC_ACK   0x12
-#define BTH          8 /* bytes after the UDP header */
+#define BTH          8 /* bytes of the BTH that are read */
 #define BTH_QPN      4 /* offset of the destination QPN's word */
 #define CRC_POLY     0xedb88320u
 #define UDP_CHECKSUM 6

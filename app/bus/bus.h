@@ -24,7 +24,7 @@ struct hp3_bus_options {
 	/* "" or NULL: none */
 	const char *credentials; /* file with a user's JWT and seed */
 	const char *nkey, *nkey_seed; /* public key, and the file with its seed */
-	const char *tls_ca, *tls_cert, *tls_key; /* files; any of them: TLS only */
+	const char *tls_ca, *tls_cert, *tls_key; /* files; with tls_ca or tls_cert: TLS only */
 };
 
 /*
@@ -35,11 +35,12 @@ typedef void hp3_bus_fn(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len);
 
 /*
- * Opens a connection. If no server answers, returns after one attempt (2 s for each server without
- * a reply), and libnats continues to try. NULL: `why` (of `cap` bytes) has the reason and the fix.
+ * Opens a connection. If no server answers, returns after two attempts (2 s each for every server
+ * without a reply), and libnats continues to try. NULL: `why` (of `cap` bytes) has the reason and
+ * the fix.
  */
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap);
-/* When this function returns, no subscribed function runs any more. */
+/* Calls no subscribed function any more, but does not wait for one that is running. */
 void hp3_bus_close(struct hp3_bus *b);
 bool hp3_bus_is_up(const struct hp3_bus *b);
 /* Do the servers refuse this user, or does their TLS certificate fail the check? libnats then stops
@@ -52,8 +53,8 @@ bool hp3_bus_is_refused(const struct hp3_bus *b);
  */
 int hp3_bus_subscribe(
 	struct hp3_bus *b, const char *subject, const char *group, hp3_bus_fn *fn, void *arg);
-/* Messages dropped because a queue was full: 32 MiB for each subscription, 1,024 messages for a
- * member of a group. */
+/* Messages dropped because the queue of a subscription was full: 32 MiB or 262,144 messages; for a
+ * member of a group, 1,024 messages. */
 uint64_t hp3_bus_dropped(const struct hp3_bus *b);
 /* Returns 0; -ENOTCONN: not connected, so the message is dropped; -EIO. */
 int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, size_t len);

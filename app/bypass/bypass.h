@@ -10,8 +10,8 @@
  * Invariant: each frame is forwarded once, by hp3d or direct. The frames of a flow stay in order
  * when hp3d starts, or stops cleanly. An hp3d that dies or hangs loses the frames that it holds,
  * and does not send them late. With AF_PACKET sockets, the gate drops late frames. With AF_XDP
- * sockets, hp3d itself checks, just before sending, that it still may send; frames may be late by
- * the few microseconds between check and sending.
+ * sockets, hp3d itself checks, just before sending, that it still may send. Frames are late if hp3d
+ * is descheduled in the few microseconds between check and sending.
  *
  * This module calls no other module, and depends on neither DPDK nor the configuration. One thread
  * opens, attaches and closes. The thread that handles a port's frames may call the inline functions
@@ -52,7 +52,7 @@ struct hp3_bypass_counts {
 	uint64_t lost; /* frames of `taken` that were dropped, because the ring was full */
 	uint64_t roce; /* RoCEv2 frames that went direct */
 	uint64_t kept; /* frames of `roce` that got another UDP source port than the RNIC's */
-	uint64_t others; /* all other frames */
+	uint64_t others; /* all other frames that went direct */
 	uint64_t closed; /* RoCEv2 frames dropped, because the operator forbade direct forwarding */
 };
 
@@ -61,7 +61,8 @@ struct hp3_bypass_counts {
  * to the interface, or replaces the interface's XDP program by the tap. From now on, the sockets
  * receive nothing until hp3_bypass_own() was called and the state is HP3_BYPASS_TAKEN. Returns 0,
  * or a negative errno with the cause and its fix in `why`. -EPROTO: the attached programs are of a
- * version of hp3 with another map layout.
+ * version of hp3 with another map layout. -ENOTRECOVERABLE: after another error, a socket still has
+ * the tap, and may receive nothing.
  */
 int hp3_bypass_open(
 	const struct hp3_bypass_options *o, struct hp3_bypass **b, char *why, size_t cap);
@@ -82,9 +83,10 @@ bool hp3_bypass_attached(int ifindex);
 
 /*
  * Removes the XDP program of a killed hp3d. Needed because net_af_xdp cannot attach its program
- * while another one is attached. Until it attaches, frames go direct. Waits at most 3 s until the
- * killed hp3d counts as gone. Returns 0; -EBUSY: that hp3d runs, or hangs; or another negative
- * errno. On errors, `why` has the cause.
+ * while another one is attached. Until net_af_xdp attaches it, frames go direct. Waits at most 3 s
+ * until the killed hp3d counts as gone. Returns 0 (also without a program); -EBUSY: that hp3d runs,
+ * or hangs; -EEXIST: the program is not hp3's; or another negative errno. On errors, `why` has the
+ * cause.
  */
 int hp3_bypass_xdp_clear(int ifindex, char *why, size_t cap);
 /*

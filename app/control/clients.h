@@ -2,8 +2,8 @@
 #ifndef HP3D_CLIENTS_H
 #define HP3D_CLIENTS_H
 /*
- * The clients of a listening socket that have a place (places.h decides who gets one). Further
- * clients wait in the kernel's backlog.
+ * The clients of a listening socket that have a place (places.h decides who gets one). While none
+ * can get one, further clients wait in the kernel's backlog.
  */
 #include "app/control/client.h"
 

@@ -3,9 +3,9 @@
 #define HP3_DOCTOR_H
 /*
  * Finds what keeps hp3 from working, or working well, in this host or its configuration. checks.def
- * is the table of checks. A check is a small function that reports findings, each with a command
- * that fixes it. hp3ctl doctor runs all checks. hp3d runs the checks marked START before it opens a
- * port. hp3d --check-config runs the checks marked CONFIG.
+ * is the table of checks. A check is a small function that reports findings, each with its fix: a
+ * command, or a change of the configuration. hp3ctl doctor runs all checks. hp3d runs the checks
+ * marked START before it opens a port. hp3d --check-config runs the checks marked CONFIG.
  *
  * Checks change nothing and send nothing.
  */

@@ -12,7 +12,7 @@ struct hp3_rdma_port {
 	bool active, ethernet;
 	char state[32];
 	unsigned roce_v2; /* number of RoCE v2 addresses */
-	char address[64]; /* first RoCE v2 address that is not link-local; if none: the first */
+	char address[64]; /* first RoCE v2 address that is not link-local; if none: the last */
 	char netdev[IFNAMSIZ]; /* interface of the first RoCE v2 address that has one */
 	int cnp_dscp; /* of the CNPs that this port sends; -1: not known */
 	char cnp_file[128]; /* the driver's file with cnp_dscp */

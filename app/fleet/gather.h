@@ -3,8 +3,9 @@
 #define HP3_APP_FLEET_GATHER_H
 /*
  * Makes a report from hp3d's lists of flows and paths (hp3ctl(1), `flows` and `paths`). The report
- * has the flows with the most bytes since the last report, and their paths. For other EVs whose
- * paths hp3d has traced, it has the switches that these paths cross. No function here waits.
+ * has the flows with the highest rates since the last regular report, and their paths; idle flows
+ * are left out. It also has other EVs whose paths cross other switches, as hp3d has traced them,
+ * and are not known to be bad. No function here waits.
  *
  * hp3d does not report how many packets were marked. `marks` is an estimate: the sum of packets
  * sent times the marked share. The settled time of a flow begins when the agent first sees the
@@ -21,7 +22,7 @@ struct fleet_gather {
 	bool applies_plans; /* the agent passes on advice: flows can move */
 	uint8_t n_addrs; /* configured addresses */
 	struct hp3_fleet_addr addr[HP3_FLEET_ADDRS];
-	json_t *before; /* by flow: its values at the last report; NULL: no report yet */
+	json_t *before; /* by flow: its values at the last regular report; NULL: none */
 	char id[HP3_FLEET_FLOWS][HP3_FLOWID_MAX]; /* of the flows of the last report */
 };
 

@@ -3,7 +3,7 @@
 #define HP3_APP_FLEET_HP3D_H
 /*
  * A connection to hp3d's control socket. It is made when needed, and made again after every error
- * except a refusal. A call waits at most FLEET_HP3D_WAIT_S for an answer.
+ * except a refusal. A call fails if hp3d sends nothing, or receives nothing, for FLEET_HP3D_WAIT_S.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,7 +27,8 @@ void fleet_hp3d_close(struct fleet_hp3d *h);
 
 /* The data of the answer, a new reference; NULL: see `why`. Takes the reference to the request. */
 json_t *fleet_hp3d_ask(struct fleet_hp3d *h, json_t *req);
-/* Reads all pages of a list into one array, of at most `most` items. */
+/* Reads pages of a list into one array, until it has all items, or at least `most`. NULL: see
+ * `why`. */
 json_t *fleet_hp3d_list(struct fleet_hp3d *h, json_t *req, size_t most);
 
 #endif

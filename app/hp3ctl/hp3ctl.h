@@ -65,7 +65,7 @@ enum hp3ctl_option {
 struct hp3ctl {
 	uint64_t given; /* HP3CTL_BIT() */
 	const char *text[HP3CTL_OPTION_MAX]; /* an option's value */
-	uint64_t number[HP3CTL_OPTION_MAX]; /* the same as a number; 0: not given */
+	uint64_t number[HP3CTL_OPTION_MAX]; /* the same as a number; 0 if not given */
 	bool json;
 	char *error; /* if set: errors go to these HP3CTL_ERROR_MAX bytes, not to stderr */
 	const volatile sig_atomic_t *stop; /* not 0: stop waiting for answers */
@@ -104,7 +104,8 @@ int hp3ctl_each_page(
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	void (*fn)(void *arg, json_t *event), void *arg);
 
-/* flows.c: reads all flows that match the filter (NULL: all), as an array; NULL after an error. */
+/* flows.c. hp3ctl_read_flows() reads all flows that match the filter (NULL: all) into the array
+ * *flows; after an error, *flows is NULL. */
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
 int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
 

@@ -6,7 +6,7 @@
 #include "config/config.h"
 
 /* When RoCEv2 packets of a rail go direct (the kernel forwards them): while hp3d does not handle
- * them, always, never. Texts have this order. */
+ * them, always, never. `modes` in bypass.c has this order. */
 enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
 
 /* State and counts of each rail; null for a rail that does not fail open. */

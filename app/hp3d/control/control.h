@@ -11,19 +11,20 @@
  * workers, and passes queue-pair events of this host (watch.h) to the workers.
  *
  * Everything here runs in the main thread, and accesses engines only through hp3d_worker_call(). A
- * client delays other clients by one page of a list at most, and uses no more memory than its two
- * bounded buffers.
+ * client delays other clients by HP3D_LINES_PER_CALL answers at most, each with one page of a list
+ * at most. It uses no more memory than its two bounded buffers.
  *
- * The socket has mode 0600: its owner may move traffic. hp3d replaces a socket that a dead process
- * left; a socket that a living process serves is an error.
+ * Who can open the socket may move traffic. So it has mode 0600; with [control] group, mode 0660,
+ * and members of the group may send only some requests (requests.h). hp3d replaces a socket that a
+ * dead process left; a socket that a living process serves is an error.
  */
 #include "config/config.h"
 
 /*
  * Claims the socket's path, and so the rails, for this process. This is the first step of a start.
- * If another hp3d has the path and is stopping (an upgrade), the call waits for as long as a clean
- * stop may take. Returns 0, or a negative errno after a message on stderr that names the fix.
- * hp3d_control_leave() releases the path. This is the last step of a stop.
+ * If another hp3d has the path, the call waits for as long as a clean stop may take: that hp3d may
+ * be stopping (an upgrade). Returns 0, or a negative errno after a message on stderr that names the
+ * fix. hp3d_control_leave() releases the path. This is the last step of a stop.
  */
 int hp3d_control_reserve(const struct hp3_config *cfg);
 void hp3d_control_leave(void);

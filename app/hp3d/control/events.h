@@ -38,8 +38,8 @@ struct hp3d_events_wanted {
 	bool all; /* also samples of fruitless events */
 };
 
-/* Up to `limit` events after number `since`, as an array. *next: the `since` for the next page;
- * unchanged if there are no more events. NULL: no memory. */
+/* Up to `limit` events after number `since`, as an array. *next: the `since` for the next page; if
+ * there are no more events, the number of the newest entry. NULL: no memory. */
 json_t *hp3d_events_page(
 	uint64_t since, unsigned limit, const struct hp3d_events_wanted *wanted, uint64_t *next);
 

@@ -4,9 +4,9 @@
 /*
  * Reports ports that lose their link or whose interface is deleted, by a line on stderr, an event,
  * and the answer to the request "health". By default, the other port of the rail stays up. With
- * [bypass] carry_link, this module sets the other port down until the link is back or hp3d ends, if
- * DPDK has the port's only driver. (For interfaces of the kernel, service/carry.h does so.) Control
- * thread only.
+ * [bypass] carry_link, this module sets the other port down until the link is back or hp3d ends,
+ * unless that port is a kernel interface. (If both ports are kernel interfaces, service/carry.h
+ * does so.) Control thread only.
  */
 #include <jansson.h>
 #include "config/config.h"

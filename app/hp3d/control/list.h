@@ -6,9 +6,9 @@
  * for a list (of flows, of address pairs) is answered by a page of the list. The same steps search
  * for a flow by a part of its id.
  *
- * A step is one call that a worker executes. To not delay packets, it takes at most `room` records,
- * and reads at most HP3D_STRETCH (most records may be unused). A page reads at most HP3D_LOOKED
- * records, so that it does not delay other clients.
+ * A step is one call that a worker executes. To not delay packets, a step takes at most `room`
+ * records, and reads at most HP3D_STRETCH records, most of which may be unused. A page reads at
+ * most HP3D_LOOKED records, so that it does not delay other clients.
  */
 #include <jansson.h>
 #include "config/config.h"

@@ -3,8 +3,9 @@
 #define HP3D_MODE_H
 /*
  * The mode of hp3d: on, observe, off ([policy] mode; hp3_policy_mode() defines them). The mode may
- * change under traffic. When the mode is no longer `on`, hp3d cancels moves in progress. Held
- * packets leave on the old path. Moved flows then return to their home ports, each behind a drain.
+ * change under traffic. When the mode is no longer `on`, hp3d cancels moves in progress, except
+ * failovers. Packets that these moves held leave on the old path. Moved flows then return to their
+ * home ports, each behind a drain.
  *
  * A mode set by `hp3ctl mode` holds until the operator sets another one, the file's value changes,
  * or hp3d starts again. So a reload that changes another key does not turn hp3d on.

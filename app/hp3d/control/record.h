@@ -5,7 +5,8 @@
  * Records events in the audit log and the journal (app/record/record.h). The audit log gets every
  * decision and the events that the decision is based on. It gets no pairings, which change nothing.
  * The journal gets the actions on flows; in `mode observe`, the actions that hp3d would have taken
- * in `mode on`. Records have the same members as the output of `hp3ctl events`.
+ * in `mode on`. It also gets changes of the mode, of fail-open rails, of links, and of peers' keys
+ * and identities. Records have the same members as the output of `hp3ctl events`.
  */
 #include "app/hp3d/control/spells.h"
 #include "config/config.h"

@@ -3,12 +3,12 @@
 #define HP3D_REQUESTS_H
 /*
  * Answers request lines:
- *     {"cmd":"flows","after":ID,"limit":100}
- *     {"v":1,"ok":true,"data":...,"next":...}   or {"v":1,"ok":false,"error":{"code","text","fix"}}
+ *     {"cmd":"flows","after":NEXT,"limit":100}
+ *     {"v":1,"ok":true,"data":...,"next":NEXT}  or {"v":1,"ok":false,"error":{"code","text","fix"}}
  *
- * Error codes: bad-request, unknown-command, not-found, ambiguous (find.h), the reason of a refused
- * move (moves.c), not-allowed (for a member of [control] group), timeout (a data lcore did not
- * answer), no-memory.
+ * Error codes: bad-request, unknown-command, not-found, ambiguous (find.h), not-allowed (for a
+ * member of [control] group), timeout (a data lcore did not answer). Some commands have more codes,
+ * such as the reason of a refused move (moves.c). Without memory, the connection ends.
  */
 #include "app/control/reply.h"
 #include "app/hp3d/lcores/worker.h"

@@ -13,8 +13,8 @@
  * event of each kind, as samples. A spell ends with a decision about the flow, or after a minute
  * without such events.
  *
- * Memory is fixed: if there is no room for a flow, hp3d deletes the record of the flow with the
- * oldest event. Control thread only.
+ * Memory is fixed: if there is no room for a flow, hp3d replaces the record with the oldest event
+ * in the flow's hash set. Control thread only.
  */
 #include "app/hp3d/pipe/event.h"
 

@@ -4,7 +4,7 @@
 /*
  * DPDK telemetry: the counters of `hp3ctl stats`, for tools that use DPDK's protocol.
  *
- *     /hp3/stats          every counter, summed over rails and lcores
+ *     /hp3/stats          the counters that are not 0, summed over rails and lcores
  *     /hp3/drops          the counters of packets that were not forwarded
  *     /hp3/rail[,NAME]    all rails; the counters of rail NAME
  *     /hp3/lcore[,N]      all workers; the counters of worker N

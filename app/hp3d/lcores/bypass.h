@@ -9,13 +9,15 @@
  * Phases of a rail, set by its lcore:
  *
  *     WAITING --no other hp3d has the ports--> QUIET
- *     QUIET --no long gap between heartbeats for 200 ms--> SETTLING --1 ms--> RUNNING
- *     RUNNING --request of the control thread--> LEAVING --all packets sent--> QUIET
- *     RUNNING, LEAVING --a frame went direct meanwhile--> QUIET (drops packets inside hp3d)
+ *     QUIET --rings empty for 2 ms (after a hang: also 200 ms without a long gap)--> SETTLING
+ *     SETTLING --1 ms--> RUNNING
+ *     RUNNING --request (moved flows return home first)--> LEAVING --all packets sent--> QUIET
+ *     SETTLING, RUNNING, LEAVING --a frame went direct--> QUIET (drops packets inside hp3d)
+ *     QUIET --request to end--> WAITING (gives up the ports)
  *     any --another hp3d took the ports--> REPLACED
  *
- * If hp3d is killed, its ports keep the state TAKEN until a packet goes direct. Until then, flows
- * are on the EVs that the killed hp3d chose.
+ * The control thread makes the requests. A gap between heartbeats is long if it exceeds half of
+ * stale_ms. If hp3d is killed, its ports keep the state TAKEN until a packet goes direct.
  *
  * In QUIET, the lcore drops the frames in the rings. In SETTLING, it receives nothing yet: frames
  * that went direct a moment ago leave the peer port's queue before hp3d sends there (rule 19). When
@@ -41,13 +43,13 @@ struct hp3d_bypass;
 
 /*
  * Call it when the ports run, and before the lcores run. If a rail cannot fail open, hp3d prints
- * why, and forwards the rail's packets without fail-open. Returns 0; or -1 after a message, if
- * [bypass] fail_open = on and a rail cannot fail open, or if an earlier hp3d left a program that
- * would forward frames a second time.
+ * why, and forwards the rail's packets without fail-open. Returns 0; or -1 after a message:
+ * [bypass] fail_open = on and a rail cannot fail open; the programs of a net_af_xdp port failed, so
+ * that the port receives nothing; or an earlier hp3d left a program that would forward frames a
+ * second time.
  */
 int hp3d_bypass_start(const struct hp3_config *cfg);
-/* Waits until every rail that can fail open is RUNNING, 0.2 s at most; then prints what the other
- * rails wait for. */
+/* Waits until every rail that can fail open is RUNNING, 0.2 s at most. */
 void hp3d_bypass_wait(void);
 /* Makes all rails go direct until hp3d ends; takes 0.6 s at most. Meanwhile, `poll` is called. */
 void hp3d_bypass_end(void (*poll)(int timeout_ms));
@@ -65,8 +67,8 @@ void hp3d_bypass_stop(void);
 int hp3d_bypass_detach(const struct hp3_config *cfg);
 
 struct hp3d_bypass *hp3d_bypass(unsigned rail); /* NULL: the rail does not fail open */
-/* Did packets go direct since an earlier hp3d had the rail? If so, flows are not on the EVs that
- * the earlier hp3d chose. Call it before the lcores run. */
+/* False: the ports are still TAKEN by an earlier hp3d, so no packet has gone direct since. Call it
+ * before hp3_bypass_own(). */
 bool hp3d_bypass_was_used(const struct hp3d_bypass *b);
 
 /* What the control thread requests of a rail. A request takes effect at the next heartbeats. */

@@ -8,8 +8,8 @@
  */
 #include "config/config.h"
 
-/* 0, or -1 after a message on stderr. `quiet` is for a replay: no PCI devices, no telemetry, and
- * messages about errors only. */
+/* 0, or -1 after a message on stderr. `quiet` is for a replay: no PCI devices, no telemetry, and no
+ * messages of DPDK except emergencies. */
 int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet);
 
 /* Monotonic nanoseconds from the time-stamp counter. Call it after hp3d_eal_init(). */

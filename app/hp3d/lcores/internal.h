@@ -25,9 +25,9 @@ enum hp3d_call_state {
 
 /*
  * Fields that a worker writes while packets pass are on cache lines that no other thread writes.
- * Fields that others write are on separate lines, and others write them only for a call or a stop.
- * The test hp3d/lcores_lines checks this. The rings between workers are shared, with a line for
- * each end.
+ * Fields that others write are on separate lines, and others write them only for a call, for a
+ * stop, or to end a sleep. The test hp3d/lcores_lines checks this. The rings between workers are
+ * shared, with a line for each end.
  */
 struct hp3d_worker {
 	unsigned index, lcore;
@@ -46,7 +46,8 @@ struct hp3d_worker {
 		struct hp3d_worker_time time;
 		uint32_t idle_loops;
 		/* By rail: how often the worker did not read packets from the network, because the
-		 * RNIC's side accepted none. Others read it. */
+		 * RNIC's side accepted none, or a ring to another worker was full. Others read
+		 * it. */
 		uint32_t rx_left[HP3_CONFIG_RAILS_MAX];
 		uint32_t rx_seen[HP3_CONFIG_RAILS_MAX]; /* all workers' rx_left at the last tick */
 		uint64_t ticked; /* time of the last tick */

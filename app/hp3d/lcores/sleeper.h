@@ -3,9 +3,8 @@
 #define HP3D_SLEEPER_H
 /*
  * How an lcore sleeps, and what ends its sleep early: a bell (an eventfd) that other threads ring,
- * and received packets, if the drivers of all the lcore's queues have Rx interrupts. The drivers of
- * most NICs, virtio, net_tap and net_vhost have Rx interrupts; net_af_packet and net_af_xdp have
- * none.
+ * and packets on queues whose driver has Rx interrupts. The drivers of most NICs, virtio, net_tap
+ * and net_vhost have Rx interrupts; net_af_packet and net_af_xdp have none.
  *
  * No wake-up is lost: the lcore first sets `asleep` (arm), polls all its inputs once more, and only
  * then sleeps. A thread that adds work to an input rings the bell afterwards. Ringing costs a fence

@@ -11,7 +11,8 @@
  * two IP addresses selects (spread.h), so all flows of an address pair are on one worker. It also
  * sends packets that other workers have handled, through the ports that it owns. Workers hand over
  * packets in FIFO rings, so order within a flow does not change. With idle = sleep, an idle worker
- * sleeps, longer each time up to idle_sleep_us, but never beyond its engines' next deadline.
+ * sleeps, longer each time up to a bound (longest_sleep() in loop.c), but never beyond its engines'
+ * next deadline.
  */
 #include "app/hp3d/lcores/worker.h"
 #include "config/config.h"
@@ -25,11 +26,11 @@ bool hp3d_workers_reload(const struct hp3_config *cfg);
 void hp3d_workers_home(uint32_t max_flows);
 
 /*
- * Clean stop. For at most stop_drain_ms, moved flows return to their home ports, each behind a
- * drain. Agreements to spray continue until both hosts have ended them, for their lease at most
- * (rule 35). Then packets that are still held leave on their old port, and the lcores end.
- * Meanwhile, `poll` is called (control socket, events). Returns how many flows are not on their
- * home ports.
+ * Clean stop. Inline, for at most stop_drain_ms, moved flows return to their home ports, each
+ * behind a drain; in verbs mode, flows keep their EVs. Agreements to spray continue until both
+ * hosts have ended them, for their lease at most (rule 35). Then packets that are still held leave
+ * on their old port, and the lcores end. Meanwhile, `poll` is called (control socket, events).
+ * Returns how many flows are not on their home ports; 0 in verbs mode.
  */
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms));
 /* Frees pipes and queues; ports must be stopped. Returns packet buffers still in use: 0 unless

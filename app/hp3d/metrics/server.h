@@ -2,12 +2,13 @@
 #ifndef HP3D_METRICS_SERVER_H
 #define HP3D_METRICS_SERVER_H
 /*
- * The HTTP server (libmicrohttpd), in one thread on CPUs without data lcores: GET and HEAD of
- * /metrics, one request per connection.
+ * The HTTP server (libmicrohttpd), in one control thread of DPDK (on CPUs without lcores, if there
+ * are any): GET and HEAD of /metrics, one request per connection.
  *
  * Bounds for all clients: a listener has at most CONNECTIONS at once; others wait in the kernel's
  * backlog. A connection ends after SILENCE_S without data, or after LIFE_MS. A request has at most
- * REQUEST_BYTES. A page is built at most once in FRESH_MS; requests within that time share it.
+ * REQUEST_BYTES. A page of each format is built at most once in FRESH_MS; requests within that time
+ * share it.
  */
 #include <stdbool.h>
 #include <stddef.h>

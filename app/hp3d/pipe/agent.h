@@ -15,7 +15,8 @@
  * Messages have authentication tags if the two hosts have a common key (probes/tag.h): the
  * probe_key of all hosts, or a key on which the pair of hosts agreed (agent_keys.c). Without a key,
  * the agent still answers probes (probes/responder.h). It also accepts answers to its probes, if an
- * answer proves that its sender received the probe. All other messages have no effect.
+ * answer proves that its sender received the probe, and messages of key agreement. All other
+ * messages have no effect.
  */
 #include "app/hp3d/pipe/event.h"
 #include "app/hp3d/pipe/neighbours.h"

@@ -11,7 +11,7 @@
  * thread may call these functions, but any thread may read counters.
  *
  * Per burst: prefetch, parse all, look up all, then packet by packet the engine's actions and its
- * verdict. Nothing is allocated, logged or locked.
+ * verdict. Nothing is logged or locked, and only packet buffers are allocated, from pools.
  */
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
@@ -130,7 +130,7 @@ void hp3d_pipe_burst(
 void hp3d_pipe_rx_blocked(struct hp3d_pipe *p, bool blocked, uint64_t now);
 /* Runs a bounded number of due timers; returns the next deadline, or `now` if more are due. */
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
-/* Call hp3_command(), hp3_advise() and hp3_qp(), and carry out the resulting actions. */
+/* These call hp3_command(), hp3_advise() and hp3_qp(), and carry out the resulting actions. */
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t now);
@@ -158,8 +158,8 @@ bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now);
 uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
 /*
  * Packets that arrived or were made (packets_tx, packets_rx, own, shown), minus those accounted
- * for: sent, taken, consumed, drop_*, held. Invariant: 0 between two calls. Otherwise, the pipe has
- * lost a buffer, or sent a buffer twice.
+ * for: sent, taken, consumed, drop_engine, drop_discarded, drop_host, held. Invariant: 0 between
+ * two calls. Otherwise, the pipe has lost a buffer, or sent a buffer twice.
  */
 int64_t hp3d_pipe_unaccounted(const struct hp3d_pipe *p);
 /* For a stop: requests that every moved flow moves to its home port. */

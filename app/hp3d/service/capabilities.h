@@ -20,7 +20,8 @@ uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg);
  */
 int hp3d_capabilities_drop(uint64_t keep);
 
-/* Names of this thread's capabilities: "net_admin, bpf", or "none", or "all". */
+/* Names of this thread's capabilities: "net_admin, bpf"; "none"; or, if it has one that hp3d never
+ * keeps, "all that it had". */
 void hp3d_capabilities_text(char *buf, size_t cap);
 
 #endif

@@ -10,7 +10,8 @@
  * the interfaces up again that it had set down. If the process itself is killed, the next hp3d sets
  * these interfaces up: a file in /run/hp3 lists them.
  *
- * Only for rails whose ports are both kernel interfaces; links.h handles the others.
+ * Only for rails whose ports are both kernel interfaces; control/links.h sets ports of other
+ * drivers down.
  */
 #include "config/config.h"
 

@@ -8,15 +8,15 @@
  *
  *      0  magic 16     4  source port of the frame 16
  *      2  version 8    6  probe: BTH and what is behind it, without ICRC; then zeros up to 32
- *      3  kind 8          plain: what the UDP datagram has
+ *      3  kind 8          plain: payload of the UDP datagram
  *
  * The receiver restores the frame as the sender's agent built it. So the receiving agent checks
  * tags, times and replays as it does inline. The receiver calculates a new ICRC, because the RNIC
  * has already checked that of the datagram.
  *
- * Invariants: the datagram of a probe is as long as that of its answer. Whatever the payload is,
- * the receiver restores only empty or short WRITEs of unreliable connections, and UDP datagrams to
- * hp3's own port.
+ * Invariants: the datagram of a probe is at least as long as that of its answer. Whatever the
+ * payload is, the receiver restores only empty or short WRITEs of unreliable connections, and UDP
+ * datagrams to hp3's own port.
  */
 #include <stddef.h>
 #include "roce/build.h"

@@ -58,7 +58,7 @@ struct hp3d_ud_peers {
 	uint64_t *look; /* by place: no question to this peer is due before this time */
 };
 
-/* Room for peers of so many address pairs, at least 4; The caller has set `secret`. 0, or
+/* Room for peers of so many address pairs, at least 4. The caller has set `secret`. 0, or
  * -ENOMEM. */
 int hp3d_ud_peers_make(struct hp3d_ud_peers *p, uint32_t pairs);
 /* 0, or -1 with the reason in `why`. `port`: hp3's own. */
@@ -78,8 +78,8 @@ struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const
 /* meet: the local RNIC has queue pairs with this peer. part: the last of them has ended. */
 void hp3d_ud_peers_meet(struct hp3d_ud_peer *peer, uint64_t now);
 void hp3d_ud_peers_part(struct hp3d_ud_peer *peer);
-/* hp3d has a frame for this peer: asks for the peer's queue pairs if the peer has not answered
- * yet. */
+/* hp3d has a frame for this peer: asks for the peer's queue pairs, if the peer has not answered
+ * yet, or has sent nothing since several frames. */
 void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
 /* True: a message of key agreement may be sent to it. If not, hp3d asks the peer. */
 bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);

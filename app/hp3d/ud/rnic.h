@@ -74,7 +74,8 @@ int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
 	struct ibv_device *device, uint8_t port, uint32_t qkey, char *why, size_t cap);
 void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r);
 
-/* The index of the GID of this address (IPv4: four bytes), or -1. Rereads the GIDs now and then. */
+/* The index of the GID of this address (IPv4: four bytes), or -1. If it is unknown, rereads the
+ * GIDs, once a second at most. */
 int hp3d_ud_rnic_gid(struct hp3d_ud_rnic *r, bool ipv6, const uint8_t *ip, uint64_t now);
 
 /* 0; -EADDRNOTAVAIL: no queue pair has that port; -ENETUNREACH: no address handle; other errnos:
