@@ -78,8 +78,9 @@ struct hp3_bypass_flow {
 };
 
 /*
- * Family and VLAN (roce/tags.h) of a flow. Bits 0 to 11: id of the outer tag; 12: the outer tag is
- * an 802.1ad tag; 13: the inner tag is one; 16: IPv6; 20 to 31: id of the inner tag.
+ * Family and VLAN (roce/tags.h) of a flow. Bits 0 to 11: id of the outer tag. Bit 12: the outer tag
+ * is an 802.1ad tag; bit 13: the inner tag is one. Bit 16: IPv6. Bits 20 to 31: id of the inner
+ * tag.
  */
 static inline __u32 hp3_bypass_kind(__u32 vlan, __u32 ipv6)
 {

@@ -7,9 +7,9 @@
  * The module calls nothing else of hp3.
  *
  * The Unix socket has mode 0600, or 0660 with a group. Only one process serves a path. A process
- * claims the path, and then replaces a socket file that no process serves any more; if another
- * process serves the path, the claim fails. A claim lasts until it is released or the process ends.
- * It is a lock (lock.h) on PATH.lock, which no other user can take.
+ * claims the path; the claim fails while another process has it. To listen, it then replaces a
+ * socket file that no process serves any more. A claim lasts until it is released or the process
+ * ends. It is a lock (lock.h) on PATH.lock, which no other user can take.
  */
 #include <stdbool.h>
 #include <sys/socket.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_APP_FLEET_COMMANDS_H
 #define HP3_APP_FLEET_COMMANDS_H
-/* Commands that query a running hp3-fleet over NATS, and `order`, which needs one only for --ports.
- * All return an exit code, and print their errors. */
+/* Commands that query a running hp3-fleet over NATS, and `order`, which needs a running hp3-fleet
+ * only for --ports. All return an exit code, and print their errors. */
 #include <stdbool.h>
 #include "app/fleet/keys.h"
 

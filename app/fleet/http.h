@@ -2,8 +2,8 @@
 #ifndef HP3_APP_FLEET_HTTP_H
 #define HP3_APP_FLEET_HTTP_H
 /*
- * The HTTP server of hp3-fleet run, read only: / is a page without external resources (page.html),
- * /state.json has its data, and /metrics the metrics in OpenMetrics.
+ * The HTTP server of hp3-fleet run, read only. / is a page without external resources (page.html),
+ * and /state.json has its data. /metrics has the metrics in OpenMetrics.
  */
 #include "app/fleet/planner.h"
 

@@ -2,11 +2,11 @@
 #ifndef HP3D_EVENTS_H
 #define HP3D_EVENTS_H
 /*
- * The history for `hp3ctl events`. It has two rings, so that frequent events that led to no
- * decision (*fruitless*: rounds without a better path, severe congestion, searches without a move;
- * spells.h) do not push out decisions. One ring has decisions and the events that they are based
- * on; the other has samples of fruitless events. Both rings number their
- * entries from one counter (1, 2, 3, ...), which gives one order.
+ * The history for `hp3ctl events`. *Fruitless* events led to no decision: rounds without a better
+ * path, severe congestion, searches without a move (spells.h). They are frequent. So that they do
+ * not push out decisions, the history has two rings. One ring has decisions and the events that
+ * they are based on; the other has samples of fruitless events. Both rings number their entries
+ * from one counter (1, 2, 3, ...), which gives one order.
  *
  * When a decision is made, the events it is based on get their numbers first, then the decision
  * gets the next one. So no entry appears later with a lower number, and a reader that continues

@@ -3,8 +3,8 @@
 #define HP3D_FIND_H
 /*
  * Finds the flow that a request names, by the flow's id or by a part of the id that only one flow
- * has: the beginning, the end from a '/' on, or the QPN, such as 0x1c. If several flows match, the
- * error answer has some of them ("candidates") and their number ("found").
+ * has. The part is the beginning, all that follows a '/', or the QPN, such as 0x1c. If several
+ * flows match, the error answer has some of them ("candidates") and their number ("found").
  */
 #include <jansson.h>
 #include "app/flowid.h"

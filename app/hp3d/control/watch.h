@@ -2,8 +2,8 @@
 #ifndef HP3D_WATCH_H
 #define HP3D_WATCH_H
 /*
- * Passes the watcher's events (app/watch/watcher.h) to the engines: to the rail of the event's RDMA
- * device, and there to the worker that has the flows of the event's two addresses.
+ * Passes the watcher's events (app/watch/watcher.h) to the engines. The event's RDMA device
+ * determines the rail, and the event's two addresses determine the worker.
  *
  * Control thread only.
  */

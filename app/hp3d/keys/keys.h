@@ -2,9 +2,9 @@
 #ifndef HP3D_KEYS_H
 #define HP3D_KEYS_H
 /*
- * This module has the part of key agreement ([probes] keys = auto) that is outside the lcores: this
- * host's identity, and a thread that computes X25519 for all pipes. Without keys = auto, these
- * functions do nothing. They are for the main thread.
+ * This module has the parts of key agreement ([probes] keys = auto) that do not run on lcores. They
+ * are this host's identity, and a thread that computes X25519 for all pipes. Without keys = auto,
+ * these functions do nothing. They are for the main thread.
  */
 #include "config/config.h"
 

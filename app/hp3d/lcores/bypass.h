@@ -2,9 +2,9 @@
 #ifndef HP3D_BYPASS_H
 #define HP3D_BYPASS_H
 /*
- * Fail-open of rails (app/bypass/bypass.h), on the lcore that serves the rail: its heartbeat, how
- * it takes over and leaves the rail, and what it does with packets if the heartbeat stopped for too
- * long.
+ * Fail-open of rails (app/bypass/bypass.h), on the lcore that serves the rail. The lcore writes a
+ * heartbeat, and takes over and leaves the rail. If the heartbeat stopped for too long, the lcore
+ * drops the packets inside hp3d.
  *
  * Phases of a rail, set by its lcore:
  *
@@ -43,10 +43,10 @@ struct hp3d_bypass;
 
 /*
  * Call it when the ports run, and before the lcores run. If a rail cannot fail open, hp3d prints
- * why, and forwards the rail's packets without fail-open. Returns 0; or -1 after a message:
- * [bypass] fail_open = on and a rail cannot fail open; the programs of a net_af_xdp port failed, so
- * that the port receives nothing; or an earlier hp3d left a program that would forward frames a
- * second time.
+ * why, and forwards the rail's packets without fail-open. Returns 0, or -1 after a message. Causes
+ * of -1: [bypass] fail_open = on, and a rail cannot fail open; a net_af_xdp port would receive
+ * nothing, because its BPF programs failed; an earlier hp3d left a program that would forward
+ * frames a second time.
  */
 int hp3d_bypass_start(const struct hp3_config *cfg);
 /* Waits until every rail that can fail open is RUNNING, 0.2 s at most. */

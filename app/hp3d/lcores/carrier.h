@@ -2,7 +2,7 @@
 #ifndef HP3D_CARRIER_H
 #define HP3D_CARRIER_H
 /* Does a port have a link? A kernel interface has a link if it has a carrier; a deleted interface
- * has none. Needs two system calls, so lcores must not call it. */
+ * has none. Makes system calls, so lcores must not call it. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -45,7 +45,7 @@ struct hp3d_worker {
 		uint64_t events_lost;
 		struct hp3d_worker_time time;
 		uint32_t idle_loops;
-		/* By rail: how often the worker did not read packets from the network, because the
+		/* By rail: how often the worker did not read packets from the network. Causes: the
 		 * RNIC's side accepted none, or a ring to another worker was full. Others read
 		 * it. */
 		uint32_t rx_left[HP3_CONFIG_RAILS_MAX];

@@ -4,10 +4,11 @@
 /*
  * The two ports of each rail. hp3d creates them from devargs, with any PMD. They are promiscuous,
  * because their packets have the addresses of other hosts. With several lcores, a port has an Rx
- * and a Tx queue for every lcore if its NIC can spread packets by their addresses (spread.h),
- * otherwise one of each. If a port of a rail cannot spread packets, one lcore handles the whole
- * rail: lcore i mod N for rail i and N lcores. With spread = software, the lcores instead hand the
- * rail's packets to each other. At its start, hp3d prints the choice for each rail, and the reason.
+ * and a Tx queue for every lcore if its NIC can spread packets by their addresses (spread.h).
+ * Otherwise, it has one of each. If a port of a rail cannot spread packets, one lcore handles the
+ * whole rail: lcore i mod N for rail i and N lcores. With spread = software, the lcores instead
+ * hand the rail's packets to each other. At its start, hp3d prints the choice for each rail, and
+ * the reason.
  */
 #include "app/hp3d/lcores/spread.h"
 #include "config/config.h"

@@ -2,9 +2,9 @@
 #ifndef HP3D_SLEEPER_H
 #define HP3D_SLEEPER_H
 /*
- * How an lcore sleeps, and what ends its sleep early: a bell (an eventfd) that other threads ring,
- * and packets on queues whose driver has Rx interrupts. The drivers of most NICs, virtio, net_tap
- * and net_vhost have Rx interrupts; net_af_packet and net_af_xdp have none.
+ * How an lcore sleeps, and what ends its sleep early. Other threads ring a bell (an eventfd); or
+ * packets arrive at a queue whose driver has Rx interrupts. The drivers of most NICs, virtio,
+ * net_tap and net_vhost have Rx interrupts; net_af_packet and net_af_xdp have none.
  *
  * No wake-up is lost: the lcore first sets `asleep` (arm), polls all its inputs once more, and only
  * then sleeps. A thread that adds work to an input rings the bell afterwards. Ringing costs a fence

@@ -6,13 +6,13 @@
  * requests, replies, probes and their answers reach one engine. UDP ports do not matter, because
  * hp3d changes the source port.
  *
- * If a NIC spreads packets (RSS), hp3d uses the map of the NIC: the Toeplitz hash of the two
- * addresses with the key 6d5a 6d5a ..., then an indirection table that hp3d sets. The key's period
- * of 16 bits makes the hash a function of the exclusive or of all 16-bit words, and so symmetric.
- * hp3d computes the hash, too, in two look-ups, and checks every packet. If a packet is on another
- * worker's queue, hp3d hands it to the right worker. (Causes: an encapsulation that the NIC does
- * not parse, an ICMP error, a driver that ignores the set-up.) If no NIC spreads packets, hp3d uses
- * a seeded hash.
+ * If a NIC spreads packets (RSS), hp3d uses the map of the NIC. That is the Toeplitz hash of the
+ * two addresses with the key 6d5a 6d5a ..., then an indirection table that hp3d sets. The key's
+ * period of 16 bits makes the hash a function of the exclusive or of all 16-bit words, and so
+ * symmetric. hp3d computes the hash, too, in two look-ups, and checks every packet. If a packet is
+ * on another worker's queue, hp3d hands it to the right worker. (Causes: an encapsulation that the
+ * NIC does not parse, an ICMP error, a driver that ignores the set-up.) If no NIC spreads packets,
+ * hp3d uses a seeded hash.
  *
  * The NIC's hash is linear: an attacker who chooses addresses can find many that map to one worker,
  * whatever the key is. The seeded hash prevents this.

@@ -7,12 +7,12 @@
  *
  * A single worker polls all ports and sends directly. With several workers, a worker that has a
  * whole rail does the same for that rail. The ports of other rails are shared: each worker polls
- * the ports or queues that it owns. It hands each packet to the worker that a symmetric hash of the
- * two IP addresses selects (spread.h), so all flows of an address pair are on one worker. It also
- * sends packets that other workers have handled, through the ports that it owns. Workers hand over
- * packets in FIFO rings, so order within a flow does not change. With idle = sleep, an idle worker
- * sleeps, longer each time up to a bound (longest_sleep() in loop.c), but never beyond its engines'
- * next deadline.
+ * the ports or queues that it owns. A symmetric hash of a packet's two IP addresses selects the
+ * worker that gets the packet (spread.h). So all flows of an address pair are on one worker. Each
+ * worker also sends packets that other workers have handled, through the ports that it owns.
+ * Workers hand over packets in FIFO rings, so order within a flow does not change. With idle =
+ * sleep, an idle worker sleeps, longer each time up to a bound (longest_sleep() in loop.c), but
+ * never beyond its engines' next deadline.
  */
 #include "app/hp3d/lcores/worker.h"
 #include "config/config.h"
@@ -33,8 +33,8 @@ void hp3d_workers_home(uint32_t max_flows);
  * Returns how many flows are not on their home ports; 0 in verbs mode.
  */
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms));
-/* Frees pipes and queues; ports must be stopped. Returns packet buffers still in use: 0 unless
- * there is a leak. */
+/* Frees pipes and queues; ports must be stopped. Returns packet buffers still in use, except those
+ * of rails with net_af_xdp: 0 unless there is a leak. */
 unsigned hp3d_workers_free(void);
 uint64_t hp3d_workers_tx_drops(void);
 

@@ -2,8 +2,8 @@
 #ifndef HP3D_METRICS_SERVER_H
 #define HP3D_METRICS_SERVER_H
 /*
- * The HTTP server (libmicrohttpd), in one control thread of DPDK (on CPUs without lcores, if there
- * are any): GET and HEAD of /metrics, one request per connection.
+ * The HTTP server (libmicrohttpd): GET and HEAD of /metrics, one request per connection. It runs in
+ * one control thread of DPDK, on CPUs without lcores if there are any.
  *
  * Bounds for all clients: a listener has at most CONNECTIONS at once; others wait in the kernel's
  * backlog. A connection ends after SILENCE_S without data, or after LIFE_MS. A request has at most

@@ -4,8 +4,8 @@
 /*
  * The keys that agents share: those of probe_key and probe_key_old, with the files that they name
  * read into memory. The main thread changes them in three steps, so that no lcore reads a freed
- * table: read, which may fail and changes nothing; take; and settle, when all lcores use the new
- * ones. Unchanged files keep their tables.
+ * table. Read may fail, and changes no key in effect. Then take. Then settle, when all lcores use
+ * the new keys. Unchanged files keep their tables.
  */
 #include <stdio.h>
 #include "config/config.h"

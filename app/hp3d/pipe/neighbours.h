@@ -7,10 +7,11 @@
  * ARP requests: it copies these fields.
  *
  * The table has twice as many entries as there may be address pairs, in sets. In a full set, a new
- * entry replaces the least recently used entry of the lowest rank: first, addresses with which the
- * RNIC had no connection; then, addresses whose connections have ended. An address without a
- * connection never replaces an address that has or had one, because anybody can make a host reply.
- * A hash with a random seed selects the set, because other hosts choose addresses.
+ * entry replaces the least recently used entry of the lowest rank. Addresses with which the RNIC
+ * had no connection have the lowest rank. Next are addresses whose connections have ended. An
+ * address without a connection never replaces an address that has or had one, because anybody can
+ * make a host reply. A hash with a random seed selects the set, because other hosts choose
+ * addresses.
  */
 #include "engine/ends.h"
 #include "roce/build.h"

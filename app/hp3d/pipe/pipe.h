@@ -2,9 +2,10 @@
 #ifndef HP3D_PIPE_H
 #define HP3D_PIPE_H
 /*
- * This module has the path of a burst of packets through hp3d, and what that path needs: the
- * engine's memory, packets of hp3d itself (agent.h), and their addressing (neighbours.h). It calls
- * the engine and the libraries below the engine. It depends neither on lcores nor on its callers.
+ * This module has the path of a burst of packets through hp3d. It also has what that path needs:
+ * the engine's memory, packets of hp3d itself (agent.h), and their addressing (neighbours.h). It
+ * calls the engine and the libraries below the engine. It depends neither on lcores nor on its
+ * callers.
  *
  * A pipe is one rail on one worker: an engine, its hold queues and its counters. hp3d_pipe_burst()
  * is the only path of packets through hp3d; workers, replay and bench call it. Only the pipe's own

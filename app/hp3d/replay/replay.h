@@ -10,8 +10,8 @@
  *
  * With a port to move to, the replay reads the capture several times. The first passes learn which
  * local and remote queue pairs belong together, until a pass finds no more. The last pass announces
- * these pairs before the first packet. It moves every stream of requests to the port, as soon as
- * the response to a packet of the stream can show that the old path is empty.
+ * these pairs before the first packet. It moves every stream of requests to the port. The move
+ * waits for a packet of the stream whose response can show that the old path is empty.
  *
  * OUT has the same packets with their original timestamps, in the order in which they left. Two
  * runs give identical bytes.

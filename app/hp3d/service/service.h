@@ -4,9 +4,9 @@
 /*
  * This module makes hp3d a service of the host. It notifies the service manager (sd_notify(3), if
  * $NOTIFY_SOCKET is set) when packets pass, when it reloads and when it stops. With a watchdog
- * ($WATCHDOG_USEC), it also reports that it is alive: the main thread runs, and every lcore made a
- * round of its loop within half of the watchdog's time. It calls the lcores for the times of their
- * latest rounds.
+ * ($WATCHDOG_USEC), hp3d also reports that it works. The report means: the main thread runs, and
+ * every lcore made a round of its loop within half of the watchdog's time. This module calls the
+ * lcores' functions for the times of their latest rounds.
  *
  * Main thread only.
  */

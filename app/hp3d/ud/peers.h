@@ -78,8 +78,8 @@ struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const
 /* meet: the local RNIC has queue pairs with this peer. part: the last of them has ended. */
 void hp3d_ud_peers_meet(struct hp3d_ud_peer *peer, uint64_t now);
 void hp3d_ud_peers_part(struct hp3d_ud_peer *peer);
-/* hp3d has a frame for this peer: asks for the peer's queue pairs, if the peer has not answered
- * yet, or has sent nothing since several frames. */
+/* hp3d has a frame for this peer. Asks for the peer's queue pairs, if the peer has not answered
+ * yet, or if several frames to it got no reply. */
 void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
 /* True: a message of key agreement may be sent to it. If not, hp3d asks the peer. */
 bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
