@@ -21,7 +21,7 @@ json_t *hp3d_path_json(const struct hp3_estimates *p);
 /* The source of the mode in a MODE event: operator, configuration. */
 const char *hp3d_mode_setter(const struct hp3_event *event);
 
-/* True: the event is about hp3d, a rail or a port, and names no flow. */
+/* True: the event is about hp3d, a rail, a port, or the keys of a peer, and names no flow. */
 bool hp3d_event_is_own(const struct hp3_event *event);
 
 extern const char *const hp3d_side_names[2]; /* the ports of a rail, by direction */
