@@ -26,7 +26,8 @@ struct hp3_pair_info {
 	uint8_t ttl; /* TTL of the switches that name paths; 0: not found, or no traces */
 	uint8_t reason; /* enum hp3_linear_reason of the last map tried */
 	bool keyed; /* this host shares a key with the peer */
-	/* agreements to spray: this host is the sender; this host is the receiver */
+	/* agreements to spray with the remote address, from any local address and in any VLAN: this
+	 * host is the sender; this host is the receiver */
 	uint16_t sprays_out, sprays_in;
 	uint16_t reads_out, reads_in; /* ... how many of these are about READ responses */
 	/* time since the peer last showed that it is alive; 0: never, or just now */
@@ -102,7 +103,8 @@ const char *hp3_evidence_name(enum hp3_evidence e);
  * paths. Returns the number of ports (at most HP3_COMPARE_PORTS, and half of the probe burst);
  * -EPERM: probes or searches are off; -ENOENT: no such pair; -EBUSY: a comparison is under way;
  * -ENODATA: fewer than two ports are allowed, or the pair may not be probed yet. A pair may be
- * probed once there was a sign of the peer's hp3d, and once a flow has sent.
+ * probed once there was a sign of the peer's hp3d (or if probe = peer), and once a reply has
+ * advanced una of a paired flow.
  */
 int hp3_compare_ask(
 	struct hp3_engine *e, uint32_t pair, const uint16_t *port, uint32_t n, uint64_t now);

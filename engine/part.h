@@ -8,13 +8,16 @@
  */
 #include "engine/common.h"
 
-/* Memory of an engine, in whole cache lines. Without memory (NULL), it only counts. */
+/*
+ * Memory of an engine. Each block begins at a cache line. If `memory` is NULL, hp3_arena_take()
+ * only counts the bytes in `used`.
+ */
 struct hp3_arena {
 	uint8_t *memory;
 	size_t used;
 };
 
-/* Memory for `n` records of `size` bytes; it is not initialised. */
+/* Memory for `n` records of `size` bytes, not initialised; NULL if the arena only counts. */
 void *hp3_arena_take(struct hp3_arena *a, size_t n, size_t size);
 #define HP3_TAKE(arena, pointer, n) ((pointer) = hp3_arena_take(arena, n, sizeof(*(pointer))))
 

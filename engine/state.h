@@ -4,7 +4,7 @@
 /*
  * State of an engine between two packets: slots with their FIFOs, active flows, rates, and the
  * engine itself. Flow records are in flow.h, address pairs in pairs.h. All this state is in the
- * memory that the caller passes to hp3_engine_create(). engine.c divides that memory.
+ * memory that the caller passes to hp3_engine_create(). Each part takes its piece (part.h).
  */
 #include "cc/pacer.h"
 #include "cc/shield.h"
@@ -170,7 +170,7 @@ struct hp3_losses {
 	uint32_t again : 24; /* newest PSN that was retransmitted */
 	/* monitoring cycles with a loss since the bucket was empty; up to 255 */
 	uint32_t cycles : 8;
-	uint64_t at; /* ns: newest loss */
+	uint64_t at; /* ns: first loss of the newest of these cycles */
 	uint64_t until; /* ns: the engine does not react to losses before this time */
 	uint16_t to; /* port that was found to be better; 0: none */
 	uint16_t home; /* port before the engine began to try other ports; 0: it tries none */
@@ -179,7 +179,7 @@ struct hp3_losses {
 	uint8_t searches; /* searches that followed one another */
 	uint8_t trials; /* ports tried without success since `home` */
 	uint32_t since : 24; /* the flow's nxt at the first loss since the bucket was empty */
-	uint32_t gaps : 8; /* losses since the bucket was empty; up to 255 */
+	uint32_t gaps : 8; /* losses after the one at `since`; up to 255 */
 	/* oldest PSN in flight, if the RNIC retransmitted from it more than once
 	 * (search/stuck.c) */
 	uint32_t una : 24;
@@ -205,7 +205,8 @@ struct hp3_near {
 	uint32_t key; /* signature of pair and window */
 	uint32_t last, last_at; /* the flow that last sent in this window; time of that */
 	uint32_t other_at; /* time when a flow other than `last` sent in this window */
-	/* the unpaired flow that sent the highest PSN of the window; time of that */
+	/* the unpaired flow that sent the highest PSN of the window; time of its newest packet
+	 * there */
 	uint32_t leader, lead_at;
 	uint32_t follow_at; /* time when another unpaired flow sent in this window */
 	/* ... PSNs that these other unpaired flows have sent: the first follow_to ones of the
@@ -259,7 +260,8 @@ struct hp3_engine {
 	uint32_t key[4]; /* of hp3_key_mix() */
 	const struct hp3_isa *isa; /* burst.h */
 	uint32_t large; /* shortest message that may be sprayed, bytes; UINT32_MAX: none */
-	/* records of spray_in: requests of peers, and READ responses for local queue pairs */
+	/* number of hp3_spray_in records in use: requests of peers, and READ responses for local
+	 * queue pairs */
 	uint32_t nspray_in;
 	uint32_t nspray_reads; /* queue pairs whose READ responses may be sprayed */
 	bool near_kept; /* near.entries is kept up to date (flows/near.h) */
@@ -320,7 +322,7 @@ struct hp3_engine {
 	uint64_t strays_until;
 	uint64_t rng;
 	uint8_t setup_late; /* set-ups in a row whose first data came before any answer */
-	uint8_t setup_skip; /* the next set-ups, this many, send no probes */
+	uint8_t setup_skip; /* this many of the next set-ups send no probes */
 	uint64_t hold_bytes;
 	uint32_t hold_packets, hold_rx; /* in both directions; from the network */
 	uint32_t hold_most; /* limit of hold_packets, from hp3_hold_room() */

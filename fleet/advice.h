@@ -8,13 +8,14 @@
  * hp3d decides whether to move the flow (engine/search/advised.c). No function of this module
  * blocks.
  *
- * Advice is passed on in the first half of the time for which its plan is valid. In the second
- * half, hp3d moves the flow, and the agent reports the move. While a plan is valid, the planner
- * makes no further plan for the same links.
+ * Advice is passed on in the first half of the time for which its plan is valid. The second half
+ * leaves time for hp3d to move the flow, and for the agent to report the move. While a plan is
+ * valid, the planner makes no further plan for the same links.
  *
  * A planner may send wrong plans. So a plan is valid for at most HP3_FLEET_ADVICE_VALID_MS, and
- * advice for a flow is passed on once in HP3_FLEET_ADVICE_HOLD_MS. If a plan has a much too high
- * term or epoch, plans of other planners count as old, for at most HP3_FLEET_ADVICE_SILENCE_MS.
+ * advice for a flow is passed on at most once in HP3_FLEET_ADVICE_HOLD_MS. If a plan has a much too
+ * high term or epoch, plans of other planners count as old, for at most
+ * HP3_FLEET_ADVICE_SILENCE_MS.
  */
 #include "fleet/message.h"
 

@@ -15,9 +15,9 @@
  * - A plan never raises the predicted load of the fullest link. Each move takes a flow from a link
  *   to a path whose links, after the move, have a load at least improve_percent below that of the
  *   old link.
- * - A plan has at most `moves` moves. A plan names a flow once in hold_ms, and never a path that
- *   the flow's host has just probed and found no better.
- * - If two live hosts have the same name, no plan names any of the two.
+ * - A plan has at most `moves` moves. Plans name a flow at most once in hold_ms, and never a path
+ *   that the flow's host has just probed and found no better.
+ * - If two live hosts have the same name, no plan names either of them.
  * - A host name has at most two instances, HP3_FLEET_FLOWS flows on the map, and HP3_FLEET_FLOWS
  *   moves in hold_ms. Reports more frequent than report_ms are refused. So the memory and time that
  *   a host costs are in proportion to its flows.
@@ -45,12 +45,12 @@ struct hp3_fleet_params {
 	uint32_t report_ms;
 	uint64_t link_kbps; /* rate of a link between leaf and spine; 0: not known */
 	/*
-	 * A link is hot if mark_permille of its packets are marked, or if a host reports severe
-	 * congestion of a path with this link. If link_kbps is not 0, a link is also hot if its
-	 * load reaches full_percent.
+	 * A link is hot if more than mark_permille of its packets are marked, or if a host reports
+	 * severe congestion of a path with this link. If link_kbps is not 0, a link is also hot if
+	 * its load reaches full_percent of link_kbps, and no move loads a link beyond that.
 	 */
 	uint32_t mark_permille;
-	uint32_t full_percent; /* no move loads a link beyond this */
+	uint32_t full_percent;
 	uint32_t improve_percent;
 	uint32_t moves; /* up to HP3_FLEET_MOVES */
 	uint32_t hold_ms;

@@ -44,7 +44,7 @@ struct hp3_fleet_key {
 /* Another path that the host has found: packets from this port cross this switch. */
 struct hp3_fleet_alt {
 	uint16_t port;
-	uint8_t hop; /* of the report */
+	uint8_t hop; /* index of the switch in the report */
 };
 
 #define HP3_FLEET_MOVABLE 0x01u /* the host's rules allow a move now */
@@ -62,7 +62,7 @@ enum hp3_fleet_advised {
 struct hp3_fleet_flow {
 	struct hp3_fleet_key key;
 	uint16_t port;
-	uint8_t hop; /* of the report, or HP3_FLEET_NO_HOP: not known */
+	uint8_t hop; /* index of its switch in the report; HP3_FLEET_NO_HOP: not known */
 	uint8_t flags;
 	uint16_t marked_permille;
 	uint8_t n_alts;
@@ -70,11 +70,11 @@ struct hp3_fleet_flow {
 	uint8_t advised; /* enum hp3_fleet_advised */
 	uint16_t advised_port; /* the EV of that advice; 0: none */
 	uint32_t rtt_ns, base_rtt_ns;
-	uint32_t settled_ms; /* since the flow's last move, or since hp3d first saw it */
+	uint32_t settled_ms; /* since the flow's last move, or since the agent first saw it */
 	uint32_t failures; /* retransmissions */
 	uint64_t rate_kbps;
 	uint64_t bytes;
-	uint64_t marks; /* packets that arrived marked, since the flow was first seen */
+	uint64_t marks; /* estimate: marked packets since the agent first saw the flow */
 };
 
 #define HP3_FLEET_CAN_MOVE  0x01u
@@ -83,7 +83,7 @@ struct hp3_fleet_flow {
 struct hp3_fleet_report {
 	char host[HP3_FLEET_NAME];
 	char leaf[HP3_FLEET_LEAF]; /* "": not known */
-	uint64_t instance; /* drawn at random when hp3d starts */
+	uint64_t instance; /* drawn at random when the agent starts */
 	uint64_t seq; /* rises with each report */
 	uint64_t wall_ms;
 	uint32_t interval_ms;

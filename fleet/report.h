@@ -12,8 +12,8 @@
  */
 uint8_t hp3_fleet_report_hop(struct hp3_fleet_report *r, const struct hp3_fleet_addr *hop);
 /*
- * True: neither the flow's path nor its other paths cross this switch. `hop` may be
- * HP3_FLEET_NO_HOP: not known.
+ * True: neither the flow's path nor its other paths cross this switch. False if `hop` is
+ * HP3_FLEET_NO_HOP.
  */
 bool hp3_fleet_is_new_spine_path(const struct hp3_fleet_flow *f, uint8_t hop);
 

@@ -20,7 +20,9 @@ struct hp3_fleet_slot {
 	struct hp3_fleet_host seen;
 	uint32_t leaf; /* node of its leaf */
 	uint32_t other; /* slot of the other instance of the host name, or HP3_FLEET_NONE */
-	uint64_t due_ms; /* when the next report is due by report_ms */
+	/* time of the next report at the mean rate; the report may come earlier by
+	 * HP3_FLEET_BURST x report_ms */
+	uint64_t due_ms;
 	uint64_t marks_before[HP3_FLEET_FLOWS]; /* of its flows, when the period began */
 	bool used;
 	bool listed; /* in `order` */
@@ -70,7 +72,7 @@ struct hp3_fleet {
 	uint64_t period_end_ms; /* 0: no period yet */
 	uint64_t epoch;
 	uint32_t n_slots, n_order, n_freed, n_owners, n_nodes, n_links, n_placed;
-	uint32_t n_listed; /* links when flows were listed */
+	uint32_t n_listed; /* n_links when flows were listed */
 	uint32_t buckets; /* of hosts and addresses; a power of two */
 	uint32_t link_buckets; /* of nodes and links; a power of two */
 	bool full; /* no room for further nodes or links */
@@ -117,7 +119,8 @@ void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *f
 /* links.c */
 /*
  * If tables fill, removes unused nodes and links. A link is unused if it had no flow at the last
- * hp3_fleet_look(), has no alarms, and no valid plan uses it. A node is unused if it has no link.
+ * hp3_fleet_look(), has no marks and no alarms, and no valid plan uses it. A node is unused if it
+ * has no link.
  */
 void hp3_fleet_make_room(struct hp3_fleet *f, uint64_t now_ms);
 uint32_t hp3_fleet_leaf_of(struct hp3_fleet *f, const char *leaf);

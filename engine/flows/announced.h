@@ -4,8 +4,8 @@
 /*
  * Announced flows: flow records that exist because of a message from a peer or a local process.
  * Their queue pair has sent nothing, and they are not paired. Announced flows take at most half of
- * the table, and each address pair has a quota of them (rule 11). If the table is full when a queue
- * pair of the local RNIC needs a record, hp3d removes an announced flow.
+ * the table, and each address pair has a quota of them per source (rule 11). If the table is full
+ * when a queue pair of the local RNIC needs a record, hp3d removes an announced flow.
  */
 #include "engine/state.h"
 
@@ -15,8 +15,8 @@ bool hp3_announced_fits(
 bool hp3_is_announced(const struct hp3_flow *f);
 void hp3_announced_add(struct hp3_engine *e, uint32_t flow, enum hp3_announcer who);
 /*
- * The flow is removed, sends, or is paired: it is no announced flow any more. No effect if it was
- * none.
+ * The flow is removed, sends, or is paired, so it is not announced any more. No effect on a flow
+ * that is not announced.
  */
 void hp3_announced_end(struct hp3_engine *e, uint32_t flow);
 /*

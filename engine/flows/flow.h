@@ -4,8 +4,9 @@
 /*
  * A flow record: the requester stream of one queue pair. Once paired, a flow has two keys:
  * (addresses, remote QPN) for packets from the RNIC, (addresses, local QPN) for packets from the
- * network. Only the thread that drives the engine writes it. A packet in steady state touches only
- * the first cache line of the record. The second cache line is for pairing and bookkeeping.
+ * network. Only the thread that drives the engine writes it. In steady state, a request without
+ * AckReq touches only the first cache line of the record. The second cache line is for pairing,
+ * bookkeeping and the path monitor, which replies feed.
  */
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
@@ -48,11 +49,14 @@
  * before una have arrived, so a probe may carry a PSN before una (rule 1).
  */
 #define HP3_FW_HEARD 0x02u
-/* hp3d sent the local RNIC a NAK for the oldest PSN in flight (rule 4) */
+/*
+ * the local RNIC needs no NAK for the oldest PSN in flight: hp3d sent one (rule 4), or the RNIC has
+ * gone back by itself
+ */
 #define HP3_FW_NAKED 0x04u
 /*
- * the flow is stalled, but the peer answers probes: no further search until una advances or the
- * flow sends
+ * the flow is stalled, and further probes would not help: the port in use answers, no port answers,
+ * or hp3d may not probe. No further search begins until una advances or the flow sends.
  */
 #define HP3_FW_QUIET 0x08u
 /*

@@ -15,8 +15,9 @@
  * table answers as if other flows were near (stats.near_full). Both cases delay pairing, but cannot
  * make it wrong.
  *
- * The engine updates the table only while it has an unpaired flow, or while replies to unknown
- * local QPNs arrive.
+ * The engine updates the table while a flow is unpaired, or while it has no flow. It also does so
+ * for a while after a request of a queue pair without a record, a reply to an unknown local QPN, or
+ * a reply that contradicts a pairing.
  */
 #include "engine/state.h"
 
@@ -27,8 +28,8 @@
 uint32_t hp3_near_entries(uint32_t max_flows);
 void hp3_near_init(struct hp3_engine *e, struct hp3_near *entries, uint32_t n);
 /*
- * _keep: the engine updates the table from now on. _rest: the engine stops updating it if no flow
- * is unpaired any more.
+ * _keep: the engine updates the table from now on. _rest, called periodically: the engine stops
+ * updating the table some time after the last _keep, if no flow is unpaired.
  */
 void hp3_near_keep(struct hp3_engine *e, uint64_t now);
 void hp3_near_rest(struct hp3_engine *e, uint64_t now);
@@ -52,7 +53,7 @@ void hp3_near_note_untracked(
  */
 bool hp3_near_abandon(struct hp3_engine *e, uint32_t flow, uint64_t now, uint64_t until);
 
-/* Was another flow of the pair within HP3_NEAR_PSNS of this PSN? */
+/* Did another flow of the pair send in the window of this PSN, or in a neighbouring window? */
 bool hp3_near_others(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 /* Has another unpaired flow of the pair sent this PSN? */
 bool hp3_near_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);

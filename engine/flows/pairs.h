@@ -3,7 +3,8 @@
 #define HP3_ENGINE_PAIRS_H
 /*
  * Address pairs: local address, remote address and VLAN of flows. A record has the state that the
- * flows of a pair share: addresses, list of flows, probes. Packets in steady state do not touch it.
+ * flows of a pair share: addresses, list of flows, probes. IPv4 packets in steady state do not
+ * touch the record. Addresses of IPv6 packets are compared with it.
  */
 #include "engine/ends.h"
 #include "engine/flows/flow.h"
@@ -30,8 +31,7 @@ struct hp3_pair {
 	bool peer_plain;
 	uint8_t peer_silent; /* rounds of probes in a row that the peer did not answer */
 	uint64_t peer_seen; /* time when the peer's hp3d last showed that it is alive; 0: never */
-	/* peer_plain: time of the next peer probe; else: lost probes before this time do not
-	 * count */
+	/* peer_plain: time of the next peer probe; else: peer_plain is not set before this time */
 	uint64_t peer_ask;
 	/* Dead-path search: one at a time, for all flows of the pair (search/dead.c). */
 	uint16_t watch_slot; /* slot of this search; check that the slot still has it */
@@ -40,7 +40,8 @@ struct hp3_pair {
 	uint64_t dead_wait; /* earliest time of the next dead-path search */
 	uint64_t heard; /* time when una of a flow last advanced */
 	/* Paths that drop long packets silently (search/size.c). */
-	uint16_t longest; /* longest request so far: bytes of the IP datagram */
+	/* longest request of a flow without a known path MTU: bytes of the IP datagram */
+	uint16_t longest;
 	/* such a path was found: until this time, all probes are as long as data */
 	uint64_t swallows_until;
 	/* the RNIC sent IP fragments: no moves until this time (rule 17); 0: it sent none */

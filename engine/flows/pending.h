@@ -14,15 +14,16 @@
  *   up ends. If two local queue pairs were set up that may begin with the same PSN, neither set-up
  *   pairs the flow: a challenge does (rule 15).
  *
- * If more packets leave after an end event, the record keeps the end until the peer acknowledges
- * one of these packets: the next queue pair may have begun exactly at the next PSN.
+ * If more packets leave after an end event, the end is dropped, but the record notes it (went_on):
+ * the next queue pair may have begun exactly at the next PSN. The note counts until the peer
+ * acknowledges one of these packets.
  *
  * The flow index selects the place of a record. If two flows share a place, the newer record takes
- * the place, but a set-up never replaces an end. The event that gets no place is lost.
+ * the place, but a set-up never replaces an end. The event without a place is lost.
  */
 #include "engine/state.h"
 
-#define HP3_PENDING 2048u /* places, at most one per flow */
+#define HP3_PENDING 2048u /* most places; not more than max_flows */
 
 struct hp3_pending {
 	/* bytes that had left at the end event; if more bytes have left since, the stream may go
@@ -64,12 +65,15 @@ void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow);
  */
 void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow);
 /*
- * Stores a set-up. If a set-up with another PSN is stored already, the set-up of the flow's own
- * local queue pair takes precedence, else the newer set-up.
+ * Stores a set-up. It replaces a stored set-up with another PSN, except one of the flow's own local
+ * queue pair that came after the waiting end.
  */
 void hp3_pending_setup_add(struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *event,
 	enum hp3_pairing how);
-/* The local queue pair has ended. If two set-ups contest each other, both have to end. */
+/*
+ * The local queue pair has ended: drops its set-up. Two set-ups that contest each other are dropped
+ * when both queue pairs have ended.
+ */
 void hp3_pending_setup_ended(struct hp3_engine *e, uint32_t flow, uint32_t lqpn);
 void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow);
 

@@ -2,10 +2,10 @@
 #ifndef HP3_ENGINE_TABLE_H
 #define HP3_ENGINE_TABLE_H
 /*
- * Hash index: 32-bit signature -> flow record. A bucket is one cache line: eight signatures and
- * eight references, compared with one or two vector instructions if the CPU has them. A key is in
- * its own bucket or, if that is full, in one other bucket. Its own bucket is then marked. So a
- * look-up without a hit usually reads one cache line.
+ * Hash index: 32-bit signature -> flow record. A bucket is one cache line: eight signatures, and
+ * eight references to records. One or two vector instructions compare all signatures if the CPU has
+ * them. A key is in its own bucket or, if that was full, in one other bucket. Its own bucket is
+ * then marked. So a look-up without a hit usually reads one cache line.
  *
  * A matching signature is a hint: the caller compares the key with the record.
  */

@@ -2,9 +2,9 @@
 #ifndef HP3_ENGINE_LIFE_H
 #define HP3_ENGINE_LIFE_H
 /*
- * A flow's life. The engine adds a flow at its first request packet or set-up event, and pairs it
- * with the local QPN that its replies carry. It unpairs a flow, begins a new epoch of it, and
- * removes it.
+ * A flow's life. The engine adds a flow at its first request packet, at a set-up event, at a
+ * message of the peer's hp3d, or from the flow state file. It pairs the flow with the local QPN
+ * that the flow's replies carry. It unpairs a flow, begins a new epoch of it, and removes it.
  */
 #include "engine/flows/near.h"
 #include "engine/life/qp_sources.h"
@@ -28,8 +28,8 @@ bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t n
  */
 bool hp3_flow_has_paused(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /*
- * True: the record has to stay. Without it, the flow's next packet would leave on another port, or
- * overtake held packets.
+ * True: the record has to stay. Without it, the flow's next request or READ response would leave on
+ * another port, or overtake held packets.
  */
 bool hp3_flow_keeps_its_place(const struct hp3_engine *e, uint32_t flow);
 bool hp3_flow_pair(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, enum hp3_pairing how);
@@ -41,8 +41,8 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
  */
 void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool reported);
 /*
- * The same if only packets from the network show the new epoch: sends held packets, in order,
- * instead of dropping them.
+ * The same, but sends held packets, in order, instead of dropping them. For connection management,
+ * which anyone can forge, and for events that may be about another queue pair (HP3_UP_RELEASE).
  */
 void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 
@@ -54,9 +54,10 @@ static inline bool hp3_asks(const struct hp3_view *v)
 
 /* challenge.c */
 /*
- * Sends no challenges for a while, because replies may arrive to packets of `flow` that its record
- * does not have any more. `first`: this is the first flow of its address pair, so replies to
- * earlier requests of any queue pair may arrive.
+ * Replies may arrive to packets of `flow` that its record does not have any more. If other flows
+ * are near the PSNs of these packets, the address pair sends no challenges for a while. `first`:
+ * this is the first flow of its pair. Then the pair sends none either, because replies to earlier
+ * requests of any queue pair may arrive.
  */
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
 /* A queue pair without a record (tables full) sends this packet, and a reply to it may arrive. */

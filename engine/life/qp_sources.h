@@ -16,7 +16,8 @@
 /* State of the flow, as its own packets show it. */
 enum hp3_traffic {
 	HP3_TRAFFIC_NONE, /* nothing was sent in this epoch */
-	HP3_TRAFFIC_RESTS, /* all packets were acknowledged, or given up, long ago */
+	/* no packet for 200 ms, and all were acknowledged; else no packet for idle_age_ns */
+	HP3_TRAFFIC_RESTS,
 	HP3_TRAFFIC_BUSY,
 };
 
@@ -36,8 +37,8 @@ struct hp3_may {
 };
 
 static const struct hp3_may hp3_may[HP3_QP_SOURCES][HP3_TRAFFIC_BUSY + 1][2] = {
-	/* first: the event has another local QPN than the flow; second: the flow's local QPN, or
-	 * the flow's is unknown */
+	/* first: the event has another local QPN than the flow, or the flow's is unknown; second:
+	 * the event has the flow's local QPN (is_own() in pass/qp.c) */
 	[HP3_QP_SOURCE_CM] = {[HP3_TRAFFIC_NONE] = {{HP3_UP_PAIR, false}, {HP3_UP_PAIR, false}},
 		[HP3_TRAFFIC_RESTS] = {{HP3_UP_RELEASE, false}, {HP3_UP_RELEASE, false}},
 		/* IGNORE: cm.c stores the event until a new stream begins */

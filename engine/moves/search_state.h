@@ -14,11 +14,12 @@
  *   flow goes on sending (search/congested.c).
  * - BEHIND_DRAIN: the same with probes of kind STANDARD. They leave one at a time, after a drain
  *   (search/drained.c).
- * - SETUP: a queue pair was set up. Rounds of probes leave until its first data (search/setup.c).
+ * - SETUP: a queue pair was set up. Rounds of probes leave until its first data, at most
+ *   cfg.setup_rounds of them (search/setup.c).
  * - MESSAGE_START: a long message begins on an idle queue pair and waits for an answer
  *   (search/message_start.c).
  * - DEAD: no acknowledgement arrives any more. Probes show whether the path is dead (search/dead.c,
- *   failover.c)?
+ *   failover.c).
  */
 #include "engine/event.h"
 #include "engine/moves/search_steps.h"
@@ -114,8 +115,8 @@ struct hp3_search_dead {
 	uint16_t also[HP3_DEAD_ALSO]; /* ports of other stalled flows of the pair */
 	uint8_t n_also;
 	uint8_t silent; /* rounds without any answer */
-	/* rounds since the last report in which a probe of the port in use was answered; number of
-	 * reports */
+	/* alive: rounds since the last report in which a probe of the port in use was answered;
+	 * reports: number of reports */
 	uint8_t alive, reports;
 	uint8_t waits; /* waits for the address pair's probe budget since the last round */
 	bool came_through; /* a probe of the port in use was answered in an earlier round */

@@ -5,9 +5,10 @@
  * The loops of hp3_see_burst() and hp3_burst(). burst.c is compiled once per level of the
  * instruction set, from the same source; isa.c selects one when the engine is created.
  *
- * The loop itself handles *steady* packets, which are nearly all. Comparisons decide whether a
- * packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(). For a steady
- * packet, the loops do exactly what these two functions do.
+ * The loop itself handles *steady* packets, which are nearly all IPv4 packets. Comparisons decide
+ * whether a packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(), and
+ * so do all packets of a short burst from the network (HP3_FEW). For a steady packet, the loops do
+ * exactly what these two functions do.
  */
 #include "engine/pass/pass.h"
 
@@ -29,9 +30,9 @@ extern const struct hp3_isa hp3_isa_v4; /* x86-64-v4: AVX-512 */
 const struct hp3_isa *hp3_isa_best(void);
 
 /*
- * In bursts up to this length, the engine checks the ICRC of every reply before una moves (rule
- * 26). In longer bursts, it accepts plain progress unchecked. A later decision then waits for a
- * checked reply (HP3_FW_SURE).
+ * In bursts up to this length, the engine checks the ICRC of each reply of at most 160 bytes before
+ * una moves (rule 26). READ data in longer replies advance una unchecked. In longer bursts, plain
+ * progress (steady.h) does so, too. A later decision then waits for a checked reply (HP3_FW_SURE).
  */
 #define HP3_FEW 8u
 

@@ -25,8 +25,8 @@ void hp3_reply_leaves(
 /* cm.c */
 void hp3_cm_seen(struct hp3_turn *t, const struct hp3_pkt *pkt, enum hp3_dir dir);
 /*
- * The queue pair begins, or begins a new epoch, with this PSN, which was in a REQ or REP that no
- * RTU has confirmed. Pairs the flow.
+ * The queue pair begins, or begins a new epoch, with this PSN. Pairs the flow if a REQ and a REP
+ * have named this PSN and no RTU has confirmed them yet.
  */
 void hp3_cm_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 
@@ -51,8 +51,8 @@ void hp3_cm_disconnected(struct hp3_engine *e, const struct hp3_cm_pending *by, 
 
 /* qp.c */
 /*
- * A new epoch begins with this PSN. A set-up event reported the PSN while the earlier epoch was
- * busy. Pairs the flow.
+ * A new epoch begins with this PSN. Pairs the flow if a set-up with this PSN, or with an unknown
+ * one, is stored (flows/pending.h), unless another set-up contests it.
  */
 void hp3_noted_began(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 /*

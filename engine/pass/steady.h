@@ -2,8 +2,9 @@
 #ifndef HP3_ENGINE_STEADY_H
 #define HP3_ENGINE_STEADY_H
 /*
- * Steps for every packet: monitoring of the path in use, and recording of state about the newest
- * packet that a later move needs. Inlined into packet.c and transmit.c.
+ * Steps for every packet that packet.c or transmit.c handles. They monitor the path in use, and
+ * record state of the newest packet that a later move needs. is_plain_progress() is also in the
+ * loops of burst.c.
  */
 #include "base/likely.h"
 #include "engine/pass/pass.h"
@@ -66,8 +67,8 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 
 /*
  * True: the reply is an unmarked ACK for a flow in steady state; it advances una, and does not
- * acknowledge all packets in flight. In a long burst, this is the only kind of reply whose ICRC is
- * not checked.
+ * acknowledge all packets in flight. In a long burst, the ICRC of such a reply is not checked
+ * (HP3_FEW).
  */
 static inline __attribute__((always_inline)) bool is_plain_progress(
 	const struct hp3_flow *f, const struct hp3_view *v)

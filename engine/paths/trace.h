@@ -22,11 +22,11 @@
  *     Wrong result (in LINEAR: two contradictions by one port) -> FIND_TTL;
  *     the fourth in a row -> REST
  *
- * Invariants: one trace of a pair is outstanding at a time. All pairs together stay within
- * cfg.traces. A pair is traced only if its peer runs hp3d, or if peer probes are configured. The
- * PSN of a trace is that of a duplicate (rules 1 and 2). If switches stay silent, or their answers
- * are invalid, the pair stays at REST. A hop counts from its second answer on, because switches do
- * not sign their answers.
+ * Invariants: one trace of a pair is outstanding at a time, besides traces for an operator. All
+ * pairs together stay within cfg.traces. A pair is traced only if its peer runs hp3d, or if peer
+ * probes are configured. The PSN of a trace is that of a duplicate (rules 1 and 2). If switches
+ * stay silent, or their answers are invalid, the pair returns to REST. A hop counts from its second
+ * answer on, because switches do not sign their answers.
  *
  * A path id is the number of a hop in this engine. Other hosts number hops differently.
  */
@@ -98,8 +98,8 @@ struct hp3_trace_pair {
 	uint8_t other_at; /* index of the sample port that is compared */
 	bool in_air;
 	uint8_t asked; /* enum hp3_trace_other of the outstanding trace */
-	/* This trace showed another path. The next trace shows whether switches hash the field, or
-	 * routes have changed. */
+	/* A trace with another QPN or opcode showed another path. The next trace, without the
+	 * difference, shows whether switches hash the field, or routes have changed. */
 	bool differs;
 	bool again; /* the current port is to be traced again */
 	bool doubt; /* LINEAR: the current port contradicted the map once */

@@ -45,7 +45,7 @@ bool hp3_trace_set_port(
 /* Begins to find the TTL, first at `hint` if that is not 0. */
 void hp3_trace_find_ttl(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t now);
 void hp3_trace_rest(struct hp3_engine *e, uint32_t pair, uint64_t now);
-/* A wrong result: clears all results. */
+/* A wrong result: clears all results. Begins to find the TTL again, or rests (trace.h). */
 void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
 /* The TTL is found, and the sample ports have their paths. */

@@ -51,7 +51,7 @@ uint16_t hp3_quota_find(const struct hp3_quotas *q, const struct hp3_ends *ends)
  * record for each possible agreement, so a record is free.
  */
 uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends);
-/* The caller has decremented a count. If all are 0, the record becomes free. */
+/* The caller has decremented a count. If `ins` and `outs` are 0, the record becomes free. */
 void hp3_quota_put(struct hp3_quotas *q, uint16_t i);
 
 /* May a peer that has `used` places or bytes take `more` of the `free` ones? */

@@ -31,9 +31,9 @@ static inline uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct h
 }
 
 /*
- * When a missing packet arrives, hp3d hands over the packets that were held behind it. The first
- * number is the most packets that a call for a packet hands over (9 ns each), the second is the
- * most of a call of hp3_tick(). hp3_tick() is then due at once, and hands over the rest.
+ * When a missing packet arrives, hp3d hands over the packets that were held behind it. A call for a
+ * packet hands over at most HP3_IN_PIECE of them (9 ns each), and makes hp3_tick() due at once for
+ * the rest. A call of hp3_tick() hands over at most HP3_IN_PIECE_TICK.
  */
 #ifndef HP3_IN_PIECE
 #define HP3_IN_PIECE 32u
@@ -68,9 +68,8 @@ static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
 }
 
 /*
- * The held ACK has replaced an earlier ACK. The time limit is that of the earlier ACK, until the
- * responses before the earlier ACK have arrived. After that, the time limit is that of the held
- * ACK.
+ * If the held ACK has replaced an earlier ACK, the time limit of the earlier ACK counts until the
+ * responses before the earlier ACK have arrived. Then the time limit of the held ACK counts.
  */
 static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 {
@@ -118,8 +117,9 @@ void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle
 /* Drops held packets that the RNIC already has. */
 void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in);
 /*
- * Hands over held packets that are next in PSN order, at most `most` of them. If the queue pair
- * takes one path again, hands over all of them.
+ * Hands over held packets that are next in PSN order, at most `most` of them. Hands over all of
+ * them if it is not certain that the sender sprays (not `sure`), or if the sender has stopped
+ * (`unsized`).
  */
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t most);
 /* Hands over the packet in hand, behind all other packets of this call. */
@@ -189,7 +189,7 @@ static inline struct hp3_spray_in *hp3_in_of_reads(const struct hp3_engine *e, u
 /* The newest record of a remote queue pair (`requester`). */
 struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t requester, bool reads);
-/* Sets the remote queue pair of a new record. Call it once per record. */
+/* Sets the remote queue pair of a record, which must not be in a chain by requester yet. */
 void hp3_in_link_back(struct hp3_spraying *s, struct hp3_spray_in *in, uint32_t requester);
 /* May this peer have one more record, if at most `most` exist in all? */
 bool hp3_in_has_place(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t most);

@@ -13,7 +13,7 @@
  * - Further bursts probe the other EVs, as long as large messages leave. Each also probes an EV
  *   that has answered before, as the reference for the others. A packet uses an EV only once a
  *   probe of that EV was answered.
- * - If a probe is not answered in time, its EV is probed again a second later.
+ * - An EV whose probe was not answered in time is probed again, a second after all EVs were probed.
  *
  * The rounds of probes that search a path at set-up (search/setup.c) compare EVs, too.
  *

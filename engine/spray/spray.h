@@ -5,7 +5,8 @@
  * Spraying: the packets of a queue pair take several paths at once (rfr.mode = auto or spray).
  * Sender: queue pairs of the local RNIC (send.c, read.c, out.c). Receiver: hp3d resequences the
  * packets of a peer before the local RNIC gets them (receive.c, reads.c). Messages between the two
- * hosts: message.c, agree.c. The sender's states: rfr/spraying.h.
+ * hosts leave in message.c; out.c (sender) and promise.c (receiver) handle those that arrive.
+ * Timers: agree.c. The sender's states: rfr/spraying.h.
  *
  * Requests and READ responses are two streams of a queue pair, each with an agreement of its own.
  * Responses take several paths from the responder (read.c). The requester's hp3d resequences them
@@ -159,7 +160,7 @@ struct hp3_spray_in {
 	bool back; /* the newest request was a retransmission */
 	bool again; /* the RNIC sent a READ again, for a missing response */
 	bool doubts; /* the only reason for HP3_FW_DOUBT is held or missing responses */
-	/* hp3d has sent NO; the agreement lasts until all sprayed packets have arrived */
+	/* hp3d has sent NO; the agreement lasts until OVER, or until the end of the lease */
 	bool unwanted;
 	uint8_t strikes;
 	uint32_t back_to; /* PSN from which the RNIC last retransmitted */
@@ -327,7 +328,7 @@ void hp3_spray_send_msg_in(
 void hp3_spray_send_msg_left(
 	struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn, uint16_t port);
 
-/* Answers a message about a queue pair without a record: NO, or OVER if it was an OFFER. */
+/* Refuses what a message asks for, or offers: answers NO, or OVER if it was an OFFER. */
 void hp3_spray_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
 
@@ -382,8 +383,8 @@ uint32_t hp3_spray_evs_of(const struct hp3_engine *e, uint32_t flow); /* number 
  */
 bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
 /*
- * An event ended the queue pair. Ends its agreements and sends OVER. Without OVER, packets that the
- * peer still holds would delay the next queue pair with these QPNs.
+ * An event ended the queue pair. Ends its agreements as the sender, and sends OVER. Without OVER,
+ * packets that the peer still holds would delay the next queue pair with these QPNs.
  */
 void hp3_spray_down(struct hp3_turn *t, uint32_t flow);
 /*
@@ -405,8 +406,9 @@ void hp3_spray_added(struct hp3_turn *t, uint32_t flow);
 /* The flow is paired with this queue pair. */
 void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn);
 /*
- * The flow begins a new epoch: drops its held READ responses. `reported`: an event reported the new
- * epoch, so the RNIC waits for no earlier READ.
+ * The flow begins a new epoch: drops its held READ responses, and ends its agreements as the
+ * sender. `reported`: an event reported the new epoch, so the RNIC waits for no earlier READ, and
+ * the agreements end at once.
  */
 void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool reported);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
@@ -422,7 +424,7 @@ bool hp3_spray_is_asking_of_another(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow, uint32_t asked_of);
 /*
  * Begins the agreement about READs from the local queue pair `asked_of`. False: the flow may not
- * leave its port, or there is no free place.
+ * leave its port, there is no free place, or an agreement was refused recently.
  */
 bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 /* A READ request of a peer arrived. */
@@ -496,8 +498,8 @@ void hp3_spray_read_arrives(
 /* A reply arrived for a queue pair that no flow is paired with. */
 void hp3_spray_stray(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 /*
- * The flow is removed. hp3d goes on resequencing the READ responses, because the queue pair may
- * still exist.
+ * The flow is removed. hp3d sends NO, but goes on resequencing the READ responses until OVER,
+ * because the queue pair may still exist.
  */
 void hp3_spray_reads_gone(struct hp3_turn *t, struct hp3_spray_in *in);
 /* A flow for the same queue pair was added. */

@@ -33,7 +33,7 @@ int hp3_entries_groups(const struct hp3_net *net, uint32_t s,
 /* Makes one route of a switch, for tests; `text` is ADDRESS/LENGTH. Returns 0 or -EINVAL. */
 int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e);
 
-/* Burst size of ICMP messages. */
+/* Most ICMP messages that leave in a burst. */
 #define HP3_ENTRY_ICMP_BURST(rate_pps) ((rate_pps) > 1000 ? (rate_pps) / 100 : 10)
 
 #define HP3_ENTRY_TEXT 512u

@@ -7,8 +7,9 @@
  * lane of its link when the process reads it from the host's port. A frame to a host is sent by the
  * host's port when it arrives there in the model's time.
  *
- * The loop sleeps between events: at most 50 us if frames are in the fabric, else at most 1 ms. A
- * frame may wait for the end of a sleep twice: when it enters the fabric, and when it leaves.
+ * The loop sleeps between events: at most 50 us while frames are in the fabric, and for 100 ms
+ * after that; else at most 1 ms. A frame may wait for the end of a sleep twice: when it enters the
+ * fabric, and when it leaves.
  */
 #include <rte_mempool.h>
 #include "p4-testbed/fabric/swx.h"
@@ -31,7 +32,9 @@ struct hp3_fabric {
 	struct hp3_fabric_host *host;
 	struct rte_mempool *pool;
 	uint64_t reroute_at; /* when routes will be updated; HP3_TM_NEVER: they are up to date */
-	uint64_t start, busy_ns, loops; /* of the loop: start time, time without sleeps, turns */
+	/* last time with frames in the fabric (at first: time of opening); not used; turns of the
+	 * loop */
+	uint64_t start, busy_ns, loops;
 	uint64_t no_mbuf; /* frames lost because no buffer was free */
 };
 
@@ -63,7 +66,10 @@ void hp3_fabric_flush(struct hp3_fabric *f);
 void hp3_fabric_pause_host(struct hp3_fabric *f, uint32_t host, uint8_t priorities, uint64_t now);
 void hp3_fabric_refresh_pauses(struct hp3_fabric *f, uint64_t now);
 
-/* Slot of an af_packet ring: a frame and the 66 bytes that the kernel writes before it. */
+/*
+ * Bytes of a frame's buffer. An af_packet ring needs the most: its slot has the frame, and the 66
+ * bytes that the kernel writes before it.
+ */
 static inline uint32_t hp3_fabric_frame_bytes(const struct hp3_topo *topo)
 {
 	return RTE_ALIGN(topo->shape.mtu + 14 + 4 + 66, 256);

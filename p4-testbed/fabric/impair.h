@@ -46,7 +46,7 @@ struct hp3_impair {
 	HP3_IMPAIRMENTS(X)
 #undef X
 	enum hp3_impair_ecn ecn;
-	uint32_t blackhole_percent; /* flows of which all frames are dropped; a hash chooses them */
+	uint32_t blackhole_percent; /* of flows, chosen by a hash: all their frames are dropped */
 };
 
 struct hp3_impair_key {
