@@ -18,7 +18,8 @@ struct hp3_pair_info {
 	uint32_t vlan;
 	uint8_t local[16], remote[16];
 	uint32_t flows;
-	uint32_t rounds; /* searches and moves under way, except moves by operators */
+	/* searches and moves under way, except by operators, at set-up, and for dead paths */
+	uint32_t rounds;
 	bool pinned; /* the RNIC sent IP fragments, so flows do not move */
 	uint8_t peer; /* enum hp3_peer; PLAIN: the peer does not run hp3d */
 	uint8_t identity; /* enum hp3_path_identity: how ports map to paths */

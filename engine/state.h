@@ -39,7 +39,7 @@ struct hp3_held {
 /* Reasons for which a slot is in use. The slot becomes free when no reason is left. */
 #define HP3_USE_MOVE 0x01u /* a search or a move is under way */
 #define HP3_USE_PACE 0x02u /* packets wait for the pacer */
-/* the flow has moved: its result is to be judged, and stale CNPs are to be consumed */
+/* the flow has moved: the move's result is to be judged, and stale CNPs are to be consumed */
 #define HP3_USE_VERIFY  0x04u
 #define HP3_USE_GUARD   0x08u /* an RNIC may reply to a duplicate from hp3d */
 #define HP3_USE_REPROBE 0x10u /* a re-probe of a better path is due later (reprobe.c) */
@@ -48,8 +48,8 @@ struct hp3_held {
 
 /*
  * A guard drops late ACKs of a peer's RNIC that answer a duplicate from hp3d, and that the local
- * RNIC would take for an answer to a READ (moves/guard.c). Records the READs and ATOMICs that left
- * meanwhile.
+ * RNIC would take for an answer to a READ (moves/guard.c). The guard has the READs and ATOMICs that
+ * left since the duplicate.
  */
 struct hp3_guard {
 	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: PSN after it */
@@ -105,7 +105,7 @@ struct hp3_active {
 struct hp3_rate {
 	struct hp3_dcqcn rp;
 	struct hp3_pacer pacer;
-	/* lowest rate that sends all waiting packets in time (rule 14); 0: none waits */
+	/* lowest rate (bit/s) that sends all waiting packets in time (rule 14); 0: none waits */
 	uint64_t floor;
 	/* PSN after the newest retransmission; PSN after all packets that the RNIC had emitted at
 	 * that time */
@@ -129,7 +129,7 @@ struct hp3_reply {
  * all replies that contradict the pairing.
  */
 struct hp3_refutation {
-	uint32_t since, first; /* in units of HP3_REFUTATION_SHIFT */
+	uint32_t since, first; /* in units of 2^HP3_REFUTATION_SHIFT ns */
 	uint32_t una : 24;
 	uint32_t stuck : 8;
 	uint32_t first_una : 24;

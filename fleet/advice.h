@@ -76,7 +76,7 @@ void hp3_fleet_advice_plan(
  */
 const struct hp3_fleet_move *hp3_fleet_advice_next(struct hp3_fleet_advice *a,
 	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow);
-/* hp3d is busy with the flow of the last move: pass it on again after HP3_FLEET_ADVICE_RETRY_MS. */
+/* hp3d is busy with the flow: passes the last move on again after HP3_FLEET_ADVICE_RETRY_MS. */
 void hp3_fleet_advice_busy(struct hp3_fleet_advice *a, uint64_t now_ms);
 /* Is a move pending? */
 static inline bool hp3_fleet_advice_waits(const struct hp3_fleet_advice *a)

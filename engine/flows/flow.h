@@ -71,14 +71,14 @@
  * drop (moves/guard.c)
  */
 #define HP3_FW_GUARD 0x40u
-#define HP3_FW_SURE  0x80u /* the reply that set una had a right ICRC (rule 26) */
+#define HP3_FW_SURE  0x80u /* a reply with a right ICRC set or confirmed una (rule 26) */
 #define HP3_FW_ASK   0x100u /* the next packet that leaves gets AckReq */
 /*
  * READ data advanced una, or held packets went to the RNIC, and no ACK with a checked ICRC has
  * advanced una since (rule 4).
  */
 #define HP3_FW_UNREAD      0x200u
-#define HP3_FW_BLAMED      0x400u /* the flow is stalled, and probes show that its path is the cause */
+#define HP3_FW_BLAMED      0x400u /* the flow is stalled; probes show that its path is the cause */
 #define HP3_FW_COMPLETIONS 0x800u /* verbs mode: completions replace packets */
 /* ... and the flow's first path was never compared with another one */
 #define HP3_FW_BEGINS 0x2000u
@@ -145,7 +145,8 @@ struct hp3_unpaired {
 	uint32_t nat_read : 1; /* ... and its packet is a READ */
 	uint32_t nat_sent; /* time when it left, in units of 2^HP3_TICK_SHIFT ns */
 	uint16_t ch_wait; /* packets sent while waiting for a natural challenge */
-	uint8_t misses; /* forced challenges in a row without a reply */
+	/* forced challenges without a reply since the last hit, although new packets left */
+	uint8_t misses;
 	uint8_t reason; /* enum hp3_unpaired_reason: result of the newest attempt; 0: none yet */
 };
 

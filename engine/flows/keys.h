@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_KEYS_H
 #define HP3_ENGINE_KEYS_H
 /*
- * Finds the flow of a packet: the keys of flow.h, their hash, and the look-up (keys.c). Before a
- * result of an earlier, prefetched look-up is used, it is compared with the record.
+ * Finds the flow of a packet: the keys of flow.h, their hash, and the look-up (keys.c). The result
+ * of an earlier, prefetched look-up counts only if the record has the packet's key.
  */
 #include "base/likely.h"
 #include "engine/state.h"

@@ -5,9 +5,9 @@
  * Finds the flows of an address pair that have recently sent near a PSN, so that a reply with this
  * PSN may be for them (rule 15). It is a hash table of PSN windows: an entry covers HP3_NEAR_PSNS
  * PSNs of one pair. The entry has the flow that last sent in its window, and the time when another
- * flow last did. It also has the highest PSN that unpaired flows sent, apart from the unpaired flow
- * that is furthest ahead. Look-ups and updates touch a fixed number of entries, however many flows
- * the pair has.
+ * flow last did. It also has the leader, the unpaired flow that sent the highest PSN of the window,
+ * and the highest PSN that other unpaired flows sent. Look-ups and updates touch a fixed number of
+ * entries, however many flows the pair has.
  *
  * Entries expire after challenge_timeout_ns: older requests have been answered, or never will be.
  *

@@ -23,7 +23,8 @@ struct hp3_pair {
 	uint32_t nunpaired; /* how many of these are unpaired */
 	uint64_t began; /* time when the newest flow of the pair began */
 	uint32_t announced[HP3_ANNOUNCERS]; /* number of announced flows, by source (announced.h) */
-	uint32_t nmoves; /* searches and moves under way, except moves by operators */
+	/* searches and moves under way, except by operators, at set-up, and for dead paths */
+	uint32_t nmoves;
 	struct hp3_probe_budget budget;
 	bool paths_ready; /* the pair's path table is initialised */
 	/* Does the peer run hp3d? */

@@ -60,7 +60,10 @@ static inline bool hp3_asks(const struct hp3_view *v)
  * requests of any queue pair may arrive.
  */
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
-/* A queue pair without a record (tables full) sends this packet, and a reply to it may arrive. */
+/*
+ * A queue pair without a record (tables full) sends this packet. For a while, a challenge does not
+ * count if the reply to this packet could answer it.
+ */
 void hp3_challenge_untracked(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_view *v);
 /*
@@ -149,8 +152,7 @@ bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);
 /*
- * A reply came to the QPN of a paired flow, and did not confirm the pairing: the pairing may be
- * wrong.
+ * A reply came to the QPN of a paired flow, and did not advance una, so the pairing may be wrong.
  */
 void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /*

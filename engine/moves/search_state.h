@@ -130,7 +130,8 @@ struct hp3_search {
 	/* enum hp3_search_state. In QUIET, move_at is the deadline of the move. In other states, it
 	 * is that of the round, or of the pause before the next round. */
 	uint8_t state;
-	/* For events only, no decision depends on it: what started the search. */
+	/* What started the search, for events. Decisions depend on HP3_CAUSE_SPRAY only
+	 * (hp3_move_drain()). */
 	uint8_t cause; /* enum hp3_cause */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1];
 

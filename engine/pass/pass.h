@@ -3,8 +3,8 @@
 #define HP3_ENGINE_PASS_H
 /*
  * Packet handling: bursts (burst.c, isa.c), single packets (packet.c, transmit.c), congestion
- * feedback (feedback.c), set-up and end of queue pairs (cm.c, qp.c, announce.c). In verbs mode,
- * completions replace packets (completions.c).
+ * feedback (feedback.c), set-up and end of queue pairs (cm.c, cm_agreed.c, qp.c), other messages
+ * about queue pairs (announce.c). In verbs mode, completions replace packets (completions.c).
  */
 #include "engine/life/life.h"
 #include "engine/search/search.h"

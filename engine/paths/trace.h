@@ -17,7 +17,7 @@
  *     BY_QPN     switches hash the QPN (rule 18): the path table is keyed by it, and the port
  *                stands for the path
  *
- *     REST -> FIND_TTL -> MAP -> LINEAR      a pair whose map differs only by a shift skips MAP
+ *     REST -> FIND_TTL -> MAP -> LINEAR      MAP is skipped if a shifted stored map fits
  *             \-> REST    \-> TRACES -> FIND_TTL
  *     Wrong result (in LINEAR: two contradictions by one port) -> FIND_TTL;
  *     the fourth in a row -> REST

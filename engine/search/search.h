@@ -45,7 +45,7 @@ uint16_t hp3_probe_pad(const struct hp3_engine *e, const struct hp3_flow *f);
 bool hp3_pair_swallows(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* Short probes on this port are answered, long packets are not. */
 void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port);
-/* A long probe of a path that had answered a short probe was answered or lost. */
+/* A path that had answered a short probe has answered a long one now, or the long one was lost. */
 void hp3_size_learn(struct hp3_turn *t, const struct hp3_move *m);
 
 /*

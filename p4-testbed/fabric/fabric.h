@@ -4,8 +4,8 @@
 /*
  * The whole fabric in one process and one thread: switches (swx.h), which lanes (tm.h) connect, and
  * a DPDK port for every host. A lane is one direction of a link. A frame from a host enters the
- * lane of its link when the process reads it from the host's port. A frame to a host is sent by the
- * host's port when it arrives there in the model's time.
+ * lane of its link when the process reads it from the host's port. The host's port sends a frame to
+ * the host when the frame has reached the end of its lane in the model's time.
  *
  * The loop sleeps between events: at most 50 us while frames are in the fabric, and for 100 ms
  * after that; else at most 1 ms. A frame may wait for the end of a sleep twice: when it enters the
