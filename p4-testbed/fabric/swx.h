@@ -8,8 +8,8 @@
  * traffic manager's order of events.
  *
  * SWX requires that the number of input ports is a power of two; the ports added for this receive
- * no packets. The program does not use the instruction `drop`. It sends packets to drop to output
- * port HP3_PROGRAM_DROP_PORT, where they are counted.
+ * no packets. The program does not use the instruction `drop`. It counts a packet to drop, and
+ * sends it to output port HP3_PROGRAM_DROP_PORT, which frees the packet.
  *
  * Bytes after the IP datagram (padding, the rest of a packet quoted by an ICMP error) are removed.
  */

@@ -14,9 +14,9 @@
  * Lossless (PFC, IEEE 802.1Qbb): bytes that arrived by a lane and wait in the switch are counted
  * for this lane and their priority. If the count exceeds `xoff`, the lane's sender gets a message
  * to pause this priority. When the count is at or below `xon`, the sender gets a message to resume.
- * A message takes the lane's delay. If the lane's sender is a host, pause_host() is called instead,
- * and the caller sends PFC frames. The queues of a host's lane model the queues of its NIC: they
- * also pause the host when they exceed `xoff`.
+ * A message takes the lane's delay. If the lane's sender is a host, pause_host() is called when the
+ * message arrives, and the caller sends PFC frames. The queues of a host's lane model the queues of
+ * its NIC: they also pause the host when they exceed `xoff`.
  *
  * Invariants: frames of one lane and priority leave in the order in which they arrived, except
  * those that impair.h delays. A frame is delivered, or dropped with a named reason, exactly once.
@@ -67,8 +67,10 @@ struct hp3_lane_stats {
 	uint64_t packets, bytes; /* put on the wire */
 	uint64_t drops[HP3_TM_DROP_MAX];
 	uint64_t pauses; /* how often a priority was paused */
-	uint64_t paused_ns; /* time in which any priority was paused; ended pauses only */
-	uint32_t peak_bytes; /* deepest queue since the reader reset it */
+	/* time in which the far end paused any priority; ended pauses only, and none that a host's
+	 * PFC frame caused */
+	uint64_t paused_ns;
+	uint32_t peak_bytes; /* most bytes in all queues together since the reader reset it */
 	uint64_t delayed, duplicated, damaged, remarked; /* by impair.h */
 };
 
@@ -92,7 +94,7 @@ struct hp3_lane {
 	struct hp3_wire wire[HP3_TM_WIRES];
 	uint32_t to_lose; /* frames of the current burst of losses still to drop */
 	uint32_t depth[HP3_TM_PRIORITIES], waiting; /* bytes per queue and in all */
-	uint32_t inside[HP3_TM_PRIORITIES]; /* bytes received by it that wait in the switch */
+	uint32_t inside[HP3_TM_PRIORITIES]; /* bytes from this lane that wait in the switch */
 	uint64_t free_at; /* when the serialiser is free */
 	uint64_t pause_until[HP3_TM_PRIORITIES]; /* a host's PFC frame pauses for a limited time */
 	uint64_t paused_since;

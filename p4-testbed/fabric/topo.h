@@ -3,9 +3,9 @@
 #define HP3_TESTBED_TOPO_H
 /*
  * The topology file: a two-layer leaf-spine fabric as an INI file, read by the loader of config/.
- * Every leaf has a link to every spine; hosts h1, h2, ... are attached to leaves l1, l2, ... in
- * this order. Links are named after their ends, "l1-s2" and "h3-l2"; [link.NAME] changes one of
- * them.
+ * Every leaf has a link to every spine. Hosts are numbered leaf by leaf: with two hosts per leaf,
+ * l1 has h1 and h2. Links are named after their ends, "l1-s2" and "h3-l2"; [link.NAME] changes one
+ * link.
  *
  * Fields have the keys' names, which end with the unit. Rates are tens to hundreds of Mb/s, since
  * the switches are software. A frame takes (its bytes without FCS + 24) x 8 / rate on a link, as on
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include "config/ini.h"
 
-#define HP3_TOPO_TIER_MAX  32u /* leaves, spines, hosts of a leaf */
+#define HP3_TOPO_TIER_MAX  32u /* most leaves, and most spines; hosts of a leaf: one less */
 #define HP3_TOPO_LINKS_MAX 256u /* of sections [link.NAME]; and of sections [host.NAME] */
 #define HP3_TOPO_WIRE      24u /* bytes that a frame takes on the wire beyond its own */
 #define HP3_TOPO_ETHERNET  14u /* of a frame before the IP datagram */

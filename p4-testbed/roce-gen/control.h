@@ -14,7 +14,7 @@
  *
  * The end that connects sends its hello first. The i-th queue pair of one end is connected to the
  * i-th of the other end. The socket stays open until both ends have sent "done". If it closes
- * before, the peer counts as lost.
+ * before, the peer counts as lost. A server (--listen with --expect 0) goes on without that peer.
  */
 #include "endpoint.h"
 #include "options.h"
@@ -53,7 +53,7 @@ struct gen_control {
 	struct gen_peer *peers[GEN_PEERS_MAX * 2];
 	uint32_t n_peers, accepted;
 	uint64_t random;
-	bool lost; /* a peer disconnected early, or broke the protocol */
+	bool lost; /* a peer disconnected early, or broke the protocol; never in a server */
 };
 
 /* Data of the listening socket in epoll; a peer's socket has a pointer to struct gen_peer. */
@@ -70,9 +70,9 @@ uint64_t gen_control_tick(struct gen_control *c, uint64_t now);
 
 /* All expected peers are up. */
 bool gen_control_up(const struct gen_control *c);
-/* Sends "done" to all peers. */
+/* Sends "done" to all peers that are up. */
 void gen_control_done(struct gen_control *c);
-/* All peers are done. */
+/* All peers are done or gone. A server: never. */
 bool gen_control_all_done(const struct gen_control *c);
 /* Lists missing peers, for a message. */
 void gen_control_missing(const struct gen_control *c, char *buf, size_t cap);

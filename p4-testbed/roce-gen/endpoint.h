@@ -79,12 +79,12 @@ struct gen_event {
 	enum gen_event_type type;
 	struct gen_qp *qp;
 	struct gen_message message; /* COMPLETED */
-	struct gen_arrival arrival; /* ARRIVED: a message with a receive completion */
+	struct gen_arrival arrival; /* ARRIVED: the last packet of a SEND or WRITE */
 };
 
 struct gen_endpoint_counters {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint64_t bad_icrc, strays, others; /* strays: RoCE for an unknown queue pair */
+	uint64_t bad_icrc, strays, others; /* strays: no such queue pair, or not from its peer */
 	uint64_t pauses, paused_ns;
 };
 

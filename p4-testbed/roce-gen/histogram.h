@@ -16,7 +16,7 @@ struct gen_histogram {
 };
 
 void gen_histogram_add(struct gen_histogram *h, uint64_t value);
-/* The least value that a share (0..1) of all values does not exceed; 0 if there are no values. */
+/* The value at or below which at least `share` (0..1) of all values are; 0: there are no values. */
 uint64_t gen_histogram_percentile(const struct gen_histogram *h, double share);
 
 #endif

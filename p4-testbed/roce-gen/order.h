@@ -5,7 +5,7 @@
  * Distinguishes reordering from loss. PSNs do not suffice: a packet that fills a gap may have been
  * overtaken, or may be a retransmission. So roce-gen writes a mark into the IPv4 identification
  * field, which is unused in packets that may not be fragmented (RFC 6864). The low 15 bits are the
- * number of packets sent on the queue pair so far. The top bit is set in a retransmission.
+ * number of request packets sent on the queue pair so far. The top bit is set in a retransmission.
  *
  * Invariant (rule 23): first transmissions arrive in the order in which they were sent, and a
  * duplicate never arrives after a later first transmission from another port. The counters below
@@ -23,10 +23,11 @@
 struct gen_order {
 	bool any;
 	uint16_t latest; /* number, from the mark, of the latest first transmission that arrived */
-	uint16_t sport; /* source port of this packet */
+	uint16_t sport; /* source port of that packet */
 	uint64_t overtaken; /* first transmissions that arrived after a later one */
 	uint64_t overtaken_across_ports; /* of these: after one from another port */
-	uint64_t late_duplicates; /* duplicates after a later first one from another port */
+	/* retransmissions that arrived after a later first transmission from another port */
+	uint64_t late_duplicates;
 };
 
 static inline uint16_t gen_mark(uint64_t count, bool again)

@@ -15,7 +15,9 @@
 
 /* Totals since the start. The values of an interval are the difference between two of these. */
 struct gen_totals {
-	uint64_t tx_bytes, rx_bytes; /* payload: acknowledged by the peer; arrived in order */
+	/* payload; tx: acknowledged SENDs and WRITEs, and READ data received; rx: SENDs and WRITEs
+	 * that arrived in order */
+	uint64_t tx_bytes, rx_bytes;
 	uint64_t again, cnps_sent, cnps_received, ect, ce, out_of_seq, overtaken, completed;
 	uint64_t qp_tx[GEN_SERIES_QPS], qp_rx[GEN_SERIES_QPS];
 };

@@ -9,12 +9,12 @@
  * - Expected PSN: the request is executed. If it has AckReq, an ACK is due. Until the caller takes
  *   this ACK, it is updated for later packets (coalescing); a later READ response or NAK replaces
  *   it.
- * - Later PSN: one sequence NAK with the expected PSN; no more answers until the expected PSN
+ * - Later PSN: one sequence NAK with the expected PSN; no second NAK until the expected PSN
  *   arrives.
- * - Earlier PSN (duplicate): a SEND or WRITE is acknowledged again, with the PSN of the last
- *   executed request. A READ is answered again, from the PSN of the request on.
+ * - Earlier PSN (duplicate): a SEND or WRITE is acknowledged again, with the PSN before the
+ *   expected one. A READ is answered again, from the PSN of the request on.
  * - No receive buffer (simulated once for every rnr_every-th SEND or WRITE with immediate): an RNR
- *   NAK; no more answers until this PSN arrives again.
+ *   NAK; no other NAK until this PSN arrives again.
  * - A request that violates the protocol (order of opcodes, lengths, R_Key, address): the NAK for
  *   this error; the queue pair ends (`ended`).
  *
@@ -58,7 +58,7 @@ struct gen_responder {
 	uint64_t header;
 	/* answers */
 	bool due; /* an ACK or NAK is to be sent */
-	bool silent; /* a NAK for `expected` was sent */
+	bool silent; /* a NAK for `expected` was sent or is due: no sequence NAK */
 	bool ended;
 	uint8_t syndrome;
 	uint32_t due_psn;
@@ -74,7 +74,7 @@ struct gen_responder {
 
 /* Effects of a request. */
 struct gen_arrival {
-	bool fresh; /* executed: in order and new */
+	bool fresh; /* a packet of a SEND or WRITE was executed: in order and new */
 	bool message; /* the last packet of a message */
 	bool immediate; /* consumes a receive request: SEND, or WRITE with immediate */
 	uint32_t len; /* of the message */

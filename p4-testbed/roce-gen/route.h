@@ -18,7 +18,7 @@ bool gen_address_parse(const char *text, struct gen_address *a);
 /* `buf` has at least 46 bytes. */
 const char *gen_address_format(const struct gen_address *a, char *buf);
 
-/* The interface's first global address of this family. -ENOENT: there is none. */
+/* The interface's first address of this family; not IPv6 link-local. -ENOENT: there is none. */
 int gen_route_own_address(const char *interface, bool ipv6, struct gen_address *a);
 
 /*

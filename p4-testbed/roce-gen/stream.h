@@ -15,7 +15,7 @@ int gen_stream_connect(const char *where, bool *pending);
 int gen_stream_listen(const char *where, char *path);
 /* The result of a pending connect(). */
 int gen_stream_connected(int fd);
-/* Sends `len` bytes; waits at most a second. */
+/* Sends `len` bytes; waits at most a second each time that the socket has no room. */
 int gen_stream_send(int fd, const char *text, size_t len);
 
 #endif

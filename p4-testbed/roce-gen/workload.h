@@ -5,15 +5,17 @@
  * Decides which messages are posted when, on the queue pairs marked `loads`. It does no I/O and
  * reads no clock. Random choices depend only on the seed.
  *
- *     closed `depth` messages outstanding on each queue pair, `messages` in all on each poisson
- *     messages are generated with exponential gaps, at `bps` of payload in all, each on a queue
- *     pair drawn at random; `messages` in all rounds one message on every queue pair at once; the
- *     next round begins `gap_ns` after all these messages are complete; `messages` rounds. With
- *     READ, this is incast: all peers answer at once allreduce ring all-reduce of `size` bytes
- *     among `ranks` hosts, in 2 (ranks - 1) steps. In each step, a host sends size / ranks bytes to
- *     the next host, as soon as the data of the previous step have arrived from the previous host
- *     (WRITE with immediate). `messages` all-reduces, one after the other. Queue pairs are channels
- *     that share the bytes
+ *     closed     `depth` messages outstanding on each queue pair; `messages` on each in all
+ *     poisson    messages with exponential gaps, at `bps` of payload in all, each on a queue pair
+ *                drawn at random; `messages` in all
+ *     rounds     one message on every queue pair at once. The next round begins `gap_ns` after all
+ *                messages of the round are complete; `messages` rounds. With READ, this is incast:
+ *                all peers answer at once
+ *     allreduce  ring all-reduce of `size` bytes among `ranks` hosts, in 2 (ranks - 1) steps. In
+ *                each step, a host sends size / ranks bytes to the next host (WRITE with
+ *                immediate), as soon as the data of the previous step have arrived from the
+ *                previous host. `messages` all-reduces, one after the other. Queue pairs are
+ *                channels that share the bytes
  *
  * messages = 0: no limit, until the workload is stopped. The completion time of a message begins
  * when it is queued here, so it includes the wait for earlier messages.
