@@ -30,8 +30,8 @@ struct hp3_compare {
 struct hp3_selftest_report hp3_compare_two(const struct hp3_compare *c, unsigned i, unsigned j);
 
 /*
- * Ports that all differ from each other, beginning with the first one. `chosen`: their indexes.
- * Returns how many. *tally: verdicts of all pairs.
+ * Finds ports that all take different paths, beginning with the first port. `chosen`: their
+ * indexes. Returns their number. *tally: verdicts of all pairs.
  */
 unsigned hp3_compare_distinct(const struct hp3_compare *c, uint8_t chosen[HP3_COMPARE_PORTS],
 	struct hp3_selftest_tally *tally);

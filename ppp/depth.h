@@ -8,7 +8,7 @@
  * sample of ports is traced level by level, until the peer answers, or no switch does. The level
  * with the most names is the result; of equal levels, the nearest.
  *
- * Invariants: a level counts only if all sample ports but HP3_DEPTH_MISSING have a name. If no
+ * Invariants: a level counts only if at most HP3_DEPTH_MISSING sample ports have no name. If no
  * level has two names, the result is NOTHING. This includes the case that all ports have the same
  * name, because a tunnel may hide the path. At most HP3_DEPTH_TRIES traces per port and level.
  *
@@ -53,7 +53,7 @@ struct hp3_depth {
  */
 void hp3_depth_init(struct hp3_depth *d, uint8_t hint, uint64_t *rng);
 
-/* The next trace; only in SEARCHING. */
+/* The next trace; only in state SCANNING. */
 static inline uint16_t hp3_depth_next(const struct hp3_depth *d, uint8_t *ttl)
 {
 	*ttl = d->level;

@@ -9,19 +9,19 @@
  * is good enough wins: the probe is unmarked, and its RTT <= improve x the incumbent's RTT. The
  * factor is HP3_LOSSY_RTT if the port in use is lossy, and HP3_NO_WORSE_RTT for an advised port.
  * The incumbent's RTT is that of its own probe in this round; before that probe is answered, it is
- * the flow's smoothed RTT. If neither is known and the probe of the port in use is lost, the
+ * the flow's smoothed RTT. PEER: if neither is known and the probe of the port in use is lost, the
  * fastest unmarked answer wins.
  *
  * Kinds:
  * - PEER: also probes the port in use; all probes leave back to back. Once the port in use has
  *   answered, slower answers cannot win, and the round ends (except with the two factors above).
  * - STANDARD: a duplicate of an acknowledged request (rule 2). Answers do not show to which probe
- *   they belong, so one probe at a time is outstanding, only after a drain, and without an
- *   outstanding READ or ATOMIC. A loss ends the round. The next round starts guard_ns later, so
+ *   they belong. So one probe at a time is outstanding, only after a drain, and while no READ or
+ *   ATOMIC is outstanding. A loss ends the round. The next round starts guard_ns later, so
  *   that no answer is matched with a wrong probe. The port in use is probed first. Its path is
  *   drained, so the RTT does not contain the flow's own queue, which would move with the flow.
  *
- * Invariants: the winner is a candidate, unmarked, and better than the port in use. At most one
+ * Invariants: the winner is a candidate, unmarked, and fast enough (see above). At most one
  * STANDARD probe is outstanding. A round ends at its deadline at the latest; later answers do not
  * change the outcome. Probes of an address pair never exceed burst + rate x time in any interval.
  *
@@ -32,12 +32,9 @@
 
 #define HP3_ROUND_PROBES 8u /* including the port in use */
 #define HP3_NO_PROBE     (-1)
-/*
- * For a winner that need not be faster: its RTT in percent of the incumbent's, at most. If the port
- * in use is lossy:
- */
-#define HP3_LOSSY_RTT    150u
-#define HP3_NO_WORSE_RTT 110u /* ... if the port was advised */
+/* Highest RTT of a winner that may be slower, in percent of the incumbent's RTT. */
+#define HP3_LOSSY_RTT    150u /* if the port in use is lossy */
+#define HP3_NO_WORSE_RTT 110u /* if the candidate was advised */
 
 enum hp3_probe_kind { HP3_PROBE_PEER, HP3_PROBE_STANDARD };
 
@@ -125,7 +122,7 @@ struct hp3_round_ask {
 	 * older RTT is no reference.
 	 */
 	bool patient;
-	bool again; /* the candidate has won before: half of `improve` is enough */
+	bool again; /* the candidate has won before: (100 + `improve`) / 2 instead of `improve` */
 	bool lossy; /* the port in use is lossy: HP3_LOSSY_RTT instead of `improve` */
 	bool no_worse; /* HP3_NO_WORSE_RTT instead of `improve` */
 	bool as_data; /* PEER: probes are as long as packets of the flow */
@@ -197,8 +194,8 @@ const char *hp3_probe_state_name(enum hp3_probe_state s);
 
 /*
  * 32 bits, for the flow record: `until` counts units of 2^15 ns (33 us) modulo 2^24. A wait is at
- * most 2^23 units (4.5 minutes). hp3_backoff_age() must clear `until` at most as long after its
- * end.
+ * most 2^23 units (4.5 minutes). Within 2^23 units after the end of a wait, hp3_backoff_age() must
+ * clear `until`; otherwise `until` would be in the future again.
  */
 struct hp3_backoff {
 	uint32_t until : 24; /* 0: no wait */
@@ -227,7 +224,7 @@ void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p,
 bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now);
 /*
  * Call it before a search, and at least every two minutes. Clears the back-off of a flow that has
- * not searched since its wait ended, for 32 times the wait.
+ * not searched for 32 times the wait after its end, or for 2.3 minutes if that is shorter.
  */
 void hp3_backoff_age(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t now);
 

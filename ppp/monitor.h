@@ -70,7 +70,7 @@ struct hp3_monitor_params {
 #define HP3_WATCH_NEWS (0x1fu << 24)
 #define HP3_WATCH_RUN  (7u << 29)
 
-/* hp3_monitor.past: silent cycles; history, with CLEAN as its newest entry */
+/* hp3_monitor.past: mask of the silent cycles; `past` with CLEAN as the newest entry of history */
 #define HP3_PAST_SILENT 7u
 #define HP3_PAST_CLEAN(past)                                                                       \
 	((((past) & ~0xfu) | HP3_CYCLE_CLEAN) << 4) /* one more entry, no silent cycle after it */
@@ -112,7 +112,7 @@ struct hp3_monitor {
 
 _Static_assert(sizeof(struct hp3_monitor) == 40, "part of every flow record");
 
-/* Smoothed by 1/8 per sample or cycle; 0: unknown. */
+/* Smoothed by 1/8 per sample or cycle, except base_rtt_ns; 0: unknown. */
 struct hp3_estimates {
 	uint32_t base_rtt_ns;
 	uint32_t rtt_ns;
@@ -161,7 +161,7 @@ static inline void hp3_monitor_retransmit(struct hp3_monitor *m)
 	m->watch &= ~HP3_WATCH_TIMING;
 }
 
-/* 1/8 of the difference to `sample`, rounded so that the value reaches it; without a branch. */
+/* `value` plus 1/8 of the difference to `sample`, rounded so that the result reaches `sample`. */
 static inline uint32_t hp3_monitor_smoothed(uint32_t value, uint32_t sample)
 {
 	int64_t way = (int64_t)sample - value;
@@ -283,7 +283,10 @@ bool hp3_monitor_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 bool hp3_monitor_congested_since(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now);
 
-/* Was any packet marked in the stored cycles or in the open one? */
+/*
+ * Has the open cycle a CNP or a reply with BECN, or is the smoothed share of BECN above 0? CNPs of
+ * closed cycles do not count.
+ */
 bool hp3_monitor_marked(const struct hp3_monitor *m);
 
 /* Were all stored cycles clean? */
@@ -299,9 +302,9 @@ void hp3_monitor_estimates(
 	const struct hp3_monitor *m, const struct hp3_monitor_params *p, struct hp3_estimates *est);
 
 /*
- * The evidence: the latest cycles that were not silent, HP3_CYCLE_* each, oldest first. The last
- * entry is HP3_CYCLE_CNP if the open cycle has had a CNP, or else HP3_CYCLE_SILENT if silent cycles
- * followed. Returns the number of entries.
+ * The evidence: the latest cycles that were not silent, HP3_CYCLE_* each, oldest first. One more
+ * entry may follow: HP3_CYCLE_CNP if the open cycle has had a CNP, or else HP3_CYCLE_SILENT if
+ * silent cycles followed. Returns the number of entries.
  */
 uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CYCLES_KEPT + 1]);
 const char *hp3_cycle_name(uint8_t cycle);

@@ -26,8 +26,7 @@
  * entry with counted flows is never evicted, so the index from hp3_paths_enter() stays valid until
  * hp3_paths_leave().
  *
- * Units: nanoseconds; shares in permille or percent as named. Only the lcore that owns the address
- * pair writes it.
+ * Units: nanoseconds, percent. Only the lcore that owns the address pair writes its table.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,14 +52,14 @@ enum hp3_quality {
 };
 
 struct hp3_paths_params {
-	uint64_t fresh_ns; /* a path whose last reply is older is UNKNOWN, except ... */
+	uint64_t fresh_ns; /* a path whose last reply is older is UNKNOWN (see also fresh_rtts) */
 	uint64_t recheck_ns; /* a trace is repeated after this */
 	uint64_t retry_ns; /* a failed path may be tried again after this, doubling up to 64 x */
 	uint64_t lossy_ns; /* a path stays LOSSY for this long, doubling up to 64 x */
 	uint64_t window_ns; /* losses within this time count once (rule 13: >= max RTT) */
 	uint16_t rtt_factor; /* percent of the pair's least RTT from which on a path is congested */
 	uint8_t ecn_fraction; /* percent of marked replies from which on a path is congested */
-	uint8_t fresh_rtts; /* ... if the reply is younger than this many least RTTs of the path */
+	uint8_t fresh_rtts; /* a reply at most this many least RTTs of its path old is fresh, too */
 	uint8_t losses; /* losses in separate windows until a path has failed (rule 13: >= 3) */
 	uint8_t equal; /* percent above the best RTT that counts as equal */
 };

@@ -24,7 +24,7 @@
  *
  * SAME may also mean that only the shared last hop is congested: the verdict is about where queues
  * are now. With QPNs a and b instead of ports, the same test shows whether switches hash the QPN
- * (rule 18). Path tables are then keyed by it.
+ * (rule 18). If they do, path tables are keyed by the QPN, too.
  *
  * Units: nanoseconds; correlation in permille, -1000 .. 1000.
  */

@@ -10,7 +10,7 @@
  * reverse direction. The answer is not ECN-capable. Its flag 1 reports whether the probe was
  * marked. All numbers are big-endian:
  *
- *      0  magic 8                 12  0, 96 bits: as long as the smallest probe
+ *      0  magic 8                 12  zeros 96: pad to the smallest probe's length
  *      1  version 4 | flags 4     24  tag 64 (tag.h) over addresses, ports, everything above and,
  *      2  clock, upper 8              without a key, the cookie of the probe
  *      3  0 8

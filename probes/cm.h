@@ -14,7 +14,7 @@
 
 enum hp3_cm_kind {
 	HP3_CM_NONE,
-	HP3_CM_REQ, /* carries the sender's communication id, QPN and first PSN */
+	HP3_CM_REQ, /* carries the sender's communication id and QPN; the receiver's first PSN */
 	HP3_CM_REP, /* as REQ, and the communication id of the REQ that it answers */
 	HP3_CM_RTU,
 	HP3_CM_REJ,

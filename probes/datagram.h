@@ -33,8 +33,8 @@ struct hp3_addressing hp3_datagram_addressing(const struct hp3_datagram *d);
 bool hp3_datagram_is_keyed(const struct hp3_datagram *d, const struct hp3_probe_keys *keys);
 
 /*
- * Checks the tag of a UDP datagram from hp3's own port to hp3's own port. The tag has 64 bits, and
- * follows `body` bytes behind the UDP header. It is right if any of the keys made it.
+ * Checks the tag of a UDP datagram from hp3's own port to hp3's own port. The tag (64 bits) begins
+ * `body` bytes behind the UDP header. It is right if any of the keys made it.
  */
 bool hp3_datagram_is_tagged(const struct hp3_datagram *d, enum hp3_tag_kind kind, uint16_t port,
 	uint32_t body, const struct hp3_probe_keys *keys);

@@ -10,7 +10,7 @@
  * in ip-sysctl(7)):
  *
  *     A -> B   INIT      A's public key and nonce
- *     B -> A   COOKIE    a cookie; B computes nothing for A before A returns it
+ *     B -> A   COOKIE    a cookie; B computes no secret for A before A returns it
  *     A -> B   INIT      the same, with the cookie
  *     B -> A   REPLY     B's public key and nonce, proof over A's nonce
  *     A -> B   CONFIRM   A's public key, proof over B's nonce
@@ -36,9 +36,9 @@
  *     A cookie is valid for the addresses, nonce and public key of one INIT, for one to two slots
  *     of time. It is a MAC (SipHash-2-4-128), so the host keeps no state before it gets the cookie
  *     back (RFC 9147, 5.1; WireGuard, Donenfeld 2017, 5.3).
- *     A proof is a BLAKE2b-128 MAC with the proof key of the direction. It covers the message
- *     before it and the receiver's public key. Each direction has its own key, so a message that
- *     is reflected to its sender fails the check.
+ *     A proof is a BLAKE2b-128 MAC with the proof key of the direction. It covers all bytes of
+ *     the message before the field "proof", and the receiver's public key. Each direction has
+ *     its own key, so a message that is reflected to its sender fails the check.
  */
 #include "probes/datagram.h"
 #include "probes/identity.h"

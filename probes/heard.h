@@ -74,16 +74,17 @@ enum hp3_heard_fate hp3_heard_take(struct hp3_heard *h, const struct hp3_address
 /*
  * The sender of *a answered a probe of this hp3d that had no answer yet. `clock_us`: the clock in
  * the answer, in us, its low HP3_HEARD_CLOCK_BITS bits. Only the first call for a peer has an
- * effect.
+ * effect, and none later than 2 x clock_s after the start of this hp3d.
  */
 #define HP3_HEARD_CLOCK_BITS 40u
 void hp3_heard_clock(struct hp3_heard *h, const struct hp3_addressing *a, uint64_t clock_us,
 	const struct hp3_heard_time *time);
 
 /*
- * The stamp of the next message: the wall clock, or one more than the last stamp if the clock was
- * set back. So peers accept messages after a clock was set back. If the clock was set back by more
- * than clock_s, peers would refuse the higher stamps, so the stamp is the clock again.
+ * The stamp of the next message: the wall clock, or one more than the last stamp if the clock is
+ * not later than that stamp. So peers accept messages after a clock was set back. If the clock was
+ * set back by more than clock_s, peers would refuse the higher stamps, so the stamp is the clock
+ * again.
  */
 static inline uint64_t hp3_heard_stamp(uint64_t last, uint64_t clock_us, uint32_t clock_s)
 {

@@ -25,9 +25,9 @@
  * host that has the same address in another VLAN gets no key.
  *
  * Silent peers: after 15 s without a proof or a message with a right tag, hp3_keying sends INITs to
- * a peer that has a key. So a peer that has lost its record makes a new one. If no proof arrives
- * within another 15 s, the pair loses its key: the peer's hp3d may have stopped, or may no longer
- * agree on keys. INITs continue, and the first proof restores the key.
+ * a peer that has a key. So a peer that has lost its key gets it again. If no proof and no such
+ * message arrives within another 15 s, the pair loses its key: the peer's hp3d may have stopped, or
+ * may no longer agree on keys. INITs continue, and the first proof restores the key.
  *
  * Clones: a peer may prove the public key of this host. If the message also has this host's
  * instance, its sender is another rail of this host, and a peer like any other. Otherwise, two
@@ -39,8 +39,8 @@
  *
  *     Only hp3_keying_begin() makes a record; messages do not. A message from an address without
  *     a record costs only its parsing.
- *     Before a message has a right cookie, nothing is computed for it, and the answer is no longer
- *     than the message.
+ *     For an INIT without a right cookie, only a cookie is computed. The answer is no longer than
+ *     the INIT.
  *     Only one proof counts for each nonce of this host. So a replayed message changes nothing.
  *     X25519s have a rate limit for all peers together, and one for each peer. No second X25519
  *     starts for a public key while the first one is in progress, or if its secrets are stored.
@@ -53,7 +53,7 @@
  *
  * If the table is full, a new pair takes the record of another pair. First choice: the oldest
  * record whose peer never replied, if at least 3 INITs were sent. Second choice: the first record
- * with an idle peer among the next 16 records. A peer is idle if no X25519 is pending for it, and
+ * with an idle peer among the next 16 records. A peer is idle if no X25519 is queued for it, and
  * for 5 minutes the local RNIC had no connection with it, and no proof or tagged message arrived.
  * Otherwise the new pair gets no key (counter `full`).
  */
@@ -142,7 +142,9 @@ struct hp3_keying *hp3_keying_create(void *mem, size_t size, const struct hp3_ke
 /* A message from `to.src`, source port HP3_HANDSHAKE_PORT, to `to.dst`, hp3's own port. */
 struct hp3_keying_message {
 	struct hp3_pair_ends to; /* from this host to the peer */
-	uint32_t vlan; /* that of the local RNIC's packets (roce/tags.h), or HP3_KEYING_ANY_VLAN */
+	/* INIT: VLAN of the local RNIC's packets (roce/tags.h), or HP3_KEYING_ANY_VLAN; others:
+	 * VLAN of the message that they answer */
+	uint32_t vlan;
 	uint32_t len;
 	uint8_t bytes[HP3_HANDSHAKE_MAX];
 };

@@ -21,7 +21,7 @@
 #define HP3_KEYING_EVENTS_KEPT 16u
 /*
  * QUIET: after this time without a proof or a tagged message, a peer that has the key gets an INIT.
- * GIVE_UP: after this time without a proof since that INIT, the peer loses the key. Both in ns.
+ * GIVE_UP: after this time without either since that INIT, the peer loses the key. Both in ns.
  */
 #define HP3_KEYING_QUIET   15000000000ull
 #define HP3_KEYING_GIVE_UP 15000000000ull
@@ -154,8 +154,8 @@ const struct hp3_pair_secrets *hp3_keying_secrets(
 	const struct hp3_keying_peer *p, const uint8_t public[HP3_PUBLIC_LEN]);
 /*
  * May this identity get the key at this address? Yes if no other identity has the key, or if the
- * identity that has the key is silent. The first call for an identity makes hp3_keying send INITs
- * to the identity that has the key.
+ * identity that has the key is silent. The first call for another identity makes hp3_keying send
+ * INITs to the identity that has the key.
  */
 bool hp3_keying_may_have_key(const struct hp3_keying_turn *t, const uint8_t public[HP3_PUBLIC_LEN]);
 bool hp3_keying_is_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,

@@ -98,8 +98,8 @@ enum hp3_respond_fate {
  * used only without a key.
  *
  * ANSWER: *answer has id, CE, key and DSCP. The caller adds its clock.
- * REPORT: answer->id is that of the report (peer.h). In both cases, if the sender has a key, its
- * hp3d runs (rule 5).
+ * REPORT: answer->id is that of the report (peer.h).
+ * ANSWER and REPORT: if the sender has a key, its hp3d runs (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
