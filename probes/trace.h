@@ -9,7 +9,7 @@
  *
  * A "time exceeded" message is matched with its trace by
  *
- *     addresses and source port: only one trace for each of these is in progress at a time,
+ *     addresses and source port: at most one trace with the same three is in progress,
  *     the IPv4 identification, which is random,
  *     and the probe id, if the switch quoted enough.
  *
@@ -21,7 +21,8 @@
  *
  *     One result per trace, at the latest when its time-out has passed.
  *     A trace that reaches the peer (TTL too large) is a peer probe like any other: the peer's hp3d
- *     answers it, or the RNIC drops it (rule 1).
+ *     answers it, or the RNIC drops it (rule 1). A trace with another opcode than that of probes is
+ *     not answered: the peer's RNIC drops it.
  *     A message that matches no trace changes nothing, and is forwarded to the host.
  *     Switches sign nothing, so a result is not authenticated. The caller should use a result only
  *     if several traces give the same one.
@@ -95,8 +96,8 @@ void hp3_tracer_init(struct hp3_tracer *t, const struct hp3_trace_params *params
 /*
  * Builds a trace. *a: the flow's addressing with the port to trace; TTL and IPv4 identification are
  * replaced. `clock`: wall clock, s (peer.h). Returns the length of the frame in buf; -EALREADY: a
- * trace of that port is under way; -ENOSPC: too many traces are under way, or buf is too small;
- * -EAGAIN: the rate limit is reached; -EINVAL.
+ * trace of that port is under way, or its time-out passed less than a time-out ago; -ENOSPC: too
+ * many traces are under way, or buf is too small; -EAGAIN: the rate limit is reached; -EINVAL.
  */
 int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	const struct hp3_trace_ask *ask, uint64_t clock, uint64_t now, void *buf, size_t cap);

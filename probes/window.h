@@ -4,8 +4,9 @@
 /*
  * Replay window of probes: a cache of fixed size with the hashes of answered probes. The window
  * consists of sets of places; a set is one cache line. A probe stays in the window while its time
- * differs from the clock by at most `span`; the responder accepts no probe with another time.
- * Afterwards, the probe's place is free.
+ * differs from the clock by at most `span`. Afterwards, the probe's place is free. From a source
+ * with a key, the responder accepts no probe with another time. The time of other probes is that of
+ * their arrival.
  *
  * Invariant: no probe leaves the window early. If a set is full, a new probe is refused. So an
  * attacker cannot flush a probe from the window in order to replay it.

@@ -62,7 +62,7 @@ struct hp3_missing {
 	uint64_t due; /* time of the next question */
 	uint32_t psn; /* the missing PSN; HP3_NO_PSN: none yet */
 	uint16_t base; /* port of EV 0 (spread.h) */
-	/* port of the newest packet behind the gap that is not the port of an EV; 0: none */
+	/* port of the newest packet behind the gap whose port belongs to no EV; 0: none */
 	uint16_t other;
 	uint16_t port; /* port that the missing packet left from; 0: not known */
 	uint8_t asked; /* questions about this gap so far */

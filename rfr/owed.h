@@ -27,8 +27,8 @@ struct hp3_owed {
 };
 
 /*
- * A READ or ATOMIC leaves, for the first time or again. False: the table is full, and *o is
- * unchanged.
+ * A READ or ATOMIC leaves, for the first time or again. False: the table is full, or `span` is more
+ * than HP3_OWED_MOST; *o is then unchanged.
  */
 bool hp3_owed_add(struct hp3_owed *o, uint32_t psn, uint32_t span);
 /* All responses before this PSN have arrived. */

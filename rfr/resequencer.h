@@ -7,22 +7,22 @@
  * NAK.) The PSN is the sequence number; packets carry nothing else.
  *
  * The expected packet passes at once. Packets ahead of it are held, up to a window. When the
- * missing packet arrives, all packets behind it follow in order. The wait for the missing packet
- * depends on the measured lateness of packets, within two bounds. After the wait, the missing
- * packet counts as lost. The RNIC gets a copy of the packet behind the gap, and sends one NAK. All
- * held packets stay held. The requester retransmits from the missing PSN, so its first packet fills
- * the gap. Its retransmissions of held packets are duplicates. If the missing packet was only late,
- * no PSN is missing once it has arrived.
+ * missing packet arrives, the held packets behind it follow in order, up to the next gap. The wait
+ * for the missing packet depends on the measured lateness of packets, within two bounds. After the
+ * wait, the missing packet counts as lost. The RNIC gets a copy of the packet behind the gap, and
+ * sends one NAK. All held packets stay held. The requester retransmits from the missing PSN, so its
+ * first packet fills the gap. Its retransmissions of held packets are duplicates. If the missing
+ * packet was only late, no PSN is missing once it has arrived.
  *
  * If the caller finds that the missing packet is lost (missing.h), the RNIC gets the copy at once.
  *
  * If the missing packet still does not arrive, the RNIC gets all held packets, in order ("given
- * up"). No packet is held for longer than the longest wait, give_up_ns, and an eighth of
- * give_up_ns, however many gaps opened before it. With hp3d's parameters, this bound is 5.5 times
- * the longest wait.
+ * up"). No packet is held for longer than a bound, however many gaps opened before it: the longest
+ * wait plus 9/8 of give_up_ns. With hp3d's parameters, this bound is 5.5 times the longest wait.
  *
- * ACKs and NAKs of the RNIC correct the expected PSN. An ACK raises it. A NAK lowers it, unless the
- * RNIC got the NAK's PSN after a packet behind that PSN: the NAK may then be older.
+ * ACKs and NAKs of the RNIC correct the expected PSN. An ACK raises it. A NAK sets it to the NAK's
+ * PSN. Exception: the RNIC got the packet with that PSN after a packet behind it. The NAK may then
+ * be older than the packet, so hp3d ignores it.
  *
  * While the caller polls no packets, the missing packet may have arrived. So this time counts
  * neither for gaps nor for held packets. The wait for the missing packet then starts again,
@@ -47,7 +47,7 @@
 #define HP3_RESEQ_AGES   12u
 
 struct hp3_reseq_params {
-	uint32_t window; /* packets ahead that are held, < HP3_RESEQ_WINDOW */
+	uint32_t window; /* packets up to so many PSNs ahead are held, < HP3_RESEQ_WINDOW */
 	uint64_t least_ns, most_ns; /* bounds of the wait for a missing packet */
 	uint64_t give_up_ns; /* after that wait: time until held packets are given up */
 };
@@ -91,7 +91,7 @@ struct hp3_reseq {
 	struct hp3_reseq_slot slot[HP3_RESEQ_WINDOW];
 	/* bit PSN % 64 of word PSN / 64, modulo the window: the slot holds a packet */
 	uint64_t word[HP3_RESEQ_WORDS];
-	/* The packets held from `at` until `at` of the next entry, and the highest PSN of these. */
+	/* Packets that arrived from `at` until `at` of the next entry, and their highest PSN. */
 	struct hp3_reseq_age {
 		uint64_t at;
 		uint32_t top;
@@ -116,12 +116,12 @@ static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t ps
 }
 
 /*
- * A request arrived. span 0: a READ with an unknown number of PSNs. Its sender then uses one path,
- * so packets behind the READ arrive in order.
+ * A request or READ response arrived. span 0: a READ with an unknown number of PSNs. Its sender
+ * then uses one path, so packets behind the READ arrive in order.
  */
 enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
 	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now);
-/* Distance from the highest PSN that has arrived. */
+/* Distance from the highest PSN that is held; if no packet is held, from the expected PSN. */
 static inline int32_t hp3_reseq_leap(const struct hp3_reseq *r, uint32_t psn)
 {
 	return hp3_psn_diff(psn, r->held != 0 ? r->top : r->expected);
@@ -140,7 +140,7 @@ bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
  */
 bool hp3_reseq_pauses(struct hp3_reseq *r);
 
-/* Between two of these calls: no packet before this PSN will arrive any more (owed.h). */
+/* No packet before this PSN will arrive any more (owed.h): raises the expected PSN to it. */
 void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn);
 
 /* Latest time at which a packet held since `since` is given up. */
@@ -173,8 +173,9 @@ bool hp3_reseq_acknowledged(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle);
 /*
  * The RNIC expects this PSN (NAK, RNR NAK). The PSN may be before `expected`: packets were lost
- * between hp3d and the RNIC, or the RNIC refused them. Then call hp3_reseq_had() and
- * hp3_reseq_next(). False: held packets are too far ahead; flush them and call this again.
+ * between hp3d and the RNIC, or the RNIC refused them. True: call hp3_reseq_had() and
+ * hp3_reseq_next(). False: all held packets are before this PSN, or one is too far ahead of it.
+ * Then flush them, and call this again.
  */
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /*

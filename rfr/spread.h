@@ -11,8 +11,8 @@
  * an EV as slow if its packets are unusually late, or if no packet arrives from it while many
  * arrive from other EVs. It then starts to measure that EV from zero. The sender stops using a slow
  * EV for a time (a rest), which is longer each time. The sender ignores reports about EVs that it
- * has not used since their rest. An EV that is ECN-marked while others are not rests, too, always
- * for the same time, and at most half of the EVs rest for this reason. If all EVs are marked, only
+ * has not used since their rest. An EV that is ECN-marked far more than others rests, too, always
+ * for the same time, unless more than half of the EVs would then rest. If all EVs are marked, only
  * congestion control reacts.
  *
  * Sans-IO; times ns.
@@ -101,8 +101,8 @@ uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_par
 /*
  * Call it before packets leave with several EVs. Of the EVs probed lately, those that were too slow
  * rest. If many were too slow, unprobed EVs rest as well. True: many EVs took several times as
- * long, which queues alone do not cause. Otherwise, if several EVs were probed, all EVs count as
- * usable, except those whose probe was not answered.
+ * long, which queues alone do not cause. Otherwise, EVs whose probe was not answered are no longer
+ * used. If no EV was in use (`known`) before and several were probed, all others are used now.
  */
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
 /* Do more than half of the EVs rest because they were slow, or lost a packet, at least twice? */

@@ -6,10 +6,10 @@
  * which of them replies prove to have arrived. Every decision that a path is drained depends on
  * this accounting.
  *
- * Invariants: una <= nxt; hi < nxt; a packet is NEW (first transmission) only if its PSN follows
- * directly behind those sent before. A READ request takes ceil(length / PMTU) PSNs (IBTA
- * 9.7.3.1.2). Packets do not carry the PMTU. So until a FIRST or MIDDLE packet has shown the PMTU,
- * the next PSN after a READ is one of five candidates.
+ * Invariants: una <= nxt (hp3_stream_end() while open_len is not 0); hi < nxt; a packet is NEW
+ * (first transmission) only if its PSN follows directly behind those sent before. A READ request
+ * takes ceil(length / PMTU) PSNs (IBTA 9.7.3.1.2). Packets do not carry the PMTU. So until a FIRST
+ * or MIDDLE packet has shown the PMTU, the next PSN after a READ is one of five candidates.
  *
  * A reply with PSN r proves that every request packet up to and including the one that contains r
  * has arrived (IBTA 9.7.5.1.2). ACKs and READ/ATOMIC responses are such replies. A NAK or RNR NAK

@@ -35,12 +35,11 @@
 	X(CANCEL, "cancel") /* hp3d stops, or an operator cancels the move */                      \
 	X(MESSAGE_START,                                                                           \
 		"message-start") /* message-start probing: idle, and a long message begins */      \
-	X(ASK, "ask") /* drained; probes have to choose the path before the move (kind STANDARD,   \
-			 NAK) */                                                                   \
+	X(ASK, "ask") /* drained; standard probes have to choose the path before the move */       \
 	X(WON, "won") /* a probe won */                                                            \
 	X(DEAD, "dead") /* the path in use is dead (rule 13) */                                    \
 	X(TX_WANTED, "tx-wanted") /* resuming: the packet that the receiver expects */             \
-	X(TX_AHEAD, "tx-ahead") /* resuming: a packet behind that one */                           \
+	X(TX_AHEAD, "tx-ahead") /* resuming: a packet behind the one that the receiver expects */  \
 	X(TX_AGAIN, "tx-again") /* the RNIC sends the held packets again */                        \
 	X(CAUGHT_UP, "caught-up") /* resuming: no packet before the held ones is missing */
 
