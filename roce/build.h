@@ -3,8 +3,8 @@
 #define HP3_ROCE_BUILD_H
 /*
  * Builds complete RoCEv2 frames with a right ICRC: CNP, ACK, NAK/RNR NAK, zero-length RDMA WRITE
- * ONLY, and (for tests and generators) any RC packet with payload. Also builds one plain UDP
- * datagram, for messages of hp3d.
+ * ONLY, and by hp3_build() any RC, UC or UD packet. Peer probes are UC packets. Also builds one
+ * plain UDP datagram, for messages of hp3d.
  *
  * Every builder writes at most `cap` bytes to `buf`, and returns the length of the frame. -ENOSPC:
  * the frame does not fit. -EINVAL: a value is out of range (PSN or QPN above 24 bits, payload that
@@ -26,7 +26,7 @@ struct hp3_addressing {
 	uint8_t ttl;
 	uint16_t sport; /* UDP source port */
 	uint16_t pkey;
-	uint16_t ipv4_id; /* identification; without effect, as the packet is no fragment */
+	uint16_t ipv4_id; /* identification; free to choose, as the packet is no fragment */
 };
 
 /* Fields of one packet. Fields that the opcode does not have are ignored. */

@@ -56,7 +56,7 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_bytes(hp3_wide v, uint64_t order)
 		(__m512i)(hp3_wide){order, second, order, second, order, second, order, second});
 }
 
-/* Byte i of `table`, where i < 8 is the low byte of each word; its other bytes must be 0. */
+/* In each word: byte i of `table`, i < 8. Byte 0 of `table` must be 0: it fills the upper bytes. */
 HP3_WIDE_INLINE hp3_wide hp3_wide_pick(uint64_t table, hp3_wide i)
 {
 	return (hp3_wide)_mm512_shuffle_epi8((__m512i)hp3_wide_set(table), (__m512i)i);

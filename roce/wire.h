@@ -4,9 +4,9 @@
 /*
  * RoCEv2 constants, and access to fields in network byte order.
  *
- * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). Fields of packets are read
- * byte by byte or by memcpy(), never through integer pointers (hp3_be16() and the like). So
- * alignment and byte order are always right.
+ * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). hp3_be16() and the like
+ * read fields of packets byte by byte or by memcpy(), never through integer pointers. So fields
+ * need no alignment. The functions assume a little-endian CPU.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,7 +85,7 @@ static inline void hp3_put_be64(void *p, uint64_t v)
 
 /*
  * PSN arithmetic is modulo 2^24: "a before b" means that a is among the 2^23 PSNs before b (IBTA
- * 9.7.2). Results are signed distances in packets.
+ * 9.7.2). Results are signed distances in PSNs.
  */
 static inline int32_t hp3_psn_diff(uint32_t a, uint32_t b)
 {
