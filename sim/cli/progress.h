@@ -3,8 +3,9 @@
 #define HP3_SIM_CLI_PROGRESS_H
 /*
  * Shows the progress of runs on standard error. On a terminal, one line is redrawn. Otherwise, with
- * --progress, a new line is printed every few seconds. The progress of a run is the share of its
- * bytes that are sent, or of its jobs' messages that have ended. The estimate of the time left
+ * --progress, a new line is printed every few seconds. The progress of a run with jobs is the share
+ * of their messages that have ended. With background jobs only, it is the share of flows that have
+ * ended. In other runs, it is the share of bytes that are sent. The estimate of the time left
  * assumes the average speed so far. Showing progress changes no result.
  */
 #include <stdbool.h>
@@ -30,7 +31,7 @@ void sim_progress_start(struct sim_progress *p, bool wanted);
 bool sim_progress_due(struct sim_progress *p);
 /* share: 0 to 1, how much is done; text: name of what runs now. */
 void sim_progress_show(struct sim_progress *p, double share, const char *text);
-/* Ends the line on the terminal. */
+/* Erases the line on the terminal. */
 void sim_progress_end(const struct sim_progress *p);
 /* Progress of a single run, which the process that runs it also shows. */
 struct sim_watch {

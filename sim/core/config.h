@@ -152,9 +152,9 @@ extern const struct hp3_ini_schema sim_schema;
  * A text "hp3=FILE" is applied before the others: it loads the whole policy from a configuration
  * file of hp3d. Returns 0, or a negative errno with the errors in *errs.
  *
- * Balancer hp3 starts from the shipped policy, the other balancers with engines from
- * sim/lb/NAME.policy. Policy keys in `text` and `set` apply to all of these balancers, hp3=FILE to
- * hp3 only.
+ * The four balancers with engines start from the shipped policy. For hp3-ideal and hp3-paper,
+ * sim/lb/hp3-ideal.policy changes it; for hp3-paper, so does sim/lb/hp3-paper.policy. Policy keys
+ * in `text` and `set` apply to all four balancers, hp3=FILE to hp3 only.
  */
 int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 	const char *const *set, unsigned n, struct hp3_config_errors *errs);

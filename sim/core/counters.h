@@ -17,7 +17,7 @@
 	X(BLACK_HOLE, "black_hole") /* silent, by hash */                                          \
 	X(SUPERSEDED, "superseded") /* by the balancer: a copy waits, or its queue pair is gone */ \
 	X(ICMP_LIMIT, "icmp_limit") /* traces that a switch did not answer */                      \
-	X(LATE, "late") /* duplicates that arrive when the flow has ended */
+	X(LATE, "late") /* packets and replies that arrive when their flow has ended */
 
 enum sim_drop {
 #define SIM_DROP_ENUM(name, text) SIM_DROP_##name,
@@ -33,7 +33,7 @@ struct sim_counters {
 	uint64_t data, data_bytes; /* sent by RNICs, retransmissions included */
 	uint64_t again, again_bytes; /* retransmissions */
 	uint64_t acks, naks, cnps, reads; /* reads: requests */
-	uint64_t delivered; /* data packets that arrived in sequence */
+	uint64_t delivered; /* data packets that receivers accepted: in sequence, or stored */
 	uint64_t reordered; /* first transmissions that arrived behind a later one */
 	uint64_t duplicates;
 	uint64_t marked; /* data packets that arrived with CE */
@@ -42,7 +42,7 @@ struct sim_counters {
 	uint64_t pause_ps; /* time that senders were paused */
 	uint64_t timeouts;
 	uint64_t moves, moves_wasted; /* path changes; of these: undone, or without gain */
-	uint64_t probes, probe_bytes; /* bytes: with traces and all answers */
+	uint64_t probes, probe_bytes; /* bytes: with traces, answers, messages between hp3ds */
 	uint64_t traces, hops_reported;
 	uint64_t flow_reports; /* hp3: messages about sprayed queue pairs */
 	/* hp3-fleet: reports of hosts; moves planned; advised to engines; made by engines */

@@ -7,9 +7,9 @@
  * identical.
  *
  * Time is an integer in picoseconds and starts at 0 (a byte takes 80 ps at 100 Gb/s, 20 ps at 400
- * Gb/s). An event is a member of its owner (a packet, a port, a flow), so adding an event allocates
- * nothing. An event cannot be removed from the queue: when it fires, its owner checks whether it is
- * stale. An event must not be added again before it has fired.
+ * Gb/s). An event is a member of its owner (a packet, a port, a flow), so events are not allocated;
+ * only the queue's arrays grow. An event cannot be removed from the queue: when it fires, its owner
+ * checks whether it is stale. An event must not be added again before it has fired.
  *
  * Layout: a ring of buckets of 2 ns each covers the next 16.8 us. Nearly all events of a packet
  * network (propagation and serialisation) are that near. A bucket is sorted when its time has come.

@@ -94,7 +94,7 @@ uint32_t sim_demand_add(struct sim *s, const struct sim_demand *d);
 /* Adds a flow that starts now. */
 void sim_demand_now(struct sim *s, const struct sim_demand *d);
 
-/* Runs until all work is done, or `limit` ps have passed. Returns 0, -ETIME at the limit. */
+/* Runs until all work is done. Returns 0; -ETIME: `limit` ps have passed, or no event is left. */
 int sim_run(struct sim *s, uint64_t limit);
 
 static inline void sim_at(struct sim *s, struct sim_event *event, uint64_t at)
@@ -108,7 +108,7 @@ static inline uint32_t sim_rand_below(struct sim *s, uint32_t n)
 	return hp3_random_below(&s->rng, n);
 }
 
-/* A packet with `event` and `tag` undefined, all else 0 or as given. */
+/* A packet sent now, with `event`, `arg_psn` and `tag` undefined, all else 0 or as given. */
 struct sim_packet *sim_packet_new(
 	struct sim *s, uint8_t kind, uint32_t bytes, struct sim_flow *flow, uint32_t psn);
 /* The copy does not count as a first transmission. */

@@ -34,8 +34,8 @@ enum sim_hash_input {
 	 * destination port, protocol (17), and with `qpn` the destination QPN (3 bytes). */
 	SIM_INPUT_TUPLE,
 	/* 12 bytes as the ns-3 RDMA simulators lay them out: source address, destination address,
-	 * source port | destination port << 16, each a little-endian 32-bit word of the number.
-	 * IPv4 only: IPv6 addresses are folded by XOR to 32 bits. */
+	 * source port | destination port << 16. Each is a 32-bit number in little-endian order.
+	 * ns-3 has IPv4 only: IPv6 addresses are folded by XOR to 32 bits. */
 	SIM_INPUT_NS3,
 };
 

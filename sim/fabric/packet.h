@@ -25,16 +25,16 @@ enum sim_kind {
 	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
 	SIM_PROBE, /* of a host-based balancer, in the class of data */
 	SIM_PROBE_REPLY, /* answer to SIM_PROBE, in the class of ACKs unless SIM_BEHIND */
-	SIM_BACK_PROBE, /* probe of the responder's balancer, in the direction of READ responses */
+	SIM_BACK_PROBE, /* probe of the responder's balancer, from responder to requester */
 	SIM_BACK_PROBE_REPLY,
-	SIM_TRACE, /* a probe whose TTL, arg, expires at a switch */
+	SIM_TRACE, /* a probe whose TTL expires at a switch; arg: the TTL */
 	/* answer to SIM_TRACE; arg_psn: node of the switch (ICMP time exceeded), or 0: the peer */
 	SIM_TRACE_REPLY,
 	SIM_KINDS
 };
 
 #define SIM_CE     0x01u /* ECN: congestion experienced */
-#define SIM_ECHO   0x02u /* ACK, NAK: the packet acknowledged was marked (the CNP flag of ns-3) */
+#define SIM_ECHO   0x02u /* ACK: acknowledges a marked packet (ns-3: CNP flag); NAK to a WRITE */
 #define SIM_AGAIN  0x04u /* a retransmission */
 #define SIM_LAST   0x08u /* last packet of its message */
 #define SIM_FIRST  0x20u /* first packet of a message, or of responses to a repeated READ */
@@ -69,9 +69,9 @@ struct sim_packet {
 	uint16_t back;
 	uint8_t kind; /* enum sim_kind */
 	uint8_t flags;
-	uint8_t hop; /* number of switches passed, if the source leaf set the path */
+	uint8_t hop; /* number of switches passed on `path` */
 	uint8_t tagged;
-	uint16_t path; /* number of that path */
+	uint16_t path; /* number of the path that the source leaf or host set */
 	uint16_t arg; /* for the balancer's use */
 	uint32_t arg_psn; /* ACK, NAK: the packet that caused it; DATA: bytes of the message */
 	union {

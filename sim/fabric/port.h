@@ -8,7 +8,7 @@
  * host's port does not queue the RNIC's data. It gets each packet from the RNIC when the wire is
  * free (sim_host_next()).
  *
- * A port has an event pending only while a packet waits for the wire.
+ * The event `free` is pending only while a packet waits for the wire.
  */
 #include "sim/core/sim.h"
 #include "sim/fabric/packet.h"
@@ -64,7 +64,7 @@ void sim_port_queue_data(struct sim *s, struct sim_port *port, struct sim_packet
 struct sim_packet *sim_port_take_data(struct sim_port *port);
 /* A PFC frame arrived at this port. */
 void sim_port_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns);
-/* If `down`, drops the packets that are queued or on the wire. */
+/* If `down`, drops queued packets. Packets that arrive while the port is down are dropped, too. */
 void sim_port_set_down(struct sim *s, struct sim_port *port, bool down);
 
 #endif

@@ -12,8 +12,8 @@
  * shared bytes. Every packet that arrives above this limit renews the pause. With pause_renew, the
  * switch also renews the pause after half of the pause time. Without pause_renew, as in ns-3, a
  * pause may end before the congestion does. Then packets arrive until the next pause, and a small
- * buffer may overflow. A pause ends after its time, or when a packet that arrived by the port
- * leaves and the port is below its limit. When the shared part is full, packets use the headroom.
+ * buffer may overflow. A pause ends after its time, or if the port is below its limit when one of
+ * its packets arrives or leaves. When the shared part is full, packets use the headroom.
  *
  * Egress, without PFC: a queue holds at most alpha x the free bytes. Packets above this limit are
  * dropped.

@@ -40,7 +40,7 @@ struct sim_topo {
 	uint32_t n_groups;
 	uint32_t *leaf; /* by host: the switch at its first port */
 	uint8_t tiers; /* switch tiers: 2 leaf-spine, 3 fat-tree */
-	uint64_t max_rtt; /* ps, of the two hosts farthest apart, with payload serialisation */
+	uint64_t max_rtt; /* ps, longest from host 0 to any host, with payload serialisation */
 };
 
 struct sim_group {

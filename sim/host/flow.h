@@ -36,7 +36,7 @@ struct sim_bits {
 };
 
 struct sim_flow {
-	struct sim_event wake; /* fires when the rate allows a packet; READs: first at set-up */
+	struct sim_event wake; /* the rate allows a packet; READs: first the end of set-up */
 	struct sim_flow *next_ready; /* in the RNIC's ring */
 	struct sim_flow *prev, *next; /* flows of the requester's host that are not done */
 	uint32_t src, dst, id; /* hosts that send and receive data; id: first demand's number */
@@ -67,7 +67,7 @@ struct sim_flow {
 	struct hp3_dcqcn rp;
 
 	/* Responder. */
-	uint32_t expected, highest; /* 1 + highest PSN of a first transmission that arrived */
+	uint32_t expected, highest; /* highest: 1 + highest PSN of an arrived first transmission */
 	uint32_t nak_psn;
 	uint32_t ack_wait; /* packets since the last ACK */
 	bool echo; /* one of the ack_wait packets was marked */

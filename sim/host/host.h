@@ -25,7 +25,7 @@ struct sim_host {
 		*open_tail; /* unfinished flows that this host requested, oldest first */
 	struct sim_flow **kept; /* queue pairs kept open between messages, at
 				  [2 * destination + is_read]; NULL: none yet */
-	struct sim_event timer; /* retransmission: fires at the flows' least timer_at, or later */
+	struct sim_event timer; /* retransmission: fires at the flows' least timer_at, or earlier */
 	bool timer_pending;
 	uint16_t next_sport, next_dport;
 };
