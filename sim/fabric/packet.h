@@ -34,7 +34,7 @@ enum sim_kind {
 };
 
 #define SIM_CE     0x01u /* ECN: congestion experienced */
-#define SIM_ECHO   0x02u /* ACK: acknowledges a marked packet (ns-3: CNP flag); NAK to a WRITE */
+#define SIM_ECHO   0x02u /* CNP flag of ns-3: acknowledges a marked packet; in all NAKs to WRITEs */
 #define SIM_AGAIN  0x04u /* a retransmission */
 #define SIM_LAST   0x08u /* last packet of its message */
 #define SIM_FIRST  0x20u /* first packet of a message, or of responses to a repeated READ */

@@ -13,7 +13,7 @@
  */
 #include "sim/lb/hp3.h"
 
-/* Returns 0; fleet.interval_us must be > 0. */
+/* Returns 0 or -ENOMEM; fleet.interval_us must be > 0. */
 int hp3_sim_fleet_start(struct sim *s, struct hp3_balancer *b);
 void hp3_sim_fleet_stop(struct hp3_balancer *b);
 

@@ -3,16 +3,16 @@
 #define HP3_SIM_LB_HP3_VERBS_H
 /*
  * hp3-verbs: hp3d in verbs mode (docs/guide/verbs.md). The engine of a host sees no packet. Every
- * poll_us, the engine reads the state that the library in the application shares: new and closed
- * queue pairs, work posted and completed, and the latest time from post to completion. Only the
- * RNIC sees ACKs, CNPs and marks of data. Probes are datagrams on the same paths; their answers
- * report marks. Not modelled: the port's CNP counter, which hp3d reads ten times a second, and path
- * traces.
+ * poll_us, the engine reads the state that the library in the application shares: work posted and
+ * completed, and the latest time from post to completion. A message announces a new queue pair. The
+ * engine learns at once that a queue pair is closed. Only the RNIC sees ACKs, CNPs and marks of
+ * data. Probes are datagrams on the same paths; their answers report marks. Not modelled: the
+ * port's CNP counter, which hp3d reads ten times a second, and path traces.
  *
  * A move changes the source port of a queue pair in use (method `sport`). New work requests wait
- * until all earlier work requests have completed. A new queue pair waits until hp3d sends it a
- * path, or a message that it does not search. A message between hp3d and the application takes
- * wake_us, the time to wake the receiver.
+ * until all earlier work requests have completed. A new queue pair waits, for about wait_us at
+ * most, until hp3d sends it a path, or a message that it does not search. A message between hp3d
+ * and the application takes wake_us, the time to wake the receiver.
  *
  * An application posts a message as work requests of wr_bytes, of which wr_depth are outstanding.
  * (With one work request per message, no work request would be left to hold during a move.) Queue

@@ -3,9 +3,8 @@
 #define HP3_SIM_LB_LB_H
 /*
  * The interface of a load balancer: a table of functions, each of which may be NULL, and private
- * state per simulation and per flow. Each balancer has its own file, which cites the source of its
- * rules and parameters. Switches do not call a balancer in hosts, so it sees only what a host can
- * see.
+ * state per simulation and per flow. The file of a balancer cites the source of its rules and
+ * parameters. Switches do not call a balancer in hosts, so it sees only what a host can see.
  */
 #include "sim/fabric/switch.h"
 

@@ -3,9 +3,9 @@
 #define HP3_SIM_RESULTS_CAPTURE_H
 /*
  * Writes the packets of one host to a pcap file with nanosecond times, for `hp3d --replay`. The
- * file has data (as RDMA WRITE with zeroed payload), ACKs, NAKs and CNPs, with correct ICRCs, ECN
- * marks and BECN. It has no PFC frames and no probes. The responder's QPN is 0x100 + 2 x the flow's
- * number; the requester's is one more. PSNs begin at 1.
+ * file has data (WRITEs and READ responses with zeroed payload), READ requests, ACKs, NAKs and
+ * CNPs, with correct ICRCs, ECN marks and BECN. It has no PFC frames and no probes. The responder's
+ * QPN is 0x100 + 2 x the flow's number; the requester's is one more. PSNs begin at 1.
  */
 #include "sim/fabric/packet.h"
 #include "sim/core/sim.h"

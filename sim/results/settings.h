@@ -5,12 +5,12 @@
  * The inputs of a run, and its key. Runs with equal keys have equal results, except for their costs
  * (CPU time, memory).
  *
- * Only settings that the run used count. These are left out: [sweep]; with a trace, [traffic] and
- * faults (except traffic.read_percent); with a topology file, the shape of the fabric; if the
- * balancer runs no engine, the policy. The key is the SHA-256 of the settings, of the contents of
- * all files read, and of the source files that the run depends on. For a balancer without an
- * engine, these source files are only those of the simulator. Names of files are not part of the
- * key.
+ * Only settings that the run used count. These are left out: [sweep]; with a trace, [traffic]
+ * (except read_percent), [background] and [fault]; with a topology file, the shape of the fabric,
+ * and the rates and delays of links; if the balancer runs no engine, the policy. The key is the
+ * SHA-256 of the settings, of the contents of all files read, and of the source files that the run
+ * depends on. For a balancer without an engine, these source files are only those of the simulator.
+ * Names of files are not part of the key.
  */
 #include <jansson.h>
 #include "sim/core/config.h"

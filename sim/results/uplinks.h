@@ -5,7 +5,7 @@
  * Load and queues of the leaves' uplinks over a whole run.
  *
  * spread: for each leaf, (most - least) / mean of the data bytes sent by each uplink. The result is
- * the average over leaves that sent at least one packet per uplink.
+ * the average over leaves with several uplinks that sent at least 1,000 bytes per uplink.
  *
  * spread_percent: (most - least) in percent of what an uplink can send between the start of the
  * first flow and the end of the last. The result is an average likewise.

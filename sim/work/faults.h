@@ -5,7 +5,7 @@
  * Faults of random links between switches. Runs with the same seed have the same faulty links,
  * whatever the balancer. down: the link is down from at_us for for_us; packets on it are lost.
  * flap: from at_us on, the link goes down and up eight times. loss: random packets are lost
- * silently. black-hole: all packets of some flows, chosen by hash, are lost silently in one
+ * silently. black-hole: all data packets of some flows, chosen by hash, are lost silently in one
  * direction. degrade: the link has only a share of its rate, from the start. Routing follows a
  * link's state after converge_us, in all switches at once.
  */

@@ -7,8 +7,8 @@
  *
  * poisson      each host starts flows at exponential intervals, with sizes from the CDF, to
  *              destinations drawn uniformly from the other hosts. 100 % load is a host's share of
- *              the capacity above the leaves incast every spacing_us, fan_in hosts send `bytes`
- *              each to the same host
+ *              the capacity above the leaves, or of the host links if their capacity is lower
+ * incast       every spacing_us, fan_in hosts send `bytes` each to the same host
  * permutation  each host sends `bytes` to one other host, and receives from one
  * collision    two hosts below one leaf send `bytes` each to two hosts below another leaf. The hash
  *              of the first leaf maps the source ports of both flows to the same next hop
