@@ -13,9 +13,9 @@
  *     the IPv4 identification, which is random,
  *     and the probe id, if the switch quoted enough.
  *
- * With IPv6 and a short quote, there is only the flow label, which data on that port also has. So
- * no new trace of a port starts for one more time-out after a trace of it was not answered. Late
- * messages are matched with the unanswered trace, and dropped.
+ * With IPv6 and a short quote, only the flow label is left, and data from that port has the same
+ * label. So if a trace of a port times out, no new trace of the port starts for one more time-out.
+ * Late messages are matched with the unanswered trace, and dropped.
  *
  * Invariants:
  *

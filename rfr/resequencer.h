@@ -12,7 +12,7 @@
  * wait, the missing packet counts as lost. The RNIC gets a copy of the packet behind the gap, and
  * sends one NAK. All held packets stay held. The requester retransmits from the missing PSN, so its
  * first packet fills the gap. Its retransmissions of held packets are duplicates. If the missing
- * packet was only late, no PSN is missing once it has arrived.
+ * packet was only late, it fills the gap when it arrives.
  *
  * If the caller finds that the missing packet is lost (missing.h), the RNIC gets the copy at once.
  *
@@ -150,8 +150,8 @@ uint64_t hp3_reseq_until(
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*
  * Returns, until false, the packets that the RNIC gets although an earlier packet is missing.
- * First, *copy is set: a copy of the packet behind the gap, which stays held. Later, when packets
- * are given up: all held packets, in order.
+ * Before packets are given up, *copy is set: the RNIC gets a copy of the packet behind the gap, and
+ * this packet stays held. When packets are given up: all held packets, in order.
  */
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
 	uint32_t *handle, bool *copy);

@@ -13,9 +13,10 @@
  *                                  ^               |   ^--caught up, yes since----/
  *                                  |               \--no, stop--> ENDING --caught up--> SINGLE
  *
- * The sender sprays for HP3_SPRAY_TRUST intervals after the receiver's last message. The receiver
- * resequences for HP3_SPRAY_BOUND intervals after the sender's last one. So the receiver still
- * resequences the last sprayed packets when they arrive.
+ * The sender sprays for HP3_SPRAY_TRUST intervals after the newest YES arrived. This YES answers a
+ * message that the sender sent less than HP3_SPRAY_BOUND - HP3_SPRAY_TRUST intervals ago. The
+ * receiver resequences for HP3_SPRAY_BOUND intervals after the sender's last message. So the
+ * receiver still resequences the last sprayed packets when they arrive.
  *
  * The C code and its tests share one table of transitions.
  */
@@ -35,9 +36,9 @@
 #define HP3_SPRAY_INPUTS(X)                                                                        \
 	X(LARGE, "large") /* a large message begins */                                             \
 	X(YES, "yes") /* the peer resequences the queue pair */                                    \
-	X(NO, "no") /* the peer does not resequence, or no longer */                               \
-	X(SILENT, "silent") /* no message from the peer for HP3_SPRAY_TRUST intervals */           \
-	X(LOST, "lost") /* ... for HP3_SPRAY_BOUND intervals */                                    \
+	X(NO, "no") /* the peer does not resequence the queue pair, or no longer does */           \
+	X(SILENT, "silent") /* the newest YES is not recent (HP3_SPRAY_TRUST) */                   \
+	X(LOST, "lost") /* no YES from the peer for HP3_SPRAY_BOUND intervals */                   \
 	X(BACK, "back") /* the RNIC retransmits */                                                 \
 	X(FULL, "full") /* the peer can hold no more packets */                                    \
 	X(CAUGHT_UP, "caught-up") /* all sprayed packets are acknowledged */                       \

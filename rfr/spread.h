@@ -54,7 +54,7 @@ struct hp3_spread {
 	uint32_t rtt[HP3_EVS_MAX]; /* ns; 0: no answer yet */
 	uint64_t slow; /* EVs that rest because they were slow, one bit each */
 	uint64_t until[HP3_EVS_MAX]; /* end of the newest rest; 0: none yet */
-	uint64_t slow_until[HP3_EVS_MAX]; /* ... because it was slow */
+	uint64_t slow_until[HP3_EVS_MAX]; /* end of the newest rest of an EV that was slow */
 	uint8_t level[HP3_EVS_MAX]; /* doublings of the next rest of a slow EV */
 };
 

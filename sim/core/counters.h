@@ -41,7 +41,7 @@ struct sim_counters {
 	uint64_t pauses_started; /* of these: to a sender that was not paused */
 	uint64_t pause_ps; /* time that senders were paused */
 	uint64_t timeouts;
-	uint64_t moves, moves_wasted; /* path changes; of these: undone, or without gain */
+	uint64_t moves, moves_wasted; /* path changes; hp3: those that made the flow worse */
 	uint64_t probes, probe_bytes; /* bytes: with traces, answers, messages between hp3ds */
 	uint64_t traces, hops_reported;
 	uint64_t flow_reports; /* hp3: messages about sprayed queue pairs */

@@ -54,7 +54,7 @@ struct sim_outcome {
 struct sim {
 	uint64_t now; /* ps */
 	struct sim_queue queue;
-	uint64_t rng; /* switches and balancers */
+	uint64_t rng; /* random numbers of switches and balancers */
 	struct sim_config asked; /* as given */
 	struct sim_config cfg; /* as used: balancers may change settings of the RNIC */
 	struct sim_topo topo;
@@ -68,7 +68,7 @@ struct sim {
 	struct sim_pool packets, flow_pool, message_pool;
 	struct sim_counters n;
 
-	struct sim_demand *demand; /* by start, at most UINT32_MAX */
+	struct sim_demand *demand; /* sorted by start; at most UINT32_MAX of them */
 	struct sim_outcome *outcome;
 	uint32_t n_demands, cap_demands, finished;
 	uint32_t n_known, next_known; /* demands added before sim_run(); next to start */

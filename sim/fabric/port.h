@@ -26,7 +26,7 @@ struct sim_port {
 	uint64_t delay; /* ps */
 	uint64_t ps_per_kib; /* serialisation of 1,024 bytes */
 	uint64_t bps;
-	uint32_t hole; /* black hole: of 10,000 flows, so many are dropped here, chosen by hash */
+	uint32_t hole; /* black hole: of 10,000 flows, data of so many are dropped, by hash */
 	uint32_t loss; /* packets lost of 10^9 */
 	uint32_t number;
 	uint32_t node; /* number of the host or switch; hosts come first */

@@ -2,14 +2,14 @@
 #ifndef HP3_SIM_LB_HP3_FLEET_H
 #define HP3_SIM_LB_HP3_FLEET_H
 /*
- * hp3 together with hp3-fleet, of which the shipped code (fleet/) is used. Each host reports its
+ * hp3 together with hp3-fleet: the simulator runs the shipped code of fleet/. Each host reports its
  * heaviest flows every fleet.interval_us. One planner makes a map and a plan from the reports.
  * Hosts act on the plan as hp3-fleet agent does: their engines probe the advised ports
  * (hp3_advise()). Messages arrive after fleet.delay_us, or are lost. They use no bandwidth.
  *
- * Each host has the spine of each port from the start, as if all ports had been traced. What fleet/
- * calls a millisecond is a microsecond here, since a whole simulation is as short as one real
- * interval.
+ * Each host knows from the start to which spine each port leads, as if all ports had been traced.
+ * What fleet/ calls a millisecond is a microsecond here, since a whole simulation is as short as
+ * one real interval.
  */
 #include "sim/lb/hp3.h"
 
