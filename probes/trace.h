@@ -5,7 +5,7 @@
  * Traces find the switch to which a UDP source port leads. A trace is a peer probe whose TTL (hop
  * limit) ends at the wanted switch. The switch answers with "time exceeded" (expired.h). A trace
  * has the addresses, ports, QPN, DSCP and IPv6 flow label of data, so switches hash it alike (rules
- * 17 and 18).
+ * 17 and 18). Exception: on the home port, data keep the flow label that the RNIC wrote.
  *
  * A "time exceeded" message is matched with its trace by
  *

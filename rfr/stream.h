@@ -120,7 +120,8 @@ static inline void hp3_stream_emit(
 }
 
 /*
- * A request packet leaves the RNIC. Accounts for it if it is NEW; other packets change nothing.
+ * A request packet leaves the RNIC. Accounts for it if it is NEW. Any packet may determine the span
+ * of the newest READ; apart from that, packets that are not NEW change nothing.
  * Also learns *pmtu_log2 (0: unknown).
  */
 static inline enum hp3_tx_kind hp3_stream_tx(

@@ -3,8 +3,8 @@
 #define HP3_SIM_FABRIC_PACKET_H
 /*
  * A packet in flight: the fields that switches, RNICs and balancers read, without payload. At any
- * time, a packet is in exactly one list, linked by `event`: in the event queue (while on a wire),
- * in a port's queue, or in a balancer's list of held packets.
+ * time, a packet is in exactly one place: in the event queue (while on a wire), in a port's queue,
+ * or among the packets that a balancer holds. `event` links queues and lists.
  *
  * PSNs count the packets of a flow from 0 and do not wrap.
  */
