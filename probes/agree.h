@@ -15,7 +15,8 @@
  *      3  EVs 8                                32  turn 32
  *      4  wall clock of the sender, us 64      36  EVs reported, a bit for each, 64
  *     12  source port of EV 0, 16              44  next: 1 8, PSN 24; or 0
- *     14  port in use 16, interval, us 32      48  tag 64 (tag.h) over all of the above
+ *     14  port in use 16                       48  tag 64 (tag.h) over all other fields,
+ *     16  keep-alive interval, us 32               addresses and ports
  *
  * An EV is an entropy value: one of the UDP source ports of a sprayed queue pair.
  *
@@ -27,8 +28,8 @@
  * host that receives and resequences them. Only that host sees which responses will arrive. So it
  * sends the first message (OFFER).
  *
- * "room" of a YES: the most packets of the path MTU that may be in flight, divided by 16. This is
- * the number of packets that the receiver can hold behind a late packet. 0: no value given.
+ * "room" of a YES: how many packets of the path MTU the receiver can hold behind a late packet,
+ * divided by 16. At most that many may be in flight. 0: no value given.
  *
  * "next" by kind:
  *

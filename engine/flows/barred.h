@@ -3,8 +3,8 @@
 #define HP3_ENGINE_BARRED_H
 /*
  * Applies a filter (engine/filter.h) to the engine's flows, and the keys of this host to its pairs.
- * Called before a move, a probe or a message, never per packet. No result is stored, so a reload
- * applies at once.
+ * Called before a move, probe, challenge, agreement or message, not for packets in steady state. No
+ * result is stored, so a reload applies at once.
  */
 #include "engine/filter.h"
 #include "engine/state.h"
@@ -23,7 +23,10 @@ static inline bool hp3_is_pinned(const struct hp3_pair *p, uint64_t now)
 	return now < p->pinned_until;
 }
 
-/* May the flow leave its port: does it pass the filter, and is its pair not pinned? */
+/*
+ * May the flow leave its port? The flow has to pass the filter, its pair must not be pinned, and no
+ * hp3_missed() may be unfinished.
+ */
 bool hp3_flow_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 
 #endif

@@ -24,9 +24,6 @@
 #define HP3_NEAR_PSNS 256u /* PSNs of an entry, aligned */
 #define HP3_NEAR_WAYS 4u
 
-/* Number of entries for this many flows, a power of two. */
-uint32_t hp3_near_entries(uint32_t max_flows);
-void hp3_near_init(struct hp3_engine *e, struct hp3_near *entries, uint32_t n);
 /*
  * _keep: the engine updates the table from now on. _rest, called periodically: the engine stops
  * updating the table some time after the last _keep, if no flow is unpaired.

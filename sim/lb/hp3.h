@@ -8,14 +8,16 @@
  * - flows within a rack, which have only one path (unless the engine controls rates);
  * - flows of hosts without hp3d (section [peers]);
  * - data and ACKs of WRITEs at the receiving host, where the engine would only forward them. With
- *   rfr.mode = spray, the engine sees these packets, since it may have to resequence them.
+ *   rfr.mode = auto or spray, the engine sees the data, which it may have to resequence, and the
+ *   NAKs. After a report (see below), it sees all replies of the queue pair.
  *
- * With READs, the engines of both hosts see requests and responses. They may move requests; they
- * only forward responses. With hp3.identity = model, the engine gets the hash functions of the
- * switches at the start. Real hosts do not have them.
+ * With READs, the engines of both hosts see requests and responses. They may move requests. They
+ * move responses only off dead paths, and may spray them (rfr.spray_reads). With hp3-ideal.model or
+ * peers.paths_known, and ppp.identity = none, engines get the hash functions of the switches at the
+ * start. Real hosts do not have them.
  *
  * Queue pairs come up rnic.setup_us before their first data, so that hp3 has time to probe. Two
- * hosts that have exchanged data also have an idle queue pair that is never closed, as long-lived
+ * hosts that exchange data also have an idle queue pair that is never closed, as long-lived
  * services have. So the engine keeps the state of their paths between messages.
  *
  * hp3-paper: the engine with the paper's settings (IWQoS 2026). It probes three random ports at
@@ -24,7 +26,7 @@
  * probes, since the paper's NACKs can complete work that was never done (rule 1).
  *
  * An answer leaves with the source port of its probe, to a UDP port that only hp3d uses. So its
- * path differs from the path of the next answer, and from that of the RNIC's replies.
+ * path may differ from the path of the next answer, and from that of the RNIC's replies.
  *
  * Dead reply paths (hp3_back.c): the peer's RNIC handles an ACK solicitation as a duplicate. A
  * report makes the peer's engine send the replies of the queue pair from another port.
@@ -76,7 +78,7 @@ struct hp3_sim_flow {
 	bool managed; /* an engine has a flow for the queue pair */
 	bool reported; /* the responder's engine has received a report of a dead reply path */
 	uint32_t lqpn, rqpn; /* QPNs at the requester, at the responder */
-	bool suspended; /* `saved` is the rate before its move */
+	bool suspended; /* the flow is suspended; `saved` is its rate before the move */
 	bool clear; /* message-start probing found a clear path */
 	struct hp3_dcqcn_snapshot saved;
 	/* hp3_fleet.c: last report of the flow, and outcome of the last advice */
@@ -109,7 +111,7 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b);
 /* Makes one engine per host; b->model must be final. */
 int hp3_sim_engines(struct sim *s, struct hp3_balancer *b);
 
-/* hp3.c: the packet in its form on the wire. Writes its headers to `frame`. */
+/* hp3.c: the packet as the engine reads it. Of its headers, `frame` gets only the addresses. */
 #define HP3_SIM_FRAME 64u
 struct hp3_pkt hp3_sim_view(struct sim *s, uint8_t *frame, const struct sim_packet *p);
 /* hp3.c: a host's IPv4 address, in the engine's format; returns `to`. */
@@ -136,8 +138,8 @@ void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
 /* True: switches give priority to packets with the DSCP of answers. */
 bool hp3_sim_answers_first(const struct sim *s);
 
-/* hp3_several.c: sends a message of the engine of `host` to a peer; delivers a held packet to its
- * RNIC; WRITE data have arrived. */
+/* hp3_several.c: sends a message of the engine of `host` to a peer; delivers held packets to its
+ * RNIC; data for the RNIC have arrived. */
 void hp3_sim_several(struct hp3_balancer *b);
 void hp3_sim_agree(
 	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_act_agree *a);

@@ -78,7 +78,8 @@ void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
 void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends);
 
 /* Makes the packet for a PROBE, TRACE, AGREE, NAK, CNP, CNP_OWED, REPORT or SOLICIT_ACK action;
- * *dir is where to send it. NULL: the packet cannot be sent; the agent counts this. */
+ * *dir is where to send it. NULL: the flow does not exist any more, or the packet cannot be sent,
+ * which the agent counts. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 
