@@ -3,9 +3,9 @@
 #define HP3_RECORD_AUDIT_H
 /*
  * A file to which whole lines are appended. A line that was written only in part is removed again,
- * so a full disk leaves no partial line. When hp3_audit_write() returns, the kernel has the line:
- * it survives the end of the process, but not a power failure within the next seconds. The
- * functions may block as long as the disk does; one thread.
+ * so a full disk leaves no partial line. When hp3_audit_write() returns 0, the kernel has the line:
+ * the line survives the end of the process, but not a power failure within the next seconds. The
+ * functions may block as long as the disk does. Call them from one thread.
  */
 #include <stddef.h>
 

@@ -9,9 +9,10 @@
  * otherwise to stderr. Records with priority HP3_RECORD_QUIET have no sentence.
  *
  * hp3_record() never waits: a thread of this module writes. A rate limit bounds the records that
- * are accepted, and a queue of 1,024 records bounds those that wait. Records that are lost, because
- * of these bounds or of disk errors, are counted and reported once on stderr. When there is room
- * again, a record of type "lost" has their number.
+ * are accepted, and a queue of 1,024 records bounds those that wait. Records beyond these bounds,
+ * or that the disk does not accept, are lost and counted. The thread prints a disk error once on
+ * stderr. Once writing works, the thread writes a record of type "lost" with the number of lost
+ * records.
  *
  * One thread calls start, stop and reopen; any thread calls hp3_record().
  */
@@ -27,7 +28,10 @@ struct hp3_record_options {
 	uint32_t per_second; /* most records a second, on average; bursts of ten times as many */
 };
 
-/* 0 or -ENOMEM. If the log cannot be opened, prints a message; reopen tries again. */
+/*
+ * 0, -ENOMEM, or another negative errno: no thread. If the log cannot be opened, the thread prints
+ * a message; hp3_record_reopen() tries again.
+ */
 int hp3_record_start(const struct hp3_record_options *o);
 /* Writes all waiting records; gives up after two seconds if the disk hangs. */
 void hp3_record_stop(void);
@@ -45,8 +49,8 @@ struct hp3_record_stats {
 	uint64_t written; /* to the audit log */
 	/* lost_rate: above per_second; lost_queue: no room in the queue, or no memory */
 	uint64_t lost_rate, lost_queue;
-	uint64_t lost_disk; /* the disk did not accept them */
-	int error; /* of the log, a negative errno; 0: none */
+	uint64_t lost_disk; /* not written: the log is not open, or the disk did not accept them */
+	int error; /* of the latest access to the log, a negative errno; 0: none */
 	bool off; /* no log is configured */
 };
 struct hp3_record_stats hp3_record_stats(void);

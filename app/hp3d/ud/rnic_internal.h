@@ -7,7 +7,7 @@
 
 /* Posts a slot of the memory as a receive of the slot's queue pair. */
 int hp3d_ud_rnic_receive(struct hp3d_ud_rnic *r, uint32_t slot);
-/* An address as a GID has it. */
+/* Writes an address as a GID; IPv4: as an IPv4-mapped IPv6 address. */
 static inline void hp3d_ud_as_gid(uint8_t gid[16], bool ipv6, const uint8_t *ip)
 {
 	memset(gid, 0, 16);

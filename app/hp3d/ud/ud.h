@@ -5,7 +5,7 @@
  * This module is for verbs mode. There, hp3d's messages to and from other hosts are unreliable
  * datagrams of RNICs. A datagram has the source port of its frame, so that switches hash the
  * datagram like the queue pairs' own data. The pipe uses this module as its output and input,
- * instead of ports. Agent and engine do not depend on this module.
+ * instead of DPDK ports. Agent and engine do not depend on this module.
  *
  * It needs libibverbs, an RNIC whose UDP source ports hp3d can choose (rnic.h), memory that may be
  * registered, hp3's UDP port, and access to /dev/infiniband. If hosts agree on keys, it also needs
@@ -44,7 +44,10 @@ struct hp3d_ud_counters {
 struct hp3d_ud;
 struct hp3d_ud_traces;
 
-/* NULL after a message: probes cannot be sent. *traces must outlive the returned object. */
+/*
+ * NULL: probes cannot be sent. A message names the reason, unless [verbs] ibverbs is empty. *traces
+ * must outlive the returned object.
+ */
 struct hp3d_ud *hp3d_ud_open(
 	const struct hp3_config *cfg, struct hp3d_pipe *p, const struct hp3d_ud_traces *traces);
 void hp3d_ud_close(struct hp3d_ud *u); /* harmless with NULL */
@@ -65,7 +68,7 @@ void hp3d_ud_pair_ended(struct hp3d_ud *u, const struct hp3_ends *ends);
 uint32_t hp3d_ud_ports(
 	struct hp3d_ud *u, bool ipv6, const uint8_t *local, const uint16_t **ports, uint64_t now);
 
-/* Readable when poll has something to do. */
+/* Readable when hp3d_ud_poll() has something to do. */
 int hp3d_ud_fd(const struct hp3d_ud *u);
 uint32_t hp3d_ud_poll(struct hp3d_ud *u, uint64_t now);
 uint64_t hp3d_ud_tick(struct hp3d_ud *u, uint64_t now);

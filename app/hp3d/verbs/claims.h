@@ -2,9 +2,10 @@
 #ifndef HP3D_VERBS_CLAIMS_H
 #define HP3D_VERBS_CLAIMS_H
 /*
- * The local queue pairs (address and QPN) that applications share with hp3d. This is a hash table,
- * because applications can cause any number of searches. Its hash has a random seed, because
- * applications choose the keys, too. Single-threaded.
+ * Claims: the local queue pairs (address and QPN) that applications have reported. hp3d refuses a
+ * second claim to a queue pair. The claims are in a hash table, because applications can cause any
+ * number of look-ups. The hash has a random seed, because applications choose the keys.
+ * Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ struct hp3d_claims {
 int hp3d_claims_open(struct hp3d_claims *c, uint32_t most, uint64_t seed);
 void hp3d_claims_close(struct hp3d_claims *c);
 bool hp3d_claims_has(const struct hp3d_claims *c, const struct hp3_qp_event *qp);
-/* The claim must be new, and there must be room. */
+/* No effect if the claim is not new, or if there is no room. */
 void hp3d_claims_add(struct hp3d_claims *c, const struct hp3_qp_event *qp);
 void hp3d_claims_drop(struct hp3d_claims *c, const struct hp3_qp_event *qp);
 

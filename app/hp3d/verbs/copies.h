@@ -2,11 +2,10 @@
 #ifndef HP3D_VERBS_COPIES_H
 #define HP3D_VERBS_COPIES_H
 /*
- * Copies of CNPs (IBTA annex A17.9.3), if the operator configured them: a switch port that mirrors
- * to an interface of this host, or an RDMA device with a raw packet queue pair (libpcap opens both
- * by name). The filter of the kernel or of libpcap drops all other frames: data are never copied to
- * hp3d. This file only receives the copies, a bounded number per call. The engine checks their
- * ICRC.
+ * Receives copies of CNPs (IBTA annex A17.9.3) from the interfaces in [verbs] copies. An interface
+ * of this host gets them from a mirroring switch port, an RDMA device by a raw packet queue pair.
+ * libpcap opens both by name. A filter in the kernel or in libpcap drops all other frames. The
+ * engine checks the ICRC of the copies.
  */
 #include <stdint.h>
 
@@ -27,8 +26,8 @@ void hp3d_copies_close(struct hp3d_copies *c);
 /* Descriptor of interface i: readable when frames have arrived. */
 int hp3d_copies_fd(const struct hp3d_copies *c, uint32_t i);
 /*
- * Calls fn for each copy that arrived at interface i. Returns their number. Negative: the interface
- * failed; a message was printed, and its descriptor is closed.
+ * Calls fn for copies that arrived at interface i, 64 at most. Returns their number. Negative: the
+ * interface failed; hp3d printed a message, and closed the descriptor.
  */
 int hp3d_copies_take(struct hp3d_copies *c, uint32_t i, hp3d_copy_fn *fn, void *ctx);
 

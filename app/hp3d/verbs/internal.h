@@ -2,8 +2,8 @@
 #ifndef HP3D_VERBS_INTERNAL_H
 #define HP3D_VERBS_INTERNAL_H
 /* Shared by the files of this module: listen (the socket), hello (descriptors from an application),
- * cells (its queue pairs), act (the engine's actions), verbs_mode (when each application is
- * served). */
+ * cells (queue pairs of an application), act (the engine's actions), verbs_mode (when each
+ * application is served). */
 #include <sys/types.h>
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/verbs/claims.h"
@@ -25,22 +25,23 @@
 
 /* hp3d's own state of a cell. */
 struct hp3d_verbs_cell_state {
-	struct hp3_qp_event qp; /* as the application reported it; kind UP: it is in the engine */
+	struct hp3_qp_event qp; /* as the application reported it */
 	uint32_t flow; /* HP3_NO_FLOW: not in the engine */
 	uint32_t pair; /* index of its address pair, while it is in the engine */
 	uint32_t generation;
-	bool refused; /* hp3d has refused this generation of the cell */
+	bool refused; /* hp3d has refused the queue pair in `qp` of this generation */
 	bool suspended; /* the engine has suspended it */
 	uint8_t asked; /* enum hp3_verbs_op: command that the application has not answered yet */
 	uint16_t seq; /* of the newest command */
-	uint16_t failed;
+	uint16_t failed; /* errno of the latest failed move; 0: none */
 	uint32_t samples; /* latency_count at the last sample */
 	uint64_t posted, done; /* bytes at the last sample */
 	uint64_t posted_wrs, done_wrs;
 	const uint16_t *ports; /* the only ports that can be probed; NULL: all can */
 	uint32_t n_ports;
-	uint64_t settle_at; /* do not move the queue pair to one of these ports before */
-	bool settled; /* the queue pair is on one of these ports, or cannot be moved to one */
+	uint64_t settle_at; /* do not move the queue pair to one of `ports` before this time */
+	/* on one of `ports`, or cannot be moved to one, or all ports can be probed */
+	bool settled;
 	uint64_t rate_at, rate_done, rate;
 	struct hp3_least least;
 	uint8_t rnic_port; /* port_news.h */
@@ -49,7 +50,7 @@ struct hp3d_verbs_cell_state {
 
 struct hp3d_verbs_shim {
 	int fd; /* -1: free */
-	int bell; /* its eventfd, which hp3d only polls; -1: no hello yet */
+	int bell; /* the application's eventfd, which hp3d only polls; -1: no hello yet */
 	uint64_t since; /* when it was accepted */
 	uint64_t scanned;
 	bool rung; /* the application has rung its bell: scan all cells */
@@ -61,7 +62,7 @@ struct hp3d_verbs_shim {
 	uint16_t active[HP3_VERBS_CELLS]; /* cells that are in the engine */
 	uint32_t n_active;
 	uint32_t next_cell, next_sample; /* where the last scan ended */
-	uint32_t changes; /* how many of HP3D_VERBS_CHANGES this scan has left */
+	uint32_t changes; /* queue pairs that may still begin or end in this scan */
 	uint32_t looked; /* cells that the last scan copied */
 	uint16_t asked[HP3D_VERBS_ASKED]; /* latest cells with a command; n_asked % HP3D_VERBS_ASKED
 					     is the index of the next one */
@@ -116,18 +117,19 @@ int hp3d_verbs_accept(struct hp3d_verbs_mode *b, pid_t *pid, uid_t *uid);
 /* places.c */
 /* Returns the index of a place for an application of `uid`; -1: there is none. *occupied: the
  * application that has this place must leave first. If all places are taken, the newest application
- * of the user with the most applications has to leave, for an application of root, of hp3d's user,
- * or of a user with at least two fewer. */
+ * of the user with the most applications leaves. The new application must be of root, of hp3d's
+ * user, or of a user with at least two applications fewer. Applications of root and of hp3d's user
+ * never have to leave. */
 int hp3d_verbs_find_place(const struct hp3d_verbs_mode *b, uid_t uid, bool *occupied);
 
 /* shares.c */
-/* Does the share of the application's user admit this queue pair? Root and hp3d's user may use all
- * the room. */
+/* Does the share of the application's user admit this queue pair? Root and hp3d's user may fill the
+ * engine's tables. */
 bool hp3d_verbs_has_share(
 	const struct hp3d_verbs_mode *b, unsigned shim, const struct hp3_qp_event *qp);
 
-/* hello.c: takes over the shared memory and the bell of an application, and sends it `welcome`. 0;
- * -EAGAIN: no hello yet; or another negative errno. */
+/* hello.c: takes over the shared memory and the bell of an application, and sends `welcome` to the
+ * application. 0; -EAGAIN: no hello yet; or another negative errno. */
 int hp3d_verbs_take_hello(struct hp3d_verbs_shim *s, const struct hp3_verbs_welcome *welcome);
 void hp3d_verbs_release(struct hp3d_verbs_shim *s); /* frees what the hello contained */
 
@@ -146,17 +148,18 @@ void hp3d_verbs_scan(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 void hp3d_verbs_sample(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 /* Ends all queue pairs of an application. */
 void hp3d_verbs_forget(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
-/* Asks the peers of all active queue pairs for hp3d's queue pairs there (hp3d_ud_meet()). */
+/* hp3d can send datagrams from now on: calls hp3d_verbs_settle_in() for all active queue pairs. */
 void hp3d_verbs_ask_peers(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 /* Copies a cell consistently; false: the application wrote it during every try. */
 bool hp3d_verbs_copy_cell(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy);
 
 /* settle.c */
 /* A queue pair is new in the engine: asks its peer (hp3d_ud_meet()), and finds out which ports can
- * be probed for it. */
+ * be probed for it. If nothing was posted, begins its path search at set-up. */
 void hp3d_verbs_settle_in(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
-/* Asks its peer once a minute. If only some ports can be probed, moves it to one of them. */
+/* Asks the queue pair's peer once a minute. If only some ports can be probed, moves the queue pair
+ * to one of them after its first post. */
 void hp3d_verbs_settle(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
 
@@ -164,7 +167,7 @@ void hp3d_verbs_settle(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *
 /* Lets the application continue: its new queue pair need not wait for a path search. */
 void hp3d_verbs_stay(struct hp3d_verbs_mode *b, uint32_t flow);
 void hp3d_verbs_act(void *verbs, const struct hp3_act *act);
-/* Handles the application's answer to the command of a cell, if it is there. */
+/* Handles the application's answer to the command of a cell, if the answer has come. */
 void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uint64_t now);
 void hp3d_verbs_check_reports(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 

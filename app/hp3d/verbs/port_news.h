@@ -31,10 +31,10 @@ struct hp3d_port_news {
 /* `sysfs`: where class/infiniband is. Ports without such a counter are left out. */
 void hp3d_port_news_open(struct hp3d_port_news *n, const char *sysfs);
 void hp3d_port_news_close(struct hp3d_port_news *n);
-/* Main thread, any number of times per second. */
+/* Main thread only. Reads the counters ten times per second at most; other calls do nothing. */
 void hp3d_port_news_read(struct hp3d_port_news *n, uint64_t now);
-/* Did that port handle CNPs a short while ago? *known caches its index, HP3D_PORT_UNKNOWN at
- * first. */
+/* Did this port handle CNPs a short while ago? *known caches the port's index; it is
+ * HP3D_PORT_UNKNOWN at first. */
 bool hp3d_port_news_cnps(const struct hp3d_port_news *n, const char *device, unsigned port,
 	uint8_t *known, uint64_t now);
 

@@ -4,18 +4,19 @@
 /*
  * This module handles the queue pairs of applications that have loaded libhp3verbs.so. hp3d sees
  * none of their packets. Each application reports in shared memory what its queue pairs do
- * (app/verbs/share.h), and carries out moves. This module calls the pipe, whose engine decides as
- * it does inline, and passes SUSPEND, MOVE and RESUME to the application.
+ * (app/verbs/share.h), and carries out moves. The pipe's engine decides as it does inline. This
+ * module passes the engine's SUSPEND, MOVE and RESUME to the application.
  *
  * The socket's file mode admits hp3d's user, root, and the configured group; SO_PEERCRED identifies
- * the user. What an application shares is untrusted input. Its memory has to be sealed, so that it
- * cannot shrink while mapped, and of the right size. hp3d copies a cell before it checks it. No
- * value in it is used as an index or address. hp3d neither reads nor writes a descriptor that an
- * application made. Invalid cells are ignored and counted.
+ * the user. What an application shares is untrusted input. Its memory has to have the right size,
+ * and a seal, so that it cannot shrink while mapped. hp3d copies a cell before it checks the values
+ * in it, and uses none of them as an index or address. hp3d neither reads nor writes a descriptor
+ * that an application made. hp3d ignores invalid cells, and counts queue pairs that it refuses.
  *
  * An application takes a bounded part of the lcore's time: per scan, at most HP3D_VERBS_CHANGES
  * queue pairs begin or end, and HP3D_VERBS_SAMPLED are sampled. The more queue pairs it has, the
- * less often all are scanned. The cost of one application does not depend on those of others.
+ * less often all are scanned. The cost of one application does not depend on the queue pairs of
+ * other applications.
  *
  * Only the lcore of the pipe calls this module; counters may be read by any thread.
  */
@@ -55,17 +56,20 @@ struct hp3d_verbs_mode *hp3d_verbs_open(const struct hp3_config *cfg, struct hp3
 /* Applications continue without hp3d, on their present ports. Harmless with NULL. */
 void hp3d_verbs_close(struct hp3d_verbs_mode *b);
 /*
- * Main thread, many times a second, once hp3d's privileges are final. The first call allows RNICs
- * to be opened; each call reads their port counters.
+ * Call it from the main thread many times a second, once hp3d's privileges are final. The first
+ * call allows hp3d to open RNICs. The calls read the RNICs' port counters (port_news.h).
  */
 void hp3d_verbs_watch(struct hp3d_verbs_mode *b, uint64_t now);
 void hp3d_verbs_reconfigure(struct hp3d_verbs_mode *b, const struct hp3_config *cfg);
 
 /* Readable when hp3d_verbs_poll() has something to do. */
 int hp3d_verbs_fd(const struct hp3d_verbs_mode *b);
-/* Handles applications that connect, leave or ring. Returns the number of events. */
+/*
+ * Handles applications that connect, leave or ring, datagrams of other hosts' hp3d, and copies of
+ * CNPs. Returns the number of events.
+ */
 unsigned hp3d_verbs_poll(struct hp3d_verbs_mode *b, uint64_t now);
-/* Samples queue pairs. Returns when to call it next. */
+/* Samples queue pairs, and handles time-outs. Returns when to call it next. */
 uint64_t hp3d_verbs_tick(struct hp3d_verbs_mode *b, uint64_t now);
 
 /* A queue pair, for reporting only. */
@@ -75,8 +79,8 @@ struct hp3d_verbs_qp {
 	uint32_t pid;
 	char comm[16];
 	uint64_t rate; /* bit/s completed, over a tenth of a second */
-	uint32_t least_ns; /* shortest time from post to completion, with as many bytes ahead as the
-			      newest sample */
+	uint32_t least_ns; /* shortest time from post to completion, with as many bytes in the send
+			      queue as for the newest sample */
 	uint16_t failed; /* errno of the latest failed move; 0: none */
 };
 /* Queue pair `index` of HP3D_VERBS_CELLS. False: there is none. */
@@ -84,7 +88,7 @@ bool hp3d_verbs_read_qp(
 	struct hp3d_verbs_mode *b, uint32_t index, uint64_t now, struct hp3d_verbs_qp *qp);
 
 const struct hp3d_verbs_counters *hp3d_verbs_counters(const struct hp3d_verbs_mode *b);
-/* Counters of hp3d's own datagrams (app/hp3d/ud); NULL: it has no queue pairs. */
+/* Counters of hp3d's own datagrams (app/hp3d/ud); NULL: hp3d has no queue pairs of its own. */
 const struct hp3d_ud_counters *hp3d_verbs_ud_counters(const struct hp3d_verbs_mode *b);
 
 #endif
