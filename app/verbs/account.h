@@ -5,11 +5,13 @@
  * Counts the work requests that are outstanding on a queue pair. A completion covers all work
  * requests of its queue pair that were posted before it. So this library counts signalled work
  * requests, when posted and when polled. The send queue is empty once both counts are equal and the
- * newest work request is signalled. If threads post on one queue pair at the same time, the
- * provider's order may differ from the order counted here. In this case, the completion of a
- * signalled work request proves that all before it are done only if a thread posted it later, while
- * no other thread was posting. All counts are exact, except the sums of bytes and work requests,
- * which may be wrong if threads post at the same time.
+ * newest work request is signalled.
+ *
+ * If threads post on one queue pair at the same time, the provider's order may differ from the
+ * order counted here. Then their completions do not prove that earlier work requests are done. The
+ * completion of a signalled work request that was posted later, while no other thread posted,
+ * proves this. The counts of signalled work requests are exact. The sums of bytes and of all work
+ * requests may be wrong if threads post at the same time.
  */
 #include "app/verbs/table.h"
 
@@ -135,7 +137,8 @@ static inline void hp3v_set_tail(struct hp3v_qp *q, uint32_t signalled)
 
 /*
  * The thread leaves the provider's post_send (hp3v_qp.gate). `refused`: number of signalled work
- * requests that the provider did not take. `alone`: no other thread was inside.
+ * requests that the provider did not take. `alone`: no other thread was inside when this one
+ * entered.
  */
 static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 {
@@ -150,7 +153,8 @@ static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 void hp3v_begin_counts(struct hp3v_qp *q, uint64_t life);
 
 /*
- * The provider took only the work requests before *bad. Returns how many signalled ones it refused.
+ * The provider took only the work requests before `bad`. Returns how many signalled ones it
+ * refused.
  */
 uint32_t hp3v_take_back(
 	struct hp3v_qp *q, const struct ibv_send_wr *wr, const struct ibv_send_wr *bad);
@@ -180,8 +184,8 @@ void hp3v_sample_seen(struct hp3v_qp *q, uint32_t newest);
 
 /*
  * `n` signalled work requests of this queue pair completed. Another thread may meanwhile reuse the
- * record for another queue pair. The record's life, a part of the word `done`, then differs, and
- * the compare and exchange fails.
+ * record for another queue pair. The record's life, a part of the word `done`, then differs. So the
+ * compare and exchange fails, and the look-up is repeated.
  */
 static inline __attribute__((always_inline)) void hp3v_completed(
 	const struct ibv_context *context, uint32_t qpn, uint32_t n)
@@ -231,7 +235,7 @@ bool hp3v_is_closed(const struct hp3v_qp *q);
  * recent one.
  */
 void hp3v_grow_older(struct hp3v_qp *q);
-/* Have more work requests completed than were posted here? Then some posts bypass this library. */
+/* Have more signalled work requests completed than were posted? Then posts bypass this library. */
 bool hp3v_is_foreign(const struct hp3v_qp *q);
 
 #endif

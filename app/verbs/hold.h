@@ -7,17 +7,20 @@
  * ones must wait until it returns.
  *
  * CLOSING: posts go to the provider, one at a time, until one is signalled. Its completion covers
- * all work requests before it. HELD: posts are copied, with scatter lists and inline data, and
- * count as posted for the application. Requests beyond the queue pair's max_send_wr are refused
- * with ENOMEM, as by the provider. The pool is allocated with the queue pair. A post that does not
- * fit into it, or cannot be copied, ends the hold: held requests are posted in order, and then the
- * post goes to the provider. The caller of all functions holds the queue pair's lock.
+ * all work requests before it. HELD: this library copies posts, with scatter lists and inline
+ * data, and reports success to the application. Requests beyond the queue pair's max_send_wr are
+ * refused with ENOMEM, as by the provider. The pool is allocated with the queue pair. A post that
+ * does not fit into the pool, or cannot be copied, ends the hold: held requests are posted in
+ * order, and then the post goes to the provider.
+ *
+ * The caller holds the queue pair's lock, except that of hp3v_hold_post(), which takes the lock.
  */
 #include "app/verbs/shim.h"
 
 #define HP3V_HELD_MAX 256u
 
-/* A pool for a queue pair of these sizes. NULL: no memory; its requests are never held. */
+/* A pool for a queue pair of these sizes. NULL: no memory; the queue pair's requests are never
+ * held. */
 struct hp3v_held *hp3v_held_new(const struct ibv_qp_cap *cap);
 void hp3v_held_free(struct hp3v_held *held);
 uint32_t hp3v_held_count(const struct hp3v_held *held);
@@ -44,17 +47,17 @@ bool hp3v_hold_post(
 	struct hp3v_qp *q, struct ibv_send_wr **wr, struct ibv_send_wr **bad, int *error);
 
 /*
- * For extended calls (wr_ex.c), under the lock from begin to end of a section. Each returns NULL if
- * there is no room.
+ * For extended calls (wr_ex.c), under the lock from begin to end of a section. Functions that
+ * return a pointer return NULL if there is no room.
  */
-bool hp3v_held_is_full(const struct hp3v_qp *q); /* held plus outstanding requests: max_send_wr */
+bool hp3v_held_is_full(const struct hp3v_qp *q); /* held plus outstanding: max_send_wr */
 struct ibv_send_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first);
 /* Space in the newest request for `n` scatter entries, or for inline data. */
 struct ibv_sge *hp3v_held_sges(struct hp3v_qp *q, uint32_t n);
 char *hp3v_held_inline(struct hp3v_qp *q, uint64_t bytes);
 /* Removes the newest requests, down to `count`. */
 void hp3v_held_cut(struct hp3v_qp *q, uint32_t count);
-/* The result is valid even after a cut, until the next request is added. */
+/* Held request `i`. The result is valid even after a cut, until the next request is added. */
 const struct ibv_send_wr *hp3v_held_at(const struct hp3v_qp *q, uint32_t i);
 
 #endif

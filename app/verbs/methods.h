@@ -3,13 +3,14 @@
 #define HP3_VERBS_METHODS_H
 /*
  * The verbs calls of a move, one function per step. The caller holds the queue pair's lock. The
- * functions return 0 or an errno. move.h describes their use and order.
+ * functions of steps return 0 or an errno. move.h describes their use and order.
  */
 #include "app/verbs/shim.h"
 
+/* The UDP source port that the kernel derives from a flow label. */
 uint16_t hp3v_port_of(uint32_t flow_label);
 uint16_t hp3v_home_of(const struct hp3v_qp *q); /* port without hp3d; 0: not known */
-uint32_t hp3v_label_of(uint16_t port); /* never 0, which would leave the port to the RNIC */
+uint32_t hp3v_label_of(uint16_t port); /* gives this port; never 0: the RNIC would choose */
 
 /*
  * Sets state SQD. EOPNOTSUPP: the RNIC has no such state (mlx5); EIO: the queue pair is in error.
@@ -30,6 +31,7 @@ int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port);
  */
 int hp3v_sqd_end(struct hp3v_qp *q);
 
+/* Sets the port by the RNIC's udp_sport call, which takes effect at once. */
 int hp3v_sport_turn(struct hp3v_qp *q, uint16_t port);
 
 #endif

@@ -6,25 +6,25 @@
  *
  * SQD: the RNIC drains its send queue, and keeps work requests that are posted meanwhile; this
  * library holds no work requests. SPORT: work requests are held (hold.h) until those posted before
- * them have completed. PLACE sets the port before the first data, and needs no drain: in RTR, it
- * takes effect with RTS. If hp3d is connected, the change to RTS waits for PLACE for a short time.
- * MOVE_NOW leaves a dead path without a drain: in SQD, the RNIC retransmits the lost packets on the
- * new path. A move that fails, times out or is cancelled ends on the old port. An RNIC in SQD may
- * refuse to return while it drains: then the state is RETURNING, and the library retries until the
- * RNIC returns, or the queue pair is in error.
+ * them have completed. PLACE in RTR needs no drain: the port takes effect with RTS, before the
+ * first data. If hp3d is connected, the change to RTS waits for PLACE for a short time. MOVE_NOW
+ * leaves a dead path without a drain: in SQD, the RNIC retransmits the lost packets on the new
+ * path. A move that fails, times out or is cancelled ends on the old port. An RNIC in SQD may
+ * refuse RTS while it drains. Then the state is RETURNING, and the library retries until the RNIC
+ * is in RTS, or the queue pair is in error.
  *
  * Queue pairs that accept READs or ATOMICs are not moved, because their responses would change
- * path, too (rule 20). With SPORT, two more kinds are not moved: queue pairs without posts and
- * polls through this library (their work requests may bypass it, and cannot be held), and those
- * without locks.
+ * path, too (rule 20). With SPORT, two more kinds are not moved. One is queue pairs without posts
+ * and polls through this library: their work requests may bypass the library, which then cannot
+ * hold them. The other is queue pairs of contexts whose provider omits locks.
  *
  * The caller holds the queue pair's lock.
  */
 #include "app/verbs/shim.h"
 
-/* drain_us, hold_us: if 0 or too large, this library's default. place_us 0: no wait */
+/* drain_us, hold_us: if 0 or above a second, this library's default. place_us 0: no wait. */
 void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);
-#define HP3V_PLACE_NS UINT64_C(10000000) /* at most */
+#define HP3V_PLACE_NS UINT64_C(10000000) /* upper limit of place_us, in ns */
 uint64_t hp3v_move_place_ns(void); /* wait for hp3d's PLACE before RTS */
 uint64_t hp3v_move_longest_ns(void); /* longest move, without RETURNING */
 
@@ -35,9 +35,9 @@ void hp3v_move_ready(struct hp3v_qp *q);
 /* Continues a move. */
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now);
 /*
- * hp3d has ended: a move in progress ends on the old port. Of unread commands, only MOVE_NOW is
- * carried out: the next hp3d may start late, and needs time to detect that the path is dead. All
- * other commands are ignored; the next hp3d gives them again if needed.
+ * hp3d has ended: a move in progress ends on the old port. Of unread commands, the library carries
+ * out only MOVE_NOW: the next hp3d may start late, and needs time to detect that the path is dead.
+ * The library ignores all other commands; the next hp3d gives them again if needed.
  */
 void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now);
 /*

@@ -6,7 +6,7 @@
 
 int hp3v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int hp3v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
-/* Once per context, before hp3v_poll_cq() is set in it, under hp3v_lock(). */
+/* Call it once per context, under hp3v_lock(), before its poll_cq becomes hp3v_poll_cq(). */
 void hp3v_poll_by(int (*poll_cq)(struct ibv_cq *cq, int n, struct ibv_wc *wc));
 
 #endif

@@ -4,7 +4,10 @@
 /* The library's records of queue pairs (reliable connections only). */
 #include "app/verbs/shim.h"
 
-/* Makes the record of a new queue pair. */
+/*
+ * Makes the record of a new queue pair. `send_ops`: its extended calls (IBV_QP_EX_WITH_*); 0: none.
+ * NULL: no memory, or the table is full.
+ */
 struct hp3v_qp *hp3v_qp_adopt(struct hp3v_ctx *ctx, struct ibv_qp *qp, const struct ibv_qp_cap *cap,
 	bool sig_all, uint64_t send_ops);
 /* The queue pair is destroyed. Its record leaves the table, and may be reused. */

@@ -4,10 +4,11 @@
 /*
  * The interface between an application's libhp3verbs.so (the shim) and hp3d on the same host. The
  * shim connects to a UNIX socket (SOCK_SEQPACKET), and each side sends one message (hello,
- * welcome). Then they share memory with a record per queue pair (a cell). An eventfd makes hp3d
- * read the cells (hp3d's bell). The shim creates memory and eventfd, and passes their descriptors.
- * To make the shim read the cells, hp3d sends a byte on the socket, because an eventfd that the
- * application made could block hp3d. When either side ends, the socket closes.
+ * welcome). Then they share memory with a record per queue pair (a cell). The shim writes to an
+ * eventfd (hp3d's bell) to make hp3d read the cells. The shim creates memory and eventfd, and
+ * passes their descriptors. To make the shim read the cells, hp3d sends a byte on the socket,
+ * because an eventfd that the application made could block hp3d. When either side ends, the socket
+ * closes.
  *
  * hp3d writes only `want` of a cell; the shim writes all other fields. hp3d does not trust them,
  * because an application may write any value. Integers are in the host's byte order. The memory is
@@ -73,8 +74,8 @@ enum hp3_verbs_op {
 	HP3_VERBS_MOVE_NOW, /* as MOVE, but the path is dead: without a drain, if the method can */
 	HP3_VERBS_RESUME, /* continue on the old port. Answer: RESUMED */
 	/*
-	 * before the first data: in RTR, it takes effect with RTS (port 0: keep the port). Answer
-	 * as MOVE. After the first data, it is a MOVE
+	 * In RTR: the port takes effect with RTS, before the first data. In RTS: as MOVE. Answer as
+	 * MOVE. Port 0: keep the port; no answer.
 	 */
 	HP3_VERBS_PLACE,
 };
@@ -135,11 +136,11 @@ struct hp3_verbs_cell {
 	uint64_t done_bytes;
 	/*
 	 * the newest sampled work request: time from post to polled completion; its bytes; bytes
-	 * outstanding at its post, including its own; number of samples
+	 * outstanding at its post, including its own; number of samples of this queue pair
 	 */
 	uint32_t latency_ns;
 	uint32_t latency_bytes, latency_queued, latency_count;
-	uint32_t latency_min_ns[HP3_VERBS_CLASSES]; /* 0: none yet */
+	uint32_t latency_min_ns[HP3_VERBS_CLASSES]; /* shortest, by latency_bytes; 0: none yet */
 
 	uint64_t want __attribute__((aligned(64)));
 	uint64_t did;

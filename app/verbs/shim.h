@@ -57,8 +57,8 @@ struct hp3v_ctx {
 };
 
 /*
- * Each signalled work request has an entry with the sums of all work requests posted up to it.
- * Signalled work requests complete in the order of their entries, with one completion each.
+ * Each signalled work request has an entry with the sums of all work requests up to and including
+ * it. Signalled work requests complete in the order of their entries, with one completion each.
  */
 struct hp3v_entry {
 	uint64_t wrs, bytes;

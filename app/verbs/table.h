@@ -2,9 +2,9 @@
 #ifndef HP3_VERBS_TABLE_H
 #define HP3_VERBS_TABLE_H
 /*
- * Finds the record of a QPN in a context, and of a context or an extended completion queue. There
- * are two tables, so that a record in the first one is always that of a queue pair. Look-ups need
- * no lock; one thread at a time inserts and removes (hp3v_lock()).
+ * Finds the record of a QPN in a context (hp3v_qps), and of a context or an extended completion
+ * queue (hp3v_others). There are two tables, so that each record in hp3v_qps is that of a queue
+ * pair. Look-ups need no lock; one thread at a time inserts and removes (hp3v_lock()).
  */
 #include "app/verbs/shim.h"
 
@@ -60,8 +60,8 @@ static inline struct hp3v_cq *hp3v_cq_of(const struct ibv_cq_ex *cq)
 }
 
 /*
- * One lock for tables, records and cells, which seldom change. Do not take a queue pair's lock
- * while holding this lock.
+ * One lock for the tables, the lists of records, and the owners of cells, which seldom change. Do
+ * not take a queue pair's lock while holding this lock.
  */
 void hp3v_lock(void);
 void hp3v_unlock(void);

@@ -3,8 +3,8 @@
 #define HP3_VERBS_WR_REPLAY_H
 /*
  * Posts work requests with the provider's extended calls, from begin to end of a section, and
- * counts them while they are built. Only one thread at a time builds requests: it has the
- * provider's lock from begin on, or the queue pair's lock.
+ * counts them while they are built. Only one thread at a time builds requests: the thread has the
+ * provider's lock from hp3v_ex_begin() on, or the queue pair's lock.
  */
 #include "app/verbs/shim.h"
 
