@@ -5,8 +5,9 @@
 #include "app/watch/watch.h"
 
 /*
- * Drops all capabilities (capabilities(7)) of this thread except those needed to start watching.
- * Neither the thread nor a program that it executes can get others back. 0, or negative errno.
+ * Drops all capabilities (capabilities(7)) of this thread except those needed to start watching
+ * (with o->discover, also later). Neither the thread nor a program that it executes can get others
+ * back. 0, or negative errno.
  */
 int hp3_confine(const struct hp3_watch_options *o);
 

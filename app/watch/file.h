@@ -25,14 +25,15 @@ struct hp3_mapped {
 
 /*
  * Opens a file named by the operator; follows symbolic links. Returns 0 if it is a regular file of
- * at most HP3_FILE_BYTES_MAX that root owns and nobody else may write. Otherwise negative errno;
- * -ELIBACC: *why: the condition that the file violates.
+ * at most HP3_FILE_BYTES_MAX that root owns, nobody else may write, and is not on FUSE. Otherwise a
+ * negative errno. -ELIBACC: *why names the condition that the file violates.
  */
 int hp3_file_open(const char *path, struct hp3_file *f, const char **why);
 
 /*
- * The same for a path below `root`, the root directory of a process; the file must be the one that
- * this process has mapped. Follows no symbolic links, because paths in /proc/PID/maps contain none.
+ * The same for a path below `root`, the root directory of another process. The file must be the one
+ * that the other process has mapped. Follows no symbolic links, because paths in /proc/PID/maps
+ * contain none.
  */
 int hp3_file_open_mapped(const char *root, const char *path, const struct hp3_mapped *m,
 	struct hp3_file *f, const char **why);

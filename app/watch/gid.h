@@ -5,8 +5,8 @@
 #include "app/watch/qps.h"
 
 /*
- * Reads an entry. 0; -EINVAL: invalid name of a device; -EPROTONOSUPPORT: the entry is not for
- * RoCEv2; otherwise the error of reading the files.
+ * Reads an entry. 0; -EINVAL: invalid name of a device, or invalid GID; -EPROTONOSUPPORT: the entry
+ * is not for RoCEv2; otherwise the error of reading the files.
  */
 int hp3_gid_read(
 	const char *sysfs, const char *device, unsigned port, unsigned index, struct hp3_gid *out);

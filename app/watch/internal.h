@@ -22,8 +22,9 @@ struct hp3_watch {
 	struct ring_buffer *ring; /* of kernel or library */
 	int epoll;
 	uint64_t lost; /* records lost, at the last notice */
-	unsigned refused; /* queue pairs not followed, at the last notice */
-	unsigned over_share; /* those not followed because of their user's share */
+	/* calls about queue pairs that are not followed; a notice reports the first of each kind */
+	unsigned refused; /* beyond HP3_QPS_MAX, or no memory */
+	unsigned over_share; /* beyond HP3_QPS_OF_USER */
 };
 
 /* Reports a notice. The text is made printable ASCII (base/plain.h). */
@@ -62,7 +63,10 @@ void hp3_processes_ended(struct hp3_watch *w, uint32_t pid);
  */
 void hp3_processes_settle(struct hp3_watch *w);
 
-/* unseen.c: finds processes that have an RDMA device open, but no watched library mapped. */
+/*
+ * unseen.c: finds processes that have an RDMA device open, but no watched library mapped. Watches
+ * their copies of the library, too, if possible.
+ */
 int hp3_unseen_open(struct hp3_watch *w);
 void hp3_unseen_close(struct hp3_unseen *u);
 void hp3_unseen_opened(struct hp3_watch *w); /* a device was opened: scan soon */

@@ -4,14 +4,15 @@
 /*
  * The two processes of hp3-watch. The first watches: it reads data of untrusted processes, which
  * may make it die or hang. The second process, the keeper, reads no such data. If the first process
- * ends, the keeper starts it again, after a pause that doubles each time. The keeper has the
- * capabilities for this. Both processes end when hp3d does.
+ * ends or hangs, the keeper starts it again. The pause before a start doubles each time, up
+ * to a minute. The keeper keeps the capabilities that the first process needs. Both processes end
+ * when hp3d does.
  */
 #include "app/watch/watch.h"
 
 /*
- * Serves hp3d at the other end of `socket` (message.h) until hp3d closes it. Sets the hooks of *o.
- * Returns 0, or -1 after a notice: no watcher is available.
+ * Serves hp3d at the other end of `socket` (message.h) until hp3d closes it. The hooks of *o have
+ * no effect: events and notices are messages. Returns 0, or -1: no watcher is available.
  */
 int hp3_keep(int socket, const struct hp3_watch_options *o);
 

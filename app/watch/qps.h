@@ -2,14 +2,14 @@
 #ifndef HP3_WATCH_QPS_H
 #define HP3_WATCH_QPS_H
 /*
- * Follows the queue pairs of this host by their verbs calls. The changes to INIT, RTR (peer, PSN,
- * MTU) and RTS (first PSN) together give an UP event. RESET, ERR, a failed call that ends the
- * connection, destruction, and the end of the process give a DOWN event (IBTA 10.3.1). Pure: no
- * system call; the caller provides local addresses.
+ * Follows the queue pairs of this host by their verbs calls. The changes to RTR (peer, PSN, MTU)
+ * and RTS (first PSN) together give an UP event. RESET, INIT, ERR, destruction, and the end of the
+ * process give a DOWN event (IBTA 10.3.1). Another peer address, set in SQD, gives DOWN and UP.
+ * Failed calls have no effect. Pure: no system call; the caller provides local addresses.
  *
- * Device and QPN name a queue pair; a host uses a QPN of a device only once at a time. A new queue
- * pair with the same name ends the earlier one; with by_process, only if both are of the same
- * process. Exactly one DOWN follows each UP before the next UP. Only RC over RoCEv2 counts.
+ * Device and QPN name a queue pair: a host uses a QPN of a device only once at a time. A new queue
+ * pair with the same name ends the earlier one. With by_process, the process is a part of the name.
+ * Exactly one DOWN follows each UP before the next UP. Only RC over RoCEv2 counts.
  *
  * Input is not trusted. HP3_QPS_MAX bounds memory; HP3_QPS_OF_USER bounds the number of queue pairs
  * of all processes of one user, except root.
@@ -39,8 +39,8 @@ struct hp3_qps_hooks {
 	void *ctx;
 	/*
 	 * True for the library's watcher, which does not verify calls: the same QPN in another
-	 * process is another queue pair. If false, the same QPN in another process means that the
-	 * first process has ended.
+	 * process is another queue pair. If false, a call by another process for the same QPN ends
+	 * the earlier queue pair.
 	 */
 	bool by_process;
 	uint64_t seed; /* of the hash tables: random and secret */

@@ -4,8 +4,8 @@
 /*
  * Watches the set-up and the end of this host's queue pairs, before their first packet. For each
  * reliable connection over RoCEv2, there is an UP event when its local queue pair enters RTS
- * (addresses, both QPNs, first PSN). A DOWN event follows when it leaves RTS, is destroyed, or its
- * process ends.
+ * (addresses, both QPNs, first PSN). A DOWN event follows when the queue pair enters RESET, INIT,
+ * RTR or ERR, is destroyed, or its process ends.
  *
  * There are two watchers, both with BPF programs. The kernel's watcher (fentry and fexit on
  * ib_core) sees every queue pair of the host, and processes cannot deceive it. The library's
@@ -28,7 +28,7 @@ enum hp3_watch_by { HP3_BY_NONE, HP3_BY_KERNEL, HP3_BY_LIBRARY };
 
 struct hp3_watch_event {
 	struct hp3_qp_event qp; /* for the engine; DOWN has the same addresses as UP */
-	/* CLOCK_MONOTONIC: when the call began; for the end of a process: when it was detected */
+	/* CLOCK_MONOTONIC: during the call; for the end of a process: when it was detected */
 	uint64_t time_ns;
 	uint32_t pid;
 	uint32_t rq_psn; /* first PSN that the peer will send */
@@ -53,8 +53,8 @@ struct hp3_watch_options {
 };
 
 /*
- * Returns 0; with AUTO, also if no watcher is available (see hp3_watch_by()). If the configured
- * watcher is not available, reports a notice and returns a negative errno. -ENOMEM.
+ * Returns 0; with AUTO, also if no watcher is available (see hp3_watch_by()). Returns a negative
+ * errno without memory, or after a notice that the configured watcher is not available.
  */
 int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out);
 void hp3_watch_close(struct hp3_watch *w); /* NULL is harmless */

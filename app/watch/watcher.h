@@ -19,12 +19,12 @@ struct hp3_watcher;
 int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **out);
 
 /*
- * Waits some seconds until the watcher runs. 0; -ENOENT: no watcher is available, after a notice;
- * -ETIMEDOUT: the watcher may still start.
+ * Waits until the watcher runs, ten seconds at most. 0; -ENOENT: no watcher is available, after a
+ * notice; -ETIMEDOUT: the watcher may still start.
  */
 int hp3_watcher_wait(struct hp3_watcher *w);
 
-/* readable: call hp3_watcher_poll(); -1: it ended for good */
+/* Readable: call hp3_watcher_poll(). -1: hp3-watch has ended, and will not start again. */
 int hp3_watcher_fd(const struct hp3_watcher *w);
 /* Handles a bounded number of the watcher's messages; the next call handles the rest. */
 void hp3_watcher_poll(struct hp3_watcher *w);
