@@ -6,8 +6,8 @@
  *
  * Peers, applications and the network choose the keys that hp3 hashes. Both factors of every
  * multiplication therefore include bits derived from the seed. Which keys collide depends on the
- * seed, and no two keys collide under every seed. An attacker who knows one factor can choose keys
- * that collide under every seed. The seed must be random and secret.
+ * seed, and no two keys collide under every seed. If one factor had no bits of the seed, an
+ * attacker could choose keys that always collide. The seed must be random and secret.
  *
  * A key needs no secret seed if hp3d assigns the key itself (an index, a probe id). Nor does it if
  * the process that chooses the keys owns the table.

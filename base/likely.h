@@ -3,7 +3,7 @@
 #define HP3_BASE_LIKELY_H
 /*
  * Branch hints: the branch that nearly every packet takes. The same as likely() and unlikely() of
- * DPDK, which the library does not include.
+ * DPDK, whose headers the engine does not include.
  */
 
 #define HP3_LIKELY(x)   __builtin_expect(!!(x), 1)

@@ -2,8 +2,8 @@
 #ifndef HP3_BASE_URLS_H
 #define HP3_BASE_URLS_H
 /*
- * URLs of servers for lists and messages: "***" replaces the user, password or token of each URL.
- * The result is printable ASCII (plain.h).
+ * Makes URLs of servers fit for lists and messages: "***" replaces the user, password or token of
+ * each URL. The result is printable ASCII (plain.h).
  */
 #include <string.h>
 #include "base/plain.h"

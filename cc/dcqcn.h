@@ -20,7 +20,7 @@
  *
  * The rate starts at line rate, and no timer runs. The first CNP starts the timers.
  *
- * Difference to ConnectX: ConnectX reduces the rate at the end of the monitor period in which the
+ * Difference from ConnectX: ConnectX reduces the rate at the end of the monitor period in which the
  * CNP arrived. Here the first reduction is immediate, and a further one within the period happens
  * at the period's end. Reductions are as rare as in ConnectX, and at most one period earlier.
  *
@@ -49,14 +49,15 @@ struct hp3_dcqcn_params {
 	/* bytes between increase steps by volume; 0: steps by time only */
 	uint32_t rpg_byte_reset;
 	uint32_t rpg_threshold; /* F: steps of fast recovery, 1 to 31 */
-	/* Mb/s, the line rate; 0 in presets of NICs: the caller sets it */
+	/* Mb/s, the line rate; 0 in the preset "connectx": the caller sets it */
 	uint32_t rpg_max_rate;
 	uint32_t rpg_ai_rate; /* Mb/s */
 	uint32_t rpg_hai_rate; /* Mb/s; if equal to rpg_ai_rate, there is no hyper increase */
 	uint32_t rpg_min_rate; /* Mb/s */
 	uint32_t rpg_gd; /* 10: a CNP reduces the rate by alpha, 11: by alpha / 2 */
 	uint32_t rpg_min_dec_fac; /* %, least part of the rate that one reduction leaves */
-	uint32_t rate_to_set_on_first_cnp; /* Mb/s; 0: the first CNP reduces like any other */
+	/* Mb/s; 0, or above the rate: the first CNP reduces like any other */
+	uint32_t rate_to_set_on_first_cnp;
 	/* k, of 1024: factor of alpha per period; the paper's g is 1 - dce_tcp_g / 1024 */
 	uint32_t dce_tcp_g;
 	uint32_t dce_tcp_rtt; /* us, the alpha period */
@@ -79,7 +80,7 @@ struct hp3_dcqcn_preset {
 	struct hp3_dcqcn_params rp;
 	uint32_t min_time_between_cnps; /* us, of the notification point; 0: no minimum */
 	uint32_t kmin,
-		kmax; /* bytes of queue: marking starts at kmin, with probability pmax at kmax */
+		kmax; /* bytes of queue: marking starts at kmin, and has probability pmax at kmax */
 	uint32_t pmax; /* %, of packets at kmax; kmax = 0: the preset has no values for switches */
 };
 
@@ -126,7 +127,7 @@ static inline uint64_t hp3_dcqcn_rate(const struct hp3_dcqcn *rp)
 	return rp->rate;
 }
 
-/* The state when a move suspended sending. */
+/* The state at the time at which a move suspended sending. */
 struct hp3_dcqcn_snapshot {
 	struct hp3_dcqcn rp;
 	uint64_t at;

@@ -2,14 +2,15 @@
 #ifndef HP3_CC_SHIELD_H
 #define HP3_CC_SHIELD_H
 /*
- * CNPs around a move, where the RNIC does DCQCN itself (cc = native).
+ * CNPs around a move, where the RNIC does DCQCN itself ([cc] mode = native).
  *
  * Shield: a CNP names a queue pair, not a path. After a move, CNPs that the old path caused still
  * arrive. These CNPs would slow the queue pair down on the new path, which is free. So hp3 consumes
  * CNPs for some time after the move (the window). The window ends when a reply proves that a packet
  * of the new port has arrived, or after the longest round-trip time. The old path is drained, so
- * CNPs behind that reply are about the new path. So the RNIC gets no CNPs about the new path for
- * one window at most. With cc = dcqcn, consumed CNPs do not reach hp3's reaction point either.
+ * CNPs behind that reply are about the new path. hp3 also consumes CNPs about the new path, but
+ * only within the window. With [cc] mode = dcqcn, consumed CNPs do not reach hp3's reaction point
+ * either.
  *
  * Withheld CNPs: hp3 searches for a better path, and then drains the old one. A CNP that arrives
  * meanwhile may be about the path that the queue pair will leave. The RNIC would take the reduced

@@ -3,8 +3,8 @@
 #define HP3_CONFIG_IDENTITY_FILE_H
 /*
  * The file "identity" in hp3d's state folder ([service] state) has the seed of this host's identity
- * (probes/identity.h). At its first start, hp3d writes the file. hp3d reads only this line of the
- * file:
+ * (probes/identity.h). hp3d writes the file when it starts and finds none. hp3d reads only this
+ * line of the file:
  *
  *     x25519 SEED FINGERPRINT
  *

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include "probes/tag.h"
 
-#define HP3_KEY_FILE_MAX (16u << 20) /* bytes: about 170,000 keys of IPv4 hosts */
+#define HP3_KEY_FILE_MAX (16u << 20) /* bytes: 250,000 keys of IPv4 hosts, or more */
 #define HP3_KEY_TEXT_LEN 32u
 
 bool hp3_is_key_text(const char *s); /* 32 hexadecimal digits, nothing else */

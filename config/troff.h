@@ -4,7 +4,7 @@
 /* For the programs that write manual pages from tables. */
 #include <stdio.h>
 
-/* Writes text for troff: escapes dashes and backslashes, and a request at the beginning. */
+/* Writes text for troff: escapes dashes and backslashes, and a '.' or '\'' at the beginning. */
 static inline void hp3_troff_text(FILE *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')
