@@ -36,8 +36,8 @@ struct hp3_turn {
 struct hp3_event *hp3_event(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type);
 uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n);
 /*
- * The cause that events report. In verbs mode, the engine sees no packets, so COMPLETION and
- * PORT_CNP replace the causes that need packets.
+ * The cause that events report. In verbs mode, the engine sees no packets of data, so COMPLETION
+ * replaces ECN and RTT. PORT_CNP replaces CNP, unless the caller passes copies of CNPs.
  */
 uint8_t hp3_cause_reported(
 	const struct hp3_engine *e, const struct hp3_flow *f, const uint8_t *cycles, uint32_t n);

@@ -3,7 +3,7 @@
 #define HP3_ENGINE_ENDS_H
 /*
  * The ends of an address pair: addresses of the local and the remote host, and the VLAN (0: none).
- * Holds pointers to the addresses: network order, 4 bytes (IPv4) or 16.
+ * The struct points to the addresses: network order, 4 bytes (IPv4) or 16.
  */
 #include "roce/parse.h"
 

@@ -13,9 +13,9 @@
  * For a burst: call hp3_see_burst(), then hp3_burst() until it has handled all packets. For a
  * single packet: parse it, then call hp3_find_burst(), then hp3_tx() or hp3_rx(). In both cases,
  * carry out the actions first, in the order of the list, then the verdict: the packets of a RELEASE
- * must leave before the packet in hand (the packet of this call). DELIVER and SHOW are exceptions:
- * the caller passes their packets to the RNIC behind the packet in hand (hp3_act_follows()), also
- * in the order of the list.
+ * must leave before the packet in hand (the packet that led to the actions). DELIVER and SHOW are
+ * exceptions: the caller passes their packets to the RNIC behind the packet in hand
+ * (hp3_act_follows()), also in the order of the list.
  */
 #include <stddef.h>
 #include "cc/dcqcn.h"
@@ -205,9 +205,9 @@ struct hp3_engine_config {
 
 /*
  * One packet. The caller fills in frame, len, trusted and the view; hp3_find_burst() fills in the
- * rest. The caller may pass packets of any class. Besides RoCE requests and replies, the engine
- * uses CM datagrams for pairing. It also uses IP fragments that the local RNIC sends: flows of
- * their address pair then do not move for `pin_ns`. All other packets get the verdict PASS.
+ * rest. The caller may pass packets of any class. Besides RC requests, replies and CNPs, the engine
+ * reads CM datagrams, for pairing, and IP fragments from the local RNIC: flows of their address
+ * pair then do not move for `pin_ns`. All packets except RC packets and CNPs get the verdict PASS.
  */
 struct hp3_pkt {
 	const void *frame;
@@ -236,7 +236,7 @@ enum hp3_verdict_kind {
 
 struct hp3_verdict {
 	uint8_t kind; /* enum hp3_verdict_kind */
-	uint8_t flags; /* HP3_SET_* */
+	uint8_t flags; /* HP3_SET_*, HP3_CLEAR_BECN */
 	/* UDP source port to leave with; the packet's own if it stays unchanged */
 	uint16_t sport;
 	/* HOLD: handle of the packet while it is held, below HP3_HELD(hold_packets), not 0. The
@@ -290,14 +290,15 @@ enum hp3_act_kind {
 };
 
 /*
- * Packets of PROBE. A probe of kind PEER carries probe_id, which its answer repeats. The probe is
- * no packet of a reliable connection (probes/peer.h), so an RNIC drops it, whatever its PSN. Even
- * so, `psn` is an old PSN. TRACE and REPORT have the same packet format. A probe of kind STANDARD
- * is a duplicate request: a zero-length WRITE ONLY with the old PSN `psn` and AckReq.
+ * The packets of PROBE actions. A probe of kind PEER carries probe_id, which its answer repeats.
+ * The probe is no packet of a reliable connection (probes/peer.h), so an RNIC drops it, whatever
+ * its PSN. Even so, `psn` is an old PSN. TRACE and REPORT have the same packet format. A probe of
+ * kind STANDARD is a duplicate request: a zero-length WRITE ONLY with the old PSN `psn` and AckReq.
  */
-#define HP3_MOVE_DEAD 1u
 
-/* AGREE: addresses, and the message. */
+#define HP3_MOVE_DEAD 1u /* op of MOVE: the path in use is dead */
+
+/* Of AGREE: addresses, and the message. */
 struct hp3_act_agree {
 	bool ipv6;
 	uint32_t vlan;
@@ -312,7 +313,7 @@ struct hp3_act {
 	uint16_t port;
 	uint16_t pad; /* PROBE of kind PEER: payload bytes, which make it as long as data */
 	uint16_t pkey; /* NAK, CNP, CNP_OWED */
-	uint32_t count, held; /* RELEASE, DISCARD, DELIVER */
+	uint32_t count, held; /* RELEASE, DISCARD, DELIVER; SHOW: only held */
 	uint32_t flow;
 	uint32_t probe_id; /* PROBE, TRACE */
 	uint32_t psn; /* PROBE, NAK, TRACE, REPORT, SOLICIT_ACK */
@@ -375,12 +376,13 @@ enum hp3_cmd_kind { HP3_CMD_MOVE, HP3_CMD_HOME, HP3_CMD_CANCEL };
 struct hp3_cmd {
 	uint8_t kind;
 	uint8_t cause;
-	uint16_t port; /* MOVE: target; 0 draws one at random from 0xC000..0xFFFF */
+	/* MOVE: target; 0: another port at random, one of hp3_qp_ports(), else 0xC000..0xFFFF */
+	uint16_t port;
 	uint32_t flow;
 	uint64_t tag; /* copied to the event */
 };
 
-/* A flow, for operators. */
+/* A flow, for operators. una, nxt: PSNs; inflight: packets; idle_ns: since its last packet. */
 struct hp3_flow_info {
 	uint32_t flow;
 	bool ipv6, paired, moved;
@@ -388,7 +390,7 @@ struct hp3_flow_info {
 	uint8_t local[16], remote[16];
 	uint32_t lqpn, rqpn, una, nxt, inflight;
 	uint16_t port, home, pmtu;
-	uint16_t replies; /* UDP source port of its replies; 0: the RNIC's */
+	uint16_t replies; /* UDP source port of replies to the peer; 0: the RNIC's */
 	uint8_t state, pairing;
 	uint8_t unpaired; /* enum hp3_unpaired_reason */
 	uint8_t spray; /* enum hp3_spray_state */
@@ -409,16 +411,18 @@ size_t hp3_engine_size(const struct hp3_engine_config *cfg);
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg);
 
 /*
- * Applies times, limits and switches. Table sizes and the seed stay as they were. A configuration
- * that hp3_engine_create() would refuse changes nothing.
+ * Applies times, limits and switches. Values whose keys need a restart stay as they were, among
+ * them table sizes and the seed. A configuration that hp3_engine_create() would refuse changes
+ * nothing.
  */
 void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg);
 
 /*
  * A slot has the state of one flow's search or move. hp3_engine_slots(): number of slots in use.
  * hp3_slot_open(): can HP3_CMD_CANCEL end the search or move of slot i without a PSN gap at the
- * peer's RNIC? False for a flow that leaves a dead path. *flow is set in any case: the flow of the
- * slot. Iterate from the last slot down, because a cancelled search or move frees its slot.
+ * peer's RNIC? False for a flow that has left a dead path, and for a slot without a search or move
+ * under way. *flow is set in any case: the flow of the slot. Iterate from the last slot down,
+ * because a cancelled search or move frees its slot.
  */
 uint32_t hp3_engine_slots(const struct hp3_engine *e);
 bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
@@ -442,7 +446,10 @@ uint32_t hp3_engine_held(const struct hp3_engine *e, enum hp3_dir dir);
  */
 uint32_t hp3_held_next(const struct hp3_engine *e, uint32_t held);
 
-/* Fills in addr, sig, bucket and flow of RC packets. Prefetches what hp3_tx() and hp3_rx() read. */
+/*
+ * Fills in addr, sig, bucket and flow of packets that need a flow. Prefetches what hp3_tx() and
+ * hp3_rx() read.
+ */
 void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
 
 /*
@@ -492,7 +499,7 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 
 /*
  * hp3d did not poll for a while, and packets bypassed it in either direction. The engine ends all
- * moves and searches, and gives up all held packets. It forgets which packets are in flight: each
+ * moves and searches, and drops all held packets. It forgets which packets are in flight: each
  * flow begins a new epoch on its RNIC's port. For a while, the engine sends no challenges. If
  * packets left on other ports during the bypass, call hp3_flow_restore() next.
  *
@@ -504,19 +511,19 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);
 
 /*
- * Returns 0, also if the engine ignores the event (counted in setups_ignored); -ENOSPC: tables
- * full; -EINVAL.
+ * A queue pair was set up, or has ended. Returns 0, also if the engine ignores the event (counted
+ * in setups_ignored); -ENOSPC: tables full; -EINVAL: a PSN, a QPN or the source is out of range.
  */
 int hp3_qp(struct hp3_engine *e, const struct hp3_qp_event *event, uint64_t now,
 	struct hp3_acts *acts);
 
 /*
  * Returns 0: done or under way (an event reports the result); -ENOENT: no such flow; -ENOLINK: not
- * paired yet; -EALREADY: the flow uses that port already; -EBUSY: a move is under way; -EAGAIN: an
- * RNR NAK is pending; -ENOSPC: all slots in use; -ENODATA: no request packet seen yet; -EACCES: a
- * filter keeps the flow on its port; -EPERM: moves are off, or the RNIC has sent IP fragments
- * (pin_ns). HP3_CMD_HOME ignores both reasons for -EPERM. HP3_CMD_CANCEL always returns 0 for an
- * existing flow.
+ * paired yet; -EALREADY: the flow uses that port already; -EBUSY: a search or move is under way, or
+ * packets wait for the pacer; -EAGAIN: an RNR NAK is pending; -ENOSPC: all slots in use; -ENODATA:
+ * no request packet seen yet; -EACCES: a filter keeps the flow on its port; -EPERM: moves are off,
+ * or the RNIC has sent IP fragments (pin_ns). HP3_CMD_HOME ignores filters and both reasons for
+ * -EPERM. HP3_CMD_CANCEL always returns 0 for an existing flow.
  */
 int hp3_command(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
@@ -550,9 +557,9 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 	struct hp3_acts *acts);
 
 /*
- * The outcome of trace `id`. `hop`: the sender of the ICMP time exceeded message (HOP, ODD), 4 or
- * 16 bytes. The engine ignores unknown and late ids. If no outcome is reported for two time-outs,
- * the trace counts as SILENT.
+ * The outcome of trace `id`. With outcomes HOP and ODD, `hop` is the sender of the ICMP time
+ * exceeded message, 4 or 16 bytes. The engine ignores unknown and late ids. If no outcome is
+ * reported for two time-outs, the trace counts as SILENT.
  */
 void hp3_hop_reported(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
 	const void *hop, uint64_t now);
@@ -607,7 +614,7 @@ bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
  * Verbs mode: results of SUSPEND, MOVE and RESUME. DRAINED: the peer has acknowledged all that the
  * queue pair sent, and the queue pair sends nothing. MOVED: the queue pair sends on the new port.
  * FAILED, at any step: the queue pair goes on sending on the old port. Returns 0; -ENOENT: no such
- * flow; -EINVAL: the flow does not wait for this report.
+ * flow; -EINVAL: the flow does not wait for this report, or this is not verbs mode.
  */
 enum hp3_actuator_report { HP3_ACTUATOR_DRAINED, HP3_ACTUATOR_MOVED, HP3_ACTUATOR_FAILED };
 int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
@@ -617,8 +624,9 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
  * Verbs mode, where the engine sees no packets: completions of a queue pair since the last call.
  * `took_ns` is the time from post to completion of the newest work request (0: none). `least_ns` is
  * the shortest such time of a work request with as many bytes before it in the send queue. The
- * engine treats both as RTTs. A decision that follows from them has cause COMPLETION. Bytes posted
- * and not completed count as in flight. If completions stop, the engine suspects a dead path.
+ * engine treats both as RTTs. A decision that follows from them has cause COMPLETION. Work requests
+ * that are posted and not completed count as in flight. If completions stop, the engine suspects a
+ * dead path.
  *
  * `home` and `port` are as the actuator reports them. If they differ from the engine's ports, and
  * no move is under way, the engine adopts them. Call this function now and then even if nothing was

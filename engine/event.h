@@ -3,14 +3,14 @@
 #define HP3_ENGINE_EVENT_H
 /*
  * The decision record: for each action on a flow, the engine emits an event with the evidence for
- * that action. Later, the engine judges each move (event OUTCOME, whose `ref` is the id of the
- * move's event).
+ * that action. Later, the engine judges each move: the `ref` of event OUTCOME is the id of the
+ * move's event.
  *
  * Sequences of events:
  * - A complete move: SEVERE (evidence), ROUND (probes and answers), SUSPEND (the closing packet has
  *   left), then SWITCH or RECOVER. An OUTCOME follows a SWITCH.
  * - A move by command: the same without SEVERE and ROUND.
- * - A dead path: three ROUNDs, FAILOVER, OUTCOME.
+ * - A dead path: three ROUNDs, FAILOVER; later RESUME and OUTCOME.
  * - A dead reverse path: three ROUNDs, REPORT; the peer's hp3d emits REPLIES.
  */
 #include "ppp/discovery.h"
@@ -70,7 +70,7 @@ enum hp3_cause {
 
 /* OUTCOME: compares delivery rate, marked share and RTT before and after the move */
 enum hp3_payoff {
-	HP3_PAYOFF_UNKNOWN, /* too little was sent before or after the move */
+	HP3_PAYOFF_UNKNOWN, /* too little was sent before or after, or the flow moved again */
 	/* higher delivery rate, or an equal rate with fewer marks or a shorter RTT */
 	HP3_PAYOFF_BETTER,
 	HP3_PAYOFF_SAME,
@@ -111,8 +111,8 @@ struct hp3_event {
 };
 
 /*
- * A fruitless ROUND is one that led to no decision: it found no better path. A ROUND of a dead-path
- * search is fruitless if it gave no sign that the path is dead.
+ * True for a ROUND that found no better path. A ROUND of a dead-path search is fruitless if it gave
+ * no sign that the path is dead: a lost probe of the port in use, and an answer on another port.
  */
 static inline bool hp3_event_is_fruitless(const struct hp3_event *event)
 {
