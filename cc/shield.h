@@ -21,7 +21,8 @@
  *     undecided    likewise, when the longest wait is over
  *
  * The longest wait is short, because the sender does not slow down meanwhile. While packets leave,
- * it is a few round trips. While all packets are held, CNPs wait until the end of the drain.
+ * it is a part of a base round trip (a quarter by default). While all packets are held, CNPs wait
+ * until the end of the drain.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -148,8 +148,9 @@ int hp3_config_parse(const char *file, const char *text, size_t len, unsigned fl
 	struct hp3_config *out, struct hp3_config_errors *errs);
 
 /*
- * Writes a file. hp3_config_dump(): all keys. hp3_config_dump_short(): the ports of a rail, keys
- * that most hosts set, and keys that differ from their defaults; without a rail, a sample of one.
+ * Writes a file. hp3_config_dump(): all keys. hp3_config_dump_short(): the ports of each rail, keys
+ * that most hosts set, and keys that differ from their defaults. Without a rail, and not in verbs
+ * mode, it writes a sample rail.
  */
 void hp3_config_dump(FILE *out, const struct hp3_config *cfg);
 void hp3_config_dump_short(FILE *out, const struct hp3_config *cfg);

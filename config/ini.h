@@ -12,8 +12,8 @@
  * only the lines without errors.
  *
  * Invariants: a load reports all errors of a file, in line order. Each error has file, line,
- * section, key, value, and what would be right. If a load reports no error, every field of the
- * object has a value within its key's range.
+ * section, key, value (those that apply), and what would be right. If a load reports no error,
+ * every field of the object has a value within its key's range.
  *
  * Syntax: [section], key = value, whole-line comments with ';' or '#', comments behind a value
  * after a blank. Values with ';', '#' or a quote are quoted, "..." or '...'. There are no escapes
@@ -151,7 +151,7 @@ int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
  */
 void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap);
 /*
- * Writes the allowed values: "100..1000000 us", "0..63|data", "on|off", "at most 255 characters".
+ * Writes the allowed values: "100..1000000 us", "0..63|data", "on|off", "text of 0..255 bytes".
  */
 void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap);
 

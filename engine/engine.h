@@ -282,7 +282,7 @@ enum hp3_act_kind {
 	/* Pass a copy of packet `held` to the local RNIC, so that the RNIC sends a NAK for the gap
 	 * before it: *behind* the packet in hand and DELIVERs listed before. The packet stays held
 	 * until a later action or a later call names it. If there is a packet in hand, no DISCARD
-	 * of this list names it. Without memory for a copy: do nothing. */
+	 * of this list names packet `held`. Without memory for a copy: do nothing. */
 	HP3_ACT_SHOW,
 	/* send a trace of the flow from UDP source port `port`; report its outcome with
 	 * hp3_hop_reported() */
@@ -428,9 +428,9 @@ uint32_t hp3_engine_slots(const struct hp3_engine *e);
 bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
 
 /*
- * Until the next call of this function, the caller can hold this many more packets, of all flows
- * together. hold_packets remains the upper limit. The engine handles further packets as if
- * hold_packets were reached.
+ * The caller can hold `more` further packets, of all flows together. This is valid until the next
+ * call of this function. hold_packets remains the upper limit. The engine handles further packets
+ * as if hold_packets were reached.
  */
 void hp3_hold_room(struct hp3_engine *e, uint32_t more);
 

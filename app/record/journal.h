@@ -9,8 +9,8 @@
 bool hp3_journal_is_stderr(void);
 
 /*
- * Sends MESSAGE, PRIORITY (syslog(3)), and HP3_NAME for each member of `what`: numbers and strings
- * unchanged, objects and arrays as JSON. 0 or a negative errno. May block as long as the journal
+ * Sends MESSAGE, PRIORITY (syslog(3)), and HP3_NAME for each of the first 30 members of `what`:
+ * strings unchanged, other values as JSON. 0 or a negative errno. May block as long as the journal
  * does.
  */
 int hp3_journal_send(int priority, const char *message, const json_t *what);

@@ -11,8 +11,8 @@
  * ib_core) sees every queue pair of the host, and processes cannot deceive it. The library's
  * watcher (uprobes on libibverbs) is for kernels without fentry, or verbs drivers that bypass
  * ib_core. It sees only processes that use a watched copy of libibverbs, and does not verify their
- * calls. A notice names each missing prerequisite once. hp3d pairs connections that neither watcher
- * sees by packets: connection management and challenges.
+ * calls. A notice names each missing prerequisite once. hp3d pairs all other connections by their
+ * packets (connection management, challenges).
  *
  * One thread; nothing blocks. There is no UP event for queue pairs set up before the watcher
  * started, nor for those that stay in RTR (they only respond).

@@ -20,7 +20,7 @@
 #define HP3D_UD_STAMPED     1024u /* probes whose answers may still come */
 #define HP3D_UD_DISTRUST_NS 1000000000u
 
-/* How an answer is timed; all but the first one: by hp3d's clock. X(name, help) */
+/* How an answer is timed: `stamped`, or by hp3d's clock and the reason. X(name, help) */
 #define HP3D_UD_TIMINGS(X)                                                                         \
 	X(stamped, "answers timed by the RNIC's stamps")                                           \
 	X(unstamped, "answers timed by hp3d's clock: the RNIC has no stamps")                      \
@@ -63,8 +63,8 @@ void hp3d_ud_stamp_left(struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks);
 
 /*
  * The answer to probe `id` was stamped `ticks` and is polled at `now`. Returns how the answer is
- * timed. *took_ns: how long probe and answer were on the wire; 0 if no stamps show this. Once per
- * probe: for a second answer, there is no stamp of departure.
+ * timed. *took_ns: how long probe and answer were on the wire; 0 if no stamps show this. Call it
+ * once per probe: a second answer finds no stamp of departure.
  */
 enum hp3d_ud_timing hp3d_ud_stamp_judge(
 	struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks, uint64_t now, uint32_t *took_ns);

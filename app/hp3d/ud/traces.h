@@ -36,7 +36,9 @@ void hp3d_ud_traces_close(struct hp3d_ud_traces *t);
 bool hp3d_ud_is_trace(const void *frame, uint32_t len);
 /* 0 or a negative errno. */
 int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint32_t len);
-/* The next message as an Ethernet frame: its length, or a negative errno (-EAGAIN: none is there).
+/*
+ * Writes the next ICMP message of family 0 (IPv4) or 1 (IPv6) as an Ethernet frame. Returns the
+ * frame's length, or a negative errno (-EAGAIN: no message has arrived).
  */
 int hp3d_ud_traces_take(
 	const struct hp3d_ud_traces *t, unsigned family, uint8_t *frame, size_t cap);
