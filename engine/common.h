@@ -48,7 +48,7 @@ static inline uint16_t hp3_flow_port(const struct hp3_flow *f)
 }
 
 /*
- * May the engine search for paths? If not, the engine sends no probes and no traces.
+ * May the engine search for paths? If not, the engine begins no rounds of probes and no traces.
  */
 static inline bool hp3_may_search(const struct hp3_engine *e)
 {

@@ -407,7 +407,10 @@ struct hp3_flow_info {
 
 /* Bytes of memory (64-byte aligned) that hp3_engine_create() needs for this configuration. */
 size_t hp3_engine_size(const struct hp3_engine_config *cfg);
-/* Returns NULL if `mem` is misaligned or too small, or if a limit is 0 or out of range. */
+/*
+ * Returns NULL if `mem` is misaligned or too small. Also if a limit is 0 or out of range, or if
+ * values exclude each other (such as `trace` and `model`).
+ */
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg);
 
 /*
@@ -459,9 +462,10 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
  *   no replies (RX).
  * - hp3_burst() looks up flows and handles packets in order. It returns the number of packets that
  *   it handled: all, or those up to and including the first packet with actions. The caller then
- *   obeys the verdicts of the packets before that packet, carries out the actions, obeys the
- *   verdict of that packet, and calls hp3_burst() again for the rest. Held packets that follow a
- *   packet in PSN order do not end the burst: the verdict of that packet names them (PASS_DELIVER).
+ *   obeys the verdicts of the packets before that packet, and carries out the actions. Last, it
+ *   obeys the verdict of that packet, and calls hp3_burst() again for the rest. Held packets that
+ *   follow a packet in PSN order do not end the burst: the verdict of that packet names them
+ *   (PASS_DELIVER).
  */
 /*
  * The kinds of packets that hp3_see_burst() fills in completely: one bit each. A message from a
@@ -490,7 +494,7 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 /*
  * Restores the ports of a flow from an earlier hp3d. Call it before the first packet of the flow.
  * Requests leave on `port`, replies on `replies`; 0: on the RNIC's port. Packets sent earlier may
- * still be in flight on these ports, so the flow starts there, and returns home behind a drain. The
+ * still be in flight on these ports, so the flow starts there, and stays until its next move. The
  * engine pairs the flow again. Returns 0; -EEXIST: the flow has sent already, nothing changes;
  * -EPERM: verbs mode; -ENOSPC: tables full; -EINVAL: both ports are 0.
  */

@@ -5,8 +5,8 @@
 #include "app/verbs/shim.h"
 
 /*
- * Replaces the context's functions by those of this library, once. NULL: no memory; the context
- * keeps the provider's functions.
+ * Replaces the context's functions by those of this library, once. NULL: no memory, or the table is
+ * full; the context keeps the provider's functions.
  */
 struct hp3v_ctx *hp3v_ctx_adopt(struct ibv_context *context);
 /* The context is closed. If a later context has the same address, it is a different one. */

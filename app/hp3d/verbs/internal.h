@@ -131,7 +131,8 @@ bool hp3d_verbs_has_share(
 /* hello.c: takes over the shared memory and the bell of an application, and sends `welcome` to the
  * application. 0; -EAGAIN: no hello yet; or another negative errno. */
 int hp3d_verbs_take_hello(struct hp3d_verbs_shim *s, const struct hp3_verbs_welcome *welcome);
-void hp3d_verbs_release(struct hp3d_verbs_shim *s); /* frees what the hello contained */
+/* Frees the place of an application: unmaps the memory, and closes bell and socket. */
+void hp3d_verbs_release(struct hp3d_verbs_shim *s);
 
 /* untrusted_fds.c */
 bool hp3d_verbs_is_eventfd(int fd);
