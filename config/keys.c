@@ -277,7 +277,7 @@ static const struct hp3_ini_key keys[] = {
 };
 
 static const struct hp3_ini_common common[] = {
-	{"policy", "mode", "observe: decide and report, move nothing; off: only forward"},
+	{"policy", "mode", "observe: watch and report, move nothing; off: only forward"},
 	{"ppp", "identity", "trace: learn the path of each port from switches that answer traces"},
 	{"probes", "probe_key",
 		"secret of all hosts (openssl rand -hex 16); empty: each two hosts agree on a key"},

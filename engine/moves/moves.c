@@ -212,7 +212,7 @@ static void end_move(
 	m->backlog = m->held_pkts;
 	if (m->held_pkts != 0)
 		hp3_rate_schedule(t, flow);
-	hp3_move_release(t, m, m->held_pkts == 0 ? HP3_USE_PACE : 0);
+	hp3_search_release(t->e, m, m->held_pkts == 0 ? HP3_USE_PACE : 0);
 }
 
 /*

@@ -17,6 +17,12 @@
  */
 struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use);
 void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use);
+/*
+ * A search of this slot has begun; the search, or its move, has ended. These functions alone change
+ * hp3_pair.nmoves. _release: drops the uses HP3_USE_MOVE and `use`.
+ */
+void hp3_search_begins(struct hp3_engine *e, const struct hp3_move *m);
+void hp3_search_release(struct hp3_engine *e, const struct hp3_move *m, uint8_t use);
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t);
 /* Returns the handle of the packet; 0: no room. */
 uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h);
@@ -25,14 +31,12 @@ void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t
 void hp3_hold_shed(struct hp3_turn *t, uint32_t flow, uint32_t count);
 void hp3_hold_discard(struct hp3_turn *t, uint32_t flow); /* drops all */
 
-/* start.c: path searches. Only this file changes hp3_pair.nmoves. */
+/* start.c: path searches */
 /*
  * Takes the slot for a new search. If the outcome of an earlier move (outcome.c) has not been
  * reported yet, reports it now.
  */
 struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind);
-/* The search, or its move, has ended: drops the slot's uses HP3_USE_MOVE and `use`. */
-void hp3_move_release(struct hp3_turn *t, const struct hp3_move *m, uint8_t use);
 /*
  * Carries out a step of the search (search_steps.h) and the resulting input of the move. A STAY
  * before the first probe frees the slot.

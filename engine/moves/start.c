@@ -30,16 +30,8 @@ struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_se
 	m->search = (struct hp3_search){.kind = (uint8_t)kind, .cause = cause_of[kind]};
 	if ((f->flags & HP3_FF_PAIRED) && t->e->cfg.monitor.cycle_ns != 0)
 		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &m->search.before);
-	if (hp3_search_is_own(&m->search))
-		t->e->pairs.pairs[f->pair].nmoves++;
+	hp3_search_begins(t->e, m);
 	return m;
-}
-
-void hp3_move_release(struct hp3_turn *t, const struct hp3_move *m, uint8_t use)
-{
-	if (hp3_search_is_own(&m->search))
-		t->e->pairs.pairs[t->e->flows[m->flow].pair].nmoves--;
-	hp3_slot_drop(t->e, m->flow, HP3_USE_MOVE | use);
 }
 
 /*
@@ -92,7 +84,7 @@ void hp3_search_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_search_in
 
 	m->search.state = step.next;
 	if (step.known && step.move == HP3_RFR_IN_NONE && input == HP3_SEARCH_IN_STAY)
-		hp3_move_release(t, m, 0); /* nothing had begun */
+		hp3_search_release(t->e, m, 0); /* nothing had begun */
 	else if (step.move == HP3_RFR_IN_MOVE)
 		start_move(t, m->flow);
 	else if (step.move != HP3_RFR_IN_NONE)
