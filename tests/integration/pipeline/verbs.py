@@ -27,7 +27,7 @@ F_ADD_SEALS, SEALS = 1033, 0x1 | 0x2 | 0x4  # SEAL, SHRINK, GROW
 RTS, SQD = 2, 1
 SUSPEND, MOVE, MOVE_NOW, RESUME = 1, 2, 3, 4
 DRAINED, MOVED, RESUMED, FAILED = 1, 2, 3, 4
-QPS = 4
+QPS, DEPTH = 4, 32  # of tests/verbs/collective.c
 FAKES = os.environ.pop("LD_LIBRARY_PATH")  # the application's; hp3d has the real libraries
 
 
@@ -73,11 +73,16 @@ class Application(VerbsMode):
         self.assertEqual(r["port_changes"], changes, r)
         self.assertEqual(p.returncode, 0)
 
+    def works(self, d):
+        """Each queue pair has posted on the port that it now has: more is done than fits its send queue."""
+        before = {q["flow"]: q["done_wrs"] for q in d.json("qps")}
+        wait_for("work", lambda: all(q["done_wrs"] > before[q["flow"]] + DEPTH for q in d.json("qps")))
+
     def moved(self, provider, method):
         d = self.hp3d()
         p = self.start(d, provider)
         qps = self.qps(d, QPS)
-        wait_for("work", lambda: all(q["done_wrs"] > 20 for q in d.json("qps")))
+        self.works(d)
         for q in qps:
             self.assertEqual((q["method"], q["device"], q["pid"], q["program"]), (method, "fake0", p.pid, "collective"))
             self.assertTrue(q["flow"].startswith("verbs/10.0.0.1-10.0.0.2/"), q)
@@ -87,13 +92,16 @@ class Application(VerbsMode):
         now = self.qps(d, QPS)
         self.assertEqual([q["port"] for q in now], [50000 + i for i in range(QPS)])
         self.assertEqual([q["moves"] for q in now], [1] * QPS)
+        self.works(d)
         wait_for("a rate", lambda: all(q["rate_kbps"] > 0 for q in d.json("qps")))
         error = d.json("move", qps[0]["flow"], "--port", "50000", code=1)[0]["error"]
         self.assertEqual(error["code"], "already-there")
         d.ctl("mode", "off")
         wait_for("all at home", lambda: all(q["port"] == q["home"] for q in d.json("qps")))
+        self.works(d)
         d.ctl("mode", "on")
         d.move(qps[0]["flow"], "--random")
+        self.works(d)
         flow = next(f for f in d.flows() if f["flow"] == qps[0]["flow"])
         self.assertTrue(flow["moved"] and flow["bytes"] > 0, flow)
         self.assertEqual(d.counters("verbs")["packets_tx"], 0)
