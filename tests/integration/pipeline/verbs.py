@@ -121,6 +121,7 @@ class Application(VerbsMode):
         p = self.start(d)
         flow = self.qps(d, QPS)[0]["flow"]
         d.move(flow, "--port", "50001")
+        self.works(d)
         d.process.kill()
         d.process.wait()
         d.begin()
@@ -130,6 +131,7 @@ class Application(VerbsMode):
         f = next(f for f in d.flows() if f["flow"] == flow)
         self.assertEqual((f["port"], f["moved"]), (50001, True))
         d.move(flow, "--home")
+        self.works(d)
         self.stop(d)
         self.judge(p, 2)
 
