@@ -80,8 +80,8 @@ enum hp3_spray_mode { HP3_SPRAY_MOVE, HP3_SPRAY_ALL, HP3_SPRAY_AUTO };
 
 struct hp3_spray_params {
 	uint8_t mode; /* enum hp3_spray_mode */
-	/* most queue pairs that this host sprays at a time; also the most queue pairs of peers that
-	 * it resequences */
+	/* maximum number of queue pairs that this host sprays at a time; also the maximum of peers'
+	 * queue pairs that it resequences */
 	uint16_t flows;
 	uint8_t evs; /* entropy values (UDP source ports) of each queue pair: 2 .. 64 */
 	uint32_t alike; /* %: see rfr/spread.h */
@@ -161,7 +161,7 @@ struct hp3_engine_config {
 	/* The path in use is lossy if the RNIC starts to retransmit more often than this per 1000
 	 * requests. 0: a path is never lossy. */
 	uint16_t loss_permille;
-	uint8_t loss_repeats; /* ... and at least this many times; at most 30 */
+	uint8_t loss_repeats; /* ... and at least this many times (1 to 30) */
 	/* search for a path after the set-up of a queue pair, before its first data */
 	bool setup_probing;
 	uint8_t setup_rounds; /* ... in at most this many rounds */
@@ -176,8 +176,8 @@ struct hp3_engine_config {
 	/* this host has no key, so peers cannot authenticate its messages: send no reports, and
 	 * make no agreements */
 	bool unkeyed;
-	/* ... send these only to peers that share one of these keys; NULL: to all peers. The caller
-	 * keeps the keys allocated. */
+	/* If not NULL: send reports, and make agreements, only with peers that share one of these
+	 * keys. The caller keeps the keys allocated. */
 	const struct hp3_probe_key *key;
 	uint8_t answer_dscp; /* DSCP of messages between hosts; HP3_DSCP_KEPT: that of the data */
 	struct hp3_round_params round;
@@ -271,18 +271,20 @@ enum hp3_act_kind {
 	HP3_ACT_SUSPEND,
 	/* Verbs mode: use `port` from now on, then report MOVED. A MOVE comes without a SUSPEND if
 	 * the queue pair was just set up, or if op is HP3_MOVE_DEAD (dead path). In these two
-	 * cases, move at once, and report only FAILED. */
+	 * cases, move at once; a report is needed only if the move fails (FAILED). */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* verbs mode: go on sending, on the old port */
 	/* send the message `agree.what` to the hp3d at `agree.remote` (probes/agree.h) */
 	HP3_ACT_AGREE,
-	/* Pass `count` held packets that came from the network to the local RNIC: unchanged, in
-	 * order, *behind* the packet in hand. `held` is the first packet, as for RELEASE. */
+	/* Pass `count` packets to the local RNIC: unchanged, in order, *behind* the packet in hand.
+	 * They came from the network, and the caller held them. `held` is the first packet, as for
+	 * RELEASE. */
 	HP3_ACT_DELIVER,
 	/* Pass a copy of packet `held` to the local RNIC, so that the RNIC sends a NAK for the gap
 	 * before it: *behind* the packet in hand and DELIVERs listed before. The packet stays held
-	 * until a later action or a later call names it. If there is a packet in hand, no DISCARD
-	 * of this list names packet `held`. Without memory for a copy: do nothing. */
+	 * until a DELIVER, PASS_DELIVER or DISCARD names it, later in this list or in a later call.
+	 * If there is a packet in hand, no DISCARD of this list names packet `held`. Without memory
+	 * for a copy: do nothing. */
 	HP3_ACT_SHOW,
 	/* send a trace of the flow from UDP source port `port`; report its outcome with
 	 * hp3_hop_reported() */
@@ -376,7 +378,8 @@ enum hp3_cmd_kind { HP3_CMD_MOVE, HP3_CMD_HOME, HP3_CMD_CANCEL };
 struct hp3_cmd {
 	uint8_t kind;
 	uint8_t cause;
-	/* MOVE: target; 0: another port at random, one of hp3_qp_ports(), else 0xC000..0xFFFF */
+	/* MOVE: target. 0: another port, at random: if hp3_qp_ports() set several, one of these,
+	 * else one of 0xC000..0xFFFF */
 	uint16_t port;
 	uint32_t flow;
 	uint64_t tag; /* copied to the event */
@@ -431,9 +434,9 @@ uint32_t hp3_engine_slots(const struct hp3_engine *e);
 bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
 
 /*
- * The caller can hold `more` further packets, of all flows together. This is valid until the next
- * call of this function. hold_packets remains the upper limit. The engine handles further packets
- * as if hold_packets were reached.
+ * The caller can hold `more` packets besides those that it holds now, of all flows together. This
+ * is valid until the next call of this function. hold_packets remains the upper limit. The engine
+ * handles packets beyond this limit as if hold_packets were reached.
  */
 void hp3_hold_room(struct hp3_engine *e, uint32_t more);
 
@@ -468,9 +471,10 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
  *   (PASS_DELIVER).
  */
 /*
- * The kinds of packets that hp3_see_burst() fills in completely: one bit each. A message from a
- * peer, handled between hp3_see_burst() and hp3_burst(), may add a kind. The caller then calls
- * hp3_see_burst() again for the packets that came after that message.
+ * The kinds of packets for which hp3_see_burst() prepares a flow lookup, besides requests (TX) and
+ * replies (RX): a bit mask. A message from a peer, handled between hp3_see_burst() and hp3_burst(),
+ * may change the mask. The caller then calls hp3_see_burst() again for the packets that came after
+ * that message.
  */
 uint32_t hp3_seen_kinds(const struct hp3_engine *e);
 uint32_t hp3_see_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum hp3_dir dir);
@@ -509,8 +513,9 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
  *
  * Call this before the next packet, with an empty list and `from` 0. Repeat it with `from` set to
  * the previous return value, until it returns HP3_NO_FLOW. Each call does a bounded part. Between
- * two calls, time may pass and queue pairs may be set up; flows keep their ports. If packets still
- * bypass hp3d after the last of these calls, call it once more with HP3_NO_FLOW.
+ * two calls, time may pass and queue pairs may be set up; flows keep their ports. If packets also
+ * bypassed hp3d after the last of these calls, call it once more with HP3_NO_FLOW when the bypass
+ * ends. The time without challenges then begins again.
  */
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);
 
@@ -627,10 +632,10 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 /*
  * Verbs mode, where the engine sees no packets: completions of a queue pair since the last call.
  * `took_ns` is the time from post to completion of the newest work request (0: none). `least_ns` is
- * the shortest such time of a work request with as many bytes before it in the send queue. The
- * engine treats both as RTTs. A decision that follows from them has cause COMPLETION. Work requests
- * that are posted and not completed count as in flight. If completions stop, the engine suspects a
- * dead path.
+ * the shortest such time of work requests that had as many bytes before them in the send queue as
+ * the newest one. The engine treats both as RTTs. A decision that follows from them has cause
+ * COMPLETION. Work requests that are posted and not completed count as in flight. If completions
+ * stop, the engine suspects a dead path.
  *
  * `home` and `port` are as the actuator reports them. If they differ from the engine's ports, and
  * no move is under way, the engine adopts them. Call this function now and then even if nothing was

@@ -20,10 +20,10 @@
  * A pair of sender and receiver may have a key or not (tag.h), and the probes of the pair are
  * checked accordingly. Without a key, any sender is accepted. A source is known if the local RNIC
  * has a connection with it. Unknown sources, real or invented, get no record. They share
- * HP3_RESPONDER_UNKNOWN buckets. Each bucket gets a sixteenth of the rate `unknown` of all unknown
- * sources. The secret seed decides which sources share a bucket. So unknown sources take at most
- * the rate `unknown` from the answers to others. Unknown sources also cannot use the last
- * HP3_WINDOW_RESERVED free places of each set of the window.
+ * HP3_RESPONDER_UNKNOWN buckets. Each bucket permits a sixteenth of the rate `unknown`, and all
+ * buckets together permit the rate `unknown`. The secret seed decides which sources share a bucket.
+ * So unknown sources take at most the rate `unknown` from the answers to others. Unknown sources
+ * also cannot use the last HP3_WINDOW_RESERVED free places of each set of the window.
  *
  * Invariants:
  *
@@ -99,16 +99,16 @@ enum hp3_respond_fate {
  *
  * ANSWER: *answer has id, CE, key and DSCP. The caller adds its clock.
  * REPORT: answer->id is that of the report (peer.h).
- * ANSWER and REPORT: if the sender has a key, its hp3d runs (rule 5).
+ * ANSWER and REPORT: if the pair has a key, the packet proves that the sender's hp3d runs (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
 	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
 	struct hp3_answer *answer);
 
 /*
- * Checks a question for queue pairs (hello.h) from the sender of *a, after hp3_hello_read(). True:
- * answer it. Time, replay and rate are checked as for probes, with the same limits. Keys on which
- * pairs have agreed are not used for the tags of such questions.
+ * Checks an ASK (hello.h), which asks for the UD QPNs of this hp3d, after hp3_hello_read(). *a: the
+ * addresses of the datagram. True: answer it. Time, replay and rate are checked as for probes, with
+ * the same limits. Keys on which pairs have agreed are not used for the tags of such questions.
  */
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
 	const struct hp3_hello *ask, uint64_t hash, bool known, uint64_t clock, uint64_t now);

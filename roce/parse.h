@@ -82,8 +82,8 @@ struct hp3_view {
 	uint16_t tags; /* number of VLAN tags: 0 to 2; the first one begins at byte 12 */
 	uint16_t l3_off;
 	/*
-	 * The BTH begins at udp_off + 8. FRAGMENT: 0, except in the first fragment of a datagram to
-	 * RoCE's port.
+	 * The BTH begins at udp_off + 8. If the reason is FRAGMENT, udp_off is 0, except for the
+	 * first fragment of a datagram to RoCE's port.
 	 */
 	uint16_t udp_off;
 	uint16_t icrc_off;

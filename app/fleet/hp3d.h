@@ -27,8 +27,8 @@ void fleet_hp3d_close(struct fleet_hp3d *h);
 
 /* The data of the answer, a new reference; NULL: see `why`. Takes the reference to the request. */
 json_t *fleet_hp3d_ask(struct fleet_hp3d *h, json_t *req);
-/* Reads pages of a list into one array, until it has all items, or at least `most`. NULL: see
- * `why`. */
+/* Reads a list, page by page, into one array. Ends with the last page, or with the page after which
+ * the array has `most` items or more. NULL: see `why`. */
 json_t *fleet_hp3d_list(struct fleet_hp3d *h, json_t *req, size_t most);
 
 #endif

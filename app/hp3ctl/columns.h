@@ -18,8 +18,8 @@ struct hp3ctl_column {
 	bool number; /* sorted with the largest on top */
 };
 
-extern const struct hp3ctl_column
-	hp3ctl_columns[]; /* the first is the flow's id; ends without name */
+/* The first column is the flow's id. An entry without a name ends the array. */
+extern const struct hp3ctl_column hp3ctl_columns[];
 const char *hp3ctl_column_name(unsigned i); /* NULL after the last */
 unsigned hp3ctl_column(const char *name); /* the name must exist */
 
@@ -32,8 +32,8 @@ void hp3ctl_sort(json_t *flows, unsigned column, bool reverse);
 
 /*
  * Sets "acked_kbps", the rate of acknowledged bytes in kbit/s, of each flow that was also in the
- * read before. `before`: the result of the call before, an object by id, or NULL. Returns the
- * object for the next call.
+ * read before. `before`: the result of the previous call, an object whose keys are flow ids, or
+ * NULL. Returns the object for the next call.
  */
 json_t *hp3ctl_rates(json_t *flows, json_t *before);
 

@@ -39,21 +39,24 @@ struct hp3_pending {
 	bool went_on : 1; /* more packets left after an end event */
 	bool after : 1; /* the set-up event came while the end waited */
 	bool contested : 1; /* another local queue pair was set up, too */
-	bool gone : 1, rival_gone : 1; /* the queue pair lqpn, rival, has ended */
+	bool gone : 1; /* the queue pair `lqpn` has ended */
+	bool rival_gone : 1; /* the queue pair `rival` has ended */
 };
 
 /* The flow's record; NULL: none. */
 const struct hp3_pending *hp3_pending_of(const struct hp3_engine *e, uint32_t flow);
-/* Does an end wait, and has nothing left since, except the packet of `len` bytes in hand? */
+/*
+ * True: an end waits, and after its event no packet left, except the packet of `len` bytes in hand.
+ */
 bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
 /* The waiting set-up that may pair the flow; NULL: none. */
 const struct hp3_pending *hp3_pending_setup(const struct hp3_engine *e, uint32_t flow);
 /* ... if the set-up came after the waiting end. */
 const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow);
 /*
- * True: an end event came, no packet that left since is acknowledged, and a new queue pair that
- * begins at this PSN would look like the same stream: the PSN is the next one, in flight, or
- * slightly before those in flight.
+ * True: a new queue pair that begins at this PSN would look like the same stream. An end event
+ * came, and the peer has acknowledged no packet that left after the event. The PSN is the next one,
+ * in flight, or slightly before those in flight.
  */
 bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_t psn);
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow);
@@ -65,8 +68,8 @@ void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow);
  */
 void hp3_pending_end_drop(struct hp3_engine *e, uint32_t flow);
 /*
- * Stores a set-up. It replaces a stored set-up with another PSN, except one of the flow's own local
- * queue pair that came after the waiting end.
+ * Stores a set-up, in place of a stored one whose PSN differs. Exception: a stored set-up stays if
+ * it is of the flow's own local queue pair, and came after the waiting end.
  */
 void hp3_pending_setup_add(struct hp3_engine *e, uint32_t flow, const struct hp3_qp_event *event,
 	enum hp3_pairing how);

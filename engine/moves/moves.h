@@ -18,8 +18,8 @@
 struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use);
 void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use);
 /*
- * A search of this slot has begun; the search, or its move, has ended. These functions alone change
- * hp3_pair.nmoves. _release: drops the uses HP3_USE_MOVE and `use`.
+ * _begins: a search of this slot has begun. _release: the search, or the move that followed it, has
+ * ended; drops the uses HP3_USE_MOVE and `use`. Only these two functions change hp3_pair.nmoves.
  */
 void hp3_search_begins(struct hp3_engine *e, const struct hp3_move *m);
 void hp3_search_release(struct hp3_engine *e, const struct hp3_move *m, uint8_t use);

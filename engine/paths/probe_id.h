@@ -2,10 +2,10 @@
 #ifndef HP3_ENGINE_PROBE_ID_H
 #define HP3_ENGINE_PROBE_ID_H
 /*
- * A probe id contains the slot of its round (search/answers.c). Slots of searches are below
- * HP3_COMPARE_SLOT (cfg.max_moves). Other slots belong to a comparison: of ports for an operator
- * (compare.h), or of EVs (spray/rounds.h). A bit of the nonce distinguishes the two kinds of
- * comparisons.
+ * A probe id contains the slot of its round (search/answers.c). Searches have slots below
+ * cfg.max_moves, which is at most HP3_COMPARE_SLOT. Slots from HP3_COMPARE_SLOT on belong to a
+ * comparison: of ports for an operator (compare.h), or of EVs (spray/rounds.h). A bit of the nonce
+ * distinguishes the two kinds of comparisons.
  */
 #include <stdint.h>
 

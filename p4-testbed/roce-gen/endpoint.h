@@ -40,8 +40,9 @@ struct gen_endpoint_params {
 	/* rate of the port; 0: no limit, and PFC quanta are those of 1 Gb/s */
 	uint64_t link_bps;
 	uint64_t qp_bps; /* of a queue pair without DCQCN; 0: no limit */
-	uint64_t burst_ns; /* burst after an idle time, as a time at the rate */
-	uint64_t catch_up_ns; /* the same if the caller is late; at least burst_ns */
+	/* largest burst after an idle time: as many bytes as leave in this time at the rate */
+	uint64_t burst_ns;
+	uint64_t catch_up_ns; /* the same if the caller was late; at least burst_ns */
 	bool dcqcn, np;
 	struct hp3_dcqcn_params rp_params;
 	struct hp3_np_params np_params;
@@ -69,8 +70,8 @@ struct gen_qp {
 	uint64_t emitted; /* request packets */
 	uint64_t cnps_sent, cnps_received, ect, ce; /* ect: data packets received with ECT or CE */
 	uint64_t read_wrong;
-	uint64_t due, turn_no; /* place in the heap */
-	uint32_t heap_at;
+	uint64_t due, turn_no; /* order of the heap: lowest `due`, then lowest `turn_no` */
+	uint32_t heap_at; /* index in the heap */
 };
 
 enum gen_event_type { GEN_COMPLETED, GEN_ARRIVED, GEN_FAILED };
@@ -133,8 +134,8 @@ uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now);
 uint64_t gen_endpoint_deadline(const struct gen_endpoint *ep, uint64_t now);
 
 /*
- * ep->events has the events since the caller last set ep->n_events to 0. They are valid until the
- * next call of any function above.
+ * ep->events has the events since the caller last set ep->n_events to 0. The next call of a
+ * function above may move the array.
  */
 
 #endif

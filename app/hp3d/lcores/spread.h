@@ -7,12 +7,12 @@
  * hp3d changes the source port.
  *
  * If a NIC spreads packets (RSS), hp3d uses the map of the NIC. That is the Toeplitz hash of the
- * two addresses with the key 6d5a 6d5a ..., then an indirection table that hp3d sets. The key's
- * period of 16 bits makes the hash a function of the exclusive or of all 16-bit words, and so
- * symmetric. hp3d computes the hash, too, in two look-ups, and checks every packet. If a packet is
- * on another worker's queue, hp3d hands it to the right worker. (Causes: an encapsulation that the
- * NIC does not parse, an ICMP error, a driver that ignores the set-up.) If no NIC spreads packets,
- * hp3d uses a seeded hash.
+ * two addresses with the key 6d5a 6d5a ..., then an indirection table that hp3d sets. The key
+ * repeats every 16 bits. So the hash depends only on the XOR of all 16-bit words, and is symmetric.
+ * hp3d computes the hash, too, in two look-ups, and checks every packet. If a packet is on another
+ * worker's queue, hp3d hands it to the right worker. (Causes: an encapsulation that the NIC does
+ * not parse, an ICMP error, a driver that ignores the set-up.) If no NIC spreads packets, hp3d uses
+ * a seeded hash.
  *
  * The NIC's hash is linear: an attacker who chooses addresses can find many that map to one worker,
  * whatever the key is. The seeded hash prevents this.
@@ -31,7 +31,8 @@ struct hp3d_spread {
 	uint32_t workers;
 	uint32_t table; /* entries of owner, a power of two; 0: no NIC spreads */
 	uint64_t key[2]; /* of the seeded hash */
-	uint16_t low[256], high[256]; /* hash of each byte of the addresses' exclusive or */
+	/* hash of each byte of the XOR of the addresses' 16-bit words */
+	uint16_t low[256], high[256];
 	uint8_t owner[HP3D_SPREAD_TABLE_MAX];
 };
 

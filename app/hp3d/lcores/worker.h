@@ -22,9 +22,9 @@ struct hp3d_verbs_mode *hp3d_worker_verbs_mode(struct hp3d_worker *w); /* NULL: 
 unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_t *b);
 
 /*
- * Runs fn(w, arg) on the worker's lcore between two bursts and waits for it. fn must be short (a
- * page of a list): packets wait meanwhile. Returns 0, or -ETIMEDOUT if the worker did not begin it
- * within a second. Control thread only.
+ * Runs fn(w, arg) on the worker's lcore between two bursts and waits for it. Packets wait
+ * meanwhile, so fn must be short: for example, it collects one page of a list. Returns 0, or
+ * -ETIMEDOUT if the worker did not begin it within a second. Control thread only.
  */
 int hp3d_worker_call(
 	struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);

@@ -18,7 +18,9 @@
  * less often all are scanned. The cost of one application does not depend on the queue pairs of
  * other applications.
  *
- * Only the lcore of the pipe calls this module; counters may be read by any thread.
+ * The main thread calls hp3d_verbs_watch(). It calls hp3d_verbs_open() and hp3d_verbs_fd()
+ * before the pipe's lcore starts, and hp3d_verbs_close() after the lcore has ended. Only the lcore
+ * calls the other functions; any thread may read counters.
  */
 #include "app/hp3d/pipe/pipe.h"
 #include "app/verbs/share.h"
@@ -65,8 +67,8 @@ void hp3d_verbs_reconfigure(struct hp3d_verbs_mode *b, const struct hp3_config *
 /* Readable when hp3d_verbs_poll() has something to do. */
 int hp3d_verbs_fd(const struct hp3d_verbs_mode *b);
 /*
- * Handles applications that connect, leave or ring, datagrams of other hosts' hp3d, and copies of
- * CNPs. Returns the number of events.
+ * Handles applications that connect, disconnect or write to their eventfd. Also handles datagrams
+ * of other hosts' hp3d, and copies of CNPs. Returns the number of events.
  */
 unsigned hp3d_verbs_poll(struct hp3d_verbs_mode *b, uint64_t now);
 /* Samples queue pairs, and handles time-outs. Returns when to call it next. */
