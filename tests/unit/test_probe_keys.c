@@ -164,7 +164,7 @@ static void another_version_is_named(void **state)
 			make_report(&f, 1, CLOCK);
 		else
 			make_probe(&f, true, 1, CLOCK, &probe_key);
-		f.b[f.v.udp_off + 21] ^= 0xa0; /* 9: this one; 3: where there was none yet */
+		f.b[f.v.udp_off + 21] ^= (HP3_PROBES_VERSION ^ 3) << 4; /* 3: there was none yet */
 		assert_int_equal(hp3_peer_version(f.b, &f.v), 3);
 		assert_int_equal(take(&f), HP3_RESPOND_DROP);
 		assert_int_equal(st.bad_probe_icrc, report + 1);
