@@ -139,7 +139,7 @@ static void take_beyond_window(
 
 /*
  * There is no room to hold the packet: drops it, too. If only an ASK reports that the queue pair is
- * sprayed, the PSN may be wrong: all held packets go to the RNIC in order of arrival.
+ * sprayed, the PSN may be wrong: all held packets go to the RNIC, in PSN order.
  */
 static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd)

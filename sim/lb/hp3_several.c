@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rfr.mode = spray: messages between engines about sprayed queue pairs, and packets that the
- * receiver's engine resequences before the RNIC gets them. A message takes the time of an empty
+ * rfr.mode = auto or spray: messages between engines about sprayed queue pairs, and packets that
+ * the receiver's engine resequences before the RNIC gets them. A message takes the time of an empty
  * path, because its class is served first. It takes no room on links: its bytes are counted with
  * those of probes.
  */

@@ -53,8 +53,7 @@ int hp3d_agent_keys_begin(
 void hp3d_agent_keys_end(struct hp3d_agent *a);
 /* Call it after a->keys was set: begins or ends key agreement by pairs. */
 void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg);
-/* Begins key agreement with the remote end, because the RNIC sends to it, or because it is a rack
- * peer (HP3_KEYING_ANY_VLAN). */
+/* Begins key agreement with the remote end, because the RNIC sends to it. */
 void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
 /* A message with a valid tag arrived from the remote end. */
 void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);

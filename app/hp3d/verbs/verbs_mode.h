@@ -35,7 +35,7 @@
 	X(refused_user, "connections of users that are not allowed")                               \
 	X(refused_hello, "connections with an invalid hello or unusable memory")                   \
 	X(refused_full, "connections refused: no place free")                                      \
-	X(displaced, "applications disconnected for an application of a user with fewer")          \
+	X(displaced, "applications disconnected to make a place for a user with fewer")            \
 	X(postponed, "scans of an application with more changes than one scan handles")            \
 	X(refused_qps, "queue pairs refused: no room, or another application has them")            \
 	X(refused_share, "queue pairs refused: beyond the share of their user")                    \
