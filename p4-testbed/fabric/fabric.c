@@ -183,7 +183,7 @@ int hp3_fabric_open(struct hp3_fabric *f, const struct hp3_topo *topo, uint64_t 
 {
 	int ret, err;
 
-	*f = (struct hp3_fabric){.reroute_at = HP3_TM_NEVER, .start = now};
+	*f = (struct hp3_fabric){.reroute_at = HP3_TM_NEVER, .busy_at = now};
 	ret = hp3_net_build(&f->net, topo);
 	if (ret == 0)
 		ret = hp3_tm_init(&f->tm, 2 * f->net.n_links, topo->shape.seed, &tm_ops, f);
@@ -259,8 +259,8 @@ uint64_t hp3_fabric_turn(struct hp3_fabric *f, uint64_t now)
 	hp3_fabric_flush(f);
 	f->loops++;
 	if (f->tm.frames > 0)
-		f->start = now;
-	if (now - f->start < LINGER_NS)
+		f->busy_at = now;
+	if (now - f->busy_at < LINGER_NS)
 		idle = POLL_NS;
 	return idle;
 }

@@ -32,9 +32,8 @@ struct hp3_fabric {
 	struct hp3_fabric_host *host;
 	struct rte_mempool *pool;
 	uint64_t reroute_at; /* when routes will be updated; HP3_TM_NEVER: they are up to date */
-	/* last time with frames in the fabric (at first: time of opening); not used; turns of the
-	 * loop */
-	uint64_t start, busy_ns, loops;
+	/* last time with frames in the fabric (at first: time of opening); turns of the loop */
+	uint64_t busy_at, loops;
 	uint64_t no_mbuf; /* frames lost because no buffer was free */
 };
 
