@@ -37,7 +37,7 @@ def read_walks():
 
 
 def find_addresses(module):
-    """(file without directory, function) -> addresses. A function of a header is in several files, under its own name."""
+    """Function -> its (file without directory, address); no file: a global one. A function of a header is in several files."""
     found, file = {}, ""
     text = subprocess.run(["readelf", "-sW", module], check=True, capture_output=True, text=True).stdout
     for line in text.splitlines():
