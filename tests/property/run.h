@@ -6,7 +6,7 @@
  * one test; with HP3_ONE_VIOLATION set, the first violation ends the program. A world is a
  * simulation that a test runs with many seeds. If HP3_SEED_BASE is set (scripts/run-tests.py
  * derives it from the commit) and FIRST_SEED is not given, every world also runs with drawn seeds,
- * which begin at HP3_SEED_BASE: one drawn seed for every four fixed seeds.
+ * which begin at HP3_SEED_BASE: one drawn seed for every eight fixed seeds.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -38,6 +38,7 @@ class Evaluate:
         plan.HEADLINE = {NAME: plan.Table(
             "slowdown", [plan.Column("burst", "incast", 50, ["traffic.duration_us=5000"])],
             ("hp3, off", "burst"), plan.ROWS)}
+        plan.WORKLOADS_OF_ALL = list(plan.HEADLINE.values())
         plan.WORKLOADS, plan.PARAMETER_SPOT = ["incast"], "incast"
         plan.VARIANTS = {"ecmp": plan.Row("ecmp", "ecmp"), "shipped": plan.Row("shipped", "hp3"),
                          "one round": plan.Row("one round", "hp3-ideal",
