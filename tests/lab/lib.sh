@@ -39,7 +39,9 @@ lab_begin() {
 	trap lab_end EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
-	# shellcheck disable=SC2086 # LAB_VIA: words of a command to run it under, such as "ip netns exec NAME"
+	# LAB_VIA: words of a command to run it under, such as "ip netns exec NAME". In there, nothing can be downloaded.
+	[ -z "${LAB_VIA-}" ] || lab fetch || return 1
+	# shellcheck disable=SC2086
 	${LAB_VIA-} "$LIB_DIR/lab" --name "$LAB" up --owner $$ "${@:2}"
 }
 
