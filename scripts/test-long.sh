@@ -5,7 +5,8 @@
 # Tests that take too long for make test: the static analysers, the long runs of the model, SEEDS seeds of each world of the engine's
 # properties, calls of hp3d and hp3ctl that fail, longer moves in the lab over paths that differ more, paths that are slower or
 # congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of tests/harm, and clang's optimised code,
-# gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md has the time of each stage. If a stage
+# gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md has the time of each stage.
+# Stages against the clock (`live`) run one after the other; beside them, on processors that would idle, the others do. If a stage
 # fails, the next one runs nevertheless. BUILD/test-long has a log of each stage and summary.md, with results, dates and times.
 # It may be interrupted: a stage that passed at this commit with the same SEEDS or FAULTS is not repeated, if the tree has no changes.
 set -u
@@ -13,7 +14,10 @@ build=$1
 cd "$(dirname "$0")/.." || exit 1
 results=$build/test-long
 mkdir -p "$results"
+live='pipeline hostile fleet faults testbed harm lab package'
+beside='analysis unit fidelity sim order adverse model races worlds clang_code gcc_san aarch64'
 
+run_tests() { scripts/run-tests.py ${LANE:+--idle} "$@"; }
 analysis() { scripts/analyze.py --build "$build"; }
 seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
     meson test -C "$1" --list --suite property --suite property-long 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
@@ -32,23 +36,24 @@ adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 16 10; }
 other() { # NAME SUITES MESON OPTIONS...: another build of everything, and what needs no real time
     [ -f "$build-$1/build.ninja" ] || CC="$(command -v ccache) ${CC:-gcc}" meson setup "$build-$1" -Dwerror=true "${@:3}" >/dev/null || return
     # shellcheck disable=SC2086
-    ninja -C "$build-$1" && scripts/run-tests.py "$build-$1" unit property replay replay-long sim fuzz $2
+    ninja -C "$build-$1" && run_tests "$build-$1" unit property replay replay-long sim fuzz $2
 }
 clang_code() { CC=clang other clang ''; }
 # Mutants are not looked at: with sanitizers fuzzers make a quarter of their inputs.
-gcc_san() { other gcc-san ^mutation -Db_sanitize=address,undefined -Db_lundef=false && seeds_of_worlds "$build-gcc-san" 8 60000 1 && scripts/run-tests.py "$build-gcc-san" property-long; }
+gcc_san() { other gcc-san ^mutation -Db_sanitize=address,undefined -Db_lundef=false && seeds_of_worlds "$build-gcc-san" 8 60000 1 && run_tests "$build-gcc-san" property-long; }
 races() {
     [ -f "$build-tsan/build.ninja" ] || CC="$(command -v ccache) clang" meson setup "$build-tsan" -Db_sanitize=thread -Db_lundef=false >/dev/null || return
-    scripts/run-tests.py "$build-tsan" races
+    run_tests "$build-tsan" races
 }
-suite() { scripts/run-tests.py "$build" "$1"; }
-unit() { scripts/run-tests.py "$build" unit unit-long replay-long whole-long; }
+suite() { run_tests "$build" "$1"; }
+unit() { run_tests "$build" unit unit-long replay-long whole-long; }
 model() { suite model-long; }
 pipeline() { suite pipeline-long; }
 hostile() { suite hostile-long; }
 fleet() { suite fleet-long; }
 faults() { HP3_FAULTS_PART=${FAULTS:-1/8} suite faults-long; }
-package() { DEB_BUILD_OPTIONS='parallel=2 noddebs' scripts/run-tests.py "$build" package package-long; } # optimised, as it ships
+package() { DEB_BUILD_OPTIONS='parallel=2 noddebs' suite package; } # optimised, as it ships
+aarch64() { suite package-long; }
 testbed() { suite testbed-long; }
 harm() { suite harm-long; }
 lab() {
@@ -60,40 +65,52 @@ lab() {
 
 # The commit, or a word of its own if the tree has changes.
 tree() { if [ -z "$(git status --porcelain 2>&1)" ]; then git rev-parse --short=12 HEAD; else date +changed-%s; fi; }
-row() { printf '| %s | %s | %s | %s | %s |\n' "$@"; }
-# Of all stages: what this call ran, and what passed before.
+# Of all stages, the newest result: a file each, RESULT COMMIT WORDS SECONDS DATE.
 summary() {
-    local stage on with took at
-    row stage result s commit date
-    echo '|---|---|---:|---|---|'
-    for stage in $all; do
-        if [ -n "${rows[$stage]-}" ]; then
-            echo "${rows[$stage]}"
-        elif [ -f "$results/$stage.passed" ] && read -r on with took at <"$results/$stage.passed"; then
-            row "$stage" passed "$took" "$on" "$at"
-        fi
+    local stage result on with took at
+    printf '| stage | result | s | commit | date |\n|---|---|---:|---|---|\n'
+    for stage in $live $beside; do
+        read -r result on with took at 2>/dev/null <"$results/$stage.result" || continue
+        echo "| $stage | $result | $took | $on | $at |"
     done
 }
-bad=()
-declare -A rows=()
-all='analysis unit fidelity sim order adverse model pipeline hostile fleet races faults worlds testbed harm lab clang_code gcc_san package'
-for stage in ${STAGES:-$all}; do
-    case $stage in worlds) words=${SEEDS:-100} ;; faults) words=${FAULTS:-1/8} ;; *) words=- ;; esac
-    done=$results/$stage.passed on=$(tree)
-    # COMMIT WORDS SECONDS DATE
-    if [ -z "${AGAIN-}" ] && [ -f "$done" ] && read -r commit with took at <"$done" && [ "$commit $with" = "$on $words" ]; then
-        printf '\n== %s: passed on %s, not repeated (AGAIN=1)\n' "$stage" "$at"
-        continue
-    fi
-    rm -f "$done"
-    printf '\n== %s (%d s since start; %s)\n' "$stage" "$SECONDS" "$results/$stage.log"
-    began=$SECONDS result=passed
-    "$stage" 2>&1 | tee "$results/$stage.log"
-    [ "${PIPESTATUS[0]}" = 0 ] || { result=failed; bad+=("$stage"); }
-    [ "$(tree)" = "$on" ] || on=changed
-    [ $result = failed ] || echo "$on $words $((SECONDS - began)) $(date +%F)" >"$done"
-    rows[$stage]=$(row "$stage" $result $((SECONDS - began)) "$on" "$(date +%F)")
-    summary >"$results/summary.md"
+run_stages() {
+    local stage words file on result commit with took at began bad=0
+    for stage in "$@"; do
+        case $stage in worlds) words=${SEEDS:-100} ;; faults) words=${FAULTS:-1/8} ;; *) words=- ;; esac
+        file=$results/$stage.result on=$(tree)
+        if [ -z "${AGAIN-}" ] && [ -f "$file" ] && read -r result commit with took at <"$file" &&
+            [ "$result $commit $with" = "passed $on $words" ]; then
+            printf '\n== %s: passed on %s, not repeated (AGAIN=1)\n' "$stage" "$at"
+            continue
+        fi
+        rm -f "$file"
+        printf '\n== %s (%d s since start; %s)\n' "$stage" "$SECONDS" "$results/$stage.log"
+        began=$SECONDS result=passed
+        "$stage" >"$results/$stage.log" 2>&1 || { result=failed bad=1; tail -n 40 "$results/$stage.log"; }
+        [ "$(tree)" = "$on" ] || on=changed
+        echo "$result $on $words $((SECONDS - began)) $(date +%F)" >"$file"
+        printf '\n== %s: %s, %d s\n' "$stage" "$result" $((SECONDS - began))
+    done
+    return $bad
+}
+chosen() { for stage in $1; do case " ${STAGES:-$live $beside} " in *" $stage "*) echo "$stage" ;; esac; done; }
+for stage in ${STAGES-}; do
+    case " $live $beside " in *" $stage "*) ;; *) echo "test-long: no stage '$stage'; there are: $live $beside" >&2; exit 2 ;; esac
 done
+
+if [ -n "${LANE-}" ]; then # the other half, which this script starts
+    echo 19 2>/dev/null >/proc/self/autogroup
+    # shellcheck disable=SC2046
+    run_stages $(chosen "$beside")
+    exit
+fi
+LANE=beside setsid chrt -i 0 "$0" "$build" &
+other=$!
+trap 'kill -TERM -- -$other 2>/dev/null; exit 1' INT TERM
+bad=0
+# shellcheck disable=SC2046
+run_stages $(chosen "$live") || bad=1
+wait $other || bad=1
 summary | tee "$results/summary.md"
-[ ${#bad[@]} -eq 0 ] || { echo "test-long: failed: ${bad[*]}"; exit 1; }
+[ $bad = 0 ] || { echo 'test-long: not all passed'; exit 1; }
