@@ -9,7 +9,7 @@
 #include "cc/pacer.h"
 #include "cc/shield.h"
 #include "engine/engine.h"
-#include "engine/moves/search_state.h"
+#include "engine/search/search_state.h"
 #include "engine/flows/deadlines.h"
 #include "engine/flows/pairs.h"
 #include "engine/flows/table.h"

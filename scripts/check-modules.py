@@ -43,8 +43,10 @@ MAY = {module: BELOW | set(ENGINE[:i]) for i, module in enumerate(ENGINE)} | {
 }
 MAY["engine/search"].remove("engine/life")  # they do not call each other
 COMMON = {"engine/event.c"}  # for all
+# A search belongs to engine/search, but a command begins one, and the end of a move ends it.
+SHARED = {("engine/moves", f"engine/search/{name}") for name in ("begin_end.h", "begin.c", "end.c")}
 # What any file of the engine may include: these types, and what is common to all (engine/*.h; data of modules come with state.h).
-TYPES = {"engine/flows/flow.h", "engine/flows/pairs.h", "engine/flows/table.h", "engine/paths/trace.h", "engine/moves/search_state.h"}
+TYPES = {"engine/flows/flow.h", "engine/flows/pairs.h", "engine/flows/table.h", "engine/paths/trace.h", "engine/search/search_state.h"}
 DEFINED = re.compile(r"^(?!static)[\w*][^;={}\n]*\b(hp3[dv]?_\w+)\([^;{}]*\)\s*\{", re.M)
 USED = re.compile(r"\b(hp3[dv]?_\w+)\(")
 INCLUDED = re.compile(r'#include "([\w/.-]+/[\w.-]+\.h)"')
@@ -52,7 +54,7 @@ INCLUDED = re.compile(r'#include "([\w/.-]+/[\w.-]+\.h)"')
 
 def may_use(user, used):
     modules = os.path.dirname(user), os.path.dirname(used)
-    return modules[0] == modules[1] or modules[1] in MAY[modules[0]]
+    return (modules[0], used) in SHARED or modules[0] == modules[1] or modules[1] in MAY[modules[0]]
 
 
 def may_include(user, header):

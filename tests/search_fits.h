@@ -3,11 +3,11 @@
 #define HP3_TESTS_SEARCH_FITS_H
 /*
  * An invariant over the states of a move (rfr/transitions.h) and of its path search
- * (engine/moves/search_steps.h). A search is active (it probes, or waits to probe again) exactly if
- * the move can use answers: in SEARCHING, while traffic continues; or in PROBING, while packets are
- * held. In all other states of the move, the search is inactive.
+ * (engine/search/search_steps.h). A search is active (it probes, or waits to probe again) exactly
+ * if the move can use answers: in SEARCHING, while traffic continues; or in PROBING, while packets
+ * are held. In all other states of the move, the search is inactive.
  */
-#include "engine/moves/search_state.h"
+#include "engine/search/search_state.h"
 #include "rfr/rfr.h"
 
 static inline bool hp3_search_fits(

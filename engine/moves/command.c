@@ -25,7 +25,7 @@ static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
 
 static int begin_operator_move(struct hp3_turn *t, const struct hp3_cmd *cmd, uint16_t to)
 {
-	struct hp3_move *m = hp3_move_prepare(t, cmd->flow, HP3_SEARCH_OPERATOR);
+	struct hp3_move *m = hp3_search_prepare(t, cmd->flow, HP3_SEARCH_OPERATOR);
 
 	if (m == NULL)
 		return -ENOSPC;

@@ -16,38 +16,6 @@ void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port)
 	e->nmoved += !!(f->flags & HP3_FF_MOVED);
 }
 
-static uint64_t cooldown_of(const struct hp3_engine *e, const struct hp3_move *m)
-{
-	uint64_t rtts = (uint64_t)m->search.before.base_rtt_ns * e->cfg.cooldown_rtts;
-
-	return hp3_max_u64(rtts, e->cfg.cooldown_ns);
-}
-
-void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t least_ns)
-{
-	hp3_backoff_search(&t->e->flows[flow].backoff, &t->e->cfg.round, slow, least_ns,
-		(uint32_t)hp3_random(&t->e->rng), t->now);
-}
-
-/* A move that the engine itself decided has ended: sets the time before the next search. */
-static void settle_own(
-	struct hp3_turn *t, struct hp3_flow *f, const struct hp3_move *m, bool switched)
-{
-	if (m->search.kind == HP3_SEARCH_MESSAGE_START) {
-		if (switched)
-			hp3_monitor_offer_base(
-				&f->monitor, hp3_round_unmarked(&m->search.round)->rtt_ns);
-	} else if (switched) {
-		hp3_search_ended(t, m->flow, false, cooldown_of(t->e, m));
-		hp3_monitor_offer_base(
-			&f->monitor, m->search.round.probe[m->search.round.winner].rtt_ns);
-	} else if (!(m->use & HP3_USE_REPROBE) && !hp3_search_is_lossy(&m->search) &&
-		   m->search.kind != HP3_SEARCH_ADVISED) { /* not the flow's own error */
-		hp3_search_ended(
-			t, m->flow, hp3_search_is_slow(&m->search), t->e->cfg.round.guard_ns);
-	}
-}
-
 static void act_at_once(struct hp3_turn *t, const struct hp3_move *m)
 {
 	struct hp3_act *a = hp3_act(t, HP3_ACT_MOVE, m->flow);
@@ -205,8 +173,7 @@ static void end_move(
 	if (m->suspended && action == HP3_RFR_DO_RECOVER)
 		hp3_act(t, HP3_ACT_RESUME, flow)->port = m->from;
 	id = report_move(t, flow, action, input);
-	if (hp3_search_is_own(&m->search))
-		settle_own(t, f, m, switched || event_type(action, m) == HP3_EVENT_RESUME);
+	hp3_search_settle(t, m, switched || event_type(action, m) == HP3_EVENT_RESUME);
 	if (switched)
 		hp3_outcome_watch(t, flow, id);
 	m->backlog = m->held_pkts;

@@ -3,12 +3,14 @@
 #define HP3_ENGINE_MOVES_H
 /*
  * How a flow moves: its slot with FIFO and timers during a move; the actions of the transition
- * table (rfr/transitions.h); its rate, CNPs and replies. search/ chooses the path.
+ * table (rfr/transitions.h); its rate, CNPs and replies. search/ chooses the path, and owns the
+ * record of the search in each slot (search/begin_end.h).
  */
 #include "engine/flows/barred.h"
 #include "engine/flows/keys.h"
 #include "engine/flows/losses.h"
 #include "engine/paths/paths.h"
+#include "engine/search/begin_end.h"
 
 /* slots.c: slots, their deadlines, the FIFOs */
 /*
@@ -17,12 +19,6 @@
  */
 struct hp3_move *hp3_slot_take(struct hp3_engine *e, uint32_t flow, uint8_t use);
 void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use);
-/*
- * _begins: a search of this slot has begun. _release: the search, or the move that followed it, has
- * ended; drops the uses HP3_USE_MOVE and `use`. Only these two functions change hp3_pair.nmoves.
- */
-void hp3_search_begins(struct hp3_engine *e, const struct hp3_move *m);
-void hp3_search_release(struct hp3_engine *e, const struct hp3_move *m, uint8_t use);
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t);
 /* Returns the handle of the packet; 0: no room. */
 uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held *h);
@@ -30,18 +26,6 @@ uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held
 void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t flags);
 void hp3_hold_shed(struct hp3_turn *t, uint32_t flow, uint32_t count);
 void hp3_hold_discard(struct hp3_turn *t, uint32_t flow); /* drops all */
-
-/* start.c: path searches */
-/*
- * Takes the slot for a new search. If the outcome of an earlier move (outcome.c) has not been
- * reported yet, reports it now.
- */
-struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind);
-/*
- * Carries out a step of the search (search_steps.h) and the resulting input of the move. A STAY
- * before the first probe frees the slot.
- */
-void hp3_search_input(struct hp3_turn *t, struct hp3_move *m, enum hp3_search_input input);
 
 /* moves.c: actions of rfr/transitions.h */
 /*
@@ -60,8 +44,6 @@ void hp3_move_again(struct hp3_turn *t, uint32_t flow, uint32_t psn);
  */
 void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t end);
 void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);
-/* Starts the back-off before the next search (ppp/discovery.h), of at least `least_ns`. */
-void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t least_ns);
 
 /*
  * command.c: holds packets until the peer has acknowledged all packets that have left. The port

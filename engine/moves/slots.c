@@ -83,19 +83,6 @@ void hp3_slot_drop(struct hp3_engine *e, uint32_t flow, uint8_t use)
 	f->slot = HP3_NO_SLOT;
 }
 
-void hp3_search_begins(struct hp3_engine *e, const struct hp3_move *m)
-{
-	if (hp3_search_is_own(&m->search))
-		e->pairs.pairs[e->flows[m->flow].pair].nmoves++;
-}
-
-void hp3_search_release(struct hp3_engine *e, const struct hp3_move *m, uint8_t use)
-{
-	if (hp3_search_is_own(&m->search))
-		e->pairs.pairs[e->flows[m->flow].pair].nmoves--;
-	hp3_slot_drop(e, m->flow, HP3_USE_MOVE | use);
-}
-
 void hp3_slot_timer(struct hp3_engine *e, struct hp3_move *m, uint64_t *timer, uint64_t t)
 {
 	*timer = t;

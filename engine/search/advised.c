@@ -48,7 +48,7 @@ static int refusal_of_advice(struct hp3_turn *t, const struct hp3_flow *f, uint1
 /* Begins the search. 0, or an error. */
 static int begin_advised_search(struct hp3_turn *t, const struct hp3_cmd *cmd)
 {
-	struct hp3_move *m = hp3_move_prepare(t, cmd->flow, HP3_SEARCH_ADVISED);
+	struct hp3_move *m = hp3_search_prepare(t, cmd->flow, HP3_SEARCH_ADVISED);
 
 	if (m == NULL)
 		return -ENOSPC;

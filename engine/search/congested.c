@@ -38,7 +38,7 @@ static struct hp3_move *begin_congested_search(
 	struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind)
 {
 	struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_move *m = hp3_move_prepare(t, flow, kind);
+	struct hp3_move *m = hp3_search_prepare(t, flow, kind);
 
 	if (m == NULL)
 		return NULL;

@@ -198,7 +198,7 @@ void hp3_search_dead_path(struct hp3_turn *t, uint32_t flow, uint32_t una, uint6
 	}
 	if (!known && t->now < p->dead_wait)
 		return;
-	m = hp3_move_prepare(t, flow, HP3_SEARCH_DEAD);
+	m = hp3_search_prepare(t, flow, HP3_SEARCH_DEAD);
 	if (m == NULL)
 		return;
 	m->search.dead.una = una;
@@ -227,7 +227,7 @@ int hp3_failover_for_replies(struct hp3_turn *t, uint32_t flow)
 		hp3_paths_candidates(hp3_paths_of(t->e, f->pair), f->rqpn, hp3_flow_port(f), &port,
 			1, t->now) == 0)
 		return -EPERM;
-	m = hp3_move_prepare(t, flow, HP3_SEARCH_DEAD);
+	m = hp3_search_prepare(t, flow, HP3_SEARCH_DEAD);
 	if (m == NULL)
 		return -EPERM;
 	m->search.dead.una = f->stream.una;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Next step of a search (moves/search_state.h), after an answer or a time-out. Between two rounds,
+ * Next step of a search (search/search_state.h), after an answer or a time-out. Between two rounds,
  * answers are recorded and decide nothing.
  */
 #include "engine/search/search.h"

@@ -84,7 +84,7 @@ void hp3_message_start(struct hp3_turn *t, uint32_t flow, const struct hp3_view 
 	if (!is_long_write(e, v, path.base_rtt_ns))
 		return;
 	hold = (uint64_t)BOUND_RTT * path.base_rtt_ns;
-	m = hp3_move_prepare(t, flow, HP3_SEARCH_MESSAGE_START);
+	m = hp3_search_prepare(t, flow, HP3_SEARCH_MESSAGE_START);
 	if (m == NULL)
 		return;
 	if (!begin_message_round(t, m)) {

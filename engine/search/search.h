@@ -2,8 +2,8 @@
 #ifndef HP3_ENGINE_SEARCH_H
 #define HP3_ENGINE_SEARCH_H
 /*
- * Path searches: rounds of probes, one file per trigger (moves/search_state.h). A search that finds
- * a better path starts a move. Re-probe: another round that confirms a result.
+ * Path searches: rounds of probes, one file per trigger (search/search_state.h). A search that
+ * finds a better path starts a move. Re-probe: another round that confirms a result.
  */
 #include "engine/moves/moves.h"
 #include "engine/paths/probe_id.h"

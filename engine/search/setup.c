@@ -103,7 +103,7 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 	if (!t->e->cfg.setup_probing || !hp3_may_search(t->e) ||
 		!hp3_flow_may_leave(t->e, f, t->now))
 		return;
-	m = hp3_move_prepare(t, flow, HP3_SEARCH_SETUP);
+	m = hp3_search_prepare(t, flow, HP3_SEARCH_SETUP);
 	if (m == NULL)
 		return;
 	if (hp3_paths_pick(hp3_paths_of(t->e, f->pair), f->rqpn, true, &port, t->now) == 0) {

@@ -43,7 +43,7 @@ bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l
 #ifdef HP3_BREAK_STUCK_STAYS
 	return false;
 #endif
-	m = hp3_move_prepare(t, flow, HP3_SEARCH_DEAD);
+	m = hp3_search_prepare(t, flow, HP3_SEARCH_DEAD);
 	if (m == NULL)
 		return false;
 	m->search.cause = HP3_CAUSE_LOSS;

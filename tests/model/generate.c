@@ -12,7 +12,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/moves/search_steps.h"
+#include "engine/search/search_steps.h"
 #include "rfr/spraying.h"
 #include "rfr/transitions.h"
 
@@ -135,7 +135,7 @@ static void agreement_step(void)
 
 static void move(void)
 {
-	printf("/* generated from rfr/transitions.h and engine/moves/search_steps.h */\n");
+	printf("/* generated from rfr/transitions.h and engine/search/search_steps.h */\n");
 	states("state", "ST_");
 	inputs("input", "IN_");
 	actions("action", "DO_");

@@ -341,7 +341,7 @@ inline close(number)
 }
 #define NEWEST ((e_nxt + PSNS - 1) % PSNS)
 
-/* A search begins, hp3_move_prepare(). */
+/* A search begins, hp3_search_prepare(). */
 inline prepare(why)
 {
 	kind = why;
@@ -357,7 +357,7 @@ inline search_input(what_now)
 	:: asks != PS_QUIET || wish == IN_MOVE -> arm()
 	:: else
 	fi;
-	if /* which wish to move it is: wish() in start.c */
+	if /* which wish to move it is: input_for_move() in begin.c */
 	:: wish == IN_MOVE && e_una == e_nxt && idle_proof && kind != K_BEHIND_DRAIN -> wish = IN_MOVE_IDLE
 	:: wish == IN_MOVE && e_una != e_nxt && last_close && held == 0 -> wish = IN_MOVE_CLOSED
 	:: else

@@ -10,7 +10,7 @@
 /* True: before now, the engine had recorded that the path of `port` has failed. */
 bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port);
 
-/* Checks that no search continues after its move has ended (engine/moves/search_state.h). */
+/* Checks that no search continues after its move has ended (engine/search/search_state.h). */
 void world_check_searches(struct world *w);
 
 #endif

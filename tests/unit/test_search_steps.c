@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+#include "engine/search/begin_end.h"
 #include "tests/search_fits.h"
 
 #define PAIRS (HP3_SEARCH_KIND_MAX * HP3_RFR_STATE_MAX * HP3_SEARCH_STATE_MAX)

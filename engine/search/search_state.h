@@ -2,7 +2,7 @@
 #ifndef HP3_ENGINE_SEARCH_STATE_H
 #define HP3_ENGINE_SEARCH_STATE_H
 /*
- * A path search: its cause and its progress. It begins in hp3_move_prepare(), sends rounds of
+ * A path search: its cause and its progress. It begins in hp3_search_prepare(), sends rounds of
  * probes if its kind needs any, and ends with the resulting move, or without one. `kind` selects
  * the member of the union. The table in search_steps.h defines how `state` changes.
  * search/dispatch.c calls the code that probes and that evaluates answers.
@@ -22,7 +22,7 @@
  *   failover.c).
  */
 #include "engine/event.h"
-#include "engine/moves/search_steps.h"
+#include "engine/search/search_steps.h"
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
 
@@ -52,12 +52,8 @@ enum hp3_search_input {
 struct hp3_search_step {
 	bool known; /* false: the table has no such step, and nothing changes */
 	uint8_t next; /* enum hp3_search_state */
-	uint8_t move; /* enum hp3_rfr_input; for MOVE, start.c chooses one of the MOVE inputs */
+	uint8_t move; /* enum hp3_rfr_input; for MOVE, begin.c chooses one of the MOVE inputs */
 };
-
-/* The step for `input` to a search of this kind in `state`. */
-struct hp3_search_step hp3_search_step(
-	enum hp3_search_kind kind, enum hp3_search_state state, enum hp3_search_input input);
 
 struct hp3_search_operator {
 	uint64_t tag; /* of the command */

@@ -3,8 +3,7 @@
 #define HP3_ENGINE_SEARCH_STEPS_H
 /*
  * State machine of path searches, and the resulting inputs of the move (rfr/transitions.h), as one
- * table. search_state.c compiles it, tests compare engines with it, and the model is generated from
- * it.
+ * table. end.c compiles it, tests compare engines with it, and the model is generated from it.
  */
 
 /* X(symbol, text). search_state.h has the meaning of each kind. */

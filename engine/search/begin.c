@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Begins a move: takes a slot for a path search, applies the steps of the search, and starts the
- * resulting move.
+ * Begins a path search: takes a slot, applies the steps of the search, and starts the resulting
+ * move.
  */
 #include "engine/moves/moves.h"
 
-struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind)
+struct hp3_move *hp3_search_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_search_kind kind)
 {
 	/* Initial causes; for congestion, the evidence replaces it. */
 	static const uint8_t cause_of[] = {[HP3_SEARCH_OPERATOR] = HP3_CAUSE_OPERATOR,
@@ -30,7 +30,8 @@ struct hp3_move *hp3_move_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_se
 	m->search = (struct hp3_search){.kind = (uint8_t)kind, .cause = cause_of[kind]};
 	if ((f->flags & HP3_FF_PAIRED) && t->e->cfg.monitor.cycle_ns != 0)
 		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &m->search.before);
-	hp3_search_begins(t->e, m);
+	if (hp3_search_is_own(&m->search))
+		t->e->pairs.pairs[f->pair].nmoves++;
 	return m;
 }
 
