@@ -63,15 +63,23 @@ static const struct hp3_ini_section *row_of(
 	return hp3_ini_section_row(schema, key->section);
 }
 
-static int each_key(const struct hp3_ini_schema *schema, struct hp3_ini_item *item,
-	const char *base, int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
+struct each {
+	const struct hp3_ini_schema *schema;
+	const void *obj;
+	bool hidden; /* also keys that hp3_ini_hides() */
+};
+
+static int each_key(const struct each *of, struct hp3_ini_item *item, const char *base,
+	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
 {
+	const struct hp3_ini_schema *schema = of->schema;
 	int ret = 0;
 
 	item->first = true;
 	for (size_t i = 0; i < schema->n_keys && ret == 0; i++) {
 		item->key = &schema->keys[i];
-		if (row_of(schema, item->key) != item->row)
+		if (row_of(schema, item->key) != item->row ||
+			(!of->hidden && hp3_ini_hides(schema, item->key, of->obj)))
 			continue;
 		item->field = base + item->key->offset;
 		ret = fn(arg, item);
@@ -80,9 +88,11 @@ static int each_key(const struct hp3_ini_schema *schema, struct hp3_ini_item *it
 	return ret;
 }
 
-int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
-	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
+static int each_item(
+	const struct each *of, int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
 {
+	const struct hp3_ini_schema *schema = of->schema;
+	const void *obj = of->obj;
 	int ret = 0;
 
 	for (size_t i = 0; i < schema->n_sections && ret == 0; i++) {
@@ -97,10 +107,22 @@ int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
 
 			snprintf(item.section, sizeof(item.section), "%s%s%s", row->name,
 				row->max > 0 ? "." : "", row->max > 0 ? base : "");
-			ret = each_key(schema, &item, base, fn, arg);
+			ret = each_key(of, &item, base, fn, arg);
 		}
 	}
 	return ret;
+}
+
+int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
+	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
+{
+	return each_item(&(struct each){.schema = schema, .obj = obj}, fn, arg);
+}
+
+int hp3_ini_each_with_hidden(const struct hp3_ini_schema *schema, const void *obj,
+	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
+{
+	return each_item(&(struct each){.schema = schema, .obj = obj, .hidden = true}, fn, arg);
 }
 
 static void dump_default(FILE *out, const struct hp3_ini_key *key)

@@ -54,6 +54,7 @@ struct hp3_ini_key {
 	const char *rule; /* what `valid` demands, as part of a sentence */
 	bool required; /* no default: each section must have it */
 	bool reloadable; /* a reload may change the value */
+	bool study; /* only for studies: an error unless schema.takes_studies() */
 	bool secret; /* logs and bundles do not show it */
 	bool urls; /* URLs: logs and bundles do not show users and passwords */
 	const char *help; /* one line */
@@ -92,6 +93,12 @@ struct hp3_ini_schema {
 	 * hp3_ini_good().
 	 */
 	void (*check)(struct hp3_ini_doc *doc, const void *obj, unsigned flags);
+	/*
+	 * May the file that set *obj also set keys for studies, with which switch? NULL: tables
+	 * without such keys.
+	 */
+	bool (*takes_studies)(const void *obj);
+	const char *switch_of_studies; /* "[policy] study = on" */
 };
 
 /* Collected errors. The caller sets it to zero before use, and frees it afterwards. */
@@ -133,7 +140,7 @@ bool hp3_ini_good(const struct hp3_ini_doc *doc, const char *section, const char
 
 /*
  * Calls fn for every key of every section of *obj, in the order of the table, while fn returns 0.
- * Returns the last value of fn.
+ * Returns the last value of fn. hp3_ini_each(): keys for studies only if schema.takes_studies().
  */
 struct hp3_ini_item {
 	const struct hp3_ini_section *row;
@@ -143,6 +150,8 @@ struct hp3_ini_item {
 	bool first; /* the first key of its section */
 };
 int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
+	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg);
+int hp3_ini_each_with_hidden(const struct hp3_ini_schema *schema, const void *obj,
 	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg);
 
 /*

@@ -276,6 +276,11 @@ static const struct hp3_ini_key keys[] = {
 		"([probes] keys = auto). Empty: a new identity in each run"),
 };
 
+static bool takes_studies(const void *obj)
+{
+	return ((const struct hp3_config *)obj)->engine.words.study;
+}
+
 static const struct hp3_ini_common common[] = {
 	{"policy", "mode", "observe: watch and report, move nothing; off: only forward"},
 	{"ppp", "identity", "trace: learn the path of each port from switches that answer traces"},
@@ -294,4 +299,6 @@ const struct hp3_ini_schema hp3_config_schema = {
 	.common = common,
 	.n_common = sizeof(common) / sizeof(common[0]),
 	.check = hp3_config_check_rules,
+	.takes_studies = takes_studies,
+	.switch_of_studies = "[policy] study = on",
 };

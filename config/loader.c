@@ -176,6 +176,24 @@ static int set_values(struct hp3_ini_doc *doc, const dictionary *values)
 	return 0;
 }
 
+bool hp3_ini_hides(
+	const struct hp3_ini_schema *schema, const struct hp3_ini_key *key, const void *obj)
+{
+	return key->study && schema->takes_studies != NULL && !schema->takes_studies(obj);
+}
+
+static void check_studies(struct hp3_ini_doc *doc)
+{
+	for (size_t i = 0; i < doc->n_entries; i++) {
+		const struct hp3_ini_entry *e = &doc->entries[i];
+
+		if (!e->bad && hp3_ini_hides(doc->schema, e->key, doc->obj))
+			hp3_ini_complain(doc, doc->instances[e->instance].name, e->key->key,
+				"a key for studies and emulated networks: remove it, or set %s",
+				doc->schema->switch_of_studies);
+	}
+}
+
 static bool has_entry(const struct hp3_ini_doc *doc, size_t inst, const struct hp3_ini_key *key)
 {
 	for (size_t i = 0; i < doc->n_entries; i++)
@@ -247,6 +265,7 @@ int hp3_ini_parse(const struct hp3_ini_schema *schema, const char *file, const c
 		hp3_ini_defaults(schema, obj);
 	ret = read_values(&doc, text, len);
 	if (ret == 0) {
+		check_studies(&doc);
 		check_required(&doc);
 		if (schema->check != NULL)
 			schema->check(&doc, obj, flags);

@@ -203,7 +203,7 @@ static void unknown_key(struct scan *s, const char *key, const char *shown)
 		const struct hp3_ini_key *k = &schema->keys[i];
 		size_t used = strlen(known);
 
-		if (strcmp(k->section, inst->row->name) == 0) {
+		if (strcmp(k->section, inst->row->name) == 0 && !k->study) {
 			hp3_nearest_offer(&near, k->key);
 			snprintf(known + used, sizeof(known) - used, "%s%s", used > 0 ? ", " : "",
 				k->key);

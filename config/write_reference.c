@@ -32,9 +32,9 @@ static const char head[] =
 	"Reloadable keys take effect on SIGHUP, the others with a restart.\n"
 	".BR hp3\\-sim (1)\n"
 	"reads the same file, and has the sections policy, flows, pairing, ppp, rfr and cc, which\n"
-	"are what the engine is told. Its scenarios have more keys there, for studies: hp3d has "
-	"their\n"
-	"defaults.\n";
+	"are what the engine is told. Its scenarios have more keys there, for studies. With\n"
+	".BR \"study = on\" ,\n"
+	"hp3d takes these, too.\n";
 static const char tail[] = ".SH SEE ALSO\n.BR hp3d (8),\n.BR hp3ctl (1),\n.BR hp3\\-sim (1)\n";
 
 static void write_key(const struct hp3_ini_key *key)
@@ -70,7 +70,7 @@ static void write_manual(void)
 		hp3_troff_text(stdout, row->help);
 		putchar('\n');
 		for (size_t k = 0; k < s->n_keys; k++)
-			if (strcmp(s->keys[k].section, row->name) == 0)
+			if (strcmp(s->keys[k].section, row->name) == 0 && !s->keys[k].study)
 				write_key(&s->keys[k]);
 	}
 	fputs(tail, stdout);

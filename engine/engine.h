@@ -100,6 +100,7 @@ struct hp3_spray_params {
 struct hp3_policy_words {
 	uint8_t mode; /* enum hp3_policy_mode; hp3_policy_mode() applies it */
 	bool observe_probes; /* mode observe: probe other paths */
+	bool study; /* the file may set keys for studies */
 	uint8_t probe; /* enum hp3_probe_mode; sets probing, probes */
 	uint8_t notify; /* enum hp3_np_key; sets cc.notify */
 	bool watch; /* false sets monitor.cycle_ns to 0 */

@@ -14,7 +14,7 @@
 /* The column `reload` of the table. */
 #define HP3_RELOAD  true /* a reload may change this key */
 #define HP3_RESTART false
-#define HP3_STUDY   false /* no key of hp3.ini: hp3d has the default */
+#define HP3_STUDY   false /* a key for studies; needs a restart, too */
 
 /* The shipped configuration: every field of the table at its default, all others 0. */
 void hp3_policy_defaults(struct hp3_engine_config *table);
@@ -26,7 +26,8 @@ void hp3_policy_defaults(struct hp3_engine_config *table);
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table);
 
 /*
- * Keeps in `now` the values of `was` whose keys need a restart (HP3_RESTART).
+ * Keeps in `now` the values of `was` whose keys need a restart (HP3_RESTART). Those of keys for
+ * studies come from the caller: hp3d's never change.
  */
 void hp3_policy_keep(struct hp3_engine_config *now, const struct hp3_engine_config *was);
 

@@ -17,7 +17,7 @@ mkdir -p "$results"
 live='pipeline hostile fleet faults testbed harm lab package'
 beside='analysis unit fidelity sim order adverse model races worlds clang_code gcc_san aarch64'
 
-run_tests() { scripts/run-tests.py ${LANE:+--idle} "$@"; }
+run_tests() { scripts/run-tests.py ${PART:+--idle} "$@"; }
 analysis() { scripts/analyze.py --build "$build"; }
 seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
     meson test -C "$1" --list --suite property --suite property-long 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
@@ -99,13 +99,13 @@ for stage in ${STAGES-}; do
     case " $live $beside " in *" $stage "*) ;; *) echo "test-long: no stage '$stage'; there are: $live $beside" >&2; exit 2 ;; esac
 done
 
-if [ -n "${LANE-}" ]; then # the other half, which this script starts
+if [ -n "${PART-}" ]; then # the other half, which this script starts
     echo 19 2>/dev/null >/proc/self/autogroup
     # shellcheck disable=SC2046
     run_stages $(chosen "$beside")
     exit
 fi
-LANE=beside setsid chrt -i 0 "$0" "$build" &
+PART=beside setsid chrt -i 0 "$0" "$build" &
 other=$!
 trap 'kill -TERM -- -$other 2>/dev/null; exit 1' INT TERM
 bad=0

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hp3d's configuration for a host of the testbed: the shipped one, with times scaled.
 
-Thresholds are those of `hp3d --dump-config=all`. Times of probing, moves and congestion control are multiplied by
+Thresholds are those of `hp3d --dump-config=all`, with [policy] study = on. Times of probing, moves and congestion control are multiplied by
 tools.slowness(), rates divided by it, up to the end of a key's range. Pairing keeps its times: they depend on RNICs
 and hosts, and a scenario would end before.
 """
 import functools
 import re
+import tempfile
 
 from . import tools
 from .tools import Problem
@@ -15,14 +16,21 @@ SLOWED = ("ppp", "rfr", "cc")
 UNITS = {"us": True, "ms": True, "probes/s": False, "traces/s": False, "Mb/s": False}  # True: a time, False: a rate
 RANGE = re.compile(r"# (\d+)\.\.(\d+) (\S+); default (\d+);")
 # Of the bed, not thresholds: roce-gen's queue pairs are not the kernel's; hosts of a fabric share a key.
-FACTS = {"watch": {"verbs": "off"}, "probes": {"probe_key": "68703368703368703368703368703368"}, "service": {"state": '""'}}
+FACTS = {"policy": {"study": "on"}, "watch": {"verbs": "off"}, "probes": {"probe_key": "68703368703368703368703368703368"}, "service": {"state": '""'}}
+
+
+def dump_all(build):
+    """hp3d's defaults of all keys, those for studies included."""
+    with tempfile.NamedTemporaryFile("w", suffix=".ini") as f:
+        print("[policy]\nstudy = on", file=f, flush=True)
+        return tools.run([tools.binary(build, "hp3d"), "--dump-config=all", f.name])
 
 
 @functools.lru_cache
 def shipped(build):
     """{section: {key: (default, least, most, unit)}} of the numbers with a unit, as hp3d itself tells them."""
     found, section, limits = {}, None, None
-    for line in tools.run([tools.binary(build, "hp3d"), "--dump-config=all"]).splitlines():
+    for line in dump_all(build).splitlines():
         if line.startswith("["):
             section = line.strip("[]")
         elif line.startswith("#"):

@@ -512,10 +512,10 @@ class ReloadTest(unittest.TestCase):
     def test_reload(self):
         with open(self.daemon.config) as f:
             text = f.read()
-        changed = text.replace("max_flows = 64", "max_flows = 128\nidle_age_ms = 5000")
+        changed = text.replace("max_flows = 64", "max_flows = 128").replace("[rfr]\n", "[rfr]\ncooldown_us = 5000\n")
         self.hangup(changed + "[policy]\nmode = off\n", "hp3d: reloaded")
         self.assertEqual(self.value("policy", "mode"), "off")
-        self.assertEqual(self.value("flows", "idle_age_ms"), 5000)
+        self.assertEqual(self.value("rfr", "cooldown_us"), 5000)
         self.assertEqual(self.value("flows", "max_flows"), 64)
         self.assertRegex(self.log(), r"max_flows: 64 -> 128: needs a restart, unchanged")
         self.hangup(text + "[policy]\nmode = sometimes\n", "reload refused")

@@ -25,6 +25,8 @@ socket = "/run/hp3/verbs.sock"
 probe_key = "6c61626c61626c61626c61626c61626c"
 [control]
 socket = "/run/hp3/hp3.sock"
+[policy]
+study = on
 [ppp]
 cycle_us = 100000
 rtt_factor = 200

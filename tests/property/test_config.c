@@ -102,7 +102,8 @@ static void dump_loads_back(dump_fn *dump, const struct hp3_config *cfg)
 /* Returns its size. */
 static size_t make_sample(char *sample, size_t cap)
 {
-	static const char rail[] = "[rail.rail0]\nrnic = net_ring0\nnet = net_ring1\n";
+	static const char rail[] = "[rail.rail0]\nrnic = net_ring0\nnet = net_ring1\n"
+				   "[policy]\nstudy = on\n";
 	struct hp3_config_errors errs = {0};
 	struct hp3_config cfg;
 	char *text;
@@ -136,7 +137,7 @@ static void damaged_files(void **state)
 		for (unsigned i = 0; i < errs.count; i++)
 			assert_int_equal(strncmp(errs.list[i].text, "f.ini", 5), 0);
 		if (ret == 0) {
-			hp3_ini_each(&hp3_config_schema, &cfg, in_range, NULL);
+			hp3_ini_each_with_hidden(&hp3_config_schema, &cfg, in_range, NULL);
 			dump_loads_back(hp3_config_dump, &cfg);
 			dump_loads_back(hp3_config_dump_short, &cfg);
 		}

@@ -67,7 +67,7 @@ static void hp3d_s_own_file(void **state)
 
 	assert_non_null(f);
 	fputs("[eal]\nburst = 16\n[rail.a]\nrnic = net_ring0\nnet = net_ring1\n"
-	      "[watch]\nverbs = off\n[ppp]\ncycle_us = 33\nwatch = on\n"
+	      "[watch]\nverbs = off\n[policy]\nstudy = on\n[ppp]\ncycle_us = 33\nwatch = on\n"
 	      "[rfr]\ncooldown_us = 7\n[control]\nsocket = /tmp/x.sock\n",
 		f);
 	fclose(f);

@@ -154,7 +154,7 @@ static void policy_settles(void **state)
 {
 	struct hp3_config cfg = parse("[ppp]\nwatch = off\nprobe = standard\nrtt_factor = 300\n"
 				      "probe_timeout_us = 70\npath_fresh_us = 5\nidentity = trace\n"
-				      "[policy]\nmode = observe\n[cc]\nmode = dcqcn\n",
+				      "[policy]\nmode = observe\nstudy = on\n[cc]\nmode = dcqcn\n",
 		HP3_CONFIG_NO_RAILS);
 	struct hp3_engine_config e = hp3_policy_settled(&cfg.engine);
 
@@ -181,7 +181,8 @@ static void policy_settles(void **state)
 /* Flows with packets in flight are not forgotten before those without. */
 static void dead_age_is_no_shorter_than_idle_age(void **state)
 {
-	struct hp3_config cfg = parse("[flows]\nidle_age_ms = 86400000\n", HP3_CONFIG_NO_RAILS);
+	struct hp3_config cfg = parse(
+		"[flows]\nidle_age_ms = 86400000\n[policy]\nstudy = on\n", HP3_CONFIG_NO_RAILS);
 	uint64_t dead = cfg.engine.dead_age_ns;
 
 	assert_true(hp3_policy_settled(&cfg.engine).dead_age_ns == cfg.engine.idle_age_ns);
@@ -339,7 +340,7 @@ static void differs(const char *path, unsigned want)
 
 static void profiles(void **state)
 {
-	differs(HP3_PROFILES "/lab.ini", 13);
+	differs(HP3_PROFILES "/lab.ini", 14);
 }
 
 static void note_change(void *arg, const struct hp3_config_change *c)

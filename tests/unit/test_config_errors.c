@@ -53,11 +53,10 @@ static void names(void **state)
 		"f.ini:5: [eal] BURST = 5: unknown key: did you mean 'burst'?\n");
 	expect(RAIL "[policy]\ncolour = red\n", 0,
 		"f.ini:5: [policy] colour = red: unknown key; keys of this section: mode, "
-		"observe_probes, seed\n");
-	/* A key of scenarios alone. */
-	expect(RAIL "[pairing]\nchallenge_hits = 1\n", 0,
-		"f.ini:5: [pairing] challenge_hits = 1: unknown key; keys of this section: cm, "
-		"challenge\n");
+		"observe_probes, study, seed\n");
+	expect(RAIL "[pairing]\nchallenge_hits = 1\n[policy]\nstudy = off\n", 0,
+		"f.ini:5: [pairing] challenge_hits = 1: a key for studies and emulated networks: "
+		"remove it, or set [policy] study = on\n");
 	expect(RAIL "[rfr]\nburst = 32\n", 0,
 		"f.ini:5: [rfr] burst = 32: unknown key here: it belongs to section [eal]\n");
 	expect(RAIL "[pairng]\ncm = nonsense\n", 0,
@@ -78,7 +77,7 @@ static void passwords_in_urls_are_not_shown(void **state)
 {
 	expect(RAIL "[policy]\nservers = \"nats://h0:S3cret@h,nats://T0ken@g\"\n", 0,
 		"f.ini:5: [policy] servers = \"nats://***@h,nats://***@g\": unknown key; keys of "
-		"this section: mode, observe_probes, seed\n");
+		"this section: mode, observe_probes, study, seed\n");
 	expect("nats://h0:S3cret@h\n" RAIL, 0,
 		"f.ini:1: nats://***@h: neither [section] nor comment nor key: write key = "
 		"value\n");
@@ -334,7 +333,8 @@ static void rules_between_keys(void **state)
 	expect(RAIL "[rfr]\nhold_bytes = 20000\nhold_bytes_total = 19999\n", 0,
 		"f.ini:5: [rfr] hold_bytes = 20000: one flow's bound 20000 exceeds that of all, "
 		"hold_bytes_total = 19999: lower it or raise hold_bytes_total\n");
-	expect(RAIL "[ppp]\nbackoff_min_us = 2000\nbackoff_max_us = 1999\n", 0,
+	expect(RAIL "[ppp]\nbackoff_min_us = 2000\nbackoff_max_us = 1999\n[policy]\nstudy = on\n",
+		0,
 		"f.ini:6: [ppp] backoff_max_us = 1999: 1999 us is shorter than backoff_min_us = "
 		"2000: "
 		"set it to at least 2000\n");

@@ -269,7 +269,7 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		fprintf(f, "keys = off\n");
 	if (key)
 		fprintf(f, "probe_key = \"%s\"\nprobe_key_old = \"%s\"\n", first, second);
-	fprintf(f, "[policy]\nmode = %s\n[bypass]\ncarry_link = on\n", mode);
+	fprintf(f, "[policy]\nmode = %s\nstudy = on\n[bypass]\ncarry_link = on\n", mode);
 	fprintf(f,
 		"[rfr]\nhold_packets = 256\nmax_hold_us = %u\n"
 		"close_timeout_us = 20000\nstall_us = %u\n",

@@ -31,6 +31,17 @@ STALL_US = 1000000  # else hp3d solicits another ACK from the peer's RNIC when i
 SETTLE = 20  # seconds: longest wait for anything, far beyond what is needed on a busy machine
 
 
+def keys_of_studies():
+    """Names of the keys that hp3d takes only with [policy] study = on."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "..", "..", "..", "engine", "policy.def"), encoding="utf-8") as f:
+        rows = f.read().split("\nHP3_POLICY_")
+    return {row.split(",")[1].strip() for row in rows if ", HP3_STUDY," in row}
+
+
+STUDY = keys_of_studies()
+
+
 def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -136,6 +147,8 @@ class Daemon:
         if not defaults and not probes.get("probe_key"):
             probes.setdefault("keys", "off")  # the endpoints have no hp3d: nobody answers
         config.setdefault("service", {}).setdefault("state", os.path.join(self.directory, "state"))
+        if any(key in STUDY for section in config.values() for key in section):
+            config.setdefault("policy", {})["study"] = "on"
         path = os.path.join(self.directory, "hp3.ini")
         with open(path, "w") as f:
             for section, keys in config.items():

@@ -173,7 +173,7 @@ class Operator(Wired):
         for nonsense in ("zebra", "x"):
             self.assertNotIn("did you mean", self.d.ctl(nonsense, code=2).stderr)
         self.assertEqual(self.d.ctl("config", "policy.mode").stdout, '[policy]\nmode = "on"\n')
-        self.assertEqual(self.d.json("config", "idle_age_ms"), [{"v": 1, "flows": {"idle_age_ms": 60000}}])
+        self.assertEqual(self.d.json("config", "cooldown_us"), [{"v": 1, "rfr": {"cooldown_us": 1000}}])
         c = Client(self.d.socket)
         self.addCleanup(c.close)
         self.assertIn("did you mean switch?", c.ask(cmd="events", type="swetch")["error"]["text"])
