@@ -66,17 +66,16 @@ static bool is_new(const struct hp3_message_ear *ear, const struct hp3_datagram 
 	return fate == HP3_HEARD_NEW;
 }
 
-enum hp3_message_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	const struct hp3_message_ear *ear, struct hp3_agree *what)
+enum hp3_message_fate hp3_agree_read(
+	const struct hp3_parsed *f, const struct hp3_message_ear *ear, struct hp3_agree *what)
 {
 	struct hp3_probe_stats *stats = ear->stats;
 	struct hp3_datagram d;
 	const uint8_t *p;
 	uint32_t next;
 
-	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len != 8 + AGREE_BODY + AGREE_TAG || hp3_be16(d.l4) != ear->port ||
-		hp3_be16(d.l4 + 2) != ear->port || d.l4[8] != AGREE_MAGIC)
+	if (hp3_datagram_to(f, ear->port, &d) < 0 || d.len != 8 + AGREE_BODY + AGREE_TAG ||
+		hp3_be16(d.l4) != ear->port || d.l4[8] != AGREE_MAGIC)
 		return HP3_MESSAGE_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)

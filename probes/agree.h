@@ -113,7 +113,7 @@ struct hp3_message_ear {
  * Reads a message. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
  * NONE. OK once for each message (heard.h).
  */
-enum hp3_message_fate hp3_agree_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	const struct hp3_message_ear *ear, struct hp3_agree *what);
+enum hp3_message_fate hp3_agree_read(
+	const struct hp3_parsed *f, const struct hp3_message_ear *ear, struct hp3_agree *what);
 
 #endif

@@ -18,20 +18,20 @@ static uint64_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_
 	return hp3_tag(key, HP3_TAG_ANSWER, a, port, in, sizeof(in));
 }
 
-int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_view *v,
+int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_keys *keys)
 {
 	uint8_t p[HP3_ANSWER_LEN] = {ANSWER_MAGIC};
 	struct hp3_addressing a;
 
-	hp3_addressing_reply(frame, v, v->sport, &a);
+	hp3_addressing_reply(probe->bytes, probe->v, probe->v->sport, &a);
 	hp3_addressing_class(&a, answer->dscp);
 	p[1] = (uint8_t)(HP3_PROBES_VERSION << 4 | (answer->ce ? FLAG_CE : 0));
 	hp3_put_be32(p + 4, answer->id);
 	p[2] = (uint8_t)(answer->clock_us >> 32);
 	hp3_put_be32(p + 8, (uint32_t)answer->clock_us);
-	hp3_put_be64(p + ANSWER_TAG,
-		tag_of(p, &a, port, &keys->key[answer->key], hp3_peer_cookie(frame, v)));
+	hp3_put_be64(p + ANSWER_TAG, tag_of(p, &a, port, &keys->key[answer->key],
+					     hp3_peer_cookie(probe->bytes, probe->v)));
 	return hp3_build_udp(buf, cap, &a, port, p, sizeof(p));
 }
 
@@ -67,16 +67,15 @@ static int key_of_answer(const struct hp3_datagram *d, uint16_t port,
 	return -EACCES;
 }
 
-enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret,
+enum hp3_answer_fate hp3_answer_read(const struct hp3_parsed *f, uint16_t port,
+	const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret,
 	struct hp3_answer *answer, struct hp3_probe_stats *stats)
 {
 	struct hp3_datagram d;
 	const uint8_t *p;
 	int key;
 
-	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len != 8 + HP3_ANSWER_LEN || hp3_be16(d.l4 + 2) != port ||
+	if (hp3_datagram_to(f, port, &d) < 0 || d.len != 8 + HP3_ANSWER_LEN ||
 		d.l4[8] != ANSWER_MAGIC)
 		return HP3_ANSWER_NONE;
 	p = d.l4 + 8;

@@ -43,10 +43,10 @@ struct hp3_answer {
 };
 
 /*
- * Builds the answer to the probe in `frame`, with the key of the probe (answer->key). Returns the
- * length of the frame in buf, -ENOSPC, or -EINVAL if `port` is that of RoCEv2.
+ * Builds the answer to a probe, with the key of the probe (answer->key). Returns the length of the
+ * frame in buf, -ENOSPC, or -EINVAL if `port` is that of RoCEv2.
  */
-int hp3_answer_build(void *buf, size_t cap, const void *frame, const struct hp3_view *v,
+int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_keys *keys);
 
 enum hp3_answer_fate {
@@ -59,8 +59,8 @@ enum hp3_answer_fate {
  * Reads an answer. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
  * NONE. `port`: hp3's own. `secret`: the secret that made the cookies of this host's probes.
  */
-enum hp3_answer_fate hp3_answer_read(const void *frame, uint32_t len, const struct hp3_view *v,
-	uint16_t port, const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret,
+enum hp3_answer_fate hp3_answer_read(const struct hp3_parsed *f, uint16_t port,
+	const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret,
 	struct hp3_answer *answer, struct hp3_probe_stats *stats);
 
 #endif

@@ -7,6 +7,7 @@
 #define IPV4_FRAG_MASK 0x3fffu /* MF and offset */
 #define IPV6_LEN       40u
 #define PROTO_ICMP     1u
+#define PROTO_UDP      17u
 #define L4_LEN         8u /* header of UDP, ICMP, ICMPv6 */
 
 static int find_ipv4(const uint8_t *ip, uint32_t room, struct hp3_datagram *d)
@@ -39,16 +40,22 @@ static int find_ipv6(const uint8_t *ip, uint32_t room, struct hp3_datagram *d)
 	return 0;
 }
 
-int hp3_datagram_find(const void *frame, uint32_t len, const struct hp3_view *v, uint8_t protocol,
-	struct hp3_datagram *d)
+int hp3_datagram_find(const struct hp3_parsed *f, uint8_t protocol, struct hp3_datagram *d)
 {
-	const uint8_t *ip = (const uint8_t *)frame + v->l3_off;
-	uint32_t room = len > v->l3_off ? len - v->l3_off : 0;
+	const uint8_t *ip = (const uint8_t *)f->bytes + f->v->l3_off;
+	uint32_t room = f->len > f->v->l3_off ? f->len - f->v->l3_off : 0;
 	int err;
 
-	*d = (struct hp3_datagram){.ip = ip, .ipv6 = v->flags & HP3_VF_IPV6};
+	*d = (struct hp3_datagram){.ip = ip, .ipv6 = f->v->flags & HP3_VF_IPV6};
 	err = d->ipv6 ? find_ipv6(ip, room, d) : find_ipv4(ip, room, d);
 	return err < 0 || d->protocol != protocol ? -ENOMSG : 0;
+}
+
+int hp3_datagram_to(const struct hp3_parsed *f, uint16_t port, struct hp3_datagram *d)
+{
+	if (f->v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(f, PROTO_UDP, d) < 0)
+		return -ENOMSG;
+	return hp3_be16(d->l4 + 2) == port ? 0 : -ENOMSG;
 }
 
 uint16_t hp3_datagram_sum(const struct hp3_datagram *d)

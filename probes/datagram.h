@@ -20,8 +20,10 @@ struct hp3_datagram {
 };
 
 /* -ENOMSG: another protocol, a fragment, or a truncated packet. */
-int hp3_datagram_find(const void *frame, uint32_t len, const struct hp3_view *v, uint8_t protocol,
-	struct hp3_datagram *d);
+int hp3_datagram_find(const struct hp3_parsed *f, uint8_t protocol, struct hp3_datagram *d);
+
+/* Finds UDP to this port. -ENOMSG: another port or protocol, RoCEv2, or as above. */
+int hp3_datagram_to(const struct hp3_parsed *f, uint16_t port, struct hp3_datagram *d);
 
 /* Checksum of UDP and ICMPv6 (with pseudo-header) or ICMP (without). 0: the checksum is right. */
 uint16_t hp3_datagram_sum(const struct hp3_datagram *d);

@@ -48,16 +48,15 @@ static int read_quote(const uint8_t *q, uint32_t n, struct hp3_expired *x)
 	return read_udp(q + header, n - header, x);
 }
 
-int hp3_expired_read(
-	const void *frame, uint32_t len, const struct hp3_view *v, struct hp3_expired *x)
+int hp3_expired_read(const struct hp3_parsed *f, struct hp3_expired *x)
 {
-	bool ipv6 = v->flags & HP3_VF_IPV6;
+	bool ipv6 = f->v->flags & HP3_VF_IPV6;
 	size_t address = ipv6 ? 16 : 4;
 	struct hp3_datagram d;
 	int err;
 
-	if (v->reason != HP3_PARSE_NOT_UDP ||
-		hp3_datagram_find(frame, len, v, ipv6 ? PROTO_ICMPV6 : PROTO_ICMP, &d) < 0 ||
+	if (f->v->reason != HP3_PARSE_NOT_UDP ||
+		hp3_datagram_find(f, ipv6 ? PROTO_ICMPV6 : PROTO_ICMP, &d) < 0 ||
 		d.l4[0] != (ipv6 ? TYPE_ICMPV6 : TYPE_ICMP) || d.l4[1] != 0)
 		return -ENOMSG;
 	*x = (struct hp3_expired){.ipv6 = ipv6};

@@ -29,8 +29,7 @@ struct hp3_expired {
  * Call it for frames that hp3_parse() calls NOT_UDP; others give -ENOMSG. Returns 0; -ENOMSG: the
  * frame is no such message; -EBADMSG: wrong checksum, *x is not valid.
  */
-int hp3_expired_read(
-	const void *frame, uint32_t len, const struct hp3_view *v, struct hp3_expired *x);
+int hp3_expired_read(const struct hp3_parsed *f, struct hp3_expired *x);
 
 /*
  * Does x->hop name exactly one switch? False for addresses that are unspecified, loopback,

@@ -92,14 +92,14 @@ static void fields_of(const uint8_t *p, struct hp3_handshake *h)
 	}
 }
 
-int hp3_handshake_read(const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port,
-	struct hp3_pair_ends *ends, struct hp3_handshake *h)
+int hp3_handshake_read(const struct hp3_parsed *f, uint16_t port, struct hp3_pair_ends *ends,
+	struct hp3_handshake *h)
 {
 	struct hp3_datagram d;
 	const uint8_t *p;
 
-	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		d.len < 8 + COOKIE_LEN || hp3_be16(d.l4 + 2) != port || d.l4[8] != HANDSHAKE_MAGIC)
+	if (hp3_datagram_to(f, port, &d) < 0 || d.len < 8 + COOKIE_LEN ||
+		d.l4[8] != HANDSHAKE_MAGIC)
 		return -ENOMSG;
 #ifndef HP3_BREAK_KEYING_PRIVILEGED
 	if (hp3_be16(d.l4) >= HP3_PRIVILEGED)

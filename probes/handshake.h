@@ -74,8 +74,8 @@ uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_ha
  * message; -EPROTONOSUPPORT: another version; -EACCES: its source port is not privileged; -EBADMSG:
  * malformed, or wrong UDP checksum.
  */
-int hp3_handshake_read(const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port,
-	struct hp3_pair_ends *ends, struct hp3_handshake *h);
+int hp3_handshake_read(const struct hp3_parsed *f, uint16_t port, struct hp3_pair_ends *ends,
+	struct hp3_handshake *h);
 
 /* Computes the cookie of an INIT for these ends and this slot of time. `secret`: the host's own. */
 void hp3_handshake_cookie(uint8_t cookie[HP3_COOKIE_LEN], const uint8_t secret[HP3_KEY_LEN],

@@ -183,8 +183,8 @@ enum hp3_keying_fate {
 };
 
 /* Processes a packet from the network. */
-enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, uint32_t len,
-	const struct hp3_view *v, uint64_t now, struct hp3_keying_message *out);
+enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const struct hp3_parsed *f, uint64_t now,
+	struct hp3_keying_message *out);
 
 /* The input and the result of one X25519. */
 struct hp3_keying_job {

@@ -129,13 +129,13 @@ static bool is_in_other_vlan(const struct hp3_keying_turn *t, const struct hp3_h
 	       !(p->keyed && memcmp(p->public, h->public, sizeof(p->public)) == 0);
 }
 
-enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const void *frame, uint32_t len,
-	const struct hp3_view *v, uint64_t now, struct hp3_keying_message *out)
+enum hp3_keying_fate hp3_keying_take(struct hp3_keying *k, const struct hp3_parsed *f, uint64_t now,
+	struct hp3_keying_message *out)
 {
-	struct hp3_keying_turn t = {.k = k, .vlan = v->vlan, .now = now, .out = out};
+	struct hp3_keying_turn t = {.k = k, .vlan = f->v->vlan, .now = now, .out = out};
 	struct hp3_pair_ends ends;
 	struct hp3_handshake h;
-	int err = hp3_handshake_read(frame, len, v, k->cfg.port, &ends, &h);
+	int err = hp3_handshake_read(f, k->cfg.port, &ends, &h);
 
 	if (err == -ENOMSG)
 		return HP3_KEYING_NONE;

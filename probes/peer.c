@@ -65,31 +65,32 @@ static int key_of_probe(const struct hp3_addressing *a, const struct hp3_peer_pr
 	return -EACCES;
 }
 
-int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_keys *keys,
-	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash)
+int hp3_peer_read(const struct hp3_parsed *f, const struct hp3_probe_keys *keys, uint64_t clock,
+	struct hp3_peer_probe *p, uint64_t *hash)
 {
-	const uint8_t *upper = (const uint8_t *)frame + v->icrc_off - sizeof(uint32_t);
-	uint64_t va = hp3_peer_va(frame, v), h;
+	const struct hp3_view *v = f->v;
+	const uint8_t *end = (const uint8_t *)f->bytes + v->icrc_off;
+	uint64_t va = hp3_peer_va(f->bytes, v), h;
 	uint16_t low = (uint16_t)(va >> 32);
 	struct hp3_addressing a;
 	int key;
 
-	if (!hp3_icrc_ok(frame, v))
+	if (!hp3_icrc_ok(f->bytes, v))
 		return -EBADMSG;
-	if (hp3_peer_version(frame, v) != HP3_PROBES_VERSION)
+	if (hp3_peer_version(f->bytes, v) != HP3_PROBES_VERSION)
 		return -EPROTONOSUPPORT;
-	hp3_addressing_same(frame, v, &a);
+	hp3_addressing_same(f->bytes, v, &a);
 	*p = (struct hp3_peer_probe){.dest_qpn = v->dest_qpn,
 		.psn = v->psn,
 		.id = (uint32_t)va,
 		.report = (va >> 48 & 15) == HP3_PEER_KIND_REPORT,
-		.cookie = hp3_peer_cookie(frame, v),
+		.cookie = hp3_peer_cookie(f->bytes, v),
 		.time = hp3_pair_keyed(&keys->key[0], &a) ? whole_time(low, clock) : low};
 	if (p->report)
-		p->time = hp3_be64((const uint8_t *)frame + v->icrc_off - HP3_PEER_REPORT_LENGTH);
+		p->time = hp3_be64(end - HP3_PEER_REPORT_LENGTH);
 	else
 		p->pad = (uint16_t)v->dma_len;
-	key = key_of_probe(&a, p, upper, keys, &h);
+	key = key_of_probe(&a, p, end - sizeof(uint32_t), keys, &h);
 	if (key < 0)
 		return key;
 	p->key = (uint8_t)key;

@@ -131,7 +131,7 @@ static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
  * Returns 0; -EBADMSG: wrong ICRC, -EPROTONOSUPPORT: another version (in both cases *p is not
  * valid); -EACCES: wrong tag.
  */
-int hp3_peer_read(const void *frame, const struct hp3_view *v, const struct hp3_probe_keys *keys,
-	uint64_t clock, struct hp3_peer_probe *p, uint64_t *hash);
+int hp3_peer_read(const struct hp3_parsed *f, const struct hp3_probe_keys *keys, uint64_t clock,
+	struct hp3_peer_probe *p, uint64_t *hash);
 
 #endif

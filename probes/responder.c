@@ -237,9 +237,8 @@ static int64_t place_of_probe(
 	return hp3_window_look(&r->window, *hash, clock, from->keyed || from->known);
 }
 
-enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
-	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
-	struct hp3_answer *answer)
+enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct hp3_parsed *f,
+	bool known, uint64_t clock, uint64_t now, struct hp3_answer *answer)
 {
 	struct hp3_peer_probe p;
 	struct hp3_addressing a;
@@ -248,12 +247,12 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	int64_t place = 0;
 	int err;
 
-	if (!hp3_peer_is(frame, v))
+	if (!hp3_peer_is(f->bytes, f->v))
 		return HP3_RESPOND_PASS;
 	r->stats->peer_probes++;
-	hp3_addressing_same(frame, v, &a);
+	hp3_addressing_same(f->bytes, f->v, &a);
 	from = sender_of(r, &a, known);
-	err = hp3_peer_read(frame, v, &r->cfg.keys, clock, &p, &hash);
+	err = hp3_peer_read(f, &r->cfg.keys, clock, &p, &hash);
 	why = failed_check(r, err, &from, &p, clock);
 	if (why != NULL)
 		return drop_probe(why);
@@ -272,7 +271,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *fr
 	if (!p.report)
 		hp3_window_keep(&r->window, place, hash, from.keyed ? p.time : clock);
 	*answer = (struct hp3_answer){
-		.id = p.id, .key = p.key, .dscp = r->cfg.dscp, .ce = v->flags & HP3_VF_CE};
+		.id = p.id, .key = p.key, .dscp = r->cfg.dscp, .ce = f->v->flags & HP3_VF_CE};
 	if (p.report) {
 		r->stats->reports_accepted++;
 		return HP3_RESPOND_REPORT;

@@ -101,9 +101,8 @@ enum hp3_respond_fate {
  * REPORT: answer->id is that of the report (peer.h).
  * ANSWER and REPORT: if the pair has a key, the packet proves that the sender's hp3d runs (rule 5).
  */
-enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const void *frame,
-	const struct hp3_view *v, bool known, uint64_t clock, uint64_t now,
-	struct hp3_answer *answer);
+enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct hp3_parsed *f,
+	bool known, uint64_t clock, uint64_t now, struct hp3_answer *answer);
 
 /*
  * Checks an ASK (hello.h), which asks for the UD QPNs of this hp3d, after hp3_hello_read(). *a: the

@@ -130,12 +130,12 @@ static bool is_quote_of(const struct hp3_trace_slot *s, const struct hp3_expired
 	return x->ipv6 ? x->flow_label == s->flow_label : x->ipv4_id == (uint16_t)s->id;
 }
 
-int hp3_trace_icmp(struct hp3_tracer *t, const void *frame, uint32_t len, const struct hp3_view *v,
-	uint64_t now, struct hp3_trace_result *res)
+int hp3_trace_icmp(struct hp3_tracer *t, const struct hp3_parsed *f, uint64_t now,
+	struct hp3_trace_result *res)
 {
 	struct hp3_trace_slot *s = t->slot;
 	struct hp3_expired x;
-	int err = hp3_expired_read(frame, len, v, &x);
+	int err = hp3_expired_read(f, &x);
 
 	if (err < 0) {
 		t->stats->traces_bad += err == -EBADMSG;

@@ -107,8 +107,8 @@ int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
  * *res is valid. -ESTALE: the frame is too late: consume it. -ENOMSG: the frame matches no trace:
  * forward it.
  */
-int hp3_trace_icmp(struct hp3_tracer *t, const void *frame, uint32_t len, const struct hp3_view *v,
-	uint64_t now, struct hp3_trace_result *res);
+int hp3_trace_icmp(struct hp3_tracer *t, const struct hp3_parsed *f, uint64_t now,
+	struct hp3_trace_result *res);
 
 /*
  * The peer answered probe `id` (answer.h). True if the probe was a trace; *res is then valid. Call

@@ -100,6 +100,16 @@ struct hp3_view {
 
 void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v);
 
+/* A frame: its bytes, their number, and the result of hp3_parse(). */
+struct hp3_parsed {
+	const void *bytes;
+	uint32_t len;
+	const struct hp3_view *v;
+};
+
+/* From any struct with members of these names. */
+#define HP3_PARSED(x) (&(const struct hp3_parsed){(x)->frame, (x)->len, &(x)->v})
+
 /* Differentiated services code point (RFC 2474) of a parsed frame that has an IP header. */
 static inline uint8_t hp3_dscp(const void *frame, const struct hp3_view *v)
 {

@@ -32,7 +32,7 @@ static void read_and_write(const struct frame *f)
 	struct hp3_handshake h;
 	uint32_t payload, n;
 
-	if (hp3_handshake_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &ends, &h) < 0)
+	if (hp3_handshake_read(PARSED(f), HP3_PROBE_PORT, &ends, &h) < 0)
 		return;
 	payload = f->v.l3_off + (ends.ipv6 ? 40u : (f->b[f->v.l3_off] & 15u) * 4) + 8;
 	n = hp3_be16(f->b + payload - 4) - 8u; /* by the UDP header */
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	reparse(&f);
 	read_and_write(&f);
 	host_begin(&a, 1, 1);
-	hp3_keying_take(a.k, exact, f.len, &f.v, NOW, &out);
+	hp3_keying_take(a.k, &(struct hp3_parsed){exact, f.len, &f.v}, NOW, &out);
 	free(exact);
 	agree(data, size);
 	return 0;

@@ -51,46 +51,47 @@ static struct hp3_responder *fresh_responder(const struct hp3_probe_keys *keys)
 }
 
 /* Returns whether it was answered; if so, once, and the answer is no larger. */
-static bool ask_responder(
-	const uint8_t *f, const struct hp3_view *v, const struct hp3_probe_keys *keys)
+static bool ask_responder(const struct hp3_parsed *f, const struct hp3_probe_keys *keys)
 {
+	const struct hp3_view *v = f->v;
 	struct hp3_responder *r = fresh_responder(keys);
 	struct hp3_answer answer, got;
 	struct frame out;
-	enum hp3_respond_fate fate = hp3_responder_take(r, f, v, true, CLOCK, NOW, &answer);
+	enum hp3_respond_fate fate = hp3_responder_take(r, f, true, CLOCK, NOW, &answer);
 
-	MUST((fate == HP3_RESPOND_PASS) == !hp3_peer_is(f, v));
+	MUST((fate == HP3_RESPOND_PASS) == !hp3_peer_is(f->bytes, v));
 	if (fate != HP3_RESPOND_ANSWER)
 		return false;
-	MUST(hp3_icrc_ok(f, v));
-	MUST(hp3_responder_take(r, f, v, true, CLOCK, NOW, &got) == HP3_RESPOND_DROP);
-	int n = hp3_answer_build(out.b, sizeof(out.b), f, v, &answer, HP3_PROBE_PORT, keys);
+	MUST(hp3_icrc_ok(f->bytes, v));
+	MUST(hp3_responder_take(r, f, true, CLOCK, NOW, &got) == HP3_RESPOND_DROP);
+	int n = hp3_answer_build(out.b, sizeof(out.b), f, &answer, HP3_PROBE_PORT, keys);
 	MUST(n > 0 && n - L3 <= v->icrc_off + HP3_ICRC_LEN - v->l3_off + 4u);
 	out.len = (uint32_t)n;
 	reparse(&out);
-	MUST(hp3_answer_read(out.b, out.len, &out.v, HP3_PROBE_PORT, keys, &host_secret, &got,
-		     &stats) == HP3_ANSWER_OK);
+	MUST(hp3_answer_read(PARSED(&out), HP3_PROBE_PORT, keys, &host_secret, &got, &stats) ==
+		HP3_ANSWER_OK);
 	MUST(got.id == answer.id && got.ce == answer.ce);
 	return true;
 }
 
-static void read_all(const uint8_t *f, uint32_t len)
+static void read_all(const uint8_t *bytes, uint32_t len)
 {
 	struct hp3_trace_result res;
 	struct hp3_answer answer;
 	struct hp3_agree message;
 	struct hp3_view v;
+	const struct hp3_parsed f = {bytes, len, &v};
 
-	hp3_parse(f, len, &v);
-	MUST(!ask_responder(f, &v, &probe_keys));
-	ask_responder(f, &v, &no_keys);
-	MUST(hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &probe_keys, &host_secret, &answer,
-		     &stats) != HP3_ANSWER_OK);
-	hp3_answer_read(f, len, &v, HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &stats);
-	MUST(hp3_agree_read(f, len, &v, &ear, &message) != HP3_MESSAGE_OK);
-	MUST(hp3_agree_read(f, len, &v, &keyless, &message) != HP3_MESSAGE_OK);
+	hp3_parse(bytes, len, &v);
+	MUST(!ask_responder(&f, &probe_keys));
+	ask_responder(&f, &no_keys);
+	MUST(hp3_answer_read(&f, HP3_PROBE_PORT, &probe_keys, &host_secret, &answer, &stats) !=
+		HP3_ANSWER_OK);
+	hp3_answer_read(&f, HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &stats);
+	MUST(hp3_agree_read(&f, &ear, &message) != HP3_MESSAGE_OK);
+	MUST(hp3_agree_read(&f, &keyless, &message) != HP3_MESSAGE_OK);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
-	MUST(hp3_trace_icmp(&tracer, f, len, &v, NOW, &res) == -ENOMSG);
+	MUST(hp3_trace_icmp(&tracer, &f, NOW, &res) == -ENOMSG);
 }
 
 /* Pairs of bytes: where behind the IP header's start, and what by XOR. True if anything changed. */
@@ -117,10 +118,10 @@ static void patched_probe(const uint8_t *data, size_t size, bool ipv6)
 	if (f.v.class == HP3_CLASS_OTHER)
 		return;
 	hp3_icrc_store(f.b, &f.v);
-	if (!ask_responder(f.b, &f.v, &probe_keys))
+	if (!ask_responder(PARSED(&f), &probe_keys))
 		return;
-	MUST(hp3_peer_read(f.b, &f.v, &probe_keys, CLOCK, &p, &h1) == 0);
-	MUST(hp3_peer_read(good.b, &good.v, &probe_keys, CLOCK, &q, &h2) == 0);
+	MUST(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p, &h1) == 0);
+	MUST(hp3_peer_read(PARSED(&good), &probe_keys, CLOCK, &q, &h2) == 0);
 	MUST(h1 == h2 && p.id == q.id && p.time == q.time && p.psn == q.psn);
 	MUST(p.dest_qpn == q.dest_qpn && f.v.sport == good.v.sport);
 }
@@ -133,14 +134,14 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 
 	make_probe(&probe, ipv6, 7, CLOCK, &probe_key);
 	good.len = (uint32_t)hp3_answer_build(
-		good.b, sizeof(good.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, &probe_keys);
+		good.b, sizeof(good.b), PARSED(&probe), &answer, HP3_PROBE_PORT, &probe_keys);
 	reparse(&good);
 	f = good;
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys, &host_secret, &got,
-		    &stats) == HP3_ANSWER_OK)
+	if (hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &probe_keys, &host_secret, &got, &stats) ==
+		HP3_ANSWER_OK)
 		MUST(got.id == 7 && !got.ce && got.clock_us == 9);
 }
 
@@ -158,10 +159,10 @@ static void patched_word(const uint8_t *data, size_t size, bool ipv6)
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_agree_read(f.b, f.len, &f.v, &ear, &got) != HP3_MESSAGE_OK)
+	if (hp3_agree_read(PARSED(&f), &ear, &got) != HP3_MESSAGE_OK)
 		return;
 	MUST(got.kind == HP3_AGREE_YES && got.turn == 5 && got.evs == 64);
-	MUST(hp3_agree_read(f.b, f.len, &f.v, &ear, &got) == HP3_MESSAGE_DROP);
+	MUST(hp3_agree_read(PARSED(&f), &ear, &got) == HP3_MESSAGE_DROP);
 	hp3_heard_init(&heard, 1, 0);
 }
 
@@ -181,7 +182,7 @@ static void patched_expired(const uint8_t *data, size_t size, bool ipv6)
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4))
 		repair_icmp(&f);
-	if (hp3_trace_icmp(&tracer, f.b, f.len, &f.v, NOW, &res) == 0) {
+	if (hp3_trace_icmp(&tracer, PARSED(&f), NOW, &res) == 0) {
 		MUST(res.ask.cookie == 3 && res.port == 0xc321 && res.ipv6 == ipv6);
 		MUST(res.outcome == HP3_TRACE_HOP || res.outcome == HP3_TRACE_ODD);
 		MUST(!hp3_trace_expire(&tracer, NOW + 1, &res));

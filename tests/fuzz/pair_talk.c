@@ -136,7 +136,8 @@ static void hear_frame(struct world *w, unsigned at, const struct pair_message *
 	struct hp3_view v;
 
 	hp3_parse(m->frame, m->len, &v);
-	if (hp3_agree_read(m->frame, m->len, &v, &ear, &message.what) == HP3_MESSAGE_OK) {
+	if (hp3_agree_read(&(struct hp3_parsed){m->frame, m->len, &v}, &ear, &message.what) ==
+		HP3_MESSAGE_OK) {
 		memcpy(message.local, address[!at], 4);
 		memcpy(message.remote, address[at], 4);
 		spray_received(w, at, &message);

@@ -50,7 +50,8 @@ static void forge(struct keys_world *w, const struct keys_frame *f)
 	struct hp3_view v;
 
 	hp3_parse(f->b, f->len, &v);
-	if (hp3_handshake_read(f->b, f->len, &v, HP3_PROBE_PORT, &ends, &h) < 0 ||
+	if (hp3_handshake_read(&(struct hp3_parsed){f->b, f->len, &v}, HP3_PROBE_PORT, &ends, &h) <
+			0 ||
 		h.kind != HP3_HANDSHAKE_INIT)
 		return;
 	memcpy(reply.public, w->host[keys_below(w, w->p.hosts)].cfg.identity.public,

@@ -96,11 +96,12 @@ void keys_take(struct keys_world *w, struct keys_host *h, const struct keys_fram
 {
 	struct hp3_keying_message out;
 	struct hp3_view v;
+	const struct hp3_parsed frame = {f->b, f->len, &v};
 
 	if (h->off != 0)
 		return;
 	hp3_parse(f->b, f->len, &v);
-	if (hp3_keying_take(h->k, f->b, f->len, &v, clock_of(w, h), &out) == HP3_KEYING_ANSWER)
+	if (hp3_keying_take(h->k, &frame, clock_of(w, h), &out) == HP3_KEYING_ANSWER)
 		keys_send(w, &out);
 }
 

@@ -96,7 +96,7 @@ void put_in_vlan(struct frame *f, uint32_t vlan)
 
 bool host_take(struct host *h, const struct frame *f, uint64_t now, struct hp3_keying_message *out)
 {
-	return hp3_keying_take(h->k, f->b, f->len, &f->v, now, out) == HP3_KEYING_ANSWER;
+	return hp3_keying_take(h->k, PARSED(f), now, out) == HP3_KEYING_ANSWER;
 }
 
 bool host_job(struct host *h, uint64_t now, bool *any, struct hp3_keying_message *out)

@@ -14,6 +14,8 @@ struct frame {
 	struct hp3_view v;
 };
 
+#define PARSED(f) (&(const struct hp3_parsed){(f)->b, (f)->len, &(f)->v})
+
 extern const struct hp3_probe_key probe_key;
 extern const struct hp3_probe_key no_key;
 extern const struct hp3_probe_keys probe_keys; /* probe_key alone */

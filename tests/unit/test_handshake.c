@@ -52,7 +52,7 @@ static int read_frame(const struct frame *f, struct hp3_handshake *h)
 {
 	struct hp3_pair_ends ends;
 
-	return hp3_handshake_read(f->b, f->len, &f->v, HP3_PROBE_PORT, &ends, h);
+	return hp3_handshake_read(PARSED(f), HP3_PROBE_PORT, &ends, h);
 }
 
 static void carries_what_it_was_given(void **state)
@@ -67,8 +67,7 @@ static void carries_what_it_was_given(void **state)
 			hp3_pair_ends_set(&want, ipv6, a.src_ip, a.dst_ip);
 			build(&f, ipv6, &h);
 			assert_int_equal(
-				hp3_handshake_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &ends, &got),
-				0);
+				hp3_handshake_read(PARSED(&f), HP3_PROBE_PORT, &ends, &got), 0);
 			assert_memory_equal(&ends, &want, sizeof(want));
 			assert_int_equal(got.kind, kind);
 			assert_memory_equal(got.public, h.public, sizeof(h.public));

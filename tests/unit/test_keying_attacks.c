@@ -135,13 +135,13 @@ static void what_is_no_message(void **state)
 	forge(&good, &ends, &h);
 	f = good;
 	f.b[UDP_PAYLOAD] ^= 1; /* magic */
-	assert_int_equal(hp3_keying_take(a.k, f.b, f.len, &f.v, now, &out), HP3_KEYING_NONE);
+	assert_int_equal(hp3_keying_take(a.k, PARSED(&f), now, &out), HP3_KEYING_NONE);
 	f = good;
 	f.b[UDP_PAYLOAD + 1] ^= 0x10;
-	assert_int_equal(hp3_keying_take(a.k, f.b, f.len, &f.v, now, &out), HP3_KEYING_TAKEN);
+	assert_int_equal(hp3_keying_take(a.k, PARSED(&f), now, &out), HP3_KEYING_TAKEN);
 	f = good;
 	f.b[UDP_PAYLOAD + 2] ^= 1;
-	assert_int_equal(hp3_keying_take(a.k, f.b, f.len, &f.v, now, &out), HP3_KEYING_TAKEN);
+	assert_int_equal(hp3_keying_take(a.k, PARSED(&f), now, &out), HP3_KEYING_TAKEN);
 	assert_int_equal(a.st.messages, 2);
 	assert_int_equal(a.st.other_version, 1);
 	assert_int_equal(a.st.bad_form, 1);
@@ -158,7 +158,7 @@ static struct hp3_handshake init_with_cookie(const uint8_t public[HP3_PUBLIC_LEN
 	memcpy(h.public, public, HP3_PUBLIC_LEN);
 	forge(&f, &ends, &h);
 	assert_true(host_answers(&a, now, &f));
-	assert_int_equal(hp3_handshake_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &back, &cookie), 0);
+	assert_int_equal(hp3_handshake_read(PARSED(&f), HP3_PROBE_PORT, &back, &cookie), 0);
 	memcpy(h.cookie, cookie.cookie, sizeof(h.cookie));
 	return h;
 }
@@ -251,8 +251,7 @@ static void a_proof_by_somebody_else(void **state)
 
 		now += 6400 * MS;
 		assert_true(host_sends(&a, now, &f));
-		assert_int_equal(
-			hp3_handshake_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &back, &init), 0);
+		assert_int_equal(hp3_handshake_read(PARSED(&f), HP3_PROBE_PORT, &back, &init), 0);
 		reply = anything(i % 2 ? HP3_HANDSHAKE_CONFIRM : HP3_HANDSHAKE_REPLY);
 		memcpy(reply.public, b.cfg.identity.public, HP3_PUBLIC_LEN);
 		reply.asked = init.asked;
@@ -283,9 +282,8 @@ static void ones_own_messages(void **state)
 		do {
 			back = f;
 			assert_false(host_answers(&a, now, &f)); /* as it is */
-			assert_int_equal(hp3_handshake_read(back.b, back.len, &back.v,
-						 HP3_PROBE_PORT, &out, &h),
-				0);
+			assert_int_equal(
+				hp3_handshake_read(PARSED(&back), HP3_PROBE_PORT, &out, &h), 0);
 			forge(&back, &ends, &h);
 			f = back;
 		} while (host_answers(&a, now, &f));
@@ -522,7 +520,7 @@ static void a_nonce_from_another_vlan(void **state)
 	forge(&f, &ends, &h);
 	put_in_vlan(&f, 20);
 	assert_true(host_answers(&a, now, &f));
-	assert_int_equal(hp3_handshake_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &back, &reply), 0);
+	assert_int_equal(hp3_handshake_read(PARSED(&f), HP3_PROBE_PORT, &back, &reply), 0);
 	for (enum hp3_handshake_kind kind = HP3_HANDSHAKE_REPLY; kind <= HP3_HANDSHAKE_CONFIRM;
 		kind++) {
 		h = anything(kind);

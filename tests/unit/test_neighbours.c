@@ -47,7 +47,7 @@ static void connect_to(uint32_t host)
 	len = hp3_build_write0(frame, sizeof(frame), &a, 7, 1, 0, 0);
 	assert_true(len > 0);
 	hp3_parse(frame, (uint32_t)len, &v);
-	hp3d_neighbours_learn(&table, frame, (uint32_t)len, &v);
+	hp3d_neighbours_learn(&table, &(struct hp3_parsed){frame, (uint32_t)len, &v});
 }
 
 static unsigned known(const uint32_t host[CHOSEN], uint64_t seed)

@@ -49,7 +49,7 @@ static enum hp3_message_fate take(
 	const struct hp3_probe_keys keys = {{*key}};
 	const struct hp3_message_ear ear = {&keys, &heard, {CLOCK, CLOCK_S}, HP3_PROBE_PORT, &st};
 
-	return hp3_agree_read(f->b, f->len, &f->v, &ear, a);
+	return hp3_agree_read(PARSED(f), &ear, a);
 }
 
 static int setup(void **state)
@@ -185,12 +185,12 @@ static void others_are_left_alone(void **state)
 	make_probe(&probe, false, 1, 1, &probe_key);
 	assert_int_equal(take(&probe, &probe_key, &got), HP3_MESSAGE_NONE);
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, &probe_keys);
+		f.b, sizeof(f.b), PARSED(&probe), &answer, HP3_PROBE_PORT, &probe_keys);
 	reparse(&f);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_MESSAGE_NONE);
 	build(&f, false, &message, CLOCK * 1000000ull, &probe_key);
-	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &probe_keys,
-				 &host_secret, &read, &st),
+	assert_int_equal(
+		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &probe_keys, &host_secret, &read, &st),
 		HP3_ANSWER_NONE);
 	for (uint32_t len = 0; len < f.len; len++) {
 		struct frame cut = f;

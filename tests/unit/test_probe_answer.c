@@ -18,7 +18,7 @@ static const struct hp3_answer some = {
 static void answer_to(struct frame *f, const struct frame *probe, const struct hp3_answer *answer)
 {
 	int n = hp3_answer_build(
-		f->b, sizeof(f->b), probe->b, &probe->v, answer, HP3_PROBE_PORT, &probe_keys);
+		f->b, sizeof(f->b), PARSED(probe), answer, HP3_PROBE_PORT, &probe_keys);
 
 	assert_true(n > 0);
 	f->len = (uint32_t)n;
@@ -36,8 +36,7 @@ static void make_answer(struct frame *f, bool ipv6)
 static enum hp3_answer_fate read_answer(
 	const struct frame *f, struct hp3_answer *answer, struct hp3_probe_stats *st)
 {
-	return hp3_answer_read(
-		f->b, f->len, &f->v, HP3_PROBE_PORT, &probe_keys, &host_secret, answer, st);
+	return hp3_answer_read(PARSED(f), HP3_PROBE_PORT, &probe_keys, &host_secret, answer, st);
 }
 
 static void rule_01_answer_is_no_rocev2(void **state)
@@ -45,7 +44,7 @@ static void rule_01_answer_is_no_rocev2(void **state)
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		struct frame probe, f;
 		make_probe(&probe, ipv6, 1, 1, &probe_key);
-		assert_int_equal(hp3_answer_build(f.b, sizeof(f.b), probe.b, &probe.v, &some,
+		assert_int_equal(hp3_answer_build(f.b, sizeof(f.b), PARSED(&probe), &some,
 					 HP3_ROCE_UDP_PORT, &probe_keys),
 			-EINVAL);
 		answer_to(&f, &probe, &some);
@@ -86,7 +85,8 @@ static void never_larger_than_the_question(void **state)
 		s.payload = 0;
 		uint32_t len = make_frame(b, &s, &r);
 		hp3_parse(b, len, &v);
-		int n = hp3_answer_build(f.b, sizeof(f.b), b, &v, &some, HP3_PROBE_PORT, &no_keys);
+		int n = hp3_answer_build(f.b, sizeof(f.b), &(struct hp3_parsed){b, len, &v}, &some,
+			HP3_PROBE_PORT, &no_keys);
 		assert_in_range(n, 1, len);
 	}
 }
@@ -198,8 +198,8 @@ static void rule_06_other_addresses_and_keys(void **state)
 	struct frame f;
 
 	make_answer(&f, false);
-	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_keys, &host_secret,
-				 &answer, &st),
+	assert_int_equal(
+		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &st),
 		HP3_ANSWER_DROP);
 	f.b[L3 + 15] ^= 1; /* source address; the checksum follows */
 	store_udp_csum(f.b, L3, L3 + 20);
@@ -218,21 +218,21 @@ static void without_a_key_an_answer_knows_the_cookie(void **state)
 
 	make_probe(&probe, true, some.id, 1, &no_key);
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), probe.b, &probe.v, &some, HP3_PROBE_PORT, &no_keys);
+		f.b, sizeof(f.b), PARSED(&probe), &some, HP3_PROBE_PORT, &no_keys);
 	reparse(&f);
-	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_keys, &host_secret,
-				 &answer, &st),
+	assert_int_equal(
+		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &st),
 		HP3_ANSWER_OK);
 	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_DROP);
-	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_keys, &other_host,
-				 &answer, &st),
+	assert_int_equal(
+		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &no_keys, &other_host, &answer, &st),
 		HP3_ANSWER_DROP);
 	wrong.id++;
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), probe.b, &probe.v, &wrong, HP3_PROBE_PORT, &no_keys);
+		f.b, sizeof(f.b), PARSED(&probe), &wrong, HP3_PROBE_PORT, &no_keys);
 	reparse(&f);
-	assert_int_equal(hp3_answer_read(f.b, f.len, &f.v, HP3_PROBE_PORT, &no_keys, &host_secret,
-				 &answer, &st),
+	assert_int_equal(
+		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &st),
 		HP3_ANSWER_DROP);
 	assert_int_equal(st.answers_bad_tag, 3);
 }
@@ -245,8 +245,7 @@ static void others_pass(void **state)
 	struct frame f, probe;
 
 	make_answer(&f, false);
-	assert_int_equal(
-		hp3_answer_read(f.b, f.len, &f.v, 5000, &probe_keys, &host_secret, &answer, &st),
+	assert_int_equal(hp3_answer_read(PARSED(&f), 5000, &probe_keys, &host_secret, &answer, &st),
 		HP3_ANSWER_NONE);
 	f.b[L3 + 6] |= 0x20; /* a fragment */
 	reparse(&f);
@@ -274,8 +273,9 @@ static void truncated(void **state)
 			const uint8_t *b = guarded_copy(f.b, len);
 			struct hp3_view v;
 			hp3_parse(b, len, &v);
-			enum hp3_answer_fate fate = hp3_answer_read(b, len, &v, HP3_PROBE_PORT,
-				&probe_keys, &host_secret, &answer, &st);
+			enum hp3_answer_fate fate =
+				hp3_answer_read(&(struct hp3_parsed){b, len, &v}, HP3_PROBE_PORT,
+					&probe_keys, &host_secret, &answer, &st);
 			assert_int_equal(fate, len == f.len ? HP3_ANSWER_OK : HP3_ANSWER_NONE);
 		}
 	}
@@ -286,8 +286,8 @@ static void too_small_a_buffer(void **state)
 	struct frame probe, f;
 
 	make_probe(&probe, false, 1, 1, &probe_key);
-	assert_int_equal(hp3_answer_build(f.b, L3 + 59, probe.b, &probe.v, &some, HP3_PROBE_PORT,
-				 &probe_keys),
+	assert_int_equal(
+		hp3_answer_build(f.b, L3 + 59, PARSED(&probe), &some, HP3_PROBE_PORT, &probe_keys),
 		-ENOSPC);
 }
 

@@ -293,7 +293,7 @@ static enum hp3_message_fate hears(const struct frame *f)
 	const struct hp3_message_ear ear = {&probe_keys, &heard, at, HP3_PROBE_PORT, &st};
 	struct hp3_agree what;
 
-	return hp3_agree_read(f->b, f->len, &f->v, &ear, &what);
+	return hp3_agree_read(PARSED(f), &ear, &what);
 }
 
 /* Whatever its kind, one that was seen on the wire and is sent again later changes nothing. */

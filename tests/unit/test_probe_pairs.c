@@ -172,13 +172,13 @@ static void unauthenticated_take_nothing_from_who_has_a_key(void **state)
 		a = from(UNAUTHENTICATED, 0);
 		hp3_put_be16(a.src_ip, (uint16_t)(0x0b00 + i % 5000));
 		probe_of(&f, &a, i, CLOCK, &no_key);
-		unauthenticated += hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer) ==
+		unauthenticated += hp3_responder_take(r, PARSED(&f), false, CLOCK, now, &answer) ==
 				   HP3_RESPOND_ANSWER;
 		if (i % 400 != 0)
 			continue;
 		a = from(FRIENDS, 0);
 		probe_of(&f, &a, i, CLOCK, &agreed);
-		answered += hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer) ==
+		answered += hp3_responder_take(r, PARSED(&f), false, CLOCK, now, &answer) ==
 			    HP3_RESPOND_ANSWER;
 	}
 	assert_int_equal(answered, 100);
@@ -196,10 +196,9 @@ static enum hp3_answer_fate answer_to(const struct hp3_addressing *to, uint32_t 
 
 	probe_of(&probe, to, id, CLOCK, &agreed);
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), probe.b, &probe.v, &answer, HP3_PROBE_PORT, theirs);
+		f.b, sizeof(f.b), PARSED(&probe), &answer, HP3_PROBE_PORT, theirs);
 	reparse(&f);
-	return hp3_answer_read(
-		f.b, f.len, &f.v, HP3_PROBE_PORT, &agreed_keys, &host_secret, &read, got);
+	return hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &agreed_keys, &host_secret, &read, got);
 }
 
 /* The answerer sees the cookie of the probe, and has the key or not. */
@@ -232,7 +231,7 @@ static enum hp3_message_fate agreement_of(const struct hp3_addressing *a,
 	f.len = (uint32_t)hp3_agree_build(
 		f.b, sizeof(f.b), a, &said, CLOCK * 1000000ull + stamp, HP3_PROBE_PORT, key);
 	reparse(&f);
-	return hp3_agree_read(f.b, f.len, &f.v, &ear, &what);
+	return hp3_agree_read(PARSED(&f), &ear, &what);
 }
 
 static void agreements_are_believed_of_who_has_a_key(void **state)

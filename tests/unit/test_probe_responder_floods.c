@@ -92,7 +92,7 @@ static uint64_t unkeyed_probe(struct frame *f, uint32_t peer, uint32_t id)
 	uint64_t hash;
 
 	peer_probe(f, peer, id, CLOCK);
-	assert_int_equal(hp3_peer_read(f->b, &f->v, &cfg.keys, CLOCK, &p, &hash), 0);
+	assert_int_equal(hp3_peer_read(PARSED(f), &cfg.keys, CLOCK, &p, &hash), 0);
 	return hash;
 }
 
@@ -117,7 +117,7 @@ static void rule_06_nobody_aims_at_a_set_of_the_window(void **state)
 		if (unkeyed_probe(&f, 1 + id % 64, id) % sets != 0)
 			continue;
 		n++;
-		hp3_responder_take(r, f.b, &f.v, false, CLOCK, now, &answer);
+		hp3_responder_take(r, PARSED(&f), false, CLOCK, now, &answer);
 	}
 	assert_true(st.answered > sets * 3 / 4); /* eight at most where all fall into one set */
 	for (uint32_t n = 0; n < sets; id++) {

@@ -48,7 +48,7 @@ static int start(struct frame *f, bool ipv6, uint16_t port, uint8_t ttl, uint64_
 
 static int icmp(const struct frame *f, struct hp3_trace_result *res)
 {
-	return hp3_trace_icmp(&t, f->b, f->len, &f->v, now, res);
+	return hp3_trace_icmp(&t, PARSED(f), now, res);
 }
 
 static void sent_like_the_data(void **state)
@@ -65,7 +65,7 @@ static void sent_like_the_data(void **state)
 		assert_int_equal(f.v.dest_qpn, 0x1234);
 		/* Too large a TTL: a peer probe, and sound (rule 1). */
 		assert_true(hp3_peer_is(f.b, &f.v));
-		assert_int_equal(hp3_peer_read(f.b, &f.v, &probe_keys, CLOCK, &p, NULL), 0);
+		assert_int_equal(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p, NULL), 0);
 		assert_int_equal(p.psn, 0x777);
 	}
 	assert_int_equal(st.traces, 2);
@@ -187,7 +187,7 @@ static void peer_reached(void **state)
 	struct frame f;
 
 	assert_int_equal(start(&f, false, 0xc001, 16, 9), 0);
-	hp3_peer_read(f.b, &f.v, &probe_keys, CLOCK, &p, NULL);
+	hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p, NULL);
 	assert_false(hp3_trace_reached(&t, p.id ^ 0x40, now, &res));
 	assert_false(hp3_trace_reached(&t, p.id ^ 1, now, &res));
 	assert_true(hp3_trace_reached(&t, p.id, now + MS, &res));
@@ -305,9 +305,9 @@ static void truncated(void **state)
 			for (uint32_t len = 0; len < f.len; len++) {
 				const uint8_t *b = guarded_copy(f.b, len);
 				struct hp3_view v;
+				const struct hp3_parsed got = {b, len, &v};
 				hp3_parse(b, len, &v);
-				assert_int_equal(
-					hp3_trace_icmp(&t, b, len, &v, now, &res), -ENOMSG);
+				assert_int_equal(hp3_trace_icmp(&t, &got, now, &res), -ENOMSG);
 			}
 			if (quoted < 8)
 				assert_int_equal(icmp(&f, &res), -ENOMSG);

@@ -73,7 +73,7 @@ static void a_probe_arrives(void **state)
 		assert_int_equal(carry(&in, i & 2, &out), 0);
 		assert_true(hp3_peer_is(out.b, &out.v));
 		assert_int_equal(
-			hp3_peer_read(out.b, &out.v, &probe_keys, 1700000000, &got, NULL), 0);
+			hp3_peer_read(PARSED(&out), &probe_keys, 1700000000, &got, NULL), 0);
 		assert_int_equal(got.id, 99);
 		assert_int_equal(got.dest_qpn, 0x1234);
 		assert_int_equal(!!(out.v.flags & HP3_VF_CE), i >> 1);
@@ -89,13 +89,13 @@ static void an_answer_arrives(void **state)
 		int n;
 
 		probe(&p, ipv6);
-		n = hp3_answer_build(in.b, sizeof(in.b), p.b, &p.v, &answer, PORT, &probe_keys);
+		n = hp3_answer_build(in.b, sizeof(in.b), PARSED(&p), &answer, PORT, &probe_keys);
 		assert_true(n > 0);
 		in.len = (uint32_t)n;
 		reparse(&in);
 		assert_int_equal(carry(&in, false, &out), 0);
-		assert_int_equal(hp3_answer_read(out.b, out.len, &out.v, PORT, &probe_keys,
-					 &host_secret, &got, &st),
+		assert_int_equal(
+			hp3_answer_read(PARSED(&out), PORT, &probe_keys, &host_secret, &got, &st),
 			HP3_ANSWER_OK);
 		assert_true(got.ce);
 		assert_int_equal(got.id, 99);
@@ -113,7 +113,7 @@ static void an_answer_is_no_longer_than_its_probe(void **state)
 		int n, least = HP3D_UD_PAYLOAD;
 
 		probe(&p, ipv6);
-		n = hp3_answer_build(in.b, sizeof(in.b), p.b, &p.v, &answer, PORT, &probe_keys);
+		n = hp3_answer_build(in.b, sizeof(in.b), PARSED(&p), &answer, PORT, &probe_keys);
 		assert_true(n > 0);
 		put_room(grh, &p, false);
 		hp3d_ud_pack(p.b, p.len, PORT, &route, asks);

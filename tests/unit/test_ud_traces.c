@@ -132,7 +132,7 @@ static void hears_what_switches_say(void **state)
 		inet_pton(ipv6 ? AF_INET6 : AF_INET, hops[ipv6], hop);
 		make_trace(&trace, ipv6);
 		make_expired(&f, &trace, hop, 48);
-		assert_int_equal(hp3_expired_read(f.b, f.len, &f.v, &told), 0);
+		assert_int_equal(hp3_expired_read(PARSED(&f), &told), 0);
 		f.b[ipv6 ? 54 : 34] = ipv6 ? 128 : 8;
 		repair_icmp(&f);
 		say(&f, ipv6);
@@ -144,7 +144,7 @@ static void hears_what_switches_say(void **state)
 		assert_int_equal(n, f.len);
 		got.len = (uint32_t)n;
 		reparse(&got);
-		assert_int_equal(hp3_expired_read(got.b, got.len, &got.v, &heard), 0);
+		assert_int_equal(hp3_expired_read(PARSED(&got), &heard), 0);
 		assert_memory_equal(&heard, &told, sizeof(told));
 		assert_int_equal(hp3d_ud_traces_take(&traces, ipv6, got.b, sizeof(got.b)), -EAGAIN);
 	}

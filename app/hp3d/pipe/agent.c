@@ -176,12 +176,11 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg)
 	hp3_responder_reconfigure(a->responder, &rc);
 }
 
-void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
-	const struct hp3_view *v, uint64_t now)
+void hp3d_agent_learn(struct hp3d_agent *a, const struct hp3_parsed *f, uint64_t now)
 {
-	hp3d_neighbours_learn(&a->neighbours, frame, len, v);
-	if (v->class == HP3_CLASS_RC_REQUEST || v->class == HP3_CLASS_RC_REPLY) {
-		const struct hp3_ends to = hp3_ends_of(frame, v, HP3_DIR_TX);
+	hp3d_neighbours_learn(&a->neighbours, f);
+	if (f->v->class == HP3_CLASS_RC_REQUEST || f->v->class == HP3_CLASS_RC_REPLY) {
+		const struct hp3_ends to = hp3_ends_of(f->bytes, f->v, HP3_DIR_TX);
 
 		hp3d_agent_key_begin(a, &to, now);
 	}

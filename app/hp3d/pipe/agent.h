@@ -71,8 +71,7 @@ void hp3d_agent_reconfigure(struct hp3d_agent *a, const struct hp3_config *cfg);
 /* Call it with a packet from the RNIC's side: the agent learns how to address the packet's
  * destination. If the packet is of a reliable connection, the agent begins key agreement with the
  * destination. */
-void hp3d_agent_learn(struct hp3d_agent *a, const void *frame, uint32_t len,
-	const struct hp3_view *v, uint64_t now);
+void hp3d_agent_learn(struct hp3d_agent *a, const struct hp3_parsed *f, uint64_t now);
 
 /* Verbs mode: the RNIC has no queue pair between these addresses any more. */
 void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends);

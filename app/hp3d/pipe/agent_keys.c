@@ -189,7 +189,7 @@ static bool refuse_message(struct hp3d_agent *a, const struct hp3_pkt *pkt)
 	struct hp3_pair_ends ends;
 	struct hp3_handshake h;
 
-	if (hp3_handshake_read(pkt->frame, pkt->len, &pkt->v, a->port, &ends, &h) == -ENOMSG)
+	if (hp3_handshake_read(HP3_PARSED(pkt), a->port, &ends, &h) == -ENOMSG)
 		return false;
 	a->c.keys_refused++;
 	return true;
@@ -203,7 +203,7 @@ bool hp3d_agent_take_keying(
 
 	if (!a->agrees)
 		return refuse_message(a, pkt);
-	switch (hp3_keying_take(a->keying, pkt->frame, pkt->len, &pkt->v, now, &out)) {
+	switch (hp3_keying_take(a->keying, HP3_PARSED(pkt), now, &out)) {
 	case HP3_KEYING_NONE:
 		return false;
 	case HP3_KEYING_ANSWER:

@@ -4,8 +4,6 @@
 #include "app/hp3d/pipe/agent_internal.h"
 #include "probes/datagram.h"
 
-#define PROTO_UDP 17u
-
 static struct rte_mbuf *answer_to(
 	struct hp3d_agent *a, const struct hp3_pkt *pkt, struct hp3_answer *reply)
 {
@@ -17,8 +15,8 @@ static struct rte_mbuf *answer_to(
 		return NULL;
 	}
 	reply->clock_us = hp3d_agent_clock_us();
-	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, pkt->frame,
-		&pkt->v, reply, a->port, &a->keys);
+	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, HP3_PARSED(pkt),
+		reply, a->port, &a->keys);
 	return hp3d_agent_sized(m, len);
 }
 
@@ -46,7 +44,7 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
 	struct hp3_answer reply;
 
-	switch (hp3_responder_take(a->responder, pkt->frame, &pkt->v, is_known(a, &ends),
+	switch (hp3_responder_take(a->responder, HP3_PARSED(pkt), is_known(a, &ends),
 		hp3d_agent_clock(), now, &reply)) {
 	case HP3_RESPOND_PASS:
 		return false;
@@ -74,7 +72,7 @@ static bool take_icmp(
 	struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now)
 {
 	struct hp3_trace_result r;
-	int err = hp3_trace_icmp(&a->tracer, pkt->frame, pkt->len, &pkt->v, now, &r);
+	int err = hp3_trace_icmp(&a->tracer, HP3_PARSED(pkt), now, &r);
 
 	if (err == 0)
 		report_hop(e, &r, now);
@@ -104,7 +102,7 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	struct hp3_answer reply;
 
 	switch (hp3_answer_read(
-		pkt->frame, pkt->len, &pkt->v, a->port, &a->keys, &a->secret, &reply, &a->stats)) {
+		HP3_PARSED(pkt), a->port, &a->keys, &a->secret, &reply, &a->stats)) {
 	case HP3_ANSWER_NONE:
 		return false;
 	case HP3_ANSWER_OK:
@@ -133,7 +131,7 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 		.stats = &a->stats};
 	struct hp3_agree what;
 
-	switch (hp3_agree_read(pkt->frame, pkt->len, &pkt->v, &ear, &what)) {
+	switch (hp3_agree_read(HP3_PARSED(pkt), &ear, &what)) {
 	case HP3_MESSAGE_NONE:
 		return false;
 	case HP3_MESSAGE_OK:
@@ -149,8 +147,7 @@ bool hp3d_agent_is_of_host(const struct hp3d_agent *a, const struct hp3_pkt *pkt
 {
 	struct hp3_datagram d;
 
-	return hp3_datagram_find(pkt->frame, pkt->len, &pkt->v, PROTO_UDP, &d) == 0 &&
-	       hp3_be16(d.l4 + 2) == a->port;
+	return hp3_datagram_to(HP3_PARSED(pkt), a->port, &d) == 0;
 }
 
 bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,

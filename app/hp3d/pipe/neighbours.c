@@ -81,29 +81,31 @@ static struct hp3d_neighbour *oldest_neighbour(struct hp3d_neighbours *t, uint32
 	return old;
 }
 
-static bool is_ip(const uint8_t *frame, uint32_t len, const struct hp3_view *v)
+static bool is_ip(const struct hp3_parsed *f)
 {
+	const uint8_t *frame = f->bytes;
+	const struct hp3_view *v = f->v;
 	bool ipv6 = v->flags & HP3_VF_IPV6;
 
 	if (v->reason == HP3_PARSE_NOT_IP || v->reason == HP3_PARSE_TAGS)
 		return false;
-	if (v->l3_off < 14 || len < v->l3_off + (ipv6 ? 40u : 20u) || (frame[0] & MULTICAST))
+	if (v->l3_off < 14 || f->len < v->l3_off + (ipv6 ? 40u : 20u) || (frame[0] & MULTICAST))
 		return false;
 	return frame[v->l3_off] >> 4 == (ipv6 ? 6 : 4);
 }
 
-void hp3d_neighbours_learn(
-	struct hp3d_neighbours *t, const void *frame, uint32_t len, const struct hp3_view *v)
+void hp3d_neighbours_learn(struct hp3d_neighbours *t, const struct hp3_parsed *f)
 {
-	bool rc = v->class == HP3_CLASS_RC_REQUEST, peer = rc || v->class == HP3_CLASS_RC_REPLY;
+	bool rc = f->v->class == HP3_CLASS_RC_REQUEST;
+	bool peer = rc || f->v->class == HP3_CLASS_RC_REPLY;
 	struct hp3d_neighbour *n;
 	struct hp3_addressing a;
 	struct hp3_ends to;
 
-	if (!is_ip(frame, len, v))
+	if (!is_ip(f))
 		return;
-	hp3_addressing_same(frame, v, &a);
-	to = hp3_ends_of(frame, v, HP3_DIR_TX);
+	hp3_addressing_same(f->bytes, f->v, &a);
+	to = hp3_ends_of(f->bytes, f->v, HP3_DIR_TX);
 	if (peer)
 		t->last[a.ipv6] = a;
 	n = hp3d_neighbours_find(t, &to);

@@ -41,8 +41,7 @@ size_t hp3d_neighbours_size(uint32_t pairs);
 void hp3d_neighbours_init(struct hp3d_neighbours *t, void *mem, uint32_t pairs, uint64_t seed);
 
 /* A packet from the RNIC's side; anything but unicast IP is ignored. */
-void hp3d_neighbours_learn(
-	struct hp3d_neighbours *t, const void *frame, uint32_t len, const struct hp3_view *v);
+void hp3d_neighbours_learn(struct hp3d_neighbours *t, const struct hp3_parsed *f);
 
 /* The RNIC has no connection to that address any more, and sends nothing to it. */
 void hp3d_neighbours_end(struct hp3d_neighbours *t, const struct hp3_ends *to);

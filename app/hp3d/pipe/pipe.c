@@ -245,7 +245,7 @@ static void learn_neighbours(struct hp3d_pipe *p, uint16_t n, bool all, uint64_t
 			pkt->v.class == HP3_CLASS_RC_REQUEST || pkt->v.class == HP3_CLASS_RC_REPLY;
 
 		if (all || !rc)
-			hp3d_agent_learn(p->agent, pkt->frame, pkt->len, &pkt->v, now);
+			hp3d_agent_learn(p->agent, HP3_PARSED(pkt), now);
 	}
 }
 

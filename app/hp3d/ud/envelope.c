@@ -20,18 +20,16 @@
 enum kind { KIND_PROBE = 1, KIND_PLAIN };
 
 /* The UDP payload of a frame of hp3d, without the ICRC; NULL: the frame is not from hp3d. */
-static const uint8_t *payload_of_frame(
-	const void *frame, uint32_t len, const struct hp3_view *v, uint16_t port, uint32_t *n)
+static const uint8_t *payload_of_frame(const struct hp3_parsed *f, uint16_t port, uint32_t *n)
 {
-	const uint8_t *udp = (const uint8_t *)frame + v->udp_off;
+	const struct hp3_view *v = f->v;
 	struct hp3_datagram d;
 
 	if (v->class == HP3_CLASS_UC && hp3_peer_looks(v)) {
 		*n = v->icrc_off - v->udp_off - UDP;
-		return udp + UDP;
+		return (const uint8_t *)f->bytes + v->udp_off + UDP;
 	}
-	if (v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(frame, len, v, 17, &d) < 0 ||
-		hp3_be16(d.l4 + 2) != port)
+	if (hp3_datagram_to(f, port, &d) < 0)
 		return NULL;
 	*n = d.len - UDP;
 	return d.l4 + UDP;
@@ -47,7 +45,7 @@ int hp3d_ud_pack(
 	uint32_t n;
 
 	hp3_parse(frame, len, &v);
-	from = payload_of_frame(frame, len, &v, port, &n);
+	from = payload_of_frame(&(struct hp3_parsed){frame, len, &v}, port, &n);
 	if (from == NULL || n > PLAIN)
 		return -EINVAL;
 	hp3_addressing_same(frame, &v, &a);

@@ -304,7 +304,7 @@ void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass
 	if (len < 0)
 		return;
 	hp3_parse(frame, (uint32_t)len, &v);
-	hp3d_agent_learn(u->peers.agent, frame, (uint32_t)len, &v, now);
+	hp3d_agent_learn(u->peers.agent, &(struct hp3_parsed){frame, (uint32_t)len, &v}, now);
 	peer = hp3d_ud_peers_add(&u->peers, ends->ipv6, ends->local, ends->remote, now);
 	if (peer == NULL)
 		return;
