@@ -50,9 +50,9 @@ static enum hp3_message_fate drop_agree(uint64_t *counter)
 }
 
 /* Does this authentic message count, by its stamp (heard.h)? If not, the reason is counted. */
-static bool is_new(const struct hp3_message_ear *ear, const struct hp3_datagram *d, uint64_t stamp)
+static bool is_new(const struct hp3_receiver *rx, const struct hp3_datagram *d, uint64_t stamp)
 {
-	struct hp3_probe_stats *stats = ear->stats;
+	struct hp3_probe_stats *stats = rx->stats;
 	uint64_t *const why[] = {[HP3_HEARD_CLOCK] = &stats->messages_bad_clock,
 		[HP3_HEARD_OLD] = &stats->messages_old,
 		[HP3_HEARD_AGAIN] = &stats->messages_replayed,
@@ -60,31 +60,31 @@ static bool is_new(const struct hp3_message_ear *ear, const struct hp3_datagram 
 	const struct hp3_addressing a = hp3_datagram_addressing(d);
 	enum hp3_heard_fate fate;
 
-	fate = hp3_heard_take(ear->heard, &a, HP3_TAG_AGREE, stamp, &ear->time);
+	fate = hp3_heard_take(rx->heard, &a, HP3_TAG_AGREE, stamp, &rx->time);
 	if (fate != HP3_HEARD_NEW)
 		++*why[fate];
 	return fate == HP3_HEARD_NEW;
 }
 
 enum hp3_message_fate hp3_agree_read(
-	const struct hp3_parsed *f, const struct hp3_message_ear *ear, struct hp3_agree *what)
+	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_agree *what)
 {
-	struct hp3_probe_stats *stats = ear->stats;
+	struct hp3_probe_stats *stats = rx->stats;
 	struct hp3_datagram d;
 	const uint8_t *p;
 	uint32_t next;
 
-	if (hp3_datagram_to(f, ear->port, &d) < 0 || d.len != 8 + AGREE_BODY + AGREE_TAG ||
-		hp3_be16(d.l4) != ear->port || d.l4[8] != AGREE_MAGIC)
+	if (hp3_datagram_to(f, rx->port, &d) < 0 || d.len != 8 + AGREE_BODY + AGREE_TAG ||
+		hp3_be16(d.l4) != rx->port || d.l4[8] != AGREE_MAGIC)
 		return HP3_MESSAGE_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop_agree(&stats->messages_version);
-	if (!hp3_datagram_is_keyed(&d, ear->keys))
+	if (!hp3_datagram_is_keyed(&d, rx->keys))
 		return drop_agree(&stats->messages_unkeyed);
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
 		return drop_agree(&stats->messages_bad_form);
-	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, ear->port, AGREE_BODY, ear->keys))
+	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, rx->port, AGREE_BODY, rx->keys))
 		return drop_agree(&stats->messages_bad_tag);
 	next = hp3_be32(p + 44);
 	*what = (struct hp3_agree){.kind = p[1] & 15,
@@ -103,7 +103,7 @@ enum hp3_message_fate hp3_agree_read(
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!has_right_values(what))
 		return drop_agree(&stats->messages_bad_form);
-	if (!is_new(ear, &d, hp3_be64(p + 4)))
+	if (!is_new(rx, &d, hp3_be64(p + 4)))
 		return HP3_MESSAGE_DROP;
 	stats->agreements++;
 	return HP3_MESSAGE_OK;

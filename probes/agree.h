@@ -101,7 +101,7 @@ enum hp3_message_fate {
 };
 
 /* What the receiver needs to authenticate messages, to detect replays, and to count drops. */
-struct hp3_message_ear {
+struct hp3_receiver {
 	const struct hp3_probe_keys *keys;
 	struct hp3_heard *heard;
 	struct hp3_heard_time time;
@@ -114,6 +114,6 @@ struct hp3_message_ear {
  * NONE. OK once for each message (heard.h).
  */
 enum hp3_message_fate hp3_agree_read(
-	const struct hp3_parsed *f, const struct hp3_message_ear *ear, struct hp3_agree *what);
+	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_agree *what);
 
 #endif

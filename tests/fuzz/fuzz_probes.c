@@ -28,10 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct hp3_probe_stats stats;
 static struct hp3_tracer tracer;
 static struct hp3_heard heard;
-static const struct hp3_message_ear ear = {
-	&probe_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
-static const struct hp3_message_ear keyless = {
-	&no_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
+static const struct hp3_receiver rx = {&probe_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
+static const struct hp3_receiver keyless = {&no_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, &stats};
 static _Alignas(64) uint8_t memory[8192];
 
 static struct hp3_responder *fresh_responder(const struct hp3_probe_keys *keys)
@@ -88,7 +86,7 @@ static void read_all(const uint8_t *bytes, uint32_t len)
 	MUST(hp3_answer_read(&f, HP3_PROBE_PORT, &probe_keys, &host_secret, &answer, &stats) !=
 		HP3_ANSWER_OK);
 	hp3_answer_read(&f, HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &stats);
-	MUST(hp3_agree_read(&f, &ear, &message) != HP3_MESSAGE_OK);
+	MUST(hp3_agree_read(&f, &rx, &message) != HP3_MESSAGE_OK);
 	MUST(hp3_agree_read(&f, &keyless, &message) != HP3_MESSAGE_OK);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
 	MUST(hp3_trace_icmp(&tracer, &f, NOW, &res) == -ENOMSG);
@@ -159,10 +157,10 @@ static void patched_word(const uint8_t *data, size_t size, bool ipv6)
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_agree_read(PARSED(&f), &ear, &got) != HP3_MESSAGE_OK)
+	if (hp3_agree_read(PARSED(&f), &rx, &got) != HP3_MESSAGE_OK)
 		return;
 	MUST(got.kind == HP3_AGREE_YES && got.turn == 5 && got.evs == 64);
-	MUST(hp3_agree_read(PARSED(&f), &ear, &got) == HP3_MESSAGE_DROP);
+	MUST(hp3_agree_read(PARSED(&f), &rx, &got) == HP3_MESSAGE_DROP);
 	hp3_heard_init(&heard, 1, 0);
 }
 

@@ -128,7 +128,7 @@ static void hear_frame(struct world *w, unsigned at, const struct pair_message *
 {
 	struct pair_end *end = end_of(w, at);
 	struct hp3_act_agree message = {.what = {0}};
-	const struct hp3_message_ear ear = {.keys = &end->keys,
+	const struct hp3_receiver rx = {.keys = &end->keys,
 		.heard = &end->heard,
 		.time = {.clock = wall_us(w) / 1000000, .clock_s = CLOCK_S},
 		.port = PORT,
@@ -136,7 +136,7 @@ static void hear_frame(struct world *w, unsigned at, const struct pair_message *
 	struct hp3_view v;
 
 	hp3_parse(m->frame, m->len, &v);
-	if (hp3_agree_read(&(struct hp3_parsed){m->frame, m->len, &v}, &ear, &message.what) ==
+	if (hp3_agree_read(&(struct hp3_parsed){m->frame, m->len, &v}, &rx, &message.what) ==
 		HP3_MESSAGE_OK) {
 		memcpy(message.local, address[!at], 4);
 		memcpy(message.remote, address[at], 4);

@@ -47,9 +47,9 @@ static enum hp3_message_fate take(
 	const struct frame *f, const struct hp3_probe_key *key, struct hp3_agree *a)
 {
 	const struct hp3_probe_keys keys = {{*key}};
-	const struct hp3_message_ear ear = {&keys, &heard, {CLOCK, CLOCK_S}, HP3_PROBE_PORT, &st};
+	const struct hp3_receiver rx = {&keys, &heard, {CLOCK, CLOCK_S}, HP3_PROBE_PORT, &st};
 
-	return hp3_agree_read(PARSED(f), &ear, a);
+	return hp3_agree_read(PARSED(f), &rx, a);
 }
 
 static int setup(void **state)

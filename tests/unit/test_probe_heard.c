@@ -290,10 +290,10 @@ static void rule_36_whatever_happens(void **state)
 
 static enum hp3_message_fate hears(const struct frame *f)
 {
-	const struct hp3_message_ear ear = {&probe_keys, &heard, at, HP3_PROBE_PORT, &st};
+	const struct hp3_receiver rx = {&probe_keys, &heard, at, HP3_PROBE_PORT, &st};
 	struct hp3_agree what;
 
-	return hp3_agree_read(PARSED(f), &ear, &what);
+	return hp3_agree_read(PARSED(f), &rx, &what);
 }
 
 /* Whatever its kind, one that was seen on the wire and is sent again later changes nothing. */

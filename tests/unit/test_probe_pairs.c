@@ -223,7 +223,7 @@ static void an_answer_needs_the_tag_of_its_pair(void **state)
 static enum hp3_message_fate agreement_of(const struct hp3_addressing *a,
 	const struct hp3_probe_key *key, uint32_t stamp, struct hp3_probe_stats *got)
 {
-	const struct hp3_message_ear ear = {&agreed_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, got};
+	const struct hp3_receiver rx = {&agreed_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, got};
 	const struct hp3_agree said = {.kind = HP3_AGREE_ASK, .evs = 8, .number = 1};
 	struct hp3_agree what;
 	struct frame f;
@@ -231,7 +231,7 @@ static enum hp3_message_fate agreement_of(const struct hp3_addressing *a,
 	f.len = (uint32_t)hp3_agree_build(
 		f.b, sizeof(f.b), a, &said, CLOCK * 1000000ull + stamp, HP3_PROBE_PORT, key);
 	reparse(&f);
-	return hp3_agree_read(PARSED(&f), &ear, &what);
+	return hp3_agree_read(PARSED(&f), &rx, &what);
 }
 
 static void agreements_are_believed_of_who_has_a_key(void **state)

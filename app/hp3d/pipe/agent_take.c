@@ -124,14 +124,14 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	const struct hp3_message_ear ear = {.keys = &a->keys,
+	const struct hp3_receiver rx = {.keys = &a->keys,
 		.heard = a->heard,
 		.time = hp3d_agent_time(a),
 		.port = a->port,
 		.stats = &a->stats};
 	struct hp3_agree what;
 
-	switch (hp3_agree_read(HP3_PARSED(pkt), &ear, &what)) {
+	switch (hp3_agree_read(HP3_PARSED(pkt), &rx, &what)) {
 	case HP3_MESSAGE_NONE:
 		return false;
 	case HP3_MESSAGE_OK:
