@@ -100,15 +100,6 @@ enum hp3_message_fate {
 	HP3_MESSAGE_DROP, /* of their length and magic, but invalid: counted; consume it */
 };
 
-/* What the receiver needs to authenticate messages, to detect replays, and to count drops. */
-struct hp3_receiver {
-	const struct hp3_probe_keys *keys;
-	struct hp3_heard *heard;
-	struct hp3_heard_time time;
-	uint16_t port; /* hp3's own */
-	struct hp3_probe_stats *stats;
-};
-
 /*
  * Reads a message. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
  * NONE. OK once for each message (heard.h).

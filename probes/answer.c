@@ -19,8 +19,10 @@ static uint64_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_
 }
 
 int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
-	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_keys *keys)
+	const struct hp3_answer *answer, const struct hp3_receiver *rx)
 {
+	const struct hp3_probe_key *key = &rx->keys->key[answer->key];
+	uint32_t cookie = hp3_peer_cookie(probe->bytes, probe->v);
 	uint8_t p[HP3_ANSWER_LEN] = {ANSWER_MAGIC};
 	struct hp3_addressing a;
 
@@ -30,9 +32,8 @@ int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	hp3_put_be32(p + 4, answer->id);
 	p[2] = (uint8_t)(answer->clock_us >> 32);
 	hp3_put_be32(p + 8, (uint32_t)answer->clock_us);
-	hp3_put_be64(p + ANSWER_TAG, tag_of(p, &a, port, &keys->key[answer->key],
-					     hp3_peer_cookie(probe->bytes, probe->v)));
-	return hp3_build_udp(buf, cap, &a, port, p, sizeof(p));
+	hp3_put_be64(p + ANSWER_TAG, tag_of(p, &a, rx->port, key, cookie));
+	return hp3_build_udp(buf, cap, &a, rx->port, p, sizeof(p));
 }
 
 static enum hp3_answer_fate drop_answer(uint64_t *counter)
@@ -53,29 +54,28 @@ static uint32_t cookie_of(
 }
 
 /* Index of the key that made the tag, or -EACCES. */
-static int key_of_answer(const struct hp3_datagram *d, uint16_t port,
-	const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret)
+static int key_of_answer(const struct hp3_datagram *d, const struct hp3_receiver *rx)
 {
 	const struct hp3_addressing a = hp3_datagram_addressing(d);
 	const uint8_t *p = d->l4 + 8;
-	uint32_t cookie = cookie_of(d, hp3_be32(p + 4), secret);
+	uint32_t cookie = cookie_of(d, hp3_be32(p + 4), rx->secret);
 
-	for (uint32_t i = 0; i < hp3_probe_keys(keys, &a); i++) {
-		if (hp3_be64(p + ANSWER_TAG) == tag_of(p, &a, port, &keys->key[i], cookie))
+	for (uint32_t i = 0; i < hp3_probe_keys(rx->keys, &a); i++) {
+		if (hp3_be64(p + ANSWER_TAG) == tag_of(p, &a, rx->port, &rx->keys->key[i], cookie))
 			return (int)i;
 	}
 	return -EACCES;
 }
 
-enum hp3_answer_fate hp3_answer_read(const struct hp3_parsed *f, uint16_t port,
-	const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret,
-	struct hp3_answer *answer, struct hp3_probe_stats *stats)
+enum hp3_answer_fate hp3_answer_read(
+	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_answer *answer)
 {
+	struct hp3_probe_stats *stats = rx->stats;
 	struct hp3_datagram d;
 	const uint8_t *p;
 	int key;
 
-	if (hp3_datagram_to(f, port, &d) < 0 || d.len != 8 + HP3_ANSWER_LEN ||
+	if (hp3_datagram_to(f, rx->port, &d) < 0 || d.len != 8 + HP3_ANSWER_LEN ||
 		d.l4[8] != ANSWER_MAGIC)
 		return HP3_ANSWER_NONE;
 	p = d.l4 + 8;
@@ -84,7 +84,7 @@ enum hp3_answer_fate hp3_answer_read(const struct hp3_parsed *f, uint16_t port,
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop_answer(&stats->answers_version);
 
-	key = key_of_answer(&d, port, keys, secret);
+	key = key_of_answer(&d, rx);
 	if (key < 0)
 		return drop_answer(&stats->answers_bad_tag);
 	*answer = (struct hp3_answer){.id = hp3_be32(p + 4),

@@ -23,8 +23,6 @@
  * with IPv6. So a responder cannot be used to amplify traffic.
  */
 #include "probes/heard.h"
-#include "probes/stats.h"
-#include "probes/tag.h"
 
 /*
  * Default port. IANA has not assigned it. It is below the range from which hosts draw source ports,
@@ -44,10 +42,10 @@ struct hp3_answer {
 
 /*
  * Builds the answer to a probe, with the key of the probe (answer->key). Returns the length of the
- * frame in buf, -ENOSPC, or -EINVAL if `port` is that of RoCEv2.
+ * frame in buf, -ENOSPC, or -EINVAL if rx->port is that of RoCEv2. Of *rx, it uses port and keys.
  */
 int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
-	const struct hp3_answer *answer, uint16_t port, const struct hp3_probe_keys *keys);
+	const struct hp3_answer *answer, const struct hp3_receiver *rx);
 
 enum hp3_answer_fate {
 	HP3_ANSWER_NONE, /* not an answer: forward it */
@@ -57,10 +55,9 @@ enum hp3_answer_fate {
 
 /*
  * Reads an answer. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
- * NONE. `port`: hp3's own. `secret`: the secret that made the cookies of this host's probes.
+ * NONE. The replay protection of *rx is not used.
  */
-enum hp3_answer_fate hp3_answer_read(const struct hp3_parsed *f, uint16_t port,
-	const struct hp3_probe_keys *keys, const struct hp3_probe_key *secret,
-	struct hp3_answer *answer, struct hp3_probe_stats *stats);
+enum hp3_answer_fate hp3_answer_read(
+	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_answer *answer);
 
 #endif

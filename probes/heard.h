@@ -53,6 +53,16 @@ struct hp3_heard_time {
 	uint32_t clock_s;
 };
 
+/* What this host needs to authenticate messages, to detect replays, and to count drops. */
+struct hp3_receiver {
+	const struct hp3_probe_keys *keys;
+	struct hp3_heard *heard;
+	struct hp3_heard_time time;
+	uint16_t port; /* hp3's own */
+	struct hp3_probe_stats *stats;
+	const struct hp3_probe_key *secret; /* made the cookies of this host's probes (tag.h) */
+};
+
 /* `born`: the wall clock at the start of this hp3d, us. */
 void hp3_heard_init(struct hp3_heard *h, uint64_t seed, uint64_t born);
 

@@ -62,12 +62,11 @@ static bool ask_responder(const struct hp3_parsed *f, const struct hp3_probe_key
 		return false;
 	MUST(hp3_icrc_ok(f->bytes, v));
 	MUST(hp3_responder_take(r, f, true, CLOCK, NOW, &got) == HP3_RESPOND_DROP);
-	int n = hp3_answer_build(out.b, sizeof(out.b), f, &answer, HP3_PROBE_PORT, keys);
+	int n = hp3_answer_build(out.b, sizeof(out.b), f, &answer, RECEIVER(keys, NULL));
 	MUST(n > 0 && n - L3 <= v->icrc_off + HP3_ICRC_LEN - v->l3_off + 4u);
 	out.len = (uint32_t)n;
 	reparse(&out);
-	MUST(hp3_answer_read(PARSED(&out), HP3_PROBE_PORT, keys, &host_secret, &got, &stats) ==
-		HP3_ANSWER_OK);
+	MUST(hp3_answer_read(PARSED(&out), RECEIVER(keys, &stats), &got) == HP3_ANSWER_OK);
 	MUST(got.id == answer.id && got.ce == answer.ce);
 	return true;
 }
@@ -83,9 +82,8 @@ static void read_all(const uint8_t *bytes, uint32_t len)
 	hp3_parse(bytes, len, &v);
 	MUST(!ask_responder(&f, &probe_keys));
 	ask_responder(&f, &no_keys);
-	MUST(hp3_answer_read(&f, HP3_PROBE_PORT, &probe_keys, &host_secret, &answer, &stats) !=
-		HP3_ANSWER_OK);
-	hp3_answer_read(&f, HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &stats);
+	MUST(hp3_answer_read(&f, RECEIVER(&probe_keys, &stats), &answer) != HP3_ANSWER_OK);
+	hp3_answer_read(&f, RECEIVER(&no_keys, &stats), &answer);
 	MUST(hp3_agree_read(&f, &rx, &message) != HP3_MESSAGE_OK);
 	MUST(hp3_agree_read(&f, &keyless, &message) != HP3_MESSAGE_OK);
 	hp3_tracer_init(&tracer, &(struct hp3_trace_params){.timeout_ns = 1}, 1, &stats);
@@ -132,14 +130,13 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 
 	make_probe(&probe, ipv6, 7, CLOCK, &probe_key);
 	good.len = (uint32_t)hp3_answer_build(
-		good.b, sizeof(good.b), PARSED(&probe), &answer, HP3_PROBE_PORT, &probe_keys);
+		good.b, sizeof(good.b), PARSED(&probe), &answer, RECEIVER(&probe_keys, NULL));
 	reparse(&good);
 	f = good;
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &probe_keys, &host_secret, &got, &stats) ==
-		HP3_ANSWER_OK)
+	if (hp3_answer_read(PARSED(&f), RECEIVER(&probe_keys, &stats), &got) == HP3_ANSWER_OK)
 		MUST(got.id == 7 && !got.ce && got.clock_us == 9);
 }
 

@@ -15,6 +15,10 @@ struct frame {
 };
 
 #define PARSED(f) (&(const struct hp3_parsed){(f)->b, (f)->len, &(f)->v})
+/* The receiver of answers, with hp3's default port and host_secret. */
+#define RECEIVER(k, s)                                                                             \
+	(&(const struct hp3_receiver){                                                             \
+		.keys = (k), .port = HP3_PROBE_PORT, .stats = (s), .secret = &host_secret})
 
 extern const struct hp3_probe_key probe_key;
 extern const struct hp3_probe_key no_key;

@@ -185,13 +185,12 @@ static void others_are_left_alone(void **state)
 	make_probe(&probe, false, 1, 1, &probe_key);
 	assert_int_equal(take(&probe, &probe_key, &got), HP3_MESSAGE_NONE);
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), PARSED(&probe), &answer, HP3_PROBE_PORT, &probe_keys);
+		f.b, sizeof(f.b), PARSED(&probe), &answer, RECEIVER(&probe_keys, NULL));
 	reparse(&f);
 	assert_int_equal(take(&f, &probe_key, &got), HP3_MESSAGE_NONE);
 	build(&f, false, &message, CLOCK * 1000000ull, &probe_key);
 	assert_int_equal(
-		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &probe_keys, &host_secret, &read, &st),
-		HP3_ANSWER_NONE);
+		hp3_answer_read(PARSED(&f), RECEIVER(&probe_keys, &st), &read), HP3_ANSWER_NONE);
 	for (uint32_t len = 0; len < f.len; len++) {
 		struct frame cut = f;
 

@@ -18,7 +18,7 @@ static const struct hp3_answer some = {
 static void answer_to(struct frame *f, const struct frame *probe, const struct hp3_answer *answer)
 {
 	int n = hp3_answer_build(
-		f->b, sizeof(f->b), PARSED(probe), answer, HP3_PROBE_PORT, &probe_keys);
+		f->b, sizeof(f->b), PARSED(probe), answer, RECEIVER(&probe_keys, NULL));
 
 	assert_true(n > 0);
 	f->len = (uint32_t)n;
@@ -36,16 +36,18 @@ static void make_answer(struct frame *f, bool ipv6)
 static enum hp3_answer_fate read_answer(
 	const struct frame *f, struct hp3_answer *answer, struct hp3_probe_stats *st)
 {
-	return hp3_answer_read(PARSED(f), HP3_PROBE_PORT, &probe_keys, &host_secret, answer, st);
+	return hp3_answer_read(PARSED(f), RECEIVER(&probe_keys, st), answer);
 }
 
 static void rule_01_answer_is_no_rocev2(void **state)
 {
+	const struct hp3_receiver to_rnic = {.keys = &probe_keys, .port = HP3_ROCE_UDP_PORT};
+
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		struct frame probe, f;
 		make_probe(&probe, ipv6, 1, 1, &probe_key);
-		assert_int_equal(hp3_answer_build(f.b, sizeof(f.b), PARSED(&probe), &some,
-					 HP3_ROCE_UDP_PORT, &probe_keys),
+		assert_int_equal(
+			hp3_answer_build(f.b, sizeof(f.b), PARSED(&probe), &some, &to_rnic),
 			-EINVAL);
 		answer_to(&f, &probe, &some);
 		assert_int_equal(f.v.class, HP3_CLASS_OTHER);
@@ -86,7 +88,7 @@ static void never_larger_than_the_question(void **state)
 		uint32_t len = make_frame(b, &s, &r);
 		hp3_parse(b, len, &v);
 		int n = hp3_answer_build(f.b, sizeof(f.b), &(struct hp3_parsed){b, len, &v}, &some,
-			HP3_PROBE_PORT, &no_keys);
+			RECEIVER(&no_keys, NULL));
 		assert_in_range(n, 1, len);
 	}
 }
@@ -199,8 +201,7 @@ static void rule_06_other_addresses_and_keys(void **state)
 
 	make_answer(&f, false);
 	assert_int_equal(
-		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &st),
-		HP3_ANSWER_DROP);
+		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_ANSWER_DROP);
 	f.b[L3 + 15] ^= 1; /* source address; the checksum follows */
 	store_udp_csum(f.b, L3, L3 + 20);
 	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_DROP);
@@ -213,27 +214,25 @@ static void without_a_key_an_answer_knows_the_cookie(void **state)
 {
 	const struct hp3_probe_key other_host = {{78}};
 	struct hp3_probe_stats st = {0};
+	struct hp3_receiver elsewhere = *RECEIVER(&no_keys, &st);
 	struct hp3_answer answer, wrong = some;
 	struct frame probe, f;
 
 	make_probe(&probe, true, some.id, 1, &no_key);
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), PARSED(&probe), &some, HP3_PROBE_PORT, &no_keys);
+		f.b, sizeof(f.b), PARSED(&probe), &some, RECEIVER(&no_keys, NULL));
 	reparse(&f);
 	assert_int_equal(
-		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &st),
-		HP3_ANSWER_OK);
+		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_ANSWER_OK);
 	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_DROP);
-	assert_int_equal(
-		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &no_keys, &other_host, &answer, &st),
-		HP3_ANSWER_DROP);
+	elsewhere.secret = &other_host;
+	assert_int_equal(hp3_answer_read(PARSED(&f), &elsewhere, &answer), HP3_ANSWER_DROP);
 	wrong.id++;
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), PARSED(&probe), &wrong, HP3_PROBE_PORT, &no_keys);
+		f.b, sizeof(f.b), PARSED(&probe), &wrong, RECEIVER(&no_keys, NULL));
 	reparse(&f);
 	assert_int_equal(
-		hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &no_keys, &host_secret, &answer, &st),
-		HP3_ANSWER_DROP);
+		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_ANSWER_DROP);
 	assert_int_equal(st.answers_bad_tag, 3);
 }
 
@@ -241,12 +240,13 @@ static void others_pass(void **state)
 {
 	struct hp3_probe_stats st = {0}, none = {0};
 	struct hp3_addressing a = flow_addressing(false, 0xc000);
+	struct hp3_receiver other_port = *RECEIVER(&probe_keys, &st);
 	struct hp3_answer answer;
 	struct frame f, probe;
 
 	make_answer(&f, false);
-	assert_int_equal(hp3_answer_read(PARSED(&f), 5000, &probe_keys, &host_secret, &answer, &st),
-		HP3_ANSWER_NONE);
+	other_port.port = 5000;
+	assert_int_equal(hp3_answer_read(PARSED(&f), &other_port, &answer), HP3_ANSWER_NONE);
 	f.b[L3 + 6] |= 0x20; /* a fragment */
 	reparse(&f);
 	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_NONE);
@@ -274,8 +274,8 @@ static void truncated(void **state)
 			struct hp3_view v;
 			hp3_parse(b, len, &v);
 			enum hp3_answer_fate fate =
-				hp3_answer_read(&(struct hp3_parsed){b, len, &v}, HP3_PROBE_PORT,
-					&probe_keys, &host_secret, &answer, &st);
+				hp3_answer_read(&(struct hp3_parsed){b, len, &v},
+					RECEIVER(&probe_keys, &st), &answer);
 			assert_int_equal(fate, len == f.len ? HP3_ANSWER_OK : HP3_ANSWER_NONE);
 		}
 	}
@@ -287,7 +287,7 @@ static void too_small_a_buffer(void **state)
 
 	make_probe(&probe, false, 1, 1, &probe_key);
 	assert_int_equal(
-		hp3_answer_build(f.b, L3 + 59, PARSED(&probe), &some, HP3_PROBE_PORT, &probe_keys),
+		hp3_answer_build(f.b, L3 + 59, PARSED(&probe), &some, RECEIVER(&probe_keys, NULL)),
 		-ENOSPC);
 }
 

@@ -104,10 +104,9 @@ static void a_second_key(void **state)
 		assert_int_equal(hp3_responder_take(r, PARSED(&probe), false, CLOCK, now, &answer),
 			HP3_RESPOND_ANSWER);
 		f.len = (uint32_t)hp3_answer_build(
-			f.b, sizeof(f.b), PARSED(&probe), &answer, HP3_PROBE_PORT, &cfg.keys);
+			f.b, sizeof(f.b), PARSED(&probe), &answer, RECEIVER(&cfg.keys, NULL));
 		reparse(&f);
-		assert_int_equal(hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &askers[i],
-					 &host_secret, &answer, &got),
+		assert_int_equal(hp3_answer_read(PARSED(&f), RECEIVER(&askers[i], &got), &answer),
 			HP3_ANSWER_OK);
 	}
 	assert_int_equal(st.old_key, 2);

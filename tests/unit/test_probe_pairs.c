@@ -196,9 +196,9 @@ static enum hp3_answer_fate answer_to(const struct hp3_addressing *to, uint32_t 
 
 	probe_of(&probe, to, id, CLOCK, &agreed);
 	f.len = (uint32_t)hp3_answer_build(
-		f.b, sizeof(f.b), PARSED(&probe), &answer, HP3_PROBE_PORT, theirs);
+		f.b, sizeof(f.b), PARSED(&probe), &answer, RECEIVER(theirs, NULL));
 	reparse(&f);
-	return hp3_answer_read(PARSED(&f), HP3_PROBE_PORT, &agreed_keys, &host_secret, &read, got);
+	return hp3_answer_read(PARSED(&f), RECEIVER(&agreed_keys, got), &read);
 }
 
 /* The answerer sees the cookie of the probe, and has the key or not. */

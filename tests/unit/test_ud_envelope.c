@@ -89,13 +89,13 @@ static void an_answer_arrives(void **state)
 		int n;
 
 		probe(&p, ipv6);
-		n = hp3_answer_build(in.b, sizeof(in.b), PARSED(&p), &answer, PORT, &probe_keys);
+		n = hp3_answer_build(
+			in.b, sizeof(in.b), PARSED(&p), &answer, RECEIVER(&probe_keys, NULL));
 		assert_true(n > 0);
 		in.len = (uint32_t)n;
 		reparse(&in);
 		assert_int_equal(carry(&in, false, &out), 0);
-		assert_int_equal(
-			hp3_answer_read(PARSED(&out), PORT, &probe_keys, &host_secret, &got, &st),
+		assert_int_equal(hp3_answer_read(PARSED(&out), RECEIVER(&probe_keys, &st), &got),
 			HP3_ANSWER_OK);
 		assert_true(got.ce);
 		assert_int_equal(got.id, 99);
@@ -113,7 +113,8 @@ static void an_answer_is_no_longer_than_its_probe(void **state)
 		int n, least = HP3D_UD_PAYLOAD;
 
 		probe(&p, ipv6);
-		n = hp3_answer_build(in.b, sizeof(in.b), PARSED(&p), &answer, PORT, &probe_keys);
+		n = hp3_answer_build(
+			in.b, sizeof(in.b), PARSED(&p), &answer, RECEIVER(&probe_keys, NULL));
 		assert_true(n > 0);
 		put_room(grh, &p, false);
 		hp3d_ud_pack(p.b, p.len, PORT, &route, asks);

@@ -4,9 +4,20 @@
 #include "app/hp3d/pipe/agent_internal.h"
 #include "probes/datagram.h"
 
+static struct hp3_receiver receiver_of(struct hp3d_agent *a)
+{
+	return (struct hp3_receiver){.keys = &a->keys,
+		.heard = a->heard,
+		.time = hp3d_agent_time(a),
+		.port = a->port,
+		.stats = &a->stats,
+		.secret = &a->secret};
+}
+
 static struct rte_mbuf *answer_to(
 	struct hp3d_agent *a, const struct hp3_pkt *pkt, struct hp3_answer *reply)
 {
+	const struct hp3_receiver rx = receiver_of(a);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(a->pool);
 	int len;
 
@@ -15,8 +26,8 @@ static struct rte_mbuf *answer_to(
 		return NULL;
 	}
 	reply->clock_us = hp3d_agent_clock_us();
-	len = hp3_answer_build(rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, HP3_PARSED(pkt),
-		reply, a->port, &a->keys);
+	len = hp3_answer_build(
+		rte_pktmbuf_mtod(m, void *), HP3D_AGENT_FRAME_MAX, HP3_PARSED(pkt), reply, &rx);
 	return hp3d_agent_sized(m, len);
 }
 
@@ -98,11 +109,11 @@ static void mark_peer_answered(struct hp3d_agent *a, struct hp3_engine *e,
 static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct hp3_pkt *pkt,
 	uint64_t now, struct hp3_acts *acts)
 {
+	const struct hp3_receiver rx = receiver_of(a);
 	struct hp3_trace_result traced;
 	struct hp3_answer reply;
 
-	switch (hp3_answer_read(
-		HP3_PARSED(pkt), a->port, &a->keys, &a->secret, &reply, &a->stats)) {
+	switch (hp3_answer_read(HP3_PARSED(pkt), &rx, &reply)) {
 	case HP3_ANSWER_NONE:
 		return false;
 	case HP3_ANSWER_OK:
@@ -124,11 +135,7 @@ static bool take_agree(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	uint64_t now, struct hp3_acts *acts)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	const struct hp3_receiver rx = {.keys = &a->keys,
-		.heard = a->heard,
-		.time = hp3d_agent_time(a),
-		.port = a->port,
-		.stats = &a->stats};
+	const struct hp3_receiver rx = receiver_of(a);
 	struct hp3_agree what;
 
 	switch (hp3_agree_read(HP3_PARSED(pkt), &rx, &what)) {
