@@ -31,7 +31,8 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	hp3_put_be32(p + 32, what->turn);
 	hp3_put_be64(p + 36, what->slow);
 	hp3_put_be32(p + 44, what->next == HP3_NO_PSN ? 0 : KNOWN | what->next);
-	hp3_put_be64(p + AGREE_BODY, hp3_tag(key, HP3_TAG_AGREE, &from, port, p, AGREE_BODY));
+	hp3_put_be64(p + AGREE_BODY,
+		hp3_tag(key, &(struct hp3_tag_input){HP3_TAG_AGREE, &from, port, p, AGREE_BODY}));
 	return hp3_build_udp(buf, cap, &from, port, p, sizeof(p));
 }
 
@@ -50,17 +51,16 @@ static enum hp3_message_fate drop_agree(uint64_t *counter)
 }
 
 /* Does this authentic message count, by its stamp (heard.h)? If not, the reason is counted. */
-static bool is_new(const struct hp3_receiver *rx, const struct hp3_datagram *d, uint64_t stamp)
+static bool is_new(const struct hp3_receiver *rx, const struct hp3_addressing *a, uint64_t stamp)
 {
 	struct hp3_probe_stats *stats = rx->stats;
 	uint64_t *const why[] = {[HP3_HEARD_CLOCK] = &stats->messages_bad_clock,
 		[HP3_HEARD_OLD] = &stats->messages_old,
 		[HP3_HEARD_AGAIN] = &stats->messages_replayed,
 		[HP3_HEARD_NO_ROOM] = &stats->messages_no_room};
-	const struct hp3_addressing a = hp3_datagram_addressing(d);
 	enum hp3_heard_fate fate;
 
-	fate = hp3_heard_take(rx->heard, &a, HP3_TAG_AGREE, stamp, &rx->time);
+	fate = hp3_heard_take(rx->heard, a, HP3_TAG_AGREE, stamp, &rx->time);
 	if (fate != HP3_HEARD_NEW)
 		++*why[fate];
 	return fate == HP3_HEARD_NEW;
@@ -70,6 +70,8 @@ enum hp3_message_fate hp3_agree_read(
 	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_agree *what)
 {
 	struct hp3_probe_stats *stats = rx->stats;
+	struct hp3_addressing a;
+	struct hp3_tag_input in;
 	struct hp3_datagram d;
 	const uint8_t *p;
 	uint32_t next;
@@ -80,11 +82,13 @@ enum hp3_message_fate hp3_agree_read(
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return drop_agree(&stats->messages_version);
-	if (!hp3_datagram_is_keyed(&d, rx->keys))
+	a = hp3_datagram_addressing(&d);
+	if (!hp3_pair_keyed(&rx->keys->key[0], &a))
 		return drop_agree(&stats->messages_unkeyed);
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
 		return drop_agree(&stats->messages_bad_form);
-	if (!hp3_datagram_is_tagged(&d, HP3_TAG_AGREE, rx->port, AGREE_BODY, rx->keys))
+	in = (struct hp3_tag_input){HP3_TAG_AGREE, &a, rx->port, p, AGREE_BODY};
+	if (hp3_tag_key(rx->keys, &in, hp3_be64(p + AGREE_BODY)) < 0)
 		return drop_agree(&stats->messages_bad_tag);
 	next = hp3_be32(p + 44);
 	*what = (struct hp3_agree){.kind = p[1] & 15,
@@ -103,7 +107,7 @@ enum hp3_message_fate hp3_agree_read(
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!has_right_values(what))
 		return drop_agree(&stats->messages_bad_form);
-	if (!is_new(rx, &d, hp3_be64(p + 4)))
+	if (!is_new(rx, &a, hp3_be64(p + 4)))
 		return HP3_MESSAGE_DROP;
 	stats->agreements++;
 	return HP3_MESSAGE_OK;

@@ -15,7 +15,7 @@ static uint64_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_
 
 	memcpy(in, p, ANSWER_TAG);
 	hp3_put_be32(in + ANSWER_TAG, hp3_pair_keyed(key, a) ? 0 : cookie);
-	return hp3_tag(key, HP3_TAG_ANSWER, a, port, in, sizeof(in));
+	return hp3_tag(key, &(struct hp3_tag_input){HP3_TAG_ANSWER, a, port, in, sizeof(in)});
 }
 
 int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,

@@ -73,23 +73,3 @@ struct hp3_addressing hp3_datagram_addressing(const struct hp3_datagram *d)
 	memcpy(a.dst_ip, d->dst, d->ipv6 ? 16 : 4);
 	return a;
 }
-
-bool hp3_datagram_is_keyed(const struct hp3_datagram *d, const struct hp3_probe_keys *keys)
-{
-	const struct hp3_addressing a = hp3_datagram_addressing(d);
-
-	return hp3_pair_keyed(&keys->key[0], &a);
-}
-
-bool hp3_datagram_is_tagged(const struct hp3_datagram *d, enum hp3_tag_kind kind, uint16_t port,
-	uint32_t body, const struct hp3_probe_keys *keys)
-{
-	const struct hp3_addressing a = hp3_datagram_addressing(d);
-	const uint8_t *p = d->l4 + 8;
-
-	for (uint32_t i = 0; i < hp3_probe_keys(keys, &a); i++) {
-		if (hp3_be64(p + body) == hp3_tag(&keys->key[i], kind, &a, port, p, body))
-			return true;
-	}
-	return false;
-}

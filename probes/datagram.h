@@ -8,7 +8,7 @@
  * The caller has parsed layer 2 and the IP header with hp3_parse(). Fragments, and IPv6 packets
  * with extension headers, are not found: neither hp3d nor a switch sends such packets.
  */
-#include "probes/tag.h"
+#include "roce/build.h"
 #include "roce/parse.h"
 
 struct hp3_datagram {
@@ -30,15 +30,5 @@ uint16_t hp3_datagram_sum(const struct hp3_datagram *d);
 
 /* The addresses and the source port of a UDP datagram. */
 struct hp3_addressing hp3_datagram_addressing(const struct hp3_datagram *d);
-
-/* Do the sender and the receiver of the datagram have a key? */
-bool hp3_datagram_is_keyed(const struct hp3_datagram *d, const struct hp3_probe_keys *keys);
-
-/*
- * Checks the tag of a UDP datagram from hp3's own port to hp3's own port. The tag (64 bits) begins
- * `body` bytes behind the UDP header. It is right if any of the keys made it.
- */
-bool hp3_datagram_is_tagged(const struct hp3_datagram *d, enum hp3_tag_kind kind, uint16_t port,
-	uint32_t body, const struct hp3_probe_keys *keys);
 
 #endif

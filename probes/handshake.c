@@ -4,6 +4,7 @@
 #include <sodium/crypto_generichash.h>
 #include <sodium/crypto_shorthash.h>
 #include <sodium/crypto_verify_16.h>
+#include "probes/tag.h"
 
 #define HANDSHAKE_MAGIC 0x6bu
 #define HANDSHAKE_ASKED 4u

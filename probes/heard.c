@@ -19,7 +19,7 @@ static uint64_t print_of_sender(
 
 	memcpy(ends.src_ip, a->src_ip, sizeof(ends.src_ip));
 	memcpy(ends.dst_ip, a->dst_ip, sizeof(ends.dst_ip));
-	return hp3_tag(&h->seed, HP3_TAG_SOURCE, &ends, 0, &what, 1) | 1;
+	return hp3_tag(&h->seed, &(struct hp3_tag_input){HP3_TAG_SOURCE, &ends, 0, &what, 1}) | 1;
 }
 
 /* Is the stamp within clock_s of the clock? */

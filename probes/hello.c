@@ -26,7 +26,8 @@ void hp3_hello_build(void *buf, const struct hp3_addressing *a, uint16_t dport,
 	hp3_put_be64(p + HELLO_NONCE, h->nonce);
 	for (uint32_t i = 0; i < h->n; i++)
 		hp3_put_be32(p + QPNS + 4 * i, h->qpn[i]);
-	hp3_put_be64(p + HELLO_TAG, hp3_tag(key, HP3_TAG_HELLO, a, dport, p, HELLO_TAG));
+	hp3_put_be64(p + HELLO_TAG,
+		hp3_tag(key, &(struct hp3_tag_input){HP3_TAG_HELLO, a, dport, p, HELLO_TAG}));
 }
 
 static bool is_sound_hello(const struct hp3_hello *h)
@@ -38,9 +39,11 @@ static bool is_sound_hello(const struct hp3_hello *h)
 }
 
 int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, uint16_t dport,
-	const struct hp3_probe_keys *keys, struct hp3_hello *h, uint64_t *hash)
+	const struct hp3_probe_keys *keys, struct hp3_hello *h)
 {
+	const struct hp3_tag_input in = {HP3_TAG_HELLO, a, dport, buf, HELLO_TAG};
 	const uint8_t *p = buf;
+	int key;
 
 	if (n != HP3_HELLO_LEN || p[0] != HELLO_MAGIC)
 		return -EBADMSG;
@@ -55,15 +58,10 @@ int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, ui
 		h->qpn[i] = hp3_be32(p + QPNS + 4 * i);
 	if (p[3] != 0 || h->n > HP3_HELLO_QPNS || !is_sound_hello(h))
 		return -EBADMSG;
-	for (uint32_t i = 0; i < hp3_probe_keys(keys, a); i++) {
-		uint64_t tag = hp3_tag(&keys->key[i], HP3_TAG_HELLO, a, dport, p, HELLO_TAG);
-
-		if (hp3_be64(p + HELLO_TAG) != tag)
-			continue;
-		h->key = (uint8_t)i;
-		if (hash != NULL)
-			*hash = tag;
-		return 0;
-	}
-	return -EACCES;
+	h->hash = hp3_be64(p + HELLO_TAG);
+	key = hp3_tag_key(keys, &in, h->hash);
+	if (key < 0)
+		return key;
+	h->key = (uint8_t)key;
+	return 0;
 }

@@ -33,6 +33,7 @@ struct hp3_hello {
 	uint8_t kind; /* enum hp3_hello_kind */
 	uint8_t n; /* number of QPNs, up to HP3_HELLO_QPNS */
 	uint8_t key; /* set by hp3_hello_read(): index of the key that made the tag */
+	uint64_t hash; /* set by hp3_hello_read(): identifies the message */
 	uint32_t qkey;
 	uint64_t clock_us, nonce;
 	uint32_t qpn[HP3_HELLO_QPNS];
@@ -43,11 +44,11 @@ void hp3_hello_build(void *buf, const struct hp3_addressing *a, uint16_t dport,
 	const struct hp3_hello *h, const struct hp3_probe_key *key);
 
 /*
- * Reads the n bytes of a datagram. *a: the addresses and the source port of the datagram. *hash
- * (may be NULL): a hash that identifies the question. Returns 0; -EBADMSG: another message, or
- * malformed; -EPROTONOSUPPORT: another version; -EACCES: wrong tag.
+ * Reads the n bytes of a datagram. *a: the addresses and the source port of the datagram. Returns
+ * 0; -EBADMSG: another message, or malformed; -EPROTONOSUPPORT: another version; -EACCES: wrong
+ * tag.
  */
 int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, uint16_t dport,
-	const struct hp3_probe_keys *keys, struct hp3_hello *h, uint64_t *hash);
+	const struct hp3_probe_keys *keys, struct hp3_hello *h);
 
 #endif

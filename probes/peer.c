@@ -15,7 +15,8 @@ static uint64_t hash_of(const struct hp3_addressing *a, const struct hp3_peer_pr
 	hp3_put_be32(b + 8, p->id);
 	hp3_put_be32(b + 20, p->pad);
 	hp3_put_be64(b + 12, hp3_pair_keyed(key, a) || p->report ? p->time : p->time & UINT16_MAX);
-	return hp3_tag(key, HP3_TAG_PROBE, a, HP3_ROCE_UDP_PORT, b, sizeof(b));
+	return hp3_tag(
+		key, &(struct hp3_tag_input){HP3_TAG_PROBE, a, HP3_ROCE_UDP_PORT, b, sizeof(b)});
 }
 
 int hp3_peer_build(void *buf, size_t cap, const struct hp3_addressing *a,

@@ -85,7 +85,8 @@ static uint64_t print_of_source(const struct hp3_responder *r, const struct hp3_
 	struct hp3_addressing from = {.ipv6 = a->ipv6};
 
 	memcpy(from.src_ip, a->src_ip, sizeof(from.src_ip));
-	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &from, 0, "", 0) | 1;
+	return hp3_tag(&r->source_key, &(struct hp3_tag_input){HP3_TAG_SOURCE, &from, 0, "", 0}) |
+	       1;
 }
 
 /*
@@ -96,7 +97,8 @@ static uint64_t place_hash(const struct hp3_responder *r, uint64_t hash)
 {
 	static const struct hp3_addressing none;
 
-	return hp3_tag(&r->source_key, HP3_TAG_SOURCE, &none, 0, &hash, sizeof(hash));
+	return hp3_tag(&r->source_key,
+		&(struct hp3_tag_input){HP3_TAG_SOURCE, &none, 0, &hash, sizeof(hash)});
 }
 
 /*
@@ -282,10 +284,10 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
 }
 
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
-	const struct hp3_hello *ask, uint64_t hash, bool known, uint64_t clock, uint64_t now)
+	const struct hp3_hello *ask, bool known, uint64_t clock, uint64_t now)
 {
 	const struct sender from = {a, hp3_probe_keyed(&r->cfg.keys.key[0]), known};
-	uint64_t time = ask->clock_us / 1000000;
+	uint64_t time = ask->clock_us / 1000000, hash = ask->hash;
 	int64_t place;
 
 	r->stats->hellos++;

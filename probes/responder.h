@@ -110,6 +110,6 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
  * the same limits. Keys on which pairs have agreed are not used for the tags of such questions.
  */
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
-	const struct hp3_hello *ask, uint64_t hash, bool known, uint64_t clock, uint64_t now);
+	const struct hp3_hello *ask, bool known, uint64_t clock, uint64_t now);
 
 #endif

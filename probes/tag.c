@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* crypto_shorthash() needs no sodium_init(): it keeps no state and picks no implementation. */
+#include <errno.h>
 #include <sodium/crypto_shorthash.h>
 #include "probes/tag.h"
 
@@ -63,28 +64,38 @@ static void key_between(
 		memset(use, 0, HP3_KEY_LEN);
 }
 
-uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,
-	const struct hp3_addressing *a, uint16_t dport, const void *bytes, size_t n)
+uint64_t hp3_tag(const struct hp3_probe_key *key, const struct hp3_tag_input *in)
 {
-	uint8_t in[HEAD_LEN + HP3_TAG_MAX] = {(uint8_t)kind, a->ipv6}, out[sizeof(uint64_t)];
+	const struct hp3_addressing *a = in->a;
+	uint8_t b[HEAD_LEN + HP3_TAG_MAX] = {(uint8_t)in->kind, a->ipv6}, out[sizeof(uint64_t)];
 	size_t address = a->ipv6 ? 16 : 4;
 	uint8_t use[HP3_KEY_LEN];
 
-	memcpy(in + 2, a->src_ip, address);
-	memcpy(in + 18, a->dst_ip, address);
-	if (is_between_hosts(kind))
+	memcpy(b + 2, a->src_ip, address);
+	memcpy(b + 18, a->dst_ip, address);
+	if (is_between_hosts(in->kind))
 		key_between(use, key, a);
 	else
 		memcpy(use, key->bytes, sizeof(use));
-	hp3_put_be16(in + 34, a->sport);
-	hp3_put_be16(in + 36, dport);
-	memcpy(in + HEAD_LEN, bytes, n);
-	crypto_shorthash(out, in, HEAD_LEN + n, use);
+	hp3_put_be16(b + 34, a->sport);
+	hp3_put_be16(b + 36, in->dport);
+	memcpy(b + HEAD_LEN, in->bytes, in->n);
+	crypto_shorthash(out, b, HEAD_LEN + in->n, use);
 	return hp3_be64(out);
+}
+
+int hp3_tag_key(const struct hp3_probe_keys *keys, const struct hp3_tag_input *in, uint64_t tag)
+{
+	for (uint32_t i = 0; i < hp3_probe_keys(keys, in->a); i++)
+		if (hp3_tag(&keys->key[i], in) == tag)
+			return (int)i;
+	return -EACCES;
 }
 
 uint32_t hp3_probe_cookie(
 	const struct hp3_probe_key *secret, const struct hp3_addressing *a, uint32_t id)
 {
-	return (uint32_t)hp3_tag(secret, HP3_TAG_COOKIE, a, HP3_ROCE_UDP_PORT, &id, sizeof(id));
+	const struct hp3_tag_input in = {HP3_TAG_COOKIE, a, HP3_ROCE_UDP_PORT, &id, sizeof(id)};
+
+	return (uint32_t)hp3_tag(secret, &in);
 }

@@ -76,14 +76,24 @@ bool hp3_pair_keyed(const struct hp3_probe_key *key, const struct hp3_addressing
  */
 uint32_t hp3_probe_keys(const struct hp3_probe_keys *keys, const struct hp3_addressing *a);
 
-/*
- * SipHash over kind, addresses (IPv4: four bytes each) and source port of *a, destination port, and
- * n <= HP3_TAG_MAX further bytes. The key of SipHash: for messages between hosts, that of the
- * sender and the receiver of *a; otherwise, key->bytes.
- */
+/* What a tag covers: kind, addresses, ports, and n <= HP3_TAG_MAX further bytes. */
 #define HP3_TAG_MAX 236u
-uint64_t hp3_tag(const struct hp3_probe_key *key, enum hp3_tag_kind kind,
-	const struct hp3_addressing *a, uint16_t dport, const void *bytes, size_t n);
+struct hp3_tag_input {
+	enum hp3_tag_kind kind;
+	const struct hp3_addressing *a; /* addresses (IPv4: four bytes each) and source port */
+	uint16_t dport;
+	const void *bytes;
+	size_t n;
+};
+
+/*
+ * SipHash over *in. Its key: for messages between hosts, that of the sender and the receiver of
+ * in->a; otherwise, key->bytes.
+ */
+uint64_t hp3_tag(const struct hp3_probe_key *key, const struct hp3_tag_input *in);
+
+/* Index of the key that made the tag, or -EACCES. */
+int hp3_tag_key(const struct hp3_probe_keys *keys, const struct hp3_tag_input *in, uint64_t tag);
 
 /*
  * The cookie of probe `id` to the addresses of *a, for pairs without a key. `secret`: the host's

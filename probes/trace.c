@@ -34,9 +34,9 @@ static bool same_ends(const struct hp3_trace_slot *s, bool ipv6, const uint8_t *
 static uint32_t draw_id(struct hp3_tracer *t, const struct hp3_addressing *a, uint32_t slot)
 {
 	uint64_t n = t->drawn++;
+	const struct hp3_tag_input in = {HP3_TAG_RANDOM, a, 0, &n, sizeof(n)};
 
-	return ((uint32_t)hp3_tag(&t->random, HP3_TAG_RANDOM, a, 0, &n, sizeof(n)) & ~SLOT_MASK) |
-	       slot;
+	return ((uint32_t)hp3_tag(&t->random, &in) & ~SLOT_MASK) | slot;
 }
 
 static int find_slot(const struct hp3_tracer *t, const struct hp3_addressing *a)

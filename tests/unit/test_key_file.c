@@ -54,7 +54,7 @@ static uint64_t tag(
 {
 	struct hp3_addressing a = {.src_ip = {10, 0, 0, src}, .dst_ip = {10, 0, 0, dst}};
 
-	return hp3_tag(key, kind, &a, 4791, "x", 1);
+	return hp3_tag(key, &(struct hp3_tag_input){kind, &a, 4791, "x", 1});
 }
 
 static void lines_that_are_none(void **state)

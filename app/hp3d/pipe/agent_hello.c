@@ -43,8 +43,7 @@ int hp3d_agent_read_hello(struct hp3d_agent *a, const struct hp3_addressing *fro
 	struct hp3_ends ends = {.ipv6 = from->ipv6, .local = from->dst_ip, .remote = from->src_ip};
 	const struct hp3d_neighbour *known = hp3d_neighbours_find(&a->neighbours, &ends);
 	const struct hp3_probe_keys keys = hello_keys(a);
-	uint64_t hash;
-	int err = hp3_hello_read(buf, n, from, dport, &keys, h, &hash);
+	int err = hp3_hello_read(buf, n, from, dport, &keys, h);
 
 	if (err == 0 && a->agrees && from->sport >= HP3_PRIVILEGED) {
 		a->stats.hellos_unprivileged++;
@@ -57,7 +56,7 @@ int hp3d_agent_read_hello(struct hp3d_agent *a, const struct hp3_addressing *fro
 		return err;
 	if (h->kind == HP3_HELLO_ANSWER)
 		return 0;
-	return hp3_responder_hello(a->responder, from, h, hash,
+	return hp3_responder_hello(a->responder, from, h,
 		       !hp3d_agent_has_key(a) && known != NULL && known->peer, hp3d_agent_clock(),
 		       now)
 		       ? 0

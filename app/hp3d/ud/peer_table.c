@@ -24,11 +24,11 @@ static struct hp3d_ud_peer *set_of_peer(
 	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote)
 {
 	struct hp3_addressing a = {.ipv6 = ipv6};
+	const struct hp3_tag_input in = {HP3_TAG_SOURCE, &a, 0, "", 0};
 
 	memcpy(a.src_ip, local, ipv6 ? 16 : 4);
 	memcpy(a.dst_ip, remote, ipv6 ? 16 : 4);
-	return &p->peer[hp3_tag(&p->secret, HP3_TAG_SOURCE, &a, 0, "", 0) % (p->n / PEER_WAYS) *
-			PEER_WAYS];
+	return &p->peer[hp3_tag(&p->secret, &in) % (p->n / PEER_WAYS) * PEER_WAYS];
 }
 
 struct hp3d_ud_peer *hp3d_ud_peers_find(
