@@ -52,29 +52,32 @@ static uint64_t whole_time(uint16_t low, uint64_t clock)
 	return clock + (uint64_t)(int64_t)(int16_t)(low - (uint16_t)clock);
 }
 
-/* Index of the key that made the tag, or -EACCES. `upper`: the upper half of a report's tag. */
-static int key_of_probe(const struct hp3_addressing *a, const struct hp3_peer_probe *p,
-	const uint8_t upper[4], const struct hp3_probe_keys *keys, uint64_t *hash)
+/*
+ * Sets key and hash of *p. `upper`: the upper half of a report's tag. -EACCES: no key made the tag.
+ */
+static int find_key(const struct hp3_addressing *a, const uint8_t upper[4],
+	const struct hp3_probe_keys *keys, struct hp3_peer_probe *p)
 {
-	for (uint32_t i = 0; i < hp3_probe_keys(keys, a); i++) {
-		*hash = hash_of(a, p, &keys->key[i]);
-		if (!hp3_pair_keyed(&keys->key[i], a) ||
-			((uint32_t)*hash == p->cookie &&
-				(!p->report || *hash >> 32 == hp3_be32(upper))))
-			return (int)i;
+	for (; p->key < hp3_probe_keys(keys, a); p->key++) {
+		const struct hp3_probe_key *key = &keys->key[p->key];
+
+		p->hash = hash_of(a, p, key);
+		if (!hp3_pair_keyed(key, a) ||
+			((uint32_t)p->hash == p->cookie &&
+				(!p->report || p->hash >> 32 == hp3_be32(upper))))
+			return 0;
 	}
 	return -EACCES;
 }
 
 int hp3_peer_read(const struct hp3_parsed *f, const struct hp3_probe_keys *keys, uint64_t clock,
-	struct hp3_peer_probe *p, uint64_t *hash)
+	struct hp3_peer_probe *p)
 {
 	const struct hp3_view *v = f->v;
 	const uint8_t *end = (const uint8_t *)f->bytes + v->icrc_off;
-	uint64_t va = hp3_peer_va(f->bytes, v), h;
+	uint64_t va = hp3_peer_va(f->bytes, v);
 	uint16_t low = (uint16_t)(va >> 32);
 	struct hp3_addressing a;
-	int key;
 
 	if (!hp3_icrc_ok(f->bytes, v))
 		return -EBADMSG;
@@ -91,11 +94,5 @@ int hp3_peer_read(const struct hp3_parsed *f, const struct hp3_probe_keys *keys,
 		p->time = hp3_be64(end - HP3_PEER_REPORT_LENGTH);
 	else
 		p->pad = (uint16_t)v->dma_len;
-	key = key_of_probe(&a, p, end - sizeof(uint32_t), keys, &h);
-	if (key < 0)
-		return key;
-	p->key = (uint8_t)key;
-	if (hash != NULL)
-		*hash = h;
-	return 0;
+	return find_key(&a, end - sizeof(uint32_t), keys, p);
 }

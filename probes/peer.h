@@ -57,6 +57,7 @@ struct hp3_peer_probe {
 	bool report; /* the packet is a report, not a probe; the tag covers this */
 	uint32_t cookie; /* without a key; hp3_probe_cookie() */
 	uint8_t key; /* after a read: index of the key that made the tag */
+	uint64_t hash; /* after a read: the whole 64-bit hash, which identifies this probe */
 };
 
 /* The QPN that a report is about: a queue pair of the report's sender. */
@@ -126,12 +127,10 @@ static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
  * whole time nearest to `clock`. So an old tag does not become right again each time the 16 bits
  * wrap (18 hours). Without a key of these two hosts, the time is the 16 bits, and there is no tag.
  *
- * *hash (may be NULL): the whole 64-bit hash, which identifies this probe.
- *
  * Returns 0; -EBADMSG: wrong ICRC, -EPROTONOSUPPORT: another version (in both cases *p is not
  * valid); -EACCES: wrong tag.
  */
 int hp3_peer_read(const struct hp3_parsed *f, const struct hp3_probe_keys *keys, uint64_t clock,
-	struct hp3_peer_probe *p, uint64_t *hash);
+	struct hp3_peer_probe *p);
 
 #endif

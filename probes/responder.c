@@ -245,7 +245,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
 	struct hp3_peer_probe p;
 	struct hp3_addressing a;
 	struct sender from;
-	uint64_t hash, *why;
+	uint64_t *why;
 	int64_t place = 0;
 	int err;
 
@@ -254,14 +254,14 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
 	r->stats->peer_probes++;
 	hp3_addressing_same(f->bytes, f->v, &a);
 	from = sender_of(r, &a, known);
-	err = hp3_peer_read(f, &r->cfg.keys, clock, &p, &hash);
+	err = hp3_peer_read(f, &r->cfg.keys, clock, &p);
 	why = failed_check(r, err, &from, &p, clock);
 	if (why != NULL)
 		return drop_probe(why);
 	if (p.report) {
 		why = report_replayed(r, &p, &a, clock);
 	} else {
-		place = place_of_probe(r, &from, &hash, clock);
+		place = place_of_probe(r, &from, &p.hash, clock);
 		if (place < 0)
 			why = place == -EEXIST ? &r->stats->replayed : &r->stats->window_full;
 	}
@@ -271,7 +271,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
 	if (why != NULL)
 		return drop_probe(why);
 	if (!p.report)
-		hp3_window_keep(&r->window, place, hash, from.keyed ? p.time : clock);
+		hp3_window_keep(&r->window, place, p.hash, from.keyed ? p.time : clock);
 	*answer = (struct hp3_answer){
 		.id = p.id, .key = p.key, .dscp = r->cfg.dscp, .ce = f->v->flags & HP3_VF_CE};
 	if (p.report) {

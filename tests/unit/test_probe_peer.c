@@ -24,7 +24,7 @@ static int read_probe(const struct frame *f, const struct hp3_probe_key *key, ui
 	struct hp3_peer_probe p;
 
 	assert_true(hp3_peer_is(f->b, &f->v));
-	return hp3_peer_read(PARSED(f), &keys, clock, &p, NULL);
+	return hp3_peer_read(PARSED(f), &keys, clock, &p);
 }
 
 /* Tags computed with another SipHash-2-4. */
@@ -80,7 +80,7 @@ static void a_report_names_its_senders_queue_pair(void **state)
 	assert_int_equal(hp3_be64(va + 16), CLOCK * 1000000ull + 5);
 	assert_int_equal(hp3_be32(va + 24), 0x40c5a5d5);
 	assert_true(hp3_icrc_ok(f.b, &f.v));
-	assert_int_equal(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p, NULL), 0);
+	assert_int_equal(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p), 0);
 	assert_true(p.report);
 	assert_int_equal(hp3_report_qpn(p.id), 0xabcdef);
 	assert_int_equal(p.dest_qpn, 0x1234);
@@ -265,7 +265,7 @@ static void time_is_whole(void **state)
 	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
 		uint64_t sent = CLOCK + (uint64_t)apart[i];
 		make_probe(&f, true, 7, sent, &probe_key);
-		assert_int_equal(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p, NULL), 0);
+		assert_int_equal(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p), 0);
 		assert_int_equal(p.time, sent);
 	}
 	make_probe(&f, true, 7, CLOCK, &probe_key);
@@ -340,8 +340,7 @@ static void rule_33_as_long_as_data(void **state)
 			assert_int_equal(f.v.payload_len, pads[i]);
 			assert_int_equal(f.v.class, HP3_CLASS_UC);
 			assert_true(hp3_peer_is(f.b, &f.v));
-			assert_int_equal(
-				hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p, NULL), 0);
+			assert_int_equal(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p), 0);
 			assert_int_equal(p.pad, pads[i]);
 			assert_int_equal(p.id, 0xdeadbeef);
 		}

@@ -89,11 +89,10 @@ static void records_are_not_given_up_early(void **state)
 static uint64_t unkeyed_probe(struct frame *f, uint32_t peer, uint32_t id)
 {
 	struct hp3_peer_probe p;
-	uint64_t hash;
 
 	peer_probe(f, peer, id, CLOCK);
-	assert_int_equal(hp3_peer_read(PARSED(f), &cfg.keys, CLOCK, &p, &hash), 0);
-	return hash;
+	assert_int_equal(hp3_peer_read(PARSED(f), &cfg.keys, CLOCK, &p), 0);
+	return p.hash;
 }
 
 /*

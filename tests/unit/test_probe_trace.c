@@ -65,7 +65,7 @@ static void sent_like_the_data(void **state)
 		assert_int_equal(f.v.dest_qpn, 0x1234);
 		/* Too large a TTL: a peer probe, and sound (rule 1). */
 		assert_true(hp3_peer_is(f.b, &f.v));
-		assert_int_equal(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p, NULL), 0);
+		assert_int_equal(hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p), 0);
 		assert_int_equal(p.psn, 0x777);
 	}
 	assert_int_equal(st.traces, 2);
@@ -187,7 +187,7 @@ static void peer_reached(void **state)
 	struct frame f;
 
 	assert_int_equal(start(&f, false, 0xc001, 16, 9), 0);
-	hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p, NULL);
+	hp3_peer_read(PARSED(&f), &probe_keys, CLOCK, &p);
 	assert_false(hp3_trace_reached(&t, p.id ^ 0x40, now, &res));
 	assert_false(hp3_trace_reached(&t, p.id ^ 1, now, &res));
 	assert_true(hp3_trace_reached(&t, p.id, now + MS, &res));

@@ -72,8 +72,7 @@ static void a_probe_arrives(void **state)
 		probe(&in, i & 1);
 		assert_int_equal(carry(&in, i & 2, &out), 0);
 		assert_true(hp3_peer_is(out.b, &out.v));
-		assert_int_equal(
-			hp3_peer_read(PARSED(&out), &probe_keys, 1700000000, &got, NULL), 0);
+		assert_int_equal(hp3_peer_read(PARSED(&out), &probe_keys, 1700000000, &got), 0);
 		assert_int_equal(got.id, 99);
 		assert_int_equal(got.dest_qpn, 0x1234);
 		assert_int_equal(!!(out.v.flags & HP3_VF_CE), i >> 1);
