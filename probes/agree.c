@@ -13,15 +13,13 @@
 #define ROOM        16u /* packets */
 
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
-	const struct hp3_agree *what, uint64_t stamp_us, uint16_t port,
-	const struct hp3_probe_key *key)
+	const struct hp3_agree *what, const struct hp3_probe_key *key)
 {
 	uint8_t p[AGREE_BODY + AGREE_TAG] = {AGREE_MAGIC,
 		(uint8_t)(HP3_PROBES_VERSION << 4 | what->kind), what->pmtu_log2, what->evs};
-	struct hp3_addressing from = *a;
+	const struct hp3_tag_input in = {HP3_TAG_AGREE, a, a->sport, p, AGREE_BODY};
 
-	from.sport = port;
-	hp3_put_be64(p + 4, stamp_us);
+	hp3_put_be64(p + 4, what->stamp_us);
 	hp3_put_be16(p + 12, what->port);
 	hp3_put_be16(p + 14, what->in_use);
 	hp3_put_be32(p + 16, what->keepalive_us);
@@ -31,9 +29,8 @@ int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	hp3_put_be32(p + 32, what->turn);
 	hp3_put_be64(p + 36, what->slow);
 	hp3_put_be32(p + 44, what->next == HP3_NO_PSN ? 0 : KNOWN | what->next);
-	hp3_put_be64(p + AGREE_BODY,
-		hp3_tag(key, &(struct hp3_tag_input){HP3_TAG_AGREE, &from, port, p, AGREE_BODY}));
-	return hp3_build_udp(buf, cap, &from, port, p, sizeof(p));
+	hp3_put_be64(p + AGREE_BODY, hp3_tag(key, &in));
+	return hp3_build_udp(buf, cap, a, a->sport, p, sizeof(p));
 }
 
 /* Are the values of an authentic message in range? */
@@ -103,11 +100,12 @@ enum hp3_message_fate hp3_agree_read(
 		.number = hp3_be32(p + 28),
 		.turn = hp3_be32(p + 32),
 		.keepalive_us = hp3_be32(p + 16),
+		.stamp_us = hp3_be64(p + 4),
 		.slow = hp3_be64(p + 36),
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!has_right_values(what))
 		return drop_agree(&stats->messages_bad_form);
-	if (!is_new(rx, &a, hp3_be64(p + 4)))
+	if (!is_new(rx, &a, what->stamp_us))
 		return HP3_MESSAGE_DROP;
 	stats->agreements++;
 	return HP3_MESSAGE_OK;

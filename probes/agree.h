@@ -78,6 +78,7 @@ struct hp3_agree {
 	uint32_t keepalive_us; /* keep-alive interval of the sender */
 	uint32_t next; /* PSN, or HP3_NO_PSN */
 	uint16_t room; /* YES: packets, a multiple of 16; 0: no value given */
+	uint64_t stamp_us; /* of the sender (hp3_heard_stamp()); the engine does not use it */
 	uint64_t slow; /* SLOW, MARKED: a bit for each EV */
 };
 
@@ -87,12 +88,11 @@ static inline bool hp3_agree_is_senders(const struct hp3_agree *a)
 }
 
 /*
- * Builds a message from this host to the peer of *a. `port` is both source and destination port.
- * Returns the length of the frame in buf, or -ENOSPC.
+ * Builds a message from this host to the peer of *a. a->sport is hp3's own port: both source and
+ * destination port. Returns the length of the frame in buf, or -ENOSPC.
  */
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
-	const struct hp3_agree *what, uint64_t stamp_us, uint16_t port,
-	const struct hp3_probe_key *key);
+	const struct hp3_agree *what, const struct hp3_probe_key *key);
 
 enum hp3_message_fate {
 	HP3_MESSAGE_NONE, /* not such a message: forward it */

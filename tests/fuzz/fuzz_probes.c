@@ -141,14 +141,17 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 
 static void patched_word(const uint8_t *data, size_t size, bool ipv6)
 {
-	struct hp3_agree message = {.kind = HP3_AGREE_YES, .pmtu_log2 = 10, .evs = 64, .turn = 5},
-			 got;
-	struct hp3_addressing a = flow_addressing(ipv6, 0);
+	const struct hp3_agree message = {.kind = HP3_AGREE_YES,
+		.pmtu_log2 = 10,
+		.evs = 64,
+		.turn = 5,
+		.stamp_us = CLOCK * 1000000ull};
+	struct hp3_addressing a = flow_addressing(ipv6, HP3_PROBE_PORT);
+	struct hp3_agree got;
 	uint32_t ip = ipv6 ? 40 : 20;
 	struct frame f;
 
-	f.len = (uint32_t)hp3_agree_build(
-		f.b, sizeof(f.b), &a, &message, CLOCK * 1000000ull, HP3_PROBE_PORT, &probe_key);
+	f.len = (uint32_t)hp3_agree_build(f.b, sizeof(f.b), &a, &message, &probe_key);
 	reparse(&f);
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)

@@ -70,10 +70,9 @@ static void build(struct world *w, struct pair_message *m)
 	struct pair_end *end = end_of(w, m->from);
 	int len = 0;
 
-	end->stamp = hp3_heard_stamp(end->stamp, wall_us(w), CLOCK_S);
+	end->stamp = m->agree.stamp_us = hp3_heard_stamp(end->stamp, wall_us(w), CLOCK_S);
 	if (m->kind == PAIR_AGREE)
-		len = hp3_agree_build(
-			m->frame, PAIR_FRAME, &a, &m->agree, end->stamp, PORT, &end->keys.key[0]);
+		len = hp3_agree_build(m->frame, PAIR_FRAME, &a, &m->agree, &end->keys.key[0]);
 	MUST(len >= 0);
 	m->len = (uint32_t)len;
 }

@@ -35,9 +35,12 @@ static const struct hp3_agree message = {.kind = HP3_AGREE_SLOW,
 static void build(struct frame *f, bool ipv6, const struct hp3_agree *a, uint64_t clock_us,
 	const struct hp3_probe_key *key)
 {
-	struct hp3_addressing from = flow_addressing(ipv6, 0xc001);
-	int n = hp3_agree_build(f->b, sizeof(f->b), &from, a, clock_us, HP3_PROBE_PORT, key);
+	struct hp3_addressing from = flow_addressing(ipv6, HP3_PROBE_PORT);
+	struct hp3_agree sent = *a;
+	int n;
 
+	sent.stamp_us = clock_us;
+	n = hp3_agree_build(f->b, sizeof(f->b), &from, &sent, key);
 	assert_true(n > 0);
 	f->len = (uint32_t)n;
 	reparse(f);
@@ -214,12 +217,10 @@ static void others_are_left_alone(void **state)
 
 static void too_small_a_buffer(void **state)
 {
-	struct hp3_addressing a = flow_addressing(false, 1);
+	struct hp3_addressing a = flow_addressing(false, HP3_PROBE_PORT);
 	uint8_t b[128];
 
-	assert_int_equal(
-		hp3_agree_build(b, 14 + 20 + 8 + 48 + 7, &a, &message, 1, HP3_PROBE_PORT, &no_key),
-		-ENOSPC);
+	assert_int_equal(hp3_agree_build(b, 14 + 20 + 8 + 48 + 7, &a, &message, &no_key), -ENOSPC);
 }
 
 /* With the key, and yet nonsense. */

@@ -299,15 +299,18 @@ static enum hp3_message_fate hears(const struct frame *f)
 /* Whatever its kind, one that was seen on the wire and is sent again later changes nothing. */
 static void rule_36_of_no_kind(void **state)
 {
-	const struct hp3_addressing a = flow_addressing(false, 0xc001);
+	const struct hp3_addressing a = flow_addressing(false, HP3_PROBE_PORT);
 	unsigned kinds = 0;
 
 	for (uint8_t kind = 0; kind < HP3_AGREE_KIND_MAX; kind++) {
-		struct hp3_agree what = {.kind = kind, .evs = 5, .next = HP3_NO_PSN, .slow = 31};
+		struct hp3_agree what = {.kind = kind,
+			.evs = 5,
+			.next = HP3_NO_PSN,
+			.slow = 31,
+			.stamp_us = NOW + kind};
 		struct frame f;
 
-		f.len = (uint32_t)hp3_agree_build(
-			f.b, sizeof(f.b), &a, &what, NOW + kind, HP3_PROBE_PORT, &probe_key);
+		f.len = (uint32_t)hp3_agree_build(f.b, sizeof(f.b), &a, &what, &probe_key);
 		reparse(&f);
 		at.clock = CLOCK;
 		assert_int_equal(hears(&f), HP3_MESSAGE_OK);

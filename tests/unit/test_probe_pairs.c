@@ -224,12 +224,16 @@ static enum hp3_message_fate agreement_of(const struct hp3_addressing *a,
 	const struct hp3_probe_key *key, uint32_t stamp, struct hp3_probe_stats *got)
 {
 	const struct hp3_receiver rx = {&agreed_keys, &heard, {CLOCK, 30}, HP3_PROBE_PORT, got};
-	const struct hp3_agree said = {.kind = HP3_AGREE_ASK, .evs = 8, .number = 1};
+	const struct hp3_agree said = {.kind = HP3_AGREE_ASK,
+		.evs = 8,
+		.number = 1,
+		.stamp_us = CLOCK * 1000000ull + stamp};
+	struct hp3_addressing own = *a;
 	struct hp3_agree what;
 	struct frame f;
 
-	f.len = (uint32_t)hp3_agree_build(
-		f.b, sizeof(f.b), a, &said, CLOCK * 1000000ull + stamp, HP3_PROBE_PORT, key);
+	own.sport = HP3_PROBE_PORT;
+	f.len = (uint32_t)hp3_agree_build(f.b, sizeof(f.b), &own, &said, key);
 	reparse(&f);
 	return hp3_agree_read(PARSED(&f), &rx, &what);
 }

@@ -58,14 +58,15 @@ static int build_report(struct hp3d_agent *a, void *buf, const struct hp3_addres
 }
 
 static int build_agree(struct hp3d_agent *a, void *buf, const struct hp3_addressing *from_here,
-	const struct hp3_agree *what)
+	struct hp3_agree what)
 {
 	struct hp3_addressing to = *from_here;
 
 	a->c.agreements_sent++;
 	hp3_addressing_class(&to, a->dscp);
-	return hp3_agree_build(
-		buf, HP3D_AGENT_FRAME_MAX, &to, what, next_stamp(a), a->port, sending_key(a));
+	to.sport = a->port;
+	what.stamp_us = next_stamp(a);
+	return hp3_agree_build(buf, HP3D_AGENT_FRAME_MAX, &to, &what, sending_key(a));
 }
 
 static bool is_for_the_rnic(const struct hp3_act *act)
@@ -133,7 +134,7 @@ struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *
 		return NULL;
 	}
 	if (agree)
-		len = build_agree(a, rte_pktmbuf_mtod(m, void *), &n->a, &act->agree.what);
+		len = build_agree(a, rte_pktmbuf_mtod(m, void *), &n->a, act->agree.what);
 	else
 		len = build_packet(a, rte_pktmbuf_mtod(m, void *), &n->a, act, &f, now);
 	*dir = is_for_the_rnic(act) ? HP3_DIR_RX : HP3_DIR_TX;
