@@ -49,6 +49,12 @@
 #define HP3_PEER_REPORT_LENGTH 12u /* bytes of a report's payload */
 #define HP3_PEER_PAD_MAX       4096u /* of a probe's payload, bytes: largest path MTU */
 
+/* One moment. Wall clocks of hosts may differ. */
+struct hp3_times {
+	uint64_t clock; /* wall clock, s */
+	uint64_t now; /* monotonic, ns */
+};
+
 struct hp3_peer_probe {
 	uint32_t dest_qpn, psn;
 	uint32_t id;

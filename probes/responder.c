@@ -240,7 +240,7 @@ static int64_t place_of_probe(
 }
 
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct hp3_parsed *f,
-	bool known, uint64_t clock, uint64_t now, struct hp3_answer *answer)
+	bool known, const struct hp3_times *at, struct hp3_answer *answer)
 {
 	struct hp3_peer_probe p;
 	struct hp3_addressing a;
@@ -254,24 +254,24 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
 	r->stats->peer_probes++;
 	hp3_addressing_same(f->bytes, f->v, &a);
 	from = sender_of(r, &a, known);
-	err = hp3_peer_read(f, &r->cfg.keys, clock, &p);
-	why = failed_check(r, err, &from, &p, clock);
+	err = hp3_peer_read(f, &r->cfg.keys, at->clock, &p);
+	why = failed_check(r, err, &from, &p, at->clock);
 	if (why != NULL)
 		return drop_probe(why);
 	if (p.report) {
-		why = report_replayed(r, &p, &a, clock);
+		why = report_replayed(r, &p, &a, at->clock);
 	} else {
-		place = place_of_probe(r, &from, &p.hash, clock);
+		place = place_of_probe(r, &from, &p.hash, at->clock);
 		if (place < 0)
 			why = place == -EEXIST ? &r->stats->replayed : &r->stats->window_full;
 	}
 	if (why != NULL)
 		return drop_probe(why);
-	why = refusing_limit(r, &from, now);
+	why = refusing_limit(r, &from, at->now);
 	if (why != NULL)
 		return drop_probe(why);
 	if (!p.report)
-		hp3_window_keep(&r->window, place, p.hash, from.keyed ? p.time : clock);
+		hp3_window_keep(&r->window, place, p.hash, from.keyed ? p.time : at->clock);
 	*answer = (struct hp3_answer){
 		.id = p.id, .key = p.key, .dscp = r->cfg.dscp, .ce = f->v->flags & HP3_VF_CE};
 	if (p.report) {
@@ -284,27 +284,27 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
 }
 
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
-	const struct hp3_hello *ask, bool known, uint64_t clock, uint64_t now)
+	const struct hp3_hello *ask, bool known, const struct hp3_times *at)
 {
 	const struct sender from = {a, hp3_probe_keyed(&r->cfg.keys.key[0]), known};
 	uint64_t time = ask->clock_us / 1000000, hash = ask->hash;
 	int64_t place;
 
 	r->stats->hellos++;
-	if (!on_time(r, &from, time, clock)) {
+	if (!on_time(r, &from, time, at->clock)) {
 		r->stats->hellos_bad_clock++;
 		return false;
 	}
-	place = place_of_probe(r, &from, &hash, clock);
+	place = place_of_probe(r, &from, &hash, at->clock);
 	if (place < 0) {
 		r->stats->hellos_replayed++;
 		return false;
 	}
-	if (refusing_limit(r, &from, now) != NULL) {
+	if (refusing_limit(r, &from, at->now) != NULL) {
 		r->stats->hellos_flood++;
 		return false;
 	}
-	hp3_window_keep(&r->window, place, hash, from.keyed ? time : clock);
+	hp3_window_keep(&r->window, place, hash, from.keyed ? time : at->clock);
 	r->stats->hellos_answered++;
 	return true;
 }

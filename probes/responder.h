@@ -35,9 +35,8 @@
  * that receives such an answer ignores it, because none of its probes has this id. A report is
  * never accepted twice.
  *
- * Two times: `clock`, wall clock in seconds, for the times of probes (it may differ between hosts
- * by clock_s); `now`, monotonic in ns, for rates. The caller owns the memory. One thread calls the
- * functions of an instance.
+ * at->clock is for the times of probes (it may differ between hosts by clock_s); at->now is for
+ * rates. The caller owns the memory. One thread calls the functions of an instance.
  */
 #include "probes/answer.h"
 #include "probes/heard.h"
@@ -102,7 +101,7 @@ enum hp3_respond_fate {
  * ANSWER and REPORT: if the pair has a key, the packet proves that the sender's hp3d runs (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct hp3_parsed *f,
-	bool known, uint64_t clock, uint64_t now, struct hp3_answer *answer);
+	bool known, const struct hp3_times *at, struct hp3_answer *answer);
 
 /*
  * Checks an ASK (hello.h), which asks for the UD QPNs of this hp3d, after hp3_hello_read(). *a: the
@@ -110,6 +109,6 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
  * the same limits. Keys on which pairs have agreed are not used for the tags of such questions.
  */
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
-	const struct hp3_hello *ask, bool known, uint64_t clock, uint64_t now);
+	const struct hp3_hello *ask, bool known, const struct hp3_times *at);
 
 #endif

@@ -65,9 +65,9 @@ static void set_opcode(uint8_t *frame, int len, uint8_t opcode)
 }
 
 int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
-	const struct hp3_trace_ask *ask, uint64_t clock, uint64_t now, void *buf, size_t cap)
+	const struct hp3_trace_ask *ask, const struct hp3_times *at, void *buf, size_t cap)
 {
-	struct hp3_peer_probe p = {.dest_qpn = ask->qpn, .psn = ask->psn, .time = clock};
+	struct hp3_peer_probe p = {.dest_qpn = ask->qpn, .psn = ask->psn, .time = at->clock};
 	struct hp3_addressing to = *a;
 	struct hp3_trace_slot *s;
 	size_t address = a->ipv6 ? 16 : 4;
@@ -78,7 +78,7 @@ int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	i = find_slot(t, a);
 	if (i < 0)
 		return i;
-	if (!hp3_limit_ready(&t->params.limit, t->spent_until, now))
+	if (!hp3_limit_ready(&t->params.limit, t->spent_until, at->now))
 		return -EAGAIN;
 	p.id = draw_id(t, a, (uint32_t)i);
 	p.cookie = hp3_probe_cookie(&t->params.secret, a, p.id);
@@ -90,11 +90,11 @@ int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	if (ask->opcode != 0)
 		set_opcode(buf, len, ask->opcode);
 
-	hp3_limit_spend(&t->params.limit, &t->spent_until, now);
+	hp3_limit_spend(&t->params.limit, &t->spent_until, at->now);
 	s = &t->slot[i];
 	*s = (struct hp3_trace_slot){.ask = *ask,
-		.sent = now,
-		.end = now + t->params.timeout_ns,
+		.sent = at->now,
+		.end = at->now + t->params.timeout_ns,
 		.id = p.id,
 		.flow_label = hp3_sport_to_flow_label(a->sport),
 		.port = a->sport,

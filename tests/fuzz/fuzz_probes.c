@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define NOW   1000000000u
 #define L3    14u
 
+static const struct hp3_times at = {CLOCK, NOW};
 static struct hp3_probe_stats stats;
 static struct hp3_tracer tracer;
 static struct hp3_heard heard;
@@ -55,13 +56,13 @@ static bool ask_responder(const struct hp3_parsed *f, const struct hp3_probe_key
 	struct hp3_responder *r = fresh_responder(keys);
 	struct hp3_answer answer, got;
 	struct frame out;
-	enum hp3_respond_fate fate = hp3_responder_take(r, f, true, CLOCK, NOW, &answer);
+	enum hp3_respond_fate fate = hp3_responder_take(r, f, true, &at, &answer);
 
 	MUST((fate == HP3_RESPOND_PASS) == !hp3_peer_is(f->bytes, v));
 	if (fate != HP3_RESPOND_ANSWER)
 		return false;
 	MUST(hp3_icrc_ok(f->bytes, v));
-	MUST(hp3_responder_take(r, f, true, CLOCK, NOW, &got) == HP3_RESPOND_DROP);
+	MUST(hp3_responder_take(r, f, true, &at, &got) == HP3_RESPOND_DROP);
 	int n = hp3_answer_build(out.b, sizeof(out.b), f, &answer, RECEIVER(keys, NULL));
 	MUST(n > 0 && n - L3 <= v->icrc_off + HP3_ICRC_LEN - v->l3_off + 4u);
 	out.len = (uint32_t)n;
@@ -173,8 +174,7 @@ static void patched_expired(const uint8_t *data, size_t size, bool ipv6)
 	struct frame probe, f;
 
 	hp3_tracer_init(&tracer, &params, 1, &stats);
-	probe.len =
-		(uint32_t)hp3_trace_start(&tracer, &a, &ask, CLOCK, NOW, probe.b, sizeof(probe.b));
+	probe.len = (uint32_t)hp3_trace_start(&tracer, &a, &ask, &at, probe.b, sizeof(probe.b));
 	make_expired(&f, &probe, hop, size ? data[0] % 41 : 0);
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4))

@@ -53,7 +53,7 @@ int take_at(const struct frame *f, uint64_t clock)
 {
 	struct hp3_answer answer;
 
-	return hp3_responder_take(r, PARSED(f), true, clock, now, &answer);
+	return hp3_responder_take(r, PARSED(f), true, &(struct hp3_times){clock, now}, &answer);
 }
 
 int take(const struct frame *f)

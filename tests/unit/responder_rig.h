@@ -16,6 +16,7 @@ extern struct hp3_responder *r;
 extern struct hp3_heard heard; /* which reports are accepted */
 extern void *mem; /* memory of `r` */
 extern uint64_t now;
+#define AT_NOW (&(const struct hp3_times){CLOCK, now})
 
 /* cmocka fixtures */
 int responder_setup(void **state);

@@ -100,7 +100,7 @@ static bool asked(uint32_t host, uint64_t nonce, uint64_t clock, bool known)
 	h.clock_us = clock * 1000000;
 	hp3_hello_build(buf, &a, DPORT, &h, &cfg.keys.key[0]);
 	assert_int_equal(hp3_hello_read(buf, sizeof(buf), &a, DPORT, &cfg.keys, &got), 0);
-	return hp3_responder_hello(r, &a, &got, known, CLOCK, now);
+	return hp3_responder_hello(r, &a, &got, known, AT_NOW);
 }
 
 static void once_and_in_time(void **state)

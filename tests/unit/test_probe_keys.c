@@ -25,7 +25,7 @@ static int take_unauthenticated(const struct frame *f)
 {
 	struct hp3_answer answer;
 
-	return hp3_responder_take(r, PARSED(f), false, CLOCK, now, &answer);
+	return hp3_responder_take(r, PARSED(f), false, AT_NOW, &answer);
 }
 
 /* The key of a and b, as it would be known to who broke into one of these hosts. */
@@ -101,7 +101,7 @@ static void a_second_key(void **state)
 	assert_int_equal(hp3_responder_reconfigure(r, &cfg), 0);
 	for (uint32_t i = 0; i < 4; i++) {
 		make_probe(&probe, false, i, CLOCK, &askers[i].key[0]);
-		assert_int_equal(hp3_responder_take(r, PARSED(&probe), false, CLOCK, now, &answer),
+		assert_int_equal(hp3_responder_take(r, PARSED(&probe), false, AT_NOW, &answer),
 			HP3_RESPOND_ANSWER);
 		f.len = (uint32_t)hp3_answer_build(
 			f.b, sizeof(f.b), PARSED(&probe), &answer, RECEIVER(&cfg.keys, NULL));

@@ -172,13 +172,13 @@ static void unauthenticated_take_nothing_from_who_has_a_key(void **state)
 		a = from(UNAUTHENTICATED, 0);
 		hp3_put_be16(a.src_ip, (uint16_t)(0x0b00 + i % 5000));
 		probe_of(&f, &a, i, CLOCK, &no_key);
-		unauthenticated += hp3_responder_take(r, PARSED(&f), false, CLOCK, now, &answer) ==
+		unauthenticated += hp3_responder_take(r, PARSED(&f), false, AT_NOW, &answer) ==
 				   HP3_RESPOND_ANSWER;
 		if (i % 400 != 0)
 			continue;
 		a = from(FRIENDS, 0);
 		probe_of(&f, &a, i, CLOCK, &agreed);
-		answered += hp3_responder_take(r, PARSED(&f), false, CLOCK, now, &answer) ==
+		answered += hp3_responder_take(r, PARSED(&f), false, AT_NOW, &answer) ==
 			    HP3_RESPOND_ANSWER;
 	}
 	assert_int_equal(answered, 100);

@@ -19,7 +19,7 @@ static void answered(void **state)
 			f.b[15] |= 0x30; /* marked on its way */
 		reparse(&f);
 		now += SEC;
-		assert_int_equal(hp3_responder_take(r, PARSED(&f), true, CLOCK, now, &answer),
+		assert_int_equal(hp3_responder_take(r, PARSED(&f), true, AT_NOW, &answer),
 			HP3_RESPOND_ANSWER);
 		assert_int_equal(answer.id, 100 + i);
 		assert_int_equal(answer.ce, i == 3);
@@ -72,7 +72,7 @@ static void truncated(void **state)
 		const struct hp3_parsed got = {b, len, &v};
 		hp3_parse(b, len, &v);
 		assert_int_equal(
-			hp3_responder_take(r, &got, true, CLOCK, now, &answer), HP3_RESPOND_PASS);
+			hp3_responder_take(r, &got, true, AT_NOW, &answer), HP3_RESPOND_PASS);
 	}
 	assert_int_equal(st.peer_probes, 0);
 }
@@ -92,7 +92,7 @@ static void a_report_is_taken_once(void **state)
 	f.len = (uint32_t)hp3_peer_build(f.b, sizeof(f.b), &a, &p, &cfg.keys.key[0]);
 	reparse(&f);
 	assert_int_equal(
-		hp3_responder_take(r, PARSED(&f), true, CLOCK, now, &answer), HP3_RESPOND_REPORT);
+		hp3_responder_take(r, PARSED(&f), true, AT_NOW, &answer), HP3_RESPOND_REPORT);
 	assert_int_equal(hp3_report_qpn(answer.id), 0x42);
 	assert_int_equal(take(&f), HP3_RESPOND_DROP);
 	assert_int_equal(st.reports_accepted, 1);
@@ -132,7 +132,7 @@ static void dscp_of_answers(void **state)
 		cfg.dscp = dscp[i];
 		assert_int_equal(hp3_responder_reconfigure(r, &cfg), 0);
 		make_probe(&f, false, 1 + i, CLOCK, &probe_key);
-		assert_int_equal(hp3_responder_take(r, PARSED(&f), true, CLOCK, now, &answer),
+		assert_int_equal(hp3_responder_take(r, PARSED(&f), true, AT_NOW, &answer),
 			HP3_RESPOND_ANSWER);
 		assert_int_equal(answer.dscp, dscp[i]);
 	}

@@ -57,8 +57,8 @@ int hp3d_agent_read_hello(struct hp3d_agent *a, const struct hp3_addressing *fro
 	if (h->kind == HP3_HELLO_ANSWER)
 		return 0;
 	return hp3_responder_hello(a->responder, from, h,
-		       !hp3d_agent_has_key(a) && known != NULL && known->peer, hp3d_agent_clock(),
-		       now)
+		       !hp3d_agent_has_key(a) && known != NULL && known->peer,
+		       &(struct hp3_times){hp3d_agent_clock(), now})
 		       ? 0
 		       : -EPERM;
 }

@@ -56,7 +56,7 @@ static bool take_probe(struct hp3d_agent *a, struct hp3_engine *e, const struct 
 	struct hp3_answer reply;
 
 	switch (hp3_responder_take(a->responder, HP3_PARSED(pkt), is_known(a, &ends),
-		hp3d_agent_clock(), now, &reply)) {
+		&(struct hp3_times){hp3d_agent_clock(), now}, &reply)) {
 	case HP3_RESPOND_PASS:
 		return false;
 	case HP3_RESPOND_ANSWER:
