@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include "probes/answer.h"
 #include "probes/datagram.h"
 #include "probes/peer.h"
@@ -7,24 +6,15 @@
 #define ANSWER_MAGIC 0x68u
 #define FLAG_CE      0x01u
 #define ANSWER_TAG   24u
-
-static uint64_t tag_of(const uint8_t *p, const struct hp3_addressing *a, uint16_t port,
-	const struct hp3_probe_key *key, uint32_t cookie)
-{
-	uint8_t in[ANSWER_TAG + sizeof(cookie)];
-
-	memcpy(in, p, ANSWER_TAG);
-	hp3_put_be32(in + ANSWER_TAG, hp3_pair_keyed(key, a) ? 0 : cookie);
-	return hp3_tag(key, &(struct hp3_tag_input){HP3_TAG_ANSWER, a, port, in, sizeof(in)});
-}
+#define COVERED      (ANSWER_TAG + 4u) /* by the tag: a cookie or 0 is in its place */
 
 int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	const struct hp3_answer *answer, const struct hp3_receiver *rx)
 {
 	const struct hp3_probe_key *key = &rx->keys->key[answer->key];
-	uint32_t cookie = hp3_peer_cookie(probe->bytes, probe->v);
 	uint8_t p[HP3_ANSWER_LEN] = {ANSWER_MAGIC};
 	struct hp3_addressing a;
+	const struct hp3_tag_input in = {HP3_TAG_ANSWER, &a, rx->port, p, COVERED};
 
 	hp3_addressing_reply(probe->bytes, probe->v, probe->v->sport, &a);
 	hp3_addressing_class(&a, answer->dscp);
@@ -32,7 +22,9 @@ int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	hp3_put_be32(p + 4, answer->id);
 	p[2] = (uint8_t)(answer->clock_us >> 32);
 	hp3_put_be32(p + 8, (uint32_t)answer->clock_us);
-	hp3_put_be64(p + ANSWER_TAG, tag_of(p, &a, rx->port, key, cookie));
+	if (!hp3_pair_keyed(key, &a))
+		hp3_put_be32(p + ANSWER_TAG, hp3_peer_cookie(probe->bytes, probe->v));
+	hp3_put_be64(p + ANSWER_TAG, hp3_tag(key, &in));
 	return hp3_build_udp(buf, cap, &a, rx->port, p, sizeof(p));
 }
 
@@ -58,13 +50,13 @@ static int key_of_answer(const struct hp3_datagram *d, const struct hp3_receiver
 {
 	const struct hp3_addressing a = hp3_datagram_addressing(d);
 	const uint8_t *p = d->l4 + 8;
-	uint32_t cookie = cookie_of(d, hp3_be32(p + 4), rx->secret);
+	uint8_t covered[COVERED] = {0};
+	const struct hp3_tag_input in = {HP3_TAG_ANSWER, &a, rx->port, covered, COVERED};
 
-	for (uint32_t i = 0; i < hp3_probe_keys(rx->keys, &a); i++) {
-		if (hp3_be64(p + ANSWER_TAG) == tag_of(p, &a, rx->port, &rx->keys->key[i], cookie))
-			return (int)i;
-	}
-	return -EACCES;
+	memcpy(covered, p, ANSWER_TAG);
+	if (!hp3_pair_keyed(&rx->keys->key[0], &a))
+		hp3_put_be32(covered + ANSWER_TAG, cookie_of(d, hp3_be32(p + 4), rx->secret));
+	return hp3_tag_key(rx->keys, &in, hp3_be64(p + ANSWER_TAG));
 }
 
 enum hp3_answer_fate hp3_answer_read(

@@ -75,11 +75,6 @@ static inline uint64_t hp3d_agent_clock_us(void)
 	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-static inline struct hp3_heard_time hp3d_agent_time(const struct hp3d_agent *a)
-{
-	return (struct hp3_heard_time){hp3d_agent_clock(), a->clock_s};
-}
-
 /* `len`: length of the frame built in m; negative: it could not be built, and m is freed. */
 static inline struct rte_mbuf *hp3d_agent_sized(struct rte_mbuf *m, int len)
 {

@@ -8,7 +8,7 @@ static struct hp3_receiver receiver_of(struct hp3d_agent *a)
 {
 	return (struct hp3_receiver){.keys = &a->keys,
 		.heard = a->heard,
-		.time = hp3d_agent_time(a),
+		.time = {hp3d_agent_clock(), a->clock_s},
 		.port = a->port,
 		.stats = &a->stats,
 		.secret = &a->secret};
@@ -96,13 +96,13 @@ static void mark_peer_answered(struct hp3d_agent *a, struct hp3_engine *e,
 	const struct hp3_pkt *pkt, const struct hp3_answer *reply, uint64_t now)
 {
 	const struct hp3_ends ends = hp3_ends_of(pkt->frame, &pkt->v, HP3_DIR_RX);
-	const struct hp3_heard_time time = hp3d_agent_time(a);
+	const struct hp3_receiver rx = receiver_of(a);
 	struct hp3_addressing from;
 
 	if (!hp3d_agent_is_keyed(a, &ends))
 		return;
 	hp3_addressing_same(pkt->frame, &pkt->v, &from);
-	hp3_heard_clock(a->heard, &from, reply->clock_us, &time);
+	hp3_heard_clock(rx.heard, &from, reply->clock_us, &rx.time);
 	mark_peer_seen(a, e, &ends, now);
 }
 
