@@ -197,7 +197,7 @@ static struct hp3_keying_peer *displace_peer(struct hp3_keying *k, uint64_t now)
 }
 
 static struct hp3_keying_peer *new_peer(
-	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now)
+	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint32_t vlan, uint64_t now)
 {
 	struct hp3_keying_peer *p;
 	uint32_t *bucket = bucket_of(k, ends);
@@ -214,7 +214,7 @@ static struct hp3_keying_peer *new_peer(
 	}
 	*p = (struct hp3_keying_peer){.ends = *ends,
 		.used = true,
-		.vlan = HP3_KEYING_ANY_VLAN,
+		.vlan = vlan,
 		.since = now,
 		.wait = HP3_KEYING_WAIT_MIN,
 		.next = *bucket};
@@ -228,9 +228,7 @@ static struct hp3_keying_peer *new_peer(
 /* Changes the VLAN if the pair has no key, and the RNIC no longer sends in the old VLAN. */
 static void talks_in(struct hp3_keying_peer *p, uint32_t vlan, uint64_t now)
 {
-	bool stays = p->vlan != HP3_KEYING_ANY_VLAN && (p->keyed || now - p->in_vlan < VLAN_KEPT);
-
-	if (vlan == HP3_KEYING_ANY_VLAN || (stays && p->vlan != vlan))
+	if (p->vlan != vlan && (p->keyed || now - p->in_vlan < VLAN_KEPT))
 		return;
 	p->vlan = vlan;
 	p->in_vlan = now;
@@ -244,7 +242,7 @@ bool hp3_keying_begin(
 	if (memcmp(ends->src, ends->dst, sizeof(ends->src)) == 0)
 		return false;
 	if (p == NULL)
-		p = new_peer(k, ends, now);
+		p = new_peer(k, ends, vlan, now);
 	if (p == NULL)
 		return false;
 	p->talked = now;

@@ -136,14 +136,11 @@ size_t hp3_keying_size(const struct hp3_keying_config *cfg);
 struct hp3_keying *hp3_keying_create(void *mem, size_t size, const struct hp3_keying_config *cfg,
 	struct hp3_keying_stats *stats);
 
-/* The VLAN is unknown. */
-#define HP3_KEYING_ANY_VLAN UINT32_MAX
-
 /* A message from `to.src`, source port HP3_HANDSHAKE_PORT, to `to.dst`, hp3's own port. */
 struct hp3_keying_message {
 	struct hp3_pair_ends to; /* from this host to the peer */
-	/* INIT: VLAN of the local RNIC's packets (roce/tags.h), or HP3_KEYING_ANY_VLAN; others:
-	 * VLAN of the message that they answer */
+	/* INIT: VLAN of the local RNIC's packets (roce/tags.h); others: VLAN of the message that
+	 * they answer */
 	uint32_t vlan;
 	uint32_t len;
 	uint8_t bytes[HP3_HANDSHAKE_MAX];
@@ -154,9 +151,8 @@ struct hp3_keying_message {
  * least once a minute while the connection exists. 5 minutes after the last call, hp3_keying stops
  * sending INITs, and another pair may take the record.
  *
- * `vlan`: VLAN of the connection's packets, or HP3_KEYING_ANY_VLAN. The VLAN of the first call
- * stays in the record while the peer has a key, or if a call with that VLAN was made in the last
- * minute.
+ * `vlan`: VLAN of the connection's packets. The VLAN of the first call stays in the record while
+ * the peer has a key, or if a call with that VLAN was made in the last minute.
  *
  * False: the table is full, or both addresses are equal.
  */
@@ -261,7 +257,7 @@ const char *hp3_keying_event_name(enum hp3_keying_event_kind kind);
 
 struct hp3_keying_info {
 	struct hp3_pair_ends ends; /* from this host to the peer */
-	uint32_t vlan; /* VLAN in which the local RNIC sends to the peer, or HP3_KEYING_ANY_VLAN */
+	uint32_t vlan; /* VLAN in which the local RNIC sends to the peer */
 	uint8_t state; /* enum hp3_keying_state */
 	bool we_began; /* HAS_KEY: the peer's proof was a REPLY to an INIT of this host */
 	bool cloned; /* not HAS_KEY: the peer has proven the identity of this host */

@@ -53,7 +53,7 @@ struct hp3_keying_peer {
 	/* not keyed: the identity `public` had the key, and lost it because it became silent */
 	bool had_key;
 	uint8_t tries; /* not replied: number of INITs, at most UINT8_MAX */
-	uint32_t vlan; /* VLAN in which the local RNIC sends to it, or HP3_KEYING_ANY_VLAN */
+	uint32_t vlan; /* VLAN in which the local RNIC sends to it */
 	uint32_t older, newer; /* not replied: neighbours in the list: record + 1, or 0 */
 	uint32_t next; /* in the bucket, or in the list of free records */
 	uint32_t next_job; /* next record in the queue of jobs */

@@ -124,8 +124,7 @@ static bool is_in_other_vlan(const struct hp3_keying_turn *t, const struct hp3_h
 #ifdef HP3_BREAK_KEYING_VLAN
 	return false;
 #endif
-	return p->vlan != HP3_KEYING_ANY_VLAN && p->vlan != t->vlan &&
-	       h->kind != HP3_HANDSHAKE_COOKIE &&
+	return p->vlan != t->vlan && h->kind != HP3_HANDSHAKE_COOKIE &&
 	       !(p->keyed && memcmp(p->public, h->public, sizeof(p->public)) == 0);
 }
 

@@ -65,7 +65,7 @@ void frame_from(const struct hp3_keying_message *m, uint16_t sport, struct frame
 	struct hp3_addressing a = flow_addressing(m->to.ipv6, sport);
 	int n;
 
-	hp3_tags_make(m->vlan == HP3_KEYING_ANY_VLAN ? 0 : m->vlan, 0, a.tag);
+	hp3_tags_make(m->vlan, 0, a.tag);
 	memcpy(a.src_ip, m->to.src, sizeof(a.src_ip));
 	memcpy(a.dst_ip, m->to.dst, sizeof(a.dst_ip));
 	n = hp3_build_udp(f->b, sizeof(f->b), &a, HP3_PROBE_PORT, m->bytes, (uint16_t)m->len);

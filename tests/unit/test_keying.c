@@ -79,25 +79,6 @@ static void each_end_sees_its_own_vlan(void **state)
 	assert_true(have_a_key(&a, &b));
 }
 
-/* The record is of a host of the rack: whatever VLAN it answers from, and no other from then on. */
-static void no_vlan_is_known(void **state)
-{
-	const struct hp3_pair_ends there = ends_between(&a, &b);
-
-	b.vlan = 5;
-	assert_true(hp3_keying_begin(a.k, &there, HP3_KEYING_ANY_VLAN, now));
-	a.vlan = 6;
-	assert_true(host_talks_to(&b, &a, now));
-	talk(&a, &b, now);
-	assert_true(have_a_key(&a, &b));
-	host_begin_again(&b, NULL, 5);
-	assert_true(host_talks_to(&b, &a, now));
-	a.vlan = 7;
-	talk_until(&a, &b, &now, now + 12 * SECOND);
-	assert_true(a.st.other_vlan > 0);
-	assert_int_equal(a.st.replaced, 0);
-}
-
 /* One message after the other, as they are meant. */
 static void step_by_step(void **state)
 {
@@ -347,7 +328,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_hosts_agree, setup, adds_up),
 		cmocka_unit_test_setup_teardown(ipv6_too, setup, adds_up),
 		cmocka_unit_test_setup_teardown(each_end_sees_its_own_vlan, setup, adds_up),
-		cmocka_unit_test_setup_teardown(no_vlan_is_known, setup, adds_up),
 		cmocka_unit_test_setup_teardown(step_by_step, setup, adds_up),
 		cmocka_unit_test_setup_teardown(both_ask_at_once, setup, adds_up),
 		cmocka_unit_test_setup_teardown(a_lost_confirm, setup, adds_up),

@@ -55,7 +55,7 @@ static void talks_to_nobody_at(struct host *h, uint32_t n)
 	struct hp3_pair_ends ends = ends_between(h, &b);
 
 	hp3_put_be32(ends.dst, 0x0b000000u + n);
-	hp3_keying_begin(h->k, &ends, HP3_KEYING_ANY_VLAN, now);
+	hp3_keying_begin(h->k, &ends, 0, now);
 }
 
 /* b is not there, or takes nothing. */

@@ -214,8 +214,7 @@ static void read_silent(struct hp3d_worker *w, void *arg)
 	s->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct hp3_keying_info *k = &s->key[i];
-		const struct hp3_ends ends = {k->ends.ipv6 != 0,
-			k->vlan != HP3_KEYING_ANY_VLAN ? k->vlan : 0, k->ends.src, k->ends.dst};
+		const struct hp3_ends ends = {k->ends.ipv6 != 0, k->vlan, k->ends.src, k->ends.dst};
 
 		if (has_flow(e, &ends))
 			continue;
