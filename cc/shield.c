@@ -18,10 +18,8 @@ void hp3_shield_reply(struct hp3_shield *s, uint32_t psn)
 
 enum hp3_cnp_verdict hp3_shield_cnp(const struct hp3_shield *s, uint64_t now)
 {
-#ifndef HP3_BREAK_STALE_CNP
 	if (now < s->until)
 		return HP3_CNP_CONSUME;
-#endif
 	return HP3_CNP_PASS;
 }
 
@@ -43,9 +41,6 @@ bool hp3_withheld_end(struct hp3_withheld *w, bool left)
 {
 	bool owed = w->owed && !left;
 
-#ifdef HP3_BREAK_CNP_SWALLOWED
-	owed = false;
-#endif
 	w->until = 0;
 	w->owed = false;
 	return owed;

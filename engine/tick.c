@@ -36,10 +36,6 @@ static void tick_deadlines(struct hp3_turn *t)
 {
 	struct hp3_engine *e = t->e;
 
-#ifdef HP3_BREAK_SHORT_CLOCK
-	if ((uint32_t)t->now < (uint32_t)hp3_deadline_next(&e->deadlines))
-		return;
-#endif
 	for (uint32_t n = 0; hp3_deadline_next(&e->deadlines) <= t->now; n++) {
 		if (t->acts->n + ACTS_PER_SLOT > HP3_ACTS_MAX || n == SLOTS) {
 			t->acts->more = true;

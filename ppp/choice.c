@@ -52,11 +52,7 @@ static int draw_path(struct hp3_paths *t, const uint32_t *weights, unsigned n)
 
 static bool is_failed_quality(enum hp3_quality q)
 {
-#ifndef HP3_BREAK_CANDIDATE_FAILED
 	return q == HP3_QUALITY_FAILED;
-#else
-	return false;
-#endif
 }
 
 static bool is_barred_quality(enum hp3_quality q)

@@ -102,10 +102,8 @@ int hp3_handshake_read(const struct hp3_parsed *f, uint16_t port, struct hp3_pai
 	if (hp3_datagram_to(f, port, &d) < 0 || d.len < 8 + COOKIE_LEN ||
 		d.l4[8] != HANDSHAKE_MAGIC)
 		return -ENOMSG;
-#ifndef HP3_BREAK_KEYING_PRIVILEGED
 	if (hp3_be16(d.l4) >= HP3_PRIVILEGED)
 		return -EACCES;
-#endif
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return -EPROTONOSUPPORT;

@@ -82,11 +82,9 @@ static uint64_t begin_of(
 
 static bool is_repeated_stamp(const struct hp3_heard_sender *s, uint64_t stamp)
 {
-#ifndef HP3_BREAK_HEARD_AGAIN
 	for (uint32_t i = HP3_HEARD_STAMPS - s->n; i < HP3_HEARD_STAMPS; i++)
 		if (s->stamp[i] == stamp)
 			return true;
-#endif
 	return s->n == HP3_HEARD_STAMPS && stamp < s->stamp[0];
 }
 

@@ -183,10 +183,8 @@ static struct hp3_keying_peer *unlink_peer(struct hp3_keying *k, struct hp3_keyi
  */
 static struct hp3_keying_peer *displace_peer(struct hp3_keying *k, uint64_t now)
 {
-#ifndef HP3_BREAK_KEYING_CROWD
 	if (k->oldest != 0 && k->peer[k->oldest - 1].tries >= INIT_TRIES)
 		return unlink_peer(k, &k->peer[k->oldest - 1]);
-#endif
 	for (uint32_t i = 0; i < REUSE_CHECKS; i++) {
 		struct hp3_keying_peer *p = &k->peer[k->hand++ & (k->cfg.peers - 1)];
 

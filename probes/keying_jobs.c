@@ -37,9 +37,6 @@ static bool is_trial_under_way(const struct hp3_keying_turn *t)
 	case HP3_TRIAL_WANTED:
 		return true;
 	case HP3_TRIAL_AWAY:
-#ifdef HP3_BREAK_KEYING_LOST
-		return true;
-#endif
 		return t->now - trial->since <= HP3_KEYING_JOB_LOST_S * HP3_KEYING_SECOND;
 	case HP3_TRIAL_READY:
 		return t->now - trial->since < PROVE_WITHIN;
@@ -62,10 +59,8 @@ enum hp3_keying_fate hp3_keying_want(const struct hp3_keying_turn *t, const stru
 		}
 		return hp3_keying_drop(&stats->computing);
 	}
-#ifndef HP3_BREAK_KEYING_BUDGET
 	if (!hp3_limit_ready(&peer_jobs, t->p->jobs, t->now))
 		return hp3_keying_drop(&stats->over_budget);
-#endif
 	hp3_limit_spend(&peer_jobs, &t->p->jobs, t->now);
 	enqueue_job(t, h);
 	return hp3_keying_drop(&stats->to_compute);

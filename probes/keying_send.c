@@ -58,10 +58,6 @@ void hp3_keying_watch(struct hp3_keying *k, struct hp3_keying_peer *p)
 	uint64_t *due = &k->due[hp3_keying_number(k, p)];
 
 	p->asking = 0;
-#ifdef HP3_BREAK_KEYING_DEAF
-	*due = HP3_KEYING_NEVER;
-	return;
-#endif
 	*due = (p->heard + HP3_KEYING_QUIET) | (SLOT - 1);
 	k->next_due = hp3_min_u64(k->next_due, *due);
 }

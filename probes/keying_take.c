@@ -17,9 +17,6 @@ static bool has_cookie(const struct hp3_keying_turn *t, const struct hp3_pair_en
 	uint8_t is[HP3_COOKIE_LEN];
 
 	for (uint64_t s = slot + 1; s-- > 0 && slot - s < 2;) {
-#ifdef HP3_BREAK_KEYING_COOKIE
-		return true;
-#endif
 		hp3_handshake_cookie(is, t->k->cookie_key, ends, h, s);
 		if (crypto_verify_16(is, h->cookie) == 0)
 			return true;
@@ -47,10 +44,8 @@ static enum hp3_keying_fate give_cookie(const struct hp3_keying_turn *t,
 	struct hp3_handshake cookie = {.kind = HP3_HANDSHAKE_COOKIE, .asked = h->asked};
 	struct hp3_keying *k = t->k;
 
-#ifndef HP3_BREAK_KEYING_FLOOD
 	if (!hp3_limit_ready(&k->cfg.cookies, k->cookies, t->now))
 		return hp3_keying_drop(&k->stats->cookies_refused);
-#endif
 	hp3_limit_spend(&k->cfg.cookies, &k->cookies, t->now);
 	hp3_handshake_cookie(cookie.cookie, k->cookie_key, ends, h, t->now >> SLOT_SHIFT);
 	hp3_keying_write(t->p, t->vlan, &cookie, t->out);
@@ -121,9 +116,6 @@ static bool is_in_other_vlan(const struct hp3_keying_turn *t, const struct hp3_h
 {
 	const struct hp3_keying_peer *p = t->p;
 
-#ifdef HP3_BREAK_KEYING_VLAN
-	return false;
-#endif
 	return p->vlan != t->vlan && h->kind != HP3_HANDSHAKE_COOKIE &&
 	       !(p->keyed && memcmp(p->public, h->public, sizeof(p->public)) == 0);
 }

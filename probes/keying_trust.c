@@ -25,11 +25,7 @@ bool hp3_keying_may_have_key(const struct hp3_keying_turn *t, const uint8_t publ
 		p->doubted = t->now;
 		hp3_keying_ask_soon(t->k, p, t->now);
 	}
-#ifdef HP3_BREAK_KEYING_QUIET
-	return t->now - p->heard >= HP3_KEYING_SILENT;
-#else
 	return t->now - hp3_max_u64(p->heard, p->doubted) >= HP3_KEYING_SILENT;
-#endif
 }
 
 /* Both hosts get the same result. */
@@ -86,9 +82,6 @@ static void believe_peer(const struct hp3_keying_turn *t, const struct hp3_hands
 	struct hp3_keying_peer *p = t->p;
 
 	if (memcmp(h->public, cfg->identity.public, sizeof(h->public)) == 0 &&
-#ifdef HP3_BREAK_KEYING_CLONE
-		false &&
-#endif
 		h->instance != cfg->instance) {
 		report_clone(t, h);
 		return;
@@ -103,11 +96,7 @@ static void believe_peer(const struct hp3_keying_turn *t, const struct hp3_hands
 bool hp3_keying_is_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,
 	const struct hp3_pair_secrets *s)
 {
-#ifdef HP3_BREAK_KEYING_PROOF
-	return true;
-#else
 	return hp3_handshake_is_proven(h, s->in.proof, t->k->cfg.identity.public);
-#endif
 }
 
 bool hp3_keying_take_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,
@@ -117,9 +106,7 @@ bool hp3_keying_take_proven(const struct hp3_keying_turn *t, const struct hp3_ha
 
 	if (confirm)
 		hp3_keying_write_proof(t, h, s);
-#ifndef HP3_BREAK_KEYING_NONCE
 	hp3_keying_new_nonce(t->k, t->p);
-#endif
 	believe_peer(t, h);
 	return confirm;
 }

@@ -69,9 +69,6 @@ static bool has_come(const struct hp3_missing *m, uint16_t port)
 {
 	uint32_t ev = (uint32_t)(port ^ m->base);
 
-#ifdef HP3_BREAK_MISSING_PORT
-	return m->came != 0 || m->other != 0;
-#endif
 	return ev < 64 ? (m->came >> ev & 1) != 0 : port == m->other;
 }
 

@@ -158,9 +158,6 @@ enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_re
 		advance_expected(r, span, now);
 		return HP3_RESEQ_PASS;
 	}
-#ifdef HP3_BREAK_RELEASE_GAP
-	return HP3_RESEQ_BEYOND;
-#endif
 	if ((uint32_t)ahead > p->window) {
 		r->asked = true;
 		return HP3_RESEQ_BEYOND;
@@ -255,9 +252,6 @@ uint64_t hp3_reseq_until(
 /* The time at which the oldest held packet has been held for the longest allowed time. */
 static uint64_t oldest_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p)
 {
-#ifdef HP3_BREAK_RESEQ_AGES
-	return UINT64_MAX;
-#endif
 	return until_of(r, p, r->age[0].at);
 }
 
@@ -306,9 +300,6 @@ bool hp3_reseq_acknowledged(struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	int32_t ahead = hp3_psn_diff(psn, r->expected);
 
-#ifdef HP3_BREAK_RESEQ_ACK
-	return false;
-#endif
 	if (ahead <= 0 || ahead > ACK_SKIP_MOST)
 		return false;
 	raise_expected(r, psn, now);
@@ -332,9 +323,6 @@ bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle)
 /* May the RNIC's NAK be older than the packet that it got? */
 static bool is_given_since(const struct hp3_reseq *r, uint32_t psn)
 {
-#ifdef HP3_BREAK_RESEQ_STALE
-	return false;
-#endif
 	return hp3_psn_diff(psn, r->expected) < 0 && hp3_psn_diff(psn, r->given_first) >= 0 &&
 	       hp3_psn_diff(psn, r->given_end) < 0;
 }
@@ -376,10 +364,8 @@ static uint64_t move_start_later(uint64_t at, uint64_t lost, uint64_t now)
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t lost, uint64_t now)
 {
 	r->gap_at = move_start_later(r->gap_at, lost, now);
-#ifndef HP3_BREAK_RESEQ_LOST
 	for (uint32_t i = 0; i < r->ages; i++)
 		r->age[i].at = move_start_later(r->age[i].at, lost, now);
-#endif
 	r->read = now;
 	if (r->held == 0 || r->anew == HP3_RESEQ_AGAIN)
 		return false;

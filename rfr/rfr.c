@@ -52,10 +52,6 @@ enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 	}
 	if (kind != HP3_REPLY_PROGRESS)
 		return HP3_RFR_IN_NONE;
-#ifdef HP3_BREAK_RELEASE_EARLY
-	if (state == HP3_RFR_DRAINING)
-		return HP3_RFR_IN_DRAINED;
-#endif
 	if (state == HP3_RFR_CLOSING)
 		return hp3_stream_idle(s) ? HP3_RFR_IN_DRAINED : HP3_RFR_IN_NONE;
 	return hp3_psn_diff(v->psn, c->psn) >= 0 ? HP3_RFR_IN_DRAINED : HP3_RFR_IN_NONE;

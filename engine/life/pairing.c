@@ -331,9 +331,6 @@ void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bo
 	bool paired = f->flags & HP3_FF_PAIRED, behind = ahead < 0;
 	bool skips = paired && first && ahead > 0;
 
-#ifdef HP3_BREAK_CLAIMS_STAY
-	return;
-#endif
 	hp3_natural_drop(f);
 	hp3_challenge_stop(f); /* it may be of the earlier epoch */
 	if (f->state == HP3_RFR_RESUMING ||

@@ -74,9 +74,6 @@ bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow)
 	bool reported = f->pairing > HP3_PAIRING_CHALLENGE, stuck;
 
 	t->e->stats.contradictions++;
-#ifdef HP3_BREAK_ONE_CONTRADICTION
-	return true;
-#endif
 	if (reported && hp3_stream_idle(&f->stream))
 		return false;
 	if (!reported && may_be_near(t, flow, reported))

@@ -17,9 +17,7 @@
 
 void hp3_void(struct hp3_turn *t, uint32_t flow)
 {
-#ifndef HP3_BREAK_CLAIMS_STAY
 	hp3_flow_unpair(t, flow);
-#endif
 }
 
 /*

@@ -112,10 +112,6 @@ bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const
 		(v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) ||
 		HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK)
 		return false;
-#ifdef HP3_BREAK_CONSUME_PROGRESS
-	if (g->n != 0)
-		return true;
-#endif
 	for (uint32_t i = 0; i < g->n; i++) {
 		if (hp3_psn_diff(v->psn, g->psn[i]) >= 0 && hp3_psn_diff(v->psn, g->end[i]) < 0)
 			return true;

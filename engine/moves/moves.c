@@ -162,9 +162,7 @@ static void end_move(
 		hp3_rate_raise(t, flow);
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
 		hp3_rate_rollback(t, flow);
-#ifndef HP3_BREAK_LATE_ANSWERS
 	m->search.state = hp3_search_step(m->search.kind, m->search.state, HP3_SEARCH_IN_OVER).next;
-#endif
 	count_move(t->e, action, m);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
 		hp3_hold_discard(t, flow);
@@ -189,11 +187,6 @@ static void end_move(
 static bool is_expected(
 	const struct hp3_engine *e, const struct hp3_flow *f, enum hp3_rfr_input input)
 {
-#ifdef HP3_BREAK_LOSS_GOES_ON
-	return (f->state == HP3_RFR_CLOSING || f->state == HP3_RFR_DRAINING) &&
-	       (input == HP3_RFR_IN_TX_RETRANSMIT || input == HP3_RFR_IN_NAK) &&
-	       hp3_search_is_lossy(&e->moves[f->slot].search);
-#endif
 	if (input != HP3_RFR_IN_TX_RETRANSMIT && input != HP3_RFR_IN_NAK)
 		return false;
 	if (f->state == HP3_RFR_CLOSING)

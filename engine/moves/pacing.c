@@ -47,9 +47,6 @@ static uint32_t obsolete_packets(const struct hp3_engine *e, const struct hp3_fl
 	const struct hp3_held *head = &e->held[m->head], *tail = &e->held[m->tail];
 	uint32_t n = 0;
 
-#ifdef HP3_BREAK_OLD_COPIES_STAY
-	return 0;
-#endif
 	if (e->rates[m->flow].selective || !(h->flags & tail->flags & HP3_HELD_AGAIN) ||
 		hp3_psn_diff(tail->psn, h->psn) >= 0)
 		return 0;

@@ -99,9 +99,6 @@ uint32_t hp3_hold_put(struct hp3_engine *e, uint32_t flow, const struct hp3_held
 	struct hp3_move *m = slot_of_flow(e, flow);
 	uint32_t i = e->free_held;
 
-#ifdef HP3_BREAK_ROOM_FOR_ALL
-	e->hold_most = e->cfg.hold_packets;
-#endif
 	if (m->held_bytes + h->len > e->cfg.hold_bytes ||
 		e->hold_bytes + h->len > e->cfg.hold_bytes_total || e->hold_packets >= e->hold_most)
 		return 0;

@@ -32,9 +32,7 @@ int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t
 		return -ENOSPC;
 	if ((e->flows[flow].flags & HP3_FF_STARTED) || e->flows[flow].state != HP3_RFR_STEADY)
 		return -EEXIST;
-#ifndef HP3_BREAK_RESTORED_IS_OLD
 	e->flows[flow].last = (uint32_t)(now >> HP3_TICK_SHIFT); /* it may have sent just now */
-#endif
 	if (port != 0) {
 		hp3_set_port(e, &e->flows[flow], port);
 		/* packets may be in flight on this port */

@@ -50,9 +50,6 @@ static __attribute__((noinline)) void key_packet(
 	struct hp3_ends ends;
 
 	p->bucket = HP3_NO_BUCKET;
-#ifdef HP3_BREAK_OUTER_TAG_ONLY
-	p->v.vlan &= HP3_VLAN_AD | HP3_VLAN_ID;
-#endif
 	if (!is_wanted(e, p, dir))
 		return;
 	ends = hp3_ends_of(p->frame, &p->v, dir);
@@ -345,10 +342,8 @@ static __attribute__((noinline)) void go_on(const struct hp3_engine *e, uint32_t
 
 	if (acts->n != 1 || a->kind != HP3_ACT_DELIVER || vd->kind != HP3_PASS || left == 0)
 		return;
-#ifndef HP3_BREAK_BURST_ENTRIES
 	if (e->hold_packets + *delivered + a->count + left > e->cfg.hold_packets)
 		return;
-#endif
 	*delivered += a->count;
 	vd->kind = HP3_PASS_DELIVER;
 	vd->held = a->held;
@@ -381,11 +376,7 @@ INLINE uint32_t handle_packets(struct hp3_engine *e, struct hp3_pkt *pkts, uint3
 	for (uint32_t i = 0; i < ahead; i++)
 		if (dir == HP3_DIR_TX || pkts[i].flow == HP3_NO_FLOW)
 			match_flow(e, &pkts[i], dir);
-#ifdef HP3_BREAK_BURST_GOES_ON
-	while (done < n) { /* what a packet in the middle prefetched is lost */
-#else
 	while (done < n && acts->n == 0) {
-#endif
 		struct hp3_pkt *p = &pkts[done];
 		struct hp3_verdict *vd = &verdicts[done++];
 

@@ -70,9 +70,6 @@ static bool is_to_be_confirmed(const struct hp3_engine *e, const struct hp3_cm_p
 	struct hp3_qp_event event = hp3_cm_event(c);
 	uint32_t flow = hp3_flow_find(e, HP3_ENDS(&event), event.rqpn);
 
-#ifdef HP3_BREAK_REP_IS_ENOUGH
-	return false;
-#endif
 	if (!c->from_local)
 		return true;
 	return flow != HP3_NO_FLOW &&

@@ -183,9 +183,6 @@ static void rx_steady(struct hp3_engine *e, uint32_t flow, const struct hp3_pkt 
 	enum hp3_reply_kind kind = hp3_stream_reply(&f->stream, &pkt->v);
 
 	if (HP3_LIKELY(kind == HP3_REPLY_PROGRESS)) {
-#ifdef HP3_BREAK_MESSAGE_START_IN_FLIGHT
-		f->flags |= HP3_FF_IDLE_PROOF;
-#endif
 		if (sound && hp3_stream_idle(&f->stream) && !(f->flags & HP3_FF_WENT_BACK))
 			f->flags |= HP3_FF_IDLE_PROOF;
 	} else if (kind == HP3_REPLY_BEYOND && (f->flags & HP3_FF_STARTED) &&
@@ -207,9 +204,6 @@ static bool is_refusable(const struct hp3_flow *f, uint32_t psn)
 {
 	int32_t back = f->watch & HP3_FW_SURE ? 0 : (int32_t)f->stream.win;
 
-#ifdef HP3_BREAK_ANY_REFUSAL
-	return true;
-#endif
 	return hp3_psn_diff(psn, f->stream.una) >= -back;
 }
 
@@ -264,9 +258,6 @@ static void note_earlier_read(struct hp3_engine *e, uint32_t flow, const struct 
 	struct hp3_flow *f = &e->flows[flow];
 	uint32_t first = e->began[flow].psn;
 
-#ifdef HP3_BREAK_EARLIER_READ
-	return;
-#endif
 	if (first != HP3_NO_PSN && (hp3_psn_diff(pkt->v.psn, first) >= 0 ||
 					   hp3_psn_diff(f->stream.una, pkt->v.psn) > EARLIER))
 		return;

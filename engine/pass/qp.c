@@ -113,18 +113,12 @@ static bool may_be_late(const struct hp3_turn *t, uint32_t flow)
 		return false;
 	if (hp3_pending_end(t->e, flow, 0) || hp3_spray_is_under_way(t, flow))
 		return true;
-#ifdef HP3_BREAK_REPORTED_LATE
-	return false;
-#endif
 	return hp3_flow_keeps_its_place(t->e, flow) && hp3_flow_is_under_way(t->e, flow, t->now);
 }
 
 /* In verbs mode, hp3d sees no packets, and the owner of the queue pair reports in time. */
 static bool put_off(struct hp3_turn *t, uint32_t flow)
 {
-#ifdef HP3_BREAK_SPRAY_REPORTED_LATE
-	return false;
-#endif
 	if (t->e->cfg.verbs || !may_be_late(t, flow))
 		return false;
 	hp3_pending_end_add(t->e, flow);
@@ -136,9 +130,6 @@ static struct hp3_may rights_of_event(
 {
 	enum hp3_traffic traffic = hp3_flow_traffic(t->e, flow, t->now);
 
-#ifdef HP3_BREAK_ANY_EVENT_SOURCE
-	return hp3_may[HP3_QP_SOURCE_KERNEL][traffic][1];
-#endif
 	return hp3_may[event->source][traffic][is_own(&t->e->flows[flow], event)];
 }
 
@@ -151,9 +142,6 @@ static bool takes_over(const struct hp3_turn *t, uint32_t flow, const struct hp3
 {
 	const struct hp3_flow *f = &t->e->flows[flow];
 
-#ifdef HP3_BREAK_TAKES_OVER
-	return false;
-#endif
 	return event->psn_known && event->source != HP3_QP_SOURCE_LIBRARY &&
 	       (f->flags & HP3_FF_PAIRED) && f->lqpn != event->lqpn &&
 	       hp3_pending_may_begin_at(t->e, flow, event->psn);
@@ -362,9 +350,6 @@ void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v
 	struct hp3_began *began = &t->e->began[flow];
 
 	hp3_announced_end(t->e, flow);
-#ifdef HP3_BREAK_BEGINS_ANYWHERE
-	return;
-#endif
 	if (began->psn == HP3_NO_PSN || began->psn == v->psn)
 		return;
 	t->e->stats.setups_ignored++;

@@ -18,10 +18,8 @@ static void tx_retransmit(
 	f->flags |= HP3_FF_WENT_BACK;
 	if (hp3_psn_diff(v->psn, f->stream.una) < 0)
 		f->watch |= HP3_FW_DOUBT;
-#ifndef HP3_BREAK_BACK_VERDICT
 	/* an RNIC goes back to the oldest PSN that it waits for, so it has all before */
 	else if (first)
-#endif
 		f->watch &= (uint16_t)~HP3_FW_DOUBT;
 	if (is_watched(t->e, f))
 		hp3_monitor_retransmit(&f->monitor);
@@ -29,12 +27,6 @@ static void tx_retransmit(
 		hp3_active_add(t->e, flow, t->now);
 	if (f->watch & HP3_FW_GUARD)
 		hp3_guard_tx(t->e, flow, v, hp3_psn_add(v->psn, hp3_request_span(v, f->pmtu_log2)));
-#ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
-	if (f->state == HP3_RFR_DRAINING) {
-		vd->sport = t->e->moves[f->slot].to;
-		return;
-	}
-#endif
 	if (is_watched(t->e, f) && !hp3_spray_hides(t->e, flow))
 		hp3_loss_seen(t, flow, v, first);
 	hp3_move_again(t, flow, v->psn);
@@ -101,10 +93,8 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	switch (hp3_move_input(t, flow, HP3_RFR_IN_TX_NEW)) {
 	case HP3_RFR_DO_CLOSE:
 		hp3_move_close(t, flow, f->stream.hi, hp3_stream_end(&f->stream));
-#ifndef HP3_BREAK_NO_ACKREQ
 		if (!read)
 			vd->flags |= HP3_SET_ACKREQ;
-#endif
 		break;
 	case HP3_RFR_DO_HOLD:
 		hold_packet(t, flow, pkt, kind, vd);
@@ -121,18 +111,14 @@ static void tx_moving(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
  */
 static void note_first(struct hp3_flow *f, struct hp3_began *began, const struct hp3_view *v)
 {
-#ifndef HP3_BREAK_HEARD_BEFORE
 	f->watch &= (uint16_t) ~(HP3_FW_HEARD | HP3_FW_SURE | HP3_FW_UNREAD | HP3_FW_ASK);
-#endif
 	if (began->psn != HP3_NO_PSN) {
 		f->watch &= (uint16_t)~HP3_FW_DOUBT;
 		return;
 	}
 	began->psn = v->psn & HP3_PSN_MASK;
-#ifndef HP3_BREAK_FIRST_READ
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC))
 		f->watch |= HP3_FW_DOUBT;
-#endif
 }
 
 /* The first packet of a queue pair, or of its next epoch. */
@@ -250,10 +236,6 @@ void hp3_tx_slow(
 			vd->flags |= HP3_SET_ACKREQ;
 	}
 	vd->sport = f->flags & HP3_FF_MOVED ? f->port : pkt->v.sport;
-#ifdef HP3_BREAK_RETRANSMIT_NEW_PORT
-	if (kind == HP3_TX_RETRANSMIT && f->state == HP3_RFR_DRAINING)
-		vd->sport = t->e->moves[f->slot].to;
-#endif
 	/* In DRAINING, only the closing packet passes; in RESUMING, only the packets that leave
 	 * first. */
 	if ((f->flags & HP3_FF_PACED) && vd->kind == HP3_PASS && f->state <= HP3_RFR_CLOSING) {

@@ -96,9 +96,6 @@ static uint64_t patience_of_flow(
 	if (p->heard < a->since)
 		wait *= ALONE;
 	wait = hp3_max_u64(wait, (uint64_t)DEAD_RTT * path.rtt_ns);
-#ifdef HP3_BREAK_FIXED_STALL
-	wait = e->cfg.stall_ns;
-#endif
 	return wait;
 }
 

@@ -85,9 +85,5 @@ void hp3_advised_step(struct hp3_turn *t, struct hp3_move *m)
 		return;
 	}
 	won = hp3_round_won(t, m);
-#ifdef HP3_BREAK_ADVICE_IS_AN_ORDER
-	m->to = m->search.round.probe[1].port;
-	won = true;
-#endif
 	hp3_search_input(t, m, won ? HP3_SEARCH_IN_GO : HP3_SEARCH_IN_STAY);
 }

@@ -100,9 +100,6 @@ static void wait_longer(struct hp3_turn *t, struct hp3_pair *p)
 
 	if (t->now > p->dead_wait + DEAD_CALM * most)
 		p->dead_level = 0;
-#ifdef HP3_BREAK_NO_BACKOFF
-	p->dead_level = 0;
-#endif
 	for (uint32_t i = 0; i < p->dead_level && wait < most; i++)
 		wait *= 2;
 	if (wait < most && p->dead_level < UINT8_MAX)

@@ -32,9 +32,6 @@ static bool is_long_write(const struct hp3_engine *e, const struct hp3_view *v, 
 /* All PSNs are answered: the first response of a READ only proves that its request arrived. */
 static bool is_idle(const struct hp3_flow *f)
 {
-#ifdef HP3_BREAK_MESSAGE_START_IN_FLIGHT
-	return true;
-#endif
 	return f->stream.una == f->stream.nxt && f->stream.open_len == 0;
 }
 

@@ -80,9 +80,6 @@ bool hp3_round_begin(struct hp3_turn *t, struct hp3_move *m, const struct hp3_ro
 
 	what.as_data =
 		(what.as_data || hp3_pair_swallows(t->e, f, t->now)) && hp3_probe_pad(t->e, f) != 0;
-#ifdef HP3_BREAK_SHORT_PROBES
-	what.as_data = false;
-#endif
 	if (hp3_round_start(&m->search.round, &t->e->cfg.round, &t->e->pairs.pairs[f->pair].budget,
 		    &what, t->now) < 0)
 		return false;

@@ -40,9 +40,6 @@ bool hp3_stuck_goes_home(struct hp3_turn *t, uint32_t flow, struct hp3_losses *l
 
 	if (!has_stayed_stuck(t->e, f, l, t->now) || !may_go_home(t, f))
 		return false;
-#ifdef HP3_BREAK_STUCK_STAYS
-	return false;
-#endif
 	m = hp3_search_prepare(t, flow, HP3_SEARCH_DEAD);
 	if (m == NULL)
 		return false;

@@ -67,9 +67,7 @@ static void end_outs(struct hp3_turn *t, uint32_t flow, bool over)
 
 void hp3_spray_down(struct hp3_turn *t, uint32_t flow)
 {
-#ifndef HP3_BREAK_SPRAY_DOWN
 	end_outs(t, flow, true);
-#endif
 }
 
 static bool is_recently_large(const struct hp3_turn *t, const struct hp3_spray_out *o)

@@ -20,9 +20,6 @@ uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in)
 		due = hp3_min_u64(hp3_min_u64(hp3_reseq_due(&in->reseq, hp3_in_params(t->e)),
 					  hp3_in_ask_due(in)),
 			t->now + hp3_spray_pulse(t->e));
-#ifdef HP3_BREAK_SPRAY_PAST
-	return due;
-#endif
 	return hp3_max_u64(due, t->now);
 }
 
@@ -132,9 +129,6 @@ void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end)
 {
 	const struct hp3_reseq_params *params = hp3_in_params(t->e);
 
-#ifdef HP3_BREAK_READ_OWED
-	return;
-#endif
 	if (in->again && t->now - in->again_at < params->most_ns + params->give_up_ns)
 		return;
 	hp3_owed_done(&in->owed, end);
@@ -191,9 +185,6 @@ void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 /* Is the ICRC right? */
 bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt)
 {
-#ifdef HP3_BREAK_SPRAY_UNCHECKED
-	return true;
-#endif
 	return hp3_pkt_icrc_ok(e, pkt);
 }
 

@@ -134,9 +134,6 @@ void hp3_spray_slept(struct hp3_turn *t, uint64_t since)
 	struct hp3_spraying *s = t->e->spraying;
 
 	s->awake = t->now;
-#ifdef HP3_BREAK_SPRAY_ASLEEP
-	return;
-#endif
 	s->slept++;
 	if (!s->unread) /* else it is a part of the blocked time */
 		add_lost_time(s, since, t->now);

@@ -203,9 +203,6 @@ bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32
 	uint32_t used = peer != HP3_NO_QUOTA ? s->quotas.peer[peer].outs : 0;
 	bool place = s->nout < most && hp3_quota_allows_agreement(used, most - s->nout, most);
 
-#ifdef HP3_BREAK_QUOTA_OUT
-	place = s->nout < most;
-#endif
 	e->stats.agreements_refused += !place;
 	return place;
 }

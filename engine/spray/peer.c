@@ -59,9 +59,6 @@ static struct hp3_spray_peer *one_of_many(struct hp3_spray_peer *set)
 	struct hp3_spray_peer *p = NULL;
 	uint32_t most = 2;
 
-#ifdef HP3_BREAK_SPRAY_MANY
-	return NULL;
-#endif
 	for (uint32_t i = 0; i < HP3_SPRAY_WAYS; i++) {
 		uint32_t n = records_of(set, &set[i]);
 

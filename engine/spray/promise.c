@@ -249,10 +249,6 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 			hp3_in_left(t, in, a);
 		return;
 	}
-#ifdef HP3_BREAK_SPRAY_NUMBER
-	if (in != NULL && (int32_t)(a->number - in->number) < 0)
-		return;
-#endif
 	if (in != NULL && in->numbered && (int32_t)(a->number - in->number) < 0)
 		return; /* an old message changes nothing */
 	if (a->kind == HP3_AGREE_ASK && !a->reads && !supersede_requests(t, ends, a))
@@ -271,9 +267,7 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	in->spared = 0;
 	in->port = a->port;
 	in->in_use = a->in_use;
-#ifndef HP3_BREAK_SPRAY_KEEPALIVE
 	take_keepalive_interval(in, a);
-#endif
 	if (!in->reads) /* READ responses: the flow's path MTU counts */
 		in->pmtu_log2 = a->pmtu_log2;
 	hp3_in_wake(t->e, in, t->now);
@@ -287,9 +281,6 @@ void hp3_spray_asked(struct hp3_turn *t, const struct hp3_ends *ends, const stru
  */
 static bool refuse_agreement(struct hp3_turn *t, struct hp3_spray_in *in)
 {
-#ifdef HP3_BREAK_SPRAY_PROMISE
-	in->promised = in->refused = false;
-#endif
 	if (in->refused)
 		return true;
 	if (in->promised) {
@@ -307,10 +298,8 @@ uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in)
 	uint64_t until = in->heard + hp3_in_lease(in);
 	bool unread = t->e->spraying->unread;
 
-#ifndef HP3_BREAK_RELEASE_STAYS
 	if (in->ready && hp3_reseq_follows(&in->reseq))
 		hp3_in_follow(t, in, HP3_IN_PIECE_TICK);
-#endif
 	if (!unread && until <= t->now) {
 		hp3_spray_send_msg_in(t, in, HP3_AGREE_NO, 0);
 		end_agreement(t, in);

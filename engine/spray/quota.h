@@ -65,9 +65,6 @@ static inline bool hp3_quota_allows_agreement(uint32_t used, uint32_t free, uint
 {
 	uint32_t kept = places / HP3_QUOTA_FIRST;
 
-#ifdef HP3_BREAK_QUOTA_FIRST
-	kept = 0;
-#endif
 	if (used == 0)
 		return free != 0;
 	return free > kept && hp3_quota_allows(used, 1, free - kept);

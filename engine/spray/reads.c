@@ -83,9 +83,6 @@ static void count_strike(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t p
 /* The RNIC goes back: it waits for the response with the first PSN that it requests. */
 static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn, bool first)
 {
-#ifdef HP3_BREAK_READ_BACK
-	return;
-#endif
 	in->again = true;
 	in->again_at = t->now;
 	if (first)
@@ -102,9 +99,6 @@ static void goes_back(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn,
 /* Is a response before una missing at the RNIC? hp3d holds it, or it has not arrived. */
 static bool is_response_missing(const struct hp3_spray_in *in, const struct hp3_flow *f)
 {
-#ifdef HP3_BREAK_READ_DOUBT
-	return in->reseq.held != 0;
-#endif
 	return in->reseq.held != 0 || in->ack.held != 0 ||
 	       (in->owed.n != 0 && hp3_psn_diff(in->owed.range[0].first, f->stream.una) < 0);
 }
@@ -127,9 +121,7 @@ static void update_doubt(struct hp3_engine *e, struct hp3_spray_in *in)
 	} else if (in->doubts) {
 		in->doubts = false;
 		f->watch &= (uint16_t)~HP3_FW_DOUBT;
-#ifndef HP3_BREAK_READ_UNREAD
 		f->watch |= HP3_FW_UNREAD;
-#endif
 	}
 }
 
@@ -362,9 +354,6 @@ static void take_ack(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 	uint32_t before = in->ack.held;
 	int32_t later = hp3_psn_diff(psn, in->ack.psn);
 
-#ifdef HP3_BREAK_READ_ACK
-	return;
-#endif
 	if (hp3_in_has_come(in, psn) || !is_plausible_ack(t, in, psn) || !hp3_pkt_icrc_ok(e, pkt))
 		return;
 	if (before != 0 && (later < 0 || (later == 0 && !refuses))) {

@@ -130,9 +130,6 @@ static void take_beyond_window(
 	struct hp3_turn *t, struct hp3_spray_in *in, uint32_t psn, struct hp3_verdict *vd)
 {
 	t->e->stats.reseq_beyond++;
-#ifdef HP3_BREAK_RESEQ_BEYOND
-	return;
-#endif
 	if (in->reseq.held != 0 && hp3_psn_diff(psn, in->reseq.expected) <= IN_FLIGHT)
 		drop_behind_gap(t, in, vd);
 }
@@ -145,9 +142,6 @@ static void no_room(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 	struct hp3_verdict *vd)
 {
 	hp3_reseq_passes(&in->reseq);
-#ifdef HP3_BREAK_RESEQ_FULL
-	return;
-#endif
 	if (in->reseq.held == 0)
 		return;
 	if (in->sure) {
@@ -240,9 +234,6 @@ static __attribute__((noinline)) bool take_meanwhile(struct hp3_turn *t, struct 
 bool hp3_in_take(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	uint32_t span, struct hp3_verdict *vd)
 {
-#ifdef HP3_BREAK_RELEASE_OVERTAKEN
-	return take_packet(t, in, pkt, span, vd);
-#endif
 	if (HP3_UNLIKELY(hp3_reseq_follows(&in->reseq)))
 		return take_meanwhile(t, in, pkt, span, vd);
 	return take_packet(t, in, pkt, span, vd);
@@ -257,9 +248,6 @@ static bool is_sprayed(struct hp3_spray_in *in, const struct hp3_view *v)
 {
 	int32_t ahead = hp3_psn_diff(v->psn, in->reseq.expected);
 
-#ifdef HP3_BREAK_SPRAY_SURE
-	in->sure = true;
-#endif
 	if (in->sure || ahead < 0)
 		return true;
 	in->sure = ahead == 0 || (in->reseq.held != 0 && v->sport != in->first);
@@ -276,11 +264,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 	if (in == NULL)
 		return;
 	if (in->ready && !is_sprayed(in, v)) {
-#ifdef HP3_BREAK_SPRAY_BEHIND
-		hp3_in_empty(t, in, HP3_ACT_DELIVER);
-#else
 		hp3_in_before(t, in, pkt, vd);
-#endif
 		in->ready = false;
 	}
 	if (!in->ready) {

@@ -73,9 +73,6 @@ static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
  */
 static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 {
-#ifdef HP3_BREAK_READ_ACK_AT
-	return;
-#endif
 	if (in->ack.held == 0 || !hp3_in_has_come(in, in->ack.until))
 		return;
 	in->ack.at = hp3_max_u64(in->ack.at, in->ack.came);

@@ -80,10 +80,6 @@ enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spr
 {
 	struct hp3_spray_peer *peer = &t->e->spraying->peer[o->peer];
 
-#ifdef HP3_BREAK_SPRAY_UNCOMPARED
-	peer->spread.known = hp3_spread_all(&t->e->spraying->spread);
-	return HP3_SPRAY_MAY;
-#endif
 	hp3_spray_rounds_want(t, o);
 	if (peer->spread.known != 0)
 		return HP3_SPRAY_MAY;

@@ -35,9 +35,6 @@ static inline bool is_trusted(const struct hp3_turn *t, const struct hp3_spray_o
 	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now),
 		 keepalive_ns = hp3_out_keepalive_ns(o);
 
-#ifdef HP3_BREAK_SPRAY_STALE
-	return true;
-#endif
 	return silent < HP3_SPRAY_TRUST * keepalive_ns && t->now - o->yes_to < BOUND * keepalive_ns;
 }
 
@@ -60,12 +57,6 @@ static inline __attribute__((always_inline)) bool is_full(const struct hp3_engin
 	if (in_flight <= (int32_t)LEAST_ROOM)
 		return false;
 	room = o->room != 0 ? o->room : hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
-#ifdef HP3_BREAK_SPRAY_FULL
-	return false;
-#endif
-#ifdef HP3_BREAK_SPRAY_ROOM
-	room = hp3_spray_room(e->cfg.hold_bytes, f->pmtu_log2);
-#endif
 	return !(f->flags & HP3_FF_READS) && in_flight > (int32_t)(room - room / part);
 }
 
@@ -98,9 +89,6 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 	o->fence = true;
 	hp3_out_again(o, psn);
 	hp3_out_lost(t, o, psn);
-#ifdef HP3_BREAK_SPRAY_AGAIN
-	return false;
-#endif
 	if (o->state == HP3_SPRAY_SPRAYING || o->run_from != HP3_NO_PSN) {
 		o->strikes = is_short_run(o, psn) ? o->strikes + 1 : 0;
 		o->run_from = HP3_NO_PSN;
@@ -125,9 +113,6 @@ static void take_first_request(
 	bool agreed = o->state == HP3_SPRAY_SPRAYING, expected = v->psn == o->start;
 
 	o->start = HP3_NO_PSN;
-#ifdef HP3_BREAK_SPRAY_EARLY
-	return;
-#endif
 	if (!agreed) {
 		o->number = hp3_out_number(t->e->spraying, t->now);
 		o->keepalive_at = t->now;
@@ -196,9 +181,6 @@ static bool is_fenced(struct hp3_spray_out *o, const struct hp3_verdict *vd)
 {
 	bool fenced = o->fence;
 
-#ifdef HP3_BREAK_SPRAY_FENCE
-	return false;
-#endif
 	if (vd->kind == HP3_PASS)
 		o->fence = false;
 	return fenced;
@@ -228,10 +210,6 @@ static __attribute__((noinline)) bool agreement_stands(struct hp3_turn *t, const
 	if ((o->state == HP3_SPRAY_NARROW || o->state == HP3_SPRAY_ENDING) &&
 		has_all_arrived(t, f, o) && !hp3_out_input(t, o, HP3_SPRAY_IN_CAUGHT_UP))
 		return false;
-#ifdef HP3_BREAK_SPRAY_UNASKED
-	if (o->state == HP3_SPRAY_ASKING)
-		o->state = HP3_SPRAY_SPRAYING;
-#endif
 	return true;
 }
 

@@ -23,9 +23,6 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
  */
 static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
 {
-#ifdef HP3_BREAK_SPRAY_KEEPALIVE
-	return o->stated_us * 1000ull;
-#endif
 	return hp3_min_u32(o->keepalive_us, o->stated_us) * 1000ull;
 }
 
