@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The word of a port (state and number of frames), and the owner's keep-alive. */
-#include <time.h>
 #include "app/bypass/bypass.h"
+#include "app/clock.h"
 
-#define NS 1000000000ull
 #define ALIVE_PERIODS                                                                              \
 	2u /* after so many stale_ns without a heartbeat, the owner counts as gone                 \
 	    */
 
 uint64_t hp3_bypass_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
+	return hp3_clock_ns(CLOCK_MONOTONIC);
 }
 
 bool hp3_bypass_change(

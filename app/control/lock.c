@@ -7,17 +7,14 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+#include "app/clock.h"
 
 #define PAUSE_US 20000u
 
 static unsigned long long now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (unsigned long long)ts.tv_sec * 1000 + (unsigned long long)ts.tv_nsec / 1000000;
+	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static int open_own(const char *path)

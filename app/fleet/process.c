@@ -2,6 +2,7 @@
 #include "app/fleet/process.h"
 #include <signal.h>
 #include <stdio.h>
+#include "app/clock.h"
 #include "app/fleet/exits.h"
 #include "base/urls.h"
 
@@ -27,10 +28,7 @@ bool fleet_is_over(const struct hp3_bus *bus)
 
 uint64_t fleet_clock_us(clockid_t id)
 {
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+	return hp3_clock_ns(id) / 1000;
 }
 
 int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "app/clock.h"
 #include "app/hp3ctl/hp3ctl.h"
 
 #define EVENTS_PAGE     1000
@@ -30,10 +30,7 @@ struct moves {
 
 static uint64_t move_clock_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static json_int_t move_number(json_t *j, const char *key)

@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "app/clock.h"
 #include "app/hp3ctl/watch.h"
 
 #define INTERVAL_MS 1000u
@@ -21,10 +21,7 @@ static void on_signal(int sig)
 
 static uint64_t view_clock_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 /* --- reading --- */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <syslog.h>
 #include <time.h>
+#include "app/clock.h"
 #include "app/record/audit.h"
 #include "app/record/journal.h"
 #include "app/record/wall.h"
@@ -48,18 +49,10 @@ static bool is_wanted(const struct hp3_record_options *o)
 	return o->audit && o->audit[0] && strcmp(o->audit, "off") != 0;
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
-}
-
 /* A token bucket with room for BURST_S seconds. */
 static bool within_rate(void)
 {
-	uint64_t now = monotonic_ns(), full = BURST_S * NS * rec.per_second;
+	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC), full = BURST_S * NS * rec.per_second;
 	uint64_t passed = now - rec.token_ns;
 
 	passed = passed > BURST_S * NS ? BURST_S * NS : passed;
@@ -79,7 +72,7 @@ static json_t *complete_record(const char *type, json_t *what)
 	char time[HP3_WALL_TEXT];
 	json_t *all;
 
-	hp3_wall_text(hp3_wall_now(), time);
+	hp3_wall_text(hp3_clock_ns(CLOCK_REALTIME), time);
 	all = json_pack("{s:i, s:s, s:s}", "v", 1, "time", time, "type", type);
 	if (all && what)
 		json_object_update(all, what);
@@ -296,7 +289,7 @@ int hp3_record_start(const struct hp3_record_options *o)
 	if (!set_options(o))
 		return -ENOMEM;
 	rec.tokens = BURST_S * NS * rec.per_second;
-	rec.token_ns = monotonic_ns();
+	rec.token_ns = hp3_clock_ns(CLOCK_MONOTONIC);
 	/* These signals are for the main thread. */
 	sigemptyset(&mains);
 	sigaddset(&mains, SIGINT);

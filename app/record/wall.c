@@ -5,14 +5,6 @@
 
 #define NS_PER_S 1000000000ull
 
-uint64_t hp3_wall_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 void hp3_wall_text(uint64_t wall_ns, char buf[HP3_WALL_TEXT])
 {
 	time_t s = (time_t)(wall_ns / NS_PER_S);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3_RECORD_WALL_H
 #define HP3_RECORD_WALL_H
-/* Wall-clock time: in nanoseconds since 1970 (CLOCK_REALTIME), or as a text in UTC (RFC 3339). */
+/* A wall-clock time (ns since 1970) as a text in UTC (RFC 3339). */
 #include <stdint.h>
 
 #define HP3_WALL_TEXT 40u
 
-uint64_t hp3_wall_now(void);
 /* "2026-01-31T23:59:59.123456Z" */
 void hp3_wall_text(uint64_t wall_ns, char buf[HP3_WALL_TEXT]);
 

@@ -3,12 +3,12 @@
  * Looks up the functions of the real library by its handle: RTLD_NEXT depends on how this library
  * was loaded, and a call by name would find the function of this library.
  */
+#include "app/clock.h"
 #include "app/verbs/shim.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static struct hp3v_real real;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -50,8 +50,5 @@ const struct hp3v_real *hp3v_real(void)
 
 uint64_t hp3v_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+	return hp3_clock_ns(CLOCK_MONOTONIC);
 }

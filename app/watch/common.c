@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
+#include "app/clock.h"
 #include "app/watch/internal.h"
 #include "base/plain.h"
 
@@ -45,10 +45,7 @@ const char *hp3_watch_bpf_error(int err, bool loading)
 
 uint64_t hp3_watch_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return hp3_clock_ns(CLOCK_MONOTONIC);
 }
 
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include "app/clock.h"
 #include "app/watch/message.h"
 #include "base/names.h"
 #include "base/plain.h"
@@ -57,14 +58,6 @@ static __attribute__((format(printf, 2, 3))) void notice(
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	w->o.notice(w->o.ctx, hp3_plain(text));
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 /* --- start --- */
@@ -187,7 +180,7 @@ static void note_end(struct hp3_watcher *w, const struct hp3_watch_message *m)
 /* Passes a notice on, up to a bound per minute: only a watcher that is attacked sends more. */
 static void pass_notice(struct hp3_watcher *w, const char *text)
 {
-	uint64_t now = now_ns();
+	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC);
 
 	if (w->minute == 0 || now - w->minute > NS_PER_MINUTE) {
 		w->minute = now;
@@ -253,11 +246,11 @@ void hp3_watcher_poll(struct hp3_watcher *w)
 
 int hp3_watcher_wait(struct hp3_watcher *w)
 {
-	uint64_t end = now_ns() + OPEN_MS * 1000000ull;
+	uint64_t end = hp3_clock_ns(CLOCK_MONOTONIC) + OPEN_MS * 1000000ull;
 
 	while (w->by == HP3_BY_NONE) {
 		struct pollfd p = {.fd = w->fd, .events = POLLIN};
-		uint64_t now = now_ns();
+		uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC);
 
 		if (w->fd < 0)
 			return -ENOENT;
@@ -296,8 +289,9 @@ void hp3_watcher_stop(struct hp3_watcher *w)
 		return;
 	if (w->fd >= 0)
 		close(w->fd);
-	for (uint64_t end = now_ns() + STOP_MS * 1000000ull; w->pid > 0; nanosleep(&nap, NULL)) {
-		if (now_ns() > end)
+	for (uint64_t end = hp3_clock_ns(CLOCK_MONOTONIC) + STOP_MS * 1000000ull; w->pid > 0;
+		nanosleep(&nap, NULL)) {
+		if (hp3_clock_ns(CLOCK_MONOTONIC) > end)
 			kill(w->pid, SIGKILL);
 		if (waitpid(w->pid, NULL, WNOHANG) != 0)
 			break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include "app/clock.h"
 #include "app/dpdk/failure.h"
 #include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
@@ -34,8 +34,5 @@ int hp3_fabric_eal(const struct hp3_fabric_args *a)
 
 uint64_t hp3_fabric_clock(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+	return hp3_clock_ns(CLOCK_MONOTONIC);
 }

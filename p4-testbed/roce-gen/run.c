@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include "app/clock.h"
 #include "base/minmax.h"
 #include "config/message.h"
 #include "run_internal.h"
@@ -14,17 +15,9 @@
 #define BLOCKED_NS UINT64_C(500000) /* until a port that has no room is tried again */
 #define ROUNDS     8 /* of receive and send before time is read anew */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static uint64_t now_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return hp3_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void finish_run(struct gen_run *r, const char *outcome, int code)
@@ -44,7 +37,7 @@ static void enter_phase(struct gen_run *r, enum gen_phase phase, uint64_t end)
 /* Unix time to begin at, on our clock. */
 static uint64_t start_time(const struct gen_run *r, uint64_t now)
 {
-	uint64_t real = clock_ns(CLOCK_REALTIME), at = r->o->start_at_ms * GEN_NS_PER_MS;
+	uint64_t real = hp3_clock_ns(CLOCK_REALTIME), at = r->o->start_at_ms * GEN_NS_PER_MS;
 
 	return at > real ? now + (at - real) : now;
 }

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "app/clock.h"
 #include "sim/cli/progress.h"
 #include "sim/work/traffic.h"
 
@@ -12,14 +12,6 @@
 #define COLUMNS        80u
 #define MIN_COLUMNS    40u
 #define TEXT_MAX       1024u
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* Long flows end late, so bytes are counted where all of them are the traffic's own. */
 static double share_of(const struct sim *s, const struct sim_meter *m)
@@ -54,7 +46,7 @@ void sim_progress_start(struct sim_progress *p, bool wanted)
 {
 	p->terminal = isatty(STDERR_FILENO);
 	p->on = wanted || p->terminal;
-	p->began = p->shown = now_ns();
+	p->began = p->shown = hp3_clock_ns(CLOCK_MONOTONIC);
 }
 
 bool sim_progress_due(struct sim_progress *p)
@@ -63,7 +55,7 @@ bool sim_progress_due(struct sim_progress *p)
 
 	if (!p->on)
 		return false;
-	now = now_ns();
+	now = hp3_clock_ns(CLOCK_MONOTONIC);
 	if (now - p->shown < (p->terminal ? EVERY_TERMINAL : EVERY_LINE))
 		return false;
 	p->shown = now;
@@ -72,7 +64,8 @@ bool sim_progress_due(struct sim_progress *p)
 
 static void time_left(const struct sim_progress *p, double share, char *text, size_t size)
 {
-	double left = (double)(now_ns() - p->began) / 1e9 * (1 - share) / share;
+	double left =
+		(double)(hp3_clock_ns(CLOCK_MONOTONIC) - p->began) / 1e9 * (1 - share) / share;
 	uint64_t s = (uint64_t)(left + 0.5);
 
 	if (share < 0.001)

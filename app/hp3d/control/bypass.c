@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "app/clock.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/eal.h"
-#include "app/record/wall.h"
 
 #define TIDY_NS 5000000000ull
 
@@ -73,7 +73,7 @@ static void add_bypass_event(unsigned rail, enum hp3d_bypass_phase from, enum hp
 			.to = (uint16_t)to,
 			.flow = HP3_NO_FLOW}};
 
-	hp3d_events_add(&e, hp3_wall_now());
+	hp3d_events_add(&e, hp3_clock_ns(CLOCK_REALTIME));
 }
 
 unsigned hp3d_bypass_direct(const struct hp3_config *cfg)

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include "app/clock.h"
 #include "app/control/clients.h"
 #include "app/control/socket.h"
 #include "app/hp3d/control/events.h"
@@ -13,7 +13,6 @@
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
-#include "app/record/wall.h"
 #include "base/minmax.h"
 #include "rfr/spraying.h"
 
@@ -78,7 +77,7 @@ static void add_worker_event(const struct hp3d_event *e, uint64_t wall_ns)
 static void take_events(void)
 {
 	/* Wall-clock time minus time of the events' clock. */
-	uint64_t apart = hp3_wall_now() - hp3d_now();
+	uint64_t apart = hp3_clock_ns(CLOCK_REALTIME) - hp3d_now();
 	struct hp3d_event event[EVENTS_PER_TAKE];
 
 	for (unsigned i = 0; i < hp3d_worker_count(); i++) {
@@ -95,10 +94,7 @@ static void take_events(void)
 
 static uint64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000 + 1;
+	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000 + 1;
 }
 
 /* Members of [control] group may send only some requests. */

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include "app/clock.h"
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/lcores/carrier.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
-#include "app/record/wall.h"
 
 #define LOOK_NS 250000000ull
 
@@ -38,7 +38,7 @@ static void report_link(const struct hp3_config *cfg, unsigned rail, unsigned di
 			"hp3d: [rail.%s] %s: its interface was deleted: make it anew, then restart "
 			"hp3d\n",
 			cfg->rails[rail].name, hp3d_side_names[dir]);
-	hp3d_events_add(&e, hp3_wall_now());
+	hp3d_events_add(&e, hp3_clock_ns(CLOCK_REALTIME));
 }
 
 /* Not for interfaces of the kernel: app/hp3d/service/carry.c handles those. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/mode.h"
 #include <string.h>
+#include "app/clock.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/workers.h"
-#include "app/record/wall.h"
 #include "base/nearest.h"
 #include "engine/policy.h"
 
@@ -59,7 +59,7 @@ void hp3d_mode_changed(void)
 	if (e.event.from == e.event.to)
 		return;
 	__atomic_store_n(&mode.reported, mode.cfg->engine.words.mode, __ATOMIC_RELAXED);
-	hp3d_events_add(&e, hp3_wall_now());
+	hp3d_events_add(&e, hp3_clock_ns(CLOCK_REALTIME));
 }
 
 void hp3d_mode_poll(void)

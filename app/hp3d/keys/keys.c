@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+#include "app/clock.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/lcores/worker.h"
@@ -53,10 +54,7 @@ static uint64_t boot_instance(void)
 
 static uint64_t us_of(clockid_t clock)
 {
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+	return hp3_clock_ns(clock) / 1000;
 }
 
 int hp3d_keys_open(const struct hp3_config *cfg)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+#include "app/clock.h"
 #include "app/control/socket.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/metrics/page.h"
@@ -83,21 +83,14 @@ static bool write_page(void *arg, bool openmetrics, char **text, size_t *len)
 	return true;
 }
 
-static double unix_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 int hp3d_metrics_start(const struct hp3_config *cfg)
 {
 	int listener[HP3D_SERVER_LISTENERS], ret;
 	unsigned n = 0;
 
-	metrics.from =
-		(struct hp3d_source){.cfg = cfg, .started = unix_time(), .heartbeat = hp3d_now()};
+	metrics.from = (struct hp3d_source){.cfg = cfg,
+		.started = (double)hp3_clock_ns(CLOCK_REALTIME) / 1e9,
+		.heartbeat = hp3d_now()};
 	ret = listen_tcp(cfg);
 	if (ret == 0)
 		ret = listen_unix(cfg); /* last: when the socket exists, both accept requests */

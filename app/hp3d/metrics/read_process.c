@@ -2,9 +2,9 @@
 /* The process: version and mode, threads, memory. */
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 #include <rte_mempool.h>
+#include "app/clock.h"
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/watch.h"
@@ -67,11 +67,9 @@ void hp3d_read_memory(struct hp3d_page *page, const struct hp3d_source *from, si
 static void put_heartbeat(struct hp3d_page *page, const char *thread, uint64_t at)
 {
 	uint64_t now = hp3d_now(), age = at < now ? now - at : 0;
-	struct timespec ts;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
 	hp3d_page_number(page, (struct hp3d_labels){{thread}},
-		(double)ts.tv_sec + ((double)ts.tv_nsec - (double)age) / NS);
+		(double)(hp3_clock_ns(CLOCK_REALTIME) - age) / NS);
 }
 
 void hp3d_read_heartbeat(struct hp3d_page *page, const struct hp3d_source *from, size_t which)

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include <rte_lcore.h>
+#include "app/clock.h"
 #include "app/hp3d/metrics/accept.h"
 
 #define PATH        "/metrics"
@@ -46,10 +46,7 @@ static struct {
 
 static uint64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static void add_header(struct MHD_Response *r, const char *name, const char *value)

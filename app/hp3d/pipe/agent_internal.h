@@ -5,8 +5,8 @@
  * The parts of an agent, for its own files: set-up (agent.c), packets that it sends (agent_send.c),
  * packets that it receives (agent_take.c).
  */
-#include <time.h>
 #include <rte_mbuf.h>
+#include "app/clock.h"
 #include "app/hp3d/pipe/agent.h"
 #include "probes/keying.h"
 #include "probes/responder.h"
@@ -69,10 +69,7 @@ static inline uint64_t hp3d_agent_clock(void)
 
 static inline uint64_t hp3d_agent_clock_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+	return hp3_clock_ns(CLOCK_REALTIME) / 1000;
 }
 
 /* `len`: length of the frame built in m; negative: it could not be built, and m is freed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/service/service.h"
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 #include <systemd/sd-daemon.h>
+#include "app/clock.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/service/capabilities.h"
@@ -125,11 +125,8 @@ bool hp3d_service_is_ready(void)
 
 void hp3d_service_reloading(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading the configuration",
-		(unsigned long long)ts.tv_sec * 1000000 + (unsigned long long)ts.tv_nsec / 1000);
+		(unsigned long long)hp3_clock_ns(CLOCK_MONOTONIC) / 1000);
 }
 
 void hp3d_service_reloaded(void)

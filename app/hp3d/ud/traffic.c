@@ -2,7 +2,7 @@
 /* Sends and receives of an RNIC's port. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
+#include "app/clock.h"
 #include "app/hp3d/ud/rnic_internal.h"
 #include "base/hash.h"
 
@@ -101,14 +101,6 @@ static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_route *rout
 
 /* The clock that bounds stamps. It is more current than the pipe's time, which is read once per
  * round. */
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void reap_sends(struct hp3d_ud_rnic *r)
 {
 	struct hp3d_ud_done done;
@@ -150,7 +142,7 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_rout
 	r->is_probe[slot] = route->probe && hp3d_ud_stamps_are_there(&r->stamps);
 	r->probe[slot] = route->id;
 	if (r->is_probe[slot])
-		hp3d_ud_stamp_posted(&r->stamps, route->id, now_ns());
+		hp3d_ud_stamp_posted(&r->stamps, route->id, hp3_clock_ns(CLOCK_MONOTONIC));
 	err = ibv_post_send(r->qp[at], &wr, &bad);
 	if (err != 0)
 		return -err;
@@ -185,7 +177,8 @@ bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
 enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns)
 {
 	reap_sends(r); /* the probe's own completion may not have been polled yet */
-	return hp3d_ud_stamp_judge(&r->stamps, id, r->taken_ticks, now_ns(), took_ns);
+	return hp3d_ud_stamp_judge(
+		&r->stamps, id, r->taken_ticks, hp3_clock_ns(CLOCK_MONOTONIC), took_ns);
 }
 
 void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r)
