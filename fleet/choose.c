@@ -4,7 +4,7 @@
  * which the fullest of the links concerned has the least load; of several pairs, the one with the
  * heavier flow. Also gives the reason why a flow does not move.
  */
-#include "fleet/choose.h"
+#include "fleet/state.h"
 #include <string.h>
 #include "base/minmax.h"
 #include "base/names.h"

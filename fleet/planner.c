@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes a plan. It takes the fullest hot link and the best move away from this link (choose.h). It
+ * Makes a plan. It takes the fullest hot link and the best move away from this link (choose.c). It
  * repeats this with the predicted loads, until no move gains improve_percent or the plan is full.
  */
 #include <string.h>
 #include "base/minmax.h"
-#include "fleet/choose.h"
+#include "fleet/state.h"
 
 void hp3_fleet_look(struct hp3_fleet *f, uint64_t now_ms)
 {

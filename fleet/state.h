@@ -95,6 +95,7 @@ struct hp3_fleet {
 };
 
 /* sort.c */
+
 /* A strict order of numbers: true if a comes before b. */
 typedef bool hp3_fleet_before(const void *arg, uint32_t a, uint32_t b);
 /* Sorts n numbers in n log n steps, without further memory. */
@@ -117,6 +118,7 @@ void hp3_fleet_draw(struct hp3_fleet *f);
 void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow);
 
 /* links.c */
+
 /*
  * If tables fill, removes unused nodes and links. A link is unused if it had no flow at the last
  * hp3_fleet_look(), has no marks and no alarms, and no valid plan uses it. A node is unused if it
@@ -137,5 +139,24 @@ bool hp3_fleet_link_before(const struct hp3_fleet *f, uint32_t a, uint32_t b);
 
 /* alarms.c: evaluates a period if one has ended. */
 void hp3_fleet_alarms(struct hp3_fleet *f, uint64_t now_ms);
+
+/* For the planner: the load of links, and the best flow to move away from a link (choose.c). */
+struct hp3_fleet_choice {
+	uint32_t placed;
+	unsigned alt;
+	uint32_t up, down; /* links of the new path; HP3_FLEET_NONE: no flow uses this link yet */
+	uint64_t after; /* load of the fuller of the two, with the flow */
+	uint64_t worst; /* maximum of `after` and the load of the old link without the flow */
+};
+
+const struct hp3_fleet_flow *hp3_fleet_flow_of(
+	const struct hp3_fleet *f, const struct hp3_fleet_placed *at);
+/* Load of a link; 0 for HP3_FLEET_NONE. */
+uint64_t hp3_fleet_load(const struct hp3_fleet *f, uint32_t link);
+/* A plan that is still valid uses the link. */
+bool hp3_fleet_is_busy(const struct hp3_fleet *f, uint32_t link, uint64_t now_ms);
+bool hp3_fleet_is_hot(const struct hp3_fleet *f, uint32_t link);
+/* `placed` is HP3_FLEET_NONE if no flow can leave the link. */
+struct hp3_fleet_choice hp3_fleet_choose(const struct hp3_fleet *f, uint32_t link, uint64_t now_ms);
 
 #endif

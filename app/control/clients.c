@@ -2,7 +2,6 @@
 #include "app/control/clients.h"
 #include <sys/socket.h>
 #include <unistd.h>
-#include "app/control/places.h"
 
 void hp3d_clients_end(struct hp3d_clients *a, unsigned i)
 {

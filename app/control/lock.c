@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/control/lock.h"
+#include "app/control/socket.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/control/places.h"
+#include "app/control/clients.h"
 #include <errno.h>
 
 static unsigned count_connections(const struct hp3d_client *c, unsigned n, uid_t uid)

@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "app/control/lock.h"
 
 #define BACKLOG   128
 #define LOCK_PATH (sizeof(((struct sockaddr_un *)0)->sun_path) + 8)

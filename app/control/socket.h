@@ -9,7 +9,7 @@
  * The Unix socket has mode 0600, or 0660 with a group. Only one process serves a path. A process
  * claims the path; the claim fails while another process has it. To listen, it then replaces a
  * socket file that no process serves any more. A claim lasts until it is released or the process
- * ends. It is a lock (lock.h) on PATH.lock, which no other user can take.
+ * ends. It is a lock on PATH.lock, which no other user can take.
  */
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -41,5 +41,19 @@ int hp3d_control_listen(struct hp3d_control_socket *s);
 /* Closes the socket, and removes its file unless another process serves it. The claim stays. */
 void hp3d_control_unlisten(struct hp3d_control_socket *s);
 void hp3d_control_release(struct hp3d_control_socket *s);
+
+/*
+ * A lock for one process at a time: a file that only its owner can open, so that no other user can
+ * take the lock. The file has the holder's process id. The kernel releases the lock when the
+ * process ends.
+ */
+
+/*
+ * Returns the lock's descriptor, or a negative errno. -EWOULDBLOCK: another process still has the
+ * lock after `wait_ms`; *holder: the id of that process (0: not written yet).
+ */
+int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder);
+/* Removes the file, too. */
+void hp3d_lock_free(const char *path, int lock);
 
 #endif

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/timex.h>
 #include <unistd.h>
-#include "app/doctor/interface.h"
 
 static int probe_bpf(enum hp3_bpf_kind kind)
 {

@@ -5,6 +5,7 @@
  * Access to this host: files below a root (sysfs, procfs, /boot), and functions for information
  * that no file has. Tests use another root and other functions, to emulate other hardware.
  */
+#include <libmnl/libmnl.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +96,21 @@ bool hp3_host_field(
 /* Calls fn for every entry of a directory, in the order of names. */
 void hp3_host_each(const struct hp3_host *h, const char *dir,
 	void (*fn)(void *arg, const char *name), void *arg);
+
+/* Requests to the kernel about interfaces; host.h has the results. */
+struct hp3_link_info {
+	struct hp3_interface itf;
+	unsigned peer; /* interface index of a veth's other end, in its own namespace */
+	int peer_nsid; /* id of that namespace in ours; -1: ours */
+};
+
+/* 0, or a negative errno. */
+int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg);
+/* By name; if `name` is NULL, by index. */
+int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);
+void hp3_link_offloads(struct hp3_interface *itf);
+bool hp3_interface_look(const char *name, struct hp3_interface *out);
+/* Looks for the other end of a veth in the namespaces of this host that can be entered. */
+void hp3_peer_look(struct hp3_link_info *l);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/doctor/interface.h"
+#include "app/doctor/host.h"
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "app/doctor/interface.h"
+#include "app/doctor/host.h"
 
 #define STRINGS_MAX 512u /* features of an interface: 64 in Linux 6.18 */
 

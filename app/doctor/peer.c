@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "app/doctor/interface.h"
+#include "app/doctor/host.h"
 #include "base/plain.h"
 
 #define NAMESPACES_MAX 256u /* most namespaces of processes to search */

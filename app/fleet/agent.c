@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/fleet/agent.h"
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/random.h>
-#include "app/fleet/exits.h"
-#include "app/fleet/gather.h"
 #include "app/fleet/apply.h"
+#include "app/fleet/gather.h"
 #include "app/fleet/hp3d.h"
 #include "app/fleet/planner.h"
 #include "app/fleet/process.h"
-#include "app/fleet/severe.h"
 #include "base/minmax.h"
 #include "fleet/names.h"
 

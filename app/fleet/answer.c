@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/answer.h"
-#include "app/fleet/spine_paths.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,10 +13,36 @@
  */
 #include <jansson.h>
 #include "app/fleet/planner.h"
+#include "fleet/fleet.h"
 
 #define FLEET_ROWS_MAX 1000
 
 /* Takes the planner's lock. Returns JSON text, which the caller frees; NULL: no memory. */
 char *fleet_answer(struct fleet_planner *p, const char *question, size_t len);
+
+/* hp3-fleet's metrics in OpenMetrics 1.0.0. Takes the planner's lock. The caller frees the text;
+ * NULL: no memory. */
+#define FLEET_METRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+char *fleet_metrics(struct fleet_planner *p, size_t *len);
+
+/* The known EVs from one host to another, and the spine switches on their paths. They are the EVs
+ * in the first host's report: of its flows to the other host, and of other paths to that host. */
+/* Rows of "port" (EV) and "hop" (the spine switch's address), each EV once, sorted by switch and
+ * EV. EVs whose switch is unknown are left out. Empty if a host is unknown. `question`: "from" and
+ * "to", names of hosts. */
+json_t *fleet_spine_paths(const struct hp3_fleet *f, const json_t *question);
+
+/*
+ * The HTTP server of hp3-fleet run, read only. / is a page without external resources (page.html),
+ * and /state.json has its data. /metrics has the metrics in OpenMetrics.
+ */
+
+/* 0, also if listen= is empty; a negative errno after a message that names the fix. */
+int fleet_http_start(struct fleet_planner *p);
+void fleet_http_stop(void); /* harmless if not started */
+
+/* page.html as a text (embed.py). */
+extern const char fleet_page[];
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "app/fleet/commands.h"
-#include "app/fleet/exits.h"
+#include "app/fleet/process.h"
 #include "app/fleet/question.h"
 
 #define CELL 160u

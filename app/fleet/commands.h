@@ -18,4 +18,21 @@ bool fleet_command_is_known(const char *command);
 int fleet_ask(const struct fleet_config *cfg, const struct fleet_options *o);
 int fleet_order(const struct fleet_config *cfg, const struct fleet_options *o);
 
+/* Chooses UDP source ports for the collective rings of `hp3-fleet order`, so that each ring crosses
+ * spines of its own. A running hp3-fleet has the ports and their spines from the hosts' reports. */
+/* The path of a ring from one host to the next, if these are below different leaves. */
+struct fleet_spine_path {
+	uint16_t port; /* 0: not known */
+	char by[46]; /* the spine that the path crosses */
+};
+
+/*
+ * hosts: n names in the order of the ring; the first follows the last. crosses[i]: host i and the
+ * next are below different leaves. spine_path[i * rings + k], zeroed by the caller: path of ring k
+ * from host i to the next host; zero if both are below one leaf. Returns an exit code; prints
+ * errors.
+ */
+int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const bool *crosses,
+	uint32_t n, unsigned rings, struct fleet_spine_path *spine_path);
+
 #endif

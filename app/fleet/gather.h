@@ -12,6 +12,9 @@
  * flow, and again when the flow moves.
  */
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "app/fleet/hp3d.h"
 #include "app/flowid.h"
 #include "fleet/message.h"
 
@@ -42,5 +45,22 @@ void fleet_gather_free(struct fleet_gather *g);
 
 /* Parses an IPv4 or IPv6 address; false: it is not one. */
 bool fleet_addr_parse(const char *text, struct hp3_fleet_addr *a);
+
+/*
+ * Events that cause a report at once: hp3d finds severe congestion or loss on a path, or leaves a
+ * dead path. The agent reads hp3d's events at an interval.
+ */
+struct fleet_severe {
+	uint32_t every_ms; /* 0: never */
+	uint64_t due_ms; /* of the next read */
+	json_int_t since; /* number of the last event read; 0: none */
+	/* fleet_hp3d.run when `since` was read: a new hp3d numbers its events from 1 again, so
+	 * `since` is then invalid */
+	unsigned run;
+};
+
+/* True: such an event was new in this read. False if the read is not due, in the first read, and in
+ * the first read after a reconnection. */
+bool fleet_severe(struct fleet_severe *s, struct fleet_hp3d *h, uint64_t now_ms);
 
 #endif

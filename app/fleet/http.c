@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/fleet/http.h"
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdint.h>
@@ -7,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app/fleet/answer.h"
-#include "app/fleet/metrics.h"
-#include "app/fleet/page.h"
 #include "config/address.h"
 
 #define CONNECTIONS 32u

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "app/fleet/agent.h"
 #include "app/fleet/answer.h"
 #include "app/fleet/commands.h"
-#include "app/fleet/exits.h"
 #include "app/fleet/planner.h"
+#include "app/fleet/process.h"
 #include "base/urls.h"
 
 static const char usage_text[] =

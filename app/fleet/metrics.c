@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/fleet/metrics.h"
+#include "app/fleet/answer.h"
 #include <stdio.h>
 
 /* X(name, help, value); `p`: planner, `c`: counts, `worst`: kbit/s. */

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app/fleet/commands.h"
-#include "app/fleet/exits.h"
-#include "app/fleet/rings.h"
+#include "app/fleet/process.h"
 #include "fleet/names.h"
 #include "fleet/order.h"
 

@@ -8,8 +8,6 @@
 #include <unistd.h>
 #include <sys/random.h>
 #include "app/fleet/answer.h"
-#include "app/fleet/exits.h"
-#include "app/fleet/http.h"
 #include "app/fleet/process.h"
 #include "fleet/names.h"
 

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include "app/clock.h"
-#include "app/fleet/exits.h"
 #include "base/urls.h"
 
 static volatile sig_atomic_t stopped;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/fleet/rings.h"
+#include "app/fleet/commands.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "app/fleet/exits.h"
+#include "app/fleet/process.h"
 #include "app/fleet/question.h"
 #include "fleet/order.h"
 

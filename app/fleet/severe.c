@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/fleet/severe.h"
+#include "app/fleet/gather.h"
 #include <string.h>
 
 #define SEVERE_PAGE 500

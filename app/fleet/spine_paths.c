@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/fleet/spine_paths.h"
+#include "app/fleet/answer.h"
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>

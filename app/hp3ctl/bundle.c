@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "app/hp3ctl/tarball.h"
 #include "app/hp3ctl/hp3ctl.h"
 #include "base/plain.h"
 

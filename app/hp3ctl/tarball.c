@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3ctl/tarball.h"
+#include "app/hp3ctl/hp3ctl.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

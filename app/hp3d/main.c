@@ -9,13 +9,9 @@
 #include <unistd.h>
 #include <sys/random.h>
 #include "app/doctor/doctor.h"
-#include "app/hp3d/verbs/verbs_mode.h"
-#include "app/hp3d/control/bypass.h"
-#include "app/hp3d/control/links.h"
 #include "app/hp3d/control/control.h"
-#include "app/hp3d/control/flow_state.h"
+#include "app/hp3d/control/counters.h"
 #include "app/hp3d/control/mode.h"
-#include "app/hp3d/control/telemetry.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/keys/keys.h"
 #include "app/hp3d/lcores/bypass.h"
@@ -26,10 +22,8 @@
 #include "app/hp3d/pipe/keyring.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/replay.h"
-#include "app/hp3d/service/capabilities.h"
-#include "app/hp3d/service/carry.h"
-#include "app/hp3d/service/secrets.h"
 #include "app/hp3d/service/service.h"
+#include "app/hp3d/verbs/verbs_mode.h"
 #include "app/record/record.h"
 
 #define DEFAULT_CONFIG     "/etc/hp3/hp3.ini"

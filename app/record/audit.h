@@ -7,6 +7,8 @@
  * the line survives the end of the process, but not a power failure within the next seconds. The
  * functions may block as long as the disk does. Call them from one thread.
  */
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct hp3_audit {
@@ -19,5 +21,17 @@ int hp3_audit_open(struct hp3_audit *a, const char *path);
 /* Writes one line with its '\n'. 0 or a negative errno. */
 int hp3_audit_write(struct hp3_audit *a, const char *line, size_t len);
 void hp3_audit_close(struct hp3_audit *a);
+
+/* The systemd journal: a message with a field for each member of a JSON object. */
+
+/* Is stderr connected to the journal ($JOURNAL_STREAM, systemd.exec(5))? */
+bool hp3_journal_is_stderr(void);
+
+/*
+ * Sends MESSAGE, PRIORITY (syslog(3)), and HP3_NAME for each of the first 30 members of `what`:
+ * strings unchanged, other values as JSON. 0 or a negative errno. May block as long as the journal
+ * does.
+ */
+int hp3_journal_send(int priority, const char *message, const json_t *what);
 
 #endif

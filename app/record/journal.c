@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/record/journal.h"
+#include "app/record/audit.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

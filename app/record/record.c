@@ -11,8 +11,6 @@
 #include <time.h>
 #include "app/clock.h"
 #include "app/record/audit.h"
-#include "app/record/journal.h"
-#include "app/record/wall.h"
 
 #define QUEUE   1024u
 #define NS      1000000000ull

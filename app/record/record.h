@@ -5,7 +5,7 @@
  * This module: writes records that remain when hp3d has ended. It calls no other module of hp3.
  *
  * A record is a JSON object with "type", and a sentence. The object goes to the audit log (audit.h)
- * as a line. The sentence goes to the journal (journal.h) if stderr is connected to the journal,
+ * as a line. The sentence goes to the journal (audit.h) if stderr is connected to the journal,
  * otherwise to stderr. Records with priority HP3_RECORD_QUIET have no sentence.
  *
  * hp3_record() never waits: a thread of this module writes. A rate limit bounds the records that
@@ -54,5 +54,11 @@ struct hp3_record_stats {
 	bool off; /* no log is configured */
 };
 struct hp3_record_stats hp3_record_stats(void);
+
+/* A wall-clock time (ns since 1970) as a text in UTC (RFC 3339). */
+#define HP3_WALL_TEXT 40u
+
+/* "2026-01-31T23:59:59.123456Z" */
+void hp3_wall_text(uint64_t wall_ns, char buf[HP3_WALL_TEXT]);
 
 #endif

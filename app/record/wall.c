@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/record/wall.h"
+#include "app/record/record.h"
 #include <stdio.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/verbs/agent.h"
+#include "app/verbs/shim.h"
 #include "app/verbs/account.h"
 #include "app/verbs/cells.h"
 #include "app/verbs/move.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/verbs/cqs.h"
+#include "app/verbs/shim.h"
 #include "app/verbs/account.h"
 
 #include <stdlib.h>

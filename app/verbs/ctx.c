@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contexts: replaces the function pointers in them that programs call. */
-#include "app/verbs/ctx.h"
-#include "app/verbs/cqs.h"
-#include "app/verbs/post.h"
+#include "app/verbs/shim.h"
 #include "app/verbs/qps.h"
 #include "app/verbs/table.h"
 

@@ -4,11 +4,9 @@
  * library is linked. Only version IBVERBS_1.1: programs linked with IBVERBS_1.0 have other
  * structures, and are not handled.
  */
-#include "app/verbs/agent.h"
-#include "app/verbs/cqs.h"
-#include "app/verbs/ctx.h"
 #include "app/verbs/move.h"
 #include "app/verbs/qps.h"
+#include "app/verbs/shim.h"
 #include "app/verbs/table.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/verbs/hold.h"
 #include "app/verbs/account.h"
-#include "app/verbs/wr_replay.h"
+#include "app/verbs/shim.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
  * frequent cases (one work request, an empty poll) are short; all others are in separate functions,
  * so that they cost no registers.
  */
-#include "app/verbs/post.h"
 #include "app/verbs/account.h"
 #include "app/verbs/hold.h"
+#include "app/verbs/shim.h"
 
 /* The provider's poll_cq if all contexts have the same one; else a function that looks it up per
  * context. */

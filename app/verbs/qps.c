@@ -5,7 +5,7 @@
 #include "app/verbs/hold.h"
 #include "app/verbs/methods.h"
 #include "app/verbs/table.h"
-#include "app/verbs/wr_ex.h"
+#include "app/verbs/shim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,10 @@
  * completion queues without a lock (table.h). So the memory of records is never freed, only reused:
  * a thread that polls may still read the record of a destroyed queue pair.
  */
-#include "app/verbs/share.h"
-
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include "app/verbs/share.h"
 
 /*
  * Functions of the real library: symbol version IBVERBS_1.1, and later ones if the library has
@@ -163,5 +162,62 @@ struct hp3v_cq {
 };
 
 uint64_t hp3v_now(void); /* CLOCK_MONOTONIC, ns */
+
+/*
+ * The agent: one thread in the application's process, which communicates with hp3d and carries out
+ * moves. It blocks all signals. It wakes up once a second, when hp3d sends a byte, and, during a
+ * move, every 50 us. Without hp3d, it tries to connect ten times a second for five seconds, then
+ * once a second.
+ */
+
+/* Starts the thread unless it runs. Call it before each change of a queue pair to RTR. */
+void hp3v_agent_start(void);
+/* Has the agent tried to connect to hp3d at least once? */
+bool hp3v_agent_looked(void);
+
+/* The library's records of device contexts. */
+
+/*
+ * Replaces the context's functions by those of this library, once. NULL: no memory, or the table is
+ * full; the context keeps the provider's functions.
+ */
+struct hp3v_ctx *hp3v_ctx_adopt(struct ibv_context *context);
+/* The context is closed. If a later context has the same address, it is a different one. */
+void hp3v_ctx_forget(struct hp3v_ctx *ctx);
+
+/* Extended completion queues, polled by ibv_start_poll() and ibv_next_poll(). */
+void hp3v_cq_adopt(struct ibv_cq_ex *cq);
+void hp3v_cq_forget(struct hp3v_cq *c);
+
+/* Functions that replace the provider's in a context's ops. */
+int hp3v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int hp3v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+/* Call it once per context, under hp3v_lock(), before its poll_cq becomes hp3v_poll_cq(). */
+void hp3v_poll_by(int (*poll_cq)(struct ibv_cq *cq, int n, struct ibv_wc *wc));
+
+/*
+ * The extended calls to post: ibv_wr_start(), calls for each work request and its data, then
+ * ibv_wr_complete(). The calls are pointers in the queue pair itself. The calls from ibv_wr_start()
+ * to ibv_wr_complete() are a section. A section that begins while requests are held is recorded,
+ * and its thread has the queue pair's lock until the section ends. If the section does not fit into
+ * the pool, all held requests are posted, and the section continues with the provider. If requests
+ * would exceed max_send_wr, the section ends with ENOMEM.
+ */
+void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops);
+
+/*
+ * Posts work requests with the provider's extended calls, from begin to end of a section, and
+ * counts them while they are built. Only one thread at a time builds requests: the thread has the
+ * provider's lock from hp3v_ex_begin() on, or the queue pair's lock.
+ */
+void hp3v_ex_begin(struct hp3v_qp *q);
+/* A work request begins; hp3v_ex_bytes() adds its bytes. */
+void hp3v_ex_op(struct hp3v_qp *q);
+void hp3v_ex_bytes(struct hp3v_qp *q, uint64_t bytes);
+/* Builds a held request: makes the call for it, and the call for its scatter list. */
+void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr);
+/* Returns the provider's result. If it is not 0, the provider took no request of the section. */
+int hp3v_ex_end(struct hp3v_qp *q);
+void hp3v_ex_abort(struct hp3v_qp *q);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/verbs/wr_replay.h"
+#include "app/verbs/shim.h"
 #include "app/verbs/account.h"
 
 void hp3v_ex_begin(struct hp3v_qp *q)

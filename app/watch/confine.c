@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/watch/confine.h"
+#include "app/watch/internal.h"
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>

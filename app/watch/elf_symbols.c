@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/watch/elf_symbols.h"
+#include "app/watch/file.h"
 #include <elf.h>
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/watch/gid.h"
+#include "app/watch/internal.h"
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>

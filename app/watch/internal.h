@@ -72,4 +72,53 @@ void hp3_unseen_close(struct hp3_unseen *u);
 void hp3_unseen_opened(struct hp3_watch *w); /* a device was opened: scan soon */
 void hp3_unseen_scan(struct hp3_watch *w);
 
+/* Entries of a device's GID table in sysfs (Documentation/ABI sysfs-class-infiniband). */
+
+/*
+ * Reads an entry. 0; -EINVAL: invalid name of a device, or invalid GID; -EPROTONOSUPPORT: the entry
+ * is not for RoCEv2; otherwise the error of reading the files.
+ */
+int hp3_gid_read(
+	const char *sysfs, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
+
+/*
+ * The two processes of hp3-watch. The first watches: it reads data of untrusted processes, which
+ * may make it die or hang. The second process, the keeper, reads no such data. If the first process
+ * ends or hangs, the keeper starts it again. The pause before a start doubles each time, up
+ * to a minute. The keeper keeps the capabilities that the first process needs. Both processes end
+ * when hp3d does.
+ */
+
+/*
+ * Serves hp3d at the other end of `socket` (message.h) until hp3d closes it. The hooks of *o have
+ * no effect: events and notices are messages. Returns 0, or -1: no watcher is available.
+ */
+int hp3_keep(int socket, const struct hp3_watch_options *o);
+
+/*
+ * Watches queue pairs, and sends events to `socket` (message.h). Meanwhile, writes a byte to `life`
+ * several times a second, so that the keeper detects a hang. On failure, returns the process's exit
+ * code.
+ */
+int hp3_report(int socket, int life, const struct hp3_watch_options *o);
+
+/* Restricts a process that reads untrusted files and memory. */
+
+/*
+ * Drops all capabilities (capabilities(7)) of this thread except those needed to start watching
+ * (with o->discover, also later). Neither the thread nor a program that it executes can get others
+ * back. 0, or negative errno.
+ */
+int hp3_confine(const struct hp3_watch_options *o);
+
+/*
+ * Call it when watching has started. Without o->discover, drops all capabilities, and (if the
+ * kernel has Landlock) forbids changes of file systems and execution. With o->discover, changes
+ * nothing: Landlock would forbid to inspect other processes. 0, or negative errno.
+ */
+int hp3_confine_more(const struct hp3_watch_options *o);
+
+/* Limits open files and memory; forbids core dumps and writes to files. */
+void hp3_confine_limits(void);
+
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/watch/keeper.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,7 +9,6 @@
 #include <sys/wait.h>
 #include "app/watch/internal.h"
 #include "app/watch/message.h"
-#include "app/watch/report.h"
 
 #define MS           1000000ull
 #define PAUSE_MS     200u

@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include <infiniband/verbs.h>
 #include "app/bpf/library.skel.h"
-#include "app/watch/elf_symbols.h"
 #include "app/watch/file.h"
 #include "app/watch/internal.h"
 

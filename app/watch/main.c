@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/prctl.h>
-#include "app/watch/confine.h"
-#include "app/watch/keeper.h"
+#include "app/watch/internal.h"
 #include "app/watch/watch.h"
 
 enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/watch/report.h"
+#include "app/watch/internal.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/socket.h>
-#include "app/watch/confine.h"
 #include "app/watch/message.h"
 
 #define SIGN_MS 200 /* between bytes to the keeper */

@@ -5,7 +5,6 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include "app/watch/gid.h"
 #include "app/watch/internal.h"
 
 #define EVENTS_PER_WAIT 32

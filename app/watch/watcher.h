@@ -3,7 +3,7 @@
 #define HP3_WATCH_WATCHER_H
 /*
  * hp3d's side of hp3-watch: the watcher (watch.h) in its own process, with only the capabilities
- * that it needs, and without hp3d's memory (keeper.h). hp3d checks its messages (message.h). If
+ * that it needs, and without hp3d's memory (hp3_keep()). hp3d checks its messages (message.h). If
  * hp3-watch dies or hangs, it is started again; meanwhile, hp3d pairs flows by packets alone.
  *
  * One thread. Only hp3_watcher_wait() and hp3_watcher_stop() block.

@@ -4,7 +4,6 @@
 #include "p4-testbed/fabric/tm.h"
 #include <errno.h>
 #include <stdlib.h>
-#include "p4-testbed/fabric/tm_heap.h"
 #include "p4-testbed/fabric/topo.h"
 
 static void push_frame(struct hp3_fifo *q, struct hp3_frame *f)

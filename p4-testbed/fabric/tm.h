@@ -160,4 +160,15 @@ void hp3_tm_host_pause(struct hp3_tm *tm, uint32_t lane, uint32_t priority, uint
 
 const char *hp3_tm_drop_name(enum hp3_tm_drop d);
 
+/* Events of the traffic manager in order of time, ties in the order in which they were added. */
+enum hp3_tm_kind {
+	HP3_TM_DEQUEUE, /* the serialiser is free */
+	HP3_TM_ARRIVE, /* the first frame on a wire is at the far end; what = which wire */
+	HP3_TM_PAUSE, /* a pause message reached the lane's sender; what = priority */
+	HP3_TM_RESUME,
+};
+
+void hp3_tm_at(struct hp3_tm *tm, uint64_t at, uint32_t lane, enum hp3_tm_kind kind, uint32_t what);
+bool hp3_tm_pop(struct hp3_tm *tm, uint64_t until, struct hp3_tm_event *e);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "p4-testbed/fabric/tm_heap.h"
+#include "p4-testbed/fabric/tm.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include "config/message.h"
-#include "control_internal.h"
+#include "control.h"
 #include "stream.h"
 
 #define RETRY_NS   UINT64_C(50000000)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "content.h"
-#include "endpoint_internal.h"
+#include "endpoint.h"
 
 #define UNLIMITED_BPS UINT64_C(1000000000000)
 #define HEADERS       128u

@@ -23,11 +23,11 @@
 #include "cc/dcqcn.h"
 #include "cc/np.h"
 #include "cc/pacer.h"
-#include "roce/build.h"
 #include "histogram.h"
 #include "order.h"
 #include "requester.h"
 #include "responder.h"
+#include "roce/build.h"
 
 #define GEN_FRAME_MAX 4352u /* path MTU 4096 and all headers */
 #define GEN_QPS_MAX   65536u
@@ -137,5 +137,13 @@ uint64_t gen_endpoint_deadline(const struct gen_endpoint *ep, uint64_t now);
  * ep->events has the events since the caller last set ep->n_events to 0. The next call of a
  * function above may move the array.
  */
+
+/* Functions that the source files of the endpoint share. */
+
+/* The state of the queue pair has changed: updates its position in the heap. */
+void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now);
+void gen_endpoint_event(struct gen_endpoint *ep, const struct gen_event *event);
+/* Adds the event GEN_FAILED for a queue pair that has ended, once. */
+void gen_endpoint_check_failed(struct gen_endpoint *ep, struct gen_qp *q);
 
 #endif

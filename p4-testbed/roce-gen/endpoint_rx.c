@@ -2,7 +2,7 @@
 /* Receiving: requests, replies, CNPs, pause frames. */
 #include "base/minmax.h"
 #include "content.h"
-#include "endpoint_internal.h"
+#include "endpoint.h"
 #include "roce/icrc.h"
 
 #define PAUSE_BPS       UINT64_C(1000000000)

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "config/message.h"
 #include "content.h"
-#include "control_internal.h"
+#include "control.h"
 #include "stream.h"
 
 #define VERSION    1

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "content.h"
-#include "requester_internal.h"
+#include "requester.h"
 
 #define FIRST_ROOM 16u
 #define PSNS_MAX   (1u << 22) /* under way: far from where "before" and "behind" change places */

@@ -143,4 +143,15 @@ static inline uint64_t gen_timeout_ns(uint8_t code)
 uint64_t gen_rnr_ns(uint8_t code);
 const char *gen_failure_name(enum gen_failure f);
 
+/* Functions that requester.c (sending) and requester_reply.c (receiving replies) share. */
+static inline struct gen_message *gen_requester_message(const struct gen_requester *r, uint32_t i)
+{
+	return &r->queue[i & (r->room - 1)];
+}
+
+static inline uint32_t gen_message_end(const struct gen_message *m)
+{
+	return hp3_psn_add(m->psn, m->packets);
+}
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Replies and the timer advance una, or set nxt back to it. */
-#include "requester_internal.h"
+#include "requester.h"
 
 /* Everything before PSN `to` is acknowledged; no READ without its answers lies before it. */
 static void advance_una(struct gen_requester *r, uint32_t to, uint64_t now)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "config/message.h"
 #include "sim/cli/cli.h"
-#include "sim/cli/report.h"
 
 static void find_program(const char *self, char *path, size_t size)
 {

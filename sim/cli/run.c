@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "config/message.h"
 #include "sim/cli/cli.h"
-#include "sim/cli/report.h"
 #include "sim/cli/scenario.h"
 #include "sim/results/json.h"
 #include "sim/results/settings.h"

@@ -8,12 +8,10 @@
 #include "sim/cli/scenario.h"
 #include "sim/core/sim.h"
 #include "sim/lb/lb.h"
-#include "sim/results/imbalance.h"
 #include "sim/results/json.h"
 #include "sim/results/series.h"
 #include "sim/results/uplinks.h"
 #include "sim/work/builtin.h"
-#include "sim/work/faults.h"
 #include "sim/work/traffic.h"
 
 #define STEM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"

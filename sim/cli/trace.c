@@ -12,7 +12,7 @@
 #include "sim/results/capture.h"
 #include "sim/results/json.h"
 #include "sim/results/series.h"
-#include "sim/work/flows.h"
+#include "sim/work/traffic.h"
 
 #define TRACE_SETS_MAX 64u
 

@@ -8,7 +8,6 @@
 #include "sim/fabric/switch.h"
 #include "sim/host/host.h"
 #include "sim/lb/lb.h"
-#include "sim/work/faults.h"
 #include "sim/work/traffic.h"
 
 #define PROGRESS_EVENTS 65536u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sim/fabric/mmu.h"
+#include "sim/fabric/switch.h"
 
 #define KEPT_PACKETS  8u /* per port, out of the shared part */
 #define RESUME_OFFSET 16 /* bytes of pool below the limit where a pause ends */

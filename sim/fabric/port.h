@@ -31,7 +31,7 @@ struct sim_port {
 	uint32_t number;
 	uint32_t node; /* number of the host or switch; hosts come first */
 	uint32_t data_bytes; /* queued */
-	uint64_t sent_bytes; /* of data, for imbalance.h */
+	uint64_t sent_bytes; /* of data, for uplinks.h */
 	struct sim_flow *ring, *ring_tail; /* at a host: flows that are ready to send */
 
 	/* Use of the switch's shared buffer by this port, in bytes (mmu.c). */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/fabric/switch.h"
 #include "probes/limit.h"
-#include "sim/fabric/mmu.h"
 #include "sim/host/flow.h"
 #include "sim/lb/lb.h"
 

@@ -58,4 +58,21 @@ static inline struct sim_switch *sim_switch_of(struct sim *s, const struct sim_p
 /* Destination host of the packet. */
 uint32_t sim_packet_target(const struct sim_packet *p);
 
+/*
+ * The shared buffer of a switch: admission, PFC pauses, ECN marks. Rules: switch.h. Internal to
+ * fabric/.
+ */
+void sim_mmu_init(struct sim *s, struct sim_switch *sw);
+
+/* True: there is space, and the packet is counted. False: the caller drops it, with *reason. */
+bool sim_mmu_admit(struct sim *s, struct sim_switch *sw, struct sim_port *in, struct sim_port *out,
+	uint32_t bytes, enum sim_drop *reason);
+void sim_mmu_release(const struct sim *s, struct sim_switch *sw, struct sim_port *in,
+	struct sim_port *out, uint32_t bytes);
+bool sim_mmu_must_pause(
+	const struct sim *s, const struct sim_switch *sw, const struct sim_port *in);
+bool sim_mmu_may_resume(
+	const struct sim *s, const struct sim_switch *sw, const struct sim_port *in);
+bool sim_mmu_marks(struct sim *s, const struct sim_port *out);
+
 #endif

@@ -11,7 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sim/lb/balancers.h"
+#include "sim/lb/lb.h"
 #include "sim/lb/paths.h"
 
 #define NO_PATH UINT16_MAX

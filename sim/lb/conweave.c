@@ -2,8 +2,8 @@
 /* ConWeave: the balancer's table, and the source leaf. */
 #include <errno.h>
 #include <stdlib.h>
-#include "sim/lb/balancers.h"
 #include "sim/lb/conweave.h"
+#include "sim/lb/lb.h"
 
 static uint64_t or_by_tiers(const struct sim *s, uint32_t us, uint32_t two, uint32_t three)
 {

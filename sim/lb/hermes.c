@@ -3,7 +3,7 @@
 #include "sim/lb/hermes.h"
 #include <errno.h>
 #include <stdlib.h>
-#include "sim/lb/balancers.h"
+#include "sim/lb/lb.h"
 
 #define RATE_WINDOW_US 100u /* bytes of late: half of those of the last 50 us, a quarter ... */
 

@@ -7,7 +7,7 @@
  * A probe that is not answered within four base RTTs counts as lost.
  */
 #include "sim/host/host.h"
-#include "sim/lb/balancers.h"
+#include "sim/lb/lb.h"
 #include "sim/lb/rounds.h"
 
 #define PROBES             2u

@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sim/host/opcode.h"
-#include "sim/lb/balancers.h"
 #include "sim/lb/hp3.h"
 #include "sim/lb/hp3_verbs.h"
-#include "sim/lb/hp3_fleet.h"
+#include "sim/lb/lb.h"
 
 #define SYN_ACK 0x1fu
 #define SYN_NAK 0x60u /* PSN sequence error */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Actions of the engine: held packets, deadlines; what it says is built elsewhere. */
 #include "sim/lb/hp3_verbs.h"
-#include "sim/lb/hp3_fleet.h"
+#include "sim/lb/hp3.h"
 
 struct tick {
 	struct sim_event event;

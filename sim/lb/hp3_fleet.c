@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sim/lb/hp3_fleet.h"
+#include "sim/lb/hp3.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

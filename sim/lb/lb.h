@@ -54,4 +54,26 @@ const struct sim_lb *sim_lb_find(const char *name);
 /* The i-th balancer; NULL after the last. */
 const struct sim_lb *sim_lb_list(unsigned i);
 
+/* All balancers. */
+extern const struct sim_lb sim_lb_ar;
+extern const struct sim_lb sim_lb_conga;
+extern const struct sim_lb sim_lb_conweave;
+extern const struct sim_lb sim_lb_drill;
+extern const struct sim_lb sim_lb_ecmp;
+extern const struct sim_lb sim_lb_flowbender;
+extern const struct sim_lb sim_lb_hermes;
+extern const struct sim_lb sim_lb_hopper;
+extern const struct sim_lb sim_lb_hp3;
+extern const struct sim_lb sim_lb_hp3_verbs;
+extern const struct sim_lb sim_lb_hp3_ideal;
+extern const struct sim_lb sim_lb_hp3_paper;
+extern const struct sim_lb sim_lb_letflow;
+extern const struct sim_lb sim_lb_plb;
+extern const struct sim_lb sim_lb_rps;
+extern const struct sim_lb sim_lb_stellar_bestrtt;
+extern const struct sim_lb sim_lb_stellar_dwrr;
+extern const struct sim_lb sim_lb_stellar_mprdma;
+extern const struct sim_lb sim_lb_stellar_obs;
+extern const struct sim_lb sim_lb_stellar_rr;
+
 #endif

@@ -5,7 +5,7 @@
  * 100 us.
  */
 #include <errno.h>
-#include "sim/lb/balancers.h"
+#include "sim/lb/lb.h"
 #include "sim/lb/paths.h"
 
 struct letflow_flowlet {

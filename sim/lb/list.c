@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 #include <string.h>
-#include "sim/lb/balancers.h"
+#include "sim/lb/lb.h"
 
 static const struct sim_lb *const balancers[] = {
 	&sim_lb_ecmp,

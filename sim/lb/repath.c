@@ -10,7 +10,7 @@
  * 12 in any case; a time-out moves it at once (PRR) and then stops PLB for 60 to 120 s, which is to
  * say for the rest of the flow.
  */
-#include "sim/lb/balancers.h"
+#include "sim/lb/lb.h"
 #include "sim/lb/rounds.h"
 
 #define FLOWBENDER_T_PERCENT 5u

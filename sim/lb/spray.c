@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 #include "sim/host/flow.h"
-#include "sim/lb/balancers.h"
+#include "sim/lb/lb.h"
 
 static const struct sim_group *group_of_packet(
 	const struct sim *s, const struct sim_switch *sw, const struct sim_packet *p)

@@ -15,7 +15,7 @@
  * BestRTT; these are ours.
  */
 #include "sim/host/host.h"
-#include "sim/lb/balancers.h"
+#include "sim/lb/lb.h"
 
 #define PATHS_MAX 256u
 

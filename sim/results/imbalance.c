@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "sim/fabric/port.h"
-#include "sim/results/imbalance.h"
 #include "sim/results/uplinks.h"
 
 #define WINDOW           (100 * SIM_US)

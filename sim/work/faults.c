@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "sim/fabric/port.h"
-#include "sim/work/faults.h"
+#include "sim/work/traffic.h"
 
 #define FAULT_STREAM UINT64_C(0x6661756c74000000)
 #define FLAPS        8u

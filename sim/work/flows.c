@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "sim/work/flows.h"
+#include "sim/work/traffic.h"
 
 /* Seconds with decimals, as integer ps: no floating point, which would round. */
 static bool parse_seconds(const char *text, uint64_t *ps)

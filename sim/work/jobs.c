@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim/work/jobs.h"
+#include "sim/work/traffic.h"
 
 struct job {
 	struct sim_event next; /* the next round begins */

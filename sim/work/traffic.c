@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include "sim/host/host.h"
 #include "sim/work/cdf.h"
-#include "sim/work/jobs.h"
 #include "sim/work/traffic.h"
 
 #define FLOWS_MAX      (1u << 24)

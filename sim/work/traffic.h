@@ -51,4 +51,40 @@ double sim_jobs_share(const struct sim *s);
 void sim_jobs_done(struct sim *s, uint32_t tag);
 void sim_jobs_free(struct sim_jobs *j);
 
+/* Jobs: collective operations, whose messages wait for other messages (traffic.h). Internal to
+ * work/. */
+/* n jobs of `ranks` hosts each; `off`: mean time between their rounds, in ps. */
+struct sim_job_plan {
+	bool ring, background;
+	uint32_t n, ranks, rounds;
+	uint64_t bytes, off;
+};
+
+/* Starts the traffic's jobs, if it has any, and the background. 0 or -EINVAL with a message. */
+int sim_jobs_start(struct sim *s, uint64_t *rng, char *err, uint32_t err_size);
+/* Sets order[] to the numbers 0 .. n - 1, in random order. */
+void sim_shuffle(uint32_t *order, uint32_t n, uint64_t *rng);
+
+/*
+ * Faults of random links between switches. Runs with the same seed have the same faulty links,
+ * whatever the balancer. down: the link is down from at_us for for_us; packets on it are lost.
+ * flap: from at_us on, the link goes down and up eight times. loss: random packets are lost
+ * silently. black-hole: all data packets of some flows, chosen by hash, are lost silently in one
+ * direction. degrade: the link has only a share of its rate, from the start. Routing follows a
+ * link's state after converge_us, in all switches at once.
+ */
+
+/* Call it between sim_create() and sim_run(). Returns 0, or a negative errno with a message. */
+int sim_faults(struct sim *s, char *err, uint32_t err_size);
+void sim_faults_free(struct sim_faults *f);
+
+/*
+ * Flow traces in the format of the ns-3 RDMA simulators. The first line has the number of flows.
+ * Then each flow has a line `src dst priority_group size_bytes start_s`; start_s may have up to 12
+ * decimals.
+ */
+
+/* Adds all flows of the file. 0, or negative errno with a message that names the line. */
+int sim_flows_load(struct sim *s, const char *path, char *err, uint32_t err_size);
+
 #endif

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <cmocka.h>
-#include "app/fleet/exits.h"
-#include "app/fleet/http.h"
+#include "app/fleet/answer.h"
 #include "app/fleet/planner.h"
 #include "app/fleet/process.h"
 #include "reports.h"

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
-#include "app/watch/elf_symbols.h"
 #include "../unit/elf_file.h"
+#include "app/watch/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

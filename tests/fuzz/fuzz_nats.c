@@ -10,8 +10,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 #include <time.h>
-#include "app/fleet/exits.h"
-#include "app/fleet/http.h"
+#include "app/fleet/answer.h"
 #include "app/fleet/planner.h"
 #include "app/fleet/process.h"
 #include "base/minmax.h"

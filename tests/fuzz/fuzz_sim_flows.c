@@ -4,7 +4,7 @@
  * of every flow are two different hosts.
  */
 #include "input.h"
-#include "sim/work/flows.h"
+#include "sim/work/traffic.h"
 
 #define HOSTS 32u
 

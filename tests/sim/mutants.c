@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "engine/engine.h"
-#include "sim/fabric/mmu.h"
 #include "sim/fabric/port.h"
+#include "sim/fabric/switch.h"
 #include "sim/host/host.h"
 #include "sim/lb/conweave.h"
 #include "sim/lb/hp3_verbs.h"

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 #include "sim/results/uplinks.h"
 #include "sim/work/cdf.h"
-#include "sim/work/faults.h"
 #include "sim/work/traffic.h"
 #include "world.h"
 

@@ -12,7 +12,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "app/control/clients.h"
-#include "app/control/places.h"
 
 #define COME (HP3D_CLIENTS_MAX + 2)
 

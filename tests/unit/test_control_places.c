@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "app/control/places.h"
+#include "app/control/clients.h"
 
 #define MAX 64u
 

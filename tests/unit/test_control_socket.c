@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "app/control/lock.h"
 #include "app/control/socket.h"
 
 /* A path in a directory of our own below /tmp. */

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "app/hp3d/control/record.h"
+#include "app/hp3d/control/events.h"
 #include "engine/event.h"
 
 #define NAMES_MAX 64

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "app/hp3d/metrics/accept.h"
 #include "app/hp3d/metrics/page.h"
+#include "app/hp3d/metrics/server.h"
 
 static const struct hp3d_metric counter = {HP3D_METRIC_COUNTER, "hp3_sent_bytes", "rail,side",
 	"bytes \"out\" \\ here\nand there", NULL, 0};

@@ -21,7 +21,6 @@
 #include "app/clock.h"
 #include "app/record/audit.h"
 #include "app/record/record.h"
-#include "app/record/wall.h"
 
 static char dir[] = "/tmp/hp3-record-XXXXXX", path[64], other[64];
 

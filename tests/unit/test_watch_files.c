@@ -19,9 +19,8 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 #include <bpf/libbpf.h>
-#include "app/watch/confine.h"
-#include "app/watch/elf_symbols.h"
 #include "app/watch/file.h"
+#include "app/watch/internal.h"
 #include "app/watch/watch.h"
 #include "base/plain.h"
 #include "elf_file.h"

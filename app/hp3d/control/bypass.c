@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/control/bypass.h"
+#include "app/hp3d/control/control.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

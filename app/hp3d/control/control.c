@@ -8,7 +8,6 @@
 #include "app/control/clients.h"
 #include "app/control/socket.h"
 #include "app/hp3d/control/events.h"
-#include "app/hp3d/control/flow_state.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"

@@ -18,6 +18,9 @@
  * and members of the group may send only some requests (requests.h). hp3d replaces a socket that a
  * dead process left; a socket that a living process serves is an error.
  */
+#include <jansson.h>
+#include <stdint.h>
+#include "app/hp3d/pipe/event.h"
 #include "config/config.h"
 
 /*
@@ -45,5 +48,57 @@ void hp3d_control_poll(int timeout_ms);
 /* Closes all clients and removes the socket. Does nothing if hp3d_control_start() failed or was
  * never called. */
 void hp3d_control_stop(void);
+
+/*
+ * Reports ports that lose their link or whose interface is deleted, by a line on stderr, an event,
+ * and the answer to the request "health". By default, the other port of the rail stays up. With
+ * [bypass] carry_link, this module sets the other port down until the link is back or hp3d ends,
+ * unless that port is a kernel interface. (If both ports are kernel interfaces, service/carry.c
+ * does so.) Control thread only.
+ */
+
+/* Checks the ports, a few times in a second. */
+void hp3d_links_watch(const struct hp3_config *cfg);
+void hp3d_links_end(const struct hp3_config *cfg);
+unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */
+/* By rail: {"rnic":up,"net":up}. */
+json_t *hp3d_links_json(const struct hp3_config *cfg);
+
+/* Reports on fail-open rails (lcores/bypass.h). Control thread only. */
+
+/* When RoCEv2 packets of a rail go direct (the kernel forwards them): while hp3d does not handle
+ * them, always, never. `modes` in bypass.c has this order. */
+enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
+
+/* State and counts of each rail; null for a rail that does not fail open. */
+json_t *hp3d_bypass_json(const struct hp3_config *cfg);
+
+unsigned hp3d_bypass_direct(
+	const struct hp3_config *cfg); /* number of rails whose RoCEv2 packets go direct */
+
+/* Writes a line on stderr and an event for each change since the last call. */
+void hp3d_bypass_watch(const struct hp3_config *cfg);
+
+/*
+ * The flow state file lists every flow whose EV is not its home port, for the next hp3d. hp3d
+ * writes a new file shortly after each move, which then replaces the old file. If hp3d is killed,
+ * the next hp3d continues with these EVs, so that later packets do not overtake earlier packets. A
+ * clean stop returns flows to their home ports and removes the file. Rails that fail open need no
+ * file: the kernel stores their EVs (lcores/bypass_ports.c).
+ *
+ * The file is JSON: {"v":1,"hp3":VERSION,"boot":ID,"flows":[{"flow":ID,"port":N,"replies":N}]}.
+ * "port": EV of the local RNIC's requests on this queue pair; "replies": EV of its ACKs and READ
+ * responses; 0: the home port. The file is valid until the machine reboots, and only if no other
+ * user than hp3d's can have written it.
+ */
+
+/* Passes the file's flows to the engines. Workers exist, but their lcores do not run yet. */
+void hp3d_flow_state_begin(const struct hp3_config *cfg);
+/* If the event is a move, the file becomes due. */
+void hp3d_flow_state_note(const struct hp3d_event *e);
+/* Writes the file if it is due. */
+void hp3d_flow_state_poll(void);
+/* Call it after the lcores have ended. Writes the flows that are still not on their home ports. */
+void hp3d_flow_state_end(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include "app/hp3d/lcores/bypass.h"
-#include "app/record/wall.h"
+#include "app/record/record.h"
 #include "engine/policy.h"
 
 _Static_assert(sizeof(((struct hp3_config_rail *)0)->name) == HP3_FLOWID_RAIL_MAX, "rail names");

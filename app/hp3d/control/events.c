@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app/hp3d/control/event_json.h"
-#include "app/hp3d/control/record.h"
 
 #define SAMPLES_SHARE 4u /* one sample per this many decisions that are kept */
 #define FLOWS_SHARE   8u /* one flow's spell per this many */

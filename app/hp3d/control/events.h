@@ -16,6 +16,7 @@
  */
 #include <jansson.h>
 #include "app/flowid.h"
+#include "app/hp3d/control/spells.h"
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
 
@@ -27,7 +28,7 @@ int hp3d_events_init(const struct hp3_config *cfg, uint32_t n);
 void hp3d_events_free(void);
 
 /* Adds an event. wall_ns: its time, by the wall clock. Also records decisions in the journal and
- * the audit log (record.h). */
+ * the audit log (hp3d_record_decision()). */
 void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns);
 uint64_t hp3d_events_last(void); /* number of the newest entry; 0: none yet */
 
@@ -46,5 +47,20 @@ json_t *hp3d_events_page(
 /* Fruitless rounds of a flow, by cause, since hp3d has had a record of the flow (spells.h). NULL:
  * no memory. */
 json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_flow_info *f);
+
+/*
+ * Records events in the audit log and the journal (app/record/record.h). The audit log gets every
+ * decision and the events that the decision is based on. It gets no pairings, which change nothing.
+ * The journal gets the actions on flows; in `mode observe`, the actions that hp3d would have taken
+ * in `mode on`. It also gets changes of the mode, of fail-open rails, of links, and of peers' keys
+ * and identities. Records have the same members as the output of `hp3ctl events`.
+ */
+
+/* Records an event. ref: as for hp3d_event_json(). */
+void hp3d_record_decision(const struct hp3_config *cfg, const struct hp3d_kept *k, uint64_t ref);
+
+/* The priority of an event type: a syslog(3) priority; HP3_RECORD_QUIET: audit log only; -1: not
+ * recorded. */
+int hp3d_record_priority(enum hp3_event_type type);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/control/flow_state.h"
+#include "app/hp3d/control/control.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

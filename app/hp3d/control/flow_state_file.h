@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef HP3D_FLOW_STATE_FILE_H
 #define HP3D_FLOW_STATE_FILE_H
-/* Reads and writes the file of flow_state.h. A write replaces the whole file; a read checks it. */
+/* Reads and writes the file of control.h. A write replaces the whole file; a read checks it. */
 #include <jansson.h>
 #include "config/config.h"
 

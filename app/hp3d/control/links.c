@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/control/links.h"
+#include "app/hp3d/control/control.h"
 #include <stdio.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include "app/clock.h"
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/events.h"
-#include "app/hp3d/lcores/carrier.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/control/record.h"
+#include "app/hp3d/control/events.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <syslog.h>

@@ -25,7 +25,7 @@ struct hp3d_kept {
 	uint64_t seq; /* number; 0: none yet */
 	uint64_t sample; /* number of the same event among the samples; 0: not a sample */
 	uint32_t nth; /* of a sample: its position in the spell, by kind; otherwise 0 */
-	uint64_t wall_ns; /* its time, by the wall clock (app/record/wall.h) */
+	uint64_t wall_ns; /* its time, by the wall clock (app/record/record.h) */
 	struct hp3d_event e;
 };
 

@@ -7,12 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 #include <rte_mempool.h>
-#include "app/hp3d/control/requests.h"
-#include "app/hp3d/control/bypass.h"
+#include "app/hp3d/control/control.h"
 #include "app/hp3d/control/counters.h"
 #include "app/hp3d/control/events.h"
-#include "app/hp3d/control/links.h"
 #include "app/hp3d/control/mode.h"
+#include "app/hp3d/control/requests.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"

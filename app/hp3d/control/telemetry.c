@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/control/telemetry.h"
 #include <errno.h>
 #include <rte_telemetry.h>
 #include <stdio.h>

@@ -13,7 +13,6 @@
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
-#include "app/hp3d/lcores/xdp.h"
 #include "config/devargs.h"
 #include "roce/icrc.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/lcores/carrier.h"
+#include "app/hp3d/lcores/ports.h"
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>

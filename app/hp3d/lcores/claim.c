@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/lcores/claim.h"
+#include "app/hp3d/lcores/ports.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/lcores/port_setup.h"
+#include "app/hp3d/lcores/ports.h"
 #include <errno.h>
 #include <string.h>
 #include <rte_ethdev.h>

@@ -8,9 +8,6 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include "app/dpdk/failure.h"
-#include "app/hp3d/lcores/claim.h"
-#include "app/hp3d/lcores/port_setup.h"
-#include "app/hp3d/lcores/xdp.h"
 #include "app/hp3d/pipe/memory.h"
 #include "app/hp3d/pipe/sockets.h"
 #include "config/devargs.h"

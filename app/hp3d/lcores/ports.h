@@ -10,6 +10,10 @@
  * hand the rail's packets to each other. At its start, hp3d prints the choice for each rail, and
  * the reason.
  */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 #include "app/hp3d/lcores/spread.h"
 #include "config/config.h"
 #include "engine/engine.h"
@@ -33,5 +37,76 @@ void hp3d_ports_stop(void);
 const struct hp3d_rail_ports *hp3d_rail_ports(unsigned rail);
 unsigned hp3d_rail_count(void);
 const struct hp3d_spread *hp3d_ports_spread(void);
+
+/* Does a port have a link? A kernel interface has a link if it has a carrier; a deleted interface
+ * has none. Makes system calls, so lcores must not call it. */
+bool hp3d_port_is_up(uint16_t port);
+/* True: the port's interface was deleted. A later interface of the same name is a different one. */
+bool hp3d_port_is_gone(uint16_t port);
+
+/*
+ * Only one hp3d at a time may use a kernel interface: two would both forward its frames. This file
+ * locks interfaces, and finds a free fanout group for net_af_packet.
+ */
+
+/*
+ * Locks the interface for as long as this process lives. Returns 0, or the id of the process that
+ * has locked it. If /run/hp3 cannot be used (hp3d is not root), the interface counts as free.
+ */
+pid_t hp3d_claim_interface(const char *name);
+
+/*
+ * net_af_packet of DPDK 22.11 uses fanout group getpid() ^ interface index (16 bits). No option
+ * changes this. Two hp3d in one network namespace may get the same group, for example processes
+ * 1000 and 1001 on interfaces 6 and 7. Then one of them cannot start, also at a restart with the
+ * same process id. Between these two calls, this thread's getpid() returns a value for which the
+ * group is free.
+ */
+void hp3d_fanout_begin(const char *interface);
+void hp3d_fanout_end(void);
+
+/*
+ * net_af_xdp attaches an XDP program when it opens a port. That program decides whether the rail
+ * can fail open (bypass.h), so hp3d chooses it before.
+ */
+bool hp3d_xdp_is_driver(const char *devargs);
+/* Does the rail fail open with a port of net_af_xdp? */
+bool hp3d_xdp_fails_open(const struct hp3_config *cfg, unsigned rail);
+/* Can the port, "rnic" or "net", fail open at all? NULL: yes; else the reason why not. */
+const char *hp3d_xdp_unsupported(const char *devargs);
+
+/*
+ * Writes a port's devargs for EAL: `devargs`, and hp3's program if the driver is net_af_xdp and the
+ * rail fails open. Detaches a program that a killed hp3d left on the interface. Returns 0, or a
+ * negative errno with the cause in `why`.
+ */
+int hp3d_xdp_devargs(
+	const char *devargs, bool fails_open, char *buf, size_t cap, char *why, size_t why_cap);
+
+/*
+ * Sets up the queues of one port, its RSS and its Rx interrupts. If the device refuses a set-up,
+ * hp3d tries a simpler one: one queue without RSS, then no interrupts. hp3d sets the RSS key and
+ * the indirection table, and reads the key back. Workers also check
+ * the queue of every packet, in case the device hashes otherwise.
+ */
+struct rte_mempool;
+
+struct hp3d_port_wish {
+	struct rte_mempool *pool;
+	const struct hp3d_spread *spread;
+	uint16_t mtu; /* 0: the driver's default */
+	bool one_queue; /* one lcore has the whole rail */
+	bool interrupts; /* received packets are to wake a sleeping lcore */
+	bool virtual; /* a virtual device: calls that its driver does not support are no failures */
+};
+
+/* Why the lcores have to spread a port's packets themselves; NULL: the port's NIC can. */
+const char *hp3d_port_unsupported(uint16_t port, unsigned lcores);
+
+/* 0: the port runs. If *reason is NULL, it has an Rx and a Tx queue for every lcore; otherwise, it
+ * has one of each, and *reason is why. On failure, returns the negative errno of the DPDK call that
+ * *what names. */
+int hp3d_port_setup(
+	uint16_t port, const struct hp3d_port_wish *wish, const char **reason, const char **what);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/lcores/xdp.h"
+#include "app/hp3d/lcores/ports.h"
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/metrics/accept.h"
+#include "app/hp3d/metrics/server.h"
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* The ports of rails, from their drivers and the kernel. */
 #include <rte_ethdev.h>
 #include "app/hp3d/lcores/bypass.h"
-#include "app/hp3d/lcores/carrier.h"
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/metrics/page.h"
 #include "app/hp3d/metrics/source.h"

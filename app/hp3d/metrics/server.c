@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include <rte_lcore.h>
 #include "app/clock.h"
-#include "app/hp3d/metrics/accept.h"
 
 #define PATH        "/metrics"
 #define TEXT_TYPE   "text/plain; version=0.0.4; charset=utf-8"
@@ -177,7 +176,7 @@ static void *serve_metrics(void *arg)
 	sigset_t mains;
 
 	/* The control thread handles these signals; all threads handle the signal of
-	 * capabilities.h. */
+	 * service.h. */
 	sigemptyset(&mains);
 	sigaddset(&mains, SIGINT);
 	sigaddset(&mains, SIGTERM);

@@ -27,4 +27,13 @@ typedef bool hp3d_page_fn(void *arg, bool openmetrics, char **text, size_t *len)
 int hp3d_server_start(const int *listener, unsigned n, hp3d_page_fn *page, void *arg);
 void hp3d_server_stop(void);
 
+/*
+ * Chooses the format by a client's Accept header (RFC 9110, 12.5.1). The format is OpenMetrics if
+ * the header accepts OpenMetrics, in version 1.0.0 or without a version, and does not prefer
+ * text/plain. Otherwise, the format is text/plain, even if the header accepts neither.
+ */
+
+/* `accept` may be NULL: no such header. */
+bool hp3d_accepts_openmetrics(const char *accept);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/replay/summary.h"
+#include "app/hp3d/replay/internal.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <rte_common.h>

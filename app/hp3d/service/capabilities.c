@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/service/capabilities.h"
+#include "app/hp3d/service/service.h"
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>

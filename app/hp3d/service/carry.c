@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/service/carry.h"
+#include "app/hp3d/service/service.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/hp3d/service/secrets.h"
+#include "app/hp3d/service/service.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "app/clock.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
-#include "app/hp3d/service/capabilities.h"
 #include "app/record/record.h"
 
 #define PINGS 4u /* per watchdog time */

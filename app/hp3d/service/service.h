@@ -10,6 +10,7 @@
  *
  * Main thread only.
  */
+#include <stdint.h>
 #include "config/config.h"
 
 /* Call it when the lcores run. `keep`: the capabilities to keep, from
@@ -18,7 +19,8 @@ void hp3d_service_start(const struct hp3_config *cfg, uint64_t keep);
 
 /*
  * Call it again and again, also while stopping. Once each lcore has made a round, it drops
- * capabilities (capabilities.h), reports the service as ready, and prints one line on stderr.
+ * capabilities (hp3d_capabilities_drop()), reports the service as ready, and prints one line on
+ * stderr.
  */
 void hp3d_service_pulse(void);
 
@@ -28,5 +30,57 @@ bool hp3d_service_is_ready(void);
 void hp3d_service_reloading(void);
 void hp3d_service_reloaded(void);
 void hp3d_service_stopping(void);
+
+/*
+ * hp3d needs capabilities(7) to open ports and to attach BPF programs, and hardly any afterwards.
+ * It drops them, so that an attacker who takes hp3d over by a frame gains little. Capabilities are
+ * per thread, and DPDK has started threads by then: each drops its own in a signal handler. (libpsx
+ * does the same only for threads created through its wrapper of pthread_create, which libdpdk does
+ * not use.) No executed program gets them back (no_new_privs).
+ */
+
+/* The capabilities that hp3d still needs with this configuration: bit n is capability n. */
+uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg);
+
+/*
+ * All threads drop their capabilities that are not in `keep`. 0, or -1 after a message on stderr if
+ * a thread did not. Main thread, once; threads that start later inherit.
+ */
+int hp3d_capabilities_drop(uint64_t keep);
+
+/* Names of this thread's capabilities: "net_admin, bpf"; "none"; or, if it has one that hp3d never
+ * keeps, "all that it had". */
+void hp3d_capabilities_text(char *buf, size_t cap);
+
+/*
+ * Carries the link state of one side of a rail to the other ([bypass] carry_link): while one
+ * interface has no carrier, hp3d sets the other one down.
+ *
+ * A separate process does this; hp3d forks it before it creates threads. The process keeps only
+ * CAP_NET_ADMIN, and continues while hp3d hangs. When hp3d ends for any reason, the process sets
+ * the interfaces up again that it had set down. If the process itself is killed, the next hp3d sets
+ * these interfaces up: a file in /run/hp3 lists them.
+ *
+ * Only for rails whose ports are both kernel interfaces; control/links.c sets ports of other
+ * drivers down.
+ */
+
+/* Sets up interfaces that a killed process left down. Then starts the process, if configured.
+ * Returns -1 after a message. */
+int hp3d_carry_begin(const struct hp3_config *cfg);
+/* Begins to watch links. Call it after ports were opened, which may take links down. */
+void hp3d_carry_start(void);
+void hp3d_carry_end(void);
+
+/*
+ * hp3d has secrets in its memory: its identity ([probes] keys = auto), or a configured key
+ * (probe_key). With a secret, hp3d leaves no core dump, whatever kernel.core_pattern is. With or
+ * without one, other users can write no file that hp3d creates.
+ */
+
+/* Sets the umask: other users can write no file created from now on. */
+void hp3d_secrets_mask(void);
+/* With a secret: no core dump from now on (prctl(2), PR_SET_DUMPABLE; RLIMIT_CORE). Repeatable. */
+void hp3d_secrets_keep(const struct hp3_config *cfg);
 
 #endif

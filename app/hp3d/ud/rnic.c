@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include "app/hp3d/ud/rnic_internal.h"
 
 #define VENDOR_MLX5      0x02c9u
 #define VENDOR_RXE       0xffffffu

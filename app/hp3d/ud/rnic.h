@@ -14,6 +14,7 @@
  *
  * If the RNIC timestamps completions, they give the time of probes on the wire (stamps.h).
  */
+#include <string.h>
 #include "app/hp3d/ud/envelope.h"
 #include "app/hp3d/ud/queue.h"
 #include "app/hp3d/ud/stamps.h"
@@ -90,5 +91,17 @@ bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n)
 enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns);
 /* The channel is readable: acknowledges its events and requests the next notification. */
 void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r);
+
+/* Shared by rnic.c (open, close, addresses) and traffic.c (sends and receives). */
+
+/* Posts a slot of the memory as a receive of the slot's queue pair. */
+int hp3d_ud_rnic_receive(struct hp3d_ud_rnic *r, uint32_t slot);
+/* Writes an address as a GID; IPv4: as an IPv4-mapped IPv6 address. */
+static inline void hp3d_ud_as_gid(uint8_t gid[16], bool ipv6, const uint8_t *ip)
+{
+	memset(gid, 0, 16);
+	memset(gid + 10, 0xff, 2);
+	memcpy(ipv6 ? gid : gid + 12, ip, ipv6 ? 16 : 4);
+}
 
 #endif

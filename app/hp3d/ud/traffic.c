@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include "app/clock.h"
-#include "app/hp3d/ud/rnic_internal.h"
+#include "app/hp3d/ud/rnic.h"
 #include "base/hash.h"
 
 #define HANDLE_WAYS 4u
