@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stddef.h>
 #include "cc/dcqcn.h"
 
 #define FIRST_CNP 0x01u /* seen: alpha is valid */

@@ -3,7 +3,6 @@
 #include "engine/info.h"
 #include <errno.h>
 #include "engine/flows/barred.h"
-#include "engine/paths/paths.h"
 #include "engine/spray/spray.h"
 
 bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair)

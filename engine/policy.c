@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/policy.h"
 #include <string.h>
-#include "engine/paths/trace.h"
 
 const char *const hp3_policy_onoff[] = {[false] = "off", [true] = "on", NULL};
 const char *const hp3_policy_modes[] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of RNICs. */
-#include <arpa/inet.h>
 #include <string.h>
 #include "app/doctor/internal.h"
 #include "base/plain.h"

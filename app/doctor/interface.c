@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hp3-watch: the watchers as a program; prints one JSON line per event. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <poll.h>

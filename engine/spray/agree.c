@@ -2,7 +2,6 @@
 /* Timers of agreements, and the end of all agreements. */
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
-#include "engine/flows/keys.h"
 
 #define ACTS_EACH 6u /* most that one call below adds */
 /* One call visits at most RECORDS records, and stops after PACKETS held packets have left. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sender's agreements: how they begin and end, and how messages and timers change them. */
-#include "engine/flows/keys.h"
 #include "engine/spray/receive.h"
 #include "engine/spray/send.h"
 

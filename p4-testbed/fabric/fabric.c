@@ -2,7 +2,6 @@
 #include "config/message.h"
 #include "p4-testbed/fabric/fabric.h"
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <rte_errno.h>

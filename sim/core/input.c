@@ -2,7 +2,6 @@
 /* crypto_hash_sha256 needs no sodium_init(): it keeps no state and picks no implementation. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

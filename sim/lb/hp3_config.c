@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/policy.h"
-#include "engine/paths/trace.h"
 #include "sim/lb/hp3.h"
 
 #define IDEAL_TRACE_BURST 16u

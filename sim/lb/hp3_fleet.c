@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/minmax.h"
-#include "engine/info.h"
 #include "fleet/advice.h"
 #include "fleet/fleet.h"
 #include "fleet/report.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Probes, traces and what answers them. */
-#include <string.h>
-#include "engine/paths/trace.h"
 #include "sim/lb/hp3.h"
 
 #define HP3_PROBE_BYTES 96u /* Ethernet, IPv4, UDP, BTH, RETH, ICRC */

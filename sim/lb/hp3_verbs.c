@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hp3d's room in verbs mode, and the messages between it and the application. */
 #include "sim/lb/hp3_verbs_messages.h"
-#include "sim/host/host.h"
 
 struct order {
 	struct sim_event event;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/control.h"
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include "app/clock.h"
 #include "app/control/clients.h"
 #include "app/control/socket.h"

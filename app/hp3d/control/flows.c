@@ -6,7 +6,6 @@
 #include "app/hp3d/control/find.h"
 #include "app/hp3d/control/list.h"
 #include "app/hp3d/control/requests.h"
-#include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "engine/info.h"
 #include "rfr/spraying.h"

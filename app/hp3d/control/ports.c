@@ -7,14 +7,11 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/list.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
-#include "base/random.h"
 #include "engine/info.h"
 #include "ppp/ports.h"
 #include "roce/icrc.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* qps: queue pairs that applications share with hp3d in verbs mode. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3d/verbs/verbs_mode.h"

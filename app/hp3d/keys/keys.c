@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/keys/keys.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

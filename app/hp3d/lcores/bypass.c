@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The phases of a rail's bypass on its lcore. */
 #include "app/hp3d/lcores/bypass.h"
-#include <string.h>
 #include <rte_mbuf.h>
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"

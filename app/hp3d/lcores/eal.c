@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_errno.h>

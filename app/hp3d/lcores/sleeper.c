@@ -2,7 +2,6 @@
 #include "app/hp3d/lcores/sleeper.h"
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/lcores/spread.h"
-#include <string.h>
 #include <rte_ethdev.h>
 #include "base/hash.h"
 #include "roce/wire.h"

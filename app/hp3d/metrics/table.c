@@ -5,7 +5,6 @@
 #include "app/hp3d/ud/ud.h"
 #include "app/hp3d/metrics/source.h"
 #include "app/hp3d/pipe/agent.h"
-#include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/pipe/tally.h"
 #include "base/names.h"
 

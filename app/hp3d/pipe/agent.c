@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An agent's creation, reconfiguration and end; its key, window and limits. */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>

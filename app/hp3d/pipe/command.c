@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A pipe's input besides packets: time, commands, queue pairs that begin and end, the stop. */
-#include <string.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/ud/queue.h"
-#include <errno.h>
 
 void hp3d_ud_counter_of(struct ibv_context *context, uint64_t *mask, uint64_t *khz)
 {

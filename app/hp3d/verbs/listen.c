@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
