@@ -302,8 +302,7 @@ static void check_verbs_mode(struct hp3_ini_doc *doc, const struct hp3_config *c
 		return;
 	if (c->n_rails != 0)
 		hp3_ini_complain(doc, "verbs", "socket",
-			"there is a [rail.NAME], too: hp3d works inline or in verbs mode; "
-			"remove "
+			"there is a [rail.NAME], too: hp3d works inline or in verbs mode; remove "
 			"one of them");
 	if (c->eal.lcores != 1)
 		hp3_ini_complain(

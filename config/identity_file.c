@@ -205,10 +205,8 @@ static int in_memory(const char *folder, int error, FILE *err)
 {
 	fprintf(err,
 		"%s: %s: this host's identity is kept in memory only, and hp3d has another one "
-		"after "
-		"a restart, which its peers take after 10 s; let hp3d write there, or set "
-		"[service] "
-		"state\n",
+		"after a restart, which its peers take after 10 s; let hp3d write there, or set "
+		"[service] state\n",
 		folder, strerror(error));
 	return HP3_IDENTITY_IN_MEMORY;
 }

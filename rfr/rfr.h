@@ -8,12 +8,11 @@
  * Guarantee: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted them. To
  * move a requester stream to another path, the engine chooses a *closing packet*: a first
  * transmission with the highest PSN so far. It is a READ or ATOMIC, or carries AckReq (set by the
- * RNIC or the engine). The engine holds all later packets.
- * Once a reply proves that the closing packet has arrived, all packets before it have arrived, too
- * (one path is a FIFO). The held packets then leave, in order, on the new port. A loss, an RNR NAK,
- * a time-out or too many held packets end the move on the old port (fast recovery). Held packets
- * then leave on the old port, in order, and before the RNIC's next packet. If the queue pair was
- * reset, the engine drops them.
+ * RNIC or the engine). The engine holds all later packets. Once a reply proves that the closing
+ * packet has arrived, all packets before it have arrived, too (one path is a FIFO). The held
+ * packets then leave, in order, on the new port. A loss, an RNR NAK, a time-out or too many held
+ * packets end the move on the old port (fast recovery). Held packets then leave on the old port, in
+ * order, and before the RNIC's next packet. If the queue pair was reset, the engine drops them.
  *
  *     STEADY --severe--> SEARCHING --winner--> as a move; --no better path--> STEADY
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)

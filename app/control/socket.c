@@ -86,9 +86,7 @@ static int replace_stale(const struct hp3d_control_socket *s)
 	if (!S_ISSOCK(st.st_mode))
 		return fail_socket(EEXIST,
 			"%s: the file exists and is not a socket; remove it, or set socket= in "
-			"[%s] "
-			"to "
-			"another path",
+			"[%s] to another path",
 			path, s->section);
 	rc = has_listener(&s->addr);
 	if (rc < 0)

@@ -97,8 +97,7 @@ static const struct hp3_ini_key keys[] = {
 		"beyond it"),
 	INT("plan", "improve", p.improve_percent, "%", 20, 1, 100,
 		"links of the new path stay below the load of the link that the flow leaves by "
-		"this "
-		"much"),
+		"this much"),
 	INT("plan", "hold_ms", p.hold_ms, "ms", 30000, 0, 3600000,
 		"time without advice for a flow that moved, or was advised to"),
 	INT("plan", "valid_ms", p.valid_ms, "ms", 3000, 10, 600000,

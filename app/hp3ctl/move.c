@@ -258,8 +258,7 @@ static void print_move_summary(const struct moves *m)
 		return;
 	}
 	printf("%zu moves asked for, %zu refused, %zu moved, %zu not moved, %zu unpaired flows "
-	       "left "
-	       "alone; longest drain %.1f us, %lld packets and %lld bytes held\n",
+	       "left alone; longest drain %.1f us, %lld packets and %lld bytes held\n",
 		m->n + m->refused, m->refused, m->moved, m->failed, m->skipped,
 		(double)m->drain_max_ns / 1e3, m->held_pkts, m->held_bytes);
 	json_object_foreach (m->reasons, code, reason)

@@ -134,8 +134,7 @@ static int no_key(const struct hp3ctl *ctl, json_t *config)
 		snprintf(fix, sizeof(fix), "did you mean %s?", near.best);
 	else
 		snprintf(fix, sizeof(fix),
-			"hp3ctl config lists all of them, hp3.ini(5) explains "
-			"them");
+			"hp3ctl config lists all of them, hp3.ini(5) explains them");
 	return hp3ctl_fail(ctl, HP3CTL_NOT_FOUND, "not-found", fix, "no key %s", asked);
 }
 

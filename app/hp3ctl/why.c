@@ -49,8 +49,7 @@ static void print_now(json_t *flow)
 	json_t *path = json_object_get(flow, "path");
 
 	printf("%s leaves on port %lld%s; %lld moves so far; round trip %.1f us (base %.1f), %lld "
-	       "of "
-	       "1000 replies marked%s\n",
+	       "of 1000 replies marked%s\n",
 		json_string_value(json_object_get(flow, "flow")),
 		json_integer_value(json_object_get(flow, "port")),
 		json_is_true(json_object_get(flow, "moved")) ? "" : ", its home port",

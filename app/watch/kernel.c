@@ -23,9 +23,8 @@ static const char *reason_of_error(int err, bool loading)
 	switch (err) {
 	case -ESRCH:
 		return "the kernel has no ib_modify_qp_with_udata with type information: load "
-		       "ib_core before hp3d (modprobe ib_core); check that "
-		       "/sys/kernel/btf/ib_core exists, and that hp3d has CAP_SYS_ADMIN, which "
-		       "reading it needs";
+		       "ib_core before hp3d (modprobe ib_core); check that /sys/kernel/btf/ib_core "
+		       "exists, and that hp3d has CAP_SYS_ADMIN, which reading it needs";
 	case -EOPNOTSUPP:
 	case -KERNEL_ENOTSUPP:
 	case -EBUSY:

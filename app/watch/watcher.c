@@ -134,8 +134,7 @@ int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **ou
 	if (err < 0) {
 		notice(w,
 			"queue-pair setup is not watched: " PROGRAM
-			" beside this program cannot be "
-			"started: %s",
+			" beside this program cannot be started: %s",
 			strerror(-err));
 		free(w);
 		return err;

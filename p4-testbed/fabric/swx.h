@@ -61,8 +61,7 @@ static inline struct rte_mbuf *hp3_mbuf_of(struct hp3_frame *f)
 }
 
 /* Builds the pipeline with the network's table entries. Returns 0, or a negative errno with a
- * message on stderr.
- */
+ * message on stderr. */
 int hp3_swx_open(struct hp3_swx *sw, const struct hp3_net *net, uint32_t index,
 	const struct hp3_swx_ops *ops, void *arg);
 void hp3_swx_close(struct hp3_swx *sw);

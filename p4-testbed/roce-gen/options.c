@@ -230,8 +230,7 @@ static void print_help(void)
 		printf("\n");
 	}
 	printf("\nExit codes: 0 done, 1 could not start or a peer was lost, 2 usage, 3 messages "
-	       "did "
-	       "not\ncomplete, 4 wrong content.\n");
+	       "did not\ncomplete, 4 wrong content.\n");
 }
 
 static int take_option(struct gen_options *o, const struct option_row *row, const char *value)

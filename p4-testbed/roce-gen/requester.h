@@ -106,8 +106,7 @@ void gen_requester_init(
 void gen_requester_free(struct gen_requester *r);
 
 /* Returns 0, -EINVAL (message longer than GEN_LEN_MAX), -ENOMEM, -ENOBUFS (GEN_QUEUE_MAX messages
- * are posted), or -EPIPE (the queue pair has ended).
- */
+ * are posted), or -EPIPE (the queue pair has ended). */
 int gen_requester_post(
 	struct gen_requester *r, enum gen_op op, uint32_t len, uint64_t va, uint64_t now);
 

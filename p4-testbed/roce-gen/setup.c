@@ -82,10 +82,8 @@ int gen_run_setup(struct gen_run *r, uint64_t now)
 	if (gen_port_open(&r->port, r->o->interface, params.first_qpn) != 0)
 		return GEN_EXIT_FAILED;
 	if (r->port.mtu < r->o->mtu + 60) {
-		hp3_message(
-			"roce-gen: --mtu %llu: packets of up to %llu bytes do not fit the MTU %u "
-			"of "
-			"%s: raise it, or lower --mtu",
+		hp3_message("roce-gen: --mtu %llu: packets of up to %llu bytes do not fit the MTU "
+			    "%u of %s: raise it, or lower --mtu",
 			(unsigned long long)r->o->mtu, (unsigned long long)r->o->mtu + 60,
 			r->port.mtu, r->o->interface);
 		return GEN_EXIT_FAILED;

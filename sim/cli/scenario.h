@@ -35,8 +35,7 @@ int sim_scenario_runs(
 	struct sim_runs *runs, const char *name, uint32_t number, const struct sim_wanted *want);
 
 /* Runs *one in this process and keeps *meter up to date. Returns the result; NULL on failure, with
- * a message printed.
- */
+ * a message printed. */
 json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter);
 
 #endif

@@ -57,8 +57,7 @@ static int read_links(struct sim_topo *t, FILE *f, const char *path, char *err, 
 		if (l->a >= t->nodes || l->b >= t->nodes || l->a == l->b)
 			return fail_at_line(err, err_size, path, i + 3,
 				"ends of the link must be two different node numbers below the "
-				"first "
-				"number of the file");
+				"first number of the file");
 		if (!parse_quantity(rate, rates, &l->bps) ||
 			!parse_quantity(delay, times, &l->delay))
 			return fail_at_line(err, err_size, path, i + 3,

@@ -16,8 +16,7 @@ struct sim_cost {
 struct sim_cost sim_cost_now(void);
 
 /* Returns NULL if there is no memory. `per_flow`: adds "flows": [[src, dst, bytes, start_ps,
- * fct_ps, base_ps]..].
- */
+ * fct_ps, base_ps]..]. */
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow);
 /* 0 or negative errno. Path "-" is the standard output. */
 int sim_json_write(json_t *j, const char *path);

@@ -29,15 +29,13 @@ static void print_bypass_phase(
 	case HP3D_BYPASS_WAITING:
 		if (i->owner_pid == (uint32_t)getpid()) {
 			fprintf(stderr,
-				"hp3d: [rail.%s]: given up: packets go direct in the "
-				"kernel\n",
+				"hp3d: [rail.%s]: given up: packets go direct in the kernel\n",
 				name);
 			break;
 		}
 		fprintf(stderr,
 			"hp3d: [rail.%s]: hp3d of process %u has these ports: this one takes "
-			"nothing "
-			"until that one ends\n",
+			"nothing until that one ends\n",
 			name, i->owner_pid);
 		break;
 	case HP3D_BYPASS_RUNNING:
@@ -108,8 +106,7 @@ void hp3d_bypass_watch(const struct hp3_config *cfg)
 				"leaves with its home port if packets go direct\n",
 				cfg->rails[rail].name,
 				i.forbidden ? "it needs a capability that hp3d gave up; set "
-					      "capabilities = "
-					      "keep in [service]"
+					      "capabilities = keep in [service]"
 					    : "it has no room for more");
 			reported[rail].not_kept = true;
 		}

@@ -87,8 +87,7 @@ static uint64_t index_after(const struct ring *r, uint64_t seq)
 }
 
 /* A verdict has its engine's id of the move; this finds the number of the move, if it is still
- * kept.
- */
+ * kept. */
 static uint64_t ref_of(const struct hp3d_kept *k)
 {
 	const struct ring *r = &kept.decisions;

@@ -165,8 +165,7 @@ json_t *hp3d_find_id(const struct hp3_config *cfg, const char *text, struct hp3_
 	if (!text || !*text)
 		return hp3d_json_error("bad-request",
 			"name it RAIL[.VLAN[.INNER]]/LOCAL-REMOTE/0xQPN as hp3ctl flows does, or a "
-			"part of "
-			"that",
+			"part of that",
 			"\"flow\" is not a text");
 	return hp3_flowid_parse(text, id) == 0 ? NULL : complete_flowid(cfg, text, id);
 }

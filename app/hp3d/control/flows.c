@@ -45,8 +45,7 @@ static json_t *flow_json(
 		path, "hop", x->named ? hp3d_json_hop(x->hop.ipv6, x->hop.addr) : json_null());
 	return json_pack(
 		"{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:i, s:i, "
-		"s:i, s:I, s:i,"
-		" s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
+		"s:i, s:I, s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
 		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", cfg->rails[rail].name, "lcore",
 		(int)worker, "paired", f->paired, "pairing",
 		hp3_pairing_name((enum hp3_pairing)f->pairing), "local_qpn",

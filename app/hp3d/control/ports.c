@@ -92,8 +92,7 @@ static json_t *find_peer(const struct hp3_config *cfg, struct peer *p)
 	if (p->found == 0)
 		return hp3d_json_error("not-found",
 			"hp3ctl paths lists those that hp3d knows: a queue pair between the two "
-			"has to be "
-			"there",
+			"has to be there",
 			"no peer %s", p->text);
 	return p->found > 1 ? ambiguous_peer_error(p) : NULL;
 }
@@ -186,14 +185,12 @@ static json_t *answer_from_comparison(const struct peer *p, struct port_query *l
 	if (hp3_tally_verdict(&tally) == HP3_TALLY_NO_SPREAD)
 		return hp3d_json_error("no-spread",
 			"let the switches hash the UDP source port for ECMP; a shared queue at the "
-			"end of the "
-			"way looks the same",
+			"end of the way looks the same",
 			"the queues of all %u ports compared are the same", l->result.n);
 	if (n < 2 && tally.same == 0)
 		return hp3d_json_error("no-data",
 			"set identity = trace in [ppp], or ask again while the paths are busy: "
-			"ports are "
-			"distinguished by their queues",
+			"ports are distinguished by their queues",
 			"nothing is known of the paths, and %u ports compared by probes say "
 			"nothing",
 			l->result.n);
@@ -209,8 +206,7 @@ static json_t *answer_unnamed_paths(const struct peer *p, struct port_query *l)
 		return answer_from_comparison(p, l);
 	case EBUSY:
 		return hp3d_json_error("busy", "ask again in a second",
-			"no trace names the paths; probes compare ports: %u of %u "
-			"bursts",
+			"no trace names the paths; probes compare ports: %u of %u bursts",
 			l->result.bursts, HP3_COMPARE_BURSTS);
 	case EPERM:
 		return hp3d_json_error("off",
@@ -219,8 +215,7 @@ static json_t *answer_unnamed_paths(const struct peer *p, struct port_query *l)
 	default:
 		return hp3d_json_error("no-data",
 			"set identity = trace in [ppp]; the peer has to run hp3d and to be known "
-			"(hp3ctl "
-			"paths), and a queue pair to have sent something",
+			"(hp3ctl paths), and a queue pair to have sent something",
 			"nothing is known of the paths to %s yet", p->text);
 	}
 }
@@ -234,15 +229,13 @@ static json_t *answer_query(const struct peer *p, struct port_query *l)
 	case EXDEV:
 		return hp3d_json_error("hashed-qpn",
 			"have the switches hash addresses and UDP ports only, or leave it to hp3d: "
-			"it asks "
-			"for each queue pair by itself",
+			"it asks for each queue pair by itself",
 			"the switches hash the queue pair number, too: a port alone selects no "
 			"path");
 	case EPROTO:
 		return hp3d_json_error("hashed-opcode",
 			"have the switches hash addresses and UDP ports only: the fabric itself "
-			"reorders what "
-			"one queue pair sends",
+			"reorders what one queue pair sends",
 			"the switches hash the opcode: a port alone selects no path");
 	case ENODATA:
 		return answer_unnamed_paths(p, l);

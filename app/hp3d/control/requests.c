@@ -83,10 +83,7 @@ static const struct {
 
 #define KNOWN                                                                                      \
 	"the commands are flows, flow, move, paths, peers, ports, qps, trace, events, mode, "      \
-	"bypass, "                                                                                 \
-	"stats, "                                                                                  \
-	"config, "                                                                                 \
-	"health"
+	"bypass, stats, config, health"
 
 /* Name of the i-th command. */
 static json_t *run_command(size_t i, const struct hp3_config *cfg, json_t *req, bool is_root)
@@ -95,8 +92,7 @@ static json_t *run_command(size_t i, const struct hp3_config *cfg, json_t *req, 
 		return commands[i].run(cfg, req);
 	return hp3d_json_error("not-allowed",
 		"run it as root: members of [control] group may ask for flows, paths and events, "
-		"and "
-		"for moves with \"ask\"",
+		"and for moves with \"ask\"",
 		"this user may not ask for %s", commands[i].name);
 }
 
@@ -111,8 +107,7 @@ static json_t *answer_to(const struct hp3_config *cfg, const char *line, size_t 
 
 	if (!req) {
 		return hp3d_json_error("bad-request",
-			"send one JSON object per line, such as "
-			"{\"cmd\":\"health\"}",
+			"send one JSON object per line, such as {\"cmd\":\"health\"}",
 			"not JSON (column %d)", where.column);
 	}
 	if (!cmd) {

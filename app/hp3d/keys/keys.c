@@ -125,8 +125,7 @@ int hp3d_keys_start(const struct hp3_config *cfg)
 	keys.running = rc == 0;
 	if (rc != 0)
 		fprintf(stderr,
-			"hp3d: no thread to agree on keys: %s; [probes] keys = off does "
-			"without\n",
+			"hp3d: no thread to agree on keys: %s; [probes] keys = off does without\n",
 			strerror(rc));
 	return rc == 0 ? 0 : -1;
 }

@@ -175,8 +175,7 @@ static void *serve_metrics(void *arg)
 	struct pollfd polled[HP3D_SERVER_LISTENERS + 1] = {{.fd = server.stop, .events = POLLIN}};
 	sigset_t mains;
 
-	/* The control thread handles these signals; all threads handle the signal of
-	 * service.h. */
+	/* The control thread handles these signals; all threads handle the signal of service.h. */
 	sigemptyset(&mains);
 	sigaddset(&mains, SIGINT);
 	sigaddset(&mains, SIGTERM);

@@ -158,8 +158,7 @@ int hp3d_replay_make_ends(struct hp3d_replay_run *r)
 		e->pipe = hp3d_pipe_create(&cfg, 0, i, cfg.engine.seed + i, SOCKET_ID_ANY);
 		if (e->pipe == NULL) {
 			fprintf(stderr, "hp3d: no memory for the flow tables; raise [eal] "
-					"memory_mb or lower "
-					"[flows] max_flows\n");
+					"memory_mb or lower [flows] max_flows\n");
 			return -1;
 		}
 		hp3d_pipe_output(e->pipe, HP3_DIR_TX, leave_tx, e);

@@ -25,7 +25,6 @@ void hp3d_secrets_keep(const struct hp3_config *cfg)
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
 		fprintf(stderr,
 			"hp3d: a core dump would have the key in it, and cannot be prevented (%s): "
-			"set "
-			"LimitCORE=0 in its unit\n",
+			"set LimitCORE=0 in its unit\n",
 			strerror(errno));
 }
