@@ -77,11 +77,6 @@ static void print_progress(const struct hp3ctl *ctl, const char *what)
 		fprintf(stderr, "hp3ctl: %s\n", what);
 }
 
-static int append_items(void *arg, json_t *items)
-{
-	return json_array_extend(arg, items) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
-}
-
 static void append_event(void *arg, json_t *event)
 {
 	json_array_append(arg, event);
@@ -98,7 +93,7 @@ static json_t *ask_whole_answer(struct hp3ctl *ctl, const char *request, bool li
 	if (events)
 		rc = hp3ctl_each_event(ctl, req, &since, append_event, all);
 	else if (list)
-		rc = hp3ctl_each_page(ctl, req, append_items, all);
+		rc = hp3ctl_each_page(ctl, req, hp3ctl_append_page, all);
 	else
 		rc = hp3ctl_ask(ctl, req, &answer);
 	if (rc == HP3CTL_DONE && answer) {

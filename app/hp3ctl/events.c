@@ -7,28 +7,16 @@
 
 #define FOLLOW_PAUSE_US 100000
 
-static const char *event_text(json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "-";
-}
-
-static json_int_t event_number(json_t *j, const char *key)
-{
-	return json_integer_value(json_object_get(j, key));
-}
-
 static double event_us(json_t *j, const char *key)
 {
-	return (double)event_number(j, key) / 1e3;
+	return (double)hp3ctl_number(j, key) / 1e3;
 }
 
 static void print_path_state(json_t *path)
 {
 	printf("round trip %.1f us (base %.1f), %lld of 1000 replies marked, %.1f Mb/s",
 		event_us(path, "rtt_ns"), event_us(path, "base_rtt_ns"),
-		event_number(path, "marked_permille"), event_us(path, "rate_kbps"));
+		hp3ctl_number(path, "marked_permille"), event_us(path, "rate_kbps"));
 }
 
 /* Prints the reason: measurement cycles, oldest first, or losses; then the estimates of the
@@ -38,7 +26,7 @@ static void print_severe(json_t *event, json_t *evidence)
 	json_t *cycle;
 	size_t i;
 
-	printf(strcmp(event_text(event, "cause"), "loss") == 0 ? "loses packets" : "cycles:");
+	printf(strcmp(hp3ctl_text(event, "cause"), "loss") == 0 ? "loses packets" : "cycles:");
 	json_array_foreach (json_object_get(evidence, "cycles"), i, cycle)
 		printf(" %s", json_string_value(cycle));
 	printf("; ");
@@ -52,26 +40,26 @@ static void print_probes(json_t *event, json_t *evidence)
 	json_t *p;
 	size_t i;
 
-	printf("%lld -> %lld: %s (%s)", event_number(event, "from"), event_number(event, "to"),
-		event_text(event, "outcome"), event_text(event, "cause"));
+	printf("%lld -> %lld: %s (%s)", hp3ctl_number(event, "from"), hp3ctl_number(event, "to"),
+		hp3ctl_text(event, "outcome"), hp3ctl_text(event, "cause"));
 	if (json_object_get(evidence, "stalled_ns"))
 		printf(", nothing came for %.1f us, held %lld packets",
-			event_us(evidence, "stalled_ns"), event_number(evidence, "held_pkts"));
+			event_us(evidence, "stalled_ns"), hp3ctl_number(evidence, "held_pkts"));
 	printf("; probes:");
 	json_array_foreach (json_object_get(evidence, "probes"), i, p) {
-		printf(" %lld ", event_number(p, "port"));
-		if (event_number(p, "rtt_ns"))
+		printf(" %lld ", hp3ctl_number(p, "port"));
+		if (hp3ctl_number(p, "rtt_ns"))
 			printf("%.1f us%s", event_us(p, "rtt_ns"),
 				json_is_true(json_object_get(p, "ce")) ? " marked" : "");
 		else
-			printf("%s", event_text(p, "state"));
+			printf("%s", hp3ctl_text(p, "state"));
 	}
 	putchar('\n');
 }
 
 static void print_outcome(json_t *event, json_t *evidence)
 {
-	printf("of %lld: %s; before: ", event_number(event, "ref"), event_text(event, "outcome"));
+	printf("of %lld: %s; before: ", hp3ctl_number(event, "ref"), hp3ctl_text(event, "outcome"));
 	print_path_state(json_object_get(evidence, "before"));
 	printf("; after: ");
 	print_path_state(json_object_get(evidence, "after"));
@@ -82,37 +70,37 @@ static void print_move(json_t *event, json_t *evidence)
 {
 	printf("%lld -> %lld: %s (%s), drained %.1f us, held %lld packets, %lld bytes, "
 	       "waited %.1f us\n",
-		event_number(event, "from"), event_number(event, "to"),
-		event_text(event, "outcome"),
-		event_text(event, json_object_get(event, "reason") ? "reason" : "cause"),
-		event_us(evidence, "drain_ns"), event_number(evidence, "held_pkts"),
-		event_number(evidence, "held_bytes"), event_us(evidence, "wait_ns"));
+		hp3ctl_number(event, "from"), hp3ctl_number(event, "to"),
+		hp3ctl_text(event, "outcome"),
+		hp3ctl_text(event, json_object_get(event, "reason") ? "reason" : "cause"),
+		event_us(evidence, "drain_ns"), hp3ctl_number(evidence, "held_pkts"),
+		hp3ctl_number(evidence, "held_bytes"), event_us(evidence, "wait_ns"));
 }
 
 /* Events about this host and a peer. */
 static void print_keys(json_t *event)
 {
-	printf("%-6lld %14.6f %-11s %s %s: identity %s", event_number(event, "seq"),
-		(double)event_number(event, "t_ns") / 1e9, event_text(event, "type"),
-		event_text(event, "rail"), event_text(event, "peer"),
-		event_text(event, "identity"));
+	printf("%-6lld %14.6f %-11s %s %s: identity %s", hp3ctl_number(event, "seq"),
+		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "type"),
+		hp3ctl_text(event, "rail"), hp3ctl_text(event, "peer"),
+		hp3ctl_text(event, "identity"));
 	if (json_object_get(event, "before"))
-		printf(", was %s", event_text(event, "before"));
-	printf(": %s\n", event_text(event, "outcome"));
+		printf(", was %s", hp3ctl_text(event, "before"));
+	printf(": %s\n", hp3ctl_text(event, "outcome"));
 }
 
 /* Events about hp3d, a rail, or a port. */
 static void print_own(json_t *event)
 {
-	printf("%-6lld %14.6f %-11s ", event_number(event, "seq"),
-		(double)event_number(event, "t_ns") / 1e9, event_text(event, "type"));
+	printf("%-6lld %14.6f %-11s ", hp3ctl_number(event, "seq"),
+		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "type"));
 	if (json_object_get(event, "rail"))
-		printf("%s ", event_text(event, "rail"));
+		printf("%s ", hp3ctl_text(event, "rail"));
 	if (json_object_get(event, "side"))
-		printf("%s ", event_text(event, "side"));
-	printf("%s -> %s", event_text(event, "from"), event_text(event, "to"));
+		printf("%s ", hp3ctl_text(event, "side"));
+	printf("%s -> %s", hp3ctl_text(event, "from"), hp3ctl_text(event, "to"));
 	if (json_object_get(event, "by"))
-		printf(", set by the %s", event_text(event, "by"));
+		printf(", set by the %s", hp3ctl_text(event, "by"));
 	putchar('\n');
 }
 
@@ -132,11 +120,11 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event)
 		print_own(event);
 		return;
 	}
-	printf("%-6lld %14.6f %-11s %s ", event_number(event, "seq"),
-		(double)event_number(event, "t_ns") / 1e9, event_text(event, "type"),
-		event_text(event, "flow"));
-	if (event_number(event, "nth") > 1)
-		printf("(number %lld in a row) ", event_number(event, "nth"));
+	printf("%-6lld %14.6f %-11s %s ", hp3ctl_number(event, "seq"),
+		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "type"),
+		hp3ctl_text(event, "flow"));
+	if (hp3ctl_number(event, "nth") > 1)
+		printf("(number %lld in a row) ", hp3ctl_number(event, "nth"));
 	if (json_object_get(evidence, "probes"))
 		print_probes(event, evidence);
 	else if (json_object_get(evidence, "before"))
@@ -146,8 +134,8 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event)
 	else if (json_object_get(event, "from"))
 		print_move(event, evidence);
 	else
-		printf("local qpn 0x%06x (%s)\n", (unsigned)event_number(evidence, "local_qpn"),
-			event_text(evidence, "pairing"));
+		printf("local qpn 0x%06x (%s)\n", (unsigned)hp3ctl_number(evidence, "local_qpn"),
+			hp3ctl_text(evidence, "pairing"));
 }
 
 static void print_one_event(void *arg, json_t *event)

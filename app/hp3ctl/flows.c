@@ -8,11 +8,6 @@
 
 #define BETWEEN_READS_MS 200u
 
-static int collect_flows(void *arg, json_t *flows)
-{
-	return json_array_extend(arg, flows) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
-}
-
 int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows)
 {
 	json_t *req = json_pack("{s:s}", "cmd", "flows");
@@ -21,7 +16,7 @@ int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows)
 	if (filter)
 		json_object_set_new(req, "filter", json_string(filter));
 	*flows = json_array();
-	rc = hp3ctl_each_page(ctl, req, collect_flows, *flows);
+	rc = hp3ctl_each_page(ctl, req, hp3ctl_append_page, *flows);
 	if (rc != HP3CTL_DONE) {
 		json_decref(*flows);
 		*flows = NULL;

@@ -92,15 +92,31 @@ int hp3ctl_fail(const struct hp3ctl *ctl, int exit, const char *code, const char
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void hp3ctl_print_json(json_t *j); /* one line */
 
+/* A member of an answer; "-" or 0: it is missing. */
+static inline const char *hp3ctl_text(json_t *j, const char *key)
+{
+	const char *text = json_string_value(json_object_get(j, key));
+
+	return text ? text : "-";
+}
+static inline json_int_t hp3ctl_number(json_t *j, const char *key)
+{
+	return json_integer_value(json_object_get(j, key));
+}
+
 /* memory.c: hp3ctl_need() allocates, or ends hp3ctl with an error. After hp3ctl_need_memory(), JSON
  * functions do so, too. */
 void *hp3ctl_need(size_t n);
 void hp3ctl_need_memory(const struct hp3ctl *ctl);
 
-/* list.c, both take the request's reference. Calls fn for each page of a list; an exit code of fn
+/* list.c, all take the request's reference. Calls fn for each page of a list; an exit code of fn
  * other than DONE ends it. */
 int hp3ctl_each_page(
 	struct hp3ctl *ctl, json_t *req, int (*fn)(void *arg, json_t *items), void *arg);
+/* A function for hp3ctl_each_page(): appends the items to the array `arg`. */
+int hp3ctl_append_page(void *arg, json_t *items);
+/* Prints a list: each item as a row, or as JSON. */
+int hp3ctl_print_list(struct hp3ctl *ctl, json_t *req, void (*print_row)(json_t *item));
 /* Calls fn for each requested event after number *since; sets *since to the last number. */
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	void (*fn)(void *arg, json_t *event), void *arg);

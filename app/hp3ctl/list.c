@@ -29,6 +29,38 @@ int hp3ctl_each_page(
 	return rc;
 }
 
+int hp3ctl_append_page(void *arg, json_t *items)
+{
+	return json_array_extend(arg, items) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
+}
+
+struct printer {
+	const struct hp3ctl *ctl;
+	void (*print_row)(json_t *item);
+};
+
+static int print_page(void *arg, json_t *items)
+{
+	const struct printer *p = arg;
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (items, i, item) {
+		if (p->ctl->json)
+			hp3ctl_print_json(item);
+		else
+			p->print_row(item);
+	}
+	return HP3CTL_DONE;
+}
+
+int hp3ctl_print_list(struct hp3ctl *ctl, json_t *req, void (*print_row)(json_t *item))
+{
+	struct printer p = {ctl, print_row};
+
+	return hp3ctl_each_page(ctl, req, print_page, &p);
+}
+
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	void (*fn)(void *arg, json_t *event), void *arg)
 {

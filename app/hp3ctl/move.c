@@ -33,11 +33,6 @@ static uint64_t move_clock_ms(void)
 	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-static json_int_t move_number(json_t *j, const char *key)
-{
-	return json_integer_value(json_object_get(j, key));
-}
-
 static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
 {
 	json_t *req = json_pack("{s:s, s:s}", "cmd", "move", "flow", flow);
@@ -68,8 +63,8 @@ static int note_move(struct moves *m, json_t *answer)
 		m->cap = cap;
 	}
 	if (m->n == 0)
-		m->since = move_number(data, "since");
-	m->tags[m->n++] = move_number(data, "tag");
+		m->since = hp3ctl_number(data, "since");
+	m->tags[m->n++] = hp3ctl_number(data, "tag");
 	return HP3CTL_DONE;
 }
 
@@ -85,8 +80,8 @@ static void take_event(struct moves *m, json_t *event)
 {
 	json_t *evidence = json_object_get(event, "evidence");
 	const char *outcome = json_string_value(json_object_get(event, "outcome"));
-	json_int_t tag = move_number(event, "tag");
-	json_int_t drain_ns = move_number(evidence, "drain_ns");
+	json_int_t tag = hp3ctl_number(event, "tag");
+	json_int_t drain_ns = hp3ctl_number(evidence, "drain_ns");
 
 	if (!tag || !bsearch(&tag, m->tags, m->n, sizeof(tag), compare_tags))
 		return;
@@ -97,8 +92,8 @@ static void take_event(struct moves *m, json_t *event)
 		m->failed++;
 	if (drain_ns > m->drain_max_ns)
 		m->drain_max_ns = drain_ns;
-	m->held_pkts += move_number(evidence, "held_pkts");
-	m->held_bytes += move_number(evidence, "held_bytes");
+	m->held_pkts += hp3ctl_number(evidence, "held_pkts");
+	m->held_bytes += hp3ctl_number(evidence, "held_bytes");
 	hp3ctl_print_event(m->ctl, event);
 }
 
@@ -121,7 +116,7 @@ static int await_moves(struct moves *m)
 		n = json_array_size(json_object_get(answer, "data"));
 		json_array_foreach (json_object_get(answer, "data"), i, event)
 			take_event(m, event);
-		m->since = move_number(answer, "next");
+		m->since = hp3ctl_number(answer, "next");
 		json_decref(answer);
 		if (m->done == m->n)
 			break;

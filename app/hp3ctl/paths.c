@@ -4,18 +4,6 @@
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-static const char *path_text(json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "-";
-}
-
-static json_int_t path_number(json_t *j, const char *key)
-{
-	return json_integer_value(json_object_get(j, key));
-}
-
 static void print_path(json_t *p)
 {
 	char id[64] = "-", age[24] = "-";
@@ -26,12 +14,13 @@ static void print_path(json_t *p)
 		snprintf(id, sizeof(id), "%s", hop);
 	else if (json_is_integer(path))
 		snprintf(id, sizeof(id), "%lld", json_integer_value(path));
-	if (path_number(p, "age_ns") != 0)
-		snprintf(age, sizeof(age), "%.1f", (double)path_number(p, "age_ns") / 1e6);
-	printf("  %6lld %-15s %-9s %10.1f %10.1f %7lld %6lld %6lld %10s\n", path_number(p, "port"),
-		id, path_text(p, "state"), (double)path_number(p, "rtt_ns") / 1e3,
-		(double)path_number(p, "base_rtt_ns") / 1e3, path_number(p, "marked_permille"),
-		path_number(p, "flows"), path_number(p, "losses"), age);
+	if (hp3ctl_number(p, "age_ns") != 0)
+		snprintf(age, sizeof(age), "%.1f", (double)hp3ctl_number(p, "age_ns") / 1e6);
+	printf("  %6lld %-15s %-9s %10.1f %10.1f %7lld %6lld %6lld %10s\n",
+		hp3ctl_number(p, "port"), id, hp3ctl_text(p, "state"),
+		(double)hp3ctl_number(p, "rtt_ns") / 1e3,
+		(double)hp3ctl_number(p, "base_rtt_ns") / 1e3, hp3ctl_number(p, "marked_permille"),
+		hp3ctl_number(p, "flows"), hp3ctl_number(p, "losses"), age);
 }
 
 static void print_pair(json_t *pair)
@@ -39,17 +28,17 @@ static void print_pair(json_t *pair)
 	json_t *p, *identity = json_object_get(pair, "identity");
 	size_t i;
 
-	printf("%s: %lld flows, peer %s%s\n", path_text(pair, "pair"), path_number(pair, "flows"),
-		path_text(pair, "peer"),
+	printf("%s: %lld flows, peer %s%s\n", hp3ctl_text(pair, "pair"),
+		hp3ctl_number(pair, "flows"), hp3ctl_text(pair, "peer"),
 		json_is_true(json_object_get(pair, "immovable"))
 			? ", immovable (its RNIC sends IP fragments)"
 			: "");
-	printf("  paths identified by: %s; traces: %s", path_text(identity, "by"),
-		path_text(identity, "tracing"));
-	if (path_number(identity, "ttl") != 0)
-		printf(", by switches %lld hops away", path_number(identity, "ttl"));
+	printf("  paths identified by: %s; traces: %s", hp3ctl_text(identity, "by"),
+		hp3ctl_text(identity, "tracing"));
+	if (hp3ctl_number(identity, "ttl") != 0)
+		printf(", by switches %lld hops away", hp3ctl_number(identity, "ttl"));
 	if (json_object_get(identity, "reason"))
-		printf(" (%s)", path_text(identity, "reason"));
+		printf(" (%s)", hp3ctl_text(identity, "reason"));
 	printf("\n");
 	if (json_array_size(json_object_get(pair, "paths")) == 0)
 		return;
@@ -59,28 +48,13 @@ static void print_pair(json_t *pair)
 		print_path(p);
 }
 
-static int print_pair_page(void *arg, json_t *pairs)
-{
-	const struct hp3ctl *ctl = arg;
-	json_t *pair;
-	size_t i;
-
-	json_array_foreach (pairs, i, pair) {
-		if (ctl->json)
-			hp3ctl_print_json(pair);
-		else
-			print_pair(pair);
-	}
-	return HP3CTL_DONE;
-}
-
 int hp3ctl_paths(struct hp3ctl *ctl)
 {
 	json_t *req = json_pack("{s:s}", "cmd", "paths");
 
 	if (ctl->n_args)
 		json_object_set_new(req, "flow", json_string(ctl->args[0]));
-	return hp3ctl_each_page(ctl, req, print_pair_page, ctl);
+	return hp3ctl_print_list(ctl, req, print_pair);
 }
 
 /* Counters of probing, in the order of a round. */

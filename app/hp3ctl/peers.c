@@ -82,30 +82,15 @@ static void print_peer_table(json_t *peers)
 	}
 }
 
-static int keep_page(void *arg, json_t *page)
-{
-	return json_array_extend(arg, page) == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
-}
-
-static int print_peer_page(void *arg, json_t *page)
-{
-	json_t *peer;
-	size_t i;
-
-	json_array_foreach (page, i, peer)
-		hp3ctl_print_json(peer);
-	return HP3CTL_DONE;
-}
-
 int hp3ctl_peers(struct hp3ctl *ctl)
 {
 	json_t *request = json_pack("{s:s}", "cmd", "peers"), *peers;
 	int rc;
 
 	if (ctl->json)
-		return hp3ctl_each_page(ctl, request, print_peer_page, ctl);
+		return hp3ctl_print_list(ctl, request, NULL);
 	peers = json_array();
-	rc = hp3ctl_each_page(ctl, request, keep_page, peers);
+	rc = hp3ctl_each_page(ctl, request, hp3ctl_append_page, peers);
 	if (rc == HP3CTL_DONE)
 		print_peer_table(peers);
 	json_decref(peers);

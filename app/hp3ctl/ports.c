@@ -40,24 +40,12 @@ static unsigned format_of(const struct hp3ctl *ctl)
 	return i;
 }
 
-static json_int_t port_number(json_t *j, const char *key)
-{
-	return json_integer_value(json_object_get(j, key));
-}
-
-static const char *port_text(json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "-";
-}
-
 static void print_port_row(json_t *row)
 {
-	printf("%5lld  0x%05llx     %-10s %6.1f s  %-9s %s\n", port_number(row, "port"),
-		port_number(row, "flow_label"), port_text(row, "evidence"),
-		(double)port_number(row, "age_ns") / 1e9, port_text(row, "state"),
-		port_text(row, "hop"));
+	printf("%5lld  0x%05llx     %-10s %6.1f s  %-9s %s\n", hp3ctl_number(row, "port"),
+		hp3ctl_number(row, "flow_label"), hp3ctl_text(row, "evidence"),
+		(double)hp3ctl_number(row, "age_ns") / 1e9, hp3ctl_text(row, "state"),
+		hp3ctl_text(row, "hop"));
 }
 
 static void print_ports(unsigned format, json_t *data)
@@ -78,9 +66,9 @@ static void print_ports(unsigned format, json_t *data)
 		if (format == LIST)
 			print_port_row(row);
 		else if (format == FLOW_LABEL)
-			printf("0x%05llx\n", port_number(row, "flow_label"));
+			printf("0x%05llx\n", hp3ctl_number(row, "flow_label"));
 		else
-			printf("%s%lld", i ? "," : "", port_number(row, "port"));
+			printf("%s%lld", i ? "," : "", hp3ctl_number(row, "port"));
 	}
 	if (format == MOONCAKE)
 		putchar('\n');
@@ -114,7 +102,7 @@ static bool ask_peer_ports(struct hp3ctl *ctl, bool first, int *rc, json_t **ans
 /* True: the progress in hp3d's answer has changed. */
 static bool is_further(json_t *busy, char *at, size_t cap)
 {
-	const char *said = port_text(json_object_get(busy, "error"), "text");
+	const char *said = hp3ctl_text(json_object_get(busy, "error"), "text");
 	bool further = strncmp(said, at, cap - 1) != 0;
 
 	snprintf(at, cap, "%s", said);

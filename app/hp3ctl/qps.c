@@ -4,22 +4,10 @@
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
 
-static const char *qp_text(json_t *qp, const char *key)
-{
-	const char *s = json_string_value(json_object_get(qp, key));
-
-	return s ? s : "-";
-}
-
-static json_int_t qp_number(json_t *qp, const char *key)
-{
-	return json_integer_value(json_object_get(qp, key));
-}
-
 static void format_port(json_t *qp, const char *key, char cell[8])
 {
 	if (json_is_integer(json_object_get(qp, key)))
-		snprintf(cell, 8, "%u", (unsigned)qp_number(qp, key) & 0xffffu);
+		snprintf(cell, 8, "%u", (unsigned)hp3ctl_number(qp, key) & 0xffffu);
 	else
 		strcpy(cell, "-");
 }
@@ -27,13 +15,13 @@ static void format_port(json_t *qp, const char *key, char cell[8])
 /* The queue pair's state in a move, or the reason why it cannot move. */
 static const char *qp_state(json_t *qp)
 {
-	const char *move = qp_text(qp, "move");
+	const char *move = hp3ctl_text(qp, "move");
 
 	if (strcmp(move, "steady") != 0)
 		return move;
 	if (json_is_true(json_object_get(qp, "responds")))
 		return "responds";
-	return qp_text(qp, "state");
+	return hp3ctl_text(qp, "state");
 }
 
 static void print_qp_row(json_t *qp)
@@ -43,27 +31,13 @@ static void print_qp_row(json_t *qp)
 	format_port(qp, "port", in_use);
 	format_port(qp, "home", home);
 	printf("%-44s %-10s %7lld %-15s %6s %6s %-6s %-9s %9.1f %9.1f %9.1f %15lld %5lld %s\n",
-		qp_text(qp, "flow"), qp_text(qp, "device"), qp_number(qp, "pid"),
-		qp_text(qp, "program"), in_use, home, qp_text(qp, "method"), qp_state(qp),
-		(double)qp_number(qp, "rate_kbps") / 1e3,
-		(double)qp_number(qp, "completion_ns") / 1e3,
-		(double)qp_number(qp, "completion_least_ns") / 1e3, qp_number(qp, "done_bytes"),
-		qp_number(qp, "moves"), qp_text(qp, "failed"));
-}
-
-static int print_qp_page(void *arg, json_t *qps)
-{
-	const struct hp3ctl *ctl = arg;
-	json_t *qp;
-	size_t i;
-
-	json_array_foreach (qps, i, qp) {
-		if (ctl->json)
-			hp3ctl_print_json(qp);
-		else
-			print_qp_row(qp);
-	}
-	return HP3CTL_DONE;
+		hp3ctl_text(qp, "flow"), hp3ctl_text(qp, "device"), hp3ctl_number(qp, "pid"),
+		hp3ctl_text(qp, "program"), in_use, home, hp3ctl_text(qp, "method"), qp_state(qp),
+		(double)hp3ctl_number(qp, "rate_kbps") / 1e3,
+		(double)hp3ctl_number(qp, "completion_ns") / 1e3,
+		(double)hp3ctl_number(qp, "completion_least_ns") / 1e3,
+		hp3ctl_number(qp, "done_bytes"), hp3ctl_number(qp, "moves"),
+		hp3ctl_text(qp, "failed"));
 }
 
 int hp3ctl_qps(struct hp3ctl *ctl)
@@ -72,5 +46,5 @@ int hp3ctl_qps(struct hp3ctl *ctl)
 		printf("%-44s %-10s %7s %-15s %6s %6s %-6s %-9s %9s %9s %9s %15s %5s %s\n", "FLOW",
 			"DEVICE", "PID", "PROGRAM", "PORT", "HOME", "METHOD", "STATE", "Mb/s",
 			"DONE us", "LEAST us", "BYTES", "MOVES", "FAILED");
-	return hp3ctl_each_page(ctl, json_pack("{s:s}", "cmd", "qps"), print_qp_page, ctl);
+	return hp3ctl_print_list(ctl, json_pack("{s:s}", "cmd", "qps"), print_qp_row);
 }

@@ -9,13 +9,6 @@
 #define TRACES_PAUSE_US 10000
 #define TRACES_POLLS    1000 /* longer than any time-out of hp3d */
 
-static const char *trace_text(json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "-";
-}
-
 static void print_traces(const struct hp3ctl *ctl, json_t *answer)
 {
 	json_t *row;
@@ -27,8 +20,8 @@ static void print_traces(const struct hp3ctl *ctl, json_t *answer)
 		else
 			printf("%5lld  %-8s %-39s %s\n",
 				json_integer_value(json_object_get(row, "port")),
-				trace_text(row, "outcome"), trace_text(row, "hop"),
-				trace_text(row, "known"));
+				hp3ctl_text(row, "outcome"), hp3ctl_text(row, "hop"),
+				hp3ctl_text(row, "known"));
 	}
 }
 
