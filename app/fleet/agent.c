@@ -53,7 +53,7 @@ static void ask_for_paths(struct agent *a, struct hp3_fleet_report *r)
 
 		fleet_gather_pair(&a->gather, json_array_get(pairs, 0), r);
 		json_decref(pairs);
-		if (a->hp3d.fd < 0)
+		if (a->hp3d.line.fd < 0)
 			return; /* hp3d does not answer */
 	}
 }

@@ -8,16 +8,15 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "app/line.h"
 
 #define FLEET_HP3D_WAIT_S 5
 #define FLEET_HP3D_WHY    192u
 
 struct fleet_hp3d {
 	const char *path; /* of the socket */
-	int fd; /* -1: not connected */
+	struct hp3_line line;
 	unsigned run; /* number of the connection: a new one may be to another hp3d */
-	char *buf; /* bytes received after the last answer */
-	size_t len, cap;
 	char why[FLEET_HP3D_WHY]; /* reason and fix of the last failed call */
 	bool is_busy; /* it failed because hp3d was busy with the flow: try again later */
 };

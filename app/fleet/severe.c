@@ -37,7 +37,7 @@ bool fleet_severe(struct fleet_severe *s, struct fleet_hp3d *h, uint64_t now_ms)
 	if (s->every_ms == 0 || now_ms < s->due_ms)
 		return false;
 	s->due_ms = now_ms + s->every_ms;
-	known = s->run == h->run && h->fd >= 0;
+	known = s->run == h->run && h->line.fd >= 0;
 	if (!known)
 		s->since = 0;
 	while (read_event_page(s, h, &found))

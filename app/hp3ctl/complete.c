@@ -130,7 +130,8 @@ static void offer_arguments(struct completion *c)
 
 int hp3ctl_complete(int argc, char **argv)
 {
-	struct completion c = {.ctl = {.fd = -1, .text[HP3CTL_SOCKET] = HP3CTL_DEFAULT_SOCKET}};
+	struct completion c = {
+		.ctl = {.line.fd = -1, .text[HP3CTL_SOCKET] = HP3CTL_DEFAULT_SOCKET}};
 	const char *w;
 
 	read_words(&c, argv, argc);
@@ -147,6 +148,6 @@ int hp3ctl_complete(int argc, char **argv)
 	} else {
 		offer_arguments(&c);
 	}
-	hp3ctl_disconnect(&c.ctl);
+	hp3_line_close(&c.ctl.line);
 	return HP3CTL_DONE;
 }

@@ -4,15 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
-#include "app/plain_json.h"
 
 #define ANSWER_TIMEOUT_S 10
-#define CHUNK            65536u
 
 /* The only function that prints JSON; adds the version if it is missing. */
 void hp3ctl_print_json(json_t *j)
@@ -64,116 +58,50 @@ static int fail_unreachable(const struct hp3ctl *ctl, int err)
 
 int hp3ctl_connect(struct hp3ctl *ctl)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
+	int ret = hp3_line_connect(&ctl->line, ctl->text[HP3CTL_SOCKET], ANSWER_TIMEOUT_S);
 
-	if (strlen(ctl->text[HP3CTL_SOCKET]) >= sizeof(addr.sun_path))
-		return fail_unreachable(ctl, ENAMETOOLONG);
-	strcpy(addr.sun_path, ctl->text[HP3CTL_SOCKET]);
-	ctl->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (ctl->fd < 0 ||
-		setsockopt(ctl->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
-		setsockopt(ctl->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0 ||
-		connect(ctl->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-		return fail_unreachable(ctl, errno);
-	return HP3CTL_DONE;
+	return ret == 0 ? HP3CTL_DONE : fail_unreachable(ctl, -ret);
 }
 
-void hp3ctl_disconnect(struct hp3ctl *ctl)
+/* Reports an error of hp3_line_send() or hp3_line_receive(). */
+static int fail_line(const struct hp3ctl *ctl, int err)
 {
-	if (ctl->fd >= 0)
-		close(ctl->fd);
-	ctl->fd = -1;
-	free(ctl->buf);
-	ctl->buf = NULL;
-	ctl->len = ctl->cap = 0;
-}
+	const char *path = ctl->text[HP3CTL_SOCKET];
 
-static int fail_lost_connection(const struct hp3ctl *ctl, int err)
-{
-	if (err == EAGAIN)
+	switch (err) {
+	case 0:
+		return HP3CTL_DONE;
+	case -EAGAIN:
 		return hp3ctl_fail(ctl, HP3CTL_UNREACHABLE, "unreachable",
 			"hp3d hangs or its machine is overloaded: look at its log, restart it",
-			"hp3d at %s did not answer within %d s", ctl->text[HP3CTL_SOCKET],
-			ANSWER_TIMEOUT_S);
-	return hp3ctl_fail(ctl, HP3CTL_UNREACHABLE, "unreachable",
-		"hp3d was stopped or restarted: try again", "the connection to %s was lost: %s",
-		ctl->text[HP3CTL_SOCKET], err ? strerror(err) : "closed by hp3d");
-}
-
-static int no_memory(const struct hp3ctl *ctl)
-{
-	return hp3ctl_fail(
-		ctl, HP3CTL_FAILED, "no-memory", "free memory on this host", "out of memory");
+			"hp3d at %s did not answer within %d s", path, ANSWER_TIMEOUT_S);
+	case -ENOMEM:
+		return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-memory", "free memory on this host",
+			"out of memory");
+	case -EBADMSG:
+		return hp3ctl_fail(ctl, HP3CTL_FAILED, "bad-answer",
+			"hp3ctl and hp3d must have the same version; does another program own the "
+			"socket?",
+			"the answer from %s is not a JSON object", path);
+	default:
+		return hp3ctl_fail(ctl, HP3CTL_UNREACHABLE, "unreachable",
+			"hp3d was stopped or restarted: try again",
+			"the connection to %s was lost: %s", path,
+			err == -ENODATA ? "closed by hp3d" : strerror(-err));
+	}
 }
 
 int hp3ctl_send(struct hp3ctl *ctl, json_t *req)
 {
-	char *text = json_dumps(req, JSON_COMPACT);
-	size_t n = strlen(text), sent = 0;
+	int ret = hp3_line_send(&ctl->line, req);
 
 	json_decref(req);
-	text[n++] = '\n'; /* replaces the NUL */
-	while (sent < n) {
-		ssize_t k = send(ctl->fd, text + sent, n - sent, MSG_NOSIGNAL);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0) {
-			int err = errno;
-			free(text);
-			return fail_lost_connection(ctl, err);
-		}
-		sent += (size_t)k;
-	}
-	free(text);
-	return HP3CTL_DONE;
-}
-
-/* Appends received bytes to the buffer. */
-static int receive_more(struct hp3ctl *ctl)
-{
-	ssize_t n;
-
-	if (ctl->cap - ctl->len < CHUNK) {
-		char *buf = realloc(ctl->buf, ctl->cap * 2 + CHUNK);
-		if (!buf)
-			return no_memory(ctl);
-		ctl->buf = buf;
-		ctl->cap = ctl->cap * 2 + CHUNK;
-	}
-	do
-		n = recv(ctl->fd, ctl->buf + ctl->len, ctl->cap - ctl->len, 0);
-	while (n < 0 && errno == EINTR && !(ctl->stop && *ctl->stop));
-	if (n <= 0)
-		return fail_lost_connection(ctl, n < 0 ? errno : 0);
-	ctl->len += (size_t)n;
-	return HP3CTL_DONE;
+	return fail_line(ctl, ret);
 }
 
 int hp3ctl_receive(struct hp3ctl *ctl, json_t **answer)
 {
-	size_t seen = 0, n;
-	char *end;
-
-	while (!(end = ctl->buf ? memchr(ctl->buf + seen, '\n', ctl->len - seen) : NULL)) {
-		int rc;
-		seen = ctl->len;
-		rc = receive_more(ctl);
-		if (rc != HP3CTL_DONE)
-			return rc;
-	}
-	n = (size_t)(end - ctl->buf);
-	*answer = hp3_plain_json(json_loadb(ctl->buf, n, 0, NULL));
-	ctl->len -= n + 1;
-	memmove(ctl->buf, end + 1, ctl->len);
-	if (!json_is_object(*answer)) {
-		json_decref(*answer);
-		return hp3ctl_fail(ctl, HP3CTL_FAILED, "bad-answer",
-			"hp3ctl and hp3d must have the same version; does another program own the "
-			"socket?",
-			"the answer from %s is not a JSON object", ctl->text[HP3CTL_SOCKET]);
-	}
-	return HP3CTL_DONE;
+	return fail_line(ctl, hp3_line_receive(&ctl->line, answer));
 }
 
 const char *hp3ctl_error_code(json_t *answer)

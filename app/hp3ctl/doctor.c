@@ -3,9 +3,6 @@
 #include "app/doctor/doctor.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
 
 #define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
@@ -24,17 +21,10 @@ static const char *answer_text(json_t *j, const char *key)
 /* Does hp3d answer? doctor also works without hp3d. */
 static bool is_hp3d_running(const char *path)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool yes = false;
+	struct hp3_line line = {.fd = -1};
+	bool yes = hp3_line_connect(&line, path, 0) == 0;
 
-	if (fd < 0)
-		return false;
-	if (strlen(path) < sizeof(addr.sun_path)) {
-		strcpy(addr.sun_path, path);
-		yes = connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0;
-	}
-	close(fd);
+	hp3_line_close(&line);
 	return yes;
 }
 

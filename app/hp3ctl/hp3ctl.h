@@ -7,10 +7,10 @@
  * error object goes to stdout.
  */
 #include <jansson.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "app/line.h"
 
 enum hp3ctl_exit {
 	HP3CTL_DONE = 0,
@@ -69,17 +69,13 @@ struct hp3ctl {
 	uint64_t number[HP3CTL_OPTION_MAX]; /* the same as a number; 0 if not given */
 	bool json;
 	char *error; /* if set: errors go to these HP3CTL_ERROR_MAX bytes, not to stderr */
-	const volatile sig_atomic_t *stop; /* not 0: stop waiting for answers */
 	char **args; /* arguments of the command; the first may be a FLOW */
 	int n_args;
-	int fd; /* connection; -1: none yet */
-	char *buf; /* bytes received after the last answer */
-	size_t len, cap;
+	struct hp3_line line; /* to hp3d */
 };
 
 /* connection.c: all return an enum hp3ctl_exit, and print an error unless it is HP3CTL_DONE. */
 int hp3ctl_connect(struct hp3ctl *ctl);
-void hp3ctl_disconnect(struct hp3ctl *ctl);
 int hp3ctl_send(struct hp3ctl *ctl, json_t *req); /* takes the reference */
 int hp3ctl_receive(struct hp3ctl *ctl, json_t **answer);
 /* Sends, receives, and reports an answer that is not ok; *answer is valid with HP3CTL_DONE only. */

@@ -95,7 +95,7 @@ static void read_view(struct hp3ctl *ctl, struct hp3ctl_view *v)
 	int rc = HP3CTL_DONE;
 
 	v->error[0] = '\0';
-	if (ctl->fd < 0) {
+	if (ctl->line.fd < 0) {
 		v->since = 0;
 		json_object_clear(v->decisions);
 		rc = hp3ctl_connect(ctl);
@@ -108,7 +108,7 @@ static void read_view(struct hp3ctl *ctl, struct hp3ctl_view *v)
 	if (rc == HP3CTL_DONE)
 		rc = read_flows(ctl, v);
 	if (rc == HP3CTL_UNREACHABLE)
-		hp3ctl_disconnect(ctl);
+		hp3_line_close(&ctl->line);
 }
 
 /* --- keys --- */
@@ -208,7 +208,7 @@ static int on_screen(struct hp3ctl *ctl, uint64_t interval)
 	struct sigaction sa = {.sa_handler = on_signal};
 
 	ctl->error = v.error;
-	ctl->stop = &stopped;
+	ctl->line.stop = &stopped;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
