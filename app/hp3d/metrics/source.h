@@ -6,6 +6,8 @@
  * single counters of workers and pipes, and call DPDK and the kernel, but must not wait.
  */
 #include "app/hp3d/metrics/table.h"
+#include "app/hp3d/pipe/agent.h"
+#include "app/hp3d/pipe/tally.h"
 #include "config/config.h"
 
 enum hp3d_pool_value { HP3D_POOL_SIZE, HP3D_POOL_FREE };
@@ -27,49 +29,9 @@ struct hp3d_source {
 /* Writes all samples to `page`, which is initialised; false: no memory. */
 bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 
-#define HP3D_READERS(X)                                                                            \
-	X(build)                                                                                   \
-	X(mode)                                                                                    \
-	X(started)                                                                                 \
-	X(cpu)                                                                                     \
-	X(memory)                                                                                  \
-	X(heartbeat)                                                                               \
-	X(lcore_time)                                                                              \
-	X(events_lost)                                                                             \
-	X(pool)                                                                                    \
-	X(watch)                                                                                   \
-	X(watch_ends)                                                                              \
-	X(packets)                                                                                 \
-	X(bytes)                                                                                   \
-	X(drops)                                                                                   \
-	X(classes)                                                                                 \
-	X(reasons)                                                                                 \
-	X(port_up)                                                                                 \
-	X(port_errors)                                                                             \
-	X(bypass_direct)                                                                           \
-	X(bypass_hangs)                                                                            \
-	X(bypass_packets)                                                                          \
-	X(verbs)                                                                                   \
-	X(datagrams)                                                                               \
-	X(table)                                                                                   \
-	X(moves)                                                                                   \
-	X(observed)                                                                                \
-	X(verdicts)                                                                                \
-	X(fruitless)                                                                               \
-	X(events)                                                                                  \
-	X(times)                                                                                   \
-	X(gaps)                                                                                    \
-	X(rnic_ports)                                                                              \
-	X(rnic_counters)                                                                           \
-	X(engine)                                                                                  \
-	X(pipe)                                                                                    \
-	X(responder)                                                                               \
-	X(agent)                                                                                   \
-	X(keys)
-
-#define X(name)                                                                                    \
-	void hp3d_read_##name(struct hp3d_page *page, const struct hp3d_source *from, size_t which);
-HP3D_READERS(X)
-#undef X
+#define METRIC(type, name, labels, reader, which, help)                                            \
+	void hp3d_read_##reader(struct hp3d_page *, const struct hp3d_source *, size_t);
+#include "app/hp3d/metrics/metrics.def"
+#undef METRIC
 
 #endif
