@@ -70,6 +70,15 @@ static int listen_tcp(const struct hp3_config *cfg)
 	return -err;
 }
 
+bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from)
+{
+	for (unsigned i = 0; i < hp3d_metric_count; i++) {
+		hp3d_page_family(page, &hp3d_metrics[i]);
+		hp3d_metrics[i].read(page, from, hp3d_metrics[i].which);
+	}
+	return hp3d_page_end(page);
+}
+
 static bool write_page(void *arg, bool openmetrics, char **text, size_t *len)
 {
 	struct hp3d_page page = {.openmetrics = openmetrics};

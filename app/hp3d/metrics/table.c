@@ -3,7 +3,6 @@
 #include <string.h>
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/ud/ud.h"
-#include "app/hp3d/metrics/page.h"
 #include "app/hp3d/metrics/source.h"
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/tally.h"
@@ -37,13 +36,4 @@ const char *hp3d_metric_type_name(enum hp3d_metric_type type)
 		[HP3D_METRIC_INFO] = "info"};
 
 	return HP3_NAME(names, type);
-}
-
-bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from)
-{
-	for (unsigned i = 0; i < hp3d_metric_count; i++) {
-		hp3d_page_family(page, &hp3d_metrics[i]);
-		hp3d_metrics[i].read(page, from, hp3d_metrics[i].which);
-	}
-	return hp3d_page_end(page);
 }
