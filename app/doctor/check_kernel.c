@@ -61,7 +61,7 @@ void hp3_check_clsact(struct hp3_doctor *d)
 	}
 }
 
-static void af_xdp(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_af_xdp(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	char driver[32];
 
@@ -72,11 +72,6 @@ static void af_xdp(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_find(d, HP3_PORT_FMT " = \"%s\": the kernel was built without CONFIG_XDP_SOCKETS",
 		HP3_PORT_ARGS(p), p->devargs);
 	hp3_fix(d, "use net_af_packet instead of net_af_xdp");
-}
-
-void hp3_check_af_xdp(struct hp3_doctor *d)
-{
-	hp3_each_port(d, af_xdp);
 }
 
 void hp3_check_lockdown(struct hp3_doctor *d)

@@ -23,7 +23,7 @@ static int enabled_priorities(const struct hp3_host *h, const char *netdev, cons
 	return n;
 }
 
-static void check_port_ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+void hp3_check_ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	static const char *const sides[][2] = {
 		{"roce_np", "answers no marks with CNPs"}, {"roce_rp", "ignores CNPs"}};
@@ -36,11 +36,6 @@ static void check_port_ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		hp3_fix(d, "echo 1 > /sys/class/net/%s/ecn/%s/enable/3 (the priority of RoCE)",
 			HP3_SHELL_QUOTE(p->netdev), sides[i][0]);
 	}
-}
-
-void hp3_check_ecn(struct hp3_doctor *d)
-{
-	hp3_each_rdma_port(d, check_port_ecn);
 }
 
 static void cnp_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
@@ -62,7 +57,7 @@ void hp3_check_cnp_class(struct hp3_doctor *d)
 		hp3_each_rdma_port(d, cnp_class);
 }
 
-static void traffic_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+void hp3_check_traffic_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	char text[64];
 	long long tos = hp3_host_number(d->host, 0,
@@ -83,9 +78,4 @@ static void traffic_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		p->device, p->number, tos, tos >> 2);
 	hp3_fix(d, "cma_roce_tos -d %s -p %u -t %d (rdma_cm); NCCL_IB_TC=%d, perftest --tclass=%d",
 		p->device, p->number, TOS_OFFERED, TOS_OFFERED, TOS_OFFERED);
-}
-
-void hp3_check_traffic_class(struct hp3_doctor *d)
-{
-	hp3_each_rdma_port(d, traffic_class);
 }

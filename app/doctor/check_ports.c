@@ -22,12 +22,13 @@ static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_bondin
 	"net_kni", "net_memif", "net_null", "net_pcap", "net_ring", "net_softnic", "net_tap",
 	"net_tun", "net_vdev_netvsc", "net_vhost", "net_virtio_user"};
 
-static void check_driver(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_driver(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	char name[32], pci[16];
 
 	hp3_devargs_driver(p->devargs, name, sizeof(name));
-	if (hp3_devargs_pci(p->devargs, pci) || strncmp(name, "net_", 4) != 0)
+	if (strstr(d->cfg->eal.extra, "-d") != NULL || hp3_devargs_pci(p->devargs, pci) ||
+		strncmp(name, "net_", 4) != 0)
 		return;
 	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
 		if (strcmp(name, drivers[i]) == 0)
@@ -39,13 +40,7 @@ static void check_driver(struct hp3_doctor *d, const struct hp3_port *p)
 		   "others are net_af_xdp, net_memif, net_vhost, net_tap, or a PCI address");
 }
 
-void hp3_check_driver(struct hp3_doctor *d)
-{
-	if (d->cfg != NULL && strstr(d->cfg->eal.extra, "-d") == NULL)
-		hp3_each_port(d, check_driver);
-}
-
-static void check_interface(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_interface(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->named || p->there || p->unknown)
 		return;
@@ -54,12 +49,7 @@ static void check_interface(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_fix(d, "check the name with: ip link show");
 }
 
-void hp3_check_interface(struct hp3_doctor *d)
-{
-	hp3_each_port(d, check_interface);
-}
-
-static void check_pci_device(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_pci(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	/* These drivers share the device with the kernel; other drivers need the whole device. */
 	static const char *const usable[] = {
@@ -84,12 +74,7 @@ static void check_pci_device(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_fix(d, "dpdk-devbind.py -b vfio-pci %s", address);
 }
 
-void hp3_check_pci(struct hp3_doctor *d)
-{
-	hp3_each_port(d, check_pci_device);
-}
-
-static void check_mtu(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_mtu(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	uint32_t room = d->cfg->eal.mbuf_bytes - HEADROOM;
 
@@ -101,11 +86,6 @@ static void check_mtu(struct hp3_doctor *d, const struct hp3_port *p)
 		p->itf.mtu + ETH_EXTRA + HEADROOM, HP3_SHELL_QUOTE(p->itf.name), room - ETH_EXTRA);
 }
 
-void hp3_check_mtu(struct hp3_doctor *d)
-{
-	hp3_each_port(d, check_mtu);
-}
-
 static uint32_t devarg_number(const struct hp3_port *p, const char *key, uint32_t none)
 {
 	char text[16];
@@ -114,7 +94,7 @@ static uint32_t devarg_number(const struct hp3_port *p, const char *key, uint32_
 							       : none;
 }
 
-static void frame_size(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_frame_size(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	uint32_t frame = p->itf.mtu + ETH_HEADER + VLAN_HEADER + RING_HEAD;
 	uint32_t need = (frame + FRAMESZ_STEP - 1) / FRAMESZ_STEP * FRAMESZ_STEP;
@@ -140,12 +120,7 @@ static void frame_size(struct hp3_doctor *d, const struct hp3_port *p)
 		need, 16 * need, need + HEADROOM);
 }
 
-void hp3_check_frame_size(struct hp3_doctor *d)
-{
-	hp3_each_port(d, frame_size);
-}
-
-static void link_down(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_link_down(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->there || p->itf.flags & IFF_UP)
 		return;
@@ -154,12 +129,7 @@ static void link_down(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_fix(d, "ip link set %s up", HP3_SHELL_QUOTE(p->itf.name));
 }
 
-void hp3_check_link_down(struct hp3_doctor *d)
-{
-	hp3_each_port(d, link_down);
-}
-
-static void no_carrier(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_no_carrier(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	const struct hp3_interface_peer *other = &p->itf.peer;
 
@@ -174,17 +144,12 @@ static void no_carrier(struct hp3_doctor *d, const struct hp3_port *p)
 			HP3_SHELL_QUOTE(p->itf.name));
 }
 
-void hp3_check_no_carrier(struct hp3_doctor *d)
-{
-	hp3_each_port(d, no_carrier);
-}
-
 static bool has_offload(uint32_t offloads, enum hp3_offload which)
 {
 	return offloads >> which & 1;
 }
 
-static void tx_checksum(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_tx_checksum(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	const struct hp3_interface_peer *other = &p->itf.peer;
 
@@ -197,12 +162,7 @@ static void tx_checksum(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_fix(d, "%sethtool -K %s tx off", other->inside, HP3_SHELL_QUOTE(other->name));
 }
 
-void hp3_check_tx_checksum(struct hp3_doctor *d)
-{
-	hp3_each_port(d, tx_checksum);
-}
-
-static void merged_frames(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_merged_frames(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	static const struct {
 		enum hp3_offload offload;
@@ -219,12 +179,7 @@ static void merged_frames(struct hp3_doctor *d, const struct hp3_port *p)
 	}
 }
 
-void hp3_check_merged_frames(struct hp3_doctor *d)
-{
-	hp3_each_port(d, merged_frames);
-}
-
-static void check_gro(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_gro(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->there || !has_offload(p->itf.offloads, HP3_OFFLOAD_GRO))
 		return;
@@ -233,12 +188,7 @@ static void check_gro(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_fix(d, "ethtool -K %s gro off", HP3_SHELL_QUOTE(p->itf.name));
 }
 
-void hp3_check_gro(struct hp3_doctor *d)
-{
-	hp3_each_port(d, check_gro);
-}
-
-static void vlan_offload(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_vlan_offload(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->there || !p->af_packet || !has_offload(p->itf.offloads, HP3_OFFLOAD_RX_VLAN))
 		return;
@@ -247,13 +197,8 @@ static void vlan_offload(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_fix(d, "use net_af_xdp for both ports, if RoCEv2 packets have 802.1ad tags");
 }
 
-void hp3_check_vlan_offload(struct hp3_doctor *d)
-{
-	hp3_each_port(d, vlan_offload);
-}
-
 /* With fail-open, the host's network stack gets no frames from this interface. */
-static void check_arp(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_arp(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF || !p->there || !p->af_packet ||
 		p->itf.flags & IFF_NOARP)
@@ -262,12 +207,7 @@ static void check_arp(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_fix(d, "ip link set %s arp off", HP3_SHELL_QUOTE(p->itf.name));
 }
 
-void hp3_check_arp(struct hp3_doctor *d)
-{
-	hp3_each_port(d, check_arp);
-}
-
-static void rx_ring(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_rx_ring(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->there || p->itf.rx_ring >= p->itf.rx_ring_max)
 		return;
@@ -276,12 +216,7 @@ static void rx_ring(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_fix(d, "ethtool -G %s rx %u", HP3_SHELL_QUOTE(p->itf.name), p->itf.rx_ring_max);
 }
 
-void hp3_check_rx_ring(struct hp3_doctor *d)
-{
-	hp3_each_port(d, rx_ring);
-}
-
-static void check_send_buffer(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_wmem(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	uint64_t frames = devarg_number(p, "framecnt", FRAMECNT_DEFAULT);
 	/* The kernel counts the buffer of a frame with about twice its length. */
@@ -300,9 +235,4 @@ static void check_send_buffer(struct hp3_doctor *d, const struct hp3_port *p)
 		hp3_host_writable(d->host, "/proc/sys/net/core/wmem_default") ? ""
 									      : "nsenter -t 1 -n ",
 		(unsigned long long)(ring > WMEM_OFFERED ? ring : WMEM_OFFERED));
-}
-
-void hp3_check_wmem(struct hp3_doctor *d)
-{
-	hp3_each_port(d, check_send_buffer);
 }

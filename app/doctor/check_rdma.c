@@ -63,7 +63,7 @@ static bool is_claimed(const struct hp3_doctor *d, const char *device)
 	return false;
 }
 
-static void report_device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+void hp3_check_rdma_device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	char cnp[16] = "-";
 
@@ -81,12 +81,7 @@ static void report_device(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] of this device", p->device);
 }
 
-void hp3_check_rdma_device(struct hp3_doctor *d)
-{
-	hp3_each_rdma_port(d, report_device);
-}
-
-static void check_port_state(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+void hp3_check_rdma_port(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	if (p->active)
 		return;
@@ -97,12 +92,7 @@ static void check_port_state(struct hp3_doctor *d, const struct hp3_rdma_port *p
 		hp3_fix(d, "rdma link show %s/%u", p->device, p->number);
 }
 
-void hp3_check_rdma_port(struct hp3_doctor *d)
-{
-	hp3_each_rdma_port(d, check_port_state);
-}
-
-static void check_gids(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+void hp3_check_rdma_gid(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	if (p->roce_v2 > 0)
 		return;
@@ -115,11 +105,6 @@ static void check_gids(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		hp3_fix(d, "leave it out, or for a ConnectX: mlxconfig -d %s set LINK_TYPE_P%u=2",
 			p->device, p->number);
 	}
-}
-
-void hp3_check_rdma_gid(struct hp3_doctor *d)
-{
-	hp3_each_rdma_port(d, check_gids);
 }
 
 /* Whether a rail uses this interface, or its PCI device. */
@@ -140,7 +125,7 @@ static bool has_rail(const struct hp3_doctor *d, const char *name)
 	return false;
 }
 
-static void check_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+void hp3_check_rdma_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	char slaves[256], *save = NULL, *name;
 
@@ -162,11 +147,6 @@ static void check_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] of each port of %s", p->device,
 			HP3_SHELL_QUOTE(p->netdev));
 	}
-}
-
-void hp3_check_rdma_bond(struct hp3_doctor *d)
-{
-	hp3_each_rdma_port(d, check_bond);
 }
 
 /* The kernel's version. Debian's release is 6.1.0; the real version is after "Debian". */

@@ -16,7 +16,7 @@ struct need {
 };
 
 /* Reports a missing capability that a port needs. */
-static void may_open(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_privileges(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	static const struct {
 		enum hp3_cap cap;
@@ -34,11 +34,6 @@ static void may_open(struct hp3_doctor *d, const struct hp3_port *p)
 			d->file != NULL ? d->file : "FILE");
 		return;
 	}
-}
-
-void hp3_check_privileges(struct hp3_doctor *d)
-{
-	hp3_each_port(d, may_open);
 }
 
 /* Bytes that this process may still allocate: free memory, within its control group. */
@@ -169,7 +164,7 @@ static bool node_has_ours(struct hp3_doctor *d, long long node)
 	return false;
 }
 
-static void check_numa_node(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_numa(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	char address[16], list[1024];
 	long long node = -1;
@@ -188,11 +183,6 @@ static void check_numa_node(struct hp3_doctor *d, const struct hp3_port *p)
 			     "CPUs",
 		HP3_PORT_ARGS(p), node);
 	hp3_fix(d, "set [eal] cpus = \"%s\", or allow hp3d these CPUs", list);
-}
-
-void hp3_check_numa(struct hp3_doctor *d)
-{
-	hp3_each_port(d, check_numa_node);
 }
 
 void hp3_check_clock(struct hp3_doctor *d)

@@ -22,7 +22,7 @@ static bool is_xdp(const struct hp3_port *p)
 	return p->there && strcmp(driver, "net_af_xdp") == 0;
 }
 
-static void af_xdp_frames(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_af_xdp_frames(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	uint32_t need = p->itf.mtu + TAGGED_ETH_HEADER + MBUF_HEAD_BYTES + XDP_HEADROOM;
 	uint32_t have = d->cfg->eal.mbuf_bytes;
@@ -45,14 +45,8 @@ static void af_xdp_frames(struct hp3_doctor *d, const struct hp3_port *p)
 	}
 }
 
-void hp3_check_af_xdp_frames(struct hp3_doctor *d)
-{
-	if (d->cfg != NULL)
-		hp3_each_port(d, af_xdp_frames);
-}
-
 /* A veth passes VLAN tags as its other end sent them; a NIC removes VLAN tags. */
-static void af_xdp_vlan(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_af_xdp_vlan(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	const struct hp3_interface_peer *other = &p->itf.peer;
 
@@ -69,9 +63,4 @@ static void af_xdp_vlan(struct hp3_doctor *d, const struct hp3_port *p)
 		hp3_fix(d, "ethtool -K %s rxvlan off, if the network uses VLANs",
 			HP3_SHELL_QUOTE(p->itf.name));
 	}
-}
-
-void hp3_check_af_xdp_vlan(struct hp3_doctor *d)
-{
-	hp3_each_port(d, af_xdp_vlan);
 }

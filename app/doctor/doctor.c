@@ -4,15 +4,22 @@
 #include <stdarg.h>
 #include <string.h>
 #include "app/doctor/internal.h"
+#include "app/doctor/rdma.h"
 #include "base/plain.h"
 #include "config/devargs.h"
 
 #define HP3_CHECK(sym, id, severity, when, about, why)                                             \
-	{id, HP3_##severity, when, about, why, hp3_check_##sym},
+	{id, HP3_##severity, when, about, why, .run = hp3_check_##sym},
+#define HP3_PORT_CHECK(sym, id, severity, when, about, why)                                        \
+	{id, HP3_##severity, when, about, why, .run_port = hp3_check_##sym},
+#define HP3_RDMA_CHECK(sym, id, severity, when, about, why)                                        \
+	{id, HP3_##severity, when, about, why, .run_rdma = hp3_check_##sym},
 const struct hp3_check hp3_checks[] = {
 #include "app/doctor/checks.def"
 };
 #undef HP3_CHECK
+#undef HP3_PORT_CHECK
+#undef HP3_RDMA_CHECK
 const unsigned hp3_n_checks = sizeof(hp3_checks) / sizeof(hp3_checks[0]);
 
 const char *hp3_severity_name(enum hp3_severity s)
@@ -49,7 +56,7 @@ void hp3_fix(struct hp3_doctor *d, const char *fmt, ...)
 	hp3_plain(f->fix);
 }
 
-void hp3_each_port(struct hp3_doctor *d, void (*fn)(struct hp3_doctor *d, const struct hp3_port *p))
+static void each_port(struct hp3_doctor *d)
 {
 	for (uint32_t i = 0; d->cfg != NULL && i < 2 * d->cfg->n_rails; i++) {
 		const struct hp3_config_rail *r = &d->cfg->rails[i / 2];
@@ -67,7 +74,7 @@ void hp3_each_port(struct hp3_doctor *d, void (*fn)(struct hp3_doctor *d, const 
 		p.unknown = p.named && !p.there && errno != ENODEV;
 		if (p.named && !p.there)
 			snprintf(p.itf.name, sizeof(p.itf.name), "%.*s", IFNAMSIZ - 1, name);
-		fn(d, &p);
+		d->check->run_port(d, &p);
 	}
 }
 
@@ -81,7 +88,12 @@ void hp3_doctor_run(struct hp3_doctor *d, enum hp3_check_when when)
 			if ((int)c->severity != severity || (c->when & when) != (unsigned)when)
 				continue;
 			d->check = c;
-			c->run(d);
+			if (c->run != NULL)
+				c->run(d);
+			else if (c->run_port != NULL)
+				each_port(d);
+			else
+				hp3_each_rdma_port(d, c->run_rdma);
 		}
 	}
 }

@@ -32,13 +32,18 @@ struct hp3_drawn {
 };
 
 struct hp3_doctor;
+struct hp3_port;
+struct hp3_rdma_port;
 struct hp3_check {
 	const char *id;
 	enum hp3_severity severity; /* of its findings */
 	unsigned when; /* enum hp3_check_when */
 	const char *about; /* what is wrong if there are findings */
 	const char *why; /* why it matters */
+	/* one of these */
 	void (*run)(struct hp3_doctor *d);
+	void (*run_port)(struct hp3_doctor *d, const struct hp3_port *p);
+	void (*run_rdma)(struct hp3_doctor *d, const struct hp3_rdma_port *p);
 };
 
 #define HP3_FINDINGS_MAX 256u

@@ -23,12 +23,14 @@ struct hp3_port {
 #define HP3_PORT_FMT     "[rail.%s] %s"
 #define HP3_PORT_ARGS(p) (p)->rail->name, (p)->side
 
-/* Calls fn for each port of the configuration; none if there is no configuration. */
-void hp3_each_port(
-	struct hp3_doctor *d, void (*fn)(struct hp3_doctor *d, const struct hp3_port *p));
-
 #define HP3_CHECK(sym, id, severity, when, about, why) void hp3_check_##sym(struct hp3_doctor *d);
+#define HP3_PORT_CHECK(sym, id, severity, when, about, why)                                        \
+	void hp3_check_##sym(struct hp3_doctor *d, const struct hp3_port *p);
+#define HP3_RDMA_CHECK(sym, id, severity, when, about, why)                                        \
+	void hp3_check_##sym(struct hp3_doctor *d, const struct hp3_rdma_port *p);
 #include "app/doctor/checks.def"
 #undef HP3_CHECK
+#undef HP3_PORT_CHECK
+#undef HP3_RDMA_CHECK
 
 #endif
