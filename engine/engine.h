@@ -360,7 +360,6 @@ enum hp3_qp_source {
 	HP3_QP_SOURCE_APPLICATION, /* the application itself (verbs mode) */
 	HP3_QP_SOURCES
 };
-#define HP3_QP_SOURCE_MASK 7u
 
 struct hp3_qp_event {
 	uint8_t kind;

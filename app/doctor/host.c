@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -59,9 +60,25 @@ static bool may_use(enum hp3_cap cap)
 	return strtoull(text, NULL, 16) >> cap & 1;
 }
 
+static bool look_at_interface(const char *name, struct hp3_interface *out)
+{
+	struct hp3_link_info l;
+	int ret = strlen(name) >= IFNAMSIZ ? -ENODEV : hp3_link_by(name, 0, &l);
+
+	if (ret < 0) {
+		errno = -ret;
+		return false;
+	}
+	hp3_link_offloads(&l.itf);
+	if (strcmp(l.itf.kind, "veth") == 0)
+		hp3_peer_look(&l);
+	*out = l.itf;
+	return true;
+}
+
 const struct hp3_host hp3_host = {
 	.root = "",
-	.interface = hp3_interface_look,
+	.interface = look_at_interface,
 	.bpf = probe_bpf,
 	.has_symbol = has_symbol,
 	.clock_synchronised = clock_synchronised,

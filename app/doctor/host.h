@@ -42,7 +42,6 @@ struct hp3_interface {
 	unsigned index, flags; /* IFF_UP, IFF_NOARP ... */
 	unsigned mtu; /* bytes */
 	bool carrier;
-	bool addressed; /* has an IPv4 address, or an IPv6 one beyond link-local */
 	char master[IFNAMSIZ]; /* the bond or bridge that it belongs to; "": none */
 	uint32_t offloads; /* bits of enum hp3_offload */
 	uint32_t rx_ring, rx_ring_max; /* descriptors; 0: not known */
@@ -109,7 +108,6 @@ int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg);
 /* By name; if `name` is NULL, by index. */
 int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);
 void hp3_link_offloads(struct hp3_interface *itf);
-bool hp3_interface_look(const char *name, struct hp3_interface *out);
 /* Looks for the other end of a veth in the namespaces of this host that can be entered. */
 void hp3_peer_look(struct hp3_link_info *l);
 

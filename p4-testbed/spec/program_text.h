@@ -7,8 +7,6 @@
  */
 #include <stdint.h>
 
-#define HP3_PROGRAM_ARGS_MAX 8u
-
 struct hp3_program_field {
 	const char *name;
 	uint32_t bits;

@@ -40,7 +40,6 @@ struct sim_packet *sim_packet_new(
 	p->kind = kind;
 	p->flags = 0;
 	p->hop = 0;
-	p->tagged = 0;
 	p->path = 0;
 	p->arg = 0;
 	if (flow != NULL)

@@ -19,7 +19,6 @@
 #include "sim/core/queue.h"
 #include "sim/fabric/topo.h"
 
-#define SIM_PS  UINT64_C(1)
 #define SIM_NS  UINT64_C(1000)
 #define SIM_US  UINT64_C(1000000)
 #define SIM_MS  UINT64_C(1000000000)

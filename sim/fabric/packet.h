@@ -70,7 +70,6 @@ struct sim_packet {
 	uint8_t kind; /* enum sim_kind */
 	uint8_t flags;
 	uint8_t hop; /* number of switches passed on `path` */
-	uint8_t tagged;
 	uint16_t path; /* number of the path that the source leaf or host set */
 	uint16_t arg; /* for the balancer's use */
 	uint32_t arg_psn; /* ACK, NAK: the packet that caused it; DATA: bytes of the message */

@@ -37,7 +37,7 @@ struct conweave_rx {
 	uint64_t phase0_tx, phase0_rx, tail_at;
 	uint64_t flush_at, timer_at; /* timer_at: earliest pending timer; 0: none */
 	struct sim_fifo held;
-	uint32_t n_held, epoch;
+	uint32_t epoch;
 	uint8_t phase;
 	bool cached, reordering;
 };

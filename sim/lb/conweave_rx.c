@@ -31,7 +31,6 @@ static void release_flow(struct sim *s, struct sim_flow *f)
 
 	rx->reordering = false;
 	rx->phase = 1;
-	rx->n_held = 0;
 	rx->flush_at = 0;
 	while ((p = sim_fifo_take(&rx->held)) != NULL) {
 		s->n.held_ps += s->now - p->tag.word[0];
@@ -118,7 +117,6 @@ static void hold_packet(struct sim *s, struct conweave *c, struct sim_packet *p,
 	}
 	p->tag.word[0] = s->now;
 	sim_fifo_put(&rx->held, p);
-	rx->n_held++;
 	s->n.held_packets++;
 }
 
