@@ -10,6 +10,7 @@
  * _ms, _bytes, _mb = MiB). The member `engine` has the values as in the file; hp3_policy_settled()
  * computes the configuration of an engine from them.
  */
+#include <string.h>
 #include "config/ini.h"
 #include "engine/engine.h"
 
@@ -105,6 +106,15 @@ struct hp3_config {
 static inline bool hp3_config_is_verbs_mode(const struct hp3_config *cfg)
 {
 	return cfg->verbs.socket[0] != '\0';
+}
+/* The index of a rail; n_rails: none has this name. */
+static inline unsigned hp3_config_rail(const struct hp3_config *cfg, const char *name)
+{
+	unsigned rail = 0;
+
+	while (rail < cfg->n_rails && strcmp(cfg->rails[rail].name, name) != 0)
+		rail++;
+	return rail;
 }
 static inline uint32_t hp3_config_ports(const struct hp3_config *cfg)
 {

@@ -34,14 +34,6 @@ static void look_up(struct hp3d_worker *w, void *arg)
 		l->fn(p, flow, now, l->arg);
 }
 
-static bool rail_by_name(const struct hp3_config *cfg, const char *name, unsigned *rail)
-{
-	for (*rail = 0; *rail < cfg->n_rails; (*rail)++)
-		if (strcmp(cfg->rails[*rail].name, name) == 0)
-			return true;
-	return false;
-}
-
 static json_t *not_found(const char *text)
 {
 	return hp3d_json_error(
@@ -52,7 +44,8 @@ static json_t *find_by_id(const struct hp3_config *cfg, const char *text, struct
 {
 	struct hp3d_found *f = l->found;
 
-	if (!rail_by_name(cfg, l->id.rail, &f->rail))
+	f->rail = hp3_config_rail(cfg, l->id.rail);
+	if (f->rail == cfg->n_rails)
 		return hp3d_json_error(
 			"not-found", "hp3ctl config lists the rails", "no rail %s", l->id.rail);
 	hp3_flowid_format(&l->id, f->id, sizeof(f->id));

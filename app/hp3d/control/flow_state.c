@@ -134,15 +134,6 @@ void hp3d_flow_state_poll(void)
 	moved.next = hp3d_now() + PAUSE_NS + PAUSE_WORK * (hp3d_now() - now);
 }
 
-static bool rail_of_name(const struct hp3_config *cfg, const char *name, unsigned *rail)
-{
-	for (*rail = 0; *rail < cfg->n_rails; (*rail)++) {
-		if (strcmp(cfg->rails[*rail].name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
 static bool is_port(int port)
 {
 	return port >= 0 && port <= UINT16_MAX;
@@ -159,7 +150,7 @@ static bool restore_flow(const struct hp3_config *cfg, json_t *entry)
 	if (json_unpack(entry, "{s:s, s:i, s:i}", "flow", &text, "port", &port, "replies",
 		    &replies) != 0 ||
 		!is_port(port) || !is_port(replies) || hp3_flowid_parse(text, &id) < 0 ||
-		!rail_of_name(cfg, id.rail, &rail) || hp3d_bypass(rail) != NULL)
+		(rail = hp3_config_rail(cfg, id.rail)) == cfg->n_rails || hp3d_bypass(rail) != NULL)
 		return false;
 	ends = (struct hp3_ends){id.ipv6, id.vlan, id.local, id.remote};
 	worker = hp3d_worker_of(rail, id.ipv6, id.local, id.remote);

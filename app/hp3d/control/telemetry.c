@@ -41,16 +41,16 @@ static int answer_drops(const char *cmd, const char *params, struct rte_tel_data
 
 static int answer_rail(const char *cmd, const char *params, struct rte_tel_data *d)
 {
+	unsigned rail;
+
 	if (!params || !*params) {
 		rte_tel_data_start_array(d, RTE_TEL_STRING_VAL);
 		for (unsigned i = 0; i < config->n_rails; i++)
 			rte_tel_data_add_array_string(d, config->rails[i].name);
 		return 0;
 	}
-	for (unsigned i = 0; i < config->n_rails; i++)
-		if (strcmp(params, config->rails[i].name) == 0)
-			return add_counters(d, i, HP3D_ALL, false);
-	return -ENOENT;
+	rail = hp3_config_rail(config, params);
+	return rail < config->n_rails ? add_counters(d, rail, HP3D_ALL, false) : -ENOENT;
 }
 
 static int answer_lcore(const char *cmd, const char *params, struct rte_tel_data *d)
