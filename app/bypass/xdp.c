@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include "app/bpf/door.skel.h"
 #include "app/bypass/internal.h"
+#include "app/one_line.h"
 
 #define DOOR    "hp3_xdp_door"
 #define TAP     "hp3_xdp_tap"
@@ -96,17 +97,11 @@ int hp3_bypass_xdp_detach(int ifindex)
  */
 static bool is_hanging(const struct hp3_bypass_port *port)
 {
-	char path[32], name[sizeof(HP3D) + 1] = "";
-	FILE *f;
+	char path[32], name[sizeof(HP3D) + 1];
 
 	snprintf(path, sizeof(path), "/proc/%u/comm", port->pid);
-	f = port->owner == 0 ? NULL : fopen(path, "re");
-	if (f == NULL)
-		return false;
-	if (fgets(name, sizeof(name), f) == NULL)
-		name[0] = '\0';
-	fclose(f);
-	return strcmp(name, HP3D "\n") == 0;
+	return port->owner != 0 && hp3_read_line(path, name, sizeof(name)) == 0 &&
+	       strcmp(name, HP3D) == 0;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "app/doctor/host.h"
+#include "app/one_line.h"
 
 static void path_of(const struct hp3_host *h, char path[PATH_MAX], const char *fmt, va_list ap)
 {
@@ -15,20 +16,6 @@ static void path_of(const struct hp3_host *h, char path[PATH_MAX], const char *f
 
 	if (n >= 0 && n < PATH_MAX)
 		vsnprintf(path + n, (size_t)(PATH_MAX - n), fmt, ap);
-}
-
-static bool first_line(const char *path, char *buf, size_t cap)
-{
-	FILE *f = fopen(path, "re");
-	bool got;
-
-	buf[0] = '\0';
-	if (f == NULL)
-		return false;
-	got = fgets(buf, (int)cap, f) != NULL;
-	fclose(f);
-	buf[strcspn(buf, "\n")] = '\0';
-	return got;
 }
 
 bool hp3_host_line(const struct hp3_host *h, char *buf, size_t cap, const char *fmt, ...)
@@ -39,7 +26,7 @@ bool hp3_host_line(const struct hp3_host *h, char *buf, size_t cap, const char *
 	va_start(ap, fmt);
 	path_of(h, path, fmt, ap);
 	va_end(ap);
-	return first_line(path, buf, cap);
+	return hp3_read_line(path, buf, cap) == 0;
 }
 
 long long hp3_host_number(const struct hp3_host *h, long long none, const char *fmt, ...)
@@ -51,7 +38,7 @@ long long hp3_host_number(const struct hp3_host *h, long long none, const char *
 	va_start(ap, fmt);
 	path_of(h, path, fmt, ap);
 	va_end(ap);
-	if (!first_line(path, text, sizeof(text)))
+	if (hp3_read_line(path, text, sizeof(text)) < 0)
 		return none;
 	n = strtoll(text, &end, 0);
 	return end == text ? none : n;

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "app/one_line.h"
 
 /* Names are untrusted, because they come from the memory of other processes. */
 static bool is_name(const char *s)
@@ -25,21 +26,13 @@ static bool is_name(const char *s)
 }
 
 /* First line of PORT-DIRECTORY/what/index, without its end. */
-static int read_entry(const char *port_dir, const char *what, unsigned index, char *buf, int size)
+static int read_entry(
+	const char *port_dir, const char *what, unsigned index, char *buf, size_t size)
 {
 	char path[PATH_MAX];
-	FILE *f;
-	int ret = 0;
 
 	snprintf(path, sizeof(path), "%s/%s/%u", port_dir, what, index);
-	f = fopen(path, "re");
-	if (f == NULL)
-		return -errno;
-	if (fgets(buf, size, f) == NULL)
-		ret = -ENODATA;
-	fclose(f);
-	buf[ret == 0 ? strcspn(buf, "\n") : 0] = '\0';
-	return ret;
+	return hp3_read_line(path, buf, size);
 }
 
 /* By the type in uevent (vlan_type of net/8021q/vlan_dev.c). */

@@ -15,6 +15,7 @@
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+#include "app/one_line.h"
 #include "app/watch/file.h"
 #include "app/watch/internal.h"
 
@@ -41,8 +42,7 @@ static bool was_named(const struct hp3_unseen *u, uint32_t pid)
 static void notice_process(struct hp3_watch *w, uint32_t pid, const char *what)
 {
 	struct hp3_unseen *u = w->unseen;
-	char path[64], name[32] = "";
-	FILE *f;
+	char path[64], name[32];
 
 	if (u->n == NAMED_MAX)
 		return;
@@ -50,11 +50,7 @@ static void notice_process(struct hp3_watch *w, uint32_t pid, const char *what)
 	if (was_named(u, pid))
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	f = fopen(path, "re");
-	if (f != NULL && fgets(name, sizeof(name), f) != NULL)
-		name[strcspn(name, "\n")] = '\0';
-	if (f != NULL)
-		fclose(f);
+	hp3_read_line(path, name, sizeof(name));
 	hp3_watch_notice(w,
 		"process %u (%s) %s: the set-up of its queue pairs is not seen; they are paired by "
 		"what is on the wire",

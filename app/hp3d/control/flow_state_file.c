@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "app/one_line.h"
 
 #define FORMAT    1
 #define BOOT_FILE "/proc/sys/kernel/random/boot_id"
@@ -25,12 +26,8 @@ bool hp3d_flow_state_path(const struct hp3_config *cfg, char *path, size_t cap)
 
 static void boot_id(char id[BOOT_LEN + 1])
 {
-	FILE *f = fopen(BOOT_FILE, "re");
-
-	if (f == NULL || fgets(id, BOOT_LEN + 1, f) == NULL)
+	if (hp3_read_line(BOOT_FILE, id, BOOT_LEN + 1) < 0)
 		strcpy(id, "unknown");
-	if (f != NULL)
-		fclose(f);
 }
 
 int hp3d_flow_state_write(const char *path, json_t *flows)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "app/hp3d/metrics/page.h"
 #include "app/hp3d/metrics/source.h"
+#include "app/one_line.h"
 
 #define PATH_MAX_LEN 1024
 #define PORT_ACTIVE  "4:" /* IB_PORT_ACTIVE; the file says "4: ACTIVE" */
@@ -35,24 +36,12 @@ static void each_entry(struct hp3d_page *page, const char *dir, struct hp3d_labe
 		free(names);
 }
 
-static bool read_line(const char *path, char *buf, int cap)
-{
-	FILE *f = fopen(path, "re");
-	bool got;
-
-	if (f == NULL)
-		return false;
-	got = fgets(buf, cap, f) != NULL;
-	fclose(f);
-	return got;
-}
-
 static void put_port(struct hp3d_page *page, const char *path, const struct hp3d_labels *at)
 {
 	char file[PATH_MAX_LEN + 16], line[64];
 
 	snprintf(file, sizeof(file), "%s/state", path);
-	if (read_line(file, line, sizeof(line)))
+	if (hp3_read_line(file, line, sizeof(line)) == 0)
 		hp3d_page_count(page, *at, strncmp(line, PORT_ACTIVE, 2) == 0);
 }
 
@@ -62,7 +51,7 @@ static void put_counter(struct hp3d_page *page, const char *path, const struct h
 	char line[64];
 	uint64_t value;
 
-	if (strcmp(at->value[2], "lifespan") != 0 && read_line(path, line, sizeof(line)) &&
+	if (strcmp(at->value[2], "lifespan") != 0 && hp3_read_line(path, line, sizeof(line)) == 0 &&
 		sscanf(line, "%" SCNu64, &value) == 1)
 		hp3d_page_count(page, *at, value);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "app/hp3d/verbs/internal.h"
+#include "app/one_line.h"
 #include "base/plain.h"
 
 enum { HANDED_MEMORY, HANDED_BELL, HANDED_FDS };
@@ -72,16 +73,9 @@ static struct hp3_verbs_cell *map_cells(int memory)
 static void name_shim(struct hp3d_verbs_shim *s)
 {
 	char path[32], comm[sizeof(s->comm)] = "";
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)s->pid);
-	f = fopen(path, "re");
-	if (f != NULL) {
-		if (fgets(comm, sizeof(comm), f) == NULL)
-			comm[0] = '\0';
-		fclose(f);
-	}
-	comm[strcspn(comm, "\n")] = '\0';
+	hp3_read_line(path, comm, sizeof(comm));
 	memcpy(s->comm, hp3_plain(comm), sizeof(s->comm));
 }
 

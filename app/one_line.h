@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HP3_APP_ONE_LINE_H
+#define HP3_APP_ONE_LINE_H
+/* Files of one line, such as those of sysfs and procfs. Any module may include this. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Reads the first line without its end. 0, or a negative errno: buf is then "". */
+static inline int hp3_read_line(const char *path, char *buf, size_t cap)
+{
+	FILE *f = fopen(path, "re");
+	int ret = 0;
+
+	buf[0] = '\0';
+	if (f == NULL)
+		return -errno;
+	if (fgets(buf, (int)cap, f) == NULL) {
+		buf[0] = '\0';
+		ret = -ENODATA;
+	}
+	fclose(f);
+	buf[strcspn(buf, "\n")] = '\0';
+	return ret;
+}
+
+#endif
