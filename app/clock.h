@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_CLOCK_H
-#define HP3_APP_CLOCK_H
+#pragma once
 /* A clock of the kernel (clock_gettime(2)) in ns. Any module may include this. */
 #include <stdint.h>
 #include <time.h>
@@ -12,5 +11,3 @@ static inline uint64_t hp3_clock_ns(clockid_t clock)
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
-
-#endif

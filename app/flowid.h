@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLOWID_H
-#define HP3_APP_FLOWID_H
+#pragma once
 /*
  * The name of a flow as operators see it: RAIL[.VLAN[.INNER]]/LOCAL-REMOTE/0xQPN, for example
  * rail0/10.9.0.1-10.9.0.2/0x00001c or rail0.100/fd00::1-fd00::2/0x000011. VLAN is the id of the
@@ -32,5 +31,3 @@ int hp3_flowid_format(const struct hp3_flowid *id, char *buf, size_t cap);
 
 /* Returns 0, or -EINVAL with *id undefined. */
 int hp3_flowid_parse(const char *text, struct hp3_flowid *id);
-
-#endif

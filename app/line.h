@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_LINE_H
-#define HP3_APP_LINE_H
+#pragma once
 /*
  * The client's end of a control socket of hp3d: each request and each answer is one line of JSON.
  * All strings of an answer are plain text (plain_json.h).
@@ -25,5 +24,3 @@ int hp3_line_send(struct hp3_line *l, const json_t *req);
 int hp3_line_receive(struct hp3_line *l, json_t **answer);
 /* Harmless if not connected. */
 void hp3_line_close(struct hp3_line *l);
-
-#endif

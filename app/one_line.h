@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_ONE_LINE_H
-#define HP3_APP_ONE_LINE_H
+#pragma once
 /* Files of one line, such as those of sysfs and procfs. Any module may include this. */
 #include <errno.h>
 #include <stdio.h>
@@ -23,5 +22,3 @@ static inline int hp3_read_line(const char *path, char *buf, size_t cap)
 	buf[strcspn(buf, "\n")] = '\0';
 	return ret;
 }
-
-#endif

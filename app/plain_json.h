@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_PLAIN_JSON_H
-#define HP3_APP_PLAIN_JSON_H
+#pragma once
 /*
  * Makes all strings in an answer of another program plain text (base/plain.h), so that terminals,
  * files and commands get only plain text. Removes members whose key is not plain text: no answer of
@@ -34,5 +33,3 @@ static inline json_t *hp3_plain_json(json_t *j)
 		hp3_plain_json(value);
 	return j;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BASE_HASH_H
-#define HP3_BASE_HASH_H
+#pragma once
 /*
  * Seeded hashes of keys. The same seed gives the same results on every machine.
  *
@@ -43,5 +42,3 @@ static inline uint64_t hp3_hash(uint64_t seed, const void *bytes, size_t n)
 	key = hp3_random(&seed);
 	return hp3_mix(h ^ hp3_random(&seed), key);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BASE_LIKELY_H
-#define HP3_BASE_LIKELY_H
+#pragma once
 /*
  * Branch hints: the branch that nearly every packet takes. The same as likely() and unlikely() of
  * DPDK, whose headers the engine does not include.
@@ -8,5 +7,3 @@
 
 #define HP3_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define HP3_UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BASE_MINMAX_H
-#define HP3_BASE_MINMAX_H
+#pragma once
 /* Minimum and maximum. Functions, not macros: each argument is evaluated once. */
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ static inline uint32_t hp3_max_u32(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BASE_NAMES_H
-#define HP3_BASE_NAMES_H
+#pragma once
 /*
  * The name of enum value `i`, from a table of names indexed by that value. "?" if the table ends
  * before `i`.
@@ -8,5 +7,3 @@
 #include <stddef.h>
 
 #define HP3_NAME(names, i) ((size_t)(i) < sizeof(names) / sizeof((names)[0]) ? (names)[i] : "?")
-
-#endif

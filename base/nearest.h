@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BASE_NEAREST_H
-#define HP3_BASE_NEAREST_H
+#pragma once
 /*
  * "Did you mean ...?": finds the offered name that is nearest to `asked`. A name counts only if its
  * distance from `asked` is small enough for a typing error.
@@ -16,5 +15,3 @@ struct hp3_nearest {
 };
 
 void hp3_nearest_offer(struct hp3_nearest *n, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BASE_PLAIN_H
-#define HP3_BASE_PLAIN_H
+#pragma once
 /*
  * Text from unauthenticated sources (process names, paths, messages of other programs) before hp3
  * writes it to a log, a journal, JSON or a terminal.
@@ -71,5 +70,3 @@ static inline const char *hp3_shell_quote(char *buf, const char *name)
 
 /* The result is valid until the end of the enclosing block. */
 #define HP3_SHELL_QUOTE(name) hp3_shell_quote((char[HP3_SHELL_QUOTE_MAX]){0}, (name))
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BASE_RANDOM_H
-#define HP3_BASE_RANDOM_H
+#pragma once
 /*
  * Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014), with full period. The caller owns
  * the 64-bit state and seeds it with any number. The same seed gives the same numbers on every
@@ -22,5 +21,3 @@ static inline uint32_t hp3_random_below(uint64_t *state, uint32_t n)
 {
 	return (uint32_t)(((hp3_random(state) >> 32) * n) >> 32);
 }
-
-#endif

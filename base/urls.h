@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BASE_URLS_H
-#define HP3_BASE_URLS_H
+#pragma once
 /*
  * Makes URLs of servers fit for lists and messages: "***" replaces the user, password or token of
  * each URL. The result is printable ASCII (plain.h).
@@ -56,5 +55,3 @@ static inline const char *hp3_urls_shown(const char *text, char *to, size_t cap)
 	}
 	return hp3_plain(to);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BENCH_BELT_H
-#define HP3_BENCH_BELT_H
+#pragma once
 /* The packets that circulate during a measurement. */
 #include <rte_ethdev.h>
 #include "bench/load.h"
@@ -36,5 +35,3 @@ bool belt_complete(const struct belt *b);
 void belt_refresh(struct belt *b, struct load *l);
 /* A function of type hp3d_send_fn: puts n packets back onto the belt `ctx`. */
 void belt_send(void *ctx, struct rte_mbuf **m, uint16_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BENCH_LOAD_H
-#define HP3_BENCH_LOAD_H
+#pragma once
 /*
  * The load of the bench: paired flows in a pipe of hp3d (app/hp3d/pipe/pipe.h: one rail on one
  * worker), and valid packets of these flows. The packets take the steady path, the code for the
@@ -132,5 +131,3 @@ uint16_t load_acks(struct load *l, uint32_t first, struct rte_mbuf **m);
 int load_again(struct load *l, struct rte_mbuf **m);
 /* Returns NULL if all packets took the steady path, else a text that describes the error. */
 const char *load_check(const struct load *l);
-
-#endif

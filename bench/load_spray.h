@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BENCH_LOAD_SPRAY_H
-#define HP3_BENCH_LOAD_SPRAY_H
+#pragma once
 /*
  * Sprayed queue pairs: LOAD_SPRAYS of the flows of a load, spread evenly over the flow numbers.
  * SPRAYED: WRITE packets of the local RNIC, each with one of 64 EVs. RESEQUENCED: WRITE packets of
@@ -41,5 +40,3 @@ void load_out_of_order(struct load *l, enum load_kind kind, struct rte_mbuf **m,
 bool load_in_order(struct load *l, const struct rte_mbuf *m);
 /* As load_check(). */
 const char *load_spray_check(const struct load *l);
-
-#endif

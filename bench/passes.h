@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BENCH_PASSES_H
-#define HP3_BENCH_PASSES_H
+#pragma once
 /* The timed passes over the packets of a belt, and the steps before and after them. */
 #include "bench/belt.h"
 
@@ -21,5 +20,3 @@ struct rte_mbuf *pass_spare(void);
 void pass_prepare(struct belt *b, struct load *l, pass_fn *pass);
 /* Call it after a pass: puts all packets back in their places on the belt. */
 void pass_settle(struct belt *b, struct load *l, pass_fn *pass);
-
-#endif

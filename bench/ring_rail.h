@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BENCH_RING_RAIL_H
-#define HP3_BENCH_RING_RAIL_H
+#pragma once
 /*
  * A rail without devices, for bench and tests of the workers: two net_ring ports whose queues are
  * rings that the caller fills and empties. It replaces app/hp3d/lcores/ports.c. With two queues,
@@ -26,5 +25,3 @@ int ring_rail_make(
  * 0 or a negative errno.
  */
 int ring_rail_start(struct ring_rail *r, unsigned workers, struct rte_mempool *pool);
-
-#endif

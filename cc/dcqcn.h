@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CC_DCQCN_H
-#define HP3_CC_DCQCN_H
+#pragma once
 /*
  * DCQCN reaction point (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM
  * 2015, section 3; IEEE 802.1Qau clause 30 for the increase phases). The reaction point computes
@@ -158,5 +157,3 @@ void hp3_dcqcn_rollback(struct hp3_dcqcn *rp, const struct hp3_dcqcn_snapshot *s
  */
 void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	const struct hp3_dcqcn_snapshot *s, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CC_NP_H
-#define HP3_CC_NP_H
+#pragma once
 /*
  * DCQCN notification point (SIGCOMM 2015, section 3.1; IBTA annex A17.9): a receiver that gets data
  * packets with CE notifies the sender. hp3 does this for RNICs that send no CNPs themselves. The
@@ -37,5 +36,3 @@ enum hp3_np_do hp3_np_ce(
 
 /* The local RNIC sends an ACK for the flow. */
 enum hp3_np_do hp3_np_ack(struct hp3_np *flow, const struct hp3_np_params *p, bool peer_hp3d);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CC_PACER_H
-#define HP3_CC_PACER_H
+#pragma once
 /*
  * Pacing of one flow at the exit of its FIFO (rule 14: paced packets and held packets are in one
  * FIFO). A leaky bucket computes when the next packet may leave.
@@ -55,5 +54,3 @@ uint64_t hp3_pacer_owed(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_
  * max(DCQCN's rate, this rate), at most the line rate.
  */
 uint64_t hp3_pacer_floor(uint64_t queue_bytes, uint64_t rto_ns);
-
-#endif

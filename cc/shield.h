@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CC_SHIELD_H
-#define HP3_CC_SHIELD_H
+#pragma once
 /*
  * CNPs around a move, where the RNIC does DCQCN itself ([cc] mode = native).
  *
@@ -66,5 +65,3 @@ enum hp3_cnp_verdict hp3_withheld_cnp(struct hp3_withheld *w, uint16_t pkey, uin
  * the caller hands the RNIC a CNP.
  */
 bool hp3_withheld_end(struct hp3_withheld *w, bool left);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_ADDRESS_H
-#define HP3_CONFIG_ADDRESS_H
+#pragma once
 /*
  * A TCP address in a configuration key: 127.0.0.1:9795 or [::1]:9795. Numbers only, no host names.
  */
@@ -16,5 +15,3 @@ struct hp3_address {
 
 bool hp3_address_parse(const char *text, struct hp3_address *a);
 bool hp3_address_is_valid(const char *text);
-
-#endif

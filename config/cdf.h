@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_CDF_H
-#define HP3_CONFIG_CDF_H
+#pragma once
 /*
  * A cumulative distribution of the sizes of flows or messages, in the format of data centre
  * simulators: lines `size_bytes cumulative_share`. The share is in percent (the last line has 100)
@@ -29,5 +28,3 @@ int hp3_cdf_read(
 uint64_t hp3_cdf_size(const struct hp3_cdf *c, uint32_t u);
 /* The mean size, bytes: rounded down, at least 1. */
 uint64_t hp3_cdf_mean(const struct hp3_cdf *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_CONFIG_H
-#define HP3_CONFIG_CONFIG_H
+#pragma once
 /*
  * The configuration of hp3d: one INI file, one struct, and one table of keys between them. Keys of
  * the engine are in engine/policy.def, all others in keys.c. A new key is one field and one row.
@@ -179,5 +178,3 @@ struct hp3_config_change {
 unsigned hp3_config_diff_reload(const struct hp3_config *running, const struct hp3_config *wanted,
 	void (*fn)(void *arg, const struct hp3_config_change *c), void *arg);
 void hp3_config_apply_reload(struct hp3_config *running, const struct hp3_config *wanted);
-
-#endif

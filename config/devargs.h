@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_DEVARGS_H
-#define HP3_CONFIG_DEVARGS_H
+#pragma once
 /* DPDK devargs, "NAME,key=value,...": the form in which rails name their ports. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ bool hp3_devargs_pci(const char *devargs, char buf[16]);
  * False: there is none.
  */
 bool hp3_devargs_interface(const char *devargs, char *buf, size_t cap);
-
-#endif

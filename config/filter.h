@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_FILTER_H
-#define HP3_CONFIG_FILTER_H
+#pragma once
 /*
  * Converts the lists of [filter] from text to the engine's filter. Blanks around commas are
  * allowed.
@@ -23,5 +22,3 @@ bool hp3_prefix_parse(const char *item, struct hp3_prefix *p);
 
 /* Makes a filter of texts that are valid or empty. */
 struct hp3_filter hp3_filter_make(const char *peers, const char *dscp, const char *qpns);
-
-#endif

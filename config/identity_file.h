@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_IDENTITY_FILE_H
-#define HP3_CONFIG_IDENTITY_FILE_H
+#pragma once
 /*
  * The file "identity" in hp3d's state folder ([service] state) has the seed of this host's identity
  * (probes/identity.h). hp3d writes the file when it starts and finds none. hp3d reads only this
@@ -38,5 +37,3 @@ int hp3_identity_file_open(const char *folder, struct hp3_identity *id, FILE *er
  * Otherwise as hp3_identity_file_open().
  */
 int hp3_identity_file_renew(const char *folder, struct hp3_identity *id, FILE *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_KEY_FILE_H
-#define HP3_CONFIG_KEY_FILE_H
+#pragma once
 /*
  * The value of `probe_key`: 32 hexadecimal digits, or the path of a file with the keys of one host.
  * A line of the file is "SENDER RECEIVER KEY": two addresses of one family and 32 hexadecimal
@@ -28,5 +27,3 @@ int hp3_key_file_read(const char *path, struct hp3_probe_key *key, FILE *err);
 /* Writes one line: the key of `ends`, derived from `secret`. */
 void hp3_key_file_line(
 	FILE *out, const uint8_t secret[HP3_KEY_LEN], const struct hp3_pair_ends *ends);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_MESSAGE_H
-#define HP3_CONFIG_MESSAGE_H
+#pragma once
 /*
  * Messages on standard error that may contain names of files and interfaces, or arguments of a
  * command line. The written line is printable ASCII, whatever the names and arguments contain
@@ -28,5 +27,3 @@ static inline void hp3_message(const char *fmt, ...)
 	fprintf(stderr, "%s\n", hp3_plain(line));
 	free(line);
 }
-
-#endif

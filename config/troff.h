@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_TROFF_H
-#define HP3_CONFIG_TROFF_H
+#pragma once
 /* For the programs that write manual pages from tables. */
 #include <stdio.h>
 
@@ -15,5 +14,3 @@ static inline void hp3_troff_text(FILE *out, const char *text)
 		fputs(*text == '\\' ? "\\e" : (char[]){*text, '\0'}, out);
 	}
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_COMMON_H
-#define HP3_ENGINE_COMMON_H
+#pragma once
 /*
  * Shared by all modules of engine/: the engine's memory (state.h), events, actions, the port of a
  * flow. The list below has the modules of engine/, lowest layer first. A module may call the
@@ -77,5 +76,3 @@ static inline bool is_watched(const struct hp3_engine *e, const struct hp3_flow 
 {
 	return e->cfg.monitor.cycle_ns != 0 && (f->flags & HP3_FF_PAIRED);
 }
-
-#endif

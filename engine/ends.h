@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_ENDS_H
-#define HP3_ENGINE_ENDS_H
+#pragma once
 /*
  * The ends of an address pair: addresses of the local and the remote host, and the VLAN (0: none).
  * The struct points to the addresses: network order, 4 bytes (IPv4) or 16.
@@ -33,5 +32,3 @@ static inline struct hp3_ends hp3_ends_of(
 		return (struct hp3_ends){ipv6, v->vlan, src, dst};
 	return (struct hp3_ends){ipv6, v->vlan, dst, src};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_ENGINE_H
-#define HP3_ENGINE_ENGINE_H
+#pragma once
 /*
  * The public interface of the engine: flow table, pairing and reorder-free rerouting. The engine
  * has no I/O, clock, allocation or callback. Packets and time go in. A verdict for each packet and
@@ -691,5 +690,3 @@ uint32_t hp3_engine_flows(const struct hp3_engine *e); /* in use */
 uint32_t hp3_engine_pairs(const struct hp3_engine *e); /* address pairs in use */
 uint32_t hp3_engine_moves(const struct hp3_engine *e); /* searches and moves in progress */
 uint32_t hp3_engine_moved(const struct hp3_engine *e); /* flows that are not on their home port */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_EVENT_H
-#define HP3_ENGINE_EVENT_H
+#pragma once
 /*
  * The decision record: for each action on a flow, the engine emits an event with the evidence for
  * that action. Later, the engine judges each move: the `ref` of event OUTCOME is the id of the
@@ -130,5 +129,3 @@ static inline bool hp3_event_is_fruitless(const struct hp3_event *event)
 const char *hp3_event_name(enum hp3_event_type t);
 const char *hp3_cause_name(enum hp3_cause c);
 const char *hp3_payoff_name(enum hp3_payoff p);
-
-#endif

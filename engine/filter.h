@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_FILTER_H
-#define HP3_ENGINE_FILTER_H
+#pragma once
 /*
  * Selects the flows that may move. The engine forwards other flows in order on the RNIC's port, and
  * sends no probes for them. An all-zero filter selects all flows.
@@ -41,5 +40,3 @@ static inline bool hp3_filter_is_set(const struct hp3_filter *f)
 bool hp3_filter_has_peer(const struct hp3_filter *f, bool ipv6, const uint8_t *addr);
 bool hp3_filter_has_dscp(const struct hp3_filter *f, uint8_t dscp);
 bool hp3_filter_has_qpn(const struct hp3_filter *f, uint32_t lqpn);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_INFO_H
-#define HP3_ENGINE_INFO_H
+#pragma once
 /*
  * State of address pairs and paths, for operators and tools. Only the thread that drives the engine
  * may call these functions.
@@ -137,5 +136,3 @@ uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 const char *hp3_path_identity_name(enum hp3_path_identity i);
 const char *hp3_trace_state_name(enum hp3_trace_state s);
 const char *hp3_peer_name(enum hp3_peer p);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_PART_H
-#define HP3_ENGINE_PART_H
+#pragma once
 /*
  * A part of the engine: a feature with memory, deadlines or settings of its own. To add one: its
  * files, which define `const struct hp3_part hp3_NAME_part`; in state.h, a line in HP3_PARTS and
@@ -56,5 +55,3 @@ static inline bool hp3_is_spraying(const struct hp3_engine_config *cfg)
 {
 	return cfg->spray.mode != HP3_SPRAY_MOVE;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_STATE_H
-#define HP3_ENGINE_STATE_H
+#pragma once
 /*
  * State of an engine between two packets: slots with their FIFOs, active flows, rates, and the
  * engine itself. Flow records are in flow.h, address pairs in pairs.h. All this state is in the
@@ -331,5 +330,3 @@ struct hp3_engine {
 	struct hp3_cm_pending cm[HP3_CM_PENDING];
 	struct hp3_stats stats;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_STATS_H
-#define HP3_ENGINE_STATS_H
+#pragma once
 /*
  * Counters of one engine. Only the thread that drives the engine writes them. Other threads may
  * read single values at any time (aligned 64-bit loads). One list defines struct, names and help
@@ -148,5 +147,3 @@ struct hp3_stat_info {
 
 extern const struct hp3_stat_info hp3_stat_info[];
 extern const unsigned hp3_stat_count;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_ADVICE_H
-#define HP3_FLEET_ADVICE_H
+#pragma once
 /*
  * Filters plans on a host before the agent passes advice to hp3d. Old, foreign, expired and
  * impossible advice is dropped, and counted by reason. The remaining advice names an EV that this
@@ -83,5 +82,3 @@ static inline bool hp3_fleet_advice_waits(const struct hp3_fleet_advice *a)
 {
 	return a->n != 0;
 }
-
-#endif

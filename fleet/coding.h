@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_CODING_H
-#define HP3_FLEET_CODING_H
+#pragma once
 /*
  * The subset of CBOR (RFC 8949) in fleet messages: unsigned integers, byte strings, texts and
  * arrays of known length. Each item is in its shortest form, so a message has only one encoding.
@@ -37,5 +36,3 @@ size_t hp3_cbor_get_bytes(struct hp3_cbor_in *i, void *to, size_t max);
 void hp3_cbor_get_name(struct hp3_cbor_in *i, char *to, size_t cap);
 /* The number of items of an array, up to `max`. */
 size_t hp3_cbor_get_array(struct hp3_cbor_in *i, size_t max);
-
-#endif

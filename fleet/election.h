@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_ELECTION_H
-#define HP3_FLEET_ELECTION_H
+#pragma once
 /*
  * Elects the leader among several planners. A leader stays leader while its keep-alives arrive.
  * After takeover_ms without a leader, a planner takes over with the next term: of the planners
@@ -40,5 +39,3 @@ bool hp3_election_heard(
 bool hp3_election_tick(struct hp3_election *e, uint64_t now_ms);
 /* The keep-alive to send. */
 struct hp3_fleet_keepalive hp3_election_keepalive(const struct hp3_election *e);
-
-#endif

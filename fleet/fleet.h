@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_FLEET_H
-#define HP3_FLEET_FLEET_H
+#pragma once
 /*
  * The planner's core. The core joins the reports of many hosts, by the switches that they name,
  * into a map of links with load and marks. From the map come alarms, and a plan of moves that
@@ -159,5 +158,3 @@ enum hp3_fleet_verdict hp3_fleet_why(const struct hp3_fleet *f, uint32_t flow, u
 
 const char *hp3_fleet_level_name(enum hp3_fleet_level l);
 const char *hp3_fleet_verdict_text(enum hp3_fleet_verdict v);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_MESSAGE_H
-#define HP3_FLEET_MESSAGE_H
+#pragma once
 /*
  * Messages between hosts and planners, and their encoding: CBOR arrays with fixed positions. The
  * first two items are version and kind. A message has only one encoding, so decoding and encoding
@@ -138,5 +137,3 @@ int hp3_fleet_keepalive_decode(const uint8_t *from, size_t len, struct hp3_fleet
 /* By length, then bytes: < 0, 0, > 0. */
 int hp3_fleet_addr_cmp(const struct hp3_fleet_addr *a, const struct hp3_fleet_addr *b);
 int hp3_fleet_key_cmp(const struct hp3_fleet_key *a, const struct hp3_fleet_key *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_NAMES_H
-#define HP3_FLEET_NAMES_H
+#pragma once
 /*
  * Names of hosts, leaves and planners: letters, digits, '-' and '_', so that each is one token of a
  * NATS subject and needs no quotes anywhere. "" is also valid: no name.
@@ -15,5 +14,3 @@ static inline bool hp3_fleet_is_name(const char *name)
 			return false;
 	return true;
 }
-
-#endif

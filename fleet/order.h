@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_ORDER_H
-#define HP3_FLEET_ORDER_H
+#pragma once
 /*
  * Orders hosts for rings, so that neighbours are below one leaf where possible (Astral's TCCL, ZTE
  * Communications 31(2), 2025, 3.2). Hosts of a leaf are consecutive, in their given order; leaves
@@ -26,5 +25,3 @@ uint32_t hp3_fleet_crossings(const uint32_t *leaf, uint32_t n, const uint32_t *o
  */
 void hp3_fleet_ring_spine_paths(const uint32_t *by_switch, uint32_t n, uint32_t switches,
 	uint32_t rings, uint32_t *spine_path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_REPORT_H
-#define HP3_FLEET_REPORT_H
+#pragma once
 /*
  * The list of switches in a report, for the code that builds the report. Flows refer to a switch by
  * its index in this list.
@@ -16,5 +15,3 @@ uint8_t hp3_fleet_report_hop(struct hp3_fleet_report *r, const struct hp3_fleet_
  * HP3_FLEET_NO_HOP.
  */
 bool hp3_fleet_is_new_spine_path(const struct hp3_fleet_flow *f, uint8_t hop);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_STATE_H
-#define HP3_FLEET_STATE_H
+#pragma once
 /*
  * The state that the files of the fleet share. hosts.c stores the latest report of each host,
  * links.c the tables of nodes (leaves, hops) and links. map.c places flows on links, alarms.c
@@ -158,5 +157,3 @@ bool hp3_fleet_is_busy(const struct hp3_fleet *f, uint32_t link, uint64_t now_ms
 bool hp3_fleet_is_hot(const struct hp3_fleet *f, uint32_t link);
 /* `placed` is HP3_FLEET_NONE if no flow can leave the link. */
 struct hp3_fleet_choice hp3_fleet_choose(const struct hp3_fleet *f, uint32_t link, uint64_t now_ms);
-
-#endif

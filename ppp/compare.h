@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_COMPARE_H
-#define HP3_PPP_COMPARE_H
+#pragma once
 /*
  * Compares several ports pairwise with the self-test (selftest.h). A burst has two probes per port:
  * one for each port, then a second one for each. The first probes of two ports show how much their
@@ -35,5 +34,3 @@ struct hp3_selftest_report hp3_compare_two(const struct hp3_compare *c, unsigned
  */
 unsigned hp3_compare_distinct(const struct hp3_compare *c, uint8_t chosen[HP3_COMPARE_PORTS],
 	struct hp3_selftest_tally *tally);
-
-#endif

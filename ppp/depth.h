@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_DEPTH_H
-#define HP3_PPP_DEPTH_H
+#pragma once
 /*
  * Finds the TTL of the switch that names a path. Traces of one TTL show one level of the fabric.
  * The first switch is the same for all ports. The second is the spine in a leaf-spine fabric; the
@@ -66,5 +65,3 @@ static inline uint16_t hp3_depth_next(const struct hp3_depth *d, uint8_t *ttl)
  */
 enum hp3_depth_state hp3_depth_reported(struct hp3_depth *d, uint32_t label);
 enum hp3_depth_state hp3_depth_reached(struct hp3_depth *d);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_DISCOVERY_H
-#define HP3_PPP_DISCOVERY_H
+#pragma once
 /*
  * Path discovery (HP3, section "Alternative Path Discovery"): one round of probes, the back-off
  * between searches, the probe budget of an address pair, and the verdict that a path is dead.
@@ -256,5 +255,3 @@ static inline bool hp3_liveness_dead(const struct hp3_liveness *l, uint16_t port
 {
 	return l->port == port && l->lost >= HP3_DEAD_LOSSES;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_LEAST_H
-#define HP3_PPP_LEAST_H
+#pragma once
 /*
  * The shortest time from post to completion of a work request of a queue pair, by the bytes in the
  * send queue. A work request behind a megabyte takes longer than one alone, on the same path. So
@@ -32,5 +31,3 @@ void hp3_least_age(struct hp3_least *l, uint64_t now);
 uint32_t hp3_least_seen(struct hp3_least *l, uint32_t queued, uint32_t took_ns);
 /* The shortest time with `queued` bytes ahead; 0: no sample. */
 uint32_t hp3_least_of(const struct hp3_least *l, uint32_t queued);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_LINEAR_H
-#define HP3_PPP_LINEAR_H
+#pragma once
 /*
  * Predicts the path of each of the 16,384 source ports. CRC and XOR hashes are affine over GF(2):
  * H(p ^ d) = H(p) ^ H(d) ^ H(0). If the switch takes the hash modulo a power of two, path = A p ^ c
@@ -111,5 +110,3 @@ bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label)
 bool hp3_linear_shift(const struct hp3_linear *l, uint16_t port, uint32_t label, uint16_t *shift);
 
 const char *hp3_linear_reason_text(enum hp3_linear_reason r);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_MODEL_H
-#define HP3_PPP_MODEL_H
+#pragma once
 /*
  * Path identity from a caller that has a model of the switches: a simulator. hp3d uses traces
  * (paths.h).
@@ -21,5 +20,3 @@ struct hp3_path_model {
 	uint32_t (*path)(const struct hp3_path_model *m, const struct hp3_tuple *t);
 	uint32_t paths;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_MONITOR_H
-#define HP3_PPP_MONITOR_H
+#pragma once
 /*
  * Monitors the path in use of one flow (HP3, section "Incumbent Path Monitoring"). The monitor
  * reports that the path is severely congested if congestion remains after congestion control had
@@ -308,5 +307,3 @@ void hp3_monitor_estimates(
  */
 uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CYCLES_KEPT + 1]);
 const char *hp3_cycle_name(uint8_t cycle);
-
-#endif

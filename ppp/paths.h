@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_PATHS_H
-#define HP3_PPP_PATHS_H
+#pragma once
 /*
  * The path table of one address pair, shared by all its flows. A source port selects a path by the
  * switches' hash. The table is keyed by path id if a provider maps ports to paths:
@@ -233,5 +232,3 @@ uint32_t hp3_paths_used(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
 int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *port);
 
 const char *hp3_quality_name(enum hp3_quality q);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_PATHS_INTERNAL_H
-#define HP3_PPP_PATHS_INTERNAL_H
+#pragma once
 /*
  * Shared by paths.c (entries), identity.c (port to path) and choice.c (candidates); not for other
  * modules.
@@ -32,5 +31,3 @@ bool hp3_path_is_marked(const struct hp3_paths *t, const struct hp3_path *p);
 
 /* This host's flows on path `id`. */
 uint32_t hp3_paths_flows_on(const struct hp3_paths *t, uint32_t id, uint32_t qpn);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_PORTS_H
-#define HP3_PPP_PORTS_H
+#pragma once
 /* The source ports that RNICs use for RoCEv2: 0xC000 .. 0xFFFF (ibv_flow_label_to_udp_sport). */
 #include "base/random.h"
 
@@ -22,5 +21,3 @@ static inline uint16_t hp3_port_block(uint64_t addr, uint64_t salt, uint32_t por
 	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
 	return (uint16_t)(least + (h >> 48) % ((0x10000 - least) / ports) * ports);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PPP_SELFTEST_H
-#define HP3_PPP_SELFTEST_H
+#pragma once
 /*
  * Do two ports really take different paths? Nothing guarantees it: a tunnel may hide the port, or a
  * switch may hash only addresses, or the QPN as well. So hp3 measures.
@@ -90,5 +89,3 @@ enum hp3_tally_verdict { HP3_TALLY_UNKNOWN, HP3_TALLY_SPREAD, HP3_TALLY_NO_SPREA
 
 void hp3_tally_add(struct hp3_selftest_tally *t, enum hp3_selftest_verdict v);
 enum hp3_tally_verdict hp3_tally_verdict(const struct hp3_selftest_tally *t);
-
-#endif

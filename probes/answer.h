@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_ANSWER_H
-#define HP3_PROBES_ANSWER_H
+#pragma once
 /*
  * The answer to a peer probe: a plain UDP datagram to hp3's own port. It never goes to the port of
  * RoCEv2, so no RNIC can take it for an acknowledgement (rule 1). Its source port is the probe's.
@@ -59,5 +58,3 @@ enum hp3_answer_fate {
  */
 enum hp3_answer_fate hp3_answer_read(
 	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_answer *answer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_CM_H
-#define HP3_PROBES_CM_H
+#pragma once
 /*
  * Reads connection management (CM) datagrams to QP1 that pass hp3d (IBTA 12.6; RoCEv2: UD SEND ONLY
  * to QP1). REQ and REP carry the QPNs of both ends. So hp3 has the QPNs before the first data
@@ -32,5 +31,3 @@ struct hp3_cm_msg {
 
 /* v: view of `frame` with class HP3_CLASS_CM. */
 void hp3_cm_parse(const void *frame, const struct hp3_view *v, struct hp3_cm_msg *m);
-
-#endif

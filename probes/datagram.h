@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_DATAGRAM_H
-#define HP3_PROBES_DATAGRAM_H
+#pragma once
 /*
  * Finds UDP, ICMP and ICMPv6 in frames that are not RoCEv2: messages of hp3d (answer.h, agree.h,
  * handshake.h) and time-exceeded messages (expired.h).
@@ -30,5 +29,3 @@ uint16_t hp3_datagram_sum(const struct hp3_datagram *d);
 
 /* The addresses and the source port of a UDP datagram. */
 struct hp3_addressing hp3_datagram_addressing(const struct hp3_datagram *d);
-
-#endif

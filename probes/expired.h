@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_EXPIRED_H
-#define HP3_PROBES_EXPIRED_H
+#pragma once
 /*
  * Reads ICMP (RFC 792) and ICMPv6 (RFC 4443) "time exceeded in transit" messages that quote a trace
  * (trace.h). The quoted packet is RoCEv2, with the length of the smallest peer probe.
@@ -37,5 +36,3 @@ int hp3_expired_read(const struct hp3_parsed *f, struct hp3_expired *x);
  * quoted packet.
  */
 bool hp3_expired_named(const struct hp3_expired *x);
-
-#endif

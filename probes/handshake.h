@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_HANDSHAKE_H
-#define HP3_PROBES_HANDSHAKE_H
+#pragma once
 /*
  * The handshake of key agreement. Two hosts send each other their public keys (identity.h), and
  * prove that they have the secret keys. keying.h decides what follows from each message.
@@ -89,5 +88,3 @@ void hp3_handshake_prove(struct hp3_handshake *h, const uint8_t key[HP3_KEY_LEN]
 	const uint8_t receiver[HP3_PUBLIC_LEN]);
 bool hp3_handshake_is_proven(const struct hp3_handshake *h, const uint8_t key[HP3_KEY_LEN],
 	const uint8_t receiver[HP3_PUBLIC_LEN]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_HEARD_H
-#define HP3_PROBES_HEARD_H
+#pragma once
 /*
  * Replay protection for messages of peers (rule 36): each message has an effect once. Reports of
  * replies and messages about agreements are checked here before hp3d acts on them.
@@ -102,5 +101,3 @@ static inline uint64_t hp3_heard_stamp(uint64_t last, uint64_t clock_us, uint32_
 		return clock_us;
 	return last + 1;
 }
-
-#endif

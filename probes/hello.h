@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_HELLO_H
-#define HP3_PROBES_HELLO_H
+#pragma once
 /*
  * In verbs mode, two hp3ds exchange probes as unreliable datagrams (UD) of their RNICs, not as raw
  * packets. In the messages below, each hp3d sends its UD QPNs to the other: one hp3d asks (ASK),
@@ -50,5 +49,3 @@ void hp3_hello_build(void *buf, const struct hp3_addressing *a, uint16_t dport,
  */
 int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, uint16_t dport,
 	const struct hp3_probe_keys *keys, struct hp3_hello *h);
-
-#endif

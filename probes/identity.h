@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_IDENTITY_H
-#define HP3_PROBES_IDENTITY_H
+#pragma once
 /*
  * The identity of a host: an X25519 key pair (RFC 7748). From its own identity and the public key
  * of another host, a host computes the secrets of the pair. The other host computes the same
@@ -55,5 +54,3 @@ void hp3_fingerprint(char text[HP3_FINGERPRINT_LEN], const uint8_t public[HP3_PU
  */
 int hp3_identity_pair(struct hp3_pair_secrets *secrets, const struct hp3_identity *ours,
 	const uint8_t theirs[HP3_PUBLIC_LEN], const struct hp3_pair_ends *ends);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_KEYING_H
-#define HP3_PROBES_KEYING_H
+#pragma once
 /*
  * Two hosts without a configured key agree on one (identity.h, handshake.h). There is one record
  * for each pair of addresses: a local one, and a remote one with which the local RNIC has a
@@ -276,5 +275,3 @@ struct hp3_keying_info {
 #define HP3_KEYING_LAST   UINT32_MAX
 uint32_t hp3_keying_list(
 	const struct hp3_keying *k, uint32_t *at, struct hp3_keying_info *info, uint32_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_KEYING_INTERNAL_H
-#define HP3_PROBES_KEYING_INTERNAL_H
+#pragma once
 /*
  * Only for the files of keying.h. keying.c: the table. keying_take.c: received messages.
  * keying_trust.c: which identity gets the key. keying_jobs.c: X25519 secrets. keying_send.c: sent
@@ -180,5 +179,3 @@ enum hp3_keying_fate hp3_keying_want(
 /* --- events and lists --- */
 
 void hp3_keying_report(struct hp3_keying *k, const struct hp3_keying_event *event);
-
-#endif

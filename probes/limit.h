@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_LIMIT_H
-#define HP3_PROBES_LIMIT_H
+#pragma once
 /*
  * Token buckets (GCRA, ITU-T I.371). Their state is one number: the virtual time up to which tokens
  * are spent. A state of 0 is a full bucket. In any period, at most burst + rate x length of the
@@ -30,5 +29,3 @@ static inline void hp3_limit_spend(const struct hp3_limit *l, uint64_t *spent_un
 
 	*spent_until = start + (1000000000u + (uint64_t)l->rate - 1) / l->rate;
 }
-
-#endif

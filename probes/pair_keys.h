@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_PAIR_KEYS_H
-#define HP3_PROBES_PAIR_KEYS_H
+#pragma once
 /*
  * The key of a sender and a receiver: derived from the secret of the fabric (tag.h), or looked up
  * in a table of such keys. For a pair that is not in the table, the look-up returns a random key
@@ -44,5 +43,3 @@ void hp3_pair_key_derive(uint8_t key[HP3_KEY_LEN], const uint8_t secret[HP3_KEY_
 /* Returns the key of `ends`, HP3_KEY_LEN bytes; never NULL. */
 const uint8_t *hp3_pair_keys_find(
 	const struct hp3_pair_keys *keys, const struct hp3_pair_ends *ends);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_PEER_H
-#define HP3_PROBES_PEER_H
+#pragma once
 /*
  * The peer probe: a packet that one hp3d sends to measure a path, and that the peer's hp3d answers
  * (answer.h). The probe has the addresses, QPN, DSCP and ECT of the flow, so switches hash, queue
@@ -138,5 +137,3 @@ static inline bool hp3_peer_is(const void *frame, const struct hp3_view *v)
  */
 int hp3_peer_read(const struct hp3_parsed *f, const struct hp3_probe_keys *keys, uint64_t clock,
 	struct hp3_peer_probe *p);
-
-#endif

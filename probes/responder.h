@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_RESPONDER_H
-#define HP3_PROBES_RESPONDER_H
+#pragma once
 /*
  * The responder: answers a peer probe that arrives, accepts a report, or drops either with a named,
  * counted reason. The RNIC never sees the packet. Checks, in this order:
@@ -110,5 +109,3 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
  */
 bool hp3_responder_hello(struct hp3_responder *r, const struct hp3_addressing *a,
 	const struct hp3_hello *ask, bool known, const struct hp3_times *at);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_STANDARD_H
-#define HP3_PROBES_STANDARD_H
+#pragma once
 /*
  * Probes that any RNIC answers. The engine decides when hp3d may send such probes; rule 2 explains
  * why this is rare. Like peer probes, they have the addresses and ports of the flow.
@@ -18,5 +17,3 @@
  */
 int hp3_standard_build(
 	void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn, uint32_t psn);
-
-#endif

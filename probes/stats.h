@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_STATS_H
-#define HP3_PROBES_STATS_H
+#pragma once
 /*
  * Counters of probes, answers, reports and traces: one struct per lcore. Only the lcore's own
  * thread writes it. Other threads may read single values at any time (aligned 64-bit loads). One
@@ -80,5 +79,3 @@ struct hp3_probe_stat_info {
 
 extern const struct hp3_probe_stat_info hp3_probe_stat_info[];
 extern const unsigned hp3_probe_stat_count;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_TAG_H
-#define HP3_PROBES_TAG_H
+#pragma once
 /*
  * Authentication of messages between hosts: SipHash-2-4 (Aumasson and Bernstein, 2012).
  *
@@ -101,5 +100,3 @@ int hp3_tag_key(const struct hp3_probe_keys *keys, const struct hp3_tag_input *i
  */
 uint32_t hp3_probe_cookie(
 	const struct hp3_probe_key *secret, const struct hp3_addressing *a, uint32_t id);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_TRACE_H
-#define HP3_PROBES_TRACE_H
+#pragma once
 /*
  * Traces find the switch to which a UDP source port leads. A trace is a peer probe whose TTL (hop
  * limit) ends at the wanted switch. The switch answers with "time exceeded" (expired.h). A trace
@@ -123,5 +122,3 @@ bool hp3_trace_reached(
 bool hp3_trace_expire(struct hp3_tracer *t, uint64_t now, struct hp3_trace_result *res);
 
 const char *hp3_trace_outcome_name(enum hp3_trace_outcome o);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_WINDOW_H
-#define HP3_PROBES_WINDOW_H
+#pragma once
 /*
  * Replay window of probes: a cache of fixed size with the hashes of answered probes. The window
  * consists of sets of places; a set is one cache line. A probe stays in the window while its time
@@ -39,5 +38,3 @@ int64_t hp3_window_look(const struct hp3_window *w, uint64_t hash, uint64_t cloc
 
 /* Records the probe of this hash and time in the place. */
 void hp3_window_keep(struct hp3_window *w, int64_t place, uint64_t hash, uint64_t time);
-
-#endif

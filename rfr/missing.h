@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RFR_MISSING_H
-#define HP3_RFR_MISSING_H
+#pragma once
 /*
  * Is a missing packet of a sprayed queue pair lost, or late?
  *
@@ -96,5 +95,3 @@ bool hp3_missing_asks(struct hp3_missing *m, uint32_t psn, uint64_t wait_ns, uin
 void hp3_missing_answered(struct hp3_missing *m, uint32_t psn, uint16_t port);
 /* Is `psn` lost? True once for each gap. */
 bool hp3_missing_lost(struct hp3_missing *m, uint32_t psn);
-
-#endif

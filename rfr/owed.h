@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RFR_OWED_H
-#define HP3_RFR_OWED_H
+#pragma once
 /*
  * The responses that a requester waits for, as the PSNs of its READ and ATOMIC requests. For each
  * of these PSNs, one response packet arrives (IBTA 9.7.3.1.2, 9.7.5.1.8). PSNs of WRITEs and SENDs
@@ -35,5 +34,3 @@ bool hp3_owed_add(struct hp3_owed *o, uint32_t psn, uint32_t span);
 void hp3_owed_done(struct hp3_owed *o, uint32_t psn);
 /* The first PSN from `psn` on whose response has not arrived; HP3_NO_PSN: there is none. */
 uint32_t hp3_owed_from(const struct hp3_owed *o, uint32_t psn);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RFR_RESEQUENCER_H
-#define HP3_RFR_RESEQUENCER_H
+#pragma once
 /*
  * The receiver of a sprayed queue pair. Packets arrive by several paths, and the RNIC gets them in
  * PSN order. (IBTA 9.7.5: a responder executes requests in that order, and answers a gap with one
@@ -190,5 +189,3 @@ bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t lost, uint64_t now);
 /* Until false: the next held packet, in order, whether or not others are missing. */
 bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RFR_RFR_H
-#define HP3_RFR_RFR_H
+#pragma once
 /*
  * Reorder-Free Rerouting (HP3, sections "Conservative Switching" and "Fast Recovery"): the state
  * machine of one move.
@@ -86,5 +85,3 @@ enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 
 const char *hp3_rfr_state_name(enum hp3_rfr_state s);
 const char *hp3_rfr_input_name(enum hp3_rfr_input i);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RFR_SPRAYING_H
-#define HP3_RFR_SPRAYING_H
+#pragma once
 /*
  * The sender's state machine of an agreement to spray a queue pair. Its packets may take several
  * paths at once, because the receiver's hp3d resequences them (resequencer.h).
@@ -103,5 +102,3 @@ struct hp3_spray_step {
 struct hp3_spray_step hp3_spray_step(enum hp3_spray_state state, enum hp3_spray_input input);
 
 const char *hp3_spray_state_name(enum hp3_spray_state s);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RFR_SPREAD_H
-#define HP3_RFR_SPREAD_H
+#pragma once
 /*
  * Chooses the path of each packet of a sprayed queue pair. Its source ports are up to HP3_EVS_MAX
  * entropy values (EVs). Each EV selects one path of the fabric; several EVs may select the same
@@ -180,5 +179,3 @@ static inline bool hp3_lateness_suspects(
 uint64_t hp3_lateness_slow(struct hp3_lateness *l, const struct hp3_spread_params *p);
 /* EVs to report that are marked far more than the others. */
 uint64_t hp3_lateness_marked(struct hp3_lateness *l, const struct hp3_spread_params *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RFR_STREAM_H
-#define HP3_RFR_STREAM_H
+#pragma once
 /*
  * In-flight accounting of one requester stream by PSN: which packets the local RNIC has sent, and
  * which of them replies prove to have arrived. Every decision that a path is drained depends on
@@ -150,5 +149,3 @@ static inline enum hp3_reply_kind hp3_stream_reply(struct hp3_stream *s, const s
 	s->una = una;
 	return HP3_REPLY_PROGRESS;
 }
-
-#endif

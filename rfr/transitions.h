@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RFR_TRANSITIONS_H
-#define HP3_RFR_TRANSITIONS_H
+#pragma once
 /*
  * The state machine of a move as one table. rfr.c compiles the table, tests check all its rows, and
  * the model is generated from it.
@@ -118,5 +117,3 @@
 	X(RESUMING, HOLD_FULL, STEADY, RESUME)                                                     \
 	X(RESUMING, TIMEOUT, STEADY, RESUME)                                                       \
 	X(RESUMING, CANCEL, STEADY, RESUME)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_BUILD_H
-#define HP3_ROCE_BUILD_H
+#pragma once
 /*
  * Builds complete RoCEv2 frames with a right ICRC: CNP, ACK, NAK/RNR NAK, zero-length RDMA WRITE
  * ONLY, and by hp3_build() any RC, UC or UD packet. Peer probes are UC packets. Also builds one
@@ -72,5 +71,3 @@ int hp3_build_write0(void *buf, size_t cap, const struct hp3_addressing *a, uint
 /* Plain UDP to port `dport` with a checksum. -EINVAL also for the port of RoCEv2 (rule 1). */
 int hp3_build_udp(void *buf, size_t cap, const struct hp3_addressing *a, uint16_t dport,
 	const void *payload, uint16_t len);
-
-#endif

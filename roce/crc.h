@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_CRC_H
-#define HP3_ROCE_CRC_H
+#pragma once
 /*
  * CRC-32 arithmetic for icrc.h; not for other modules.
  *
@@ -156,6 +155,4 @@ static inline uint32_t hp3_crc_cpu(void)
 {
 	return 0;
 }
-#endif
-
 #endif

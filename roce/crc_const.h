@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_CRC_CONST_H
-#define HP3_ROCE_CRC_CONST_H
+#pragma once
 /* Constants shared by crc.h and the program that generates its tables. */
 
 #define HP3_CRC_POLY 0xedb88320u /* Ethernet CRC-32, reflected, without x^32 */
@@ -13,5 +12,3 @@
 #define HP3_CRC_POW_LOW  4201u
 #define HP3_CRC_POW_STEP 4096u
 #define HP3_CRC_POW_HIGH 17u /* frames have at most 64 KiB */
-
-#endif

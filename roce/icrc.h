@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_ICRC_H
-#define HP3_ROCE_ICRC_H
+#pragma once
 /*
  * The invariant CRC (ICRC) of RoCEv2 (IBTA annex A17.3.3): CRC-32 (reflected 0xEDB88320) over 8
  * bytes of 0xFF, IP header, UDP header, BTH, and everything up to the ICRC itself. Ones replace the
@@ -70,5 +69,3 @@ uint32_t hp3_icrc_sport_weight(uint32_t after);
  * and mlx5 derive the same port from the label (ibv_flow_label_to_udp_sport, rdma-core >= 29).
  */
 uint32_t hp3_sport_to_flow_label(uint16_t sport);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_OPCODE_H
-#define HP3_ROCE_OPCODE_H
+#pragma once
 /*
  * A table, indexed by the BTH opcode, for parsing and building (IBTA 9.2.1, tables 35 ff.). It has
  * the name, the extended headers behind the BTH and their length, the class, and the view flags
@@ -67,5 +66,3 @@ struct hp3_opcode_info {
 #define HP3_NOT_PLAIN 0xffu
 
 extern const struct hp3_opcode_info hp3_opcodes[256];
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_PARSE_H
-#define HP3_ROCE_PARSE_H
+#pragma once
 /*
  * Classifies one Ethernet frame: a packet of a reliable connection (request or reply), another RoCE
  * packet that hp3 forwards, or not RoCE. The parser never fails: for a malformed or truncated
@@ -120,5 +119,3 @@ static inline uint8_t hp3_dscp(const void *frame, const struct hp3_view *v)
 
 const char *hp3_class_name(enum hp3_class c);
 const char *hp3_parse_reason_name(enum hp3_parse_reason r);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_PARSE_PLAIN_H
-#define HP3_ROCE_PARSE_PLAIN_H
+#pragma once
 /*
  * The fast path of the parser, inlined into burst loops. It accepts "plain" packets: valid packets
  * of a reliable connection, and CNPs, in untagged IPv4 without options, and without padding behind
@@ -144,5 +143,3 @@ static inline __attribute__((always_inline)) bool hp3_parse_plain(
 		v->dma_len = hp3_be32(f + HP3_PLAIN_BTH + 24);
 	return true;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_PARSE_WIDE_H
-#define HP3_ROCE_PARSE_WIDE_H
+#pragma once
 /*
  * The fast path of parse_plain.h for HP3_WIDE packets at once, one in each SIMD lane. It accepts
  * plain packets of one class. For a packet that it accepts, it gives the same view as hp3_parse().
@@ -270,5 +269,4 @@ HP3_WIDE_INLINE uint32_t hp3_parse_wide(
 	return hp3_wide_is_zero(misfit);
 }
 
-#endif
 #endif

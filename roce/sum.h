@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_SUM_H
-#define HP3_ROCE_SUM_H
+#pragma once
 /*
  * The Internet checksum (RFC 1071) of plain UDP, ICMP and ICMPv6, which hp3 sends and reads besides
  * RoCEv2. Values are in host byte order. The sum over a packet with a right checksum is 0, so
@@ -18,5 +17,3 @@ uint16_t hp3_sum(const void *bytes, size_t n);
  * header; only its addresses are read.
  */
 uint16_t hp3_sum_l4(const void *ip, bool ipv6, uint8_t protocol, const void *l4, uint32_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_TAGS_H
-#define HP3_ROCE_TAGS_H
+#pragma once
 /*
  * VLAN tags: a frame has none, one, or an outer and an inner one (IEEE 802.1ad). Each is an 802.1Q
  * tag (C-TAG) or an 802.1ad tag (S-TAG).
@@ -73,5 +72,3 @@ static inline void hp3_tags_make(uint32_t vlan, uint8_t priority, struct hp3_tag
 	tag[1].tpid = vlan & HP3_VLAN_INNER_AD ? HP3_TPID_8021AD : HP3_TPID_8021Q;
 	tag[1].tci = (uint16_t)(priority << 13 | inner);
 }
-
-#endif

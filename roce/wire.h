@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ROCE_WIRE_H
-#define HP3_ROCE_WIRE_H
+#pragma once
 /*
  * RoCEv2 constants, and access to fields in network byte order.
  *
@@ -96,5 +95,3 @@ static inline uint32_t hp3_psn_add(uint32_t a, uint32_t n)
 {
 	return (a + n) & HP3_PSN_MASK;
 }
-
-#endif

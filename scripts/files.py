@@ -15,11 +15,11 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRODUCT = ["base", "roce", "probes", "ppp", "rfr", "cc", "engine", "fleet", "config", "app", "sim"]
-HEAD = re.compile(r"\A/\* SPDX[^\n]*\n(?:#ifndef \w+\n#define \w+\n)?\n*/\*(.*?)\*/", re.S)
+HEAD = re.compile(r"\A/\* SPDX[^\n]*\n(?:#pragma once\n|#ifndef \w+\n#define \w+\n)?\n*/\*(.*?)\*/", re.S)
 
 
 def first_sentence(text):
-    """Of the comment at the top, or behind the include guard. None: there is no such comment."""
+    """Of the comment at the top, or behind #pragma once. None: there is no such comment."""
     head = HEAD.match(text)
     if head is None:
         return None
@@ -44,7 +44,7 @@ def main():
             print(f"\n{directory}/")
         print(f"  {os.path.basename(name):22} {sentence or '-'}")
         if sentence is None and name.endswith(".h"):
-            print(f"{name}: no comment behind the include guard", file=sys.stderr)
+            print(f"{name}: no comment behind #pragma once", file=sys.stderr)
             bad = 1
     return bad
 

@@ -55,7 +55,7 @@ scripts/check-pages.py || fail "pages: links, anchors and names of pages that ar
 
 scripts/check-words.py || fail "words: the glossary has another (docs/reference/glossary.md)"
 scripts/check-modules.py || fail "modules: call downwards, or return a value (docs/internals/modules.md)"
-scripts/files.py >/dev/null || fail "headers: state the purpose of the file behind its include guard"
+scripts/files.py >/dev/null || fail "headers: state the purpose of the file behind #pragma once"
 scripts/check-walks.py || fail "walks: name the functions that do it now"
 scripts/check-security.py || fail "docs/internals/security-*.md: a promise for each hostile test, a test for each promise"
 scripts/unused.py || fail "functions without a caller: delete them, with what tests them alone"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_SEARCH_FITS_H
-#define HP3_TESTS_SEARCH_FITS_H
+#pragma once
 /*
  * An invariant over the states of a move (rfr/transitions.h) and of its path search
  * (engine/search/search_steps.h). A search is active (it probes, or waits to probe again) exactly
@@ -21,5 +20,3 @@ static inline bool hp3_search_fits(
 		return state == HP3_SEARCH_ASKING && held;
 	return state == HP3_SEARCH_QUIET;
 }
-
-#endif

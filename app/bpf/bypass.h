@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BPF_BYPASS_H
-#define HP3_BPF_BYPASS_H
+#pragma once
 /*
  * Shared by hp3d and the programs of a port (bypass.bpf.c). Both sides include this file, after a
  * header with the __u types (linux/types.h). The data outlive hp3d in a pinned map: if you change a
@@ -100,5 +99,3 @@ static inline __u32 hp3_bypass_ipv6(__u32 kind)
 struct hp3_bypass_ports {
 	__u16 requests, replies; /* 0: as the RNIC sends them */
 };
-
-#endif

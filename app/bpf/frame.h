@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BPF_FRAME_H
-#define HP3_BPF_FRAME_H
+#pragma once
 /*
  * The BPF programs of a port parse frames with these functions. The XDP program parses a frame
  * before the kernel makes an skb; the other programs parse the skb. Only bypass.bpf.c includes this
@@ -150,5 +149,3 @@ static __always_inline int is_roce(const struct frame *f)
 	return f->protocol == bpf_htons(ETH_P_IPV6) && read_ip6(f, f->l3, &ip6) &&
 	       ip6.nexthdr == IPPROTO_UDP && is_udp_to(f, f->l3 + sizeof(ip6), ROCE_PORT);
 }
-
-#endif

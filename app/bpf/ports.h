@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BPF_PORTS_H
-#define HP3_BPF_PORTS_H
+#pragma once
 /*
  * Frames of flows that hp3d had moved keep their ports when they go direct (rule 19). Only
  * bypass.bpf.c includes this file. The arithmetic is that of roce/icrc.c: the effect of a port
@@ -156,5 +155,3 @@ static __always_inline int keep_port(struct __sk_buff *skb, const struct frame *
 	return set_port(skb, &r,
 		bth[0] >= READ_FIRST && bth[0] <= ATOMIC_ACK ? ports->replies : ports->requests);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BPF_RECORD_H
-#define HP3_BPF_RECORD_H
+#pragma once
 /*
  * Records that BPF programs pass to user space in ring buffers, one per verbs call that has
  * returned. Both sides include this file, after a header with the __u types (linux/types.h).
@@ -49,5 +48,3 @@ struct hp3_verbs_call {
 	__u8 dgid[16];
 	char device[HP3_RECORD_DEVICE];
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_BUS_H
-#define HP3_APP_BUS_H
+#pragma once
 /*
  * NATS (core, no JetStream) for hp3-fleet and hp3d. libnats is loaded at run time: programs that do
  * not open a connection do not need it.
@@ -64,5 +63,3 @@ int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, si
  */
 int hp3_bus_ask(struct hp3_bus *b, const char *subject, const void *data, size_t len,
 	unsigned timeout_ms, hp3_bus_fn *fn, void *arg);
-
-#endif

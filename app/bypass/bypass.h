@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BYPASS_H
-#define HP3_BYPASS_H
+#pragma once
 /*
  * Fail-open for ports that are kernel interfaces (app/bpf/bypass.bpf.c). A BPF program (the tap)
  * hands frames to hp3d. A second program (the detour) makes the kernel forward all other frames
@@ -160,5 +159,3 @@ bool hp3_bypass_gone(struct hp3_bypass_port *p);
 bool hp3_bypass_is_used(const struct hp3_bypass_port *p, uint64_t owner, uint64_t now);
 /* Makes this process the owner of the port, with state DIRECT and no frames inside. */
 void hp3_bypass_own(struct hp3_bypass *b, uint64_t now);
-
-#endif

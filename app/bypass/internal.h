@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_BYPASS_INTERNAL_H
-#define HP3_BYPASS_INTERNAL_H
+#pragma once
 /* Shared by the files of this module. */
 #include <bpf/libbpf.h>
 #include "app/bypass/bypass.h"
@@ -73,5 +72,3 @@ int hp3_bypass_find_sockets(struct hp3_bypass *b);
 int hp3_bypass_pass_gate(struct hp3_bypass *b);
 /* Undoes hp3_bypass_pass_gate(). */
 void hp3_bypass_pass_by_gate(const struct hp3_bypass *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_CLIENT_H
-#define HP3D_CLIENT_H
+#pragma once
 /*
  * One client of the control socket: reads request lines, passes each to the answering function, and
  * writes the answers in order.
@@ -49,5 +48,3 @@ bool hp3d_client_ready(const struct hp3d_client *c); /* a whole request is read:
  */
 bool hp3d_client_service(
 	struct hp3d_client *c, short revents, uint64_t now_ms, hp3d_answer_fn answer, void *arg);
-
-#endif

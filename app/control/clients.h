@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_CLIENTS_H
-#define HP3D_CLIENTS_H
+#pragma once
 /*
  * The clients of a listening socket that have a place (hp3d_places_for() decides who gets one).
  * While none can get one, further clients wait in the kernel's backlog.
@@ -42,5 +41,3 @@ bool hp3d_places_open(const struct hp3d_client *c, unsigned n, unsigned max, uin
 /* The index of the client to close for a new one; n: none; -EBUSY: refuse the new one. */
 int hp3d_places_for(const struct hp3d_client *c, unsigned n, unsigned max,
 	const struct hp3d_client *comes, uint64_t now_ms);
-
-#endif

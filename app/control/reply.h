@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_REPLY_H
-#define HP3D_REPLY_H
+#pragma once
 /*
  * Makes answers, and reads numbers of requests. An answer is:
  *     {"v":1,"ok":true,"data":...}   or   {"v":1,"ok":false,"error":{"code","text","fix"}}
@@ -20,5 +19,3 @@ json_t *hp3d_json_error(const char *code, const char *fix, const char *fmt, ...)
  */
 bool hp3d_json_number(
 	json_t *req, const char *key, uint64_t min, uint64_t max, uint64_t *value, json_t **error);
-
-#endif

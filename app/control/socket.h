@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_CONTROL_SOCKET_H
-#define HP3D_CONTROL_SOCKET_H
+#pragma once
 /*
  * This module: the control socket of hp3d and hp3-fabric, which answers lines of JSON. It listens
  * (here), serves clients (client.h) and builds answers (reply.h). The program defines the requests.
@@ -55,5 +54,3 @@ void hp3d_control_release(struct hp3d_control_socket *s);
 int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder);
 /* Removes the file, too. */
 void hp3d_lock_free(const char *path, int lock);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_DOCTOR_H
-#define HP3_DOCTOR_H
+#pragma once
 /*
  * Finds what keeps hp3 from working, or working well, in this host or its configuration. checks.def
  * is the table of checks. A check is a small function that reports findings, each with its fix: a
@@ -79,5 +78,3 @@ const char *hp3_severity_name(enum hp3_severity s);
  * of errors. */
 unsigned hp3_doctor_report(
 	const struct hp3_config *cfg, const char *file, enum hp3_check_when when, FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_DOCTOR_HOST_H
-#define HP3_DOCTOR_HOST_H
+#pragma once
 /*
  * Access to this host: files below a root (sysfs, procfs, /boot), and functions for information
  * that no file has. Tests use another root and other functions, to emulate other hardware.
@@ -110,5 +109,3 @@ int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);
 void hp3_link_offloads(struct hp3_interface *itf);
 /* Looks for the other end of a veth in the namespaces of this host that can be entered. */
 void hp3_peer_look(struct hp3_link_info *l);
-
-#endif

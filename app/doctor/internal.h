@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_DOCTOR_INTERNAL_H
-#define HP3_DOCTOR_INTERNAL_H
+#pragma once
 /* What the checks share with doctor.c, which has the table of checks. */
 #include "app/doctor/doctor.h"
 
@@ -32,5 +31,3 @@ struct hp3_port {
 #undef HP3_CHECK
 #undef HP3_PORT_CHECK
 #undef HP3_RDMA_CHECK
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_DOCTOR_RDMA_H
-#define HP3_DOCTOR_RDMA_H
+#pragma once
 /* Reads RDMA devices from sysfs (Documentation/ABI sysfs-class-infiniband), as libibverbs does. */
 #include "app/doctor/doctor.h"
 
@@ -21,5 +20,3 @@ struct hp3_rdma_port {
 /* Calls fn for each port of each RDMA device. */
 void hp3_each_rdma_port(
 	struct hp3_doctor *d, void (*fn)(struct hp3_doctor *d, const struct hp3_rdma_port *p));
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_DPDK_FAILURE_H
-#define HP3_APP_DPDK_FAILURE_H
+#pragma once
 /*
  * This module: messages for failed calls of DPDK. `err` is rte_errno, or the negated return value
  * of the call; rte_strerror() handles errors of errno and of DPDK. The module calls no other
@@ -19,5 +18,3 @@ const char *hp3_dpdk_failure(int err, const char *memory, const char *other);
  * with an error that looks like missing memory.
  */
 const char *hp3_pool_failure(int err, const char *memory);
-
-#endif

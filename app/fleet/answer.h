@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_ANSWER_H
-#define HP3_APP_FLEET_ANSWER_H
+#pragma once
 /*
  * Answers questions about the planner's state in JSON: for hp3-fleet's commands (over NATS), and
  * for its page. A question is an object. "ask": top, links, flows, hosts, alarms, plan, why,
@@ -44,5 +43,3 @@ void fleet_http_stop(void); /* harmless if not started */
 
 /* page.html as a text (embed.py). */
 extern const char fleet_page[];
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_APPLY_H
-#define HP3_APP_FLEET_APPLY_H
+#pragma once
 /*
  * Passes advice from plans, which arrive over NATS, to hp3d, after the filter of advice.h. Prints
  * the outcomes on stderr, and adds them to the reports for planners for FLEET_APPLY_REPORT_MS. A
@@ -68,5 +67,3 @@ void fleet_apply_report(struct fleet_apply *h, const struct fleet_gather *g,
 	struct hp3_fleet_report *r, uint64_t now_ms);
 /* Prints the counters. Call it after closing the bus. */
 void fleet_apply_end(struct fleet_apply *h);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_COMMANDS_H
-#define HP3_APP_FLEET_COMMANDS_H
+#pragma once
 /* Commands that query a running hp3-fleet over NATS, and `order`, which needs a running hp3-fleet
  * only for --ports. All return an exit code, and print their errors. */
 #include <stdbool.h>
@@ -34,5 +33,3 @@ struct fleet_spine_path {
  */
 int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const bool *crosses,
 	uint32_t n, unsigned rings, struct fleet_spine_path *spine_path);
-
-#endif

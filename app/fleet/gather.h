@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_GATHER_H
-#define HP3_APP_FLEET_GATHER_H
+#pragma once
 /*
  * Makes a report from hp3d's lists of flows and paths (hp3ctl(1), `flows` and `paths`). The report
  * has the flows with the highest rates since the last regular report, and their paths; idle flows
@@ -62,5 +61,3 @@ struct fleet_severe {
 /* True: such an event was new in this read. False if the read is not due, in the first read, and in
  * the first read after a reconnection. */
 bool fleet_severe(struct fleet_severe *s, struct fleet_hp3d *h, uint64_t now_ms);
-
-#endif

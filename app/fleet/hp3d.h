@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_HP3D_H
-#define HP3_APP_FLEET_HP3D_H
+#pragma once
 /*
  * A connection to hp3d's control socket. It is made when needed, and made again after every error
  * except a refusal. A call fails if hp3d sends nothing, or receives nothing, for FLEET_HP3D_WAIT_S.
@@ -29,5 +28,3 @@ json_t *fleet_hp3d_ask(struct fleet_hp3d *h, json_t *req);
 /* Reads a list, page by page, into one array. Ends with the last page, or with the page after which
  * the array has `most` items or more. NULL: see `why`. */
 json_t *fleet_hp3d_list(struct fleet_hp3d *h, json_t *req, size_t most);
-
-#endif

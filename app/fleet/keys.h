@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FLEET_KEYS_H
-#define HP3_FLEET_KEYS_H
+#pragma once
 /* The configuration of hp3-fleet: an INI file; all keys have a default. */
 #include "app/bus/bus.h"
 #include "config/ini.h"
@@ -39,5 +38,3 @@ extern const struct hp3_ini_schema fleet_schema;
 void fleet_config_find_files(struct fleet_config *c);
 
 struct hp3_bus_options fleet_bus_options(const struct fleet_config *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_PLANNER_H
-#define HP3_APP_FLEET_PLANNER_H
+#pragma once
 /*
  * hp3-fleet run: connects the planner's core (fleet/fleet.h) to NATS. Threads of libnats take
  * reports and keep-alives, and the main thread sends plans. Threads of libnats and of the HTTP
@@ -45,5 +44,3 @@ struct fleet_planner {
 
 /* Runs until a signal ends it. Returns an exit code. */
 int fleet_run(const struct fleet_config *cfg);
-
-#endif

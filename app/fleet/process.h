@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_PROCESS_H
-#define HP3_APP_FLEET_PROCESS_H
+#pragma once
 /*
  * Planner and agent as processes. They end on SIGINT or SIGTERM, or when the NATS servers refuse
  * the process's user.
@@ -32,5 +31,3 @@ enum fleet_exit { FLEET_DONE, FLEET_FAILED, FLEET_USAGE, FLEET_UNREACHABLE };
 
 /* Runs until a signal ends it, or NATS refuses this user. Returns an exit code. */
 int fleet_agent(const struct fleet_config *cfg);
-
-#endif

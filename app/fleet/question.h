@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_APP_FLEET_QUESTION_H
-#define HP3_APP_FLEET_QUESTION_H
+#pragma once
 /* Questions (answer.h) to a running hp3-fleet, over NATS. Errors and their fixes go to stderr. */
 #include <jansson.h>
 #include "app/fleet/keys.h"
@@ -13,5 +12,3 @@ struct hp3_bus *fleet_line_open(const struct fleet_config *cfg);
 /* Returns the answer, a new reference, even if the answer is an error; NULL: no answer. Frees the
  * question. */
 json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, json_t *question);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3CTL_COLUMNS_H
-#define HP3CTL_COLUMNS_H
+#pragma once
 /*
  * The columns of tables of flows (commands flows and watch), for display and --sort. Also computes
  * the rates of flows, which need two reads.
@@ -36,5 +35,3 @@ void hp3ctl_sort(json_t *flows, unsigned column, bool reverse);
  * NULL. Returns the object for the next call.
  */
 json_t *hp3ctl_rates(json_t *flows, json_t *before);
-
-#endif

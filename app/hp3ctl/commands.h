@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3CTL_COMMANDS_H
-#define HP3CTL_COMMANDS_H
+#pragma once
 /*
  * The table of commands and their options. --help, the parser and completion use it; the test
  * hp3ctl/commands compares hp3ctl(1) with it. A new command is a row, its options' rows, a handler
@@ -61,5 +60,3 @@ int hp3ctl_complete(int argc, char **argv);
 
 /* The whole program, except its state: parses the command line, runs the command. */
 int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv);
-
-#endif

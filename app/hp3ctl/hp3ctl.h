@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3CTL_H
-#define HP3CTL_H
+#pragma once
 /*
  * hp3ctl: sends requests to hp3d's control socket and prints the answers: tables, or with --json
  * JSON lines (lists: one object per line). Errors and their fixes go to stderr; with --json, an
@@ -164,5 +163,3 @@ int hp3ctl_tarball_add(struct hp3ctl_tarball *a, const char *name, const char *d
 int hp3ctl_tarball_add_output(struct hp3ctl_tarball *a, const char *name, const char *const *argv);
 /* Finishes the file; frees *a in any case. */
 int hp3ctl_tarball_close(struct hp3ctl_tarball *a);
-
-#endif

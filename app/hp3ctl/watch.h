@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3CTL_WATCH_H
-#define HP3CTL_WATCH_H
+#pragma once
 /* State of `hp3ctl watch`. watch.c reads data from hp3d and handles keys; screen.c draws. */
 #include "app/hp3ctl/columns.h"
 #include "app/hp3ctl/hp3ctl.h"
@@ -30,5 +29,3 @@ void hp3ctl_screen_draw(struct hp3ctl_view *v);
 /* A key, or -1 after timeout_ms or a signal. */
 int hp3ctl_screen_key(int timeout_ms);
 enum { HP3CTL_KEY_LEFT = 0x10000, HP3CTL_KEY_RIGHT, HP3CTL_KEY_UP, HP3CTL_KEY_DOWN };
-
-#endif

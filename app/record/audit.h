@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RECORD_AUDIT_H
-#define HP3_RECORD_AUDIT_H
+#pragma once
 /*
  * A file to which whole lines are appended. A line that was written only in part is removed again,
  * so a full disk leaves no partial line. When hp3_audit_write() returns 0, the kernel has the line:
@@ -33,5 +32,3 @@ bool hp3_journal_is_stderr(void);
  * does.
  */
 int hp3_journal_send(int priority, const char *message, const json_t *what);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_RECORD_RECORD_H
-#define HP3_RECORD_RECORD_H
+#pragma once
 /*
  * This module: writes records that remain when hp3d has ended. It calls no other module of hp3.
  *
@@ -60,5 +59,3 @@ struct hp3_record_stats hp3_record_stats(void);
 
 /* "2026-01-31T23:59:59.123456Z" */
 void hp3_wall_text(uint64_t wall_ns, char buf[HP3_WALL_TEXT]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_ACCOUNT_H
-#define HP3_VERBS_ACCOUNT_H
+#pragma once
 /*
  * Counts the work requests that are outstanding on a queue pair. A completion covers all work
  * requests of its queue pair that were posted before it. So this library counts signalled work
@@ -237,5 +236,3 @@ bool hp3v_is_closed(const struct hp3v_qp *q);
 void hp3v_grow_older(struct hp3v_qp *q);
 /* Have more signalled work requests completed than were posted? Then posts bypass this library. */
 bool hp3v_is_foreign(const struct hp3v_qp *q);
-
-#endif

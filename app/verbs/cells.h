@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_CELLS_H
-#define HP3_VERBS_CELLS_H
+#pragma once
 /*
  * The memory that is shared with hp3d, with a cell per queue pair, and hp3d's bell, an eventfd
  * (share.h).
@@ -33,5 +32,3 @@ void hp3v_cells_ring(void); /* rings hp3d's bell */
 bool hp3v_cells_open(struct hp3v_shared *shared);
 /* In a forked child: releases them. */
 void hp3v_cells_abandon(void);
-
-#endif

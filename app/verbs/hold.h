@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_HOLD_H
-#define HP3_VERBS_HOLD_H
+#pragma once
 /*
  * Holds work requests while a queue pair is moved by its RNIC's udp_sport call. The udp_sport call
  * takes effect at once. So earlier work requests must have completed before the call, and later
@@ -59,5 +58,3 @@ char *hp3v_held_inline(struct hp3v_qp *q, uint64_t bytes);
 void hp3v_held_cut(struct hp3v_qp *q, uint32_t count);
 /* Held request `i`. The result is valid even after a cut, until the next request is added. */
 const struct ibv_send_wr *hp3v_held_at(const struct hp3v_qp *q, uint32_t i);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_METHODS_H
-#define HP3_VERBS_METHODS_H
+#pragma once
 /*
  * The verbs calls of a move, one function per step. The caller holds the queue pair's lock. The
  * functions of steps return 0 or an errno. move.h describes their use and order.
@@ -33,5 +32,3 @@ int hp3v_sqd_end(struct hp3v_qp *q);
 
 /* Sets the port by the RNIC's udp_sport call, which takes effect at once. */
 int hp3v_sport_turn(struct hp3v_qp *q, uint16_t port);
-
-#endif

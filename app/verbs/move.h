@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_MOVE_H
-#define HP3_VERBS_MOVE_H
+#pragma once
 /*
  * A move of a queue pair: IDLE, DRAINING, SUSPENDED, IDLE.
  *
@@ -52,5 +51,3 @@ static inline bool hp3v_is_moving(const struct hp3v_qp *q)
 {
 	return __atomic_load_n(&q->step, __ATOMIC_RELAXED) != HP3V_IDLE;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_QPS_H
-#define HP3_VERBS_QPS_H
+#pragma once
 /* The library's records of queue pairs (reliable connections only). */
 #include "app/verbs/shim.h"
 
@@ -26,5 +25,3 @@ void hp3v_qp_show(struct hp3v_qp *q);
 /* Call it in a forked child. The library forgets the parent's queue pairs, and never moves them
  * there. */
 void hp3v_qps_orphan(void);
-
-#endif

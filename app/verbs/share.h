@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_SHARE_H
-#define HP3_VERBS_SHARE_H
+#pragma once
 /*
  * The interface between an application's libhp3verbs.so (the shim) and hp3d on the same host. The
  * shim connects to a UNIX socket (SOCK_SEQPACKET), and each side sends one message (hello,
@@ -148,5 +147,3 @@ struct hp3_verbs_cell {
 	char device[HP3_VERBS_DEVICE] __attribute__((aligned(64)));
 };
 _Static_assert(sizeof(struct hp3_verbs_cell) == 256, "cache lines");
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_SHIM_H
-#define HP3_VERBS_SHIM_H
+#pragma once
 /*
  * Shared by the parts of libhp3verbs.so. Threads find the records of contexts, queue pairs and
  * completion queues without a lock (table.h). So the memory of records is never freed, only reused:
@@ -219,5 +218,3 @@ void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr);
 /* Returns the provider's result. If it is not 0, the provider took no request of the section. */
 int hp3v_ex_end(struct hp3v_qp *q);
 void hp3v_ex_abort(struct hp3v_qp *q);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_VERBS_TABLE_H
-#define HP3_VERBS_TABLE_H
+#pragma once
 /*
  * Finds the record of a QPN in a context (hp3v_qps), and of a context or an extended completion
  * queue (hp3v_others). There are two tables, so that each record in hp3v_qps is that of a queue
@@ -72,5 +71,3 @@ bool hp3v_put_qp(struct hp3v_qp *q, const struct ibv_context *context, uint32_t 
 void hp3v_remove_qp(struct hp3v_qp *q);
 bool hp3v_put(struct hp3v_key *key, const void *owner, uint32_t number);
 void hp3v_remove(struct hp3v_key *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_WATCH_FILE_H
-#define HP3_WATCH_FILE_H
+#pragma once
 /*
  * A file whose code uprobes patch in memory, in every process that runs it. A path may name another
  * file a moment later. So the path is resolved once, and all checks and uses are by the descriptor.
@@ -62,5 +61,3 @@ struct hp3_elf_symbol {
  */
 int hp3_elf_symbols(
 	const void *file, size_t size, const char *name, struct hp3_elf_symbol *out, unsigned max);
-
-#endif

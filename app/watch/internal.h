@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_WATCH_INTERNAL_H
-#define HP3_WATCH_INTERNAL_H
+#pragma once
 /*
  * The parts of a watcher. watch.c combines the parts; common.c has functions for all of them. One
  * epoll descriptor covers all event sources; each source has a tag.
@@ -120,5 +119,3 @@ int hp3_confine_more(const struct hp3_watch_options *o);
 
 /* Limits open files and memory; forbids core dumps and writes to files. */
 void hp3_confine_limits(void);
-
-#endif

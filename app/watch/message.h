@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_WATCH_MESSAGE_H
-#define HP3_WATCH_MESSAGE_H
+#pragma once
 /*
  * Messages from hp3-watch to the hp3d that started it, over a socket that preserves message
  * boundaries. All messages have the same size, and contain only numbers, except for notices and the
@@ -50,5 +49,3 @@ void hp3_watch_message_event(struct hp3_watch_message *m, const struct hp3_watch
 bool hp3_watch_message_ok(const struct hp3_watch_message *m, size_t size);
 /* `m`: a valid EVENT. */
 struct hp3_watch_event hp3_watch_message_to_event(const struct hp3_watch_message *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_WATCH_QPS_H
-#define HP3_WATCH_QPS_H
+#pragma once
 /*
  * Follows the queue pairs of this host by their verbs calls. The changes to RTR (peer, PSN, MTU)
  * and RTS (first PSN) together give an UP event. RESET, INIT, ERR, destruction, and the end of the
@@ -57,5 +56,3 @@ int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c);
 /* DOWN for all queue pairs that the process set up. */
 void hp3_qps_process_ended(struct hp3_qps *q, uint32_t pid, uint64_t now);
 unsigned hp3_qps_count(const struct hp3_qps *q);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_WATCH_WATCH_H
-#define HP3_WATCH_WATCH_H
+#pragma once
 /*
  * Watches the set-up and the end of this host's queue pairs, before their first packet. For each
  * reliable connection over RoCEv2, there is an UP event when its local queue pair enters RTS
@@ -64,5 +63,3 @@ const char *hp3_watch_by_name(enum hp3_watch_by by); /* none, kernel, library */
 int hp3_watch_fd(
 	const struct hp3_watch *w); /* readable: call hp3_watch_poll(); -1: nothing to wait for */
 void hp3_watch_poll(struct hp3_watch *w); /* calls the hooks for all events so far */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_WATCH_WATCHER_H
-#define HP3_WATCH_WATCHER_H
+#pragma once
 /*
  * hp3d's side of hp3-watch: the watcher (watch.h) in its own process, with only the capabilities
  * that it needs, and without hp3d's memory (hp3_keep()). hp3d checks its messages (message.h). If
@@ -33,5 +32,3 @@ uint32_t hp3_watcher_ends(const struct hp3_watcher *w); /* how often it died or 
 
 /* Ends the watcher, within some seconds. NULL is harmless. */
 void hp3_watcher_stop(struct hp3_watcher *w);
-
-#endif

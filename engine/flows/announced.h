@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_ANNOUNCED_H
-#define HP3_ENGINE_ANNOUNCED_H
+#pragma once
 /*
  * Announced flows: flow records that exist because of a message from a peer or a local process.
  * Their queue pair has sent nothing, and they are not paired. Announced flows take at most half of
@@ -24,5 +23,3 @@ void hp3_announced_end(struct hp3_engine *e, uint32_t flow);
  * only one of its address pair, so that the pair becomes free, too.
  */
 uint32_t hp3_announced_spare(const struct hp3_engine *e, bool alone);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_BARRED_H
-#define HP3_ENGINE_BARRED_H
+#pragma once
 /*
  * Applies a filter (engine/filter.h) to the engine's flows, and the keys of this host to its pairs.
  * Called before a move, probe, challenge, agreement or message, not for packets in steady state. No
@@ -28,5 +27,3 @@ static inline bool hp3_is_pinned(const struct hp3_pair *p, uint64_t now)
  * hp3_missed() may be unfinished.
  */
 bool hp3_flow_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
-
-#endif

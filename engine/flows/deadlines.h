@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_DEADLINES_H
-#define HP3_ENGINE_DEADLINES_H
+#pragma once
 /*
  * Deadlines of numbered items: a heap with four children per node and an index by item. An item has
  * one deadline at most. Setting or removing one takes log4(items) steps; reading the earliest takes
@@ -44,5 +43,3 @@ static inline uint32_t hp3_deadline_item(const struct hp3_deadlines *d)
 {
 	return d->heap[0].item;
 }
-
-#endif

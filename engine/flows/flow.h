@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_FLOW_H
-#define HP3_ENGINE_FLOW_H
+#pragma once
 /*
  * A flow record: the requester stream of one queue pair. Once paired, a flow has two keys:
  * (addresses, remote QPN) for packets from the RNIC, (addresses, local QPN) for packets from the
@@ -211,5 +210,3 @@ _Static_assert(sizeof(struct hp3_unpaired) <= sizeof(struct hp3_monitor), "no fl
 
 _Static_assert(sizeof(struct hp3_flow) == 128, "two cache lines");
 _Static_assert(__builtin_offsetof(struct hp3_flow, pair) == 64, "hot part is one cache line");
-
-#endif

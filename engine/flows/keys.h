@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_KEYS_H
-#define HP3_ENGINE_KEYS_H
+#pragma once
 /*
  * Finds the flow of a packet: the keys of flow.h, their hash, and the look-up (keys.c). The result
  * of an earlier, prefetched look-up counts only if the record has the packet's key.
@@ -73,5 +72,3 @@ static inline uint32_t hp3_pkt_flow(
 		return pkt->flow;
 	return hp3_pkt_flow_slow(e, pkt, dir);
 }
-
-#endif

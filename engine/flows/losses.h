@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_LOSSES_H
-#define HP3_ENGINE_LOSSES_H
+#pragma once
 /*
  * Records of flows that lost packets (struct hp3_losses). The records are a small cache, because
  * few flows lose packets at the same time. A new record replaces the one with the oldest loss.
@@ -15,5 +14,3 @@ struct hp3_losses *hp3_losses_take(struct hp3_engine *e, uint32_t flow, uint64_t
 void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to);
 /* The flow is removed, or begins a new epoch. */
 void hp3_losses_forget(struct hp3_engine *e, uint32_t flow);
-
-#endif

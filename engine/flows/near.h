@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_NEAR_H
-#define HP3_ENGINE_NEAR_H
+#pragma once
 /*
  * Finds the flows of an address pair that have recently sent near a PSN, so that a reply with this
  * PSN may be for them (rule 15). It is a hash table of PSN windows: an entry covers HP3_NEAR_PSNS
@@ -56,5 +55,3 @@ bool hp3_near_others(const struct hp3_engine *e, uint32_t flow, uint32_t psn, ui
 bool hp3_near_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 /* The flow of the pair that last sent in the window of this PSN; HP3_NO_FLOW: unknown. */
 uint32_t hp3_near_latest(const struct hp3_engine *e, uint32_t pair, uint32_t psn, uint64_t now);
-
-#endif

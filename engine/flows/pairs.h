@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_PAIRS_H
-#define HP3_ENGINE_PAIRS_H
+#pragma once
 /*
  * Address pairs: local address, remote address and VLAN of flows. A record has the state that the
  * flows of a pair share: addresses, list of flows, probes. IPv4 packets in steady state do not
@@ -73,5 +72,3 @@ uint32_t hp3_pairs_find(const struct hp3_pairs *t, const struct hp3_ends *ends);
 /* Finds or adds the pair; HP3_NO_PAIR if the table is full. */
 uint32_t hp3_pairs_get(struct hp3_pairs *t, const struct hp3_ends *ends);
 void hp3_pairs_free(struct hp3_pairs *t, uint32_t index);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_PENDING_H
-#define HP3_ENGINE_PENDING_H
+#pragma once
 /*
  * Set-up and end events of queue pairs that wait for proof (rule 16). An event may be late: the
  * next queue pair with the same QPNs may be sending already. A flow's record stores two things:
@@ -79,5 +78,3 @@ void hp3_pending_setup_add(struct hp3_engine *e, uint32_t flow, const struct hp3
  */
 void hp3_pending_setup_ended(struct hp3_engine *e, uint32_t flow, uint32_t lqpn);
 void hp3_pending_setup_drop(struct hp3_engine *e, uint32_t flow);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_TABLE_H
-#define HP3_ENGINE_TABLE_H
+#pragma once
 /*
  * Hash index: 32-bit signature -> flow record. A bucket is one cache line: eight signatures, and
  * eight references to records. One or two vector instructions compare all signatures if the CPU has
@@ -85,5 +84,3 @@ static inline uint32_t hp3_bucket_match(const struct hp3_bucket *b, uint32_t sig
 	return hp3_bucket_match_portable(b, sig);
 #endif
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_LIFE_H
-#define HP3_ENGINE_LIFE_H
+#pragma once
 /*
  * A flow's life. The engine adds a flow at its first request packet, at a set-up event, at a
  * message of the peer's hp3d, or from the flow state file. It pairs the flow with the local QPN
@@ -160,5 +159,3 @@ void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_p
  * it was a first transmission.
  */
 void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bool first);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_QP_SOURCES_H
-#define HP3_ENGINE_QP_SOURCES_H
+#pragma once
 /*
  * Sources of queue-pair events, and what each source may change (rule 16). pass/qp.c uses this
  * table; docs/internals/rules-pairing.md has its content in words.
@@ -61,5 +60,3 @@ static inline enum hp3_pairing hp3_pairing_of(uint8_t source)
 {
 	return source == HP3_QP_SOURCE_CM ? HP3_PAIRING_CM : HP3_PAIRING_EVENT;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_MOVES_H
-#define HP3_ENGINE_MOVES_H
+#pragma once
 /*
  * How a flow moves: its slot with FIFO and timers during a move; the actions of the transition
  * table (rfr/transitions.h); its rate, CNPs and replies. search/ chooses the path, and owns the
@@ -145,5 +144,3 @@ void hp3_reply_reroute(
 /* outcome.c: was the new path better? */
 void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id);
 void hp3_outcome_judge(struct hp3_turn *t, struct hp3_move *m);
-
-#endif

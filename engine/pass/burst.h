@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_BURST_H
-#define HP3_ENGINE_BURST_H
+#pragma once
 /*
  * The loops of hp3_see_burst() and hp3_burst(). burst.c is compiled once per level of the
  * instruction set, from the same source; isa.c selects one when the engine is created.
@@ -39,5 +38,3 @@ const struct hp3_isa *hp3_isa_best(void);
 /* hp3_rx() for a packet of a longer burst. */
 void hp3_rx_of_many(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd,
 	struct hp3_acts *acts);
-
-#endif

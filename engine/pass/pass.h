@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_PASS_H
-#define HP3_ENGINE_PASS_H
+#pragma once
 /*
  * Packet handling: bursts (burst.c, isa.c), single packets (packet.c, transmit.c), congestion
  * feedback (feedback.c), set-up and end of queue pairs (cm.c, cm_agreed.c, qp.c), other messages
@@ -71,5 +70,3 @@ void hp3_qp_disconnected(struct hp3_turn *t, uint32_t flow);
  * was about another queue pair: the flow leaves on the RNIC's port.
  */
 void hp3_check_begin(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
-
-#endif

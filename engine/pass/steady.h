@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_STEADY_H
-#define HP3_ENGINE_STEADY_H
+#pragma once
 /*
  * Steps for every packet that packet.c or transmit.c handles. They monitor the path in use, and
  * record state of the newest packet that a later move needs. is_plain_progress() is also in the
@@ -87,5 +86,3 @@ static inline __attribute__((always_inline)) bool is_plain_progress(
 	       f->pmtu_log2 != 0 && open <= HP3_PSN_MASK / 2 &&
 	       ((v->psn - f->stream.una) & HP3_PSN_MASK) < open;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_COMPARE_H
-#define HP3_ENGINE_COMPARE_H
+#pragma once
 /*
  * Compares ports of an address pair by probes (ppp/compare.h), for an operator. An engine makes one
  * comparison at a time. The next burst of peer probes leaves when all probes of the last burst are
@@ -29,5 +28,3 @@ struct hp3_comparing {
  */
 bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now);
 void hp3_compare_forget(struct hp3_engine *e, uint32_t pair);
-
-#endif

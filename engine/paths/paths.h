@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_PATHS_H
-#define HP3_ENGINE_PATHS_H
+#pragma once
 /*
  * State of the paths between two addresses, besides the path table (ppp/paths.h): switches on the
  * path. Also tracks which path a flow uses.
@@ -33,5 +32,3 @@ void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
 /* hops.c: a hop with this address has answered. Returns its number, or -ENOSPC. */
 int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16]);
-
-#endif

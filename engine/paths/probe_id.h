@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_PROBE_ID_H
-#define HP3_ENGINE_PROBE_ID_H
+#pragma once
 /*
  * A probe id contains the slot of its round (search/answers.c). Searches have slots below
  * cfg.max_moves, which is at most HP3_COMPARE_SLOT. Slots from HP3_COMPARE_SLOT on belong to a
@@ -18,5 +17,3 @@ static inline uint32_t hp3_probe_slot(uint32_t id)
 {
 	return (id >> HP3_PROBE_SLOT_SHIFT) & UINT16_MAX;
 }
-
-#endif

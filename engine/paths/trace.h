@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_TRACE_H
-#define HP3_ENGINE_TRACE_H
+#pragma once
 /*
  * Path identity by traces (ppp/paths.h, provider TRACE), and the linear map with which a few traces
  * are enough for all ports (ppp/linear.h). This header is internal to the engine. The engine's
@@ -130,5 +129,3 @@ struct hp3_tracing {
 	struct hp3_hop hop[HP3_HOPS];
 	struct hp3_trace_map map[HP3_TRACE_MAPS];
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_TRACE_STATE_H
-#define HP3_ENGINE_TRACE_STATE_H
+#pragma once
 /*
  * Shared by the files that implement the states of trace.h. trace_turn.c chooses the next trace and
  * evaluates its result. trace_state.c changes the state and updates the path table, and with it the
@@ -56,5 +55,3 @@ void hp3_trace_found(struct hp3_engine *e, uint32_t pair, uint64_t now);
  */
 void hp3_trace_map_verdict(struct hp3_engine *e, uint32_t pair, uint64_t now);
 void hp3_trace_use_traces(struct hp3_engine *e, struct hp3_trace_pair *t, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_PAUSE_H
-#define HP3_ENGINE_PAUSE_H
+#pragma once
 /*
  * Length of a natural pause between a flow's replies. Reasons for pauses: ACKs are coalesced, a
  * responder takes time for a READ, many queue pairs share a slow link. A pause may repeat. So the
@@ -27,5 +26,3 @@ static inline uint32_t hp3_pause_code(uint64_t ns)
 		code++;
 	return code;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SEARCH_H
-#define HP3_ENGINE_SEARCH_H
+#pragma once
 /*
  * Path searches: rounds of probes, one file per trigger (search/search_state.h). A search that
  * finds a better path starts a move. Re-probe: another round that confirms a result.
@@ -132,5 +131,3 @@ void hp3_message_start_step(struct hp3_turn *t, struct hp3_move *m);
 
 /* active.c: flows with packets in flight */
 void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now);
-
-#endif

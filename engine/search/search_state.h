@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SEARCH_STATE_H
-#define HP3_ENGINE_SEARCH_STATE_H
+#pragma once
 /*
  * A path search: its cause and its progress. It begins in hp3_search_prepare(), sends rounds of
  * probes if its kind needs any, and ends with the resulting move, or without one. `kind` selects
@@ -170,5 +169,3 @@ static inline bool hp3_search_is_own(const struct hp3_search *d)
 	return d->kind == HP3_SEARCH_CONGESTED || d->kind == HP3_SEARCH_BEHIND_DRAIN ||
 	       d->kind == HP3_SEARCH_MESSAGE_START || d->kind == HP3_SEARCH_ADVISED;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SEARCH_STEPS_H
-#define HP3_ENGINE_SEARCH_STEPS_H
+#pragma once
 /*
  * State machine of path searches, and the resulting inputs of the move (rfr/transitions.h), as one
  * table. end.c compiles it, tests compare engines with it, and the model is generated from it.
@@ -83,5 +82,3 @@
 	X(DEAD, WAITING, LATER, WAITING, NONE)                                                     \
 	X(DEAD, WAITING, STAY, QUIET, NO_BETTER)                                                   \
 	X(DEAD, WAITING, OVER, QUIET, NONE)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SPRAY_QUOTA_H
-#define HP3_ENGINE_SPRAY_QUOTA_H
+#pragma once
 /*
  * The share of each peer in the resources that all peers share: places for agreements, and room for
  * held packets. A peer may take one more place (or byte) while it has less than HP3_QUOTA_ALPHA
@@ -69,5 +68,3 @@ static inline bool hp3_quota_allows_agreement(uint32_t used, uint32_t free, uint
 		return free != 0;
 	return free > kept && hp3_quota_allows(used, 1, free - kept);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SPRAY_RECEIVE_H
-#define HP3_ENGINE_SPRAY_RECEIVE_H
+#pragma once
 /*
  * Internals of the receiving side: requests of peers (receive.c), READ responses (reads.c), held
  * packets of both (held.c), lost packets (missing.c), agreements (promise.c). "Resequenced": held
@@ -204,5 +203,3 @@ static inline uint64_t hp3_in_lease(const struct hp3_spray_in *in)
 
 /* Sends no further offer to the peer for a while. */
 void hp3_in_put_off(struct hp3_turn *t, const struct hp3_spray_in *in);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SPRAY_ROUNDS_H
-#define HP3_ENGINE_SPRAY_ROUNDS_H
+#pragma once
 /*
  * Mode auto: hp3d compares the paths to a peer before a queue pair uses several of them. Each
  * entropy value (EV), that is, each UDP source port, counts as a path. A comparison is a burst of
@@ -70,5 +69,3 @@ void hp3_spray_rounds_differ(struct hp3_spray_peer *peer, uint64_t now);
  * comparison.
  */
 bool hp3_spray_rounds_reply(struct hp3_engine *e, uint32_t id, uint32_t took_ns, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SPRAY_SEND_H
-#define HP3_ENGINE_SPRAY_SEND_H
+#pragma once
 /*
  * Internals of the sending side: requests (send.c) and READ responses (read.c) of the local RNIC's
  * queue pairs, and the agreements about them (out.c).
@@ -95,5 +94,3 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
  * on, packets take one path.
  */
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SPRAY_H
-#define HP3_ENGINE_SPRAY_H
+#pragma once
 /*
  * Spraying: the packets of a queue pair take several paths at once (rfr.mode = auto or spray).
  * Sender: queue pairs of the local RNIC (send.c, read.c, out.c). Receiver: hp3d resequences the
@@ -508,5 +507,3 @@ void hp3_spray_reads_anew(struct hp3_turn *t, struct hp3_spray_in *in, bool repo
 uint64_t hp3_spray_in_tick(struct hp3_turn *t, struct hp3_spray_in *in);
 /* Ends the agreement: drops the held packets (`drop`), or hands them over. */
 void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop);
-
-#endif

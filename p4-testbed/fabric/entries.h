@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_ENTRIES_H
-#define HP3_TESTBED_ENTRIES_H
+#pragma once
 /*
  * Table entries of one switch. They are made from the topology and the links that are up, for each
  * of two targets. SWX reads one line of text per entry (rte_swx_ctl_pipeline_table_entry_read()),
@@ -40,5 +39,3 @@ int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e);
 void hp3_entry_swx(const struct hp3_entry *e, char *buf, size_t cap);
 void hp3_entry_bmv2(const struct hp3_entry *e, uint32_t mtu, char *buf, size_t cap);
 void hp3_entry_bmv2_meter(uint32_t rate_pps, char *buf, size_t cap); /* of ICMP messages */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_FABRIC_H
-#define HP3_TESTBED_FABRIC_H
+#pragma once
 /*
  * The whole fabric in one process and one thread: switches (swx.h), which lanes (tm.h) connect, and
  * a DPDK port for every host. A lane is one direction of a link. A frame from a host enters the
@@ -84,5 +83,3 @@ static inline uint32_t hp3_lane_down(const struct hp3_net_host *h)
 {
 	return 2 * h->link + 1;
 }
-
-#endif

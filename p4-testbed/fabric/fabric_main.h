@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_MAIN_H
-#define HP3_TESTBED_MAIN_H
+#pragma once
 /*
  * hp3-fabric: the process behind hp3-testbed. Subcommands that only read a topology need no DPDK.
  * `run` forwards traffic between hosts. `inject` sends single packets through one switch
@@ -36,5 +35,3 @@ int hp3_plan_entries(const struct hp3_net *net, const char *sw, const char *targ
 
 /* control.c: handles a request of the control socket, and returns the answer. */
 json_t *hp3_control_answer(struct hp3_fabric *f, json_t *request);
-
-#endif

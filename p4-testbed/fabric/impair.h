@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_IMPAIR_H
-#define HP3_TESTBED_IMPAIR_H
+#pragma once
 /*
  * Impairments of a lane (one direction of a link). These functions only decide; the traffic manager
  * drops, delays and delivers frames. If all keys are 0, frames are not impaired.
@@ -69,5 +68,3 @@ uint64_t hp3_impair_delay(struct hp3_tm *tm, uint32_t lane);
 /* A frame has arrived. Applies bit errors and marks to it; returns a copy to deliver, too, or
  * NULL. */
 struct hp3_frame *hp3_impair_arrival(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_NET_H
-#define HP3_TESTBED_NET_H
+#pragma once
 /*
  * The network that a topology file describes: switches with numbered ports, hosts, links and
  * addresses; and the routes over the links that are up.
@@ -106,5 +105,3 @@ uint32_t hp3_net_hash(const struct hp3_net *net, uint32_t s, const struct hp3_ne
  * -ENETUNREACH. */
 int hp3_net_path(
 	const struct hp3_net *net, const struct hp3_net_flow *f, uint32_t hop[HP3_NET_HOPS]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_SCENARIO_H
-#define HP3_TESTBED_SCENARIO_H
+#pragma once
 /*
  * A scenario file: topology, load between hosts, events. The loader of config/ reads the file.
  * hp3-testbed gets the scenario as JSON, after it was checked against the topology.
@@ -64,5 +63,3 @@ struct hp3_scenario {
 /* As hp3_ini_load(). */
 int hp3_scenario_load(const char *path, struct hp3_scenario *out, struct hp3_config_errors *errs);
 json_t *hp3_scenario_json(const struct hp3_scenario *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_SWX_H
-#define HP3_TESTBED_SWX_H
+#pragma once
 /*
  * One switch: an SWX pipeline that runs the program of ../spec. The pipeline's port type is defined
  * here: the input port provides one packet at a time, and the output port passes the packet to the
@@ -79,5 +78,3 @@ void hp3_swx_process(struct hp3_swx *sw, uint32_t port, struct rte_mbuf *m);
 
 /* Value of a counter, for example "port_tx_packets". */
 uint64_t hp3_swx_counter(const struct hp3_swx *sw, const char *name, uint32_t index);
-
-#endif

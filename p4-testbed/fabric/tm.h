@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_TM_H
-#define HP3_TESTBED_TM_H
+#pragma once
 /*
  * The traffic manager: queues, links and pauses of the whole fabric, as a discrete event model that
  * follows the clock. It uses no DPDK, does no I/O, and reads no clock: callers pass the time.
@@ -170,5 +169,3 @@ enum hp3_tm_kind {
 
 void hp3_tm_at(struct hp3_tm *tm, uint64_t at, uint32_t lane, enum hp3_tm_kind kind, uint32_t what);
 bool hp3_tm_pop(struct hp3_tm *tm, uint64_t until, struct hp3_tm_event *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_TOPO_H
-#define HP3_TESTBED_TOPO_H
+#pragma once
 /*
  * The topology file: a two-layer leaf-spine fabric as an INI file, read by the loader of config/.
  * Every leaf has a link to every spine. Hosts are numbered leaf by leaf: with two hosts per leaf,
@@ -100,5 +99,3 @@ const struct hp3_topo_named_link *hp3_topo_find_link(const struct hp3_topo *t, c
 enum hp3_topo_port hp3_topo_host_port(const struct hp3_topo *t, const char *host);
 const char *hp3_topo_port_name(enum hp3_topo_port port); /* "af_packet" */
 const struct hp3_topo_switch *hp3_topo_find_switch(const struct hp3_topo *t, const char *name);
-
-#endif

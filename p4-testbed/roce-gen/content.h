@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_CONTENT_H
-#define ROCE_GEN_CONTENT_H
+#pragma once
 /*
  * Content of messages. A receiver can check every byte of a message without other information.
  *
@@ -34,5 +33,3 @@ bool gen_message_ok(const void *from, uint64_t header, uint32_t offset, uint32_t
 /* `n` bytes of memory at virtual address `va`. */
 void gen_memory_fill(void *to, uint32_t rkey, uint64_t va, uint32_t n);
 bool gen_memory_ok(const void *from, uint32_t rkey, uint64_t va, uint32_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_CONTROL_H
-#define ROCE_GEN_CONTROL_H
+#pragma once
 /*
  * Sets up queue pairs without the network under test. Two ends exchange the parameters of their
  * queue pairs over a stream socket, as lines of JSON. The socket is TCP, or a Unix socket, which
@@ -92,5 +91,3 @@ void gen_control_send(struct gen_peer *p, const char *type);
 void gen_control_fail(struct gen_control *c, struct gen_peer *p, const char *what);
 /* Sets up the queue pairs given by --static. */
 int gen_control_fixed(struct gen_control *c, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_ENDPOINT_H
-#define ROCE_GEN_ENDPOINT_H
+#pragma once
 /*
  * An RNIC in user space: many queue pairs on one port. Callers pass in frames and the time, and get
  * frames and events. The endpoint does no I/O and reads no clock, so tests can run it over any
@@ -145,5 +144,3 @@ void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 void gen_endpoint_event(struct gen_endpoint *ep, const struct gen_event *event);
 /* Adds the event GEN_FAILED for a queue pair that has ended, once. */
 void gen_endpoint_check_failed(struct gen_endpoint *ep, struct gen_qp *q);
-
-#endif

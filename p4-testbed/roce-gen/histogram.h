@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_HISTOGRAM_H
-#define ROCE_GEN_HISTOGRAM_H
+#pragma once
 /*
  * Percentiles of any number of times, in fixed memory. Each power of two has 128 classes, so a
  * percentile is at most 0.8 % above the true percentile. Count, sum, minimum and maximum are exact.
@@ -18,5 +17,3 @@ struct gen_histogram {
 void gen_histogram_add(struct gen_histogram *h, uint64_t value);
 /* The value at or below which at least `share` (0..1) of all values are; 0: there are no values. */
 uint64_t gen_histogram_percentile(const struct gen_histogram *h, double share);
-
-#endif

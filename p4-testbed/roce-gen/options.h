@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_OPTIONS_H
-#define ROCE_GEN_OPTIONS_H
+#pragma once
 /*
  * The command line: one table (options.c) has names, ranges, defaults and help texts. Numbers are
  * decimal integers in the unit that the option's name ends with.
@@ -49,5 +48,3 @@ int gen_options_parse(struct gen_options *o, int argc, char **argv);
 int gen_options_check(struct gen_options *o);
 /* Sets *ep from the options. Returns -1 or an exit code. */
 int gen_options_endpoint(const struct gen_options *o, struct gen_endpoint_params *ep);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_ORDER_H
-#define ROCE_GEN_ORDER_H
+#pragma once
 /*
  * Distinguishes reordering from loss. PSNs do not suffice: a packet that fills a gap may have been
  * overtaken, or may be a retransmission. So roce-gen writes a mark into the IPv4 identification
@@ -37,5 +36,3 @@ static inline uint16_t gen_mark(uint64_t count, bool again)
 
 /* A request packet arrived with this mark and UDP source port. */
 void gen_order_note(struct gen_order *o, uint16_t mark, uint16_t sport);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_PACKET_H
-#define ROCE_GEN_PACKET_H
+#pragma once
 /*
  * A packet that a requester or responder sends: the fields that differ between packets. The caller
  * adds the queue pair's addresses and the content.
@@ -36,5 +35,3 @@ static inline uint32_t gen_piece(uint32_t len, uint32_t done, uint32_t mtu)
 {
 	return len - done < mtu ? len - done : mtu;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_PORT_H
-#define ROCE_GEN_PORT_H
+#pragma once
 /*
  * The network interface of an endpoint: receives RoCEv2 and pause frames, and sends complete
  * frames, many per system call. It is a packet socket with a filter in the kernel, so that other
@@ -37,5 +36,3 @@ uint32_t gen_port_receive(struct gen_port *p);
 bool gen_port_flush(struct gen_port *p);
 /* Frames that the kernel dropped so far, for lack of buffer. */
 uint64_t gen_port_lost(struct gen_port *p);
-
-#endif

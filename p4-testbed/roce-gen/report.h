@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_REPORT_H
-#define ROCE_GEN_REPORT_H
+#pragma once
 /*
  * The results of a run as JSON: one line per interval (with --live), one for the whole run at its
  * end, and with --messages-out one per message. roce-gen(1) describes the fields. Times are
@@ -45,5 +44,3 @@ void gen_report_interval(struct gen_report *r, uint64_t now);
  * message. */
 int gen_report_final(
 	struct gen_report *r, struct gen_port *port, const char *outcome, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_REQUESTER_H
-#define ROCE_GEN_REQUESTER_H
+#pragma once
 /*
  * The requester half of a reliable connection (IBTA 1.4, 9.7.5 and 9.9.2): splits messages into
  * packets, stores unacknowledged messages, and retransmits from the first missing packet
@@ -152,5 +151,3 @@ static inline uint32_t gen_message_end(const struct gen_message *m)
 {
 	return hp3_psn_add(m->psn, m->packets);
 }
-
-#endif

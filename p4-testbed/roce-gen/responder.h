@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_RESPONDER_H
-#define ROCE_GEN_RESPONDER_H
+#pragma once
 /*
  * The responder half of a reliable connection (IBTA 1.4, 9.7.4 and 9.7.5): executes requests in the
  * order of their PSNs, checks their content, and answers. It does no I/O and reads no clock:
@@ -94,5 +93,3 @@ enum gen_answer gen_responder_ready(const struct gen_responder *r, uint64_t now)
 uint64_t gen_responder_deadline(const struct gen_responder *r);
 /* Sets *out to the next answer, which then counts as sent. False: there is none. */
 bool gen_responder_next(struct gen_responder *r, uint64_t now, struct gen_packet *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_ROUTE_H
-#define ROCE_GEN_ROUTE_H
+#pragma once
 /*
  * The kernel's route to a peer: source address, next hop and its MAC address (rtnetlink). If the
  * neighbour is not resolved yet, a datagram to the discard port makes the kernel resolve it.
@@ -26,5 +25,3 @@ int gen_route_own_address(const char *interface, bool ipv6, struct gen_address *
  * again later; -ENETUNREACH: no route uses this interface.
  */
 int gen_route_mac(int index, const struct gen_address *to, uint8_t mac[6]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_RUN_H
-#define ROCE_GEN_RUN_H
+#pragma once
 /*
  * One run of roce-gen: sets up queue pairs, waits for all peers, generates load, waits until all
  * messages are complete, and sends "done" to the peers. It waits for their "done", and writes the
@@ -11,5 +10,3 @@
 
 /* Returns an exit code (enum gen_exit). */
 int gen_run(const struct gen_options *o);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_RUN_INTERNAL_H
-#define ROCE_GEN_RUN_INTERNAL_H
+#pragma once
 /* State of a run, made by setup.c and used by run.c. */
 #include "control.h"
 #include "report.h"
@@ -35,5 +34,3 @@ struct gen_run {
 /* Opens files, sockets and the endpoint. Returns -1 if the run may start, else an exit code. */
 int gen_run_setup(struct gen_run *r, uint64_t now);
 void gen_run_teardown(struct gen_run *r);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_STREAM_H
-#define ROCE_GEN_STREAM_H
+#pragma once
 /*
  * Stream sockets by name: a name with a '/' is the path of a Unix socket, ADDRESS:PORT is TCP.
  * Sockets do not block. All functions return a descriptor or 0, else a negative errno.
@@ -17,5 +16,3 @@ int gen_stream_listen(const char *where, char *path);
 int gen_stream_connected(int fd);
 /* Sends `len` bytes; waits at most a second each time that the socket has no room. */
 int gen_stream_send(int fd, const char *text, size_t len);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_GEN_WORKLOAD_H
-#define ROCE_GEN_WORKLOAD_H
+#pragma once
 /*
  * Decides which messages are posted when, on the queue pairs marked `loads`. It does no I/O and
  * reads no clock. Random choices depend only on the seed.
@@ -67,5 +66,3 @@ uint64_t gen_workload_tick(struct gen_workload *w, uint64_t now);
 void gen_workload_stop(struct gen_workload *w);
 /* True: all messages are posted, and each is complete or has failed. */
 bool gen_workload_done(const struct gen_workload *w);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_EXTERNS_H
-#define HP3_TESTBED_EXTERNS_H
+#pragma once
 /*
  * Functions that P4 targets have and the SWX instruction set does not: CRC hashes over a key in
  * network order; and an extern that returns a queue's depth and a uniform random number.
@@ -37,5 +36,3 @@ void hp3_extern_bind(unsigned index, struct hp3_queue_view *view);
 
 /* Registers the hash functions and the extern type. Returns 0 or a negative errno. */
 int hp3_extern_register(struct rte_swx_pipeline *p);
-
-#endif

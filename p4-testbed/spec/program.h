@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_PROGRAM_H
-#define HP3_TESTBED_PROGRAM_H
+#pragma once
 /*
  * The switch program for DPDK's SWX pipeline: the same switch as ../p4/hp3.p4, written as data
  * (structs, headers, actions, tables, textual instructions) for the public rte_swx_pipeline_*
@@ -67,5 +66,3 @@ enum hp3_program_drop {
 int hp3_program_load(struct rte_swx_pipeline *p, unsigned index, const char **what);
 
 void hp3_program_dump(FILE *out); /* JSON */
-
-#endif

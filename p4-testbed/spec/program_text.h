@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTBED_PROGRAM_TEXT_H
-#define HP3_TESTBED_PROGRAM_TEXT_H
+#pragma once
 /*
  * The program as data: defined in program_text.c, loaded and dumped by program.c. Lists end with an
  * element whose name (or instruction) is NULL.
@@ -54,5 +53,3 @@ extern const struct hp3_program_action hp3_program_actions[];
 extern const struct hp3_program_table hp3_program_tables[];
 extern const struct hp3_program_counter hp3_program_counters[];
 extern const char *const hp3_program_code[];
-
-#endif

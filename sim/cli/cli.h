@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CLI_CLI_H
-#define HP3_SIM_CLI_CLI_H
+#pragma once
 /* Commands of hp3-sim. Exit codes: 0 done, 1 failed, 2 usage. */
 
 /* Prints `problem` (unless NULL) and the help of the current command. Returns exit code 2. */
@@ -21,5 +20,3 @@ int sim_list_main(int argc, char **argv);
 
 /* Returns 0, or a negative errno after it has printed messages. */
 int sim_report(const char *dir);
-
-#endif

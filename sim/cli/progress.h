@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CLI_PROGRESS_H
-#define HP3_SIM_CLI_PROGRESS_H
+#pragma once
 /*
  * Shows the progress of runs on standard error. On a terminal, one line is redrawn. Otherwise, with
  * --progress, a new line is printed every few seconds. The progress of a run with jobs is the share
@@ -39,5 +38,3 @@ struct sim_watch {
 	struct sim_progress progress;
 };
 void sim_watch_run(struct sim *s, struct sim_watch *w, bool wanted);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CLI_SCENARIO_H
-#define HP3_SIM_CLI_SCENARIO_H
+#pragma once
 /*
  * A scenario is an INI file, or built in. It has one run for each combination of balancer, load and
  * seed. A run is named SCENARIO-LB-LOAD-SEED; its result file has this name.
@@ -37,5 +36,3 @@ int sim_scenario_runs(
 /* Runs *one in this process and keeps *meter up to date. Returns the result; NULL on failure, with
  * a message printed. */
 json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter);
-
-#endif

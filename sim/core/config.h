@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CORE_CONFIG_H
-#define HP3_SIM_CORE_CONFIG_H
+#pragma once
 /*
  * All keys of scenario files and of --set section.key=value. Two tables define unit, range, default
  * and help of each key. engine/policy.def has the policy of hp3, with the key names of hp3.ini.
@@ -163,5 +162,3 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 void sim_config_choose(struct sim_config *cfg, const char *lb);
 /* True: the balancer runs engines (hp3, hp3-verbs, hp3-ideal, hp3-paper). */
 bool sim_has_policy(const char *lb);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CORE_COUNTERS_H
-#define HP3_SIM_CORE_COUNTERS_H
+#pragma once
 /*
  * Counters of a run. docs/guide/simulate.md defines them.
  */
@@ -53,5 +52,3 @@ struct sim_counters {
 };
 
 const char *sim_drop_name(enum sim_drop d);
-
-#endif

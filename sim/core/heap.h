@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CORE_HEAP_H
-#define HP3_SIM_CORE_HEAP_H
+#pragma once
 /*
  * Heap of events by time, with four children per node. Events of the same time leave in the order
  * in which they were added: each entry has a running number. The array itself contains the keys, so
@@ -30,5 +29,3 @@ static inline uint64_t sim_heap_min(const struct sim_heap *h)
 	return h->n > 0 ? h->a[0].at : UINT64_MAX;
 }
 void sim_heap_free(struct sim_heap *h);
-
-#endif

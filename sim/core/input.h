@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CORE_INPUT_H
-#define HP3_SIM_CORE_INPUT_H
+#pragma once
 /*
  * A file that a run reads, or a built-in text. All reads use these functions, so the stored SHA-256
  * is that of the bytes that the run used. Results can therefore be compared by the files' contents,
@@ -25,5 +24,3 @@ FILE *sim_input_open(struct sim_input *in, const char *name, const char *text);
 int sim_input_read(struct sim_input *in, const char *name, const char *text);
 /* SHA-256 (FIPS 180-4) of n bytes, in hexadecimal digits. */
 void sim_sha256(const void *data, size_t n, char hex[SIM_SHA256_HEX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CORE_MEMORY_H
-#define HP3_SIM_CORE_MEMORY_H
+#pragma once
 /*
  * Memory of a run. If no memory is left, these functions end the program, with a message that names
  * a remedy. So callers need no error path.
@@ -28,5 +27,3 @@ void sim_pool_init(struct sim_pool *p, size_t size);
 void *sim_pool_get(struct sim_pool *p); /* contents undefined */
 void sim_pool_put(struct sim_pool *p, void *obj);
 void sim_pool_free(struct sim_pool *p);
-
-#endif

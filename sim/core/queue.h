@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CORE_QUEUE_H
-#define HP3_SIM_CORE_QUEUE_H
+#pragma once
 /*
  * Event queue of the simulator. Events fire in order of time; events of the same time in the order
  * in which they were added. Callers may rely on this order: it makes runs with equal seeds
@@ -60,5 +59,3 @@ void sim_queue_add(struct sim_queue *q, struct sim_event *event);
 
 /* The next event, or NULL if there is none. */
 struct sim_event *sim_queue_pop(struct sim_queue *q);
-
-#endif

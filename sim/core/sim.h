@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_CORE_SIM_H
-#define HP3_SIM_CORE_SIM_H
+#pragma once
 /*
  * One simulation: its state, and the calls between its parts. A process may have several
  * simulations; each is used by one thread only.
@@ -115,5 +114,3 @@ struct sim_packet *sim_packet_copy(struct sim *s, const struct sim_packet *of);
 /* Frees a packet that has arrived, or was consumed or dropped. The caller counts which. */
 void sim_packet_end(struct sim *s, struct sim_packet *p);
 void sim_packet_drop(struct sim *s, struct sim_packet *p, enum sim_drop reason);
-
-#endif

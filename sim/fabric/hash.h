@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_FABRIC_HASH_H
-#define HP3_SIM_FABRIC_HASH_H
+#pragma once
 /*
  * The hash with which a switch chooses the next hop of a RoCEv2 packet (ECMP, RFC 2992: hash modulo
  * the number of next hops). The hash reads the 5-tuple and, if configured, the destination QPN.
@@ -99,5 +98,3 @@ uint32_t sim_model_path(const struct sim_model *m, const struct hp3_tuple *t);
  */
 bool sim_model_trace(struct sim_model *m, const struct hp3_tuple *t, uint32_t label);
 bool sim_model_believed(const struct sim_model *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_FABRIC_PACKET_H
-#define HP3_SIM_FABRIC_PACKET_H
+#pragma once
 /*
  * A packet in flight: the fields that switches, RNICs and balancers read, without payload. At any
  * time, a packet is in exactly one place: in the event queue (while on a wire), in a port's queue,
@@ -115,5 +114,3 @@ static inline struct sim_packet *sim_fifo_take(struct sim_fifo *f)
 }
 
 _Static_assert(offsetof(struct sim_packet, event) == 0, "a packet is its event");
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_FABRIC_PORT_H
-#define HP3_SIM_FABRIC_PORT_H
+#pragma once
 /*
  * A port: the end of a link at a switch or host. It sends queued packets; control packets (ACKs,
  * PFC) have strict priority over data. PFC frames from the other end pause data. Links are store
@@ -66,5 +65,3 @@ struct sim_packet *sim_port_take_data(struct sim_port *port);
 void sim_port_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns);
 /* If `down`, drops queued packets. Packets that arrive while the port is down are dropped, too. */
 void sim_port_set_down(struct sim *s, struct sim_port *port, bool down);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_FABRIC_SWITCH_H
-#define HP3_SIM_FABRIC_SWITCH_H
+#pragma once
 /*
  * An output-queued switch with one shared buffer and two classes: control (ACKs; strict priority,
  * unlimited, a few bytes) and data (lossless with PFC, or lossy).
@@ -74,5 +73,3 @@ bool sim_mmu_must_pause(
 bool sim_mmu_may_resume(
 	const struct sim *s, const struct sim_switch *sw, const struct sim_port *in);
 bool sim_mmu_marks(struct sim *s, const struct sim_port *out);
-
-#endif

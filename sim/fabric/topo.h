@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_FABRIC_TOPO_H
-#define HP3_SIM_FABRIC_TOPO_H
+#pragma once
 /*
  * The fabric without traffic: nodes, links, and routes. A node's route to a host is the group of
  * its ports that lead to the host on a shortest path.
@@ -89,5 +88,3 @@ struct sim_distance {
 };
 struct sim_distance sim_topo_distance(
 	const struct sim_topo *t, uint32_t src, uint32_t dst, uint32_t payload_bytes);
-
-#endif

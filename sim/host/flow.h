@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_HOST_FLOW_H
-#define HP3_SIM_HOST_FLOW_H
+#pragma once
 /*
  * A flow: the data of one queue pair in one direction. The struct has the state of both ends; each
  * end's RNIC reads only its own part. The messages of a flow are sent one after the other.
@@ -158,5 +157,3 @@ void sim_flow_idle(struct sim *s, struct sim_flow *f);
 void sim_flow_unref(struct sim *s, struct sim_flow *f);
 /* At the end of the simulation: frees the memory of flows that did not end. */
 void sim_flows_free(struct sim *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_HOST_HOST_H
-#define HP3_SIM_HOST_HOST_H
+#pragma once
 /*
  * A host: an RNIC with reliable connections (IBTA 9.7) and DCQCN. Flows that may send form a ring,
  * which the port serves round robin, packet by packet. A flow is out of the ring while its rate
@@ -83,5 +82,3 @@ void sim_read_again(struct sim *s, struct sim_flow *f);
 void sim_read_response(struct sim *s, struct sim_port *in, struct sim_packet *p);
 /* read.c, responder: a request has arrived. */
 void sim_read_request(struct sim *s, struct sim_port *in, struct sim_packet *p);
-
-#endif

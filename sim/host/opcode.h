@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_HOST_OPCODE_H
-#define HP3_SIM_HOST_OPCODE_H
+#pragma once
 /* BTH opcode (IBTA 9.2.1) that a data packet has on a real network. */
 #include "roce/opcode.h"
 #include "sim/host/flow.h"
@@ -23,5 +22,3 @@ static inline uint16_t sim_data_payload(const struct sim *s, const struct sim_pa
 {
 	return p->arg_psn == 0 ? 0 : (uint16_t)(p->bytes - s->cfg.rnic.header_bytes);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_LB_CONWEAVE_H
-#define HP3_SIM_LB_CONWEAVE_H
+#pragma once
 /*
  * ConWeave (Song et al., SIGCOMM 2023), as in the authors' simulator.
  *
@@ -67,5 +66,3 @@ void conweave_control(struct sim *s, struct conweave *c, const struct sim_packet
 /* At the destination leaf. True: forward the packet; false: it is held. */
 bool conweave_arrive(struct sim *s, struct conweave *c, struct sim_switch *sw,
 	const struct sim_where *w, struct sim_packet *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_LB_HERMES_H
-#define HP3_SIM_LB_HERMES_H
+#pragma once
 /*
  * Hermes (Zhang et al., SIGCOMM 2017): hosts (hypervisors) have the list of paths between racks.
  * They choose the path of each packet (XPath); switches choose nothing.
@@ -89,5 +88,3 @@ uint64_t hermes_rate(const struct sim *s, uint64_t *rate, uint64_t *at, uint32_t
 void hermes_agents(struct sim *s, struct hermes *h);
 void hermes_agents_free(struct hermes *h);
 void hermes_other(struct sim *s, struct sim_host *host, struct sim_packet *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_LB_HP3_H
-#define HP3_SIM_LB_HP3_H
+#pragma once
 /*
  * hp3 as a load balancer of the simulator: every host runs the unchanged engine of hp3d (engine/)
  * between its RNIC and the wire. The engine does not see:
@@ -171,5 +170,3 @@ void hp3_sim_fleet_stop(struct hp3_balancer *b);
 
 /* Records the outcome of advice: an event of the flow's engine with the cause ADVICE. */
 void hp3_sim_fleet_outcome(struct sim *s, struct sim_flow *f, const struct hp3_event *event);
-
-#endif

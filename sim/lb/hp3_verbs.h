@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_LB_HP3_VERBS_H
-#define HP3_SIM_LB_HP3_VERBS_H
+#pragma once
 /*
  * hp3-verbs: hp3d in verbs mode (docs/guide/verbs.md). The engine of a host sees no packet. Every
  * poll_us, the engine reads the state that the library in the application shares: work posted and
@@ -55,5 +54,3 @@ void hp3_verbs_start(struct sim *s, struct sim_flow *f);
 void hp3_verbs_end(struct sim *s, struct sim_flow *f);
 void hp3_verbs_posted(struct sim *s, struct sim_flow *f);
 void hp3_verbs_acked(struct sim *s, struct sim_flow *f, const struct sim_packet *ack);
-
-#endif

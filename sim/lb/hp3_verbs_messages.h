@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_LB_HP3_VERBS_MESSAGES_H
-#define HP3_SIM_LB_HP3_VERBS_MESSAGES_H
+#pragma once
 /*
  * Messages between the application (hp3_verbs_app.c) and hp3d (hp3_verbs.c). A message wakes its
  * receiver. The application sends UP, DRAINED, MOVED and FAILED. hp3d sends the others, POLL to
@@ -39,5 +38,3 @@ void hp3_verbs_suspend(struct sim *s, struct sim_flow *f, uint16_t to);
  */
 void hp3_verbs_move(struct sim *s, struct sim_flow *f, uint16_t port, bool at_once);
 void hp3_verbs_resume(struct sim *s, struct sim_flow *f);
-
-#endif

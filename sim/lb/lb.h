@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_LB_LB_H
-#define HP3_SIM_LB_LB_H
+#pragma once
 /*
  * The interface of a load balancer: a table of functions, each of which may be NULL, and private
  * state per simulation and per flow. The file of a balancer cites the source of its rules and
@@ -75,5 +74,3 @@ extern const struct sim_lb sim_lb_stellar_dwrr;
 extern const struct sim_lb sim_lb_stellar_mprdma;
 extern const struct sim_lb sim_lb_stellar_obs;
 extern const struct sim_lb sim_lb_stellar_rr;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_LB_PATHS_H
-#define HP3_SIM_LB_PATHS_H
+#pragma once
 /*
  * Shortest paths between leaf switches, for balancers whose source leaf chooses a whole path. The
  * paths are numbered in the order of the next hops. A packet carries the number of its path
@@ -88,5 +87,3 @@ static inline struct sim_port *sim_paths_next(
 {
 	return &s->port[pp->path[p->path].port[p->hop++]];
 }
-
-#endif

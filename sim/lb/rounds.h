@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_LB_ROUNDS_H
-#define HP3_SIM_LB_ROUNDS_H
+#pragma once
 /*
  * Measurement rounds of a flow, for balancers in hosts. A round ends when the first packet that was
  * sent in it is acknowledged, after about one round-trip time. ACKs, and marks in ACKs, are counted
@@ -41,5 +40,3 @@ static inline void sim_repath(struct sim *s, struct sim_flow *f)
 	f->sport = hp3_random_port(&s->rng);
 	s->n.moves++;
 }
-
-#endif

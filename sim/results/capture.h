@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_RESULTS_CAPTURE_H
-#define HP3_SIM_RESULTS_CAPTURE_H
+#pragma once
 /*
  * Writes the packets of one host to a pcap file with nanosecond times, for `hp3d --replay`. The
  * file has data (WRITEs and READ responses with zeroed payload), READ requests, ACKs, NAKs and
@@ -18,5 +17,3 @@ struct sim_capture *sim_capture_open(const char *path, uint32_t host);
 int sim_capture_close(struct sim_capture *c);
 /* Packet p begins to leave `host`, or has arrived there. */
 void sim_capture_packet(struct sim *s, uint32_t host, const struct sim_packet *p);
-
-#endif

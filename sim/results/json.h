@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_RESULTS_JSON_H
-#define HP3_SIM_RESULTS_JSON_H
+#pragma once
 /*
  * The result of a run as JSON. Runs with the same key (settings.h) have the same result, except for
  * cpu_s, peak_bytes, commit and the names of files.
@@ -20,5 +19,3 @@ struct sim_cost sim_cost_now(void);
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow);
 /* 0 or negative errno. Path "-" is the standard output. */
 int sim_json_write(json_t *j, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_RESULTS_SERIES_H
-#define HP3_SIM_RESULTS_SERIES_H
+#pragma once
 /*
  * Time series: the data bytes in the switches' queues, sampled every 10 us, and differences of
  * counters. A series has at most SIM_POINTS points. When it is full, each two points are merged
@@ -22,5 +21,3 @@ struct sim_series *sim_series_start(struct sim *s);
  */
 json_t *sim_series_json(const struct sim_series *r);
 void sim_series_free(struct sim_series *r);
-
-#endif

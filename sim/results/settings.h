@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_RESULTS_SETTINGS_H
-#define HP3_SIM_RESULTS_SETTINGS_H
+#pragma once
 /*
  * The inputs of a run, and its key. Runs with equal keys have equal results, except for their costs
  * (CPU time, memory).
@@ -34,5 +33,3 @@ void sim_key(const struct sim_config *cfg, const struct sim_inputs *in, char key
 /* Reads the scenario's files, and computes the key that a run would have now. Returns 0 or a
  * negative errno. */
 int sim_key_of_scenario(const struct sim_config *cfg, char key[SIM_SHA256_HEX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_RESULTS_SLOWDOWN_H
-#define HP3_SIM_RESULTS_SLOWDOWN_H
+#pragma once
 /*
  * FCT slowdown of each finished flow: max(1, FCT / base). Flows are in one of two classes: smaller
  * than one bandwidth-delay product (of the two hosts that are farthest apart), or not smaller.
@@ -42,5 +41,3 @@ struct sim_size {
 };
 
 void sim_slowdown_by_size(const struct sim *s, struct sim_size out[SIM_SIZES]);
-
-#endif

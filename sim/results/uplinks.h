@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_RESULTS_UPLINKS_H
-#define HP3_SIM_RESULTS_UPLINKS_H
+#pragma once
 /*
  * Load and queues of the leaves' uplinks over a whole run.
  *
@@ -35,5 +34,3 @@ struct sim_imbalance;
 struct sim_imbalance *sim_imbalance_start(struct sim *s);
 double sim_imbalance_mean(const struct sim_imbalance *m);
 void sim_imbalance_free(struct sim_imbalance *m);
-
-#endif

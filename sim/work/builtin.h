@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_WORK_BUILTIN_H
-#define HP3_SIM_WORK_BUILTIN_H
+#pragma once
 /* Files that are part of the program: flow size distributions ("txt"), scenarios ("ini"), and
  * balancers' changes to the shipped policy ("policy"). */
 
@@ -12,5 +11,3 @@ extern const struct sim_builtin sim_builtins[]; /* the last one has no name */
 
 /* The text of the built-in file, or NULL. */
 const char *sim_builtin_text(const char *name, const char *kind);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_WORK_CDF_H
-#define HP3_SIM_WORK_CDF_H
+#pragma once
 /*
  * Flow size distributions (config/cdf.h), read from files or built in. Built in are AliStorage2019,
  * DataMining, FbHdp2015 (Meta Hadoop), GoogleRPC2008, Solar2022, WebSearch.
@@ -16,5 +15,3 @@ struct sim_cdf {
 /* 0 or negative errno with a message. */
 int sim_cdf_load(struct sim_cdf *c, const char *name, char *err, uint32_t err_size);
 uint64_t sim_cdf_draw(const struct sim_cdf *c, uint64_t *rng); /* at least 1 */
-
-#endif

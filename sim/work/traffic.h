@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_SIM_WORK_TRAFFIC_H
-#define HP3_SIM_WORK_TRAFFIC_H
+#pragma once
 /*
  * Traffic of a scenario. Its random generator is separate, and seeded with the run's seed. So every
  * balancer gets the same flows at the same times.
@@ -86,5 +85,3 @@ void sim_faults_free(struct sim_faults *f);
 
 /* Adds all flows of the file. 0, or negative errno with a message that names the line. */
 int sim_flows_load(struct sim *s, const char *path, char *err, uint32_t err_size);
-
-#endif

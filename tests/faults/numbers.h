@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FAULTS_NUMBERS_H
-#define HP3_FAULTS_NUMBERS_H
+#pragma once
 /* Numbers of the calls that can fail. The includer sets CALLS to the program's table: "calls.def"
  * or "hp3ctl.def". */
 #include "shim.h"
@@ -13,5 +12,3 @@ enum number {
 #undef X
 	NUMBERS
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_FAULTS_SHIM_H
-#define HP3_FAULTS_SHIM_H
+#pragma once
 /*
  * hp3d and hp3ctl with calls that fail. calls.def and hp3ctl.def list functions. Each call of these
  * functions by hp3's own objects (not by libraries) passes a gate: a wrapper that counts the call,
@@ -36,5 +35,3 @@ long hp3_fault_answer(unsigned number);
 /* Sets rte_errno, if the program has this variable. */
 void hp3_fault_reported(int err);
 int64_t hp3_fault_wall(void); /* seconds */
-
-#endif

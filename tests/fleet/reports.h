@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_FLEET_REPORTS_H
-#define HP3_TESTS_FLEET_REPORTS_H
+#pragma once
 /* Reports, plans and keep-alives for tests: random ones, with values over the whole ranges; and
  * reports of the hosts of a leaf-spine fabric. */
 #include "fleet/fleet.h"
@@ -21,5 +20,3 @@ struct hp3_fleet_flow *add_flow(
 /* The shipped parameters, for a small fabric. */
 struct hp3_fleet_params small_fleet(void);
 struct hp3_fleet *make_fleet(const struct hp3_fleet_params *p); /* to be freed by free() */
-
-#endif

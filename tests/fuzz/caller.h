@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_CALLER_H
-#define HP3_TESTS_CALLER_H
+#pragma once
 /*
  * A caller of the engine that stores held packets in FIFOs and checks the engine. It checks after
  * every call:
@@ -59,5 +58,3 @@ void caller_packet(struct caller *c, struct hp3_pkt *pkt, enum hp3_dir dir);
 void caller_time(struct caller *c, uint64_t ns);
 /* Handles the actions of any other call. */
 void caller_acts(struct caller *c, const struct hp3_acts *acts, uint32_t max);
-
-#endif

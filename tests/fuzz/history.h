@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_FUZZ_HISTORY_H
-#define HP3_TESTS_FUZZ_HISTORY_H
+#pragma once
 /* For targets whose input is a sequence of events. Functions read it byte by byte; after its end
  * they return 0. */
 #include <stdint.h>
@@ -25,5 +24,3 @@ static inline uint32_t u32(void)
 
 	return hi << 16 | u16();
 }
-
-#endif

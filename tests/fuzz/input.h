@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_FUZZ_INPUT_H
-#define HP3_TESTS_FUZZ_INPUT_H
+#pragma once
 /* Shared by targets that read files. A finding ends the process by abort(). */
 #include <stdint.h>
 #include <stdio.h>
@@ -68,5 +67,3 @@ static inline void fuzz_check_errors(int ret, struct hp3_config_errors *errs)
 	}
 	hp3_config_errors_free(errs);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_FUZZ_MEMORY_H
-#define HP3_TESTS_FUZZ_MEMORY_H
+#pragma once
 /*
  * Memory for one engine at a time, of exactly the size asked for: ASan reports accesses beyond it.
  * A call with the same size as the last one returns the same memory, with its old contents. So
@@ -9,5 +8,3 @@
 #include <stddef.h>
 
 void *fuzz_memory(size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_PAIR_TALK_H
-#define HP3_TESTS_PAIR_TALK_H
+#pragma once
 /*
  * Messages between the two hp3ds of a world of sprayed queue pairs (tests/property/spray_world.h).
  * Agreements are complete frames with tag and time stamp, which are read as hp3d reads them. Of
@@ -59,5 +58,3 @@ void pair_send(struct world *w, uint32_t number, uint64_t later_us);
 void pair_on_send_msg(struct world *w, unsigned from, const struct hp3_act_agree *a);
 void pair_on_message(struct world *w, const struct event *e);
 void pair_on_act(struct world *w, unsigned at, const struct hp3_act *a);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TEST_CAPTURE_H
-#define TEST_CAPTURE_H
+#pragma once
 /* Captures of packets in memory, and a comparison without the fields that hp3d may change. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool capture_match(const struct capture *in, struct capture *out);
 
 /* The stored UDP checksum is 0 or correct. */
 bool packet_udp_csum_ok(const struct packet *p);
-
-#endif

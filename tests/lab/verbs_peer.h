@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TEST_VERBS_PEER_H
-#define TEST_VERBS_PEER_H
+#pragma once
 /*
  * The verbs half of the peer for tests of roce-gen: reliable connections of a real RNIC stack, with
  * registered memory. Content is roce-gen's (content.h): received messages are checked, and memory
@@ -59,5 +58,3 @@ void peer_poll(struct peer *p);
 bool peer_sent_all(const struct peer *p);
 /* True: the memory has one complete message, that of the last WRITE. */
 bool peer_memory_ok(const struct peer *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_EPOCHS_H
-#define HP3_TESTS_EPOCHS_H
+#pragma once
 /*
  * The clock of a host at the start of a world (a simulation in these tests). The engine stores some
  * times in few bits, in units of ns, us, 2^12, 2^15, 2^16 and 2^20 ns, so they wrap. A world whose
@@ -27,5 +26,3 @@ static inline uint64_t epoch_of(uint64_t seed, uint64_t host, uint64_t within)
 
 	return epoch(hp3_random_below(&rng, EPOCHS), &rng, within);
 }
-
-#endif

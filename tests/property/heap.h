@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_HEAP_H
-#define HP3_TESTS_HEAP_H
+#pragma once
 /*
  * Future events in order of time; events of the same time in the order in which they were added.
  * Items can have any type that begins with struct heap_when. The caller passes the size of the
@@ -124,5 +123,3 @@ static inline void heap_free(struct heap *h)
 	free(h->order);
 	free(h->items);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_KEYS_WORLD_H
-#define HP3_TESTS_KEYS_WORLD_H
+#pragma once
 /*
  * Hosts that agree on keys (probes/keying.h) over a network that loses, copies and delays packets,
  * and has attackers. Hosts restart, with the same identity or a new one. Their clocks differ. Their
@@ -102,5 +101,3 @@ bool keys_chance(struct keys_world *w, uint32_t per_mille);
 uint32_t keys_below(struct keys_world *w, uint32_t n);
 struct keys_host *keys_host_of(struct keys_world *w, const uint8_t *address);
 struct hp3_pair_ends keys_ends(const struct keys_host *from, const struct keys_host *to);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_RUN_H
-#define HP3_TESTS_RUN_H
+#pragma once
 /*
  * Shared by the property programs. Usage: PROGRAM [SEEDS [PACKETS [FIRST_SEED]]]; HP3_TEST selects
  * one test; with HP3_ONE_VIOLATION set, the first violation ends the program. A world is a
@@ -48,5 +47,3 @@ void run_arguments(int argc, char **argv);
 /* The first drawn seed; the number of drawn seeds, 0: none. */
 unsigned long long run_drawn(void);
 unsigned run_drawn_seeds(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_SPRAY_INSIDE_H
-#define HP3_TESTS_SPRAY_INSIDE_H
+#pragma once
 /* Internal state of a world of sprayed queue pairs. A world is a simulation of two hosts and a
  * network: the engines (spray_world.c), the network (spray_network.c), the RNICs (spray_rnics.c). A
  * host "stands still" while it is descheduled: its hp3d runs no code, and packets wait. */
@@ -273,5 +272,3 @@ void spray_emit(struct world *w, uint32_t qp);
 void spray_timer(struct world *w, uint32_t qp);
 void spray_requester(struct world *w, const struct packet *reply);
 void spray_responder(struct world *w, const struct packet *k);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_SPRAY_JUDGE_H
-#define HP3_TESTS_SPRAY_JUDGE_H
+#pragma once
 /* Each function runs a world of sprayed queue pairs with all seeds, fixed seeds also with rfr.mode
  * = move. It prints the results and returns their sums. Times are compared only if there are eight
  * seeds or more. */
@@ -27,5 +26,3 @@ struct spray_result spray_many(struct spray_params p);
 /* Worlds with random parameters: faults, RNICs, messages, spray_bytes. `large_reads_percent`: share
  * of large READs among the messages. */
 struct spray_result spray_any(uint32_t large_reads_percent);
-
-#endif

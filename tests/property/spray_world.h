@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_SPRAY_WORLD_H
-#define HP3_TESTS_SPRAY_WORLD_H
+#pragma once
 /*
  * Two hosts, each with an engine in front of its RNIC, and several paths between them in both
  * directions. The first RNIC is the requester: it posts WRITEs and READs, retransmits with
@@ -133,5 +132,3 @@ struct spray_result {
 
 /* Returns 0, or -1 after a violation, which is printed with the seed. */
 int spray_run(const struct spray_params *p, struct spray_result *r);
-
-#endif

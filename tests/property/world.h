@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_WORLD_H
-#define HP3_TESTS_WORLD_H
+#pragma once
 /*
  * A world around one engine: - RC requesters (world_requester.c), whose RNIC completes work as real
  * RNICs do (world_rnic.c); - a poll-mode loop that passes received packets of two ports to the
@@ -250,5 +249,3 @@ struct world_result {
 
 /* Returns 0, or -1 after a violation (described on stderr). */
 int world_run(const struct world_params *p, struct world_result *r);
-
-#endif

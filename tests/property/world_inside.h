@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_WORLD_INSIDE_H
-#define HP3_TESTS_WORLD_INSIDE_H
+#pragma once
 /*
  * Internal state of the engine that the world reads, because no public function returns it in time:
  * the rate of a flow (cc = dcqcn), the path table's entry of a port, and the state of searches.
@@ -12,5 +11,3 @@ bool world_is_failed(const struct world *w, uint32_t flow, uint16_t port);
 
 /* Checks that no search continues after its move has ended (engine/search/search_state.h). */
 void world_check_searches(struct world *w);
-
-#endif

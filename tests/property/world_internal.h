@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_WORLD_INTERNAL_H
-#define HP3_TESTS_WORLD_INTERNAL_H
+#pragma once
 /*
  * Definitions that the files of the world share (world.h: a simulation around one engine). PSNs are
  * linear inside the world: 64 bits, without wrap. On the wire they have 24 bits.
@@ -479,5 +478,3 @@ void world_cnps_kept(struct world *w, const struct burst *b, uint32_t from, uint
 void world_cnp_owed(struct world *w, uint32_t i);
 /* True: CNP `i` of packets [from, ...) is about a path that its queue pair has left. */
 bool world_cnp_is_stale(const struct world *w, const struct burst *b, uint32_t from, uint32_t i);
-
-#endif

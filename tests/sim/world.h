@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_SIM_WORLD_H
-#define HP3_TESTS_SIM_WORLD_H
+#pragma once
 /* Small runs of the simulator for tests: a leaf-spine fabric, with settings given as texts. */
 #include "sim/core/sim.h"
 
@@ -12,5 +11,3 @@ void world_flow(struct sim *s, uint32_t src, uint32_t dst, uint64_t bytes, uint6
 void world_run(struct sim *s);
 
 #define WORLD(s, ...) world_make(s, (const char *const[]){__VA_ARGS__, NULL})
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_CHALLENGE_H
-#define HP3_TESTS_CHALLENGE_H
+#pragma once
 /* For tests of pairing by challenge (rule 15): the engine gets no other information about pairings.
  * Sources include cmocka.h first. */
 #include "packets.h"
@@ -20,5 +19,3 @@ static inline bool asked(void)
 {
 	return rig.vd.flags & HP3_SET_ACKREQ;
 }
-
-#endif

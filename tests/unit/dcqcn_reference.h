@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_DCQCN_REFERENCE_H
-#define HP3_TESTS_DCQCN_REFERENCE_H
+#pragma once
 /*
  * DCQCN as in the paper, with floating point. Every timer event is simulated, one after the other
  * in order of time. This reference is slow and simple. It shares only the parameters with
@@ -25,5 +24,3 @@ void reference_sent(struct reference *r, unsigned bytes, uint64_t now);
 /* The preset with this name; the line rate is 100 Gb/s if the preset has none. Fails the test if
  * there is no such preset. */
 struct hp3_dcqcn_params sound_preset(const char *name);
-
-#endif

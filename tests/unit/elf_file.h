@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ELF_FILE_H
-#define ELF_FILE_H
+#pragma once
 /* A minimal shared library: it has only the parts that a symbol look-up reads. Its symbols are two
  * versions of f, and g. */
 #include <elf.h>
@@ -24,5 +23,3 @@ struct elf_file {
 };
 
 void elf_file(struct elf_file *f);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_GEN_REQUESTER_H
-#define HP3_TEST_GEN_REQUESTER_H
+#pragma once
 /* One requester of roce-gen, `r`, and its peer, simulated by the test. */
 #include "requester.h"
 
@@ -28,5 +27,3 @@ struct gen_reply nak(uint32_t psn, uint64_t now); /* PSN sequence error */
 
 /* Number of messages completed since the last call. */
 uint32_t completed(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_GEN_RESPONDER_H
-#define HP3_TEST_GEN_RESPONDER_H
+#pragma once
 /* One responder of roce-gen, functions that pass it requests as frames, and its answers. */
 #include "content.h"
 #include "responder.h"
@@ -26,5 +25,3 @@ struct gen_arrival read_request(uint32_t psn, uint32_t offset, uint32_t len);
  * there is one. */
 struct gen_packet answer(void);
 void no_answer(void);
-
-#endif

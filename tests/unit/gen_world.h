@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TEST_GEN_WORLD_H
-#define TEST_GEN_WORLD_H
+#pragma once
 /*
  * Two of roce-gen's endpoints and a link between them, in simulated time. The link has a fixed
  * delay and optionally a fixed rate. It loses, reorders and marks (CE) random packets; a seed
@@ -38,5 +37,3 @@ void world_go_on(struct world *w, uint64_t until);
 /* A frame from neither endpoint arrives at `to`. */
 void world_inject(struct world *w, int to, const void *frame, uint32_t len);
 uint64_t world_random(struct world *w, uint64_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_ISA_TRAFFIC_H
-#define HP3_TEST_ISA_TRAFFIC_H
+#pragma once
 /*
  * Random packets of many queue pairs, as two RNICs would send them, and an engine that handles
  * them. Most packets are valid, so that they take the engine's steady path (the code for the usual
@@ -32,5 +31,3 @@ struct hp3_engine *make_engine(enum hp3_cc_mode cc, bool probing);
 void announce(struct hp3_engine *e, uint64_t now);
 /* Passes the engine a message from the hp3d of every peer. */
 void greet(struct hp3_engine *e, uint64_t now);
-
-#endif

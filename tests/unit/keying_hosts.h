@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_KEYING_HOSTS_H
-#define HP3_TEST_KEYING_HOSTS_H
+#pragma once
 /* Hosts that agree on keys, for the tests of probes/keying.h. Times: ns. */
 #include "probe_frames.h"
 #include "probes/answer.h"
@@ -64,5 +63,3 @@ bool host_answers(struct host *h, uint64_t now, struct frame *f);
 
 /* True: the counters add up. */
 bool stats_add_up(const struct hp3_keying_stats *s);
-
-#endif

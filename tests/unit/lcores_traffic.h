@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TEST_LCORES_TRAFFIC_H
-#define TEST_LCORES_TRAFFIC_H
+#pragma once
 /*
  * Two workers on a rail of rings, and packets of flows: WRITEs that leave, ACKs that arrive. The
  * addresses of a flow determine which worker handles it. The test acts as the NIC.
@@ -31,5 +30,3 @@ void lcores_feed(struct ring_rail *r, enum hp3_dir dir, uint32_t n, bool aside);
 /* Takes the packets that have left in a direction. Checks that each flow's packets are in order;
  * next[] counts them by flow. */
 void lcores_collect(struct ring_rail *r, enum hp3_dir dir, uint32_t next[LCORES_FLOWS]);
-
-#endif

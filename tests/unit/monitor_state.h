@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_MONITOR_STATE_H
-#define HP3_TEST_MONITOR_STATE_H
+#pragma once
 /* State of the newest closed monitoring cycle of a path, from the monitor's fields. */
 #include "ppp/monitor.h"
 
@@ -21,5 +20,3 @@ static inline enum path_state path_state(
 		return PATH_CLEAN;
 	return m->run >= p->congestion_tolerance ? PATH_SEVERE : PATH_CONGESTED;
 }
-
-#endif

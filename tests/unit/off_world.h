@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_OFF_WORLD_H
-#define HP3_TEST_OFF_WORLD_H
+#pragma once
 /*
  * For test_engine_off.c: an engine with some features disabled, and with one queue pair or none;
  * and a table that has each public function of the engine as a function without arguments.
@@ -31,5 +30,3 @@ extern const unsigned off_entry_count;
 /* A request that the RNIC of the queue pair sends; an ACK that arrives for it. */
 void off_request(struct off_world *w, uint32_t psn);
 void off_ack(struct off_world *w, uint32_t psn);
-
-#endif

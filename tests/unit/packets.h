@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_PACKETS_H
-#define HP3_TEST_PACKETS_H
+#pragma once
 /*
  * The packets that the two sides of the rig (rig.h) send. Each function sends one complete frame
  * with a correct ICRC, so that a test of the engine reads like a packet trace.
@@ -39,5 +38,3 @@ void cm(enum hp3_dir who, const struct qp *q, enum hp3_cm_kind kind, uint32_t lo
 void fragment(enum hp3_dir who, const struct qp *q);
 /* A fragment of a UDP datagram to port `dport`, at `offset` bytes. */
 void fragment_of(enum hp3_dir who, const struct qp *q, uint16_t dport, uint16_t offset);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_PATHS_TABLE_H
-#define HP3_TEST_PATHS_TABLE_H
+#pragma once
 /* One path table, `table`, and common steps of its tests: probes of ports are answered, or ports
  * fail. */
 #include "ppp/paths.h"
@@ -25,5 +24,3 @@ enum hp3_quality quality(uint16_t port, uint64_t now);
 /* Makes `port` fail by three losses in separate windows, while port 0xc000 is answered. Returns the
  * time of the failure. */
 uint64_t break_path(uint16_t port, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_PROBE_FRAMES_H
-#define HP3_TEST_PROBE_FRAMES_H
+#pragma once
 /*
  * Frames for the tests of probes/: peer probes, and the time-exceeded messages of switches, built
  * byte by byte without the code under test.
@@ -53,5 +52,3 @@ void repair_icmp(struct frame *f);
 		assert_int_equal((a)->ttl, (b)->ttl);                                              \
 		assert_int_equal((a)->sport, (b)->sport);                                          \
 	} while (0)
-
-#endif

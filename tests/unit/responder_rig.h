@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_RESPONDER_RIG_H
-#define HP3_TEST_RESPONDER_RIG_H
+#pragma once
 /* One responder of probes, `r`, with the limits in responder_rig.c, and functions that pass it
  * probes.
  */
@@ -34,5 +33,3 @@ int take_at(const struct frame *f, uint64_t clock);
 
 /* Checks that every probe is counted once, by its outcome. */
 void expect_sum(void);
-
-#endif

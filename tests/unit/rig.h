@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_RIG_H
-#define HP3_TEST_RIG_H
+#pragma once
 /*
  * One engine between a local RNIC and the network. The rig acts as the caller of the engine: it
  * carries out the actions first, then the verdict, keeps the FIFOs of held packets, and records in
@@ -115,5 +114,3 @@ const struct hp3_stats *stats(void);
 		assert_int_equal(rig.wire[at].port, want_port);                                    \
 		assert_int_equal(rig.wire[at].ackreq, want_ackreq);                                \
 	} while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_ROCE_FRAMES_H
-#define HP3_TEST_ROCE_FRAMES_H
+#pragma once
 /*
  * Random RoCEv2 frames of every shape for the tests of roce/, and simple reference implementations:
  * an ICRC computed bit by bit, and a UDP checksum over the whole datagram.
@@ -48,5 +47,3 @@ void store_ip_csum(uint8_t *ip);
 
 /* Makes a copy that ends at an unmapped page: reading the first byte after it ends the test. */
 const uint8_t *guarded_copy(const uint8_t *f, uint32_t len);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_SCENE_H
-#define HP3_TEST_SCENE_H
+#pragma once
 /*
  * Situations from which tests of the engine start, on the rig (rig.h): one queue pair `q`,
  * paired by a set-up event, and `psn`, the PSN that its RNIC emits next.
@@ -70,5 +69,3 @@ void path_dies(void);
 /* A CNP for q arrives. */
 void cnp(void);
 uint32_t seen(enum hp3_event_type type); /* events of this type so far */
-
-#endif

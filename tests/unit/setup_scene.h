@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_SETUP_SCENE_H
-#define HP3_TEST_SETUP_SCENE_H
+#pragma once
 /* On the rig (rig.h): q has just been set up, and the engine probes its paths before the first
  * data. */
 #include "scene.h"
@@ -14,5 +13,3 @@ void setup_config(void);
 void setting_up(void);
 /* Checks that the probe round has ended, and that the first packet leaves with its home port. */
 void expect_home(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_STANDARD_SCENE_H
-#define HP3_TEST_STANDARD_SCENE_H
+#pragma once
 /* A flow whose peer has no hp3d, only an RNIC. The engine searches for a better path after a drain,
  * with probes that the RNIC answers (rule 2). */
 #include "scene.h"
@@ -20,5 +19,3 @@ void standard_congested_behind(int (*newest)(uint32_t psn));
 void standard_asking(void);
 /* This probe is answered after RTT. The probe of the first candidate is in flight. */
 void standard_mine(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TEST_TRACE_FABRIC_H
-#define HP3_TEST_TRACE_FABRIC_H
+#pragma once
 /*
  * A fabric of leaves and spines that answers the path traces of the engine on the rig (rig.h), and
  * checks of the spines that the engine then reports for ports.
@@ -49,5 +48,3 @@ struct hp3_pair_info pair_info(const struct qp *p);
 /* Checks that the engine has accepted a linear map, and that it is right for every port. */
 void expect_all_reported(const struct qp *p);
 void expect_none_reported(const struct qp *p);
-
-#endif

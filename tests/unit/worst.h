@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_WORST_H
-#define HP3_TESTS_WORST_H
+#pragma once
 /*
  * The inputs that take the engine longest: packets, commands, and calls of hp3_tick(), with a given
  * number of agreements (to spray queue pairs) and moves. unit/engine_steps counts basic blocks with
@@ -44,5 +43,3 @@ uint64_t worst_count(void);
  * run makes the same calls. */
 void worst_call(uint64_t took);
 void worst_end(void);
-
-#endif

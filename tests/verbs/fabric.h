@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_VERBS_FABRIC_H
-#define HP3_TESTS_VERBS_FABRIC_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ static inline uint64_t fabric_delay(const uint32_t *paths, uint16_t port)
 
 	return us == FABRIC_DEAD ? FABRIC_DEAD : us * UINT64_C(1000);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_VERBS_FAKE_H
-#define HP3_TESTS_VERBS_FAKE_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -90,5 +89,3 @@ struct fake_device {
 struct fake_device *fake_device(const char *name);
 /* The queue pair's connection breaks now. */
 void fake_break(struct fake_qp *q);
-
-#endif

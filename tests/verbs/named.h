@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_NAMED_H
-#define HP3_TESTS_NAMED_H
+#pragma once
 /*
  * Loads verbs as collective libraries do: dlopen() of the library in NCCL_IBVERBS_LIB, and dlvsym()
  * with the version. If a symbol is missing, the program ends with exit code 2.
@@ -29,5 +28,3 @@ static inline void *verbs_named(void *library, const char *function)
 {
 	return verbs_found(dlvsym(library, function, "IBVERBS_1.1"));
 }
-
-#endif

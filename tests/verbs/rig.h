@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_VERBS_RIG_H
-#define HP3_TESTS_VERBS_RIG_H
+#pragma once
 
 #include "app/verbs/share.h"
 #include "tests/verbs/fake.h"
@@ -99,5 +98,3 @@ enum hp3_verbs_did hp3d_do(
 	struct hp3d *h, struct hp3_verbs_cell *c, enum hp3_verbs_op op, uint16_t port, int *detail);
 
 void rig_sleep_us(uint32_t us);
-
-#endif

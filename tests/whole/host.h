@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_WHOLE_HOST_H
-#define HP3_TESTS_WHOLE_HOST_H
+#pragma once
 /*
  * Interface between an hp3d in the simulation and its simulated machine. hp3d is a module: a
  * library of all its objects, with main() renamed. It is loaded once for each process, so that each
@@ -74,5 +73,3 @@ void *whole_got(void *thing, enum whole_thing kind);
 bool whole_gave(void *thing); /* false: it was not recorded */
 int whole_opened(int fd);
 void whole_name(char *buf, size_t cap, const char *name); /* the name to use in DPDK */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_TESTS_WHOLE_SIM_H
-#define HP3_TESTS_WHOLE_SIM_H
+#pragma once
 /*
  * Two hosts, each with an RNIC behind an hp3d, and a network between them, in one process with one
  * clock and one seed. hp3d is the whole shipped program (host.h). RNICs and the check of order are
@@ -328,5 +327,3 @@ void sim_trace_event(const struct sim *s, unsigned host, const struct hp3_event 
 
 /* sim.c: runs one simulation. Returns 0, or -1 after it has printed a violation. */
 int sim_run(uint64_t seed, const char *module, struct sim_result *r);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_CONTROL_H
-#define HP3D_CONTROL_H
+#pragma once
 /*
  * This module answers requests to hp3d, and reports what hp3d does. It calls the lcores (worker.h)
  * and through them pipes and engines, the control socket (app/control), and the watcher
@@ -100,5 +99,3 @@ void hp3d_flow_state_note(const struct hp3d_event *e);
 void hp3d_flow_state_poll(void);
 /* Call it after the lcores have ended. Writes the flows that are still not on their home ports. */
 void hp3d_flow_state_end(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_COUNTERS_H
-#define HP3D_COUNTERS_H
+#pragma once
 /*
  * All counters of engines and pipes (one rail on one worker) as one list, from the static tables
  * that define them. A read sums over the chosen rails and workers; any thread may read.
@@ -36,5 +35,3 @@ uint64_t hp3d_counter_sum(unsigned i, unsigned rails, unsigned rail, unsigned wo
  * without telemetry.
  */
 int hp3d_telemetry_start(const struct hp3_config *cfg);
-
-#endif

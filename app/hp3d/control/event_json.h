@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_EVENT_JSON_H
-#define HP3D_EVENT_JSON_H
+#pragma once
 /* A stored event as JSON, in the form that hp3d(8) describes. */
 #include <jansson.h>
 #include "app/flowid.h"
@@ -25,5 +24,3 @@ const char *hp3d_mode_setter(const struct hp3_event *event);
 bool hp3d_event_is_own(const struct hp3_event *event);
 
 extern const char *const hp3d_side_names[2]; /* the ports of a rail, by direction */
-
-#endif

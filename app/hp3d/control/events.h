@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_EVENTS_H
-#define HP3D_EVENTS_H
+#pragma once
 /*
  * The history for `hp3ctl events`. *Fruitless* events led to no decision: rounds without a better
  * path, severe congestion, searches without a move (spells.h). They are frequent. So that they do
@@ -62,5 +61,3 @@ void hp3d_record_decision(const struct hp3_config *cfg, const struct hp3d_kept *
 /* The priority of an event type: a syslog(3) priority; HP3_RECORD_QUIET: audit log only; -1: not
  * recorded. */
 int hp3d_record_priority(enum hp3_event_type type);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_FILTER_H
-#define HP3D_FILTER_H
+#pragma once
 /*
  * Selects flows for a list. A filter consists of terms, separated by blanks. It selects a flow if
  * all terms are true of the flow.
@@ -39,5 +38,3 @@ bool hp3d_filter_fits(
 
 extern const char *const hp3d_filter_words[]; /* both end with NULL */
 extern const char *const hp3d_filter_keys[];
-
-#endif

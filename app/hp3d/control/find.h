@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_FIND_H
-#define HP3D_FIND_H
+#pragma once
 /*
  * Finds the flow that a request names, by the flow's id or by a part of the id that only one flow
  * has. The part is the beginning, all that follows a '/', or the QPN, such as 0x1c. If several
@@ -30,5 +29,3 @@ json_t *hp3d_find(const struct hp3_config *cfg, const char *text, hp3d_flow_fn *
 /* Finds the id that `text` names in full or in part. A flow with a full id need not exist (any
  * more). NULL: *id is set; otherwise an error answer. */
 json_t *hp3d_find_id(const struct hp3_config *cfg, const char *text, struct hp3_flowid *id);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_FLOW_STATE_FILE_H
-#define HP3D_FLOW_STATE_FILE_H
+#pragma once
 /* Reads and writes the file of control.h. A write replaces the whole file; a read checks it. */
 #include <jansson.h>
 #include "config/config.h"
@@ -17,5 +16,3 @@ int hp3d_flow_state_write(const char *path, json_t *flows);
  * (*why: the reason).
  */
 json_t *hp3d_flow_state_read(const char *path, const char **why);
-
-#endif

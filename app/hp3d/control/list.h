@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_LIST_H
-#define HP3D_LIST_H
+#pragma once
 /*
  * Reads the tables of the engines, record by record: by rail, then worker, then index. A request
  * for a list (of flows, of address pairs) is answered by a page of the list. The same steps search
@@ -47,5 +46,3 @@ int hp3d_list_step(const struct hp3_config *cfg, const struct hp3d_list *l, stru
 /* Answers a request for a page. The request's "after" is the "next" of the previous page; it is
  * absent for the first page. */
 json_t *hp3d_list_page(const struct hp3_config *cfg, json_t *req, const struct hp3d_list *l);
-
-#endif

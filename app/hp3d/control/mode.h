@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_MODE_H
-#define HP3D_MODE_H
+#pragma once
 /*
  * The mode of hp3d: on, observe, off ([policy] mode; hp3_policy_mode() defines them). The mode may
  * change under traffic. When the mode is no longer `on`, hp3d cancels moves in progress, except
@@ -30,5 +29,3 @@ const char *hp3d_mode_by(void); /* its source: configuration, operator */
 
 /* Answers the request "mode": sets the mode, if the request has one, and returns it. */
 json_t *hp3d_json_mode(const struct hp3_config *cfg, json_t *req);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_REQUESTS_H
-#define HP3D_REQUESTS_H
+#pragma once
 /*
  * Answers request lines:
  *     {"cmd":"flows","after":NEXT,"limit":100}
@@ -50,5 +49,3 @@ json_t *hp3d_json_hop(bool ipv6, const uint8_t addr[16]); /* an address as text 
 
 /* The error answer `timeout`: a data lcore did not answer in time. */
 json_t *hp3d_json_timed_out(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_SPELLS_H
-#define HP3D_SPELLS_H
+#pragma once
 /*
  * Events that are no decisions: rounds of probes that found no better path, severe congestion, and
  * searches that ended without a move. A flow may have such events for hours. A later decision may
@@ -70,5 +69,3 @@ struct hp3d_kept *hp3d_spell_add(
 bool hp3d_spell_rests_on(const struct hp3_event *decision, const struct hp3_event *event);
 /* Ends the spell. The history already has the decision and the events that it is based on. */
 void hp3d_spell_end(struct hp3d_spell *spell, const struct hp3_event *decision);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_WATCH_H
-#define HP3D_WATCH_H
+#pragma once
 /*
  * Passes the watcher's events (app/watch/watcher.h) to the engines. The event's RDMA device
  * determines the rail, and the event's two addresses determine the worker.
@@ -30,5 +29,3 @@ int hp3d_watch_fd(void); /* readable: call hp3d_watch_poll(); -1: no watcher */
 void hp3d_watch_poll(void);
 const char *hp3d_watch_name(void); /* kernel, library, none */
 struct hp3d_watch_stats hp3d_watch_stats(void);
-
-#endif

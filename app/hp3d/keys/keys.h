@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_KEYS_H
-#define HP3D_KEYS_H
+#pragma once
 /*
  * This module has the parts of key agreement ([probes] keys = auto) that do not run on lcores. They
  * are this host's identity, and a thread that computes X25519 for all pipes. Without keys = auto,
@@ -22,5 +21,3 @@ bool hp3d_keys_compute(void);
 /* If another host has the same identity as this host, creates a new one and passes it to all
  * lcores. */
 void hp3d_keys_watch(const struct hp3_config *cfg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_BYPASS_H
-#define HP3D_BYPASS_H
+#pragma once
 /*
  * Fail-open of rails (app/bypass/bypass.h), on the lcore that serves the rail. The lcore writes a
  * heartbeat, and takes over and leaves the rail. If the heartbeat stopped for too long, the lcore
@@ -120,5 +119,3 @@ void hp3d_bypass_inside(struct hp3d_bypass *b, enum hp3_dir dir, uint64_t n);
 /* May packets of this direction leave? False: newer packets went direct, because the heartbeat was
  * too old. */
 bool hp3d_bypass_may_send(struct hp3d_bypass *b, enum hp3_dir dir);
-
-#endif

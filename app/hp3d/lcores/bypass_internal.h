@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_BYPASS_INTERNAL_H
-#define HP3D_BYPASS_INTERNAL_H
+#pragma once
 /* Shared by the lcore's part (bypass.c) and the control thread's (bypass_start.c). */
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
@@ -31,5 +30,3 @@ struct hp3d_bypass {
 
 /* bypass_ports.c: sets the engine's flows to the EVs that the kernel has stored. */
 void hp3d_bypass_restore(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_EAL_H
-#define HP3D_EAL_H
+#pragma once
 /*
  * Starts DPDK's environment abstraction layer (EAL) from the configuration: without hugepages
  * unless configured, the main lcore for the control thread, one more lcore per worker. Lcores may
@@ -14,5 +13,3 @@ int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet);
 
 /* Monotonic nanoseconds from the time-stamp counter. Call it after hp3d_eal_init(). */
 uint64_t hp3d_now(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_LCORES_INTERNAL_H
-#define HP3D_LCORES_INTERNAL_H
+#pragma once
 /*
  * Shared by the set-up and end of the workers (workers.c) and their loop (loop.c). Set up before
  * the lcores run, then only read, unless a comment names a writer.
@@ -128,5 +127,3 @@ int hp3d_worker_run(void *worker);
 /* Handles and sends packets that still wait in the worker's rings and links; returns their number.
  * The control thread calls it after all loops have ended. */
 uint32_t hp3d_worker_finish(struct hp3d_worker *w);
-
-#endif

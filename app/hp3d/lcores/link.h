@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_LINK_H
-#define HP3D_LINK_H
+#pragma once
 /*
  * A link is an output for packets: a port, or a ring to the worker that owns the port. Packets that
  * the output does not accept at once wait in a bounded FIFO. While packets wait, later packets
@@ -47,5 +46,3 @@ static inline uint32_t hp3d_link_backlog(const struct hp3d_link *l)
 {
 	return __atomic_load_n(&l->n, __ATOMIC_RELAXED);
 }
-
-#endif

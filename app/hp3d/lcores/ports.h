@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_PORTS_H
-#define HP3D_PORTS_H
+#pragma once
 /*
  * The two ports of each rail. hp3d creates them from devargs, with any PMD. They are promiscuous,
  * because their packets have the addresses of other hosts. With several lcores, a port has an Rx
@@ -108,5 +107,3 @@ const char *hp3d_port_unsupported(uint16_t port, unsigned lcores);
  * *what names. */
 int hp3d_port_setup(
 	uint16_t port, const struct hp3d_port_wish *wish, const char **reason, const char **what);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_SLEEPER_H
-#define HP3D_SLEEPER_H
+#pragma once
 /*
  * How an lcore sleeps, and what ends its sleep early. Other threads ring a bell (an eventfd); or
  * packets arrive at a queue whose driver has Rx interrupts. The drivers of most NICs, virtio,
@@ -54,5 +53,3 @@ static inline void hp3d_sleeper_wake(struct hp3d_sleeper *s)
 	if (HP3_UNLIKELY(__atomic_load_n(&s->asleep, __ATOMIC_RELAXED) != 0))
 		hp3d_sleeper_ring_bell(s);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_SPREAD_H
-#define HP3D_SPREAD_H
+#pragma once
 /*
  * Selects the worker of a packet by the packet's two IP addresses, alike for both directions. So
  * requests, replies, probes and their answers reach one engine. UDP ports do not matter, because
@@ -53,5 +52,3 @@ uint64_t hp3d_rss_types(const struct rte_eth_dev_info *info);
 uint8_t hp3d_rss_key(const struct rte_eth_dev_info *info, uint8_t key[UINT8_MAX]);
 /* How many entries of a port's table are used. */
 uint32_t hp3d_rss_table(const struct rte_eth_dev_info *info);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_WORKER_H
-#define HP3D_WORKER_H
+#pragma once
 /*
  * A worker is one data lcore. It owns one pipe (engine, hold queues, counters) per rail; no other
  * thread accesses them. Other threads reach a worker in two ways only: hp3d_worker_call() runs a
@@ -42,5 +41,3 @@ struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w);
 /* When the latest round of its loop began (hp3d_now()). It advances on a sleeping lcore too, but
  * not on one that hangs. */
 uint64_t hp3d_worker_round_at(const struct hp3d_worker *w);
-
-#endif

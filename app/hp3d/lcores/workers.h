@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_WORKERS_H
-#define HP3D_WORKERS_H
+#pragma once
 /*
  * This module runs pipes on lcores: it starts DPDK (eal.h) and the ports, and has the loop and the
  * sleep of an lcore. It calls pipes; its caller handles their events.
@@ -37,5 +36,3 @@ unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeou
  * of rails with net_af_xdp: 0 unless there is a leak. */
 unsigned hp3d_workers_free(void);
 uint64_t hp3d_workers_tx_drops(void);
-
-#endif

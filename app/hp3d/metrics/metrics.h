@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_METRICS_H
-#define HP3D_METRICS_H
+#pragma once
 /*
  * This module serves hp3d's metrics over HTTP, in the formats OpenMetrics 1.0.0 and Prometheus text
  * 0.0.4. It listens on a UNIX socket ([metrics] socket) and a TCP port ([metrics] listen).
@@ -21,5 +20,3 @@ void hp3d_metrics_stop(void);
 
 /* The control thread calls it in each iteration of its loop. */
 void hp3d_metrics_heartbeat(void);
-
-#endif

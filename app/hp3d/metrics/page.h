@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_METRICS_PAGE_H
-#define HP3D_METRICS_PAGE_H
+#pragma once
 /*
  * Builds a page of metrics: families in the order of the table, each with its samples, in
  * OpenMetrics 1.0.0 or Prometheus' text format 0.0.4. The formats differ in the names in TYPE and
@@ -42,5 +41,3 @@ void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const dou
 	const uint64_t *n, unsigned buckets, double sum);
 /* True: the page is complete. */
 bool hp3d_page_end(struct hp3d_page *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_METRICS_SERVER_H
-#define HP3D_METRICS_SERVER_H
+#pragma once
 /*
  * The HTTP server (libmicrohttpd): GET and HEAD of /metrics, one request per connection. It runs in
  * one control thread of DPDK, on CPUs without lcores if there are any.
@@ -35,5 +34,3 @@ void hp3d_server_stop(void);
 
 /* `accept` may be NULL: no such header. */
 bool hp3d_accepts_openmetrics(const char *accept);
-
-#endif

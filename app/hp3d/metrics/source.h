@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_METRICS_SOURCE_H
-#define HP3D_METRICS_SOURCE_H
+#pragma once
 /*
  * Readers of metrics. A reader adds the samples of a row of metrics.def to the page. It may read
  * single counters of workers and pipes, and call DPDK and the kernel, but must not wait.
@@ -33,5 +32,3 @@ bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from);
 	void hp3d_read_##reader(struct hp3d_page *, const struct hp3d_source *, size_t);
 #include "app/hp3d/metrics/metrics.def"
 #undef METRIC
-
-#endif

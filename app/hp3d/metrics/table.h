@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_METRICS_TABLE_H
-#define HP3D_METRICS_TABLE_H
+#pragma once
 /* The rows of metrics.def. */
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ extern const unsigned hp3d_metric_count;
 /* The unit at the end of the metric's name: seconds, bytes, or "". */
 const char *hp3d_metric_unit(const struct hp3d_metric *m);
 const char *hp3d_metric_type_name(enum hp3d_metric_type type);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_AGENT_H
-#define HP3D_AGENT_H
+#pragma once
 /*
  * Packets that hp3d itself sends and receives: probes and answers to them, traces and the ICMP
  * messages of switches about them, messages about sprayed queue pairs, the NAK after a failover,
@@ -151,5 +150,3 @@ bool hp3d_agent_is_cloned(struct hp3d_agent *a);
 const struct hp3d_agent_counters *hp3d_agent_counters(const struct hp3d_agent *a);
 const struct hp3_probe_stats *hp3d_agent_stats(const struct hp3d_agent *a);
 const struct hp3_keying_stats *hp3d_agent_keying_stats(const struct hp3d_agent *a);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_AGENT_INTERNAL_H
-#define HP3D_AGENT_INTERNAL_H
+#pragma once
 /*
  * The parts of an agent, for its own files: set-up (agent.c), packets that it sends (agent_send.c),
  * packets that it receives (agent_take.c).
@@ -83,5 +82,3 @@ static inline struct rte_mbuf *hp3d_agent_sized(struct rte_mbuf *m, int len)
 	m->pkt_len = (uint32_t)len;
 	return m;
 }
-
-#endif

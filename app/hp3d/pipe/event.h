@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_EVENT_H
-#define HP3D_EVENT_H
+#pragma once
 /* What a pipe reports: an engine event with everything needed to print it. */
 #include "engine/engine.h"
 #include "probes/identity.h"
@@ -14,5 +13,3 @@ struct hp3d_event {
 	 * identity */
 	char identity[HP3_FINGERPRINT_LEN], identity_before[HP3_FINGERPRINT_LEN];
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_IDENTITY_H
-#define HP3D_IDENTITY_H
+#pragma once
 /*
  * This host's identity for key agreement ([probes] keys = auto). The main thread sets it before it
  * creates agents, and all agents begin with it. hp3d_agent_become() passes a later identity to an
@@ -16,5 +15,3 @@ struct hp3d_identity {
 
 void hp3d_identity_set(const struct hp3d_identity *id);
 const struct hp3d_identity *hp3d_identity(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_PIPE_INTERNAL_H
-#define HP3D_PIPE_INTERNAL_H
+#pragma once
 /*
  * The parts of a pipe, for its own files: the packet path (pipe.c), the engine's actions (act.c),
  * commands (command.c), set-up (setup.c).
@@ -71,5 +70,3 @@ void hp3d_pipe_deliver(struct hp3d_pipe *p, uint32_t held, uint32_t count);
 /* Call it after every call of the engine without a packet: it carries out all actions and flushes
  * the vectors. */
 void hp3d_pipe_settle(struct hp3d_pipe *p, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_KEYRING_H
-#define HP3D_KEYRING_H
+#pragma once
 /*
  * The keys that agents share: those of probe_key and probe_key_old, with the files that they name
  * read into memory. The main thread changes them in three steps, so that no lcore reads a freed
@@ -24,5 +23,3 @@ void hp3d_keyring_settle(void);
 const struct hp3_probe_keys *hp3d_keyring(void);
 
 void hp3d_keyring_free(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_MEMORY_H
-#define HP3D_MEMORY_H
+#pragma once
 /*
  * Memory for the two large users, tables and packet buffers, in the largest pages available.
  *
@@ -36,5 +35,3 @@ void hp3d_memory_put(void *mem, enum hp3d_memory_use use, size_t size);
  */
 struct rte_mempool *hp3d_packet_pool(
 	const struct hp3_config *cfg, const char *name, uint32_t n, uint32_t cache, int socket);
-
-#endif

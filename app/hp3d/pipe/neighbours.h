@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_NEIGHBOURS_H
-#define HP3D_NEIGHBOURS_H
+#pragma once
 /*
  * How to address a packet of hp3d: link-layer addresses, VLAN tags, DSCP, ECT and P_Key of the
  * latest packet of the local RNIC (or of its host) to that address. hp3d has no routes and sends no
@@ -48,5 +47,3 @@ void hp3d_neighbours_end(struct hp3d_neighbours *t, const struct hp3_ends *to);
 
 /* NULL: this host never sent anything to that address. */
 struct hp3d_neighbour *hp3d_neighbours_find(struct hp3d_neighbours *t, const struct hp3_ends *to);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_PIPE_H
-#define HP3D_PIPE_H
+#pragma once
 /*
  * This module has the path of a burst of packets through hp3d. It also has what that path needs:
  * the engine's memory, packets of hp3d itself (agent.h), and their addressing (neighbours.h). It
@@ -172,5 +171,3 @@ struct hp3d_pipe_counters *hp3d_pipe_counters(struct hp3d_pipe *p);
 struct hp3d_tally;
 const struct hp3d_tally *hp3d_pipe_tally(const struct hp3d_pipe *p);
 uint32_t hp3d_pipe_held_peak(const struct hp3d_pipe *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_SOCKETS_H
-#define HP3D_SOCKETS_H
+#pragma once
 /*
  * Sockets (NUMA nodes) of lcores, ports and memory. A worker's tables, hold queues and rings are on
  * the socket of its CPUs. If these CPUs are on several sockets, the socket of the worker's ports is
@@ -24,5 +23,3 @@ bool hp3d_socket_advice(
 /* Places memory on a socket; call it before the first write. If this fails, the kernel's choice
  * stays. */
 void hp3d_socket_bind(void *mem, size_t size, int socket);
-
-#endif

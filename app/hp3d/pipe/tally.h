@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_TALLY_H
-#define HP3D_TALLY_H
+#pragma once
 /*
  * Totals of a pipe's events: how its moves ended, their causes, and durations. A packet of a flow
  * in steady state changes no total. Totals include events that are lost because the ring to the
@@ -49,5 +48,3 @@ static inline unsigned hp3d_bucket_of(uint64_t ns)
 }
 
 void hp3d_tally_event(struct hp3d_tally *t, const struct hp3_event *event);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_REPLAY_CAPTURE_H
-#define HP3D_REPLAY_CAPTURE_H
+#pragma once
 /*
  * The capture that a replay reads and the one that it writes. A packet keeps its timestamp in the
  * private area of its buffer. Functions that fail print why on stderr.
@@ -33,5 +32,3 @@ int hp3d_replay_capture_close(struct hp3d_replay_capture *c);
 
 /* Nanoseconds since 1970. */
 uint64_t hp3d_replay_capture_time(const struct pcap_pkthdr *h);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_REPLAY_INTERNAL_H
-#define HP3D_REPLAY_INTERNAL_H
+#pragma once
 /*
  * Shared by replay.c (passes over a capture) and ends.c (the two ends, and the packets between
  * them).
@@ -81,5 +80,3 @@ void hp3d_replay_queue(
 void hp3d_replay_forward(struct hp3d_replay_run *r);
 /* Advances the time, and runs timers that are due. */
 void hp3d_replay_advance(struct hp3d_replay_run *r, uint64_t to);
-
-#endif

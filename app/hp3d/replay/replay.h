@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_REPLAY_H
-#define HP3D_REPLAY_H
+#pragma once
 /*
  * This module runs pipes without lcores, with packets from a file. It calls only pipes.
  *
@@ -26,5 +25,3 @@ struct hp3d_replay {
 
 /* 0, or -1 after a message on stderr. Prints a summary on stdout. EAL must run. */
 int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *r);
-
-#endif

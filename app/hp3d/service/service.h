@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_SERVICE_H
-#define HP3D_SERVICE_H
+#pragma once
 /*
  * This module makes hp3d a service of the host. It notifies the service manager (sd_notify(3), if
  * $NOTIFY_SOCKET is set) when packets pass, when it reloads and when it stops. With a watchdog
@@ -82,5 +81,3 @@ void hp3d_carry_end(void);
 void hp3d_secrets_mask(void);
 /* With a secret: no core dump from now on (prctl(2), PR_SET_DUMPABLE; RLIMIT_CORE). Repeatable. */
 void hp3d_secrets_keep(const struct hp3_config *cfg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_ENVELOPE_H
-#define HP3D_UD_ENVELOPE_H
+#pragma once
 /*
  * A frame of hp3d itself (a probe, an answer, a report) as an unreliable datagram (UD). The
  * datagram has the frame's addresses, class of service and hop limit; its payload has the rest.
@@ -44,5 +43,3 @@ int hp3d_ud_pack(
  * Returns the length of the frame, or -EBADMSG. */
 int hp3d_ud_unpack(const uint8_t grh[HP3D_UD_GRH], const void *buf, size_t n, uint16_t port,
 	struct hp3d_ud_route *route, void *frame, size_t cap);
-
-#endif

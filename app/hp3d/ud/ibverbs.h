@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_IBVERBS_H
-#define HP3D_UD_IBVERBS_H
+#pragma once
 /* libibverbs, loaded when hp3d starts: hp3d also works without this library, and without an
  * RNIC. */
 #include <infiniband/verbs.h>
@@ -46,5 +45,3 @@ struct hp3d_ibverbs {
 /* 0, or -1 with the reason in `why`. */
 int hp3d_ibverbs_load(struct hp3d_ibverbs *v, const char *path, char *why, size_t cap);
 void hp3d_ibverbs_unload(struct hp3d_ibverbs *v);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_PEERS_H
-#define HP3D_UD_PEERS_H
+#pragma once
 /*
  * The UD queue pairs of hp3d on other hosts. hp3d asks a peer for its queue pairs by a question,
  * and the peer's hp3d sends them in an answer (probes/hello.h; peers.c). peer_table.c has the table
@@ -87,5 +86,3 @@ bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, u
 uint32_t hp3d_ud_peers_poll(struct hp3d_ud_peers *p, uint64_t now);
 /* Sends questions that are due, a bounded number. Returns when to call it next. */
 uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_QUEUE_H
-#define HP3D_UD_QUEUE_H
+#pragma once
 /*
  * A completion queue: an extended one with the RNIC's timestamps, or a plain one if the RNIC has
  * none, such as Soft-RoCE. It takes one completion at a time, because probes are few.
@@ -30,5 +29,3 @@ int hp3d_ud_queue_make(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v,
 void hp3d_ud_queue_close(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v);
 /* False: the queue is empty. */
 bool hp3d_ud_queue_take(struct hp3d_ud_queue *q, struct hp3d_ud_done *done);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_RNIC_H
-#define HP3D_UD_RNIC_H
+#pragma once
 /*
  * A port of an RNIC: UD queue pairs, their buffers, the port's addresses. hp3d chooses the UDP
  * source port of a datagram in one of two ways:
@@ -103,5 +102,3 @@ static inline void hp3d_ud_as_gid(uint8_t gid[16], bool ipv6, const uint8_t *ip)
 	memset(gid + 10, 0xff, 2);
 	memcpy(ipv6 ? gid : gid + 12, ip, ipv6 ? 16 : 4);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_SOCKET_H
-#define HP3D_UD_SOCKET_H
+#pragma once
 /* UDP sockets that report the local address of a datagram, and send from a chosen one. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ uint16_t hp3d_ud_socket_port(int fd);
  * than `cap`, or has no local address. */
 ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_ends *from);
 ssize_t hp3d_ud_socket_send(int fd, const void *buf, size_t n, const struct hp3d_ud_ends *to);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_STAMPS_H
-#define HP3D_UD_STAMPS_H
+#pragma once
 /*
  * How long a probe was on the wire, by the RNIC's completion timestamps (ibv_create_cq_ex(),
  * IBV_WC_EX_WITH_COMPLETION_TIMESTAMP). The stamps of the probe's departure and of its answer's
@@ -68,5 +67,3 @@ void hp3d_ud_stamp_left(struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks);
  */
 enum hp3d_ud_timing hp3d_ud_stamp_judge(
 	struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks, uint64_t now, uint32_t *took_ns);
-
-#endif

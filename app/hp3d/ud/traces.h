@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_TRACES_H
-#define HP3D_UD_TRACES_H
+#pragma once
 /*
  * Traces (probes/trace.h) in verbs mode: raw sockets (raw(7), CAP_NET_RAW) for IPv4 and IPv6. A
  * frame leaves as the agent built it, including the QPN, which switches may hash; a probe, in
@@ -42,5 +41,3 @@ int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint3
  */
 int hp3d_ud_traces_take(
 	const struct hp3d_ud_traces *t, unsigned family, uint8_t *frame, size_t cap);
-
-#endif

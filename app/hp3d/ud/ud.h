@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_UD_UD_H
-#define HP3D_UD_UD_H
+#pragma once
 /*
  * This module is for verbs mode. There, hp3d's messages to and from other hosts are unreliable
  * datagrams of RNICs. A datagram has the source port of its frame, so that switches hash the
@@ -74,5 +73,3 @@ uint32_t hp3d_ud_poll(struct hp3d_ud *u, uint64_t now);
 uint64_t hp3d_ud_tick(struct hp3d_ud *u, uint64_t now);
 
 const struct hp3d_ud_counters *hp3d_ud_counters(const struct hp3d_ud *u);
-
-#endif

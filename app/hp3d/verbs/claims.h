@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_VERBS_CLAIMS_H
-#define HP3D_VERBS_CLAIMS_H
+#pragma once
 /*
  * Claims: the local queue pairs (address and QPN) that applications have reported. hp3d refuses a
  * second claim to a queue pair. The claims are in a hash table, because applications can cause any
@@ -31,5 +30,3 @@ bool hp3d_claims_has(const struct hp3d_claims *c, const struct hp3_qp_event *qp)
 /* No effect if the claim is not new, or if there is no room. */
 void hp3d_claims_add(struct hp3d_claims *c, const struct hp3_qp_event *qp);
 void hp3d_claims_drop(struct hp3d_claims *c, const struct hp3_qp_event *qp);
-
-#endif

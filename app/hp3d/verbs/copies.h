@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_VERBS_COPIES_H
-#define HP3D_VERBS_COPIES_H
+#pragma once
 /*
  * Receives copies of CNPs (IBTA annex A17.9.3) from the interfaces in [verbs] copies. An interface
  * of this host gets them from a mirroring switch port, an RDMA device by a raw packet queue pair.
@@ -30,5 +29,3 @@ int hp3d_copies_fd(const struct hp3d_copies *c, uint32_t i);
  * interface failed; hp3d printed a message, and closed the descriptor.
  */
 int hp3d_copies_take(struct hp3d_copies *c, uint32_t i, hp3d_copy_fn *fn, void *ctx);
-
-#endif

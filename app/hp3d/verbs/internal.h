@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_VERBS_INTERNAL_H
-#define HP3D_VERBS_INTERNAL_H
+#pragma once
 /* Shared by the files of this module: listen (the socket), hello (descriptors from an application),
  * cells (queue pairs of an application), act (the engine's actions), verbs_mode (when each
  * application is served). */
@@ -171,5 +170,3 @@ void hp3d_verbs_act(void *verbs, const struct hp3_act *act);
 /* Handles the application's answer to the command of a cell, if the answer has come. */
 void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uint64_t now);
 void hp3d_verbs_check_reports(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_VERBS_PAIR_USERS_H
-#define HP3D_VERBS_PAIR_USERS_H
+#pragma once
 /*
  * How many queue pairs each user has in each address pair, and in how many address pairs each user
  * has queue pairs. This is a hash table and a list of users. The hash has a random seed, because
@@ -38,5 +37,3 @@ void hp3d_pair_users_add(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
 void hp3d_pair_users_drop(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
 /* Address pairs in which the user has queue pairs. */
 uint32_t hp3d_pair_users_count(const struct hp3d_pair_users *p, uid_t uid);
-
-#endif

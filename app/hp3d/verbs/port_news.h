@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_VERBS_PORT_NEWS_H
-#define HP3D_VERBS_PORT_NEWS_H
+#pragma once
 /*
  * Which ports of this host's RNICs have handled CNPs lately, by their hw_counters in sysfs. There
  * is a counter per port, not per queue pair. hp3d reads the list of ports once. It compares device
@@ -37,5 +36,3 @@ void hp3d_port_news_read(struct hp3d_port_news *n, uint64_t now);
  * HP3D_PORT_UNKNOWN at first. */
 bool hp3d_port_news_cnps(const struct hp3d_port_news *n, const char *device, unsigned port,
 	uint8_t *known, uint64_t now);
-
-#endif

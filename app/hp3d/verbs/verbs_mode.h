@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3D_VERBS_MODE_H
-#define HP3D_VERBS_MODE_H
+#pragma once
 /*
  * This module handles the queue pairs of applications that have loaded libhp3verbs.so. hp3d sees
  * none of their packets. Each application reports in shared memory what its queue pairs do
@@ -92,5 +91,3 @@ bool hp3d_verbs_read_qp(
 const struct hp3d_verbs_counters *hp3d_verbs_counters(const struct hp3d_verbs_mode *b);
 /* Counters of hp3d's own datagrams (app/hp3d/ud); NULL: hp3d has no queue pairs of its own. */
 const struct hp3d_ud_counters *hp3d_verbs_ud_counters(const struct hp3d_verbs_mode *b);
-
-#endif

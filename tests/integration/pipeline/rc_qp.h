@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TEST_RC_QP_H
-#define TEST_RC_QP_H
+#pragma once
 /*
  * One queue pair of the tests' endpoint: roce-gen's requester and responder, controlled by the
  * test. The requester has a retransmission timer only if this is configured: in most tests no
@@ -48,5 +47,3 @@ void rc_take_request(struct rc_qp *q, const void *frame, const struct hp3_view *
 void rc_take_reply(struct rc_qp *q, uint64_t now, const void *frame, const struct hp3_view *v);
 /* Writes the ACK that is due to `frame`. Returns its length; 0: none is due. */
 uint32_t rc_ack(struct rc_qp *q, void *frame, uint32_t cap);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TEST_WIRE_H
-#define TEST_WIRE_H
+#pragma once
 /*
  * The network interface of the tests' endpoint: receives and sends complete frames, with VLAN tags.
  * It simulates two paths for received packets: requests with an odd source port are delayed by
@@ -48,5 +47,3 @@ void wire_send(struct wire *w, const void *frame, uint32_t len);
 uint32_t wire_receive(struct wire *w, uint8_t *frame, uint64_t now);
 /* Frames that the kernel dropped since the last call, for lack of buffer. */
 uint32_t wire_lost(struct wire *w);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TEST_COLLECTIVE_RING_H
-#define TEST_COLLECTIVE_RING_H
+#pragma once
 /*
  * One communicator of a thread: four queue pairs, one completion queue. Both ends send
  * WRITE_WITH_IMM into one of WINDOW slots of the other end. The immediate is the message's number
@@ -59,5 +58,3 @@ void ring_open(struct ring *g, struct rnic *r, enum ring_role role);
 void ring_connect(struct ring *g, struct rnic *r, const union ibv_gid *gid);
 /* A thread: *ring, until ring_end. */
 void *ring_run(void *ring);
-
-#endif

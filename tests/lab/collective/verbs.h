@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TEST_COLLECTIVE_VERBS_H
-#define TEST_COLLECTIVE_VERBS_H
+#pragma once
 /*
  * Loads verbs as collective libraries do: dlopen() of the library that NCCL_IBVERBS_LIB names
  * (default libibverbs.so.1), dlvsym(..., "IBVERBS_1.1"). Work requests are posted by the function
@@ -34,5 +33,3 @@ void rnic_connect(struct rnic *r, struct ibv_qp *qp, uint32_t psn, const union i
 void rnic_destroy(struct ibv_qp *qp);
 
 void die(const char *what);
-
-#endif
