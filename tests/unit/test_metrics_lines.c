@@ -64,11 +64,10 @@ static bool all_the_same(void)
 
 static char *page_of(const struct hp3d_source *from)
 {
-	struct hp3d_page page = {.openmetrics = true};
+	struct hp3d_page page;
 
+	assert_true(hp3d_page_begin(&page, true));
 	assert_true(hp3d_source_read(&page, from));
-	page.text = realloc(page.text, page.len + 1);
-	page.text[page.len] = '\0';
 	return page.text;
 }
 

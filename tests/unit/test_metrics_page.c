@@ -21,8 +21,9 @@ static const struct hp3d_metric times = {
 
 static char *write_page(bool openmetrics)
 {
-	struct hp3d_page p = {.openmetrics = openmetrics};
+	struct hp3d_page p;
 
+	assert_true(hp3d_page_begin(&p, openmetrics));
 	hp3d_page_family(&p, &counter);
 	hp3d_page_count(&p, (struct hp3d_labels){{"a", "in\"n\\e\nr\x1b[2J\xc2\x9b"}}, UINT64_MAX);
 	hp3d_page_count(&p, (struct hp3d_labels){{"b", ""}}, 0);
@@ -32,8 +33,6 @@ static char *write_page(bool openmetrics)
 	hp3d_page_family(&p, &info);
 	hp3d_page_count(&p, (struct hp3d_labels){{"1"}}, 1);
 	assert_true(hp3d_page_end(&p));
-	p.text = realloc(p.text, p.len + 1);
-	p.text[p.len] = '\0';
 	return p.text;
 }
 
@@ -79,10 +78,11 @@ static void plain_text(void **state)
 /* Buckets add up, and every time lies in the first bucket that is not below it. */
 static void histograms(void **state)
 {
-	struct hp3d_page p = {.openmetrics = true};
+	struct hp3d_page p;
 	struct hp3d_histogram h = {.sum_ns = 2500000000u};
 	char line[128];
 
+	assert_true(hp3d_page_begin(&p, true));
 	assert_int_equal(hp3d_bucket_of(0), 0);
 	assert_int_equal(hp3d_bucket_of(UINT64_MAX), HP3D_BUCKETS);
 	for (unsigned k = 0; k < HP3D_BUCKETS; k++) {
@@ -96,8 +96,6 @@ static void histograms(void **state)
 	hp3d_page_family(&p, &times);
 	hp3d_page_histogram(&p, (struct hp3d_labels){{"a"}}, &h);
 	assert_true(hp3d_page_end(&p));
-	p.text = realloc(p.text, p.len + 1);
-	p.text[p.len] = '\0';
 	assert_non_null(strstr(p.text, "# TYPE hp3_wait_seconds histogram\n"));
 	assert_non_null(strstr(p.text, "hp3_wait_seconds_bucket{rail=\"a\",le=\"1e-06\"} 1\n"));
 	assert_non_null(strstr(p.text, "hp3_wait_seconds_bucket{rail=\"a\",le=\"0.001024\"} 11\n"));
@@ -139,13 +137,12 @@ static void buckets_of_its_own(void **state)
 {
 	static const double le[] = {1e-5, 1e-2};
 	static const uint64_t n[] = {5, 0, 2};
-	struct hp3d_page p = {.openmetrics = true};
+	struct hp3d_page p;
 
+	assert_true(hp3d_page_begin(&p, true));
 	hp3d_page_family(&p, &times);
 	hp3d_page_buckets(&p, (struct hp3d_labels){{"a"}}, le, n, 2, 0.5);
 	assert_true(hp3d_page_end(&p));
-	p.text = realloc(p.text, p.len + 1);
-	p.text[p.len] = '\0';
 	assert_non_null(strstr(p.text, "hp3_wait_seconds_bucket{rail=\"a\",le=\"1e-05\"} 5\n"
 				       "hp3_wait_seconds_bucket{rail=\"a\",le=\"0.01\"} 5\n"
 				       "hp3_wait_seconds_bucket{rail=\"a\",le=\"+Inf\"} 7\n"

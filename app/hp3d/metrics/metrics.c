@@ -81,8 +81,10 @@ bool hp3d_source_read(struct hp3d_page *page, const struct hp3d_source *from)
 
 static bool write_page(void *arg, bool openmetrics, char **text, size_t *len)
 {
-	struct hp3d_page page = {.openmetrics = openmetrics};
+	struct hp3d_page page;
 
+	if (!hp3d_page_begin(&page, openmetrics))
+		return false;
 	if (!hp3d_source_read(&page, arg)) {
 		free(page.text);
 		return false;

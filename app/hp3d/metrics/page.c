@@ -1,71 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/metrics/page.h"
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAP 65536u
-
-static bool make_room(struct hp3d_page *p, size_t n)
+bool hp3d_page_begin(struct hp3d_page *p, bool openmetrics)
 {
-	size_t cap = p->cap > 0 ? p->cap : FIRST_CAP;
-	char *text;
-
-	if (p->failed)
-		return false;
-	while (cap < p->len + n)
-		cap *= 2;
-	if (cap == p->cap)
-		return true;
-	text = realloc(p->text, cap);
-	if (text == NULL) {
-		p->failed = true;
-		return false;
-	}
-	p->text = text;
-	p->cap = cap;
-	return true;
-}
-
-static void add_text(struct hp3d_page *p, const char *s, size_t n)
-{
-	if (!make_room(p, n))
-		return;
-	memcpy(p->text + p->len, s, n);
-	p->len += n;
-}
-
-static void put_format(struct hp3d_page *p, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void put_format(struct hp3d_page *p, const char *fmt, ...)
-{
-	char piece[256];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(piece, sizeof(piece), fmt, ap);
-	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(piece))
-		add_text(p, piece, (size_t)n);
-	else
-		p->failed = true;
+	*p = (struct hp3d_page){.openmetrics = openmetrics};
+	p->out = open_memstream(&p->text, &p->len);
+	return p->out != NULL;
 }
 
 /* Escapes backslash and newline with a backslash; in quotes, and in HELP of OpenMetrics, also the
  * quote. Other bytes that are not printable ASCII become '?', as in base/plain.h. */
 static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 {
-	char plain;
-
 	for (; *s != '\0'; s++) {
 		if (*s == '\n' || *s == '\\' || (quotes && *s == '"'))
-			add_text(p, "\\", 1);
-		plain = *s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s;
-		add_text(p, &plain, 1);
+			fputc('\\', p->out);
+		fputc(*s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s, p->out);
 	}
 }
 
@@ -90,11 +43,11 @@ static void put_head(struct hp3d_page *p)
 
 	if (m->type == HP3D_METRIC_INFO && !p->openmetrics)
 		type = hp3d_metric_type_name(HP3D_METRIC_GAUGE);
-	put_format(p, "# HELP %s%s ", m->name, behind);
+	fprintf(p->out, "# HELP %s%s ", m->name, behind);
 	put_escaped(p, m->help, p->openmetrics);
-	put_format(p, "\n# TYPE %s%s %s\n", m->name, behind, type);
+	fprintf(p->out, "\n# TYPE %s%s %s\n", m->name, behind, type);
 	if (p->openmetrics && *unit != '\0')
-		put_format(p, "# UNIT %s %s\n", m->name, unit);
+		fprintf(p->out, "# UNIT %s %s\n", m->name, unit);
 	p->begun = true;
 }
 
@@ -107,19 +60,19 @@ static void put_name(
 
 	if (!p->begun)
 		put_head(p);
-	put_format(p, "%s%s", p->metric->name, behind);
+	fprintf(p->out, "%s%s", p->metric->name, behind);
 	for (unsigned i = 0; *name != '\0'; i++) {
 		size_t n = strcspn(name, ",");
 
-		put_format(p, "%c%.*s=\"", open, (int)n, name);
+		fprintf(p->out, "%c%.*s=\"", open, (int)n, name);
 		put_escaped(p, labels->value[i], true);
-		put_format(p, "\"");
+		fputc('"', p->out);
 		open = ',';
 		name += n + (name[n] == ',');
 	}
 	if (le != NULL)
-		put_format(p, "%cle=\"%s\"", open, le);
-	put_format(p, open == ',' || le != NULL ? "} " : " ");
+		fprintf(p->out, "%cle=\"%s\"", open, le);
+	fputs(open == ',' || le != NULL ? "} " : " ", p->out);
 }
 
 void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
@@ -131,13 +84,13 @@ void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
 void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t value)
 {
 	put_name(p, suffix_of_metric(p->metric), &labels, NULL);
-	put_format(p, "%" PRIu64 "\n", value);
+	fprintf(p->out, "%" PRIu64 "\n", value);
 }
 
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value)
 {
 	put_name(p, suffix_of_metric(p->metric), &labels, NULL);
-	put_format(p, "%.15g\n", value);
+	fprintf(p->out, "%.15g\n", value);
 }
 
 void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const double *le,
@@ -151,12 +104,12 @@ void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const dou
 		if (k < buckets)
 			snprintf(text, sizeof(text), "%.9g", le[k]);
 		put_name(p, "_bucket", &labels, k < buckets ? text : "+Inf");
-		put_format(p, "%" PRIu64 "\n", count);
+		fprintf(p->out, "%" PRIu64 "\n", count);
 	}
 	put_name(p, "_sum", &labels, NULL);
-	put_format(p, "%.15g\n", sum);
+	fprintf(p->out, "%.15g\n", sum);
 	put_name(p, "_count", &labels, NULL);
-	put_format(p, "%" PRIu64 "\n", count);
+	fprintf(p->out, "%" PRIu64 "\n", count);
 }
 
 void hp3d_page_histogram(
@@ -171,7 +124,10 @@ void hp3d_page_histogram(
 
 bool hp3d_page_end(struct hp3d_page *p)
 {
+	bool failed;
+
 	if (p->openmetrics)
-		put_format(p, "# EOF\n");
-	return !p->failed;
+		fputs("# EOF\n", p->out);
+	failed = ferror(p->out);
+	return fclose(p->out) == 0 && !failed;
 }

@@ -6,21 +6,23 @@
  * HELP (OpenMetrics: a counter without _total), in UNIT, in the type of an info, and in the last
  * line.
  *
- * A family without samples is not on the page. After an allocation fails, nothing more is written,
- * and hp3d_page_end() returns false.
+ * A family without samples is not on the page. After an allocation fails, hp3d_page_end() returns
+ * false.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "app/hp3d/metrics/table.h"
 #include "app/hp3d/pipe/tally.h"
 
 #define HP3D_LABELS_MAX 3u
 
 struct hp3d_page {
-	char *text; /* len bytes; the caller frees it */
-	size_t len, cap;
-	bool openmetrics, failed;
+	FILE *out;
+	char *text; /* after hp3d_page_end(): len bytes and '\0'; the caller frees it */
+	size_t len;
+	bool openmetrics;
 	const struct hp3d_metric *metric; /* the current family */
 	bool begun; /* the family's TYPE, UNIT and HELP are written */
 };
@@ -30,6 +32,8 @@ struct hp3d_labels {
 	const char *value[HP3D_LABELS_MAX];
 };
 
+/* False: no memory; there is no page to write or to end. */
+bool hp3d_page_begin(struct hp3d_page *p, bool openmetrics);
 void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m);
 void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t value);
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value);
