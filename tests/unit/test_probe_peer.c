@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "probe_frames.h"
-#include "probes/standard.h"
+#include "roce/build.h"
 #include "roce/icrc.h"
 
 #define CLOCK 1700000000u
@@ -390,7 +390,7 @@ static void rule_02_standard_probe_is_a_duplicate_that_is_answered(void **state)
 	struct hp3_addressing a = flow_addressing(true, 0xc111);
 	struct frame f;
 
-	f.len = (uint32_t)hp3_standard_build(f.b, sizeof(f.b), &a, 0x1234, 0xfffffe);
+	f.len = (uint32_t)hp3_build_write0(f.b, sizeof(f.b), &a, 0x1234, 0xfffffe, 0, 0);
 	reparse(&f);
 	assert_int_equal(f.v.opcode, HP3_OP_RC_WRITE_ONLY);
 	assert_int_equal(f.v.psn, 0xfffffe);

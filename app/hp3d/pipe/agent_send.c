@@ -2,7 +2,7 @@
 /* Packets that an agent sends for the engine's actions. */
 #include <string.h>
 #include "app/hp3d/pipe/agent_internal.h"
-#include "probes/standard.h"
+#include "roce/build.h"
 
 /* The addressing of packets from the flow's remote end to its local end. */
 static struct hp3_addressing turn_addressing(const struct hp3_addressing *a)
@@ -21,6 +21,22 @@ static const struct hp3_probe_key *sending_key(const struct hp3d_agent *a)
 	return &a->keys.key[a->use];
 }
 
+/*
+ * A probe that any RNIC answers: a duplicate, which is a zero-length WRITE ONLY with AckReq. psn:
+ * of an acknowledged SEND or WRITE. The answer is an ACK with the PSN of the latest executed
+ * request. The engine decides when hp3d may send such probes; rule 2 explains why this is rare.
+ *
+ * The probe refers to no memory: R_Key and VA are 0. RNICs do not check the R_Key of a zero-length
+ * WRITE (IBTA C9-88), and do not execute a duplicate again (C9-105). If an RNIC did check it, R_Key
+ * 0 would match no memory region of an application. A peer's hp3d does not take it for a peer
+ * probe, because it lacks the magic.
+ */
+static int build_standard_probe(
+	void *buf, const struct hp3_addressing *to, uint32_t qpn, uint32_t psn)
+{
+	return hp3_build_write0(buf, HP3D_AGENT_FRAME_MAX, to, qpn, psn, 0, 0);
+}
+
 static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,
 	const struct hp3_act *act, uint32_t qpn)
 {
@@ -33,7 +49,7 @@ static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_address
 
 	if (act->op == HP3_PROBE_STANDARD) {
 		a->c.probes_standard++;
-		return hp3_standard_build(buf, HP3D_AGENT_FRAME_MAX, to, qpn, act->psn);
+		return build_standard_probe(buf, to, qpn, act->psn);
 	}
 	a->c.probes_peer++;
 	return hp3_peer_build(buf, HP3D_AGENT_FRAME_MAX, to, &p, sending_key(a));
@@ -100,7 +116,7 @@ static int build_packet(struct hp3d_agent *a, void *buf, const struct hp3_addres
 		return build_report(a, buf, &to, act, f);
 	if (act->kind == HP3_ACT_SOLICIT_ACK) {
 		a->c.ack_solicitations_sent++;
-		return hp3_standard_build(buf, HP3D_AGENT_FRAME_MAX, &to, f->rqpn, act->psn);
+		return build_standard_probe(buf, &to, f->rqpn, act->psn);
 	}
 	if (act->kind == HP3_ACT_CNP) {
 		to.pkey = act->pkey;
