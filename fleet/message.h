@@ -137,3 +137,13 @@ int hp3_fleet_keepalive_decode(const uint8_t *from, size_t len, struct hp3_fleet
 /* By length, then bytes: < 0, 0, > 0. */
 int hp3_fleet_addr_cmp(const struct hp3_fleet_addr *a, const struct hp3_fleet_addr *b);
 int hp3_fleet_key_cmp(const struct hp3_fleet_key *a, const struct hp3_fleet_key *b);
+
+/*
+ * Returns the index of a switch, and adds the switch if it is missing; HP3_FLEET_NO_HOP: no room.
+ */
+uint8_t hp3_fleet_report_hop(struct hp3_fleet_report *r, const struct hp3_fleet_addr *hop);
+/*
+ * True: neither the flow's path nor its other paths cross this switch. False if `hop` is
+ * HP3_FLEET_NO_HOP.
+ */
+bool hp3_fleet_is_new_spine_path(const struct hp3_fleet_flow *f, uint8_t hop);

@@ -4,7 +4,6 @@
 #include <string.h>
 #include "app/doctor/internal.h"
 #include "base/plain.h"
-#include "app/doctor/rdma.h"
 
 #define TOS_OFFERED 106 /* DSCP 26, ECT(0): what RoCE deployments use most */
 

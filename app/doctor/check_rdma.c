@@ -3,7 +3,6 @@
 #include <string.h>
 #include "app/doctor/internal.h"
 #include "base/plain.h"
-#include "app/doctor/rdma.h"
 #include "config/devargs.h"
 
 void hp3_check_rdma_name(struct hp3_doctor *d)

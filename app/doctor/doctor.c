@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <string.h>
 #include "app/doctor/internal.h"
-#include "app/doctor/rdma.h"
 #include "base/plain.h"
 #include "config/devargs.h"
 

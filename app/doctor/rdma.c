@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/doctor/rdma.h"
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>

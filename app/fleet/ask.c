@@ -5,7 +5,6 @@
 #include <string.h>
 #include "app/fleet/commands.h"
 #include "app/fleet/process.h"
-#include "app/fleet/question.h"
 
 #define CELL 160u
 

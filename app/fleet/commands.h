@@ -2,6 +2,7 @@
 #pragma once
 /* Commands that query a running hp3-fleet over NATS, and `order`, which needs a running hp3-fleet
  * only for --ports. All return an exit code, and print their errors. */
+#include <jansson.h>
 #include <stdbool.h>
 #include "app/fleet/keys.h"
 
@@ -33,3 +34,12 @@ struct fleet_spine_path {
  */
 int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const bool *crosses,
 	uint32_t n, unsigned rings, struct fleet_spine_path *spine_path);
+
+/*
+ * Connects to NATS. Waits a few seconds for the connection; after that, libnats goes on trying.
+ * NULL: NATS cannot be used at all.
+ */
+struct hp3_bus *fleet_line_open(const struct fleet_config *cfg);
+/* Returns the answer, a new reference, even if the answer is an error; NULL: no answer. Frees the
+ * question. */
+json_t *fleet_question(struct hp3_bus *line, const struct fleet_config *cfg, json_t *question);

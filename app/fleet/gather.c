@@ -5,7 +5,7 @@
 #include <string.h>
 #include "app/flowid.h"
 #include "base/minmax.h"
-#include "fleet/report.h"
+#include "fleet/message.h"
 
 #define PMTU 1024u /* if hp3d does not know it */
 

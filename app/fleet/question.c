@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/fleet/question.h"
+#include "app/fleet/commands.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

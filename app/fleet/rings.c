@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app/fleet/process.h"
-#include "app/fleet/question.h"
 #include "fleet/order.h"
 
 struct switches {

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <rte_common.h>
 #include "p4-testbed/spec/externs.h"
-#include "p4-testbed/spec/program_text.h"
 
 static int load_structs(struct rte_swx_pipeline *p, const char **what)
 {

@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <string.h>
 #include "p4-testbed/spec/program.h"
-#include "p4-testbed/spec/program_text.h"
 
 static json_t *fields_json(const struct hp3_program_struct *s)
 {

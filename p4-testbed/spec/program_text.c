@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names and widths are those of ../p4/hp3.p4; a test compares them. */
-#include "p4-testbed/spec/program_text.h"
 #include <stddef.h>
 #include "p4-testbed/spec/program.h"
 

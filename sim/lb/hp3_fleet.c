@@ -7,7 +7,7 @@
 #include "base/minmax.h"
 #include "fleet/advice.h"
 #include "fleet/fleet.h"
-#include "fleet/report.h"
+#include "fleet/message.h"
 #include "sim/fabric/switch.h"
 
 #define ALIGNMENT 64u

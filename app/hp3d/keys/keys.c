@@ -14,7 +14,7 @@
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/pipe/agent.h"
-#include "app/hp3d/pipe/identity.h"
+#include "app/hp3d/pipe/keyring.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "config/identity_file.h"
 

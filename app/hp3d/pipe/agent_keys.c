@@ -9,8 +9,9 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_ring_elem.h>
+#include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/agent_internal.h"
-#include "app/hp3d/pipe/identity.h"
+#include "app/hp3d/pipe/keyring.h"
 #include "app/hp3d/pipe/memory.h"
 #include "engine/policy.h"
 

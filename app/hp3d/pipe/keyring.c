@@ -87,3 +87,15 @@ void hp3d_keyring_free(void)
 	hp3d_keyring_take();
 	hp3d_keyring_settle();
 }
+
+static struct hp3d_identity own_identity;
+
+void hp3d_identity_set(const struct hp3d_identity *id)
+{
+	own_identity = *id;
+}
+
+const struct hp3d_identity *hp3d_identity(void)
+{
+	return &own_identity;
+}

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include "config/config.h"
+#include "probes/identity.h"
 #include "probes/tag.h"
 
 /* Negative: a file is invalid; the message is written to `err`. */
@@ -23,3 +24,17 @@ void hp3d_keyring_settle(void);
 const struct hp3_probe_keys *hp3d_keyring(void);
 
 void hp3d_keyring_free(void);
+
+/*
+ * This host's identity for key agreement ([probes] keys = auto). The main thread sets it before it
+ * creates agents, and all agents begin with it. hp3d_agent_become() passes a later identity to an
+ * agent.
+ */
+struct hp3d_identity {
+	struct hp3_identity keys;
+	uint64_t instance; /* of this host since it booted */
+	uint64_t born_us; /* wall clock at that boot */
+};
+
+void hp3d_identity_set(const struct hp3d_identity *id);
+const struct hp3d_identity *hp3d_identity(void);
