@@ -16,11 +16,6 @@
 
 #define NO_PATH UINT16_MAX
 
-struct conga_flowlet {
-	uint64_t seen;
-	uint16_t path;
-};
-
 struct metric {
 	uint64_t heard; /* ps; 0: never */
 	uint8_t ce;
@@ -151,15 +146,11 @@ static void give_feedback(
 static void depart_from_leaf(
 	struct sim *s, struct conga *c, const struct sim_where *w, struct sim_packet *p)
 {
-	struct conga_flowlet *fl = (struct conga_flowlet *)p->flow->lb;
+	struct sim_flowlet *fl = (struct sim_flowlet *)p->flow->lb;
 
 	give_feedback(s, c, w, p);
-	if (fl->seen == 0 || s->now - fl->seen > s->cfg.conga.gap_us * SIM_US ||
-		!sim_path_usable(s, w->paths, fl->path)) {
-		s->n.moves += fl->seen != 0;
+	if (sim_flowlet_begins(s, fl, w->paths, s->cfg.conga.gap_us))
 		fl->path = best_path(s, c, w);
-	}
-	fl->seen = s->now;
 	p->path = fl->path;
 	p->tag.conga.ce = 0;
 }
@@ -183,15 +174,13 @@ static bool route_conga(
 	struct sim_where w = sim_paths_where(s, c->paths, sw, p);
 	uint8_t ce;
 
-	if (w.place == SIM_OTHER || w.place == SIM_TARGET) {
-		if (w.place == SIM_TARGET)
-			arrive_at_leaf(s, c, &w, p);
-		*out = sim_switch_hash_port(s, sw, p);
-		return true;
-	}
+	if (w.place == SIM_TARGET)
+		arrive_at_leaf(s, c, &w, p);
 	if (w.place == SIM_SOURCE)
 		depart_from_leaf(s, c, &w, p);
-	*out = sim_paths_next(s, w.paths, p);
+	*out = sim_paths_port(s, sw, &w, p);
+	if (w.place == SIM_OTHER || w.place == SIM_TARGET)
+		return true;
 	estimate_rate(s, c, (*out)->number);
 	c->bytes[(*out)->number] += p->bytes;
 	ce = quantised_rate(s, c, (*out)->number);
@@ -202,7 +191,7 @@ static bool route_conga(
 
 const struct sim_lb sim_lb_conga = {
 	.name = "conga",
-	.flow_bytes = sizeof(struct conga_flowlet),
+	.flow_bytes = sizeof(struct sim_flowlet),
 	.start = start_conga,
 	.stop = stop_conga,
 	.route = route_conga,

@@ -150,10 +150,7 @@ static bool route_conweave(
 		return false;
 	if (w.place == SIM_SOURCE)
 		conweave_depart(s, c, &w, p);
-	if (w.place == SIM_SOURCE || w.place == SIM_TRANSIT)
-		*out = sim_paths_next(s, w.paths, p);
-	else
-		*out = sim_switch_hash_port(s, sw, p);
+	*out = sim_paths_port(s, sw, &w, p);
 	return true;
 }
 

@@ -165,10 +165,7 @@ static bool route_hermes(
 	struct hermes *h = s->lb_state;
 	struct sim_where w = sim_paths_where(s, h->paths, sw, p);
 
-	if (w.place == SIM_SOURCE || w.place == SIM_TRANSIT)
-		*out = sim_paths_next(s, w.paths, p);
-	else
-		*out = sim_switch_hash_port(s, sw, p);
+	*out = sim_paths_port(s, sw, &w, p);
 	return true;
 }
 

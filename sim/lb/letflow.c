@@ -8,11 +8,6 @@
 #include "sim/lb/lb.h"
 #include "sim/lb/paths.h"
 
-struct letflow_flowlet {
-	uint64_t seen; /* ps, last packet; 0: none yet */
-	uint16_t path;
-};
-
 static int start_letflow(struct sim *s)
 {
 	s->lb_state = sim_paths_new(s);
@@ -28,29 +23,20 @@ static bool route_letflow(
 	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
 	struct sim_where w = sim_paths_where(s, s->lb_state, sw, p);
-	struct letflow_flowlet *fl;
+	struct sim_flowlet *fl = (struct sim_flowlet *)p->flow->lb;
 
-	if (w.place == SIM_OTHER || w.place == SIM_TARGET) {
-		*out = sim_switch_hash_port(s, sw, p);
-		return true;
-	}
 	if (w.place == SIM_SOURCE) {
-		fl = (struct letflow_flowlet *)p->flow->lb;
-		if (fl->seen == 0 || s->now - fl->seen > s->cfg.letflow.gap_us * SIM_US ||
-			!sim_path_usable(s, w.paths, fl->path)) {
-			s->n.moves += fl->seen != 0;
+		if (sim_flowlet_begins(s, fl, w.paths, s->cfg.letflow.gap_us))
 			fl->path = sim_paths_draw(s, w.paths);
-		}
-		fl->seen = s->now;
 		p->path = fl->path;
 	}
-	*out = sim_paths_next(s, w.paths, p);
+	*out = sim_paths_port(s, sw, &w, p);
 	return true;
 }
 
 const struct sim_lb sim_lb_letflow = {
 	.name = "letflow",
-	.flow_bytes = sizeof(struct letflow_flowlet),
+	.flow_bytes = sizeof(struct sim_flowlet),
 	.start = start_letflow,
 	.stop = stop_letflow,
 	.route = route_letflow,

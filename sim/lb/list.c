@@ -3,6 +3,9 @@
 #include <string.h>
 #include "sim/lb/lb.h"
 
+/* RFC 2992: each switch hashes the 5-tuple; a flow keeps its path. */
+const struct sim_lb sim_lb_ecmp = {.name = "ecmp"};
+
 static const struct sim_lb *const balancers[] = {
 	&sim_lb_ecmp,
 	&sim_lb_hp3,

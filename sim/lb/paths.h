@@ -81,9 +81,31 @@ static inline uint16_t sim_paths_draw(struct sim *s, const struct sim_pair_paths
 	return path;
 }
 
-/* Egress port of the packet on its path, at the source leaf or in transit; increments p->hop. */
-static inline struct sim_port *sim_paths_next(
-	struct sim *s, const struct sim_pair_paths *pp, struct sim_packet *p)
+/* Egress port of the packet: at the source leaf and in transit that of its path, which increments
+ * p->hop; elsewhere by hash. */
+static inline struct sim_port *sim_paths_port(
+	struct sim *s, struct sim_switch *sw, const struct sim_where *w, struct sim_packet *p)
 {
-	return &s->port[pp->path[p->path].port[p->hop++]];
+	if (w->place != SIM_SOURCE && w->place != SIM_TRANSIT)
+		return sim_switch_hash_port(s, sw, p);
+	return &s->port[w->paths->path[p->path].port[p->hop++]];
+}
+
+/* Packets of a flow without a gap, which take the same path. Zeroed at first. */
+struct sim_flowlet {
+	uint64_t seen; /* ps, last packet; 0: none yet */
+	uint16_t path;
+};
+
+/* At the source leaf, a packet of the flowlet's flow. True: it begins a new flowlet. */
+static inline bool sim_flowlet_begins(
+	struct sim *s, struct sim_flowlet *fl, const struct sim_pair_paths *pp, uint32_t gap_us)
+{
+	bool first = fl->seen == 0;
+	bool begins =
+		first || s->now - fl->seen > gap_us * SIM_US || !sim_path_usable(s, pp, fl->path);
+
+	s->n.moves += begins && !first;
+	fl->seen = s->now;
+	return begins;
 }
