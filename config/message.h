@@ -11,9 +11,7 @@
 #include "base/plain.h"
 
 /* Writes a line; fmt has no '\n'. If there is no memory, the line is lost. */
-static inline void hp3_message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static inline void hp3_message(const char *fmt, ...)
+static inline __attribute__((format(printf, 1, 2))) void hp3_message(const char *fmt, ...)
 {
 	char *line;
 	va_list ap;

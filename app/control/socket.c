@@ -13,9 +13,7 @@
 #define BACKLOG   128
 #define LOCK_PATH (sizeof(((struct sockaddr_un *)0)->sun_path) + 8)
 
-static int fail_socket(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static int fail_socket(int err, const char *fmt, ...)
+static __attribute__((format(printf, 2, 3))) int fail_socket(int err, const char *fmt, ...)
 {
 	va_list ap;
 

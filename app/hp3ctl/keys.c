@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
+#include "app/one_line.h"
 #include "config/key_file.h"
 
 #define BLANKS " \t\r\n"
@@ -124,9 +125,9 @@ static int read_hosts(struct hp3ctl *ctl, const char *path, struct fabric *f)
 static int take_secret(struct hp3ctl *ctl, uint8_t secret[HP3_KEY_LEN])
 {
 	const char *path = ctl->text[HP3CTL_SECRET];
-	char text[HP3_KEY_TEXT_LEN + 8] = "";
+	char text[HP3_KEY_TEXT_LEN + 8];
 	struct hp3_probe_key key;
-	FILE *in;
+	int ret;
 
 	if (path == NULL) {
 		if (getrandom(secret, HP3_KEY_LEN, 0) == HP3_KEY_LEN)
@@ -134,13 +135,10 @@ static int take_secret(struct hp3ctl *ctl, uint8_t secret[HP3_KEY_LEN])
 		return fail_key_file(
 			ctl, "try again", "the kernel's random numbers", strerror(errno));
 	}
-	in = fopen(path, "re");
-	if (in == NULL)
+	ret = hp3_read_line(path, text, sizeof(text));
+	if (ret < 0 && ret != -ENODATA)
 		return fail_key_file(
-			ctl, "openssl rand -hex 16 prints a secret", path, strerror(errno));
-	if (fgets(text, sizeof(text), in) == NULL)
-		text[0] = '\0';
-	fclose(in);
+			ctl, "openssl rand -hex 16 prints a secret", path, strerror(-ret));
 	text[strcspn(text, BLANKS)] = '\0';
 	if (!hp3_is_key_text(text))
 		return fail_key_file(ctl, "openssl rand -hex 16 prints them", path,

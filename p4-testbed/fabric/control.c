@@ -12,9 +12,8 @@
 #include "p4-testbed/fabric/fabric_main.h"
 #include "p4-testbed/spec/program.h"
 
-static json_t *refuse_request(const char *fix, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static json_t *refuse_request(const char *fix, const char *fmt, ...)
+static __attribute__((format(printf, 2, 3))) json_t *refuse_request(
+	const char *fix, const char *fmt, ...)
 {
 	char text[160];
 	va_list ap;

@@ -20,6 +20,8 @@ enum gen_exit {
 	GEN_EXIT_CONTENT = 4 /* received content differs from that sent */
 };
 
+extern const char *const gen_op_names[GEN_OPS];
+
 struct gen_options {
 	const char *interface, *listen, *peers[GEN_PEERS_MAX];
 	const char *fixed[GEN_PEERS_MAX]; /* --static: queue pairs without a control connection */

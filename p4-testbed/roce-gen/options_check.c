@@ -17,13 +17,14 @@ static int reject_usage(const char *text)
 	return GEN_EXIT_USAGE;
 }
 
+const char *const gen_op_names[GEN_OPS] = {[GEN_WRITE] = "write",
+	[GEN_WRITE_IMM] = "write-imm",
+	[GEN_SEND] = "send",
+	[GEN_READ] = "read"};
+
 /* "write" or "read:70,write:30". */
 static bool parse_ops(struct gen_options *o)
 {
-	static const char *const names[] = {[GEN_WRITE] = "write",
-		[GEN_WRITE_IMM] = "write-imm",
-		[GEN_SEND] = "send",
-		[GEN_READ] = "read"};
 	const char *at = o->ops;
 
 	memset(o->weight, 0, sizeof(o->weight));
@@ -32,8 +33,8 @@ static bool parse_ops(struct gen_options *o)
 		unsigned long weight = 1;
 		unsigned op = 0;
 
-		while (op < GEN_OPS &&
-			(strlen(names[op]) != len || strncmp(names[op], at, len) != 0))
+		while (op < GEN_OPS && (strlen(gen_op_names[op]) != len ||
+					       strncmp(gen_op_names[op], at, len) != 0))
 			op++;
 		if (op == GEN_OPS)
 			return false;

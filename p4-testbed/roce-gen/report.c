@@ -7,11 +7,6 @@
 
 #define US 1e3 /* ns */
 
-static const char *const op_names[GEN_OPS] = {[GEN_WRITE] = "write",
-	[GEN_WRITE_IMM] = "write-imm",
-	[GEN_SEND] = "send",
-	[GEN_READ] = "read"};
-
 int gen_report_open(struct gen_report *r, const struct gen_options *o,
 	const struct gen_endpoint *ep, const struct gen_workload *w)
 {
@@ -82,7 +77,7 @@ void gen_report_message(struct gen_report *r, const struct gen_event *e)
 	if (r->messages == NULL)
 		return;
 	j = json_pack("{sf si ss sI sf}", "at_us", ((double)m->posted - (double)r->began) / US,
-		"qp", (int)e->qp->index, "op", op_names[m->op], "bytes", (json_int_t)m->len,
+		"qp", (int)e->qp->index, "op", gen_op_names[m->op], "bytes", (json_int_t)m->len,
 		"fct_us", (double)(m->completed - m->posted) / US);
 	json_dumpf(j, r->messages, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	fputc('\n', r->messages);
@@ -264,7 +259,7 @@ static json_t *completion_times(const struct gen_workload *w)
 	json_object_set_new(j, "all", histogram_json(&w->all));
 	for (unsigned op = 0; op < GEN_OPS; op++)
 		if (w->time[op].n > 0)
-			json_object_set_new(j, op_names[op], histogram_json(&w->time[op]));
+			json_object_set_new(j, gen_op_names[op], histogram_json(&w->time[op]));
 	if (w->round.n > 0)
 		json_object_set_new(j, "rounds", histogram_json(&w->round));
 	return j;
