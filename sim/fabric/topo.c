@@ -103,98 +103,109 @@ int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_
 	return ret;
 }
 
-static void add_link(struct sim_topo *t, uint32_t a, uint32_t b, uint64_t bps, uint64_t delay)
+static void add_link(struct sim_topo *t, uint32_t a, uint32_t b, uint32_t mbps, uint32_t delay_ns)
 {
-	t->link[t->n_links++] = (struct sim_link){.a = a, .b = b, .bps = bps, .delay = delay};
+	t->link[t->n_links++] = (struct sim_link){.a = a,
+		.b = b,
+		.bps = mbps * UINT64_C(1000000),
+		.delay = delay_ns * UINT64_C(1000)};
 }
 
-int sim_topo_leaf_spine(struct sim_topo *t, uint32_t leaves, uint32_t spines,
-	uint32_t hosts_per_leaf, uint64_t host_bps, uint64_t core_bps, uint64_t delay)
+static void add_host_link(
+	struct sim_topo *t, const struct sim_config *cfg, uint32_t host, uint32_t leaf)
 {
-	uint32_t hosts = leaves * hosts_per_leaf;
+	add_link(t, host, leaf, cfg->fabric.host_mbps, cfg->fabric.delay_ns);
+}
+
+static void add_core_link(struct sim_topo *t, const struct sim_config *cfg, uint32_t a, uint32_t b)
+{
+	add_link(t, a, b, cfg->fabric.core_mbps, cfg->fabric.delay_ns);
+}
+
+/* Leaf-spine: leaves * hosts_per_leaf hosts; each leaf has one link to each spine. */
+static int make_leaf_spine(struct sim_topo *t, const struct sim_config *cfg)
+{
+	uint32_t leaves = cfg->fabric.leaves, spines = cfg->fabric.spines;
+	uint32_t hosts_per_leaf = cfg->fabric.hosts_per_leaf, hosts = leaves * hosts_per_leaf;
 
 	*t = (struct sim_topo){.nodes = hosts + leaves + spines, .hosts = hosts};
 	if (leaves == 0 || spines == 0 || hosts_per_leaf == 0 || t->nodes > NODES_MAX)
 		return -EINVAL;
 	t->link = sim_alloc(hosts + leaves * spines, sizeof(*t->link));
 	for (uint32_t h = 0; h < hosts; h++)
-		add_link(t, h, hosts + h / hosts_per_leaf, host_bps, delay);
+		add_host_link(t, cfg, h, hosts + h / hosts_per_leaf);
 	for (uint32_t l = 0; l < leaves; l++)
 		for (uint32_t s = 0; s < spines; s++)
-			add_link(t, hosts + l, hosts + leaves + s, core_bps, delay);
+			add_core_link(t, cfg, hosts + l, hosts + leaves + s);
 	return 0;
 }
 
 /*
- * Al-Fares et al., SIGCOMM 2008: k pods of k/2 edge and k/2 aggregation switches; aggregation
- * switch i of each pod has the core switches i * k/2 .. i * k/2 + k/2 - 1.
+ * Three tiers of k-port switches, as Al-Fares et al., SIGCOMM 2008: k pods of k/2 edge and k/2
+ * aggregation switches; aggregation switch i of each pod has the core switches i * k/2 .. i * k/2 +
+ * k/2 - 1. Edge switches are oversubscribed: oversubscription * k^3 / 4 hosts.
  */
-int sim_topo_fat_tree(struct sim_topo *t, uint32_t k, uint32_t over, uint64_t host_bps,
-	uint64_t core_bps, uint64_t delay)
+static int make_fat_tree(struct sim_topo *t, const struct sim_config *cfg)
 {
-	uint32_t half = k / 2, per_edge = half * over, hosts = k * half * per_edge;
+	uint32_t k = cfg->fabric.k, half = k / 2, per_edge = half * cfg->fabric.oversubscription;
+	uint32_t hosts = k * half * per_edge;
 	uint32_t edges = hosts, aggs = edges + k * half, cores = aggs + k * half;
 
 	*t = (struct sim_topo){.nodes = cores + half * half, .hosts = hosts};
-	if (k < 2 || k % 2 != 0 || over == 0 || t->nodes > NODES_MAX)
+	if (k < 2 || k % 2 != 0 || per_edge == 0 || t->nodes > NODES_MAX)
 		return -EINVAL;
 	t->link = sim_alloc(hosts + 2 * k * half * half, sizeof(*t->link));
 	for (uint32_t h = 0; h < hosts; h++)
-		add_link(t, h, edges + h / per_edge, host_bps, delay);
+		add_host_link(t, cfg, h, edges + h / per_edge);
 	for (uint32_t e = 0; e < k * half; e++)
 		for (uint32_t i = 0; i < half; i++)
-			add_link(t, edges + e, aggs + e / half * half + i, core_bps, delay);
+			add_core_link(t, cfg, edges + e, aggs + e / half * half + i);
 	for (uint32_t a = 0; a < k * half; a++)
 		for (uint32_t i = 0; i < half; i++)
-			add_link(t, aggs + a, cores + a % half * half + i, core_bps, delay);
+			add_core_link(t, cfg, aggs + a, cores + a % half * half + i);
 	return 0;
 }
 
-int sim_topo_rail(struct sim_topo *t, const struct sim_rails *r, uint64_t host_bps,
-	uint64_t core_bps, uint64_t delay)
+/*
+ * Rail-optimised, with planes (2: dual-plane). Host r of server v in a segment is that server's
+ * RNIC for rail r; its number is (segment * servers + v) * rails + r. It has one link per plane, to
+ * that plane's leaf for its rail and segment. Each leaf has one link to each of the `spines` spines
+ * of its plane. No link connects two planes.
+ */
+static int make_rail(struct sim_topo *t, const struct sim_config *cfg)
 {
-	uint32_t hosts = r->segments * r->servers * r->rails;
-	uint32_t leaves = r->segments * r->rails; /* of a plane */
-	uint32_t spine = hosts + r->planes * leaves;
+	uint32_t planes = cfg->fabric.planes, rails = cfg->fabric.rails;
+	uint32_t servers = cfg->fabric.servers, spines = cfg->fabric.spines;
+	uint32_t hosts = cfg->fabric.segments * servers * rails;
+	uint32_t leaves = cfg->fabric.segments * rails; /* of a plane */
+	uint32_t spine = hosts + planes * leaves;
 
-	*t = (struct sim_topo){.nodes = spine + r->planes * r->spines, .hosts = hosts};
+	*t = (struct sim_topo){.nodes = spine + planes * spines, .hosts = hosts};
 	if (t->nodes > NODES_MAX)
 		return -EINVAL;
-	t->link = sim_alloc(r->planes * (hosts + (size_t)leaves * r->spines), sizeof(*t->link));
+	t->link = sim_alloc(planes * (hosts + (size_t)leaves * spines), sizeof(*t->link));
 	for (uint32_t h = 0; h < hosts; h++)
-		for (uint32_t p = 0; p < r->planes; p++)
-			add_link(t, h,
-				hosts + p * leaves + h / (r->servers * r->rails) * r->rails +
-					h % r->rails,
-				host_bps, delay);
-	for (uint32_t l = 0; l < r->planes * leaves; l++)
-		for (uint32_t i = 0; i < r->spines; i++)
-			add_link(t, hosts + l, spine + l / leaves * r->spines + i, core_bps, delay);
+		for (uint32_t p = 0; p < planes; p++)
+			add_host_link(t, cfg, h,
+				hosts + p * leaves + h / (servers * rails) * rails + h % rails);
+	for (uint32_t l = 0; l < planes * leaves; l++)
+		for (uint32_t i = 0; i < spines; i++)
+			add_core_link(t, cfg, hosts + l, spine + l / leaves * spines + i);
 	return 0;
 }
 
 int sim_topo_make(struct sim_topo *t, const struct sim_config *cfg, char *err, uint32_t err_size)
 {
-	uint64_t host = cfg->fabric.host_mbps * UINT64_C(1000000);
-	uint64_t core = cfg->fabric.core_mbps * UINT64_C(1000000);
-	uint64_t delay = cfg->fabric.delay_ns * UINT64_C(1000);
-	const struct sim_rails rails = {.planes = cfg->fabric.planes,
-		.rails = cfg->fabric.rails,
-		.segments = cfg->fabric.segments,
-		.servers = cfg->fabric.servers,
-		.spines = cfg->fabric.spines};
 	int ret = 0;
 
 	if (cfg->fabric.kind == SIM_FILE)
 		ret = sim_topo_load(t, cfg->fabric.topology, err, err_size);
 	else if (cfg->fabric.kind == SIM_FAT_TREE)
-		ret = sim_topo_fat_tree(
-			t, cfg->fabric.k, cfg->fabric.oversubscription, host, core, delay);
+		ret = make_fat_tree(t, cfg);
 	else if (cfg->fabric.kind == SIM_RAIL)
-		ret = sim_topo_rail(t, &rails, host, core, delay);
+		ret = make_rail(t, cfg);
 	else
-		ret = sim_topo_leaf_spine(t, cfg->fabric.leaves, cfg->fabric.spines,
-			cfg->fabric.hosts_per_leaf, host, core, delay);
+		ret = make_leaf_spine(t, cfg);
 	if (ret < 0 && err[0] == '\0')
 		snprintf(err, err_size, "fabric: more than 65,536 nodes");
 	return ret < 0 ? ret : sim_topo_finish(t, cfg->rnic.payload_bytes, err, err_size);

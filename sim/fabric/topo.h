@@ -50,25 +50,6 @@ struct sim_group {
 /* Reads a topology file. Returns 0, or a negative errno with a message in err. */
 int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_size);
 
-/* Leaf-spine: leaves * hosts_per_leaf hosts; each leaf has one link to each spine. */
-int sim_topo_leaf_spine(struct sim_topo *t, uint32_t leaves, uint32_t spines,
-	uint32_t hosts_per_leaf, uint64_t host_bps, uint64_t core_bps, uint64_t delay);
-/* Three tiers of k-port switches; over * k^3 / 4 hosts. over: oversubscription of edge switches. */
-int sim_topo_fat_tree(struct sim_topo *t, uint32_t k, uint32_t over, uint64_t host_bps,
-	uint64_t core_bps, uint64_t delay);
-
-/*
- * Rail-optimised, with planes (2: dual-plane). Host r of server v in a segment is that server's
- * RNIC for rail r; its number is (segment * servers + v) * rails + r. It has one link per plane, to
- * that plane's leaf for its rail and segment. Each leaf has one link to each of the `spines` spines
- * of its plane. No link connects two planes.
- */
-struct sim_rails {
-	uint32_t planes, rails, segments, servers, spines;
-};
-int sim_topo_rail(struct sim_topo *t, const struct sim_rails *r, uint64_t host_bps,
-	uint64_t core_bps, uint64_t delay);
-
 struct sim_config;
 /* Makes the configured topology and calls sim_topo_finish(). Returns as sim_topo_load(). */
 int sim_topo_make(struct sim_topo *t, const struct sim_config *cfg, char *err, uint32_t err_size);
