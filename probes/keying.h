@@ -215,17 +215,10 @@ void hp3_keying_heard(struct hp3_keying *k, const struct hp3_pair_ends *ends, ui
 /* This host has a new identity. Deletes all keys, and sends INITs to all peers again. */
 void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity, uint64_t now);
 
-/* X(symbol, text) */
-#define HP3_KEYING_EVENTS(X)                                                                       \
-	X(KEYED, "keyed") /* the pair had no key before */                                         \
-	X(REPLACED, "replaced") /* the peer has another identity than before */                    \
-	X(CLONED, "cloned") /* the peer has this host's identity; at most one a minute per peer */
-
 enum hp3_keying_event_kind {
-#define X(sym, text) HP3_KEYING_##sym,
-	HP3_KEYING_EVENTS(X)
-#undef X
-		HP3_KEYING_EVENT_MAX
+	HP3_KEYING_KEYED, /* the pair had no key before */
+	HP3_KEYING_REPLACED, /* the peer has another identity than before */
+	HP3_KEYING_CLONED /* the peer has this host's identity; at most one a minute per peer */
 };
 
 struct hp3_keying_event {
@@ -252,7 +245,6 @@ enum hp3_keying_state {
 };
 
 const char *hp3_keying_state_name(enum hp3_keying_state s);
-const char *hp3_keying_event_name(enum hp3_keying_event_kind kind);
 
 struct hp3_keying_info {
 	struct hp3_pair_ends ends; /* from this host to the peer */

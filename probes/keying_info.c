@@ -23,17 +23,6 @@ bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *event)
 	return true;
 }
 
-const char *hp3_keying_event_name(enum hp3_keying_event_kind kind)
-{
-	static const char *const name[] = {
-#define X(sym, text) text,
-		HP3_KEYING_EVENTS(X)
-#undef X
-	};
-
-	return HP3_NAME(name, kind);
-}
-
 const char *hp3_keying_state_name(enum hp3_keying_state s)
 {
 	static const char *const name[] = {

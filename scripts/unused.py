@@ -19,7 +19,6 @@ CALLERS = PRODUCT + ("bench",)
 ALLOWED = {
     "hp3_config_parse": "most tests of configurations have texts, and no files",
     "hp3_icrc_use": "every level of the instruction set is tested on one CPU",
-    "hp3_keying_event_name": "agreement on keys, which hp3d does not use yet",
     "hp3_isa_name": "as hp3_icrc_use",
     "hp3_isa_use": "as hp3_icrc_use",
 }
