@@ -56,7 +56,8 @@ static bool parse_range(const char *item, uint32_t max, struct hp3_qpns *r)
 	       parse_number(dash != NULL ? dash + 1 : first, max, &r->to) && r->from <= r->to;
 }
 
-bool hp3_prefix_parse(const char *item, struct hp3_prefix *p)
+/* An address, or ADDRESS/BITS. */
+static bool parse_prefix(const char *item, struct hp3_prefix *p)
 {
 	char addr[ITEM_MAX], *slash;
 	uint32_t bits;
@@ -79,7 +80,7 @@ static bool add_peer(void *ctx, const char *item)
 {
 	struct hp3_filter *f = ctx;
 
-	if (f->peers == HP3_FILTER_MAX || !hp3_prefix_parse(item, &f->peer[f->peers]))
+	if (f->peers == HP3_FILTER_MAX || !parse_prefix(item, &f->peer[f->peers]))
 		return false;
 	f->peers++;
 	return true;

@@ -17,8 +17,5 @@ bool hp3_filter_valid_qpns(const char *text);
 typedef bool hp3_list_fn(void *ctx, const char *item);
 bool hp3_list_each(const char *text, hp3_list_fn *fn, void *ctx);
 
-/* An address, or ADDRESS/BITS. */
-bool hp3_prefix_parse(const char *item, struct hp3_prefix *p);
-
 /* Makes a filter of texts that are valid or empty. */
 struct hp3_filter hp3_filter_make(const char *peers, const char *dscp, const char *qpns);

@@ -41,7 +41,8 @@ static struct hp3_selftest_report by_noise_of(
 	return hp3_selftest_report(&t);
 }
 
-struct hp3_selftest_report hp3_compare_two(const struct hp3_compare *c, unsigned i, unsigned j)
+/* Do ports i and j take different paths? A verdict needs the noise of both ports to be low. */
+static struct hp3_selftest_report compare_two(const struct hp3_compare *c, unsigned i, unsigned j)
 {
 	uint32_t resolution = least_rtt(c) / RESOLUTION;
 	struct hp3_selftest_report a = by_noise_of(c, i, i, j, resolution);
@@ -61,8 +62,7 @@ unsigned hp3_compare_distinct(const struct hp3_compare *c, uint8_t chosen[HP3_CO
 		bool differs = true;
 
 		for (unsigned i = 0; i < j; i++) {
-			verdicts[i][j] =
-				(enum hp3_selftest_verdict)hp3_compare_two(c, i, j).verdict;
+			verdicts[i][j] = (enum hp3_selftest_verdict)compare_two(c, i, j).verdict;
 			hp3_tally_add(tally, verdicts[i][j]);
 		}
 		for (unsigned k = 0; k < n; k++)

@@ -25,9 +25,6 @@ struct hp3_compare {
 	struct hp3_compare_burst burst[HP3_COMPARE_BURSTS];
 };
 
-/* Do ports i and j take different paths? A verdict needs the noise of both ports to be low. */
-struct hp3_selftest_report hp3_compare_two(const struct hp3_compare *c, unsigned i, unsigned j);
-
 /*
  * Finds ports that all take different paths, beginning with the first port. `chosen`: their
  * indexes. Returns their number. *tally: verdicts of all pairs.

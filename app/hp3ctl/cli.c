@@ -24,7 +24,8 @@ static void print_uses(const struct hp3ctl_use *use)
 	}
 }
 
-void hp3ctl_print_help(const struct hp3ctl_command *c)
+/* NULL: of hp3ctl as a whole. */
+static void print_help_of(const struct hp3ctl_command *c)
 {
 	if (c) {
 		printf("Usage: hp3ctl %s%s%s\n\n%s\n", c->name, *c->usage ? " " : "", c->usage,
@@ -249,7 +250,7 @@ int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv)
 			return unknown_command(ctl, argv[optind]);
 	}
 	if (ctl->given & HP3CTL_BIT(HELP)) {
-		hp3ctl_print_help(c);
+		print_help_of(c);
 		return HP3CTL_DONE;
 	}
 	if (!c)

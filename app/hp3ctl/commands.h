@@ -53,8 +53,6 @@ extern const struct hp3ctl_use
 const struct hp3ctl_command *hp3ctl_command(const char *name); /* NULL: none has it */
 uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT(), common ones too */
 
-void hp3ctl_print_help(const struct hp3ctl_command *c); /* NULL: of hp3ctl as a whole */
-
 /* complete.c: prints completions of the last of these words of a command line. */
 int hp3ctl_complete(int argc, char **argv);
 

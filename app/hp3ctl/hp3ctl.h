@@ -131,7 +131,6 @@ int hp3ctl_flows(struct hp3ctl *ctl);
 int hp3ctl_show(struct hp3ctl *ctl);
 int hp3ctl_stats(struct hp3ctl *ctl);
 int hp3ctl_move(struct hp3ctl *ctl);
-int hp3ctl_move_all(struct hp3ctl *ctl);
 int hp3ctl_events(struct hp3ctl *ctl);
 int hp3ctl_paths(struct hp3ctl *ctl);
 int hp3ctl_peers(struct hp3ctl *ctl);

@@ -131,35 +131,6 @@ static int await_moves(struct moves *m)
 	return HP3CTL_DONE;
 }
 
-int hp3ctl_move(struct hp3ctl *ctl)
-{
-	struct moves m = {.ctl = ctl};
-	json_t *answer;
-	int rc;
-
-	if (ctl->given & HP3CTL_BIT(ALL))
-		return hp3ctl_move_all(ctl);
-	rc = hp3ctl_ask(ctl, move_request(ctl, ctl->args[0]), &answer);
-	if (rc != HP3CTL_DONE)
-		return rc;
-	rc = note_move(&m, answer);
-	if (rc == HP3CTL_DONE && ctl->given & HP3CTL_BIT(NO_WAIT)) {
-		if (ctl->json)
-			hp3ctl_print_json(json_object_get(answer, "data"));
-		else
-			printf("%s: move begun\n",
-				json_string_value(
-					json_object_get(json_object_get(answer, "data"), "flow")));
-	} else if (rc == HP3CTL_DONE) {
-		rc = await_moves(&m);
-		if (rc == HP3CTL_DONE && m.failed)
-			rc = HP3CTL_FAILED;
-	}
-	json_decref(answer);
-	free(m.tags);
-	return rc;
-}
-
 /* With --json, prints a line per refusal; otherwise counts them by reason. */
 static void note_refusal(struct moves *m, json_t *answer)
 {
@@ -260,7 +231,7 @@ static void print_move_summary(const struct moves *m)
 			code, json_string_value(json_array_get(reason, 1)));
 }
 
-int hp3ctl_move_all(struct hp3ctl *ctl)
+static int move_all(struct hp3ctl *ctl)
 {
 	struct moves m = {.ctl = ctl, .reasons = json_object()};
 	json_t *flows;
@@ -274,6 +245,35 @@ int hp3ctl_move_all(struct hp3ctl *ctl)
 		rc = HP3CTL_FAILED;
 	json_decref(flows);
 	json_decref(m.reasons);
+	free(m.tags);
+	return rc;
+}
+
+int hp3ctl_move(struct hp3ctl *ctl)
+{
+	struct moves m = {.ctl = ctl};
+	json_t *answer;
+	int rc;
+
+	if (ctl->given & HP3CTL_BIT(ALL))
+		return move_all(ctl);
+	rc = hp3ctl_ask(ctl, move_request(ctl, ctl->args[0]), &answer);
+	if (rc != HP3CTL_DONE)
+		return rc;
+	rc = note_move(&m, answer);
+	if (rc == HP3CTL_DONE && ctl->given & HP3CTL_BIT(NO_WAIT)) {
+		if (ctl->json)
+			hp3ctl_print_json(json_object_get(answer, "data"));
+		else
+			printf("%s: move begun\n",
+				json_string_value(
+					json_object_get(json_object_get(answer, "data"), "flow")));
+	} else if (rc == HP3CTL_DONE) {
+		rc = await_moves(&m);
+		if (rc == HP3CTL_DONE && m.failed)
+			rc = HP3CTL_FAILED;
+	}
+	json_decref(answer);
 	free(m.tags);
 	return rc;
 }

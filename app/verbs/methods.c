@@ -5,7 +5,8 @@
 #include <rdma/ib_user_verbs.h>
 #include <unistd.h>
 
-uint16_t hp3v_port_of(uint32_t flow_label)
+/* The UDP source port that the kernel derives from a flow label. */
+static uint16_t port_of_label(uint32_t flow_label)
 {
 	return (uint16_t)(((flow_label & 0x3fff) ^ (flow_label & 0xfc000) >> 14) | 0xc000);
 }
@@ -19,10 +20,10 @@ uint16_t hp3v_home_of(const struct hp3v_qp *q)
 	uint64_t v = (uint64_t)q->qp->qp_num * q->dest_qpn;
 
 	if (q->av.grh.flow_label != 0)
-		return hp3v_port_of(q->av.grh.flow_label);
+		return port_of_label(q->av.grh.flow_label);
 	v ^= v >> 20;
 	v ^= v >> 40;
-	return q->ctx->draws_otherwise ? 0 : hp3v_port_of((uint32_t)v & 0xfffff);
+	return q->ctx->draws_otherwise ? 0 : port_of_label((uint32_t)v & 0xfffff);
 }
 
 uint32_t hp3v_label_of(uint16_t port)

@@ -6,8 +6,6 @@
  */
 #include "app/verbs/shim.h"
 
-/* The UDP source port that the kernel derives from a flow label. */
-uint16_t hp3v_port_of(uint32_t flow_label);
 uint16_t hp3v_home_of(const struct hp3v_qp *q); /* port without hp3d; 0: not known */
 uint32_t hp3v_label_of(uint16_t port); /* gives this port; never 0: the RNIC would choose */
 

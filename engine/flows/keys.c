@@ -56,7 +56,7 @@ static uint32_t find_in_bucket(const struct hp3_engine *e, const struct hp3_buck
 	return HP3_NO_FLOW;
 }
 
-uint32_t hp3_key_find(
+static uint32_t find_key(
 	const struct hp3_engine *e, const struct hp3_key *k, const struct hp3_ends *ends)
 {
 	uint32_t sig, bucket, flow;
@@ -80,7 +80,7 @@ uint32_t hp3_pkt_flow_slow(struct hp3_engine *e, const struct hp3_pkt *pkt, enum
 		.ipv6 = ends.ipv6,
 		.dir = dir};
 
-	return hp3_key_find(e, &k, &ends);
+	return find_key(e, &k, &ends);
 }
 
 uint32_t hp3_flow_at(
@@ -92,7 +92,7 @@ uint32_t hp3_flow_at(
 		.ipv6 = ends->ipv6,
 		.dir = dir};
 
-	return hp3_key_find(e, &k, ends);
+	return find_key(e, &k, ends);
 }
 
 uint32_t hp3_flow_find(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn)

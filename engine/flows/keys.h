@@ -36,8 +36,6 @@ static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32
 	*bucket = (uint32_t)(spread ^ spread >> 32) & e->table.mask;
 }
 
-uint32_t hp3_key_find(
-	const struct hp3_engine *e, const struct hp3_key *k, const struct hp3_ends *ends);
 /*
  * The flow of a packet sent from here (TX: to remote QPN `qpn`) or received here (RX: at local QPN
  * `qpn`).

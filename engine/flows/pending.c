@@ -27,18 +27,12 @@ bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len)
 	return p != NULL && p->end && e->flows[flow].bytes == p->bytes + len;
 }
 
-const struct hp3_pending *hp3_pending_setup(const struct hp3_engine *e, uint32_t flow)
-{
-	const struct hp3_pending *p = hp3_pending_of(e, flow);
-
-	return p != NULL && p->pairing != HP3_PAIRING_NONE && !p->contested ? p : NULL;
-}
-
 const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow)
 {
-	const struct hp3_pending *p = hp3_pending_setup(e, flow);
+	const struct hp3_pending *p = hp3_pending_of(e, flow);
+	bool pairs = p != NULL && p->pairing != HP3_PAIRING_NONE && !p->contested;
 
-	return p != NULL && p->after ? p : NULL;
+	return pairs && p->after ? p : NULL;
 }
 
 bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_t psn)

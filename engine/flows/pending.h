@@ -48,9 +48,7 @@ const struct hp3_pending *hp3_pending_of(const struct hp3_engine *e, uint32_t fl
  * True: an end waits, and after its event no packet left, except the packet of `len` bytes in hand.
  */
 bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
-/* The waiting set-up that may pair the flow; NULL: none. */
-const struct hp3_pending *hp3_pending_setup(const struct hp3_engine *e, uint32_t flow);
-/* ... if the set-up came after the waiting end. */
+/* The waiting set-up that may pair the flow, if it came after the waiting end; NULL: none. */
 const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow);
 /*
  * True: a new queue pair that begins at this PSN would look like the same stream. An end event

@@ -58,11 +58,6 @@ bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, u
 	return any_near(e, flow, psn, true, now);
 }
 
-void hp3_challenges_void(struct hp3_pair *p)
-{
-	p->voids++;
-}
-
 void hp3_challenge_stop(struct hp3_flow *f)
 {
 	if ((f->flags & (HP3_FF_STARTED | HP3_FF_PAIRED)) != HP3_FF_STARTED)
@@ -77,7 +72,7 @@ static void suspend_challenges(struct hp3_pair *p, uint64_t until)
 	if (until <= p->untracked_until)
 		return;
 	p->untracked_until = until;
-	hp3_challenges_void(p);
+	p->voids++; /* cancels all forced challenges of the pair */
 }
 
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first)

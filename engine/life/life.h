@@ -79,8 +79,6 @@ static inline bool hp3_pair_is_untracked(
  * forced challenge: its answer would prove nothing, or is not needed.
  */
 void hp3_challenge_stop(struct hp3_flow *f);
-/* Cancels all forced challenges of the pair. */
-void hp3_challenges_void(struct hp3_pair *p);
 /* True: no reply to an earlier packet of the flow can arrive any more. */
 bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* Could a reply to the flow have this PSN now? */

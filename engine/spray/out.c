@@ -172,7 +172,11 @@ static uint16_t begin_agreement(struct hp3_turn *t, uint32_t flow, uint32_t star
 	return own;
 }
 
-void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start)
+/*
+ * Begins an agreement about requests. `start`: first PSN of a queue pair that was just set up, else
+ * HP3_NO_PSN.
+ */
+static void begin_requests(struct hp3_turn *t, uint32_t flow, uint32_t start)
 {
 	uint16_t own = begin_agreement(t, flow, start, false);
 
@@ -214,7 +218,7 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow)
 
 	if (t->e->cfg.spray.setup && !(f->watch & HP3_FW_SPRAY) && hp3_out_may_begin(t, f) &&
 		hp3_out_has_place(t->e, HP3_ENDS(p), t->e->cfg.spray.flows / 2))
-		hp3_out_begin(t, flow, f->stream.nxt);
+		begin_requests(t, flow, f->stream.nxt);
 }
 
 /* After a refusal, messages of the pair request no place until REFUSED_NS have passed. */
@@ -226,7 +230,7 @@ void hp3_out_large(struct hp3_turn *t, uint32_t flow)
 		p->spray_at = t->now + REFUSED_NS;
 		return;
 	}
-	hp3_out_begin(t, flow, HP3_NO_PSN);
+	begin_requests(t, flow, HP3_NO_PSN);
 	if (t->e->flows[flow].watch & HP3_FW_SPRAY)
 		hp3_out_of(t->e, flow)->large = true;
 	else

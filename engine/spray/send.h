@@ -42,11 +42,6 @@ bool hp3_out_has_place(struct hp3_engine *e, const struct hp3_ends *ends, uint32
 /* A large message of the flow begins: asks the peer for an agreement if there is a free place. */
 void hp3_out_large(struct hp3_turn *t, uint32_t flow);
 /*
- * Begins an agreement about requests. `start`: first PSN of a queue pair that was just set up, else
- * HP3_NO_PSN.
- */
-void hp3_out_begin(struct hp3_turn *t, uint32_t flow, uint32_t start);
-/*
  * Begins an agreement about READ responses. `asked_of`: QPN of the local queue pair that the peer
  * reads from.
  */

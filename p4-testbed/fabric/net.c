@@ -194,14 +194,9 @@ int hp3_net_find_switch(const struct hp3_net *net, const char *name)
 	return -1;
 }
 
-unsigned hp3_net_members(uint64_t group)
-{
-	return (unsigned)__builtin_popcountll(group);
-}
-
 int hp3_net_member(uint64_t group, uint32_t bucket)
 {
-	unsigned n = hp3_net_members(group);
+	unsigned n = (unsigned)__builtin_popcountll(group);
 
 	if (n == 0)
 		return -1;

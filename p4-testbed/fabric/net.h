@@ -85,7 +85,6 @@ int hp3_net_find_switch(const struct hp3_net *net, const char *name);
 
 /* Port that bucket b of a group leads to; -1: the group has no members. */
 int hp3_net_member(uint64_t group, uint32_t bucket);
-unsigned hp3_net_members(uint64_t group);
 
 /* Number of the group that leads from switch s to a host. */
 uint32_t hp3_net_group(const struct hp3_net *net, uint32_t s, uint32_t host);

@@ -71,7 +71,8 @@ static uint64_t base_rtt(const struct sim *s, const struct sim_pair_paths *pp)
 	return 2 * delay;
 }
 
-void conweave_depart(
+/* Gives a data packet its path and tag. */
+static void depart_from_leaf(
 	struct sim *s, struct conweave *c, const struct sim_where *w, struct sim_packet *p)
 {
 	struct conweave_tx *tx = &conweave_of(p->flow)->tx;
@@ -115,7 +116,8 @@ void conweave_depart(
 	tx->known = true;
 }
 
-void conweave_control(struct sim *s, struct conweave *c, const struct sim_packet *p)
+/* A REPLY or NOTIFY arrived; the caller ends it. */
+static void take_control(struct sim *s, struct conweave *c, const struct sim_packet *p)
 {
 	struct conweave_tx *tx = &conweave_of(p->flow)->tx;
 	const struct sim_tag_conweave *tag = &p->tag.conweave;
@@ -142,14 +144,14 @@ static bool route_conweave(
 	struct sim_where w = sim_paths_where(s, c->paths, sw, p);
 
 	if (p->kind == SIM_CTRL && sw->node == s->topo.leaf[p->flow->src]) {
-		conweave_control(s, c, p);
+		take_control(s, c, p);
 		sim_packet_end(s, p);
 		return false;
 	}
 	if (w.place == SIM_TARGET && !conweave_arrive(s, c, sw, &w, p))
 		return false;
 	if (w.place == SIM_SOURCE)
-		conweave_depart(s, c, &w, p);
+		depart_from_leaf(s, c, &w, p);
 	*out = sim_paths_port(s, sw, &w, p);
 	return true;
 }

@@ -58,11 +58,6 @@ static inline struct conweave_flow *conweave_of(struct sim_flow *f)
 	return (struct conweave_flow *)f->lb;
 }
 
-/* At the source leaf: gives a data packet its path and tag. */
-void conweave_depart(
-	struct sim *s, struct conweave *c, const struct sim_where *w, struct sim_packet *p);
-/* At the source leaf: a REPLY or NOTIFY arrived; the caller ends it. */
-void conweave_control(struct sim *s, struct conweave *c, const struct sim_packet *p);
 /* At the destination leaf. True: forward the packet; false: it is held. */
 bool conweave_arrive(struct sim *s, struct conweave *c, struct sim_switch *sw,
 	const struct sim_where *w, struct sim_packet *p);

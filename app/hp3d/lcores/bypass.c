@@ -57,7 +57,9 @@ static void go_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now, u
 		hp3d_pipe_missed(p, now);
 }
 
-bool hp3d_bypass_was_used(const struct hp3d_bypass *b)
+/* False: the ports are still TAKEN by an earlier hp3d, so no packet has gone direct since. Call it
+ * before hp3_bypass_own(). */
+static bool was_used(const struct hp3d_bypass *b)
 {
 	return hp3_bypass_state(b->port[0]) != HP3_BYPASS_TAKEN ||
 	       hp3_bypass_state(b->port[1]) != HP3_BYPASS_TAKEN;
@@ -82,7 +84,7 @@ static void take_ownership(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t 
 	if (hp3_bypass_is_used(b->port[0], b->owner, wall) ||
 		hp3_bypass_is_used(b->port[1], b->owner, wall))
 		return;
-	if (hp3d_bypass_was_used(b))
+	if (was_used(b))
 		hp3d_pipe_missed(p, now);
 	for (unsigned dir = 0; dir < 2; dir++)
 		b->late[dir] = hp3_bypass_late(b->port[dir]);

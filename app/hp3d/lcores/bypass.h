@@ -66,9 +66,6 @@ void hp3d_bypass_stop(void);
 int hp3d_bypass_detach(const struct hp3_config *cfg);
 
 struct hp3d_bypass *hp3d_bypass(unsigned rail); /* NULL: the rail does not fail open */
-/* False: the ports are still TAKEN by an earlier hp3d, so no packet has gone direct since. Call it
- * before hp3_bypass_own(). */
-bool hp3d_bypass_was_used(const struct hp3d_bypass *b);
 
 /* What the control thread requests of a rail. A request takes effect at the next heartbeats. */
 enum hp3d_bypass_wish { HP3D_BYPASS_TAKE, HP3D_BYPASS_LEAVE, HP3D_BYPASS_END };
@@ -76,8 +73,6 @@ void hp3d_bypass_wish(struct hp3d_bypass *b, enum hp3d_bypass_wish wish);
 /* closed: RoCEv2 packets of the rail never go direct, even if hp3d dies. This lasts until a call
  * with false, or until another hp3d starts. */
 void hp3d_bypass_close(struct hp3d_bypass *b, bool closed);
-/* Has the request taken effect? */
-bool hp3d_bypass_is_done(const struct hp3d_bypass *b, enum hp3d_bypass_wish wish);
 
 struct hp3d_bypass_info {
 	enum hp3d_bypass_phase phase;

@@ -248,6 +248,17 @@ int hp3d_bypass_start(const struct hp3_config *cfg)
 	return 0;
 }
 
+/* Has the request taken effect? */
+static bool is_done(const struct hp3d_bypass *b, enum hp3d_bypass_wish wish)
+{
+	static const enum hp3d_bypass_phase leads_to[] = {[HP3D_BYPASS_TAKE] = HP3D_BYPASS_RUNNING,
+		[HP3D_BYPASS_LEAVE] = HP3D_BYPASS_QUIET,
+		[HP3D_BYPASS_END] = HP3D_BYPASS_WAITING};
+	enum hp3d_bypass_phase phase = __atomic_load_n(&b->phase, __ATOMIC_ACQUIRE);
+
+	return phase == leads_to[wish] || phase == HP3D_BYPASS_REPLACED;
+}
+
 void hp3d_bypass_wait(void)
 {
 	const struct timespec step = {.tv_nsec = WAIT_STEP};
@@ -256,7 +267,7 @@ void hp3d_bypass_wait(void)
 	for (unsigned rail = 0; rail < n_bypasses; rail++) {
 		const struct hp3d_bypass *b = bypasses[rail];
 
-		while (b != NULL && !hp3d_bypass_is_done(b, HP3D_BYPASS_TAKE) && hp3d_now() < end)
+		while (b != NULL && !is_done(b, HP3D_BYPASS_TAKE) && hp3d_now() < end)
 			nanosleep(&step, NULL);
 	}
 }
@@ -270,8 +281,8 @@ void hp3d_bypass_end(void (*poll)(int timeout_ms))
 			hp3d_bypass_wish(bypasses[rail], HP3D_BYPASS_END);
 	}
 	for (unsigned rail = 0; rail < n_bypasses; rail++) {
-		while (bypasses[rail] != NULL &&
-			!hp3d_bypass_is_done(bypasses[rail], HP3D_BYPASS_END) && hp3d_now() < end)
+		while (bypasses[rail] != NULL && !is_done(bypasses[rail], HP3D_BYPASS_END) &&
+			hp3d_now() < end)
 			poll(1);
 	}
 }
@@ -341,16 +352,6 @@ void hp3d_bypass_wish(struct hp3d_bypass *b, enum hp3d_bypass_wish wish)
 void hp3d_bypass_close(struct hp3d_bypass *b, bool closed)
 {
 	b->port[0]->closed = b->port[1]->closed = closed;
-}
-
-bool hp3d_bypass_is_done(const struct hp3d_bypass *b, enum hp3d_bypass_wish wish)
-{
-	static const enum hp3d_bypass_phase leads_to[] = {[HP3D_BYPASS_TAKE] = HP3D_BYPASS_RUNNING,
-		[HP3D_BYPASS_LEAVE] = HP3D_BYPASS_QUIET,
-		[HP3D_BYPASS_END] = HP3D_BYPASS_WAITING};
-	enum hp3d_bypass_phase phase = __atomic_load_n(&b->phase, __ATOMIC_ACQUIRE);
-
-	return phase == leads_to[wish] || phase == HP3D_BYPASS_REPLACED;
 }
 
 struct hp3d_bypass_info hp3d_bypass_info(const struct hp3d_bypass *b)
