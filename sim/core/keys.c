@@ -4,9 +4,10 @@
 #include "engine/policy.h"
 #include "sim/core/config.h"
 
-#define FIELD(sec, name)                                                                           \
-	.section = #sec, .key = #name, .offset = offsetof(struct sim_config, sec.name),            \
+#define FIELD_OF(title, sec, name)                                                                 \
+	.section = title, .key = #name, .offset = offsetof(struct sim_config, sec.name),           \
 	.size = sizeof(((struct sim_config *)NULL)->sec.name)
+#define FIELD(sec, name) FIELD_OF(#sec, sec, name)
 #define NUM(sec, name, u, d, lo, hi, h)                                                            \
 	{                                                                                          \
 		FIELD(sec, name), .type = HP3_INI_INT, .unit = u, .def = d, .min = lo, .max = hi,  \
@@ -24,21 +25,15 @@
 				  .help = h                                                        \
 	}
 
-/* Keys of hp3-ideal, which has a dash in its name. */
+/* Keys of sections that have a dash in their names. */
 #define IDEAL(name, ...)                                                                           \
 	{                                                                                          \
-		.section = "hp3-ideal", .key = #name,                                              \
-		.offset = offsetof(struct sim_config, ideal.name),                                 \
-		.size = sizeof(((struct sim_config *)NULL)->ideal.name), __VA_ARGS__               \
+		FIELD_OF("hp3-ideal", ideal, name), __VA_ARGS__                                    \
 	}
-
-/* Likewise of hp3-verbs. */
 #define VERBS(name, u, d, lo, hi, h)                                                               \
 	{                                                                                          \
-		.section = "hp3-verbs", .key = #name,                                              \
-		.offset = offsetof(struct sim_config, verbs.name),                                 \
-		.size = sizeof(((struct sim_config *)NULL)->verbs.name), .type = HP3_INI_INT,      \
-		.unit = u, .def = d, .min = lo, .max = hi, .help = h                               \
+		FIELD_OF("hp3-verbs", verbs, name), .type = HP3_INI_INT, .unit = u, .def = d,      \
+						    .min = lo, .max = hi, .help = h                \
 	}
 
 static const char *const onoff[] = {"off", "on", NULL};
