@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include "app/clock.h"
 #include "app/watch/internal.h"
 #include "base/plain.h"
 
@@ -41,11 +40,6 @@ const char *hp3_watch_bpf_error(int err, bool loading)
 	default:
 		return strerror(-err);
 	}
-}
-
-uint64_t hp3_watch_now(void)
-{
-	return hp3_clock_ns(CLOCK_MONOTONIC);
 }
 
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value)

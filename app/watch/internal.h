@@ -31,7 +31,6 @@ void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* data.u64 of the epoll event: tag in the upper half, `value` in the lower. */
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value);
-uint64_t hp3_watch_now(void); /* CLOCK_MONOTONIC */
 void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
 /*
  * The reason of a BPF error, with the fix. `loading`: the error was in loading, not in attaching.

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include "app/clock.h"
 #include "app/watch/internal.h"
 #include "app/watch/message.h"
 
@@ -37,7 +38,7 @@ struct keeper {
 
 static uint64_t now_ms(void)
 {
-	return hp3_watch_now() / MS;
+	return hp3_clock_ns(CLOCK_MONOTONIC) / MS;
 }
 
 /* hp3d has closed its end, or has ended. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "app/clock.h"
 #include "app/watch/internal.h"
 
 #define PROCESSES_MAX   4096u
@@ -56,7 +57,7 @@ void hp3_processes_settle(struct hp3_watch *w)
 	struct hp3_processes *p = w->processes;
 
 	while (p->n_gone > 0)
-		hp3_qps_process_ended(w->qps, p->gone[--p->n_gone], hp3_watch_now());
+		hp3_qps_process_ended(w->qps, p->gone[--p->n_gone], hp3_clock_ns(CLOCK_MONOTONIC));
 }
 
 void hp3_processes_add(struct hp3_watch *w, uint32_t pid)
@@ -101,5 +102,5 @@ void hp3_processes_ended(struct hp3_watch *w, uint32_t pid)
 		p->p[i] = p->p[--p->n];
 		break;
 	}
-	hp3_qps_process_ended(w->qps, pid, hp3_watch_now());
+	hp3_qps_process_ended(w->qps, pid, hp3_clock_ns(CLOCK_MONOTONIC));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include "app/clock.h"
 #include "app/dpdk/failure.h"
 #include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
@@ -64,7 +65,7 @@ static uint32_t write_middle(const struct hp3_net *net, uint8_t *buf, size_t cap
 static double measure_hops(
 	struct bench *b, struct rte_mbuf *m, uint32_t len, unsigned hops, uint32_t n)
 {
-	uint64_t start = hp3_fabric_clock();
+	uint64_t start = hp3_clock_ns(CLOCK_MONOTONIC);
 	uint16_t at = m->data_off;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -85,7 +86,7 @@ static double measure_hops(
 			s = p->peer;
 		}
 	}
-	return (double)(hp3_fabric_clock() - start) / n;
+	return (double)(hp3_clock_ns(CLOCK_MONOTONIC) - start) / n;
 }
 
 static int run_bench(struct bench *b, struct rte_mbuf *m, bool quick)

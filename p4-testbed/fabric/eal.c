@@ -4,7 +4,6 @@
 #include <unistd.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include "app/clock.h"
 #include "app/dpdk/failure.h"
 #include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
@@ -30,9 +29,4 @@ int hp3_fabric_eal(const struct hp3_fabric_args *a)
 				"lower --memory, or free memory on this machine",
 				"see the lines of DPDK above"));
 	return ret < 0 ? -1 : 0;
-}
-
-uint64_t hp3_fabric_clock(void)
-{
-	return hp3_clock_ns(CLOCK_MONOTONIC);
 }

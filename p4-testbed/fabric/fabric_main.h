@@ -21,7 +21,6 @@ struct hp3_fabric_args {
 
 /* eal.c: starts DPDK's EAL for the fabric a->name; shares nothing with other processes. */
 int hp3_fabric_eal(const struct hp3_fabric_args *a);
-uint64_t hp3_fabric_clock(void);
 
 /* run.c, inject.c, bench.c. Return exit codes. */
 int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo);

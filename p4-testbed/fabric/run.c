@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <rte_eal.h>
+#include "app/clock.h"
 #include "app/control/clients.h"
 #include "app/control/socket.h"
 #include "p4-testbed/fabric/fabric_main.h"
@@ -72,7 +73,7 @@ static void run_loop(struct control *c)
 	uint64_t look = 0;
 
 	while (!stop) {
-		uint64_t now = hp3_fabric_clock(), ns;
+		uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC), ns;
 
 		ns = hp3_fabric_turn(c->fabric, now);
 		if (now >= look) {
@@ -96,7 +97,7 @@ int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK);
 	if (hp3_fabric_eal(a) != 0)
 		return 1;
-	if (hp3_fabric_open(&fabric, topo, hp3_fabric_clock()) != 0)
+	if (hp3_fabric_open(&fabric, topo, hp3_clock_ns(CLOCK_MONOTONIC)) != 0)
 		return 1;
 	snprintf(dir, sizeof(dir), "%s", a->socket);
 	if (hp3_fabric_attach(&fabric, a->devargs, dirname(dir)) == 0 &&

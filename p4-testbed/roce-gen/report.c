@@ -28,11 +28,6 @@ void gen_report_close(struct gen_report *r)
 	*r = (struct gen_report){0};
 }
 
-static json_t *json_of_count(uint64_t n)
-{
-	return json_integer((json_int_t)n);
-}
-
 static double mbps_of_bytes(uint64_t bytes, uint64_t ns)
 {
 	return ns == 0 ? 0 : (double)bytes * 8e3 / (double)ns;
@@ -184,7 +179,7 @@ static json_t *qp_object(const struct gen_qp *q)
 	json_object_set_new(j, "peer", json_string(ip));
 	json_object_set_new(j, "loads", json_boolean(q->loads));
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		json_object_set_new(j, counts[i].name, json_of_count(counts[i].n));
+		json_object_set_new(j, counts[i].name, json_integer((json_int_t)counts[i].n));
 	if (q->failed)
 		json_object_set_new(j, "failure",
 			json_string(req->failure != GEN_FINE ? gen_failure_name(req->failure)

@@ -14,11 +14,6 @@
 #define BLOCKED_NS UINT64_C(500000) /* until a port that has no room is tried again */
 #define ROUNDS     8 /* of receive and send before time is read anew */
 
-static uint64_t now_ns(void)
-{
-	return hp3_clock_ns(CLOCK_MONOTONIC);
-}
-
 static void finish_run(struct gen_run *r, const char *outcome, int code)
 {
 	r->phase = END;
@@ -235,7 +230,7 @@ static void wait_events(struct gen_run *r, uint64_t until, uint64_t now)
 	struct epoll_event events[EVENTS_MAX];
 	int n = epoll_pwait2(r->epoll, events, EVENTS_MAX, until == UINT64_MAX ? NULL : &ts, NULL);
 
-	now = now_ns();
+	now = hp3_clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.u64 == GEN_TAG_SIGNAL)
 			take_signal(r);
@@ -246,7 +241,7 @@ static void wait_events(struct gen_run *r, uint64_t until, uint64_t now)
 
 static void run_phases(struct gen_run *r)
 {
-	uint64_t now = now_ns(), control, load;
+	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC), control, load;
 
 	while (r->phase != END) {
 		receive_packets(r, now);
@@ -257,7 +252,7 @@ static void run_phases(struct gen_run *r)
 		if (r->phase == END)
 			break;
 		wait_events(r, wake_at(r, control, load, now), now);
-		now = now_ns();
+		now = hp3_clock_ns(CLOCK_MONOTONIC);
 	}
 	if (r->report.began > 0)
 		gen_report_interval(&r->report, now);
@@ -274,7 +269,7 @@ int gen_run(const struct gen_options *o)
 		return GEN_EXIT_FAILED;
 	*r = (struct gen_run){.o = o, .epoll = -1, .signals = -1, .port = {.fd = -1, .sink = -1}};
 	r->control.listen_fd = -1;
-	code = gen_run_setup(r, now_ns());
+	code = gen_run_setup(r, hp3_clock_ns(CLOCK_MONOTONIC));
 	if (code < 0) {
 		hp3_message("roce-gen: %s: seed %llu", o->name, (unsigned long long)o->seed);
 		run_phases(r);

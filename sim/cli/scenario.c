@@ -193,7 +193,7 @@ json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter)
 	json_object_set_new(j, "uplinks", sim_uplinks_json(&s, uplinks));
 	json_object_set_new(j, "series", sim_series_json(series));
 	sim_imbalance_free(imbalance);
-	sim_series_free(series);
+	free(series);
 	sim_uplinks_free(uplinks);
 	sim_destroy(&s);
 	return j;

@@ -143,7 +143,7 @@ static int run_trace(const struct trace_options *o, const struct sim_config *cfg
 	j = sim_result_json(&s, &cost, o->per_flow);
 	if (series != NULL)
 		json_object_set_new(j, "series", sim_series_json(series));
-	sim_series_free(series);
+	free(series);
 	ret = sim_json_write(j, o->json);
 	json_decref(j);
 	if (ret < 0)

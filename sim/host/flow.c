@@ -174,7 +174,7 @@ void sim_flow_start(struct sim *s, uint32_t demand)
 	}
 }
 
-static void maybe_free(struct sim *s, struct sim_flow *f)
+void sim_flow_idle(struct sim *s, struct sim_flow *f)
 {
 	if (!f->done || f->in_air > 0 || f->waiting || f->ready)
 		return;
@@ -222,18 +222,13 @@ void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn)
 		if (s->jobs != NULL)
 			sim_jobs_done(s, s->demand[demand].tag);
 	}
-	maybe_free(s, f);
+	sim_flow_idle(s, f);
 }
 
 void sim_flow_unref(struct sim *s, struct sim_flow *f)
 {
 	f->in_air--;
-	maybe_free(s, f);
-}
-
-void sim_flow_idle(struct sim *s, struct sim_flow *f)
-{
-	maybe_free(s, f);
+	sim_flow_idle(s, f);
 }
 
 void sim_flows_free(struct sim *s)

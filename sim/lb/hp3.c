@@ -220,7 +220,7 @@ const struct sim_lb sim_lb_hp3_verbs = {.name = "hp3-verbs",
 	.start = start_verbs,
 	.stop = stop_hp3,
 	.flow_start = hp3_verbs_start,
-	.flow_end = hp3_verbs_end,
+	.flow_end = hp3_sim_flow_end,
 	.posted = hp3_verbs_posted,
 	.acked = hp3_verbs_acked,
 	.other = hp3_sim_other};

@@ -161,11 +161,6 @@ void hp3_verbs_start(struct sim *s, struct sim_flow *f)
 	hp3_verbs_send(s, f, HP3_VERBS_MSG_UP, 0);
 }
 
-void hp3_verbs_end(struct sim *s, struct sim_flow *f)
-{
-	hp3_sim_flow_end(s, f);
-}
-
 /* --- between them --- */
 
 static void obey_order(

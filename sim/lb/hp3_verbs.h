@@ -51,6 +51,5 @@ struct hp3_verbs_flow {
 void hp3_verbs_act(struct sim *s, struct sim_flow *f, const struct hp3_act *a);
 
 void hp3_verbs_start(struct sim *s, struct sim_flow *f);
-void hp3_verbs_end(struct sim *s, struct sim_flow *f);
 void hp3_verbs_posted(struct sim *s, struct sim_flow *f);
 void hp3_verbs_acked(struct sim *s, struct sim_flow *f, const struct sim_packet *ack);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include "base/minmax.h"
 #include "sim/fabric/port.h"
 #include "sim/results/series.h"
@@ -110,9 +109,4 @@ json_t *sim_series_json(const struct sim_series *r)
 		(json_int_t)(r->per_point * SERIES_EVERY / SIM_US), "core_max_bytes", core_max,
 		"core_mean_bytes", core_mean, "host_max_bytes", host_max, "moves", moves, "marked",
 		marked, "data_bytes", data);
-}
-
-void sim_series_free(struct sim_series *r)
-{
-	free(r);
 }

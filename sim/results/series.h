@@ -12,7 +12,7 @@
 
 struct sim_series;
 
-/* Call it between sim_create() and sim_run(). */
+/* Call it between sim_create() and sim_run(); free() what it returns. */
 struct sim_series *sim_series_start(struct sim *s);
 /*
  * {"point_us", "core_max_bytes": [..], "core_mean_bytes", "host_max_bytes", "moves", "marked",
@@ -20,4 +20,3 @@ struct sim_series *sim_series_start(struct sim *s);
  * by how much each counter rose.
  */
 json_t *sim_series_json(const struct sim_series *r);
-void sim_series_free(struct sim_series *r);
