@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_DOC_H
-#define HP3_CONFIG_DOC_H
+#pragma once
 /*
  * Internal to the INI reader: one file while it is parsed. scan.c checks the lines, and sets
  * `entries`, `instances` and `clean`. Then loader.c gets the values from iniparser.
@@ -53,5 +52,3 @@ bool hp3_ini_hides(
 void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text);
 
 const struct hp3_ini_section *hp3_ini_section_row(const struct hp3_ini_schema *s, const char *name);
-
-#endif

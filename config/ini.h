@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_INI_H
-#define HP3_CONFIG_INI_H
+#pragma once
 /*
  * INI files, defined by a table of keys (struct hp3_ini_schema). The row of a key has its type,
  * unit, range, default, help and the field that it sets. Configurations (hp3.ini), topologies and
@@ -174,5 +173,3 @@ void hp3_ini_dump(const struct hp3_ini_schema *schema, const void *obj, FILE *ou
  * keys whose values differ from their defaults. Otherwise like hp3_ini_dump().
  */
 void hp3_ini_dump_short(const struct hp3_ini_schema *schema, const void *obj, FILE *out);
-
-#endif

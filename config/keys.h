@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_CONFIG_KEYS_H
-#define HP3_CONFIG_KEYS_H
+#pragma once
 /*
  * The table of hp3.ini's keys. The sample file, messages and the manual take all information about
  * a key from its row.
@@ -26,5 +25,3 @@ bool hp3_config_valid_moved(const char *s); /* a path, "off", or empty */
 bool hp3_config_valid_log(const char *s);
 bool hp3_config_valid_key(const char *s);
 bool hp3_config_valid_metrics_socket(const char *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_POLICY_H
-#define HP3_ENGINE_POLICY_H
+#pragma once
 /*
  * Turns the table of policy (policy.def) into a configuration for an engine, in two steps. A
  * *table* configuration has, in each field that the table names, the operator's value or the
@@ -43,5 +42,3 @@ extern const char *const hp3_policy_rfr[]; /* enum hp3_spray_mode */
 extern const char *const hp3_policy_cc[]; /* enum hp3_cc_mode */
 extern const char *const hp3_policy_np[]; /* enum hp3_np_key */
 extern const char *const hp3_policy_np_how[]; /* enum hp3_np_mode */
-
-#endif

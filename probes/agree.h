@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_PROBES_AGREE_H
-#define HP3_PROBES_AGREE_H
+#pragma once
 /*
  * Messages of two hp3ds about an agreement to spray one queue pair (rfr/spraying.h). While the
  * agreement lasts, the receiver's hp3d resequences the packets of the queue pair before they reach
@@ -106,5 +105,3 @@ enum hp3_message_fate {
  */
 enum hp3_message_fate hp3_agree_read(
 	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_agree *what);
-
-#endif

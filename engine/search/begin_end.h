@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HP3_ENGINE_SEARCH_BEGIN_END_H
-#define HP3_ENGINE_SEARCH_BEGIN_END_H
+#pragma once
 /*
  * How a path search (search_state.h) begins, goes on and ends. moves/ uses these functions, too: a
  * command begins a search without probes, and the end of a move ends its search.
@@ -38,5 +37,3 @@ void hp3_search_release(struct hp3_engine *e, const struct hp3_move *m, uint8_t 
 void hp3_search_settle(struct hp3_turn *t, const struct hp3_move *m, bool moved);
 /* Starts the back-off before the next search (ppp/discovery.h), of at least `least_ns`. */
 void hp3_search_ended(struct hp3_turn *t, uint32_t flow, bool slow, uint64_t least_ns);
-
-#endif
