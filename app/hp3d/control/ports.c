@@ -243,9 +243,8 @@ static json_t *answer_query(const struct peer *p, struct port_query *l)
 		break;
 	}
 	if ((uint32_t)l->named < l->want)
-		return too_few(l, l->distinct ? "of the known ports, these many are on their own "
-						"own: "
-					      : "of so many ports the path is known: ");
+		return too_few(l, l->distinct ? "known ports with a path of their own: "
+					      : "ports whose path is known: ");
 	return ports_answer(p, l, (uint32_t)l->named);
 }
 

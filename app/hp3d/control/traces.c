@@ -53,7 +53,7 @@ static json_t *refuse_trace(int rc)
 	case ENODATA:
 		return hp3d_json_error("no-data",
 			"the peer has to run hp3d and to be known (hp3ctl paths), and the flow to "
-			"have have sent a packet; with \"ttl\":N, traces do not need the distance",
+			"have sent a packet; with \"ttl\":N, traces do not need the distance",
 			"this address pair cannot be traced yet");
 	default:
 		return hp3d_json_error(
