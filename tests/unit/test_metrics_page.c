@@ -108,6 +108,19 @@ static void histograms(void **state)
 	free(p.text);
 }
 
+/* A write fails, but the stream has no error afterwards: as in glibc, without memory. */
+static void bytes_are_missing(void **state)
+{
+	struct hp3d_page p = {.out = fopen("/dev/full", "w")};
+
+	assert_non_null(p.out);
+	setvbuf(p.out, NULL, _IONBF, 0);
+	hp3d_page_family(&p, &gauge);
+	hp3d_page_number(&p, (struct hp3d_labels){{NULL}}, 0.25);
+	clearerr(p.out);
+	assert_false(hp3d_page_end(&p));
+}
+
 static void who_wants_openmetrics(void **state)
 {
 	static const char *const yes[] = {"application/openmetrics-text",
@@ -158,6 +171,7 @@ int main(void)
 		cmocka_unit_test(plain_text),
 		cmocka_unit_test(histograms),
 		cmocka_unit_test(buckets_of_its_own),
+		cmocka_unit_test(bytes_are_missing),
 		cmocka_unit_test(who_wants_openmetrics),
 	};
 

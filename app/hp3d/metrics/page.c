@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/metrics/page.h"
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +12,30 @@ bool hp3d_page_begin(struct hp3d_page *p, bool openmetrics)
 	return p->out != NULL;
 }
 
+/* If an allocation fails, glibc drops bytes and does not set ferror(): only the result shows it. */
+static __attribute__((format(printf, 2, 3))) void put_format(
+	struct hp3d_page *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	p->failed |= vfprintf(p->out, fmt, ap) < 0;
+	va_end(ap);
+}
+
+static void put_char(struct hp3d_page *p, char c)
+{
+	p->failed |= fputc(c, p->out) == EOF;
+}
+
 /* Escapes backslash and newline with a backslash; in quotes, and in HELP of OpenMetrics, also the
  * quote. Other bytes that are not printable ASCII become '?', as in base/plain.h. */
 static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 {
 	for (; *s != '\0'; s++) {
 		if (*s == '\n' || *s == '\\' || (quotes && *s == '"'))
-			fputc('\\', p->out);
-		fputc(*s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s, p->out);
+			put_char(p, '\\');
+		put_char(p, *s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s);
 	}
 }
 
@@ -43,11 +60,11 @@ static void put_head(struct hp3d_page *p)
 
 	if (m->type == HP3D_METRIC_INFO && !p->openmetrics)
 		type = hp3d_metric_type_name(HP3D_METRIC_GAUGE);
-	fprintf(p->out, "# HELP %s%s ", m->name, behind);
+	put_format(p, "# HELP %s%s ", m->name, behind);
 	put_escaped(p, m->help, p->openmetrics);
-	fprintf(p->out, "\n# TYPE %s%s %s\n", m->name, behind, type);
+	put_format(p, "\n# TYPE %s%s %s\n", m->name, behind, type);
 	if (p->openmetrics && *unit != '\0')
-		fprintf(p->out, "# UNIT %s %s\n", m->name, unit);
+		put_format(p, "# UNIT %s %s\n", m->name, unit);
 	p->begun = true;
 }
 
@@ -60,19 +77,19 @@ static void put_name(
 
 	if (!p->begun)
 		put_head(p);
-	fprintf(p->out, "%s%s", p->metric->name, behind);
+	put_format(p, "%s%s", p->metric->name, behind);
 	for (unsigned i = 0; *name != '\0'; i++) {
 		size_t n = strcspn(name, ",");
 
-		fprintf(p->out, "%c%.*s=\"", open, (int)n, name);
+		put_format(p, "%c%.*s=\"", open, (int)n, name);
 		put_escaped(p, labels->value[i], true);
-		fputc('"', p->out);
+		put_char(p, '"');
 		open = ',';
 		name += n + (name[n] == ',');
 	}
 	if (le != NULL)
-		fprintf(p->out, "%cle=\"%s\"", open, le);
-	fputs(open == ',' || le != NULL ? "} " : " ", p->out);
+		put_format(p, "%cle=\"%s\"", open, le);
+	put_format(p, "%s", open == ',' || le != NULL ? "} " : " ");
 }
 
 void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
@@ -84,13 +101,13 @@ void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
 void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t value)
 {
 	put_name(p, suffix_of_metric(p->metric), &labels, NULL);
-	fprintf(p->out, "%" PRIu64 "\n", value);
+	put_format(p, "%" PRIu64 "\n", value);
 }
 
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value)
 {
 	put_name(p, suffix_of_metric(p->metric), &labels, NULL);
-	fprintf(p->out, "%.15g\n", value);
+	put_format(p, "%.15g\n", value);
 }
 
 void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const double *le,
@@ -104,12 +121,12 @@ void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const dou
 		if (k < buckets)
 			snprintf(text, sizeof(text), "%.9g", le[k]);
 		put_name(p, "_bucket", &labels, k < buckets ? text : "+Inf");
-		fprintf(p->out, "%" PRIu64 "\n", count);
+		put_format(p, "%" PRIu64 "\n", count);
 	}
 	put_name(p, "_sum", &labels, NULL);
-	fprintf(p->out, "%.15g\n", sum);
+	put_format(p, "%.15g\n", sum);
 	put_name(p, "_count", &labels, NULL);
-	fprintf(p->out, "%" PRIu64 "\n", count);
+	put_format(p, "%" PRIu64 "\n", count);
 }
 
 void hp3d_page_histogram(
@@ -124,10 +141,7 @@ void hp3d_page_histogram(
 
 bool hp3d_page_end(struct hp3d_page *p)
 {
-	bool failed;
-
 	if (p->openmetrics)
-		fputs("# EOF\n", p->out);
-	failed = ferror(p->out);
-	return fclose(p->out) == 0 && !failed;
+		put_format(p, "# EOF\n");
+	return fclose(p->out) == 0 && !p->failed;
 }

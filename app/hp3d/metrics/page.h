@@ -25,6 +25,7 @@ struct hp3d_page {
 	bool openmetrics;
 	const struct hp3d_metric *metric; /* the current family */
 	bool begun; /* the family's TYPE, UNIT and HELP are written */
+	bool failed; /* no memory: bytes are missing */
 };
 
 /* The label values of a sample, in the order of the row. */
