@@ -6,27 +6,28 @@
 # properties, calls of hp3d and hp3ctl that fail, longer moves in the lab over paths that differ more, paths that are slower or
 # congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of tests/harm, and clang's optimised code,
 # gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md has the time of each stage.
-# Stages against the clock (`live`) run one after the other; beside them, on processors that would idle, the others do. If a stage
-# fails, the next one runs nevertheless. BUILD/test-long has a log of each stage and summary.md, with results, dates and times.
-# It may be interrupted: a stage that passed at this commit with the same SEEDS or FAULTS is not repeated, if the tree has no changes.
+# Stages with time limits (`live`) run one after the other. At the same time, the others (`beside`) run one after the other, with SCHED_IDLE:
+# they get processors only while no live stage wants them. If a stage fails, the next one runs nevertheless. BUILD/test-long has a log of each
+# stage, and summary.md with results, dates and times. An interrupted run may be repeated: a stage that passed at this commit with the same
+# SEEDS or FAULTS does not run again, if the tree has no changes.
 set -u
-build=$1
+build=$1 half=${2-} # half: `beside`, only from this script itself
 cd "$(dirname "$0")/.." || exit 1
 results=$build/test-long
 mkdir -p "$results"
 live='pipeline hostile fleet faults testbed harm lab package'
 beside='analysis unit fidelity sim order adverse model races worlds clang_code gcc_san aarch64'
 
-run_tests() { scripts/run-tests.py ${PART:+--idle} "$@"; }
+run_tests() { scripts/run-tests.py ${half:+--idle} "$@"; }
 analysis() { scripts/analyze.py --build "$build"; }
 seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
     meson test -C "$1" --list --suite property --suite property-long 2>/dev/null | sed -n 's,.* property/\([a-z_]*\)$,\1,p' | grep -v '^mutation_' |
         xargs -P 2 -I '{}' env "$1/tests/property/test_{}" "${@:2}" # env: what xargs runs is not replaced
 }
-worlds() { # the first seed is in what they print
+worlds() { # the first seed is in what they print; the lock is that of run-tests.py, which builds for the other half
     local first
     first=$(date +%s)
-    ninja -C "$build" && seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$first" &&
+    flock "$build" ninja -C "$build" && seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$first" &&
         "$build/tests/whole/test_whole" "$build/tests/whole/libwhole_hp3d.so" $((10 * ${SEEDS:-100})) "$first"
 }
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
@@ -65,7 +66,7 @@ lab() {
 
 # The commit, or a word of its own if the tree has changes.
 tree() { if [ -z "$(git status --porcelain 2>&1)" ]; then git rev-parse --short=12 HEAD; else date +changed-%s; fi; }
-# Of all stages, the newest result: a file each, RESULT COMMIT WORDS SECONDS DATE.
+# Prints the newest result of each stage. STAGE.result has RESULT COMMIT WORDS SECONDS DATE; WORDS: SEEDS or FAULTS.
 summary() {
     local stage result on with took at
     printf '| stage | result | s | commit | date |\n|---|---|---:|---|---|\n'
@@ -94,20 +95,22 @@ run_stages() {
     done
     return $bad
 }
-chosen() { for stage in $1; do case " ${STAGES:-$live $beside} " in *" $stage "*) echo "$stage" ;; esac; done; }
-for stage in ${STAGES-}; do
+stages=" ${STAGES:-$live $beside} "
+stages=${stages//[[:space:]]/ }
+chosen() { for stage in $1; do case "$stages" in *" $stage "*) echo "$stage" ;; esac; done; }
+for stage in $stages; do
     case " $live $beside " in *" $stage "*) ;; *) echo "test-long: no stage '$stage'; there are: $live $beside" >&2; exit 2 ;; esac
 done
 
-if [ -n "${PART-}" ]; then # the other half, which this script starts
+if [ -n "$half" ]; then
     echo 19 2>/dev/null >/proc/self/autogroup
     # shellcheck disable=SC2046
     run_stages $(chosen "$beside")
     exit
 fi
-PART=beside setsid chrt -i 0 "$0" "$build" &
+setsid chrt -i 0 scripts/test-long.sh "$build" beside &
 other=$!
-trap 'kill -TERM -- -$other 2>/dev/null; exit 1' INT TERM
+trap 'kill -TERM -- -$other 2>/dev/null; summary >"$results/summary.md"; exit 1' INT TERM HUP
 bad=0
 # shellcheck disable=SC2046
 run_stages $(chosen "$live") || bad=1
