@@ -46,7 +46,7 @@ int hp3_ini_scan(struct hp3_ini_doc *doc, const char *text, size_t len);
 /* Adds an error; section, key, value may be NULL. */
 void hp3_ini_report(struct hp3_ini_doc *doc, uint32_t line, const char *section, const char *key,
 	const char *value, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* Is this a key for studies, and *obj takes none? */
+/* True: the key is for studies, and the file that set *obj may not set it. */
 bool hp3_ini_hides(
 	const struct hp3_ini_schema *schema, const struct hp3_ini_key *key, const void *obj);
 void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text);

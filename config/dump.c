@@ -66,7 +66,7 @@ static const struct hp3_ini_section *row_of(
 struct each {
 	const struct hp3_ini_schema *schema;
 	const void *obj;
-	bool hidden; /* also keys that hp3_ini_hides() */
+	bool hidden; /* fn gets keys for which hp3_ini_hides() is true, too */
 };
 
 static int each_key(const struct each *of, struct hp3_ini_item *item, const char *base,

@@ -93,11 +93,10 @@ struct hp3_ini_schema {
 	 */
 	void (*check)(struct hp3_ini_doc *doc, const void *obj, unsigned flags);
 	/*
-	 * May the file that set *obj also set keys for studies, with which switch? NULL: tables
-	 * without such keys.
+	 * May the file that set *obj also set keys for studies? NULL: the table has no such keys.
 	 */
 	bool (*takes_studies)(const void *obj);
-	const char *switch_of_studies; /* "[policy] study = on" */
+	const char *switch_of_studies; /* what allows them, for messages: "[policy] study = on" */
 };
 
 /* Collected errors. The caller sets it to zero before use, and frees it afterwards. */
@@ -139,7 +138,8 @@ bool hp3_ini_good(const struct hp3_ini_doc *doc, const char *section, const char
 
 /*
  * Calls fn for every key of every section of *obj, in the order of the table, while fn returns 0.
- * Returns the last value of fn. hp3_ini_each(): keys for studies only if schema.takes_studies().
+ * Returns the last value of fn. hp3_ini_each() leaves out keys that the file of *obj may not set
+ * (schema.takes_studies()); hp3_ini_each_with_hidden() does not.
  */
 struct hp3_ini_item {
 	const struct hp3_ini_section *row;

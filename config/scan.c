@@ -203,8 +203,10 @@ static void unknown_key(struct scan *s, const char *key, const char *shown)
 		const struct hp3_ini_key *k = &schema->keys[i];
 		size_t used = strlen(known);
 
-		if (strcmp(k->section, inst->row->name) == 0 && !k->study) {
+		if (strcmp(k->section, inst->row->name) == 0) {
 			hp3_nearest_offer(&near, k->key);
+			if (k->study) /* most files may not set these */
+				continue;
 			snprintf(known + used, sizeof(known) - used, "%s%s", used > 0 ? ", " : "",
 				k->key);
 		} else if (strcmp(k->key, key) == 0) {

@@ -25,8 +25,8 @@ void hp3_policy_defaults(struct hp3_engine_config *table);
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table);
 
 /*
- * Keeps in `now` the values of `was` whose keys need a restart (HP3_RESTART). Those of keys for
- * studies come from the caller: hp3d's never change.
+ * Keeps in `now` the values of `was` whose keys need a restart (HP3_RESTART). It does not keep
+ * those of keys for studies (HP3_STUDY): hp3d passes them unchanged (hp3_config_apply_reload()).
  */
 void hp3_policy_keep(struct hp3_engine_config *now, const struct hp3_engine_config *was);
 
