@@ -55,8 +55,11 @@ static int receive_more(struct hp3_line *l)
 
 	if (l->cap - l->len < CHUNK) {
 		size_t cap = l->cap * 2 + CHUNK;
-		char *buf = cap <= ANSWER_MAX ? realloc(l->buf, cap) : NULL;
+		char *buf;
 
+		if (cap > ANSWER_MAX)
+			return -EBADMSG;
+		buf = realloc(l->buf, cap);
 		if (buf == NULL)
 			return -ENOMEM;
 		l->buf = buf;

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads the first line without its end. 0, or a negative errno: buf is then "". */
+/* Reads the first line without its '\n', or as much of it as fits. 0; or a negative errno, with ""
+ * in buf: -ENODATA if the file is empty. */
 static inline int hp3_read_line(const char *path, char *buf, size_t cap)
 {
 	FILE *f = fopen(path, "re");

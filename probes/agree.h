@@ -87,8 +87,9 @@ static inline bool hp3_agree_is_senders(const struct hp3_agree *a)
 }
 
 /*
- * Builds a message from this host to the peer of *a. a->sport is hp3's own port: both source and
- * destination port. Returns the length of the frame in buf, or -ENOSPC.
+ * Builds a message from this host to the peer of *a. a->sport has to be hp3's own port, which is
+ * both source and destination port of the message. Returns the length of the frame in buf, or
+ * -ENOSPC.
  */
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_agree *what, const struct hp3_probe_key *key);

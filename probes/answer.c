@@ -6,7 +6,7 @@
 #define ANSWER_MAGIC 0x68u
 #define FLAG_CE      0x01u
 #define ANSWER_TAG   24u
-#define COVERED      (ANSWER_TAG + 4u) /* by the tag: a cookie or 0 is in its place */
+#define COVERED      (ANSWER_TAG + 4u) /* bytes that the tag covers: at its own place, a cookie or 0 */
 
 int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	const struct hp3_answer *answer, const struct hp3_receiver *rx)

@@ -41,7 +41,7 @@ struct hp3_answer {
 
 /*
  * Builds the answer to a probe, with the key of the probe (answer->key). Returns the length of the
- * frame in buf, -ENOSPC, or -EINVAL if rx->port is that of RoCEv2. Of *rx, it uses port and keys.
+ * frame in buf, -ENOSPC, or -EINVAL if rx->port is that of RoCEv2. Uses only port and keys of *rx.
  */
 int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	const struct hp3_answer *answer, const struct hp3_receiver *rx);
@@ -54,7 +54,7 @@ enum hp3_answer_fate {
 
 /*
  * Reads an answer. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
- * NONE. The replay protection of *rx is not used.
+ * NONE. Uses all of *rx but `heard` and `time`; `secret`: only for pairs without a key.
  */
 enum hp3_answer_fate hp3_answer_read(
 	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_answer *answer);

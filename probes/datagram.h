@@ -21,7 +21,7 @@ struct hp3_datagram {
 /* -ENOMSG: another protocol, a fragment, or a truncated packet. */
 int hp3_datagram_find(const struct hp3_parsed *f, uint8_t protocol, struct hp3_datagram *d);
 
-/* Finds UDP to this port. -ENOMSG: another port or protocol, RoCEv2, or as above. */
+/* Finds UDP to this port in a frame that hp3_parse() calls NOT_ROCE. -ENOMSG: there is none. */
 int hp3_datagram_to(const struct hp3_parsed *f, uint16_t port, struct hp3_datagram *d);
 
 /* Checksum of UDP and ICMPv6 (with pseudo-header) or ICMP (without). 0: the checksum is right. */

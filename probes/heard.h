@@ -59,7 +59,7 @@ struct hp3_receiver {
 	struct hp3_heard_time time;
 	uint16_t port; /* hp3's own */
 	struct hp3_probe_stats *stats;
-	const struct hp3_probe_key *secret; /* made the cookies of this host's probes (tag.h) */
+	const struct hp3_probe_key *secret; /* for hp3_probe_cookie() of this host's probes */
 };
 
 /* `born`: the wall clock at the start of this hp3d, us. */

@@ -48,7 +48,7 @@
 #define HP3_PEER_REPORT_LENGTH 12u /* bytes of a report's payload */
 #define HP3_PEER_PAD_MAX       4096u /* of a probe's payload, bytes: largest path MTU */
 
-/* One moment. Wall clocks of hosts may differ. */
+/* The same moment by two clocks. The wall clocks of two hosts may differ. */
 struct hp3_times {
 	uint64_t clock; /* wall clock, s */
 	uint64_t now; /* monotonic, ns */

@@ -91,7 +91,7 @@ struct hp3_tag_input {
  */
 uint64_t hp3_tag(const struct hp3_probe_key *key, const struct hp3_tag_input *in);
 
-/* Index of the key that made the tag, or -EACCES. */
+/* Index of the key that made the tag; -EACCES: none of the keys did. */
 int hp3_tag_key(const struct hp3_probe_keys *keys, const struct hp3_tag_input *in, uint64_t tag);
 
 /*

@@ -99,14 +99,14 @@ struct hp3_view {
 
 void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v);
 
-/* A frame: its bytes, their number, and the result of hp3_parse(). */
+/* A frame that hp3_parse() has parsed. */
 struct hp3_parsed {
 	const void *bytes;
-	uint32_t len;
-	const struct hp3_view *v;
+	uint32_t len; /* of the frame, bytes */
+	const struct hp3_view *v; /* the result */
 };
 
-/* From any struct with members of these names. */
+/* x: pointer to a struct with the members `frame`, `len` and `v`, such as hp3_pkt. */
 #define HP3_PARSED(x) (&(const struct hp3_parsed){(x)->frame, (x)->len, &(x)->v})
 
 /* Differentiated services code point (RFC 2474) of a parsed frame that has an IP header. */

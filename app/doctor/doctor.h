@@ -39,7 +39,7 @@ struct hp3_check {
 	unsigned when; /* enum hp3_check_when */
 	const char *about; /* what is wrong if there are findings */
 	const char *why; /* why it matters */
-	/* one of these */
+	/* Exactly one is set. */
 	void (*run)(struct hp3_doctor *d);
 	void (*run_port)(struct hp3_doctor *d, const struct hp3_port *p);
 	void (*run_rdma)(struct hp3_doctor *d, const struct hp3_rdma_port *p);

@@ -95,14 +95,14 @@ bool hp3_host_field(
 void hp3_host_each(const struct hp3_host *h, const char *dir,
 	void (*fn)(void *arg, const char *name), void *arg);
 
-/* Requests to the kernel about interfaces; host.h has the results. */
+/* What the kernel reports about an interface (rtnetlink). */
 struct hp3_link_info {
 	struct hp3_interface itf;
 	unsigned peer; /* interface index of a veth's other end, in its own namespace */
 	int peer_nsid; /* id of that namespace in ours; -1: ours */
 };
 
-/* 0, or a negative errno. */
+/* Sends a request and passes its answers to `take`. 0, or a negative errno. */
 int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg);
 /* By name; if `name` is NULL, by index. */
 int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);

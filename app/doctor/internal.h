@@ -32,7 +32,8 @@ struct hp3_port {
 #undef HP3_PORT_CHECK
 #undef HP3_RDMA_CHECK
 
-/* Reads RDMA devices from sysfs (Documentation/ABI sysfs-class-infiniband), as libibverbs does. */
+/* A port of an RDMA device, from sysfs (Documentation/ABI sysfs-class-infiniband), which libibverbs
+ * reads, too. */
 struct hp3_rdma_port {
 	char device[64];
 	char driver[32]; /* of the device: mlx5_core, bnxt_en ...; "rxe": Soft-RoCE */

@@ -24,7 +24,7 @@ static void print_uses(const struct hp3ctl_use *use)
 	}
 }
 
-/* NULL: of hp3ctl as a whole. */
+/* Prints the help of a command; NULL: of hp3ctl. */
 static void print_help_of(const struct hp3ctl_command *c)
 {
 	if (c) {

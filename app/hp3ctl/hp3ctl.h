@@ -104,13 +104,13 @@ static inline json_int_t hp3ctl_number(json_t *j, const char *key)
 void *hp3ctl_need(size_t n);
 void hp3ctl_need_memory(const struct hp3ctl *ctl);
 
-/* list.c, all take the request's reference. Calls fn for each page of a list; an exit code of fn
- * other than DONE ends it. */
+/* list.c: functions that get a request take its reference. Calls fn for each page of a list; an
+ * exit code of fn other than DONE ends it. */
 int hp3ctl_each_page(
 	struct hp3ctl *ctl, json_t *req, int (*fn)(void *arg, json_t *items), void *arg);
 /* A function for hp3ctl_each_page(): appends the items to the array `arg`. */
 int hp3ctl_append_page(void *arg, json_t *items);
-/* Prints a list: each item as a row, or as JSON. */
+/* Prints each item of a list: by print_row(), or with --json as JSON. */
 int hp3ctl_print_list(struct hp3ctl *ctl, json_t *req, void (*print_row)(json_t *item));
 /* Calls fn for each requested event after number *since; sets *since to the last number. */
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,

@@ -9,7 +9,7 @@
 
 #define EVENTS_PAGE     1000
 #define DEFAULT_WAIT_MS 2000u
-/* Requests in flight: fits the socket's buffer, even if hp3d does not read. */
+/* Requests in flight: they fit the socket's buffer, even if hp3d does not read. */
 #define MOVES_WINDOW   64u
 #define MOVES_BATCH    256u
 #define MOVES_PAUSE_US 5000

@@ -81,8 +81,8 @@ static inline uint16_t sim_paths_draw(struct sim *s, const struct sim_pair_paths
 	return path;
 }
 
-/* Egress port of the packet: at the source leaf and in transit that of its path, which increments
- * p->hop; elsewhere by hash. */
+/* Egress port of the packet. At the source leaf and in transit, its path has the port, and p->hop
+ * is incremented. Elsewhere, the hash selects the port. */
 static inline struct sim_port *sim_paths_port(
 	struct sim *s, struct sim_switch *sw, const struct sim_where *w, struct sim_packet *p)
 {
@@ -91,13 +91,15 @@ static inline struct sim_port *sim_paths_port(
 	return &s->port[w->paths->path[p->path].port[p->hop++]];
 }
 
-/* Packets of a flow without a gap, which take the same path. Zeroed at first. */
+/* State of a flow that is split into flowlets: packets without a long gap between them, which take
+ * the same path. All members are 0 before the first packet. */
 struct sim_flowlet {
 	uint64_t seen; /* ps, last packet; 0: none yet */
 	uint16_t path;
 };
 
-/* At the source leaf, a packet of the flowlet's flow. True: it begins a new flowlet. */
+/* Call it for each packet of the flow at the source leaf. True: the packet begins a new flowlet,
+ * and the caller sets fl->path. */
 static inline bool sim_flowlet_begins(
 	struct sim *s, struct sim_flowlet *fl, const struct sim_pair_paths *pp, uint32_t gap_us)
 {

@@ -99,8 +99,6 @@ static int qp_for(const struct hp3d_ud_rnic *r, const struct hp3d_ud_route *rout
 	return (int)(route->sport % r->n);
 }
 
-/* The clock that bounds stamps. It is more current than the pipe's time, which is read once per
- * round. */
 static void reap_sends(struct hp3d_ud_rnic *r)
 {
 	struct hp3d_ud_done done;
@@ -141,7 +139,7 @@ int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_rout
 	sge.addr = (uintptr_t)memcpy(slot_of(r, FIRST_SEND + slot), buf, n);
 	r->is_probe[slot] = route->probe && hp3d_ud_stamps_are_there(&r->stamps);
 	r->probe[slot] = route->id;
-	if (r->is_probe[slot])
+	if (r->is_probe[slot]) /* not the pipe's time: that is read once per round */
 		hp3d_ud_stamp_posted(&r->stamps, route->id, hp3_clock_ns(CLOCK_MONOTONIC));
 	err = ibv_post_send(r->qp[at], &wr, &bad);
 	if (err != 0)
