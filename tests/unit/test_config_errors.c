@@ -49,8 +49,8 @@ static void names(void **state)
 {
 	expect(RAIL "[rfr]\nmax_hodl_us = 5\n", 0,
 		"f.ini:5: [rfr] max_hodl_us = 5: unknown key: did you mean 'max_hold_us'?\n");
-	expect(RAIL "[ppp]\ncandidats = 5\n[policy]\nstudy = on\n", 0,
-		"f.ini:5: [ppp] candidats = 5: unknown key: did you mean 'candidates'?\n");
+	expect(RAIL "[ppp]\nloss_repaets = 5\n[policy]\nstudy = on\n", 0,
+		"f.ini:5: [ppp] loss_repaets = 5: unknown key: did you mean 'loss_repeats'?\n");
 	expect(RAIL "[eal]\nBURST = 5\n", 0,
 		"f.ini:5: [eal] BURST = 5: unknown key: did you mean 'burst'?\n");
 	expect(RAIL "[policy]\ncolour = red\n", 0,
