@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/answer.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 /* X(name, help, value); `p`: planner, `c`: counts, `worst`: kbit/s. */
 #define GAUGES(X)                                                                                  \
@@ -87,5 +88,8 @@ char *fleet_metrics(struct fleet_planner *p, size_t *len)
 	pthread_mutex_lock(&p->lock);
 	put_all(f, p);
 	pthread_mutex_unlock(&p->lock);
-	return fclose(f) == 0 ? text : NULL;
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
