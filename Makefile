@@ -15,7 +15,7 @@ all: build
 help:
 	@echo 'make demo        P4 fabric: two elephants on one spine part, one elephant takes all spines; view, pages, figures'
 	@echo 'make demo RNIC=rxe  the same with real RNIC stacks (Soft-RoCE) in virtual machines'
-	@echo 'make test        lint, gcc, clang with sanitizers, testbed, harm, lab, package (16 minutes on 2 cores)'
+	@echo 'make test        lint, gcc, clang with sanitizers, testbed, harm, lab, package (10 to 16 minutes on 2 cores)'
 	@echo 'make check       the fast ring: unit, property, some of replay and pipeline (2 minutes)'
 	@echo 'make build       build/app/hp3d/hp3d, build/app/hp3ctl/hp3ctl, and the other programs; make everything: tests, too'
 	@echo 'make aarch64     the same for a DPU, in build-aarch64 (docs/guide/dpu.md)'

@@ -143,7 +143,7 @@ static void give_feedback(
 	}
 }
 
-static void depart_from_leaf(
+static void depart_from_conga_leaf(
 	struct sim *s, struct conga *c, const struct sim_where *w, struct sim_packet *p)
 {
 	struct sim_flowlet *fl = (struct sim_flowlet *)p->flow->lb;
@@ -177,7 +177,7 @@ static bool route_conga(
 	if (w.place == SIM_TARGET)
 		arrive_at_leaf(s, c, &w, p);
 	if (w.place == SIM_SOURCE)
-		depart_from_leaf(s, c, &w, p);
+		depart_from_conga_leaf(s, c, &w, p);
 	*out = sim_paths_port(s, sw, &w, p);
 	if (w.place == SIM_OTHER || w.place == SIM_TARGET)
 		return true;

@@ -72,7 +72,7 @@ static uint64_t base_rtt(const struct sim *s, const struct sim_pair_paths *pp)
 }
 
 /* Gives a data packet its path and tag. */
-static void depart_from_leaf(
+static void depart_from_conweave_leaf(
 	struct sim *s, struct conweave *c, const struct sim_where *w, struct sim_packet *p)
 {
 	struct conweave_tx *tx = &conweave_of(p->flow)->tx;
@@ -151,7 +151,7 @@ static bool route_conweave(
 	if (w.place == SIM_TARGET && !conweave_arrive(s, c, sw, &w, p))
 		return false;
 	if (w.place == SIM_SOURCE)
-		depart_from_leaf(s, c, &w, p);
+		depart_from_conweave_leaf(s, c, &w, p);
 	*out = sim_paths_port(s, sw, &w, p);
 	return true;
 }
