@@ -172,7 +172,7 @@ def main():
         print(f"run-tests: {name} was skipped and is not listed in tests/skips.txt")
     failed, skipped = len(bad) + len(strange), len(skips) - len(strange)
     passed = len(tests) - failed - skipped
-    if passed + failed == 0:
+    if passed + failed + skipped == 0:
         sys.exit(f"run-tests: no test ran in suites {' '.join(suites)}")
     total = os.environ.get("HP3_TEST_SUM")
     with open(total, "a", encoding="utf-8") if total else contextlib.nullcontext(sys.stdout) as out:

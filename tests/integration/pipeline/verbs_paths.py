@@ -249,8 +249,8 @@ class Stamps(Fabric):
         fake = {"HP3_FAKE_STAMPS": how} if how else {}
         a, b, pa, pb = self.both(vendor=vendor, fake=fake.items())
         self.work(a)
-        self.leave_a_slow_path(a)
-        wait_for("answers", lambda: sum(self.answers(a).values()) > 20)
+        while sum(self.answers(a).values()) <= 20:  # flows that leave at once ask little
+            self.leave_a_slow_path(a)
         n = self.answers(a)
         self.assertGreaterEqual(sum(n.values()), self.probe_counters(a)["probe_replies"] // 2)
         stamping = self.metric(a, "hp3_verbs_stamping_ports")
