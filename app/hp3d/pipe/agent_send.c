@@ -29,7 +29,7 @@ static const struct hp3_probe_key *sending_key(const struct hp3d_agent *a)
  * The probe refers to no memory: R_Key and VA are 0. RNICs do not check the R_Key of a zero-length
  * WRITE (IBTA C9-88), and do not execute a duplicate again (C9-105). If an RNIC did check it, R_Key
  * 0 would match no memory region of an application. A peer's hp3d does not take it for a peer
- * probe, because it lacks the magic.
+ * probe, because its magic is missing.
  */
 static int build_standard_probe(
 	void *buf, const struct hp3_addressing *to, uint32_t qpn, uint32_t psn)
