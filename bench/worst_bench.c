@@ -69,7 +69,7 @@ struct times {
 
 static struct times times_of(uint32_t call)
 {
-	uint64_t of[TIMES_MAX];
+	uint64_t of[TIMES_MAX] = {0};
 
 	for (int i = 0; i < times; i++) {
 		of[i] = took[(size_t)i * CALLS + call];

@@ -103,15 +103,16 @@ static void fingerprint_of(char text[HP3_FINGERPRINT_LEN], const uint8_t seed[HP
 static bool take_text(char *text, uint8_t seed[HP3_SEED_LEN])
 {
 	char *rest = NULL, fingerprint[HP3_FINGERPRINT_LEN];
-	const char *hex = NULL, *print = NULL;
+	const char *hex = NULL, *print;
 
 	for (char *line = strtok_r(text, "\n", &rest); line != NULL && hex == NULL;
 		line = strtok_r(NULL, "\n", &rest)) {
-		if (strncmp(line, "x25519 ", 7) != 0)
-			continue;
-		hex = line + 7;
-		print = strchr(hex, ' ');
+		if (strncmp(line, "x25519 ", 7) == 0)
+			hex = line + 7;
 	}
+	if (hex == NULL)
+		return false;
+	print = strchr(hex, ' ');
 	if (print == NULL || print - hex != SEED_HEX)
 		return false;
 	for (unsigned i = 0; i < HP3_SEED_LEN; i++) {

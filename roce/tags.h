@@ -62,7 +62,8 @@ static inline void hp3_tags_make(uint32_t vlan, uint8_t priority, struct hp3_tag
 {
 	const uint32_t inner = vlan >> HP3_VLAN_INNER_SHIFT & HP3_VLAN_ID;
 
-	tag[0] = tag[1] = (struct hp3_tag){0, 0};
+	tag[0] = (struct hp3_tag){0, 0};
+	tag[1] = (struct hp3_tag){0, 0};
 	if (vlan == 0)
 		return;
 	tag[0].tpid = vlan & HP3_VLAN_AD ? HP3_TPID_8021AD : HP3_TPID_8021Q;

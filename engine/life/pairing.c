@@ -153,8 +153,10 @@ static bool choose_forced(struct hp3_turn *t, uint32_t flow, const struct hp3_vi
 		u->ch_count = 1 + hp3_random_below(&t->e->rng, t->e->cfg.challenge_spread);
 		u->ch_until = t->now + t->e->cfg.challenge_timeout_ns;
 	}
-	if (u->ch_state != HP3_CH_CHOOSING || (u->ch_count > 0 && --u->ch_count > 0) ||
-		are_ahead(t, flow, v->psn) || !hp3_ask_forced(t, flow, v->psn))
+	if (u->ch_state == HP3_CH_CHOOSING && u->ch_count > 0)
+		u->ch_count--;
+	if (u->ch_state != HP3_CH_CHOOSING || u->ch_count > 0 || are_ahead(t, flow, v->psn) ||
+		!hp3_ask_forced(t, flow, v->psn))
 		return false;
 	u->reason = HP3_UNPAIRED_ASKING;
 	t->e->stats.challenges++;

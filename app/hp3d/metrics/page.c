@@ -35,7 +35,7 @@ static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 	for (; *s != '\0'; s++) {
 		if (*s == '\n' || *s == '\\' || (quotes && *s == '"'))
 			put_char(p, '\\');
-		put_char(p, *s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s);
+		put_char(p, (char)(*s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s));
 	}
 }
 

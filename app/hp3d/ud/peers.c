@@ -256,8 +256,9 @@ uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now)
 		return p->ticked + TICK_NS;
 	p->ticked = now;
 	for (uint32_t looks = 0; looks < hp3_min_u32(p->n, LOOKS) && asked < QUESTIONS; looks++) {
-		uint32_t i = p->at++ % p->n;
+		uint32_t i = p->at;
 
+		p->at = (p->at + 1) % p->n;
 		if (p->look[i] > now)
 			continue;
 		if (is_wanted(&p->peer[i], now)) {
@@ -267,6 +268,5 @@ uint64_t hp3d_ud_peers_tick(struct hp3d_ud_peers *p, uint64_t now)
 			p->look[i] = NEVER;
 		}
 	}
-	p->at %= p->n;
 	return now + TICK_NS;
 }
