@@ -51,6 +51,7 @@ static struct world_result run_from(unsigned long long first, unsigned seeds, st
 		if (failed && getenv("HP3_ONE_VIOLATION") != NULL)
 			exit(EXIT_FAILURE);
 		assert_false(failed);
+		r.worlds_failed_over = r.failovers != 0;
 		add(&sum, &r);
 	}
 	show(first, seeds, &sum);

@@ -155,7 +155,9 @@ static void slow_paths_are_not_dead(void **state)
 	p.kill_back = true;
 	p.dead_us = 30000;
 	r = run(p);
-	assert_sum(r.failovers <= 1 + run_seeds / 16); /* answers cut off amid three rounds */
+	/* Answers are cut off amid three rounds in 1.4 % of the worlds (11 of 800), for up to eight
+	 * queue pairs at once. With 100 fresh seeds, one run in 10,000 exceeds this. */
+	assert_sum(r.worlds_failed_over <= 1 + run_seeds / 16);
 	assert_sum(r.rounds > run_seeds);
 }
 

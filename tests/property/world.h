@@ -183,6 +183,7 @@ struct world_params {
 	X(left_for_loss)                                                                           \
 	X(ports_used)                                                                              \
 	X(failovers)                                                                               \
+	X(worlds_failed_over)                                                                      \
 	X(resumed)                                                                                 \
 	X(last_resort)                                                                             \
 	X(naks_made)                                                                               \
