@@ -261,13 +261,6 @@ uint32_t hp3_engine_moved(const struct hp3_engine *e)
 	return e->nmoved;
 }
 
-const struct hp3_stat_info hp3_stat_info[] = {
-#define X(field, help) {#field, help, (uint16_t)offsetof(struct hp3_stats, field)},
-	HP3_STATS(X)
-#undef X
-};
-const unsigned hp3_stat_count = sizeof(hp3_stat_info) / sizeof(hp3_stat_info[0]);
-
 const char *hp3_unpaired_name(enum hp3_unpaired_reason r)
 {
 	static const char *const names[] = {

@@ -139,11 +139,3 @@ struct hp3_stats {
 	HP3_STATS(X)
 #undef X
 };
-
-struct hp3_stat_info {
-	const char *name, *help;
-	uint16_t offset; /* in struct hp3_stats */
-};
-
-extern const struct hp3_stat_info hp3_stat_info[];
-extern const unsigned hp3_stat_count;

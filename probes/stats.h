@@ -71,11 +71,3 @@ struct hp3_probe_stats {
 	HP3_PROBE_STATS(X)
 #undef X
 };
-
-struct hp3_probe_stat_info {
-	const char *name, *help;
-	uint16_t offset; /* bytes, in struct hp3_probe_stats */
-};
-
-extern const struct hp3_probe_stat_info hp3_probe_stat_info[];
-extern const unsigned hp3_probe_stat_count;

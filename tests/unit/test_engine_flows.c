@@ -379,11 +379,7 @@ static void names_and_counters(void **state)
 	struct qp q = make_qp(0);
 
 	middle(&q, 1);
-	assert_string_equal(hp3_stat_info[0].name, "tx_requests");
-	assert_int_equal(*(const uint64_t *)((const char *)s + hp3_stat_info[0].offset), 1);
-	assert_int_equal(hp3_stat_count, sizeof(*s) / sizeof(uint64_t));
-	for (unsigned i = 0; i < hp3_stat_count; i++)
-		assert_true(strlen(hp3_stat_info[i].help) > 4);
+	assert_int_equal(s->tx_requests, 1);
 	assert_string_equal(hp3_event_name(HP3_EVENT_SWITCH), "switch");
 	assert_string_equal(hp3_event_name(HP3_EVENT_UNPAIR), "unpair");
 	assert_string_equal(hp3_event_name(HP3_EVENT_MAX), "?");

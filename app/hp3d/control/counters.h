@@ -5,6 +5,7 @@
  * that define them. A read sums over the chosen rails and workers; any thread may read.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "config/config.h"
 
@@ -18,6 +19,19 @@ struct hp3d_counter {
 unsigned hp3d_counter_count(void);
 struct hp3d_counter hp3d_counter(unsigned i);
 uint64_t hp3d_counter_sum(unsigned i, unsigned rails, unsigned rail, unsigned worker);
+
+/* The structs of a pipe that have counters. */
+enum hp3d_part {
+	HP3D_PART_ENGINE, /* struct hp3_stats */
+	HP3D_PART_PROBES, /* struct hp3_probe_stats */
+	HP3D_PART_AGENT, /* struct hp3d_agent_counters */
+	HP3D_PART_KEYS, /* struct hp3_keying_stats */
+	HP3D_PART_PIPE, /* struct hp3d_pipe_counters */
+	HP3D_PART_TALLY /* struct hp3d_tally */
+};
+
+/* The counter at `offset` of a rail's pipes, summed over all workers. */
+uint64_t hp3d_part_sum(unsigned rail, enum hp3d_part part, size_t offset);
 
 /*
  * DPDK telemetry: the counters of `hp3ctl stats`, for tools that use DPDK's protocol.

@@ -39,24 +39,11 @@ static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 	}
 }
 
-/* The suffix of a sample after the name of the family. */
-static const char *suffix_of_metric(const struct hp3d_metric *m)
-{
-	switch (m->type) {
-	case HP3D_METRIC_COUNTER:
-		return "_total";
-	case HP3D_METRIC_INFO:
-		return "_info";
-	default:
-		return "";
-	}
-}
-
 static void put_head(struct hp3d_page *p)
 {
 	const struct hp3d_metric *m = p->metric;
 	const char *type = hp3d_metric_type_name(m->type), *unit = hp3d_metric_unit(m);
-	const char *behind = p->openmetrics ? "" : suffix_of_metric(m);
+	const char *behind = p->openmetrics ? "" : hp3d_metric_suffix(m);
 
 	if (m->type == HP3D_METRIC_INFO && !p->openmetrics)
 		type = hp3d_metric_type_name(HP3D_METRIC_GAUGE);
@@ -100,13 +87,13 @@ void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
 
 void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t value)
 {
-	put_name(p, suffix_of_metric(p->metric), &labels, NULL);
+	put_name(p, hp3d_metric_suffix(p->metric), &labels, NULL);
 	put_format(p, "%" PRIu64 "\n", value);
 }
 
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value)
 {
-	put_name(p, suffix_of_metric(p->metric), &labels, NULL);
+	put_name(p, hp3d_metric_suffix(p->metric), &labels, NULL);
 	put_format(p, "%.15g\n", value);
 }
 

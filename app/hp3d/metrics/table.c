@@ -28,6 +28,13 @@ const char *hp3d_metric_unit(const struct hp3d_metric *m)
 	return "";
 }
 
+const char *hp3d_metric_suffix(const struct hp3d_metric *m)
+{
+	if (m->type == HP3D_METRIC_COUNTER)
+		return "_total";
+	return m->type == HP3D_METRIC_INFO ? "_info" : "";
+}
+
 const char *hp3d_metric_type_name(enum hp3d_metric_type type)
 {
 	static const char *const names[] = {[HP3D_METRIC_COUNTER] = "counter",

@@ -25,4 +25,6 @@ extern const unsigned hp3d_metric_count;
 
 /* The unit at the end of the metric's name: seconds, bytes, or "". */
 const char *hp3d_metric_unit(const struct hp3d_metric *m);
+/* The suffix of a sample's name: _total of a counter, _info of an info, or "". */
+const char *hp3d_metric_suffix(const struct hp3d_metric *m);
 const char *hp3d_metric_type_name(enum hp3d_metric_type type);

@@ -53,16 +53,9 @@ static const char tail[] = ".SH FILES\n"
 			   "A dashboard for Grafana.\n"
 			   ".SH SEE ALSO\n.BR hp3d (8),\n.BR hp3.ini (5),\n.BR hp3ctl (1)\n";
 
-static const char *suffix_of_samples(const struct hp3d_metric *m)
-{
-	if (m->type == HP3D_METRIC_COUNTER)
-		return "_total";
-	return m->type == HP3D_METRIC_INFO ? "_info" : "";
-}
-
 static void write_metric(const struct hp3d_metric *m)
 {
-	printf(".TP\n.BR %s%s \" (%s", m->name, suffix_of_samples(m),
+	printf(".TP\n.BR %s%s \" (%s", m->name, hp3d_metric_suffix(m),
 		hp3d_metric_type_name(m->type));
 	for (const char *l = m->labels; *l != '\0'; l += strcspn(l, ","), l += *l == ',')
 		printf("%s%.*s", l == m->labels ? "; " : ", ", (int)strcspn(l, ","), l);
