@@ -10,6 +10,7 @@
  * most HP3D_LOOKED records, so that it does not delay other clients.
  */
 #include <jansson.h>
+#include "app/hp3d/lcores/worker.h"
 #include "config/config.h"
 #include "engine/engine.h"
 
@@ -33,6 +34,12 @@ struct hp3d_list {
 	json_t *(*json)(const struct hp3_config *cfg, const struct hp3d_place *at, const void *item,
 		const void *arg);
 	const void *arg;
+	/* Instead of `take`, for a table that is read by a cursor. On the worker: copies at most
+	 * `want` records from *index on, and sets *index for the next call; `records`: the end.
+	 * Returns how many. Counts as HP3D_STRETCH records. */
+	uint32_t (*step)(
+		struct hp3d_worker *w, unsigned rail, uint32_t *index, void *items, uint32_t want);
+	const char *part; /* of a list of several parts, for "after" and "next"; NULL: the first */
 };
 
 /*

@@ -7,7 +7,6 @@
  * receives.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "app/hp3d/control/list.h"
@@ -15,7 +14,6 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"
-#include "base/minmax.h"
 
 #define PEERS_PER_STEP 8u
 #define KEYS_PER_STEP  64u
@@ -188,12 +186,9 @@ static json_t *peer_json(const struct hp3_config *cfg, const struct hp3d_place *
 
 /* --- peers without a flow --- */
 
-/* One step through the records of a pipe's agent; takes those whose addresses have no flow. */
 struct silent {
-	struct hp3d_place at;
-	uint32_t want, n;
-	struct peer_entry entry[PEERS_PER_STEP];
-	struct hp3_keying_info key[PEERS_PER_STEP];
+	struct peer_entry entry;
+	struct hp3_keying_info key;
 };
 
 static bool has_flow(const struct hp3_engine *e, const struct hp3_ends *ends)
@@ -203,74 +198,49 @@ static bool has_flow(const struct hp3_engine *e, const struct hp3_ends *ends)
 	return pair != HP3_NO_PAIR && hp3_pair_is_used(e, pair);
 }
 
-static void read_silent(struct hp3d_worker *w, void *arg)
+/* Takes the agent's records of key agreement whose addresses have no flow. */
+static uint32_t take_silent(
+	struct hp3d_worker *w, unsigned rail, uint32_t *index, void *items, uint32_t want)
 {
-	struct silent *s = arg;
-	struct hp3d_pipe *pipe = hp3d_worker_pipe(w, s->at.rail);
+	struct hp3d_pipe *pipe = hp3d_worker_pipe(w, rail);
 	const struct hp3_engine *e = hp3d_pipe_engine(pipe);
-	const struct hp3d_agent *a = hp3d_pipe_agent(pipe);
-	uint32_t n = hp3d_agent_key_list(a, &s->at.index, s->key, s->want);
+	struct hp3_keying_info keys[PEERS_PER_STEP];
+	uint32_t n = hp3d_agent_key_list(hp3d_pipe_agent(pipe), index, keys, want);
+	struct silent *s = items;
 
-	s->n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct hp3_keying_info *k = &s->key[i];
+	for (const struct hp3_keying_info *k = keys; k < keys + n; k++) {
 		const struct hp3_ends ends = {k->ends.ipv6 != 0, k->vlan, k->ends.src, k->ends.dst};
 
 		if (has_flow(e, &ends))
 			continue;
-		s->key[s->n] = *k;
-		s->entry[s->n] = (struct peer_entry){.now = hp3d_now()};
-		hp3_pair_info_without_flow(e, &ends, &s->entry[s->n++].pair);
+		*s = (struct silent){.entry.now = hp3d_now(), .key = *k};
+		hp3_pair_info_without_flow(e, &ends, &s++->entry.pair);
 	}
+	return (uint32_t)(s - (struct silent *)items);
 }
 
-/* Goes to the next pipe if this one has no more records. False: no more pipes. */
-static bool next_silent(const struct hp3_config *cfg, struct silent *s)
+static json_t *silent_json(const struct hp3_config *cfg, const struct hp3d_place *at,
+	const void *item, const void *arg)
 {
-	if (s->at.index == HP3_KEYING_LAST) {
-		s->at.index = 0;
-		if (++s->at.worker >= hp3d_worker_count())
-			s->at = (struct hp3d_place){.rail = s->at.rail + 1};
-	}
-	return s->at.rail < cfg->n_rails;
+	const struct silent *s = item;
+
+	return peer_entry_json(cfg, at->rail, &s->entry, &s->key);
 }
 
-/* Prefix of "after" in this part of the list. */
-#define SILENT "silent@"
+#define SILENT "silent" /* this part of the list */
 
-static json_t *silent_page(const struct hp3_config *cfg, json_t *req, const char *after)
+static json_t *silent_page(const struct hp3_config *cfg, json_t *req)
 {
-	uint64_t left = HP3D_PAGE_DEFAULT, looked = 0;
-	struct silent s = {0};
-	json_t *error, *answer, *list;
-	bool more = true;
-	char next[56];
+	struct silent items[PEERS_PER_STEP];
+	const struct hp3d_list list = {.records = HP3_KEYING_LAST,
+		.items = items,
+		.size = sizeof(items[0]),
+		.room = PEERS_PER_STEP,
+		.step = take_silent,
+		.json = silent_json,
+		.part = SILENT};
 
-	if (!hp3d_json_number(req, "limit", 1, HP3D_PAGE_MAX, &left, &error))
-		return error;
-	if (sscanf(after, SILENT "%u.%u.%u", &s.at.rail, &s.at.worker, &s.at.index) != 3 ||
-		s.at.rail >= cfg->n_rails || s.at.worker >= hp3d_worker_count())
-		return hp3d_json_error("bad-request", "pass the value of \"next\"",
-			"\"after\" is not a position in this list: %s", after);
-	list = json_array();
-	while (more && left != 0 && looked < HP3D_LOOKED) {
-		s.want = (uint32_t)hp3_min_u64(left, PEERS_PER_STEP);
-		if (hp3d_worker_call(hp3d_worker(s.at.worker), read_silent, &s) < 0) {
-			json_decref(list);
-			return hp3d_json_timed_out();
-		}
-		for (uint32_t i = 0; i < s.n; i++)
-			json_array_append_new(
-				list, peer_entry_json(cfg, s.at.rail, &s.entry[i], &s.key[i]));
-		left -= s.n;
-		looked += HP3_KEYING_LISTED;
-		more = next_silent(cfg, &s);
-	}
-	answer = hp3d_json_ok(list);
-	snprintf(next, sizeof(next), SILENT "%u.%u.%u", s.at.rail, s.at.worker, s.at.index);
-	if (answer != NULL && more)
-		json_object_set_new(answer, "next", json_string(next));
-	return answer;
+	return hp3d_list_page(cfg, req, &list);
 }
 
 static json_t *flows_page(const struct hp3_config *cfg, json_t *req)
@@ -296,10 +266,10 @@ json_t *hp3d_json_peers(const struct hp3_config *cfg, json_t *req)
 	json_t *answer;
 
 	if (after != NULL && strncmp(after, SILENT, strlen(SILENT)) == 0)
-		return silent_page(cfg, req, after);
+		return silent_page(cfg, req);
 	answer = flows_page(cfg, req);
 	if (answer != NULL && json_is_true(json_object_get(answer, "ok")) &&
 		json_object_get(answer, "next") == NULL)
-		json_object_set_new(answer, "next", json_string(SILENT "0.0.0"));
+		json_object_set_new(answer, "next", json_string(SILENT "@0.0.0"));
 	return answer;
 }

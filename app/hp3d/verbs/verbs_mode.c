@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "app/hp3d/verbs/internal.h"
 #include "base/minmax.h"
+#include "base/plain.h"
 
 #define HELLO_NS     1000000000ull /* longest wait for a hello */
 #define RESCAN_NS    1000000u /* between two scans of an application */
@@ -339,7 +340,7 @@ uint64_t hp3d_verbs_tick(struct hp3d_verbs_mode *b, uint64_t now)
 }
 
 bool hp3d_verbs_read_qp(
-	struct hp3d_verbs_mode *b, uint32_t index, uint64_t now, struct hp3d_verbs_qp *qp)
+	const struct hp3d_verbs_mode *b, uint32_t index, uint64_t now, struct hp3d_verbs_qp *qp)
 {
 	const struct hp3d_verbs_shim *s = &b->shims[index / HP3_VERBS_CELLS];
 	const struct hp3d_verbs_cell_state *k;
@@ -352,6 +353,7 @@ bool hp3d_verbs_read_qp(
 		hp3_flow_info(hp3d_pipe_engine(b->pipe), k->flow, now, &qp->flow) < 0)
 		return false;
 	qp->cell.device[HP3_VERBS_DEVICE - 1u] = '\0';
+	hp3_plain(qp->cell.device);
 	qp->pid = (uint32_t)s->pid;
 	memcpy(qp->comm, s->comm, sizeof(qp->comm));
 	qp->rate = k->rate;

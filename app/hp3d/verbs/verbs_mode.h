@@ -75,7 +75,8 @@ uint64_t hp3d_verbs_tick(struct hp3d_verbs_mode *b, uint64_t now);
 
 /* A queue pair, for reporting only. */
 struct hp3d_verbs_qp {
-	struct hp3_verbs_cell cell; /* as the application wrote it; texts are terminated */
+	struct hp3_verbs_cell
+		cell; /* as the application wrote it; the device's name is plain text */
 	struct hp3_flow_info flow;
 	uint32_t pid;
 	char comm[16];
@@ -86,7 +87,7 @@ struct hp3d_verbs_qp {
 };
 /* Queue pair `index` of HP3D_VERBS_CELLS. False: there is none. */
 bool hp3d_verbs_read_qp(
-	struct hp3d_verbs_mode *b, uint32_t index, uint64_t now, struct hp3d_verbs_qp *qp);
+	const struct hp3d_verbs_mode *b, uint32_t index, uint64_t now, struct hp3d_verbs_qp *qp);
 
 const struct hp3d_verbs_counters *hp3d_verbs_counters(const struct hp3d_verbs_mode *b);
 /* Counters of hp3d's own datagrams (app/hp3d/ud); NULL: hp3d has no queue pairs of its own. */
