@@ -11,3 +11,9 @@ static inline uint64_t hp3_clock_ns(clockid_t clock)
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
+
+/* The monotonic clock in ms. */
+static inline uint64_t hp3_clock_ms(void)
+{
+	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
+}

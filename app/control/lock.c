@@ -11,11 +11,6 @@
 
 #define PAUSE_US 20000u
 
-static unsigned long long now_ms(void)
-{
-	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
-}
-
 static int open_own(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -54,7 +49,7 @@ static int holder_of(int fd)
 
 int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder)
 {
-	unsigned long long end = now_ms() + wait_ms;
+	uint64_t end = hp3_clock_ms() + wait_ms;
 
 	for (;;) {
 		int fd = open_own(path), ret;
@@ -75,7 +70,7 @@ int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder)
 		}
 		*holder = holder_of(fd);
 		close(fd);
-		if (now_ms() >= end)
+		if (hp3_clock_ms() >= end)
 			return -EWOULDBLOCK;
 		usleep(PAUSE_US);
 	}

@@ -85,22 +85,16 @@ static void append_event(void *arg, json_t *event)
 /* The whole answer; NULL after an error message. */
 static json_t *ask_whole_answer(struct hp3ctl *ctl, const char *request, bool list)
 {
-	json_t *req = json_loads(request, 0, NULL), *all = json_array(), *answer = NULL;
-	bool events = strcmp(json_string_value(json_object_get(req, "cmd")), "events") == 0;
+	json_t *req = json_loads(request, 0, NULL), *all = NULL;
 	json_int_t since = 0;
 	int rc;
 
-	if (events)
-		rc = hp3ctl_each_event(ctl, req, &since, append_event, all);
+	if (strcmp(hp3ctl_text(req, "cmd"), "events") == 0)
+		rc = hp3ctl_each_event(ctl, req, &since, append_event, all = json_array());
 	else if (list)
-		rc = hp3ctl_each_page(ctl, req, hp3ctl_append_page, all);
+		rc = hp3ctl_each_page(ctl, req, hp3ctl_append_page, all = json_array());
 	else
-		rc = hp3ctl_ask(ctl, req, &answer);
-	if (rc == HP3CTL_DONE && answer) {
-		json_decref(all);
-		all = json_incref(json_object_get(answer, "data"));
-		json_decref(answer);
-	}
+		rc = hp3ctl_ask_data(ctl, req, &all);
 	if (rc == HP3CTL_DONE)
 		return all;
 	json_decref(all);
@@ -210,13 +204,9 @@ int hp3ctl_bundle(struct hp3ctl *ctl)
 	if (rc < 0)
 		return fail_bundle_file(ctl, to, rc);
 	unfinished = NULL;
-	if (ctl->json) {
-		json_t *j = json_pack("{s:i, s:s}", "v", 1, "file", to);
-
-		hp3ctl_print_json(j);
-		json_decref(j);
-	} else {
+	if (ctl->json)
+		hp3ctl_print_new_json(json_pack("{s:i, s:s}", "v", 1, "file", to));
+	else
 		printf("%s\n", to);
-	}
 	return HP3CTL_DONE;
 }

@@ -15,38 +15,9 @@ static const char *event_type(unsigned i)
 }
 
 const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX] = {
-	[HP3CTL_SOCKET] = {"socket", "PATH"},
-	[HP3CTL_JSON] = {"json"},
-	[HP3CTL_HELP] = {"help"},
-	[HP3CTL_VERSION] = {"version"},
-	[HP3CTL_NONZERO] = {"nonzero"},
-	[HP3CTL_EXPLAIN] = {"explain"},
-	[HP3CTL_PORT] = {"port", "N", 1, UINT16_MAX},
-	[HP3CTL_RANDOM] = {"random"},
-	[HP3CTL_HOME] = {"home"},
-	[HP3CTL_ASK] = {"ask"},
-	[HP3CTL_ALL] = {"all"},
-	[HP3CTL_WAIT] = {"wait", "MS", 1, WAIT_MS_MAX},
-	[HP3CTL_NO_WAIT] = {"no-wait"},
-	[HP3CTL_REPEAT] = {"repeat", "N", 1, REPEAT_MAX},
-	[HP3CTL_INTERVAL] = {"interval", "MS", 0, WAIT_MS_MAX},
-	[HP3CTL_FOLLOW] = {"follow"},
-	[HP3CTL_SINCE] = {"since", "N", 0, INT64_MAX},
-	[HP3CTL_TTL] = {"ttl", "N", 1, TTL_MAX},
-	[HP3CTL_KNOWN] = {"known"},
-	[HP3CTL_SORT] = {"sort", "COLUMN", .word = hp3ctl_column_name},
-	[HP3CTL_REVERSE] = {"reverse"},
-	[HP3CTL_FILTER] = {"filter", "TERMS"},
-	[HP3CTL_RAIL] = {"rail", "NAME"},
-	[HP3CTL_PLAIN] = {"plain"},
-	[HP3CTL_TYPE] = {"type", "TYPE", .word = event_type},
-	[HP3CTL_CONFIG] = {"config", "FILE"},
-	[HP3CTL_SECRET] = {"secret", "FILE"},
-	[HP3CTL_OUT] = {"out", "DIR"},
-	[HP3CTL_PEER] = {"peer", "PEER"},
-	[HP3CTL_COUNT] = {"count", "N", 1, PORTS_MAX},
-	[HP3CTL_DISTINCT] = {"distinct"},
-	[HP3CTL_FORMAT] = {"format", "FORMAT", .word = hp3ctl_port_format},
+#define X(sym, ...) [HP3CTL_##sym] = {__VA_ARGS__},
+	HP3CTL_OPTIONS(X)
+#undef X
 };
 
 #define USES(...) ((const struct hp3ctl_use[]){__VA_ARGS__, {0}})

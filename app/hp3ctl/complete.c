@@ -89,13 +89,13 @@ static void ask_flows(struct completion *c)
 
 static void ask_keys(struct completion *c)
 {
-	json_t *answer, *section, *value;
+	json_t *config, *section, *value;
 	const char *name, *key;
 
-	if (!connect_hp3d(c) ||
-		hp3ctl_ask(&c->ctl, json_pack("{s:s}", "cmd", "config"), &answer) != HP3CTL_DONE)
+	if (!connect_hp3d(c) || hp3ctl_ask_data(&c->ctl, json_pack("{s:s}", "cmd", "config"),
+					&config) != HP3CTL_DONE)
 		return;
-	json_object_foreach (json_object_get(answer, "data"), name, section) {
+	json_object_foreach (config, name, section) {
 		offer_completion(c, "", name);
 		json_object_foreach (section, key, value) {
 			char full[160];
@@ -104,7 +104,7 @@ static void ask_keys(struct completion *c)
 			offer_completion(c, "", full);
 		}
 	}
-	json_decref(answer);
+	json_decref(config);
 }
 
 static void offer_arguments(struct completion *c)

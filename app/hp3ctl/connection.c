@@ -20,6 +20,12 @@ void hp3ctl_print_json(json_t *j)
 	free(text);
 }
 
+void hp3ctl_print_new_json(json_t *j)
+{
+	hp3ctl_print_json(j);
+	json_decref(j);
+}
+
 int hp3ctl_fail(
 	const struct hp3ctl *ctl, int exit, const char *code, const char *fix, const char *fmt, ...)
 {
@@ -34,11 +40,9 @@ int hp3ctl_fail(
 		return exit;
 	}
 	if (ctl->json) {
-		json_t *j = json_pack("{s:i, s:b, s:{s:s, s:s, s:s}}", "v", HP3CTL_JSON_VERSION,
-			"ok", 0, "error", "code", code, "text", text, "fix", fix);
-
-		hp3ctl_print_json(j);
-		json_decref(j);
+		hp3ctl_print_new_json(
+			json_pack("{s:i, s:b, s:{s:s, s:s, s:s}}", "v", HP3CTL_JSON_VERSION, "ok",
+				0, "error", "code", code, "text", text, "fix", fix));
 		return exit;
 	}
 	fprintf(stderr, "hp3ctl: %s\n  %s\n", text, fix);
@@ -152,5 +156,33 @@ int hp3ctl_ask(struct hp3ctl *ctl, json_t *req, json_t **answer)
 	rc = hp3ctl_report(ctl, *answer);
 	if (rc != HP3CTL_DONE)
 		json_decref(*answer);
+	return rc;
+}
+
+int hp3ctl_ask_data(struct hp3ctl *ctl, json_t *req, json_t **data)
+{
+	json_t *answer;
+	int rc = hp3ctl_ask(ctl, req, &answer);
+
+	if (rc != HP3CTL_DONE)
+		return rc;
+	*data = json_incref(json_object_get(answer, "data"));
+	json_decref(answer);
+	return rc;
+}
+
+int hp3ctl_print_answer(
+	struct hp3ctl *ctl, json_t *req, void (*print)(const struct hp3ctl *ctl, json_t *data))
+{
+	json_t *data;
+	int rc = hp3ctl_ask_data(ctl, req, &data);
+
+	if (rc != HP3CTL_DONE)
+		return rc;
+	if (ctl->json)
+		hp3ctl_print_json(data);
+	else
+		print(ctl, data);
+	json_decref(data);
 	return rc;
 }

@@ -11,13 +11,6 @@
 #define PORT_FIRST     0xC000u
 #define PORT_STEP      257u /* prime: all bits of a port change */
 
-static const char *answer_text(json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "";
-}
-
 /* Does hp3d answer? doctor also works without hp3d. */
 static bool is_hp3d_running(const char *path)
 {
@@ -34,7 +27,7 @@ static bool path_name(json_t *row, char *buf, size_t cap)
 	json_t *path = json_object_get(row, "path");
 
 	if (json_is_string(json_object_get(row, "known")))
-		snprintf(buf, cap, "%s", answer_text(row, "known"));
+		snprintf(buf, cap, "%s", hp3ctl_text(row, "known"));
 	else if (json_is_integer(path))
 		snprintf(buf, cap, "%lld", json_integer_value(path));
 	else
@@ -68,20 +61,20 @@ static void count_paths(json_t *rows, struct hp3_drawn *drawn)
 /* Known or predicted paths of some source ports of a flow's address pair. */
 static int ask_ports(struct hp3ctl *ctl, const char *flow, struct hp3_drawn *drawn)
 {
-	json_t *ports = json_array(), *answer;
+	json_t *ports = json_array(), *data;
 	int rc;
 
 	for (unsigned i = 0; i < PORTS_ASKED; i++)
 		json_array_append_new(
 			ports, json_integer(PORT_FIRST + i * PORT_STEP % (0x10000 - PORT_FIRST)));
-	rc = hp3ctl_ask(ctl,
+	rc = hp3ctl_ask_data(ctl,
 		json_pack("{s:s, s:s, s:b, s:o}", "cmd", "trace", "flow", flow, "known", 1, "ports",
 			ports),
-		&answer);
+		&data);
 	if (rc != HP3CTL_DONE)
 		return rc;
-	count_paths(json_object_get(json_object_get(answer, "data"), "ports"), drawn);
-	json_decref(answer);
+	count_paths(json_object_get(data, "ports"), drawn);
+	json_decref(data);
 	return HP3CTL_DONE;
 }
 
@@ -98,7 +91,7 @@ static int take_flows(void *arg, json_t *flows)
 	size_t i;
 
 	json_array_foreach (flows, i, flow) {
-		const char *id = answer_text(flow, "flow"), *end = strrchr(id, '/');
+		const char *id = hp3ctl_text(flow, "flow"), *end = strrchr(id, '/');
 		unsigned k = 0;
 
 		if (end == NULL || p->n == PAIRS_MAX)
@@ -123,10 +116,10 @@ static int take_pairs(void *arg, json_t *pairs)
 	size_t i;
 
 	json_array_foreach (pairs, i, pair) {
-		const char *tracing = answer_text(json_object_get(pair, "identity"), "tracing");
+		const char *tracing = hp3ctl_text(json_object_get(pair, "identity"), "tracing");
 
 		for (unsigned k = 0; k < p->n; k++) {
-			if (strcmp(p->drawn[k].pair, answer_text(pair, "pair")) != 0)
+			if (strcmp(p->drawn[k].pair, hp3ctl_text(pair, "pair")) != 0)
 				continue;
 			p->drawn[k].by_qpn = strcmp(tracing, "by-qpn") == 0;
 			p->drawn[k].by_opcode = strcmp(tracing, "by-opcode") == 0;
@@ -155,11 +148,9 @@ static void print_finding(const struct hp3ctl *ctl, const struct hp3_finding *f)
 	const char *severity = hp3_severity_name(f->check->severity);
 
 	if (ctl->json) {
-		json_t *j = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "v", 1, "id", f->check->id,
-			"severity", severity, "what", f->what, "why", f->check->why, "fix", f->fix);
-
-		hp3ctl_print_json(j);
-		json_decref(j);
+		hp3ctl_print_new_json(json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "v", 1, "id",
+			f->check->id, "severity", severity, "what", f->what, "why", f->check->why,
+			"fix", f->fix));
 		return;
 	}
 	printf("%s: %s: %s\n", severity, f->check->id, f->what);

@@ -80,9 +80,7 @@ static void print_move(json_t *event, json_t *evidence)
 /* Events about this host and a peer. */
 static void print_keys(json_t *event)
 {
-	printf("%-6lld %14.6f %-11s %s %s: identity %s", hp3ctl_number(event, "seq"),
-		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "type"),
-		hp3ctl_text(event, "rail"), hp3ctl_text(event, "peer"),
+	printf("%s %s: identity %s", hp3ctl_text(event, "rail"), hp3ctl_text(event, "peer"),
 		hp3ctl_text(event, "identity"));
 	if (json_object_get(event, "before"))
 		printf(", was %s", hp3ctl_text(event, "before"));
@@ -92,8 +90,6 @@ static void print_keys(json_t *event)
 /* Events about hp3d, a rail, or a port. */
 static void print_own(json_t *event)
 {
-	printf("%-6lld %14.6f %-11s ", hp3ctl_number(event, "seq"),
-		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "type"));
 	if (json_object_get(event, "rail"))
 		printf("%s ", hp3ctl_text(event, "rail"));
 	if (json_object_get(event, "side"))
@@ -104,25 +100,11 @@ static void print_own(json_t *event)
 	putchar('\n');
 }
 
-void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event)
+static void print_of_flow(json_t *event)
 {
 	json_t *evidence = json_object_get(event, "evidence");
 
-	if (ctl->json) {
-		hp3ctl_print_json(event);
-		return;
-	}
-	if (json_object_get(event, "identity")) {
-		print_keys(event);
-		return;
-	}
-	if (json_is_string(json_object_get(event, "from"))) { /* no ports */
-		print_own(event);
-		return;
-	}
-	printf("%-6lld %14.6f %-11s %s ", hp3ctl_number(event, "seq"),
-		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "type"),
-		hp3ctl_text(event, "flow"));
+	printf("%s ", hp3ctl_text(event, "flow"));
 	if (hp3ctl_number(event, "nth") > 1)
 		printf("(number %lld in a row) ", hp3ctl_number(event, "nth"));
 	if (json_object_get(evidence, "probes"))
@@ -136,6 +118,31 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event)
 	else
 		printf("local qpn 0x%06x (%s)\n", (unsigned)hp3ctl_number(evidence, "local_qpn"),
 			hp3ctl_text(evidence, "pairing"));
+}
+
+void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event)
+{
+	if (ctl->json) {
+		hp3ctl_print_json(event);
+		return;
+	}
+	printf("%-6lld %14.6f %-11s ", hp3ctl_number(event, "seq"),
+		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "type"));
+	if (json_object_get(event, "identity"))
+		print_keys(event);
+	else if (json_is_string(json_object_get(event, "from"))) /* no ports */
+		print_own(event);
+	else
+		print_of_flow(event);
+}
+
+void hp3ctl_print_events(const struct hp3ctl *ctl, json_t *list)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach (list, i, event)
+		hp3ctl_print_event(ctl, event);
 }
 
 static void print_one_event(void *arg, json_t *event)

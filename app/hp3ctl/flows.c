@@ -106,21 +106,17 @@ int hp3ctl_flows(struct hp3ctl *ctl)
 	return rc;
 }
 
+static void print_members(const struct hp3ctl *ctl, json_t *flow)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (flow, key, value)
+		hp3ctl_print_value(key, value);
+}
+
 int hp3ctl_show(struct hp3ctl *ctl)
 {
-	json_t *answer, *flow, *value;
-	const char *key;
-	int rc = hp3ctl_ask(
-		ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", ctl->args[0]), &answer);
-
-	if (rc != HP3CTL_DONE)
-		return rc;
-	flow = json_object_get(answer, "data");
-	if (ctl->json)
-		hp3ctl_print_json(flow);
-	else
-		json_object_foreach (flow, key, value)
-			hp3ctl_print_value(key, value);
-	json_decref(answer);
-	return HP3CTL_DONE;
+	return hp3ctl_print_answer(
+		ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", ctl->args[0]), print_members);
 }

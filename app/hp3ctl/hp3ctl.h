@@ -22,48 +22,53 @@ enum hp3ctl_exit {
 #define HP3CTL_JSON_VERSION   1 /* of every object; hp3ctl(1) defines what it guarantees */
 #define HP3CTL_DEFAULT_SOCKET "/run/hp3/hp3.sock"
 
-/* Options of the command line (commands.c); `given` has those that were used. */
+/* Options of the command line: symbol, and struct hp3ctl_option_row (commands.h). */
+#define HP3CTL_OPTIONS(X)                                                                          \
+	X(SOCKET, "socket", "PATH")                                                                \
+	X(JSON, "json")                                                                            \
+	X(HELP, "help")                                                                            \
+	X(VERSION, "version")                                                                      \
+	X(NONZERO, "nonzero")                                                                      \
+	X(EXPLAIN, "explain")                                                                      \
+	X(PORT, "port", "N", 1, UINT16_MAX)                                                        \
+	X(RANDOM, "random")                                                                        \
+	X(HOME, "home")                                                                            \
+	X(ASK, "ask")                                                                              \
+	X(ALL, "all")                                                                              \
+	X(WAIT, "wait", "MS", 1, WAIT_MS_MAX)                                                      \
+	X(NO_WAIT, "no-wait")                                                                      \
+	X(REPEAT, "repeat", "N", 1, REPEAT_MAX)                                                    \
+	X(INTERVAL, "interval", "MS", 0, WAIT_MS_MAX)                                              \
+	X(FOLLOW, "follow")                                                                        \
+	X(SINCE, "since", "N", 0, INT64_MAX)                                                       \
+	X(TTL, "ttl", "N", 1, TTL_MAX)                                                             \
+	X(KNOWN, "known")                                                                          \
+	X(SORT, "sort", "COLUMN", .word = hp3ctl_column_name)                                      \
+	X(REVERSE, "reverse")                                                                      \
+	X(FILTER, "filter", "TERMS")                                                               \
+	X(RAIL, "rail", "NAME")                                                                    \
+	X(TYPE, "type", "TYPE", .word = event_type)                                                \
+	X(PLAIN, "plain")                                                                          \
+	X(CONFIG, "config", "FILE")                                                                \
+	X(SECRET, "secret", "FILE")                                                                \
+	X(OUT, "out", "DIR")                                                                       \
+	X(PEER, "peer", "PEER")                                                                    \
+	X(COUNT, "count", "N", 1, PORTS_MAX)                                                       \
+	X(DISTINCT, "distinct")                                                                    \
+	X(FORMAT, "format", "FORMAT", .word = hp3ctl_port_format)
+
 enum hp3ctl_option {
-	HP3CTL_SOCKET,
-	HP3CTL_JSON,
-	HP3CTL_HELP,
-	HP3CTL_VERSION,
-	HP3CTL_NONZERO,
-	HP3CTL_EXPLAIN,
-	HP3CTL_PORT,
-	HP3CTL_RANDOM,
-	HP3CTL_HOME,
-	HP3CTL_ASK,
-	HP3CTL_ALL,
-	HP3CTL_WAIT,
-	HP3CTL_NO_WAIT,
-	HP3CTL_REPEAT,
-	HP3CTL_INTERVAL,
-	HP3CTL_FOLLOW,
-	HP3CTL_SINCE,
-	HP3CTL_TTL,
-	HP3CTL_KNOWN,
-	HP3CTL_SORT,
-	HP3CTL_REVERSE,
-	HP3CTL_FILTER,
-	HP3CTL_RAIL,
-	HP3CTL_TYPE,
-	HP3CTL_PLAIN,
-	HP3CTL_CONFIG,
-	HP3CTL_SECRET,
-	HP3CTL_OUT,
-	HP3CTL_PEER,
-	HP3CTL_COUNT,
-	HP3CTL_DISTINCT,
-	HP3CTL_FORMAT,
-	HP3CTL_OPTION_MAX
+#define X(sym, ...) HP3CTL_##sym,
+	HP3CTL_OPTIONS(X)
+#undef X
+		HP3CTL_OPTION_MAX
 };
 
 #define HP3CTL_ERROR_MAX 512u
 #define HP3CTL_BIT(sym)  (1ull << HP3CTL_##sym)
 
 struct hp3ctl {
-	uint64_t given; /* HP3CTL_BIT() */
+	uint64_t given; /* HP3CTL_BIT() of the options that were used */
 	const char *text[HP3CTL_OPTION_MAX]; /* an option's value */
 	uint64_t number[HP3CTL_OPTION_MAX]; /* the same as a number; 0 if not given */
 	bool json;
@@ -79,6 +84,11 @@ int hp3ctl_send(struct hp3ctl *ctl, json_t *req); /* takes the reference */
 int hp3ctl_receive(struct hp3ctl *ctl, json_t **answer);
 /* Sends, receives, and reports an answer that is not ok; *answer is valid with HP3CTL_DONE only. */
 int hp3ctl_ask(struct hp3ctl *ctl, json_t *req, json_t **answer);
+/* The same for the "data" of the answer. */
+int hp3ctl_ask_data(struct hp3ctl *ctl, json_t *req, json_t **data);
+/* Prints the "data" of the answer: by print(), or with --json as JSON. */
+int hp3ctl_print_answer(
+	struct hp3ctl *ctl, json_t *req, void (*print)(const struct hp3ctl *ctl, json_t *data));
 const char *hp3ctl_error_code(json_t *answer); /* NULL: the answer is ok */
 int hp3ctl_report(struct hp3ctl *ctl, json_t *answer);
 
@@ -86,6 +96,7 @@ int hp3ctl_report(struct hp3ctl *ctl, json_t *answer);
 int hp3ctl_fail(const struct hp3ctl *ctl, int exit, const char *code, const char *fix,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void hp3ctl_print_json(json_t *j); /* one line */
+void hp3ctl_print_new_json(json_t *j); /* takes the reference */
 
 /* A member of an answer; "-" or 0: it is missing. */
 static inline const char *hp3ctl_text(json_t *j, const char *key)
@@ -116,6 +127,9 @@ int hp3ctl_print_list(struct hp3ctl *ctl, json_t *req, void (*print_row)(json_t 
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	void (*fn)(void *arg, json_t *event), void *arg);
 
+/* Appends the latest events, `max` at most, to the list: of one flow, or of all flows (NULL). */
+int hp3ctl_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list);
+
 /* flows.c. hp3ctl_read_flows() reads all flows that match the filter (NULL: all) into the array
  * *flows; after an error, *flows is NULL. */
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
@@ -125,6 +139,7 @@ const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL after the last one 
 
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event);
+void hp3ctl_print_events(const struct hp3ctl *ctl, json_t *list);
 
 /* The commands. */
 int hp3ctl_flows(struct hp3ctl *ctl);

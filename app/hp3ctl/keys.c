@@ -221,11 +221,9 @@ static void print_key_summary(const struct hp3ctl *ctl, const struct fabric *f)
 	bool drawn = ctl->text[HP3CTL_SECRET] == NULL;
 
 	if (ctl->json) {
-		json_t *j = json_pack("{s:i, s:I, s:I, s:b}", "v", HP3CTL_JSON_VERSION, "hosts",
-			(json_int_t)f->hosts, "keys", (json_int_t)f->keys, "drawn", drawn);
-
-		hp3ctl_print_json(j);
-		json_decref(j);
+		hp3ctl_print_new_json(
+			json_pack("{s:i, s:I, s:I, s:b}", "v", HP3CTL_JSON_VERSION, "hosts",
+				(json_int_t)f->hosts, "keys", (json_int_t)f->keys, "drawn", drawn));
 		return;
 	}
 	printf("%u hosts, %llu keys%s\n", f->hosts, (unsigned long long)f->keys,

@@ -85,3 +85,28 @@ int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	json_decref(req);
 	return rc;
 }
+
+struct latest {
+	json_t *list; /* oldest first */
+	size_t max;
+};
+
+static void keep_latest(void *arg, json_t *event)
+{
+	const struct latest *l = arg;
+
+	json_array_append(l->list, event);
+	if (json_array_size(l->list) > l->max)
+		json_array_remove(l->list, 0);
+}
+
+int hp3ctl_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list)
+{
+	struct latest l = {list, max};
+	json_t *req = json_pack("{s:s}", "cmd", "events");
+	json_int_t since = 0;
+
+	if (flow)
+		json_object_set_new(req, "flow", json_string(flow));
+	return hp3ctl_each_event(ctl, req, &since, keep_latest, &l);
+}

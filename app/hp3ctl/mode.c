@@ -4,7 +4,8 @@
 #include "app/hp3ctl/hp3ctl.h"
 
 /* Prints `what`, or sets it to the argument. */
-static int ask_or_set(struct hp3ctl *ctl, const char *what, json_t **answer)
+static int ask_or_set(
+	struct hp3ctl *ctl, const char *what, void (*print)(const struct hp3ctl *ctl, json_t *data))
 {
 	json_t *req = json_pack("{s:s}", "cmd", what);
 	const char *rail = ctl->text[HP3CTL_RAIL];
@@ -13,51 +14,36 @@ static int ask_or_set(struct hp3ctl *ctl, const char *what, json_t **answer)
 		json_object_set_new(req, what, json_string(ctl->args[0]));
 	if (rail != NULL)
 		json_object_set_new(req, "rail", json_string(rail));
-	return hp3ctl_ask(ctl, req, answer);
+	return hp3ctl_print_answer(ctl, req, print);
+}
+
+static void print_mode(const struct hp3ctl *ctl, json_t *data)
+{
+	printf("mode %s, set by the %s\n", hp3ctl_text(data, "mode"), hp3ctl_text(data, "mode_by"));
 }
 
 int hp3ctl_mode(struct hp3ctl *ctl)
 {
-	json_t *answer, *data;
-	int rc = ask_or_set(ctl, "mode", &answer);
-
-	if (rc != HP3CTL_DONE)
-		return rc;
-	data = json_object_get(answer, "data");
-	if (ctl->json)
-		hp3ctl_print_json(data);
-	else
-		printf("mode %s, set by the %s\n", json_string_value(json_object_get(data, "mode")),
-			json_string_value(json_object_get(data, "mode_by")));
-	json_decref(answer);
-	return HP3CTL_DONE;
+	return ask_or_set(ctl, "mode", print_mode);
 }
 
-int hp3ctl_bypass(struct hp3ctl *ctl)
+static void print_bypass(const struct hp3ctl *ctl, json_t *data)
 {
-	json_t *answer, *data, *rail;
-	const char *name, *all;
-	bool mixed;
-	int rc = ask_or_set(ctl, "bypass", &answer);
+	const char *name, *all = json_string_value(json_object_get(data, "bypass"));
+	bool mixed = all == NULL;
+	json_t *rail;
 
-	if (rc != HP3CTL_DONE)
-		return rc;
-	data = json_object_get(answer, "data");
-	all = json_string_value(json_object_get(data, "bypass"));
-	mixed = all == NULL;
-	if (ctl->json)
-		hp3ctl_print_json(data);
-	else
-		printf("bypass %s\n", mixed ? "by rail" : all);
+	printf("bypass %s\n", mixed ? "by rail" : all);
 	json_object_foreach (json_object_get(data, "rails"), name, rail) {
 		const char *state = json_string_value(json_object_get(rail, "state"));
 		const char *own = json_string_value(json_object_get(rail, "bypass"));
 
-		if (ctl->json)
-			continue;
 		printf("%s %s%s%s\n", name, state ? state : "has none",
 			mixed && own ? ", bypass " : "", mixed && own ? own : "");
 	}
-	json_decref(answer);
-	return HP3CTL_DONE;
+}
+
+int hp3ctl_bypass(struct hp3ctl *ctl)
+{
+	return ask_or_set(ctl, "bypass", print_bypass);
 }

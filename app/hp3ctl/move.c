@@ -27,11 +27,6 @@ struct moves {
 	json_int_t held_pkts, held_bytes;
 };
 
-static uint64_t move_clock_ms(void)
-{
-	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
-}
-
 static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
 {
 	json_t *req = json_pack("{s:s, s:s}", "cmd", "move", "flow", flow);
@@ -48,10 +43,8 @@ static json_t *move_request(const struct hp3ctl *ctl, const char *flow)
 }
 
 /* Adds a move in progress. */
-static int note_move(struct moves *m, json_t *answer)
+static int note_move(struct moves *m, json_t *data)
 {
-	json_t *data = json_object_get(answer, "data");
-
 	if (m->n == m->cap) {
 		size_t cap = m->cap * 2 + MOVES_WINDOW;
 		json_int_t *tags = realloc(m->tags, cap * sizeof(*tags));
@@ -101,7 +94,7 @@ static int await_moves(struct moves *m)
 {
 	uint64_t wait =
 		m->ctl->given & HP3CTL_BIT(WAIT) ? m->ctl->number[HP3CTL_WAIT] : DEFAULT_WAIT_MS;
-	uint64_t end = move_clock_ms() + wait;
+	uint64_t end = hp3_clock_ms() + wait;
 
 	while (m->done < m->n) {
 		json_t *answer, *event;
@@ -119,7 +112,7 @@ static int await_moves(struct moves *m)
 		json_decref(answer);
 		if (m->done == m->n)
 			break;
-		if (move_clock_ms() >= end)
+		if (hp3_clock_ms() >= end)
 			return hp3ctl_fail(m->ctl, HP3CTL_FAILED, "no-result",
 				"wait longer with --wait MS, or look at hp3ctl events: the move "
 				"goes on",
@@ -157,7 +150,7 @@ static int take_answer(struct moves *m)
 		return rc;
 	m->sent--;
 	if (!hp3ctl_error_code(answer)) {
-		rc = note_move(m, answer);
+		rc = note_move(m, json_object_get(answer, "data"));
 	} else {
 		m->refused++;
 		note_refusal(m, answer);
@@ -213,13 +206,11 @@ static void print_move_summary(const struct moves *m)
 	const char *code;
 
 	if (m->ctl->json) {
-		json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "asked",
+		hp3ctl_print_new_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "asked",
 			(json_int_t)(m->n + m->refused), "refused", (json_int_t)m->refused,
 			"skipped", (json_int_t)m->skipped, "moved", (json_int_t)m->moved, "failed",
 			(json_int_t)m->failed, "drain_max_ns", m->drain_max_ns, "held_pkts",
-			m->held_pkts, "held_bytes", m->held_bytes);
-		hp3ctl_print_json(j);
-		json_decref(j);
+			m->held_pkts, "held_bytes", m->held_bytes));
 		return;
 	}
 	printf("%zu moves asked for, %zu refused, %zu moved, %zu not moved, %zu unpaired flows "
@@ -252,28 +243,26 @@ static int move_all(struct hp3ctl *ctl)
 int hp3ctl_move(struct hp3ctl *ctl)
 {
 	struct moves m = {.ctl = ctl};
-	json_t *answer;
+	json_t *data;
 	int rc;
 
 	if (ctl->given & HP3CTL_BIT(ALL))
 		return move_all(ctl);
-	rc = hp3ctl_ask(ctl, move_request(ctl, ctl->args[0]), &answer);
+	rc = hp3ctl_ask_data(ctl, move_request(ctl, ctl->args[0]), &data);
 	if (rc != HP3CTL_DONE)
 		return rc;
-	rc = note_move(&m, answer);
+	rc = note_move(&m, data);
 	if (rc == HP3CTL_DONE && ctl->given & HP3CTL_BIT(NO_WAIT)) {
 		if (ctl->json)
-			hp3ctl_print_json(json_object_get(answer, "data"));
+			hp3ctl_print_json(data);
 		else
-			printf("%s: move begun\n",
-				json_string_value(
-					json_object_get(json_object_get(answer, "data"), "flow")));
+			printf("%s: move begun\n", hp3ctl_text(data, "flow"));
 	} else if (rc == HP3CTL_DONE) {
 		rc = await_moves(&m);
 		if (rc == HP3CTL_DONE && m.failed)
 			rc = HP3CTL_FAILED;
 	}
-	json_decref(answer);
+	json_decref(data);
 	free(m.tags);
 	return rc;
 }

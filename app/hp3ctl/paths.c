@@ -73,31 +73,29 @@ static bool is_about_probes(const char *key)
 
 int hp3ctl_probes(struct hp3ctl *ctl)
 {
-	json_t *answer, *help, *value, *rail, *out;
-	const char *key, *name;
-	int rc = hp3ctl_ask(ctl, json_pack("{s:s, s:b}", "cmd", "stats", "explain", 1), &answer);
+	json_t *data, *help, *value, *rail, *out;
+	const char *key, *name, *text;
+	int rc = hp3ctl_ask_data(ctl, json_pack("{s:s, s:b}", "cmd", "stats", "explain", 1), &data);
 
 	if (rc != HP3CTL_DONE)
 		return rc;
-	help = json_object_get(json_object_get(answer, "data"), "help");
-	json_object_foreach (json_object_get(json_object_get(answer, "data"), "rail"), name, rail) {
+	help = json_object_get(data, "help");
+	json_object_foreach (json_object_get(data, "rail"), name, rail) {
 		out = json_object();
 		json_object_foreach (rail, key, value) {
 			if (!is_about_probes(key))
 				continue;
 			json_object_set(out, key, value);
+			text = json_string_value(json_object_get(help, key));
 			if (!ctl->json)
 				printf("%s.%-24s %12lld  %s\n", name, key,
-					json_integer_value(value),
-					json_string_value(json_object_get(help, key))
-						? json_string_value(json_object_get(help, key))
-						: "");
+					json_integer_value(value), text ? text : "");
 		}
 		json_object_set_new(out, "rail", json_string(name));
 		if (ctl->json)
 			hp3ctl_print_json(out);
 		json_decref(out);
 	}
-	json_decref(answer);
+	json_decref(data);
 	return HP3CTL_DONE;
 }

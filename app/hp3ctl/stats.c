@@ -68,27 +68,22 @@ static void print_flat(const struct flat *f, const char *name, json_t *value)
 			help);
 }
 
+static void print_stats(const struct hp3ctl *ctl, json_t *data)
+{
+	const struct flat f = {.nonzero = ctl->given & HP3CTL_BIT(NONZERO),
+		.help = json_incref(json_object_get(data, "help"))};
+
+	json_object_del(data, "help");
+	print_flat(&f, "", data);
+	json_decref(f.help);
+}
+
 int hp3ctl_stats(struct hp3ctl *ctl)
 {
 	bool explain = ctl->given & HP3CTL_BIT(EXPLAIN);
-	struct flat f = {.nonzero = ctl->given & HP3CTL_BIT(NONZERO)};
-	json_t *answer, *data;
-	int rc = hp3ctl_ask(
-		ctl, json_pack("{s:s, s:b}", "cmd", "stats", "explain", explain), &answer);
 
-	if (rc != HP3CTL_DONE)
-		return rc;
-	data = json_object_get(answer, "data");
-	if (ctl->json) {
-		hp3ctl_print_json(data);
-	} else {
-		f.help = json_incref(json_object_get(data, "help"));
-		json_object_del(data, "help");
-		print_flat(&f, "", data);
-		json_decref(f.help);
-	}
-	json_decref(answer);
-	return HP3CTL_DONE;
+	return hp3ctl_print_answer(
+		ctl, json_pack("{s:s, s:b}", "cmd", "stats", "explain", explain), print_stats);
 }
 
 /* "policy.mode", "mode" and "policy" name a key of section policy. */
@@ -158,40 +153,37 @@ static void print_sections(json_t *config)
 
 int hp3ctl_config(struct hp3ctl *ctl)
 {
-	json_t *answer, *chosen;
-	int rc = hp3ctl_ask(ctl, json_pack("{s:s}", "cmd", "config"), &answer);
+	json_t *all, *chosen;
+	int rc = hp3ctl_ask_data(ctl, json_pack("{s:s}", "cmd", "config"), &all);
 
 	if (rc != HP3CTL_DONE)
 		return rc;
-	chosen = json_deep_copy(json_object_get(answer, "data"));
+	chosen = json_deep_copy(all);
 	keep_asked_keys(chosen, ctl->n_args ? ctl->args[0] : NULL);
 	if (json_object_size(chosen) == 0)
-		rc = no_key(ctl, json_object_get(answer, "data"));
+		rc = no_key(ctl, all);
 	else if (ctl->json)
 		hp3ctl_print_json(chosen);
 	else
 		print_sections(chosen);
 	json_decref(chosen);
-	json_decref(answer);
+	json_decref(all);
 	return rc;
 }
 
 int hp3ctl_health(struct hp3ctl *ctl)
 {
-	struct flat f = {0};
-	json_t *answer, *data;
-	const char *status;
-	int rc = hp3ctl_ask(ctl, json_pack("{s:s}", "cmd", "health"), &answer);
+	const struct flat f = {0};
+	json_t *data;
+	int rc = hp3ctl_ask_data(ctl, json_pack("{s:s}", "cmd", "health"), &data);
 
 	if (rc != HP3CTL_DONE)
 		return rc;
-	data = json_object_get(answer, "data");
 	if (ctl->json)
 		hp3ctl_print_json(data);
 	else
 		print_flat(&f, "", data);
-	status = json_string_value(json_object_get(data, "status"));
-	rc = status && strcmp(status, "ok") == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
-	json_decref(answer);
+	rc = strcmp(hp3ctl_text(data, "status"), "ok") == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
+	json_decref(data);
 	return rc;
 }

@@ -9,17 +9,16 @@
 #define TRACES_PAUSE_US 10000
 #define TRACES_POLLS    1000 /* longer than any time-out of hp3d */
 
-static void print_traces(const struct hp3ctl *ctl, json_t *answer)
+static void print_traces(const struct hp3ctl *ctl, json_t *data)
 {
 	json_t *row;
 	size_t i;
 
-	json_array_foreach (json_object_get(json_object_get(answer, "data"), "ports"), i, row) {
+	json_array_foreach (json_object_get(data, "ports"), i, row) {
 		if (ctl->json)
 			hp3ctl_print_json(row);
 		else
-			printf("%5lld  %-8s %-39s %s\n",
-				json_integer_value(json_object_get(row, "port")),
+			printf("%5lld  %-8s %-39s %s\n", hp3ctl_number(row, "port"),
 				hp3ctl_text(row, "outcome"), hp3ctl_text(row, "hop"),
 				hp3ctl_text(row, "known"));
 	}
@@ -49,19 +48,18 @@ static json_t *ports_of(const struct hp3ctl *ctl, int first)
 static int await_traces(struct hp3ctl *ctl, const char *flow)
 {
 	for (int i = 0; i < TRACES_POLLS; i++) {
-		json_t *answer, *data;
-		int rc = hp3ctl_ask(
-			ctl, json_pack("{s:s, s:s}", "cmd", "trace", "flow", flow), &answer);
+		json_t *data;
+		int rc = hp3ctl_ask_data(
+			ctl, json_pack("{s:s, s:s}", "cmd", "trace", "flow", flow), &data);
+		bool done = rc == HP3CTL_DONE && hp3ctl_number(data, "missing") == 0;
 
 		if (rc != HP3CTL_DONE)
 			return rc;
-		data = json_object_get(answer, "data");
-		if (json_integer_value(json_object_get(data, "missing")) == 0) {
-			print_traces(ctl, answer);
-			json_decref(answer);
+		if (done)
+			print_traces(ctl, data);
+		json_decref(data);
+		if (done)
 			return HP3CTL_DONE;
-		}
-		json_decref(answer);
 		usleep(TRACES_PAUSE_US);
 	}
 	return hp3ctl_fail(ctl, HP3CTL_FAILED, "no-result",
@@ -72,7 +70,7 @@ static int await_traces(struct hp3ctl *ctl, const char *flow)
 static int ask_batch(struct hp3ctl *ctl, const char *flow, int first)
 {
 	bool known = ctl->given & HP3CTL_BIT(KNOWN);
-	json_t *answer, *req, *ports = ports_of(ctl, first);
+	json_t *data, *req, *ports = ports_of(ctl, first);
 	int rc;
 
 	if (!ports)
@@ -81,12 +79,12 @@ static int ask_batch(struct hp3ctl *ctl, const char *flow, int first)
 		"known", known);
 	if (ctl->number[HP3CTL_TTL])
 		json_object_set_new(req, "ttl", json_integer((json_int_t)ctl->number[HP3CTL_TTL]));
-	rc = hp3ctl_ask(ctl, req, &answer);
+	rc = hp3ctl_ask_data(ctl, req, &data);
 	if (rc != HP3CTL_DONE)
 		return rc;
 	if (known)
-		print_traces(ctl, answer);
-	json_decref(answer);
+		print_traces(ctl, data);
+	json_decref(data);
 	return known ? rc : await_traces(ctl, flow);
 }
 

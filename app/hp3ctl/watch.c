@@ -19,11 +19,6 @@ static void on_signal(int sig)
 	stopped = 1;
 }
 
-static uint64_t view_clock_ms(void)
-{
-	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
-}
-
 /* --- reading --- */
 
 /* Pairings and verdicts are not decisions about a flow's path. */
@@ -64,14 +59,13 @@ void hp3ctl_decision(const struct hp3ctl_view *v, json_t *flow, char *text, size
 
 static int read_mode(struct hp3ctl *ctl, struct hp3ctl_view *v)
 {
-	json_t *answer;
-	int rc = hp3ctl_ask(ctl, json_pack("{s:s}", "cmd", "mode"), &answer);
+	json_t *data;
+	int rc = hp3ctl_ask_data(ctl, json_pack("{s:s}", "cmd", "mode"), &data);
 
 	if (rc != HP3CTL_DONE)
 		return rc;
-	snprintf(v->mode, sizeof(v->mode), "%s",
-		json_string_value(json_object_get(json_object_get(answer, "data"), "mode")));
-	json_decref(answer);
+	snprintf(v->mode, sizeof(v->mode), "%s", hp3ctl_text(data, "mode"));
+	json_decref(data);
 	return rc;
 }
 
@@ -191,7 +185,7 @@ static void show_view(struct hp3ctl_view *v, uint64_t until)
 	bool again = false;
 
 	while (!stopped && !again) {
-		uint64_t now = view_clock_ms();
+		uint64_t now = hp3_clock_ms();
 
 		hp3ctl_screen_draw(v);
 		if (now >= until)
@@ -213,11 +207,11 @@ static int on_screen(struct hp3ctl *ctl, uint64_t interval)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
 	while (!stopped) {
-		uint64_t began = view_clock_ms(), took;
+		uint64_t began = hp3_clock_ms(), took;
 
 		read_view(ctl, &v);
-		took = (view_clock_ms() - began) * (SHARE - 1);
-		show_view(&v, view_clock_ms() + (took > interval ? took : interval));
+		took = (hp3_clock_ms() - began) * (SHARE - 1);
+		show_view(&v, hp3_clock_ms() + (took > interval ? took : interval));
 	}
 	hp3ctl_screen_close();
 	ctl->error = NULL;
@@ -229,23 +223,12 @@ static int on_screen(struct hp3ctl *ctl, uint64_t interval)
 
 /* --- lines --- */
 
-static void keep_event(void *arg, json_t *event)
+static int print_latest_events(struct hp3ctl *ctl)
 {
-	json_array_append(arg, event);
-	if (json_array_size(arg) > LINES_MAX)
-		json_array_remove(arg, 0);
-}
+	json_t *list = json_array();
+	int rc = hp3ctl_latest_events(ctl, NULL, LINES_MAX, list);
 
-static int print_events(struct hp3ctl *ctl)
-{
-	json_t *list = json_array(), *event;
-	json_int_t since = 0;
-	size_t i;
-	int rc = hp3ctl_each_event(
-		ctl, json_pack("{s:s}", "cmd", "events"), &since, keep_event, list);
-
-	json_array_foreach (list, i, event)
-		hp3ctl_print_event(ctl, event);
+	hp3ctl_print_events(ctl, list);
 	json_decref(list);
 	return rc;
 }
@@ -264,7 +247,7 @@ static int as_lines(struct hp3ctl *ctl, uint64_t interval)
 		json_decref(flows);
 		rc = hp3ctl_paths(ctl);
 		if (rc == HP3CTL_DONE)
-			rc = print_events(ctl);
+			rc = print_latest_events(ctl);
 		if (fflush(stdout) != 0)
 			rc = HP3CTL_FAILED;
 		usleep((useconds_t)(interval * 1000));

@@ -5,42 +5,6 @@
 
 #define WHY_EVENTS 24u /* of the flow, the latest */
 
-/* The latest events, oldest first. */
-struct latest {
-	json_t *list;
-	size_t max;
-};
-
-static void keep_latest_event(void *arg, json_t *event)
-{
-	struct latest *l = arg;
-
-	json_array_append(l->list, event);
-	if (json_array_size(l->list) > l->max)
-		json_array_remove(l->list, 0);
-}
-
-/* Reads the latest events of one flow, or of all flows (NULL). */
-static int ask_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list)
-{
-	struct latest l = {list, max};
-	json_t *req = json_pack("{s:s}", "cmd", "events");
-	json_int_t since = 0;
-
-	if (flow)
-		json_object_set_new(req, "flow", json_string(flow));
-	return hp3ctl_each_event(ctl, req, &since, keep_latest_event, &l);
-}
-
-static void print_all(const struct hp3ctl *ctl, json_t *list)
-{
-	json_t *event;
-	size_t i;
-
-	json_array_foreach (list, i, event)
-		hp3ctl_print_event(ctl, event);
-}
-
 /* The flow's current path, in a sentence. */
 static void print_now(json_t *flow)
 {
@@ -50,13 +14,11 @@ static void print_now(json_t *flow)
 
 	printf("%s leaves on port %lld%s; %lld moves so far; round trip %.1f us (base %.1f), %lld "
 	       "of 1000 replies marked%s\n",
-		json_string_value(json_object_get(flow, "flow")),
-		json_integer_value(json_object_get(flow, "port")),
+		hp3ctl_text(flow, "flow"), hp3ctl_number(flow, "port"),
 		json_is_true(json_object_get(flow, "moved")) ? "" : ", its home port",
-		json_integer_value(json_object_get(flow, "moves")),
-		(double)json_integer_value(json_object_get(path, "rtt_ns")) / 1e3,
-		(double)json_integer_value(json_object_get(path, "base_rtt_ns")) / 1e3,
-		json_integer_value(json_object_get(path, "marked_permille")),
+		hp3ctl_number(flow, "moves"), (double)hp3ctl_number(path, "rtt_ns") / 1e3,
+		(double)hp3ctl_number(path, "base_rtt_ns") / 1e3,
+		hp3ctl_number(path, "marked_permille"),
 		json_is_true(json_object_get(flow, "severe")) ? "; severely congested" : "");
 	if (unpaired != NULL)
 		printf("  it is not paired, so it is neither held nor moved: %s\n", unpaired);
@@ -80,22 +42,22 @@ static void print_fruitless(json_t *flow)
 
 int hp3ctl_why(struct hp3ctl *ctl)
 {
-	json_t *list = json_array(), *answer;
-	int rc = ask_latest_events(ctl, ctl->args[0], WHY_EVENTS, list);
+	json_t *list = json_array(), *flow;
+	int rc = hp3ctl_latest_events(ctl, ctl->args[0], WHY_EVENTS, list);
 
 	if (rc == HP3CTL_DONE)
-		rc = hp3ctl_ask(
-			ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", ctl->args[0]), &answer);
+		rc = hp3ctl_ask_data(
+			ctl, json_pack("{s:s, s:s}", "cmd", "flow", "flow", ctl->args[0]), &flow);
 	if (rc == HP3CTL_DONE) {
-		print_all(ctl, list);
+		hp3ctl_print_events(ctl, list);
 		if (!ctl->json && json_array_size(list) == 0)
 			puts("there is no decision about it among the latest 4096; the audit log "
 			     "may have older ones");
 		if (!ctl->json) {
-			print_fruitless(json_object_get(answer, "data"));
-			print_now(json_object_get(answer, "data"));
+			print_fruitless(flow);
+			print_now(flow);
 		}
-		json_decref(answer);
+		json_decref(flow);
 	}
 	json_decref(list);
 	return rc;

@@ -43,11 +43,6 @@ static struct {
 	bool closed; /* the last MHD_run() closed a connection: the next one listens again */
 } server;
 
-static uint64_t now_ms(void)
-{
-	return hp3_clock_ns(CLOCK_MONOTONIC) / 1000000;
-}
-
 static void add_header(struct MHD_Response *r, const char *name, const char *value)
 {
 	MHD_add_response_header(r, name, value);
@@ -76,7 +71,7 @@ static struct MHD_Response *make_page(bool openmetrics)
 static struct MHD_Response *fresh_page(bool openmetrics)
 {
 	struct kept *k = &server.kept[openmetrics];
-	uint64_t now = now_ms();
+	uint64_t now = hp3_clock_ms();
 
 	if (k->response != NULL && now - k->at_ms < HP3D_SERVER_FRESH_MS)
 		return k->response;
@@ -136,7 +131,7 @@ static void note_client(void *cls, struct MHD_Connection *c, void **context,
 		if (at->connection != looked_for)
 			continue;
 		*at = (struct client){.connection = looked_for == NULL ? c : NULL,
-			.until_ms = now_ms() + HP3D_SERVER_LIFE_MS};
+			.until_ms = hp3_clock_ms() + HP3D_SERVER_LIFE_MS};
 		return;
 	}
 }
@@ -144,7 +139,7 @@ static void note_client(void *cls, struct MHD_Connection *c, void **context,
 /* Ends expired connections; returns the milliseconds until the next one expires, -1: none. */
 static int cut_off(void)
 {
-	uint64_t now = now_ms(), next = UINT64_MAX;
+	uint64_t now = hp3_clock_ms(), next = UINT64_MAX;
 
 	for (unsigned i = 0; i < ALL_CLIENTS; i++) {
 		struct client *at = &server.clients[i];
