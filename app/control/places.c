@@ -11,15 +11,6 @@ static unsigned count_connections(const struct hp3d_client *c, unsigned n, uid_t
 	return of;
 }
 
-static unsigned count_guests(const struct hp3d_client *c, unsigned n)
-{
-	unsigned of = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		of += c[i].guest;
-	return of;
-}
-
 /* The index of this guest's client whose last request is the oldest; n: none. */
 static unsigned oldest_of(const struct hp3d_client *c, unsigned n, uid_t uid)
 {
@@ -61,7 +52,7 @@ static unsigned idle_own(const struct hp3d_client *c, unsigned n, uint64_t now_m
 
 bool hp3d_places_open(const struct hp3d_client *c, unsigned n, unsigned max, uint64_t now_ms)
 {
-	return n < max || count_guests(c, n) > 0 || idle_own(c, n, now_ms) < n;
+	return n < max || oldest_guest(c, n) < n || idle_own(c, n, now_ms) < n;
 }
 
 int hp3d_places_for(const struct hp3d_client *c, unsigned n, unsigned max,

@@ -47,6 +47,17 @@ static bool is_wanted(const struct hp3_record_options *o)
 	return o->audit && o->audit[0] && strcmp(o->audit, "off") != 0;
 }
 
+void hp3_wall_text(uint64_t wall_ns, char buf[HP3_WALL_TEXT])
+{
+	time_t s = (time_t)(wall_ns / NS);
+	struct tm tm;
+	size_t n;
+
+	gmtime_r(&s, &tm);
+	n = strftime(buf, HP3_WALL_TEXT, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf + n, HP3_WALL_TEXT - n, ".%06uZ", (unsigned)(wall_ns % NS / 1000));
+}
+
 /* A token bucket with room for BURST_S seconds. */
 static bool within_rate(void)
 {

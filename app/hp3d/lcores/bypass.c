@@ -217,7 +217,7 @@ static void step_phase(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 			begin_leaving(b);
 	} else if (b->homing != 0) {
 		b->homing = 0;
-		hp3d_pipe_stay(p);
+		hp3_spray_go_on(hp3d_pipe_engine(p));
 	} else if (b->phase == HP3D_BYPASS_SETTLING && now - b->since >= SETTLE_NS) {
 		enter_phase(b, HP3D_BYPASS_RUNNING);
 	}

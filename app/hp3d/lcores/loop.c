@@ -236,7 +236,8 @@ static void tick_worker(struct hp3d_worker *w, uint64_t now)
 		bool blocked = rx_was_blocked(w, rail);
 		uint64_t due;
 
-		hp3d_pipe_rx_blocked(w->pipes[rail], blocked, blocked ? w->own.ticked : now);
+		hp3_rx_blocked(
+			hp3d_pipe_engine(w->pipes[rail]), blocked, blocked ? w->own.ticked : now);
 		due = hp3d_pipe_tick(w->pipes[rail], now);
 		w->own.due = RTE_MIN(w->own.due, due);
 	}

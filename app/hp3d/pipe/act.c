@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Carries out the engine's actions besides its verdicts: releases or drops held packets, reports
- * events, sends hp3d's own packets. Like pipe.c, this is in the data path, but not every burst
+ * events, sends hp3d's own packets. Also keeps packet buffers free: held packets must not keep hp3d
+ * from receiving. Like pipe.c, this is in the data path, but not every burst
  * needs it.
  */
+#include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/internal.h"
 #include "roce/icrc.h"
+
+#define SPARE 8u /* this part of a pool is never held */
 
 /* Held packets are rewritten when they leave: their port is not known before. */
 static void release_held(struct hp3d_pipe *p, const struct hp3_act *a)
@@ -135,4 +139,26 @@ void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)
 		send_own_packet(p, a, now);
 		break;
 	}
+}
+
+void hp3d_pipe_buffers(struct hp3d_pipe *p, struct rte_mempool *pool, unsigned sharers)
+{
+	p->pool = pool;
+	p->sharers = sharers;
+}
+
+/* rte_mempool_avail_count() would walk the caches of all lcores, which this lcore cannot use. */
+void hp3d_pipe_make_room(struct hp3d_pipe *p)
+{
+	const struct rte_mempool_cache *own;
+	uint32_t n, spare;
+
+	p->unroomed = 0;
+	if (p->pool == NULL)
+		return;
+	own = rte_mempool_default_cache(p->pool, rte_lcore_id());
+	n = rte_mempool_get_ops(p->pool->ops_index)->get_count(p->pool) +
+	    (own != NULL ? own->len : 0);
+	spare = p->pool->size / SPARE;
+	hp3_hold_room(p->engine, n > spare ? (n - spare) / p->sharers : 0);
 }

@@ -110,14 +110,8 @@ struct hp3d_agent *hp3d_agent_create(
 	struct hp3d_agent *a = rte_zmalloc_socket("hp3d agent", sizeof(*a), 0, socket);
 	void *mem = rte_malloc_socket("hp3d responder", size, RTE_CACHE_LINE_SIZE, socket);
 
-	if (a == NULL || mem == NULL || heard == NULL) {
-		rte_free(heard);
-		rte_free(mem);
-		rte_free(a);
-		errno = ENOMEM;
-		return NULL;
-	}
-	if (!draw_random(&rc.seed, sizeof(rc.seed)) ||
+	errno = ENOMEM; /* draw_random() sets it, too */
+	if (a == NULL || mem == NULL || heard == NULL || !draw_random(&rc.seed, sizeof(rc.seed)) ||
 		!draw_random(a->secret.bytes, sizeof(a->secret.bytes)) ||
 		!draw_random(seed, sizeof(seed))) {
 		rte_free(heard);

@@ -52,46 +52,33 @@ uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now)
 	return due;
 }
 
-void hp3d_pipe_rx_blocked(struct hp3d_pipe *p, bool blocked, uint64_t now)
+/* Call it with the result of a call of the engine, which it returns. */
+static int settle_after(struct hp3d_pipe *p, int ret, uint64_t now)
 {
-	hp3_rx_blocked(p->engine, blocked, now);
+	hp3d_pipe_settle(p, now);
+	return ret;
 }
 
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now)
 {
-	int ret;
-
-	ret = hp3_command(p->engine, cmd, now, &p->acts);
-	hp3d_pipe_settle(p, now);
-	return ret;
+	return settle_after(p, hp3_command(p->engine, cmd, now, &p->acts), now);
 }
 
 int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now)
 {
-	int ret;
-
-	ret = hp3_advise(p->engine, cmd, now, &p->acts);
-	hp3d_pipe_settle(p, now);
-	return ret;
+	return settle_after(p, hp3_advise(p->engine, cmd, now, &p->acts), now);
 }
 
 int hp3d_pipe_actuated(
 	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t now)
 {
-	int ret;
-
-	ret = hp3_actuator(p->engine, flow, report, now, &p->acts);
-	hp3d_pipe_settle(p, now);
-	return ret;
+	return settle_after(p, hp3_actuator(p->engine, flow, report, now, &p->acts), now);
 }
 
 int hp3d_pipe_completions(
 	struct hp3d_pipe *p, uint32_t flow, const struct hp3_completions *completions, uint64_t now)
 {
-	int ret = hp3_completions(p->engine, flow, completions, now, &p->acts);
-
-	hp3d_pipe_settle(p, now);
-	return ret;
+	return settle_after(p, hp3_completions(p->engine, flow, completions, now, &p->acts), now);
 }
 
 void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uint64_t now)
@@ -129,8 +116,7 @@ int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t
 	int ret;
 
 	note_leaving(p, event, now);
-	ret = hp3_qp(p->engine, event, now, &p->acts);
-	hp3d_pipe_settle(p, now);
+	ret = settle_after(p, hp3_qp(p->engine, event, now, &p->acts), now);
 	p->leaving.flow = HP3_NO_FLOW;
 	return ret;
 }
@@ -190,11 +176,6 @@ uint64_t hp3d_pipe_leave(struct hp3d_pipe *p, uint64_t now)
 	if (until != 0)
 		hp3d_pipe_tick(p, now);
 	return until;
-}
-
-void hp3d_pipe_stay(struct hp3d_pipe *p)
-{
-	hp3_spray_go_on(p->engine);
 }
 
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now)

@@ -126,8 +126,6 @@ void hp3d_pipe_mute(struct hp3d_pipe *p, const struct hp3_config *cfg, bool mute
  * afterwards. */
 void hp3d_pipe_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now);
-/* hp3_rx_blocked() */
-void hp3d_pipe_rx_blocked(struct hp3d_pipe *p, bool blocked, uint64_t now);
 /* Runs a bounded number of due timers; returns the next deadline, or `now` if more are due. */
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
 /* These call hp3_command(), hp3_advise() and hp3_qp(), and carry out the resulting actions. */
@@ -141,9 +139,8 @@ void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now);
 /* For a change of the mode: of n flows from `from` on, requests that moved flows move to their home
  * ports. */
 void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now);
-/* hp3_spray_stop(), which documents the result; hp3_spray_go_on(). */
+/* hp3_spray_stop(), which documents the result. */
 uint64_t hp3d_pipe_leave(struct hp3d_pipe *p, uint64_t now);
-void hp3d_pipe_stay(struct hp3d_pipe *p);
 /* For a stop: ends spraying, moves under way, and pacing. All held packets leave, in order; packets
  * that a move held leave on the old port. */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);

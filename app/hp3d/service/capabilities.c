@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Capabilities of hp3d, and the secrets in its memory. */
 #include "app/hp3d/service/service.h"
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #define BIT(cap) (1ull << (cap))
@@ -169,4 +172,28 @@ void hp3d_capabilities_text(char *buf, size_t cap)
 		if (names[i] && (all & BIT(i)))
 			n += (size_t)snprintf(buf + n, cap - n, "%s%s", n ? ", " : "", names[i]);
 	}
+}
+
+/* --- secrets --- */
+
+void hp3d_secrets_mask(void)
+{
+	umask(umask(077) | 022);
+}
+
+void hp3d_secrets_keep(const struct hp3_config *cfg)
+{
+	struct rlimit r;
+
+	if (!hp3_config_has_secret(cfg))
+		return;
+	if (getrlimit(RLIMIT_CORE, &r) == 0) {
+		r.rlim_cur = 0;
+		setrlimit(RLIMIT_CORE, &r);
+	}
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+		fprintf(stderr,
+			"hp3d: a core dump would have the key in it, and cannot be prevented (%s): "
+			"set LimitCORE=0 in its unit\n",
+			strerror(errno));
 }
