@@ -2,6 +2,8 @@
 #include "app/hp3d/control/event_json.h"
 #include <arpa/inet.h>
 #include <string.h>
+#include <syslog.h>
+#include "app/hp3d/control/events.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/record/record.h"
 #include "engine/policy.h"
@@ -19,51 +21,53 @@ void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp
 	hp3_flowid_format(&id, buf, HP3_FLOWID_MAX);
 }
 
+/* By type of event: its outcome, unless outcome_of_event() gives another one; and the priority of
+ * its record. */
+static const struct {
+	const char *outcome;
+	int priority;
+} rows[] = {
+	[HP3_EVENT_SWITCH] = {"moved", LOG_INFO},
+	[HP3_EVENT_IDLE_SWITCH] = {"moved", LOG_INFO},
+	[HP3_EVENT_RECOVER] = {"kept", LOG_INFO},
+	[HP3_EVENT_EPOCH] = {"discarded", HP3_RECORD_QUIET},
+	[HP3_EVENT_PAIR] = {"paired", -1},
+	[HP3_EVENT_UNPAIR] = {"unpaired", -1},
+	[HP3_EVENT_ROUND] = {NULL, HP3_RECORD_QUIET},
+	[HP3_EVENT_SEVERE] = {"reported", HP3_RECORD_QUIET},
+	[HP3_EVENT_SUSPEND] = {"suspended", HP3_RECORD_QUIET},
+	[HP3_EVENT_FAILOVER] = {"moved", LOG_WARNING},
+	[HP3_EVENT_RESUME] = {"resumed", LOG_INFO},
+	[HP3_EVENT_OUTCOME] = {NULL, HP3_RECORD_QUIET},
+	[HP3_EVENT_REPORT] = {"report sent", LOG_WARNING},
+	[HP3_EVENT_REPLIES] = {"moved", LOG_NOTICE},
+	[HP3_EVENT_WOULD] = {"not moved", LOG_INFO},
+	[HP3_EVENT_MODE] = {"changed", LOG_NOTICE},
+	[HP3_EVENT_BYPASS] = {"changed", LOG_NOTICE},
+	[HP3_EVENT_LINK] = {"changed", LOG_WARNING},
+	[HP3_EVENT_KEYED] = {"agreed", LOG_NOTICE},
+	[HP3_EVENT_IDENTITY] = {"changed", LOG_WARNING},
+	[HP3_EVENT_CLONED] = {"refused", LOG_WARNING},
+};
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) == HP3_EVENT_MAX, "a type without a row");
+
+int hp3d_record_priority(enum hp3_event_type type)
+{
+	return rows[type].priority;
+}
+
 static const char *outcome_of_event(const struct hp3_event *event)
 {
-	switch ((enum hp3_event_type)event->type) {
-	case HP3_EVENT_SWITCH:
-	case HP3_EVENT_IDLE_SWITCH:
-		return "moved";
-	case HP3_EVENT_RECOVER:
-		return "kept";
-	case HP3_EVENT_EPOCH:
-		return "discarded";
-	case HP3_EVENT_PAIR:
-		return "paired";
-	case HP3_EVENT_UNPAIR:
-		return "unpaired";
-	case HP3_EVENT_SEVERE:
-		return "reported";
-	case HP3_EVENT_ROUND:
+	if (event->type == HP3_EVENT_ROUND)
 		return hp3_round_outcome_name((enum hp3_round_outcome)event->outcome);
-	case HP3_EVENT_SUSPEND:
-		return "suspended";
-	case HP3_EVENT_FAILOVER:
-		return event->nak ? "moved, nak" : "moved";
-	case HP3_EVENT_RESUME:
-		return "resumed";
-	case HP3_EVENT_OUTCOME:
+	if (event->type == HP3_EVENT_OUTCOME)
 		return hp3_payoff_name((enum hp3_payoff)event->outcome);
-	case HP3_EVENT_REPORT:
-		return "report sent";
-	case HP3_EVENT_REPLIES:
-		return "moved";
-	case HP3_EVENT_WOULD:
-		return "not moved";
-	case HP3_EVENT_MODE:
-	case HP3_EVENT_BYPASS:
-	case HP3_EVENT_LINK:
-	case HP3_EVENT_IDENTITY:
-		return "changed";
-	case HP3_EVENT_KEYED:
-		return "agreed";
-	case HP3_EVENT_CLONED:
-		return event->to ? "new identity" : "refused";
-	case HP3_EVENT_MAX:
-		break;
-	}
-	return "unknown";
+	if (event->type == HP3_EVENT_FAILOVER && event->nak)
+		return "moved, nak";
+	if (event->type == HP3_EVENT_CLONED && event->to)
+		return "new identity";
+	return rows[event->type].outcome;
 }
 
 static json_t *pair_evidence(const struct hp3_event *event)

@@ -2,48 +2,12 @@
 #include "app/hp3d/control/events.h"
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <syslog.h>
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/record/record.h"
 #include "engine/policy.h"
 
 #define TEXT_MAX 256u
-
-int hp3d_record_priority(enum hp3_event_type type)
-{
-	switch (type) {
-	case HP3_EVENT_PAIR:
-	case HP3_EVENT_UNPAIR:
-		return -1;
-	case HP3_EVENT_SWITCH:
-	case HP3_EVENT_IDLE_SWITCH:
-	case HP3_EVENT_RECOVER:
-	case HP3_EVENT_RESUME:
-	case HP3_EVENT_WOULD:
-		return LOG_INFO;
-	case HP3_EVENT_REPLIES:
-	case HP3_EVENT_MODE:
-	case HP3_EVENT_BYPASS:
-	case HP3_EVENT_KEYED:
-		return LOG_NOTICE;
-	case HP3_EVENT_FAILOVER:
-	case HP3_EVENT_REPORT:
-	case HP3_EVENT_LINK:
-	case HP3_EVENT_IDENTITY:
-	case HP3_EVENT_CLONED:
-		return LOG_WARNING;
-	case HP3_EVENT_EPOCH:
-	case HP3_EVENT_ROUND:
-	case HP3_EVENT_SEVERE:
-	case HP3_EVENT_SUSPEND:
-	case HP3_EVENT_OUTCOME:
-		return HP3_RECORD_QUIET;
-	case HP3_EVENT_MAX:
-		break;
-	}
-	return -1;
-}
 
 /* The action, as a sentence; the record's members have what it is based on. */
 static void write_flow_text(const struct hp3_event *event, char *buf, size_t cap)
