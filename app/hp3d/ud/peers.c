@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include "app/hp3d/ud/socket.h"
@@ -87,9 +86,7 @@ static struct hp3_addressing addressing_between(
 
 int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.u32 = p->event};
-
-	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event);
+	return hp3d_epoll_add(p->epoll, fd, EPOLLIN, p->event);
 }
 
 /*

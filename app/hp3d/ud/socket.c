@@ -2,20 +2,13 @@
 #include "app/hp3d/ud/socket.h"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include "probes/handshake.h"
 
 #define FIRST 640u /* as bindresvport(3): services use the ports below */
 #define TRIES 32u
-
-union pktinfo_control {
-	struct cmsghdr header;
-	char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
-};
 
 static int open_family(int family, uint16_t port)
 {
@@ -102,7 +95,7 @@ ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_end
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
 	} at = {0};
-	union pktinfo_control control = {0};
+	union hp3d_ud_control control = {.space = {0}};
 	struct iovec iov = {buf, cap};
 	struct msghdr m = {.msg_name = &at,
 		.msg_namelen = sizeof(at),
@@ -133,51 +126,44 @@ ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_end
 	return (size_t)n <= cap ? n : 0;
 }
 
-static ssize_t send_v4(int fd, struct iovec *what, const struct hp3d_ud_ends *to)
+void hp3d_ud_set_source(struct msghdr *m, union hp3d_ud_control *c, bool ipv6, const uint8_t *ip)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(to->rport)};
-	struct in_pktinfo info = {0};
-	union pktinfo_control control = {0};
-	struct msghdr m = {.msg_name = &at,
-		.msg_namelen = sizeof(at),
-		.msg_iov = what,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = CMSG_SPACE(sizeof(info))};
+	struct in6_pktinfo v6 = {0};
+	struct in_pktinfo v4 = {0};
+	const size_t len = ipv6 ? sizeof(v6) : sizeof(v4);
 
-	memcpy(&at.sin_addr, to->remote, 4);
-	memcpy(&info.ipi_spec_dst, to->local, 4);
-	control.header = (struct cmsghdr){CMSG_LEN(sizeof(info)), IPPROTO_IP, IP_PKTINFO};
-	memcpy(CMSG_DATA(&control.header), &info, sizeof(info));
-	return sendmsg(fd, &m, MSG_DONTWAIT);
-}
-
-static ssize_t send_v6(int fd, struct iovec *what, const struct hp3d_ud_ends *to)
-{
-	struct sockaddr_in6 at = {.sin6_family = AF_INET6,
-		.sin6_port = htons(to->rport),
-		.sin6_addr = mapped_address(to->ipv6, to->remote)};
-	struct in6_pktinfo info = {.ipi6_addr = mapped_address(to->ipv6, to->local)};
-	union pktinfo_control control = {0};
-	struct msghdr m = {.msg_name = &at,
-		.msg_namelen = sizeof(at),
-		.msg_iov = what,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-
-	control.header = (struct cmsghdr){CMSG_LEN(sizeof(info)), IPPROTO_IPV6, IPV6_PKTINFO};
-	memcpy(CMSG_DATA(&control.header), &info, sizeof(info));
-	return sendmsg(fd, &m, MSG_DONTWAIT);
+	memcpy(&v6.ipi6_addr, ip, ipv6 ? sizeof(v6.ipi6_addr) : 0);
+	memcpy(&v4.ipi_spec_dst, ip, sizeof(v4.ipi_spec_dst));
+	c->header = (struct cmsghdr){.cmsg_len = CMSG_LEN(len),
+		.cmsg_level = ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+		.cmsg_type = ipv6 ? IPV6_PKTINFO : IP_PKTINFO};
+	memcpy(CMSG_DATA(&c->header), ipv6 ? (const void *)&v6 : (const void *)&v4, len);
+	m->msg_control = c;
+	m->msg_controllen = CMSG_SPACE(len);
 }
 
 ssize_t hp3d_ud_socket_send(int fd, const void *buf, size_t n, const struct hp3d_ud_ends *to)
 {
+	const struct in6_addr source = mapped_address(to->ipv6, to->local);
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+		.sin6_port = htons(to->rport),
+		.sin6_addr = mapped_address(to->ipv6, to->remote)};
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(to->rport)};
 	struct iovec iov = {(void *)(uintptr_t)buf, n};
+	struct msghdr m = {
+		.msg_name = &v6, .msg_namelen = sizeof(v6), .msg_iov = &iov, .msg_iovlen = 1};
+	union hp3d_ud_control control = {.space = {0}};
 	int family;
 	socklen_t len = sizeof(family);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0)
 		return -1;
-	return family == AF_INET6 ? send_v6(fd, &iov, to) : send_v4(fd, &iov, to);
+	if (family == AF_INET) {
+		memcpy(&v4.sin_addr, to->remote, 4);
+		m.msg_name = &v4;
+		m.msg_namelen = sizeof(v4);
+	}
+	hp3d_ud_set_source(
+		&m, &control, family == AF_INET6, family == AF_INET6 ? source.s6_addr : to->local);
+	return sendmsg(fd, &m, MSG_DONTWAIT);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /* UDP sockets that report the local address of a datagram, and send from a chosen one. */
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 
 struct hp3d_ud_ends {
 	bool ipv6;
@@ -24,3 +26,20 @@ uint16_t hp3d_ud_socket_port(int fd);
  * than `cap`, or has no local address. */
 ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_ends *from);
 ssize_t hp3d_ud_socket_send(int fd, const void *buf, size_t n, const struct hp3d_ud_ends *to);
+
+/* Room for the local address of a datagram. */
+union hp3d_ud_control {
+	struct cmsghdr header;
+	char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+};
+
+/* The message is to leave from this address (IPv4: four bytes). *c must outlive its use. */
+void hp3d_ud_set_source(struct msghdr *m, union hp3d_ud_control *c, bool ipv6, const uint8_t *ip);
+
+/* 0, or -1 and errno. `what`: of the events. */
+static inline int hp3d_epoll_add(int epoll, int fd, uint32_t events, uint32_t what)
+{
+	struct epoll_event event = {.events = events, .data.u32 = what};
+
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}

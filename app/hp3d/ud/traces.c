@@ -2,11 +2,10 @@
 #include "app/hp3d/ud/traces.h"
 #include <errno.h>
 #include <netinet/icmp6.h>
-#include <netinet/in.h>
 #include <netinet/ip_icmp.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
+#include "app/hp3d/ud/socket.h"
 #include "probes/trace.h"
 
 #define ETHER     14u
@@ -16,11 +15,6 @@
 #define FILTER    1 /* ICMP_FILTER of linux/icmp.h, which conflicts with netinet/in.h */
 
 enum { V4, V6 };
-
-union trace_control {
-	struct cmsghdr header;
-	char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
-};
 
 static int open_raw_socket(int family, int protocol)
 {
@@ -80,27 +74,6 @@ bool hp3d_ud_is_trace(const void *frame, uint32_t len)
 	return ttl <= HP3_TRACE_TTL;
 }
 
-/* On a host with several addresses, the route is that of the RNIC's. */
-static void set_source(struct msghdr *m, union trace_control *c, bool ipv6, const uint8_t *src)
-{
-	struct in6_pktinfo v6 = {0};
-	struct in_pktinfo v4 = {0};
-	struct cmsghdr *h;
-
-	memcpy(&v6.ipi6_addr, src, ipv6 ? sizeof(v6.ipi6_addr) : 0);
-	memcpy(&v4.ipi_spec_dst, src, sizeof(v4.ipi_spec_dst));
-	m->msg_control = c;
-	m->msg_controllen = ipv6 ? CMSG_SPACE(sizeof(v6)) : CMSG_SPACE(sizeof(v4));
-	h = CMSG_FIRSTHDR(m);
-	h->cmsg_level = ipv6 ? IPPROTO_IPV6 : IPPROTO_IP;
-	h->cmsg_type = ipv6 ? IPV6_PKTINFO : IP_PKTINFO;
-	h->cmsg_len = ipv6 ? CMSG_LEN(sizeof(v6)) : CMSG_LEN(sizeof(v4));
-	if (ipv6)
-		memcpy(CMSG_DATA(h), &v6, sizeof(v6));
-	else
-		memcpy(CMSG_DATA(h), &v4, sizeof(v4));
-}
-
 int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint32_t len)
 {
 	const uint8_t *ip = (const uint8_t *)frame + ETHER;
@@ -109,7 +82,7 @@ int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint3
 	struct sockaddr_in v4 = {.sin_family = AF_INET};
 	struct iovec packet = {(void *)(uintptr_t)ip, len - ETHER};
 	struct msghdr m = {.msg_iov = &packet, .msg_iovlen = 1};
-	union trace_control c = {.space = {0}};
+	union hp3d_ud_control c = {.space = {0}};
 
 	if (t->out[ipv6] < 0)
 		return -EAFNOSUPPORT;
@@ -119,7 +92,8 @@ int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint3
 		memcpy(&v4.sin_addr, ip + 16, 4);
 	m.msg_name = ipv6 ? (void *)&v6 : (void *)&v4;
 	m.msg_namelen = ipv6 ? sizeof(v6) : sizeof(v4);
-	set_source(&m, &c, ipv6, ip + (ipv6 ? 8 : 12));
+	/* On a host with several addresses, the route is that of the RNIC's. */
+	hp3d_ud_set_source(&m, &c, ipv6, ip + (ipv6 ? 8 : 12));
 	return sendmsg(t->out[ipv6], &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
@@ -147,7 +121,7 @@ int hp3d_ud_traces_take(const struct hp3d_ud_traces *t, unsigned family, uint8_t
 	size_t head = ETHER + (family == V6 ? IPV6_LEN : 0);
 	struct sockaddr_in6 hop = {0};
 	struct iovec rest = {frame + head, cap - head};
-	union trace_control c;
+	union hp3d_ud_control c;
 	struct msghdr m = {.msg_name = &hop,
 		.msg_namelen = sizeof(hop),
 		.msg_iov = &rest,

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include <rte_errno.h>
@@ -13,6 +12,7 @@
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/ud/peers.h"
 #include "app/hp3d/ud/rnic.h"
+#include "app/hp3d/ud/socket.h"
 #include "app/hp3d/ud/traces.h"
 
 #define RNICS      8u
@@ -45,13 +45,6 @@ static void increment_counter(uint64_t *counter)
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-static int watch_fd(struct hp3d_ud *u, int fd, uint32_t what)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.u32 = what};
-
-	return epoll_ctl(u->epoll, EPOLL_CTL_ADD, fd, &event);
-}
-
 /* Opens the ports of one device; `why`: the latest reason why a port is not used. */
 static void open_ports(struct hp3d_ud *u, struct ibv_device *device, char *why)
 {
@@ -64,7 +57,7 @@ static void open_ports(struct hp3d_ud *u, struct ibv_device *device, char *why)
 			return;
 		if (hp3d_ud_rnic_open(r, &u->verbs, device, port, u->peers.ours.qkey, reason,
 			    sizeof(reason)) == 0 &&
-			watch_fd(u, r->channel->fd, u->n) == 0) {
+			hp3d_epoll_add(u->epoll, r->channel->fd, EPOLLIN, u->n) == 0) {
 			u->rnic[u->n++] = r;
 			u->c.stamping += hp3d_ud_stamps_are_there(&r->stamps);
 			continue;
@@ -200,7 +193,7 @@ static int watch_traces(struct hp3d_ud *u)
 
 	for (uint32_t i = 0; rc == 0 && i < HP3D_UD_TRACE_FAMILIES; i++)
 		if (u->traces->in[i] >= 0)
-			rc = watch_fd(u, u->traces->in[i], TRACES + i);
+			rc = hp3d_epoll_add(u->epoll, u->traces->in[i], EPOLLIN, TRACES + i);
 	return rc;
 }
 
