@@ -31,7 +31,7 @@ MAY = {module: BELOW | set(ENGINE[:i]) for i, module in enumerate(ENGINE)} | {
     "app/doctor": BELOW | {"engine", "config"},
     "app/hp3d/pipe": HP3D,
     "app/hp3d/ud": HP3D,
-    "app/hp3d/verbs": HP3D | {"app/verbs", "app/hp3d/ud"},  # what both ends share: share.h
+    "app/hp3d/verbs": HP3D | {"app/control", "app/verbs", "app/hp3d/ud"},  # what both ends share: share.h
     "app/hp3d/lcores": HP3D | {"app/bypass", "app/hp3d/verbs"},
     "app/hp3d/keys": HP3D | {"app/hp3d/lcores"},
     "app/hp3d/replay": HP3D,

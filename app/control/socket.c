@@ -57,13 +57,13 @@ static void lock_path(const struct hp3d_control_socket *s, char path[LOCK_PATH])
 }
 
 /* Does a process listen at this address? 0: no; 1: yes; a negative errno: unknown. */
-static int has_listener(const struct sockaddr_un *addr)
+static int has_listener(const struct hp3d_control_socket *s)
 {
-	int err = 0, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int err = 0, fd = socket(AF_UNIX, s->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0)
+	if (connect(fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) < 0)
 		err = errno;
 	close(fd);
 	return err != ECONNREFUSED && err != ENOENT; /* EAGAIN: its backlog is full */
@@ -86,7 +86,7 @@ static int replace_stale(const struct hp3d_control_socket *s)
 			"%s: the file exists and is not a socket; remove it, or set socket= in "
 			"[%s] to another path",
 			path, s->section);
-	rc = has_listener(&s->addr);
+	rc = has_listener(s);
 	if (rc < 0)
 		return fail_socket(
 			-rc, "%s: %s; raise the limit of open files", path, strerror(-rc));
@@ -156,7 +156,7 @@ static int open_socket(struct hp3d_control_socket *s)
 {
 	int err, rc;
 
-	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	s->fd = socket(AF_UNIX, s->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	/*
 	 * The mode of the socket before bind() becomes the mode of the file, so the file is never
 	 * open to others.
@@ -210,8 +210,11 @@ int hp3d_control_claim(
 	char dir[sizeof(s->addr.sun_path)], lock[LOCK_PATH];
 	int rc;
 
-	*s = (struct hp3d_control_socket){
-		.fd = -1, .lock = -1, .section = section, .addr.sun_family = AF_UNIX};
+	*s = (struct hp3d_control_socket){.fd = -1,
+		.lock = -1,
+		.type = SOCK_STREAM,
+		.section = section,
+		.addr.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(s->addr.sun_path) || *path != '/')
 		return fail_socket(EINVAL,
 			"%s: set socket= in [%s] to an absolute path of at most %zu bytes", path,
@@ -243,7 +246,7 @@ void hp3d_control_unlisten(struct hp3d_control_socket *s)
 	close(s->fd);
 	s->fd = -1;
 	/* Another process may have replaced the file. */
-	if (has_listener(&s->addr) == 0)
+	if (has_listener(s) == 0)
 		unlink(s->addr.sun_path);
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * This module: the control socket of hp3d and hp3-fabric, which answers lines of JSON. It listens
- * (here), serves clients (client.h) and builds answers (reply.h). The program defines the requests.
- * The module calls nothing else of hp3.
+ * (here; hp3d's other Unix sockets listen alike), serves clients (client.h) and builds answers
+ * (reply.h). The program defines the requests. The module calls nothing else of hp3.
  *
  * The Unix socket has mode 0600, or 0660 with a group. Only one process serves a path. A process
  * claims the path; the claim fails while another process has it. To listen, it then replaces a
@@ -18,6 +18,7 @@
 struct hp3d_control_socket {
 	int fd; /* -1: not listening */
 	int lock; /* -1: not claimed */
+	int type; /* SOCK_STREAM, unless the caller changes it before it listens */
 	const char *section; /* section of the configuration with the key socket=, for messages */
 	gid_t group; /* group whose members may connect (mode 0660) */
 	bool by_group;

@@ -50,18 +50,6 @@ void hp3d_verbs_act(void *verbs, const struct hp3_act *act)
 	k->suspended = act->kind == HP3_ACT_SUSPEND;
 }
 
-static void count_move(struct hp3d_verbs_mode *b)
-{
-	hp3d_verbs_set_counter(&b->c.moved, b->c.moved + 1);
-}
-
-static void record_failure(
-	struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k, uint16_t error)
-{
-	hp3d_verbs_set_counter(&b->c.failed, b->c.failed + 1);
-	k->failed = error;
-}
-
 /* The engine does not wait for a MOVE without SUSPEND, so it ignores that answer. */
 void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t cell, uint64_t now)
 {
@@ -87,12 +75,13 @@ void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t 
 			k->asked != HP3_VERBS_PLACE)
 			return;
 		k->asked = HP3_VERBS_NOTHING;
-		count_move(b);
+		hp3d_verbs_set_counter(&b->c.moved, b->c.moved + 1);
 		hp3d_pipe_actuated(b->pipe, k->flow, HP3_ACTUATOR_MOVED, now);
 		return;
 	case HP3_VERBS_FAILED:
 		k->asked = HP3_VERBS_NOTHING;
-		record_failure(b, k, hp3_verbs_unpack_detail(did));
+		k->failed = hp3_verbs_unpack_detail(did);
+		hp3d_verbs_set_counter(&b->c.failed, b->c.failed + 1);
 		hp3d_pipe_actuated(b->pipe, k->flow, HP3_ACTUATOR_FAILED, now);
 		return;
 	default:

@@ -4,6 +4,7 @@
  * cells (queue pairs of an application), act (the engine's actions), verbs_mode (when each
  * application is served). */
 #include <sys/types.h>
+#include "app/control/socket.h"
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/verbs/claims.h"
 #include "app/hp3d/verbs/copies.h"
@@ -88,10 +89,8 @@ struct hp3d_verbs_mode {
 	struct hp3d_copies copies;
 	struct hp3d_ud_traces traces;
 	bool asked; /* opening `ud` has been tried */
-	int listener, epoll;
-	gid_t group;
-	bool by_group;
-	char path[108];
+	struct hp3d_control_socket socket;
+	int epoll;
 	struct hp3_verbs_welcome welcome;
 	uint64_t poll_ns, due, now; /* now: of the latest poll */
 	uint32_t max_flows, max_pairs;
@@ -121,7 +120,6 @@ int hp3d_verbs_accept(struct hp3d_verbs_mode *b, pid_t *pid, uid_t *uid);
  * never have to leave. */
 int hp3d_verbs_find_place(const struct hp3d_verbs_mode *b, uid_t uid, bool *occupied);
 
-/* shares.c */
 /* Does the share of the application's user admit this queue pair? Root and hp3d's user may fill the
  * engine's tables. */
 bool hp3d_verbs_has_share(

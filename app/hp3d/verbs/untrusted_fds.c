@@ -15,19 +15,15 @@
 
 static int closing; /* threads; atomic */
 
-static bool is_called(int fd, const char *name)
+bool hp3d_verbs_is_eventfd(int fd)
 {
+	static const char name[] = "anon_inode:[eventfd]";
 	char path[32], link[64];
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	n = readlink(path, link, sizeof(link));
 	return n == (ssize_t)strlen(name) && memcmp(link, name, (size_t)n) == 0;
-}
-
-bool hp3d_verbs_is_eventfd(int fd)
-{
-	return is_called(fd, "anon_inode:[eventfd]");
 }
 
 static void *close_it(void *fd)

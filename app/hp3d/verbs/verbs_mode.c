@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "app/hp3d/ud/socket.h"
 #include "app/hp3d/verbs/internal.h"
 #include "base/minmax.h"
 #include "base/plain.h"
@@ -40,19 +40,12 @@ static struct hp3_verbs_welcome make_welcome(
 		.place_us = b->ud != NULL && cfg->engine.setup_probing ? PLACE_US : 0};
 }
 
-static int watch_fd(struct hp3d_verbs_mode *b, int fd, uint32_t events, uint32_t what)
-{
-	struct epoll_event event = {.events = events, .data.u32 = what};
-
-	return epoll_ctl(b->epoll, EPOLL_CTL_ADD, fd, &event);
-}
-
 static int open_copies(struct hp3d_verbs_mode *b, const struct hp3_config *cfg)
 {
 	int rc = hp3d_copies_open(&b->copies, cfg->verbs.copies);
 
 	for (uint32_t i = 0; rc == 0 && i < b->copies.n; i++)
-		rc = watch_fd(b, hp3d_copies_fd(&b->copies, i), EPOLLIN, COPIES | i);
+		rc = hp3d_epoll_add(b->epoll, hp3d_copies_fd(&b->copies, i), EPOLLIN, COPIES | i);
 	return rc;
 }
 
@@ -106,13 +99,14 @@ struct hp3d_verbs_mode *hp3d_verbs_open(const struct hp3_config *cfg, struct hp3
 	b->pipe = p;
 	b->max_flows = cfg->engine.max_flows;
 	b->max_pairs = cfg->engine.max_pairs;
-	b->listener = -1;
+	b->socket.fd = b->socket.lock = -1;
 	b->traces = (struct hp3d_ud_traces)HP3D_UD_NO_TRACES;
 	for (unsigned i = 0; i < HP3D_VERBS_SHIMS; i++)
 		b->shims[i].fd = b->shims[i].bell = -1;
 	b->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hp3d_verbs_listen(b, cfg) < 0 || b->epoll < 0 ||
-		watch_fd(b, b->listener, EPOLLIN, LISTENER) < 0 || open_copies(b, cfg) < 0) {
+		hp3d_epoll_add(b->epoll, b->socket.fd, EPOLLIN, LISTENER) < 0 ||
+		open_copies(b, cfg) < 0) {
 		hp3d_verbs_close(b);
 		return NULL;
 	}
@@ -137,10 +131,8 @@ void hp3d_verbs_close(struct hp3d_verbs_mode *b)
 	for (unsigned i = 0; i < HP3D_VERBS_SHIMS; i++)
 		if (b->shims[i].fd >= 0)
 			hp3d_verbs_release(&b->shims[i]);
-	if (b->listener >= 0) {
-		unlink(b->path);
-		close(b->listener);
-	}
+	hp3d_control_unlisten(&b->socket);
+	hp3d_control_release(&b->socket);
 	if (b->epoll >= 0)
 		close(b->epoll);
 	free_tables(b);
@@ -169,7 +161,7 @@ static void open_datagrams(struct hp3d_verbs_mode *b, uint64_t now)
 {
 	b->asked = true;
 	b->ud = hp3d_ud_open(b->cfg, b->pipe, &b->traces);
-	if (b->ud != NULL && watch_fd(b, hp3d_ud_fd(b->ud), EPOLLIN, DATAGRAMS) < 0) {
+	if (b->ud != NULL && hp3d_epoll_add(b->epoll, hp3d_ud_fd(b->ud), EPOLLIN, DATAGRAMS) < 0) {
 		hp3d_ud_close(b->ud);
 		b->ud = NULL;
 	}
@@ -209,7 +201,7 @@ static void accept_one(struct hp3d_verbs_mode *b, uint64_t now)
 	if (fd < 0)
 		return;
 	i = hp3d_verbs_closing_too_many() ? -1 : hp3d_verbs_find_place(b, uid, &occupied);
-	if (i < 0 || watch_fd(b, fd, EPOLLIN | EPOLLRDHUP, (uint32_t)i) < 0) {
+	if (i < 0 || hp3d_epoll_add(b->epoll, fd, EPOLLIN | EPOLLRDHUP, (uint32_t)i) < 0) {
 		hp3d_verbs_set_counter(&b->c.refused_full, b->c.refused_full + 1);
 		close(fd);
 		return;
@@ -235,7 +227,7 @@ static void greet_shim(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now)
 	if (s->cells != NULL)
 		hp3d_verbs_set_counter(&b->c.shims, b->c.shims + 1);
 	/* hp3d never reads the bell: with edge triggering, each write is an event. */
-	if (rc < 0 || watch_fd(b, s->bell, EPOLLIN | EPOLLET, shim | BELL) < 0) {
+	if (rc < 0 || hp3d_epoll_add(b->epoll, s->bell, EPOLLIN | EPOLLET, shim | BELL) < 0) {
 		refuse_shim(b, shim, now);
 		return;
 	}
