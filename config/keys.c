@@ -164,7 +164,8 @@ static const struct hp3_ini_key keys[] = {
 
 	ENUM(bypass, carry_link, onoff, HP3_OFF, RESTART,
 		"while one port of a rail has no link, set the other port down, so that the device "
-		"connected to the other port detects the failure"),
+		"connected to the other port detects the failure. If only one port is a kernel "
+		"interface, this interface stays up"),
 
 	LIST(filter, peers, hp3_filter_valid_peers,
 		"up to 16 addresses or prefixes by comma, such as \"10.1.0.0/16, fd00::/8\"",

@@ -220,6 +220,11 @@ static void find_rails(const struct hp3_config *cfg)
 			r->name, {interface_of(r->rnic), interface_of(r->net)}, NONE, false};
 		restore_interface(r, sides[0], mine->index[0]);
 		restore_interface(r, sides[1], mine->index[1]);
+		if (cfg->bypass.carry_link && !mine->index[0] != !mine->index[1])
+			fprintf(stderr,
+				"hp3d: [rail.%s] %s: stays up if the other port has no link: only "
+				"one of them is a kernel interface\n",
+				r->name, sides[mine->index[1] != 0]);
 		n_rails += mine->index[0] != 0 && mine->index[1] != 0;
 	}
 }

@@ -61,7 +61,7 @@ void hp3d_capabilities_text(char *buf, size_t cap);
  * these interfaces up: a file in /run/hp3 lists them.
  *
  * Only for rails whose ports are both kernel interfaces; control/links.c sets ports of other
- * drivers down.
+ * drivers down. On a rail with one kernel interface, that interface is never set down.
  */
 
 /* Sets up interfaces that a killed process left down. Then starts the process, if configured.

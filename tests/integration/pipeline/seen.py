@@ -169,6 +169,7 @@ class Seen(Wired):
         self.stop(d)
 
     def test_a_link_is_carried_to_a_driver(self):
+        """But not from it: hp3d says so at its start."""
         d = self.daemon({"rail0": (self.rnic.devargs(0), "net_ring0")}, bypass={"carry_link": "on"}).up()
         self.becomes(d, "ok")
         for state in ("down", "up"):
@@ -176,6 +177,7 @@ class Seen(Wired):
             wait_for("both links", lambda: d.json("health", code=None)[0]["links"]["rail0"] == {
                 "rnic": state == "up", "net": state == "up"})
         self.assertIn("[rail.rail0] net: set down, for as long as the other port has no link", d.output())
+        self.assertIn("[rail.rail0] rnic: stays up if the other port has no link: only one of them is a kernel interface", d.output())
         d.stop()
 
     def test_an_interface_is_deleted(self):
