@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which rails have a bypass, and the control thread's requests. */
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 #include <rte_ethdev.h>
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
+#include "app/interface.h"
 #include "config/devargs.h"
 #include "roce/icrc.h"
 
@@ -63,17 +60,12 @@ static int read_sides(
 
 static uint32_t mtu_of(int ifindex)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq ifr = {0};
-	uint32_t mtu = RTE_ETHER_MTU;
 
-	if (fd < 0)
-		return mtu;
-	if (if_indextoname((unsigned)ifindex, ifr.ifr_name) != NULL &&
-		ioctl(fd, SIOCGIFMTU, &ifr) == 0)
-		mtu = (uint32_t)ifr.ifr_mtu;
-	close(fd);
-	return mtu;
+	if (if_indextoname((unsigned)ifindex, ifr.ifr_name) == NULL ||
+		hp3_interface_ioctl(SIOCGIFMTU, &ifr) < 0)
+		return RTE_ETHER_MTU;
+	return (uint32_t)ifr.ifr_mtu;
 }
 
 /*

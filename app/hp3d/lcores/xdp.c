@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/lcores/ports.h"
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include "app/bypass/bypass.h"
+#include "app/interface.h"
 #include "config/devargs.h"
 
 #define PACKET     "net_af_packet"
@@ -34,16 +31,9 @@ static unsigned count_queues(const char *interface)
 {
 	struct ethtool_channels c = {.cmd = ETHTOOL_GCHANNELS};
 	struct ifreq ifr = {.ifr_data = (void *)&c};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	unsigned n = 1;
 
-	if (fd < 0)
-		return n;
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", interface);
-	if (ioctl(fd, SIOCETHTOOL, &ifr) == 0)
-		n = c.combined_count + c.rx_count;
-	close(fd);
-	return n;
+	return hp3_interface_ioctl(SIOCETHTOOL, &ifr) == 0 ? c.combined_count + c.rx_count : 1;
 }
 
 const char *hp3d_xdp_unsupported(const char *devargs)

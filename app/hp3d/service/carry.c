@@ -2,21 +2,18 @@
 #include "app/hp3d/service/service.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <linux/capability.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "app/interface.h"
 #include "config/devargs.h"
 
 #define NOTE    "/run/hp3/down-%llu-%u" /* network namespace, interface index */
@@ -36,23 +33,13 @@ static unsigned n_rails;
 static int way = -1; /* pipe to the process */
 static pid_t process;
 
-static int request_interface(unsigned long what, struct ifreq *ifr)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int ret = fd < 0 ? -1 : ioctl(fd, what, ifr);
-
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
 /* 0: there is no such interface. */
 static unsigned flags_of(unsigned index)
 {
 	struct ifreq ifr = {0};
 
 	if (if_indextoname(index, ifr.ifr_name) == NULL ||
-		request_interface(SIOCGIFFLAGS, &ifr) < 0)
+		hp3_interface_ioctl(SIOCGIFFLAGS, &ifr) < 0)
 		return 0;
 	return (unsigned short)ifr.ifr_flags;
 }
@@ -62,10 +49,10 @@ static int set_up(unsigned index, bool up)
 	struct ifreq ifr = {0};
 
 	if (if_indextoname(index, ifr.ifr_name) == NULL ||
-		request_interface(SIOCGIFFLAGS, &ifr) < 0)
+		hp3_interface_ioctl(SIOCGIFFLAGS, &ifr) < 0)
 		return -1;
 	ifr.ifr_flags = (short)(up ? ifr.ifr_flags | IFF_UP : ifr.ifr_flags & ~IFF_UP);
-	return request_interface(SIOCSIFFLAGS, &ifr);
+	return hp3_interface_ioctl(SIOCSIFFLAGS, &ifr);
 }
 
 static void note_of(unsigned index, char path[64])
