@@ -4,8 +4,8 @@
 
 usage: scenarios.py BUILD SCENARIO [MODES]
 
-In every scenario and mode: all content right, no packet overtook another, every message completed.
-Then checks specific to the scenario.
+In every scenario and mode: all content right, no packet overtook another, every message completed
+(link-failure: only with hp3 on, since otherwise the RNIC's timer decides). Then checks specific to the scenario.
 """
 import json
 import os
@@ -33,6 +33,10 @@ def middle(report, mode, flow, begin, end):
 
 def total(row):
     return sum(row["goodput"].values())
+
+
+def packets_sprayed(report, mode):
+    return sum(c["sprayed"] for r in report["results"] if r["mode"] == mode for c in r["counters"].values())
 
 
 def decisions(report, mode, kind):
@@ -154,6 +158,8 @@ def link_failure(report):
     off, on = (of_mode(report, m)["outage_ms"]["l1-s1"] for m in ("off", "on"))
     print(f"without a completion after the cut, ms: off {off}, on {on}")
     assert of_mode(report, "off")["retransmissions"] > 0
+    # What the timer sends again may be lost before routes follow; the next time is behind the end.
+    off = {f: ms if ms is not None else 1000 * (report["scenario"]["scenario"]["seconds"] - 5) for f, ms in off.items()}
     assert off["a"] > 16000, "the RNIC's timer ends it"
     moves = decisions(report, "on", "failover")
     assert any(e["name"] == "a" and 5 < e["t"] < 18 for e in moves), moves
@@ -195,19 +201,22 @@ def asymmetric(report):
 
 def allreduce_4(report):
     off, on = of_mode(report, "off"), of_mode(report, "on")
-    assert on["moves"] >= 1 and on["out_of_seq"] == 0
+    assert on["moves"] >= 1 or packets_sprayed(report, "on") > 0
+    assert on["out_of_seq"] == 0
     assert total(on) > 1.2 * total(off)
 
 
 def storage_mix(report):
     off, on = of_mode(report, "off"), of_mode(report, "on")
-    assert on["moves"] >= 1 and on["out_of_seq"] == 0
+    assert on["moves"] >= 1 or packets_sprayed(report, "on") > 0
+    assert on["out_of_seq"] == 0
     assert on["goodput"]["elephant"] > off["goodput"]["elephant"]
 
 
 def permutation(report):
     off, on = of_mode(report, "off"), of_mode(report, "on")
-    assert on["moves"] >= 1 and on["out_of_seq"] == 0
+    assert on["moves"] >= 1 or packets_sprayed(report, "on") > 0
+    assert on["out_of_seq"] == 0
     assert total(on) > 0.95 * total(off), "on two cores that are busy beside, the hosts are slower than the links"
     probes_within_budget(report, 16)
 
@@ -239,17 +248,13 @@ def main():
     out = tempfile.mkdtemp(prefix="hp3-scenario-")
     try:
         report, page = play(bed, name, modes, out, *chosen)
-        for _ in range(3):
-            if name != "link-failure" or not (of_mode(report, "off") or {}).get("open"):
-                break
-            print("hp3 off: what the RNIC's timer sent again was lost, too, and the next time is behind the end: again")
-            report, page = play(bed, name, modes, out, *chosen)
         assert "<p class=verdict>hp3" in page or "<p class=verdict>mode " in page, "the verdict"
         assert report["commit"] in page and f"run {name} --modes {modes}" in page, "commit and command"
         figures = 7 if "Packets on several paths" in page else 6
         assert page.count("<svg") == figures and "http-equiv" not in page and "src=" not in page, "one self-contained page"
         for mode, row in report["summary"].items():
-            assert row["wrong_content"] == 0 and row["open"] == 0, f"{mode}: {row}"
+            assert row["wrong_content"] == 0, f"{mode}: {row}"
+            assert row["open"] == 0 or (name == "link-failure" and mode != "on"), f"{mode}: {row}"
             assert row["disordered"] == 0, f"{mode}: {row}"
             assert row["overtaken"] == 0 or name == "link-failure", f"{mode}: {row}"  # there, hp3-testbed says how many
             assert row["fct"]["n"] > 50
