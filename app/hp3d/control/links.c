@@ -10,10 +10,12 @@
 #include "app/hp3d/lcores/ports.h"
 
 #define LOOK_NS 250000000ull
+#define LINK_NS 30000000000ull /* longest time from setting up a port to its link */
 
 static struct {
 	bool down[HP3_CONFIG_RAILS_MAX][2]; /* by direction: the port where its packets arrive */
 	bool held[HP3_CONFIG_RAILS_MAX][2]; /* this module set it down */
+	uint64_t trained_by[HP3_CONFIG_RAILS_MAX][2]; /* set up again, no link since; 0: neither */
 	bool refused[HP3_CONFIG_RAILS_MAX]; /* the driver cannot set the link */
 	uint64_t next;
 	bool known;
@@ -54,6 +56,7 @@ static void set_port_link(const struct hp3_config *cfg, unsigned rail, unsigned 
 	int err = down ? rte_eth_dev_set_link_down(port) : rte_eth_dev_set_link_up(port);
 
 	links.held[rail][dir] = down && err == 0;
+	links.trained_by[rail][dir] = down ? 0 : hp3d_now() + LINK_NS;
 	links.refused[rail] = err < 0;
 	if (err < 0)
 		fprintf(stderr, "hp3d: [rail.%s] %s: its driver cannot set the link %s: %s\n",
@@ -69,7 +72,8 @@ static void set_port_link(const struct hp3_config *cfg, unsigned rail, unsigned 
 static void carry_link_loss(const struct hp3_config *cfg, unsigned rail)
 {
 	for (unsigned dir = 0; dir < 2; dir++) {
-		bool lost = links.down[rail][!dir] && !links.held[rail][!dir];
+		bool lost = links.down[rail][!dir] && !links.held[rail][!dir] &&
+			    hp3d_now() >= links.trained_by[rail][!dir];
 
 		if (lost == links.held[rail][dir] || links.refused[rail] ||
 			!is_driver_s(hp3d_rail_ports(rail)->in[dir]))
@@ -97,6 +101,8 @@ void hp3d_links_watch(const struct hp3_config *cfg)
 		bool was = *down;
 
 		*down = !hp3d_port_is_up(hp3d_rail_ports(i / 2)->in[i % 2]);
+		if (!*down)
+			links.trained_by[i / 2][i % 2] = 0;
 		if (links.known && *down != was)
 			report_link(cfg, i / 2, i % 2, !*down);
 	}

@@ -13,17 +13,21 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "app/clock.h"
 #include "app/interface.h"
 #include "config/devargs.h"
 
 #define NOTE    "/run/hp3/down-%llu-%u" /* network namespace, interface index */
 #define LOOK_MS 1000 /* in case a netlink message is lost */
 #define NONE    (-1)
+#define LINK_MS 30000 /* longest time from setting up an interface to its link */
 
 struct rail {
 	const char *name;
 	unsigned index[2]; /* interfaces: rnic, net */
 	int held; /* the side that this process has set down, or NONE */
+	int trains; /* the side that was set up again and has had no link since, or NONE */
+	uint64_t trained_by;
 	bool overruled; /* another process set it up again: wait for a link on both sides */
 };
 
@@ -92,23 +96,29 @@ static void let_go(struct rail *r)
 	int side = r->held;
 
 	r->held = NONE;
+	r->trains = side;
+	r->trained_by = hp3_clock_ms() + LINK_MS;
 	note_of(r->index[side], note);
 	if (set_up(r->index[side], true) == 0)
 		fprintf(stderr, "hp3d: [rail.%s] %s: set up again\n", r->name, sides[side]);
 	unlink(note);
 }
 
+/* NICs need seconds to have a link again; the other port is not to go down for that. */
 static void look_at(struct rail *r)
 {
 	unsigned flags[2] = {flags_of(r->index[0]), flags_of(r->index[1])};
 	bool runs[2] = {flags[0] & IFF_RUNNING, flags[1] & IFF_RUNNING};
 
+	if (r->trains != NONE && (runs[r->trains] || hp3_clock_ms() >= r->trained_by))
+		r->trains = NONE;
 	if (r->held != NONE && runs[!r->held]) {
 		let_go(r);
 	} else if (r->held != NONE && (flags[r->held] & IFF_UP)) {
 		r->overruled = true;
 		let_go(r);
-	} else if (r->held == NONE && runs[0] != runs[1] && !r->overruled) {
+	} else if (r->held == NONE && runs[0] != runs[1] && !r->overruled &&
+		   r->trains != (runs[0] ? 1 : 0)) {
 		take_down(r, runs[0] ? 0 : 1);
 	} else if (r->held == NONE && runs[0] && runs[1]) {
 		r->overruled = false;
@@ -203,8 +213,8 @@ static void find_rails(const struct hp3_config *cfg)
 		const struct hp3_config_rail *r = &cfg->rails[i];
 		struct rail *mine = &rails[n_rails];
 
-		*mine = (struct rail){
-			r->name, {interface_of(r->rnic), interface_of(r->net)}, NONE, false};
+		*mine = (struct rail){r->name, {interface_of(r->rnic), interface_of(r->net)}, NONE,
+			NONE, 0, false};
 		restore_interface(r, sides[0], mine->index[0]);
 		restore_interface(r, sides[1], mine->index[1]);
 		if (cfg->bypass.carry_link && !mine->index[0] != !mine->index[1])

@@ -132,6 +132,21 @@ class Seen(Wired):
         self.carried(True)
         self.assertEqual(glob.glob(f"/run/hp3/down-{os.stat('/proc/self/ns/net').st_ino}-*"), [])
 
+    def test_a_carried_link_takes_time(self):
+        """A NIC has a link seconds after it was set up. Meanwhile, the other port stays up."""
+        d = self.start(bypass={"carry_link": "on"})
+        self.becomes(d, "ok")
+        self.link(self.rnic.far, "down")
+        self.carried(False)
+        self.link(self.net.far, "down")
+        self.link(self.rnic.far, "up")
+        wait_for("net set up", lambda: "net: set up again" in d.output())
+        time.sleep(2.5)  # hp3d-carry looks each second
+        self.link(self.net.far, "up")
+        self.becomes(d, "ok")
+        self.assertNotIn("rnic: set down", d.output())
+        self.stop(d)
+
     def keeper_of_links(self, d):
         """The process that sets links up again, by its name."""
         with open(f"/proc/{d.process.pid}/task/{d.process.pid}/children") as f:
