@@ -231,29 +231,3 @@ uint32_t sim_model_path(const struct sim_model *m, const struct hp3_tuple *t)
 	}
 	return id;
 }
-
-bool sim_model_trace(struct sim_model *m, const struct hp3_tuple *t, uint32_t label)
-{
-	uint32_t paths = m->given.paths, path = sim_model_path(m, t);
-
-	for (uint32_t i = 0; i < paths && !m->refused; i++) {
-		if (m->seen >> i & 1 && (i == path) != (m->label[i] == label))
-			m->refused = true;
-	}
-	if (m->refused)
-		return false;
-	if (m->seen >> path & 1) {
-		/* A wrong model would have hit the label by chance with 1 / paths. */
-		if (m->proof < SIM_MODEL_PROOF)
-			m->proof += (uint8_t)(31 - __builtin_clz(paths));
-	} else {
-		m->seen |= 1ull << path;
-		m->label[path] = label;
-	}
-	return true;
-}
-
-bool sim_model_believed(const struct sim_model *m)
-{
-	return !m->refused && m->proof >= SIM_MODEL_PROOF;
-}

@@ -6,10 +6,6 @@
  * This file also has models of these hashes, for engines that may use information that a real host
  * does not have.
  *
- * A model may be wrong, so it is used only after traces have confirmed it. sim_model_trace() adds
- * an observation; sim_model_believed() returns whether the observations suffice. One contradiction
- * refutes the model until the next sim_model_init().
- *
  * CRC and XOR hashes are affine over GF(2), H(p ^ d) = H(p) ^ H(d) ^ H(0); ppp/linear.h uses this
  * property. murmur3 does not have it.
  */
@@ -62,7 +58,6 @@ static inline uint32_t sim_hash_hop(const struct sim_hash *h, const struct hp3_t
  */
 #define SIM_MODEL_STAGES 3u
 #define SIM_MODEL_PATHS  64u /* paths of a model, at most */
-#define SIM_MODEL_PROOF  24u /* bits of evidence: a wrong model passes with probability 2^-24 */
 
 struct sim_stage {
 	struct sim_hash hash;
@@ -74,11 +69,7 @@ struct sim_stage {
 struct sim_model {
 	struct hp3_path_model given; /* first member: engines get a pointer to it */
 	struct sim_stage stage[SIM_MODEL_STAGES];
-	uint8_t stages;
-	bool refused;
-	uint8_t proof; /* bits of evidence so far */
-	uint64_t seen; /* bitmap: label[] is known */
-	uint32_t label[SIM_MODEL_PATHS]; /* by path id: its label in traces */
+	uint8_t stages; /* 0: not made yet */
 };
 
 /*
@@ -88,13 +79,3 @@ struct sim_model {
 int sim_model_init(struct sim_model *m, const struct sim_stage *stage, unsigned stages);
 
 uint32_t sim_model_path(const struct sim_model *m, const struct hp3_tuple *t);
-
-/*
- * A trace of a packet with this tuple returned the path name `label` (the address of a hop, or any
- * other name that differs between paths). The first trace of a path stores its label; later traces
- * of this path test the model. A label stored for another path, or a path with another label,
- * refutes the model. Pass each tuple once: a repeated tuple would count as new evidence. Returns
- * false once the model is refuted.
- */
-bool sim_model_trace(struct sim_model *m, const struct hp3_tuple *t, uint32_t label);
-bool sim_model_believed(const struct sim_model *m);

@@ -99,23 +99,6 @@ static uint32_t farthest_host(const struct sim *s, uint32_t src)
 	return best;
 }
 
-/* As an operator would: the hash is configured, then held against traces until it is believed. */
-static int confirm_model(struct sim *s, struct sim_model *m, uint32_t src, uint32_t dst)
-{
-	struct hp3_tuple t = {.dport = 4791};
-
-	hp3_sim_address(t.src, src);
-	hp3_sim_address(t.dst, dst);
-	for (uint32_t port = HP3_PORT_FIRST; port < HP3_PORT_FIRST + HP3_PORT_COUNT; port++) {
-		t.sport = (uint16_t)port;
-		if (!sim_model_trace(m, &t, 1000 + sim_model_path(m, &t)))
-			return -EINVAL;
-		if (sim_model_believed(m))
-			return 0;
-	}
-	return -EAGAIN;
-}
-
 /* One stage of the hash for each place where there is a choice on the way, hosts included. */
 static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uint32_t src)
 {
@@ -126,7 +109,6 @@ static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uin
 		 n = 1;
 	uint32_t *seeds = sim_alloc(SIM_MODEL_STAGES * SIM_MODEL_PATHS, sizeof(*seeds));
 	unsigned stages = 0;
-	int ret;
 
 	b->seeds[index] = seeds;
 	while (at[0] != dst) {
@@ -147,8 +129,7 @@ static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uin
 			(struct sim_stage){.hash = hash, .seeds = &seeds[stages * SIM_MODEL_PATHS]};
 		stage[stages++].hash.paths = (uint16_t)ways;
 	}
-	ret = sim_model_init(&b->model[index], stage, stages);
-	return ret < 0 ? ret : confirm_model(s, &b->model[index], src, dst);
+	return sim_model_init(&b->model[index], stage, stages);
 }
 
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
@@ -159,7 +140,7 @@ int hp3_sim_models(struct sim *s, struct hp3_balancer *b)
 	b->model = sim_alloc(b->places, sizeof(*b->model));
 	b->seeds = sim_alloc(b->places, sizeof(*b->seeds));
 	for (uint32_t h = 0; h < t->hosts && ret == 0; h++)
-		if (!sim_model_believed(&b->model[b->place[h]]))
+		if (b->model[b->place[h]].stages == 0)
 			ret = model_from(s, b, b->place[h], h);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hash models: known answers (catalogue check values, and bit-by-bit references for whole tuples),
- * what each reads, linearity, and how a model earns belief.
+ * what each reads, linearity, and models of several stages.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -223,84 +223,6 @@ static void refuses_models_without_sense(void **state)
 	assert_int_equal(sim_model_init(&m, stage, 1), -EDOM);
 }
 
-/* Traces name paths by hop addresses. The right model is believed, after enough of them, always. */
-static void belief_needs_traces(void **state)
-{
-	uint64_t rng = SEED + 3;
-
-	for (unsigned run = 0; run < 200; run++) {
-		const struct sim_stage truth = {.hash = {.kind = (uint8_t)(run % SIM_HASH_KINDS),
-							.paths = (uint16_t)(2 + run % 20),
-							.seed = (uint32_t)run}};
-		struct sim_model m;
-		unsigned traces = 0;
-
-		assert_int_equal(sim_model_init(&m, &truth, 1), 0);
-		while (!sim_model_believed(&m)) {
-			struct hp3_tuple t = random_tuple(&rng);
-			uint32_t hop = sim_hash_hop(&truth.hash, &t);
-
-			assert_true(sim_model_trace(&m, &t, 0x0a000001 + hop * 77));
-			assert_true(++traces < 500);
-		}
-		assert_true(traces > SIM_MODEL_PROOF / 5);
-	}
-}
-
-/* A wrong seed, a wrong kind, a wrong number of next hops: refuted, and stays refuted. */
-static void wrong_models_are_refuted(void **state)
-{
-	uint64_t rng = SEED + 4;
-	unsigned most = 0;
-
-	for (unsigned run = 0; run < 300; run++) {
-		struct sim_hash truth = {.kind = SIM_HASH_MURMUR3, .paths = 8, .seed = run};
-		struct sim_stage wrong = {.hash = truth};
-		struct hp3_tuple t;
-		struct sim_model m;
-		unsigned traces = 0;
-
-		if (run % 3 == 0)
-			wrong.hash.seed++;
-		else if (run % 3 == 1)
-			wrong.hash.kind = SIM_HASH_CRC32;
-		else
-			wrong.hash.paths = 7;
-		assert_int_equal(sim_model_init(&m, &wrong, 1), 0);
-		do {
-			t = random_tuple(&rng);
-			traces++;
-			assert_false(sim_model_believed(&m));
-		} while (sim_model_trace(&m, &t, 100 + sim_hash_hop(&truth, &t)));
-		if (traces > most)
-			most = traces;
-		for (unsigned i = 0; i < 100; i++) {
-			t = random_tuple(&rng);
-			assert_false(sim_model_trace(&m, &t, 100 + sim_model_path(&m, &t)));
-		}
-		assert_false(sim_model_believed(&m));
-	}
-	assert_true(most < 30);
-}
-
-/* All traces show one path while the model says that there are eight. */
-static void one_label_for_two_paths_refutes(void **state)
-{
-	const struct sim_stage stage = {.hash = {.kind = SIM_HASH_CRC32, .paths = 8}};
-	uint64_t rng = SEED + 5;
-	struct sim_model m;
-	unsigned traces = 0;
-
-	assert_int_equal(sim_model_init(&m, &stage, 1), 0);
-	for (bool fits = true; fits; traces++) {
-		struct hp3_tuple t = random_tuple(&rng);
-
-		fits = sim_model_trace(&m, &t, 5);
-		assert_true(fits == (__builtin_popcountll(m.seen) == 1 && !m.refused));
-	}
-	assert_true(traces < 10);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,9 +233,6 @@ int main(void)
 		cmocka_unit_test(linear_are_crc_and_xor_only),
 		cmocka_unit_test(paths_of_several_stages),
 		cmocka_unit_test(refuses_models_without_sense),
-		cmocka_unit_test(belief_needs_traces),
-		cmocka_unit_test(wrong_models_are_refuted),
-		cmocka_unit_test(one_label_for_two_paths_refutes),
 	};
 
 	print_message("seed %#x\n", SEED);
