@@ -3,28 +3,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <rte_common.h>
+#include "base/crc.h"
 
 static struct hp3_queue_view *views[HP3_EXTERN_SWITCHES];
 
-static uint32_t reflected_crc(const uint8_t *p, uint32_t len, uint32_t crc, uint32_t poly)
-{
-	while (len-- > 0) {
-		crc ^= *p++;
-		for (int i = 0; i < 8; i++)
-			crc = crc >> 1 ^ (crc & 1 ? poly : 0);
-	}
-	return crc;
-}
-
-/* A key has at most 45 bytes: a table would only cost cache lines. */
 uint32_t hp3_crc32(const void *key, uint32_t len, uint32_t seed)
 {
-	return ~reflected_crc(key, len, ~seed, 0xedb88320u);
+	return ~hp3_crc_reflected(hp3_crc_table_32, ~seed, key, len);
 }
 
 uint32_t hp3_crc16(const void *key, uint32_t len, uint32_t seed)
 {
-	return reflected_crc(key, len, seed & 0xffff, 0xa001u);
+	return hp3_crc_reflected(hp3_crc_table_16, seed & 0xffff, key, len);
 }
 
 void hp3_extern_bind(unsigned index, struct hp3_queue_view *view)

@@ -1,80 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * CRCs by tables of four bits: small, and fast enough for choices made a few times per second. The
- * data path never hashes with these.
- */
 #include <errno.h>
 #include <string.h>
+#include "base/crc.h"
 #include "sim/fabric/hash.h"
 
 #define PROTO_UDP 17u
 #define INPUT_MAX 40u /* two IPv6 addresses, ports, protocol, QPN */
 
-static const uint32_t crc32_nibble[16] = {
-	0x00000000,
-	0x1db71064,
-	0x3b6e20c8,
-	0x26d930ac,
-	0x76dc4190,
-	0x6b6b51f4,
-	0x4db26158,
-	0x5005713c,
-	0xedb88320,
-	0xf00f9344,
-	0xd6d6a3e8,
-	0xcb61b38c,
-	0x9b64c2b0,
-	0x86d3d2d4,
-	0xa00ae278,
-	0xbdbdf21c,
-};
-
-static const uint16_t ccitt_nibble[16] = {
-	0x0000,
-	0x1021,
-	0x2042,
-	0x3063,
-	0x4084,
-	0x50a5,
-	0x60c6,
-	0x70e7,
-	0x8108,
-	0x9129,
-	0xa14a,
-	0xb16b,
-	0xc18c,
-	0xd1ad,
-	0xe1ce,
-	0xf1ef,
-};
-
-static const uint16_t ibm_nibble[16] = {
-	0x0000,
-	0xcc01,
-	0xd801,
-	0x1400,
-	0xf001,
-	0x3c00,
-	0x2800,
-	0xe401,
-	0xa001,
-	0x6c00,
-	0x7800,
-	0xb401,
-	0x5000,
-	0x9c01,
-	0x8801,
-	0x4400,
-};
-
-static uint32_t crc32_of_bytes(uint32_t crc, const uint8_t *p, size_t n)
-{
-	for (; n; n--, p++) {
-		crc = crc >> 4 ^ crc32_nibble[(crc ^ *p) & 15];
-		crc = crc >> 4 ^ crc32_nibble[(crc ^ *p >> 4) & 15];
-	}
-	return crc;
-}
+static const uint16_t ccitt_nibble[16] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6,
+	0x70e7, 0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef};
 
 static uint32_t crc16_ccitt(uint32_t seed, const uint8_t *p, size_t n)
 {
@@ -83,17 +17,6 @@ static uint32_t crc16_ccitt(uint32_t seed, const uint8_t *p, size_t n)
 	for (; n; n--, p++) {
 		crc = (uint16_t)(crc << 4) ^ ccitt_nibble[crc >> 12 ^ *p >> 4];
 		crc = (uint16_t)(crc << 4) ^ ccitt_nibble[crc >> 12 ^ (*p & 15)];
-	}
-	return crc;
-}
-
-static uint32_t crc16_ibm(uint32_t seed, const uint8_t *p, size_t n)
-{
-	uint16_t crc = (uint16_t)seed;
-
-	for (; n; n--, p++) {
-		crc = crc >> 4 ^ ibm_nibble[(crc ^ *p) & 15];
-		crc = crc >> 4 ^ ibm_nibble[(crc ^ *p >> 4) & 15];
 	}
 	return crc;
 }
@@ -138,11 +61,11 @@ uint32_t sim_hash_bytes(enum sim_hash_kind kind, uint32_t seed, const void *byte
 {
 	switch (kind) {
 	case SIM_HASH_CRC32:
-		return crc32_of_bytes(seed, bytes, n);
+		return hp3_crc_reflected(hp3_crc_table_32, seed, bytes, n);
 	case SIM_HASH_CRC16_CCITT:
 		return crc16_ccitt(seed, bytes, n);
 	case SIM_HASH_CRC16_IBM:
-		return crc16_ibm(seed, bytes, n);
+		return hp3_crc_reflected(hp3_crc_table_16, seed & 0xffff, bytes, n);
 	case SIM_HASH_XOR:
 		return xor_fold(seed, bytes, n);
 	default:
