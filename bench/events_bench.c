@@ -35,8 +35,7 @@ static double queue_ns(uint32_t pending)
 	struct sim_queue q;
 	double start;
 
-	if (sim_queue_init(&q) < 0)
-		exit(1);
+	sim_queue_init(&q);
 	for (uint32_t i = 0; i < pending; i++) {
 		event[i].at = ahead(&rng);
 		sim_queue_add(&q, &event[i]);
@@ -56,22 +55,22 @@ static double queue_ns(uint32_t pending)
 static double heap_ns(uint32_t pending)
 {
 	struct sim_event *event = sim_alloc(pending, sizeof(*event)), *e;
-	struct sim_heap h = {0};
+	struct hp3_heap h = {0};
 	uint64_t rng = 1;
 	double start;
 
 	for (uint32_t i = 0; i < pending; i++) {
 		event[i].at = ahead(&rng);
-		sim_heap_push(&h, &event[i]);
+		hp3_heap_push(&h, (struct hp3_heap_entry){.at = event[i].at, .event = &event[i]});
 	}
 	start = seconds();
 	for (uint32_t i = 0; i < EVENTS; i++) {
-		e = sim_heap_pop(&h);
+		e = hp3_heap_pop(&h).event;
 		e->at += ahead(&rng);
-		sim_heap_push(&h, e);
+		hp3_heap_push(&h, (struct hp3_heap_entry){.at = e->at, .event = e});
 	}
 	start = seconds() - start;
-	sim_heap_free(&h);
+	hp3_heap_free(&h);
 	free(event);
 	return start * 1e9 / EVENTS;
 }

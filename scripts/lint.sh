@@ -41,7 +41,7 @@ grep -nP '^(static |INLINE )[^=;(]*[ *][a-z0-9]+\(' $(git ls-files '*.[ch]' | gr
 
 # Messages name files, interfaces and words of a command line: plain lines (config/message.h). What is left names none of these.
 grep -nE '(fprintf|fputs|vfprintf|perror)\(.*(stderr|NULL)|fprintf\(stderr|fprintf\($' $(git ls-files 'sim/*.c' 'p4-testbed/*.c') |
-    grep -vE '^(sim/core/memory|sim/cli/progress|p4-testbed/fabric/tm_heap)\.c:' && fail "messages: hp3_message() instead"
+    grep -vE '^(sim/core/memory|sim/cli/progress|p4-testbed/fabric/tm)\.c:' && fail "messages: hp3_message() instead"
 
 # One version, meson.build's.
 version=$(sed -n "s/^    version: '\(.*\)',$/\1/p" meson.build)

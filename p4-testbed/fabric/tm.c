@@ -3,8 +3,30 @@
 #include "base/names.h"
 #include "p4-testbed/fabric/tm.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "p4-testbed/fabric/topo.h"
+
+enum tm_kind {
+	TM_DEQUEUE, /* the serialiser is free */
+	TM_ARRIVE, /* the first frame on a wire is at the far end; what = which wire */
+	TM_PAUSE, /* a pause message reached the lane's sender; what = priority */
+	TM_RESUME,
+};
+
+/* A lane has one event of its own kind at a time and few pauses in the air: the heap grows rarely.
+ */
+static void add_event(
+	struct hp3_tm *tm, uint64_t at, uint32_t lane, enum tm_kind kind, uint32_t what)
+{
+	struct hp3_heap_entry e = {
+		.at = at, .index = lane, .kind = (uint16_t)kind, .what = (uint16_t)what};
+
+	if (hp3_heap_push(&tm->events, e))
+		return;
+	fprintf(stderr, "hp3-fabric: out of memory for %u events\n", 2 * tm->events.cap);
+	abort();
+}
 
 static void push_frame(struct hp3_fifo *q, struct hp3_frame *f)
 {
@@ -73,10 +95,10 @@ static void charge_ingress(struct hp3_tm *tm, const struct hp3_frame *f, bool in
 		return;
 	if (!(l->asked & bit) && l->inside[f->priority] > tm->xoff) {
 		l->asked |= bit;
-		hp3_tm_at(tm, tm->now + l->delay_ns, f->lane_in, HP3_TM_PAUSE, f->priority);
+		add_event(tm, tm->now + l->delay_ns, f->lane_in, TM_PAUSE, f->priority);
 	} else if ((l->asked & bit) && l->inside[f->priority] <= tm->xon) {
 		l->asked &= (uint8_t)~bit;
-		hp3_tm_at(tm, tm->now + l->delay_ns, f->lane_in, HP3_TM_RESUME, f->priority);
+		add_event(tm, tm->now + l->delay_ns, f->lane_in, TM_RESUME, f->priority);
 	}
 }
 
@@ -125,7 +147,7 @@ static void schedule_dequeue(struct hp3_tm *tm, uint32_t lane)
 	if (l->dequeue_due || !l->up || next_queue(l, tm->now) < 0)
 		return;
 	l->dequeue_due = true;
-	hp3_tm_at(tm, hp3_max_u64(l->free_at, tm->now), lane, HP3_TM_DEQUEUE, 0);
+	add_event(tm, hp3_max_u64(l->free_at, tm->now), lane, TM_DEQUEUE, 0);
 }
 
 /* Why the lane does not take a frame, or -1. */
@@ -163,7 +185,7 @@ static void put_on_wire(
 	push_frame(&w->q, f);
 	if (!w->due) {
 		w->due = true;
-		hp3_tm_at(tm, f->at, lane, HP3_TM_ARRIVE, wire);
+		add_event(tm, f->at, lane, TM_ARRIVE, wire);
 	}
 }
 
@@ -200,7 +222,7 @@ static void deliver_frame(struct hp3_tm *tm, uint32_t lane, uint32_t wire)
 	}
 	if (w->q.head != NULL) {
 		w->due = true;
-		hp3_tm_at(tm, w->q.head->at, lane, HP3_TM_ARRIVE, wire);
+		add_event(tm, w->q.head->at, lane, TM_ARRIVE, wire);
 	}
 	if (f == NULL)
 		return;
@@ -236,27 +258,25 @@ void hp3_tm_host_pause(struct hp3_tm *tm, uint32_t lane, uint32_t priority, uint
 	if (ns > 0 && l->pause_until[priority] <= tm->now)
 		l->stats.pauses++;
 	l->pause_until[priority] = tm->now + ns;
-	hp3_tm_at(tm, l->pause_until[priority], lane, HP3_TM_RESUME, HP3_TM_PRIORITIES);
+	add_event(tm, l->pause_until[priority], lane, TM_RESUME, HP3_TM_PRIORITIES);
 }
 
 void hp3_tm_run(struct hp3_tm *tm, uint64_t until)
 {
-	struct hp3_tm_event e;
+	while (tm->events.n > 0 && hp3_heap_min(&tm->events) <= until) {
+		struct hp3_heap_entry e = hp3_heap_pop(&tm->events);
 
-	while (hp3_tm_pop(tm, until, &e)) {
-		if (e.at > tm->now)
-			tm->now = e.at;
-		if (e.kind == HP3_TM_DEQUEUE)
-			dequeue_frame(tm, e.lane);
-		else if (e.kind == HP3_TM_ARRIVE)
-			deliver_frame(tm, e.lane, e.what);
+		tm->now = hp3_max_u64(e.at, tm->now);
+		if (e.kind == TM_DEQUEUE)
+			dequeue_frame(tm, e.index);
+		else if (e.kind == TM_ARRIVE)
+			deliver_frame(tm, e.index, e.what);
 		else if (e.what == HP3_TM_PRIORITIES)
-			schedule_dequeue(tm, e.lane); /* a timed pause may be over */
+			schedule_dequeue(tm, e.index); /* a timed pause may be over */
 		else
-			set_paused(tm, e.lane, e.what, e.kind == HP3_TM_PAUSE);
+			set_paused(tm, e.index, e.what, e.kind == TM_PAUSE);
 	}
-	if (until > tm->now)
-		tm->now = until;
+	tm->now = hp3_max_u64(until, tm->now);
 }
 
 static void empty_queues(struct hp3_tm *tm, uint32_t lane)
@@ -294,10 +314,8 @@ void hp3_tm_free(struct hp3_tm *tm)
 	for (uint32_t i = 0; tm->lane != NULL && i < tm->n_lanes; i++)
 		empty_queues(tm, i);
 	free(tm->lane);
-	free(tm->heap);
 	tm->lane = NULL;
-	tm->heap = NULL;
-	tm->n_heap = tm->cap_heap = 0;
+	hp3_heap_free(&tm->events);
 }
 
 const char *hp3_tm_drop_name(enum hp3_tm_drop d)

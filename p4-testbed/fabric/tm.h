@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/heap.h"
 #include "p4-testbed/fabric/impair.h"
 
 #define HP3_TM_PRIORITIES 8u
@@ -105,12 +106,6 @@ struct hp3_lane {
 	struct hp3_lane_stats stats;
 };
 
-struct hp3_tm_event {
-	uint64_t at, seq;
-	uint32_t lane;
-	uint16_t kind, what;
-};
-
 struct hp3_tm_ops {
 	/* The frame has arrived at the lane's far end; the caller owns it again. */
 	void (*deliver)(void *arg, uint32_t lane, struct hp3_frame *f);
@@ -133,9 +128,8 @@ struct hp3_tm {
 	bool lossless;
 	uint32_t xoff, xon;
 	uint64_t now, rng;
-	uint64_t seq, frames; /* frames: how many wait or are on wires */
-	struct hp3_tm_event *heap;
-	size_t n_heap, cap_heap;
+	uint64_t frames; /* how many wait or are on wires */
+	struct hp3_heap events; /* index: lane; kind: enum tm_kind */
 	const struct hp3_tm_ops *ops;
 	void *arg;
 };
@@ -158,14 +152,3 @@ void hp3_tm_set_up(struct hp3_tm *tm, uint32_t lane, bool up);
 void hp3_tm_host_pause(struct hp3_tm *tm, uint32_t lane, uint32_t priority, uint64_t ns);
 
 const char *hp3_tm_drop_name(enum hp3_tm_drop d);
-
-/* Events of the traffic manager in order of time, ties in the order in which they were added. */
-enum hp3_tm_kind {
-	HP3_TM_DEQUEUE, /* the serialiser is free */
-	HP3_TM_ARRIVE, /* the first frame on a wire is at the far end; what = which wire */
-	HP3_TM_PAUSE, /* a pause message reached the lane's sender; what = priority */
-	HP3_TM_RESUME,
-};
-
-void hp3_tm_at(struct hp3_tm *tm, uint64_t at, uint32_t lane, enum hp3_tm_kind kind, uint32_t what);
-bool hp3_tm_pop(struct hp3_tm *tm, uint64_t until, struct hp3_tm_event *e);

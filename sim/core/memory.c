@@ -6,15 +6,20 @@
 #define SLAB_BYTES (256u << 10)
 #define SLAB_HEAD  16u /* link to the slab before */
 
-static void *require_memory(void *p, size_t size)
+void sim_no_memory(size_t size)
 {
-	if (p != NULL)
-		return p;
 	fprintf(stderr,
 		"hp3-sim: no memory for %zu more bytes: use a smaller topology, fewer flows, or "
 		"more memory\n",
 		size);
 	exit(1);
+}
+
+static void *require_memory(void *p, size_t size)
+{
+	if (p == NULL)
+		sim_no_memory(size);
+	return p;
 }
 
 void *sim_alloc(size_t n, size_t size)

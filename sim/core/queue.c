@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sim/core/memory.h"
@@ -7,17 +6,12 @@
 
 #define SHORT_RUN 12u
 
-int sim_queue_init(struct sim_queue *q)
+void sim_queue_init(struct sim_queue *q)
 {
 	*q = (struct sim_queue){.open_cap = 256};
-	q->ring = calloc(SIM_BUCKETS, sizeof(*q->ring));
-	q->open = malloc(q->open_cap * sizeof(*q->open));
-	q->spare = malloc(q->open_cap * sizeof(*q->spare));
-	if (q->ring == NULL || q->open == NULL || q->spare == NULL) {
-		sim_queue_free(q);
-		return -ENOMEM;
-	}
-	return 0;
+	q->ring = sim_alloc(SIM_BUCKETS, sizeof(*q->ring));
+	q->open = sim_alloc(q->open_cap, sizeof(*q->open));
+	q->spare = sim_alloc(q->open_cap, sizeof(*q->spare));
 }
 
 void sim_queue_free(struct sim_queue *q)
@@ -25,7 +19,7 @@ void sim_queue_free(struct sim_queue *q)
 	free(q->ring);
 	free(q->open);
 	free(q->spare);
-	sim_heap_free(&q->far);
+	hp3_heap_free(&q->far);
 	*q = (struct sim_queue){0};
 }
 
@@ -93,8 +87,9 @@ void sim_queue_add(struct sim_queue *q, struct sim_event *event)
 		sink_entry(q->open, q->open_at, q->open_n - 1);
 	} else if (bucket < q->bucket + SIM_BUCKETS) {
 		add_ring(q, event, bucket);
-	} else {
-		sim_heap_push(&q->far, event);
+	} else if (!hp3_heap_push(
+			   &q->far, (struct hp3_heap_entry){.at = event->at, .event = event})) {
+		sim_no_memory(2 * q->far.cap * sizeof(*q->far.a));
 	}
 }
 
@@ -127,10 +122,10 @@ static void advance_bucket(struct sim_queue *q)
 	struct sim_event *event;
 
 	if (bucket == UINT64_MAX)
-		bucket = sim_heap_min(&q->far) >> SIM_BUCKET_BITS;
+		bucket = hp3_heap_min(&q->far) >> SIM_BUCKET_BITS;
 	q->bucket = bucket;
-	while (q->far.n > 0 && sim_heap_min(&q->far) >> SIM_BUCKET_BITS < q->bucket + SIM_BUCKETS) {
-		event = sim_heap_pop(&q->far);
+	while (q->far.n > 0 && hp3_heap_min(&q->far) >> SIM_BUCKET_BITS < q->bucket + SIM_BUCKETS) {
+		event = hp3_heap_pop(&q->far).event;
 		add_ring(q, event, event->at >> SIM_BUCKET_BITS);
 	}
 	slot = bucket & (SIM_BUCKETS - 1);

@@ -12,12 +12,12 @@
  *
  * Layout: a ring of buckets of 2 ns each covers the next 16.8 us. Nearly all events of a packet
  * network (propagation and serialisation) are that near. A bucket is sorted when its time has come.
- * Later events wait in a heap (core/heap.h) and move to the ring before they are due. The `events`
+ * Later events wait in a heap (base/heap.h) and move to the ring before they are due. The `events`
  * bench compares this queue with a heap alone.
  */
 #include <stdbool.h>
 #include <stdint.h>
-#include "sim/core/heap.h"
+#include "base/heap.h"
 
 struct sim;
 
@@ -46,12 +46,11 @@ struct sim_queue {
 	uint64_t bucket; /* number of the open one: time >> SIM_BUCKET_BITS */
 	struct sim_due *open, *spare; /* events of the open bucket, sorted; room to sort them */
 	uint32_t open_at, open_n, open_cap;
-	struct sim_heap far;
+	struct hp3_heap far;
 	uint64_t pending, fired;
 };
 
-/* 0 or -ENOMEM. */
-int sim_queue_init(struct sim_queue *q);
+void sim_queue_init(struct sim_queue *q);
 void sim_queue_free(struct sim_queue *q);
 
 /* The caller has set event->at, to a time not before that of the event that fired last. */

@@ -151,11 +151,7 @@ int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *top
 
 	*s = (struct sim){.asked = *cfg, .cfg = *cfg, .topo = *topo, .rng = cfg->run.seed};
 	*topo = (struct sim_topo){0};
-	ret = sim_queue_init(&s->queue);
-	if (ret < 0) {
-		snprintf(err, err_size, "no memory for the event queue");
-		goto err;
-	}
+	sim_queue_init(&s->queue);
 	s->lb = sim_lb_find(cfg->run.lb);
 	if (s->lb == NULL) {
 		snprintf(err, err_size, "no load balancer '%s': `hp3-sim list` names them",

@@ -40,7 +40,7 @@ static void ordered(void **state)
 	uint64_t rng = SEED, order = 0, now = 0, last_at = 0, last_order = 0, n = 0;
 	struct sim_event *event;
 
-	assert_int_equal(sim_queue_init(&q), 0);
+	sim_queue_init(&q);
 	for (uint32_t i = 0; i < FIRST; i++)
 		add(&q, &e[i], step(&rng), &order);
 	for (uint32_t i = FIRST; (event = sim_queue_pop(&q)) != NULL; n++) {
