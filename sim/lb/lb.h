@@ -53,24 +53,29 @@ const struct sim_lb *sim_lb_find(const char *name);
 /* The i-th balancer; NULL after the last. */
 const struct sim_lb *sim_lb_list(unsigned i);
 
-/* All balancers. */
-extern const struct sim_lb sim_lb_ar;
-extern const struct sim_lb sim_lb_conga;
-extern const struct sim_lb sim_lb_conweave;
-extern const struct sim_lb sim_lb_drill;
-extern const struct sim_lb sim_lb_ecmp;
-extern const struct sim_lb sim_lb_flowbender;
-extern const struct sim_lb sim_lb_hermes;
-extern const struct sim_lb sim_lb_hopper;
-extern const struct sim_lb sim_lb_hp3;
-extern const struct sim_lb sim_lb_hp3_verbs;
-extern const struct sim_lb sim_lb_hp3_ideal;
-extern const struct sim_lb sim_lb_hp3_paper;
-extern const struct sim_lb sim_lb_letflow;
-extern const struct sim_lb sim_lb_plb;
-extern const struct sim_lb sim_lb_rps;
-extern const struct sim_lb sim_lb_stellar_bestrtt;
-extern const struct sim_lb sim_lb_stellar_dwrr;
-extern const struct sim_lb sim_lb_stellar_mprdma;
-extern const struct sim_lb sim_lb_stellar_obs;
-extern const struct sim_lb sim_lb_stellar_rr;
+/* All balancers, in the order in which `hp3-sim list` names them. */
+#define SIM_BALANCERS(X)                                                                           \
+	X(ecmp)                                                                                    \
+	X(hp3)                                                                                     \
+	X(hp3_verbs)                                                                               \
+	X(hp3_ideal)                                                                               \
+	X(hp3_paper)                                                                               \
+	X(flowbender)                                                                              \
+	X(plb)                                                                                     \
+	X(hopper)                                                                                  \
+	X(hermes)                                                                                  \
+	X(letflow)                                                                                 \
+	X(conga)                                                                                   \
+	X(drill)                                                                                   \
+	X(rps)                                                                                     \
+	X(ar)                                                                                      \
+	X(conweave)                                                                                \
+	X(stellar_obs)                                                                             \
+	X(stellar_rr)                                                                              \
+	X(stellar_dwrr)                                                                            \
+	X(stellar_bestrtt)                                                                         \
+	X(stellar_mprdma)
+
+#define SIM_BALANCER(id) extern const struct sim_lb sim_lb_##id;
+SIM_BALANCERS(SIM_BALANCER)
+#undef SIM_BALANCER

@@ -7,26 +7,9 @@
 const struct sim_lb sim_lb_ecmp = {.name = "ecmp"};
 
 static const struct sim_lb *const balancers[] = {
-	&sim_lb_ecmp,
-	&sim_lb_hp3,
-	&sim_lb_hp3_verbs,
-	&sim_lb_hp3_ideal,
-	&sim_lb_hp3_paper,
-	&sim_lb_flowbender,
-	&sim_lb_plb,
-	&sim_lb_hopper,
-	&sim_lb_hermes,
-	&sim_lb_letflow,
-	&sim_lb_conga,
-	&sim_lb_drill,
-	&sim_lb_rps,
-	&sim_lb_ar,
-	&sim_lb_conweave,
-	&sim_lb_stellar_obs,
-	&sim_lb_stellar_rr,
-	&sim_lb_stellar_dwrr,
-	&sim_lb_stellar_bestrtt,
-	&sim_lb_stellar_mprdma,
+#define SIM_BALANCER(id) &sim_lb_##id,
+	SIM_BALANCERS(SIM_BALANCER)
+#undef SIM_BALANCER
 };
 
 const struct sim_lb *sim_lb_list(unsigned i)
