@@ -126,20 +126,20 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 	return ret;
 }
 
-bool sim_has_policy(const char *lb)
+enum sim_policy sim_policy_of(const char *lb)
 {
-	for (unsigned who = 0; who < SIM_POLICIES; who++)
-		if (strcmp(policies[who].lb, lb) == 0)
-			return true;
-	return false;
+	unsigned who = 0;
+
+	while (who < SIM_POLICIES && strcmp(policies[who].lb, lb) != 0)
+		who++;
+	return (enum sim_policy)who;
 }
 
 void sim_config_choose(struct sim_config *cfg, const char *lb)
 {
-	cfg->engine = cfg->policy[SIM_POLICY_HP3];
-	for (unsigned who = 0; who < SIM_POLICIES; who++)
-		if (strcmp(policies[who].lb, lb) == 0)
-			cfg->engine = cfg->policy[who];
+	enum sim_policy who = sim_policy_of(lb);
+
+	cfg->engine = cfg->policy[who < SIM_POLICIES ? who : SIM_POLICY_HP3];
 	if (lb != cfg->run.lb)
 		snprintf(cfg->run.lb, sizeof(cfg->run.lb), "%s", lb);
 }

@@ -36,7 +36,7 @@ enum sim_fault_kind {
 enum sim_onoff { SIM_OFF, SIM_ON };
 /* Balancers that run engines, each with its own policy. */
 enum sim_policy {
-	SIM_POLICY_HP3,
+	SIM_POLICY_HP3, /* works as hp3d with the same policy */
 	SIM_POLICY_IDEAL,
 	SIM_POLICY_PAPER,
 	SIM_POLICY_VERBS,
@@ -160,5 +160,5 @@ int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 
 /* Sets run.lb to `lb`, and `engine` to the policy of this balancer. */
 void sim_config_choose(struct sim_config *cfg, const char *lb);
-/* True: the balancer runs engines (hp3, hp3-verbs, hp3-ideal, hp3-paper). */
-bool sim_has_policy(const char *lb);
+/* Which policy the balancer has; SIM_POLICIES: it runs no engines. */
+enum sim_policy sim_policy_of(const char *lb);

@@ -141,7 +141,7 @@ static void create_nodes(struct sim *s)
 	for (uint32_t h = 0; h < t->hosts; h++)
 		sim_host_init(s, &s->host[h], h);
 	for (uint32_t n = t->hosts; n < t->nodes; n++)
-		sim_switch_init(s, &s->sw[n - t->hosts], n);
+		sim_mmu_init(s, &s->sw[n - t->hosts], n);
 }
 
 int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *topo, char *err,

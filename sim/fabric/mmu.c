@@ -9,9 +9,9 @@ static uint32_t max_packet_bytes(const struct sim *s)
 	return s->cfg.rnic.payload_bytes + s->cfg.rnic.header_bytes;
 }
 
-void sim_mmu_init(struct sim *s, struct sim_switch *sw)
+void sim_mmu_init(struct sim *s, struct sim_switch *sw, uint32_t node)
 {
-	const uint32_t *first = &s->topo.first_port[sw->node];
+	const uint32_t *first = &s->topo.first_port[node];
 	uint64_t headroom = 0,
 		 kept = (uint64_t)(first[1] - first[0]) * KEPT_PACKETS * max_packet_bytes(s);
 	uint64_t buffer = s->cfg.fabric.buffer_kib * UINT64_C(1024);
@@ -23,9 +23,10 @@ void sim_mmu_init(struct sim *s, struct sim_switch *sw)
 				 2 * max_packet_bytes(s);
 		headroom += port->headroom;
 	}
-	sw->buffer = (uint32_t)buffer;
-	sw->shared = buffer > headroom + kept ? (uint32_t)(buffer - headroom - kept) : 0;
-	sw->out_shared = buffer > kept ? (uint32_t)(buffer - kept) : 0;
+	*sw = (struct sim_switch){.node = node,
+		.buffer = (uint32_t)buffer,
+		.shared = buffer > headroom + kept ? (uint32_t)(buffer - headroom - kept) : 0,
+		.out_shared = buffer > kept ? (uint32_t)(buffer - kept) : 0};
 }
 
 /* Bytes of a queue beyond the packet that each queue has to itself. */

@@ -7,13 +7,6 @@
 #define PFC_BYTES  64u
 #define ICMP_BYTES 70u /* Ethernet, IPv4, ICMP, and of the packet IPv4 and 8 bytes */
 
-int sim_switch_init(struct sim *s, struct sim_switch *sw, uint32_t node)
-{
-	*sw = (struct sim_switch){.node = node};
-	sim_mmu_init(s, sw);
-	return 0;
-}
-
 struct sim_port *sim_switch_hash_port(
 	struct sim *s, struct sim_switch *sw, const struct sim_packet *p)
 {

@@ -33,8 +33,6 @@ struct sim_switch {
 	uint32_t out_used; /* of `used`: bytes above the packets reserved for each queue */
 };
 
-int sim_switch_init(struct sim *s, struct sim_switch *sw, uint32_t node);
-
 /* A packet arrived by `in`. */
 void sim_switch_receive(struct sim *s, struct sim_port *in, struct sim_packet *p);
 /* The port towards the packet's destination host; the hash chooses if there are several next
@@ -61,7 +59,7 @@ uint32_t sim_packet_target(const struct sim_packet *p);
  * The shared buffer of a switch: admission, PFC pauses, ECN marks. Rules: switch.h. Internal to
  * fabric/.
  */
-void sim_mmu_init(struct sim *s, struct sim_switch *sw);
+void sim_mmu_init(struct sim *s, struct sim_switch *sw, uint32_t node);
 
 /* True: there is space, and the packet is counted. False: the caller drops it, with *reason. */
 bool sim_mmu_admit(struct sim *s, struct sim_switch *sw, struct sim_port *in, struct sim_port *out,

@@ -22,28 +22,6 @@ void sim_bits_set(struct sim_bits *b, uint32_t i)
 	b->word[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-static void open_flow(struct sim_host *h, struct sim_flow *f)
-{
-	f->prev = h->open_tail;
-	if (h->open_tail != NULL)
-		h->open_tail->next = f;
-	else
-		h->open = f;
-	h->open_tail = f;
-}
-
-static void close_flow(struct sim_host *h, struct sim_flow *f)
-{
-	if (f->prev != NULL)
-		f->prev->next = f->next;
-	else
-		h->open = f->next;
-	if (f->next != NULL)
-		f->next->prev = f->prev;
-	else
-		h->open_tail = f->prev;
-}
-
 /* Of the message alone: see docs/guide/simulate.md, "Results". */
 static uint64_t base_time(const struct sim *s, const struct sim_demand *d, uint32_t packets)
 {
@@ -160,7 +138,7 @@ void sim_flow_start(struct sim *s, uint32_t demand)
 		if (s->lb->flow_start != NULL)
 			s->lb->flow_start(s, f);
 		hp3_dcqcn_init(&f->rp, sim_host_rp(s, f));
-		open_flow(&s->host[sim_flow_requester(f)], f);
+		TAILQ_INSERT_TAIL(&s->host[sim_flow_requester(f)].open, f, open);
 	}
 	if (s->lb->posted != NULL)
 		s->lb->posted(s, f);
@@ -193,7 +171,7 @@ static void finish_flow(struct sim *s, struct sim_flow *f)
 	f->done = true;
 	if (s->lb->flow_end != NULL)
 		s->lb->flow_end(s, f);
-	close_flow(&s->host[sim_flow_requester(f)], f);
+	TAILQ_REMOVE(&s->host[sim_flow_requester(f)].open, f, open);
 	free_bits(f);
 }
 
@@ -233,8 +211,10 @@ void sim_flow_unref(struct sim *s, struct sim_flow *f)
 
 void sim_flows_free(struct sim *s)
 {
+	struct sim_flow *f;
+
 	for (uint32_t h = 0; s->host != NULL && h < s->topo.hosts; h++) {
-		for (struct sim_flow *f = s->host[h].open; f != NULL; f = f->next)
+		TAILQ_FOREACH (f, &s->host[h].open, open)
 			free_bits(f);
 		free(s->host[h].kept);
 	}

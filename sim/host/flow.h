@@ -13,6 +13,7 @@
  * each ordered pair of hosts has one queue pair per verb, for the whole run. Messages on this queue
  * pair wait for each other. Its rate and path persist between messages.
  */
+#include <sys/queue.h>
 #include "cc/dcqcn.h"
 #include "cc/np.h"
 #include "sim/fabric/hash.h"
@@ -37,7 +38,7 @@ struct sim_bits {
 struct sim_flow {
 	struct sim_event wake; /* the rate allows a packet; READs: first the end of set-up */
 	struct sim_flow *next_ready; /* in the RNIC's ring */
-	struct sim_flow *prev, *next; /* flows of the requester's host that are not done */
+	TAILQ_ENTRY(sim_flow) open; /* in sim_host.open */
 	uint32_t src, dst, id; /* hosts that send and receive data; id: first demand's number */
 	uint32_t packets; /* posted so far */
 	/* how many packets may be sent: all; READs: as many as were requested; or as many as the

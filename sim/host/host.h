@@ -20,8 +20,8 @@
 
 struct sim_host {
 	uint32_t node;
-	struct sim_flow *open,
-		*open_tail; /* unfinished flows that this host requested, oldest first */
+	/* unfinished flows that this host requested, oldest first */
+	TAILQ_HEAD(, sim_flow) open;
 	struct sim_flow **kept; /* queue pairs kept open between messages, at
 				  [2 * destination + is_read]; NULL: none yet */
 	struct sim_event timer; /* retransmission: fires at the flows' least timer_at, or earlier */

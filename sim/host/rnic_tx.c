@@ -109,8 +109,9 @@ static void check_host_timers(struct sim *s, struct sim_event *event)
 {
 	struct sim_host *h = (struct sim_host *)((char *)event - offsetof(struct sim_host, timer));
 	uint64_t next = UINT64_MAX, soon = s->now + shortest_rto(s);
+	struct sim_flow *f;
 
-	for (struct sim_flow *f = h->open; f != NULL; f = f->next) {
+	TAILQ_FOREACH (f, &h->open, open) {
 		if (!has_unanswered(f))
 			continue;
 		if (f->timer_at <= s->now)
@@ -126,6 +127,7 @@ static void check_host_timers(struct sim *s, struct sim_event *event)
 void sim_host_init(struct sim *s, struct sim_host *h, uint32_t node)
 {
 	*h = (struct sim_host){.node = node, .timer.fire = check_host_timers};
+	TAILQ_INIT(&h->open);
 }
 
 void sim_host_arm(struct sim *s, struct sim_flow *f)

@@ -31,14 +31,14 @@ static void stop_hp3(struct sim *s)
 	free(b);
 }
 
-static int start_as(struct sim *s, enum hp3_sim_kind kind)
+static int start_hp3(struct sim *s)
 {
 	struct hp3_balancer *b = sim_alloc(1, sizeof(*b));
 	int ret = 0;
 
 	s->lb_state = b;
 	s->cfg.rnic.ports = SIM_PORTS_ROCE;
-	b->kind = kind;
+	b->kind = sim_policy_of(s->lb->name);
 	hp3_sim_config(s, b);
 	hp3_sim_several(b);
 	sim_pool_init(&b->ticks, sizeof(struct sim_event) + sizeof(uint64_t));
@@ -47,29 +47,9 @@ static int start_as(struct sim *s, enum hp3_sim_kind kind)
 		ret = hp3_sim_models(s, b);
 	if (ret == 0)
 		ret = hp3_sim_engines(s, b);
-	if (ret == 0 && s->cfg.fleet.interval_us > 0 && kind != HP3_SIM_VERBS)
+	if (ret == 0 && s->cfg.fleet.interval_us > 0 && b->kind != SIM_POLICY_VERBS)
 		ret = hp3_sim_fleet_start(s, b);
 	return ret;
-}
-
-static int start_hp3(struct sim *s)
-{
-	return start_as(s, HP3_SIM_SHIPPED);
-}
-
-static int start_ideal(struct sim *s)
-{
-	return start_as(s, HP3_SIM_IDEAL);
-}
-
-static int start_paper(struct sim *s)
-{
-	return start_as(s, HP3_SIM_PAPER);
-}
-
-static int start_verbs(struct sim *s)
-{
-	return start_as(s, HP3_SIM_VERBS);
 }
 
 uint8_t *hp3_sim_address(uint8_t *to, uint32_t host)
@@ -156,8 +136,7 @@ static bool send_through_engine(struct sim *s, struct sim_flow *f, struct sim_pa
 		pkt.v.flags |= HP3_VF_ACKREQ;
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_TX);
 	hp3_tx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
-	hp3_sim_carry_out(s, b, from, &acts);
-	hp3_sim_wake(s, b, from);
+	hp3_sim_act(s, b, from, &acts);
 	if (vd.flags & HP3_SET_ACKREQ)
 		p->flags |= SIM_ACKREQ;
 	if (vd.kind == HP3_PASS) {
@@ -193,31 +172,30 @@ static bool receive_through_engine(struct sim *s, struct sim_flow *f, struct sim
 	pkt = hp3_sim_view(s, frame, p);
 	hp3_find_burst(h->engine, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(h->engine, &pkt, s->now / SIM_NS, &vd, &acts);
-	hp3_sim_carry_out(s, b, at, &acts);
-	hp3_sim_wake(s, b, at);
+	hp3_sim_act(s, b, at, &acts);
 	if (vd.flags & HP3_CLEAR_BECN)
 		p->flags &= (uint8_t)~SIM_ECHO;
 	return vd.kind == HP3_PASS;
 }
 
 /* One engine, three configurations. */
-#define BALANCER(text, begin)                                                                      \
+#define BALANCER(text)                                                                             \
 	{                                                                                          \
 		.name = text, .flow_bytes = sizeof(struct hp3_sim_flow), .probes_at_setup = true,  \
-		.start = begin, .stop = stop_hp3, .flow_start = hp3_sim_flow_start,                \
+		.start = start_hp3, .stop = stop_hp3, .flow_start = hp3_sim_flow_start,            \
 		.flow_end = hp3_sim_flow_end, .data = send_through_engine,                         \
 		.reply = receive_through_engine, .arrived = hp3_sim_arrived,                       \
 		.answers = hp3_sim_answers, .other = hp3_sim_other                                 \
 	}
 
-const struct sim_lb sim_lb_hp3 = BALANCER("hp3", start_hp3);
-const struct sim_lb sim_lb_hp3_ideal = BALANCER("hp3-ideal", start_ideal);
-const struct sim_lb sim_lb_hp3_paper = BALANCER("hp3-paper", start_paper);
+const struct sim_lb sim_lb_hp3 = BALANCER("hp3");
+const struct sim_lb sim_lb_hp3_ideal = BALANCER("hp3-ideal");
+const struct sim_lb sim_lb_hp3_paper = BALANCER("hp3-paper");
 
 const struct sim_lb sim_lb_hp3_verbs = {.name = "hp3-verbs",
 	.flow_bytes = sizeof(struct hp3_verbs_flow),
 	.probes_at_setup = true,
-	.start = start_verbs,
+	.start = start_hp3,
 	.stop = stop_hp3,
 	.flow_start = hp3_verbs_start,
 	.flow_end = hp3_sim_flow_end,

@@ -50,15 +50,8 @@ struct hp3_host {
 	bool absent; /* this host has no hp3d (peers.hp3_percent): no calls to its engine */
 };
 
-enum hp3_sim_kind {
-	HP3_SIM_SHIPPED, /* works as hp3d with the same policy */
-	HP3_SIM_IDEAL,
-	HP3_SIM_PAPER,
-	HP3_SIM_VERBS,
-};
-
 struct hp3_balancer {
-	enum hp3_sim_kind kind;
+	enum sim_policy kind;
 	struct hp3_host *host;
 	struct sim_model *model; /* by place; NULL: no models */
 	uint32_t **seeds; /* by place: seeds for sim_stage.seeds */
@@ -120,10 +113,11 @@ uint8_t *hp3_sim_address(uint8_t *to, uint32_t host);
 void hp3_sim_flow_start(struct sim *s, struct sim_flow *f);
 void hp3_sim_flow_end(struct sim *s, struct sim_flow *f);
 
-/* hp3_acts.c: carries out the acts of the engine of `host`; schedules its next tick. */
+/* hp3_acts.c: carries out the acts of the engine of `host`; schedules its next tick; both. */
 void hp3_sim_carry_out(
 	struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_acts *acts);
 void hp3_sim_wake(struct sim *s, struct hp3_balancer *b, uint32_t host);
+void hp3_sim_act(struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_acts *acts);
 
 /* hp3_rates.c: applies an event to the rate of the flow's RNIC. */
 void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *event);

@@ -141,6 +141,12 @@ void hp3_sim_carry_out(
 	}
 }
 
+void hp3_sim_act(struct sim *s, struct hp3_balancer *b, uint32_t host, const struct hp3_acts *acts)
+{
+	hp3_sim_carry_out(s, b, host, acts);
+	hp3_sim_wake(s, b, host);
+}
+
 static void tick_engine(struct sim *s, struct sim_event *event)
 {
 	struct tick *t = (struct tick *)event;

@@ -66,8 +66,7 @@ void hp3_sim_reported(struct sim *s, struct hp3_balancer *b, const struct sim_pa
 	hp3_peer_report(e, &ends, x->lqpn, now, &acts);
 	hp3_peer_seen(e, &ends, now);
 	x->reported = true;
-	hp3_sim_carry_out(s, b, here, &acts);
-	hp3_sim_wake(s, b, here);
+	hp3_sim_act(s, b, here, &acts);
 }
 
 void hp3_sim_answers(struct sim *s, struct sim_flow *f, struct sim_packet *p)
@@ -86,7 +85,6 @@ void hp3_sim_answers(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	pkt = hp3_sim_view(s, frame, p);
 	hp3_find_burst(b->host[here].engine, &pkt, 1, HP3_DIR_TX);
 	hp3_tx(b->host[here].engine, &pkt, s->now / SIM_NS, &vd, &acts);
-	hp3_sim_carry_out(s, b, here, &acts);
-	hp3_sim_wake(s, b, here);
+	hp3_sim_act(s, b, here, &acts);
 	p->back = vd.sport;
 }

@@ -50,17 +50,17 @@ static void idealise_config(const struct sim *s, struct hp3_engine_config *cfg)
 void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 {
 	set_places(s, b);
-	b->rates = b->kind == HP3_SIM_PAPER ||
-		   (b->kind == HP3_SIM_IDEAL && s->cfg.ideal.rate_acts == SIM_ON);
+	b->rates = b->kind == SIM_POLICY_PAPER ||
+		   (b->kind == SIM_POLICY_IDEAL && s->cfg.ideal.rate_acts == SIM_ON);
 	b->cfg = as_hp3d(s);
-	b->cfg.verbs = b->kind == HP3_SIM_VERBS;
+	b->cfg.verbs = b->kind == SIM_POLICY_VERBS;
 	if (b->cfg.verbs) { /* as hp3d: switches are not asked who they are */
 		b->cfg.trace = false;
 		b->cfg.spray.mode = HP3_SPRAY_MOVE;
 	}
-	if (b->kind == HP3_SIM_IDEAL || b->kind == HP3_SIM_PAPER)
+	if (b->kind == SIM_POLICY_IDEAL || b->kind == SIM_POLICY_PAPER)
 		idealise_config(s, &b->cfg);
-	if (b->kind == HP3_SIM_PAPER) {
+	if (b->kind == SIM_POLICY_PAPER) {
 		b->cfg.trace = false;
 		/* The paper has no path table: when a path of it is marked, hp3-ideal says. */
 		b->cfg.paths.ecn_fraction = s->cfg.policy[SIM_POLICY_IDEAL].monitor.ecn_fraction;
@@ -71,9 +71,9 @@ bool hp3_sim_paths_known(const struct sim *s, const struct hp3_balancer *b)
 {
 	if (b->cfg.trace)
 		return false;
-	return b->kind == HP3_SIM_IDEAL
+	return b->kind == SIM_POLICY_IDEAL
 		       ? s->cfg.ideal.model == SIM_ON
-		       : b->kind == HP3_SIM_SHIPPED && s->cfg.peers.paths_known == SIM_ON;
+		       : b->kind == SIM_POLICY_HP3 && s->cfg.peers.paths_known == SIM_ON;
 }
 
 static uint32_t count_choices(const struct sim *s, uint32_t node, uint32_t dst)

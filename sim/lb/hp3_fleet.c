@@ -167,6 +167,7 @@ static void fill_fleet_report(struct sim *s, struct hp3_engine *e, struct host *
 {
 	static struct seen seen[HP3_SIM_QPS];
 	struct hp3_fleet_report *r = &h->report;
+	struct sim_flow *f;
 	uint32_t n = 0;
 
 	*r = (struct hp3_fleet_report){.instance = h->number,
@@ -177,9 +178,9 @@ static void fill_fleet_report(struct sim *s, struct hp3_engine *e, struct host *
 		.addr = {fleet_address(h->number)}};
 	snprintf(r->host, sizeof(r->host), "h%u", h->number);
 	snprintf(r->leaf, sizeof(r->leaf), "l%u", s->topo.leaf[h->number]);
-	for (struct sim_flow *f = s->host[h->number].open; f != NULL && n < HP3_SIM_QPS;
-		f = f->next)
-		n += hp3_sim_choice(s, f->src, f->dst) && observe_fleet_flow(s, e, f, &seen[n]);
+	TAILQ_FOREACH (f, &s->host[h->number].open, open)
+		if (n < HP3_SIM_QPS && hp3_sim_choice(s, f->src, f->dst))
+			n += observe_fleet_flow(s, e, f, &seen[n]);
 	qsort(seen, n, sizeof(*seen), by_rate);
 	r->all_flows = n;
 	for (uint32_t i = 0; i < n && i < HP3_FLEET_FLOWS && seen[i].kbps > 0; i++)
@@ -251,8 +252,7 @@ static void ask_engine(struct sim *s, struct host *h, const struct hp3_fleet_mov
 		hp3_fleet_advice_busy(&h->advice, now_us(s));
 	if (ret == 0)
 		remember_advice(&b->host[h->number], e, cmd.flow, m->to_port);
-	hp3_sim_carry_out(s, b, h->number, &acts);
-	hp3_sim_wake(s, b, h->number);
+	hp3_sim_act(s, b, h->number, &acts);
 }
 
 static void apply_advice(struct sim *s, struct host *h)

@@ -94,8 +94,7 @@ static void take_probe_answer(
 	struct hp3_acts acts = {0};
 
 	hp3_probe_reply(e, p->psn, p->flags & SIM_ECHO, now, &acts);
-	hp3_sim_carry_out(s, b, host, &acts);
-	hp3_sim_wake(s, b, host);
+	hp3_sim_act(s, b, host, &acts);
 }
 
 /* The TTL was more than the way: the peer's hp3d answers. */

@@ -15,8 +15,7 @@ static void report_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uin
 	hp3_sim_address(event->remote, remote);
 	if (hp3_qp(b->host[local].engine, event, s->now / SIM_NS, &acts) == -ENOSPC)
 		event->lqpn = 0;
-	hp3_sim_carry_out(s, b, local, &acts);
-	hp3_sim_wake(s, b, local);
+	hp3_sim_act(s, b, local, &acts);
 }
 
 /* The queue pair that stays: from now on both engines remember the pair. */

@@ -36,8 +36,7 @@ static void deliver_agreement(struct sim *s, struct sim_event *event)
 
 	if (!b->host[w->to].absent) {
 		hp3_agree_received(b->host[w->to].engine, &ends, &w->what, s->now / SIM_NS, &acts);
-		hp3_sim_carry_out(s, b, w->to, &acts);
-		hp3_sim_wake(s, b, w->to);
+		hp3_sim_act(s, b, w->to, &acts);
 	}
 	sim_pool_put(&b->words, w);
 }
@@ -103,7 +102,6 @@ bool hp3_sim_arrived(struct sim *s, struct sim_flow *f, struct sim_packet *p)
 	} else {
 		sim_packet_drop(s, p, SIM_DROP_SUPERSEDED);
 	}
-	hp3_sim_carry_out(s, b, at, &acts);
-	hp3_sim_wake(s, b, at);
+	hp3_sim_act(s, b, at, &acts);
 	return false;
 }

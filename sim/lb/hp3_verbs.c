@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hp3d's room in verbs mode, and the messages between it and the application. */
-#include "sim/lb/hp3_verbs_messages.h"
+#include "sim/lb/hp3_verbs.h"
 
 struct order {
 	struct sim_event event;
@@ -53,8 +53,7 @@ static void report_actuator(struct sim *s, struct sim_flow *f, enum hp3_actuator
 	struct hp3_acts acts = {0};
 
 	hp3_actuator(e, engine_flow_of(s, e, f), what, s->now / SIM_NS, &acts);
-	hp3_sim_carry_out(s, b, f->src, &acts);
-	hp3_sim_wake(s, b, f->src);
+	hp3_sim_act(s, b, f->src, &acts);
 }
 
 static void observe_flow(struct sim *s, struct hp3_balancer *b, struct sim_flow *f)
@@ -85,9 +84,10 @@ static void observe_flow(struct sim *s, struct hp3_balancer *b, struct sim_flow 
 static void observe_flows(struct sim *s, uint32_t host)
 {
 	struct hp3_balancer *b = s->lb_state;
+	struct sim_flow *f;
 	bool any = false;
 
-	for (struct sim_flow *f = s->host[host].open; f != NULL; f = f->next) {
+	TAILQ_FOREACH (f, &s->host[host].open, open) {
 		if (!hp3_sim_flow_of(f)->managed)
 			continue;
 		if (!verbs_of(f)->waits && s->now >= f->up_at)
@@ -110,8 +110,7 @@ static void place_flow(struct sim *s, struct hp3_balancer *b, struct sim_flow *f
 	struct hp3_acts acts = {0};
 
 	hp3_qp_place(e, flow, s->now / SIM_NS, &acts);
-	hp3_sim_carry_out(s, b, f->src, &acts);
-	hp3_sim_wake(s, b, f->src);
+	hp3_sim_act(s, b, f->src, &acts);
 	if (hp3_flow_info(e, flow, s->now / SIM_NS, &info) < 0 || info.state == HP3_RFR_STEADY)
 		hp3_verbs_send(s, f, HP3_VERBS_MSG_STAY, 0);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The application with its library: it posts, waits, and does what hp3d asks for. */
-#include "sim/lb/hp3_verbs_messages.h"
+#include "sim/lb/hp3_verbs.h"
 #include "sim/host/host.h"
 
 static uint32_t bytes_of(

@@ -96,8 +96,8 @@ json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs 
 {
 	struct used u = {.out = json_object(),
 		.in = in,
-		.policy = sim_has_policy(cfg->run.lb),
-		.verbs = strcmp(cfg->run.lb, "hp3-verbs") == 0};
+		.policy = sim_policy_of(cfg->run.lb) < SIM_POLICIES,
+		.verbs = sim_policy_of(cfg->run.lb) == SIM_POLICY_VERBS};
 
 	hp3_ini_each(&sim_schema, cfg, add_setting, &u);
 	if (was_read(in->topology)) {

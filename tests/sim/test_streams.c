@@ -143,11 +143,13 @@ static void engines_see_both_streams(void **state)
 /* Engines tell flows apart by addresses and remote QPN. */
 static void compare_qpns(struct sim *sim, struct sim_event *event)
 {
+	struct sim_flow *f, *g;
 	uint32_t pairs = 0;
 
-	for (struct sim_flow *f = sim->host[0].open; f != NULL; f = f->next)
-		for (struct sim_flow *g = f->next; g != NULL; g = g->next, pairs++)
+	TAILQ_FOREACH (f, &sim->host[0].open, open) {
+		for (g = TAILQ_NEXT(f, open); g != NULL; g = TAILQ_NEXT(g, open), pairs++)
 			assert_int_not_equal(hp3_sim_flow_of(f)->rqpn, hp3_sim_flow_of(g)->rqpn);
+	}
 	assert_true(pairs > 500);
 }
 
