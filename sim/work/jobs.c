@@ -5,12 +5,16 @@
 #include <string.h>
 #include "sim/work/traffic.h"
 
+struct rank {
+	uint32_t host;
+	uint32_t begun, sent, received; /* steps of this round (ring) */
+};
+
 struct job {
 	struct sim_event next; /* the next round begins */
 	struct sim_job_plan plan;
 	uint32_t first_tag;
-	uint32_t *host; /* by rank */
-	uint32_t *begun, *sent, *received; /* by rank: steps of this round (ring) */
+	struct rank *rank;
 	uint32_t left; /* messages of this round to end */
 	uint32_t rounds_left;
 	uint64_t chunk, began, rng;
@@ -26,8 +30,8 @@ struct sim_jobs {
 static void send_chunk(struct sim *s, const struct job *j, uint32_t rank, uint32_t to)
 {
 	struct sim_demand d = {.start = s->now,
-		.src = j->host[rank],
-		.dst = j->host[to],
+		.src = j->rank[rank].host,
+		.dst = j->rank[to].host,
 		.bytes = j->chunk,
 		.background = j->plan.background,
 		.tag = j->first_tag + rank};
@@ -47,9 +51,7 @@ static void begin_round(struct sim *s, struct job *j)
 	j->began = s->now;
 	j->left = messages_of_round(&j->plan);
 	for (uint32_t r = 0; r < n; r++) {
-		j->begun[r] = 1;
-		j->sent[r] = 0;
-		j->received[r] = 0;
+		j->rank[r] = (struct rank){.host = j->rank[r].host, .begun = 1};
 		for (uint32_t to = (r + 1) % n; to != r; to = (to + 1) % n) {
 			send_chunk(s, j, r, to);
 			if (j->plan.ring)
@@ -85,12 +87,12 @@ static void wait_off_time(struct sim *s, struct job *j)
 /* The next step of a rank: its own last send and what it got from its neighbour are done. */
 static void ring_step(struct sim *s, struct job *j, uint32_t rank)
 {
+	struct rank *r = &j->rank[rank];
 	uint32_t n = j->plan.ranks;
 
-	if (j->begun[rank] > j->sent[rank] || j->received[rank] < j->begun[rank] ||
-		j->begun[rank] == 2 * (n - 1))
+	if (r->begun > r->sent || r->received < r->begun || r->begun == 2 * (n - 1))
 		return;
-	j->begun[rank]++;
+	r->begun++;
 	send_chunk(s, j, rank, (rank + 1) % n);
 }
 
@@ -132,8 +134,8 @@ void sim_jobs_done(struct sim *s, uint32_t tag)
 	rank = tag - j->first_tag;
 	to = (rank + 1) % j->plan.ranks;
 	if (j->plan.ring) {
-		j->sent[rank]++;
-		j->received[to]++;
+		j->rank[rank].sent++;
+		j->rank[to].received++;
 		ring_step(s, j, rank);
 		ring_step(s, j, to);
 	}
@@ -154,12 +156,9 @@ static void make_job(
 		.rounds_left = plan->rounds,
 		.chunk = chunk > 0 ? chunk : 1,
 		.rng = plan->off > 0 ? hp3_random(rng) : 0};
-	j->host = sim_alloc(plan->ranks, sizeof(*j->host));
-	j->begun = sim_alloc(plan->ranks, sizeof(*j->begun));
-	j->sent = sim_alloc(plan->ranks, sizeof(*j->sent));
-	j->received = sim_alloc(plan->ranks, sizeof(*j->received));
+	j->rank = sim_alloc(plan->ranks, sizeof(*j->rank));
 	for (uint32_t r = 0; r < plan->ranks; r++)
-		j->host[r] = order[r];
+		j->rank[r].host = order[r];
 	jobs->n++;
 	if (!plan->background)
 		s->open_work++;
@@ -246,12 +245,8 @@ void sim_jobs_free(struct sim_jobs *jobs)
 {
 	if (jobs == NULL)
 		return;
-	for (uint32_t i = 0; i < jobs->n; i++) {
-		free(jobs->job[i].host);
-		free(jobs->job[i].begun);
-		free(jobs->job[i].sent);
-		free(jobs->job[i].received);
-	}
+	for (uint32_t i = 0; i < jobs->n; i++)
+		free(jobs->job[i].rank);
 	free(jobs->job);
 	free(jobs->round);
 	free(jobs);
