@@ -29,12 +29,17 @@ static json_t *accept_with(json_t *data)
 	return json_pack("{s:b, s:o}", "ok", 1, "data", data);
 }
 
+/* End a of the link. */
+static const char *first_end(const struct hp3_fabric *f, const struct hp3_net_link *l)
+{
+	return l->host ? f->net.host[l->a].name : f->net.sw[l->a].name;
+}
+
 static json_t *lane_stats(struct hp3_fabric *f, uint32_t lane)
 {
 	struct hp3_lane *l = &f->tm.lane[lane];
 	const struct hp3_net_link *link = &f->net.link[lane / 2];
-	const char *a = link->host ? f->net.host[link->a].name : f->net.sw[link->a].name;
-	const char *b = f->net.sw[link->b].name;
+	const char *a = first_end(f, link), *b = f->net.sw[link->b].name;
 	json_t *drops = json_object(), *j;
 
 	for (int i = 0; i < HP3_TM_DROP_MAX; i++)
@@ -119,7 +124,7 @@ static json_t *no_switch(const char *name)
 static json_t *answer_flows(const struct hp3_fabric *f, json_t *rq)
 {
 	const char *name = json_string_value(json_object_get(rq, "switch"));
-	int s = name != NULL ? hp3_net_find_switch(&f->net, name) : -1;
+	int s = HP3_TOPO_FIND(f->net.sw, f->net.n_switches, name);
 
 	return s >= 0 ? accept_with(flow_list(f, (uint32_t)s)) : no_switch(name ? name : "");
 }
@@ -129,7 +134,7 @@ static json_t *answer_stats(struct hp3_fabric *f, json_t *rq)
 {
 	json_t *lanes, *switches, *hosts, *j;
 	const char *name = json_string_value(json_object_get(rq, "flows"));
-	int s = name != NULL ? hp3_net_find_switch(&f->net, name) : -1;
+	int s = HP3_TOPO_FIND(f->net.sw, f->net.n_switches, name);
 
 	if (name != NULL && s < 0)
 		return no_switch(name);
@@ -154,8 +159,8 @@ static json_t *answer_path(const struct hp3_fabric *f, json_t *rq)
 {
 	const char *src = json_string_value(json_object_get(rq, "src"));
 	const char *dst = json_string_value(json_object_get(rq, "dst"));
-	int s = src != NULL ? hp3_net_find_host(&f->net, src) : -1;
-	int d = dst != NULL ? hp3_net_find_host(&f->net, dst) : -1;
+	int s = HP3_TOPO_FIND(f->net.host, f->net.n_hosts, src);
+	int d = HP3_TOPO_FIND(f->net.host, f->net.n_hosts, dst);
 	json_int_t dport = json_integer_value(json_object_get(rq, "dport"));
 	struct hp3_net_flow flow = {.ipv6 = json_is_true(json_object_get(rq, "ipv6")),
 		.sport = (uint16_t)json_integer_value(json_object_get(rq, "sport")),
@@ -236,11 +241,11 @@ static const char *read_wish(json_t *rq, struct wish *w)
 static unsigned lanes_from(const struct hp3_fabric *f, uint32_t link, const char *from)
 {
 	const struct hp3_net_link *l = &f->net.link[link];
-	const char *a = l->host ? f->net.host[l->a].name : f->net.sw[l->a].name;
 
 	if (from == NULL)
 		return 3;
-	return (strcmp(from, a) == 0 ? 1u : 0) | (strcmp(from, f->net.sw[l->b].name) == 0 ? 2u : 0);
+	return (strcmp(from, first_end(f, l)) == 0 ? 1u : 0) |
+	       (strcmp(from, f->net.sw[l->b].name) == 0 ? 2u : 0);
 }
 
 static json_t *degrade_link(struct hp3_fabric *f, json_t *rq, uint32_t link)
@@ -283,7 +288,7 @@ json_t *hp3_control_answer(struct hp3_fabric *f, json_t *rq)
 		return answer_path(f, rq);
 	if (strcmp(cmd, "flows") == 0)
 		return answer_flows(f, rq);
-	link = name != NULL ? hp3_net_find_link(&f->net, name) : -1;
+	link = HP3_TOPO_FIND(f->net.link, f->net.n_links, name);
 	if (link < 0)
 		return refuse_request("links are named l1-s1 and h1-l1",
 			"command '%s': no link '%s'", cmd, name ? name : "");

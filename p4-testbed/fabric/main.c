@@ -120,7 +120,8 @@ static int print_json(json_t *j)
 
 static int print_path(const struct hp3_fabric_args *a, const struct hp3_net *net)
 {
-	int src = hp3_net_find_host(net, a->word[1]), dst = hp3_net_find_host(net, a->word[2]);
+	int src = HP3_TOPO_FIND(net->host, net->n_hosts, a->word[1]);
+	int dst = HP3_TOPO_FIND(net->host, net->n_hosts, a->word[2]);
 	struct hp3_net_flow flow = {
 		.ipv6 = a->ipv6, .dport = (uint16_t)a->dport, .protocol = 17, .qpn = a->qpn};
 	uint32_t sport;

@@ -20,10 +20,12 @@ static void add_switch(struct hp3_net *net, bool leaf, uint32_t number)
 {
 	struct hp3_net_switch *s = &net->sw[net->n_switches++];
 	const struct hp3_topo_switch *given;
+	int i;
 
 	snprintf(s->name, sizeof(s->name), "%c%u", leaf ? 'l' : 's', number);
 	set_address(&s->addr, 8, leaf ? 1 : 2, (uint8_t)number);
-	given = hp3_topo_find_switch(&net->topo, s->name);
+	i = HP3_TOPO_FIND(net->topo.switches, net->topo.n_switches, s->name);
+	given = i >= 0 ? &net->topo.switches[i] : NULL;
 	s->leaf = leaf;
 	s->seed = given != NULL ? given->seed : 0;
 	if (s->seed == 0)
@@ -42,19 +44,23 @@ static uint32_t add_port(
 static struct hp3_net_link *add_link(struct hp3_net *net, const char *a, const char *b, bool host)
 {
 	struct hp3_net_link *l = &net->link[net->n_links++];
-	const struct hp3_topo_named_link *given;
+	const struct hp3_topo_link *given;
+	int i;
 
 	snprintf(l->name, sizeof(l->name), "%.6s-%.6s", a, b);
-	given = hp3_topo_find_link(&net->topo, l->name);
 	l->p = host ? net->topo.host_link : net->topo.fabric_link;
-	if (given != NULL && given->link.rate_mbps > 0)
-		l->p.rate_mbps = given->link.rate_mbps;
-	if (given != NULL && given->link.delay_us > 0)
-		l->p.delay_us = given->link.delay_us;
-	if (given != NULL && given->link.buffer_bytes > 0)
-		l->p.buffer_bytes = given->link.buffer_bytes;
 	l->host = host;
 	l->up = true;
+	i = HP3_TOPO_FIND(net->topo.links, net->topo.n_links, l->name);
+	if (i < 0)
+		return l;
+	given = &net->topo.links[i].link;
+	if (given->rate_mbps > 0)
+		l->p.rate_mbps = given->rate_mbps;
+	if (given->delay_us > 0)
+		l->p.delay_us = given->delay_us;
+	if (given->buffer_bytes > 0)
+		l->p.buffer_bytes = given->buffer_bytes;
 	return l;
 }
 
@@ -168,30 +174,6 @@ void hp3_net_route(struct hp3_net *net)
 		if (net->link[host->link].up)
 			net->sw[host->leaf].group[leaves + host->port] = 1ull << host->port;
 	}
-}
-
-int hp3_net_find_host(const struct hp3_net *net, const char *name)
-{
-	for (uint32_t i = 0; i < net->n_hosts; i++)
-		if (strcmp(net->host[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-int hp3_net_find_link(const struct hp3_net *net, const char *name)
-{
-	for (uint32_t i = 0; i < net->n_links; i++)
-		if (strcmp(net->link[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-int hp3_net_find_switch(const struct hp3_net *net, const char *name)
-{
-	for (uint32_t i = 0; i < net->n_switches; i++)
-		if (strcmp(net->sw[i].name, name) == 0)
-			return (int)i;
-	return -1;
 }
 
 int hp3_net_member(uint64_t group, uint32_t bucket)

@@ -78,11 +78,6 @@ void hp3_net_free(struct hp3_net *net);
 /* Computes every group from the links that are up. */
 void hp3_net_route(struct hp3_net *net);
 
-/* Index by name, or -1. */
-int hp3_net_find_host(const struct hp3_net *net, const char *name);
-int hp3_net_find_link(const struct hp3_net *net, const char *name);
-int hp3_net_find_switch(const struct hp3_net *net, const char *name);
-
 /* Port that bucket b of a group leads to; -1: the group has no members. */
 int hp3_net_member(uint64_t group, uint32_t bucket);
 

@@ -122,7 +122,7 @@ static int print_entry(void *arg, const struct hp3_entry *e)
 int hp3_plan_entries(const struct hp3_net *net, const char *sw, const char *target)
 {
 	struct printer p = {strcmp(target, "bmv2") == 0, net->topo.shape.mtu};
-	int s = hp3_net_find_switch(net, sw);
+	int s = HP3_TOPO_FIND(net->sw, net->n_switches, sw);
 
 	if (s < 0) {
 		hp3_message("hp3-fabric: no switch '%s': there are l1 to l%u and s1 to s%u", sw,

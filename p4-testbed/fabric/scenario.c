@@ -2,6 +2,7 @@
 #include "p4-testbed/fabric/scenario.h"
 #include <stdio.h>
 #include <string.h>
+#include "config/rows.h"
 
 static const char *const scenario_onoff[] = {[HP3_TOPO_OFF] = "off", [HP3_TOPO_ON] = "on", NULL};
 static const char *const loads[] = {
@@ -13,32 +14,15 @@ static const char *const actions[] = {[HP3_EVENT_MOVE] = "move",
 	[HP3_EVENT_BLACKHOLE] = "blackhole",
 	NULL};
 
-#define SCENARIO_FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
-#define INT_IN(sec, t, name, f, u, d, lo, hi, h)                                                   \
-	{                                                                                          \
-		.section = #sec, .key = #name, SCENARIO_FIELD(t, f), .type = HP3_INI_INT,          \
-		.unit = u, .def = d, .min = lo, .max = hi, .help = h                               \
-	}
-#define TEXT_IN(sec, t, name, f, d, must, h)                                                       \
-	{                                                                                          \
-		.section = #sec, .key = #name, SCENARIO_FIELD(t, f), .type = HP3_INI_STRING,       \
-		.def_string = d, .min = must, .max = sizeof(((t *)0)->f) - 1, .required = must,    \
-		.rule = "a text", .help = h                                                        \
-	}
-#define PLAIN(sec, name, u, d, lo, hi, h)                                                          \
-	INT_IN(sec, struct hp3_scenario, name, sec.name, u, d, lo, hi, h)
-#define PLAIN_TEXT(name, d, must, h)                                                               \
-	TEXT_IN(scenario, struct hp3_scenario, name, scenario.name, d, must, h)
-#define FLOW(name, u, d, lo, hi, h)                                                                \
-	INT_IN(flow, struct hp3_scenario_flow, name, name, u, d, lo, hi, h)
-#define FLOW_TEXT(name, d, must, h) TEXT_IN(flow, struct hp3_scenario_flow, name, name, d, must, h)
-#define EVENT(name, u, d, lo, hi, h)                                                               \
-	INT_IN(event, struct hp3_scenario_event, name, name, u, d, lo, hi, h)
-#define EVENT_TEXT(name, h) TEXT_IN(event, struct hp3_scenario_event, name, name, "", 0, h)
-#define FAMILY(f)                                                                                  \
-	.max = HP3_SCENARIO_MAX, .array = offsetof(struct hp3_scenario, f),                        \
-	.stride = sizeof(((struct hp3_scenario *)0)->f[0]),                                        \
-	.count = offsetof(struct hp3_scenario, n_##f), .name_size = 16
+#define PLAIN(sec, name, ...) HP3_ROW_INT(#sec, #name, struct hp3_scenario, sec.name, __VA_ARGS__)
+#define PLAIN_TEXT(name, ...)                                                                      \
+	HP3_ROW_TEXT("scenario", #name, struct hp3_scenario, scenario.name, __VA_ARGS__)
+#define FLOW(name, ...) HP3_ROW_INT("flow", #name, struct hp3_scenario_flow, name, __VA_ARGS__)
+#define FLOW_TEXT(name, ...)                                                                       \
+	HP3_ROW_TEXT("flow", #name, struct hp3_scenario_flow, name, __VA_ARGS__)
+#define EVENT(name, ...)    HP3_ROW_INT("event", #name, struct hp3_scenario_event, name, __VA_ARGS__)
+#define EVENT_TEXT(name, h) HP3_ROW_TEXT("event", #name, struct hp3_scenario_event, name, "", 0, h)
+#define FAMILY(list)        HP3_ROW_FAMILY(struct hp3_scenario, list, n_##list, HP3_SCENARIO_MAX)
 
 static const struct hp3_ini_section scenario_sections[] = {
 	{"scenario", "What is shown, on which topology, for how long."},
@@ -56,13 +40,8 @@ static const struct hp3_ini_key scenario_keys[] = {
 	PLAIN(scenario, seed, "", 1, 1, UINT32_MAX, "of every random choice of the hosts"),
 	PLAIN(scenario, warmup_ms, "ms", 500, 0, 60000, "left out of averages"),
 
-	{.section = "rc",
-		.key = "dcqcn",
-		SCENARIO_FIELD(struct hp3_scenario, rc.dcqcn),
-		.type = HP3_INI_ENUM,
-		.choices = scenario_onoff,
-		.def = HP3_TOPO_ON,
-		.help = "hosts react to CNPs (times and rates scaled to the testbed)"},
+	HP3_ROW_ENUM("rc", "dcqcn", struct hp3_scenario, rc.dcqcn, scenario_onoff, HP3_TOPO_ON,
+		"hosts react to CNPs (times and rates scaled to the testbed)"),
 	PLAIN(rc, window, "packets", 128, 1, 4096, "unacknowledged on a queue pair"),
 	PLAIN(rc, timeout, "", 14, 1, 22,
 		"retransmission after 4.096 us * 2^N, at full speed: slowed down as all times are"),
@@ -74,13 +53,8 @@ static const struct hp3_ini_key scenario_keys[] = {
 		ack_via, "", 0, "spine that its acknowledgements take; empty: as their port falls"),
 	FLOW_TEXT(op, "write", 0, "write, send, read, or a mix such as read:70,write:30"),
 	FLOW_TEXT(cdf, "", 0, "file with message sizes; empty: size_bytes"),
-	{.section = "flow",
-		.key = "load",
-		SCENARIO_FIELD(struct hp3_scenario_flow, load),
-		.type = HP3_INI_ENUM,
-		.choices = loads,
-		.def = HP3_LOAD_CLOSED,
-		.help = "closed: depth messages outstanding; poisson: load_mbps offered"},
+	HP3_ROW_ENUM("flow", "load", struct hp3_scenario_flow, load, loads, HP3_LOAD_CLOSED,
+		"closed: depth messages outstanding; poisson: load_mbps offered"),
 	FLOW(size_bytes, "bytes", 65536, 0, 1073741824, "of a message"),
 	FLOW(depth, "messages", 4, 1, 1024, "closed: outstanding on a queue pair"),
 	FLOW(load_mbps, "Mb/s", 10, 1, 10000, "poisson: payload offered"),
@@ -89,20 +63,15 @@ static const struct hp3_ini_key scenario_keys[] = {
 	FLOW(sport, "", 0, 0, 65535, "UDP source port; 0: by `via`, or by the seed"),
 	FLOW(qps, "queue pairs", 1, 1, 64, "each with a port of its own"),
 
-	TEXT_IN(ring, struct hp3_scenario_ring, hosts, hosts, "", 1,
+	HP3_ROW_TEXT("ring", "hosts", struct hp3_scenario_ring, hosts, "", 1,
 		"in order, with blanks between"),
-	INT_IN(ring, struct hp3_scenario_ring, size_bytes, size_bytes, "bytes", 1048576, 1024,
-		1073741824, "of the vector"),
-	TEXT_IN(ring, struct hp3_scenario_ring, via, via, "", 0,
+	HP3_ROW_INT("ring", "size_bytes", struct hp3_scenario_ring, size_bytes, "bytes", 1048576,
+		1024, 1073741824, "of the vector"),
+	HP3_ROW_TEXT("ring", "via", struct hp3_scenario_ring, via, "", 0,
 		"spine that every rank starts on; empty: as its port falls"),
 
-	{.section = "event",
-		.key = "action",
-		SCENARIO_FIELD(struct hp3_scenario_event, action),
-		.type = HP3_INI_ENUM,
-		.choices = actions,
-		.def = HP3_EVENT_MOVE,
-		.help = "what happens"},
+	HP3_ROW_ENUM("event", "action", struct hp3_scenario_event, action, actions, HP3_EVENT_MOVE,
+		"what happens"),
 	EVENT_TEXT(flow, "move: which flow, or host for a host's flow of a ring"),
 	EVENT_TEXT(to, "move: the spine to go by"),
 	EVENT_TEXT(link, "the others: which link"),
@@ -111,18 +80,14 @@ static const struct hp3_ini_key scenario_keys[] = {
 	EVENT(delay_us, "us", 0, 0, 1000000, "degrade: new delay; 0: as it is"),
 	EVENT_TEXT(from, "degrade, blackhole: the end from which; empty: both directions"),
 #define X(key, unit, most, help)                                                                   \
-	INT_IN(event, struct hp3_scenario_event, key, impair.key, unit, 0, 0, most,                \
+	HP3_ROW_INT("event", #key, struct hp3_scenario_event, impair.key, unit, 0, 0, most,        \
 		"degrade: " help),
 	HP3_IMPAIRMENTS(X)
 #undef X
-		{.section = "event",
-			.key = "ecn",
-			SCENARIO_FIELD(struct hp3_scenario_event, impair.ecn),
-			.type = HP3_INI_ENUM,
-			.choices = hp3_impair_ecns,
-			.def = HP3_IMPAIR_ECN_KEEP,
-			.help = "degrade: of ECN-capable packets: clear: CE becomes ECT(0); set: "
-				"all are CE"},
+		HP3_ROW_ENUM("event", "ecn", struct hp3_scenario_event, impair.ecn, hp3_impair_ecns,
+			HP3_IMPAIR_ECN_KEEP,
+			"degrade: of ECN-capable packets: clear: CE becomes ECT(0); set: all are "
+			"CE"),
 	EVENT(percent, "%", 100, 0, 100, "blackhole: share of flows"),
 	EVENT(reroute_ms, "ms", 100, 0, UINT32_MAX, "fail: until routes follow; 4294967295: never"),
 };
@@ -132,14 +97,6 @@ static void require_key(
 {
 	if (value[0] == '\0')
 		hp3_ini_complain(doc, section, key, "missing for this action: write %s = ...", key);
-}
-
-static bool is_flow(const struct hp3_scenario *s, const char *name)
-{
-	for (uint32_t i = 0; i < s->n_flows; i++)
-		if (strcmp(s->flows[i].name, name) == 0)
-			return true;
-	return false;
 }
 
 static void check_scenario(struct hp3_ini_doc *doc, const void *obj, unsigned flags)
@@ -162,7 +119,7 @@ static void check_scenario(struct hp3_ini_doc *doc, const void *obj, unsigned fl
 			continue;
 		}
 		require_key(doc, section, "to", e->to);
-		if (!is_flow(s, e->flow) && s->n_rings == 0)
+		if (HP3_TOPO_FIND(s->flows, s->n_flows, e->flow) < 0 && s->n_rings == 0)
 			hp3_ini_complain(
 				doc, section, "flow", "no such flow: name one of [flow.NAME]");
 	}

@@ -2,6 +2,7 @@
 #include "p4-testbed/fabric/topo.h"
 #include <stdio.h>
 #include <string.h>
+#include "config/rows.h"
 
 static const char *const topo_onoff[] = {[HP3_TOPO_OFF] = "off", [HP3_TOPO_ON] = "on", NULL};
 static const char *const modes[] = {
@@ -17,29 +18,16 @@ static const char *const ports[] = {[HP3_TOPO_AF_PACKET] = "af_packet",
 static const char *const ports_or_same[] = {
 	"af_packet", "af_xdp", "tap", "vhost", "memif", [HP3_TOPO_SAME] = "same", NULL};
 
-#define TOPO_FIELD(t, f) .offset = offsetof(t, f), .size = sizeof(((t *)0)->f)
-#define INT(sec, name, u, d, lo, hi, h)                                                            \
-	{                                                                                          \
-		.section = #sec, .key = #name, TOPO_FIELD(struct hp3_topo, sec.name),              \
-		.type = HP3_INI_INT, .unit = u, .def = d, .min = lo, .max = hi, .help = h          \
-	}
-#define ENUM(sec, name, list, d, h)                                                                \
-	{                                                                                          \
-		.section = #sec, .key = #name, TOPO_FIELD(struct hp3_topo, sec.name),              \
-		.type = HP3_INI_ENUM, .choices = list, .def = d, .help = h                         \
-	}
+#define INT(sec, name, ...)  HP3_ROW_INT(#sec, #name, struct hp3_topo, sec.name, __VA_ARGS__)
+#define ENUM(sec, name, ...) HP3_ROW_ENUM(#sec, #name, struct hp3_topo, sec.name, __VA_ARGS__)
 #define LINK(sec, rate, delay, buffer)                                                             \
 	INT(sec, rate_mbps, "Mb/s", rate, 1, 10000, "rate of each direction"),                     \
 		INT(sec, delay_us, "us", delay, 1, 1000000,                                        \
 			"propagation delay of each direction"),                                    \
 		INT(sec, buffer_bytes, "bytes", buffer, 4096, 67108864,                            \
 			"queues in front of each direction hold so much, then drop")
-#define ONE(name, u, lo, hi, h)                                                                    \
-	{                                                                                          \
-		.section = "link", .key = #name,                                                   \
-		TOPO_FIELD(struct hp3_topo_named_link, link.name), .type = HP3_INI_INT, .unit = u, \
-		.def = 0, .min = lo, .max = hi, .help = h                                          \
-	}
+#define ONE(name, u, most, h)                                                                      \
+	HP3_ROW_INT("link", #name, struct hp3_topo_named_link, link.name, u, 0, 0, most, h)
 
 static const struct hp3_ini_section topo_sections[] = {
 	{"shape", "Leaves, spines, hosts: every leaf is linked to every spine."},
@@ -51,17 +39,12 @@ static const struct hp3_ini_section topo_sections[] = {
 	{"hash", "How ECMP picks one of several next hops."},
 	{"icmp", "Time-exceeded messages of the switches."},
 	{"telemetry", "What packets tell of their way; hp3 needs none of it."},
-	{"switch", "One switch, l1.. or s1..", .max = 2 * HP3_TOPO_TIER_MAX,
-		.array = offsetof(struct hp3_topo, switches),
-		.stride = sizeof(struct hp3_topo_switch),
-		.count = offsetof(struct hp3_topo, n_switches), .name_size = 16},
-	{"link", "One link, l1-s1 or h1-l1.", .max = HP3_TOPO_LINKS_MAX,
-		.array = offsetof(struct hp3_topo, links),
-		.stride = sizeof(struct hp3_topo_named_link),
-		.count = offsetof(struct hp3_topo, n_links), .name_size = 16},
-	{"host", "One host, h1...", .max = HP3_TOPO_LINKS_MAX,
-		.array = offsetof(struct hp3_topo, host), .stride = sizeof(struct hp3_topo_host),
-		.count = offsetof(struct hp3_topo, n_hosts), .name_size = 16},
+	{"switch", "One switch, l1.. or s1..",
+		HP3_ROW_FAMILY(struct hp3_topo, switches, n_switches, 2 * HP3_TOPO_TIER_MAX)},
+	{"link", "One link, l1-s1 or h1-l1.",
+		HP3_ROW_FAMILY(struct hp3_topo, links, n_links, HP3_TOPO_LINKS_MAX)},
+	{"host", "One host, h1...",
+		HP3_ROW_FAMILY(struct hp3_topo, host, n_hosts, HP3_TOPO_LINKS_MAX)},
 };
 
 static const struct hp3_ini_key topo_keys[] = {
@@ -96,75 +79,60 @@ static const struct hp3_ini_key topo_keys[] = {
 	ENUM(telemetry, path_id, topo_onoff, HP3_TOPO_OFF,
 		"spines write their number to the reserved bits of the BTH (outside the ICRC)"),
 
-	{.section = "switch",
-		.key = "seed",
-		TOPO_FIELD(struct hp3_topo_switch, seed),
-		.type = HP3_INI_INT,
-		.unit = "",
-		.def = 0,
-		.min = 0,
-		.max = UINT32_MAX,
-		.help = "hash seed; 0: derived from [shape] seed and the name"},
-	{.section = "switch",
-		.key = "time_exceeded",
-		TOPO_FIELD(struct hp3_topo_switch, time_exceeded),
-		.type = HP3_INI_ENUM,
-		.choices = topo_onoff,
-		.def = HP3_TOPO_ON,
-		.help = "off: this switch stays silent"},
+	HP3_ROW_INT("switch", "seed", struct hp3_topo_switch, seed, "", 0, 0, UINT32_MAX,
+		"hash seed; 0: derived from [shape] seed and the name"),
+	HP3_ROW_ENUM("switch", "time_exceeded", struct hp3_topo_switch, time_exceeded, topo_onoff,
+		HP3_TOPO_ON, "off: this switch stays silent"),
 
-	ONE(rate_mbps, "Mb/s", 0, 10000, "rate; 0: as its kind of link"),
-	ONE(delay_us, "us", 0, 1000000, "delay; 0: as its kind of link"),
-	ONE(buffer_bytes, "bytes", 0, 67108864, "buffer; 0: as its kind of link"),
+	ONE(rate_mbps, "Mb/s", 10000, "rate; 0: as its kind of link"),
+	ONE(delay_us, "us", 1000000, "delay; 0: as its kind of link"),
+	ONE(buffer_bytes, "bytes", 67108864, "buffer; 0: as its kind of link"),
 
-	{.section = "host",
-		.key = "port",
-		TOPO_FIELD(struct hp3_topo_host, port),
-		.type = HP3_INI_ENUM,
-		.choices = ports_or_same,
-		.def = HP3_TOPO_SAME,
-		.help = "as in [hosts]; same: as [hosts] says"},
+	HP3_ROW_ENUM("host", "port", struct hp3_topo_host, port, ports_or_same, HP3_TOPO_SAME,
+		"as in [hosts]; same: as [hosts] says"),
 };
 
-/* A number without sign or leading zero from 1 to max; *end is behind it. */
-static bool is_numbered(const char *s, uint32_t max, const char **end)
+/*
+ * The number of the node that `s` begins with, such as "l3": without sign or leading zero, from 1
+ * to max; 0: there is none. *end is behind it.
+ */
+static uint32_t node_number(const char *s, char tier, uint32_t max, const char **end)
 {
 	uint32_t n = 0;
 
-	for (*end = s; **end >= '0' && **end <= '9' && n <= max; (*end)++)
+	*end = s;
+	if (*s != tier || s[1] == '0')
+		return 0;
+	for (*end = s + 1; **end >= '0' && **end <= '9' && n <= max; (*end)++)
 		n = n * 10 + (uint32_t)(**end - '0');
-	return *s != '0' && n >= 1 && n <= max;
+	return n <= max ? n : 0;
 }
 
-static bool is_node(const char *s, char tier, uint32_t max, const char **end)
+static bool is_node(const char *s, char tier, uint32_t max)
 {
-	*end = s;
-	return *s == tier && is_numbered(s + 1, max, end);
+	const char *end;
+
+	return node_number(s, tier, max, &end) > 0 && *end == '\0';
 }
 
 static bool link_exists(const struct hp3_topo *t, const char *name)
 {
-	uint32_t hosts = t->shape.leaves * t->shape.hosts_per_leaf;
+	uint32_t hosts = t->shape.leaves * t->shape.hosts_per_leaf, host, leaf;
 	const char *s;
 
-	if (is_node(name, 'l', t->shape.leaves, &s))
-		return *s == '-' && is_node(s + 1, 's', t->shape.spines, &s) && *s == '\0';
-	if (!is_node(name, 'h', hosts, &s) || *s != '-')
+	if (node_number(name, 'l', t->shape.leaves, &s) > 0)
+		return *s == '-' && is_node(s + 1, 's', t->shape.spines);
+	host = node_number(name, 'h', hosts, &s);
+	if (host == 0 || *s != '-')
 		return false;
+	leaf = node_number(s + 1, 'l', t->shape.leaves, &s);
 	/* Hosts are numbered leaf by leaf. */
-	uint32_t host = 0, leaf = 0;
-
-	for (const char *d = name + 1; *d != '-'; d++)
-		host = host * 10 + (uint32_t)(*d - '0');
-	if (!is_node(s + 1, 'l', t->shape.leaves, &s) || *s != '\0')
-		return false;
-	for (const char *d = strchr(name, 'l') + 1; *d != '\0'; d++)
-		leaf = leaf * 10 + (uint32_t)(*d - '0');
-	return (host - 1) / t->shape.hosts_per_leaf + 1 == leaf;
+	return leaf > 0 && *s == '\0' && (host - 1) / t->shape.hosts_per_leaf + 1 == leaf;
 }
 
 static void check_names(struct hp3_ini_doc *doc, const struct hp3_topo *t)
 {
+	uint32_t hosts = t->shape.leaves * t->shape.hosts_per_leaf;
 	char section[HP3_INI_NAME_MAX];
 
 	for (uint32_t i = 0; i < t->n_links; i++) {
@@ -176,30 +144,19 @@ static void check_names(struct hp3_ini_doc *doc, const struct hp3_topo *t)
 				t->shape.leaves, t->shape.spines, t->shape.hosts_per_leaf);
 	}
 	for (uint32_t i = 0; i < t->n_switches; i++) {
-		const char *name = t->switches[i].name, *end;
+		const char *name = t->switches[i].name;
 
 		snprintf(section, sizeof(section), "switch.%s", name);
-		if ((!is_node(name, 'l', t->shape.leaves, &end) &&
-			    !is_node(name, 's', t->shape.spines, &end)) ||
-			*end != '\0')
+		if (!is_node(name, 'l', t->shape.leaves) && !is_node(name, 's', t->shape.spines))
 			hp3_ini_complain(doc, section, NULL,
 				"no such switch: [shape] makes l1..l%u and s1..s%u",
 				t->shape.leaves, t->shape.spines);
 	}
-}
-
-static void check_hosts(struct hp3_ini_doc *doc, const struct hp3_topo *t)
-{
-	char section[HP3_INI_NAME_MAX];
-	uint32_t hosts = t->shape.leaves * t->shape.hosts_per_leaf;
-
 	for (uint32_t i = 0; i < t->n_hosts; i++) {
-		const char *end;
-
-		if (is_node(t->host[i].name, 'h', hosts, &end) && *end == '\0')
-			continue;
 		snprintf(section, sizeof(section), "host.%s", t->host[i].name);
-		hp3_ini_complain(doc, section, NULL, "no such host: [shape] makes h1..h%u", hosts);
+		if (!is_node(t->host[i].name, 'h', hosts))
+			hp3_ini_complain(
+				doc, section, NULL, "no such host: [shape] makes h1..h%u", hosts);
 	}
 }
 
@@ -242,7 +199,6 @@ static void check_topology(struct hp3_ini_doc *doc, const void *obj, unsigned fl
 		!hp3_ini_good(doc, "shape", "hosts_per_leaf"))
 		return;
 	check_names(doc, t);
-	check_hosts(doc, t);
 	if (t->ecn.kmax_bytes <= t->ecn.kmin_bytes && hp3_ini_good(doc, "ecn", "kmax_bytes"))
 		hp3_ini_complain(doc, "ecn", "kmax_bytes", "must be above kmin_bytes = %u",
 			t->ecn.kmin_bytes);
@@ -267,31 +223,14 @@ int hp3_topo_load(const char *path, struct hp3_topo *out, struct hp3_config_erro
 	return hp3_ini_load(&hp3_topo_schema, path, 0, out, errs);
 }
 
-const struct hp3_topo_named_link *hp3_topo_find_link(const struct hp3_topo *t, const char *name)
-{
-	for (uint32_t i = 0; i < t->n_links; i++)
-		if (strcmp(t->links[i].name, name) == 0)
-			return &t->links[i];
-	return NULL;
-}
-
 enum hp3_topo_port hp3_topo_host_port(const struct hp3_topo *t, const char *host)
 {
-	for (uint32_t i = 0; i < t->n_hosts; i++)
-		if (strcmp(t->host[i].name, host) == 0 && t->host[i].port != HP3_TOPO_SAME)
-			return t->host[i].port;
-	return t->hosts.port;
+	int i = HP3_TOPO_FIND(t->host, t->n_hosts, host);
+
+	return i >= 0 && t->host[i].port != HP3_TOPO_SAME ? t->host[i].port : t->hosts.port;
 }
 
 const char *hp3_topo_port_name(enum hp3_topo_port port)
 {
 	return ports[port];
-}
-
-const struct hp3_topo_switch *hp3_topo_find_switch(const struct hp3_topo *t, const char *name)
-{
-	for (uint32_t i = 0; i < t->n_switches; i++)
-		if (strcmp(t->switches[i].name, name) == 0)
-			return &t->switches[i];
-	return NULL;
 }

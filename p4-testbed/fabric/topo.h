@@ -11,6 +11,7 @@
  * an Ethernet (FCS, preamble, gap).
  */
 #include <stdint.h>
+#include <string.h>
 #include "config/ini.h"
 
 #define HP3_TOPO_TIER_MAX  32u /* most leaves, and most spines; hosts of a leaf: one less */
@@ -94,8 +95,16 @@ extern const struct hp3_ini_schema hp3_topo_schema;
 /* As hp3_ini_load(). */
 int hp3_topo_load(const char *path, struct hp3_topo *out, struct hp3_config_errors *errs);
 
-/* The section with this name, or NULL. */
-const struct hp3_topo_named_link *hp3_topo_find_link(const struct hp3_topo *t, const char *name);
+/* Index of the element with this name in an array whose elements begin with `char name[16]`; -1:
+ * there is none, or no name. */
+#define HP3_TOPO_FIND(array, n, name) hp3_topo_find_name(array, n, sizeof(*(array)), name)
+static inline int hp3_topo_find_name(const void *array, uint32_t n, size_t stride, const char *name)
+{
+	for (uint32_t i = 0; i < n && name != NULL; i++)
+		if (strcmp((const char *)array + i * stride, name) == 0)
+			return (int)i;
+	return -1;
+}
+
 enum hp3_topo_port hp3_topo_host_port(const struct hp3_topo *t, const char *host);
 const char *hp3_topo_port_name(enum hp3_topo_port port); /* "af_packet" */
-const struct hp3_topo_switch *hp3_topo_find_switch(const struct hp3_topo *t, const char *name);

@@ -1,40 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of keys of a scenario; its sections of policy are those of engine/policy.def. */
 #include "config/keys.h"
+#include "config/rows.h"
 #include "engine/policy.h"
 #include "sim/core/config.h"
 
-#define FIELD_OF(title, sec, name)                                                                 \
-	.section = title, .key = #name, .offset = offsetof(struct sim_config, sec.name),           \
-	.size = sizeof(((struct sim_config *)NULL)->sec.name)
-#define FIELD(sec, name) FIELD_OF(#sec, sec, name)
-#define NUM(sec, name, u, d, lo, hi, h)                                                            \
-	{                                                                                          \
-		FIELD(sec, name), .type = HP3_INI_INT, .unit = u, .def = d, .min = lo, .max = hi,  \
-				  .help = h                                                        \
-	}
-#define ENUM(sec, name, list, d, h)                                                                \
-	{                                                                                          \
-		FIELD(sec, name), .type = HP3_INI_ENUM, .unit = "", .choices = list, .def = d,     \
-				  .help = h                                                        \
-	}
-#define TEXT(sec, name, d, h)                                                                      \
-	{                                                                                          \
-		FIELD(sec, name), .type = HP3_INI_STRING, .unit = "", .def_string = d, .min = 0,   \
-				  .max = sizeof(((struct sim_config *)NULL)->sec.name) - 1,        \
-				  .help = h                                                        \
-	}
-
+#define NUM(sec, name, ...)   HP3_ROW_INT(#sec, #name, struct sim_config, sec.name, __VA_ARGS__)
+#define ENUM(sec, name, ...)  HP3_ROW_ENUM(#sec, #name, struct sim_config, sec.name, __VA_ARGS__)
+#define TEXT(sec, name, d, h) HP3_ROW_TEXT(#sec, #name, struct sim_config, sec.name, d, 0, h)
 /* Keys of sections that have a dash in their names. */
 #define IDEAL(name, ...)                                                                           \
-	{                                                                                          \
-		FIELD_OF("hp3-ideal", ideal, name), __VA_ARGS__                                    \
-	}
-#define VERBS(name, u, d, lo, hi, h)                                                               \
-	{                                                                                          \
-		FIELD_OF("hp3-verbs", verbs, name), .type = HP3_INI_INT, .unit = u, .def = d,      \
-						    .min = lo, .max = hi, .help = h                \
-	}
+	HP3_ROW_ENUM("hp3-ideal", #name, struct sim_config, ideal.name, onoff, SIM_ON, __VA_ARGS__)
+#define VERBS(name, ...) HP3_ROW_INT("hp3-verbs", #name, struct sim_config, verbs.name, __VA_ARGS__)
 
 static const char *const onoff[] = {"off", "on", NULL};
 static const char *const kinds[] = {"leaf-spine", "fat-tree", "rail", "file", NULL};
@@ -110,8 +87,8 @@ static const struct hp3_ini_key keys[] = {
 		"serialisation times are rounded down to multiples (ns-3: 1 ns); 1: exact"),
 	NUM(fabric, icmp_per_second, "", 1000, 0, 1000000000,
 		"ICMP time exceeded of a switch, at most; 0: none"),
-	{FIELD(fabric, cnp_dscp), .type = HP3_INI_INT, .unit = "", .def = 48, .max = 63,
-		.word = "none",
+	{HP3_ROW_KEY("fabric", "cnp_dscp", struct sim_config, fabric.cnp_dscp), .type = HP3_INI_INT,
+		.unit = "", .def = 48, .max = 63, .word = "none",
 		.help = "DSCP with priority, as ACKs and CNPs have; hp3's answers with "
 			"another DSCP (ppp.answer_dscp) are queued with data"},
 	NUM(rnic, payload_bytes, "bytes", 1000, 64, 9000, "of a full packet"),
@@ -168,10 +145,8 @@ static const struct hp3_ini_key keys[] = {
 #define HP3_POLICY_OBJECT struct sim_config
 #define HP3_POLICY_STUDIES
 #include "config/policy_keys.h"
-	IDEAL(model, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_ON,
-		.help = "paths are known from the switches' hash, if ppp.identity = none"),
-	IDEAL(rate_acts, .unit = "", .type = HP3_INI_ENUM, .choices = onoff, .def = SIM_ON,
-		.help = "the RNIC's rates are saved, raised and rolled back with moves"),
+	IDEAL(model, "paths are known from the switches' hash, if ppp.identity = none"),
+	IDEAL(rate_acts, "the RNIC's rates are saved, raised and rolled back with moves"),
 	VERBS(poll_us, "us", 1000, 100, 1000000, "between polls of the queue pairs' counts"),
 	VERBS(wake_us, "us", 5, 0, 1000, "for a message between hp3d and an application"),
 	VERBS(wait_us, "us", 5000, 0, 1000000,
