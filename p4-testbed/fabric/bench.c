@@ -5,10 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <rte_eal.h>
-#include <rte_errno.h>
 #include "app/clock.h"
-#include "app/dpdk/failure.h"
 #include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
 #include "roce/build.h"
@@ -17,8 +14,7 @@
 #define ROUNDS 5u
 
 struct bench {
-	struct hp3_net net;
-	struct hp3_swx sw[HP3_NET_SWITCHES];
+	struct hp3_switches s;
 	uint32_t port; /* by which the packet left last */
 	uint16_t checksum; /* of the IPv4 header with TTL 64 */
 };
@@ -79,9 +75,9 @@ static double measure_hops(
 			const struct hp3_net_port *p;
 			const struct hp3_net_link *l;
 
-			hp3_swx_process(&b->sw[s], port, m);
-			p = &b->net.sw[s].port[b->port];
-			l = &b->net.link[p->link];
+			hp3_swx_process(&b->s.sw[s], port, m);
+			p = &b->s.net.sw[s].port[b->port];
+			l = &b->s.net.link[p->link];
 			port = p->b_end ? l->a_port : l->b_port;
 			s = p->peer;
 		}
@@ -94,9 +90,9 @@ static int run_bench(struct bench *b, struct rte_mbuf *m, bool quick)
 	static const unsigned hops[] = {1, 3};
 	static const char *const names[] = {"one hop", "leaf-spine-leaf"};
 	uint8_t frame[2048];
-	uint32_t len = write_middle(&b->net, frame, sizeof(frame));
+	uint32_t len = write_middle(&b->s.net, frame, sizeof(frame));
 
-	if (len == 0 || b->net.topo.shape.leaves < 2) {
+	if (len == 0 || b->s.net.topo.shape.leaves < 2) {
 		hp3_message("hp3-fabric: bench needs a topology with two leaves");
 		return 1;
 	}
@@ -119,27 +115,13 @@ static int run_bench(struct bench *b, struct rte_mbuf *m, bool quick)
 int hp3_fabric_bench(const struct hp3_fabric_args *a, const struct hp3_topo *topo)
 {
 	static struct bench b;
-	struct rte_mempool *pool;
-	struct rte_mbuf *m;
-	int code = hp3_net_build(&b.net, topo) != 0 || hp3_fabric_eal(a) != 0;
+	struct rte_mbuf *m = NULL;
+	int code = hp3_switches_open(&b.s, a, topo, &bench_ops, &b);
 
-	if (code != 0)
-		return 1;
-	pool = rte_pktmbuf_pool_create(
-		"bench", 63, 0, RTE_ALIGN(sizeof(struct hp3_frame), RTE_MBUF_PRIV_ALIGN), 2304, 0);
-	if (pool == NULL)
-		hp3_message("hp3-fabric: no pool of packet buffers: %s",
-			hp3_pool_failure(rte_errno, "raise --memory"));
-	m = pool != NULL ? rte_pktmbuf_alloc(pool) : NULL;
-	code = m == NULL;
-	for (uint32_t i = 0; i < b.net.n_switches && code == 0; i++)
-		code = hp3_swx_open(&b.sw[i], &b.net, i, &bench_ops, &b) != 0;
 	if (code == 0)
-		code = run_bench(&b, m, a->quick);
-	for (uint32_t i = 0; i < b.net.n_switches; i++)
-		hp3_swx_close(&b.sw[i]);
+		m = rte_pktmbuf_alloc(b.s.pool);
+	code = m == NULL ? 1 : run_bench(&b, m, a->quick);
 	rte_pktmbuf_free(m);
-	rte_mempool_free(pool);
-	hp3_net_free(&b.net);
+	hp3_switches_close(&b.s);
 	return code;
 }

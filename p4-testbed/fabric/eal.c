@@ -8,6 +8,8 @@
 #include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
 
+#define FRAME_ROOM 4608u /* the largest frame that inject takes, and headroom */
+
 int hp3_fabric_eal(const struct hp3_fabric_args *a)
 {
 	static char memory[16], prefix[64], lcores[64];
@@ -29,4 +31,30 @@ int hp3_fabric_eal(const struct hp3_fabric_args *a)
 				"lower --memory, or free memory on this machine",
 				"see the lines of DPDK above"));
 	return ret < 0 ? -1 : 0;
+}
+
+int hp3_switches_open(struct hp3_switches *s, const struct hp3_fabric_args *a,
+	const struct hp3_topo *topo, const struct hp3_swx_ops *ops, void *arg)
+{
+	if (hp3_net_build(&s->net, topo) != 0 || hp3_fabric_eal(a) != 0)
+		return -1;
+	s->pool = rte_pktmbuf_pool_create("switches", 63, 0,
+		RTE_ALIGN(sizeof(struct hp3_frame), RTE_MBUF_PRIV_ALIGN), FRAME_ROOM, 0);
+	if (s->pool == NULL) {
+		hp3_message("hp3-fabric: no pool of packet buffers: %s",
+			hp3_pool_failure(rte_errno, "raise --memory"));
+		return -1;
+	}
+	for (uint32_t i = 0; i < s->net.n_switches; i++)
+		if (hp3_swx_open(&s->sw[i], &s->net, i, ops, arg) != 0)
+			return -1;
+	return 0;
+}
+
+void hp3_switches_close(struct hp3_switches *s)
+{
+	for (uint32_t i = 0; i < s->net.n_switches; i++)
+		hp3_swx_close(&s->sw[i]);
+	rte_mempool_free(s->pool);
+	hp3_net_free(&s->net);
 }

@@ -39,16 +39,6 @@ static struct hp3_entry_value prefix_of(struct hp3_entry_value e, int prefix)
 	return e;
 }
 
-static struct hp3_entry_value prefix4_value(uint32_t ip4, int prefix)
-{
-	return prefix_of(number_value("", 32, ip4), prefix);
-}
-
-static struct hp3_entry_value prefix6_value(const uint8_t *ip6, int prefix)
-{
-	return prefix_of(bytes_value("", 128, ip6), prefix);
-}
-
 static int emit_config(const struct hp3_net *net, const struct hp3_net_switch *sw, struct sink *out)
 {
 	unsigned kind = (net->topo.hash.kind == HP3_TOPO_CRC16 ? 1 : 0) +
@@ -71,21 +61,27 @@ static int emit_config(const struct hp3_net *net, const struct hp3_net_switch *s
 	return out->fn(out->arg, &e);
 }
 
+static struct hp3_entry route_entry(bool v6, const void *address, int prefix, uint32_t group)
+{
+	struct hp3_entry e = {.table = v6 ? "ipv6_route" : "ipv4_route",
+		.action = "set_group",
+		.n_keys = 1,
+		.n_args = 1};
+
+	e.key[0] = prefix_of(bytes_value("", v6 ? 128 : 32, address), prefix);
+	e.arg[0] = number_value("group", 16, group);
+	return e;
+}
+
 static int emit_route(const struct hp3_net_addr *to, int prefix4_len, int prefix6_len,
 	uint32_t group, struct sink *out)
 {
-	struct hp3_entry e = {
-		.table = "ipv4_route", .action = "set_group", .n_keys = 1, .n_args = 1};
-	int ret;
+	uint32_t ip4 = htonl(to->ip4);
+	struct hp3_entry four = route_entry(false, &ip4, prefix4_len, group);
+	struct hp3_entry six = route_entry(true, to->ip6, prefix6_len, group);
+	int ret = out->fn(out->arg, &four);
 
-	e.key[0] = prefix4_value(to->ip4, prefix4_len);
-	e.arg[0] = number_value("group", 16, group);
-	ret = out->fn(out->arg, &e);
-	if (ret != 0)
-		return ret;
-	e.table = "ipv6_route";
-	e.key[0] = prefix6_value(to->ip6, prefix6_len);
-	return out->fn(out->arg, &e);
+	return ret != 0 ? ret : out->fn(out->arg, &six);
 }
 
 int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e)
@@ -104,12 +100,7 @@ int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e)
 	if (prefix < 0 || prefix > (v6 ? 128 : 32) ||
 		inet_pton(v6 ? AF_INET6 : AF_INET, address, bytes) != 1)
 		return -EINVAL;
-	*e = (struct hp3_entry){.table = v6 ? "ipv6_route" : "ipv4_route",
-		.action = "set_group",
-		.n_keys = 1,
-		.n_args = 1};
-	e->key[0] = prefix_of(bytes_value("", v6 ? 128 : 32, bytes), prefix);
-	e->arg[0] = number_value("group", 16, group);
+	*e = route_entry(v6, bytes, prefix, group);
 	return 0;
 }
 

@@ -22,6 +22,19 @@ struct hp3_fabric_args {
 /* eal.c: starts DPDK's EAL for the fabric a->name; shares nothing with other processes. */
 int hp3_fabric_eal(const struct hp3_fabric_args *a);
 
+/* eal.c: the switches of a network, without ports of hosts and without links. */
+struct hp3_switches {
+	struct hp3_net net;
+	struct hp3_swx sw[HP3_NET_SWITCHES];
+	struct rte_mempool *pool;
+};
+
+/* Starts the EAL, too. Returns 0, or -1 with a message on stderr; call hp3_switches_close() in both
+ * cases. */
+int hp3_switches_open(struct hp3_switches *s, const struct hp3_fabric_args *a,
+	const struct hp3_topo *topo, const struct hp3_swx_ops *ops, void *arg);
+void hp3_switches_close(struct hp3_switches *s);
+
 /* run.c, inject.c, bench.c. Return exit codes. */
 int hp3_fabric_run(const struct hp3_fabric_args *a, const struct hp3_topo *topo);
 int hp3_fabric_inject(const struct hp3_fabric_args *a, const struct hp3_topo *topo);

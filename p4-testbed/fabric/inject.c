@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <rte_eal.h>
-#include <rte_errno.h>
-#include "app/dpdk/failure.h"
 #include "base/minmax.h"
 #include "config/message.h"
 #include "p4-testbed/fabric/fabric_main.h"
@@ -23,9 +20,7 @@
 #define FRAME_MAX      4400u
 
 struct inject {
-	struct hp3_net net;
-	struct hp3_swx sw[HP3_NET_SWITCHES];
-	struct rte_mempool *pool;
+	struct hp3_switches s;
 	uint32_t depth;
 	json_t *result;
 };
@@ -92,7 +87,7 @@ static json_t *counter_changes(const struct hp3_swx *sw, bool report)
 static struct rte_mbuf *frame_of(struct inject *in, const char *hex)
 {
 	size_t n = strlen(hex) / 2;
-	struct rte_mbuf *m = n >= 14 && n <= FRAME_MAX ? rte_pktmbuf_alloc(in->pool) : NULL;
+	struct rte_mbuf *m = n >= 14 && n <= FRAME_MAX ? rte_pktmbuf_alloc(in->s.pool) : NULL;
 	uint8_t *p = m != NULL ? (uint8_t *)rte_pktmbuf_append(m, (uint16_t)n) : NULL;
 
 	for (size_t i = 0; p != NULL && i < n; i++) {
@@ -115,7 +110,7 @@ static int add_route(struct inject *in, int s, const char *prefix, uint32_t grou
 		hp3_message("hp3-fabric: route '%s': write ADDRESS/LENGTH", prefix);
 		return 1;
 	}
-	if (hp3_swx_add(&in->sw[s], &e) != 0)
+	if (hp3_swx_add(&in->s.sw[s], &e) != 0)
 		return 1;
 	puts("{\"route\":true}");
 	return 0;
@@ -127,7 +122,7 @@ static int inject_line(struct inject *in, const char *line)
 	const char *prefix = json_string_value(json_object_get(rq, "route"));
 	const char *name = json_string_value(json_object_get(rq, "switch"));
 	const char *hex = json_string_value(json_object_get(rq, "frame"));
-	int s = name != NULL ? hp3_net_find_switch(&in->net, name) : -1;
+	int s = HP3_TOPO_FIND(in->s.net.sw, in->s.net.n_switches, name);
 	uint32_t port = (uint32_t)json_integer_value(json_object_get(rq, "port"));
 	struct rte_mbuf *m = hex != NULL ? frame_of(in, hex) : NULL;
 	bool count;
@@ -139,7 +134,7 @@ static int inject_line(struct inject *in, const char *line)
 		json_decref(rq);
 		return code;
 	}
-	if (s < 0 || m == NULL || port >= in->sw[s].n_ports) {
+	if (s < 0 || m == NULL || port >= in->s.sw[s].n_ports) {
 		hp3_message("hp3-fabric: not a packet for a switch of this topology: %.*s",
 			(int)hp3_min_u64(strcspn(line, "\n"), 120), line);
 		rte_pktmbuf_free(m);
@@ -150,12 +145,12 @@ static int inject_line(struct inject *in, const char *line)
 	count = json_is_true(json_object_get(rq, "counters"));
 	in->result = NULL;
 	if (count)
-		json_decref(counter_changes(&in->sw[s], false));
-	hp3_swx_process(&in->sw[s], port, m);
+		json_decref(counter_changes(&in->s.sw[s], false));
+	hp3_swx_process(&in->s.sw[s], port, m);
 	if (in->result == NULL)
 		in->result = json_pack("{s:b}", "drop", 1);
 	if (count)
-		json_object_set_new(in->result, "counters", counter_changes(&in->sw[s], true));
+		json_object_set_new(in->result, "counters", counter_changes(&in->s.sw[s], true));
 	json_dumpf(in->result, stdout, JSON_COMPACT | JSON_SORT_KEYS);
 	putchar('\n');
 	fflush(stdout);
@@ -168,24 +163,11 @@ int hp3_fabric_inject(const struct hp3_fabric_args *a, const struct hp3_topo *to
 {
 	static struct inject in;
 	char *line = malloc(LINE_MAX_BYTES);
-	int code = line == NULL || hp3_net_build(&in.net, topo) != 0 || hp3_fabric_eal(a) != 0;
+	int code = line == NULL || hp3_switches_open(&in.s, a, topo, &inject_ops, &in) != 0;
 
-	if (code == 0) {
-		in.pool = rte_pktmbuf_pool_create("inject", 63, 0,
-			RTE_ALIGN(sizeof(struct hp3_frame), RTE_MBUF_PRIV_ALIGN), 4608, 0);
-		code = in.pool == NULL;
-		if (code != 0)
-			hp3_message("hp3-fabric: no pool of packet buffers: %s",
-				hp3_pool_failure(rte_errno, "raise --memory"));
-	}
-	for (uint32_t i = 0; i < in.net.n_switches && code == 0; i++)
-		code = hp3_swx_open(&in.sw[i], &in.net, i, &inject_ops, &in) != 0;
 	while (code == 0 && fgets(line, LINE_MAX_BYTES, stdin) != NULL)
 		code = inject_line(&in, line);
-	for (uint32_t i = 0; i < in.net.n_switches; i++)
-		hp3_swx_close(&in.sw[i]);
-	rte_mempool_free(in.pool);
-	hp3_net_free(&in.net);
+	hp3_switches_close(&in.s);
 	free(line);
 	return code;
 }
