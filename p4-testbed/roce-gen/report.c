@@ -138,92 +138,87 @@ static json_t *histogram_json(const struct gen_histogram *h)
 		(double)gen_histogram_percentile(h, 0.999) / US, "max", (double)h->max / US);
 }
 
+#define AT(member) offsetof(struct gen_qp, member)
+
+/* Counters that are reported for each queue pair, and as sums over all. */
+static const struct {
+	const char *name;
+	size_t at; /* of a uint64_t in struct gen_qp */
+} counters[] = {
+	{"tx_bytes", AT(requester.n.acked_bytes)},
+	{"rx_bytes", AT(responder.n.bytes)},
+	{"packets_sent", AT(requester.n.sent)},
+	{"retransmissions", AT(requester.n.again)},
+	{"timeouts", AT(requester.n.timeouts)},
+	{"naks_received", AT(requester.n.naks)},
+	{"rnr_naks_received", AT(requester.n.rnr_naks)},
+	{"implied_naks", AT(requester.n.implied_naks)},
+	{"stale_replies", AT(requester.n.stale)},
+	{"packets_received", AT(responder.n.received)},
+	{"messages_received", AT(responder.n.messages)},
+	{"out_of_seq_request", AT(responder.n.out_of_seq_request)},
+	{"out_of_order_packets", AT(responder.n.out_of_order)},
+	{"duplicate_request", AT(responder.n.duplicates)},
+	{"rnr_naks_sent", AT(responder.n.rnr_naks)},
+	{"overtaken", AT(order.overtaken)},
+	{"overtaken_across_ports", AT(order.overtaken_across_ports)},
+	{"late_duplicates", AT(order.late_duplicates)},
+	{"cnps_sent", AT(cnps_sent)},
+	{"cnps_received", AT(cnps_received)},
+	{"ect", AT(ect)},
+	{"ce", AT(ce)},
+};
+
+static uint64_t counter_of_qp(const struct gen_qp *q, size_t at)
+{
+	return *(const uint64_t *)(const void *)((const char *)q + at);
+}
+
+static uint64_t sum_of_qps(const struct gen_report *r, size_t at)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < r->ep->n_qps; i++)
+		sum += counter_of_qp(&r->ep->qps[i], at);
+	return sum;
+}
+
 static json_t *qp_object(const struct gen_qp *q)
 {
-	const struct gen_requester *req = &q->requester;
-	const struct gen_responder *rsp = &q->responder;
+	enum gen_failure failure = q->requester.failure;
 	char ip[INET6_ADDRSTRLEN];
-	json_t *j = json_object();
-	const struct {
-		const char *name;
-		uint64_t n;
-	} counts[] = {
-		{"qpn", q->lqpn},
-		{"peer_qpn", q->rqpn},
-		{"sport", q->to.sport},
-		{"tx_bytes", req->n.acked_bytes},
-		{"rx_bytes", rsp->n.bytes},
-		{"packets_sent", req->n.sent},
-		{"retransmissions", req->n.again},
-		{"timeouts", req->n.timeouts},
-		{"naks_received", req->n.naks},
-		{"rnr_naks_received", req->n.rnr_naks},
-		{"implied_naks", req->n.implied_naks},
-		{"stale_replies", req->n.stale},
-		{"packets_received", rsp->n.received},
-		{"messages_received", rsp->n.messages},
-		{"out_of_seq_request", rsp->n.out_of_seq_request},
-		{"out_of_order_packets", rsp->n.out_of_order},
-		{"duplicate_request", rsp->n.duplicates},
-		{"rnr_naks_sent", rsp->n.rnr_naks},
-		{"overtaken", q->order.overtaken},
-		{"overtaken_across_ports", q->order.overtaken_across_ports},
-		{"late_duplicates", q->order.late_duplicates},
-		{"cnps_sent", q->cnps_sent},
-		{"cnps_received", q->cnps_received},
-		{"ect", q->ect},
-		{"ce", q->ce},
-	};
+	json_t *j;
 
 	inet_ntop(q->to.ipv6 ? AF_INET6 : AF_INET, q->to.dst_ip, ip, sizeof(ip));
-	json_object_set_new(j, "peer", json_string(ip));
-	json_object_set_new(j, "loads", json_boolean(q->loads));
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		json_object_set_new(j, counts[i].name, json_integer((json_int_t)counts[i].n));
+	j = json_pack("{ss sb sI sI sI}", "peer", ip, "loads", q->loads, "qpn", (json_int_t)q->lqpn,
+		"peer_qpn", (json_int_t)q->rqpn, "sport", (json_int_t)q->to.sport);
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		json_object_set_new(j, counters[i].name,
+			json_integer((json_int_t)counter_of_qp(q, counters[i].at)));
 	if (q->failed)
 		json_object_set_new(j, "failure",
-			json_string(req->failure != GEN_FINE ? gen_failure_name(req->failure)
-							     : "request-refused"));
+			json_string(failure != GEN_FINE ? gen_failure_name(failure)
+							: "request-refused"));
 	return j;
 }
 
-/* Numbers of single queue pairs become sums of the same name. */
-static json_t *sums_of_qps(const json_t *qps)
+static json_t *sum_object(const struct gen_report *r)
 {
-	static const char *const names[] = {"tx_bytes", "rx_bytes", "packets_sent",
-		"retransmissions", "timeouts", "naks_received", "rnr_naks_received", "implied_naks",
-		"stale_replies", "packets_received", "messages_received", "out_of_seq_request",
-		"out_of_order_packets", "duplicate_request", "rnr_naks_sent", "overtaken",
-		"overtaken_across_ports", "late_duplicates", "cnps_sent", "cnps_received", "ect",
-		"ce"};
-	json_t *j = json_object(), *q;
-	size_t at;
+	json_t *j = json_object();
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		json_int_t sum = 0;
-
-		json_array_foreach (qps, at, q)
-			sum += json_integer_value(json_object_get(q, names[i]));
-		json_object_set_new(j, names[i], json_integer(sum));
-	}
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		json_object_set_new(j, counters[i].name,
+			json_integer((json_int_t)sum_of_qps(r, counters[i].at)));
 	return j;
 }
 
 static json_t *content_json(const struct gen_report *r)
 {
-	uint64_t checked = 0, wrong = 0, unchecked = 0, reads = 0;
-
-	for (uint32_t i = 0; i < r->ep->n_qps; i++) {
-		const struct gen_qp *q = &r->ep->qps[i];
-
-		checked += q->responder.n.checked;
-		wrong += q->responder.n.wrong;
-		unchecked += q->responder.n.unchecked;
-		reads += q->read_wrong;
-	}
-	return json_pack("{sI sI sI sI}", "checked", (json_int_t)checked, "wrong",
-		(json_int_t)wrong, "unchecked", (json_int_t)unchecked, "wrong_read_packets",
-		(json_int_t)reads);
+	return json_pack("{sI sI sI sI}", "checked",
+		(json_int_t)sum_of_qps(r, AT(responder.n.checked)), "wrong",
+		(json_int_t)sum_of_qps(r, AT(responder.n.wrong)), "unchecked",
+		(json_int_t)sum_of_qps(r, AT(responder.n.unchecked)), "wrong_read_packets",
+		(json_int_t)sum_of_qps(r, AT(read_wrong)));
 }
 
 static json_t *port_object(const struct gen_report *r, struct gen_port *port)
@@ -264,14 +259,12 @@ static json_t *whole_report(
 	struct gen_report *r, struct gen_port *port, const char *outcome, uint64_t now)
 {
 	const struct gen_workload *w = r->w;
-	json_t *j, *qps = json_array(), *sum;
+	json_t *j, *qps = json_array();
 	uint64_t ns = r->began > 0 ? now - r->began : 0;
-	double ect;
+	uint64_t ect = sum_of_qps(r, AT(ect)), ce = sum_of_qps(r, AT(ce));
 
 	for (uint32_t i = 0; i < r->ep->n_qps; i++)
 		json_array_append_new(qps, qp_object(&r->ep->qps[i]));
-	sum = sums_of_qps(qps);
-	ect = (double)json_integer_value(json_object_get(sum, "ect"));
 	j = json_pack("{ss si ss ss sI sf sf}", "type", "report", "v", 1, "name", r->o->name,
 		"outcome", outcome, "seed", (json_int_t)r->o->seed, "duration_s", (double)ns / 1e9,
 		"cpu_s", cpu_s());
@@ -281,19 +274,13 @@ static json_t *whole_report(
 			(json_int_t)w->open, "refused", (json_int_t)w->refused));
 	json_object_set_new(j, "goodput_mbps",
 		json_pack("{sf sf}", "tx",
-			mbps_of_bytes(
-				(uint64_t)json_integer_value(json_object_get(sum, "tx_bytes")), ns),
-			"rx",
-			mbps_of_bytes(
-				(uint64_t)json_integer_value(json_object_get(sum, "rx_bytes")),
-				ns)));
+			mbps_of_bytes(sum_of_qps(r, AT(requester.n.acked_bytes)), ns), "rx",
+			mbps_of_bytes(sum_of_qps(r, AT(responder.n.bytes)), ns)));
 	json_object_set_new(j, "fct_us", completion_times(w));
 	json_object_set_new(j, "rtt_us", histogram_json(&r->ep->rtt));
-	json_object_set_new(j, "ce_share",
-		json_real(ect > 0 ? (double)json_integer_value(json_object_get(sum, "ce")) / ect
-				  : 0));
+	json_object_set_new(j, "ce_share", json_real(ect > 0 ? (double)ce / (double)ect : 0));
 	json_object_set_new(j, "content", content_json(r));
-	json_object_set_new(j, "sum", sum);
+	json_object_set_new(j, "sum", sum_object(r));
 	json_object_set_new(j, "port", port_object(r, port));
 	json_object_set(j, "series", r->series);
 	json_object_set_new(j, "qps", qps);
