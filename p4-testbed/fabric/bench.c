@@ -22,18 +22,11 @@ struct bench {
 static void keep_port(
 	void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority, struct rte_mbuf *m)
 {
-	(void)sw;
-	(void)priority;
-	(void)m;
 	((struct bench *)arg)->port = port;
 }
 
 static uint32_t zero_depth(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority)
 {
-	(void)arg;
-	(void)sw;
-	(void)port;
-	(void)priority;
 	return 0;
 }
 

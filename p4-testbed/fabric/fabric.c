@@ -56,9 +56,7 @@ static void lane_deliver(void *arg, uint32_t lane, struct hp3_frame *frame)
 
 static void lane_drop(void *arg, uint32_t lane, struct hp3_frame *frame, enum hp3_tm_drop why)
 {
-	(void)arg;
-	(void)lane;
-	(void)why; /* counted by the lane */
+	/* The lane has counted it. */
 	rte_pktmbuf_free(hp3_mbuf_of(frame));
 }
 
@@ -75,7 +73,6 @@ static uint32_t lane_flow(void *arg, const struct hp3_frame *frame)
 	const struct rte_mbuf *m = hp3_mbuf_of((struct hp3_frame *)(uintptr_t)frame);
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 
-	(void)arg;
 	if (m->data_len >= 58 && hp3_be16(p + 12) == 0x86dd)
 		return hp3_crc32(p + 22, 36, 0);
 	if (m->data_len >= 38)
@@ -99,7 +96,6 @@ static bool lane_remark(void *arg, struct hp3_frame *frame, bool ce)
 	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
 	uint16_t to = ce ? 3 : 2, was, now;
 
-	(void)arg;
 	if (m->data_len >= 34 && hp3_be16(p + 12) == RTE_ETHER_TYPE_IPV4) {
 		was = hp3_be16(p + 14);
 		now = (uint16_t)((was & ~3u) | to);
@@ -125,7 +121,6 @@ static void lane_damage(void *arg, struct hp3_frame *frame, uint32_t random)
 	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
 	uint32_t from = hp3_be16(p + 12) == RTE_ETHER_TYPE_IPV6 ? 54 : 34, bit;
 
-	(void)arg;
 	if (m->data_len <= from)
 		return;
 	bit = random % ((m->data_len - from) * 8);

@@ -31,7 +31,6 @@ static void keep_result(
 	struct inject *in = arg;
 	char hex[2 * FRAME_MAX + 1] = "";
 
-	(void)sw;
 	for (uint32_t i = 0; i < m->data_len && i < FRAME_MAX; i++)
 		snprintf(hex + 2 * i, 3, "%02x", rte_pktmbuf_mtod(m, const uint8_t *)[i]);
 	in->result = json_pack(
@@ -41,9 +40,6 @@ static void keep_result(
 
 static uint32_t claimed_depth(void *arg, struct hp3_swx *sw, uint32_t port, uint32_t priority)
 {
-	(void)sw;
-	(void)port;
-	(void)priority;
 	return ((struct inject *)arg)->depth;
 }
 

@@ -20,7 +20,6 @@ static volatile sig_atomic_t stop;
 
 static void on_signal(int sig)
 {
-	(void)sig;
 	stop = 1;
 }
 

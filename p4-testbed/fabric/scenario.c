@@ -104,7 +104,6 @@ static void check_scenario(struct hp3_ini_doc *doc, const void *obj, unsigned fl
 	const struct hp3_scenario *s = obj;
 	char section[HP3_INI_NAME_MAX];
 
-	(void)flags;
 	if (s->n_flows + s->n_rings == 0)
 		hp3_ini_complain(doc, NULL, NULL, "no load: add a [flow.NAME] or a [ring.NAME]");
 	for (uint32_t i = 0; i < s->n_events; i++) {

@@ -20,7 +20,7 @@ static void *port_create(void *args)
 
 static void port_free(void *port)
 {
-	RTE_SET_USED(port); /* part of struct hp3_swx */
+	/* It is part of struct hp3_swx. */
 }
 
 static int port_rx(void *port, struct rte_swx_pkt *pkt)
@@ -102,25 +102,21 @@ static void port_tx(void *port, struct rte_swx_pkt *pkt)
 /* The program mirrors nothing. */
 static void port_clone(void *port, struct rte_swx_pkt *pkt)
 {
-	RTE_SET_USED(port);
-	RTE_SET_USED(pkt);
 }
 
 static void port_clone_cut(void *port, struct rte_swx_pkt *pkt, uint32_t length)
 {
-	RTE_SET_USED(length);
 	port_clone(port, pkt);
 }
 
 static void in_stats(void *port, struct rte_swx_port_in_stats *stats)
 {
-	RTE_SET_USED(port); /* the program counts by itself */
+	/* The program counts by itself. */
 	memset(stats, 0, sizeof(*stats));
 }
 
 static void out_stats(void *port, struct rte_swx_port_out_stats *stats)
 {
-	RTE_SET_USED(port);
 	memset(stats, 0, sizeof(*stats));
 }
 

@@ -194,7 +194,6 @@ static void check_topology(struct hp3_ini_doc *doc, const void *obj, unsigned fl
 {
 	const struct hp3_topo *t = obj;
 
-	(void)flags;
 	if (!hp3_ini_good(doc, "shape", "leaves") || !hp3_ini_good(doc, "shape", "spines") ||
 		!hp3_ini_good(doc, "shape", "hosts_per_leaf"))
 		return;

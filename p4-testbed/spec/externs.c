@@ -32,7 +32,7 @@ static void *tm_create(const char *args)
 
 static void tm_free(void *object)
 {
-	RTE_SET_USED(object); /* the switch's own */
+	/* It is part of the switch. */
 }
 
 static uint32_t draw_random(uint64_t *rng, uint32_t width)
