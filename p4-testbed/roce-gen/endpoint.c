@@ -69,11 +69,6 @@ static void end_idle(const struct gen_endpoint *ep, struct hp3_pacer *pacer, uin
 		hp3_pacer_sent(pacer, (uint32_t)(most - burst - owed), now);
 }
 
-static uint64_t may_send(const struct gen_endpoint *ep, const struct gen_qp *q, uint64_t now)
-{
-	return pacer_ready(ep, &q->pacer, now);
-}
-
 static bool has_data(const struct gen_qp *q, uint64_t now)
 {
 	return gen_responder_ready(&q->responder, now) == GEN_ANSWER_DATA ||
@@ -97,7 +92,7 @@ void gen_endpoint_touch(struct gen_endpoint *ep, struct gen_qp *q, uint64_t now)
 	if (gen_responder_ready(&q->responder, now) == GEN_ANSWER_ACK)
 		due = now;
 	else if (has_data(q, now))
-		due = may_send(ep, q, now);
+		due = pacer_ready(ep, &q->pacer, now);
 	else
 		q->idle = true;
 	if (answer > now)
@@ -272,7 +267,8 @@ static uint32_t serve_qp(struct gen_endpoint *ep, struct gen_qp *q, void *buf, u
 	if (gen_responder_ready(&q->responder, now) == GEN_ANSWER_ACK)
 		any = gen_responder_next(&q->responder, now, &p);
 	else
-		any = has_data(q, now) && may_send(ep, q, now) <= now && next_qp_data(q, now, &p);
+		any = has_data(q, now) && pacer_ready(ep, &q->pacer, now) <= now &&
+		      next_qp_data(q, now, &p);
 	return any ? send_packet(ep, q, &p, buf, now) : 0;
 }
 
@@ -290,18 +286,13 @@ static uint32_t send_cnp(struct gen_endpoint *ep, void *buf, uint64_t now)
 		&(struct hp3_fields){.opcode = HP3_OP_CNP, .becn = true, .dest_qpn = q->rqpn}, now);
 }
 
-static uint64_t port_ready(const struct gen_endpoint *ep, uint64_t now)
-{
-	return pacer_ready(ep, &ep->port, now);
-}
-
 uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now)
 {
 	if (ep->idle && (ep->cnps_due > 0 || (ep->n_qps > 0 && ep->heap[0]->due <= now))) {
 		ep->idle = false;
 		end_idle(ep, &ep->port, now);
 	}
-	if (port_ready(ep, now) > now)
+	if (pacer_ready(ep, &ep->port, now) > now)
 		return 0;
 	if (ep->cnps_due > 0 && ep->paused_until[ep->p.cnp_priority] <= now)
 		return send_cnp(ep, buf, now);
@@ -321,7 +312,7 @@ uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now)
 
 uint64_t gen_endpoint_deadline(const struct gen_endpoint *ep, uint64_t now)
 {
-	uint64_t port = port_ready(ep, now), due = UINT64_MAX;
+	uint64_t port = pacer_ready(ep, &ep->port, now), due = UINT64_MAX;
 
 	if (ep->n_qps > 0 && ep->heap[0]->due != UINT64_MAX)
 		due = hp3_max_u64(

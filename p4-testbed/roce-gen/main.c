@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
 #include "run.h"
 
 int main(int argc, char **argv)

@@ -175,10 +175,8 @@ static int use_dcqcn(const struct gen_options *o, struct gen_endpoint_params *ep
 		ep->rp_params.rpg_max_rate = line;
 		if (ep->rp_params.rpg_min_rate > line)
 			ep->rp_params.rpg_min_rate = 1;
-		if (ep->rp_params.rpg_ai_rate > line)
-			ep->rp_params.rpg_ai_rate = line;
-		if (ep->rp_params.rpg_hai_rate > line)
-			ep->rp_params.rpg_hai_rate = line;
+		ep->rp_params.rpg_ai_rate = hp3_min_u32(ep->rp_params.rpg_ai_rate, line);
+		ep->rp_params.rpg_hai_rate = hp3_min_u32(ep->rp_params.rpg_hai_rate, line);
 	}
 	for (uint32_t i = 0; i < o->n_sets; i++) {
 		if (!set_dcqcn(&ep->rp_params, o->sets[i])) {

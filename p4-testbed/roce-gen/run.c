@@ -8,7 +8,7 @@
 #include "app/clock.h"
 #include "base/minmax.h"
 #include "config/message.h"
-#include "run_internal.h"
+#include "run.h"
 
 #define EVENTS_MAX 32
 #define BLOCKED_NS UINT64_C(500000) /* until a port that has no room is tried again */

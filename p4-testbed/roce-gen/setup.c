@@ -6,7 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include "config/message.h"
-#include "run_internal.h"
+#include "run.h"
 
 static int watch_fd(int epoll, int fd, uint64_t tag)
 {
