@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* crypto_hash_sha256 needs no sodium_init(): it keeps no state and picks no implementation. */
+/* No function here needs sodium_init(): they keep no state and pick no implementation. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <sodium/crypto_hash_sha256.h>
+#include <sodium/utils.h>
 #include "base/plain.h"
 #include "sim/core/input.h"
 #include "sim/core/memory.h"
@@ -13,41 +12,24 @@
 struct stream {
 	crypto_hash_sha256_state hash;
 	struct sim_input *in;
-	int fd; /* -1: of `text` */
-	const char *text;
-	size_t left; /* of `text` */
+	FILE *from;
 };
-
-static void write_hex_digest(const unsigned char *digest, char hex[SIM_SHA256_HEX])
-{
-	for (unsigned i = 0; i < crypto_hash_sha256_BYTES; i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
-}
 
 void sim_sha256(const void *data, size_t n, char hex[SIM_SHA256_HEX])
 {
 	unsigned char digest[crypto_hash_sha256_BYTES];
 
 	crypto_hash_sha256(digest, data, n);
-	write_hex_digest(digest, hex);
+	sodium_bin2hex(hex, SIM_SHA256_HEX, digest, sizeof(digest));
 }
 
 static ssize_t stream_read(void *cookie, char *buf, size_t size)
 {
 	struct stream *s = cookie;
-	ssize_t n;
+	size_t n = fread(buf, 1, size, s->from);
 
-	if (s->fd >= 0) {
-		n = read(s->fd, buf, size);
-	} else {
-		n = (ssize_t)(size < s->left ? size : s->left);
-		memcpy(buf, s->text, (size_t)n);
-		s->text += n;
-		s->left -= (size_t)n;
-	}
-	if (n > 0)
-		crypto_hash_sha256_update(&s->hash, (unsigned char *)buf, (size_t)n);
-	return n;
+	crypto_hash_sha256_update(&s->hash, (unsigned char *)buf, n);
+	return n == 0 && ferror(s->from) ? -1 : (ssize_t)n;
 }
 
 static int stream_close(void *cookie)
@@ -61,26 +43,24 @@ static int stream_close(void *cookie)
 		n = stream_read(s, rest, sizeof(rest));
 	while (n > 0);
 	crypto_hash_sha256_final(&s->hash, digest);
-	write_hex_digest(digest, s->in->sha256);
-	if (s->fd >= 0)
-		close(s->fd);
+	sodium_bin2hex(s->in->sha256, sizeof(s->in->sha256), digest, sizeof(digest));
+	fclose(s->from);
 	free(s);
 	return (int)n;
 }
 
 FILE *sim_input_open(struct sim_input *in, const char *name, const char *text)
 {
+	FILE *from = text != NULL ? fmemopen((void *)(uintptr_t)text, strlen(text), "r")
+				  : fopen(name, "re");
 	struct stream *s;
-	int fd = -1;
 	FILE *f;
 
-	if (text == NULL)
-		fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (text == NULL && fd < 0)
+	if (from == NULL)
 		return NULL;
 	s = sim_alloc(1, sizeof(*s));
-	*s = (struct stream){
-		.in = in, .fd = fd, .text = text, .left = text != NULL ? strlen(text) : 0};
+	s->in = in;
+	s->from = from;
 	crypto_hash_sha256_init(&s->hash);
 	in->sha256[0] = '\0';
 	snprintf(in->name, sizeof(in->name), "%s", name);

@@ -147,40 +147,38 @@ static void create_nodes(struct sim *s)
 int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *topo, char *err,
 	uint32_t err_size)
 {
-	int ret;
+	const struct hp3_dcqcn_preset *preset = hp3_dcqcn_preset(cfg->rnic.preset);
+	int ret = 0;
 
 	*s = (struct sim){.asked = *cfg, .cfg = *cfg, .topo = *topo, .rng = cfg->run.seed};
 	*topo = (struct sim_topo){0};
 	sim_queue_init(&s->queue);
 	s->lb = sim_lb_find(cfg->run.lb);
-	if (s->lb == NULL) {
+	if (s->lb == NULL)
 		snprintf(err, err_size, "no load balancer '%s': `hp3-sim list` names them",
 			cfg->run.lb);
-		ret = -EINVAL;
-		goto err;
-	}
-	if (hp3_dcqcn_preset(cfg->rnic.preset) == NULL) {
+	else if (preset == NULL)
 		snprintf(err, err_size,
 			"rnic.preset '%s' is unknown: paper, connectx, hpcc or conweave",
 			cfg->rnic.preset);
-		ret = -EINVAL;
-		goto err;
+	if (s->lb == NULL || preset == NULL) {
+		sim_destroy(s);
+		return -EINVAL;
 	}
-	s->rp = hp3_dcqcn_preset(cfg->rnic.preset)->rp;
+	s->rp = preset->rp;
 	sim_pool_init(&s->packets, sizeof(struct sim_packet));
 	sim_pool_init(&s->flow_pool, sizeof(struct sim_flow) + s->lb->flow_bytes);
 	sim_pool_init(&s->message_pool, sizeof(struct sim_message));
 	create_nodes(s);
-	if (s->lb->start != NULL && (ret = s->lb->start(s)) < 0) {
+	if (s->lb->start != NULL)
+		ret = s->lb->start(s);
+	if (ret < 0) {
 		snprintf(err, err_size, "%s cannot run on this topology: %s", s->lb->name,
 			ret == -EOPNOTSUPP ? "it decides in leaf switches, and hosts have "
 					     "links to several"
 					   : strerror(-ret));
-		goto err;
+		sim_destroy(s);
 	}
-	return 0;
-err:
-	sim_destroy(s);
 	return ret;
 }
 
