@@ -1,11 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /* Commands of hp3-sim. Exit codes: 0 done, 1 failed, 2 usage. */
+#include <stdbool.h>
 
 /* Prints `problem` (unless NULL) and the help of the current command. Returns exit code 2. */
 int sim_usage(const char *problem);
 /* The command line of this process, quoted for a shell. */
 const char *sim_command(void);
+
+#define SIM_SETS_MAX    64u
+#define SIM_OPTIONS_MAX 16u
+
+/* Settings of a command line, for sim_config_load(). */
+struct sim_sets {
+	const char *text[SIM_SETS_MAX];
+	unsigned n;
+};
+
+/* An option of a command. With a flag, it takes no value. */
+struct sim_option {
+	const char *name;
+	bool *flag; /* to set */
+	const char **text; /* to set to the value */
+	const char *setting; /* this and the value are added to the settings */
+};
+
+/* Parses the options in the list, which ends with NULL; optind is then the first argument. Returns
+ * 0 or exit code 2. */
+int sim_parse_options(int argc, char **argv, const struct sim_option *list, struct sim_sets *sets);
+
 int sim_trace_main(int argc, char **argv);
 int sim_run_main(int argc, char **argv);
 int sim_report_main(int argc, char **argv);

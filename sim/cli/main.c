@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hp3-sim: the commands. */
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "config/message.h"
 #include "sim/cli/cli.h"
 #include "sim/core/config.h"
+#include "sim/core/memory.h"
 #include "sim/host/host.h"
 #include "sim/results/settings.h"
 
@@ -14,7 +16,8 @@ struct command {
 	int (*main)(int argc, char **argv);
 };
 
-#define PLAIN_NOT " \t\n\"'\\$`&|;<>()*?[]{}~#!"
+#define FIRST_OPTION 256 /* value of the first in a list; getopt uses lower ones */
+#define PLAIN_NOT    " \t\n\"'\\$`&|;<>()*?[]{}~#!"
 #define SET_HELP                                                                                   \
 	"  --hp3 FILE               hp3 as hp3d would run it with this file\n"                     \
 	"  --set SECTION.KEY=VALUE  change a setting (`hp3-sim keys`); any number\n"               \
@@ -106,6 +109,38 @@ int sim_usage(const char *problem)
 		hp3_message("hp3-sim: %s", problem);
 	print_help(stderr);
 	return 2;
+}
+
+int sim_parse_options(int argc, char **argv, const struct sim_option *list, struct sim_sets *sets)
+{
+	struct option longs[SIM_OPTIONS_MAX] = {0};
+	int c;
+
+	for (int i = 0; list[i].name != NULL; i++)
+		longs[i] = (struct option){list[i].name,
+			list[i].flag != NULL ? no_argument : required_argument, NULL,
+			FIRST_OPTION + i};
+	opterr = 0; /* getopt's own message has the option as it is */
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) >= FIRST_OPTION) {
+		const struct sim_option *o = &list[c - FIRST_OPTION];
+		char *text;
+
+		if (o->flag != NULL)
+			*o->flag = true;
+		if (o->text != NULL)
+			*o->text = optarg;
+		if (o->setting == NULL)
+			continue;
+		if (sets->n == SIM_SETS_MAX)
+			return sim_usage("too many --set: use a scenario file");
+		if (asprintf(&text, "%s%s", o->setting, optarg) < 0)
+			sim_no_memory(strlen(optarg));
+		sets->text[sets->n++] = text;
+	}
+	if (c == -1)
+		return 0;
+	hp3_message("hp3-sim: %s: no such option, or its value is missing", argv[optind - 1]);
+	return sim_usage(NULL);
 }
 
 static char *command_line;

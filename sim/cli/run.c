@@ -18,13 +18,12 @@
 #include "sim/work/builtin.h"
 
 #define SCENARIOS_MAX 64u
-#define RUN_SETS_MAX  64u
 #define JOBS_MAX      64u
 #define POLL_US       50000u
 
 struct run_options {
-	const char *scenario[SCENARIOS_MAX], *set[RUN_SETS_MAX + 1], *out;
-	char hp3[PATH_MAX + 8]; /* --hp3, as a setting */
+	const char *scenario[SCENARIOS_MAX], *out;
+	struct sim_sets sets;
 	uint32_t n_scenarios;
 	uint32_t jobs;
 	struct sim_wanted want;
@@ -175,51 +174,25 @@ static int run_all(const struct run_options *o, const struct sim_runs *runs)
 
 static int parse_run_options(int argc, char **argv, struct run_options *o)
 {
-	static const struct option longs[] = {{"quick", no_argument, NULL, 'q'},
-		{"out", required_argument, NULL, 'o'}, {"jobs", required_argument, NULL, 'n'},
-		{"lbs", required_argument, NULL, 'l'}, {"set", required_argument, NULL, 's'},
-		{"hp3", required_argument, NULL, 'h'}, {"progress", no_argument, NULL, 'g'},
-		{"no-report", no_argument, NULL, 'r'}, {NULL, 0, NULL, 0}};
-	int c;
+	const char *jobs = NULL;
+	const struct sim_option options[] = {
+		{"quick", .flag = &o->want.quick},
+		{"out", .text = &o->out},
+		{"jobs", .text = &jobs},
+		{"lbs", .text = &o->want.lbs},
+		{"set", .setting = ""},
+		{"hp3", .setting = "hp3="},
+		{"progress", .flag = &o->progress},
+		{"no-report", .flag = &o->no_report},
+		{NULL},
+	};
+	int code = sim_parse_options(argc, argv, options, &o->sets);
 
-	opterr = 0; /* getopt's own message has the option as it is */
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		switch (c) {
-		case 'q':
-			o->want.quick = true;
-			break;
-		case 'r':
-			o->no_report = true;
-			break;
-		case 'g':
-			o->progress = true;
-			break;
-		case 'o':
-			o->out = optarg;
-			break;
-		case 'n':
-			o->jobs = (uint32_t)strtoul(optarg, NULL, 10);
-			break;
-		case 'l':
-			o->want.lbs = optarg;
-			break;
-		case 'h':
-			snprintf(o->hp3, sizeof(o->hp3), "hp3=%s", optarg);
-			break;
-		case 's':
-			if (o->want.n_sets == RUN_SETS_MAX)
-				return sim_usage("too many --set: use a scenario file");
-			o->set[o->want.n_sets++] = optarg;
-			break;
-		default:
-			hp3_message("hp3-sim: %s: no such option, or its value is missing",
-				argv[optind - 1]);
-			return sim_usage(NULL);
-		}
-	}
-	if (o->hp3[0] != '\0')
-		o->set[o->want.n_sets++] = o->hp3;
-	o->want.set = o->set;
+	if (code != 0)
+		return code;
+	o->want.set = o->sets.text;
+	o->want.n_sets = o->sets.n;
+	o->jobs = (uint32_t)(jobs != NULL ? strtol(jobs, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN));
 	if (o->jobs == 0 || o->jobs > JOBS_MAX)
 		return sim_usage("--jobs: 1 to 64");
 	for (; optind < argc; optind++) {
@@ -256,8 +229,7 @@ static int make_directory(const char *dir)
 
 int sim_run_main(int argc, char **argv)
 {
-	struct run_options o = {
-		.out = "hp3-sim-results", .jobs = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)};
+	static struct run_options o = {.out = "hp3-sim-results"};
 	struct sim_runs runs = {0};
 	int ret = parse_run_options(argc, argv, &o);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "config/message.h"
 #include "sim/cli/scenario.h"
 #include "sim/core/sim.h"
@@ -16,20 +17,20 @@
 
 #define STEM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
+/* So many percent, but at least 1. */
+static uint64_t reduce_value(uint64_t value, uint32_t percent)
+{
+	return hp3_max_u64(value * percent / 100, 1);
+}
+
 static void reduce_scenario(struct sim_config *cfg)
 {
 	uint32_t percent = cfg->sweep.quick_percent;
 
-	cfg->traffic.duration_us = (uint32_t)((uint64_t)cfg->traffic.duration_us * percent / 100);
-	cfg->traffic.bytes = cfg->traffic.bytes * percent / 100;
-	cfg->traffic.repeat = cfg->traffic.repeat > 1 ? 1 : cfg->traffic.repeat;
-	if (cfg->traffic.duration_us == 0)
-		cfg->traffic.duration_us = 1;
-	cfg->background.bytes = cfg->background.bytes * cfg->sweep.quick_percent / 100;
-	if (cfg->background.bytes == 0)
-		cfg->background.bytes = 1;
-	if (cfg->traffic.bytes == 0)
-		cfg->traffic.bytes = 1;
+	cfg->traffic.duration_us = (uint32_t)reduce_value(cfg->traffic.duration_us, percent);
+	cfg->traffic.bytes = reduce_value(cfg->traffic.bytes, percent);
+	cfg->traffic.repeat = hp3_min_u32(cfg->traffic.repeat, 1);
+	cfg->background.bytes = reduce_value(cfg->background.bytes, percent);
 	cfg->sweep.seeds = cfg->sweep.quick_seeds;
 	if (cfg->sweep.quick_lbs[0] != '\0')
 		memcpy(cfg->sweep.lbs, cfg->sweep.quick_lbs, sizeof(cfg->sweep.lbs));

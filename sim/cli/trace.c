@@ -2,7 +2,6 @@
 /* hp3-sim trace: a topology file, a flow file, one balancer, one result. */
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,73 +13,34 @@
 #include "sim/results/series.h"
 #include "sim/work/traffic.h"
 
-#define TRACE_SETS_MAX 64u
-
 struct trace_options {
-	const char *topology, *flows, *json, *pcap;
-	const char *set[TRACE_SETS_MAX];
-	unsigned n_sets;
-	char lb[64], seed[64], hp3[PATH_MAX + 8]; /* options, as settings */
+	const char *topology, *flows, *json, *pcap, *lb;
+	struct sim_sets sets;
 	bool per_flow, progress;
 };
 
 static int parse_trace_options(int argc, char **argv, struct trace_options *o)
 {
-	static const struct option longs[] = {{"topology", required_argument, NULL, 't'},
-		{"flows", required_argument, NULL, 'f'}, {"lb", required_argument, NULL, 'l'},
-		{"hp3", required_argument, NULL, 'h'}, {"set", required_argument, NULL, 's'},
-		{"seed", required_argument, NULL, 'r'}, {"json", required_argument, NULL, 'j'},
-		{"pcap", required_argument, NULL, 'c'}, {"per-flow", no_argument, NULL, 'p'},
-		{"progress", no_argument, NULL, 'g'}, {NULL, 0, NULL, 0}};
-	int c;
+	const struct sim_option options[] = {
+		{"topology", .text = &o->topology},
+		{"flows", .text = &o->flows},
+		{"lb", .text = &o->lb, .setting = "run.lb="},
+		{"hp3", .setting = "hp3="},
+		{"set", .setting = ""},
+		{"seed", .setting = "run.seed="},
+		{"json", .text = &o->json},
+		{"pcap", .text = &o->pcap},
+		{"per-flow", .flag = &o->per_flow},
+		{"progress", .flag = &o->progress},
+		{NULL},
+	};
+	int code = sim_parse_options(argc, argv, options, &o->sets);
 
-	opterr = 0; /* getopt's own message has the option as it is */
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (o->n_sets + 3 > TRACE_SETS_MAX)
-			return sim_usage("too many --set: 61 at most; use a scenario file");
-		switch (c) {
-		case 't':
-			o->topology = optarg;
-			break;
-		case 'f':
-			o->flows = optarg;
-			break;
-		case 'j':
-			o->json = optarg;
-			break;
-		case 'p':
-			o->per_flow = true;
-			break;
-		case 'g':
-			o->progress = true;
-			break;
-		case 'c':
-			o->pcap = optarg;
-			break;
-		case 's':
-			o->set[o->n_sets++] = optarg;
-			break;
-		case 'h':
-			snprintf(o->hp3, sizeof(o->hp3), "hp3=%s", optarg);
-			o->set[o->n_sets++] = o->hp3;
-			break;
-		case 'l':
-			snprintf(o->lb, sizeof(o->lb), "run.lb=%s", optarg);
-			o->set[o->n_sets++] = o->lb;
-			break;
-		case 'r':
-			snprintf(o->seed, sizeof(o->seed), "run.seed=%s", optarg);
-			o->set[o->n_sets++] = o->seed;
-			break;
-		default:
-			hp3_message("hp3-sim: %s: no such option, or its value is missing",
-				argv[optind - 1]);
-			return sim_usage(NULL);
-		}
-	}
+	if (code != 0)
+		return code;
 	if (optind != argc)
 		return sim_usage("an argument too many");
-	if (o->topology == NULL || o->flows == NULL || o->json == NULL || o->lb[0] == '\0')
+	if (o->topology == NULL || o->flows == NULL || o->json == NULL || o->lb == NULL)
 		return sim_usage("trace needs --topology, --flows, --lb and --json");
 	return 0;
 }
@@ -155,14 +115,14 @@ static int run_trace(const struct trace_options *o, const struct sim_config *cfg
 
 int sim_trace_main(int argc, char **argv)
 {
-	struct trace_options o = {0};
+	static struct trace_options o;
 	struct sim_config cfg;
 	struct hp3_config_errors errs = {0};
 	int ret = parse_trace_options(argc, argv, &o);
 
 	if (ret != 0)
 		return ret;
-	ret = sim_config_load(&cfg, NULL, NULL, o.set, o.n_sets, &errs);
+	ret = sim_config_load(&cfg, NULL, NULL, o.sets.text, o.sets.n, &errs);
 	if (ret < 0) {
 		hp3_config_errors_print(&errs, stderr);
 		hp3_config_errors_free(&errs);
