@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What packets of a flow look like to hashes, and by which port of a host they leave. */
-#include <string.h>
 #include "sim/fabric/switch.h"
 #include "sim/host/host.h"
 
@@ -8,13 +7,6 @@
 #define ANSWER_PORT 4795u /* of hp3d: probes.port */
 #define FIRST_SPORT 10000u /* counted port numbers, as ns-3's RDMA models give them */
 #define FIRST_DPORT 100u
-
-static void put_address(uint8_t *to, uint32_t address)
-{
-	uint32_t be = __builtin_bswap32(address);
-
-	memcpy(to, &be, sizeof(be));
-}
 
 /* Requests and probes go by the source port that they bear; what answers them by the one given to
  * it, else by the home port. */
@@ -37,13 +29,13 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 	struct hp3_tuple t = {0};
 
 	if (sim_packet_forward(p)) {
-		put_address(t.src, sim_host_address(f->src));
-		put_address(t.dst, sim_host_address(f->dst));
+		sim_put_address(t.src, f->src);
+		sim_put_address(t.dst, f->dst);
 		t.sport = sport;
 		t.dport = f->dport;
 	} else {
-		put_address(t.src, sim_host_address(f->dst));
-		put_address(t.dst, sim_host_address(f->src));
+		sim_put_address(t.src, f->dst);
+		sim_put_address(t.dst, f->src);
 		t.sport = f->dport;
 		t.dport = sport;
 		if (s->cfg.rnic.ports == SIM_PORTS_ROCE) {

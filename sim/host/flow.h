@@ -13,6 +13,7 @@
  * each ordered pair of hosts has one queue pair per verb, for the whole run. Messages on this queue
  * pair wait for each other. Its rate and path persist between messages.
  */
+#include <string.h>
 #include <sys/queue.h>
 #include "cc/dcqcn.h"
 #include "cc/np.h"
@@ -91,6 +92,14 @@ struct sim_flow {
 static inline uint32_t sim_host_address(uint32_t host)
 {
 	return 0x0b000001u + (host << 8);
+}
+
+/* Writes the host's IPv4 address in network order; returns `to`. */
+static inline uint8_t *sim_put_address(uint8_t *to, uint32_t host)
+{
+	uint32_t be = __builtin_bswap32(sim_host_address(host));
+
+	return memcpy(to, &be, sizeof(be));
 }
 
 static inline bool sim_bits_has(const struct sim_bits *b, uint32_t i)

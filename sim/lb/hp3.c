@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
-#include <string.h>
 #include "sim/host/opcode.h"
 #include "sim/lb/hp3.h"
 #include "sim/lb/hp3_verbs.h"
@@ -52,21 +51,14 @@ static int start_hp3(struct sim *s)
 	return ret;
 }
 
-uint8_t *hp3_sim_address(uint8_t *to, uint32_t host)
-{
-	uint32_t be = __builtin_bswap32(sim_host_address(host));
-
-	return memcpy(to, &be, sizeof(be));
-}
-
 /* A frame of headers: addresses are all that the engine reads of it. */
 static struct hp3_pkt packet_of(
 	uint8_t *frame, uint32_t src, uint32_t dst, uint8_t opcode, uint32_t qpn, uint32_t psn)
 {
 	const struct hp3_opcode_info *op = &hp3_opcodes[opcode];
 
-	hp3_sim_address(frame + 26, src);
-	hp3_sim_address(frame + 30, dst);
+	sim_put_address(frame + 26, src);
+	sim_put_address(frame + 30, dst);
 	return (struct hp3_pkt){.frame = frame,
 		.trusted = true,
 		.v = {.class = op->class,

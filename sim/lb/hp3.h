@@ -106,8 +106,6 @@ int hp3_sim_engines(struct sim *s, struct hp3_balancer *b);
 /* hp3.c: the packet as the engine reads it. Of its headers, `frame` gets only the addresses. */
 #define HP3_SIM_FRAME 64u
 struct hp3_pkt hp3_sim_view(struct sim *s, uint8_t *frame, const struct sim_packet *p);
-/* hp3.c: a host's IPv4 address, in the engine's format; returns `to`. */
-uint8_t *hp3_sim_address(uint8_t *to, uint32_t host);
 
 /* hp3_qps.c: the queue pair of a flow comes up; it is closed. */
 void hp3_sim_flow_start(struct sim *s, struct sim_flow *f);
@@ -122,6 +120,8 @@ void hp3_sim_act(struct sim *s, struct hp3_balancer *b, uint32_t host, const str
 /* hp3_rates.c: applies an event to the rate of the flow's RNIC. */
 void hp3_sim_rates(struct sim *s, struct sim_flow *f, const struct hp3_event *event);
 
+/* hp3_probes.c: sends a packet of hp3d itself from `host`, by the source port. */
+void hp3_sim_send(struct sim *s, uint32_t host, struct sim_packet *p, uint16_t port);
 /* hp3_probes.c: sends a probe or a trace for the engine of `host`; a probe, a trace or an answer
  * has arrived. */
 void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_flow *f,

@@ -9,13 +9,6 @@
 #define BYTES  78u /* Ethernet, IPv4, UDP, BTH, RETH, ICRC: as small as RoCE gets with a RETH */
 #define REPORT 1u /* sim_packet.arg of a probe that is none */
 
-static void send_back_packet(struct sim *s, uint32_t host, struct sim_packet *p, uint16_t port)
-{
-	p->sport = port;
-	s->n.probe_bytes += p->bytes;
-	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
-}
-
 /* To the RNIC: a zero-length WRITE with an old PSN. */
 void hp3_sim_solicit_ack(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a)
 {
@@ -27,7 +20,7 @@ void hp3_sim_solicit_ack(struct sim *s, uint32_t host, struct sim_flow *f, const
 	p->flags = SIM_AGAIN | SIM_FIRST | SIM_LAST | SIM_ACKREQ;
 	p->arg_psn = 0;
 	s->n.ack_solicitations++;
-	send_back_packet(s, host, p, a->port);
+	hp3_sim_send(s, host, p, a->port);
 }
 
 /* To the peer's hp3d: no reply to this queue pair comes through. */
@@ -41,7 +34,7 @@ void hp3_sim_report(struct sim *s, uint32_t host, struct sim_flow *f, const stru
 	p->arg = REPORT;
 	p->flags = hp3_sim_answers_first(s) ? SIM_AHEAD : 0;
 	s->n.reports++;
-	send_back_packet(s, host, p, a->port);
+	hp3_sim_send(s, host, p, a->port);
 }
 
 bool hp3_sim_is_report(const struct sim_packet *p)
@@ -57,8 +50,8 @@ void hp3_sim_reported(struct sim *s, struct hp3_balancer *b, const struct sim_pa
 	struct hp3_engine *e = b->host[here].engine;
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
-	struct hp3_ends ends = {.local = hp3_sim_address(local, here),
-		.remote = hp3_sim_address(remote, sim_flow_requester(f))};
+	struct hp3_ends ends = {.local = sim_put_address(local, here),
+		.remote = sim_put_address(remote, sim_flow_requester(f))};
 	struct hp3_acts acts = {0};
 
 	if (!x->managed || b->host[here].absent)

@@ -61,7 +61,7 @@ static struct hp3_fleet_addr fleet_address(uint32_t number)
 {
 	struct hp3_fleet_addr a = {.len = 4};
 
-	hp3_sim_address(a.b, number);
+	sim_put_address(a.b, number);
 	return a;
 }
 
@@ -135,8 +135,8 @@ static bool observe_fleet_flow(
 	struct hp3_sim_flow *x = hp3_sim_flow_of(f);
 	uint64_t now = now_us(s), took = now - x->report.at_us;
 	uint8_t local[4], remote[4];
-	struct hp3_ends ends = {.local = hp3_sim_address(local, sim_flow_requester(f)),
-		.remote = hp3_sim_address(remote, sim_flow_responder(f))};
+	struct hp3_ends ends = {.local = sim_put_address(local, sim_flow_requester(f)),
+		.remote = sim_put_address(remote, sim_flow_responder(f))};
 	uint32_t flow = x->managed ? hp3_flow_find(e, &ends, x->rqpn) : HP3_NO_FLOW;
 
 	if (flow == HP3_NO_FLOW || hp3_flow_info(e, flow, s->now / SIM_NS, &out->info) < 0)

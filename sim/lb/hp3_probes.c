@@ -17,6 +17,13 @@ static uint32_t probed_host(const struct sim_packet *p)
 	return sim_flow_requester(p->flow) + sim_flow_responder(p->flow) - probing_host(p);
 }
 
+void hp3_sim_send(struct sim *s, uint32_t host, struct sim_packet *p, uint16_t port)
+{
+	p->sport = port;
+	s->n.probe_bytes += p->bytes;
+	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
+}
+
 void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, struct sim_flow *f,
 	const struct hp3_act *a)
 {
@@ -27,10 +34,8 @@ void hp3_sim_send_probe(struct sim *s, struct hp3_balancer *b, uint32_t host, st
 		return;
 	p = sim_packet_new(
 		s, back ? SIM_BACK_PROBE : SIM_PROBE, HP3_PROBE_BYTES + a->pad, f, a->probe_id);
-	p->sport = a->port;
 	s->n.probes++;
-	s->n.probe_bytes += p->bytes;
-	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
+	hp3_sim_send(s, host, p, a->port);
 }
 
 void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const struct hp3_act *a)
@@ -40,11 +45,9 @@ void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const 
 	if (host != sim_flow_requester(f))
 		return;
 	p = sim_packet_new(s, SIM_TRACE, HP3_PROBE_BYTES, f, a->probe_id);
-	p->sport = a->port;
 	p->arg = a->op;
 	s->n.traces++;
-	s->n.probe_bytes += p->bytes;
-	sim_port_queue_data(s, sim_flow_out(s, p, host), p);
+	hp3_sim_send(s, host, p, a->port);
 }
 
 bool hp3_sim_answers_first(const struct sim *s)
@@ -71,8 +74,8 @@ static void answer_probe(struct sim *s, struct hp3_balancer *b, const struct sim
 	struct hp3_engine *e = h->engine;
 	uint64_t now = s->now / SIM_NS;
 	uint8_t local[4], remote[4];
-	struct hp3_ends ends = {.local = hp3_sim_address(local, probed_host(probe)),
-		.remote = hp3_sim_address(remote, probing_host(probe))};
+	struct hp3_ends ends = {.local = sim_put_address(local, probed_host(probe)),
+		.remote = sim_put_address(remote, probing_host(probe))};
 	struct sim_packet *p;
 
 	if (h->absent)
@@ -128,11 +131,9 @@ void hp3_sim_other(struct sim *s, struct sim_host *host, struct sim_packet *p)
 		hop_reported(s, b, host->node, p);
 	} else if (hp3_sim_is_report(p)) {
 		hp3_sim_reported(s, b, p);
-	} else if (p->kind == SIM_PROBE || p->kind == SIM_PROBE_REPLY ||
-		   p->kind == SIM_BACK_PROBE || p->kind == SIM_BACK_PROBE_REPLY) {
-		if (p->kind == SIM_PROBE || p->kind == SIM_BACK_PROBE)
-			answer_probe(s, b, p);
-		else
-			take_probe_answer(s, b, host->node, p);
+	} else if (p->kind == SIM_PROBE || p->kind == SIM_BACK_PROBE) {
+		answer_probe(s, b, p);
+	} else if (p->kind == SIM_PROBE_REPLY || p->kind == SIM_BACK_PROBE_REPLY) {
+		take_probe_answer(s, b, host->node, p);
 	}
 }

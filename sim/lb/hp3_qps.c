@@ -11,8 +11,8 @@ static void report_qp(struct sim *s, struct hp3_balancer *b, uint32_t local, uin
 	struct hp3_acts acts = {0};
 
 	event->source = HP3_QP_SOURCE_KERNEL;
-	hp3_sim_address(event->local, local);
-	hp3_sim_address(event->remote, remote);
+	sim_put_address(event->local, local);
+	sim_put_address(event->remote, remote);
 	if (hp3_qp(b->host[local].engine, event, s->now / SIM_NS, &acts) == -ENOSPC)
 		event->lqpn = 0;
 	hp3_sim_act(s, b, local, &acts);

@@ -31,7 +31,7 @@ static void deliver_agreement(struct sim *s, struct sim_event *event)
 	struct hp3_balancer *b = s->lb_state;
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {
-		.local = hp3_sim_address(local, w->to), .remote = hp3_sim_address(remote, w->from)};
+		.local = sim_put_address(local, w->to), .remote = sim_put_address(remote, w->from)};
 	struct hp3_acts acts = {0};
 
 	if (!b->host[w->to].absent) {

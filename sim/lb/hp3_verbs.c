@@ -41,7 +41,7 @@ static uint32_t engine_flow_of(struct sim *s, struct hp3_engine *e, const struct
 	const struct hp3_verbs_flow *x = (const struct hp3_verbs_flow *)f->lb;
 	uint8_t local[4], remote[4];
 	struct hp3_ends ends = {
-		.local = hp3_sim_address(local, f->src), .remote = hp3_sim_address(remote, f->dst)};
+		.local = sim_put_address(local, f->src), .remote = sim_put_address(remote, f->dst)};
 
 	return s->lb_state == NULL ? HP3_NO_FLOW : hp3_flow_find(e, &ends, x->x.rqpn);
 }

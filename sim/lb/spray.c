@@ -12,14 +12,21 @@
 #include "sim/host/flow.h"
 #include "sim/lb/lb.h"
 
-static const struct sim_group *group_of_packet(
-	const struct sim *s, const struct sim_switch *sw, const struct sim_packet *p)
+/* The ports among which the packet has a choice; NULL: there is none, and *out is the hash's port.
+ */
+static const struct sim_group *choice_of_packet(
+	struct sim *s, struct sim_switch *sw, const struct sim_packet *p, struct sim_port **out)
 {
 	const struct sim_topo *t = &s->topo;
 
-	if (p->kind != SIM_DATA)
-		return NULL;
-	return &t->group[t->route[sw->node * t->hosts + p->flow->dst]];
+	if (p->kind == SIM_DATA) {
+		const struct sim_group *g = &t->group[t->route[sw->node * t->hosts + p->flow->dst]];
+
+		if (g->n > 1)
+			return g;
+	}
+	*out = sim_switch_hash_port(s, sw, p);
+	return NULL;
 }
 
 static uint32_t queued_bytes(const struct sim *s, uint32_t port)
@@ -30,11 +37,9 @@ static uint32_t queued_bytes(const struct sim *s, uint32_t port)
 static bool route_rps(
 	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
-	const struct sim_group *g = group_of_packet(s, sw, p);
+	const struct sim_group *g = choice_of_packet(s, sw, p, out);
 
-	if (g == NULL || g->n <= 1)
-		*out = sim_switch_hash_port(s, sw, p);
-	else
+	if (g != NULL)
 		*out = &s->port[g->port[sim_rand_below(s, g->n)]];
 	return true;
 }
@@ -42,13 +47,11 @@ static bool route_rps(
 static bool route_ar(
 	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
-	const struct sim_group *g = group_of_packet(s, sw, p);
+	const struct sim_group *g = choice_of_packet(s, sw, p, out);
 	uint32_t least = UINT32_MAX, best = 0, ties = 0;
 
-	if (g == NULL || g->n <= 1) {
-		*out = sim_switch_hash_port(s, sw, p);
+	if (g == NULL)
 		return true;
-	}
 	for (uint16_t i = 0; i < g->n; i++) {
 		if (queued_bytes(s, g->port[i]) < least) {
 			least = queued_bytes(s, g->port[i]);
@@ -82,13 +85,11 @@ static void stop_drill(struct sim *s)
 static bool route_drill(
 	struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out)
 {
-	const struct sim_group *g = group_of_packet(s, sw, p);
+	const struct sim_group *g = choice_of_packet(s, sw, p, out);
 	uint32_t *best, a, b;
 
-	if (g == NULL || g->n <= 1) {
-		*out = sim_switch_hash_port(s, sw, p);
+	if (g == NULL)
 		return true;
-	}
 	best = (uint32_t *)s->lb_state + (sw->node - s->topo.hosts) * s->topo.hosts + p->flow->dst;
 	a = sim_rand_below(s, g->n);
 	b = (a + 1 + sim_rand_below(s, g->n - 1u)) % g->n;

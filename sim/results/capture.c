@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "roce/build.h"
 #include "sim/host/opcode.h"
 #include "sim/results/capture.h"
@@ -58,14 +57,11 @@ int sim_capture_close(struct sim_capture *c)
 
 static void set_addresses(struct hp3_addressing *a, uint32_t src, uint32_t dst)
 {
-	uint32_t from = __builtin_bswap32(sim_host_address(src));
-	uint32_t to = __builtin_bswap32(sim_host_address(dst));
-
-	memcpy(a->src_ip, &from, sizeof(from));
-	memcpy(a->dst_ip, &to, sizeof(to));
+	sim_put_address(a->src_ip, src);
+	sim_put_address(a->dst_ip, dst);
 	a->src_mac[0] = a->dst_mac[0] = 2; /* locally administered */
-	memcpy(a->src_mac + 2, &from, sizeof(from));
-	memcpy(a->dst_mac + 2, &to, sizeof(to));
+	sim_put_address(a->src_mac + 2, src);
+	sim_put_address(a->dst_mac + 2, dst);
 }
 
 /* Whose queue pair? The requester of flow i has the QPN 0x101 + 2 i, its responder the one below.
