@@ -104,19 +104,14 @@ void world_engine_tally(struct world *w)
 	w->r.paced += s->paced;
 }
 
-/* The switches' hash, believed after enough traces. */
-static void learn_model(struct world *w)
+/* The switches' hash. */
+static void make_model(struct world *w)
 {
 	struct sim_stage stage = {.hash = {.kind = SIM_HASH_CRC32,
 					  .paths = (uint16_t)w->p.paths,
 					  .seed = (uint32_t)w->p.seed}};
-	struct hp3_tuple t = {.dport = HP3_ROCE_UDP_PORT};
 
 	sim_model_init(&w->model, &stage, 1);
-	memcpy(t.src, w->tx_hdr[0] + 26, 4);
-	memcpy(t.dst, w->tx_hdr[0] + 30, 4);
-	for (t.sport = 0xc000; !sim_model_believed(&w->model); t.sport++)
-		sim_model_trace(&w->model, &t, 100 + sim_model_path(&w->model, &t));
 }
 
 void world_engine_start(struct world *w)
@@ -124,7 +119,7 @@ void world_engine_start(struct world *w)
 	size_t size;
 
 	if (w->p.model)
-		learn_model(w);
+		make_model(w);
 	world_engine_tally(w);
 	w->cfg = world_config(w);
 	size = hp3_engine_size(&w->cfg);
