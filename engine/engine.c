@@ -263,11 +263,8 @@ uint32_t hp3_engine_moved(const struct hp3_engine *e)
 
 const char *hp3_unpaired_name(enum hp3_unpaired_reason r)
 {
-	static const char *const names[] = {
-#define X(symbol, text) [HP3_UNPAIRED_##symbol] = text,
-		HP3_UNPAIRED_REASONS(X)
-#undef X
-	};
+	static const char *const names[] = {HP3_UNPAIRED_REASONS(HP3_NAME_TEXT)};
+
 	return HP3_NAME(names, r);
 }
 

@@ -47,46 +47,14 @@ uint8_t hp3_cause_reported(
 
 const char *hp3_event_name(enum hp3_event_type t)
 {
-	static const char *const names[] = {[HP3_EVENT_SWITCH] = "switch",
-		[HP3_EVENT_IDLE_SWITCH] = "idle_switch",
-		[HP3_EVENT_RECOVER] = "recover",
-		[HP3_EVENT_EPOCH] = "epoch",
-		[HP3_EVENT_PAIR] = "pair",
-		[HP3_EVENT_UNPAIR] = "unpair",
-		[HP3_EVENT_ROUND] = "round",
-		[HP3_EVENT_SEVERE] = "severe",
-		[HP3_EVENT_SUSPEND] = "suspend",
-		[HP3_EVENT_FAILOVER] = "failover",
-		[HP3_EVENT_RESUME] = "resume",
-		[HP3_EVENT_OUTCOME] = "outcome",
-		[HP3_EVENT_REPORT] = "report",
-		[HP3_EVENT_REPLIES] = "replies",
-		[HP3_EVENT_WOULD] = "would",
-		[HP3_EVENT_MODE] = "mode",
-		[HP3_EVENT_BYPASS] = "bypass",
-		[HP3_EVENT_LINK] = "link",
-		[HP3_EVENT_KEYED] = "keyed",
-		[HP3_EVENT_IDENTITY] = "identity",
-		[HP3_EVENT_CLONED] = "cloned"};
+	static const char *const names[] = {HP3_EVENT_TYPES(HP3_NAME_TEXT)};
 
 	return HP3_NAME(names, t);
 }
 
 const char *hp3_cause_name(enum hp3_cause c)
 {
-	static const char *const names[] = {[HP3_CAUSE_OPERATOR] = "operator",
-		[HP3_CAUSE_SETUP] = "setup",
-		[HP3_CAUSE_STOP] = "stop",
-		[HP3_CAUSE_CNP] = "cnp",
-		[HP3_CAUSE_ECN] = "ecn",
-		[HP3_CAUSE_RTT] = "rtt",
-		[HP3_CAUSE_DEAD] = "dead",
-		[HP3_CAUSE_MESSAGE_START] = "message_start",
-		[HP3_CAUSE_LOSS] = "loss",
-		[HP3_CAUSE_COMPLETION] = "completion",
-		[HP3_CAUSE_PORT_CNP] = "port_cnp",
-		[HP3_CAUSE_ADVICE] = "advice",
-		[HP3_CAUSE_SPRAY] = "spray"};
+	static const char *const names[] = {HP3_CAUSES(HP3_NAME_TEXT)};
 
 	return HP3_NAME(names, c);
 }

@@ -15,56 +15,68 @@
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
 
+/* X(symbol, text) */
+#define HP3_EVENT_TYPES(X)                                                                         \
+	X(SWITCH, "switch") /* moved after a drain */                                              \
+	X(IDLE_SWITCH, "idle_switch") /* moved with nothing in flight */                           \
+	X(RECOVER, "recover") /* the move ended on the old port (fast recovery) */                 \
+	X(EPOCH, "epoch") /* the queue pair ended or was reset during a move */                    \
+	X(PAIR, "pair")                                                                            \
+	X(UNPAIR, "unpair")                                                                        \
+	X(ROUND, "round") /* a round of probes has ended */                                        \
+	/* severe congestion of the path in use; with cause LOSS: the path in use is lossy */      \
+	X(SEVERE, "severe")                                                                        \
+	X(SUSPEND, "suspend") /* the closing packet has left; later packets are held */            \
+	X(FAILOVER, "failover") /* the flow left a dead path */                                    \
+	/* after a FAILOVER: the RNIC has begun to retransmit, and sending continues */            \
+	X(RESUME, "resume")                                                                        \
+	X(OUTCOME, "outcome") /* result of a move */                                               \
+	/* the peer answers probes, but no acknowledgement of the flow arrives: report sent to the \
+	 * peer */                                                                                 \
+	X(REPORT, "report")                                                                        \
+	X(REPLIES, "replies") /* replies to the peer leave on another port */                      \
+	X(WOULD, "would") /* mode observe: what mode on would have done */                         \
+	X(MODE, "mode") /* from hp3d, without a flow: enum hp3_policy_mode in from and to */       \
+	X(BYPASS, "bypass") /* about a rail: enum hp3d_bypass_phase in from and to */              \
+	/* about a port of a rail: link state in from and to, 1 is up; `reason`: the direction */  \
+	X(LINK, "link")                                                                            \
+	/* about this host and a peer (app/hp3d/pipe/agent_keys.c): */                             \
+	X(KEYED, "keyed") /* they have agreed on a key */                                          \
+	X(IDENTITY, "identity") /* the peer's identity has changed */                              \
+	/* the peer has this host's identity; to = 1: this host has to create a new one */         \
+	X(CLONED, "cloned")
+
 enum hp3_event_type {
-	HP3_EVENT_SWITCH, /* moved after a drain */
-	HP3_EVENT_IDLE_SWITCH, /* moved with nothing in flight */
-	HP3_EVENT_RECOVER, /* the move ended on the old port (fast recovery) */
-	HP3_EVENT_EPOCH, /* the queue pair ended or was reset during a move */
-	HP3_EVENT_PAIR,
-	HP3_EVENT_UNPAIR,
-	HP3_EVENT_ROUND, /* a round of probes has ended */
-	/* severe congestion of the path in use; with cause LOSS: the path in use is lossy */
-	HP3_EVENT_SEVERE,
-	HP3_EVENT_SUSPEND, /* the closing packet has left; later packets are held */
-	HP3_EVENT_FAILOVER, /* the flow left a dead path */
-	/* after a FAILOVER: the RNIC has begun to retransmit, and sending continues */
-	HP3_EVENT_RESUME,
-	HP3_EVENT_OUTCOME, /* result of a move */
-	/* the peer answers probes, but no acknowledgement of the flow arrives: report sent to the
-	 * peer */
-	HP3_EVENT_REPORT,
-	HP3_EVENT_REPLIES, /* replies to the peer leave on another port */
-	HP3_EVENT_WOULD, /* mode observe: what mode on would have done */
-	HP3_EVENT_MODE, /* from hp3d, without a flow: enum hp3_policy_mode in from and to */
-	HP3_EVENT_BYPASS, /* about a rail: enum hp3d_bypass_phase in from and to */
-	/* about a port of a rail: link state in from and to, 1 is up; `reason`: the direction */
-	HP3_EVENT_LINK,
-	/* about this host and a peer (app/hp3d/pipe/agent_keys.c): */
-	HP3_EVENT_KEYED, /* they have agreed on a key */
-	HP3_EVENT_IDENTITY, /* the peer's identity has changed */
-	/* the peer has this host's identity; to = 1: this host has to create a new one */
-	HP3_EVENT_CLONED,
-	HP3_EVENT_MAX
+#define X(sym, text) HP3_EVENT_##sym,
+	HP3_EVENT_TYPES(X)
+#undef X
+		HP3_EVENT_MAX
 };
 
+/* X(symbol, text) */
+#define HP3_CAUSES(X)                                                                              \
+	X(OPERATOR, "operator")                                                                    \
+	X(SETUP, "setup")                                                                          \
+	X(STOP, "stop")                                                                            \
+	/* The signal that made monitoring cycles congested. If several signals did, the first one \
+	 * of CNP, ECN, RTT. */                                                                    \
+	X(CNP, "cnp")                                                                              \
+	X(ECN, "ecn")                                                                              \
+	X(RTT, "rtt")                                                                              \
+	X(DEAD, "dead") /* no progress, and probes show a dead path */                             \
+	X(MESSAGE_START, "message_start") /* a long message begins on an idle queue pair */        \
+	X(LOSS, "loss") /* the path in use is lossy */                                             \
+	/* verbs mode: work requests take longer to complete than the shortest time seen */        \
+	X(COMPLETION, "completion")                                                                \
+	X(PORT_CNP, "port_cnp") /* ... and the RNIC's port counted CNPs, of any queue pair */      \
+	X(ADVICE, "advice") /* hp3-fleet named the port */                                         \
+	X(SPRAY, "spray") /* the flow was sprayed, and its peer has stopped resequencing it */
+
 enum hp3_cause {
-	HP3_CAUSE_OPERATOR,
-	HP3_CAUSE_SETUP,
-	HP3_CAUSE_STOP,
-	/* The signal that made monitoring cycles congested. If several signals did, the first one
-	 * of CNP, ECN, RTT. */
-	HP3_CAUSE_CNP,
-	HP3_CAUSE_ECN,
-	HP3_CAUSE_RTT,
-	HP3_CAUSE_DEAD, /* no progress, and probes show a dead path */
-	HP3_CAUSE_MESSAGE_START, /* a long message begins on an idle queue pair */
-	HP3_CAUSE_LOSS, /* the path in use is lossy */
-	/* verbs mode: work requests take longer to complete than the shortest time seen */
-	HP3_CAUSE_COMPLETION,
-	HP3_CAUSE_PORT_CNP, /* ... and the RNIC's port counted CNPs, of any queue pair */
-	HP3_CAUSE_ADVICE, /* hp3-fleet named the port */
-	HP3_CAUSE_SPRAY, /* the flow was sprayed, and its peer has stopped resequencing it */
-	HP3_CAUSE_MAX
+#define X(sym, text) HP3_CAUSE_##sym,
+	HP3_CAUSES(X)
+#undef X
+		HP3_CAUSE_MAX
 };
 
 /* OUTCOME: compares delivery rate, marked share and RTT before and after the move */

@@ -173,21 +173,7 @@ enum hp3_fleet_verdict hp3_fleet_why(
 
 const char *hp3_fleet_verdict_text(enum hp3_fleet_verdict v)
 {
-	static const char *const texts[] = {
-		[HP3_FLEET_BETTER] = "another path is less full",
-		[HP3_FLEET_COOL] = "neither of its links is hot",
-		[HP3_FLEET_UNPLACED] = "no trace names its path",
-		[HP3_FLEET_IMMOVABLE] = "its host reports that it cannot move now",
-		[HP3_FLEET_TWIN] = "two hosts have its host's name",
-		[HP3_FLEET_SETTLING] = "it moved, or was advised to, a short while ago",
-		[HP3_FLEET_QUOTA] = "its host has had the most advice allowed within hold_ms",
-		[HP3_FLEET_NOWHERE] = "its host knows no other path",
-		[HP3_FLEET_NO_GAIN] = "other paths would be as full",
-		[HP3_FLEET_NO_BETTER] =
-			"other paths would be as full, or were probed and are no better",
-	};
+	static const char *const texts[] = {HP3_FLEET_VERDICT_TEXTS(HP3_NAME_TEXT)};
 
-	_Static_assert(
-		sizeof(texts) / sizeof(texts[0]) == HP3_FLEET_VERDICTS, "a verdict without a text");
 	return HP3_NAME(texts, v);
 }

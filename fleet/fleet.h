@@ -87,20 +87,25 @@ struct hp3_fleet_host {
 	bool twin; /* another host has the same name */
 };
 
-/* Why a flow is not in the plan, or (BETTER) that it can move. */
+/* Why a flow is not in the plan, or (BETTER) that it can move. X(symbol, text) */
+#define HP3_FLEET_VERDICT_TEXTS(X)                                                                 \
+	X(BETTER, "another path is less full")                                                     \
+	X(COOL, "neither of its links is hot")                                                     \
+	X(UNPLACED, "no trace names its path")                                                     \
+	X(IMMOVABLE, "its host reports that it cannot move now")                                   \
+	X(TWIN, "two hosts have its host's name")                                                  \
+	X(SETTLING, "it moved, or was advised to, a short while ago") /* within hold_ms */         \
+	/* plans named its host HP3_FLEET_FLOWS times within hold_ms */                            \
+	X(QUOTA, "its host has had the most advice allowed within hold_ms")                        \
+	X(NOWHERE, "its host knows no other path")                                                 \
+	X(NO_GAIN, "other paths would be as full")                                                 \
+	X(NO_BETTER, "other paths would be as full, or were probed and are no better")
+
 enum hp3_fleet_verdict {
-	HP3_FLEET_BETTER,
-	HP3_FLEET_COOL, /* none of its links is hot */
-	HP3_FLEET_UNPLACED, /* no trace names its path */
-	HP3_FLEET_IMMOVABLE, /* its host does not allow a move */
-	HP3_FLEET_TWIN, /* another host has its host's name */
-	HP3_FLEET_SETTLING, /* the flow moved, or was in a plan, less than hold_ms ago */
-	HP3_FLEET_QUOTA, /* plans named its host HP3_FLEET_FLOWS times within hold_ms */
-	HP3_FLEET_NOWHERE, /* its host reports no other path */
-	HP3_FLEET_NO_GAIN, /* other paths would be as full */
-	/* ... or the host probed other paths on advice, and they are no better */
-	HP3_FLEET_NO_BETTER,
-	HP3_FLEET_VERDICTS
+#define X(sym, text) HP3_FLEET_##sym,
+	HP3_FLEET_VERDICT_TEXTS(X)
+#undef X
+		HP3_FLEET_VERDICTS
 };
 
 struct hp3_fleet_place {

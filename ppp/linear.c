@@ -229,11 +229,7 @@ bool hp3_linear_shift(const struct hp3_linear *l, uint16_t port, uint32_t label,
 
 const char *hp3_linear_reason_text(enum hp3_linear_reason r)
 {
-	static const char *const text[] = {
-#define X(sym, text) [HP3_LINEAR_WHY_##sym] = text,
-		HP3_LINEAR_REASONS(X)
-#undef X
-	};
+	static const char *const text[] = {HP3_LINEAR_REASONS(HP3_NAME_TEXT)};
 
 	return HP3_NAME(text, r);
 }

@@ -25,11 +25,7 @@ bool hp3_keying_event(struct hp3_keying *k, struct hp3_keying_event *event)
 
 const char *hp3_keying_state_name(enum hp3_keying_state s)
 {
-	static const char *const name[] = {
-#define X(sym, text) text,
-		HP3_KEYING_STATES(X)
-#undef X
-	};
+	static const char *const name[] = {HP3_KEYING_STATES(HP3_NAME_TEXT)};
 
 	return HP3_NAME(name, s);
 }

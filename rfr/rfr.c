@@ -59,20 +59,14 @@ enum hp3_rfr_input hp3_rfr_reply(enum hp3_rfr_state state, struct hp3_stream *s,
 
 const char *hp3_rfr_state_name(enum hp3_rfr_state s)
 {
-	static const char *const names[] = {
-#define X(sym, text) [HP3_RFR_##sym] = text,
-		HP3_RFR_STATES(X)
-#undef X
-	};
+	static const char *const names[] = {HP3_RFR_STATES(HP3_NAME_TEXT)};
+
 	return HP3_NAME(names, s);
 }
 
 const char *hp3_rfr_input_name(enum hp3_rfr_input i)
 {
-	static const char *const names[] = {
-#define X(sym, text) [HP3_RFR_IN_##sym] = text,
-		HP3_RFR_INPUTS(X)
-#undef X
-	};
+	static const char *const names[] = {HP3_RFR_INPUTS(HP3_NAME_TEXT)};
+
 	return HP3_NAME(names, i);
 }

@@ -23,11 +23,7 @@ struct hp3_spray_step hp3_spray_step(enum hp3_spray_state state, enum hp3_spray_
 
 const char *hp3_spray_state_name(enum hp3_spray_state s)
 {
-	static const char *const names[] = {
-#define X(sym, text) [HP3_SPRAY_##sym] = text,
-		HP3_SPRAY_STATES(X)
-#undef X
-	};
+	static const char *const names[] = {HP3_SPRAY_STATES(HP3_NAME_TEXT)};
 
 	return HP3_NAME(names, s);
 }

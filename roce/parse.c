@@ -220,25 +220,14 @@ void hp3_parse(const void *frame, uint32_t len, struct hp3_view *v)
 
 const char *hp3_class_name(enum hp3_class c)
 {
-	static const char *const names[HP3_CLASS_MAX] = {
-		[HP3_CLASS_OTHER] = "other",
-		[HP3_CLASS_RC_REQUEST] = "rc-request",
-		[HP3_CLASS_RC_REPLY] = "rc-reply",
-		[HP3_CLASS_CNP] = "cnp",
-		[HP3_CLASS_CM] = "cm",
-		[HP3_CLASS_UD] = "ud",
-		[HP3_CLASS_UC] = "uc",
-		[HP3_CLASS_ROCE_OTHER] = "roce-other",
-	};
+	static const char *const names[] = {HP3_CLASSES(HP3_NAME_TEXT)};
+
 	return HP3_NAME(names, c);
 }
 
 const char *hp3_parse_reason_name(enum hp3_parse_reason r)
 {
-	static const char *const names[HP3_PARSE_REASON_MAX] = {
-#define X(sym, text) [HP3_PARSE_##sym] = text,
-		HP3_PARSE_REASONS(X)
-#undef X
-	};
+	static const char *const names[] = {HP3_PARSE_REASONS(HP3_NAME_TEXT)};
+
 	return HP3_NAME(names, r);
 }

@@ -16,17 +16,23 @@
 #include "roce/tags.h"
 #include "roce/wire.h"
 
-/* Class of a packet. */
+/* Class of a packet. X(symbol, text). */
+#define HP3_CLASSES(X)                                                                             \
+	X(OTHER, "other") /* not RoCEv2, or malformed (see `reason`): forward unchanged */         \
+	/* requester stream: SEND, WRITE, READ request, ATOMIC, unknown RC */                      \
+	X(RC_REQUEST, "rc-request")                                                                \
+	X(RC_REPLY, "rc-reply") /* responder stream: ACK/NAK, READ response, ATOMIC acknowledge */ \
+	X(CNP, "cnp") /* congestion notification (annex A17.9.3) */                                \
+	X(CM, "cm") /* UD to QP1: connection management datagram */                                \
+	X(UD, "ud") /* other unreliable datagrams */                                               \
+	X(UC, "uc") /* unreliable connection */                                                    \
+	X(ROCE_OTHER, "roce-other") /* RD, XRC, reserved transports: forward unchanged */
+
 enum hp3_class {
-	HP3_CLASS_OTHER, /* not RoCEv2, or malformed (see `reason`): forward unchanged */
-	HP3_CLASS_RC_REQUEST, /* requester stream: SEND, WRITE, READ request, ATOMIC, unknown RC */
-	HP3_CLASS_RC_REPLY, /* responder stream: ACK/NAK, READ response, ATOMIC acknowledge */
-	HP3_CLASS_CNP, /* congestion notification (annex A17.9.3) */
-	HP3_CLASS_CM, /* UD to QP1: connection management datagram */
-	HP3_CLASS_UD, /* other unreliable datagrams */
-	HP3_CLASS_UC, /* unreliable connection */
-	HP3_CLASS_ROCE_OTHER, /* RD, XRC, reserved transports: forward unchanged */
-	HP3_CLASS_MAX
+#define X(sym, text) HP3_CLASS_##sym,
+	HP3_CLASSES(X)
+#undef X
+		HP3_CLASS_MAX
 };
 
 /* Why a packet has the class HP3_CLASS_OTHER. X(symbol, text). */
