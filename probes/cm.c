@@ -5,7 +5,6 @@
 #include "roce/opcode.h"
 
 #define BTH_DETH_LEN 20u
-#define UDP_LEN      8u
 #define MAD_LEN      256u /* every MAD has this size */
 #define MAD_HEADER   24u
 #define MAD_VERSION  1u
@@ -16,7 +15,7 @@ enum { ATTR_REQ = 0x10, ATTR_REJ = 0x12, ATTR_REP, ATTR_RTU, ATTR_DREQ, ATTR_DRE
 
 void hp3_cm_parse(const void *frame, const struct hp3_view *v, struct hp3_cm_msg *m)
 {
-	const uint8_t *mad = (const uint8_t *)frame + v->udp_off + UDP_LEN + BTH_DETH_LEN;
+	const uint8_t *mad = (const uint8_t *)frame + v->udp_off + HP3_UDP_LEN + BTH_DETH_LEN;
 	const uint8_t *msg = mad + MAD_HEADER;
 
 	*m = (struct hp3_cm_msg){.kind = HP3_CM_NONE};

@@ -3,19 +3,16 @@
 #include "probes/datagram.h"
 #include "roce/sum.h"
 
-#define IPV4_LEN       20u
 #define IPV4_FRAG_MASK 0x3fffu /* MF and offset */
-#define IPV6_LEN       40u
 #define PROTO_ICMP     1u
-#define PROTO_UDP      17u
 #define L4_LEN         8u /* header of UDP, ICMP, ICMPv6 */
 
 static int find_ipv4(const uint8_t *ip, uint32_t room, struct hp3_datagram *d)
 {
-	if (room < IPV4_LEN || ip[0] >> 4 != 4)
+	if (room < HP3_IPV4_LEN || ip[0] >> 4 != 4)
 		return -ENOMSG;
 	uint32_t header = (ip[0] & 0x0fu) * 4, total = hp3_be16(ip + 2);
-	if (header < IPV4_LEN || total < header + L4_LEN || total > room ||
+	if (header < HP3_IPV4_LEN || total < header + L4_LEN || total > room ||
 		hp3_be16(ip + 6) & IPV4_FRAG_MASK)
 		return -ENOMSG;
 	d->l4 = ip + header;
@@ -28,12 +25,12 @@ static int find_ipv4(const uint8_t *ip, uint32_t room, struct hp3_datagram *d)
 
 static int find_ipv6(const uint8_t *ip, uint32_t room, struct hp3_datagram *d)
 {
-	if (room < IPV6_LEN || ip[0] >> 4 != 6)
+	if (room < HP3_IPV6_LEN || ip[0] >> 4 != 6)
 		return -ENOMSG;
 	d->len = hp3_be16(ip + 4);
-	if (d->len < L4_LEN || d->len > room - IPV6_LEN)
+	if (d->len < L4_LEN || d->len > room - HP3_IPV6_LEN)
 		return -ENOMSG;
-	d->l4 = ip + IPV6_LEN;
+	d->l4 = ip + HP3_IPV6_LEN;
 	d->protocol = ip[6];
 	d->src = ip + 8;
 	d->dst = ip + 24;
@@ -53,7 +50,7 @@ int hp3_datagram_find(const struct hp3_parsed *f, uint8_t protocol, struct hp3_d
 
 int hp3_datagram_to(const struct hp3_parsed *f, uint16_t port, struct hp3_datagram *d)
 {
-	if (f->v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(f, PROTO_UDP, d) < 0)
+	if (f->v->reason != HP3_PARSE_NOT_ROCE || hp3_datagram_find(f, HP3_PROTO_UDP, d) < 0)
 		return -ENOMSG;
 	return hp3_be16(d->l4 + 2) == port ? 0 : -ENOMSG;
 }

@@ -5,15 +5,11 @@
 #include "probes/peer.h"
 
 #define PROTO_ICMP    1u
-#define PROTO_UDP     17u
 #define PROTO_ICMPV6  58u
 #define TYPE_ICMP     11u
 #define TYPE_ICMPV6   3u
 #define ICMP_LEN      8u
-#define IPV4_LEN      20u
-#define IPV6_LEN      40u
-#define UDP_LEN       8u
-#define UDP_LEN_PROBE (HP3_PEER_IP_LEN4 - IPV4_LEN)
+#define UDP_LEN_PROBE (HP3_PEER_IP_LEN4 - HP3_IPV4_LEN)
 #define VA            20u /* bytes from the start of the UDP header */
 
 /* Reads the n quoted bytes from the UDP header on. */
@@ -22,7 +18,7 @@ static int read_udp(const uint8_t *udp, uint32_t n, struct hp3_expired *x)
 	if (hp3_be16(udp + 2) != HP3_ROCE_UDP_PORT || hp3_be16(udp + 4) != UDP_LEN_PROBE)
 		return -ENOMSG;
 	x->sport = hp3_be16(udp);
-	x->has_id = n >= VA + 8 && udp[UDP_LEN] == HP3_OP_UC_WRITE_ONLY &&
+	x->has_id = n >= VA + 8 && udp[HP3_UDP_LEN] == HP3_OP_UC_WRITE_ONLY &&
 		    hp3_be16(udp + VA) == HP3_PEER_HEAD(HP3_PEER_KIND_PROBE);
 	x->id = x->has_id ? hp3_be32(udp + VA + 4) : 0;
 	return 0;
@@ -30,11 +26,11 @@ static int read_udp(const uint8_t *udp, uint32_t n, struct hp3_expired *x)
 
 static int read_quote(const uint8_t *q, uint32_t n, struct hp3_expired *x)
 {
-	uint32_t header = x->ipv6 ? IPV6_LEN : IPV4_LEN;
+	uint32_t header = x->ipv6 ? HP3_IPV6_LEN : HP3_IPV4_LEN;
 
 	/* Traces have neither IP options nor extension headers. */
-	if (n < header + UDP_LEN || (x->ipv6 ? q[0] >> 4 != 6 : q[0] != 0x45) ||
-		q[x->ipv6 ? 6 : 9] != PROTO_UDP)
+	if (n < header + HP3_UDP_LEN || (x->ipv6 ? q[0] >> 4 != 6 : q[0] != 0x45) ||
+		q[x->ipv6 ? 6 : 9] != HP3_PROTO_UDP)
 		return -ENOMSG;
 	if (x->ipv6) {
 		x->flow_label = hp3_be32(q) & 0xfffff;

@@ -8,12 +8,6 @@
 #include "roce/icrc.h"
 #include "roce/sum.h"
 
-#define ETHER_LEN    14u
-#define IPV4_LEN     20u
-#define IPV6_LEN     40u
-#define UDP_LEN      8u
-#define BTH_LEN      12u
-#define MAC_LEN      6u
 #define TTL          64u
 #define CNP_RESERVED 16u /* zero bytes behind the BTH of a CNP (annex A17.9.3) */
 #define FRAME_MAX    65535u
@@ -21,9 +15,9 @@
 
 static uint8_t *put_ether(uint8_t *p, const struct hp3_addressing *a)
 {
-	memcpy(p, a->dst_mac, MAC_LEN);
-	memcpy(p + MAC_LEN, a->src_mac, MAC_LEN);
-	p += 2 * MAC_LEN;
+	memcpy(p, a->dst_mac, HP3_MAC_LEN);
+	memcpy(p + HP3_MAC_LEN, a->src_mac, HP3_MAC_LEN);
+	p += 2 * HP3_MAC_LEN;
 	for (uint32_t i = 0; i < HP3_TAGS_MAX && a->tag[i].tpid != 0; i++) {
 		hp3_put_be16(p, a->tag[i].tpid);
 		hp3_put_be16(p + 2, a->tag[i].tci);
@@ -37,50 +31,53 @@ static uint32_t l3_off(const struct hp3_addressing *a)
 {
 	uint32_t tags = a->tag[0].tpid == 0 ? 0 : a->tag[1].tpid == 0 ? 1 : 2;
 
-	return ETHER_LEN + tags * HP3_TAG_LEN;
+	return HP3_ETHER_LEN + tags * HP3_TAG_LEN;
 }
 
 static uint8_t *put_ipv4(uint8_t *p, const struct hp3_addressing *a, uint32_t udp_len)
 {
-	uint32_t sum = 0;
-
-	memset(p, 0, IPV4_LEN);
+	memset(p, 0, HP3_IPV4_LEN);
 	p[0] = 0x45;
 	p[1] = a->tclass;
-	hp3_put_be16(p + 2, (uint16_t)(IPV4_LEN + udp_len));
+	hp3_put_be16(p + 2, (uint16_t)(HP3_IPV4_LEN + udp_len));
 	hp3_put_be16(p + 4, a->ipv4_id);
 	p[6] = 0x40; /* do not fragment (annex A17.3.1.2) */
 	p[8] = a->ttl;
-	p[9] = 17;
+	p[9] = HP3_PROTO_UDP;
 	memcpy(p + 12, a->src_ip, 4);
 	memcpy(p + 16, a->dst_ip, 4);
-	for (uint32_t i = 0; i < IPV4_LEN; i += 2)
-		sum += hp3_be16(p + i);
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	hp3_put_be16(p + 10, (uint16_t)~sum);
-	return p + IPV4_LEN;
+	hp3_put_be16(p + 10, hp3_sum(p, HP3_IPV4_LEN));
+	return p + HP3_IPV4_LEN;
 }
 
 static uint8_t *put_ipv6(uint8_t *p, const struct hp3_addressing *a, uint32_t udp_len)
 {
 	hp3_put_be32(p, 6u << 28 | (uint32_t)a->tclass << 20 | hp3_sport_to_flow_label(a->sport));
 	hp3_put_be16(p + 4, (uint16_t)udp_len);
-	p[6] = 17;
+	p[6] = HP3_PROTO_UDP;
 	p[7] = a->ttl;
 	memcpy(p + 8, a->src_ip, 16);
 	memcpy(p + 24, a->dst_ip, 16);
-	return p + IPV6_LEN;
+	return p + HP3_IPV6_LEN;
 }
 
-static uint8_t *put_udp_bth(uint8_t *p, const struct hp3_addressing *a, const struct hp3_fields *f,
-	uint32_t udp_len, uint32_t pad)
+/* All headers up to UDP, with checksum 0. Returns the UDP header. */
+static uint8_t *put_udp(
+	uint8_t *buf, const struct hp3_addressing *a, uint16_t dport, uint32_t udp_len)
 {
+	uint8_t *p = put_ether(buf, a);
+
+	p = a->ipv6 ? put_ipv6(p, a, udp_len) : put_ipv4(p, a, udp_len);
 	hp3_put_be16(p, a->sport);
-	hp3_put_be16(p + 2, HP3_ROCE_UDP_PORT);
+	hp3_put_be16(p + 2, dport);
 	hp3_put_be16(p + 4, (uint16_t)udp_len);
-	hp3_put_be16(p + 6, 0); /* the ICRC protects the packet (annex A17.3.1.3) */
-	p += UDP_LEN;
+	hp3_put_be16(p + 6, 0);
+	return p;
+}
+
+static uint8_t *put_bth(
+	uint8_t *p, const struct hp3_addressing *a, const struct hp3_fields *f, uint32_t pad)
+{
 	p[0] = f->opcode;
 	p[1] = (uint8_t)((f->solicited ? 0x80 : 0) | 0x40 | pad << 4); /* MigReq: migrated */
 	hp3_put_be16(p + 2, a->pkey);
@@ -88,7 +85,7 @@ static uint8_t *put_udp_bth(uint8_t *p, const struct hp3_addressing *a, const st
 	hp3_put_be24(p + 5, f->dest_qpn);
 	p[8] = f->ackreq ? 0x80 : 0;
 	hp3_put_be24(p + 9, f->psn);
-	return p + BTH_LEN;
+	return p + HP3_BTH_LEN;
 }
 
 /* Writes the extended headers, in the order of the wire. */
@@ -155,18 +152,18 @@ int hp3_build(void *buf, size_t cap, const struct hp3_addressing *a, const struc
 		return -EINVAL;
 	uint32_t pad = -(uint32_t)f->payload_len & 3;
 	uint32_t body = f->opcode == HP3_OP_CNP ? CNP_RESERVED : f->payload_len + pad;
-	uint32_t udp_len = UDP_LEN + BTH_LEN + op->ext_len + body + HP3_ICRC_LEN;
+	uint32_t udp_len = HP3_UDP_LEN + HP3_BTH_LEN + op->ext_len + body + HP3_ICRC_LEN;
 	uint32_t l3 = l3_off(a);
-	uint32_t udp = l3 + (a->ipv6 ? IPV6_LEN : IPV4_LEN);
+	uint32_t udp = l3 + (a->ipv6 ? HP3_IPV6_LEN : HP3_IPV4_LEN);
 	uint32_t len = udp + udp_len;
 	if (len > FRAME_MAX)
 		return -EINVAL;
 	if (len > cap)
 		return -ENOSPC;
 
-	uint8_t *p = put_ether(buf, a);
-	p = a->ipv6 ? put_ipv6(p, a, udp_len) : put_ipv4(p, a, udp_len);
-	p = put_udp_bth(p, a, f, udp_len, pad);
+	/* no UDP checksum: the ICRC protects the packet (annex A17.3.1.3) */
+	uint8_t *p = put_udp(buf, a, HP3_ROCE_UDP_PORT, udp_len) + HP3_UDP_LEN;
+	p = put_bth(p, a, f, pad);
 	p = put_extended(p, op->ext, f);
 	if (f->payload_len)
 		memcpy(p, f->payload, f->payload_len);
@@ -214,22 +211,17 @@ int hp3_build_write0(void *buf, size_t cap, const struct hp3_addressing *a, uint
 int hp3_build_udp(void *buf, size_t cap, const struct hp3_addressing *a, uint16_t dport,
 	const void *payload, uint16_t len)
 {
-	uint32_t udp_len = UDP_LEN + len;
+	uint32_t udp_len = HP3_UDP_LEN + len;
 	uint32_t l3 = l3_off(a);
-	uint32_t udp = l3 + (a->ipv6 ? IPV6_LEN : IPV4_LEN);
+	uint32_t udp = l3 + (a->ipv6 ? HP3_IPV6_LEN : HP3_IPV4_LEN);
 
 	if (dport == HP3_ROCE_UDP_PORT || udp + udp_len > FRAME_MAX)
 		return -EINVAL;
 	if (udp + udp_len > cap)
 		return -ENOSPC;
-	uint8_t *ip = put_ether(buf, a);
-	uint8_t *p = a->ipv6 ? put_ipv6(ip, a, udp_len) : put_ipv4(ip, a, udp_len);
-	hp3_put_be16(p, a->sport);
-	hp3_put_be16(p + 2, dport);
-	hp3_put_be16(p + 4, (uint16_t)udp_len);
-	hp3_put_be16(p + 6, 0);
-	memcpy(p + UDP_LEN, payload, len);
-	uint16_t sum = hp3_sum_l4(ip, a->ipv6, 17, p, udp_len);
+	uint8_t *p = put_udp(buf, a, dport, udp_len);
+	memcpy(p + HP3_UDP_LEN, payload, len);
+	uint16_t sum = hp3_sum_l4((uint8_t *)buf + l3, a->ipv6, HP3_PROTO_UDP, p, udp_len);
 	hp3_put_be16(p + 6, sum ? sum : 0xffff); /* 0 would mean "no checksum" (RFC 768) */
 	return (int)(udp + udp_len);
 }
@@ -244,12 +236,12 @@ void hp3_addressing_same(const void *frame, const struct hp3_view *v, struct hp3
 		.pkey = v->pkey,
 	};
 	for (uint32_t i = 0; i < v->tags; i++) {
-		const uint8_t *tag = f + 2 * MAC_LEN + HP3_TAG_LEN * i;
+		const uint8_t *tag = f + 2 * HP3_MAC_LEN + HP3_TAG_LEN * i;
 
 		a->tag[i] = (struct hp3_tag){hp3_be16(tag), hp3_be16(tag + 2)};
 	}
-	memcpy(a->dst_mac, f, MAC_LEN);
-	memcpy(a->src_mac, f + MAC_LEN, MAC_LEN);
+	memcpy(a->dst_mac, f, HP3_MAC_LEN);
+	memcpy(a->src_mac, f + HP3_MAC_LEN, HP3_MAC_LEN);
 	if (a->ipv6) {
 		a->tclass = (uint8_t)(hp3_be16(ip) >> 4);
 		a->ttl = ip[7];
@@ -273,8 +265,8 @@ void hp3_addressing_reply(
 
 	hp3_addressing_same(frame, v, &s);
 	*a = s;
-	memcpy(a->dst_mac, s.src_mac, MAC_LEN);
-	memcpy(a->src_mac, s.dst_mac, MAC_LEN);
+	memcpy(a->dst_mac, s.src_mac, HP3_MAC_LEN);
+	memcpy(a->src_mac, s.dst_mac, HP3_MAC_LEN);
 	memcpy(a->dst_ip, s.src_ip, sizeof(a->dst_ip));
 	memcpy(a->src_ip, s.dst_ip, sizeof(a->src_ip));
 	a->tclass = s.tclass & ~ECN_MASK;

@@ -8,15 +8,11 @@
 #include "roce/icrc.h"
 #include "roce/crc.h"
 
-#define UDP_LEN      8u
 #define UDP_CSUM     6u
-#define BTH_LEN      12u
 #define BTH_RESV8A   4u
 #define BTH_ACK_WORD 8u /* AckReq and reserved bits, then PSN */
 #define ACKREQ_BIT   0x80u
 #define BECN_BIT     0x40u
-#define IPV4_LEN     20u
-#define IPV6_LEN     40u
 
 /* The register after the 8 bytes of 0xFF at the start of every ICRC. */
 #define CRC_AFTER_ONES 0xdebb20e3u
@@ -60,20 +56,20 @@ static void store_u32(uint8_t *p, uint32_t v)
  * Copies the fixed IP header, with ones in the fields that the network may change. Returns its
  * length.
  */
-static uint32_t masked_ip(const uint8_t *ip, bool ipv6, uint8_t out[IPV6_LEN])
+static uint32_t masked_ip(const uint8_t *ip, bool ipv6, uint8_t out[HP3_IPV6_LEN])
 {
 	if (ipv6) {
-		memcpy(out, ip, IPV6_LEN);
+		memcpy(out, ip, HP3_IPV6_LEN);
 		out[0] |= 0x0f; /* traffic class and flow label: all but the version */
 		out[1] = out[2] = out[3] = 0xff;
 		out[7] = 0xff; /* hop limit */
-		return IPV6_LEN;
+		return HP3_IPV6_LEN;
 	}
-	memcpy(out, ip, IPV4_LEN);
+	memcpy(out, ip, HP3_IPV4_LEN);
 	out[1] = 0xff; /* ToS */
 	out[8] = 0xff; /* TTL */
 	out[10] = out[11] = 0xff; /* header checksum */
-	return IPV4_LEN;
+	return HP3_IPV4_LEN;
 }
 
 typedef uint32_t update_fn(uint32_t crc, const void *p, size_t n);
@@ -82,13 +78,13 @@ static inline __attribute__((always_inline)) uint32_t icrc_of_frame(
 	const void *frame, const struct hp3_view *v, update_fn *update)
 {
 	const uint8_t *f = frame;
-	uint8_t ip[IPV6_LEN], udp_bth[UDP_LEN + BTH_LEN];
+	uint8_t ip[HP3_IPV6_LEN], udp_bth[HP3_UDP_LEN + HP3_BTH_LEN];
 	uint32_t ip_len = masked_ip(f + v->l3_off, v->flags & HP3_VF_IPV6, ip);
-	uint32_t options = v->l3_off + ip_len, rest = v->udp_off + UDP_LEN + BTH_LEN;
+	uint32_t options = v->l3_off + ip_len, rest = v->udp_off + HP3_UDP_LEN + HP3_BTH_LEN;
 
 	memcpy(udp_bth, f + v->udp_off, sizeof(udp_bth));
 	udp_bth[UDP_CSUM] = udp_bth[UDP_CSUM + 1] = 0xff;
-	udp_bth[UDP_LEN + BTH_RESV8A] = 0xff;
+	udp_bth[HP3_UDP_LEN + BTH_RESV8A] = 0xff;
 
 	uint32_t crc = update(CRC_AFTER_ONES, ip, ip_len);
 	crc = update(crc, f + options, v->udp_off - options);
@@ -198,7 +194,7 @@ static __attribute__((noinline)) void update_csum_label(
 	if (v->flags & HP3_VF_UDP_CSUM) {
 		uint32_t sum = csum_replace(csum_load(csum), old_sport, v->sport);
 		if (flip) {
-			uint16_t w = hp3_be16(udp + UDP_LEN + BTH_ACK_WORD);
+			uint16_t w = hp3_be16(udp + HP3_UDP_LEN + BTH_ACK_WORD);
 			sum = csum_replace(sum, w ^ ACKREQ_BIT << 8, w);
 		}
 		csum_store(csum, csum_replace_icrc(sum, old_icrc, load_u32(f + v->icrc_off),
@@ -225,13 +221,13 @@ static inline __attribute__((always_inline)) void rewrite_with(
 	uint32_t new_icrc =
 		old_icrc ^ mul16(__builtin_bswap16(old_sport ^ sport), power(after + 2));
 	if (flip)
-		new_icrc ^= power(after - (UDP_LEN + BTH_ACK_WORD) + 3);
+		new_icrc ^= power(after - (HP3_UDP_LEN + BTH_ACK_WORD) + 3);
 
 	store_u32(icrc, new_icrc);
 	hp3_put_be16(udp, sport);
 	v->sport = sport;
 	if (flip) {
-		udp[UDP_LEN + BTH_ACK_WORD] ^= ACKREQ_BIT;
+		udp[HP3_UDP_LEN + BTH_ACK_WORD] ^= ACKREQ_BIT;
 		v->flags ^= HP3_VF_ACKREQ;
 	}
 	if (v->flags & (HP3_VF_UDP_CSUM | HP3_VF_IPV6))
@@ -301,7 +297,7 @@ void hp3_set_ackreq(void *frame, struct hp3_view *v, bool on)
 
 void hp3_set_becn(void *frame, struct hp3_view *v, bool on)
 {
-	uint8_t *udp = (uint8_t *)frame + v->udp_off, *p = udp + UDP_LEN + BTH_RESV8A;
+	uint8_t *udp = (uint8_t *)frame + v->udp_off, *p = udp + HP3_UDP_LEN + BTH_RESV8A;
 	uint16_t from = hp3_be16(p);
 	uint16_t to = on ? from | BECN_BIT << 8 : from & ~(BECN_BIT << 8);
 

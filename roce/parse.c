@@ -8,24 +8,18 @@
 #include "base/likely.h"
 #include "roce/parse_plain.h"
 
-#define ETHER_LEN      14u
 #define ETHERTYPE_IPV4 0x0800u
 #define ETHERTYPE_IPV6 0x86ddu
 
-#define IPV4_LEN         20u
 #define IPV4_MORE        0x2000u
 #define IPV4_OFFSET_MASK 0x1fffu
-#define IPV6_LEN         40u
 #define IPV6_FRAG_LEN    8u
 #define IPV6_OFFSET_MASK 0xfff8u
 #define PROTO_HOPOPTS    0u
-#define PROTO_UDP        17u
 #define PROTO_ROUTING    43u
 #define PROTO_FRAGMENT   44u
 #define PROTO_DSTOPTS    60u
 
-#define UDP_LEN       8u
-#define BTH_LEN       12u
 #define BTH_TVER_MASK 0x0fu
 #define BTH_FECN      0x80000000u
 #define BTH_BECN      0x40000000u
@@ -48,23 +42,23 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	const uint8_t *p = f + udp;
 	uint32_t room = end - udp;
 
-	if (unlikely(room < UDP_LEN))
+	if (unlikely(room < HP3_UDP_LEN))
 		return HP3_PARSE_SHORT_UDP;
 	if (unlikely(hp3_be16(p + 2) != HP3_ROCE_UDP_PORT))
 		return HP3_PARSE_NOT_ROCE;
 	if (unlikely(hp3_be16(p + 4) != room))
 		return HP3_PARSE_BAD_UDP_LEN;
-	if (unlikely(room < UDP_LEN + BTH_LEN + HP3_ICRC_LEN))
+	if (unlikely(room < HP3_UDP_LEN + HP3_BTH_LEN + HP3_ICRC_LEN))
 		return HP3_PARSE_SHORT_BTH;
 	if (unlikely(end > FRAME_MAX))
 		return HP3_PARSE_BAD_IP;
 
-	const uint8_t *bth = p + UDP_LEN;
+	const uint8_t *bth = p + HP3_UDP_LEN;
 	if (unlikely(bth[1] & BTH_TVER_MASK))
 		return HP3_PARSE_BAD_TVER;
 
 	const struct hp3_opcode_info *op = &hp3_opcodes[bth[0]];
-	uint32_t rest = room - UDP_LEN - BTH_LEN - HP3_ICRC_LEN;
+	uint32_t rest = room - HP3_UDP_LEN - HP3_BTH_LEN - HP3_ICRC_LEN;
 	uint32_t pad = bth[1] >> 4 & 3;
 	if (unlikely(rest < op->ext_len))
 		return HP3_PARSE_SHORT_EXT;
@@ -91,7 +85,7 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	v->flags = (uint16_t)flags;
 
 	/* RETH and AETH are always the first headers behind the BTH. */
-	const uint8_t *ext = bth + BTH_LEN;
+	const uint8_t *ext = bth + HP3_BTH_LEN;
 	if (op->ext & HP3_EXT_AETH) {
 		v->syndrome = ext[0];
 		v->msn = hp3_be24(ext + 1);
@@ -107,7 +101,7 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 static __attribute__((noinline)) enum hp3_parse_reason first_fragment(
 	const uint8_t *f, uint32_t udp, uint32_t end, struct hp3_view *v)
 {
-	if (udp <= end && end - udp >= UDP_LEN && end <= FRAME_MAX &&
+	if (udp <= end && end - udp >= HP3_UDP_LEN && end <= FRAME_MAX &&
 		hp3_be16(f + udp + 2) == HP3_ROCE_UDP_PORT)
 		v->udp_off = (uint16_t)udp;
 	return HP3_PARSE_FRAGMENT;
@@ -118,14 +112,14 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_ipv4(
 {
 	const uint8_t *ip = f + l3;
 
-	if (unlikely(len - l3 < IPV4_LEN))
+	if (unlikely(len - l3 < HP3_IPV4_LEN))
 		return HP3_PARSE_SHORT_IP;
 	uint32_t header = (ip[0] & 0x0fu) * 4, total = hp3_be16(ip + 2);
-	if (unlikely(ip[0] >> 4 != 4 || header < IPV4_LEN || total < header))
+	if (unlikely(ip[0] >> 4 != 4 || header < HP3_IPV4_LEN || total < header))
 		return HP3_PARSE_BAD_IP;
 	if (unlikely(total > len - l3))
 		return HP3_PARSE_SHORT_IP;
-	if (ip[9] != PROTO_UDP)
+	if (ip[9] != HP3_PROTO_UDP)
 		return HP3_PARSE_NOT_UDP;
 	if (unlikely(hp3_be16(ip + 6) & IPV4_OFFSET_MASK))
 		return HP3_PARSE_FRAGMENT;
@@ -138,7 +132,7 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_ipv4(
 static enum hp3_parse_reason fragment_ipv6(
 	const uint8_t *f, uint32_t at, uint32_t end, struct hp3_view *v)
 {
-	if (end - at < IPV6_FRAG_LEN || f[at] != PROTO_UDP ||
+	if (end - at < IPV6_FRAG_LEN || f[at] != HP3_PROTO_UDP ||
 		(hp3_be16(f + at + 2) & IPV6_OFFSET_MASK))
 		return HP3_PARSE_FRAGMENT;
 	return first_fragment(f, at + IPV6_FRAG_LEN, end, v);
@@ -149,17 +143,17 @@ static enum hp3_parse_reason parse_ipv6(
 {
 	const uint8_t *ip = f + l3;
 
-	if (unlikely(len - l3 < IPV6_LEN))
+	if (unlikely(len - l3 < HP3_IPV6_LEN))
 		return HP3_PARSE_SHORT_IP;
 	if (unlikely(ip[0] >> 4 != 6))
 		return HP3_PARSE_BAD_IP;
-	uint32_t at = l3 + IPV6_LEN, end = at + hp3_be16(ip + 4);
+	uint32_t at = l3 + HP3_IPV6_LEN, end = at + hp3_be16(ip + 4);
 	if (unlikely(end > len))
 		return HP3_PARSE_SHORT_IP;
 	v->flags |= HP3_VF_IPV6 | ecn_flags[ip[1] >> 4 & 3];
 
 	uint8_t next = ip[6];
-	while (next != PROTO_UDP) {
+	while (next != HP3_PROTO_UDP) {
 		if (next == PROTO_FRAGMENT)
 			return fragment_ipv6(f, at, end, v);
 		if (next != PROTO_HOPOPTS && next != PROTO_ROUTING && next != PROTO_DSTOPTS)
@@ -178,7 +172,7 @@ static enum hp3_parse_reason parse_ipv6(
 static __attribute__((noinline)) enum hp3_parse_reason parse_tagged(
 	const uint8_t *f, uint32_t len, uint32_t type, struct hp3_view *v)
 {
-	uint32_t l3 = ETHER_LEN, tags = 0;
+	uint32_t l3 = HP3_ETHER_LEN, tags = 0;
 
 	for (; tags < HP3_TAGS_MAX && hp3_is_tpid(type); tags++) {
 		if (len - l3 < HP3_TAG_LEN)
@@ -200,14 +194,14 @@ void hp3_parse_any(const void *frame, uint32_t len, struct hp3_view *v)
 {
 	const uint8_t *f = frame;
 
-	*v = (struct hp3_view){.class = HP3_CLASS_OTHER, .l3_off = ETHER_LEN};
-	if (unlikely(len < ETHER_LEN)) {
+	*v = (struct hp3_view){.class = HP3_CLASS_OTHER, .l3_off = HP3_ETHER_LEN};
+	if (unlikely(len < HP3_ETHER_LEN)) {
 		v->reason = HP3_PARSE_SHORT_ETHER;
 		return;
 	}
 	uint32_t type = hp3_be16(f + 12);
 	if (likely(type == ETHERTYPE_IPV4))
-		v->reason = (uint8_t)parse_ipv4(f, ETHER_LEN, len, v);
+		v->reason = (uint8_t)parse_ipv4(f, HP3_ETHER_LEN, len, v);
 	else
 		v->reason = (uint8_t)parse_tagged(f, len, type, v);
 }

@@ -18,6 +18,15 @@
 #define HP3_QPN_CM        1u /* general services interface: connection management */
 #define HP3_ICRC_LEN      4u
 
+/* Lengths of headers, bytes; IPv4 without options. */
+#define HP3_MAC_LEN   6u /* of an address */
+#define HP3_ETHER_LEN 14u
+#define HP3_IPV4_LEN  20u
+#define HP3_IPV6_LEN  40u
+#define HP3_UDP_LEN   8u
+#define HP3_BTH_LEN   12u
+#define HP3_PROTO_UDP 17u /* in IP headers */
+
 /* ECN codepoints in the two low bits of IPv4 ToS / IPv6 traffic class (RFC 3168). */
 enum hp3_ecn { HP3_ECN_NOT_ECT = 0, HP3_ECN_ECT1 = 1, HP3_ECN_ECT0 = 2, HP3_ECN_CE = 3 };
 
