@@ -131,8 +131,7 @@ static const char *take_line(char *line, struct hp3_pair_key *pair)
 		return "the receiver is no address of the sender's family";
 	if (!hp3_is_key_text(word[2]))
 		return "the key has to have 32 hexadecimal digits";
-	memset(pair, 0, sizeof(*pair));
-	hp3_pair_ends_set(&pair->ends, ipv6, src, dst);
+	pair->ends = hp3_pair_ends_of(ipv6, src, dst);
 	take_digits(pair->key, word[2]);
 	return NULL;
 }

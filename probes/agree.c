@@ -41,12 +41,6 @@ static bool has_right_values(const struct hp3_agree *a)
 	       a->evs != 0 && a->evs <= EVS_MAX;
 }
 
-static enum hp3_message_fate drop_agree(uint64_t *counter)
-{
-	++*counter;
-	return HP3_MESSAGE_DROP;
-}
-
 /* Does this authentic message count, by its stamp (heard.h)? If not, the reason is counted. */
 static bool is_new(const struct hp3_receiver *rx, const struct hp3_addressing *a, uint64_t stamp)
 {
@@ -78,15 +72,15 @@ enum hp3_message_fate hp3_agree_read(
 		return HP3_MESSAGE_NONE;
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
-		return drop_agree(&stats->messages_version);
+		return hp3_message_drop(&stats->messages_version);
 	a = hp3_datagram_addressing(&d);
 	if (!hp3_pair_keyed(&rx->keys->key[0], &a))
-		return drop_agree(&stats->messages_unkeyed);
+		return hp3_message_drop(&stats->messages_unkeyed);
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
-		return drop_agree(&stats->messages_bad_form);
+		return hp3_message_drop(&stats->messages_bad_form);
 	in = (struct hp3_tag_input){HP3_TAG_AGREE, &a, rx->port, p, AGREE_BODY};
 	if (hp3_tag_key(rx->keys, &in, hp3_be64(p + AGREE_BODY)) < 0)
-		return drop_agree(&stats->messages_bad_tag);
+		return hp3_message_drop(&stats->messages_bad_tag);
 	next = hp3_be32(p + 44);
 	*what = (struct hp3_agree){.kind = p[1] & 15,
 		.pmtu_log2 = p[2],
@@ -104,7 +98,7 @@ enum hp3_message_fate hp3_agree_read(
 		.slow = hp3_be64(p + 36),
 		.next = next & KNOWN ? next & HP3_PSN_MASK : HP3_NO_PSN};
 	if (!has_right_values(what))
-		return drop_agree(&stats->messages_bad_form);
+		return hp3_message_drop(&stats->messages_bad_form);
 	if (!is_new(rx, &a, what->stamp_us))
 		return HP3_MESSAGE_DROP;
 	stats->agreements++;

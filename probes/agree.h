@@ -94,12 +94,6 @@ static inline bool hp3_agree_is_senders(const struct hp3_agree *a)
 int hp3_agree_build(void *buf, size_t cap, const struct hp3_addressing *a,
 	const struct hp3_agree *what, const struct hp3_probe_key *key);
 
-enum hp3_message_fate {
-	HP3_MESSAGE_NONE, /* not such a message: forward it */
-	HP3_MESSAGE_OK, /* consume it; *what is valid */
-	HP3_MESSAGE_DROP, /* of their length and magic, but invalid: counted; consume it */
-};
-
 /*
  * Reads a message. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
  * NONE. OK once for each message (heard.h).

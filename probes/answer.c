@@ -28,12 +28,6 @@ int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	return hp3_build_udp(buf, cap, &a, rx->port, p, sizeof(p));
 }
 
-static enum hp3_answer_fate drop_answer(uint64_t *counter)
-{
-	++*counter;
-	return HP3_ANSWER_DROP;
-}
-
 /* The cookie of the probe that *d answers. */
 static uint32_t cookie_of(
 	const struct hp3_datagram *d, uint32_t id, const struct hp3_probe_key *secret)
@@ -59,7 +53,7 @@ static int key_of_answer(const struct hp3_datagram *d, const struct hp3_receiver
 	return hp3_tag_key(rx->keys, &in, hp3_be64(p + ANSWER_TAG));
 }
 
-enum hp3_answer_fate hp3_answer_read(
+enum hp3_message_fate hp3_answer_read(
 	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_answer *answer)
 {
 	struct hp3_probe_stats *stats = rx->stats;
@@ -69,21 +63,21 @@ enum hp3_answer_fate hp3_answer_read(
 
 	if (hp3_datagram_to(f, rx->port, &d) < 0 || d.len != 8 + HP3_ANSWER_LEN ||
 		d.l4[8] != ANSWER_MAGIC)
-		return HP3_ANSWER_NONE;
+		return HP3_MESSAGE_NONE;
 	p = d.l4 + 8;
 	if (hp3_be16(d.l4 + 4) != d.len || hp3_datagram_sum(&d) != 0)
-		return drop_answer(&stats->answers_bad_sum);
+		return hp3_message_drop(&stats->answers_bad_sum);
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
-		return drop_answer(&stats->answers_version);
+		return hp3_message_drop(&stats->answers_version);
 
 	key = key_of_answer(&d, rx);
 	if (key < 0)
-		return drop_answer(&stats->answers_bad_tag);
+		return hp3_message_drop(&stats->answers_bad_tag);
 	*answer = (struct hp3_answer){.id = hp3_be32(p + 4),
 		.ce = p[1] & FLAG_CE,
 		.key = (uint8_t)key,
 		.clock_us = (uint64_t)p[2] << 32 | hp3_be32(p + 8)};
 	stats->answers++;
 	stats->old_key += (uint64_t)key;
-	return HP3_ANSWER_OK;
+	return HP3_MESSAGE_OK;
 }

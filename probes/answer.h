@@ -46,15 +46,9 @@ struct hp3_answer {
 int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	const struct hp3_answer *answer, const struct hp3_receiver *rx);
 
-enum hp3_answer_fate {
-	HP3_ANSWER_NONE, /* not an answer: forward it */
-	HP3_ANSWER_OK, /* consume it; *answer is valid */
-	HP3_ANSWER_DROP, /* it has the magic of an answer, but is invalid: counted; consume it */
-};
-
 /*
  * Reads an answer. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
  * NONE. Uses all of *rx but `heard` and `time`; `secret`: only for pairs without a key.
  */
-enum hp3_answer_fate hp3_answer_read(
+enum hp3_message_fate hp3_answer_read(
 	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_answer *answer);

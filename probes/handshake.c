@@ -8,23 +8,9 @@
 
 #define HANDSHAKE_MAGIC 0x6bu
 #define HANDSHAKE_ASKED 4u
-/* INIT */
-#define INIT_PUBLIC   12u
-#define INIT_INSTANCE 44u
-#define INIT_BORN     52u
-#define INIT_COOKIE   60u
-#define INIT_PAD      76u
-#define INIT_LEN      96u
-/* COOKIE */
-#define COOKIE_COOKIE 12u
-#define COOKIE_LEN    28u
-/* REPLY, CONFIRM */
-#define PROOF_NONCE 12u
-#define PUBLIC      20u
-#define INSTANCE    52u
-#define BORN        60u
-#define PROOF       68u
-#define PROOF_LEN   84u
+#define INIT_LEN        96u
+#define COOKIE_LEN      28u
+#define PROOF_LEN       84u /* REPLY, CONFIRM */
 
 _Static_assert(INIT_LEN == HP3_HANDSHAKE_MAX && PROOF_LEN <= INIT_LEN && COOKIE_LEN <= INIT_LEN,
 	"no message that an INIT brings about is longer");
@@ -36,61 +22,54 @@ _Static_assert(crypto_generichash_BYTES_MIN <= HP3_PROOF_LEN &&
 		       crypto_verify_16_BYTES == HP3_PROOF_LEN,
 	"a proof is a MAC");
 
-static uint32_t length_of(unsigned kind)
-{
-	switch (kind) {
-	case HP3_HANDSHAKE_INIT:
-		return INIT_LEN;
-	case HP3_HANDSHAKE_COOKIE:
-		return COOKIE_LEN;
-	case HP3_HANDSHAKE_REPLY:
-	case HP3_HANDSHAKE_CONFIRM:
-		return PROOF_LEN;
-	default:
-		return 0;
-	}
-}
+/* Where a kind has its fields, and its length; 0: it has no such field. All 0: no such kind. */
+static const struct layout {
+	uint8_t nonce, public, instance, born, cookie, proof, len;
+} layouts[16] = {
+	[HP3_HANDSHAKE_INIT] = {0, 12, 44, 52, 60, 0, INIT_LEN},
+	[HP3_HANDSHAKE_COOKIE] = {0, 0, 0, 0, 12, 0, COOKIE_LEN},
+	[HP3_HANDSHAKE_REPLY] = {12, 20, 52, 60, 0, 68, PROOF_LEN},
+	[HP3_HANDSHAKE_CONFIRM] = {12, 20, 52, 60, 0, 68, PROOF_LEN},
+};
 
 uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_handshake *h)
 {
+	const struct layout *l = &layouts[h->kind];
+
 	memset(buf, 0, HP3_HANDSHAKE_MAX);
 	buf[0] = HANDSHAKE_MAGIC;
 	buf[1] = (uint8_t)(HP3_PROBES_VERSION << 4 | h->kind);
 	hp3_put_be64(buf + HANDSHAKE_ASKED, h->asked);
-	if (h->kind == HP3_HANDSHAKE_COOKIE) {
-		memcpy(buf + COOKIE_COOKIE, h->cookie, HP3_COOKIE_LEN);
-	} else if (h->kind == HP3_HANDSHAKE_INIT) {
-		memcpy(buf + INIT_PUBLIC, h->public, HP3_PUBLIC_LEN);
-		hp3_put_be64(buf + INIT_INSTANCE, h->instance);
-		hp3_put_be64(buf + INIT_BORN, h->born_us);
-		memcpy(buf + INIT_COOKIE, h->cookie, HP3_COOKIE_LEN);
-	} else {
-		hp3_put_be64(buf + PROOF_NONCE, h->nonce);
-		memcpy(buf + PUBLIC, h->public, HP3_PUBLIC_LEN);
-		hp3_put_be64(buf + INSTANCE, h->instance);
-		hp3_put_be64(buf + BORN, h->born_us);
-		memcpy(buf + PROOF, h->proof, HP3_PROOF_LEN);
+	if (l->nonce != 0)
+		hp3_put_be64(buf + l->nonce, h->nonce);
+	if (l->public != 0) {
+		memcpy(buf + l->public, h->public, HP3_PUBLIC_LEN);
+		hp3_put_be64(buf + l->instance, h->instance);
+		hp3_put_be64(buf + l->born, h->born_us);
 	}
-	return length_of(h->kind);
+	if (l->cookie != 0)
+		memcpy(buf + l->cookie, h->cookie, HP3_COOKIE_LEN);
+	if (l->proof != 0)
+		memcpy(buf + l->proof, h->proof, HP3_PROOF_LEN);
+	return l->len;
 }
 
 static void fields_of(const uint8_t *p, struct hp3_handshake *h)
 {
+	const struct layout *l = &layouts[p[1] & 15];
+
 	*h = (struct hp3_handshake){.kind = p[1] & 15, .asked = hp3_be64(p + HANDSHAKE_ASKED)};
-	if (h->kind == HP3_HANDSHAKE_COOKIE) {
-		memcpy(h->cookie, p + COOKIE_COOKIE, HP3_COOKIE_LEN);
-	} else if (h->kind == HP3_HANDSHAKE_INIT) {
-		memcpy(h->public, p + INIT_PUBLIC, HP3_PUBLIC_LEN);
-		h->instance = hp3_be64(p + INIT_INSTANCE);
-		h->born_us = hp3_be64(p + INIT_BORN);
-		memcpy(h->cookie, p + INIT_COOKIE, HP3_COOKIE_LEN);
-	} else {
-		h->nonce = hp3_be64(p + PROOF_NONCE);
-		memcpy(h->public, p + PUBLIC, HP3_PUBLIC_LEN);
-		h->instance = hp3_be64(p + INSTANCE);
-		h->born_us = hp3_be64(p + BORN);
-		memcpy(h->proof, p + PROOF, HP3_PROOF_LEN);
+	if (l->nonce != 0)
+		h->nonce = hp3_be64(p + l->nonce);
+	if (l->public != 0) {
+		memcpy(h->public, p + l->public, HP3_PUBLIC_LEN);
+		h->instance = hp3_be64(p + l->instance);
+		h->born_us = hp3_be64(p + l->born);
 	}
+	if (l->cookie != 0)
+		memcpy(h->cookie, p + l->cookie, HP3_COOKIE_LEN);
+	if (l->proof != 0)
+		memcpy(h->proof, p + l->proof, HP3_PROOF_LEN);
 }
 
 int hp3_handshake_read(const struct hp3_parsed *f, uint16_t port, struct hp3_pair_ends *ends,
@@ -107,12 +86,11 @@ int hp3_handshake_read(const struct hp3_parsed *f, uint16_t port, struct hp3_pai
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return -EPROTONOSUPPORT;
-	if (d.len != 8 + length_of(p[1] & 15) || hp3_be16(d.l4 + 4) != d.len ||
+	if (d.len != 8u + layouts[p[1] & 15].len || hp3_be16(d.l4 + 4) != d.len ||
 		hp3_be16(p + 2) != 0 || hp3_datagram_sum(&d) != 0)
 		return -EBADMSG;
 	fields_of(p, h);
-	memset(ends, 0, sizeof(*ends));
-	hp3_pair_ends_set(ends, d.ipv6, d.src, d.dst);
+	*ends = hp3_pair_ends_of(d.ipv6, d.src, d.dst);
 	return 0;
 }
 
@@ -134,10 +112,11 @@ static void proof_of(uint8_t proof[HP3_PROOF_LEN], const struct hp3_handshake *h
 	const uint8_t key[HP3_KEY_LEN], const uint8_t receiver[HP3_PUBLIC_LEN])
 {
 	uint8_t in[HP3_HANDSHAKE_MAX + HP3_PUBLIC_LEN];
+	size_t n = layouts[h->kind].proof;
 
 	hp3_handshake_write(in, h);
-	memcpy(in + PROOF, receiver, HP3_PUBLIC_LEN);
-	crypto_generichash(proof, HP3_PROOF_LEN, in, PROOF + HP3_PUBLIC_LEN, key, HP3_KEY_LEN);
+	memcpy(in + n, receiver, HP3_PUBLIC_LEN);
+	crypto_generichash(proof, HP3_PROOF_LEN, in, n + HP3_PUBLIC_LEN, key, HP3_KEY_LEN);
 }
 
 void hp3_handshake_prove(struct hp3_handshake *h, const uint8_t key[HP3_KEY_LEN],

@@ -62,6 +62,20 @@ struct hp3_receiver {
 	const struct hp3_probe_key *secret; /* for hp3_probe_cookie() of this host's probes */
 };
 
+/* The result of reading an answer (answer.h) or a message about an agreement (agree.h). */
+enum hp3_message_fate {
+	HP3_MESSAGE_NONE, /* not such a message: forward it */
+	HP3_MESSAGE_OK, /* consume it; the result is valid */
+	HP3_MESSAGE_DROP, /* it has the magic of such a message, but is invalid: counted; consume it
+			   */
+};
+
+static inline enum hp3_message_fate hp3_message_drop(uint64_t *counter)
+{
+	++*counter;
+	return HP3_MESSAGE_DROP;
+}
+
 /* `born`: the wall clock at the start of this hp3d, us. */
 void hp3_heard_init(struct hp3_heard *h, uint64_t seed, uint64_t born);
 

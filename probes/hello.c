@@ -38,14 +38,14 @@ static bool is_sound_hello(const struct hp3_hello *h)
 	return h->kind == HP3_HELLO_ASK ? h->n == 0 : h->kind == HP3_HELLO_ANSWER && h->n != 0;
 }
 
-int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, uint16_t dport,
-	const struct hp3_probe_keys *keys, struct hp3_hello *h)
+int hp3_hello_read(
+	const struct hp3_hello_datagram *d, const struct hp3_probe_keys *keys, struct hp3_hello *h)
 {
-	const struct hp3_tag_input in = {HP3_TAG_HELLO, a, dport, buf, HELLO_TAG};
-	const uint8_t *p = buf;
+	const struct hp3_tag_input in = {HP3_TAG_HELLO, d->a, d->dport, d->bytes, HELLO_TAG};
+	const uint8_t *p = d->bytes;
 	int key;
 
-	if (n != HP3_HELLO_LEN || p[0] != HELLO_MAGIC)
+	if (d->n != HP3_HELLO_LEN || p[0] != HELLO_MAGIC)
 		return -EBADMSG;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return -EPROTONOSUPPORT;

@@ -42,10 +42,17 @@ struct hp3_hello {
 void hp3_hello_build(void *buf, const struct hp3_addressing *a, uint16_t dport,
 	const struct hp3_hello *h, const struct hp3_probe_key *key);
 
+/* A received datagram. */
+struct hp3_hello_datagram {
+	const struct hp3_addressing *a; /* its addresses and source port */
+	uint16_t dport;
+	const void *bytes;
+	size_t n;
+};
+
 /*
- * Reads the n bytes of a datagram. *a: the addresses and the source port of the datagram. Returns
- * 0; -EBADMSG: another message, or malformed; -EPROTONOSUPPORT: another version; -EACCES: wrong
- * tag.
+ * Returns 0; -EBADMSG: another message, or malformed; -EPROTONOSUPPORT: another version; -EACCES:
+ * wrong tag.
  */
-int hp3_hello_read(const void *buf, size_t n, const struct hp3_addressing *a, uint16_t dport,
-	const struct hp3_probe_keys *keys, struct hp3_hello *h);
+int hp3_hello_read(
+	const struct hp3_hello_datagram *d, const struct hp3_probe_keys *keys, struct hp3_hello *h);

@@ -56,7 +56,7 @@ static void derive_pair_secret(struct hp3_pair_secret *secret, const uint8_t *se
 int hp3_identity_pair(struct hp3_pair_secrets *secrets, const struct hp3_identity *ours,
 	const uint8_t theirs[HP3_PUBLIC_LEN], const struct hp3_pair_ends *ends)
 {
-	struct hp3_pair_ends back = {.ipv6 = ends->ipv6};
+	const struct hp3_pair_ends back = hp3_pair_ends_back(ends);
 	uint8_t in[crypto_kx_SESSIONKEYBYTES], out[crypto_kx_SESSIONKEYBYTES];
 	int order = memcmp(ours->public, theirs, HP3_PUBLIC_LEN), err;
 
@@ -68,8 +68,6 @@ int hp3_identity_pair(struct hp3_pair_secrets *secrets, const struct hp3_identit
 		err = crypto_kx_server_session_keys(in, out, ours->public, ours->secret, theirs);
 	if (err != 0)
 		return -EINVAL;
-	memcpy(back.src, ends->dst, sizeof(back.src));
-	memcpy(back.dst, ends->src, sizeof(back.dst));
 	derive_pair_secret(&secrets->out, out, ours->public, theirs, ends);
 	derive_pair_secret(&secrets->in, in, theirs, ours->public, &back);
 	explicit_bzero(in, sizeof(in));

@@ -86,18 +86,9 @@ static uint32_t *bucket_of(const struct hp3_keying *k, const struct hp3_pair_end
 {
 	struct hp3_pair_ends key = *ends;
 
-	if (memcmp(ends->src, ends->dst, sizeof(ends->src)) > 0) {
-		memcpy(key.src, ends->dst, sizeof(key.src));
-		memcpy(key.dst, ends->src, sizeof(key.dst));
-	}
+	if (memcmp(ends->src, ends->dst, sizeof(ends->src)) > 0)
+		key = hp3_pair_ends_back(ends);
 	return &k->bucket[hp3_hash(k->seed, &key, sizeof(key)) & (k->cfg.peers - 1)];
-}
-
-static bool is_back(const struct hp3_pair_ends *there, const struct hp3_pair_ends *back)
-{
-	return there->ipv6 == back->ipv6 &&
-	       memcmp(there->src, back->dst, sizeof(there->src)) == 0 &&
-	       memcmp(there->dst, back->src, sizeof(there->dst)) == 0;
 }
 
 static bool is_out(const struct hp3_keying_peer *p, const struct hp3_pair_ends *ends)
@@ -108,10 +99,12 @@ static bool is_out(const struct hp3_keying_peer *p, const struct hp3_pair_ends *
 struct hp3_keying_peer *hp3_keying_peer(
 	const struct hp3_keying *k, const struct hp3_pair_ends *ends)
 {
+	const struct hp3_pair_ends back = hp3_pair_ends_back(ends);
+
 	for (uint32_t i = *bucket_of(k, ends); i != 0; i = k->peer[i - 1].next) {
 		struct hp3_keying_peer *p = &k->peer[i - 1];
 
-		if (is_out(p, ends) || is_back(&p->ends, ends))
+		if (is_out(p, ends) || is_out(p, &back))
 			return p;
 	}
 	return NULL;

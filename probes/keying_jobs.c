@@ -59,9 +59,8 @@ enum hp3_keying_fate hp3_keying_want(const struct hp3_keying_turn *t, const stru
 		}
 		return hp3_keying_drop(&stats->computing);
 	}
-	if (!hp3_limit_ready(&peer_jobs, t->p->jobs, t->now))
+	if (!hp3_limit_take(&peer_jobs, &t->p->jobs, t->now))
 		return hp3_keying_drop(&stats->over_budget);
-	hp3_limit_spend(&peer_jobs, &t->p->jobs, t->now);
 	enqueue_job(t, h);
 	return hp3_keying_drop(&stats->to_compute);
 }
@@ -70,9 +69,8 @@ bool hp3_keying_job(struct hp3_keying *k, uint64_t now, struct hp3_keying_job *j
 {
 	struct hp3_keying_peer *p;
 
-	if (k->first_job == 0 || !hp3_limit_ready(&k->cfg.jobs, k->jobs, now))
+	if (k->first_job == 0 || !hp3_limit_take(&k->cfg.jobs, &k->jobs, now))
 		return false;
-	hp3_limit_spend(&k->cfg.jobs, &k->jobs, now);
 	p = &k->peer[k->first_job - 1];
 	*job = (struct hp3_keying_job){.ours = k->cfg.identity,
 		.ends = p->ends,

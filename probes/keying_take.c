@@ -44,9 +44,8 @@ static enum hp3_keying_fate give_cookie(const struct hp3_keying_turn *t,
 	struct hp3_handshake cookie = {.kind = HP3_HANDSHAKE_COOKIE, .asked = h->asked};
 	struct hp3_keying *k = t->k;
 
-	if (!hp3_limit_ready(&k->cfg.cookies, k->cookies, t->now))
+	if (!hp3_limit_take(&k->cfg.cookies, &k->cookies, t->now))
 		return hp3_keying_drop(&k->stats->cookies_refused);
-	hp3_limit_spend(&k->cfg.cookies, &k->cookies, t->now);
 	hp3_handshake_cookie(cookie.cookie, k->cookie_key, ends, h, t->now >> SLOT_SHIFT);
 	hp3_keying_write(t->p, t->vlan, &cookie, t->out);
 	k->stats->cookies++;
@@ -61,9 +60,8 @@ static enum hp3_keying_fate take_init(const struct hp3_keying_turn *t,
 	if (!has_cookie(t, ends, h))
 		return give_cookie(t, ends, h);
 	hp3_keying_replied(t->k, t->p);
-	if (!hp3_limit_ready(&peer_replies, t->p->replies, t->now))
+	if (!hp3_limit_take(&peer_replies, &t->p->replies, t->now))
 		return hp3_keying_drop(&t->k->stats->flooded);
-	hp3_limit_spend(&peer_replies, &t->p->replies, t->now);
 	if (!hp3_keying_may_have_key(t, h->public))
 		return hp3_keying_drop(&t->k->stats->others_refused);
 	rouse_peer(t);

@@ -29,3 +29,12 @@ static inline void hp3_limit_spend(const struct hp3_limit *l, uint64_t *spent_un
 
 	*spent_until = start + (1000000000u + (uint64_t)l->rate - 1) / l->rate;
 }
+
+/* Spends a token. False: none is available. */
+static inline bool hp3_limit_take(const struct hp3_limit *l, uint64_t *spent_until, uint64_t now)
+{
+	if (!hp3_limit_ready(l, *spent_until, now))
+		return false;
+	hp3_limit_spend(l, spent_until, now);
+	return true;
+}

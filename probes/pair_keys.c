@@ -8,11 +8,18 @@ _Static_assert(crypto_shorthash_siphashx24_KEYBYTES == HP3_KEY_LEN &&
 	"a key from a key");
 _Static_assert(sizeof(struct hp3_pair_ends) == 34, "no padding: bytes are hashed and compared");
 
-void hp3_pair_ends_set(struct hp3_pair_ends *ends, bool ipv6, const void *src, const void *dst)
+struct hp3_pair_ends hp3_pair_ends_of(bool ipv6, const void *src, const void *dst)
 {
-	ends->ipv6 = ipv6;
-	memcpy(ends->src, src, ipv6 ? 16 : 4);
-	memcpy(ends->dst, dst, ipv6 ? 16 : 4);
+	struct hp3_pair_ends ends = {.ipv6 = ipv6};
+
+	memcpy(ends.src, src, ipv6 ? 16 : 4);
+	memcpy(ends.dst, dst, ipv6 ? 16 : 4);
+	return ends;
+}
+
+struct hp3_pair_ends hp3_pair_ends_back(const struct hp3_pair_ends *ends)
+{
+	return hp3_pair_ends_of(ends->ipv6, ends->dst, ends->src);
 }
 
 int hp3_pair_ends_compare(const struct hp3_pair_ends *a, const struct hp3_pair_ends *b)

@@ -31,8 +31,11 @@ struct hp3_pair_keys {
 	struct hp3_pair_key pair[];
 };
 
-/* Addresses in network byte order, 16 bytes (IPv6) or 4. The caller has set *ends to zero. */
-void hp3_pair_ends_set(struct hp3_pair_ends *ends, bool ipv6, const void *src, const void *dst);
+/* Addresses in network byte order, 16 bytes (IPv6) or 4. */
+struct hp3_pair_ends hp3_pair_ends_of(bool ipv6, const void *src, const void *dst);
+
+/* The opposite direction. */
+struct hp3_pair_ends hp3_pair_ends_back(const struct hp3_pair_ends *ends);
 
 /* Returns as memcmp() does. */
 int hp3_pair_ends_compare(const struct hp3_pair_ends *a, const struct hp3_pair_ends *b);

@@ -136,12 +136,6 @@ struct sender {
 	bool keyed, known;
 };
 
-static struct sender sender_of(
-	const struct hp3_responder *r, const struct hp3_addressing *a, bool known)
-{
-	return (struct sender){a, hp3_pair_keyed(&r->cfg.keys.key[0], a), known};
-}
-
 static uint64_t seconds_of(const struct hp3_peer_probe *p)
 {
 	return p->report ? p->time / 1000000 : p->time;
@@ -199,7 +193,6 @@ static uint64_t *refusing_limit(struct hp3_responder *r, const struct sender *fr
 static uint64_t *failed_check(struct hp3_responder *r, int err, const struct sender *from,
 	const struct hp3_peer_probe *p, uint64_t clock)
 {
-
 	if (err == -EPROTONOSUPPORT)
 		return &r->stats->other_version;
 	if (err < 0)
@@ -216,19 +209,13 @@ static uint64_t *report_replayed(struct hp3_responder *r, const struct hp3_peer_
 	const struct hp3_addressing *a, uint64_t clock)
 {
 	const struct hp3_heard_time time = {clock, r->cfg.clock_s};
+	uint64_t *const why[] = {[HP3_HEARD_NEW] = NULL,
+		[HP3_HEARD_CLOCK] = &r->stats->bad_clock,
+		[HP3_HEARD_OLD] = &r->stats->reports_old,
+		[HP3_HEARD_AGAIN] = &r->stats->replayed,
+		[HP3_HEARD_NO_ROOM] = &r->stats->window_full};
 
-	switch (hp3_heard_take(r->cfg.heard, a, HP3_TAG_PROBE, p->time, &time)) {
-	case HP3_HEARD_NEW:
-		return NULL;
-	case HP3_HEARD_CLOCK:
-		return &r->stats->bad_clock;
-	case HP3_HEARD_OLD:
-		return &r->stats->reports_old;
-	case HP3_HEARD_AGAIN:
-		return &r->stats->replayed;
-	default:
-		return &r->stats->window_full;
-	}
+	return why[hp3_heard_take(r->cfg.heard, a, HP3_TAG_PROBE, p->time, &time)];
 }
 
 /* Place in the window for a probe or a question; -EEXIST, -ENOSPC: as hp3_window_look(). */
@@ -253,7 +240,7 @@ enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct h
 		return HP3_RESPOND_PASS;
 	r->stats->peer_probes++;
 	hp3_addressing_same(f->bytes, f->v, &a);
-	from = sender_of(r, &a, known);
+	from = (struct sender){&a, hp3_pair_keyed(&r->cfg.keys.key[0], &a), known};
 	err = hp3_peer_read(f, &r->cfg.keys, at->clock, &p);
 	why = failed_check(r, err, &from, &p, at->clock);
 	if (why != NULL)

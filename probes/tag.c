@@ -18,10 +18,7 @@ bool hp3_probe_keyed(const struct hp3_probe_key *key)
 
 static struct hp3_pair_ends ends_of(const struct hp3_addressing *a)
 {
-	struct hp3_pair_ends ends = {0};
-
-	hp3_pair_ends_set(&ends, a->ipv6, a->src_ip, a->dst_ip);
-	return ends;
+	return hp3_pair_ends_of(a->ipv6, a->src_ip, a->dst_ip);
 }
 
 bool hp3_pair_keyed(const struct hp3_probe_key *key, const struct hp3_addressing *a)

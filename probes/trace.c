@@ -65,7 +65,7 @@ static void set_opcode(uint8_t *frame, int len, uint8_t opcode)
 }
 
 int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
-	const struct hp3_trace_ask *ask, const struct hp3_times *at, void *buf, size_t cap)
+	const struct hp3_trace_ask *ask, const struct hp3_times *at, void *buf)
 {
 	struct hp3_peer_probe p = {.dest_qpn = ask->qpn, .psn = ask->psn, .time = at->clock};
 	struct hp3_addressing to = *a;
@@ -84,7 +84,7 @@ int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	p.cookie = hp3_probe_cookie(&t->params.secret, a, p.id);
 	to.ttl = ask->ttl;
 	to.ipv4_id = (uint16_t)p.id;
-	len = hp3_peer_build(buf, cap, &to, &p, &t->params.key);
+	len = hp3_peer_build(buf, HP3_TRACE_FRAME_MAX, &to, &p, &t->params.key);
 	if (len < 0)
 		return len;
 	if (ask->opcode != 0)

@@ -151,10 +151,9 @@ static int take_secret(struct hp3ctl *ctl, uint8_t secret[HP3_KEY_LEN])
 static void print_both(
 	FILE *out, const uint8_t *secret, const struct address *a, const struct address *b)
 {
-	struct hp3_pair_ends there = {0}, back = {0};
+	const struct hp3_pair_ends there = hp3_pair_ends_of(a->ipv6, a->bytes, b->bytes);
+	const struct hp3_pair_ends back = hp3_pair_ends_back(&there);
 
-	hp3_pair_ends_set(&there, a->ipv6, a->bytes, b->bytes);
-	hp3_pair_ends_set(&back, a->ipv6, b->bytes, a->bytes);
 	hp3_key_file_line(out, secret, &there);
 	hp3_key_file_line(out, secret, &back);
 }

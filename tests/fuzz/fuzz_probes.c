@@ -67,7 +67,7 @@ static bool ask_responder(const struct hp3_parsed *f, const struct hp3_probe_key
 	MUST(n > 0 && n - L3 <= v->icrc_off + HP3_ICRC_LEN - v->l3_off + 4u);
 	out.len = (uint32_t)n;
 	reparse(&out);
-	MUST(hp3_answer_read(PARSED(&out), RECEIVER(keys, &stats), &got) == HP3_ANSWER_OK);
+	MUST(hp3_answer_read(PARSED(&out), RECEIVER(keys, &stats), &got) == HP3_MESSAGE_OK);
 	MUST(got.id == answer.id && got.ce == answer.ce);
 	return true;
 }
@@ -83,7 +83,7 @@ static void read_all(const uint8_t *bytes, uint32_t len)
 	hp3_parse(bytes, len, &v);
 	MUST(!ask_responder(&f, &probe_keys));
 	ask_responder(&f, &no_keys);
-	MUST(hp3_answer_read(&f, RECEIVER(&probe_keys, &stats), &answer) != HP3_ANSWER_OK);
+	MUST(hp3_answer_read(&f, RECEIVER(&probe_keys, &stats), &answer) != HP3_MESSAGE_OK);
 	hp3_answer_read(&f, RECEIVER(&no_keys, &stats), &answer);
 	MUST(hp3_agree_read(&f, &rx, &message) != HP3_MESSAGE_OK);
 	MUST(hp3_agree_read(&f, &keyless, &message) != HP3_MESSAGE_OK);
@@ -136,7 +136,7 @@ static void patched_answer(const uint8_t *data, size_t size, bool ipv6)
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4) && hp3_be16(f.b + L3 + ip + 4) == f.len - L3 - ip)
 		store_udp_csum(f.b, L3, L3 + ip);
-	if (hp3_answer_read(PARSED(&f), RECEIVER(&probe_keys, &stats), &got) == HP3_ANSWER_OK)
+	if (hp3_answer_read(PARSED(&f), RECEIVER(&probe_keys, &stats), &got) == HP3_MESSAGE_OK)
 		MUST(got.id == 7 && !got.ce && got.clock_us == 9);
 }
 
@@ -174,7 +174,7 @@ static void patched_expired(const uint8_t *data, size_t size, bool ipv6)
 	struct frame probe, f;
 
 	hp3_tracer_init(&tracer, &params, 1, &stats);
-	probe.len = (uint32_t)hp3_trace_start(&tracer, &a, &ask, &at, probe.b, sizeof(probe.b));
+	probe.len = (uint32_t)hp3_trace_start(&tracer, &a, &ask, &at, probe.b);
 	make_expired(&f, &probe, hop, size ? data[0] % 41 : 0);
 	patch(&f, data, size);
 	if (f.b[L3] >> 4 == (ipv6 ? 6 : 4))

@@ -33,7 +33,7 @@ struct hp3_pair_ends keys_ends(const struct keys_host *from, const struct keys_h
 {
 	struct hp3_pair_ends ends = {0};
 
-	hp3_pair_ends_set(&ends, false, from->address, to->address);
+	ends = hp3_pair_ends_of(false, from->address, to->address);
 	return ends;
 }
 

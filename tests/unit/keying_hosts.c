@@ -51,7 +51,7 @@ struct hp3_pair_ends ends_between(const struct host *from, const struct host *to
 {
 	struct hp3_pair_ends ends = {0};
 
-	hp3_pair_ends_set(&ends, false, from->address, to->address);
+	ends = hp3_pair_ends_of(false, from->address, to->address);
 	return ends;
 }
 

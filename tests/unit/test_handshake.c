@@ -64,7 +64,7 @@ static void carries_what_it_was_given(void **state)
 			struct hp3_pair_ends ends, want = {0};
 			struct frame f;
 
-			hp3_pair_ends_set(&want, ipv6, a.src_ip, a.dst_ip);
+			want = hp3_pair_ends_of(ipv6, a.src_ip, a.dst_ip);
 			build(&f, ipv6, &h);
 			assert_int_equal(
 				hp3_handshake_read(PARSED(&f), HP3_PROBE_PORT, &ends, &got), 0);

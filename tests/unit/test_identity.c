@@ -22,10 +22,8 @@ static int setup(void **state)
 	}
 	hp3_identity_from_seed(&a, seed[0]);
 	hp3_identity_from_seed(&b, seed[1]);
-	memset(&there, 0, sizeof(there));
-	memset(&back, 0, sizeof(back));
-	hp3_pair_ends_set(&there, false, here, far);
-	hp3_pair_ends_set(&back, false, far, here);
+	there = hp3_pair_ends_of(false, here, far);
+	back = hp3_pair_ends_of(false, far, here);
 	return 0;
 }
 
@@ -88,7 +86,7 @@ static void other_addresses_have_others(void **state)
 	assert_int_equal(hp3_identity_pair(&t, &a, b.public, &ends), 0);
 	assert_memory_not_equal(&s.out, &t.out, sizeof(s.out));
 	assert_memory_not_equal(&s.in, &t.in, sizeof(s.in));
-	hp3_pair_ends_set(&wide, true, six, sixth);
+	wide = hp3_pair_ends_of(true, six, sixth);
 	assert_int_equal(hp3_identity_pair(&t, &a, b.public, &wide), 0);
 	assert_memory_not_equal(&s.out, &t.out, sizeof(s.out));
 }

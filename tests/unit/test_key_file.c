@@ -121,10 +121,10 @@ static void each_pair_has_its_key(void **state)
 	assert_int_equal(read_file(&key), 0);
 	assert_true(hp3_probe_keyed(&key));
 	assert_int_equal(key.pairs->n, 4);
-	hp3_pair_ends_set(&ends, false, "\x0a\0\0\x01", "\x0a\0\0\x09");
+	ends = hp3_pair_ends_of(false, "\x0a\0\0\x01", "\x0a\0\0\x09");
 	memcpy(want, hp3_key_of_text(K1).bytes, sizeof(want));
 	assert_memory_equal(hp3_pair_keys_find(key.pairs, &ends), want, sizeof(want));
-	hp3_pair_ends_set(&ends, false, "\x0a\0\0\x09", "\x0a\0\0\x01");
+	ends = hp3_pair_ends_of(false, "\x0a\0\0\x09", "\x0a\0\0\x01");
 	memcpy(want, hp3_key_of_text(K2).bytes, sizeof(want));
 	assert_memory_equal(hp3_pair_keys_find(key.pairs, &ends), want, sizeof(want));
 	free((void *)(uintptr_t)key.pairs);
@@ -144,8 +144,8 @@ static void it_speaks_for_its_host(void **state)
 		struct hp3_pair_ends to = {0}, from = {0};
 		uint8_t one[4] = {10, 0, 0, 1}, other[4] = {10, 0, 0, i};
 
-		hp3_pair_ends_set(&to, false, one, other);
-		hp3_pair_ends_set(&from, false, other, one);
+		to = hp3_pair_ends_of(false, one, other);
+		from = hp3_pair_ends_of(false, other, one);
 		hp3_key_file_line(f, secret.bytes, &from);
 		hp3_key_file_line(f, secret.bytes, &to);
 	}

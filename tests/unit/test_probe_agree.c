@@ -193,7 +193,7 @@ static void others_are_left_alone(void **state)
 	assert_int_equal(take(&f, &probe_key, &got), HP3_MESSAGE_NONE);
 	build(&f, false, &message, CLOCK * 1000000ull, &probe_key);
 	assert_int_equal(
-		hp3_answer_read(PARSED(&f), RECEIVER(&probe_keys, &st), &read), HP3_ANSWER_NONE);
+		hp3_answer_read(PARSED(&f), RECEIVER(&probe_keys, &st), &read), HP3_MESSAGE_NONE);
 	for (uint32_t len = 0; len < f.len; len++) {
 		struct frame cut = f;
 
@@ -255,7 +255,7 @@ static void by_the_key_of_the_two_hosts(void **state)
 
 	assert_non_null(keys);
 	keys->n = 1;
-	hp3_pair_ends_set(&keys->pair[0].ends, false, a.src_ip, a.dst_ip);
+	keys->pair[0].ends = hp3_pair_ends_of(false, a.src_ip, a.dst_ip);
 	memset(keys->pair[0].key, 0x5a, HP3_KEY_LEN);
 	build(&f, false, &message, CLOCK * 1000000ull, &here);
 	assert_int_equal(take(&f, &there, &got), HP3_MESSAGE_OK);

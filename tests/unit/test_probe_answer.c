@@ -33,7 +33,7 @@ static void make_answer(struct frame *f, bool ipv6)
 	answer_to(f, &probe, &some);
 }
 
-static enum hp3_answer_fate read_answer(
+static enum hp3_message_fate read_answer(
 	const struct frame *f, struct hp3_answer *answer, struct hp3_probe_stats *st)
 {
 	return hp3_answer_read(PARSED(f), RECEIVER(&probe_keys, st), answer);
@@ -130,7 +130,7 @@ static void in_a_class_of_its_own(void **state)
 		hp3_addressing_same(f.b, &f.v, &to);
 		assert_int_equal(to.tclass, 48 << 2);
 		assert_int_equal(to.tag[0].tci, i & 2 ? 0xc005 : 0);
-		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
+		assert_int_equal(read_answer(&f, &answer, &st), HP3_MESSAGE_OK);
 		assert_int_equal(answer.id, some.id);
 	}
 }
@@ -142,7 +142,7 @@ static void tells_what_it_was_told(void **state)
 		struct hp3_answer answer;
 		struct frame f;
 		make_answer(&f, ipv6);
-		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
+		assert_int_equal(read_answer(&f, &answer, &st), HP3_MESSAGE_OK);
 		assert_int_equal(answer.id, some.id);
 		assert_int_equal(answer.ce, some.ce);
 		assert_int_equal(answer.clock_us, some.clock_us);
@@ -176,15 +176,15 @@ static void rule_06_no_bit_can_be_changed(void **state)
 			f = good;
 			f.b[bit / 8] ^= (uint8_t)(1u << bit % 8);
 			reparse(&f);
-			assert_int_not_equal(read_answer(&f, &answer, &st), HP3_ANSWER_OK);
+			assert_int_not_equal(read_answer(&f, &answer, &st), HP3_MESSAGE_OK);
 			uint32_t at = bit / 8 - L3 - ip; /* in UDP */
 			if (at == 4 || at == 5) /* length: no checksum makes it right */
 				continue;
 			/* A forger repairs the checksum. */
 			store_udp_csum(f.b, L3, L3 + ip);
-			enum hp3_answer_fate fate = read_answer(&f, &answer, &st);
-			assert_int_equal(fate == HP3_ANSWER_OK, at == 6 || at == 7);
-			dropped += fate == HP3_ANSWER_DROP;
+			enum hp3_message_fate fate = read_answer(&f, &answer, &st);
+			assert_int_equal(fate == HP3_MESSAGE_OK, at == 6 || at == 7);
+			dropped += fate == HP3_MESSAGE_DROP;
 		}
 		assert_int_equal(st.answers, 16);
 		assert_true(dropped > 200);
@@ -201,10 +201,10 @@ static void rule_06_other_addresses_and_keys(void **state)
 
 	make_answer(&f, false);
 	assert_int_equal(
-		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_ANSWER_DROP);
+		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_MESSAGE_DROP);
 	f.b[L3 + 15] ^= 1; /* source address; the checksum follows */
 	store_udp_csum(f.b, L3, L3 + 20);
-	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_DROP);
+	assert_int_equal(read_answer(&f, &answer, &st), HP3_MESSAGE_DROP);
 	assert_int_equal(st.answers_bad_tag, 2);
 	assert_int_equal(st.answers, 0);
 }
@@ -223,16 +223,16 @@ static void without_a_key_an_answer_knows_the_cookie(void **state)
 		f.b, sizeof(f.b), PARSED(&probe), &some, RECEIVER(&no_keys, NULL));
 	reparse(&f);
 	assert_int_equal(
-		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_ANSWER_OK);
-	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_DROP);
+		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_MESSAGE_OK);
+	assert_int_equal(read_answer(&f, &answer, &st), HP3_MESSAGE_DROP);
 	elsewhere.secret = &other_host;
-	assert_int_equal(hp3_answer_read(PARSED(&f), &elsewhere, &answer), HP3_ANSWER_DROP);
+	assert_int_equal(hp3_answer_read(PARSED(&f), &elsewhere, &answer), HP3_MESSAGE_DROP);
 	wrong.id++;
 	f.len = (uint32_t)hp3_answer_build(
 		f.b, sizeof(f.b), PARSED(&probe), &wrong, RECEIVER(&no_keys, NULL));
 	reparse(&f);
 	assert_int_equal(
-		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_ANSWER_DROP);
+		hp3_answer_read(PARSED(&f), RECEIVER(&no_keys, &st), &answer), HP3_MESSAGE_DROP);
 	assert_int_equal(st.answers_bad_tag, 3);
 }
 
@@ -246,17 +246,17 @@ static void others_pass(void **state)
 
 	make_answer(&f, false);
 	other_port.port = 5000;
-	assert_int_equal(hp3_answer_read(PARSED(&f), &other_port, &answer), HP3_ANSWER_NONE);
+	assert_int_equal(hp3_answer_read(PARSED(&f), &other_port, &answer), HP3_MESSAGE_NONE);
 	f.b[L3 + 6] |= 0x20; /* a fragment */
 	reparse(&f);
-	assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_NONE);
+	assert_int_equal(read_answer(&f, &answer, &st), HP3_MESSAGE_NONE);
 	make_probe(&probe, false, 1, 1, &probe_key);
-	assert_int_equal(read_answer(&probe, &answer, &st), HP3_ANSWER_NONE);
+	assert_int_equal(read_answer(&probe, &answer, &st), HP3_MESSAGE_NONE);
 	for (uint16_t len = 0; len < 64; len++) { /* of another protocol on this port */
 		static const uint8_t zero[64];
 		f.len = (uint32_t)hp3_build_udp(f.b, sizeof(f.b), &a, HP3_PROBE_PORT, zero, len);
 		reparse(&f);
-		assert_int_equal(read_answer(&f, &answer, &st), HP3_ANSWER_NONE);
+		assert_int_equal(read_answer(&f, &answer, &st), HP3_MESSAGE_NONE);
 	}
 	assert_memory_equal(&st, &none, sizeof(st));
 }
@@ -273,10 +273,10 @@ static void truncated(void **state)
 			const uint8_t *b = guarded_copy(f.b, len);
 			struct hp3_view v;
 			hp3_parse(b, len, &v);
-			enum hp3_answer_fate fate =
+			enum hp3_message_fate fate =
 				hp3_answer_read(&(struct hp3_parsed){b, len, &v},
 					RECEIVER(&probe_keys, &st), &answer);
-			assert_int_equal(fate, len == f.len ? HP3_ANSWER_OK : HP3_ANSWER_NONE);
+			assert_int_equal(fate, len == f.len ? HP3_MESSAGE_OK : HP3_MESSAGE_NONE);
 		}
 	}
 }

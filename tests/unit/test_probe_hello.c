@@ -25,6 +25,9 @@ static struct hp3_hello ask(uint64_t nonce)
 		.nonce = nonce};
 }
 
+/* The first n bytes of `buf`, from `a` to this port. */
+#define DATAGRAM(n, to) (&(struct hp3_hello_datagram){&a, (to), buf, (n)})
+
 static struct hp3_hello tell(uint8_t n)
 {
 	struct hp3_hello h = ask(7);
@@ -44,7 +47,8 @@ static void it_comes_as_it_was_said(void **state)
 		uint8_t buf[HP3_HELLO_LEN];
 
 		hp3_hello_build(buf, &a, DPORT, &h, &probe_key);
-		assert_int_equal(hp3_hello_read(buf, sizeof(buf), &a, DPORT, &probe_keys, &got), 0);
+		assert_int_equal(
+			hp3_hello_read(DATAGRAM(sizeof(buf), DPORT), &probe_keys, &got), 0);
 		h.hash = got.hash; /* not sent */
 		assert_memory_equal(&got, &h, sizeof(h));
 	}
@@ -59,16 +63,16 @@ static void no_bit_can_be_changed(void **state)
 	for (unsigned bit = 0; bit < 8 * HP3_HELLO_LEN; bit++) {
 		hp3_hello_build(buf, &a, DPORT, &h, &probe_key);
 		buf[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_true(hp3_hello_read(buf, sizeof(buf), &a, DPORT, &probe_keys, &got) < 0);
+		assert_true(hp3_hello_read(DATAGRAM(sizeof(buf), DPORT), &probe_keys, &got) < 0);
 	}
 	hp3_hello_build(buf, &a, DPORT, &h, &probe_key);
 	assert_int_equal(
-		hp3_hello_read(buf, sizeof(buf) - 1, &a, DPORT, &probe_keys, &got), -EBADMSG);
+		hp3_hello_read(DATAGRAM(sizeof(buf) - 1, DPORT), &probe_keys, &got), -EBADMSG);
 	assert_int_equal(
-		hp3_hello_read(buf, sizeof(buf), &a, DPORT + 1, &probe_keys, &got), -EACCES);
-	assert_int_equal(hp3_hello_read(buf, sizeof(buf), &a, DPORT, &no_keys, &got), -EACCES);
+		hp3_hello_read(DATAGRAM(sizeof(buf), DPORT + 1), &probe_keys, &got), -EACCES);
+	assert_int_equal(hp3_hello_read(DATAGRAM(sizeof(buf), DPORT), &no_keys, &got), -EACCES);
 	a.src_ip[3]++;
-	assert_int_equal(hp3_hello_read(buf, sizeof(buf), &a, DPORT, &probe_keys, &got), -EACCES);
+	assert_int_equal(hp3_hello_read(DATAGRAM(sizeof(buf), DPORT), &probe_keys, &got), -EACCES);
 }
 
 /* Counts and numbers that make no sense, with a right tag. */
@@ -87,7 +91,7 @@ static void what_makes_no_sense(void **state)
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		hp3_hello_build(buf, &a, DPORT, &bad[i], &probe_key);
 		assert_int_equal(
-			hp3_hello_read(buf, sizeof(buf), &a, DPORT, &probe_keys, &got), -EBADMSG);
+			hp3_hello_read(DATAGRAM(sizeof(buf), DPORT), &probe_keys, &got), -EBADMSG);
 	}
 }
 
@@ -99,7 +103,7 @@ static bool asked(uint32_t host, uint64_t nonce, uint64_t clock, bool known)
 
 	h.clock_us = clock * 1000000;
 	hp3_hello_build(buf, &a, DPORT, &h, &cfg.keys.key[0]);
-	assert_int_equal(hp3_hello_read(buf, sizeof(buf), &a, DPORT, &cfg.keys, &got), 0);
+	assert_int_equal(hp3_hello_read(DATAGRAM(sizeof(buf), DPORT), &cfg.keys, &got), 0);
 	return hp3_responder_hello(r, &a, &got, known, AT_NOW);
 }
 

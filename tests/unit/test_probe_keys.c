@@ -107,7 +107,7 @@ static void a_second_key(void **state)
 			f.b, sizeof(f.b), PARSED(&probe), &answer, RECEIVER(&cfg.keys, NULL));
 		reparse(&f);
 		assert_int_equal(hp3_answer_read(PARSED(&f), RECEIVER(&askers[i], &got), &answer),
-			HP3_ANSWER_OK);
+			HP3_MESSAGE_OK);
 	}
 	assert_int_equal(st.old_key, 2);
 	assert_int_equal(got.old_key, 0);

@@ -187,7 +187,7 @@ static void unauthenticated_take_nothing_from_who_has_a_key(void **state)
 	expect_sum();
 }
 
-static enum hp3_answer_fate answer_to(const struct hp3_addressing *to, uint32_t id,
+static enum hp3_message_fate answer_to(const struct hp3_addressing *to, uint32_t id,
 	const struct hp3_probe_keys *theirs, struct hp3_probe_stats *got)
 {
 	const struct hp3_answer answer = {.id = id};
@@ -212,10 +212,10 @@ static void an_answer_needs_the_tag_of_its_pair(void **state)
 
 		friendly.dst_ip[last] = FRIENDS;
 		other.dst_ip[last] = UNAUTHENTICATED;
-		assert_int_equal(answer_to(&friendly, way, &agreed_keys, &got), HP3_ANSWER_OK);
-		assert_int_equal(answer_to(&friendly, way, &no_keys, &got), HP3_ANSWER_DROP);
+		assert_int_equal(answer_to(&friendly, way, &agreed_keys, &got), HP3_MESSAGE_OK);
+		assert_int_equal(answer_to(&friendly, way, &no_keys, &got), HP3_MESSAGE_DROP);
 		assert_int_equal(got.answers_bad_tag, way + 1);
-		assert_int_equal(answer_to(&other, way, &no_keys, &got), HP3_ANSWER_OK);
+		assert_int_equal(answer_to(&other, way, &no_keys, &got), HP3_MESSAGE_OK);
 	}
 	assert_int_equal(got.answers, 2 * WAYS);
 }

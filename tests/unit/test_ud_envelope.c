@@ -95,7 +95,7 @@ static void an_answer_arrives(void **state)
 		reparse(&in);
 		assert_int_equal(carry(&in, false, &out), 0);
 		assert_int_equal(hp3_answer_read(PARSED(&out), RECEIVER(&probe_keys, &st), &got),
-			HP3_ANSWER_OK);
+			HP3_MESSAGE_OK);
 		assert_true(got.ce);
 		assert_int_equal(got.id, 99);
 	}

@@ -43,7 +43,7 @@ void hp3d_agent_answer_hello(struct hp3d_agent *a, const struct hp3_addressing *
 int hp3d_agent_read_hello(struct hp3d_agent *a, const struct hp3_addressing *from, uint16_t dport,
 	const void *buf, size_t n, uint64_t t, struct hp3_hello *h)
 {
-	return hp3_hello_read(buf, n, from, dport, &keys, h);
+	return hp3_hello_read(&(struct hp3_hello_datagram){from, dport, buf, n}, &keys, h);
 }
 
 bool hp3d_agent_has_key(const struct hp3d_agent *a)
@@ -88,7 +88,8 @@ static void answer(void)
 		a.sport = from.rport;
 		memcpy(a.src_ip, from.remote, 4);
 		memcpy(a.dst_ip, from.local, 4);
-		if (hp3_hello_read(buf, sizeof(buf), &a, peers.port, &keys, &h) < 0)
+		if (hp3_hello_read(&(struct hp3_hello_datagram){&a, peers.port, buf, sizeof(buf)},
+			    &keys, &h) < 0)
 			continue; /* for another peer, to the same port of lo */
 		h.kind = HP3_HELLO_ANSWER;
 		h.n = 1;

@@ -74,7 +74,7 @@ static const struct hp3_keying_info *key_of(const struct keys *k, const struct h
 
 	if (k->n == 0)
 		return NULL;
-	hp3_pair_ends_set(&wanted.ends, p->ipv6, p->local, p->remote);
+	wanted.ends = hp3_pair_ends_of(p->ipv6, p->local, p->remote);
 	return bsearch(&wanted, k->info, k->n, sizeof(wanted), by_ends);
 }
 

@@ -43,7 +43,8 @@ int hp3d_agent_read_hello(struct hp3d_agent *a, const struct hp3_addressing *fro
 	struct hp3_ends ends = {.ipv6 = from->ipv6, .local = from->dst_ip, .remote = from->src_ip};
 	const struct hp3d_neighbour *known = hp3d_neighbours_find(&a->neighbours, &ends);
 	const struct hp3_probe_keys keys = hello_keys(a);
-	int err = hp3_hello_read(buf, n, from, dport, &keys, h);
+	const struct hp3_hello_datagram d = {from, dport, buf, n};
+	int err = hp3_hello_read(&d, &keys, h);
 
 	if (err == 0 && a->agrees && from->sport >= HP3_PRIVILEGED) {
 		a->stats.hellos_unprivileged++;

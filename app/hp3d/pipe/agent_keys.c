@@ -23,14 +23,6 @@ static const uint8_t *find_agreed_key(const void *table, const struct hp3_pair_e
 	return hp3_keying_find(table, ends);
 }
 
-static struct hp3_pair_ends pair_ends(bool ipv6, const void *local, const void *remote)
-{
-	struct hp3_pair_ends ends = {0};
-
-	hp3_pair_ends_set(&ends, ipv6, local, remote);
-	return ends;
-}
-
 static struct rte_ring *make_ring(const char *agent, const char *kind, int socket)
 {
 	char name[RTE_RING_NAMESIZE];
@@ -118,7 +110,7 @@ bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends
 
 void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now)
 {
-	const struct hp3_pair_ends pair = pair_ends(ends->ipv6, ends->local, ends->remote);
+	const struct hp3_pair_ends pair = hp3_pair_ends_of(ends->ipv6, ends->local, ends->remote);
 
 	if (a->agrees)
 		hp3_keying_heard(a->keying, &pair, now);
@@ -126,7 +118,7 @@ void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uin
 
 void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now)
 {
-	const struct hp3_pair_ends pair = pair_ends(ends->ipv6, ends->local, ends->remote);
+	const struct hp3_pair_ends pair = hp3_pair_ends_of(ends->ipv6, ends->local, ends->remote);
 
 	if (a->agrees && a->asks)
 		hp3_keying_begin(a->keying, &pair, ends->vlan, now);
@@ -134,7 +126,7 @@ void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uin
 
 void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends)
 {
-	const struct hp3_pair_ends pair = pair_ends(ends->ipv6, ends->local, ends->remote);
+	const struct hp3_pair_ends pair = hp3_pair_ends_of(ends->ipv6, ends->local, ends->remote);
 
 	hp3d_neighbours_end(&a->neighbours, ends);
 	if (a->agrees)

@@ -123,8 +123,8 @@ static int build_packet(struct hp3d_agent *a, void *buf, const struct hp3_addres
 		return hp3_build_cnp(buf, HP3D_AGENT_FRAME_MAX, &to, f->rqpn);
 	}
 	if (act->kind == HP3_ACT_TRACE)
-		return hp3_trace_start(&a->tracer, &to, &ask,
-			&(struct hp3_times){hp3d_agent_clock(), now}, buf, HP3D_AGENT_FRAME_MAX);
+		return hp3_trace_start(
+			&a->tracer, &to, &ask, &(struct hp3_times){hp3d_agent_clock(), now}, buf);
 	return build_probe(a, buf, &to, act, f->rqpn);
 }
 

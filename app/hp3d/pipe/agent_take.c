@@ -114,9 +114,9 @@ static bool take_answer(struct hp3d_agent *a, struct hp3_engine *e, const struct
 	struct hp3_answer reply;
 
 	switch (hp3_answer_read(HP3_PARSED(pkt), &rx, &reply)) {
-	case HP3_ANSWER_NONE:
+	case HP3_MESSAGE_NONE:
 		return false;
-	case HP3_ANSWER_OK:
+	case HP3_MESSAGE_OK:
 		if (hp3_trace_reached(&a->tracer, reply.id, now, &traced)) {
 			mark_peer_answered(a, e, pkt, &reply, now);
 			report_hop(e, &traced, now);
