@@ -59,24 +59,14 @@ bool hp3_config_valid_path(const char *s)
 	return s[0] == '/' && s[1] != '\0' && s[strlen(s) - 1] != '/';
 }
 
-bool hp3_config_valid_moved(const char *s)
-{
-	return s[0] == '\0' || strcmp(s, "off") == 0 || hp3_config_valid_path(s);
-}
-
-bool hp3_config_valid_state(const char *s)
-{
-	return s[0] == '\0' || hp3_config_valid_path(s);
-}
-
-bool hp3_config_valid_log(const char *s)
+bool hp3_config_valid_path_or_off(const char *s)
 {
 	return strcmp(s, "off") == 0 || hp3_config_valid_path(s);
 }
 
 bool hp3_config_valid_key(const char *s)
 {
-	return *s == '\0' || hp3_is_key_text(s) || hp3_is_key_file(s);
+	return hp3_is_key_text(s) || hp3_is_key_file(s);
 }
 
 bool hp3_config_valid_metrics_socket(const char *s)

@@ -85,7 +85,7 @@ static const void *same_field(const struct hp3_config *cfg, const struct hp3_ini
 {
 	struct same s = {.item = item};
 
-	hp3_ini_each_with_hidden(&hp3_config_schema, cfg, same_item, &s);
+	hp3_ini_each(&hp3_config_schema, cfg, true, same_item, &s);
 	return s.field;
 }
 
@@ -139,9 +139,9 @@ unsigned hp3_config_diff_reload(const struct hp3_config *running, const struct h
 {
 	struct diff d = {.other = wanted, .fn = fn, .arg = arg};
 
-	hp3_ini_each_with_hidden(&hp3_config_schema, running, diff_item, &d);
+	hp3_ini_each(&hp3_config_schema, running, true, diff_item, &d);
 	d.other = running;
-	hp3_ini_each_with_hidden(&hp3_config_schema, wanted, added_item, &d);
+	hp3_ini_each(&hp3_config_schema, wanted, true, added_item, &d);
 	return d.restarts;
 }
 
@@ -165,5 +165,5 @@ void hp3_config_apply_reload(struct hp3_config *running, const struct hp3_config
 {
 	struct apply a = {running, wanted};
 
-	hp3_ini_each_with_hidden(&hp3_config_schema, running, apply_item, &a);
+	hp3_ini_each(&hp3_config_schema, running, true, apply_item, &a);
 }

@@ -35,6 +35,7 @@ struct hp3_ini_doc {
 	struct hp3_ini_entry *entries;
 	size_t n_entries;
 	FILE *clean; /* the lines without errors, for iniparser */
+	uint32_t line; /* the current one, from 1 */
 };
 
 /*
@@ -43,9 +44,9 @@ struct hp3_ini_doc {
  */
 int hp3_ini_scan(struct hp3_ini_doc *doc, const char *text, size_t len);
 
-/* Adds an error; section, key, value may be NULL. */
-void hp3_ini_report(struct hp3_ini_doc *doc, uint32_t line, const char *section, const char *key,
-	const char *value, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* Adds an error of the current line; section, key, value may be NULL. */
+void hp3_ini_report(struct hp3_ini_doc *doc, const char *section, const char *key,
+	const char *value, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* True: the key is for studies, and the file that set *obj may not set it. */
 bool hp3_ini_hides(
 	const struct hp3_ini_schema *schema, const struct hp3_ini_key *key, const void *obj);

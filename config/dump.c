@@ -9,23 +9,10 @@
 
 static uint64_t load_int(const struct hp3_ini_key *key, const void *field)
 {
-	uint64_t scale = key->scale != 0 ? key->scale : 1, value;
-	uint32_t medium;
-	uint16_t small;
+	uint64_t value = 0;
 
-	switch (key->size) {
-	case sizeof(uint8_t):
-		return *(const uint8_t *)field / scale;
-	case sizeof(small):
-		memcpy(&small, field, sizeof(small));
-		return small / scale;
-	case sizeof(medium):
-		memcpy(&medium, field, sizeof(medium));
-		return medium / scale;
-	default:
-		memcpy(&value, field, sizeof(value));
-		return value / scale;
-	}
+	memcpy(&value, field, key->size); /* the low bytes: the CPU is little-endian */
+	return value / (key->scale != 0 ? key->scale : 1);
 }
 
 void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap)
@@ -57,6 +44,18 @@ void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap)
 	}
 }
 
+void hp3_ini_default(const struct hp3_ini_key *key, char *buf, size_t cap)
+{
+	if (key->required)
+		snprintf(buf, cap, "must be set");
+	else if (key->type == HP3_INI_INT)
+		snprintf(buf, cap, "default %" PRIu64, key->def);
+	else if (key->type == HP3_INI_ENUM)
+		snprintf(buf, cap, "default %s", key->choices[key->def]);
+	else
+		snprintf(buf, cap, "default \"%s\"", key->def_string);
+}
+
 static const struct hp3_ini_section *row_of(
 	const struct hp3_ini_schema *schema, const struct hp3_ini_key *key)
 {
@@ -67,10 +66,11 @@ struct each {
 	const struct hp3_ini_schema *schema;
 	const void *obj;
 	bool hidden; /* fn gets keys for which hp3_ini_hides() is true, too */
+	hp3_ini_item_fn *fn;
+	void *arg;
 };
 
-static int each_key(const struct each *of, struct hp3_ini_item *item, const char *base,
-	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
+static int each_key(const struct each *of, struct hp3_ini_item *item, const char *base)
 {
 	const struct hp3_ini_schema *schema = of->schema;
 	int ret = 0;
@@ -82,69 +82,52 @@ static int each_key(const struct each *of, struct hp3_ini_item *item, const char
 			(!of->hidden && hp3_ini_hides(schema, item->key, of->obj)))
 			continue;
 		item->field = base + item->key->offset;
-		ret = fn(arg, item);
+		ret = of->fn(of->arg, item);
 		item->first = false;
 	}
 	return ret;
 }
 
-static int each_item(
-	const struct each *of, int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
+/* How many sections of this row *obj has. */
+static uint32_t count_sections(const struct hp3_ini_section *row, const void *obj)
 {
-	const struct hp3_ini_schema *schema = of->schema;
-	const void *obj = of->obj;
+	uint32_t n = 1;
+
+	if (row->max > 0)
+		memcpy(&n, (const char *)obj + row->count, sizeof(n));
+	return n;
+}
+
+int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj, bool hidden,
+	hp3_ini_item_fn *fn, void *arg)
+{
+	const struct each of = {schema, obj, hidden, fn, arg};
 	int ret = 0;
 
 	for (size_t i = 0; i < schema->n_sections && ret == 0; i++) {
 		const struct hp3_ini_section *row = &schema->sections[i];
 		struct hp3_ini_item item = {.row = row};
-		uint32_t n = 1;
+		uint32_t n = count_sections(row, obj);
 
-		if (row->max > 0)
-			memcpy(&n, (const char *)obj + row->count, sizeof(n));
 		for (uint32_t at = 0; at < n && ret == 0; at++) {
 			const char *base = (const char *)obj + row->array + at * row->stride;
 
 			snprintf(item.section, sizeof(item.section), "%s%s%s", row->name,
 				row->max > 0 ? "." : "", row->max > 0 ? base : "");
-			ret = each_key(of, &item, base, fn, arg);
+			ret = each_key(&of, &item, base);
 		}
 	}
 	return ret;
 }
 
-int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
-	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
-{
-	return each_item(&(struct each){.schema = schema, .obj = obj}, fn, arg);
-}
-
-int hp3_ini_each_with_hidden(const struct hp3_ini_schema *schema, const void *obj,
-	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg)
-{
-	return each_item(&(struct each){.schema = schema, .obj = obj, .hidden = true}, fn, arg);
-}
-
-static void dump_default(FILE *out, const struct hp3_ini_key *key)
-{
-	if (key->required)
-		fputs("must be set", out);
-	else if (key->type == HP3_INI_INT)
-		fprintf(out, "default %" PRIu64, key->def);
-	else if (key->type == HP3_INI_ENUM)
-		fprintf(out, "default %s", key->choices[key->def]);
-	else
-		fprintf(out, "default \"%s\"", key->def_string);
-}
-
 static void dump_comment(FILE *out, const struct hp3_ini_key *key)
 {
-	char allowed[128];
+	char allowed[128], def[HP3_INI_DEFAULT_MAX];
 
 	hp3_ini_allowed(key, allowed, sizeof(allowed));
-	fprintf(out, "\n# %s\n# %s; ", key->help, allowed);
-	dump_default(out, key);
-	fprintf(out, "; %s\n", key->reloadable ? "reloadable" : "needs a restart");
+	hp3_ini_default(key, def, sizeof(def));
+	fprintf(out, "\n# %s\n# %s; %s; %s\n", key->help, allowed, def,
+		key->reloadable ? "reloadable" : "needs a restart");
 }
 
 /* Without '\n' at its end. What is not shown is a comment. */
@@ -194,14 +177,11 @@ void hp3_ini_dump(const struct hp3_ini_schema *schema, const void *obj, FILE *ou
 	struct dump d = {.out = out};
 
 	fprintf(out, "# %s\n", schema->title);
-	hp3_ini_each(schema, obj, dump_item, &d);
+	hp3_ini_each(schema, obj, false, dump_item, &d);
 	for (size_t i = 0; i < schema->n_sections; i++) {
 		const struct hp3_ini_section *row = &schema->sections[i];
-		uint32_t n = 1;
 
-		if (row->max > 0)
-			memcpy(&n, (const char *)obj + row->count, sizeof(n));
-		if (n > 0)
+		if (count_sections(row, obj) > 0)
 			continue;
 		fprintf(out, "\n# %s\n# [%s.NAME]\n", row->help, row->name);
 		for (size_t k = 0; k < schema->n_keys; k++)
@@ -240,6 +220,7 @@ static int dump_short_item(void *arg, const struct hp3_ini_item *item)
 {
 	struct dump_short *d = arg;
 	const char *comment = comment_of_common(d->schema, item->key);
+	char def[HP3_INI_DEFAULT_MAX];
 
 	if (comment == NULL && is_default(item))
 		return 0;
@@ -247,14 +228,10 @@ static int dump_short_item(void *arg, const struct hp3_ini_item *item)
 		fprintf(d->out, "\n[%s]\n", item->section);
 	strcpy(d->section, item->section);
 	dump_value(d->out, item);
-	fputs(" # ", d->out);
 	if (comment == NULL && item->key->required)
 		comment = item->key->help;
-	if (comment != NULL)
-		fputs(comment, d->out);
-	else
-		dump_default(d->out, item->key);
-	fputc('\n', d->out);
+	hp3_ini_default(item->key, def, sizeof(def));
+	fprintf(d->out, " # %s\n", comment != NULL ? comment : def);
 	return 0;
 }
 
@@ -263,5 +240,5 @@ void hp3_ini_dump_short(const struct hp3_ini_schema *schema, const void *obj, FI
 	struct dump_short d = {.out = out, .schema = schema};
 
 	fprintf(out, "# %s\n", schema->title_short);
-	hp3_ini_each(schema, obj, dump_short_item, &d);
+	hp3_ini_each(schema, obj, false, dump_short_item, &d);
 }

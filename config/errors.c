@@ -74,19 +74,35 @@ static void report_error(struct hp3_ini_doc *doc, uint32_t line, const char *sec
 	hp3_config_errors_add(doc->errs, line, text);
 }
 
-void hp3_ini_report(struct hp3_ini_doc *doc, uint32_t line, const char *section, const char *key,
+void hp3_ini_report(struct hp3_ini_doc *doc, const char *section, const char *key,
 	const char *value, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	report_error(doc, line, section, key, value, fmt, ap);
+	report_error(doc, doc->line, section, key, value, fmt, ap);
 	va_end(ap);
+}
+
+/* NULL: the file does not set this key. */
+static struct hp3_ini_entry *find_entry(
+	const struct hp3_ini_doc *doc, const char *section, const char *key)
+{
+	for (size_t i = 0; i < doc->n_entries; i++) {
+		struct hp3_ini_entry *e = &doc->entries[i];
+
+		if (strcmp(doc->instances[e->instance].name, section) == 0 &&
+			strcmp(e->key->key, key) == 0)
+			return e;
+	}
+	return NULL;
 }
 
 void hp3_ini_complain(
 	struct hp3_ini_doc *doc, const char *section, const char *key, const char *fmt, ...)
 {
+	struct hp3_ini_entry *e =
+		section != NULL && key != NULL ? find_entry(doc, section, key) : NULL;
 	const char *value = NULL;
 	uint32_t line = 0;
 	va_list ap;
@@ -94,15 +110,10 @@ void hp3_ini_complain(
 	for (size_t i = 0; section != NULL && i < doc->n_instances; i++)
 		if (strcmp(doc->instances[i].name, section) == 0)
 			line = doc->instances[i].line;
-	for (size_t i = 0; section != NULL && key != NULL && i < doc->n_entries; i++) {
-		struct hp3_ini_entry *e = &doc->entries[i];
-
-		if (strcmp(doc->instances[e->instance].name, section) == 0 &&
-			strcmp(e->key->key, key) == 0) {
-			line = e->line;
-			value = e->shown;
-			e->bad = true;
-		}
+	if (e != NULL) {
+		line = e->line;
+		value = e->shown;
+		e->bad = true;
 	}
 	va_start(ap, fmt);
 	report_error(doc, line, section, key, value, fmt, ap);
@@ -111,12 +122,7 @@ void hp3_ini_complain(
 
 bool hp3_ini_good(const struct hp3_ini_doc *doc, const char *section, const char *key)
 {
-	for (size_t i = 0; i < doc->n_entries; i++) {
-		const struct hp3_ini_entry *e = &doc->entries[i];
+	const struct hp3_ini_entry *e = find_entry(doc, section, key);
 
-		if (e->bad && strcmp(doc->instances[e->instance].name, section) == 0 &&
-			strcmp(e->key->key, key) == 0)
-			return false;
-	}
-	return true;
+	return e == NULL || !e->bad;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sodium/utils.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -83,13 +84,6 @@ static int check_file(const char *folder, int fd, FILE *err)
 
 /* --- the text of the file --- */
 
-static int hex_digit(char c)
-{
-	const char *digits = "0123456789abcdef", *at = c != '\0' ? strchr(digits, c) : NULL;
-
-	return at != NULL ? (int)(at - digits) : -1;
-}
-
 static void fingerprint_of(char text[HP3_FINGERPRINT_LEN], const uint8_t seed[HP3_SEED_LEN])
 {
 	struct hp3_identity id;
@@ -115,13 +109,9 @@ static bool take_text(char *text, uint8_t seed[HP3_SEED_LEN])
 	print = strchr(hex, ' ');
 	if (print == NULL || print - hex != SEED_HEX)
 		return false;
-	for (unsigned i = 0; i < HP3_SEED_LEN; i++) {
-		int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		seed[i] = (uint8_t)(high << 4 | low);
-	}
+	if (strspn(hex, "0123456789abcdef") != SEED_HEX)
+		return false;
+	sodium_hex2bin(seed, HP3_SEED_LEN, hex, SEED_HEX, NULL, NULL, NULL);
 	fingerprint_of(fingerprint, seed);
 	return strcmp(print + 1, fingerprint) == 0;
 }
@@ -156,8 +146,7 @@ static int write_text(int fd, const uint8_t seed[HP3_SEED_LEN])
 	int n;
 	bool written;
 
-	for (unsigned i = 0; i < HP3_SEED_LEN; i++)
-		snprintf(hex + 2 * i, 3, "%02x", seed[i]);
+	sodium_bin2hex(hex, sizeof(hex), seed, HP3_SEED_LEN);
 	fingerprint_of(fingerprint, seed);
 	n = snprintf(text, sizeof(text), "%sx25519 %s %s\n", head, hex, fingerprint);
 	written = write(fd, text, (size_t)n) == n && fsync(fd) == 0;

@@ -136,11 +136,6 @@ void hp3_ini_complain(struct hp3_ini_doc *doc, const char *section, const char *
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 bool hp3_ini_good(const struct hp3_ini_doc *doc, const char *section, const char *key);
 
-/*
- * Calls fn for every key of every section of *obj, in the order of the table, while fn returns 0.
- * Returns the last value of fn. hp3_ini_each() leaves out keys that the file of *obj may not set
- * (schema.takes_studies()); hp3_ini_each_with_hidden() does not.
- */
 struct hp3_ini_item {
 	const struct hp3_ini_section *row;
 	const struct hp3_ini_key *key;
@@ -148,10 +143,14 @@ struct hp3_ini_item {
 	const void *field;
 	bool first; /* the first key of its section */
 };
-int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj,
-	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg);
-int hp3_ini_each_with_hidden(const struct hp3_ini_schema *schema, const void *obj,
-	int (*fn)(void *arg, const struct hp3_ini_item *item), void *arg);
+typedef int hp3_ini_item_fn(void *arg, const struct hp3_ini_item *item);
+/*
+ * Calls fn for every key of every section of *obj, in the order of the table, while fn returns 0.
+ * Returns the last value of fn. `hidden`: also for keys that the file of *obj may not set
+ * (schema.takes_studies()).
+ */
+int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj, bool hidden,
+	hp3_ini_item_fn *fn, void *arg);
 
 /*
  * Writes the value as in a file, without quotes. With `cap` >= HP3_INI_VALUE_MAX, the value is
@@ -162,6 +161,9 @@ void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf,
  * Writes the allowed values: "100..1000000 us", "0..63|data", "on|off", "text of 0..255 bytes".
  */
 void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap);
+/* Writes "default 5", or "must be set". */
+#define HP3_INI_DEFAULT_MAX (HP3_INI_VALUE_MAX + 16u) /* bytes, with NUL */
+void hp3_ini_default(const struct hp3_ini_key *key, char *buf, size_t cap);
 
 /*
  * Writes a complete file with comments. Loading it gives the same values, except for secrets and

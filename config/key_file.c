@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium/crypto_generichash.h>
+#include <sodium/utils.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -25,13 +26,7 @@ bool hp3_is_key_file(const char *s)
 
 static void take_digits(uint8_t key[HP3_KEY_LEN], const char *hex)
 {
-	char byte[3] = "";
-
-	for (unsigned i = 0; i < HP3_KEY_LEN; i++, hex += 2) {
-		byte[0] = hex[0];
-		byte[1] = hex[1];
-		key[i] = (uint8_t)strtoul(byte, NULL, 16);
-	}
+	sodium_hex2bin(key, HP3_KEY_LEN, hex, HP3_KEY_TEXT_LEN, NULL, NULL, NULL);
 }
 
 struct hp3_probe_key hp3_key_of_text(const char *s)
@@ -211,12 +206,11 @@ void hp3_key_file_line(
 {
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 	int family = ends->ipv6 ? AF_INET6 : AF_INET;
+	char hex[HP3_KEY_TEXT_LEN + 1];
 	uint8_t key[HP3_KEY_LEN];
 
 	hp3_pair_key_derive(key, secret, ends);
-	fprintf(out, "%s %s ", inet_ntop(family, ends->src, src, sizeof(src)),
-		inet_ntop(family, ends->dst, dst, sizeof(dst)));
-	for (unsigned i = 0; i < HP3_KEY_LEN; i++)
-		fprintf(out, "%02x", key[i]);
-	fputc('\n', out);
+	fprintf(out, "%s %s %s\n", inet_ntop(family, ends->src, src, sizeof(src)),
+		inet_ntop(family, ends->dst, dst, sizeof(dst)),
+		sodium_bin2hex(hex, sizeof(hex), key, sizeof(key)));
 }

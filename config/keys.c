@@ -37,6 +37,10 @@ static const char *const rail_modes[] = {"same", [1 + HP3_SPRAY_MOVE] = "move",
 	.section = #sec, .key = #name, .offset = offsetof(struct hp3_config, sec.name),            \
 	.size = SIZEOF(struct hp3_config, sec.name)
 
+#define RAIL(name)                                                                                 \
+	.section = "rail", .key = #name, .offset = offsetof(struct hp3_config_rail, name),         \
+	.size = SIZEOF(struct hp3_config_rail, name)
+
 #define INT(sec, name, u, d, lo, hi, rl, h)                                                        \
 	{                                                                                          \
 		WHERE(sec, name), .type = HP3_INI_INT, .unit = u, .def = d, .min = lo, .max = hi,  \
@@ -74,12 +78,11 @@ static const char *const rail_modes[] = {"same", [1 + HP3_SPRAY_MOVE] = "move",
 	}
 #define DEVARGS(name, h)                                                                           \
 	{                                                                                          \
-		.section = "rail", .key = #name, .offset = offsetof(struct hp3_config_rail, name), \
-		.size = SIZEOF(struct hp3_config_rail, name), .type = HP3_INI_STRING,              \
-		.required = true, .min = 1, .max = HP3_CONFIG_DEVARGS_MAX - 1,                     \
-		.valid = hp3_config_valid_devargs,                                                 \
-		.rule = "DPDK devargs without blanks, such as \"net_af_packet0,iface=veth0\"",     \
-		.help = h                                                                          \
+		RAIL(name), .type = HP3_INI_STRING, .required = true, .min = 1,                    \
+			    .max = HP3_CONFIG_DEVARGS_MAX - 1, .valid = hp3_config_valid_devargs,  \
+			    .rule = "DPDK devargs without blanks, such as "                        \
+				    "\"net_af_packet0,iface=veth0\"",                              \
+			    .help = h                                                              \
 	}
 
 static const struct hp3_ini_section sections[] = {
@@ -138,22 +141,12 @@ static const struct hp3_ini_key keys[] = {
 
 	DEVARGS(rnic, "port towards the local RNIC"),
 	DEVARGS(net, "port towards the network"),
-	{.section = "rail",
-		.key = "rdma",
-		.offset = offsetof(struct hp3_config_rail, rdma),
-		.size = SIZEOF(struct hp3_config_rail, rdma),
-		.type = HP3_INI_STRING,
-		.def_string = "",
+	{RAIL(rdma), .type = HP3_INI_STRING, .def_string = "",
 		.max = SIZEOF(struct hp3_config_rail, rdma) - 1,
 		.help = "RDMA device behind this rail, such as mlx5_0. The rail gets the queue "
 			"pairs of this device from [watch]. Empty: those of devices that no rail "
 			"names"},
-	{.section = "rail",
-		.key = "rfr_mode",
-		.offset = offsetof(struct hp3_config_rail, rfr_mode),
-		.size = SIZEOF(struct hp3_config_rail, rfr_mode),
-		.type = HP3_INI_ENUM,
-		.choices = rail_modes,
+	{RAIL(rfr_mode), .type = HP3_INI_ENUM, .choices = rail_modes,
 		.help = "[rfr] mode of this rail; same: the value there"},
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
@@ -242,7 +235,8 @@ static const struct hp3_ini_key keys[] = {
 		"group whose members may connect to the socket. They may request flows, paths, "
 		"events, and moves that probes have to confirm, as hp3-fleet agent does. Only root "
 		"may make other requests. Empty: only root may connect"),
-	STRING(control, moved, "", 0, hp3_config_valid_moved, "an absolute path, off, or nothing",
+	STRING(control, moved, "", 0, hp3_config_valid_path_or_off,
+		"an absolute path, off, or nothing",
 		"flow state file: the EV of each moved flow, for the next hp3d if this one is "
 		"killed. off: none. Empty: the socket's path with .moved appended"),
 	INT(control, stop_drain_ms, "ms", 500, 0, 60000, RELOAD,
@@ -263,7 +257,7 @@ static const struct hp3_ini_key keys[] = {
 		"where sysfs is mounted; its class/infiniband has the counters of RNICs. In a "
 		"container: where the host's sysfs is mounted"),
 
-	STRING(log, audit, "/var/log/hp3/audit.log", 1, hp3_config_valid_log,
+	STRING(log, audit, "/var/log/hp3/audit.log", 1, hp3_config_valid_path_or_off,
 		"an absolute path, such as \"/var/log/hp3/audit.log\", or \"off\"",
 		"file to which hp3d appends each decision as a line of JSON; off: none. Its "
 		"directory has to exist; SIGHUP opens it again"),
@@ -271,7 +265,7 @@ static const struct hp3_ini_key keys[] = {
 	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
 		"drop: once hp3d forwards packets, it gives up the capabilities(7) that only its "
 		"start needed. keep: it keeps all capabilities"),
-	STRING(service, state, "/var/lib/hp3", 0, hp3_config_valid_state,
+	STRING(service, state, "/var/lib/hp3", 0, hp3_config_valid_path,
 		"an absolute path, such as \"/var/lib/hp3\", or nothing",
 		"folder for the identity of this host, with which two hosts agree on a key "
 		"([probes] keys = auto). Empty: a new identity in each run"),

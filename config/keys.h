@@ -16,12 +16,11 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
  * keys.
  */
 void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_config *table);
+/* For `valid` of struct hp3_ini_key: none is called for "". */
 bool hp3_config_valid_prefix(const char *s);
 bool hp3_config_valid_cpus(const char *s);
 bool hp3_config_valid_devargs(const char *s);
 bool hp3_config_valid_path(const char *s);
-bool hp3_config_valid_state(const char *s); /* a path, or empty */
-bool hp3_config_valid_moved(const char *s); /* a path, "off", or empty */
-bool hp3_config_valid_log(const char *s);
+bool hp3_config_valid_path_or_off(const char *s); /* a path, or "off" */
 bool hp3_config_valid_key(const char *s);
 bool hp3_config_valid_metrics_socket(const char *s);

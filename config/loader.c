@@ -27,20 +27,7 @@ const struct hp3_ini_section *hp3_ini_section_row(const struct hp3_ini_schema *s
 static void store_int(const struct hp3_ini_key *key, void *field, uint64_t value)
 {
 	value *= key->scale != 0 ? key->scale : 1;
-	switch (key->size) {
-	case sizeof(uint8_t):
-		memcpy(field, &(uint8_t){(uint8_t)value}, key->size);
-		break;
-	case sizeof(uint16_t):
-		memcpy(field, &(uint16_t){(uint16_t)value}, key->size);
-		break;
-	case sizeof(uint32_t):
-		memcpy(field, &(uint32_t){(uint32_t)value}, key->size);
-		break;
-	default:
-		memcpy(field, &value, sizeof(value));
-		break;
-	}
+	memcpy(field, &value, key->size); /* the low bytes: the CPU is little-endian */
 }
 
 void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj)

@@ -18,7 +18,6 @@
 struct scan {
 	struct hp3_ini_doc *doc;
 	long current; /* index of the instance, or one of the above */
-	uint32_t line;
 };
 
 static char *trim_blanks(char *s)
@@ -63,15 +62,13 @@ static void unknown_section(struct scan *s, const char *name)
 			row->name, row->max > 0 ? ".NAME" : "");
 	}
 	if (near.best == NULL) {
-		hp3_ini_report(
-			s->doc, s->line, name, NULL, NULL, "unknown section; known: %s", known);
+		hp3_ini_report(s->doc, name, NULL, NULL, "unknown section; known: %s", known);
 		return;
 	}
 	row = hp3_ini_section_row(schema, near.best);
 	if (row->max == 0)
 		dot = NULL;
-	hp3_ini_report(s->doc, s->line, name, NULL, NULL, "unknown section: did you mean [%s%s]?",
-		near.best,
+	hp3_ini_report(s->doc, name, NULL, NULL, "unknown section: did you mean [%s%s]?", near.best,
 		row->max == 0 ? ""
 		: dot != NULL ? dot
 			      : ".NAME");
@@ -91,7 +88,7 @@ static const struct hp3_ini_section *known_section(struct scan *s, const char *n
 	dot++;
 	if (*dot == '\0' || strlen(dot) >= row->name_size ||
 		dot[strspn(dot, "abcdefghijklmnopqrstuvwxyz0123456789_-")] != '\0') {
-		hp3_ini_report(s->doc, s->line, name, NULL, NULL,
+		hp3_ini_report(s->doc, name, NULL, NULL,
 			"bad name: write [%s.NAME] with 1 to %zu of a-z, 0-9, '_' and '-'",
 			row->name, row->name_size - 1);
 		return NULL;
@@ -109,8 +106,8 @@ static int add_section(struct scan *s, const struct hp3_ini_section *row, const 
 	if (row->max > 0)
 		memcpy(&n, doc->obj + row->count, sizeof(n));
 	if (row->max > 0 && n >= row->max) {
-		hp3_ini_report(doc, s->line, name, NULL, NULL,
-			"one too many: at most %u sections [%s.NAME]", row->max, row->name);
+		hp3_ini_report(doc, name, NULL, NULL, "one too many: at most %u sections [%s.NAME]",
+			row->max, row->name);
 		s->current = BAD_SECTION;
 		return 0;
 	}
@@ -119,7 +116,7 @@ static int add_section(struct scan *s, const struct hp3_ini_section *row, const 
 		return -ENOMEM;
 	doc->instances = list;
 	inst = &list[doc->n_instances];
-	*inst = (struct hp3_ini_instance){.row = row, .line = s->line};
+	*inst = (struct hp3_ini_instance){.row = row, .line = s->doc->line};
 	snprintf(inst->name, sizeof(inst->name), "%s", name);
 	if (row->max > 0) {
 		inst->base = row->array + n * row->stride;
@@ -139,11 +136,11 @@ static int take_section(struct scan *s, char *text)
 
 	s->current = BAD_SECTION;
 	if (end == NULL) {
-		hp3_ini_report(s->doc, s->line, NULL, NULL, text, "the section's ] is missing");
+		hp3_ini_report(s->doc, NULL, NULL, text, "the section's ] is missing");
 		return 0;
 	}
 	if (end[1] != '\0') {
-		hp3_ini_report(s->doc, s->line, NULL, NULL, text,
+		hp3_ini_report(s->doc, NULL, NULL, text,
 			"nothing may follow the ] of a section: put it on a line of its own");
 		return 0;
 	}
@@ -155,7 +152,7 @@ static int take_section(struct scan *s, char *text)
 	for (size_t i = 0; i < s->doc->n_instances; i++) {
 		if (strcmp(s->doc->instances[i].name, name) != 0)
 			continue;
-		hp3_ini_report(s->doc, s->line, name, NULL, NULL,
+		hp3_ini_report(s->doc, name, NULL, NULL,
 			"section began at line %u already: put all its keys there",
 			s->doc->instances[i].line);
 		s->current = (long)i;
@@ -214,14 +211,14 @@ static void unknown_key(struct scan *s, const char *key, const char *shown)
 		}
 	}
 	if (elsewhere != NULL)
-		hp3_ini_report(s->doc, s->line, inst->name, key, shown,
+		hp3_ini_report(s->doc, inst->name, key, shown,
 			"unknown key here: it belongs to section [%s%s]", elsewhere,
 			hp3_ini_section_row(schema, elsewhere)->max > 0 ? ".NAME" : "");
 	else if (near.best != NULL)
-		hp3_ini_report(s->doc, s->line, inst->name, key, shown,
-			"unknown key: did you mean '%s'?", near.best);
+		hp3_ini_report(s->doc, inst->name, key, shown, "unknown key: did you mean '%s'?",
+			near.best);
 	else
-		hp3_ini_report(s->doc, s->line, inst->name, key, shown,
+		hp3_ini_report(s->doc, inst->name, key, shown,
 			"unknown key; keys of this section: %s", known);
 	inst->touched = true;
 }
@@ -286,7 +283,7 @@ static int known_key(struct scan *s, const struct hp3_ini_key *key, char *value,
 		e = &doc->entries[i];
 		if (e->instance != s->current || e->key != key)
 			continue;
-		hp3_ini_report(doc, s->line, section, key->key, shown,
+		hp3_ini_report(doc, section, key->key, shown,
 			"already set to %s at line %u: remove one of the two", e->shown, e->line);
 		return 0;
 	}
@@ -295,11 +292,12 @@ static int known_key(struct scan *s, const struct hp3_ini_key *key, char *value,
 		return -ENOMEM;
 	doc->entries = list;
 	e = &list[doc->n_entries++];
-	*e = (struct hp3_ini_entry){.instance = (uint32_t)s->current, .key = key, .line = s->line};
+	*e = (struct hp3_ini_entry){
+		.instance = (uint32_t)s->current, .key = key, .line = s->doc->line};
 	strcpy(e->shown, shown);
 	problem = cut_value(value);
 	if (problem != NULL) {
-		hp3_ini_report(doc, s->line, section, key->key, shown, "%s", problem);
+		hp3_ini_report(doc, section, key->key, shown, "%s", problem);
 		e->bad = true;
 		return 0;
 	}
@@ -318,7 +316,7 @@ static int key_line(struct scan *s, char *text)
 		return 0;
 	if (equals == NULL) {
 		copy_shown(shown, has_secret(schema, text) ? SHOWN_SECRET : text);
-		hp3_ini_report(s->doc, s->line, section, NULL, shown,
+		hp3_ini_report(s->doc, section, NULL, shown,
 			"neither [section] nor comment nor key: write key = value");
 		return 0;
 	}
@@ -328,7 +326,7 @@ static int key_line(struct scan *s, char *text)
 	copy_shown(shown, value);
 	if (section == NULL) {
 		copy_shown(shown, is_secret(schema, name) ? SHOWN_SECRET : value);
-		hp3_ini_report(s->doc, s->line, NULL, name, shown,
+		hp3_ini_report(s->doc, NULL, name, shown,
 			"key before the first section: write its [section] above it");
 		return 0;
 	}
@@ -392,11 +390,11 @@ static int scan_line(struct scan *s, const char *raw, size_t len)
 		if (s->current >= 0)
 			instance_of(s)->touched = true;
 		if (!plain)
-			hp3_ini_report(s->doc, s->line, NULL, NULL, shown,
+			hp3_ini_report(s->doc, NULL, NULL, shown,
 				"control character in the line: the file has to be plain text, in "
 				"UTF-8");
 		else
-			hp3_ini_report(s->doc, s->line, NULL, NULL, shown,
+			hp3_ini_report(s->doc, NULL, NULL, shown,
 				"line of %zu bytes: at most %u are allowed", len, HP3_INI_LINE_MAX);
 		return 0;
 	}
@@ -414,7 +412,7 @@ int hp3_ini_scan(struct hp3_ini_doc *doc, const char *text, size_t len)
 		const char *newline = memchr(text, '\n', len);
 		size_t n = newline != NULL ? (size_t)(newline - text) : len;
 
-		s.line++;
+		doc->line++;
 		ret = scan_line(&s, text, n);
 		n += newline != NULL;
 		text += n;

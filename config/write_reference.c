@@ -5,7 +5,6 @@
  *
  * usage: write_reference ini|manual
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "config/config.h"
@@ -38,15 +37,10 @@ static const char tail[] = ".SH SEE ALSO\n.BR hp3d (8),\n.BR hp3ctl (1),\n.BR hp
 
 static void write_key(const struct hp3_ini_key *key)
 {
-	char allowed[128], def[HP3_INI_VALUE_MAX + 16] = "must be set";
+	char allowed[128], def[HP3_INI_DEFAULT_MAX];
 
 	hp3_ini_allowed(key, allowed, sizeof(allowed));
-	if (!key->required && key->type == HP3_INI_INT)
-		snprintf(def, sizeof(def), "default %" PRIu64, key->def);
-	else if (!key->required && key->type == HP3_INI_ENUM)
-		snprintf(def, sizeof(def), "default %s", key->choices[key->def]);
-	else if (!key->required)
-		snprintf(def, sizeof(def), "default \"%s\"", key->def_string);
+	hp3_ini_default(key, def, sizeof(def));
 	printf(".TP\n.BR %s \" (", key->key);
 	hp3_troff_text(stdout, allowed);
 	fputs("; ", stdout);

@@ -164,6 +164,6 @@ json_t *hp3_scenario_json(const struct hp3_scenario *s)
 {
 	json_t *all = json_object();
 
-	hp3_ini_each(&schema, s, add_item, all);
+	hp3_ini_each(&schema, s, false, add_item, all);
 	return all;
 }

@@ -99,7 +99,7 @@ json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs 
 		.policy = sim_policy_of(cfg->run.lb) < SIM_POLICIES,
 		.verbs = sim_policy_of(cfg->run.lb) == SIM_POLICY_VERBS};
 
-	hp3_ini_each(&sim_schema, cfg, add_setting, &u);
+	hp3_ini_each(&sim_schema, cfg, false, add_setting, &u);
 	if (was_read(in->topology)) {
 		json_object_set_new(u.out, "fabric.kind", json_string("file"));
 		json_object_set_new(u.out, "fabric.topology", json_string(in->topology->name));

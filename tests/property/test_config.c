@@ -137,7 +137,7 @@ static void damaged_files(void **state)
 		for (unsigned i = 0; i < errs.count; i++)
 			assert_int_equal(strncmp(errs.list[i].text, "f.ini", 5), 0);
 		if (ret == 0) {
-			hp3_ini_each_with_hidden(&hp3_config_schema, &cfg, in_range, NULL);
+			hp3_ini_each(&hp3_config_schema, &cfg, true, in_range, NULL);
 			dump_loads_back(hp3_config_dump, &cfg);
 			dump_loads_back(hp3_config_dump_short, &cfg);
 		}

@@ -118,7 +118,7 @@ json_t *hp3d_json_config(const struct hp3_config *cfg, json_t *req)
 {
 	json_t *sections = json_object();
 
-	hp3_ini_each(&hp3_config_schema, cfg, add_config_key, sections);
+	hp3_ini_each(&hp3_config_schema, cfg, false, add_config_key, sections);
 	return hp3d_json_ok(sections);
 }
 
