@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/dcqcn.h"
+#include "base/minmax.h"
 
 #define FIRST_CNP 0x01u /* seen: alpha is valid */
 #define RUNNING   0x02u /* the increase timer runs */
@@ -135,14 +136,12 @@ static void make_steps(struct hp3_dcqcn *rp, uint64_t n, uint64_t add, uint64_t 
 	while (n > 0 && !(rp->rate == rp->target && (add == 0 || rp->target == line))) {
 		uint64_t distance = rp->target - rp->rate, jump;
 
-		rp->target = rp->target + add > line ? line : rp->target + add;
+		rp->target = hp3_min_u64(rp->target + add, line);
 		rp->rate += (rp->target - rp->rate + 1) / 2;
 		n--;
 		if (add == 0 || rp->target - rp->rate != distance)
 			continue;
-		jump = (line - rp->target) / add;
-		if (jump > n)
-			jump = n;
+		jump = hp3_min_u64((line - rp->target) / add, n);
 		rp->target += jump * add;
 		rp->rate += jump * add;
 		n -= jump;
@@ -154,12 +153,10 @@ static void increase_rate(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p
 	uint8_t other, uint64_t n)
 {
 	while (n > 0) {
-		uint64_t add, m = steps_of_phase(p, *own, other, &add);
+		uint64_t add, m = hp3_min_u64(steps_of_phase(p, *own, other, &add), n);
 
-		if (m > n)
-			m = n;
 		make_steps(rp, m, add, bps_of_mbps(p->rpg_max_rate));
-		*own = m > STAGE_MAX - *own ? STAGE_MAX : (uint8_t)(*own + m);
+		*own = (uint8_t)hp3_min_u64(*own + m, STAGE_MAX);
 		n -= m;
 	}
 }
@@ -181,11 +178,7 @@ static void reduce_rate(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, 
 
 	if (p->clamp_tgt_rate || (p->clamp_tgt_rate_after_time_inc && rp->time_stage > 0))
 		rp->target = rp->rate;
-	if (rate < least)
-		rate = least;
-	if (rate < bps_of_mbps(p->rpg_min_rate))
-		rate = bps_of_mbps(p->rpg_min_rate);
-	rp->rate = rate;
+	rp->rate = hp3_max_u64(hp3_max_u64(rate, least), bps_of_mbps(p->rpg_min_rate));
 	rp->reduce_at = now + ns_of_us(p->rate_reduce_monitor_period);
 	restart_increase(rp, p, now);
 }
@@ -206,14 +199,9 @@ static void bound_rate(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p)
 {
 	uint64_t line = bps_of_mbps(p->rpg_max_rate), least = bps_of_mbps(p->rpg_min_rate);
 
-	if (rp->target > line)
-		rp->target = line;
-	if (rp->rate > rp->target)
-		rp->rate = rp->target;
-	if (rp->rate < least)
-		rp->rate = least;
-	if (rp->target < rp->rate)
-		rp->target = rp->rate;
+	rp->target = hp3_min_u64(rp->target, line);
+	rp->rate = hp3_max_u64(hp3_min_u64(rp->rate, rp->target), least);
+	rp->target = hp3_max_u64(rp->target, rp->rate);
 }
 
 void hp3_dcqcn_advance(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p, uint64_t now)

@@ -20,8 +20,7 @@ static uint64_t debt_at(const struct hp3_pacer *p, uint64_t now)
 static void settle_debt(struct hp3_pacer *p, uint64_t now)
 {
 	p->debt = debt_at(p, now);
-	if (now > p->at)
-		p->at = now;
+	p->at = hp3_max_u64(p->at, now);
 }
 
 void hp3_pacer_init(struct hp3_pacer *p, uint64_t rate, uint64_t now)

@@ -18,14 +18,7 @@ void hp3_shield_reply(struct hp3_shield *s, uint32_t psn)
 
 enum hp3_cnp_verdict hp3_shield_cnp(const struct hp3_shield *s, uint64_t now)
 {
-	if (now < s->until)
-		return HP3_CNP_CONSUME;
-	return HP3_CNP_PASS;
-}
-
-void hp3_withheld_begin(struct hp3_withheld *w, uint64_t until)
-{
-	w->until = until;
+	return now < s->until ? HP3_CNP_CONSUME : HP3_CNP_PASS;
 }
 
 enum hp3_cnp_verdict hp3_withheld_cnp(struct hp3_withheld *w, uint16_t pkey, uint64_t now)

@@ -49,13 +49,10 @@ enum hp3_cnp_verdict hp3_shield_cnp(const struct hp3_shield *s, uint64_t now);
 
 /* CNPs that wait; all 0: no CNP waits. */
 struct hp3_withheld {
-	uint64_t until; /* ns; CNPs before this time wait */
+	uint64_t until; /* ns; CNPs before this time wait; set by the caller */
 	uint16_t pkey; /* P_Key of the newest CNP */
 	bool owed; /* a CNP waits */
 };
-
-/* CNPs wait until `until`. A CNP that waits already still waits. */
-void hp3_withheld_begin(struct hp3_withheld *w, uint64_t until);
 
 /* A CNP for the flow arrived, and the shield did not consume it. */
 enum hp3_cnp_verdict hp3_withheld_cnp(struct hp3_withheld *w, uint16_t pkey, uint64_t now);

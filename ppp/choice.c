@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "ppp/paths_internal.h"
 
 #define WEIGHT_ONE   65536u
@@ -22,7 +23,7 @@ static void weigh_paths(uint32_t *w, unsigned n)
 	uint32_t least = INELIGIBLE;
 
 	for (unsigned i = 0; i < n; i++)
-		least = w[i] < least ? w[i] : least;
+		least = hp3_min_u32(least, w[i]);
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t excess = w[i] - least;
 
@@ -50,14 +51,9 @@ static int draw_path(struct hp3_paths *t, const uint32_t *weights, unsigned n)
 	}
 }
 
-static bool is_failed_quality(enum hp3_quality q)
-{
-	return q == HP3_QUALITY_FAILED;
-}
-
 static bool is_barred_quality(enum hp3_quality q)
 {
-	return is_failed_quality(q) || q == HP3_QUALITY_CONGESTED || q == HP3_QUALITY_LOSSY;
+	return q == HP3_QUALITY_FAILED || q == HP3_QUALITY_CONGESTED || q == HP3_QUALITY_LOSSY;
 }
 
 /* The candidates of a round, while they are chosen. */
@@ -176,8 +172,7 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	struct round r = {
 		.t = t, .now = now, .qpn = qpn, .least = hp3_paths_least_rtt(t), .ports = ports};
 
-	if (k > ROUND_MAX)
-		k = ROUND_MAX;
+	k = hp3_min_u32(k, ROUND_MAX);
 	r.taken[0] = in_use != 0 ? hp3_paths_id(t, in_use, qpn) : HP3_PATH_NONE;
 	take_remembered(&r, (k + 1) / 2);
 	take_unexplored(&r, k);
@@ -207,8 +202,7 @@ int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *p
 			is_barred_quality(q) || q == HP3_QUALITY_UNKNOWN)
 			continue;
 		weights[e] = hp3_paths_flows_on(t, p->id, qpn);
-		if (p->rtt < best)
-			best = p->rtt;
+		best = hp3_min_u32(best, p->rtt);
 	}
 	for (unsigned e = 0; e < HP3_PATHS; e++) {
 		if ((uint64_t)t->path[e].rtt * 100 > (uint64_t)best * (100 + t->params->equal))

@@ -9,22 +9,13 @@ static void look_at(struct hp3_depth *d, uint8_t level)
 	d->at = d->tries = d->missing = 0;
 }
 
-static bool is_drawn(const struct hp3_depth *d, unsigned n, uint16_t port)
-{
-	for (unsigned i = 0; i < n; i++) {
-		if (d->port[i] == port)
-			return true;
-	}
-	return false;
-}
-
 void hp3_depth_init(struct hp3_depth *d, uint8_t hint, uint64_t *rng)
 {
 	memset(d, 0, sizeof(*d));
 	for (unsigned i = 0; i < HP3_DEPTH_PORTS; i++) {
 		do {
 			d->port[i] = hp3_random_port(rng);
-		} while (is_drawn(d, i, d->port[i]));
+		} while (hp3_port_among(d->port, i, d->port[i]));
 	}
 	d->hint = hint;
 	look_at(d, hint != 0 ? hint : 1);

@@ -4,6 +4,7 @@
 #include "base/minmax.h"
 #include "base/names.h"
 #include "ppp/discovery.h"
+#include "ppp/ports.h"
 
 #define ID_MASK          (~(uint32_t)(HP3_ROUND_PROBES - 1))
 #define LEAST_PROBES     2u /* of a round: the port in use, one candidate */
@@ -30,8 +31,7 @@ uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_roun
 	tokens = (full - (from - now)) / interval;
 	if (tokens < least || tokens == 0)
 		return 0;
-	if (tokens < want)
-		want = (uint32_t)tokens;
+	want = (uint32_t)hp3_min_u64(tokens, want);
 	b->spent_until = from + want * interval;
 	return want;
 }
@@ -45,14 +45,10 @@ static bool candidates_valid(const struct hp3_round_ask *ask)
 {
 	if (ask->n == 0 || ask->n > HP3_ROUND_PROBES - 1)
 		return false;
-	for (uint32_t i = 0; i < ask->n; i++) {
-		if (ask->candidates[i] == ask->port)
+	for (uint32_t i = 0; i < ask->n; i++)
+		if (ask->candidates[i] == ask->port ||
+			hp3_port_among(ask->candidates, i, ask->candidates[i]))
 			return false;
-		for (uint32_t k = 0; k < i; k++) {
-			if (ask->candidates[i] == ask->candidates[k])
-				return false;
-		}
-	}
 	return true;
 }
 
@@ -121,6 +117,21 @@ int hp3_round_in_air(const struct hp3_round *r)
 	return is_parallel(r) ? HP3_NO_PROBE : first_in(r, HP3_PROBE_OPEN);
 }
 
+/* The fastest unmarked answer of the probes from number `i` on; NULL: there is none. */
+static const struct hp3_probe *fastest_unmarked(const struct hp3_round *r, uint32_t i)
+{
+	const struct hp3_probe *best = NULL;
+
+	for (; i < r->n; i++) {
+		const struct hp3_probe *q = &r->probe[i];
+
+		if (q->state == HP3_PROBE_ANSWERED && !q->ce &&
+			(best == NULL || q->rtt_ns < best->rtt_ns))
+			best = q;
+	}
+	return best;
+}
+
 static bool incumbent_answered(const struct hp3_round *r)
 {
 	return r->probe[0].state == HP3_PROBE_ANSWERED;
@@ -141,7 +152,7 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 {
 	uint32_t improve = r->again ? (100u + p->improve) / 2 : p->improve;
 	uint64_t ref = reference_rtt(r, p);
-	int best = HP3_NO_PROBE;
+	const struct hp3_probe *best = fastest_unmarked(r, 1);
 
 	if (r->lossy)
 		improve = HP3_LOSSY_RTT;
@@ -149,16 +160,9 @@ static bool find_winner(struct hp3_round *r, const struct hp3_round_params *p)
 		improve = HP3_NO_WORSE_RTT;
 	if (r->patient && !incumbent_answered(r))
 		return false;
-	for (uint32_t i = 1; i < r->n; i++) {
-		const struct hp3_probe *q = &r->probe[i];
-
-		if (q->state == HP3_PROBE_ANSWERED && !q->ce &&
-			(best == HP3_NO_PROBE || q->rtt_ns < r->probe[best].rtt_ns))
-			best = (int)i;
-	}
-	if (best == HP3_NO_PROBE || (uint64_t)r->probe[best].rtt_ns * 100 > ref * improve)
+	if (best == NULL || (uint64_t)best->rtt_ns * 100 > ref * improve)
 		return false;
-	r->winner = (uint8_t)best;
+	r->winner = (uint8_t)(best - r->probe);
 	r->outcome = HP3_ROUND_WINNER;
 	return true;
 }
@@ -205,7 +209,6 @@ enum hp3_round_outcome hp3_round_timed(struct hp3_round *r, const struct hp3_rou
 {
 	uint32_t i = id & ~ID_MASK;
 	struct hp3_probe *q = &r->probe[i];
-	uint64_t rtt;
 
 	if ((id & ID_MASK) != r->id || i >= r->next)
 		return r->outcome;
@@ -214,10 +217,7 @@ enum hp3_round_outcome hp3_round_timed(struct hp3_round *r, const struct hp3_rou
 		return r->outcome;
 	if ((q->state == HP3_PROBE_LOST || r->outcome != HP3_ROUND_PENDING) && r->late < UINT8_MAX)
 		r->late++;
-	rtt = now - sent_at(r, i);
-	if (took_ns != 0 && took_ns < rtt)
-		rtt = took_ns;
-	q->rtt_ns = rtt == 0 ? 1 : rtt < UINT32_MAX ? (uint32_t)rtt : UINT32_MAX;
+	q->rtt_ns = hp3_probe_rtt(now - sent_at(r, i), took_ns);
 	q->ce = ce;
 	q->state = q->state == HP3_PROBE_OPEN ? HP3_PROBE_ANSWERED : HP3_PROBE_LATE;
 	judge_round(r, p, now);
@@ -232,16 +232,7 @@ void hp3_round_cancel(struct hp3_round *r)
 
 const struct hp3_probe *hp3_round_unmarked(const struct hp3_round *r)
 {
-	const struct hp3_probe *best = NULL;
-
-	for (uint32_t i = 0; i < r->n; i++) {
-		const struct hp3_probe *p = &r->probe[i];
-
-		if (p->state == HP3_PROBE_ANSWERED && !p->ce &&
-			(best == NULL || p->rtt_ns < best->rtt_ns))
-			best = p;
-	}
-	return best;
+	return fastest_unmarked(r, 0);
 }
 
 bool hp3_round_heard(const struct hp3_round *r)
@@ -259,8 +250,7 @@ static void wait_for(struct hp3_backoff *b, uint64_t wait_ns, uint64_t now)
 {
 	uint64_t units = ((now & (BACKOFF_UNIT - 1)) + wait_ns + BACKOFF_UNIT - 1) / BACKOFF_UNIT;
 
-	if (units > BACKOFF_SPAN / 2 - 1)
-		units = BACKOFF_SPAN / 2 - 1;
+	units = hp3_min_u64(units, BACKOFF_SPAN / 2 - 1);
 	b->until = (uint32_t)(now / BACKOFF_UNIT + units) & (BACKOFF_SPAN - 1);
 	if (b->until == 0)
 		b->until = 1; /* one unit later: 0 means no wait */
@@ -280,13 +270,12 @@ uint32_t hp3_backoff_doubt(const struct hp3_backoff *b, const struct hp3_round_p
 static uint64_t longest_wait(const struct hp3_backoff *b, const struct hp3_round_params *p)
 {
 	uint32_t doubt = doubt_of((uint32_t)b->searches + b->slow, p);
-	uint64_t wait = p->backoff_max_ns;
 
 	if (doubt == 0)
 		return 0;
-	if (doubt <= 32 && (uint64_t)p->backoff_min_ns << (doubt - 1) < wait)
-		wait = (uint64_t)p->backoff_min_ns << (doubt - 1);
-	return wait;
+	return doubt > 32
+		       ? p->backoff_max_ns
+		       : hp3_min_u64((uint64_t)p->backoff_min_ns << (doubt - 1), p->backoff_max_ns);
 }
 
 void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, bool slow,
@@ -315,10 +304,9 @@ bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now)
 
 void hp3_backoff_age(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t now)
 {
-	uint64_t wait = longest_wait(b, p), past = units_since(b, now);
+	uint64_t wait = hp3_max_u64(longest_wait(b, p), p->backoff_min_ns);
+	uint64_t past = units_since(b, now);
 
-	if (wait < p->backoff_min_ns)
-		wait = p->backoff_min_ns;
 	if (b->until == 0 || !hp3_backoff_ready(b, now))
 		return;
 	if (past >= BACKOFF_SPAN / 4 || past * BACKOFF_UNIT >= BACKOFF_FORGET * wait)

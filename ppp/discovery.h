@@ -28,6 +28,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/minmax.h"
 
 #define HP3_ROUND_PROBES 8u /* including the port in use */
 #define HP3_NO_PROBE     (-1)
@@ -47,6 +48,18 @@ struct hp3_round_params {
 	uint16_t improve; /* most percent of the incumbent's RTT that a winner may have, 1..100 */
 	uint8_t backoff_after; /* number of searches from which on there are waits, >= 1 */
 };
+
+/*
+ * The RTT, not 0, of a probe that left `since_ns` ago. took_ns: the RTT by a clock closer to the
+ * wire than the caller's, such as an RNIC's timestamps. If took_ns is 0, or longer than the time by
+ * the caller's clock, the latter counts.
+ */
+static inline uint32_t hp3_probe_rtt(uint64_t since_ns, uint32_t took_ns)
+{
+	uint64_t rtt = took_ns != 0 ? hp3_min_u64(since_ns, took_ns) : since_ns;
+
+	return (uint32_t)hp3_min_u64(hp3_max_u64(rtt, 1), UINT32_MAX);
+}
 
 /* --- Probe budget of an address pair: a token bucket, full when zeroed. --- */
 
@@ -156,11 +169,7 @@ int hp3_round_in_air(const struct hp3_round *r);
  */
 enum hp3_round_outcome hp3_round_reply(
 	struct hp3_round *r, const struct hp3_round_params *p, uint32_t id, bool ce, uint64_t now);
-/*
- * As hp3_round_reply(), with `took_ns`: an RTT by a clock closer to the wire than the caller's,
- * such as an RNIC's timestamps. If took_ns is 0, or longer than the time by the caller's clock, the
- * latter counts.
- */
+/* As hp3_round_reply(), with `took_ns` of hp3_probe_rtt(). */
 enum hp3_round_outcome hp3_round_timed(struct hp3_round *r, const struct hp3_round_params *p,
 	uint32_t id, bool ce, uint32_t took_ns, uint64_t now);
 

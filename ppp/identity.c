@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Maps ports to paths: the providers, and updates of the table when they map more ports.
- *
- * Two entries may get the same id when a port's path becomes known late. Then the first one keeps
- * the results. The other entry only counts the flows that have its index, and is freed when they
- * have left.
- */
+/* Maps ports to paths: the providers, and updates of the table when they map more ports. */
 #include <errno.h>
 #include <string.h>
 #include "ppp/paths_internal.h"

@@ -44,8 +44,7 @@ uint32_t hp3_least_seen(struct hp3_least *l, uint32_t queued, uint32_t took_ns)
 
 	if (*least == 0)
 		*least = by_others(l, size_of(queued));
-	if (took_ns < *least)
-		*least = took_ns;
+	*least = hp3_min_u32(*least, took_ns);
 	return *least;
 }
 

@@ -42,6 +42,12 @@ void hp3_monitor_offer_base(struct hp3_monitor *m, uint32_t rtt_ns)
 		m->base = rtt_ns;
 }
 
+/* The first sample is the value; 0: no sample yet. */
+static uint32_t smooth_rtt(uint32_t value, uint32_t sample)
+{
+	return value == 0 ? sample : hp3_monitor_smoothed(value, sample);
+}
+
 /* Packet `psn` is answered: results now count for the new path, and there is an RTT. */
 void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t now)
 {
@@ -54,7 +60,7 @@ void hp3_monitor_answered(struct hp3_monitor *m, const struct hp3_monitor_params
 	if (rtt == 0)
 		rtt = 1;
 	hp3_monitor_offer_base(m, rtt);
-	m->smooth = m->smooth == 0 ? rtt : hp3_monitor_smoothed(m->smooth, rtt);
+	m->smooth = smooth_rtt(m->smooth, rtt);
 	if ((uint64_t)rtt * 100 >= (uint64_t)m->base * p->rtt_factor)
 		m->slow = 1;
 }
@@ -97,7 +103,7 @@ static void age_base(struct hp3_monitor *m, const struct hp3_monitor_params *p, 
 	uint32_t rise = m->base / BASE_RISE + 1;
 
 	if (m->base != 0 && ((m->cycle_end ^ next_end) >> (p->base_age_log2 & 63u)) != 0)
-		m->base += rise < room ? rise : room;
+		m->base += hp3_min_u32(rise, room);
 }
 
 /*
@@ -213,8 +219,7 @@ bool hp3_monitor_completions(struct hp3_monitor *m, const struct hp3_monitor_par
 		least_ns = without_queue(m, least_ns);
 		hp3_monitor_offer_base(m, least_ns);
 		rtt = hp3_min_u64((uint64_t)took_ns * m->base / least_ns, UINT32_MAX);
-		m->smooth = m->smooth == 0 ? (uint32_t)rtt
-					   : hp3_monitor_smoothed(m->smooth, (uint32_t)rtt);
+		m->smooth = smooth_rtt(m->smooth, (uint32_t)rtt);
 		if ((uint64_t)took_ns * 100 >= (uint64_t)least_ns * p->rtt_factor &&
 			is_half_way(m, p))
 			m->slow = 1;
@@ -272,7 +277,7 @@ void hp3_monitor_estimates(
 	est->rtt_ns = m->smooth;
 	est->marked_permille =
 		marked_share(m) == HP3_TALLY_SHARE_NONE ? 0 : marked_share(m) * 1000u / SHARE_ONE;
-	est->rate_kbps = kbps > UINT32_MAX ? UINT32_MAX : (uint32_t)kbps;
+	est->rate_kbps = (uint32_t)hp3_min_u64(kbps, UINT32_MAX);
 }
 
 uint32_t hp3_monitor_evidence(const struct hp3_monitor *m, uint8_t cycles[HP3_CYCLES_KEPT + 1])

@@ -11,7 +11,7 @@ void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until)
 {
 	if (!may_withhold(e) || e->cfg.observe || e->cfg.verbs)
 		return;
-	hp3_withheld_begin(&m->withheld, until);
+	m->withheld.until = until;
 	hp3_slot_timer(e, m, &m->cnp_at, until);
 }
 

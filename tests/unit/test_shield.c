@@ -78,7 +78,7 @@ static void rule_30_who_stays_is_owed_one_cnp(void **state)
 
 	assert_int_equal(hp3_withheld_cnp(&w, 1, 0), HP3_CNP_PASS);
 	assert_false(hp3_withheld_end(&w, false));
-	hp3_withheld_begin(&w, 1000);
+	w.until = 1000;
 	assert_int_equal(hp3_withheld_cnp(&w, 1, 100), HP3_CNP_CONSUME);
 	assert_int_equal(hp3_withheld_cnp(&w, 2, 999), HP3_CNP_CONSUME);
 	assert_int_equal(hp3_withheld_cnp(&w, 3, 1000), HP3_CNP_PASS);
@@ -91,9 +91,9 @@ static void rule_30_who_leaves_is_owed_none(void **state)
 {
 	struct hp3_withheld w = {0};
 
-	hp3_withheld_begin(&w, 1000);
+	w.until = 1000;
 	assert_int_equal(hp3_withheld_cnp(&w, 1, 100), HP3_CNP_CONSUME);
-	hp3_withheld_begin(&w, UINT64_MAX); /* the drain */
+	w.until = UINT64_MAX; /* the drain */
 	assert_int_equal(hp3_withheld_cnp(&w, 1, 5000), HP3_CNP_CONSUME);
 	assert_false(hp3_withheld_end(&w, true));
 	assert_int_equal(hp3_withheld_cnp(&w, 1, 5001), HP3_CNP_PASS);
