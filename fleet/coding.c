@@ -5,7 +5,7 @@
 #include "fleet/names.h"
 
 static void put_head(
-	struct hp3_cbor_out *o, size_t (*encode)(size_t, unsigned char *, size_t), size_t n)
+	struct hp3_cbor_out *o, size_t (*encode)(uint64_t, unsigned char *, size_t), uint64_t n)
 {
 	size_t used = o->bad ? 0 : encode(n, o->at, o->left);
 
@@ -14,15 +14,9 @@ static void put_head(
 	o->left -= used;
 }
 
-static size_t encode_uint(size_t v, unsigned char *to, size_t room)
-{
-	return cbor_encode_uint(v, to, room);
-}
-
 void hp3_cbor_put_uint(struct hp3_cbor_out *o, uint64_t v)
 {
-	_Static_assert(sizeof(size_t) == sizeof(v), "heads carry 64 bits");
-	put_head(o, encode_uint, v);
+	put_head(o, cbor_encode_uint, v);
 }
 
 static void put_body(struct hp3_cbor_out *o, const void *bytes, size_t n)
@@ -96,69 +90,6 @@ static void got_array(void *arg, size_t n)
 	*(struct item *)arg = (struct item){.kind = ARRAY, .n = n};
 }
 
-static void ignore_int8(void *arg, uint8_t v)
-{
-}
-
-static void ignore_int16(void *arg, uint16_t v)
-{
-}
-
-static void ignore_int32(void *arg, uint32_t v)
-{
-}
-
-static void ignore_int64(void *arg, uint64_t v)
-{
-}
-
-static void ignore_item(void *arg)
-{
-}
-
-static void ignore_collection(void *arg, size_t n)
-{
-}
-
-static void ignore_float(void *arg, float v)
-{
-}
-
-static void ignore_double(void *arg, double v)
-{
-}
-
-static void ignore_bool(void *arg, bool v)
-{
-}
-
-static const struct cbor_callbacks callbacks = {
-	.uint8 = got_uint8,
-	.uint16 = got_uint16,
-	.uint32 = got_uint32,
-	.uint64 = got_uint64,
-	.byte_string = got_bytes,
-	.string = got_text,
-	.array_start = got_array,
-	.negint8 = ignore_int8,
-	.negint16 = ignore_int16,
-	.negint32 = ignore_int32,
-	.negint64 = ignore_int64,
-	.byte_string_start = ignore_item,
-	.string_start = ignore_item,
-	.indef_array_start = ignore_item,
-	.indef_map_start = ignore_item,
-	.map_start = ignore_collection,
-	.tag = ignore_int64,
-	.float2 = ignore_float,
-	.float4 = ignore_float,
-	.float8 = ignore_double,
-	.undefined = ignore_item,
-	.null = ignore_item,
-	.boolean = ignore_bool,
-	.indef_break = ignore_item,
-};
-
 /* Bytes of the shortest head for `n` (RFC 8949, 4.2.1). */
 static size_t head_bytes(uint64_t n)
 {
@@ -173,9 +104,17 @@ static size_t head_bytes(uint64_t n)
 
 static struct item get_item(struct hp3_cbor_in *i, enum item_kind kind, uint64_t max)
 {
-	struct item it = {0};
+	struct cbor_callbacks callbacks = cbor_empty_callbacks;
 	struct cbor_decoder_result r = {0};
+	struct item it = {0};
 
+	callbacks.uint8 = got_uint8;
+	callbacks.uint16 = got_uint16;
+	callbacks.uint32 = got_uint32;
+	callbacks.uint64 = got_uint64;
+	callbacks.byte_string = got_bytes;
+	callbacks.string = got_text;
+	callbacks.array_start = got_array;
 	if (!i->bad && i->left > 0)
 		r = cbor_stream_decode(i->at, i->left, &callbacks, &it);
 	if (i->bad || i->left == 0 || r.status != CBOR_DECODER_FINISHED || it.kind != kind ||

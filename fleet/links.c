@@ -12,14 +12,6 @@ static uint32_t next_bucket(const struct hp3_fleet *f, uint32_t b)
 	return (b + 1) & (f->link_buckets - 1);
 }
 
-static struct hp3_fleet_node leaf_key(const char *leaf)
-{
-	struct hp3_fleet_node n = {.key = {'l'}};
-
-	memcpy(n.key + 1, leaf, strlen(leaf));
-	return n;
-}
-
 static struct hp3_fleet_node hop_key(const struct hp3_fleet_addr *hop)
 {
 	struct hp3_fleet_node n = {.key = {'h', (char)hop->len}};
@@ -110,8 +102,9 @@ bool hp3_fleet_link_before(const struct hp3_fleet *f, uint32_t a, uint32_t b)
 
 uint32_t hp3_fleet_leaf_of(struct hp3_fleet *f, const char *leaf)
 {
-	struct hp3_fleet_node n = leaf_key(leaf);
+	struct hp3_fleet_node n = {.key = {'l'}};
 
+	memcpy(n.key + 1, leaf, strlen(leaf));
 	return node_of(f, &n);
 }
 

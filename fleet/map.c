@@ -40,12 +40,14 @@ static uint32_t leaf_of_addr(struct hp3_fleet *f, const struct hp3_fleet_addr *a
 	return i == HP3_FLEET_NONE ? hp3_fleet_leaf_of(f, "") : f->owner[i].leaf;
 }
 
-void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow)
+void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow, int by)
 {
-	l->flows++;
-	l->severe += (flow->flags & HP3_FLEET_SEVERE) != 0;
-	l->load_kbps += flow->rate_kbps;
-	l->marked_kbps += flow->rate_kbps * flow->marked_permille;
+	uint64_t kbps = (uint64_t)by * flow->rate_kbps;
+
+	l->flows += (uint32_t)by;
+	l->severe += (flow->flags & HP3_FLEET_SEVERE) != 0 ? (uint32_t)by : 0;
+	l->load_kbps += kbps;
+	l->marked_kbps += kbps * flow->marked_permille;
 }
 
 static void place_flow(struct hp3_fleet *f, uint32_t slot, unsigned i)
@@ -67,8 +69,8 @@ static void place_flow(struct hp3_fleet *f, uint32_t slot, unsigned i)
 		}
 	}
 	if (at.up != HP3_FLEET_NONE) {
-		hp3_fleet_count_on(&f->link[at.up], flow);
-		hp3_fleet_count_on(&f->link[at.down], flow);
+		hp3_fleet_count_on(&f->link[at.up], flow, 1);
+		hp3_fleet_count_on(&f->link[at.down], flow, 1);
 	} else {
 		f->counts.unplaced++;
 	}

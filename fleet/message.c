@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encoding and decoding, field by field in the order of the structs. */
+/* Encoding and decoding, field by field in the order of the structs; look-ups in reports. */
 #include "fleet/message.h"
 #include <errno.h>
 #include <string.h>
@@ -323,4 +323,23 @@ int hp3_fleet_keepalive_decode(const uint8_t *from, size_t len, struct hp3_fleet
 	out->term = hp3_cbor_get_uint(&i, UINT64_MAX);
 	out->leads = hp3_cbor_get_uint(&i, 1) == 1;
 	return close_message(&i);
+}
+
+uint8_t hp3_fleet_report_hop(struct hp3_fleet_report *r, const struct hp3_fleet_addr *hop)
+{
+	for (uint8_t i = 0; i < r->n_hops; i++)
+		if (hp3_fleet_addr_cmp(&r->hop[i], hop) == 0)
+			return i;
+	if (r->n_hops == HP3_FLEET_HOPS)
+		return HP3_FLEET_NO_HOP;
+	r->hop[r->n_hops] = *hop;
+	return r->n_hops++;
+}
+
+bool hp3_fleet_is_new_spine_path(const struct hp3_fleet_flow *f, uint8_t hop)
+{
+	for (uint8_t i = 0; i < f->n_alts; i++)
+		if (f->alt[i].hop == hop)
+			return false;
+	return hop != HP3_FLEET_NO_HOP && hop != f->hop;
 }

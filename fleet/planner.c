@@ -15,26 +15,16 @@ void hp3_fleet_look(struct hp3_fleet *f, uint64_t now_ms)
 	hp3_fleet_alarms(f, now_ms);
 }
 
-static void take_off(struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_flow *flow)
-{
-	struct hp3_fleet_edge *l = &f->link[link];
-
-	l->flows--;
-	l->severe -= (flow->flags & HP3_FLEET_SEVERE) != 0;
-	l->load_kbps -= flow->rate_kbps;
-	l->marked_kbps -= flow->rate_kbps * flow->marked_permille;
-}
-
 /* Moves only the load: the flow's marks are not marks of its new links. */
 static void shift_load(
-	struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_flow *flow, bool on)
+	struct hp3_fleet *f, uint32_t link, const struct hp3_fleet_flow *flow, int by)
 {
 	struct hp3_fleet_edge *l = &f->link[link];
 
 	if (link == HP3_FLEET_NONE)
 		return;
-	l->flows += on ? 1 : -1u;
-	l->load_kbps += on ? flow->rate_kbps : -flow->rate_kbps;
+	l->flows += (uint32_t)by;
+	l->load_kbps += (uint64_t)by * flow->rate_kbps;
 }
 
 static void apply_choice(struct hp3_fleet *f, struct hp3_fleet_choice *c)
@@ -46,10 +36,10 @@ static void apply_choice(struct hp3_fleet *f, struct hp3_fleet_choice *c)
 
 	c->up = hp3_fleet_link_of(f, false, f->link[at->up].leaf, hop);
 	c->down = hp3_fleet_link_of(f, true, f->link[at->down].leaf, hop);
-	take_off(f, at->up, flow);
-	take_off(f, at->down, flow);
-	shift_load(f, c->up, flow, true);
-	shift_load(f, c->down, flow, true);
+	hp3_fleet_count_on(&f->link[at->up], flow, -1);
+	hp3_fleet_count_on(&f->link[at->down], flow, -1);
+	shift_load(f, c->up, flow, 1);
+	shift_load(f, c->down, flow, 1);
 	at->named = true;
 }
 
@@ -66,10 +56,10 @@ static void go_back(struct hp3_fleet *f, const struct hp3_fleet_choice *c, uint6
 	struct hp3_fleet_placed *at = &f->placed[c->placed];
 	const struct hp3_fleet_flow *flow = hp3_fleet_flow_of(f, at);
 
-	shift_load(f, c->up, flow, false);
-	shift_load(f, c->down, flow, false);
-	hp3_fleet_count_on(&f->link[at->up], flow);
-	hp3_fleet_count_on(&f->link[at->down], flow);
+	shift_load(f, c->up, flow, -1);
+	shift_load(f, c->down, flow, -1);
+	hp3_fleet_count_on(&f->link[at->up], flow, 1);
+	hp3_fleet_count_on(&f->link[at->down], flow, 1);
 	at->named = false;
 	keep_busy(f, at->up, until_ms);
 	keep_busy(f, at->down, until_ms);

@@ -114,7 +114,8 @@ void hp3_fleet_settle_hosts(struct hp3_fleet *f, uint64_t now_ms);
 
 /* map.c */
 void hp3_fleet_draw(struct hp3_fleet *f);
-void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow);
+/* Adds the flow to the link (by 1), or takes it off (by -1). */
+void hp3_fleet_count_on(struct hp3_fleet_edge *l, const struct hp3_fleet_flow *flow, int by);
 
 /* links.c */
 
