@@ -20,6 +20,13 @@ struct hp3_ends {
 /* Ends from any struct with members of these names: hp3_qp_event, hp3_flow_info, hp3_pair ... */
 #define HP3_ENDS(x) (&(const struct hp3_ends){(x)->ipv6, (x)->vlan, (x)->local, (x)->remote})
 
+/* Copies 16 bytes (IPv6) or 4 to each. */
+static inline void hp3_ends_copy(const struct hp3_ends *ends, uint8_t *local, uint8_t *remote)
+{
+	memcpy(local, ends->local, ends->ipv6 ? 16 : 4);
+	memcpy(remote, ends->remote, ends->ipv6 ? 16 : 4);
+}
+
 /* Ends of a packet; they point into the frame. */
 static inline struct hp3_ends hp3_ends_of(
 	const void *frame, const struct hp3_view *v, enum hp3_dir dir)

@@ -3,6 +3,7 @@
 #include "engine/info.h"
 #include <errno.h>
 #include "engine/flows/barred.h"
+#include "engine/paths/paths.h"
 #include "engine/spray/spray.h"
 
 bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair)
@@ -44,14 +45,11 @@ static void agreed_of(
 void hp3_pair_info_without_flow(
 	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info)
 {
-	size_t len = ends->ipv6 ? 16 : 4;
-
 	*info = (struct hp3_pair_info){.pair = HP3_NO_PAIR,
 		.ipv6 = ends->ipv6,
 		.vlan = ends->vlan,
 		.peer = HP3_PEER_UNKNOWN};
-	memcpy(info->local, ends->local, len);
-	memcpy(info->remote, ends->remote, len);
+	hp3_ends_copy(ends, info->local, info->remote);
 	agreed_of(e, ends, info);
 }
 
@@ -88,14 +86,6 @@ int hp3_pair_info(
 	return 0;
 }
 
-static bool hop_of(const struct hp3_engine *e, uint32_t id, struct hp3_hop *hop)
-{
-	if (e->tracing == NULL || id >= HP3_HOPS || e->tracing->hop[id].seen == 0)
-		return false;
-	*hop = e->tracing->hop[id];
-	return true;
-}
-
 bool hp3_path_of_port(
 	const struct hp3_engine *e, uint32_t flow, uint16_t port, uint32_t *id, struct hp3_hop *hop)
 {
@@ -104,7 +94,7 @@ bool hp3_path_of_port(
 	*id = HP3_PATH_BY_PORT | port;
 	if (pair != HP3_NO_PAIR && e->paths != NULL && e->pairs.pairs[pair].paths_ready)
 		*id = hp3_paths_id(&e->paths[pair], port, e->flows[flow].rqpn);
-	return hop_of(e, *id, hop);
+	return hp3_hop_of(e, *id, hop);
 }
 
 uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
@@ -130,7 +120,7 @@ uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 			.losses = p->losses,
 			.quality = (uint8_t)hp3_paths_quality(t, (int)i, now),
 			.age_ns = p->seen != 0 ? now - p->seen : 0};
-		info[n].named = hop_of(e, p->id, &info[n].hop);
+		info[n].named = hp3_hop_of(e, p->id, &info[n].hop);
 		n++;
 	}
 	return n;

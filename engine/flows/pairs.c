@@ -35,13 +35,11 @@ void hp3_pairs_init(
 /* Copies the ends as a pair stores them; returns their hash. */
 static uint32_t hash_ends(const struct hp3_pairs *t, const struct hp3_ends *ends, uint8_t both[32])
 {
-	const size_t len = ends->ipv6 ? 16 : 4;
 	const uint64_t *k = t->key;
 	uint64_t w[4], h;
 
 	memset(both, 0, 32);
-	memcpy(both, ends->local, len);
-	memcpy(both + 16, ends->remote, len);
+	hp3_ends_copy(ends, both, both + 16);
 	memcpy(w, both, 32);
 	h = hp3_mix(hp3_mix(w[0] ^ k[0], w[1] ^ k[1]) ^ w[2] ^ k[2], w[3] ^ k[3]);
 	return (uint32_t)(hp3_mix(h ^ ends->vlan, k[4]) >> 32);

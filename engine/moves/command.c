@@ -3,23 +3,15 @@
 #include <errno.h>
 #include "engine/moves/moves.h"
 
-#define RANDOM_PORT_MIN 0xc000u /* RNICs use 16,384 source ports from here on */
-#define RANDOM_PORTS    0x4000u
-
 static uint16_t random_port(struct hp3_engine *e, const struct hp3_flow *f)
 {
 	struct hp3_paths *t = e->paths != NULL ? &e->paths[f->pair] : NULL;
+	bool listed = t != NULL && e->pairs.pairs[f->pair].paths_ready && t->n_ports > 1;
 	uint16_t port;
 
-	if (t != NULL && e->pairs.pairs[f->pair].paths_ready && t->n_ports > 1)
-		do {
-			port = hp3_paths_draw(t);
-		} while (port == hp3_flow_port(f));
-	else
-		do {
-			port = (uint16_t)(RANDOM_PORT_MIN +
-					  hp3_random_below(&e->rng, RANDOM_PORTS));
-		} while (port == hp3_flow_port(f));
+	do {
+		port = listed ? hp3_paths_draw(t) : hp3_random_port(&e->rng);
+	} while (port == hp3_flow_port(f));
 	return port;
 }
 

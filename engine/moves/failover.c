@@ -97,11 +97,8 @@ static bool hand_nak(struct hp3_turn *t, uint32_t flow)
 static void report_failover(struct hp3_turn *t, uint32_t flow, enum hp3_event_type type, bool nak)
 {
 	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
-	struct hp3_event *event = hp3_event(t, flow, type);
+	struct hp3_event *event = hp3_move_event(t, m, type);
 
-	event->cause = m->search.cause;
-	event->from = m->from;
-	event->to = m->to;
 	event->wait_ns = t->now - m->search.dead.since;
 	event->held_pkts = m->held_pkts;
 	event->held_bytes = m->held_bytes;

@@ -93,16 +93,26 @@ static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct h
 	}
 }
 
+struct hp3_event *hp3_move_event(
+	struct hp3_turn *t, const struct hp3_move *m, enum hp3_event_type type)
+{
+	struct hp3_event *event = hp3_event(t, m->flow, type);
+
+	event->cause = m->search.cause;
+	event->from = m->from;
+	event->to = m->to;
+	event->n_cycles = m->search.n_cycles;
+	memcpy(event->cycles, m->search.cycles, sizeof(event->cycles));
+	return event;
+}
+
 static uint64_t report_move(
 	struct hp3_turn *t, uint32_t flow, enum hp3_rfr_action action, enum hp3_rfr_input input)
 {
 	const struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
-	struct hp3_event *event = hp3_event(t, flow, event_type(action, m));
+	struct hp3_event *event = hp3_move_event(t, m, event_type(action, m));
 
-	event->cause = m->search.cause;
 	event->reason = (uint8_t)input;
-	event->from = m->from;
-	event->to = m->to;
 	event->wait_ns = (m->t_close != 0 ? m->t_close : t->now) - m->t_ask;
 	event->drain_ns = m->t_close != 0 ? t->now - m->t_close : 0;
 	event->close_psn = m->closing.psn;
@@ -112,8 +122,6 @@ static uint64_t report_move(
 		event->tag = m->search.operator.tag;
 	else if (m->search.kind == HP3_SEARCH_ADVISED)
 		event->tag = m->search.advised.tag;
-	event->n_cycles = m->search.n_cycles;
-	memcpy(event->cycles, m->search.cycles, sizeof(event->cycles));
 	return event->id;
 }
 
@@ -271,12 +279,7 @@ void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t en
 	hp3_slot_timer(t->e, m, &m->move_at, t->now + time_to_drain(t->e, m));
 	hp3_cnps_wait(t->e, m, UINT64_MAX);
 	hp3_rate_suspend(t, flow);
-	event = hp3_event(t, flow, HP3_EVENT_SUSPEND);
-	event->cause = m->search.cause;
-	event->from = m->from;
-	event->to = m->to;
+	event = hp3_move_event(t, m, HP3_EVENT_SUSPEND);
 	event->close_psn = psn;
 	event->wait_ns = t->now - m->t_ask;
-	event->n_cycles = m->search.n_cycles;
-	memcpy(event->cycles, m->search.cycles, sizeof(event->cycles));
 }

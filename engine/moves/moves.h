@@ -43,6 +43,9 @@ void hp3_move_again(struct hp3_turn *t, uint32_t flow, uint32_t psn);
  */
 void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t end);
 void hp3_set_port(struct hp3_engine *e, struct hp3_flow *f, uint16_t port);
+/* An event with the ports, the cause and the evidence of a move or search. */
+struct hp3_event *hp3_move_event(
+	struct hp3_turn *t, const struct hp3_move *m, enum hp3_event_type type);
 
 /*
  * command.c: holds packets until the peer has acknowledged all packets that have left. The port
@@ -92,7 +95,7 @@ uint64_t hp3_rate_line(const struct hp3_engine *e);
  * whichever is higher (rule 14). The limit is line rate.
  */
 void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued);
-/* A packet leaves: measurement of its RTT begins now (rule 27). */
+/* A packet leaves: its RTT begins now, not when the RNIC sent it (rule 27). */
 void hp3_rate_sent(struct hp3_turn *t, uint32_t flow, const struct hp3_held *h);
 /* bit/s; 0: cc is not dcqcn. */
 uint64_t hp3_rate_now(const struct hp3_engine *e, uint32_t flow, uint64_t now);

@@ -93,9 +93,8 @@ void hp3_rate_raise(struct hp3_turn *t, uint32_t flow)
 }
 
 /*
- * Sets the pacer to DCQCN's rate, or to the rate that drains the FIFO in time (rule 14). That lower
- * bound stays until nothing waits: if it fell with the queue, the last packets would wait ever
- * longer.
+ * The lower bound stays until nothing waits: if it fell with the queue, the last packets would wait
+ * ever longer.
  */
 void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued)
 {
@@ -103,19 +102,12 @@ void hp3_rate_set(struct hp3_turn *t, uint32_t flow, uint64_t queued)
 	uint64_t owed = hp3_pacer_owed(&r->pacer, t->e->cfg.cc.burst_bytes, t->now);
 	uint64_t rate, floor = hp3_pacer_floor(queued + owed, t->e->cfg.cc.rto_ns);
 
-	if (floor < r->floor)
-		floor = r->floor;
-	r->floor = floor;
+	r->floor = hp3_max_u64(floor, r->floor);
 	hp3_dcqcn_advance(&r->rp, &t->e->cfg.cc.rp, t->now);
-	rate = hp3_dcqcn_rate(&r->rp);
-	if (rate < floor)
-		rate = floor;
-	if (rate > hp3_rate_line(t->e))
-		rate = hp3_rate_line(t->e);
-	hp3_pacer_set_rate(&r->pacer, rate, t->now);
+	rate = hp3_max_u64(hp3_dcqcn_rate(&r->rp), r->floor);
+	hp3_pacer_set_rate(&r->pacer, hp3_min_u64(rate, hp3_rate_line(t->e)), t->now);
 }
 
-/* A packet leaves. Its RTT begins now, not when the RNIC sent it (rule 27). */
 void hp3_rate_sent(struct hp3_turn *t, uint32_t flow, const struct hp3_held *h)
 {
 	const uint8_t timed = HP3_HELD_AGAIN | HP3_HELD_ASKS | HP3_HELD_READ;

@@ -17,9 +17,6 @@
 #include "engine/moves/moves.h"
 #include "engine/part.h"
 
-#define PORT_FIRST 0xc000u
-#define PORTS      0x4000u
-
 static void set_port(struct hp3_engine *e, uint32_t flow, uint16_t port)
 {
 	struct hp3_reply *r = &e->replies[flow];
@@ -84,7 +81,7 @@ static uint16_t another_port(struct hp3_turn *t, uint32_t flow, uint16_t from)
 			return port;
 	}
 	while (port == from)
-		port = (uint16_t)(PORT_FIRST + hp3_random_below(&t->e->rng, PORTS));
+		port = hp3_random_port(&t->e->rng);
 	return port;
 }
 

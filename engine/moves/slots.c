@@ -157,8 +157,7 @@ void hp3_hold_release(struct hp3_turn *t, uint32_t flow, uint32_t count, uint8_t
 	struct hp3_move *m = slot_of_flow(t->e, flow);
 	struct hp3_act *a;
 
-	if (count > m->held_pkts)
-		count = m->held_pkts;
+	count = hp3_min_u32(count, m->held_pkts);
 	if (count == 0)
 		return;
 	a = hp3_act(t, HP3_ACT_RELEASE, flow);

@@ -102,15 +102,6 @@ static void tick_comparison(struct hp3_turn *t)
 	}
 }
 
-static uint32_t rtt_of_reply(const struct hp3_comparing *c, uint32_t took_ns, uint64_t now)
-{
-	uint64_t rtt = now - c->sent;
-
-	if (took_ns != 0 && took_ns < rtt)
-		rtt = took_ns;
-	return (uint32_t)hp3_min_u64(hp3_max_u64(rtt, 1), UINT32_MAX);
-}
-
 bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_ns, uint64_t now)
 {
 	struct hp3_comparing *c = e->comparing;
@@ -125,7 +116,7 @@ bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took
 		return false;
 	c->open &= (uint16_t) ~(1u << (second * HP3_COMPARE_PORTS + k));
 	b = &c->is.burst[c->is.bursts];
-	b->rtt[second][k] = rtt_of_reply(c, took_ns, now);
+	b->rtt[second][k] = hp3_probe_rtt(now - c->sent, took_ns);
 	b->marked[second] |= (uint8_t)((unsigned)ce << k);
 	e->pairs.pairs[c->pair].peer_seen = now;
 	if (c->open == 0)
@@ -135,14 +126,6 @@ bool hp3_compare_reply(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took
 
 /* --- for operators --- */
 
-static bool has_port(const uint16_t *port, uint32_t n, uint16_t p)
-{
-	while (n > 0)
-		if (port[--n] == p)
-			return true;
-	return false;
-}
-
 /*
  * Those of `port` that are allowed, then others that are (hp3_qp_ports()). Returns how many in all.
  */
@@ -151,10 +134,10 @@ static uint32_t only_real(const struct hp3_paths *t, uint16_t *to, const uint16_
 	uint32_t got = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (t->n_ports == 0 || has_port(t->ports, t->n_ports, port[i]))
+		if (t->n_ports == 0 || hp3_port_among(t->ports, t->n_ports, port[i]))
 			to[got++] = port[i];
 	for (uint32_t i = 0; i < t->n_ports && got < n; i++)
-		if (!has_port(to, got, t->ports[i]))
+		if (!hp3_port_among(to, got, t->ports[i]))
 			to[got++] = t->ports[i];
 	return got;
 }

@@ -15,6 +15,14 @@ static int entry_of(const struct hp3_engine *e, bool ipv6, const uint8_t addr[16
 	return at < (int)HP3_HOPS ? at : -ENOSPC;
 }
 
+bool hp3_hop_of(const struct hp3_engine *e, uint32_t id, struct hp3_hop *hop)
+{
+	if (e->tracing == NULL || id >= HP3_HOPS || e->tracing->hop[id].seen == 0)
+		return false;
+	*hop = e->tracing->hop[id];
+	return true;
+}
+
 int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16])
 {
 	int at = entry_of(e, ipv6, addr);

@@ -32,3 +32,5 @@ void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
 /* hops.c: a hop with this address has answered. Returns its number, or -ENOSPC. */
 int hp3_hop_met(struct hp3_engine *e, bool ipv6, const uint8_t addr[16]);
+/* The hop that names path `id`. False: none is known. */
+bool hp3_hop_of(const struct hp3_engine *e, uint32_t id, struct hp3_hop *hop);

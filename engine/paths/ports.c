@@ -85,10 +85,7 @@ static void offer_port(struct pool *p, uint16_t port)
 		.evidence = evidence_of(t),
 		.quality = (uint8_t)q,
 		.age_ns = age_of(p, port)};
-	if (p->e->tracing != NULL && id < HP3_HOPS && p->e->tracing->hop[id].seen != 0) {
-		i->named = true;
-		i->hop = p->e->tracing->hop[id];
-	}
+	i->named = hp3_hop_of(p->e, id, &i->hop);
 	p->on[id]++;
 }
 

@@ -28,7 +28,6 @@ static bool may_carry(const struct hp3_flow *f, const struct hp3_pair *p)
 	       !(p->peer_seen == 0 && (f->flags & HP3_FF_READS));
 }
 
-/* First flow with this QPN (`with`), or without it; else HP3_NO_FLOW. */
 uint32_t hp3_trace_find_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with)
 {
 	const struct hp3_pair *p = &e->pairs.pairs[pair];
@@ -269,7 +268,6 @@ static void learn_map(struct hp3_engine *e, uint32_t pair, uint64_t now)
 	hp3_trace_map_verdict(e, pair, now);
 }
 
-/* The switches that name paths are found, and the ports of the sample have a path each. */
 void hp3_trace_found(struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
 	struct hp3_trace_pair *t = &e->tracing->pair[pair];

@@ -38,8 +38,7 @@ static void push_active(struct hp3_engine *e, const struct hp3_active *a)
 	uint32_t at = e->active_head + e->active_n++;
 
 	e->active[at < e->cfg.max_flows ? at : at - e->cfg.max_flows] = *a;
-	if (a->due < e->active_due)
-		e->active_due = a->due;
+	e->active_due = hp3_min_u64(e->active_due, a->due);
 }
 
 void hp3_active_add(struct hp3_engine *e, uint32_t flow, uint64_t now)
@@ -214,8 +213,7 @@ static void tick_active(struct hp3_turn *t)
 		}
 	}
 	e->active_due = e->active_n == 0 ? UINT64_MAX : e->active[e->active_head].due;
-	if (e->active_due < t->now + GAP_NS)
-		e->active_due = t->now + GAP_NS;
+	e->active_due = hp3_max_u64(e->active_due, t->now + GAP_NS);
 }
 
 static void take_active(struct hp3_engine *e, struct hp3_arena *a)

@@ -33,13 +33,21 @@ static struct hp3_move *move_of(struct hp3_engine *e, uint32_t id)
 	return m;
 }
 
-static void is_there(struct hp3_engine *e, uint32_t flow, uint64_t now)
+static void is_there(struct hp3_engine *e, uint32_t pair, uint64_t now)
 {
-	struct hp3_pair *p = &e->pairs.pairs[e->flows[flow].pair];
+	struct hp3_pair *p = &e->pairs.pairs[pair];
 
 	p->peer_seen = now;
 	p->peer_silent = 0;
 	p->peer_plain = false;
+}
+
+void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
+{
+	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
+
+	if (pair != HP3_NO_PAIR)
+		is_there(e, pair, now);
 }
 
 /* A probe whose answer is late: its port, and when it left. */
@@ -93,7 +101,7 @@ static bool too_late(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 		return false;
 	if (!(e->flows[m->flow].flags & HP3_FF_USED))
 		return false;
-	is_there(e, m->flow, now);
+	is_there(e, e->flows[m->flow].pair, now);
 	rtt = now - hp3_min_u64(late.sent, now);
 	if (took_ns != 0)
 		rtt = hp3_min_u64(rtt, took_ns);
@@ -126,7 +134,7 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 	first = is_first(&m->search.round, id);
 	e->stats.probe_replies++;
 	if (first)
-		is_there(e, m->flow, now);
+		is_there(e, e->flows[m->flow].pair, now);
 	hp3_search_answer(&(struct hp3_turn){e, now, acts}, m, id, ce, took_ns);
 	return first;
 }

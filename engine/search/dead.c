@@ -46,15 +46,6 @@ static const struct hp3_probe *best_answer(const struct hp3_round *r)
 	return best;
 }
 
-static bool is_among(const uint16_t *ports, uint32_t n, uint16_t port)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (ports[i] == port)
-			return true;
-	}
-	return false;
-}
-
 /* Ports of other stalled flows come first. Returns the number of candidates. */
 static uint32_t choose_candidates(
 	struct hp3_turn *t, const struct hp3_move *m, uint32_t want, uint16_t *ports)
@@ -70,7 +61,7 @@ static uint32_t choose_candidates(
 			ports[n++] = m->search.dead.also[i];
 	}
 	for (uint32_t i = 0; i < others && n < HP3_ROUND_PROBES - 1; i++) {
-		if (!is_among(ports, n, drawn[i]))
+		if (!hp3_port_among(ports, n, drawn[i]))
 			ports[n++] = drawn[i];
 	}
 	return n;
@@ -104,7 +95,7 @@ static void wait_longer(struct hp3_turn *t, struct hp3_pair *p)
 		wait *= 2;
 	if (wait < most && p->dead_level < UINT8_MAX)
 		p->dead_level++;
-	wait = wait < most ? wait : most;
+	wait = hp3_min_u64(wait, most);
 	p->dead_wait = t->now + wait - hp3_random(&t->e->rng) % (wait / 2 + 1);
 }
 
@@ -148,7 +139,7 @@ static struct hp3_move *watch_of(struct hp3_engine *e, uint32_t pair)
 static void join_search(struct hp3_move *m, uint16_t port)
 {
 	if (port != m->from && m->search.dead.n_also < HP3_DEAD_ALSO &&
-		!is_among(m->search.dead.also, m->search.dead.n_also, port))
+		!hp3_port_among(m->search.dead.also, m->search.dead.n_also, port))
 		m->search.dead.also[m->search.dead.n_also++] = port;
 }
 
@@ -259,7 +250,7 @@ static uint64_t window_of(const struct hp3_engine *e, const struct hp3_probe *mi
 
 	if (mine->state != HP3_PROBE_ANSWERED)
 		window = e->cfg.round.timeout_ns;
-	return window > least ? window : least;
+	return hp3_max_u64(window, least);
 }
 
 static void ask_later(struct hp3_turn *t, struct hp3_move *m, uint64_t wait)

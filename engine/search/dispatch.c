@@ -8,30 +8,18 @@
 
 static void step_search(struct hp3_turn *t, struct hp3_move *m)
 {
+	/* by kind; OPERATOR has no probes */
+	static void (*const steps[])(struct hp3_turn *, struct hp3_move *) = {
+		[HP3_SEARCH_ADVISED] = hp3_advised_step,
+		[HP3_SEARCH_CONGESTED] = hp3_congested_step,
+		[HP3_SEARCH_BEHIND_DRAIN] = hp3_drained_step,
+		[HP3_SEARCH_SETUP] = hp3_setup_step,
+		[HP3_SEARCH_MESSAGE_START] = hp3_message_start_step,
+		[HP3_SEARCH_DEAD] = hp3_dead_step};
+
 	hp3_round_tick(&m->search.round, &t->e->cfg.round, t->now);
-	switch ((enum hp3_search_kind)m->search.kind) {
-	case HP3_SEARCH_ADVISED:
-		hp3_advised_step(t, m);
-		break;
-	case HP3_SEARCH_CONGESTED:
-		hp3_congested_step(t, m);
-		break;
-	case HP3_SEARCH_BEHIND_DRAIN:
-		hp3_drained_step(t, m);
-		break;
-	case HP3_SEARCH_SETUP:
-		hp3_setup_step(t, m);
-		break;
-	case HP3_SEARCH_MESSAGE_START:
-		hp3_message_start_step(t, m);
-		break;
-	case HP3_SEARCH_DEAD:
-		hp3_dead_step(t, m);
-		break;
-	case HP3_SEARCH_OPERATOR: /* has no probes */
-	case HP3_SEARCH_KIND_MAX:
-		break;
-	}
+	if (steps[m->search.kind] != NULL)
+		steps[m->search.kind](t, m);
 }
 
 /*

@@ -54,13 +54,11 @@ static bool begin_message_round(struct hp3_turn *t, struct hp3_move *m)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
 	uint16_t ports[HP3_ROUND_PROBES];
-	uint32_t want = 2u * t->e->cfg.candidates;
+	uint32_t want = hp3_min_u32(2u * t->e->cfg.candidates, HP3_ROUND_PROBES - 1);
 	struct hp3_round_ask what = hp3_round_ask(t->e, m, HP3_PROBE_PEER);
 
 	what.candidates = ports;
 	what.drained = true;
-	if (want > HP3_ROUND_PROBES - 1)
-		want = HP3_ROUND_PROBES - 1;
 	what.n = hp3_paths_candidates(
 		hp3_paths_of(t->e, f->pair), f->rqpn, what.port, ports, want, t->now);
 	return hp3_round_begin(t, m, &what);

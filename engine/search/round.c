@@ -113,7 +113,7 @@ void hp3_round_await(struct hp3_turn *t, struct hp3_move *m)
 {
 	uint64_t end = m->search.round.deadline;
 
-	hp3_slot_timer(t->e, m, &m->move_at, end > t->now ? end : t->now + 1);
+	hp3_slot_timer(t->e, m, &m->move_at, hp3_max_u64(end, t->now + 1));
 }
 
 void hp3_round_go(struct hp3_turn *t, struct hp3_move *m)
@@ -124,18 +124,13 @@ void hp3_round_go(struct hp3_turn *t, struct hp3_move *m)
 
 struct hp3_event *hp3_round_report(struct hp3_turn *t, const struct hp3_move *m)
 {
-	struct hp3_event *event = hp3_event(t, m->flow, HP3_EVENT_ROUND);
+	struct hp3_event *event = hp3_move_event(t, m, HP3_EVENT_ROUND);
 
-	event->cause = m->search.cause;
-	event->from = m->from;
-	event->to = m->to;
 	event->wait_ns = t->now - m->t_ask;
 	event->outcome = m->search.round.outcome;
 	event->probe_kind = m->search.round.kind;
 	event->n_probes = m->search.round.n;
-	event->n_cycles = m->search.n_cycles;
 	event->path = m->search.before;
-	memcpy(event->cycles, m->search.cycles, sizeof(event->cycles));
 	memcpy(event->probes, m->search.round.probe, sizeof(event->probes));
 	return event;
 }

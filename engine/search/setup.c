@@ -246,16 +246,3 @@ void hp3_setup_late(struct hp3_turn *t, uint32_t flow)
 	came_late(t->e);
 	hp3_search_input(t, m, HP3_SEARCH_IN_STAY);
 }
-
-void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
-{
-	uint32_t pair = hp3_pairs_find(&e->pairs, ends);
-	struct hp3_pair *p;
-
-	if (pair == HP3_NO_PAIR)
-		return;
-	p = &e->pairs.pairs[pair];
-	p->peer_seen = now;
-	p->peer_silent = 0;
-	p->peer_plain = false;
-}

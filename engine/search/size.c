@@ -46,7 +46,6 @@ void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port)
 	t->e->stats.swallowed++;
 }
 
-/* The other path answered a short probe just before, and the port in use a long one now. */
 void hp3_size_learn(struct hp3_turn *t, const struct hp3_move *m)
 {
 	const struct hp3_round *r = &m->search.round;

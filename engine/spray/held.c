@@ -182,12 +182,6 @@ void hp3_in_keep(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_p
 	e->stats.reseq_held++;
 }
 
-/* Is the ICRC right? */
-bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt)
-{
-	return hp3_pkt_icrc_ok(e, pkt);
-}
-
 /*
  * One of the two may be another packet with a damaged PSN. A packet with a right ICRC is not
  * damaged.
@@ -198,7 +192,7 @@ void hp3_in_replace(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp
 	uint32_t span = in->reads ? 1 : hp3_in_span(in, &pkt->v), before;
 
 	vd->kind = HP3_DROP;
-	if (!hp3_in_sound(t->e, pkt))
+	if (!hp3_pkt_icrc_ok(t->e, pkt))
 		return;
 	before = hp3_reseq_swap(&in->reseq, pkt->v.psn, span, t->e->free_held);
 	hp3_in_keep(t, in, pkt, vd);

@@ -201,11 +201,9 @@ static void send_agree_message(struct hp3_turn *t, uint32_t flow, const struct h
 	const struct hp3_agree *what)
 {
 	struct hp3_act *a = hp3_act(t, HP3_ACT_AGREE, flow);
-	size_t n = ends->ipv6 ? 16 : 4;
 
 	a->agree = (struct hp3_act_agree){.ipv6 = ends->ipv6, .vlan = ends->vlan, .what = *what};
-	memcpy(a->agree.local, ends->local, n);
-	memcpy(a->agree.remote, ends->remote, n);
+	hp3_ends_copy(ends, a->agree.local, a->agree.remote);
 }
 
 static struct hp3_agree of_out(

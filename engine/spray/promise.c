@@ -80,7 +80,6 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	struct hp3_spraying *s = t->e->spraying;
 	uint32_t n = t->e->nspray_in;
 	struct hp3_spray_in *in = clear_agreement(&s->in[s->ins[n]]);
-	size_t len = ends->ipv6 ? 16 : 4;
 	uint16_t *head;
 
 	if (n == 0) {
@@ -92,8 +91,7 @@ struct hp3_spray_in *hp3_in_add(struct hp3_turn *t, const struct hp3_ends *ends,
 	in->addr = hp3_key_addr(t->e, ends);
 	in->responder = responder;
 	in->at = (uint16_t)n;
-	memcpy(in->local, ends->local, len);
-	memcpy(in->remote, ends->remote, len);
+	hp3_ends_copy(ends, in->local, in->remote);
 	in->quota = hp3_quota_get(&s->quotas, ends);
 	s->quotas.peer[in->quota].ins++;
 	in->due = UINT64_MAX;

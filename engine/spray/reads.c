@@ -390,7 +390,7 @@ static void take_response(struct hp3_turn *t, struct hp3_spray_in *in, const str
 
 	if (hp3_owed_from(&in->owed, psn) != psn)
 		return; /* it arrived before */
-	if (is_alone(t, in, psn) && hp3_in_sound(t->e, pkt))
+	if (is_alone(t, in, psn) && hp3_pkt_icrc_ok(t->e, pkt))
 		hp3_in_give_up(t, in, psn);
 	expected = in->reseq.expected;
 	in->reseq.again = in->again;

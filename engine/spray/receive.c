@@ -81,7 +81,7 @@ bool hp3_in_room(struct hp3_turn *t, const struct hp3_spray_in *in, const struct
 /* Is the PSN plausible? */
 static bool is_likely(struct hp3_turn *t, const struct hp3_spray_in *in, const struct hp3_pkt *pkt)
 {
-	return hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_in_sound(t->e, pkt);
+	return hp3_reseq_leap(&in->reseq, pkt->v.psn) <= LEAP || hp3_pkt_icrc_ok(t->e, pkt);
 }
 
 /* Counts how long held packets waited for this one, and how far ahead of the expected PSN it is. */
@@ -271,7 +271,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		learn_from_request(t, in, pkt);
 		return;
 	}
-	if ((v->flags & HP3_VF_READ) && !hp3_in_sound(t->e, pkt))
+	if ((v->flags & HP3_VF_READ) && !hp3_pkt_icrc_ok(t->e, pkt))
 		return; /* its number of PSNs may be damaged: the RNIC drops it */
 	hp3_spray_look(t);
 	hp3_in_look(t, in);

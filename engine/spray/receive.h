@@ -98,8 +98,6 @@ static inline const struct hp3_reseq_params *hp3_in_params(const struct hp3_engi
 /* held.c */
 /* Time of the next action for held packets; UINT64_MAX: none. */
 uint64_t hp3_in_due(const struct hp3_turn *t, const struct hp3_spray_in *in);
-/* Is the ICRC right? */
-bool hp3_in_sound(struct hp3_engine *e, const struct hp3_pkt *pkt);
 /*
  * Holds the packet under the next free handle. _keep: after HP3_RESEQ_HOLD. _replace: the packet
  * replaces a held packet with the same PSN.

@@ -152,7 +152,6 @@ bool hp3_spray_rounds_reply(struct hp3_engine *e, uint32_t id, uint32_t took_ns,
 {
 	uint32_t slot = hp3_probe_slot(id), nonce = id >> HP3_PROBE_NONCE_SHIFT, i;
 	struct hp3_spray_round *r;
-	uint64_t rtt;
 
 	if (e->spraying == NULL || slot < HP3_COMPARE_SLOT || !(nonce & HP3_COMPARE_NONCE))
 		return false;
@@ -161,10 +160,7 @@ bool hp3_spray_rounds_reply(struct hp3_engine *e, uint32_t id, uint32_t took_ns,
 	if (r->n == 0 || r->sent == 0 || r->nonce != nonce || !(r->open >> i & 1))
 		return false;
 	r->open &= (uint16_t) ~(1u << i);
-	rtt = now - hp3_min_u64(r->sent, now);
-	if (took_ns != 0 && took_ns < rtt)
-		rtt = took_ns;
-	r->rtt[i] = (uint32_t)hp3_min_u64(hp3_max_u64(rtt, 1), UINT32_MAX);
+	r->rtt[i] = hp3_probe_rtt(now - hp3_min_u64(r->sent, now), took_ns);
 	/* An answer later than the receiver's longest wait counts as none. */
 	set_due(&e->spraying->rounds, r,
 		r->open == 0 ? now : hp3_min_u64(r->due, now + hp3_spread_params_of(e).reach_ns));
