@@ -9,6 +9,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
 #include <string.h>
+#include "probes/answer.h"
 #include "tests/whole/sim.h"
 
 #define BACKLOG_NS (200 * US) /* until hp3d has sent what a port did not take */
@@ -17,6 +18,9 @@
 #define SLOTS_OUT 64u
 #define SPINS     16u /* empty polls, ... */
 #define SPINS_NS  5000u /* ... for so long together */
+
+#define TCI_AT      14u /* of the outer VLAN tag */
+#define ANSWER_DSCP 48u /* default of [ppp] answer_dscp */
 
 static int note_at = -1;
 
@@ -254,6 +258,24 @@ static bool is_of_the_vlan(const struct sim *s, struct rte_mbuf *m)
 	return where_in(rte_pktmbuf_mtod(m, const uint8_t *)).vlan == s->vlan;
 }
 
+/*
+ * Messages to hp3's own port, such as answers and agreements to spray, have the class of
+ * [ppp] answer_dscp: its DSCP, not ECT, and the priority of its upper three bits in VLAN tags.
+ */
+static bool is_of_the_class(struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct where at = where_in(frame);
+	const uint8_t *ip = frame + at.ip;
+
+	if (at.udp == 0 || hp3_be16(frame + at.udp + 2) != HP3_PROBE_PORT)
+		return true;
+	for (uint32_t tci = TCI_AT; tci < at.ip; tci += HP3_TAG_LEN)
+		if (frame[tci] >> 5 != ANSWER_DSCP >> 3)
+			return false;
+	return (at.ipv6 ? hp3_be16(ip) >> 4 & 0xff : ip[1]) == ANSWER_DSCP << 2;
+}
+
 static struct frame *take(struct process *p, struct rte_mbuf *m)
 {
 	struct frame *f;
@@ -273,6 +295,8 @@ static struct frame *take(struct process *p, struct rte_mbuf *m)
 		f->from = (uint8_t)p->host;
 		if (!is_of_the_vlan(p->sim, m))
 			WRONG(p->sim, "hp3d %c makes a frame of another VLAN", p->calls.letter);
+		if (!is_of_the_class(m))
+			WRONG(p->sim, "hp3d %c makes a message of another class", p->calls.letter);
 	}
 	if (m->nb_segs != 1 || m->data_len > FRAME_ROOM) {
 		WRONG(p->sim, "hp3d %c sends %u bytes in %u segments", p->calls.letter, m->data_len,

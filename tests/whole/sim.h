@@ -15,12 +15,13 @@
  *
  * Checks: - order (rule 23) of requests and of replies, at the receiver; - no packet is changed,
  * except for source port, AckReq and BECN, and consequently IPv6's flow label and the ICRC; hp3d's
- * own packets are also in the VLAN; - truth: no RNIC completes a request that was not executed
- * (tests/property/world_rnic.c); - conservation, after each step of a process: packets in = out +
- * drops with a reason + held + waiting; - control: every request has an answer, which is JSON with
- * a boolean "ok"; - a clean stop ends in time, with all packet buffers returned and exit code 0. In
- * liveness mode, faults end after some time. Then every queue pair makes progress, `mode off` moves
- * all flows to their home ports, no packet is held, a reload takes effect, and all links are up.
+ * own packets are also in the VLAN; - hp3d's messages to its peer have the class of answer_dscp; -
+ * truth: no RNIC completes a request that was not executed (tests/property/world_rnic.c); -
+ * conservation, after each step of a process: packets in = out + drops with a reason + held +
+ * waiting; - control: every request has an answer, which is JSON with a boolean "ok"; - a clean
+ * stop ends in time, with all packet buffers returned and exit code 0. In liveness mode, faults end
+ * after some time. Then every queue pair makes progress, `mode off` moves all flows to their home
+ * ports, no packet is held, a reload takes effect, and all links are up.
  */
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
