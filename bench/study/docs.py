@@ -4,7 +4,7 @@
 
 A file: title, command, what was run, the table, and one row that is cheap, by seed:
 
-    Repeated by `make test`: `hp3` at `40 %` with `ppp.message_start=0`, seed 1: 1.213 / 3.774.
+    `make test` repeats, at --quick size: `hp3` at `40 %` with `ppp.message_start=0`, seed 1: 1.213 / 3.774.
 
 A row that is repeated is of --quick size, which the table may not be. Settings ("with") are those
 that it was made with and that are no longer the defaults.
@@ -14,12 +14,13 @@ begins with "Outdated: "; such a row is shown, but not held against the code.
 import glob
 import os
 import re
+import textwrap
 from collections import namedtuple
 
 NOT_TABLES = "README", "discussion"
 WITHIN = 0.03, 0.10  # average, p99: what other builds may give in the row that is repeated
 SPOT = re.compile(
-    r"^Repeated by `make test`: `([^`]*)` at `([^`]*)`(?: with `([^`]*)`)?, seed (\d+): "
+    r"^`make test` repeats, at --quick size: `([^`]*)` at `([^`]*)`(?: with `([^`]*)`)?, seed (\d+): "
     r"([0-9.]+) / ([0-9.]+)\.$", re.M)
 Spot = namedtuple("Spot", "row column settings seed values", defaults=[[], 1, ()])
 Page = namedtuple("Page", "name title command spot outdated")
@@ -28,7 +29,7 @@ Page = namedtuple("Page", "name title command spot outdated")
 def spot_line(spot):
     values = " / ".join(f"{v:.3f}" for v in spot.values)
     settings = f" with `{' '.join(spot.settings)}`" if spot.settings else ""
-    return (f"Repeated by `make test`: `{spot.row}` at `{spot.column}`{settings}, seed {spot.seed}: "
+    return (f"`make test` repeats, at --quick size: `{spot.row}` at `{spot.column}`{settings}, seed {spot.seed}: "
             f"{values}.")
 
 
@@ -37,6 +38,7 @@ def path(folder, name):
 
 
 def write(folder, name, title, about, lines, spot=None):
+    about = textwrap.fill(about, 100, break_long_words=False, break_on_hyphens=False)
     with open(path(folder, name), "w", encoding="utf-8") as f:
         f.write(f"# {title}\n\n    bench/evaluate {name}\n\n{about}\n\n" + "\n".join(lines) + "\n")
         if spot is not None:

@@ -17,9 +17,10 @@ from study import runs, tables
 SEEDS = 16
 MEAN, UPPER = 1.01, 1.03  # most that a cell may have: of the mean, of the upper end of its 95 % interval
 GAIN = 0.5  # most of the mean of rings of eight on 16 hosts, all hosts with hp3d
-ABOUT = (f"Mean of the ratios to ECMP of {SEEDS} seeds (or as many as a cell says in parentheses) and half width of its 95 % "
-         "interval: completion times of jobs, average slowdowns; three rounds each. Bold: the mean is above "
-         f"{MEAN}, or the upper end above {UPPER}; of rings on 4 x 4 with hp3d at all hosts, the mean is above {GAIN}. hp3 as it ships")
+ABOUT = ("A cell is the mean ± half width of the 95 % interval of the ratios of hp3 as shipped to ECMP: of completion times for "
+         f"jobs, otherwise of average slowdowns. Three rounds, {SEEDS} seeds; with more seeds, the cell ends with their number "
+         f"in parentheses. Bold: the mean is above {MEAN}, or the upper end above {UPPER}. Of rings on 4 x 4 with hp3d at all "
+         f"hosts, bold: the mean is above {GAIN}")
 
 # leaves, spines, hosts of a leaf; ranks and number of jobs; KB: per rank of rings and AllToAlls, per flow of
 # the permutation; senders of an incast; us of WebSearch

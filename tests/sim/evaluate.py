@@ -113,10 +113,10 @@ def says_what_runs_say(evaluate, bad):
             bad.append(f"no {cell!r}:\n{text}")
     if avg["hp3"] == avg["hp3-off"]:
         bad.append("a row's settings change nothing")
-    if f"    bench/evaluate {NAME}\n" not in text or "burst: traffic.duration_us=5000" not in text or \
+    if f"    bench/evaluate {NAME}\n" not in text or "burst (`traffic.duration_us=5000`)" not in " ".join(text.split()) or \
             f"- hp3, off: `{' '.join(OFF)}`\n" not in text:
         bad.append(f"not how it was made:\n{text}")
-    if f"Repeated by `make test`: `hp3, off` at `burst`, seed 1: {average(evaluate.repeated()):.3f} / " not in text:
+    if f"`make test` repeats, at --quick size: `hp3, off` at `burst`, seed 1: {average(evaluate.repeated()):.3f} / " not in text:
         bad.append(f"not what is repeated:\n{text}")
     return [a / b for a, b in zip(avg["hp3"], avg["ecmp"])]
 
@@ -178,7 +178,7 @@ def main():
         seed1 = re.search(r"seed 1: ([0-9.]+) /", evaluate.page()).group(1)
         evaluate.edit(f"seed 1: {seed1}", f"seed 1: {float(seed1) * 1.05:.3f}")
         expect("5 % off", 1, f"average {seed1}, .*: make it again with `bench/evaluate {NAME}`", "check")
-        evaluate.edit("Repeated", "Outdated: by a test.\n\nRepeated")
+        evaluate.edit("`make test` repeats", "Outdated: by a test.\n\n`make test` repeats")
         expect("and known to be", 1, r"outdated: by a test\.(.|\n)*README", "check")
         evaluate("manifest")
         expect("and the manifest says so", 0, "outdated", "check")
