@@ -2,10 +2,10 @@
 #pragma once
 /*
  * Elects the leader among several planners. A leader stays leader while its keep-alives arrive.
- * After takeover_ms without a leader, a planner takes over with the next term: of the planners
- * whose keep-alives arrived within that time, the first by name. If two planners lead after a
- * partition has healed, one keep-alive decides: the planner with the higher term stays leader; if
- * the terms are equal, the first by name.
+ * After takeover_ms without a leader, a planner takes over, and its term is one higher. Candidates
+ * are planners whose keep-alives arrived in that time; the first by name takes over. After a
+ * partition, two planners may lead. At the first keep-alive between them, the planner with the
+ * lower term stops leading; if the terms are equal, the planner that is later by name stops.
  *
  * During a partition, each part may have a leader. Two leaders do no harm: a plan is advice, and
  * hosts follow plans of the highest term.

@@ -9,8 +9,8 @@
  *     tag            the packet is forged. Without a key there is no tag, and reports are dropped
  *     time           differs from this host's clock by more than clock_s; only with a key
  *     replay         the probe was answered before, or there is no room to record it (window.h).
- *                    For reports: as heard.h checks messages
- *     rate           first of the source address, then of all sources. Only valid probes consume
+ *                    heard.h checks reports
+ *     rate           first of the source address, then of all sources. Only valid packets consume
  *                    tokens
  *
  * So invalid packets of unauthenticated sources cost only time: they consume no tokens, and take no
@@ -21,7 +21,7 @@
  * has a connection with it. Unknown sources, real or invented, get no record. They share
  * HP3_RESPONDER_UNKNOWN buckets. Each bucket permits a sixteenth of the rate `unknown`, and all
  * buckets together permit the rate `unknown`. The secret seed decides which sources share a bucket.
- * So unknown sources take at most the rate `unknown` from the answers to others. Unknown sources
+ * So answers to unknown sources use at most the rate `unknown` of the rate `all`. Unknown sources
  * also cannot use the last HP3_WINDOW_RESERVED free places of each set of the window.
  *
  * Invariants:
@@ -62,8 +62,8 @@ struct hp3_responder_config {
 	struct hp3_limit unknown; /* without a key: limit of answers to all unknown sources */
 	uint32_t sources; /* number of records of sources: a power of two, at least 8 */
 	/*
-	 * Number of probes that the window can record: a power of two, at least 8. With 3 x clock_s
-	 * x all.rate, hardly any probe is refused at that rate if clocks agree.
+	 * Number of probes that the window can record: a power of two, at least 8. If clocks agree,
+	 * 3 x clock_s x all.rate suffices for almost all probes at the rate all.rate.
 	 */
 	uint32_t window;
 };

@@ -25,8 +25,8 @@ char *fleet_answer(struct fleet_planner *p, const char *question, size_t len);
 
 char *fleet_metrics(struct fleet_planner *p, size_t *len);
 
-/* The known EVs from one host to another, and the spine switches on their paths. They are the EVs
- * in the first host's report: of its flows to the other host, and of other paths to that host. */
+/* The known EVs from host `from` to host `to`, and the spine switches on their paths. The report of
+ * `from` has these EVs: those of its flows to `to`, and of other measured paths. */
 /* Rows of "port" (EV) and "hop" (the spine switch's address), each EV once, sorted by switch and
  * EV. EVs whose switch is unknown are left out. Empty if a host is unknown. `question`: "from" and
  * "to", names of hosts. */

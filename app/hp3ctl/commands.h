@@ -10,7 +10,7 @@
 /* The arguments of a command. */
 enum hp3ctl_takes {
 	HP3CTL_TAKES_NOTHING,
-	HP3CTL_TAKES_FLOW, /* one flow, except with --all; or none if `optional` */
+	HP3CTL_TAKES_FLOW, /* one flow; none with --all, or if `optional` */
 	HP3CTL_TAKES_FLOW_PORTS, /* one flow, and at least one port */
 	HP3CTL_TAKES_WORD, /* one of `words`, or nothing if `optional` */
 	HP3CTL_TAKES_TEXT, /* anything, or nothing if `optional` */
@@ -32,7 +32,7 @@ struct hp3ctl_command {
 	const char *const *words; /* of TAKES_WORD; ends with NULL */
 	enum hp3ctl_takes takes;
 	bool optional;
-	bool offline; /* it runs without a connection; it may call hp3ctl_connect() */
+	bool offline; /* the caller of run() does not connect to hp3d; run() may do so */
 };
 
 extern const struct hp3ctl_command hp3ctl_commands[]; /* ends with an entry without name */
@@ -51,9 +51,10 @@ extern const struct hp3ctl_use
 	hp3ctl_common[]; /* of every command; ends with an entry without help */
 
 const struct hp3ctl_command *hp3ctl_command(const char *name); /* NULL: none has it */
-uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT(), common ones too */
+/* HP3CTL_BIT() of each option, common ones included. */
+uint64_t hp3ctl_command_options(const struct hp3ctl_command *c);
 
-/* complete.c: prints completions of the last of these words of a command line. */
+/* complete.c: argv has the words of a command line. Prints completions of the last word. */
 int hp3ctl_complete(int argc, char **argv);
 
 /* The whole program, except its state: parses the command line, runs the command. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * hp3d's side of hp3-watch: the watcher (watch.h) in its own process, with only the capabilities
- * that it needs, and without hp3d's memory (hp3_keep()). hp3d checks its messages (message.h). If
- * hp3-watch dies or hangs, it is started again; meanwhile, hp3d pairs flows by packets alone.
+ * hp3d's side of hp3-watch, which runs the watcher (watch.h) in a process of its own, with only the
+ * capabilities that it needs. hp3d checks the messages of hp3-watch (message.h). If hp3-watch dies
+ * or hangs, it is started again (hp3_keep()); meanwhile, hp3d pairs flows by packets alone.
  *
  * One thread. Only hp3_watcher_wait() and hp3_watcher_stop() block.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Applies a filter (engine/filter.h) to the engine's flows, and the keys of this host to its pairs.
+ * Checks whether the filter (engine/filter.h) admits a flow, and whether its peer shares a key.
  * Called before a move, probe, challenge, agreement or message, not for packets in steady state. No
  * result is stored, so a reload applies at once.
  */
@@ -23,7 +23,7 @@ static inline bool hp3_is_pinned(const struct hp3_pair *p, uint64_t now)
 }
 
 /*
- * May the flow leave its port? The flow has to pass the filter, its pair must not be pinned, and no
- * hp3_missed() may be unfinished.
+ * May the flow leave its port? The flow has to pass the filter, and its pair must not be pinned. No
+ * flow may leave its port while the caller repeats hp3_missed().
  */
 bool hp3_flow_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * State of the paths between two addresses, besides the path table (ppp/paths.h): switches on the
- * path. Also tracks which path a flow uses.
+ * The path that each flow uses; and traces, which find the switches on a path. The path table of an
+ * address pair is in ppp/paths.h.
  */
 #include "engine/common.h"
 
@@ -20,14 +20,14 @@ void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Acknowledged data show the state of the path, without probes: updates the path table. */
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
-/* The pair is new or removed: clears its comparison of ports and its traces. */
+/* For a new or removed pair: clears the pair's comparison of ports (compare.h) and its traces. */
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);
 
 /* trace.c: traces and their outcomes */
-/* The pair is new or removed. */
+/* For a new or removed pair: clears its traces. */
 void hp3_trace_forget(struct hp3_engine *e, uint32_t pair);
 
-/* trace_state.c: a path of the pair has failed, so routes may change. */
+/* trace_state.c: repeats the pair's traces soon, because a path failed and routes may change. */
 void hp3_trace_anew(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
 /* hops.c: a hop with this address has answered. Returns its number, or -ENOSPC. */

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * The network interface of an endpoint: receives RoCEv2 and pause frames, and sends complete
- * frames, many per system call. It is a packet socket with a filter in the kernel, so that other
- * traffic costs no time. The filter accepts packets for the GEN_QPS_MAX QPNs from first_qpn on.
+ * frames, many per system call. A packet socket has a filter in the kernel, so that other traffic
+ * costs no time. The filter accepts packets for the GEN_QPS_MAX QPNs from first_qpn on.
  *
  * The kernel also receives these packets, and would answer with "port unreachable". To prevent
  * this, a UDP socket is bound to the RoCE port, and drops all packets. If the port is already in

@@ -4,7 +4,7 @@
  * Decides which messages are posted when, on the queue pairs marked `loads`. It does no I/O and
  * reads no clock. Random choices depend only on the seed.
  *
- *     closed     `depth` messages outstanding on each queue pair; `messages` on each in all
+ *     closed     `messages` messages on each queue pair, with `depth` of them outstanding
  *     poisson    messages with exponential gaps, at `bps` of payload in all, each on a queue pair
  *                drawn at random; `messages` in all
  *     rounds     one message on every queue pair at once. The next round begins `gap_ns` after all

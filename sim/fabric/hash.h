@@ -3,8 +3,8 @@
 /*
  * The hash with which a switch chooses the next hop of a RoCEv2 packet (ECMP, RFC 2992: hash modulo
  * the number of next hops). The hash reads the 5-tuple and, if configured, the destination QPN.
- * This file also has models of these hashes, for engines that may use information that a real host
- * does not have.
+ * This file also has models that predict a packet's path from these hashes. Balancers that know the
+ * hash use them (hp3-ideal); real hosts cannot.
  *
  * CRC and XOR hashes are affine over GF(2), H(p ^ d) = H(p) ^ H(d) ^ H(0); ppp/linear.h uses this
  * property. murmur3 does not have it.

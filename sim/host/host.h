@@ -8,12 +8,12 @@
  * A responder has one of three modes:
  * - go-back-N: one NAK per gap, repeated after nak_us;
  * - IRN (irn.c): stores out-of-order packets, and answers each by a NAK with its PSN;
- * - unordered: stores and acknowledges out-of-order packets without NAK, as custom RNICs that spray
- *   do. So only the requester's timer detects a loss.
+ * - unordered: stores and acknowledges out-of-order packets, and sends no NAK, like custom RNICs
+ *   for packet spraying. So only the requester's timer detects a loss.
  * READs use go-back-N, except in unordered mode.
  *
- * A host with several links chooses one by the hash of the packet's addresses and ports. An answer
- * leaves by the link on which the packet that caused it arrived.
+ * A host with several links chooses one by the hash of the packet's addresses and ports. A host
+ * that receives a packet sends the answer on the same link.
  */
 #include "sim/fabric/port.h"
 #include "sim/host/flow.h"
@@ -24,7 +24,7 @@ struct sim_host {
 	TAILQ_HEAD(, sim_flow) open;
 	struct sim_flow **kept; /* queue pairs kept open between messages, at
 				  [2 * destination + is_read]; NULL: none yet */
-	struct sim_event timer; /* retransmission: fires at the flows' least timer_at, or earlier */
+	struct sim_event timer; /* retransmission: fires at or before the earliest timer_at */
 	bool timer_pending;
 	uint16_t next_sport, next_dport;
 };

@@ -19,7 +19,7 @@
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
 
-#define HP3D_EVENTS_KEPT 4096u /* of hp3d: the latest decisions; a quarter as many samples */
+#define HP3D_EVENTS_KEPT 4096u /* decisions in hp3d's ring; the other has a quarter of this */
 
 /* cfg has the rails' names, and must stay valid until hp3d_events_free(). n: decisions that are
  * kept. 0 or -ENOMEM. */
@@ -51,8 +51,8 @@ json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_f
  * Records events in the audit log and the journal (app/record/record.h). The audit log gets every
  * decision and the events that the decision is based on. It gets no pairings, which change nothing.
  * The journal gets the actions on flows; in `mode observe`, the actions that hp3d would have taken
- * in `mode on`. It also gets changes of the mode, of fail-open rails, of links, and of peers' keys
- * and identities. Records have the same members as the output of `hp3ctl events`.
+ * in `mode on`. It also gets changes of the mode, of links, of peers' keys and identities, and of a
+ * rail's bypass. Records have the same members as the output of `hp3ctl events`.
  */
 
 /* Records an event. ref: as for hp3d_event_json(). */

@@ -27,7 +27,7 @@ void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p);
 void hp3d_replay_print(const struct hp3d_replay_summary *s, bool json);
 
 #define HP3D_REPLAY_ENDS 2u
-/* Packets between the pipes: far more than one event can release. */
+/* Packets that `queue` can hold: far more than a pipe releases at once. */
 #define HP3D_REPLAY_QUEUE 65536u
 
 /* A packet on its way from one pipe to the next. */
@@ -62,11 +62,12 @@ struct hp3d_replay_run {
 	uint64_t shift; /* timestamps minus `now` */
 	uint32_t leaps; /* number of timestamps at which `shift` was changed */
 	struct hp3d_replay_summary s;
-	bool moving, write; /* last pass: streams are moved; packets are written and counted */
+	bool moving; /* last pass with --move-to: streams are moved */
+	bool write; /* last pass: packets are written and counted */
 	bool failed;
 };
 
-/* The pipes of a pass. 0, or -1 after a message. */
+/* Makes the pipes for a pass. 0, or -1 after a message. */
 int hp3d_replay_make_ends(struct hp3d_replay_run *r);
 void hp3d_replay_free_ends(struct hp3d_replay_run *r);
 

@@ -6,12 +6,12 @@
  * Layout of the payload: byte offset, field, size in bits; all numbers are big-endian.
  *
  *      0  magic 16     4  source port of the frame 16
- *      2  version 8    6  probe: BTH and what is behind it, without ICRC; then zeros up to 32
+ *      2  version 8    6  probe: BTH to payload, without ICRC; zeros after a short probe
  *      3  kind 8          plain: payload of the UDP datagram
  *
- * The receiver restores the frame as the sender's agent built it. So the receiving agent checks
- * tags, times and replays as it does inline. The receiver calculates a new ICRC, because the RNIC
- * has already checked that of the datagram.
+ * The receiving hp3d restores the frame as the sending hp3d built it. So it checks tags, times and
+ * replays as inline. It calculates a new ICRC for the frame, because the RNIC has already checked
+ * the datagram's ICRC.
  *
  * Invariants: the datagram of a probe is at least as long as that of its answer. Whatever the
  * payload is, the receiver restores only empty or short WRITEs of unreliable connections, and UDP

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Shared by the files of this module: listen (the socket), hello (descriptors from an application),
- * cells (queue pairs of an application), act (the engine's actions), verbs_mode (when each
- * application is served). */
+/* Shared by the files of this module. verbs_mode.c decides when each application is served. The
+ * name of each other file is above its functions. */
 #include <sys/types.h>
 #include "app/control/socket.h"
 #include "app/hp3d/verbs/verbs_mode.h"
@@ -14,12 +13,11 @@
 #include "app/hp3d/ud/ud.h"
 #include "ppp/least.h"
 
-#define HP3D_VERBS_CHANGES                                                                         \
-	64u /* at most so many queue pairs of an application begin or end in a scan */
-#define HP3D_VERBS_SAMPLED                                                                         \
-	1024u /* at most so many queue pairs of an application are sampled in a scan */
-#define HP3D_VERBS_ASKED  64u /* latest cells of an application that got a command */
-#define HP3D_VERBS_SERVED 4u /* hellos and ends, per poll */
+/* For each application: most queue pairs that begin or end, and that are sampled, in a scan. */
+#define HP3D_VERBS_CHANGES 64u
+#define HP3D_VERBS_SAMPLED 1024u
+#define HP3D_VERBS_ASKED   64u /* cells of an application, to which hp3d sent the latest commands */
+#define HP3D_VERBS_SERVED  4u /* most hellos and closed connections that a poll handles */
 
 #define HP3D_VERBS_BYTES ((size_t)HP3_VERBS_CELLS * sizeof(struct hp3_verbs_cell))
 
@@ -27,7 +25,7 @@
 struct hp3d_verbs_cell_state {
 	struct hp3_qp_event qp; /* as the application reported it */
 	uint32_t flow; /* HP3_NO_FLOW: not in the engine */
-	uint32_t pair; /* index of its address pair, while it is in the engine */
+	uint32_t pair; /* index of the address pair; valid while `flow` is */
 	uint32_t generation;
 	bool refused; /* hp3d has refused the queue pair in `qp` of this generation */
 	bool suspended; /* the engine has suspended it */
@@ -40,7 +38,8 @@ struct hp3d_verbs_cell_state {
 	const uint16_t *ports; /* the only ports that can be probed; NULL: all can */
 	uint32_t n_ports;
 	uint64_t settle_at; /* do not move the queue pair to one of `ports` before this time */
-	/* on one of `ports`, or cannot be moved to one, or all ports can be probed */
+	/* hp3d_verbs_settle() makes no move: the port is in `ports`, or cannot change; or all ports
+	 * can be probed */
 	bool settled;
 	uint64_t rate_at, rate_done, rate;
 	struct hp3_least least;
@@ -51,7 +50,7 @@ struct hp3d_verbs_cell_state {
 struct hp3d_verbs_shim {
 	int fd; /* -1: free */
 	int bell; /* the application's eventfd, which hp3d only polls; -1: no hello yet */
-	uint64_t since; /* when it was accepted */
+	uint64_t since; /* when hp3d accepted the connection */
 	uint64_t scanned;
 	bool rung; /* the application has rung its bell: scan all cells */
 	pid_t pid;
@@ -76,7 +75,7 @@ struct hp3d_verbs_owner {
 };
 
 struct hp3d_verbs_pair {
-	uint64_t met; /* when hp3d last asked the peer's hp3d for its queue pairs */
+	uint64_t met; /* when hp3d last called hp3d_ud_meet() for the pair */
 	uint32_t qps;
 };
 
@@ -113,11 +112,11 @@ int hp3d_verbs_listen(struct hp3d_verbs_mode *b, const struct hp3_config *cfg);
 int hp3d_verbs_accept(struct hp3d_verbs_mode *b, pid_t *pid, uid_t *uid);
 
 /* places.c */
-/* Returns the index of a place for an application of `uid`; -1: there is none. *occupied: the
- * application that has this place must leave first. If all places are taken, the newest application
- * of the user with the most applications leaves. The new application must be of root, of hp3d's
- * user, or of a user with at least two applications fewer. Applications of root and of hp3d's user
- * never have to leave. */
+/* Returns the index of a place for an application of `uid`; -1: there is none. *occupied: first
+ * disconnect the application that has this place. If all places are taken, this is the newest
+ * application of the user with the most applications. Applications of root and of hp3d's user keep
+ * their places. The new application must belong to root, to hp3d's user, or to a user who has at
+ * least two applications fewer than the other user. */
 int hp3d_verbs_find_place(const struct hp3d_verbs_mode *b, uid_t uid, bool *occupied);
 
 /* Does the share of the application's user admit this queue pair? Root and hp3d's user may fill the
@@ -152,12 +151,12 @@ void hp3d_verbs_ask_peers(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now
 bool hp3d_verbs_copy_cell(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy);
 
 /* settle.c */
-/* A queue pair is new in the engine: asks its peer (hp3d_ud_meet()), and finds out which ports can
- * be probed for it. If nothing was posted, begins its path search at set-up. */
+/* A queue pair is new in the engine: calls hp3d_ud_meet() for its peer, and finds out which ports
+ * hp3d can probe. If nothing was posted, begins the path search at set-up. */
 void hp3d_verbs_settle_in(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
-/* Asks the queue pair's peer once a minute. If only some ports can be probed, moves the queue pair
- * to one of them after its first post. */
+/* Calls hp3d_ud_meet() for the queue pair's peer once a minute. If only some ports can be probed,
+ * moves the queue pair to one of them after its first post. */
 void hp3d_verbs_settle(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
 
