@@ -35,7 +35,7 @@ enum load_mode {
 	LOAD_HOME, /* flows use their home ports */
 	LOAD_MOVED, /* every flow is on a port other than its home port */
 	LOAD_DRAIN, /* one flow in a hundred drains; ACKs only */
-	LOAD_HOLD, /* the same, with WRITEs only; those of draining flows are held (load_acks()) */
+	LOAD_HOLD, /* as DRAIN, with WRITEs only; WRITEs of draining flows are held (load_acks()) */
 	LOAD_DCQCN, /* as HOME, with cc = dcqcn; no marks */
 	LOAD_SPRAYED, /* LOAD_SPRAYS flows are sprayed over all EVs: WRITE packets (load_spray.h) */
 	LOAD_RESEQUENCED, /* LOAD_SPRAYS flows of peers are resequenced: PEER packets */

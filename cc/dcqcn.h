@@ -143,8 +143,8 @@ void hp3_dcqcn_take(struct hp3_dcqcn_snapshot *s, struct hp3_dcqcn *rp,
 void hp3_dcqcn_rollback(struct hp3_dcqcn *rp, const struct hp3_dcqcn_snapshot *s, uint64_t now);
 
 /*
- * After a move to another path: the rate is that of the snapshot plus `raise` % of the difference
- * to line rate. The target is line rate. CNPs that arrived during the drain were about the old
+ * After a move to another path: the rate is the snapshot's rate plus `raise` % of the difference to
+ * line rate. The target is line rate. CNPs that arrived during the drain were about the old
  * path, so they have no effect. The alpha of the old path is dropped, too: alpha is
  * initial_alpha_value again, as for a new queue pair. So the first CNP on the new path reduces the
  * rate by up to half.

@@ -35,8 +35,9 @@ struct hp3_shield {
 enum hp3_cnp_verdict { HP3_CNP_PASS, HP3_CNP_CONSUME };
 
 /*
- * The flow leaves on a new port from PSN `psn` on. `drained`: the old path is empty. If false (a
- * dead path), only time ends the window. A move within a window starts a new window.
+ * Starts a window: from PSN `psn` on, the flow leaves on a new port. `drained`: the old path is
+ * empty. If false (a dead path), only time ends the window. A move within a window starts a new
+ * window.
  */
 void hp3_shield_switch(
 	struct hp3_shield *s, uint32_t psn, bool drained, uint64_t max_rtt_ns, uint64_t now);
@@ -44,7 +45,7 @@ void hp3_shield_switch(
 /* A trusted reply (rule 6) with this PSN arrived. */
 void hp3_shield_reply(struct hp3_shield *s, uint32_t psn);
 
-/* A CNP for the flow arrived. */
+/* Returns what to do with a CNP of the flow. */
 enum hp3_cnp_verdict hp3_shield_cnp(const struct hp3_shield *s, uint64_t now);
 
 /* CNPs that wait; all 0: no CNP waits. */
@@ -58,7 +59,7 @@ struct hp3_withheld {
 enum hp3_cnp_verdict hp3_withheld_cnp(struct hp3_withheld *w, uint16_t pkey, uint64_t now);
 
 /*
- * The search, the drain or the longest wait is over. `left`: the flow has left the old path. True:
- * the caller hands the RNIC a CNP.
+ * Ends the wait after a search, a drain or the longest wait. `left`: the flow has left the old
+ * path. True: the caller hands the RNIC a CNP.
  */
 bool hp3_withheld_end(struct hp3_withheld *w, bool left);

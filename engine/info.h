@@ -49,7 +49,7 @@ struct hp3_path_info {
 
 /*
  * Starts traces for an operator: n ports of the flow's address pair (at most HP3_TRACE_WANTED), at
- * `ttl`. ttl 0: that of the switches that name paths. Returns the number of traces; -EPERM: traces
+ * `ttl`. ttl 0: the TTL of switches that name paths. Returns the number of traces; -EPERM: traces
  * are off; -ENOENT: no such flow; -EBUSY: traces for an operator are under way; -ENODATA: no TTL
  * found yet, or paths to the flow's peer cannot be traced.
  */

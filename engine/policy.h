@@ -26,7 +26,7 @@ struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *tabl
 
 /*
  * Keeps in `now` the values of `was` whose keys need a restart (HP3_RESTART). It does not keep
- * those of keys for studies (HP3_STUDY): hp3d passes them unchanged (hp3_config_apply_reload()).
+ * values of keys for studies (HP3_STUDY): hp3d passes them unchanged (hp3_config_apply_reload()).
  */
 void hp3_policy_keep(struct hp3_engine_config *now, const struct hp3_engine_config *was);
 

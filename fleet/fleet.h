@@ -5,15 +5,15 @@
  * into a map of links with load and marks. From the map come alarms, and a plan of moves that
  * lowers the load of the fullest links. (This is the global optimal reroute of Astral, ZTE
  * Communications 31(2), 2025, without control of the switches.) Sans-IO: reports and time go in, a
- * plan comes out. No system call, no clock, no memory except that of hp3_fleet_create().
+ * plan comes out. No system call, no clock, no memory except from hp3_fleet_create().
  *
  * Invariants (tests/fleet):
  * - The plan is a function of the latest report of each host and of earlier plans. The order of
  *   reports, duplicates and the hosts' clocks do not change a byte of it. Exception: if a host name
  *   has an old instance, and two new ones report, the new instance that reports first is taken.
  * - A plan never raises the predicted load of the fullest link. Each move takes a flow from a link
- *   to a path whose links, after the move, have a load at least improve_percent below that of the
- *   old link.
+ *   to a path whose links, after the move, have a load at least improve_percent below the load
+ *   of the old link.
  * - A plan has at most `moves` moves. Plans name a flow at most once in hold_ms, and never a path
  *   that the flow's host has just probed and found no better.
  * - If two live hosts have the same name, no plan names either of them.

@@ -153,7 +153,7 @@ const struct hp3_fleet_flow *hp3_fleet_flow_of(
 	const struct hp3_fleet *f, const struct hp3_fleet_placed *at);
 /* Load of a link; 0 for HP3_FLEET_NONE. */
 uint64_t hp3_fleet_load(const struct hp3_fleet *f, uint32_t link);
-/* A plan that is still valid uses the link. */
+/* True: a plan that is still valid uses the link. */
 bool hp3_fleet_is_busy(const struct hp3_fleet *f, uint32_t link, uint64_t now_ms);
 bool hp3_fleet_is_hot(const struct hp3_fleet *f, uint32_t link);
 /* `placed` is HP3_FLEET_NONE if no flow can leave the link. */

@@ -7,8 +7,8 @@
  * A round sends a probe per candidate port. The incumbent is the port in use. The first answer that
  * is good enough wins: the probe is unmarked, and its RTT <= improve x the incumbent's RTT. The
  * factor is HP3_LOSSY_RTT if the port in use is lossy, and HP3_NO_WORSE_RTT for an advised port.
- * The incumbent's RTT is that of its own probe in this round; before that probe is answered, it is
- * the flow's smoothed RTT. PEER: if neither is known and the probe of the port in use is lost, the
+ * The incumbent's RTT is the RTT of its own probe in this round. Before the answer to this probe,
+ * it is the flow's smoothed RTT. PEER: if neither is known, and the incumbent's probe is lost, the
  * fastest unmarked answer wins.
  *
  * Kinds:
@@ -252,7 +252,7 @@ struct hp3_liveness {
 
 /*
  * Takes a settled PEER round into account. Ignores other rounds, and a round whose window overlaps
- * that of the last round that counted.
+ * the window of the last round that counted.
  */
 void hp3_liveness_round(struct hp3_liveness *l, const struct hp3_round *r);
 

@@ -24,8 +24,8 @@
  *                             76  0 160                             68  proof 128
  *                             96  end                               84  end
  *
- * The nonce at byte 4 is that of the host that asks: the sender of INIT, and the receiver of the
- * other messages. The field "instance" identifies one boot of a host. The field "born" is the
+ * The nonce at byte 4 is from the host that asks: the sender of INIT, and the receiver of the other
+ * messages. The field "instance" identifies one boot of a host. The field "born" is the
  * host's wall clock at that time, in us. The two fields distinguish two hosts that have the same
  * identity.
  *

@@ -14,8 +14,8 @@
  *     IP length    60 bytes with IPv4, 80 with IPv6, and the payload
  *
  * Invariant (rule 1): if the peer's hp3d is gone, a probe reaches the RNIC, and the RNIC drops it
- * silently. The RNIC acknowledges nothing, and counts no duplicate. The transport service of the
- * probe is UC, and that of the queue pair is RC; header validation drops such packets (IBTA 9.6;
+ * silently. The RNIC acknowledges nothing, and counts no duplicate. The probe's transport service
+ * is UC, and the queue pair's is RC; header validation drops such packets (IBTA 9.6;
  * Soft-RoCE: check_type_state() in rxe_recv.c).
  *
  * The probe has a PSN because switches may hash it. The tag covers the PSN; the peer's hp3d does

@@ -57,7 +57,7 @@ struct hp3_responder_config {
 	/* replay protection of reports; owned by the caller, and outlives the responder */
 	struct hp3_heard *heard;
 	uint32_t clock_s; /* largest difference of clocks, up to HP3_CLOCK_S_MAX; 30 by default */
-	uint8_t dscp; /* DSCP of answers; HP3_DSCP_KEPT: that of the probe */
+	uint8_t dscp; /* DSCP of answers; HP3_DSCP_KEPT: the probe's DSCP */
 	struct hp3_limit source, all; /* limits of answers to one source, and to all */
 	struct hp3_limit unknown; /* without a key: limit of answers to all unknown sources */
 	uint32_t sources; /* number of records of sources: a power of two, at least 8 */
@@ -96,7 +96,7 @@ enum hp3_respond_fate {
  * used only without a key.
  *
  * ANSWER: *answer has id, CE, key and DSCP. The caller adds its clock.
- * REPORT: answer->id is that of the report (peer.h).
+ * REPORT: answer->id is the report's id (peer.h).
  * ANSWER and REPORT: if the pair has a key, the packet proves that the sender's hp3d runs (rule 5).
  */
 enum hp3_respond_fate hp3_responder_take(struct hp3_responder *r, const struct hp3_parsed *f,

@@ -33,7 +33,7 @@
 typedef const uint8_t *hp3_agreed_fn(const void *table, const struct hp3_pair_ends *ends);
 
 /*
- * A source of keys. With `pairs`, the keys are those of the table, and `bytes` identify the table.
+ * A source of keys. With `pairs`, the table has the keys, and `bytes` identify the table.
  * With `agreed`, `bytes` are zero. Otherwise `bytes` are the secret; zero: there are no keys.
  */
 struct hp3_probe_key {
@@ -86,7 +86,7 @@ struct hp3_tag_input {
 };
 
 /*
- * SipHash over *in. Its key: for messages between hosts, that of the sender and the receiver of
+ * SipHash over *in. For messages between hosts, it uses the key of the sender and the receiver of
  * in->a; otherwise, key->bytes.
  */
 uint64_t hp3_tag(const struct hp3_probe_key *key, const struct hp3_tag_input *in);

@@ -20,7 +20,7 @@
  *
  *     One result per trace, at the latest when its time-out has passed.
  *     A trace that reaches the peer (TTL too large) is a peer probe like any other: the peer's hp3d
- *     answers it, or the RNIC drops it (rule 1). A trace with another opcode than that of probes is
+ *     answers it, or the RNIC drops it (rule 1). A trace with another opcode than probes have is
  *     not answered: the peer's RNIC drops it.
  *     A message that matches no trace changes nothing, and is forwarded to the host.
  *     Switches sign nothing, so a result is not authenticated. The caller should use a result only

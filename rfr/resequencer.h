@@ -46,7 +46,7 @@
 #define HP3_RESEQ_AGES   12u
 
 struct hp3_reseq_params {
-	uint32_t window; /* packets up to so many PSNs ahead are held, < HP3_RESEQ_WINDOW */
+	uint32_t window; /* largest distance of a held packet, in PSNs, < HP3_RESEQ_WINDOW */
 	uint64_t least_ns, most_ns; /* bounds of the wait for a missing packet */
 	uint64_t give_up_ns; /* after that wait: time until held packets are given up */
 };

@@ -6,13 +6,13 @@
  * path.
  *
  * The receiver measures the lateness of each EV. The lateness of a packet that fills a gap is the
- * time for which held packets waited for it; that of all other packets is 0. The receiver reports
- * an EV as slow if its packets are unusually late, or if no packet arrives from it while many
- * arrive from other EVs. It then starts to measure that EV from zero. The sender stops using a slow
- * EV for a time (a rest), which is longer each time. The sender ignores reports about EVs that it
- * has not used since their rest. An EV that is ECN-marked far more than others rests, too, always
- * for the same time, unless more than half of the EVs would then rest. If all EVs are marked, only
- * congestion control reacts.
+ * time for which held packets waited for it; other packets have lateness 0. The receiver reports an
+ * EV as slow if its packets are unusually late, or if no packet arrives from it while many arrive
+ * from other EVs. The receiver then starts to measure that EV from zero. The sender stops using a
+ * slow EV for a time (a rest), which is longer each time. The sender ignores reports about EVs that
+ * it has not used since their rest. An EV that is ECN-marked far more than others rests, too,
+ * always for the same time, unless more than half of the EVs would then rest. If all EVs are
+ * marked, only congestion control reacts.
  *
  * Sans-IO; times ns.
  */
@@ -25,7 +25,7 @@
 struct hp3_spread_params {
 	uint32_t evs; /* EVs: 1 .. HP3_EVS_MAX */
 	uint32_t alike; /* percent of the shortest RTT: EVs with an RTT up to this are used */
-	/* percent of the probed EVs: if at least so many are slower, unprobed EVs rest, too */
+	/* if at least this percentage of the probed EVs is slower, unprobed EVs rest, too */
 	uint32_t differ;
 	/* Only EVs whose RTT exceeds the best by at most this are used; 0: all are. */
 	uint64_t reach_ns;

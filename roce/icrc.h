@@ -16,8 +16,8 @@
  * changed bits, and on the number of bytes behind them. So hp3 changes port and AckReq without
  * reading the payload. A wrong ICRC stays wrong, so a change never hides a damaged packet.
  *
- * A view must be that of hp3_parse() for the same frame, with class >= RC_REQUEST. (build.c makes
- * its own.)
+ * A view must come from hp3_parse() for the same frame, with class >= RC_REQUEST. (build.c makes
+ * its own views.)
  */
 #include <stdbool.h>
 #include "roce/parse.h"

@@ -39,7 +39,7 @@ typedef void hp3_bus_fn(
  * the fix.
  */
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap);
-/* When this function returns, no subscribed function runs any more. */
+/* Disconnects. When it returns, no subscribed function runs any more. */
 void hp3_bus_close(struct hp3_bus *b);
 bool hp3_bus_is_up(const struct hp3_bus *b);
 /* Do the servers refuse this user, or does their TLS certificate fail the check? libnats then stops

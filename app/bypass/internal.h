@@ -30,7 +30,7 @@ void hp3_bypass_path(int ifindex, const char *name, char path[HP3_BYPASS_PATH]);
 int hp3_bypass_make_directory(int ifindex);
 void hp3_bypass_unpin(int ifindex);
 /*
- * Replaces the maps of `bpf` by those of attached programs, or by pinned maps. 0; -ENOENT: there
+ * Replaces the maps of `bpf` by the maps of attached programs, or by pinned maps. 0; -ENOENT: there
  * are none; -EPROTO: the maps have another layout.
  */
 int hp3_bypass_adopt(int ifindex, struct bpf_bypass *bpf);

@@ -33,7 +33,7 @@ struct fleet_planner {
 	struct hp3_fleet_plan plan; /* the latest one sent, or received from another planner */
 	uint64_t now_ms; /* of the last hp3_fleet_look() */
 	uint64_t led_since_ms; /* 0: this planner does not lead */
-	uint64_t bad; /* invalid messages; reports whose host is not that of their NATS subject */
+	uint64_t bad; /* invalid messages; reports of another host than their NATS subject names */
 	uint64_t other_version; /* messages of another version */
 	uint64_t plans, moves; /* sent */
 	uint64_t namesakes; /* keep-alives of another planner with this planner's name */

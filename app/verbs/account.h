@@ -108,7 +108,7 @@ static inline void hp3v_posting(struct hp3v_qp *q, uint64_t bytes, bool signalle
 		hp3v_sample(q, at, bytes, all);
 }
 
-/* A chain is being posted; its entries begin at `at`. */
+/* Records a chain that is being posted; its entries begin at `at`. */
 static inline void hp3v_posting_all(struct hp3v_qp *q, const struct ibv_send_wr *wr, uint32_t at)
 {
 	for (; wr != NULL; wr = wr->next) {
@@ -219,7 +219,7 @@ static inline __attribute__((always_inline)) void hp3v_completed(
 	if (__atomic_load_n(&q->sampling, __ATOMIC_ACQUIRE) == HP3V_SAMPLING)
 		hp3v_sample_seen(q, (uint32_t)was + n - 1u);
 }
-/* The queue pair had a completion with an error. */
+/* Marks the queue pair as failed, after a completion with an error. */
 void hp3v_went_wrong(const struct ibv_context *context, uint32_t qpn);
 
 /* Is no thread inside the provider's post_send, and have all posted work requests completed? */

@@ -30,5 +30,5 @@ void hp3v_cells_ring(void); /* rings hp3d's bell */
 
 /* Creates memory and bell, once. False: failed. */
 bool hp3v_cells_open(struct hp3v_shared *shared);
-/* In a forked child: releases them. */
+/* In a forked child: releases memory and bell. */
 void hp3v_cells_abandon(void);

@@ -12,7 +12,7 @@
  * does not fit into the pool, or cannot be copied, ends the hold: held requests are posted in
  * order, and then the post goes to the provider.
  *
- * The caller holds the queue pair's lock, except that of hp3v_hold_post(), which takes the lock.
+ * Callers hold the queue pair's lock. Exception: hp3v_hold_post() takes the lock itself.
  */
 #include "app/verbs/shim.h"
 

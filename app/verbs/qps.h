@@ -9,13 +9,13 @@
  */
 struct hp3v_qp *hp3v_qp_adopt(struct hp3v_ctx *ctx, struct ibv_qp *qp, const struct ibv_qp_cap *cap,
 	bool sig_all, uint64_t send_ops);
-/* The queue pair is destroyed. Its record leaves the table, and may be reused. */
+/* Removes the record of a destroyed queue pair; the record may be reused. */
 void hp3v_qp_forget(struct hp3v_qp *q);
 
-/* The application has modified the queue pair. The caller holds q->lock. */
+/* Takes over attributes that the application has modified. The caller holds q->lock. */
 void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask);
 
-/* The queue pair's attributes allow READs or ATOMICs from the peer. */
+/* True: the queue pair's attributes allow READs or ATOMICs from the peer. */
 bool hp3v_responds(const struct hp3v_qp *q);
 
 /* Writes the queue pair's state to its entry (cell, cells.h) in the memory shared with hp3d. The

@@ -181,7 +181,7 @@ bool hp3v_agent_looked(void);
  * full; the context keeps the provider's functions.
  */
 struct hp3v_ctx *hp3v_ctx_adopt(struct ibv_context *context);
-/* The context is closed. If a later context has the same address, it is a different one. */
+/* Removes the record of a closed context. A later context may have the same address. */
 void hp3v_ctx_forget(struct hp3v_ctx *ctx);
 
 /* Extended completion queues, polled by ibv_start_poll() and ibv_next_poll(). */

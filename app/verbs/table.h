@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Finds the record of a QPN in a context (hp3v_qps), and of a context or an extended completion
- * queue (hp3v_others). There are two tables, so that each record in hp3v_qps is that of a queue
- * pair. Look-ups need no lock; one thread at a time inserts and removes (hp3v_lock()).
+ * queue (hp3v_others). There are two tables, so that hp3v_qps has only records of queue
+ * pairs. Look-ups need no lock; one thread at a time inserts and removes (hp3v_lock()).
  */
 #include "app/verbs/shim.h"
 

@@ -8,9 +8,9 @@
 
 /* The flow's record; NULL: none. */
 struct hp3_losses *hp3_losses_find(const struct hp3_engine *e, uint32_t flow);
-/* ... or a new one. */
+/* The flow's record, or a new record. */
 struct hp3_losses *hp3_losses_take(struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Stores port `to`, which may lose fewer packets. The move to it may take several tries. */
 void hp3_losses_found(struct hp3_engine *e, uint32_t flow, uint16_t to);
-/* The flow is removed, or begins a new epoch. */
+/* Frees the record of a flow that is removed or begins a new epoch. */
 void hp3_losses_forget(struct hp3_engine *e, uint32_t flow);

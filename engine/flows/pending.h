@@ -52,12 +52,12 @@ bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
 const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow);
 /*
  * True: a new queue pair that begins at this PSN would look like the same stream. An end event
- * came, and the peer has acknowledged no packet that left after the event. The PSN is the next one,
- * in flight, or slightly before those in flight.
+ * came, and the peer has acknowledged no packet that left after the event. The PSN is the next PSN,
+ * in flight, or slightly before the PSNs in flight.
  */
 bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_t psn);
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow);
-/* The end was carried out. A stored set-up still waits for the first packet. */
+/* Drops an end that was carried out. A stored set-up still waits for the first packet. */
 void hp3_pending_end_done(struct hp3_engine *e, uint32_t flow);
 /*
  * The end is disproved: drops it. Also drops a later set-up of the same local queue pair, or with

@@ -19,11 +19,11 @@ uint32_t hp3_flow_announce(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, enum hp3_announcer who);
 void hp3_flow_remove(struct hp3_turn *t, uint32_t flow);
 enum hp3_traffic hp3_flow_traffic(const struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* Packets of the flow may be in flight, or are held. */
+/* True: packets of the flow may be in flight, or are held. */
 bool hp3_flow_is_under_way(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /*
- * The flow had no packet for 200 ms, and no packet is held. So all its packets have arrived, or are
- * lost.
+ * True: the flow had no packet for 200 ms, and no packet is held. So all its packets have arrived,
+ * or are lost.
  */
 bool hp3_flow_has_paused(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 /*
@@ -149,11 +149,11 @@ bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);
 /*
- * A reply came to the QPN of a paired flow, and did not advance una, so the pairing may be wrong.
+ * Checks the pairing of a flow after a reply to its local QPN that did not advance una.
  */
 void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /*
- * A flow that was paired by challenge, or not at all, sends `psn` again. `first`: the packet before
- * it was a first transmission.
+ * Checks the pairing of a flow that was paired by challenge, or not at all, and sends `psn` again.
+ * `first`: the packet before `psn` was a first transmission.
  */
 void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bool first);

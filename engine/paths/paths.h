@@ -11,7 +11,7 @@ struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
 /* Is the path of this port FAILED (ppp/paths.h), so that it is no candidate? */
 bool hp3_path_has_failed(
 	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
-/* ... or LOSSY? */
+/* Is the path of this port LOSSY (ppp/paths.h)? */
 bool hp3_path_is_lossy(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
 
 /* use.c */

@@ -23,7 +23,7 @@
  *
  * Invariants: one trace of a pair is outstanding at a time, besides traces for an operator. All
  * pairs together stay within cfg.traces. A pair is traced only if its peer runs hp3d, or if peer
- * probes are configured. The PSN of a trace is that of a duplicate (rules 1 and 2). If switches
+ * probes are configured. A trace has the PSN of a duplicate (rules 1 and 2). If switches
  * stay silent, or their answers are invalid, the pair returns to REST. A hop counts from its second
  * answer on, because switches do not sign their answers.
  *

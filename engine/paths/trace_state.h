@@ -47,7 +47,7 @@ void hp3_trace_rest(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* A wrong result: clears all results. Begins to find the TTL again, or rests (trace.h). */
 void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
-/* The TTL is found, and the sample ports have their paths. */
+/* Shares or learns a map, as the TTL is found and the sample ports have their paths. */
 void hp3_trace_found(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /*
  * A trace was added to the map that is being learnt: accepts or rejects the map if it has enough

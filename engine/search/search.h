@@ -21,7 +21,7 @@ bool hp3_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_
  * search found; 0: searches.
  */
 void hp3_search_lossless_path(struct hp3_turn *t, uint32_t flow, uint16_t to);
-/* The next re-probe of a better path is due. */
+/* Begins the re-probe of a better path that is due, or puts it off again. */
 void hp3_reprobe_due(struct hp3_turn *t, struct hp3_move *m);
 void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m);
 
@@ -44,7 +44,7 @@ uint16_t hp3_probe_pad(const struct hp3_engine *e, const struct hp3_flow *f);
 bool hp3_pair_swallows(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* Short probes on this port are answered, long packets are not. */
 void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port);
-/* A path that had answered a short probe has answered a long one now, or the long one was lost. */
+/* Calls hp3_swallowed() for ports whose long probe was lost in this round. */
 void hp3_size_learn(struct hp3_turn *t, const struct hp3_move *m);
 
 /*

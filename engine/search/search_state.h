@@ -122,8 +122,8 @@ struct hp3_search_dead {
 
 struct hp3_search {
 	uint8_t kind; /* enum hp3_search_kind */
-	/* enum hp3_search_state. In QUIET, move_at is the deadline of the move. In other states, it
-	 * is that of the round, or of the pause before the next round. */
+	/* enum hp3_search_state. In QUIET, move_at is the deadline of the move; in other states,
+	 * the deadline of the round, or of the pause before the next round. */
 	uint8_t state;
 	/* What started the search, for events. Decisions depend on HP3_CAUSE_SPRAY only
 	 * (hp3_move_drain()). */

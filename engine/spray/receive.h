@@ -135,7 +135,7 @@ void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end);
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 
 /* missing.c */
-/* A packet has arrived, and was resequenced. */
+/* Looks for lost packets when a packet has arrived and was resequenced. */
 void hp3_in_came(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v);
 /* Is a packet missing, while later packets are held? */
 static inline bool hp3_in_has_missing(const struct hp3_spray_in *in)
@@ -151,7 +151,7 @@ static inline uint64_t hp3_in_ask_due(const struct hp3_spray_in *in)
 }
 /* Asks the sender (MISSING), if that is due. */
 void hp3_in_ask(struct hp3_turn *t, struct hp3_spray_in *in);
-/* The sender's answer (LEFT). */
+/* Takes the sender's answer (LEFT). */
 void hp3_in_left(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_agree *a);
 
 /* promise.c */

@@ -208,7 +208,7 @@ struct hp3_spray_peer {
 
 #define HP3_NO_SPRAY    UINT16_MAX
 #define HP3_SPRAY_ENDED 32u /* most records that one call of hp3_spray_tick() visits */
-/* uint16_t fields per record: outs, ins, and heads, backs, reads and those of quotas. */
+/* uint16_t fields per record: outs, ins, heads, backs, reads, and the fields of quotas. */
 #define HP3_SPRAY_LISTS 10u
 
 struct hp3_spraying {
@@ -338,10 +338,10 @@ void hp3_spray_refuse(
  */
 bool hp3_spray_is_first(
 	struct hp3_engine *e, const struct hp3_ends *ends, uint32_t number, uint64_t now);
-/* A probe leaves from this port. */
+/* Records that a probe leaves from this port. */
 void hp3_spray_probe_sent(
 	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
-/* A probe from this port was answered. */
+/* Records the answer to a probe from this port. */
 void hp3_spray_probe_answered(struct hp3_engine *e, const struct hp3_flow *f, uint16_t port,
 	uint32_t rtt_ns, bool marked, uint64_t now);
 /*
@@ -400,9 +400,9 @@ void hp3_spray_gone(struct hp3_turn *t, uint32_t flow);
  * sends OVER when all sprayed packets must have arrived. Agreements as the receiver go on.
  */
 void hp3_spray_unpaired(struct hp3_turn *t, uint32_t flow);
-/* A flow was added, perhaps for a queue pair whose flow was removed. */
+/* For an added flow: takes over the record of READ responses of an earlier flow, if any. */
 void hp3_spray_added(struct hp3_turn *t, uint32_t flow);
-/* The flow is paired with this queue pair. */
+/* For a flow that is now paired: takes over the records of this queue pair. */
 void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn);
 /*
  * The flow begins a new epoch: drops its held READ responses, and ends its agreements as the

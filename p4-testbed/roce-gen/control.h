@@ -67,11 +67,11 @@ void gen_control_event(struct gen_control *c, uint64_t tag, uint64_t now);
 /* Does what is due (connects, resolves); returns when to call again. */
 uint64_t gen_control_tick(struct gen_control *c, uint64_t now);
 
-/* All expected peers are up. */
+/* True: all expected peers are up. */
 bool gen_control_up(const struct gen_control *c);
 /* Sends "done" to all peers that are up. */
 void gen_control_done(struct gen_control *c);
-/* All peers are done or gone. A server: never. */
+/* True: all peers are done or gone. A server: never. */
 bool gen_control_all_done(const struct gen_control *c);
 /* Lists missing peers, for a message. */
 void gen_control_missing(const struct gen_control *c, char *buf, size_t cap);

@@ -112,8 +112,8 @@ void gen_endpoint_free(struct gen_endpoint *ep);
 
 /* Adds a queue pair, not connected yet; NULL: there are max_qps. */
 struct gen_qp *gen_endpoint_add(struct gen_endpoint *ep, uint32_t first_psn, uint64_t now);
-/* The caller has set the peer's parameters in *q (rqpn, rkey, memory, to, marks). From now on, the
- * queue pair may send. */
+/* Connects the queue pair, which may then send. Before that, set the peer's parameters in *q (rqpn,
+ * rkey, memory, to, marks). */
 void gen_endpoint_connect(struct gen_endpoint *ep, struct gen_qp *q, uint32_t peer_psn);
 /* QPN of the next queue pair added. */
 static inline uint32_t gen_endpoint_next_qpn(const struct gen_endpoint *ep)
@@ -125,7 +125,7 @@ static inline uint32_t gen_endpoint_next_qpn(const struct gen_endpoint *ep)
 int gen_endpoint_post(struct gen_endpoint *ep, struct gen_qp *q, enum gen_op op, uint32_t len,
 	uint64_t va, uint64_t now);
 
-/* A frame arrived. */
+/* Handles a frame that arrived. */
 void gen_endpoint_rx(struct gen_endpoint *ep, const void *frame, uint32_t len, uint64_t now);
 /* Writes the frame to send now to `buf` (GEN_FRAME_MAX bytes). Returns its length; 0: none. */
 uint32_t gen_endpoint_tx(struct gen_endpoint *ep, void *buf, uint64_t now);

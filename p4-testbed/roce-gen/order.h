@@ -34,5 +34,5 @@ static inline uint16_t gen_mark(uint64_t count, bool again)
 	return (uint16_t)((count & GEN_MARK_COUNT) | (again ? GEN_MARK_AGAIN : 0));
 }
 
-/* A request packet arrived with this mark and UDP source port. */
+/* Counts a request packet that arrived with this mark and UDP source port. */
 void gen_order_note(struct gen_order *o, uint16_t mark, uint16_t sport);

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * A file that a run reads, or a built-in text. All reads use these functions, so the stored SHA-256
- * is that of the bytes that the run used. Results can therefore be compared by the files' contents,
+ * covers the bytes that the run used. Results can therefore be compared by the files' contents,
  * independent of their names.
  */
 #include <limits.h>

@@ -53,7 +53,7 @@ struct sim_queue {
 void sim_queue_init(struct sim_queue *q);
 void sim_queue_free(struct sim_queue *q);
 
-/* The caller has set event->at, to a time not before that of the event that fired last. */
+/* Adds an event. event->at must not be before the time of the event that fired last. */
 void sim_queue_add(struct sim_queue *q, struct sim_event *event);
 
 /* The next event, or NULL if there is none. */

@@ -109,7 +109,7 @@ static inline uint32_t sim_rand_below(struct sim *s, uint32_t n)
 /* A packet sent now, with `event`, `arg_psn` and `tag` undefined, all else 0 or as given. */
 struct sim_packet *sim_packet_new(
 	struct sim *s, uint8_t kind, uint32_t bytes, struct sim_flow *flow, uint32_t psn);
-/* The copy does not count as a first transmission. */
+/* Copies a packet. The copy does not count as a first transmission. */
 struct sim_packet *sim_packet_copy(struct sim *s, const struct sim_packet *of);
 /* Frees a packet that has arrived, or was consumed or dropped. The caller counts which. */
 void sim_packet_end(struct sim *s, struct sim_packet *p);

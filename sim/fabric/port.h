@@ -25,7 +25,7 @@ struct sim_port {
 	uint64_t delay; /* ps */
 	uint64_t ps_per_kib; /* serialisation of 1,024 bytes */
 	uint64_t bps;
-	uint32_t hole; /* black hole: of 10,000 flows, data of so many are dropped, by hash */
+	uint32_t hole; /* black hole: drops the data of this many flows in 10,000, by hash */
 	uint32_t loss; /* packets lost of 10^9 */
 	uint32_t number;
 	uint32_t node; /* number of the host or switch; hosts come first */
@@ -59,7 +59,7 @@ void sim_port_kick(struct sim *s, struct sim_port *port);
 void sim_port_queue_control(struct sim *s, struct sim_port *port, struct sim_packet *p);
 void sim_port_queue_data(struct sim *s, struct sim_port *port, struct sim_packet *p);
 /* Removes and returns the first packet, or NULL. At a host, packets that a balancer released come
- * before those of the RNIC. */
+ * before packets of the RNIC. */
 struct sim_packet *sim_port_take_data(struct sim_port *port);
 /* A PFC frame arrived at this port. */
 void sim_port_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns);

@@ -25,7 +25,7 @@
  * probes, since the paper's NACKs can complete work that was never done (rule 1).
  *
  * An answer leaves with the source port of its probe, to a UDP port that only hp3d uses. So its
- * path may differ from the path of the next answer, and from that of the RNIC's replies.
+ * path may differ from the paths of the next answer and of the RNIC's replies.
  *
  * Dead reply paths (hp3_back.c): the peer's RNIC handles an ACK solicitation as a duplicate. A
  * report makes the peer's engine send the replies of the queue pair from another port.

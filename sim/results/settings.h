@@ -8,7 +8,7 @@
  * (except read_percent), [background] and [fault]; with a topology file, the shape of the fabric,
  * and the rates and delays of links; if the balancer runs no engine, the policy. The key is the
  * SHA-256 of the settings, of the contents of all files read, and of the source files that the run
- * depends on. For a balancer without an engine, these source files are only those of the simulator.
+ * depends on. A balancer without an engine depends only on the source files of the simulator.
  * Names of files are not part of the key.
  */
 #include <jansson.h>

@@ -20,7 +20,7 @@ struct sim_uplinks;
 struct sim_uplinks *sim_uplinks_start(struct sim *s);
 json_t *sim_uplinks_json(const struct sim *s, const struct sim_uplinks *u);
 void sim_uplinks_free(struct sim_uplinks *u);
-/* The port connects a leaf (a switch with hosts) to another switch. */
+/* True: the port connects a leaf (a switch with hosts) to another switch. */
 bool sim_is_uplink(const struct sim *s, uint32_t port);
 
 /*

@@ -44,7 +44,7 @@ unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a
  * packet that it quotes. */
 unsigned hp3d_spread_frame(const struct hp3d_spread *s, const uint8_t *frame, uint32_t len);
 
-/* Why a port cannot spread packets over so many workers, or NULL: it can. */
+/* Why a port cannot spread packets over `workers` workers; NULL: it can. */
 const char *hp3d_rss_unsupported(const struct rte_eth_dev_info *info, unsigned workers);
 /* The RSS packet types that the port supports and that are hashed by addresses alone. */
 uint64_t hp3d_rss_types(const struct rte_eth_dev_info *info);

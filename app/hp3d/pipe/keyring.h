@@ -3,8 +3,8 @@
 /*
  * The keys that agents share: those of probe_key and probe_key_old, with the files that they name
  * read into memory. The main thread changes them in three steps, so that no lcore reads a freed
- * table. Read may fail, and changes no key in effect. Then take. Then settle, when all lcores use
- * the new keys. Unchanged files keep their tables.
+ * table: _read(), _take(), and _settle() when all lcores use the new keys. _read() may fail; it
+ * changes no key in effect. Unchanged files keep their tables.
  */
 #include <stdio.h>
 #include "config/config.h"
@@ -14,10 +14,10 @@
 /* Negative: a file is invalid; the message is written to `err`. */
 int hp3d_keyring_read(const struct hp3_config *cfg, FILE *err);
 
-/* The keys that were read last are in effect from now on. */
+/* Puts the keys that were read last into effect. */
 void hp3d_keyring_take(void);
 
-/* No lcore uses the previous keys any more. */
+/* Frees the previous keys, which no lcore may use any more. */
 void hp3d_keyring_settle(void);
 
 /* The keys in effect. */

@@ -33,16 +33,16 @@ struct hp3d_neighbours {
 	struct hp3_addressing last[2]; /* of a reliable connection, by family; TTL 0: none yet */
 };
 
-/* Bytes of memory for so many address pairs, at least HP3D_NEIGHBOURS_SET / 2. */
+/* Bytes of memory for `pairs` address pairs, at least HP3D_NEIGHBOURS_SET / 2. */
 size_t hp3d_neighbours_size(uint32_t pairs);
-/* An empty table. `mem` has that size, is aligned for struct hp3d_neighbour, and outlives the
+/* Makes an empty table. `mem` has this size, is aligned for struct hp3d_neighbour, and outlives the
  * table. `seed`: random and secret. */
 void hp3d_neighbours_init(struct hp3d_neighbours *t, void *mem, uint32_t pairs, uint64_t seed);
 
-/* A packet from the RNIC's side; anything but unicast IP is ignored. */
+/* Learns from a packet from the RNIC's side; ignores packets other than unicast IP. */
 void hp3d_neighbours_learn(struct hp3d_neighbours *t, const struct hp3_parsed *f);
 
-/* The RNIC has no connection to that address any more, and sends nothing to it. */
+/* Marks the entry of an address to which the RNIC has no connection any more. */
 void hp3d_neighbours_end(struct hp3d_neighbours *t, const struct hp3_ends *to);
 
 /* NULL: this host never sent anything to that address. */

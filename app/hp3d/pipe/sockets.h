@@ -14,8 +14,8 @@
 int hp3d_socket_choose(int lcore, const int *ports, unsigned n);
 
 /*
- * Compares the socket of an lcore with that of a port that it serves, on a machine with `sockets`
- * sockets. True: they may differ, and buf has a message with the fix.
+ * Compares the socket of an lcore with the socket of a port that it serves. The machine has
+ * `sockets` sockets. True: they may differ, and buf has a message with the fix.
  */
 bool hp3d_socket_advice(
 	char *buf, size_t cap, unsigned lcore, int lcore_socket, int port_socket, unsigned sockets);

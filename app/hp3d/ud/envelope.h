@@ -13,7 +13,7 @@
  * replays as inline. It calculates a new ICRC for the frame, because the RNIC has already checked
  * the datagram's ICRC.
  *
- * Invariants: the datagram of a probe is at least as long as that of its answer. Whatever the
+ * Invariants: the datagram of a probe is at least as long as its answer's datagram. Whatever the
  * payload is, the receiver restores only empty or short WRITEs of unreliable connections, and UDP
  * datagrams to hp3's own port.
  */

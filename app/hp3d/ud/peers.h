@@ -57,7 +57,7 @@ struct hp3d_ud_peers {
 	uint64_t *look; /* by place: no question to this peer is due before this time */
 };
 
-/* Room for peers of so many address pairs, at least 4. The caller has set `secret`. 0, or
+/* Makes room for peers of `pairs` address pairs, at least 4. The caller has set `secret`. 0, or
  * -ENOMEM. */
 int hp3d_ud_peers_make(struct hp3d_ud_peers *p, uint32_t pairs);
 /* 0, or -1 with the reason in `why`. `port`: hp3's own. */

@@ -32,7 +32,7 @@ struct hp3d_pair_users {
 /* Room for `qps` queue pairs of HP3D_PAIR_USERS users. 0, or -ENOMEM. */
 int hp3d_pair_users_open(struct hp3d_pair_users *p, uint32_t qps, uint64_t seed);
 void hp3d_pair_users_close(struct hp3d_pair_users *p);
-/* A queue pair of the user has begun; one has ended. */
+/* Adds a queue pair of the user to the counts; removes one that has ended. */
 void hp3d_pair_users_add(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
 void hp3d_pair_users_drop(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
 /* Address pairs in which the user has queue pairs. */
