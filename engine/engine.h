@@ -206,8 +206,8 @@ struct hp3_engine_config {
 /*
  * One packet. The caller fills in frame, len, trusted and the view; hp3_find_burst() fills in the
  * rest. The caller may pass packets of any class. Besides RC requests, replies and CNPs, the engine
- * reads CM datagrams, for pairing, and IP fragments from the local RNIC: flows of their address
- * pair then do not move for `pin_ns`. All packets except RC packets and CNPs get the verdict PASS.
+ * reads CM datagrams, for pairing. After an IP fragment from the local RNIC, flows of the address
+ * pair do not move for `pin_ns`. All packets except RC packets and CNPs get the verdict PASS.
  */
 struct hp3_pkt {
 	const void *frame;

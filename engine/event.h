@@ -122,8 +122,8 @@ struct hp3_event {
 };
 
 /*
- * True for a ROUND that found no better path. A ROUND of a dead-path search is fruitless if it gave
- * no sign that the path is dead: a lost probe of the port in use, and an answer on another port.
+ * True for a ROUND that found no better path. A ROUND of a dead-path search is not fruitless if it
+ * is a sign of a dead path: the probe of the port in use was lost, and another port answered.
  */
 static inline bool hp3_event_is_fruitless(const struct hp3_event *event)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A part of the engine: a feature with memory, deadlines or settings of its own. To add one: its
- * files, which define `const struct hp3_part hp3_NAME_part`; in state.h, a line in HP3_PARTS and
- * its pointer in struct hp3_engine; its keys in policy.def.
+ * A part of the engine: a feature with memory, deadlines or settings of its own. A new part needs
+ * files that define `const struct hp3_part hp3_NAME_part`, a line in HP3_PARTS and a pointer in
+ * struct hp3_engine (both in state.h), and keys in policy.def.
  */
 #include "engine/common.h"
 

@@ -46,9 +46,9 @@ struct hp3_held {
 #define HP3_GUARD_READS 16u /* an RNIC rarely has more READs and ATOMICs outstanding */
 
 /*
- * A guard drops late ACKs of a peer's RNIC that answer a duplicate from hp3d, and that the local
- * RNIC would take for an answer to a READ (moves/guard.c). The guard has the READs and ATOMICs that
- * left since the duplicate.
+ * A guard drops late ACKs with which a peer's RNIC answers a duplicate from hp3d. The local RNIC
+ * would take such an ACK for an answer to a READ (moves/guard.c). The guard has the READs and
+ * ATOMICs that left since the duplicate.
  */
 struct hp3_guard {
 	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: PSN after it */

@@ -216,10 +216,10 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 	unsigned k, uint64_t now);
 
 /*
- * Picks a good path without probes: a random one, with the same weights, of the known good paths
- * whose RTT is within `equal` percent of the best. -ENOENT: no good path is known. unspoilt: only
- * paths without marked packets (hp3_paths_spoil()). Otherwise, a queue pair set up after a
- * collision could get the same port, and collide again.
+ * Picks a good path without probes. It draws one of the known good paths whose RTT is within
+ * `equal` percent of the best, with the weights of hp3_paths_candidates(). -ENOENT: no good path is
+ * known. unspoilt: only paths without marked packets (hp3_paths_spoil()). Otherwise, a queue pair
+ * set up after a collision could get the same port, and collide again.
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *port, uint64_t now);
 

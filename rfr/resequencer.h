@@ -126,8 +126,8 @@ static inline int32_t hp3_reseq_leap(const struct hp3_reseq *r, uint32_t psn)
 	return hp3_psn_diff(psn, r->held != 0 ? r->top : r->expected);
 }
 /*
- * After HP3_RESEQ_COPY: holds this packet in place of the held one. Returns the handle of the
- * latter.
+ * After HP3_RESEQ_COPY: holds this packet in place of the held packet. Returns the handle of the
+ * packet that was held.
  */
 uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle);
 /* After HP3_RESEQ_PASS, until false: the next held packet in order. */

@@ -6,7 +6,7 @@
  * this accounting.
  *
  * Invariants: una <= nxt (hp3_stream_end() while open_len is not 0); hi < nxt; a packet is NEW
- * (first transmission) only if its PSN follows directly behind those sent before. A READ request
+ * (first transmission) only if its PSN follows directly behind the PSNs sent before. A READ request
  * takes ceil(length / PMTU) PSNs (IBTA 9.7.3.1.2). Packets do not carry the PMTU. So until a FIRST
  * or MIDDLE packet has shown the PMTU, the next PSN after a READ is one of five candidates.
  *

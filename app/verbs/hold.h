@@ -9,8 +9,8 @@
  * all work requests before it. HELD: this library copies posts, with scatter lists and inline
  * data, and reports success to the application. Requests beyond the queue pair's max_send_wr are
  * refused with ENOMEM, as by the provider. The pool is allocated with the queue pair. A post that
- * does not fit into the pool, or cannot be copied, ends the hold: held requests are posted in
- * order, and then the post goes to the provider.
+ * does not fit into the pool, or cannot be copied, ends the hold. The library then posts the held
+ * requests in order, and passes the new post to the provider.
  *
  * Callers hold the queue pair's lock. Exception: hp3v_hold_post() takes the lock itself.
  */

@@ -24,8 +24,8 @@ struct hp3_mapped {
 
 /*
  * Opens a file named by the operator; follows symbolic links. Returns 0 if it is a regular file of
- * at most HP3_FILE_BYTES_MAX that root owns, nobody else may write, and is not on FUSE. Otherwise a
- * negative errno. -ELIBACC: *why names the condition that the file violates.
+ * at most HP3_FILE_BYTES_MAX, belongs to root, cannot be written by others, and is not on FUSE.
+ * Otherwise a negative errno. -ELIBACC: *why names the condition that the file violates.
  */
 int hp3_file_open(const char *path, struct hp3_file *f, const char **why);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Finds the flows of an address pair that have recently sent near a PSN, so that a reply with this
- * PSN may be for them (rule 15). It is a hash table of PSN windows: an entry covers HP3_NEAR_PSNS
+ * Finds the flows of an address pair that have recently sent near a PSN. A reply with this PSN may
+ * be for any of them (rule 15). This is a hash table of PSN windows: an entry covers HP3_NEAR_PSNS
  * PSNs of one pair. The entry has the flow that last sent in its window, and the time when another
  * flow last did. It also has the leader, the unpaired flow that sent the highest PSN of the window,
  * and the highest PSN that other unpaired flows sent. Look-ups and updates touch a fixed number of

@@ -13,9 +13,9 @@
  *   up ends. If two local queue pairs were set up that may begin with the same PSN, neither set-up
  *   pairs the flow: a challenge does (rule 15).
  *
- * If more packets leave after an end event, the end is dropped, but the record notes it (went_on):
- * the next queue pair may have begun exactly at the next PSN. The note counts until the peer
- * acknowledges one of these packets.
+ * If more packets leave after an end event, the engine drops the end, and sets went_on. The next
+ * queue pair may have begun exactly at the next PSN. went_on counts until the peer acknowledges one
+ * of these packets.
  *
  * The flow index selects the place of a record. If two flows share a place, the newer record takes
  * the place, but a set-up never replaces an end. The event without a place is lost.

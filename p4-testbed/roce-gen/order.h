@@ -6,7 +6,7 @@
  * field, which is unused in packets that may not be fragmented (RFC 6864). The low 15 bits are the
  * number of request packets sent on the queue pair so far. The top bit is set in a retransmission.
  *
- * Invariant (rule 23): first transmissions arrive in the order in which they were sent, and a
+ * Invariants (rule 23): first transmissions arrive in the order in which they were sent. A
  * duplicate never arrives after a later first transmission from another port. The counters below
  * count violations. A violation across ports is a fault of a host; on one port, the network
  * reordered packets. The counters are exact if fewer than 2^14 packets of a queue pair are in

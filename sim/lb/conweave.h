@@ -16,9 +16,8 @@
  * arrived, and adds flush_us. For each marked packet, the leaf reports the packet's path to the
  * source leaf (NOTIFY). REPLY and NOTIFY are 64-byte packets in the class of ACKs.
  *
- * Parameters are those of the paper's evaluation, for leaf-spine / three lossless tiers: flush 16 /
- * 64 us, wait without estimate 200 / 600 us, expiry 300 / 1,000 us; for both: reply 4 us, pause 16
- * us.
+ * Parameters are from the paper's evaluation. Leaf-spine: flush 16 us, wait without estimate 200
+ * us, expiry 300 us. Three lossless tiers: 64 us, 600 us, 1,000 us. Both: reply 4 us, pause 16 us.
  */
 #include "sim/lb/paths.h"
 

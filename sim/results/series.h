@@ -16,7 +16,7 @@ struct sim_series;
 struct sim_series *sim_series_start(struct sim *s);
 /*
  * {"point_us", "core_max_bytes": [..], "core_mean_bytes", "host_max_bytes", "moves", "marked",
- * "data_bytes"}: for each point: the longest core and host queue, the mean of all core queues, and
- * by how much each counter rose.
+ * "data_bytes"}: for each point, the longest core queue and host queue, the mean of all core
+ * queues, and the increase of each counter.
  */
 json_t *sim_series_json(const struct sim_series *r);

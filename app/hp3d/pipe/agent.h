@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Packets that hp3d itself sends and receives: probes and answers to them, traces and the ICMP
- * messages of switches about them, messages about sprayed queue pairs, the NAK after a failover,
- * CNPs. There is one agent per pipe, on the pipe's lcore. Its packets come from a small pool of its
+ * An agent sends and receives hp3d's own packets: probes and their answers, traces and the ICMP
+ * messages that answer them, messages about sprayed queue pairs, the NAK after a failover, CNPs.
+ * Each pipe has one agent, on the pipe's lcore. An agent takes buffers from a small pool of its
  * own, so probing never takes a buffer from the traffic.
  *
  * An agent's packet has the link-layer address, VLAN tags and so on of the local host's own packets
@@ -11,8 +11,8 @@
  * their own class of service (ppp.answer_dscp). The agent cannot send to an address to which the
  * host never sent anything; it counts such packets.
  *
- * Messages have authentication tags if the two hosts have a common key (probes/tag.h): the
- * probe_key of all hosts, or a key on which the pair of hosts agreed (agent_keys.c). Without a key,
+ * Messages have authentication tags if the two hosts have a common key (probes/tag.h). The key is
+ * the probe_key of all hosts, or the two hosts agreed on it (agent_keys.c). Without a key,
  * the agent still answers probes (probes/responder.h). It also accepts answers to its probes, if an
  * answer proves that its sender received the probe, and messages of key agreement. All other
  * messages have no effect.

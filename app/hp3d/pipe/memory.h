@@ -5,8 +5,8 @@
  *
  * With hugepages, the memory comes from DPDK's heap. Without hugepages (the default), that heap has
  * small pages, more than the TLB holds. So hp3d then allocates memory outside that heap, for which
- * the kernel may use transparent hugepages. [eal] memory_mb bounds this memory for tables, and
- * separately for packet buffers, as it bounds DPDK's heap.
+ * the kernel may use transparent hugepages. [eal] memory_mb bounds this memory twice: for
+ * tables, and for packet buffers. It also bounds DPDK's heap.
  *
  * All pages of tables are populated from the start (Linux 5.14): no packet waits for a page fault.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * How to address a packet of hp3d: link-layer addresses, VLAN tags, DSCP, ECT and P_Key of the
- * latest packet of the local RNIC (or of its host) to that address. hp3d has no routes and sends no
- * ARP requests: it copies these fields.
+ * How hp3d addresses its own packets. It has no routes, and sends no ARP requests. Instead, it
+ * copies link-layer addresses, VLAN tags, DSCP, ECT and P_Key from the latest packet that the local
+ * RNIC (or its host) sent to the address.
  *
  * The table has twice as many entries as there may be address pairs, in sets. In a full set, a new
  * entry replaces the least recently used entry of the lowest rank. Addresses with which the RNIC

@@ -52,8 +52,8 @@ int hp3d_capabilities_drop(uint64_t keep);
 void hp3d_capabilities_text(char *buf, size_t cap);
 
 /*
- * Carries the link state of one side of a rail to the other ([bypass] carry_link): while one
- * interface has no carrier, hp3d sets the other one down.
+ * Carries the link state from each side of a rail to the other side ([bypass] carry_link). While
+ * one interface has no carrier, hp3d sets the other interface down.
  *
  * A separate process does this; hp3d forks it before it creates threads. The process keeps only
  * CAP_NET_ADMIN, and continues while hp3d hangs. When hp3d ends for any reason, the process sets
