@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 
 #define TOP_LINKS      10u
 #define NAME_MAX_BYTES 256u
@@ -236,19 +237,29 @@ static void add_why(struct rows *r)
 	}
 }
 
+struct fleet_links fleet_links_count(const struct hp3_fleet *f)
+{
+	struct fleet_links all = {0};
+	struct hp3_fleet_link l;
+
+	for (uint32_t i = 0; hp3_fleet_link_at(f, i, &l); i++) {
+		all.alarms[l.level]++;
+		all.worst_kbps = hp3_max_u64(all.worst_kbps, l.load_kbps);
+	}
+	return all;
+}
+
 static json_t *summary_json(const struct fleet_planner *p)
 {
 	const struct hp3_fleet_counts *c = hp3_fleet_counts(p->fleet);
-	unsigned level[HP3_FLEET_LEVELS] = {0};
-	struct hp3_fleet_link l;
+	const struct fleet_links links = fleet_links_count(p->fleet);
 
-	for (uint32_t i = 0; hp3_fleet_link_at(p->fleet, i, &l); i++)
-		level[l.level]++;
 	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:s, s:o}",
 		"hosts", (int)c->hosts, "twins", (int)c->twins, "flows", (int)c->flows, "unplaced",
-		(int)c->unplaced, "links", (int)c->links, "alarms_low", (int)level[HP3_FLEET_LOW],
-		"alarms_middle", (int)level[HP3_FLEET_MIDDLE], "alarms_high",
-		(int)level[HP3_FLEET_HIGH], "term", json_number(p->election.term), "epoch",
+		(int)c->unplaced, "links", (int)c->links, "alarms_low",
+		(int)links.alarms[HP3_FLEET_LOW], "alarms_middle",
+		(int)links.alarms[HP3_FLEET_MIDDLE], "alarms_high",
+		(int)links.alarms[HP3_FLEET_HIGH], "term", json_number(p->election.term), "epoch",
 		json_number(p->plan.epoch), "moves", json_number(p->n_recent), "plans_by",
 		p->plan.planner, "look_us", json_number(p->look_us));
 }

@@ -23,7 +23,15 @@ char *fleet_answer(struct fleet_planner *p, const char *question, size_t len);
  * NULL: no memory. */
 #define FLEET_METRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-char *fleet_metrics(struct fleet_planner *p, size_t *len);
+char *fleet_metrics(struct fleet_planner *p);
+
+/* Sums over all links at the last hp3_fleet_look(). */
+struct fleet_links {
+	unsigned alarms[HP3_FLEET_LEVELS]; /* links with this level */
+	uint64_t worst_kbps; /* load of the fullest link */
+};
+
+struct fleet_links fleet_links_count(const struct hp3_fleet *f);
 
 /* The known EVs from host `from` to host `to`, and the spine switches on their paths. The report of
  * `from` has these EVs: those of its flows to `to`, and of other measured paths. */

@@ -18,14 +18,14 @@
 static struct MHD_Daemon *daemon_;
 
 static enum MHD_Result send_text(
-	struct MHD_Connection *c, unsigned status, const char *type, char *text, size_t len)
+	struct MHD_Connection *c, unsigned status, const char *type, char *text)
 {
 	struct MHD_Response *r;
 	enum MHD_Result ret;
 
 	if (text == NULL)
 		return MHD_NO;
-	r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+	r = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
 	if (r == NULL) {
 		free(text);
 		return MHD_NO;
@@ -40,33 +40,26 @@ static enum MHD_Result send_text(
 
 static enum MHD_Result send_state(struct MHD_Connection *c, struct fleet_planner *p)
 {
-	char question[64], *text;
+	char question[64];
+	int n = snprintf(question, sizeof(question), "{\"ask\":\"page\",\"limit\":%d}", PAGE_ROWS);
 
-	snprintf(question, sizeof(question), "{\"ask\":\"page\",\"limit\":%d}", PAGE_ROWS);
-	text = fleet_answer(p, question, strlen(question));
-	return send_text(c, MHD_HTTP_OK, "application/json", text, text != NULL ? strlen(text) : 0);
+	return send_text(c, MHD_HTTP_OK, "application/json", fleet_answer(p, question, (size_t)n));
 }
 
 static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const char *url,
 	const char *method, const char *version, const char *data, size_t *size, void **context)
 {
-	static const char nothing[] = "/, /state.json or /metrics\n";
-	size_t len = 0;
-	char *text;
-
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain",
-			strdup("GET and HEAD only\n"), strlen("GET and HEAD only\n"));
+			strdup("GET and HEAD only\n"));
 	if (strcmp(url, "/state.json") == 0)
 		return send_state(c, arg);
-	if (strcmp(url, "/metrics") == 0) {
-		text = fleet_metrics(arg, &len);
-		return send_text(c, MHD_HTTP_OK, FLEET_METRICS_TYPE, text, len);
-	}
+	if (strcmp(url, "/metrics") == 0)
+		return send_text(c, MHD_HTTP_OK, FLEET_METRICS_TYPE, fleet_metrics(arg));
 	if (strcmp(url, "/") == 0)
-		return send_text(c, MHD_HTTP_OK, "text/html; charset=utf-8", strdup(fleet_page),
-			strlen(fleet_page));
-	return send_text(c, MHD_HTTP_NOT_FOUND, "text/plain", strdup(nothing), strlen(nothing));
+		return send_text(c, MHD_HTTP_OK, "text/html; charset=utf-8", strdup(fleet_page));
+	return send_text(
+		c, MHD_HTTP_NOT_FOUND, "text/plain", strdup("/, /state.json or /metrics\n"));
 }
 
 int fleet_http_start(struct fleet_planner *p)

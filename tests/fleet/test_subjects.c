@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hp3-fleet's planner on a server that passes any subjects and reply subjects. */
+/* hp3-fleet's planner on a server that passes any subjects and reply subjects; its metrics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -69,6 +70,28 @@ int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, si
 		published++;
 	}
 	return 0;
+}
+
+uint64_t hp3_bus_dropped(const struct hp3_bus *b)
+{
+	return 7;
+}
+
+FILE *__real_open_memstream(char **text, size_t *len);
+FILE *__wrap_open_memstream(char **text, size_t *len);
+static bool loses_bytes;
+
+/* Loses bytes, and has no error at its end: as glibc's, without memory. */
+FILE *__wrap_open_memstream(char **text, size_t *len)
+{
+	FILE *f;
+
+	if (!loses_bytes)
+		return __real_open_memstream(text, len);
+	f = fopen("/dev/full", "w");
+	setvbuf(f, NULL, _IONBF, 0);
+	*text = strdup("");
+	return f;
 }
 
 void fleet_ends_by_signals(void)
@@ -203,6 +226,28 @@ static void nobody_is_answered_on_subjects_of_the_fleet(void **state)
 	run(questions);
 }
 
+static void metrics(void)
+{
+	struct fleet_planner *p = subscribed[0].arg;
+	char *text = fleet_metrics(p);
+
+	assert_non_null(strstr(text, "# TYPE hp3_fleet_messages_dropped counter\n"
+				     "# HELP hp3_fleet_messages_dropped messages dropped because a "
+				     "queue was full\n"
+				     "hp3_fleet_messages_dropped_total 7\n"));
+	assert_non_null(strstr(text, "hp3_fleet_alarms{level=\"high\"} 0\n# EOF\n"));
+	free(text);
+	loses_bytes = true;
+	assert_null(fleet_metrics(p));
+	loses_bytes = false;
+}
+
+static void a_metrics_page_that_lacks_bytes_is_not_sent(void **state)
+{
+	up = true;
+	run(metrics);
+}
+
 static void without_a_server_it_keeps_its_name(void **state)
 {
 	up = false;
@@ -216,6 +261,7 @@ int main(void)
 		cmocka_unit_test(subjects_shorter_than_the_prefix),
 		cmocka_unit_test(a_report_of_another_host),
 		cmocka_unit_test(nobody_is_answered_on_subjects_of_the_fleet),
+		cmocka_unit_test(a_metrics_page_that_lacks_bytes_is_not_sent),
 		cmocka_unit_test(without_a_server_it_keeps_its_name),
 	};
 

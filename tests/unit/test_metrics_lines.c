@@ -68,7 +68,7 @@ static char *page_of(const struct hp3d_source *from)
 
 	assert_true(hp3d_page_begin(&page, true));
 	assert_true(hp3d_source_read(&page, from));
-	return page.text;
+	return page.text.at;
 }
 
 /* The sum of all samples that begin so. */

@@ -33,7 +33,7 @@ static char *write_page(bool openmetrics)
 	hp3d_page_family(&p, &info);
 	hp3d_page_count(&p, (struct hp3d_labels){{"1"}}, 1);
 	assert_true(hp3d_page_end(&p));
-	return p.text;
+	return p.text.at;
 }
 
 static void openmetrics(void **state)
@@ -96,28 +96,29 @@ static void histograms(void **state)
 	hp3d_page_family(&p, &times);
 	hp3d_page_histogram(&p, (struct hp3d_labels){{"a"}}, &h);
 	assert_true(hp3d_page_end(&p));
-	assert_non_null(strstr(p.text, "# TYPE hp3_wait_seconds histogram\n"));
-	assert_non_null(strstr(p.text, "hp3_wait_seconds_bucket{rail=\"a\",le=\"1e-06\"} 1\n"));
-	assert_non_null(strstr(p.text, "hp3_wait_seconds_bucket{rail=\"a\",le=\"0.001024\"} 11\n"));
+	assert_non_null(strstr(p.text.at, "# TYPE hp3_wait_seconds histogram\n"));
+	assert_non_null(strstr(p.text.at, "hp3_wait_seconds_bucket{rail=\"a\",le=\"1e-06\"} 1\n"));
+	assert_non_null(
+		strstr(p.text.at, "hp3_wait_seconds_bucket{rail=\"a\",le=\"0.001024\"} 11\n"));
 	snprintf(line, sizeof(line), "hp3_wait_seconds_bucket{rail=\"a\",le=\"+Inf\"} %u\n",
 		HP3D_BUCKETS + 2);
-	assert_non_null(strstr(p.text, line));
-	assert_non_null(strstr(p.text, "hp3_wait_seconds_sum{rail=\"a\"} 2.5\n"));
+	assert_non_null(strstr(p.text.at, line));
+	assert_non_null(strstr(p.text.at, "hp3_wait_seconds_sum{rail=\"a\"} 2.5\n"));
 	snprintf(line, sizeof(line), "hp3_wait_seconds_count{rail=\"a\"} %u\n", HP3D_BUCKETS + 2);
-	assert_non_null(strstr(p.text, line));
-	free(p.text);
+	assert_non_null(strstr(p.text.at, line));
+	free(p.text.at);
 }
 
 /* A write fails, but the stream has no error afterwards: as in glibc, without memory. */
 static void bytes_are_missing(void **state)
 {
-	struct hp3d_page p = {.out = fopen("/dev/full", "w")};
+	struct hp3d_page p = {.text.out = fopen("/dev/full", "w")};
 
-	assert_non_null(p.out);
-	setvbuf(p.out, NULL, _IONBF, 0);
+	assert_non_null(p.text.out);
+	setvbuf(p.text.out, NULL, _IONBF, 0);
 	hp3d_page_family(&p, &gauge);
 	hp3d_page_number(&p, (struct hp3d_labels){{NULL}}, 0.25);
-	clearerr(p.out);
+	clearerr(p.text.out);
 	assert_false(hp3d_page_end(&p));
 }
 
@@ -156,12 +157,12 @@ static void buckets_of_its_own(void **state)
 	hp3d_page_family(&p, &times);
 	hp3d_page_buckets(&p, (struct hp3d_labels){{"a"}}, le, n, 2, 0.5);
 	assert_true(hp3d_page_end(&p));
-	assert_non_null(strstr(p.text, "hp3_wait_seconds_bucket{rail=\"a\",le=\"1e-05\"} 5\n"
-				       "hp3_wait_seconds_bucket{rail=\"a\",le=\"0.01\"} 5\n"
-				       "hp3_wait_seconds_bucket{rail=\"a\",le=\"+Inf\"} 7\n"
-				       "hp3_wait_seconds_sum{rail=\"a\"} 0.5\n"
-				       "hp3_wait_seconds_count{rail=\"a\"} 7\n"));
-	free(p.text);
+	assert_non_null(strstr(p.text.at, "hp3_wait_seconds_bucket{rail=\"a\",le=\"1e-05\"} 5\n"
+					  "hp3_wait_seconds_bucket{rail=\"a\",le=\"0.01\"} 5\n"
+					  "hp3_wait_seconds_bucket{rail=\"a\",le=\"+Inf\"} 7\n"
+					  "hp3_wait_seconds_sum{rail=\"a\"} 0.5\n"
+					  "hp3_wait_seconds_count{rail=\"a\"} 7\n"));
+	free(p.text.at);
 }
 
 int main(void)

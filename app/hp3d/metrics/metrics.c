@@ -86,11 +86,11 @@ static bool write_page(void *arg, bool openmetrics, char **text, size_t *len)
 	if (!hp3d_page_begin(&page, openmetrics))
 		return false;
 	if (!hp3d_source_read(&page, arg)) {
-		free(page.text);
+		free(page.text.at);
 		return false;
 	}
-	*text = page.text;
-	*len = page.len;
+	*text = page.text.at;
+	*len = page.text.len;
 	return true;
 }
 

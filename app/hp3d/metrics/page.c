@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/metrics/page.h"
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 bool hp3d_page_begin(struct hp3d_page *p, bool openmetrics)
 {
 	*p = (struct hp3d_page){.openmetrics = openmetrics};
-	p->out = open_memstream(&p->text, &p->len);
-	return p->out != NULL;
-}
-
-/* If an allocation fails, glibc drops bytes and does not set ferror(): only the result shows it. */
-static __attribute__((format(printf, 2, 3))) void put_format(
-	struct hp3d_page *p, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	p->failed |= vfprintf(p->out, fmt, ap) < 0;
-	va_end(ap);
-}
-
-static void put_char(struct hp3d_page *p, char c)
-{
-	p->failed |= fputc(c, p->out) == EOF;
+	return hp3_text_begin(&p->text);
 }
 
 /* Escapes backslash and newline with a backslash; in quotes, and in HELP of OpenMetrics, also the
@@ -34,8 +15,8 @@ static void put_escaped(struct hp3d_page *p, const char *s, bool quotes)
 {
 	for (; *s != '\0'; s++) {
 		if (*s == '\n' || *s == '\\' || (quotes && *s == '"'))
-			put_char(p, '\\');
-		put_char(p, (char)(*s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s));
+			hp3_text_put(&p->text, "\\");
+		hp3_text_put(&p->text, "%c", *s == '\n' ? 'n' : *s < ' ' || *s > '~' ? '?' : *s);
 	}
 }
 
@@ -47,11 +28,11 @@ static void put_head(struct hp3d_page *p)
 
 	if (m->type == HP3D_METRIC_INFO && !p->openmetrics)
 		type = hp3d_metric_type_name(HP3D_METRIC_GAUGE);
-	put_format(p, "# HELP %s%s ", m->name, behind);
+	hp3_text_put(&p->text, "# HELP %s%s ", m->name, behind);
 	put_escaped(p, m->help, p->openmetrics);
-	put_format(p, "\n# TYPE %s%s %s\n", m->name, behind, type);
+	hp3_text_put(&p->text, "\n# TYPE %s%s %s\n", m->name, behind, type);
 	if (p->openmetrics && *unit != '\0')
-		put_format(p, "# UNIT %s %s\n", m->name, unit);
+		hp3_text_put(&p->text, "# UNIT %s %s\n", m->name, unit);
 	p->begun = true;
 }
 
@@ -64,19 +45,19 @@ static void put_name(
 
 	if (!p->begun)
 		put_head(p);
-	put_format(p, "%s%s", p->metric->name, behind);
+	hp3_text_put(&p->text, "%s%s", p->metric->name, behind);
 	for (unsigned i = 0; *name != '\0'; i++) {
 		size_t n = strcspn(name, ",");
 
-		put_format(p, "%c%.*s=\"", open, (int)n, name);
+		hp3_text_put(&p->text, "%c%.*s=\"", open, (int)n, name);
 		put_escaped(p, labels->value[i], true);
-		put_char(p, '"');
+		hp3_text_put(&p->text, "\"");
 		open = ',';
 		name += n + (name[n] == ',');
 	}
 	if (le != NULL)
-		put_format(p, "%cle=\"%s\"", open, le);
-	put_format(p, "%s", open == ',' || le != NULL ? "} " : " ");
+		hp3_text_put(&p->text, "%cle=\"%s\"", open, le);
+	hp3_text_put(&p->text, "%s", open == ',' || le != NULL ? "} " : " ");
 }
 
 void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
@@ -88,13 +69,13 @@ void hp3d_page_family(struct hp3d_page *p, const struct hp3d_metric *m)
 void hp3d_page_count(struct hp3d_page *p, struct hp3d_labels labels, uint64_t value)
 {
 	put_name(p, hp3d_metric_suffix(p->metric), &labels, NULL);
-	put_format(p, "%" PRIu64 "\n", value);
+	hp3_text_put(&p->text, "%" PRIu64 "\n", value);
 }
 
 void hp3d_page_number(struct hp3d_page *p, struct hp3d_labels labels, double value)
 {
 	put_name(p, hp3d_metric_suffix(p->metric), &labels, NULL);
-	put_format(p, "%.15g\n", value);
+	hp3_text_put(&p->text, "%.15g\n", value);
 }
 
 void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const double *le,
@@ -108,12 +89,12 @@ void hp3d_page_buckets(struct hp3d_page *p, struct hp3d_labels labels, const dou
 		if (k < buckets)
 			snprintf(text, sizeof(text), "%.9g", le[k]);
 		put_name(p, "_bucket", &labels, k < buckets ? text : "+Inf");
-		put_format(p, "%" PRIu64 "\n", count);
+		hp3_text_put(&p->text, "%" PRIu64 "\n", count);
 	}
 	put_name(p, "_sum", &labels, NULL);
-	put_format(p, "%.15g\n", sum);
+	hp3_text_put(&p->text, "%.15g\n", sum);
 	put_name(p, "_count", &labels, NULL);
-	put_format(p, "%" PRIu64 "\n", count);
+	hp3_text_put(&p->text, "%" PRIu64 "\n", count);
 }
 
 void hp3d_page_histogram(
@@ -129,6 +110,6 @@ void hp3d_page_histogram(
 bool hp3d_page_end(struct hp3d_page *p)
 {
 	if (p->openmetrics)
-		put_format(p, "# EOF\n");
-	return fclose(p->out) == 0 && !p->failed;
+		hp3_text_put(&p->text, "# EOF\n");
+	return hp3_text_end(&p->text);
 }

@@ -12,20 +12,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include "app/hp3d/metrics/table.h"
 #include "app/hp3d/pipe/tally.h"
+#include "app/memory_text.h"
 
 #define HP3D_LABELS_MAX 3u
 
 struct hp3d_page {
-	FILE *out;
-	char *text; /* after hp3d_page_end(): len bytes and '\0'; the caller frees it */
-	size_t len;
+	struct hp3_text text; /* complete after hp3d_page_end(); the caller frees text.at */
 	bool openmetrics;
 	const struct hp3d_metric *metric; /* the current family */
 	bool begun; /* the family's TYPE, UNIT and HELP are written */
-	bool failed; /* no memory: bytes are missing */
 };
 
 /* The label values of a sample, in the order of the row. */
