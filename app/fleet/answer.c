@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/answer.h"
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,11 @@ struct rows {
 	struct fleet_planner *p;
 	unsigned limit;
 	const char *flow; /* why */
+	bool alarms; /* only links with an alarm */
 	json_t *out;
 };
 
-static const char *addr_text(const struct hp3_fleet_addr *a, char text[INET6_ADDRSTRLEN])
+const char *fleet_addr_text(const struct hp3_fleet_addr *a, char text[INET6_ADDRSTRLEN])
 {
 	if (a->len == 0 ||
 		inet_ntop(a->len == 16 ? AF_INET6 : AF_INET, a->b, text, INET6_ADDRSTRLEN) == NULL)
@@ -29,7 +29,7 @@ static void link_text(const struct hp3_fleet_link *l, char text[NAME_MAX_BYTES])
 	const char *leaf = *l->leaf != '\0' ? l->leaf : "?";
 	char hop[INET6_ADDRSTRLEN];
 
-	addr_text(&l->hop, hop);
+	fleet_addr_text(&l->hop, hop);
 	snprintf(text, NAME_MAX_BYTES, "%s>%s", l->down ? hop : leaf, l->down ? leaf : hop);
 }
 
@@ -37,8 +37,8 @@ static void flow_text(const char *host, const struct hp3_fleet_key *k, char text
 {
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 
-	snprintf(text, NAME_MAX_BYTES, "%s/%s-%s/0x%06x", host, addr_text(&k->src, src),
-		addr_text(&k->dst, dst), k->qpn);
+	snprintf(text, NAME_MAX_BYTES, "%s/%s-%s/0x%06x", host, fleet_addr_text(&k->src, src),
+		fleet_addr_text(&k->dst, dst), k->qpn);
 }
 
 static json_t *json_number(uint64_t n)
@@ -52,7 +52,7 @@ static json_t *link_json(const struct hp3_fleet_link *l)
 
 	link_text(l, name);
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:s}", "link", name, "leaf",
-		l->leaf, "hop", addr_text(&l->hop, hop), "direction", l->down ? "down" : "up",
+		l->leaf, "hop", fleet_addr_text(&l->hop, hop), "direction", l->down ? "down" : "up",
 		"load_kbps", json_number(l->load_kbps), "flows", (int)l->flows, "severe",
 		(int)l->severe, "marked_permille", (int)l->marked_permille, "marks",
 		json_number(l->marks), "alarm",
@@ -101,7 +101,7 @@ static uint32_t *in_order(
 	return v;
 }
 
-static void add_links(struct rows *r, bool alarms)
+static void add_links(struct rows *r)
 {
 	const struct hp3_fleet *f = r->p->fleet;
 	struct hp3_fleet_link l;
@@ -112,7 +112,7 @@ static void add_links(struct rows *r, bool alarms)
 	order = in_order(f, n, compare_loads);
 	for (uint32_t i = 0; order != NULL && i < n && json_array_size(r->out) < r->limit; i++) {
 		hp3_fleet_link_at(f, order[i], &l);
-		if (alarms ? l.level != HP3_FLEET_QUIET : l.flows > 0)
+		if (r->alarms ? l.level != HP3_FLEET_QUIET : l.flows > 0)
 			json_array_append_new(r->out, link_json(&l));
 	}
 	free(order);
@@ -178,16 +178,18 @@ static void add_hosts(struct rows *r)
 				"twin", h.twin, "interval_ms", json_number(h.report->interval_ms)));
 }
 
-static json_t *move_json(const struct hp3_fleet_move *m)
+static json_t *move_json(const struct fleet_past_move *past)
 {
+	const struct hp3_fleet_move *m = &past->move;
 	char name[NAME_MAX_BYTES], from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
 
 	flow_text(m->host, &m->key, name);
-	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:o, s:o}", "flow", name, "from",
-		addr_text(&m->from_hop, from), "to", addr_text(&m->to_hop, to), "from_port",
-		m->from_port, "to_port", m->to_port, "rate_kbps", json_number(m->rate_kbps),
-		"before_kbps", json_number(m->before_kbps), "after_kbps",
-		json_number(m->after_kbps));
+	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "flow", name, "from",
+		fleet_addr_text(&m->from_hop, from), "to", fleet_addr_text(&m->to_hop, to),
+		"from_port", m->from_port, "to_port", m->to_port, "rate_kbps",
+		json_number(m->rate_kbps), "before_kbps", json_number(m->before_kbps), "after_kbps",
+		json_number(m->after_kbps), "epoch", json_number(past->epoch), "wall_ms",
+		json_number(past->wall_ms));
 }
 
 /* Recent moves, the latest first. */
@@ -196,14 +198,9 @@ static void add_past_moves(struct rows *r)
 	const struct fleet_planner *p = r->p;
 	uint64_t kept = p->n_recent < FLEET_RECENT ? p->n_recent : FLEET_RECENT;
 
-	for (uint64_t i = 0; i < kept && i < r->limit; i++) {
-		const struct fleet_past_move *m = &p->recent[(p->n_recent - 1 - i) % FLEET_RECENT];
-		json_t *j = move_json(&m->move);
-
-		json_object_set_new(j, "epoch", json_number(m->epoch));
-		json_object_set_new(j, "wall_ms", json_number(m->wall_ms));
-		json_array_append_new(r->out, j);
-	}
+	for (uint64_t i = 0; i < kept && i < r->limit; i++)
+		json_array_append_new(
+			r->out, move_json(&p->recent[(p->n_recent - 1 - i) % FLEET_RECENT]));
 }
 
 static json_t *why_json(const struct rows *r, uint32_t i, const struct hp3_fleet_place *at)
@@ -215,12 +212,12 @@ static json_t *why_json(const struct rows *r, uint32_t i, const struct hp3_fleet
 	enum hp3_fleet_verdict v = hp3_fleet_why(r->p->fleet, i, r->p->now_ms, &alt, &after);
 
 	json_object_set_new(j, "why", json_string(hp3_fleet_verdict_text(v)));
-	if (v != HP3_FLEET_BETTER)
-		return j;
-	json_object_set_new(j, "to_port", json_integer(at->flow->alt[alt].port));
-	json_object_set_new(j, "to",
-		json_string(addr_text(&at->host->report->hop[at->flow->alt[alt].hop], hop)));
-	json_object_set_new(j, "after_kbps", json_number(after));
+	if (v == HP3_FLEET_BETTER)
+		json_object_update_new(
+			j, json_pack("{s:i, s:s, s:o}", "to_port", at->flow->alt[alt].port, "to",
+				   fleet_addr_text(
+					   &at->host->report->hop[at->flow->alt[alt].hop], hop),
+				   "after_kbps", json_number(after)));
 	return j;
 }
 
@@ -264,33 +261,19 @@ static json_t *summary_json(const struct fleet_planner *p)
 		p->plan.planner, "look_us", json_number(p->look_us));
 }
 
-static void add_top(struct rows *r)
-{
-	r->limit = r->limit < TOP_LINKS ? r->limit : TOP_LINKS;
-	add_links(r, false);
-}
-
-static void add_alarms(struct rows *r)
-{
-	add_links(r, true);
-}
-
-static void add_all_links(struct rows *r)
-{
-	add_links(r, false);
-}
-
 static const struct {
 	const char *name;
 	void (*add)(struct rows *r);
+	unsigned most; /* rows */
+	bool alarms;
 } answer_kinds[] = {
-	{"top", add_top},
-	{"links", add_all_links},
-	{"flows", add_flows},
-	{"hosts", add_hosts},
-	{"alarms", add_alarms},
-	{"plan", add_past_moves},
-	{"why", add_why},
+	{"top", add_links, TOP_LINKS},
+	{"links", add_links, FLEET_ROWS_MAX},
+	{"flows", add_flows, FLEET_ROWS_MAX},
+	{"hosts", add_hosts, FLEET_ROWS_MAX},
+	{"alarms", add_links, FLEET_ROWS_MAX, .alarms = true},
+	{"plan", add_past_moves, FLEET_ROWS_MAX},
+	{"why", add_why, FLEET_ROWS_MAX},
 };
 
 static json_t *refuse_question(const char *what, const char *fix)
@@ -300,25 +283,23 @@ static json_t *refuse_question(const char *what, const char *fix)
 
 static json_t *rows_of(struct rows *r, const char *kind)
 {
-	r->out = json_array();
-	for (size_t i = 0; i < sizeof(answer_kinds) / sizeof(answer_kinds[0]); i++)
-		if (strcmp(answer_kinds[i].name, kind) == 0) {
-			answer_kinds[i].add(r);
-			return r->out;
-		}
-	json_decref(r->out);
+	for (size_t i = 0; i < sizeof(answer_kinds) / sizeof(answer_kinds[0]); i++) {
+		if (strcmp(answer_kinds[i].name, kind) != 0)
+			continue;
+		r->limit = hp3_min_u32(r->limit, answer_kinds[i].most);
+		r->alarms = answer_kinds[i].alarms;
+		r->out = json_array();
+		answer_kinds[i].add(r);
+		return r->out;
+	}
 	return NULL;
 }
 
 /* Everything on the page, in one answer. */
 static json_t *page_json(struct rows *r)
 {
-	json_t *j = json_object();
-
-	json_object_set_new(j, "links", rows_of(r, "links"));
-	json_object_set_new(j, "flows", rows_of(r, "flows"));
-	json_object_set_new(j, "moves", rows_of(r, "plan"));
-	return j;
+	return json_pack("{s:o, s:o, s:o}", "links", rows_of(r, "links"), "flows",
+		rows_of(r, "flows"), "moves", rows_of(r, "plan"));
 }
 
 static json_t *answer_question(struct fleet_planner *p, json_t *q)

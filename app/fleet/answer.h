@@ -10,6 +10,7 @@
  * A flow's name is HOST/SOURCE-DESTINATION/0xQPN; a link's is LEAF>SWITCH (up) or SWITCH>LEAF
  * (down).
  */
+#include <arpa/inet.h>
 #include <jansson.h>
 #include "app/fleet/planner.h"
 #include "fleet/fleet.h"
@@ -33,8 +34,11 @@ struct fleet_links {
 
 struct fleet_links fleet_links_count(const struct hp3_fleet *f);
 
-/* The known EVs from host `from` to host `to`, and the spine switches on their paths. The report of
- * `from` has these EVs: those of its flows to `to`, and of other measured paths. */
+/* The address as text, "?" if there is none; in `text`. */
+const char *fleet_addr_text(const struct hp3_fleet_addr *a, char text[INET6_ADDRSTRLEN]);
+
+/* The known EVs from one host to another, and the spine switches on their paths. They are the EVs
+ * in the first host's report: of its flows to the other host, and of other paths to that host. */
 /* Rows of "port" (EV) and "hop" (the spine switch's address), each EV once, sorted by switch and
  * EV. EVs whose switch is unknown are left out. Empty if a host is unknown. `question`: "from" and
  * "to", names of hosts. */

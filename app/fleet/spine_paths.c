@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/fleet/answer.h"
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,9 +80,7 @@ json_t *fleet_spine_paths(const struct hp3_fleet *f, const json_t *question)
 	if (from != NULL && to != NULL)
 		collect_spine_paths(&w, from, to);
 	for (unsigned i = 0; i < w.n; i++)
-		if (inet_ntop(w.at[i].hop.len == 16 ? AF_INET6 : AF_INET, w.at[i].hop.b, hop,
-			    sizeof(hop)) != NULL)
-			json_array_append_new(
-				rows, json_pack("{s:i, s:s}", "port", w.at[i].port, "hop", hop));
+		json_array_append_new(rows, json_pack("{s:i, s:s}", "port", w.at[i].port, "hop",
+						    fleet_addr_text(&w.at[i].hop, hop)));
 	return rows;
 }
