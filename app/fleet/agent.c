@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/random.h>
+#include "app/clock.h"
 #include "app/fleet/apply.h"
 #include "app/fleet/gather.h"
 #include "app/fleet/hp3d.h"
@@ -26,11 +27,6 @@ struct agent {
 	char subject[sizeof(FLEET_SUBJECT_PREFIX) + HP3_FLEET_NAME];
 	char printed[FLEET_HP3D_WHY]; /* why hp3d does not answer; empty: hp3d answers */
 };
-
-static uint64_t clock_ms(clockid_t id)
-{
-	return fleet_clock_us(id) / 1000;
-}
 
 static json_t *ask_for_flows(struct agent *a)
 {
@@ -78,12 +74,12 @@ static void publish_report(struct agent *a, bool at_once)
 	log_hp3d_state(a, flows == NULL ? a->hp3d.why : "");
 	if (flows == NULL)
 		return;
-	fleet_gather(
-		&a->gather, flows, at_once, clock_ms(CLOCK_MONOTONIC), clock_ms(CLOCK_REALTIME), r);
+	fleet_gather(&a->gather, flows, at_once, hp3_clock_ms(),
+		fleet_clock_us(CLOCK_REALTIME) / 1000, r);
 	json_decref(flows);
 	ask_for_paths(a, r);
 	if (a->applies_plans)
-		fleet_apply_report(&a->apply, &a->gather, r, clock_ms(CLOCK_MONOTONIC));
+		fleet_apply_report(&a->apply, &a->gather, r, hp3_clock_ms());
 	n = hp3_fleet_report_encode(r, bytes, sizeof(bytes));
 	if (n != 0)
 		hp3_bus_publish(a->bus, a->subject, bytes, n);
@@ -92,36 +88,35 @@ static void publish_report(struct agent *a, bool at_once)
 /* Time until the next report, the next read of events, or pending advice. */
 static int wait_ms(const struct agent *a, uint64_t due, uint64_t now)
 {
-	uint64_t ms = due - now,
-		 apply = a->applies_plans ? fleet_apply_wait_ms(&a->apply) : UINT32_MAX;
+	uint64_t ms = due - now;
 
 	if (a->severe.every_ms != 0)
 		ms = hp3_min_u64(ms, a->severe.due_ms > now ? a->severe.due_ms - now : 0);
-	return (int)hp3_min_u64(ms, apply);
+	if (a->applies_plans && hp3_fleet_advice_waits(&a->apply.advice))
+		ms = hp3_min_u64(ms, HP3_FLEET_ADVICE_RETRY_MS);
+	return (int)ms;
 }
 
 static void run_agent(struct agent *a)
 {
-	struct pollfd plans = {
-		.fd = a->applies_plans ? fleet_apply_fd(&a->apply) : -1, .events = POLLIN};
-	uint64_t due = clock_ms(CLOCK_MONOTONIC);
+	struct pollfd plans = {.fd = a->applies_plans ? a->apply.bell[0] : -1, .events = POLLIN};
+	uint64_t due = hp3_clock_ms();
 
 	while (!fleet_is_over(a->bus)) {
-		uint64_t now = clock_ms(CLOCK_MONOTONIC);
+		uint64_t now = hp3_clock_ms();
 
 		if (now >= due) {
 			if (a->applies_plans)
 				fleet_apply_outcomes(&a->apply, now);
 			publish_report(a, false);
-			due = clock_ms(CLOCK_MONOTONIC) + a->gather.interval_ms;
+			due = hp3_clock_ms() + a->gather.interval_ms;
 			continue;
 		}
 		if (fleet_severe(&a->severe, &a->hp3d, now))
 			publish_report(a, true);
 		poll(&plans, 1, wait_ms(a, due, now)); /* a signal interrupts it */
 		if (a->applies_plans)
-			fleet_apply_plan(
-				&a->apply, &a->gather, &a->report, clock_ms(CLOCK_MONOTONIC));
+			fleet_apply_plan(&a->apply, &a->gather, &a->report, hp3_clock_ms());
 	}
 }
 
@@ -157,7 +152,7 @@ static bool begin_agent(struct agent *a, const struct fleet_config *cfg)
 		return false;
 	}
 	take_addresses(g, cfg->agent.addresses);
-	fleet_hp3d_init(&a->hp3d, cfg->agent.control);
+	a->hp3d = (struct fleet_hp3d){.path = cfg->agent.control, .line.fd = -1};
 	snprintf(a->subject, sizeof(a->subject), FLEET_SUBJECT_PREFIX "%s", g->host);
 	return getrandom(&g->instance, sizeof(g->instance), 0) == (ssize_t)sizeof(g->instance);
 }
@@ -165,18 +160,14 @@ static bool begin_agent(struct agent *a, const struct fleet_config *cfg)
 int fleet_agent(const struct fleet_config *cfg)
 {
 	static struct agent a;
-	struct hp3_bus_options options = fleet_bus_options(cfg);
-	char why[256] = "no memory";
 	int ret;
 
 	fleet_ends_by_signals();
 	if (!begin_agent(&a, cfg))
 		return FLEET_FAILED;
-	a.bus = hp3_bus_open(&options, why, sizeof(why));
-	if (a.bus == NULL) {
-		fprintf(stderr, "hp3-fleet: %s\n", why);
+	a.bus = fleet_bus_open(cfg);
+	if (a.bus == NULL)
 		return FLEET_FAILED;
-	}
 	if (a.applies_plans &&
 		fleet_apply_start(&a.apply, a.bus, &a.hp3d, a.gather.host, a.gather.instance) < 0 &&
 		!hp3_bus_is_refused(a.bus)) {
@@ -192,7 +183,7 @@ int fleet_agent(const struct fleet_config *cfg)
 	hp3_bus_close(a.bus);
 	if (a.applies_plans)
 		fleet_apply_end(&a.apply);
-	fleet_hp3d_close(&a.hp3d);
-	fleet_gather_free(&a.gather);
+	hp3_line_close(&a.hp3d.line);
+	json_decref(a.gather.before);
 	return ret;
 }

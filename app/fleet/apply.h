@@ -21,7 +21,7 @@ struct fleet_apply {
 	struct hp3_fleet_plan plan; /* the latest */
 	bool came; /* the agent's thread has not taken `plan` yet */
 	uint64_t bad; /* messages that are not a plan of this version */
-	int bell[2]; /* a pipe(2): one byte for each plan */
+	int bell[2]; /* a pipe(2): one byte for each plan; fleet_apply_plan() empties it */
 	/* of the agent's thread: moves requested from hp3d, without an outcome yet */
 	uint8_t n_open;
 	struct {
@@ -44,18 +44,6 @@ struct fleet_apply {
 /* 0 or a negative errno. */
 int fleet_apply_start(struct fleet_apply *h, struct hp3_bus *bus, struct fleet_hp3d *hp3d,
 	const char *host, uint64_t instance);
-/* A descriptor that is readable when a plan has arrived; fleet_apply_plan() empties the pipe. */
-static inline int fleet_apply_fd(const struct fleet_apply *h)
-{
-	return h->bell[0];
-}
-
-/* The longest time to wait before fleet_apply_plan(), ms; UINT32_MAX: no bound. */
-static inline uint32_t fleet_apply_wait_ms(const struct fleet_apply *h)
-{
-	return hp3_fleet_advice_waits(&h->advice) ? HP3_FLEET_ADVICE_RETRY_MS : UINT32_MAX;
-}
-
 /* Takes a plan, if one has arrived, and passes its advice about flows of the latest report to hp3d.
  */
 void fleet_apply_plan(struct fleet_apply *h, const struct fleet_gather *g,

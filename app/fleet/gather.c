@@ -255,9 +255,3 @@ void fleet_gather_pair(const struct fleet_gather *g, json_t *pair, struct hp3_fl
 	if (out->n_hops != 0)
 		out->capability |= HP3_FLEET_CAN_TRACE;
 }
-
-void fleet_gather_free(struct fleet_gather *g)
-{
-	json_decref(g->before);
-	g->before = NULL;
-}

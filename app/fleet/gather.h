@@ -24,7 +24,8 @@ struct fleet_gather {
 	bool applies_plans; /* the agent passes on advice: flows can move */
 	uint8_t n_addrs; /* configured addresses */
 	struct hp3_fleet_addr addr[HP3_FLEET_ADDRS];
-	json_t *before; /* by flow: its values at the last regular report; NULL: none */
+	/* by flow: its values at the last regular report; NULL: none; the caller frees it */
+	json_t *before;
 	char id[HP3_FLEET_FLOWS][HP3_FLOWID_MAX]; /* of the flows of the last report */
 };
 
@@ -40,7 +41,6 @@ void fleet_gather(struct fleet_gather *g, json_t *flows, bool at_once, uint64_t 
 const char *fleet_gather_asks(const struct fleet_gather *g, unsigned i);
 /* Adds hp3d's paths of an address pair to all flows of the pair in the report. */
 void fleet_gather_pair(const struct fleet_gather *g, json_t *pair, struct hp3_fleet_report *out);
-void fleet_gather_free(struct fleet_gather *g);
 
 /* Parses an IPv4 or IPv6 address; false: it is not one. */
 bool fleet_addr_parse(const char *text, struct hp3_fleet_addr *a);

@@ -6,16 +6,6 @@
 
 #define ANSWERS_PAGE 500
 
-void fleet_hp3d_init(struct fleet_hp3d *h, const char *path)
-{
-	*h = (struct fleet_hp3d){.path = path, .line.fd = -1};
-}
-
-void fleet_hp3d_close(struct fleet_hp3d *h)
-{
-	hp3_line_close(&h->line);
-}
-
 static void note_refusal(struct fleet_hp3d *h, const char *what, const char *fix)
 {
 	snprintf(h->why, sizeof(h->why), "hp3d at %.64s: %.48s; %.64s", h->path, what, fix);
@@ -24,7 +14,7 @@ static void note_refusal(struct fleet_hp3d *h, const char *what, const char *fix
 static void fail_connection(struct fleet_hp3d *h, const char *what, const char *fix)
 {
 	note_refusal(h, what, fix);
-	fleet_hp3d_close(h);
+	hp3_line_close(&h->line);
 }
 
 static bool lose_connection(struct fleet_hp3d *h, int err)

@@ -14,14 +14,11 @@
 
 struct fleet_hp3d {
 	const char *path; /* of the socket */
-	struct hp3_line line;
+	struct hp3_line line; /* begins with an fd of -1; hp3_line_close() at the end */
 	unsigned run; /* number of the connection: a new one may be to another hp3d */
 	char why[FLEET_HP3D_WHY]; /* reason and fix of the last failed call */
 	bool is_busy; /* it failed because hp3d was busy with the flow: try again later */
 };
-
-void fleet_hp3d_init(struct fleet_hp3d *h, const char *path);
-void fleet_hp3d_close(struct fleet_hp3d *h);
 
 /* The data of the answer, a new reference; NULL: see `why`. Takes the reference to the request. */
 json_t *fleet_hp3d_ask(struct fleet_hp3d *h, json_t *req);

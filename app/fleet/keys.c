@@ -184,15 +184,3 @@ void fleet_config_find_files(struct fleet_config *c)
 	find_file(dir, c->fleet.tls_cert);
 	find_file(dir, c->fleet.tls_key);
 }
-
-struct hp3_bus_options fleet_bus_options(const struct fleet_config *c)
-{
-	return (struct hp3_bus_options){.servers = c->fleet.servers,
-		.name = "hp3-fleet",
-		.credentials = c->fleet.credentials,
-		.nkey = c->fleet.nkey,
-		.nkey_seed = c->fleet.nkey_seed,
-		.tls_ca = c->fleet.tls_ca,
-		.tls_cert = c->fleet.tls_cert,
-		.tls_key = c->fleet.tls_key};
-}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /* The configuration of hp3-fleet: an INI file; all keys have a default. */
-#include "app/bus/bus.h"
 #include "config/ini.h"
 #include "fleet/fleet.h"
 
@@ -36,5 +35,3 @@ extern const struct hp3_ini_schema fleet_schema;
 
 /* File names without '/' become paths in $CREDENTIALS_DIRECTORY, if systemd sets it. */
 void fleet_config_find_files(struct fleet_config *c);
-
-struct hp3_bus_options fleet_bus_options(const struct fleet_config *c);

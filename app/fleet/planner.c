@@ -244,18 +244,14 @@ int fleet_run(const struct fleet_config *cfg)
 {
 	static struct fleet_planner planner;
 	struct fleet_planner *p = &planner;
-	struct hp3_bus_options options = fleet_bus_options(cfg);
-	char why[256] = "no memory";
 	int ret = FLEET_FAILED;
 
 	*p = (struct fleet_planner){.cfg = cfg, .lock = PTHREAD_MUTEX_INITIALIZER};
 	fleet_ends_by_signals();
 	if (make_core(p) < 0)
 		return FLEET_FAILED;
-	p->bus = hp3_bus_open(&options, why, sizeof(why));
-	if (p->bus == NULL)
-		fprintf(stderr, "hp3-fleet: %s\n", why);
-	else if (subscribe_subjects(p) == 0 && fleet_http_start(p) == 0) {
+	p->bus = fleet_bus_open(cfg);
+	if (p->bus != NULL && subscribe_subjects(p) == 0 && fleet_http_start(p) == 0) {
 		fprintf(stderr, "hp3-fleet: %s, %s\n", p->election.name,
 			hp3_bus_is_up(p->bus) ? "connected" : "no server yet, trying again");
 		run_planner(p);

@@ -7,6 +7,7 @@
  * nothing to disk: after a start, it has only the reports that arrive from then on.
  */
 #include <pthread.h>
+#include "app/bus/bus.h"
 #include "app/fleet/keys.h"
 #include "fleet/election.h"
 

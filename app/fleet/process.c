@@ -30,6 +30,24 @@ uint64_t fleet_clock_us(clockid_t id)
 	return hp3_clock_ns(id) / 1000;
 }
 
+struct hp3_bus *fleet_bus_open(const struct fleet_config *cfg)
+{
+	const struct hp3_bus_options options = {.servers = cfg->fleet.servers,
+		.name = "hp3-fleet",
+		.credentials = cfg->fleet.credentials,
+		.nkey = cfg->fleet.nkey,
+		.nkey_seed = cfg->fleet.nkey_seed,
+		.tls_ca = cfg->fleet.tls_ca,
+		.tls_cert = cfg->fleet.tls_cert,
+		.tls_key = cfg->fleet.tls_key};
+	char why[256] = "no memory";
+	struct hp3_bus *bus = hp3_bus_open(&options, why, sizeof(why));
+
+	if (bus == NULL)
+		fprintf(stderr, "hp3-fleet: %s\n", why);
+	return bus;
+}
+
 int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg)
 {
 	char servers[HP3_INI_VALUE_MAX];

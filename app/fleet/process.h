@@ -14,6 +14,8 @@ void fleet_ends_by_signals(void);
 /* True: the process is to end. A signal also interrupts sleep and poll. */
 bool fleet_is_over(const struct hp3_bus *bus);
 uint64_t fleet_clock_us(clockid_t id);
+/* Connects to NATS with the keys of [fleet]. NULL: prints why. */
+struct hp3_bus *fleet_bus_open(const struct fleet_config *cfg);
 /* If the NATS servers have refused this user, prints why and returns FLEET_FAILED; otherwise
  * FLEET_DONE. */
 int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg);

@@ -19,7 +19,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	fleet_gather_free(&g);
+	json_decref(g.before);
 	return 0;
 }
 

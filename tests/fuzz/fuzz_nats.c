@@ -68,9 +68,12 @@ void fleet_http_stop(void)
 {
 }
 
-struct hp3_bus_options fleet_bus_options(const struct fleet_config *c)
+struct hp3_bus *fleet_bus_open(const struct fleet_config *cfg)
 {
-	return (struct hp3_bus_options){.servers = c->fleet.servers, .name = "fuzz"};
+	const struct hp3_bus_options options = {.servers = cfg->fleet.servers, .name = "fuzz"};
+	char why[256];
+
+	return hp3_bus_open(&options, why, sizeof(why));
 }
 
 /* --- the server --- */
