@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by all event sources. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include "app/watch/internal.h"
-#include "base/plain.h"
-
-void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	w->o.notice(w->o.ctx, hp3_plain(text));
-}
 
 const char *hp3_watch_bpf_error(int err, bool loading)
 {
@@ -54,11 +40,11 @@ void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c)
 	int err = hp3_qps_call(w->qps, c);
 
 	if (err == -EDQUOT && w->over_share++ == 0)
-		hp3_watch_notice(w,
+		hp3_watch_notice(&w->o,
 			"user %u has %u queue pairs, the share of one user: its further "
 			"ones are not followed; other users' are",
 			c->uid, HP3_QPS_OF_USER);
 	else if (err < 0 && err != -EDQUOT && w->refused++ == 0)
-		hp3_watch_notice(w, "queue pairs beyond the first %u are not followed: %s",
+		hp3_watch_notice(&w->o, "queue pairs beyond the first %u are not followed: %s",
 			hp3_qps_count(w->qps), strerror(-err));
 }

@@ -39,23 +39,20 @@ static const char *what_is_wrong(int fd, const struct stat *st)
 /* Opens the file of `found`, an O_PATH descriptor, and closes `found`. */
 static int open_found(int found, struct hp3_file *f, const char **why)
 {
-	const char *wrong = NULL;
 	char path[sizeof(f->path)];
+	const char *wrong;
 	struct stat st;
-	int err = 0;
+	int err;
 
 	f->fd = -1;
 	if (found < 0)
 		return -errno;
-	if (fstat(found, &st) < 0)
+	if (fstat(found, &st) < 0) {
 		err = -errno;
-	else
-		wrong = what_is_wrong(found, &st);
-	if (wrong != NULL) {
+	} else if ((wrong = what_is_wrong(found, &st)) != NULL) {
 		*why = wrong;
 		err = -ELIBACC;
-	}
-	if (err == 0) {
+	} else {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
 		f->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		err = f->fd < 0 ? -errno : 0;

@@ -13,22 +13,20 @@ enum hp3_watch_tag { HP3_TAG_RING, HP3_TAG_PROCESS, HP3_TAG_DEVICES, HP3_TAG_SCA
 struct hp3_watch {
 	struct hp3_watch_options o;
 	struct hp3_qps *qps;
-	struct hp3_watch_kernel *kernel;
+	struct bpf_kernel *kernel;
 	struct hp3_watch_library *library;
 	/* with `library`: processes for whose end the watcher waits */
 	struct hp3_processes *processes;
 	struct hp3_unseen *unseen; /* with `library` and o.discover: see unseen.c */
 	struct ring_buffer *ring; /* of kernel or library */
 	int epoll;
-	uint64_t lost; /* records lost, at the last notice */
+	const __u64 *lost_records; /* counter of the BPF programs that write the ring */
+	uint64_t lost; /* the same at the last notice */
 	/* calls about queue pairs that are not followed; a notice reports the first of each kind */
 	unsigned refused; /* beyond HP3_QPS_MAX, or no memory */
 	unsigned over_share; /* beyond HP3_QPS_OF_USER */
 };
 
-/* Reports a notice. The text is made printable ASCII (base/plain.h). */
-void hp3_watch_notice(struct hp3_watch *w, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 /* data.u64 of the epoll event: tag in the upper half, `value` in the lower. */
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value);
 void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
@@ -37,15 +35,13 @@ void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
  */
 const char *hp3_watch_bpf_error(int err, bool loading);
 
-/* kernel.c. 0, or negative errno after a notice. Sets w->ring. */
+/* kernel.c. 0, or negative errno after a notice. Sets w->ring and w->lost_records. */
 int hp3_watch_kernel_open(struct hp3_watch *w);
-void hp3_watch_kernel_close(struct hp3_watch_kernel *k);
-uint64_t hp3_watch_kernel_lost(const struct hp3_watch_kernel *k);
+void hp3_watch_kernel_close(struct hp3_watch *w);
 
 /* library.c; likewise. */
 int hp3_watch_library_open(struct hp3_watch *w);
 void hp3_watch_library_close(struct hp3_watch_library *l);
-uint64_t hp3_watch_library_lost(const struct hp3_watch_library *l);
 struct hp3_file;
 /* Watches another copy of the library: 1, 0 if it is watched already, or negative errno. */
 int hp3_watch_library_attach(struct hp3_watch *w, const struct hp3_file *f);

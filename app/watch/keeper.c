@@ -11,7 +11,6 @@
 #include "app/watch/internal.h"
 #include "app/watch/message.h"
 
-#define MS           1000000ull
 #define PAUSE_MS     200u
 #define PAUSE_MAX_MS 60000u
 #define WENT_WELL_MS 60000u /* after this time, the next pause is PAUSE_MS again */
@@ -36,11 +35,6 @@ struct keeper {
 	unsigned times, pause_ms;
 };
 
-static uint64_t now_ms(void)
-{
-	return hp3_clock_ns(CLOCK_MONOTONIC) / MS;
-}
-
 /* hp3d has closed its end, or has ended. */
 static bool has_left(const struct pollfd *p)
 {
@@ -62,7 +56,7 @@ static int start_worker(struct keeper *k)
 	}
 	close(life[1]);
 	k->life = life[0];
-	k->start = now_ms();
+	k->start = hp3_clock_ms();
 	return k->worker < 0 ? -errno : 0;
 }
 
@@ -90,38 +84,37 @@ static enum ending watch_over(struct keeper *k)
 	return HUNG;
 }
 
-/* Reports to hp3d how the worker ended. */
-static int reap_worker(struct keeper *k, enum ending ending, struct hp3_watch_message *m)
+/* Makes the message to hp3d about the worker's end. */
+static struct hp3_watch_message reap_worker(struct keeper *k, enum ending ending)
 {
+	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_WATCH_MSG_ENDED};
 	int status = 0;
 
 	kill(k->worker, SIGKILL);
 	while (waitpid(k->worker, &status, 0) < 0 && errno == EINTR)
 		;
 	close(k->life);
-	*m = (struct hp3_watch_message){.magic = HP3_WATCH_MAGIC,
-		.kind = HP3_WATCH_MSG_ENDED,
-		.ended.times = ++k->times,
-		.ended.how = ending == HUNG        ? HP3_ENDED_HUNG
-			     : WIFSIGNALED(status) ? HP3_ENDED_SIGNAL
-						   : HP3_ENDED_EXIT};
+	m.ended.times = ++k->times;
+	m.ended.how = ending == HUNG        ? HP3_ENDED_HUNG
+		      : WIFSIGNALED(status) ? HP3_ENDED_SIGNAL
+					    : HP3_ENDED_EXIT;
 	if (ending == DIED)
-		m->ended.number =
+		m.ended.number =
 			(uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	return status;
+	return m;
 }
 
 /* False: hp3d has closed the socket meanwhile. */
 static bool pause_a_while(struct keeper *k)
 {
 	struct pollfd p = {.fd = k->socket};
-	uint64_t end = now_ms();
+	uint64_t end = hp3_clock_ms();
 
 	if (end - k->start > WENT_WELL_MS)
 		k->pause_ms = PAUSE_MS;
 	end += k->pause_ms;
 	k->pause_ms = k->pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : k->pause_ms * 2;
-	for (uint64_t now = now_ms(); now < end && !has_left(&p); now = now_ms())
+	for (uint64_t now = hp3_clock_ms(); now < end && !has_left(&p); now = hp3_clock_ms())
 		poll(&p, 1, (int)(end - now));
 	return !has_left(&p);
 }
@@ -137,7 +130,7 @@ int hp3_keep(int socket, const struct hp3_watch_options *o)
 		if (start_worker(&k) < 0)
 			return -1;
 		ending = watch_over(&k);
-		reap_worker(&k, ending, &m);
+		m = reap_worker(&k, ending);
 		if (ending == LEFT)
 			return 0;
 		if (!k.served && m.ended.how == HP3_ENDED_EXIT)

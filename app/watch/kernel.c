@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel's watcher: ib_core's functions. */
 #include <errno.h>
-#include <stdlib.h>
 #include "app/bpf/kernel.skel.h"
 #include "app/watch/internal.h"
 
 #define KERNEL_ENOTSUPP 524 /* the kernel's ENOTSUPP; no header of user space has it */
-
-struct hp3_watch_kernel {
-	struct bpf_kernel *bpf;
-};
 
 static int on_kernel_record(void *ctx, void *data, size_t size)
 {
@@ -37,46 +32,29 @@ static const char *reason_of_error(int err, bool loading)
 
 int hp3_watch_kernel_open(struct hp3_watch *w)
 {
-	struct hp3_watch_kernel *k = calloc(1, sizeof(*k));
-	bool loading = true;
-	int err = -ENOMEM;
+	struct bpf_kernel *bpf = bpf_kernel__open();
+	int err = bpf != NULL ? bpf_kernel__load(bpf) : -errno;
+	bool loaded = err == 0;
 
-	if (k == NULL)
-		return err;
-	w->kernel = k;
-	k->bpf = bpf_kernel__open();
-	if (k->bpf == NULL) {
-		err = -errno;
-		goto refused;
+	w->kernel = bpf;
+	if (loaded)
+		err = bpf_kernel__attach(bpf);
+	if (err == 0) {
+		w->lost_records = &bpf->bss->lost;
+		w->ring =
+			ring_buffer__new(bpf_map__fd(bpf->maps.records), on_kernel_record, w, NULL);
+		err = w->ring != NULL ? 0 : -errno;
 	}
-	err = bpf_kernel__load(k->bpf);
-	if (err < 0)
-		goto refused;
-	loading = false;
-	err = bpf_kernel__attach(k->bpf);
-	if (err < 0)
-		goto refused;
-	w->ring = ring_buffer__new(bpf_map__fd(k->bpf->maps.records), on_kernel_record, w, NULL);
-	if (w->ring != NULL)
-		return 0;
-	err = -errno;
-refused:
-	hp3_watch_notice(w, "queue-pair setup is not watched in the kernel: %s",
-		reason_of_error(err, loading));
-	hp3_watch_kernel_close(k);
-	w->kernel = NULL;
+	if (err < 0) {
+		hp3_watch_notice(&w->o, "queue-pair setup is not watched in the kernel: %s",
+			reason_of_error(err, !loaded));
+		hp3_watch_kernel_close(w);
+	}
 	return err;
 }
 
-void hp3_watch_kernel_close(struct hp3_watch_kernel *k)
+void hp3_watch_kernel_close(struct hp3_watch *w)
 {
-	if (k == NULL)
-		return;
-	bpf_kernel__destroy(k->bpf);
-	free(k);
-}
-
-uint64_t hp3_watch_kernel_lost(const struct hp3_watch_kernel *k)
-{
-	return k->bpf->bss->lost;
+	bpf_kernel__destroy(w->kernel);
+	w->kernel = NULL;
 }

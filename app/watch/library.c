@@ -179,15 +179,15 @@ static int attach_or_report(struct hp3_watch *w, const char *path)
 		hp3_file_close(&f);
 	}
 	if (err == -ELIBACC)
-		hp3_watch_notice(w, "queue-pair setup is not watched in %s: %s: it is not touched",
-			path, why);
+		hp3_watch_notice(&w->o,
+			"queue-pair setup is not watched in %s: %s: it is not touched", path, why);
 	else if (err == -ENOENT)
-		hp3_watch_notice(w,
+		hp3_watch_notice(&w->o,
 			"queue-pair setup is not watched in %s: no such file, or it has no "
 			"ibv_modify_qp; name the libibverbs in use with libraries=",
 			path);
 	else if (err < 0)
-		hp3_watch_notice(w, "queue-pair setup is not watched in %s: %s", path,
+		hp3_watch_notice(&w->o, "queue-pair setup is not watched in %s: %s", path,
 			hp3_watch_bpf_error(err, false));
 	return err < 0 ? err : 0;
 }
@@ -202,8 +202,8 @@ static int attach_default(struct hp3_watch *w)
 	if (lib != NULL && dlinfo(lib, RTLD_DI_LINKMAP, &map) == 0)
 		err = attach_or_report(w, map->l_name);
 	else
-		hp3_watch_notice(w, "queue-pair setup is not watched in libibverbs: the loader "
-				    "finds none; name the copy in use with libraries=");
+		hp3_watch_notice(&w->o, "queue-pair setup is not watched in libibverbs: the loader "
+					"finds none; name the copy in use with libraries=");
 	if (lib != NULL)
 		dlclose(lib);
 	return err;
@@ -245,12 +245,13 @@ int hp3_watch_library_open(struct hp3_watch *w)
 		return err;
 	err = load_programs(w->library);
 	if (err == 0) {
+		w->lost_records = &w->library->bpf->bss->lost;
 		w->ring = ring_buffer__new(
 			bpf_map__fd(w->library->bpf->maps.records), on_library_record, w, NULL);
 		err = w->ring != NULL ? 0 : -errno;
 	}
 	if (err < 0)
-		hp3_watch_notice(w, "queue-pair setup is not watched in libibverbs: %s",
+		hp3_watch_notice(&w->o, "queue-pair setup is not watched in libibverbs: %s",
 			hp3_watch_bpf_error(err, true));
 	else
 		err = attach_all(w);
@@ -271,9 +272,4 @@ void hp3_watch_library_close(struct hp3_watch_library *l)
 		detach_copy(&l->copies[i]);
 	bpf_library__destroy(l->bpf);
 	free(l);
-}
-
-uint64_t hp3_watch_library_lost(const struct hp3_watch_library *l)
-{
-	return l->bpf->bss->lost;
 }

@@ -40,8 +40,6 @@ static const char usage_text[] =
 enum { OPT_SYSFS = 256, OPT_DEV, OPT_REPORT };
 
 static volatile sig_atomic_t stop_signal;
-static const char *const verbs_names[] = {
-	[HP3_WATCH_AUTO] = "auto", [HP3_WATCH_KERNEL] = "kernel", [HP3_WATCH_LIBRARY] = "library"};
 
 static void on_signal(int sig)
 {
@@ -104,7 +102,7 @@ static int parse_args(int argc, char **argv, struct hp3_watch_options *o, int *r
 		switch (c) {
 		case 'v':
 			for (o->verbs = 0; o->verbs < HP3_WATCH_OFF; o->verbs++) {
-				if (strcmp(optarg, verbs_names[o->verbs]) == 0)
+				if (strcmp(optarg, hp3_watch_verbs_names[o->verbs]) == 0)
 					break;
 			}
 			if (o->verbs == HP3_WATCH_OFF)

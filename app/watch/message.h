@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "app/watch/watch.h"
 
-#define HP3_WATCH_MAGIC 0x77337002u /* the last byte: the layout */
+#define HP3_WATCH_MAGIC 0x77337003u /* the last byte: the layout */
 #define HP3_WATCH_TEXT  512u
 
 enum hp3_watch_msg_kind {
@@ -28,14 +28,7 @@ struct hp3_watch_message {
 	union {
 		uint32_t by; /* BY: enum hp3_watch_by; the watcher runs */
 		char text[HP3_WATCH_TEXT]; /* NOTICE */
-		struct {
-			uint64_t time_ns;
-			uint32_t pid, lqpn, rqpn, psn, rq_psn, mtu;
-			uint32_t vlan; /* HP3_VLAN_MAX at most (roce/tags.h) */
-			uint8_t up, ipv6, psn_known, port; /* the first three: 0, 1 */
-			uint8_t local[16], remote[16];
-			char device[64];
-		} event; /* EVENT: struct hp3_watch_event */
+		struct hp3_watch_event event; /* EVENT; qp.source and qp.owner are 0 */
 		struct {
 			uint32_t how; /* enum hp3_watch_ended */
 			uint32_t number; /* exit code, signal; else 0 */
@@ -44,8 +37,5 @@ struct hp3_watch_message {
 	};
 };
 
-void hp3_watch_message_event(struct hp3_watch_message *m, const struct hp3_watch_event *event);
 /* Are the `size` bytes at m a valid message? */
 bool hp3_watch_message_ok(const struct hp3_watch_message *m, size_t size);
-/* `m`: a valid EVENT. */
-struct hp3_watch_event hp3_watch_message_to_event(const struct hp3_watch_message *m);

@@ -38,7 +38,7 @@ int hp3_processes_open(struct hp3_watch *w)
 		return -ENOMEM;
 	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino != HOST_PIDS_INODE) {
 		w->processes->blind = true;
-		hp3_watch_notice(w,
+		hp3_watch_notice(&w->o,
 			"the end of processes is not noticed: run in the host's PID namespace to "
 			"forget the queue pairs of those that die");
 	}
@@ -82,7 +82,7 @@ void hp3_processes_add(struct hp3_watch *w, uint32_t pid)
 		if (fd >= 0)
 			close(fd);
 		if (!p->reported_full)
-			hp3_watch_notice(w,
+			hp3_watch_notice(&w->o,
 				"too many processes use RDMA: the end of further ones is not "
 				"noticed (raise the limit of open files)");
 		p->reported_full = true;

@@ -35,9 +35,9 @@ static void send_message(const struct report *r, const struct hp3_watch_message 
 
 static void send_event(void *ctx, const struct hp3_watch_event *event)
 {
-	struct hp3_watch_message m;
+	struct hp3_watch_message m = {
+		.magic = HP3_WATCH_MAGIC, .kind = HP3_WATCH_MSG_EVENT, .event = *event};
 
-	hp3_watch_message_event(&m, event);
 	send_message(ctx, &m);
 }
 

@@ -51,7 +51,7 @@ static void notice_process(struct hp3_watch *w, uint32_t pid, const char *what)
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	hp3_read_line(path, name, sizeof(name));
-	hp3_watch_notice(w,
+	hp3_watch_notice(&w->o,
 		"process %u (%s) %s: the set-up of its queue pairs is not seen; they are paired by "
 		"what is on the wire",
 		pid, name, what);
@@ -127,7 +127,7 @@ static void examine_process(struct hp3_watch *w, uint32_t pid)
 	}
 	snprintf(text, sizeof(text), "uses a libibverbs that is not watched (%s: %s)", lib, why);
 	if (err > 0)
-		hp3_watch_notice(w,
+		hp3_watch_notice(&w->o,
 			"process %u uses a libibverbs of its own (%s): watched from now on", pid,
 			lib);
 	else if (err < 0)

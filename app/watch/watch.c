@@ -85,7 +85,7 @@ void hp3_watch_close(struct hp3_watch *w)
 	if (w == NULL)
 		return;
 	ring_buffer__free(w->ring);
-	hp3_watch_kernel_close(w->kernel);
+	hp3_watch_kernel_close(w);
 	hp3_watch_library_close(w->library);
 	hp3_unseen_close(w->unseen);
 	hp3_processes_close(w->processes);
@@ -109,11 +109,10 @@ int hp3_watch_fd(const struct hp3_watch *w)
 
 static void check_lost(struct hp3_watch *w)
 {
-	uint64_t lost = w->kernel != NULL ? hp3_watch_kernel_lost(w->kernel)
-					  : hp3_watch_library_lost(w->library);
+	uint64_t lost = *w->lost_records;
 
 	if (lost != w->lost)
-		hp3_watch_notice(w,
+		hp3_watch_notice(&w->o,
 			"%llu verbs calls came too fast to be kept: their queue pairs are paired "
 			"by what is on the wire",
 			(unsigned long long)(lost - w->lost));

@@ -51,6 +51,13 @@ struct hp3_watch_options {
 	void *ctx;
 };
 
+/* Reports a notice. The text is made printable ASCII (base/plain.h). */
+void hp3_watch_notice(const struct hp3_watch_options *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Values of --verbs. */
+extern const char *const hp3_watch_verbs_names[HP3_WATCH_OFF];
+
 /*
  * Returns 0; with AUTO, also if no watcher is available (see hp3_watch_by()). Returns a negative
  * errno without memory, or after a notice that the configured watcher is not available.

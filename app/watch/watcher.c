@@ -25,7 +25,7 @@
 #define NAP_NS             5000000
 #define MESSAGES_PER_POLL  256u
 #define NOTICES_PER_MINUTE 32u
-#define NS_PER_MINUTE      60000000000ull
+#define MINUTE_MS          60000u
 
 struct hp3_watcher {
 	struct hp3_watch_options o;
@@ -35,10 +35,13 @@ struct hp3_watcher {
 	/* the watcher was once the library's: it is never accepted as the kernel's again */
 	bool by_library;
 	uint32_t ends;
-	uint64_t minute; /* when the current minute began */
+	uint64_t minute; /* when the current minute began, ms */
 	unsigned notices; /* in this minute */
 	bool reported_noise, reported_end;
 };
+
+const char *const hp3_watch_verbs_names[HP3_WATCH_OFF] = {
+	[HP3_WATCH_AUTO] = "auto", [HP3_WATCH_KERNEL] = "kernel", [HP3_WATCH_LIBRARY] = "library"};
 
 const char *hp3_watch_by_name(enum hp3_watch_by by)
 {
@@ -48,8 +51,7 @@ const char *hp3_watch_by_name(enum hp3_watch_by by)
 	return HP3_NAME(names, by);
 }
 
-static __attribute__((format(printf, 2, 3))) void notice(
-	struct hp3_watcher *w, const char *fmt, ...)
+void hp3_watch_notice(const struct hp3_watch_options *o, const char *fmt, ...)
 {
 	char text[HP3_WATCH_TEXT];
 	va_list ap;
@@ -57,7 +59,7 @@ static __attribute__((format(printf, 2, 3))) void notice(
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	w->o.notice(w->o.ctx, hp3_plain(text));
+	o->notice(o->ctx, hp3_plain(text));
 }
 
 /* --- start --- */
@@ -80,12 +82,9 @@ static int find_program(char *path, size_t cap)
 
 static _Noreturn void exec_program(const char *path, int fd, const struct hp3_watch_options *o)
 {
-	static const char *const verbs[] = {[HP3_WATCH_AUTO] = "auto",
-		[HP3_WATCH_KERNEL] = "kernel",
-		[HP3_WATCH_LIBRARY] = "library"};
-	const char *args[] = {PROGRAM, "--report", "3", "--verbs", HP3_NAME(verbs, o->verbs),
-		"--library", o->libraries != NULL ? o->libraries : "",
-		o->discover ? "--discover" : NULL, NULL};
+	const char *args[] = {PROGRAM, "--report", "3", "--verbs",
+		HP3_NAME(hp3_watch_verbs_names, o->verbs), "--library",
+		o->libraries != NULL ? o->libraries : "", o->discover ? "--discover" : NULL, NULL};
 
 	/*
 	 * dup2() to the same number would keep close-on-exec, so the descriptor first moves to
@@ -132,7 +131,7 @@ int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **ou
 	w->by_library = o->verbs == HP3_WATCH_LIBRARY;
 	err = start_program(w);
 	if (err < 0) {
-		notice(w,
+		hp3_watch_notice(&w->o,
 			"queue-pair setup is not watched: " PROGRAM
 			" beside this program cannot be started: %s",
 			strerror(-err));
@@ -155,8 +154,9 @@ static void forget_program(struct hp3_watcher *w)
 		;
 	w->pid = 0;
 	if (w->by != HP3_BY_NONE || w->reported_end)
-		notice(w, "queue-pair setup is not watched any more: the watcher is gone; set-ups "
-			  "are paired by what is on the wire until hp3d starts anew");
+		hp3_watch_notice(&w->o,
+			"queue-pair setup is not watched any more: the watcher is gone; set-ups "
+			"are paired by what is on the wire until hp3d starts anew");
 	w->by = HP3_BY_NONE;
 }
 
@@ -169,7 +169,7 @@ static void note_end(struct hp3_watcher *w, const struct hp3_watch_message *m)
 	w->by = HP3_BY_NONE;
 	__atomic_store_n(&w->ends, m->ended.times, __ATOMIC_RELAXED);
 	if (!w->reported_end)
-		notice(w,
+		hp3_watch_notice(&w->o,
 			"the watcher of queue-pair setup %s %u: another one is started; meanwhile "
 			"set-ups are paired by what is on the wire. Further times are counted only",
 			HP3_NAME(how, m->ended.how), m->ended.number);
@@ -179,17 +179,18 @@ static void note_end(struct hp3_watcher *w, const struct hp3_watch_message *m)
 /* Passes a notice on, up to a bound per minute: only a watcher that is attacked sends more. */
 static void pass_notice(struct hp3_watcher *w, const char *text)
 {
-	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = hp3_clock_ms();
 
-	if (w->minute == 0 || now - w->minute > NS_PER_MINUTE) {
+	if (w->minute == 0 || now - w->minute > MINUTE_MS) {
 		w->minute = now;
 		w->notices = 0;
 	}
 	if (w->notices++ < NOTICES_PER_MINUTE)
-		notice(w, "%s", text);
+		hp3_watch_notice(&w->o, "%s", text);
 	else if (w->notices == NOTICES_PER_MINUTE + 1)
-		notice(w, "the watcher sends too many messages: further ones within a minute are "
-			  "dropped");
+		hp3_watch_notice(&w->o,
+			"the watcher sends too many messages: further ones within a minute are "
+			"dropped");
 }
 
 static void take_message(struct hp3_watcher *w, const struct hp3_watch_message *m)
@@ -205,7 +206,7 @@ static void take_message(struct hp3_watcher *w, const struct hp3_watch_message *
 		pass_notice(w, m->text);
 		break;
 	case HP3_WATCH_MSG_EVENT:
-		event = hp3_watch_message_to_event(m);
+		event = m->event;
 		hp3_plain(event.device);
 		w->o.event(w->o.ctx, &event);
 		break;
@@ -231,8 +232,9 @@ static bool take_one(struct hp3_watcher *w)
 		take_message(w, &m);
 	} else if (!w->reported_noise) {
 		w->reported_noise = true;
-		notice(w, "the watcher sends messages that cannot be understood, which are "
-			  "ignored: is " PROGRAM " of the same version?");
+		hp3_watch_notice(&w->o,
+			"the watcher sends messages that cannot be understood, which are "
+			"ignored: is " PROGRAM " of the same version?");
 	}
 	return true;
 }
@@ -245,11 +247,11 @@ void hp3_watcher_poll(struct hp3_watcher *w)
 
 int hp3_watcher_wait(struct hp3_watcher *w)
 {
-	uint64_t end = hp3_clock_ns(CLOCK_MONOTONIC) + OPEN_MS * 1000000ull;
+	uint64_t end = hp3_clock_ms() + OPEN_MS;
 
 	while (w->by == HP3_BY_NONE) {
 		struct pollfd p = {.fd = w->fd, .events = POLLIN};
-		uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC);
+		uint64_t now = hp3_clock_ms();
 
 		if (w->fd < 0)
 			return -ENOENT;
@@ -259,7 +261,7 @@ int hp3_watcher_wait(struct hp3_watcher *w)
 		 * Reads messages one by one, because those about queue pairs have to wait until the
 		 * workers run.
 		 */
-		if (poll(&p, 1, (int)((end - now) / 1000000u) + 1) > 0)
+		if (poll(&p, 1, (int)(end - now)) > 0)
 			take_one(w);
 	}
 	return 0;
@@ -288,9 +290,8 @@ void hp3_watcher_stop(struct hp3_watcher *w)
 		return;
 	if (w->fd >= 0)
 		close(w->fd);
-	for (uint64_t end = hp3_clock_ns(CLOCK_MONOTONIC) + STOP_MS * 1000000ull; w->pid > 0;
-		nanosleep(&nap, NULL)) {
-		if (hp3_clock_ns(CLOCK_MONOTONIC) > end)
+	for (uint64_t end = hp3_clock_ms() + STOP_MS; w->pid > 0; nanosleep(&nap, NULL)) {
+		if (hp3_clock_ms() > end)
 			kill(w->pid, SIGKILL);
 		if (waitpid(w->pid, NULL, WNOHANG) != 0)
 			break;

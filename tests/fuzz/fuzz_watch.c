@@ -152,13 +152,13 @@ static struct hp3_watch_message event_of(uint8_t what)
 			.local = {10, 9, 0, 1},
 			.remote = {10, 9, 0, 2},
 			.psn_known = what & 8}};
-	struct hp3_watch_message m;
+	struct hp3_watch_message m = {.magic = HP3_WATCH_MAGIC, .kind = HP3_WATCH_MSG_EVENT};
 	uint8_t who = u8();
 
 	event.qp.rqpn = RQPN + who % QPS;
 	event.qp.lqpn = what & 16 ? LQPN + who / 16 % QPS : LQPN + who % QPS;
 	event.qp.psn = what & 32 ? u32() & HP3_PSN_MASK : info_of(who % QPS).nxt;
-	hp3_watch_message_event(&m, &event);
+	m.event = event;
 	return m;
 }
 

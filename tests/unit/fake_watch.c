@@ -26,12 +26,11 @@ static void by(uint32_t who)
 
 static void event(uint32_t lqpn, uint32_t vlan, const char *device)
 {
-	struct hp3_watch_event event = {
-		.qp = {.kind = HP3_QP_UP, .lqpn = lqpn, .rqpn = 2, .psn = 3, .vlan = vlan}};
-	struct hp3_watch_message m;
+	struct hp3_watch_message m = message(HP3_WATCH_MSG_EVENT);
 
-	strcpy(event.device, device);
-	hp3_watch_message_event(&m, &event);
+	m.event.qp = (struct hp3_qp_event){
+		.kind = HP3_QP_UP, .lqpn = lqpn, .rqpn = 2, .psn = 3, .vlan = vlan};
+	strcpy(m.event.device, device);
 	say(&m, sizeof(m));
 }
 
