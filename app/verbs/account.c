@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Accounting of a queue pair's completions. */
+#include "app/clock.h"
 #include "app/verbs/account.h"
 
 #define FAR      (UINT32_C(1) << 30) /* more than any valid difference of two counts */
@@ -28,7 +29,7 @@ void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all)
 	q->sample_bytes = (uint32_t)bytes;
 	q->sample_queued = (uint32_t)(all - hp3v_get(&q->cell->done_bytes));
 	__atomic_store_n(&q->sample_due, at + FAR, __ATOMIC_RELAXED);
-	q->sample_ns = hp3v_now();
+	q->sample_ns = hp3_clock_ns(CLOCK_MONOTONIC);
 	__atomic_store_n(&q->sampling, HP3V_SAMPLING, __ATOMIC_RELEASE);
 }
 
@@ -69,7 +70,7 @@ void hp3v_sample_seen(struct hp3v_qp *q, uint32_t newest)
 	if ((int32_t)(newest - __atomic_load_n(&q->sample_at, __ATOMIC_RELAXED)) < 0 ||
 		!keep_sample(q, HP3V_SAMPLING))
 		return;
-	now = hp3v_now();
+	now = hp3_clock_ns(CLOCK_MONOTONIC);
 	show_sample(q, q->cell, now - q->sample_ns);
 	set_next_sample(q, now);
 	__atomic_store_n(&q->sampling, HP3V_NO_SAMPLE, __ATOMIC_RELEASE);
@@ -125,8 +126,10 @@ void hp3v_went_wrong(const struct ibv_context *context, uint32_t qpn)
 		__atomic_store_n(&q->failed, 1, __ATOMIC_RELEASE);
 }
 
-static int32_t outstanding_signalled(const struct hp3v_qp *q, uint64_t gate)
+static int32_t outstanding_signalled(const struct hp3v_qp *q)
 {
+	uint64_t gate = __atomic_load_n(&q->gate, __ATOMIC_ACQUIRE);
+
 	return (int32_t)((uint32_t)(gate >> HP3V_SIGNALLED) -
 			 (uint32_t)__atomic_load_n(&q->done, __ATOMIC_ACQUIRE));
 }
@@ -143,13 +146,12 @@ bool hp3v_is_closed(const struct hp3v_qp *q)
 
 bool hp3v_is_drained(const struct hp3v_qp *q)
 {
-	return hp3v_is_closed(q) &&
-	       outstanding_signalled(q, __atomic_load_n(&q->gate, __ATOMIC_ACQUIRE)) == 0;
+	return hp3v_is_closed(q) && outstanding_signalled(q) == 0;
 }
 
 bool hp3v_is_foreign(const struct hp3v_qp *q)
 {
-	return outstanding_signalled(q, __atomic_load_n(&q->gate, __ATOMIC_ACQUIRE)) < 0;
+	return outstanding_signalled(q) < 0;
 }
 
 void hp3v_grow_older(struct hp3v_qp *q)

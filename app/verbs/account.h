@@ -134,6 +134,12 @@ static inline void hp3v_set_tail(struct hp3v_qp *q, uint32_t signalled)
 	__atomic_store_n(&q->tail, (uint8_t)signalled, __ATOMIC_RELAXED);
 }
 
+/* What a thread adds to the gate when it enters, to allocate `signalled` entries. */
+static inline uint64_t hp3v_gate_increment(uint32_t signalled)
+{
+	return 1u + ((uint64_t)signalled << HP3V_SIGNALLED);
+}
+
 /*
  * The thread leaves the provider's post_send (hp3v_qp.gate). `refused`: number of signalled work
  * requests that the provider did not take. `alone`: no other thread was inside when this one
@@ -145,7 +151,7 @@ static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 
 	if (!alone || (gate & HP3V_INSIDE) > 1u)
 		hp3v_max(&q->unsure, (uint32_t)(gate >> HP3V_SIGNALLED));
-	__atomic_fetch_sub(&q->gate, 1u + ((uint64_t)refused << HP3V_SIGNALLED), __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&q->gate, hp3v_gate_increment(refused), __ATOMIC_RELEASE);
 }
 
 /* Resets the counts for a new queue pair. `life`: how often the record has been used. */

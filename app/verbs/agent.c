@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "app/clock.h"
 #include "app/verbs/shim.h"
 #include "app/verbs/account.h"
 #include "app/verbs/cells.h"
@@ -106,7 +107,7 @@ static void leave_hp3d(void)
 /* Handles commands and moves of all queue pairs. True: a queue pair is being moved. */
 static bool go_round(void)
 {
-	uint64_t now = hp3v_now(), want;
+	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC), want;
 	bool moving = false;
 
 	for (uint32_t i = 0; i < hp3v_cells_used(); i++) {
@@ -167,16 +168,6 @@ static void *run_agent(void *unused)
 	return unused;
 }
 
-static void before_fork(void)
-{
-	hp3v_lock();
-}
-
-static void after_fork(void)
-{
-	hp3v_unlock();
-}
-
 /*
  * In a forked child: the shared memory belongs to the parent; new queue pairs of the child start a
  * new agent.
@@ -194,13 +185,12 @@ static void in_child(void)
 
 static void watch_forks(void)
 {
-	pthread_atfork(before_fork, after_fork, in_child);
+	pthread_atfork(hp3v_lock, hp3v_unlock, in_child);
 }
 
 void hp3v_agent_start(void)
 {
 	sigset_t all, were;
-	pthread_attr_t attr;
 	pthread_t thread;
 	bool start;
 
@@ -213,10 +203,9 @@ void hp3v_agent_start(void)
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &were);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	if (pthread_create(&thread, &attr, run_agent, NULL) == 0)
+	if (pthread_create(&thread, NULL, run_agent, NULL) == 0) {
 		pthread_setname_np(thread, "hp3-verbs");
-	pthread_attr_destroy(&attr);
+		pthread_detach(thread);
+	}
 	pthread_sigmask(SIG_SETMASK, &were, NULL);
 }

@@ -2,9 +2,7 @@
 #include "app/verbs/shim.h"
 #include "app/verbs/account.h"
 
-#include <stdlib.h>
-
-static struct hp3v_cq *free_ones;
+static struct hp3v_key *unused;
 
 static int count_completion(struct ibv_cq_ex *cq, int result)
 {
@@ -34,19 +32,12 @@ void hp3v_cq_adopt(struct ibv_cq_ex *cq)
 	if (cq->start_poll == NULL || cq->next_poll == NULL)
 		return;
 	hp3v_lock();
-	c = free_ones;
-	if (c != NULL)
-		free_ones = c->next_free;
-	else
-		c = calloc(1, sizeof(*c));
+	c = hp3v_put(&unused, sizeof(*c), cq, HP3V_CQ);
 	if (c != NULL) {
 		c->start_poll = cq->start_poll;
 		c->next_poll = cq->next_poll;
-		if (hp3v_put(&c->key, cq, HP3V_CQ)) {
-			cq->start_poll = start_poll;
-			cq->next_poll = next_poll;
-		} else
-			free(c); /* not published yet */
+		cq->start_poll = start_poll;
+		cq->next_poll = next_poll;
 	}
 	hp3v_unlock();
 }
@@ -54,8 +45,6 @@ void hp3v_cq_adopt(struct ibv_cq_ex *cq)
 void hp3v_cq_forget(struct hp3v_cq *c)
 {
 	hp3v_lock();
-	hp3v_remove(&c->key);
-	c->next_free = free_ones;
-	free_ones = c;
+	hp3v_remove(&unused, &c->key);
 	hp3v_unlock();
 }

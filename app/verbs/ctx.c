@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static struct hp3v_ctx *closed; /* for reuse */
+static struct hp3v_key *closed; /* for reuse */
 
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
@@ -109,18 +109,9 @@ struct hp3v_ctx *hp3v_ctx_adopt(struct ibv_context *context)
 	if (context->ops.post_send == hp3v_post_send)
 		return hp3v_ctx_of(context);
 	hp3v_lock();
-	ctx = closed;
+	ctx = hp3v_put(&closed, sizeof(*ctx), context, HP3V_CONTEXT);
 	if (ctx != NULL)
-		closed = ctx->next;
-	else
-		ctx = calloc(1, sizeof(*ctx));
-	if (ctx != NULL && hp3v_put(&ctx->key, context, HP3V_CONTEXT))
 		take_over(ctx, context);
-	else if (ctx != NULL) {
-		ctx->next = closed;
-		closed = ctx;
-		ctx = NULL;
-	}
 	hp3v_unlock();
 	return ctx;
 }
@@ -128,8 +119,6 @@ struct hp3v_ctx *hp3v_ctx_adopt(struct ibv_context *context)
 void hp3v_ctx_forget(struct hp3v_ctx *ctx)
 {
 	hp3v_lock();
-	hp3v_remove(&ctx->key);
-	ctx->next = closed;
-	closed = ctx;
+	hp3v_remove(&closed, &ctx->key);
 	hp3v_unlock();
 }

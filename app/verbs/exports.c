@@ -4,6 +4,7 @@
  * library is linked. Only version IBVERBS_1.1: programs linked with IBVERBS_1.0 have other
  * structures, and are not handled.
  */
+#include "app/clock.h"
 #include "app/verbs/move.h"
 #include "app/verbs/qps.h"
 #include "app/verbs/shim.h"
@@ -94,9 +95,9 @@ static struct hp3v_qp *adopt_late(struct ibv_qp *qp, const struct ibv_qp_attr *a
 static void wait_for_move(struct hp3v_qp *q)
 {
 	const struct timespec nap = {0, 200000};
-	uint64_t until = hp3v_now() + 2u * hp3v_move_longest_ns();
+	uint64_t until = hp3_clock_ns(CLOCK_MONOTONIC) + 2u * hp3v_move_longest_ns();
 
-	while (hp3v_is_moving(q) && hp3v_now() < until) {
+	while (hp3v_is_moving(q) && hp3_clock_ns(CLOCK_MONOTONIC) < until) {
 		pthread_mutex_unlock(&q->lock);
 		nanosleep(&nap, NULL);
 		pthread_mutex_lock(&q->lock);
@@ -110,10 +111,11 @@ static void wait_for_move(struct hp3v_qp *q)
 static void wait_for_place(struct hp3v_qp *q)
 {
 	const struct timespec nap = {0, 50000};
-	uint64_t begun = hp3v_now();
+	uint64_t begun = hp3_clock_ns(CLOCK_MONOTONIC);
 
 	while (q->state == IBV_QPS_RTR && q->index >= 0 && q->place == 0 && !q->placed &&
-		hp3v_now() - begun < (hp3v_agent_looked() ? hp3v_move_place_ns() : HP3V_PLACE_NS)) {
+		hp3_clock_ns(CLOCK_MONOTONIC) - begun <
+			(hp3v_agent_looked() ? hp3v_move_place_ns() : HP3V_PLACE_NS)) {
 		pthread_mutex_unlock(&q->lock);
 		nanosleep(&nap, NULL);
 		pthread_mutex_lock(&q->lock);

@@ -7,23 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct one {
-	struct ibv_send_wr wr;
-	bool ex, first; /* ex: posted by extended calls; first: the first one of a section */
-};
-
-struct hp3v_held {
-	uint32_t max, count, sges, bytes; /* sges, bytes: space of each request */
-	struct one *ones;
-	struct ibv_sge *sge;
-	char *data;
-};
-
 struct hp3v_held *hp3v_held_new(const struct ibv_qp_cap *cap)
 {
 	uint32_t max = cap->max_send_wr < HP3V_HELD_MAX ? cap->max_send_wr : HP3V_HELD_MAX;
 	uint32_t sges = cap->max_send_sge > 0 ? cap->max_send_sge : 1u;
-	size_t each = sizeof(struct one) + sges * sizeof(struct ibv_sge) + cap->max_inline_data;
+	size_t each =
+		sizeof(struct hp3v_held_wr) + sges * sizeof(struct ibv_sge) + cap->max_inline_data;
 	struct hp3v_held *held = calloc(1, sizeof(*held) + max * each);
 
 	if (held == NULL)
@@ -31,20 +20,10 @@ struct hp3v_held *hp3v_held_new(const struct ibv_qp_cap *cap)
 	held->max = max;
 	held->sges = sges;
 	held->bytes = cap->max_inline_data;
-	held->ones = (struct one *)(held + 1);
+	held->ones = (struct hp3v_held_wr *)(held + 1);
 	held->sge = (struct ibv_sge *)(held->ones + max);
 	held->data = (char *)(held->sge + (size_t)max * sges);
 	return held;
-}
-
-void hp3v_held_free(struct hp3v_held *held)
-{
-	free(held);
-}
-
-uint32_t hp3v_held_count(const struct hp3v_held *held)
-{
-	return held == NULL ? 0 : held->count;
 }
 
 static uint64_t outstanding_wrs(const struct hp3v_qp *q)
@@ -57,10 +36,10 @@ bool hp3v_held_is_full(const struct hp3v_qp *q)
 	return q->held->count + outstanding_wrs(q) >= q->cap.max_send_wr;
 }
 
-struct ibv_send_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first)
+struct hp3v_held_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first)
 {
 	struct hp3v_held *h = q->held;
-	struct one *one;
+	struct hp3v_held_wr *one;
 
 	if (h->count == h->max || hp3v_held_is_full(q))
 		return NULL;
@@ -70,7 +49,7 @@ struct ibv_send_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first)
 	one->first = first;
 	one->wr.sg_list = &h->sge[(size_t)h->count * h->sges];
 	h->count++;
-	return &one->wr;
+	return one;
 }
 
 struct ibv_sge *hp3v_held_sges(struct hp3v_qp *q, uint32_t n)
@@ -97,44 +76,28 @@ char *hp3v_held_inline(struct hp3v_qp *q, uint64_t bytes)
 	return data;
 }
 
-void hp3v_held_cut(struct hp3v_qp *q, uint32_t count)
-{
-	q->held->count = count;
-}
-
-const struct ibv_send_wr *hp3v_held_at(const struct hp3v_qp *q, uint32_t i)
-{
-	return &q->held->ones[i].wr;
-}
-
-/* Operations of a reliable connection that can be copied. */
-static bool is_known(enum ibv_wr_opcode opcode)
-{
-	return opcode <= IBV_WR_SEND_WITH_INV;
-}
-
-/* Copies a request to the pool. False: it cannot be held, or there is no room. */
+/* Copies a request to the pool. False: it cannot be held (SEND_WITH_INV is the last operation of a
+ * reliable connection that can), or there is no room. */
 static bool copy_request(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 {
 	struct hp3v_held *h = q->held;
-	struct ibv_send_wr *to;
+	struct hp3v_held_wr *held;
 	struct ibv_sge *sge;
-	uint64_t bytes = 0;
+	uint64_t bytes;
 	char *data;
 
-	if (!is_known(wr->opcode) || wr->num_sge < 0 || (uint32_t)wr->num_sge > h->sges)
+	if (wr->opcode > IBV_WR_SEND_WITH_INV || wr->num_sge < 0 || (uint32_t)wr->num_sge > h->sges)
 		return false;
-	for (int i = 0; i < wr->num_sge; i++)
-		bytes += wr->sg_list[i].length;
+	bytes = hp3v_bytes_of_list(wr);
 	if ((wr->send_flags & IBV_SEND_INLINE) && bytes > h->bytes)
 		return false;
-	to = hp3v_held_add(q, false, false);
-	if (to == NULL)
+	held = hp3v_held_add(q, false, false);
+	if (held == NULL)
 		return false;
-	sge = to->sg_list;
-	*to = *wr;
-	to->next = NULL;
-	to->sg_list = sge;
+	sge = held->wr.sg_list;
+	held->wr = *wr;
+	held->wr.next = NULL;
+	held->wr.sg_list = sge;
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
 		for (int i = 0; i < wr->num_sge; i++)
 			sge[i] = wr->sg_list[i];
@@ -160,21 +123,26 @@ void hp3v_hold_try(struct hp3v_qp *q)
 		q->hold = HP3V_HELD;
 }
 
+/* Posts a chain to the provider. */
+static int enter_and_post(struct hp3v_qp *q, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct hp3v_sum sum = hp3v_sum(q, wr, NULL);
+	uint64_t gate =
+		__atomic_fetch_add(&q->gate, hp3v_gate_increment(sum.signalled), __ATOMIC_ACQ_REL);
+
+	return hp3v_post_counted(q, q->qp, wr, bad, &sum, gate);
+}
+
 /* Posts requests of ibv_post_send() in a chain. Returns how many the provider took. */
 static uint32_t post_chain(struct hp3v_qp *q, uint32_t from, uint32_t to, int *error)
 {
-	struct one *ones = q->held->ones;
+	struct hp3v_held_wr *ones = q->held->ones;
 	struct ibv_send_wr *bad = NULL;
-	struct hp3v_sum sum;
-	uint64_t gate;
 	uint32_t taken = from;
 
 	for (uint32_t i = from; i < to; i++)
 		ones[i].wr.next = i + 1u < to ? &ones[i + 1u].wr : NULL;
-	sum = hp3v_sum(q, &ones[from].wr, NULL);
-	gate = __atomic_fetch_add(
-		&q->gate, 1u + ((uint64_t)sum.signalled << HP3V_SIGNALLED), __ATOMIC_ACQ_REL);
-	*error = hp3v_post_counted(q, q->qp, &ones[from].wr, &bad, &sum, gate);
+	*error = enter_and_post(q, &ones[from].wr, &bad);
 	if (*error == 0)
 		return to - from;
 	while (taken < to && &ones[taken].wr != bad)
@@ -215,7 +183,7 @@ static int replay_requests(struct hp3v_qp *q, uint32_t from, uint32_t to)
 {
 	hp3v_ex_begin(q);
 	for (uint32_t i = from; i < to; i++)
-		hp3v_ex_build(q, &q->held->ones[i].wr);
+		hp3v_ex_build(q, &q->held->ones[i]);
 	return hp3v_ex_end(q);
 }
 
@@ -225,7 +193,15 @@ static void fail_qp(struct hp3v_qp *q)
 
 	hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE);
 	__atomic_store_n(&q->failed, 1, __ATOMIC_RELEASE);
+}
+
+void hp3v_hold_drop(struct hp3v_qp *q)
+{
+	if (q->hold == HP3V_OPEN)
+		return;
 	q->held->count = 0;
+	q->hold = HP3V_OPEN;
+	__atomic_fetch_and(&q->gate, ~HP3V_SLOW, __ATOMIC_RELEASE);
 }
 
 bool hp3v_hold_release(struct hp3v_qp *q)
@@ -250,30 +226,8 @@ bool hp3v_hold_release(struct hp3v_qp *q)
 		return false;
 	if (error != 0)
 		fail_qp(q);
-	q->hold = HP3V_OPEN;
-	__atomic_fetch_and(&q->gate, ~HP3V_SLOW, __ATOMIC_RELEASE);
+	hp3v_hold_drop(q); /* only a queue pair in error still holds requests */
 	return true;
-}
-
-void hp3v_hold_drop(struct hp3v_qp *q)
-{
-	if (q->hold == HP3V_OPEN)
-		return;
-	q->held->count = 0;
-	q->hold = HP3V_OPEN;
-	__atomic_fetch_and(&q->gate, ~HP3V_SLOW, __ATOMIC_RELEASE);
-}
-
-/* While CLOSING: posts go to the provider, one thread at a time, until one is signalled. */
-static int post_one_of_the_last(struct hp3v_qp *q, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-	struct hp3v_sum sum = hp3v_sum(q, wr, NULL);
-	uint64_t gate = __atomic_fetch_add(
-		&q->gate, 1u + ((uint64_t)sum.signalled << HP3V_SIGNALLED), __ATOMIC_ACQ_REL);
-	int error = hp3v_post_counted(q, q->qp, wr, bad, &sum, gate);
-
-	hp3v_hold_try(q);
-	return error;
 }
 
 bool hp3v_hold_post(
@@ -283,9 +237,10 @@ bool hp3v_hold_post(
 
 	pthread_mutex_lock(&q->lock);
 	*error = 0;
-	if (q->hold == HP3V_CLOSING)
-		*error = post_one_of_the_last(q, *wr, bad);
-	else if (q->hold == HP3V_HELD) {
+	if (q->hold == HP3V_CLOSING) {
+		*error = enter_and_post(q, *wr, bad);
+		hp3v_hold_try(q);
+	} else if (q->hold == HP3V_HELD) {
 		while (*wr != NULL && copy_request(q, *wr))
 			*wr = (*wr)->next;
 		if (*wr != NULL && !hp3v_held_is_full(q) && hp3v_hold_release(q))

@@ -14,15 +14,27 @@
  *
  * Callers hold the queue pair's lock. Exception: hp3v_hold_post() takes the lock itself.
  */
-#include "app/verbs/shim.h"
+#include "app/verbs/wr_call.h"
 
 #define HP3V_HELD_MAX 256u
 
+struct hp3v_held_wr {
+	struct ibv_send_wr wr; /* with `ex`: only wr_id, flags and scatter list */
+	bool ex, first; /* ex: posted by extended calls; first: the first one of a section */
+	struct hp3v_call call; /* with `ex` */
+};
+
+/* Requests are valid even after `count` was lowered, until the next request is added. */
+struct hp3v_held {
+	uint32_t max, count, sges, bytes; /* sges, bytes: space of each request */
+	struct hp3v_held_wr *ones;
+	struct ibv_sge *sge;
+	char *data;
+};
+
 /* A pool for a queue pair of these sizes. NULL: no memory; the queue pair's requests are never
- * held. */
+ * held. The caller frees it. */
 struct hp3v_held *hp3v_held_new(const struct ibv_qp_cap *cap);
-void hp3v_held_free(struct hp3v_held *held);
-uint32_t hp3v_held_count(const struct hp3v_held *held);
 
 /* Begins CLOSING: from now on, posts take the slow path. */
 void hp3v_hold_close(struct hp3v_qp *q);
@@ -50,11 +62,7 @@ bool hp3v_hold_post(
  * return a pointer return NULL if there is no room.
  */
 bool hp3v_held_is_full(const struct hp3v_qp *q); /* held plus outstanding: max_send_wr */
-struct ibv_send_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first);
+struct hp3v_held_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first);
 /* Space in the newest request for `n` scatter entries, or for inline data. */
 struct ibv_sge *hp3v_held_sges(struct hp3v_qp *q, uint32_t n);
 char *hp3v_held_inline(struct hp3v_qp *q, uint64_t bytes);
-/* Removes the newest requests, down to `count`. */
-void hp3v_held_cut(struct hp3v_qp *q, uint32_t count);
-/* Held request `i`. The result is valid even after a cut, until the next request is added. */
-const struct ibv_send_wr *hp3v_held_at(const struct hp3v_qp *q, uint32_t i);

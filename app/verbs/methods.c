@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "app/verbs/methods.h"
+#include "app/verbs/move.h"
 
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
@@ -26,7 +26,8 @@ uint16_t hp3v_home_of(const struct hp3v_qp *q)
 	return q->ctx->draws_otherwise ? 0 : port_of_label((uint32_t)v & 0xfffff);
 }
 
-uint32_t hp3v_label_of(uint16_t port)
+/* The flow label that gives this port; never 0: the RNIC would choose. */
+static uint32_t label_of_port(uint16_t port)
 {
 	return port == 0xc000 ? 0x4001 : port & 0x3fff;
 }
@@ -83,24 +84,16 @@ int hp3v_sqd_drained(struct hp3v_qp *q)
 	return EAGAIN;
 }
 
-int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port)
-{
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .ah_attr = q->av};
-
-	attr.ah_attr.grh.flow_label = hp3v_label_of(port);
-	return hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE | IBV_QP_AV);
-}
-
 /*
  * While the send queue drains, the kernel refuses a change of state, but not a change of only the
  * path.
  */
-int hp3v_sqd_turn_now(struct hp3v_qp *q, uint16_t port)
+int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port, bool now)
 {
-	struct ibv_qp_attr attr = {.ah_attr = q->av};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .ah_attr = q->av};
 
-	attr.ah_attr.grh.flow_label = hp3v_label_of(port);
-	return hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_AV);
+	attr.ah_attr.grh.flow_label = label_of_port(port);
+	return hp3v_real()->modify_qp(q->qp, &attr, now ? IBV_QP_AV : IBV_QP_STATE | IBV_QP_AV);
 }
 
 int hp3v_sqd_end(struct hp3v_qp *q)
@@ -111,9 +104,4 @@ int hp3v_sqd_end(struct hp3v_qp *q)
 	if (error == 0)
 		ring_doorbell(q);
 	return error;
-}
-
-int hp3v_sport_turn(struct hp3v_qp *q, uint16_t port)
-{
-	return q->ctx->udp_sport(q->qp, port);
 }

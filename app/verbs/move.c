@@ -3,7 +3,6 @@
 #include "app/verbs/account.h"
 #include "app/verbs/cells.h"
 #include "app/verbs/hold.h"
-#include "app/verbs/methods.h"
 #include "app/verbs/qps.h"
 
 #include <errno.h>
@@ -101,9 +100,9 @@ static void turn_port(struct hp3v_qp *q)
 	if (q->method == HP3_VERBS_SPORT && q->hold != HP3V_HELD)
 		error = ENOBUFS; /* a post that did not fit has ended the hold */
 	else if (q->method == HP3_VERBS_SPORT)
-		error = hp3v_sport_turn(q, q->port);
+		error = q->ctx->udp_sport(q->qp, q->port);
 	else
-		error = hp3v_sqd_turn(q, q->port);
+		error = hp3v_sqd_turn(q, q->port, false);
 	if (error == 0) {
 		publish_move(q);
 		return;
@@ -175,7 +174,7 @@ static void turn_now(struct hp3v_qp *q)
 	if (sqd && q->step != HP3V_RETURNING) /* RETURNING: the RNIC is in SQD already */
 		error = hp3v_sqd_begin(q);
 	if (error == 0) {
-		error = sqd ? hp3v_sqd_turn_now(q, q->port) : hp3v_sport_turn(q, q->port);
+		error = sqd ? hp3v_sqd_turn(q, q->port, true) : q->ctx->udp_sport(q->qp, q->port);
 		if (error == 0) {
 			publish_move(q);
 			return;

@@ -51,3 +51,27 @@ static inline bool hp3v_is_moving(const struct hp3v_qp *q)
 {
 	return __atomic_load_n(&q->step, __ATOMIC_RELAXED) != HP3V_IDLE;
 }
+
+/*
+ * methods.c: the verbs calls of a move, one function per step, for a caller that holds the queue
+ * pair's lock. The functions of steps return 0 or an errno.
+ */
+uint16_t hp3v_home_of(const struct hp3v_qp *q); /* port without hp3d; 0: not known */
+
+/*
+ * Sets state SQD. EOPNOTSUPP: the RNIC has no such state (mlx5); EIO: the queue pair is in error.
+ */
+int hp3v_sqd_begin(struct hp3v_qp *q);
+/*
+ * Is the send queue drained? 0: yes; EAGAIN: not yet; EIO: the queue pair is in error, or in an
+ * unexpected state.
+ */
+int hp3v_sqd_drained(struct hp3v_qp *q);
+/* Sets the port in state SQD. `now`: before the send queue has drained. */
+int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port, bool now);
+/*
+ * Sets state RTS. Then rings the doorbell without a work request, because Soft-RoCE's requester
+ * does not restart by itself (rule 21). The function calls the kernel for this, because the
+ * provider's post_send needs a work request.
+ */
+int hp3v_sqd_end(struct hp3v_qp *q);

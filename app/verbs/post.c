@@ -17,11 +17,6 @@ static int (*provider_poll)(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 /* IBV_SEND_SIGNALED times this is one signalled work request in the gate. */
 #define SIGNALLED_ONE ((UINT64_C(1) << HP3V_SIGNALLED) / IBV_SEND_SIGNALED)
 
-static uint64_t gate_increment(uint32_t signalled)
-{
-	return 1u + ((uint64_t)signalled << HP3V_SIGNALLED);
-}
-
 /* All posts that do not take the short path. */
 static __attribute__((noinline)) int post_long(
 	struct hp3v_qp *q, struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
@@ -35,10 +30,10 @@ static __attribute__((noinline)) int post_long(
 	for (;;) { /* part of the chain may have been held, and the hold may end */
 		sum = hp3v_sum(q, wr, NULL);
 		gate = __atomic_fetch_add(
-			&q->gate, gate_increment(sum.signalled), __ATOMIC_ACQ_REL);
+			&q->gate, hp3v_gate_increment(sum.signalled), __ATOMIC_ACQ_REL);
 		if (__builtin_expect((gate & HP3V_SLOW) == 0, 1))
 			return hp3v_post_counted(q, qp, wr, bad, &sum, gate);
-		__atomic_fetch_sub(&q->gate, gate_increment(sum.signalled), __ATOMIC_RELEASE);
+		__atomic_fetch_sub(&q->gate, hp3v_gate_increment(sum.signalled), __ATOMIC_RELEASE);
 		if (hp3v_hold_post(q, &wr, bad, &error))
 			return error;
 	}
@@ -52,7 +47,7 @@ static __attribute__((noinline)) int post_on(struct hp3v_qp *q, struct ibv_qp *q
 
 	if (!(gate & HP3V_SLOW))
 		return hp3v_post_counted(q, qp, wr, bad, &sum, gate);
-	__atomic_fetch_sub(&q->gate, gate_increment(sum.signalled), __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&q->gate, hp3v_gate_increment(sum.signalled), __ATOMIC_RELEASE);
 	return post_long(q, qp, wr, bad);
 }
 

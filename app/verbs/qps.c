@@ -3,7 +3,7 @@
 #include "app/verbs/account.h"
 #include "app/verbs/cells.h"
 #include "app/verbs/hold.h"
-#include "app/verbs/methods.h"
+#include "app/verbs/move.h"
 #include "app/verbs/table.h"
 #include "app/verbs/shim.h"
 
@@ -84,7 +84,7 @@ struct hp3v_qp *hp3v_qp_adopt(struct hp3v_ctx *ctx, struct ibv_qp *qp, const str
 		return NULL;
 	pthread_mutex_lock(&q->lock);
 	begin_record(q, ctx, qp, cap, sig_all);
-	hp3v_held_free(q->held);
+	free(q->held);
 	q->held = ctx->udp_sport != NULL ? hp3v_held_new(cap) : NULL;
 	hp3v_lock();
 	put = hp3v_put_qp(q, qp->context, qp->qp_num);

@@ -11,23 +11,27 @@
 #include "app/verbs/share.h"
 
 /*
- * Functions of the real library: symbol version IBVERBS_1.1, and later ones if the library has
- * them.
+ * Functions of the real library, each with its symbol version: IBVERBS_1.1, and later ones if the
+ * library has them.
  */
+#define HP3V_REAL(X)                                                                               \
+	X(open_device, "IBVERBS_1.1")                                                              \
+	X(import_device, "IBVERBS_1.10")                                                           \
+	X(close_device, "IBVERBS_1.1")                                                             \
+	X(create_qp, "IBVERBS_1.1")                                                                \
+	X(modify_qp, "IBVERBS_1.1")                                                                \
+	X(query_qp, "IBVERBS_1.1")                                                                 \
+	X(destroy_qp, "IBVERBS_1.1")                                                               \
+	X(destroy_cq, "IBVERBS_1.1")                                                               \
+	X(query_gid, "IBVERBS_1.1")                                                                \
+	X(get_async_event, "IBVERBS_1.1")                                                          \
+	X(ack_async_event, "IBVERBS_1.1")                                                          \
+	X(qp_to_qp_ex, "IBVERBS_1.6")
+
 struct hp3v_real {
-	struct ibv_context *(*open_device)(struct ibv_device *device);
-	struct ibv_context *(*import_device)(int fd);
-	int (*close_device)(struct ibv_context *context);
-	struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
-	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		struct ibv_qp_init_attr *init);
-	int (*destroy_qp)(struct ibv_qp *qp);
-	int (*destroy_cq)(struct ibv_cq *cq);
-	int (*query_gid)(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid);
-	int (*get_async_event)(struct ibv_context *context, struct ibv_async_event *event);
-	void (*ack_async_event)(struct ibv_async_event *event);
-	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp);
+#define X(name, version) __typeof__(&ibv_##name) name;
+	HP3V_REAL(X)
+#undef X
 };
 /* Looked up once; never NULL, but members may be NULL. */
 const struct hp3v_real *hp3v_real(void);
@@ -35,6 +39,7 @@ const struct hp3v_real *hp3v_real(void);
 struct hp3v_key {
 	const void *owner;
 	uint32_t number;
+	struct hp3v_key *next_unused; /* of records of contexts and completion queues */
 };
 #define HP3V_CONTEXT UINT32_MAX /* numbers of keys that are not QPNs */
 #define HP3V_CQ      (UINT32_MAX - 1u)
@@ -51,7 +56,6 @@ struct hp3v_ctx {
 	bool draws_otherwise; /* the RNIC's port for a flow label of 0 is not known */
 	/* the provider omits locks, so only the application's thread may post; atomic */
 	uint8_t unlocked;
-	struct hp3v_ctx *next;
 };
 
 /*
@@ -94,6 +98,7 @@ enum hp3v_sampling {
 #define HP3V_SAMPLE_EVERY 63u
 
 struct hp3v_held; /* hold.h */
+struct hp3v_held_wr;
 
 struct hp3v_qp {
 	/* Read by posts and polls. */
@@ -157,10 +162,7 @@ struct hp3v_cq {
 	struct hp3v_key key;
 	int (*start_poll)(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
 	int (*next_poll)(struct ibv_cq_ex *cq);
-	struct hp3v_cq *next_free;
 };
-
-uint64_t hp3v_now(void); /* CLOCK_MONOTONIC, ns */
 
 /*
  * The agent: one thread in the application's process, which communicates with hp3d and carries out
@@ -210,11 +212,10 @@ void hp3v_ex_attach(struct hp3v_qp *q, struct ibv_qp *qp, uint64_t send_ops);
  * provider's lock from hp3v_ex_begin() on, or the queue pair's lock.
  */
 void hp3v_ex_begin(struct hp3v_qp *q);
-/* A work request begins; hp3v_ex_bytes() adds its bytes. */
+/* A work request begins: its bytes are added to q->op_bytes. */
 void hp3v_ex_op(struct hp3v_qp *q);
-void hp3v_ex_bytes(struct hp3v_qp *q, uint64_t bytes);
 /* Builds a held request: makes the call for it, and the call for its scatter list. */
-void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr);
+void hp3v_ex_build(struct hp3v_qp *q, const struct hp3v_held_wr *held);
 /* Returns the provider's result. If it is not 0, the provider took no request of the section. */
 int hp3v_ex_end(struct hp3v_qp *q);
 void hp3v_ex_abort(struct hp3v_qp *q);

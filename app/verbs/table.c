@@ -5,6 +5,8 @@
  */
 #include "app/verbs/table.h"
 
+#include <stdlib.h>
+
 struct hp3v_qp *hp3v_qps[HP3V_TABLE];
 struct hp3v_key *hp3v_others[HP3V_TABLE];
 static struct hp3v_qp gone; /* tombstone: a slot that was used */
@@ -92,12 +94,27 @@ void hp3v_remove_qp(struct hp3v_qp *q)
 	remove_from(&qps, &q->key);
 }
 
-bool hp3v_put(struct hp3v_key *key, const void *owner, uint32_t number)
+static void put_back(struct hp3v_key **unused, struct hp3v_key *key)
 {
-	return put_key(&others, key, owner, number);
+	key->next_unused = *unused;
+	*unused = key;
 }
 
-void hp3v_remove(struct hp3v_key *key)
+void *hp3v_put(struct hp3v_key **unused, size_t size, const void *owner, uint32_t number)
+{
+	struct hp3v_key *key = *unused != NULL ? *unused : calloc(1, size);
+
+	if (key == NULL)
+		return NULL;
+	*unused = key->next_unused;
+	if (put_key(&others, key, owner, number))
+		return key;
+	put_back(unused, key);
+	return NULL;
+}
+
+void hp3v_remove(struct hp3v_key **unused, struct hp3v_key *key)
 {
 	remove_from(&others, key);
+	put_back(unused, key);
 }

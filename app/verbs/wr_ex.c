@@ -31,7 +31,7 @@ static void start_section(struct ibv_qp_ex *ex)
 	}
 	if (q->hold == HP3V_HELD) {
 		q->section = HP3V_RECORDED;
-		q->section_from = hp3v_held_count(q->held);
+		q->section_from = q->held->count;
 		return;
 	}
 	hp3v_ex_begin(q);
@@ -41,16 +41,16 @@ static void start_section(struct ibv_qp_ex *ex)
 /* The section does not fit into the pool: posts held requests first, then those of the section. */
 static void go_live(struct hp3v_qp *q)
 {
-	uint32_t from = q->section_from, to = hp3v_held_count(q->held);
+	uint32_t from = q->section_from, to = q->held->count;
 
-	hp3v_held_cut(q, from);
+	q->held->count = from;
 	if (!hp3v_hold_release(q)) {
 		q->section = HP3V_REFUSED;
 		return;
 	}
 	hp3v_ex_begin(q);
 	for (uint32_t i = from; i < to; i++)
-		hp3v_ex_build(q, hp3v_held_at(q, i));
+		hp3v_ex_build(q, &q->held->ones[i]);
 	q->section = HP3V_LOCKED;
 }
 
@@ -82,31 +82,28 @@ static void give_up(struct ibv_qp_ex *ex)
 	if (section == HP3V_LIVE)
 		return;
 	if (section == HP3V_RECORDED)
-		hp3v_held_cut(q, q->section_from);
+		q->held->count = q->section_from;
 	q->section = HP3V_NO_SECTION;
 	pthread_mutex_unlock(&q->lock);
 }
 
 /* A held request for the call; NULL: call the provider instead, if is_real(). */
-static struct ibv_send_wr *record_call(struct hp3v_qp *q, enum ibv_wr_opcode opcode)
+static struct hp3v_held_wr *record_call(struct hp3v_qp *q)
 {
-	struct ibv_send_wr *wr;
+	struct hp3v_held_wr *held;
 
 	if (q->section != HP3V_RECORDED)
 		return NULL;
-	wr = hp3v_held_add(q, true, hp3v_held_count(q->held) == q->section_from);
-	if (wr == NULL) {
-		if (hp3v_held_is_full(q)) {
-			hp3v_held_cut(q, q->section_from);
-			q->section = HP3V_REFUSED;
-		} else
-			go_live(q);
-		return NULL;
-	}
-	wr->opcode = opcode;
-	wr->wr_id = q->ex->wr_id;
-	wr->send_flags = q->ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE;
-	return wr;
+	held = hp3v_held_add(q, true, q->held->count == q->section_from);
+	if (held != NULL) {
+		held->wr.wr_id = q->ex->wr_id;
+		held->wr.send_flags = q->ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE;
+	} else if (hp3v_held_is_full(q)) {
+		q->held->count = q->section_from;
+		q->section = HP3V_REFUSED;
+	} else
+		go_live(q);
+	return held;
 }
 
 static bool is_real(struct hp3v_qp *q)
@@ -117,107 +114,72 @@ static bool is_real(struct hp3v_qp *q)
 	return true;
 }
 
-static void post_rdma(
-	struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t addr, __be32 imm)
+/* The application's call: held if the section is recorded, otherwise made. */
+static inline __attribute__((always_inline)) void post_call(
+	struct ibv_qp_ex *ex, struct hp3v_call call)
 {
 	struct hp3v_qp *q = qp_of_ex(ex);
-	struct ibv_send_wr *wr = record_call(q, opcode);
+	struct hp3v_held_wr *held = record_call(q);
 
-	if (wr != NULL) {
-		wr->wr.rdma.rkey = rkey;
-		wr->wr.rdma.remote_addr = addr;
-		wr->imm_data = imm;
-	} else if (is_real(q)) {
-		if (opcode == IBV_WR_RDMA_WRITE)
-			q->ops.wr_rdma_write(ex, rkey, addr);
-		else if (opcode == IBV_WR_RDMA_READ)
-			q->ops.wr_rdma_read(ex, rkey, addr);
-		else
-			q->ops.wr_rdma_write_imm(ex, rkey, addr, imm);
-	}
+	if (held != NULL)
+		held->call = call;
+	else if (is_real(q))
+		hp3v_call_provider(q, &call);
 }
 
 static void rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 {
-	post_rdma(ex, IBV_WR_RDMA_WRITE, rkey, addr, 0);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_RDMA_WRITE, .rkey = rkey, .addr = addr});
 }
 
 static void rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, __be32 imm)
 {
-	post_rdma(ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr, imm);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+			      .imm = imm,
+			      .rkey = rkey,
+			      .addr = addr});
 }
 
 static void rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 {
-	post_rdma(ex, IBV_WR_RDMA_READ, rkey, addr, 0);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_RDMA_READ, .rkey = rkey, .addr = addr});
 }
 
 static void send_plain(struct ibv_qp_ex *ex)
 {
-	struct hp3v_qp *q = qp_of_ex(ex);
-
-	if (record_call(q, IBV_WR_SEND) == NULL && is_real(q))
-		q->ops.wr_send(ex);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_SEND});
 }
 
 static void send_imm(struct ibv_qp_ex *ex, __be32 imm)
 {
-	struct hp3v_qp *q = qp_of_ex(ex);
-	struct ibv_send_wr *wr = record_call(q, IBV_WR_SEND_WITH_IMM);
-
-	if (wr != NULL)
-		wr->imm_data = imm;
-	else if (is_real(q))
-		q->ops.wr_send_imm(ex, imm);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_SEND_WITH_IMM, .imm = imm});
 }
 
 static void send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 {
-	struct hp3v_qp *q = qp_of_ex(ex);
-	struct ibv_send_wr *wr = record_call(q, IBV_WR_SEND_WITH_INV);
-
-	if (wr != NULL)
-		wr->invalidate_rkey = rkey;
-	else if (is_real(q))
-		q->ops.wr_send_inv(ex, rkey);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_SEND_WITH_INV, .imm = rkey});
 }
 
 static void local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 {
-	struct hp3v_qp *q = qp_of_ex(ex);
-	struct ibv_send_wr *wr = record_call(q, IBV_WR_LOCAL_INV);
-
-	if (wr != NULL)
-		wr->invalidate_rkey = rkey;
-	else if (is_real(q))
-		q->ops.wr_local_inv(ex, rkey);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_LOCAL_INV, .imm = rkey});
 }
 
 static void cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t cmp, uint64_t swp)
 {
-	struct hp3v_qp *q = qp_of_ex(ex);
-	struct ibv_send_wr *wr = record_call(q, IBV_WR_ATOMIC_CMP_AND_SWP);
-
-	if (wr != NULL) {
-		wr->wr.atomic.rkey = rkey;
-		wr->wr.atomic.remote_addr = addr;
-		wr->wr.atomic.compare_add = cmp;
-		wr->wr.atomic.swap = swp;
-	} else if (is_real(q))
-		q->ops.wr_atomic_cmp_swp(ex, rkey, addr, cmp, swp);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+			      .rkey = rkey,
+			      .addr = addr,
+			      .compare_add = cmp,
+			      .swap = swp});
 }
 
 static void fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t add)
 {
-	struct hp3v_qp *q = qp_of_ex(ex);
-	struct ibv_send_wr *wr = record_call(q, IBV_WR_ATOMIC_FETCH_AND_ADD);
-
-	if (wr != NULL) {
-		wr->wr.atomic.rkey = rkey;
-		wr->wr.atomic.remote_addr = addr;
-		wr->wr.atomic.compare_add = add;
-	} else if (is_real(q))
-		q->ops.wr_atomic_fetch_add(ex, rkey, addr, add);
+	post_call(ex, (struct hp3v_call){.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+			      .rkey = rkey,
+			      .addr = addr,
+			      .compare_add = add});
 }
 
 /* Not recorded, because the memory to which the window is bound could change meanwhile. */
@@ -258,7 +220,7 @@ static void set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *l
 	if (q->section == HP3V_REFUSED)
 		return;
 	for (size_t i = 0; i < n; i++)
-		hp3v_ex_bytes(q, list[i].length);
+		q->op_bytes += list[i].length;
 	q->ops.wr_set_sge_list(ex, n, list);
 }
 
@@ -271,7 +233,7 @@ static void set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t
 		set_sge_list(ex, 1, &sge);
 		return;
 	}
-	hp3v_ex_bytes(q, length);
+	q->op_bytes += length;
 	q->ops.wr_set_sge(ex, lkey, addr, length);
 }
 
@@ -295,7 +257,7 @@ static void set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ib
 	}
 	if (q->section == HP3V_REFUSED)
 		return;
-	hp3v_ex_bytes(q, bytes);
+	q->op_bytes += bytes;
 	q->ops.wr_set_inline_data_list(ex, n, list);
 }
 
@@ -308,7 +270,7 @@ static void set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 		set_inline_data_list(ex, 1, &one);
 		return;
 	}
-	hp3v_ex_bytes(q, length);
+	q->op_bytes += length;
 	q->ops.wr_set_inline_data(ex, addr, length);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/verbs/shim.h"
 #include "app/verbs/account.h"
+#include "app/verbs/hold.h"
 
 void hp3v_ex_begin(struct hp3v_qp *q)
 {
@@ -42,53 +43,9 @@ void hp3v_ex_op(struct hp3v_qp *q)
 	q->op_signalled = hp3v_signalled(q, q->ex->wr_flags);
 }
 
-void hp3v_ex_bytes(struct hp3v_qp *q, uint64_t bytes)
+void hp3v_ex_build(struct hp3v_qp *q, const struct hp3v_held_wr *held)
 {
-	q->op_bytes += bytes;
-}
-
-static void call_provider(struct hp3v_qp *q, const struct ibv_send_wr *wr)
-{
-	struct ibv_qp_ex *ex = q->ex;
-	const struct ibv_qp_ex *ops = &q->ops;
-
-	switch (wr->opcode) {
-	case IBV_WR_RDMA_WRITE:
-		ops->wr_rdma_write(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
-		break;
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		ops->wr_rdma_write_imm(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, wr->imm_data);
-		break;
-	case IBV_WR_RDMA_READ:
-		ops->wr_rdma_read(ex, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
-		break;
-	case IBV_WR_SEND:
-		ops->wr_send(ex);
-		break;
-	case IBV_WR_SEND_WITH_IMM:
-		ops->wr_send_imm(ex, wr->imm_data);
-		break;
-	case IBV_WR_SEND_WITH_INV:
-		ops->wr_send_inv(ex, wr->invalidate_rkey);
-		break;
-	case IBV_WR_LOCAL_INV:
-		ops->wr_local_inv(ex, wr->invalidate_rkey);
-		break;
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-		ops->wr_atomic_cmp_swp(ex, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
-			wr->wr.atomic.compare_add, wr->wr.atomic.swap);
-		break;
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		ops->wr_atomic_fetch_add(ex, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
-			wr->wr.atomic.compare_add);
-		break;
-	default: /* no other operation is recorded */
-		break;
-	}
-}
-
-void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr)
-{
+	const struct ibv_send_wr *wr = &held->wr;
 	struct ibv_qp_ex *ex = q->ex;
 	uint64_t wr_id = ex->wr_id;
 	unsigned int flags = ex->wr_flags;
@@ -96,11 +53,11 @@ void hp3v_ex_build(struct hp3v_qp *q, const struct ibv_send_wr *wr)
 	ex->wr_id = wr->wr_id;
 	ex->wr_flags = wr->send_flags & ~(unsigned int)IBV_SEND_INLINE;
 	hp3v_ex_op(q);
-	call_provider(q, wr);
+	hp3v_call_provider(q, &held->call);
 	ex->wr_id = wr_id;
 	ex->wr_flags = flags;
 	for (int i = 0; i < wr->num_sge; i++)
-		hp3v_ex_bytes(q, wr->sg_list[i].length);
+		q->op_bytes += wr->sg_list[i].length;
 	if (wr->send_flags & IBV_SEND_INLINE)
 		q->ops.wr_set_inline_data(
 			ex, (void *)(uintptr_t)wr->sg_list[0].addr, wr->sg_list[0].length);

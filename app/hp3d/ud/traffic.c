@@ -22,7 +22,7 @@ int hp3d_ud_rnic_receive(struct hp3d_ud_rnic *r, uint32_t slot)
 	return ibv_post_recv(r->qp[slot / HP3D_UD_RECEIVES], &wr, &bad);
 }
 
-/* As hp3v_label_of() of the library: a label that makes the chosen port. */
+/* As label_of_port() of the library: a label that makes the chosen port. */
 static uint32_t label_of(uint16_t port)
 {
 	return port == 0xc000 ? 0x4001 : port & 0x3fff;
