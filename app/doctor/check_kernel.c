@@ -4,12 +4,11 @@
 #include <string.h>
 #include <zlib.h>
 #include "app/doctor/internal.h"
-#include "config/devargs.h"
 
 /* -EPERM: the user lacks a capability; the kernel would allow such programs. */
 void hp3_check_bpf(struct hp3_doctor *d)
 {
-	int ret = d->host->bpf(HP3_BPF_TC);
+	int ret = d->host->tc_bpf();
 
 	if (ret == 0)
 		return;
@@ -63,14 +62,10 @@ void hp3_check_clsact(struct hp3_doctor *d)
 
 void hp3_check_af_xdp(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	char driver[32];
-
-	hp3_devargs_driver(p->devargs, driver, sizeof(driver));
-	if (strcmp(driver, "net_af_xdp") != 0 ||
+	if (strcmp(p->driver, "net_af_xdp") != 0 ||
 		kernel_option(d->host, "CONFIG_XDP_SOCKETS") != 'n')
 		return;
-	hp3_find(d, HP3_PORT_FMT " = \"%s\": the kernel was built without CONFIG_XDP_SOCKETS",
-		HP3_PORT_ARGS(p), p->devargs);
+	hp3_find(d, " = \"%s\": the kernel was built without CONFIG_XDP_SOCKETS", p->devargs);
 	hp3_fix(d, "use net_af_packet instead of net_af_xdp");
 }
 

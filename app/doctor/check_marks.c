@@ -37,9 +37,9 @@ void hp3_check_ecn(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 	}
 }
 
-static void cnp_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+void hp3_check_cnp_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
-	unsigned answers = d->cfg->engine.answer_dscp;
+	unsigned answers = d->cfg != NULL ? d->cfg->engine.answer_dscp : HP3_DSCP_KEPT;
 
 	if (p->cnp_dscp < 0 || answers == HP3_DSCP_KEPT || (unsigned)p->cnp_dscp == answers)
 		return;
@@ -48,12 +48,6 @@ static void cnp_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 	hp3_fix(d,
 		"set [ppp] answer_dscp = %d, or: echo %u > %s (the DSCP that switches serve first)",
 		p->cnp_dscp, answers, p->cnp_file);
-}
-
-void hp3_check_cnp_class(struct hp3_doctor *d)
-{
-	if (d->cfg != NULL)
-		hp3_each_rdma_port(d, cnp_class);
 }
 
 void hp3_check_traffic_class(struct hp3_doctor *d, const struct hp3_rdma_port *p)

@@ -17,6 +17,13 @@
 #define ETH_EXTRA        (ETH_HEADER + 4 /* CRC */ + 2 * VLAN_HEADER)
 #define WMEM_OFFERED     16777216u
 
+/* net_af_xdp: the kernel gives each frame a part of one page, in the driver's packet buffers. */
+#define PAGE         4096u
+#define BUFFER_EXTRA 256u /* DPDK's headers, and a cache line of padding */
+#define BUFFER_MAX   (PAGE - BUFFER_EXTRA)
+#define XDP_BEFORE   (HEADROOM + 256u /* XDP_PACKET_HEADROOM */ + ETH_HEADER + VLAN_HEADER)
+#define XDP_MTU_MAX  (BUFFER_MAX - XDP_BEFORE)
+
 /* Drivers of DPDK 22.11; those that [eal] extra = "-d ..." loads are not checked. */
 static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_bonding", "net_failsafe",
 	"net_kni", "net_memif", "net_null", "net_pcap", "net_ring", "net_softnic", "net_tap",
@@ -24,9 +31,9 @@ static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_bondin
 
 void hp3_check_driver(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	char name[32], pci[16];
+	const char *name = p->driver;
+	char pci[16];
 
-	hp3_devargs_driver(p->devargs, name, sizeof(name));
 	if (strstr(d->cfg->eal.extra, "-d") != NULL || hp3_devargs_pci(p->devargs, pci) ||
 		strncmp(name, "net_", 4) != 0)
 		return;
@@ -34,8 +41,7 @@ void hp3_check_driver(struct hp3_doctor *d, const struct hp3_port *p)
 		if (strcmp(name, drivers[i]) == 0)
 			return;
 	}
-	hp3_find(d, HP3_PORT_FMT " = \"%s\": DPDK has no driver %s", HP3_PORT_ARGS(p), p->devargs,
-		name);
+	hp3_find(d, " = \"%s\": DPDK has no driver %s", p->devargs, name);
 	hp3_fix(d, "check the name: net_af_packet0,iface=NAME takes an interface of the kernel; "
 		   "others are net_af_xdp, net_memif, net_vhost, net_tap, or a PCI address");
 }
@@ -44,8 +50,8 @@ void hp3_check_interface(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->named || p->there || p->unknown)
 		return;
-	hp3_find(d, HP3_PORT_FMT " = \"%s\": there is no interface %s in this network namespace",
-		HP3_PORT_ARGS(p), p->devargs, p->itf.name);
+	hp3_find(d, " = \"%s\": there is no interface %s in this network namespace", p->devargs,
+		p->itf.name);
 	hp3_fix(d, "check the name with: ip link show");
 }
 
@@ -59,8 +65,7 @@ void hp3_check_pci(struct hp3_doctor *d, const struct hp3_port *p)
 	if (!hp3_devargs_pci(p->devargs, address))
 		return;
 	if (!hp3_host_exists(d->host, "/sys/bus/pci/devices/%s", address)) {
-		hp3_find(d, HP3_PORT_FMT " = \"%s\": there is no PCI device %s", HP3_PORT_ARGS(p),
-			p->devargs, address);
+		hp3_find(d, " = \"%s\": there is no PCI device %s", p->devargs, address);
 		hp3_fix(d, "check the address with: lspci -D -d ::0200");
 		return;
 	}
@@ -69,7 +74,7 @@ void hp3_check_pci(struct hp3_doctor *d, const struct hp3_port *p)
 		if (strcmp(name, usable[i]) == 0)
 			return;
 	}
-	hp3_find(d, HP3_PORT_FMT " = \"%s\": %s%s has the device", HP3_PORT_ARGS(p), p->devargs,
+	hp3_find(d, " = \"%s\": %s%s has the device", p->devargs,
 		*name != '\0' ? "the kernel's driver " : "no driver", name);
 	hp3_fix(d, "dpdk-devbind.py -b vfio-pci %s", address);
 }
@@ -80,8 +85,8 @@ void hp3_check_mtu(struct hp3_doctor *d, const struct hp3_port *p)
 
 	if (!p->there || p->itf.mtu + ETH_EXTRA <= room)
 		return;
-	hp3_find(d, HP3_PORT_FMT ": MTU %u of %s does not fit one buffer of %u bytes",
-		HP3_PORT_ARGS(p), p->itf.mtu, p->itf.name, room);
+	hp3_find(d, ": MTU %u of %s does not fit one buffer of %u bytes", p->itf.mtu, p->itf.name,
+		room);
 	hp3_fix(d, "set [eal] mbuf_bytes to at least %u, or: ip link set %s mtu %u",
 		p->itf.mtu + ETH_EXTRA + HEADROOM, HP3_SHELL_QUOTE(p->itf.name), room - ETH_EXTRA);
 }
@@ -106,16 +111,16 @@ void hp3_check_frame_size(struct hp3_doctor *d, const struct hp3_port *p)
 		return;
 	if (framesz > room) {
 		hp3_find(d,
-			HP3_PORT_FMT " = \"%s\": framesz of %u does not fit packet buffers with "
-				     "[eal] mbuf_bytes = %u",
-			HP3_PORT_ARGS(p), p->devargs, framesz, d->cfg->eal.mbuf_bytes);
+			" = \"%s\": framesz of %u does not fit packet buffers with "
+			"[eal] mbuf_bytes = %u",
+			p->devargs, framesz, d->cfg->eal.mbuf_bytes);
 		hp3_fix(d, "set mbuf_bytes to at least %u, or lower framesz",
 			framesz + HEADROOM - RING_HIDDEN);
 	}
 	if (framesz >= frame)
 		return;
-	hp3_find(d, HP3_PORT_FMT " = \"%s\": framesz of %u would cut frames of MTU %u",
-		HP3_PORT_ARGS(p), p->devargs, framesz, p->itf.mtu);
+	hp3_find(d, " = \"%s\": framesz of %u would cut frames of MTU %u", p->devargs, framesz,
+		p->itf.mtu);
 	hp3_fix(d, "append framesz=%u,blocksz=%u (and see that [eal] mbuf_bytes is at least %u)",
 		need, 16 * need, need + HEADROOM);
 }
@@ -124,8 +129,7 @@ void hp3_check_link_down(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->there || p->itf.flags & IFF_UP)
 		return;
-	hp3_find(d, HP3_PORT_FMT " = \"%s\": the link is down: nothing passes until it is up",
-		HP3_PORT_ARGS(p), p->devargs);
+	hp3_find(d, " = \"%s\": the link is down: nothing passes until it is up", p->devargs);
 	hp3_fix(d, "ip link set %s up", HP3_SHELL_QUOTE(p->itf.name));
 }
 
@@ -135,8 +139,8 @@ void hp3_check_no_carrier(struct hp3_doctor *d, const struct hp3_port *p)
 
 	if (!p->there || !(p->itf.flags & IFF_UP) || p->itf.carrier)
 		return;
-	hp3_find(d, HP3_PORT_FMT " = \"%s\": the link is down: %s is up, but has no carrier",
-		HP3_PORT_ARGS(p), p->devargs, p->itf.name);
+	hp3_find(d, " = \"%s\": the link is down: %s is up, but has no carrier", p->devargs,
+		p->itf.name);
 	if (other->found)
 		hp3_fix(d, "%sip link set %s up", other->inside, HP3_SHELL_QUOTE(other->name));
 	else
@@ -144,21 +148,17 @@ void hp3_check_no_carrier(struct hp3_doctor *d, const struct hp3_port *p)
 			HP3_SHELL_QUOTE(p->itf.name));
 }
 
-static bool has_offload(uint32_t offloads, enum hp3_offload which)
-{
-	return offloads >> which & 1;
-}
-
 void hp3_check_tx_checksum(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	const struct hp3_interface_peer *other = &p->itf.peer;
 
-	if (!p->there || !other->found || !has_offload(other->offloads, HP3_OFFLOAD_TX_CHECKSUM))
+	if (!p->there || !other->found ||
+		!hp3_has_offload(other->offloads, HP3_OFFLOAD_TX_CHECKSUM))
 		return;
 	hp3_find(d,
-		HP3_PORT_FMT ": %s, the other end of %s, has tx checksum offload on: its TCP and "
-			     "UDP arrive with unfinished checksums",
-		HP3_PORT_ARGS(p), other->name, p->itf.name);
+		": %s, the other end of %s, has tx checksum offload on: its TCP and "
+		"UDP arrive with unfinished checksums",
+		other->name, p->itf.name);
 	hp3_fix(d, "%sethtool -K %s tx off", other->inside, HP3_SHELL_QUOTE(other->name));
 }
 
@@ -171,29 +171,26 @@ void hp3_check_merged_frames(struct hp3_doctor *d, const struct hp3_port *p)
 		{HP3_OFFLOAD_UDP_GRO, "rx-udp-gro-forwarding"}};
 
 	for (size_t i = 0; p->there && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!has_offload(p->itf.offloads, kinds[i].offload))
+		if (!hp3_has_offload(p->itf.offloads, kinds[i].offload))
 			continue;
-		hp3_find(d, HP3_PORT_FMT ": %s merges received packets (%s)", HP3_PORT_ARGS(p),
-			p->itf.name, kinds[i].name);
+		hp3_find(d, ": %s merges received packets (%s)", p->itf.name, kinds[i].name);
 		hp3_fix(d, "ethtool -K %s %s off", HP3_SHELL_QUOTE(p->itf.name), kinds[i].name);
 	}
 }
 
 void hp3_check_gro(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	if (!p->there || !has_offload(p->itf.offloads, HP3_OFFLOAD_GRO))
+	if (!p->there || !hp3_has_offload(p->itf.offloads, HP3_OFFLOAD_GRO))
 		return;
-	hp3_find(d, HP3_PORT_FMT ": %s merges received TCP segments (gro)", HP3_PORT_ARGS(p),
-		p->itf.name);
+	hp3_find(d, ": %s merges received TCP segments (gro)", p->itf.name);
 	hp3_fix(d, "ethtool -K %s gro off", HP3_SHELL_QUOTE(p->itf.name));
 }
 
 void hp3_check_vlan_offload(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	if (!p->there || !p->af_packet || !has_offload(p->itf.offloads, HP3_OFFLOAD_RX_VLAN))
+	if (!p->there || !p->af_packet || !hp3_has_offload(p->itf.offloads, HP3_OFFLOAD_RX_VLAN))
 		return;
-	hp3_find(
-		d, HP3_PORT_FMT ": %s takes VLAN tags off (rxvlan)", HP3_PORT_ARGS(p), p->itf.name);
+	hp3_find(d, ": %s takes VLAN tags off (rxvlan)", p->itf.name);
 	hp3_fix(d, "use net_af_xdp for both ports, if RoCEv2 packets have 802.1ad tags");
 }
 
@@ -203,7 +200,7 @@ void hp3_check_arp(struct hp3_doctor *d, const struct hp3_port *p)
 	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF || !p->there || !p->af_packet ||
 		p->itf.flags & IFF_NOARP)
 		return;
-	hp3_find(d, HP3_PORT_FMT ": the kernel answers ARP on %s", HP3_PORT_ARGS(p), p->itf.name);
+	hp3_find(d, ": the kernel answers ARP on %s", p->itf.name);
 	hp3_fix(d, "ip link set %s arp off", HP3_SHELL_QUOTE(p->itf.name));
 }
 
@@ -211,8 +208,8 @@ void hp3_check_rx_ring(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	if (!p->there || p->itf.rx_ring >= p->itf.rx_ring_max)
 		return;
-	hp3_find(d, HP3_PORT_FMT ": %s queues %u received frames, and could queue %u",
-		HP3_PORT_ARGS(p), p->itf.name, p->itf.rx_ring, p->itf.rx_ring_max);
+	hp3_find(d, ": %s queues %u received frames, and could queue %u", p->itf.name,
+		p->itf.rx_ring, p->itf.rx_ring_max);
 	hp3_fix(d, "ethtool -G %s rx %u", HP3_SHELL_QUOTE(p->itf.name), p->itf.rx_ring_max);
 }
 
@@ -228,11 +225,59 @@ void hp3_check_wmem(struct hp3_doctor *d, const struct hp3_port *p)
 	if (d->n > 0 && d->found[d->n - 1].check == d->check)
 		return; /* one setting for all ports */
 	hp3_find(d,
-		HP3_PORT_FMT ": net.core.wmem_default = %u is less than the %llu bytes of the "
-			     "driver's ring: frames of a burst would wait in it",
-		HP3_PORT_ARGS(p), have, (unsigned long long)ring);
+		": net.core.wmem_default = %u is less than the %llu bytes of the "
+		"driver's ring: frames of a burst would wait in it",
+		have, (unsigned long long)ring);
 	hp3_fix(d, "%ssysctl -w net.core.wmem_default=%llu",
 		hp3_host_writable(d->host, "/proc/sys/net/core/wmem_default") ? ""
 									      : "nsenter -t 1 -n ",
 		(unsigned long long)(ring > WMEM_OFFERED ? ring : WMEM_OFFERED));
+}
+
+static bool is_xdp(const struct hp3_port *p)
+{
+	return p->there && strcmp(p->driver, "net_af_xdp") == 0;
+}
+
+void hp3_check_af_xdp_frames(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	uint32_t need = p->itf.mtu + XDP_BEFORE;
+	uint32_t have = d->cfg->eal.mbuf_bytes;
+
+	if (!is_xdp(p))
+		return;
+	if (p->itf.mtu > XDP_MTU_MAX) {
+		hp3_find(d, ": MTU %u of %s does not fit net_af_xdp, which carries %u", p->itf.mtu,
+			p->itf.name, XDP_MTU_MAX);
+		hp3_fix(d,
+			"ip link set %s mtu %u (and the other end of its cable), or use "
+			"net_af_packet",
+			HP3_SHELL_QUOTE(p->itf.name), XDP_MTU_MAX);
+	} else if (have > BUFFER_MAX || have < need) {
+		hp3_find(d,
+			": net_af_xdp with MTU %u wants packet buffers of %u to %u "
+			"bytes, [eal] mbuf_bytes is %u",
+			p->itf.mtu, need, BUFFER_MAX, have);
+		hp3_fix(d, "set [eal] mbuf_bytes = %u", BUFFER_MAX);
+	}
+}
+
+/* A veth passes VLAN tags as its other end sent them; a NIC removes VLAN tags. */
+void hp3_check_af_xdp_vlan(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	const struct hp3_interface_peer *other = &p->itf.peer;
+
+	if (!is_xdp(p))
+		return;
+	if (other->found && hp3_has_offload(other->offloads, HP3_OFFLOAD_TX_VLAN)) {
+		hp3_find(d, ": %s, the other end of %s, keeps VLAN tags beside frames", other->name,
+			p->itf.name);
+		hp3_fix(d, "%sethtool -K %s txvlan off, if the network uses VLANs", other->inside,
+			HP3_SHELL_QUOTE(other->name));
+	} else if (p->itf.kind[0] == '\0' &&
+		   hp3_has_offload(p->itf.offloads, HP3_OFFLOAD_RX_VLAN)) {
+		hp3_find(d, ": %s takes VLAN tags off (rxvlan)", p->itf.name);
+		hp3_fix(d, "ethtool -K %s rxvlan off, if the network uses VLANs",
+			HP3_SHELL_QUOTE(p->itf.name));
+	}
 }

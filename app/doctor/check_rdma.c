@@ -178,15 +178,17 @@ static bool reads_beyond(const unsigned v[3])
 	return false;
 }
 
-static void check_rxe(struct hp3_doctor *d, const struct hp3_rdma_port *p)
+/* `native`: if hp3d delivers CNPs to it. */
+static void check_rxe(struct hp3_doctor *d, const struct hp3_rdma_port *p, bool native)
 {
 	unsigned v[3];
 
-	if (strcmp(p->driver, "rxe") != 0 || !kernel_version(d->host, v) || !reads_beyond(v))
+	if (native != (d->cfg != NULL && d->cfg->engine.cc.mode == HP3_CC_NATIVE) ||
+		strcmp(p->driver, "rxe") != 0 || !kernel_version(d->host, v) || !reads_beyond(v))
 		return;
 	hp3_find(d, "%s is Soft-RoCE of Linux %u.%u.%u, which reads beyond the end of CNPs",
 		p->device, v[0], v[1], v[2]);
-	if (d->cfg != NULL && d->cfg->engine.cc.mode == HP3_CC_NATIVE)
+	if (native)
 		hp3_fix(d, "set [cc] mode = off, and: apt-get update && apt-get install "
 			   "linux-image-amd64");
 	else
@@ -194,19 +196,12 @@ static void check_rxe(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 			   "6.12.88 or later)");
 }
 
-static bool is_cc_native(const struct hp3_doctor *d)
+void hp3_check_rxe_cnp(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
-	return d->cfg != NULL && d->cfg->engine.cc.mode == HP3_CC_NATIVE;
+	check_rxe(d, p, true);
 }
 
-void hp3_check_rxe_cnp(struct hp3_doctor *d)
+void hp3_check_rxe_kernel(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
-	if (is_cc_native(d))
-		hp3_each_rdma_port(d, check_rxe);
-}
-
-void hp3_check_rxe_kernel(struct hp3_doctor *d)
-{
-	if (!is_cc_native(d))
-		hp3_each_rdma_port(d, check_rxe);
+	check_rxe(d, p, false);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of capabilities, memory, CPUs and clocks. */
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,27 +10,21 @@
 
 #define MB 1048576ull
 
-struct need {
-	const struct hp3_port *port;
-	enum hp3_cap cap;
-	const char *name;
-};
-
 /* Reports a missing capability that a port needs. */
 void hp3_check_privileges(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	static const struct {
-		enum hp3_cap cap;
+		int cap;
 		const char *name;
-	} wanted[] = {{HP3_CAP_NET_RAW, "CAP_NET_RAW"}, {HP3_CAP_NET_ADMIN, "CAP_NET_ADMIN"}};
+	} wanted[] = {{CAP_NET_RAW, "CAP_NET_RAW"}, {CAP_NET_ADMIN, "CAP_NET_ADMIN"}};
 
 	if (!p->named || (d->n > 0 && d->found[d->n - 1].check == d->check))
 		return;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		if (d->host->may_use(wanted[i].cap))
 			continue;
-		hp3_find(d, HP3_PORT_FMT " = \"%s\": user %d has no %s, and cannot open it",
-			HP3_PORT_ARGS(p), p->devargs, (int)getuid(), wanted[i].name);
+		hp3_find(d, " = \"%s\": user %d has no %s, and cannot open it", p->devargs,
+			(int)getuid(), wanted[i].name);
 		hp3_fix(d, "run it as root: sudo hp3d --config %s",
 			d->file != NULL ? d->file : "FILE");
 		return;
@@ -179,9 +174,9 @@ void hp3_check_numa(struct hp3_doctor *d, const struct hp3_port *p)
 	hp3_host_line(
 		d->host, list, sizeof(list), "/sys/devices/system/node/node%lld/cpulist", node);
 	hp3_find(d,
-		HP3_PORT_FMT ": the device is on NUMA node %lld, and hp3d may use none of its "
-			     "CPUs",
-		HP3_PORT_ARGS(p), node);
+		": the device is on NUMA node %lld, and hp3d may use none of its "
+		"CPUs",
+		node);
 	hp3_fix(d, "set [eal] cpus = \"%s\", or allow hp3d these CPUs", list);
 }
 

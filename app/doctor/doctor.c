@@ -33,13 +33,17 @@ void hp3_find(struct hp3_doctor *d, const char *fmt, ...)
 {
 	struct hp3_finding *f;
 	va_list ap;
+	int n = 0;
 
 	if (d->n == HP3_FINDINGS_MAX)
 		d->n--; /* drops the latest, so that hp3_fix() has a finding to set */
 	f = &d->found[d->n++];
 	*f = (struct hp3_finding){.check = d->check};
+	if (d->port != NULL)
+		n = snprintf(f->what, sizeof(f->what), "[rail.%s] %s", d->port->rail->name,
+			d->port->side);
 	va_start(ap, fmt);
-	vsnprintf(f->what, sizeof(f->what), fmt, ap);
+	vsnprintf(f->what + n, sizeof(f->what) - (size_t)n, fmt, ap);
 	va_end(ap);
 	hp3_plain(f->what);
 }
@@ -62,10 +66,10 @@ static void each_port(struct hp3_doctor *d)
 		struct hp3_port p = {.rail = r,
 			.side = i % 2 == 0 ? "rnic" : "net",
 			.devargs = i % 2 == 0 ? r->rnic : r->net};
-		char driver[32], name[HP3_CONFIG_DEVARGS_MAX];
+		char name[HP3_CONFIG_DEVARGS_MAX];
 
-		hp3_devargs_driver(p.devargs, driver, sizeof(driver));
-		p.af_packet = strcmp(driver, "net_af_packet") == 0;
+		hp3_devargs_driver(p.devargs, p.driver, sizeof(p.driver));
+		p.af_packet = strcmp(p.driver, "net_af_packet") == 0;
 		p.named = hp3_devargs_interface(p.devargs, name, sizeof(name));
 		errno = ENODEV;
 		if (p.named)
@@ -73,7 +77,9 @@ static void each_port(struct hp3_doctor *d)
 		p.unknown = p.named && !p.there && errno != ENODEV;
 		if (p.named && !p.there)
 			snprintf(p.itf.name, sizeof(p.itf.name), "%.*s", IFNAMSIZ - 1, name);
+		d->port = &p;
 		d->check->run_port(d, &p);
+		d->port = NULL;
 	}
 }
 

@@ -61,6 +61,7 @@ struct hp3_doctor {
 	unsigned n_drawn;
 
 	const struct hp3_check *check; /* the running one */
+	const struct hp3_port *port; /* that it checks; NULL: it is not about a port */
 	struct hp3_finding found[HP3_FINDINGS_MAX]; /* most severe first */
 	unsigned n;
 };

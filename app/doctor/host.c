@@ -10,12 +10,9 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-static int probe_bpf(enum hp3_bpf_kind kind)
+static int probe_tc_bpf(void)
 {
-	static const enum bpf_prog_type types[] = {[HP3_BPF_TC] = BPF_PROG_TYPE_SCHED_CLS,
-		[HP3_BPF_XDP] = BPF_PROG_TYPE_XDP,
-		[HP3_BPF_TRACING] = BPF_PROG_TYPE_KPROBE};
-	int ret = libbpf_probe_bpf_prog_type(types[kind], NULL);
+	int ret = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SCHED_CLS, NULL);
 
 	return ret == 1 ? 0 : ret < 0 ? ret : -EOPNOTSUPP;
 }
@@ -51,7 +48,7 @@ static uint32_t send_buffer(void)
 	return found;
 }
 
-static bool may_use(enum hp3_cap cap)
+static bool may_use(int cap)
 {
 	char text[32];
 
@@ -79,7 +76,7 @@ static bool look_at_interface(const char *name, struct hp3_interface *out)
 const struct hp3_host hp3_host = {
 	.root = "",
 	.interface = look_at_interface,
-	.bpf = probe_bpf,
+	.tc_bpf = probe_tc_bpf,
 	.has_symbol = has_symbol,
 	.clock_synchronised = clock_synchronised,
 	.send_buffer = send_buffer,

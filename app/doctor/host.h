@@ -27,6 +27,11 @@ enum hp3_offload {
 		HP3_OFFLOAD_MAX
 };
 
+static inline bool hp3_has_offload(uint32_t offloads, enum hp3_offload which)
+{
+	return offloads >> which & 1;
+}
+
 /* The other end of a veth pair, and how to run a command there. */
 struct hp3_interface_peer {
 	bool found;
@@ -47,30 +52,15 @@ struct hp3_interface {
 	struct hp3_interface_peer peer;
 };
 
-enum hp3_bpf_kind { HP3_BPF_TC, HP3_BPF_XDP, HP3_BPF_TRACING };
-#define HP3_CAPS(X) /* capabilities of Linux that hp3d may need, by number */                      \
-	X(NET_ADMIN, 12)                                                                           \
-	X(NET_RAW, 13)                                                                             \
-	X(SYS_PTRACE, 19)                                                                          \
-	X(SYS_ADMIN, 21)                                                                           \
-	X(PERFMON, 38)                                                                             \
-	X(BPF, 39)
-enum hp3_cap {
-#define X(sym, number) HP3_CAP_##sym = number,
-	HP3_CAPS(X)
-#undef X
-};
-
 struct hp3_host {
 	const char *root; /* "": the host itself */
 	/* False: no such interface (errno ENODEV), or no information about it. */
 	bool (*interface)(const char *name, struct hp3_interface *out);
-	/* 0, or a negative errno: the kernel refuses programs of this kind. */
-	int (*bpf)(enum hp3_bpf_kind kind);
+	int (*tc_bpf)(void); /* 0, or a negative errno: the kernel refuses BPF programs for tc */
 	bool (*has_symbol)(const char *library, const char *symbol);
 	bool (*clock_synchronised)(void);
 	uint32_t (*send_buffer)(void); /* bytes of a new socket's send buffer */
-	bool (*may_use)(enum hp3_cap cap);
+	bool (*may_use)(int cap); /* capabilities(7) */
 };
 
 /* This host. */

@@ -3,7 +3,8 @@
 /* What the checks share with doctor.c, which has the table of checks. */
 #include "app/doctor/doctor.h"
 
-/* Adds a finding of the running check; hp3_fix() sets the fix of the latest finding. */
+/* Adds a finding of the running check. If the check is about a port, the text begins with
+ * "[rail.NAME] SIDE". hp3_fix() sets the fix of the latest finding. */
 void hp3_find(struct hp3_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hp3_fix(struct hp3_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -12,15 +13,13 @@ struct hp3_port {
 	const struct hp3_config_rail *rail;
 	const char *side; /* "rnic", "net" */
 	const char *devargs;
+	char driver[32]; /* of DPDK, such as net_af_packet */
 	bool af_packet;
 	bool named; /* devargs name a kernel interface */
 	bool unknown; /* the kernel did not report whether this interface exists */
 	bool there; /* this interface exists; its properties: */
 	struct hp3_interface itf;
 };
-/* "[rail.NAME] SIDE" */
-#define HP3_PORT_FMT     "[rail.%s] %s"
-#define HP3_PORT_ARGS(p) (p)->rail->name, (p)->side
 
 #define HP3_CHECK(sym, id, severity, when, about, why) void hp3_check_##sym(struct hp3_doctor *d);
 #define HP3_PORT_CHECK(sym, id, severity, when, about, why)                                        \

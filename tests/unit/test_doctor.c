@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <ftw.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +42,7 @@ static bool interface(const char *name, struct hp3_interface *out)
 	return false;
 }
 
-static int bpf(enum hp3_bpf_kind kind)
+static int tc_bpf(void)
 {
 	return bpf_says;
 }
@@ -61,14 +62,14 @@ static uint32_t send_buffer(void)
 	return send_bytes;
 }
 
-static bool may_use(enum hp3_cap cap)
+static bool may_use(int cap)
 {
 	return caps >> cap & 1;
 }
 
 static const struct hp3_host host = {.root = root,
 	.interface = interface,
-	.bpf = bpf,
+	.tc_bpf = tc_bpf,
 	.has_symbol = has_symbol,
 	.clock_synchronised = clock_synchronised,
 	.send_buffer = send_buffer,
@@ -382,7 +383,7 @@ static void wmem_elsewhere(void)
 
 static void privileges(void)
 {
-	caps &= ~(1ull << HP3_CAP_NET_RAW);
+	caps &= ~(1ull << CAP_NET_RAW);
 }
 
 static void memory(void)
