@@ -19,7 +19,6 @@ enum hp3_bypass_state {
 	HP3_BYPASS_TAKEN, /* hp3d gets RoCEv2 frames and messages for hp3d */
 	HP3_BYPASS_LEAVING, /* as TAKEN until hp3d has sent all that it took, then DIRECT */
 	HP3_BYPASS_STALE, /* as DIRECT: hp3d died or hangs; frames in its ring are discarded */
-	HP3_BYPASS_STATES
 };
 
 #define HP3_BYPASS_QUEUES 64u /* most queues of an interface; net_af_xdp uses queue 0 */

@@ -3,9 +3,8 @@
 #include "app/bypass/bypass.h"
 #include "app/clock.h"
 
-#define ALIVE_PERIODS                                                                              \
-	2u /* after so many stale_ns without a heartbeat, the owner counts as gone                 \
-	    */
+/* After so many stale_ns without a heartbeat, the owner counts as gone. */
+#define ALIVE_PERIODS 2u
 
 uint64_t hp3_bypass_now(void)
 {
