@@ -3,14 +3,12 @@
 /*
  * Heap of events by time, with four children per node. Events of the same time leave in the order
  * in which they were added: each entry has a running number. The array itself contains the keys, so
- * that reordering the heap reads no event. The array grows as needed.
+ * that reordering the heap reads no event. The array is the caller's.
  */
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #define HP3_HEAP_ARITY 4u
-#define HP3_HEAP_FIRST 1024u /* entries of the first array */
 
 struct hp3_heap_entry {
 	uint64_t at, order;
@@ -35,28 +33,17 @@ static inline bool hp3_heap_is_before(
 	return x->at < y->at || (x->at == y->at && x->order < y->order);
 }
 
-/* Adds a copy of `e`, of which it sets `order`. False: no memory is left. */
-static inline bool hp3_heap_push(struct hp3_heap *h, struct hp3_heap_entry e)
+/* Adds a copy of `e`, of which it sets `order`. The caller has made room: n < cap. */
+static inline void hp3_heap_push(struct hp3_heap *h, struct hp3_heap_entry e)
 {
-	uint32_t i = h->n;
+	uint32_t i = h->n++;
 
-	if (h->n == h->cap) {
-		uint32_t cap = h->cap == 0 ? HP3_HEAP_FIRST : h->cap * 2;
-		struct hp3_heap_entry *a = realloc(h->a, cap * sizeof(*a));
-
-		if (a == NULL)
-			return false;
-		h->a = a;
-		h->cap = cap;
-	}
 	e.order = h->order++;
-	h->n++;
 	while (i > 0 && hp3_heap_is_before(&e, &h->a[(i - 1) / HP3_HEAP_ARITY])) {
 		h->a[i] = h->a[(i - 1) / HP3_HEAP_ARITY];
 		i = (i - 1) / HP3_HEAP_ARITY;
 	}
 	h->a[i] = e;
-	return true;
 }
 
 /* Removes and returns the first entry. The heap must not be empty. */
@@ -86,10 +73,4 @@ static inline struct hp3_heap_entry hp3_heap_pop(struct hp3_heap *h)
 static inline uint64_t hp3_heap_min(const struct hp3_heap *h)
 {
 	return h->n > 0 ? h->a[0].at : UINT64_MAX;
-}
-
-static inline void hp3_heap_free(struct hp3_heap *h)
-{
-	free(h->a);
-	*h = (struct hp3_heap){0};
 }

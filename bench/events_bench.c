@@ -55,7 +55,7 @@ static double queue_ns(uint32_t pending)
 static double heap_ns(uint32_t pending)
 {
 	struct sim_event *event = sim_alloc(pending, sizeof(*event)), *e;
-	struct hp3_heap h = {0};
+	struct hp3_heap h = {.a = sim_alloc(pending, sizeof(*h.a)), .cap = pending};
 	uint64_t rng = 1;
 	double start;
 
@@ -70,7 +70,7 @@ static double heap_ns(uint32_t pending)
 		hp3_heap_push(&h, (struct hp3_heap_entry){.at = e->at, .event = e});
 	}
 	start = seconds() - start;
-	hp3_heap_free(&h);
+	free(h.a);
 	free(event);
 	return start * 1e9 / EVENTS;
 }

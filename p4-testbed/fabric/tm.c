@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include "p4-testbed/fabric/topo.h"
 
+#define FIRST_EVENTS 64u
+
 enum tm_kind {
 	TM_DEQUEUE, /* the serialiser is free */
 	TM_ARRIVE, /* the first frame on a wire is at the far end; what = which wire */
@@ -19,13 +21,19 @@ enum tm_kind {
 static void add_event(
 	struct hp3_tm *tm, uint64_t at, uint32_t lane, enum tm_kind kind, uint32_t what)
 {
-	struct hp3_heap_entry e = {
-		.at = at, .index = lane, .kind = (uint16_t)kind, .what = (uint16_t)what};
+	struct hp3_heap *h = &tm->events;
 
-	if (hp3_heap_push(&tm->events, e))
-		return;
-	fprintf(stderr, "hp3-fabric: out of memory for %u events\n", 2 * tm->events.cap);
-	abort();
+	if (h->n == h->cap) {
+		h->cap = h->cap > 0 ? 2 * h->cap : FIRST_EVENTS;
+		h->a = realloc(h->a, h->cap * sizeof(*h->a));
+	}
+	if (h->a == NULL) {
+		fprintf(stderr, "hp3-fabric: out of memory for %u events\n", h->cap);
+		abort();
+	}
+	hp3_heap_push(h,
+		(struct hp3_heap_entry){
+			.at = at, .index = lane, .kind = (uint16_t)kind, .what = (uint16_t)what});
 }
 
 static void push_frame(struct hp3_fifo *q, struct hp3_frame *f)
@@ -315,7 +323,8 @@ void hp3_tm_free(struct hp3_tm *tm)
 		empty_queues(tm, i);
 	free(tm->lane);
 	tm->lane = NULL;
-	hp3_heap_free(&tm->events);
+	free(tm->events.a);
+	tm->events = (struct hp3_heap){0};
 }
 
 const char *hp3_tm_drop_name(enum hp3_tm_drop d)

@@ -133,8 +133,8 @@ int sim_parse_options(int argc, char **argv, const struct sim_option *list, stru
 			continue;
 		if (sets->n == SIM_SETS_MAX)
 			return sim_usage("too many --set: use a scenario file");
-		if (asprintf(&text, "%s%s", o->setting, optarg) < 0)
-			sim_no_memory(strlen(optarg));
+		text = sim_alloc(strlen(o->setting) + strlen(optarg) + 1, 1);
+		strcpy(stpcpy(text, o->setting), optarg);
 		sets->text[sets->n++] = text;
 	}
 	if (c == -1)

@@ -6,20 +6,15 @@
 #define SLAB_BYTES (256u << 10)
 #define SLAB_HEAD  16u /* link to the slab before */
 
-void sim_no_memory(size_t size)
+static void *require_memory(void *p, size_t size)
 {
+	if (p != NULL)
+		return p;
 	fprintf(stderr,
 		"hp3-sim: no memory for %zu more bytes: use a smaller topology, fewer flows, or "
 		"more memory\n",
 		size);
 	exit(1);
-}
-
-static void *require_memory(void *p, size_t size)
-{
-	if (p == NULL)
-		sim_no_memory(size);
-	return p;
 }
 
 void *sim_alloc(size_t n, size_t size)

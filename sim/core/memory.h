@@ -13,8 +13,6 @@
 
 void *sim_alloc(size_t n, size_t size); /* zeroed; n * size must not overflow */
 void *sim_realloc(void *p, size_t size);
-/* Ends the program: there is no memory for `size` more bytes. */
-_Noreturn void sim_no_memory(size_t size);
 
 struct sim_pool {
 	size_t size;

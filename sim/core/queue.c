@@ -5,6 +5,7 @@
 #include "sim/core/queue.h"
 
 #define SHORT_RUN 12u
+#define FIRST_FAR 1024u
 
 void sim_queue_init(struct sim_queue *q)
 {
@@ -19,7 +20,7 @@ void sim_queue_free(struct sim_queue *q)
 	free(q->ring);
 	free(q->open);
 	free(q->spare);
-	hp3_heap_free(&q->far);
+	free(q->far.a);
 	*q = (struct sim_queue){0};
 }
 
@@ -77,6 +78,18 @@ static void add_ring(struct sim_queue *q, struct sim_event *event, uint64_t buck
 	b->tail = event;
 }
 
+/* Few events are that far: not part of its caller, which is hot. */
+static __attribute__((noinline)) void add_far(struct sim_queue *q, struct sim_event *event)
+{
+	struct hp3_heap *far = &q->far;
+
+	if (far->n == far->cap) {
+		far->cap = far->cap == 0 ? FIRST_FAR : 2 * far->cap;
+		far->a = sim_realloc(far->a, far->cap * sizeof(*far->a));
+	}
+	hp3_heap_push(far, (struct hp3_heap_entry){.at = event->at, .event = event});
+}
+
 void sim_queue_add(struct sim_queue *q, struct sim_event *event)
 {
 	uint64_t bucket = event->at >> SIM_BUCKET_BITS;
@@ -87,9 +100,8 @@ void sim_queue_add(struct sim_queue *q, struct sim_event *event)
 		sink_entry(q->open, q->open_at, q->open_n - 1);
 	} else if (bucket < q->bucket + SIM_BUCKETS) {
 		add_ring(q, event, bucket);
-	} else if (!hp3_heap_push(
-			   &q->far, (struct hp3_heap_entry){.at = event->at, .event = event})) {
-		sim_no_memory(2 * q->far.cap * sizeof(*q->far.a));
+	} else {
+		add_far(q, event);
 	}
 }
 
