@@ -2,7 +2,7 @@
 #include "app/verbs/shim.h"
 #include "app/verbs/account.h"
 
-static struct hp3v_key *unused;
+static struct hp3v_key *unused_cqs;
 
 static int count_completion(struct ibv_cq_ex *cq, int result)
 {
@@ -32,7 +32,7 @@ void hp3v_cq_adopt(struct ibv_cq_ex *cq)
 	if (cq->start_poll == NULL || cq->next_poll == NULL)
 		return;
 	hp3v_lock();
-	c = hp3v_put(&unused, sizeof(*c), cq, HP3V_CQ);
+	c = hp3v_put(&unused_cqs, sizeof(*c), cq, HP3V_CQ);
 	if (c != NULL) {
 		c->start_poll = cq->start_poll;
 		c->next_poll = cq->next_poll;
@@ -45,6 +45,6 @@ void hp3v_cq_adopt(struct ibv_cq_ex *cq)
 void hp3v_cq_forget(struct hp3v_cq *c)
 {
 	hp3v_lock();
-	hp3v_remove(&unused, &c->key);
+	hp3v_remove(&unused_cqs, &c->key);
 	hp3v_unlock();
 }

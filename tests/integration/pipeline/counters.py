@@ -24,8 +24,7 @@ class Counters(Wired):
         engine = [x[0] for x in macro("engine/stats.h", "HP3_STATS")]
         pipe = macro("app/hp3d/pipe/pipe.h", "HP3D_PIPE_COUNTERS")
         reasons = ["reason_" + x[1] for x in macro("roce/parse.h", "HP3_PARSE_REASONS")]
-        with open(os.path.join(SOURCE, "roce/parse.h")) as f:
-            classes = ["class_" + c.lower() for c in re.findall(r"\tHP3_CLASS_(\w+),", f.read()) if c != "MAX"]
+        classes = ["class_" + x[0].lower() for x in macro("roce/parse.h", "HP3_CLASSES")]
         self.assertTrue(len(engine) > 20 and len(pipe) > 5 and len(reasons) == 15 and len(classes) == 8)
         return engine + [x[0] for x in pipe] + reasons + classes, [x[0] for x in pipe if x[2] == "1"]
 
