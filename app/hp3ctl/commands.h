@@ -51,8 +51,7 @@ extern const struct hp3ctl_use
 	hp3ctl_common[]; /* of every command; ends with an entry without help */
 
 const struct hp3ctl_command *hp3ctl_command(const char *name); /* NULL: none has it */
-/* HP3CTL_BIT() of each option, common ones included. */
-uint64_t hp3ctl_command_options(const struct hp3ctl_command *c);
+uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT() of all options */
 
 /* complete.c: argv has the words of a command line. Prints completions of the last word. */
 int hp3ctl_complete(int argc, char **argv);

@@ -13,7 +13,7 @@
 #include "app/hp3d/ud/ud.h"
 #include "ppp/least.h"
 
-/* For each application: most queue pairs that begin or end, and that are sampled, in a scan. */
+/* Most queue pairs of an application that a scan lets begin or end; most that it samples. */
 #define HP3D_VERBS_CHANGES 64u
 #define HP3D_VERBS_SAMPLED 1024u
 #define HP3D_VERBS_ASKED   64u /* cells of an application, to which hp3d sent the latest commands */
