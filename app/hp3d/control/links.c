@@ -15,7 +15,8 @@
 static struct {
 	bool down[HP3_CONFIG_RAILS_MAX][2]; /* by direction: the port where its packets arrive */
 	bool held[HP3_CONFIG_RAILS_MAX][2]; /* this module set it down */
-	uint64_t trained_by[HP3_CONFIG_RAILS_MAX][2]; /* set up again, no link since; 0: neither */
+	/* until then, or until it has a link, a port that was set up counts as live */
+	uint64_t trained_by[HP3_CONFIG_RAILS_MAX][2];
 	bool refused[HP3_CONFIG_RAILS_MAX]; /* the driver cannot set the link */
 	uint64_t next;
 	bool known;
@@ -103,6 +104,8 @@ void hp3d_links_watch(const struct hp3_config *cfg)
 		*down = !hp3d_port_is_up(hp3d_rail_ports(i / 2)->in[i % 2]);
 		if (!*down)
 			links.trained_by[i / 2][i % 2] = 0;
+		else if (!links.known)
+			links.trained_by[i / 2][i % 2] = hp3d_now() + LINK_NS;
 		if (links.known && *down != was)
 			report_link(cfg, i / 2, i % 2, !*down);
 	}

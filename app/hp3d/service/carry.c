@@ -26,8 +26,9 @@ struct rail {
 	const char *name;
 	unsigned index[2]; /* interfaces: rnic, net */
 	int held; /* the side that this process has set down, or NONE */
-	int trains; /* the side that was set up again and has had no link since, or NONE */
-	uint64_t trained_by;
+	/* NICs need seconds to have a link after they were set up, as at the start of hp3d. Until
+	 * then (ms), or until the side has a link, the other side stays up. */
+	uint64_t trained_by[2];
 	bool overruled; /* another process set it up again: wait for a link on both sides */
 };
 
@@ -96,29 +97,34 @@ static void let_go(struct rail *r)
 	int side = r->held;
 
 	r->held = NONE;
-	r->trains = side;
-	r->trained_by = hp3_clock_ms() + LINK_MS;
+	r->trained_by[side] = hp3_clock_ms() + LINK_MS;
 	note_of(r->index[side], note);
 	if (set_up(r->index[side], true) == 0)
 		fprintf(stderr, "hp3d: [rail.%s] %s: set up again\n", r->name, sides[side]);
 	unlink(note);
 }
 
-/* NICs need seconds to have a link again; the other port is not to go down for that. */
+static bool is_lost(const struct rail *r, const bool runs[2], int side)
+{
+	return !runs[side] && runs[!side] && hp3_clock_ms() >= r->trained_by[side];
+}
+
 static void look_at(struct rail *r)
 {
 	unsigned flags[2] = {flags_of(r->index[0]), flags_of(r->index[1])};
 	bool runs[2] = {flags[0] & IFF_RUNNING, flags[1] & IFF_RUNNING};
 
-	if (r->trains != NONE && (runs[r->trains] || hp3_clock_ms() >= r->trained_by))
-		r->trains = NONE;
+	for (int side = 0; side < 2; side++) {
+		if (runs[side])
+			r->trained_by[side] = 0;
+	}
 	if (r->held != NONE && runs[!r->held]) {
 		let_go(r);
 	} else if (r->held != NONE && (flags[r->held] & IFF_UP)) {
 		r->overruled = true;
 		let_go(r);
-	} else if (r->held == NONE && runs[0] != runs[1] && !r->overruled &&
-		   r->trains != (runs[0] ? 1 : 0)) {
+	} else if (r->held == NONE && !r->overruled &&
+		   (is_lost(r, runs, 0) || is_lost(r, runs, 1))) {
 		take_down(r, runs[0] ? 0 : 1);
 	} else if (r->held == NONE && runs[0] && runs[1]) {
 		r->overruled = false;
@@ -174,6 +180,9 @@ static void serve_links(int fd)
 			if (read(on[0].fd, text, 1) != 1)
 				break;
 			begun = true;
+			for (unsigned i = 0; i < n_rails; i++)
+				rails[i].trained_by[0] = rails[i].trained_by[1] =
+					hp3_clock_ms() + LINK_MS;
 		}
 		for (unsigned i = 0; begun && i < n_rails; i++)
 			look_at(&rails[i]);
@@ -213,8 +222,8 @@ static void find_rails(const struct hp3_config *cfg)
 		const struct hp3_config_rail *r = &cfg->rails[i];
 		struct rail *mine = &rails[n_rails];
 
-		*mine = (struct rail){r->name, {interface_of(r->rnic), interface_of(r->net)}, NONE,
-			NONE, 0, false};
+		*mine = (struct rail){
+			r->name, {interface_of(r->rnic), interface_of(r->net)}, NONE, {0}, false};
 		restore_interface(r, sides[0], mine->index[0]);
 		restore_interface(r, sides[1], mine->index[1]);
 		if (cfg->bypass.carry_link && !mine->index[0] != !mine->index[1])

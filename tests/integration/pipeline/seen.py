@@ -146,6 +146,13 @@ class Seen(Wired):
         self.becomes(d, "ok")
         self.assertNotIn("rnic: set down", d.output())
         self.stop(d)
+        self.link(self.net.far, "down")  # as when hp3d's start makes a NIC train
+        d = self.start(bypass={"carry_link": "on"})
+        time.sleep(2.5)
+        self.link(self.net.far, "up")
+        self.becomes(d, "ok")
+        self.assertNotIn("set down", d.output())
+        self.stop(d)
 
     def keeper_of_links(self, d):
         """The process that sets links up again, by its name."""
