@@ -158,6 +158,7 @@ static void slow_paths_are_not_dead(void **state)
 	/* Answers are cut off amid three rounds in 1.4 % of the worlds (11 of 800), for up to eight
 	 * queue pairs at once. With 100 fresh seeds, one run in 10,000 exceeds this. */
 	assert_sum(r.worlds_failed_over <= 1 + run_seeds / 16);
+	assert_sum(r.failovers <= r.worlds_failed_over * p.qps);
 	assert_sum(r.rounds > run_seeds);
 }
 

@@ -30,7 +30,7 @@ static void put(struct world *w, struct pkt *k, const struct hp3_verdict *vd)
 		VIOLATION(w, "holds a packet of queue pair %u, which does not move", k->qp);
 }
 
-/* Before each burst, as app/hp3d/pipe/room.c has it. */
+/* Before each burst, as app/hp3d/pipe/act.c has it. */
 void world_make_room(struct world *w)
 {
 	uint32_t spare = w->p.pool / 8, taken;

@@ -24,10 +24,10 @@ from bench_bed import Bed
 
 SPINES = ("s1", "s2", "s3", "s4")
 LIKE = 0.9  # least of off's goodput, where hp3d can mend nothing
-# A flow that leaves a lossy spine may meet the other flow, or get its old spine again: it knows ports, not spines. Single runs of rows
-# that CHANCE decides were between 0.57 and 1.06; the mean of twice as many seeds is below CHANCE less often than once in 10,000 runs.
-# FOUND: a flow that met the other one or stayed reached 0.94. That it left is required of each run.
-CHANCE, FOUND = 0.6, 0.9
+# A flow that leaves a lossy spine may meet the other flow, or get its old spine again: it knows ports, not spines. So rows with these
+# bounds run with twice as many seeds. CHANCE: the lowest of some 40 single runs was 0.57. FOUND: if flow a gets its old spine twice (1 of
+# 16), the ratio is 0.95; else it is above 1. Flow a has to move in each run.
+CHANCE, FOUND = 0.6, 0.97
 SHORT, USUAL = 8, 14  # the RNIC's time-out, IBTA codes: 1 and 67 ms at full speed
 # name: spines, what their links do, what the fabric must have counted, least ratio, seconds, time-out
 NETWORKS = {
@@ -99,12 +99,15 @@ def pair(bed, path, name, seed, modes):
     if NETWORKS[name][0] == SPINES[1:]:
         counts = [sum(counts)]  # only who goes there meets it, or asks
     assert word is None or min(counts) > 0, f"{name}: {word} 0"
-    return report["summary"]
+    row = report["summary"]
+    for result in report["results"]:
+        row[result["mode"]]["a_moved"] = any(e["type"] in ("switch", "failover") and e["name"] == "a" for e in result["decisions"])
+    return row
 
 
 def measure(bed, path, name, seeds):
     rows = []
-    for seed in range(1, (2 if NETWORKS[name][3] == CHANCE else 1) * seeds + 1):
+    for seed in range(1, (2 if NETWORKS[name][3] in (CHANCE, FOUND) else 1) * seeds + 1):
         modes = ("off", "on") if seed % 2 else ("on", "off")
         for _ in range(2):
             row = pair(bed, path, name, seed, modes)
@@ -152,10 +155,10 @@ def main():
             again = [sum(r[mode]["retransmissions"] for r in rows) // len(rows) for mode in ("off", "on")]
             print(f"{name:26} {sum(off) / len(off):9.1f} {sum(on) / len(on):6.1f} {mean:6.3f} {min(ratios):6.3f} {bound:6.2f} "
                   f"{sum(r['on']['moves'] for r in rows) / len(rows):6.1f} {again[0]:6} -> {again[1]:6}", flush=True)
-            if bound == FOUND:
-                assert all(r["on"]["moves"] > 0 for r in rows), name
             if mean < bound:
                 bad[name] = f"{name}: {mean:.3f}, at least {bound}"
+            elif bound == FOUND and not all(r["on"]["a_moved"] for r in rows):
+                bad[name] = f"{name}: a run in which flow a did not move"
     finally:
         bed.run("down")
         tidy(out, bad)

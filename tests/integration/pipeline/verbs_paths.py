@@ -249,9 +249,12 @@ class Stamps(Fabric):
         fake = {"HP3_FAKE_STAMPS": how} if how else {}
         a, b, pa, pb = self.both(vendor=vendor, fake=fake.items())
         self.work(a)
-        while sum(self.answers(a).values()) <= 20:  # flows that leave at once ask little
+        for _ in range(10):  # flows that leave at once ask little
             self.leave_a_slow_path(a)
-        n = self.answers(a)
+            n = self.answers(a)
+            if sum(n.values()) > 20:
+                break
+        self.assertGreater(sum(n.values()), 20)
         self.assertGreaterEqual(sum(n.values()), self.probe_counters(a)["probe_replies"] // 2)
         stamping = self.metric(a, "hp3_verbs_stamping_ports")
         self.judge_and_stop(a, b, pa, pb)
