@@ -213,4 +213,6 @@ void hp3_key_file_line(
 	fprintf(out, "%s %s %s\n", inet_ntop(family, ends->src, src, sizeof(src)),
 		inet_ntop(family, ends->dst, dst, sizeof(dst)),
 		sodium_bin2hex(hex, sizeof(hex), key, sizeof(key)));
+	explicit_bzero(hex, sizeof(hex));
+	explicit_bzero(key, sizeof(key));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A part of the engine: a feature with memory, deadlines or settings of its own. A new part needs
- * files that define `const struct hp3_part hp3_NAME_part`, a line in HP3_PARTS and a pointer in
+ * A part of the engine: a feature with memory, deadlines or settings of its own. The files of a new
+ * part define `const struct hp3_part hp3_NAME_part`. The part has a line in HP3_PARTS, a pointer in
  * struct hp3_engine (both in state.h), and keys in policy.def.
  */
 #include "engine/common.h"

@@ -11,6 +11,7 @@
 #define INIT_LEN        96u
 #define COOKIE_LEN      28u
 #define PROOF_LEN       84u /* REPLY, CONFIRM */
+#define KIND_MASK       15u
 
 _Static_assert(INIT_LEN == HP3_HANDSHAKE_MAX && PROOF_LEN <= INIT_LEN && COOKIE_LEN <= INIT_LEN,
 	"no message that an INIT brings about is longer");
@@ -25,7 +26,7 @@ _Static_assert(crypto_generichash_BYTES_MIN <= HP3_PROOF_LEN &&
 /* Where a kind has its fields, and its length; 0: it has no such field. All 0: no such kind. */
 static const struct layout {
 	uint8_t nonce, public, instance, born, cookie, proof, len;
-} layouts[16] = {
+} layouts[KIND_MASK + 1] = {
 	[HP3_HANDSHAKE_INIT] = {0, 12, 44, 52, 60, 0, INIT_LEN},
 	[HP3_HANDSHAKE_COOKIE] = {0, 0, 0, 0, 12, 0, COOKIE_LEN},
 	[HP3_HANDSHAKE_REPLY] = {12, 20, 52, 60, 0, 68, PROOF_LEN},
@@ -34,7 +35,7 @@ static const struct layout {
 
 uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_handshake *h)
 {
-	const struct layout *l = &layouts[h->kind];
+	const struct layout *l = &layouts[h->kind & KIND_MASK];
 
 	memset(buf, 0, HP3_HANDSHAKE_MAX);
 	buf[0] = HANDSHAKE_MAGIC;
@@ -56,9 +57,10 @@ uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_ha
 
 static void fields_of(const uint8_t *p, struct hp3_handshake *h)
 {
-	const struct layout *l = &layouts[p[1] & 15];
+	const struct layout *l = &layouts[p[1] & KIND_MASK];
 
-	*h = (struct hp3_handshake){.kind = p[1] & 15, .asked = hp3_be64(p + HANDSHAKE_ASKED)};
+	*h = (struct hp3_handshake){
+		.kind = p[1] & KIND_MASK, .asked = hp3_be64(p + HANDSHAKE_ASKED)};
 	if (l->nonce != 0)
 		h->nonce = hp3_be64(p + l->nonce);
 	if (l->public != 0) {
@@ -86,7 +88,7 @@ int hp3_handshake_read(const struct hp3_parsed *f, uint16_t port, struct hp3_pai
 	p = d.l4 + 8;
 	if (p[1] >> 4 != HP3_PROBES_VERSION)
 		return -EPROTONOSUPPORT;
-	if (d.len != 8u + layouts[p[1] & 15].len || hp3_be16(d.l4 + 4) != d.len ||
+	if (d.len != 8u + layouts[p[1] & KIND_MASK].len || hp3_be16(d.l4 + 4) != d.len ||
 		hp3_be16(p + 2) != 0 || hp3_datagram_sum(&d) != 0)
 		return -EBADMSG;
 	fields_of(p, h);
@@ -112,7 +114,7 @@ static void proof_of(uint8_t proof[HP3_PROOF_LEN], const struct hp3_handshake *h
 	const uint8_t key[HP3_KEY_LEN], const uint8_t receiver[HP3_PUBLIC_LEN])
 {
 	uint8_t in[HP3_HANDSHAKE_MAX + HP3_PUBLIC_LEN];
-	size_t n = layouts[h->kind].proof;
+	size_t n = layouts[h->kind & KIND_MASK].proof;
 
 	hp3_handshake_write(in, h);
 	memcpy(in + n, receiver, HP3_PUBLIC_LEN);

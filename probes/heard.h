@@ -66,8 +66,7 @@ struct hp3_receiver {
 enum hp3_message_fate {
 	HP3_MESSAGE_NONE, /* not such a message: forward it */
 	HP3_MESSAGE_OK, /* consume it; the result is valid */
-	HP3_MESSAGE_DROP, /* it has the magic of such a message, but is invalid: counted; consume it
-			   */
+	HP3_MESSAGE_DROP, /* the magic of such a message, but invalid: counted; consume it */
 };
 
 static inline enum hp3_message_fate hp3_message_drop(uint64_t *counter)

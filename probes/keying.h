@@ -52,9 +52,9 @@
  *
  * If the table is full, a new pair takes the record of another pair. First choice: the oldest
  * record whose peer never replied, if at least 3 INITs were sent. Second choice: the first record
- * with an idle peer among the next 16 records. A peer is idle if no X25519 is queued for it, the
- * local RNIC had no connection with it for 5 minutes, and it sent no proof or tagged message then.
- * Otherwise the new pair gets no key (counter `full`).
+ * with an idle peer among the next 16 records. A peer is idle if no X25519 is queued for it,
+ * and if for 5 minutes the local RNIC had no connection with it, and it sent no proof or tagged
+ * message. Without such a record, the new pair gets no key (counter `full`).
  */
 #include "probes/handshake.h"
 #include "probes/limit.h"

@@ -209,13 +209,19 @@ static uint64_t *report_replayed(struct hp3_responder *r, const struct hp3_peer_
 	const struct hp3_addressing *a, uint64_t clock)
 {
 	const struct hp3_heard_time time = {clock, r->cfg.clock_s};
-	uint64_t *const why[] = {[HP3_HEARD_NEW] = NULL,
-		[HP3_HEARD_CLOCK] = &r->stats->bad_clock,
-		[HP3_HEARD_OLD] = &r->stats->reports_old,
-		[HP3_HEARD_AGAIN] = &r->stats->replayed,
-		[HP3_HEARD_NO_ROOM] = &r->stats->window_full};
 
-	return why[hp3_heard_take(r->cfg.heard, a, HP3_TAG_PROBE, p->time, &time)];
+	switch (hp3_heard_take(r->cfg.heard, a, HP3_TAG_PROBE, p->time, &time)) {
+	case HP3_HEARD_NEW:
+		return NULL;
+	case HP3_HEARD_CLOCK:
+		return &r->stats->bad_clock;
+	case HP3_HEARD_OLD:
+		return &r->stats->reports_old;
+	case HP3_HEARD_AGAIN:
+		return &r->stats->replayed;
+	default:
+		return &r->stats->window_full;
+	}
 }
 
 /* Place in the window for a probe or a question; -EEXIST, -ENOSPC: as hp3_window_look(). */

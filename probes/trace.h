@@ -92,13 +92,14 @@ struct hp3_tracer {
 void hp3_tracer_init(struct hp3_tracer *t, const struct hp3_trace_params *params, uint64_t seed,
 	struct hp3_probe_stats *stats);
 
+#define HP3_TRACE_FRAME_MAX HP3_BUILD_MAX_HDR
+
 /*
  * Builds a trace. *a: the flow's addressing with the port to trace; TTL and IPv4 identification are
  * replaced. Returns the length of the frame in buf, which has HP3_TRACE_FRAME_MAX bytes; -EALREADY:
  * a trace of that port is under way, or its time-out passed less than a time-out ago; -ENOSPC: too
  * many traces are under way; -EAGAIN: the rate limit is reached; -EINVAL.
  */
-#define HP3_TRACE_FRAME_MAX HP3_BUILD_MAX_HDR
 int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	const struct hp3_trace_ask *ask, const struct hp3_times *at, void *buf);
 

@@ -20,10 +20,10 @@
 /* Takes the planner's lock. Returns JSON text, which the caller frees; NULL: no memory. */
 char *fleet_answer(struct fleet_planner *p, const char *question, size_t len);
 
-/* hp3-fleet's metrics in OpenMetrics 1.0.0. Takes the planner's lock. The caller frees the text;
- * NULL: no memory. */
 #define FLEET_METRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
+/* hp3-fleet's metrics in OpenMetrics 1.0.0. Takes the planner's lock. The caller frees the text;
+ * NULL: no memory. */
 char *fleet_metrics(struct fleet_planner *p);
 
 /* Sums over all links at the last hp3_fleet_look(). */

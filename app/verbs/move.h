@@ -70,8 +70,8 @@ int hp3v_sqd_drained(struct hp3v_qp *q);
 /* Sets the port in state SQD. `now`: before the send queue has drained. */
 int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port, bool now);
 /*
- * Sets state RTS. Then rings the doorbell without a work request, because Soft-RoCE's requester
- * does not restart by itself (rule 21). The function calls the kernel for this, because the
+ * Sets state RTS. Then rings the doorbell without a work request, because otherwise Soft-RoCE's
+ * requester does not restart (rule 21). The function calls the kernel for this, because the
  * provider's post_send needs a work request.
  */
 int hp3v_sqd_end(struct hp3v_qp *q);

@@ -6,14 +6,17 @@
 #include "app/verbs/shim.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 
 static struct hp3v_real real;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load_functions(void)
 {
-	/* never NULL: this library is linked with it */
 	void *library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+	if (library == NULL)
+		abort(); /* cannot happen: this library is linked with it */
 
 #define X(name, version) *(void **)&real.name = dlvsym(library, "ibv_" #name, version);
 	HP3V_REAL(X)

@@ -34,12 +34,12 @@ int hp3_watch_kernel_open(struct hp3_watch *w)
 {
 	struct bpf_kernel *bpf = bpf_kernel__open();
 	int err = bpf != NULL ? bpf_kernel__load(bpf) : -errno;
-	bool loaded = err == 0;
+	bool loaded = bpf != NULL && err == 0;
 
 	w->kernel = bpf;
 	if (loaded)
 		err = bpf_kernel__attach(bpf);
-	if (err == 0) {
+	if (loaded && err == 0) {
 		w->lost_records = &bpf->bss->lost;
 		w->ring =
 			ring_buffer__new(bpf_map__fd(bpf->maps.records), on_kernel_record, w, NULL);

@@ -9,7 +9,7 @@
 static void step_search(struct hp3_turn *t, struct hp3_move *m)
 {
 	/* by kind; OPERATOR has no probes */
-	static void (*const steps[])(struct hp3_turn *, struct hp3_move *) = {
+	static void (*const steps[HP3_SEARCH_KIND_MAX])(struct hp3_turn *, struct hp3_move *) = {
 		[HP3_SEARCH_ADVISED] = hp3_advised_step,
 		[HP3_SEARCH_CONGESTED] = hp3_congested_step,
 		[HP3_SEARCH_BEHIND_DRAIN] = hp3_drained_step,

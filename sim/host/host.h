@@ -21,7 +21,7 @@
 struct sim_host {
 	uint32_t node;
 	/* unfinished flows that this host requested, oldest first */
-	TAILQ_HEAD(, sim_flow) open;
+	TAILQ_HEAD(sim_open_flows, sim_flow) open;
 	struct sim_flow **kept; /* queue pairs kept open between messages, at
 				  [2 * destination + is_read]; NULL: none yet */
 	struct sim_event timer; /* retransmission: fires at or before the earliest timer_at */

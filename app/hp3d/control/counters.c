@@ -44,6 +44,8 @@ static const struct {
 #undef X
 };
 
+_Static_assert(HP3_CLASS_MAX == 8, "each class has a row in counters[]");
+
 /* NULL: the pipe has no such part. */
 static const void *part_of_pipe(struct hp3d_pipe *p, enum hp3d_part part)
 {

@@ -54,7 +54,7 @@ void hp3d_agent_keys_end(struct hp3d_agent *a);
 void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg);
 /* Begins key agreement with the remote end, because the RNIC sends to it. */
 void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
-/* Tells key agreement that a message with a valid tag arrived from the remote end. */
+/* A message with a valid tag arrived from the remote end, which key agreement has to know. */
 void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
 /* As hp3d_agent_take(). */
 bool hp3d_agent_take_keying(

@@ -115,8 +115,8 @@ int hp3d_verbs_accept(struct hp3d_verbs_mode *b, pid_t *pid, uid_t *uid);
 /* Returns the index of a place for an application of `uid`; -1: there is none. *occupied: first
  * disconnect the application that has this place. If all places are taken, this is the newest
  * application of the user with the most applications. Applications of root and of hp3d's user keep
- * their places. The new application must belong to root, to hp3d's user, or to a user who has at
- * least two applications fewer than the other user. */
+ * their places. The new application must belong to root, to hp3d's user, or to a user with at least
+ * two applications fewer than the other user. */
 int hp3d_verbs_find_place(const struct hp3d_verbs_mode *b, uid_t uid, bool *occupied);
 
 /* Does the share of the application's user admit this queue pair? Root and hp3d's user may fill the
