@@ -12,6 +12,8 @@ run, so that nothing goes missing silently. The last line is "tests: N passed, N
 before it stands what failed, with the end of what it said; with HP3_TEST_SUM=FILE both are added to
 FILE instead of being printed, for several runs.
 
+HP3_PART=K/N runs each N-th of the tests only, from the K-th one on.
+
 HP3_TIMES=FILE appends rows of a table to FILE (scripts/times.py): what the build took, and the tests, in all and by suite. A mutation counts
 as such, any other test in the first of its suites that was named. GNU time counts the CPU of a test; without it, there is none by suite.
 
@@ -66,7 +68,9 @@ def selected(build, suites):
     with open(os.path.join(build, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
         tests = json.load(f)
     out = [s[1:] for s in suites if s.startswith("^")]
-    return [t for t in tests if ("all" in suites or has(t, [s for s in suites if not s.startswith("^")])) and not has(t, out)]
+    found = [t for t in tests if ("all" in suites or has(t, [s for s in suites if not s.startswith("^")])) and not has(t, out)]
+    part, parts = map(int, os.environ.get("HP3_PART", "1/1").split("/"))
+    return found[part - 1::parts]
 
 
 def make(build, suites):
@@ -145,6 +149,8 @@ def main():
             "--timeout-multiplier", str(IDLE_PATIENCE if idle else PATIENCE)]
     for s in suites:
         args += ["--no-suite", s[1:]] if s.startswith("^") else ["--suite", s]
+    if "HP3_PART" in os.environ:
+        args += [t["name"] for t in selected(build, suites)]
     if "property" in suites or "whole" in suites:
         base = os.environ.setdefault("HP3_SEED_BASE", str(seed_base(root)))
         if base:

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# usage: test-long.sh BUILD        STAGES="worlds lab ..."  SEEDS=N (default 100)  FAULTS=K/N (default 1/8, an eighth of all; 1/1: all)
-#                                  AGAIN=1: also what has passed
+# usage: test-long.sh BUILD        STAGES="worlds lab ..."  PART=K/N (default: a quarter, drawn from the commit; 1/1: all)
+#                                  SEEDS=N (default 50)     AGAIN=1: also what has passed
 # Tests that take too long for make test: the static analysers, the long runs of the model, SEEDS seeds of each world of the engine's
 # properties, calls of hp3d and hp3ctl that fail, longer moves in the lab over paths that differ more, paths that are slower or
 # congested, the simulator's fidelity with other seeds, order at full size, adverse networks, all loads of tests/harm, and clang's optimised code,
 # gcc's sanitizers, ThreadSanitizer, aarch64, cross-built and emulated. docs/internals/testing.md has the time of each stage.
+# Of the stages in `parted`, each N-th test runs, from the K-th one on: all take some five hours, a quarter less than two.
 # Stages with time limits (`live`) run one after the other. At the same time, the others (`beside`) run one after the other, with SCHED_IDLE:
 # they get processors only while no live stage wants them. If a stage fails, the next one runs nevertheless. BUILD/test-long has a log of each
 # stage, and summary.md with results, dates and times. An interrupted run may be repeated: a stage that passed at this commit with the same
-# SEEDS or FAULTS does not run again, if the tree has no changes.
+# SEEDS or PART does not run again, if the tree has no changes.
 set -u
 build=$1 half=${2-} # half: `beside`, only from this script itself
 cd "$(dirname "$0")/.." || exit 1
@@ -17,6 +18,7 @@ results=$build/test-long
 mkdir -p "$results"
 live='pipeline hostile fleet faults testbed harm lab package'
 beside='analysis unit fidelity sim order adverse model races worlds clang_code gcc_san aarch64'
+parted=' faults testbed harm lab model clang_code gcc_san aarch64 '
 
 run_tests() { scripts/run-tests.py ${half:+--idle} "$@"; }
 analysis() { scripts/analyze.py --build "$build"; }
@@ -27,20 +29,21 @@ seeds_of_worlds() { # BUILD SEEDS PACKETS FIRST
 worlds() { # the first seed is in what they print; the lock is that of run-tests.py, which builds for the other half
     local first
     first=$(date +%s)
-    flock "$build" ninja -C "$build" && seeds_of_worlds "$build" "${SEEDS:-100}" 60000 "$first" &&
-        "$build/tests/whole/test_whole" "$build/tests/whole/libwhole_hp3d.so" $((10 * ${SEEDS:-100})) "$first"
+    flock "$build" ninja -C "$build" && seeds_of_worlds "$build" "$SEEDS" 60000 "$first" &&
+        "$build/tests/whole/test_whole" "$build/tests/whole/libwhole_hp3d.so" $((10 * SEEDS)) "$first"
 }
 fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5 6; }
 sim() { suite sim-long; }
-order() { tests/sim/order.py "$build/sim/hp3-sim" 3 "$(nproc)"; }
+order() { tests/sim/order.py "$build/sim/hp3-sim" 1 "$(nproc)"; }
 adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 16 10; }
 other() { # NAME SUITES MESON OPTIONS...: another build of everything, and what needs no real time
     [ -f "$build-$1/build.ninja" ] || CC="$(command -v ccache) ${CC:-gcc}" meson setup "$build-$1" -Dwerror=true "${@:3}" >/dev/null || return
     # shellcheck disable=SC2086
     ninja -C "$build-$1" && run_tests "$build-$1" unit property replay replay-long sim fuzz $2
 }
-clang_code() { CC=clang other clang ''; }
-# Mutants are not looked at: with sanitizers fuzzers make a quarter of their inputs. Their checks for NULL make gcc warn falsely.
+# Mutants are left out: they die in make test, and with sanitizers fuzzers make a quarter of their inputs.
+clang_code() { CC=clang other clang ^mutation; }
+# The sanitizers' checks for NULL make gcc warn falsely.
 gcc_san() { other gcc-san ^mutation -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=false && seeds_of_worlds "$build-gcc-san" 8 60000 1 && run_tests "$build-gcc-san" property-long; }
 races() {
     [ -f "$build-tsan/build.ninja" ] || CC="$(command -v ccache) clang" meson setup "$build-tsan" -Db_sanitize=thread -Db_lundef=false >/dev/null || return
@@ -52,33 +55,31 @@ model() { suite model-long; }
 pipeline() { suite pipeline-long; }
 hostile() { suite hostile-long; }
 fleet() { suite fleet-long; }
-faults() { HP3_FAULTS_PART=${FAULTS:-1/8} suite faults-long; }
+faults() { HP3_FAULTS_PART=${PART%/*}/$((4 * ${PART#*/})) suite faults-long; }
 package() { DEB_BUILD_OPTIONS='parallel=2 noddebs' suite package; } # optimised, as it ships
-aarch64() { suite package-long; }
+aarch64() { # its tests divide themselves, too; 77: no compiler or libraries
+    (unset HP3_PART; scripts/run-tests.py --build "$build" package-long) && tests/aarch64/run "$build" || [ $? = 77 ]
+}
 testbed() { suite testbed-long; }
 harm() { suite harm-long; }
-lab() {
-    local code=0
-    tests/lab/moves --build "$build" --seconds 30 --path-delay 2 || code=1
-    tests/lab/moves --build "$build" --seconds 30 --path-delay 20 || code=1
-    suite lab-long && return $code
-}
+lab() { suite lab-long; }
 
 # The commit, or a word of its own if the tree has changes.
 tree() { if [ -z "$(git status --porcelain 2>&1)" ]; then git rev-parse --short=12 HEAD; else date +changed-%s; fi; }
-# Prints the newest result of each stage. STAGE.result has RESULT COMMIT WORDS SECONDS DATE; WORDS: SEEDS or FAULTS.
+# Prints the newest result of each stage. STAGE.result has RESULT COMMIT WORDS SECONDS DATE; WORDS: SEEDS or PART.
 summary() {
     local stage result on with took at
-    printf '| stage | result | s | commit | date |\n|---|---|---:|---|---|\n'
+    printf '| stage | result | part, seeds | s | commit | date |\n|---|---|---|---:|---|---|\n'
     for stage in $live $beside; do
         read -r result on with took at 2>/dev/null <"$results/$stage.result" || continue
-        echo "| $stage | $result | $took | $on | $at |"
+        echo "| $stage | $result | $with | $took | $on | $at |"
     done
 }
 run_stages() {
     local stage words file on result commit with took at began bad=0
     for stage in "$@"; do
-        case $stage in worlds) words=${SEEDS:-100} ;; faults) words=${FAULTS:-1/8} ;; *) words=- ;; esac
+        case $parted in *" $stage "*) words=$PART ;; *) words=- ;; esac
+        [ "$stage" = worlds ] && words=$SEEDS
         file=$results/$stage.result on=$(tree)
         if [ -z "${AGAIN-}" ] && [ -f "$file" ] && read -r result commit with took at <"$file" &&
             [ "$result $commit $with" = "passed $on $words" ]; then
@@ -88,6 +89,8 @@ run_stages() {
         rm -f "$file"
         printf '\n== %s (%d s since start; %s)\n' "$stage" "$SECONDS" "$results/$stage.log"
         began=$SECONDS result=passed
+        if [ "$words" = "$PART" ]; then export HP3_PART=$PART; else unset HP3_PART; fi
+        [ "$stage" = faults ] && unset HP3_PART # its tests divide themselves
         "$stage" >"$results/$stage.log" 2>&1 || { result=failed bad=1; tail -n 40 "$results/$stage.log"; }
         [ "$(tree)" = "$on" ] || on=changed
         echo "$result $on $words $((SECONDS - began)) $(date +%F)" >"$file"
@@ -95,6 +98,9 @@ run_stages() {
     done
     return $bad
 }
+export SEEDS=${SEEDS:-50} PART=${PART:-$((1 + 0x$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0) % 4))/4}
+[[ $PART =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] && [ $((${PART%/*})) -le $((${PART#*/})) ] ||
+    { echo "test-long: PART=$PART is not K/N, for example 1/4" >&2; exit 2; }
 stages=" ${STAGES:-$live $beside} "
 stages=${stages//[[:space:]]/ }
 chosen() { for stage in $1; do case "$stages" in *" $stage "*) echo "$stage" ;; esac; done; }

@@ -6,7 +6,7 @@ usage: emulated.py CROSS_BUILD EMULATOR SUITE-OR-TEST...
 
 meson starts the test's own program in the emulator, but not what that starts in turn. So each
 program of CROSS_BUILD among the arguments of a test is replaced by a script of the same name that
-starts it in the emulator. The tests stay the same.
+starts it in the emulator. The tests stay the same. HP3_PART: as for scripts/run-tests.py.
 """
 import contextlib
 import json
@@ -79,6 +79,8 @@ def main():
         if not found:
             sys.exit(f"emulated: {build} has no test and no suite {wanted}")
         tests += found
+    part, parts = map(int, os.environ.get("HP3_PART", "1/1").split("/"))
+    tests = tests[part - 1::parts]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="hp3-aarch64-") as directory:
         scripts = Scripts(build, directory, sys.argv[2])

@@ -6,7 +6,7 @@ usage: same.py BUILD CROSS_BUILD EMULATOR
 
 Captures that are replayed with every stream moved, and runs of the simulator, under equal seeds: the
 builds for this machine and for another one must write the same. What a run costs, and the commit
-that a build was configured at, may differ.
+that a build was configured at, may differ. HP3_PART: as for scripts/run-tests.py, of the captures.
 """
 import glob
 import json
@@ -40,7 +40,8 @@ def both(program, out, *args):
 
 
 def replays(out):
-    names = sorted(glob.glob(PCAPS))
+    part, parts = map(int, os.environ.get("HP3_PART", "1/1").split("/"))
+    names = sorted(glob.glob(PCAPS))[part - 1::parts]
     for pcap in names:
         here, there = both("app/hp3d/hp3d", out, "--replay", pcap, "--out", "{out}.pcap", "--move", "50000", "--json")
         with open(here[0] + ".pcap", "rb") as a, open(there[0] + ".pcap", "rb") as b:

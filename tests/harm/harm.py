@@ -30,6 +30,7 @@ def parser():
     p.add_argument("--quick", action="store_true", help="the rows of make test, each on one path")
     p.add_argument("--rows", help="only these, by commas")
     p.add_argument("--paths", help=f"only these, by commas: {', '.join(network.PATHS)}")
+    p.add_argument("--part", default="1/1", metavar="K/N", help="of these, each N-th only, from the K-th one on")
     p.add_argument("--seed", type=int, default=1, help="of the first sample (default 1)")
     p.add_argument("--samples", type=int, default=1, help="of each row, with consecutive seeds (default 1)")
     p.add_argument("--seconds", type=int, help=f"of load (default {LONG_S}; with --quick what the row says)")
@@ -52,7 +53,8 @@ def chosen(a):
         for path in shape.paths:
             if path in paths and (not a.quick or shape.quick == path):
                 found.append((shape, path, a.seconds or (shape.seconds if a.quick else LONG_S)))
-    return found
+    part, parts = map(int, a.part.split("/"))
+    return found[part - 1::parts]
 
 
 def sample(a, shape, path, seconds, seed):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Adverse networks on the testbed, with hp3d as shipped.
 
-usage: adverse.py BUILD [--seeds N] [NETWORK...]
+usage: adverse.py BUILD [--seeds N] [--part K/N] [NETWORK...]      --part: each N-th network, from the K-th one on
 
 Flow a uses spine s1, b s2. From 1 s on, links have the impairments of the network's name. ("both on s1": b uses s1, too, and links are
 impaired from the start.) Modes off and on run with the same seeds, in alternating order. Printed: goodput of both flows from 1.5 s on, on over
@@ -139,12 +139,14 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("build")
     p.add_argument("--seeds", type=int, default=2)
+    p.add_argument("--part", default="1/1", metavar="K/N")
     p.add_argument("networks", nargs="*", metavar="NETWORK")
     a = p.parse_intermixed_args()
+    part, parts = map(int, a.part.split("/"))
     bed, out, bad = Bed(a.build, f"a{os.getpid() % 100000}"), tempfile.mkdtemp(prefix="hp3-adverse-"), {}
     print(f"{'network':26} {'off, Mb/s':>9} {'on':>6} {'ratio':>6} {'least':>6} {'bound':>6} {'moves':>6} {'sent again':>16}")
     try:
-        for name in a.networks or NETWORKS:
+        for name in (a.networks or list(NETWORKS))[part - 1::parts]:
             path = os.path.join(out, "adverse.ini")
             with open(path, "w", encoding="ascii") as f:
                 f.write(scenario(name))
