@@ -29,7 +29,7 @@ class Bed:
 
     def run(self, *words):
         done = subprocess.run([SCRIPT, "--build", self.build, "--name", self.name, *words], capture_output=True,
-                              text=True, check=False, timeout=120)
+                              text=True, check=False, timeout=1200)
         return done.returncode, done.stdout, done.stderr
 
     def must(self, *words):
