@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files of docs/results: one per table, and README.md, which says what makes each and what of it
-`make test` repeats. discussion.md, which says what the tables show, is written by hand.
+"""The files of docs/results: one per table, and README.md. README.md names the command that makes each table, and the row
+that `make test` repeats. discussion.md, which explains the tables, is written by hand.
 
-A file: title, command, what was run, the table, and one row that is cheap, by seed:
+A file has a title, the command, a description of the runs, the table, and one row that takes little time, by seed:
 
     `make test` repeats, at --quick size: `hp3` at `40 %` with `ppp.message_start=0`, seed 1: 1.213 / 3.774.
 
-A row that is repeated is of --quick size, which the table may not be. Settings ("with") are those
-that it was made with and that are no longer the defaults.
-Where code and table are known to part until the study is run again, the file says so in a line that
-begins with "Outdated: "; such a row is shown, but not held against the code.
+`make test` repeats this row at --quick size, even if the table has another size. Settings after "with" are those that the
+row was made with and that are no longer the defaults.
+If code and table are known to differ until the study is run again, the file has a line that begins with "Outdated: ". The
+check then prints the difference of the row, but does not fail.
 """
 import glob
 import os
@@ -72,14 +72,16 @@ def parts(spot, values):
 
 def manifest(folder):
     lines = ["# Results of the simulator", "",
-             "What the tables show: [discussion.md](discussion.md). How to simulate: [guide/simulate.md](../guide/simulate.md).", "",
-             "One command makes each table. It runs what is not there yet, from minutes to hours of CPU, and",
-             "writes the file and this one.",
+             "What the tables show: [discussion.md](discussion.md). How to simulate:",
+             "[guide/simulate.md](../guide/simulate.md).", "",
+             "Each table has a command that makes it. The command runs the simulations whose results are missing:",
+             "minutes to hours of CPU. Then it writes the table's page and this page.",
              "",
-             "`bench/evaluate check` repeats one row of each at `--quick` size, as `make test` does. It fails if",
-             f"the average is more than {100 * WITHIN[0]:.0f} % off, or p99 more than {100 * WITHIN[1]:.0f} %. Then "
-             "make the table again, or write a",
-             "line \"Outdated: \" and why.",
+             "`bench/evaluate check` repeats, at `--quick` size, the row that the last column names: balancer,",
+             "scenario. `make test` does the same. The check fails if the average differs from the page by more",
+             f"than {100 * WITHIN[0]:.0f} %, or the p99 by more than {100 * WITHIN[1]:.0f} %. "
+             "Then make the table again. Or add a line to the page that",
+             "begins with \"Outdated: \", and give the reason.",
              "", "| table | command | `make test` repeats |", "|---|---|---|"]
     for p in all_of(folder):
         repeated = f"{p.spot.row}, {p.spot.column}" if p.spot else "-"

@@ -53,7 +53,7 @@ HEADLINE = {
     "traces": Table("slowdown at 80 %",
                     [at_80("alistorage", 3000), at_80("hadoop", 3000), at_80("websearch", 5000),
                      at_80("solar", 2000), at_80("googlerpc", 1000)], ("hp3", "solar")),
-    "jobs": Table("JCT in ms; permutation: slowdown",
+    "jobs": Table("completion time in ms; permutation: slowdown",
                   [Column("alltoall", "alltoall", 50, ONE_ROUND),
                    Column("allreduce", "allreduce", 50, ONE_ROUND),
                    Column("permutation", "permutation", 50)], ("hp3", "alltoall")),
@@ -62,7 +62,7 @@ HEADLINE = {
                     ("hp3", "incast")),
     "kept": Table("slowdown at 80 %", [at_80("storage", 3000)], ("hp3", "storage")),
     # Scenarios as they are built in.
-    "full": Table("slowdown at 80 %; jobs: JCT in ms",
+    "full": Table("slowdown at 80 %; jobs: completion time in ms",
                   [whole("alistorage", 80, "20 ms"), whole("storage", 80, "10 ms"), whole("alltoall", 50, "64 MB"),
                    whole("allreduce", 50, "64 MB"), Column("rail", "rail", 50), Column("bursty", "bursty", 50),
                    whole("solar", 80, "20 ms"), whole("hadoop", 80, "20 ms"), whole("websearch", 80, "50 ms")],
@@ -73,7 +73,7 @@ HEADLINE = {
                       for preset in PRESETS for row in FIRST], True),
 }
 # All columns, and the first rows.
-HEADLINE["default"] = Table("slowdown; jobs: JCT in ms",
+HEADLINE["default"] = Table("slowdown; jobs: completion time in ms",
                             [column for name in ("traces", "jobs", "faults", "kept") for column in HEADLINE[name].columns],
                             ("hp3", "permutation"), FIRST)
 # Each workload of the headline once.
@@ -84,7 +84,7 @@ def fleet(interval_us):
     return [f"fleet.interval_us={interval_us}", f"fleet.hold_us={3 * interval_us}", "fleet.moves=64", "fleet.link_known=on"]
 
 
-FLEET = Table("slowdown; jobs: JCT in ms",
+FLEET = Table("slowdown; jobs: completion time in ms",
               [Column("permutation", "permutation", 50),
                Column("permutation, 100 MB", "permutation", 50, ["traffic.bytes=100000000"]),
                whole("allreduce", 50, "64 MB"),
@@ -94,7 +94,7 @@ FLEET = Table("slowdown; jobs: JCT in ms",
                *[Row(f"hp3, one path, fleet {us // 1000} ms", "hp3", MOVE + fleet(us)) for us in (1000, 10000)]])
 
 # One queue pair on several paths.
-SPRAY = Table("slowdown; jobs: JCT in ms",
+SPRAY = Table("slowdown; jobs: completion time in ms",
               [Column("permutation", "permutation", 50), whole("allreduce", 50, "64 MB"),
                at_80("websearch", 5000), at_80("solar", 2000),
                Column("asymmetric, 30 %", "asymmetric", 30),
@@ -106,7 +106,7 @@ SPRAY = Table("slowdown; jobs: JCT in ms",
 
 # Verbs mode; the application keeps 64 work requests outstanding.
 POSTED = ["hp3-verbs.wr_depth=64"]
-VERBS = Table("slowdown; jobs: JCT in ms",
+VERBS = Table("slowdown; jobs: completion time in ms",
                [at_80("alistorage", 3000), at_80("websearch", 5000), Column("allreduce", "allreduce", 50, ONE_ROUND),
                 Column("permutation", "permutation", 50)], None,
                [*FIRST, Row("hp3-verbs", "hp3-verbs", POSTED),

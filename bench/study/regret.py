@@ -17,10 +17,13 @@ from study import runs, tables
 SEEDS = 16
 MEAN, UPPER = 1.01, 1.03  # most that a cell may have: of the mean, of the upper end of its 95 % interval
 GAIN = 0.5  # most of the mean of rings of eight on 16 hosts, all hosts with hp3d
-ABOUT = ("A cell is the mean ± half width of the 95 % interval of the ratios of hp3 as shipped to ECMP: of completion times for "
-         f"jobs, otherwise of average slowdowns. Three rounds, {SEEDS} seeds; with more seeds, the cell ends with their number "
-         f"in parentheses. Bold: the mean is above {MEAN}, or the upper end above {UPPER}. Of rings on 4 x 4 with hp3d at all "
-         f"hosts, bold: the mean is above {GAIN}")
+ABOUT = ("A cell is the ratio of hp3 as shipped to ECMP: of completion times for rings and AllToAlls, of average slowdowns for all "
+         f"other traffic. It is the mean over {SEEDS} seeds ± half width of its 95 % interval. If a cell has more seeds, it ends "
+         f"with their number in parentheses. Bold: the mean is above {MEAN}, or the upper end of the interval above {UPPER}. For "
+         f"rings on 4 x 4 with hp3d at all hosts, a mean above {GAIN} is also bold. *Fabric* is leaves x spines. *Queue pairs* is "
+         "`rnic.qps`: fresh (a queue pair for each message) or kept (one for each pair of hosts). *Set-up* is `rnic.setup_us`, the "
+         "time between queue-pair set-up and first data. *Marks* return on ACKs (`rnic.feedback=ack`) or by CNPs (`cnp`). Rings, "
+         "AllToAlls and the permutation have three rounds")
 
 # leaves, spines, hosts of a leaf; ranks and number of jobs; KB: per rank of rings and AllToAlls, per flow of
 # the permutation; senders of an incast; us of WebSearch

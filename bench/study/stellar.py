@@ -26,8 +26,14 @@ LOSSES = [0, 1, 3]  # percent, of one link
 
 
 def about():
-    said = [("permutation", PERMUTATION), ("connections", CONNECTIONS), ("where a link loses packets, permutation", ONE_RAIL), ("AllReduce", RING)]
-    return (f"Scenario {SCENARIO} with `{' '.join(plan.CNPS)}`; " + "; ".join(f"{what}: `{' '.join(settings)}`" for what, settings in said))
+    said = [("permutation", PERMUTATION), ("connections", CONNECTIONS), ("permutation with a link that loses packets", ONE_RAIL),
+            ("AllReduce with a link that loses packets", RING)]
+    return (f"The runs have the scenario {SCENARIO} with `{' '.join(plan.CNPS)}`, and these settings: "
+            + "; ".join(f"{what}: `{' '.join(settings)}`" for what, settings in said)
+            + ". Columns 4 to 256 are numbers of paths. A slowdown is average / p99. The table of 16 connections compares the "
+            "uplinks of a leaf: bytes of the uplink that sent most, minus bytes of the uplink that sent least. The first figure is "
+            "in % of what an uplink can send during the run. The second figure is a multiple of the mean of the uplinks. A cell of "
+            "AllReduce has the average and the slowest round.")
 
 
 def results(how, name, policy, paths, settings):
@@ -64,7 +70,7 @@ def with_losses(how):
         lines.append(f"| {policy.title}{f', {paths} paths' if policy.key else ''} | " + " | ".join(cells) + " |")
         print(f"losses: {policy.title}", flush=True)
     titles = [f"{what}, {loss} %" for what in ("permutation", "AllReduce, ms; slowest") for loss in LOSSES]
-    return frame("one link loses", titles, lines)
+    return frame("one link loses packets", titles, lines)
 
 
 def times(found):
@@ -87,7 +93,7 @@ def spread(found):
 
 def table(how):
     lines = by_paths(how, "permutation", PERMUTATION, [
-        ("permutation: slowdown by paths", times), ("queues of uplinks: mean, bytes / longest, KB", queues)])
+        ("permutation: slowdown, by number of paths", times), ("permutation: queues of uplinks, mean in bytes / longest in KB", queues)])
     lines += by_paths(how, "connections", CONNECTIONS, [
-        ("16 connections: most - least of a leaf's uplinks, % of their rate / of the mean", spread)])
+        ("16 connections: most - least, in % of what an uplink can send / divided by the mean", spread)])
     return lines + with_losses(how)

@@ -69,7 +69,7 @@ def harm(table, found):
                          f"{100 * mean([r['ecn_share'] for r in results]):.1f}" if results else "-")
         if any(c != "-" for c in cells):
             lines.append(f"| {bold(row)} | " + " | ".join(cells) + " |")
-    return frame("PFC pauses / % marked", [c.title for c in table.columns], lines)
+    return frame("PFC pauses / % of packets marked", [c.title for c in table.columns], lines)
 
 
 def all_columns():
@@ -97,7 +97,7 @@ def ratio(found):
         base = of_cell(found, column, ecmp)
         cells = [ratio_cell(of_cell(found, column, row), base) for row in ours]
         lines.append(f"| {column.title} | " + " | ".join(cells) + " |")
-    return frame("over ECMP", [bold(row) for row in ours], lines)
+    return frame("divided by ECMP", [bold(row) for row in ours], lines)
 
 
 def costs(found):
@@ -115,8 +115,8 @@ def costs(found):
                          f"| {100 * total['moves_wasted'] / max(1, total['moves']):.0f} "
                          f"| {100 * total['probe_bytes'] / total['data_bytes']:.2f} "
                          f"| {total['held_ns'] / 1e3 / max(1, total['held_packets']):.1f} |")
-    return frame("", ["", "out of order", "NAKs", "moves per 1,000 flows", "wasted %",
-                      "probes, % of bytes", "held us per packet held"], lines, True)
+    return frame("", ["", "out of order", "NAKs", "moves per 1,000 flows", "wasted, %",
+                      "probes, % of bytes", "held, us per packet"], lines, True)
 
 
 def variant_ratio(ecmp, ours):
@@ -130,7 +130,7 @@ def parameters(how, name):
     for v in study.variants:
         cells = [variant_ratio(base[w], runs.variant(how, v, w, how.seeds)) for w in study.workloads]
         lines.append(f"| {bold(plan.VARIANTS[v])} | " + " | ".join(cells) + " |")
-    return frame("over ECMP", study.workloads, lines)
+    return frame("divided by ECMP", study.workloads, lines)
 
 
 def reference():
@@ -152,7 +152,7 @@ def trace(how, name):
                 parts.append(f"{value:.{3 if key == 'avg' else 2}f}{off}")
             cells.append(" / ".join(parts))
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    return frame("", ["average / p99", "below one BDP", "one BDP and above"], lines)
+    return frame("", ["all flows", "below one BDP", "one BDP and above"], lines)
 
 
 def speed(how):
