@@ -77,11 +77,11 @@ def manifest(folder):
              "Each table has a command that makes it. The command runs the simulations whose results are missing:",
              "minutes to hours of CPU. Then it writes the table's page and this page.",
              "",
-             "`bench/evaluate check` repeats, at `--quick` size, the row that the last column names: balancer,",
-             "scenario. `make test` does the same. The check fails if the average differs from the page by more",
-             f"than {100 * WITHIN[0]:.0f} %, or the p99 by more than {100 * WITHIN[1]:.0f} %. "
-             "Then make the table again. Or add a line to the page that",
-             "begins with \"Outdated: \", and give the reason.",
+             "`bench/evaluate check` repeats one row of most tables at `--quick` size, and so does `make test`.",
+             "The last column has the balancer and the scenario of this row. The check fails if the average",
+             f"differs from the page by more than {100 * WITHIN[0]:.0f} %, or the p99 by more than {100 * WITHIN[1]:.0f} %. "
+             "Then make the table again. Or",
+             "add a line to the page that begins with \"Outdated: \", and give the reason.",
              "", "| table | command | `make test` repeats |", "|---|---|---|"]
     for p in all_of(folder):
         repeated = f"{p.spot.row}, {p.spot.column}" if p.spot else "-"
