@@ -6,7 +6,7 @@
  * modules before it in the list, and none after it. scripts/check-modules.py checks this rule.
  *
  *     flows    flow records: table, keys, address pairs
- *     paths    state of paths: path tables, traces, comparison of ports, the path of a flow in use
+ *     paths    state of paths: path tables, traces, comparison of ports, the path that a flow uses
  *     moves    how a flow moves: slots and FIFOs, rates, withheld CNPs, failover, replies
  *     spray    spraying (sender) and resequencing (receiver)
  *     life     a flow's life: added, paired, unpaired, started anew, removed
@@ -22,8 +22,9 @@
 #include "roce/icrc.h"
 
 /*
- * What functions need during one call of the engine: the engine, the time, and the list to which
- * they add actions. The path of steady packets (pass/burst.h) does without this struct.
+ * Common arguments of the functions that run during one call of the engine: the engine, the time,
+ * and the list to which they add actions. The path of steady packets (pass/burst.h) does not use
+ * this struct.
  */
 struct hp3_turn {
 	struct hp3_engine *e;

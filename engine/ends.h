@@ -2,7 +2,7 @@
 #pragma once
 /*
  * The ends of an address pair: addresses of the local and the remote host, and the VLAN (0: none).
- * The struct points to the addresses: network order, 4 bytes (IPv4) or 16.
+ * The struct points to the addresses: network order, 4 bytes (IPv4) or 16 bytes (IPv6).
  */
 #include "roce/parse.h"
 
@@ -20,7 +20,7 @@ struct hp3_ends {
 /* Ends from any struct with members of these names: hp3_qp_event, hp3_flow_info, hp3_pair ... */
 #define HP3_ENDS(x) (&(const struct hp3_ends){(x)->ipv6, (x)->vlan, (x)->local, (x)->remote})
 
-/* Copies 16 bytes (IPv6) or 4 to each. */
+/* Copies both addresses: 16 bytes each (IPv6), or 4 bytes each (IPv4). */
 static inline void hp3_ends_copy(const struct hp3_ends *ends, uint8_t *local, uint8_t *remote)
 {
 	memcpy(local, ends->local, ends->ipv6 ? 16 : 4);

@@ -11,10 +11,10 @@
  *
  * For a burst: call hp3_see_burst(), then hp3_burst() until it has handled all packets. For a
  * single packet: parse it, then call hp3_find_burst(), then hp3_tx() or hp3_rx(). In both cases,
- * carry out the actions first, in the order of the list, then the verdict: the packets of a RELEASE
- * must leave before the packet in hand (the packet that led to the actions). DELIVER and SHOW are
- * exceptions: the caller passes their packets to the RNIC behind the packet in hand
- * (hp3_act_follows()), also in the order of the list.
+ * carry out the actions first, in the order of the list, then the verdict. The reason: the packets
+ * of a RELEASE must leave before the packet in hand (the packet that led to the actions). DELIVER
+ * and SHOW are exceptions (hp3_act_follows()): the caller passes their packets to the RNIC behind
+ * the packet in hand, also in the order of the list.
  */
 #include <stddef.h>
 #include "cc/dcqcn.h"
@@ -52,14 +52,14 @@ struct hp3_cc_params {
 	uint64_t rto_ns; /* DCQCN: the RNIC's retransmission time-out; 0: it has none (rule 14) */
 	/* longest round trip; for this long after a move, CNPs may still be about the old path */
 	uint64_t max_rtt_ns;
-	/* NATIVE: percent of a base RTT for which CNPs are withheld from the RNIC while a search
-	 * for a better path runs (rule 30). 0: no CNP is withheld. */
+	/* NATIVE: during a search for a better path, the engine withholds CNPs from the RNIC for
+	 * this percentage of a base RTT (rule 30). 0: it withholds none. */
 	uint16_t withhold_percent;
 };
 
 /* How other paths are probed. */
 enum hp3_probe_choice {
-	HP3_PROBES_AUTO, /* peer probes; standard probes where the peer's hp3d never answers */
+	HP3_PROBES_AUTO, /* peer probes; standard probes if the peer's hp3d never answers */
 	HP3_PROBES_PEER,
 	HP3_PROBES_STANDARD,
 };
@@ -79,15 +79,15 @@ enum hp3_spray_mode { HP3_SPRAY_MOVE, HP3_SPRAY_ALL, HP3_SPRAY_AUTO };
 
 struct hp3_spray_params {
 	uint8_t mode; /* enum hp3_spray_mode */
-	/* maximum number of queue pairs that this host sprays at a time; also the maximum of peers'
-	 * queue pairs that it resequences */
+	/* maximum number of queue pairs that this host sprays at a time; the same maximum applies
+	 * to the peers' queue pairs that this host resequences */
 	uint16_t flows;
 	uint8_t evs; /* entropy values (UDP source ports) of each queue pair: 2 .. 64 */
 	uint32_t alike; /* %: see rfr/spread.h */
-	/* when a queue pair is set up, ask the peer to resequence it; else when a large message
-	 * begins */
+	/* true: the set-up of a queue pair makes this host ask the peer to resequence it; false:
+	 * only a large message does */
 	bool setup;
-	bool reads; /* spray READ responses, too */
+	bool reads; /* also spray READ responses */
 	uint32_t bytes; /* spray messages of at least this length */
 	/* interval of keep-alives, with which the sender asks whether the peer still resequences */
 	uint64_t keepalive_ns;
@@ -95,31 +95,31 @@ struct hp3_spray_params {
 	uint64_t late_ns, rest_ns; /* rfr/spread.h */
 };
 
-/* Policy keys that each set several fields; hp3_policy_settled() sets those fields. */
+/* Policy keys, each of which determines several fields; hp3_policy_settled() sets these fields. */
 struct hp3_policy_words {
 	uint8_t mode; /* enum hp3_policy_mode; hp3_policy_mode() applies it */
 	bool observe_probes; /* mode observe: probe other paths */
-	bool study; /* the file may set keys for studies */
-	uint8_t probe; /* enum hp3_probe_mode; sets probing, probes */
-	uint8_t notify; /* enum hp3_np_key; sets cc.notify */
+	bool study; /* hp3.ini may set keys for studies */
+	uint8_t probe; /* enum hp3_probe_mode; determines `probing` and `probes` */
+	uint8_t notify; /* enum hp3_np_key; determines cc.notify */
 	bool watch; /* false sets monitor.cycle_ns to 0 */
 };
 
 /*
- * Limits and times. policy.def has the meaning, range and default of each. The engine does not read
- * `words`, nor `answer_dscp`, which is for the code that builds the packets.
+ * Limits and times. policy.def has the meaning, range and default of each. The engine reads neither
+ * `words` nor `answer_dscp`. The code that builds the packets uses answer_dscp.
  */
 struct hp3_engine_config {
 	uint64_t seed;
-	/* Key of all hash tables. Peers choose the values that are hashed, so the key must be
-	 * random where an attacker could fill a hash chain. The engine's decisions do not depend on
-	 * the key. */
+	/* Key of all hash tables. Peers choose the hashed values, so an attacker could fill a hash
+	 * chain if the key were not random. The engine's decisions do not depend on the key. */
 	uint64_t hash_seed;
 	uint32_t max_flows, max_pairs, max_moves;
 	/* a flow with nothing in flight is removed after this time without packets */
 	uint64_t idle_age_ns;
-	uint64_t dead_age_ns; /* any other flow is removed after this time without packets */
-	/* after an IP fragment from the RNIC, flows of that address pair do not move for this
+	/* a flow with packets in flight is removed after this time without packets */
+	uint64_t dead_age_ns;
+	/* after an IP fragment from the RNIC, flows of its address pair do not move for this
 	 * long */
 	uint64_t pin_ns;
 	/* longest drain: from the closing packet (the last packet on the old path) to the end of
@@ -127,7 +127,7 @@ struct hp3_engine_config {
 	uint64_t max_hold_ns;
 	uint64_t close_timeout_ns; /* longest wait of a move for its closing packet */
 	uint64_t hold_bytes; /* most bytes that are held of one flow */
-	uint64_t hold_bytes_total; /* ... of all flows together */
+	uint64_t hold_bytes_total; /* most bytes that are held of all flows together */
 	uint32_t hold_packets; /* most packets that the caller can hold, of all flows together */
 	uint64_t challenge_timeout_ns;
 	uint32_t challenge_hits; /* a flow is paired after this many answered challenges in a row */
@@ -146,12 +146,12 @@ struct hp3_engine_config {
 	uint8_t probes; /* enum hp3_probe_choice */
 	uint8_t candidates; /* ports per round besides the one in use, 1 to 6 */
 	uint16_t max_concurrent; /* most rounds and moves of an address pair at the same time */
-	uint64_t cooldown_ns; /* a flow does not move again for this long after a move, ... */
-	uint8_t cooldown_rtts; /* ... or for this many base RTTs, whichever is longer */
+	uint64_t cooldown_ns; /* a flow does not move again for this long after a move */
+	uint8_t cooldown_rtts; /* minimum of cooldown_ns, in base RTTs */
 	/* Before a flow moves to a better path, the engine waits for a random part of this time,
-	 * then probes that path again (rule 29). 0: the flow moves at once. */
+	 * then probes the better path again (rule 29). 0: the flow moves at once. */
 	uint64_t move_wait_ns;
-	uint8_t move_wait_rtts; /* base RTTs, if that is longer than move_wait_ns */
+	uint8_t move_wait_rtts; /* minimum of move_wait_ns, in base RTTs */
 	/* time from a move to the check whether the new path is better; 0: no check */
 	uint64_t verify_ns;
 	/* if the peer acknowledges nothing for this long (and for 4 RTTs), probe whether the path
@@ -161,30 +161,32 @@ struct hp3_engine_config {
 	/* The path in use is lossy if the RNIC starts to retransmit more often than this per 1000
 	 * requests. 0: a path is never lossy. */
 	uint16_t loss_permille;
-	uint8_t loss_repeats; /* ... and at least this many times (1 to 30) */
+	uint8_t loss_repeats; /* a path is lossy only after at least this many losses (1 to 30) */
 	/* search for a path after the set-up of a queue pair, before its first data */
 	bool setup_probing;
-	uint8_t setup_rounds; /* ... in at most this many rounds */
-	/* ... answers that come up to this percentage later than the first one count as equal to
-	 * it; 0: the first answer wins */
+	uint8_t setup_rounds; /* most rounds of probes of a search after set-up */
+	/* search after set-up: answers whose RTT is up to this percentage longer than the best RTT
+	 * count as equal; 0: the first answer wins */
 	uint8_t setup_alike;
-	/* A message on an idle queue pair waits for a path if sending it at cc.rp.rpg_max_rate
-	 * takes at least this percentage of a base RTT. 0: no message waits. */
+	/* Percent of a base RTT. A message on an idle queue pair waits for a path if the message
+	 * takes at least this long at cc.rp.rpg_max_rate. 0: no message waits. */
 	uint16_t message_start_percent;
 	bool observe; /* report moves as events (WOULD) and make none */
-	bool silent; /* ... and send no probes: a WOULD event then stands for a path search */
+	/* with `observe`: send no probes; a WOULD event then stands for a path search */
+	bool silent;
 	/* this host has no key, so peers cannot authenticate its messages: send no reports, and
 	 * make no agreements */
 	bool unkeyed;
-	/* If not NULL: send reports, and make agreements, only with peers that share one of these
+	/* If not NULL: exchange reports and agreements only with peers that share one of these
 	 * keys. The caller keeps the keys allocated. */
 	const struct hp3_probe_key *key;
-	uint8_t answer_dscp; /* DSCP of messages between hosts; HP3_DSCP_KEPT: that of the data */
+	/* DSCP of messages between hosts; HP3_DSCP_KEPT: the DSCP of the data */
+	uint8_t answer_dscp;
 	struct hp3_round_params round;
 	struct hp3_paths_params paths;
-	/* A model or traces (trace.h) map ports to paths. Without either, each port counts as a
-	 * path. */
-	/* the caller keeps the model allocated as long as the engine exists */
+	/* A model or traces (trace.h) map ports to paths. Without a model and traces, each port
+	 * counts as a path. */
+	/* NULL: no model; the caller keeps the model allocated as long as the engine exists */
 	const struct hp3_path_model *model;
 	bool trace; /* learn paths from traces; not with a model */
 	struct hp3_limit traces; /* rate limit of traces; switches answer few per second */
@@ -194,8 +196,8 @@ struct hp3_engine_config {
 	/* verbs mode: the caller carries out moves (hp3_actuator()); the engine holds and paces
 	 * nothing */
 	bool verbs;
-	/* ... and the caller passes copies of CNPs to hp3_rx(); the RNIC's port counters are not
-	 * used */
+	/* verbs mode: the caller passes copies of CNPs to hp3_rx(), and the engine ignores the CNP
+	 * counters of the RNIC's port */
 	bool copies;
 	bool pair_by_cm, pair_by_challenge;
 	bool moves_allowed;
@@ -237,11 +239,11 @@ enum hp3_verdict_kind {
 struct hp3_verdict {
 	uint8_t kind; /* enum hp3_verdict_kind */
 	uint8_t flags; /* HP3_SET_*, HP3_CLEAR_BECN */
-	/* UDP source port to leave with; the packet's own if it stays unchanged */
+	/* UDP source port with which the packet leaves: a new port, or the packet's own */
 	uint16_t sport;
 	/* HOLD: handle of the packet while it is held, below HP3_HELD(hold_packets), not 0. The
-	 * caller keeps the packet under this handle. Flags apply to the held packet, too; sport
-	 * does not. */
+	 * caller keeps the packet under this handle. `flags` apply to the held packet; `sport` does
+	 * not. */
 	uint32_t held;
 	uint32_t flow;
 	uint32_t count; /* PASS_DELIVER */
@@ -249,8 +251,8 @@ struct hp3_verdict {
 
 enum hp3_act_kind {
 	/* Send the first `count` packets that the flow holds, in order, with source port `port`.
-	 * `held` is the first; hp3_held_next() gives the next. HP3_SET_ACKREQ applies to the last
-	 * of them. */
+	 * `held` is the first packet, and hp3_held_next() returns each next one. HP3_SET_ACKREQ
+	 * applies to the last packet. */
 	HP3_ACT_RELEASE,
 	/* Drop the first `count` packets that the flow holds (fields as for RELEASE). Their queue
 	 * pair has ended, or the RNIC sends them again. */
@@ -269,9 +271,9 @@ enum hp3_act_kind {
 	HP3_ACT_SOLICIT_ACK,
 	/* verbs mode: let the send queue of the queue pair drain, then report DRAINED */
 	HP3_ACT_SUSPEND,
-	/* Verbs mode: use `port` from now on, then report MOVED. A MOVE comes without a SUSPEND if
+	/* Verbs mode: use `port` from now on, then report MOVED. No SUSPEND precedes the MOVE if
 	 * the queue pair was just set up, or if op is HP3_MOVE_DEAD (dead path). In these two
-	 * cases, move at once; a report is needed only if the move fails (FAILED). */
+	 * cases, move at once, and report only a failure (FAILED). */
 	HP3_ACT_MOVE,
 	HP3_ACT_RESUME, /* verbs mode: go on sending, on the old port */
 	/* send the message `agree.what` to the hp3d at `agree.remote` (probes/agree.h) */
@@ -281,10 +283,10 @@ enum hp3_act_kind {
 	 * RELEASE. */
 	HP3_ACT_DELIVER,
 	/* Pass a copy of packet `held` to the local RNIC, so that the RNIC sends a NAK for the gap
-	 * before it: *behind* the packet in hand and DELIVERs listed before. The packet stays held
-	 * until a DELIVER, PASS_DELIVER or DISCARD names it, later in this list or in a later call.
-	 * If there is a packet in hand, no DISCARD of this list names packet `held`. Without memory
-	 * for a copy: do nothing. */
+	 * before this packet. Pass the copy *behind* the packet in hand, and behind the DELIVERs
+	 * listed before. The packet stays held until a DELIVER, PASS_DELIVER or DISCARD names it,
+	 * later in this list or in a later call. If there is a packet in hand, no DISCARD of this
+	 * list names packet `held`. Without memory for a copy: do nothing. */
 	HP3_ACT_SHOW,
 	/* send a trace of the flow from UDP source port `port`; report its outcome with
 	 * hp3_hop_reported() */
@@ -292,15 +294,16 @@ enum hp3_act_kind {
 };
 
 /*
- * The packets of PROBE actions. A probe of kind PEER carries probe_id, which its answer repeats.
+ * The packets of PROBE actions: a probe of kind PEER carries probe_id, which its answer repeats.
  * The probe is no packet of a reliable connection (probes/peer.h), so an RNIC drops it, whatever
- * its PSN. Even so, `psn` is an old PSN. TRACE and REPORT have the same packet format. A probe of
- * kind STANDARD is a duplicate request: a zero-length WRITE ONLY with the old PSN `psn` and AckReq.
+ * its PSN. Even so, `psn` is an old PSN. The packets of TRACE and REPORT have the same format. A
+ * probe of kind STANDARD is a duplicate request: a zero-length WRITE ONLY with the old PSN `psn`
+ * and AckReq.
  */
 
 #define HP3_MOVE_DEAD 1u /* op of MOVE: the path in use is dead */
 
-/* Of AGREE: addresses, and the message. */
+/* The addresses and the message of an AGREE action. */
 struct hp3_act_agree {
 	bool ipv6;
 	uint32_t vlan;
@@ -310,12 +313,12 @@ struct hp3_act_agree {
 
 struct hp3_act {
 	uint8_t kind; /* enum hp3_act_kind */
-	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ; TRACE: opcode, 0: that of probes */
-	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: its TTL; MOVE: 0 or HP3_MOVE_DEAD */
+	uint8_t flags; /* RELEASE: HP3_SET_ACKREQ; TRACE: opcode, 0: the opcode of probes */
+	uint8_t op; /* PROBE: enum hp3_probe_kind; TRACE: the TTL; MOVE: 0 or HP3_MOVE_DEAD */
 	uint16_t port;
-	uint16_t pad; /* PROBE of kind PEER: payload bytes, which make it as long as data */
+	uint16_t pad; /* PROBE of kind PEER: payload bytes, which make the probe as long as data */
 	uint16_t pkey; /* NAK, CNP, CNP_OWED */
-	uint32_t count, held; /* RELEASE, DISCARD, DELIVER; SHOW: only held */
+	uint32_t count, held; /* RELEASE, DISCARD, DELIVER; SHOW uses only `held` */
 	uint32_t flow;
 	uint32_t probe_id; /* PROBE, TRACE */
 	uint32_t psn; /* PROBE, NAK, TRACE, REPORT, SOLICIT_ACK */
@@ -350,12 +353,12 @@ struct hp3_acts {
 /* Setup and end of a queue pair, from the point of view of the local host. */
 enum hp3_qp_kind { HP3_QP_UP, HP3_QP_DOWN };
 
-/* The source of an event; life/qp_sources.h has the changes that each may make. */
+/* The source of a queue-pair event; life/qp_sources.h lists what each source may change. */
 enum hp3_qp_source {
 	HP3_QP_SOURCE_NONE,
 	HP3_QP_SOURCE_CM, /* connection management on the wire */
 	HP3_QP_SOURCE_LIBRARY, /* the library's watcher; any local process can forge its events */
-	HP3_QP_SOURCE_KERNEL, /* the kernel's watcher; these queue pairs exist */
+	HP3_QP_SOURCE_KERNEL, /* the kernel's watcher; the queue pairs that it reports exist */
 	HP3_QP_SOURCE_APPLICATION, /* the application itself (verbs mode) */
 	HP3_QP_SOURCES
 };
@@ -377,14 +380,17 @@ enum hp3_cmd_kind { HP3_CMD_MOVE, HP3_CMD_HOME, HP3_CMD_CANCEL };
 struct hp3_cmd {
 	uint8_t kind;
 	uint8_t cause;
-	/* MOVE: target. 0: another port, at random: if hp3_qp_ports() set several, one of these,
-	 * else one of 0xC000..0xFFFF */
+	/* MOVE: target. 0: the engine draws another port at random, from the ports that
+	 * hp3_qp_ports() set if there are several, else from 0xC000..0xFFFF */
 	uint16_t port;
 	uint32_t flow;
 	uint64_t tag; /* copied to the event */
 };
 
-/* A flow, for operators. una, nxt: PSNs; inflight: packets; idle_ns: since its last packet. */
+/*
+ * A flow, for operators. una, nxt: PSNs; inflight: packets; idle_ns: time since the flow's last
+ * packet.
+ */
 struct hp3_flow_info {
 	uint32_t flow;
 	bool ipv6, paired, moved;
@@ -392,15 +398,15 @@ struct hp3_flow_info {
 	uint8_t local[16], remote[16];
 	uint32_t lqpn, rqpn, una, nxt, inflight;
 	uint16_t port, home, pmtu;
-	uint16_t replies; /* UDP source port of replies to the peer; 0: the RNIC's */
+	uint16_t replies; /* UDP source port of replies to the peer; 0: the RNIC's port */
 	uint8_t state, pairing;
 	uint8_t unpaired; /* enum hp3_unpaired_reason */
 	uint8_t spray; /* enum hp3_spray_state */
-	uint8_t spray_reads; /* ... for responses to the peer's READs */
+	uint8_t spray_reads; /* enum hp3_spray_state, for responses to the peer's READs */
 	uint8_t evs; /* entropy values in use */
 	uint32_t moves, retransmits;
 	uint64_t bytes, idle_ns;
-	uint64_t rate; /* bit/s, the DCQCN rate; 0: the engine does not pace it (cc) */
+	uint64_t rate; /* bit/s, the DCQCN rate; 0: the engine does not pace the flow (cc) */
 	bool severe;
 	uint8_t barred; /* enum hp3_bar: which filter rule keeps the flow on its port */
 	uint8_t dscp; /* HP3_NO_DSCP: not known yet */
@@ -410,8 +416,8 @@ struct hp3_flow_info {
 /* Bytes of memory (64-byte aligned) that hp3_engine_create() needs for this configuration. */
 size_t hp3_engine_size(const struct hp3_engine_config *cfg);
 /*
- * Returns NULL if `mem` is misaligned or too small. Also if a limit is 0 or out of range, or if
- * values exclude each other (such as `trace` and `model`).
+ * Returns NULL if `mem` is misaligned or too small, or if the configuration is not valid: a limit
+ * is 0 or out of range, or values exclude each other (such as `trace` and `model`).
  */
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg);
 
@@ -426,16 +432,16 @@ void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config
  * A slot has the state of one flow's search or move. hp3_engine_slots(): number of slots in use.
  * hp3_slot_open(): can HP3_CMD_CANCEL end the search or move of slot i without a PSN gap at the
  * peer's RNIC? False for a flow that has left a dead path, and for a slot without a search or move
- * under way. *flow is set in any case: the flow of the slot. Iterate from the last slot down,
- * because a cancelled search or move frees its slot.
+ * under way. The function always sets *flow to the flow of the slot. Iterate from the last slot
+ * down, because a cancelled search or move frees its slot.
  */
 uint32_t hp3_engine_slots(const struct hp3_engine *e);
 bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow);
 
 /*
- * The caller can hold `more` packets besides those that it holds now, of all flows together. This
- * is valid until the next call of this function. hold_packets remains the upper limit. The engine
- * handles packets beyond this limit as if hold_packets were reached.
+ * The caller can hold `more` packets besides the packets that it holds now, of all flows together.
+ * This number is valid until the next call of this function. hold_packets remains the upper limit.
+ * Beyond the number given here, the engine acts as if hold_packets were reached.
  */
 void hp3_hold_room(struct hp3_engine *e, uint32_t more);
 
@@ -460,8 +466,8 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
 /*
  * The burst interface. Results equal those of hp3_parse(), hp3_find_burst(), hp3_tx() and hp3_rx().
  * - hp3_see_burst() needs frame, len and trusted, and fills in the rest except the flow. A packet
- *   whose frame is NULL has class OTHER. Returns the number of packets that are no requests (TX) or
- *   no replies (RX).
+ *   whose frame is NULL has class OTHER. Returns the number of packets that are not requests (TX)
+ *   or not replies (RX).
  * - hp3_burst() looks up flows and handles packets in order. It returns the number of packets that
  *   it handled: all, or those up to and including the first packet with actions. The caller then
  *   obeys the verdicts of the packets before that packet, and carries out the actions. Last, it
@@ -481,9 +487,10 @@ uint32_t hp3_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum 
 	uint64_t now, struct hp3_verdict *verdicts, struct hp3_acts *acts);
 
 /*
- * Both burst functions exist for several levels of the instruction set. The engine uses the best
- * level of this CPU. hp3_isa_name() lists them from plain to best, then returns NULL.
- * hp3_isa_use() selects one (for tests). It returns 0, or -ENOTSUP: this CPU does not have it.
+ * hp3_see_burst() and hp3_burst() exist for several levels of the instruction set. The engine uses
+ * the best level of this CPU. hp3_isa_name() returns the name of level i, counted from plain to
+ * best; NULL: there is no such level. hp3_isa_use() selects a level, for tests. It returns 0;
+ * -ENOTSUP: this CPU does not have the level.
  */
 const char *hp3_isa_name(unsigned i);
 int hp3_isa_use(struct hp3_engine *e, unsigned i);
@@ -497,24 +504,24 @@ void hp3_rx(struct hp3_engine *e, struct hp3_pkt *pkt, uint64_t now, struct hp3_
 /*
  * Restores the ports of a flow from an earlier hp3d. Call it before the first packet of the flow.
  * Requests leave on `port`, replies on `replies`; 0: on the RNIC's port. Packets sent earlier may
- * still be in flight on these ports, so the flow starts there, and stays until its next move. The
- * engine pairs the flow again. Returns 0; -EEXIST: the flow has sent already, nothing changes;
- * -EPERM: verbs mode; -ENOSPC: tables full; -EINVAL: both ports are 0.
+ * still be in flight on these ports, so the flow starts on these ports, and keeps them until its
+ * next move. The engine pairs the flow again. Returns 0; -EEXIST: the flow has sent already,
+ * nothing changes; -EPERM: verbs mode; -ENOSPC: tables full; -EINVAL: both ports are 0.
  */
 int hp3_flow_restore(struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn,
 	uint16_t port, uint16_t replies, uint64_t now);
 
 /*
  * hp3d did not poll for a while, and packets bypassed it in either direction. The engine ends all
- * moves and searches, and drops all held packets. It forgets which packets are in flight: each
- * flow begins a new epoch on its RNIC's port. For a while, the engine sends no challenges. If
- * packets left on other ports during the bypass, call hp3_flow_restore() next.
+ * moves and searches, and drops all held packets. It forgets which packets are in flight: each flow
+ * begins a new epoch on its RNIC's port. For a while, the engine sends no challenges. If packets
+ * left on other ports during the bypass, call hp3_flow_restore() next.
  *
  * Call this before the next packet, with an empty list and `from` 0. Repeat it with `from` set to
  * the previous return value, until it returns HP3_NO_FLOW. Each call does a bounded part. Between
  * two calls, time may pass and queue pairs may be set up; flows keep their ports. If packets also
- * bypassed hp3d after the last of these calls, call it once more with HP3_NO_FLOW when the bypass
- * ends. The time without challenges then begins again.
+ * bypassed hp3d after the last of these calls, call this function once more with HP3_NO_FLOW when
+ * the bypass ends. The time without challenges then begins again.
  */
 uint32_t hp3_missed(struct hp3_engine *e, uint32_t from, uint64_t now, struct hp3_acts *acts);
 
@@ -539,14 +546,14 @@ const char *hp3_command_error(int err); /* the reason, and what to do */
 
 /*
  * Advice from the fleet: probe `port` besides the port in use, while the flow goes on sending. The
- * flow moves there if the answer is unmarked and its RTT is within HP3_NO_WORSE_RTT. Rejected
+ * flow moves to `port` if the answer is unmarked and its RTT is within HP3_NO_WORSE_RTT. Rejected
  * advice costs two probes of the address pair's budget, and does not delay searches that the flow
  * begins itself. The event that reports the result (SWITCH, IDLE_SWITCH, RECOVER) has cause ADVICE
  * and the tag of *cmd. The engine ignores cause and kind of *cmd.
  *
  * Returns as hp3_command() does, and: -EOPNOTSUPP: probes are off, or the peer does not answer peer
  * probes; -EHOSTUNREACH: the path of that port has failed or is lossy; -EDQUOT: the result of the
- * flow's last move is not known yet, or its address pair has other searches under way, or has no
+ * flow's last move is not known yet, or the flow's address pair has other searches under way or no
  * probe budget left.
  */
 int hp3_advise(
@@ -554,10 +561,11 @@ int hp3_advise(
 
 /*
  * A peer's hp3d answered probe `id`; `ce`: the probe was marked CE. The engine ignores unknown and
- * late ids. The RTT is the time since the PROBE action. hp3_probe_timed() uses `took_ns` instead if
- * that is shorter and not 0: the time on the wire by an RNIC's timestamps, without the delay of
- * polling. hp3_probe_timed() returns true if this is the first answer to a probe of which the
- * engine still has a record. Only such an answer shows that the peer is alive.
+ * late ids. The RTT is the time since the PROBE action. `took_ns` is the time on the wire by an
+ * RNIC's timestamps, without the delay of polling. If `took_ns` is shorter than that, and not 0,
+ * hp3_probe_timed() uses it as the RTT. hp3_probe_timed() returns true if this is the first answer
+ * to a probe of which the engine still has a record. Only such an answer shows that the peer is
+ * alive.
  */
 void hp3_probe_reply(
 	struct hp3_engine *e, uint32_t id, bool ce, uint64_t now, struct hp3_acts *acts);
@@ -631,15 +639,15 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 /*
  * Verbs mode, where the engine sees no packets: completions of a queue pair since the last call.
  * `took_ns` is the time from post to completion of the newest work request (0: none). `least_ns` is
- * the shortest such time of work requests that had as many bytes before them in the send queue as
- * the newest one. The engine treats both as RTTs. A decision that follows from them has cause
- * COMPLETION. Work requests that are posted and not completed count as in flight. If completions
- * stop, the engine suspects a dead path.
+ * the shortest time of a work request under the same condition: the same number of bytes before it
+ * in the send queue. The engine treats both times as RTTs. A decision that follows from these times
+ * has cause COMPLETION. Work requests that are posted and not completed count as in flight. If
+ * completions stop, the engine suspects a dead path.
  *
- * `home` and `port` are as the actuator reports them. If they differ from the engine's ports, and
- * no move is under way, the engine adopts them. Call this function now and then even if nothing was
- * sent: the engine removes a queue pair without calls. Returns 0; -ENOENT: no such flow; -EINVAL:
- * not verbs mode, or no event has set it up.
+ * `home` and `port` are as the actuator reports them. If `home` or `port` differs from the engine's
+ * ports, and no move is under way, the engine adopts the reported ports. Call this function now and
+ * then even if nothing was sent: the engine removes a queue pair without calls. Returns 0; -ENOENT:
+ * no such flow; -EINVAL: not verbs mode, or no event has set it up.
  */
 struct hp3_completions {
 	uint16_t home, port; /* the RNIC's port; the port in use; 0: not known */
@@ -652,8 +660,8 @@ int hp3_completions(struct hp3_engine *e, uint32_t flow, const struct hp3_comple
 	uint64_t now, struct hp3_acts *acts);
 
 /*
- * Verbs mode: only these n ports can be probed and used between these ends (0: all). The caller
- * keeps the array while flows between these ends exist. Returns 0; -ENOENT: no such pair, or
+ * Verbs mode: only these n ports can be probed and used between these ends (n = 0: all ports). The
+ * caller keeps the array while flows between these ends exist. Returns 0; -ENOENT: no such pair, or
  * probing is off.
  */
 int hp3_qp_ports(
@@ -675,8 +683,8 @@ uint64_t hp3_engine_due(const struct hp3_engine *e);
 /* Iteration: the first flow in use with index >= `from`, or HP3_NO_FLOW. */
 uint32_t hp3_flow_next(const struct hp3_engine *e, uint32_t from);
 /*
- * The flow's remote QPN, as in a flow id; UINT32_MAX: this index is not in use. Cheap enough for a
- * linear search.
+ * The flow's remote QPN, as in a flow id; UINT32_MAX: this index is not in use. The function is
+ * cheap enough for a linear search.
  */
 uint32_t hp3_flow_rqpn(const struct hp3_engine *e, uint32_t flow);
 bool hp3_flow_is_moved(const struct hp3_engine *e, uint32_t flow);

@@ -2,13 +2,13 @@
 #pragma once
 /*
  * The decision record: for each action on a flow, the engine emits an event with the evidence for
- * that action. Later, the engine judges each move: the `ref` of event OUTCOME is the id of the
- * move's event.
+ * that action. Later, the engine judges each move, and emits an event OUTCOME. The `ref` of this
+ * event is the id of the move's event.
  *
  * Sequences of events:
  * - A complete move: SEVERE (evidence), ROUND (probes and answers), SUSPEND (the closing packet has
  *   left), then SWITCH or RECOVER. An OUTCOME follows a SWITCH.
- * - A move by command: the same without SEVERE and ROUND.
+ * - A move by command: as a complete move, without SEVERE and ROUND.
  * - A dead path: three ROUNDs, FAILOVER; later RESUME and OUTCOME.
  * - A dead reverse path: three ROUNDs, REPORT; the peer's hp3d emits REPLIES.
  */
@@ -41,9 +41,9 @@
 	/* about a port of a rail: link state in from and to, 1 is up; `reason`: the direction */  \
 	X(LINK, "link")                                                                            \
 	/* about this host and a peer (app/hp3d/pipe/agent_keys.c): */                             \
-	X(KEYED, "keyed") /* they have agreed on a key */                                          \
+	X(KEYED, "keyed") /* this host and the peer have agreed on a key */                        \
 	X(IDENTITY, "identity") /* the peer's identity has changed */                              \
-	/* the peer has this host's identity; to = 1: this host has to create a new one */         \
+	/* the peer has this host's identity; to = 1: this host has to create a new identity */    \
 	X(CLONED, "cloned")
 
 enum hp3_event_type {
@@ -58,8 +58,8 @@ enum hp3_event_type {
 	X(OPERATOR, "operator")                                                                    \
 	X(SETUP, "setup")                                                                          \
 	X(STOP, "stop")                                                                            \
-	/* The signal that made monitoring cycles congested. If several signals did, the first one \
-	 * of CNP, ECN, RTT. */                                                                    \
+	/* The signal that made monitoring cycles congested. If there were several: the first one  \
+	 * in the order CNP, ECN, RTT. */                                                          \
 	X(CNP, "cnp")                                                                              \
 	X(ECN, "ecn")                                                                              \
 	X(RTT, "rtt")                                                                              \
@@ -68,7 +68,8 @@ enum hp3_event_type {
 	X(LOSS, "loss") /* the path in use is lossy */                                             \
 	/* verbs mode: work requests take longer to complete than the shortest time seen */        \
 	X(COMPLETION, "completion")                                                                \
-	X(PORT_CNP, "port_cnp") /* ... and the RNIC's port counted CNPs, of any queue pair */      \
+	/* as COMPLETION; in addition, the RNIC's port counted CNPs, of any queue pair */          \
+	X(PORT_CNP, "port_cnp")                                                                    \
 	X(ADVICE, "advice") /* hp3-fleet named the port */                                         \
 	X(SPRAY, "spray") /* the flow was sprayed, and its peer has stopped resequencing it */
 
@@ -122,8 +123,9 @@ struct hp3_event {
 };
 
 /*
- * True for a ROUND that found no better path. A ROUND of a dead-path search is not fruitless if it
- * is a sign of a dead path: the probe of the port in use was lost, and another port answered.
+ * True for a ROUND that found no better path. Exception: false for a ROUND of a dead-path search
+ * that shows a sign of a dead path. The sign: the probe of the port in use was lost, and another
+ * port answered.
  */
 static inline bool hp3_event_is_fruitless(const struct hp3_event *event)
 {

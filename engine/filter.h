@@ -25,7 +25,7 @@ struct hp3_filter {
 	struct hp3_prefix peer[HP3_FILTER_MAX]; /* remote addresses */
 	struct hp3_qpns qpn[HP3_FILTER_MAX]; /* local QPNs */
 	uint64_t dscp; /* bit n: DSCP n in the first request of a queue pair; 0: all */
-	uint8_t peers, qpns; /* number of prefixes and ranges in use; 0: all */
+	uint8_t peers, qpns; /* number of prefixes; number of ranges; 0: all peers, all QPNs */
 };
 
 /* The first condition of the filter that a flow does not meet; NONE: the flow may move. */

@@ -17,7 +17,8 @@ struct hp3_pair_info {
 	uint32_t vlan;
 	uint8_t local[16], remote[16];
 	uint32_t flows;
-	/* searches and moves under way, except by operators, at set-up, and for dead paths */
+	/* searches and moves under way, without those by operators, at set-up, and for dead
+	 * paths */
 	uint32_t rounds;
 	bool pinned; /* the RNIC sent IP fragments, so flows do not move */
 	uint8_t peer; /* enum hp3_peer; PLAIN: the peer does not run hp3d */
@@ -26,10 +27,11 @@ struct hp3_pair_info {
 	uint8_t ttl; /* TTL of the switches that name paths; 0: not found, or no traces */
 	uint8_t reason; /* enum hp3_linear_reason of the last map tried */
 	bool keyed; /* this host shares a key with the peer */
-	/* agreements to spray with the remote address, from any local address and in any VLAN: this
-	 * host is the sender; this host is the receiver */
+	/* agreements to spray with the remote address, from any local address and in any VLAN;
+	 * sprays_out: as the sender; sprays_in: as the receiver */
 	uint16_t sprays_out, sprays_in;
-	uint16_t reads_out, reads_in; /* ... how many of these are about READ responses */
+	/* how many of sprays_out and sprays_in are about READ responses */
+	uint16_t reads_out, reads_in;
 	/* time since the peer last showed that it is alive; 0: never, or just now */
 	uint64_t peer_seen_ns;
 };
@@ -56,8 +58,8 @@ struct hp3_path_info {
 int hp3_trace_ask(struct hp3_engine *e, uint32_t flow, uint8_t ttl, const uint16_t *port,
 	uint32_t n, uint64_t now);
 /*
- * Results of the last hp3_trace_ask(). *missing: traces without a result yet. Returns the number of
- * traces.
+ * Results of the last hp3_trace_ask(). *missing: number of traces without a result yet. Returns the
+ * number of traces.
  */
 uint32_t hp3_trace_answers(
 	const struct hp3_engine *e, struct hp3_trace_answer *answer, uint32_t *missing);
@@ -70,10 +72,10 @@ bool hp3_path_of_port(const struct hp3_engine *e, uint32_t flow, uint16_t port, 
 
 /*
  * Finds up to `want` ports (at most HP3_PORTS_MAX) of an address pair, for an application that
- * chooses ports itself. `distinct`: each port takes another path; else the ports spread over the
- * known paths. No port takes a failed or lossy path. *paths: number of different paths among these
- * ports. Returns the number of ports; -ENOENT: no such pair; -ENODATA: the paths of the pair are
- * not known; -EXDEV: switches hash the QPN, too; -EPROTO: switches hash the opcode.
+ * chooses ports itself. `distinct`: each port takes a different path; otherwise, the ports spread
+ * over the known paths. No port takes a failed or lossy path. *paths: number of different paths
+ * among these ports. Returns the number of ports; -ENOENT: no such pair; -ENODATA: the paths of the
+ * pair are not known; -EXDEV: switches hash the QPN, too; -EPROTO: switches hash the opcode.
  */
 #define HP3_PORTS_MAX   64u
 #define HP3_PORTS_PATHS 256u
@@ -124,8 +126,8 @@ bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair);
 int hp3_pair_info(
 	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info);
 /*
- * The same for ends without a pair: no flow uses them, because this host only receives. Fills in
- * the key and the agreements only.
+ * As hp3_pair_info(), for ends without a pair. No flow uses such ends, because this host only
+ * receives. The function fills in only `keyed` and the agreements.
  */
 void hp3_pair_info_without_flow(
 	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info);

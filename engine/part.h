@@ -22,21 +22,22 @@ void *hp3_arena_take(struct hp3_arena *a, size_t n, size_t size);
 
 /* Each function may be NULL. */
 struct hp3_part {
-	/* Does this configuration have the part? NULL: always. If not, nothing below is called. */
+	/* Does this configuration have the part? NULL: always. If not, the engine calls no other
+	 * function of the part. */
 	bool (*is_on)(const struct hp3_engine_config *cfg);
 	/*
-	 * Sets the part's pointers to memory of the arena. To count, the function is called with an
-	 * arena that has no memory.
+	 * Sets the part's pointers to memory of the arena. To count the bytes, the engine passes an
+	 * arena without memory.
 	 */
 	void (*take)(struct hp3_engine *e, struct hp3_arena *a);
-	/* Sets up the part: e->cfg, e->seed and the memory of all parts are there. */
+	/* Sets up the part. Precondition: e->cfg, e->seed and the memory of all parts are set. */
 	void (*init)(struct hp3_engine *e);
 	/*
-	 * Does what is due at t->now. A part with more to do than one call may take sets
+	 * Does the work that is due at t->now. If the work is too much for one call, the part sets
 	 * t->acts->more.
 	 */
 	void (*tick)(struct hp3_turn *t);
-	/* When `tick` has to be called next (ns); UINT64_MAX: never. */
+	/* Time of the next call of `tick` (ns); UINT64_MAX: none. */
 	uint64_t (*due)(const struct hp3_engine *e);
 	/* e->cfg has changed. */
 	void (*reconfigured)(struct hp3_engine *e);

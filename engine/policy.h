@@ -3,9 +3,9 @@
 /*
  * Turns the table of policy (policy.def) into a configuration for an engine, in two steps. A
  * *table* configuration has, in each field that the table names, the operator's value or the
- * default. A *settled* configuration also has all values that follow from these. Dumps, reloads and
- * changes of single values work on the table configuration. hp3_engine_create() and
- * hp3_engine_reconfigure() take the settled configuration. So hp3d, the simulator and the tests
+ * default. A *settled* configuration also has all values that follow from the values of the table.
+ * Dumps, reloads and changes of single values work on the table configuration. hp3_engine_create()
+ * and hp3_engine_reconfigure() take the settled configuration. So hp3d, the simulator and the tests
  * derive the same settings from the same values.
  */
 #include "engine/engine.h"
@@ -13,14 +13,14 @@
 /* The column `reload` of the table. */
 #define HP3_RELOAD  true /* a reload may change this key */
 #define HP3_RESTART false
-#define HP3_STUDY   false /* a key for studies; needs a restart, too */
+#define HP3_STUDY   false /* a key for studies; a change needs a restart */
 
 /* The shipped configuration: every field of the table at its default, all others 0. */
 void hp3_policy_defaults(struct hp3_engine_config *table);
 
 /*
- * The settled configuration: sets the fields that follow from words, from other fields, or from the
- * table's fixed values. A caller may set `model` afterwards.
+ * The settled configuration: sets the fields that follow from `words`, from other fields, or from
+ * the table's fixed values. A caller may set `model` afterwards.
  */
 struct hp3_engine_config hp3_policy_settled(const struct hp3_engine_config *table);
 

@@ -18,14 +18,14 @@ struct hp3_spraying; /* spray/spray.h */
 struct hp3_part; /* part.h */
 struct hp3_pending; /* flows/pending.h */
 
-/* connection requests that wait for their REP, or for the confirmation of the REP */
+/* most connection requests that wait for their REP, or for the confirmation of the REP */
 #define HP3_CM_PENDING 256u
 
 /* A held packet as the engine sees it; the caller has the packet itself. Index 0 is never used. */
 struct hp3_held {
 	uint32_t next; /* next in the FIFO, or in the free list */
 	uint32_t psn;
-	uint32_t end; /* PSN after all packets that the RNIC had emitted up to this one */
+	uint32_t end; /* PSN after all packets that the RNIC had emitted up to this packet */
 	uint16_t len;
 	uint8_t opcode;
 	uint8_t flags; /* HP3_HELD_* */
@@ -43,7 +43,8 @@ struct hp3_held {
 #define HP3_USE_GUARD   0x08u /* an RNIC may reply to a duplicate from hp3d */
 #define HP3_USE_REPROBE 0x10u /* a re-probe of a better path is due later (reprobe.c) */
 
-#define HP3_GUARD_READS 16u /* an RNIC rarely has more READs and ATOMICs outstanding */
+/* most requests of a guard; an RNIC rarely has more READs and ATOMICs outstanding */
+#define HP3_GUARD_READS 16u
 
 /*
  * A guard drops late ACKs with which a peer's RNIC answers a duplicate from hp3d. The local RNIC
@@ -51,13 +52,13 @@ struct hp3_held {
  * ATOMICs that left since the duplicate.
  */
 struct hp3_guard {
-	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: PSN after it */
+	uint32_t psn[HP3_GUARD_READS], end[HP3_GUARD_READS]; /* end: PSN after the request */
 	uint8_t n;
 };
 
 /*
  * State of a flow during a search or move, besides its record: the search, the resulting move, the
- * FIFO, timers, and state that outlives the move. Its index is the slot.
+ * FIFO, timers, and state that outlives the move. The index of this record is the flow's slot.
  */
 struct hp3_move {
 	uint32_t flow;
@@ -76,7 +77,7 @@ struct hp3_move {
 	struct hp3_closing closing;
 	/* time of the request; time when the closing packet left, 0: not yet */
 	uint64_t t_ask, t_close;
-	uint64_t moved_pkts, moved_bytes; /* all that was held during the move */
+	uint64_t moved_pkts, moved_bytes; /* packets and bytes that were held during the move */
 	/* verbs mode: the engine has asked the actuator to suspend the queue pair */
 	bool suspended;
 	struct hp3_search search;
@@ -104,7 +105,8 @@ struct hp3_active {
 struct hp3_rate {
 	struct hp3_dcqcn rp;
 	struct hp3_pacer pacer;
-	/* lowest rate (bit/s) that sends all waiting packets in time (rule 14); 0: none waits */
+	/* lowest rate (bit/s) that sends all waiting packets in time (rule 14); 0: no packet
+	 * waits */
 	uint64_t floor;
 	/* PSN after the newest retransmission; PSN after all packets that the RNIC had emitted at
 	 * that time */
@@ -186,7 +188,7 @@ struct hp3_losses {
 	uint64_t stuck_at; /* ns: when the RNIC first retransmitted from `una` */
 };
 
-#define HP3_LOSS      8u /* level of one loss, so 31 losses fit */
+#define HP3_LOSS      8u /* level that one loss adds; `level` has room for 31 losses */
 #define HP3_LOSS_SETS 256u
 #define HP3_LOSS_WAYS 4u
 
@@ -202,13 +204,13 @@ struct hp3_began {
  */
 struct hp3_near {
 	uint32_t key; /* signature of pair and window */
-	uint32_t last, last_at; /* the flow that last sent in this window; time of that */
+	uint32_t last, last_at; /* the flow that last sent in this window; time when it did */
 	uint32_t other_at; /* time when a flow other than `last` sent in this window */
 	/* the unpaired flow that sent the highest PSN of the window; time of its newest packet
 	 * there */
 	uint32_t leader, lead_at;
 	uint32_t follow_at; /* time when another unpaired flow sent in this window */
-	/* ... PSNs that these other unpaired flows have sent: the first follow_to ones of the
+	/* the PSNs that the other unpaired flows have sent are below offset follow_to of the
 	 * window */
 	uint16_t follow_to;
 };
@@ -287,7 +289,7 @@ struct hp3_engine {
 	struct hp3_rate *rates; /* by flow; cc = dcqcn */
 	bool pacing_ended; /* hp3_pacing_stop() */
 	bool forgetting; /* hp3_missed() was called and has not returned HP3_NO_FLOW yet */
-	uint64_t untracked_until; /* as hp3_pair.untracked_until, for all pairs */
+	uint64_t untracked_until; /* like hp3_pair.untracked_until, for all pairs */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
 	struct hp3_unauth_state *unauth_state; /* by flow */
@@ -301,15 +303,15 @@ struct hp3_engine {
 	uint32_t nmoves; /* slots in use */
 	uint32_t nmoving; /* flows whose state is not STEADY */
 	uint32_t nflows, free_flow, nmoved;
-	/* oldest announced flow (flows/announced.h); their number */
+	/* oldest announced flow (flows/announced.h); number of announced flows */
 	uint32_t announced, nannounced;
 	uint32_t nreplies; /* flows whose replies do not leave on the RNIC's port */
 	uint32_t age_hand, room_hand;
-	uint32_t age_left; /* records left in this step of ageing */
+	uint32_t age_left; /* flow records left in this step of ageing */
 	uint8_t tick_hand; /* index in `ticking`: this part runs first */
-	uint64_t tick_at; /* time of its last call */
-	uint32_t free_held,
-		last_free; /* free entries of `held`, longest free first; the last one stays */
+	uint64_t tick_at; /* time of the last hp3_tick() */
+	/* free entries of `held`, longest free first; the last entry always stays free */
+	uint32_t free_held, last_free;
 	uint64_t age_due, active_due;
 	struct hp3_deadlines deadlines; /* of slots in use */
 	/* since this time, hp3_tick() was always called in time, so hp3d is not the cause of a
@@ -321,11 +323,12 @@ struct hp3_engine {
 	uint64_t strays_until;
 	uint64_t rng;
 	uint8_t setup_late; /* set-ups in a row whose first data came before any answer */
-	uint8_t setup_skip; /* this many of the next set-ups send no probes */
+	uint8_t setup_skip; /* number of the next set-ups that send no probes */
 	uint64_t hold_bytes;
-	uint32_t hold_packets, hold_rx; /* in both directions; from the network */
-	uint32_t hold_most; /* limit of hold_packets, from hp3_hold_room() */
-	/* next entry of `cm`: for requests from the network; from the local host */
+	/* number of held packets: in both directions; from the network */
+	uint32_t hold_packets, hold_rx;
+	uint32_t hold_most; /* upper limit of hold_packets, from hp3_hold_room() */
+	/* next entry of `cm`: for requests from the network; for requests from the local host */
 	uint32_t cm_next[2];
 	struct hp3_cm_pending cm[HP3_CM_PENDING];
 	struct hp3_stats stats;

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Counters of one engine. Only the thread that drives the engine writes them. Other threads may
- * read single values at any time (aligned 64-bit loads). One list defines struct, names and help
- * texts.
+ * read single values at any time (aligned 64-bit loads). One list defines the struct, the names and
+ * the help texts of all counters.
  */
 #include <stdint.h>
 

@@ -2,9 +2,10 @@
 #pragma once
 /*
  * Announced flows: flow records that exist because of a message from a peer or a local process.
- * Their queue pair has sent nothing, and they are not paired. Announced flows take at most half of
- * the table, and each address pair has a quota of them per source (rule 11). If the table is full
- * when a queue pair of the local RNIC needs a record, hp3d removes an announced flow.
+ * Their queue pairs have sent nothing, and the flows are not paired. Announced flows take at most
+ * half of the table, and each address pair has a quota of announced flows per source (rule 11). If
+ * the table is full when a queue pair of the local RNIC needs a record, hp3d removes an announced
+ * flow.
  */
 #include "engine/state.h"
 
@@ -19,7 +20,7 @@ void hp3_announced_add(struct hp3_engine *e, uint32_t flow, enum hp3_announcer w
  */
 void hp3_announced_end(struct hp3_engine *e, uint32_t flow);
 /*
- * An old announced flow that may be dropped; HP3_NO_FLOW: none. `alone`: only a flow that is the
- * only one of its address pair, so that the pair becomes free, too.
+ * An old announced flow that may be dropped; HP3_NO_FLOW: none. `alone`: the flow has to be the
+ * only flow of its address pair, so that its removal also frees the pair.
  */
 uint32_t hp3_announced_spare(const struct hp3_engine *e, bool alone);

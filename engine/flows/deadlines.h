@@ -2,10 +2,11 @@
 #pragma once
 /*
  * Deadlines of numbered items: a heap with four children per node and an index by item. An item has
- * one deadline at most. Setting or removing one takes log4(items) steps; reading the earliest takes
- * one.
+ * one deadline at most. Setting or removing a deadline takes log4(items) steps; reading the
+ * earliest deadline takes one step.
  *
- * Times are ns. The caller provides the memory: `most` entries and `most` places, places all 0.
+ * Times are ns. The caller provides the memory: `heap` and `place` with one entry per item, `place`
+ * all 0.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -31,8 +32,8 @@ static inline uint64_t hp3_deadline_of(const struct hp3_deadlines *d, uint32_t i
 }
 
 /*
- * _next: the earliest deadline; UINT64_MAX: none. _item: the item with that deadline; call it only
- * if there is one.
+ * _next: the earliest deadline; UINT64_MAX: none. _item: the item with the earliest deadline. Call
+ * _item only if an item has a deadline.
  */
 static inline uint64_t hp3_deadline_next(const struct hp3_deadlines *d)
 {

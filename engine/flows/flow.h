@@ -3,9 +3,9 @@
 /*
  * A flow record: the requester stream of one queue pair. Once paired, a flow has two keys:
  * (addresses, remote QPN) for packets from the RNIC, (addresses, local QPN) for packets from the
- * network. Only the thread that drives the engine writes it. In steady state, a request without
- * AckReq touches only the first cache line of the record. The second cache line is for pairing,
- * bookkeeping and the path monitor, which replies feed.
+ * network. Only the thread that drives the engine writes the record. In steady state, a request
+ * without AckReq touches only the first cache line of the record. The second cache line has the
+ * state of pairing, bookkeeping and the path monitor, which replies update.
  */
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
@@ -32,12 +32,13 @@
 #define HP3_FF_WENT_BACK 0x100u
 #define HP3_FF_CLOSE_ACK 0x200u /* set AckReq on every transmission of mark_psn (rule 8) */
 /* free: 0x400u, 0x800u */
-/* a READ or ATOMIC is outstanding: the peer sends later ACKs after its responses */
+/* a READ or ATOMIC is outstanding: the peer sends its responses before any later ACK */
 #define HP3_FF_READS 0x1000u
 #define HP3_FF_FRESH 0x2000u /* the flow has moved and has sent nothing on the new port yet */
 /* the path was reported as severely congested, and has not been calm since (hp3_monitor_calm()) */
 #define HP3_FF_SEVERE 0x4000u
-#define HP3_FF_PACED  0x8000u /* its rate is below line rate: packets go through the pacer */
+/* the flow's rate is below line rate: packets go through the pacer */
+#define HP3_FF_PACED 0x8000u
 /* flags about the newest packet */
 #define HP3_FF_OF_NEWEST (HP3_FF_LAST_CLOSE | HP3_FF_IDLE_PROOF | HP3_FF_WENT_BACK)
 
@@ -60,7 +61,7 @@
 #define HP3_FW_QUIET 0x08u
 /*
  * The local RNIC may wait for something before una: it misses a part of a READ, or was reset. So
- * hp3d sends it no NAK (rule 4).
+ * hp3d sends this RNIC no NAK (rule 4).
  */
 #define HP3_FW_DOUBT 0x10u
 /* the flow's entry in the ring of active.c is about the previous queue pair */
@@ -79,12 +80,14 @@
 #define HP3_FW_UNREAD      0x200u
 #define HP3_FW_BLAMED      0x400u /* the flow is stalled; probes show that its path is the cause */
 #define HP3_FW_COMPLETIONS 0x800u /* verbs mode: completions replace packets */
-/* ... and the flow's first path was never compared with another one */
+/* with HP3_FW_COMPLETIONS: the flow's first path was never compared with another path */
 #define HP3_FW_BEGINS 0x2000u
 #define HP3_FW_AGREED 0xd000u /* all agreement flags below */
 #define HP3_FW_SPRAY  0x1000u /* the flow has an agreement to spray its requests (spray.h) */
-#define HP3_FW_READS  0x4000u /* ... to resequence the READ responses that it receives */
-#define HP3_FW_READ   0x8000u /* ... to spray the READ responses that it sends */
+/* the flow has an agreement to resequence the READ responses that its RNIC receives */
+#define HP3_FW_READS 0x4000u
+/* the flow has an agreement to spray the READ responses that its RNIC sends */
+#define HP3_FW_READ 0x8000u
 
 #define HP3_NO_PATH         0xffu
 #define HP3_RETRANSMITS_MAX 1023u
@@ -98,7 +101,8 @@ enum hp3_challenge_state {
 	HP3_CH_IDLE,
 	HP3_CH_CHOOSING, /* the packet is not chosen yet */
 	HP3_CH_ARMED, /* the packet ch_psn left with AckReq */
-	/* a reply with ch_psn arrived; a reply to another queue pair would make it ambiguous */
+	/* a reply with ch_psn arrived; a reply to another queue pair would make the challenge
+	 * ambiguous */
 	HP3_CH_ANSWERED,
 };
 
@@ -131,18 +135,19 @@ struct hp3_unpaired {
 	uint64_t ch_until; /* ns: time limit of ch_state */
 	uint32_t ch_psn : 24; /* PSN of the forced challenge */
 	uint32_t ch_state : 7; /* enum hp3_challenge_state */
-	/* replies to two queue pairs arrived, or another flow requested an ACK for this PSN, too */
+	/* replies to two queue pairs arrived, or another flow also requested an ACK for this PSN */
 	uint32_t ch_ambiguous : 1;
 	uint32_t ch_lqpn : 24; /* ANSWERED: local QPN of the reply */
 	uint32_t cand_hits : 8;
-	uint32_t ch_count : 17; /* CHOOSING: packets left until one is chosen */
+	uint32_t ch_count : 17; /* CHOOSING: number of packets until one is chosen */
 	uint32_t ch_voids : 15; /* value of hp3_pair.voids when the challenge left */
-	uint32_t ch_sent; /* time when it left, in units of 2^HP3_CH_SHIFT ns */
+	uint32_t ch_sent; /* time when the forced challenge left, in units of 2^HP3_CH_SHIFT ns */
 	uint32_t cand_lqpn; /* candidate: local QPN of earlier challenges */
 	uint32_t nat_psn : 24; /* PSN of the natural challenge */
 	uint32_t natural : 1; /* a natural challenge is outstanding */
-	uint32_t nat_read : 1; /* ... and its packet is a READ */
-	uint32_t nat_sent; /* time when it left, in units of 2^HP3_TICK_SHIFT ns */
+	uint32_t nat_read : 1; /* the natural challenge is a READ */
+	/* time when the natural challenge left, in units of 2^HP3_TICK_SHIFT ns */
+	uint32_t nat_sent;
 	uint16_t ch_wait; /* packets sent while waiting for a natural challenge */
 	/* forced challenges without a reply since the last hit, although new packets left */
 	uint8_t misses;
@@ -165,7 +170,7 @@ struct hp3_unsent {
 
 struct hp3_flow {
 	/* first cache line */
-	/* IPv4: local << 32 | remote; IPv6: keyed hash of both addresses, which are in the pair */
+	/* IPv4: local << 32 | remote; IPv6: keyed hash of both addresses, which the pair stores */
 	uint64_t addr;
 	uint32_t rqpn : 24; /* remote QPN; in packets that leave */
 	uint32_t pmtu_log2 : 8; /* 0: not known */
@@ -196,7 +201,7 @@ struct hp3_flow {
 	uint32_t msn : 24; /* of the last reply */
 	/* entry of the pair's path table that counts the flow as active, or HP3_NO_PATH */
 	uint32_t path : 8;
-	struct hp3_backoff backoff; /* before the next search */
+	struct hp3_backoff backoff; /* wait before the next search */
 	union {
 		struct hp3_unsent unsent; /* neither started nor paired */
 		struct hp3_unpaired unpaired; /* started, not paired */

@@ -21,8 +21,8 @@ void hp3_key_hash(
 uint64_t hp3_key_addr(const struct hp3_engine *e, const struct hp3_ends *ends);
 /*
  * Signature and bucket of a key: a sum of two keyed products (NH of UMAC, RFC 4418 section 5.2).
- * Both halves are folded and spread for the bucket. burst.c computes it for several packets at
- * once.
+ * The bucket results from both halves of the sum, folded and spread. burst.c computes this hash for
+ * several packets at once.
  */
 static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32_t qpn,
 	uint32_t vlan, enum hp3_dir dir, uint32_t *sig, uint32_t *bucket)
@@ -37,7 +37,7 @@ static inline void hp3_key_mix(const struct hp3_engine *e, uint64_t addr, uint32
 }
 
 /*
- * The flow of a packet sent from here (TX: to remote QPN `qpn`) or received here (RX: at local QPN
+ * The flow of a packet that this host sends (TX: to remote QPN `qpn`) or receives (RX: at local QPN
  * `qpn`).
  */
 uint32_t hp3_flow_at(

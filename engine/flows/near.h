@@ -2,21 +2,21 @@
 #pragma once
 /*
  * Finds the flows of an address pair that have recently sent near a PSN. A reply with this PSN may
- * be for any of them (rule 15). This is a hash table of PSN windows: an entry covers HP3_NEAR_PSNS
- * PSNs of one pair. The entry has the flow that last sent in its window, and the time when another
- * flow last did. It also has the leader, the unpaired flow that sent the highest PSN of the window,
- * and the highest PSN that other unpaired flows sent. Look-ups and updates touch a fixed number of
- * entries, however many flows the pair has.
+ * be for any of them (rule 15). The flows are in a hash table of PSN windows: an entry covers
+ * HP3_NEAR_PSNS PSNs of one pair. The entry has the flow that last sent in its window, and the time
+ * when another flow last sent there. The entry also has the leader (the unpaired flow that sent the
+ * highest PSN of the window), and the highest PSN that other unpaired flows sent. Look-ups and
+ * updates touch a fixed number of entries, however many flows the pair has.
  *
  * Entries expire after challenge_timeout_ns: older requests have been answered, or never will be.
  *
  * Two keys with the same signature share an entry. For keys without a place in a full hash set, the
  * table answers as if other flows were near (stats.near_full). Both cases delay pairing, but cannot
- * make it wrong.
+ * cause a wrong pairing.
  *
- * The engine updates the table while a flow is unpaired, or while it has no flow. It also does so
- * for a while after a request of a queue pair without a record, a reply to an unknown local QPN, or
- * a reply that contradicts a pairing.
+ * The engine updates the table while a flow is unpaired, or while the engine has no flow. It also
+ * updates the table for a while after a request of a queue pair without a record, a reply to an
+ * unknown local QPN, or a reply that contradicts a pairing.
  */
 #include "engine/state.h"
 
@@ -29,7 +29,7 @@
  */
 void hp3_near_keep(struct hp3_engine *e, uint64_t now);
 void hp3_near_rest(struct hp3_engine *e, uint64_t now);
-/* Does the table cover all packets that were sent within challenge_timeout_ns? */
+/* Does the table cover all packets that were sent within the last challenge_timeout_ns? */
 bool hp3_near_is_whole(const struct hp3_engine *e, uint64_t now);
 /* The time from which hp3_near_is_whole() is true. */
 uint64_t hp3_near_whole_at(const struct hp3_engine *e);
@@ -44,7 +44,7 @@ void hp3_near_note_untracked(
 	struct hp3_engine *e, uint32_t pair, uint32_t psn, uint64_t now, uint64_t until);
 /*
  * The flow's record is about to forget the packets in flight. Until `until`, their PSNs count as
- * sent by a queue pair without a record. True: another flow was near one of these PSNs, or there
+ * sent by a queue pair without a record. True: another flow was near one of these PSNs, or the PSNs
  * are too many to check.
  */
 bool hp3_near_abandon(struct hp3_engine *e, uint32_t flow, uint64_t now, uint64_t until);

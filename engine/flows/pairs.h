@@ -3,7 +3,7 @@
 /*
  * Address pairs: local address, remote address and VLAN of flows. A record has the state that the
  * flows of a pair share: addresses, list of flows, probes. IPv4 packets in steady state do not
- * touch the record. Addresses of IPv6 packets are compared with it.
+ * touch the record. For an IPv6 packet, the engine compares the addresses with the record.
  */
 #include "engine/ends.h"
 #include "engine/flows/flow.h"
@@ -19,22 +19,25 @@ struct hp3_pair {
 	uint32_t chain; /* next pair of the same hash chain, or of the free list */
 	uint32_t flows; /* first flow, HP3_NO_FLOW if none */
 	uint32_t nflows;
-	uint32_t nunpaired; /* how many of these are unpaired */
+	uint32_t nunpaired; /* number of unpaired flows of the pair */
 	uint64_t began; /* time when the newest flow of the pair began */
 	uint32_t announced[HP3_ANNOUNCERS]; /* number of announced flows, by source (announced.h) */
-	/* searches and moves under way, except by operators, at set-up, and for dead paths */
+	/* searches and moves under way, without those by operators, at set-up, and for dead
+	 * paths */
 	uint32_t nmoves;
 	struct hp3_probe_budget budget;
 	bool paths_ready; /* the pair's path table is initialised */
 	/* Does the peer run hp3d? */
-	/* true: it does not, as it answered no peer probe; no further peer probe before peer_ask */
+	/* true: the peer does not run hp3d, because it answered no peer probe; the engine sends it
+	 * no further peer probe before peer_ask */
 	bool peer_plain;
 	uint8_t peer_silent; /* rounds of probes in a row that the peer did not answer */
 	uint64_t peer_seen; /* time when the peer's hp3d last showed that it is alive; 0: never */
 	/* peer_plain: time of the next peer probe; else: peer_plain is not set before this time */
 	uint64_t peer_ask;
 	/* Dead-path search: one at a time, for all flows of the pair (search/dead.c). */
-	uint16_t watch_slot; /* slot of this search; check that the slot still has it */
+	/* slot of the dead-path search; check that the slot still has this search */
+	uint16_t watch_slot;
 	uint8_t dead_level; /* dead-path searches in a row without a result */
 	uint8_t pause; /* longest natural pause of a flow (search/pause.h) */
 	uint64_t dead_wait; /* earliest time of the next dead-path search */
@@ -42,7 +45,8 @@ struct hp3_pair {
 	/* Paths that drop long packets silently (search/size.c). */
 	/* longest request of a flow without a known path MTU: bytes of the IP datagram */
 	uint16_t longest;
-	/* such a path was found: until this time, all probes are as long as data */
+	/* a path that drops long packets was found: until this time, all probes are as long as
+	 * data */
 	uint64_t swallows_until;
 	/* the RNIC sent IP fragments: no moves until this time (rule 17); 0: it sent none */
 	uint64_t pinned_until;

@@ -9,9 +9,9 @@
  *   proven after a while.
  * - The set-up of a queue pair: its local QPN and its first PSN. The flow is paired once a new
  *   stream begins with that PSN, or once an earlier end is carried out. A set-up with an unknown
- *   PSN waits only together with such an end. The set-up is dropped if the queue pair that was set
- *   up ends. If two local queue pairs were set up that may begin with the same PSN, neither set-up
- *   pairs the flow: a challenge does (rule 15).
+ *   PSN waits only together with an earlier end. The set-up is dropped if the queue pair that was
+ *   set up ends. If two local queue pairs were set up that may begin with the same PSN, neither
+ *   set-up pairs the flow: a challenge does (rule 15).
  *
  * If more packets leave after an end event, the engine drops the end, and sets went_on. The next
  * queue pair may have begun exactly at the next PSN. went_on counts until the peer acknowledges one
@@ -37,7 +37,8 @@ struct hp3_pending {
 	bool end : 1; /* an end waits for proof */
 	bool went_on : 1; /* more packets left after an end event */
 	bool after : 1; /* the set-up event came while the end waited */
-	bool contested : 1; /* another local queue pair was set up, too */
+	/* another local queue pair was set up that may begin with the same PSN */
+	bool contested : 1;
 	bool gone : 1; /* the queue pair `lqpn` has ended */
 	bool rival_gone : 1; /* the queue pair `rival` has ended */
 };
@@ -51,9 +52,9 @@ bool hp3_pending_end(const struct hp3_engine *e, uint32_t flow, uint32_t len);
 /* The waiting set-up that may pair the flow, if it came after the waiting end; NULL: none. */
 const struct hp3_pending *hp3_pending_next(const struct hp3_engine *e, uint32_t flow);
 /*
- * True: a new queue pair that begins at this PSN would look like the same stream. An end event
- * came, and the peer has acknowledged no packet that left after the event. The PSN is the next PSN,
- * in flight, or slightly before the PSNs in flight.
+ * True: a new queue pair that begins at this PSN would look like the same stream. For this, an end
+ * event must have come, and the peer must have acknowledged no packet that left after the event.
+ * The PSN must be the next PSN, a PSN in flight, or slightly before the PSNs in flight.
  */
 bool hp3_pending_may_begin_at(const struct hp3_engine *e, uint32_t flow, uint32_t psn);
 void hp3_pending_end_add(struct hp3_engine *e, uint32_t flow);

@@ -3,8 +3,9 @@
 /*
  * Hash index: 32-bit signature -> flow record. A bucket is one cache line: eight signatures, and
  * eight references to records. One or two vector instructions compare all signatures if the CPU has
- * them. A key is in its own bucket or, if that was full, in one other bucket. Its own bucket is
- * then marked. So a look-up without a hit usually reads one cache line.
+ * them. A key is in its own bucket, or in one other bucket if its own bucket was full. In the
+ * second case, its own bucket is marked (HP3_BUCKET_OVER). So a look-up without a hit usually reads
+ * one cache line.
  *
  * A matching signature is a hint: the caller compares the key with the record.
  */

@@ -12,8 +12,8 @@
 /* life.c */
 uint32_t hp3_flow_add(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn);
 /*
- * The same for a queue pair of which the engine has seen no packet from the local RNIC. The quotas
- * of announced flows apply (flows/announced.h).
+ * As hp3_flow_add(), for a queue pair of which the engine has seen no packet from the local RNIC.
+ * The quotas of announced flows apply (flows/announced.h).
  */
 uint32_t hp3_flow_announce(
 	struct hp3_turn *t, const struct hp3_ends *ends, uint32_t rqpn, enum hp3_announcer who);
@@ -36,12 +36,13 @@ void hp3_flow_unpair(struct hp3_turn *t, uint32_t flow);
 /*
  * Begins a new epoch, that is, a new stream of PSNs: drops held packets and unpairs the flow.
  * Packets of the earlier epoch may be in flight, but the engine has no record of them (rule 16).
- * `reported`: an event reported the new epoch; else the engine concludes it from a packet.
+ * `reported`: an event reported the new epoch. False: a packet shows the new epoch.
  */
 void hp3_flow_epoch(struct hp3_turn *t, uint32_t flow, bool reported);
 /*
- * The same, but sends held packets, in order, instead of dropping them. For connection management,
- * which anyone can forge, and for events that may be about another queue pair (HP3_UP_RELEASE).
+ * As hp3_flow_epoch(), but sends held packets, in order, instead of dropping them. Used for
+ * messages of connection management, which anyone can forge. Also used for events that may be about
+ * another queue pair (HP3_UP_RELEASE).
  */
 void hp3_flow_over(struct hp3_turn *t, uint32_t flow);
 
@@ -53,10 +54,10 @@ static inline bool hp3_asks(const struct hp3_view *v)
 
 /* challenge.c */
 /*
- * Replies may arrive to packets of `flow` that its record does not have any more. If other flows
- * are near the PSNs of these packets, the address pair sends no challenges for a while. `first`:
- * this is the first flow of its pair. Then the pair sends none either, because replies to earlier
- * requests of any queue pair may arrive.
+ * Replies may arrive to packets of `flow` that are no longer in its record. If other flows are near
+ * the PSNs of these packets, the engine sends no challenges of the address pair for a while.
+ * `first`: `flow` is the first flow of its pair. In this case, the engine also sends no challenges,
+ * because replies to earlier requests of any queue pair may arrive.
  */
 void hp3_challenge_quiet(struct hp3_turn *t, uint32_t flow, bool first);
 /*
@@ -91,8 +92,8 @@ bool hp3_is_near(const struct hp3_flow *f, uint32_t psn);
 bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 /*
- * Most flows of a pair that are examined while flows/near.h is incomplete. In a pair with more
- * flows, all count as near.
+ * Most flows of a pair that the engine examines while the table of flows/near.h is incomplete. In a
+ * pair with more flows, all flows count as near.
  */
 #define HP3_NEAR_FLOWS 256u
 /*
@@ -111,7 +112,10 @@ uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3
  * of challenges.
  */
 bool hp3_ask_naturally(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
-/* Registers the packet with this PSN, which gets AckReq, as a forced challenge. False: as above. */
+/*
+ * Registers the packet with this PSN, which gets AckReq, as a forced challenge. False: another flow
+ * has taken the place in the index of challenges.
+ */
 bool hp3_ask_forced(struct hp3_turn *t, uint32_t flow, uint32_t psn);
 /*
  * hp3_forced_at(): the flow with an outstanding forced challenge at this PSN. hp3_asked_by_force():
@@ -126,13 +130,13 @@ bool hp3_is_refuted(struct hp3_turn *t, uint32_t flow);
 /* void.c: discards pairings by challenge that are wrong, or no longer right */
 void hp3_void(struct hp3_turn *t, uint32_t flow);
 /*
- * The local QPN of this flow's replies may be paired with another flow near this one. Unpairs one
+ * Another flow near this flow may be paired with the local QPN of this flow's replies. Unpairs one
  * such flow per call.
  */
 void hp3_void_near(struct hp3_turn *t, uint32_t flow);
 /*
- * A reply to a local QPN without a flow has arrived. A flow that is wrongly paired with another
- * local QPN may wait for this reply.
+ * A reply to a local QPN without a flow has arrived. If a flow waits for this reply, and is paired
+ * with another local QPN, its pairing is wrong, and the function discards the pairing.
  */
 void hp3_void_elsewhere(struct hp3_turn *t, uint32_t pair, const struct hp3_pkt *pkt);
 /*
@@ -153,7 +157,7 @@ void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);
  */
 void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /*
- * Checks the pairing of a flow that was paired by challenge, or not at all, and sends `psn` again.
- * `first`: the packet before `psn` was a first transmission.
+ * Checks the pairing of a flow that sends `psn` again. Precondition: the flow is paired by
+ * challenge, or unpaired. `first`: the packet before `psn` was a first transmission.
  */
 void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bool first);

@@ -15,7 +15,7 @@
 /* State of the flow, as its own packets show it. */
 enum hp3_traffic {
 	HP3_TRAFFIC_NONE, /* nothing was sent in this epoch */
-	/* no packet for 200 ms, and all were acknowledged; else no packet for idle_age_ns */
+	/* no packet for 200 ms and all are acknowledged, or no packet for idle_age_ns */
 	HP3_TRAFFIC_RESTS,
 	HP3_TRAFFIC_BUSY,
 };
@@ -25,7 +25,7 @@ enum hp3_up {
 	HP3_UP_PLACE, /* search a path; the local QPN is not trusted */
 	HP3_UP_PAIR,
 	HP3_UP_RELEASE, /* new epoch; held packets are sent in order */
-	/* new epoch; held packets are dropped, because they are of the old queue pair */
+	/* new epoch; held packets, which are of the old queue pair, are dropped */
 	HP3_UP_DISCARD,
 	HP3_UP_NOTE, /* stored; applied once a new stream begins with the PSN of the event */
 };
@@ -36,8 +36,8 @@ struct hp3_may {
 };
 
 static const struct hp3_may hp3_may[HP3_QP_SOURCES][HP3_TRAFFIC_BUSY + 1][2] = {
-	/* first: the event has another local QPN than the flow, or the flow's is unknown; second:
-	 * the event has the flow's local QPN (is_own() in pass/qp.c) */
+	/* first: the event has another local QPN than the flow, or the flow's local QPN is unknown;
+	 * second: the event has the flow's local QPN (is_own() in pass/qp.c) */
 	[HP3_QP_SOURCE_CM] = {[HP3_TRAFFIC_NONE] = {{HP3_UP_PAIR, false}, {HP3_UP_PAIR, false}},
 		[HP3_TRAFFIC_RESTS] = {{HP3_UP_RELEASE, false}, {HP3_UP_RELEASE, false}},
 		/* IGNORE: cm.c stores the event until a new stream begins */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * How a flow moves: its slot with FIFO and timers during a move; the actions of the transition
- * table (rfr/transitions.h); its rate, CNPs and replies. search/ chooses the path, and owns the
- * record of the search in each slot (search/begin_end.h).
+ * How a flow moves: slots with FIFOs and timers; the actions of the transition table
+ * (rfr/transitions.h); the rate, CNPs and replies of a moving flow. search/ chooses the path, and
+ * owns the record of the search in each slot (search/begin_end.h).
  */
 #include "engine/flows/barred.h"
 #include "engine/flows/keys.h"
@@ -29,7 +29,7 @@ void hp3_hold_discard(struct hp3_turn *t, uint32_t flow); /* drops all */
 /* moves.c: actions of rfr/transitions.h */
 /*
  * Applies an input to the flow's state machine, and returns the action. Carries out actions that
- * end the move, and FAILOVER; the caller carries out all others.
+ * end the move, and FAILOVER; the caller carries out all other actions.
  */
 enum hp3_rfr_action hp3_move_input(struct hp3_turn *t, uint32_t flow, enum hp3_rfr_input input);
 /*
@@ -54,7 +54,7 @@ struct hp3_event *hp3_move_event(
  */
 void hp3_move_drain(struct hp3_turn *t, uint32_t flow);
 /*
- * May an operator or adviser move the flow to this port? 0, or an error as hp3_command() returns.
+ * May an operator or adviser move the flow to this port? Returns 0, or an error of hp3_command().
  */
 int hp3_move_refusal(
 	const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to, uint64_t now);
@@ -62,7 +62,7 @@ int hp3_move_refusal(
 /* cnps.c */
 /* A search or a drain begins: withholds CNPs of the flow until `until` (shield.h, rule 30). */
 void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until);
-/* The same for a round of probes: withholds CNPs for cc.withhold_percent of a base RTT. */
+/* A round of probes begins: withholds CNPs of the flow for cc.withhold_percent of a base RTT. */
 void hp3_cnps_wait_for_round(struct hp3_turn *t, struct hp3_move *m);
 /*
  * Ends the withholding. `left`: the flow has left the path that the CNPs were about. Otherwise, if
@@ -103,8 +103,8 @@ void hp3_rate_schedule(struct hp3_turn *t, uint32_t flow);
 
 /* pacing.c */
 /*
- * May this packet leave now? If not, it goes into the FIFO, and *vd is HOLD. If the FIFO has an
- * equal packet already, *vd is DROP.
+ * May this packet leave now? If not, the packet goes into the FIFO, and *vd is HOLD. If the FIFO
+ * has an equal packet already, *vd is DROP.
  */
 void hp3_rate_tx(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_held *h, struct hp3_verdict *vd);
@@ -129,7 +129,7 @@ void hp3_resume_rx(struct hp3_turn *t, uint32_t flow);
 /* replies.c: the responder stream, on dead paths */
 /*
  * The flow's requests move from port `from` to `to`. If replies to the peer leave on `from`, they
- * move, too.
+ * also move to `to`.
  */
 void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16_t to);
 /* The peer receives no replies: moves the replies to another path. */

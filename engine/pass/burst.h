@@ -5,9 +5,9 @@
  * instruction set, from the same source; isa.c selects one when the engine is created.
  *
  * The loop itself handles *steady* packets, which are nearly all IPv4 packets. Comparisons decide
- * whether a packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(), and
- * so do all packets of a short burst from the network (HP3_FEW). For a steady packet, the loops do
- * exactly what these two functions do.
+ * whether a packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(). So do
+ * all packets of a short burst from the network (HP3_FEW). On a steady packet, the loop has exactly
+ * the effect of hp3_tx() or hp3_rx().
  */
 #include "engine/pass/pass.h"
 
@@ -31,7 +31,8 @@ const struct hp3_isa *hp3_isa_best(void);
 /*
  * In bursts up to this length, the engine checks the ICRC of each reply of at most 160 bytes before
  * una moves (rule 26). READ data in longer replies advance una unchecked. In longer bursts, plain
- * progress (steady.h) does so, too. A later decision then waits for a checked reply (HP3_FW_SURE).
+ * progress (steady.h) also advances una unchecked. A later decision then waits for a checked reply
+ * (HP3_FW_SURE).
  */
 #define HP3_FEW 8u
 

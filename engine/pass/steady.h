@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Steps for every packet that packet.c or transmit.c handles. They monitor the path in use, and
- * record state of the newest packet that a later move needs. is_plain_progress() is also in the
- * loops of burst.c.
+ * Steps for every packet that packet.c or transmit.c handles. The steps monitor the path in use,
+ * and record the state of the newest packet, which a later move needs. The loops of burst.c also
+ * use is_plain_progress().
  */
 #include "base/likely.h"
 #include "engine/pass/pass.h"
@@ -36,8 +36,8 @@ static inline void watch_reply(struct hp3_engine *e, uint32_t flow, const struct
 	struct hp3_flow *f = &e->flows[flow];
 	uint32_t acked = (f->stream.una - una_before) & HP3_PSN_MASK;
 
-	/* All PSNs are answered. The first response to a READ alone only shows that the READ has
-	 * arrived. */
+	/* All PSNs are answered. (The first response to a READ is not enough: it only shows that
+	 * the READ has arrived.) */
 	if (f->stream.una == f->stream.nxt && f->stream.open_len == 0)
 		f->flags &= (uint16_t)~HP3_FF_READS;
 	if (!is_watched(e, f) || !in_window)
@@ -65,9 +65,9 @@ static inline void note_new(struct hp3_engine *e, uint32_t flow, const struct hp
 }
 
 /*
- * True: the reply is an unmarked ACK for a flow in steady state; it advances una, and does not
- * acknowledge all packets in flight. In a long burst, the ICRC of such a reply is not checked
- * (HP3_FEW).
+ * True: the reply is an unmarked ACK for a flow in steady state. This ACK advances una, but
+ * acknowledges only a part of the packets in flight. In a long burst, the ICRC of such a reply is
+ * not checked (HP3_FEW).
  */
 static inline __attribute__((always_inline)) bool is_plain_progress(
 	const struct hp3_flow *f, const struct hp3_view *v)

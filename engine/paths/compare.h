@@ -11,8 +11,8 @@
 struct hp3_comparing {
 	/* earliest time of the next burst; time-out of the current burst (0: no burst) */
 	uint64_t next, end;
-	/* time when this burst left; time when the last burst of the comparison ended (0: not
-	 * yet) */
+	/* time when the current burst left; time when the last burst of the comparison ended (0:
+	 * not yet) */
 	uint64_t sent, ended_at;
 	uint32_t pair; /* HP3_NO_PAIR: no comparison yet */
 	/* The slot in a probe id is HP3_COMPARE_SLOT for the first probe of a port, and

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The path that each flow uses; and traces, which find the switches on a path. The path table of an
+ * The path that each flow uses, and traces, which find the switches on a path. The path table of an
  * address pair is in ppp/paths.h.
  */
 #include "engine/common.h"
 
 /* paths.c */
 struct hp3_paths *hp3_paths_of(struct hp3_engine *e, uint32_t pair);
-/* Is the path of this port FAILED (ppp/paths.h), so that it is no candidate? */
+/* Is the path of this port FAILED (ppp/paths.h)? A FAILED path is no candidate. */
 bool hp3_path_has_failed(
 	struct hp3_engine *e, const struct hp3_flow *f, uint16_t port, uint64_t now);
 /* Is the path of this port LOSSY (ppp/paths.h)? */
@@ -18,7 +18,9 @@ bool hp3_path_is_lossy(struct hp3_engine *e, const struct hp3_flow *f, uint16_t 
 void hp3_path_enter(struct hp3_engine *e, uint32_t flow, uint64_t now);
 /* Stores the flow's results for the path in the path table. */
 void hp3_path_leave(struct hp3_engine *e, uint32_t flow, uint64_t now);
-/* Acknowledged data show the state of the path, without probes: updates the path table. */
+/*
+ * Updates the path table from acknowledged data, which show the state of the path without probes.
+ */
 void hp3_path_refresh(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /* For a new or removed pair: clears the pair's comparison of ports (compare.h) and its traces. */
 void hp3_pair_forget(struct hp3_engine *e, uint32_t pair);

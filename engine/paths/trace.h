@@ -21,11 +21,11 @@
  *     Wrong result (in LINEAR: two contradictions by one port) -> FIND_TTL;
  *     the fourth in a row -> REST
  *
- * Invariants: one trace of a pair is outstanding at a time, besides traces for an operator. All
- * pairs together stay within cfg.traces. A pair is traced only if its peer runs hp3d, or if peer
- * probes are configured. A trace has the PSN of a duplicate (rules 1 and 2). If switches
- * stay silent, or their answers are invalid, the pair returns to REST. A hop counts from its second
- * answer on, because switches do not sign their answers.
+ * Invariants: one trace of a pair is outstanding at a time, besides traces for an operator. The
+ * traces of all pairs together stay within the rate limit cfg.traces. A pair is traced only if its
+ * peer runs hp3d, or if peer probes are configured. A trace has the PSN of a duplicate (rules 1 and
+ * 2). If switches stay silent, or their answers are invalid, the pair returns to REST. A hop counts
+ * from its second answer on, because switches do not sign their answers.
  *
  * A path id is the number of a hop in this engine. Other hosts number hops differently.
  */
@@ -51,7 +51,9 @@ enum hp3_trace_state {
 	HP3_TRACE_BY_OPCODE,
 };
 
-/* How a trace differs from the sample, to see whether switches hash that field. */
+/*
+ * How a trace differs from the sample. Its result shows whether switches hash the different field.
+ */
 enum hp3_trace_other { HP3_TRACE_SAME, HP3_TRACE_OTHER_QPN, HP3_TRACE_OTHER_OPCODE };
 
 struct hp3_hop {
@@ -62,8 +64,8 @@ struct hp3_hop {
 
 struct hp3_trace_map {
 	struct hp3_linear l;
-	uint32_t users; /* pairs that learn or use it */
-	uint8_t ttl; /* of its traces */
+	uint32_t users; /* number of pairs that learn or use the map */
+	uint8_t ttl; /* TTL of the traces of this map */
 };
 
 /* Purpose of an outstanding trace. */
@@ -77,15 +79,16 @@ struct hp3_trace_air {
 };
 
 struct hp3_trace_pair {
-	uint64_t due; /* no trace before */
-	uint64_t checked; /* LINEAR: when the last check of the map ended well */
+	uint64_t due; /* earliest time of the next trace */
+	/* LINEAR: time when the last check of the map ended without a contradiction */
+	uint64_t checked;
 	uint64_t anew; /* TRACES: time of the next FIND_TTL */
-	uint32_t qpn; /* of the sample's traces */
+	uint32_t qpn; /* QPN of the sample's traces */
 	struct hp3_depth depth;
 	struct hp3_traces traces;
 	uint8_t state; /* enum hp3_trace_state */
 	uint8_t map; /* index of the linear map, or HP3_NO_MAP */
-	uint8_t ttl; /* of the switches that name paths; 0: not known */
+	uint8_t ttl; /* TTL of the switches that name paths; 0: not known */
 	uint8_t reason; /* enum hp3_linear_reason of the last map */
 	uint8_t tries; /* traces of the current port */
 	uint8_t checks; /* LINEAR: ports left in this check */
@@ -115,7 +118,7 @@ struct hp3_trace_answer {
 
 struct hp3_trace_wanted {
 	uint32_t pair;
-	uint32_t n, next, reported; /* ports in total; traced; with a result */
+	uint32_t n, next, reported; /* number of ports: in total; traced; with a result */
 	struct hp3_trace_answer answer[HP3_TRACE_WANTED];
 };
 

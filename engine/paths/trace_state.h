@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Shared by the files that implement the states of trace.h. trace_turn.c chooses the next trace and
- * evaluates its result. trace_state.c changes the state and updates the path table, and with it the
- * counts per path.
+ * evaluates its result. trace_state.c changes the state, and updates the path table and its counts
+ * of flows per path.
  */
 #include "engine/flows/barred.h"
 #include "engine/paths/paths.h"
@@ -23,13 +23,13 @@ void hp3_trace_result(
 
 /* trace_state.c */
 /*
- * The first flow of the pair that may carry traces, with this QPN (`with`) or with another;
- * HP3_NO_FLOW.
+ * The first flow of the pair whose QPN traces may carry. `with`: its remote QPN is `qpn`; false:
+ * its remote QPN differs from `qpn`. HP3_NO_FLOW: none.
  */
 uint32_t hp3_trace_find_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, bool with);
 /*
- * A flow of the pair whose QPN traces may carry; the flow with QPN `qpn` if there is one;
- * HP3_NO_FLOW: none.
+ * A flow of the pair whose QPN traces may carry, preferably the flow with QPN `qpn`. HP3_NO_FLOW:
+ * none.
  */
 uint32_t hp3_trace_flow(const struct hp3_engine *e, uint32_t pair, uint32_t qpn, uint64_t now);
 void hp3_trace_leave_map(struct hp3_engine *e, struct hp3_trace_pair *t);
@@ -41,13 +41,16 @@ void hp3_trace_clear_paths(struct hp3_engine *e, uint32_t pair, bool void_all);
 /* Stores the path of a port. True: it had another path before, so routes have changed. */
 bool hp3_trace_set_port(
 	struct hp3_engine *e, uint32_t pair, uint16_t port, uint32_t label, uint64_t now);
-/* Begins to find the TTL, first at `hint` if that is not 0. */
+/* Begins to find the TTL, first at `hint` if `hint` is not 0. */
 void hp3_trace_find_ttl(struct hp3_engine *e, uint32_t pair, uint8_t hint, uint64_t now);
 void hp3_trace_rest(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /* A wrong result: clears all results. Begins to find the TTL again, or rests (trace.h). */
 void hp3_trace_wrong(struct hp3_engine *e, uint32_t pair, uint64_t now);
 
-/* Shares or learns a map, as the TTL is found and the sample ports have their paths. */
+/*
+ * The TTL is found, and the sample ports have their paths. Shares the map of another pair, or
+ * learns a map.
+ */
 void hp3_trace_found(struct hp3_engine *e, uint32_t pair, uint64_t now);
 /*
  * A trace was added to the map that is being learnt: accepts or rejects the map if it has enough

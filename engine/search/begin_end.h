@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * How a path search (search_state.h) begins, goes on and ends. moves/ uses these functions, too: a
- * command begins a search without probes, and the end of a move ends its search.
+ * How a path search (search_state.h) begins, goes on and ends. The module moves also uses these
+ * functions: a command begins a search without probes, and the end of a move ends its search.
  *
  * Invariant: hp3_pair.nmoves is the number of the address pair's searches for which
  * hp3_search_is_own() is true. Only hp3_search_prepare() and hp3_search_release() change it.
@@ -31,9 +31,9 @@ struct hp3_search_step hp3_search_step(
  */
 void hp3_search_release(struct hp3_engine *e, const struct hp3_move *m, uint8_t use);
 /*
- * The move of this search has ended. Changes nothing unless hp3_search_is_own(). If the flow has
- * `moved` to the path that the search chose, learns the base RTT of this path from the probes. Sets
- * the time before the flow's next search, unless this search is no reason to wait (end.c).
+ * The move of this search has ended. Acts only if hp3_search_is_own(). If the flow has `moved` to
+ * the path that the search chose, learns the base RTT of this path from the probes. If this search
+ * is a reason to wait (end.c), sets the time before the flow's next search.
  */
 void hp3_search_settle(struct hp3_turn *t, const struct hp3_move *m, bool moved);
 /* Starts the back-off before the next search (ppp/discovery.h), of at least `least_ns`. */

@@ -2,11 +2,11 @@
 #pragma once
 /*
  * Length of a natural pause between a flow's replies. Reasons for pauses: ACKs are coalesced, a
- * responder takes time for a READ, many queue pairs share a slow link. A pause may repeat. So the
- * engine suspects a path only after a multiple of the longest pause (rule 28).
+ * responder takes time for a READ, many queue pairs share a slow link. Pauses of this length may
+ * repeat. So the engine suspects a dead path only after a multiple of the longest pause (rule 28).
  *
- * The length is stored as a code of six bits. Code 0: no pause seen. Code c: 2^(c/2) us, so that
- * neighbouring codes differ by the square root of two.
+ * The length is stored as a code of six bits. Code 0: no pause seen. Code c: 2^(c/2) us, so
+ * neighbouring codes differ by a factor of the square root of two.
  */
 #include <stdint.h>
 

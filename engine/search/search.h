@@ -17,11 +17,11 @@ void hp3_search_first_path(struct hp3_turn *t, uint32_t flow);
  */
 bool hp3_may_leave(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
 /*
- * The path in use is lossy: searches for another one. `to`: moves to this port, which an earlier
- * search found; 0: searches.
+ * The path in use is lossy: searches for another one. `to`: a port that an earlier search found;
+ * the flow moves to this port without a search. 0: none.
  */
 void hp3_search_lossless_path(struct hp3_turn *t, uint32_t flow, uint16_t to);
-/* Begins the re-probe of a better path that is due, or puts it off again. */
+/* Begins the due re-probe of a better path, or puts the re-probe off again. */
 void hp3_reprobe_due(struct hp3_turn *t, struct hp3_move *m);
 void hp3_congested_step(struct hp3_turn *t, struct hp3_move *m);
 
@@ -40,9 +40,12 @@ void hp3_loss_seen(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v, 
  * pair. 0: packets are short, or their length is unknown.
  */
 uint16_t hp3_probe_pad(const struct hp3_engine *e, const struct hp3_flow *f);
-/* Did the pair have such a path recently, so that all its probes are as long as data? */
+/*
+ * Did the pair recently have a path that drops long packets? Then all probes of the pair are as
+ * long as data.
+ */
 bool hp3_pair_swallows(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
-/* Short probes on this port are answered, long packets are not. */
+/* The peer answers short probes on this port, but no long packets. */
 void hp3_swallowed(struct hp3_turn *t, uint32_t flow, uint16_t port);
 /* Calls hp3_swallowed() for ports whose long probe was lost in this round. */
 void hp3_size_learn(struct hp3_turn *t, const struct hp3_move *m);
@@ -66,8 +69,8 @@ bool hp3_is_put_off(const struct hp3_engine *e, const struct hp3_flow *f);
 /* The old path is drained: probes other paths. */
 void hp3_search_after_drain(struct hp3_turn *t, uint32_t flow);
 /*
- * State PROBING: a reply with a right ICRC arrived. True: it answers the outstanding probe. The
- * engine then forwards it, because the RNIC may need it (rule 24).
+ * State PROBING: a reply with a right ICRC arrived. True: the reply answers the outstanding probe.
+ * The engine then forwards the reply, because the RNIC may need it (rule 24).
  */
 bool hp3_search_reply(struct hp3_turn *t, uint32_t flow, const struct hp3_view *v);
 void hp3_drained_step(struct hp3_turn *t, struct hp3_move *m);
@@ -104,7 +107,7 @@ bool hp3_round_won(struct hp3_turn *t, struct hp3_move *m);
 void hp3_round_learn(struct hp3_turn *t, const struct hp3_move *m);
 struct hp3_event *hp3_round_report(struct hp3_turn *t, const struct hp3_move *m);
 
-/* dead.c: nothing was acknowledged since `since`. Searches whether the path is dead. */
+/* dead.c: nothing was acknowledged since `since`. Finds out by probes whether the path is dead. */
 void hp3_search_dead_path(struct hp3_turn *t, uint32_t flow, uint32_t una, uint64_t since);
 void hp3_dead_step(struct hp3_turn *t, struct hp3_move *m);
 

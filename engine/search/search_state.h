@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A path search: its cause and its progress. It begins in hp3_search_prepare(), sends rounds of
- * probes if its kind needs any, and ends with the resulting move, or without one. `kind` selects
- * the member of the union. The table in search_steps.h defines how `state` changes.
+ * A path search: its cause and its progress. A search begins in hp3_search_prepare(), sends rounds
+ * of probes if its kind needs probes, and ends with the resulting move, or without a move. `kind`
+ * selects the member of the union. The table in search_steps.h defines how `state` changes.
  * search/dispatch.c calls the code that probes and that evaluates answers.
  *
  * - OPERATOR: a command names the port; no probes.
@@ -11,8 +11,8 @@
  *   sending (search/advised.c).
  * - CONGESTED: the path in use is severely congested, or lossy. Rounds of probes leave while the
  *   flow goes on sending (search/congested.c).
- * - BEHIND_DRAIN: the same with probes of kind STANDARD. They leave one at a time, after a drain
- *   (search/drained.c).
+ * - BEHIND_DRAIN: as CONGESTED, but with probes of kind STANDARD, which leave one at a time, after
+ *   a drain (search/drained.c).
  * - SETUP: a queue pair was set up. Rounds of probes leave until its first data, at most
  *   cfg.setup_rounds of them (search/setup.c).
  * - MESSAGE_START: a long message begins on an idle queue pair and waits for an answer
@@ -132,7 +132,7 @@ struct hp3_search {
 
 	/* estimates of the path in use, at the beginning of the search */
 	struct hp3_estimates before;
-	struct hp3_round round; /* the newest one; empty if there was none */
+	struct hp3_round round; /* the newest round; empty if there was none */
 	union {
 		struct hp3_search_operator operator;
 		struct hp3_search_advised advised;

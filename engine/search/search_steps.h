@@ -2,7 +2,8 @@
 #pragma once
 /*
  * State machine of path searches, and the resulting inputs of the move (rfr/transitions.h), as one
- * table. end.c compiles it, tests compare engines with it, and the model is generated from it.
+ * table. end.c compiles the table, tests compare engines with the table, and tests/model/generate.c
+ * generates the model from it.
  */
 
 /* X(symbol, text). search_state.h has the meaning of each kind. */
@@ -24,7 +25,7 @@
 	X(BEGUN, "begun") /* a round begins */                                                     \
 	X(LATER, "later") /* another round is needed, but later */                                 \
 	X(GO, "go") /* a target is known */                                                        \
-	X(STAY, "stay") /* no better path, no port to probe, or no wish to move */                 \
+	X(STAY, "stay") /* no better path, no port to probe, or no reason to move */               \
 	X(HELD, "held") /* packets have waited long enough for an answer */                        \
 	X(OVER, "over") /* the move has ended, for whatever reason */
 

@@ -3,15 +3,15 @@
 /*
  * The share of each peer in the resources that all peers share: places for agreements, and room for
  * held packets. A peer may take one more place (or byte) while it has less than HP3_QUOTA_ALPHA
- * times what is free. These are dynamic thresholds, as in switches whose ports share a buffer
- * (Choudhury and Hahne, 1998). If only one peer asks, it gets two thirds of the total, and a third
- * stays free for others.
+ * times the free places (or bytes). This is a dynamic threshold, as in switches whose ports share a
+ * buffer (Choudhury and Hahne, 1998). If only one peer asks, that peer gets two thirds of the
+ * total, and a third stays free for others.
  *
  * hp3d does not revoke an agreement. So each further peer that takes its full share leaves a third
  * of the free places, until none is left. Therefore an eighth of the places is reserved for first
  * agreements. A peer that already has an agreement gets no reserved place. A peer without an
- * agreement gets any free place. So as many peers as there are reserved places can always get a
- * first agreement, whatever other peers take.
+ * agreement gets any free place. So with n reserved places, n peers can always get a first
+ * agreement, however many agreements other peers have.
  *
  * A peer is a remote address, whatever its VLANs: a host with the key can choose VLANs. The table
  * has a record for each possible agreement, and its hash is keyed. So no choice of addresses fills
@@ -53,13 +53,13 @@ uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends);
 /* The caller has decremented a count. If `ins` and `outs` are 0, the record becomes free. */
 void hp3_quota_put(struct hp3_quotas *q, uint16_t i);
 
-/* May a peer that has `used` places or bytes take `more` of the `free` ones? */
+/* May a peer that has `used` places or bytes take `more` of the `free` places or bytes? */
 static inline bool hp3_quota_allows(uint64_t used, uint64_t more, uint64_t free)
 {
 	return used + more <= HP3_QUOTA_ALPHA * free;
 }
 
-/* May a peer with `used` agreements have one more, if `free` of `places` are free? */
+/* May a peer with `used` agreements have one more, if `free` of all `places` are free? */
 static inline bool hp3_quota_allows_agreement(uint32_t used, uint32_t free, uint32_t places)
 {
 	uint32_t kept = places / HP3_QUOTA_FIRST;

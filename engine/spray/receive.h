@@ -14,8 +14,8 @@ static inline bool hp3_in_between(
 }
 
 /*
- * Is the number of PSNs of this request known? A READ takes one per response, so it needs the path
- * MTU.
+ * Is the number of PSNs of this request known? A READ takes one PSN per response packet, so the
+ * path MTU determines the number.
  */
 static inline bool hp3_in_sized(const struct hp3_spray_in *in, const struct hp3_view *v)
 {
@@ -67,8 +67,9 @@ static inline bool hp3_in_has_come(const struct hp3_spray_in *in, uint32_t psn)
 }
 
 /*
- * If the held ACK has replaced an earlier ACK, the time limit of the earlier ACK counts until the
- * responses before the earlier ACK have arrived. Then the time limit of the held ACK counts.
+ * The held ACK may have replaced an earlier held ACK. In this case, the time limit of the earlier
+ * ACK counts first. Once the responses before the earlier ACK have arrived, the time limit of the
+ * held ACK counts.
  */
 static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 {
@@ -79,8 +80,8 @@ static inline void hp3_in_ack_counts(struct hp3_spray_in *in)
 }
 
 /*
- * READ responses: the RNIC gets a packet behind a missing response. It may discard responses until
- * it has sent the READ again (rule 35). HP3_FW_DOUBT (rule 4) therefore stays set after all
+ * READ responses: the RNIC gets a packet behind a missing response. The RNIC may discard responses
+ * until it has sent the READ again (rule 35). HP3_FW_DOUBT (rule 4) therefore stays set after all
  * responses have arrived.
  */
 static inline void hp3_in_gap(struct hp3_engine *e, struct hp3_spray_in *in)
@@ -111,8 +112,8 @@ void hp3_in_discard(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t handle
 /* Drops held packets that the RNIC already has. */
 void hp3_in_forget(struct hp3_turn *t, struct hp3_spray_in *in);
 /*
- * Hands over held packets that are next in PSN order, at most `most` of them. Hands over all of
- * them if it is not certain that the sender sprays (not `sure`), or if the sender has stopped
+ * Hands over held packets that are next in PSN order, at most `most` of them. Exception: hands over
+ * all of these packets if the sender may not be spraying (not `sure`), or has stopped spraying
  * (`unsized`).
  */
 void hp3_in_follow(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t most);
@@ -125,17 +126,17 @@ void hp3_in_empty(struct hp3_turn *t, struct hp3_spray_in *in, enum hp3_act_kind
 void hp3_in_before(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_pkt *pkt,
 	struct hp3_verdict *vd);
 /*
- * READ responses: the RNIC has got all responses up to this PSN that hp3d held, or a NAK or RNR NAK
- * for it. hp3d waits for no earlier response: the RNIC has completed the earlier READs, or sends
- * them again, and hp3d sees these new requests. If the RNIC sent a READ again within the longest
- * wait, the responses to that READ are in flight, and hp3d waits for them.
+ * READ responses: the RNIC has got all held responses up to this PSN, or a NAK or RNR NAK for this
+ * PSN. From now on, hp3d waits for no earlier response. The RNIC has completed the earlier READs,
+ * or sends them again, and hp3d sees the new requests. Exception: if the RNIC sent a READ again
+ * within the longest wait, hp3d waits for the responses to that READ, because they are in flight.
  */
 void hp3_in_give_up(struct hp3_turn *t, struct hp3_spray_in *in, uint32_t end);
 /* Acts on the time limit of a missing packet. */
 void hp3_in_late(struct hp3_turn *t, struct hp3_spray_in *in);
 
 /* missing.c */
-/* Looks for lost packets when a packet has arrived and was resequenced. */
+/* A packet has arrived and was resequenced: looks for lost packets. */
 void hp3_in_came(struct hp3_turn *t, struct hp3_spray_in *in, const struct hp3_view *v);
 /* Is a packet missing, while later packets are held? */
 static inline bool hp3_in_has_missing(const struct hp3_spray_in *in)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Mode auto: hp3d compares the paths to a peer before a queue pair uses several of them. Each
- * entropy value (EV), that is, each UDP source port, counts as a path. A comparison is a burst of
- * peer probes, one per EV, on behalf of a flow with an agreement. The result applies to all queue
- * pairs between the two addresses (rfr/spread.h).
+ * Mode auto: hp3d compares the paths to a peer before a queue pair uses several paths. Each entropy
+ * value (EV), that is, each UDP source port, counts as a path. A comparison is a burst of peer
+ * probes, one per EV, on behalf of a flow with an agreement. The result applies to all queue pairs
+ * between the two addresses (rfr/spread.h).
  *
- * - The first burst probes HP3_SPRAY_ASKED EVs. Until all its probes are answered or lost, queue
- *   pairs use one path. If paths differ, or if no probe is answered, agreements end, and no
- *   agreement begins for a while.
- * - Further bursts probe the other EVs, as long as large messages leave. Each also probes an EV
- *   that has answered before, as the reference for the others. A packet uses an EV only once a
- *   probe of that EV was answered.
+ * - The first burst probes HP3_SPRAY_ASKED EVs. Until all probes of this burst are answered or
+ *   lost, queue pairs use one path. If paths differ, or if no probe is answered, agreements end,
+ *   and no agreement begins for a while.
+ * - Further bursts probe the other EVs, as long as large messages leave. Each of these bursts also
+ *   probes an EV whose earlier probe was answered, as the reference for the other EVs. A packet
+ *   uses an EV only once a probe of that EV was answered.
  * - An EV whose probe was not answered in time is probed again, a second after all EVs were probed.
  *
- * The rounds of probes that search a path at set-up (search/setup.c) compare EVs, too.
+ * The rounds of probes at the set-up of a queue pair (search/setup.c) also compare EVs.
  *
  * At most HP3_SPRAY_ROUNDS bursts are outstanding at a time. Bursts after the first two take at
  * most half of the address pair's probe budget.
@@ -52,13 +52,14 @@ struct hp3_spray_rounds {
 /* Are peer probes allowed? Otherwise, mode auto sprays nothing. */
 bool hp3_spray_rounds_may_ask(const struct hp3_engine *e);
 /*
- * Starts a comparison if one is due. Called when an agreement begins, and when a packet leaves that
- * could take any EV.
+ * Starts a comparison if one is due. Call it when an agreement begins, and when a packet that could
+ * take any EV leaves.
  */
 void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
- * May a packet take one of several EVs? Call it unless hp3_spray_rounds_are_over(). MAY_NOT: the
- * packet takes the port in use. DIFFER: the packet takes the port in use, because paths differ.
+ * May a packet take one of several EVs? Call it only while hp3_spray_rounds_are_over() is false.
+ * MAY_NOT: the packet takes the port in use. DIFFER: the packet takes the port in use, because
+ * paths differ.
  */
 enum hp3_spray_may { HP3_SPRAY_MAY, HP3_SPRAY_MAY_NOT, HP3_SPRAY_DIFFER };
 enum hp3_spray_may hp3_spray_rounds_may(struct hp3_turn *t, const struct hp3_spray_out *o);

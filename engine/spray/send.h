@@ -18,7 +18,7 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
 
 /*
  * Keep-alive interval (ns). The peer may not have received a changed interval yet, so the shorter
- * one of the old and the new interval counts.
+ * interval counts, the old or the new one.
  */
 static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
 {
@@ -30,7 +30,7 @@ static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
  * has not refused recently.
  */
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
-/* The same, but a refusal about requests does not count. */
+/* As hp3_out_may_begin(), but a refusal about requests does not count. */
 bool hp3_out_may_agree(const struct hp3_turn *t, const struct hp3_flow *f);
 /* Can hp3d compare paths, as mode auto requires? True in other modes. */
 static inline bool hp3_out_may_compare(const struct hp3_engine *e)
@@ -49,13 +49,13 @@ void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 /* Ends the agreement. `over`: sends OVER to the peer. */
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
 /*
- * Is the lease valid? The peer's newest YES, and the message that this YES answers, have to be
- * recent.
+ * Is the lease valid? For this, the peer's newest YES, and the message that this YES answers, must
+ * be recent.
  */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
- * May packets leave by several EVs without a further comparison? In mode auto, this is so only if a
- * round at set-up has compared all EVs.
+ * May packets leave by several EVs without a further comparison? In mode auto: only if a round at
+ * set-up has compared all EVs.
  */
 static inline bool hp3_spray_rounds_are_over(
 	const struct hp3_engine *e, const struct hp3_spray_peer *peer)
@@ -74,8 +74,8 @@ static inline void hp3_out_again(struct hp3_spray_out *o, uint32_t psn)
 	hp3_port_log_forget(&o->log, psn);
 }
 /*
- * The RNIC retransmits from this PSN. If the peer asked about this PSN, its EV is left out for a
- * while (rfr/spread.h).
+ * The RNIC retransmits from this PSN. If the peer asked about this PSN, packets do not use the EV
+ * of its first transmission for a while (rfr/spread.h).
  */
 void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn);
 /* Sends no further ASK to the peer for a while. */

@@ -8,10 +8,11 @@
  * Timers: agree.c. The sender's states: rfr/spraying.h.
  *
  * Requests and READ responses are two streams of a queue pair, each with an agreement of its own.
- * Responses take several paths from the responder (read.c). The requester's hp3d resequences them
- * (reads.c), because only that hp3d sees which responses its RNIC waits for. ACKs and NAKs take one
- * path. The requester's hp3d holds them until the responses before them have arrived. The RNIC does
- * congestion control.
+ * Responses take several paths from the responder (read.c). The requester's hp3d resequences the
+ * responses (reads.c), because only the requester's hp3d sees which responses its RNIC waits for.
+ * ACKs and NAKs take one path. The requester's hp3d holds ACKs and NAKs until the responses before
+ * them have arrived. Congestion control stays with the RNIC: with cc.mode = dcqcn, hp3d sprays
+ * nothing.
  *
  * EV: an entropy value, that is, a UDP source port of a sprayed queue pair.
  */
@@ -60,7 +61,7 @@ struct hp3_spray_out {
 	 * counts. */
 	uint32_t keepalive_us, stated_us;
 	uint32_t flow;
-	uint32_t number; /* of the agreement; grows, compared as int32_t */
+	uint32_t number; /* number of the agreement; numbers grow, and are compared as int32_t */
 	/* sequence number (turn) of the newest message to the peer; turn of the newest answer */
 	uint32_t turn, answered;
 	uint16_t at; /* index in hp3_spraying.outs */
@@ -108,15 +109,16 @@ struct hp3_spray_ack {
  */
 struct hp3_spray_in {
 	uint64_t addr; /* as in hp3_flow.addr */
-	/* QPN of the local queue pair; QPN of the remote queue pair (with these names also for READ
-	 * responses) */
+	/* responder: QPN of the local queue pair; requester: QPN of the remote queue pair (the same
+	 * names also for READ responses) */
 	uint32_t responder, requester;
 	uint32_t vlan;
 	bool ipv6;
-	/* hp3d knows the PSN that the RNIC expects; else hp3d learns it from the next packets */
+	/* hp3d knows the PSN that the RNIC expects; false: hp3d learns this PSN from the next
+	 * packets */
 	bool ready;
-	/* ... and that PSN is certain. Before, it comes from an ASK at set-up, which may be out of
-	 * date */
+	/* with `ready`: the expected PSN is certain; false: it comes from an ASK at set-up, which
+	 * may be out of date */
 	bool sure;
 	uint8_t slept; /* hp3_spraying.slept at the last visit of this record */
 	uint16_t next, next_back; /* chain by responder; chain by requester */
@@ -127,7 +129,7 @@ struct hp3_spray_in {
 	uint8_t evs, pmtu_log2;
 	/* hp3_spraying.unread_ns and .lost_ns at the last visit of this record */
 	uint64_t unread_ns, lost_ns;
-	/* how many times, since the sender's last message, its lease was extended because hp3d was
+	/* how many times, since the sender's last message, the lease was extended because hp3d was
 	 * descheduled */
 	uint8_t spared;
 	bool any_acked;
@@ -144,7 +146,7 @@ struct hp3_spray_in {
 	bool numbered; /* the sender has sent the number of the agreement */
 	/* hp3d has answered YES: it resequences until OVER or the end of the lease */
 	bool promised;
-	bool refused; /* ... and has answered NO later, because this host ends all agreements */
+	bool refused; /* after YES, hp3d has answered NO, because this host ends all agreements */
 	uint64_t refused_at, refused_lease; /* time of this NO; lease at that time */
 	uint16_t at; /* index in hp3_spraying.ins */
 	uint32_t number, turn; /* number of the agreement; turn of the newest message */
@@ -194,11 +196,12 @@ struct hp3_spray_peer {
 	uint64_t used; /* time of the last use; 0: the record is free */
 	uint32_t vlan;
 	uint16_t base; /* port of EV 0, a multiple of HP3_EVS_MAX */
-	uint16_t users; /* agreements */
+	uint16_t users; /* number of agreements */
 	uint32_t newest; /* newest number of an ASK at set-up from this peer */
 	uint64_t newest_at; /* time of that ASK; 0: none */
 	bool ipv6;
-	/* Comparison of EVs (rounds.h): one is under way; the last one showed that paths differ. */
+	/* comparing: a comparison of EVs (rounds.h) is under way. differs: the last comparison
+	 * showed that paths differ. */
 	bool comparing, differs;
 	uint64_t compare_at; /* earliest time of the next comparison */
 	uint64_t asked; /* EVs that comparisons have probed, one bit each */
@@ -217,7 +220,7 @@ struct hp3_spraying {
 	struct hp3_reseq_params reseq;
 	uint64_t pulse;
 	struct hp3_spray_out *out;
-	struct hp3_spray_in *in; /* as many as `out` */
+	struct hp3_spray_in *in; /* as many records as `out` */
 	struct hp3_spray_peer *peer; /* HP3_SPRAY_WAYS times `sets` */
 	uint32_t sets;
 	uint32_t ended[HP3_SPRAY_ENDED]; /* flows whose end is due; hp3_tick() ends them */
@@ -235,15 +238,16 @@ struct hp3_spraying {
 	/* limits for existing agreements; a reload does not lower them */
 	uint64_t hold_bytes, hold_bytes_total;
 	bool ending; /* hp3_spray_stop() was called */
-	uint64_t until; /* ... and the latest end (ns) of the agreements visited since */
+	/* with `ending`: the latest end (ns) of the agreements visited since hp3_spray_stop() */
+	uint64_t until;
 	/* After a change of the policy: how many of `outs` and `ins` remain to be visited. */
 	uint32_t changed_outs, changed_ins;
-	uint64_t changed_at; /* time at which the newest part of these became due */
+	uint64_t changed_at; /* time at which the newest part of these records became due */
 	uint8_t slept; /* times that hp3d was descheduled, modulo 256 */
-	uint64_t awake; /* end of the newest such time */
+	uint64_t awake; /* end of the newest time in which hp3d was descheduled */
 	bool unread; /* hp3_rx_blocked(): packets of the network are not polled */
-	uint64_t unread_at; /* time since when packets are not polled */
-	uint64_t unread_ns; /* total length of such times that have ended */
+	uint64_t unread_at; /* start of the time in which packets are not polled */
+	uint64_t unread_ns; /* total length of all ended times in which packets were not polled */
 	uint64_t lost_ns; /* total of time blocked or descheduled; overlaps count once */
 	uint64_t lost_to; /* end of the newest time in lost_ns */
 	struct hp3_deadlines deadlines; /* indexes of `out`, then those of `in` */
@@ -285,8 +289,8 @@ static inline uint16_t hp3_spray_room(uint64_t bytes, uint32_t pmtu_log2)
 }
 
 /*
- * While packets are held, the engine has to be called at least once per this time (ns), to detect
- * when hp3d is descheduled.
+ * Longest time between two calls of the engine while packets are held (ns). A longer time shows
+ * that hp3d was descheduled.
  */
 static inline uint64_t hp3_spray_pulse(const struct hp3_engine *e)
 {
@@ -300,7 +304,7 @@ static inline uint64_t hp3_spray_due(const struct hp3_engine *e)
 	return hp3_deadline_next(&e->spraying->deadlines);
 }
 
-/* Was hp3d descheduled? Then packets may have arrived that it has not polled yet. */
+/* Was hp3d descheduled? If so, packets may have arrived that hp3d has not polled yet. */
 static inline void hp3_spray_look(struct hp3_turn *t)
 {
 	uint64_t due = hp3_max_u64(hp3_spray_due(t->e), t->e->spraying->awake);
@@ -327,7 +331,9 @@ void hp3_spray_send_msg_in(
 void hp3_spray_send_msg_left(
 	struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn, uint16_t port);
 
-/* Refuses what a message asks for, or offers: answers NO, or OVER if it was an OFFER. */
+/*
+ * Refuses the agreement that a message asks for or offers. The answer is NO, and OVER to an OFFER.
+ */
 void hp3_spray_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
 
@@ -369,7 +375,10 @@ static inline bool hp3_spray_is_allowed(const struct hp3_engine *e)
  * sprayed.
  */
 void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
-/* A request of the flow leaves, or is held. *vd comes in as if the flow were not sprayed. */
+/*
+ * A request of the flow leaves, or is held. On entry, *vd is the verdict for a flow that is not
+ * sprayed.
+ */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 /* Are the flow's packets sprayed, so that RTTs and marks are not those of the port in use? */
@@ -387,17 +396,18 @@ bool hp3_spray_stalled(struct hp3_turn *t, uint32_t flow);
  */
 void hp3_spray_down(struct hp3_turn *t, uint32_t flow);
 /*
- * May sprayed requests be in flight and unacknowledged, or sprayed READ responses? False
- * once a keep-alive interval has passed since the last one.
+ * May sprayed packets be in flight: unacknowledged requests, or READ responses? False once a
+ * keep-alive interval has passed since the last such packet.
  */
 bool hp3_spray_is_under_way(const struct hp3_turn *t, uint32_t flow);
-/* An end that waits for proof (flows/pending.h) may be due, as time has passed. */
+/* Time has passed, so an end that waits for proof (flows/pending.h) may be due. */
 void hp3_spray_look_at_end(struct hp3_turn *t, uint32_t flow);
 /* The flow is removed. Sends no message. */
 void hp3_spray_gone(struct hp3_turn *t, uint32_t flow);
 /*
  * The flow was unpaired, so the engine no longer sees acknowledgements. Packets take one path. hp3d
- * sends OVER when all sprayed packets must have arrived. Agreements as the receiver go on.
+ * sends OVER when enough time has passed for all sprayed packets to arrive. Agreements as the
+ * receiver go on.
  */
 void hp3_spray_unpaired(struct hp3_turn *t, uint32_t flow);
 /* For an added flow: takes over the record of READ responses of an earlier flow, if any. */
@@ -411,7 +421,9 @@ void hp3_spray_paired(struct hp3_turn *t, uint32_t flow, uint32_t lqpn);
  */
 void hp3_spray_anew(struct hp3_turn *t, uint32_t flow, bool reported);
 void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a);
-/* A READ response of the flow leaves. *vd comes in as if the flow were not sprayed. */
+/*
+ * A READ response of the flow leaves. On entry, *vd is the verdict for a flow that is not sprayed.
+ */
 void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
 /* A peer offers to resequence READ responses, of this flow or of a new one. Is the offer wanted? */
@@ -447,8 +459,9 @@ static inline uint32_t hp3_spray_chain(
 }
 
 /*
- * Prefetches the record of this queue pair; the packet will be handled soon. always_inline, because
- * GCC treats a function that only prefetches as one without effects, and drops the call.
+ * Prefetches the record of this queue pair, because the engine will handle the packet soon.
+ * always_inline, because GCC treats a function that only prefetches as one without effects, and
+ * drops the call.
  */
 static inline __attribute__((always_inline)) void hp3_spray_expect(
 	const struct hp3_engine *e, uint64_t addr, const struct hp3_view *v)
