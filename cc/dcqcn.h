@@ -3,8 +3,8 @@
 /*
  * DCQCN reaction point (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM
  * 2015, section 3; IEEE 802.1Qau clause 30 for the increase phases). The reaction point computes
- * the sending rate of one queue pair from its CNPs and from the bytes that it sends. hp3 uses it
- * for RNICs without congestion control of their own.
+ * the sending rate of one queue pair from its CNPs and from the bytes that it sends. hp3 uses the
+ * reaction point for RNICs without congestion control of their own.
  *
  *     CNP                  target = rate (see clamp_tgt_rate), rate -= rate * alpha / 2^(rpg_gd -
  *                          10), stages and increase timers restart. At most once in
@@ -20,8 +20,9 @@
  * The rate starts at line rate, and no timer runs. The first CNP starts the timers.
  *
  * Difference from ConnectX: ConnectX reduces the rate at the end of the monitor period in which the
- * CNP arrived. Here the first reduction is immediate, and a further one within the period happens
- * at the period's end. Reductions are as rare as in ConnectX, and at most one period earlier.
+ * CNP arrived. In hp3, the first reduction is immediate, and a further reduction within the period
+ * happens at the end of the period. Reductions are as rare as in ConnectX, and at most one period
+ * earlier.
  *
  * Parameters may change between calls. The next call brings the rates within the new bounds.
  *
@@ -30,19 +31,20 @@
  *
  * No timer runs outside of calls. Each call first processes all timers up to `now`, in bounded
  * time. The state depends only on the CNPs and on the bytes sent, not on the number of calls. The
- * state has alpha as of the last CNP, and the decay of alpha since then is computed as a power when
- * needed. Increase steps are computed one by one until the distance of rate and target is constant.
- * The remaining steps are then computed at once.
+ * state has alpha as of the last CNP. When a function needs alpha, it computes the decay since then
+ * as a power. The increase steps are computed one by one until the distance of rate and target is
+ * constant. All remaining steps are then computed at once.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #define HP3_ALPHA_ONE (1u << 31) /* alpha = 1 */
 
-/* Names, units and ranges are those of ConnectX (ecn/roce_rp), which uses 802.1Qau's. */
+/* Names, units and ranges are those of ConnectX (ecn/roce_rp), which uses those of 802.1Qau. */
 struct hp3_dcqcn_params {
 	uint32_t clamp_tgt_rate; /* 1: every reduction sets target = rate (paper) */
-	/* 1: a reduction sets target = rate only if the timer raised the rate since the last one */
+	/* 1: a reduction sets target = rate only if the timer raised the rate since the last
+	 * reduction */
 	uint32_t clamp_tgt_rate_after_time_inc;
 	uint32_t rpg_time_reset; /* us between increase steps by time */
 	/* bytes between increase steps by volume; 0: steps by time only */
@@ -144,16 +146,16 @@ void hp3_dcqcn_rollback(struct hp3_dcqcn *rp, const struct hp3_dcqcn_snapshot *s
 
 /*
  * After a move to another path: the rate is the snapshot's rate plus `raise` % of the difference to
- * line rate. The target is line rate. CNPs that arrived during the drain were about the old
- * path, so they have no effect. The alpha of the old path is dropped, too: alpha is
- * initial_alpha_value again, as for a new queue pair. So the first CNP on the new path reduces the
- * rate by up to half.
+ * line rate. The target is line rate. CNPs that arrived during the drain were about the old path,
+ * so they have no effect. alpha becomes initial_alpha_value again, as for a new queue pair, because
+ * its value was about the old path. So the first CNP on the new path reduces the rate by up to
+ * half.
  *
- * The presets raise by 50 %. The probe that chose the path proves that its queues are short. It
- * does not prove that the path is idle: a single flow at line rate leaves queues short, too. A step
- * of fast recovery with line rate as its target also adds half of the difference. The timer makes
- * the next steps, unless a CNP arrives. `raise` 100: the queue pair starts like a new one. 0: only
- * the timers raise the rate.
+ * The presets raise by 50 %. The probe that chose the path proves that the queues of the path are
+ * short. It does not prove that the path is idle: a single flow at line rate also leaves queues
+ * short. A step of fast recovery with line rate as its target also adds half of the difference. If
+ * no CNP arrives, the timer makes the next steps. With `raise` 100, the queue pair starts like a
+ * new one. With 0, only the timers raise the rate.
  */
 void hp3_dcqcn_raise(struct hp3_dcqcn *rp, const struct hp3_dcqcn_params *p,
 	const struct hp3_dcqcn_snapshot *s, uint64_t now);

@@ -2,14 +2,14 @@
 #pragma once
 /*
  * DCQCN notification point (SIGCOMM 2015, section 3.1; IBTA annex A17.9): a receiver that gets data
- * packets with CE notifies the sender. hp3 does this for RNICs that send no CNPs themselves. The
- * functions return the action; the caller builds the packet.
+ * packets with CE notifies the sender. hp3 is the notification point for RNICs that send no CNPs
+ * themselves. The functions return the action; the caller builds the packet.
  *
  * Invariants: CNPs of one flow are at least min_time_between_cnps apart. At most one ACK carries
  * BECN for all packets with CE since the previous ACK. A peer whose hp3d did not answer recently
- * gets neither CNPs nor BECN (rule 5): without hp3d, they would reach the peer's RNIC.
+ * gets neither CNPs nor BECN (rule 5): without hp3d, CNPs and BECN would reach the peer's RNIC.
  *
- * BECN costs no packet, but waits for the RNIC's next ACK. The ICRC does not cover it (resv8a).
+ * BECN costs no packet, but waits for the RNIC's next ACK. The ICRC does not cover BECN (resv8a).
  * BECN has no rate limit: the reaction point has its own period.
  */
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 enum hp3_np_mode { HP3_NP_CNP, HP3_NP_BECN };
 
 struct hp3_np_params {
-	uint32_t min_time_between_cnps; /* us; 0: one CNP for each packet with CE */
+	uint32_t min_time_between_cnps; /* us; 0: hp3 sends one CNP for each packet with CE */
 	uint8_t mode; /* enum hp3_np_mode */
 };
 

@@ -6,8 +6,8 @@
  *
  * Each packet that leaves adds its bytes to the level of the bucket ("debt"), which falls at the
  * flow's rate. The next packet, of any size, may leave once the level is at most the burst
- * allowance. So at most rate * w + burst bytes and one more packet leave in any window of w
- * seconds, plus one nanosecond of the rate. An idle flow gets no more than the burst at once.
+ * allowance. In any window of w seconds, at most rate * w + burst bytes leave, plus one packet,
+ * plus the bytes of one nanosecond at this rate. An idle flow gets no more than the burst at once.
  *
  * If a flow always has packets, and the caller sends each at the computed time, the flow gets
  * exactly its rate. The level is in 10^-9 bit, and a nanosecond at r bit/s lowers it by exactly r.

@@ -7,21 +7,20 @@
  * arrive. These CNPs would slow the queue pair down on the new path, which is free. So hp3 consumes
  * CNPs for some time after the move (the window). The window ends when a reply proves that a packet
  * of the new port has arrived, or after the longest round-trip time. The old path is drained, so
- * CNPs behind that reply are about the new path. hp3 also consumes CNPs about the new path, but
- * only within the window. With [cc] mode = dcqcn, consumed CNPs do not reach hp3's reaction point
- * either.
+ * CNPs behind that reply are about the new path. Within the window, hp3 also consumes CNPs about
+ * the new path. With [cc] mode = dcqcn, hp3's reaction point does not get the consumed CNPs.
  *
- * Withheld CNPs: hp3 searches for a better path, and then drains the old one. A CNP that arrives
- * meanwhile may be about the path that the queue pair will leave. The RNIC would take the reduced
- * rate to the new path. So CNPs wait until the search and the drain are over:
+ * Withheld CNPs: hp3 searches for a better path, and then drains the old path. A CNP that arrives
+ * during this time may be about the path that the queue pair will leave. The RNIC would take the
+ * reduced rate to the new path. So CNPs wait until the search and the drain are over:
  *
  *     moved        hp3 drops them: the reduction was for the old path
- *     not moved    the RNIC gets one CNP for all. RNICs merge the CNPs of one period themselves
- *     undecided    likewise, when the longest wait is over
+ *     not moved    the RNIC gets one CNP for all: RNICs also merge the CNPs of one period
+ *     undecided    the RNIC gets one CNP for all when the longest wait is over
  *
- * The longest wait is short, because the sender does not slow down meanwhile. While packets leave,
- * it is a part of a base round trip (a quarter by default). While all packets are held, CNPs wait
- * until the end of the drain.
+ * The longest wait is short, because the sender does not slow down while CNPs wait. While packets
+ * leave, the longest wait is a part of a base round trip (a quarter by default). While all packets
+ * are held, CNPs wait until the end of the drain.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,7 +47,7 @@ void hp3_shield_reply(struct hp3_shield *s, uint32_t psn);
 /* Returns what to do with a CNP of the flow. */
 enum hp3_cnp_verdict hp3_shield_cnp(const struct hp3_shield *s, uint64_t now);
 
-/* CNPs that wait; all 0: no CNP waits. */
+/* CNPs that wait; if all fields are 0, no CNP waits. */
 struct hp3_withheld {
 	uint64_t until; /* ns; CNPs before this time wait; set by the caller */
 	uint16_t pkey; /* P_Key of the newest CNP */

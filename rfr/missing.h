@@ -9,18 +9,19 @@
  * path, or if the receiver was descheduled.
  *
  * The receiver cannot see the port of a packet that has not arrived. The sender stores the ports of
- * the last HP3_RESEQ_WINDOW PSNs (struct hp3_port_log). When it sends a PSN again, it deletes the
- * port of that PSN. The receiver asks for the port of the first missing PSN when the gap has been
- * open for some time, or when many packets are held. Meanwhile, it records from which ports packets
- * behind the gap arrive (struct hp3_missing). If the missing packet's port is among these ports,
- * the packet is lost. hp3d then delivers a packet from behind the gap to the RNIC at once, and the
- * RNIC sends a NAK (resequencer.h). If the sender does not answer, or has no port for the PSN, the
- * receiver waits as for a late packet.
+ * the last HP3_RESEQ_WINDOW PSNs (struct hp3_port_log). When the sender sends a PSN again, it
+ * deletes the port of that PSN. The receiver asks for the port of the first missing PSN when the
+ * gap has been open for some time, or when many packets are held. While the gap is open, the
+ * receiver records from which ports packets behind the gap arrive (struct hp3_missing). If the
+ * missing packet's port is among these ports, the packet is lost. hp3d then delivers a packet from
+ * behind the gap to the RNIC at once, and the RNIC sends a NAK (resequencer.h). If the sender does
+ * not answer, or has no port for the PSN, the receiver waits as for a late packet.
  *
- * The receiver asks at most HP3_MISSING_ASKS times about one gap, and waits twice as long each
- * time. The first wait is a 64th of the longest wait for a packet. If the receiver asked about a
- * packet that was only late, the first wait doubles for the next gap, up to a 16th of the longest.
- * If the packet was lost, the first wait is a 64th again.
+ * The receiver asks at most HP3_MISSING_ASKS times about one gap, and waits before each question,
+ * each time twice as long. The first wait is a 64th of the longest wait for a packet. If the
+ * receiver asked about a packet that was only late, the first wait doubles for the next gap, up to
+ * a 16th of the longest wait. If the packet was lost, the first wait is again a 64th of the longest
+ * wait.
  *
  * Sans-IO; times ns, PSNs 24 bits. Each call takes a constant number of steps.
  */
@@ -30,7 +31,7 @@
 
 #define HP3_MISSING_ASKS 3u /* questions about one gap */
 
-/* The sender's log. All 0 at first. */
+/* The sender's log. It is all 0 at first. */
 struct hp3_port_log {
 	uint64_t left[HP3_RESEQ_WINDOW]; /* by PSN: 48 bits PSN, 16 bits port; port 0: not known */
 };
@@ -47,7 +48,10 @@ static inline void hp3_port_log_forget(struct hp3_port_log *l, uint32_t psn)
 	l->left[psn & (HP3_RESEQ_WINDOW - 1)] = 0;
 }
 
-/* The port that the PSN left from; 0: not known, too long ago, or sent again since. */
+/*
+ * The port that the PSN left from; 0: not known, because the PSN left too long ago, or was sent
+ * again.
+ */
 static inline uint16_t hp3_port_log_find(const struct hp3_port_log *l, uint32_t psn)
 {
 	uint64_t left = l->left[psn & (HP3_RESEQ_WINDOW - 1)];

@@ -5,36 +5,36 @@
  * PSN order. (IBTA 9.7.5: a responder executes requests in that order, and answers a gap with one
  * NAK.) The PSN is the sequence number; packets carry nothing else.
  *
- * The expected packet passes at once. Packets ahead of it are held, up to a window. When the
- * missing packet arrives, the held packets behind it follow in order, up to the next gap. The wait
- * for the missing packet depends on the measured lateness of packets, within two bounds. After the
- * wait, the missing packet counts as lost. The RNIC gets a copy of the packet behind the gap, and
- * sends one NAK. All held packets stay held. The requester retransmits from the missing PSN, so its
- * first packet fills the gap. Its retransmissions of held packets are duplicates. If the missing
- * packet was only late, it fills the gap when it arrives.
+ * The expected packet passes at once. Packets ahead of the expected one are held, up to a window.
+ * When the missing packet arrives, the held packets behind it follow in order, up to the next gap.
+ * The wait for the missing packet depends on the measured lateness of packets, within two bounds.
+ * After the wait, the missing packet counts as lost. The RNIC gets a copy of the packet behind the
+ * gap, and sends one NAK. All held packets stay held. The requester retransmits from the missing
+ * PSN, so the first retransmission fills the gap. Its retransmissions of held packets are
+ * duplicates. If the missing packet was only late, it fills the gap when it arrives.
  *
  * If the caller finds that the missing packet is lost (missing.h), the RNIC gets the copy at once.
  *
  * If the missing packet still does not arrive, the RNIC gets all held packets, in order ("given
- * up"). No packet is held for longer than a bound, however many gaps opened before it: the longest
- * wait plus 9/8 of give_up_ns. With hp3d's parameters, this bound is 5.5 times the longest wait.
+ * up"). A packet is held for at most the longest wait plus 9/8 of give_up_ns, however many gaps
+ * opened before it. With hp3d's parameters, this bound is 5.5 times the longest wait.
  *
  * ACKs and NAKs of the RNIC correct the expected PSN. An ACK raises it. A NAK sets it to the NAK's
  * PSN. Exception: the RNIC got the packet with that PSN after a packet behind it. The NAK may then
- * be older than the packet, so hp3d ignores it.
+ * be older than the packet, so hp3d ignores the NAK.
  *
  * While the caller polls no packets, the missing packet may have arrived. So this time counts
- * neither for gaps nor for held packets. The wait for the missing packet then starts again,
- * HP3_RESEQ_AGAIN times per gap at most. Held packets are then given up after the longest wait at
- * the earliest. This adds one longest wait to the bound above, however often the caller stops
- * polling.
+ * neither for gaps nor for held packets. When the caller polls again, the wait for the missing
+ * packet starts again, HP3_RESEQ_AGAIN times per gap at most. From then on, held packets are given
+ * up after the longest wait at the earliest. This adds one longest wait to the bound above, however
+ * often the caller stops polling.
  *
  * Each call takes a constant number of steps: two levels of bitmaps find the next held packet,
  * however many empty slots are in between.
  *
  * The caller holds the packets; a handle stands for a packet. Sans-IO: no clock, no allocation.
- * PSNs are 24 bits, times ns. For RNICs with go-back-N: an RNIC that stores packets which arrive
- * out of order would get the copied packet twice.
+ * PSNs are 24 bits, times ns. The local RNIC has to use go-back-N: an RNIC that stores packets
+ * which arrive out of order would get the copied packet twice.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@
 struct hp3_reseq_params {
 	uint32_t window; /* largest distance of a held packet, in PSNs, < HP3_RESEQ_WINDOW */
 	uint64_t least_ns, most_ns; /* bounds of the wait for a missing packet */
-	uint64_t give_up_ns; /* after that wait: time until held packets are given up */
+	uint64_t give_up_ns; /* time from the end of that wait until held packets are given up */
 };
 
 enum hp3_reseq_verdict {
@@ -63,7 +63,7 @@ enum hp3_reseq_verdict {
 
 struct hp3_reseq_slot {
 	uint32_t handle;
-	uint32_t span; /* number of PSNs; a READ has as many as responses; 0: not known */
+	uint32_t span; /* number of PSNs; a READ has one per response packet; 0: not known */
 	uint64_t at; /* time of arrival */
 };
 
@@ -97,10 +97,10 @@ struct hp3_reseq {
 	} age[HP3_RESEQ_AGES];
 };
 
-/* The RNIC expects this PSN, and no packet is held. Slots may have any content. */
+/* Sets up *r: the RNIC expects this PSN, and no packet is held. Slots may have any content. */
 void hp3_reseq_init(struct hp3_reseq *r, uint32_t psn);
 
-/* The expected packet is held: call hp3_reseq_next() again, before hp3_reseq_late(). */
+/* Is the expected packet held? If so, call hp3_reseq_next() again, before hp3_reseq_late(). */
 static inline bool hp3_reseq_follows(const struct hp3_reseq *r)
 {
 	uint64_t word = r->word[r->expected / 64 % HP3_RESEQ_WORDS];
@@ -108,7 +108,7 @@ static inline bool hp3_reseq_follows(const struct hp3_reseq *r)
 	return r->held != 0 && (word >> r->expected % 64 & 1);
 }
 
-/* How long held packets have waited for packet `psn`; 0: `psn` is not the missing one. */
+/* How long held packets have waited for packet `psn`; 0: they do not wait for `psn`. */
 static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t psn, uint64_t now)
 {
 	return r->held != 0 && psn == r->expected ? now - r->gap_at : 0;
@@ -130,16 +130,17 @@ static inline int32_t hp3_reseq_leap(const struct hp3_reseq *r, uint32_t psn)
  * packet that was held.
  */
 uint32_t hp3_reseq_swap(struct hp3_reseq *r, uint32_t psn, uint32_t span, uint32_t handle);
-/* After HP3_RESEQ_PASS, until false: the next held packet in order. */
+/* Call this after HP3_RESEQ_PASS. Returns, until false, the next held packet in order. */
 bool hp3_reseq_next(struct hp3_reseq *r, uint64_t now, uint32_t *handle);
 
 /*
  * May the caller stop calling hp3_reseq_next() for now, and continue later? True while the expected
- * packet is held, and no packet with a lower PSN. Packets that arrive meanwhile are held behind it.
+ * packet is held, and no packet with a lower PSN is held. Until the caller continues, arriving
+ * packets are held behind the expected one.
  */
 bool hp3_reseq_pauses(struct hp3_reseq *r);
 
-/* No packet before this PSN will arrive any more (owed.h): raises the expected PSN to it. */
+/* No packet before this PSN will arrive any more (owed.h): raises the expected PSN to this PSN. */
 void hp3_reseq_skip(struct hp3_reseq *r, uint32_t psn);
 
 /* Latest time at which a packet held since `since` is given up. */
@@ -149,8 +150,9 @@ uint64_t hp3_reseq_until(
 uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params *p);
 /*
  * Returns, until false, the packets that the RNIC gets although an earlier packet is missing.
- * Before packets are given up, *copy is set: the RNIC gets a copy of the packet behind the gap, and
- * this packet stays held. When packets are given up: all held packets, in order.
+ * Before packets are given up, *copy is true: the RNIC gets a copy of the packet behind the gap,
+ * and this packet stays held. When packets are given up, the function returns all held packets, in
+ * order.
  */
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
 	uint32_t *handle, bool *copy);
@@ -164,17 +166,17 @@ static inline void hp3_reseq_lost(struct hp3_reseq *r)
 /* The caller passes a packet to the RNIC though `expected` is missing, so the RNIC sends a NAK. */
 void hp3_reseq_passes(struct hp3_reseq *r);
 /*
- * The RNIC has acknowledged all PSNs before this one. True: this raised the expected PSN. Then call
- * hp3_reseq_had() and hp3_reseq_next().
+ * The RNIC has acknowledged all PSNs before this one. True: the expected PSN has risen. In this
+ * case, call hp3_reseq_had() and hp3_reseq_next().
  */
 bool hp3_reseq_acknowledged(struct hp3_reseq *r, uint32_t psn, uint64_t now);
-/* Until false: a held packet that the RNIC already has. */
+/* Returns, until false, held packets that the RNIC already has. */
 bool hp3_reseq_had(struct hp3_reseq *r, uint32_t *handle);
 /*
  * The RNIC expects this PSN (NAK, RNR NAK). The PSN may be before `expected`: packets were lost
  * between hp3d and the RNIC, or the RNIC refused them. True: call hp3_reseq_had() and
- * hp3_reseq_next(). False: all held packets are before this PSN, or one is too far ahead of it.
- * Then flush them, and call this again.
+ * hp3_reseq_next(). False: all held packets are before this PSN, or a held packet is too far ahead
+ * of it. In this case, flush all held packets (hp3_reseq_flush()), and call this function again.
  */
 bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /*
@@ -184,8 +186,8 @@ bool hp3_reseq_refused(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 bool hp3_reseq_repeated(struct hp3_reseq *r, uint32_t psn, uint64_t now);
 /*
  * The caller polled no packets for `lost` ns in total since the last call, and polls again now.
- * This time does not count. True: the wait for the missing packet starts again.
+ * These `lost` ns do not count. True: the wait for the missing packet starts again.
  */
 bool hp3_reseq_stood(struct hp3_reseq *r, uint64_t lost, uint64_t now);
-/* Until false: the next held packet, in order, whether or not others are missing. */
+/* Returns, until false, the next held packet, in order, even if packets before it are missing. */
 bool hp3_reseq_flush(struct hp3_reseq *r, uint32_t *handle);

@@ -6,12 +6,13 @@
  *
  * Guarantee: the receiving RNIC sees PSNs in the order in which the sending RNIC emitted them. To
  * move a requester stream to another path, the engine chooses a *closing packet*: a first
- * transmission with the highest PSN so far. It is a READ or ATOMIC, or carries AckReq (set by the
- * RNIC or the engine). The engine holds all later packets. Once a reply proves that the closing
- * packet has arrived, all packets before it have arrived, too (one path is a FIFO). The held
- * packets then leave, in order, on the new port. A loss, an RNR NAK, a time-out or too many held
- * packets end the move on the old port (fast recovery). Held packets then leave on the old port, in
- * order, and before the RNIC's next packet. If the queue pair was reset, the engine drops them.
+ * transmission with the highest PSN so far. The closing packet is a READ or ATOMIC, or carries
+ * AckReq (set by the RNIC or the engine). The engine holds all later packets. One path is a FIFO,
+ * so once a reply proves that the closing packet has arrived, all packets before it have also
+ * arrived. The held packets then leave, in order, on the new port. A loss, an RNR NAK, a time-out
+ * or too many held packets end the move on the old port (fast recovery). Held packets then leave on
+ * the old port, in order, and before the RNIC's next packet. If the queue pair was reset, the
+ * engine drops the held packets.
  *
  *     STEADY --severe--> SEARCHING --winner--> as a move; --no better path--> STEADY
  *     STEADY --move--> CLOSING --closing packet--> DRAINING --arrived--> STEADY (new port)
@@ -20,16 +21,16 @@
  * Probes that look like the flow's own packets (rule 2) leave after the drain:
  *
  *     DRAINING --arrived--> PROBING --a probe won--> STEADY (new port)
- *                              \--- none did, or as above --> STEADY (old port)
+ *                              \--- no winner, loss, RNR, time-out, hold full --> STEADY (old port)
  *
- * With nothing in flight there is no drain. So a long message may wait for answers to probes before
- * its first packet leaves:
+ * If no packet is in flight, no drain is needed. So a long message may wait for answers to probes
+ * before its first packet leaves:
  *
  *     STEADY --idle, a long message begins--> PROBING
  *
  * On a dead path (rule 13), no packet can be overtaken, so the flow leaves the path without a
- * drain. Only the RNIC can send the lost packets again, so all others are held until it
- * retransmits:
+ * drain. Only the RNIC can send the lost packets again, so the engine holds all other packets until
+ * the RNIC retransmits:
  *
  *     STEADY, SEARCHING --dead--> RESUMING --RNIC has retransmitted--> STEADY (new port)
  *
@@ -71,8 +72,8 @@ struct hp3_rfr_step hp3_rfr_step(enum hp3_rfr_state state, enum hp3_rfr_input in
 /* The closing packet of a move. */
 struct hp3_closing {
 	uint32_t psn; /* its BTH PSN */
-	/* first PSN behind it: no packet from this PSN on has left. An upper bound if it is a READ
-	 * and the PMTU is unknown. */
+	/* first PSN behind the closing packet: no packet from this PSN on has left. If the closing
+	 * packet is a READ and the PMTU is unknown, `end` is an upper bound. */
 	uint32_t end;
 };
 

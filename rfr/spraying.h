@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The sender's state machine of an agreement to spray a queue pair. Its packets may take several
- * paths at once, because the receiver's hp3d resequences them (resequencer.h).
+ * The sender's state machine of an agreement to spray a queue pair. The packets of the queue pair
+ * may take several paths at once, because the receiver's hp3d resequences them (resequencer.h).
  *
- * Guarantee: a first transmission takes another path than the one before it only while the peer's
- * YES is recent. The sender requests a YES in each keep-alive interval. All other packets take the
- * port in use.
+ * Guarantee: a first transmission takes another path than the first transmission before it only
+ * while the peer's YES is recent. The sender requests a YES in each keep-alive interval. All other
+ * packets take the port in use.
  *
  *     SINGLE --large message--> ASKING --yes--> SPRAYING --RNIC retransmits--> NARROW
  *                                  ^               |   ^--caught up, yes since----/
  *                                  |               \--no, stop--> ENDING --caught up--> SINGLE
  *
- * The sender sprays for HP3_SPRAY_TRUST intervals after the newest YES arrived. This YES answers a
- * message that the sender sent less than HP3_SPRAY_BOUND - HP3_SPRAY_TRUST intervals ago. The
- * receiver resequences for HP3_SPRAY_BOUND intervals after the sender's last message. So the
- * receiver still resequences the last sprayed packets when they arrive.
+ * The sender sprays for HP3_SPRAY_TRUST keep-alive intervals after the newest YES arrived. It stops
+ * earlier if the message that this YES answers left HP3_SPRAY_BOUND - HP3_SPRAY_TRUST intervals
+ * ago. The receiver resequences for HP3_SPRAY_BOUND intervals after the sender's last message. So
+ * the receiver still resequences the last sprayed packets when they arrive.
  *
  * The C code and its tests share one table of transitions.
  */
 #include <stdint.h>
 
-#define HP3_SPRAY_TRUST 3u /* keep-alive intervals */
+/* keep-alive intervals: how long a YES is recent; how long the receiver resequences */
+#define HP3_SPRAY_TRUST 3u
 #define HP3_SPRAY_BOUND 10u
 
 /* X(symbol, text) */
 #define HP3_SPRAY_STATES(X)                                                                        \
 	X(SINGLE, "single") /* one path; no agreement */                                           \
 	X(ASKING, "asking") /* one path; the peer has been asked */                                \
-	X(SPRAYING, "spraying") /* all paths */                                                    \
+	X(SPRAYING, "spraying") /* several paths */                                                \
 	X(NARROW, "narrow") /* one path for now; sprayed packets may be in flight */               \
-	X(ENDING, "ending") /* as NARROW, then the agreement ends */
+	X(ENDING, "ending") /* one path; with CAUGHT_UP, the agreement ends */
 
 #define HP3_SPRAY_INPUTS(X)                                                                        \
 	X(LARGE, "large") /* a large message begins */                                             \
 	X(YES, "yes") /* the peer resequences the queue pair */                                    \
-	X(NO, "no") /* the peer does not resequence the queue pair, or no longer does */           \
+	X(NO, "no") /* the peer refuses to resequence, or has stopped */                           \
 	X(SILENT, "silent") /* the newest YES is not recent (HP3_SPRAY_TRUST) */                   \
 	X(LOST, "lost") /* no YES from the peer for HP3_SPRAY_BOUND intervals */                   \
 	X(BACK, "back") /* the RNIC retransmits */                                                 \

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Chooses the path of each packet of a sprayed queue pair. Its source ports are up to HP3_EVS_MAX
- * entropy values (EVs). Each EV selects one path of the fabric; several EVs may select the same
- * path.
+ * Chooses the path of each packet of a sprayed queue pair. The packets have up to HP3_EVS_MAX
+ * source ports, the entropy values (EVs). Each EV selects one path of the fabric; several EVs may
+ * select the same path.
  *
  * The receiver measures the lateness of each EV. The lateness of a packet that fills a gap is the
  * time for which held packets waited for it; other packets have lateness 0. The receiver reports an
  * EV as slow if its packets are unusually late, or if no packet arrives from it while many arrive
  * from other EVs. The receiver then starts to measure that EV from zero. The sender stops using a
- * slow EV for a time (a rest), which is longer each time. The sender ignores reports about EVs that
- * it has not used since their rest. An EV that is ECN-marked far more than others rests, too,
- * always for the same time, unless more than half of the EVs would then rest. If all EVs are
- * marked, only congestion control reacts.
+ * slow EV for a time (a rest). Each further rest of an EV is longer. The sender ignores reports
+ * about EVs that it has not used since their rest. An EV that is ECN-marked far more than others
+ * also rests, always for the same time. Exception: more than half of the EVs would then rest. If
+ * all EVs are marked, only congestion control reacts.
  *
  * Sans-IO; times ns.
  */
@@ -25,9 +25,9 @@
 struct hp3_spread_params {
 	uint32_t evs; /* EVs: 1 .. HP3_EVS_MAX */
 	uint32_t alike; /* percent of the shortest RTT: EVs with an RTT up to this are used */
-	/* if at least this percentage of the probed EVs is slower, unprobed EVs rest, too */
+	/* if at least this percentage of the probed EVs is slower, unprobed EVs also rest */
 	uint32_t differ;
-	/* Only EVs whose RTT exceeds the best by at most this are used; 0: all are. */
+	/* Only EVs whose RTT exceeds the best RTT by at most this are used; 0: all EVs are used. */
 	uint64_t reach_ns;
 	uint64_t late_ns; /* an EV is slow if its average lateness exceeds this */
 	uint64_t rest_ns; /* length of the first rest */
@@ -44,7 +44,7 @@ static inline uint64_t hp3_spread_all(const struct hp3_spread_params *p)
 /* The sender's state. Fields that each packet needs come first. */
 struct hp3_spread {
 	uint64_t resting; /* EVs that rest, one bit each */
-	uint64_t known; /* EVs in use, one bit each; if reach_ns is not 0 */
+	uint64_t known; /* EVs in use, one bit each; counts only if reach_ns is not 0 */
 	uint64_t next; /* earliest end of a rest */
 	uint64_t since; /* time of the first of the current probes; 0: none */
 	uint64_t asked; /* probed EVs, one bit each */
@@ -65,11 +65,11 @@ struct hp3_lateness {
 	struct {
 		uint32_t late; /* average lateness, ns * 8 */
 		uint32_t marked; /* average share of marked packets, HP3_EV_ALL_MARKED * 32 */
-		uint32_t seen; /* `packets` at its newest packet */
+		uint32_t seen; /* value of `packets` at the newest packet of this EV */
 	} ev[HP3_EVS_MAX];
 };
 
-/* The part of hp3_spread_ev() for when some EVs rest, or are not in use. */
+/* The slow part of hp3_spread_ev(): some EVs rest, or are not in use. */
 uint32_t hp3_spread_usable_ev(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now);
 /* Returns the EV of the next packet. *s is all 0 at first. `random`: any random number. */
@@ -90,21 +90,25 @@ void hp3_spread_answered(struct hp3_spread *s, const struct hp3_spread_params *p
 	uint32_t rtt_ns, uint64_t now);
 /*
  * Result of a comparison: these EVs were probed at the same time, with these RTTs in ns (0: no
- * answer). Of these EVs, those within reach_ns of the best are used from now on, and the others are
- * not. True: many EVs are not used, with differences that queues alone do not cause.
+ * answer). From now on, packets use the probed EVs whose RTT is within reach_ns of the best, and no
+ * other probed EV. True: many probed EVs are not used, because the RTTs differ more than queues
+ * alone explain.
  */
 bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p, const uint8_t *ev,
 	const uint32_t *rtt, uint32_t n);
 /* Number of EVs in use now. */
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p);
 /*
- * Call it before packets leave with several EVs. Of the EVs probed lately, those that were too slow
- * rest. If many were too slow, unprobed EVs rest as well. True: many EVs took several times as
- * long, which queues alone do not cause. Otherwise, EVs whose probe was not answered are no longer
- * used. If no EV was in use (`known`) before and several were probed, all others are used now.
+ * Call it before packets leave with several EVs. Recently probed EVs rest if they were too slow. If
+ * many of the probed EVs were too slow, unprobed EVs also rest. Returns true if the RTTs of many
+ * EVs are several times the best RTT, which queues alone do not cause. If the result is false,
+ * packets no longer use EVs whose probe was not answered. If `known` was empty before, and several
+ * EVs were probed, packets now use all other EVs.
  */
 bool hp3_spread_choose(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t now);
-/* Do more than half of the EVs rest because they were slow, or lost a packet, at least twice? */
+/*
+ * Do more than half of the EVs rest because they were slow, or lost a packet, at least twice each?
+ */
 bool hp3_spread_differs(const struct hp3_spread *s, const struct hp3_spread_params *p);
 /* Lets these EVs rest, one bit each: they are slow, or have lost a packet. */
 void hp3_spread_rest(
@@ -112,12 +116,12 @@ void hp3_spread_rest(
 /*
  * The receiver reports slow EVs. `tried`: EVs that this queue pair has used since their newest
  * rest. While an EV is not used, no packet arrives with it, and the receiver reports it as slow. So
- * the report counts only for EVs in `tried`. For an EV whose rest ended less than half of rest_ns
- * ago, the report does not count either: it is about earlier packets.
+ * the report counts only for EVs in `tried`. The report also does not count for an EV whose rest
+ * ended less than half of rest_ns ago: such a report is about packets before the rest.
  */
 void hp3_spread_slow(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t slow,
 	uint64_t tried, uint64_t now);
-/* Returns `tried` after a packet with this EV. */
+/* The new value of `tried`, after a packet with this EV. */
 static inline uint64_t hp3_spread_tried(const struct hp3_spread *s, uint64_t tried, uint32_t ev)
 {
 	return (tried & ~s->resting) | 1ull << ev;
@@ -135,8 +139,8 @@ void hp3_spread_marked(
 
 /*
  * A packet with this EV arrived, marked or not. Held packets had waited for it for `late_ns`.
- * `spread`: the sender chose the EV at random from all EVs in use. If false, the packet does not
- * count as evidence that other EVs are silent. *l is all 0 at first.
+ * `spread`: the sender chose the EV at random from all EVs in use. False: the packet is no evidence
+ * that other EVs are silent. *l is all 0 at first.
  */
 static inline void hp3_lateness_seen(
 	struct hp3_lateness *l, uint32_t ev, uint64_t late_ns, bool marked, bool spread)

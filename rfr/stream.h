@@ -7,12 +7,13 @@
  *
  * Invariants: una <= nxt (hp3_stream_end() while open_len is not 0); hi < nxt; a packet is NEW
  * (first transmission) only if its PSN follows directly behind the PSNs sent before. A READ request
- * takes ceil(length / PMTU) PSNs (IBTA 9.7.3.1.2). Packets do not carry the PMTU. So until a FIRST
- * or MIDDLE packet has shown the PMTU, the next PSN after a READ is one of five candidates.
+ * takes ceil(length / PMTU) PSNs (IBTA 9.7.3.1.2). Packets do not carry the PMTU. Until a FIRST or
+ * MIDDLE packet has shown the PMTU, the next PSN after a READ is one of five candidates, one per
+ * PMTU.
  *
  * A reply with PSN r proves that every request packet up to and including the one that contains r
  * has arrived (IBTA 9.7.5.1.2). ACKs and READ/ATOMIC responses are such replies. A NAK or RNR NAK
- * proves it for all packets before r.
+ * proves that all packets before r have arrived.
  *
  * PSNs before the first packet seen count as in flight, until a reply to that packet or a later one
  * arrives (rule 11).
@@ -34,7 +35,7 @@ struct hp3_stream {
 
 enum hp3_tx_kind {
 	HP3_TX_NEW, /* first transmission, with the next PSN */
-	/* sent before; or a READ that begins in the middle of an earlier one */
+	/* sent before; or a READ that begins in the middle of an earlier READ */
 	HP3_TX_RETRANSMIT,
 	HP3_TX_EPOCH, /* neither: the queue pair was reset, or packets were lost before hp3d */
 };
@@ -120,8 +121,8 @@ static inline void hp3_stream_emit(
 
 /*
  * A request packet leaves the RNIC. Accounts for it if it is NEW. Any packet may determine the span
- * of the newest READ; apart from that, packets that are not NEW change nothing.
- * Also learns *pmtu_log2 (0: unknown).
+ * of the newest READ. Apart from that, packets that are not NEW do not change *s. Also learns
+ * *pmtu_log2 (0: unknown).
  */
 static inline enum hp3_tx_kind hp3_stream_tx(
 	struct hp3_stream *s, const struct hp3_view *v, uint8_t *pmtu_log2)

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * The state machine of a move as one table. rfr.c compiles the table, tests check all its rows, and
- * the model is generated from it.
+ * tests/model/generate.c generates the model from it.
  */
 
 /* X(symbol, text) */
