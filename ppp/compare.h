@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Compares several ports pairwise with the self-test (selftest.h). A burst has two probes per port:
- * one for each port, then a second one for each. The first probes of two ports show how much their
+ * Compares several ports pairwise with the self-test (selftest.h). A burst sends a first probe on
+ * each port, then a second probe on each port. The first probes of two ports show how much their
  * paths share. The two probes of one port show the noise. If no queue varies, there is no verdict.
  *
  * Units: nanoseconds.
@@ -26,8 +26,8 @@ struct hp3_compare {
 };
 
 /*
- * Finds ports that all take different paths, beginning with the first port. `chosen`: their
- * indexes. Returns their number. *tally: verdicts of all pairs.
+ * Finds ports that all take different paths, beginning with the first port. `chosen`: indexes of
+ * the ports found. Returns the number of ports found. *tally: verdicts of all pairs.
  */
 unsigned hp3_compare_distinct(const struct hp3_compare *c, uint8_t chosen[HP3_COMPARE_PORTS],
 	struct hp3_selftest_tally *tally);

@@ -2,14 +2,16 @@
 #pragma once
 /*
  * Finds the TTL of the switch that names a path. Traces of one TTL show one level of the fabric.
- * The first switch is the same for all ports. The second is the spine in a leaf-spine fabric; the
- * third is the core in a fabric of three tiers. Behind this switch, the paths join again. So a
- * sample of ports is traced level by level, until the peer answers, or no switch does. The level
- * with the most names is the result; of equal levels, the nearest.
+ * The first switch is the same for all ports. The second switch is the spine in a leaf-spine
+ * fabric; the third is the core in a fabric of three tiers. Behind the spine or core, the paths
+ * join again. So hp3d traces a sample of ports level by level, until the peer answers, or no switch
+ * answers any more. A name is the address of the switch that answered. The level with the most
+ * names is the result; of equal levels, the nearest.
  *
  * Invariants: a level counts only if at most HP3_DEPTH_MISSING sample ports have no name. If no
  * level has two names, the result is NOTHING. This includes the case that all ports have the same
- * name, because a tunnel may hide the path. At most HP3_DEPTH_TRIES traces per port and level.
+ * name, because a tunnel may hide the path. There are at most HP3_DEPTH_TRIES traces per port and
+ * level.
  *
  * The caller traces what hp3_depth_next() returns, one trace at a time, and passes each result
  * back.
@@ -40,15 +42,15 @@ struct hp3_depth {
 	uint8_t at; /* index of the current port */
 	uint8_t missing; /* ports of this level without a label */
 	uint8_t level; /* current level */
-	uint8_t hint; /* level to try first; 0: none, or tried */
+	uint8_t hint; /* level to try first; 0: none, or already tried */
 	uint8_t unused; /* unusable levels in a row */
-	uint8_t ttl, names; /* of the best level so far */
+	uint8_t ttl, names; /* TTL of the best level so far; number of names of this level */
 	uint8_t state; /* enum hp3_depth_state */
 };
 
 /*
- * `hint`: the level that other pairs found; 0: none. It is tried first, and is the result if it has
- * two names.
+ * `hint`: the level that other pairs found; 0: none. The hint is tried first, and is the result if
+ * it has two names.
  */
 void hp3_depth_init(struct hp3_depth *d, uint8_t hint, uint64_t *rng);
 

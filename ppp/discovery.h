@@ -5,20 +5,20 @@
  * between searches, the probe budget of an address pair, and the verdict that a path is dead.
  *
  * A round sends a probe per candidate port. The incumbent is the port in use. The first answer that
- * is good enough wins: the probe is unmarked, and its RTT <= improve x the incumbent's RTT. The
- * factor is HP3_LOSSY_RTT if the port in use is lossy, and HP3_NO_WORSE_RTT for an advised port.
- * The incumbent's RTT is the RTT of its own probe in this round. Before the answer to this probe,
- * it is the flow's smoothed RTT. PEER: if neither is known, and the incumbent's probe is lost, the
- * fastest unmarked answer wins.
+ * is good enough wins: the probe is unmarked, and its RTT <= improve x the incumbent's RTT. Instead
+ * of improve, the factor is HP3_LOSSY_RTT if the port in use is lossy, and HP3_NO_WORSE_RTT for an
+ * advised port. The incumbent's RTT is the RTT of its own probe in this round. Before the answer to
+ * this probe, the flow's smoothed RTT takes its place. PEER: if both RTTs are unknown, and the
+ * incumbent's probe is lost, the fastest unmarked answer wins.
  *
  * Kinds:
  * - PEER: also probes the port in use; all probes leave back to back. Once the port in use has
  *   answered, slower answers cannot win, and the round ends (except with the two factors above).
  * - STANDARD: a duplicate of an acknowledged request (rule 2). Answers do not show to which probe
  *   they belong. So one probe at a time is outstanding, only after a drain, and while no READ or
- *   ATOMIC is outstanding. A loss ends the round. The next round starts guard_ns later, so
- *   that no answer is matched with a wrong probe. The port in use is probed first. Its path is
- *   drained, so the RTT does not contain the flow's own queue, which would move with the flow.
+ *   ATOMIC is outstanding. A loss ends the round. The next round starts guard_ns later, so that no
+ *   answer is matched with a wrong probe. The port in use is probed first. The path is drained, so
+ *   the RTT does not contain the flow's own queue, which would move with the flow.
  *
  * Invariants: the winner is a candidate, unmarked, and fast enough (see above). At most one
  * STANDARD probe is outstanding. A round ends at its deadline at the latest; later answers do not
@@ -45,14 +45,14 @@ struct hp3_round_params {
 	uint32_t backoff_min_ns; /* shortest wait after a search */
 	uint32_t probes_per_second; /* rate of an address pair; 0: no probes */
 	uint16_t probe_burst; /* burst of an address pair */
-	uint16_t improve; /* most percent of the incumbent's RTT that a winner may have, 1..100 */
-	uint8_t backoff_after; /* number of searches from which on there are waits, >= 1 */
+	uint16_t improve; /* highest RTT of a winner, in percent of the incumbent's RTT, 1..100 */
+	uint8_t backoff_after; /* number of searches in a row from which on the flow waits, >= 1 */
 };
 
 /*
- * The RTT, not 0, of a probe that left `since_ns` ago. took_ns: the RTT by a clock closer to the
- * wire than the caller's, such as an RNIC's timestamps. If took_ns is 0, or longer than the time by
- * the caller's clock, the latter counts.
+ * The RTT of a probe that left `since_ns` ago by the caller's clock; at least 1. took_ns: the RTT
+ * by a clock closer to the wire, such as an RNIC's timestamps. If took_ns is 0, or longer than
+ * since_ns, since_ns counts.
  */
 static inline uint32_t hp3_probe_rtt(uint64_t since_ns, uint32_t took_ns)
 {
@@ -67,7 +67,10 @@ struct hp3_probe_budget {
 	uint64_t spent_until; /* virtual time up to which tokens are spent (GCRA) */
 };
 
-/* Takes up to `want` tokens; none if fewer than `least` are available. Returns how many. */
+/*
+ * Takes up to `want` tokens, or none if fewer than `least` are available. Returns the number of
+ * tokens taken.
+ */
 uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_round_params *p,
 	uint32_t least, uint32_t want, uint64_t now);
 
@@ -76,7 +79,7 @@ uint32_t hp3_probe_budget_take(struct hp3_probe_budget *b, const struct hp3_roun
 enum hp3_probe_state {
 	HP3_PROBE_UNSENT,
 	HP3_PROBE_OPEN, /* outstanding */
-	HP3_PROBE_ANSWERED, /* in time; the round may have ended before */
+	HP3_PROBE_ANSWERED, /* in time; the round may have ended before the answer */
 	HP3_PROBE_LOST, /* no answer within timeout_ns */
 	HP3_PROBE_LATE, /* answered after timeout_ns */
 };
@@ -215,8 +218,8 @@ _Static_assert(sizeof(struct hp3_backoff) == 4, "part of every flow record");
 
 /*
  * The doubt about a search: 0 for the first `backoff_after` searches, 1 for the next search, and so
- * on. Searches that `slow` counts raise only the doubt about `slow` searches: RTTs also grow
- * because of hosts, so long RTTs are no evidence of a queue that marks packets.
+ * on. Searches that hp3_backoff.slow counts raise only the doubt about searches with `slow`. The
+ * reason: hosts also make RTTs longer, so long RTTs are no evidence of a queue that marks packets.
  */
 uint32_t hp3_backoff_doubt(
 	const struct hp3_backoff *b, const struct hp3_round_params *p, bool slow);
@@ -224,15 +227,16 @@ uint32_t hp3_backoff_doubt(
  * A search has ended, with or without a move. `slow`: without a result, and only RTTs had started
  * it. From the backoff_after-th search on, the next search waits for backoff_min_ns, doubled for
  * each further search, at most backoff_max_ns. A random part of up to three quarters is subtracted,
- * so that flows which failed together do not search together again (rule 29). The wait is at least
- * least_ns.
+ * so that flows whose searches failed at the same time do not search at the same time again (rule
+ * 29). The wait is at least least_ns.
  */
 void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, bool slow,
 	uint64_t least_ns, uint32_t random, uint64_t now);
 bool hp3_backoff_ready(const struct hp3_backoff *b, uint64_t now);
 /*
  * Call it before a search, and at least every two minutes. Clears the back-off of a flow that has
- * not searched for 32 times the wait after its end, or for 2.3 minutes if that is shorter.
+ * not searched for some time after the end of its wait: 32 times the wait, or 2.3 minutes if that
+ * is shorter.
  */
 void hp3_backoff_age(struct hp3_backoff *b, const struct hp3_round_params *p, uint64_t now);
 

@@ -2,9 +2,9 @@
 #pragma once
 /*
  * The shortest time from post to completion of a work request of a queue pair, by the bytes in the
- * send queue. A work request behind a megabyte takes longer than one alone, on the same path. So
- * there is one class of queue length per power of two. The stored times grow by 1/64 each second,
- * because paths change.
+ * send queue. On the same path, a work request with a megabyte ahead in the queue takes longer than
+ * a work request in an empty queue. So there is one class of queue length per power of two. The
+ * stored times grow by 1/64 each second, because paths change.
  *
  * A class without samples starts with the time of the next smaller class with samples, times 1.5
  * for each step between the classes. Otherwise, the first sample of a class would be its own

@@ -23,7 +23,7 @@
  * routes changed in between) is refused with its reason, and stays refused.
  *
  * Use: while the state is TRACING or VERIFYING, trace the port that hp3_linear_next() returns and
- * pass the result to hp3_linear_add(). Any other port, in any order, works as well.
+ * pass the result to hp3_linear_add(). Traces of other ports also count, in any order.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@
 enum hp3_linear_labels { HP3_LABELS_INDEX, HP3_LABELS_NAME };
 
 enum hp3_linear_state {
-	HP3_LINEAR_TRACING, /* not determined yet */
+	HP3_LINEAR_TRACING, /* the map is not determined yet */
 	HP3_LINEAR_VERIFYING, /* determined; traces of further ports have to confirm it */
 	HP3_LINEAR_BELIEVED,
 	HP3_LINEAR_REFUSED,

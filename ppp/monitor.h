@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Monitors the path in use of one flow (HP3, section "Incumbent Path Monitoring"). The monitor
- * reports that the path is severely congested if congestion remains after congestion control had
- * time to react.
+ * reports a path as severely congested if congestion remains after congestion control had time to
+ * react.
  *
  * Time is cut into monitoring cycles of max(cycle_ns, base RTT). Each of three signals makes a
  * cycle congested: a CNP; a share of replies with BECN >= ecn_fraction; an RTT of an AckReq packet
@@ -11,10 +11,10 @@
  * cycle resets the count. Replies are sparse (coalesced ACKs), so a cycle without a reply or CNP is
  * *silent*. Silent cycles neither raise nor reset the count.
  *
- * Invariants: severe congestion is reported only at the end of such a run of congested cycles,
- * never for a silent cycle. A silent cycle changes no estimate. After hp3_monitor_moved(), nothing
- * counts until a packet on the new path has been answered. So marks of the old path never count for
- * the new one.
+ * Invariants: the monitor reports severe congestion only at the end of `congestion_tolerance`
+ * congested cycles in a row, never for a silent cycle. A silent cycle changes no estimate. After
+ * hp3_monitor_moved(), nothing counts until a packet on the new path has been answered. So marks of
+ * the old path never count for the new one.
  *
  * RTT: one packet with AckReq is timed at a time. The time is from the packet's first transmission
  * to the first reply with its PSN or a later one. After a retransmission, the sample does not count
@@ -57,7 +57,8 @@ struct hp3_monitor_params {
 #define HP3_WATCH_GUARD  4u /* moved; packet `psn` on the new path is not answered yet */
 
 /*
- * hp3_monitor.tally: replies of the open cycle; those with BECN; smoothed share of BECN in 1/4000
+ * Parts of hp3_monitor.tally, lowest first: number of replies of the open cycle; number of replies
+ * with BECN; smoothed share of BECN in 1/4000.
  */
 #define HP3_TALLY_MAX          1023u /* counters saturate here */
 #define HP3_TALLY_MARKED_SHIFT 10u
@@ -65,11 +66,17 @@ struct hp3_monitor_params {
 #define HP3_TALLY_MARKED       (HP3_TALLY_MAX << HP3_TALLY_MARKED_SHIFT)
 #define HP3_TALLY_SHARE_NONE   4095u /* no reply yet */
 
-/* hp3_monitor.state: bits that need more than counting replies (watch, cnp, slow); run */
+/*
+ * Masks of hp3_monitor.state. NEWS: watch, cnp and slow; if one of these bits is set, a reply needs
+ * more than counting. RUN: run.
+ */
 #define HP3_WATCH_NEWS (0x1fu << 24)
 #define HP3_WATCH_RUN  (7u << 29)
 
-/* hp3_monitor.past: mask of the silent cycles; `past` with CLEAN as the newest entry of history */
+/*
+ * For hp3_monitor.past. SILENT: the mask of `silent`. CLEAN: `past` with a clean cycle as the
+ * newest entry of `history`, and no silent cycle after it.
+ */
 #define HP3_PAST_SILENT 7u
 #define HP3_PAST_CLEAN(past)                                                                       \
 	((((past) & ~0xfu) | HP3_CYCLE_CLEAN) << 4) /* one more entry, no silent cycle after it */
@@ -97,11 +104,12 @@ struct hp3_monitor {
 	uint32_t per_cycle; /* bytes acknowledged per cycle, smoothed */
 	union {
 		struct {
-			/* silent cycles since the newest in history; up to 7 */
+			/* number of silent cycles since the newest cycle in `history`; up to 7 */
 			uint32_t silent : 3;
 			/* packet `psn` left after the end of the open cycle */
 			uint32_t paused : 1;
-			/* the newest HP3_CYCLES_KEPT other cycles, 4 bits each, newest lowest */
+			/* the newest HP3_CYCLES_KEPT cycles that were not silent, 4 bits each,
+			 * newest lowest */
 			uint32_t history : 28;
 		};
 		uint32_t past;
@@ -169,9 +177,9 @@ static inline uint32_t hp3_monitor_smoothed(uint32_t value, uint32_t sample)
 }
 
 /*
- * ACKs arrive in batches: bytes that are acknowledged after silent cycles were delivered during
- * these, too. Of a longer pause, only HP3_PAST_SILENT cycles count. Otherwise, an idle application
- * would look like a slow path.
+ * ACKs arrive in batches: bytes that are acknowledged after silent cycles were also delivered
+ * during the silent cycles. Of a longer pause, only HP3_PAST_SILENT cycles count, so that an idle
+ * application does not look like a slow path.
  */
 static inline uint32_t hp3_monitor_per_cycle(const struct hp3_monitor *m)
 {
@@ -191,8 +199,8 @@ static inline uint32_t hp3_monitor_cycle(
 
 /*
  * The common case: an unmarked reply, no timed packet, and the first reply after a clean cycle.
- * Closes that cycle and the empty ones after it, and opens the next one with this reply. False:
- * another case; nothing was changed.
+ * Closes the clean cycle and the empty cycles after it, and opens the next cycle with this reply.
+ * False: another case; nothing was changed.
  */
 static inline bool hp3_monitor_turn(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 	uint32_t bytes_acked, uint64_t now)
@@ -267,8 +275,8 @@ bool hp3_monitor_completions(struct hp3_monitor *m, const struct hp3_monitor_par
 void hp3_monitor_compared(struct hp3_monitor *m, uint32_t used_ns, uint32_t other_ns);
 
 /*
- * Verbs mode: the RNIC's port handled CNPs, maybe of other queue pairs. The open cycle counts as a
- * cycle with a CNP if the smoothed completion time has risen by half of what rtt_factor requires.
+ * Verbs mode: the RNIC's port handled CNPs, possibly of other queue pairs. The open cycle counts as
+ * a cycle with a CNP if the smoothed completion time has risen by half of what rtt_factor requires.
  */
 void hp3_monitor_port_cnp(struct hp3_monitor *m, const struct hp3_monitor_params *p);
 
@@ -283,8 +291,8 @@ bool hp3_monitor_congested_since(
 	struct hp3_monitor *m, const struct hp3_monitor_params *p, uint64_t t, uint64_t now);
 
 /*
- * Has the open cycle a CNP or a reply with BECN, or is the smoothed share of BECN above 0? CNPs of
- * closed cycles do not count.
+ * Does the open cycle have a CNP or a reply with BECN, or is the smoothed share of BECN above 0?
+ * CNPs of closed cycles do not count.
  */
 bool hp3_monitor_marked(const struct hp3_monitor *m);
 

@@ -10,18 +10,18 @@
  *
  * If switches hash the destination QPN (rule 18, `by_qpn`), port and QPN together select the path.
  *
- * Replies to data and to probes update entries. A path is UNKNOWN until a reply arrives, again
- * fresh_ns after the last reply, and after a lost probe. A path is CONGESTED while its share of
- * marked replies is high, or its RTT is high compared with the least RTT of any path. A path is
- * FAILED only after `losses` probes were lost in separate windows, and a reply arrived on another
- * path of the pair after the first of these losses. Otherwise, the peer may be down. FAILED ends
- * with any reply, or at a retry time, which doubles with every relapse. A path is LOSSY, for a time
- * that also doubles, if a flow's retransmissions show losses (hp3_paths_lossy()). Replies do not
- * end LOSSY, because most packets of such a path arrive.
+ * Replies to data and to probes update entries. A path is UNKNOWN until a reply arrives. It becomes
+ * UNKNOWN again fresh_ns after the last reply, and after a lost probe. A path is CONGESTED while
+ * its share of marked replies is high, or its RTT is high compared with the least RTT of any path.
+ * A path is FAILED only after `losses` probes were lost in separate windows. After the first loss,
+ * a reply must also have arrived on another path of the pair: otherwise, the peer may be down.
+ * FAILED ends with any reply, or at a retry time, which doubles with every relapse. A path is
+ * LOSSY, for a time that also doubles, if a flow's retransmissions show losses (hp3_paths_lossy()).
+ * Replies do not end LOSSY, because most packets of such a path arrive.
  *
  * Invariants: hp3_paths_candidates() and hp3_paths_pick() never return a FAILED path. A LOSSY path
- * is a candidate only if there is no other candidate, and hp3_paths_pick() never returns it. No two
- * candidates of a round are the same path if identity is known, and none is the path in use. An
+ * is a candidate only if there is no other candidate, and hp3_paths_pick() never returns it. If
+ * identity is known, all candidates of a round are different paths, and none is the path in use. An
  * entry with counted flows is never evicted, so the index from hp3_paths_enter() stays valid until
  * hp3_paths_leave().
  *
@@ -53,12 +53,17 @@ enum hp3_quality {
 struct hp3_paths_params {
 	uint64_t fresh_ns; /* a path whose last reply is older is UNKNOWN (see also fresh_rtts) */
 	uint64_t recheck_ns; /* a trace is repeated after this */
-	uint64_t retry_ns; /* a failed path may be tried again after this, doubling up to 64 x */
-	uint64_t lossy_ns; /* a path stays LOSSY for this long, doubling up to 64 x */
+	/* a failed path may be tried again after this time; each relapse doubles the time, at most
+	 * to 64 x retry_ns */
+	uint64_t retry_ns;
+	/* a path stays LOSSY for this time; each relapse doubles the time, at most to 64 x
+	 * lossy_ns */
+	uint64_t lossy_ns;
 	uint64_t window_ns; /* losses within this time count once (rule 13: >= max RTT) */
 	uint16_t rtt_factor; /* percent of the pair's least RTT from which on a path is congested */
 	uint8_t ecn_fraction; /* percent of marked replies from which on a path is congested */
-	uint8_t fresh_rtts; /* a reply at most this many least RTTs of its path old is fresh, too */
+	/* a reply is also fresh for this many times the least RTT of its path */
+	uint8_t fresh_rtts;
 	uint8_t losses; /* losses in separate windows until a path has failed (rule 13: >= 3) */
 	uint8_t equal; /* percent above the best RTT that counts as equal */
 };
@@ -67,14 +72,14 @@ struct hp3_path {
 	uint64_t seen; /* time of the last reply; 0: none since the last reset */
 	uint64_t lost; /* time of the last loss that counted */
 	uint64_t first_lost; /* time of the first loss since the last reply */
-	uint64_t retry_at; /* FAILED or LOSSY until then; 0: neither */
+	uint64_t retry_at; /* end of FAILED or LOSSY; 0: neither */
 	uint32_t id; /* HP3_PATH_NONE: free entry */
 	uint32_t qpn; /* QPN with which `port` selects the path; 0 unless by_qpn */
 	uint32_t rtt, min_rtt; /* smoothed by 1/8; least; 0: unknown */
-	uint16_t port; /* selects this path */
+	uint16_t port; /* a port that selects this path */
 	uint16_t marked; /* share of marked replies in 1 / HP3_MARKED_ALL, smoothed by 1/8 */
 	uint16_t flows; /* this host's active flows on the entry */
-	uint8_t losses : 7; /* in separate windows since the last reply */
+	uint8_t losses : 7; /* losses in separate windows since the last reply */
 	uint8_t spoilt : 1; /* hp3_paths_spoil() */
 	/*
 	 * exponents of the retry time and of lossy_ns; reset after a long time without FAILED or
@@ -104,13 +109,15 @@ struct hp3_paths {
 	struct hp3_path path[HP3_PATHS];
 	const struct hp3_paths_params *params;
 	struct hp3_traces *traces; /* TRACE; else NULL */
-	const struct hp3_path_model *model; /* MODEL: the caller's model, or ... */
-	const struct hp3_linear *linear; /* ... this linear map (with `shift`), or NULL */
+	const struct hp3_path_model *model; /* MODEL: the caller's model, or NULL */
+	/* MODEL without a caller's model: this linear map, with `shift`; else NULL */
+	const struct hp3_linear *linear;
 	struct hp3_tuple tuple; /* addresses and destination port for `model` */
 	uint64_t rng;
-	const uint16_t *ports; /* the only ports allowed; the caller's; NULL: all */
+	/* the only ports allowed, in memory of the caller; NULL: all ports */
+	const uint16_t *ports;
 	uint16_t n_ports;
-	uint16_t block; /* first of the HP3_PATHS_BLOCK ports allowed; 0: all */
+	uint16_t block; /* first of the HP3_PATHS_BLOCK ports allowed; 0: all ports */
 	uint16_t shift; /* hp3_linear_shift() of this pair */
 	uint8_t identity; /* enum hp3_path_identity */
 	bool by_qpn;
@@ -124,7 +131,7 @@ uint16_t hp3_paths_draw(struct hp3_paths *t);
 
 /*
  * Sets another provider; entries move to the new ids. The caller verifies models and linear maps.
- * An unverified linear map is refused with -EAGAIN. If a map turns out to be wrong later, call
+ * The function refuses an unverified linear map with -EAGAIN. If a map proves wrong later, call
  * hp3_paths_identity_none().
  */
 void hp3_paths_identity_none(struct hp3_paths *t);
@@ -158,9 +165,9 @@ bool hp3_paths_traced(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint32_t
 
 /*
  * Index of the entry of (port, qpn). A new entry replaces the least useful one. -ENOSPC: all
- * entries have flows. Failed and lossy entries are evicted only if they fill more than half of the
- * table, or if all other entries have flows. The index is valid until the next call that may evict;
- * after hp3_paths_enter(), until hp3_paths_leave().
+ * entries have flows. The function evicts failed and lossy entries only if they fill more than half
+ * of the table, or if all other entries have flows. The index is valid until the next call that may
+ * evict; after hp3_paths_enter(), until hp3_paths_leave().
  */
 int hp3_paths_get(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t now);
 
@@ -172,9 +179,9 @@ int hp3_paths_enter(struct hp3_paths *t, uint16_t port, uint32_t qpn, uint64_t n
 void hp3_paths_leave(struct hp3_paths *t, int index); /* negative: no effect */
 
 /*
- * A reply to data or to a probe on this entry. For data, once per timed packet or monitoring cycle,
- * not per packet. rtt 0: the RTT was not measured. now > 0. A reply older than the newest one
- * changes nothing.
+ * A reply to data or to a probe on this entry. For data, call it once per timed packet or
+ * monitoring cycle, not per packet. rtt 0: the RTT was not measured. now > 0. A reply older than
+ * the newest reply changes nothing.
  */
 void hp3_paths_reply(struct hp3_paths *t, int index, uint32_t rtt, bool marked, uint64_t now);
 
@@ -206,20 +213,20 @@ enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_
 
 /*
  * Candidates for a round of flow `qpn` whose port in use is `in_use` (0: none): up to k ports. Half
- * select known good paths, drawn at random with weight 1 / (1 + n), where n is the number of this
- * host's flows on the path above the least such number. The other half select unexplored paths. If
- * there are too few paths of one kind, more of the other kind are taken. If there are too few of
- * both, paths are added that are congested by RTT only, if the path in use has a higher RTT.
- * Returns the number of candidates.
+ * of the ports select known good paths, drawn at random with weight 1 / (1 + n). Here, n is the
+ * number of this host's flows on the path, minus the least such number of all these paths. The
+ * other half select unexplored paths. If there are too few paths of one kind, the function takes
+ * more of the other kind. If there are too few of both kinds, it adds paths that are congested by
+ * RTT only, and have a lower RTT than the path in use. Returns the number of candidates.
  */
 unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use, uint16_t *ports,
 	unsigned k, uint64_t now);
 
 /*
- * Picks a good path without probes. It draws one of the known good paths whose RTT is within
- * `equal` percent of the best, with the weights of hp3_paths_candidates(). -ENOENT: no good path is
- * known. unspoilt: only paths without marked packets (hp3_paths_spoil()). Otherwise, a queue pair
- * set up after a collision could get the same port, and collide again.
+ * Picks a good path without probes. The function draws one of the known good paths whose RTT is
+ * within `equal` percent of the best, with the weights of hp3_paths_candidates(). -ENOENT: no good
+ * path is known. `unspoilt`: only paths without marked packets (hp3_paths_spoil()). Without it, a
+ * queue pair set up after a collision could get the same port, and collide again.
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *port, uint64_t now);
 
@@ -227,7 +234,8 @@ int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *p
 uint32_t hp3_paths_used(const struct hp3_paths *t, uint16_t port, uint32_t qpn);
 
 /*
- * A port that selects path `id` with this QPN. -ENOENT: none is known, and random draws found none.
+ * *port: a port that selects path `id` with this QPN. -ENOENT: no such port is known, and random
+ * draws found none.
  */
 int hp3_paths_port(struct hp3_paths *t, uint32_t id, uint32_t qpn, uint16_t *port);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Do two ports really take different paths? Nothing guarantees it: a tunnel may hide the port, or a
- * switch may hash only addresses, or the QPN as well. So hp3 measures.
+ * Do two ports really take different paths? A tunnel may hide the port, or a switch may hash only
+ * addresses, or also the QPN. So hp3 measures.
  *
  * Two probes leave back to back, first on port a, then on port b. If both pass the same queues,
  * their RTTs rise and fall together over many such pairs, and so do their congestion marks. The
@@ -10,8 +10,8 @@
  * permille, marks and RTTs together). The measure uses ranks, so that one scheduling delay does not
  * decide.
  *
- * A high correlation proves little, and a low one proves nothing if each probe has noise of its
- * own. So pairs of probes on *one* port serve as a control:
+ * A high correlation alone proves little. A low correlation proves nothing if each probe has noise
+ * of its own. So pairs of probes on *one* port serve as a control:
  *
  *     control low or flat      -> UNKNOWN    the noise hides the queues, or there is no congestion
  *     control high, pair high  -> SAME       they share the hop where queues vary
@@ -23,7 +23,7 @@
  *
  * SAME may also mean that only the shared last hop is congested: the verdict is about where queues
  * are now. With QPNs a and b instead of ports, the same test shows whether switches hash the QPN
- * (rule 18). If they do, path tables are keyed by the QPN, too.
+ * (rule 18). If they do, path tables are also keyed by the QPN.
  *
  * Units: nanoseconds; correlation in permille, -1000 .. 1000.
  */
@@ -53,15 +53,15 @@ struct hp3_selftest_series {
 struct hp3_selftest {
 	struct hp3_selftest_series pair; /* port a, then port b */
 	struct hp3_selftest_series control; /* port a, then port a again */
-	uint32_t resolution; /* ns: RTTs that differ by no more are equal */
+	uint32_t resolution; /* ns: RTTs that differ by no more than this are equal */
 };
 
 struct hp3_selftest_report {
 	uint8_t verdict; /* enum hp3_selftest_verdict */
 	int16_t correlation, control; /* permille; 0 if `informative` is 0 */
 	uint16_t samples, control_samples;
-	/* Pairs of samples with an order on both ports, in permille of all. Near 0: the network is
-	 * idle, so there is nothing to compare. */
+	/* Pairs of samples with an order on both ports, in permille of all pairs. Near 0: the
+	 * network is idle, so there is nothing to compare. */
 	uint16_t informative, control_informative;
 };
 
@@ -73,10 +73,10 @@ void hp3_selftest_add(struct hp3_selftest_series *s, const struct hp3_selftest_s
 struct hp3_selftest_report hp3_selftest_report(const struct hp3_selftest *t);
 
 /*
- * Combines verdicts on several pairs of ports, or of QPNs. A few percent of DIFFERENT come by
- * chance, so SPREAD needs two of them. Two random draws share one of n >= 2 paths with probability
- * 1/2 at most. So HP3_TALLY_SAME verdicts SAME, without any DIFFERENT, give NO_SPREAD. Everything
- * else is unknown.
+ * Combines verdicts on several pairs of ports, or of QPNs. A few percent of the verdicts are
+ * DIFFERENT by chance, so SPREAD needs two of them. With n >= 2 paths, two random ports take the
+ * same path with probability 1/2 at most. So HP3_TALLY_SAME verdicts SAME without any DIFFERENT
+ * give NO_SPREAD. All other results give UNKNOWN.
  */
 #define HP3_TALLY_SAME      10u
 #define HP3_TALLY_DIFFERENT 2u
