@@ -32,7 +32,7 @@
  * No timer runs outside of calls. Each call first processes all timers up to `now`, in bounded
  * time. The state depends only on the CNPs and on the bytes sent, not on the number of calls. The
  * state has alpha as of the last CNP. When a function needs alpha, it computes the decay since then
- * as a power. The increase steps are computed one by one until the distance of rate and target is
+ * as a power. Each increase step is computed separately until the distance of rate and target is
  * constant. All remaining steps are then computed at once.
  */
 #include <stdbool.h>
@@ -56,7 +56,7 @@ struct hp3_dcqcn_params {
 	uint32_t rpg_hai_rate; /* Mb/s; if equal to rpg_ai_rate, there is no hyper increase */
 	uint32_t rpg_min_rate; /* Mb/s */
 	uint32_t rpg_gd; /* 10: a CNP reduces the rate by alpha, 11: by alpha / 2 */
-	uint32_t rpg_min_dec_fac; /* %, least part of the rate that one reduction leaves */
+	uint32_t rpg_min_dec_fac; /* %: a reduction leaves at least this part of the rate */
 	/* Mb/s; 0, or above the rate: the first CNP reduces like any other */
 	uint32_t rate_to_set_on_first_cnp;
 	/* k, of 1024: factor of alpha per period; the paper's g is 1 - dce_tcp_g / 1024 */

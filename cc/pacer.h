@@ -7,7 +7,7 @@
  * Each packet that leaves adds its bytes to the level of the bucket ("debt"), which falls at the
  * flow's rate. The next packet, of any size, may leave once the level is at most the burst
  * allowance. In any window of w seconds, at most rate * w + burst bytes leave, plus one packet,
- * plus the bytes of one nanosecond at this rate. An idle flow gets no more than the burst at once.
+ * plus the bytes of 1 ns at the rate. An idle flow gets no more than the burst at once.
  *
  * If a flow always has packets, and the caller sends each at the computed time, the flow gets
  * exactly its rate. The level is in 10^-9 bit, and a nanosecond at r bit/s lowers it by exactly r.
@@ -27,7 +27,7 @@ struct hp3_pacer {
 void hp3_pacer_init(struct hp3_pacer *p, uint64_t rate, uint64_t now);
 
 /*
- * Sets the rate from `now` on. The level stays the same in bytes, so a higher rate takes effect at
+ * Sets the rate from `now` on. The level keeps its value in bytes, so a higher rate takes effect at
  * once.
  */
 void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now);
@@ -36,8 +36,8 @@ void hp3_pacer_set_rate(struct hp3_pacer *p, uint64_t rate, uint64_t now);
 uint64_t hp3_pacer_when(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_t now);
 
 /*
- * A packet left. Packets that leave earlier than computed (at a release, or retransmissions) count,
- * too.
+ * A packet left. Packets that leave earlier than computed (at a release, or retransmissions) also
+ * count.
  */
 void hp3_pacer_sent(struct hp3_pacer *p, uint32_t bytes, uint64_t now);
 
@@ -46,8 +46,8 @@ uint64_t hp3_pacer_owed(const struct hp3_pacer *p, uint32_t burst_bytes, uint64_
 
 /*
  * Rule 14: the lowest rate, bit/s, at which the queue drains within a quarter of the RNIC's
- * retransmission time-out. So the RNIC never takes pacing for loss. The value is 4 * queue / RTO,
- * rounded up.
+ * retransmission time-out. Pacing then never causes a time-out of the RNIC. The value is 4 * queue
+ * / RTO, rounded up.
  *
  * `queue_bytes`: the bytes in the queue plus hp3_pacer_owed(). Returns 0 if there is no time-out
  * (IBTA 9.7.6.1.3: 0 disables the timer), and UINT64_MAX if no rate suffices. The caller uses

@@ -37,7 +37,7 @@ struct hp3_event *hp3_event(struct hp3_turn *t, uint32_t flow, enum hp3_event_ty
 uint8_t hp3_cause_of(const uint8_t *cycles, uint32_t n);
 /*
  * The cause that events report. In verbs mode, the engine sees no packets of data, so COMPLETION
- * replaces ECN and RTT. PORT_CNP replaces CNP, unless the caller passes copies of CNPs.
+ * replaces ECN and RTT. If the caller does not pass copies of CNPs, PORT_CNP replaces CNP.
  */
 uint8_t hp3_cause_reported(
 	const struct hp3_engine *e, const struct hp3_flow *f, const uint8_t *cycles, uint32_t n);

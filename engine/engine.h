@@ -148,8 +148,8 @@ struct hp3_engine_config {
 	uint16_t max_concurrent; /* most rounds and moves of an address pair at the same time */
 	uint64_t cooldown_ns; /* a flow does not move again for this long after a move */
 	uint8_t cooldown_rtts; /* minimum of cooldown_ns, in base RTTs */
-	/* Before a flow moves to a better path, the engine waits for a random part of this time,
-	 * then probes the better path again (rule 29). 0: the flow moves at once. */
+	/* Before a flow moves to a better path, the engine waits for a random part of this time.
+	 * Then it probes the better path again (rule 29). 0: the flow moves at once. */
 	uint64_t move_wait_ns;
 	uint8_t move_wait_rtts; /* minimum of move_wait_ns, in base RTTs */
 	/* time from a move to the check whether the new path is better; 0: no check */
@@ -171,7 +171,7 @@ struct hp3_engine_config {
 	/* Percent of a base RTT. A message on an idle queue pair waits for a path if the message
 	 * takes at least this long at cc.rp.rpg_max_rate. 0: no message waits. */
 	uint16_t message_start_percent;
-	bool observe; /* report moves as events (WOULD) and make none */
+	bool observe; /* report moves as events (WOULD), but make no moves */
 	/* with `observe`: send no probes; a WOULD event then stands for a path search */
 	bool silent;
 	/* this host has no key, so peers cannot authenticate its messages: send no reports, and
@@ -241,8 +241,8 @@ struct hp3_verdict {
 	uint8_t flags; /* HP3_SET_*, HP3_CLEAR_BECN */
 	/* UDP source port with which the packet leaves: a new port, or the packet's own */
 	uint16_t sport;
-	/* HOLD: handle of the packet while it is held, below HP3_HELD(hold_packets), not 0. The
-	 * caller keeps the packet under this handle. `flags` apply to the held packet; `sport` does
+	/* HOLD: handle of the packet while it is held, 1 .. HP3_HELD(hold_packets). The caller
+	 * keeps the packet under this handle. `flags` apply to the held packet; `sport` does
 	 * not. */
 	uint32_t held;
 	uint32_t flow;
@@ -336,8 +336,8 @@ static inline bool hp3_act_follows(const struct hp3_act *a)
 }
 
 /*
- * Handles of held packets are below this number. There is one more handle than packets that can be
- * held, so that no handle is reused before its packet has left.
+ * Handles of held packets are 1 .. HP3_HELD(hold_packets). One handle always stays free, so the
+ * engine reuses no handle before the caller has sent or dropped its packet.
  */
 #define HP3_HELD(hold_packets) ((hold_packets) + 1u)
 
@@ -422,9 +422,8 @@ size_t hp3_engine_size(const struct hp3_engine_config *cfg);
 struct hp3_engine *hp3_engine_create(void *mem, size_t size, const struct hp3_engine_config *cfg);
 
 /*
- * Applies times, limits and switches. Values whose keys need a restart stay as they were, among
- * them table sizes and the seed. A configuration that hp3_engine_create() would refuse changes
- * nothing.
+ * Applies times, limits and switches. Values whose keys need a restart, such as table sizes and the
+ * seed, do not change. A configuration that hp3_engine_create() would refuse changes nothing.
  */
 void hp3_engine_reconfigure(struct hp3_engine *e, const struct hp3_engine_config *cfg);
 
@@ -469,11 +468,11 @@ void hp3_find_burst(struct hp3_engine *e, struct hp3_pkt *pkts, uint32_t n, enum
  *   whose frame is NULL has class OTHER. Returns the number of packets that are not requests (TX)
  *   or not replies (RX).
  * - hp3_burst() looks up flows and handles packets in order. It returns the number of packets that
- *   it handled: all, or those up to and including the first packet with actions. The caller then
- *   obeys the verdicts of the packets before that packet, and carries out the actions. Last, it
- *   obeys the verdict of that packet, and calls hp3_burst() again for the rest. Held packets that
- *   follow a packet in PSN order do not end the burst: the verdict of that packet names them
- *   (PASS_DELIVER).
+ *   it handled: all packets, or the packets up to and including the first one with actions. The
+ *   caller then obeys the verdicts of the packets before that packet, and carries out the actions.
+ *   Last, it obeys the verdict of that packet, and calls hp3_burst() again for the rest. Held
+ *   packets that follow a packet in PSN order do not end the burst: the verdict of that packet
+ *   names them (PASS_DELIVER).
  */
 /*
  * The kinds of packets for which hp3_see_burst() prepares a flow lookup, besides requests (TX) and
@@ -553,8 +552,8 @@ const char *hp3_command_error(int err); /* the reason, and what to do */
  *
  * Returns as hp3_command() does, and: -EOPNOTSUPP: probes are off, or the peer does not answer peer
  * probes; -EHOSTUNREACH: the path of that port has failed or is lossy; -EDQUOT: the result of the
- * flow's last move is not known yet, or the flow's address pair has other searches under way or no
- * probe budget left.
+ * flow's last move is not known yet, or its address pair has other searches under way or no probe
+ * budget.
  */
 int hp3_advise(
 	struct hp3_engine *e, const struct hp3_cmd *cmd, uint64_t now, struct hp3_acts *acts);
@@ -580,7 +579,10 @@ bool hp3_probe_timed(struct hp3_engine *e, uint32_t id, bool ce, uint32_t took_n
 void hp3_hop_reported(struct hp3_engine *e, uint32_t id, enum hp3_trace_outcome outcome, bool ipv6,
 	const void *hop, uint64_t now);
 
-/* The peer's hp3d is alive: it sent a valid probe, or the first answer to one of ours (rule 5). */
+/*
+ * The peer's hp3d is alive: it sent a valid probe, or the first answer to a probe of this host
+ * (rule 5).
+ */
 void hp3_peer_seen(struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now);
 
 /*
@@ -597,9 +599,9 @@ void hp3_agree_received(struct hp3_engine *e, const struct hp3_ends *ends,
 	const struct hp3_agree *what, uint64_t now, struct hp3_acts *acts);
 /*
  * hp3d stops, or packets are about to bypass it. The engine begins no further agreements, and
- * hp3_tick() ends those that exist. As a receiver, the engine answers NO, and resequences until the
- * sender has sent OVER. As a sender, the engine uses one path, and sends OVER when all sprayed
- * packets have arrived.
+ * hp3_tick() ends those that exist. As the receiver, the engine answers NO, and resequences until
+ * the sender has sent OVER. As the sender, the engine uses one path, and sends OVER when all
+ * sprayed packets have arrived.
  *
  * Returns 0 if there are no agreements any more, else the time (ns) at which the last agreement
  * ends. Call this function repeatedly, until that time, or until it returns 0. Until hp3_tick() has

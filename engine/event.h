@@ -109,8 +109,7 @@ struct hp3_event {
 	uint32_t held_pkts;
 	uint64_t held_bytes;
 	uint64_t tag; /* tag of the command that this event completes */
-	/* SEVERE, ROUND, and moves that follow from these: the latest monitoring cycles, oldest
-	 * first */
+	/* SEVERE, ROUND, and the moves that result: the latest monitoring cycles, oldest first */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1]; /* HP3_CYCLE_* */
 	struct hp3_estimates path; /* SEVERE: the path in use; OUTCOME: the old path */
 	struct hp3_estimates after; /* OUTCOME: the new path */

@@ -75,7 +75,7 @@ bool hp3_path_of_port(const struct hp3_engine *e, uint32_t flow, uint16_t port, 
  * chooses ports itself. `distinct`: each port takes a different path; otherwise, the ports spread
  * over the known paths. No port takes a failed or lossy path. *paths: number of different paths
  * among these ports. Returns the number of ports; -ENOENT: no such pair; -ENODATA: the paths of the
- * pair are not known; -EXDEV: switches hash the QPN, too; -EPROTO: switches hash the opcode.
+ * pair are not known; -EXDEV: switches also hash the QPN; -EPROTO: switches hash the opcode.
  */
 #define HP3_PORTS_MAX   64u
 #define HP3_PORTS_PATHS 256u
@@ -104,9 +104,9 @@ const char *hp3_evidence_name(enum hp3_evidence e);
  * Starts to compare ports by probes, for an address pair whose ports no trace or model maps to
  * paths. Returns the number of ports (at most HP3_COMPARE_PORTS, and half of the probe burst);
  * -EPERM: probes or searches are off; -ENOENT: no such pair; -EBUSY: a comparison is under way;
- * -ENODATA: fewer than two ports are allowed, or the pair may not be probed yet. A pair may be
- * probed once there was a sign of the peer's hp3d (or if probe = peer), and once a reply has
- * advanced una of a paired flow.
+ * -ENODATA: fewer than two ports are allowed, or the pair may not be probed yet. Two conditions for
+ * probes of a pair: the peer's hp3d has shown itself (or probe = peer), and a reply has advanced
+ * una of a paired flow.
  */
 int hp3_compare_ask(
 	struct hp3_engine *e, uint32_t pair, const uint16_t *port, uint32_t n, uint64_t now);

@@ -3,7 +3,7 @@
 /*
  * State of an engine between two packets: slots with their FIFOs, active flows, rates, and the
  * engine itself. Flow records are in flow.h, address pairs in pairs.h. All this state is in the
- * memory that the caller passes to hp3_engine_create(). Each part takes its piece (part.h).
+ * memory that the caller passes to hp3_engine_create(). Each part takes a block of it (part.h).
  */
 #include "cc/pacer.h"
 #include "cc/shield.h"
@@ -70,7 +70,7 @@ struct hp3_move {
 	 * left */
 	uint32_t backlog;
 	uint64_t held_bytes;
-	/* Timers; hp3_engine.deadlines has the earliest one. */
+	/* Timers; hp3_engine.deadlines has the earliest timer. */
 	uint64_t move_at, pace_at, verify_at, guard_at, cnp_at, search_at;
 	/* valid from the request of a move on */
 	uint16_t from, to;
@@ -174,13 +174,14 @@ struct hp3_losses {
 	uint64_t at; /* ns: first loss of the newest of these cycles */
 	uint64_t until; /* ns: the engine does not react to losses before this time */
 	uint16_t to; /* port that was found to be better; 0: none */
-	uint16_t home; /* port before the engine began to try other ports; 0: it tries none */
+	/* port before the engine began to try other ports; 0: it tries no other port */
+	uint16_t home;
 	uint16_t gap; /* number of first transmissions between two losses on `home` */
 	uint8_t tries; /* tries left to move to port `to` */
-	uint8_t searches; /* searches that followed one another */
+	uint8_t searches; /* number of searches in a row */
 	uint8_t trials; /* ports tried without success since `home` */
 	uint32_t since : 24; /* the flow's nxt at the first loss since the bucket was empty */
-	uint32_t gaps : 8; /* losses after the one at `since`; up to 255 */
+	uint32_t gaps : 8; /* losses after the loss at `since`; up to 255 */
 	/* oldest PSN in flight, if the RNIC retransmitted from it more than once
 	 * (search/stuck.c) */
 	uint32_t una : 24;
@@ -188,7 +189,7 @@ struct hp3_losses {
 	uint64_t stuck_at; /* ns: when the RNIC first retransmitted from `una` */
 };
 
-#define HP3_LOSS      8u /* level that one loss adds; `level` has room for 31 losses */
+#define HP3_LOSS      8u /* each loss adds this to `level`, which has room for 31 losses */
 #define HP3_LOSS_SETS 256u
 #define HP3_LOSS_WAYS 4u
 

@@ -26,7 +26,7 @@
 #define HP3_DEPTH_MAX     8u /* most levels */
 #define HP3_DEPTH_SILENT  2u /* unusable levels in a row that end the search */
 
-#define HP3_LABEL_NONE UINT32_MAX /* no answer, or no valid one */
+#define HP3_LABEL_NONE UINT32_MAX /* no answer, or no valid answer */
 
 enum hp3_depth_state {
 	HP3_DEPTH_SCANNING,

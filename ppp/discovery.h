@@ -15,7 +15,7 @@
  * - PEER: also probes the port in use; all probes leave back to back. Once the port in use has
  *   answered, slower answers cannot win, and the round ends (except with the two factors above).
  * - STANDARD: a duplicate of an acknowledged request (rule 2). Answers do not show to which probe
- *   they belong. So one probe at a time is outstanding, only after a drain, and while no READ or
+ *   they belong. So one probe is outstanding at a time, and only after a drain, while no READ or
  *   ATOMIC is outstanding. A loss ends the round. The next round starts guard_ns later, so that no
  *   answer is matched with a wrong probe. The port in use is probed first. The path is drained, so
  *   the RTT does not contain the flow's own queue, which would move with the flow.
@@ -205,8 +205,8 @@ const char *hp3_probe_state_name(enum hp3_probe_state s);
 
 /*
  * 32 bits, for the flow record: `until` counts units of 2^15 ns (33 us) modulo 2^24. A wait is at
- * most 2^23 units (4.5 minutes). Within 2^23 units after the end of a wait, hp3_backoff_age() must
- * clear `until`; otherwise `until` would be in the future again.
+ * most 2^23 units (4.5 minutes). hp3_backoff_age() must clear `until` within 2^23 units after the
+ * end of a wait: after that, `until` would be in the future again.
  */
 struct hp3_backoff {
 	uint32_t until : 24; /* 0: no wait */
@@ -227,8 +227,8 @@ uint32_t hp3_backoff_doubt(
  * A search has ended, with or without a move. `slow`: without a result, and only RTTs had started
  * it. From the backoff_after-th search on, the next search waits for backoff_min_ns, doubled for
  * each further search, at most backoff_max_ns. A random part of up to three quarters is subtracted,
- * so that flows whose searches failed at the same time do not search at the same time again (rule
- * 29). The wait is at least least_ns.
+ * so that flows whose searches failed together do not search together again (rule 29). The wait is
+ * at least least_ns.
  */
 void hp3_backoff_search(struct hp3_backoff *b, const struct hp3_round_params *p, bool slow,
 	uint64_t least_ns, uint32_t random, uint64_t now);

@@ -7,8 +7,8 @@
  * stored times grow by 1/64 each second, because paths change.
  *
  * A class without samples starts with the time of the next smaller class with samples, times 1.5
- * for each step between the classes. Otherwise, the first sample of a class would be its own
- * reference, however long it took.
+ * for each step between the classes. Without this start value, the first sample of a class would be
+ * its own reference, however long it took.
  *
  * Units: nanoseconds, bytes.
  */

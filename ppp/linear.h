@@ -11,16 +11,18 @@
  *   (port difference, label difference): 15 traces determine the map.
  * - NAME: the label is any name of the path (a hop's address), i.e. an unknown permutation of the
  *   indices. Only equality counts: ports with the same label differ by a vector of the kernel of A,
- *   and one port per coset of the kernel names it. With 2^r paths in use, paths + 14 - r traces
- *   determine the map. NAME is also valid for several stages with the same polynomial and different
- *   seeds (a seed only permutes names), and for paths that the hash never selects.
+ *   and one port per coset of the kernel names the path of the coset. With 2^r paths in use, paths
+ *   + 14 - r traces determine the map. NAME is also valid for several stages with one polynomial
+ *   and different seeds, because a seed only permutes names. NAME is also valid if the hash never
+ *   selects some paths.
  *
  * Invariant: there are no predictions before the map is verified (HP3_LINEAR_BELIEVED). Once traces
  * determine the map, further ports are traced, and the map has to predict their labels with
  * HP3_LINEAR_PROOF bits of evidence. A confirmed name counts as log2(names seen) bits, at least
  * one. A confirmed index counts as one bit: of a hash modulo 6, for example, only the lowest bit is
- * linear. A map that does not match (hash not linear, modulo not a power of two, wrong labels,
- * routes changed in between) is refused with its reason, and stays refused.
+ * linear. A map that does not match is refused with its reason, and stays refused. Reasons: the
+ * hash is not linear, the modulo is not a power of two, labels are wrong, or routes changed in
+ * between.
  *
  * Use: while the state is TRACING or VERIFYING, trace the port that hp3_linear_next() returns and
  * pass the result to hp3_linear_add(). Traces of other ports also count, in any order.
@@ -71,7 +73,7 @@ struct hp3_linear {
 	 * NAME: the kernel; effect[] is unused. vector[i] has leading bit i, or is 0. */
 	uint16_t vector[HP3_PORT_BITS];
 	uint32_t effect[HP3_PORT_BITS];
-	uint32_t label[HP3_LINEAR_TRACES]; /* of all traces; the first one is the origin */
+	uint32_t label[HP3_LINEAR_TRACES]; /* labels of all traces; the first trace is the origin */
 	uint16_t port[HP3_LINEAR_TRACES]; /* without 0xC000 */
 	uint16_t traces;
 	uint16_t names; /* NAME: number of different labels */
@@ -104,8 +106,9 @@ bool hp3_linear_path(const struct hp3_linear *l, uint16_t port, uint32_t *label)
 
 /*
  * For other addresses behind the same switch, the map is only shifted: label'(port) = label(port ^
- * *shift). One trace of the other pair gives the shift. False: the label is unknown here, or the
- * map is not verified. Valid for one stage of hashing; confirm the shift by a few more traces.
+ * *shift). One trace of the other address pair gives the shift. False: the map does not have the
+ * label, or is not verified. The shift is valid for one stage of hashing; confirm it by a few more
+ * traces.
  */
 bool hp3_linear_shift(const struct hp3_linear *l, uint16_t port, uint32_t label, uint16_t *shift);
 

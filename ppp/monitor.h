@@ -14,13 +14,13 @@
  * Invariants: the monitor reports severe congestion only at the end of `congestion_tolerance`
  * congested cycles in a row, never for a silent cycle. A silent cycle changes no estimate. After
  * hp3_monitor_moved(), nothing counts until a packet on the new path has been answered. So marks of
- * the old path never count for the new one.
+ * the old path never count for the new path.
  *
- * RTT: one packet with AckReq is timed at a time. The time is from the packet's first transmission
- * to the first reply with its PSN or a later one. After a retransmission, the sample does not count
- * (Karn, RFC 6298 section 3). The base RTT is the minimum of the RTTs. In cycles with replies, it
- * rises by 1/64 per 2^base_age_log2 ns, but never above the smoothed RTT. So the base RTT adapts
- * after a route change, and the next RTT without queues lowers it at once.
+ * RTT: one packet with AckReq is timed at a time. The RTT is the time from the packet's first
+ * transmission to the first reply with its PSN or a later PSN. After a retransmission, the sample
+ * does not count (Karn, RFC 6298 section 3). The base RTT is the minimum of the RTTs. In cycles
+ * with replies, it rises by 1/64 per 2^base_age_log2 ns, but never above the smoothed RTT. So the
+ * base RTT adapts after a route change, and the next RTT without queues lowers it at once.
  *
  * Units: nanoseconds (monotonic), bytes, percent. The first call after the end of a cycle closes
  * the cycle.
@@ -74,7 +74,7 @@ struct hp3_monitor_params {
 #define HP3_WATCH_RUN  (7u << 29)
 
 /*
- * For hp3_monitor.past. SILENT: the mask of `silent`. CLEAN: `past` with a clean cycle as the
+ * Values of hp3_monitor.past. SILENT: the mask of `silent`. CLEAN: `past` with a clean cycle as the
  * newest entry of `history`, and no silent cycle after it.
  */
 #define HP3_PAST_SILENT 7u
@@ -94,7 +94,7 @@ struct hp3_monitor {
 			uint32_t watch : 3; /* HP3_WATCH_* */
 			uint32_t cnp : 1; /* signals of the open cycle */
 			uint32_t slow : 1;
-			uint32_t run : 3; /* congested cycles since the last clean one */
+			uint32_t run : 3; /* congested cycles since the last clean cycle */
 		};
 		uint32_t state;
 	};
@@ -260,9 +260,10 @@ static inline bool hp3_monitor_reply(struct hp3_monitor *m, const struct hp3_mon
 }
 
 /*
- * Verbs mode: work requests have completed. `bytes`: their bytes. took_ns: the time of one of them
- * (0: none was timed). least_ns: the shortest time under the same conditions (least.h). After
- * hp3_monitor_moved(), calls are about the new path. Returns as hp3_monitor_reply().
+ * Verbs mode: work requests have completed. `bytes`: their bytes. took_ns: the time of one of the
+ * work requests (0: none was timed). least_ns: the shortest time under the same conditions
+ * (least.h). After hp3_monitor_moved(), calls are about the new path. Returns as
+ * hp3_monitor_reply().
  */
 bool hp3_monitor_completions(struct hp3_monitor *m, const struct hp3_monitor_params *p,
 	uint32_t took_ns, uint32_t least_ns, uint32_t bytes, uint64_t now);

@@ -74,7 +74,7 @@ struct hp3_path {
 	uint64_t first_lost; /* time of the first loss since the last reply */
 	uint64_t retry_at; /* end of FAILED or LOSSY; 0: neither */
 	uint32_t id; /* HP3_PATH_NONE: free entry */
-	uint32_t qpn; /* QPN with which `port` selects the path; 0 unless by_qpn */
+	uint32_t qpn; /* by_qpn: QPN with which `port` selects the path; else 0 */
 	uint32_t rtt, min_rtt; /* smoothed by 1/8; least; 0: unknown */
 	uint16_t port; /* a port that selects this path */
 	uint16_t marked; /* share of marked replies in 1 / HP3_MARKED_ALL, smoothed by 1/8 */
@@ -214,10 +214,10 @@ enum hp3_quality hp3_paths_quality(const struct hp3_paths *t, int index, uint64_
 /*
  * Candidates for a round of flow `qpn` whose port in use is `in_use` (0: none): up to k ports. Half
  * of the ports select known good paths, drawn at random with weight 1 / (1 + n). Here, n is the
- * number of this host's flows on the path, minus the least such number of all these paths. The
- * other half select unexplored paths. If there are too few paths of one kind, the function takes
- * more of the other kind. If there are too few of both kinds, it adds paths that are congested by
- * RTT only, and have a lower RTT than the path in use. Returns the number of candidates.
+ * number of this host's flows on the path, minus the least number of flows on any of these paths.
+ * The other half select unexplored paths. If there are too few paths of one kind, the function
+ * takes more of the other kind. If there are too few of both kinds, it adds paths that are
+ * congested by RTT only, if the path in use has a higher RTT. Returns the number of candidates.
  */
 unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use, uint16_t *ports,
 	unsigned k, uint64_t now);
@@ -225,8 +225,8 @@ unsigned hp3_paths_candidates(struct hp3_paths *t, uint32_t qpn, uint16_t in_use
 /*
  * Picks a good path without probes. The function draws one of the known good paths whose RTT is
  * within `equal` percent of the best, with the weights of hp3_paths_candidates(). -ENOENT: no good
- * path is known. `unspoilt`: only paths without marked packets (hp3_paths_spoil()). Without it, a
- * queue pair set up after a collision could get the same port, and collide again.
+ * path is known. `unspoilt`: only paths without marked packets (hp3_paths_spoil()). Without
+ * `unspoilt`, a queue pair set up after a collision could get the same port, and collide again.
  */
 int hp3_paths_pick(struct hp3_paths *t, uint32_t qpn, bool unspoilt, uint16_t *port, uint64_t now);
 

@@ -4,14 +4,14 @@
  * Do two ports really take different paths? A tunnel may hide the port, or a switch may hash only
  * addresses, or also the QPN. So hp3 measures.
  *
- * Two probes leave back to back, first on port a, then on port b. If both pass the same queues,
- * their RTTs rise and fall together over many such pairs, and so do their congestion marks. The
- * measure is Kendall's rank correlation over the pairs of samples (Goodman-Kruskal gamma, in
- * permille, marks and RTTs together). The measure uses ranks, so that one scheduling delay does not
- * decide.
+ * Two probes leave back to back, first on port a, then on port b. If both ports pass the same
+ * queues, the RTTs of the two probes rise and fall together over many pairs. The same is true for
+ * their congestion marks. The measure is Kendall's rank correlation over the pairs of samples
+ * (Goodman-Kruskal gamma, in permille, marks and RTTs together). The measure uses ranks, so that
+ * one scheduling delay does not decide.
  *
  * A high correlation alone proves little. A low correlation proves nothing if each probe has noise
- * of its own. So pairs of probes on *one* port serve as a control:
+ * of its own. So pairs of probes on *one* port are the control:
  *
  *     control low or flat      -> UNKNOWN    the noise hides the queues, or there is no congestion
  *     control high, pair high  -> SAME       they share the hop where queues vary

@@ -10,18 +10,17 @@
  *
  * The receiver cannot see the port of a packet that has not arrived. The sender stores the ports of
  * the last HP3_RESEQ_WINDOW PSNs (struct hp3_port_log). When the sender sends a PSN again, it
- * deletes the port of that PSN. The receiver asks for the port of the first missing PSN when the
- * gap has been open for some time, or when many packets are held. While the gap is open, the
- * receiver records from which ports packets behind the gap arrive (struct hp3_missing). If the
- * missing packet's port is among these ports, the packet is lost. hp3d then delivers a packet from
- * behind the gap to the RNIC at once, and the RNIC sends a NAK (resequencer.h). If the sender does
- * not answer, or has no port for the PSN, the receiver waits as for a late packet.
+ * deletes the port of that PSN. The receiver asks for the port of the first missing PSN if the gap
+ * stays open for some time, or if many packets are held. While the gap is open, the receiver
+ * records from which ports packets behind the gap arrive (struct hp3_missing). If the missing
+ * packet's port is among these ports, the packet is lost. hp3d then delivers a packet from behind
+ * the gap to the RNIC at once, and the RNIC sends a NAK (resequencer.h). If the sender does not
+ * answer, or has no port for the PSN, the receiver waits as for a late packet.
  *
  * The receiver asks at most HP3_MISSING_ASKS times about one gap, and waits before each question,
- * each time twice as long. The first wait is a 64th of the longest wait for a packet. If the
- * receiver asked about a packet that was only late, the first wait doubles for the next gap, up to
- * a 16th of the longest wait. If the packet was lost, the first wait is again a 64th of the longest
- * wait.
+ * each time twice as long. The first wait is a 64th of the longest wait for a packet. If the packet
+ * in question was only late, the first wait doubles for the next gap, up to a 16th of the longest
+ * wait. If it was lost, the first wait is again a 64th of the longest wait.
  *
  * Sans-IO; times ns, PSNs 24 bits. Each call takes a constant number of steps.
  */

@@ -115,8 +115,8 @@ static inline uint64_t hp3_reseq_lateness(const struct hp3_reseq *r, uint32_t ps
 }
 
 /*
- * A request or READ response arrived. span 0: a READ with an unknown number of PSNs. Its sender
- * then uses one path, so packets behind the READ arrive in order.
+ * A request or READ response arrived. span 0: a READ with an unknown number of PSNs. The sender of
+ * such a READ uses one path, so packets behind the READ arrive in order.
  */
 enum hp3_reseq_verdict hp3_reseq_arrive(struct hp3_reseq *r, const struct hp3_reseq_params *p,
 	uint32_t psn, uint32_t span, uint32_t handle, uint64_t now);
@@ -157,7 +157,7 @@ uint64_t hp3_reseq_due(const struct hp3_reseq *r, const struct hp3_reseq_params 
 bool hp3_reseq_late(struct hp3_reseq *r, const struct hp3_reseq_params *p, uint64_t now,
 	uint32_t *handle, bool *copy);
 
-/* `expected` is lost: hp3_reseq_late() is due now, unless the RNIC has got a copy already. */
+/* `expected` is lost: if the RNIC has not got a copy yet, hp3_reseq_late() is due now. */
 static inline void hp3_reseq_lost(struct hp3_reseq *r)
 {
 	r->lost = true;

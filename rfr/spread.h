@@ -7,12 +7,12 @@
  *
  * The receiver measures the lateness of each EV. The lateness of a packet that fills a gap is the
  * time for which held packets waited for it; other packets have lateness 0. The receiver reports an
- * EV as slow if its packets are unusually late, or if no packet arrives from it while many arrive
- * from other EVs. The receiver then starts to measure that EV from zero. The sender stops using a
- * slow EV for a time (a rest). Each further rest of an EV is longer. The sender ignores reports
- * about EVs that it has not used since their rest. An EV that is ECN-marked far more than others
- * also rests, always for the same time. Exception: more than half of the EVs would then rest. If
- * all EVs are marked, only congestion control reacts.
+ * EV as slow if its packets are unusually late. It also does so if no packet arrives from the EV
+ * while many arrive from other EVs. The receiver then starts to measure that EV from zero. The
+ * sender stops using a slow EV for a time (a rest). Each further rest of an EV is longer. The
+ * sender ignores reports about EVs that it has not used since their rest. An EV that is ECN-marked
+ * far more than others also rests, always for the same time. Exception: more than half of the EVs
+ * would then rest. If all EVs are marked, only congestion control reacts.
  *
  * Sans-IO; times ns.
  */

@@ -11,12 +11,12 @@
  * MIDDLE packet has shown the PMTU, the next PSN after a READ is one of five candidates, one per
  * PMTU.
  *
- * A reply with PSN r proves that every request packet up to and including the one that contains r
- * has arrived (IBTA 9.7.5.1.2). ACKs and READ/ATOMIC responses are such replies. A NAK or RNR NAK
+ * A reply with PSN r proves that all request packets up to the packet that contains r, inclusive,
+ * have arrived (IBTA 9.7.5.1.2). ACKs and READ/ATOMIC responses are such replies. A NAK or RNR NAK
  * proves that all packets before r have arrived.
  *
- * PSNs before the first packet seen count as in flight, until a reply to that packet or a later one
- * arrives (rule 11).
+ * PSNs before the first packet seen count as in flight, until a reply to that packet or a later
+ * packet arrives (rule 11).
  */
 #include <stdbool.h>
 #include "base/likely.h"

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * Records of flows that lost packets (struct hp3_losses). The records are a small cache, because
- * few flows lose packets at the same time. A new record replaces the one with the oldest loss.
+ * few flows lose packets at the same time. A new record replaces the record with the oldest loss.
  */
 #include "engine/state.h"
 

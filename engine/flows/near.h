@@ -2,11 +2,12 @@
 #pragma once
 /*
  * Finds the flows of an address pair that have recently sent near a PSN. A reply with this PSN may
- * be for any of them (rule 15). The flows are in a hash table of PSN windows: an entry covers
- * HP3_NEAR_PSNS PSNs of one pair. The entry has the flow that last sent in its window, and the time
- * when another flow last sent there. The entry also has the leader (the unpaired flow that sent the
- * highest PSN of the window), and the highest PSN that other unpaired flows sent. Look-ups and
- * updates touch a fixed number of entries, however many flows the pair has.
+ * be for any of these flows (rule 15). The flows are in a hash table of PSN windows: an entry
+ * covers HP3_NEAR_PSNS PSNs of one pair. The entry has the flow that last sent in its window, and
+ * the time when another flow last sent there. The entry also has the leader, which is the unpaired
+ * flow that sent the highest PSN of the window. For the other unpaired flows, the entry has the
+ * highest PSN that they sent. Look-ups and updates touch a fixed number of entries, however many
+ * flows the pair has.
  *
  * Entries expire after challenge_timeout_ns: older requests have been answered, or never will be.
  *
@@ -15,8 +16,8 @@
  * cause a wrong pairing.
  *
  * The engine updates the table while a flow is unpaired, or while the engine has no flow. It also
- * updates the table for a while after a request of a queue pair without a record, a reply to an
- * unknown local QPN, or a reply that contradicts a pairing.
+ * updates the table for a while after each of these packets: a request of a queue pair without a
+ * record, a reply to an unknown local QPN, a reply that contradicts a pairing.
  */
 #include "engine/state.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A flow's life. The engine adds a flow at its first request packet, at a set-up event, at a
- * message of the peer's hp3d, or from the flow state file. It pairs the flow with the local QPN
- * that the flow's replies carry. It unpairs a flow, begins a new epoch of it, and removes it.
+ * A flow's life. The engine adds a flow for its first request packet, a set-up event, a message of
+ * the peer's hp3d, or an entry of the flow state file. The engine pairs the flow with the local QPN
+ * that the flow's replies carry. Later, it may unpair the flow, or begin a new epoch. At the end,
+ * it removes the flow.
  */
 #include "engine/flows/near.h"
 #include "engine/life/qp_sources.h"

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * The loops of hp3_see_burst() and hp3_burst(). burst.c is compiled once per level of the
- * instruction set, from the same source; isa.c selects one when the engine is created.
+ * instruction set; isa.c selects a level when the engine is created.
  *
  * The loop itself handles *steady* packets, which are nearly all IPv4 packets. Comparisons decide
  * whether a packet is steady, before any write. All other packets go to hp3_tx() or hp3_rx(). So do

@@ -42,8 +42,8 @@ struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32
  */
 void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end);
 /*
- * As hp3_cm_forget(), for the connection that a DREQ names: the one with the addresses of `by` and
- * these communication ids.
+ * As hp3_cm_forget(), for the connection that a DREQ names: it has the addresses of `by` and these
+ * communication ids.
  */
 void hp3_cm_disconnected(struct hp3_engine *e, const struct hp3_cm_pending *by, uint32_t local_id,
 	uint32_t remote_id);

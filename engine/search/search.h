@@ -88,8 +88,8 @@ enum hp3_probe_kind hp3_probe_kind_of(struct hp3_turn *t, uint32_t pair);
 /* Are probes on, and are probes to this peer of kind PEER? */
 bool hp3_peer_is_asked(struct hp3_turn *t, uint32_t pair);
 /*
- * Parameters of a round, without candidates. The reference, with which answers are compared, is the
- * port in use, unless the kind of search requires another.
+ * Parameters of a round, without candidates. Answers are compared with the reference: the port in
+ * use, or another port if the kind of search requires that.
  */
 struct hp3_round_ask hp3_round_ask(
 	struct hp3_engine *e, const struct hp3_move *m, enum hp3_probe_kind kind);

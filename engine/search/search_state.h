@@ -7,8 +7,8 @@
  * search/dispatch.c calls the code that probes and that evaluates answers.
  *
  * - OPERATOR: a command names the port; no probes.
- * - ADVISED: hp3-fleet names a port. One round probes it and the port in use while the flow goes on
- *   sending (search/advised.c).
+ * - ADVISED: hp3-fleet names a port. One round probes this port and the port in use while the flow
+ *   goes on sending (search/advised.c).
  * - CONGESTED: the path in use is severely congested, or lossy. Rounds of probes leave while the
  *   flow goes on sending (search/congested.c).
  * - BEHIND_DRAIN: as CONGESTED, but with probes of kind STANDARD, which leave one at a time, after
@@ -88,7 +88,7 @@ struct hp3_search_behind_drain {
 struct hp3_search_setup {
 	uint8_t rounds; /* rounds so far */
 	bool found; /* the target answered an earlier round */
-	/* the round before the newest one; answers to it may still arrive */
+	/* the round before the newest round; answers to its probes may still arrive */
 	struct {
 		uint8_t open; /* probes without an answer, one bit each */
 		uint16_t port[HP3_ROUND_PROBES];
@@ -105,7 +105,7 @@ struct hp3_search_message_start {
 struct hp3_search_dead {
 	uint64_t since; /* una has not advanced since this time */
 	uint32_t una; /* una at the beginning of the stall */
-	uint32_t resume; /* RESUMING: the PSN that the receiver expects, or an earlier one */
+	uint32_t resume; /* RESUMING: the PSN that the receiver expects, or an earlier PSN */
 	struct hp3_liveness live;
 	uint16_t also[HP3_DEAD_ALSO]; /* ports of other stalled flows of the pair */
 	uint8_t n_also;

@@ -8,8 +8,8 @@
  * total, and a third stays free for others.
  *
  * hp3d does not revoke an agreement. So each further peer that takes its full share leaves a third
- * of the free places, until none is left. Therefore an eighth of the places is reserved for first
- * agreements. A peer that already has an agreement gets no reserved place. A peer without an
+ * of the free places, until none is left. To prevent this, an eighth of the places is reserved for
+ * first agreements. A peer that already has an agreement gets no reserved place. A peer without an
  * agreement gets any free place. So with n reserved places, n peers can always get a first
  * agreement, however many agreements other peers have.
  *
@@ -20,7 +20,7 @@
 #include "engine/ends.h"
 
 #define HP3_QUOTA_ALPHA 2u
-#define HP3_QUOTA_FIRST 8u /* one of this many places is for first agreements */
+#define HP3_QUOTA_FIRST 8u /* one of this many places is reserved for first agreements */
 #define HP3_NO_QUOTA    UINT16_MAX
 
 struct hp3_quota {
@@ -29,7 +29,8 @@ struct hp3_quota {
 	uint32_t packets; /* held */
 	uint16_t next; /* next record of the same chain, or of the free list */
 	uint16_t ins, outs; /* agreements: as the receiver; as the sender */
-	uint16_t read_ins, read_outs; /* ... of these, agreements about READ responses */
+	/* numbers of agreements about READ responses, which ins and outs include */
+	uint16_t read_ins, read_outs;
 	bool ipv6;
 };
 
@@ -46,8 +47,8 @@ void hp3_quota_init(struct hp3_quotas *q, uint32_t n, uint32_t heads, uint64_t s
 /* The record of the peer; HP3_NO_QUOTA: the peer has no agreement and no held packet. */
 uint16_t hp3_quota_find(const struct hp3_quotas *q, const struct hp3_ends *ends);
 /*
- * The same, or a new record. The caller then increments a count of the record. The table has a
- * record for each possible agreement, so a record is free.
+ * The record of the peer, or a new record. The caller then increments a count of the record. The
+ * table has a record for each possible agreement, so a record is free.
  */
 uint16_t hp3_quota_get(struct hp3_quotas *q, const struct hp3_ends *ends);
 /* The caller has decremented a count. If `ins` and `outs` are 0, the record becomes free. */

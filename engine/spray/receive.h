@@ -31,8 +31,8 @@ static inline uint32_t hp3_in_span(const struct hp3_spray_in *in, const struct h
 
 /*
  * When a missing packet arrives, hp3d hands over the packets that were held behind it. A call for a
- * packet hands over at most HP3_IN_PIECE of them (9 ns each), and makes hp3_tick() due at once for
- * the rest. A call of hp3_tick() hands over at most HP3_IN_PIECE_TICK.
+ * packet hands over at most HP3_IN_PIECE of these packets (9 ns each), and makes hp3_tick() due at
+ * once for the rest. A call of hp3_tick() hands over at most HP3_IN_PIECE_TICK.
  */
 #ifndef HP3_IN_PIECE
 #define HP3_IN_PIECE 32u

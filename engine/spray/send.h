@@ -2,7 +2,7 @@
 #pragma once
 /*
  * Internals of the sending side: requests (send.c) and READ responses (read.c) of the local RNIC's
- * queue pairs, and the agreements about them (out.c).
+ * queue pairs, and the sender's agreements (out.c).
  */
 #include "engine/spray/spray.h"
 
@@ -18,7 +18,7 @@ static inline struct hp3_spray_out *hp3_out_of_read(struct hp3_engine *e, uint32
 
 /*
  * Keep-alive interval (ns). The peer may not have received a changed interval yet, so the shorter
- * interval counts, the old or the new one.
+ * one of the old and the new interval counts.
  */
 static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
 {
@@ -26,8 +26,8 @@ static inline uint64_t hp3_out_keepalive_ns(const struct hp3_spray_out *o)
 }
 
 /*
- * May hp3d ask the peer to resequence requests? Only if the peer shares a key with this host, and
- * has not refused recently.
+ * May hp3d ask the peer to resequence requests? True only if the peer shares a key with this host,
+ * and has not refused recently.
  */
 bool hp3_out_may_begin(const struct hp3_turn *t, const struct hp3_flow *f);
 /* As hp3_out_may_begin(), but a refusal about requests does not count. */

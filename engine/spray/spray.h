@@ -3,8 +3,8 @@
 /*
  * Spraying: the packets of a queue pair take several paths at once (rfr.mode = auto or spray).
  * Sender: queue pairs of the local RNIC (send.c, read.c, out.c). Receiver: hp3d resequences the
- * packets of a peer before the local RNIC gets them (receive.c, reads.c). Messages between the two
- * hosts leave in message.c; out.c (sender) and promise.c (receiver) handle those that arrive.
+ * packets of a peer before the local RNIC gets them (receive.c, reads.c). message.c sends the
+ * messages between the two hosts; out.c (sender) and promise.c (receiver) handle arriving messages.
  * Timers: agree.c. The sender's states: rfr/spraying.h.
  *
  * Requests and READ responses are two streams of a queue pair, each with an agreement of its own.
@@ -187,8 +187,9 @@ struct hp3_spray_of {
 };
 
 /*
- * State of the EVs to a peer. All queue pairs between two addresses take the same EVs, so they
- * share results, and later queue pairs start with them. Fields that each packet needs come first.
+ * State of the EVs to a peer. All queue pairs between two addresses take the same EVs. So they
+ * share the results, and later queue pairs start with earlier results. Fields that each packet
+ * needs come first.
  */
 struct hp3_spray_peer {
 	struct hp3_spread spread;
@@ -271,7 +272,7 @@ static inline struct hp3_spread_params hp3_spread_params_of(const struct hp3_eng
 }
 /* Makes all agreements due, after a change of the policy or of permissions. */
 void hp3_spray_look_at_all(struct hp3_engine *e);
-/* Makes the record due at `due`, unless it is due earlier. */
+/* Makes the record due at `due`, if it is not due earlier. */
 void hp3_out_wake(struct hp3_engine *e, const struct hp3_spray_out *o, uint64_t due);
 void hp3_in_set_due(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due);
 static inline void hp3_in_wake(struct hp3_engine *e, struct hp3_spray_in *in, uint64_t due)
@@ -381,7 +382,7 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
  */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* Are the flow's packets sprayed, so that RTTs and marks are not those of the port in use? */
+/* Are the flow's packets sprayed? If so, their RTTs and marks are not those of the port in use. */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);
 uint32_t hp3_spray_evs_of(const struct hp3_engine *e, uint32_t flow); /* number of EVs in use */
@@ -426,7 +427,9 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
  */
 void hp3_spray_read_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* A peer offers to resequence READ responses, of this flow or of a new one. Is the offer wanted? */
+/*
+ * A peer offers to resequence READ responses of this flow, or of a new flow. Is the offer wanted?
+ */
 bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint32_t flow);
 /* Has one of the two hosts recently refused an agreement about READ responses? */
 bool hp3_spray_reads_put_off(const struct hp3_turn *t, const struct hp3_ends *ends);
@@ -442,7 +445,8 @@ bool hp3_spray_offered(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 void hp3_spray_read_asked(struct hp3_turn *t, const struct hp3_pkt *pkt);
 enum hp3_spray_state hp3_spray_read_state_of(const struct hp3_engine *e, uint32_t flow);
 /*
- * Handles the deadlines of the record. Returns the next one; UINT64_MAX: the agreement has ended.
+ * Handles the deadlines of the record. Returns the next deadline; UINT64_MAX: the agreement has
+ * ended.
  */
 uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o);
 
@@ -460,8 +464,8 @@ static inline uint32_t hp3_spray_chain(
 
 /*
  * Prefetches the record of this queue pair, because the engine will handle the packet soon.
- * always_inline, because GCC treats a function that only prefetches as one without effects, and
- * drops the call.
+ * always_inline, because GCC treats a function that only prefetches as a function without effects,
+ * and drops the call.
  */
 static inline __attribute__((always_inline)) void hp3_spray_expect(
 	const struct hp3_engine *e, uint64_t addr, const struct hp3_view *v)
