@@ -2,8 +2,8 @@
 #pragma once
 /*
  * DCQCN notification point (SIGCOMM 2015, section 3.1; IBTA annex A17.9): a receiver that gets data
- * packets with CE notifies the sender. hp3 is the notification point for RNICs that send no CNPs
- * themselves. The functions return the action; the caller builds the packet.
+ * packets with CE notifies the sender. The engine is the notification point for RNICs that send no
+ * CNPs themselves. The functions return the action; the caller builds the packet.
  *
  * Invariants: CNPs of one flow are at least min_time_between_cnps apart. At most one ACK carries
  * BECN for all packets with CE since the previous ACK. A peer whose hp3d did not answer recently

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Path identity from a caller that has a model of the switches (a simulator). hp3d uses traces
- * instead (paths.h).
+ * Path identity from a caller's model of the switches. The simulator has such a model; hp3d uses
+ * traces (paths.h).
  */
 #include <stdbool.h>
 #include <stdint.h>

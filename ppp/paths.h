@@ -15,9 +15,9 @@
  * its share of marked replies is high, or its RTT is high compared with the least RTT of any path.
  * A path is FAILED only after `losses` probes were lost in separate windows. After the first loss,
  * a reply must also have arrived on another path of the pair: otherwise, the peer may be down.
- * FAILED ends with any reply, or at a retry time, which doubles with every relapse. A path is
- * LOSSY, for a time that also doubles, if a flow's retransmissions show losses (hp3_paths_lossy()).
- * Replies do not end LOSSY, because most packets of such a path arrive.
+ * FAILED ends with any reply, or at a retry time, which doubles with every relapse. A path is LOSSY
+ * for a time if a flow's retransmissions show losses (hp3_paths_lossy()). This time also doubles
+ * with every relapse. Replies do not end LOSSY, because most packets of such a path arrive.
  *
  * Invariants: hp3_paths_candidates() and hp3_paths_pick() never return a FAILED path. A LOSSY path
  * is a candidate only if there is no other candidate, and hp3_paths_pick() never returns it. If
@@ -52,7 +52,7 @@ enum hp3_quality {
 
 struct hp3_paths_params {
 	uint64_t fresh_ns; /* a path whose last reply is older is UNKNOWN (see also fresh_rtts) */
-	uint64_t recheck_ns; /* a trace is repeated after this */
+	uint64_t recheck_ns; /* a trace is repeated after this time */
 	/* a failed path may be tried again after this time; each relapse doubles the time, at most
 	 * to 64 x retry_ns */
 	uint64_t retry_ns;

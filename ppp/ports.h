@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* The source ports that RNICs use for RoCEv2: 0xC000 .. 0xFFFF (ibv_flow_label_to_udp_sport). */
+/* The source ports that RNICs use for RoCEv2: 0xC000 to 0xFFFF (ibv_flow_label_to_udp_sport). */
 #include <stdbool.h>
 #include "base/random.h"
 

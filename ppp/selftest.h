@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Do two ports really take different paths? A tunnel may hide the port, or a switch may hash only
- * addresses, or also the QPN. So hp3 measures.
+ * Tests by probes whether two ports really take different paths. A tunnel may hide the port, or a
+ * switch may hash only addresses, or also the QPN. So hp3 measures.
  *
  * Two probes leave back to back, first on port a, then on port b. If both ports pass the same
  * queues, the RTTs of the two probes rise and fall together over many pairs. The same is true for

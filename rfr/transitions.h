@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The state machine of a move as one table. rfr.c compiles the table, tests check all its rows, and
- * tests/model/generate.c generates the model from it.
+ * The state machine of a move as one table. The table is compiled into rfr.c. Tests check all its
+ * rows, and tests/model/generate.c generates the model from it.
  */
 
 /* X(symbol, text) */

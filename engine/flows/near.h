@@ -9,7 +9,8 @@
  * highest PSN that they sent. Look-ups and updates touch a fixed number of entries, however many
  * flows the pair has.
  *
- * Entries expire after challenge_timeout_ns: older requests have been answered, or never will be.
+ * Entries expire after challenge_timeout_ns: by then, a request has been answered, or will never be
+ * answered.
  *
  * Two keys with the same signature share an entry. For keys without a place in a full hash set, the
  * table answers as if other flows were near (stats.near_full). Both cases delay pairing, but cannot

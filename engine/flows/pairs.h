@@ -35,7 +35,7 @@ struct hp3_pair {
 	uint64_t peer_seen; /* time when the peer's hp3d last showed that it is alive; 0: never */
 	/* peer_plain: time of the next peer probe; else: peer_plain is not set before this time */
 	uint64_t peer_ask;
-	/* Dead-path search: one at a time, for all flows of the pair (search/dead.c). */
+	/* The pair has one dead-path search at a time, for all its flows (search/dead.c). */
 	/* slot of the dead-path search; check that the slot still has this search */
 	uint16_t watch_slot;
 	uint8_t dead_level; /* dead-path searches in a row without a result */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Sources of queue-pair events, and what each source may change (rule 16). pass/qp.c uses this
- * table; docs/internals/rules-pairing.md has its content in words.
+ * Sources of queue-pair events, and what each source may change (rule 16). The table is used by
+ * pass/qp.c; docs/internals/rules-pairing.md has its content in words.
  *
  * The engine finds a flow by addresses and remote QPN, and a local process can create a queue pair
  * with any remote QPN. So an event counts only for the queue pair with the local QPN in the event.

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * How a flow moves: slots with FIFOs and timers; the actions of the transition table
- * (rfr/transitions.h); the rate, CNPs and replies of a moving flow. search/ chooses the path, and
- * owns the record of the search in each slot (search/begin_end.h).
+ * (rfr/transitions.h); the rate, CNPs and replies of a moving flow. The module search chooses the
+ * path, and owns the record of the search in each slot (search/begin_end.h).
  */
 #include "engine/flows/barred.h"
 #include "engine/flows/keys.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The loops of hp3_see_burst() and hp3_burst(). burst.c is compiled once per level of the
+ * The loops of hp3_see_burst() and hp3_burst(). The build compiles burst.c once per level of the
  * instruction set; isa.c selects a level when the engine is created.
  *
  * The loop itself handles *steady* packets, which are nearly all IPv4 packets. Comparisons decide

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Shared by the files that implement the states of trace.h. trace_turn.c chooses the next trace and
- * evaluates its result. trace_state.c changes the state, and updates the path table and its counts
- * of flows per path.
+ * Shared by the files that implement the states of trace.h. The functions of trace_turn.c choose
+ * the next trace and evaluate its result. The functions of trace_state.c change the state, and
+ * update the path table and its counts of flows per path.
  */
 #include "engine/flows/barred.h"
 #include "engine/paths/paths.h"

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * State machine of path searches, and the resulting inputs of the move (rfr/transitions.h), as one
- * table. end.c compiles the table, tests compare engines with the table, and tests/model/generate.c
- * generates the model from it.
+ * table. The table is compiled into end.c. Tests compare engines with the table, and
+ * tests/model/generate.c generates the model from it.
  */
 
 /* X(symbol, text). search_state.h has the meaning of each kind. */

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Internals of the receiving side: requests of peers (receive.c), READ responses (reads.c), held
- * packets of both (held.c), lost packets (missing.c), agreements (promise.c). "Resequenced": held
- * by hp3d until all packets before it in PSN order have gone to the RNIC.
+ * packets of both (held.c), lost packets (missing.c), agreements (promise.c). A packet is
+ * "resequenced" if hp3d holds it until all packets before it in PSN order have gone to the RNIC.
  */
 #include "engine/spray/spray.h"
 

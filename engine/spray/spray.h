@@ -333,7 +333,8 @@ void hp3_spray_send_msg_left(
 	struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn, uint16_t port);
 
 /*
- * Refuses the agreement that a message asks for or offers. The answer is NO, and OVER to an OFFER.
+ * Refuses the agreement that a message asks for or offers. The answer to an OFFER is OVER; the
+ * answer to other messages is NO.
  */
 void hp3_spray_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
