@@ -319,8 +319,7 @@ struct hp3_engine {
 	 * missing reply */
 	uint64_t awake;
 	uint64_t events; /* number of events */
-	/* end of the time that is reserved for checks after unauthenticated replies
-	 * (life/life.h) */
+	/* limits the rate of checks after unauthenticated replies (life/life.h) */
 	uint64_t strays_until;
 	uint64_t rng;
 	uint8_t setup_late; /* set-ups in a row whose first data came before any answer */

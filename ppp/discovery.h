@@ -32,7 +32,10 @@
 
 #define HP3_ROUND_PROBES 8u /* including the port in use */
 #define HP3_NO_PROBE     (-1)
-/* Highest RTT of a winner that may be slower, in percent of the incumbent's RTT. */
+/*
+ * Highest RTT of a winner, in percent of the incumbent's RTT, in two cases in which the winner may
+ * be slower.
+ */
 #define HP3_LOSSY_RTT    150u /* if the port in use is lossy */
 #define HP3_NO_WORSE_RTT 110u /* if the candidate was advised */
 

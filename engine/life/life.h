@@ -141,9 +141,9 @@ void hp3_void_near(struct hp3_turn *t, uint32_t flow);
  */
 void hp3_void_elsewhere(struct hp3_turn *t, uint32_t pair, const struct hp3_pkt *pkt);
 /*
- * Rate limit for checks that visit the flows of a pair (refuted.c, void.c). Each visited flow
- * reserves HP3_FLOW_CHECK_NS of time, at most HP3_STRAYS_NS ahead of now (strays_until). So these
- * checks take a few percent of the time at most.
+ * Rate limit for checks that visit the flows of a pair (refuted.c, void.c). Each visited flow moves
+ * strays_until on by HP3_FLOW_CHECK_NS. No check begins while strays_until is more than
+ * HP3_STRAYS_NS ahead of now. So these checks take a few percent of the time at most.
  */
 #define HP3_FLOW_CHECK_NS 500u
 #define HP3_STRAYS_NS     2000000u

@@ -135,8 +135,7 @@ void hp3_replies_follow(struct hp3_turn *t, uint32_t flow, uint16_t from, uint16
 /* The peer receives no replies: moves the replies to another path. */
 void hp3_replies_leave(struct hp3_turn *t, uint32_t flow);
 /*
- * Did the replies move a short while ago, so that a report of the peer may be older than their
- * move?
+ * Did the replies move a short while ago? If so, a report of the peer may be older than their move.
  */
 bool hp3_replies_moved(const struct hp3_engine *e, uint32_t flow, uint64_t now);
 void hp3_replies_restore(struct hp3_engine *e, uint32_t flow, uint16_t port);

@@ -18,8 +18,8 @@
  *
  *     REST -> FIND_TTL -> MAP -> LINEAR      MAP is skipped if a shifted stored map fits
  *             \-> REST    \-> TRACES -> FIND_TTL
- *     Wrong result (in LINEAR: two contradictions by one port) -> FIND_TTL;
- *     the fourth in a row -> REST
+ *     Wrong result -> FIND_TTL; fourth wrong result in a row -> REST
+ *     (in LINEAR, two contradictions by one port are a wrong result)
  *
  * Invariants: one trace of a pair is outstanding at a time, besides traces for an operator. The
  * traces of all pairs together stay within the rate limit cfg.traces. A pair is traced only if its
