@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Shared by hp3d and the programs of a port (bypass.bpf.c). Both sides include this file, after a
- * header with the __u types (linux/types.h). The data outlive hp3d in a pinned map: if you change a
- * field, raise HP3_BYPASS_LAYOUT.
+ * Data that hp3d and the BPF programs of a port (bypass.bpf.c) share. Both sides include this file,
+ * after a header with the __u types (linux/types.h). The data outlive hp3d in a pinned map. So if
+ * you change a field, raise HP3_BYPASS_LAYOUT.
  *
- * `word` has several writers: tap, detour and hp3d. They use atomic operations. Its low bits are
- * the state; the other bits are the number of frames handed to hp3d. So one atomic step checks that
- * hp3d has sent all frames that it took, and makes later frames go direct. The step is right even
- * if other CPUs hand frames to hp3d at the same time (rule 19).
+ * Tap, detour and hp3d write `word`, with atomic operations. The low bits of `word` are the state;
+ * the other bits are the number of frames handed to hp3d. So one atomic step can check that hp3d
+ * has sent all frames that it took, and can make later frames go direct. This step is right even if
+ * other CPUs hand frames to hp3d at the same time (rule 19).
  */
 
 #define HP3_BYPASS_MAGIC  0x62337068u /* "hp3b" */
@@ -17,7 +17,7 @@
 enum hp3_bypass_state {
 	HP3_BYPASS_DIRECT, /* all frames go to the peer port, without hp3d */
 	HP3_BYPASS_TAKEN, /* hp3d gets RoCEv2 frames and messages for hp3d */
-	HP3_BYPASS_LEAVING, /* as TAKEN until hp3d has sent all that it took, then DIRECT */
+	HP3_BYPASS_LEAVING, /* as TAKEN until hp3d has sent all frames that it took; then DIRECT */
 	HP3_BYPASS_STALE, /* as DIRECT: hp3d died or hangs; frames in its ring are discarded */
 };
 

@@ -9,17 +9,17 @@
  * Invariant: each frame is forwarded once, by hp3d or direct. The frames of a flow stay in order
  * when hp3d starts, or stops cleanly. An hp3d that dies or hangs loses the frames that it holds,
  * and does not send them late. With AF_PACKET sockets, the gate drops late frames. With AF_XDP
- * sockets, hp3d itself checks, just before sending, that it still may send. Frames are late if hp3d
- * is descheduled in the few microseconds between check and sending.
+ * sockets, hp3d itself checks, just before sending, that it still may send. A frame is still late
+ * if hp3d is descheduled in the few microseconds between this check and the sending.
  *
  * This module calls no other module, and depends on neither DPDK nor the configuration. One thread
- * opens, attaches and closes. The thread that handles a port's frames may call the inline functions
- * for this port.
+ * calls the functions that open, attach and close. The thread that handles a port's frames may call
+ * the inline functions for this port.
  *
- * These outlive hp3d: the programs at tc ingress and egress of each port (clsact, priority
- * HP3_BYPASS_PRIORITY) and the port's maps, below HP3_BYPASS_PINS/NETNS/IFINDEX. NETNS is the
- * network namespace's cookie, unique within a boot, so that interface numbers of different
- * namespaces do not collide.
+ * Two things outlive hp3d. One is the programs at tc ingress and egress of each port (clsact,
+ * priority HP3_BYPASS_PRIORITY). The other is the port's maps, below HP3_BYPASS_PINS/NETNS/IFINDEX.
+ * NETNS is the cookie of the network namespace. The cookie is unique within a boot, so equal
+ * interface numbers of different namespaces do not collide.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,23 +57,23 @@ struct hp3_bypass_counts {
 
 /*
  * Finds or makes the maps. Attaches the tap to every AF_PACKET socket of this process that is bound
- * to the interface, or replaces the interface's XDP program by the tap. From now on, the sockets
- * receive nothing until hp3_bypass_own() was called and the state is HP3_BYPASS_TAKEN. Returns 0,
- * or a negative errno with the cause and its fix in `why`. -EPROTO: the attached programs are of a
- * version of hp3 with another map layout. -ENOTRECOVERABLE: after another error, a socket still has
- * the tap, and may receive nothing.
+ * to the interface, or replaces the interface's XDP program by the tap. After this call, the
+ * sockets receive nothing until hp3_bypass_own() was called and the state is HP3_BYPASS_TAKEN.
+ * Returns 0, or a negative errno with the cause and its fix in `why`. -EPROTO: the attached
+ * programs are of a version of hp3 with another map layout. -ENOTRECOVERABLE: hp3_bypass_open()
+ * failed, and a socket still has the tap. That socket may receive nothing.
  */
 int hp3_bypass_open(
 	const struct hp3_bypass_options *o, struct hp3_bypass **b, char *why, size_t cap);
 /*
- * Attaches detour and gate (with net_af_xdp: only the detour). From now on, the kernel sends to the
- * peer port every frame that hp3d does not take. Replaces the programs of an earlier hp3d without a
- * gap.
+ * Attaches detour and gate (with net_af_xdp: only the detour). After this call, the kernel sends to
+ * the peer port every frame that hp3d does not take. Replaces the programs of an earlier hp3d
+ * without a gap.
  */
 int hp3_bypass_attach(struct hp3_bypass *b, const struct hp3_bypass *peer, char *why, size_t cap);
 /*
- * Leaves detour and gate attached. AF_PACKET sockets become as they were before hp3_bypass_open().
- * A negative errno: a socket still has the tap, and may receive nothing.
+ * Leaves detour and gate attached. Returns AF_PACKET sockets to their state before
+ * hp3_bypass_open(). A negative errno: a socket still has the tap, and may receive nothing.
  */
 int hp3_bypass_close(struct hp3_bypass *b);
 
@@ -81,16 +81,16 @@ int hp3_bypass_close(struct hp3_bypass *b);
 bool hp3_bypass_attached(int ifindex);
 
 /*
- * Removes the XDP program of a killed hp3d. Needed because net_af_xdp cannot attach its program
- * while another one is attached. Until net_af_xdp attaches it, frames go direct. Waits at most 3 s
- * until the killed hp3d counts as gone. Returns 0 (also without a program); -EBUSY: that hp3d runs,
- * or hangs; -EEXIST: the program is not hp3's; or another negative errno. On errors, `why` has the
- * cause.
+ * Removes the XDP program of a killed hp3d, because net_af_xdp cannot attach its program while
+ * another program is attached. Until net_af_xdp has attached its program, frames go direct. Waits
+ * at most 3 s until the killed hp3d counts as gone. Returns 0 if the program is removed, or if
+ * there was none. Otherwise returns a negative errno, with the cause in `why`. -EBUSY: the hp3d
+ * that attached the program runs, or hangs. -EEXIST: the program is not hp3's.
  */
 int hp3_bypass_xdp_clear(int ifindex, char *why, size_t cap);
 /*
- * The driver's xdp_prog= argument: a path that is valid in this process until it ends; NULL: see
- * errno. The program passes all frames to the kernel until hp3_bypass_open().
+ * Returns the driver's xdp_prog= argument: a path that is valid in this process until the process
+ * ends. NULL: see errno. The program passes all frames to the kernel until hp3_bypass_open().
  */
 const char *hp3_bypass_xdp_door(void);
 
@@ -101,9 +101,10 @@ int hp3_bypass_remove(int ifindex, char *why, size_t cap);
  * Moved flows keep their UDP source ports when their frames go direct. hp3_bypass_keep() stores a
  * flow's two ports (requests, replies) in the map of the interface on the RNIC's side. Ports of 0
  * remove the entry: the flow uses its home port. Returns 0 or a negative errno (-E2BIG:
- * HP3_BYPASS_MOVED flows are stored). The entries outlive hp3d. hp3_bypass_kept() returns the entry
- * after `before` (NULL: the first), and false at the end. Entries may change between two calls. If
- * `before` was deleted, the iteration starts again at the first entry.
+ * HP3_BYPASS_MOVED flows are stored). The entries outlive hp3d. hp3_bypass_kept() writes the entry
+ * after `before` (NULL: the first entry) to *flow and *ports. It returns false if there is no such
+ * entry. Entries may change between two calls. If `before` was deleted, the iteration starts again
+ * at the first entry.
  */
 int hp3_bypass_keep(struct hp3_bypass *b, const struct hp3_bypass_flow *flow,
 	const struct hp3_bypass_ports *ports);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * hp3ctl: sends requests to hp3d's control socket and prints the answers: tables, or with --json
- * JSON lines (lists: one object per line). Errors and their fixes go to stderr; with --json, an
- * error object goes to stdout.
+ * hp3ctl sends requests to hp3d's control socket and prints the answers. It prints tables, or with
+ * --json JSON lines (of a list, one object per line). Errors and their fixes go to stderr. With
+ * --json, an error object goes to stdout.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ enum hp3ctl_exit {
 	HP3CTL_NOT_FOUND = 4,
 };
 
-#define HP3CTL_JSON_VERSION   1 /* of every object; hp3ctl(1) defines what it guarantees */
+#define HP3CTL_JSON_VERSION   1 /* version of every object; hp3ctl(1) defines what it guarantees */
 #define HP3CTL_DEFAULT_SOCKET "/run/hp3/hp3.sock"
 
 /* Options of the command line: symbol, and struct hp3ctl_option_row (commands.h). */
@@ -70,7 +70,8 @@ enum hp3ctl_option {
 struct hp3ctl {
 	uint64_t given; /* HP3CTL_BIT() of the options that were used */
 	const char *text[HP3CTL_OPTION_MAX]; /* an option's value */
-	uint64_t number[HP3CTL_OPTION_MAX]; /* the same as a number; 0 if not given */
+	/* the option's value as a number; 0 if the option was not given */
+	uint64_t number[HP3CTL_OPTION_MAX];
 	bool json;
 	char *error; /* if set: errors go to these HP3CTL_ERROR_MAX bytes, not to stderr */
 	char **args; /* arguments of the command; the first may be a FLOW */
@@ -78,13 +79,15 @@ struct hp3ctl {
 	struct hp3_line line; /* to hp3d */
 };
 
-/* connection.c: all return an enum hp3ctl_exit, and print an error unless it is HP3CTL_DONE. */
+/* connection.c: all functions return an enum hp3ctl_exit. Unless it is HP3CTL_DONE, they print an
+ * error. */
 int hp3ctl_connect(struct hp3ctl *ctl);
 int hp3ctl_send(struct hp3ctl *ctl, json_t *req); /* takes the reference */
 int hp3ctl_receive(struct hp3ctl *ctl, json_t **answer);
-/* Sends, receives, and reports an answer that is not ok; *answer is valid with HP3CTL_DONE only. */
+/* Sends a request, receives the answer, and reports an answer that is not ok. *answer is valid only
+ * with HP3CTL_DONE. */
 int hp3ctl_ask(struct hp3ctl *ctl, json_t *req, json_t **answer);
-/* The same for the "data" of the answer. */
+/* As hp3ctl_ask(), but *data is the "data" of the answer. */
 int hp3ctl_ask_data(struct hp3ctl *ctl, json_t *req, json_t **data);
 /* Prints the "data" of the answer: by print(), or with --json as JSON. */
 int hp3ctl_print_answer(
@@ -98,7 +101,7 @@ int hp3ctl_fail(const struct hp3ctl *ctl, int exit, const char *code, const char
 void hp3ctl_print_json(json_t *j); /* one line */
 void hp3ctl_print_new_json(json_t *j); /* takes the reference */
 
-/* A member of an answer; "-" or 0: it is missing. */
+/* A member of an answer; "-" or 0: the member is missing. */
 static inline const char *hp3ctl_text(json_t *j, const char *key)
 {
 	const char *text = json_string_value(json_object_get(j, key));
@@ -111,12 +114,12 @@ static inline json_int_t hp3ctl_number(json_t *j, const char *key)
 }
 
 /* memory.c: hp3ctl_need() allocates, or ends hp3ctl with an error. After hp3ctl_need_memory(), JSON
- * functions do so, too. */
+ * functions also end hp3ctl if there is no memory. */
 void *hp3ctl_need(size_t n);
 void hp3ctl_need_memory(const struct hp3ctl *ctl);
 
-/* list.c: functions that get a request take its reference. Calls fn for each page of a list; an
- * exit code of fn other than DONE ends it. */
+/* list.c: functions that get a request take its reference. Calls fn for each page of a list. If fn
+ * returns another exit code than DONE, no further page is requested. */
 int hp3ctl_each_page(
 	struct hp3ctl *ctl, json_t *req, int (*fn)(void *arg, json_t *items), void *arg);
 /* A function for hp3ctl_each_page(): appends the items to the array `arg`. */
@@ -127,7 +130,7 @@ int hp3ctl_print_list(struct hp3ctl *ctl, json_t *req, void (*print_row)(json_t 
 int hp3ctl_each_event(struct hp3ctl *ctl, json_t *req, json_int_t *since,
 	void (*fn)(void *arg, json_t *event), void *arg);
 
-/* Appends the latest events, `max` at most, to the list: of one flow, or of all flows (NULL). */
+/* Appends the latest events of a flow (NULL: of all flows), `max` at most, to the list. */
 int hp3ctl_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_t *list);
 
 /* flows.c. hp3ctl_read_flows() reads all flows that match the filter (NULL: all) into the array
@@ -167,7 +170,7 @@ int hp3ctl_health(struct hp3ctl *ctl);
  * the file's owner can read it. */
 struct hp3ctl_tarball;
 
-/* NULL with errno set; EEXIST: a file is never overwritten. */
+/* NULL: see errno. EEXIST: the file exists already, and is not overwritten. */
 struct hp3ctl_tarball *hp3ctl_tarball_create(const char *path);
 /* The next three return 0 or a negative errno; -EIO: libarchive gives no reason. */
 int hp3ctl_tarball_add(struct hp3ctl_tarball *a, const char *name, const char *data, size_t len);
@@ -175,5 +178,5 @@ int hp3ctl_tarball_add(struct hp3ctl_tarball *a, const char *name, const char *d
  * program after 10 s, or after 4 MiB of output. If the program cannot be started, the member has
  * the error message. Arguments end with NULL. */
 int hp3ctl_tarball_add_output(struct hp3ctl_tarball *a, const char *name, const char *const *argv);
-/* Finishes the file; frees *a in any case. */
+/* Finishes the file. Frees *a even on errors. */
 int hp3ctl_tarball_close(struct hp3ctl_tarball *a);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module: writes records that remain when hp3d has ended. It calls no other module of hp3.
+ * This module writes records that remain when hp3d has ended. It calls no other module of hp3.
  *
- * A record is a JSON object with "type", and a sentence. The object goes to the audit log (audit.h)
- * as a line. The sentence goes to the journal (audit.h) if stderr is connected to the journal,
- * otherwise to stderr. Records with priority HP3_RECORD_QUIET have no sentence.
+ * A record has a JSON object with "type", and a sentence. The object goes to the audit log
+ * (audit.h) as a line. The sentence goes to the journal (audit.h) if stderr is connected to the
+ * journal, otherwise to stderr. Records with priority HP3_RECORD_QUIET have no sentence.
  *
  * hp3_record() never waits: a thread of this module writes. A rate limit bounds the records that
- * are accepted, and a queue of 1,024 records bounds those that wait. Records beyond these bounds,
- * or that the disk does not accept, are lost and counted. The thread prints a disk error once on
- * stderr. Once writing works, the thread writes a record of type "lost" with the number of lost
- * records.
+ * are accepted, and a queue of 1,024 records bounds those that wait. Records beyond these bounds
+ * are lost and counted. So are records that the disk does not accept. The thread prints a disk
+ * error once on stderr. When writing works again, the thread writes a record of type "lost" with
+ * the number of lost records.
  *
  * One thread calls start, stop and reopen; any thread calls hp3_record().
  */
@@ -28,8 +28,8 @@ struct hp3_record_options {
 };
 
 /*
- * 0, -ENOMEM, or another negative errno: no thread. If the log cannot be opened, the thread prints
- * a message; hp3_record_reopen() tries again.
+ * Returns 0, -ENOMEM, or another negative errno if the thread could not be started. If the log
+ * cannot be opened, the thread prints a message; hp3_record_reopen() tries again.
  */
 int hp3_record_start(const struct hp3_record_options *o);
 /* Writes all waiting records; gives up after two seconds if the disk hangs. */

@@ -2,15 +2,15 @@
 #pragma once
 /*
  * Counts the work requests that are outstanding on a queue pair. A completion covers all work
- * requests of its queue pair that were posted before it. So this library counts signalled work
- * requests, when posted and when polled. The send queue is empty once both counts are equal and the
- * newest work request is signalled.
+ * requests of the queue pair that were posted before its own work request. So this library counts
+ * signalled work requests when they are posted, and completions when they are polled. The send
+ * queue is empty once both counts are equal and the newest work request is signalled.
  *
  * If threads post on one queue pair at the same time, the provider's order may differ from the
- * order counted here. Then their completions do not prove that earlier work requests are done. The
- * completion of a signalled work request that was posted later, while no other thread posted,
- * proves this. The counts of signalled work requests are exact. The sums of bytes and of all work
- * requests may be wrong if threads post at the same time.
+ * order counted here. Then the completions of these work requests do not prove that earlier work
+ * requests are done. The proof is the completion of a later signalled work request, if no other
+ * thread was posting with it. The counts of signalled work requests are exact. The sums of bytes
+ * and of all work requests may be wrong if threads post at the same time.
  */
 #include "app/verbs/table.h"
 
@@ -75,8 +75,8 @@ static inline uint64_t hp3v_bytes(const struct ibv_send_wr *wr)
 }
 
 /*
- * Begins to time entry `at` unless a sample is in progress. `all`: posted_bytes, including this
- * entry.
+ * Begins a sample of entry `at` unless another sample is in progress. `all`: posted_bytes,
+ * including this entry.
  */
 void hp3v_sample(struct hp3v_qp *q, uint32_t at, uint64_t bytes, uint64_t all);
 
@@ -158,15 +158,16 @@ static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 void hp3v_begin_counts(struct hp3v_qp *q, uint64_t life);
 
 /*
- * The provider took only the work requests before `bad`. Returns how many signalled ones it
- * refused.
+ * Call it when the provider took only the work requests before `bad`. Returns the number of
+ * signalled work requests that the provider refused.
  */
 uint32_t hp3v_take_back(
 	struct hp3v_qp *q, const struct ibv_send_wr *wr, const struct ibv_send_wr *bad);
 
 /*
- * Posts a chain. The thread has entered, when hp3v_qp.gate was `gate`, and has allocated the
- * entries of `sum`. This function makes the thread leave.
+ * Posts a chain. Before the call, the thread has entered through hp3v_qp.gate, and has allocated
+ * the entries of `sum`. `gate`: value of hp3v_qp.gate before the thread entered. This function
+ * makes the thread leave.
  */
 static inline int hp3v_post_counted(struct hp3v_qp *q, struct ibv_qp *qp, struct ibv_send_wr *wr,
 	struct ibv_send_wr **bad, const struct hp3v_sum *sum, uint64_t gate)
@@ -188,9 +189,9 @@ static inline int hp3v_post_counted(struct hp3v_qp *q, struct ibv_qp *qp, struct
 void hp3v_sample_seen(struct hp3v_qp *q, uint32_t newest);
 
 /*
- * `n` signalled work requests of this queue pair completed. Another thread may meanwhile reuse the
- * record for another queue pair. The record's life, a part of the word `done`, then differs. So the
- * compare and exchange fails, and the look-up is repeated.
+ * Counts `n` completed signalled work requests of this queue pair. Meanwhile, another thread may
+ * reuse the record for another queue pair. Then the record's life (a part of the word `done`)
+ * changes. So the compare and exchange fails, and the loop repeats the look-up.
  */
 static inline __attribute__((always_inline)) void hp3v_completed(
 	const struct ibv_context *context, uint32_t qpn, uint32_t n)
@@ -236,8 +237,8 @@ bool hp3v_is_drained(const struct hp3v_qp *q);
  */
 bool hp3v_is_closed(const struct hp3v_qp *q);
 /*
- * Call it from time to time. Otherwise, when the count wraps, an old `unsure` would count as a
- * recent one.
+ * Call it from time to time. Without it, an old value of `unsure` would seem recent when the count
+ * wraps.
  */
 void hp3v_grow_older(struct hp3v_qp *q);
 /* Have more signalled work requests completed than were posted? Then posts bypass this library. */

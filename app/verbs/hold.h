@@ -3,14 +3,14 @@
 /*
  * Holds work requests while a queue pair is moved by its RNIC's udp_sport call. The udp_sport call
  * takes effect at once. So earlier work requests must have completed before the call, and later
- * ones must wait until it returns.
+ * work requests must wait until the call returns.
  *
- * CLOSING: posts go to the provider, one at a time, until one is signalled. Its completion covers
- * all work requests before it. HELD: this library copies posts, with scatter lists and inline
- * data, and reports success to the application. Requests beyond the queue pair's max_send_wr are
- * refused with ENOMEM, as by the provider. The pool is allocated with the queue pair. A post that
- * does not fit into the pool, or cannot be copied, ends the hold. The library then posts the held
- * requests in order, and passes the new post to the provider.
+ * CLOSING: posts go to the provider, one at a time, until one is signalled. The completion of this
+ * signalled work request covers all work requests before it. HELD: this library copies posts, with
+ * scatter lists and inline data, and reports success to the application. Like the provider, it
+ * refuses requests beyond the queue pair's max_send_wr with ENOMEM. The pool is allocated with the
+ * queue pair. A post that does not fit into the pool, or cannot be copied, ends the hold. The
+ * library then posts the held requests in order, and passes the new post to the provider.
  *
  * Callers hold the queue pair's lock. Exception: hp3v_hold_post() takes the lock itself.
  */
@@ -51,8 +51,8 @@ bool hp3v_hold_release(struct hp3v_qp *q);
 void hp3v_hold_drop(struct hp3v_qp *q);
 
 /*
- * A post that found HP3V_SLOW set. True: the post is done; return *error to the application. False:
- * the hold has ended; post the rest of the chain, *wr, to the provider.
+ * Handles a post that found HP3V_SLOW set. True: the post is done; return *error to the
+ * application. False: the hold has ended; post the rest of the chain, *wr, to the provider.
  */
 bool hp3v_hold_post(
 	struct hp3v_qp *q, struct ibv_send_wr **wr, struct ibv_send_wr **bad, int *error);
@@ -61,7 +61,8 @@ bool hp3v_hold_post(
  * For extended calls (wr_ex.c), under the lock from begin to end of a section. Functions that
  * return a pointer return NULL if there is no room.
  */
-bool hp3v_held_is_full(const struct hp3v_qp *q); /* held plus outstanding: max_send_wr */
+/* held plus outstanding requests have reached max_send_wr */
+bool hp3v_held_is_full(const struct hp3v_qp *q);
 struct hp3v_held_wr *hp3v_held_add(struct hp3v_qp *q, bool ex, bool first);
 /* Space in the newest request for `n` scatter entries, or for inline data. */
 struct ibv_sge *hp3v_held_sges(struct hp3v_qp *q, uint32_t n);

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A move of a queue pair: IDLE, DRAINING, SUSPENDED, IDLE.
+ * Moves a queue pair, in the steps IDLE, DRAINING, SUSPENDED, IDLE.
  *
- * SQD: the RNIC drains its send queue, and keeps work requests that are posted meanwhile; this
- * library holds no work requests. SPORT: work requests are held (hold.h) until those posted before
- * them have completed. PLACE in RTR needs no drain: the port takes effect with RTS, before the
- * first data. If hp3d is connected, the change to RTS waits for PLACE for a short time. MOVE_NOW
- * leaves a dead path without a drain: in SQD, the RNIC retransmits the lost packets on the new
- * path. A move that fails, times out or is cancelled ends on the old port. An RNIC in SQD may
- * refuse RTS while it drains. Then the state is RETURNING, and the library retries until the RNIC
- * is in RTS, or the queue pair is in error.
+ * Method SQD: the RNIC drains the send queue, and keeps work requests that are posted meanwhile.
+ * This library holds no work requests. Method SPORT: this library holds work requests (hold.h)
+ * until all earlier work requests have completed. The command PLACE in state RTR needs no drain:
+ * the port takes effect with RTS, before the first data. If hp3d is connected, the change to RTS
+ * waits for PLACE for a short time. The command MOVE_NOW leaves a dead path without a drain: in
+ * state SQD, the RNIC retransmits the lost packets on the new path. A move that fails, times out or
+ * is cancelled ends on the old port. In state SQD, an RNIC may refuse RTS while it drains. Then the
+ * step is RETURNING, and the library retries until the RNIC is in RTS, or the queue pair is in
+ * error.
  *
- * Queue pairs that accept READs or ATOMICs are not moved, because their responses would change
- * path, too (rule 20). With SPORT, two more kinds are not moved. One is queue pairs without posts
- * and polls through this library: their work requests may bypass the library, which then cannot
- * hold them. The other is queue pairs of contexts whose provider omits locks.
+ * The library does not move queue pairs that accept READs or ATOMICs, because the path of their
+ * responses would change, too (rule 20). With SPORT, the library does not move two more kinds of
+ * queue pairs. The first kind has no posts and polls through this library: the library cannot hold
+ * work requests that bypass it. The second kind belongs to contexts whose provider omits locks.
  *
  * The caller holds the queue pair's lock.
  */
 #include "app/verbs/shim.h"
 
-/* drain_us, hold_us: if 0 or above a second, this library's default. place_us 0: no wait. */
+/* Sets the bounds that hp3d sent. If drain_us or hold_us is 0 or above a second, the library uses
+ * its default for it. place_us 0: no wait. */
 void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);
 #define HP3V_PLACE_NS UINT64_C(10000000) /* upper limit of place_us, in ns */
 uint64_t hp3v_move_place_ns(void); /* wait for hp3d's PLACE before RTS */
@@ -34,15 +36,16 @@ void hp3v_move_ready(struct hp3v_qp *q);
 /* Continues a move. */
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now);
 /*
- * hp3d has ended: a move in progress ends on the old port. Of unread commands, the library carries
- * out only MOVE_NOW: the next hp3d may start late, and needs time to detect that the path is dead.
- * The library ignores all other commands; the next hp3d gives them again if needed.
+ * Call it when hp3d has ended. A move in progress ends on the old port. The library carries out an
+ * unread MOVE_NOW, because the next hp3d may start late, and needs time to detect that the path is
+ * dead. The library ignores all other unread commands. The next hp3d gives these commands again if
+ * needed.
  */
 void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now);
 /*
- * _stop: call it before the application takes the queue pair out of RTS. It cancels the move; held
- * requests stay held. _stopped: call it afterwards. It posts held requests, which a queue pair in
- * error flushes; after a reset, it drops them.
+ * Call hp3v_move_stop() before the application takes the queue pair out of RTS. It cancels the
+ * move; held requests stay held. Call hp3v_move_stopped() afterwards. It posts the held requests,
+ * which a queue pair in error flushes. After a reset, it drops the held requests.
  */
 void hp3v_move_stop(struct hp3v_qp *q);
 void hp3v_move_stopped(struct hp3v_qp *q);

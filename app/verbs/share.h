@@ -3,15 +3,15 @@
 /*
  * The interface between an application's libhp3verbs.so (the shim) and hp3d on the same host. The
  * shim connects to a UNIX socket (SOCK_SEQPACKET), and each side sends one message (hello,
- * welcome). Then they share memory with a record per queue pair (a cell). The shim writes to an
- * eventfd (hp3d's bell) to make hp3d read the cells. The shim creates memory and eventfd, and
- * passes their descriptors. To make the shim read the cells, hp3d sends a byte on the socket,
- * because an eventfd that the application made could block hp3d. When either side ends, the socket
- * closes.
+ * welcome). Then both sides share memory with a record per queue pair (a cell). The shim creates
+ * the memory and an eventfd (hp3d's bell), and passes their descriptors. To make hp3d read the
+ * cells, the shim writes to the eventfd. To make the shim read the cells, hp3d sends a byte on the
+ * socket. hp3d does not use an eventfd for this, because an eventfd that the application made could
+ * block hp3d. When either side ends, the socket closes.
  *
- * hp3d writes only `want` of a cell; the shim writes all other fields. hp3d does not trust them,
- * because an application may write any value. Integers are in the host's byte order. The memory is
- * sealed: it neither grows nor shrinks.
+ * hp3d writes only `want` of a cell; the shim writes all other fields. hp3d does not trust the
+ * shim's fields, because an application may write any value. Integers are in the host's byte order.
+ * The memory is sealed: it neither grows nor shrinks.
  */
 #include <stdint.h>
 
@@ -33,8 +33,8 @@ struct hp3_verbs_hello {
 };
 
 /*
- * hp3d's answer. If `version` is another one, or `accepted` is 0, the shim continues without hp3d,
- * and retries later.
+ * hp3d's answer. If `version` is not HP3_VERBS_VERSION, or `accepted` is 0, the shim continues
+ * without hp3d, and retries later.
  */
 struct hp3_verbs_welcome {
 	uint32_t magic;
@@ -49,7 +49,7 @@ enum hp3_verbs_state {
 	HP3_VERBS_FREE,
 	HP3_VERBS_RTR,
 	HP3_VERBS_RTS,
-	HP3_VERBS_ERR, /* or reset, or drained by the application itself */
+	HP3_VERBS_ERR, /* in error, or reset, or drained by the application itself */
 };
 
 /* How a queue pair is moved. */
@@ -63,18 +63,21 @@ enum hp3_verbs_method {
 	0x1u /* the queue pair accepts READs or ATOMICs of the peer: do not move it (rule 20) */
 
 /*
- * hp3d writes `want`, and the shim `did`: each is one word, written in one store. A `want` that
- * differs from the last one is a command; a command for another generation of the cell is ignored.
+ * hp3d writes `want`, and the shim writes `did`. Each is one word, written in one store. A `want`
+ * that differs from the previous one is a command. The shim ignores a command for another
+ * generation of the cell.
  */
 enum hp3_verbs_op {
 	HP3_VERBS_NOTHING,
 	HP3_VERBS_SUSPEND, /* answer: DRAINED, or FAILED */
-	HP3_VERBS_MOVE, /* to `port`; without SUSPEND before: all steps. Answer: MOVED, or FAILED */
-	HP3_VERBS_MOVE_NOW, /* as MOVE, but the path is dead: without a drain, if the method can */
+	/* move to `port`, with all steps unless SUSPEND preceded. Answer: MOVED, or FAILED */
+	HP3_VERBS_MOVE,
+	/* as MOVE, but the path is dead: without a drain, if the method allows it */
+	HP3_VERBS_MOVE_NOW,
 	HP3_VERBS_RESUME, /* continue on the old port. Answer: RESUMED */
 	/*
-	 * In RTR: the port takes effect with RTS, before the first data. In RTS: as MOVE. Answer as
-	 * MOVE. Port 0: keep the port; no answer.
+	 * In RTR: the port takes effect with RTS, before the first data. In RTS: the same as MOVE.
+	 * In both states, the answers are those of MOVE. Port 0: keep the port; no answer.
 	 */
 	HP3_VERBS_PLACE,
 };
@@ -85,7 +88,7 @@ enum hp3_verbs_did {
 	HP3_VERBS_FAILED, /* continues on the old port; `detail` is an errno: see guide/verbs.md */
 };
 
-/* generation 24 bits, sequence 16, op or did 8, port or detail 16 */
+/* Bits, from the top: 24 of generation, 16 of sequence, 8 of op or did, 16 of port or detail. */
 static inline uint64_t hp3_verbs_pack(
 	uint32_t generation, uint16_t seq, uint8_t what, uint16_t detail)
 {
@@ -115,8 +118,8 @@ static inline uint16_t hp3_verbs_unpack_detail(uint64_t word)
 
 struct hp3_verbs_cell {
 	/*
-	 * Identity. While `version` is odd, the shim writes these fields. Read `version` before and
-	 * after them.
+	 * Identity. While `version` is odd, the shim is writing these fields. Read `version` before
+	 * and after these fields.
 	 */
 	uint32_t version;
 	uint32_t generation; /* number of queue pairs that the cell has had, modulo 2^24 */
@@ -131,15 +134,18 @@ struct hp3_verbs_cell {
 	/* Activity; written when the application posts and polls. */
 	uint64_t posted_wrs __attribute__((aligned(64)));
 	uint64_t posted_bytes;
-	uint64_t done_wrs; /* unsignalled work requests count once a later one has completed */
+	/* unsignalled work requests count once a later signalled one has completed */
+	uint64_t done_wrs;
 	uint64_t done_bytes;
 	/*
-	 * the newest sampled work request: time from post to polled completion; its bytes; bytes
-	 * outstanding at its post, including its own; number of samples of this queue pair
+	 * The newest sampled work request: time from post to polled completion; its bytes; bytes
+	 * outstanding when it was posted, its own included. latency_count: number of samples of
+	 * this queue pair.
 	 */
 	uint32_t latency_ns;
 	uint32_t latency_bytes, latency_queued, latency_count;
-	uint32_t latency_min_ns[HP3_VERBS_CLASSES]; /* shortest, by latency_bytes; 0: none yet */
+	/* shortest, by size class of latency_bytes; 0: none yet */
+	uint32_t latency_min_ns[HP3_VERBS_CLASSES];
 
 	uint64_t want __attribute__((aligned(64)));
 	uint64_t did;

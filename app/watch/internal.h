@@ -21,21 +21,24 @@ struct hp3_watch {
 	struct ring_buffer *ring; /* of kernel or library */
 	int epoll;
 	const __u64 *lost_records; /* counter of the BPF programs that write the ring */
-	uint64_t lost; /* the same at the last notice */
-	/* calls about queue pairs that are not followed; a notice reports the first of each kind */
+	uint64_t lost; /* value of *lost_records at the last notice */
+	/* calls about queue pairs that the watcher does not follow; a notice reports the first of
+	 * each kind */
 	unsigned refused; /* beyond HP3_QPS_MAX, or no memory */
 	unsigned over_share; /* beyond HP3_QPS_OF_USER */
 };
 
-/* data.u64 of the epoll event: tag in the upper half, `value` in the lower. */
+/* Adds a descriptor. In data.u64 of its epoll event, the upper half is the tag, the lower half
+ * `value`. */
 int hp3_watch_add_fd(struct hp3_watch *w, int fd, enum hp3_watch_tag tag, uint32_t value);
 void hp3_watch_call(struct hp3_watch *w, const struct hp3_verbs_call *c);
 /*
- * The reason of a BPF error, with the fix. `loading`: the error was in loading, not in attaching.
+ * The reason of a BPF error, with the fix. `loading`: the error occurred when loading, not when
+ * attaching.
  */
 const char *hp3_watch_bpf_error(int err, bool loading);
 
-/* kernel.c. 0, or negative errno after a notice. Sets w->ring and w->lost_records. */
+/* kernel.c. Returns 0, or a negative errno after a notice. Sets w->ring and w->lost_records. */
 int hp3_watch_kernel_open(struct hp3_watch *w);
 void hp3_watch_kernel_close(struct hp3_watch *w);
 
@@ -43,7 +46,8 @@ void hp3_watch_kernel_close(struct hp3_watch *w);
 int hp3_watch_library_open(struct hp3_watch *w);
 void hp3_watch_library_close(struct hp3_watch_library *l);
 struct hp3_file;
-/* Watches another copy of the library: 1, 0 if it is watched already, or negative errno. */
+/* Watches another copy of the library. Returns 1; 0 if the copy is already watched; or a negative
+ * errno. */
 int hp3_watch_library_attach(struct hp3_watch *w, const struct hp3_file *f);
 
 /* processes.c: gives DOWN events for the queue pairs of a process that ended. */
@@ -52,14 +56,14 @@ void hp3_processes_close(struct hp3_processes *p);
 void hp3_processes_add(struct hp3_watch *w, uint32_t pid);
 void hp3_processes_ended(struct hp3_watch *w, uint32_t pid);
 /*
- * Call it when all recorded calls have been handled: ends the queue pairs of callers that have
- * ended.
+ * Ends the queue pairs of callers that have ended. Call it when all recorded calls have been
+ * handled.
  */
 void hp3_processes_settle(struct hp3_watch *w);
 
 /*
- * unseen.c: finds processes that have an RDMA device open, but no watched library mapped. Watches
- * their copies of the library, too, if possible.
+ * unseen.c: finds processes that have an RDMA device open, but no watched library mapped. If
+ * possible, also watches the copies of the library in these processes.
  */
 int hp3_unseen_open(struct hp3_watch *w);
 void hp3_unseen_close(struct hp3_unseen *u);
@@ -76,23 +80,24 @@ int hp3_gid_read(
 	const char *sysfs, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
 
 /*
- * The two processes of hp3-watch. The first watches: it reads data of untrusted processes, which
- * may make it die or hang. The second process, the keeper, reads no such data. If the first process
- * ends or hangs, the keeper starts it again. The pause before a start doubles each time, up
- * to a minute. The keeper keeps the capabilities that the first process needs. Both processes end
- * when hp3d does.
+ * The two processes of hp3-watch. The first process watches. It reads data of untrusted processes,
+ * and these data may make it die or hang. The second process, the keeper, reads no data of
+ * untrusted processes. If the first process ends or hangs, the keeper starts it again. The pause
+ * before a start doubles each time, up to a minute. The keeper keeps the capabilities that the
+ * first process needs. Both processes end when hp3d does.
  */
 
 /*
  * Serves hp3d at the other end of `socket` (message.h) until hp3d closes it. The hooks of *o have
- * no effect: events and notices are messages. Returns 0, or -1: no watcher is available.
+ * no effect, because hp3d gets events and notices as messages. Returns 0; -1: no watcher is
+ * available.
  */
 int hp3_keep(int socket, const struct hp3_watch_options *o);
 
 /*
  * Watches queue pairs, and sends events to `socket` (message.h). Meanwhile, writes a byte to `life`
- * several times a second, so that the keeper detects a hang. On failure, returns the process's exit
- * code.
+ * several times per second, so that the keeper detects a hang. On failure, returns the process's
+ * exit code.
  */
 int hp3_report(int socket, int life, const struct hp3_watch_options *o);
 
@@ -100,15 +105,16 @@ int hp3_report(int socket, int life, const struct hp3_watch_options *o);
 
 /*
  * Drops all capabilities (capabilities(7)) of this thread except those needed to start watching
- * (with o->discover, also later). Neither the thread nor a program that it executes can get others
- * back. 0, or negative errno.
+ * (with o->discover, also later). Neither the thread nor a program that the thread executes can get
+ * the dropped capabilities back. 0, or negative errno.
  */
 int hp3_confine(const struct hp3_watch_options *o);
 
 /*
- * Call it when watching has started. Without o->discover, drops all capabilities, and (if the
- * kernel has Landlock) forbids changes of file systems and execution. With o->discover, changes
- * nothing: Landlock would forbid to inspect other processes. 0, or negative errno.
+ * Call it when watching has started. Without o->discover, drops all capabilities. If the kernel has
+ * Landlock, also forbids changes of file systems and execution of programs. With o->discover,
+ * changes nothing, because Landlock would forbid the inspection of other processes. 0, or negative
+ * errno.
  */
 int hp3_confine_more(const struct hp3_watch_options *o);
 

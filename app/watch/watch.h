@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Watches the set-up and the end of this host's queue pairs, before their first packet. For each
+ * Watches the set-up of this host's queue pairs, before their first packet, and their end. For each
  * reliable connection over RoCEv2, there is an UP event when its local queue pair enters RTS
  * (addresses, both QPNs, first PSN). A DOWN event follows when the queue pair enters RESET, INIT,
  * RTR or ERR, is destroyed, or its process ends.
@@ -13,8 +13,8 @@
  * calls. A notice names each missing prerequisite once. hp3d pairs all other connections by their
  * packets (connection management, challenges).
  *
- * One thread; nothing blocks. There is no UP event for queue pairs set up before the watcher
- * started, nor for those that stay in RTR (they only respond).
+ * One thread calls these functions, and none of them blocks. Two kinds of queue pairs have no UP
+ * event: those set up before the watcher started, and those that stay in RTR (they only respond).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,8 +59,9 @@ void hp3_watch_notice(const struct hp3_watch_options *o, const char *fmt, ...)
 extern const char *const hp3_watch_verbs_names[HP3_WATCH_OFF];
 
 /*
- * Returns 0; with AUTO, also if no watcher is available (see hp3_watch_by()). Returns a negative
- * errno without memory, or after a notice that the configured watcher is not available.
+ * Returns 0. With AUTO, returns 0 even if no watcher is available (see hp3_watch_by()). Returns a
+ * negative errno if there is no memory, or after a notice that the configured watcher is not
+ * available.
  */
 int hp3_watch_open(const struct hp3_watch_options *o, struct hp3_watch **out);
 void hp3_watch_close(struct hp3_watch *w); /* NULL is harmless */

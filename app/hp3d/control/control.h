@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module answers requests to hp3d, and reports what hp3d does. It calls the lcores (worker.h)
- * and through them pipes and engines, the control socket (app/control), and the watcher
- * (app/watch). Only main calls it.
+ * This module answers requests to hp3d, and reports what hp3d does. It calls the lcores (worker.h),
+ * and through them pipes and engines. It also calls the control socket (app/control) and the
+ * watcher (app/watch). Only main calls this module.
  *
  * The control socket is a Unix stream socket. It takes one JSON request per line, and answers each
  * with one JSON line, in order (hp3d.8 lists the requests). The module also stores events of the
  * workers, and passes queue-pair events of this host (watch.h) to the workers.
  *
  * Everything here runs in the main thread, and accesses engines only through hp3d_worker_call(). A
- * client delays other clients by HP3D_LINES_PER_CALL answers at most, each with one page of a list
- * at most. It uses no more memory than its two bounded buffers.
+ * client delays other clients by HP3D_LINES_PER_CALL answers at most. Each answer has one page of a
+ * list at most. A client uses no more memory than its two bounded buffers.
  *
- * Who can open the socket may move traffic. So it has mode 0600; with [control] group, mode 0660,
- * and members of the group may send only some requests (requests.h). hp3d replaces a socket that a
- * dead process left; a socket that a living process serves is an error.
+ * A process that can open the socket can move traffic, so the socket has mode 0600. With [control]
+ * group, the socket has mode 0660, and members of the group may send only some requests
+ * (requests.h). hp3d replaces a socket that a dead process left. A socket that a living process
+ * serves is an error.
  */
 #include <jansson.h>
 #include <stdint.h>
@@ -24,9 +25,10 @@
 
 /*
  * Claims the socket's path, and so the rails, for this process. This is the first step of a start.
- * If another hp3d has the path, the call waits for as long as a clean stop may take: that hp3d may
- * be stopping (an upgrade). Returns 0, or a negative errno after a message on stderr that names the
- * fix. hp3d_control_leave() releases the path. This is the last step of a stop.
+ * If another hp3d has the path, that hp3d may be stopping, for example in an upgrade. So the call
+ * waits for as long as a clean stop may take. Returns 0, or a negative errno after a message on
+ * stderr that names the fix. hp3d_control_leave() releases the path. This is the last step of a
+ * stop.
  */
 int hp3d_control_reserve(const struct hp3_config *cfg);
 void hp3d_control_leave(void);
@@ -40,7 +42,7 @@ int hp3d_control_start(const struct hp3_config *cfg);
 
 /*
  * Waits up to timeout_ms for requests, answers them, and takes the workers' events. Call it in a
- * loop. If the socket was not started, it only waits.
+ * loop. If the socket was not started, the function only waits.
  */
 void hp3d_control_poll(int timeout_ms);
 
@@ -49,14 +51,14 @@ void hp3d_control_poll(int timeout_ms);
 void hp3d_control_stop(void);
 
 /*
- * Reports ports that lose their link or whose interface is deleted, by a line on stderr, an event,
- * and the answer to the request "health". By default, the other port of the rail stays up. With
- * [bypass] carry_link, this module sets the other port down until the link is back or hp3d ends,
- * unless that port is a kernel interface. (If both ports are kernel interfaces, service/carry.c
- * does so.) Control thread only.
+ * Reports ports that lose their link or whose interface is deleted. A report is a line on stderr,
+ * an event, and a part of the answer to the request "health". By default, the other port of the
+ * rail stays up. With [bypass] carry_link, this module sets the other port down until the link is
+ * back or hp3d ends. Exception: this module sets no kernel interface down. (If both ports are
+ * kernel interfaces, service/carry.c carries the link state.) Control thread only.
  */
 
-/* Checks the ports, a few times in a second. */
+/* Checks the ports, a few times per second. */
 void hp3d_links_watch(const struct hp3_config *cfg);
 void hp3d_links_end(const struct hp3_config *cfg);
 unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */
@@ -65,8 +67,8 @@ json_t *hp3d_links_json(const struct hp3_config *cfg);
 
 /* Reports on fail-open rails (lcores/bypass.h). Control thread only. */
 
-/* When RoCEv2 packets of a rail go direct (the kernel forwards them): while hp3d does not handle
- * them, always, never. `modes` in bypass.c has this order. */
+/* When RoCEv2 packets of a rail go direct (the kernel forwards them). AUTO: while hp3d does not
+ * handle them. ON: always. OFF: never. `modes` in bypass.c has this order. */
 enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
 
 /* State and counts of each rail; null for a rail that does not fail open. */
@@ -79,19 +81,20 @@ unsigned hp3d_bypass_direct(
 void hp3d_bypass_watch(const struct hp3_config *cfg);
 
 /*
- * The flow state file lists every flow whose EV is not its home port, for the next hp3d. hp3d
- * writes a new file shortly after each move, which then replaces the old file. If hp3d is killed,
- * the next hp3d continues with these EVs, so that later packets do not overtake earlier packets. A
- * clean stop returns flows to their home ports and removes the file. Rails that fail open need no
- * file: the kernel stores their EVs (lcores/bypass_ports.c).
+ * The flow state file lists every flow whose EV is not its home port, for the next hp3d. Shortly
+ * after each move, hp3d writes a new file, which replaces the old file. If hp3d is killed, the next
+ * hp3d continues with these EVs, so that later packets do not overtake earlier packets. A clean
+ * stop returns flows to their home ports and removes the file. Rails that fail open need no file:
+ * the kernel stores their EVs (lcores/bypass_ports.c).
  *
  * The file is JSON: {"v":1,"hp3":VERSION,"boot":ID,"flows":[{"flow":ID,"port":N,"replies":N}]}.
  * "port": EV of the local RNIC's requests on this queue pair; "replies": EV of its ACKs and READ
- * responses; 0: the home port. The file is valid until the machine reboots, and only if no other
- * user than hp3d's can have written it.
+ * responses; 0: the home port. The file is valid until the machine reboots. It is valid only if no
+ * user other than hp3d's can have written it.
  */
 
-/* Passes the file's flows to the engines. Workers exist, but their lcores do not run yet. */
+/* Passes the file's flows to the engines. Call it when the workers exist, before their lcores
+ * run. */
 void hp3d_flow_state_begin(const struct hp3_config *cfg);
 /* If the event is a move, the file becomes due. */
 void hp3d_flow_state_note(const struct hp3d_event *e);

@@ -2,14 +2,14 @@
 #pragma once
 /*
  * The history for `hp3ctl events`. *Fruitless* events led to no decision: rounds without a better
- * path, severe congestion, searches without a move (spells.h). They are frequent. So that they do
- * not push out decisions, the history has two rings. One ring has decisions and the events that
- * they are based on; the other has samples of fruitless events. Both rings number their entries
- * from one counter (1, 2, 3, ...), which gives one order.
+ * path, severe congestion, searches without a move (spells.h). Fruitless events are frequent. The
+ * history has two rings, so that fruitless events do not push out decisions. One ring has decisions
+ * and the events that they are based on. The other ring has samples of fruitless events. Both rings
+ * number their entries from one counter (1, 2, 3, ...), which gives one order.
  *
- * When a decision is made, the events it is based on get their numbers first, then the decision
- * gets the next one. So no entry appears later with a lower number, and a reader that continues
- * after the last number it read misses nothing.
+ * When hp3d makes a decision, the events that it is based on get their numbers first. Then the
+ * decision gets the next number. So no entry appears later with a lower number. A reader that
+ * continues after the last number that it read misses nothing.
  *
  * In a full ring, a new entry replaces the oldest. Control thread only.
  */
@@ -19,7 +19,8 @@
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
 
-#define HP3D_EVENTS_KEPT 4096u /* decisions in hp3d's ring; the other has a quarter of this */
+/* decisions in hp3d's ring; the other ring has a quarter of this number of entries */
+#define HP3D_EVENTS_KEPT 4096u
 
 /* cfg has the rails' names, and must stay valid until hp3d_events_free(). n: decisions that are
  * kept. 0 or -ENOMEM. */
@@ -49,10 +50,11 @@ json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_f
 
 /*
  * Records events in the audit log and the journal (app/record/record.h). The audit log gets every
- * decision and the events that the decision is based on. It gets no pairings, which change nothing.
- * The journal gets the actions on flows; in `mode observe`, the actions that hp3d would have taken
- * in `mode on`. It also gets changes of the mode, of links, of peers' keys and identities, and of a
- * rail's bypass. Records have the same members as the output of `hp3ctl events`.
+ * decision and the events that the decision is based on. The audit log gets no pairings, because
+ * they change nothing. The journal gets the actions on flows. In `mode observe`, it gets the
+ * actions that hp3d would have taken in `mode on`. The journal also gets changes of the mode, of
+ * links, of peers' keys and identities, and of a rail's bypass. Records have the same members as
+ * the output of `hp3ctl events`.
  */
 
 /* Records an event. ref: as for hp3d_event_json(). */

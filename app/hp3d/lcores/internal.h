@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Shared by the set-up and end of the workers (workers.c) and their loop (loop.c). Set up before
- * the lcores run, then only read, unless a comment names a writer.
+ * State of the workers, for their set-up and end (workers.c) and their loop (loop.c). The state is
+ * written before the lcores run. Later it is only read, unless a comment names a writer.
  */
 #include <rte_ring.h>
 #include "app/hp3d/lcores/link.h"
@@ -24,18 +24,19 @@ enum hp3d_call_state {
 
 /*
  * Fields that a worker writes while packets pass are on cache lines that no other thread writes.
- * Fields that others write are on separate lines, and others write them only for a call, for a
- * stop, or to end a sleep. The test hp3d/lcores_lines checks this. The rings between workers are
- * shared, with a line for each end.
+ * Fields that other threads write are on separate cache lines. Other threads write these fields
+ * only for a call, for a stop, or to end a sleep. The test hp3d/lcores_lines checks this. Workers
+ * share the rings between them; each end of a ring has its own cache line.
  */
 struct hp3d_worker {
 	unsigned index, lcore;
 	struct hp3d_pipe *pipes[HP3_CONFIG_RAILS_MAX];
 	struct rte_ring *events;
-	/* Where packets leave, by hp3d_tag(). Written by the worker; others read backlogs. */
+	/* Where packets leave, by hp3d_tag(). Written by the worker; other threads read
+	 * backlogs. */
 	struct hp3d_link out[HP3D_TAGS_MAX];
 	struct hp3d_verbs_mode *verbs; /* used instead of ports; NULL: inline */
-	/* written by the worker; others read round, the times and the counts */
+	/* written by the worker; other threads read round, the times and the counts */
 	struct {
 		uint64_t due;
 		uint64_t sleep_ns;
@@ -45,8 +46,8 @@ struct hp3d_worker {
 		struct hp3d_worker_time time;
 		uint32_t idle_loops;
 		/* By rail: how often the worker did not read packets from the network. Causes: the
-		 * RNIC's side accepted none, or a ring to another worker was full. Others read
-		 * it. */
+		 * RNIC's side accepted none, or a ring to another worker was full. Other threads
+		 * read rx_left. */
 		uint32_t rx_left[HP3_CONFIG_RAILS_MAX];
 		uint32_t rx_seen[HP3_CONFIG_RAILS_MAX]; /* all workers' rx_left at the last tick */
 		uint64_t ticked; /* time of the last tick */
@@ -68,7 +69,8 @@ _Static_assert(offsetof(struct hp3d_worker, sleeper) % RTE_CACHE_LINE_SIZE == 0 
 	"others' lines");
 _Static_assert(sizeof(struct hp3d_worker) % RTE_CACHE_LINE_SIZE == 0, "the next worker's line");
 
-/* Not written while the lcores run, except by a reload, which changes how they sleep: atomic. */
+/* While the lcores run, only a reload writes this structure: it changes how the lcores sleep, with
+ * atomic stores. */
 struct hp3d_lcores {
 	struct hp3d_worker *workers;
 	unsigned n, rails;
@@ -76,8 +78,8 @@ struct hp3d_lcores {
 	uint16_t burst;
 	bool may_sleep;
 	uint64_t sleep_ns; /* longest sleep of an lcore that has just become idle */
-	uint64_t heartbeat_ns; /* longest sleep of an lcore that writes heartbeats; UINT64_MAX: none
-				  does */
+	/* longest sleep of an lcore that writes heartbeats; UINT64_MAX: no lcore does */
+	uint64_t heartbeat_ns;
 	/* [from][to]: `work` has packets to be handled, `back` packets to be sent. Only with
 	 * several workers. */
 	struct rte_ring *work[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];
@@ -92,7 +94,7 @@ static inline uint16_t hp3d_tag(unsigned rail, enum hp3_dir dir)
 	return (uint16_t)(2 * rail + dir);
 }
 
-/* Does this worker receive packets of this direction from their port, and from which queue? */
+/* Does this worker receive packets of this direction from their port? *queue is the Rx queue. */
 static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, uint16_t *queue)
 {
 	const struct hp3d_rail_ports *r = hp3d_rail_ports(rail);
@@ -122,7 +124,7 @@ int hp3d_workers_make(const struct hp3_config *cfg);
 /* One round: receive, spread, handle, send. Returns how many packets it received, handled or
  * sent. */
 uint32_t hp3d_worker_round(struct hp3d_worker *w);
-/* The loop of an lcore; `worker` is a struct hp3d_worker. Ends when its quit is set. */
+/* The loop of an lcore; `worker` is a struct hp3d_worker. Ends when the worker's `quit` is set. */
 int hp3d_worker_run(void *worker);
 /* Handles and sends packets that still wait in the worker's rings and links; returns their number.
  * The control thread calls it after all loops have ended. */

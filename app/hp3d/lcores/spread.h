@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Selects the worker of a packet by the packet's two IP addresses, alike for both directions. So
- * requests, replies, probes and their answers reach one engine. UDP ports do not matter, because
- * hp3d changes the source port.
+ * Selects the worker of a packet by the packet's two IP addresses. Both directions have the same
+ * worker. So requests, replies, probes and their answers reach one engine. UDP ports do not matter,
+ * because hp3d changes the source port.
  *
- * If a NIC spreads packets (RSS), hp3d uses the map of the NIC. That is the Toeplitz hash of the
- * two addresses with the key 6d5a 6d5a ..., then an indirection table that hp3d sets. The key
- * repeats every 16 bits. So the hash depends only on the XOR of all 16-bit words, and is symmetric.
- * hp3d computes the hash, too, in two look-ups, and checks every packet. If a packet is on another
- * worker's queue, hp3d hands it to the right worker. (Causes: an encapsulation that the NIC does
- * not parse, an ICMP error, a driver that ignores the set-up.) If no NIC spreads packets, hp3d uses
- * a seeded hash.
+ * If a NIC spreads packets (RSS), hp3d uses the map of the NIC. This map is the Toeplitz hash of
+ * the two addresses with the key 6d5a 6d5a (repeated), then an indirection table that hp3d sets.
+ * The key repeats every 16 bits. So the hash depends only on the XOR of all 16-bit words, and is
+ * symmetric. hp3d computes the same hash in two look-ups, and checks every packet. If a packet is
+ * on another worker's queue, hp3d hands it to the right worker. (Causes: an encapsulation that the
+ * NIC does not parse, an ICMP error, a driver that ignores the set-up.) If no NIC spreads packets,
+ * hp3d uses a seeded hash.
  *
  * The NIC's hash is linear: an attacker who chooses addresses can find many that map to one worker,
  * whatever the key is. The seeded hash prevents this.
  *
- * Set up before the lcores run, then only read.
+ * The map is set up before the lcores run. Later it is only read.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,8 +40,8 @@ struct hp3d_spread {
 void hp3d_spread_init(struct hp3d_spread *s, unsigned workers, uint32_t table, uint64_t seed);
 /* a, b: addresses of four bytes, or of 16. */
 unsigned hp3d_spread_of(const struct hp3d_spread *s, bool ipv6, const uint8_t *a, const uint8_t *b);
-/* A frame that is not IP belongs to worker 0; an ICMP time exceeded message to the worker of the
- * packet that it quotes. */
+/* A frame that is not IP belongs to worker 0. An ICMP time exceeded message belongs to the worker
+ * of the packet that it quotes. */
 unsigned hp3d_spread_frame(const struct hp3d_spread *s, const uint8_t *frame, uint32_t len);
 
 /* Why a port cannot spread packets over `workers` workers; NULL: it can. */

@@ -6,16 +6,16 @@
  * Each pipe has one agent, on the pipe's lcore. An agent takes buffers from a small pool of its
  * own, so probing never takes a buffer from the traffic.
  *
- * An agent's packet has the link-layer address, VLAN tags and so on of the local host's own packets
- * to the same address (neighbours.h). Packets for the peer's hp3d or RNIC that probe no path have
- * their own class of service (ppp.answer_dscp). The agent cannot send to an address to which the
- * host never sent anything; it counts such packets.
+ * An agent's packet has the same link-layer address, VLAN tags and so on as the local host's own
+ * packets to that address (neighbours.h). Packets for the peer's hp3d or RNIC that probe no path
+ * have their own class of service (ppp.answer_dscp). The agent cannot send to an address to which
+ * the host never sent anything; it counts such packets.
  *
  * Messages have authentication tags if the two hosts have a common key (probes/tag.h). The key is
- * the probe_key of all hosts, or the two hosts agreed on it (agent_keys.c). Without a key,
- * the agent still answers probes (probes/responder.h). It also accepts answers to its probes, if an
- * answer proves that its sender received the probe, and messages of key agreement. All other
- * messages have no effect.
+ * the probe_key of all hosts, or a key on which the two hosts agreed (agent_keys.c). Without a key,
+ * the agent still answers probes (probes/responder.h), and accepts messages of key agreement. It
+ * also accepts an answer to its probe if the answer proves that its sender received the probe. All
+ * other messages have no effect.
  */
 #include "app/hp3d/pipe/event.h"
 #include "app/hp3d/pipe/neighbours.h"
@@ -76,12 +76,13 @@ void hp3d_agent_learn(struct hp3d_agent *a, const struct hp3_parsed *f, uint64_t
 void hp3d_agent_pair_ended(struct hp3d_agent *a, const struct hp3_ends *ends);
 
 /* Makes the packet for a PROBE, TRACE, AGREE, NAK, CNP, CNP_OWED, REPORT or SOLICIT_ACK action;
- * *dir is where to send it. NULL: the flow does not exist any more, or the packet cannot be sent,
- * which the agent counts. */
+ * *dir: the direction in which to send the packet. NULL: the flow no longer exists, or the packet
+ * cannot be sent. The agent counts packets that cannot be sent. */
 struct rte_mbuf *hp3d_agent_make(struct hp3d_agent *a, const struct hp3_engine *e,
 	const struct hp3_act *act, uint64_t now, enum hp3_dir *dir);
 
-/* True: a datagram of the local host to hp3's port. Peers would take it for a message of hp3d. */
+/* True: the packet is a datagram of the local host to hp3's port. Peers would mistake it for a
+ * message of hp3d. */
 bool hp3d_agent_is_of_host(const struct hp3d_agent *a, const struct hp3_pkt *pkt);
 
 /* Cheap test: may this packet from the network be for hp3d? */
@@ -102,7 +103,7 @@ bool hp3d_agent_take(struct hp3d_agent *a, struct hp3_engine *e, const struct hp
 
 /*
  * Returns how long probe `id` and the answer in hand were on the wire, in ns; 0: not known. The
- * default is NULL: no such times are known.
+ * default function is NULL: these times are not known.
  */
 typedef uint32_t hp3d_took_fn(void *ctx, uint32_t id);
 void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx);
@@ -110,9 +111,9 @@ void hp3d_agent_on_answer(struct hp3d_agent *a, hp3d_took_fn *took, void *ctx);
 /*
  * Verbs mode: questions and answers about hp3d's queue pairs (probes/hello.h). hp3d_agent_ask()
  * writes a question of HP3_HELLO_LEN bytes for hp3's port of `to`. hp3d_agent_read_hello() reads a
- * datagram. It returns 0 for a question, which the caller answers by hp3d_agent_answer_hello(), and
- * for an answer, whose nonce the caller checks; otherwise a negative errno. With agreed keys, it
- * refuses datagrams from unprivileged ports.
+ * datagram. It returns 0 for a question or an answer, otherwise a negative errno. The caller
+ * answers a question by hp3d_agent_answer_hello(), and checks the nonce of an answer. If hosts
+ * agree on keys, hp3d_agent_read_hello() refuses datagrams from unprivileged ports.
  */
 void hp3d_agent_ask(struct hp3d_agent *a, const struct hp3_addressing *to, uint32_t qkey,
 	uint64_t nonce, void *buf);
@@ -135,14 +136,14 @@ bool hp3d_agent_key_event(struct hp3d_agent *a, struct hp3d_event *out, uint64_t
 /* The keys that pairs agree on, for the engine; NULL: there are none. Lives as long as the
  * agent. */
 const struct hp3_probe_key *hp3d_agent_agreed(const struct hp3d_agent *a);
-/* hp3_keying_list(); NULL: there are no peers */
+/* Calls hp3_keying_list(). Without an agent (NULL) or without key agreement, the list is empty. */
 uint32_t hp3d_agent_key_list(
 	const struct hp3d_agent *a, uint32_t *at, struct hp3_keying_info *info, uint32_t n);
-/* hp3_keying_become() */
+/* Calls hp3_keying_become(). */
 void hp3d_agent_become(struct hp3d_agent *a, const struct hp3_identity *identity, uint64_t now);
 
-/* Computes one X25519. One other thread calls it, while the agent exists. False: there is nothing
- * to compute. */
+/* Computes one X25519. One thread other than the agent's calls it, while the agent exists. False:
+ * there is nothing to compute. */
 bool hp3d_agent_compute(struct hp3d_agent *a);
 /* True, once: this host has to create a new identity. Any thread may call it. */
 bool hp3d_agent_is_cloned(struct hp3d_agent *a);

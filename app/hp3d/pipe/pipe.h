@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module has the path of a burst of packets through hp3d. It also has what that path needs:
- * the engine's memory, packets of hp3d itself (agent.h), and their addressing (neighbours.h). It
- * calls the engine and the libraries below the engine. It depends neither on lcores nor on its
- * callers.
+ * This module has the path of a burst of packets through hp3d. It also provides the engine's
+ * memory, packets of hp3d itself (agent.h), and the addressing of these packets (neighbours.h). The
+ * module calls the engine and the libraries below the engine. It depends neither on lcores nor on
+ * its callers.
  *
  * A pipe is one rail on one worker: an engine, its hold queues and its counters. hp3d_pipe_burst()
  * is the only path of packets through hp3d; workers, replay and bench call it. Only the pipe's own
  * thread may call these functions, but any thread may read counters.
  *
- * Per burst: prefetch, parse all, look up all, then packet by packet the engine's actions and its
- * verdict. Nothing is logged or locked, and only packet buffers are allocated, from pools.
+ * For each burst, a pipe prefetches and parses all packets, and looks up all flows. Then the pipe
+ * carries out the engine's actions and verdict, packet by packet. A pipe logs nothing and locks
+ * nothing. It allocates only packet buffers, from pools.
  */
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
@@ -74,7 +75,8 @@ static inline uint64_t hp3d_read_counter(const void *counters, size_t offset)
 		(const uint64_t *)((const char *)counters + offset), __ATOMIC_RELAXED);
 }
 
-/* Takes over n packets, in order. Called outside the per-packet loop, or with a full vector. */
+/* Takes over n packets, in order. A pipe calls it outside the per-packet loop, or with a full
+ * vector. */
 typedef void hp3d_send_fn(void *ctx, struct rte_mbuf **m, uint16_t n);
 typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *event);
 
@@ -82,31 +84,32 @@ typedef void hp3d_event_fn(void *ctx, const struct hp3d_event *event);
 struct hp3d_pipe *hp3d_pipe_create(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, uint64_t seed, int socket);
 void hp3d_pipe_free(struct hp3d_pipe *p);
-/* Reloadable keys take effect. */
+/* Applies the reloadable keys of *cfg. */
 void hp3d_pipe_reconfigure(struct hp3d_pipe *p, const struct hp3_config *cfg);
 
 /*
- * From now on the pipe sends the packets that its engine requests, and answers probes. 0 or a
- * negative errno. Without an agent a pipe only forwards (replay, bench).
+ * Adds an agent. With it, the pipe sends the packets that its engine requests, and answers probes.
+ * Returns 0 or a negative errno. Without an agent, a pipe only forwards (replay, bench).
  */
 struct hp3d_agent;
 int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int socket);
 struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p); /* NULL: there is none */
 
 /*
- * Packets come from this pool, which `sharers` pipes of the rail share. Together they may hold
- * seven eighths of it; the rest is for packets that pass. Beyond that, a hold is refused as if
- * hold_packets were reached. Without a pool, only hold_packets is a bound (replay, bench).
+ * Sets the pool of the packets' buffers, which `sharers` pipes of the rail share. Together, these
+ * pipes may hold seven eighths of the pool. The rest is for packets that pass. Beyond this bound, a
+ * hold is refused as if hold_packets were reached. Without a pool, only hold_packets is a bound
+ * (replay, bench).
  */
 void hp3d_pipe_buffers(struct hp3d_pipe *p, struct rte_mempool *pool, unsigned sharers);
 
-/* Where packets of a direction leave (TX: the network side), and where events go. */
+/* Set where packets of a direction leave (TX: the network side), and where events go. */
 void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx);
 void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
 
 /*
- * Verbs mode. hp3d_pipe_on_actuate() sets the function that starts SUSPEND, MOVE and RESUME, and
- * does not wait for the result. hp3d_pipe_actuated() passes a result to the engine
+ * Verbs mode. hp3d_pipe_on_actuate() sets the function that starts SUSPEND, MOVE and RESUME. That
+ * function does not wait for the result. hp3d_pipe_actuated() passes a result to the engine
  * (hp3_actuator()). hp3d_pipe_completions() passes the completions of a queue pair to the engine
  * (hp3_completions()).
  */
@@ -119,11 +122,11 @@ int hp3d_pipe_completions(struct hp3d_pipe *p, uint32_t flow,
 /* Handles a copy of a CNP that arrived at the RNIC, in any VLAN; ignores other frames. */
 void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uint64_t now);
 void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now); /* hp3_qp_place() */
-/* Mute: probes cannot be sent, and the engine requests none, whatever the configuration. */
+/* mute: hp3d cannot send probes, so the engine requests none, whatever the configuration. */
 void hp3d_pipe_mute(struct hp3d_pipe *p, const struct hp3_config *cfg, bool mute);
 
-/* n <= HP3D_BURST_MAX packets from the RNIC (TX) or the network (RX), in order. The pipe owns them
- * afterwards. */
+/* Handles n <= HP3D_BURST_MAX packets from the RNIC (TX) or the network (RX), in order. Afterwards,
+ * the pipe owns these packets. */
 void hp3d_pipe_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now);
 /* Runs a bounded number of due timers; returns the next deadline, or `now` if more are due. */
@@ -139,15 +142,15 @@ void hp3d_pipe_call_off(struct hp3d_pipe *p, uint64_t now);
 /* For a change of the mode: of n flows from `from` on, requests that moved flows move to their home
  * ports. */
 void hp3d_pipe_home(struct hp3d_pipe *p, uint32_t from, uint32_t n, uint64_t now);
-/* hp3_spray_stop(), which documents the result. */
+/* Calls hp3_spray_stop(), which documents the result. */
 uint64_t hp3d_pipe_leave(struct hp3d_pipe *p, uint64_t now);
 /* For a stop: ends spraying, moves under way, and pacing. All held packets leave, in order; packets
  * that a move held leave on the old port. */
 void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
 /*
  * Call it after packets have bypassed the pipe (hp3_missed()). Drops held packets, without an
- * event, and resets flows. This call handles the first part of the flows, each hp3d_pipe_tick() the
- * next part. Pass no packet to the pipe before hp3d_pipe_is_anew() has returned true.
+ * event, and resets flows. This call handles the first part of the flows, and each hp3d_pipe_tick()
+ * handles the next part. Pass no packet to the pipe before hp3d_pipe_is_anew() has returned true.
  */
 void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now);
 bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now);
@@ -156,7 +159,7 @@ uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
 /*
  * Packets that arrived or were made (packets_tx, packets_rx, own, shown), minus those accounted
  * for: sent, taken, consumed, drop_engine, drop_discarded, drop_host, held. Invariant: 0 between
- * two calls. Otherwise, the pipe has lost a buffer, or sent a buffer twice.
+ * two calls. Any other value shows that the pipe has lost a buffer, or sent a buffer twice.
  */
 int64_t hp3d_pipe_unaccounted(const struct hp3d_pipe *p);
 /* For a stop: requests that every moved flow moves to its home port. */

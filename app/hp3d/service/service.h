@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module makes hp3d a service of the host. It notifies the service manager (sd_notify(3), if
- * $NOTIFY_SOCKET is set) when packets pass, when it reloads and when it stops. With a watchdog
- * ($WATCHDOG_USEC), hp3d also reports that it works. The report means: the main thread runs, and
- * every lcore made a round of its loop within half of the watchdog's time. This module calls the
- * lcores' functions for the times of their latest rounds.
+ * This module makes hp3d a service of the host. hp3d notifies the service manager when packets
+ * pass, when hp3d reloads, and when hp3d stops (sd_notify(3), if $NOTIFY_SOCKET is set). With a
+ * watchdog ($WATCHDOG_USEC), hp3d also reports that it works. The report means: the main thread
+ * runs, and every lcore made a round of its loop within half of the watchdog's time. This module
+ * calls functions of the lcores to read the times of their latest rounds.
  *
  * Main thread only.
  */
@@ -17,9 +17,8 @@
 void hp3d_service_start(const struct hp3_config *cfg, uint64_t keep);
 
 /*
- * Call it again and again, also while stopping. Once each lcore has made a round, it drops
- * capabilities (hp3d_capabilities_drop()), reports the service as ready, and prints one line on
- * stderr.
+ * Call it repeatedly, even during a stop. Once each lcore has made a round, it drops capabilities
+ * (hp3d_capabilities_drop()), reports the service as ready, and prints one line on stderr.
  */
 void hp3d_service_pulse(void);
 
@@ -31,40 +30,42 @@ void hp3d_service_reloaded(void);
 void hp3d_service_stopping(void);
 
 /*
- * hp3d needs capabilities(7) to open ports and to attach BPF programs, and hardly any afterwards.
- * It drops them, so that an attacker who takes hp3d over by a frame gains little. Capabilities are
- * per thread, and DPDK has started threads by then: each drops its own in a signal handler. (libpsx
- * does the same only for threads created through its wrapper of pthread_create, which libdpdk does
- * not use.) No executed program gets them back (no_new_privs).
+ * hp3d needs capabilities(7) to open ports and to attach BPF programs. Afterwards, hp3d needs
+ * hardly any capability, and drops the others. So an attacker who takes hp3d over by a frame gains
+ * little. Capabilities are per thread, and DPDK has started threads before the drop. So each thread
+ * drops its own capabilities in a signal handler. (libpsx does the same only for threads created
+ * through its wrapper of pthread_create, which libdpdk does not use.) A program that hp3d executes
+ * cannot get the capabilities back (no_new_privs).
  */
 
 /* The capabilities that hp3d still needs with this configuration: bit n is capability n. */
 uint64_t hp3d_capabilities_needed(const struct hp3_config *cfg);
 
 /*
- * All threads drop their capabilities that are not in `keep`. 0, or -1 after a message on stderr if
- * a thread did not. Main thread, once; threads that start later inherit.
+ * All threads drop their capabilities that are not in `keep`. Returns 0, or -1 after a message on
+ * stderr if a thread did not drop them. The main thread calls it once. Threads that start later
+ * inherit the remaining capabilities.
  */
 int hp3d_capabilities_drop(uint64_t keep);
 
-/* Names of this thread's capabilities: "net_admin, bpf"; "none"; or, if it has one that hp3d never
- * keeps, "all that it had". */
+/* Writes the names of this thread's capabilities, for example "net_admin, bpf", or "none". If the
+ * thread has a capability that hp3d never keeps, writes "all that it had". */
 void hp3d_capabilities_text(char *buf, size_t cap);
 
 /*
  * Carries the link state from each side of a rail to the other side ([bypass] carry_link). While
  * one interface has no carrier, hp3d sets the other interface down.
  *
- * A separate process does this; hp3d forks it before it creates threads. The process keeps only
- * CAP_NET_ADMIN, and continues while hp3d hangs. When hp3d ends for any reason, the process sets
- * the interfaces up again that it had set down. If the process itself is killed, the next hp3d sets
- * these interfaces up: a file in /run/hp3 lists them.
+ * A separate process does this. hp3d forks the process before hp3d creates threads. The process
+ * keeps only CAP_NET_ADMIN, and continues while hp3d hangs. When hp3d ends for any reason, the
+ * process sets the interfaces up again that it had set down. If the process itself is killed, the
+ * next hp3d sets these interfaces up: a file in /run/hp3 lists them.
  *
- * Only for rails whose ports are both kernel interfaces; control/links.c sets ports of other
- * drivers down. On a rail with one kernel interface, that interface is never set down.
+ * The process serves only rails whose ports are both kernel interfaces. control/links.c sets ports
+ * of other drivers down. On a rail with one kernel interface, hp3d never sets that interface down.
  */
 
-/* Sets up interfaces that a killed process left down. Then starts the process, if configured.
+/* Sets interfaces up that a killed process left down. Then starts the process if carry_link is on.
  * Returns -1 after a message. */
 int hp3d_carry_begin(const struct hp3_config *cfg);
 /* Begins to watch links. Call it after ports were opened, which may take links down. */
@@ -73,11 +74,12 @@ void hp3d_carry_end(void);
 
 /*
  * hp3d has secrets in its memory: its identity ([probes] keys = auto), or a configured key
- * (probe_key). With a secret, hp3d leaves no core dump, whatever kernel.core_pattern is. With or
- * without one, other users can write no file that hp3d creates.
+ * (probe_key). With a secret, hp3d leaves no core dump, whatever kernel.core_pattern is. In all
+ * cases, other users cannot write to files that hp3d creates.
  */
 
-/* Sets the umask: other users can write no file created from now on. */
+/* Sets the umask: other users cannot write to files that hp3d creates after this call. */
 void hp3d_secrets_mask(void);
-/* With a secret: no core dump from now on (prctl(2), PR_SET_DUMPABLE; RLIMIT_CORE). Repeatable. */
+/* With a secret, forbids core dumps (prctl(2), PR_SET_DUMPABLE; RLIMIT_CORE). May be called
+ * again. */
 void hp3d_secrets_keep(const struct hp3_config *cfg);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The UD queue pairs of hp3d on other hosts. hp3d asks a peer for its queue pairs by a question,
- * and the peer's hp3d sends them in an answer (probes/hello.h; peers.c). peer_table.c has the table
- * of peers.
+ * The UD queue pairs of hp3d on other hosts. hp3d sends a peer a question, and the peer's hp3d
+ * names its queue pairs in an answer (probes/hello.h; peers.c). peer_table.c has the table of
+ * peers.
  *
  * hp3d sends questions from a separate socket. If a peer does not answer, hp3d gives this socket
- * another port, and so perhaps another path, once a second at most. Questions from other hosts
- * arrive at hp3's port. hp3d sends questions and answers from a privileged port if it may use one.
- * Hosts that agree on keys drop questions and answers from other ports. So no other user of a
- * peer's host can answer instead of hp3d.
+ * another port, once a second at most. The new port may select another path. Questions from other
+ * hosts arrive at hp3's port. hp3d sends questions and answers from a privileged port if it may use
+ * one. Hosts that agree on keys drop questions and answers from unprivileged ports. So no other
+ * user of a peer's host can answer instead of the hp3d there.
  *
  * hp3d sends to the queue pairs of an answer until the next answer arrives. It sends messages of
- * key agreement only if the answer is fresh. So none is sent to a peer whose hp3d has stopped,
- * where the RNIC may have given the QPN to another user's queue pair. That user may have the Q_Key,
- * because hp3d sends the Q_Key to every host that asks.
+ * key agreement only if the answer is fresh. The reason is a peer whose hp3d has stopped: the RNIC
+ * there may have given the QPN to another user's queue pair. That user may have the Q_Key, because
+ * hp3d sends the Q_Key to every host that asks.
  *
  * The table has twice as many places as there may be address pairs, in sets. SipHash with a random
- * key chooses the set, because anybody may send questions, from any address. A peer with which the
- * local RNIC has queue pairs keeps its place; a new peer may replace any other. So questions from
- * invented addresses cannot displace a peer with queue pairs. hp3d drops and counts (no_peer)
+ * key chooses the set, because anybody may send questions from any address. A peer with which the
+ * local RNIC has queue pairs keeps its place. A new peer may replace any other peer. So questions
+ * from invented addresses cannot displace a peer with queue pairs. hp3d drops and counts (no_peer)
  * frames for a peer without a place.
  */
 #include "app/hp3d/pipe/agent.h"
@@ -30,13 +30,13 @@ struct hp3d_ud_peer {
 	bool used, ipv6;
 	uint8_t local[16], remote[16]; /* IPv4: the first four bytes */
 	struct hp3_hello answer; /* n is 0: no answer yet */
-	uint64_t nonce; /* of the question without an answer yet; 0: there is none */
+	uint64_t nonce; /* of the question that has no answer yet; 0: no such question */
 	uint64_t asked, due; /* times of the newest question and of the next one */
 	uint64_t answered; /* when the latest answered question was sent */
 	uint64_t wanted; /* when hp3d last had a frame to send to this peer */
 	uint64_t met; /* time of hp3d_ud_peers_meet(); 0: never, or the last queue pair has ended */
 	uint32_t tries; /* consecutive questions without an answer */
-	uint32_t unanswered; /* frames sent there since one arrived */
+	uint32_t unanswered; /* frames sent to this peer since one arrived from it */
 };
 
 struct hp3d_ud_peers {
@@ -45,14 +45,15 @@ struct hp3d_ud_peers {
 	struct hp3_hello ours; /* this host's own answer */
 	uint16_t port;
 	struct hp3_probe_key secret; /* of the table's hash */
-	int asks, answers; /* sockets: `asks` sends both, `answers` receives questions; -1: none */
-	int before; /* the previous `asks`, where answers still arrive; -1: none */
+	/* sockets: `asks` sends questions and answers, `answers` receives questions; -1: none */
+	int asks, answers;
+	int before; /* the previous `asks`, at which answers still arrive; -1: none */
 	uint64_t changed;
 	int epoll; /* polls all sockets; their data is `event` */
 	uint32_t event;
-	bool plain; /* hp3d may bind no privileged port, and uses others */
+	bool plain; /* hp3d may not bind privileged ports, and uses unprivileged ones */
 	uint64_t ticked;
-	uint32_t n, at; /* places; the next one that a tick looks at */
+	uint32_t n, at; /* number of places; next place that a tick looks at */
 	struct hp3d_ud_peer *peer;
 	uint64_t *look; /* by place: no question to this peer is due before this time */
 };
@@ -74,13 +75,15 @@ struct hp3d_ud_peer *hp3d_ud_peers_find(
  * longest time. NULL: the set is full of peers with which the local RNIC has queue pairs. */
 struct hp3d_ud_peer *hp3d_ud_peers_add(struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local,
 	const uint8_t *remote, uint64_t now);
-/* meet: the local RNIC has queue pairs with this peer. part: the last of them has ended. */
+/* meet: the local RNIC has queue pairs with this peer. part: the last of these queue pairs has
+ * ended. */
 void hp3d_ud_peers_meet(struct hp3d_ud_peer *peer, uint64_t now);
 void hp3d_ud_peers_part(struct hp3d_ud_peer *peer);
-/* hp3d has a frame for this peer. Asks for the peer's queue pairs, if the peer has not answered
- * yet, or if several frames to it got no reply. */
+/* hp3d has a frame for this peer. Sends a question if the peer has not answered yet, or if several
+ * frames to the peer got no reply. */
 void hp3d_ud_peers_want(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
-/* True: a message of key agreement may be sent to it. If not, hp3d asks the peer. */
+/* True: hp3d may send a message of key agreement to the peer. False: the latest answer is not
+ * fresh. If the peer has answered before, hp3d then sends it another question. */
 bool hp3d_ud_peers_confirm(struct hp3d_ud_peers *p, struct hp3d_ud_peer *peer, uint64_t now);
 /* Handles datagrams that arrived at the sockets; returns their number. */
 uint32_t hp3d_ud_peers_poll(struct hp3d_ud_peers *p, uint64_t now);

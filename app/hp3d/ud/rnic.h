@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A port of an RNIC: UD queue pairs, their buffers, the port's addresses. hp3d chooses the UDP
- * source port of a datagram in one of two ways:
+ * A port of an RNIC, with hp3d's UD queue pairs, their buffers, and the port's addresses. hp3d
+ * chooses the UDP source port of a datagram in one of two ways:
  *
  *     LABEL   by the flow label of the address handle: any of 16,384 ports (mlx5)
  *     HASHED  by the queue pair, because the RNIC hashes its QPN: one port each (Soft-RoCE)
  *
- * hp3d does not use an RNIC if it does not know how that RNIC chooses ports. Address handles are
- * cached per route. Creating a handle may start a neighbour resolution in the kernel, so hp3d
- * creates handles only for hosts that have answered.
+ * hp3d uses an RNIC only if hp3d knows how the RNIC chooses ports. Address handles are cached per
+ * route. Creating a handle may start a neighbour resolution in the kernel, so hp3d creates handles
+ * only for hosts that have answered.
  *
- * If the RNIC timestamps completions, they give the time of probes on the wire (stamps.h).
+ * If the RNIC timestamps completions, the timestamps give the time of probes on the wire
+ * (stamps.h).
  */
 #include <string.h>
 #include "app/hp3d/ud/envelope.h"
@@ -60,7 +61,7 @@ struct hp3d_ud_rnic {
 	uint64_t taken_ticks; /* its stamp */
 	struct hp3d_ud_stamps stamps;
 	uint16_t free_send[HP3D_UD_SENDS];
-	uint32_t probe[HP3D_UD_SENDS]; /* id of the probe that this send is */
+	uint32_t probe[HP3D_UD_SENDS]; /* by send slot: id of the probe in it */
 	bool is_probe[HP3D_UD_SENDS];
 	uint32_t n_free;
 	uint64_t stamp;
@@ -74,19 +75,19 @@ int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
 	struct ibv_device *device, uint8_t port, uint32_t qkey, char *why, size_t cap);
 void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r);
 
-/* The index of the GID of this address (IPv4: four bytes), or -1. If it is unknown, rereads the
- * GIDs, once a second at most. */
+/* The index of the GID of this address (IPv4: four bytes), or -1. If the address is unknown,
+ * rereads the GIDs, once a second at most. */
 int hp3d_ud_rnic_gid(struct hp3d_ud_rnic *r, bool ipv6, const uint8_t *ip, uint64_t now);
 
 /* 0; -EADDRNOTAVAIL: no queue pair has that port; -ENETUNREACH: no address handle; other errnos:
- * too many outstanding sends, or the RNIC refused it. */
+ * too many outstanding sends, or the RNIC refused the send. */
 int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_route *route,
 	const struct hp3_hello *peer, const void *buf, uint32_t n);
 
 /* The next received datagram: its GRH and payload, valid until the next call; false: none. */
 bool hp3d_ud_rnic_take(struct hp3d_ud_rnic *r, const uint8_t **grh, uint32_t *n);
-/* How the answer to probe `id` is timed; it must be the latest datagram taken. *took_ns is 0 if
- * hp3d's clock times it. */
+/* How the answer to probe `id` is timed. The answer must be the latest datagram taken. *took_ns is
+ * 0 if hp3d's clock times the answer. */
 enum hp3d_ud_timing hp3d_ud_rnic_took(struct hp3d_ud_rnic *r, uint32_t id, uint32_t *took_ns);
 /* The channel is readable: acknowledges its events and requests the next notification. */
 void hp3d_ud_rnic_heard(struct hp3d_ud_rnic *r);

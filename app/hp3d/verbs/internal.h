@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Shared by the files of this module. verbs_mode.c decides when each application is served. The
- * name of each other file is above its functions. */
+/* Types and functions that the files of this module share. verbs_mode.c decides when hp3d serves
+ * each application. Above the functions of each other file, a comment names the file. */
 #include <sys/types.h>
 #include "app/control/socket.h"
 #include "app/hp3d/verbs/verbs_mode.h"
@@ -13,11 +13,12 @@
 #include "app/hp3d/ud/ud.h"
 #include "ppp/least.h"
 
-/* Most queue pairs of an application that a scan lets begin or end; most that it samples. */
+/* Bounds of one scan of an application: queue pairs that begin or end, and queue pairs sampled. */
 #define HP3D_VERBS_CHANGES 64u
 #define HP3D_VERBS_SAMPLED 1024u
-#define HP3D_VERBS_ASKED   64u /* cells of an application, to which hp3d sent the latest commands */
-#define HP3D_VERBS_SERVED  4u /* most hellos and closed connections that a poll handles */
+/* per application: number of cells with the latest commands that hp3d stores */
+#define HP3D_VERBS_ASKED  64u
+#define HP3D_VERBS_SERVED 4u /* most hellos and closed connections that one poll handles */
 
 #define HP3D_VERBS_BYTES ((size_t)HP3_VERBS_CELLS * sizeof(struct hp3_verbs_cell))
 
@@ -28,7 +29,7 @@ struct hp3d_verbs_cell_state {
 	uint32_t pair; /* index of the address pair; valid while `flow` is */
 	uint32_t generation;
 	bool refused; /* hp3d has refused the queue pair in `qp` of this generation */
-	bool suspended; /* the engine has suspended it */
+	bool suspended; /* the engine has suspended the queue pair */
 	uint8_t asked; /* enum hp3_verbs_op: command that the application has not answered yet */
 	uint16_t seq; /* of the newest command */
 	uint16_t failed; /* errno of the latest failed move; 0: none */
@@ -38,8 +39,8 @@ struct hp3d_verbs_cell_state {
 	const uint16_t *ports; /* the only ports that can be probed; NULL: all can */
 	uint32_t n_ports;
 	uint64_t settle_at; /* do not move the queue pair to one of `ports` before this time */
-	/* hp3d_verbs_settle() makes no move: the port is in `ports`, or cannot change; or all ports
-	 * can be probed */
+	/* hp3d_verbs_settle() need not move the queue pair: the port is in `ports`, the port cannot
+	 * change, or hp3d can probe all ports or none */
 	bool settled;
 	uint64_t rate_at, rate_done, rate;
 	struct hp3_least least;
@@ -52,7 +53,7 @@ struct hp3d_verbs_shim {
 	int bell; /* the application's eventfd, which hp3d only polls; -1: no hello yet */
 	uint64_t since; /* when hp3d accepted the connection */
 	uint64_t scanned;
-	bool rung; /* the application has rung its bell: scan all cells */
+	bool rung; /* the application has written to `bell`: scan all cells */
 	pid_t pid;
 	uid_t uid;
 	char comm[16];
@@ -63,9 +64,9 @@ struct hp3d_verbs_shim {
 	uint32_t next_cell, next_sample; /* where the last scan ended */
 	uint32_t changes; /* queue pairs that may still begin or end in this scan */
 	uint32_t looked; /* cells that the last scan copied */
-	uint16_t asked[HP3D_VERBS_ASKED]; /* latest cells with a command; n_asked % HP3D_VERBS_ASKED
-					     is the index of the next one */
-	uint32_t n_asked; /* commands, since the application connected */
+	/* latest cells with a command; n_asked % HP3D_VERBS_ASKED is the index of the next entry */
+	uint16_t asked[HP3D_VERBS_ASKED];
+	uint32_t n_asked; /* number of commands since the application connected */
 };
 
 /* The application and cell of a flow. */
@@ -87,11 +88,11 @@ struct hp3d_verbs_mode {
 	struct hp3d_port_news news; /* written by the main thread; read once `settled` is true */
 	struct hp3d_copies copies;
 	struct hp3d_ud_traces traces;
-	bool asked; /* opening `ud` has been tried */
+	bool asked; /* hp3d has tried to open `ud` */
 	struct hp3d_control_socket socket;
 	int epoll;
 	struct hp3_verbs_welcome welcome;
-	uint64_t poll_ns, due, now; /* now: of the latest poll */
+	uint64_t poll_ns, due, now; /* now: time of the latest poll */
 	uint32_t max_flows, max_pairs;
 	struct hp3d_verbs_owner *owners; /* by flow */
 	struct hp3d_pair_users pair_users;
@@ -112,11 +113,11 @@ int hp3d_verbs_listen(struct hp3d_verbs_mode *b, const struct hp3_config *cfg);
 int hp3d_verbs_accept(struct hp3d_verbs_mode *b, pid_t *pid, uid_t *uid);
 
 /* places.c */
-/* Returns the index of a place for an application of `uid`; -1: there is none. *occupied: first
- * disconnect the application that has this place. If all places are taken, this is the newest
- * application of the user with the most applications. Applications of root and of hp3d's user keep
- * their places. The new application must belong to root, to hp3d's user, or to a user with at least
- * two applications fewer than the other user. */
+/* Returns the index of a place for an application of `uid`; -1: there is none. If *occupied is
+ * true, first disconnect the application that has this place. If all places are taken, the place is
+ * that of the newest application of the user with the most applications. Applications of root and
+ * of hp3d's user keep their places. Only root, hp3d's user, and a user with at least two
+ * applications fewer than the displaced user may take such a place. */
 int hp3d_verbs_find_place(const struct hp3d_verbs_mode *b, uid_t uid, bool *occupied);
 
 /* Does the share of the application's user admit this queue pair? Root and hp3d's user may fill the
@@ -135,7 +136,8 @@ bool hp3d_verbs_is_eventfd(int fd);
 /* Closes a descriptor from an untrusted application without waiting: close() may block. Harmless
  * with -1. */
 void hp3d_verbs_close_fd(int fd);
-/* True: too many such closes have not returned yet, so hp3d must accept no more applications. */
+/* True: too many of these close() calls have not returned yet, so hp3d must accept no more
+ * applications. */
 bool hp3d_verbs_closing_too_many(void);
 
 /* cells.c */
@@ -145,14 +147,15 @@ void hp3d_verbs_scan(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 void hp3d_verbs_sample(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 /* Ends all queue pairs of an application. */
 void hp3d_verbs_forget(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
-/* hp3d can send datagrams from now on: calls hp3d_verbs_settle_in() for all active queue pairs. */
+/* Call it when hp3d can send datagrams. Calls hp3d_verbs_settle_in() for all active queue pairs. */
 void hp3d_verbs_ask_peers(struct hp3d_verbs_mode *b, unsigned shim, uint64_t now);
 /* Copies a cell consistently; false: the application wrote it during every try. */
 bool hp3d_verbs_copy_cell(const struct hp3_verbs_cell *cell, struct hp3_verbs_cell *copy);
 
 /* settle.c */
-/* A queue pair is new in the engine: calls hp3d_ud_meet() for its peer, and finds out which ports
- * hp3d can probe. If nothing was posted, begins the path search at set-up. */
+/* Call it when a queue pair is new in the engine. Calls hp3d_ud_meet() for the queue pair's peer,
+ * and finds out which ports hp3d can probe. If the application has posted nothing yet, begins the
+ * path search at set-up. */
 void hp3d_verbs_settle_in(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *k,
 	const struct hp3_verbs_cell *c, uint64_t now);
 /* Calls hp3d_ud_meet() for the queue pair's peer once a minute. If only some ports can be probed,

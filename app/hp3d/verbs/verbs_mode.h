@@ -3,19 +3,20 @@
 /*
  * This module handles the queue pairs of applications that have loaded libhp3verbs.so. hp3d sees
  * none of their packets. Each application reports in shared memory what its queue pairs do
- * (app/verbs/share.h), and carries out moves. The pipe's engine decides as it does inline. This
- * module passes the engine's SUSPEND, MOVE and RESUME to the application.
+ * (app/verbs/share.h), and carries out moves. The pipe's engine makes the same decisions as for an
+ * inline rail. This module passes the engine's SUSPEND, MOVE and RESUME to the application.
  *
  * The socket's file mode admits hp3d's user, root, and the configured group; SO_PEERCRED identifies
- * the user. What an application shares is untrusted input. Its memory has to have the right size,
- * and a seal, so that it cannot shrink while mapped. hp3d copies a cell before it checks the values
- * in it, and uses none of them as an index or address. hp3d neither reads nor writes a descriptor
- * that an application made. hp3d ignores invalid cells, and counts queue pairs that it refuses.
+ * the user. The shared memory is untrusted input. The memory must have the right size, and a seal,
+ * so that it cannot shrink while it is mapped. hp3d copies a cell before it checks the cell's
+ * values. hp3d uses none of these values as an index or address. hp3d neither reads nor writes a
+ * descriptor that an application made. hp3d ignores invalid cells, and counts queue pairs that it
+ * refuses.
  *
  * An application takes a bounded part of the lcore's time: per scan, at most HP3D_VERBS_CHANGES
- * queue pairs begin or end, and HP3D_VERBS_SAMPLED are sampled. The more queue pairs it has, the
- * less often all are scanned. The cost of one application does not depend on the queue pairs of
- * other applications.
+ * queue pairs begin or end, and HP3D_VERBS_SAMPLED are sampled. The more queue pairs an application
+ * has, the less often hp3d scans all of them. The cost of one application does not depend on the
+ * queue pairs of other applications.
  *
  * The main thread calls hp3d_verbs_watch(). It calls hp3d_verbs_open() and hp3d_verbs_fd()
  * before the pipe's lcore starts, and hp3d_verbs_close() after the lcore has ended. Only the lcore
