@@ -2,8 +2,8 @@
 #pragma once
 /*
  * A text that grows in memory. If an allocation fails, glibc's open_memstream() drops bytes and
- * does not set ferror(): only the result of a write shows it. So hp3_text_put() checks each write.
- * Any module may include this.
+ * does not set ferror(): only the result of a write shows the failure. So hp3_text_put() checks
+ * each write. Any module may include this.
  */
 #include <stdarg.h>
 #include <stdbool.h>

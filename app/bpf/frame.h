@@ -21,7 +21,7 @@ struct frame {
 	__be16 protocol;
 };
 
-/* 0: the frame has those `len` bytes. */
+/* Copies `len` bytes of the frame to `to`. 0: the frame has these bytes. */
 static __always_inline int load(const struct frame *f, __u32 at, void *to, __u32 len)
 {
 	return f->xdp ? (int)bpf_xdp_load_bytes(f->ctx, at, to, len)
@@ -33,7 +33,8 @@ static __always_inline __u32 tag_vlan(__u32 i, __be16 tpid, __u16 tci)
 	return (__u32)(tci & 0xfff) << 12 * i | (__u32)(tpid == bpf_htons(TPID_8021AD)) << (24 + i);
 }
 
-/* Skips tag `i` (0: the outer one) if there is one: moves f.l3 behind it, adds it to f.vlan. */
+/* Skips tag `i` (0: the outer one) if there is one: moves f.l3 behind the tag, and adds the tag to
+ * f.vlan. */
 static __always_inline struct frame behind_tag(struct frame f, __u32 i)
 {
 	__be16 tag[2];

@@ -55,7 +55,8 @@ static __always_inline void replace(
 }
 
 /*
- * Sets the IPv6 flow label from which Linux and mlx5 derive the port, as hp3_sport_to_flow_label().
+ * Sets the IPv6 flow label from which Linux and mlx5 derive the port, as hp3_sport_to_flow_label()
+ * computes it.
  */
 static __always_inline void set_flow_label(struct __sk_buff *skb, __u32 l3, __u16 port)
 {
@@ -68,9 +69,9 @@ static __always_inline void set_flow_label(struct __sk_buff *skb, __u32 l3, __u1
 }
 
 /*
- * The weight of a port `after` bytes before the ICRC; 0 (false): no weight is stored for such a
- * long frame. BPF verifiers up to at least Linux 6.1 must see the check on the register from which
- * the address is computed.
+ * The weight of a port `after` bytes before the ICRC; 0 (false): the frame is so long that no
+ * weight is stored. BPF verifiers up to at least Linux 6.1 must see the check on the register from
+ * which the address is computed.
  */
 static __always_inline int weight_of(__u32 after, __u32 *weight)
 {

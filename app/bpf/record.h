@@ -4,9 +4,9 @@
  * Records that BPF programs pass to user space in ring buffers, one per verbs call that has
  * returned. Both sides include this file, after a header with the __u types (linux/types.h).
  *
- * The library's records have the caller's structures as they were in its memory at the call.
- * app/watch/library.c reads these structures with rdma-core's own header, so that no layout is
- * defined twice. The records come from untrusted processes: check every field.
+ * The library's records have the caller's structures as they were in the caller's memory at the
+ * call. app/watch/library.c reads these structures with rdma-core's own header, so that no layout
+ * is defined twice. The records come from untrusted processes: check every field.
  */
 
 #define HP3_RECORD_DEVICE 64 /* IBV_SYSFS_NAME_MAX, IB_DEVICE_NAME_MAX */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * NATS (core, no JetStream) for hp3-fleet and hp3d. libnats is loaded at run time: programs that do
- * not open a connection do not need it.
+ * NATS (core, no JetStream) for hp3-fleet and hp3d. libnats is loaded at run time. Only programs
+ * that open a connection need libnats.
  *
  * libnats's threads maintain a connection. They try to reconnect without limit. Messages published
  * while there is no connection are dropped, because they would be outdated on arrival. A connection
@@ -34,26 +34,26 @@ typedef void hp3_bus_fn(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len);
 
 /*
- * Opens a connection. If no server answers, returns after two attempts (2 s each for every server
- * without a reply), and libnats continues to try. NULL: `why` (of `cap` bytes) has the reason and
- * the fix.
+ * Opens a connection. If no server answers, the function returns after two attempts. An attempt
+ * takes 2 s for each server without a reply. libnats then continues to try. NULL: `why` (of `cap`
+ * bytes) has the reason and the fix.
  */
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap);
 /* Disconnects. When it returns, no subscribed function runs any more. */
 void hp3_bus_close(struct hp3_bus *b);
 bool hp3_bus_is_up(const struct hp3_bus *b);
-/* Do the servers refuse this user, or does their TLS certificate fail the check? libnats then stops
- * trying. */
+/* Do the servers refuse this user, or does their TLS certificate fail the check? In both cases,
+ * libnats stops trying. */
 bool hp3_bus_is_refused(const struct hp3_bus *b);
 
 /*
- * `group`: one member of the group gets each message; NULL: all subscribers get each message. 0, or
- * -EIO.
+ * `group`: one member of the group gets each message; NULL: all subscribers get each message.
+ * Returns 0 or -EIO.
  */
 int hp3_bus_subscribe(
 	struct hp3_bus *b, const char *subject, const char *group, hp3_bus_fn *fn, void *arg);
-/* Messages dropped because the queue of a subscription was full: 32 MiB or 262,144 messages; for a
- * member of a group, 1,024 messages. */
+/* Number of messages dropped because the queue of a subscription was full. A queue is full at 32
+ * MiB or 262,144 messages; that of a member of a group is full at 1,024 messages. */
 uint64_t hp3_bus_dropped(const struct hp3_bus *b);
 /* Returns 0; -ENOTCONN: not connected, so the message is dropped; -EIO. */
 int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, size_t len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Shared by the files of this module. */
+/* Types and functions that the files of this module share. */
 #include <bpf/libbpf.h>
 #include "app/bypass/bypass.h"
 #include "app/bpf/bypass.skel.h"
@@ -12,7 +12,7 @@ struct hp3_bypass {
 	struct bpf_bypass *bpf;
 	struct hp3_bypass_port *port; /* the map, in our memory */
 	struct hp3_bypass_options o;
-	int sockets[HP3_BYPASS_SOCKETS]; /* of this process; their drivers close them */
+	int sockets[HP3_BYPASS_SOCKETS]; /* of this process; DPDK's drivers close these sockets */
 	unsigned n_sockets;
 	/*
 	 * PACKET_QDISC_BYPASS as the driver set it on AF_PACKET sockets. With this option, frames

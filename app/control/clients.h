@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The clients of a listening socket that have a place (hp3d_places_for() decides who gets one).
- * While none can get one, further clients wait in the kernel's backlog.
+ * The clients of a listening socket that have a place (hp3d_places_for() decides which clients get
+ * a place). While no client can get a place, further clients wait in the kernel's backlog.
  */
 #include "app/control/client.h"
 
@@ -17,7 +17,7 @@ struct hp3d_clients {
 bool hp3d_clients_open(const struct hp3d_clients *a, uint64_t now_ms);
 /* Accepts clients from the non-blocking `listener` while there are places. */
 void hp3d_clients_accept(struct hp3d_clients *a, int listener, uint64_t now_ms);
-/* Closes client i and moves the last one to index i. So loops over clients count downwards. */
+/* Closes client i and moves the last client to index i. So loops over clients count downwards. */
 void hp3d_clients_end(struct hp3d_clients *a, unsigned i);
 void hp3d_clients_close(struct hp3d_clients *a);
 
@@ -27,10 +27,10 @@ void hp3d_clients_close(struct hp3d_clients *a);
  * group, or a changed mode or owner) is a guest.
  *
  * A guest user has at most HP3D_PLACES_EACH places, and guests leave HP3D_PLACES_OWN places to the
- * owner. Beyond these bounds, a new client takes the place of a guest: of the same user, or of the
- * user with the most places. A client of the owner loses its place only to another client of the
- * owner, after HP3D_PLACES_IDLE_MS without a request. Of several candidates, the client whose last
- * request is the oldest is closed. Only complete requests count.
+ * owner. Beyond these bounds, a new client takes the place of a guest. That guest belongs to the
+ * same user, or to the user with the most places. A client of the owner loses its place only to
+ * another client of the owner, after HP3D_PLACES_IDLE_MS without a request. Of several candidates,
+ * hp3d closes the one whose last complete request is the oldest.
  */
 #define HP3D_PLACES_EACH    16u
 #define HP3D_PLACES_OWN     8u
@@ -38,6 +38,6 @@ void hp3d_clients_close(struct hp3d_clients *a);
 
 /* Should another client be accepted? `n` of `max` places are taken. */
 bool hp3d_places_open(const struct hp3d_client *c, unsigned n, unsigned max, uint64_t now_ms);
-/* The index of the client to close for a new one; n: none; -EBUSY: refuse the new one. */
+/* The index of the client to close for a new one; n: close none; -EBUSY: refuse the new client. */
 int hp3d_places_for(const struct hp3d_client *c, unsigned n, unsigned max,
 	const struct hp3d_client *comes, uint64_t now_ms);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module: the control socket of hp3d and hp3-fabric, which answers lines of JSON. It listens
- * (here; hp3d's other Unix sockets listen alike), serves clients (client.h) and builds answers
- * (reply.h). The program defines the requests. The module calls nothing else of hp3.
+ * This module is the control socket of hp3d and hp3-fabric, which answers lines of JSON. The
+ * functions of this header listen, also on hp3d's other Unix sockets. client.h serves clients, and
+ * reply.h builds answers. The program defines the requests. The module calls nothing else of hp3.
  *
  * The Unix socket has mode 0600, or 0660 with a group. Only one process serves a path. A process
- * claims the path; the claim fails while another process has it. To listen, it then replaces a
- * socket file that no process serves any more. A claim lasts until it is released or the process
- * ends. It is a lock on PATH.lock, which no other user can take.
+ * first claims the path; the claim fails while another process has the path. To listen, the process
+ * then replaces a socket file that no process serves any more. A claim lasts until the process
+ * releases it or ends. The claim is a lock on PATH.lock, which no other user can take.
  */
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -26,19 +26,20 @@ struct hp3d_control_socket {
 };
 
 /*
- * All return 0, or a negative errno after a message on stderr that names the fix: socket= in
- * this section of the configuration.
+ * The next three functions return 0, or a negative errno after a message on stderr. The message
+ * names the fix: socket= in the section `section` of the configuration.
  *
  * Claims the path, and creates missing directories. If another process has the path, prints a
  * message and waits up to wait_ms for that process to end.
  */
 int hp3d_control_claim(
 	struct hp3d_control_socket *s, const char *path, const char *section, unsigned wait_ms);
-/* Members of this group may connect, too. "": no group. */
+/* Allows members of this group to connect. "": no group. */
 int hp3d_control_group(struct hp3d_control_socket *s, const char *name);
 /* Listens on the claimed path. */
 int hp3d_control_listen(struct hp3d_control_socket *s);
-/* Closes the socket, and removes its file unless another process serves it. The claim stays. */
+/* Closes the socket, and removes the socket's file unless another process serves that file. The
+ * claim stays. */
 void hp3d_control_unlisten(struct hp3d_control_socket *s);
 void hp3d_control_release(struct hp3d_control_socket *s);
 
@@ -53,5 +54,5 @@ void hp3d_control_release(struct hp3d_control_socket *s);
  * lock after `wait_ms`; *holder: the id of that process (0: not written yet).
  */
 int hp3d_lock_take(const char *path, unsigned wait_ms, int *holder);
-/* Removes the file, too. */
+/* Releases the lock, and removes its file. */
 void hp3d_lock_free(const char *path, int lock);

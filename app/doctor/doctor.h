@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Finds what keeps hp3 from working, or working well, in this host or its configuration. checks.def
- * is the table of checks. A check is a small function that reports findings, each with its fix: a
- * command, or a change of the configuration. hp3ctl doctor runs all checks. hp3d runs the checks
- * marked START before it opens a port. hp3d --check-config runs the checks marked CONFIG.
+ * Finds problems of this host or its configuration that keep hp3 from working, or from working
+ * well. checks.def is the table of checks. A check is a small function that reports findings, each
+ * with its fix: a command, or a change of the configuration. hp3ctl doctor runs all checks. hp3d
+ * runs the checks marked START before it opens a port. hp3d --check-config runs the checks marked
+ * CONFIG.
  *
  * Checks change nothing and send nothing.
  */
@@ -20,14 +21,14 @@ enum hp3_check_when {
 	HP3_CHECK_CONFIG = 2, /* also for --check-config: exit code 2 after errors */
 };
 
-/* How source ports of an address pair spread over paths (from a running hp3d). The path of `ports`
- * ports is known or predicted; they use `paths` different paths, and `most` of them share the most
- * frequent one. */
+/* How source ports of an address pair spread over paths (from a running hp3d). The paths of `ports`
+ * ports are known or predicted. These ports use `paths` different paths, and `most` of these ports
+ * share the most frequent path. */
 struct hp3_drawn {
 	char pair[128];
 	unsigned ports, paths, most;
-	bool by_qpn; /* switches hash the queue pair number, too */
-	bool by_opcode; /* switches hash the opcode, too */
+	bool by_qpn; /* switches also hash the queue pair number */
+	bool by_opcode; /* switches also hash the opcode */
 };
 
 struct hp3_doctor;
@@ -55,13 +56,14 @@ struct hp3_finding {
 struct hp3_doctor {
 	const struct hp3_host *host;
 	const char *file; /* path of the configuration */
-	const struct hp3_config *cfg; /* NULL: it could not be read */
+	const struct hp3_config *cfg; /* NULL: the file could not be read */
 	const struct hp3_config_errors *errors; /* in the configuration; may be NULL */
 	const struct hp3_drawn *drawn; /* from a running hp3d */
 	unsigned n_drawn;
 
-	const struct hp3_check *check; /* the running one */
-	const struct hp3_port *port; /* that it checks; NULL: it is not about a port */
+	const struct hp3_check *check; /* the running check */
+	/* port that the running check is about; NULL: it is not about a port */
+	const struct hp3_port *port;
 	struct hp3_finding found[HP3_FINDINGS_MAX]; /* most severe first */
 	unsigned n;
 };

@@ -66,10 +66,10 @@ struct hp3_host {
 /* This host. */
 extern const struct hp3_host hp3_host;
 
-/* The first line of a file below the root, without its end; false: it cannot be read. */
+/* The first line of a file below the root, without its end; false: the file cannot be read. */
 bool hp3_host_line(const struct hp3_host *h, char *buf, size_t cap, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The number that a file begins with, or `none`. */
+/* The number at the beginning of a file; `none` if there is no number. */
 long long hp3_host_number(const struct hp3_host *h, long long none, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool hp3_host_exists(const struct hp3_host *h, const char *fmt, ...)
@@ -88,13 +88,14 @@ void hp3_host_each(const struct hp3_host *h, const char *dir,
 /* What the kernel reports about an interface (rtnetlink). */
 struct hp3_link_info {
 	struct hp3_interface itf;
-	unsigned peer; /* interface index of a veth's other end, in its own namespace */
-	int peer_nsid; /* id of that namespace in ours; -1: ours */
+	unsigned peer; /* interface index of a veth's other end, in the namespace of that end */
+	/* id of that namespace, as our namespace knows it; -1: it is our namespace */
+	int peer_nsid;
 };
 
 /* Sends a request and passes its answers to `take`. 0, or a negative errno. */
 int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg);
-/* By name; if `name` is NULL, by index. */
+/* Reads an interface by name; if `name` is NULL, by index. */
 int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);
 void hp3_link_offloads(struct hp3_interface *itf);
 /* Looks for the other end of a veth in the namespaces of this host that can be entered. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* What the checks share with doctor.c, which has the table of checks. */
+/* Types and functions that the checks share with doctor.c, which has the table of checks. */
 #include "app/doctor/doctor.h"
 
 /* Adds a finding of the running check. If the check is about a port, the text begins with
@@ -32,7 +32,7 @@ struct hp3_port {
 #undef HP3_RDMA_CHECK
 
 /* A port of an RDMA device, from sysfs (Documentation/ABI sysfs-class-infiniband), which libibverbs
- * reads, too. */
+ * also reads. */
 struct hp3_rdma_port {
 	char device[64];
 	char driver[32]; /* of the device: mlx5_core, bnxt_en ...; "rxe": Soft-RoCE */

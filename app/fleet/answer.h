@@ -2,12 +2,13 @@
 #pragma once
 /*
  * Answers questions about the planner's state in JSON: for hp3-fleet's commands (over NATS), and
- * for its page. A question is an object. "ask": top, links, flows, hosts, alarms, plan, why,
- * spine_paths or page. "limit": rows, 1 to 1,000 (50 by default; top: at most 10). "flow" (why): a
- * part of a flow's name. "from", "to" (spine_paths): hosts. The answer has "ok": true, "planner",
- * "leads", "summary" and "rows"; or "ok": false, "error" and "fix".
+ * for its page. A question is an object with these members. "ask": top, links, flows, hosts,
+ * alarms, plan, why, spine_paths or page. "limit": number of rows, 1 to 1,000 (default: 50; for
+ * top, at most 10). "flow" (for why): a part of a flow's name. "from", "to" (for spine_paths):
+ * hosts. The answer has "ok": true, "planner", "leads", "summary" and "rows". If the question has
+ * an error, the answer has "ok": false, "error" and "fix".
  *
- * A flow's name is HOST/SOURCE-DESTINATION/0xQPN; a link's is LEAF>SWITCH (up) or SWITCH>LEAF
+ * A flow's name is HOST/SOURCE-DESTINATION/0xQPN. A link's name is LEAF>SWITCH (up) or SWITCH>LEAF
  * (down).
  */
 #include <arpa/inet.h>
@@ -34,11 +35,12 @@ struct fleet_links {
 
 struct fleet_links fleet_links_count(const struct hp3_fleet *f);
 
-/* The address as text, "?" if there is none; in `text`. */
+/* Writes the address, or "?" if there is none, to `text`; returns `text`. */
 const char *fleet_addr_text(const struct hp3_fleet_addr *a, char text[INET6_ADDRSTRLEN]);
 
-/* The known EVs from one host to another, and the spine switches on their paths. They are the EVs
- * in the first host's report: of its flows to the other host, and of other paths to that host. */
+/* The known EVs from one host to another, and the spine switches on their paths. The EVs are from
+ * the first host's report: EVs of its flows to the second host, and of other paths to the second
+ * host. */
 /* Rows of "port" (EV) and "hop" (the spine switch's address), each EV once, sorted by switch and
  * EV. EVs whose switch is unknown are left out. Empty if a host is unknown. `question`: "from" and
  * "to", names of hosts. */
@@ -46,10 +48,10 @@ json_t *fleet_spine_paths(const struct hp3_fleet *f, const json_t *question);
 
 /*
  * The HTTP server of hp3-fleet run, read only. / is a page without external resources (page.html),
- * and /state.json has its data. /metrics has the metrics in OpenMetrics.
+ * and /state.json has the page's data. /metrics has the metrics in OpenMetrics.
  */
 
-/* 0, also if listen= is empty; a negative errno after a message that names the fix. */
+/* Returns 0, even if listen= is empty; or a negative errno after a message that names the fix. */
 int fleet_http_start(struct fleet_planner *p);
 void fleet_http_stop(void); /* harmless if not started */
 

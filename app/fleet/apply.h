@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Passes advice from plans, which arrive over NATS, to hp3d, after the filter of advice.h. Prints
- * the outcomes on stderr, and adds them to the reports for planners for FLEET_APPLY_REPORT_MS. A
- * thread of libnats delivers plans; everything else runs in the agent's thread.
+ * Passes advice from plans to hp3d, after the filter of advice.h. Plans arrive over NATS. Prints
+ * the outcomes of advice on stderr. For FLEET_APPLY_REPORT_MS, also adds the outcomes to the
+ * reports for planners. A thread of libnats delivers plans; everything else runs in the agent's
+ * thread.
  */
 #include <pthread.h>
 #include "app/bus/bus.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /* Commands that query a running hp3-fleet over NATS, and `order`, which needs a running hp3-fleet
- * only for --ports. All return an exit code, and print their errors. */
+ * only for --ports. All commands return an exit code, and print their errors. */
 #include <jansson.h>
 #include <stdbool.h>
 #include "app/fleet/keys.h"
@@ -20,7 +20,7 @@ int fleet_order(const struct fleet_config *cfg, const struct fleet_options *o);
 
 /* Chooses UDP source ports for the collective rings of `hp3-fleet order`, so that each ring crosses
  * spines of its own. A running hp3-fleet has the ports and their spines from the hosts' reports. */
-/* The path of a ring from one host to the next, if these are below different leaves. */
+/* The path of a ring from one host to the next, if these hosts are below different leaves. */
 struct fleet_spine_path {
 	uint16_t port; /* 0: not known */
 	char by[46]; /* the spine that the path crosses */
@@ -28,15 +28,15 @@ struct fleet_spine_path {
 
 /*
  * hosts: n names in the order of the ring; the first follows the last. crosses[i]: host i and the
- * next are below different leaves. spine_path[i * rings + k], zeroed by the caller: path of ring k
- * from host i to the next host; zero if both are below one leaf. Returns an exit code; prints
- * errors.
+ * next host are below different leaves. spine_path[i * rings + k], zeroed by the caller: path of
+ * ring k from host i to the next host; zero if both hosts are below one leaf. Returns an exit code;
+ * prints errors.
  */
 int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const bool *crosses,
 	uint32_t n, unsigned rings, struct fleet_spine_path *spine_path);
 
 /*
- * Connects to NATS. Waits a few seconds for the connection; after that, libnats goes on trying.
+ * Connects to NATS. Waits a few seconds for the connection; after that, libnats continues to try.
  * NULL: NATS cannot be used at all.
  */
 struct hp3_bus *fleet_line_open(const struct fleet_config *cfg);

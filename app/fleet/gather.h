@@ -2,13 +2,13 @@
 #pragma once
 /*
  * Makes a report from hp3d's lists of flows and paths (hp3ctl(1), `flows` and `paths`). The report
- * has the flows with the highest rates since the last regular report, and their paths; idle flows
- * are left out. It also has other EVs whose paths cross other switches, as hp3d has traced them,
- * and are not known to be bad. No function here waits.
+ * has the flows with the highest rates since the last regular report, and their paths. Idle flows
+ * are left out. The report also has other EVs, if their paths cross other switches in hp3d's
+ * traces, and are not known to be bad. No function here waits.
  *
  * hp3d does not report how many packets were marked. `marks` is an estimate: the sum of packets
  * sent times the marked share. The settled time of a flow begins when the agent first sees the
- * flow, and again when the flow moves.
+ * flow. It begins anew when the flow moves.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -31,8 +31,8 @@ struct fleet_gather {
 
 /*
  * Fills *out, except the other paths of its flows. Skips items of the list that are not flows.
- * `at_once`: a report between two regular ones; it has the rates and marks of the last regular one.
- * Times are this host's.
+ * `at_once`: a report between two regular reports, with the rates and marks of the last regular
+ * report. Times are those of this host.
  */
 void fleet_gather(struct fleet_gather *g, json_t *flows, bool at_once, uint64_t now_ms,
 	uint64_t wall_ms, struct hp3_fleet_report *out);
@@ -53,11 +53,11 @@ struct fleet_severe {
 	uint32_t every_ms; /* 0: never */
 	uint64_t due_ms; /* of the next read */
 	json_int_t since; /* number of the last event read; 0: none */
-	/* fleet_hp3d.run when `since` was read: a new hp3d numbers its events from 1 again, so
-	 * `since` is then invalid */
+	/* value of fleet_hp3d.run when `since` was read. If it has changed, `since` is invalid,
+	 * because a new hp3d numbers its events from 1 again */
 	unsigned run;
 };
 
-/* True: such an event was new in this read. False if the read is not due, in the first read, and in
- * the first read after a reconnection. */
+/* True: this read found such an event. Always false if the read is not due, in the first read, and
+ * in the first read after a reconnection. */
 bool fleet_severe(struct fleet_severe *s, struct fleet_hp3d *h, uint64_t now_ms);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A connection to hp3d's control socket. It is made when needed, and made again after every error
- * except a refusal. A call fails if hp3d sends nothing, or receives nothing, for FLEET_HP3D_WAIT_S.
+ * A connection to hp3d's control socket. A call connects when needed, and connects again after
+ * every error except a refusal. A call fails if hp3d sends nothing, or receives nothing, for
+ * FLEET_HP3D_WAIT_S.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,10 +15,11 @@
 
 struct fleet_hp3d {
 	const char *path; /* of the socket */
-	struct hp3_line line; /* begins with an fd of -1; hp3_line_close() at the end */
-	unsigned run; /* number of the connection: a new one may be to another hp3d */
+	struct hp3_line line; /* begins with an fd of -1; call hp3_line_close() at the end */
+	unsigned run; /* number of the connection; a new connection may be to another hp3d */
 	char why[FLEET_HP3D_WHY]; /* reason and fix of the last failed call */
-	bool is_busy; /* it failed because hp3d was busy with the flow: try again later */
+	/* the last call failed because hp3d was busy with the flow: try again later */
+	bool is_busy;
 };
 
 /* The data of the answer, a new reference; NULL: see `why`. Takes the reference to the request. */

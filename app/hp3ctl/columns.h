@@ -31,7 +31,7 @@ void hp3ctl_sort(json_t *flows, unsigned column, bool reverse);
 
 /*
  * Sets "acked_kbps", the rate of acknowledged bytes in kbit/s, of each flow that was also in the
- * read before. `before`: the result of the previous call, an object whose keys are flow ids, or
+ * previous read. `before`: the result of the previous call, an object whose keys are flow ids, or
  * NULL. Returns the object for the next call.
  */
 json_t *hp3ctl_rates(json_t *flows, json_t *before);

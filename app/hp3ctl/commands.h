@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The table of commands and their options. --help, the parser and completion use it; the test
- * hp3ctl/commands compares hp3ctl(1) with it. A new command is a row, its options' rows, a handler
- * (hp3ctl.h), and a paragraph of the manual.
+ * The table of commands and their options. --help, the parser and completion use the table; the
+ * test hp3ctl/commands compares hp3ctl(1) with it. A new command needs a row, rows for its options,
+ * a handler (hp3ctl.h), and a paragraph of the manual.
  */
 #include "app/hp3ctl/hp3ctl.h"
 
 /* The arguments of a command. */
 enum hp3ctl_takes {
 	HP3CTL_TAKES_NOTHING,
-	HP3CTL_TAKES_FLOW, /* one flow; none with --all, or if `optional` */
+	HP3CTL_TAKES_FLOW, /* one flow; with --all, or if `optional`, none is needed */
 	HP3CTL_TAKES_FLOW_PORTS, /* one flow, and at least one port */
 	HP3CTL_TAKES_WORD, /* one of `words`, or nothing if `optional` */
 	HP3CTL_TAKES_TEXT, /* anything, or nothing if `optional` */
@@ -32,18 +32,18 @@ struct hp3ctl_command {
 	const char *const *words; /* of TAKES_WORD; ends with NULL */
 	enum hp3ctl_takes takes;
 	bool optional;
-	bool offline; /* the caller of run() does not connect to hp3d; run() may do so */
+	bool offline; /* the caller of run() does not connect to hp3d; run() may connect */
 };
 
 extern const struct hp3ctl_command hp3ctl_commands[]; /* ends with an entry without name */
 
-/* An option of the command line, and its value, if any. max > 0: a number min..max. Otherwise one
- * of word(); any text if `word` is NULL. */
+/* An option of the command line, and its value, if any. With max > 0, the value is a number from
+ * min to max. Otherwise, the value is one of the words of word(), or any text if `word` is NULL. */
 struct hp3ctl_option_row {
 	const char *name; /* without dashes */
-	const char *value; /* its name in help; NULL: the option takes none */
+	const char *value; /* the value's name in help; NULL: the option takes no value */
 	uint64_t min, max;
-	const char *(*word)(unsigned i); /* NULL after the last one */
+	const char *(*word)(unsigned i); /* NULL after the last word */
 };
 
 extern const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The memory that is shared with hp3d, with a cell per queue pair, and hp3d's bell, an eventfd
- * (share.h).
+ * The memory that this library and hp3d share, with a cell per queue pair, and hp3d's bell, an
+ * eventfd (share.h).
  */
 #include "app/verbs/shim.h"
 
@@ -11,8 +11,8 @@ struct hp3v_shared {
 };
 
 /*
- * Assigns a cell to the queue pair, if one is free; otherwise the queue pair uses its `own`. The
- * caller holds q->lock.
+ * Assigns a cell to the queue pair, if one is free; otherwise the queue pair uses its `own` cell.
+ * The caller holds q->lock.
  */
 void hp3v_cell_take(struct hp3v_qp *q);
 void hp3v_cell_give_back(struct hp3v_qp *q);

@@ -22,6 +22,6 @@ bool hp3v_responds(const struct hp3v_qp *q);
  * caller holds q->lock. */
 void hp3v_qp_show(struct hp3v_qp *q);
 
-/* Call it in a forked child. The library forgets the parent's queue pairs, and never moves them
- * there. */
+/* Call it in a forked child. The library forgets the parent's queue pairs, and never moves them in
+ * the child. */
 void hp3v_qps_orphan(void);

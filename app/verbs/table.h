@@ -70,8 +70,8 @@ void hp3v_lock_init(void); /* in a forked child */
 bool hp3v_put_qp(struct hp3v_qp *q, const struct ibv_context *context, uint32_t qpn);
 void hp3v_remove_qp(struct hp3v_qp *q);
 /*
- * Makes a record of `size` bytes, which begins with its key: an unused one, or a new one. NULL: no
- * memory, or the table is full.
+ * Returns an unused or a new record of `size` bytes, which begins with its key. NULL: no memory, or
+ * the table is full.
  */
 void *hp3v_put(struct hp3v_key **unused, size_t size, const void *owner, uint32_t number);
 void hp3v_remove(struct hp3v_key **unused, struct hp3v_key *key);

@@ -2,8 +2,9 @@
 #pragma once
 /*
  * A file whose code uprobes patch in memory, in every process that runs it. A path may name another
- * file a moment later. So the path is resolved once, and all checks and uses are by the descriptor.
- * Only regular files are opened: a FIFO would block, and opening a device has effects.
+ * file a moment later. So the watcher resolves the path once, and uses only the descriptor for all
+ * later steps. The watcher opens only regular files, because a FIFO would block, and opening a
+ * device has effects.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,36 +24,38 @@ struct hp3_mapped {
 };
 
 /*
- * Opens a file named by the operator; follows symbolic links. Returns 0 if it is a regular file of
- * at most HP3_FILE_BYTES_MAX, belongs to root, cannot be written by others, and is not on FUSE.
- * Otherwise a negative errno. -ELIBACC: *why names the condition that the file violates.
+ * Opens a file named by the operator; follows symbolic links. Returns 0 if the file fulfils all
+ * conditions: a regular file of at most HP3_FILE_BYTES_MAX that belongs to root, is not on FUSE,
+ * and that others cannot write. Otherwise returns a negative errno. -ELIBACC: *why names the
+ * condition that the file violates.
  */
 int hp3_file_open(const char *path, struct hp3_file *f, const char **why);
 
 /*
- * The same for a path below `root`, the root directory of another process. The file must be the one
- * that the other process has mapped. Follows no symbolic links, because paths in /proc/PID/maps
- * contain none.
+ * As hp3_file_open(), for a path below `root`, the root directory of another process. The file must
+ * be the one that the other process has mapped. Follows no symbolic links, because paths in
+ * /proc/PID/maps contain none.
  */
 int hp3_file_open_mapped(const char *root, const char *path, const struct hp3_mapped *m,
 	struct hp3_file *f, const char **why);
 
 void hp3_file_close(struct hp3_file *f);
 
-/* One line of /proc/PID/maps. False: no file is mapped there. *path points into the line. */
+/* Parses one line of /proc/PID/maps. False: the line is not of a mapped file. *path points into the
+ * line. */
 bool hp3_file_maps_line(char *line, struct hp3_mapped *m, char **path);
 
 /*
  * Offsets of the functions of a shared library, for each symbol version. A name alone is ambiguous:
  * libibverbs exports ibv_modify_qp twice, @IBVERBS_1.0 and @@IBVERBS_1.1.
  *
- * Pure. The file is untrusted: reads stay within its `size` bytes, which also bound the time.
+ * Pure. The file is untrusted, so reads stay within its `size` bytes. `size` also bounds the time.
  */
 struct hp3_elf_symbol {
 	uint64_t offset; /* offset in the file, as a uprobe needs it */
 	char version[32]; /* such as IBVERBS_1.1; empty: none */
-	bool latest; /* the default version (@@) for programs linked today, or there are no versions
-		      */
+	/* the default version (@@) for programs linked today, or there are no versions */
+	bool latest;
 };
 
 /*

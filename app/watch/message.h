@@ -3,8 +3,8 @@
 /*
  * Messages from hp3-watch to the hp3d that started it, over a socket that preserves message
  * boundaries. All messages have the same size, and contain only numbers, except for notices and the
- * name of a device. hp3d checks each with hp3_watch_message_ok(). An attacker who controls the
- * watcher can only forge such messages: notices, and the set-up or end of queue pairs.
+ * name of a device. hp3d checks each message with hp3_watch_message_ok(). An attacker who controls
+ * the watcher can only forge such messages: notices, and the set-up or end of queue pairs.
  */
 #include <stdbool.h>
 #include <stddef.h>

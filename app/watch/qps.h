@@ -25,7 +25,7 @@ struct hp3_qps;
 /* A local address. */
 struct hp3_gid {
 	uint8_t gid[16];
-	uint32_t vlan; /* as roce/tags.h has it; 0: none */
+	uint32_t vlan; /* in the format of roce/tags.h; 0: none */
 };
 
 struct hp3_qps_hooks {
@@ -46,13 +46,13 @@ struct hp3_qps_hooks {
 };
 
 struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks); /* NULL: no memory */
-void hp3_qps_free(struct hp3_qps *q); /* no events */
+void hp3_qps_free(struct hp3_qps *q); /* gives no events */
 
 /*
  * Processes a verbs call. 0; or, if the queue pair cannot be followed: -ENOSPC, -EDQUOT (the user's
  * share is full) or -ENOMEM.
  */
 int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c);
-/* DOWN for all queue pairs that the process set up. */
+/* Gives DOWN for all queue pairs that the process set up. */
 void hp3_qps_process_ended(struct hp3_qps *q, uint32_t pid, uint64_t now);
 unsigned hp3_qps_count(const struct hp3_qps *q);

@@ -5,7 +5,7 @@
  * capabilities that it needs. hp3d checks the messages of hp3-watch (message.h). If hp3-watch dies
  * or hangs, it is started again (hp3_keep()); meanwhile, hp3d pairs flows by packets alone.
  *
- * One thread. Only hp3_watcher_wait() and hp3_watcher_stop() block.
+ * One thread calls these functions. Only hp3_watcher_wait() and hp3_watcher_stop() block.
  */
 #include "app/watch/watch.h"
 
@@ -28,7 +28,7 @@ int hp3_watcher_fd(const struct hp3_watcher *w);
 /* Handles a bounded number of the watcher's messages; the next call handles the rest. */
 void hp3_watcher_poll(struct hp3_watcher *w);
 enum hp3_watch_by hp3_watcher_by(const struct hp3_watcher *w);
-uint32_t hp3_watcher_ends(const struct hp3_watcher *w); /* how often it died or hung */
+uint32_t hp3_watcher_ends(const struct hp3_watcher *w); /* how often hp3-watch died or hung */
 
 /* Ends the watcher, within some seconds. NULL is harmless. */
 void hp3_watcher_stop(struct hp3_watcher *w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In place of the compiler's immintrin.h, which DPDK's headers include with clang (x86intrin.h).
- * wmmintrin.h: for roce/crc.h.
+ * With clang, DPDK's headers include this file instead of the compiler's immintrin.h (see
+ * x86intrin.h). roce/crc.h needs wmmintrin.h.
  */
 #ifdef __AVX__
 #include_next <immintrin.h>

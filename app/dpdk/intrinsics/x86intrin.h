@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In place of the compiler's x86intrin.h, where DPDK's headers include it: gcc needs 0.5 s for all
- * intrinsics. DPDK calls none beyond SSE4.1 in a build without AVX. No include guard: the
- * compiler's header has its own.
+ * DPDK's headers include this file instead of the compiler's x86intrin.h, because gcc needs 0.5 s
+ * for all intrinsics. In a build without AVX, DPDK calls no intrinsics beyond SSE4.1. This file has
+ * no include guard, because the compiler's header has its own.
  */
 #ifdef __AVX__
 #include_next <x86intrin.h>

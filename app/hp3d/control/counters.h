@@ -41,7 +41,7 @@ uint64_t hp3d_part_sum(unsigned rail, enum hp3d_part part, size_t offset);
  *     /hp3/rail[,NAME]    all rails; the counters of rail NAME
  *     /hp3/lcore[,N]      all workers; the counters of worker N
  *
- * Its callbacks run in a thread of DPDK and read only single counters.
+ * The callbacks for telemetry run in a thread of DPDK and read only single counters.
  */
 
 /*

@@ -3,7 +3,7 @@
 /*
  * Finds the flow that a request names, by the flow's id or by a part of the id that only one flow
  * has. The part is the beginning, all that follows a '/', or the QPN, such as 0x1c. If several
- * flows match, the error answer has some of them ("candidates") and their number ("found").
+ * flows match, the error answer has some of these flows ("candidates") and their number ("found").
  */
 #include <jansson.h>
 #include "app/flowid.h"

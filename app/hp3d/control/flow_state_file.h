@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Reads and writes the file of control.h. A write replaces the whole file; a read checks it. */
+/* Reads and writes the flow state file (control.h). A write replaces the whole file; a read checks
+ * the file. */
 #include <jansson.h>
 #include "config/config.h"
 

@@ -6,7 +6,7 @@
  * failovers. Packets that these moves held leave on the old path. Moved flows then return to their
  * home ports, each behind a drain.
  *
- * A mode set by `hp3ctl mode` holds until the operator sets another one, the file's value changes,
+ * A mode set by `hp3ctl mode` holds until the operator sets another mode, the file's value changes,
  * or hp3d starts again. So a reload that changes another key does not turn hp3d on.
  *
  * Control thread only, except hp3d_mode().
@@ -16,8 +16,8 @@
 
 /* `cfg`: the configuration in effect; changes of the mode change it. */
 void hp3d_mode_start(struct hp3_config *cfg);
-/* Sets the mode in a configuration that was read again: the file's mode, or the operator's if it
- * still holds. Call it before `wanted` is applied. */
+/* Sets the mode in a configuration that was read again: the file's mode, or the operator's mode if
+ * that mode still holds. Call it before `wanted` is applied. */
 void hp3d_mode_reload(struct hp3_config *wanted);
 /* Call it after the configuration in effect was changed: reports the mode if it is new. */
 void hp3d_mode_changed(void);

@@ -20,13 +20,14 @@
 
 /* Answers a line. An hp3d_answer_fn; arg: the const struct hp3_config in effect. */
 json_t *hp3d_json_answer(void *arg, const char *line, size_t len);
-/* The same for a member of [control] group, who may send only the requests of hp3-fleet agent. */
+/* As hp3d_json_answer(), for a member of [control] group, who may send only the requests of
+ * hp3-fleet agent. */
 json_t *hp3d_json_answer_group(void *arg, const char *line, size_t len);
 
 /*
  * The commands. Each gets the whole request and returns the whole answer, or NULL if there is no
- * memory. They access engines through hp3d_worker_call(), a few records at a time, because packets
- * wait meanwhile.
+ * memory. The commands access engines through hp3d_worker_call(), a few records at a time, because
+ * packets wait meanwhile.
  */
 json_t *hp3d_json_flows(const struct hp3_config *cfg, json_t *req);
 json_t *hp3d_json_flow(const struct hp3_config *cfg, json_t *req);

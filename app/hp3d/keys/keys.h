@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module has the parts of key agreement ([probes] keys = auto) that do not run on lcores. They
- * are this host's identity, and a thread that computes X25519 for all pipes. Without keys = auto,
- * these functions do nothing. They are for the main thread.
+ * This module has the parts of key agreement ([probes] keys = auto) that do not run on lcores. The
+ * parts are this host's identity, and a thread that computes X25519 for all pipes. The main thread
+ * calls these functions. Without keys = auto, they do nothing.
  */
 #include "config/config.h"
 
@@ -18,6 +18,6 @@ void hp3d_keys_stop(void);
 /* One round of the thread: one X25519 for each pipe that needs one. False: no pipe needs one. */
 bool hp3d_keys_compute(void);
 
-/* If another host has the same identity as this host, creates a new one and passes it to all
+/* If another host has the same identity as this host, creates a new identity and passes it to all
  * lcores. */
 void hp3d_keys_watch(const struct hp3_config *cfg);

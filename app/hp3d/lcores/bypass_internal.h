@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Shared by the lcore's part (bypass.c) and the control thread's (bypass_start.c). */
+/* State of a fail-open rail, shared by the lcore (bypass.c) and the control thread
+ * (bypass_start.c). */
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 #include "app/hp3d/lcores/bypass.h"
@@ -13,7 +14,7 @@ struct hp3d_bypass {
 	unsigned rail;
 	/* written by the control thread */
 	uint32_t wish __rte_cache_aligned; /* enum hp3d_bypass_wish, atomic */
-	/* written by the lcore; others read phase and counts */
+	/* written by the lcore; other threads read phase and counts */
 	enum hp3d_bypass_phase phase __rte_cache_aligned;
 	uint32_t hangs, left_behind;
 	uint32_t restored, not_kept; /* flows: see struct hp3d_bypass_info */
@@ -21,7 +22,7 @@ struct hp3d_bypass {
 	uint64_t heartbeat_at, stepped,
 		since; /* latest heartbeat; latest step; begin of the phase */
 	uint64_t homing; /* RUNNING: when moved flows began to return home; 0: they do not */
-	uint64_t back_at; /* QUIET: do not leave this phase before */
+	uint64_t back_at; /* QUIET: do not leave this phase before this time */
 	uint64_t emptied; /* QUIET: when frames were last dropped */
 	bool ready; /* QUIET: the rings are empty, and the engine is being reset */
 	uint64_t received[2];

@@ -7,8 +7,8 @@
  * dropped and counted. While a link has a backlog, the worker receives no packets for it. So the
  * FIFO only needs room for one release of all held packets.
  *
- * One worker sends, drains and owns the counter; others may read the backlog. While the output
- * accepts all packets at once, no field of the link is written.
+ * One worker sends, drains and owns the counter; other threads may read the backlog. While the
+ * output accepts all packets at once, no field of the link is written.
  */
 #include <stdint.h>
 #include "app/hp3d/lcores/bypass.h"
@@ -31,7 +31,7 @@ struct hp3d_link {
 	struct hp3d_egress egress;
 	uint32_t head, n, cap; /* cap: a power of two */
 	struct rte_mbuf **fifo;
-	uint64_t *drops; /* counter of the pipe that feeds it */
+	uint64_t *drops; /* counter of the pipe that feeds the link */
 };
 
 /* 0 or -ENOMEM. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * How an lcore sleeps, and what ends its sleep early. Other threads ring a bell (an eventfd); or
- * packets arrive at a queue whose driver has Rx interrupts. The drivers of most NICs, virtio,
- * net_tap and net_vhost have Rx interrupts; net_af_packet and net_af_xdp have none.
+ * How an lcore sleeps, and what ends its sleep early. Other threads end the sleep by ringing a bell
+ * (an eventfd). Packets end it if they arrive at a queue whose driver has Rx interrupts. The
+ * drivers of most NICs, virtio, net_tap and net_vhost have Rx interrupts; net_af_packet and
+ * net_af_xdp have none.
  *
  * No wake-up is lost: the lcore first sets `asleep` (arm), polls all its inputs once more, and only
  * then sleeps. A thread that adds work to an input rings the bell afterwards. Ringing costs a fence

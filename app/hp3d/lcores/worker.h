@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A worker is one data lcore. It owns one pipe (engine, hold queues, counters) per rail; no other
- * thread accesses them. Other threads reach a worker in two ways only: hp3d_worker_call() runs a
- * function on it between two bursts, and single counters may be read at any time.
+ * A worker is one data lcore. A worker owns one pipe (engine, hold queues, counters) per rail; no
+ * other thread accesses these pipes. Other threads have two ways only to reach a worker:
+ * hp3d_worker_call() runs a function on the worker between two bursts, and any thread may read
+ * single counters.
  */
 #include "app/hp3d/pipe/event.h"
 
@@ -21,9 +22,9 @@ struct hp3d_verbs_mode *hp3d_worker_verbs_mode(struct hp3d_worker *w); /* NULL: 
 unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_t *b);
 
 /*
- * Runs fn(w, arg) on the worker's lcore between two bursts and waits for it. Packets wait
- * meanwhile, so fn must be short: for example, it collects one page of a list. Returns 0, or
- * -ETIMEDOUT if the worker did not begin it within a second. Control thread only.
+ * Runs fn(w, arg) on the worker's lcore between two bursts, and waits until fn returns. Packets
+ * wait meanwhile, so fn must be short: for example, it collects one page of a list. Returns 0, or
+ * -ETIMEDOUT if the worker did not begin fn within a second. Control thread only.
  */
 int hp3d_worker_call(
 	struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);
@@ -38,6 +39,6 @@ struct hp3d_worker_time {
 	uint64_t idle_ns; /* other rounds, including sleep */
 };
 struct hp3d_worker_time hp3d_worker_time(const struct hp3d_worker *w);
-/* When the latest round of its loop began (hp3d_now()). It advances on a sleeping lcore too, but
- * not on one that hangs. */
+/* When the latest round of the worker's loop began (hp3d_now()). This time also advances while the
+ * lcore sleeps, but not while it hangs. */
 uint64_t hp3d_worker_round_at(const struct hp3d_worker *w);

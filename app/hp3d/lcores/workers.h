@@ -5,13 +5,14 @@
  * sleep of an lcore. It calls pipes; its caller handles their events.
  *
  * A single worker polls all ports and sends directly. With several workers, a worker that has a
- * whole rail does the same for that rail. The ports of other rails are shared: each worker polls
- * the ports or queues that it owns. A symmetric hash of a packet's two IP addresses selects the
- * worker that gets the packet (spread.h). So all flows of an address pair are on one worker. Each
- * worker also sends packets that other workers have handled, through the ports that it owns.
- * Workers hand over packets in FIFO rings, so order within a flow does not change. With idle =
- * sleep, an idle worker sleeps, longer each time up to a bound (longest_sleep() in loop.c), but
- * never beyond its engines' next deadline.
+ * whole rail polls the ports of that rail and sends directly. The ports of other rails are shared:
+ * each worker polls the ports or queues that it owns. A symmetric hash of a packet's two IP
+ * addresses selects the worker that gets the packet (spread.h). So all flows of an address pair are
+ * on one worker. Each worker also sends packets that other workers have handled, through the ports
+ * that it owns. Workers hand over packets in FIFO rings, so order within a flow does not change.
+ * With idle = sleep, an idle worker sleeps. Each sleep is longer than the previous one, up to a
+ * bound (longest_sleep() in loop.c). No sleep lasts beyond the next deadline of the worker's
+ * engines.
  */
 #include "app/hp3d/lcores/worker.h"
 #include "config/config.h"
@@ -28,11 +29,11 @@ void hp3d_workers_home(uint32_t max_flows);
  * Clean stop. Inline, for at most stop_drain_ms, moved flows return to their home ports, each
  * behind a drain; in verbs mode, flows keep their EVs. Agreements to spray continue until both
  * hosts have ended them, for their lease at most (rule 35). Then packets that are still held leave
- * on their old port, and the lcores end. Meanwhile, `poll` is called (control socket, events).
- * Returns how many flows are not on their home ports; 0 in verbs mode.
+ * on their old port, and the lcores end. Meanwhile, calls `poll` (control socket, events). Returns
+ * the number of flows that are not on their home ports; 0 in verbs mode.
  */
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms));
-/* Frees pipes and queues; ports must be stopped. Returns packet buffers still in use, except those
- * of rails with net_af_xdp: 0 unless there is a leak. */
+/* Frees pipes and queues; ports must be stopped. Returns the number of packet buffers still in use,
+ * without those of rails with net_af_xdp. It is 0 unless there is a leak. */
 unsigned hp3d_workers_free(void);
 uint64_t hp3d_workers_tx_drops(void);

@@ -3,12 +3,12 @@
 /*
  * This module serves hp3d's metrics over HTTP, in the formats OpenMetrics 1.0.0 and Prometheus text
  * 0.0.4. It listens on a UNIX socket ([metrics] socket) and a TCP port ([metrics] listen).
- * metrics.def lists the metrics; readers (source.h) write a page (page.h) of them; server.h serves
- * the page. Only main calls this module.
+ * metrics.def lists the metrics. Readers (source.h) write a page (page.h) with all metrics, and
+ * server.h serves the page. Only main calls this module.
  *
- * The module runs in its own thread. Of lcores and the control thread, it only reads single
- * counters. It waits for no lcore, and takes no lock that a packet could wait for. It continues
- * when lcores or the control thread hang.
+ * The module runs in its own thread. The thread only reads single counters of lcores and of the
+ * control thread. It waits for no lcore, and takes no lock that a packet could wait for. It
+ * continues when lcores or the control thread hang.
  */
 #include "config/config.h"
 

@@ -7,7 +7,7 @@
  * Bounds for all clients: a listener has at most CONNECTIONS at once; others wait in the kernel's
  * backlog. A connection ends after SILENCE_S without data, or after LIFE_MS. A request has at most
  * REQUEST_BYTES. A page of each format is built at most once in FRESH_MS; requests within that time
- * share it.
+ * share the page.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -18,15 +18,15 @@ struct hp3d_agent {
 	struct hp3_probe_keys keys; /* keys with which messages are accepted */
 	uint8_t use; /* index of the key with which this host sends */
 	uint64_t change_ns; /* from this time on, send with the first key */
-	uint32_t wait_s; /* wait before a change of key for which change_ns is not set yet; 0: none
-			  */
+	/* wait before a change of key for which change_ns is not set yet; 0: none */
+	uint32_t wait_s;
 	struct hp3_probe_key secret; /* of this host's cookies */
 	struct hp3_heard *heard; /* replay protection for messages of peers */
 	uint64_t sent_stamp_us; /* stamp of the latest message sent */
 	uint16_t port;
 	uint8_t dscp; /* of packets for peers; HP3_DSCP_KEPT: the DSCP of data */
 	uint32_t clock_s;
-	hp3d_took_fn *took; /* NULL: no such times */
+	hp3d_took_fn *took; /* NULL: these times are not known */
 	void *took_ctx;
 	struct hp3d_agent_counters c;
 	struct hp3_probe_stats stats;
@@ -37,10 +37,10 @@ struct hp3d_agent {
 	struct hp3_keying *keying; /* NULL: this host never agrees on keys */
 	size_t keying_size;
 	bool agrees; /* pairs agree on keys now: there is no probe_key */
-	bool asks; /* the mode lets hp3d begin key agreements, as it lets hp3d probe */
+	bool asks; /* the mode allows hp3d to begin key agreements, because it allows probes */
 	bool cloned; /* this host has to create a new identity; read by the main thread */
 	struct rte_ring *jobs, *done;
-	uint64_t init_at; /* send no INIT message before */
+	uint64_t init_at; /* send no INIT message before this time */
 	struct hp3_keying_stats keying_stats;
 };
 
@@ -54,7 +54,7 @@ void hp3d_agent_keys_end(struct hp3d_agent *a);
 void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg);
 /* Begins key agreement with the remote end, because the RNIC sends to it. */
 void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
-/* A message with a valid tag arrived from the remote end, which key agreement has to know. */
+/* Call it when a message with a valid tag has arrived from the remote end. */
 void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
 /* As hp3d_agent_take(). */
 bool hp3d_agent_take_keying(

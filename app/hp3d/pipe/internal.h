@@ -28,15 +28,16 @@ struct hp3d_pipe {
 	uint64_t learnt; /* number of flows ever created, at the time when neighbours were last
 			    learnt */
 	uint64_t learnt_at; /* when neighbours were last learnt from all packets of a burst */
-	uint32_t unlearnt; /* bursts of the RNIC since then */
+	uint32_t unlearnt; /* bursts of the RNIC since learnt_at */
 	struct hp3d_pipe_out out[2];
 	hp3d_event_fn *on_event;
 	void *event_ctx;
 	hp3d_actuate_fn *actuate; /* NULL: inline */
 	void *actuate_ctx;
-	struct hp3_flow_info leaving; /* while the engine removes that flow */
+	struct hp3_flow_info leaving; /* a flow, while the engine removes it */
 	bool mute; /* probes cannot be sent */
-	uint32_t missed; /* hp3_missed() continues from there; HP3_NO_FLOW: it has ended */
+	/* flow from which hp3_missed() continues; HP3_NO_FLOW: hp3_missed() has ended */
+	uint32_t missed;
 	uint16_t rail, worker;
 	struct hp3d_pipe_counters c;
 	struct hp3_acts acts;

@@ -2,9 +2,10 @@
 #pragma once
 /*
  * The keys that agents share: those of probe_key and probe_key_old, with the files that they name
- * read into memory. The main thread changes them in three steps, so that no lcore reads a freed
- * table: _read(), _take(), and _settle() when all lcores use the new keys. _read() may fail; it
- * changes no key in effect. Unchanged files keep their tables.
+ * read into memory. The main thread changes the keys in three steps, so that no lcore reads a freed
+ * table. The steps are hp3d_keyring_read(), hp3d_keyring_take(), and, when all lcores use the new
+ * keys, hp3d_keyring_settle(). hp3d_keyring_read() may fail, and changes no key in effect.
+ * Unchanged files keep their tables.
  */
 #include <stdio.h>
 #include "config/config.h"

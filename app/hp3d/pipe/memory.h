@@ -5,16 +5,17 @@
  *
  * With hugepages, the memory comes from DPDK's heap. Without hugepages (the default), that heap has
  * small pages, more than the TLB holds. So hp3d then allocates memory outside that heap, for which
- * the kernel may use transparent hugepages. [eal] memory_mb bounds this memory twice: for
- * tables, and for packet buffers. It also bounds DPDK's heap.
+ * the kernel may use transparent hugepages. [eal] memory_mb bounds the memory of tables, and
+ * separately that of packet buffers. The same key bounds DPDK's heap.
  *
- * All pages of tables are populated from the start (Linux 5.14): no packet waits for a page fault.
+ * All pages of tables are populated from the start (Linux 5.14), so no packet waits for a page
+ * fault.
  *
  * Tables and packet buffers are on the requested NUMA socket. Small objects in DPDK's heap (rings,
  * hold queues) are on that socket only with hugepages. Without hugepages, that heap is not divided
  * by sockets.
  *
- * Only at set-up and clean-up; one thread.
+ * One thread calls these functions, only at set-up and clean-up.
  */
 #include "config/config.h"
 
@@ -29,9 +30,9 @@ void *hp3d_memory_get(
 void hp3d_memory_put(void *mem, enum hp3d_memory_use use, size_t size);
 
 /*
- * `n` packet buffers with room for `cfg->eal.mbuf_bytes`. hp3d's own memory is used only if all
- * ports are virtual devices that copy packets or take buffers from anywhere. A NIC or a peer
- * process may need the memory registered, which DPDK does for its heap alone. NULL: see rte_errno.
+ * `n` packet buffers with room for `cfg->eal.mbuf_bytes`. The buffers are outside DPDK's heap only
+ * if all ports are virtual devices that copy packets or take buffers from anywhere. A NIC or a peer
+ * process may need registered memory, and DPDK registers only its heap. NULL: see rte_errno.
  */
 struct rte_mempool *hp3d_packet_pool(
 	const struct hp3_config *cfg, const char *name, uint32_t n, uint32_t cache, int socket);

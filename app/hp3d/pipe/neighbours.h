@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * How hp3d addresses its own packets. It has no routes, and sends no ARP requests. Instead, it
- * copies link-layer addresses, VLAN tags, DSCP, ECT and P_Key from the latest packet that the local
- * RNIC (or its host) sent to the address.
+ * How hp3d addresses its own packets. hp3d has no routes, and sends no ARP requests. Instead, hp3d
+ * copies link-layer addresses, VLAN tags, DSCP, ECT and P_Key from an earlier packet. That is the
+ * latest packet that the local RNIC (or its host) sent to the same address.
  *
  * The table has twice as many entries as there may be address pairs, in sets. In a full set, a new
  * entry replaces the least recently used entry of the lowest rank. Addresses with which the RNIC
  * had no connection have the lowest rank. Next are addresses whose connections have ended. An
- * address without a connection never replaces an address that has or had one, because anybody can
- * make a host reply. A hash with a random seed selects the set, because other hosts choose
- * addresses.
+ * address without a connection never replaces an address that has or had a connection, because
+ * anybody can make a host reply. A hash with a random seed selects the set, because other hosts
+ * choose addresses.
  */
 #include "engine/ends.h"
 #include "roce/build.h"
@@ -22,7 +22,7 @@ struct hp3d_neighbour {
 	uint32_t used; /* stamp of the last use, 0: free */
 	bool rc; /* DSCP, ECT and P_Key are from a packet of a reliable connection */
 	bool peer; /* the RNIC has a reliable connection there: it sent requests, or replies */
-	bool ended; /* `peer`, but the connections have ended */
+	bool ended; /* `peer` is true, but the connections have ended */
 };
 
 struct hp3d_neighbours {

@@ -3,10 +3,11 @@
 /*
  * Totals of a pipe's events: how its moves ended, their causes, and durations. A packet of a flow
  * in steady state changes no total. Totals include events that are lost because the ring to the
- * control thread is full. The pipe's own thread writes; others may read single values at any time.
+ * control thread is full. The pipe's own thread writes; other threads may read single values at any
+ * time.
  *
- * Histograms have fixed memory: bucket k counts durations of at most 2^k us and above the bucket
- * before; the last bucket counts all longer ones.
+ * Histograms have fixed memory: bucket k counts durations of at most 2^k us that are too long for
+ * the bucket before. The last bucket counts all longer durations.
  */
 #include "engine/event.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Shared by replay.c (passes over a capture) and ends.c (the two ends, and the packets between
- * them).
+ * Types and functions that replay.c (passes over a capture) and ends.c (the two ends, and the
+ * packets between them) share.
  */
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/capture.h"
 #include "app/hp3d/replay/replay.h"
 
-/* Results of a replay, as text or JSON. A packet passes two pipes. `class` and `reason` count it in
- * both, and the output halves these counts. */
+/* Results of a replay, as text or JSON. A packet passes two pipes. `class` and `reason` count the
+ * packet in both pipes, and the output halves these counts. */
 struct hp3d_replay_summary {
 	uint64_t packets_in, packets_out, truncated;
 	uint64_t icrc_good_in, icrc_bad_in, icrc_good_out, icrc_bad_out;

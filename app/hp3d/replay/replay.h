@@ -4,13 +4,14 @@
  * This module runs pipes without lcores, with packets from a file. It calls only pipes.
  *
  * A replay runs the same pipes as hp3d over a capture, with capture time as the clock. Both
- * directions of a link may be in one file: the end with the lower address is A, the other B. Each
- * end has a pipe, so a packet from A leaves through A's pipe and arrives through B's.
+ * directions of a link may be in one file: the end with the lower address is A, and the other end
+ * is B. Each end has a pipe, so a packet from A leaves through A's pipe and arrives through B's.
  *
  * With a port to move to, the replay reads the capture several times. The first passes learn which
  * local and remote queue pairs belong together, until a pass finds no more. The last pass announces
- * these pairs before the first packet. It moves every stream of requests to the port. The move
- * waits for a packet of the stream whose response can show that the old path is empty.
+ * these pairs before the first packet. The last pass also moves every stream of requests to the
+ * port. The move waits for a packet of the stream whose response can show that the old path is
+ * empty.
  *
  * OUT has the same packets with their original timestamps, in the order in which they left. Two
  * runs give identical bytes.

@@ -9,9 +9,9 @@
  *      2  version 8    6  probe: BTH to payload, without ICRC; zeros after a short probe
  *      3  kind 8          plain: payload of the UDP datagram
  *
- * The receiving hp3d restores the frame as the sending hp3d built it. So it checks tags, times and
- * replays as inline. It calculates a new ICRC for the frame, because the RNIC has already checked
- * the datagram's ICRC.
+ * The receiving hp3d restores the frame as the sending hp3d built it. So hp3d checks tags, times
+ * and replays as in an inline deployment. The receiving hp3d calculates a new ICRC for the frame,
+ * because the RNIC has already checked the datagram's ICRC.
  *
  * Invariants: the datagram of a probe is at least as long as its answer's datagram. Whatever the
  * payload is, the receiver restores only empty or short WRITEs of unreliable connections, and UDP

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* UDP sockets that report the local address of a datagram, and send from a chosen one. */
+/* UDP sockets that report the local address of a datagram, and send from a chosen local address. */
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,11 +19,11 @@ struct hp3d_ud_ends {
  * errno.
  */
 int hp3d_ud_socket(uint16_t port);
-/* The same on a random port below 1024; -1, EACCES: CAP_NET_BIND_SERVICE is missing. */
+/* As hp3d_ud_socket(), on a random port below 1024. -1, EACCES: CAP_NET_BIND_SERVICE is missing. */
 int hp3d_ud_socket_privileged(void);
 uint16_t hp3d_ud_socket_port(int fd);
-/* Both return -1 (see errno), or a number of bytes. Receive returns 0 for a datagram that is longer
- * than `cap`, or has no local address. */
+/* Both return -1 (see errno), or a number of bytes. hp3d_ud_socket_receive() returns 0 for a
+ * datagram that is longer than `cap`, or has no local address. */
 ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_ends *from);
 ssize_t hp3d_ud_socket_send(int fd, const void *buf, size_t n, const struct hp3d_ud_ends *to);
 
@@ -33,7 +33,7 @@ union hp3d_ud_control {
 	char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
 };
 
-/* The message is to leave from this address (IPv4: four bytes). *c must outlive its use. */
+/* Makes the message leave from this address (IPv4: four bytes). *c must outlive its use. */
 void hp3d_ud_set_source(struct msghdr *m, union hp3d_ud_control *c, bool ipv6, const uint8_t *ip);
 
 /* 0, or -1 and errno. `what`: of the events. */

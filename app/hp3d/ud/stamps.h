@@ -6,12 +6,13 @@
  * arrival are ticks of one counter, so delays in this host's software do not count.
  *
  * The counter wraps, restarts with the RNIC, and may be wrong. hp3d's own clock bounds the result:
- * the probe was posted before it left, and its answer was polled after it had arrived. hp3d does
- * not use stamps that are in the wrong order, or further apart than its clock allows, and counts
- * them by reason. After such a stamp, hp3d uses no stamp for HP3D_UD_DISTRUST_NS: it compares the
- * answers of a round, so they must be timed alike.
+ * the probe was posted before it left, and its answer was polled after it had arrived. Stamps are
+ * implausible if they are in the wrong order, or further apart than hp3d's clock allows. hp3d does
+ * not use implausible stamps, and counts them by reason. After an implausible stamp, hp3d uses no
+ * stamps for HP3D_UD_DISTRUST_NS. The reason: hp3d compares the answers of a round, so it must time
+ * them in the same way.
  *
- * Units: ticks of the counter, kHz, ns. Sans-IO: times are the caller's, of one clock.
+ * Units: ticks of the counter, kHz, ns. Sans-IO: the caller passes times, all from one clock.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +38,7 @@ enum hp3d_ud_timing {
 };
 
 struct hp3d_ud_stamps {
-	uint64_t mask; /* of the counter: 2^n - 1; 0: there is none */
+	uint64_t mask; /* of the counter: 2^n - 1; 0: there is no counter */
 	uint64_t khz;
 	uint64_t distrusted; /* no stamp is used before this time */
 	struct {
@@ -56,7 +57,8 @@ static inline bool hp3d_ud_stamps_are_there(const struct hp3d_ud_stamps *s)
 	return s->mask != 0;
 }
 
-/* Call the first before a probe is posted, the second with the stamp of its departure. */
+/* Call hp3d_ud_stamp_posted() before a probe is posted, and hp3d_ud_stamp_left() with the stamp of
+ * its departure. */
 void hp3d_ud_stamp_posted(struct hp3d_ud_stamps *s, uint32_t id, uint64_t now);
 void hp3d_ud_stamp_left(struct hp3d_ud_stamps *s, uint32_t id, uint64_t ticks);
 

@@ -2,12 +2,12 @@
 #pragma once
 /*
  * Traces (probes/trace.h) in verbs mode: raw sockets (raw(7), CAP_NET_RAW) for IPv4 and IPv6. A
- * frame leaves as the agent built it, including the QPN, which switches may hash; a probe, in
+ * frame leaves as the agent built it, including the QPN, which switches may hash. A probe, in
  * contrast, is a datagram of the RNIC. The sockets receive all ICMP time exceeded messages of this
- * host; the agent selects those for its traces.
+ * host. The agent selects the messages for its traces.
  *
- * A trace that reaches the peer gets no answer: the peer's RNIC drops it (rule 1), and no hp3d sees
- * it.
+ * A trace that reaches the peer gets no answer: the peer's RNIC drops the trace (rule 1), and no
+ * hp3d sees it.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module is for verbs mode. There, hp3d's messages to and from other hosts are unreliable
- * datagrams of RNICs. A datagram has the source port of its frame, so that switches hash the
- * datagram like the queue pairs' own data. The pipe uses this module as its output and input,
- * instead of DPDK ports. Agent and engine do not depend on this module.
+ * This module sends and receives hp3d's messages in verbs mode. The messages are unreliable
+ * datagrams of RNICs. A datagram has the source port of the frame that it carries, so that switches
+ * hash the datagram like the queue pairs' own data. The pipe uses this module as its output and
+ * input, instead of DPDK ports. Agent and engine do not depend on this module.
  *
- * It needs libibverbs, an RNIC whose UDP source ports hp3d can choose (rnic.h), memory that may be
- * registered, hp3's UDP port, and access to /dev/infiniband. If hosts agree on keys, it also needs
- * a UDP port below 1024 (CAP_NET_BIND_SERVICE); otherwise, peers do not reply. If one of these is
- * missing, hp3d prints which one, and continues without probes.
+ * The module needs libibverbs, an RNIC whose UDP source ports hp3d can choose (rnic.h), memory that
+ * may be registered, hp3's UDP port, and access to /dev/infiniband. If hosts agree on keys, it also
+ * needs a UDP port below 1024 (CAP_NET_BIND_SERVICE); otherwise, peers do not reply. If one of
+ * these is missing, hp3d prints which one, and continues without probes.
  *
- * Only the lcore of the pipe calls this module; counters may be read by any thread.
+ * Only the lcore of the pipe calls this module; any thread may read counters.
  */
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/ud/stamps.h"
@@ -52,13 +52,14 @@ struct hp3d_ud *hp3d_ud_open(
 void hp3d_ud_close(struct hp3d_ud *u); /* harmless with NULL */
 
 /*
- * The local RNIC has a queue pair between these addresses, with this traffic class: hp3d asks the
- * peer for its queue pairs, and begins to agree on a key. Call it again every HP3D_UD_MEET_S
- * seconds while there is such a queue pair.
+ * Call it when the local RNIC has a queue pair between these addresses, with this traffic class.
+ * Asks the peer's hp3d for its queue pairs, and begins to agree on a key. Call it again every
+ * HP3D_UD_MEET_S seconds while there is such a queue pair.
  */
 #define HP3D_UD_MEET_S 60u
 void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t now);
-/* The last such queue pair has ended: table entries for the two addresses may be replaced first. */
+/* Call it when the last such queue pair has ended. Other addresses may then replace the table
+ * entries for the two addresses first. */
 void hp3d_ud_pair_ended(struct hp3d_ud *u, const struct hp3_ends *ends);
 /*
  * Number of ports that can be probed from this address, in *ports; 0: all ports, UINT32_MAX: none.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Receives copies of CNPs (IBTA annex A17.9.3) from the interfaces in [verbs] copies. An interface
- * of this host gets them from a mirroring switch port, an RDMA device by a raw packet queue pair.
- * libpcap opens both by name. A filter in the kernel or in libpcap drops all other frames. The
- * engine checks the ICRC of the copies.
+ * Receives copies of CNPs (IBTA annex A17.9.3) from the interfaces in [verbs] copies. A network
+ * interface of this host gets the copies from a mirroring switch port. An RDMA device gets the
+ * copies by a raw packet queue pair. libpcap opens both by name. A filter in the kernel or in
+ * libpcap drops all other frames. The engine checks the ICRC of the copies.
  */
 #include <stdint.h>
 

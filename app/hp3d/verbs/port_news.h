@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Which ports of this host's RNICs have handled CNPs lately, by their hw_counters in sysfs. There
- * is a counter per port, not per queue pair. hp3d reads the list of ports once. It compares device
- * names from applications with this list, and makes no path from them.
+ * is a counter per port, not per queue pair. hp3d reads the list of ports once. hp3d compares
+ * device names from applications with this list, and makes no path from these names.
  *
  * The main thread reads the counters a few times per second, because each read may query the
  * firmware. The lcore reads this table without a lock.
