@@ -16,9 +16,10 @@ struct hp3_line {
 };
 
 /*
- * These return 0 or a negative errno. -EAGAIN: hp3d did not send or receive for `wait_s` seconds
- * (0: there is no limit). -ENODATA: hp3d closed the connection. -EBADMSG: the answer is not a JSON
- * object, or is longer than 64 MiB. -EINTR: *stop was set. Call hp3_line_close() even after errors.
+ * The next functions return 0 or a negative errno. -EAGAIN: hp3d did not send or receive for
+ * `wait_s` seconds (0: there is no limit). -ENODATA: hp3d closed the connection. -EBADMSG: the
+ * answer is not a JSON object, or is longer than 64 MiB. -EINTR: *stop was set. Call
+ * hp3_line_close() even after errors.
  */
 int hp3_line_connect(struct hp3_line *l, const char *path, int wait_s);
 int hp3_line_send(struct hp3_line *l, const json_t *req);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads the first line without its '\n', or as much of it as fits. 0; or a negative errno, with ""
- * in buf: -ENODATA if the file is empty. */
+/* Reads the first line without its newline character, or as much of the line as fits. Returns 0; or
+ * a negative errno, with "" in buf. -ENODATA: the file is empty. */
 static inline int hp3_read_line(const char *path, char *buf, size_t cap)
 {
 	FILE *f = fopen(path, "re");

@@ -32,7 +32,7 @@ struct hp3_bypass_port {
 	__u32 magic, layout;
 	__u32 ifindex, peer; /* interface that receives frames; interface to which they go */
 	__u64 owner; /* the hp3d process whose tap may take frames; 0: none */
-	__u32 pid; /* the owner's */
+	__u32 pid; /* process id of the owner */
 	__u32 closed; /* 1: RoCEv2 that hp3d does not take is dropped */
 	__u64 stale_ns; /* age of `heartbeat_at` at which hp3d counts as gone */
 	__u64 pad0[3];
@@ -45,7 +45,7 @@ struct hp3_bypass_port {
 	__u64 lost; /* taken frames that were dropped, because the ring was full */
 	__u64 pad2[4];
 	/* written by the gate */
-	__u64 late; /* frames that an hp3d sent too late: dropped */
+	__u64 late; /* dropped frames, which an hp3d had sent too late */
 };
 
 /* Per CPU; the __u64 fields are counters. */
@@ -77,8 +77,8 @@ struct hp3_bypass_flow {
 
 /*
  * Family and VLAN (roce/tags.h) of a flow. Bits 0 to 11: id of the outer tag. Bit 12: the outer tag
- * is an 802.1ad tag; bit 13: the inner tag is one. Bit 16: IPv6. Bits 20 to 31: id of the inner
- * tag.
+ * is an 802.1ad tag; bit 13: the inner tag is an 802.1ad tag. Bit 16: IPv6. Bits 20 to 31: id of
+ * the inner tag.
  */
 static inline __u32 hp3_bypass_kind(__u32 vlan, __u32 ipv6)
 {
@@ -96,5 +96,5 @@ static inline __u32 hp3_bypass_ipv6(__u32 kind)
 }
 
 struct hp3_bypass_ports {
-	__u16 requests, replies; /* 0: as the RNIC sends them */
+	__u16 requests, replies; /* 0: the port that the RNIC wrote */
 };

@@ -10,14 +10,14 @@
 #define ICMP_EXPIRED  11
 #define ICMP6_EXPIRED 3
 #define QUOTE         8 /* bytes of ICMP before the packet that it quotes */
-#define FRAGMENT      0x3fff /* more fragments, offset */
+#define FRAGMENT      0x3fff /* mask: the flag "more fragments", and the fragment's offset */
 #define TPID_8021AD   0x88a8
 #define TAG           4 /* bytes of a VLAN tag that is still in the frame */
 
 struct frame {
 	void *ctx; /* struct __sk_buff, or with `xdp` struct xdp_md */
 	__u32 xdp, l3;
-	__u32 vlan; /* of the first two tags, as in roce/tags.h */
+	__u32 vlan; /* the first two tags, in the format of roce/tags.h */
 	__be16 protocol;
 };
 

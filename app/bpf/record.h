@@ -19,9 +19,9 @@ struct hp3_library_record {
 	__u64 time_ns; /* CLOCK_MONOTONIC, when the call began */
 	__u32 pid;
 	__u32 kind; /* enum hp3_verbs_kind */
-	__s32 ret; /* 0: done */
-	__u32 mask; /* IBV_QP_*; MODIFY */
-	__u32 uid; /* of the process, as the initial user namespace has it */
+	__s32 ret; /* 0: the call succeeded */
+	__u32 mask; /* IBV_QP_*; only for MODIFY */
+	__u32 uid; /* id of the process's user in the initial user namespace */
 	__u32 pad;
 	char device[HP3_RECORD_DEVICE]; /* empty: unknown */
 	__u8 qp[HP3_RECORD_QP];
@@ -37,7 +37,7 @@ struct hp3_verbs_call {
 	__s32 ret;
 	__u32 mask; /* IBV_QP_* equals the kernel's IB_QP_* */
 	__u32 qpn, dest_qpn, sq_psn, rq_psn;
-	__u32 uid; /* of the process, as the initial user namespace has it */
+	__u32 uid; /* id of the process's user in the initial user namespace */
 	__u8 type; /* IBV_QPT_* */
 	__u8 state; /* IBV_QPS_* */
 	__u8 path_mtu; /* IBV_MTU_* */

@@ -20,7 +20,7 @@ struct hp3_bus;
 struct hp3_bus_options {
 	const char *servers; /* URLs, separated by commas */
 	const char *name; /* of this client, for the server's logs */
-	/* "" or NULL: none */
+	/* In the next members, "" or NULL: none. */
 	const char *credentials; /* file with a user's JWT and seed */
 	const char *nkey, *nkey_seed; /* public key, and the file with its seed */
 	const char *tls_ca, *tls_cert, *tls_key; /* files; with tls_ca or tls_cert: TLS only */
@@ -53,7 +53,7 @@ bool hp3_bus_is_refused(const struct hp3_bus *b);
 int hp3_bus_subscribe(
 	struct hp3_bus *b, const char *subject, const char *group, hp3_bus_fn *fn, void *arg);
 /* Number of messages dropped because the queue of a subscription was full. A queue is full at 32
- * MiB or 262,144 messages; that of a member of a group is full at 1,024 messages. */
+ * MiB or 262,144 messages; the queue of a member of a group is full at 1,024 messages. */
 uint64_t hp3_bus_dropped(const struct hp3_bus *b);
 /* Returns 0; -ENOTCONN: not connected, so the message is dropped; -EIO. */
 int hp3_bus_publish(struct hp3_bus *b, const char *subject, const void *data, size_t len);

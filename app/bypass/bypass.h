@@ -34,7 +34,8 @@ struct hp3_bypass;
 
 struct hp3_bypass_options {
 	int ifindex, peer; /* interfaces of this network namespace */
-	/* identifies this process: not 0, and unique since boot; e.g. hp3_bypass_now() at start */
+	/* identifies this process: not 0, and unique since boot; for example hp3_bypass_now() at
+	 * start */
 	uint64_t owner;
 	uint64_t stale_ns; /* age of the owner's heartbeat at which frames go direct */
 	uint32_t frame_max; /* longer frames go direct */
@@ -42,7 +43,8 @@ struct hp3_bypass_options {
 	/* true: the port receives answers of switches to traces; false: packets of the RNIC */
 	bool from_network;
 	bool by_xdp; /* the driver is net_af_xdp, with the program of hp3_bypass_xdp_door() */
-	uint32_t (*port_weight)(uint32_t after); /* as hp3_icrc_sport_weight() */
+	/* computes the same as hp3_icrc_sport_weight() */
+	uint32_t (*port_weight)(uint32_t after);
 };
 
 struct hp3_bypass_counts {
@@ -123,7 +125,7 @@ void hp3_bypass_settle(struct hp3_bypass *b);
  */
 bool hp3_bypass_flush(const struct hp3_bypass *b);
 struct hp3_bypass_counts hp3_bypass_counts(const struct hp3_bypass *b);
-uint64_t hp3_bypass_now(void); /* CLOCK_MONOTONIC, ns, as the programs see it */
+uint64_t hp3_bypass_now(void); /* CLOCK_MONOTONIC in ns, the clock of the BPF programs */
 
 static inline enum hp3_bypass_state hp3_bypass_state(const struct hp3_bypass_port *p)
 {

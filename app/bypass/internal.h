@@ -10,9 +10,9 @@
 
 struct hp3_bypass {
 	struct bpf_bypass *bpf;
-	struct hp3_bypass_port *port; /* the map, in our memory */
+	struct hp3_bypass_port *port; /* the port's map, mapped into this process's memory */
 	struct hp3_bypass_options o;
-	int sockets[HP3_BYPASS_SOCKETS]; /* of this process; DPDK's drivers close these sockets */
+	int sockets[HP3_BYPASS_SOCKETS]; /* sockets of this process; DPDK's drivers close them */
 	unsigned n_sockets;
 	/*
 	 * PACKET_QDISC_BYPASS as the driver set it on AF_PACKET sockets. With this option, frames
@@ -23,26 +23,26 @@ struct hp3_bypass {
 };
 
 /* pins.c */
-/* Mounts the BPF file system for pinned maps if necessary. 0 or a negative errno. */
+/* Mounts the BPF file system for pinned maps if necessary. Returns 0 or a negative errno. */
 int hp3_bypass_mount(void);
 /* PINS/NETNS/IFINDEX[/NAME] */
 void hp3_bypass_path(int ifindex, const char *name, char path[HP3_BYPASS_PATH]);
 int hp3_bypass_make_directory(int ifindex);
 void hp3_bypass_unpin(int ifindex);
 /*
- * Replaces the maps of `bpf` by the maps of attached programs, or by pinned maps. 0; -ENOENT: there
- * are none; -EPROTO: the maps have another layout.
+ * Replaces the maps of `bpf` by the maps of attached programs, or by pinned maps. Returns 0;
+ * -ENOENT: there are none; -EPROTO: the maps have another layout.
  */
 int hp3_bypass_adopt(int ifindex, struct bpf_bypass *bpf);
 /* Maps a port's BPF map into memory; NULL: see errno. */
 struct hp3_bypass_port *hp3_bypass_map(int fd);
 /*
- * Maps the BPF map of an attached program, or a pinned one, into memory; release it with munmap().
- * -EPROTO: the map has another layout.
+ * Maps the BPF map of an attached program, or a pinned map, into memory. Release this memory with
+ * munmap(). -EPROTO: the map has another layout.
  */
 int hp3_bypass_peek(int ifindex, struct hp3_bypass_port **port);
 
-/* The map with this name that a program uses: a descriptor, or a negative errno. */
+/* Returns a descriptor of the map with this name that a program uses, or a negative errno. */
 int hp3_bypass_map_of_program(uint32_t id, const char *name);
 
 /* tc.c: the detour at ingress, the gate at egress. */
@@ -59,15 +59,15 @@ int hp3_bypass_tc_query(int ifindex, uint32_t *prog_id);
 int hp3_bypass_xdp_adopt(struct hp3_bypass *b);
 /* Replaces the driver's program by the tap. */
 int hp3_bypass_xdp_tap(struct hp3_bypass *b);
-/* Detaches a program of hp3d: 0; -ENOENT: none is attached. */
+/* Detaches a program of hp3d. Returns 0; -ENOENT: no program is attached. */
 int hp3_bypass_xdp_detach(int ifindex);
 
 /* sockets.c */
-/* Fills in b->sockets. 0; -ENOENT: there is no such socket; or another negative errno. */
+/* Fills in b->sockets. Returns 0; -ENOENT: there is no such socket; or another negative errno. */
 int hp3_bypass_find_sockets(struct hp3_bypass *b);
 /*
  * Lets the gate check frames of AF_PACKET sockets: clears PACKET_QDISC_BYPASS, and sets the owner's
- * SO_MARK. 0 or a negative errno.
+ * SO_MARK. Returns 0 or a negative errno.
  */
 int hp3_bypass_pass_gate(struct hp3_bypass *b);
 /* Undoes hp3_bypass_pass_gate(). */

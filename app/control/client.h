@@ -36,7 +36,8 @@ struct hp3d_client {
 /* The answer to one request line without its '\n'; NULL: no memory, which ends the connection. */
 typedef json_t *(*hp3d_answer_fn)(void *arg, const char *line, size_t len);
 
-/* Takes over a non-blocking socket. 0, or -ENOMEM: the caller still owns fd. now_ms: as below. */
+/* Takes over a non-blocking socket. Returns 0, or -ENOMEM: the caller still owns fd. now_ms: as
+ * below. */
 int hp3d_client_open(struct hp3d_client *c, int fd, uint64_t now_ms);
 void hp3d_client_close(struct hp3d_client *c);
 

@@ -36,11 +36,11 @@ struct hp3_port;
 struct hp3_rdma_port;
 struct hp3_check {
 	const char *id;
-	enum hp3_severity severity; /* of its findings */
+	enum hp3_severity severity; /* severity of the check's findings */
 	unsigned when; /* enum hp3_check_when */
 	const char *about; /* what is wrong if there are findings */
 	const char *why; /* why it matters */
-	/* Exactly one is set. */
+	/* Exactly one of the three functions is set. */
 	void (*run)(struct hp3_doctor *d);
 	void (*run_port)(struct hp3_doctor *d, const struct hp3_port *p);
 	void (*run_rdma)(struct hp3_doctor *d, const struct hp3_rdma_port *p);

@@ -93,7 +93,7 @@ struct hp3_link_info {
 	int peer_nsid;
 };
 
-/* Sends a request and passes its answers to `take`. 0, or a negative errno. */
+/* Sends a request and passes its answers to `take`. Returns 0, or a negative errno. */
 int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg);
 /* Reads an interface by name; if `name` is NULL, by index. */
 int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);

@@ -18,8 +18,8 @@
 struct fleet_apply {
 	struct hp3_fleet_advice advice;
 	struct fleet_hp3d *hp3d;
-	pthread_mutex_t lock; /* of `plan`, `came`, `bad` */
-	struct hp3_fleet_plan plan; /* the latest */
+	pthread_mutex_t lock; /* protects `plan`, `came` and `bad` */
+	struct hp3_fleet_plan plan; /* the latest plan */
 	bool came; /* the agent's thread has not taken `plan` yet */
 	uint64_t bad; /* messages that are not a plan of this version */
 	int bell[2]; /* a pipe(2): one byte for each plan; fleet_apply_plan() empties it */
@@ -42,7 +42,7 @@ struct fleet_apply {
 	json_int_t since; /* number of the last event read */
 };
 
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 int fleet_apply_start(struct fleet_apply *h, struct hp3_bus *bus, struct fleet_hp3d *hp3d,
 	const char *host, uint64_t instance);
 /* Takes a plan, if one has arrived, and passes its advice about flows of the latest report to hp3d.

@@ -26,7 +26,7 @@ struct fleet_gather {
 	struct hp3_fleet_addr addr[HP3_FLEET_ADDRS];
 	/* by flow: its values at the last regular report; NULL: none; the caller frees it */
 	json_t *before;
-	char id[HP3_FLEET_FLOWS][HP3_FLOWID_MAX]; /* of the flows of the last report */
+	char id[HP3_FLEET_FLOWS][HP3_FLOWID_MAX]; /* ids of the flows of the last report */
 };
 
 /*
@@ -42,7 +42,7 @@ const char *fleet_gather_asks(const struct fleet_gather *g, unsigned i);
 /* Adds hp3d's paths of an address pair to all flows of the pair in the report. */
 void fleet_gather_pair(const struct fleet_gather *g, json_t *pair, struct hp3_fleet_report *out);
 
-/* Parses an IPv4 or IPv6 address; false: it is not one. */
+/* Parses an IPv4 or IPv6 address; false: the text is not an address. */
 bool fleet_addr_parse(const char *text, struct hp3_fleet_addr *a);
 
 /*
@@ -51,7 +51,7 @@ bool fleet_addr_parse(const char *text, struct hp3_fleet_addr *a);
  */
 struct fleet_severe {
 	uint32_t every_ms; /* 0: never */
-	uint64_t due_ms; /* of the next read */
+	uint64_t due_ms; /* time of the next read */
 	json_int_t since; /* number of the last event read; 0: none */
 	/* value of fleet_hp3d.run when `since` was read. If it has changed, `since` is invalid,
 	 * because a new hp3d numbers its events from 1 again */

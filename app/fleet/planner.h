@@ -32,15 +32,16 @@ struct fleet_planner {
 	struct hp3_fleet *fleet;
 	struct hp3_election election;
 	struct hp3_fleet_plan plan; /* the latest one sent, or received from another planner */
-	uint64_t now_ms; /* of the last hp3_fleet_look() */
+	uint64_t now_ms; /* time of the last hp3_fleet_look() */
 	uint64_t led_since_ms; /* 0: this planner does not lead */
 	uint64_t bad; /* invalid messages; reports of another host than their NATS subject names */
 	uint64_t other_version; /* messages of another version */
-	uint64_t plans, moves; /* sent */
+	uint64_t plans, moves; /* number of plans and moves sent */
 	uint64_t namesakes; /* keep-alives of another planner with this planner's name */
 	uint64_t look_us; /* duration of the last hp3_fleet_look() and hp3_fleet_plan() */
 	struct fleet_past_move recent[FLEET_RECENT];
-	uint64_t n_recent; /* of all time; the latest is recent[(n_recent - 1) % FLEET_RECENT] */
+	/* number of moves ever; the latest is recent[(n_recent - 1) % FLEET_RECENT] */
+	uint64_t n_recent;
 };
 
 /* Runs until a signal ends it. Returns an exit code. */

@@ -172,7 +172,7 @@ struct hp3ctl_tarball;
 
 /* NULL: see errno. EEXIST: the file exists already, and is not overwritten. */
 struct hp3ctl_tarball *hp3ctl_tarball_create(const char *path);
-/* The next three return 0 or a negative errno; -EIO: libarchive gives no reason. */
+/* The next three functions return 0 or a negative errno; -EIO: libarchive gives no reason. */
 int hp3ctl_tarball_add(struct hp3ctl_tarball *a, const char *name, const char *data, size_t len);
 /* Adds the output of a program (stdout and stderr), and its exit code if that is not 0. Kills the
  * program after 10 s, or after 4 MiB of output. If the program cannot be started, the member has

@@ -14,10 +14,10 @@ struct hp3_audit {
 	int fd; /* -1: closed */
 };
 
-/* Creates the file (mode 0640) if it is missing, but not its directory. 0 or a negative errno;
- * -EINVAL: not a regular file. */
+/* Creates the file (mode 0640) if it is missing, but not its directory. Returns 0 or a negative
+ * errno; -EINVAL: not a regular file. */
 int hp3_audit_open(struct hp3_audit *a, const char *path);
-/* Writes one line with its '\n'. 0 or a negative errno. */
+/* Writes one line with its '\n'. Returns 0 or a negative errno. */
 int hp3_audit_write(struct hp3_audit *a, const char *line, size_t len);
 void hp3_audit_close(struct hp3_audit *a);
 
@@ -28,7 +28,7 @@ bool hp3_journal_is_stderr(void);
 
 /*
  * Sends MESSAGE, PRIORITY (syslog(3)), and HP3_NAME for each of the first 30 members of `what`:
- * strings unchanged, other values as JSON. 0 or a negative errno. May block as long as the journal
- * does.
+ * strings unchanged, other values as JSON. Returns 0 or a negative errno. May block as long as the
+ * journal does.
  */
 int hp3_journal_send(int priority, const char *message, const json_t *what);

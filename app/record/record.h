@@ -48,7 +48,8 @@ struct hp3_record_stats {
 	uint64_t written; /* to the audit log */
 	/* lost_rate: above per_second; lost_queue: no room in the queue, or no memory */
 	uint64_t lost_rate, lost_queue;
-	uint64_t lost_disk; /* not written: the log is not open, or the disk did not accept them */
+	/* not written: the log is not open, or the disk did not accept the records */
+	uint64_t lost_disk;
 	int error; /* of the latest access to the log, a negative errno; 0: none */
 	bool off; /* no log is configured */
 };

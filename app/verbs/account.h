@@ -8,8 +8,8 @@
  *
  * If threads post on one queue pair at the same time, the provider's order may differ from the
  * order counted here. Then the completions of these work requests do not prove that earlier work
- * requests are done. The proof is the completion of a later signalled work request, if no other
- * thread was posting with it. The counts of signalled work requests are exact. The sums of bytes
+ * requests are done. The proof is the completion of a later signalled work request that was posted
+ * while no other thread posted. The counts of signalled work requests are exact. The sums of bytes
  * and of all work requests may be wrong if threads post at the same time.
  */
 #include "app/verbs/table.h"
@@ -119,7 +119,7 @@ static inline void hp3v_posting_all(struct hp3v_qp *q, const struct ibv_send_wr 
 	}
 }
 
-/* The provider refused these work requests: removes them from the sums. */
+/* Removes work requests that the provider refused from the sums. */
 static inline void hp3v_unpost(struct hp3v_qp *q, uint64_t wrs, uint64_t bytes)
 {
 	struct hp3_verbs_cell *c = q->cell;
@@ -141,9 +141,9 @@ static inline uint64_t hp3v_gate_increment(uint32_t signalled)
 }
 
 /*
- * The thread leaves the provider's post_send (hp3v_qp.gate). `refused`: number of signalled work
- * requests that the provider did not take. `alone`: no other thread was inside when this one
- * entered.
+ * Makes the thread leave the provider's post_send (hp3v_qp.gate). `refused`: number of signalled
+ * work requests that the provider did not take. `alone`: no other thread was inside when this
+ * thread entered.
  */
 static inline void hp3v_leave(struct hp3v_qp *q, bool alone, uint32_t refused)
 {
@@ -185,7 +185,7 @@ static inline int hp3v_post_counted(struct hp3v_qp *q, struct ibv_qp *qp, struct
 	return error;
 }
 
-/* Ends the sample if entry `newest`, which has completed, is the sampled one or a later one. */
+/* Ends the sample if entry `newest`, which has completed, is the sampled entry or a later entry. */
 void hp3v_sample_seen(struct hp3v_qp *q, uint32_t newest);
 
 /*
@@ -233,7 +233,7 @@ void hp3v_went_wrong(const struct ibv_context *context, uint32_t qpn);
 bool hp3v_is_drained(const struct hp3v_qp *q);
 /*
  * Is no thread inside the provider's post_send, and will the completion of the newest work request
- * cover all before it?
+ * cover all work requests before it?
  */
 bool hp3v_is_closed(const struct hp3v_qp *q);
 /*

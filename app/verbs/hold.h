@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Holds work requests while a queue pair is moved by its RNIC's udp_sport call. The udp_sport call
- * takes effect at once. So earlier work requests must have completed before the call, and later
- * work requests must wait until the call returns.
+ * Holds work requests of a queue pair that moves by the udp_sport call of its RNIC. The udp_sport
+ * call takes effect at once. So earlier work requests must have completed before the call, and
+ * later work requests must wait until the call returns.
  *
  * CLOSING: posts go to the provider, one at a time, until one is signalled. The completion of this
  * signalled work request covers all work requests before it. HELD: this library copies posts, with
@@ -20,7 +20,7 @@
 
 struct hp3v_held_wr {
 	struct ibv_send_wr wr; /* with `ex`: only wr_id, flags and scatter list */
-	bool ex, first; /* ex: posted by extended calls; first: the first one of a section */
+	bool ex, first; /* ex: posted by extended calls; first: the first request of a section */
 	struct hp3v_call call; /* with `ex` */
 };
 
@@ -32,8 +32,8 @@ struct hp3v_held {
 	char *data;
 };
 
-/* A pool for a queue pair of these sizes. NULL: no memory; the queue pair's requests are never
- * held. The caller frees it. */
+/* Allocates a pool for a queue pair of these sizes. The caller frees the pool. NULL: no memory;
+ * then the queue pair's requests are never held. */
 struct hp3v_held *hp3v_held_new(const struct ibv_qp_cap *cap);
 
 /* Begins CLOSING: from now on, posts take the slow path. */
@@ -47,7 +47,7 @@ void hp3v_hold_try(struct hp3v_qp *q);
  * state.
  */
 bool hp3v_hold_release(struct hp3v_qp *q);
-/* The queue pair is destroyed or reset: drops held requests. */
+/* Drops held requests. Call it when the queue pair is destroyed or reset. */
 void hp3v_hold_drop(struct hp3v_qp *q);
 
 /*
@@ -58,8 +58,8 @@ bool hp3v_hold_post(
 	struct hp3v_qp *q, struct ibv_send_wr **wr, struct ibv_send_wr **bad, int *error);
 
 /*
- * For extended calls (wr_ex.c), under the lock from begin to end of a section. Functions that
- * return a pointer return NULL if there is no room.
+ * The next functions are for extended calls (wr_ex.c). The caller holds the lock from begin to end
+ * of a section. Functions that return a pointer return NULL if there is no room.
  */
 /* held plus outstanding requests have reached max_send_wr */
 bool hp3v_held_is_full(const struct hp3v_qp *q);

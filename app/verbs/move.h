@@ -14,7 +14,7 @@
  * error.
  *
  * The library does not move queue pairs that accept READs or ATOMICs, because the path of their
- * responses would change, too (rule 20). With SPORT, the library does not move two more kinds of
+ * responses would also change (rule 20). With SPORT, the library does not move two more kinds of
  * queue pairs. The first kind has no posts and polls through this library: the library cannot hold
  * work requests that bypass it. The second kind belongs to contexts whose provider omits locks.
  *
@@ -23,7 +23,7 @@
 #include "app/verbs/shim.h"
 
 /* Sets the bounds that hp3d sent. If drain_us or hold_us is 0 or above a second, the library uses
- * its default for it. place_us 0: no wait. */
+ * its own default. place_us 0: no wait. */
 void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);
 #define HP3V_PLACE_NS UINT64_C(10000000) /* upper limit of place_us, in ns */
 uint64_t hp3v_move_place_ns(void); /* wait for hp3d's PLACE before RTS */
@@ -31,7 +31,7 @@ uint64_t hp3v_move_longest_ns(void); /* longest move, without RETURNING */
 
 /* Handles a new `want`. */
 void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now);
-/* In RTS, before the first post: sets the port of PLACE. */
+/* Sets the port of PLACE. Call it in RTS, before the first post. */
 void hp3v_move_ready(struct hp3v_qp *q);
 /* Continues a move. */
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now);
@@ -70,7 +70,7 @@ int hp3v_sqd_begin(struct hp3v_qp *q);
  * unexpected state.
  */
 int hp3v_sqd_drained(struct hp3v_qp *q);
-/* Sets the port in state SQD. `now`: before the send queue has drained. */
+/* Sets the port in state SQD. `now`: even before the send queue has drained. */
 int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port, bool now);
 /*
  * Sets state RTS. Then rings the doorbell without a work request, because otherwise Soft-RoCE's

@@ -124,7 +124,7 @@ struct hp3_verbs_cell {
 	uint32_t version;
 	uint32_t generation; /* number of queue pairs that the cell has had, modulo 2^24 */
 	uint32_t qpn, dest_qpn;
-	uint32_t flow_label; /* the application's */
+	uint32_t flow_label; /* the flow label that the application set */
 	uint16_t port; /* UDP source port in use; 0: chosen by the RNIC, and not known */
 	uint8_t state, method, flags, port_num, traffic_class, unused;
 	uint16_t moves;

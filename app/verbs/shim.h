@@ -34,7 +34,7 @@ struct hp3v_real {
 	HP3V_REAL(X)
 #undef X
 };
-/* Looked up once; never NULL, but members may be NULL. */
+/* The functions are looked up once. The result is never NULL, but members may be NULL. */
 const struct hp3v_real *hp3v_real(void);
 
 struct hp3v_key {
@@ -142,7 +142,7 @@ struct hp3v_qp {
 	enum hp3v_hold hold;
 	struct hp3v_held *held;
 	enum hp3v_step step; /* written under lock; atomic, because other threads read it */
-	uint8_t method; /* of the move */
+	uint8_t method; /* method of the move */
 	uint8_t op;
 	uint16_t port; /* UDP source port to which the queue pair moves */
 	uint16_t place; /* port to set with RTS; 0: none */
@@ -155,12 +155,13 @@ struct hp3v_qp {
 	struct ibv_qp_ex *ex, ops;
 	enum hp3v_section section;
 	uint32_t section_from; /* index of the section's first held request */
-	uint32_t built, built_signalled; /* in this section */
+	/* number of requests built in this section, and of signalled ones */
+	uint32_t built, built_signalled;
 	uint64_t built_bytes, op_bytes;
 	bool alone, op_begun, op_signalled;
 
 	struct hp3_verbs_cell own;
-	int index; /* of the shared cell; -1: none */
+	int index; /* index of the shared cell; -1: none */
 	struct hp3v_qp *next, *next_free;
 };
 
@@ -192,11 +193,12 @@ struct hp3v_ctx *hp3v_ctx_adopt(struct ibv_context *context);
 /* Removes the record of a closed context. A later context may have the same address. */
 void hp3v_ctx_forget(struct hp3v_ctx *ctx);
 
-/* Extended completion queues, polled by ibv_start_poll() and ibv_next_poll(). */
+/* The next two functions are for extended completion queues, polled by ibv_start_poll() and
+ * ibv_next_poll(). */
 void hp3v_cq_adopt(struct ibv_cq_ex *cq);
 void hp3v_cq_forget(struct hp3v_cq *c);
 
-/* Functions that replace the provider's in a context's ops. */
+/* Functions that replace the provider's functions in a context's ops. */
 int hp3v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int hp3v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 /* Registers a context's poll_cq for hp3v_poll_cq(). Call it once per context, under hp3v_lock(),

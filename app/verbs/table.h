@@ -64,7 +64,7 @@ static inline struct hp3v_cq *hp3v_cq_of(const struct ibv_cq_ex *cq)
  */
 void hp3v_lock(void);
 void hp3v_unlock(void);
-void hp3v_lock_init(void); /* in a forked child */
+void hp3v_lock_init(void); /* call it in a forked child */
 
 /* False: the table is full. Replaces a record with the same key. */
 bool hp3v_put_qp(struct hp3v_qp *q, const struct ibv_context *context, uint32_t qpn);

@@ -24,10 +24,10 @@ struct hp3_mapped {
 };
 
 /*
- * Opens a file named by the operator; follows symbolic links. Returns 0 if the file fulfils all
- * conditions: a regular file of at most HP3_FILE_BYTES_MAX that belongs to root, is not on FUSE,
- * and that others cannot write. Otherwise returns a negative errno. -ELIBACC: *why names the
- * condition that the file violates.
+ * Opens a file named by the operator; follows symbolic links. The file must be regular, have at
+ * most HP3_FILE_BYTES_MAX bytes, and not be on FUSE. It must belong to root, and must not be
+ * writable by others. Returns 0 or a negative errno. -ELIBACC: the file violates a condition, which
+ * *why names.
  */
 int hp3_file_open(const char *path, struct hp3_file *f, const char **why);
 

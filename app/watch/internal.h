@@ -18,7 +18,7 @@ struct hp3_watch {
 	/* with `library`: processes for whose end the watcher waits */
 	struct hp3_processes *processes;
 	struct hp3_unseen *unseen; /* with `library` and o.discover: see unseen.c */
-	struct ring_buffer *ring; /* of kernel or library */
+	struct ring_buffer *ring; /* ring of the kernel's or the library's watcher */
 	int epoll;
 	const __u64 *lost_records; /* counter of the BPF programs that write the ring */
 	uint64_t lost; /* value of *lost_records at the last notice */
@@ -42,7 +42,7 @@ const char *hp3_watch_bpf_error(int err, bool loading);
 int hp3_watch_kernel_open(struct hp3_watch *w);
 void hp3_watch_kernel_close(struct hp3_watch *w);
 
-/* library.c; likewise. */
+/* library.c. Returns and sets the same as hp3_watch_kernel_open(). */
 int hp3_watch_library_open(struct hp3_watch *w);
 void hp3_watch_library_close(struct hp3_watch_library *l);
 struct hp3_file;
@@ -73,8 +73,8 @@ void hp3_unseen_scan(struct hp3_watch *w);
 /* Entries of a device's GID table in sysfs (Documentation/ABI sysfs-class-infiniband). */
 
 /*
- * Reads an entry. 0; -EINVAL: invalid name of a device, or invalid GID; -EPROTONOSUPPORT: the entry
- * is not for RoCEv2; otherwise the error of reading the files.
+ * Reads an entry. Returns 0; -EINVAL: invalid name of a device, or invalid GID; -EPROTONOSUPPORT:
+ * the entry is not for RoCEv2; otherwise the error of reading the files.
  */
 int hp3_gid_read(
 	const char *sysfs, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
@@ -84,7 +84,7 @@ int hp3_gid_read(
  * and these data may make it die or hang. The second process, the keeper, reads no data of
  * untrusted processes. If the first process ends or hangs, the keeper starts it again. The pause
  * before a start doubles each time, up to a minute. The keeper keeps the capabilities that the
- * first process needs. Both processes end when hp3d does.
+ * first process needs. Both processes end when hp3d ends.
  */
 
 /*
@@ -106,15 +106,15 @@ int hp3_report(int socket, int life, const struct hp3_watch_options *o);
 /*
  * Drops all capabilities (capabilities(7)) of this thread except those needed to start watching
  * (with o->discover, also later). Neither the thread nor a program that the thread executes can get
- * the dropped capabilities back. 0, or negative errno.
+ * the dropped capabilities back. Returns 0, or a negative errno.
  */
 int hp3_confine(const struct hp3_watch_options *o);
 
 /*
  * Call it when watching has started. Without o->discover, drops all capabilities. If the kernel has
  * Landlock, also forbids changes of file systems and execution of programs. With o->discover,
- * changes nothing, because Landlock would forbid the inspection of other processes. 0, or negative
- * errno.
+ * changes nothing, because Landlock would forbid the inspection of other processes. Returns 0, or a
+ * negative errno.
  */
 int hp3_confine_more(const struct hp3_watch_options *o);
 

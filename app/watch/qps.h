@@ -8,7 +8,7 @@
  *
  * Device and QPN name a queue pair: a host uses a QPN of a device only once at a time. A new queue
  * pair with the same name ends the earlier one. With by_process, the process is a part of the name.
- * Exactly one DOWN follows each UP before the next UP. Only RC over RoCEv2 counts.
+ * Exactly one DOWN follows each UP before the next UP. Only reliable connections over RoCEv2 count.
  *
  * Input is not trusted. HP3_QPS_MAX bounds memory; HP3_QPS_OF_USER bounds the number of queue pairs
  * of all processes of one user, except root.
@@ -30,7 +30,8 @@ struct hp3_gid {
 
 struct hp3_qps_hooks {
 	/*
-	 * Gets the GID of a device's port. 0, or negative errno: not RoCEv2, or the device is gone.
+	 * Gets the GID of a device's port. Returns 0, or a negative errno: not RoCEv2, or the
+	 * device is gone.
 	 */
 	int (*gid)(
 		void *ctx, const char *device, unsigned port, unsigned index, struct hp3_gid *out);
@@ -49,8 +50,8 @@ struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks); /* NULL: no m
 void hp3_qps_free(struct hp3_qps *q); /* gives no events */
 
 /*
- * Processes a verbs call. 0; or, if the queue pair cannot be followed: -ENOSPC, -EDQUOT (the user's
- * share is full) or -ENOMEM.
+ * Processes a verbs call. Returns 0; or, if the queue pair cannot be followed: -ENOSPC, -EDQUOT
+ * (the user's share is full) or -ENOMEM.
  */
 int hp3_qps_call(struct hp3_qps *q, const struct hp3_verbs_call *c);
 /* Gives DOWN for all queue pairs that the process set up. */

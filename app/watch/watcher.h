@@ -13,13 +13,13 @@ struct hp3_watcher;
 
 /*
  * Starts hp3-watch. Call it before this process starts threads or drops capabilities. The fields
- * sysfs and dev of *o have no effect. 0, or negative errno after a notice.
+ * sysfs and dev of *o have no effect. Returns 0, or a negative errno after a notice.
  */
 int hp3_watcher_start(const struct hp3_watch_options *o, struct hp3_watcher **out);
 
 /*
- * Waits until the watcher runs, ten seconds at most. 0; -ENOENT: no watcher is available, after a
- * notice; -ETIMEDOUT: the watcher may still start.
+ * Waits until the watcher runs, ten seconds at most. Returns 0; -ENOENT: no watcher is available,
+ * after a notice; -ETIMEDOUT: the watcher may still start.
  */
 int hp3_watcher_wait(struct hp3_watcher *w);
 

@@ -45,7 +45,7 @@ uint64_t hp3d_part_sum(unsigned rail, enum hp3d_part part, size_t offset);
  */
 
 /*
- * cfg must live as long as the process. 0, or a negative errno after a message; hp3d also runs
- * without telemetry.
+ * cfg must live as long as the process. Returns 0, or a negative errno after a message; hp3d also
+ * runs without telemetry.
  */
 int hp3d_telemetry_start(const struct hp3_config *cfg);

@@ -22,8 +22,8 @@
 /* decisions in hp3d's ring; the other ring has a quarter of this number of entries */
 #define HP3D_EVENTS_KEPT 4096u
 
-/* cfg has the rails' names, and must stay valid until hp3d_events_free(). n: decisions that are
- * kept. 0 or -ENOMEM. */
+/* cfg has the rails' names, and must stay valid until hp3d_events_free(). n: number of decisions
+ * that the history keeps. Returns 0 or -ENOMEM. */
 int hp3d_events_init(const struct hp3_config *cfg, uint32_t n);
 void hp3d_events_free(void);
 
@@ -51,7 +51,7 @@ json_t *hp3d_events_fruitless(unsigned rail, unsigned worker, const struct hp3_f
 /*
  * Records events in the audit log and the journal (app/record/record.h). The audit log gets every
  * decision and the events that the decision is based on. The audit log gets no pairings, because
- * they change nothing. The journal gets the actions on flows. In `mode observe`, it gets the
+ * pairings change nothing. The journal gets the actions on flows. In `mode observe`, it gets the
  * actions that hp3d would have taken in `mode on`. The journal also gets changes of the mode, of
  * links, of peers' keys and identities, and of a rail's bypass. Records have the same members as
  * the output of `hp3ctl events`.

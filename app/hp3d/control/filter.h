@@ -36,5 +36,5 @@ json_t *hp3d_filter_read(json_t *req, struct hp3d_filter *f);
 bool hp3d_filter_fits(
 	const struct hp3d_filter *f, const char *id, const struct hp3_flow_info *info);
 
-extern const char *const hp3d_filter_words[]; /* both end with NULL */
+extern const char *const hp3d_filter_words[]; /* both arrays end with NULL */
 extern const char *const hp3d_filter_keys[];

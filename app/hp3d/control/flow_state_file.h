@@ -9,7 +9,7 @@
  * configured. */
 bool hp3d_flow_state_path(const struct hp3_config *cfg, char *path, size_t cap);
 
-/* Takes the reference to `flows`. 0, or a negative errno; the file is then unchanged. */
+/* Takes the reference to `flows`. Returns 0, or a negative errno; the file is then unchanged. */
 int hp3d_flow_state_write(const char *path, json_t *flows);
 
 /*

@@ -47,7 +47,7 @@ struct hp3d_spells {
 	uint32_t n;
 };
 
-/* Room for n flows at least. 0 or -ENOMEM. */
+/* Room for n flows at least. Returns 0 or -ENOMEM. */
 int hp3d_spells_init(struct hp3d_spells *s, uint32_t n);
 void hp3d_spells_free(struct hp3d_spells *s);
 

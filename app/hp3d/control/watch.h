@@ -17,8 +17,8 @@ struct hp3d_watch_stats {
 };
 
 /* Starts the watcher's process. Call it before this process starts threads or drops capabilities.
- * 0, or -1 after a message on stderr: the watcher in [watch] verbs is not available. `cfg` must
- * outlive the watcher. */
+ * Returns 0, or -1 after a message on stderr: the watcher in [watch] verbs is not available. `cfg`
+ * must outlive the watcher. */
 int hp3d_watch_begin(const struct hp3_config *cfg);
 /* Call it when the workers run. Waits until the watcher runs, for a bounded time; returns as
  * hp3d_watch_begin(). */

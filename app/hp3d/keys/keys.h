@@ -7,15 +7,17 @@
  */
 #include "config/config.h"
 
-/* Reads or creates the identity, before there are pipes. 0, or -1 after a message on stderr. */
+/* Reads or creates the identity, before there are pipes. Returns 0, or -1 after a message on
+ * stderr. */
 int hp3d_keys_open(const struct hp3_config *cfg);
 
-/* Starts the thread; pipes must exist until hp3d_keys_stop(). 0, or -1 after a message on
+/* Starts the thread; pipes must exist until hp3d_keys_stop(). Returns 0, or -1 after a message on
  * stderr. */
 int hp3d_keys_start(const struct hp3_config *cfg);
 void hp3d_keys_stop(void);
 
-/* One round of the thread: one X25519 for each pipe that needs one. False: no pipe needs one. */
+/* One round of the thread: computes one X25519 for each pipe that needs one. False: no pipe needs
+ * one. */
 bool hp3d_keys_compute(void);
 
 /* If another host has the same identity as this host, creates a new identity and passes it to all

@@ -62,7 +62,7 @@ unsigned hp3d_bypass_flows_kept(void);
 uint64_t hp3d_bypass_sleep_ns(void);
 /* Call it while the ports still run. The attached BPF programs stay and forward packets. */
 void hp3d_bypass_stop(void);
-/* Detaches the programs from the interfaces of all rails (hp3d --detach): 0 or -1 after a
+/* Detaches the programs from the interfaces of all rails (hp3d --detach). Returns 0, or -1 after a
  * message. */
 int hp3d_bypass_detach(const struct hp3_config *cfg);
 

@@ -21,7 +21,7 @@ struct hp3d_bypass {
 	bool forbidden;
 	uint64_t heartbeat_at, stepped,
 		since; /* latest heartbeat; latest step; begin of the phase */
-	uint64_t homing; /* RUNNING: when moved flows began to return home; 0: they do not */
+	uint64_t homing; /* RUNNING: when moved flows began to return home; 0: they do not return */
 	uint64_t back_at; /* QUIET: do not leave this phase before this time */
 	uint64_t emptied; /* QUIET: when frames were last dropped */
 	bool ready; /* QUIET: the rings are empty, and the engine is being reset */

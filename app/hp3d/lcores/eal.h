@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Starts DPDK's environment abstraction layer (EAL) from the configuration: without hugepages
- * unless configured, the main lcore for the control thread, one more lcore per worker. Lcores may
+ * Starts DPDK's environment abstraction layer (EAL) from the configuration. By default, EAL uses no
+ * hugepages. The main lcore is for the control thread; each worker has one more lcore. Lcores may
  * share CPUs. Several hp3d on a host need different values of [eal] file_prefix.
  */
 #include "config/config.h"
 
-/* 0, or -1 after a message on stderr. `quiet` is for a replay: no PCI devices, no telemetry, and no
- * messages of DPDK except emergencies. */
+/* Returns 0, or -1 after a message on stderr. `quiet` is for a replay: no PCI devices, no
+ * telemetry, and no messages of DPDK except emergencies. */
 int hp3d_eal_init(const struct hp3_config *cfg, unsigned workers, bool quiet);
 
 /* Monotonic nanoseconds from the time-stamp counter. Call it after hp3d_eal_init(). */

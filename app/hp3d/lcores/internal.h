@@ -13,7 +13,8 @@
 #define HP3D_WORKERS_MAX 64u
 #define HP3D_TAGS_MAX    (2u * HP3_CONFIG_RAILS_MAX)
 
-/* ENDED: the worker answers no more calls, and others may read everything that it wrote */
+/* ENDED: the worker answers no more calls, and other threads may read everything that the worker
+ * wrote */
 enum hp3d_call_state {
 	HP3D_CALL_NONE,
 	HP3D_CALL_ASKED,
@@ -80,7 +81,7 @@ struct hp3d_lcores {
 	uint64_t sleep_ns; /* longest sleep of an lcore that has just become idle */
 	/* longest sleep of an lcore that writes heartbeats; UINT64_MAX: no lcore does */
 	uint64_t heartbeat_ns;
-	/* [from][to]: `work` has packets to be handled, `back` packets to be sent. Only with
+	/* [from][to]: `work` has packets to be handled, `back` packets to be sent. Used only with
 	 * several workers. */
 	struct rte_ring *work[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];
 	struct rte_ring *back[HP3D_WORKERS_MAX][HP3D_WORKERS_MAX];
@@ -119,7 +120,7 @@ static inline unsigned hp3d_sender(
 	return r->spreads[!dir] ? worker : (2 * rail + !dir) % hp3d_lcores.n;
 }
 
-/* hp3d_workers_start() without starting any loop. */
+/* As hp3d_workers_start(), but starts no loop. */
 int hp3d_workers_make(const struct hp3_config *cfg);
 /* One round: receive, spread, handle, send. Returns how many packets it received, handled or
  * sent. */

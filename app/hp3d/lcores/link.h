@@ -34,7 +34,7 @@ struct hp3d_link {
 	uint64_t *drops; /* counter of the pipe that feeds the link */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int hp3d_link_init(
 	struct hp3d_link *l, const struct hp3d_egress *egress, uint32_t cap, uint64_t *drops);
 void hp3d_link_free(struct hp3d_link *l); /* frees packets that still wait */

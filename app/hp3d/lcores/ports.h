@@ -45,8 +45,8 @@ bool hp3d_port_is_up(uint16_t port);
 bool hp3d_port_is_gone(uint16_t port);
 
 /*
- * Only one hp3d at a time may use a kernel interface: two would both forward its frames. This file
- * locks interfaces, and finds a free fanout group for net_af_packet.
+ * Only one hp3d at a time may use a kernel interface, because two hp3d would both forward the
+ * interface's frames. This file locks interfaces, and finds a free fanout group for net_af_packet.
  */
 
 /*

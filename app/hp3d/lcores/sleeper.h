@@ -30,17 +30,18 @@ struct hp3d_sleeper {
 	int asleep __rte_cache_aligned;
 } __rte_cache_aligned;
 
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 int hp3d_sleeper_init(struct hp3d_sleeper *s);
 void hp3d_sleeper_free(struct hp3d_sleeper *s);
 /* Adds a queue that the lcore polls. The port must run. */
 void hp3d_sleeper_add(struct hp3d_sleeper *s, uint16_t port, uint16_t queue);
 
-/* Adds a descriptor that is readable when there is work. 0 or a negative errno. */
+/* Adds a descriptor that is readable when there is work. Returns 0 or a negative errno. */
 int hp3d_sleeper_watch(struct hp3d_sleeper *s, int fd);
 
-/* For the owner: prepare to sleep; cancel the preparation; sleep for at most `ns`. True: something
- * ended the sleep early. */
+/* For the owner. hp3d_sleeper_arm() prepares to sleep, and hp3d_sleeper_disarm() cancels the
+ * preparation. hp3d_sleeper_sleep() sleeps for at most `ns`; true: something ended the sleep
+ * early. */
 void hp3d_sleeper_arm(struct hp3d_sleeper *s);
 void hp3d_sleeper_disarm(struct hp3d_sleeper *s);
 bool hp3d_sleeper_sleep(struct hp3d_sleeper *s, uint64_t ns);

@@ -29,7 +29,7 @@ unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_
 int hp3d_worker_call(
 	struct hp3d_worker *w, void (*fn)(struct hp3d_worker *w, void *arg), void *arg);
 
-/* Takes up to n events that the worker has reported; control thread only. Returns how many. */
+/* Takes up to n events that the worker has reported; control thread only. Returns their number. */
 unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *event, unsigned n);
 uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* because the ring was full */
 

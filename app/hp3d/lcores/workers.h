@@ -17,8 +17,8 @@
 #include "app/hp3d/lcores/worker.h"
 #include "config/config.h"
 
-/* Ports must be started; `before` is called after the set-up, before any lcore runs. 0, or -1 after
- * a message on stderr. */
+/* Ports must be started; `before` is called after the set-up, before any lcore runs. Returns 0, or
+ * -1 after a message on stderr. */
 int hp3d_workers_start(const struct hp3_config *cfg, void (*before)(const struct hp3_config *cfg));
 /* Reloadable keys take effect on all lcores, between bursts. False: an lcore did not answer. */
 bool hp3d_workers_reload(const struct hp3_config *cfg);
@@ -26,11 +26,11 @@ bool hp3d_workers_reload(const struct hp3_config *cfg);
 void hp3d_workers_home(uint32_t max_flows);
 
 /*
- * Clean stop. Inline, for at most stop_drain_ms, moved flows return to their home ports, each
- * behind a drain; in verbs mode, flows keep their EVs. Agreements to spray continue until both
- * hosts have ended them, for their lease at most (rule 35). Then packets that are still held leave
- * on their old port, and the lcores end. Meanwhile, calls `poll` (control socket, events). Returns
- * the number of flows that are not on their home ports; 0 in verbs mode.
+ * Clean stop. Inline, moved flows return to their home ports, each behind a drain, for at most
+ * stop_drain_ms. In verbs mode, flows keep their EVs. Agreements to spray continue until both hosts
+ * have ended them, for their lease at most (rule 35). Then packets that are still held leave on
+ * their old port, and the lcores end. Meanwhile, calls `poll` (control socket, events). Returns the
+ * number of flows that are not on their home ports; 0 in verbs mode.
  */
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms));
 /* Frees pipes and queues; ports must be stopped. Returns the number of packet buffers still in use,

@@ -12,8 +12,8 @@
  */
 #include "config/config.h"
 
-/* Ports and workers must run; `cfg` must outlive hp3d_metrics_stop(). 0, or a negative errno after
- * a message on stderr that names the fix. */
+/* Ports and workers must run; `cfg` must outlive hp3d_metrics_stop(). Returns 0, or a negative
+ * errno after a message on stderr that names the fix. */
 int hp3d_metrics_start(const struct hp3_config *cfg);
 /* Call it before workers are freed. Does nothing if the start failed or was never called. */
 void hp3d_metrics_stop(void);

@@ -4,10 +4,10 @@
  * The HTTP server (libmicrohttpd): GET and HEAD of /metrics, one request per connection. It runs in
  * one control thread of DPDK, on CPUs without lcores if there are any.
  *
- * Bounds for all clients: a listener has at most CONNECTIONS at once; others wait in the kernel's
- * backlog. A connection ends after SILENCE_S without data, or after LIFE_MS. A request has at most
- * REQUEST_BYTES. A page of each format is built at most once in FRESH_MS; requests within that time
- * share the page.
+ * Bounds for all clients: a listener has at most CONNECTIONS connections at once; further
+ * connections wait in the kernel's backlog. A connection ends after SILENCE_S without data, or
+ * after LIFE_MS. A request has at most REQUEST_BYTES. A page of each format is built at most once
+ * in FRESH_MS; requests within that time share the page.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@
 /* The page as text that the server frees; false: no memory. Runs in the server's thread. */
 typedef bool hp3d_page_fn(void *arg, bool openmetrics, char **text, size_t *len);
 
-/* listener: n non-blocking listening sockets, which the caller closes. 0 or a negative errno. */
+/* listener: n non-blocking listening sockets, which the caller closes. Returns 0 or a negative
+ * errno. */
 int hp3d_server_start(const int *listener, unsigned n, hp3d_page_fn *page, void *arg);
 void hp3d_server_stop(void);
 

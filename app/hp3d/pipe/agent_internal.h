@@ -20,11 +20,11 @@ struct hp3d_agent {
 	uint64_t change_ns; /* from this time on, send with the first key */
 	/* wait before a change of key for which change_ns is not set yet; 0: none */
 	uint32_t wait_s;
-	struct hp3_probe_key secret; /* of this host's cookies */
+	struct hp3_probe_key secret; /* secret of this host's cookies */
 	struct hp3_heard *heard; /* replay protection for messages of peers */
 	uint64_t sent_stamp_us; /* stamp of the latest message sent */
 	uint16_t port;
-	uint8_t dscp; /* of packets for peers; HP3_DSCP_KEPT: the DSCP of data */
+	uint8_t dscp; /* DSCP of packets for peers; HP3_DSCP_KEPT: the DSCP of data */
 	uint32_t clock_s;
 	hp3d_took_fn *took; /* NULL: these times are not known */
 	void *took_ctx;
@@ -46,7 +46,7 @@ struct hp3d_agent {
 
 /* True: the two ends have a common key. */
 bool hp3d_agent_is_keyed(const struct hp3d_agent *a, const struct hp3_ends *ends);
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 int hp3d_agent_keys_begin(
 	struct hp3d_agent *a, const struct hp3_config *cfg, const char *name, int socket);
 void hp3d_agent_keys_end(struct hp3d_agent *a);
@@ -56,7 +56,7 @@ void hp3d_agent_keys_take(struct hp3d_agent *a, const struct hp3_config *cfg);
 void hp3d_agent_key_begin(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
 /* Call it when a message with a valid tag has arrived from the remote end. */
 void hp3d_agent_key_heard(struct hp3d_agent *a, const struct hp3_ends *ends, uint64_t now);
-/* As hp3d_agent_take(). */
+/* As hp3d_agent_take(), for messages of key agreement. */
 bool hp3d_agent_take_keying(
 	struct hp3d_agent *a, const struct hp3_pkt *pkt, uint64_t now, struct rte_mbuf **answer);
 

@@ -19,7 +19,7 @@ struct hp3d_pipe_out {
 struct hp3d_pipe {
 	struct hp3_engine *engine;
 	size_t engine_size;
-	struct rte_mbuf **held; /* by the engine's handle */
+	struct rte_mbuf **held; /* held packets, by the engine's handle */
 	uint32_t held_peak,
 		unroomed; /* most packets held at once; packets held since hp3d_pipe_make_room() */
 	struct rte_mempool *pool; /* of packet buffers; NULL: holds are not bounded by a pool */

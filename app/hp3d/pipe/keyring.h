@@ -33,8 +33,8 @@ void hp3d_keyring_free(void);
  */
 struct hp3d_identity {
 	struct hp3_identity keys;
-	uint64_t instance; /* of this host since it booted */
-	uint64_t born_us; /* wall clock at that boot */
+	uint64_t instance; /* identifies this boot of the host */
+	uint64_t born_us; /* wall clock at the boot, us */
 };
 
 void hp3d_identity_set(const struct hp3d_identity *id);

@@ -5,8 +5,8 @@
  *
  * With hugepages, the memory comes from DPDK's heap. Without hugepages (the default), that heap has
  * small pages, more than the TLB holds. So hp3d then allocates memory outside that heap, for which
- * the kernel may use transparent hugepages. [eal] memory_mb bounds the memory of tables, and
- * separately that of packet buffers. The same key bounds DPDK's heap.
+ * the kernel may use transparent hugepages. [eal] memory_mb bounds the memory of tables and,
+ * separately, the memory of packet buffers. The same key bounds DPDK's heap.
  *
  * All pages of tables are populated from the start (Linux 5.14), so no packet waits for a page
  * fault.
@@ -26,7 +26,7 @@ enum hp3d_memory_use { HP3D_MEMORY_TABLES, HP3D_MEMORY_BUFFERS, HP3D_MEMORY_USES
 /* At least 64-byte aligned, not initialised. NULL: no memory, or beyond memory_mb. */
 void *hp3d_memory_get(
 	const struct hp3_config *cfg, enum hp3d_memory_use use, size_t size, int socket);
-/* `use` and `size` as given to hp3d_memory_get(). */
+/* `use` and `size`: those given to hp3d_memory_get(). */
 void hp3d_memory_put(void *mem, enum hp3d_memory_use use, size_t size);
 
 /*

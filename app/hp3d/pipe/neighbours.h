@@ -18,7 +18,7 @@
 #define HP3D_NEIGHBOURS_SET 8u
 
 struct hp3d_neighbour {
-	struct hp3_addressing a; /* of packets to this neighbour */
+	struct hp3_addressing a; /* addressing of packets to this neighbour */
 	uint32_t used; /* stamp of the last use, 0: free */
 	bool rc; /* DSCP, ECT and P_Key are from a packet of a reliable connection */
 	bool peer; /* the RNIC has a reliable connection there: it sent requests, or replies */
@@ -30,7 +30,8 @@ struct hp3d_neighbours {
 	uint32_t sets; /* of HP3D_NEIGHBOURS_SET entries */
 	uint32_t stamp;
 	uint64_t seed;
-	struct hp3_addressing last[2]; /* of a reliable connection, by family; TTL 0: none yet */
+	/* latest addressing of a reliable connection, by family; TTL 0: none yet */
+	struct hp3_addressing last[2];
 };
 
 /* Bytes of memory for `pairs` address pairs, at least HP3D_NEIGHBOURS_SET / 2. */

@@ -103,7 +103,8 @@ struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p); /* NULL: there is none 
  */
 void hp3d_pipe_buffers(struct hp3d_pipe *p, struct rte_mempool *pool, unsigned sharers);
 
-/* Set where packets of a direction leave (TX: the network side), and where events go. */
+/* These functions set where packets of a direction leave (TX: the network side), and where events
+ * go. */
 void hp3d_pipe_output(struct hp3d_pipe *p, enum hp3_dir dir, hp3d_send_fn *send, void *ctx);
 void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
 
@@ -121,7 +122,7 @@ int hp3d_pipe_completions(struct hp3d_pipe *p, uint32_t flow,
 	const struct hp3_completions *completions, uint64_t now);
 /* Handles a copy of a CNP that arrived at the RNIC, in any VLAN; ignores other frames. */
 void hp3d_pipe_copy(struct hp3d_pipe *p, const uint8_t *frame, uint32_t len, uint64_t now);
-void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now); /* hp3_qp_place() */
+void hp3d_pipe_place(struct hp3d_pipe *p, uint32_t flow, uint64_t now); /* calls hp3_qp_place() */
 /* mute: hp3d cannot send probes, so the engine requests none, whatever the configuration. */
 void hp3d_pipe_mute(struct hp3d_pipe *p, const struct hp3_config *cfg, bool mute);
 
@@ -131,7 +132,8 @@ void hp3d_pipe_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint16_t n, uint64_t now);
 /* Runs a bounded number of due timers; returns the next deadline, or `now` if more are due. */
 uint64_t hp3d_pipe_tick(struct hp3d_pipe *p, uint64_t now);
-/* These call hp3_command(), hp3_advise() and hp3_qp(), and carry out the resulting actions. */
+/* The next three functions call hp3_command(), hp3_advise() and hp3_qp(), and carry out the
+ * resulting actions. */
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t now);
 int hp3d_pipe_qp(struct hp3d_pipe *p, const struct hp3_qp_event *event, uint64_t now);

@@ -4,8 +4,8 @@
  * Sockets (NUMA nodes) of lcores, ports and memory. A worker's tables, hold queues and rings are on
  * the socket of its CPUs. If these CPUs are on several sockets, the socket of the worker's ports is
  * used. Packet buffers are on the socket of their rail's ports. If these ports are also on several
- * sockets, no socket is chosen for that memory. Numbers are the kernel's; SOCKET_ID_ANY: several,
- * or unknown.
+ * sockets, no socket is chosen for that memory. Socket numbers are those of the kernel.
+ * SOCKET_ID_ANY: several sockets, or an unknown socket.
  */
 #include <stdbool.h>
 #include <stddef.h>

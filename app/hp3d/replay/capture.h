@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The capture that a replay reads and the one that it writes. A packet keeps its timestamp in the
- * private area of its buffer. Functions that fail print why on stderr.
+ * The capture that a replay reads, and the capture that it writes. A packet keeps its timestamp in
+ * the private area of its buffer. Functions that fail print why on stderr.
  */
 #include <pcap/pcap.h>
 
@@ -19,7 +19,7 @@ struct hp3d_replay_capture {
 	pcap_dumper_t *out;
 };
 
-/* 0 or -1. Open the input first. Call hp3d_replay_capture_close() also after a failure. */
+/* Returns 0 or -1. Open the input first. Call hp3d_replay_capture_close() also after a failure. */
 int hp3d_replay_capture_open(struct hp3d_replay_capture *c, const char *path);
 int hp3d_replay_capture_create(struct hp3d_replay_capture *c, const char *path);
 /* 1: a packet, valid until the next call; 0: there is none left; -1: the file is damaged. */
@@ -27,7 +27,7 @@ int hp3d_replay_capture_next(
 	struct hp3d_replay_capture *c, struct pcap_pkthdr **h, const u_char **data);
 /* Does nothing without an output. */
 void hp3d_replay_capture_write(struct hp3d_replay_capture *c, struct rte_mbuf *m);
-/* 0, or -1: not all packets could be written. */
+/* Returns 0, or -1: not all packets could be written. */
 int hp3d_replay_capture_close(struct hp3d_replay_capture *c);
 
 /* Nanoseconds since 1970. */

@@ -67,7 +67,7 @@ struct hp3d_replay_run {
 	bool failed;
 };
 
-/* Makes the pipes for a pass. 0, or -1 after a message. */
+/* Makes the pipes for a pass. Returns 0, or -1 after a message. */
 int hp3d_replay_make_ends(struct hp3d_replay_run *r);
 void hp3d_replay_free_ends(struct hp3d_replay_run *r);
 

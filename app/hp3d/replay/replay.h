@@ -24,5 +24,5 @@ struct hp3d_replay {
 	bool json;
 };
 
-/* 0, or -1 after a message on stderr. Prints a summary on stdout. EAL must run. */
+/* Returns 0, or -1 after a message on stderr. Prints a summary on stdout. EAL must run. */
 int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *r);

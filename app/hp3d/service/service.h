@@ -17,8 +17,9 @@
 void hp3d_service_start(const struct hp3_config *cfg, uint64_t keep);
 
 /*
- * Call it repeatedly, even during a stop. Once each lcore has made a round, it drops capabilities
- * (hp3d_capabilities_drop()), reports the service as ready, and prints one line on stderr.
+ * Call it repeatedly, even during a stop. Once each lcore has made a round, the function drops
+ * capabilities (hp3d_capabilities_drop()), reports the service as ready, and prints one line on
+ * stderr.
  */
 void hp3d_service_pulse(void);
 

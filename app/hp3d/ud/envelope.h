@@ -28,14 +28,14 @@ struct hp3d_ud_route {
 	bool ipv6;
 	uint8_t src[16], dst[16]; /* IPv4: the first four bytes */
 	uint8_t tclass, ttl;
-	uint16_t sport; /* the frame's */
+	uint16_t sport; /* source port of the frame */
 	bool exact; /* the frame probes the path of this port, so no other port may be used */
 	bool probe; /* the frame is a probe, with this id (pack only) */
 	uint32_t id;
 };
 
 /* Returns the length in buf[HP3D_UD_PAYLOAD], or -EINVAL: the frame is not from hp3d. `port`: hp3's
- * own. */
+ * own UDP port. */
 int hp3d_ud_pack(
 	const void *frame, uint32_t len, uint16_t port, struct hp3d_ud_route *route, void *buf);
 

@@ -42,6 +42,6 @@ struct hp3d_ibverbs {
 		struct ibv_gid_entry *entry, uint32_t flags, size_t size);
 };
 
-/* 0, or -1 with the reason in `why`. */
+/* Returns 0, or -1 with the reason in `why`. */
 int hp3d_ibverbs_load(struct hp3d_ibverbs *v, const char *path, char *why, size_t cap);
 void hp3d_ibverbs_unload(struct hp3d_ibverbs *v);

@@ -44,7 +44,7 @@ struct hp3d_ud_peers {
 	struct hp3_engine *engine;
 	struct hp3_hello ours; /* this host's own answer */
 	uint16_t port;
-	struct hp3_probe_key secret; /* of the table's hash */
+	struct hp3_probe_key secret; /* key of the table's hash */
 	/* sockets: `asks` sends questions and answers, `answers` receives questions; -1: none */
 	int asks, answers;
 	int before; /* the previous `asks`, at which answers still arrive; -1: none */
@@ -55,20 +55,20 @@ struct hp3d_ud_peers {
 	uint64_t ticked;
 	uint32_t n, at; /* number of places; next place that a tick looks at */
 	struct hp3d_ud_peer *peer;
-	uint64_t *look; /* by place: no question to this peer is due before this time */
+	uint64_t *look; /* by place: no question to the peer in it is due before this time */
 };
 
 /* Makes room for peers of `pairs` address pairs, at least 4. The caller has set `secret`. 0, or
  * -ENOMEM. */
 int hp3d_ud_peers_make(struct hp3d_ud_peers *p, uint32_t pairs);
-/* 0, or -1 with the reason in `why`. `port`: hp3's own. */
+/* Returns 0, or -1 with the reason in `why`. `port`: hp3's own UDP port. */
 int hp3d_ud_peers_open(
 	struct hp3d_ud_peers *p, uint32_t pairs, uint16_t port, char *why, size_t cap);
 void hp3d_ud_peers_close(struct hp3d_ud_peers *p);
-/* Adds a socket to `epoll`. 0, or -1 and errno. */
+/* Adds a socket to `epoll`. Returns 0, or -1 and errno. */
 int hp3d_ud_peers_watch(struct hp3d_ud_peers *p, int fd);
 
-/* NULL: unknown. */
+/* NULL: the table has no such peer. */
 struct hp3d_ud_peer *hp3d_ud_peers_find(
 	struct hp3d_ud_peers *p, bool ipv6, const uint8_t *local, const uint8_t *remote);
 /* Returns the peer. A new peer replaces the peer of its set for which hp3d has had no frame for the

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * A completion queue: an extended one with the RNIC's timestamps, or a plain one if the RNIC has
- * none, such as Soft-RoCE. It takes one completion at a time, because probes are few.
+ * none, such as Soft-RoCE. hp3d takes one completion at a time, because probes are few.
  */
 #include <stdbool.h>
 #include "app/hp3d/ud/ibverbs.h"
@@ -14,7 +14,7 @@ struct hp3d_ud_queue {
 
 struct hp3d_ud_done {
 	uint64_t wr_id;
-	uint64_t ticks; /* of the RNIC's counter; 0 without stamps */
+	uint64_t ticks; /* timestamp in ticks of the RNIC's counter; 0: no timestamp */
 	uint32_t bytes;
 	unsigned int flags; /* enum ibv_wc_flags */
 	bool good;
@@ -23,7 +23,7 @@ struct hp3d_ud_done {
 /* The device's timestamp counter: its mask and frequency, or 0 and 0. */
 void hp3d_ud_counter_of(struct ibv_context *context, uint64_t *mask, uint64_t *khz);
 
-/* 0, or -1 and errno. `stamps`: fail if there can be no timestamps. */
+/* Returns 0, or -1 and errno. `stamps`: fail if there can be no timestamps. */
 int hp3d_ud_queue_make(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v,
 	struct ibv_context *context, int entries, struct ibv_comp_channel *channel, bool stamps);
 void hp3d_ud_queue_close(struct hp3d_ud_queue *q, const struct hp3d_ibverbs *v);

@@ -33,7 +33,7 @@ struct hp3d_ud_handle {
 	struct ibv_ah *ah; /* NULL: free */
 	uint64_t used;
 	uint8_t dst[16];
-	uint16_t sport; /* LABEL; else 0 */
+	uint16_t sport; /* UDP source port with LABEL; else 0 */
 	uint8_t gid, tclass, ttl;
 };
 
@@ -58,7 +58,7 @@ struct hp3d_ud_rnic {
 	uint64_t looked; /* when the addresses were last read */
 	uint8_t *memory; /* receives of all queue pairs, then sends */
 	uint32_t taken; /* slot of the latest datagram taken, plus 1; 0: none */
-	uint64_t taken_ticks; /* its stamp */
+	uint64_t taken_ticks; /* timestamp of that datagram */
 	struct hp3d_ud_stamps stamps;
 	uint16_t free_send[HP3D_UD_SENDS];
 	uint32_t probe[HP3D_UD_SENDS]; /* by send slot: id of the probe in it */
@@ -66,11 +66,13 @@ struct hp3d_ud_rnic {
 	uint32_t n_free;
 	uint64_t stamp;
 	uint64_t failed; /* sends that completed with an error */
-	uint64_t seed; /* of the hash of address handles, because peers choose ports and DSCP */
+	/* seed of the hash of address handles, because peers choose ports and DSCP */
+	uint64_t seed;
 	struct hp3d_ud_handle handle[HP3D_UD_HANDLES];
 };
 
-/* *r must be zeroed. 0, or -1 with the reason in `why`; call hp3d_ud_rnic_close() in both cases. */
+/* *r must be zeroed. Returns 0, or -1 with the reason in `why`; call hp3d_ud_rnic_close() in both
+ * cases. */
 int hp3d_ud_rnic_open(struct hp3d_ud_rnic *r, const struct hp3d_ibverbs *v,
 	struct ibv_device *device, uint8_t port, uint32_t qkey, char *why, size_t cap);
 void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r);
@@ -79,8 +81,8 @@ void hp3d_ud_rnic_close(struct hp3d_ud_rnic *r);
  * rereads the GIDs, once a second at most. */
 int hp3d_ud_rnic_gid(struct hp3d_ud_rnic *r, bool ipv6, const uint8_t *ip, uint64_t now);
 
-/* 0; -EADDRNOTAVAIL: no queue pair has that port; -ENETUNREACH: no address handle; other errnos:
- * too many outstanding sends, or the RNIC refused the send. */
+/* Returns 0; -EADDRNOTAVAIL: no queue pair has that port; -ENETUNREACH: no address handle; other
+ * errnos: too many outstanding sends, or the RNIC refused the send. */
 int hp3d_ud_rnic_send(struct hp3d_ud_rnic *r, int gid, const struct hp3d_ud_route *route,
 	const struct hp3_hello *peer, const void *buf, uint32_t n);
 

@@ -22,8 +22,8 @@ int hp3d_ud_socket(uint16_t port);
 /* As hp3d_ud_socket(), on a random port below 1024. -1, EACCES: CAP_NET_BIND_SERVICE is missing. */
 int hp3d_ud_socket_privileged(void);
 uint16_t hp3d_ud_socket_port(int fd);
-/* Both return -1 (see errno), or a number of bytes. hp3d_ud_socket_receive() returns 0 for a
- * datagram that is longer than `cap`, or has no local address. */
+/* The next two functions return -1 (see errno), or a number of bytes. hp3d_ud_socket_receive()
+ * returns 0 for a datagram that is longer than `cap`, or has no local address. */
 ssize_t hp3d_ud_socket_receive(int fd, void *buf, size_t cap, struct hp3d_ud_ends *from);
 ssize_t hp3d_ud_socket_send(int fd, const void *buf, size_t n, const struct hp3d_ud_ends *to);
 
@@ -36,7 +36,7 @@ union hp3d_ud_control {
 /* Makes the message leave from this address (IPv4: four bytes). *c must outlive its use. */
 void hp3d_ud_set_source(struct msghdr *m, union hp3d_ud_control *c, bool ipv6, const uint8_t *ip);
 
-/* 0, or -1 and errno. `what`: of the events. */
+/* Returns 0, or -1 and errno. `what`: data of the events. */
 static inline int hp3d_epoll_add(int epoll, int fd, uint32_t events, uint32_t what)
 {
 	struct epoll_event event = {.events = events, .data.u32 = what};

@@ -27,13 +27,13 @@ struct hp3d_ud_traces {
 		}                                                                                  \
 	}
 
-/* Needs CAP_NET_RAW during the call. 0, or -1 and errno: no IPv4 sockets. */
+/* Needs CAP_NET_RAW during the call. Returns 0, or -1 and errno: no IPv4 sockets. */
 int hp3d_ud_traces_open(struct hp3d_ud_traces *t);
 void hp3d_ud_traces_close(struct hp3d_ud_traces *t);
 
 /* Is this frame of the agent a trace, by its hop limit? */
 bool hp3d_ud_is_trace(const void *frame, uint32_t len);
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 int hp3d_ud_traces_send(const struct hp3d_ud_traces *t, const void *frame, uint32_t len);
 /*
  * Writes the next ICMP message of family 0 (IPv4) or 1 (IPv6) as an Ethernet frame. Returns the

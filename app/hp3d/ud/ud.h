@@ -44,8 +44,8 @@ struct hp3d_ud;
 struct hp3d_ud_traces;
 
 /*
- * NULL: probes cannot be sent. A message names the reason, unless [verbs] ibverbs is empty. *traces
- * must outlive the returned object.
+ * Returns NULL if hp3d cannot send probes. A message names the reason, unless [verbs] ibverbs is
+ * empty. *traces must outlive the returned object.
  */
 struct hp3d_ud *hp3d_ud_open(
 	const struct hp3_config *cfg, struct hp3d_pipe *p, const struct hp3d_ud_traces *traces);

@@ -18,8 +18,8 @@ struct hp3d_copies {
 
 typedef void hp3d_copy_fn(void *ctx, const uint8_t *frame, uint32_t len);
 
-/* `names`: interfaces separated by commas; empty: none. 0, or -1 after a message that names the
- * fix. */
+/* `names`: interfaces separated by commas; empty: none. Returns 0, or -1 after a message that names
+ * the fix. */
 int hp3d_copies_open(struct hp3d_copies *c, const char *names);
 void hp3d_copies_close(struct hp3d_copies *c);
 /* Descriptor of interface i: readable when frames have arrived. */

@@ -16,7 +16,7 @@
 /* Bounds of one scan of an application: queue pairs that begin or end, and queue pairs sampled. */
 #define HP3D_VERBS_CHANGES 64u
 #define HP3D_VERBS_SAMPLED 1024u
-/* per application: number of cells with the latest commands that hp3d stores */
+/* size of `asked`, the cells with the latest commands of an application */
 #define HP3D_VERBS_ASKED  64u
 #define HP3D_VERBS_SERVED 4u /* most hellos and closed connections that one poll handles */
 
@@ -26,17 +26,17 @@
 struct hp3d_verbs_cell_state {
 	struct hp3_qp_event qp; /* as the application reported it */
 	uint32_t flow; /* HP3_NO_FLOW: not in the engine */
-	uint32_t pair; /* index of the address pair; valid while `flow` is */
+	uint32_t pair; /* index of the address pair; valid while `flow` is valid */
 	uint32_t generation;
 	bool refused; /* hp3d has refused the queue pair in `qp` of this generation */
 	bool suspended; /* the engine has suspended the queue pair */
 	uint8_t asked; /* enum hp3_verbs_op: command that the application has not answered yet */
-	uint16_t seq; /* of the newest command */
+	uint16_t seq; /* sequence number of the newest command */
 	uint16_t failed; /* errno of the latest failed move; 0: none */
 	uint32_t samples; /* latency_count at the last sample */
 	uint64_t posted, done; /* bytes at the last sample */
 	uint64_t posted_wrs, done_wrs;
-	const uint16_t *ports; /* the only ports that can be probed; NULL: all can */
+	const uint16_t *ports; /* the only ports that can be probed; NULL: no such list */
 	uint32_t n_ports;
 	uint64_t settle_at; /* do not move the queue pair to one of `ports` before this time */
 	/* hp3d_verbs_settle() need not move the queue pair: the port is in `ports`, the port cannot
@@ -44,7 +44,7 @@ struct hp3d_verbs_cell_state {
 	bool settled;
 	uint64_t rate_at, rate_done, rate;
 	struct hp3_least least;
-	uint8_t rnic_port; /* port_news.h */
+	uint8_t rnic_port; /* the RNIC's port in the table of port_news.h */
 	uint16_t at; /* index in `active` */
 };
 
@@ -126,7 +126,7 @@ bool hp3d_verbs_has_share(
 	const struct hp3d_verbs_mode *b, unsigned shim, const struct hp3_qp_event *qp);
 
 /* hello.c: takes over the shared memory and the bell of an application, and sends `welcome` to the
- * application. 0; -EAGAIN: no hello yet; or another negative errno. */
+ * application. Returns 0; -EAGAIN: no hello yet; or another negative errno. */
 int hp3d_verbs_take_hello(struct hp3d_verbs_shim *s, const struct hp3_verbs_welcome *welcome);
 /* Frees the place of an application: unmaps the memory, and closes bell and socket. */
 void hp3d_verbs_release(struct hp3d_verbs_shim *s);

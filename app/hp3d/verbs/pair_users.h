@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * How many queue pairs each user has in each address pair, and in how many address pairs each user
- * has queue pairs. This is a hash table and a list of users. The hash has a random seed, because
- * users choose addresses and their order. Single-threaded.
+ * Counts the queue pairs of each user in each address pair, and the address pairs in which each
+ * user has queue pairs. The counts are in a hash table and a list of users. The hash has a random
+ * seed, because users choose addresses and their order. Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,10 +29,11 @@ struct hp3d_pair_users {
 	struct hp3d_pair_user user[HP3D_PAIR_USERS];
 };
 
-/* Room for `qps` queue pairs of HP3D_PAIR_USERS users. 0, or -ENOMEM. */
+/* Room for `qps` queue pairs of HP3D_PAIR_USERS users. Returns 0, or -ENOMEM. */
 int hp3d_pair_users_open(struct hp3d_pair_users *p, uint32_t qps, uint64_t seed);
 void hp3d_pair_users_close(struct hp3d_pair_users *p);
-/* Adds a queue pair of the user to the counts; removes one that has ended. */
+/* hp3d_pair_users_add() counts a queue pair of the user. hp3d_pair_users_drop() removes one that
+ * has ended from the counts. */
 void hp3d_pair_users_add(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
 void hp3d_pair_users_drop(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);
 /* Address pairs in which the user has queue pairs. */

@@ -18,13 +18,13 @@ struct hp3d_port_news {
 	struct {
 		char device[64];
 		unsigned number;
-		int fd; /* of the counter */
+		int fd; /* descriptor of the counter */
 		uint64_t cnps;
 		uint64_t cnps_at; /* when the counter last grew, ns; 0: never; atomic */
 	} ports[HP3D_PORT_NEWS_MAX];
 	uint32_t n;
 	uint64_t read_at;
-	uint64_t newest; /* of all cnps_at; atomic */
+	uint64_t newest; /* latest of all cnps_at; atomic */
 };
 
 /* `sysfs`: where class/infiniband is. Ports without such a counter are left out. */

@@ -47,7 +47,7 @@ struct hp3d_verbs_counters {
 #define X(field, help) uint64_t field;
 	HP3D_VERBS_COUNTERS(X)
 #undef X
-	uint64_t shims, qps; /* now */
+	uint64_t shims, qps; /* at present */
 };
 
 struct hp3d_verbs_mode;
