@@ -4,10 +4,10 @@
  * NATS (core, no JetStream) for hp3-fleet and hp3d. libnats is loaded at run time. Only programs
  * that open a connection need libnats.
  *
- * libnats's threads maintain a connection. They try to reconnect without limit. Messages published
- * while there is no connection are dropped, because they would be outdated on arrival. A connection
- * does not receive its own messages. Subscribed functions run on a thread of libnats, one at a time
- * for each subscription.
+ * libnats's threads maintain a connection. After an error, these threads try to reconnect without
+ * limit. Messages published while there is no connection are dropped, because they would be
+ * outdated on arrival. A connection does not receive its own messages. Subscribed functions run on
+ * a thread of libnats, one at a time for each subscription.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,11 +6,11 @@
  * from port to port ("direct"), whether hp3d runs or not. A third program (the gate) drops frames
  * that hp3d sends too late.
  *
- * Invariant: each frame is forwarded once, by hp3d or direct. The frames of a flow stay in order
- * when hp3d starts, or stops cleanly. An hp3d that dies or hangs loses the frames that it holds,
- * and does not send them late. With AF_PACKET sockets, the gate drops late frames. With AF_XDP
- * sockets, hp3d itself checks, just before sending, that it still may send. A frame is still late
- * if hp3d is descheduled in the few microseconds between this check and the sending.
+ * Invariant: each frame is forwarded once, either by hp3d or direct. The frames of a flow stay in
+ * order when hp3d starts, or stops cleanly. An hp3d that dies or hangs loses the frames that it
+ * holds, and does not send them late. With AF_PACKET sockets, the gate drops late frames. With
+ * AF_XDP sockets, hp3d itself checks, just before sending, that it still may send. A frame is still
+ * late if hp3d is descheduled in the few microseconds between this check and the sending.
  *
  * This module calls no other module, and depends on neither DPDK nor the configuration. One thread
  * calls the functions that open, attach and close. The thread that handles a port's frames may call
@@ -40,7 +40,8 @@ struct hp3_bypass_options {
 	uint64_t stale_ns; /* age of the owner's heartbeat at which frames go direct */
 	uint32_t frame_max; /* longer frames go direct */
 	uint16_t own_port; /* UDP port of datagrams between hp3ds */
-	/* true: the port receives answers of switches to traces; false: packets of the RNIC */
+	/* true: the port receives answers of switches to traces; false: the port receives packets
+	 * of the RNIC */
 	bool from_network;
 	bool by_xdp; /* the driver is net_af_xdp, with the program of hp3_bypass_xdp_door() */
 	/* computes the same as hp3_icrc_sport_weight() */

@@ -30,7 +30,7 @@ void hp3d_clients_close(struct hp3d_clients *a);
  * owner. Beyond these bounds, a new client takes the place of a guest. That guest belongs to the
  * same user, or to the user with the most places. A client of the owner loses its place only to
  * another client of the owner, after HP3D_PLACES_IDLE_MS without a request. Of several candidates,
- * hp3d closes the one whose last complete request is the oldest.
+ * the client whose last complete request is the oldest loses its place.
  */
 #define HP3D_PLACES_EACH    16u
 #define HP3D_PLACES_OWN     8u

@@ -13,7 +13,7 @@ struct hp3_port {
 	const struct hp3_config_rail *rail;
 	const char *side; /* "rnic", "net" */
 	const char *devargs;
-	char driver[32]; /* of DPDK, such as net_af_packet */
+	char driver[32]; /* driver of DPDK, such as net_af_packet */
 	bool af_packet;
 	bool named; /* devargs name a kernel interface */
 	bool unknown; /* the kernel did not report whether this interface exists */
@@ -35,15 +35,15 @@ struct hp3_port {
  * also reads. */
 struct hp3_rdma_port {
 	char device[64];
-	char driver[32]; /* of the device: mlx5_core, bnxt_en ...; "rxe": Soft-RoCE */
+	char driver[32]; /* driver of the device: mlx5_core, bnxt_en and so on; "rxe": Soft-RoCE */
 	char firmware[64];
 	unsigned number;
 	bool active, ethernet;
 	char state[32];
 	unsigned roce_v2; /* number of RoCE v2 addresses */
 	char address[64]; /* first RoCE v2 address that is not link-local; if none: the last */
-	char netdev[IFNAMSIZ]; /* interface of the first RoCE v2 address that has one */
-	int cnp_dscp; /* of the CNPs that this port sends; -1: not known */
+	char netdev[IFNAMSIZ]; /* interface of the first RoCE v2 address that has an interface */
+	int cnp_dscp; /* DSCP of the CNPs that this port sends; -1: not known */
 	char cnp_file[128]; /* the driver's file with cnp_dscp */
 };
 

@@ -28,9 +28,9 @@ struct fleet_spine_path {
 
 /*
  * hosts: n names in the order of the ring; the first host follows the last host. crosses[i]: host i
- * and the next host are below different leaves. spine_path[i * rings + k], zeroed by the caller:
- * path of ring k from host i to the next host; zero if both hosts are below one leaf. Returns an
- * exit code; prints errors.
+ * and the next host are below different leaves. spine_path[i * rings + k]: path of ring k from host
+ * i to the next host; zero if both hosts are below one leaf. The caller has zeroed spine_path.
+ * Returns an exit code; prints errors.
  */
 int fleet_rings(const struct fleet_config *cfg, const char *const *hosts, const bool *crosses,
 	uint32_t n, unsigned rings, struct fleet_spine_path *spine_path);

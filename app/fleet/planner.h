@@ -31,7 +31,7 @@ struct fleet_planner {
 	struct hp3_bus *bus;
 	struct hp3_fleet *fleet;
 	struct hp3_election election;
-	struct hp3_fleet_plan plan; /* the latest one sent, or received from another planner */
+	struct hp3_fleet_plan plan; /* the latest plan sent, or received from another planner */
 	uint64_t now_ms; /* time of the last hp3_fleet_look() */
 	uint64_t led_since_ms; /* 0: this planner does not lead */
 	uint64_t bad; /* invalid messages; reports of another host than their NATS subject names */

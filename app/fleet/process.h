@@ -24,11 +24,12 @@ int fleet_ended(const struct hp3_bus *bus, const struct fleet_config *cfg);
 enum fleet_exit { FLEET_DONE, FLEET_FAILED, FLEET_USAGE, FLEET_UNREACHABLE };
 
 /*
- * hp3-fleet agent: runs on each host, with hp3d. It reads flows from hp3d's control socket and
- * reports them on NATS. It is a separate process, so that its faults do not affect hp3d. For hp3d,
- * it is a client of the control socket, and may be a member of [control] group. With [agent] advice
- * = on, it passes advice of plans to hp3d (apply.h). Without it, the agent subscribes to nothing.
- * Its reports then lack HP3_FLEET_CAN_MOVE, so planners move no flow of the host.
+ * hp3-fleet agent runs on each host, with hp3d. The agent reads flows from hp3d's control socket
+ * and reports the flows on NATS. The agent is a separate process, so that its faults do not affect
+ * hp3d. For hp3d, the agent is a client of the control socket, and may be a member of [control]
+ * group. With [agent] advice = on, the agent passes advice of plans to hp3d (apply.h). Without
+ * advice = on, the agent subscribes to nothing. Its reports then lack HP3_FLEET_CAN_MOVE, so
+ * planners move no flow of the host.
  */
 
 /* Runs until a signal ends it, or NATS refuses this user. Returns an exit code. */

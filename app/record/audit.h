@@ -2,9 +2,9 @@
 #pragma once
 /*
  * A file to which whole lines are appended. A line that was written only in part is removed again,
- * so a full disk leaves no partial line. When hp3_audit_write() returns 0, the kernel has the line:
- * the line survives the end of the process, but not a power failure within the next seconds. The
- * functions may block as long as the disk does. Call them from one thread.
+ * so a full disk leaves no partial line. When hp3_audit_write() returns 0, the kernel has the line.
+ * The line then survives the end of the process, but not a power failure within the next seconds.
+ * The functions may block as long as the disk does. Call them from one thread.
  */
 #include <jansson.h>
 #include <stdbool.h>

@@ -55,8 +55,8 @@ static inline void hp3v_max(uint32_t *at, uint32_t value)
 		;
 }
 
-/* Two threads may handle the post and the completion of one work request, hence the atomic
- * accesses. */
+/* The accesses are atomic, because two threads may handle the post and the completion of one work
+ * request. */
 static inline void hp3v_set(uint64_t *at, uint64_t value)
 {
 	__atomic_store_n(at, value, __ATOMIC_RELAXED);

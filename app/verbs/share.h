@@ -7,7 +7,7 @@
  * the memory and an eventfd (hp3d's bell), and passes their descriptors. To make hp3d read the
  * cells, the shim writes to the eventfd. To make the shim read the cells, hp3d sends a byte on the
  * socket. hp3d does not use an eventfd for this, because an eventfd that the application made could
- * block hp3d. When either side ends, the socket closes.
+ * block hp3d. When one of the two sides ends, the socket closes.
  *
  * hp3d writes only `want` of a cell; the shim writes all other fields. hp3d does not trust the
  * shim's fields, because an application may write any value. Integers are in the host's byte order.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The parts of a watcher. watch.c combines the parts; common.c has functions for all of them. One
+ * The parts of a watcher. watch.c combines the parts; common.c has functions for all parts. One
  * epoll descriptor covers all event sources; each source has a tag.
  */
 #include <bpf/libbpf.h>

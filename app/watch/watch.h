@@ -9,9 +9,9 @@
  * There are two watchers, both with BPF programs. The kernel's watcher (fentry and fexit on
  * ib_core) sees every queue pair of the host, and processes cannot deceive it. The library's
  * watcher (uprobes on libibverbs) is for kernels without fentry, or verbs drivers that bypass
- * ib_core. It sees only processes that use a watched copy of libibverbs, and does not verify their
- * calls. A notice names each missing prerequisite once. hp3d pairs all other connections by their
- * packets (connection management, challenges).
+ * ib_core. The library's watcher sees only processes that use a watched copy of libibverbs, and
+ * does not verify their calls. A notice names each missing prerequisite once. hp3d pairs all other
+ * connections by their packets (connection management, challenges).
  *
  * One thread calls these functions, and none of them blocks. Two kinds of queue pairs have no UP
  * event: those set up before the watcher started, and those that stay in RTR (they only respond).
@@ -27,12 +27,13 @@ enum hp3_watch_by { HP3_BY_NONE, HP3_BY_KERNEL, HP3_BY_LIBRARY };
 
 struct hp3_watch_event {
 	struct hp3_qp_event qp; /* for the engine; DOWN has the same addresses as UP */
-	/* CLOCK_MONOTONIC: during the call; for the end of a process: when it was detected */
+	/* CLOCK_MONOTONIC, read during the call; for the end of a process, read when the watcher
+	 * detected it */
 	uint64_t time_ns;
 	uint32_t pid;
 	uint32_t rq_psn; /* first PSN that the peer will send */
 	uint32_t mtu; /* path MTU, bytes */
-	uint8_t port; /* of the device */
+	uint8_t port; /* port of the device */
 	char device[64]; /* RDMA device, such as mlx5_0 */
 };
 

@@ -27,8 +27,8 @@
 int hp3d_events_init(const struct hp3_config *cfg, uint32_t n);
 void hp3d_events_free(void);
 
-/* Adds an event. wall_ns: its time, by the wall clock. Also records decisions in the journal and
- * the audit log (hp3d_record_decision()). */
+/* Adds an event. wall_ns: time of the event, by the wall clock. Also records decisions in the
+ * journal and the audit log (hp3d_record_decision()). */
 void hp3d_events_add(const struct hp3d_event *e, uint64_t wall_ns);
 uint64_t hp3d_events_last(void); /* number of the newest entry; 0: none yet */
 

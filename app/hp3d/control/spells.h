@@ -2,16 +2,16 @@
 #pragma once
 /*
  * Events that are no decisions: rounds of probes that found no better path, severe congestion, and
- * searches that ended without a move. A flow may have such events for hours. A later decision may
- * be based on such events. For example, a failover is based on three rounds in which the path in
- * use lost its probe.
+ * searches that ended without a move. A flow may have events of these kinds for hours. A later
+ * decision may be based on them. For example, a failover is based on three rounds in which the path
+ * in use lost its probe.
  *
  * So hp3d stores the latest HP3D_SPELL_LAST of these events per flow, and only counts older ones.
  * When a decision is based on stored events, the history (events.h) also gets these events.
  *
- * A spell is a series of such events of one flow. The history gets its 1st, 2nd, 4th, 8th and so on
- * event of each kind, as samples. A spell ends with a decision about the flow, or after a minute
- * without such events.
+ * A spell is a series of events of these kinds, of one flow. From a spell, the history gets the
+ * 1st, 2nd, 4th, 8th and so on event of each kind, as samples. A spell ends with a decision about
+ * the flow, or after a minute without events of these kinds.
  *
  * The memory has a fixed size. If there is no room for a flow, hp3d replaces the record with the
  * oldest event in the flow's hash set. Control thread only.

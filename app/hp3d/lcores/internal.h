@@ -107,8 +107,8 @@ static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, u
 }
 
 /* Returns the worker that sends packets of this direction after `worker` has handled them; *queue
- * is the Tx queue. If the port has a queue for each worker, `worker` sends them itself. Otherwise,
- * the worker that receives from that port sends them. */
+ * is the Tx queue. If the port has a queue for each worker, this is `worker` itself. Otherwise, it
+ * is the worker that receives from that port. */
 static inline unsigned hp3d_sender(
 	unsigned worker, unsigned rail, enum hp3_dir dir, uint16_t *queue)
 {

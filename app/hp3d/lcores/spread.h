@@ -13,8 +13,8 @@
  * NIC does not parse, an ICMP error, a driver that ignores the set-up.) If no NIC spreads packets,
  * hp3d uses a seeded hash.
  *
- * The NIC's hash is linear: an attacker who chooses addresses can find many that map to one worker,
- * whatever the key is. The seeded hash prevents this.
+ * The NIC's hash is linear: an attacker who chooses addresses can find many addresses that map to
+ * one worker, whatever the key is. The seeded hash prevents this.
  *
  * The map is set up before the lcores run. Later it is only read.
  */

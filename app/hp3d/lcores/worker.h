@@ -2,9 +2,9 @@
 #pragma once
 /*
  * A worker is one data lcore. A worker owns one pipe (engine, hold queues, counters) per rail; no
- * other thread accesses these pipes. Other threads have two ways only to reach a worker:
- * hp3d_worker_call() runs a function on the worker between two bursts, and any thread may read
- * single counters.
+ * other thread accesses these pipes. Other threads reach a worker in two ways only. They run a
+ * function on the worker between two bursts (hp3d_worker_call()), or they read single counters at
+ * any time.
  */
 #include "app/hp3d/pipe/event.h"
 

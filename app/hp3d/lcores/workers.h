@@ -2,7 +2,7 @@
 #pragma once
 /*
  * This module runs pipes on lcores: it starts DPDK (eal.h) and the ports, and has the loop and the
- * sleep of an lcore. It calls pipes; its caller handles their events.
+ * sleep of an lcore. The module calls pipes, and its caller handles the events of the pipes.
  *
  * A single worker polls all ports and sends directly. With several workers, a worker that has a
  * whole rail polls the ports of that rail and sends directly. The ports of other rails are shared:
@@ -34,6 +34,6 @@ void hp3d_workers_home(uint32_t max_flows);
  */
 unsigned hp3d_workers_stop(const struct hp3_config *cfg, void (*poll)(int timeout_ms));
 /* Frees pipes and queues; ports must be stopped. Returns the number of packet buffers still in use,
- * without those of rails with net_af_xdp. It is 0 unless there is a leak. */
+ * without those of rails with net_af_xdp. The number is 0 unless there is a leak. */
 unsigned hp3d_workers_free(void);
 uint64_t hp3d_workers_tx_drops(void);

@@ -7,7 +7,7 @@
  * server.h serves the page. Only main calls this module.
  *
  * The module runs in its own thread. The thread only reads single counters of lcores and of the
- * control thread. It waits for no lcore, and takes no lock that a packet could wait for. It
+ * control thread. The thread waits for no lcore, and takes no lock that a packet could wait for. It
  * continues when lcores or the control thread hang.
  */
 #include "config/config.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * An agent sends and receives hp3d's own packets: probes and their answers, traces and the ICMP
- * messages that answer them, messages about sprayed queue pairs, the NAK after a failover, CNPs.
- * Each pipe has one agent, on the pipe's lcore. An agent takes buffers from a small pool of its
- * own, so probing never takes a buffer from the traffic.
+ * An agent sends and receives hp3d's own packets. These are probes and their answers, traces and
+ * the ICMP messages that answer traces, messages about sprayed queue pairs, the NAK after a
+ * failover, and CNPs. Each pipe has one agent, on the pipe's lcore. An agent takes buffers from a
+ * small pool of its own, so probing never takes a buffer from the traffic.
  *
  * An agent's packet has the same link-layer address, VLAN tags and so on as the local host's own
  * packets to that address (neighbours.h). Packets for the peer's hp3d or RNIC that probe no path
  * have their own class of service (ppp.answer_dscp). The agent cannot send to an address to which
- * the host never sent anything; it counts such packets.
+ * the host never sent anything; the agent counts packets to such an address.
  *
  * Messages have authentication tags if the two hosts have a common key (probes/tag.h). The key is
  * the probe_key of all hosts, or a key on which the two hosts agreed (agent_keys.c). Without a key,
@@ -50,8 +50,8 @@ struct hp3d_agent_counters {
 
 struct hp3d_agent;
 
-/* Number of address pairs for which tables of peers have room: max_pairs rounded up to a power of
- * two, at least 1,024 and at most 1,048,576. */
+/* Number of address pairs for which tables of peers have room. The number is max_pairs rounded up
+ * to a power of two, at least 1,024 and at most 1,048,576. */
 static inline uint32_t hp3d_agent_pairs(const struct hp3_config *cfg)
 {
 	uint32_t n = 1u << 10;

@@ -30,7 +30,7 @@ struct hp3d_ud_route {
 	uint8_t tclass, ttl;
 	uint16_t sport; /* source port of the frame */
 	bool exact; /* the frame probes the path of this port, so no other port may be used */
-	bool probe; /* the frame is a probe, with this id (pack only) */
+	bool probe; /* the frame is a probe, and `id` is its id (set by hp3d_ud_pack() only) */
 	uint32_t id;
 };
 

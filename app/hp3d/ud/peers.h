@@ -30,7 +30,8 @@ struct hp3d_ud_peer {
 	bool used, ipv6;
 	uint8_t local[16], remote[16]; /* IPv4: the first four bytes */
 	struct hp3_hello answer; /* n is 0: no answer yet */
-	uint64_t nonce; /* of the question that has no answer yet; 0: no such question */
+	/* nonce of the question that has no answer yet; 0: there is no such question */
+	uint64_t nonce;
 	uint64_t asked, due; /* times of the newest question and of the next one */
 	uint64_t answered; /* when the latest answered question was sent */
 	uint64_t wanted; /* when hp3d last had a frame to send to this peer */
@@ -51,7 +52,7 @@ struct hp3d_ud_peers {
 	uint64_t changed;
 	int epoll; /* polls all sockets; their data is `event` */
 	uint32_t event;
-	bool plain; /* hp3d may not bind privileged ports, and uses unprivileged ones */
+	bool plain; /* hp3d may not bind privileged ports, and uses unprivileged ports */
 	uint64_t ticked;
 	uint32_t n, at; /* number of places; next place that a tick looks at */
 	struct hp3d_ud_peer *peer;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A completion queue: an extended one with the RNIC's timestamps, or a plain one if the RNIC has
- * none, such as Soft-RoCE. hp3d takes one completion at a time, because probes are few.
+ * A completion queue: an extended queue with the RNIC's timestamps, or a plain queue if the RNIC
+ * has no timestamps, such as Soft-RoCE. hp3d takes one completion at a time, because probes are
+ * few.
  */
 #include <stdbool.h>
 #include "app/hp3d/ud/ibverbs.h"

@@ -49,8 +49,8 @@ struct hp3d_ud_stamps {
 	} probe[HP3D_UD_STAMPED];
 };
 
-/* `mask` and `khz` as the device reports them; implausible values count as no counter, as does
- * zeroed memory. */
+/* `mask` and `khz` as the device reports them; with implausible values, or in zeroed memory, there
+ * is no counter. */
 void hp3d_ud_stamps_init(struct hp3d_ud_stamps *s, uint64_t mask, uint64_t khz);
 static inline bool hp3d_ud_stamps_are_there(const struct hp3d_ud_stamps *s)
 {

@@ -6,10 +6,11 @@
  * hash the datagram like the queue pairs' own data. The pipe uses this module as its output and
  * input, instead of DPDK ports. Agent and engine do not depend on this module.
  *
- * The module needs libibverbs, an RNIC whose UDP source ports hp3d can choose (rnic.h), memory that
- * may be registered, hp3's UDP port, and access to /dev/infiniband. If hosts agree on keys, it also
- * needs a UDP port below 1024 (CAP_NET_BIND_SERVICE); otherwise, peers do not reply. If one of
- * these is missing, hp3d prints which one, and continues without probes.
+ * The module needs an RNIC whose UDP source ports hp3d can choose (rnic.h), and memory that may be
+ * registered. It also needs libibverbs, hp3's UDP port, and access to /dev/infiniband. If hosts
+ * agree on keys, the module also needs a UDP port below 1024 (CAP_NET_BIND_SERVICE); otherwise,
+ * peers do not reply. If one of these is missing, hp3d prints which one, and continues without
+ * probes.
  *
  * Only the lcore of the pipe calls this module; any thread may read counters.
  */
@@ -54,7 +55,7 @@ void hp3d_ud_close(struct hp3d_ud *u); /* harmless with NULL */
 /*
  * Call it when the local RNIC has a queue pair between these addresses, with this traffic class.
  * Asks the peer's hp3d for its queue pairs, and begins to agree on a key. Call it again every
- * HP3D_UD_MEET_S seconds while there is such a queue pair.
+ * HP3D_UD_MEET_S seconds while the queue pair exists.
  */
 #define HP3D_UD_MEET_S 60u
 void hp3d_ud_meet(struct hp3d_ud *u, const struct hp3_ends *ends, uint8_t tclass, uint64_t now);

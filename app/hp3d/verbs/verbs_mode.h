@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module handles the queue pairs of applications that have loaded libhp3verbs.so. hp3d sees
- * none of their packets. Each application reports in shared memory what its queue pairs do
+ * This module handles the queue pairs of applications that have loaded libhp3verbs.so. hp3d sees no
+ * packets of these queue pairs. Each application reports in shared memory what its queue pairs do
  * (app/verbs/share.h), and carries out moves. The pipe's engine makes the same decisions as for an
  * inline rail. This module passes the engine's SUSPEND, MOVE and RESUME to the application.
  *
@@ -18,7 +18,7 @@
  * has, the less often hp3d scans all of them. The cost of one application does not depend on the
  * queue pairs of other applications.
  *
- * The main thread calls hp3d_verbs_watch(). It calls hp3d_verbs_open() and hp3d_verbs_fd()
+ * The main thread calls hp3d_verbs_watch(). It also calls hp3d_verbs_open() and hp3d_verbs_fd()
  * before the pipe's lcore starts, and hp3d_verbs_close() after the lcore has ended. Only the lcore
  * calls the other functions; any thread may read counters.
  */
