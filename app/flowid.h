@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include "roce/tags.h"
 
-#define HP3_FLOWID_RAIL_MAX 16u /* with NUL; as struct hp3_config_rail */
-#define HP3_FLOWID_MAX      136u /* with NUL; the longest is 128 */
+#define HP3_FLOWID_RAIL_MAX 16u /* with NUL; the same size as in struct hp3_config_rail */
+#define HP3_FLOWID_MAX      136u /* with NUL; the longest name has 128 characters */
 
 struct hp3_flowid {
 	char rail[HP3_FLOWID_RAIL_MAX];

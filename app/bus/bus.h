@@ -19,7 +19,7 @@ struct hp3_bus;
 
 struct hp3_bus_options {
 	const char *servers; /* URLs, separated by commas */
-	const char *name; /* of this client, for the server's logs */
+	const char *name; /* name of this client, for the server's logs */
 	/* In the next members, "" or NULL: none. */
 	const char *credentials; /* file with a user's JWT and seed */
 	const char *nkey, *nkey_seed; /* public key, and the file with its seed */

@@ -57,7 +57,7 @@ struct hp3_doctor {
 	const struct hp3_host *host;
 	const char *file; /* path of the configuration */
 	const struct hp3_config *cfg; /* NULL: the file could not be read */
-	const struct hp3_config_errors *errors; /* in the configuration; may be NULL */
+	const struct hp3_config_errors *errors; /* errors in the configuration; may be NULL */
 	const struct hp3_drawn *drawn; /* from a running hp3d */
 	unsigned n_drawn;
 

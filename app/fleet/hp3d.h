@@ -14,7 +14,7 @@
 #define FLEET_HP3D_WHY    192u
 
 struct fleet_hp3d {
-	const char *path; /* of the socket */
+	const char *path; /* path of the socket */
 	struct hp3_line line; /* begins with an fd of -1; call hp3_line_close() at the end */
 	unsigned run; /* number of the connection; a new connection may be to another hp3d */
 	char why[FLEET_HP3D_WHY]; /* reason and fix of the last failed call */

@@ -11,7 +11,7 @@
 #define HP3CTL_CELL_MAX 128u
 
 struct hp3ctl_column {
-	const char *name; /* for --sort */
+	const char *name; /* name for --sort */
 	const char *title;
 	int width; /* < 0: left-aligned */
 	bool number; /* sorted with the largest on top */

@@ -29,7 +29,7 @@ struct hp3ctl_command {
 	const char *details; /* further lines, each ends with '\n'; NULL: none */
 	int (*run)(struct hp3ctl *ctl); /* an enum hp3ctl_exit */
 	const struct hp3ctl_use *uses; /* ends with an entry without help; NULL: none */
-	const char *const *words; /* of TAKES_WORD; ends with NULL */
+	const char *const *words; /* words for TAKES_WORD; ends with NULL */
 	enum hp3ctl_takes takes;
 	bool optional;
 	bool offline; /* the caller of run() does not connect to hp3d; run() may connect */
@@ -48,7 +48,7 @@ struct hp3ctl_option_row {
 
 extern const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX];
 extern const struct hp3ctl_use
-	hp3ctl_common[]; /* of every command; ends with an entry without help */
+	hp3ctl_common[]; /* options of every command; ends with an entry without help */
 
 const struct hp3ctl_command *hp3ctl_command(const char *name); /* NULL: none has it */
 uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT() of all options */

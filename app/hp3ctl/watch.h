@@ -12,7 +12,7 @@ struct hp3ctl_view {
 	json_t *decisions; /* flow id -> its last event */
 	json_int_t since; /* number of the last event in `decisions` */
 	char mode[16];
-	char error[HP3CTL_ERROR_MAX]; /* of the last read; "": none */
+	char error[HP3CTL_ERROR_MAX]; /* error of the last read; "": none */
 	unsigned sort; /* column */
 	bool reverse;
 	char filter[HP3CTL_FILTER_MAX], typed[HP3CTL_FILTER_MAX];

@@ -50,7 +50,7 @@ struct hp3_record_stats {
 	uint64_t lost_rate, lost_queue;
 	/* not written: the log is not open, or the disk did not accept the records */
 	uint64_t lost_disk;
-	int error; /* of the latest access to the log, a negative errno; 0: none */
+	int error; /* negative errno of the latest access to the log; 0: none */
 	bool off; /* no log is configured */
 };
 struct hp3_record_stats hp3_record_stats(void);

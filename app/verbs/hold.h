@@ -19,9 +19,9 @@
 #define HP3V_HELD_MAX 256u
 
 struct hp3v_held_wr {
-	struct ibv_send_wr wr; /* with `ex`: only wr_id, flags and scatter list */
+	struct ibv_send_wr wr; /* with `ex`: only wr_id, flags and scatter list are used */
 	bool ex, first; /* ex: posted by extended calls; first: the first request of a section */
-	struct hp3v_call call; /* with `ex` */
+	struct hp3v_call call; /* used only with `ex` */
 };
 
 /* Requests are valid even after `count` was lowered, until the next request is added. */

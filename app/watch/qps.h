@@ -43,7 +43,7 @@ struct hp3_qps_hooks {
 	 * the earlier queue pair.
 	 */
 	bool by_process;
-	uint64_t seed; /* of the hash tables: random and secret */
+	uint64_t seed; /* seed of the hash tables: random and secret */
 };
 
 struct hp3_qps *hp3_qps_create(const struct hp3_qps_hooks *hooks); /* NULL: no memory */

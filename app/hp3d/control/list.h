@@ -19,13 +19,13 @@
 
 struct hp3d_place {
 	unsigned rail, worker;
-	uint32_t index; /* of the next record */
+	uint32_t index; /* index of the next record */
 };
 
 struct hp3d_list {
 	uint32_t records; /* table size per rail and worker, unused records included */
 	void *items; /* memory for `room` items, which one step fills */
-	size_t size; /* of an item */
+	size_t size; /* size of an item */
 	unsigned room;
 	/* On the worker: copies record `index` to *item. False: the record is not in the list. */
 	bool (*take)(const struct hp3_engine *e, uint32_t index, uint64_t now, void *item,

@@ -24,7 +24,7 @@ void hp3d_mode_changed(void);
 /* Unless the mode is on, returns moved flows to their home ports. Call it regularly. */
 void hp3d_mode_poll(void);
 
-enum hp3_policy_mode hp3d_mode(void); /* in effect; any thread may ask */
+enum hp3_policy_mode hp3d_mode(void); /* mode in effect; any thread may ask */
 const char *hp3d_mode_by(void); /* its source: configuration, operator */
 
 /* Answers the request "mode": sets the mode, if the request has one, and returns it. */

@@ -24,7 +24,7 @@
 struct hp3d_kept {
 	uint64_t seq; /* number; 0: none yet */
 	uint64_t sample; /* number of the same event among the samples; 0: not a sample */
-	uint32_t nth; /* of a sample: its position in the spell, by kind; otherwise 0 */
+	uint32_t nth; /* position of a sample in the spell, by kind; 0: not a sample */
 	uint64_t wall_ns; /* its time, by the wall clock (app/record/record.h) */
 	struct hp3d_event e;
 };
@@ -35,7 +35,7 @@ struct hp3d_spell {
 	uint64_t key; /* rail, worker, index of the flow there; 0: unused */
 	uint32_t rqpn;
 	bool won; /* the latest round found a better path; the result is not known yet */
-	uint64_t t_ns; /* of the latest event */
+	uint64_t t_ns; /* time of the latest event */
 	uint32_t nth[HP3D_SPELL_KINDS]; /* events of this spell */
 	uint64_t fruitless[HP3_CAUSE_MAX]; /* rounds without a better path, as counted here */
 	uint32_t n_last; /* last[0 .. n_last - 1], oldest first */

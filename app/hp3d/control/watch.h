@@ -10,9 +10,9 @@
 #include "config/config.h"
 
 struct hp3d_watch_stats {
-	uint64_t up, down; /* passed to an engine */
-	uint64_t refused; /* by a full table, or by a worker that did not answer */
-	uint64_t no_rail; /* of a device that no rail claims */
+	uint64_t up, down; /* events passed to an engine */
+	uint64_t refused; /* events refused by a full table, or by a worker that did not answer */
+	uint64_t no_rail; /* events of a device that no rail claims */
 	uint64_t ends; /* times that the watcher's process died or hung, and was started again */
 };
 

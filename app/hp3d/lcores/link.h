@@ -23,7 +23,8 @@ struct hp3d_egress {
 	struct rte_ring *ring; /* NULL: to the port */
 	struct hp3d_sleeper *reader;
 	uint16_t tag; /* mbuf.port for the reader */
-	struct hp3d_bypass *bypass; /* of the rail, or NULL; decides whether packets may leave */
+	/* bypass of the rail, or NULL; decides whether packets may leave */
+	struct hp3d_bypass *bypass;
 	uint64_t *bypassed; /* counts packets that may not leave */
 };
 

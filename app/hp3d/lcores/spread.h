@@ -29,7 +29,7 @@ struct rte_eth_dev_info;
 struct hp3d_spread {
 	uint32_t workers;
 	uint32_t table; /* entries of owner, a power of two; 0: no NIC spreads */
-	uint64_t key[2]; /* of the seeded hash */
+	uint64_t key[2]; /* key of the seeded hash */
 	/* hash of each byte of the XOR of the addresses' 16-bit words */
 	uint16_t low[256], high[256];
 	uint8_t owner[HP3D_SPREAD_TABLE_MAX];

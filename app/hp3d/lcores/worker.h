@@ -31,7 +31,7 @@ int hp3d_worker_call(
 
 /* Takes up to n events that the worker has reported; control thread only. Returns their number. */
 unsigned hp3d_worker_events(struct hp3d_worker *w, struct hp3d_event *event, unsigned n);
-uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* because the ring was full */
+uint64_t hp3d_worker_events_lost(const struct hp3d_worker *w); /* lost because the ring was full */
 
 /* How a worker spent its time since its start, by rounds of its loop. */
 struct hp3d_worker_time {

@@ -22,7 +22,7 @@ struct hp3d_pipe {
 	struct rte_mbuf **held; /* held packets, by the engine's handle */
 	uint32_t held_peak,
 		unroomed; /* most packets held at once; packets held since hp3d_pipe_make_room() */
-	struct rte_mempool *pool; /* of packet buffers; NULL: holds are not bounded by a pool */
+	struct rte_mempool *pool; /* pool of packet buffers; NULL: no pool bounds the holds */
 	unsigned sharers;
 	struct hp3d_agent *agent; /* NULL: hp3d sends no packets of its own (replay) */
 	uint64_t learnt; /* number of flows ever created, at the time when neighbours were last

@@ -27,7 +27,7 @@ struct hp3d_neighbour {
 
 struct hp3d_neighbours {
 	struct hp3d_neighbour *n;
-	uint32_t sets; /* of HP3D_NEIGHBOURS_SET entries */
+	uint32_t sets; /* number of sets of HP3D_NEIGHBOURS_SET entries */
 	uint32_t stamp;
 	uint64_t seed;
 	/* latest addressing of a reliable connection, by family; TTL 0: none yet */

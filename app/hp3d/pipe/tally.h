@@ -11,7 +11,7 @@
  */
 #include "engine/event.h"
 
-#define HP3D_BUCKETS 24u /* with a bound: 1 us .. 8.4 s */
+#define HP3D_BUCKETS 24u /* buckets that have a bound: 1 us to 8.4 s */
 
 struct hp3d_histogram {
 	uint64_t bucket[HP3D_BUCKETS + 1];

@@ -10,7 +10,7 @@ struct rte_mbuf;
 
 struct hp3d_replay_stamp {
 	struct timeval ts;
-	uint32_t len; /* on the wire; the file may have less */
+	uint32_t len; /* length on the wire; the file may have less */
 };
 
 struct hp3d_replay_capture {

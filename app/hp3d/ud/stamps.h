@@ -38,13 +38,13 @@ enum hp3d_ud_timing {
 };
 
 struct hp3d_ud_stamps {
-	uint64_t mask; /* of the counter: 2^n - 1; 0: there is no counter */
+	uint64_t mask; /* mask of the counter, 2^n - 1; 0: there is no counter */
 	uint64_t khz;
 	uint64_t distrusted; /* no stamp is used before this time */
 	struct {
 		uint32_t id;
 		bool used, has_left;
-		uint64_t posted; /* ns */
+		uint64_t posted; /* time, ns */
 		uint64_t left; /* ticks */
 	} probe[HP3D_UD_STAMPED];
 };

@@ -94,9 +94,9 @@ struct hp3d_verbs_mode {
 	struct hp3_verbs_welcome welcome;
 	uint64_t poll_ns, due, now; /* now: time of the latest poll */
 	uint32_t max_flows, max_pairs;
-	struct hp3d_verbs_owner *owners; /* by flow */
+	struct hp3d_verbs_owner *owners; /* one per flow */
 	struct hp3d_pair_users pair_users;
-	struct hp3d_verbs_pair *pairs; /* by address pair */
+	struct hp3d_verbs_pair *pairs; /* one per address pair */
 	struct hp3d_claims claims;
 	struct hp3d_verbs_counters c;
 	struct hp3d_verbs_shim shims[HP3D_VERBS_SHIMS];

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define HP3D_PORT_NEWS_MAX 32u /* ports */
-#define HP3D_PORT_UNKNOWN  0u /* of a queue pair: not looked up yet */
+#define HP3D_PORT_UNKNOWN  0u /* the port of a queue pair is not looked up yet */
 
 struct hp3d_port_news {
 	struct {

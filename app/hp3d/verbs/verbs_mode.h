@@ -25,7 +25,7 @@
 #include "app/hp3d/pipe/pipe.h"
 #include "app/verbs/share.h"
 
-#define HP3D_VERBS_RAIL  "verbs" /* in the names of flows */
+#define HP3D_VERBS_RAIL  "verbs" /* name of the rail in the names of flows */
 #define HP3D_VERBS_SHIMS 64u /* applications at a time */
 #define HP3D_VERBS_CELLS (HP3D_VERBS_SHIMS * HP3_VERBS_CELLS)
 
