@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The name of a flow as operators see it: RAIL[.VLAN[.INNER]]/LOCAL-REMOTE/0xQPN, for example
- * rail0/10.9.0.1-10.9.0.2/0x00001c or rail0.100/fd00::1-fd00::2/0x000011. VLAN is the id of the
- * outer tag, INNER the id of the inner tag. An 802.1ad tag has an "s" before its id, as in
+ * The name of a flow as operators see it. Its form is RAIL[.VLAN[.INNER]]/LOCAL-REMOTE/0xQPN, for
+ * example rail0/10.9.0.1-10.9.0.2/0x00001c or rail0.100/fd00::1-fd00::2/0x000011. VLAN is the id of
+ * the outer tag, INNER the id of the inner tag. An 802.1ad tag has an "s" before its id, as in
  * rail0.s100.20/10.9.0.1-10.9.0.2/0x00001c. LOCAL is the host that hp3d serves. QPN: the
  * destination QPN of the packets that LOCAL sends. A name has no comma, blank or shell character.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Makes all strings in an answer of another program plain text (base/plain.h), so that terminals,
- * files and commands get only plain text. Removes members whose key is not plain text: no answer of
- * hp3 has such a member. `j` may be NULL.
+ * Makes all strings in an answer of another program plain text (base/plain.h). Terminals, files and
+ * commands then get only plain text. Removes members whose key is not plain text: no answer of hp3
+ * has such a member. `j` may be NULL.
  */
 #include <jansson.h>
 #include <stdlib.h>

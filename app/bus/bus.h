@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * NATS (core, no JetStream) for hp3-fleet and hp3d. libnats is loaded at run time. Only programs
- * that open a connection need libnats.
+ * NATS (core, no JetStream) for hp3-fleet and hp3d. The library libnats is loaded at run time. Only
+ * programs that open a connection need libnats.
  *
  * libnats's threads maintain a connection. After an error, these threads try to reconnect without
  * limit. Messages published while there is no connection are dropped, because they would be

@@ -16,7 +16,7 @@ struct hp3_bypass {
 	unsigned n_sockets;
 	/*
 	 * PACKET_QDISC_BYPASS as the driver set it on AF_PACKET sockets. With this option, frames
-	 * also bypass the gate
+	 * also bypass the gate.
 	 */
 	int past_qdisc;
 	uint64_t xdp_lost; /* frames lost by the AF_XDP socket, counted so far */

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * Finds problems of this host or its configuration that keep hp3 from working, or from working
- * well. checks.def is the table of checks. A check is a small function that reports findings, each
+ * well. The table of checks is checks.def. A check is a small function that reports findings, each
  * with its fix: a command, or a change of the configuration. hp3ctl doctor runs all checks. hp3d
  * runs the checks marked START before it opens a port. hp3d --check-config runs the checks marked
  * CONFIG.

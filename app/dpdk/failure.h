@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module makes messages for failed calls of DPDK. `err` is rte_errno, or the negated return
- * value of the call; rte_strerror() handles errors of errno and of DPDK. The module calls no other
- * module.
+ * This module makes messages for failed calls of DPDK. The argument `err` is rte_errno, or the
+ * negated return value of the call; rte_strerror() handles errors of errno and of DPDK. The module
+ * calls no other module.
  */
 
 /*

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * The columns of tables of flows (commands flows and watch), for display and --sort. Also computes
- * the rates of flows, which need two reads.
+ * the rates of flows from two reads.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct hp3ctl_column {
 
 /* The first column is the flow's id. An entry without a name ends the array. */
 extern const struct hp3ctl_column hp3ctl_columns[];
-const char *hp3ctl_column_name(unsigned i); /* NULL after the last */
+const char *hp3ctl_column_name(unsigned i); /* NULL after the last column */
 unsigned hp3ctl_column(const char *name); /* the name must exist */
 
 /* The cell as text; "-" if the value is not known. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The table of commands and their options. --help, the parser and completion use the table; the
+ * The table of commands and their options. The parser, --help and completion use the table; the
  * test hp3ctl/commands compares hp3ctl(1) with it. A new command needs a row, rows for its options,
  * a handler (hp3ctl.h), and a paragraph of the manual.
  */

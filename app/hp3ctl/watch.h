@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* State of `hp3ctl watch`. watch.c reads data from hp3d and handles keys; screen.c draws. */
+/* State of `hp3ctl watch`. The file watch.c reads data from hp3d and handles keys; screen.c
+ * draws. */
 #include "app/hp3ctl/columns.h"
 #include "app/hp3ctl/hp3ctl.h"
 

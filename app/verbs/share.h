@@ -42,7 +42,7 @@ struct hp3_verbs_welcome {
 	uint32_t accepted;
 	uint32_t drain_us; /* longest wait for outstanding work; the shim also has its own bounds */
 	uint32_t hold_us; /* longest time between DRAINED and hp3d's next command */
-	uint32_t place_us; /* longest wait for PLACE before a queue pair becomes RTS; 0: none */
+	uint32_t place_us; /* longest wait for PLACE before a queue pair enters RTS; 0: none */
 };
 
 enum hp3_verbs_state {
@@ -56,7 +56,7 @@ enum hp3_verbs_state {
 enum hp3_verbs_method {
 	HP3_VERBS_NONE, /* the RNIC refused all methods */
 	HP3_VERBS_SQD, /* RTS -> SQD -> SQD with a new flow label -> RTS */
-	HP3_VERBS_SPORT, /* work requests held, then <provider>dv_modify_qp_udp_sport */
+	HP3_VERBS_SPORT, /* hold work requests, then call <provider>dv_modify_qp_udp_sport */
 };
 
 #define HP3_VERBS_RESPONDS                                                                         \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * An extended call that posts a work request. hp3v_call_provider() makes the call. The function is
- * inline: for a constant operation, only the call remains in the code.
+ * An extended call that posts a work request. The function hp3v_call_provider() makes the call. It
+ * is inline: for a constant operation, only the call remains in the code.
  */
 #include "app/verbs/shim.h"
 

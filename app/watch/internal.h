@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The parts of a watcher. watch.c combines the parts; common.c has functions for all parts. One
- * epoll descriptor covers all event sources; each source has a tag.
+ * The parts of a watcher. The file watch.c combines the parts, and common.c has functions for all
+ * parts. One epoll descriptor covers all event sources; each source has a tag.
  */
 #include <bpf/libbpf.h>
 #include "app/watch/qps.h"

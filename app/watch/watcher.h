@@ -2,8 +2,9 @@
 #pragma once
 /*
  * hp3d's side of hp3-watch, which runs the watcher (watch.h) in a process of its own, with only the
- * capabilities that it needs. hp3d checks the messages of hp3-watch (message.h). If hp3-watch dies
- * or hangs, it is started again (hp3_keep()); meanwhile, hp3d pairs flows by packets alone.
+ * capabilities that it needs. This side checks the messages of hp3-watch (message.h). If the
+ * watching process of hp3-watch dies or hangs, hp3-watch starts that process again (hp3_keep()).
+ * Meanwhile, hp3d pairs flows by packets alone.
  *
  * One thread calls these functions. Only hp3_watcher_wait() and hp3_watcher_stop() block.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The history for `hp3ctl events`. *Fruitless* events led to no decision: rounds without a better
- * path, severe congestion, searches without a move (spells.h). Fruitless events are frequent. The
- * history has two rings, so that fruitless events do not push out decisions. One ring has decisions
- * and the events that they are based on. The other ring has samples of fruitless events. Both rings
- * number their entries from one counter (1, 2, 3, ...), which gives one order.
+ * The history for `hp3ctl events`. Events are *fruitless* if they led to no decision: rounds
+ * without a better path, severe congestion, searches without a move (spells.h). Fruitless events
+ * are frequent. The history has two rings, so that fruitless events do not push out decisions. One
+ * ring has decisions and the events that they are based on. The other ring has samples of fruitless
+ * events. Both rings number their entries from one counter (1, 2, 3, ...), which gives one order.
  *
  * When hp3d makes a decision, the events that it is based on get their numbers first. Then the
  * decision gets the next number. So no entry appears later with a lower number. A reader that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Answers request lines:
+ * Answers request lines. A request, and the two forms of its answer:
  *     {"cmd":"flows","after":NEXT,"limit":100}
  *     {"v":1,"ok":true,"data":...,"next":NEXT}  or {"v":1,"ok":false,"error":{"code","text","fix"}}
  *

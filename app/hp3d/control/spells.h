@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Events that are no decisions: rounds of probes that found no better path, severe congestion, and
- * searches that ended without a move. A flow may have events of these kinds for hours. A later
- * decision may be based on them. For example, a failover is based on three rounds in which the path
- * in use lost its probe.
+ * Events that are not decisions. There are three kinds: rounds of probes that found no better path,
+ * severe congestion, and searches that ended without a move. A flow may have events of these kinds
+ * for hours. A later decision may be based on them. For example, a failover is based on three
+ * rounds in which the path in use lost its probe.
  *
  * So hp3d stores the latest HP3D_SPELL_LAST of these events per flow, and only counts older ones.
  * When a decision is based on stored events, the history (events.h) also gets these events.

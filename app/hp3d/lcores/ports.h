@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The two ports of each rail. hp3d creates the ports from devargs, with any PMD. The ports are
+ * The two ports of each rail. With any PMD, hp3d creates the ports from devargs. The ports are
  * promiscuous, because their packets have the addresses of other hosts. With several lcores, a port
  * has an Rx and a Tx queue for every lcore if its NIC can spread packets by their addresses
  * (spread.h). Otherwise, the port has one Rx and one Tx queue. If a port of a rail cannot spread

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Builds a page of metrics: families in the order of the table, each with its samples, in
- * OpenMetrics 1.0.0 or Prometheus' text format 0.0.4. The formats differ in the names in TYPE and
- * HELP: OpenMetrics names a counter without _total. They also differ in UNIT, in the type of an
- * info, and in the last line.
+ * Builds a page of metrics. A page has families in the order of the table, each with its samples.
+ * Its format is OpenMetrics 1.0.0 or Prometheus' text format 0.0.4. The formats differ in the names
+ * in TYPE and HELP: OpenMetrics names a counter without _total. They also differ in UNIT, in the
+ * type of an info, and in the last line.
  *
  * A family without samples is not on the page. After an allocation fails, hp3d_page_end() returns
  * false.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * How hp3d addresses its own packets. hp3d has no routes, and sends no ARP requests. Instead, hp3d
- * copies link-layer addresses, VLAN tags, DSCP, ECT and P_Key from an earlier packet. The earlier
- * packet is the latest one that the local RNIC (or its host) sent to the same address.
+ * How hp3d addresses its own packets. Routes and ARP requests are not used. Instead, hp3d copies
+ * link-layer addresses, VLAN tags, DSCP, ECT and P_Key from an earlier packet. The earlier packet
+ * is the latest one that the local RNIC (or its host) sent to the same address.
  *
  * The table has twice as many entries as there may be address pairs, in sets. In a full set, a new
  * entry replaces the least recently used entry of the lowest rank. Addresses with which the RNIC

@@ -2,10 +2,10 @@
 #pragma once
 /*
  * Sockets (NUMA nodes) of lcores, ports and memory. A worker's tables, hold queues and rings are on
- * the socket of its CPUs. If these CPUs are on several sockets, the socket of the worker's ports is
- * used. Packet buffers are on the socket of their rail's ports. If these ports are also on several
- * sockets, no socket is chosen for that memory. Socket numbers are those of the kernel.
- * SOCKET_ID_ANY: several sockets, or an unknown socket.
+ * the socket of its CPUs. If these CPUs are on several sockets, hp3d uses the socket of the
+ * worker's ports. Packet buffers are on the socket of their rail's ports. If these ports are also
+ * on several sockets, hp3d chooses no socket for that memory. Socket numbers are those of the
+ * kernel. SOCKET_ID_ANY: several sockets, or an unknown socket.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module makes hp3d a service of the host. hp3d notifies the service manager when packets
- * pass, when hp3d reloads, and when hp3d stops (sd_notify(3), if $NOTIFY_SOCKET is set). With a
- * watchdog ($WATCHDOG_USEC), hp3d also reports that it works. The report means: the main thread
- * runs, and every lcore made a round of its loop within half of the watchdog's time. This module
- * calls functions of the lcores to read the times of their latest rounds.
+ * This module makes hp3d a service of the host. The module notifies the service manager when
+ * packets pass, when hp3d reloads, and when hp3d stops (sd_notify(3), if $NOTIFY_SOCKET is set).
+ * With a watchdog ($WATCHDOG_USEC), hp3d also reports that it works. The report means: the main
+ * thread runs, and every lcore made a round of its loop within half of the watchdog's time. This
+ * module calls functions of the lcores to read the times of their latest rounds.
  *
  * Main thread only.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The UD queue pairs of hp3d on other hosts. hp3d sends a peer a question, and the peer's hp3d
- * names its queue pairs in an answer (probes/hello.h; peers.c). peer_table.c has the table of
- * peers.
+ * The UD queue pairs of hp3d on other hosts. To learn the queue pairs of a peer, hp3d sends the
+ * peer a question. The peer's hp3d names its queue pairs in an answer (probes/hello.h; peers.c).
+ * The table of peers is in peer_table.c.
  *
  * hp3d sends questions from a separate socket. If a peer does not answer, hp3d gives this socket
  * another port, once a second at most. The new port may select another path. Questions from other

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * A completion queue: an extended queue with the RNIC's timestamps, or a plain queue if the RNIC
- * has no timestamps, such as Soft-RoCE. hp3d takes one completion at a time, because probes are
- * few.
+ * has no timestamps, such as Soft-RoCE. The caller takes one completion at a time, because probes
+ * are few.
  */
 #include <stdbool.h>
 #include "app/hp3d/ud/ibverbs.h"

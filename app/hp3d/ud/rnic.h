@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A port of an RNIC, with hp3d's UD queue pairs, their buffers, and the port's addresses. hp3d
- * chooses the UDP source port of a datagram in one of two ways:
+ * A port of an RNIC, with hp3d's UD queue pairs, their buffers, and the port's addresses. The UDP
+ * source port of a datagram is chosen in one of two ways:
  *
  *     LABEL   by the flow label of the address handle: any of 16,384 ports (mlx5)
  *     HASHED  by the queue pair, because the RNIC hashes its QPN: one port each (Soft-RoCE)

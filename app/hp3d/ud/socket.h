@@ -15,8 +15,8 @@ struct hp3d_ud_ends {
 };
 
 /*
- * Opens a socket for IPv6 and IPv4; if the kernel has no IPv6, for IPv4. Port 0: any. -1: see
- * errno.
+ * Opens a socket for IPv6 and IPv4; if the kernel has no IPv6, only for IPv4. Port 0: any port. -1:
+ * see errno.
  */
 int hp3d_ud_socket(uint16_t port);
 /* As hp3d_ud_socket(), on a random port below 1024. -1, EACCES: CAP_NET_BIND_SERVICE is missing. */
@@ -33,7 +33,7 @@ union hp3d_ud_control {
 	char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
 };
 
-/* Makes the message leave from this address (IPv4: four bytes). *c must outlive its use. */
+/* Makes the message leave from this address (IPv4: four bytes). *c must outlive the use of *m. */
 void hp3d_ud_set_source(struct msghdr *m, union hp3d_ud_control *c, bool ipv6, const uint8_t *ip);
 
 /* Returns 0, or -1 and errno. `what`: data of the events. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * How long a probe was on the wire, by the RNIC's completion timestamps (ibv_create_cq_ex(),
+ * How long a probe was on the wire. The RNIC's completion timestamps show this (ibv_create_cq_ex(),
  * IBV_WC_EX_WITH_COMPLETION_TIMESTAMP). The stamps of the probe's departure and of its answer's
  * arrival are ticks of one counter, so delays in this host's software do not count.
  *

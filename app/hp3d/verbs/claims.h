@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Claims: the local queue pairs (address and QPN) that applications have reported. hp3d refuses a
- * second claim to a queue pair. The claims are in a hash table, because applications can cause any
+ * Claims: the local queue pairs (address and QPN) that applications have reported. A second claim
+ * to a queue pair is refused. The claims are in a hash table, because applications can cause any
  * number of look-ups. The hash has a random seed, because applications choose the keys.
  * Single-threaded.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Types and functions that the files of this module share. verbs_mode.c decides when hp3d serves
- * each application. Above the functions of each other file, a comment names the file. */
+/* Types and functions that the files of this module share. The file verbs_mode.c decides when hp3d
+ * serves each application. Above the functions of each other file, a comment names the file. */
 #include <sys/types.h>
 #include "app/control/socket.h"
 #include "app/hp3d/verbs/verbs_mode.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module handles the queue pairs of applications that have loaded libhp3verbs.so. hp3d sees no
- * packets of these queue pairs. Each application reports in shared memory what its queue pairs do
- * (app/verbs/share.h), and carries out moves. The pipe's engine makes the same decisions as for an
- * inline rail. This module passes the engine's SUSPEND, MOVE and RESUME to the application.
+ * This module handles the queue pairs of applications that have loaded libhp3verbs.so. No packet of
+ * these queue pairs passes through hp3d. Each application reports in shared memory what its queue
+ * pairs do (app/verbs/share.h), and carries out moves. The pipe's engine makes the same decisions
+ * as for an inline rail. This module passes the engine's SUSPEND, MOVE and RESUME to the
+ * application.
  *
  * The socket's file mode admits hp3d's user, root, and the configured group; SO_PEERCRED identifies
  * the user. The shared memory is untrusted input. The memory must have the right size, and a seal,
