@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Reflected CRCs by tables of four bits: small, and fast enough for the keys that switches hash.
- * The ICRC of packets has an implementation of its own (roce/icrc.h).
+ * Reflected CRCs by small tables, four bits at a time. They are fast enough for the keys that
+ * switches hash. Another file computes the ICRC of packets (roce/icrc.h).
  *
- * The value is the register: no initial value, no final inversion.
+ * The functions take and return the bare CRC register: they set no initial value, and invert
+ * nothing.
  */
 #include <stddef.h>
 #include <stdint.h>

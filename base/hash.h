@@ -3,13 +3,14 @@
 /*
  * Seeded hashes of keys. The same seed gives the same results on every machine.
  *
- * Peers, applications and the network choose the keys that hp3 hashes. Both factors of every
- * multiplication therefore include bits derived from the seed. Which keys collide depends on the
- * seed, and no two keys collide under every seed. If one factor had no bits of the seed, an
- * attacker could choose keys that always collide. The seed must be random and secret.
+ * Peers, applications and the network choose the keys that hp3 hashes. If a factor of a
+ * multiplication did not depend on the seed, an attacker could choose keys that always collide.
+ * Both factors of every multiplication therefore include bits derived from the seed. So the seed
+ * decides which keys collide, and no two keys collide under every seed. The seed must be random and
+ * secret.
  *
- * A key needs no secret seed if hp3d assigns the key itself (an index, a probe id). Nor does it if
- * the process that chooses the keys owns the table.
+ * In two cases, the seed need not be secret: hp3d assigns the keys itself (an index, a probe id),
+ * or the process that chooses the keys owns the table.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Heap of events by time, with four children per node. Events of the same time leave in the order
- * in which they were added: each entry has a running number. The array itself contains the keys, so
- * that reordering the heap reads no event. The array is the caller's.
+ * in which they were added, because each entry has a running number. The entries contain the times,
+ * so that the heap does not read events. The caller owns the array.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ static inline bool hp3_heap_is_before(
 	return x->at < y->at || (x->at == y->at && x->order < y->order);
 }
 
-/* Adds a copy of `e`, of which it sets `order`. The caller has made room: n < cap. */
+/* Adds a copy of `e`, and sets `order` in the copy. The array must have room: n < cap. */
 static inline void hp3_heap_push(struct hp3_heap *h, struct hp3_heap_entry e)
 {
 	uint32_t i = h->n++;

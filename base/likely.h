@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Branch hints: the branch that nearly every packet takes. The same as likely() and unlikely() of
- * DPDK, whose headers the engine does not include.
+ * Hints about the branch that nearly every packet takes. The macros equal likely() and unlikely()
+ * of DPDK, whose headers the engine does not include.
  */
 
 #define HP3_LIKELY(x)   __builtin_expect(!!(x), 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Minimum and maximum. Functions, not macros: each argument is evaluated once. */
+/* Minimum and maximum, as functions: unlike a macro, a function evaluates each argument once. */
 #include <stdint.h>
 
 static inline uint64_t hp3_min_u64(uint64_t a, uint64_t b)

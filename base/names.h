@@ -3,11 +3,13 @@
 /* Names of the values of enums. */
 #include <stddef.h>
 
-/* For a list X(symbol, text) of all values of an enum in order: its texts, as a table of names. */
+/*
+ * An X for lists X(symbol, text) of all values of an enum, in order. Makes a table of names from
+ * the texts.
+ */
 #define HP3_NAME_TEXT(symbol, text) text,
 
 /*
- * The name of enum value `i`, from a table of names indexed by that value. "?" if the table ends
- * before `i`.
+ * The name of enum value `i`: element `i` of a table of names, or "?" if the table ends before `i`.
  */
 #define HP3_NAME(names, i) ((size_t)(i) < sizeof(names) / sizeof((names)[0]) ? (names)[i] : "?")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * "Did you mean ...?": finds the offered name that is nearest to `asked`. A name counts only if its
- * distance from `asked` is small enough for a typing error.
+ * Finds the name that is nearest to `asked`, for messages "did you mean ...?". A name counts only
+ * if its distance from `asked` is small enough for a typing error.
  *
  * The distance is the number of edits (optimal string alignment). Names are lower case and shorter
  * than HP3_NEAREST_MAX. The case of `asked` counts only where two neighbouring letters are swapped.

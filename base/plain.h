@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Text from unauthenticated sources (process names, paths, messages of other programs) before hp3
- * writes it to a log, a journal, JSON or a terminal.
+ * Makes text from untrusted sources safe to print. Such text is, for example, a process name, a
+ * path, or a message of another program. hp3 calls these functions before it writes the text to a
+ * log, a journal, JSON or a terminal.
  *
- * Each byte that is not printable ASCII becomes '?'. The text then cannot move a cursor, begin a
- * line or contain invalid UTF-8. Returns the text.
+ * hp3_plain() replaces each byte that is not printable ASCII by '?', and returns the text. The text
+ * then cannot move a cursor, begin a line or contain invalid UTF-8.
  */
 #include <string.h>
 
@@ -19,7 +20,8 @@ static inline char *hp3_plain(char *text)
 }
 
 /*
- * The same for n bytes of text with several lines and no NUL at the end. Line ends and tabs stay.
+ * As hp3_plain(), for n bytes of text that may have several lines, and no NUL at the end. Line ends
+ * and tabs stay.
  */
 static inline void hp3_plain_lines(char *text, size_t n)
 {
@@ -35,15 +37,16 @@ static inline int hp3_is_plain(const char *text)
 	return *text == '\0';
 }
 
-/* Bytes of the longest shell word, with NUL. A longer word is cut. */
+/* Size of the longest quoted word, bytes with NUL. hp3_shell_quote() cuts a longer word. */
 #define HP3_SHELL_QUOTE_MAX 512u
 
 /*
- * Quotes a name from an unauthenticated source (such as an interface that a container named). The
- * result is one word of a shell command that an operator will type.
+ * Quotes a name from an untrusted source (such as an interface that a container named). The result
+ * is one word of a shell command that an operator will type.
  *
- * A name of safe characters stays as it is. Any other name is put in single quotes, and its bytes
- * that are not printable ASCII become '?'. `buf` has HP3_SHELL_QUOTE_MAX bytes. Returns `buf`.
+ * The function does not change a name of safe characters that does not begin with '-'. It puts
+ * other names in single quotes, and replaces each byte that is not printable ASCII by '?'. `buf`
+ * has HP3_SHELL_QUOTE_MAX bytes. Returns `buf`.
  */
 static inline const char *hp3_shell_quote(char *buf, const char *name)
 {

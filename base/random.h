@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014), with full period. The caller owns
- * the 64-bit state and seeds it with any number. The same seed gives the same numbers on every
+ * Random numbers by splitmix64 (Steele, Lea, Flood, OOPSLA 2014), with a period of 2^64. The caller
+ * owns the 64-bit state and seeds it with any number. The same seed gives the same numbers on every
  * machine.
  */
 #include <stdint.h>

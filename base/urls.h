@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Makes URLs of servers fit for lists and messages: "***" replaces the user, password or token of
- * each URL. The result is printable ASCII (plain.h).
+ * Removes secrets from URLs of servers, for lists and messages. In each URL, "***" replaces the
+ * user, password or token. The result is printable ASCII (plain.h).
  */
 #include <string.h>
 #include "base/plain.h"
@@ -10,8 +10,8 @@
 #define HP3_URL_SEPARATORS ", "
 
 /*
- * Finds user and password in a URL (or word) of n bytes: bytes *from to *to - 1. *from equals *to
- * if there are none.
+ * Finds user and password in a URL or word of n bytes. They are the bytes *from to *to - 1. If
+ * there are none, *from equals *to.
  */
 static inline void hp3_url_user(const char *url, size_t n, size_t *from, size_t *to)
 {
@@ -26,7 +26,7 @@ static inline void hp3_url_user(const char *url, size_t n, size_t *from, size_t 
 		*to = *from;
 }
 
-/* Appends n bytes at `at`, as many as fit, and a NUL. Returns the new end. */
+/* Appends as many of n bytes as fit at `at`, and a NUL. Returns the new end. */
 static inline size_t hp3_url_add(char *to, size_t cap, size_t at, const char *text, size_t n)
 {
 	size_t room = cap - 1 - at;
@@ -37,7 +37,7 @@ static inline size_t hp3_url_add(char *to, size_t cap, size_t at, const char *te
 	return at + n;
 }
 
-/* Writes `text` to `to` without secrets, cut to `cap` bytes with NUL. Returns `to`. */
+/* Writes `text` without secrets to `to`. Cuts the result to `cap` bytes, with NUL. Returns `to`. */
 static inline const char *hp3_urls_shown(const char *text, char *to, size_t cap)
 {
 	size_t at = 0;

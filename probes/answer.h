@@ -2,21 +2,23 @@
 #pragma once
 /*
  * The answer to a peer probe: a plain UDP datagram to hp3's own port. It never goes to the port of
- * RoCEv2, so no RNIC can take it for an acknowledgement (rule 1). Its source port is the probe's.
- * It goes to the probe's sender, whose hp3d consumes it.
+ * RoCEv2, so no RNIC can take it for an acknowledgement (rule 1). The answer has the probe's source
+ * port, and goes to the probe's sender, whose hp3d consumes it.
  *
- * Its class of service may differ from the data's, so that it does not queue behind data in the
- * reverse direction. The answer is not ECN-capable. Its flag 1 reports whether the probe was
- * marked. All numbers are big-endian:
+ * The answer may have another class of service than data, so that it does not queue behind data in
+ * the reverse direction. The answer is not ECN-capable. Layout: byte offset, field, size in bits;
+ * all numbers are big-endian.
  *
  *      0  magic 8                 12  zeros 96: pad to the smallest probe's length
- *      1  version 4 | flags 4     24  tag 64 (tag.h) over addresses, ports, everything above and,
- *      2  clock, upper 8              without a key, the cookie of the probe
- *      3  0 8
+ *      1  version 4 | flags 4     24  tag 64 (tag.h) over addresses, ports, all fields before the
+ *      2  clock, upper 8              tag and, without a key, the cookie of the probe
+ *      3  zero 8
  *      4  probe id 32
- *      8  clock, lower 32: wall clock of the answering host, us, its low 40 bits (heard.h)
+ *      8  clock, lower 32
  *
- * Flag 1: the probe arrived with CE.
+ * The clock is the wall clock of the answering host, in us, its low 40 bits (heard.h).
+ *
+ * Flag 1 is set if the probe arrived marked (CE).
  *
  * Invariant: the IP length of an answer equals that of the smallest probe: 60 bytes with IPv4, 80
  * with IPv6. So a responder cannot be used to amplify traffic.
@@ -24,9 +26,9 @@
 #include "probes/heard.h"
 
 /*
- * Default port. IANA has not assigned it. It is below the range from which hosts draw source ports,
- * so no socket gets it by chance. 4792 and 4793, next to RoCEv2's, belong to other transports
- * (Unified Bus, Ultra Ethernet).
+ * hp3's own port, by default. IANA has not assigned port 4795. Hosts draw source ports from a range
+ * above this port, so no socket gets the port by chance. The ports 4792 and 4793 belong to other
+ * transports (Unified Bus, Ultra Ethernet).
  */
 #define HP3_PROBE_PORT 4795
 #define HP3_ANSWER_LEN 32u
@@ -35,20 +37,22 @@ struct hp3_answer {
 	uint32_t id; /* id of the probe */
 	bool ce; /* the probe arrived with CE */
 	uint8_t key; /* index of the key of the probe, and of its answer */
-	uint8_t dscp; /* to build: DSCP of the answer; HP3_DSCP_KEPT: the probe's */
-	uint64_t clock_us; /* wall clock; after a read, its low HP3_HEARD_CLOCK_BITS bits */
+	uint8_t dscp; /* DSCP of the answer to build; HP3_DSCP_KEPT: the DSCP of the probe */
+	uint64_t clock_us; /* wall clock, us; after a read: its low HP3_HEARD_CLOCK_BITS bits */
 };
 
 /*
  * Builds the answer to a probe, with the key of the probe (answer->key). Returns the length of the
- * frame in buf, -ENOSPC, or -EINVAL if rx->port is that of RoCEv2. Uses only port and keys of *rx.
+ * frame in buf, -ENOSPC, or -EINVAL if rx->port is that of RoCEv2. Of *rx, the function uses only
+ * `port` and `keys`.
  */
 int hp3_answer_build(void *buf, size_t cap, const struct hp3_parsed *probe,
 	const struct hp3_answer *answer, const struct hp3_receiver *rx);
 
 /*
- * Reads an answer. Call it for frames that hp3_parse() calls NOT_ROCE; the result for others is
- * NONE. Uses all of *rx but `heard` and `time`; `secret`: only for pairs without a key.
+ * Reads an answer. Call this for frames that hp3_parse() calls NOT_ROCE. The result is NONE if the
+ * frame is no answer. The function does not use rx->heard and rx->time. It uses rx->secret only for
+ * pairs without a key.
  */
 enum hp3_message_fate hp3_answer_read(
 	const struct hp3_parsed *f, const struct hp3_receiver *rx, struct hp3_answer *answer);

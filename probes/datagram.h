@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Finds UDP, ICMP and ICMPv6 in frames that are not RoCEv2: messages of hp3d (answer.h, agree.h,
- * handshake.h) and time-exceeded messages (expired.h).
+ * Finds UDP, ICMP and ICMPv6 in frames that are not RoCEv2. Such frames are messages of hp3d
+ * (answer.h, agree.h, handshake.h), or time-exceeded messages of switches (expired.h).
  *
- * The caller has parsed layer 2 and the IP header with hp3_parse(). Fragments, and IPv6 packets
- * with extension headers, are not found: neither hp3d nor a switch sends such packets.
+ * The caller has parsed layer 2 and the IP header with hp3_parse(). The functions do not find
+ * fragments, or IPv6 packets with extension headers. Neither hp3d nor a switch sends such packets.
  */
 #include "roce/build.h"
 #include "roce/parse.h"
@@ -24,7 +24,10 @@ int hp3_datagram_find(const struct hp3_parsed *f, uint8_t protocol, struct hp3_d
 /* Finds UDP to this port in a frame that hp3_parse() calls NOT_ROCE. -ENOMSG: there is none. */
 int hp3_datagram_to(const struct hp3_parsed *f, uint16_t port, struct hp3_datagram *d);
 
-/* Checksum of UDP and ICMPv6 (with pseudo-header) or ICMP (without). 0: the checksum is right. */
+/*
+ * The Internet checksum over the datagram; 0: its checksum is right. For UDP and ICMPv6, but not
+ * for ICMP, the sum includes the pseudo-header.
+ */
 uint16_t hp3_datagram_sum(const struct hp3_datagram *d);
 
 /* The addresses and the source port of a UDP datagram. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Reads ICMP (RFC 792) and ICMPv6 (RFC 4443) "time exceeded in transit" messages that quote a trace
- * (trace.h). The quoted packet is RoCEv2, with the length of the smallest peer probe.
+ * Reads "time exceeded in transit" messages that quote a trace (trace.h). The messages are ICMP
+ * (RFC 792) or ICMPv6 (RFC 4443). The quoted packet is RoCEv2, and as long as the smallest peer
+ * probe.
  *
- * A switch need not quote more than the IP header and 8 bytes: addresses, IPv4 identification or
- * IPv6 flow label, source port and UDP length. If the quote also contains the VA of a peer probe,
- * the probe id is read from it.
+ * A switch may quote only the IP header and 8 more bytes. These bytes contain the addresses, the
+ * IPv4 identification or IPv6 flow label, the source port and the UDP length. If the quote also
+ * contains the VA of a peer probe, the function reads the probe id from the VA.
  *
- * Padding and extensions behind the quote (RFC 4884) are ignored, as are fields that the network
- * may change: ToS, TTL, header checksum.
+ * The function ignores padding and extensions behind the quote (RFC 4884). It also ignores the
+ * fields that the network may change: ToS, TTL, header checksum.
  */
 #include "roce/parse.h"
 
@@ -25,14 +26,14 @@ struct hp3_expired {
 };
 
 /*
- * Call it for frames that hp3_parse() calls NOT_UDP; others give -ENOMSG. Returns 0; -ENOMSG: the
- * frame is no such message; -EBADMSG: wrong checksum, *x is not valid.
+ * Call this for frames that hp3_parse() calls NOT_UDP. Returns 0; -ENOMSG: the frame is no such
+ * message; -EBADMSG: the checksum is wrong, and *x is not valid.
  */
 int hp3_expired_read(const struct hp3_parsed *f, struct hp3_expired *x);
 
 /*
- * Does x->hop name exactly one switch? False for addresses that are unspecified, loopback,
- * link-local, multicast or broadcast, for the dummy 192.0.0.8 (RFC 7600), and for both ends of the
- * quoted packet.
+ * Does x->hop name exactly one switch? False for unspecified, loopback, link-local, multicast and
+ * broadcast addresses, and for the dummy address 192.0.0.8 (RFC 7600). Also false for the source
+ * and the destination of the quoted packet.
  */
 bool hp3_expired_named(const struct hp3_expired *x);

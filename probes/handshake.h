@@ -4,9 +4,9 @@
  * The handshake of key agreement. Two hosts send each other their public keys (identity.h), and
  * prove that they have the secret keys. keying.h decides what follows from each message.
  *
- * Each message is a plain UDP datagram to hp3's own port. It comes from a privileged port,
- * HP3_HANDSHAKE_PORT, so unprivileged users of a host cannot forge it (ip_unprivileged_port_start
- * in ip-sysctl(7)):
+ * Each message is a plain UDP datagram to hp3's own port. Its source port is HP3_HANDSHAKE_PORT, a
+ * privileged port. So unprivileged users of a host cannot forge messages
+ * (ip_unprivileged_port_start in ip-sysctl(7)).
  *
  *     A -> B   INIT      A's public key and nonce
  *     B -> A   COOKIE    a cookie; B computes no secret for A before A returns it
@@ -14,7 +14,7 @@
  *     B -> A   REPLY     B's public key and nonce, proof over A's nonce
  *     A -> B   CONFIRM   A's public key, proof over B's nonce
  *
- * All numbers are big-endian:
+ * Layout by kind: byte offset, field, size in bits; all numbers are big-endian.
  *
  *      0  magic 8             INIT                 COOKIE           REPLY, CONFIRM
  *      1  version 4 | kind 4  12  public key 256   12  cookie 128   12  nonce of the sender 64
@@ -24,20 +24,19 @@
  *                             76  0 160                             68  proof 128
  *                             96  end                               84  end
  *
- * The nonce at byte 4 is from the host that asks: the sender of INIT, and the receiver of the other
- * messages. The field "instance" identifies one boot of a host. The field "born" is the
- * host's wall clock at that time, in us. The two fields distinguish two hosts that have the same
- * identity.
+ * Byte 4 of an INIT has the sender's nonce; byte 4 of all other messages has the receiver's nonce.
+ * The field "instance" identifies one boot of a host. The field "born" is the host's wall clock at
+ * boot, in us. These two fields distinguish two hosts that have the same identity.
  *
  * Invariants:
  *
- *     No message that answers an INIT is longer than the INIT.
- *     A cookie is valid for the addresses, nonce and public key of one INIT, for one to two slots
- *     of time. It is a MAC (SipHash-2-4-128), so the host keeps no state before it gets the cookie
- *     back (RFC 9147, 5.1; WireGuard, Donenfeld 2017, 5.3).
- *     A proof is a BLAKE2b-128 MAC with the proof key of the direction. It covers all bytes of
- *     the message before the field "proof", and the receiver's public key. Each direction has
- *     its own key, so a message that is reflected to its sender fails the check.
+ * - An answer to an INIT is never longer than the INIT.
+ * - A cookie is valid for the addresses, nonce and public key of one INIT, and for one to two
+ *   slots of time. A cookie is a MAC (SipHash-2-4-128). So the host that made the cookie keeps
+ *   no state before the cookie returns (RFC 9147, 5.1; WireGuard, Donenfeld 2017, 5.3).
+ * - A proof is a BLAKE2b-128 MAC with the proof key of the direction. The MAC covers all bytes
+ *   of the message before the field "proof", and the receiver's public key. Each direction has
+ *   its own key, so a message that is reflected to its sender fails the check.
  */
 #include "probes/datagram.h"
 #include "probes/identity.h"
@@ -60,7 +59,7 @@ struct hp3_handshake {
 	uint8_t kind; /* enum hp3_handshake_kind */
 	uint8_t public[HP3_PUBLIC_LEN];
 	uint8_t cookie[HP3_COOKIE_LEN], proof[HP3_PROOF_LEN];
-	uint64_t asked; /* nonce of the host that asks */
+	uint64_t asked; /* the nonce at byte 4 */
 	uint64_t nonce; /* REPLY, CONFIRM: nonce of the sender */
 	uint64_t instance, born_us;
 };
@@ -69,9 +68,9 @@ struct hp3_handshake {
 uint32_t hp3_handshake_write(uint8_t buf[HP3_HANDSHAKE_MAX], const struct hp3_handshake *h);
 
 /*
- * Reads a message from a frame. *ends: its sender and receiver. -ENOMSG: the frame is no such
- * message; -EPROTONOSUPPORT: another version; -EACCES: its source port is not privileged; -EBADMSG:
- * malformed, or wrong UDP checksum.
+ * Reads a message from a frame. *ends: sender and receiver of the message. -ENOMSG: the frame is no
+ * such message; -EPROTONOSUPPORT: another version; -EACCES: the source port is not privileged;
+ * -EBADMSG: malformed, or wrong UDP checksum.
  */
 int hp3_handshake_read(const struct hp3_parsed *f, uint16_t port, struct hp3_pair_ends *ends,
 	struct hp3_handshake *h);
@@ -81,7 +80,7 @@ void hp3_handshake_cookie(uint8_t cookie[HP3_COOKIE_LEN], const uint8_t secret[H
 	const struct hp3_pair_ends *ends, const struct hp3_handshake *init, uint64_t slot);
 
 /*
- * Adds the proof to a REPLY or CONFIRM that is complete otherwise. `key`: the proof key of this
+ * Adds the proof to a REPLY or CONFIRM whose other fields are set. `key`: the proof key of this
  * direction. `receiver`: the receiver's public key.
  */
 void hp3_handshake_prove(struct hp3_handshake *h, const uint8_t key[HP3_KEY_LEN],

@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Replay protection for messages of peers (rule 36): each message has an effect once. Reports of
- * replies and messages about agreements are checked here before hp3d acts on them.
+ * Replay protection for messages of peers (rule 36): each message has at most one effect. Before
+ * hp3d acts on a report of missing replies, or on a message about an agreement, it checks the stamp
+ * here.
  *
- * Each message carries a stamp: the wall clock of its sender, in us. Two messages of a sender never
- * have the same stamp, and later ones have greater ones (hp3_heard_stamp()). A message counts if
- * its stamp
+ * Each message carries a stamp: the wall clock of its sender, in us. A later message of a sender
+ * has a greater stamp (hp3_heard_stamp()). A message counts if its stamp
  *
- *     is within clock_s of this host's clock,
- *     is newer than the clock in the peer's first answer to a probe of this hp3d; before that
- *         answer, newer than the start of this hp3d by its own clock,
- *     and is new for this sender and kind of message. The newest HP3_HEARD_STAMPS stamps are
- *         stored. A message with a stamp older than all of them does not count.
+ * - is within clock_s of this host's clock,
+ * - is newer than the clock in the peer's first answer to a probe of this hp3d,
+ * - and is new for this sender and this kind of message. The newest HP3_HEARD_STAMPS stamps are
+ *   stored. A message whose stamp is older than all stored ones does not count.
  *
- * So messages may be lost, and a message may be overtaken by up to HP3_HEARD_STAMPS - 1 later
- * messages. Each kind of message has its own record, because messages of different kinds take
- * different paths. All VLANs share a record, because the tags of messages do not cover the VLAN.
+ * If the peer has not answered a probe yet, the stamp must instead be newer than the start of this
+ * hp3d, by the clock of this host.
+ *
+ * So messages may be lost. A message still counts if up to HP3_HEARD_STAMPS - 1 later messages
+ * arrived before it. A sender has one record for each kind of message, because messages of
+ * different kinds take different paths. All VLANs share these records, because the tags of messages
+ * do not cover the VLAN.
  *
  * A record is reused only when all its stamps are more than clock_s behind the clock. From then on,
- * no stamp as old as these counts, even if a reload raises clock_s. If the clock was set back, the
- * stamps of a record may be later than the clock. Such a record is not reused.
+ * stamps up to the greatest stamp of the reused record do not count, even if a reload raises
+ * clock_s. If the clock was set back, the stamps of a record may be later than the clock. Such a
+ * record is not reused.
  *
- * The records are in sets; a seeded hash selects the set of a sender. Messages of a sender without
- * a record are dropped if its set has no room. Only messages with a right tag are checked here.
+ * The records are in sets; a seeded hash selects the set of a sender. If a sender has no record,
+ * and its set has no free record, its messages are dropped. Only messages with a right tag are
+ * checked here.
  */
 #include "probes/stats.h"
 #include "probes/tag.h"
@@ -34,7 +39,10 @@
 
 struct hp3_heard_sender {
 	uint64_t print; /* hash of addresses and kind; 0: free */
-	/* Ascending; the last n are in use. Kind ANSWER: the clock in the peer's first answer. */
+	/*
+	 * Ascending; the last n elements are in use. In a record of kind ANSWER, the only stamp is
+	 * the clock in the peer's first answer.
+	 */
 	uint64_t stamp[HP3_HEARD_STAMPS];
 	uint32_t n;
 };
@@ -66,7 +74,7 @@ struct hp3_receiver {
 enum hp3_message_fate {
 	HP3_MESSAGE_NONE, /* not such a message: forward it */
 	HP3_MESSAGE_OK, /* consume it; the result is valid */
-	HP3_MESSAGE_DROP, /* the magic of such a message, but invalid: counted; consume it */
+	HP3_MESSAGE_DROP, /* invalid, but with the magic of such a message: counted; consume it */
 };
 
 static inline enum hp3_message_fate hp3_message_drop(uint64_t *counter)
@@ -81,32 +89,29 @@ void hp3_heard_init(struct hp3_heard *h, uint64_t seed, uint64_t born);
 enum hp3_heard_fate {
 	HP3_HEARD_NEW, /* the message counts */
 	HP3_HEARD_CLOCK, /* too far from this host's clock */
-	HP3_HEARD_OLD, /* perhaps sent before this hp3d began */
+	HP3_HEARD_OLD, /* perhaps sent before this hp3d started */
 	HP3_HEARD_AGAIN, /* a replay, or older than all stored stamps */
 	HP3_HEARD_NO_ROOM,
 };
 
-/*
- * Checks a message from the sender to the receiver of *a. If the result is NEW, the stamp is
- * stored.
- */
+/* Checks a message from the sender to the receiver of *a. Stores the stamp if the result is NEW. */
 enum hp3_heard_fate hp3_heard_take(struct hp3_heard *h, const struct hp3_addressing *a,
 	enum hp3_tag_kind kind, uint64_t stamp, const struct hp3_heard_time *time);
 
 /*
  * The sender of *a answered a probe of this hp3d that had no answer yet. `clock_us`: the clock in
  * the answer, in us, its low HP3_HEARD_CLOCK_BITS bits. Only the first call for a peer has an
- * effect, and none later than 2 x clock_s after the start of this hp3d.
+ * effect. Calls later than 2 x clock_s after the start of this hp3d have no effect.
  */
 #define HP3_HEARD_CLOCK_BITS 40u
 void hp3_heard_clock(struct hp3_heard *h, const struct hp3_addressing *a, uint64_t clock_us,
 	const struct hp3_heard_time *time);
 
 /*
- * The stamp of the next message: the wall clock, or one more than the last stamp if the clock is
- * not later than that stamp. So peers accept messages after a clock was set back. If the clock was
- * set back by more than clock_s, peers would refuse the higher stamps, so the stamp is the clock
- * again.
+ * The stamp of the next message. If the wall clock is later than the last stamp, the stamp is the
+ * clock; otherwise, it is the last stamp + 1. So peers accept messages after the clock was set
+ * back. If the clock was set back by more than clock_s, peers would refuse such a stamp; the stamp
+ * is then the clock.
  */
 static inline uint64_t hp3_heard_stamp(uint64_t last, uint64_t clock_us, uint32_t clock_s)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * In verbs mode, two hp3ds exchange probes as unreliable datagrams (UD) of their RNICs, not as raw
- * packets. In the messages below, each hp3d sends its UD QPNs to the other: one hp3d asks (ASK),
- * the other answers (ANSWER). The messages are plain UDP, sent to hp3's own port. Layout: byte
- * offset, field, size in bits; big-endian.
+ * Questions for the UD QPNs of a peer's hp3d, and the answers. In verbs mode, two hp3ds exchange
+ * probes as unreliable datagrams (UD) of their RNICs, not as raw packets. Before that, one hp3d
+ * asks for the UD QPNs of the peer's hp3d (ASK), and the peer's hp3d answers (ANSWER). The messages
+ * are plain UDP, sent to hp3's own port. Layout: byte offset, field, size in bits; all numbers are
+ * big-endian.
  *
  *      0  magic 8                 16  nonce 64, drawn by the host that asks
  *      1  version 4 | kind 4      24  16 x QPN 32
@@ -13,13 +14,13 @@
  *      4  Q_Key 32
  *      8  wall clock of the host that asks, us 64
  *
- * An answer contains the clock and the nonce of its question, so it matches no other question. It
- * is as long as the question, and is sent to the address and port from which the question came. A
- * question has no QPNs. Its Q_Key identifies the hp3d that asks, and changes when that hp3d
- * restarts.
+ * An answer contains the clock and the nonce of its question, so the answer matches no other
+ * question. An answer is as long as its question, and is sent to the address and port from which
+ * the question came. A question has no QPNs. The Q_Key of a question identifies the hp3d that asks,
+ * and changes when this hp3d restarts.
  *
  * Without a key, the tag is only a checksum. Any host may then ask, within the rate limits of the
- * hp3d that answers. An answer only proves that its sender has seen the nonce.
+ * hp3d that answers. An answer then proves only that its sender has seen the nonce.
  */
 #include "probes/tag.h"
 
@@ -51,8 +52,8 @@ struct hp3_hello_datagram {
 };
 
 /*
- * Returns 0; -EBADMSG: another message, or malformed; -EPROTONOSUPPORT: another version; -EACCES:
- * wrong tag.
+ * Returns 0; -EBADMSG: the datagram is another message, or malformed; -EPROTONOSUPPORT: another
+ * version; -EACCES: wrong tag.
  */
 int hp3_hello_read(
 	const struct hp3_hello_datagram *d, const struct hp3_probe_keys *keys, struct hp3_hello *h);

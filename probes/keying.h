@@ -1,67 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Two hosts without a configured key agree on one (identity.h, handshake.h). There is one record
- * for each pair of addresses: a local one, and a remote one with which the local RNIC has a
- * connection.
+ * Two hosts without a configured key agree on a key (identity.h, handshake.h). There is one record
+ * for each pair of a local and a remote address, if the local RNIC has a connection between these
+ * addresses. States of a record:
  *
  *     none       no record
- *     asked      INITs leave after 0, 100, 300, 700 ms ..., at most 60 s apart
+ *     asked      hp3_keying sends INITs after 0, 100, 300, 700 ms ..., at most 60 s apart
  *     computing  the peer's public key has arrived; another thread computes the pair's secrets
  *     keyed      the peer has proven that it has the secret of its public key
  *
  * Trust on first use: the first identity that proves itself at an address gets the key. An attacker
- * who sees the packets of both hosts, and sends with their addresses, can be the first. A
- * configured key does not have this weakness.
+ * who sees the packets of both hosts, and can send with their addresses, can be this first
+ * identity. A configured key does not have this weakness.
  *
- * Messages of another identity may arrive from an address that has a key. hp3_keying then sends an
- * INIT to the old identity, and waits. The new identity gets the key only if no proof and no
- * message with a right tag arrived from the old identity for HP3_KEYING_SILENT_S.
+ * Messages of another identity may arrive from an address whose identity already has a key.
+ * hp3_keying then sends an INIT to the old identity, and waits. If the old identity sends a proof
+ * or a message with a right tag within HP3_KEYING_SILENT_S, the new identity gets no key.
+ * Otherwise, the new identity may get the key.
  *
  * The two hosts may see different VLAN tags, because an access port of a switch strips tags. So
  * keys do not depend on the VLAN. A record has the VLAN in which the local RNIC sends to the peer.
  * hp3_keying sends INITs in this VLAN, and accepts identities only in messages from this VLAN. So a
- * host that has the same address in another VLAN gets no key.
+ * host with the peer's address in another VLAN gets no key.
  *
  * Silent peers: after 15 s without a proof or a message with a right tag, hp3_keying sends INITs to
- * a peer that has a key. So a peer that has lost its key gets it again. If no proof and no such
- * message arrives within another 15 s, the pair loses its key: the peer's hp3d may have stopped, or
- * may no longer agree on keys. INITs continue, and the first proof restores the key.
+ * a peer that has a key. So a peer that has lost its key gets the key again. The peer's hp3d may
+ * also have stopped, or may no longer agree on keys. So if no proof and no message with a right tag
+ * arrives within another 15 s, the pair loses its key. hp3_keying continues to send INITs, and the
+ * first proof restores the key.
  *
- * Clones: a peer may prove the public key of this host. If the message also has this host's
- * instance, its sender is another rail of this host, and a peer like any other. Otherwise, two
- * hosts have the same identity (a copied disk), and get no key. On the host that booted later
- * ("born"), the event CLONED then has `change` set: this host must draw a new identity
- * (hp3_keying_become()).
+ * Clones: a peer may prove that it has the identity of this host. If the message also has this
+ * host's instance, its sender is another rail of this host, and is treated as any other peer.
+ * Otherwise, two hosts have the same identity (a copied disk), and the pair gets no key. hp3_keying
+ * then reports the event CLONED. On the host that booted later ("born"), `change` of this event is
+ * set: this host must draw a new identity (hp3_keying_become()).
  *
  * Invariants:
  *
- *     Only hp3_keying_begin() makes a record; messages do not. A message from an address without
- *     a record costs only its parsing.
- *     For an INIT without a right cookie, only a cookie is computed. The answer is no longer than
- *     the INIT.
- *     Only one proof counts for each nonce of this host. So a replayed message changes nothing.
- *     X25519s have a rate limit for all peers together, and one for each peer. No second X25519
- *     starts for a public key while the first one is in progress, or if its secrets are stored.
- *     Cookies have a rate limit for all peers together.
- *     A call takes bounded time. A call of hp3_keying_tick() reads the due time of each record at
- *     most twice.
+ * - Only hp3_keying_begin() makes a record; messages do not. hp3_keying only parses a message
+ *   from an address without a record.
+ * - For an INIT that has no right cookie, hp3_keying computes only a cookie. The answer is no
+ *   longer than the INIT.
+ * - For each nonce of this host, only one proof counts. So a replayed message changes nothing.
+ * - X25519 computations have a rate limit for all peers together, and another one for each peer.
+ *   No X25519 computation starts for a public key whose secrets are stored or already being
+ *   computed.
+ * - Cookies have a rate limit for all peers together.
+ * - A call takes bounded time. A call of hp3_keying_tick() reads the due time of each record at
+ *   most twice.
  *
  * The caller owns the memory. One thread calls the functions of an instance; any thread may call
  * hp3_keying_compute(). `now` is monotonic, in ns.
  *
- * If the table is full, a new pair takes the record of another pair. First choice: the oldest
- * record whose peer never replied, if at least 3 INITs were sent. Second choice: the first record
- * with an idle peer among the next 16 records. A peer is idle if no X25519 is queued for it,
- * and if for 5 minutes the local RNIC had no connection with it, and it sent no proof or tagged
- * message. Without such a record, the new pair gets no key (counter `full`).
+ * If the table is full, a new pair takes the record of another pair. The first choice is the oldest
+ * record whose peer never replied, if at least 3 INITs were sent to this peer. The second choice is
+ * the first record with an idle peer among the next 16 records. A peer is idle if these conditions
+ * hold: no X25519 is queued for the peer; and for 5 minutes, the local RNIC had no connection with
+ * the peer, and the peer sent no proof or tagged message. If neither record exists, the new pair
+ * gets no key (counter `full`).
  */
 #include "probes/handshake.h"
 #include "probes/limit.h"
 
 /*
  * X(field, help). Each message that arrives is counted in `messages`, and in exactly one of the
- * eighteen counters below it.
+ * eighteen counters below `messages`.
  */
 #define HP3_KEYING_STATS(X)                                                                        \
 	X(messages, "messages of key agreement that arrived")                                      \
@@ -129,7 +133,9 @@ struct hp3_keying_config {
 
 struct hp3_keying;
 
-/* Bytes of memory (64-byte aligned) that hp3_keying_create() needs; 0: a value is out of range. */
+/*
+ * Bytes of memory that hp3_keying_create() needs, aligned to 64 bytes; 0: a value is out of range.
+ */
 size_t hp3_keying_size(const struct hp3_keying_config *cfg);
 /* NULL if `mem` is misaligned or too small, or a value is out of range. The caller owns *stats. */
 struct hp3_keying *hp3_keying_create(void *mem, size_t size, const struct hp3_keying_config *cfg,
@@ -146,12 +152,13 @@ struct hp3_keying_message {
 };
 
 /*
- * The local RNIC has a connection with this address. *ends: from this host to the peer. Call it at
- * least once a minute while the connection exists. 5 minutes after the last call, hp3_keying stops
- * sending INITs, and another pair may take the record.
+ * The local RNIC has a connection with this address. *ends: from this host to the peer. Call this
+ * function at least once a minute while the connection exists. 5 minutes after the last call,
+ * hp3_keying stops sending INITs, and another pair may take the record.
  *
- * `vlan`: VLAN of the connection's packets. The VLAN of the first call stays in the record while
- * the peer has a key, or if a call with that VLAN was made in the last minute.
+ * `vlan`: VLAN of the connection's packets. A call with another VLAN changes the VLAN of the record
+ * only if the peer has no key, and if the last call with the record's VLAN was a minute ago or
+ * more.
  *
  * False: the table is full, or both addresses are equal.
  */
@@ -159,15 +166,15 @@ bool hp3_keying_begin(
 	struct hp3_keying *k, const struct hp3_pair_ends *ends, uint32_t vlan, uint64_t now);
 
 /*
- * The local RNIC no longer has a connection with this address. The record is free at once if its
- * peer never replied. So a process that connects to invented addresses occupies no more records
- * than it has connections.
+ * The local RNIC no longer has a connection with this address. If the peer never replied, its
+ * record is free at once. So a process that connects to invented addresses occupies at most as many
+ * records as it has connections.
  */
 void hp3_keying_end(struct hp3_keying *k, const struct hp3_pair_ends *ends);
 
 /*
- * Returns an INIT that is due; false: none is due. Call it until it returns false, or a few times
- * per burst.
+ * Returns an INIT that is due; false: none is due. Call this function until it returns false, or a
+ * few times per burst.
  */
 bool hp3_keying_tick(struct hp3_keying *k, uint64_t now, struct hp3_keying_message *out);
 
@@ -196,8 +203,8 @@ bool hp3_keying_job(struct hp3_keying *k, uint64_t now, struct hp3_keying_job *j
 /* Computes a job. Any thread may call it. */
 void hp3_keying_compute(struct hp3_keying_job *job);
 /*
- * Takes the result of a job, and wipes *job. True: send *out. The caller may also drop a job
- * without this call, but the peer then gets no key until HP3_KEYING_JOB_LOST_S have passed.
+ * Takes the result of a job, and wipes *job. True: send *out. The caller may also drop a job. The
+ * peer then gets no key until HP3_KEYING_JOB_LOST_S have passed.
  */
 bool hp3_keying_done(struct hp3_keying *k, struct hp3_keying_job *job, uint64_t now,
 	struct hp3_keying_message *out);
@@ -205,20 +212,23 @@ bool hp3_keying_done(struct hp3_keying *k, struct hp3_keying_job *job, uint64_t 
 
 /*
  * The key (HP3_KEY_LEN bytes) of a sender and a receiver, one of which is local. NULL: the pair has
- * no key. Valid until the next call of any function but hp3_keying_find().
+ * no key. The result is valid until the next call of another function.
  */
 const uint8_t *hp3_keying_find(const struct hp3_keying *k, const struct hp3_pair_ends *ends);
 
-/* A message with a right tag of this pair arrived, and is no replay (heard.h, window.h). */
+/*
+ * Call this when a message with a right tag of this pair has arrived, and is no replay (heard.h,
+ * window.h).
+ */
 void hp3_keying_heard(struct hp3_keying *k, const struct hp3_pair_ends *ends, uint64_t now);
 
-/* This host has a new identity. Deletes all keys, and sends INITs to all peers again. */
+/* Replaces the identity of this host. Deletes all keys, and sends INITs to all peers again. */
 void hp3_keying_become(struct hp3_keying *k, const struct hp3_identity *identity, uint64_t now);
 
 enum hp3_keying_event_kind {
 	HP3_KEYING_KEYED, /* the pair had no key before */
 	HP3_KEYING_REPLACED, /* the peer has another identity than before */
-	HP3_KEYING_CLONED /* the peer has this host's identity; at most one a minute per peer */
+	HP3_KEYING_CLONED /* the peer has this host's identity; at most once a minute per peer */
 };
 
 struct hp3_keying_event {
@@ -252,16 +262,16 @@ struct hp3_keying_info {
 	uint8_t state; /* enum hp3_keying_state */
 	bool we_began; /* HAS_KEY: the peer's proof was a REPLY to an INIT of this host */
 	bool cloned; /* not HAS_KEY: the peer has proven the identity of this host */
-	bool doubted; /* HAS_KEY: another identity sent messages, and the old one sent none since */
+	bool doubted; /* HAS_KEY: another identity sent messages; `public` has sent none since */
 	uint8_t public[HP3_PUBLIC_LEN]; /* HAS_KEY */
 	uint64_t since; /* start of the state; HAS_KEY: when this identity got the key */
 	uint64_t heard; /* HAS_KEY: time of the last proof or message with a right tag */
 };
 
 /*
- * Lists up to n peers from record *at on (first call: 0), reads no more than HP3_KEYING_LISTED
- * records, and sets *at for the next call; HP3_KEYING_LAST: these were the last ones. Returns their
- * number, which may be 0 before the last ones.
+ * Lists up to n peers from record *at on, and sets *at for the next call. In the first call, *at is
+ * 0. After the last call, *at is HP3_KEYING_LAST. Returns the number of listed peers. A call reads
+ * at most HP3_KEYING_LISTED records, so the number may be 0 although more peers follow.
  */
 #define HP3_KEYING_LISTED 1024u
 #define HP3_KEYING_LAST   UINT32_MAX

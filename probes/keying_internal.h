@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Only for the files of keying.h. keying.c: the table. keying_take.c: received messages.
- * keying_trust.c: which identity gets the key. keying_jobs.c: X25519 secrets. keying_send.c: sent
- * messages. keying_info.c: events and lists.
+ * Declarations for the files of keying.h. Other files do not include this header. The files are
+ * keying.c (the table), keying_take.c (received messages), keying_trust.c (which identity gets the
+ * key), keying_jobs.c (X25519 secrets), keying_send.c (sent messages), keying_info.c (events and
+ * lists).
  */
 #include "probes/keying.h"
 
 #define HP3_KEYING_NEVER    UINT64_MAX
 #define HP3_KEYING_SECOND   1000000000ull
-#define HP3_KEYING_WAIT_MIN (HP3_KEYING_SECOND / 10) /* first INIT to second one */
-/* After hp3_keying_begin(), INITs are sent and the record stays for this long, ns. */
+#define HP3_KEYING_WAIT_MIN (HP3_KEYING_SECOND / 10) /* from the first INIT to the second */
+/* For this time after hp3_keying_begin(), INITs are sent and the record stays, ns. */
 #define HP3_KEYING_IDLE (300 * HP3_KEYING_SECOND)
 /*
  * After this time without a message of the identity that has the key, another identity may get the
@@ -19,8 +20,9 @@
 #define HP3_KEYING_SILENT      (HP3_KEYING_SILENT_S * HP3_KEYING_SECOND)
 #define HP3_KEYING_EVENTS_KEPT 16u
 /*
- * QUIET: after this time without a proof or a tagged message, a peer that has the key gets an INIT.
- * GIVE_UP: after this time without either since that INIT, the peer loses the key. Both in ns.
+ * QUIET: a peer that has the key gets an INIT after this time without a proof or a tagged message.
+ * GIVE_UP: the peer loses the key after this time since the INIT, if no proof and no tagged message
+ * arrived. Both in ns.
  */
 #define HP3_KEYING_QUIET   15000000000ull
 #define HP3_KEYING_GIVE_UP 15000000000ull
@@ -44,28 +46,33 @@ struct hp3_keying_trial {
 
 struct hp3_keying_peer {
 	struct hp3_pair_ends ends; /* from this host to the peer; valid if `used` */
-	/* again: the last INIT that was due was sent again, with the cookie */
+	/* again: the last due INIT was sent a second time, with the cookie */
 	bool used, keyed, we_began, has_cookie, again;
-	/* the peer replied at some time; if not, the record is in the list oldest..newest and is
-	 * reused first */
+	/*
+	 * the peer replied at some time; otherwise, the record is in the list oldest..newest, from
+	 * which records are reused first
+	 */
 	bool replied;
-	/* not keyed: the identity `public` had the key, and lost it because it became silent */
+	/* not keyed: the identity `public` lost the key, because it became silent */
 	bool had_key;
 	uint8_t tries; /* not replied: number of INITs, at most UINT8_MAX */
-	uint32_t vlan; /* VLAN in which the local RNIC sends to it */
+	uint32_t vlan; /* VLAN in which the local RNIC sends to the peer */
 	uint32_t older, newer; /* not replied: neighbours in the list: record + 1, or 0 */
-	uint32_t next; /* in the bucket, or in the list of free records */
+	uint32_t next; /* next record in the bucket, or in the list of free records */
 	uint32_t next_job; /* next record in the queue of jobs */
 	uint64_t nonce; /* this host's nonce: only a proof over it counts */
 	uint8_t cookie[HP3_COOKIE_LEN]; /* the cookie of the peer for this nonce */
 	uint64_t wait; /* time between the last INIT and the next one */
-	uint64_t talked, in_vlan; /* last hp3_keying_begin(); last one in this VLAN */
+	uint64_t talked, in_vlan; /* last hp3_keying_begin(); last call with this VLAN */
 	/* since: start of the state. heard: keyed: last proof or message with a right tag */
 	uint64_t since, heard;
 	uint64_t asking; /* keyed: time of the first INIT since `heard`; 0: none was sent */
-	/* doubted: since when another identity claims the key, with no message of `public` since.
-	 * roused: last time that an INIT of the peer brought our next INIT forward. cloned: last
-	 * reported proof of our identity by another host. 0: never, or no longer so */
+	/*
+	 * doubted: time at which another identity claimed the key; 0: no claim since the last
+	 * message of `public`. roused: last time at which an INIT of the peer made this host send
+	 * its next INIT earlier; 0: never. cloned: last report that another host proved this host's
+	 * identity; 0: none
+	 */
 	uint64_t doubted, roused, cloned;
 	uint64_t jobs, replies; /* states of rate limits */
 	uint8_t public[HP3_PUBLIC_LEN]; /* keyed, had_key */
@@ -84,8 +91,8 @@ struct hp3_keying {
 	uint32_t hand; /* the next record that displace_peer() checks */
 	uint32_t oldest, newest; /* list of peers that never replied: record + 1, or 0 */
 	uint32_t serial; /* number of the last job */
-	uint32_t free, first_job,
-		last_job; /* record + 1, or 0; so are links from record to record */
+	/* record + 1, or 0; links between records have the same form */
+	uint32_t free, first_job, last_job;
 	uint32_t first_event, n_events;
 	struct hp3_keying_event event[HP3_KEYING_EVENTS_KEPT];
 	uint64_t *due; /* for each record: when the next INIT leaves */
@@ -93,7 +100,7 @@ struct hp3_keying {
 	struct hp3_keying_peer *peer;
 };
 
-/* One call for one record: the arguments that most functions need. */
+/* The arguments that most functions need, for one call about one record. */
 struct hp3_keying_turn {
 	struct hp3_keying *k;
 	struct hp3_keying_peer *p;
@@ -116,12 +123,12 @@ static inline enum hp3_keying_fate hp3_keying_drop(uint64_t *counter)
 
 /* --- the table --- */
 
-/* The record of these ends, in either direction; NULL: there is none. */
+/* The record of the pair with these ends, in either order; NULL: there is none. */
 struct hp3_keying_peer *hp3_keying_peer(
 	const struct hp3_keying *k, const struct hp3_pair_ends *ends);
 /*
- * The peer replied, so its hp3d takes part in key agreement. Removes the record from the list of
- * records that are reused first.
+ * The peer replied, so its hp3d takes part in key agreement. Removes the peer's record from the
+ * list of records that are reused first.
  */
 void hp3_keying_replied(struct hp3_keying *k, struct hp3_keying_peer *p);
 void hp3_keying_new_nonce(struct hp3_keying *k, struct hp3_keying_peer *p);
@@ -169,8 +176,8 @@ bool hp3_keying_take_proven(const struct hp3_keying_turn *t, const struct hp3_ha
 /* --- X25519 secrets --- */
 
 /*
- * The message waits until another thread has computed an X25519 secret, or is dropped. If a message
- * already waits for the same secret, the newer message replaces it, except that an INIT never
+ * Stores the message until another thread has computed the X25519 secret, or drops the message. A
+ * newer message replaces a stored one that waits for the same secret. Exception: an INIT never
  * replaces a proof.
  */
 enum hp3_keying_fate hp3_keying_want(

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Token buckets (GCRA, ITU-T I.371). Their state is one number: the virtual time up to which tokens
- * are spent. A state of 0 is a full bucket. In any period, at most burst + rate x length of the
- * period tokens are spent. Times are ns.
+ * Token buckets (GCRA, ITU-T I.371). The state of a bucket is one number: the virtual time up to
+ * which tokens are spent. A state of 0 is a full bucket. In a period of t seconds, at most burst +
+ * rate x t tokens are spent. Times are ns.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/minmax.h"
 
 struct hp3_limit {
-	uint32_t rate; /* tokens per second; 0: none at all */
+	uint32_t rate; /* tokens per second; 0: no tokens, whatever `burst` is */
 	uint32_t burst;
 };
 

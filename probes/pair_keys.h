@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The key of a sender and a receiver: derived from the secret of the fabric (tag.h), or looked up
- * in a table of such keys. For a pair that is not in the table, the look-up returns a random key
- * that no other host has. So messages between such hosts have wrong tags.
+ * The key of a sender and a receiver: derived from the secret of the fabric (tag.h), or found in a
+ * table. For a pair that is not in the table, the result is a random key that no other host has. So
+ * messages of such a pair have wrong tags.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #define HP3_KEY_LEN 16u
 
 /*
- * Sender and receiver, as the input from which a key is derived. IPv4: the first four bytes of an
- * address.
+ * Sender and receiver. A key is derived from the bytes of this struct. An IPv4 address is in the
+ * first four bytes of `src` or `dst`.
  */
 struct hp3_pair_ends {
 	uint8_t zero, ipv6, src[16], dst[16];
@@ -31,7 +31,7 @@ struct hp3_pair_keys {
 	struct hp3_pair_key pair[];
 };
 
-/* Addresses in network byte order, 16 bytes (IPv6) or 4. */
+/* The addresses are in network byte order, 16 bytes (IPv6) or 4 bytes (IPv4). */
 struct hp3_pair_ends hp3_pair_ends_of(bool ipv6, const void *src, const void *dst);
 
 /* The opposite direction. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Counters of probes, answers, reports and traces: one struct per lcore. Only the lcore's own
- * thread writes it. Other threads may read single values at any time (aligned 64-bit loads). One
- * list defines struct, names and help texts. Every probe that arrives is counted in peer_probes and
- * in exactly one of the fourteen counters below it.
+ * Counters of probes, answers, reports and traces. There is one struct per lcore, and only the
+ * lcore's thread writes it. Other threads may read single values at any time (aligned 64-bit
+ * loads). One list defines the struct, the names and the help texts. Each probe or report that
+ * arrives is counted in peer_probes, and in exactly one of the fourteen counters below peer_probes.
  */
 #include <stdint.h>
 

@@ -3,28 +3,30 @@
 /*
  * Traces find the switch to which a UDP source port leads. A trace is a peer probe whose TTL (hop
  * limit) ends at the wanted switch. The switch answers with "time exceeded" (expired.h). A trace
- * has the addresses, ports, QPN, DSCP and IPv6 flow label of data, so switches hash it alike (rules
- * 17 and 18). Exception: on the home port, data keep the flow label that the RNIC wrote.
+ * has the addresses, ports, QPN, DSCP and IPv6 flow label of data, so switches hash a trace like
+ * data (rules 17 and 18). Exception: on the home port, data have the flow label that the RNIC
+ * wrote.
  *
- * A "time exceeded" message is matched with its trace by
+ * A "time exceeded" message belongs to the trace that has the same
  *
- *     addresses and source port: at most one trace with the same three is in progress,
- *     the IPv4 identification, which is random,
- *     and the probe id, if the switch quoted enough.
+ * - addresses and source port (at most one trace with these is under way),
+ * - IPv4 identification, which is random,
+ * - and probe id, if the switch quoted the probe id.
  *
- * With IPv6 and a short quote, only the flow label is left, and data from that port has the same
- * label. So if a trace of a port times out, no new trace of the port starts for one more time-out.
- * Late messages are matched with the unanswered trace, and dropped.
+ * An IPv6 message with a short quote has only the flow label in place of these two, and data from
+ * the same port have the same label. So if a trace of a port times out, no new trace of this port
+ * starts for one more time-out. Messages that arrive in this time belong to the unanswered trace,
+ * and are dropped.
  *
  * Invariants:
  *
- *     One result per trace, at the latest when its time-out has passed.
- *     A trace that reaches the peer (TTL too large) is a peer probe like any other: the peer's hp3d
- *     answers it, or the RNIC drops it (rule 1). A trace with another opcode than probes have is
- *     not answered: the peer's RNIC drops it.
- *     A message that matches no trace changes nothing, and is forwarded to the host.
- *     Switches sign nothing, so a result is not authenticated. The caller should use a result only
- *     if several traces give the same one.
+ * - Each trace has one result, at the latest when its time-out has passed.
+ * - A trace that reaches the peer, because its TTL is too large, is handled as a peer probe: the
+ *   peer's hp3d answers it, or the RNIC drops it (rule 1). If a trace has another opcode than
+ *   probes, the peer's RNIC drops the trace, and nothing answers.
+ * - A message that belongs to no trace changes nothing, and is forwarded to the host.
+ * - Results are not authenticated, because switches sign nothing. The caller should use a result
+ *   only if several traces have the same result.
  *
  * Sans-IO: the caller sends the frame that hp3_trace_start() built, and passes in frames that
  * arrive. Times are monotonic ns.
@@ -39,7 +41,7 @@
 
 struct hp3_trace_params {
 	uint64_t timeout_ns;
-	struct hp3_limit limit; /* keep it low: switches send few such messages per second */
+	struct hp3_limit limit; /* should be low: switches send few such messages per second */
 	struct hp3_probe_key key; /* key of peer probes */
 	struct hp3_probe_key secret; /* secret of their cookies (tag.h) */
 };
@@ -54,7 +56,7 @@ enum hp3_trace_outcome {
 /* What to trace. The result has a copy of this struct. */
 struct hp3_trace_ask {
 	uint64_t cookie; /* for the caller's use */
-	uint32_t qpn, psn; /* psn: an old one of the flow */
+	uint32_t qpn, psn; /* psn: an old PSN of the flow */
 	uint8_t ttl; /* 1: the first switch */
 	uint8_t opcode; /* an opcode of UC; 0: the opcode of probes */
 };
@@ -96,30 +98,31 @@ void hp3_tracer_init(struct hp3_tracer *t, const struct hp3_trace_params *params
 
 /*
  * Builds a trace. *a: the flow's addressing with the port to trace; TTL and IPv4 identification are
- * replaced. Returns the length of the frame in buf, which has HP3_TRACE_FRAME_MAX bytes; -EALREADY:
- * a trace of that port is under way, or its time-out passed less than a time-out ago; -ENOSPC: too
- * many traces are under way; -EAGAIN: the rate limit is reached; -EINVAL.
+ * replaced. `buf` has HP3_TRACE_FRAME_MAX bytes. Returns the length of the frame in buf; -EALREADY:
+ * a trace of this port is under way, or timed out less than one time-out ago; -ENOSPC: too many
+ * traces are under way; -EAGAIN: the rate limit is reached; -EINVAL: a value is out of range.
  */
 int hp3_trace_start(struct hp3_tracer *t, const struct hp3_addressing *a,
 	const struct hp3_trace_ask *ask, const struct hp3_times *at, void *buf);
 
 /*
- * Processes a frame that hp3_parse() calls NOT_UDP. 0: the frame ends a trace: consume the frame,
- * *res is valid. -ESTALE: the frame is too late: consume it. -ENOMSG: the frame matches no trace:
- * forward it.
+ * Processes a frame that hp3_parse() calls NOT_UDP. Returns 0: the frame ends a trace; *res is
+ * valid; consume the frame. -ESTALE: the frame is too late; consume the frame. -ENOMSG: the frame
+ * belongs to no trace; forward the frame.
  */
 int hp3_trace_icmp(struct hp3_tracer *t, const struct hp3_parsed *f, uint64_t now,
 	struct hp3_trace_result *res);
 
 /*
- * The peer answered probe `id` (answer.h). True if the probe was a trace; *res is then valid. Call
- * it before the engine gets the answer.
+ * Call this when the peer has answered probe `id` (answer.h), before the engine gets the answer.
+ * True: the probe was a trace, and *res is valid.
  */
 bool hp3_trace_reached(
 	struct hp3_tracer *t, uint32_t id, uint64_t now, struct hp3_trace_result *res);
 
 /*
- * True with the result of a trace whose time-out has passed. Call it again until it returns false.
+ * True: the time-out of a trace has passed, and *res is the result. Call this function until it
+ * returns false.
  */
 bool hp3_trace_expire(struct hp3_tracer *t, uint64_t now, struct hp3_trace_result *res);
 

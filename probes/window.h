@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Replay window of probes: a cache of fixed size with the hashes of answered probes. The window
+ * Replay window of probes: a table of fixed size with the hashes of answered probes. The window
  * consists of sets of places; a set is one cache line. A probe stays in the window while its time
- * differs from the clock by at most `span`. Afterwards, the probe's place is free. From a source
- * with a key, the responder accepts no probe with another time. The time of other probes is that of
- * their arrival.
+ * differs from the clock by at most `span`. Afterwards, the probe's place is free. If the source
+ * has a key, the responder accepts the probe only while its time differs from the clock by at most
+ * `span`. If the source has no key, the time of a probe is the time of its arrival.
  *
  * Invariant: no probe leaves the window early. If a set is full, a new probe is refused. So an
  * attacker cannot flush a probe from the window in order to replay it.
  *
  * Senders choose the bytes that are hashed, so the hash must use a secret key of this host. Sets
- * then fill evenly. With 8 places per set and a third of all places in use, less than one probe in
- * a hundred finds its set full (tests/unit/test_probe_window.c).
+ * then fill evenly. Example with 8 places per set: if a third of all places is in use, fewer than
+ * one probe in a hundred finds its set full (tests/unit/test_probe_window.c).
  *
- * The last HP3_WINDOW_RESERVED free places of a set are for known sources.
+ * The last HP3_WINDOW_RESERVED free places of a set are reserved for known sources.
  *
  * Times are seconds of the wall clock.
  */
@@ -31,8 +31,8 @@ struct hp3_window {
 };
 
 /*
- * Returns the place for a new probe; -EEXIST: answered before; -ENOSPC: no room in its set.
- * `known`: the source is known (responder.h).
+ * Returns the place for a new probe; -EEXIST: the probe was answered before; -ENOSPC: the probe's
+ * set has no room. `known`: the source is known (responder.h).
  */
 int64_t hp3_window_look(const struct hp3_window *w, uint64_t hash, uint64_t clock, bool known);
 

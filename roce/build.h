@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Builds complete RoCEv2 frames with a right ICRC: CNP, ACK, NAK/RNR NAK, zero-length RDMA WRITE
- * ONLY, and by hp3_build() any RC, UC or UD packet. Peer probes are UC packets. Also builds one
- * plain UDP datagram, for messages of hp3d.
+ * Builds complete RoCEv2 frames with a right ICRC. The function hp3_build() builds any RC, UC or UD
+ * packet; peer probes are UC packets. Further functions build a CNP, an ACK, NAK or RNR NAK, and a
+ * zero-length RDMA WRITE ONLY. The function hp3_build_udp() builds plain UDP datagrams, for
+ * messages of hp3d.
  *
  * Every builder writes at most `cap` bytes to `buf`, and returns the length of the frame. -ENOSPC:
  * the frame does not fit. -EINVAL: a value is out of range (PSN or QPN above 24 bits, payload that
@@ -18,14 +19,14 @@
 /* The addresses and the class of service of a packet. Addresses are in network byte order. */
 struct hp3_addressing {
 	uint8_t dst_mac[6], src_mac[6];
-	struct hp3_tag tag[HP3_TAGS_MAX]; /* the outer tag is first; no tag follows an absent one */
+	struct hp3_tag tag[HP3_TAGS_MAX]; /* outer tag first; an absent tag is the last */
 	bool ipv6; /* false: the first four bytes of the addresses are IPv4 */
 	uint8_t src_ip[16], dst_ip[16];
 	uint8_t tclass; /* DSCP << 2 | ECN */
 	uint8_t ttl;
 	uint16_t sport; /* UDP source port */
 	uint16_t pkey;
-	uint16_t ipv4_id; /* identification; free to choose, as the packet is no fragment */
+	uint16_t ipv4_id; /* identification; any value, because the packet is no fragment */
 };
 
 /* Fields of one packet. Fields that the opcode does not have are ignored. */
@@ -45,17 +46,20 @@ struct hp3_fields {
 };
 
 /*
- * Addressing of a reply to the frame: IP and MAC addresses swapped, same VLAN tags and DSCP, not
- * ECT, TTL 64, and source port `sport`.
+ * Addressing of a reply to the frame. The IP and MAC addresses are swapped, and VLAN tags and DSCP
+ * are the same. The reply is not ECN-capable, and has TTL 64 and source port `sport`.
  */
 void hp3_addressing_reply(
 	const void *frame, const struct hp3_view *v, uint16_t sport, struct hp3_addressing *a);
-/* Addressing of the frame itself. CE becomes ECT(0): a new packet has met no congestion. */
+/*
+ * Addressing of a new packet that looks like the frame. CE becomes ECT(0), because the new packet
+ * has met no congestion.
+ */
 void hp3_addressing_same(const void *frame, const struct hp3_view *v, struct hp3_addressing *a);
 
 /*
- * Sets the class of service: DSCP, not ECT, and in VLAN tags the priority of the DSCP's upper three
- * bits. HP3_DSCP_KEPT: changes nothing.
+ * Sets the DSCP, makes the packet not ECN-capable, and sets the priority in VLAN tags to the upper
+ * three bits of the DSCP. HP3_DSCP_KEPT: changes nothing.
  */
 #define HP3_DSCP_KEPT 64u
 void hp3_addressing_class(struct hp3_addressing *a, uint8_t dscp);
@@ -68,6 +72,9 @@ int hp3_build_ack(void *buf, size_t cap, const struct hp3_addressing *a, uint32_
 int hp3_build_write0(void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn,
 	uint32_t psn, uint64_t va, uint32_t rkey);
 
-/* Plain UDP to port `dport` with a checksum. -EINVAL also for the port of RoCEv2 (rule 1). */
+/*
+ * Builds plain UDP to port `dport`, with a checksum. Returns -EINVAL also for the port of RoCEv2
+ * (rule 1).
+ */
 int hp3_build_udp(void *buf, size_t cap, const struct hp3_addressing *a, uint16_t dport,
 	const void *payload, uint16_t len);

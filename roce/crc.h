@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * CRC-32 arithmetic for icrc.h; not for other modules.
+ * CRC-32 arithmetic for icrc.h. Other modules do not use this file.
  *
- * A CRC register is a polynomial over GF(2) modulo P, reflected: bit 31 is x^0. Appending n zero
- * bytes to the message multiplies the register by x^(8n). Let d be the change of four bytes (loaded
- * little-endian), with m bytes from their beginning to the end of the message. The change d then
- * changes the CRC by d * x^(8m) mod P.
+ * A CRC register is a polynomial over GF(2) modulo P, the CRC's polynomial, in reflected order: bit
+ * 31 is x^0. Appending n zero bytes to the message multiplies the register by x^(8n). Let d be a
+ * change of four bytes (loaded little-endian), and m the number of bytes from the first of these to
+ * the end of the message. The change d then changes the CRC by d * x^(8m) mod P.
  *
- * There are two multiplications: a portable one, and a carry-less one (PCLMULQDQ, PMULL). On
- * aarch64, there are also two updates of the register; one uses the CRC32 instructions. The tests
- * run all of them.
+ * There are two functions for multiplication: a portable one, and one with carry-less instructions
+ * (PCLMULQDQ, PMULL). On aarch64, there are also two functions that update the register; one of
+ * them uses the CRC32 instructions. The tests run all of these functions.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,8 +53,8 @@ static inline uint32_t hp3_crc_update(uint32_t crc, const void *p, size_t n)
 }
 
 /*
- * Reduces a product mod P. The product's low 32 bits (the upper half, reflected) are processed as
- * four message bytes.
+ * Reduces a product mod P. In reflected order, the low 32 bits of the product are its upper half.
+ * They are processed like four message bytes.
  */
 static inline uint32_t hp3_crc_reduce(uint64_t product)
 {
@@ -75,8 +75,8 @@ static inline uint32_t hp3_crc_mul(uint32_t a, uint32_t b)
 }
 
 /*
- * The same for a product with a factor of degree below 16. Such a product has 16 bits in the upper
- * half, so two table look-ups suffice.
+ * As hp3_crc_reduce(), for a product that has a factor of degree below 16. The upper half of such a
+ * product has 16 bits, so two table look-ups suffice.
  */
 static inline uint32_t hp3_crc_reduce16(uint64_t product)
 {
@@ -111,8 +111,8 @@ HP3_CRC_CLMUL static inline uint32_t hp3_crc_mul16_clmul(uint16_t a, uint32_t b)
 }
 #elif defined(__aarch64__)
 /*
- * In assembler: gcc and clang have different names for the extensions and intrinsics of single
- * functions.
+ * The functions below use assembler, because gcc and clang have different names for the extensions
+ * of single functions and for their intrinsics.
  */
 #define HP3_CRC_CLMUL
 #define HP3_CRC_CRC32

@@ -6,8 +6,9 @@
 #define HP3_CRC_ONE  0x80000000u /* the polynomial 1 in reflected order */
 
 /*
- * For frames up to the largest RoCE MTU (4096 bytes and headers), x^(8n) is in one table. For
- * longer frames, x^(8n) is a product of two factors.
+ * Sizes of the tables of x^(8n). If a frame is at most as long as the largest RoCE MTU (4,096
+ * bytes, and headers), one table has x^(8n). For longer frames, x^(8n) is the product of a factor
+ * from each table.
  */
 #define HP3_CRC_POW_LOW  4201u
 #define HP3_CRC_POW_STEP 4096u

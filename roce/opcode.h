@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A table, indexed by the BTH opcode, for parsing and building (IBTA 9.2.1, tables 35 ff.). It has
- * the name, the extended headers behind the BTH and their length, the class, and the view flags
- * that follow from the opcode alone.
+ * A table with a row for each BTH opcode, for parsing and building (IBTA 9.2.1, tables 35 ff.). A
+ * row has the name, the class, the extended headers behind the BTH and their length. It also has
+ * the view flags that depend only on the opcode.
  */
 #include <stdint.h>
 #include "roce/parse.h"
@@ -55,11 +55,11 @@ enum hp3_opcode {
 
 /* The first four bytes are laid out as in struct hp3_view. */
 struct hp3_opcode_info {
-	uint8_t class; /* enum hp3_class (UD is refined to CM by the parser) */
+	uint8_t class; /* enum hp3_class (the parser changes UD to CM if the QPN is 1) */
 	uint8_t ext; /* HP3_EXT_* */
 	uint16_t flags; /* HP3_VF_FIRST, LAST, READ, ATOMIC, AETH, UNKNOWN */
 	uint8_t ext_len; /* bytes of all extended headers together */
-	uint8_t plain_len; /* the same; HP3_NOT_PLAIN if the class is not RC or CNP */
+	uint8_t plain_len; /* as ext_len; HP3_NOT_PLAIN if the class is not RC or CNP */
 	const char *name; /* for example "RC WRITE MIDDLE"; NULL for reserved opcodes */
 };
 

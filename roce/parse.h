@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Classifies one Ethernet frame: a packet of a reliable connection (request or reply), another RoCE
- * packet that hp3 forwards, or not RoCE. The parser never fails: for a malformed or truncated
- * frame, it names a reason, and the caller forwards the frame unchanged.
+ * Classifies one Ethernet frame. The frame is a packet of a reliable connection (request or reply),
+ * another RoCE packet, which hp3 forwards, or not RoCE. The parser never fails. For a malformed or
+ * truncated frame, it sets the reason, and the caller forwards the frame unchanged.
  *
- * Parses Ethernet II and up to two 802.1Q/802.1ad tags (tags.h). Parses IPv4 with options, and IPv6
- * with hop-by-hop, routing, destination and fragment headers. Parses UDP, BTH, and every
- * RC/UC/UD/CNP opcode (opcode.h).
+ * The parser reads Ethernet II with up to two 802.1Q/802.1ad tags (tags.h). It reads IPv4 with
+ * options, and IPv6 with hop-by-hop, routing, destination and fragment headers. Behind these, it
+ * reads UDP, the BTH, and the extended headers of all RC/UC/UD/CNP opcodes (opcode.h).
  *
- * Contract: `frame` has `len` readable bytes. The parser reads nothing beyond these, and writes
- * only *v. It reads headers, never the payload, and does not check the ICRC (icrc.h).
+ * Contract: `frame` has `len` readable bytes. The parser reads no other bytes of memory, and writes
+ * only *v. It reads headers, but not the payload, and does not check the ICRC (icrc.h).
  */
 #include <stdint.h>
 #include "roce/tags.h"
@@ -68,7 +68,7 @@ enum hp3_parse_reason {
 #define HP3_VF_CE       0x0020u /* IP ECN field is CE */
 #define HP3_VF_ECT      0x0040u /* IP ECN field is ECT(0) or ECT(1) */
 #define HP3_VF_UDP_CSUM 0x0080u /* UDP checksum is not 0 */
-#define HP3_VF_FIRST    0x0100u /* opcode is FIRST or ONLY of a message (or response) */
+#define HP3_VF_FIRST    0x0100u /* opcode is FIRST or ONLY of a message or response */
 #define HP3_VF_LAST     0x0200u /* opcode is LAST or ONLY */
 #define HP3_VF_READ     0x0400u /* READ request, or READ response */
 #define HP3_VF_ATOMIC   0x0800u /* atomic request, or ATOMIC ACKNOWLEDGE */
@@ -76,8 +76,8 @@ enum hp3_parse_reason {
 #define HP3_VF_UNKNOWN  0x2000u /* reserved opcode of the RC transport */
 
 /*
- * The result: numbers in host byte order, and offsets in bytes from the start of the frame. The
- * order of the fields lets parse_plain.h write several at once.
+ * The result: numbers are in host byte order, offsets in bytes from the start of the frame. The
+ * order of the fields allows parse_plain.h to write several fields at once.
  */
 struct hp3_view {
 	uint8_t class; /* enum hp3_class */
@@ -87,8 +87,8 @@ struct hp3_view {
 	uint16_t tags; /* number of VLAN tags: 0 to 2; the first one begins at byte 12 */
 	uint16_t l3_off;
 	/*
-	 * The BTH begins at udp_off + 8. If the reason is FRAGMENT, udp_off is 0, except for the
-	 * first fragment of a datagram to RoCE's port.
+	 * The BTH begins at udp_off + 8. If the reason is FRAGMENT, udp_off is 0. Exception: it is
+	 * set for the first fragment of a datagram to the port of RoCEv2.
 	 */
 	uint16_t udp_off;
 	uint16_t icrc_off;
@@ -99,7 +99,7 @@ struct hp3_view {
 	uint8_t opcode; /* BTH opcode */
 	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
 	uint16_t pkey;
-	uint32_t dma_len; /* RETH DMA length in bytes, if the opcode has a RETH */
+	uint32_t dma_len; /* DMA length in bytes, if the opcode has a RETH; otherwise 0 */
 	uint32_t vlan; /* VLAN number made from all tags (tags.h); 0 without tags */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The fast path of the parser, inlined into burst loops. It accepts "plain" packets: valid packets
- * of a reliable connection, and CNPs, in untagged IPv4 without options, and without padding behind
- * the packet. The function hp3_parse_any() parses all other frames. For a frame that both accept,
- * both give the same view.
+ * The fast path of the parser, inlined into burst loops. The fast path accepts "plain" packets:
+ * valid packets of a reliable connection, and CNPs, in untagged IPv4 without options. A frame with
+ * padding behind the packet is not plain. hp3_parse_any() parses all other frames. For a plain
+ * packet, the fast path and hp3_parse_any() give the same view.
  *
  * The fixed fields are compared eight bytes at a time. If the compiler may use SSSE3 or NEON, one
  * shuffle turns BTH and AETH into several fields of the view.
@@ -51,7 +51,10 @@ static inline uint64_t hp3_plain_load(const uint8_t *p)
 	return w;
 }
 
-/* BTH and AETH (0 if there is none) to dest_qpn, psn, msn, opcode, syndrome, pkey. */
+/*
+ * Sets dest_qpn, psn, msn, opcode, syndrome and pkey from BTH and AETH. Without an AETH, msn and
+ * syndrome are 0.
+ */
 static inline __attribute__((always_inline)) void hp3_plain_bth(
 	const uint8_t *bth, bool aeth, struct hp3_view *v)
 {
@@ -81,8 +84,8 @@ static inline __attribute__((always_inline)) void hp3_plain_bth(
 }
 
 /*
- * ECN, AckReq, BECN, FECN and UDP checksum as flags of the view. `a`: bytes 12 to 19, `c`: bytes 36
- * to 43.
+ * The flags of the view for ECN, AckReq, BECN, FECN and UDP checksum. `a` has bytes 12 to 19 of the
+ * frame, `c` bytes 36 to 43.
  */
 static inline __attribute__((always_inline)) uint32_t hp3_plain_marks(
 	const uint8_t *f, uint64_t a, uint64_t c)
@@ -98,10 +101,7 @@ static inline __attribute__((always_inline)) uint32_t hp3_plain_marks(
 	return flags;
 }
 
-/*
- * False: the frame is not a plain packet, and *v is undefined. A frame with padding behind the
- * packet is not plain.
- */
+/* False: the frame is not a plain packet, and *v is undefined. */
 static inline __attribute__((always_inline)) bool hp3_parse_plain(
 	const uint8_t *f, uint32_t len, struct hp3_view *v)
 {

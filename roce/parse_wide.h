@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The fast path of parse_plain.h for HP3_WIDE packets at once, one in each SIMD lane. It accepts
- * plain packets of one class. For a packet that it accepts, it gives the same view as hp3_parse().
- * Inlined into burst loops.
+ * The fast path of parse_plain.h for HP3_WIDE packets at once, one in each SIMD lane. This file
+ * accepts plain packets of one class. For an accepted packet, it gives the same view as
+ * hp3_parse(). The functions are inlined into burst loops.
  *
- * Bytes 10 to 57 of every frame are six words. The words are transposed: vector i has word i of all
- * frames. So an operation on a field costs one instruction for all packets.
+ * Bytes 10 to 57 of every frame are six words of 8 bytes. The words are transposed: vector i has
+ * word i of all frames. So an operation on a field takes one instruction for all packets.
  *
  *     word  bytes                                        word  bytes
  *     0     10-17  type, version, ToS, IP length         3     34-41  ports, UDP length, checksum
  *     1     18-25  id, fragment, TTL, protocol           4     42-49  opcode ... destination QPN
  *     2     26-33  IP addresses                          5     50-57  AckReq, PSN, AETH or ICRC
  *
- * AVX-512 has 8 lanes, AVX2 has 4. Otherwise HP3_WIDE is not defined.
+ * AVX-512 has 8 lanes, AVX2 has 4. Without AVX-512 and AVX2, HP3_WIDE is not defined.
  */
 #include "roce/parse_plain.h"
 
@@ -55,7 +55,10 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_bytes(hp3_wide v, uint64_t order)
 		(__m512i)(hp3_wide){order, second, order, second, order, second, order, second});
 }
 
-/* In each word: byte i of `table`, i < 8. Byte 0 of `table` must be 0: it fills the upper bytes. */
+/*
+ * Each word of the result is byte i of `table`, where i < 8 is the same word of the argument. Byte
+ * 0 of `table` must be 0, because the upper bytes of the result are copies of byte 0.
+ */
 HP3_WIDE_INLINE hp3_wide hp3_wide_pick(uint64_t table, hp3_wide i)
 {
 	return (hp3_wide)_mm512_shuffle_epi8((__m512i)hp3_wide_set(table), (__m512i)i);
@@ -128,7 +131,7 @@ HP3_WIDE_INLINE void hp3_wide_load(const uint8_t *const f[HP3_WIDE], hp3_wide q[
 	q[5] = (hp3_wide)_mm512_unpackhi_epi64(b[0], b[1]);
 }
 
-/* Stores eight words of each packet: those of packet i to to[i]. */
+/* Stores eight words of each packet: the words of packet i at to[i]. */
 HP3_WIDE_INLINE void hp3_wide_store(void *const to[HP3_WIDE], hp3_wide w[8])
 {
 	hp3_wide_turn(w);
@@ -229,7 +232,7 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_misfit(const hp3_wide q[HP3_WIDE_WORDS], hp3_w
 	       ((q[3] ^ udp_len ^ 0x00000000b7120000u) & 0x0000ffffffff0000u) | (q[4] & 0x0f00u);
 }
 
-/* ECN, AckReq, BECN, FECN and UDP checksum, as the bits of view.flags. */
+/* The bits of view.flags for ECN, AckReq, BECN, FECN and UDP checksum. */
 HP3_WIDE_INLINE hp3_wide hp3_wide_marks(const hp3_wide q[HP3_WIDE_WORDS])
 {
 	const uint64_t ecn = (uint64_t)HP3_VF_ECT << (8 * HP3_ECN_ECT1) |
@@ -244,8 +247,9 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_marks(const hp3_wide q[HP3_WIDE_WORDS])
 }
 
 /*
- * Parses frames of `len` bytes each, HP3_PLAIN_MIN or more. `class`: one of RC. Returns the bit
- * mask of lanes that are plain packets of this class. *v is undefined in all other lanes.
+ * Parses frames. `len`: their lengths in bytes, each HP3_PLAIN_MIN or more. `class`: RC_REQUEST or
+ * RC_REPLY. Returns the bit mask of lanes that are plain packets of this class. *v is undefined in
+ * all other lanes.
  */
 HP3_WIDE_INLINE uint32_t hp3_parse_wide(
 	const uint8_t *const f[HP3_WIDE], hp3_wide len, uint8_t class, struct hp3_wide_view *v)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * VLAN tags: a frame has none, one, or an outer and an inner one (IEEE 802.1ad). Each is an 802.1Q
- * tag (C-TAG) or an 802.1ad tag (S-TAG).
+ * VLAN tags. A frame has no tag, one tag, or an outer and an inner tag (IEEE 802.1ad). Each tag is
+ * an 802.1Q tag (C-TAG) or an 802.1ad tag (S-TAG).
  *
- * The number `vlan` distinguishes VLANs. Without tags, it is 0. With a single 802.1Q tag, it is the
- * VLAN id. An 802.1Q tag with VLAN id 0 has only a priority, and does not change `vlan`. Priorities
- * do not change `vlan` either.
+ * The number `vlan` identifies a VLAN. Without tags, `vlan` is 0. With a single 802.1Q tag, `vlan`
+ * is the VLAN id. An 802.1Q tag with VLAN id 0 has only a priority, and adds nothing to `vlan`.
+ * Priorities do not change `vlan`.
  */
 #include <stdint.h>
 
@@ -55,8 +55,8 @@ static inline uint32_t hp3_tags_vlan(const struct hp3_tag tag[HP3_TAGS_MAX])
 }
 
 /*
- * Makes the tags of a VLAN, for callers that have no frame from which to copy them. All tags get
- * this priority.
+ * Makes the tags of a VLAN, for callers that have no frame from which to copy the tags. All tags
+ * get the priority `priority`.
  */
 static inline void hp3_tags_make(uint32_t vlan, uint8_t priority, struct hp3_tag tag[HP3_TAGS_MAX])
 {

@@ -3,9 +3,9 @@
 /*
  * RoCEv2 constants, and access to fields in network byte order.
  *
- * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). hp3_be16() and the like
- * read fields of packets byte by byte or by memcpy(), never through integer pointers. So fields
- * need no alignment. The functions assume a little-endian CPU.
+ * Source: IBTA 1.4 chapter 9 (BTH, RETH, AETH, ...), annex A17 (RoCEv2). hp3_be16() and similar
+ * functions access fields byte by byte or by memcpy(), so fields need no alignment. The functions
+ * assume a little-endian CPU.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,10 +15,10 @@
 #define HP3_PSN_MASK      0xffffffu
 #define HP3_NO_PSN        0x1000000u
 #define HP3_QPN_MASK      0xffffffu
-#define HP3_QPN_CM        1u /* general services interface: connection management */
+#define HP3_QPN_CM        1u /* QP1, the general services interface: connection management */
 #define HP3_ICRC_LEN      4u
 
-/* Lengths of headers, bytes; IPv4 without options. */
+/* Lengths of headers in bytes. The length of the IPv4 header is that without options. */
 #define HP3_MAC_LEN   6u /* of an address */
 #define HP3_ETHER_LEN 14u
 #define HP3_IPV4_LEN  20u
@@ -92,8 +92,8 @@ static inline void hp3_put_be64(void *p, uint64_t v)
 }
 
 /*
- * PSN arithmetic is modulo 2^24: "a before b" means that a is among the 2^23 PSNs before b (IBTA
- * 9.7.2). Results are signed distances in PSNs.
+ * PSN arithmetic is modulo 2^24. A PSN is before b if it is one of the 2^23 PSNs that precede b
+ * (IBTA 9.7.2). hp3_psn_diff() returns the signed distance a - b: negative if a is before b.
  */
 static inline int32_t hp3_psn_diff(uint32_t a, uint32_t b)
 {
