@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A TCP address in a configuration key: 127.0.0.1:9795 or [::1]:9795. Numbers only, no host names.
+ * A TCP address in a configuration key, such as 127.0.0.1:9795 or [::1]:9795. Host names are not
+ * allowed.
  */
 #include <stdbool.h>
 #include <sys/socket.h>

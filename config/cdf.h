@@ -2,9 +2,9 @@
 #pragma once
 /*
  * A cumulative distribution of the sizes of flows or messages, in the format of data centre
- * simulators: lines `size_bytes cumulative_share`. The share is in percent (the last line has 100)
- * or a fraction (the last line has 1). Neither column may decrease. '#' begins a comment. There are
- * at least two lines. Between two points, sizes are uniform.
+ * simulators. A line is `size_bytes cumulative_share`. The shares are percentages (the last line
+ * has 100) or fractions (the last line has 1). Neither column may decrease. '#' begins a comment.
+ * There are at least two lines. Between two points, sizes are uniformly distributed.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,8 +19,8 @@ struct hp3_cdf {
 };
 
 /*
- * Reads a distribution. `most`: the largest allowed size, bytes. `name`: of the file, for messages.
- * Returns 0, or -EINVAL with a message that names file and line.
+ * Reads a distribution. `most`: the largest allowed size, bytes. `name`: the file's name, for
+ * messages. Returns 0, or -EINVAL with a message that names file and line.
  */
 int hp3_cdf_read(
 	struct hp3_cdf *c, FILE *f, const char *name, uint64_t most, char *err, size_t err_size);

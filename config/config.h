@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The configuration of hp3d: one INI file, one struct, and one table of keys between them. Keys of
- * the engine are in engine/policy.def, all others in keys.c. A new key is one field and one row.
- * Loader, checks, dump, look-up, reload, hp3.ini(5) and the simulator use the row.
+ * The configuration of hp3d: a struct, and functions that read it from an INI file and write it. A
+ * table has a row for each key of the file. The rows of the engine's keys are in engine/policy.def,
+ * all other rows in keys.c. A new key needs one field and one row. Loader, checks, dump, look-up,
+ * reload, hp3.ini(5) and the simulator use the row.
  *
- * Fields of keys.c have the names of the keys. The suffix of a name is the unit of the number (_us,
- * _ms, _bytes, _mb = MiB). The member `engine` has the values as in the file; hp3_policy_settled()
- * computes the configuration of an engine from them.
+ * The fields for keys of keys.c have the names of the keys. The suffix of a name is the unit of the
+ * number (_us, _ms, _bytes, _mb = MiB). The member `engine` has the values as in the file. From
+ * these values, hp3_policy_settled() computes the configuration of an engine.
  */
 #include <string.h>
 #include "config/ini.h"
@@ -28,7 +29,7 @@ struct hp3_config_rail {
 	char rnic[HP3_CONFIG_DEVARGS_MAX];
 	char net[HP3_CONFIG_DEVARGS_MAX];
 	char rdma[64];
-	uint8_t rfr_mode; /* 0: that of [rfr] mode; otherwise enum hp3_spray_mode + 1 */
+	uint8_t rfr_mode; /* 0: the value of [rfr] mode; else enum hp3_spray_mode + 1 */
 };
 
 struct hp3_config {
@@ -48,12 +49,12 @@ struct hp3_config {
 	} eal;
 	struct hp3_config_rail rails[HP3_CONFIG_RAILS_MAX];
 	uint32_t n_rails;
-	struct hp3_engine_config engine; /* sections of engine/policy.def; see engine/policy.h */
+	struct hp3_engine_config engine; /* the keys of engine/policy.def; see engine/policy.h */
 	struct {
 		char peers[HP3_INI_VALUE_MAX];
 		char dscp[128];
 		char qpns[HP3_INI_VALUE_MAX];
-	} filter; /* parsed by hp3_filter_make() */
+	} filter; /* hp3_filter_make() parses these lists */
 	struct {
 		enum hp3_fail_open fail_open;
 		uint32_t stale_ms;
@@ -101,7 +102,7 @@ struct hp3_config {
 	} service;
 };
 
-/* Is this verbs mode (out of path)? In this mode, rails have no ports. */
+/* Does hp3d run in verbs mode? In verbs mode, rails have no ports. */
 static inline bool hp3_config_is_verbs_mode(const struct hp3_config *cfg)
 {
 	return cfg->verbs.socket[0] != '\0';
@@ -120,15 +121,12 @@ static inline uint32_t hp3_config_ports(const struct hp3_config *cfg)
 	return hp3_config_is_verbs_mode(cfg) ? 0 : 2 * cfg->n_rails;
 }
 
-/*
- * Does each pair of hosts agree on a key? Otherwise, all hosts have a configured key, or no host
- * has a key.
- */
+/* Do two hosts agree on a key? False: the hosts have a configured key, or have no key. */
 static inline bool hp3_config_agrees_on_keys(const struct hp3_config *cfg)
 {
 	return cfg->probes.keys == HP3_KEYS_AUTO && cfg->probes.probe_key[0] == '\0';
 }
-/* Does hp3d have a secret in its memory: an identity, or a configured key? */
+/* Does the memory of hp3d contain a secret (an identity, or a configured key)? */
 static inline bool hp3_config_has_secret(const struct hp3_config *cfg)
 {
 	return cfg->probes.keys == HP3_KEYS_AUTO || cfg->probes.probe_key[0] != '\0';
@@ -147,9 +145,9 @@ static inline uint8_t hp3_config_rfr_mode(const struct hp3_config *cfg, unsigned
 void hp3_config_defaults(struct hp3_config *cfg);
 
 /*
- * Loads a file, or parses a text. Returns 0, -EINVAL (the file has errors), or the negative errno
- * of opening or reading it. *errs lists all errors. *out changes only on success, so it may be the
- * running configuration.
+ * hp3_config_load() loads a file; hp3_config_parse() parses a text. Both return 0; -EINVAL: there
+ * are errors; otherwise the negative errno of opening or reading the file. *errs lists all errors.
+ * *out changes only on success, so *out may be the running configuration.
  */
 int hp3_config_load(
 	const char *path, unsigned flags, struct hp3_config *out, struct hp3_config_errors *errs);
@@ -157,22 +155,24 @@ int hp3_config_parse(const char *file, const char *text, size_t len, unsigned fl
 	struct hp3_config *out, struct hp3_config_errors *errs);
 
 /*
- * Writes a file. hp3_config_dump(): all keys. hp3_config_dump_short(): the ports of each rail, keys
- * that most hosts set, and keys that differ from their defaults. Without a rail, and not in verbs
- * mode, it writes a sample rail.
+ * Both functions write a configuration file. hp3_config_dump() writes all keys.
+ * hp3_config_dump_short() writes the ports of each rail, the keys that most hosts set, and the keys
+ * that differ from their defaults. If there is no rail, it writes a sample rail, except in verbs
+ * mode.
  */
 void hp3_config_dump(FILE *out, const struct hp3_config *cfg);
 void hp3_config_dump_short(FILE *out, const struct hp3_config *cfg);
 
 /*
- * Reload. hp3_config_diff_reload() calls fn (may be NULL) for each key whose values differ. Rails
- * are matched by name; `from` or `to` is NULL if that configuration does not have the rail. Returns
- * how many of these keys need a restart. hp3_config_apply_reload() copies only the values that a
- * reload may change.
+ * Reload of the configuration. hp3_config_diff_reload() compares two configurations, and calls fn
+ * (may be NULL) for each key whose value differs. It compares rails of the same name. `from` is
+ * NULL if *running does not have the rail; `to` is NULL if *wanted does not have the rail. Returns
+ * how many of the keys with different values need a restart. hp3_config_apply_reload() copies only
+ * the values that a reload may change.
  */
 struct hp3_config_change {
 	char section[HP3_INI_NAME_MAX];
-	const struct hp3_ini_key *key; /* key->reloadable: takes effect at once */
+	const struct hp3_ini_key *key; /* key->reloadable: the change takes effect at once */
 	const char *from, *to;
 };
 unsigned hp3_config_diff_reload(const struct hp3_config *running, const struct hp3_config *wanted,

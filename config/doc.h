@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Internal to the INI reader: one file while it is parsed. scan.c checks the lines, and sets
- * `entries`, `instances` and `clean`. Then loader.c gets the values from iniparser.
+ * The state of one INI file while it is parsed; internal to the INI reader. First, scan.c checks
+ * the lines, and sets `entries`, `instances` and `clean`. Then loader.c reads the values with
+ * iniparser.
  */
 #include "config/ini.h"
 
-#define HP3_INI_SHOWN_MAX 64u /* bytes of a value as a message shows it, with NUL */
+#define HP3_INI_SHOWN_MAX 64u /* longest text of a value in messages, bytes with NUL */
 
 /* A section of the file: a plain one ([NAME]), or an element of a family ([FAMILY.NAME]). */
 struct hp3_ini_instance {
 	const struct hp3_ini_section *row;
 	char name[HP3_INI_NAME_MAX]; /* name in the file: "rfr", "rail.rail0" */
-	size_t base; /* offset of the element in `obj`; key offsets add to it. Plain section: 0 */
+	/* offset of the element in `obj`, to which offsets of keys are added; plain section: 0 */
+	size_t base;
 	uint32_t line;
-	bool touched; /* an error of the section was reported: do not report missing keys */
+	bool touched; /* an error of the section was reported, so do not report missing keys */
 };
 
 struct hp3_ini_entry {
-	uint32_t instance; /* an index, as the array moves when it grows */
+	uint32_t instance; /* an index and not a pointer, because the array moves when it grows */
 	const struct hp3_ini_key *key;
 	uint32_t line;
 	bool bad;
@@ -35,19 +37,18 @@ struct hp3_ini_doc {
 	struct hp3_ini_entry *entries;
 	size_t n_entries;
 	FILE *clean; /* the lines without errors, for iniparser */
-	uint32_t line; /* the current one, from 1 */
+	uint32_t line; /* number of the current line, from 1 */
 };
 
 /*
- * Checks the lines, and reports errors to *doc->errs. Returns -ENOMEM; otherwise 0, even if there
- * are errors.
+ * Checks the lines, and adds errors to *doc->errs. Returns -ENOMEM, or 0 even if lines have errors.
  */
 int hp3_ini_scan(struct hp3_ini_doc *doc, const char *text, size_t len);
 
-/* Adds an error of the current line; section, key, value may be NULL. */
+/* Adds an error about the current line. section, key and value may be NULL. */
 void hp3_ini_report(struct hp3_ini_doc *doc, const char *section, const char *key,
 	const char *value, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* True: the key is for studies, and the file that set *obj may not set it. */
+/* True: the key is only for studies, and the file that set *obj may not set such keys. */
 bool hp3_ini_hides(
 	const struct hp3_ini_schema *schema, const struct hp3_ini_key *key, const void *obj);
 void hp3_config_errors_add(struct hp3_config_errors *errs, uint32_t line, char *text);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Converts the lists of [filter] from text to the engine's filter. Blanks around commas are
- * allowed.
+ * Makes the engine's filter from the lists of section [filter]. Blanks around commas are allowed.
  */
 #include "engine/filter.h"
 

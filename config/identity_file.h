@@ -2,12 +2,12 @@
 #pragma once
 /*
  * The file "identity" in hp3d's state folder ([service] state) has the seed of this host's identity
- * (probes/identity.h). hp3d writes the file when it starts and finds none. hp3d reads only this
- * line of the file:
+ * (probes/identity.h). If the file does not exist when hp3d starts, hp3d writes it. hp3d reads only
+ * this line of the file:
  *
  *     x25519 SEED FINGERPRINT
  *
- * SEED: 64 hexadecimal digits. FINGERPRINT: of the public key, to detect a damaged file.
+ * SEED has 64 hexadecimal digits. FINGERPRINT is that of the public key, to detect a damaged file.
  *
  * Invariants: the file is complete or absent, even if hp3d is killed. Only root and hp3d's own user
  * can read or replace it.
@@ -22,18 +22,19 @@ enum hp3_identity_place {
 };
 
 /*
- * Reads the identity from the file, or makes a new identity. If `folder` is "", nothing is stored.
+ * Reads the identity from the file, or makes a new identity and writes it to the file. If `folder`
+ * is "", nothing is stored.
  *
- * Returns an enum hp3_identity_place. Less than 0: -EPERM: other users can read or replace the
- * file; -EINVAL: the file is damaged; otherwise -errno. On errors, and if the identity could not be
- * stored, `err` gets a message with the reason and the fix.
+ * Returns an enum hp3_identity_place, or a negative errno. -EPERM: other users can read or replace
+ * the file; -EINVAL: the file is damaged. If there is an error, or the identity could not be
+ * stored, the function writes a message with the reason and the fix to `err`.
  */
 int hp3_identity_file_open(const char *folder, struct hp3_identity *id, FILE *err);
 
 /*
- * Replaces *id by a new identity, because another host has the same one. The new identity is
- * written to the file; if this fails, the result is IN_MEMORY. If another hp3d of this host has
- * replaced the file already, *id becomes the identity in the file, and the result is READ.
- * Otherwise as hp3_identity_file_open().
+ * Replaces *id by a new identity, because another host has the same identity. Writes the new
+ * identity to the file; if this fails, the result is IN_MEMORY. If another hp3d of this host has
+ * already replaced the file, *id becomes the identity in the file, and the result is READ. All
+ * other results are as of hp3_identity_file_open().
  */
 int hp3_identity_file_renew(const char *folder, struct hp3_identity *id, FILE *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Messages on standard error that may contain names of files and interfaces, or arguments of a
- * command line. The written line is printable ASCII, whatever the names and arguments contain
- * (base/plain.h).
+ * Writes messages to standard error. A message may contain names of files and interfaces, and
+ * arguments of a command line. The written line is printable ASCII, whatever these names and
+ * arguments contain (base/plain.h).
  */
 #include <stdarg.h>
 #include <stdio.h>

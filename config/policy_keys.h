@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of engine/policy.def as rows of a table of keys (ini.h). The table's objects have the
- * type HP3_POLICY_OBJECT, with a member `struct hp3_engine_config engine`. With HP3_POLICY_STUDIES
- * defined, keys for studies are keys like any other. Include this file within the table.
+ * The rows of engine/policy.def as rows of a table of keys (ini.h). Include this file within the
+ * initializer of the table. The table's objects have the type HP3_POLICY_OBJECT, which has a member
+ * `struct hp3_engine_config engine`. If HP3_POLICY_STUDIES is defined, keys for studies are like
+ * all other keys.
  */
 #ifdef HP3_POLICY_STUDIES
 #define HP3_ONLY_HP3_STUDY false

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Rows of a table of keys (ini.h). `object` is the type of what a file sets, or of an element of a
- * family; `member` is the field of the key.
+ * Macros that write rows of a table of keys (ini.h). The argument `object` is the type of the
+ * object that a file sets or, for a family, the type of an element. The argument `member` is the
+ * field that the key sets.
  */
 #include "config/ini.h"
 
@@ -19,7 +20,7 @@
 		HP3_ROW_KEY(sec, name, object, member), .type = HP3_INI_ENUM, .unit = "",          \
 							.choices = words, .def = d, .help = text   \
 	}
-/* A text of at least `least` bytes; if that is not 0, each section must have it. */
+/* A text of at least `least` bytes. If `least` is not 0, each section must have this key. */
 #define HP3_ROW_TEXT(sec, name, object, member, d, least, text)                                    \
 	{                                                                                          \
 		HP3_ROW_KEY(sec, name, object, member),                                            \
@@ -27,7 +28,10 @@
 			.max = sizeof(((object *)0)->member) - 1, .required = (least) > 0,         \
 			.rule = "a text", .help = text                                             \
 	}
-/* The end of a row of sections: a family, whose elements are in `list` of the object. */
+/*
+ * The end of a section's row that makes the section a family. The elements of the family are in
+ * `list` of the object.
+ */
 #define HP3_ROW_FAMILY(object, list, n_list, most)                                                 \
 	.max = most, .array = offsetof(object, list), .stride = sizeof(((object *)0)->list[0]),    \
 	.count = offsetof(object, n_list), .name_size = 16

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* For the programs that write manual pages from tables. */
+/* Escapes text for troff, for the programs that write manual pages from tables. */
 #include <stdio.h>
 
-/* Writes text for troff: escapes dashes and backslashes, and a '.' or '\'' at the beginning. */
+/*
+ * Writes text for troff. Escapes dashes and backslashes, and a '.' or '\'' at the beginning of the
+ * text.
+ */
 static inline void hp3_troff_text(FILE *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')

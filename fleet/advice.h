@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Filters plans on a host before the agent passes advice to hp3d. Old, foreign, expired and
- * impossible advice is dropped, and counted by reason. The remaining advice names an EV that this
- * host has reported as another path of the flow, and a flow that still uses the path in the plan.
- * hp3d decides whether to move the flow (engine/search/advised.c). No function of this module
- * blocks.
+ * Filters the planner's plans on a host, before the agent passes advice to hp3d. Advice is one move
+ * of a plan. Advice that is old, for another process, expired or impossible is dropped, and counted
+ * by reason. Two conditions hold for all other advice: the flow still uses the port from which the
+ * plan moves it, and this host has reported the new port as another path of the flow. hp3d decides
+ * whether to move the flow (engine/search/advised.c). No function of this file blocks.
  *
- * Advice is passed on in the first half of the time for which its plan is valid. The second half
- * leaves time for hp3d to move the flow, and for the agent to report the move. While a plan is
- * valid, the planner makes no further plan for the same links.
+ * The agent passes advice on only in the first half of the time for which its plan is valid. In the
+ * second half, hp3d can move the flow, and the agent can report the move. While a plan is valid,
+ * the planner makes no further plan for the same links.
  *
- * A planner may send wrong plans. So a plan is valid for at most HP3_FLEET_ADVICE_VALID_MS, and
- * advice for a flow is passed on at most once in HP3_FLEET_ADVICE_HOLD_MS. If a plan has a much too
- * high term or epoch, plans of other planners count as old, for at most
- * HP3_FLEET_ADVICE_SILENCE_MS.
+ * Some limits protect hosts from a planner that sends wrong plans. A plan is valid for at most
+ * HP3_FLEET_ADVICE_VALID_MS. The agent passes on advice for a flow at most once in
+ * HP3_FLEET_ADVICE_HOLD_MS. After a plan with a much too high term or epoch, the plans of other
+ * planners count as old, but for at most HP3_FLEET_ADVICE_SILENCE_MS.
  */
 #include "fleet/message.h"
 
@@ -47,10 +47,12 @@ struct hp3_fleet_advice_counts {
 struct hp3_fleet_advice {
 	char host[HP3_FLEET_NAME];
 	uint64_t instance;
-	/* of the newest plan */
+	/* of the newest plan; until_ms: when the agent stops passing on its advice */
 	uint64_t term, epoch, came_ms, until_ms;
 	char planner[HP3_FLEET_NAME];
-	/* its pending moves of this host, and the earliest time to pass on each */
+	/*
+	 * the pending moves of this plan for this host; from_ms: earliest time to pass on the move
+	 */
 	uint8_t n;
 	struct {
 		struct hp3_fleet_move m;
@@ -70,12 +72,15 @@ void hp3_fleet_advice_init(struct hp3_fleet_advice *a, const char *host, uint64_
 void hp3_fleet_advice_plan(
 	struct hp3_fleet_advice *a, const struct hp3_fleet_plan *p, uint64_t now_ms);
 /*
- * The next move to pass to hp3d; *flow: the index of its flow in the latest report. NULL: none.
- * Valid until the next call.
+ * Returns the next move to pass to hp3d, valid until the next call; NULL: there is none. *r: this
+ * host's latest report. *flow: index of the move's flow in *r.
  */
 const struct hp3_fleet_move *hp3_fleet_advice_next(struct hp3_fleet_advice *a,
 	const struct hp3_fleet_report *r, uint64_t now_ms, unsigned *flow);
-/* hp3d is busy with the flow: passes the last move on again after HP3_FLEET_ADVICE_RETRY_MS. */
+/*
+ * Call this if hp3d is busy with the flow of the last move. hp3_fleet_advice_next() returns this
+ * move again after HP3_FLEET_ADVICE_RETRY_MS.
+ */
 void hp3_fleet_advice_busy(struct hp3_fleet_advice *a, uint64_t now_ms);
 /* Is a move pending? */
 static inline bool hp3_fleet_advice_waits(const struct hp3_fleet_advice *a)

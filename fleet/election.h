@@ -2,16 +2,17 @@
 #pragma once
 /*
  * Elects the leader among several planners. A leader stays leader while its keep-alives arrive.
- * After takeover_ms without a leader, a planner takes over, and its term is one higher. Candidates
- * are planners whose keep-alives arrived in that time; the first by name takes over. After a
- * partition, two planners may lead. At the first keep-alive between them, the planner with the
- * lower term stops leading; if the terms are equal, the planner that is later by name stops.
+ * After takeover_ms without a leader's keep-alive, another planner becomes leader, and raises the
+ * term by one. Candidates are the planners whose keep-alives arrived in the last takeover_ms. The
+ * first candidate by name becomes leader.
  *
- * During a partition, each part may have a leader. Two leaders do no harm: a plan is advice, and
- * hosts follow plans of the highest term.
+ * During a partition of the network, each part may have a leader. After the partition, the two
+ * leaders receive keep-alives of each other. The leader with the lower term then stops leading; if
+ * the terms are equal, the leader that is later by name stops. Two leaders do no harm: a plan is
+ * advice, and hosts follow the plans of the highest term.
  *
- * Sans-IO: the caller passes in keep-alives and the time. Times in ms. Names must be unique:
- * hp3_election_heard() reports a keep-alive of another planner with the same name.
+ * Sans-IO: the caller passes in keep-alives and the time. Times are in ms. Names must be unique:
+ * hp3_election_heard() detects a keep-alive of another planner with the same name.
  */
 #include "fleet/message.h"
 
@@ -29,13 +30,13 @@ struct hp3_election {
 	} peer[HP3_ELECTION_PEERS]; /* name "": free */
 };
 
-/* Also restarts an election; `name` may be e->name. */
+/* Starts or restarts an election. `name` may be e->name. */
 void hp3_election_init(
 	struct hp3_election *e, const char *name, uint32_t takeover_ms, uint64_t now_ms);
-/* Takes a keep-alive of another planner. False: the keep-alive has this planner's name. */
+/* Processes a keep-alive of another planner. False: the keep-alive has this planner's name. */
 bool hp3_election_heard(
 	struct hp3_election *e, const struct hp3_fleet_keepalive *b, uint64_t now_ms);
-/* Call it before each keep-alive. True: this planner leads. */
+/* Call this before each keep-alive that this planner sends. True: this planner leads. */
 bool hp3_election_tick(struct hp3_election *e, uint64_t now_ms);
 /* The keep-alive to send. */
 struct hp3_fleet_keepalive hp3_election_keepalive(const struct hp3_election *e);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Messages between hosts and planners, and their encoding: CBOR arrays with fixed positions. The
- * first two items are version and kind. A message has only one encoding, so decoding and encoding
- * it again gives the same bytes. A decoder refuses everything else.
+ * Messages between hosts and planners, and their encoding: CBOR arrays in which each field has a
+ * fixed position. The first two items are version and kind. A message has only one encoding:
+ * decoding and encoding a message gives the same bytes. A decoder refuses all other bytes.
  *
  *     report     hp3.report.HOST   from a host: its heaviest flows, their paths, and other paths;
  *                                  also the host's keep-alive
  *     plan       hp3.plan          from the leading planner: which flows should move to which EV
- *     keep-alive hp3.keepalive     from a planner to the others: it runs, and whether it leads
+ *     keep-alive hp3.keepalive     from a planner to the others: that it runs, and whether it leads
  *
- * Rates are in kbit/s, times in the unit of the name. No receiver compares a sender's clock with
- * its own: wall_ms is for display only.
+ * Rates are in kbit/s, times in the unit of the name. A receiver never compares a sender's clock
+ * with its own clock: wall_ms is only displayed.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@
 #define HP3_FLEET_MOVES       64u /* of a plan */
 #define HP3_FLEET_BYTES       16384u /* no message is longer */
 #define HP3_FLEET_NO_HOP      0xffu
-#define HP3_FLEET_INTERVAL_MS 60000u /* between regular reports, at most */
+#define HP3_FLEET_INTERVAL_MS 60000u /* longest time between regular reports */
 
 struct hp3_fleet_addr {
 	uint8_t len; /* 4, 16; 0: none */
@@ -40,16 +40,16 @@ struct hp3_fleet_key {
 	uint32_t qpn; /* of the receiver */
 };
 
-/* Another path that the host has found: packets from this port cross this switch. */
+/* Another path that the host has found: packets with this source port cross this switch. */
 struct hp3_fleet_alt {
 	uint16_t port;
 	uint8_t hop; /* index of the switch in the report */
 };
 
 #define HP3_FLEET_MOVABLE 0x01u /* the host's rules allow a move now */
-#define HP3_FLEET_SEVERE  0x02u /* the host measures severe congestion on its path */
+#define HP3_FLEET_SEVERE  0x02u /* the host measures severe congestion on the flow's path */
 
-/* The outcome of advice, reported by the host for a while. */
+/* The outcome of advice about a flow. The host reports the outcome for some time. */
 enum hp3_fleet_advised {
 	HP3_FLEET_NOT_ADVISED,
 	HP3_FLEET_MOVED,
@@ -61,13 +61,13 @@ enum hp3_fleet_advised {
 struct hp3_fleet_flow {
 	struct hp3_fleet_key key;
 	uint16_t port;
-	uint8_t hop; /* index of its switch in the report; HP3_FLEET_NO_HOP: not known */
+	uint8_t hop; /* index in the report of its path's switch; HP3_FLEET_NO_HOP: not known */
 	uint8_t flags;
 	uint16_t marked_permille;
 	uint8_t n_alts;
 	struct hp3_fleet_alt alt[HP3_FLEET_ALTS];
 	uint8_t advised; /* enum hp3_fleet_advised */
-	uint16_t advised_port; /* the EV of that advice; 0: none */
+	uint16_t advised_port; /* the EV in that advice; 0: none */
 	uint32_t rtt_ns, base_rtt_ns;
 	uint32_t settled_ms; /* since the flow's last move, or since the agent first saw it */
 	uint32_t failures; /* retransmissions */
@@ -109,8 +109,8 @@ struct hp3_fleet_plan {
 	char planner[HP3_FLEET_NAME];
 	uint64_t term, epoch; /* newer: a higher term, or the same term and a higher epoch */
 	uint32_t valid_ms; /* from its arrival on */
-	uint32_t hosts, flows, links; /* numbers of these in the map that the plan is based on */
-	uint64_t worst_before_kbps, worst_after_kbps; /* the fullest link of all */
+	uint32_t hosts, flows, links; /* in the map that the plan is based on */
+	uint64_t worst_before_kbps, worst_after_kbps; /* load of the fullest link */
 	uint8_t n_moves;
 	struct hp3_fleet_move move[HP3_FLEET_MOVES];
 };
@@ -121,7 +121,7 @@ struct hp3_fleet_keepalive {
 	bool leads;
 };
 
-/* Returns the number of bytes written, or 0: no room. Fields must be within their ranges. */
+/* Returns the number of bytes written; 0: no room. The fields must be within their ranges. */
 size_t hp3_fleet_report_encode(const struct hp3_fleet_report *r, uint8_t *to, size_t room);
 size_t hp3_fleet_plan_encode(const struct hp3_fleet_plan *p, uint8_t *to, size_t room);
 size_t hp3_fleet_keepalive_encode(const struct hp3_fleet_keepalive *b, uint8_t *to, size_t room);
@@ -134,12 +134,13 @@ int hp3_fleet_report_decode(const uint8_t *from, size_t len, struct hp3_fleet_re
 int hp3_fleet_plan_decode(const uint8_t *from, size_t len, struct hp3_fleet_plan *out);
 int hp3_fleet_keepalive_decode(const uint8_t *from, size_t len, struct hp3_fleet_keepalive *out);
 
-/* By length, then bytes: < 0, 0, > 0. */
+/* Compares by length, then by bytes. Returns as memcmp() does. */
 int hp3_fleet_addr_cmp(const struct hp3_fleet_addr *a, const struct hp3_fleet_addr *b);
 int hp3_fleet_key_cmp(const struct hp3_fleet_key *a, const struct hp3_fleet_key *b);
 
 /*
- * Returns the index of a switch, and adds the switch if it is missing; HP3_FLEET_NO_HOP: no room.
+ * Returns the index of a switch in the report. Adds the switch if the report does not have it;
+ * HP3_FLEET_NO_HOP: no room.
  */
 uint8_t hp3_fleet_report_hop(struct hp3_fleet_report *r, const struct hp3_fleet_addr *hop);
 /*

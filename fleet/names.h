@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Names of hosts, leaves and planners: letters, digits, '-' and '_', so that each is one token of a
- * NATS subject and needs no quotes anywhere. "" is also valid: no name.
+ * Names of hosts, leaves and planners consist of letters, digits, '-' and '_'. So a name is one
+ * token of a NATS subject, and never needs quotes. "" is valid, too, and means: no name.
  */
 #include <stdbool.h>
 
