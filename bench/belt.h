@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* The packets that circulate during a measurement. */
+/* A belt: the packets that circulate during a measurement. */
 #include <rte_ethdev.h>
 #include "bench/load.h"
 
 /*
- * A belt is a net_ring port whose output is its input; or, without a ring, a net_null port, which
- * takes buffers from the pool and returns them. The pool is a plain FIFO, so that buffers circulate
- * in order.
+ * A belt is a net_ring port: packets that it sends are the packets that it receives next. Without a
+ * ring, a belt is a net_null port, which takes buffers from the pool and returns them to the pool.
+ * The pool is a plain FIFO, so that buffers circulate in order.
  */
 struct belt {
 	enum load_kind kind;
@@ -17,7 +17,7 @@ struct belt {
 	struct rte_mempool *pool;
 	uint16_t port;
 	uint64_t lost;
-	uint64_t spent; /* cycles spent in the measured stage, if this is not the whole pass */
+	uint64_t spent; /* cycles in the measured stage, if the stage is only a part of the pass */
 	struct hp3_pkt pkts[LOAD_BURST];
 };
 
@@ -26,10 +26,10 @@ static inline uint16_t belt_receive(struct belt *b, struct rte_mbuf **m)
 	return rte_eth_rx_burst(b->port, 0, m, LOAD_BURST);
 }
 
-/* `ring`: use net_ring, else net_null. Returns 0 or a negative errno. */
+/* `ring`: true: net_ring, false: net_null. Returns 0 or a negative errno. */
 int belt_init(struct belt *b, enum load_kind kind, uint32_t n, bool ring, const char *name,
 	const struct hp3_config *cfg);
-/* Removes all packets from the belt. True: every packet was there, and they were in order. */
+/* Removes all packets from the belt. True: no packet was missing, and the packets were in order. */
 bool belt_complete(const struct belt *b);
 /* Makes each packet the next packet of a flow drawn at random. */
 void belt_refresh(struct belt *b, struct load *l);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The load of the bench: paired flows in a pipe of hp3d (app/hp3d/pipe/pipe.h: one rail on one
- * worker), and valid packets of these flows. The packets take the steady path, the code for the
- * usual case: WRITE MIDDLE packets with consecutive PSNs leave; ACKs arrive that make progress, but
- * do not acknowledge the last packet in flight.
+ * The load of the bench: paired flows in a pipe of hp3d, and valid packets of these flows. A pipe
+ * is one rail on one worker (app/hp3d/pipe/pipe.h). The packets take the steady path, which is the
+ * code for the usual case. WRITE MIDDLE packets with consecutive PSNs leave. ACKs arrive that make
+ * progress, but do not acknowledge the last packet in flight.
  *
- * Each flow is primed once. The bench announces the flow to the engine. A WRITE MIDDLE shows the
- * engine the flow's PMTU. A READ, and a WRITE after it, put 2^21 PSNs in flight, and an ACK
- * acknowledges half of them. After that, 2^20 ACKs are possible per flow, and 2^20 WRITE packets
- * until the same number of PSNs is in flight. If READs are measured, only the announcement and the
- * WRITE MIDDLE prime the flows.
+ * Each flow is primed once. First, the bench announces the flow to the engine, and a WRITE MIDDLE
+ * shows the engine the flow's PMTU. Then a READ and a WRITE put 2^21 PSNs in flight, and an ACK
+ * acknowledges half of these. Afterwards, 2^20 ACKs are possible per flow, and 2^20 WRITE packets
+ * until 2^21 PSNs are in flight again. If READs are measured, flows are primed only by the
+ * announcement and the WRITE MIDDLE.
  */
 #include "app/hp3d/pipe/pipe.h"
 
@@ -18,7 +18,7 @@ struct rte_mbuf;
 
 #define LOAD_BURST     32u
 #define LOAD_BYTES     1024u /* payload of a WRITE MIDDLE */
-#define LOAD_PAIRS     64u /* of local and remote addresses */
+#define LOAD_PAIRS     64u /* pairs of a local and a remote address */
 #define LOAD_READ_LOG2 31u /* log2 of the bytes of the priming READ: 2^21 PSNs */
 
 enum load_kind {
@@ -35,8 +35,8 @@ enum load_mode {
 	LOAD_HOME, /* flows use their home ports */
 	LOAD_MOVED, /* every flow is on a port other than its home port */
 	LOAD_DRAIN, /* one flow in a hundred drains; ACKs only */
-	LOAD_HOLD, /* as DRAIN, with WRITEs only; WRITEs of draining flows are held (load_acks()) */
-	LOAD_DCQCN, /* as HOME, with cc = dcqcn; no marks */
+	LOAD_HOLD, /* as DRAIN, but WRITEs only; those of draining flows are held (load_acks()) */
+	LOAD_DCQCN, /* as HOME, with `[cc] mode = dcqcn`; no packet is marked */
 	LOAD_SPRAYED, /* LOAD_SPRAYS flows are sprayed over all EVs: WRITE packets (load_spray.h) */
 	LOAD_RESEQUENCED, /* LOAD_SPRAYS flows of peers are resequenced: PEER packets */
 	LOAD_READ_SPRAYED, /* as SPRAYED, for READs of peers: SERVED packets */
@@ -53,11 +53,14 @@ struct load {
 	uint32_t flows;
 	enum load_mode mode;
 	uint64_t rng;
-	uint32_t *psn[LOAD_KINDS]; /* next PSN of each flow, by kind */
-	uint64_t drawn, primed; /* packets made so far: all; for priming */
+	uint32_t *psn[LOAD_KINDS]; /* by kind: the next PSN of each flow */
+	uint64_t drawn, primed; /* packets made so far: all packets; packets for priming */
 	uint32_t turn; /* number in the last unsolicited messages of peers */
 	uint32_t refused; /* number of refusals that peers received */
-	/* HOLD: flows whose packets are, or will be, held; holds: the same by flow number */
+	/*
+	 * HOLD: held has the flows whose packets are held, or will be; holds: true for these flows,
+	 * by flow number
+	 */
 	uint32_t held[LOAD_HELD_MAX], n_held;
 	bool *holds, *away;
 };
@@ -74,7 +77,7 @@ static inline bool load_is_ordered(enum load_kind kind)
 	return kind == LOAD_PEER || kind == LOAD_READ;
 }
 
-/* True: spraying or resequencing must first be agreed with peers (load_spray.h). */
+/* True: the load must first agree with peers to spray or resequence (load_spray.h). */
 static inline bool load_is_agreed(enum load_mode mode)
 {
 	return mode >= LOAD_SPRAYED;
@@ -86,13 +89,18 @@ static inline bool load_is_read(enum load_mode mode)
 	return mode >= LOAD_READ_SPRAYED;
 }
 
-/* Builds a packet of this kind in m, without flow and PSN. Returns 0 or a negative errno. */
+/* Builds a packet of this kind in m, but sets no flow and no PSN. Returns 0 or a negative errno. */
 int load_template(enum load_kind kind, struct rte_mbuf *m);
-/* Makes a pipe with primed flows. `m`: LOAD_BURST buffers to use for priming; the caller keeps
- * them. Returns 0 or a negative errno. */
+/*
+ * Makes a pipe with primed flows. `m`: LOAD_BURST buffers, which are used for priming and stay the
+ * caller's. Returns 0 or a negative errno.
+ */
 int load_init(struct load *l, uint32_t flows, enum load_mode mode, uint64_t seed,
 	uint32_t memory_mb, struct rte_mbuf **m);
-/* The same in mode LOAD_HOME, on a pipe of the caller, which sets the pipe's outputs afterwards. */
+/*
+ * As load_init() in mode LOAD_HOME, but uses a pipe of the caller. The caller sets the pipe's
+ * outputs afterwards.
+ */
 int load_attach(struct load *l, struct hp3d_pipe *pipe, uint32_t flows, struct rte_mbuf **m);
 void load_free(struct load *l);
 /* The configuration of the pipe that load_init() makes. */
@@ -116,18 +124,21 @@ int load_packet(struct rte_mbuf *m, uint32_t flow, uint8_t opcode, uint32_t psn)
 int load_first(struct rte_mbuf *m, uint32_t flow, uint32_t psn, uint32_t dma_len);
 /* Writes flow and PSN into a packet made by load_template(). Does not update the ICRC. */
 void load_address(struct rte_mbuf *m, enum hp3_dir dir, uint32_t flow, uint32_t psn);
-/* Makes a packet of load_template() the next packet of a random flow. The ICRC stays wrong: the
- * steady path updates it incrementally, without reading the rest of the packet. */
+/*
+ * Makes a packet of load_template() the next packet of a random flow. The ICRC stays wrong. The
+ * measurement does not depend on this, because the steady path updates the ICRC incrementally, and
+ * reads no other part of the packet for it.
+ */
 void load_refresh(struct load *l, enum load_kind kind, struct rte_mbuf *m);
-/* The same for a given flow. */
+/* As load_refresh(), for a given flow. */
 void load_next(struct load *l, enum load_kind kind, struct rte_mbuf *m, uint32_t flow);
 /*
- * Mode HOLD. load_acks() builds ACKs in m, which end the drains of the flows l->held[first] and
- * following, at most LOAD_BURST. It returns the number of ACKs. hp3d_pipe_burst() with these ACKs
- * releases the held packets. Then load_again() moves the flows to the other one of two ports, so
- * that their next packets are held. It returns 0 or a negative errno.
+ * For mode HOLD. load_acks() builds at most LOAD_BURST ACKs in m, which end the drains of the flows
+ * from l->held[first] on. It returns the number of ACKs. hp3d_pipe_burst() with these ACKs releases
+ * the held packets. Then load_again() moves each flow to the other one of its two ports, so that
+ * hp3d holds the flow's next packets. It returns 0 or a negative errno.
  */
 uint16_t load_acks(struct load *l, uint32_t first, struct rte_mbuf **m);
 int load_again(struct load *l, struct rte_mbuf **m);
-/* Returns NULL if all packets took the steady path, else a text that describes the error. */
+/* Returns NULL if all packets took the steady path; otherwise a text that describes the error. */
 const char *load_check(const struct load *l);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * hp3-fabric: the process behind hp3-testbed. Subcommands that only read a topology need no DPDK.
- * `run` forwards traffic between hosts. `inject` sends single packets through one switch
- * (conformance vectors). `bench` measures the speed.
+ * hp3-fabric: the program that hp3-testbed runs. Subcommands that only read a topology need no
+ * DPDK. The subcommand `run` forwards traffic between hosts, `inject` sends single packets through
+ * one switch (conformance vectors), and `bench` measures the speed.
  *
  * Exit codes: 0 done, 1 failed (message on stderr), 2 usage.
  */
@@ -19,18 +19,20 @@ struct hp3_fabric_args {
 	bool ipv6, quick;
 };
 
-/* eal.c: starts DPDK's EAL for the fabric a->name; shares nothing with other processes. */
+/* eal.c: starts DPDK's EAL for the fabric a->name. The EAL shares nothing with other processes. */
 int hp3_fabric_eal(const struct hp3_fabric_args *a);
 
-/* eal.c: the switches of a network, without ports of hosts and without links. */
+/* eal.c: the switches of a network, without the hosts' ports and the links. */
 struct hp3_switches {
 	struct hp3_net net;
 	struct hp3_swx sw[HP3_NET_SWITCHES];
 	struct rte_mempool *pool;
 };
 
-/* Starts the EAL, too. Returns 0, or -1 with a message on stderr; call hp3_switches_close() in both
- * cases. */
+/*
+ * Starts the EAL, and makes the switches. Returns 0, or -1 with a message on stderr. Call
+ * hp3_switches_close() in both cases.
+ */
 int hp3_switches_open(struct hp3_switches *s, const struct hp3_fabric_args *a,
 	const struct hp3_topo *topo, const struct hp3_swx_ops *ops, void *arg);
 void hp3_switches_close(struct hp3_switches *s);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Impairments of a lane (one direction of a link). These functions only decide; the traffic manager
- * drops, delays and delivers frames. If all keys are 0, frames are not impaired.
+ * Impairments of a lane (one direction of a link). These functions decide which frames to impair;
+ * the traffic manager drops, delays and delivers frames. If all keys are 0, frames are not
+ * impaired.
  *
- * Shares (ppm) are parts of a million frames. Each loss is silent and drops `loss_burst` frames in
- * a row; longer bursts are rarer, so that the share of lost frames stays `loss_ppm`. A reordered
- * frame takes `reorder_us` longer, so later frames overtake it. A copy arrives directly after its
- * original. `mtu` limits IP datagrams; longer ones are dropped without ICMP. A flapping lane drops
- * all frames in the last `flap_down_ms` of each `flap_ms`; switches do not detect it. Marks change
- * on the wire: later switches see the change.
+ * Shares (ppm) are parts of a million frames. A loss is silent, and drops `loss_burst` frames in a
+ * row. Longer bursts are rarer, so that the share of lost frames is always `loss_ppm`. A reordered
+ * frame takes `reorder_us` longer, so later frames overtake it. The copy of a duplicated frame
+ * arrives directly after the frame. IP datagrams longer than `mtu` are dropped, and no ICMP message
+ * is sent. A flapping lane drops all frames in the last `flap_down_ms` of each `flap_ms`; switches
+ * do not detect this. ECN marks change on the wire, so later switches receive the changed marks.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(key, unit, most, what it is): keys of scenarios and of the control socket. */
+/* X(key, unit, most, description): keys of scenarios and of the control socket. */
 #define HP3_IMPAIRMENTS(X)                                                                         \
 	X(loss_ppm, "ppm", 1000000, "random loss")                                                 \
 	X(loss_burst, "frames", 10000, "lost in a row; 0: one")                                    \
@@ -31,7 +32,7 @@
 #define HP3_IMPAIR_ECNS(X)                                                                         \
 	X(KEEP, "keep")                                                                            \
 	X(CLEAR, "clear") /* CE becomes ECT(0) */                                                  \
-	X(SET, "set") /* all are CE */
+	X(SET, "set") /* all become CE */
 
 enum hp3_impair_ecn {
 #define X(sym, text) HP3_IMPAIR_ECN_##sym,
@@ -45,7 +46,7 @@ struct hp3_impair {
 	HP3_IMPAIRMENTS(X)
 #undef X
 	enum hp3_impair_ecn ecn;
-	uint32_t blackhole_percent; /* of flows, chosen by a hash: all their frames are dropped */
+	uint32_t blackhole_percent; /* of flows, by a hash: all frames of these are dropped */
 };
 
 struct hp3_impair_key {
@@ -61,10 +62,15 @@ extern const char *const hp3_impair_ecns[]; /* by enum; ends with NULL */
 struct hp3_tm;
 struct hp3_frame;
 
-/* A frame enters the lane. Returns the reason to drop it (enum hp3_tm_drop), or -1: do not drop. */
+/*
+ * Call this when a frame enters the lane. Returns the reason to drop the frame (enum hp3_tm_drop),
+ * or -1: do not drop it.
+ */
 int hp3_impair_drop(struct hp3_tm *tm, uint32_t lane, const struct hp3_frame *f);
-/* A frame enters the wire. Returns its additional delay in ns. */
+/* Call this when a frame enters the wire. Returns the frame's additional delay in ns. */
 uint64_t hp3_impair_delay(struct hp3_tm *tm, uint32_t lane);
-/* A frame has arrived. Applies bit errors and marks to it; returns a copy to deliver, too, or
- * NULL. */
+/*
+ * Call this when a frame has arrived. Applies bit errors and marks to the frame. Returns a copy of
+ * the frame that must be delivered as well, or NULL.
+ */
 struct hp3_frame *hp3_impair_arrival(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A scenario file: topology, load between hosts, events. The loader of config/ reads the file.
- * hp3-testbed gets the scenario as JSON, after it was checked against the topology.
+ * A scenario file: a topology, load between hosts, and events. The loader of config/ reads the
+ * file. hp3-fabric checks the scenario against the topology, and hp3-testbed gets the scenario as
+ * JSON.
  *
  * [flow.NAME] is a pair of roce-gen processes, [ring.NAME] an all-reduce over several hosts.
- * [event.NAME] is an action at a given time; moves are made only in mode `manual`, all other
- * actions in every mode.
+ * [event.NAME] is an action at a given time. Moves are made only in mode `manual`; all other
+ * actions are made in every mode.
  */
 #include <jansson.h>
 #include "p4-testbed/fabric/impair.h"
 #include "p4-testbed/fabric/net.h"
 
-#define HP3_SCENARIO_MAX 64u /* flows, rings, events each */
+#define HP3_SCENARIO_MAX 64u /* largest number of flows, of rings, and of events */
 
 enum hp3_scenario_load { HP3_LOAD_CLOSED, HP3_LOAD_POISSON };
 enum hp3_scenario_action {
@@ -60,6 +61,6 @@ struct hp3_scenario {
 	uint32_t n_flows, n_rings, n_events;
 };
 
-/* As hp3_ini_load(). */
+/* Reads a scenario. Returns as hp3_ini_load() does. */
 int hp3_scenario_load(const char *path, struct hp3_scenario *out, struct hp3_config_errors *errs);
 json_t *hp3_scenario_json(const struct hp3_scenario *s);

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The traffic manager: queues, links and pauses of the whole fabric, as a discrete event model that
- * follows the clock. It uses no DPDK, does no I/O, and reads no clock: callers pass the time.
+ * The traffic manager: a discrete event model of the queues, links and pauses of the whole fabric,
+ * which follows the real time. It uses no DPDK, does no I/O, and reads no clock: callers pass the
+ * time.
  *
- * A lane is one direction of a link: eight queues (priority 7 is served first) that share the
- * lane's buffer, a serialiser with the lane's rate, and a wire with the lane's delay. Every frame
- * has a nominal time. After a process slept too long, it handles the events of this time one by
- * one, so rates, delays and queue depths are exact. Only frames to a host may be late, by the
- * length of the sleep.
+ * A lane is one direction of a link. It has eight queues (priority 7 is served first) that share
+ * the lane's buffer, a serialiser with the lane's rate, and a wire with the lane's delay. Every
+ * event has a nominal time. If the process slept too long, it handles the missed events one by one,
+ * each at its nominal time. So rates, delays and queue depths are exact. Only frames to a host may
+ * be late, by the length of the sleep.
  *
- * Lossless (PFC, IEEE 802.1Qbb): bytes that arrived by a lane and wait in the switch are counted
- * for this lane and their priority. If the count exceeds `xoff`, the lane's sender gets a message
- * to pause this priority. When the count is at or below `xon`, the sender gets a message to resume.
- * A message takes the lane's delay. If the lane's sender is a host, pause_host() is called when the
- * message arrives, and the caller sends PFC frames. The queues of a host's lane model the queues of
- * its NIC: they also pause the host when they exceed `xoff`.
+ * Lossless mode (PFC, IEEE 802.1Qbb): for each lane and priority, the model counts the bytes that
+ * arrived by the lane and wait in the switch. If the count exceeds `xoff`, the lane's sender gets a
+ * message to pause this priority. When the count is at or below `xon`, the sender gets a message to
+ * resume. A message takes the lane's delay. If the lane's sender is a host, the model calls
+ * pause_host() when the message arrives, and the caller sends PFC frames. The queues of a lane from
+ * a host model the queues of the host's NIC. They also pause the host when they exceed `xoff`.
  *
  * Invariants: frames of one lane and priority leave in the order in which they arrived, except
- * those that impair.h delays. A frame is delivered, or dropped with a named reason, exactly once.
- * Events happen in order of time, ties in the order in which they were added.
+ * frames that impair.h delays. Each frame is either delivered once, or dropped once with a named
+ * reason. Events happen in order of time. Events of the same time happen in the order in which they
+ * were added.
  *
- * Units: nanoseconds, bytes (a frame without FCS; on the wire it takes HP3_TOPO_WIRE more).
+ * Units: nanoseconds and bytes. The length of a frame does not include the FCS; on the wire, a
+ * frame takes HP3_TOPO_WIRE more bytes.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,12 +53,12 @@ enum hp3_tm_drop {
 		HP3_TM_DROP_MAX
 };
 
-/* The part of a packet buffer that the traffic manager needs; the caller owns the rest. */
+/* The traffic manager's part of a packet buffer; the caller owns the rest of the buffer. */
 struct hp3_frame {
 	struct hp3_frame *next;
-	uint64_t at; /* once on the wire: when it arrives at the far end */
+	uint64_t at; /* for a frame on the wire: when it arrives at the far end */
 	uint32_t bytes;
-	uint32_t lane_in; /* by which it arrived at this node, or HP3_TM_NO_LANE */
+	uint32_t lane_in; /* lane by which the frame arrived at this node, or HP3_TM_NO_LANE */
 	uint32_t priority;
 };
 
@@ -64,13 +67,15 @@ struct hp3_fifo {
 };
 
 struct hp3_lane_stats {
-	uint64_t packets, bytes; /* put on the wire */
+	uint64_t packets, bytes; /* frames and bytes put on the wire */
 	uint64_t drops[HP3_TM_DROP_MAX];
-	uint64_t pauses; /* how often a priority was paused */
-	/* time in which the far end paused any priority; ended pauses only, and none that a host's
-	 * PFC frame caused */
+	uint64_t pauses; /* number of pauses of a priority */
+	/*
+	 * time in which the far end paused any priority; only pauses that have ended, and that no
+	 * PFC frame of a host caused
+	 */
 	uint64_t paused_ns;
-	uint32_t peak_bytes; /* most bytes in all queues together since the reader reset it */
+	uint32_t peak_bytes; /* most bytes in all queues together since the last reset */
 	uint64_t delayed, duplicated, damaged, remarked; /* by impair.h */
 };
 
@@ -82,7 +87,7 @@ struct hp3_wire {
 };
 
 struct hp3_lane {
-	/* set-up; rate, delay and impairments may change at any time */
+	/* parameters; rate, delay and impairments may change at any time */
 	uint64_t rate_bps, delay_ns;
 	uint32_t buffer_bytes;
 	bool from_host;
@@ -93,15 +98,15 @@ struct hp3_lane {
 	struct hp3_fifo queue[HP3_TM_PRIORITIES];
 	struct hp3_wire wire[HP3_TM_WIRES];
 	uint32_t to_lose; /* frames of the current burst of losses still to drop */
-	uint32_t depth[HP3_TM_PRIORITIES], waiting; /* bytes per queue and in all */
+	uint32_t depth[HP3_TM_PRIORITIES], waiting; /* bytes per queue, and in all queues */
 	uint32_t inside[HP3_TM_PRIORITIES]; /* bytes from this lane that wait in the switch */
 	uint64_t free_at; /* when the serialiser is free */
-	uint64_t pause_until[HP3_TM_PRIORITIES]; /* a host's PFC frame pauses for a limited time */
+	uint64_t pause_until[HP3_TM_PRIORITIES]; /* end of a pause by a PFC frame of a host */
 	uint64_t paused_since;
-	uint8_t paused; /* by the far end, bit per priority */
+	uint8_t paused; /* bitmap: priorities that the far end has paused */
 	uint8_t asked; /* priorities for which this lane's sender was asked to pause */
-	uint8_t nic_full; /* host's lane: priorities whose queues are above xoff */
-	uint8_t signaled; /* priorities in the last call of pause_host() */
+	uint8_t nic_full; /* lane from a host: priorities whose queues are above xoff */
+	uint8_t signaled; /* the priorities in the last call of pause_host() */
 	bool dequeue_due;
 	struct hp3_lane_stats stats;
 };
@@ -110,11 +115,11 @@ struct hp3_tm_ops {
 	/* The frame has arrived at the lane's far end; the caller owns it again. */
 	void (*deliver)(void *arg, uint32_t lane, struct hp3_frame *f);
 	void (*drop)(void *arg, uint32_t lane, struct hp3_frame *f, enum hp3_tm_drop why);
-	/* The host that sends on this lane has to stop exactly these priorities. */
+	/* The host that sends on this lane must pause these priorities, and no others. */
 	void (*pause_host)(void *arg, uint32_t lane, uint8_t priorities);
 	/* Hash of the frame's addresses and ports; decides which flows a black hole drops. */
 	uint32_t (*flow)(void *arg, const struct hp3_frame *f);
-	/* Marks an ECN-capable packet CE, or clears its mark; true: it changed. */
+	/* Sets the mark CE of an ECN-capable packet, or clears it; true: the packet changed. */
 	bool (*remark)(void *arg, struct hp3_frame *f, bool ce);
 	/* Flips one bit, chosen by `random`. */
 	void (*damage)(void *arg, struct hp3_frame *f, uint32_t random);
@@ -128,27 +133,33 @@ struct hp3_tm {
 	bool lossless;
 	uint32_t xoff, xon;
 	uint64_t now, rng;
-	uint64_t frames; /* how many wait or are on wires */
+	uint64_t frames; /* number of frames in queues and on wires */
 	struct hp3_heap events; /* index: lane; kind: enum tm_kind */
 	const struct hp3_tm_ops *ops;
 	void *arg;
 };
 
-int hp3_tm_init(struct hp3_tm *tm, uint32_t lanes, uint64_t seed, const struct hp3_tm_ops *ops,
-	void *arg); /* 0 or -ENOMEM; lanes are up and otherwise zero: the caller sets them */
+/*
+ * Returns 0 or -ENOMEM. Afterwards, all lanes are up. All other parameters of lanes are 0, and the
+ * caller sets them.
+ */
+int hp3_tm_init(
+	struct hp3_tm *tm, uint32_t lanes, uint64_t seed, const struct hp3_tm_ops *ops, void *arg);
 void hp3_tm_free(struct hp3_tm *tm); /* drops every frame */
 
 /* Puts a frame into a queue at tm->now. The caller has set f->bytes and f->lane_in. */
 void hp3_tm_enqueue(struct hp3_tm *tm, uint32_t lane, struct hp3_frame *f, uint32_t priority);
 
-/* Runs every event up to and including `until`; afterwards tm->now = until. */
+/* Runs all events up to and including time `until`. Afterwards, tm->now is `until`. */
 void hp3_tm_run(struct hp3_tm *tm, uint64_t until);
 
-/* Takes a lane down and drops its frames; or takes it up again. */
+/* Sets a lane down and drops its frames, or sets the lane up. */
 void hp3_tm_set_up(struct hp3_tm *tm, uint32_t lane, bool up);
 
-/* A PFC frame has arrived from the host at this lane's end: pauses a priority for `ns` (0: resumes
- * it). */
+/*
+ * Call this when a PFC frame has arrived from the host at this lane's end. Pauses a priority for
+ * `ns`; 0: resumes the priority.
+ */
 void hp3_tm_host_pause(struct hp3_tm *tm, uint32_t lane, uint32_t priority, uint64_t ns);
 
 const char *hp3_tm_drop_name(enum hp3_tm_drop d);

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The topology file: a two-layer leaf-spine fabric as an INI file, read by the loader of config/.
- * Every leaf has a link to every spine. Hosts are numbered leaf by leaf: with two hosts per leaf,
- * l1 has h1 and h2. Links are named after their ends, "l1-s2" and "h3-l2"; [link.NAME] changes one
- * link.
+ * The topology file: an INI file that describes a leaf-spine fabric of two layers. The loader of
+ * config/ reads the file. Every leaf has a link to every spine. Hosts are numbered leaf by leaf:
+ * with two hosts per leaf, l1 has h1 and h2. A link has the name of its ends, such as "l1-s2" or
+ * "h3-l2". A section [link.NAME] changes one link.
  *
- * Fields have the keys' names, which end with the unit. Rates are tens to hundreds of Mb/s, since
- * the switches are software. A frame takes (its bytes without FCS + 24) x 8 / rate on a link, as on
- * an Ethernet (FCS, preamble, gap).
+ * The fields have the names of the keys, which end with the unit. Rates are tens to hundreds of
+ * Mb/s, because the switches are software. On a link, a frame of n bytes without FCS takes (n + 24)
+ * x 8 / rate, as on an Ethernet (FCS, preamble, gap).
  */
 #include <stdint.h>
 #include <string.h>
 #include "config/ini.h"
 
-#define HP3_TOPO_TIER_MAX  32u /* most leaves, and most spines; hosts of a leaf: one less */
-#define HP3_TOPO_LINKS_MAX 256u /* of sections [link.NAME]; and of sections [host.NAME] */
-#define HP3_TOPO_WIRE      24u /* bytes that a frame takes on the wire beyond its own */
-#define HP3_TOPO_ETHERNET  14u /* of a frame before the IP datagram */
+#define HP3_TOPO_TIER_MAX  32u /* most leaves, and most spines; hosts of a leaf: 31 */
+#define HP3_TOPO_LINKS_MAX 256u /* most sections [link.NAME], and [host.NAME] */
+#define HP3_TOPO_WIRE      24u /* bytes that a frame takes on the wire in addition to its own */
+#define HP3_TOPO_ETHERNET  14u /* bytes of a frame before the IP datagram */
 
 enum hp3_topo_onoff { HP3_TOPO_OFF, HP3_TOPO_ON };
 enum hp3_topo_mode { HP3_TOPO_LOSSY, HP3_TOPO_LOSSLESS };
 enum hp3_topo_hash { HP3_TOPO_CRC32, HP3_TOPO_CRC16 };
 
-/* DPDK driver of a host's port. SAME, only in [host.NAME]: the driver that [hosts] names. */
+/*
+ * DPDK driver of a host's port. SAME is allowed only in [host.NAME], and means the driver in
+ * [hosts].
+ */
 enum hp3_topo_port {
 	HP3_TOPO_AF_PACKET,
 	HP3_TOPO_AF_XDP,
@@ -35,7 +38,7 @@ enum hp3_topo_port {
 
 struct hp3_topo_link {
 	uint32_t rate_mbps, delay_us;
-	uint32_t buffer_bytes; /* of the queues before the link, for each direction */
+	uint32_t buffer_bytes; /* size of the queues before the link, for each direction */
 };
 
 struct hp3_topo_named_link {
@@ -92,11 +95,13 @@ struct hp3_topo {
 
 extern const struct hp3_ini_schema hp3_topo_schema;
 
-/* As hp3_ini_load(). */
+/* Reads a topology. Returns as hp3_ini_load() does. */
 int hp3_topo_load(const char *path, struct hp3_topo *out, struct hp3_config_errors *errs);
 
-/* Index of the element with this name in an array whose elements begin with `char name[16]`; -1:
- * there is none, or no name. */
+/*
+ * Index of the element with this name in an array whose elements begin with `char name[16]`. -1: no
+ * element has this name, or `name` is NULL.
+ */
 #define HP3_TOPO_FIND(array, n, name) hp3_topo_find_name(array, n, sizeof(*(array)), name)
 static inline int hp3_topo_find_name(const void *array, uint32_t n, size_t stride, const char *name)
 {

@@ -15,5 +15,8 @@ struct gen_histogram {
 };
 
 void gen_histogram_add(struct gen_histogram *h, uint64_t value);
-/* The value at or below which at least `share` (0..1) of all values are; 0: there are no values. */
+/*
+ * A percentile: at least `share` (0..1) of all values are at or below the result. 0: there are no
+ * values.
+ */
 uint64_t gen_histogram_percentile(const struct gen_histogram *h, double share);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The command line: one table (options.c) has names, ranges, defaults and help texts. Numbers are
- * decimal integers in the unit that the option's name ends with.
+ * The command line. One table (options.c) has the options' names, ranges, defaults and help texts.
+ * Numbers are decimal integers, in the unit with which the option's name ends.
  */
 #include "route.h"
 #include "workload.h"
@@ -42,11 +42,15 @@ struct gen_options {
 	uint32_t weight[GEN_OPS];
 };
 
-/* Sets *o. Returns -1 if the run may start, else the exit code (after --help, --version or an
- * error). */
+/*
+ * Sets *o from the command line. Returns -1 if the run may start; otherwise the exit code (after
+ * --help, --version or an error).
+ */
 int gen_options_parse(struct gen_options *o, int argc, char **argv);
-/* Checks combinations of options, and parses those that are texts. gen_options_parse() calls this.
- * Returns -1 or an exit code. */
+/*
+ * Checks combinations of options, and parses options that are texts. gen_options_parse() calls this
+ * function. Returns -1 or an exit code.
+ */
 int gen_options_check(struct gen_options *o);
 /* Sets *ep from the options. Returns -1 or an exit code. */
 int gen_options_endpoint(const struct gen_options *o, struct gen_endpoint_params *ep);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A packet that a requester or responder sends: the fields that differ between packets. The caller
- * adds the queue pair's addresses and the content.
+ * A packet that a requester or responder sends. The struct has the fields that differ between
+ * packets. The caller adds the queue pair's addresses, and the content.
  */
 #include "roce/opcode.h"
 
@@ -15,7 +15,7 @@ struct gen_packet {
 	uint8_t syndrome; /* AETH */
 	uint32_t msn;
 	uint32_t psn;
-	uint64_t va; /* of the RETH; GEN_MEMORY: of the content */
+	uint64_t va; /* VA in the RETH; GEN_MEMORY: virtual address of the content */
 	uint32_t dma_len;
 	uint32_t imm;
 	enum gen_content content;

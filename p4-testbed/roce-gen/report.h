@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The results of a run as JSON: one line per interval (with --live), one for the whole run at its
- * end, and with --messages-out one per message. roce-gen(1) describes the fields. Times are
- * microseconds, rates Mb/s of payload.
+ * The results of a run as lines of JSON: one line per interval (with --live), one line per message
+ * (with --messages-out), and, at the end, one line for the whole run. The fields are described in
+ * roce-gen(1). Times are in microseconds, rates in Mb/s of payload.
  */
 #include <stdio.h>
 #include <jansson.h>
 #include "options.h"
 #include "port.h"
 
-#define GEN_SERIES_QPS 64u /* if there are more queue pairs, the series has only their sum */
+#define GEN_SERIES_QPS 64u /* if a run has more queue pairs, series have only sums */
 
-/* Totals since the start. The values of an interval are the difference between two of these. */
+/* Totals since the start. The value of an interval is the difference between two totals. */
 struct gen_totals {
-	/* payload; tx: acknowledged SENDs and WRITEs, and READ data received; rx: SENDs and WRITEs
-	 * that arrived in order */
+	/*
+	 * bytes of payload. tx: acknowledged SENDs and WRITEs, and received READ data; rx: SENDs
+	 * and WRITEs that arrived in order
+	 */
 	uint64_t tx_bytes, rx_bytes;
 	uint64_t again, cnps_sent, cnps_received, ect, ce, out_of_seq, overtaken, completed;
 	uint64_t qp_tx[GEN_SERIES_QPS], qp_rx[GEN_SERIES_QPS];
@@ -32,7 +34,7 @@ struct gen_report {
 	uint64_t ended;
 };
 
-/* 0 or a negative errno with a message on stderr. */
+/* Returns 0, or a negative errno with a message on stderr. */
 int gen_report_open(struct gen_report *r, const struct gen_options *o,
 	const struct gen_endpoint *ep, const struct gen_workload *w);
 void gen_report_close(struct gen_report *r);

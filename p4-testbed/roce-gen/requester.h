@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The requester half of a reliable connection (IBTA 1.4, 9.7.5 and 9.9.2): splits messages into
- * packets, stores unacknowledged messages, and retransmits from the first missing packet
- * (go-back-N). It does no I/O and reads no clock: time is an argument, in ns.
+ * The requester of a reliable connection (IBTA 1.4, 9.7.5 and 9.9.2). The requester splits messages
+ * into packets, stores unacknowledged messages, and retransmits from the first missing packet on
+ * (go-back-N). It does no I/O and reads no clock: callers pass the time `now`, in ns.
  *
  *     una <= nxt <= hi: oldest unacknowledged PSN; next PSN to send; first PSN never sent
  *
- * AckReq is set on the last packet of a message, and on the packet that fills the window (otherwise
- * the window would stay full). It is also set on every n-th packet; n is the lesser of ack_every
- * and window / 2. A READ request has as many PSNs as its response has packets (9.7.2); a response
- * acknowledges all PSNs before it. A repeated READ request asks only for the data that have not
- * arrived.
+ * AckReq is set on the last packet of a message, and on the packet that fills the window, because
+ * the window would otherwise stay full. AckReq is also set on every n-th packet; n is the lesser of
+ * ack_every and window / 2. A READ request has as many PSNs as its response has packets (9.7.2). A
+ * READ response acknowledges all PSNs before its own. A repeated READ request asks only for the
+ * data that have not arrived.
  *
  * The requester retransmits from una on:
  *
  * - after a sequence NAK;
- * - after an RNR NAK, when the time in this NAK has passed;
- * - after a reply that skips READ responses (an implied NAK), at most once for each una;
+ * - after an RNR NAK, when the time in the RNR NAK has passed;
+ * - after a reply that skips READ responses (an implied NAK), at most once for each value of una;
  * - when the retransmission timer expires.
  *
- * The timer runs while a packet that must be answered (AckReq, READ) is unacknowledged. It starts
- * when such a packet is sent, and restarts on progress. It expires after exactly 4.096 us *
- * 2^timeout (IBTA allows up to four times as much); timeout = 0 disables it. Retries are counted
- * since the last progress. Too many retries, or a NAK for an error, end the queue pair: it sends
- * nothing more.
+ * The retransmission timer runs while a packet that must be answered (AckReq, READ) is
+ * unacknowledged. The timer starts when such a packet is sent, and restarts on progress. It expires
+ * after exactly 4.096 us * 2^timeout (IBTA allows up to four times this time); timeout = 0 disables
+ * the timer. Retries are counted since the last progress. After too many retries, or a NAK for an
+ * error, the queue pair ends: it sends nothing more.
  *
- * A reply is valid only if una <= PSN < hi; all other replies are stale and ignored.
+ * A reply is valid only if una <= PSN < hi. All other replies are stale, and ignored.
  */
 #include <stddef.h>
 #include "packet.h"
@@ -35,7 +35,7 @@ enum gen_op { GEN_WRITE, GEN_WRITE_IMM, GEN_SEND, GEN_READ, GEN_OPS };
 
 #define GEN_RTT_SAMPLES 16u
 #define GEN_RETRY_EVER  7u /* value of rnr_retry: no limit (IBTA 9.7.5.2.8) */
-#define GEN_QUEUE_MAX   65536u /* messages posted and not complete */
+#define GEN_QUEUE_MAX   65536u /* most messages that are posted and not complete */
 #define GEN_LEN_MAX     (1u << 30) /* bytes of a message */
 
 struct gen_message {
@@ -47,9 +47,9 @@ struct gen_message {
 
 struct gen_requester_params {
 	uint32_t mtu; /* path MTU: payload bytes of a packet */
-	uint32_t window; /* SEND and WRITE packets unacknowledged */
+	uint32_t window; /* most unacknowledged SEND and WRITE packets */
 	uint32_t ack_every; /* packets */
-	uint32_t max_reads; /* READ requests unanswered */
+	uint32_t max_reads; /* most unanswered READ requests */
 	uint8_t timeout; /* IBTA code, 0..31 */
 	uint8_t retry_count, rnr_retry;
 };
@@ -64,19 +64,21 @@ enum gen_failure {
 };
 
 struct gen_requester_counters {
-	uint64_t sent, again; /* packets; how many of these were retransmissions */
+	uint64_t sent, again; /* packets sent; how many of them were retransmissions */
 	uint64_t naks, rnr_naks, implied_naks, timeouts, stale;
-	uint64_t acked_bytes; /* payload of SEND and WRITE; READ data that arrived in order */
+	uint64_t acked_bytes; /* payload of SENDs and WRITEs; READ data that arrived in order */
 };
 
 struct gen_requester {
 	const struct gen_requester_params *p;
-	struct gen_message *queue; /* ring of `room`, a power of two; indexes run freely */
-	/* Indexes. Before `taken`: messages given to the caller; before `head`: complete ones; at
-	 * `at`: the message of PSN nxt; before `tail`: posted ones. */
+	struct gen_message *queue; /* ring of `room`, a power of two; indexes are modulo `room` */
+	/*
+	 * Indexes in the ring. The messages before `taken` were given to the caller, those before
+	 * `head` are complete, and those before `tail` are posted. The message at `at` has PSN nxt.
+	 */
 	uint32_t room, taken, head, at, tail;
 	uint32_t una, nxt, hi, post; /* PSNs; post: of the next message */
-	uint32_t read_psns, reads; /* of READs that are requested and not answered */
+	uint32_t read_psns, reads; /* of unanswered READs: number of PSNs; of READs */
 	uint32_t since; /* packets sent since the last AckReq */
 	uint32_t must_end; /* PSN after the last packet that must be answered */
 	bool armed, implied;
@@ -95,7 +97,7 @@ struct gen_requester {
 /* Effects of a reply. */
 struct gen_reply {
 	bool progress;
-	bool data; /* the READ response is the one expected: its content is at `va` */
+	bool data; /* the READ response is the expected one: its content is that at `va` */
 	uint64_t va;
 	uint64_t rtt; /* ns; 0: no sample */
 };
@@ -104,8 +106,10 @@ void gen_requester_init(
 	struct gen_requester *r, const struct gen_requester_params *p, uint32_t first_psn);
 void gen_requester_free(struct gen_requester *r);
 
-/* Returns 0, -EINVAL (message longer than GEN_LEN_MAX), -ENOMEM, -ENOBUFS (GEN_QUEUE_MAX messages
- * are posted), or -EPIPE (the queue pair has ended). */
+/*
+ * Posts a message. Returns 0; -EINVAL: the message is longer than GEN_LEN_MAX; -ENOBUFS:
+ * GEN_QUEUE_MAX messages are posted; -EPIPE: the queue pair has ended; -ENOMEM.
+ */
 int gen_requester_post(
 	struct gen_requester *r, enum gen_op op, uint32_t len, uint64_t va, uint64_t now);
 
@@ -114,11 +118,14 @@ bool gen_requester_next(struct gen_requester *r, uint64_t now, struct gen_packet
 /* True: gen_requester_next() would return a packet. */
 bool gen_requester_ready(const struct gen_requester *r, uint64_t now);
 
-/* Handles a reply, *v, whose ICRC is correct. */
+/* Handles the reply *v, whose ICRC is right. Sets *out to the effects of the reply. */
 void gen_requester_reply(
 	struct gen_requester *r, const struct hp3_view *v, uint64_t now, struct gen_reply *out);
 
-/* When to call gen_requester_timer(), which handles expired timers; UINT64_MAX: never. */
+/*
+ * When to call gen_requester_timer(); UINT64_MAX: never. gen_requester_timer() handles expired
+ * timers.
+ */
 uint64_t gen_requester_deadline(const struct gen_requester *r);
 void gen_requester_timer(struct gen_requester *r, uint64_t now);
 
@@ -137,7 +144,7 @@ static inline uint64_t gen_timeout_ns(uint8_t code)
 	return code == 0 ? 0 : UINT64_C(4096) << code;
 }
 
-/* The time that a code in the timer field of an RNR NAK stands for (IBTA table 46). */
+/* The time, in ns, for a code in the timer field of an RNR NAK (IBTA table 46). */
 uint64_t gen_rnr_ns(uint8_t code);
 const char *gen_failure_name(enum gen_failure f);
 

@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The responder half of a reliable connection (IBTA 1.4, 9.7.4 and 9.7.5): executes requests in the
- * order of their PSNs, checks their content, and answers. It does no I/O and reads no clock:
- * callers pass the time `now`, in ns.
+ * The responder of a reliable connection (IBTA 1.4, 9.7.4 and 9.7.5). The responder executes
+ * requests in the order of their PSNs, checks their content, and answers. It does no I/O and reads
+ * no clock: callers pass the time `now`, in ns. What the responder does with a request:
  *
- * - Expected PSN: the request is executed. If it has AckReq, an ACK is due. Until the caller takes
- *   this ACK, it is updated for later packets (coalescing); a later READ response or NAK replaces
- *   it.
- * - Later PSN: one sequence NAK with the expected PSN; no second NAK until the expected PSN
- *   arrives.
- * - Earlier PSN (duplicate): a SEND or WRITE is acknowledged again, with the PSN before the
- *   expected one. A READ is answered again, from the PSN of the request on.
- * - No receive buffer (simulated once for every rnr_every-th SEND or WRITE with immediate): an RNR
- *   NAK; no other NAK until this PSN arrives again.
- * - A request that violates the protocol (order of opcodes, lengths, R_Key, address): the NAK for
- *   this error; the queue pair ends (`ended`).
+ * - Expected PSN: the responder executes the request. If the request has AckReq, an ACK is due.
+ *   Until the caller takes this ACK, later packets update it (coalescing), and a later READ
+ *   response or NAK replaces it.
+ * - Later PSN: the responder sends one sequence NAK with the expected PSN. It sends no second NAK
+ *   until the expected PSN arrives.
+ * - Earlier PSN (duplicate): the responder acknowledges a SEND or WRITE again, with the PSN before
+ *   the expected one. It answers a READ again, from the PSN of the request on.
+ * - No receive buffer (simulated once for every rnr_every-th SEND or WRITE with immediate): the
+ *   responder sends an RNR NAK. It sends no other NAK until this PSN arrives again.
+ * - A request that violates the protocol (order of opcodes, lengths, R_Key, address): the responder
+ *   sends the NAK for this error, and the queue pair ends (`ended`).
  *
- * Answers leave in the order of their PSNs: from an ACK that overtook READ responses, the requester
- * would conclude that the responses were lost.
+ * Answers leave in the order of their PSNs. If an ACK overtook READ responses, the requester would
+ * conclude that the responses were lost.
  *
- * To simulate slow responders, the data of a READ are sent read_service_ns after the request (as
- * from a disk), and later answers wait for them. An ACK waits ack_delay_ns for later ACKs that can
- * be coalesced with it; a NAK does not wait.
+ * To simulate slow responders (such as disks), the data of a READ leave read_service_ns after the
+ * request arrives, and later answers wait for these data. An ACK waits ack_delay_ns, so that later
+ * ACKs can be coalesced with it. A NAK does not wait.
  */
 #include "packet.h"
 
-#define GEN_READS_MAX 16u /* READ requests waiting for their answers; further ones are dropped */
+#define GEN_READS_MAX 16u /* most READ requests that wait for answers; others are dropped */
 
 struct gen_responder_params {
 	uint32_t mtu;
-	uint32_t rkey; /* of the memory in content.h */
-	uint32_t rnr_every; /* messages; 0: there is always a buffer */
+	uint32_t rkey; /* R_Key of the memory in content.h */
+	uint32_t rnr_every; /* in messages; 0: there is always a receive buffer */
 	uint8_t rnr_timer; /* IBTA code in the RNR NAK */
-	bool check; /* check that received content is as in content.h */
+	bool check; /* true: check that received content is as in content.h */
 	uint64_t read_service_ns, ack_delay_ns;
 };
 
 struct gen_responder_counters {
 	uint64_t received; /* all request packets */
-	uint64_t executed, bytes, messages; /* of requests executed: in order and new */
-	uint64_t out_of_seq_request; /* sequence NAKs, as Soft-RoCE's counter of this name */
+	uint64_t executed, bytes, messages; /* of executed requests, which are in order and new */
+	uint64_t out_of_seq_request; /* sequence NAKs; named as Soft-RoCE's counter */
 	uint64_t out_of_order; /* packets with a PSN after the expected one */
 	uint64_t duplicates, rnr_naks, reads, reads_dropped;
 	uint64_t acks; /* ACKs and NAKs sent */
-	uint64_t checked, wrong, unchecked; /* messages, by content */
+	uint64_t checked, wrong, unchecked; /* messages, by the check of their content */
 };
 
 struct gen_responder {
@@ -53,11 +53,11 @@ struct gen_responder {
 	/* the current message */
 	bool within, bad;
 	uint8_t kind; /* HP3_OP_RC_SEND_FIRST or HP3_OP_RC_WRITE_FIRST */
-	uint32_t len, done; /* bytes of the WRITE; bytes executed */
+	uint32_t len, done; /* bytes of the WRITE; bytes executed so far */
 	uint64_t header;
 	/* answers */
 	bool due; /* an ACK or NAK is to be sent */
-	bool silent; /* a NAK for `expected` was sent or is due: no sequence NAK */
+	bool silent; /* a NAK for `expected` was sent or is due: send no sequence NAK */
 	bool ended;
 	uint8_t syndrome;
 	uint32_t due_psn;
@@ -82,14 +82,16 @@ struct gen_arrival {
 void gen_responder_init(
 	struct gen_responder *r, const struct gen_responder_params *p, uint32_t first_psn);
 
-/* Handles the request *v in `frame`, whose ICRC is correct. Sets *out to its effects. */
+/*
+ * Handles the request *v in `frame`, whose ICRC is right. Sets *out to the effects of the request.
+ */
 void gen_responder_request(struct gen_responder *r, const void *frame, const struct hp3_view *v,
 	uint64_t now, struct gen_arrival *out);
 
 enum gen_answer { GEN_NO_ANSWER, GEN_ANSWER_ACK, GEN_ANSWER_DATA };
-/* The kind of packet that gen_responder_next() would return. */
+/* The kind of packet that gen_responder_next() would return now. */
 enum gen_answer gen_responder_ready(const struct gen_responder *r, uint64_t now);
-/* When the next answer is due, if no request arrives before; UINT64_MAX: never. */
+/* When the next answer is due if no request arrives before; UINT64_MAX: no answer is due. */
 uint64_t gen_responder_deadline(const struct gen_responder *r);
 /* Sets *out to the next answer, which then counts as sent. False: there is none. */
 bool gen_responder_next(struct gen_responder *r, uint64_t now, struct gen_packet *out);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Decides which messages are posted when, on the queue pairs marked `loads`. It does no I/O and
- * reads no clock. Random choices depend only on the seed.
+ * Decides when to post which messages, on the queue pairs with `loads` set. The workload does no
+ * I/O and reads no clock. Random choices depend only on the seed. Kinds of load:
  *
  *     closed     `messages` messages on each queue pair, with `depth` of them outstanding
- *     poisson    messages with exponential gaps, at `bps` of payload in all, each on a queue pair
- *                drawn at random; `messages` in all
- *     rounds     one message on every queue pair at once. The next round begins `gap_ns` after all
- *                messages of the round are complete; `messages` rounds. With READ, this is incast:
- *                all peers answer at once
- *     allreduce  ring all-reduce of `size` bytes among `ranks` hosts, in 2 (ranks - 1) steps. In
- *                each step, a host sends size / ranks bytes to the next host (WRITE with
- *                immediate), as soon as the data of the previous step have arrived from the
- *                previous host. `messages` all-reduces, one after the other. Queue pairs are
- *                channels that share the bytes
+ *     poisson    `messages` messages with exponential gaps, at `bps` of payload in all. The queue
+ *                pair of each message is drawn at random
+ *     rounds     `messages` rounds. A round has one message on every queue pair at once. The next
+ *                round begins `gap_ns` after all messages of the round are complete. With READ,
+ *                this is incast, because all peers answer at once
+ *     allreduce  `messages` ring all-reduces, one after the other. Each is of `size` bytes among
+ *                `ranks` hosts, in 2 (ranks - 1) steps. In a step, a host sends size / ranks bytes
+ *                to the next host (WRITE with immediate). The host does this when the data of the
+ *                previous step have arrived from the previous host. Queue pairs are channels that
+ *                share the bytes
  *
- * messages = 0: no limit, until the workload is stopped. The completion time of a message begins
- * when it is queued here, so it includes the wait for earlier messages.
+ * If `messages` is 0, the workload posts messages until it is stopped. The completion time of a
+ * message begins when the workload queues the message, so this time includes the wait for earlier
+ * messages.
  */
 #include "config/cdf.h"
 #include "endpoint.h"
@@ -44,25 +45,27 @@ struct gen_workload {
 	struct gen_endpoint *ep;
 	struct gen_qp **qps; /* queue pairs that carry load */
 	uint32_t n_qps;
-	uint64_t *posted, *arrived; /* messages by queue pair; allreduce: steps */
+	uint64_t *posted, *arrived; /* number of messages by queue pair; allreduce: of steps */
 	uint64_t random;
 	uint64_t next; /* time of the next arrival or round, ns */
-	uint64_t open; /* messages posted, and neither complete nor failed */
+	uint64_t open; /* messages that are posted, and neither complete nor failed */
 	uint64_t total, completed, failed, refused, rounds;
 	uint64_t round_began;
 	bool stopped;
-	struct gen_histogram time[GEN_OPS], all, round; /* ns; round: rounds or all-reduces */
+	struct gen_histogram time[GEN_OPS], all, round; /* ns; round: of rounds or all-reduces */
 };
 
-/* Call it when all queue pairs are set up. Returns 0, -ENOMEM, or -EINVAL (a message is larger than
- * the peer's memory). */
+/*
+ * Call this when all queue pairs are set up. Returns 0; -ENOMEM; -EINVAL: a message is larger than
+ * the peer's memory.
+ */
 int gen_workload_start(struct gen_workload *w, const struct gen_workload_params *p,
 	struct gen_endpoint *ep, uint64_t now);
 void gen_workload_free(struct gen_workload *w);
 void gen_workload_event(struct gen_workload *w, const struct gen_event *e, uint64_t now);
-/* Posts the messages that are due; returns when to call again. */
+/* Posts the messages that are due. Returns when to call this function again. */
 uint64_t gen_workload_tick(struct gen_workload *w, uint64_t now);
 /* Stops posting. */
 void gen_workload_stop(struct gen_workload *w);
-/* True: all messages are posted, and each is complete or has failed. */
+/* True: all messages are posted, and each of them is complete or has failed. */
 bool gen_workload_done(const struct gen_workload *w);

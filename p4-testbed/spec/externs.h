@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Functions that P4 targets have and the SWX instruction set does not: CRC hashes over a key in
- * network order; and an extern that returns a queue's depth and a uniform random number.
+ * Functions that P4 targets have, but the SWX instruction set does not have. They are CRC hashes
+ * over a key in network order, and an extern that returns a queue's depth and a uniformly
+ * distributed random number.
  *
- * CRC32 is P4's HashAlgorithm.crc32 (reflected 0xEDB88320, initial and final 0xFFFFFFFF), CRC16 its
- * crc16 (0x8005 reflected, initial and final 0).
+ * CRC32 is P4's HashAlgorithm.crc32: reflected 0xEDB88320, with initial and final value 0xFFFFFFFF.
+ * CRC16 is P4's HashAlgorithm.crc16: 0x8005 reflected, with initial and final value 0.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,22 +17,24 @@
 uint32_t hp3_crc32(const void *key, uint32_t len, uint32_t seed);
 uint32_t hp3_crc16(const void *key, uint32_t len, uint32_t seed);
 
-/* Access to the queues of a switch. depth() returns the bytes in the queue of a port and
- * priority. */
+/*
+ * Access to the queues of a switch. depth() returns the number of bytes in the queue of a port and
+ * priority.
+ */
 struct hp3_queue_view {
 	uint32_t (*depth)(void *arg, uint32_t port, uint32_t priority);
 	void *arg;
 	uint64_t rng; /* state of the switch's random numbers; not 0 */
 };
 
-/* Mailbox of e.tm.queue_state; the fields are those of the program's struct queue_state_t. */
+/* Mailbox of e.tm.queue_state. It has the fields of the program's struct queue_state_t. */
 struct hp3_queue_mailbox {
 	uint32_t port, priority, width; /* in */
 	uint32_t depth,
-		random; /* out: random in 0 .. width-1, or the largest number if width is 0 */
+		random; /* out: random is in 0 .. width-1, or the largest number if width is 0 */
 };
 
-/* Call this before hp3_program_load() of the switch with this index. */
+/* Call this before hp3_program_load() for the switch with this index. */
 void hp3_extern_bind(unsigned index, struct hp3_queue_view *view);
 
 /* Registers the hash functions and the extern type. Returns 0 or a negative errno. */

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The switch program for DPDK's SWX pipeline: the same switch as ../p4/hp3.p4, written as data
- * (structs, headers, actions, tables, textual instructions) for the public rte_swx_pipeline_*
- * calls. No P4 compiler makes this data, so a test compares it with the .p4: headers, tables with
- * keys and match kinds, actions with parameters, counters, the meter and the constants must be
- * equal. hp3_program_dump() prints the input of that test.
+ * The switch program for DPDK's SWX pipeline: the same switch as ../p4/hp3.p4, as data for the
+ * public rte_swx_pipeline_* calls. The data are structs, headers, actions, tables and textual
+ * instructions. No P4 compiler makes these data, so a test compares them with hp3.p4. The headers,
+ * the tables with keys and match kinds, the actions with parameters, the counters, the meter and
+ * the constants must be equal. The function hp3_program_dump() prints the data for this test.
  *
- * Steps for a packet:
+ * Steps for each packet:
  * 1. Parse the headers, check the IPv4 checksum.
- * 2. If the TTL ends, answer with ICMP time exceeded (RFC 792, RFC 4443), rate limited by a meter.
- * 3. Look up the destination by longest prefix: the result is an ECMP group.
+ * 2. If the TTL ends, answer with ICMP "time exceeded" (RFC 792, RFC 4443). A meter limits the
+ *    rate.
+ * 3. Look up the destination by longest prefix. The result is an ECMP group.
  * 4. A CRC over (seed, source, destination, source port, destination port, protocol [, destination
- *    QPN]) in network order gives one of 256 buckets; (group, bucket) gives the next hop.
+ *    QPN]) in network order selects one of 256 buckets. Group and bucket select the next hop.
  * 5. Mark ECN by the depth of the queue that the packet enters (RFC 3168).
  *
- * Marking needs no multiplication, which switches do not have. With R drawn uniformly from
+ * Marking needs no multiplication, because switches cannot multiply. With R drawn uniformly from
  * 0 .. width-1 and width = (Kmax - Kmin) / Pmax,
  *     P(depth > Kmin + R) = Pmax * (depth - Kmin) / (Kmax - Kmin)
- * is RED's line; above Kmax everything is marked.
+ * is RED's line. Above Kmax, all packets are marked.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 #define HP3_PROGRAM_BUCKETS   256u /* per ECMP group */
 #define HP3_PROGRAM_PORTS     64u /* of a switch, at most */
 #define HP3_PROGRAM_DROP_PORT 63u /* output port of dropped packets */
-#define HP3_PROGRAM_FLOWS     4096u /* flow counters, by hash: flows may share one */
+#define HP3_PROGRAM_FLOWS     4096u /* flow counters, by hash: flows may share a counter */
 #define HP3_PROGRAM_ROUTES    1024u /* per address family */
 #define HP3_PROGRAM_GROUPS    64u
 
@@ -55,21 +56,24 @@ enum hp3_program_drop {
 		HP3_DROP_MAX
 };
 
-/* Bytes that the meter charges for one ICMP message: rates are set in packets times this. */
+/*
+ * Bytes that the meter counts for one ICMP message. A rate of the meter is packets per second times
+ * this.
+ */
 #define HP3_PROGRAM_ICMP_COST 64u
 
 /*
- * Registers types, headers, actions, tables and instructions with a pipeline whose ports exist.
- * `index` is passed to the constructor of the extern object `tm` (externs.h). 0 or a negative
- * errno; *what then names the part that was refused.
+ * Registers types, headers, actions, tables and instructions with a pipeline. The ports of the
+ * pipeline must exist. The constructor of the extern object `tm` gets `index` (externs.h). Returns
+ * 0, or a negative errno; *what then names the part that the pipeline refused.
  */
 int hp3_program_load(struct rte_swx_pipeline *p, unsigned index, const char **what);
 
 void hp3_program_dump(FILE *out); /* JSON */
 
 /*
- * The program as data: defined in program_text.c, loaded and dumped by program.c. Lists end with an
- * element whose name (or instruction) is NULL.
+ * The program as data. program_text.c defines the data; program.c loads and dumps them. Lists end
+ * with an element whose name or instruction is NULL.
  */
 struct hp3_program_field {
 	const char *name;
@@ -81,8 +85,10 @@ struct hp3_program_struct {
 	struct hp3_program_field fields[40];
 };
 
-/* A header instance: `name` in the packet, of struct type `type`. `scratch`: it is never on the
- * wire. */
+/*
+ * A header instance: `name` in the packet, of struct type `type`. `scratch`: the header is never on
+ * the wire.
+ */
 struct hp3_program_header {
 	const char *name, *type;
 	uint32_t scratch;
