@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Commands of hp3-sim. Exit codes: 0 done, 1 failed, 2 usage. */
+/* The commands of hp3-sim. Exit codes: 0 done, 1 failed, 2 usage. */
 #include <stdbool.h>
 
 /* Prints `problem` (unless NULL) and the help of the current command. Returns exit code 2. */
@@ -11,22 +11,24 @@ const char *sim_command(void);
 #define SIM_SETS_MAX    64u
 #define SIM_OPTIONS_MAX 16u
 
-/* Settings of a command line, for sim_config_load(). */
+/* The settings on a command line, for sim_config_load(). */
 struct sim_sets {
 	const char *text[SIM_SETS_MAX];
 	unsigned n;
 };
 
-/* An option of a command. With a flag, it takes no value. */
+/* An option of a command. An option with `flag` takes no value. */
 struct sim_option {
 	const char *name;
 	bool *flag; /* to set */
 	const char **text; /* to set to the value */
-	const char *setting; /* this and the value are added to the settings */
+	const char *setting; /* this text and the value are added to the settings */
 };
 
-/* Parses the options in the list, which ends with NULL; optind is then the first argument. Returns
- * 0 or exit code 2. */
+/*
+ * Parses the options in `list`, which ends with a NULL name. Afterwards, optind is the index of the
+ * first argument. Returns 0 or exit code 2.
+ */
 int sim_parse_options(int argc, char **argv, const struct sim_option *list, struct sim_sets *sets);
 
 int sim_trace_main(int argc, char **argv);
@@ -35,11 +37,11 @@ int sim_report_main(int argc, char **argv);
 int sim_list_main(int argc, char **argv);
 
 /*
- * Makes a report from the results in a folder: results.csv (one line per run), a figure per
- * scenario and load (SVG, PNG, PDF), and report.html, a self-contained page. sim/report/report.py
- * does the work. In a build folder, it is in report/ next to hp3-sim; otherwise it is run from
- * where it is installed.
+ * Makes a report from the results in a folder. The report has results.csv (one line per run), a
+ * figure per scenario and load (SVG, PNG, PDF), and report.html, a self-contained page. The
+ * function runs sim/report/report.py. In a build folder, this script is in report/ next to hp3-sim;
+ * otherwise, the installed script is run.
  */
 
-/* Returns 0, or a negative errno after it has printed messages. */
+/* Returns 0, or prints messages and returns a negative errno. */
 int sim_report(const char *dir);

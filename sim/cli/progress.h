@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Shows the progress of runs on standard error. On a terminal, one line is redrawn. Otherwise, with
- * --progress, a new line is printed every few seconds. The progress of a run with jobs is the share
- * of their messages that have ended. With background jobs only, it is the share of flows that have
- * ended. In other runs, it is the share of bytes that are sent. The estimate of the time left
- * assumes the average speed so far. Showing progress changes no result.
+ * Shows the progress of runs on standard error. On a terminal, hp3-sim redraws one line. Otherwise,
+ * with --progress, it prints a new line every few seconds. The progress of a run with jobs is the
+ * share of the jobs' messages that have ended. If all jobs are background jobs, the progress is the
+ * share of flows that have ended. In other runs, the progress is the share of bytes that are sent.
+ * The estimate of the remaining time assumes the average speed so far. Results do not depend on
+ * whether progress is shown.
  */
 #include <stdbool.h>
 #include "sim/core/sim.h"
 
-/* Progress of one run: the process that runs it writes this, the process that shows it reads. */
+/*
+ * Progress of one run. The process that executes the run writes it; the process that shows the
+ * progress reads it.
+ */
 struct sim_meter {
-	_Atomic uint32_t permyriad; /* of the run's work that is done */
+	_Atomic uint32_t permyriad; /* share of the run's work that is done */
 	uint64_t bytes; /* of all flows known at the start */
 };
 
-/* Keeps *m up to date during sim_run(). Call it after sim_traffic(); *m must outlive the run. */
+/* Keeps *m up to date during sim_run(). Call this after sim_traffic(). *m must outlive the run. */
 void sim_meter_watch(struct sim *s, struct sim_meter *m);
 
 struct sim_progress {
@@ -28,11 +32,11 @@ struct sim_progress {
 void sim_progress_start(struct sim_progress *p, bool wanted);
 /* True: it is time to show the progress again. */
 bool sim_progress_due(struct sim_progress *p);
-/* share: 0 to 1, how much is done; text: name of what runs now. */
+/* share: the share of the work that is done, 0 to 1; text: name of the current run. */
 void sim_progress_show(struct sim_progress *p, double share, const char *text);
 /* Erases the line on the terminal. */
 void sim_progress_end(const struct sim_progress *p);
-/* Progress of a single run, which the process that runs it also shows. */
+/* Progress of a single run. The process that executes the run also shows the progress. */
 struct sim_watch {
 	struct sim_meter meter;
 	struct sim_progress progress;

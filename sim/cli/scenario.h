@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A scenario is an INI file, or built in. It has one run for each combination of balancer, load and
- * seed. A run is named SCENARIO-LB-LOAD-SEED; its result file has this name.
+ * Runs of scenarios. A scenario is an INI file, or is built in. A scenario has one run for each
+ * combination of balancer, load and seed. A run, and its result file, has the name
+ * SCENARIO-LB-LOAD-SEED.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,16 +24,21 @@ struct sim_runs {
 };
 
 struct sim_wanted {
-	const char *lbs; /* replace the scenario's balancers; NULL: do not */
+	const char *lbs; /* balancers that replace the scenario's; NULL: none */
 	bool quick;
 	const char *const *set;
 	unsigned n_sets;
 };
 
-/* Appends the runs of the scenario. Returns 0, or a negative errno with messages printed. */
+/*
+ * Appends the runs of the scenario to *runs. Returns 0, or prints messages and returns a negative
+ * errno.
+ */
 int sim_scenario_runs(
 	struct sim_runs *runs, const char *name, uint32_t number, const struct sim_wanted *want);
 
-/* Runs *one in this process and keeps *meter up to date. Returns the result; NULL on failure, with
- * a message printed. */
+/*
+ * Executes the run *one in this process, and keeps *meter up to date. Returns the result. On
+ * failure, prints a message and returns NULL.
+ */
 json_t *sim_scenario_run(const struct sim_one *one, struct sim_meter *meter);

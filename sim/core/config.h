@@ -2,9 +2,9 @@
 #pragma once
 /*
  * All keys of scenario files and of --set section.key=value. Two tables define unit, range, default
- * and help of each key. engine/policy.def has the policy of hp3, with the key names of hp3.ini.
- * keys.c has the other keys, which have the names of the fields below. `hp3-sim keys` prints both
- * tables.
+ * and help of each key. The table in engine/policy.def has the policy of hp3, with the key names of
+ * hp3.ini. The table in keys.c has all other keys, which have the names of the fields below. The
+ * command `hp3-sim keys` prints both tables.
  */
 #include "config/ini.h"
 #include "engine/engine.h"
@@ -34,9 +34,9 @@ enum sim_fault_kind {
 	SIM_FAULT_DEGRADE
 };
 enum sim_onoff { SIM_OFF, SIM_ON };
-/* Balancers that run engines, each with its own policy. */
+/* Balancers that run engines. Each of them has its own policy. */
 enum sim_policy {
-	SIM_POLICY_HP3, /* works as hp3d with the same policy */
+	SIM_POLICY_HP3, /* does the same as hp3d with this policy */
 	SIM_POLICY_IDEAL,
 	SIM_POLICY_PAPER,
 	SIM_POLICY_VERBS,
@@ -95,7 +95,7 @@ struct sim_config {
 		uint32_t ecn_percent, rtt_low_us, rtt_high_us, delta_rtt_us, delta_ecn_percent;
 		uint32_t rate_percent, sent_bytes, probe_us, forget_us;
 	} hermes;
-	/* Sections of engine/policy.def, for the chosen balancer; see engine/policy.h. */
+	/* The keys of engine/policy.def, for the chosen balancer; see engine/policy.h. */
 	struct hp3_engine_config engine;
 	struct hp3_engine_config policy[SIM_POLICIES]; /* by enum sim_policy; no keys */
 	struct {
@@ -146,19 +146,20 @@ struct sim_config {
 extern const struct hp3_ini_schema sim_schema;
 
 /*
- * Loads `text`, which error messages call `path`; if `text` is NULL, the file `path`; if both are
- * NULL, the defaults. Then applies `set`: n texts "section.key=value"; the last one for a key wins.
- * A text "hp3=FILE" is applied before the others: it loads the whole policy from a configuration
- * file of hp3d. Returns 0, or a negative errno with the errors in *errs.
+ * Loads a configuration from `text`, which error messages call `path`. If `text` is NULL, loads the
+ * file `path`; if `path` is also NULL, loads the defaults. Then applies `set`, which has n texts
+ * "section.key=value". The last text for a key has effect. A text "hp3=FILE" loads the whole policy
+ * from a configuration file of hp3d, and is applied before the other texts. Returns 0, or a
+ * negative errno with the errors in *errs.
  *
- * The four balancers with engines start from the shipped policy. For hp3-ideal and hp3-paper,
- * sim/lb/hp3-ideal.policy changes it; for hp3-paper, so does sim/lb/hp3-paper.policy. Policy keys
- * in `text` and `set` apply to all four balancers, hp3=FILE to hp3 only.
+ * The four balancers with engines start from the shipped policy. sim/lb/hp3-ideal.policy changes
+ * the policy of hp3-ideal and hp3-paper; sim/lb/hp3-paper.policy changes that of hp3-paper. Policy
+ * keys in `text` and `set` apply to all four balancers. hp3=FILE applies only to hp3.
  */
 int sim_config_load(struct sim_config *cfg, const char *path, const char *text,
 	const char *const *set, unsigned n, struct hp3_config_errors *errs);
 
 /* Sets run.lb to `lb`, and `engine` to the policy of this balancer. */
 void sim_config_choose(struct sim_config *cfg, const char *lb);
-/* Which policy the balancer has; SIM_POLICIES: it runs no engines. */
+/* The policy of the balancer; SIM_POLICIES: the balancer runs no engines. */
 enum sim_policy sim_policy_of(const char *lb);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A file that a run reads, or a built-in text. All reads use these functions, so the stored SHA-256
- * covers the bytes that the run used. Results can therefore be compared by the files' contents,
- * independent of their names.
+ * A file that a run reads, or a built-in text. A run reads all files by these functions, which
+ * store the SHA-256 of the bytes that the run used. So results can be compared by the contents of
+ * the files, independent of the files' names.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@ struct sim_input {
 };
 
 /*
- * Opens `text`, or the file `name` if `text` is NULL. fclose() reads the rest, then sets
- * in->sha256. NULL with errno if the file cannot be opened.
+ * Opens `text` or, if `text` is NULL, the file `name`. fclose() reads the rest, and sets
+ * in->sha256. If the file cannot be opened, returns NULL and sets errno.
  */
 FILE *sim_input_open(struct sim_input *in, const char *name, const char *text);
-/* Reads the whole text or file, to set *in. Returns 0 or a negative errno. */
+/* Reads the whole text or file, and sets *in. Returns 0 or a negative errno. */
 int sim_input_read(struct sim_input *in, const char *name, const char *text);
 /* SHA-256 (FIPS 180-4) of n bytes, in hexadecimal digits. */
 void sim_sha256(const void *data, size_t n, char hex[SIM_SHA256_HEX]);

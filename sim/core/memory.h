@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Memory of a run. If no memory is left, these functions end the program, with a message that names
- * a remedy. So callers need no error path.
+ * Memory of a run. If no memory is left, these functions print a message that names a remedy, and
+ * end the program. So callers need no error path.
  *
- * A pool has objects of one size (packets, flows), which are taken and returned in any order. The
- * object that was returned last is taken first, since it is still in the cache. Objects are aligned
- * to 16 bytes and never move.
+ * A pool has objects of one size, such as packets or flows. The caller takes and returns objects in
+ * any order. The pool gives out first the object that was returned last, because this object is
+ * still in the cache. Objects are aligned to 16 bytes, and never move.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,10 +16,10 @@ void *sim_realloc(void *p, size_t size);
 
 struct sim_pool {
 	size_t size;
-	void *free; /* list through the first word */
+	void *free; /* list, linked by the first word */
 	char *slab; /* unused rest of the current slab */
 	size_t slab_left;
-	void *slabs; /* list of all */
+	void *slabs; /* list of all slabs */
 	uint32_t used, peak;
 };
 

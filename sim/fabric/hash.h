@@ -3,11 +3,11 @@
 /*
  * The hash with which a switch chooses the next hop of a RoCEv2 packet (ECMP, RFC 2992: hash modulo
  * the number of next hops). The hash reads the 5-tuple and, if configured, the destination QPN.
- * This file also has models that predict a packet's path from these hashes. Balancers that know the
- * hash use them (hp3-ideal); real hosts cannot.
+ * This file also has models, which predict a packet's path from these hashes. The balancer
+ * hp3-ideal uses the models. Real hosts cannot, because they do not know the hashes.
  *
- * CRC and XOR hashes are affine over GF(2), H(p ^ d) = H(p) ^ H(d) ^ H(0); ppp/linear.h uses this
- * property. murmur3 does not have it.
+ * CRC and XOR hashes are affine over GF(2): H(p ^ d) = H(p) ^ H(d) ^ H(0). ppp/linear.h uses this
+ * property. murmur3 does not have this property.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,23 +23,27 @@ enum sim_hash_kind {
 	SIM_HASH_KINDS
 };
 
-/* What the hash reads, in this order. */
+/* The input of the hash, in the order in which the hash reads it. */
 enum sim_hash_input {
-	/* Network order: source and destination address (4 or 16 bytes each), source port,
-	 * destination port, protocol (17), and with `qpn` the destination QPN (3 bytes). */
+	/*
+	 * In network order: source and destination address (4 or 16 bytes each), source port,
+	 * destination port, protocol (17). If `qpn` is set, the destination QPN (3 bytes) follows.
+	 */
 	SIM_INPUT_TUPLE,
-	/* 12 bytes as the ns-3 RDMA simulators lay them out: source address, destination address,
-	 * source port | destination port << 16. Each is a 32-bit number in little-endian order.
-	 * ns-3 has IPv4 only: IPv6 addresses are folded by XOR to 32 bits. */
+	/*
+	 * 12 bytes, as in the ns-3 RDMA simulators: source address, destination address, and source
+	 * port | destination port << 16. Each of these is a 32-bit number in little-endian order.
+	 * ns-3 has only IPv4; hp3-sim folds IPv6 addresses by XOR to 32 bits.
+	 */
 	SIM_INPUT_NS3,
 };
 
 struct sim_hash {
 	uint8_t kind; /* enum sim_hash_kind */
 	uint8_t input; /* enum sim_hash_input */
-	bool qpn; /* the switch reads the destination QPN too (rule 18) */
-	uint16_t paths; /* next hops, > 0 */
-	uint32_t seed; /* of this switch */
+	bool qpn; /* the switch also reads the destination QPN (rule 18) */
+	uint16_t paths; /* number of next hops, > 0 */
+	uint32_t seed; /* seed of this switch */
 };
 
 uint32_t sim_hash_bytes(enum sim_hash_kind kind, uint32_t seed, const void *bytes, size_t n);
@@ -52,17 +56,19 @@ static inline uint32_t sim_hash_hop(const struct sim_hash *h, const struct hp3_t
 }
 
 /*
- * A model of whole paths: one hash for each stage of switches that choose a next hop (a leaf that
- * chooses a spine; or a leaf that chooses a pod switch, which chooses a core switch). Path id =
- * ((hop 0) * paths 1 + hop 1) * paths 2 + ...
+ * A model of whole paths. The model has one hash for each stage of switches that choose a next hop.
+ * In a leaf-spine fabric, a leaf chooses a spine. In a fat-tree, a leaf chooses a pod switch, which
+ * chooses a core switch. Path id = ((hop 0) * paths 1 + hop 1) * paths 2 + ...
  */
 #define SIM_MODEL_STAGES 3u
 #define SIM_MODEL_PATHS  64u /* paths of a model, at most */
 
 struct sim_stage {
 	struct sim_hash hash;
-	/* Seed of each switch of the stage, indexed by the path id of the stages before; owned by
-	 * the caller. NULL: all switches of the stage have hash.seed. */
+	/*
+	 * Seeds of the switches of the stage, indexed by the path id of the stages before. The
+	 * caller owns the array. NULL: all switches of the stage have hash.seed.
+	 */
 	const uint32_t *seeds;
 };
 
@@ -73,8 +79,8 @@ struct sim_model {
 };
 
 /*
- * 0; -EINVAL: no stage or too many, an unknown kind, or a stage without next hops; -E2BIG: more
- * than SIM_MODEL_PATHS paths; -EDOM: only one path.
+ * Returns 0; -EINVAL: no stage, too many stages, an unknown kind, or a stage without next hops;
+ * -E2BIG: more than SIM_MODEL_PATHS paths; -EDOM: only one path.
  */
 int sim_model_init(struct sim_model *m, const struct sim_stage *stage, unsigned stages);
 

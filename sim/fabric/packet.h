@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A packet in flight: the fields that switches, RNICs and balancers read, without payload. At any
- * time, a packet is in exactly one place: in the event queue (while on a wire), in a port's queue,
- * or among the packets that a balancer holds. `event` links queues and lists.
+ * A packet in flight. The struct has the fields that switches, RNICs and balancers read, but no
+ * payload. At any time, a packet is in exactly one place: in the event queue (while it is on a
+ * wire), in a port's queue, or among the packets that a balancer holds. The member `event` links
+ * queues and lists.
  *
  * PSNs count the packets of a flow from 0 and do not wrap.
  */
@@ -20,20 +21,20 @@ enum sim_kind {
 	SIM_CNP,
 	/* READ request, in the class of data; psn: first PSN requested, arg_psn: bytes */
 	SIM_READ,
-	SIM_PFC, /* crosses one link only; psn: pause time in ns, 0 resumes */
-	SIM_CTRL, /* between switches of a balancer, in the class of ACKs */
-	SIM_PROBE, /* of a host-based balancer, in the class of data */
+	SIM_PFC, /* crosses only one link; psn: pause time in ns, 0: resume */
+	SIM_CTRL, /* from switch to switch, of a balancer, in the class of ACKs */
+	SIM_PROBE, /* probe of a balancer in hosts, in the class of data */
 	SIM_PROBE_REPLY, /* answer to SIM_PROBE, in the class of ACKs unless SIM_BEHIND */
 	SIM_BACK_PROBE, /* probe of the responder's balancer, from responder to requester */
 	SIM_BACK_PROBE_REPLY,
-	SIM_TRACE, /* a probe whose TTL expires at a switch; arg: the TTL */
+	SIM_TRACE, /* a probe whose TTL ends at a switch; arg: the TTL */
 	/* answer to SIM_TRACE; arg_psn: node of the switch (ICMP time exceeded), or 0: the peer */
 	SIM_TRACE_REPLY,
 	SIM_KINDS
 };
 
 #define SIM_CE     0x01u /* ECN: congestion experienced */
-#define SIM_ECHO   0x02u /* CNP flag of ns-3: acknowledges a marked packet; in all NAKs to WRITEs */
+#define SIM_ECHO   0x02u /* CNP flag of ns-3: ACK of a marked packet; set in all NAKs to WRITEs */
 #define SIM_AGAIN  0x04u /* a retransmission */
 #define SIM_LAST   0x08u /* last packet of its message */
 #define SIM_FIRST  0x20u /* first packet of a message, or of responses to a repeated READ */
@@ -41,7 +42,10 @@ enum sim_kind {
 #define SIM_AHEAD  0x80u /* a report to the peer's hp3d (SIM_PROBE), in the class of ACKs */
 #define SIM_ACKREQ 0x10u /* to be acknowledged at once, independent of rnic.ack_every */
 
-/* Fields that balancers in switches add to a data packet; in reality, an additional header. */
+/*
+ * Fields that balancers in switches add to a data packet. In reality, they would be an additional
+ * header.
+ */
 struct sim_tag_conga {
 	uint16_t fb_path; /* path that the feedback is about */
 	uint8_t fb_ce; /* congestion metric of this path */
@@ -58,20 +62,20 @@ struct sim_tag_conweave {
 
 struct sim_packet {
 	struct sim_event event; /* arrival at `to` */
-	struct sim_port *to; /* ingress port that it travels to, or by which it arrived */
+	struct sim_port *to; /* ingress port to which it travels, or by which it arrived */
 	struct sim_flow *flow; /* NULL: PFC */
 	uint64_t sent_at; /* ps; ACK: when the data packet was sent */
 	uint32_t psn;
 	uint16_t bytes; /* on the wire */
-	uint16_t sport; /* data: UDP source port; ACK: that of the acknowledged packet */
-	/* ACKs, NAKs, CNPs, answers to probes: their source port; 0: the flow's home port */
+	uint16_t sport; /* data: UDP source port; ACK: sport of the acknowledged packet */
+	/* source port of ACKs, NAKs, CNPs and answers to probes; 0: the flow's home port */
 	uint16_t back;
 	uint8_t kind; /* enum sim_kind */
 	uint8_t flags;
 	uint8_t hop; /* number of switches passed on `path` */
-	uint16_t path; /* number of the path that the source leaf or host set */
+	uint16_t path; /* number of the path that the source leaf or the host has chosen */
 	uint16_t arg; /* for the balancer's use */
-	uint32_t arg_psn; /* ACK, NAK: the packet that caused it; DATA: bytes of the message */
+	uint32_t arg_psn; /* ACK, NAK: PSN that caused it; DATA: bytes of the message */
 	union {
 		struct sim_tag_conga conga;
 		struct sim_tag_conweave conweave;
@@ -79,8 +83,10 @@ struct sim_packet {
 	} tag;
 };
 
-/* True: the packet is in the class of data: queued with data, paused by PFC, counted in the shared
- * buffer. */
+/*
+ * True: the packet is in the class of data. Packets of this class are queued with data, paused by
+ * PFC, and counted in the shared buffer.
+ */
 static inline bool sim_packet_with_data(const struct sim_packet *p)
 {
 	if (p->flags & (SIM_BEHIND | SIM_AHEAD))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A port: the end of a link at a switch or host. It sends queued packets; control packets (ACKs,
- * PFC) have strict priority over data. PFC frames from the other end pause data. Links are store
- * and forward: a packet that starts to leave at t arrives at t + serialisation + propagation. A
- * host's port does not queue the RNIC's data. It gets each packet from the RNIC when the wire is
- * free (sim_host_next()).
+ * A port: the end of a link at a switch or host. A port sends queued packets. Control packets
+ * (ACKs, PFC) have strict priority over data. PFC frames from the other end pause data. Links are
+ * store and forward: a packet that starts to leave at t arrives at t + serialisation + propagation.
+ * A host's port does not queue the RNIC's data. When the wire is free, the port gets a packet from
+ * the RNIC (sim_host_next()).
  *
- * The event `free` is pending only while a packet waits for the wire.
+ * The event `free` is in the event queue only while a packet waits for the wire.
  */
 #include "sim/core/sim.h"
 #include "sim/fabric/packet.h"
@@ -15,17 +15,17 @@
 struct sim_port {
 	struct sim_event free; /* the wire is free */
 	struct sim_event unpause; /* the pause is over */
-	struct sim_event renew; /* repeat the pause of the other end */
+	struct sim_event renew; /* time to repeat the pause of the other end */
 	bool free_pending, unpause_pending, renew_pending;
 	bool down;
-	bool withdrawn; /* routing uses this link no longer */
+	bool withdrawn; /* routing does not use this link now */
 	uint64_t busy_until, paused_until, paused_since;
 	struct sim_fifo control, data;
 	struct sim_port *peer;
 	uint64_t delay; /* ps */
 	uint64_t ps_per_kib; /* serialisation of 1,024 bytes */
 	uint64_t bps;
-	uint32_t hole; /* black hole: drops the data of this many flows in 10,000, by hash */
+	uint32_t hole; /* black hole: of 10,000 flows, drops the data of this many, by hash */
 	uint32_t loss; /* packets lost of 10^9 */
 	uint32_t number;
 	uint32_t node; /* number of the host or switch; hosts come first */
@@ -34,11 +34,11 @@ struct sim_port {
 	struct sim_flow *ring, *ring_tail; /* at a host: flows that are ready to send */
 
 	/* Use of the switch's shared buffer by this port, in bytes (mmu.c). */
-	uint32_t in_bytes; /* in the switch, arrived by this port */
-	uint32_t in_headroom; /* how many of these are in the port's headroom */
+	uint32_t in_bytes; /* of packets in the switch that arrived by this port */
+	uint32_t in_headroom; /* how many of in_bytes are in the port's headroom */
 	uint32_t headroom; /* limit of in_headroom */
-	uint32_t out_bytes; /* in the switch, will leave by this port */
-	uint64_t pausing_until; /* until when the sender at the other end is paused by this port */
+	uint32_t out_bytes; /* of packets in the switch that will leave by this port */
+	uint64_t pausing_until; /* end of the pause that this port has sent to the other end */
 };
 
 static inline uint64_t sim_port_time(const struct sim *s, const struct sim_port *port, uint32_t n)
@@ -54,14 +54,19 @@ static inline bool sim_port_paused(const struct sim *s, const struct sim_port *p
 }
 
 void sim_port_init(struct sim *s, uint32_t number);
-/* Starts to send, if a packet is waiting and the wire is free. */
+/* If a packet is waiting and the wire is free, starts to send. */
 void sim_port_kick(struct sim *s, struct sim_port *port);
 void sim_port_queue_control(struct sim *s, struct sim_port *port, struct sim_packet *p);
 void sim_port_queue_data(struct sim *s, struct sim_port *port, struct sim_packet *p);
-/* Removes and returns the first packet, or NULL. At a host, packets that a balancer released come
- * before packets of the RNIC. */
+/*
+ * Removes and returns the first packet of data; NULL: there is none. At a host, packets that a
+ * balancer released come before packets of the RNIC.
+ */
 struct sim_packet *sim_port_take_data(struct sim_port *port);
-/* A PFC frame arrived at this port. */
+/* Call this when a PFC frame has arrived at this port. */
 void sim_port_pfc(struct sim *s, struct sim_port *port, uint32_t pause_ns);
-/* If `down`, drops queued packets. Packets that arrive while the port is down are dropped, too. */
+/*
+ * Sets the port down or up. If `down`, drops queued packets. A port that is down also drops packets
+ * that arrive.
+ */
 void sim_port_set_down(struct sim *s, struct sim_port *port, bool down);

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * An output-queued switch with one shared buffer and two classes: control (ACKs; strict priority,
- * unlimited, a few bytes) and data (lossless with PFC, or lossy).
+ * An output-queued switch with one shared buffer and two classes. The class of control has ACKs,
+ * which are short; it has strict priority, and no limit. The class of data is lossless (with PFC)
+ * or lossy.
  *
  * Buffer: Broadcom's scheme, as in ns-3's RDMA models. Each port has reserved headroom (2 x link
  * delay x rate + 2 packets) and 8 more reserved packets. All ports share the rest.
  *
- * Ingress: a port pauses its sender when its packets occupy more than 2 packets + alpha x the free
- * shared bytes. Every packet that arrives above this limit renews the pause. With pause_renew, the
- * switch also renews the pause after half of the pause time. Without pause_renew, as in ns-3, a
- * pause may end before the congestion does. Then packets arrive until the next pause, and a small
- * buffer may overflow. A pause ends after its time, or if the port is below its limit when one of
- * its packets arrives or leaves. When the shared part is full, packets use the headroom.
+ * Ingress: a port pauses its sender when the port's packets occupy more than 2 packets + alpha x
+ * the free shared bytes. Every packet that arrives above this limit renews the pause. With
+ * pause_renew, the switch also renews the pause after half of the pause time. Without pause_renew,
+ * as in ns-3, a pause may end before the congestion ends. Packets then arrive until the next pause,
+ * and a small buffer may overflow. A pause ends after its time. It ends earlier if the port is
+ * below its limit when one of its packets arrives or leaves. When the shared part of the buffer is
+ * full, packets use the headroom.
  *
- * Egress, without PFC: a queue holds at most alpha x the free bytes. Packets above this limit are
- * dropped.
+ * Egress, without PFC: a queue has at most alpha x the free bytes. The switch drops packets above
+ * this limit.
  *
- * ECN: when a packet leaves, the bytes left in its queue decide whether it is marked. Below Kmin,
- * no packet is marked; above Kmax, all are. Between them, the probability rises linearly from 0 to
- * Pmax.
+ * ECN: when a packet leaves, the number of bytes that stay in the queue decides whether the switch
+ * marks the packet. Below Kmin, no packet is marked; above Kmax, all packets are marked. Between
+ * Kmin and Kmax, the probability rises linearly from 0 to Pmax.
  */
 #include "sim/fabric/port.h"
 
@@ -33,18 +35,25 @@ struct sim_switch {
 	uint32_t out_used; /* of `used`: bytes above the packets reserved for each queue */
 };
 
-/* A packet arrived by `in`. */
+/* Call this when a packet has arrived by `in`. */
 void sim_switch_receive(struct sim *s, struct sim_port *in, struct sim_packet *p);
-/* The port towards the packet's destination host; the hash chooses if there are several next
- * hops. */
+/*
+ * The port towards the packet's destination host. If there are several next hops, the hash chooses
+ * one.
+ */
 struct sim_port *sim_switch_hash_port(
 	struct sim *s, struct sim_switch *sw, const struct sim_packet *p);
 /* Queues packet p at port `out`, or drops it. p->to is the port by which p arrived. */
 void sim_switch_send(
 	struct sim *s, struct sim_switch *sw, struct sim_port *out, struct sim_packet *p);
-/* Half of a pause has passed: renews the pause if the port is still above its limit. */
+/*
+ * Call this when half of a pause has passed. Renews the pause if the port is still above its limit.
+ */
 void sim_switch_renew(struct sim *s, struct sim_event *event);
-/* A data packet begins to leave by `out`: frees its buffer, marks it, ends pauses. */
+/*
+ * Call this when a data packet begins to leave by `out`. Frees the packet's buffer space, marks the
+ * packet if needed, and ends pauses.
+ */
 void sim_switch_leaves(struct sim *s, struct sim_port *out, struct sim_packet *p);
 
 static inline struct sim_switch *sim_switch_of(struct sim *s, const struct sim_port *port)
@@ -61,7 +70,10 @@ uint32_t sim_packet_target(const struct sim_packet *p);
  */
 void sim_mmu_init(struct sim *s, struct sim_switch *sw, uint32_t node);
 
-/* True: there is space, and the packet is counted. False: the caller drops it, with *reason. */
+/*
+ * True: the buffer has room, and the packet is counted. False: the caller drops the packet, with
+ * *reason.
+ */
 bool sim_mmu_admit(struct sim *s, struct sim_switch *sw, struct sim_port *in, struct sim_port *out,
 	uint32_t bytes, enum sim_drop *reason);
 void sim_mmu_release(const struct sim *s, struct sim_switch *sw, struct sim_port *in,

@@ -4,13 +4,14 @@
  * The fabric without traffic: nodes, links, and routes. A node's route to a host is the group of
  * its ports that lead to the host on a shortest path.
  *
- * Nodes are numbered, hosts first. Topology files have the format of the ns-3 RDMA simulators:
- * first line `nodes switches links`, second line the numbers of the switches, then one line `a b
- * rate delay loss` per link ("100Gbps", "1000ns"). Port k of a node is its k-th link in the file.
+ * Nodes are numbered, hosts first. Topology files have the format of the ns-3 RDMA simulators. The
+ * first line is `nodes switches links`, and the second line has the numbers of the switches. Each
+ * link has a line `a b rate delay loss`, with values such as "100Gbps" and "1000ns". Port k of a
+ * node is the end of the node's k-th link in the file.
  *
- * The ECMP hash (modulo n) selects one of the n ports of a group. A group lists them in the order
- * in which a breadth-first search from the destination finds their next hops; this is usually the
- * order of node numbers.
+ * The ECMP hash (modulo n) selects one of the n ports of a group. The ports are in the order in
+ * which a breadth-first search from the destination finds the next hops. This is usually the order
+ * of node numbers.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,11 +21,11 @@ struct sim_link {
 	uint32_t a, b; /* nodes */
 	uint64_t bps;
 	uint64_t delay; /* ps */
-	uint32_t loss; /* of 10^9 packets */
+	uint32_t loss; /* packets lost of 10^9 */
 };
 
 struct sim_topo {
-	struct sim_input file; /* its name is empty if the topology was generated */
+	struct sim_input file; /* empty name: the topology was generated */
 	uint32_t nodes, hosts, n_links;
 	struct sim_link *link;
 	/* Derived by sim_topo_finish(). Ports of node n: first_port[n] .. first_port[n + 1] - 1. */
@@ -38,8 +39,8 @@ struct sim_topo {
 	struct sim_group *group;
 	uint32_t n_groups;
 	uint32_t *leaf; /* by host: the switch at its first port */
-	uint8_t tiers; /* switch tiers: 2 leaf-spine, 3 fat-tree */
-	uint64_t max_rtt; /* ps, longest from host 0 to any host, with payload serialisation */
+	uint8_t tiers; /* tiers of switches: 2: leaf-spine, 3: fat-tree */
+	uint64_t max_rtt; /* ps, longest from host 0 to any host, with serialisation of a payload */
 };
 
 struct sim_group {
@@ -51,19 +52,22 @@ struct sim_group {
 int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_size);
 
 struct sim_config;
-/* Makes the configured topology and calls sim_topo_finish(). Returns as sim_topo_load(). */
+/* Makes the configured topology, and calls sim_topo_finish(). Returns as sim_topo_load() does. */
 int sim_topo_make(struct sim_topo *t, const struct sim_config *cfg, char *err, uint32_t err_size);
 
-/* Derives ports, routes and leaves. -EINVAL with a message if a host cannot reach another. */
+/*
+ * Derives ports, routes and leaves. Returns 0; -EINVAL, with a message in err, if a host cannot
+ * reach another host.
+ */
 int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint32_t err_size);
 /* Recomputes routes without links whose down[link] is set; unreachable hosts get empty groups. */
 void sim_topo_route(struct sim_topo *t, const bool *down);
 void sim_topo_free(struct sim_topo *t);
 
-/* The path between two hosts, one way. */
+/* The path from one host to another, in one direction. */
 struct sim_distance {
 	uint64_t delay; /* ps, sum over the links */
-	uint64_t serialise; /* ps: sum over the links of the time to send `payload_bytes` */
+	uint64_t serialise; /* ps, sum over the links of the time to send `payload_bytes` */
 	uint64_t bps; /* of the slowest link */
 	uint32_t links;
 };

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A flow: the data of one queue pair in one direction. The struct has the state of both ends; each
- * end's RNIC reads only its own part. The messages of a flow are sent one after the other.
+ * A flow: the data of one queue pair in one direction. The struct has the state of both ends. The
+ * RNIC of each end reads only its own part. The messages of a flow are sent one after the other.
  *
- * With WRITEs, the source of the data is the requester: it sends data when they are posted, and the
- * destination acknowledges them. With READs (read.c), the destination of the data is the requester:
- * the source answers READ requests with data. No packet acknowledges READ responses.
+ * With WRITEs, the source of the data is the requester. It sends data when they are posted, and the
+ * destination acknowledges them. With READs (read.c), the destination of the data is the requester.
+ * The source answers READ requests with data. No packet acknowledges READ responses.
  *
- * rnic.qps = fresh: each message has its own queue pair. The flow is freed when the message is done
- * and none of its packets is in flight, so that late duplicates are recognised. rnic.qps = kept:
- * each ordered pair of hosts has one queue pair per verb, for the whole run. Messages on this queue
- * pair wait for each other. Its rate and path persist between messages.
+ * If rnic.qps is `fresh`, each message has its own queue pair. The flow is freed when the message
+ * is done and no packet of the flow is in flight. So late duplicates are recognised. If rnic.qps is
+ * `kept`, each ordered pair of hosts has one queue pair per verb, for the whole run. The messages
+ * on this queue pair wait for each other. The rate and the path of the queue pair persist between
+ * messages.
  */
 #include <string.h>
 #include <sys/queue.h>
@@ -21,49 +22,53 @@
 #include "sim/core/sim.h"
 #include "sim/fabric/packet.h"
 
-/* One posted work request. It has the PSNs first .. end - 1. */
+/* One posted work request, with the PSNs first .. end - 1. */
 struct sim_message {
-	struct sim_message *next; /* posted after this one */
+	struct sim_message *next; /* the message posted after this one */
 	uint32_t demand; /* index in sim.demand */
 	uint32_t first, end;
 	uint32_t last_bytes; /* payload of its last packet */
 	uint32_t bytes;
 };
 
-/* Bitmap of PSNs that grows as needed. */
+/* A bitmap of PSNs, which grows as needed. */
 struct sim_bits {
 	uint64_t *word;
 	uint32_t words;
 };
 
 struct sim_flow {
-	struct sim_event wake; /* the rate allows a packet; READs: first the end of set-up */
+	/* fires when the rate allows a packet; with READs, fires first at the end of set-up */
+	struct sim_event wake;
 	struct sim_flow *next_ready; /* in the RNIC's ring */
 	TAILQ_ENTRY(sim_flow) open; /* in sim_host.open */
-	uint32_t src, dst, id; /* hosts that send and receive data; id: first demand's number */
-	uint32_t packets; /* posted so far */
-	/* how many packets may be sent: all; READs: as many as were requested; or as many as the
-	 * balancer allows */
+	uint32_t src, dst, id; /* sender and receiver of data; number of the first demand */
+	uint32_t packets; /* number of packets posted so far */
+	/*
+	 * number of packets that may be sent: all packets; READs: the requested ones; less if the
+	 * balancer lowers it
+	 */
 	uint32_t limit;
-	uint32_t in_air; /* packets in flight of this flow, both directions */
+	uint32_t in_air; /* packets of this flow in flight, in both directions */
 	struct sim_message *oldest, *newest; /* not done yet */
 	struct sim_message *sending; /* the message that is being sent */
 	struct sim_port *port; /* of the source host */
 	uint16_t sport, dport;
-	uint16_t home; /* source port chosen by the RNIC; balancers change only sport */
+	uint16_t home; /* source port that the RNIC chose; balancers change only sport */
 	bool ready, waiting, done;
 	bool read, kept;
 	bool own_cc; /* the source's RNIC does congestion control (DCQCN) */
 
 	/* Requester. */
 	uint32_t una, nxt, top; /* oldest unacknowledged; next to send; first PSN never sent */
-	uint32_t hole, hole_end; /* unordered: PSNs of this range not in `sacked` are lost */
-	uint32_t cumulative; /* irn: expected PSN in the latest ACK or NAK; una may be greater */
-	uint32_t recover; /* irn: PSN that una must reach to end the recovery */
+	uint32_t hole,
+		hole_end; /* unordered: range in which PSNs that are not in `sacked` are lost */
+	uint32_t cumulative; /* irn: expected PSN in the latest ACK or NAK; may be less than una */
+	uint32_t recover; /* irn: the recovery ends when una reaches this PSN */
 	bool recovering;
 	struct sim_bits sacked; /* acknowledged out of order */
 	uint64_t next_at; /* ps, earliest time of the next packet */
-	uint64_t up_at; /* ps, end of set-up: data may leave from then on */
+	uint64_t up_at; /* ps, end of set-up: data may leave from this time on */
 	uint64_t timer_at; /* ps, when the retransmission timer fires */
 	struct hp3_dcqcn rp;
 
@@ -71,7 +76,7 @@ struct sim_flow {
 	uint32_t expected, highest; /* highest: 1 + highest PSN of an arrived first transmission */
 	uint32_t nak_psn;
 	uint32_t ack_wait; /* packets since the last ACK */
-	bool echo; /* one of the ack_wait packets was marked */
+	bool echo; /* one of these ack_wait packets was marked */
 	struct hp3_np np;
 	uint64_t nak_until; /* ps, earliest time of a second NAK for nak_psn */
 	struct sim_bits got; /* irn, unordered: received out of order */
@@ -94,7 +99,7 @@ static inline uint32_t sim_host_address(uint32_t host)
 	return 0x0b000001u + (host << 8);
 }
 
-/* Writes the host's IPv4 address in network order; returns `to`. */
+/* Writes the host's IPv4 address to `to`, in network order. Returns `to`. */
 static inline uint8_t *sim_put_address(uint8_t *to, uint32_t host)
 {
 	uint32_t be = __builtin_bswap32(sim_host_address(host));
@@ -141,29 +146,41 @@ static inline bool sim_packet_forward(const struct sim_packet *p)
 /* The hash that switch `node` computes for this packet. */
 uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t node);
 
-/* Sets the UDP ports that the next flow between these hosts will use; does not reserve them. */
+/*
+ * Sets the flow's UDP ports to those that the next flow between these hosts will use. Does not
+ * reserve the ports.
+ */
 void sim_flow_ports(const struct sim *s, struct sim_flow *f);
 
-/* The port by which the packet leaves host `node`; the hash chooses if the host has several. */
+/*
+ * The port by which the packet leaves host `node`. If the host has several ports, the hash chooses
+ * one.
+ */
 struct sim_port *sim_flow_out(struct sim *s, const struct sim_packet *p, uint32_t node);
 
-/* The message that has PSN `psn`: one that is posted and not done. */
+/* The message that has PSN `psn`. This message must be posted and not done. */
 struct sim_message *sim_flow_message(struct sim_flow *f, uint32_t psn);
 
-/* Payload bytes of packet `psn` of that message. */
+/* Payload bytes of packet `psn` of the message. */
 static inline uint32_t sim_message_payload(
 	const struct sim *s, const struct sim_message *m, uint32_t psn)
 {
 	return psn + 1 == m->end ? m->last_bytes : s->cfg.rnic.payload_bytes;
 }
 
-/* Posts the message of a demand, on a new queue pair or on the kept one. */
+/* Posts the message of a demand, on a new queue pair or on the kept queue pair. */
 void sim_flow_start(struct sim *s, uint32_t demand);
-/* Records that all PSNs below `psn` are done, and ends the messages that are complete by this. */
+/* Records that all PSNs below `psn` are done, and ends messages that are now complete. */
 void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn);
-/* Call when the flow has left the ring, or its wake-up has fired: frees a flow that is finished. */
+/*
+ * Call this when the flow has left the ring, or when its event `wake` has fired. Frees the flow if
+ * it is finished.
+ */
 void sim_flow_idle(struct sim *s, struct sim_flow *f);
-/* A packet of the flow has ended; frees the flow if this was the last packet of a finished flow. */
+/*
+ * Call this when a packet of the flow has ended. Frees the flow if it is finished and this was its
+ * last packet in flight.
+ */
 void sim_flow_unref(struct sim *s, struct sim_flow *f);
-/* At the end of the simulation: frees the memory of flows that did not end. */
+/* Call this at the end of the simulation. Frees the memory of flows that did not end. */
 void sim_flows_free(struct sim *s);

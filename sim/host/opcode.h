@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* BTH opcode (IBTA 9.2.1) that a data packet has on a real network. */
+/* The BTH opcode (IBTA 9.2.1) that a data packet would have on a real network. */
 #include "roce/opcode.h"
 #include "sim/host/flow.h"
 

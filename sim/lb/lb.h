@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The interface of a load balancer: a table of functions, each of which may be NULL, and private
- * state per simulation and per flow. The file of a balancer cites the source of its rules and
- * parameters. Switches do not call a balancer in hosts, so it sees only what a host can see.
+ * The interface of a load balancer: a table of functions, and private state per simulation and per
+ * flow. Each of the functions may be NULL. The file of a balancer cites the source of its rules and
+ * parameters. Switches do not call a balancer in hosts. So such a balancer sees only the things
+ * that a host can see.
  */
 #include "sim/fabric/switch.h"
 
 struct sim_lb {
 	const char *name;
 	size_t flow_bytes; /* of sim_flow.lb, zeroed at the start of each flow */
-	bool probes_at_setup; /* probes before the first data; needs rnic.setup_us > 0 */
+	bool probes_at_setup; /* probes before the first data; requires rnic.setup_us > 0 */
 	int (*start)(struct sim *s); /* makes s->lb_state */
 	void (*stop)(struct sim *s);
 
 	/*
-	 * In switches: packet p has arrived by port p->to. True: *out is the egress port (NULL: no
-	 * route). False: the balancer has taken the packet: it holds p or has ended it. If this
-	 * function is NULL, the hash chooses the egress port.
+	 * In switches: packet p has arrived by port p->to. True: *out is the egress port; *out is
+	 * NULL if there is no route. False: the balancer has taken the packet, and holds or has
+	 * ended it. If this function is NULL, the hash chooses the egress port.
 	 */
 	bool (*route)(
 		struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out);
@@ -27,30 +28,36 @@ struct sim_lb {
 	void (*flow_end)(struct sim *s, struct sim_flow *f);
 	/* A message was posted (called for each message). May lower f->limit. */
 	void (*posted)(struct sim *s, struct sim_flow *f);
-	/* The RNIC sends a data packet or a READ request; may set p->sport. False: the balancer has
-	 * taken the packet. */
+	/*
+	 * The RNIC sends a data packet or a READ request. May set p->sport. False: the balancer has
+	 * taken the packet.
+	 */
 	bool (*data)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
-	/* Data for the RNIC have arrived (for READs, also NAKs). False: the balancer has taken the
-	 * packet. */
+	/*
+	 * Data for the RNIC have arrived, or, for READs, a NAK. False: the balancer has taken the
+	 * packet.
+	 */
 	bool (*arrived)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 	/*
-	 * An ACK, NAK or CNP for the RNIC has arrived. For READs, also called for requests, and for
-	 * data after arrived(). False: the RNIC does not get the packet; the caller ends it.
+	 * An ACK, NAK or CNP for the RNIC has arrived. For READs, this function is also called for
+	 * requests, and, after arrived(), for data. False: the RNIC does not get the packet, and
+	 * the caller ends the packet.
 	 */
 	bool (*reply)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
-	/* The RNIC sends an ACK, NAK or CNP; may set its source port p->back. */
+	/* The RNIC sends an ACK, NAK or CNP. May set the packet's source port p->back. */
 	void (*answers)(struct sim *s, struct sim_flow *f, struct sim_packet *p);
 	/* At the sender of data: an ACK or NAK of WRITEs, or a CNP, has reached the RNIC. */
 	void (*acked)(struct sim *s, struct sim_flow *f, const struct sim_packet *ack);
 	void (*timeout)(struct sim *s, struct sim_flow *f);
-	/* A packet has arrived that is not from an RNIC (a probe, for example); the caller ends
-	 * it. */
+	/*
+	 * A packet that is not from an RNIC (for example, a probe) has arrived. The caller ends it.
+	 */
 	void (*other)(struct sim *s, struct sim_host *host, struct sim_packet *p);
 };
 
 /* The balancer with this name, or NULL. */
 const struct sim_lb *sim_lb_find(const char *name);
-/* The i-th balancer; NULL after the last. */
+/* The i-th balancer; NULL: there are fewer. */
 const struct sim_lb *sim_lb_list(unsigned i);
 
 /* All balancers, in the order in which `hp3-sim list` names them. */

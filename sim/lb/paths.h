@@ -3,13 +3,13 @@
 /*
  * Shortest paths between leaf switches, for balancers whose source leaf chooses a whole path. The
  * paths are numbered in the order of the next hops. A packet carries the number of its path
- * (sim_packet.path) and the number of switches that have forwarded it (sim_packet.hop). The list
- * for a pair of leaves is made at its first use.
+ * (sim_packet.path) and the number of switches that have forwarded it (sim_packet.hop). The list of
+ * paths for a pair of leaves is made at its first use.
  */
 #include "sim/fabric/switch.h"
 #include "sim/host/flow.h"
 
-#define SIM_PATH_HOPS 5u /* switches of a path, without the destination leaf */
+#define SIM_PATH_HOPS 5u /* most switches of a path, without the destination leaf */
 #define SIM_PATHS_MAX 1024u
 
 struct sim_path {
@@ -18,18 +18,18 @@ struct sim_path {
 
 struct sim_pair_paths {
 	struct sim_path *path;
-	uint16_t n; /* 0: list not made yet, or source and destination are one leaf */
+	uint16_t n; /* 0: list not made yet, or source and destination are the same leaf */
 	uint8_t hops;
 };
 
 struct sim_paths {
 	uint32_t leaves; /* switches with hosts */
-	uint32_t *leaf_of; /* by node - hosts: number of the leaf, UINT32_MAX for others */
+	uint32_t *leaf_of; /* by node - hosts: number of the leaf; UINT32_MAX: not a leaf */
 	uint32_t *host_of; /* by leaf: one of its hosts */
 	struct sim_pair_paths *pair; /* source leaf * leaves + destination leaf */
 };
 
-/* Returns NULL if hosts have links to several leaves. */
+/* Makes lists of paths. NULL: a host has links to several leaves. */
 struct sim_paths *sim_paths_new(const struct sim *s);
 void sim_paths_free(struct sim_paths *p);
 
@@ -41,9 +41,9 @@ static inline uint32_t sim_paths_leaf(const struct sim *s, const struct sim_path
 const struct sim_pair_paths *sim_paths_pair(
 	struct sim *s, struct sim_paths *p, uint32_t src_leaf, uint32_t dst_leaf);
 
-/* Place of a packet on its path. */
+/* The place of a packet on its path. */
 enum sim_place {
-	SIM_OTHER, /* on no numbered path, forwarded by hash: control, or within one rack */
+	SIM_OTHER, /* not on a numbered path, but forwarded by hash: control, or within one rack */
 	SIM_SOURCE, /* at the source leaf */
 	SIM_TRANSIT,
 	SIM_TARGET, /* at the destination leaf */
@@ -68,7 +68,7 @@ static inline bool sim_path_usable(
 	return true;
 }
 
-/* A random usable path; after 16 draws without one, any path. */
+/* A random usable path. After 16 draws of unusable paths, the last drawn one. */
 static inline uint16_t sim_paths_draw(struct sim *s, const struct sim_pair_paths *pp)
 {
 	uint16_t path = 0;
@@ -81,8 +81,11 @@ static inline uint16_t sim_paths_draw(struct sim *s, const struct sim_pair_paths
 	return path;
 }
 
-/* Egress port of the packet. At the source leaf and in transit, its path has the port, and p->hop
- * is incremented. Elsewhere, the hash selects the port. */
+/*
+ * The egress port of the packet. At the source leaf and in transit, the port is that of the
+ * packet's path, and the function increments p->hop. At all other places, the hash selects the
+ * port.
+ */
 static inline struct sim_port *sim_paths_port(
 	struct sim *s, struct sim_switch *sw, const struct sim_where *w, struct sim_packet *p)
 {
@@ -91,15 +94,19 @@ static inline struct sim_port *sim_paths_port(
 	return &s->port[w->paths->path[p->path].port[p->hop++]];
 }
 
-/* State of a flow that is split into flowlets: packets without a long gap between them, which take
- * the same path. All members are 0 before the first packet. */
+/*
+ * The state of a flow that is split into flowlets. A flowlet is a series of packets without a long
+ * gap between them, which take the same path. All members are 0 before the first packet.
+ */
 struct sim_flowlet {
-	uint64_t seen; /* ps, last packet; 0: none yet */
+	uint64_t seen; /* ps, time of the last packet; 0: none yet */
 	uint16_t path;
 };
 
-/* Call it for each packet of the flow at the source leaf. True: the packet begins a new flowlet,
- * and the caller sets fl->path. */
+/*
+ * Call this for each packet of the flow at the source leaf. True: the packet begins a new flowlet,
+ * and the caller must set fl->path.
+ */
 static inline bool sim_flowlet_begins(
 	struct sim *s, struct sim_flowlet *fl, const struct sim_pair_paths *pp, uint32_t gap_us)
 {

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Measurement rounds of a flow, for balancers in hosts. A round ends when the first packet that was
- * sent in it is acknowledged, after about one round-trip time. ACKs, and marks in ACKs, are counted
- * per round. With CNPs, all ACKs of a round in which a CNP arrived count as marked, since a
+ * sent in the round is acknowledged, after about one round-trip time. ACKs, and marks in ACKs, are
+ * counted per round. If a CNP arrived in a round, all ACKs of the round count as marked, because a
  * receiver sends at most one CNP per interval.
  */
 #include "sim/host/flow.h"
@@ -14,7 +14,7 @@ struct sim_round {
 	bool notified; /* a CNP arrived in this round */
 };
 
-/* True: this ACK ended the round. Its counts stay in *r until sim_round_next(). */
+/* True: this ACK ended the round. The counts of the round stay in *r until sim_round_next(). */
 static inline bool sim_round_ack(
 	struct sim_round *r, const struct sim_flow *f, const struct sim_packet *ack)
 {
@@ -34,7 +34,7 @@ static inline void sim_round_next(struct sim_round *r, const struct sim_flow *f)
 	*r = (struct sim_round){.until = f->nxt};
 }
 
-/* A random new path: another source port, for packets that leave from now on. */
+/* Changes to a random new path: sets another source port for packets that leave from now on. */
 static inline void sim_repath(struct sim *s, struct sim_flow *f)
 {
 	f->sport = hp3_random_port(&s->rng);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The result of a run as JSON. Runs with the same key (settings.h) have the same result, except for
+ * The result of a run as JSON. Runs with the same key (settings.h) have the same result, except
  * cpu_s, peak_bytes, commit and the names of files.
  */
 #include <jansson.h>
@@ -14,8 +14,10 @@ struct sim_cost {
 
 struct sim_cost sim_cost_now(void);
 
-/* Returns NULL if there is no memory. `per_flow`: adds "flows": [[src, dst, bytes, start_ps,
- * fct_ps, base_ps]..]. */
+/*
+ * The result of a simulation; NULL: there is no memory. If `per_flow`, the result has "flows":
+ * [[src, dst, bytes, start_ps, fct_ps, base_ps]..].
+ */
 json_t *sim_result_json(const struct sim *s, const struct sim_cost *cost, bool per_flow);
-/* 0 or negative errno. Path "-" is the standard output. */
+/* Writes *j to a file; `path` "-": to standard output. Returns 0 or a negative errno. */
 int sim_json_write(json_t *j, const char *path);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Time series: the data bytes in the switches' queues, sampled every 10 us, and differences of
- * counters. A series has at most SIM_POINTS points. When it is full, each two points are merged
- * into one of twice the time. "core": ports towards switches; "host": ports towards hosts.
+ * Time series of a run: the data bytes in the switches' queues, sampled every 10 us, and the
+ * increases of counters. A series has at most SIM_POINTS points. When a series is full, every two
+ * points are merged into one point of twice the time. "core" means ports towards switches, "host"
+ * ports towards hosts.
  */
 #include <jansson.h>
 #include "sim/core/sim.h"
@@ -12,7 +13,7 @@
 
 struct sim_series;
 
-/* Call it between sim_create() and sim_run(); free() what it returns. */
+/* Call this between sim_create() and sim_run(). The caller frees the result by free(). */
 struct sim_series *sim_series_start(struct sim *s);
 /*
  * {"point_us", "core_max_bytes": [..], "core_mean_bytes", "host_max_bytes", "moves", "marked",

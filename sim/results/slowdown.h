@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * FCT slowdown of each finished flow: max(1, FCT / base). Flows are in one of two classes: smaller
- * than one bandwidth-delay product (of the two hosts that are farthest apart), or not smaller.
- * Percentiles are interpolated linearly between the two nearest ranks. Background flows are left
- * out.
+ * FCT slowdowns of finished flows: max(1, FCT / base). There are two classes of flows: smaller than
+ * one bandwidth-delay product (of the two hosts that are farthest apart), and all others.
+ * Percentiles are interpolated linearly between the two nearest ranks. Background flows do not
+ * count.
  */
 #include "sim/core/sim.h"
 
@@ -20,8 +20,10 @@ struct sim_slowdowns {
 
 void sim_slowdowns(const struct sim *s, struct sim_slowdowns *out);
 
-/* Quantiles of FCT and of slowdown over all finished flows; each of the two is sorted
- * separately. */
+/*
+ * Quantiles of FCT, and quantiles of slowdown, over all finished flows. The two are sorted
+ * separately, so row i of both need not be of the same flow.
+ */
 #define SIM_QUANTILES 103u
 
 struct sim_distribution {
@@ -32,7 +34,7 @@ struct sim_distribution {
 /* False: no flow has finished. */
 bool sim_distribution(const struct sim *s, struct sim_distribution *out);
 
-/* Slowdowns of flows with limit / 2 < bytes <= limit; the first class has no lower limit. */
+/* Slowdowns of flows with limit / 2 < bytes <= limit. The first class has no lower limit. */
 #define SIM_SIZES 24u /* 1 KiB .. 8 GiB */
 
 struct sim_size {

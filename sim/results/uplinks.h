@@ -3,14 +3,14 @@
 /*
  * Load and queues of the leaves' uplinks over a whole run.
  *
- * spread: for each leaf, (most - least) / mean of the data bytes sent by each uplink. The result is
- * the average over leaves with several uplinks that sent at least 1,000 bytes per uplink.
+ * spread: for each leaf, (most - least) / mean of the data bytes that its uplinks sent. The result
+ * is the average over leaves that have several uplinks and sent at least 1,000 bytes per uplink.
  *
- * spread_percent: (most - least) in percent of what an uplink can send between the start of the
- * first flow and the end of the last. The result is an average likewise.
+ * spread_percent: (most - least), in percent of the bytes that an uplink can send between the start
+ * of the first flow and the end of the last flow. The result is the average over the same leaves.
  *
  * queue_mean_bytes, queue_max_bytes: data queued at an uplink, sampled every 2 us until the last
- * flow has ended. The mean is over samples and uplinks.
+ * flow has ended. The mean is over all samples and uplinks.
  */
 #include <jansson.h>
 #include "sim/core/sim.h"
@@ -24,10 +24,10 @@ void sim_uplinks_free(struct sim_uplinks *u);
 bool sim_is_uplink(const struct sim *s, uint32_t port);
 
 /*
- * Imbalance of uplinks. For each leaf switch and window of 100 us: (most - least) / mean of the
- * data bytes that each uplink sent. The result is the mean over leaves and windows. Windows in
- * which the leaf sent less than 1,000 bytes per uplink (mean) do not count. Windows after the start
- * of the last flow do not count.
+ * Imbalance of uplinks: for each leaf switch and window of 100 us, (most - least) / mean of the
+ * data bytes that the uplinks sent. The result is the mean over leaves and windows. Windows in
+ * which the leaf sent fewer than 1,000 bytes per uplink (mean) do not count. Windows after the
+ * start of the last flow do not count.
  */
 struct sim_imbalance;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Files that are part of the program: flow size distributions ("txt"), scenarios ("ini"), and
- * balancers' changes to the shipped policy ("policy"). */
+/*
+ * Files that are built into the program: flow size distributions ("txt"), scenarios ("ini"), and
+ * changes of balancers to the shipped policy ("policy").
+ */
 
 struct sim_builtin {
 	const char *name, *kind, *text;
