@@ -37,7 +37,7 @@ static inline uint64_t hp3_hash(uint64_t seed, const void *bytes, size_t n)
 		word = 0;
 		memcpy(&word, b, part);
 		n -= part;
-		key = hp3_random(&seed); /* own statement: fixes the order of draws */
+		key = hp3_random(&seed); /* in its own statement, to fix the order of draws */
 		h = hp3_mix(h ^ hp3_random(&seed), word ^ key);
 	}
 	key = hp3_random(&seed);

@@ -12,7 +12,7 @@
 
 struct hp3_heap_entry {
 	uint64_t at, order;
-	union { /* the caller's */
+	union { /* for the caller's use */
 		void *event;
 		struct {
 			uint32_t index;

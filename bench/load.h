@@ -8,9 +8,9 @@
  *
  * Each flow is primed once. First, the bench announces the flow to the engine, and a WRITE MIDDLE
  * shows the engine the flow's PMTU. Then a READ and a WRITE put 2^21 PSNs in flight, and an ACK
- * acknowledges half of these. Afterwards, 2^20 ACKs are possible per flow, and 2^20 WRITE packets
- * until 2^21 PSNs are in flight again. If READs are measured, flows are primed only by the
- * announcement and the WRITE MIDDLE.
+ * acknowledges half of these. Afterwards, 2^20 ACKs can arrive for each flow. Also, 2^20 WRITE
+ * packets of each flow can leave until 2^21 PSNs are in flight again. If READs are measured, flows
+ * are primed only by the announcement and the WRITE MIDDLE.
  */
 #include "app/hp3d/pipe/pipe.h"
 
@@ -39,8 +39,8 @@ enum load_mode {
 	LOAD_DCQCN, /* as HOME, with `[cc] mode = dcqcn`; no packet is marked */
 	LOAD_SPRAYED, /* LOAD_SPRAYS flows are sprayed over all EVs: WRITE packets (load_spray.h) */
 	LOAD_RESEQUENCED, /* LOAD_SPRAYS flows of peers are resequenced: PEER packets */
-	LOAD_READ_SPRAYED, /* as SPRAYED, for READs of peers: SERVED packets */
-	LOAD_READ_ORDERED, /* as RESEQUENCED, for READs of the local RNIC: READ packets */
+	LOAD_READ_SPRAYED, /* as SPRAYED, but SERVED packets, for READs of peers */
+	LOAD_READ_ORDERED, /* as RESEQUENCED, but READ packets, for READs of the local RNIC */
 	LOAD_MODES
 };
 #define LOAD_DRAIN_EVERY 100u

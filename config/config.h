@@ -84,7 +84,7 @@ struct hp3_config {
 	struct {
 		char socket[108]; /* sun_path */
 		char group[64]; /* "": only root and hp3d's own user may connect */
-		char moved[HP3_INI_VALUE_MAX]; /* path, "off", or "": `socket` with ".moved" */
+		char moved[HP3_INI_VALUE_MAX]; /* path; "off"; "": the path `socket` + ".moved" */
 		uint32_t stop_drain_ms;
 	} control;
 	struct {

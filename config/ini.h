@@ -56,8 +56,8 @@ struct hp3_ini_key {
 	bool required; /* no default: each section must have it */
 	bool reloadable; /* a reload may change the value */
 	bool study; /* only for studies: an error if schema.takes_studies() is false */
-	bool secret; /* logs and bundles do not show it */
-	bool urls; /* URLs: logs and bundles do not show users and passwords */
+	bool secret; /* logs and bundles do not show the value */
+	bool urls; /* the value has URLs: logs and bundles show no users and passwords */
 	const char *help; /* one line */
 	size_t offset, size;
 };
@@ -118,7 +118,7 @@ void hp3_config_errors_free(struct hp3_config_errors *errs);
 
 void hp3_ini_defaults(const struct hp3_ini_schema *schema, void *obj);
 
-#define HP3_INI_KEEP 0x80000000u /* flag: keys that are not set keep what *obj has */
+#define HP3_INI_KEEP 0x80000000u /* flag: fields of keys that are not set keep their values */
 
 /*
  * Sets *obj from a file, or from a text that messages call `file`. The caller initializes *obj,

@@ -3,8 +3,8 @@
 /*
  * Filters the planner's plans on a host, before the agent passes advice to hp3d. Advice is one move
  * of a plan. Advice that is old, for another process, expired or impossible is dropped, and counted
- * by reason. Two conditions hold for all other advice: the flow still uses the port from which the
- * plan moves it, and this host has reported the new port as another path of the flow. hp3d decides
+ * by reason. All other advice meets two conditions. The flow still uses the port from which the
+ * plan moves it. This host has reported the new port as another path of the flow. hp3d decides
  * whether to move the flow (engine/search/advised.c). No function of this file blocks.
  *
  * The agent passes advice on only in the first half of the time for which its plan is valid. In the

@@ -21,7 +21,7 @@
 struct hp3_election {
 	char name[HP3_FLEET_NAME];
 	uint32_t takeover_ms;
-	uint64_t term; /* highest seen */
+	uint64_t term; /* highest term seen */
 	uint64_t led_ms; /* last time at which there was a leader */
 	bool leads;
 	struct {

@@ -16,7 +16,7 @@
  * - A plan never raises the predicted load of the fullest link. Each move takes a flow from a link
  *   to another path. After the move, the load of each link of the new path is at least
  *   improve_percent below the old link's load before the move.
- * - A plan has at most `moves` moves. Plans name a flow at most once in hold_ms. They never name a
+ * - A plan has at most `moves` moves. Plans name a flow at most once in hold_ms. Plans never name a
  *   path that the flow's host has just probed and found no better.
  * - If two live hosts have the same name, no plan names either of them.
  * - A host name has at most two instances, HP3_FLEET_FLOWS flows on the map, and HP3_FLEET_FLOWS
@@ -52,10 +52,10 @@ struct hp3_fleet_params {
 	uint32_t report_ms;
 	uint64_t link_kbps; /* rate of a link between leaf and spine; 0: not known */
 	/*
-	 * A link is hot if more than mark_permille of its packets are marked, or if a host reports
-	 * severe congestion of a path with this link. If link_kbps is not 0, a link is also hot if
-	 * its load reaches full_percent of link_kbps. Moves then never load a link beyond
-	 * full_percent of link_kbps.
+	 * A link is hot if more than mark_permille of its packets are marked. A link is also hot if
+	 * a host reports severe congestion of a path with this link. If link_kbps is not 0, a link
+	 * is also hot if its load reaches full_percent of link_kbps. Moves then never load a link
+	 * beyond full_percent of link_kbps.
 	 */
 	uint32_t mark_permille;
 	uint32_t full_percent;
@@ -85,7 +85,7 @@ struct hp3_fleet_link {
 	struct hp3_fleet_addr hop;
 	uint64_t load_kbps;
 	uint32_t flows, severe; /* severe: flows whose hosts report severe congestion */
-	uint32_t marked_permille; /* mean of its flows, by rate */
+	uint32_t marked_permille; /* mean of its flows, weighted by rate */
 	uint64_t marks; /* of the last whole period */
 	uint8_t level; /* enum hp3_fleet_level */
 };
@@ -120,7 +120,7 @@ enum hp3_fleet_verdict {
 struct hp3_fleet_place {
 	const struct hp3_fleet_flow *flow;
 	const struct hp3_fleet_host *host;
-	int up, down; /* links; -1: none */
+	int up, down; /* indexes of links; -1: none */
 };
 
 struct hp3_fleet_counts {
@@ -170,8 +170,9 @@ bool hp3_fleet_flow_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_p
 bool hp3_fleet_host_at(const struct hp3_fleet *f, uint32_t i, struct hp3_fleet_host *out);
 const struct hp3_fleet_counts *hp3_fleet_counts(const struct hp3_fleet *f);
 /*
- * Why flow number `flow` is not in the plan. If BETTER, *alt is the index of the best of the flow's
- * other paths, and *after_kbps the load of that path's fullest link after the move.
+ * Why flow number `flow` is not in the plan. If the result is BETTER, *alt is the index of the best
+ * other path of the flow. *after_kbps is then the load of the fullest link of this path after the
+ * move.
  */
 enum hp3_fleet_verdict hp3_fleet_why(const struct hp3_fleet *f, uint32_t flow, uint64_t now_ms,
 	unsigned *alt, uint64_t *after_kbps);

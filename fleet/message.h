@@ -23,7 +23,7 @@
 #define HP3_FLEET_LEAF        32u /* with NUL */
 #define HP3_FLEET_ADDRS       8u /* of a host */
 #define HP3_FLEET_HOPS        64u /* switches that a report names */
-#define HP3_FLEET_FLOWS       32u /* of a report: the heaviest */
+#define HP3_FLEET_FLOWS       32u /* of a report: the heaviest flows */
 #define HP3_FLEET_ALTS        8u /* other paths of a flow */
 #define HP3_FLEET_MOVES       64u /* of a plan */
 #define HP3_FLEET_BYTES       16384u /* no message is longer */
@@ -31,13 +31,13 @@
 #define HP3_FLEET_INTERVAL_MS 60000u /* longest time between regular reports */
 
 struct hp3_fleet_addr {
-	uint8_t len; /* 4, 16; 0: none */
+	uint8_t len; /* 4 or 16; 0: no address */
 	uint8_t b[16];
 };
 
 struct hp3_fleet_key {
 	struct hp3_fleet_addr src, dst;
-	uint32_t qpn; /* of the receiver */
+	uint32_t qpn; /* QPN of the receiver */
 };
 
 /* Another path that the host has found: packets with this source port cross this switch. */
@@ -108,8 +108,8 @@ struct hp3_fleet_move {
 struct hp3_fleet_plan {
 	char planner[HP3_FLEET_NAME];
 	uint64_t term, epoch; /* newer: a higher term, or the same term and a higher epoch */
-	uint32_t valid_ms; /* from its arrival on */
-	uint32_t hosts, flows, links; /* in the map that the plan is based on */
+	uint32_t valid_ms; /* valid for this time after its arrival */
+	uint32_t hosts, flows, links; /* numbers of these in the plan's map */
 	uint64_t worst_before_kbps, worst_after_kbps; /* load of the fullest link */
 	uint8_t n_moves;
 	struct hp3_fleet_move move[HP3_FLEET_MOVES];

@@ -26,7 +26,7 @@ struct hp3_fleet_slot {
 	uint64_t due_ms;
 	uint64_t marks_before[HP3_FLEET_FLOWS]; /* marks of its flows when the period began */
 	bool used;
-	bool listed; /* in `order` */
+	bool listed; /* the slot is in `order` */
 };
 
 struct hp3_fleet_node {
@@ -62,7 +62,7 @@ struct hp3_fleet_edge {
 struct hp3_fleet_placed {
 	uint32_t slot, up, down; /* up, down: links, or HP3_FLEET_NONE */
 	uint8_t flow;
-	bool named; /* in the current plan */
+	bool named; /* the current plan names the flow */
 };
 
 struct hp3_fleet_named {
@@ -94,7 +94,7 @@ struct hp3_fleet {
 	struct hp3_fleet_placed *placed;
 	uint32_t *first; /* link i has on_link[first[i] .. first[i + 1] - 1] */
 	uint32_t *on_link; /* placed flows, link by link, in their order */
-	uint32_t *scratch; /* one per link */
+	uint32_t *scratch; /* one element per link */
 	uint32_t n_named;
 	struct hp3_fleet_named named[HP3_FLEET_HISTORY];
 };

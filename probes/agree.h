@@ -79,9 +79,9 @@ struct hp3_agree {
 	uint32_t responder, requester; /* QPNs */
 	uint32_t number, turn;
 	uint32_t keepalive_us; /* keep-alive interval of the sender */
-	uint32_t next; /* PSN, or HP3_NO_PSN */
+	uint32_t next; /* PSN; HP3_NO_PSN: no value given */
 	uint16_t room; /* YES: packets, a multiple of 16; 0: no value given */
-	uint64_t stamp_us; /* of the sender (hp3_heard_stamp()); the engine does not use it */
+	uint64_t stamp_us; /* the sender's stamp (hp3_heard_stamp()); not used by the engine */
 	uint64_t slow; /* SLOW, MARKED: a bit for each EV */
 };
 

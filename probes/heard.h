@@ -13,8 +13,8 @@
  * - and is new for this sender and this kind of message. The newest HP3_HEARD_STAMPS stamps are
  *   stored. A message whose stamp is older than all stored ones does not count.
  *
- * If the peer has not answered a probe yet, the stamp must instead be newer than the start of this
- * hp3d, by the clock of this host.
+ * Until the peer's first answer, the second condition is that the stamp is newer than the start of
+ * this hp3d, by this host's clock.
  *
  * So messages may be lost. A message still counts if up to HP3_HEARD_STAMPS - 1 later messages
  * arrived before it. A sender has one record for each kind of message, because messages of
@@ -49,7 +49,7 @@ struct hp3_heard_sender {
 
 struct hp3_heard {
 	struct hp3_probe_key seed;
-	uint64_t born; /* wall clock, us */
+	uint64_t born; /* wall clock at the start of this hp3d, us */
 	uint64_t gone; /* the greatest stamp of all reused records */
 	struct hp3_heard_sender sender[HP3_HEARD_SENDERS];
 };
@@ -65,7 +65,7 @@ struct hp3_receiver {
 	const struct hp3_probe_keys *keys;
 	struct hp3_heard *heard;
 	struct hp3_heard_time time;
-	uint16_t port; /* hp3's own */
+	uint16_t port; /* hp3's own port */
 	struct hp3_probe_stats *stats;
 	const struct hp3_probe_key *secret; /* for hp3_probe_cookie() of this host's probes */
 };

@@ -15,9 +15,9 @@
  * identity. A configured key does not have this weakness.
  *
  * Messages of another identity may arrive from an address whose identity already has a key.
- * hp3_keying then sends an INIT to the old identity, and waits. If the old identity sends a proof
- * or a message with a right tag within HP3_KEYING_SILENT_S, the new identity gets no key.
- * Otherwise, the new identity may get the key.
+ * hp3_keying then sends an INIT to the old identity, and waits. The old identity keeps the key if
+ * it sends a proof or a message with a right tag within HP3_KEYING_SILENT_S. Otherwise, the new
+ * identity may get the key.
  *
  * The two hosts may see different VLAN tags, because an access port of a switch strips tags. So
  * keys do not depend on the VLAN. A record has the VLAN in which the local RNIC sends to the peer.
@@ -55,10 +55,10 @@
  *
  * If the table is full, a new pair takes the record of another pair. The first choice is the oldest
  * record whose peer never replied, if at least 3 INITs were sent to this peer. The second choice is
- * the first record with an idle peer among the next 16 records. A peer is idle if these conditions
- * hold: no X25519 is queued for the peer; and for 5 minutes, the local RNIC had no connection with
- * the peer, and the peer sent no proof or tagged message. If neither record exists, the new pair
- * gets no key (counter `full`).
+ * the first record with an idle peer among the next 16 records. A peer is idle if no X25519 is
+ * queued for the peer, and if two conditions have held for 5 minutes. The local RNIC had no
+ * connection with the peer, and the peer sent no proof and no tagged message. If there is no record
+ * of either kind, the new pair gets no key (counter `full`).
  */
 #include "probes/handshake.h"
 #include "probes/limit.h"
@@ -118,8 +118,8 @@ struct hp3_keying_config {
 	struct hp3_identity identity;
 	uint64_t instance; /* identifies this boot of the host: the same for all rails */
 	uint64_t born_us; /* wall clock at boot, us */
-	uint8_t random[HP3_SEED_LEN]; /* secret: seeds cookies, nonces, hashes */
-	uint16_t port; /* hp3's own */
+	uint8_t random[HP3_SEED_LEN]; /* secret seed of cookies, nonces and hashes */
+	uint16_t port; /* hp3's own port */
 	uint32_t peers; /* number of records: a power of two, at least 8 */
 	struct hp3_limit jobs; /* rate limit of X25519s; by default, HP3_KEYING_JOBS a second */
 	/* rate limit of cookies; by default, HP3_KEYING_COOKIES a second */
@@ -157,8 +157,8 @@ struct hp3_keying_message {
  * hp3_keying stops sending INITs, and another pair may take the record.
  *
  * `vlan`: VLAN of the connection's packets. A call with another VLAN changes the VLAN of the record
- * only if the peer has no key, and if the last call with the record's VLAN was a minute ago or
- * more.
+ * only if two conditions hold: the peer has no key, and the last call with the record's VLAN was a
+ * minute ago or more.
  *
  * False: the table is full, or both addresses are equal.
  */

@@ -159,9 +159,9 @@ void hp3_keying_write_proof(const struct hp3_keying_turn *t, const struct hp3_ha
 const struct hp3_pair_secrets *hp3_keying_secrets(
 	const struct hp3_keying_peer *p, const uint8_t public[HP3_PUBLIC_LEN]);
 /*
- * May this identity get the key at this address? Yes if no other identity has the key, or if the
- * identity that has the key is silent. The first call for another identity makes hp3_keying send
- * INITs to the identity that has the key.
+ * True: this identity may get the key at this address, because no other identity has the key, or
+ * the identity that has the key is silent. The first call for another identity makes hp3_keying
+ * send INITs to the identity that has the key.
  */
 bool hp3_keying_may_have_key(const struct hp3_keying_turn *t, const uint8_t public[HP3_PUBLIC_LEN]);
 bool hp3_keying_is_proven(const struct hp3_keying_turn *t, const struct hp3_handshake *h,

@@ -21,7 +21,7 @@
  * A probe has a PSN of the flow, because switches may hash PSNs. The peer's hp3d uses the PSN only
  * to check the tag. The PSN is an old one because of Soft-RoCE without the commit 7d9ae80e31df (in
  * Linux 5.12 and the stable kernels of March 2021). In such a Soft-RoCE, the check of the transport
- * service never fails. It then treats a packet with an old PSN as a duplicate.
+ * service never fails, and a packet with an old PSN counts as a duplicate.
  *
  * A report is a packet like a probe, with another kind. The report's sender reports that no replies
  * to one of its queue pairs arrive. The peer's hp3d then sends these replies from another port.
@@ -46,7 +46,7 @@
 #define HP3_PEER_IP_LEN4       60u
 #define HP3_PEER_IP_LEN6       80u
 #define HP3_PEER_REPORT_LENGTH 12u /* bytes of a report's payload */
-#define HP3_PEER_PAD_MAX       4096u /* of a probe's payload, bytes: largest path MTU */
+#define HP3_PEER_PAD_MAX       4096u /* most bytes of a probe's payload: the largest path MTU */
 
 /* One moment, as two clocks of this host show it. The wall clocks of two hosts may differ. */
 struct hp3_times {
@@ -59,7 +59,7 @@ struct hp3_peer_probe {
 	uint32_t id;
 	uint64_t time; /* the sender's wall clock: s in a probe, us in a report */
 	uint16_t pad; /* bytes of a probe's payload */
-	bool report; /* true: a report; false: a probe. The tag covers this */
+	bool report; /* true: a report; false: a probe. The tag covers the kind */
 	uint32_t cookie; /* only without a key: hp3_probe_cookie() */
 	uint8_t key; /* after a read: index of the key that made the tag */
 	uint64_t hash; /* after a read: the whole 64-bit hash, which identifies this probe */

@@ -23,9 +23,8 @@
  * Unknown sources may have invented addresses, and get no record. Unknown sources share
  * HP3_RESPONDER_UNKNOWN token buckets. Each bucket permits a sixteenth of the rate `unknown`, and
  * all buckets together permit the rate `unknown`. The secret seed decides which sources share a
- * bucket. So answers to unknown sources use at most the rate `unknown`, as a part of the rate
- * `all`. Unknown sources also cannot use the last HP3_WINDOW_RESERVED free places of each set of
- * the window.
+ * bucket. So at most the rate `unknown` of the rate `all` is used for unknown sources. Unknown
+ * sources also cannot use the last HP3_WINDOW_RESERVED free places of each set of the window.
  *
  * Invariants:
  *
@@ -34,8 +33,8 @@
  *   record of a source is reused only when the token bucket of the source is full again.
  *
  * After a restart of the responder, an attacker may replay probes that are at most clock_s old, and
- * they are answered once more. The host that receives such an answer ignores the answer, because it
- * waits for no probe with this id. A report is never accepted twice.
+ * they are answered once more. The host that receives such an answer ignores it, because no probe
+ * of this host has the answer's id. A report is never accepted twice.
  *
  * The times of probes are compared with at->clock, which may differ between hosts by clock_s. Rates
  * use at->now. The caller owns the memory. One thread calls the functions of an instance.

@@ -13,10 +13,10 @@
  * - IPv4 identification, which is random,
  * - and probe id, if the switch quoted the probe id.
  *
- * An IPv6 message with a short quote has only the flow label in place of these two, and data from
- * the same port have the same label. So if a trace of a port times out, no new trace of this port
- * starts for one more time-out. Messages that arrive in this time belong to the unanswered trace,
- * and are dropped.
+ * An IPv6 message with a short quote has no identification and no probe id. It has only the flow
+ * label, and data from the same port have the same flow label. So if a trace of a port times out,
+ * no new trace of this port starts for one more time-out. A message that arrives in this time
+ * belongs to the unanswered trace, and is dropped.
  *
  * Invariants:
  *

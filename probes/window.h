@@ -25,7 +25,7 @@
 #define HP3_WINDOW_RESERVED 4u
 
 struct hp3_window {
-	uint64_t *place; /* sets x ways: upper 40 bits hash, lower 24 bits time; 0: never used */
+	uint64_t *place; /* sets x ways; upper 40 bits: hash, lower 24 bits: time; 0: never used */
 	uint32_t sets; /* a power of two */
 	uint32_t span;
 };

@@ -19,7 +19,7 @@
 /* The addresses and the class of service of a packet. Addresses are in network byte order. */
 struct hp3_addressing {
 	uint8_t dst_mac[6], src_mac[6];
-	struct hp3_tag tag[HP3_TAGS_MAX]; /* outer tag first; an absent tag is the last */
+	struct hp3_tag tag[HP3_TAGS_MAX]; /* the outer tag is first; tpid 0: no more tags */
 	bool ipv6; /* false: the first four bytes of the addresses are IPv4 */
 	uint8_t src_ip[16], dst_ip[16];
 	uint8_t tclass; /* DSCP << 2 | ECN */

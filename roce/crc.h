@@ -5,8 +5,8 @@
  *
  * A CRC register is a polynomial over GF(2) modulo P, the CRC's polynomial, in reflected order: bit
  * 31 is x^0. Appending n zero bytes to the message multiplies the register by x^(8n). Let d be a
- * change of four bytes (loaded little-endian), and m the number of bytes from the first of these to
- * the end of the message. The change d then changes the CRC by d * x^(8m) mod P.
+ * change of four bytes (loaded little-endian). Let m be the number of bytes from the first changed
+ * byte to the end of the message. The change d then changes the CRC by d * x^(8m) mod P.
  *
  * There are two functions for multiplication: a portable one, and one with carry-less instructions
  * (PCLMULQDQ, PMULL). On aarch64, there are also two functions that update the register; one of
@@ -29,7 +29,7 @@
 #error "hp3 reads and writes CRC registers as little-endian words"
 #endif
 
-extern const uint32_t hp3_crc_slice[8][256]; /* [k][b]: byte b, then k zero bytes */
+extern const uint32_t hp3_crc_slice[8][256]; /* [k][b]: register after byte b and k zero bytes */
 extern const uint32_t hp3_crc_pow_low[HP3_CRC_POW_LOW];
 extern const uint32_t hp3_crc_pow_high[HP3_CRC_POW_HIGH];
 
@@ -54,7 +54,7 @@ static inline uint32_t hp3_crc_update(uint32_t crc, const void *p, size_t n)
 
 /*
  * Reduces a product mod P. In reflected order, the low 32 bits of the product are its upper half.
- * They are processed like four message bytes.
+ * The function processes these bits like four message bytes.
  */
 static inline uint32_t hp3_crc_reduce(uint64_t product)
 {

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * The invariant CRC (ICRC) of RoCEv2 (IBTA annex A17.3.3). The ICRC is a CRC-32 (reflected
- * 0xEDB88320) over 8 bytes of 0xFF, the IP header, the UDP header, the BTH, and all bytes up to the
- * ICRC. For the CRC, ones replace the fields that the network may change:
+ * 0xEDB88320) over 8 bytes of 0xFF and the packet, from the IP header up to the ICRC. For the CRC,
+ * ones replace the fields that the network may change:
  *
  *     IPv4     ToS, TTL, header checksum
  *     IPv6     traffic class, flow label, hop limit
@@ -12,10 +12,9 @@
  *
  * The ICRC is stored inverted, least significant byte first.
  *
- * A CRC is linear. So the change of a field changes the ICRC by an amount that depends only on the
- * changed bits, and on the number of bytes behind them. Therefore hp3 changes the port and AckReq
- * without reading the payload. A wrong ICRC stays wrong, so hp3 never hides that a packet is
- * damaged.
+ * A CRC is linear. So if a field changes, the change of the ICRC depends only on the changed bits,
+ * and on the number of bytes behind them. Therefore hp3 changes the port and AckReq without reading
+ * the payload. A wrong ICRC stays wrong, so hp3 never hides that a packet is damaged.
  *
  * A view must be the result of hp3_parse() for the same frame, and its class must be RC_REQUEST or
  * greater. (build.c makes its own views.)
@@ -63,8 +62,8 @@ void hp3_set_becn(void *frame, struct hp3_view *v, bool on);
 /*
  * A weight, for BPF code that changes the port of a frame and updates the ICRC. The change of the
  * ICRC is the product, mod P, of this weight and the change of the port. The change of the port is
- * the XOR of the old and the new port, as two bytes loaded little-endian, in the upper half of the
- * register. `after`: number of bytes from the UDP header to the ICRC.
+ * the XOR of the old and the new port. These are two bytes, loaded little-endian, in the upper half
+ * of the register. `after`: number of bytes from the UDP header to the ICRC.
  */
 uint32_t hp3_icrc_sport_weight(uint32_t after);
 

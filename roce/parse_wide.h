@@ -215,7 +215,7 @@ HP3_WIDE_INLINE void hp3_wide_store(void *const to[HP3_WIDE], hp3_wide w[8])
 struct hp3_wide_view {
 	hp3_wide word[4]; /* the first four words of struct hp3_view */
 	hp3_wide addresses; /* source and destination, in network byte order */
-	uint32_t reth; /* bit mask of lanes with a RETH; the caller reads their dma_len */
+	uint32_t reth; /* bit mask of lanes with a RETH, whose dma_len the caller reads */
 };
 
 /*

@@ -19,7 +19,7 @@
 #define HP3_ICRC_LEN      4u
 
 /* Lengths of headers in bytes. The length of the IPv4 header is that without options. */
-#define HP3_MAC_LEN   6u /* of an address */
+#define HP3_MAC_LEN   6u /* of a MAC address */
 #define HP3_ETHER_LEN 14u
 #define HP3_IPV4_LEN  20u
 #define HP3_IPV6_LEN  40u

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Table entries of one switch. They are made from the topology and the links that are up, for two
- * targets. SWX reads one line of text per entry (rte_swx_ctl_pipeline_table_entry_read()). The
- * target bmv2 reads one line of simple_switch_CLI per entry. The ECN thresholds of the queue depth
- * are in bytes for SWX, and in packets of MTU size for bmv2.
+ * Table entries of one switch. The entries are made from the topology and the links that are up,
+ * for two targets. SWX reads one line of text per entry (rte_swx_ctl_pipeline_table_entry_read()).
+ * The target bmv2 reads one line of simple_switch_CLI per entry. The ECN thresholds of the queue
+ * depth are in bytes for SWX, and in packets of MTU size for bmv2.
  */
 #include "p4-testbed/fabric/net.h"
 
 struct hp3_entry_value {
-	const char *name; /* of an action's parameter */
+	const char *name; /* args: name of the action's parameter */
 	uint32_t bits;
 	uint8_t bytes[16]; /* the first bits / 8 bytes count; network order */
-	int prefix; /* of an LPM key; -1: exact */
+	int prefix; /* prefix length of an LPM key; -1: exact */
 };
 
 struct hp3_entry {
@@ -43,4 +43,5 @@ int hp3_entry_route(const char *text, uint32_t group, struct hp3_entry *e);
 #define HP3_ENTRY_TEXT 512u
 void hp3_entry_swx(const struct hp3_entry *e, char *buf, size_t cap);
 void hp3_entry_bmv2(const struct hp3_entry *e, uint32_t mtu, char *buf, size_t cap);
-void hp3_entry_bmv2_meter(uint32_t rate_pps, char *buf, size_t cap); /* of ICMP messages */
+/* Writes the command that sets the meter of ICMP messages. */
+void hp3_entry_bmv2_meter(uint32_t rate_pps, char *buf, size_t cap);

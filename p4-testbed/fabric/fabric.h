@@ -16,7 +16,7 @@
 #define HP3_FABRIC_BURST 64u
 
 struct hp3_fabric_host {
-	uint16_t port; /* DPDK */
+	uint16_t port; /* DPDK port */
 	struct rte_mbuf *out[HP3_FABRIC_BURST];
 	unsigned n_out;
 	uint8_t stop; /* bitmap: priorities that this host must not send now */

@@ -46,7 +46,8 @@ struct hp3_impair {
 	HP3_IMPAIRMENTS(X)
 #undef X
 	enum hp3_impair_ecn ecn;
-	uint32_t blackhole_percent; /* of flows, by a hash: all frames of these are dropped */
+	/* share of flows, chosen by a hash, of which all frames are dropped */
+	uint32_t blackhole_percent;
 };
 
 struct hp3_impair_key {

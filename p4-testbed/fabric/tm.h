@@ -5,18 +5,19 @@
  * which follows the real time. It uses no DPDK, does no I/O, and reads no clock: callers pass the
  * time.
  *
- * A lane is one direction of a link. It has eight queues (priority 7 is served first) that share
- * the lane's buffer, a serialiser with the lane's rate, and a wire with the lane's delay. Every
- * event has a nominal time. If the process slept too long, it handles the missed events one by one,
- * each at its nominal time. So rates, delays and queue depths are exact. Only frames to a host may
- * be late, by the length of the sleep.
+ * A lane is one direction of a link. A lane has eight queues that share the lane's buffer; priority
+ * 7 is served first. Behind the queues are a serialiser with the lane's rate, and a wire with the
+ * lane's delay. Every event has a nominal time. If the process slept too long, it handles the
+ * missed events one by one, each at its nominal time. So rates, delays and queue depths are exact.
+ * Only frames to a host may be late, by the length of the sleep.
  *
  * Lossless mode (PFC, IEEE 802.1Qbb): for each lane and priority, the model counts the bytes that
  * arrived by the lane and wait in the switch. If the count exceeds `xoff`, the lane's sender gets a
  * message to pause this priority. When the count is at or below `xon`, the sender gets a message to
  * resume. A message takes the lane's delay. If the lane's sender is a host, the model calls
  * pause_host() when the message arrives, and the caller sends PFC frames. The queues of a lane from
- * a host model the queues of the host's NIC. They also pause the host when they exceed `xoff`.
+ * a host model the queues of the host's NIC. These queues also pause the host when they exceed
+ * `xoff`.
  *
  * Invariants: frames of one lane and priority leave in the order in which they arrived, except
  * frames that impair.h delays. Each frame is either delivered once, or dropped once with a named
@@ -76,13 +77,13 @@ struct hp3_lane_stats {
 	 */
 	uint64_t paused_ns;
 	uint32_t peak_bytes; /* most bytes in all queues together since the last reset */
-	uint64_t delayed, duplicated, damaged, remarked; /* by impair.h */
+	uint64_t delayed, duplicated, damaged, remarked; /* frames that impair.h changed */
 };
 
 /* Frames on a wire, in order of arrival. */
 struct hp3_wire {
 	struct hp3_fifo q;
-	uint64_t last; /* arrival of the last frame */
+	uint64_t last; /* time of arrival of the last frame */
 	bool due; /* an event exists for the arrival of the first frame */
 };
 

@@ -43,7 +43,7 @@ struct hp3_topo_link {
 
 struct hp3_topo_named_link {
 	char name[16];
-	struct hp3_topo_link link; /* 0: as in [fabric_link] or [host_link] */
+	struct hp3_topo_link link; /* value 0: as in [fabric_link] or [host_link] */
 };
 
 struct hp3_topo_switch {

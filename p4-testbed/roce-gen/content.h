@@ -21,7 +21,7 @@
 #define GEN_WORD 8u
 /* virtual address of the memory that peers may read and write */
 #define GEN_MEMORY_BASE UINT64_C(0x100000000)
-#define GEN_MEMORY_SIZE UINT64_C(0x100000000) /* its size in bytes */
+#define GEN_MEMORY_SIZE UINT64_C(0x100000000) /* size of this memory in bytes */
 
 static inline uint64_t gen_header(uint32_t number, uint32_t len)
 {

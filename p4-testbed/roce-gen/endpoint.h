@@ -46,7 +46,7 @@ struct gen_endpoint_params {
 	struct hp3_dcqcn_params rp_params;
 	struct hp3_np_params np_params;
 	uint8_t cnp_tclass;
-	uint8_t priority, cnp_priority; /* PFC */
+	uint8_t priority, cnp_priority; /* priorities for PFC */
 };
 
 struct gen_qp {
@@ -101,7 +101,7 @@ struct gen_endpoint {
 	uint64_t paused_until[8];
 	struct gen_event *events;
 	uint32_t n_events, events_room;
-	struct gen_histogram rtt; /* ns, of packets with AckReq */
+	struct gen_histogram rtt; /* round-trip times of packets with AckReq, ns */
 	struct gen_endpoint_counters n;
 	uint8_t content[GEN_FRAME_MAX];
 };

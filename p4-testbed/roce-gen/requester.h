@@ -48,7 +48,7 @@ struct gen_message {
 struct gen_requester_params {
 	uint32_t mtu; /* path MTU: payload bytes of a packet */
 	uint32_t window; /* most unacknowledged SEND and WRITE packets */
-	uint32_t ack_every; /* packets */
+	uint32_t ack_every; /* packets between two AckReqs, at most */
 	uint32_t max_reads; /* most unanswered READ requests */
 	uint8_t timeout; /* IBTA code, 0..31 */
 	uint8_t retry_count, rnr_retry;
@@ -78,7 +78,7 @@ struct gen_requester {
 	 */
 	uint32_t room, taken, head, at, tail;
 	uint32_t una, nxt, hi, post; /* PSNs; post: of the next message */
-	uint32_t read_psns, reads; /* of unanswered READs: number of PSNs; of READs */
+	uint32_t read_psns, reads; /* PSNs of unanswered READs; number of unanswered READs */
 	uint32_t since; /* packets sent since the last AckReq */
 	uint32_t must_end; /* PSN after the last packet that must be answered */
 	bool armed, implied;
@@ -90,7 +90,7 @@ struct gen_requester {
 		uint32_t psn;
 		uint64_t sent;
 	} sample[GEN_RTT_SAMPLES];
-	uint32_t samples, sampled; /* ring, free-running */
+	uint32_t samples, sampled; /* number of samples taken; number of samples used */
 	struct gen_requester_counters n;
 };
 

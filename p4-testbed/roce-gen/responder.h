@@ -39,7 +39,7 @@ struct gen_responder_params {
 
 struct gen_responder_counters {
 	uint64_t received; /* all request packets */
-	uint64_t executed, bytes, messages; /* of executed requests, which are in order and new */
+	uint64_t executed, bytes, messages; /* of requests that were in order and new */
 	uint64_t out_of_seq_request; /* sequence NAKs; named as Soft-RoCE's counter */
 	uint64_t out_of_order; /* packets with a PSN after the expected one */
 	uint64_t duplicates, rnr_naks, reads, reads_dropped;
@@ -67,7 +67,7 @@ struct gen_responder {
 		uint32_t psn, packets, at, len;
 		uint64_t va, ready_at;
 	} read[GEN_READS_MAX];
-	uint32_t first_read, reads; /* ring */
+	uint32_t first_read, reads; /* in the ring `read`: index of the first; number */
 	struct gen_responder_counters n;
 };
 

@@ -34,7 +34,7 @@ enum gen_load {
 struct gen_workload_params {
 	enum gen_load load;
 	uint32_t weight[GEN_OPS]; /* shares of WRITE, WRITE with immediate, SEND, READ */
-	uint32_t size; /* bytes, unless cdf */
+	uint32_t size; /* bytes of a message; not used if `cdf` is set */
 	const struct hp3_cdf *cdf;
 	uint32_t depth, ranks;
 	uint64_t messages, bps, gap_ns, seed;

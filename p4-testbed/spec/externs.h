@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Functions that P4 targets have, but the SWX instruction set does not have. They are CRC hashes
- * over a key in network order, and an extern that returns a queue's depth and a uniformly
- * distributed random number.
+ * Functions that P4 targets have, but the SWX instruction set does not have. These functions are
+ * CRC hashes over a key in network order, and an extern that returns a queue's depth and a
+ * uniformly distributed random number.
  *
  * CRC32 is P4's HashAlgorithm.crc32: reflected 0xEDB88320, with initial and final value 0xFFFFFFFF.
  * CRC16 is P4's HashAlgorithm.crc16: 0x8005 reflected, with initial and final value 0.

@@ -47,13 +47,13 @@ enum sim_kind {
  * header.
  */
 struct sim_tag_conga {
-	uint16_t fb_path; /* path that the feedback is about */
+	uint16_t fb_path; /* path to which the feedback applies */
 	uint8_t fb_ce; /* congestion metric of this path */
 	uint8_t ce; /* greatest metric on the path so far */
 };
 
 struct sim_tag_conweave {
-	uint64_t tx_at; /* ps, at the source leaf */
+	uint64_t tx_at; /* ps, when the packet left the source leaf */
 	uint64_t tail_at;
 	uint32_t epoch;
 	uint8_t phase;
@@ -75,7 +75,8 @@ struct sim_packet {
 	uint8_t hop; /* number of switches passed on `path` */
 	uint16_t path; /* number of the path that the source leaf or the host has chosen */
 	uint16_t arg; /* for the balancer's use */
-	uint32_t arg_psn; /* ACK, NAK: PSN that caused it; DATA: bytes of the message */
+	/* ACK, NAK: PSN of the packet that caused it; DATA: bytes of the message */
+	uint32_t arg_psn;
 	union {
 		struct sim_tag_conga conga;
 		struct sim_tag_conweave conweave;

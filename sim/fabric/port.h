@@ -25,19 +25,19 @@ struct sim_port {
 	uint64_t delay; /* ps */
 	uint64_t ps_per_kib; /* serialisation of 1,024 bytes */
 	uint64_t bps;
-	uint32_t hole; /* black hole: of 10,000 flows, drops the data of this many, by hash */
+	uint32_t hole; /* black hole: number of flows in 10,000 whose data are dropped, by hash */
 	uint32_t loss; /* packets lost of 10^9 */
 	uint32_t number;
 	uint32_t node; /* number of the host or switch; hosts come first */
-	uint32_t data_bytes; /* queued */
-	uint64_t sent_bytes; /* of data, for uplinks.h */
+	uint32_t data_bytes; /* bytes of data that are queued */
+	uint64_t sent_bytes; /* bytes of data sent so far, for uplinks.h */
 	struct sim_flow *ring, *ring_tail; /* at a host: flows that are ready to send */
 
 	/* Use of the switch's shared buffer by this port, in bytes (mmu.c). */
-	uint32_t in_bytes; /* of packets in the switch that arrived by this port */
+	uint32_t in_bytes; /* in the switch, of packets that arrived by this port */
 	uint32_t in_headroom; /* how many of in_bytes are in the port's headroom */
 	uint32_t headroom; /* limit of in_headroom */
-	uint32_t out_bytes; /* of packets in the switch that will leave by this port */
+	uint32_t out_bytes; /* in the switch, of packets that will leave by this port */
 	uint64_t pausing_until; /* end of the pause that this port has sent to the other end */
 };
 

@@ -27,12 +27,12 @@
 
 struct sim_switch {
 	uint32_t node;
-	uint32_t buffer; /* bytes, all */
-	uint32_t shared; /* ingress pool */
-	uint32_t out_shared; /* egress pool */
+	uint32_t buffer; /* bytes of the whole buffer */
+	uint32_t shared; /* bytes of the ingress pool */
+	uint32_t out_shared; /* bytes of the egress pool */
 	uint32_t used; /* bytes of data in the switch */
-	uint64_t icmp_spent; /* fabric.icmp_per_second, see probes/limit.h */
-	uint32_t out_used; /* of `used`: bytes above the packets reserved for each queue */
+	uint64_t icmp_spent; /* state of the limit fabric.icmp_per_second (probes/limit.h) */
+	uint32_t out_used; /* how many of `used` exceed the packets reserved for each queue */
 };
 
 /* Call this when a packet has arrived by `in`. */

@@ -4,9 +4,9 @@
  * A flow: the data of one queue pair in one direction. The struct has the state of both ends. The
  * RNIC of each end reads only its own part. The messages of a flow are sent one after the other.
  *
- * With WRITEs, the source of the data is the requester. It sends data when they are posted, and the
- * destination acknowledges them. With READs (read.c), the destination of the data is the requester.
- * The source answers READ requests with data. No packet acknowledges READ responses.
+ * With WRITEs, the source of the data is the requester. The source sends data when they are posted,
+ * and the destination acknowledges the data. With READs (read.c), the destination of the data is
+ * the requester. The source answers READ requests with data. No packet acknowledges READ responses.
  *
  * If rnic.qps is `fresh`, each message has its own queue pair. The flow is freed when the message
  * is done and no packet of the flow is in flight. So late duplicates are recognised. If rnic.qps is
@@ -42,7 +42,7 @@ struct sim_flow {
 	struct sim_event wake;
 	struct sim_flow *next_ready; /* in the RNIC's ring */
 	TAILQ_ENTRY(sim_flow) open; /* in sim_host.open */
-	uint32_t src, dst, id; /* sender and receiver of data; number of the first demand */
+	uint32_t src, dst, id; /* host that sends data; host that receives data; first demand */
 	uint32_t packets; /* number of packets posted so far */
 	/*
 	 * number of packets that may be sent: all packets; READs: the requested ones; less if the
@@ -61,8 +61,8 @@ struct sim_flow {
 
 	/* Requester. */
 	uint32_t una, nxt, top; /* oldest unacknowledged; next to send; first PSN never sent */
-	uint32_t hole,
-		hole_end; /* unordered: range in which PSNs that are not in `sacked` are lost */
+	/* unordered: PSNs in this range that are not in `sacked` are lost */
+	uint32_t hole, hole_end;
 	uint32_t cumulative; /* irn: expected PSN in the latest ACK or NAK; may be less than una */
 	uint32_t recover; /* irn: the recovery ends when una reaches this PSN */
 	bool recovering;
@@ -78,7 +78,7 @@ struct sim_flow {
 	uint32_t ack_wait; /* packets since the last ACK */
 	bool echo; /* one of these ack_wait packets was marked */
 	struct hp3_np np;
-	uint64_t nak_until; /* ps, earliest time of a second NAK for nak_psn */
+	uint64_t nak_until; /* ps, earliest time of the next NAK for nak_psn */
 	struct sim_bits got; /* irn, unordered: received out of order */
 	uint32_t kept_end; /* irn: 1 + highest PSN in `got` */
 

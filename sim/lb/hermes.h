@@ -9,8 +9,8 @@
  * probe_us, on two random paths and on the previous best path. This host shares the answers with
  * the other hosts of its rack. A path is good (few marks and a short round trip), congested (many
  * marks and a long round trip), failed, or gray. All other paths are gray, including paths without
- * samples. A path has failed after three time-outs without an ACK between them, or if more than 1 %
- * of its packets are lost although the path is not congested.
+ * samples. A path has failed after three time-outs without an ACK between them. A path that is not
+ * congested has also failed if more than 1 % of its packets are lost.
  *
  * Rerouting, "timely yet cautious": a flow takes a new path when it begins, after a time-out, and
  * when its path has failed. The flow takes a good path; if there is no good path, a gray path;

@@ -12,7 +12,7 @@
  *   queue pair.
  *
  * With READs, the engines of both hosts see requests and responses. The engines may move requests.
- * They move responses only off dead paths, and may spray responses (rfr.spray_reads). If
+ * The engines move responses only off dead paths, and may spray responses (rfr.spray_reads). If
  * ppp.identity is none, and hp3-ideal.model or peers.paths_known is set, engines get the hash
  * functions of the switches at the start. Real hosts do not know these functions.
  *
@@ -169,7 +169,7 @@ void hp3_sim_answers(struct sim *s, struct sim_flow *f, struct sim_packet *p);
  * hp3 together with hp3-fleet: the simulator runs the shipped code of fleet/. Each host reports its
  * heaviest flows every fleet.interval_us. One planner makes a map and a plan from the reports.
  * Hosts act on the plan as hp3-fleet agent does: their engines probe the advised ports
- * (hp3_advise()). Messages arrive after fleet.delay_us, or are lost. They use no bandwidth.
+ * (hp3_advise()). Messages arrive after fleet.delay_us, or are lost. Messages use no bandwidth.
  *
  * Each host knows from the start to which spine each port leads, as if all ports had been traced.
  * Times that fleet/ takes as milliseconds are microseconds here, because a whole simulation is as

@@ -38,7 +38,7 @@ struct hp3_verbs_flow {
 	uint32_t queued; /* bytes of the n work requests in `wr` */
 	bool waits; /* the new queue pair waits for its first path */
 	bool suspended; /* posted work requests wait */
-	uint16_t to; /* the new port, taken when no work is outstanding; 0: not set yet */
+	uint16_t to; /* the new port, used when no work is outstanding; 0: not set yet */
 	uint16_t home;
 	/* for hp3d's next poll: bytes, numbers of work requests, and times */
 	uint64_t posted, done;

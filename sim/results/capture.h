@@ -3,9 +3,9 @@
 /*
  * Writes the packets of one host to a pcap file with nanosecond times, for `hp3d --replay`. The
  * file has data (WRITEs and READ responses with zeroed payload), READ requests, ACKs, NAKs and
- * CNPs. Their ICRCs, ECN marks and BECN are right. The file has no PFC frames and no probes. The
- * responder's QPN is 0x100 + 2 x the flow's number; the requester's QPN is one more. PSNs begin at
- * 1.
+ * CNPs. These packets have right ICRCs, ECN marks and BECN. The file has no PFC frames and no
+ * probes. The responder's QPN is 0x100 + 2 x the flow's number; the requester's QPN is one more.
+ * PSNs begin at 1.
  */
 #include "sim/fabric/packet.h"
 #include "sim/core/sim.h"

@@ -4,13 +4,13 @@
  * The inputs of a run, and its key. Runs with equal keys have equal results, except for their costs
  * (CPU time, memory).
  *
- * The key covers only the settings that the run used. It never covers [sweep]. If the run reads a
- * trace, it does not cover [traffic] (except read_percent), [background] and [fault]. If the run
- * reads a topology file, it does not cover the shape of the fabric, and the rates and delays of
- * links. If the balancer runs no engine, it does not cover the policy. The key is the SHA-256 of
- * these settings, of the contents of all files read, and of the source files that the run depends
- * on. A run without engines depends only on the source files of the simulator. Names of files are
- * not part of the key.
+ * The key covers only the settings that the run used. The key never covers [sweep]. If the run
+ * reads a trace, the key does not cover [traffic] (except read_percent), [background] and [fault].
+ * If the run reads a topology file, the key does not cover the shape of the fabric, and the rates
+ * and delays of links. If the balancer runs no engine, the key does not cover the policy. The key
+ * is the SHA-256 of these settings, of the contents of all files read, and of the source files that
+ * the run depends on. A run without engines depends only on the source files of the simulator.
+ * Names of files are not part of the key.
  */
 #include <jansson.h>
 #include "sim/core/config.h"

@@ -6,8 +6,8 @@
  * spread: for each leaf, (most - least) / mean of the data bytes that its uplinks sent. The result
  * is the average over leaves that have several uplinks and sent at least 1,000 bytes per uplink.
  *
- * spread_percent: (most - least), in percent of the bytes that an uplink can send between the start
- * of the first flow and the end of the last flow. The result is the average over the same leaves.
+ * spread_percent: (most - least), in percent of the bytes that an uplink can send from the start of
+ * the first flow to the end of the last flow. The result is the average over the same leaves.
  *
  * queue_mean_bytes, queue_max_bytes: data queued at an uplink, sampled every 2 us until the last
  * flow has ended. The mean is over all samples and uplinks.
