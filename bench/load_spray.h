@@ -12,9 +12,8 @@
 #include <rte_common.h>
 #include "bench/load.h"
 
-#define LOAD_OUT_OF_ORDER                                                                          \
-	32u /* packets that arrive out of order in a row; then the missing ones                    \
-	     */
+/* Packets in a row that arrive out of order; the missing packets follow. */
+#define LOAD_OUT_OF_ORDER 32u
 
 static inline uint32_t load_sprays(const struct load *l)
 {
@@ -46,5 +45,8 @@ void load_out_of_order(struct load *l, enum load_kind kind, struct rte_mbuf **m,
  * Call this when packet m has reached the RNIC. False: m is not the next packet of its queue pair.
  */
 bool load_in_order(struct load *l, const struct rte_mbuf *m);
-/* Checks the packets of sprayed queue pairs. Returns as load_check() does. */
+/*
+ * Checks that packets were sprayed, or held to be resequenced, as the mode requires. Returns as
+ * load_check() does.
+ */
 const char *load_spray_check(const struct load *l);

@@ -22,7 +22,7 @@
 #define HP3_FLEET_ADVICE_HOLD_MS    10000u
 #define HP3_FLEET_ADVICE_SILENCE_MS 30000u
 #define HP3_FLEET_ADVICE_RETRY_MS   100u
-#define HP3_FLEET_ADVICE_RECENT     HP3_FLEET_FLOWS /* flows with recent advice */
+#define HP3_FLEET_ADVICE_RECENT     HP3_FLEET_FLOWS /* most flows with recent advice */
 
 /* X(field, what it counts) */
 #define HP3_FLEET_ADVICE_COUNTS(X)                                                                 \

@@ -3,7 +3,8 @@
 /*
  * Messages between hosts and planners, and their encoding: CBOR arrays in which each field has a
  * fixed position. The first two items are version and kind. A message has only one encoding:
- * decoding and encoding a message gives the same bytes. A decoder refuses all other bytes.
+ * decoding and encoding a message gives the same bytes. A decoder refuses all other bytes. The
+ * kinds of messages, their NATS subjects, and their contents:
  *
  *     report     hp3.report.HOST   from a host: its heaviest flows, their paths, and other paths;
  *                                  also the host's keep-alive
@@ -19,14 +20,14 @@
 
 #define HP3_FLEET_VERSION 2u
 
-#define HP3_FLEET_NAME        64u /* with NUL: hosts and planners */
-#define HP3_FLEET_LEAF        32u /* with NUL */
-#define HP3_FLEET_ADDRS       8u /* of a host */
-#define HP3_FLEET_HOPS        64u /* switches that a report names */
-#define HP3_FLEET_FLOWS       32u /* of a report: the heaviest flows */
-#define HP3_FLEET_ALTS        8u /* other paths of a flow */
-#define HP3_FLEET_MOVES       64u /* of a plan */
-#define HP3_FLEET_BYTES       16384u /* no message is longer */
+#define HP3_FLEET_NAME        64u /* most bytes of a host's or planner's name, with NUL */
+#define HP3_FLEET_LEAF        32u /* most bytes of a leaf's name, with NUL */
+#define HP3_FLEET_ADDRS       8u /* most addresses of a host */
+#define HP3_FLEET_HOPS        64u /* most switches in a report */
+#define HP3_FLEET_FLOWS       32u /* most flows in a report, which has the heaviest flows */
+#define HP3_FLEET_ALTS        8u /* most other paths of a flow */
+#define HP3_FLEET_MOVES       64u /* most moves of a plan */
+#define HP3_FLEET_BYTES       16384u /* most bytes of a message */
 #define HP3_FLEET_NO_HOP      0xffu
 #define HP3_FLEET_INTERVAL_MS 60000u /* longest time between regular reports */
 
@@ -69,8 +70,8 @@ struct hp3_fleet_flow {
 	uint8_t advised; /* enum hp3_fleet_advised */
 	uint16_t advised_port; /* the EV in that advice; 0: none */
 	uint32_t rtt_ns, base_rtt_ns;
-	uint32_t settled_ms; /* since the flow's last move, or since the agent first saw it */
-	uint32_t failures; /* retransmissions */
+	uint32_t settled_ms; /* time since the flow's last move, or since the agent first saw it */
+	uint32_t failures; /* number of retransmissions */
 	uint64_t rate_kbps;
 	uint64_t bytes;
 	uint64_t marks; /* estimate: marked packets since the agent first saw the flow */

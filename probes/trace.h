@@ -43,7 +43,7 @@ struct hp3_trace_params {
 	uint64_t timeout_ns;
 	struct hp3_limit limit; /* should be low: switches send few such messages per second */
 	struct hp3_probe_key key; /* key of peer probes */
-	struct hp3_probe_key secret; /* secret of their cookies (tag.h) */
+	struct hp3_probe_key secret; /* secret of the cookies of traces (tag.h) */
 };
 
 enum hp3_trace_outcome {

@@ -46,7 +46,10 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_mul(hp3_wide a, hp3_wide b)
 	return (hp3_wide)_mm512_mul_epu32((__m512i)a, (__m512i)b);
 }
 
-/* Byte i of each word of the result is byte `order` >> 8i of the same word of v; 0x80: 0. */
+/*
+ * Reorders the bytes of each word of v. Byte i of `order` is the number of the byte of v that
+ * becomes byte i of the result; 0x80: byte i becomes 0.
+ */
 HP3_WIDE_INLINE hp3_wide hp3_wide_bytes(hp3_wide v, uint64_t order)
 {
 	uint64_t second = order + 0x0808080808080808u;
@@ -56,8 +59,8 @@ HP3_WIDE_INLINE hp3_wide hp3_wide_bytes(hp3_wide v, uint64_t order)
 }
 
 /*
- * Each word of the result is byte i of `table`, where i < 8 is the same word of the argument. Byte
- * 0 of `table` must be 0, because the upper bytes of the result are copies of byte 0.
+ * Looks up each word of i, which must be less than 8, in `table`: the word becomes this byte of
+ * `table`. Byte 0 of `table` must be 0, because the upper bytes of the result are copies of byte 0.
  */
 HP3_WIDE_INLINE hp3_wide hp3_wide_pick(uint64_t table, hp3_wide i)
 {

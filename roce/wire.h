@@ -92,8 +92,9 @@ static inline void hp3_put_be64(void *p, uint64_t v)
 }
 
 /*
- * PSN arithmetic is modulo 2^24. A PSN is before b if it is one of the 2^23 PSNs that precede b
- * (IBTA 9.7.2). hp3_psn_diff() returns the signed distance a - b: negative if a is before b.
+ * PSN arithmetic is modulo 2^24. PSN a is before PSN b if a is one of the 2^23 PSNs that precede b
+ * (IBTA 9.7.2). hp3_psn_diff() returns the signed distance a - b, which is negative if a is before
+ * b.
  */
 static inline int32_t hp3_psn_diff(uint32_t a, uint32_t b)
 {

@@ -90,7 +90,7 @@ struct hp3_net_flow {
 	uint32_t src, dst; /* hosts */
 	uint16_t sport, dport;
 	uint8_t protocol;
-	uint32_t qpn; /* used only if [hash] qpn = on and dport is RoCE's */
+	uint32_t qpn; /* used only if [hash] qpn is on and dport is that of RoCEv2 */
 };
 
 /* The hash that switch s computes for a packet of this flow. */

@@ -26,7 +26,7 @@ struct gen_order {
 	uint16_t latest; /* number in the mark of the latest first transmission that arrived */
 	uint16_t sport; /* source port of the packet with number `latest` */
 	uint64_t overtaken; /* first transmissions that arrived after a later one */
-	uint64_t overtaken_across_ports; /* how many of these arrived after one from another port */
+	uint64_t overtaken_across_ports; /* of these: the later one had another source port */
 	/* retransmissions that arrived after a later first transmission from another port */
 	uint64_t late_duplicates;
 };

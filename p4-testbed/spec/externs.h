@@ -30,8 +30,8 @@ struct hp3_queue_view {
 /* Mailbox of e.tm.queue_state. It has the fields of the program's struct queue_state_t. */
 struct hp3_queue_mailbox {
 	uint32_t port, priority, width; /* in */
-	uint32_t depth,
-		random; /* out: random is in 0 .. width-1, or the largest number if width is 0 */
+	/* out; random is in 0 .. width-1, or the largest number if width is 0 */
+	uint32_t depth, random;
 };
 
 /* Call this before hp3_program_load() for the switch with this index. */

@@ -20,8 +20,8 @@ struct sim_sets {
 /* An option of a command. An option with `flag` takes no value. */
 struct sim_option {
 	const char *name;
-	bool *flag; /* to set */
-	const char **text; /* to set to the value */
+	bool *flag; /* variable to set to true */
+	const char **text; /* variable to set to the value */
 	const char *setting; /* this text and the value are added to the settings */
 };
 

@@ -17,7 +17,7 @@
  */
 struct sim_meter {
 	_Atomic uint32_t permyriad; /* share of the run's work that is done */
-	uint64_t bytes; /* of all flows known at the start */
+	uint64_t bytes; /* bytes of all flows that are known at the start */
 };
 
 /* Keeps *m up to date during sim_run(). Call this after sim_traffic(). *m must outlive the run. */

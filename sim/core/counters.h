@@ -24,7 +24,7 @@ enum sim_drop {
 };
 
 struct sim_counters {
-	uint64_t made, ended; /* packets; ended: with dropped ones */
+	uint64_t made, ended; /* packets made; packets that ended, including dropped ones */
 	uint64_t dropped[SIM_DROP_N];
 	uint64_t hops; /* packets that switches forwarded: with ACKs, without PFC frames */
 	uint64_t data, data_bytes; /* sent by RNICs, with retransmissions */
@@ -49,7 +49,7 @@ struct sim_counters {
 	uint64_t fleet_reports, fleet_moves, fleet_asked, fleet_moved;
 	uint64_t ack_solicitations, reports, replies_moved; /* hp3: dead reply paths */
 	uint64_t held_packets; /* by the balancer, at hosts or destination switches */
-	uint64_t held_ps; /* sum of their holding times */
+	uint64_t held_ps; /* sum of the holding times of these packets */
 };
 
 const char *sim_drop_name(enum sim_drop d);

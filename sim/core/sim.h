@@ -53,9 +53,9 @@ struct sim_outcome {
 struct sim {
 	uint64_t now; /* ps */
 	struct sim_queue queue;
-	uint64_t rng; /* random numbers of switches and balancers */
-	struct sim_config asked; /* as given */
-	struct sim_config cfg; /* as used, because balancers may change settings of the RNIC */
+	uint64_t rng; /* state of the random numbers of switches and balancers */
+	struct sim_config asked; /* the configuration as given */
+	struct sim_config cfg; /* as used: balancers may change settings of the RNIC */
 	struct sim_topo topo;
 	struct sim_input sizes, flows; /* empty name: no file was read */
 	struct sim_port *port; /* by number */
