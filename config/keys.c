@@ -88,54 +88,57 @@ static const char *const rail_modes[] = {"same", [1 + HP3_SPRAY_MOVE] = "move",
 static const struct hp3_ini_section sections[] = {
 	{"eal", "DPDK: memory, cores, packet buffers, and what to do when idle."},
 	{"rail",
-		"One pair of ports between an RNIC and its network; as many sections as there are "
-		"pairs.",
+		"A pair of ports between an RNIC and its network. The file has one such section "
+		"per pair.",
 		.max = HP3_CONFIG_RAILS_MAX, .array = offsetof(struct hp3_config, rails),
 		.stride = sizeof(struct hp3_config_rail),
 		.count = offsetof(struct hp3_config, n_rails),
 		.name_size = SIZEOF(struct hp3_config_rail, name)},
-	{"bypass", "Fail-open: the kernel forwards the packets that hp3d does not take, and all "
-		   "packets when hp3d is gone."},
-	{"filter", "Which flows hp3d may move: those that match every key of this section. hp3d "
-		   "forwards the others unchanged. A moved flow that a reload excludes returns to "
+	{"bypass",
+		"Fail-open: the kernel forwards packets that hp3d does not take. If hp3d does not "
+		"run, the kernel forwards all packets."},
+	{"filter", "hp3d may move only flows that match every key of this section. hp3d forwards "
+		   "other flows unchanged. If a reload excludes a moved flow, the flow returns to "
 		   "its home port behind a drain."},
-	{"verbs", "Verbs mode: no rail, and packets bypass hp3d. libhp3verbs.so moves queue pairs "
-		  "from within applications (docs/guide/verbs.md)."},
-	{"watch",
-		"How hp3d sees queue pairs of this host being set up, before their first packet."},
+	{"verbs", "Verbs mode: packets bypass hp3d, and the file has no rail. The library "
+		  "libhp3verbs.so in applications moves queue pairs (docs/guide/verbs.md)."},
+	{"watch", "How hp3d detects the set-up of queue pairs of this host, before their first "
+		  "packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},
 #include "engine/policy.def"
-	{"probes", "Probes between hosts that run hp3d; all hosts of a fabric agree on these."},
+	{"probes", "Probes between hosts that run hp3d. All hosts of a fabric should have the same "
+		   "values."},
 	{"control", "Control socket and shutdown."},
 	{"metrics", "Metrics for Prometheus (hp3-metrics(7)), over HTTP at /metrics."},
-	{"log", "Records of moves, failovers and refusals that remain when hp3d is gone."},
+	{"log", "Records of moves, failovers and refusals that remain after hp3d has ended."},
 	{"service", "hp3d as a service of the host."},
 };
 
 static const struct hp3_ini_key keys[] = {
 	STRING(eal, file_prefix, "hp3", 1, hp3_config_valid_prefix,
 		"letters, digits, '-', '_' and '.' only, beginning with a letter or digit",
-		"name that keeps this process apart from other DPDK processes of the host"),
+		"name that distinguishes this process from other DPDK processes of the host"),
 	INT(eal, memory_mb, "MiB", 256, 64, 1048576, RESTART,
 		"memory to reserve when hugepages are off; holds the packet buffers"),
 	ENUM(eal, hugepages, onoff, HP3_OFF, RESTART, "take memory from hugepages"),
 	INT(eal, lcores, "lcores", 1, 1, 64, RESTART,
-		"worker lcores; the flows of an address pair stay on one"),
+		"worker lcores; all flows of an address pair stay on the same lcore"),
 	ENUM(eal, spread, spread, HP3_SPREAD_NIC, RESTART,
 		"how a rail's packets reach the lcores. nic: the NIC spreads them; if it cannot, "
 		"the rail stays on one lcore. software: the lcores hand packets to each other; "
-		"two lcores are hardly faster than one, or slower"),
+		"two lcores are slower than one, or hardly faster"),
 	STRING(eal, cpus, "", 0, hp3_config_valid_cpus, "CPU numbers and ranges, such as \"0,2-3\"",
 		"CPUs to run on, such as \"0,2-3\"; empty: any"),
 	STRING(eal, extra, "", 0, NULL, NULL, "further EAL arguments, such as \"--log-level=8\""),
 	INT(eal, mbufs, "mbufs", 16384, 1024, 4194304, RESTART,
-		"packet buffers of a rail, for all its lcores"),
+		"packet buffers of a rail, for all lcores of the rail"),
 	INT(eal, mbuf_bytes, "bytes", 4608, 2176, 16384, RESTART,
-		"data room of a packet buffer, 128 bytes of headroom included; 4608 fits RoCE MTU "
-		"4096, 2176 fits 1024"),
+		"data size of a packet buffer, with 128 bytes of headroom; 4608 bytes fit a RoCE "
+		"MTU of 4096, 2176 bytes fit 1024"),
 	INT(eal, burst, "packets", 32, 4, 256, RESTART, "most packets taken from a port at a time"),
 	ENUM(eal, idle, idle, HP3_IDLE_SLEEP, RELOAD,
-		"when no packet arrives: sleep, or keep polling and use all of the core"),
+		"if no packet arrives: sleep, or continue to poll and use all CPU time of the "
+		"core"),
 	INT(eal, idle_sleep_us, "us", 200, 10, 10000, RELOAD,
 		"longest sleep of an lcore that has just become idle"),
 
@@ -144,16 +147,17 @@ static const struct hp3_ini_key keys[] = {
 	{RAIL(rdma), .type = HP3_INI_STRING, .def_string = "",
 		.max = SIZEOF(struct hp3_config_rail, rdma) - 1,
 		.help = "RDMA device behind this rail, such as mlx5_0. The rail gets the queue "
-			"pairs of this device from [watch]. Empty: those of devices that no rail "
-			"names"},
+			"pairs of this device from [watch]. Empty: the rail gets the queue pairs "
+			"of devices that no rail names"},
 	{RAIL(rfr_mode), .type = HP3_INI_ENUM, .choices = rail_modes,
-		.help = "[rfr] mode of this rail; same: the value there"},
+		.help = "[rfr] mode of this rail; same: the value of mode in [rfr]"},
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
-		"auto: on rails of one lcore whose two ports are net_af_packet or net_af_xdp, if "
-		"BPF is available. on: hp3d does not start without fail-open. off: no fail-open"),
+		"auto: fail-open on rails with one lcore whose two ports are net_af_packet or "
+		"net_af_xdp, if BPF is available. on: hp3d does not start without fail-open. off: "
+		"no fail-open"),
 	INT(bypass, stale_ms, "ms", 40, 5, 1000, RESTART,
-		"packets go direct when hp3d has hung for this long"),
+		"packets bypass hp3d if hp3d hangs for this long"),
 
 	ENUM(bypass, carry_link, onoff, HP3_OFF, RESTART,
 		"while one port of a rail has no link, set the other port down, so that the device "
@@ -162,7 +166,7 @@ static const struct hp3_ini_key keys[] = {
 
 	LIST(filter, peers, hp3_filter_valid_peers,
 		"up to 16 addresses or prefixes by comma, such as \"10.1.0.0/16, fd00::/8\"",
-		"remote hosts, such as \"10.1.0.0/16, fd00::/8\"; empty: all"),
+		"addresses of remote hosts, such as \"10.1.0.0/16, fd00::/8\"; empty: all"),
 	LIST(filter, dscp, hp3_filter_valid_dscp,
 		"numbers and ranges from 0 to 63, such as \"26,46-48\"",
 		"DSCP of a queue pair's first packet, such as \"26,46-48\"; empty: all"),
@@ -198,9 +202,9 @@ static const struct hp3_ini_key keys[] = {
 		"for library: paths of libibverbs, separated by commas; empty: the one that the "
 		"loader finds. Root owns each file, and nobody else may write it"),
 	ENUM(watch, discover, onoff, HP3_OFF, RESTART,
-		"for library. on: hp3-watch searches processes that use RDMA for other copies of "
-		"libibverbs (of containers, bundled ones). It watches these, too, if root owns "
-		"them"),
+		"for library. on: in processes that use RDMA, hp3-watch searches other copies of "
+		"libibverbs, such as copies in containers or bundled copies. It also watches "
+		"these copies if root owns them"),
 
 #define HP3_POLICY_OBJECT struct hp3_config
 #include "config/policy_keys.h"
@@ -217,16 +221,17 @@ static const struct hp3_ini_key keys[] = {
 		"file with the keys of this host, written by hp3ctl keys: with that file nobody "
 		"can impersonate other hosts. Empty: see keys"),
 	SECRET(probes, probe_key_old,
-		"a second secret that hp3d accepts, too, while hosts change from it to probe_key"),
+		"the previous secret. hp3d also accepts this secret while hosts change to "
+		"probe_key"),
 	INT(probes, probe_key_wait_s, "s", 60, 0, 86400, RELOAD,
-		"after a reload that makes the former probe_key probe_key_old: send with the "
-		"former key for this long, until other hosts have the new one"),
+		"after a reload that moves the value of probe_key to probe_key_old: hp3d sends "
+		"with the old key for this long, so that other hosts have time to get the new key"),
 	INT(probes, port, "", 4795, 1, 65535, RESTART,
-		"UDP port of answers; not 4791, which is RoCEv2's"),
+		"UDP port of answers; 4791 is not possible, because RoCEv2 uses it"),
 	INT(probes, clock_s, "s", 30, 1, 3600, RELOAD,
-		"with a key: largest difference of the clocks of two hosts"),
+		"with a key: largest permitted difference of the clocks of two hosts"),
 	INT(probes, answers_per_second, "answers/s", 10000, 1, 1000000, RELOAD,
-		"most probes answered by an lcore"),
+		"most probes that an lcore answers"),
 
 	STRING(control, socket, "/run/hp3/hp3.sock", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/run/hp3/hp3.sock\"",
@@ -237,38 +242,39 @@ static const struct hp3_ini_key keys[] = {
 		"may make other requests. Empty: only root may connect"),
 	STRING(control, moved, "", 0, hp3_config_valid_path_or_off,
 		"an absolute path, off, or nothing",
-		"flow state file: the EV of each moved flow, for the next hp3d if this one is "
-		"killed. off: none. Empty: the socket's path with .moved appended"),
+		"flow state file: has the EV of each moved flow, for the next hp3d if this hp3d "
+		"is killed. off: no file. Empty: the path of the socket with .moved appended"),
 	INT(control, stop_drain_ms, "ms", 500, 0, 60000, RELOAD,
-		"longest time that a clean stop takes to return moved flows to their home ports"),
+		"longest time that a clean stop may take to return moved flows to their home "
+		"ports"),
 
 	STRING(metrics, socket, "auto", 1, hp3_config_valid_metrics_socket,
 		"an absolute path, such as \"/run/hp3/hp3-metrics.sock\", or auto, or off",
-		"UNIX socket; auto: in the folder of [control] socket, where hp3.sock becomes "
-		"hp3-metrics.sock; off: none"),
+		"UNIX socket. auto: a socket in the directory of [control] socket; for hp3.sock, "
+		"its name is hp3-metrics.sock. off: no socket"),
 	STRING(metrics, listen, "", 0, hp3_address_is_valid,
 		"an address and a port, such as \"127.0.0.1:9795\" or \"[::1]:9795\"",
 		"TCP address and port, such as 127.0.0.1:9795 or [::1]:9795; empty: none"),
 	ENUM(metrics, remote, onoff, HP3_OFF, RESTART,
-		"let listen= be an address that other hosts reach: there is neither password nor "
-		"encryption"),
+		"on: listen= may be an address that other hosts can reach, although there is "
+		"neither password nor encryption"),
 	STRING(metrics, sysfs, "/sys", 1, hp3_config_valid_path,
 		"an absolute path, such as \"/sys\"",
-		"where sysfs is mounted; its class/infiniband has the counters of RNICs. In a "
-		"container: where the host's sysfs is mounted"),
+		"directory where sysfs is mounted; class/infiniband in it has the counters of "
+		"RNICs. In a container: the directory where the sysfs of the host is mounted"),
 
 	STRING(log, audit, "/var/log/hp3/audit.log", 1, hp3_config_valid_path_or_off,
 		"an absolute path, such as \"/var/log/hp3/audit.log\", or \"off\"",
-		"file to which hp3d appends each decision as a line of JSON; off: none. Its "
-		"directory has to exist; SIGHUP opens it again"),
+		"file to which hp3d appends each decision as a line of JSON; off: no file. The "
+		"directory has to exist. At SIGHUP, hp3d opens the file again"),
 
 	ENUM(service, capabilities, capabilities, HP3_CAPABILITIES_DROP, RESTART,
 		"drop: once hp3d forwards packets, it gives up the capabilities(7) that only its "
 		"start needed. keep: it keeps all capabilities"),
 	STRING(service, state, "/var/lib/hp3", 0, hp3_config_valid_path,
 		"an absolute path, such as \"/var/lib/hp3\", or nothing",
-		"folder for the identity of this host, with which two hosts agree on a key "
-		"([probes] keys = auto). Empty: a new identity in each run"),
+		"directory for the identity of this host; hosts use identities to agree on a key "
+		"([probes] keys = auto). Empty: hp3d makes a new identity at each start"),
 };
 
 static bool takes_studies(const void *obj)
