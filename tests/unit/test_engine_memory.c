@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of an engine, and the cache lines that a packet touches (bench/README.md). */
+/* Memory of an engine, and the cache lines that a packet touches (bench/lcores.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
