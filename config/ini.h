@@ -162,9 +162,7 @@ int hp3_ini_each(const struct hp3_ini_schema *schema, const void *obj, bool hidd
  * never cut.
  */
 void hp3_ini_format(const struct hp3_ini_key *key, const void *field, char *buf, size_t cap);
-/*
- * Writes the allowed values: "100..1000000 us", "0..63|data", "on|off", "text of 0..255 bytes".
- */
+/* Writes the allowed values: "100..1000000 us", "0..63|data", "on|off", "text of 0..255 bytes". */
 void hp3_ini_allowed(const struct hp3_ini_key *key, char *buf, size_t cap);
 /* Writes "default 5", or "must be set". */
 #define HP3_INI_DEFAULT_MAX (HP3_INI_VALUE_MAX + 16u) /* bytes, with NUL */

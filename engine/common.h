@@ -47,9 +47,7 @@ static inline uint16_t hp3_flow_port(const struct hp3_flow *f)
 	return f->flags & HP3_FF_MOVED ? f->port : f->home;
 }
 
-/*
- * May the engine search for paths? If not, the engine begins no rounds of probes and no traces.
- */
+/* May the engine search for paths? If not, the engine begins no rounds of probes and no traces. */
 static inline bool hp3_may_search(const struct hp3_engine *e)
 {
 	return e->cfg.moves_allowed || (e->cfg.observe && !e->cfg.silent);

@@ -164,9 +164,7 @@ static bool spend_unknown(struct hp3_responder *r, uint64_t print, uint64_t now)
 	return true;
 }
 
-/*
- * NULL, or the counter of the rate limit that refuses the probe. If NULL, consumes the tokens.
- */
+/* NULL, or the counter of the rate limit that refuses the probe. If NULL, consumes the tokens. */
 static uint64_t *refusing_limit(struct hp3_responder *r, const struct sender *from, uint64_t now)
 {
 	uint64_t print = print_of_source(r, from->a);

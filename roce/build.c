@@ -196,18 +196,6 @@ int hp3_build_ack(void *buf, size_t cap, const struct hp3_addressing *a, uint32_
 			.msn = msn});
 }
 
-int hp3_build_write0(void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn,
-	uint32_t psn, uint64_t va, uint32_t rkey)
-{
-	return hp3_build(buf, cap, a,
-		&(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_ONLY,
-			.ackreq = true,
-			.dest_qpn = dest_qpn,
-			.psn = psn,
-			.va = va,
-			.rkey = rkey});
-}
-
 int hp3_build_udp(void *buf, size_t cap, const struct hp3_addressing *a, uint16_t dport,
 	const void *payload, uint16_t len)
 {

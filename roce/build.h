@@ -2,9 +2,8 @@
 #pragma once
 /*
  * Builds complete RoCEv2 frames with a right ICRC. The function hp3_build() builds any RC, UC or UD
- * packet; peer probes are UC packets. Further functions build a CNP, an ACK, NAK or RNR NAK, and a
- * zero-length RDMA WRITE ONLY. The function hp3_build_udp() builds plain UDP datagrams, for
- * messages of hp3d.
+ * packet; peer probes are UC packets. Further functions build a CNP, and an ACK, NAK or RNR NAK.
+ * The function hp3_build_udp() builds plain UDP datagrams, for messages of hp3d.
  *
  * Every builder writes at most `cap` bytes to `buf`, and returns the length of the frame. -ENOSPC:
  * the frame does not fit. -EINVAL: a value is out of range (PSN or QPN above 24 bits, payload that
@@ -69,8 +68,6 @@ int hp3_build(void *buf, size_t cap, const struct hp3_addressing *a, const struc
 int hp3_build_cnp(void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn);
 int hp3_build_ack(void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn,
 	uint32_t psn, uint8_t syndrome, uint32_t msn);
-int hp3_build_write0(void *buf, size_t cap, const struct hp3_addressing *a, uint32_t dest_qpn,
-	uint32_t psn, uint64_t va, uint32_t rkey);
 
 /*
  * Builds plain UDP to port `dport`, with a checksum. Returns -EINVAL also for the port of RoCEv2

@@ -153,9 +153,7 @@ bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
 /* True: set AckReq on this packet. */
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);
-/*
- * Checks the pairing of a flow after a reply to its local QPN that did not advance una.
- */
+/* Checks the pairing of a flow after a reply to its local QPN that did not advance una. */
 void hp3_challenge_claimed(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 /*
  * Checks the pairing of a flow that sends `psn` again. Precondition: the flow is paired by

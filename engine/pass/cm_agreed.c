@@ -18,22 +18,24 @@ struct hp3_qp_event hp3_cm_event(const struct hp3_cm_pending *c)
 	return event;
 }
 
+static bool is_agreed(const struct hp3_cm_pending *c, uint32_t vlan, const uint8_t local[16],
+	const uint8_t remote[16])
+{
+	return c->used && c->answered && c->vlan == vlan && memcmp(c->local, local, 16) == 0 &&
+	       memcmp(c->remote, remote, 16) == 0;
+}
+
 struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32_t psn)
 {
 	const struct hp3_flow *f = &e->flows[flow];
 	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
 
 	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
-		struct hp3_cm_pending *c = &e->cm[i];
-		struct hp3_qp_event event;
+		struct hp3_qp_event event = hp3_cm_event(&e->cm[i]);
 
-		if (!c->used || !c->answered)
-			continue;
-		event = hp3_cm_event(c);
-		if (event.rqpn == f->rqpn && event.psn == psn && c->vlan == p->vlan &&
-			memcmp(c->local, p->local, 16) == 0 &&
-			memcmp(c->remote, p->remote, 16) == 0)
-			return c;
+		if (event.rqpn == f->rqpn && event.psn == psn &&
+			is_agreed(&e->cm[i], p->vlan, p->local, p->remote))
+			return &e->cm[i];
 	}
 	return NULL;
 }
@@ -41,16 +43,11 @@ struct hp3_cm_pending *hp3_cm_agreed(struct hp3_engine *e, uint32_t flow, uint32
 void hp3_cm_forget(struct hp3_engine *e, const struct hp3_qp_event *end)
 {
 	for (uint32_t i = 0; i < HP3_CM_PENDING; i++) {
-		struct hp3_cm_pending *c = &e->cm[i];
-		struct hp3_qp_event event;
+		struct hp3_qp_event event = hp3_cm_event(&e->cm[i]);
 
-		if (!c->used || !c->answered)
-			continue;
-		event = hp3_cm_event(c);
-		if (event.lqpn == end->lqpn && event.rqpn == end->rqpn && event.vlan == end->vlan &&
-			memcmp(event.local, end->local, 16) == 0 &&
-			memcmp(event.remote, end->remote, 16) == 0)
-			c->used = false;
+		if (event.lqpn == end->lqpn && event.rqpn == end->rqpn &&
+			is_agreed(&e->cm[i], end->vlan, end->local, end->remote))
+			e->cm[i].used = false;
 	}
 }
 
@@ -62,9 +59,8 @@ void hp3_cm_disconnected(struct hp3_engine *e, const struct hp3_cm_pending *by, 
 		uint32_t asker = c->from_local ? local_id : remote_id;
 		uint32_t other = c->from_local ? remote_id : local_id;
 
-		if (c->used && c->answered && c->comm_id == asker && c->answer_id == other &&
-			c->vlan == by->vlan && memcmp(c->local, by->local, 16) == 0 &&
-			memcmp(c->remote, by->remote, 16) == 0)
+		if (c->comm_id == asker && c->answer_id == other &&
+			is_agreed(c, by->vlan, by->local, by->remote))
 			c->used = false;
 	}
 }

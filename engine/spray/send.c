@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests of the local RNIC: which path each takes, and when a queue pair takes one path. */
 #include "engine/spray/send.h"
-#include "base/random.h"
 
 #define SEND_SHORT_RUN 128 /* PSNs: if the RNIC goes back after fewer, one path is better */
 #define SEND_STRIKES   4u
 #define ASK_EVERY      256u /* packets: the longest run without AckReq; RNICs may ask less often */
 #define LEAST_ROOM     64u /* packets */
-/*
- * Intervals: an answer to a message older than this does not count. The peer's lease is three
- * intervals longer, so that sprayed packets arrive in it.
- */
-#define BOUND (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST)
-
 /* Is the current message large? Only a WRITE shows its length in its first packet. */
 static void measure_request(
 	const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
@@ -29,13 +22,13 @@ static void measure_request(
 	o->large |= o->so_far >= e->cfg.spray.bytes;
 }
 
-/* After hp3d was descheduled, it reads old answers before its next tick. */
 static inline bool is_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
 	uint64_t silent = t->now - hp3_min_u64(o->heard, t->now),
 		 keepalive_ns = hp3_out_keepalive_ns(o);
 
-	return silent < HP3_SPRAY_TRUST * keepalive_ns && t->now - o->yes_to < BOUND * keepalive_ns;
+	return silent < HP3_SPRAY_TRUST * keepalive_ns &&
+	       t->now - o->yes_to < (HP3_SPRAY_BOUND - HP3_SPRAY_TRUST) * keepalive_ns;
 }
 
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
@@ -128,50 +121,6 @@ static bool is_reported(const struct hp3_spray_out *o, const struct hp3_view *v)
 	return o->sized || !(v->flags & HP3_VF_READ) || v->dma_len <= 1u << HP3_PMTU_LOG2_MIN;
 }
 
-static inline __attribute__((always_inline)) bool may_spread(
-	struct hp3_turn *t, struct hp3_spray_out *o)
-{
-	const struct hp3_spraying *s = t->e->spraying;
-	struct hp3_spray_peer *peer = &s->peer[o->peer];
-	enum hp3_spray_may may;
-
-	if (!o->chosen && hp3_spread_choose(&peer->spread, &s->spread, t->now) &&
-		hp3_out_differ(t, o))
-		return false;
-	if (hp3_spray_rounds_are_over(t->e, peer))
-		return true;
-	may = hp3_spray_rounds_may(t, o);
-	if (may == HP3_SPRAY_DIFFER)
-		hp3_out_differ(t, o);
-	return may == HP3_SPRAY_MAY;
-}
-
-bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o)
-{
-	return may_spread(t, o);
-}
-
-static inline __attribute__((always_inline)) void spread_packet(
-	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
-{
-	const struct hp3_spraying *s = t->e->spraying;
-	struct hp3_spray_peer *peer = &s->peer[o->peer];
-	uint32_t ev, random = (uint32_t)(hp3_random(&t->e->rng) >> 32);
-
-	o->chosen = true;
-	ev = hp3_spread_ev(&peer->spread, &s->spread, random, t->now);
-	o->tried = hp3_spread_tried(&peer->spread, o->tried, ev);
-	vd->sport = (uint16_t)(peer->base | ev);
-	hp3_port_log_put(&o->log, psn, vd->sport);
-	t->e->stats.sprayed++;
-}
-
-void hp3_out_spread(
-	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
-{
-	spread_packet(t, o, psn, vd);
-}
-
 /*
  * A retransmission may be in flight on the port in use, acknowledged or not (rule 7). If a READ
  * arrives behind a SEND that invalidates its key, the queue pair ends. So the first new packet
@@ -231,7 +180,7 @@ static inline void agreed_leaves(
 	if (vd->kind == HP3_PASS || is_held_for_spray(t->e, f))
 		hp3_port_log_put(&o->log, pkt->v.psn, vd->sport);
 	if (is_fenced(o, vd) || o->state != HP3_SPRAY_SPRAYING || !o->large ||
-		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING || !may_spread(t, o))
+		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING || !hp3_out_may_spread(t, o))
 		return;
 	if (is_full(t->e, f, o, 16)) {
 		hp3_out_input(t, o, HP3_SPRAY_IN_FULL);
@@ -241,7 +190,7 @@ static inline void agreed_leaves(
 		vd->flags |= HP3_SET_ACKREQ;
 	if (o->run_from == HP3_NO_PSN)
 		o->run_from = pkt->v.psn;
-	spread_packet(t, o, pkt->v.psn, vd);
+	hp3_out_spread(t, o, pkt->v.psn, vd);
 }
 
 void hp3_spray_leaves(

@@ -4,6 +4,7 @@
  * Internals of the sending side: requests (send.c) and READ responses (read.c) of the local RNIC's
  * queue pairs, and the sender's agreements (out.c).
  */
+#include "base/random.h"
 #include "engine/spray/spray.h"
 
 static inline struct hp3_spray_out *hp3_out_of(struct hp3_engine *e, uint32_t flow)
@@ -50,7 +51,8 @@ void hp3_out_begin_read(struct hp3_turn *t, uint32_t flow, uint32_t asked_of);
 void hp3_out_end(struct hp3_turn *t, struct hp3_spray_out *o, bool over);
 /*
  * Is the lease valid? For this, the peer's newest YES, and the message that this YES answers, must
- * be recent.
+ * be recent. After hp3d was descheduled, it reads old answers before its next tick. The peer's
+ * lease is three intervals longer, so that sprayed packets arrive in it.
  */
 bool hp3_out_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o);
 /*
@@ -63,11 +65,6 @@ static inline bool hp3_spray_rounds_are_over(
 	return e->cfg.spray.mode != HP3_SPRAY_AUTO ||
 	       (peer->asked == 0 && peer->spread.known == hp3_spread_all(&e->spraying->spread));
 }
-/* May packets leave by several EVs now? If not, the agreement may have ended. */
-bool hp3_out_may_spread(struct hp3_turn *t, struct hp3_spray_out *o);
-/* Sends the packet by one of the EVs. */
-void hp3_out_spread(
-	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd);
 /* The RNIC sends a PSN again: deletes the port of its first transmission (rfr/missing.h). */
 static inline void hp3_out_again(struct hp3_spray_out *o, uint32_t psn)
 {
@@ -89,3 +86,36 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
  * on, packets take one path.
  */
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o);
+/* May packets leave by several EVs now? If not, the agreement may have ended. */
+static inline __attribute__((always_inline)) bool hp3_out_may_spread(
+	struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	const struct hp3_spraying *s = t->e->spraying;
+	struct hp3_spray_peer *peer = &s->peer[o->peer];
+	enum hp3_spray_may may;
+
+	if (!o->chosen && hp3_spread_choose(&peer->spread, &s->spread, t->now) &&
+		hp3_out_differ(t, o))
+		return false;
+	if (hp3_spray_rounds_are_over(t->e, peer))
+		return true;
+	may = hp3_spray_rounds_may(t, o);
+	if (may == HP3_SPRAY_DIFFER)
+		hp3_out_differ(t, o);
+	return may == HP3_SPRAY_MAY;
+}
+/* Sends the packet by one of the EVs. */
+static inline __attribute__((always_inline)) void hp3_out_spread(
+	struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn, struct hp3_verdict *vd)
+{
+	const struct hp3_spraying *s = t->e->spraying;
+	struct hp3_spray_peer *peer = &s->peer[o->peer];
+	uint32_t ev, random = (uint32_t)(hp3_random(&t->e->rng) >> 32);
+
+	o->chosen = true;
+	ev = hp3_spread_ev(&peer->spread, &s->spread, random, t->now);
+	o->tried = hp3_spread_tried(&peer->spread, o->tried, ev);
+	vd->sport = (uint16_t)(peer->base | ev);
+	hp3_port_log_put(&o->log, psn, vd->sport);
+	t->e->stats.sprayed++;
+}

@@ -46,9 +46,7 @@ struct sim_port *sim_switch_hash_port(
 /* Queues packet p at port `out`, or drops it. p->to is the port by which p arrived. */
 void sim_switch_send(
 	struct sim *s, struct sim_switch *sw, struct sim_port *out, struct sim_packet *p);
-/*
- * Call this when half of a pause has passed. Renews the pause if the port is still above its limit.
- */
+/* Call when half of a pause has passed. Renews the pause if the port is still above its limit. */
 void sim_switch_renew(struct sim *s, struct sim_event *event);
 /*
  * Call this when a data packet begins to leave by `out`. Frees the packet's buffer space, marks the

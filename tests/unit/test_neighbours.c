@@ -44,7 +44,9 @@ static void connect_to(uint32_t host)
 
 	memcpy(a.src_ip, us, sizeof(us));
 	remote_of(host, a.dst_ip);
-	len = hp3_build_write0(frame, sizeof(frame), &a, 7, 1, 0, 0);
+	len = hp3_build(frame, sizeof(frame), &a,
+		&(struct hp3_fields){
+			.opcode = HP3_OP_RC_WRITE_ONLY, .ackreq = true, .dest_qpn = 7, .psn = 1});
 	assert_true(len > 0);
 	hp3_parse(frame, (uint32_t)len, &v);
 	hp3d_neighbours_learn(&table, &(struct hp3_parsed){frame, (uint32_t)len, &v});

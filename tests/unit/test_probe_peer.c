@@ -390,7 +390,11 @@ static void rule_02_standard_probe_is_a_duplicate_that_is_answered(void **state)
 	struct hp3_addressing a = flow_addressing(true, 0xc111);
 	struct frame f;
 
-	f.len = (uint32_t)hp3_build_write0(f.b, sizeof(f.b), &a, 0x1234, 0xfffffe, 0, 0);
+	f.len = (uint32_t)hp3_build(f.b, sizeof(f.b), &a,
+		&(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_ONLY,
+			.ackreq = true,
+			.dest_qpn = 0x1234,
+			.psn = 0xfffffe});
 	reparse(&f);
 	assert_int_equal(f.v.opcode, HP3_OP_RC_WRITE_ONLY);
 	assert_int_equal(f.v.psn, 0xfffffe);

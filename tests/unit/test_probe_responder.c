@@ -34,7 +34,9 @@ static void what_is_no_probe_goes_on(void **state)
 	struct hp3_addressing a = flow_addressing(false, 0xc000);
 	struct frame f;
 
-	f.len = (uint32_t)hp3_build_write0(f.b, sizeof(f.b), &a, 1, 2, 0, 0);
+	f.len = (uint32_t)hp3_build(f.b, sizeof(f.b), &a,
+		&(struct hp3_fields){
+			.opcode = HP3_OP_RC_WRITE_ONLY, .ackreq = true, .dest_qpn = 1, .psn = 2});
 	reparse(&f);
 	assert_int_equal(take(&f), HP3_RESPOND_PASS);
 	assert_memory_equal(&st, &none, sizeof(st));

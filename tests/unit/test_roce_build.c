@@ -72,8 +72,13 @@ static void ack_and_nak(void **state)
 
 static void write0(void **state)
 {
-	struct hp3_view v = check(hp3_build_write0(
-		buf, sizeof(buf), &ipv4, 0x11, 0x22, 0x1122334455667788, 0x99aabbcc));
+	struct hp3_view v = check(hp3_build(buf, sizeof(buf), &ipv4,
+		&(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_ONLY,
+			.ackreq = true,
+			.dest_qpn = 0x11,
+			.psn = 0x22,
+			.va = 0x1122334455667788,
+			.rkey = 0x99aabbcc}));
 
 	assert_int_equal(v.opcode, HP3_OP_RC_WRITE_ONLY);
 	assert_int_equal(v.dma_len, 0);

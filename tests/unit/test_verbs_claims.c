@@ -65,8 +65,8 @@ static uint32_t longest_run(const struct hp3d_claims *c)
 {
 	uint32_t run = 0, most = 0;
 
-	for (uint32_t i = 0; i < 2 * c->buckets; i++) {
-		run = c->at[i % c->buckets].taken ? run + 1 : 0;
+	for (uint32_t i = 0; i < 2 * c->table.buckets; i++) {
+		run = c->table.at[i % c->table.buckets].n != 0 ? run + 1 : 0;
 		most = run > most ? run : most;
 	}
 	return most;

@@ -94,9 +94,7 @@ static void take_ownership(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t 
 	enter_phase(b, HP3D_BYPASS_QUIET);
 }
 
-/*
- * Resets the engine in parts, while frames go direct. True: done, and the rings are still empty.
- */
+/* Resets the engine in parts, while frames go direct. True: done, and the rings are still empty. */
 static bool is_ready(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
 	if (now < b->back_at || now - b->emptied < EMPTY_NS) {

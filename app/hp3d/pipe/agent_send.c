@@ -34,7 +34,11 @@ static const struct hp3_probe_key *sending_key(const struct hp3d_agent *a)
 static int build_standard_probe(
 	void *buf, const struct hp3_addressing *to, uint32_t qpn, uint32_t psn)
 {
-	return hp3_build_write0(buf, HP3D_AGENT_FRAME_MAX, to, qpn, psn, 0, 0);
+	return hp3_build(buf, HP3D_AGENT_FRAME_MAX, to,
+		&(struct hp3_fields){.opcode = HP3_OP_RC_WRITE_ONLY,
+			.ackreq = true,
+			.dest_qpn = qpn,
+			.psn = psn});
 }
 
 static int build_probe(struct hp3d_agent *a, void *buf, const struct hp3_addressing *to,

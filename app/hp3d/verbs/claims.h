@@ -2,25 +2,16 @@
 #pragma once
 /*
  * Claims: the local queue pairs (address and QPN) that applications have reported. A second claim
- * to a queue pair is refused. The claims are in a hash table, because applications can cause any
- * number of look-ups. The hash has a random seed, because applications choose the keys.
- * Single-threaded.
+ * to a queue pair is refused. Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "app/hp3d/verbs/counts.h"
 #include "engine/engine.h"
 
-struct hp3d_claim {
-	uint8_t local[16];
-	uint32_t lqpn;
-	bool ipv6, taken;
-};
-
 struct hp3d_claims {
-	struct hp3d_claim *at;
-	uint32_t buckets; /* a power of two, at least twice `most` */
+	struct hp3d_counts table; /* 1: claimed */
 	uint32_t n, most;
-	uint64_t seed;
 };
 
 /* Room for `most` claims. Returns 0, or -ENOMEM. */

@@ -5,17 +5,10 @@
  * user has queue pairs. The counts are in a hash table and a list of users. The hash has a random
  * seed, because users choose addresses and their order. Single-threaded.
  */
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
+#include "app/hp3d/verbs/counts.h"
 
 #define HP3D_PAIR_USERS 64u /* users with queue pairs at the same time */
-
-struct hp3d_pair_use {
-	uint32_t pair;
-	uid_t uid;
-	uint32_t qps; /* 0: free */
-};
 
 struct hp3d_pair_user {
 	uid_t uid;
@@ -23,9 +16,7 @@ struct hp3d_pair_user {
 };
 
 struct hp3d_pair_users {
-	struct hp3d_pair_use *at;
-	uint32_t buckets; /* a power of two, at least twice as many as queue pairs */
-	uint64_t seed;
+	struct hp3d_counts qps; /* by address pair and user */
 	struct hp3d_pair_user user[HP3D_PAIR_USERS];
 };
 
