@@ -105,8 +105,9 @@ static inline __attribute__((always_inline)) uint32_t hp3_plain_marks(
 static inline __attribute__((always_inline)) bool hp3_parse_plain(
 	const uint8_t *f, uint32_t len, struct hp3_view *v)
 {
-	/* Ethernet type, IP version, IHL, IP length; MF, fragment offset, protocol; UDP destination
-	 * port and length, BTH version. */
+	/* Header fields that plain packets have in common: masks and values. ether: Ethernet type,
+	 * IP version, IHL, IP length. ip: MF, fragment offset, protocol. udp: UDP destination port
+	 * and length, BTH version. The values of the two lengths come from `len`. */
 	const uint64_t ether_mask = 0x0000ffff00ffffffu, ether = 0x0000000000450008u;
 	const uint64_t ip_mask = 0x0000ff00ff3f0000u, ip = 0x0000110000000000u;
 	const uint64_t udp_mask = 0x0f000000ffffffffu, udp = 0x000000000000b712u;
@@ -124,7 +125,7 @@ static inline __attribute__((always_inline)) bool hp3_parse_plain(
 	word |= ((uint64_t)__builtin_bswap16((uint16_t)(len - HP3_PLAIN_UDP)) << 16 ^ udp ^ c) &
 		udp_mask;
 	op = &hp3_opcodes[c >> 48 & 0xff];
-	behind = op->plain_len + (uint32_t)(c >> 60 & 3); /* and the pad */
+	behind = op->plain_len + (uint32_t)(c >> 60 & 3); /* extended headers, pad */
 	if (HP3_UNLIKELY(word != 0 || len - HP3_PLAIN_MIN < behind || behind >= HP3_NOT_PLAIN))
 		return false;
 	memcpy(&head, op, sizeof(head));

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Records that BPF programs pass to user space in ring buffers, one per verbs call that has
- * returned. Both sides include this file, after a header with the __u types (linux/types.h).
+ * Records that BPF programs pass to user space in ring buffers. Each is about one verbs call that
+ * has returned. Both sides include this file, after a header with the __u types (linux/types.h).
  *
- * The library's records have the caller's structures as they were in the caller's memory at the
- * call. app/watch/library.c reads these structures with rdma-core's own header, so that no layout
- * is defined twice. The records come from untrusted processes: check every field.
+ * A record of libibverbs (hp3_library_record) has the caller's structures as they were in the
+ * caller's memory at the call. app/watch/library.c reads these structures with rdma-core's own
+ * header, so that no layout is defined twice. The values come from untrusted processes: check each.
  */
 
 #define HP3_RECORD_DEVICE 64 /* IBV_SYSFS_NAME_MAX, IB_DEVICE_NAME_MAX */
-#define HP3_RECORD_QP     64 /* struct ibv_qp up to its events */
-#define HP3_RECORD_ATTR   144 /* struct ibv_qp_attr; rate_limit, the last field, may be missing */
+#define HP3_RECORD_QP     64 /* the beginning of struct ibv_qp, up to qp_type */
+#define HP3_RECORD_ATTR   144 /* struct ibv_qp_attr; rate_limit, its last field, is not copied */
 
 enum hp3_verbs_kind { HP3_VERBS_MODIFY, HP3_VERBS_DESTROY };
 

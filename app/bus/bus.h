@@ -4,10 +4,10 @@
  * NATS (core, no JetStream) for hp3-fleet and hp3d. The library libnats is loaded at run time. Only
  * programs that open a connection need libnats.
  *
- * libnats's threads maintain a connection. After an error, these threads try to reconnect without
- * limit. Messages published while there is no connection are dropped, because they would be
- * outdated on arrival. A connection does not receive its own messages. Subscribed functions run on
- * a thread of libnats, one at a time for each subscription.
+ * libnats's threads maintain a connection. After an error, they try to reconnect without limit,
+ * unless hp3_bus_is_refused() is true. Messages published while there is no connection are dropped,
+ * because they would be outdated on arrival. A connection does not receive its own messages.
+ * Subscribed functions run on a thread of libnats, one at a time for each subscription.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,9 +34,9 @@ typedef void hp3_bus_fn(
 	void *arg, const char *subject, const char *reply, const uint8_t *data, size_t len);
 
 /*
- * Opens a connection. If no server answers, the function returns after two attempts. An attempt
- * takes 2 s for each server without a reply. libnats then continues to try. NULL: `why` (of `cap`
- * bytes) has the reason and the fix.
+ * Opens a connection. If two attempts reach no server, returns a connection that is not up yet, and
+ * libnats continues to try. An attempt takes 2 s for each server without a reply. NULL: `why` (of
+ * `cap` bytes) has the reason and the fix.
  */
 struct hp3_bus *hp3_bus_open(const struct hp3_bus_options *o, char *why, size_t cap);
 /* Disconnects. When it returns, no subscribed function runs any more. */

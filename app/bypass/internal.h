@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-/* Types and functions that the files of this module share. */
+/* What the files of this module share. bypass.h explains gate, detour and tap. */
 #include <bpf/libbpf.h>
 #include "app/bypass/bypass.h"
 #include "app/bpf/bypass.skel.h"
@@ -16,7 +16,7 @@ struct hp3_bypass {
 	unsigned n_sockets;
 	/*
 	 * PACKET_QDISC_BYPASS as the driver set it on AF_PACKET sockets. With this option, frames
-	 * also bypass the gate.
+	 * do not reach the gate.
 	 */
 	int past_qdisc;
 	uint64_t xdp_lost; /* frames lost by the AF_XDP socket, counted so far */
@@ -66,8 +66,8 @@ int hp3_bypass_xdp_detach(int ifindex);
 /* Fills in b->sockets. Returns 0; -ENOENT: there is no such socket; or another negative errno. */
 int hp3_bypass_find_sockets(struct hp3_bypass *b);
 /*
- * Lets the gate check frames of AF_PACKET sockets: clears PACKET_QDISC_BYPASS, and sets the owner's
- * SO_MARK. Returns 0 or a negative errno.
+ * Lets the gate check frames of AF_PACKET sockets: clears PACKET_QDISC_BYPASS, and sets SO_MARK to
+ * the mark of this process (HP3_BYPASS_MARK_OF()). Returns 0 or a negative errno.
  */
 int hp3_bypass_pass_gate(struct hp3_bypass *b);
 /* Undoes hp3_bypass_pass_gate(). */

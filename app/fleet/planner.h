@@ -34,13 +34,13 @@ struct fleet_planner {
 	struct hp3_fleet_plan plan; /* the latest plan sent, or received from another planner */
 	uint64_t now_ms; /* time of the last hp3_fleet_look() */
 	uint64_t led_since_ms; /* 0: this planner does not lead */
-	uint64_t bad; /* invalid messages; reports of another host than their NATS subject names */
+	uint64_t bad; /* invalid messages, plus reports whose NATS subject names another host */
 	uint64_t other_version; /* messages of another version */
-	uint64_t plans, moves; /* number of plans and moves sent */
+	uint64_t plans, moves; /* plans that this planner sent; moves in these plans */
 	uint64_t namesakes; /* keep-alives of another planner with this planner's name */
 	uint64_t look_us; /* duration of the last hp3_fleet_look() and hp3_fleet_plan() */
 	struct fleet_past_move recent[FLEET_RECENT];
-	/* number of moves ever; the latest is recent[(n_recent - 1) % FLEET_RECENT] */
+	/* moves in plans sent and received; the latest: recent[(n_recent - 1) % FLEET_RECENT] */
 	uint64_t n_recent;
 };
 

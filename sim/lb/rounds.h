@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Measurement rounds of a flow, for balancers in hosts. A round ends when the first packet that was
- * sent in the round is acknowledged, after about one round-trip time. ACKs, and marks in ACKs, are
- * counted per round. If a CNP arrived in a round, all ACKs of the round count as marked, because a
- * receiver sends at most one CNP per interval.
+ * Measurement rounds of a flow, for balancers in hosts (the glossary's rounds, of probes, differ).
+ * A round ends when the first packet that was sent in the round is acknowledged, after about one
+ * round-trip time. ACKs, and marks in ACKs, are counted per round. If a CNP arrived in a round, all
+ * ACKs of the round count as marked, because a receiver sends at most one CNP per interval.
  */
 #include "sim/host/flow.h"
 

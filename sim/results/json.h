@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The result of a run as JSON. Runs with the same key (settings.h) have the same result, except
- * cpu_s, peak_bytes, commit and the names of files.
+ * The result of a run as JSON. Runs with equal keys (settings.h) have equal results, except for the
+ * costs (cpu_s, peak_bytes), commit, and the names of files.
  */
 #include <jansson.h>
 #include "sim/core/sim.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The inputs of a run, and its key. Runs with equal keys have equal results, except for their costs
- * (CPU time, memory).
+ * The inputs of a run, and its key. Runs with equal keys have equal results, except for the members
+ * that json.h names (costs, commit, names of files).
  *
  * The key covers only the settings that the run used. The key never covers [sweep]. If the run
  * reads a trace, the key does not cover [traffic] (except read_percent), [background] and [fault].
@@ -16,7 +16,7 @@
 #include "sim/core/config.h"
 #include "sim/core/input.h"
 
-struct sim_inputs { /* NULL, or a struct with an empty name: no file was read */
+struct sim_inputs { /* a member that is NULL or has an empty name: no file was read */
 	const struct sim_input *topology, *sizes, *flows;
 };
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * This module answers requests to hp3d, and reports what hp3d does. It calls the lcores (worker.h),
- * and through them pipes and engines. It also calls the control socket (app/control) and the
- * watcher (app/watch). Only main calls this module.
+ * This module answers requests to hp3d, and reports what hp3d does. It calls the workers (data
+ * lcores, worker.h). Through them, it calls pipes and engines: a pipe is one rail on one worker,
+ * and has one engine (engine/engine.h). It also calls the control socket (app/control), the watcher
+ * (app/watch), and the audit log and journal (app/record).
  *
  * The control socket is a Unix stream socket. It takes one JSON request per line, and answers each
  * with one JSON line, in order (hp3d.8 lists the requests). The module also stores events of the
  * workers, and passes queue-pair events of this host (watch.h) to the workers.
  *
- * Everything here runs in the main thread, and accesses engines only through hp3d_worker_call(). A
- * client delays other clients by HP3D_LINES_PER_CALL answers at most. Each answer has one page of a
- * list at most. A client uses no more memory than its two bounded buffers.
+ * The control thread, which is hp3d's main thread, calls this module. Any thread, such as that of
+ * app/hp3d/metrics, may read counters (counters.h), hp3d_mode() and hp3d_watch_stats(). While
+ * lcores run, this module accesses pipes only as worker.h allows. A client delays other clients by
+ * HP3D_LINES_PER_CALL answers at most. Each answer has one page of a list at most. A client uses no
+ * more memory than its two bounded buffers.
  *
  * A process that can open the socket can move traffic, so the socket has mode 0600. With [control]
  * group, the socket has mode 0660, and members of the group may send only some requests
@@ -55,27 +58,26 @@ void hp3d_control_stop(void);
  * an event, and a part of the answer to the request "health". By default, the other port of the
  * rail stays up. With [bypass] carry_link, this module sets the other port down until the link is
  * back or hp3d ends. Exception: this module sets no kernel interface down. (If both ports are
- * kernel interfaces, service/carry.c carries the link state.) Control thread only.
+ * kernel interfaces, service/carry.c carries the link state.)
  */
 
-/* Checks the ports, a few times per second. */
+/* Call it in a loop. Checks the ports four times per second at most; other calls do nothing. */
 void hp3d_links_watch(const struct hp3_config *cfg);
 void hp3d_links_end(const struct hp3_config *cfg);
 unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */
 /* By rail: {"rnic":up,"net":up}. */
 json_t *hp3d_links_json(const struct hp3_config *cfg);
 
-/* Reports on fail-open rails (lcores/bypass.h). Control thread only. */
-
-/* When RoCEv2 packets of a rail go direct (the kernel forwards them). AUTO: while hp3d does not
- * handle them. ON: always. OFF: never. `modes` in bypass.c has this order. */
+/* Reports on fail-open rails (lcores/bypass.h). This mode decides when RoCEv2 packets of a rail go
+ * direct: the kernel forwards them. AUTO: while hp3d does not handle them. ON: always. OFF: never.
+ * `modes` in bypass.c has this order. */
 enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
 
 /* State and counts of each rail; null for a rail that does not fail open. */
 json_t *hp3d_bypass_json(const struct hp3_config *cfg);
 
-unsigned hp3d_bypass_direct(
-	const struct hp3_config *cfg); /* number of rails whose RoCEv2 packets go direct */
+/* Number of rails whose RoCEv2 packets go direct. */
+unsigned hp3d_bypass_direct(const struct hp3_config *cfg);
 
 /* Writes a line on stderr and an event for each change since the last call. */
 void hp3d_bypass_watch(const struct hp3_config *cfg);
@@ -93,8 +95,7 @@ void hp3d_bypass_watch(const struct hp3_config *cfg);
  * user other than hp3d's can have written it.
  */
 
-/* Passes the file's flows to the engines. Call it when the workers exist, before their lcores
- * run. */
+/* Passes the file's flows to the engines. Call it when workers exist, before their lcores run. */
 void hp3d_flow_state_begin(const struct hp3_config *cfg);
 /* If the event is a move, the file becomes due. */
 void hp3d_flow_state_note(const struct hp3d_event *e);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * All counters of engines and pipes (one rail on one worker) as one list, from the static tables
- * that define them. A read sums over the chosen rails and workers; any thread may read.
+ * All counters of pipes and of their engines as one list, from the static tables that define them.
+ * A pipe is one rail on one worker. A read sums over the chosen rails and workers. Any thread may
+ * read.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,16 +37,17 @@ uint64_t hp3d_part_sum(unsigned rail, enum hp3d_part part, size_t offset);
 /*
  * DPDK telemetry: the counters of `hp3ctl stats`, for tools that use DPDK's protocol.
  *
- *     /hp3/stats          the counters that are not 0, summed over rails and lcores
- *     /hp3/drops          the counters of packets that were not forwarded
- *     /hp3/rail[,NAME]    all rails; the counters of rail NAME
- *     /hp3/lcore[,N]      all workers; the counters of worker N
+ *     /hp3/stats         counters, summed over rails and workers
+ *     /hp3/drops         counters of packets that were not forwarded, summed in the same way
+ *     /hp3/rail          names of all rails
+ *     /hp3/rail,NAME     counters of rail NAME
+ *     /hp3/lcore         numbers of all workers
+ *     /hp3/lcore,N       counters of worker N
  *
- * The callbacks for telemetry run in a thread of DPDK and read only single counters.
+ * Only /hp3/drops has counters that are 0. A thread of DPDK answers these commands. So the answers
+ * use nothing of a pipe except its counters (worker.h).
  */
 
-/*
- * cfg must live as long as the process. Returns 0, or a negative errno after a message; hp3d also
- * runs without telemetry.
- */
+/* cfg must live as long as the process. Returns 0, or a negative errno after a message; hp3d also
+ * runs without telemetry. */
 int hp3d_telemetry_start(const struct hp3_config *cfg);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * The history for `hp3ctl events`. Events are *fruitless* if they led to no decision: rounds
- * without a better path, severe congestion, searches without a move (spells.h). Fruitless events
- * are frequent. The history has two rings, so that fruitless events do not push out decisions. One
- * ring has decisions and the events that they are based on. The other ring has samples of fruitless
- * events. Both rings number their entries from one counter (1, 2, 3, ...), which gives one order.
+ * The history for `hp3ctl events`. Some events are not decisions: rounds without a better path,
+ * severe congestion, searches without a move (spells.h). Such an event is *fruitless* until a
+ * decision is based on it. Fruitless events are frequent. So that they do not push out decisions,
+ * the history has two rings. The decision ring has decisions and the events that they are based on.
+ * The sample ring has samples of fruitless events. Both rings number their entries from one counter
+ * (1, 2, 3, ...), which gives one order. In a full ring, a new entry replaces the oldest.
  *
  * When hp3d makes a decision, the events that it is based on get their numbers first. Then the
  * decision gets the next number. So no entry appears later with a lower number. A reader that
- * continues after the last number that it read misses nothing.
+ * continues after the last number that it read misses only entries that were replaced meanwhile.
  *
- * In a full ring, a new entry replaces the oldest. Control thread only.
+ * Control thread only.
  */
 #include <jansson.h>
 #include "app/flowid.h"
@@ -19,11 +20,11 @@
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
 
-/* decisions in hp3d's ring; the other ring has a quarter of this number of entries */
+/* entries of hp3d's decision ring; the sample ring has a quarter of this number */
 #define HP3D_EVENTS_KEPT 4096u
 
-/* cfg has the rails' names, and must stay valid until hp3d_events_free(). n: number of decisions
- * that the history keeps. Returns 0 or -ENOMEM. */
+/* cfg has the rails' names, and must stay valid until hp3d_events_free(). n: entries of the
+ * decision ring. Returns 0 or -ENOMEM. */
 int hp3d_events_init(const struct hp3_config *cfg, uint32_t n);
 void hp3d_events_free(void);
 

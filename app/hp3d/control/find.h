@@ -26,6 +26,6 @@ typedef void hp3d_flow_fn(struct hp3d_pipe *p, uint32_t flow, uint64_t now, void
 json_t *hp3d_find(const struct hp3_config *cfg, const char *text, hp3d_flow_fn *fn, void *arg,
 	struct hp3d_found *found);
 
-/* Finds the id that `text` names in full or in part. A flow with a full id need not exist (any
- * more). NULL: *id is set; otherwise an error answer. */
+/* Finds the id that `text` names in full or in part. If `text` is a full id, the function does not
+ * check whether the flow exists. NULL: *id is set; otherwise an error answer. */
 json_t *hp3d_find_id(const struct hp3_config *cfg, const char *text, struct hp3_flowid *id);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * Reads the tables of the engines, record by record: by rail, then worker, then index. The answer
- * to a request for a list (of flows, of address pairs) is a page of the list. A search for a flow
- * by a part of its id makes the same steps.
+ * Reads the tables of the engines in steps: by rail, then worker, then index. The answer to a
+ * request for a list (of flows, of address pairs) is a page of the list. A search for a flow by a
+ * part of its id (find.h) also reads in steps.
  *
  * A step is one call that a worker executes. So that packets do not wait long, a step takes at most
- * `room` records. It reads at most HP3D_STRETCH records, most of which may be unused. A page reads
- * at most HP3D_LOOKED records, so that it does not delay other clients.
+ * `room` records. It reads at most HP3D_STRETCH records, most of which may be unused. So that a
+ * page does not delay other clients, it makes no step after HP3D_LOOKED records. (Its last step may
+ * go beyond this number.)
  */
 #include <jansson.h>
 #include "app/hp3d/lcores/worker.h"
@@ -35,13 +36,12 @@ struct hp3d_list {
 		const void *arg);
 	const void *arg;
 	/* Instead of `take`, for a table that is read by a cursor. On the worker: copies at most
-	 * `want` records from *index on, and sets *index for the next call, at the end to
-	 * `records`. Returns the number of records copied. A call counts as HP3D_STRETCH
-	 * records. */
+	 * `want` records from *index on. Sets *index for the next call; `records`: there are no
+	 * more records. Returns the number of records copied. Counts as HP3D_STRETCH records. */
 	uint32_t (*step)(
 		struct hp3d_worker *w, unsigned rail, uint32_t *index, void *items, uint32_t want);
-	/* name of a part, in a list of several parts, for "after" and "next"; NULL: the first
-	 * part */
+	/* If a list consists of several parts, one per table: name of this part. Each "next" begins
+	 * with this name. NULL: the first or only part. */
 	const char *part;
 };
 

@@ -4,7 +4,7 @@
  * Passes the watcher's events (app/watch/watcher.h) to the engines. The event's RDMA device
  * determines the rail, and the event's two addresses determine the worker.
  *
- * Control thread only.
+ * Control thread only, except hp3d_watch_stats().
  */
 #include <stdint.h>
 #include "config/config.h"

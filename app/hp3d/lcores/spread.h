@@ -28,11 +28,11 @@ struct rte_eth_dev_info;
 
 struct hp3d_spread {
 	uint32_t workers;
-	uint32_t table; /* entries of owner, a power of two; 0: no NIC spreads */
+	uint32_t table; /* used entries of `owner`, a power of two; 0: no NIC spreads */
 	uint64_t key[2]; /* key of the seeded hash */
-	/* hash of each byte of the XOR of the addresses' 16-bit words */
+	/* x: XOR of all 16-bit words of both addresses; hash of x: low[x & 255] ^ high[x >> 8] */
 	uint16_t low[256], high[256];
-	uint8_t owner[HP3D_SPREAD_TABLE_MAX];
+	uint8_t owner[HP3D_SPREAD_TABLE_MAX]; /* worker, by the low bits of the hash */
 };
 
 /* `table`: entries of the smallest indirection table among the NICs that spread, 0 for none.
