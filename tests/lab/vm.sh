@@ -106,7 +106,9 @@ vm_share() { # TAG DIRECTORY ro|rw
 	SHARES+=(-virtfs "local,path=$2,mount_tag=$1,security_model=none,multidevs=remap$([ "$3" = ro ] && echo ,readonly=on)")
 }
 
-# vm_start N: starts guest N and records it.
+# vm_start N: starts guest N and records it. maxcpus: if a guest can have one CPU only, the emulator
+# leaves out memory barriers, though QEMU's own threads run in parallel. A virtio queue may then miss
+# a packet's notification, and send nothing more ("NETDEV WATCHDOG" on the console).
 vm_start() {
 	local n=$1 append
 	SHARES=()
@@ -124,7 +126,7 @@ vm_start() {
 	[ -z "$ICOUNT" ] || NET+=(-icount "shift=$ICOUNT")
 	setsid timeout -k 2 "$LIFE" setpriv --pdeathsig KILL \
 		qemu-system-x86_64 -name "hp3-lab.$NAME.g$n" -M "q35,usb=off,vmport=off" -accel "$ACCEL" -cpu max \
-		-smp "$CPUS" -m "$MEM" -nodefaults -no-user-config -display none -no-reboot \
+		-smp "cpus=$CPUS,maxcpus=$((CPUS + 1))" -m "$MEM" -nodefaults -no-user-config -display none -no-reboot \
 		-serial "file:$STATE/log/g$n.console" -kernel "$KERNEL/kernel" -initrd "$STATE/initramfs" \
 		-append "$append" "${NET[@]}" "${SHARES[@]}" -device virtio-rng-pci,rng=rng -object rng-random,id=rng,filename=/dev/urandom \
 		-device virtio-serial-pci,max_ports=2 -chardev "pipe,id=agent,path=$STATE/g$n" \
