@@ -58,7 +58,7 @@ def may_use(user, used):
 
 
 def may_include(user, header):
-    if header in ("app/clock.h", "app/interface.h", "app/memory_text.h", "app/one_line.h"):
+    if header in ("app/clock.h", "app/interface.h", "app/memory_text.h", "app/one_line.h", "app/signals.h"):
         return True
     common = header in TYPES or os.path.dirname(header) == "engine"
     return may_use(user, header) or (common and user.startswith("engine/"))

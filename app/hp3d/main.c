@@ -2,6 +2,7 @@
 /* hp3d: command line, start and stop. */
 #include <errno.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include "app/hp3d/service/service.h"
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/record/record.h"
+#include "app/signals.h"
 
 #define DEFAULT_CONFIG     "/etc/hp3/hp3.ini"
 #define POLL_MS            50
@@ -192,10 +194,14 @@ static void settle_verbs_mode(struct hp3_config *cfg)
 	strcpy(cfg->control.moved, "off");
 }
 
+/* Until serve_until_signal(), the signals are blocked: threads inherit that (app/signals.h). */
 static void catch_signals(void)
 {
 	struct sigaction sa = {.sa_handler = on_signal};
+	sigset_t set;
 
+	hp3_main_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sa.sa_handler = on_hangup;
@@ -282,6 +288,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 {
 	struct hp3_record_options record = record_options(cfg);
 	unsigned away, used;
+	sigset_t set;
 
 	if (hp3d_ports_start(cfg) < 0)
 		return EXIT_FAILED;
@@ -299,6 +306,8 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 	else
 		hp3d_service_start(cfg, hp3d_capabilities_needed(cfg));
 	hp3d_carry_start();
+	hp3_main_signals(&set);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	while (stop_signal == 0) {
 		poll_all(POLL_MS);
 		hp3d_metrics_heartbeat();

@@ -2,7 +2,6 @@
 #include "app/record/record.h"
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,7 +284,6 @@ static bool set_options(const struct hp3_record_options *o)
 
 int hp3_record_start(const struct hp3_record_options *o)
 {
-	sigset_t mains, before;
 	int rc;
 
 	rec.audit.fd = -1;
@@ -299,14 +297,7 @@ int hp3_record_start(const struct hp3_record_options *o)
 		return -ENOMEM;
 	rec.tokens = BURST_S * NS * rec.per_second;
 	rec.token_ns = hp3_clock_ns(CLOCK_MONOTONIC);
-	/* These signals are for the main thread. */
-	sigemptyset(&mains);
-	sigaddset(&mains, SIGINT);
-	sigaddset(&mains, SIGTERM);
-	sigaddset(&mains, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &mains, &before);
 	rc = pthread_create(&rec.thread, NULL, run_writer, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	rec.running = rc == 0;
 	if (rc != 0)
 		fprintf(stderr, "hp3d: no thread for the audit log and the journal: %s\n",

@@ -2,7 +2,6 @@
 #include "app/hp3d/keys/keys.h"
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sodium/crypto_generichash.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,20 +107,12 @@ static void *run_keys(void *arg)
 
 int hp3d_keys_start(const struct hp3_config *cfg)
 {
-	sigset_t mains, before;
 	int rc;
 
 	if (cfg->probes.keys != HP3_KEYS_AUTO)
 		return 0;
 	keys.stop = 0;
-	/* These signals must interrupt the main thread. */
-	sigemptyset(&mains);
-	sigaddset(&mains, SIGINT);
-	sigaddset(&mains, SIGTERM);
-	sigaddset(&mains, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &mains, &before);
 	rc = pthread_create(&keys.thread, NULL, run_keys, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	keys.running = rc == 0;
 	if (rc != 0)
 		fprintf(stderr,

@@ -5,7 +5,6 @@
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,14 +167,7 @@ static int earlier_timeout(int a, int b)
 static void *serve_metrics(void *arg)
 {
 	struct pollfd polled[HP3D_SERVER_LISTENERS + 1] = {{.fd = server.stop, .events = POLLIN}};
-	sigset_t mains;
 
-	/* The control thread handles these signals; all threads handle the signal of service.h. */
-	sigemptyset(&mains);
-	sigaddset(&mains, SIGINT);
-	sigaddset(&mains, SIGTERM);
-	sigaddset(&mains, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &mains, NULL);
 	for (unsigned i = 0; i < server.n; i++)
 		polled[i + 1] = (struct pollfd){.events = POLLIN,
 			.fd = MHD_get_daemon_info(server.daemon[i], MHD_DAEMON_INFO_EPOLL_FD)

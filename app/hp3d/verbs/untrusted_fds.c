@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "app/hp3d/verbs/internal.h"
+#include "app/signals.h"
 
 #define CHOKED 8
 
@@ -42,6 +43,7 @@ void hp3d_verbs_close_fd(int fd)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
+	sigset_t set;
 
 	if (fd < 0)
 		return;
@@ -51,6 +53,8 @@ void hp3d_verbs_close_fd(int fd)
 	}
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	hp3_main_signals(&set);
+	pthread_attr_setsigmask_np(&attr, &set);
 	__atomic_fetch_add(&closing, 1, __ATOMIC_RELAXED);
 	if (pthread_create(&thread, &attr, close_it, (void *)(intptr_t)fd) != 0)
 		__atomic_fetch_sub(&closing, 1, __ATOMIC_RELAXED); /* fd stays open */

@@ -148,6 +148,21 @@ class Service(Wired):
         self.whole(a, b)
         self.stop(d)
 
+    def test_signals(self):
+        """The main thread handles those that stop hp3d, or make it reload; all other threads block them."""
+        d = self.ready(self.start())
+        mains = sum(1 << (number - 1) for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
+
+        def blocked(task):
+            with open(f"/proc/{d.process.pid}/task/{task}/status") as f:
+                return mains & next(int(line.split()[1], 16) for line in f if line.startswith("SigBlk:"))
+
+        wait_for("the main thread", lambda: blocked(d.process.pid) == 0)
+        others = [t for t in os.listdir(f"/proc/{d.process.pid}/task") if int(t) != d.process.pid]
+        self.assertGreater(len(others), 1)
+        self.assertEqual({blocked(t) for t in others}, {mains})
+        self.stop(d)
+
     def test_capabilities_that_stay(self):
         d = self.ready(self.daemon({"rail0": self.ports()}, service={"capabilities": "keep"}).up())
         self.assertEqual({(eff, prm) for eff, prm, _ in self.tasks(d)}, {self.mine()})
