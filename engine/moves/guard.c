@@ -2,15 +2,18 @@
 /*
  * hp3d's duplicate requests (probes of kind STANDARD, ACK solicitations) make the peer's RNIC
  * repeat its acknowledgement. The engine forwards this ACK, because the local RNIC may need it
- * (rule 24). One kind of ACK must not reach the RNIC: a late ACK with the PSN of a READ or ATOMIC
- * that left since. The local RNIC would take the ACK for the data of that request (rule 25).
- * Without hp3d, a responder sends such an ACK only if an RNIC retransmits WRITEs before the READ.
- * Otherwise, the responder sends the data first.
+ * (rule 24). Two kinds of ACKs must not reach the RNIC (rule 25):
+ * - A late ACK with the PSN of a READ or ATOMIC that left since. The local RNIC would take the ACK
+ *   for the data of that request. Without hp3d, a responder sends such an ACK only if an RNIC
+ *   retransmits WRITEs before the READ. Otherwise, the responder sends the data first.
+ * - A late ACK with an earlier PSN, between the responses to such a READ. Some RNICs (Soft-RoCE)
+ *   then end the queue pair: they expect the next response.
  *
  * So while a duplicate may be in flight, the flow's slot has a *guard*: a record of the PSNs of
  * READs and ATOMICs that leave, for the first time or again. The engine drops an ACK with one of
  * these PSNs. It does so even if the last data of a READ arrived, because earlier data may be
- * missing at the RNIC.
+ * missing at the RNIC. Once a response has arrived, the engine also drops ACKs with earlier PSNs:
+ * the response has acknowledged these.
  */
 #include "engine/moves/moves.h"
 
@@ -113,7 +116,10 @@ bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const
 		HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK)
 		return false;
 	for (uint32_t i = 0; i < g->n; i++) {
-		if (hp3_psn_diff(v->psn, g->psn[i]) >= 0 && hp3_psn_diff(v->psn, g->end[i]) < 0)
+		bool answered = hp3_psn_diff(f->stream.una, g->psn[i]) > 0;
+
+		if (hp3_psn_diff(v->psn, g->end[i]) < 0 &&
+			(answered || hp3_psn_diff(v->psn, g->psn[i]) >= 0))
 			return true;
 	}
 	return false;

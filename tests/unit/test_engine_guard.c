@@ -86,6 +86,26 @@ static void rule_25_a_read_answered_in_part_is_not_complete(void **state)
 	assert_int_equal(rig.vd.kind, HP3_CONSUME);
 }
 
+/* Some RNICs expect the next response, and nothing else. Before the first one, the ACK may be
+ * needed. */
+static void rule_25_no_ack_comes_between_responses(void **state)
+{
+	standard_config();
+	standard_asking();
+	pass_time(TIMEOUT);
+	read_request(&q, psn, 3 * PMTU);
+	psn += 3;
+	ack(&q, psn - 4);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+	read_response(&q, HP3_OP_RC_READ_RESP_FIRST, psn - 3, PMTU);
+	ack(&q, psn - 4);
+	assert_int_equal(rig.vd.kind, HP3_CONSUME);
+	read_response(&q, HP3_OP_RC_READ_RESP_LAST, psn - 1, PMTU);
+	pass_time(2 * TIMEOUT); /* no answer is expected any more */
+	ack(&q, psn - 4);
+	assert_int_equal(rig.vd.kind, HP3_PASS);
+}
+
 /* Its data were lost behind hp3d. */
 static void rule_25_a_read_sent_again_is_outstanding(void **state)
 {
@@ -152,6 +172,7 @@ int main(void)
 		RIG_TEST(rule_25_a_late_answer_does_not_complete_a_read),
 		RIG_TEST(rule_25_a_held_read_is_behind_the_probe),
 		RIG_TEST(rule_25_a_read_answered_in_part_is_not_complete),
+		RIG_TEST(rule_25_no_ack_comes_between_responses),
 		RIG_TEST(rule_25_a_read_sent_again_is_outstanding),
 	};
 
