@@ -45,7 +45,8 @@ void world_check_probe(struct world *w, uint32_t i, const struct hp3_act *a)
 		VIOLATION(w, "a probe like data while %u packets are on their way", q->in_net);
 	if (w->p.loss_ppm + w->p.damage_ppm + w->p.behind_ppm == 0 && reads_wait(w, i, q->contig))
 		VIOLATION(w, "a probe like data while a READ waits for its response");
-	if (is_read(w->ring[i][lin % RING].opcode))
+	/* the ring has this queue pair's PSNs, and none of the previous one */
+	if (lin >= RING && lin < q->made && is_read(w->ring[i][lin % RING].opcode))
 		VIOLATION(w, "a probe with the PSN of a READ");
 	if (w->now < q->probe_until)
 		VIOLATION(w, "two probes like data in the air");
