@@ -18,7 +18,7 @@ results=$build/test-long
 mkdir -p "$results"
 live='pipeline hostile fleet faults testbed harm lab package'
 beside='analysis unit fidelity sim order adverse model races worlds clang_code gcc_san aarch64'
-parted=' faults testbed harm lab model clang_code gcc_san aarch64 '
+parted=' faults testbed harm lab order model clang_code gcc_san aarch64 '
 
 run_tests() { scripts/run-tests.py ${half:+--idle} "$@"; }
 analysis() { scripts/analyze.py --build "$build"; }

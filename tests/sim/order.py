@@ -6,7 +6,7 @@ usage: order.py HP3-SIM [SEEDS [JOBS [NAME...]]]
 
 Each workload of docs/results on its lossless fabric, hp3 with rfr.mode = auto, go-back-N RNICs, marks by CNPs. Per workload: NAKs, first transmissions that
 arrived behind a later one, and time-outs of RNICs, summed over seeds 1 to SEEDS (3). Each must be 0, and queue pairs must have been sprayed. Two cores take
-hours for all; NAMEs choose. Not here: workloads whose links fail or differ, where an RNIC has to see gaps.
+hours for all; NAMEs choose, and HP3_PART=K/N each N-th from the K-th on. Not here: workloads whose links fail or differ, where an RNIC has to see gaps.
 """
 import glob
 import json
@@ -53,7 +53,8 @@ def run(sim, scenario, seeds, jobs, settings):
 def main():
     sim, seeds, jobs = sys.argv[1], int((sys.argv[2:] + ["3"])[0]), int((sys.argv[3:] + ["2"])[0])
     bad = []
-    for name in sys.argv[4:] or WORKLOADS:
+    part, parts = map(int, os.environ.get("HP3_PART", "1/1").split("/"))
+    for name in (sys.argv[4:] or list(WORKLOADS))[part - 1::parts]:
         scenario, settings = WORKLOADS[name]
         results = run(sim, scenario, seeds, jobs, settings)
         counts = {fault: sum(r[fault] for r in results) for fault in FAULTS}
