@@ -99,6 +99,27 @@ static bool stands_for_data(const struct world *w, uint32_t i, uint64_t lin)
 	       w->now < q->asked_until;
 }
 
+/*
+ * Responses to a READ behind this PSN have reached hp3d, and acknowledge it. Between them, the RNIC
+ * must get no ACK. If all are damaged, or were lost on the way to the RNIC, it sends the READ
+ * again.
+ */
+static bool is_behind_responses(const struct world *w, uint32_t i, uint64_t lin)
+{
+	const struct qp *q = &w->qps[i];
+	struct hp3_flow_info info = {0};
+	uint64_t una;
+
+	if (hp3_flow_info(w->e, q->flow, w->now, &info) < 0)
+		return false;
+	una = linear(q, info.una, q->una);
+	for (uint64_t l = lin; l < una && l < q->made; l = w->ring[i][l % RING].end) {
+		if (is_read(w->ring[i][l % RING].opcode))
+			return w->now < q->asked_until;
+	}
+	return false;
+}
+
 bool world_is_news(const struct world *w, uint32_t i, const struct hp3_view *v)
 {
 	const struct qp *q = &w->qps[i];
@@ -108,7 +129,8 @@ bool world_is_news(const struct world *w, uint32_t i, const struct hp3_view *v)
 		return lin >= q->una;
 	if (HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK || v->syndrome != q->credit_seen)
 		return true;
-	return lin >= q->una && lin < q->high && !stands_for_data(w, i, lin);
+	return lin >= q->una && lin < q->high && !stands_for_data(w, i, lin) &&
+	       !is_behind_responses(w, i, lin);
 }
 
 void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours)
