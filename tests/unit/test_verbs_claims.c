@@ -43,7 +43,7 @@ static void as_a_plain_list_has_them(void **state)
 		}
 		assert_int_equal(c.n, n);
 	}
-	hp3d_claims_close(&c);
+	hp3d_counts_close(&c.table);
 }
 
 static void full_it_takes_no_more(void **state)
@@ -57,7 +57,7 @@ static void full_it_takes_no_more(void **state)
 		hp3d_claims_add(&c, &qp);
 		assert_int_equal(hp3d_claims_has(&c, &qp), i < MOST);
 	}
-	hp3d_claims_close(&c);
+	hp3d_counts_close(&c.table);
 }
 
 /* The longest run of buckets in use: what a look may cost. */
@@ -93,8 +93,8 @@ static void chosen_queue_pairs_meet_under_one_seed_only(void **state)
 	}
 	assert_int_equal(longest_run(&chosen), 256);
 	assert_in_range(longest_run(&other), 1, 64);
-	hp3d_claims_close(&chosen);
-	hp3d_claims_close(&other);
+	hp3d_counts_close(&chosen.table);
+	hp3d_counts_close(&other.table);
 }
 
 int main(void)

@@ -125,9 +125,9 @@ static int teardown(void **state)
 	for (unsigned i = 0; i < HP3D_VERBS_SHIMS; i++)
 		if (b->shims[i].fd >= 0)
 			leave(i);
-	hp3d_claims_close(&b->claims);
+	hp3d_counts_close(&b->claims.table);
 	free(b->owners);
-	hp3d_pair_users_close(&b->pair_users);
+	hp3d_counts_close(&b->pair_users.qps);
 	free(b->pairs);
 	free(b);
 	free(pipe_of_all.e);
@@ -315,7 +315,7 @@ static void as_a_plain_list_has_them(void **state)
 		for (uid = 0; uid < 6; uid++)
 			assert_int_equal(hp3d_pair_users_count(&p, uid), pairs[uid]);
 	}
-	hp3d_pair_users_close(&p);
+	hp3d_counts_close(&p.qps);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

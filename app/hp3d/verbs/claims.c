@@ -16,11 +16,6 @@ int hp3d_claims_open(struct hp3d_claims *c, uint32_t most, uint64_t seed)
 	return hp3d_counts_open(&c->table, most, seed);
 }
 
-void hp3d_claims_close(struct hp3d_claims *c)
-{
-	hp3d_counts_close(&c->table);
-}
-
 bool hp3d_claims_has(const struct hp3d_claims *c, const struct hp3_qp_event *qp)
 {
 	uint64_t key[3];

@@ -16,7 +16,6 @@ struct hp3d_claims {
 
 /* Room for `most` claims. Returns 0, or -ENOMEM. */
 int hp3d_claims_open(struct hp3d_claims *c, uint32_t most, uint64_t seed);
-void hp3d_claims_close(struct hp3d_claims *c);
 bool hp3d_claims_has(const struct hp3d_claims *c, const struct hp3_qp_event *qp);
 /* No effect if the claim is not new, or if there is no room. */
 void hp3d_claims_add(struct hp3d_claims *c, const struct hp3_qp_event *qp);

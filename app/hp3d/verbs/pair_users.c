@@ -17,11 +17,6 @@ int hp3d_pair_users_open(struct hp3d_pair_users *p, uint32_t qps, uint64_t seed)
 	return hp3d_counts_open(&p->qps, qps, seed);
 }
 
-void hp3d_pair_users_close(struct hp3d_pair_users *p)
-{
-	hp3d_counts_close(&p->qps);
-}
-
 /* A user's place; that of a user without address pairs is any free one. */
 static uint32_t place_of(const struct hp3d_pair_users *p, uid_t uid)
 {

@@ -22,7 +22,6 @@ struct hp3d_pair_users {
 
 /* Room for `qps` queue pairs of HP3D_PAIR_USERS users. Returns 0, or -ENOMEM. */
 int hp3d_pair_users_open(struct hp3d_pair_users *p, uint32_t qps, uint64_t seed);
-void hp3d_pair_users_close(struct hp3d_pair_users *p);
 /* hp3d_pair_users_add() counts a queue pair of the user. hp3d_pair_users_drop() removes one that
  * has ended from the counts. */
 void hp3d_pair_users_add(struct hp3d_pair_users *p, uint32_t pair, uid_t uid);

@@ -68,8 +68,8 @@ void hp3d_verbs_reconfigure(struct hp3d_verbs_mode *b, const struct hp3_config *
 
 static void free_tables(struct hp3d_verbs_mode *b)
 {
-	hp3d_claims_close(&b->claims);
-	hp3d_pair_users_close(&b->pair_users);
+	hp3d_counts_close(&b->claims.table);
+	hp3d_counts_close(&b->pair_users.qps);
 	free(b->owners);
 	free(b->pairs);
 }
