@@ -89,6 +89,7 @@ struct hp3_spray_params {
 	bool setup;
 	bool reads; /* also spray READ responses */
 	uint32_t bytes; /* spray messages of at least this length */
+	uint32_t short_bytes; /* ... and of this length, while paths are presumed alike; 0: none */
 	/* interval of keep-alives, with which the sender asks whether the peer still resequences */
 	uint64_t keepalive_ns;
 	uint64_t wait_ns; /* receiver: longest wait for a missing packet */

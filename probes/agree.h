@@ -34,6 +34,8 @@
  * behind a late packet. The message has this number divided by 16; 0: no value given. The sender
  * has at most this number of packets in flight.
  *
+ * "EVs reported" of a YES: HP3_AGREE_OBJECTS, or 0.
+ *
  * "next" by kind:
  *
  *     ASK      no packet of the queue pair is in flight, and this PSN is the next one to leave. If
@@ -70,6 +72,12 @@ enum hp3_agree_kind {
 		HP3_AGREE_KIND_MAX
 };
 
+/*
+ * YES: a packet to the receiver was late, or most of its packets are marked. So the sender sprays
+ * only over paths that it has compared (rfr/presume.h).
+ */
+#define HP3_AGREE_OBJECTS 1u
+
 struct hp3_agree {
 	uint8_t kind; /* enum hp3_agree_kind */
 	bool reads; /* true: the agreement is about READ responses */
@@ -82,7 +90,7 @@ struct hp3_agree {
 	uint32_t next; /* PSN; HP3_NO_PSN: no value given */
 	uint16_t room; /* YES: packets, a multiple of 16; 0: no value given */
 	uint64_t stamp_us; /* the sender's stamp (hp3_heard_stamp()); not used by the engine */
-	uint64_t slow; /* SLOW, MARKED: a bit for each EV */
+	uint64_t slow; /* SLOW, MARKED: a bit for each EV; YES: HP3_AGREE_OBJECTS, or 0 */
 };
 
 static inline bool hp3_agree_is_senders(const struct hp3_agree *a)

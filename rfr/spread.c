@@ -9,10 +9,12 @@
 #define AGAIN       2u /* reports about an EV */
 #define GUARD       2u /* part of rest_ns: reports so soon after a rest are about earlier packets */
 
-/* EVs that may be used when they do not rest. */
+/* EVs that may be used when they do not rest. If none was compared, no difference is known. */
 static uint64_t usable_evs(const struct hp3_spread *s, const struct hp3_spread_params *p)
 {
-	return p->reach_ns != 0 ? s->known & hp3_spread_all(p) : hp3_spread_all(p);
+	uint64_t all = hp3_spread_all(p);
+
+	return p->reach_ns != 0 && (s->known & all) != 0 ? s->known & all : all;
 }
 
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p)

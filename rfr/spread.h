@@ -44,7 +44,7 @@ static inline uint64_t hp3_spread_all(const struct hp3_spread_params *p)
 /* The sender's state. Fields that each packet needs come first. */
 struct hp3_spread {
 	uint64_t resting; /* EVs that rest, one bit each */
-	uint64_t known; /* EVs in use, one bit each; counts only if reach_ns is not 0 */
+	uint64_t known; /* EVs in use, one bit each; 0: all. Counts only if reach_ns is not 0 */
 	uint64_t next; /* earliest end of a rest */
 	uint64_t since; /* time of the first of the current probes; 0: none */
 	uint64_t asked; /* probed EVs, one bit each */

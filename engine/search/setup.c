@@ -6,6 +6,7 @@
  * probes, the round is too late and ends.
  */
 #include "engine/search/search.h"
+#include "engine/spray/spray.h"
 
 #define LATE_SETUPS     3u
 #define LATE_SETUPS_MAX (LATE_SETUPS + 4u)
@@ -100,7 +101,7 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 	struct hp3_move *m;
 	uint16_t port;
 
-	if (!t->e->cfg.setup_probing || !hp3_may_search(t->e) ||
+	if (!t->e->cfg.setup_probing || hp3_spray_presumes(t, flow) || !hp3_may_search(t->e) ||
 		!hp3_flow_may_leave(t->e, f, t->now))
 		return;
 	m = hp3_search_prepare(t, flow, HP3_SEARCH_SETUP);
@@ -226,6 +227,7 @@ void hp3_setup_step(struct hp3_turn *t, struct hp3_move *m)
 		t->e->setup_late = 0;
 	}
 	hp3_round_report(t, m);
+	hp3_spray_compared(t->e, &m->search.round);
 	if (best != NULL) {
 		ask_again(t, m);
 	} else if (m->search.setup.found) {

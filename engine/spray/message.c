@@ -250,6 +250,17 @@ void hp3_spray_send_msg_left(
 	fill_out(t, o, &what);
 }
 
+/*
+ * Shall the sender spray only after a comparison? If most packets are marked, the last link is
+ * congested: several paths do not help, and bursts fill its queue faster.
+ */
+static bool objects_to_presumption(const struct hp3_turn *t)
+{
+	const struct hp3_spraying *s = t->e->spraying;
+
+	return hp3_presumption_rests(&s->receives, t->now) || s->marked > HP3_SPRAY_MARKED / 2;
+}
+
 void hp3_spray_send_msg_in(
 	struct hp3_turn *t, const struct hp3_spray_in *in, enum hp3_agree_kind kind, uint64_t slow)
 {
@@ -270,6 +281,8 @@ void hp3_spray_send_msg_in(
 		what.next = in->reseq.expected;
 	if (kind == HP3_AGREE_MISSING)
 		what.next = in->reseq.expected;
+	if (kind == HP3_AGREE_YES && objects_to_presumption(t))
+		what.slow = HP3_AGREE_OBJECTS;
 	if (kind == HP3_AGREE_YES)
 		what.room = hp3_spray_room(t->e->spraying->hold_bytes, in->pmtu_log2);
 

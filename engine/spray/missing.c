@@ -29,6 +29,7 @@ void hp3_in_ask(struct hp3_turn *t, struct hp3_spray_in *in)
 						   t->e->cfg.spray.wait_ns, t->now))
 		return;
 	t->e->stats.reseq_asked++;
+	hp3_presumption_late(&t->e->spraying->receives, t->now);
 	hp3_spray_send_msg_in(t, in, HP3_AGREE_MISSING, 0);
 }
 

@@ -5,6 +5,7 @@
 
 #define IDLE_INTERVALS 100u /* intervals without a large message until the agreement ends */
 #define BEHIND         (1 << 15) /* PSNs that may have arrived since the receiver answered */
+#define OBJECTED_NS    1000000u /* a peer's objection counts this long for other queue pairs */
 #define REFUSED_NS     1000000000u /* until a peer that refused is asked again */
 /*
  * The number of an agreement is the time of its beginning in units of 66 us. So a later agreement
@@ -81,7 +82,11 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 		hp3_out_put_off(t, o);
 	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
-		o->keepalive_at = t->now; /* sends SPRAYING to the peer */
+		/* SPRAYING is sent then; after set-up, the first packets may confirm the agreement
+		 */
+		o->keepalive_at = t->now;
+		if (o->start != HP3_NO_PSN && t->e->cfg.spray.short_bytes != 0)
+			o->keepalive_at += hp3_out_keepalive_ns(o);
 		hp3_out_wake(t->e, o, t->now);
 	}
 	o->state = step.next;
@@ -237,11 +242,27 @@ void hp3_out_large(struct hp3_turn *t, uint32_t flow)
 		p->spray_at = t->now + REFUSED_NS;
 }
 
+void hp3_out_late(struct hp3_turn *t)
+{
+	bool ended = hp3_presumption_late(&t->e->spraying->sends, t->now);
+
+	t->e->stats.presumption_ended += ended && t->e->cfg.spray.short_bytes != 0;
+}
+
+/* If peers object, probes at set-up find paths for what is not sprayed. */
+bool hp3_spray_presumes(const struct hp3_turn *t, uint32_t flow)
+{
+	return (t->e->flows[flow].watch & HP3_FW_SPRAY) &&
+	       t->now - t->e->spraying->objected >= OBJECTED_NS &&
+	       hp3_out_presumes(t, hp3_out_of(t->e, flow));
+}
+
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o)
 {
 	if (t->e->cfg.spray.mode != HP3_SPRAY_AUTO || o->state != HP3_SPRAY_SPRAYING)
 		return false;
 	t->e->stats.sprays_differ++;
+	hp3_out_late(t);
 	hp3_out_put_off(t, o);
 	if (o->chosen)
 		hp3_out_input(t, o, HP3_SPRAY_IN_STOP);
@@ -324,6 +345,7 @@ static void answer_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t
 		return;
 	port = hp3_port_log_find(&o->log, psn);
 	if (port != 0) {
+		hp3_out_late(t);
 		o->missing = psn;
 		o->missing_port = port;
 	}
@@ -386,6 +408,9 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 		o->heard = t->now;
 		o->sized = a->pmtu_log2 != 0;
 		o->room = a->room;
+		o->objects = a->slow & HP3_AGREE_OBJECTS;
+		if (o->objects)
+			t->e->spraying->objected = t->now;
 		if (a->keepalive_us == o->stated_us)
 			o->keepalive_us = o->stated_us;
 		o->yes_to = o->sent_at[a->turn % HP3_SPRAY_MSG_TIMES];

@@ -139,12 +139,12 @@ bool hp3_spray_wants_reads(struct hp3_turn *t, const struct hp3_ends *ends, uint
  * the response's own packets show it.
  */
 static void measure_response(
-	const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
+	const struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	if (v->flags & HP3_VF_FIRST)
 		o->so_far = 0;
 	o->so_far += v->payload_len;
-	if (o->so_far >= e->cfg.spray.bytes)
+	if (o->so_far >= hp3_out_least(t, o))
 		o->large = true;
 	else if (v->flags & HP3_VF_LAST)
 		o->large = false;
@@ -192,7 +192,7 @@ void hp3_spray_read_leaves(
 		return;
 	sprayed = was_asked(o, v->psn) && o->large &&
 		  (v->flags & (HP3_VF_FIRST | HP3_VF_LAST)) != (HP3_VF_FIRST | HP3_VF_LAST);
-	measure_response(t->e, o, v);
+	measure_response(t, o, v);
 	if (o->large)
 		o->large_at = t->now;
 	if (!hp3_out_trusted(t, o))

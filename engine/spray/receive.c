@@ -3,9 +3,10 @@
 #include "engine/spray/receive.h"
 #include "engine/flows/keys.h"
 
-#define CHECK_NS  50000u /* between two checks of all EVs */
-#define IN_FLIGHT 16384 /* most PSNs in flight of a queue pair */
-#define LEAP      32 /* PSNs ahead of all others: rare without a damaged PSN */
+#define MARK_SAMPLES 64u /* packets in the average share of marked packets */
+#define CHECK_NS     50000u /* between two checks of all EVs */
+#define IN_FLIGHT    16384 /* most PSNs in flight of a queue pair */
+#define LEAP         32 /* PSNs ahead of all others: rare without a damaged PSN */
 
 /*
  * Learns the PSN that the RNIC expects from two consecutive packets, while the sender uses one
@@ -41,6 +42,8 @@ static void judge_ev(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 
 	if (ev >= in->evs)
 		return;
+	t->e->spraying->marked +=
+		(ce ? HP3_SPRAY_MARKED / MARK_SAMPLES : 0) - t->e->spraying->marked / MARK_SAMPLES;
 	hp3_lateness_seen(&in->late, ev, hp3_reseq_lateness(&in->reseq, v->psn, t->now), ce,
 		v->sport != in->in_use);
 	if (t->now - in->checked_at < CHECK_NS || !hp3_lateness_suspects(&in->late, all, ev, ce))

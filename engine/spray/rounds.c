@@ -8,6 +8,7 @@
 #define AGAIN_NS     1000000000u /* until EVs that did not answer in time are probed again */
 #define BUSY_NS      1000000u /* until the next try, without budget or a free round */
 #define BUDGET_PARTS 2u /* of the pair's probe budget: one part of this many */
+#define COMPARED     3u /* answers */
 #define SECOND_NS    1000000000ull
 /* A nonce: HP3_COMPARE_NONCE, the round, and a random number. */
 #define NONCE_ROUND_SHIFT 7u
@@ -165,6 +166,21 @@ bool hp3_spray_rounds_reply(struct hp3_engine *e, uint32_t id, uint32_t took_ns,
 	set_due(&e->spraying->rounds, r,
 		r->open == 0 ? now : hp3_min_u64(r->due, now + hp3_spread_params_of(e).reach_ns));
 	return true;
+}
+
+void hp3_spray_compared(struct hp3_engine *e, const struct hp3_round *r)
+{
+	uint32_t least = UINT32_MAX, most = 0, n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->probe[i].state != HP3_PROBE_ANSWERED)
+			continue;
+		least = hp3_min_u32(least, r->probe[i].rtt_ns);
+		most = hp3_max_u32(most, r->probe[i].rtt_ns);
+		n++;
+	}
+	if (e->spraying != NULL && n >= COMPARED && most - least <= e->spraying->spread.reach_ns)
+		e->spraying->sends.alike = true;
 }
 
 /* The round has ended: sets the time of the next one. */

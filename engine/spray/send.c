@@ -8,7 +8,7 @@
 #define LEAST_ROOM     64u /* packets */
 /* Is the current message large? Only a WRITE shows its length in its first packet. */
 static void measure_request(
-	const struct hp3_engine *e, struct hp3_spray_out *o, const struct hp3_view *v)
+	const struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_view *v)
 {
 	if (v->flags & (HP3_VF_READ | HP3_VF_ATOMIC)) {
 		o->large = false;
@@ -16,10 +16,10 @@ static void measure_request(
 	}
 	if (v->flags & HP3_VF_FIRST) {
 		o->so_far = 0;
-		o->large = v->dma_len >= e->cfg.spray.bytes;
+		o->large = v->dma_len >= hp3_out_least(t, o);
 	}
 	o->so_far += v->payload_len;
-	o->large |= o->so_far >= e->cfg.spray.bytes;
+	o->large |= o->so_far >= t->e->cfg.spray.bytes;
 }
 
 static inline bool is_trusted(const struct hp3_turn *t, const struct hp3_spray_out *o)
@@ -83,6 +83,7 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 	hp3_out_again(o, psn);
 	hp3_out_lost(t, o, psn);
 	if (o->state == HP3_SPRAY_SPRAYING || o->run_from != HP3_NO_PSN) {
+		hp3_out_late(t);
 		o->strikes = is_short_run(o, psn) ? o->strikes + 1 : 0;
 		o->run_from = HP3_NO_PSN;
 	}
@@ -169,7 +170,7 @@ static inline void agreed_leaves(
 	struct hp3_flow *f = &t->e->flows[flow];
 	struct hp3_spray_out *o = hp3_out_of(t->e, flow);
 
-	measure_request(t->e, o, &pkt->v);
+	measure_request(t, o, &pkt->v);
 	if (o->large)
 		o->large_at = t->now;
 	if (HP3_UNLIKELY(o->state != HP3_SPRAY_SPRAYING || o->start != HP3_NO_PSN ||

@@ -86,22 +86,40 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
  * on, packets take one path.
  */
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o);
+/* Are paths to the peer presumed alike (rfr/presume.h)? */
+static inline bool hp3_out_presumes(const struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	const struct hp3_spray_params *p = &t->e->cfg.spray;
+
+	return p->mode == HP3_SPRAY_AUTO && p->short_bytes != 0 && !o->objects &&
+	       hp3_presumption_holds(&t->e->spraying->sends, t->now);
+}
+/* Shortest message that is sprayed now. */
+static inline uint32_t hp3_out_least(const struct hp3_turn *t, const struct hp3_spray_out *o)
+{
+	const struct hp3_spray_params *p = &t->e->cfg.spray;
+
+	return hp3_out_presumes(t, o) ? hp3_min_u32(p->short_bytes, p->bytes) : p->bytes;
+}
+/* A packet was late or lost, or paths differ. */
+void hp3_out_late(struct hp3_turn *t);
 /* May packets leave by several EVs now? If not, the agreement may have ended. */
 static inline __attribute__((always_inline)) bool hp3_out_may_spread(
 	struct hp3_turn *t, struct hp3_spray_out *o)
 {
-	const struct hp3_spraying *s = t->e->spraying;
+	struct hp3_spraying *s = t->e->spraying;
 	struct hp3_spray_peer *peer = &s->peer[o->peer];
 	enum hp3_spray_may may;
 
+	if (hp3_out_presumes(t, o))
+		return true;
 	if (!o->chosen && hp3_spread_choose(&peer->spread, &s->spread, t->now) &&
 		hp3_out_differ(t, o))
 		return false;
-	if (hp3_spray_rounds_are_over(t->e, peer))
-		return true;
-	may = hp3_spray_rounds_may(t, o);
+	may = hp3_spray_rounds_are_over(t->e, peer) ? HP3_SPRAY_MAY : hp3_spray_rounds_may(t, o);
 	if (may == HP3_SPRAY_DIFFER)
 		hp3_out_differ(t, o);
+	s->sends.alike |= may == HP3_SPRAY_MAY;
 	return may == HP3_SPRAY_MAY;
 }
 /* Sends the packet by one of the EVs. */

@@ -24,6 +24,7 @@
 #include "probes/agree.h"
 #include "rfr/missing.h"
 #include "rfr/owed.h"
+#include "rfr/presume.h"
 #include "rfr/resequencer.h"
 #include "rfr/spraying.h"
 #include "rfr/spread.h"
@@ -50,6 +51,7 @@ struct hp3_spray_out {
 	bool chosen; /* a packet has been sprayed */
 	bool reads; /* the agreement is about READ responses */
 	bool fence; /* the next packet takes the port in use */
+	bool objects; /* the peer's newest YES has HP3_AGREE_OBJECTS */
 	/* the flow was unpaired, so no acknowledgement shows which packets have arrived; only time
 	 * does */
 	bool blind;
@@ -215,6 +217,8 @@ struct hp3_spray_peer {
 /* uint16_t fields per record: outs, ins, heads, backs, reads, and the fields of quotas. */
 #define HP3_SPRAY_LISTS 10u
 
+#define HP3_SPRAY_MARKED 65536u /* value for "every packet is marked" */
+
 struct hp3_spraying {
 	/* parameters from the policy, set by hp3_spray_reconfigured() */
 	struct hp3_spread_params spread;
@@ -251,6 +255,10 @@ struct hp3_spraying {
 	uint64_t unread_ns; /* total length of all ended times in which packets were not polled */
 	uint64_t lost_ns; /* total of time blocked or descheduled; overlaps count once */
 	uint64_t lost_to; /* end of the newest time in lost_ns */
+	/* Of packets that this host sends, and of those that it receives: are paths alike? */
+	struct hp3_presumption sends, receives;
+	uint32_t marked; /* average share of marked packets received, HP3_SPRAY_MARKED */
+	uint64_t objected; /* time of the newest YES with HP3_AGREE_OBJECTS */
 	struct hp3_deadlines deadlines; /* indexes of `out`, then those of `in` */
 	struct hp3_spray_rounds rounds;
 };
@@ -383,6 +391,10 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
  */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
+/* Will the flow's first message be sprayed, whatever probes find? */
+bool hp3_spray_presumes(const struct hp3_turn *t, uint32_t flow);
+/* A round of probes at set-up is over: may the answers begin the presumption (rfr/presume.h)? */
+void hp3_spray_compared(struct hp3_engine *e, const struct hp3_round *r);
 /* Are the flow's packets sprayed? If so, their RTTs and marks are not those of the port in use. */
 bool hp3_spray_hides(const struct hp3_engine *e, uint32_t flow);
 enum hp3_spray_state hp3_spray_state_of(const struct hp3_engine *e, uint32_t flow);

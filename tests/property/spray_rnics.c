@@ -168,6 +168,7 @@ void spray_host(struct world *w, unsigned at)
 	table.max_moves = 64;
 	if (w->p.bytes != 0)
 		table.spray.bytes = w->p.bytes;
+	table.spray.short_bytes = w->p.short_bytes;
 	if (w->p.hold_packets != 0)
 		table.hold_packets = w->p.hold_packets;
 	if (w->p.flows != 0)

@@ -354,6 +354,7 @@ static void sum_up(struct world *w, unsigned at)
 	w->r.broken += c->sprays_broken;
 	w->r.stopped += c->sprays_full;
 	w->r.differ += c->sprays_differ;
+	w->r.presumed_no_more += c->presumption_ended;
 	w->r.compared += c->evs_compared;
 	w->r.reported_marked += c->evs_marked;
 	w->r.held += c->reseq_held;

@@ -57,6 +57,7 @@ struct spray_params {
 	uint32_t report_delay_us; /* longest delay of reports of ends and set-ups */
 	uint32_t most_naks; /* NAKs and repeated READs per queue pair, at most; 0: no limit */
 	uint32_t bytes; /* spray_bytes; 0: as shipped */
+	uint32_t short_bytes; /* spray_short_bytes */
 	uint32_t rnic_us; /* longest delay between an engine and its RNIC, each way; 0: none */
 	uint32_t ones_percent; /* messages of one packet */
 	uint32_t inv_percent; /* SENDs that invalidate the R_Keys of earlier READs */
@@ -108,6 +109,7 @@ struct spray_params {
 	X(broken)                                                                                  \
 	X(stopped)                                                                                 \
 	X(differ)                                                                                  \
+	X(presumed_no_more)                                                                        \
 	X(compared)                                                                                \
 	X(returned)                                                                                \
 	X(stale)                                                                                   \

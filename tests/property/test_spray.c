@@ -538,6 +538,44 @@ static void what_was_compared_is_sprayed(void **state)
 	assert_sum(r.compared > 0 && r.sprayed > r.sent / 4);
 }
 
+/*
+ * Short messages take several paths without a comparison, until one packet is late. They keep the
+ * order, and the RNICs send nothing again: paths pause for less than the receiver waits.
+ */
+static void short_messages_on_paths_presumed_alike(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result with, without;
+
+	p.automatic = true;
+	p.small_percent = 95;
+	p.spread_us = 5;
+	p.pauses_us = 1000;
+	p.paused_us = 300;
+	without = spray_many(p);
+	p.short_bytes = 512;
+	with = spray_many(p);
+	assert_int_equal(with.gaps + with.again + with.timeouts, 0);
+	assert_sum(
+		with.sprayed > without.sprayed + without.sprayed / 16 && with.presumed_no_more > 0);
+}
+
+/* A presumption that is wrong: paths differ by more than the receiver waits, or die. */
+static void paths_presumed_alike_differ(void **state)
+{
+	struct spray_params p = spray_base();
+	struct spray_result r;
+
+	p.automatic = true;
+	p.small_percent = 95;
+	p.spread_us = 5;
+	p.far_us = 3000;
+	r = spray_any_time(p);
+	p.short_bytes = 512;
+	r = spray_any_time(p);
+	assert_sum(r.sprayed > 0 && r.presumed_no_more > 0);
+}
+
 /* One path of seven is marked: it is left out. All are: that is congestion control's. */
 static void marked_evs_are_left_out(void **state)
 {
@@ -624,6 +662,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_leaves_it_keeps_the_order),
 		cmocka_unit_test(what_was_not_compared_is_not_sprayed),
 		cmocka_unit_test(what_was_compared_is_sprayed),
+		cmocka_unit_test(short_messages_on_paths_presumed_alike),
+		cmocka_unit_test(paths_presumed_alike_differ),
 		cmocka_unit_test(marked_evs_are_left_out),
 		cmocka_unit_test(who_does_not_agree),
 		cmocka_unit_test(everything_at_once),

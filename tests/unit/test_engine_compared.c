@@ -338,6 +338,118 @@ static void without_probes_nothing_is_agreed_on(void **state)
 	}
 }
 
+/* --- paths that are presumed alike (rfr/presume.h) --- */
+
+#define SHORT 2048u
+
+static void presuming(void)
+{
+	configure(EVS);
+	rig.cfg.spray.short_bytes = SHORT;
+	rig.cfg.spray.bytes = 1u << 20;
+	rig_configure();
+	learnt(0);
+	agrees();
+	answers(EVS, 0);
+	assert_int_equal(evs_of(200), 0xff);
+}
+
+/* A message of this many packets: EVs that they took. */
+static uint64_t evs_of_message(uint32_t n)
+{
+	uint64_t taken = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint16_t port = leaves(i == 0      ? HP3_OP_RC_WRITE_FIRST
+				       : i + 1 < n ? HP3_OP_RC_WRITE_MIDDLE
+						   : HP3_OP_RC_WRITE_LAST,
+			n * PMTU);
+
+		rig.nwire = 0;
+		taken |= is_spray_ev(port) ? 1ull << (port ^ ask.port) : 0;
+		ack(&q, psn - 1);
+	}
+	return taken;
+}
+
+static void peer_says(enum hp3_agree_kind kind, uint64_t slow)
+{
+	const struct hp3_ends ends = {.local = q.local, .remote = q.remote};
+	struct hp3_acts acts = {.n = 0};
+
+	ask.kind = (uint8_t)kind;
+	ask.slow = slow;
+	ask.next = kind == HP3_AGREE_MISSING ? psn - 1 : HP3_NO_PSN;
+	hp3_agree_received(rig.e, &ends, &ask, rig.now, &acts);
+}
+
+/* The newest SPRAYING, and the peer's YES to it. */
+static void stays_agreed(uint64_t objects)
+{
+	pass_time(MS);
+	ask = rig.other.agree.what;
+	peer_says(HP3_AGREE_YES, objects);
+}
+
+static void short_messages_are_sprayed_while_paths_are_presumed_alike(void **state)
+{
+	presuming();
+	assert_int_not_equal(evs_of_message(64), 0);
+	assert_int_not_equal(evs_of_message(SHORT / PMTU), 0);
+	assert_int_equal(evs_of_message(SHORT / PMTU - 1), 0);
+	/* also to another peer, without a comparison */
+	learnt(20);
+	agrees();
+	rig.nprobes = 0;
+	assert_int_not_equal(evs_of_message(64), 0);
+	assert_int_equal(rig.nprobes, 0);
+}
+
+static void short_messages_take_one_path_without_the_key(void **state)
+{
+	presuming();
+	rig.cfg.spray.short_bytes = 0;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	assert_int_equal(evs_of_message(64), 0);
+}
+
+/* ... for 20 ms, and until probes have compared paths again. */
+static void one_late_packet_ends_the_presumption(void **state)
+{
+	presuming();
+	evs_of_message(64);
+	peer_says(HP3_AGREE_MISSING, 0);
+	assert_int_equal(stats()->presumption_ended, 1);
+	assert_int_equal(evs_of_message(64), 0);
+	for (uint32_t i = 0; i < 20; i++) {
+		stays_agreed(0);
+		assert_int_equal(evs_of_message(64), 0);
+	}
+	evs_of_message(1024); /* sprayed by comparison */
+	assert_int_not_equal(evs_of_message(64), 0);
+}
+
+static void a_retransmission_ends_the_presumption(void **state)
+{
+	presuming();
+	for (uint32_t i = 0; i < 8; i++)
+		leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
+	psn -= 8;
+	leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
+	assert_int_equal(stats()->presumption_ended, 1);
+}
+
+static void a_peer_may_object(void **state)
+{
+	presuming();
+	assert_int_not_equal(evs_of_message(64), 0);
+	stays_agreed(HP3_AGREE_OBJECTS);
+	assert_int_equal(evs_of_message(64), 0);
+	stays_agreed(0);
+	assert_int_not_equal(evs_of_message(64), 0);
+	assert_int_equal(stats()->presumption_ended, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +464,11 @@ int main(void)
 		RIG_TEST(one_path_where_paths_differ),
 		RIG_TEST(one_path_where_nobody_answers),
 		RIG_TEST(without_probes_nothing_is_agreed_on),
+		RIG_TEST(short_messages_are_sprayed_while_paths_are_presumed_alike),
+		RIG_TEST(short_messages_take_one_path_without_the_key),
+		RIG_TEST(one_late_packet_ends_the_presumption),
+		RIG_TEST(a_retransmission_ends_the_presumption),
+		RIG_TEST(a_peer_may_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

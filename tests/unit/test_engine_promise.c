@@ -59,10 +59,10 @@ static int reported(enum hp3_agree_kind kind, uint32_t number, uint32_t turn, ui
 	return HP3_AGREE_KIND_MAX;
 }
 
-static enum hp3_verdict_kind comes(uint32_t psn)
+static enum hp3_verdict_kind arrives(uint32_t psn, uint8_t ecn)
 {
 	static uint8_t frame[PMTU + 128], payload[PMTU];
-	struct hp3_addressing a = {.ttl = 64, .sport = 0xd001, .pkey = 0xffff};
+	struct hp3_addressing a = {.ttl = 64, .sport = 0xd001, .pkey = 0xffff, .tclass = ecn};
 	const struct hp3_fields f = {.opcode = HP3_OP_RC_WRITE_MIDDLE,
 		.dest_qpn = q.lqpn,
 		.psn = psn,
@@ -79,6 +79,16 @@ static enum hp3_verdict_kind comes(uint32_t psn)
 	hp3_find_burst(rig.e, &pkt, 1, HP3_DIR_RX);
 	hp3_rx(rig.e, &pkt, rig.now, &vd, &acts);
 	return vd.kind;
+}
+
+static enum hp3_verdict_kind comes(uint32_t psn)
+{
+	return arrives(psn, 2);
+}
+
+static void comes_marked(uint32_t psn)
+{
+	arrives(psn, 3);
 }
 
 static uint32_t count_messages(enum hp3_agree_kind kind)
@@ -499,6 +509,47 @@ static void turns_wrap(void **state)
 	}
 }
 
+/* The newest YES. */
+static bool objects(uint32_t turn)
+{
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, turn, 1000), HP3_AGREE_YES);
+	for (uint32_t i = 0; i < acts.n; i++)
+		if (acts.act[i].kind == HP3_ACT_AGREE)
+			return acts.act[i].agree.what.slow & HP3_AGREE_OBJECTS;
+	return false;
+}
+
+/* Packets that are late here: senders compare paths before they spray. */
+static void a_late_packet_makes_the_receiver_object(void **state)
+{
+	promised();
+	assert_false(objects(3));
+	tick(2 * MS); /* FIRST + 1 is missing */
+	assert_int_equal(count_messages(HP3_AGREE_MISSING), 1);
+	assert_true(objects(4));
+	comes(FIRST + 1);
+	for (uint32_t i = 0; i < 20; i++) {
+		assert_true(objects(5 + i));
+		tick(MS);
+	}
+	assert_false(objects(25));
+}
+
+/* ... also if most packets are marked. */
+static void marks_make_the_receiver_object(void **state)
+{
+	uint32_t psn = FIRST + 1;
+
+	promised();
+	comes(psn);
+	for (psn += 2; psn < FIRST + 200; psn++)
+		comes_marked(psn);
+	assert_true(objects(3));
+	for (; psn < FIRST + 400; psn++)
+		comes(psn);
+	assert_false(objects(4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,6 +568,8 @@ int main(void)
 		RIG_TEST(numbers_are_later_whatever_the_clock_shows),
 		RIG_TEST(an_agreement_ends_in_time),
 		RIG_TEST(turns_wrap),
+		RIG_TEST(a_late_packet_makes_the_receiver_object),
+		RIG_TEST(marks_make_the_receiver_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
