@@ -36,9 +36,11 @@ static inline bool hp3_presumption_rests(const struct hp3_presumption *p, uint64
 	return now < p->rest_end;
 }
 
-/* A packet was late or lost, or probes found that paths differ. True: a rest begins. */
+/* A packet was late or lost, or probes found that paths differ: a rest begins. True: it held. */
 static inline bool hp3_presumption_late(struct hp3_presumption *p, uint64_t now)
 {
+	bool held = hp3_presumption_holds(p, now);
+
 	p->alike = false;
 	if (hp3_presumption_rests(p, now))
 		return false;
@@ -46,5 +48,5 @@ static inline bool hp3_presumption_late(struct hp3_presumption *p, uint64_t now)
 		p->rests = 0;
 	p->rest_end = now + (HP3_PRESUME_REST << p->rests);
 	p->rests = (uint8_t)hp3_min_u32(p->rests + 1u, HP3_PRESUME_REST_UP);
-	return true;
+	return held;
 }

@@ -9,12 +9,10 @@
 #define AGAIN       2u /* reports about an EV */
 #define GUARD       2u /* part of rest_ns: reports so soon after a rest are about earlier packets */
 
-/* EVs that may be used when they do not rest. If none was compared, no difference is known. */
+/* EVs that may be used when they do not rest. */
 static uint64_t usable_evs(const struct hp3_spread *s, const struct hp3_spread_params *p)
 {
-	uint64_t all = hp3_spread_all(p);
-
-	return p->reach_ns != 0 && (s->known & all) != 0 ? s->known & all : all;
+	return p->reach_ns != 0 ? s->known & hp3_spread_all(p) : hp3_spread_all(p);
 }
 
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p)
@@ -176,6 +174,9 @@ uint32_t hp3_spread_usable_ev(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
 {
 	uint64_t use = usable_evs(s, p), may;
+
+	if (use == 0) /* presumed alike, and never compared */
+		use = hp3_spread_all(p);
 
 	end_due_rests(s, now);
 	may = use & ~s->resting;

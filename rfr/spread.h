@@ -44,7 +44,7 @@ static inline uint64_t hp3_spread_all(const struct hp3_spread_params *p)
 /* The sender's state. Fields that each packet needs come first. */
 struct hp3_spread {
 	uint64_t resting; /* EVs that rest, one bit each */
-	uint64_t known; /* EVs in use, one bit each; 0: all. Counts only if reach_ns is not 0 */
+	uint64_t known; /* EVs in use, one bit each; counts only if reach_ns is not 0 */
 	uint64_t next; /* earliest end of a rest */
 	uint64_t since; /* time of the first of the current probes; 0: none */
 	uint64_t asked; /* probed EVs, one bit each */
@@ -69,7 +69,10 @@ struct hp3_lateness {
 	} ev[HP3_EVS_MAX];
 };
 
-/* The slow part of hp3_spread_ev(): some EVs rest, or are not in use. */
+/*
+ * The part of hp3_spread_ev() for when some EVs rest, or are not in use. If no EV is in use, one of
+ * all EVs (presume.h).
+ */
 uint32_t hp3_spread_usable_ev(
 	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now);
 /* Returns the EV of the next packet. *s is all 0 at first. `random`: any random number. */

@@ -150,7 +150,10 @@ def main():
     for s in suites:
         args += ["--no-suite", s[1:]] if s.startswith("^") else ["--suite", s]
     if "HP3_PART" in os.environ:
-        args += [t["name"] for t in selected(build, suites)]
+        names = [t["name"] for t in selected(build, suites)]
+        if not names:
+            sys.exit(f"run-tests: HP3_PART={os.environ['HP3_PART']} has none of the tests of {' '.join(suites)}")
+        args += names
     if "property" in suites or "whole" in suites:
         base = os.environ.setdefault("HP3_SEED_BASE", str(seed_base(root)))
         if base:

@@ -36,7 +36,7 @@ fidelity() { tests/sim/fidelity.py "$build/sim/hp3-sim" tests/data/sim 1 2 3 4 5
 sim() { suite sim-long; }
 order() { tests/sim/order.py "$build/sim/hp3-sim" 1 "$(nproc)"; }
 adverse() { tests/sim/adverse.py "$build/sim/hp3-sim" 16 10; }
-other() { # NAME SUITES MESON OPTIONS...: another build of everything, and what needs no real time
+other() { # NAME SUITES MESON OPTIONS...: another build of what tests need, and those that need no real time
     local options=(-Dwerror=true "${@:3}")
     if [ -f "$build-$1/build.ninja" ]; then
         meson configure "$build-$1" "${options[@]}" >/dev/null || return # an earlier run may have had others

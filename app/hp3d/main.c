@@ -68,7 +68,8 @@ static volatile sig_atomic_t stop_signal, reload_wanted;
 
 static void on_signal(int sig)
 {
-	stop_signal = sig;
+	if (stop_signal == 0) /* -1: the start has failed */
+		stop_signal = sig;
 }
 
 static void on_hangup(int sig)

@@ -116,7 +116,8 @@ bool hp3_guard_stops(const struct hp3_engine *e, const struct hp3_flow *f, const
 		HP3_SYN_KIND(v->syndrome) != HP3_SYN_ACK)
 		return false;
 	for (uint32_t i = 0; i < g->n; i++) {
-		bool answered = hp3_psn_diff(f->stream.una, g->psn[i]) > 0;
+		bool answered = hp3_psn_diff(f->stream.una, g->psn[i]) > 0 &&
+				hp3_psn_diff(v->psn, f->stream.una) < 0;
 
 		if (hp3_psn_diff(v->psn, g->end[i]) < 0 &&
 			(answered || hp3_psn_diff(v->psn, g->psn[i]) >= 0))

@@ -101,7 +101,7 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 	struct hp3_move *m;
 	uint16_t port;
 
-	if (!t->e->cfg.setup_probing || hp3_spray_presumes(t, flow) || !hp3_may_search(t->e) ||
+	if (!t->e->cfg.setup_probing || !hp3_may_search(t->e) ||
 		!hp3_flow_may_leave(t->e, f, t->now))
 		return;
 	m = hp3_search_prepare(t, flow, HP3_SEARCH_SETUP);
@@ -111,7 +111,8 @@ void hp3_setup(struct hp3_turn *t, uint32_t flow)
 		settle_port(t, flow, port);
 		return;
 	}
-	if (leaves_no_time(t->e) || !hp3_peer_is_asked(t, f->pair) || !begin_setup_round(t, m)) {
+	if (hp3_spray_presumes(t, flow) || leaves_no_time(t->e) || !hp3_peer_is_asked(t, f->pair) ||
+		!begin_setup_round(t, m)) {
 		hp3_search_input(t, m, HP3_SEARCH_IN_STAY);
 		return;
 	}

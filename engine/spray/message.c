@@ -7,6 +7,7 @@
 #define PULSES    8u /* per longest wait for a packet */
 #define DIFFER    25u /* % */
 #define PULSE_MIN 50000u
+#define MARKED_NS 1000000u /* for so long, marks show that the last link is congested */
 #define GIVE_UP   4u /* times the longest wait for a packet, until nothing is held any more */
 
 /* Copies the policy's values that each packet needs. */
@@ -258,7 +259,8 @@ static bool objects_to_presumption(const struct hp3_turn *t)
 {
 	const struct hp3_spraying *s = t->e->spraying;
 
-	return hp3_presumption_rests(&s->receives, t->now) || s->marked > HP3_SPRAY_MARKED / 2;
+	return hp3_presumption_rests(&s->receives, t->now) ||
+	       (s->marked > HP3_SPRAY_MARKED / 2 && t->now - s->marked_at < MARKED_NS);
 }
 
 void hp3_spray_send_msg_in(

@@ -5,8 +5,13 @@
 
 #define IDLE_INTERVALS 100u /* intervals without a large message until the agreement ends */
 #define BEHIND         (1 << 15) /* PSNs that may have arrived since the receiver answered */
-#define OBJECTED_NS    1000000u /* a peer's objection counts this long for other queue pairs */
-#define REFUSED_NS     1000000000u /* until a peer that refused is asked again */
+/*
+ * Part of the longest wait until SPRAYING confirms an agreement at set-up. Before that, the
+ * receiver holds packets for a quarter of the longest wait.
+ */
+#define CONFIRM_PARTS 8u
+#define OBJECTED_NS   1000000u /* a peer's objection counts this long for other queue pairs */
+#define REFUSED_NS    1000000000u /* until a peer that refused is asked again */
 /*
  * The number of an agreement is the time of its beginning in units of 66 us. So a later agreement
  * has a greater number, even after a restart of hp3d. Messages carry 32 bits of it. No agreement
@@ -82,11 +87,10 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
 		hp3_out_put_off(t, o);
 	if (o->state == HP3_SPRAY_ASKING && step.next == HP3_SPRAY_SPRAYING) {
 		t->e->stats.sprays++;
-		/* SPRAYING is sent then; after set-up, the first packets may confirm the agreement
-		 */
-		o->keepalive_at = t->now;
-		if (o->start != HP3_NO_PSN && t->e->cfg.spray.short_bytes != 0)
-			o->keepalive_at += hp3_out_keepalive_ns(o);
+		o->keepalive_at = t->now; /* sends SPRAYING to the peer */
+		if (o->start != HP3_NO_PSN &&
+			hp3_out_presumes(t, o)) /* the message may be over soon */
+			o->keepalive_at += t->e->cfg.spray.wait_ns / CONFIRM_PARTS;
 		hp3_out_wake(t->e, o, t->now);
 	}
 	o->state = step.next;
@@ -242,13 +246,6 @@ void hp3_out_large(struct hp3_turn *t, uint32_t flow)
 		p->spray_at = t->now + REFUSED_NS;
 }
 
-void hp3_out_late(struct hp3_turn *t)
-{
-	bool ended = hp3_presumption_late(&t->e->spraying->sends, t->now);
-
-	t->e->stats.presumption_ended += ended && t->e->cfg.spray.short_bytes != 0;
-}
-
 /* If peers object, probes at set-up find paths for what is not sprayed. */
 bool hp3_spray_presumes(const struct hp3_turn *t, uint32_t flow)
 {
@@ -345,7 +342,8 @@ static void answer_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t
 		return;
 	port = hp3_port_log_find(&o->log, psn);
 	if (port != 0) {
-		hp3_out_late(t);
+		if (o->reads || hp3_psn_diff(psn, t->e->flows[o->flow].stream.una) >= 0)
+			hp3_out_late(t);
 		o->missing = psn;
 		o->missing_port = port;
 	}

@@ -44,6 +44,8 @@ static void judge_ev(struct hp3_turn *t, struct hp3_spray_in *in, const struct h
 		return;
 	t->e->spraying->marked +=
 		(ce ? HP3_SPRAY_MARKED / MARK_SAMPLES : 0) - t->e->spraying->marked / MARK_SAMPLES;
+	if (ce)
+		t->e->spraying->marked_at = t->now;
 	hp3_lateness_seen(&in->late, ev, hp3_reseq_lateness(&in->reseq, v->psn, t->now), ce,
 		v->sport != in->in_use);
 	if (t->now - in->checked_at < CHECK_NS || !hp3_lateness_suspects(&in->late, all, ev, ce))

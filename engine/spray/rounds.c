@@ -179,7 +179,8 @@ void hp3_spray_compared(struct hp3_engine *e, const struct hp3_round *r)
 		most = hp3_max_u32(most, r->probe[i].rtt_ns);
 		n++;
 	}
-	if (e->spraying != NULL && n >= COMPARED && most - least <= e->spraying->spread.reach_ns)
+	if (e->spraying != NULL && n >= COMPARED && 2 * n >= r->next &&
+		most - least <= e->spraying->spread.reach_ns)
 		e->spraying->sends.alike = true;
 }
 
@@ -196,8 +197,10 @@ static void judge_comparison(
 	t->e->stats.evs_compared++;
 	if (peer->spread.known == 0 || (first && differ)) {
 		hp3_spray_rounds_differ(peer, t->now);
+		hp3_out_late(t);
 		return;
 	}
+	t->e->spraying->sends.alike |= !differ;
 	if (first)
 		pace = 0;
 	if ((hp3_spread_all(&params) & ~peer->asked) == 0) {

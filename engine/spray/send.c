@@ -82,8 +82,9 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 	o->fence = true;
 	hp3_out_again(o, psn);
 	hp3_out_lost(t, o, psn);
-	if (o->state == HP3_SPRAY_SPRAYING || o->run_from != HP3_NO_PSN) {
+	if (o->run_from != HP3_NO_PSN)
 		hp3_out_late(t);
+	if (o->state == HP3_SPRAY_SPRAYING || o->run_from != HP3_NO_PSN) {
 		o->strikes = is_short_run(o, psn) ? o->strikes + 1 : 0;
 		o->run_from = HP3_NO_PSN;
 	}

@@ -92,7 +92,8 @@ static inline bool hp3_out_presumes(const struct hp3_turn *t, const struct hp3_s
 	const struct hp3_spray_params *p = &t->e->cfg.spray;
 
 	return p->mode == HP3_SPRAY_AUTO && p->short_bytes != 0 && !o->objects &&
-	       hp3_presumption_holds(&t->e->spraying->sends, t->now);
+	       hp3_presumption_holds(&t->e->spraying->sends, t->now) &&
+	       !t->e->spraying->peer[o->peer].differs;
 }
 /* Shortest message that is sprayed now. */
 static inline uint32_t hp3_out_least(const struct hp3_turn *t, const struct hp3_spray_out *o)
@@ -102,12 +103,17 @@ static inline uint32_t hp3_out_least(const struct hp3_turn *t, const struct hp3_
 	return hp3_out_presumes(t, o) ? hp3_min_u32(p->short_bytes, p->bytes) : p->bytes;
 }
 /* A packet was late or lost, or paths differ. */
-void hp3_out_late(struct hp3_turn *t);
+static inline void hp3_out_late(struct hp3_turn *t)
+{
+	bool ended = hp3_presumption_late(&t->e->spraying->sends, t->now);
+
+	t->e->stats.presumption_ended += ended && t->e->cfg.spray.short_bytes != 0;
+}
 /* May packets leave by several EVs now? If not, the agreement may have ended. */
 static inline __attribute__((always_inline)) bool hp3_out_may_spread(
 	struct hp3_turn *t, struct hp3_spray_out *o)
 {
-	struct hp3_spraying *s = t->e->spraying;
+	const struct hp3_spraying *s = t->e->spraying;
 	struct hp3_spray_peer *peer = &s->peer[o->peer];
 	enum hp3_spray_may may;
 
@@ -116,10 +122,11 @@ static inline __attribute__((always_inline)) bool hp3_out_may_spread(
 	if (!o->chosen && hp3_spread_choose(&peer->spread, &s->spread, t->now) &&
 		hp3_out_differ(t, o))
 		return false;
-	may = hp3_spray_rounds_are_over(t->e, peer) ? HP3_SPRAY_MAY : hp3_spray_rounds_may(t, o);
+	if (hp3_spray_rounds_are_over(t->e, peer))
+		return true;
+	may = hp3_spray_rounds_may(t, o);
 	if (may == HP3_SPRAY_DIFFER)
 		hp3_out_differ(t, o);
-	s->sends.alike |= may == HP3_SPRAY_MAY;
 	return may == HP3_SPRAY_MAY;
 }
 /* Sends the packet by one of the EVs. */

@@ -258,6 +258,7 @@ struct hp3_spraying {
 	/* Of packets that this host sends, and of those that it receives: are paths alike? */
 	struct hp3_presumption sends, receives;
 	uint32_t marked; /* average share of marked packets received, HP3_SPRAY_MARKED */
+	uint64_t marked_at; /* time of the newest marked packet among these */
 	uint64_t objected; /* time of the newest YES with HP3_AGREE_OBJECTS */
 	struct hp3_deadlines deadlines; /* indexes of `out`, then those of `in` */
 	struct hp3_spray_rounds rounds;
@@ -391,7 +392,7 @@ void hp3_spray_setup(struct hp3_turn *t, uint32_t flow);
  */
 void hp3_spray_leaves(
 	struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt, struct hp3_verdict *vd);
-/* Will the flow's first message be sprayed, whatever probes find? */
+/* If the peer agrees, will the flow's first message be sprayed, whatever probes find? */
 bool hp3_spray_presumes(const struct hp3_turn *t, uint32_t flow);
 /* A round of probes at set-up is over: may the answers begin the presumption (rfr/presume.h)? */
 void hp3_spray_compared(struct hp3_engine *e, const struct hp3_round *r);

@@ -202,7 +202,7 @@ static void set_wait(unsigned ms)
 }
 
 /*
- * It answers requests in their order. "SUB hp3.ask GROUP SID" was heard. If a payload is not
+ * hp3-fleet answers requests in their order. "SUB hp3.ask GROUP SID" was heard. If a payload is not
  * complete, it is completed before, unless it is too long.
  */
 static void ask_last(void)
@@ -236,6 +236,7 @@ static void serve_line(void)
 	set_wait(SOON_MS);
 	ask_last();
 	hear("PUB _INBOX.last ", from);
+	usleep(2000); /* threads of its other subscriptions hand messages over */
 	hear_rest();
 }
 

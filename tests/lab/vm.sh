@@ -108,7 +108,8 @@ vm_share() { # TAG DIRECTORY ro|rw
 
 # vm_start N: starts guest N and records it. maxcpus: if a guest can have one CPU only, the emulator
 # leaves out memory barriers, though QEMU's own threads run in parallel. A virtio queue may then miss
-# a packet's notification, and send nothing more ("NETDEV WATCHDOG" on the console).
+# a packet's notification, and send nothing more ("NETDEV WATCHDOG" on the console). With --icount,
+# QEMU leaves out the barriers nevertheless.
 vm_start() {
 	local n=$1 append
 	SHARES=()

@@ -550,7 +550,7 @@ static void short_messages_on_paths_presumed_alike(void **state)
 	p.automatic = true;
 	p.small_percent = 95;
 	p.spread_us = 5;
-	p.pauses_us = 1000;
+	p.pauses_us = 300;
 	p.paused_us = 300;
 	without = spray_many(p);
 	p.short_bytes = 512;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "engine/spray/spray.h"
 #include "packets.h"
 #include "scene.h"
 #include "probes/agree.h"
@@ -397,7 +398,7 @@ static void short_messages_are_sprayed_while_paths_are_presumed_alike(void **sta
 	assert_int_not_equal(evs_of_message(64), 0);
 	assert_int_not_equal(evs_of_message(SHORT / PMTU), 0);
 	assert_int_equal(evs_of_message(SHORT / PMTU - 1), 0);
-	/* also to another peer, without a comparison */
+	/* also of another queue pair, without a comparison */
 	learnt(20);
 	agrees();
 	rig.nprobes = 0;
@@ -413,19 +414,38 @@ static void short_messages_take_one_path_without_the_key(void **state)
 	assert_int_equal(evs_of_message(64), 0);
 }
 
+/* Round trips of three answers, us. */
+static void compared_at_setup(uint32_t least, uint32_t most)
+{
+	struct hp3_round r = {.n = 3, .next = 3};
+
+	for (uint32_t i = 0; i < 3; i++)
+		r.probe[i] = (struct hp3_probe){
+			.state = HP3_PROBE_ANSWERED, .rtt_ns = (i == 1 ? most : least) * 1000};
+	hp3_spray_compared(rig.e, &r);
+}
+
 /* ... for 20 ms, and until probes have compared paths again. */
 static void one_late_packet_ends_the_presumption(void **state)
 {
 	presuming();
 	evs_of_message(64);
+	peer_says(HP3_AGREE_MISSING, 0); /* of a PSN that has arrived */
+	assert_int_equal(stats()->presumption_ended, 0);
+	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
 	peer_says(HP3_AGREE_MISSING, 0);
+	ack(&q, psn - 1);
 	assert_int_equal(stats()->presumption_ended, 1);
 	assert_int_equal(evs_of_message(64), 0);
 	for (uint32_t i = 0; i < 20; i++) {
 		stays_agreed(0);
 		assert_int_equal(evs_of_message(64), 0);
 	}
-	evs_of_message(1024); /* sprayed by comparison */
+	assert_int_not_equal(evs_of_message(1024), 0); /* sprayed by the old comparison */
+	assert_int_equal(evs_of_message(64), 0);
+	compared_at_setup(10, 10 + MS / US);
+	assert_int_equal(evs_of_message(64), 0);
+	compared_at_setup(10, 20);
 	assert_int_not_equal(evs_of_message(64), 0);
 }
 

@@ -51,12 +51,13 @@ static void rests_double_until_it_holds_for_long(void **state)
 	for (uint32_t i = 0; i < HP3_PRESUME_REST_UP + 3; i++) {
 		uint64_t rest = REST << (i < HP3_PRESUME_REST_UP ? i : HP3_PRESUME_REST_UP);
 
+		p.alike = true;
 		assert_true(hp3_presumption_late(&p, now));
 		assert_int_equal(p.rest_end, now + rest);
 		now = p.rest_end;
 	}
 	now += HP3_PRESUME_HELD * (REST << HP3_PRESUME_REST_UP);
-	assert_true(hp3_presumption_late(&p, now + 1));
+	assert_false(hp3_presumption_late(&p, now + 1)); /* it did not hold */
 	assert_int_equal(p.rest_end, now + 1 + REST);
 }
 
