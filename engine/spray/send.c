@@ -6,6 +6,7 @@
 #define SEND_STRIKES   4u
 #define ASK_EVERY      256u /* packets: the longest run without AckReq; RNICs may ask less often */
 #define LEAST_ROOM     64u /* packets */
+
 /* Is the current message large? Only a WRITE shows its length in its first packet. */
 static void measure_request(
 	const struct hp3_turn *t, struct hp3_spray_out *o, const struct hp3_view *v)

@@ -556,24 +556,23 @@ static void short_messages_on_paths_presumed_alike(void **state)
 	p.short_bytes = 512;
 	with = spray_many(p);
 	assert_int_equal(with.gaps + with.again + with.timeouts, 0);
-	assert_sum(
-		with.sprayed > without.sprayed + without.sprayed / 16 && with.presumed_no_more > 0);
+	assert_sum(with.sprayed > without.sprayed && with.presumed_no_more > 0);
 }
 
-/* A presumption that is wrong: paths differ by more than the receiver waits, or die. */
+/* A presumption that is wrong: paths differ by more than the receiver waits. */
 static void paths_presumed_alike_differ(void **state)
 {
 	struct spray_params p = spray_base();
-	struct spray_result r;
+	struct spray_result with, without;
 
 	p.automatic = true;
 	p.small_percent = 95;
 	p.spread_us = 5;
 	p.far_us = 3000;
-	r = spray_any_time(p);
+	without = spray_any_time(p);
 	p.short_bytes = 512;
-	r = spray_any_time(p);
-	assert_sum(r.sprayed > 0 && r.presumed_no_more > 0);
+	with = spray_any_time(p);
+	assert_sum(with.sprayed > 0 && with.presumed_no_more > 0 && with.gaps <= 2 * without.gaps);
 }
 
 /* One path of seven is marked: it is left out. All are: that is congestion control's. */
