@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The numbers of a run, for reports and tests."""
 import math
+from collections import Counter
 
 from .evidence import moves_of
 from .load import INTERVAL_MS
@@ -79,6 +80,14 @@ def paused(scenario, result):
     return 1000 * sum(late) / len(names)
 
 
+def hp3d_dropped(result):
+    """{reason: packets} that hp3d dropped, all hosts together."""
+    counts = Counter()
+    for stats in result["counters"].values():
+        counts.update({k: n for k, n in stats.items() if k.startswith(("drop_", "reseq_given_up", "reseq_late")) and n})
+    return dict(counts)
+
+
 def row_of(scenario, result):
     """The numbers of a mode that the tables show."""
     names, seconds = flows_of(scenario, result), scenario["scenario"]["seconds"]
@@ -106,7 +115,8 @@ def row_of(scenario, result):
         "open": sum(r["messages"]["open"] for r in result["reports"].values()),
         "fabric_drops": sum(sum(lane["drops"].values()) for lane in result["fabric"]["lanes"]),
         "pauses": sum(lane["pauses"] for lane in result["fabric"]["lanes"]),
-        "kernel_lost": sum(r["port"]["kernel_lost"] for r in result["reports"].values()),
+        "kernel_lost": sum(r["port"]["kernel_lost"] for r in result["reports"].values()) + sum(result["kernel_lost"].values()),
+        "hp3d_dropped": hp3d_dropped(result),
         "moves": len(moves_of(result)),
         "first_move_s": first,
         "paused_ms": paused(scenario, result),

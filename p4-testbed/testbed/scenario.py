@@ -16,7 +16,7 @@ import time
 
 from . import decisions as decided
 from . import load as loads
-from . import measures, report, tools, view
+from . import lost, measures, report, tools, view
 from .tools import Problem
 
 # What each mode sets in hp3d's configuration.
@@ -155,12 +155,21 @@ def play(bed, scenario, mode, load, decisions, screen):
         time.sleep(max(following - time.time(), 0))
     reports = load.finish(15)
     decisions.take()
+    rings = lost_by(bed, decisions)
     paths.close()
     control.close()
     ends = {name: load.ends(name) for name in load.ports}
     return {"mode": mode, "ports": load.ports, "ends": ends, "events": done, "samples": sampler.rows, "reports": reports,
             "decisions": decisions.events, "counters": decisions.counters(), "fabric": sampler.last["data"],
+            "kernel_lost": rings,
             "peers": {host: found for host, (_, found) in peers.items()}, "peers_text": {host: text for host, (text, _) in peers.items()}}
+
+
+def lost_by(bed, decisions):
+    """{process: frames that the kernel dropped before it}, of the switches and of hp3d where some were."""
+    programs = ["fabric"] + [f"hp3d-{host}" for host in decisions.hosts]
+    counts = {who: lost.by_kernel(bed.recorded(who)["pid"]) for who in programs}
+    return {who: n for who, n in counts.items() if n}
 
 
 def merged(*parts):

@@ -30,7 +30,7 @@ def flow(begin, rate_at):
 
 def result(mode, moves, rate_at):
     kinds = ("severe", "rounds", "probes", "paid_off", "wasted")
-    return {"mode": mode, "reports": {"a": flow(0, rate_at), "b": flow(3, rate_at)}, "events": [], "fabric": {"lanes": []},
+    return {"mode": mode, "reports": {"a": flow(0, rate_at), "b": flow(3, rate_at)}, "events": [], "fabric": {"lanes": []}, "kernel_lost": {},
             "decisions": [{"type": "switch", "t": t, "name": name, "flow": name, "cause": "cnp"} for t, name in moves],
             "counters": {"h1": dict.fromkeys(kinds, 0)}}
 
