@@ -13,7 +13,7 @@ import tempfile
 import bench_bed  # noqa: F401 (its path to the testbed's modules)
 from testbed import hp3d, tools
 
-SECTIONS = ("ppp", "rfr", "cc", "pairing", "policy")
+SECTIONS = ("ppp", "rfr", "cc", "bypass", "pairing", "policy")
 FEW = 12  # keys of [ppp] and [rfr] that are times: it was not nothing that was compared
 
 
