@@ -23,6 +23,22 @@ uint32_t hp3_pair_find(const struct hp3_engine *e, const struct hp3_ends *ends)
 	return hp3_pairs_find(&e->pairs, ends);
 }
 
+static enum hp3_presumed presumed_of(
+	const struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now)
+{
+	const struct hp3_spray_params *p = &e->cfg.spray;
+	const struct hp3_spray_peer *peer;
+
+	if (e->spraying == NULL || p->mode != HP3_SPRAY_AUTO || p->short_bytes == 0)
+		return HP3_PRESUMED_OFF;
+	if (hp3_presumption_rests(&e->spraying->sends, now))
+		return HP3_PRESUMED_LATE;
+	if (!hp3_presumption_holds(&e->spraying->sends, now))
+		return HP3_PRESUMED_UNKNOWN;
+	peer = hp3_spray_peer_find(e, ends);
+	return peer != NULL && peer->differs ? HP3_PRESUMED_DIFFER : HP3_PRESUMED_ALIKE;
+}
+
 static void agreed_of(
 	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info)
 {
@@ -73,6 +89,7 @@ int hp3_pair_info(
 		info->peer = HP3_PEER_PLAIN;
 	else if (p->peer_seen != 0)
 		info->peer = HP3_PEER_HP3D;
+	info->presumed = (uint8_t)presumed_of(e, HP3_ENDS(p), now);
 	agreed_of(e, HP3_ENDS(p), info);
 	if (p->paths_ready)
 		info->identity = e->paths[pair].identity;
@@ -153,6 +170,17 @@ const char *hp3_peer_name(enum hp3_peer p)
 	static const char *const names[] = {[HP3_PEER_UNKNOWN] = "unknown",
 		[HP3_PEER_HP3D] = "hp3d",
 		[HP3_PEER_PLAIN] = "plain"};
+
+	return HP3_NAME(names, p);
+}
+
+const char *hp3_presumed_name(enum hp3_presumed p)
+{
+	static const char *const names[] = {[HP3_PRESUMED_OFF] = "off",
+		[HP3_PRESUMED_UNKNOWN] = "unknown",
+		[HP3_PRESUMED_ALIKE] = "alike",
+		[HP3_PRESUMED_LATE] = "late",
+		[HP3_PRESUMED_DIFFER] = "differ"};
 
 	return HP3_NAME(names, p);
 }

@@ -10,6 +10,18 @@
 #include "ppp/compare.h"
 
 enum hp3_peer { HP3_PEER_UNKNOWN, HP3_PEER_HP3D, HP3_PEER_PLAIN };
+/*
+ * Are the paths to a peer presumed alike (rfr/presume.h)? OFF: the policy excludes it. UNKNOWN: no
+ * comparison yet. ALIKE: yes. LATE: no, a packet of this host was late or lost, and the presumption
+ * rests. DIFFER: no, probes found that paths to this peer differ.
+ */
+enum hp3_presumed {
+	HP3_PRESUMED_OFF,
+	HP3_PRESUMED_UNKNOWN,
+	HP3_PRESUMED_ALIKE,
+	HP3_PRESUMED_LATE,
+	HP3_PRESUMED_DIFFER
+};
 
 struct hp3_pair_info {
 	uint32_t pair;
@@ -26,6 +38,7 @@ struct hp3_pair_info {
 	uint8_t tracing; /* enum hp3_trace_state; REST also if traces are off */
 	uint8_t ttl; /* TTL of the switches that name paths; 0: not found, or no traces */
 	uint8_t reason; /* enum hp3_linear_reason of the last map tried */
+	uint8_t presumed; /* enum hp3_presumed */
 	bool keyed; /* this host shares a key with the peer */
 	/* agreements to spray with the remote address, from any local address and in any VLAN;
 	 * sprays_out: as the sender; sprays_in: as the receiver */
@@ -138,3 +151,4 @@ uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 const char *hp3_path_identity_name(enum hp3_path_identity i);
 const char *hp3_trace_state_name(enum hp3_trace_state s);
 const char *hp3_peer_name(enum hp3_peer p);
+const char *hp3_presumed_name(enum hp3_presumed p);

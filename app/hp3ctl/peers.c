@@ -24,6 +24,7 @@ static const struct column {
 	{"KEYED s", "keyed_ns", TENTHS, 1e9},
 	{"PROBES", "probes", FLAG, 0},
 	{"REPORTS", "reports", FLAG, 0},
+	{"PRESUMED", "presumed", TEXT, 0},
 	{"SPRAYED", "sprayed", COUNT, 0},
 	{"(READS)", "sprayed_reads", COUNT, 0},
 	{"RESEQUENCED", "resequenced", COUNT, 0},

@@ -34,6 +34,14 @@ static struct hp3_spray_peer *find_peer(const struct hp3_spraying *s, const stru
 	return NULL;
 }
 
+const struct hp3_spray_peer *hp3_spray_peer_find(
+	const struct hp3_engine *e, const struct hp3_ends *ends)
+{
+	const struct who w = {hp3_key_addr(e, ends), ends->vlan, ends->ipv6};
+
+	return find_peer(e->spraying, &w);
+}
+
 /* No agreement uses the record, and no ASK at set-up from this peer may still arrive. */
 static bool may_replace_peer(const struct hp3_spray_peer *p, uint64_t now)
 {

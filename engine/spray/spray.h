@@ -366,6 +366,9 @@ void hp3_spray_probe_answered(struct hp3_engine *e, const struct hp3_flow *f, ui
  * in use.
  */
 uint16_t hp3_spray_peer_get(struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
+/* The record of the peer at `ends`, or NULL. */
+const struct hp3_spray_peer *hp3_spray_peer_find(
+	const struct hp3_engine *e, const struct hp3_ends *ends);
 
 static inline struct hp3_spray_peer *hp3_spray_peer_of(const struct hp3_engine *e, uint32_t flow)
 {

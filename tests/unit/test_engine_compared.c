@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include "engine/info.h"
 #include "engine/spray/spray.h"
 #include "packets.h"
 #include "scene.h"
@@ -373,6 +374,14 @@ static uint64_t evs_of_message(uint32_t n)
 	return taken;
 }
 
+static enum hp3_presumed presumed(void)
+{
+	struct hp3_pair_info i;
+
+	assert_int_equal(hp3_pair_info(rig.e, hp3_pair_of(rig.e, flow_of(&q)), rig.now, &i), 0);
+	return (enum hp3_presumed)i.presumed;
+}
+
 static void peer_says(enum hp3_agree_kind kind, uint64_t slow)
 {
 	const struct hp3_ends ends = {.local = q.local, .remote = q.remote};
@@ -398,6 +407,7 @@ static void short_messages_are_sprayed_while_paths_are_presumed_alike(void **sta
 	assert_int_not_equal(evs_of_message(64), 0);
 	assert_int_not_equal(evs_of_message(SHORT / PMTU), 0);
 	assert_int_equal(evs_of_message(SHORT / PMTU - 1), 0);
+	assert_int_equal(presumed(), HP3_PRESUMED_ALIKE);
 	/* also of another queue pair, without a comparison */
 	learnt(20);
 	agrees();
@@ -412,6 +422,7 @@ static void short_messages_take_one_path_without_the_key(void **state)
 	rig.cfg.spray.short_bytes = 0;
 	hp3_engine_reconfigure(rig.e, &rig.cfg);
 	assert_int_equal(evs_of_message(64), 0);
+	assert_int_equal(presumed(), HP3_PRESUMED_OFF);
 }
 
 /* Round trips of three answers, us. */
@@ -436,6 +447,7 @@ static void one_late_packet_ends_the_presumption(void **state)
 	peer_says(HP3_AGREE_MISSING, 0);
 	ack(&q, psn - 1);
 	assert_int_equal(stats()->presumption_ended, 1);
+	assert_int_equal(presumed(), HP3_PRESUMED_LATE);
 	assert_int_equal(evs_of_message(64), 0);
 	for (uint32_t i = 0; i < 20; i++) {
 		stays_agreed(0);
@@ -443,6 +455,7 @@ static void one_late_packet_ends_the_presumption(void **state)
 	}
 	assert_int_not_equal(evs_of_message(1024), 0); /* sprayed by the old comparison */
 	assert_int_equal(evs_of_message(64), 0);
+	assert_int_equal(presumed(), HP3_PRESUMED_UNKNOWN);
 	compared_at_setup(10, 10 + MS / US);
 	assert_int_equal(evs_of_message(64), 0);
 	compared_at_setup(10, 20);

@@ -164,11 +164,13 @@ static json_t *peer_entry_json(const struct hp3_config *cfg, unsigned rail,
 	if (j == NULL)
 		return NULL;
 	add_peer_key(j, key, x->now);
-	json_object_update_new(j,
-		json_pack("{s:b, s:b, s:i, s:i, s:i, s:i, s:o, s:o}", "probes", hp3d, "reports",
-			hp3d && p->keyed, "sprayed", p->sprays_out, "sprayed_reads", p->reads_out,
-			"resequenced", p->sprays_in, "resequenced_reads", p->reads_in, "rtt_ns",
-			known_or_null(x->rtt_ns), "seen_ns", known_or_null(seen_ns(x, key))));
+	json_object_update_new(
+		j, json_pack("{s:b, s:b, s:s, s:i, s:i, s:i, s:i, s:o, s:o}", "probes", hp3d,
+			   "reports", hp3d && p->keyed, "presumed",
+			   hp3_presumed_name((enum hp3_presumed)p->presumed), "sprayed",
+			   p->sprays_out, "sprayed_reads", p->reads_out, "resequenced",
+			   p->sprays_in, "resequenced_reads", p->reads_in, "rtt_ns",
+			   known_or_null(x->rtt_ns), "seen_ns", known_or_null(seen_ns(x, key))));
 	return j;
 }
 
