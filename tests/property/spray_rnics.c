@@ -390,6 +390,25 @@ static bool is_stale(struct world *w, const struct packet *k)
 	return stale;
 }
 
+/*
+ * ACK and NAK acknowledge what was sent before this PSN, but READs and ATOMICs end by their data
+ * alone. False: data is missing, and is asked for.
+ */
+static bool is_acknowledged(struct world *w, uint32_t qp, uint32_t psn)
+{
+	struct requester *q = &w->qp[qp];
+
+	for (uint32_t at = q->una; at < psn; at = q->end[at]) {
+		if (!is_answered(q->kind[at]))
+			continue;
+		progress(w, qp, at);
+		asks_again(w, q);
+		return false;
+	}
+	progress(w, qp, psn);
+	return true;
+}
+
 void spray_requester(struct world *w, const struct packet *reply)
 {
 	struct requester *q = &w->qp[reply->qp];
@@ -407,17 +426,8 @@ void spray_requester(struct world *w, const struct packet *reply)
 		else if (reply->psn > q->una)
 			asks_again(w, q); /* one before it is lost */
 	} else if (kind == HP3_SYN_ACK) {
-		/* READs and ATOMICs end by their data alone */
-		for (uint32_t at = q->una; at <= reply->psn; at = q->end[at]) {
-			if (is_answered(q->kind[at])) {
-				progress(w, reply->qp, at);
-				asks_again(w, q);
-				goto out;
-			}
-		}
-		progress(w, reply->qp, reply->psn + 1);
-	} else {
-		progress(w, reply->qp, reply->psn);
+		is_acknowledged(w, reply->qp, reply->psn + 1);
+	} else if (is_acknowledged(w, reply->qp, reply->psn)) {
 		if (reply->psn >= q->una && kind == HP3_SYN_RNR)
 			q->nxt = q->una;
 		else if (reply->psn >= q->una)
@@ -425,7 +435,6 @@ void spray_requester(struct world *w, const struct packet *reply)
 		if (kind == HP3_SYN_RNR)
 			q->ready = w->now + RNR_NS;
 	}
-out:
 	go_on(w, reply->qp, w->now + GAP_NS);
 }
 
