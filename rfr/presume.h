@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include "base/minmax.h"
 
-#define HP3_PRESUME_REST    20000000ull /* length of the first rest */
-#define HP3_PRESUME_REST_UP 8u /* most doublings: 5.1 s */
+#define HP3_PRESUME_REST    1000000ull /* length of the first rest */
+#define HP3_PRESUME_REST_UP 12u /* most doublings: 4.1 s */
 #define HP3_PRESUME_HELD    4u /* times the next rest: if it held so long, that rest is the first */
 
 struct hp3_presumption {

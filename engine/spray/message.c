@@ -55,6 +55,7 @@ static void init_sprays(struct hp3_engine *e)
 	uint64_t key = e->seed[3];
 
 	s->rounds.due = UINT64_MAX;
+	hp3_incast_init(&s->incast);
 	s->sets = hp3_spray_peers(n) / HP3_SPRAY_WAYS;
 	s->ins = s->outs + n;
 	s->heads = s->ins + n;
@@ -252,14 +253,15 @@ void hp3_spray_send_msg_left(
 }
 
 /*
- * Shall the sender spray only after a comparison? If most packets are marked, the last link is
- * congested: several paths do not help, and bursts fill its queue faster.
+ * Shall the sender spray only after a comparison? If most packets are marked, or many queue pairs
+ * begin at once, the last link is the bottleneck: several paths do not help, and bursts fill its
+ * queue faster.
  */
-static bool objects_to_presumption(const struct hp3_turn *t)
+static bool objects_to_presumption(const struct hp3_turn *t, const struct hp3_spray_in *in)
 {
 	const struct hp3_spraying *s = t->e->spraying;
 
-	return hp3_presumption_rests(&s->receives, t->now) ||
+	return hp3_presumption_rests(&s->receives, t->now) || t->now < in->incast_end ||
 	       (s->marked > HP3_SPRAY_MARKED / 2 && t->now - s->marked_at < MARKED_NS);
 }
 
@@ -283,7 +285,7 @@ void hp3_spray_send_msg_in(
 		what.next = in->reseq.expected;
 	if (kind == HP3_AGREE_MISSING)
 		what.next = in->reseq.expected;
-	if (kind == HP3_AGREE_YES && objects_to_presumption(t))
+	if (kind == HP3_AGREE_YES && objects_to_presumption(t, in))
 		what.slow = HP3_AGREE_OBJECTS;
 	if (kind == HP3_AGREE_YES)
 		what.room = hp3_spray_room(t->e->spraying->hold_bytes, in->pmtu_log2);

@@ -5,6 +5,7 @@
 
 #define KEEPALIVE_MIN 100000u
 #define PUT_OFF_NS    1000000000u /* until the next OFFER */
+#define INCAST_WAITS  1000u /* an incast: within this part of the longest wait for a packet */
 
 struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t requester, bool reads)
@@ -47,6 +48,8 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	uint16_t last, own = s->ins[in->at];
 	uint16_t *link = &s->heads[hp3_spray_chain(s, in->addr, in->vlan, in->responder)];
 
+	if (!in->reads)
+		hp3_incast_ended(&s->incast);
 	unlink_back(s, in);
 	last = s->ins[--t->e->nspray_in];
 	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
@@ -122,6 +125,7 @@ static void take_terms(struct hp3_spray_in *in, const struct hp3_agree *a)
 {
 	in->numbered = true;
 	in->promised = in->refused = false;
+	in->incast_end = 0;
 	in->number = a->number;
 	in->turn = a->turn - 1;
 	in->evs = a->evs;
@@ -182,6 +186,33 @@ static bool has_room(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	return room;
 }
 
+/*
+ * Counts an agreement that begins. In an incast, this host objects to the presumption for a while.
+ * Senders that got their YES just before learn of it, too: most of them have sent nothing yet.
+ */
+static void count_begun(struct hp3_turn *t, const struct hp3_spray_in *in)
+{
+	struct hp3_spraying *s = t->e->spraying;
+	uint64_t within = t->e->cfg.spray.wait_ns / INCAST_WAITS;
+	uint32_t at = hp3_incast_begins(&s->incast, t->now);
+
+	s->begun[at].in = s->ins[in->at];
+	s->begun[at].number = in->number;
+	if (!hp3_incast_is(&s->incast, within, t->now))
+		return;
+	for (uint32_t i = 0; i < HP3_INCAST_RECENT; i++) {
+		struct hp3_spray_in *one = &s->in[s->begun[i].in];
+		bool objected = t->now < one->incast_end;
+
+		if (!hp3_incast_is_recent(&s->incast, i, within, t->now) || !one->numbered ||
+			one->number != s->begun[i].number)
+			continue;
+		one->incast_end = t->now + t->e->cfg.spray.wait_ns / 2;
+		if (one->promised && !one->unwanted && !objected)
+			hp3_in_answer(t, one);
+	}
+}
+
 /* The record for an agreement that the peer asks for; NULL: refused. */
 static struct hp3_spray_in *record_asked_for(struct hp3_turn *t, const struct hp3_ends *ends,
 	struct hp3_spray_in *in, const struct hp3_agree *a)
@@ -205,6 +236,7 @@ static struct hp3_spray_in *record_asked_for(struct hp3_turn *t, const struct hp
 	}
 	hp3_in_link_back(t->e->spraying, in, a->requester);
 	accept_agreement(t, ends, in, a);
+	count_begun(t, in);
 	return in;
 }
 

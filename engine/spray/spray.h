@@ -22,6 +22,7 @@
 #include "engine/spray/rounds.h"
 #include "engine/spray/quota.h"
 #include "probes/agree.h"
+#include "rfr/incast.h"
 #include "rfr/missing.h"
 #include "rfr/owed.h"
 #include "rfr/presume.h"
@@ -152,6 +153,8 @@ struct hp3_spray_in {
 	uint64_t refused_at, refused_lease; /* time of this NO; lease at that time */
 	uint16_t at; /* index in hp3_spraying.ins */
 	uint32_t number, turn; /* number of the agreement; turn of the newest message */
+	/* the queue pair began in an incast (rfr/incast.h): YES has HP3_AGREE_OBJECTS until then */
+	uint64_t incast_end;
 	uint64_t keepalive_ns; /* the sender's keep-alive interval, as stated last */
 	uint64_t heard; /* time of the sender's newest message */
 	/* READ responses only: */
@@ -257,6 +260,11 @@ struct hp3_spraying {
 	uint64_t lost_to; /* end of the newest time in lost_ns */
 	/* Of packets that this host sends, and of those that it receives: are paths alike? */
 	struct hp3_presumption sends, receives;
+	struct hp3_incast incast; /* agreements of peers that began last */
+	struct {
+		uint16_t in; /* index in `in` */
+		uint32_t number; /* of the agreement */
+	} begun[HP3_INCAST_RECENT]; /* at the place in incast.began */
 	uint32_t marked; /* average share of marked packets received, HP3_SPRAY_MARKED */
 	uint64_t marked_at; /* time of the newest marked packet among these */
 	uint64_t objected; /* time of the newest YES with HP3_AGREE_OBJECTS */

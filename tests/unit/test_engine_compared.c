@@ -436,7 +436,7 @@ static void compared_at_setup(uint32_t least, uint32_t most)
 	hp3_spray_compared(rig.e, &r);
 }
 
-/* ... for 20 ms, and until probes have compared paths again. */
+/* ... for a rest, and until probes have compared paths again. */
 static void one_late_packet_ends_the_presumption(void **state)
 {
 	presuming();
@@ -449,7 +449,7 @@ static void one_late_packet_ends_the_presumption(void **state)
 	assert_int_equal(stats()->presumption_ended, 1);
 	assert_int_equal(presumed(), HP3_PRESUMED_LATE);
 	assert_int_equal(evs_of_message(64), 0);
-	for (uint32_t i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < HP3_PRESUME_REST / MS; i++) {
 		stays_agreed(0);
 		assert_int_equal(evs_of_message(64), 0);
 	}
@@ -477,6 +477,13 @@ static void a_peer_may_object(void **state)
 	presuming();
 	assert_int_not_equal(evs_of_message(64), 0);
 	stays_agreed(HP3_AGREE_OBJECTS);
+	assert_int_equal(evs_of_message(64), 0);
+	stays_agreed(0);
+	assert_int_not_equal(evs_of_message(64), 0);
+	/* also after its answer to the same message */
+	peer_says(HP3_AGREE_YES, HP3_AGREE_OBJECTS);
+	assert_int_equal(evs_of_message(64), 0);
+	peer_says(HP3_AGREE_YES, 0); /* that answer again, late */
 	assert_int_equal(evs_of_message(64), 0);
 	stays_agreed(0);
 	assert_int_not_equal(evs_of_message(64), 0);

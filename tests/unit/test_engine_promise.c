@@ -528,11 +528,10 @@ static void a_late_packet_makes_the_receiver_object(void **state)
 	assert_int_equal(count_messages(HP3_AGREE_MISSING), 1);
 	assert_true(objects(4));
 	comes(FIRST + 1);
-	for (uint32_t i = 0; i < 20; i++) {
-		assert_true(objects(5 + i));
-		tick(MS);
-	}
-	assert_false(objects(25));
+	tick(HP3_PRESUME_REST - 1);
+	assert_true(objects(5));
+	tick(1);
+	assert_false(objects(6));
 }
 
 /* ... also if most packets are marked. */
@@ -548,6 +547,74 @@ static void marks_make_the_receiver_object(void **state)
 	for (; psn < FIRST + 400; psn++)
 		comes(psn);
 	assert_false(objects(4));
+}
+
+/* The peer asks for an agreement about its n-th queue pair. */
+static void asks(uint32_t n)
+{
+	q = make_qp(n);
+	assert_int_equal(reported(HP3_AGREE_ASK, n + 1, 1, 1000), HP3_AGREE_YES);
+}
+
+/* Of the YES in `acts`, how many object? */
+static uint32_t objections(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < acts.n; i++)
+		n += acts.act[i].kind == HP3_ACT_AGREE &&
+		     acts.act[i].agree.what.kind == HP3_AGREE_YES &&
+		     acts.act[i].agree.what.slow == HP3_AGREE_OBJECTS;
+	return n;
+}
+
+/* ... and if many begin at once: senders that got their YES before are told once. */
+static void an_incast_makes_the_receiver_object(void **state)
+{
+	configure(HOUR);
+	rig.cfg.spray.flows = 64;
+	rig_configure();
+	rig.now = HOUR;
+	for (uint32_t n = 0; n < 16; n++) {
+		asks(n);
+		assert_int_equal(count_messages(HP3_AGREE_YES), n == 2 ? 3 : 1);
+		assert_int_equal(objections(), n < 2 ? 0 : n == 2 ? 3 : 1);
+	}
+	q = make_qp(0);
+	tick(49 * MS); /* half of the longest wait for a packet */
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 2, 1000), HP3_AGREE_YES);
+	assert_int_equal(objections(), 1);
+	tick(MS);
+	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_YES);
+	assert_int_equal(objections(), 0);
+}
+
+/* What has ended, or is about another queue pair by now, is told nothing. */
+static void an_incast_tells_only_who_is_there(void **state)
+{
+	configure(HOUR);
+	rig.cfg.spray.flows = 64;
+	rig_configure();
+	rig.now = HOUR;
+	asks(0);
+	asks(1);
+	reported(HP3_AGREE_OVER, 2, 2, 1000);
+	asks(2);
+	asks(3);
+	assert_int_equal(count_messages(HP3_AGREE_YES), 3);
+	assert_int_equal(objections(), 3);
+}
+
+static void who_begins_one_after_the_other_is_no_incast(void **state)
+{
+	configure(HOUR);
+	rig.cfg.spray.flows = 64;
+	rig_configure();
+	for (uint32_t n = 0; n < 16; n++) {
+		rig.now = HOUR + n * 51 * US; /* two in a thousandth of the longest wait */
+		asks(n);
+		assert_int_equal(objections(), 0);
+	}
 }
 
 int main(void)
@@ -570,6 +637,9 @@ int main(void)
 		RIG_TEST(turns_wrap),
 		RIG_TEST(a_late_packet_makes_the_receiver_object),
 		RIG_TEST(marks_make_the_receiver_object),
+		RIG_TEST(an_incast_makes_the_receiver_object),
+		RIG_TEST(an_incast_tells_only_who_is_there),
+		RIG_TEST(who_begins_one_after_the_other_is_no_incast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
