@@ -29,23 +29,26 @@ static enum hp3_presumed presumed_of(
 	const struct hp3_spray_params *p = &e->cfg.spray;
 	const struct hp3_spray_peer *peer;
 
-	if (e->spraying == NULL || p->mode != HP3_SPRAY_AUTO || p->short_bytes == 0)
+	if (e->spraying == NULL || p->mode != HP3_SPRAY_AUTO || p->short_bytes == 0 ||
+		!hp3_has_key(e, ends))
 		return HP3_PRESUMED_OFF;
+	peer = hp3_spray_peer_find(e, ends);
+	if (peer != NULL && peer->differs)
+		return HP3_PRESUMED_DIFFER;
 	if (hp3_presumption_rests(&e->spraying->sends, now))
 		return HP3_PRESUMED_LATE;
-	if (!hp3_presumption_holds(&e->spraying->sends, now))
-		return HP3_PRESUMED_UNKNOWN;
-	peer = hp3_spray_peer_find(e, ends);
-	return peer != NULL && peer->differs ? HP3_PRESUMED_DIFFER : HP3_PRESUMED_ALIKE;
+	return hp3_presumption_holds(&e->spraying->sends, now) ? HP3_PRESUMED_ALIKE
+							       : HP3_PRESUMED_UNKNOWN;
 }
 
-static void agreed_of(
-	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info)
+static void agreed_of(const struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now,
+	struct hp3_pair_info *info)
 {
 	const struct hp3_quota *peer;
 	uint16_t quota;
 
 	info->keyed = hp3_has_key(e, ends);
+	info->presumed = (uint8_t)presumed_of(e, ends, now);
 	if (e->spraying == NULL)
 		return;
 	quota = hp3_quota_find(&e->spraying->quotas, ends);
@@ -58,15 +61,15 @@ static void agreed_of(
 	info->reads_in = peer->read_ins;
 }
 
-void hp3_pair_info_without_flow(
-	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info)
+void hp3_pair_info_without_flow(const struct hp3_engine *e, const struct hp3_ends *ends,
+	uint64_t now, struct hp3_pair_info *info)
 {
 	*info = (struct hp3_pair_info){.pair = HP3_NO_PAIR,
 		.ipv6 = ends->ipv6,
 		.vlan = ends->vlan,
 		.peer = HP3_PEER_UNKNOWN};
 	hp3_ends_copy(ends, info->local, info->remote);
-	agreed_of(e, ends, info);
+	agreed_of(e, ends, now, info);
 }
 
 int hp3_pair_info(
@@ -89,8 +92,7 @@ int hp3_pair_info(
 		info->peer = HP3_PEER_PLAIN;
 	else if (p->peer_seen != 0)
 		info->peer = HP3_PEER_HP3D;
-	info->presumed = (uint8_t)presumed_of(e, HP3_ENDS(p), now);
-	agreed_of(e, HP3_ENDS(p), info);
+	agreed_of(e, HP3_ENDS(p), now, info);
 	if (p->paths_ready)
 		info->identity = e->paths[pair].identity;
 	if (e->tracing != NULL) {

@@ -11,9 +11,9 @@
 
 enum hp3_peer { HP3_PEER_UNKNOWN, HP3_PEER_HP3D, HP3_PEER_PLAIN };
 /*
- * Are the paths to a peer presumed alike (rfr/presume.h)? OFF: the policy excludes it. UNKNOWN: no
- * comparison yet. ALIKE: yes. LATE: no, a packet of this host was late or lost, and the presumption
- * rests. DIFFER: no, probes found that paths to this peer differ.
+ * Are the paths to a peer presumed alike (rfr/presume.h)? OFF: the policy excludes it, or there is
+ * no key for the peer. UNKNOWN: no comparison since the newest late packet. ALIKE: yes. LATE: no,
+ * the presumption rests. DIFFER: no, probes found that paths to this peer differ.
  */
 enum hp3_presumed {
 	HP3_PRESUMED_OFF,
@@ -140,10 +140,10 @@ int hp3_pair_info(
 	const struct hp3_engine *e, uint32_t pair, uint64_t now, struct hp3_pair_info *info);
 /*
  * As hp3_pair_info(), for ends without a pair. No flow uses such ends, because this host only
- * receives. The function fills in only `keyed` and the agreements.
+ * receives. The function fills in only `keyed`, `presumed` and the agreements.
  */
-void hp3_pair_info_without_flow(
-	const struct hp3_engine *e, const struct hp3_ends *ends, struct hp3_pair_info *info);
+void hp3_pair_info_without_flow(const struct hp3_engine *e, const struct hp3_ends *ends,
+	uint64_t now, struct hp3_pair_info *info);
 /* Fills in up to `max` paths of a pair. Returns the number of paths. */
 uint32_t hp3_pair_paths(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	struct hp3_path_info *info, uint32_t max);

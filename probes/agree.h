@@ -22,9 +22,9 @@
  * An EV is an entropy value: one of the UDP source ports of a sprayed queue pair.
  *
  * A later agreement has a greater number, and no number is 0. The turn is the sequence number of a
- * message within an agreement. An answer carries the turn of the message that it answers, so an old
- * answer has no effect. A replayed message has no effect (heard.h). hp3d drops all messages of
- * hosts without a key.
+ * message within an agreement. An answer carries the turn of the message that it answers, so an
+ * answer to an older message has no effect. A repeated YES may add HP3_AGREE_OBJECTS. A replayed
+ * message has no effect (heard.h). hp3d drops all messages of hosts without a key.
  *
  * reads 1: the agreement is about the READ responses of the queue pair. "Responder" is then the
  * host that receives and resequences them. Only this host knows which responses will arrive, so its
@@ -73,8 +73,9 @@ enum hp3_agree_kind {
 };
 
 /*
- * YES: a packet to the receiver was late, or most of its packets are marked. So the sender sprays
- * only over paths that it has compared (rfr/presume.h).
+ * YES: a packet to the receiver was late, most of its packets are marked, or the queue pair begins
+ * in an incast (rfr/incast.h). So the sender sprays only over paths that it has compared
+ * (rfr/presume.h).
  */
 #define HP3_AGREE_OBJECTS 1u
 

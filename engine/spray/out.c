@@ -333,10 +333,12 @@ static bool is_of_before(struct hp3_turn *t, struct hp3_spray_out *o, const stru
 	return true;
 }
 
+/* The peer objects, maybe in a repetition of its answer. */
 static void peer_objects(struct hp3_turn *t, struct hp3_spray_out *o)
 {
+	if (!o->objects)
+		t->e->spraying->objected = t->now;
 	o->objects = true;
-	t->e->spraying->objected = t->now;
 }
 
 /* MISSING: from which port did this PSN leave (rfr/missing.h)? */
@@ -400,8 +402,9 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 			hp3_spray_rounds_differ(peer, t->now);
 		return;
 	}
-	if (a->kind == HP3_AGREE_YES && a->turn == o->answered && (a->slow & HP3_AGREE_OBJECTS)) {
-		peer_objects(t, o); /* after its first answer */
+	if (a->kind == HP3_AGREE_YES && a->turn == o->answered && (a->slow & HP3_AGREE_OBJECTS) &&
+		o->state == HP3_SPRAY_SPRAYING) {
+		peer_objects(t, o);
 		return;
 	}
 	if ((int32_t)(a->turn - o->answered) < (a->kind != HP3_AGREE_NO) ||
@@ -416,9 +419,9 @@ void hp3_spray_answer(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 		o->heard = t->now;
 		o->sized = a->pmtu_log2 != 0;
 		o->room = a->room;
-		o->objects = false;
-		if (a->slow & HP3_AGREE_OBJECTS)
-			peer_objects(t, o);
+		o->objects = a->slow & HP3_AGREE_OBJECTS;
+		if (o->objects)
+			t->e->spraying->objected = t->now;
 		if (a->keepalive_us == o->stated_us)
 			o->keepalive_us = o->stated_us;
 		o->yes_to = o->sent_at[a->turn % HP3_SPRAY_MSG_TIMES];

@@ -5,7 +5,9 @@
 
 #define KEEPALIVE_MIN 100000u
 #define PUT_OFF_NS    1000000000u /* until the next OFFER */
-#define INCAST_WAITS  1000u /* an incast: within this part of the longest wait for a packet */
+#define INCAST_WAITS  1000u /* an incast: within this part of the longest wait for a packet, */
+#define INCAST_NS     2000u /* and within this time */
+#define OBJECT_NS     1000000u /* longest objection because of an incast */
 
 struct hp3_spray_in *hp3_in_find_back(struct hp3_engine *e, uint64_t addr, uint32_t vlan, bool ipv6,
 	uint32_t requester, bool reads)
@@ -49,7 +51,7 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	uint16_t *link = &s->heads[hp3_spray_chain(s, in->addr, in->vlan, in->responder)];
 
 	if (!in->reads)
-		hp3_incast_ended(&s->incast);
+		hp3_incast_ended(&s->incast, in->arrived);
 	unlink_back(s, in);
 	last = s->ins[--t->e->nspray_in];
 	hp3_in_empty(t, in, drop ? HP3_ACT_DISCARD : HP3_ACT_DELIVER);
@@ -65,6 +67,7 @@ void hp3_spray_in_end(struct hp3_turn *t, struct hp3_spray_in *in, bool drop)
 	s->ins[in->at] = last;
 	s->in[last].at = in->at;
 	s->ins[t->e->nspray_in] = own;
+	in->numbered = in->promised = false;
 }
 
 /*
@@ -125,7 +128,6 @@ static void take_terms(struct hp3_spray_in *in, const struct hp3_agree *a)
 {
 	in->numbered = true;
 	in->promised = in->refused = false;
-	in->incast_end = 0;
 	in->number = a->number;
 	in->turn = a->turn - 1;
 	in->evs = a->evs;
@@ -186,14 +188,24 @@ static bool has_room(struct hp3_turn *t, const struct hp3_ends *ends, const stru
 	return room;
 }
 
+/* An incast: the receiver objects to the presumption for a while. */
+static void object_to_one(struct hp3_turn *t, struct hp3_spray_in *in)
+{
+	bool objected = t->now < in->incast_end;
+
+	in->incast_end = t->now + hp3_min_u64(t->e->cfg.spray.wait_ns / 2, OBJECT_NS);
+	if (in->promised && in->ready && !in->unwanted && !objected)
+		hp3_in_answer(t, in);
+}
+
 /*
- * Counts an agreement that begins. In an incast, this host objects to the presumption for a while.
- * Senders that got their YES just before learn of it, too: most of them have sent nothing yet.
+ * Counts a queue pair that was just set up. In an incast, senders that got their YES shortly before
+ * get another YES, which objects. Most of these senders have sent nothing yet.
  */
 static void count_begun(struct hp3_turn *t, const struct hp3_spray_in *in)
 {
 	struct hp3_spraying *s = t->e->spraying;
-	uint64_t within = t->e->cfg.spray.wait_ns / INCAST_WAITS;
+	uint64_t within = hp3_min_u64(t->e->cfg.spray.wait_ns / INCAST_WAITS, INCAST_NS);
 	uint32_t at = hp3_incast_begins(&s->incast, t->now);
 
 	s->begun[at].in = s->ins[in->at];
@@ -202,14 +214,10 @@ static void count_begun(struct hp3_turn *t, const struct hp3_spray_in *in)
 		return;
 	for (uint32_t i = 0; i < HP3_INCAST_RECENT; i++) {
 		struct hp3_spray_in *one = &s->in[s->begun[i].in];
-		bool objected = t->now < one->incast_end;
 
-		if (!hp3_incast_is_recent(&s->incast, i, within, t->now) || !one->numbered ||
-			one->number != s->begun[i].number)
-			continue;
-		one->incast_end = t->now + t->e->cfg.spray.wait_ns / 2;
-		if (one->promised && !one->unwanted && !objected)
-			hp3_in_answer(t, one);
+		if (hp3_incast_is_recent(&s->incast, i, within, t->now) && one->numbered &&
+			one->number == s->begun[i].number)
+			object_to_one(t, one);
 	}
 }
 
@@ -236,7 +244,8 @@ static struct hp3_spray_in *record_asked_for(struct hp3_turn *t, const struct hp
 	}
 	hp3_in_link_back(t->e->spraying, in, a->requester);
 	accept_agreement(t, ends, in, a);
-	count_begun(t, in);
+	if (a->next != HP3_NO_PSN)
+		count_begun(t, in);
 	return in;
 }
 

@@ -280,10 +280,10 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 		return; /* its number of PSNs may be damaged: the RNIC drops it */
 	hp3_spray_look(t);
 	hp3_in_look(t, in);
-	t->e->spraying->incast.arrived += v->payload_len;
 	in->reseq.again = v->sport == in->in_use; /* the port of an RNIC that goes back */
 	if (!hp3_in_take(t, in, pkt, hp3_in_span(in, v), vd))
 		return;
+	in->arrived += v->payload_len;
 	hp3_in_came(t, in, v);
 	in->unsized |= !hp3_in_sized(in, v);
 	if (in->unsized && in->reseq.held == 0) /* its sender has stopped spraying */

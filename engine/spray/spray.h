@@ -52,7 +52,7 @@ struct hp3_spray_out {
 	bool chosen; /* a packet has been sprayed */
 	bool reads; /* the agreement is about READ responses */
 	bool fence; /* the next packet takes the port in use */
-	bool objects; /* the peer's newest YES has HP3_AGREE_OBJECTS */
+	bool objects; /* the peer's newest YES, or its repetition, has HP3_AGREE_OBJECTS */
 	/* the flow was unpaired, so no acknowledgement shows which packets have arrived; only time
 	 * does */
 	bool blind;
@@ -140,6 +140,7 @@ struct hp3_spray_in {
 	/* valid with any_acked: the local RNIC has acknowledged all PSNs before this one */
 	uint32_t acked;
 	uint32_t bytes; /* held */
+	uint64_t arrived; /* bytes of requests, since the record was added */
 	uint64_t checked_at; /* time of the newest check for slow EVs */
 	uint64_t due; /* deadline in hp3_spraying.deadlines */
 	struct hp3_reseq reseq;

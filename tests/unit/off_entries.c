@@ -253,7 +253,7 @@ static int pair_info(struct off_world *w)
 
 	if (!hp3_pair_is_used(w->e, hp3_pair_find(w->e, &w->ends)))
 		return -ENOENT;
-	hp3_pair_info_without_flow(w->e, &w->ends, &info);
+	hp3_pair_info_without_flow(w->e, &w->ends, w->now, &info);
 	return hp3_pair_info(w->e, hp3_pair_of(w->e, w->flow), w->now, &info);
 }
 
@@ -271,7 +271,7 @@ static int names(struct off_world *w)
 		  hp3_payoff_name(HP3_PAYOFF_SAME) && hp3_evidence_name(HP3_EVIDENCE_TRACE) &&
 		  hp3_path_identity_name(HP3_IDENTITY_NONE) &&
 		  hp3_trace_state_name(HP3_TRACE_REST) && hp3_peer_name(HP3_PEER_UNKNOWN) &&
-		  hp3_isa_name(0) && hp3_isa_in_use(w->e);
+		  hp3_presumed_name(HP3_PRESUMED_OFF) && hp3_isa_name(0) && hp3_isa_in_use(w->e);
 
 	for (int err = 0; err < 200; err++)
 		ok = ok && hp3_command_error(-err);
@@ -388,7 +388,7 @@ const struct off_entry off_entries[] = {
 	{"hp3_isa_use", call_isa, nothing},
 	{"hp3_isa_name hp3_isa_in_use hp3_command_error hp3_pairing_name hp3_bar_name "
 	 "hp3_event_name hp3_cause_name hp3_payoff_name hp3_evidence_name hp3_path_identity_name "
-	 "hp3_trace_state_name hp3_peer_name",
+	 "hp3_trace_state_name hp3_peer_name hp3_presumed_name",
 		names, nothing},
 	{"hp3_filter_has_peer hp3_filter_has_dscp hp3_filter_has_qpn", filters, nothing},
 	{"hp3_flow_info", info, nothing},

@@ -568,50 +568,90 @@ static uint32_t objections(void)
 	return n;
 }
 
-/* ... and if many begin at once: senders that got their YES before are told once. */
-static void an_incast_makes_the_receiver_object(void **state)
+static void incast_configured(void)
 {
 	configure(HOUR);
 	rig.cfg.spray.flows = 64;
 	rig_configure();
 	rig.now = HOUR;
+}
+
+/* ... and if many begin at once: senders that got their YES before get another one, once. */
+static void an_incast_makes_the_receiver_object(void **state)
+{
+	incast_configured();
 	for (uint32_t n = 0; n < 16; n++) {
 		asks(n);
 		assert_int_equal(count_messages(HP3_AGREE_YES), n == 2 ? 3 : 1);
 		assert_int_equal(objections(), n < 2 ? 0 : n == 2 ? 3 : 1);
 	}
+	q = make_qp(15); /* with a new number, as if the sender had restarted */
+	rig.now += 3 * US;
+	assert_int_equal(reported(HP3_AGREE_ASK, 17, 1, 1000), HP3_AGREE_YES);
+	assert_int_equal(objections(), 1);
 	q = make_qp(0);
-	tick(49 * MS); /* half of the longest wait for a packet */
+	rig.now += MS - 4 * US;
 	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 2, 1000), HP3_AGREE_YES);
 	assert_int_equal(objections(), 1);
-	tick(MS);
+	rig.now += US;
 	assert_int_equal(reported(HP3_AGREE_SPRAYING, 1, 3, 1000), HP3_AGREE_YES);
 	assert_int_equal(objections(), 0);
 }
 
-/* What has ended, or is about another queue pair by now, is told nothing. */
+/* An agreement that has ended gets no YES, nor does one about which hp3d is not sure any more. */
 static void an_incast_tells_only_who_is_there(void **state)
 {
-	configure(HOUR);
-	rig.cfg.spray.flows = 64;
-	rig_configure();
-	rig.now = HOUR;
+	incast_configured();
 	asks(0);
+	reported(HP3_AGREE_OVER, 1, 2, 1000);
 	asks(1);
 	reported(HP3_AGREE_OVER, 2, 2, 1000);
 	asks(2);
-	asks(3);
+	assert_int_equal(count_messages(HP3_AGREE_YES), 1);
+	rig.now += MS;
+	for (uint32_t n = 3; n < 5; n++)
+		asks(n);
+	q = make_qp(3);
+	comes(FIRST + 5000); /* of the queue pair before: the ASK may be void */
+	asks(5);
+	assert_int_equal(count_messages(HP3_AGREE_YES), 2);
+	assert_int_equal(objections(), 2);
+}
+
+/* Two that begin are told nothing because of one that began long before. */
+static void who_began_long_before_is_told_nothing(void **state)
+{
+	incast_configured();
+	asks(0);
+	rig.now += 3 * US;
+	for (uint32_t n = 1; n < 4; n++)
+		asks(n);
 	assert_int_equal(count_messages(HP3_AGREE_YES), 3);
 	assert_int_equal(objections(), 3);
 }
 
+/* A queue pair is expected to send what those before it sent. */
+static void what_came_before_counts(void **state)
+{
+	incast_configured();
+	for (uint32_t n = 0; n < 100; n++) {
+		asks(n);
+		for (uint32_t i = 0; i < 4; i++)
+			assert_int_equal(comes(FIRST + i), HP3_PASS);
+		reported(HP3_AGREE_OVER, n + 1, 2, 1000);
+		rig.now += MS;
+	}
+	for (uint32_t n = 100; n < 116; n++) {
+		asks(n);
+		assert_int_equal(objections(), 0);
+	}
+}
+
 static void who_begins_one_after_the_other_is_no_incast(void **state)
 {
-	configure(HOUR);
-	rig.cfg.spray.flows = 64;
-	rig_configure();
+	incast_configured();
 	for (uint32_t n = 0; n < 16; n++) {
-		rig.now = HOUR + n * 51 * US; /* two in a thousandth of the longest wait */
+		rig.now += 1001; /* ns: two within 2 us */
 		asks(n);
 		assert_int_equal(objections(), 0);
 	}
@@ -639,6 +679,8 @@ int main(void)
 		RIG_TEST(marks_make_the_receiver_object),
 		RIG_TEST(an_incast_makes_the_receiver_object),
 		RIG_TEST(an_incast_tells_only_who_is_there),
+		RIG_TEST(who_began_long_before_is_told_nothing),
+		RIG_TEST(what_came_before_counts),
 		RIG_TEST(who_begins_one_after_the_other_is_no_incast),
 	};
 

@@ -8,6 +8,8 @@
 
 #define REST HP3_PRESUME_REST
 
+_Static_assert(REST == 1000000 && REST << HP3_PRESUME_REST_UP == 4096000000, "as documented");
+
 static void begins_with_a_comparison(void **state)
 {
 	struct hp3_presumption p = {0};

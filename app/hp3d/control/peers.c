@@ -216,7 +216,8 @@ static uint32_t take_silent(
 		if (has_flow(e, &ends))
 			continue;
 		*s = (struct silent){.entry.now = hp3d_now(), .key = *k};
-		hp3_pair_info_without_flow(e, &ends, &s++->entry.pair);
+		hp3_pair_info_without_flow(e, &ends, s->entry.now, &s->entry.pair);
+		s++;
 	}
 	return (uint32_t)(s - (struct silent *)items);
 }
