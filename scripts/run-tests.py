@@ -13,6 +13,7 @@ before it stands what failed, with the end of what it said; with HP3_TEST_SUM=FI
 FILE instead of being printed, for several runs.
 
 HP3_PART=K/N runs each N-th of the tests only, from the K-th one on.
+HP3_SLOWER=N multiplies the tests' time limits, for machines that are emulated.
 
 HP3_TIMES=FILE appends rows of a table to FILE (scripts/times.py): what the build took, and the tests, in all and by suite. A mutation counts
 as such, any other test in the first of its suites that was named. GNU time counts the CPU of a test; without it, there is none by suite.
@@ -146,7 +147,7 @@ def main():
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     cpus = len(os.sched_getaffinity(0))
     args = ["--num-processes", str(cpus if idle else max(1, min(MOST, PER_TWO_CPUS * cpus // 2))),
-            "--timeout-multiplier", str(IDLE_PATIENCE if idle else PATIENCE)]
+            "--timeout-multiplier", str((IDLE_PATIENCE if idle else PATIENCE) * int(os.environ.get("HP3_SLOWER", "1")))]
     for s in suites:
         args += ["--no-suite", s[1:]] if s.startswith("^") else ["--suite", s]
     if "HP3_PART" in os.environ:

@@ -133,6 +133,15 @@ bool world_is_news(const struct world *w, uint32_t i, const struct hp3_view *v)
 	       !is_behind_responses(w, i, lin);
 }
 
+/* The RNIC gets an answer to a duplicate of ours. Rule 25 has a limit: a later answer reaches it.
+ */
+static void judge_answer(struct world *w, uint32_t i, const char *what)
+{
+	if (w->now < w->qps[i].asked_until)
+		VIOLATION(w, "%s, queue pair %u", what, i);
+	HARM(w, "%s, queue pair %u", what, i);
+}
+
 void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, bool ours)
 {
 	struct qp *q = &w->qps[i];
@@ -161,14 +170,14 @@ void world_rnic_reply(struct world *w, uint32_t i, const struct hp3_view *v, boo
 		}
 		if (lin < q->una) {
 			if (!is_data && q->in_read && ours)
-				VIOLATION(w, "an ACK of ours breaks a READ of queue pair %u", i);
+				judge_answer(w, i, "an ACK of ours breaks a READ");
 			return;
 		}
 		if (is_read(d->opcode)) {
 			if (is_data && lin == q->una)
 				data(w, i, d, v, lin);
 			else if (!is_data && ours && kind == HP3_SYN_ACK)
-				VIOLATION(w, "a reply of ours stands for READ data, qp %u", i);
+				judge_answer(w, i, "a reply of ours stands for READ data");
 			else if (!is_data && kind != HP3_SYN_ACK && lin == q->una)
 				refused(w, i, lin, v->syndrome);
 			return;
