@@ -32,13 +32,16 @@ void world_fatal(struct world *w, uint32_t i)
 
 /*
  * CNPs have slowed the RNIC down so much that its timer goes off before it has sent again all of
- * the message that it went back to: no answer completes that, whatever comes through.
+ * the message that it went back to: no answer completes that, whatever comes through. Or it has
+ * just done so, and the answer is on its way.
  */
 static bool is_too_slow(const struct world *w, uint32_t i)
 {
 	const struct qp *q = &w->qps[i];
 
-	return q->throttle > LINE_GAP && q->nxt < w->ring[i][q->una % RING].end;
+	uint64_t end = w->ring[i][q->una % RING].end;
+
+	return q->throttle > LINE_GAP && (q->nxt < end || (q->nxt - end) * q->throttle < MAX_RTT);
 }
 
 /* True: it goes back, unless it has done so for the same loss; its timer knows of another one. */
