@@ -107,7 +107,8 @@ static void tick_ageing(struct hp3_turn *t)
 			t->acts->more = true;
 			return;
 		}
-		hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, t->now);
+		if (e->flows[i].flags & HP3_FF_USED)
+			hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, t->now);
 		if (has_ended(t, i)) {
 			hp3_qp_ended(t, i);
 			n += AGE_REMOVED - 1;

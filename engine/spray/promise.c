@@ -244,7 +244,7 @@ static struct hp3_spray_in *record_asked_for(struct hp3_turn *t, const struct hp
 	}
 	hp3_in_link_back(t->e->spraying, in, a->requester);
 	accept_agreement(t, ends, in, a);
-	if (a->next != HP3_NO_PSN)
+	if (a->next != HP3_NO_PSN && t->e->cfg.spray.short_bytes != 0)
 		count_begun(t, in);
 	return in;
 }

@@ -84,7 +84,7 @@ def hp3d_dropped(result):
     """{reason: packets} that hp3d dropped, all hosts together."""
     counts = Counter()
     for stats in result["counters"].values():
-        counts.update({k: n for k, n in stats.items() if k.startswith(("drop_", "reseq_given_up", "reseq_late")) and n})
+        counts.update({k: n for k, n in stats.items() if k.startswith("drop_") and n})
     return dict(counts)
 
 

@@ -538,25 +538,32 @@ static void what_was_compared_is_sprayed(void **state)
 	assert_sum(r.compared > 0 && r.sprayed > r.sent / 4);
 }
 
-/*
- * Short messages take several paths without a comparison, until one packet is late. They keep the
- * order, and the RNICs send nothing again: paths pause for less than the receiver waits.
- */
-static void short_messages_on_paths_presumed_alike(void **state)
+static struct spray_params mostly_short_messages(void)
 {
 	struct spray_params p = spray_base();
-	struct spray_result with, without;
 
 	p.automatic = true;
 	p.small_percent = 95;
 	p.spread_us = 5;
+	return p;
+}
+
+/*
+ * Short messages take several paths without a comparison, until one packet is late. They keep the
+ * order, and the RNICs send nothing again: paths pause for less than the receiver waits. A message
+ * on several paths waits for each of them: it takes 1.2 times as long as on one path. Of 80 sums of
+ * eight seeds, the greatest was 1.35.
+ */
+static void short_messages_on_paths_presumed_alike(void **state)
+{
+	struct spray_params p = mostly_short_messages();
+	struct spray_result with, without;
+
 	p.pauses_us = 300;
 	p.paused_us = 300;
-	/* a message on several paths waits for each path that pauses: 1.3 times as long, with 50
-	 * seeds */
-	without = spray_no_slower(p, 200);
+	without = spray_no_slower(p, 150);
 	p.short_bytes = 512;
-	with = spray_no_slower(p, 200);
+	with = spray_no_slower(p, 150);
 	assert_int_equal(with.gaps + with.again + with.timeouts, 0);
 	assert_sum(with.sprayed > without.sprayed && with.presumed_no_more > 0);
 }
@@ -564,12 +571,9 @@ static void short_messages_on_paths_presumed_alike(void **state)
 /* A presumption that is wrong: paths differ by more than the receiver waits. */
 static void paths_presumed_alike_differ(void **state)
 {
-	struct spray_params p = spray_base();
+	struct spray_params p = mostly_short_messages();
 	struct spray_result with, without;
 
-	p.automatic = true;
-	p.small_percent = 95;
-	p.spread_us = 5;
 	p.far_us = 3000;
 	without = spray_any_time(p);
 	p.short_bytes = 512;

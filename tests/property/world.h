@@ -229,6 +229,7 @@ struct world_params {
 	X(invalidations)                                                                           \
 	X(false_dead)                                                                              \
 	X(ack_solicitations)                                                                       \
+	X(late_answers)                                                                            \
 	X(reports)                                                                                 \
 	X(replies_moved)                                                                           \
 	X(bursts)                                                                                  \

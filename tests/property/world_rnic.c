@@ -139,6 +139,7 @@ static void judge_answer(struct world *w, uint32_t i, const char *what)
 {
 	if (w->now < w->qps[i].asked_until)
 		VIOLATION(w, "%s, queue pair %u", what, i);
+	w->r.late_answers++;
 	HARM(w, "%s, queue pair %u", what, i);
 }
 

@@ -572,6 +572,7 @@ static void incast_configured(void)
 {
 	configure(HOUR);
 	rig.cfg.spray.flows = 64;
+	rig.cfg.spray.short_bytes = 4096;
 	rig_configure();
 	rig.now = HOUR;
 }
@@ -598,6 +599,18 @@ static void an_incast_makes_the_receiver_object(void **state)
 	assert_int_equal(objections(), 0);
 }
 
+static void an_incast_is_nothing_without_the_key(void **state)
+{
+	incast_configured();
+	rig.cfg.spray.short_bytes = 0;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	for (uint32_t n = 0; n < 16; n++) {
+		asks(n);
+		assert_int_equal(count_messages(HP3_AGREE_YES), 1);
+		assert_int_equal(objections(), 0);
+	}
+}
+
 /* An agreement that has ended gets no YES, nor does one about which hp3d is not sure any more. */
 static void an_incast_tells_only_who_is_there(void **state)
 {
@@ -618,7 +631,7 @@ static void an_incast_tells_only_who_is_there(void **state)
 	assert_int_equal(objections(), 2);
 }
 
-/* Two that begin are told nothing because of one that began long before. */
+/* One that began long before gets no further YES when others begin at once. */
 static void who_began_long_before_is_told_nothing(void **state)
 {
 	incast_configured();
@@ -678,6 +691,7 @@ int main(void)
 		RIG_TEST(a_late_packet_makes_the_receiver_object),
 		RIG_TEST(marks_make_the_receiver_object),
 		RIG_TEST(an_incast_makes_the_receiver_object),
+		RIG_TEST(an_incast_is_nothing_without_the_key),
 		RIG_TEST(an_incast_tells_only_who_is_there),
 		RIG_TEST(who_began_long_before_is_told_nothing),
 		RIG_TEST(what_came_before_counts),

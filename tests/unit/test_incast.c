@@ -43,7 +43,7 @@ static void one_after_the_other_are_none(void **state)
 	assert_false(hp3_incast_is(&i, WITHIN, 1000000 + 999 * (WITHIN / 2 + 1)));
 }
 
-/* Those that ended tell how much one sends. */
+/* A queue pair is expected to send as much as those that have ended. */
 static void short_ones_are_none(void **state)
 {
 	struct hp3_incast i = begun(100, 0);
