@@ -37,8 +37,7 @@ static enum hp3_presumed presumed_of(
 		return HP3_PRESUMED_DIFFER;
 	if (hp3_presumption_rests(&e->spraying->sends, now))
 		return HP3_PRESUMED_LATE;
-	return hp3_presumption_holds(&e->spraying->sends, now) ? HP3_PRESUMED_ALIKE
-							       : HP3_PRESUMED_UNKNOWN;
+	return e->spraying->sends.alike ? HP3_PRESUMED_ALIKE : HP3_PRESUMED_UNKNOWN;
 }
 
 static void agreed_of(const struct hp3_engine *e, const struct hp3_ends *ends, uint64_t now,

@@ -5,9 +5,11 @@
  * messages take several paths, and no probes compare the paths first. A message shorter than the
  * bandwidth-delay product ends before probes could return.
  *
- * The presumption begins when probes to any peer find paths alike. It ends for a rest when a packet
- * is late or lost. The rest doubles each time, unless the presumption has held for long since the
- * rest before. After a rest, the presumption begins again with the next such comparison.
+ * The presumption begins when probes to any peer find paths alike. When a peer asks about a missing
+ * packet, the presumption is in doubt for a short time, during which hp3d does not presume. It ends
+ * for a rest if the packet does not arrive within this time, or is lost. The rest doubles each
+ * time, unless the presumption has held for long since the rest before. After a rest, the
+ * presumption begins again with the next such comparison.
  *
  * Sans-IO; times ns.
  */
@@ -15,31 +17,44 @@
 #include <stdint.h>
 #include "base/minmax.h"
 
+#define HP3_PRESUME_DOUBT   16u /* a doubt lasts for this part of the longest wait for a packet */
 #define HP3_PRESUME_REST    1000000ull /* length of the first rest */
 #define HP3_PRESUME_REST_UP 12u /* most doublings: 4.1 s */
 #define HP3_PRESUME_HELD    4u /* times the next rest: if it held so long, that rest is the first */
 
 struct hp3_presumption {
 	uint64_t rest_end;
+	uint64_t doubt_end;
 	uint8_t rests; /* doublings of the next rest */
 	bool alike; /* a comparison since the newest late packet found paths alike */
 };
 
 static inline bool hp3_presumption_holds(const struct hp3_presumption *p, uint64_t now)
 {
-	return p->alike && now >= p->rest_end;
+	return p->alike && now >= p->rest_end && now >= p->doubt_end;
 }
 
-/* Does it rest, because a packet was late? */
+/* Does it rest, because a packet was late for long? */
 static inline bool hp3_presumption_rests(const struct hp3_presumption *p, uint64_t now)
 {
 	return now < p->rest_end;
 }
 
-/* A packet was late or lost, or probes found that paths differ: a rest begins. True: it held. */
+/* A peer asks about a missing packet. Returns the end of the doubt. */
+static inline uint64_t hp3_presumption_doubt(
+	struct hp3_presumption *p, uint64_t wait_ns, uint64_t now)
+{
+	p->doubt_end = now + wait_ns / HP3_PRESUME_DOUBT;
+	return p->doubt_end;
+}
+
+/*
+ * A packet was late for long, or lost, or probes found that paths differ: a rest begins. True: the
+ * presumption held, or was in doubt.
+ */
 static inline bool hp3_presumption_late(struct hp3_presumption *p, uint64_t now)
 {
-	bool held = hp3_presumption_holds(p, now);
+	bool held = p->alike && !hp3_presumption_rests(p, now);
 
 	p->alike = false;
 	if (hp3_presumption_rests(p, now))

@@ -341,6 +341,39 @@ static void peer_objects(struct hp3_turn *t, struct hp3_spray_out *o)
 	o->objects = true;
 }
 
+static bool has_arrived(const struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn)
+{
+	return !o->blind && hp3_psn_diff(psn, t->e->flows[o->flow].stream.una) < 0;
+}
+
+/* The peer misses this PSN. No acknowledgement shows when READ responses arrive. */
+static void doubt_presumption(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
+{
+	uint64_t end;
+
+	if (o->reads) {
+		hp3_out_late(t);
+		return;
+	}
+	if (has_arrived(t, o, psn))
+		return;
+	end = hp3_presumption_doubt(&t->e->spraying->sends, t->e->cfg.spray.wait_ns, t->now);
+	if (o->doubt_end != 0)
+		return;
+	o->doubted = psn;
+	o->doubt_end = end;
+	hp3_out_wake(t->e, o, end);
+}
+
+static void end_doubt(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	o->doubt_end = 0;
+	if (!has_arrived(t, o, o->doubted))
+		hp3_out_late(t);
+	else if (o->missing != HP3_NO_PSN) /* the peer may have asked again since */
+		doubt_presumption(t, o, o->missing);
+}
+
 /* MISSING: from which port did this PSN leave (rfr/missing.h)? */
 static void answer_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
@@ -350,8 +383,7 @@ static void answer_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t
 		return;
 	port = hp3_port_log_find(&o->log, psn);
 	if (port != 0) {
-		if (o->reads || hp3_psn_diff(psn, t->e->flows[o->flow].stream.una) >= 0)
-			hp3_out_late(t);
+		doubt_presumption(t, o, psn);
 		o->missing = psn;
 		o->missing_port = port;
 	}
@@ -485,5 +517,7 @@ uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 		return UINT64_MAX;
 	if (o->keepalive_at <= t->now)
 		send_again(t, o);
-	return o->keepalive_at;
+	if (o->doubt_end != 0 && o->doubt_end <= t->now)
+		end_doubt(t, o);
+	return o->doubt_end != 0 ? hp3_min_u64(o->doubt_end, o->keepalive_at) : o->keepalive_at;
 }

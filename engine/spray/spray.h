@@ -84,6 +84,10 @@ struct hp3_spray_out {
 	 * left from. */
 	uint32_t missing;
 	uint16_t missing_port;
+	/* Paths are presumed alike no longer if this PSN is not acknowledged at doubt_end; 0: no
+	 * doubt (rfr/presume.h). */
+	uint32_t doubted;
+	uint64_t doubt_end;
 	struct hp3_port_log log;
 } __attribute__((aligned(64)));
 

@@ -499,6 +499,7 @@ static void who_leaves_it_keeps_the_order(void **state)
 	struct spray_result r;
 
 	p.automatic = true;
+	p.short_bytes = 512;
 	p.message_fault_percent = 30;
 	p.spread_us = 400;
 	p.packets *= 4;
@@ -517,6 +518,7 @@ static void what_was_not_compared_is_not_sprayed(void **state)
 	struct spray_result r;
 
 	p.automatic = p.learnt = true;
+	p.short_bytes = 512;
 	p.spread_us = 8000;
 	r = spray_many(p);
 	assert_int_equal(r.gaps + r.late + r.again + r.timeouts, 0);
@@ -530,6 +532,7 @@ static void what_was_compared_is_sprayed(void **state)
 	struct spray_result r;
 
 	p.automatic = p.learnt = true;
+	p.short_bytes = 512;
 	p.spread_us = 5;
 	p.far_us = 3000;
 	p.packets *= 4;

@@ -343,6 +343,7 @@ static void without_probes_nothing_is_agreed_on(void **state)
 /* --- paths that are presumed alike (rfr/presume.h) --- */
 
 #define SHORT 2048u
+#define DOUBT (MS / HP3_PRESUME_DOUBT)
 
 static void presuming(void)
 {
@@ -442,11 +443,14 @@ static void one_late_packet_ends_the_presumption(void **state)
 	presuming();
 	evs_of_message(64);
 	peer_says(HP3_AGREE_MISSING, 0); /* of a PSN that has arrived */
-	assert_int_equal(stats()->presumption_ended, 0);
+	assert_int_not_equal(evs_of_message(64), 0);
 	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
 	peer_says(HP3_AGREE_MISSING, 0);
-	ack(&q, psn - 1);
+	pass_time(DOUBT - US);
+	assert_int_equal(stats()->presumption_ended, 0);
+	pass_time(US);
 	assert_int_equal(stats()->presumption_ended, 1);
+	ack(&q, psn - 1);
 	assert_int_equal(presumed(), HP3_PRESUMED_LATE);
 	assert_int_equal(evs_of_message(64), 0);
 	for (uint32_t i = 0; i < HP3_PRESUME_REST / MS; i++) {
@@ -460,6 +464,40 @@ static void one_late_packet_ends_the_presumption(void **state)
 	assert_int_equal(evs_of_message(64), 0);
 	compared_at_setup(10, 20);
 	assert_int_not_equal(evs_of_message(64), 0);
+}
+
+/* Until it is known how late a packet is, short messages take one path. */
+static void a_packet_that_is_a_little_late_ends_nothing(void **state)
+{
+	presuming();
+	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
+	peer_says(HP3_AGREE_MISSING, 0);
+	pass_time(DOUBT / 2);
+	ack(&q, psn - 1);
+	assert_int_equal(presumed(), HP3_PRESUMED_ALIKE);
+	assert_int_equal(evs_of_message(64), 0);
+	pass_time(DOUBT / 2);
+	assert_int_not_equal(evs_of_message(64), 0);
+	assert_int_equal(stats()->presumption_ended, 0);
+}
+
+/* The peer asks about the next packet while there is a doubt about one. */
+static void a_second_doubt_follows_the_first(void **state)
+{
+	presuming();
+	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
+	peer_says(HP3_AGREE_MISSING, 0);
+	pass_time(DOUBT / 2);
+	ack(&q, psn - 1);
+	leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
+	peer_says(HP3_AGREE_MISSING, 0);
+	pass_time(DOUBT / 2);
+	assert_int_equal(stats()->presumption_ended, 0);
+	pass_time(DOUBT - US);
+	assert_int_equal(stats()->presumption_ended, 0);
+	assert_false(hp3_presumption_holds(&rig.e->spraying->sends, rig.now));
+	pass_time(US);
+	assert_int_equal(stats()->presumption_ended, 1);
 }
 
 static void a_retransmission_ends_the_presumption(void **state)
@@ -507,6 +545,8 @@ int main(void)
 		RIG_TEST(short_messages_are_sprayed_while_paths_are_presumed_alike),
 		RIG_TEST(short_messages_take_one_path_without_the_key),
 		RIG_TEST(one_late_packet_ends_the_presumption),
+		RIG_TEST(a_packet_that_is_a_little_late_ends_nothing),
+		RIG_TEST(a_second_doubt_follows_the_first),
 		RIG_TEST(a_retransmission_ends_the_presumption),
 		RIG_TEST(a_peer_may_object),
 	};
