@@ -12,8 +12,8 @@
 enum hp3_peer { HP3_PEER_UNKNOWN, HP3_PEER_HP3D, HP3_PEER_PLAIN };
 /*
  * Are the paths to a peer presumed alike (rfr/presume.h)? OFF: the policy excludes it, or there is
- * no key for the peer. UNKNOWN: no comparison since the newest late packet. ALIKE: yes, or in
- * doubt. LATE: no, the presumption rests. DIFFER: no, probes found that paths to this peer differ.
+ * no key for the peer. UNKNOWN: no comparison since the newest late packet. ALIKE: yes. LATE:
+ * no, it rests or is suspended. DIFFER: no, probes found that paths to this peer differ.
  */
 enum hp3_presumed {
 	HP3_PRESUMED_OFF,

@@ -6,10 +6,10 @@
  * bandwidth-delay product ends before probes could return.
  *
  * The presumption begins when probes to any peer find paths alike. When a peer asks about a missing
- * packet, the presumption is in doubt for a short time, during which hp3d does not presume. It ends
- * for a rest if the packet does not arrive within this time, or is lost. The rest doubles each
- * time, unless the presumption has held for long since the rest before. After a rest, the
- * presumption begins again with the next such comparison.
+ * packet, hp3d awaits the acknowledgement of this packet for a short time. Meanwhile, the
+ * presumption is suspended. If the packet is not acknowledged in this time, or is lost, the
+ * presumption ends for a rest. The rest doubles each time, unless the presumption has held for long
+ * since the rest before. After a rest, the presumption begins again with the next such comparison.
  *
  * Sans-IO; times ns.
  */
@@ -17,21 +17,22 @@
 #include <stdint.h>
 #include "base/minmax.h"
 
-#define HP3_PRESUME_DOUBT   16u /* a doubt lasts for this part of the longest wait for a packet */
+#define HP3_PRESUME_AWAIT   16u /* hp3d awaits it for this part of the longest wait for a packet */
 #define HP3_PRESUME_REST    1000000ull /* length of the first rest */
 #define HP3_PRESUME_REST_UP 12u /* most doublings: 4.1 s */
 #define HP3_PRESUME_HELD    4u /* times the next rest: if it held so long, that rest is the first */
 
 struct hp3_presumption {
 	uint64_t rest_end;
-	uint64_t doubt_end;
+	uint32_t awaited; /* packets whose acknowledgement hp3d awaits: the presumption is suspended
+			   */
 	uint8_t rests; /* doublings of the next rest */
 	bool alike; /* a comparison since the newest late packet found paths alike */
 };
 
 static inline bool hp3_presumption_holds(const struct hp3_presumption *p, uint64_t now)
 {
-	return p->alike && now >= p->rest_end && now >= p->doubt_end;
+	return p->alike && now >= p->rest_end && p->awaited == 0;
 }
 
 /* Does it rest, because a packet was late for long? */
@@ -40,17 +41,9 @@ static inline bool hp3_presumption_rests(const struct hp3_presumption *p, uint64
 	return now < p->rest_end;
 }
 
-/* A peer asks about a missing packet. Returns the end of the doubt. */
-static inline uint64_t hp3_presumption_doubt(
-	struct hp3_presumption *p, uint64_t wait_ns, uint64_t now)
-{
-	p->doubt_end = now + wait_ns / HP3_PRESUME_DOUBT;
-	return p->doubt_end;
-}
-
 /*
  * A packet was late for long, or lost, or probes found that paths differ: a rest begins. True: the
- * presumption held, or was in doubt.
+ * presumption held, or was suspended.
  */
 static inline bool hp3_presumption_late(struct hp3_presumption *p, uint64_t now)
 {

@@ -46,6 +46,7 @@ static void remove_agreement(struct hp3_engine *e, struct hp3_spray_out *o)
 	struct hp3_spraying *s = e->spraying;
 	uint16_t last = s->outs[--s->nout], own = s->outs[o->at];
 
+	hp3_out_await_no_more(e, o);
 	if (o->reads)
 		unlink_read(e, o);
 	s->outs[o->at] = last;
@@ -341,37 +342,60 @@ static void peer_objects(struct hp3_turn *t, struct hp3_spray_out *o)
 	o->objects = true;
 }
 
-static bool has_arrived(const struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn)
+/* For how long hp3d awaits an acknowledgement. */
+static uint64_t await_ns(const struct hp3_engine *e)
 {
-	return !o->blind && hp3_psn_diff(psn, t->e->flows[o->flow].stream.una) < 0;
+	return e->cfg.spray.wait_ns / HP3_PRESUME_AWAIT;
 }
 
-/* The peer misses this PSN. No acknowledgement shows when READ responses arrive. */
-static void doubt_presumption(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
+static bool has_arrived(const struct hp3_turn *t, const struct hp3_spray_out *o, uint32_t psn)
 {
-	uint64_t end;
+	return hp3_psn_diff(psn, t->e->flows[o->flow].stream.una) < 0;
+}
 
-	if (o->reads) {
-		hp3_out_late(t);
-		return;
-	}
-	if (has_arrived(t, o, psn))
-		return;
-	end = hp3_presumption_doubt(&t->e->spraying->sends, t->e->cfg.spray.wait_ns, t->now);
-	if (o->doubt_end != 0)
-		return;
-	o->doubted = psn;
-	o->doubt_end = end;
+static void await_until(struct hp3_turn *t, struct hp3_spray_out *o, uint64_t end)
+{
+	o->await_end = end;
 	hp3_out_wake(t->e, o, end);
 }
 
-static void end_doubt(struct hp3_turn *t, struct hp3_spray_out *o)
+/* The peer misses this PSN. No acknowledgement shows when READ responses arrive. */
+static void await_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 {
-	o->doubt_end = 0;
-	if (!has_arrived(t, o, o->doubted))
+	if (o->reads)
+		hp3_out_late(t);
+	if (o->reads || t->e->cfg.spray.short_bytes == 0 || o->await_end != 0 ||
+		has_arrived(t, o, psn))
+		return;
+	o->awaited = psn;
+	o->solicits = true;
+	t->e->spraying->sends.awaited++;
+	t->e->stats.presumption_suspended++;
+	await_until(t, o, t->now + await_ns(t->e));
+}
+
+void hp3_out_await_no_more(struct hp3_engine *e, struct hp3_spray_out *o)
+{
+	if (o->await_end == 0)
+		return;
+	o->await_end = 0;
+	e->spraying->sends.awaited--;
+}
+
+/* If hp3d did not poll packets for long, the acknowledgement may lie unread. */
+static void end_await(struct hp3_turn *t, struct hp3_spray_out *o)
+{
+	bool arrived = has_arrived(t, o, o->awaited);
+
+	if (!arrived && (t->e->spraying->unread || t->now - o->await_end >= await_ns(t->e))) {
+		await_until(t, o, t->now + await_ns(t->e));
+		return;
+	}
+	hp3_out_await_no_more(t->e, o);
+	if (!arrived)
 		hp3_out_late(t);
 	else if (o->missing != HP3_NO_PSN) /* the peer may have asked again since */
-		doubt_presumption(t, o, o->missing);
+		await_missing(t, o, o->missing);
 }
 
 /* MISSING: from which port did this PSN leave (rfr/missing.h)? */
@@ -383,7 +407,7 @@ static void answer_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t
 		return;
 	port = hp3_port_log_find(&o->log, psn);
 	if (port != 0) {
-		doubt_presumption(t, o, psn);
+		await_missing(t, o, psn);
 		o->missing = psn;
 		o->missing_port = port;
 	}
@@ -517,7 +541,7 @@ uint64_t hp3_spray_out_tick(struct hp3_turn *t, struct hp3_spray_out *o)
 		return UINT64_MAX;
 	if (o->keepalive_at <= t->now)
 		send_again(t, o);
-	if (o->doubt_end != 0 && o->doubt_end <= t->now)
-		end_doubt(t, o);
-	return o->doubt_end != 0 ? hp3_min_u64(o->doubt_end, o->keepalive_at) : o->keepalive_at;
+	if (o->await_end != 0 && o->await_end <= t->now)
+		end_await(t, o);
+	return o->await_end != 0 ? hp3_min_u64(o->await_end, o->keepalive_at) : o->keepalive_at;
 }

@@ -83,6 +83,7 @@ static bool went_back(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn)
 	o->fence = true;
 	hp3_out_again(o, psn);
 	hp3_out_lost(t, o, psn);
+	hp3_out_await_no_more(t->e, o);
 	if (o->run_from != HP3_NO_PSN)
 		hp3_out_late(t);
 	if (o->state == HP3_SPRAY_SPRAYING || o->run_from != HP3_NO_PSN) {
@@ -182,6 +183,11 @@ static inline void agreed_leaves(
 		return;
 	if (vd->kind == HP3_PASS || is_held_for_spray(t->e, f))
 		hp3_port_log_put(&o->log, pkt->v.psn, vd->sport);
+	if (o->solicits && vd->kind == HP3_PASS &&
+		(pkt->v.flags & (HP3_VF_READ | HP3_VF_ATOMIC)) == 0) {
+		vd->flags |= HP3_SET_ACKREQ;
+		o->solicits = false;
+	}
 	if (is_fenced(o, vd) || o->state != HP3_SPRAY_SPRAYING || !o->large ||
 		vd->kind != HP3_PASS || f->state > HP3_RFR_CLOSING || !hp3_out_may_spread(t, o))
 		return;

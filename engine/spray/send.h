@@ -75,6 +75,8 @@ static inline void hp3_out_again(struct hp3_spray_out *o, uint32_t psn)
  * of its first transmission for a while (rfr/spread.h).
  */
 void hp3_out_lost(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t psn);
+/* Awaits no acknowledgement any more (rfr/presume.h). */
+void hp3_out_await_no_more(struct hp3_engine *e, struct hp3_spray_out *o);
 /* Sends no further ASK to the peer for a while. */
 void hp3_out_put_off(struct hp3_turn *t, const struct hp3_spray_out *o);
 /* The number of an agreement that begins now. */

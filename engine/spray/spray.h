@@ -48,7 +48,8 @@ struct hp3_spray_out {
 	uint16_t peer; /* the record with the EVs: index in hp3_spraying.peer */
 	uint8_t state; /* enum hp3_spray_state */
 	bool large; /* the current message is large */
-	bool sized; /* the peer has received the path MTU */
+	bool sized : 1; /* the peer has received the path MTU */
+	bool solicits : 1; /* the next packet requests an acknowledgement */
 	bool chosen; /* a packet has been sprayed */
 	bool reads; /* the agreement is about READ responses */
 	bool fence; /* the next packet takes the port in use */
@@ -84,10 +85,10 @@ struct hp3_spray_out {
 	 * left from. */
 	uint32_t missing;
 	uint16_t missing_port;
-	/* Paths are presumed alike no longer if this PSN is not acknowledged at doubt_end; 0: no
-	 * doubt (rfr/presume.h). */
-	uint32_t doubted;
-	uint64_t doubt_end;
+	/* hp3d awaits the acknowledgement of this PSN until await_end; 0: of none (rfr/presume.h)
+	 */
+	uint32_t awaited;
+	uint64_t await_end;
 	struct hp3_port_log log;
 } __attribute__((aligned(64)));
 

@@ -17,6 +17,7 @@
 
 static struct hp3_agree ask;
 static uint32_t evs;
+static uint32_t first_psn = 100;
 
 static void configure(uint32_t n)
 {
@@ -32,7 +33,7 @@ static void configure(uint32_t n)
 		.late_ns = 20 * US,
 		.rest_ns = MS};
 	rig_configure();
-	psn = 100;
+	psn = first_psn;
 }
 
 /* A queue pair that was learnt by its packets. */
@@ -343,7 +344,7 @@ static void without_probes_nothing_is_agreed_on(void **state)
 /* --- paths that are presumed alike (rfr/presume.h) --- */
 
 #define SHORT 2048u
-#define DOUBT (MS / HP3_PRESUME_DOUBT)
+#define AWAIT (MS / HP3_PRESUME_AWAIT)
 
 static void presuming(void)
 {
@@ -446,7 +447,7 @@ static void one_late_packet_ends_the_presumption(void **state)
 	assert_int_not_equal(evs_of_message(64), 0);
 	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
 	peer_says(HP3_AGREE_MISSING, 0);
-	pass_time(DOUBT - US);
+	pass_time(AWAIT - US);
 	assert_int_equal(stats()->presumption_ended, 0);
 	pass_time(US);
 	assert_int_equal(stats()->presumption_ended, 1);
@@ -472,32 +473,73 @@ static void a_packet_that_is_a_little_late_ends_nothing(void **state)
 	presuming();
 	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
 	peer_says(HP3_AGREE_MISSING, 0);
-	pass_time(DOUBT / 2);
+	leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
+	assert_true(rig.vd.flags & HP3_SET_ACKREQ);
+	leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
+	assert_false(rig.vd.flags & HP3_SET_ACKREQ);
+	pass_time(AWAIT / 2);
 	ack(&q, psn - 1);
-	assert_int_equal(presumed(), HP3_PRESUMED_ALIKE);
+	assert_int_equal(presumed(), HP3_PRESUMED_LATE);
 	assert_int_equal(evs_of_message(64), 0);
-	pass_time(DOUBT / 2);
+	pass_time(AWAIT / 2);
+	assert_int_equal(presumed(), HP3_PRESUMED_ALIKE);
 	assert_int_not_equal(evs_of_message(64), 0);
+	assert_int_equal(stats()->presumption_suspended, 1);
 	assert_int_equal(stats()->presumption_ended, 0);
 }
 
-/* The peer asks about the next packet while there is a doubt about one. */
-static void a_second_doubt_follows_the_first(void **state)
+/* The peer asks about the next packet while hp3d awaits one. */
+static void a_second_packet_is_awaited_after_the_first(void **state)
 {
 	presuming();
 	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
 	peer_says(HP3_AGREE_MISSING, 0);
-	pass_time(DOUBT / 2);
+	pass_time(AWAIT / 2);
 	ack(&q, psn - 1);
 	leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
 	peer_says(HP3_AGREE_MISSING, 0);
-	pass_time(DOUBT / 2);
+	pass_time(AWAIT / 2);
+	assert_int_equal(presumed(), HP3_PRESUMED_LATE);
+	pass_time(AWAIT - US);
 	assert_int_equal(stats()->presumption_ended, 0);
-	pass_time(DOUBT - US);
-	assert_int_equal(stats()->presumption_ended, 0);
-	assert_false(hp3_presumption_holds(&rig.e->spraying->sends, rig.now));
 	pass_time(US);
 	assert_int_equal(stats()->presumption_ended, 1);
+	assert_int_equal(stats()->presumption_suspended, 2);
+}
+
+/* PSNs are 24 bits. */
+static void the_psn_behind_the_awaited_one_may_be_0(void **state)
+{
+	first_psn = HP3_PSN_MASK - 203; /* presuming() sends as many */
+	presuming();
+	first_psn = 100;
+	assert_int_equal(psn, HP3_PSN_MASK);
+	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
+	peer_says(HP3_AGREE_MISSING, 0);
+	psn = 0;
+	leaves(HP3_OP_RC_WRITE_MIDDLE, 0);
+	ack(&q, 0);
+	pass_time(AWAIT);
+	assert_int_equal(stats()->presumption_ended, 0);
+	assert_int_equal(presumed(), HP3_PRESUMED_ALIKE);
+}
+
+/* The acknowledgement may lie unread while hp3d does not run, or does not poll packets. */
+static void no_presumption_ends_before_packets_are_polled(void **state)
+{
+	presuming();
+	leaves(HP3_OP_RC_WRITE_FIRST, 64 * PMTU);
+	peer_says(HP3_AGREE_MISSING, 0);
+	pass_time(2 * AWAIT);
+	hp3_rx_blocked(rig.e, true, rig.now);
+	pass_time(AWAIT);
+	pass_time(AWAIT);
+	hp3_rx_blocked(rig.e, false, rig.now);
+	assert_int_equal(stats()->presumption_ended, 0);
+	ack(&q, psn - 1);
+	pass_time(AWAIT);
+	assert_int_equal(stats()->presumption_ended, 0);
+	assert_int_equal(presumed(), HP3_PRESUMED_ALIKE);
 }
 
 static void a_retransmission_ends_the_presumption(void **state)
@@ -546,7 +588,9 @@ int main(void)
 		RIG_TEST(short_messages_take_one_path_without_the_key),
 		RIG_TEST(one_late_packet_ends_the_presumption),
 		RIG_TEST(a_packet_that_is_a_little_late_ends_nothing),
-		RIG_TEST(a_second_doubt_follows_the_first),
+		RIG_TEST(a_second_packet_is_awaited_after_the_first),
+		RIG_TEST(the_psn_behind_the_awaited_one_may_be_0),
+		RIG_TEST(no_presumption_ends_before_packets_are_polled),
 		RIG_TEST(a_retransmission_ends_the_presumption),
 		RIG_TEST(a_peer_may_object),
 	};

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "engine/moves/moves.h"
+#include "engine/spray/spray.h"
 #include "packets.h"
 #include "probes/agree.h"
 #include "rfr/spraying.h"
@@ -490,6 +491,31 @@ static void who_is_read_from(void **state)
 	assert_int_equal(newest_message().kind, HP3_AGREE_OVER);
 }
 
+/* No acknowledgement shows when it arrives. */
+static void a_missing_response_ends_the_presumption_at_once(void **state)
+{
+	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0), ask;
+	const uint32_t psn = 500;
+
+	configure(true);
+	rig.cfg.spray.short_bytes = LARGE;
+	rig_configure();
+	a.responder = q.rqpn;
+	a.requester = q.lqpn;
+	hears(a);
+	pass_time(1);
+	ask = newest_message();
+	ask.kind = HP3_AGREE_YES;
+	hears(ask);
+	is_read_from(q.lqpn, psn, 64 * LARGE);
+	response_sprayed(HP3_OP_RC_READ_RESP_FIRST, psn, ask.port);
+	rig.e->spraying->sends.alike = true;
+	ask.kind = HP3_AGREE_MISSING;
+	ask.next = psn;
+	hears(ask);
+	assert_int_equal(stats()->presumption_ended, 1);
+}
+
 /* Another queue pair of this host responds to the same number: nobody resequences these. */
 static void what_was_asked_of_another_one(void **state)
 {
@@ -787,6 +813,7 @@ int main(void)
 		RIG_TEST(the_rnic_knows_better),
 		RIG_TEST(who_is_forgotten_goes_on),
 		RIG_TEST(who_is_read_from),
+		RIG_TEST(a_missing_response_ends_the_presumption_at_once),
 		RIG_TEST(what_was_asked_of_another_one),
 		RIG_TEST(a_refused_offer_ends_no_agreement),
 		RIG_TEST(one_peer_reads_from_a_queue_pair),
