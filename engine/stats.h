@@ -98,9 +98,8 @@
 	X(presumption_suspended,                                                                   \
 		"times that a packet was late, and hp3d did not presume that paths are alike "     \
 		"until the packet was acknowledged")                                               \
-	X(presumption_ended,                                                                       \
-		"times that a packet was late for long, or lost, and hp3d no longer presumed that " \
-		"paths are alike")                                                                 \
+	X(presumption_ended, "times that a packet was late for long, or lost, and hp3d no longer " \
+			     "presumed that paths are alike")                                      \
 	X(sprays_given_up, "times that spraying ended because the RNIC retransmitted repeatedly")  \
 	X(sprayed, "packets that were sprayed")                                                    \
 	X(sprayed_reads, "READ responses among these")                                             \
