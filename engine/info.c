@@ -35,7 +35,8 @@ static enum hp3_presumed presumed_of(
 	peer = hp3_spray_peer_find(e, ends);
 	if (peer != NULL && peer->differs)
 		return HP3_PRESUMED_DIFFER;
-	if (hp3_presumption_rests(&e->spraying->sends, now) || e->spraying->sends.awaited != 0)
+	if (hp3_presumption_rests(&e->spraying->sends, now) ||
+		hp3_presumption_suspended(&e->spraying->sends, now))
 		return HP3_PRESUMED_LATE;
 	return e->spraying->sends.alike ? HP3_PRESUMED_ALIKE : HP3_PRESUMED_UNKNOWN;
 }

@@ -6,10 +6,11 @@
  * bandwidth-delay product ends before probes could return.
  *
  * The presumption begins when probes to any peer find paths alike. When a peer asks about a missing
- * packet, hp3d awaits the acknowledgement of this packet for a short time. Meanwhile, the
- * presumption is suspended. If the packet is not acknowledged in this time, or is lost, the
- * presumption ends for a rest. The rest doubles each time, unless the presumption has held for long
- * since the rest before. After a rest, the presumption begins again with the next such comparison.
+ * packet, hp3d awaits the acknowledgement of this packet for a short time. During this time, the
+ * presumption is suspended, also after the acknowledgement. If the packet is not acknowledged in
+ * this time, or is lost, the presumption ends for a rest. The rest doubles each time, unless the
+ * presumption has held for long since the rest before. After a rest, the presumption begins again
+ * with the next such comparison.
  *
  * Sans-IO; times ns.
  */
@@ -24,15 +25,20 @@
 
 struct hp3_presumption {
 	uint64_t rest_end;
-	uint32_t awaited; /* packets whose acknowledgement hp3d awaits: the presumption is suspended
-			   */
+	uint64_t suspended_end; /* suspended until then, and while hp3d awaits packets */
+	uint32_t awaited; /* number of packets that hp3d awaits */
 	uint8_t rests; /* doublings of the next rest */
 	bool alike; /* a comparison since the newest late packet found paths alike */
 };
 
+static inline bool hp3_presumption_suspended(const struct hp3_presumption *p, uint64_t now)
+{
+	return p->awaited != 0 || now < p->suspended_end;
+}
+
 static inline bool hp3_presumption_holds(const struct hp3_presumption *p, uint64_t now)
 {
-	return p->alike && now >= p->rest_end && p->awaited == 0;
+	return p->alike && now >= p->rest_end && !hp3_presumption_suspended(p, now);
 }
 
 /* Does it rest, because a packet was late for long? */

@@ -27,7 +27,10 @@ static void a_missing_packet_suspends_it(void **state)
 	assert_false(hp3_presumption_holds(&p, 1000));
 	assert_false(hp3_presumption_rests(&p, 1000));
 	p.awaited = 0;
-	assert_true(hp3_presumption_holds(&p, 1000));
+	p.suspended_end = 2000;
+	assert_false(hp3_presumption_holds(&p, 1999));
+	assert_true(hp3_presumption_holds(&p, 2000));
+	p.suspended_end = 0;
 	p.awaited = 1;
 	assert_true(hp3_presumption_late(&p, 1000)); /* it ends also while it is suspended */
 	assert_false(hp3_presumption_late(&p, 1000));
