@@ -9,10 +9,9 @@
 #define AGAIN       2u /* reports about an EV */
 #define GUARD       2u /* part of rest_ns: reports so soon after a rest are about earlier packets */
 
-/* EVs that may be used when they do not rest. */
 static uint64_t usable_evs(const struct hp3_spread *s, const struct hp3_spread_params *p)
 {
-	return p->reach_ns != 0 ? s->known & hp3_spread_all(p) : hp3_spread_all(p);
+	return hp3_spread_usable(s, p, false);
 }
 
 uint32_t hp3_spread_used(const struct hp3_spread *s, const struct hp3_spread_params *p)
@@ -148,10 +147,12 @@ bool hp3_spread_compared(struct hp3_spread *s, const struct hp3_spread_params *p
 	for (uint32_t i = 0; i < n; i++) {
 		if (rtt[i] == 0 || rtt[i] - best > p->reach_ns) {
 			s->known &= ~(1ull << ev[i]);
+			s->far |= 1ull << ev[i];
 			far++;
 			continue;
 		}
 		s->known |= 1ull << ev[i];
+		s->far &= ~(1ull << ev[i]);
 	}
 	return far * 100 >= n * p->differ;
 }
@@ -170,14 +171,13 @@ static uint32_t random_below(uint32_t random, uint32_t n)
 	return (uint32_t)((uint64_t)random * n >> 32);
 }
 
-uint32_t hp3_spread_usable_ev(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
+uint32_t hp3_spread_usable_ev(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t use,
+	uint32_t random, uint64_t now)
 {
-	uint64_t use = usable_evs(s, p), may;
+	uint64_t may;
 
-	if (use == 0) /* presumed alike, and never compared */
+	if (use == 0)
 		use = hp3_spread_all(p);
-
 	end_due_rests(s, now);
 	may = use & ~s->resting;
 	if (may == 0) /* the answers of all EVs were bad, some after a good answer */

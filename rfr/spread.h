@@ -45,6 +45,7 @@ static inline uint64_t hp3_spread_all(const struct hp3_spread_params *p)
 struct hp3_spread {
 	uint64_t resting; /* EVs that rest, one bit each */
 	uint64_t known; /* EVs in use, one bit each; counts only if reach_ns is not 0 */
+	uint64_t far; /* EVs that the newest comparison found too slow, one bit each */
 	uint64_t next; /* earliest end of a rest */
 	uint64_t since; /* time of the first of the current probes; 0: none */
 	uint64_t asked; /* probed EVs, one bit each */
@@ -69,21 +70,31 @@ struct hp3_lateness {
 	} ev[HP3_EVS_MAX];
 };
 
-/*
- * The part of hp3_spread_ev() for when some EVs rest, or are not in use. If no EV is in use, one of
- * all EVs (presume.h).
- */
-uint32_t hp3_spread_usable_ev(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now);
-/* Returns the EV of the next packet. *s is all 0 at first. `random`: any random number. */
-static inline uint32_t hp3_spread_ev(
-	struct hp3_spread *s, const struct hp3_spread_params *p, uint32_t random, uint64_t now)
+/* EVs that a packet may take when they do not rest. `presumed`: also those not compared. */
+static inline uint64_t hp3_spread_usable(
+	const struct hp3_spread *s, const struct hp3_spread_params *p, bool presumed)
 {
 	const uint64_t all = hp3_spread_all(p);
 
-	if (s->resting == 0 && (p->reach_ns == 0 || (s->known & all) == all))
+	if (p->reach_ns == 0)
+		return all;
+	return presumed ? all & ~s->far : s->known & all;
+}
+/* The part of hp3_spread_ev() for when some EVs rest, or may not be used. `use`: those that may. */
+uint32_t hp3_spread_usable_ev(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t use,
+	uint32_t random, uint64_t now);
+/*
+ * Returns the EV of the next packet. *s is all 0 at first. `random`: any random number. `presumed`:
+ * paths are presumed alike (presume.h).
+ */
+static inline uint32_t hp3_spread_ev(struct hp3_spread *s, const struct hp3_spread_params *p,
+	bool presumed, uint32_t random, uint64_t now)
+{
+	uint64_t use = hp3_spread_usable(s, p, presumed);
+
+	if (s->resting == 0 && use == hp3_spread_all(p))
 		return (uint32_t)((uint64_t)random * p->evs >> 32);
-	return hp3_spread_usable_ev(s, p, random, now);
+	return hp3_spread_usable_ev(s, p, use, random, now);
 }
 /* A probe with this EV leaves. */
 void hp3_spread_probed(

@@ -71,7 +71,7 @@ void hp3_spray_rounds_want(struct hp3_turn *t, const struct hp3_spray_out *o)
 
 void hp3_spray_rounds_differ(struct hp3_spray_peer *peer, uint64_t now)
 {
-	peer->spread.known = 0;
+	peer->spread.known = peer->spread.far = 0;
 	peer->asked = 0;
 	peer->differs = true;
 	peer->compare_at = now + AGAIN_NS;

@@ -119,8 +119,12 @@ static inline __attribute__((always_inline)) bool hp3_out_may_spread(
 	struct hp3_spray_peer *peer = &s->peer[o->peer];
 	enum hp3_spray_may may;
 
-	if (hp3_out_presumes(t, o))
+	if (hp3_out_presumes(t, o)) {
+		if (peer->asked != 0 && o->so_far >= t->e->cfg.spray.bytes &&
+			!hp3_spray_rounds_are_over(t->e, peer))
+			hp3_spray_rounds_want(t, o); /* a comparison goes on */
 		return true;
+	}
 	if (!o->chosen && hp3_spread_choose(&peer->spread, &s->spread, t->now) &&
 		hp3_out_differ(t, o))
 		return false;
@@ -140,7 +144,7 @@ static inline __attribute__((always_inline)) void hp3_out_spread(
 	uint32_t ev, random = (uint32_t)(hp3_random(&t->e->rng) >> 32);
 
 	o->chosen = true;
-	ev = hp3_spread_ev(&peer->spread, &s->spread, random, t->now);
+	ev = hp3_spread_ev(&peer->spread, &s->spread, hp3_out_presumes(t, o), random, t->now);
 	o->tried = hp3_spread_tried(&peer->spread, o->tried, ev);
 	vd->sport = (uint16_t)(peer->base | ev);
 	hp3_port_log_put(&o->log, psn, vd->sport);

@@ -346,14 +346,19 @@ static void without_probes_nothing_is_agreed_on(void **state)
 #define SHORT 2048u
 #define AWAIT (MS / HP3_PRESUME_AWAIT)
 
-static void presuming(void)
+static void comparing(uint32_t n)
 {
-	configure(EVS);
+	configure(n);
 	rig.cfg.spray.short_bytes = SHORT;
 	rig.cfg.spray.bytes = 1u << 20;
 	rig_configure();
 	learnt(0);
 	agrees();
+}
+
+static void presuming(void)
+{
+	comparing(EVS);
 	answers(EVS, 0);
 	assert_int_equal(evs_of(200), 0xff);
 }
@@ -374,6 +379,27 @@ static uint64_t evs_of_message(uint32_t n)
 		ack(&q, psn - 1);
 	}
 	return taken;
+}
+
+/* The first comparison probes 16 of 64 EVs. One does not answer. */
+static void evs_that_were_not_compared_are_presumed_alike(void **state)
+{
+	uint64_t silent, used;
+
+	comparing(64);
+	assert_int_equal(rig.nprobes, 16);
+	silent = 1ull << (rig.probe_ports[0] ^ ask.port);
+	answers(16, silent);
+	pass_time(MS / 2 + US);
+	pass_time(1);
+	used = evs_of_message(1000);
+	assert_in_range(__builtin_popcountll(used), 60, 63);
+	assert_int_equal(used & silent, 0);
+	/* They are compared as long as large messages leave. */
+	assert_int_equal(info(&q).evs, 15);
+	evs_of_message(1100);
+	evs_in(200);
+	assert_int_equal(info(&q).evs, 63);
 }
 
 static enum hp3_presumed presumed(void)
@@ -586,6 +612,7 @@ int main(void)
 		RIG_TEST(without_probes_nothing_is_agreed_on),
 		RIG_TEST(short_messages_are_sprayed_while_paths_are_presumed_alike),
 		RIG_TEST(short_messages_take_one_path_without_the_key),
+		RIG_TEST(evs_that_were_not_compared_are_presumed_alike),
 		RIG_TEST(one_late_packet_ends_the_presumption),
 		RIG_TEST(a_packet_that_is_a_little_late_ends_nothing),
 		RIG_TEST(a_second_packet_is_awaited_after_the_first),

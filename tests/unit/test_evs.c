@@ -34,7 +34,7 @@ static uint64_t taken(void)
 	uint64_t evs = 0;
 
 	for (unsigned i = 0; i < 200; i++)
-		evs |= 1ull << hp3_spread_ev(&s, &params, hp3_random(&rng) >> 32, now);
+		evs |= 1ull << hp3_spread_ev(&s, &params, false, hp3_random(&rng) >> 32, now);
 	return evs;
 }
 
@@ -50,7 +50,7 @@ static void all_evs_are_used_alike(void **state)
 	unsigned n[ALL] = {0};
 
 	for (unsigned i = 0; i < 8000; i++)
-		n[hp3_spread_ev(&s, &params, hp3_random(&rng) >> 32, now)]++;
+		n[hp3_spread_ev(&s, &params, false, hp3_random(&rng) >> 32, now)]++;
 	for (unsigned i = 0; i < ALL; i++)
 		assert_in_range(n[i], 850, 1150);
 }
@@ -62,7 +62,7 @@ static void all_64_can_be_used(void **state)
 
 	most.evs = HP3_EVS_MAX;
 	for (unsigned i = 0; i < 4000; i++)
-		evs |= 1ull << hp3_spread_ev(&s, &most, hp3_random(&rng) >> 32, now);
+		evs |= 1ull << hp3_spread_ev(&s, &most, false, hp3_random(&rng) >> 32, now);
 	assert_true(evs == UINT64_MAX);
 }
 
@@ -411,7 +411,7 @@ static void an_ev_is_left_whatever_answers_say(void **state)
 	hp3_spread_choose(&s, &params, now);
 	for (unsigned i = 0; i < 200; i++)
 		assert_in_range(
-			hp3_spread_ev(&s, &params, hp3_random(&rng) >> 32, now), 0, ALL - 1);
+			hp3_spread_ev(&s, &params, false, hp3_random(&rng) >> 32, now), 0, ALL - 1);
 }
 
 int main(void)
