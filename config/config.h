@@ -22,6 +22,7 @@ enum hp3_lcore_spread { HP3_SPREAD_NIC, HP3_SPREAD_SOFTWARE };
 enum hp3_idle { HP3_IDLE_POLL, HP3_IDLE_SLEEP };
 enum hp3_capabilities { HP3_CAPABILITIES_DROP, HP3_CAPABILITIES_KEEP };
 enum hp3_fail_open { HP3_FAIL_OPEN_AUTO, HP3_FAIL_OPEN_ON, HP3_FAIL_OPEN_OFF };
+enum hp3_own_addresses { HP3_OWN_ADDRESSES_REFUSE, HP3_OWN_ADDRESSES_ACCEPT };
 enum hp3_keys { HP3_KEYS_AUTO, HP3_KEYS_GROUP, HP3_KEYS_OFF };
 enum hp3_watch_verbs { HP3_WATCH_AUTO, HP3_WATCH_KERNEL, HP3_WATCH_LIBRARY, HP3_WATCH_OFF };
 struct hp3_config_rail {
@@ -29,6 +30,7 @@ struct hp3_config_rail {
 	char rnic[HP3_CONFIG_DEVARGS_MAX];
 	char net[HP3_CONFIG_DEVARGS_MAX];
 	char rdma[64];
+	uint8_t own_addresses; /* enum hp3_own_addresses */
 	uint8_t rfr_mode; /* 0: the value of [rfr] mode; else enum hp3_spray_mode + 1 */
 };
 

@@ -28,6 +28,8 @@ static const char *const fail_open[] = {[HP3_FAIL_OPEN_AUTO] = "auto",
 	[HP3_FAIL_OPEN_ON] = "on",
 	[HP3_FAIL_OPEN_OFF] = "off",
 	NULL};
+static const char *const own_addresses[] = {
+	[HP3_OWN_ADDRESSES_REFUSE] = "refuse", [HP3_OWN_ADDRESSES_ACCEPT] = "accept", NULL};
 static const char *const rail_modes[] = {"same", [1 + HP3_SPRAY_MOVE] = "move",
 	[1 + HP3_SPRAY_ALL] = "spray", [1 + HP3_SPRAY_AUTO] = "auto", NULL};
 #define RELOAD       true
@@ -149,6 +151,12 @@ static const struct hp3_ini_key keys[] = {
 		.help = "RDMA device behind this rail, such as mlx5_0. The rail gets the queue "
 			"pairs of this device from [watch]. Empty: the rail gets the queue pairs "
 			"of devices that no rail names"},
+	{RAIL(own_addresses), .type = HP3_INI_ENUM, .choices = own_addresses,
+		.help = "refuse: hp3d does not start if an interface of this rail has addresses of "
+			"this host or the default route, or is a port of a bridge or a bond, and "
+			"hp3d would take its frames from the host. accept: hp3d starts, and the "
+			"host "
+			"loses this traffic. With fail-open, the loss lasts until hp3d --detach"},
 	{RAIL(rfr_mode), .type = HP3_INI_ENUM, .choices = rail_modes,
 		.help = "[rfr] mode of this rail; same: the value of mode in [rfr]"},
 

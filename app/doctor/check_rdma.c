@@ -137,7 +137,8 @@ void hp3_check_rdma_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 		hp3_find(d, "%s uses the bond %s, and no rail is on its port %s", p->device,
 			p->netdev, name);
 		hp3_fix(d,
-			"add a [rail.NAME] for %s, with rdma = %s; what connections agreed on "
+			"add a [rail.NAME] for %s, with rdma = %s and own_addresses = accept (the "
+			"bond loses this port); what connections agreed on "
 			"(ECE): mlxreg -d %s --reg_name ROCE_ACCL --get",
 			name, p->device, p->device);
 	}

@@ -76,6 +76,7 @@ static bool look_at_interface(const char *name, struct hp3_interface *out)
 const struct hp3_host hp3_host = {
 	.root = "",
 	.interface = look_at_interface,
+	.own_traffic = hp3_link_own_traffic,
 	.tc_bpf = probe_tc_bpf,
 	.has_symbol = has_symbol,
 	.clock_synchronised = clock_synchronised,

@@ -52,10 +52,19 @@ struct hp3_interface {
 	struct hp3_interface_peer peer;
 };
 
+/* Traffic of the host itself that arrives at an interface. */
+struct hp3_own_traffic {
+	char address[64]; /* an address of the host that is not link-local; "": none */
+	char upper[IFNAMSIZ]; /* interface above (such as a VLAN) with this address; "": none */
+	bool default_route;
+	char master[IFNAMSIZ], master_kind[16]; /* bridge, bond ... ; "": none */
+};
+
 struct hp3_host {
 	const char *root; /* "": the host itself */
 	/* False: no such interface (errno ENODEV), or no information about it. */
 	bool (*interface)(const char *name, struct hp3_interface *out);
+	void (*own_traffic)(const struct hp3_interface *itf, struct hp3_own_traffic *out);
 	int (*tc_bpf)(void); /* 0, or a negative errno: the kernel refuses BPF programs for tc */
 	bool (*has_symbol)(const char *library, const char *symbol);
 	bool (*clock_synchronised)(void);
@@ -98,5 +107,7 @@ int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg);
 /* Reads an interface by name; if `name` is NULL, by index. */
 int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);
 void hp3_link_offloads(struct hp3_interface *itf);
+/* Which addresses, routes and master of this host use the interface (own_traffic of hp3_host). */
+void hp3_link_own_traffic(const struct hp3_interface *itf, struct hp3_own_traffic *out);
 /* Looks for the other end of a veth in the namespaces of this host that can be entered. */
 void hp3_peer_look(struct hp3_link_info *l);

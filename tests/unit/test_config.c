@@ -380,17 +380,19 @@ static void reload(void **state)
 			0);
 	char seen[1024] = "";
 
-	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 9);
+	assert_int_equal(hp3_config_diff_reload(&old, &new, note_change, seen), 11);
 	assert_string_equal(seen, "eal.burst 16->64 restart\n"
 				  "rail.a.rnic p0->(none) restart\n"
 				  "rail.a.net p1->(none) restart\n"
 				  "rail.a.rdma ->(none) restart\n"
+				  "rail.a.own_addresses refuse->(none) restart\n"
 				  "rail.a.rfr_mode same->(none) restart\n"
 				  "policy.mode on->off now\n"
 				  "rfr.max_hold_us 500->10000 now\n"
 				  "rail.c.rnic (none)->p4 restart\n"
 				  "rail.c.net (none)->p1 restart\n"
 				  "rail.c.rdma (none)-> restart\n"
+				  "rail.c.own_addresses (none)->refuse restart\n"
 				  "rail.c.rfr_mode (none)->same restart\n");
 	hp3_config_apply_reload(&old, &new);
 	assert_int_equal(old.engine.words.mode, HP3_POLICY_OFF);

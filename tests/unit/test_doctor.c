@@ -25,6 +25,7 @@
 
 static char root[64], file[128];
 static struct hp3_interface interfaces[3];
+static struct hp3_own_traffic own[3];
 static struct hp3_drawn drawn;
 static int bpf_says;
 static bool synchronised, has_libraries;
@@ -40,6 +41,14 @@ static bool interface(const char *name, struct hp3_interface *out)
 		}
 	}
 	return false;
+}
+
+static void own_traffic(const struct hp3_interface *itf, struct hp3_own_traffic *out)
+{
+	for (size_t i = 0; i < 3; i++) {
+		if (strcmp(interfaces[i].name, itf->name) == 0)
+			*out = own[i];
+	}
 }
 
 static int tc_bpf(void)
@@ -69,6 +78,7 @@ static bool may_use(int cap)
 
 static const struct hp3_host host = {.root = root,
 	.interface = interface,
+	.own_traffic = own_traffic,
 	.tc_bpf = tc_bpf,
 	.has_symbol = has_symbol,
 	.clock_synchronised = clock_synchronised,
@@ -195,6 +205,7 @@ static void all_is_well(void)
 	}
 	interfaces[0].peer = (struct hp3_interface_peer){
 		.found = true, .name = "roce0", .inside = "ip netns exec h1 "};
+	memset(own, 0, sizeof(own));
 	drawn = (struct hp3_drawn){
 		.pair = "r0/10.9.0.1-10.9.0.2", .ports = 64, .paths = 4, .most = 18};
 	bpf_says = 0;
@@ -297,6 +308,65 @@ static void xdp_large_buffers(void)
 {
 	fits_xdp();
 	cfg.eal.mbuf_bytes++;
+}
+
+static void own_address(void)
+{
+	strcpy(own[1].address, "10.1.2.3");
+	own[1].default_route = true;
+}
+
+static void own_address_of_vlan(void)
+{
+	strcpy(own[0].address, "fd00::7");
+	strcpy(own[0].upper, "veth0.100");
+}
+
+static void port_of_bridge(void)
+{
+	strcpy(own[1].master, "br0");
+	strcpy(own[1].master_kind, "bridge");
+}
+
+static void own_address_without_fail_open(void)
+{
+	fits_xdp();
+	own_address();
+	cfg.bypass.fail_open = HP3_FAIL_OPEN_OFF;
+	interfaces[0].flags |= IFF_NOARP;
+}
+
+/* An interface of a shared PCI device, and a representor of another function. */
+static void own_address_of_pci(void)
+{
+	strcpy(cfg.rails[0].net, "0000:3b:00.1");
+	put("/sys/bus/pci/devices/0000:3b:00.1/net/eth0/mtu", "1500");
+	own_address();
+}
+
+static void own_address_of_representor(void)
+{
+	own_address_of_pci();
+	put("/sys/class/net/eth0/phys_port_name", "pf0hpf");
+}
+
+static void accepted(void)
+{
+	own_address();
+	cfg.rails[0].own_addresses = HP3_OWN_ADDRESSES_ACCEPT;
+}
+
+/* net_af_packet without fail-open gets copies of frames. */
+static void copied(void)
+{
+	own_address();
+	cfg.bypass.fail_open = HP3_FAIL_OPEN_OFF;
+}
+
+static void port_of_vrf(void)
+{
+	strcpy(own[1].master, "red");
+	strcpy(own[1].master_kind, "vrf");
 }
 
 static void xdp_vlan(void)
@@ -609,6 +679,17 @@ static const struct {
 	{"af-xdp-frames", xdp_buffers, "wants packet buffers of 3840 to 3840 bytes",
 		"mbuf_bytes = 3840"},
 	{"af-xdp-frames", xdp_large_buffers, "mbuf_bytes is 3841", "mbuf_bytes = 3840"},
+	{"own-addresses", own_address,
+		"[rail.r0] net: the host itself uses eth0 (address 10.1.2.3, the default route): "
+		"hp3d would take all its frames, and the host would get none until hp3d --detach",
+		"own_addresses = accept in [rail.r0]"},
+	{"own-addresses", own_address_of_vlan, "veth0 (address fd00::7 of veth0.100)",
+		"own_addresses = accept"},
+	{"own-addresses", port_of_bridge, "eth0 (a port of bridge br0)",
+		"ip link set eth0 nomaster"},
+	{"own-addresses", own_address_without_fail_open, "get none while hp3d runs",
+		"own_addresses = accept"},
+	{"own-addresses", own_address_of_pci, "get none while hp3d runs", "own_addresses = accept"},
 	{"af-xdp-vlan", xdp_vlan, "eth0 takes VLAN tags off", "ethtool -K eth0 rxvlan off"},
 	{"af-xdp-vlan", xdp_vlan_of_veth, "keeps VLAN tags beside", "ethtool -K"},
 	{"link-down", link_down, "[rail.r0] net = ", "ip link set eth0 up"},
@@ -752,6 +833,22 @@ static void every_check_has_a_case(void **state)
 	}
 }
 
+static void traffic_that_the_host_keeps(void **state)
+{
+	static void (*const kept[])(void) = {
+		accepted, copied, port_of_vrf, own_address_of_representor};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		all_is_well();
+		kept[i]();
+		examine();
+		if (hp3_doctor_count(&d, HP3_WARNING) > 0)
+			show("kept");
+		assert_int_equal(hp3_doctor_count(&d, HP3_WARNING), 0);
+		forget_host();
+	}
+}
+
 /* Rule 5: the branches that were mended, and those that never were. */
 static void kernels_with_the_bug(void **state)
 {
@@ -830,6 +927,7 @@ int main(void)
 		cmocka_unit_test(a_host_where_all_is_well),
 		cmocka_unit_test(each_tells_of_its_own),
 		cmocka_unit_test(every_check_has_a_case),
+		cmocka_unit_test(traffic_that_the_host_keeps),
 		cmocka_unit_test(kernels_with_the_bug),
 		cmocka_unit_test(answers_in_the_class_of_data_need_no_equal),
 		cmocka_unit_test(few_ports_say_nothing_of_a_hash),

@@ -8,7 +8,7 @@ usage: doctor.py HP3D HP3CTL RC_ENDPOINT MAKE_CAPTURES SOURCE_ROOT [unittest arg
 import json
 import os
 import subprocess
-from cases import HP3CTL, Base, Wired, run
+from cases import HP3CTL, HP3D, Base, Wired, run
 from harness import Link
 
 
@@ -51,6 +51,39 @@ class Doctor(Base):
                 if id == "mtu":  # what fits a buffer is still more than the ring was made for
                     subprocess.run(["ip", "link", "set", net.near, "mtu", "1500"], check=True)
                 self.assertNotIn(id, {f["id"] for f in self.find(d)})
+
+    def test_a_host_that_would_be_cut_off(self):
+        """hp3d refuses interfaces that the host itself uses, before it attaches anything; own_addresses = accept starts it."""
+        rnic, net = Link("r"), Link("n")
+        for link in (rnic, net):
+            self.addCleanup(link.remove)
+        ports = [link.devargs(i) for i, link in enumerate((rnic, net))]
+        upper, bridge = f"u{os.getpid()}", f"b{os.getpid()}"
+        for uses, free, lost in (
+                ([f"addr add 10.77.0.1/24 dev {net.near}"], f"addr flush dev {net.near}", f"{net.near} (address 10.77.0.1)"),
+                ([f"route add default dev {rnic.near}"], "route del default", f"{rnic.near} (the default route)"),
+                ([f"link add {upper} link {net.near} type macvlan", f"addr add 10.77.1.1/24 dev {upper}", f"link set {upper} up"],
+                 f"link del {upper}", f"{net.near} (address 10.77.1.1 of {upper})"),
+                ([f"link add {bridge} type bridge", f"link set {net.near} master {bridge}"],
+                 f"link del {bridge}", f"{net.near} (a port of bridge {bridge})")):
+            with self.subTest(lost=lost):
+                for command in uses:
+                    subprocess.run(["ip", *command.split()], check=True)
+                d = self.daemon({"rail0": ports}, begin=False)
+                finding, = [f for f in self.find(d) if f["id"] == "own-addresses"]
+                self.assertIn(lost, finding["what"])
+                for command, code in ([HP3D, "--check-config", d.config], 2), (d.command, 1):
+                    refused = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                    self.assertEqual(refused.returncode, code, refused.stderr)
+                    self.assertIn(lost, refused.stderr)
+                    self.assertIn("own_addresses = accept in [rail.rail0]", refused.stderr)
+                accept = self.daemon({"rail0": ports}, begin=False, **{"rail.rail0": {"own_addresses": "accept"}})
+                self.assertNotIn("own-addresses", {f["id"] for f in self.find(accept)})
+                accept.begin()
+                self.stop(accept.up())
+                subprocess.run([HP3D, "--detach", "--config", accept.config], check=True, stdout=subprocess.DEVNULL)
+                subprocess.run(["ip", *free.split()], check=True)
+                self.assertNotIn("own-addresses", {f["id"] for f in self.find(d)})
 
     def test_a_namespace_with_a_name_that_is_a_command(self):
         """Its other end is in a namespace named "h;id>/tmp/x": the fix names a process of it instead."""

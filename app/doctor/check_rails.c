@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of what a rail does to the traffic of its interfaces. */
+#include <string.h>
+#include "app/doctor/internal.h"
+#include "base/plain.h"
+#include "config/devargs.h"
+
+static const char *other_devargs(const struct hp3_port *p)
+{
+	return strcmp(p->side, "rnic") == 0 ? p->rail->net : p->rail->rnic;
+}
+
+static bool is_driver(const char *devargs, const char *wanted)
+{
+	char driver[32];
+
+	hp3_devargs_driver(devargs, driver, sizeof(driver));
+	return strcmp(driver, wanted) == 0;
+}
+
+static bool may_fail_open(const char *devargs)
+{
+	return is_driver(devargs, "net_af_packet") || is_driver(devargs, "net_af_xdp");
+}
+
+/* Does the device's kernel driver share it with DPDK? Then the kernel has an interface, too. */
+static bool is_shared(const struct hp3_host *h, const char *address)
+{
+	static const char *const shared[] = {"mlx5_core", "mlx4_core", "mana"};
+	char name[64] = "";
+
+	hp3_host_link(h, name, sizeof(name), "/sys/bus/pci/devices/%s/driver", address);
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		if (strcmp(name, shared[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* How long the host gets no frames from the port; NULL: it gets copies of all frames. Without
+ * fail-open, net_af_packet and net_pcap copy frames. */
+static const char *loss_lasts(const struct hp3_doctor *d, const struct hp3_port *p)
+{
+	char address[16];
+
+	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF && may_fail_open(p->devargs) &&
+		may_fail_open(other_devargs(p)))
+		return "until hp3d --detach";
+	if (is_driver(p->devargs, "net_af_xdp") ||
+		(hp3_devargs_pci(p->devargs, address) && is_shared(d->host, address)))
+		return "while hp3d runs";
+	return NULL;
+}
+
+/* Addresses of ports of a VRF are on the ports themselves. */
+static bool takes_frames(const struct hp3_own_traffic *own)
+{
+	return own->master[0] != '\0' && strcmp(own->master_kind, "vrf") != 0;
+}
+
+static void find_own_traffic(
+	struct hp3_doctor *d, const struct hp3_interface *itf, const char *lasts)
+{
+	struct hp3_own_traffic own;
+	char lost[160] = "";
+	size_t n = 0;
+
+	d->host->own_traffic(itf, &own);
+	if (own.address[0] != '\0')
+		n += (size_t)snprintf(lost + n, sizeof(lost) - n, " address %s%s%s,", own.address,
+			own.upper[0] != '\0' ? " of " : "", own.upper);
+	if (own.default_route)
+		n += (size_t)snprintf(lost + n, sizeof(lost) - n, " the default route,");
+	if (takes_frames(&own))
+		n += (size_t)snprintf(lost + n, sizeof(lost) - n, " a port of %s %s,",
+			own.master_kind, own.master);
+	if (n == 0)
+		return;
+	lost[n - 1] = '\0';
+	hp3_find(d,
+		": the host itself uses %s (%s): hp3d would take all its frames, and the host "
+		"would "
+		"get none %s",
+		itf->name, lost + 1, lasts);
+	if (takes_frames(&own))
+		hp3_fix(d,
+			"ip link set %s nomaster, or use another interface, or accept the loss: "
+			"own_addresses = accept in [rail.%s]",
+			HP3_SHELL_QUOTE(itf->name), d->port->rail->name);
+	else
+		hp3_fix(d,
+			"use an interface that the host does not use, or accept the loss: "
+			"own_addresses = accept in [rail.%s]",
+			d->port->rail->name);
+}
+
+struct device_walk {
+	struct hp3_doctor *d;
+	const char *lasts;
+};
+
+/* A PCI device of a switch has more interfaces, each for a port of another function. */
+static void take_interface(void *arg, const char *name)
+{
+	struct device_walk *w = arg;
+	struct hp3_interface itf;
+	char port[32] = "";
+
+	hp3_host_line(w->d->host, port, sizeof(port), "/sys/class/net/%s/phys_port_name", name);
+	if (strstr(port, "pf") == NULL && w->d->host->interface(name, &itf))
+		find_own_traffic(w->d, &itf, w->lasts);
+}
+
+void hp3_check_own_addresses(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	struct device_walk w = {.d = d, .lasts = loss_lasts(d, p)};
+	char address[16], dir[64];
+
+	if (w.lasts == NULL || p->rail->own_addresses == HP3_OWN_ADDRESSES_ACCEPT)
+		return;
+	if (p->there)
+		find_own_traffic(d, &p->itf, w.lasts);
+	if (!hp3_devargs_pci(p->devargs, address))
+		return;
+	snprintf(dir, sizeof(dir), "/sys/bus/pci/devices/%s/net", address);
+	hp3_host_each(d->host, dir, take_interface, &w);
+}
