@@ -23,6 +23,22 @@ static bool may_fail_open(const char *devargs)
 	return is_driver(devargs, "net_af_packet") || is_driver(devargs, "net_af_xdp");
 }
 
+void hp3_check_mtus(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	char name[HP3_CONFIG_DEVARGS_MAX];
+	struct hp3_interface other;
+
+	if (!p->there || !hp3_devargs_interface(other_devargs(p), name, sizeof(name)) ||
+		!d->host->interface(name, &other) || p->itf.mtu <= other.mtu)
+		return;
+	hp3_find(d,
+		": MTU %u of %s is larger than MTU %u of %s, the other port of the rail: hp3d "
+		"drops frames that are too long for %s",
+		p->itf.mtu, p->itf.name, other.mtu, other.name, other.name);
+	hp3_fix(d, "ip link set %s mtu %u, or: ip link set %s mtu %u", HP3_SHELL_QUOTE(other.name),
+		p->itf.mtu, HP3_SHELL_QUOTE(p->itf.name), other.mtu);
+}
+
 /* Does the device's kernel driver share it with DPDK? Then the kernel has an interface, too. */
 static bool is_shared(const struct hp3_host *h, const char *address)
 {

@@ -11,7 +11,7 @@ SPRAY = ("sprays", "sprays_broken", "sprays_full", "sprays_given_up", "sprayed",
 COUNTERS = ("severe", "lossy", "rounds", "rounds_won", "rounds_fruitless", "probes", "probe_replies", "moves_switched", "moves_idle",
             "moves_recovered", "failovers", "naks_made", "paid_off", "wasted", "held_packets", "cnps",
             "cnps_stale", "paced", "unpaced",
-            "messages_bad_form", "drop_discarded", "drop_engine", "drop_handover", "drop_tx_full", "drop_bypassed", *SPRAY)
+            "messages_bad_form", "drop_discarded", "drop_engine", "drop_handover", "drop_tx_full", "drop_too_long", "drop_bypassed", *SPRAY)
 PAGE = 500
 
 

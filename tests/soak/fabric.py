@@ -42,7 +42,7 @@ COUNTED = ("retransmissions", "timeouts", "naks_received", "out_of_seq_request",
 # only if it is its own.
 MADE = ("probes_peer", "probes_standard", "answered", "reports_sent", "ack_solicitations_sent", "traces",
         "naks_made", "cnps_owed", "cnps_made")
-ENDS = ("class_uc", "class_other", "consumed", "drop_discarded", "drop_engine", "drop_handover", "drop_host", "drop_tx_full", "drop_bypassed")
+ENDS = ("class_uc", "class_other", "consumed", "drop_discarded", "drop_engine", "drop_handover", "drop_host", "drop_tx_full", "drop_too_long", "drop_bypassed")
 
 
 class Round:

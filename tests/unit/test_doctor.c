@@ -280,14 +280,14 @@ static void pci_bound(void)
 static void mtu(void)
 {
 	interfaces[1].mtu = 4455;
+	strcpy(cfg.rails[0].rnic, "net_null0");
 	strcpy(cfg.rails[0].net, "net_pcap0,iface=eth0");
 }
 
 static void fits_xdp(void)
 {
-	interfaces[0].mtu = 1500;
-	strcpy(cfg.rails[0].rnic, "net_af_packet0,iface=veth0");
-	interfaces[1].mtu = 3438;
+	interfaces[0].mtu = interfaces[1].mtu = 3438;
+	strcpy(cfg.rails[0].rnic, "net_af_packet0,iface=veth0,framesz=3584,blocksz=57344");
 	cfg.eal.mbuf_bytes = 3840;
 	strcpy(cfg.rails[0].net, "net_af_xdp0,iface=eth0");
 }
@@ -295,6 +295,7 @@ static void fits_xdp(void)
 static void xdp_mtu(void)
 {
 	fits_xdp();
+	interfaces[0].mtu++;
 	interfaces[1].mtu++;
 }
 
@@ -381,6 +382,16 @@ static void xdp_vlan_of_veth(void)
 	fits_xdp();
 	interfaces[1].peer = interfaces[0].peer;
 	interfaces[1].peer.offloads = BIT(TX_VLAN);
+}
+
+static void small_rnic(void)
+{
+	interfaces[0].mtu = 1500;
+}
+
+static void small_net(void)
+{
+	interfaces[1].mtu = 1500;
 }
 
 static void frame_size(void)
@@ -670,6 +681,12 @@ static const struct {
 		"dpdk-devbind.py -b vfio-pci 0000:3b:00.1"},
 	{"mtu", mtu, "MTU 4455 of eth0 does not fit one buffer of 4480",
 		"mbuf_bytes to at least 4609"},
+	{"mtu-differs", small_rnic,
+		"[rail.r0] net: MTU 4200 of eth0 is larger than MTU 1500 of veth0",
+		"ip link set veth0 mtu 4200, or: ip link set eth0 mtu 1500"},
+	{"mtu-differs", small_net,
+		"[rail.r0] rnic: MTU 4200 of veth0 is larger than MTU 1500 of eth0",
+		"ip link set eth0 mtu 4200, or: ip link set veth0 mtu 1500"},
 	{"frame-size", frame_size, "framesz of 4096 would cut frames of MTU 4200",
 		"append framesz=4352,blocksz=69632"},
 	{"frame-size", frame_size_of_ring, "framesz of 8192 does not fit",

@@ -146,6 +146,74 @@ static void link_frees_what_waits(void **state)
 	all_given_back();
 }
 
+/* A frame of `len` bytes with up to two VLAN tags; 0: no tag. */
+static struct rte_mbuf *frame(uint16_t len, uint16_t outer, uint16_t inner)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	uint8_t *data;
+
+	assert_non_null(m);
+	data = (uint8_t *)rte_pktmbuf_append(m, len);
+	assert_non_null(data);
+	memset(data, 0, len);
+	data[12] = (uint8_t)(outer >> 8);
+	data[13] = (uint8_t)outer;
+	data[16] = (uint8_t)(inner >> 8);
+	data[17] = (uint8_t)inner;
+	return m;
+}
+
+/* The driver gets no frame that its port does not take; the link counts these frames. */
+static void link_drops_long_frames(void **state)
+{
+	static const struct {
+		uint16_t len, outer, inner;
+		bool fits, fits_two; /* two_tags */
+	} frames[] = {
+		{100, 0, 0, true, true},
+		{101, 0, 0, false, false},
+		{104, 0x8100, 0, true, true},
+		{105, 0x8100, 0, false, false},
+		{104, 0x88a8, 0, false, true},
+		{108, 0x8100, 0x8100, false, true},
+		{108, 0x88a8, 0x8100, false, true},
+		{109, 0x88a8, 0x8100, false, false},
+		{104, 0x0800, 0x8100, false, false},
+	};
+
+	for (unsigned two = 0; two < 2; two++) {
+		struct hp3d_frame_limit limit = {.bytes = 100, .two_tags = two};
+		struct rte_mbuf *m[sizeof(frames) / sizeof(frames[0])], *out;
+		struct hp3d_link l;
+		uint64_t drops, too_long = 0;
+		struct rte_ring *ring = small_link(&l, &drops);
+		unsigned n = 0;
+
+		l.egress.limit = &limit;
+		l.egress.too_long = &too_long;
+		for (; n < sizeof(frames) / sizeof(frames[0]); n++)
+			m[n] = frame(frames[n].len, frames[n].outer, frames[n].inner);
+		hp3d_link_send(&l, m, (uint16_t)n);
+		for (unsigned i = 0; i < n; i++) {
+			if (!(two ? frames[i].fits_two : frames[i].fits))
+				continue;
+			assert_int_equal(rte_ring_sc_dequeue(ring, (void **)&out), 0);
+			assert_int_equal(rte_pktmbuf_pkt_len(out), frames[i].len);
+			rte_pktmbuf_free(out);
+		}
+		assert_int_equal(rte_ring_count(ring), 0);
+		assert_int_equal(too_long, two ? 4 : 7);
+		assert_int_equal(drops, 0);
+		limit.bytes = 0; /* no limit */
+		hp3d_link_send(&l, (struct rte_mbuf *[]){frame(120, 0, 0)}, 1);
+		assert_int_equal(rte_ring_sc_dequeue(ring, (void **)&out), 0);
+		rte_pktmbuf_free(out);
+		hp3d_link_free(&l);
+		rte_ring_free(ring);
+		all_given_back();
+	}
+}
+
 int main(void)
 {
 	char line[] =
@@ -157,6 +225,7 @@ int main(void)
 		cmocka_unit_test(link_keeps_order),
 		cmocka_unit_test(link_drops_the_newest),
 		cmocka_unit_test(link_frees_what_waits),
+		cmocka_unit_test(link_drops_long_frames),
 	};
 
 	printf("seed %u\n", SEED);

@@ -110,6 +110,8 @@ void hp3d_links_watch(const struct hp3_config *cfg)
 			report_link(cfg, i / 2, i % 2, !*down);
 	}
 	links.known = true;
+	if (hp3_config_ports(cfg) > 0)
+		hp3d_frame_limits_read();
 	for (unsigned rail = 0; cfg->bypass.carry_link && rail < hp3_config_ports(cfg) / 2; rail++)
 		carry_link_loss(cfg, rail);
 }

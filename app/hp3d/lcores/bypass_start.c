@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which rails have a bypass, and the control thread's requests. */
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/ports.h"
-#include "app/interface.h"
 #include "config/devargs.h"
 #include "roce/icrc.h"
 
@@ -60,12 +60,9 @@ static int read_sides(
 
 static uint32_t mtu_of(int ifindex)
 {
-	struct ifreq ifr = {0};
+	uint32_t mtu = hp3d_interface_mtu((unsigned)ifindex);
 
-	if (if_indextoname((unsigned)ifindex, ifr.ifr_name) == NULL ||
-		hp3_interface_ioctl(SIOCGIFMTU, &ifr) < 0)
-		return RTE_ETHER_MTU;
-	return (uint32_t)ifr.ifr_mtu;
+	return mtu != 0 ? mtu : RTE_ETHER_MTU;
 }
 
 /*

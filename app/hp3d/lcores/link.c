@@ -76,10 +76,51 @@ static void queue_burst(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 	}
 }
 
+static inline bool is_tag(const uint8_t *type, bool two_tags)
+{
+	return (type[0] == 0x81 && type[1] == 0x00) ||
+	       (two_tags && type[0] == 0x88 && type[1] == 0xa8);
+}
+
+/* Only for frames that are longer than `bytes`. So the first segment has two tags at least. */
+static __attribute__((noinline)) bool fits_with_tags(
+	const struct rte_mbuf *m, uint32_t bytes, bool two_tags)
+{
+	const uint8_t *type = rte_pktmbuf_mtod_offset(m, const uint8_t *, 2 * RTE_ETHER_ADDR_LEN);
+
+	for (unsigned tags = 0; tags < 1u + two_tags && is_tag(type, two_tags); tags++) {
+		bytes += RTE_VLAN_HLEN;
+		type += RTE_VLAN_HLEN;
+	}
+	return rte_pktmbuf_pkt_len(m) <= bytes;
+}
+
+/* Returns how many packets remain in m[]. */
+static uint16_t drop_long(
+	const struct hp3d_link *l, uint32_t bytes, struct rte_mbuf **m, uint16_t n)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (likely(rte_pktmbuf_pkt_len(m[i]) <= bytes) ||
+			fits_with_tags(m[i], bytes, l->egress.limit->two_tags)) {
+			m[kept++] = m[i];
+			continue;
+		}
+		++*l->egress.too_long;
+		rte_pktmbuf_free(m[i]);
+	}
+	return kept;
+}
+
 void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 {
+	const struct hp3d_frame_limit *limit = l->egress.limit;
+	uint32_t bytes = limit == NULL ? 0 : __atomic_load_n(&limit->bytes, __ATOMIC_RELAXED);
 	uint16_t sent = 0;
 
+	if (bytes != 0)
+		n = drop_long(l, bytes, m, n);
 	if (unlikely(l->n > 0))
 		hp3d_link_drain(l);
 	if (likely(l->n == 0))

@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "engine/engine.h"
 
+struct hp3d_frame_limit;
 struct rte_mempool;
 
 /* `in`: the port that receives packets of a direction (TX: from the RNIC's side; RX: from the
@@ -41,6 +42,15 @@ const struct hp3d_spread *hp3d_ports_spread(void);
 /* Does a port have a link? A kernel interface has a link if it has a carrier; a deleted interface
  * has none. Makes system calls, so lcores must not call it. */
 bool hp3d_port_is_up(uint16_t port);
+/* MTU of an interface of the kernel; 0: not known. Makes system calls. */
+uint32_t hp3d_interface_mtu(unsigned ifindex);
+/*
+ * Limits of ports on kernel interfaces: their MTUs. Ports of other drivers have no limit. The
+ * control thread reads all limits when workers start, and again now and then, because an MTU may
+ * change. `dir`: as in hp3d_rail_ports.
+ */
+void hp3d_frame_limits_read(void);
+const struct hp3d_frame_limit *hp3d_frame_limit(unsigned rail, unsigned dir);
 /* True: the port's interface was deleted. A later interface of the same name is a different one. */
 bool hp3d_port_is_gone(uint16_t port);
 

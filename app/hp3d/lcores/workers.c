@@ -99,7 +99,9 @@ static int make_egress(
 	struct hp3d_egress egress = {.port = hp3d_rail_ports(rail)->in[!dir],
 		.tag = hp3d_tag(rail, dir),
 		.bypass = hp3d_bypass(rail),
-		.bypassed = &hp3d_pipe_counters(p)->drop_bypassed};
+		.bypassed = &hp3d_pipe_counters(p)->drop_bypassed,
+		.limit = hp3d_frame_limit(rail, !dir),
+		.too_long = &hp3d_pipe_counters(p)->drop_too_long};
 	unsigned sender = hp3d_sender(w->index, rail, dir, &egress.queue);
 
 	if (sender != w->index) {
@@ -168,6 +170,8 @@ int hp3d_workers_make(const struct hp3_config *cfg)
 		.may_sleep = cfg->eal.idle == HP3_IDLE_SLEEP,
 		.sleep_ns = cfg->eal.idle_sleep_us * 1000ull,
 		.heartbeat_ns = hp3d_bypass_sleep_ns()};
+	if (hp3d_lcores.tags != 0)
+		hp3d_frame_limits_read();
 	if (posix_memalign((void **)&hp3d_lcores.workers, RTE_CACHE_LINE_SIZE,
 		    hp3d_lcores.n * sizeof(*hp3d_lcores.workers)) != 0) {
 		hp3d_lcores.workers = NULL;
@@ -440,7 +444,7 @@ uint64_t hp3d_workers_tx_drops(void)
 			const struct hp3d_pipe_counters *c =
 				hp3d_pipe_counters(hp3d_lcores.workers[i].pipes[rail]);
 
-			drops += c->drop_tx_full + c->drop_handover;
+			drops += c->drop_tx_full + c->drop_too_long + c->drop_handover;
 		}
 	}
 	return drops;

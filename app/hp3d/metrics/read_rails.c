@@ -106,6 +106,7 @@ void hp3d_read_drops(struct hp3d_page *page, const struct hp3d_source *from, siz
 		{"engine", offsetof(struct hp3d_pipe_counters, drop_engine)},
 		{"handover", offsetof(struct hp3d_pipe_counters, drop_handover)},
 		{"host", offsetof(struct hp3d_pipe_counters, drop_host)},
+		{"too_long", offsetof(struct hp3d_pipe_counters, drop_too_long)},
 		{"tx_full", offsetof(struct hp3d_pipe_counters, drop_tx_full)},
 		{"consumed", offsetof(struct hp3d_pipe_counters, consumed)},
 	};

@@ -54,6 +54,7 @@ struct rte_mempool;
 	X(drop_host, "datagrams of the host to hp3's own port: only hp3d sends to peers there", 1) \
 	X(drop_handover, "packets that the lcore of their addresses had no room for", 1)           \
 	X(drop_tx_full, "packets that the output did not take", 1)                                 \
+	X(drop_too_long, "packets longer than the MTU of the port where they would leave", 1)      \
 	X(drop_bypassed, "packets dropped because newer ones had bypassed hp3d", 1)
 
 struct hp3d_pipe_counters {

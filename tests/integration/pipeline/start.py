@@ -11,7 +11,8 @@ import re
 import signal
 import subprocess
 import tempfile
-from cases import Base, run
+import time
+from cases import HP3D, Base, run
 from harness import Link, RawPort, wait_for
 
 
@@ -171,6 +172,46 @@ class Start(Base):
             ends[0].send(frame)
             self.assertEqual(ends[1].receive(), frame)
         self.stop(d)
+
+    def test_frames_longer_than_the_other_port_takes(self):
+        """Ports of different MTU: named at the start. hp3d drops and counts longer frames, until the MTU is raised."""
+        rnic, net = Link("r", mtu=4000), Link("n")
+        for link in (rnic, net):
+            self.addCleanup(link.remove)
+        ports = [link.devargs(i, framesz=4352, blocksz=69632, framecnt=256) for i, link in enumerate((rnic, net))]
+        d = self.daemon({"rail0": ports}, eal={"mbuf_bytes": 4608, "mbufs": 4096}, rfr={"hold_packets": 1024})
+        named = f"rnic: MTU 4000 of {rnic.near} is larger than MTU 1500 of {net.near}"
+        d.up()
+        self.assertIn(named, d.output())
+        checked = subprocess.run([HP3D, "--check-config", d.config], capture_output=True, text=True, timeout=60)
+        self.assertEqual((checked.returncode, named in checked.stderr), (0, True), checked.stderr)
+        ends = RawPort(rnic.far), RawPort(net.far)
+        for end in ends:
+            self.addCleanup(end.close)
+
+        def frame(bytes_of_ip, tag=b""):  # RoCEv2, or it would not pass through hp3d
+            return (bytes(12) + tag + b"\x08\x00\x45" + bytes(8) + b"\x11" + bytes(2) + bytes((10, 9, 0, 1, 10, 9, 0, 2)) +
+                    b"\xc0\x01\x12\xb7" + os.urandom(bytes_of_ip - 24))
+
+        def passes(sent):
+            ends[0].send(sent)
+            self.assertEqual(ends[1].receive(), sent)
+        tag = b"\x81\x00\x00\x64"
+        for i, long in enumerate((frame(1501), frame(1501, tag), frame(4000)), 1):
+            ends[0].send(long)
+            wait_for("the drop", lambda: d.counters()["drop_too_long"] == i)
+            for short in frame(1500), frame(1500, tag):
+                passes(short)
+        sent = frame(4000)
+        ends[1].send(frame(1500))  # the other direction
+        self.assertEqual(len(ends[0].receive()), 1514)
+        for end in net.near, net.far:
+            subprocess.run(["ip", "link", "set", end, "mtu", "4000"], check=True)
+        time.sleep(1)  # hp3d reads MTUs four times per second
+        passes(sent)
+        self.assertEqual(d.counters()["drop_too_long"], 3)
+        self.assertEqual(d.stop(), 0)
+        self.assertRegex(d.output(), r"hp3d: stopped: .* 3 not sent")
 
 
 if __name__ == "__main__":
