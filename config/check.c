@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "config/address.h"
 #include "config/config.h"
@@ -232,12 +233,21 @@ static bool same_device(const char *a, const char *b)
 	return n > 0 && n == strcspn(b, ",") && strncmp(a, b, n) == 0;
 }
 
+/* A plain name may be an interface. */
+static bool names_interface(const char *devargs, char *name, size_t cap)
+{
+	if (hp3_devarg(devargs, "iface", name, cap))
+		return true;
+	snprintf(name, cap, "%s", devargs);
+	return hp3_devargs_may_be_interface(devargs);
+}
+
 /* Do two devices of different names use one interface? */
 static bool same_interface(const char *a, const char *b, char *name, size_t cap)
 {
 	char other[HP3_CONFIG_DEVARGS_MAX];
 
-	return hp3_devarg(a, "iface", name, cap) && hp3_devarg(b, "iface", other, sizeof(other)) &&
+	return names_interface(a, name, cap) && names_interface(b, other, sizeof(other)) &&
 	       strcmp(name, other) == 0;
 }
 
@@ -259,7 +269,7 @@ static bool is_device_taken(
 
 	rail_section(c, mine, here, sizeof(here));
 	rail_section(c, other, there, sizeof(there));
-	if (same_device(a, b)) {
+	if (!hp3_devargs_may_be_interface(a) && same_device(a, b)) {
 		hp3_ini_complain(doc, here, names[mine % 2],
 			"device '%.*s' is taken by [%s] %s: number the devices of a driver, such "
 			"as net_af_packet0, net_af_packet1",

@@ -157,6 +157,12 @@ int hp3_config_parse(const char *file, const char *text, size_t len, unsigned fl
 	struct hp3_config *out, struct hp3_config_errors *errs);
 
 /*
+ * Replaces each port that is the name of a kernel interface of this network namespace by devargs of
+ * net_af_packet, and prints that. `program`: begins the line.
+ */
+void hp3_config_name_ports(struct hp3_config *cfg, const char *program);
+
+/*
  * Both functions write a configuration file. hp3_config_dump() writes all keys.
  * hp3_config_dump_short() writes the ports of each rail, the keys that most hosts set, and the keys
  * that differ from their defaults. If there is no rail, it writes a sample rail, except in verbs

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config/devargs.h"
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,13 @@ bool hp3_devargs_pci(const char *devargs, char buf[16])
 	snprintf(buf, 16, "%04x:%02x:%02x.%x", domain & 0xffff, bus & 0xff, device & 0xff,
 		function & 0xf);
 	return true;
+}
+
+bool hp3_devargs_may_be_interface(const char *devargs)
+{
+	return devargs[0] != '\0' && devargs[strcspn(devargs, ",:=/")] == '\0' &&
+	       strlen(devargs) < IF_NAMESIZE && strncmp(devargs, "net_", 4) != 0 &&
+	       strncmp(devargs, "eth_", 4) != 0;
 }
 
 bool hp3_devargs_interface(const char *devargs, char *buf, size_t cap)

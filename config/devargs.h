@@ -20,6 +20,11 @@ void hp3_devargs_driver(const char *devargs, char *buf, size_t cap);
  */
 bool hp3_devargs_pci(const char *devargs, char buf[16]);
 /*
+ * May the devargs be the plain name of a kernel interface? Names of DPDK's virtual devices begin
+ * with net_ or eth_. The kernel knows whether there is such an interface.
+ */
+bool hp3_devargs_may_be_interface(const char *devargs);
+/*
  * Writes the kernel interface of a virtual device (net_af_packet, net_af_xdp, net_pcap) to buf.
  * False: the device has no kernel interface.
  */

@@ -144,7 +144,8 @@ static const struct hp3_ini_key keys[] = {
 	INT(eal, idle_sleep_us, "us", 200, 10, 10000, RELOAD,
 		"longest sleep of an lcore that has just become idle"),
 
-	DEVARGS(rnic, "port towards the local RNIC"),
+	DEVARGS(rnic, "port towards the local RNIC: DPDK devargs, or the name of a kernel "
+		      "interface (eth0 is the same as net_af_packet0,iface=eth0)"),
 	DEVARGS(net, "port towards the network"),
 	{RAIL(rdma), .type = HP3_INI_STRING, .def_string = "",
 		.max = SIZEOF(struct hp3_config_rail, rdma) - 1,

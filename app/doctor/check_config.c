@@ -7,6 +7,7 @@
 #include "app/doctor/internal.h"
 #include "base/plain.h"
 #include "config/key_file.h"
+#include "engine/policy.h"
 
 void hp3_check_config(struct hp3_doctor *d)
 {
@@ -42,6 +43,38 @@ void hp3_check_no_key(struct hp3_doctor *d)
 		return;
 	hp3_find(d, "[probes] keys = off: what peers report is ignored, and nothing is sprayed");
 	hp3_fix(d, "remove keys = off from hp3.ini");
+}
+
+void hp3_check_spray_probes(struct hp3_doctor *d)
+{
+	uint8_t probe = d->cfg != NULL ? d->cfg->engine.words.probe : HP3_PROBE_MODE_AUTO;
+
+	if ((probe != HP3_PROBE_MODE_OFF && probe != HP3_PROBE_MODE_STANDARD) ||
+		d->cfg->probes.keys == HP3_KEYS_OFF) /* the check no-key reports that */
+		return;
+	for (uint32_t i = 0; i < d->cfg->n_rails; i++) {
+		if (hp3_config_rfr_mode(d->cfg, i) != HP3_SPRAY_AUTO)
+			continue;
+		hp3_find(d, "[rail.%s] [rfr] mode = auto sprays nothing with [ppp] probe = %s",
+			d->cfg->rails[i].name, hp3_policy_probes[probe]);
+		hp3_fix(d, "set [ppp] probe = auto, or [rfr] mode = move");
+	}
+}
+
+void hp3_check_audit(struct hp3_doctor *d)
+{
+	char dir[sizeof(d->cfg->log.audit)], *end;
+	struct stat st;
+
+	if (d->cfg == NULL || strcmp(d->cfg->log.audit, "off") == 0)
+		return;
+	snprintf(dir, sizeof(dir), "%s", d->cfg->log.audit);
+	end = strrchr(dir, '/');
+	end[end == dir] = '\0'; /* "/" stays */
+	if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+		return;
+	hp3_find(d, "[log] audit = %s: there is no directory %s", d->cfg->log.audit, dir);
+	hp3_fix(d, "mkdir -p %s, or set audit = off", HP3_SHELL_QUOTE(dir));
 }
 
 /* The existing part of a path. */

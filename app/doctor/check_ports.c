@@ -48,6 +48,13 @@ void hp3_check_driver(struct hp3_doctor *d, const struct hp3_port *p)
 
 void hp3_check_interface(struct hp3_doctor *d, const struct hp3_port *p)
 {
+	/* Names of devices on DPDK's other buses have a dot or a hyphen. */
+	if (!p->named && hp3_devargs_may_be_interface(p->devargs) &&
+		strpbrk(p->devargs, ".-") == NULL) {
+		hp3_find(d, " = %s: there is no interface %s in this network namespace", p->devargs,
+			p->devargs);
+		hp3_fix(d, "check the name with: ip link show");
+	}
 	if (!p->named || p->there || p->unknown)
 		return;
 	hp3_find(d, " = \"%s\": there is no interface %s in this network namespace", p->devargs,

@@ -173,6 +173,7 @@ int hp3ctl_doctor(struct hp3ctl *ctl)
 		d.file = ctl->text[HP3CTL_CONFIG];
 	hp3_config_defaults(&cfg);
 	if (hp3_config_load(d.file, 0, &cfg, &errors) == 0) {
+		hp3_config_name_ports(&cfg, "hp3ctl");
 		d.cfg = &cfg;
 		socket = cfg.control.socket;
 	}

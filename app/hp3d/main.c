@@ -178,7 +178,10 @@ static int load_config(const struct options *o, struct hp3_config *cfg)
 	ret = hp3_config_load(path, no_rails ? HP3_CONFIG_NO_RAILS : 0, cfg, &errs);
 	hp3_config_errors_print(&errs, stderr);
 	hp3_config_errors_free(&errs);
-	return ret < 0 || no_rails ? ret : hp3d_keyring_read(cfg, stderr);
+	if (ret < 0 || no_rails)
+		return ret;
+	hp3_config_name_ports(cfg, "hp3d");
+	return hp3d_keyring_read(cfg, stderr);
 }
 
 /*

@@ -352,6 +352,20 @@ static void note_change(void *arg, const struct hp3_config_change *c)
 		c->key->reloadable ? "now" : "restart");
 }
 
+/* Every network namespace has the interface lo. */
+static void a_port_is_a_plain_name(void **state)
+{
+	struct hp3_config cfg = parse("[rail.a]\nrnic = lo\nnet = net_af_packet0,iface=x\n"
+				      "[rail.b]\nrnic = nosuch0\nnet = 3b:00.1\n",
+		0);
+
+	hp3_config_name_ports(&cfg, "test");
+	assert_string_equal(cfg.rails[0].rnic, "net_af_packet1,iface=lo");
+	assert_string_equal(cfg.rails[0].net, "net_af_packet0,iface=x");
+	assert_string_equal(cfg.rails[1].rnic, "nosuch0");
+	assert_string_equal(cfg.rails[1].net, "3b:00.1");
+}
+
 static void a_rail_has_its_own_mode(void **state)
 {
 	struct hp3_config cfg = parse(
@@ -464,6 +478,7 @@ int main(void)
 		cmocka_unit_test(ranges_are_inclusive),
 		cmocka_unit_test(sample_file),
 		cmocka_unit_test(profiles),
+		cmocka_unit_test(a_port_is_a_plain_name),
 		cmocka_unit_test(a_rail_has_its_own_mode),
 		cmocka_unit_test(reload),
 		cmocka_unit_test(table_of_another_tool),

@@ -269,6 +269,12 @@ static void rails(void **state)
 	expect("[rail.a]\nrnic = 0000:3b:00.1\nnet = 3b:00.1\n", 0,
 		"f.ini:3: [rail.a] net = 3b:00.1: device '3b:00.1' is taken by [rail.a] rnic: "
 		"number the devices of a driver, such as net_af_packet0, net_af_packet1\n");
+	expect("[rail.a]\nrnic = eth0\nnet = eth0\n", 0,
+		"f.ini:3: [rail.a] net = eth0: interface 'eth0' is taken by [rail.a] rnic: a rail "
+		"stands between two of them, give this port its own\n");
+	expect("[rail.a]\nrnic = eth0\nnet = \"net_af_packet0,iface=eth0\"\n", 0,
+		"f.ini:3: [rail.a] net = \"net_af_packet0,iface=eth0\": interface 'eth0' is taken "
+		"by [rail.a] rnic: a rail stands between two of them, give this port its own\n");
 	expect(RAIL "[rail.b]\nrnic = \"net_af_packet0,iface=eth0\"\nnet = "
 		    "\"net_af_packet1,x=y,iface=eth0\"\n",
 		0,

@@ -181,7 +181,8 @@ static void configure(const char *rail, const char *more)
 {
 	static const char key[] = "[probes]\nprobe_key = 00112233445566778899aabbccddeeff\n";
 
-	snprintf(config_text, sizeof(config_text), "[control]\nsocket = %s/hp3.sock\n%s%s%s", root,
+	snprintf(config_text, sizeof(config_text),
+		"[control]\nsocket = %s/hp3.sock\n[log]\naudit = %s/audit.log\n%s%s%s", root, root,
 		rail, more, strstr(more, "[probes]") == NULL ? key : "");
 	hp3_config_errors_free(&errors);
 	hp3_config_parse(file, config_text, strlen(config_text), 0, &cfg, &errors);
@@ -248,6 +249,21 @@ static void secret(void)
 static void no_key(void)
 {
 	configure(RAIL, "[probes]\nkeys = off\n");
+}
+
+static void spray_without_probes(void)
+{
+	configure(RAIL, "[ppp]\nprobe = standard\n");
+}
+
+static void audit_directory(void)
+{
+	snprintf(cfg.log.audit, sizeof(cfg.log.audit), "%s/none/audit.log", root);
+}
+
+static void no_plain_interface(void)
+{
+	strcpy(cfg.rails[0].rnic, "veth7");
 }
 
 static void run_directory(void)
@@ -673,6 +689,12 @@ static const struct {
 	{"config", config, "only digits are allowed", "hp3d --check-config /tmp/"},
 	{"secret", secret, "its mode is 0644", "chmod 600 /tmp/"},
 	{"no-key", no_key, "keys = off: what peers report", "remove keys = off"},
+	{"spray-probes", spray_without_probes,
+		"[rail.r0] [rfr] mode = auto sprays nothing with [ppp] probe = standard",
+		"set [ppp] probe = auto"},
+	{"audit", audit_directory, "/none/audit.log: there is no directory", "mkdir -p /tmp/"},
+	{"interface", no_plain_interface, "rnic = veth7: there is no interface veth7",
+		"ip link show"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
 	{"driver", driver, "no driver net_afpacket", "net_af_packet0,iface=NAME"},
 	{"interface", no_interface, "no interface eth0", "ip link show"},

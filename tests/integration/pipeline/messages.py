@@ -78,6 +78,36 @@ class Messages(Base):
         d = self.daemon({"rail0": (good, "net_null0")}, begin=False)
         self.assertEqual(self.check(d).returncode, 0)
 
+    def test_a_port_is_a_plain_name(self):
+        """rnic = NAME is net_af_packet on this interface, and hp3d prints that; no interface of this name is an error."""
+        rnic, net = self.links()
+        taken = rf'\[rail\.rail0\] rnic = {rnic.near}: taken as "net_af_packet0,iface={rnic.near}"'
+        d = self.daemon({"rail0": (rnic.near, net.near)})
+        check = self.check(d)
+        self.assertEqual(check.returncode, 0, check.stderr)
+        self.assertRegex(check.stderr, taken)
+        d.up()
+        self.assertRegex(d.output(), taken)
+        self.assertIn(f"net_af_packet1,iface={net.near}", d.ctl("config").stdout)
+        self.stop(d)
+        d = self.daemon({"rail0": ("nosuch0", "net_null0")})
+        self.refused(d, r"\[rail\.rail0\] rnic = nosuch0: there is no interface nosuch0 .*; .*ip link show")
+        self.assertEqual(self.check(d).returncode, 2)
+
+    def test_warnings_of_check_config(self):
+        """What hp3d starts with, although it does less than the file asks for."""
+        key = {"probe_key": "00112233445566778899aabbccddeeff"}
+        for sections, message in (
+                ({"log": {"audit": "/nosuch/audit.log"}}, r"audit = /nosuch/audit\.log: .*; mkdir -p /nosuch"),
+                ({"rail.rail0": {"rdma": "nosuch_0"}}, r"rdma = nosuch_0: there is no such RDMA device; .*rdma link"),
+                ({"rfr": {"mode": "spray"}, "probes": {"keys": "off"}}, r"keys = off: .*nothing is sprayed; remove"),
+                ({"probes": key, "ppp": {"probe": "off"}}, r"mode = auto sprays nothing with \[ppp\] probe = off; set"),
+                ({"probes": key, "ppp": {"probe": "standard"}}, r"mode = auto sprays nothing with \[ppp\] probe = standard; set")):
+            with self.subTest(message=message):
+                check = self.check(self.daemon({"rail0": ("net_null0", "net_null1")}, begin=False, **sections))
+                self.assertEqual(check.returncode, 0, check.stderr)
+                self.assertRegex(check.stderr, message)
+
     def test_a_port_used_twice(self):
         for a, b, message in (
                 ("net_af_packet0,iface=lo", "net_af_packet1,iface=lo", "interface 'lo' is taken by"),
