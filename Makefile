@@ -8,7 +8,7 @@ SUITES_FAST := unit property check ^mutation
 DEMO := app/hp3d/hp3d app/hp3ctl/hp3ctl p4-testbed/fabric/hp3-fabric p4-testbed/roce-gen/roce-gen
 BENCH := bench/hp3-bench bench/hp3-bench-lcores bench/hp3-events-bench p4-testbed/fabric/hp3-fabric sim/hp3-sim
 
-.PHONY: all help deps build everything aarch64 demo test check lint analyze bench bench-compare install deb clean test-long soak fuzz coverage
+.PHONY: all help deps build everything aarch64 demo test check lint analyze bench bench-compare install uninstall deb clean test-long soak fuzz coverage
 
 all: build
 
@@ -23,7 +23,7 @@ help:
 	@echo 'make analyze     cppcheck, clang-tidy, gcc -fanalyzer, of all C that is no test (long)'
 	@echo 'make bench       cycles per packet beside testpmd (QUICK=1: within a minute)'
 	@echo 'make bench-compare BASE=REV   this tree and another revision, in one run'
-	@echo 'make install     to PREFIX (default /usr/local)'
+	@echo 'make install     to PREFIX (default /usr/local), configuration to /etc/hp3; make uninstall removes all but the configuration'
 	@echo 'make deb         Debian package, in the folder above this one'
 	@echo 'make test-long   wide matrices; make soak: hours'
 	@echo 'make coverage    lines of the library and config that unit tests run, per directory'
@@ -94,6 +94,10 @@ bench-compare: everything
 
 install: build
 	meson install -C $(BUILD) --no-rebuild
+
+# Only what `make install` of this build put there. The configuration in /etc/hp3 stays.
+uninstall:
+	ninja -C $(BUILD) uninstall
 
 deb: deps
 	DEB_BUILD_OPTIONS="nocheck noddebs parallel=$(shell nproc)" dpkg-buildpackage -us -uc -b

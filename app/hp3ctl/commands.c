@@ -3,6 +3,7 @@
 #include <string.h>
 #include "app/hp3ctl/columns.h"
 #include "engine/policy.h"
+#include "config/config_file.h"
 
 #define WAIT_MS_MAX 600000u
 #define REPEAT_MAX  1000000000u
@@ -181,7 +182,7 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.details = "Works without hp3d. Exit codes: 0 no problem, 1 an error or a warning "
 			   "was found.\n",
 		.run = hp3ctl_doctor,
-		.uses = USES({HP3CTL_CONFIG, "hp3d's configuration (/etc/hp3/hp3.ini)"}),
+		.uses = USES({HP3CTL_CONFIG, "hp3d's configuration (" HP3_CONFIG_FILE ")"}),
 		.offline = true},
 	{.name = "bundle",
 		.usage = "[FILE]",

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
+#include "config/config_file.h"
 
-#define DEFAULT_CONFIG "/etc/hp3/hp3.ini"
-#define PAIRS_MAX      64u /* address pairs that are read */
-#define PORTS_ASKED    64u
-#define PORT_FIRST     0xC000u
-#define PORT_STEP      257u /* prime: all bits of a port change */
+#define PAIRS_MAX   64u /* address pairs that are read */
+#define PORTS_ASKED 64u
+#define PORT_FIRST  0xC000u
+#define PORT_STEP   257u /* prime: all bits of a port change */
 
 /* Does hp3d answer? doctor also works without hp3d. */
 static bool is_hp3d_running(const char *path)
@@ -168,7 +168,7 @@ int hp3ctl_doctor(struct hp3ctl *ctl)
 	struct hp3_config_errors errors = {0};
 	unsigned bad;
 
-	d = (struct hp3_doctor){.host = &hp3_host, .file = DEFAULT_CONFIG, .errors = &errors};
+	d = (struct hp3_doctor){.host = &hp3_host, .file = HP3_CONFIG_FILE, .errors = &errors};
 	if (ctl->given & HP3CTL_BIT(CONFIG))
 		d.file = ctl->text[HP3CTL_CONFIG];
 	hp3_config_defaults(&cfg);

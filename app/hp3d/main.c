@@ -27,15 +27,15 @@
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/record/record.h"
 #include "app/signals.h"
+#include "config/config_file.h"
 
-#define DEFAULT_CONFIG     "/etc/hp3/hp3.ini"
 #define POLL_MS            50
 #define RECORDS_PER_SECOND 100u /* in the audit log and the journal, see record.h */
 
 enum exit_code { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 static const char usage_text[] =
-	"usage: hp3d [--config FILE]                 run (default " DEFAULT_CONFIG ")\n"
+	"usage: hp3d [--config FILE]                 run (default " HP3_CONFIG_FILE ")\n"
 	"       hp3d --check-config FILE             print the errors in FILE\n"
 	"       hp3d --dump-config[=all] [FILE]      print a configuration, or all keys\n"
 	"       hp3d --detach [--config FILE]        remove hp3d's programs from the kernel\n"
@@ -174,7 +174,7 @@ static int load_config(const struct options *o, struct hp3_config *cfg)
 	if (path == NULL && no_rails)
 		return 0;
 	if (path == NULL)
-		path = DEFAULT_CONFIG;
+		path = HP3_CONFIG_FILE;
 	ret = hp3_config_load(path, no_rails ? HP3_CONFIG_NO_RAILS : 0, cfg, &errs);
 	hp3_config_errors_print(&errs, stderr);
 	hp3_config_errors_free(&errs);
@@ -356,7 +356,7 @@ static int draw_hash_seed(struct hp3_config *cfg)
 /* Checks come first, before DPDK takes memory and before a port is opened. */
 static int run_daemon(const struct options *o, struct hp3_config *cfg)
 {
-	const char *file = o->config != NULL ? o->config : DEFAULT_CONFIG;
+	const char *file = o->config != NULL ? o->config : HP3_CONFIG_FILE;
 	int ret = EXIT_FAILED;
 
 	hp3d_secrets_mask();
