@@ -96,7 +96,11 @@ static uint8_t *put_extended(uint8_t *p, uint8_t ext, const struct hp3_fields *f
 		hp3_put_be32(p + 4, f->src_qpn);
 		p += 8;
 	}
-	if (ext & HP3_EXT_RETH) {
+	if (ext & HP3_EXT_FETH) {
+		hp3_put_be32(p, f->feth);
+		p += 4;
+	}
+	if (ext & (HP3_EXT_RETH | HP3_EXT_FETH)) {
 		hp3_put_be64(p, f->va);
 		hp3_put_be32(p + 8, f->rkey);
 		hp3_put_be32(p + 12, f->dma_len);
@@ -124,12 +128,13 @@ static uint8_t *put_extended(uint8_t *p, uint8_t ext, const struct hp3_fields *f
 	return p;
 }
 
-/* READ requests, atomics, acknowledges and CNPs end with their headers (IBTA 9.4). */
+/* READ and FLUSH requests, atomics, acknowledges and CNPs end with their headers (IBTA 9.4). */
 static bool payload_allowed(const struct hp3_opcode_info *op, uint8_t opcode)
 {
 	if (op->flags & HP3_VF_ATOMIC)
 		return false;
-	return opcode != HP3_OP_RC_READ_REQUEST && opcode != HP3_OP_RC_ACK && opcode != HP3_OP_CNP;
+	return opcode != HP3_OP_RC_READ_REQUEST && opcode != HP3_OP_RC_FLUSH &&
+	       opcode != HP3_OP_RC_ACK && opcode != HP3_OP_CNP;
 }
 
 static bool in_range(const struct hp3_opcode_info *op, const struct hp3_fields *f)

@@ -35,6 +35,7 @@ struct hp3_fields {
 	uint32_t dest_qpn, psn;
 	uint64_t va; /* RETH, AtomicETH */
 	uint32_t rkey, dma_len;
+	uint32_t feth; /* FETH: placement type and selectivity level */
 	uint8_t syndrome; /* AETH */
 	uint32_t msn;
 	uint32_t imm; /* ImmDt or IETH */

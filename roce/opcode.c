@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The opcode table. FIRST and LAST mark the ends of messages. ONLY packets, READ requests, atomic
- * requests and their acknowledges are whole messages, and have both. A plain ACK belongs to no
- * message, and has neither.
+ * The opcode table. FIRST and LAST mark the ends of messages. ONLY packets, READ requests, FLUSH,
+ * atomic requests and their acknowledges are whole messages, and have both. A plain ACK belongs to
+ * no message, and has neither.
  */
 #include "roce/opcode.h"
 
 #define EXT_LEN(e)                                                                                 \
 	(((e)&HP3_EXT_RETH ? 16 : 0) + ((e)&HP3_EXT_AETH ? 4 : 0) + ((e)&HP3_EXT_IMM ? 4 : 0) +    \
 		((e)&HP3_EXT_ATOMIC ? 28 : 0) + ((e)&HP3_EXT_ATOMICACK ? 8 : 0) +                  \
-		((e)&HP3_EXT_DETH ? 8 : 0) + ((e)&HP3_EXT_IETH ? 4 : 0))
+		((e)&HP3_EXT_DETH ? 8 : 0) + ((e)&HP3_EXT_IETH ? 4 : 0) +                          \
+		((e)&HP3_EXT_FETH ? 20 : 0))
 
 #define PLAIN(class)                                                                               \
 	((class) == HP3_CLASS_RC_REQUEST || (class) == HP3_CLASS_RC_REPLY ||                       \
@@ -76,6 +77,9 @@ const struct hp3_opcode_info hp3_opcodes[256] = {
 	OP(HP3_OP_RC_FETCH_ADD, "RC FETCH ADD", RC_REQUEST, HP3_EXT_ATOMIC, ONLY | HP3_VF_ATOMIC),
 	OP(HP3_OP_RC_SEND_LAST_INV, "RC SEND LAST INV", RC_REQUEST, HP3_EXT_IETH, LAST),
 	OP(HP3_OP_RC_SEND_ONLY_INV, "RC SEND ONLY INV", RC_REQUEST, HP3_EXT_IETH, ONLY),
+	/* As a READ of one PSN: the answer is a READ RESPONSE ONLY. */
+	OP(HP3_OP_RC_FLUSH, "RC FLUSH", RC_REQUEST, HP3_EXT_FETH, ONLY | HP3_VF_READ),
+	OP(HP3_OP_RC_ATOMIC_WRITE, "RC ATOMIC WRITE", RC_REQUEST, HP3_EXT_RETH, ONLY | HP3_VF_READ),
 
 	SEND_AND_WRITE(0x20, "UC", UC),
 	OP(HP3_OP_UD_SEND_ONLY, "UD SEND ONLY", UD, HP3_EXT_DETH, ONLY),

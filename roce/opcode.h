@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A table with a row for each BTH opcode, for parsing and building (IBTA 9.2.1, tables 35 ff.). A
- * row has the name, the class, the extended headers behind the BTH and their length. It also has
- * the view flags that depend only on the opcode.
+ * A table with a row for each BTH opcode, for parsing and building (IBTA 9.2.1, tables 35 ff.;
+ * FLUSH and ATOMIC WRITE: IBTA 1.6, annex A19). A row has the name, the class, the extended headers
+ * behind the BTH and their length. It also has the view flags that depend only on the opcode.
  */
 #include <stdint.h>
 #include "roce/parse.h"
@@ -33,6 +33,8 @@ enum hp3_opcode {
 	HP3_OP_RC_FETCH_ADD = 0x14,
 	HP3_OP_RC_SEND_LAST_INV = 0x16,
 	HP3_OP_RC_SEND_ONLY_INV = 0x17,
+	HP3_OP_RC_FLUSH = 0x1c,
+	HP3_OP_RC_ATOMIC_WRITE = 0x1d,
 	HP3_OP_UC_SEND_LAST = 0x22,
 	HP3_OP_UC_SEND_ONLY = 0x24,
 	HP3_OP_UC_WRITE_FIRST = 0x26,
@@ -52,6 +54,7 @@ enum hp3_opcode {
 #define HP3_EXT_ATOMICACK 0x10u
 #define HP3_EXT_DETH      0x20u
 #define HP3_EXT_IETH      0x40u
+#define HP3_EXT_FETH      0x80u /* FETH, then the RETH of a FLUSH: the view has no dma_len */
 
 /* The first four bytes are laid out as in struct hp3_view. */
 struct hp3_opcode_info {

@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) enum hp3_parse_reason parse_udp(
 	flags |= hp3_be16(p + 6) ? HP3_VF_UDP_CSUM : 0;
 	v->flags = (uint16_t)flags;
 
-	/* RETH and AETH are always the first headers behind the BTH. */
+	/* RETH and AETH are the first headers behind the BTH. (FLUSH has no HP3_EXT_RETH.) */
 	const uint8_t *ext = bth + HP3_BTH_LEN;
 	if (op->ext & HP3_EXT_AETH) {
 		v->syndrome = ext[0];

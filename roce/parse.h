@@ -70,7 +70,7 @@ enum hp3_parse_reason {
 #define HP3_VF_UDP_CSUM 0x0080u /* UDP checksum is not 0 */
 #define HP3_VF_FIRST    0x0100u /* opcode is FIRST or ONLY of a message or response */
 #define HP3_VF_LAST     0x0200u /* opcode is LAST or ONLY */
-#define HP3_VF_READ     0x0400u /* READ request, or READ response */
+#define HP3_VF_READ     0x0400u /* READ, FLUSH, ATOMIC WRITE, or READ response */
 #define HP3_VF_ATOMIC   0x0800u /* atomic request, or ATOMIC ACKNOWLEDGE */
 #define HP3_VF_AETH     0x1000u /* has an AETH: syndrome and msn are valid */
 #define HP3_VF_UNKNOWN  0x2000u /* reserved opcode of the RC transport */
@@ -99,7 +99,7 @@ struct hp3_view {
 	uint8_t opcode; /* BTH opcode */
 	uint8_t syndrome; /* AETH, if HP3_VF_AETH */
 	uint16_t pkey;
-	uint32_t dma_len; /* DMA length in bytes, if the opcode has a RETH; otherwise 0 */
+	uint32_t dma_len; /* DMA length in bytes, if the opcode has a RETH; otherwise 0; FLUSH: 0 */
 	uint32_t vlan; /* VLAN number made from all tags (tags.h); 0 without tags */
 };
 

@@ -259,7 +259,8 @@ void gen_responder_request(struct gen_responder *r, const void *frame, const str
 		r->n.out_of_seq_request++;
 		schedule_answer(r, HP3_SYN_NAK | HP3_NAK_PSN_SEQUENCE, r->expected, 0);
 	} else if (v->flags & (HP3_VF_ATOMIC | HP3_VF_UNKNOWN) ||
-		   v->opcode == HP3_OP_RC_SEND_LAST_INV || v->opcode == HP3_OP_RC_SEND_ONLY_INV) {
+		   v->opcode == HP3_OP_RC_SEND_LAST_INV || v->opcode == HP3_OP_RC_SEND_ONLY_INV ||
+		   v->opcode == HP3_OP_RC_FLUSH || v->opcode == HP3_OP_RC_ATOMIC_WRITE) {
 		fail_request(r, NAK_INVALID);
 	} else if (v->opcode == HP3_OP_RC_READ_REQUEST) {
 		take_read(r, frame, v, now);

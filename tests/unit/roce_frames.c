@@ -25,13 +25,15 @@ static void fill(void *p, size_t n, struct rng *r)
 bool shape_has_payload(uint8_t opcode)
 {
 	return opcode != HP3_OP_RC_READ_REQUEST && opcode != HP3_OP_RC_ACK &&
-	       opcode != HP3_OP_CNP && opcode != HP3_OP_RC_ATOMIC_ACK &&
-	       opcode != HP3_OP_RC_CMP_SWAP && opcode != HP3_OP_RC_FETCH_ADD;
+	       opcode != HP3_OP_RC_FLUSH && opcode != HP3_OP_CNP &&
+	       opcode != HP3_OP_RC_ATOMIC_ACK && opcode != HP3_OP_RC_CMP_SWAP &&
+	       opcode != HP3_OP_RC_FETCH_ADD;
 }
 
 struct shape random_shape(struct rng *r, uint16_t max_payload)
 {
-	static const uint8_t others[] = {0x18, 0x20, 0x2b, HP3_OP_UD_SEND_ONLY, HP3_OP_CNP};
+	static const uint8_t others[] = {0x18, HP3_OP_RC_FLUSH, HP3_OP_RC_ATOMIC_WRITE, 0x20, 0x2b,
+		HP3_OP_UD_SEND_ONLY, HP3_OP_CNP};
 	struct shape s = {
 		.opcode = rng_below(r, 8) ? (uint8_t)rng_below(r, 0x18)
 					  : others[rng_below(r, sizeof(others))],

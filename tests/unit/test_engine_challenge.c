@@ -50,6 +50,31 @@ static void rule_15_read_and_atomic_are_natural(void **state)
 	assert_true(info(&q).paired);
 }
 
+/* FLUSH and ATOMIC WRITE are answered by a READ RESPONSE ONLY. An ACK says less. */
+static void rule_15_flush_and_atomic_write_are_natural(void **state)
+{
+	struct qp q = make_qp(0);
+
+	rig.cfg.challenge_hits = 2;
+	rig_configure();
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_FLUSH, .psn = 10, .dma_len = 8192});
+	assert_false(asked());
+	ack(&q, 10);
+	assert_int_equal(stats()->challenge_hits, 0);
+	read_response(&q, HP3_OP_RC_READ_RESP_ONLY, 10, 0);
+	assert_int_equal(stats()->challenge_hits, 1);
+	request(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_ATOMIC_WRITE,
+			    .psn = 11,
+			    .dma_len = 8,
+			    .payload = "8 bytes",
+			    .payload_len = 8});
+	assert_false(asked());
+	assert_false(info(&q).paired);
+	read_response(&q, HP3_OP_RC_READ_RESP_ONLY, 11, 0);
+	assert_true(info(&q).paired);
+	assert_int_equal(info(&q).inflight, 0);
+}
+
 static void rule_15_only_the_exact_psn_counts(void **state)
 {
 	struct qp q = make_qp(0);
@@ -220,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CHALLENGE_TEST(rule_15_three_natural_answers),
 		CHALLENGE_TEST(rule_15_read_and_atomic_are_natural),
+		CHALLENGE_TEST(rule_15_flush_and_atomic_write_are_natural),
 		CHALLENGE_TEST(rule_15_only_the_exact_psn_counts),
 		CHALLENGE_TEST(rule_15_no_answer_is_a_miss),
 		CHALLENGE_TEST(rule_15_contradiction_starts_over),

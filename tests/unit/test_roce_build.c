@@ -88,6 +88,25 @@ static void write0(void **state)
 	assert_int_equal(hp3_be32(buf + v.udp_off + 28), 0x99aabbcc);
 }
 
+/* A FLUSH has its FETH before the RETH. */
+static void flush_request(void **state)
+{
+	const struct hp3_fields f = {.opcode = HP3_OP_RC_FLUSH,
+		.feth = 0x201,
+		.va = 0x1122334455667788,
+		.rkey = 0x99aabbcc,
+		.dma_len = 4096};
+	struct hp3_view v = check(hp3_build(buf, sizeof(buf), &ipv4, &f));
+
+	assert_int_equal(v.class, HP3_CLASS_RC_REQUEST);
+	assert_int_equal(v.payload_len, 0);
+	assert_int_equal(v.dma_len, 0); /* one PSN, whatever its length */
+	assert_int_equal(hp3_be32(buf + v.udp_off + 20), 0x201);
+	assert_int_equal(hp3_be64(buf + v.udp_off + 24), 0x1122334455667788);
+	assert_int_equal(hp3_be32(buf + v.udp_off + 32), 0x99aabbcc);
+	assert_int_equal(hp3_be32(buf + v.udp_off + 36), 4096);
+}
+
 /* Every opcode with every pad length, over IPv4, IPv6, a VLAN tag and two. */
 static void every_opcode(void **state)
 {
@@ -287,6 +306,7 @@ int main(void)
 		cmocka_unit_test(cnp),
 		cmocka_unit_test(ack_and_nak),
 		cmocka_unit_test(write0),
+		cmocka_unit_test(flush_request),
 		cmocka_unit_test(every_opcode),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(addressing),

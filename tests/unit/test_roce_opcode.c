@@ -39,6 +39,8 @@ static const struct expected known[] = {
 	{0x14, REQ, 28, "RC FETCH ADD"},
 	{0x16, REQ, 4, "RC SEND LAST INV"},
 	{0x17, REQ, 4, "RC SEND ONLY INV"},
+	{0x1c, REQ, 20, "RC FLUSH"},
+	{0x1d, REQ, 16, "RC ATOMIC WRITE"},
 	{0x20, UC, 0, "UC SEND FIRST"},
 	{0x21, UC, 0, "UC SEND MIDDLE"},
 	{0x22, UC, 0, "UC SEND LAST"},
@@ -90,11 +92,15 @@ static void flags_follow_names(void **state)
 		const char *n = info->name;
 		if (!n)
 			continue;
-		bool atomic = strstr(n, "ATOMIC") || strstr(n, "SWAP") || strstr(n, "FETCH");
-		bool whole = strstr(n, "ONLY") || strstr(n, "REQUEST") || atomic;
+		/* READ RESPONSE ONLY answers these two, as it answers a short READ. */
+		bool read = strstr(n, "READ") || strstr(n, "FLUSH") || strstr(n, "ATOMIC WRITE");
+		bool atomic =
+			!read && (strstr(n, "ATOMIC") || strstr(n, "SWAP") || strstr(n, "FETCH"));
+		bool whole = strstr(n, "ONLY") || strstr(n, "REQUEST") || strstr(n, "FLUSH") ||
+			     strstr(n, "ATOMIC WRITE") || atomic;
 		assert_int_equal(!!(info->flags & HP3_VF_FIRST), whole || strstr(n, "FIRST"));
 		assert_int_equal(!!(info->flags & HP3_VF_LAST), whole || strstr(n, "LAST"));
-		assert_int_equal(!!(info->flags & HP3_VF_READ), !!strstr(n, "READ"));
+		assert_int_equal(!!(info->flags & HP3_VF_READ), read);
 		assert_int_equal(!!(info->flags & HP3_VF_ATOMIC), atomic);
 		assert_int_equal(!!(info->flags & HP3_VF_AETH), !!(info->ext & HP3_EXT_AETH));
 	}

@@ -55,6 +55,24 @@ static enum hp3_reply_kind rx_ack(uint32_t psn)
 	return rx(HP3_SYN_ACK, psn);
 }
 
+/* FLUSH and ATOMIC WRITE take one PSN each, as the READ RESPONSE ONLY that answers them. */
+static void flush_and_atomic_write_take_one_psn(void **state)
+{
+	struct hp3_view flush = packet(HP3_OP_RC_FLUSH, 100, 0),
+			write = packet(HP3_OP_RC_ATOMIC_WRITE, 101, 8),
+			answer = packet(HP3_OP_RC_READ_RESP_ONLY, 101, 0);
+
+	write.dma_len = 8;
+	start(100, 0);
+	assert_int_equal(hp3_stream_tx(&s, &flush, &pmtu), HP3_TX_NEW);
+	assert_int_equal(hp3_stream_tx(&s, &write, &pmtu), HP3_TX_NEW);
+	assert_int_equal(s.nxt, 102);
+	assert_int_equal(hp3_stream_end(&s), 102);
+	assert_int_equal(pmtu, 0);
+	assert_int_equal(hp3_stream_reply(&s, &answer), HP3_REPLY_PROGRESS);
+	assert_true(hp3_stream_idle(&s));
+}
+
 /* What was before the first packet seen is in flight until a reply at or behind it (rule 11). */
 static void first_packet_has_unknown_history(void **state)
 {
@@ -341,6 +359,7 @@ static void the_first_read_is_asked_for_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flush_and_atomic_write_take_one_psn),
 		cmocka_unit_test(first_packet_has_unknown_history),
 		cmocka_unit_test(only_the_exact_next_psn_is_new),
 		cmocka_unit_test(rule_16_retransmission_window),
