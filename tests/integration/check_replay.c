@@ -22,7 +22,7 @@
 #define AGED_NS     600000000000ull
 #define STREAMS     64u
 #define FAIL(...)   fail(__func__, __VA_ARGS__)
-#define SUMMARY_CAP 8192
+#define SUMMARY_CAP 65536
 
 enum expect { MOVES, STILL, JUMPS };
 

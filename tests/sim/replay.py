@@ -85,7 +85,7 @@ def main():
             output(args)
             for more in ([], ["--move", "50001"]):
                 r = json.loads(output([hp3d, "--replay", pcap, "--json"] + more))
-                if name == "sprayed" and r["seen"].pop("retransmits") == 0:
+                if name == "sprayed" and r["seen"].pop("reordered") == 0:
                     print("replay: nothing was sprayed")
                     failed = True
                 bad = complaints(r, 500)

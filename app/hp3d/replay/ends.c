@@ -23,9 +23,12 @@ void hp3d_replay_queue(
 static void write_packet(struct hp3d_replay_run *r, struct rte_mbuf *m)
 {
 	if (r->write) {
+		const struct hp3d_replay_stamp *st = rte_mbuf_to_priv(m);
+
 		r->s.packets_out++;
-		hp3d_replay_count_icrc(rte_pktmbuf_mtod(m, const void *), rte_pktmbuf_data_len(m),
-			&r->s.icrc_good_out, &r->s.icrc_bad_out);
+		if (st->recorded >= rte_pktmbuf_data_len(m))
+			hp3d_replay_count_icrc(rte_pktmbuf_mtod(m, const void *),
+				rte_pktmbuf_data_len(m), &r->s.icrc_good_out, &r->s.icrc_bad_out);
 		hp3d_replay_capture_write(&r->capture, m);
 	}
 	rte_pktmbuf_free(m);
@@ -77,11 +80,46 @@ static int learn_pair(struct hp3d_replay_pairs *l, const struct hp3d_event *even
 	return 0;
 }
 
+/* Each row of the table is a stream of requests: its source is the local end. */
+int hp3d_replay_take_pairs(struct hp3d_replay_run *r)
+{
+	struct hp3d_replay_row row;
+	uint32_t at = 0;
+
+	while (hp3d_replay_flows_next(r->flows, &at, &row)) {
+		struct hp3d_event event = {.event = {.type = HP3_EVENT_PAIR,
+						   .lqpn = row.peer_qpn,
+						   .rqpn = row.key.qpn},
+			.flow = {.ipv6 = row.key.ipv6, .vlan = row.key.vlan}};
+		unsigned end = memcmp(row.key.src, row.key.dst, 16) > 0;
+
+		memcpy(event.flow.local, row.key.src, 16);
+		memcpy(event.flow.remote, row.key.dst, 16);
+		if (row.paired && learn_pair(&r->ends[end].pairs, &event) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void note_pair(struct hp3d_replay_run *r, const struct hp3d_event *event)
+{
+	struct hp3d_replay_key k = {
+		.vlan = event->flow.vlan, .qpn = event->event.rqpn, .ipv6 = event->flow.ipv6};
+
+	memcpy(k.src, event->flow.local, 16);
+	memcpy(k.dst, event->flow.remote, 16);
+	hp3d_replay_flows_pair(r->flows, &k, event->event.lqpn);
+}
+
 static void on_event(void *ctx, const struct hp3d_event *event)
 {
 	struct hp3d_replay_end *e = ctx;
 	struct hp3d_replay_run *r = e->r;
 
+	/* A challenge of a learning pass may be wrong. */
+	if (event->event.type == HP3_EVENT_PAIR &&
+		(r->write || event->event.pairing == HP3_PAIRING_CM))
+		note_pair(r, event);
 	if (r->write)
 		hp3d_replay_count_event(&r->s, event);
 	else if (event->event.type == HP3_EVENT_PAIR && learn_pair(&e->pairs, event) < 0)

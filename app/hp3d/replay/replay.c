@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes over a capture: the first ones learn, and the last one writes and counts. */
+/* The passes over a capture: the first one fills the table of flows, the next ones learn, and the
+ * last one writes and counts. */
 #include "app/hp3d/replay/replay.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 #include "app/dpdk/failure.h"
 #include "app/hp3d/replay/internal.h"
+#include "base/minmax.h"
+#include "roce/icrc.h"
 
 #define MBUF_ROOM    10240u
 #define MBUF_EXTRA   1024u
@@ -49,29 +53,25 @@ static void move_sender(
 	hp3d_replay_forward(r);
 }
 
-static int feed_packet(struct hp3d_replay_run *r, const struct pcap_pkthdr *h, const u_char *data)
+static int feed_packet(struct hp3d_replay_run *r, const struct hp3d_replay_record *rec)
 {
+	struct hp3d_replay_frame *f = &r->frame;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
-	unsigned end = end_of(data, h->caplen);
-	struct hp3_view v;
-	struct hp3d_replay_stamp *st;
+	unsigned end = end_of(f->data, f->len);
 
-	if (m == NULL || h->caplen > rte_pktmbuf_tailroom(m)) {
+	if (m == NULL || f->len > rte_pktmbuf_tailroom(m)) {
 		fprintf(stderr,
-			"hp3d: %s: packet of %u bytes does not fit a buffer of %u; record with "
-			"segmentation and receive offloads off (ethtool -K IF tso off gro off)\n",
-			r->opt->in, h->caplen, MBUF_ROOM);
+			"hp3d: no buffer for a packet; raise [eal] memory_mb or lower [rfr] "
+			"hold_packets\n");
 		rte_pktmbuf_free(m);
 		return -1;
 	}
-	memcpy(rte_pktmbuf_append(m, (uint16_t)h->caplen), data, h->caplen);
-	st = rte_mbuf_to_priv(m);
-	*st = (struct hp3d_replay_stamp){h->ts, h->len};
-	hp3_parse(data, h->caplen, &v);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)f->len), f->data, f->len);
+	hp3d_replay_capture_stamp(&r->capture, rec, f, rte_mbuf_to_priv(m));
 	hp3d_replay_queue(r, m, end, HP3_DIR_TX);
 	hp3d_replay_forward(r);
 	if (r->moving)
-		move_sender(r, end, &v, data);
+		move_sender(r, end, &f->v, f->data);
 	return r->failed ? -1 : 0;
 }
 
@@ -96,27 +96,80 @@ static void begin_capture(struct hp3d_replay_run *r, uint64_t stamp)
 		hp3d_replay_announce(&r->ends[i].pairs, r->ends[i].pipe, r->now);
 }
 
+/*
+ * Reads the next packet into r->frame. As hp3d_replay_capture_next(). Long packets of other
+ * protocols, which offloads of a NIC make, are cut.
+ */
+static int read_frame(struct hp3d_replay_run *r, struct hp3d_replay_record *rec)
+{
+	int ret = hp3d_replay_capture_next(&r->capture, rec);
+	uint32_t len;
+
+	if (ret != 1)
+		return ret;
+	len = hp3_min_u32(rec->h.caplen, HP3D_REPLAY_RECORD_MAX);
+	hp3d_replay_frame_read(rec->data, len, rec->link, &r->frame);
+	if (len == rec->h.caplen || (!r->frame.too_long && r->frame.v.class == HP3_CLASS_OTHER))
+		return 1;
+	fprintf(stderr,
+		"hp3d: %s: packet of %u bytes does not fit a buffer of %u; record with "
+		"segmentation and receive offloads off (ethtool -K IF tso off gro off)\n",
+		r->opt->in, rec->h.caplen, HP3D_REPLAY_RECORD_MAX);
+	return -1;
+}
+
+static void add_to_flows(struct hp3d_replay_run *r, uint64_t stamp)
+{
+	const struct hp3d_replay_frame *f = &r->frame;
+	bool roce = f->v.class != HP3_CLASS_OTHER;
+
+	hp3d_replay_flows_add(
+		r->flows, f, stamp, roce && f->recorded == f->len && !hp3_icrc_ok(f->data, &f->v));
+}
+
+/* Fills the table of flows. The later passes leave out the copies that it finds. */
+static int survey_capture(struct hp3d_replay_run *r)
+{
+	struct hp3d_replay_record rec;
+	int ret = hp3d_replay_capture_open(&r->capture, r->opt->in);
+
+	while (ret >= 0 && (ret = read_frame(r, &rec)) == 1)
+		add_to_flows(r, hp3d_replay_capture_time(&rec.h));
+	hp3d_replay_capture_close(&r->capture);
+	hp3d_replay_flows_end(r->flows);
+	r->surveyed = true;
+	return ret;
+}
+
+static int handle_frame(struct hp3d_replay_run *r, const struct hp3d_replay_record *rec)
+{
+	uint64_t stamp = hp3d_replay_capture_time(&rec->h);
+
+	take_time(r, stamp);
+	if (r->write) {
+		r->s.packets_in++;
+		hp3d_replay_count_frame(&r->s, rec, &r->frame);
+	}
+	if (!r->surveyed) {
+		add_to_flows(r, stamp);
+	} else if (hp3d_replay_flows_is_copy(r->flows, &r->frame, stamp)) {
+		r->s.copies += r->write;
+		return 0;
+	}
+	return feed_packet(r, rec);
+}
+
 static int read_all(struct hp3d_replay_run *r)
 {
-	struct pcap_pkthdr *h;
-	const u_char *data;
+	struct hp3d_replay_record rec;
 	bool first = true;
 	int ret;
 
-	while ((ret = hp3d_replay_capture_next(&r->capture, &h, &data)) == 1) {
-		uint64_t stamp = hp3d_replay_capture_time(h);
-
+	while ((ret = read_frame(r, &rec)) == 1) {
 		if (first)
-			begin_capture(r, stamp);
+			begin_capture(r, hp3d_replay_capture_time(&rec.h));
 		first = false;
-		take_time(r, stamp);
-		if (r->write) {
-			r->s.packets_in++;
-			r->s.truncated += h->caplen < h->len;
-			hp3d_replay_count_icrc(
-				data, h->caplen, &r->s.icrc_good_in, &r->s.icrc_bad_in);
-		}
-		if (feed_packet(r, h, data) < 0)
+		if (handle_frame(r, &rec) < 0)
 			return -1;
 	}
 	if (ret < 0)
@@ -134,6 +187,8 @@ static int pass_capture(struct hp3d_replay_run *r)
 
 	r->now = BEGIN_NS;
 	r->head = r->n = r->leaps = 0;
+	if (r->surveyed)
+		hp3d_replay_flows_rewind(r->flows);
 	if (hp3d_replay_make_ends(r) == 0 &&
 		hp3d_replay_capture_open(&r->capture, r->opt->in) == 0 &&
 		(!r->write || r->opt->out == NULL ||
@@ -173,43 +228,80 @@ static int learn_pairs(struct hp3d_replay_run *r)
 	return 0;
 }
 
-int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
+/* A pipe or socket can be read once only. */
+static bool is_file(const char *path)
 {
-	struct hp3d_replay_run r = {.cfg = cfg, .opt = opt};
-	int ret = -1;
+	struct stat st;
 
-	r.pool = rte_pktmbuf_pool_create("replay", cfg->engine.hold_packets + MBUF_EXTRA, 0,
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int make_run(struct hp3d_replay_run *r)
+{
+	r->pool = rte_pktmbuf_pool_create("replay", r->cfg->engine.hold_packets + MBUF_EXTRA, 0,
 		RTE_ALIGN(sizeof(struct hp3d_replay_stamp), RTE_MBUF_PRIV_ALIGN), MBUF_ROOM,
 		SOCKET_ID_ANY);
-	if (r.pool == NULL) {
+	if (r->pool == NULL) {
 		fprintf(stderr, "hp3d: no pool of packet buffers: %s\n",
 			hp3_pool_failure(
 				rte_errno, "raise [eal] memory_mb or lower [rfr] hold_packets"));
-		goto out;
+		return -1;
 	}
-	r.queue = calloc(HP3D_REPLAY_QUEUE, sizeof(*r.queue));
-	if (r.queue == NULL) {
+	r->queue = calloc(HP3D_REPLAY_QUEUE, sizeof(*r->queue));
+	r->flows = hp3d_replay_flows_new();
+	if (r->queue == NULL || r->flows == NULL) {
 		fprintf(stderr, "hp3d: no memory for the packets of the replay\n");
-		goto out;
+		return -1;
 	}
-	if (opt->move_to != 0 && learn_pairs(&r) < 0)
-		goto out;
-	r.moving = opt->move_to != 0;
-	r.write = true;
-	ret = pass_capture(&r);
-	if (ret == 0) {
-		r.s.leaked = rte_mempool_in_use_count(r.pool);
-		hp3d_replay_print(&r.s, opt->json);
-		if (r.s.leaked != 0 ||
-			r.s.packets_out + r.s.discarded + r.s.consumed != r.s.packets_in) {
-			fprintf(stderr, "hp3d: packets were lost in the replay\n");
-			ret = -1;
-		}
+	return 0;
+}
+
+static int run_passes(struct hp3d_replay_run *r)
+{
+	if (is_file(r->opt->in) && survey_capture(r) < 0)
+		return -1;
+	if (r->opt->move_to != 0 && (hp3d_replay_take_pairs(r) < 0 || learn_pairs(r) < 0))
+		return -1;
+	r->moving = r->opt->move_to != 0;
+	r->write = true;
+	return pass_capture(r);
+}
+
+static int print_result(struct hp3d_replay_run *r)
+{
+	const struct hp3d_replay_summary *s = &r->s;
+
+	r->s.leaked = rte_mempool_in_use_count(r->pool);
+	hp3d_replay_flows_end(r->flows);
+	hp3d_replay_print(s, r->flows, r->opt->json);
+	if (s->leaked == 0 &&
+		s->packets_out + s->discarded + s->consumed + s->copies == s->packets_in)
+		return 0;
+	fprintf(stderr, "hp3d: packets were lost in the replay\n");
+	return -1;
+}
+
+int hp3d_replay(const struct hp3_config *cfg, const struct hp3d_replay *opt)
+{
+	struct hp3d_replay_run *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (r == NULL) {
+		fprintf(stderr, "hp3d: no memory for the replay\n");
+		return -1;
 	}
-out:
-	rte_mempool_free(r.pool);
-	free(r.queue);
-	free(r.ends[0].pairs.list);
-	free(r.ends[1].pairs.list);
+	r->cfg = cfg;
+	r->opt = opt;
+	ret = make_run(r);
+	if (ret == 0)
+		ret = run_passes(r);
+	if (ret == 0)
+		ret = print_result(r);
+	rte_mempool_free(r->pool);
+	hp3d_replay_flows_free(r->flows);
+	free(r->queue);
+	free(r->ends[0].pairs.list);
+	free(r->ends[1].pairs.list);
+	free(r);
 	return ret;
 }

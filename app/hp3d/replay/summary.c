@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/replay/internal.h"
+#include <arpa/inet.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 #include <rte_common.h>
 #include "roce/icrc.h"
 
@@ -18,6 +20,33 @@ void hp3d_replay_count_icrc(const void *frame, uint32_t len, uint64_t *good, uin
 		(*bad)++;
 }
 
+static void count_found(struct hp3d_replay_summary *s, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < s->n_found && strcmp(s->found[i].name, name) != 0)
+		i++;
+	if (i == s->n_found && i < HP3D_REPLAY_FOUND) {
+		snprintf(s->found[i].name, sizeof(s->found[i].name), "%s", name);
+		s->n_found++;
+	} else if (i == s->n_found) {
+		snprintf(s->found[i].name, sizeof(s->found[i].name), "others");
+	}
+	s->found[i].packets++;
+}
+
+void hp3d_replay_count_frame(struct hp3d_replay_summary *s, const struct hp3d_replay_record *r,
+	const struct hp3d_replay_frame *f)
+{
+	s->truncated += r->h.caplen < r->h.len;
+	if (f->name[0] != '\0')
+		count_found(s, f->name);
+	if (f->recorded < f->len)
+		s->icrc_missing++;
+	else
+		hp3d_replay_count_icrc(f->data, f->len, &s->icrc_good_in, &s->icrc_bad_in);
+}
+
 void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_event *event)
 {
 	s->pairings += event->event.type == HP3_EVENT_PAIR;
@@ -30,9 +59,7 @@ void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_ev
 void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p)
 {
 	const struct hp3d_pipe_counters *c = hp3d_pipe_counters(p);
-	struct hp3_engine *e = hp3d_pipe_engine(p);
-	const struct hp3_stats *st = hp3_engine_stats(e);
-	struct hp3_flow_info info;
+	const struct hp3_stats *st = hp3_engine_stats(hp3d_pipe_engine(p));
 
 	for (unsigned i = 0; i < HP3_CLASS_MAX; i++)
 		s->class[i] += c->class[i];
@@ -42,17 +69,8 @@ void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p)
 	s->discarded += c->drop_discarded;
 	s->consumed += c->consumed;
 	s->held += st->held_packets;
-	s->retransmits += st->retransmits;
-	s->naks += st->naks;
-	s->rnrs += st->rnrs;
 	if (hp3d_pipe_held_peak(p) > s->held_peak)
 		s->held_peak = hp3d_pipe_held_peak(p);
-	for (uint32_t f = hp3_flow_next(e, 0); f != HP3_NO_FLOW; f = hp3_flow_next(e, f + 1)) {
-		if (hp3_flow_info(e, f, 0, &info) == 0) {
-			s->flows++;
-			s->paired += info.paired;
-		}
-	}
 }
 
 /* Halved, because each packet passed two pipes. */
@@ -77,30 +95,124 @@ static const char *reason_name(unsigned i)
 	return hp3_parse_reason_name((enum hp3_parse_reason)i);
 }
 
-static json_t *to_json(const struct hp3d_replay_summary *s)
+struct row_text {
+	char src[64], dst[96], ops[64]; /* dst: with VLAN ids */
+};
+
+static void format_address(char *to, size_t cap, const struct hp3d_replay_row *row, bool src)
 {
-	json_t *j = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "v",
-		1, "packets_in", (json_int_t)s->packets_in, "packets_out",
-		(json_int_t)s->packets_out, "truncated", (json_int_t)s->truncated, "changed",
-		(json_int_t)s->changed, "held", (json_int_t)s->held, "held_peak",
-		(json_int_t)s->held_peak, "discarded", (json_int_t)s->discarded, "consumed",
-		(json_int_t)s->consumed, "flows", (json_int_t)s->flows, "paired",
-		(json_int_t)s->paired, "pairings", (json_int_t)s->pairings);
+	inet_ntop(row->key.ipv6 ? AF_INET6 : AF_INET, src ? row->key.src : row->key.dst, to,
+		(socklen_t)cap);
+}
+
+/* VLAN ids behind the destination, as in names of flows (app/flowid.h). */
+static void format_vlan(char *to, size_t cap, uint32_t vlan)
+{
+	size_t n = strlen(to);
+	uint32_t inner = vlan >> HP3_VLAN_INNER_SHIFT & HP3_VLAN_ID;
+
+	if (vlan == 0)
+		return;
+	n += (size_t)snprintf(
+		to + n, cap - n, " vlan %s%u", vlan & HP3_VLAN_AD ? "s" : "", vlan & HP3_VLAN_ID);
+	if (inner != 0 || (vlan & HP3_VLAN_INNER_AD))
+		snprintf(to + n, cap - n, ".%s%u", vlan & HP3_VLAN_INNER_AD ? "s" : "", inner);
+}
+
+static void format_row(const struct hp3d_replay_row *row, struct row_text *t)
+{
+	static const char *const names[] = {
+		"SEND", "WRITE", "READ", "ATOMIC", "FLUSH", "ATOMIC-WRITE", "other"};
+
+	format_address(t->src, sizeof(t->src), row, true);
+	format_address(t->dst, sizeof(t->dst), row, false);
+	format_vlan(t->dst, sizeof(t->dst), row->key.vlan);
+	t->ops[0] = '\0';
+	for (unsigned i = 0; i < RTE_DIM(names); i++) {
+		size_t n = strlen(t->ops);
+
+		if (row->ops & 1u << i)
+			snprintf(
+				t->ops + n, sizeof(t->ops) - n, "%s%s", n > 0 ? "," : "", names[i]);
+	}
+	if (row->ops == 0)
+		snprintf(t->ops, sizeof(t->ops), "-");
+}
+
+static json_t *row_json(const struct hp3d_replay_row *row)
+{
+	struct row_text t;
+	json_t *j;
+
+	format_row(row, &t);
+	format_address(t.dst, sizeof(t.dst), row, false); /* "vlan" has the VLAN */
+	j = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+		      "s:I, s:b}",
+		"src", t.src, "dst", t.dst, "vlan", (json_int_t)row->key.vlan, "qpn",
+		(json_int_t)row->key.qpn, "sport", (json_int_t)row->sport, "operations", t.ops,
+		"requests", (json_int_t)row->requests, "bytes", (json_int_t)row->bytes, "replies",
+		(json_int_t)row->replies, "first_psn", (json_int_t)row->first_psn, "last_psn",
+		(json_int_t)row->last_psn, "retransmits", (json_int_t)row->retransmits, "reordered",
+		(json_int_t)row->reordered, "copies", (json_int_t)row->copies, "naks",
+		(json_int_t)row->naks, "rnr_naks", (json_int_t)row->rnrs, "paired", row->paired);
+	if (row->paired)
+		json_object_set_new(j, "peer_qpn", json_integer((json_int_t)row->peer_qpn));
+	else
+		json_object_set_new(j, "reason", json_string(row->reason));
+	return j;
+}
+
+static json_t *rows_json(const struct hp3d_replay_flows *flows)
+{
+	json_t *j = json_array();
+	struct hp3d_replay_row row;
+	uint32_t at = 0;
+
+	while (hp3d_replay_flows_next(flows, &at, &row))
+		json_array_append_new(j, row_json(&row));
+	return j;
+}
+
+static json_t *found_json(const struct hp3d_replay_summary *s)
+{
+	json_t *j = json_object();
+
+	for (unsigned i = 0; i < RTE_DIM(s->found); i++) {
+		if (s->found[i].packets > 0)
+			json_object_set_new(
+				j, s->found[i].name, json_integer((json_int_t)s->found[i].packets));
+	}
+	return j;
+}
+
+static json_t *to_json(const struct hp3d_replay_summary *s, const struct hp3d_replay_totals *t)
+{
+	json_t *j = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"v", 1, "packets_in", (json_int_t)s->packets_in, "packets_out",
+		(json_int_t)s->packets_out, "truncated", (json_int_t)s->truncated, "copies",
+		(json_int_t)s->copies, "changed", (json_int_t)s->changed, "held",
+		(json_int_t)s->held, "held_peak", (json_int_t)s->held_peak, "discarded",
+		(json_int_t)s->discarded, "consumed", (json_int_t)s->consumed, "flows",
+		(json_int_t)t->flows, "paired", (json_int_t)t->paired, "pairings",
+		(json_int_t)s->pairings);
 
 	json_object_set_new(j, "classes", halves_json(s->class, HP3_CLASS_MAX, class_name));
 	json_object_set_new(
 		j, "reasons", halves_json(s->reason, HP3_PARSE_REASON_MAX, reason_name));
+	json_object_set_new(j, "found", found_json(s));
 	json_object_set_new(j, "icrc",
-		json_pack("{s:I, s:I, s:I, s:I}", "good_in", (json_int_t)s->icrc_good_in, "bad_in",
-			(json_int_t)s->icrc_bad_in, "good_out", (json_int_t)s->icrc_good_out,
-			"bad_out", (json_int_t)s->icrc_bad_out));
+		json_pack("{s:I, s:I, s:I, s:I, s:I}", "good_in", (json_int_t)s->icrc_good_in,
+			"bad_in", (json_int_t)s->icrc_bad_in, "good_out",
+			(json_int_t)s->icrc_good_out, "bad_out", (json_int_t)s->icrc_bad_out,
+			"not_recorded", (json_int_t)s->icrc_missing));
 	json_object_set_new(j, "moves",
 		json_pack("{s:I, s:I, s:I, s:I}", "switch", (json_int_t)s->switched, "idle_switch",
 			(json_int_t)s->idle_switched, "recover", (json_int_t)s->recovered, "epoch",
 			(json_int_t)s->epochs));
 	json_object_set_new(j, "seen",
-		json_pack("{s:I, s:I, s:I}", "retransmits", (json_int_t)s->retransmits, "naks",
-			(json_int_t)s->naks, "rnr_naks", (json_int_t)s->rnrs));
+		json_pack("{s:I, s:I, s:I, s:I}", "retransmits", (json_int_t)t->retransmits,
+			"reordered", (json_int_t)t->reordered, "naks", (json_int_t)t->naks,
+			"rnr_naks", (json_int_t)t->rnrs));
 	return j;
 }
 
@@ -115,27 +227,100 @@ static void print_object(const char *title, json_t *o)
 	putchar('\n');
 }
 
-void hp3d_replay_print(const struct hp3d_replay_summary *s, bool json)
+static void print_found(const struct hp3d_replay_summary *s)
+{
+	for (unsigned i = 0; i < RTE_DIM(s->found); i++) {
+		if (s->found[i].packets > 0)
+			printf("%-9s %s: %llu packets\n", "found", s->found[i].name,
+				(unsigned long long)s->found[i].packets);
+	}
+	if (s->icrc_missing > 0)
+		printf("%-9s %llu packets are cut, and have no ICRC; record with -s 0\n", "cut",
+			(unsigned long long)s->icrc_missing);
+	if (s->copies > 0)
+		printf("%-9s %llu packets are recorded twice; the second ones are left out\n",
+			"copies", (unsigned long long)s->copies);
+}
+
+struct widths {
+	int src, dst, ops;
+};
+
+static struct widths widths_of(const struct hp3d_replay_flows *flows)
+{
+	struct widths w = {4, 2, 10};
+	struct hp3d_replay_row row;
+	struct row_text t;
+	uint32_t at = 0;
+
+	while (hp3d_replay_flows_next(flows, &at, &row)) {
+		format_row(&row, &t);
+		w.src = RTE_MAX(w.src, (int)strlen(t.src));
+		w.dst = RTE_MAX(w.dst, (int)strlen(t.dst));
+		w.ops = RTE_MAX(w.ops, (int)strlen(t.ops));
+	}
+	return w;
+}
+
+static void print_row(const struct hp3d_replay_row *row, const struct widths *w)
+{
+	struct row_text t;
+	char psns[24] = "-", peer[16] = "-";
+
+	format_row(row, &t);
+	if (row->requests > 0)
+		snprintf(psns, sizeof(psns), "%u-%u", row->first_psn, row->last_psn);
+	if (row->paired)
+		snprintf(peer, sizeof(peer), "0x%06x", row->peer_qpn);
+	printf("%-*s %-*s 0x%06x %-8s %5u %8llu %-*s %-17s %7llu %7llu %9llu %6llu %s\n", w->src,
+		t.src, w->dst, t.dst, row->key.qpn, peer, row->sport,
+		(unsigned long long)row->requests, w->ops, t.ops, psns,
+		(unsigned long long)row->replies, (unsigned long long)row->retransmits,
+		(unsigned long long)row->reordered, (unsigned long long)row->copies,
+		row->paired ? "yes" : row->reason);
+}
+
+static void print_rows(const struct hp3d_replay_flows *flows)
+{
+	const struct widths w = widths_of(flows);
+	struct hp3d_replay_row row;
+	uint32_t at = 0;
+
+	if (!hp3d_replay_flows_next(flows, &at, &row))
+		return;
+	at = 0;
+	printf("\n%-*s %-*s %-8s %-8s %5s %8s %-*s %-17s %7s %7s %9s %6s %s\n", w.src, "FROM",
+		w.dst, "TO", "TO QPN", "FROM QPN", "PORT", "REQUESTS", w.ops, "OPERATIONS", "PSN",
+		"REPLIES", "RETRANS", "REORDERED", "COPIES", "PAIRED");
+	while (hp3d_replay_flows_next(flows, &at, &row))
+		print_row(&row, &w);
+}
+
+void hp3d_replay_print(
+	const struct hp3d_replay_summary *s, const struct hp3d_replay_flows *flows, bool json)
 {
 	static const char *const parts[] = {"classes", "reasons", "icrc", "moves", "seen"};
-	json_t *j = to_json(s);
+	const struct hp3d_replay_totals totals = hp3d_replay_flows_totals(flows);
+	json_t *j = to_json(s, &totals);
 
 	if (json) {
+		json_object_set_new(j, "streams", rows_json(flows));
 		json_dumpf(j, stdout, JSON_COMPACT);
 		putchar('\n');
-	} else {
-		printf("%-9s in %llu out %llu truncated %llu changed %llu held %llu (most at a "
-		       "time %llu) discarded %llu consumed %llu\n",
-			"packets", (unsigned long long)s->packets_in,
-			(unsigned long long)s->packets_out, (unsigned long long)s->truncated,
-			(unsigned long long)s->changed, (unsigned long long)s->held,
-			(unsigned long long)s->held_peak, (unsigned long long)s->discarded,
-			(unsigned long long)s->consumed);
-		printf("%-9s %llu paired %llu (pairings %llu)\n", "flows",
-			(unsigned long long)s->flows, (unsigned long long)s->paired,
-			(unsigned long long)s->pairings);
-		for (unsigned i = 0; i < RTE_DIM(parts); i++)
-			print_object(parts[i], json_object_get(j, parts[i]));
+		json_decref(j);
+		return;
 	}
+	printf("%-9s in %llu out %llu truncated %llu changed %llu held %llu (most at a "
+	       "time %llu) discarded %llu consumed %llu\n",
+		"packets", (unsigned long long)s->packets_in, (unsigned long long)s->packets_out,
+		(unsigned long long)s->truncated, (unsigned long long)s->changed,
+		(unsigned long long)s->held, (unsigned long long)s->held_peak,
+		(unsigned long long)s->discarded, (unsigned long long)s->consumed);
+	printf("%-9s %llu paired %llu (pairings %llu)\n", "flows", (unsigned long long)totals.flows,
+		(unsigned long long)totals.paired, (unsigned long long)s->pairings);
+	for (unsigned i = 0; i < RTE_DIM(parts); i++)
+		print_object(parts[i], json_object_get(j, parts[i]));
+	print_found(s);
+	print_rows(flows);
 	json_decref(j);
 }

@@ -298,6 +298,39 @@ static void wrapped_sessions(void)
 	}
 }
 
+/* The only packets with answers are FLUSH and ATOMIC WRITE: a READ RESPONSE ONLY each. */
+static void flushes(void)
+{
+	struct session s = open_session("gen_flush", DLT_EN10MB);
+	static const uint8_t payload[PAYLOAD];
+
+	for (uint32_t i = 0; i < 120; i++) {
+		static const uint8_t opcodes[] = {
+			HP3_OP_RC_WRITE_ONLY, HP3_OP_RC_FLUSH, HP3_OP_RC_ATOMIC_WRITE};
+		const uint8_t opcode = opcodes[i % 3];
+		struct hp3_fields request = {.opcode = opcode,
+			.ackreq = i % 3 != 0,
+			.dest_qpn = QPN_B,
+			.psn = i,
+			.dma_len = opcode == HP3_OP_RC_ATOMIC_WRITE ? 8 : PAYLOAD,
+			.payload = payload,
+			.payload_len = opcode == HP3_OP_RC_FLUSH        ? 0
+				       : opcode == HP3_OP_RC_WRITE_ONLY ? PAYLOAD
+									: 8};
+		struct hp3_fields answer = {.opcode = HP3_OP_RC_READ_RESP_ONLY,
+			.dest_qpn = QPN_A,
+			.psn = i,
+			.syndrome = 0x1f,
+			.msn = i + 1};
+		uint8_t f[FRAME];
+
+		put_built(&s, f, hp3_build(f, sizeof(f), &s.a, &request));
+		if (i % 3 != 0)
+			put_built(&s, f, hp3_build(f, sizeof(f), &s.b, &answer));
+	}
+	close_session(&s);
+}
+
 static void opcodes(void)
 {
 	struct session s = open_session("gen_opcodes", DLT_EN10MB);
@@ -403,11 +436,12 @@ int main(int argc, char **argv)
 	plain_sessions();
 	wrapped_sessions();
 	opcodes();
+	flushes();
 	malformed();
 	random_frames();
 	s = open_session("gen_empty", DLT_EN10MB);
 	close_session(&s);
-	s = open_session("bad_link_type", DLT_RAW);
+	s = open_session("bad_link_type", DLT_IEEE802_11);
 	close_session(&s);
 	return 0;
 }
