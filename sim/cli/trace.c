@@ -49,14 +49,15 @@ static int parse_trace_options(int argc, char **argv, struct trace_options *o)
 static int open_capture(const char *arg, struct sim *s)
 {
 	char *file;
-	unsigned long host = strtoul(arg, &file, 10);
+	uint32_t host = sim_topo_host(&s->topo, strtoul(arg, &file, 10));
 
-	if (file == arg || *file != ':' || host >= s->topo.hosts) {
-		hp3_message(
-			"hp3-sim: --pcap %s: write HOST:FILE, host below %u", arg, s->topo.hosts);
+	if (file == arg || *file != ':' || host == UINT32_MAX) {
+		hp3_message("hp3-sim: --pcap %s: write HOST:FILE, with the number of a host in the "
+			    "topology file",
+			arg);
 		return -1;
 	}
-	s->capture = sim_capture_open(file + 1, (uint32_t)host);
+	s->capture = sim_capture_open(file + 1, host);
 	if (s->capture == NULL)
 		hp3_message("hp3-sim: %s: %s", file + 1, strerror(errno));
 	return s->capture != NULL ? 0 : -1;

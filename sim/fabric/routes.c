@@ -124,6 +124,21 @@ static void search_from(const struct sim_topo *t, struct search *s, uint32_t h)
 	}
 }
 
+/* Hosts with an NVSwitch among the next hops use NVLink only. */
+static void prefer_nvlinks(const struct sim_topo *t, struct search *s)
+{
+	for (uint32_t n = 0; n < t->hosts; n++) {
+		uint32_t *hops = &s->hops[t->first_port[n]];
+		uint16_t kept = 0;
+
+		for (uint16_t i = 0; i < s->n_hops[n]; i++)
+			if (sim_topo_is_nvswitch(t, t->owner[t->peer_port[hops[i]]]))
+				hops[kept++] = hops[i];
+		if (kept > 0)
+			s->n_hops[n] = kept;
+	}
+}
+
 void sim_topo_route(struct sim_topo *t, const bool *down)
 {
 	struct groups g = {.bucket = sim_alloc(GROUP_BUCKETS, sizeof(uint32_t))};
@@ -142,6 +157,8 @@ void sim_topo_route(struct sim_topo *t, const bool *down)
 	s.n_hops = sim_alloc(t->nodes, sizeof(*s.n_hops));
 	for (uint32_t h = 0; h < t->hosts; h++) {
 		search_from(t, &s, h);
+		if (t->nvswitches > 0)
+			prefer_nvlinks(t, &s);
 		for (uint32_t n = 0; n < t->nodes; n++)
 			t->route[n * t->hosts + h] =
 				find_group(t, &g, &s.hops[t->first_port[n]], s.n_hops[n]);
@@ -187,6 +204,29 @@ static void measure_max_rtt(struct sim_topo *t, uint32_t payload_bytes)
 	}
 }
 
+uint32_t sim_topo_number(const struct sim_topo *t, uint32_t node)
+{
+	return t->number != NULL ? t->number[node] : node;
+}
+
+uint32_t sim_topo_host(const struct sim_topo *t, uint64_t number)
+{
+	uint32_t node;
+
+	if (t->node_of == NULL)
+		return number < t->hosts ? (uint32_t)number : UINT32_MAX;
+	node = number < t->nodes ? t->node_of[number] : UINT32_MAX;
+	return node < t->hosts ? node : UINT32_MAX;
+}
+
+bool sim_topo_is_leaf(const struct sim_topo *t, uint32_t node)
+{
+	for (uint32_t p = t->first_port[node]; node >= t->hosts && p < t->first_port[node + 1]; p++)
+		if (t->owner[t->peer_port[p]] < t->hosts)
+			return true;
+	return false;
+}
+
 int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint32_t err_size)
 {
 	make_ports(t);
@@ -194,7 +234,8 @@ int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint3
 	t->leaf = sim_alloc(t->hosts, sizeof(*t->leaf));
 	for (uint32_t h = 0; h < t->hosts; h++) {
 		if (t->first_port[h] == t->first_port[h + 1]) {
-			snprintf(err, err_size, "host %u has no link: add one", h);
+			snprintf(err, err_size, "host %u has no link: add one",
+				sim_topo_number(t, h));
 			return -EINVAL;
 		}
 		t->leaf[h] = t->owner[t->peer_port[t->first_port[h]]];
@@ -205,7 +246,8 @@ int sim_topo_finish(struct sim_topo *t, uint32_t payload_bytes, char *err, uint3
 			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): routes are groups */
 			if (a == b || t->group[t->route[a * t->hosts + b]].n > 0)
 				continue;
-			snprintf(err, err_size, "host %u cannot reach host %u: add links", a, b);
+			snprintf(err, err_size, "host %u cannot reach host %u: add links",
+				sim_topo_number(t, a), sim_topo_number(t, b));
 			return -EINVAL;
 		}
 	}

@@ -5,9 +5,14 @@
  * its ports that lead to the host on a shortest path.
  *
  * Nodes are numbered, hosts first. Topology files have the format of the ns-3 RDMA simulators. The
- * first line is `nodes switches links`, and the second line has the numbers of the switches. Each
- * link has a line `a b rate delay loss`, with values such as "100Gbps" and "1000ns". Port k of a
- * node is the end of the node's k-th link in the file.
+ * first line counts nodes, switches and links (topo_file.c has its forms), and the second line has
+ * the numbers of the switches. Each link has a line `a b rate delay loss`, with values such as
+ * "100Gbps" and "1000ns". Lines after the last link are ignored: many files end with a description
+ * of their format. Port k of a node is the end of the node's k-th link in the file, links of
+ * NVSwitches last.
+ *
+ * In a file, any number may be that of a switch. The model numbers the nodes anew, hosts first and
+ * in the order of their numbers in the file. Input and output have the numbers of the file.
  *
  * The ECMP hash (modulo n) selects one of the n ports of a group. The ports are in the order in
  * which a breadth-first search from the destination finds the next hops. This is usually the order
@@ -16,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "sim/core/input.h"
+
+#define SIM_NODES_MAX 65536u
 
 struct sim_link {
 	uint32_t a, b; /* nodes */
@@ -27,6 +34,9 @@ struct sim_link {
 struct sim_topo {
 	struct sim_input file; /* empty name: the topology was generated */
 	uint32_t nodes, hosts, n_links;
+	uint32_t nvswitches; /* the highest node numbers: switches of NVLink within a server */
+	/* Number in the file by node, and node by number in the file. NULL: the same numbers. */
+	uint32_t *number, *node_of;
 	struct sim_link *link;
 	/* Derived by sim_topo_finish(). Ports of node n: first_port[n] .. first_port[n + 1] - 1. */
 	uint32_t n_ports;
@@ -50,6 +60,18 @@ struct sim_group {
 
 /* Reads a topology file. Returns 0, or a negative errno with a message in err. */
 int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_size);
+
+/* The number of a node in the topology file. */
+uint32_t sim_topo_number(const struct sim_topo *t, uint32_t node);
+/* The host with this number in the topology file; UINT32_MAX: there is none. */
+uint32_t sim_topo_host(const struct sim_topo *t, uint64_t number);
+/* True: an NVSwitch, which carries no RoCE packets of hp3d. */
+static inline bool sim_topo_is_nvswitch(const struct sim_topo *t, uint32_t node)
+{
+	return node >= t->nodes - t->nvswitches;
+}
+/* True: a switch with links to hosts. */
+bool sim_topo_is_leaf(const struct sim_topo *t, uint32_t node);
 
 struct sim_config;
 /* Makes the configured topology, and calls sim_topo_finish(). Returns as sim_topo_load() does. */

@@ -92,12 +92,15 @@ static inline struct hp3_sim_flow *hp3_sim_flow_of(struct sim_flow *f)
 	return (struct hp3_sim_flow *)f->lb;
 }
 
-/* True: there is more than one path between the two hosts. */
+/* True: there may be more than one path between the two hosts, and it is not NVLink. */
 static inline bool hp3_sim_choice(const struct sim *s, uint32_t a, uint32_t b)
 {
 	const struct sim_topo *t = &s->topo;
+	const struct sim_group *g = &t->group[t->route[a * t->hosts + b]];
 
-	return t->leaf[a] != t->leaf[b] || t->group[t->route[a * t->hosts + b]].n > 1;
+	if (g->n > 0 && sim_topo_is_nvswitch(t, t->owner[t->peer_port[g->port[0]]]))
+		return false;
+	return t->leaf[a] != t->leaf[b] || g->n > 1;
 }
 
 /* hp3_config.c: the engine's configuration, and the models of the switches. */

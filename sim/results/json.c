@@ -72,10 +72,10 @@ static json_t *flows_json(const struct sim *s)
 		const struct sim_demand *d = &s->demand[i];
 		const struct sim_outcome *o = &s->outcome[i];
 
-		json_array_append_new(
-			j, json_pack("[I,I,I,I,I,I]", (json_int_t)d->src, (json_int_t)d->dst,
-				   (json_int_t)d->bytes, (json_int_t)d->start, (json_int_t)o->fct,
-				   (json_int_t)o->base));
+		json_array_append_new(j,
+			json_pack("[I,I,I,I,I,I]", (json_int_t)sim_topo_number(&s->topo, d->src),
+				(json_int_t)sim_topo_number(&s->topo, d->dst), (json_int_t)d->bytes,
+				(json_int_t)d->start, (json_int_t)o->fct, (json_int_t)o->base));
 	}
 	return j;
 }

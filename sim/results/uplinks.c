@@ -22,10 +22,8 @@ struct spread {
 bool sim_is_uplink(const struct sim *s, uint32_t port)
 {
 	const struct sim_topo *t = &s->topo;
-	uint32_t n = t->owner[port], first = t->first_port[n];
 
-	return n >= t->hosts && t->owner[t->peer_port[first]] < t->hosts &&
-	       t->owner[t->peer_port[port]] >= t->hosts;
+	return t->owner[t->peer_port[port]] >= t->hosts && sim_topo_is_leaf(t, t->owner[port]);
 }
 
 static void sample_uplinks(struct sim *s, struct sim_event *event)

@@ -26,11 +26,10 @@ static uint64_t core_share(const struct sim *s)
 
 	for (uint32_t p = 0; p < t->n_ports; p++) {
 		uint32_t n = t->owner[p], to = t->owner[t->peer_port[p]];
-		bool leaf = n >= t->hosts && t->owner[t->peer_port[t->first_port[n]]] < t->hosts;
 
 		if (n < t->hosts)
 			hosts += s->port[p].bps;
-		else if (leaf && to >= t->hosts)
+		else if (to >= t->hosts && sim_topo_is_leaf(t, n))
 			up += s->port[p].bps;
 	}
 	return (up > 0 && up < hosts ? up : hosts) / t->hosts;

@@ -89,10 +89,16 @@ int sim_faults(struct sim *s, char *err, uint32_t err_size);
 void sim_faults_free(struct sim_faults *f);
 
 /*
- * Flow traces in the format of the ns-3 RDMA simulators. The first line has the number of flows.
- * Each flow then has a line `src dst priority_group size_bytes start_s`. start_s may have up to 12
- * decimals.
+ * Flow traces in the formats of the ns-3 RDMA simulators. The first line has the number of flows.
+ * Each flow then has a line, in all lines of a file with the same columns:
+ *
+ *   src dst priority_group size_bytes start_s           ConWeave
+ *   src dst priority_group port size_bytes start_s      HPCC, PowerTCP, Reverie, MP-RDMA, SimAI
+ *
+ * src and dst are numbers of the topology file. The port is not used: rnic.ports chooses the ports.
+ * start_s may have up to 12 decimals. Lines after the last flow are ignored, as in topology files.
  */
 
-/* Adds all flows of the file. Returns 0, or a negative errno with a message that names the line. */
+/* Adds all flows of the file. Returns 0, or a negative errno with a message that names the line
+ * and the column. */
 int sim_flows_load(struct sim *s, const char *path, char *err, uint32_t err_size);
