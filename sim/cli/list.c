@@ -39,7 +39,7 @@ int sim_list_main(int argc, char **argv)
 {
 	puts("balancers:");
 	for (unsigned i = 0; sim_lb_list(i) != NULL; i++)
-		printf("  %s\n", sim_lb_list(i)->name);
+		printf("  %-16s %s\n", sim_lb_list(i)->name, sim_lb_list(i)->about);
 	list_builtins("scenarios:", "ini", describe_scenario);
 	list_builtins("flow sizes:", "txt", describe_sizes);
 	return 0;

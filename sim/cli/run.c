@@ -13,6 +13,7 @@
 #include "config/message.h"
 #include "sim/cli/cli.h"
 #include "sim/cli/scenario.h"
+#include "sim/cli/summary.h"
 #include "sim/results/json.h"
 #include "sim/results/settings.h"
 #include "sim/work/builtin.h"
@@ -235,16 +236,18 @@ int sim_run_main(int argc, char **argv)
 
 	if (ret != 0)
 		return ret;
-	if (make_directory(o.out) < 0) {
-		hp3_message("hp3-sim: %s: %s", o.out, strerror(errno));
-		return 1;
-	}
 	for (uint32_t i = 0; i < o.n_scenarios && ret == 0; i++)
 		ret = sim_scenario_runs(&runs, o.scenario[i], i, &o.want);
+	if (ret == 0 && make_directory(o.out) < 0) {
+		hp3_message("hp3-sim: %s: %s", o.out, strerror(errno));
+		ret = -EIO;
+	}
 	if (ret == 0)
 		ret = run_all(&o, &runs);
+	if (ret == 0) {
+		ret = o.no_report ? 0 : sim_report(o.out);
+		sim_summary_print(o.out, &runs);
+	}
 	free(runs.run);
-	if (ret != 0)
-		return 1;
-	return o.no_report || sim_report(o.out) == 0 ? 0 : 1;
+	return ret == 0 ? 0 : 1;
 }

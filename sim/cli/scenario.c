@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/minmax.h"
 #include "config/message.h"
 #include "sim/cli/scenario.h"
@@ -60,7 +61,8 @@ static int add_run(struct sim_runs *runs, const char *stem, uint32_t number,
 	one->cfg.traffic.load_percent = load;
 	one->cfg.run.seed = seed;
 	sim_config_choose(&one->cfg, lb);
-	snprintf(one->name, sizeof(one->name), "%.60s-%s-%u-%u", stem, lb, load, seed);
+	snprintf(one->stem, sizeof(one->stem), "%.60s", stem);
+	snprintf(one->name, sizeof(one->name), "%s-%s-%u-%u", one->stem, lb, load, seed);
 	return 0;
 }
 
@@ -92,6 +94,28 @@ static bool is_stem(const char *stem)
 	return isalnum((unsigned char)stem[0]) && stem[strspn(stem, STEM)] == '\0';
 }
 
+static void add_name(char *list, size_t size, const char *name)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s%s", n > 0 ? ", " : "", name);
+}
+
+/* A built-in scenario, or a file that exists. */
+static bool is_scenario(const char *name)
+{
+	char names[1024] = "";
+
+	if (sim_builtin_text(name, "ini") != NULL || access(name, F_OK) == 0)
+		return true;
+	for (const struct sim_builtin *b = sim_builtins; b->name != NULL; b++)
+		if (strcmp(b->kind, "ini") == 0)
+			add_name(names, sizeof(names), b->name);
+	hp3_message("hp3-sim: %s: no such scenario or file: write a file, or one of: all, %s", name,
+		names);
+	return false;
+}
+
 static void stem_of(const char *name, char *stem, size_t size)
 {
 	const char *base = strrchr(name, '/');
@@ -113,6 +137,8 @@ int sim_scenario_runs(
 	char stem[64];
 	int ret;
 
+	if (!is_scenario(name))
+		return -ENOENT;
 	ret = sim_config_load(&cfg, name, text, want->set, want->n_sets, &errs);
 	if (ret < 0) {
 		hp3_config_errors_print(&errs, stderr);

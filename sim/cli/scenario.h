@@ -13,7 +13,7 @@
 #define SIM_RUNS_MAX 20000u
 
 struct sim_one {
-	char name[128];
+	char name[192], stem[96]; /* stem: SCENARIO in the name */
 	uint32_t scenario; /* index in the command line's list */
 	struct sim_config cfg;
 };

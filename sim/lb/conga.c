@@ -191,6 +191,7 @@ static bool route_conga(
 
 const struct sim_lb sim_lb_conga = {
 	.name = "conga",
+	.about = "flowlets to the least congested path; in switches (SIGCOMM 2014)",
 	.flow_bytes = sizeof(struct sim_flowlet),
 	.start = start_conga,
 	.stop = stop_conga,

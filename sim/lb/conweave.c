@@ -158,6 +158,8 @@ static bool route_conweave(
 
 const struct sim_lb sim_lb_conweave = {
 	.name = "conweave",
+	.about = "reroutes, and puts packets in order at the last switch; in switches (SIGCOMM "
+		 "2023)",
 	.flow_bytes = sizeof(struct conweave_flow),
 	.start = start_conweave,
 	.stop = stop_conweave,

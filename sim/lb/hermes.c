@@ -171,6 +171,7 @@ static bool route_hermes(
 
 const struct sim_lb sim_lb_hermes = {
 	.name = "hermes",
+	.about = "reroutes packets by marks and RTTs of paths; in hosts (SIGCOMM 2017)",
 	.flow_bytes = sizeof(struct hermes_flow),
 	.start = start_hermes,
 	.stop = stop_hermes,

@@ -107,6 +107,8 @@ static void take_hopper_packet(struct sim *s, struct sim_host *host, struct sim_
 
 const struct sim_lb sim_lb_hopper = {
 	.name = "hopper",
+	.about = "moves to a probed path with a lower RTT; in hosts, needs rnic.recovery=irn "
+		 "(arXiv 2506.08132)",
 	.flow_bytes = sizeof(struct hopper),
 	.flow_start = start_hopper_flow,
 	.acked = measure_ack,

@@ -171,20 +171,24 @@ static bool receive_through_engine(struct sim *s, struct sim_flow *f, struct sim
 }
 
 /* One engine, three configurations. */
-#define BALANCER(text)                                                                             \
+#define BALANCER(text, what)                                                                       \
 	{                                                                                          \
-		.name = text, .flow_bytes = sizeof(struct hp3_sim_flow), .probes_at_setup = true,  \
-		.start = start_hp3, .stop = stop_hp3, .flow_start = hp3_sim_flow_start,            \
-		.flow_end = hp3_sim_flow_end, .data = send_through_engine,                         \
-		.reply = receive_through_engine, .arrived = hp3_sim_arrived,                       \
-		.answers = hp3_sim_answers, .other = hp3_sim_other                                 \
+		.name = text, .about = what, .flow_bytes = sizeof(struct hp3_sim_flow),            \
+		.probes_at_setup = true, .start = start_hp3, .stop = stop_hp3,                     \
+		.flow_start = hp3_sim_flow_start, .flow_end = hp3_sim_flow_end,                    \
+		.data = send_through_engine, .reply = receive_through_engine,                      \
+		.arrived = hp3_sim_arrived, .answers = hp3_sim_answers, .other = hp3_sim_other     \
 	}
 
-const struct sim_lb sim_lb_hp3 = BALANCER("hp3");
-const struct sim_lb sim_lb_hp3_ideal = BALANCER("hp3-ideal");
-const struct sim_lb sim_lb_hp3_paper = BALANCER("hp3-paper");
+const struct sim_lb sim_lb_hp3 = BALANCER(
+	"hp3", "hp3d with its defaults, or --hp3 FILE: probes, moves and sprays; in hosts");
+const struct sim_lb sim_lb_hp3_ideal = BALANCER(
+	"hp3-ideal", "hp3d with the hash of switches known and rates set at moves; in hosts");
+const struct sim_lb sim_lb_hp3_paper = BALANCER(
+	"hp3-paper", "the algorithm of the paper with the probes of hp3d; in hosts (IWQoS 2026)");
 
 const struct sim_lb sim_lb_hp3_verbs = {.name = "hp3-verbs",
+	.about = "hp3d in verbs mode, which sees no packets; in hosts",
 	.flow_bytes = sizeof(struct hp3_verbs_flow),
 	.probes_at_setup = true,
 	.start = start_hp3,

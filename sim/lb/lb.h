@@ -10,6 +10,7 @@
 
 struct sim_lb {
 	const char *name;
+	const char *about; /* one line: what it does, and where it runs */
 	size_t flow_bytes; /* of sim_flow.lb, zeroed at the start of each flow */
 	bool probes_at_setup; /* probes before the first data; requires rnic.setup_us > 0 */
 	int (*start)(struct sim *s); /* makes s->lb_state */

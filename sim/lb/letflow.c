@@ -36,6 +36,7 @@ static bool route_letflow(
 
 const struct sim_lb sim_lb_letflow = {
 	.name = "letflow",
+	.about = "flowlets to random paths; in switches (NSDI 2017)",
 	.flow_bytes = sizeof(struct sim_flowlet),
 	.start = start_letflow,
 	.stop = stop_letflow,

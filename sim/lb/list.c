@@ -4,7 +4,8 @@
 #include "sim/lb/lb.h"
 
 /* RFC 2992: each switch hashes the 5-tuple; a flow keeps its path. */
-const struct sim_lb sim_lb_ecmp = {.name = "ecmp"};
+const struct sim_lb sim_lb_ecmp = {.name = "ecmp",
+	.about = "hashes the 5-tuple, and keeps the path of a flow; in switches (RFC 2992)"};
 
 static const struct sim_lb *const balancers[] = {
 #define SIM_BALANCER(id) &sim_lb_##id,

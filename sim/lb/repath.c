@@ -34,6 +34,7 @@ static void bender_acked(struct sim *s, struct sim_flow *f, const struct sim_pac
 
 const struct sim_lb sim_lb_flowbender = {
 	.name = "flowbender",
+	.about = "a new source port when many ACKs are marked; in hosts (CoNEXT 2014)",
 	.flow_bytes = sizeof(struct bender),
 	.acked = bender_acked,
 	.timeout = sim_repath,
@@ -73,6 +74,7 @@ static void plb_timeout(struct sim *s, struct sim_flow *f)
 
 const struct sim_lb sim_lb_plb = {
 	.name = "plb",
+	.about = "a new source port after congested rounds; in hosts (SIGCOMM 2022)",
 	.flow_bytes = sizeof(struct plb),
 	.acked = plb_acked,
 	.timeout = plb_timeout,

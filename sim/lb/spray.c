@@ -101,7 +101,14 @@ static bool route_drill(
 	return true;
 }
 
-const struct sim_lb sim_lb_rps = {.name = "rps", .route = route_rps};
-const struct sim_lb sim_lb_ar = {.name = "ar", .route = route_ar};
-const struct sim_lb sim_lb_drill = {
-	.name = "drill", .start = start_drill, .stop = stop_drill, .route = route_drill};
+const struct sim_lb sim_lb_rps = {.name = "rps",
+	.about = "a random path for each packet; in switches (INFOCOM 2013)",
+	.route = route_rps};
+const struct sim_lb sim_lb_ar = {.name = "ar",
+	.about = "the shortest queue for each packet; in switches",
+	.route = route_ar};
+const struct sim_lb sim_lb_drill = {.name = "drill",
+	.about = "the shorter of two random queues and the last one; in switches (SIGCOMM 2017)",
+	.start = start_drill,
+	.stop = stop_drill,
+	.route = route_drill};

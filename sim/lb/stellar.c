@@ -123,9 +123,10 @@ static void acked_mprdma(struct sim *s, struct sim_flow *f, const struct sim_pac
 		st->credit[st->turn++] = (uint8_t)ack->arg;
 }
 
-#define STELLAR(id, text, choose, learn)                                                           \
+#define STELLAR(id, text, what, choose, learn)                                                     \
 	const struct sim_lb sim_lb_stellar_##id = {                                                \
 		.name = "stellar-" text,                                                           \
+		.about = "spraying by RNICs: " what " (SIGCOMM 2025)",                             \
 		.flow_bytes = sizeof(struct stellar),                                              \
 		.start = start_stellar,                                                            \
 		.flow_start = start_stellar_flow,                                                  \
@@ -133,8 +134,8 @@ static void acked_mprdma(struct sim *s, struct sim_flow *f, const struct sim_pac
 		.acked = learn,                                                                    \
 	}
 
-STELLAR(obs, "obs", data_obs, NULL);
-STELLAR(rr, "rr", data_rr, NULL);
-STELLAR(dwrr, "dwrr", data_dwrr, acked_rtt);
-STELLAR(bestrtt, "bestrtt", data_bestrtt, acked_rtt);
-STELLAR(mprdma, "mprdma", data_mprdma, acked_mprdma);
+STELLAR(obs, "obs", "a random entropy value for each packet", data_obs, NULL);
+STELLAR(rr, "rr", "entropy values in turn", data_rr, NULL);
+STELLAR(dwrr, "dwrr", "entropy values weighted by RTT", data_dwrr, acked_rtt);
+STELLAR(bestrtt, "bestrtt", "the entropy value with the lowest RTT", data_bestrtt, acked_rtt);
+STELLAR(mprdma, "mprdma", "the entropy value whose ACK had no mark", data_mprdma, acked_mprdma);

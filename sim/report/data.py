@@ -66,13 +66,13 @@ class Group:
         return has_jobs(self.all()[0])
 
     def ratio(self, lb):
-        """To ECMP on the same traffic: mean, upper end of the 95 % interval; None without pairs."""
+        """To ECMP on the same traffic: mean, ends of the 95 % interval; None without pairs, or with one."""
         base = {r["seed"]: metric(r) for r in self.runs.get("ecmp", [])}
         pairs = [metric(r) / base[r["seed"]] for r in self.runs.get(lb, []) if base.get(r["seed"])]
         if not pairs:
-            return None, None
+            return None, None, None
         middle, half = interval(pairs)
-        return middle, middle + half if half == half else None
+        return (middle, middle - half, middle + half) if half == half else (middle, None, None)
 
     def mean(self, lb, where):
         return mean([value(r, where) for r in self.runs[lb]])

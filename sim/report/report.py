@@ -28,7 +28,7 @@ def output(args):
 def balancers(sim):
     """In the order of `hp3-sim list`."""
     text = output([sim, "list"])
-    return re.findall(r"(?m)^  (\S+)$", text[:text.index("scenarios:")])
+    return re.findall(r"(?m)^  (\S+) ", text[:text.index("scenarios:")])
 
 
 def defaults(sim):
@@ -55,7 +55,8 @@ def row(group, lb):
     for size in "lt", "ge":
         cells += [number(group.mean(lb, f"slowdown.{size}_bdp.{v}") or None, 3)
                   for v in ("avg", "p99")]
-    cells += [number(v, 3) for v in group.ratio(lb)]
+    middle, _, high = group.ratio(lb)
+    cells += [number(middle, 3), number(high, 3)]
     for where, scale, digits in (("goodput_gbps", 1, 1), ("ecn_share", 100, 2),
                                  ("uplink_imbalance", 1, 3), ("reordered", 1, 0),
                                  ("retransmitted_bytes", 1e-6, 2), ("pfc_pauses", 1, 0),
@@ -65,10 +66,10 @@ def row(group, lb):
 
 
 def ratio(group, lb):
-    value = group.ratio(lb)[0]
+    value, low, high = group.ratio(lb)
     if value is None:
         return ""
-    kind = "bad" if value > 1.01 else "good" if value < 0.99 else "same"
+    kind = "same" if low is None or low <= 1 <= high else "good" if high < 1 else "bad"
     return Markup(f'<span class="{kind}">{value:.3f}</span>')
 
 
