@@ -50,6 +50,7 @@ static const struct command commands[] = {
 		"kept\n"
 		"  --jobs N                 runs at a time (number of processors)\n"
 		"  --lbs A,B                balancers instead of the scenario's\n"
+		"  --sweep SECTION.KEY=A,B  a variant for each value, with a line plot\n"
 		"  --no-report              results alone; `hp3-sim report DIR` makes it "
 		"later\n" SET_HELP,
 		sim_run_main},

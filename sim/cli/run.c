@@ -14,8 +14,8 @@
 #include "sim/cli/cli.h"
 #include "sim/cli/scenario.h"
 #include "sim/cli/summary.h"
+#include "sim/cli/variant.h"
 #include "sim/results/json.h"
-#include "sim/results/settings.h"
 #include "sim/work/builtin.h"
 
 #define SCENARIOS_MAX 64u
@@ -28,6 +28,9 @@ struct run_options {
 	uint32_t n_scenarios;
 	uint32_t jobs;
 	struct sim_wanted want;
+	struct sim_sets swept; /* a setting for each value of --sweep */
+	struct sim_variant *variant;
+	uint32_t n_variants;
 	bool progress, no_report;
 };
 
@@ -45,22 +48,6 @@ static void path_of(const struct run_options *o, const struct sim_one *one, char
 	snprintf(path, size, "%s/%s.json", o->out, one->name);
 }
 
-/* The result is there, and is what a run would give now. */
-static bool done_before(const struct run_options *o, const struct sim_one *one)
-{
-	char path[512], key[SIM_SHA256_HEX];
-	const char *had;
-	json_t *j;
-	bool same;
-
-	path_of(o, one, path, sizeof(path));
-	j = json_load_file(path, 0, NULL);
-	had = json_string_value(json_object_get(j, "key"));
-	same = had != NULL && sim_key_of_scenario(&one->cfg, key) == 0 && strcmp(had, key) == 0;
-	json_decref(j);
-	return same;
-}
-
 /* In a process of its own: the file appears whole or not at all. */
 static int one_run(const struct run_options *o, const struct sim_one *one, struct sim_meter *meter)
 {
@@ -70,6 +57,7 @@ static int one_run(const struct run_options *o, const struct sim_one *one, struc
 	if (j == NULL)
 		return 1;
 	json_object_set_new(j, "command", json_string(sim_command()));
+	sim_variant_json(j, one);
 	path_of(o, one, path, sizeof(path));
 	snprintf(part, sizeof(part), "%s.part", path);
 	if (sim_json_write(j, part) < 0 || rename(part, path) < 0) {
@@ -152,7 +140,7 @@ static int run_all(const struct run_options *o, const struct sim_runs *runs)
 	if (p.meter == MAP_FAILED)
 		return -errno;
 	for (uint32_t i = 0; i < runs->n; i++)
-		p.to_do += !(p.done[i] = done_before(o, &runs->run[i]));
+		p.to_do += !(p.done[i] = sim_scenario_done(o->out, &runs->run[i]));
 	if (p.to_do < runs->n)
 		hp3_message(
 			"hp3-sim: %u of %u results are there already", runs->n - p.to_do, runs->n);
@@ -175,13 +163,14 @@ static int run_all(const struct run_options *o, const struct sim_runs *runs)
 
 static int parse_run_options(int argc, char **argv, struct run_options *o)
 {
-	const char *jobs = NULL;
+	const char *jobs = NULL, *sweep = NULL;
 	const struct sim_option options[] = {
 		{"quick", .flag = &o->want.quick},
 		{"out", .text = &o->out},
 		{"jobs", .text = &jobs},
 		{"lbs", .text = &o->want.lbs},
 		{"set", .setting = ""},
+		{"sweep", .text = &sweep},
 		{"hp3", .setting = "hp3="},
 		{"progress", .flag = &o->progress},
 		{"no-report", .flag = &o->no_report},
@@ -191,6 +180,9 @@ static int parse_run_options(int argc, char **argv, struct run_options *o)
 
 	if (code != 0)
 		return code;
+	if (sweep != NULL && (o->sets.n == SIM_SETS_MAX || sim_variant_split(sweep, &o->swept) < 0))
+		return sim_usage("--sweep: write SECTION.KEY=A,B,C once, with different values; "
+				 "not for sweep, run and traffic.load_percent");
 	o->want.set = o->sets.text;
 	o->want.n_sets = o->sets.n;
 	o->jobs = (uint32_t)(jobs != NULL ? strtol(jobs, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN));
@@ -228,6 +220,46 @@ static int make_directory(const char *dir)
 	return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
 }
 
+/* `swept`: a setting of --sweep, or NULL. */
+static int add_variant(struct run_options *o, struct sim_runs *runs, uint32_t i, const char *swept)
+{
+	struct sim_variant *v = &o->variant[o->n_variants++];
+	uint32_t from = runs->n;
+	int ret = sim_scenario_runs(runs, o->scenario[i], i, &o->want);
+
+	if (ret != 0)
+		return ret;
+	*v = (struct sim_variant){.set = sim_variant_set(o->want.set, o->want.n_sets),
+		.given = o->want.n_sets > 0,
+		.swept = swept};
+	if (runs->n > from)
+		snprintf(v->scenario, sizeof(v->scenario), "%.60s", runs->run[from].stem);
+	sim_variant_name(o->out, runs, from, v);
+	return 0;
+}
+
+/* One variant, or one for each value of --sweep. */
+static int add_scenario(struct run_options *o, struct sim_runs *runs, uint32_t i)
+{
+	int ret = 0;
+
+	if (o->swept.n == 0)
+		return add_variant(o, runs, i, NULL);
+	o->want.n_sets = o->sets.n + 1;
+	for (uint32_t k = 0; k < o->swept.n && ret == 0; k++) {
+		o->sets.text[o->sets.n] = o->swept.text[k];
+		ret = add_variant(o, runs, i, o->swept.text[k]);
+	}
+	return ret;
+}
+
+static void free_variants(struct run_options *o)
+{
+	for (uint32_t i = 0; i < o->n_variants; i++)
+		json_decref(o->variant[i].set);
+	free(o->variant);
+}
+
 int sim_run_main(int argc, char **argv)
 {
 	static struct run_options o = {.out = "hp3-sim-results"};
@@ -236,8 +268,9 @@ int sim_run_main(int argc, char **argv)
 
 	if (ret != 0)
 		return ret;
+	o.variant = sim_alloc(o.n_scenarios * (o.swept.n + 1), sizeof(*o.variant));
 	for (uint32_t i = 0; i < o.n_scenarios && ret == 0; i++)
-		ret = sim_scenario_runs(&runs, o.scenario[i], i, &o.want);
+		ret = add_scenario(&o, &runs, i);
 	if (ret == 0 && make_directory(o.out) < 0) {
 		hp3_message("hp3-sim: %s: %s", o.out, strerror(errno));
 		ret = -EIO;
@@ -248,6 +281,7 @@ int sim_run_main(int argc, char **argv)
 		ret = o.no_report ? 0 : sim_report(o.out);
 		sim_summary_print(o.out, &runs);
 	}
+	free_variants(&o);
 	free(runs.run);
 	return ret == 0 ? 0 : 1;
 }

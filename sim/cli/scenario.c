@@ -12,6 +12,7 @@
 #include "sim/lb/lb.h"
 #include "sim/results/json.h"
 #include "sim/results/series.h"
+#include "sim/results/settings.h"
 #include "sim/results/uplinks.h"
 #include "sim/work/builtin.h"
 #include "sim/work/traffic.h"
@@ -157,6 +158,21 @@ int sim_scenario_runs(
 		return -EINVAL;
 	}
 	return add_runs(runs, stem, number, &cfg);
+}
+
+bool sim_scenario_done(const char *out, const struct sim_one *one)
+{
+	char path[512], key[SIM_SHA256_HEX];
+	const char *had;
+	json_t *j;
+	bool same;
+
+	snprintf(path, sizeof(path), "%s/%s.json", out, one->name);
+	j = json_load_file(path, 0, NULL);
+	had = json_string_value(json_object_get(j, "key"));
+	same = had != NULL && sim_key_of_scenario(&one->cfg, key) == 0 && strcmp(had, key) == 0;
+	json_decref(j);
+	return same;
 }
 
 static void add_jobs(json_t *j, const struct sim *s, const char *name, bool background)

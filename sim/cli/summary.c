@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/plain.h"
 #include "sim/cli/summary.h"
+#include "sim/cli/variant.h"
 #include "sim/core/memory.h"
 
 /* 0.975 quantile of Student's t, by degrees of freedom from 1 on. */
@@ -140,10 +142,14 @@ static struct group next_group(const struct sim_runs *runs, const struct values 
 
 static void title_of(const struct sim_one *one, char *title, size_t size)
 {
+	const struct sim_variant *v = one->variant;
+	char load[16] = "";
+
 	if (one->cfg.traffic.kind == SIM_POISSON)
-		snprintf(title, size, "%s, %u %%", one->stem, one->cfg.traffic.load_percent);
-	else
-		snprintf(title, size, "%s", one->stem);
+		snprintf(load, sizeof(load), ", %u %%", one->cfg.traffic.load_percent);
+	snprintf(title, size, "%s%s%s%s", v->scenario, load, v->swept != NULL ? ", " : "",
+		v->swept != NULL ? v->swept : "");
+	hp3_plain(title);
 }
 
 /* Colours are for terminals, unless NO_COLOR is set (no-color.org). */
@@ -171,13 +177,13 @@ static const char *format_cell(char cell[32], double value, bool jobs)
 	return cell;
 }
 
-static void print_line(const struct line *l, const char *title, bool jobs)
+static void print_line(const struct line *l, const char *title, int width, bool jobs)
 {
 	const char *colour = colour_of(&l->ratio);
 	double mean = mean_of(&l->ratio), half = half_of(&l->ratio);
 	char average[32], tail[32];
 
-	printf("%-28s  %-16s  %5u  %12s  %12s", title, l->lb, l->metric.n,
+	printf("%-*s  %-16s  %5u  %12s  %12s", width, title, l->lb, l->metric.n,
 		format_cell(average, mean_of(&l->metric), jobs),
 		format_cell(tail, mean_of(&l->tail), jobs));
 	if (l->ratio.n > 0 && strcmp(l->lb, "ecmp") != 0) {
@@ -189,10 +195,10 @@ static void print_line(const struct line *l, const char *title, bool jobs)
 	putchar('\n');
 }
 
-static void print_group(const struct group *g, const char *title)
+static void print_group(const struct group *g, const char *title, int width)
 {
 	for (uint32_t i = 0; i < g->n_lines; i++)
-		print_line(&g->line[i], i == 0 ? title : "", g->jobs);
+		print_line(&g->line[i], i == 0 ? title : "", width, g->jobs);
 }
 
 /* hp3, or the balancer with the lowest ratio. NULL: there is no ratio. */
@@ -246,17 +252,22 @@ void sim_summary_print(const char *out, const struct sim_runs *runs)
 	struct values *v = sim_alloc(runs->n, sizeof(*v));
 	struct group *group = sim_alloc(runs->n, sizeof(*group));
 	uint32_t n = 0;
-	char title[128];
+	char title[160];
+	int width = (int)strlen("scenario");
 
 	for (uint32_t i = 0; i < runs->n; i++)
 		v[i] = read_values(out, &runs->run[i]);
 	for (uint32_t i = 0; i < runs->n; i = group[n++].end)
 		group[n] = next_group(runs, v, i);
-	printf("%-28s  %-16s  %5s  %12s  %12s  %7s  %s\n", "scenario", "balancer", "seeds",
+	for (uint32_t i = 0; i < n; i++) {
+		title_of(&runs->run[group[i].first], title, sizeof(title));
+		width = (int)strlen(title) > width ? (int)strlen(title) : width;
+	}
+	printf("%-*s  %-16s  %5s  %12s  %12s  %7s  %s\n", width, "scenario", "balancer", "seeds",
 		"average", "p99", "to ECMP", "95 % interval");
 	for (uint32_t i = 0; i < n; i++) {
 		title_of(&runs->run[group[i].first], title, sizeof(title));
-		print_group(&group[i], title);
+		print_group(&group[i], title, width);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		title_of(&runs->run[group[i].first], title, sizeof(title));

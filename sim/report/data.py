@@ -20,6 +20,7 @@ CSV = [("avg", "slowdown.overall.avg", 4), ("p50", "slowdown.overall.p50", 4),
        ("moves", "moves", 0), ("probe_bytes", "probe_bytes", 0), ("cpu_s", "cpu_s", 2),
        ("hops", "hops", 0), ("finished", "finished", 0)]
 
+SETTING = r"[a-z][a-z0-9-]*(\.[a-z0-9_]+)?=.*"  # --set and --hp3
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"  # of scenarios and balancers (sim/cli/scenario.c)
 
 
@@ -44,22 +45,35 @@ def tail(result):
 
 
 class Group:
-    """The runs of one scenario at one load: .runs[balancer] are its results by seed."""
+    """The runs of one variant of a scenario at one load: .runs[balancer] are its results by seed."""
 
-    def __init__(self, scenario, load):
-        self.scenario, self.load, self.runs = scenario, load, {}
+    def __init__(self, stem, load):
+        self.stem, self.load, self.runs = stem, load, {}
 
     def all(self):
         return [r for runs in self.runs.values() for r in runs]
 
     @property
     def name(self):
-        return f"{self.scenario}-{self.load}"
+        return f"{self.stem}-{self.load}"
+
+    @property
+    def scenario(self):
+        return self.all()[0].get("scenario", self.stem)
+
+    @property
+    def set(self):
+        """Settings of the command line, by key."""
+        return dict(text.split("=", 1) for text in self.all()[0].get("set", []))
 
     @property
     def title(self):
         poisson = self.all()[0]["settings"].get("traffic.kind") == "poisson"
         return f"{self.scenario}, {self.load} %" if poisson else self.scenario
+
+    @property
+    def full_title(self):
+        return ", ".join([self.title, *(f"{k}={v}" for k, v in self.set.items())])
 
     @property
     def jobs(self):
@@ -93,6 +107,50 @@ class Group:
                        for role, i in r.get("inputs", {}).items()})
 
 
+class Sweep:
+    """Groups of one scenario and load whose command lines differ in the value of one key."""
+
+    def __init__(self, key, groups, number):
+        """number: of the sweep, if other settings make several of the same key; else 1."""
+        self.key, self.number = key, number
+        numbers = all(re.fullmatch(r"[0-9]+(\.[0-9]+)?", g.set[key]) for g in groups)
+        self.numbers = numbers
+        self.groups = sorted(groups, key=lambda g: float(g.set[key]) if numbers else g.set[key])
+
+    @property
+    def values(self):
+        return [g.set[self.key] for g in self.groups]
+
+    @property
+    def name(self):
+        end = f".{self.number}" if self.number > 1 else ""
+        return f"{self.groups[0].scenario}-{self.groups[0].load}-sweep-{self.key}{end}"
+
+    @property
+    def title(self):
+        others = [f"{k}={v}" for k, v in self.groups[0].set.items() if k != self.key]
+        return ", ".join([f"{self.groups[0].title}: sweep of {self.key}", *others])
+
+    @property
+    def balancers(self):
+        return list(dict.fromkeys(lb for g in self.groups for lb in g.runs))
+
+
+def sweeps(groups):
+    """In order of scenario, load and key."""
+    found = {}
+    for g in groups:
+        for key in g.set:
+            others = tuple((k, v) for k, v in g.set.items() if k != key)
+            found.setdefault((g.scenario, g.load, key, others), []).append(g)
+    made, count = [], {}
+    for where in sorted(found):
+        if len(found[where]) > 1:
+            count[where[:3]] = count.get(where[:3], 0) + 1
+            made.append(Sweep(where[2], found[where], count[where[:3]]))
+    return made
+
+
 class Bad(Exception):
     """A file that no run wrote."""
 
@@ -109,7 +167,8 @@ def plain(value):
 def is_result(result):
     """Names of results become names of files, labels of figures and cells of a table."""
     return (re.fullmatch(NAME, str(result.get("lb"))) and all(type(result.get(k)) is int for k in ("seed", "load_percent"))
-            and re.fullmatch(NAME, str(result["name"]))
+            and re.fullmatch(NAME, str(result["name"])) and re.fullmatch(NAME, str(result.get("scenario", "x")))
+            and isinstance(result.get("set", []), list) and all(isinstance(text, str) and re.fullmatch(SETTING, text) for text in result.get("set", []))
             and result["name"].endswith(f"-{result['lb']}-{result['load_percent']}-{result['seed']}"))
 
 
@@ -134,8 +193,8 @@ def load(folder, order):
     place = {lb: i for i, lb in enumerate(order)}
     runs.sort(key=lambda r: (place.get(r["lb"], len(order)), r["lb"], r["seed"]))
     for r in runs:
-        scenario = r["name"][:-len(f"-{r['lb']}-{r['load_percent']}-{r['seed']}")]
-        key = scenario, r["load_percent"]
+        stem = r["name"][:-len(f"-{r['lb']}-{r['load_percent']}-{r['seed']}")]
+        key = stem, r["load_percent"]
         groups.setdefault(key, Group(*key)).runs.setdefault(r["lb"], []).append(r)
     return [groups[key] for key in sorted(groups)]
 
@@ -145,6 +204,6 @@ def write_csv(path, groups):
         f.write("scenario,lb,load_percent,seed," + ",".join(c[0] for c in CSV) + "\n")
         for g in groups:
             for r in g.all():
-                cells = [g.scenario, r["lb"], str(g.load), str(r["seed"])]
+                cells = [g.stem, r["lb"], str(g.load), str(r["seed"])]
                 cells += [f"{value(r, where):.{digits}f}" for _, where, digits in CSV]
                 f.write(",".join(cells) + "\n")

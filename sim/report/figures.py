@@ -127,14 +127,50 @@ def draw(group, colour):
     at["legend"].legend(handles=[Line2D([], [], color=colour[lb], lw=width(lb), label=lb)
                                  for lb in group.runs],
                         loc="center", ncols=min(12, len(group.runs)), frameon=False)
-    figure.suptitle(group.title)
+    figure.suptitle(literal(group.full_title))
     return figure
 
 
-def write(folder, group, colour):
-    """Returns the SVG for the page: without head, its names its own."""
+def literal(text):
+    """A text without mathematics between dollars."""
+    return text.replace("$", r"\$")
+
+
+def lines(axes, sweep, colour, what):
+    """Of each balancer over the values of the sweep."""
+    scale = 1e-3 if sweep.groups[0].jobs else 1
+    places = [float(v) for v in sweep.values] if sweep.numbers else list(range(len(sweep.values)))
+    for lb in sweep.balancers:
+        here = [(x, *g.interval(lb, what)) for x, g in zip(places, sweep.groups) if lb in g.runs]
+        at, means, halves = zip(*((x, m * scale, (h if h == h else 0) * scale) for x, m, h in here))
+        axes.plot(at, means, color=colour[lb], lw=width(lb), marker="o", ms=3, label=lb)
+        axes.fill_between(at, [m - h for m, h in zip(means, halves)], [m + h for m, h in zip(means, halves)],
+                          color=colour[lb], alpha=0.12, lw=0)
+    if sweep.numbers and min(places) > 0 and max(places) >= 20 * min(places):
+        axes.set_xscale("log")
+    axes.set_xticks(places, [literal(v) for v in sweep.values], rotation=40, ha="right", minor=False)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel(sweep.key)
+    axes.set_ylim(bottom=0)
+
+
+def draw_sweep(sweep, colour):
+    figure, at = pyplot.subplot_mosaic([["average", "p99"], ["legend"] * 2], figsize=(10, 4.2), height_ratios=[1, 0.1], layout="constrained")
+    unit = "completion time of a round, ms" if sweep.groups[0].jobs else "slowdown"
+    for name, what in ("average", metric), ("p99", tail):
+        lines(at[name], sweep, colour, what)
+        at[name].set_title(f"{unit}, {name}")
+    at["legend"].axis("off")
+    at["legend"].legend(handles=[Line2D([], [], color=colour[lb], lw=width(lb), label=lb) for lb in sweep.balancers],
+                        loc="center", ncols=min(8, len(sweep.balancers)), frameon=False)
+    figure.suptitle(literal(sweep.title))
+    return figure
+
+
+def write(folder, group, colour, draw_it=draw):
+    """Of a group, or of a sweep with draw_sweep(). Returns the SVG for the page: without head, its names its own."""
     with pyplot.rc_context(STYLE):
-        figure = draw(group, colour)
+        figure = draw_it(group, colour)
         figure.canvas.draw()
         figure.set_layout_engine("none")  # laid out once, not for each format
         stem = os.path.join(folder, group.name)

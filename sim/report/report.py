@@ -73,14 +73,14 @@ def ratio(group, lb):
     return Markup(f'<span class="{kind}">{value:.3f}</span>')
 
 
-def page(groups, order, usual, svg):
+def page(groups, sweeps, order, usual, svg):
     runs = [r for g in groups for r in g.all()]
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(os.path.dirname(__file__)),
                                      autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                      undefined=jinja2.StrictUndefined)
     present = {r["lb"] for r in runs}
     return environment.get_template("page.html").render(
-        groups=groups, runs=len(runs), svg=svg, ratio=ratio,
+        groups=groups, sweeps=sweeps, runs=len(runs), svg=svg, ratio=ratio,
         commits=sorted({r["commit"] for r in runs}),
         commands=sorted({r["command"] for r in runs if "command" in r}),
         balancers=[lb for lb in order if lb in present] + sorted(present - set(order)),
@@ -105,9 +105,11 @@ def main():
         sys.exit(f"hp3-sim: no report: {e}: {INSTALL_HINT}")
     data.write_csv(os.path.join(folder, "results.csv"), groups)
     colour = figures.colours(order)
+    sweeps = data.sweeps(groups)
     svg = {g.name: Markup(figures.write(folder, g, colour)) for g in groups}
+    svg |= {s.name: Markup(figures.write(folder, s, colour, figures.draw_sweep)) for s in sweeps}
     with open(os.path.join(folder, "report.html"), "w", encoding="utf-8") as f:
-        f.write(page(groups, order, defaults(sim), svg))
+        f.write(page(groups, sweeps, order, defaults(sim), svg))
     print(data.plain(f"hp3-sim: {folder}/report.html, {folder}/results.csv"), file=sys.stderr)
 
 

@@ -143,8 +143,9 @@ def main():
         if any(os.stat(os.path.join(out, f)).st_mtime_ns != t for f, t in files.items()):
             bad.append("a second run repeats what is there")
         run(args + ["--set", "rnic.rto_us=5000", "--no-report"])
-        if any(os.stat(os.path.join(out, f)).st_mtime_ns == t for f, t in files.items()):
-            bad.append("a run with other settings keeps the old result")
+        if any(os.stat(os.path.join(out, f)).st_mtime_ns != t for f, t in files.items()) or \
+                len([f for f in os.listdir(out) if f.endswith(".json")]) != 2 * len(files):
+            bad.append("a run with other settings replaces a result")
         with open(os.path.join(out, "results.csv"), encoding="utf-8") as f:
             if len(f.readlines()) != 3:
                 bad.append("results.csv: not two runs")

@@ -97,7 +97,7 @@ def policy_file(sim, tmp, bad):
     for improve in 70, 70, 90:
         policy = write(tmp, "hp3.ini", f"[ppp]\nimprove = {improve}\n")
         run([sim, "run", "micro-collision", "--quick", "--lbs", "ecmp,hp3", "--hp3", policy, "--set",
-             f"rfr.cooldown_us={improve}00", "--no-report", "--out", os.path.join(tmp, "policy")])
+             "rfr.cooldown_us=7000", "--no-report", "--out", os.path.join(tmp, "policy")])
         for lb, results in made.items():
             with open(os.path.join(tmp, "policy", f"micro-collision-{lb}-50-1.json"),
                       encoding="utf-8") as f:
