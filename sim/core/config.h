@@ -59,6 +59,7 @@ struct sim_config {
 		uint32_t kmin_bytes, kmax_bytes, pmax_percent;
 		uint32_t hash; /* enum sim_hash_kind */
 		uint32_t hash_input; /* enum sim_hash_input */
+		uint32_t hash_bth; /* enum sim_hash_bth */
 		uint32_t hash_seed;
 		uint32_t grain_ps;
 		uint32_t icmp_per_second;

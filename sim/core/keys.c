@@ -17,6 +17,7 @@ static const char *const onoff[] = {"off", "on", NULL};
 static const char *const kinds[] = {"leaf-spine", "fat-tree", "rail", "file", NULL};
 static const char *const hashes[] = {"crc32", "crc16-ccitt", "crc16-ibm", "xor", "murmur3", NULL};
 static const char *const inputs[] = {"tuple", "ns3", NULL};
+static const char *const bth_fields[] = {"none", "qpn", "opcode", "qpn-opcode", NULL};
 static const char *const recoveries[] = {"go-back-n", "irn", "unordered", NULL};
 static const char *const ccs[] = {"none", "dcqcn", NULL};
 static const char *const feedbacks[] = {"ack", "cnp", NULL};
@@ -82,6 +83,8 @@ static const struct hp3_ini_key keys[] = {
 	NUM(fabric, pmax_percent, "percent", 20, 0, 100, "share marked at kmax"),
 	ENUM(fabric, hash, hashes, 4, "ECMP hash"),
 	ENUM(fabric, hash_input, inputs, 1, "fields that the hash reads"),
+	ENUM(fabric, hash_bth, bth_fields, 0,
+		"fields of the BTH that switches hash, too: destination QPN, opcode"),
 	NUM(fabric, hash_seed, "", 0, 0, UINT32_MAX, "added to the switch's number: its seed"),
 	NUM(fabric, grain_ps, "ps", 1000, 1, 1000000,
 		"serialisation times are rounded down to multiples (ns-3: 1 ns); 1: exact"),

@@ -5,7 +5,7 @@
 #include "sim/fabric/hash.h"
 
 #define PROTO_UDP 17u
-#define INPUT_MAX 40u /* two IPv6 addresses, ports, protocol, QPN */
+#define INPUT_MAX 41u /* two IPv6 addresses, ports, protocol, QPN, opcode */
 
 static const uint16_t ccitt_nibble[16] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6,
 	0x70e7, 0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef};
@@ -112,6 +112,8 @@ uint32_t sim_hash(const struct sim_hash *h, const struct hp3_tuple *t)
 	}
 	if (h->qpn)
 		n = put_bytes(in, n, t->qpn, 3);
+	if (h->opcode != 0)
+		n = put_bytes(in, n, h->opcode & 0xff, 1);
 	return sim_hash_bytes(h->kind, h->seed, in, n);
 }
 

@@ -23,11 +23,14 @@ enum sim_hash_kind {
 	SIM_HASH_KINDS
 };
 
-/* The input of the hash, in the order in which the hash reads it. */
+/*
+ * The input of the hash, in the order in which the hash reads it. If `qpn` is set, the destination
+ * QPN (3 bytes) follows. If `opcode` is set, the opcode (1 byte) follows.
+ */
 enum sim_hash_input {
 	/*
 	 * In network order: source and destination address (4 or 16 bytes each), source port,
-	 * destination port, protocol (17). If `qpn` is set, the destination QPN (3 bytes) follows.
+	 * destination port, protocol (17).
 	 */
 	SIM_INPUT_TUPLE,
 	/*
@@ -38,10 +41,17 @@ enum sim_hash_input {
 	SIM_INPUT_NS3,
 };
 
+#define SIM_HASH_OPCODE 0x100u
+
+/* Fields of the BTH that switches read, too. */
+enum sim_hash_bth { SIM_BTH_NONE, SIM_BTH_QPN, SIM_BTH_OPCODE, SIM_BTH_BOTH };
+
 struct sim_hash {
 	uint8_t kind; /* enum sim_hash_kind */
 	uint8_t input; /* enum sim_hash_input */
 	bool qpn; /* the switch also reads the destination QPN (rule 18) */
+	/* SIM_HASH_OPCODE | BTH opcode of the packet: the switch also reads the opcode; 0: no */
+	uint16_t opcode;
 	uint16_t paths; /* number of next hops, > 0 */
 	uint32_t seed; /* seed of this switch */
 };

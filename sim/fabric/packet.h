@@ -75,7 +75,8 @@ struct sim_packet {
 	uint8_t hop; /* number of switches passed on `path` */
 	uint16_t path; /* number of the path that the source leaf or the host has chosen */
 	uint16_t arg; /* for the balancer's use */
-	/* ACK, NAK: PSN of the packet that caused it; DATA: bytes of the message */
+	/* ACK, NAK: PSN of the packet that caused it; DATA: bytes of the message; TRACE: opcode,
+	 * 0: that of probes */
 	uint32_t arg_psn;
 	union {
 		struct sim_tag_conga conga;

@@ -2,6 +2,7 @@
 /* What packets of a flow look like to hashes, and by which port of a host they leave. */
 #include "sim/fabric/switch.h"
 #include "sim/host/host.h"
+#include "sim/host/opcode.h"
 
 #define ROCE_PORT   4791u
 #define ANSWER_PORT 4795u /* of hp3d: probes.port */
@@ -16,6 +17,21 @@ static uint16_t source_port(const struct sim_packet *p)
 		p->kind == SIM_BACK_PROBE || p->kind == SIM_TRACE)
 		return p->sport;
 	return p->back != 0 ? p->back : p->flow->home;
+}
+
+/* Hosts choose their links by addresses and ports only. Answers of hp3d have no BTH. */
+static void add_bth(
+	const struct sim *s, const struct sim_packet *p, struct sim_hash *h, struct hp3_tuple *t)
+{
+	uint32_t fields = s->cfg.fabric.hash_bth;
+	uint8_t opcode = sim_packet_opcode(p);
+
+	if (opcode == 0)
+		return;
+	h->qpn = fields == SIM_BTH_QPN || fields == SIM_BTH_BOTH;
+	if (fields == SIM_BTH_OPCODE || fields == SIM_BTH_BOTH)
+		h->opcode = SIM_HASH_OPCODE | opcode;
+	t->qpn = sim_flow_qpn(p->flow, sim_packet_target(p) == sim_flow_requester(p->flow));
 }
 
 uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t node)
@@ -45,6 +61,8 @@ uint32_t sim_flow_hash(const struct sim *s, const struct sim_packet *p, uint32_t
 	}
 	if ((p->kind == SIM_PROBE_REPLY || p->kind == SIM_BACK_PROBE_REPLY) && p->back != 0)
 		t.dport = ANSWER_PORT;
+	if (s->cfg.fabric.hash_bth != SIM_BTH_NONE && node >= s->topo.hosts)
+		add_bth(s, p, &h, &t);
 	return sim_hash(&h, &t);
 }
 

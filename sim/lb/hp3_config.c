@@ -69,8 +69,8 @@ void hp3_sim_config(struct sim *s, struct hp3_balancer *b)
 
 bool hp3_sim_paths_known(const struct sim *s, const struct hp3_balancer *b)
 {
-	if (b->cfg.trace)
-		return false;
+	if (b->cfg.trace || s->cfg.fabric.hash_bth != SIM_BTH_NONE)
+		return false; /* models have no QPNs and opcodes of packets */
 	return b->kind == SIM_POLICY_IDEAL
 		       ? s->cfg.ideal.model == SIM_ON
 		       : b->kind == SIM_POLICY_HP3 && s->cfg.peers.paths_known == SIM_ON;

@@ -46,6 +46,7 @@ void hp3_sim_send_trace(struct sim *s, uint32_t host, struct sim_flow *f, const 
 		return;
 	p = sim_packet_new(s, SIM_TRACE, HP3_PROBE_BYTES, f, a->probe_id);
 	p->arg = a->op;
+	p->arg_psn = a->flags;
 	s->n.traces++;
 	hp3_sim_send(s, host, p, a->port);
 }

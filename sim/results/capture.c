@@ -64,13 +64,6 @@ static void set_addresses(struct hp3_addressing *a, uint32_t src, uint32_t dst)
 	sim_put_address(a->dst_mac + 2, dst);
 }
 
-/* Whose queue pair? The requester of flow i has the QPN 0x101 + 2 i, its responder the one below.
- */
-static uint32_t qpn_of(const struct sim_flow *f, bool requester)
-{
-	return (0x100 + 2 * f->id + requester) & 0xffffff;
-}
-
 static int data_frame(struct sim *s, struct sim_capture *c, const struct sim_packet *p)
 {
 	const struct sim_flow *f = p->flow;
@@ -81,7 +74,7 @@ static int data_frame(struct sim *s, struct sim_capture *c, const struct sim_pac
 	struct hp3_fields d = {.opcode = sim_data_opcode(p),
 		.ackreq = !f->read && ((p->flags & (SIM_LAST | SIM_ACKREQ)) ||
 					      (p->psn + 1) % s->cfg.rnic.ack_every == 0),
-		.dest_qpn = qpn_of(f, f->read),
+		.dest_qpn = sim_flow_qpn(f, f->read),
 		.psn = (p->psn + 1) & 0xffffff,
 		.syndrome = CAPTURE_SYN_ACK,
 		.dma_len = p->arg_psn,
@@ -97,7 +90,7 @@ static int request_frame(struct sim_capture *c, const struct sim_packet *p)
 	const struct sim_flow *f = p->flow;
 	struct hp3_addressing a = {.ttl = 64, .pkey = 0xffff, .sport = p->sport, .tclass = ECT_0};
 	struct hp3_fields d = {.opcode = HP3_OP_RC_READ_REQUEST,
-		.dest_qpn = qpn_of(f, false),
+		.dest_qpn = sim_flow_qpn(f, false),
 		.psn = (p->psn + 1) & 0xffffff,
 		.dma_len = p->arg_psn};
 
@@ -111,7 +104,7 @@ static int reply_frame(struct sim_capture *c, const struct sim_packet *p)
 	struct hp3_addressing a = {.ttl = 64, .pkey = 0xffff, .sport = f->home};
 	struct hp3_fields d = {.opcode = p->kind == SIM_CNP ? HP3_OP_CNP : HP3_OP_RC_ACK,
 		.becn = (p->flags & SIM_ECHO) || p->kind == SIM_CNP,
-		.dest_qpn = qpn_of(f, !f->read || p->kind == SIM_NAK),
+		.dest_qpn = sim_flow_qpn(f, !f->read || p->kind == SIM_NAK),
 		.psn = (p->psn + (p->kind == SIM_NAK)) & 0xffffff,
 		.syndrome = p->kind == SIM_NAK ? CAPTURE_SYN_NAK : CAPTURE_SYN_ACK};
 

@@ -77,6 +77,12 @@ static bool is_used(const struct used *u, const char *section, const char *key)
 	return true;
 }
 
+/* Not listed with its default: the keys of results are those of versions without this setting. */
+static bool is_absent(const char *key, const char *value)
+{
+	return strcmp(key, "hash_bth") == 0 && strcmp(value, "none") == 0;
+}
+
 static int add_setting(void *arg, const struct hp3_ini_item *item)
 {
 	const struct used *u = arg;
@@ -85,6 +91,8 @@ static int add_setting(void *arg, const struct hp3_ini_item *item)
 	if (!is_used(u, item->section, item->key->key))
 		return 0;
 	hp3_ini_format(item->key, item->field, value, sizeof(value));
+	if (is_absent(item->key->key, value))
+		return 0;
 	hp3_plain(value);
 	snprintf(name, sizeof(name), "%s.%s", item->section, item->key->key);
 	return json_object_set_new(u->out, name,

@@ -158,6 +158,7 @@ static int add_collision(struct sim *s, char *err, uint32_t err_size)
 			.src = f[i].src, .dst = f[i].dst, .bytes = s->cfg.traffic.bytes};
 
 		sim_demand_add(s, &d);
+		f[i].id = i;
 		sim_flow_ports(s, &f[i]);
 		p[i].sport = f[i].sport;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "sim/fabric/port.h"
+#include "sim/host/flow.h"
 #include "sim/results/slowdown.h"
 #include "world.h"
 
@@ -34,6 +35,59 @@ static void rack_peers_are_nearer(void **state)
 	assert_int_equal(s.outcome[0].fct, 4 * SIM_US + 2 * 83840 + 2 * 4800);
 	assert_int_equal(s.n.hops, 2);
 	sim_destroy(&s);
+}
+
+/* The hash of a packet of a flow with this id, at a leaf or at the host. */
+static uint32_t hash_at(uint32_t node, uint32_t id, uint8_t kind, uint8_t flags)
+{
+	struct sim_flow f = {.src = 0, .dst = 8, .id = id, .dport = 4791, .home = 50000};
+	struct sim_packet p = {.kind = kind, .flags = flags, .flow = &f, .sport = 50000};
+
+	return sim_flow_hash(&s, &p, node);
+}
+
+/* Switches hash what they are set to; hosts choose links, and hp3d's answers have no BTH. */
+static void switches_hash_the_bth(void **state)
+{
+	static const char *const set[] = {"fabric.hash_bth=none", "fabric.hash_bth=qpn",
+		"fabric.hash_bth=opcode", "fabric.hash_bth=qpn-opcode"};
+	const uint32_t leaf = 16, host = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		bool qpn = i & 1, opcode = i & 2;
+		uint32_t middle;
+
+		WORLD(&s, SMALL, set[i]);
+		middle = hash_at(leaf, 1, SIM_DATA, 0);
+		assert_int_equal(middle != hash_at(leaf, 2, SIM_DATA, 0), qpn);
+		assert_int_equal(middle != hash_at(leaf, 1, SIM_DATA, SIM_FIRST), opcode);
+		assert_int_equal(middle != hash_at(leaf, 1, SIM_DATA, SIM_LAST), opcode);
+		assert_int_equal(middle != hash_at(leaf, 1, SIM_PROBE, 0), opcode);
+		assert_int_equal(
+			hash_at(leaf, 1, SIM_ACK, 0) != hash_at(leaf, 1, SIM_CNP, 0), opcode);
+		assert_int_equal(hash_at(leaf, 1, SIM_ACK, 0) != hash_at(leaf, 2, SIM_ACK, 0), qpn);
+		assert_int_equal(
+			hash_at(leaf, 1, SIM_PROBE_REPLY, 0), hash_at(leaf, 2, SIM_PROBE_REPLY, 0));
+		assert_int_equal(
+			hash_at(host, 1, SIM_DATA, 0), hash_at(host, 2, SIM_DATA, SIM_FIRST));
+		sim_destroy(&s);
+	}
+}
+
+/* First, middle and last packets of messages take different spines: they arrive out of order. */
+static void opcodes_part_a_message(void **state)
+{
+	static const char *const set[] = {"fabric.hash_bth=qpn", "fabric.hash_bth=opcode"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		WORLD(&s, "fabric.leaves=2", "fabric.spines=8", "fabric.hosts_per_leaf=8",
+			"rnic.recovery=unordered", set[i]);
+		for (uint32_t n = 0; n < 64; n++)
+			world_flow(&s, n % 8, 8 + n / 8, 64000, 0);
+		world_run(&s);
+		assert_int_equal(s.n.reordered > 0, i == 1);
+		sim_destroy(&s);
+	}
 }
 
 static void incast(const char *pfc, const char *cc, const char *rto)
@@ -168,6 +222,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_packet_takes_its_time),
 		cmocka_unit_test(rack_peers_are_nearer),
+		cmocka_unit_test(switches_hash_the_bth),
+		cmocka_unit_test(opcodes_part_a_message),
 		cmocka_unit_test(pfc_loses_nothing),
 		cmocka_unit_test(without_pfc_drops_have_a_name),
 		cmocka_unit_test(congestion_is_marked_and_answered),

@@ -80,6 +80,9 @@ static void known_answers_of_tuples(void **state)
 	assert_int_equal(sim_hash(&h, &tuple4), 0x274113c0);
 	h.qpn = true;
 	assert_int_equal(sim_hash(&h, &tuple4), 0xfc81cbfd);
+	h.opcode = SIM_HASH_OPCODE | 0x0a;
+	assert_int_equal(sim_hash(&h, &tuple4), 0x2325e674);
+	h.opcode = 0;
 	h = (struct sim_hash){.kind = SIM_HASH_MURMUR3, .seed = 7, .paths = 8};
 	assert_int_equal(sim_hash(&h, &tuple4), 0xdd8ed8d5);
 	assert_int_equal(sim_hash_hop(&h, &tuple4), 0xdd8ed8d5 % 8);

@@ -9,6 +9,7 @@
 #include "sim/fabric/port.h"
 #include "sim/lb/lb.h"
 #include "sim/work/traffic.h"
+#include "sim/lb/hp3.h"
 #include "world.h"
 
 static struct sim s;
@@ -194,6 +195,42 @@ static void traces_cost_packets_and_time(void **state)
 	sim_destroy(&s);
 }
 
+/* The engines of all hosts: how many pairs have switches that hash the QPN or the opcode? */
+static void count_hashed(uint64_t *by_qpn, uint64_t *by_opcode)
+{
+	const struct hp3_balancer *b = s.lb_state;
+
+	*by_qpn = *by_opcode = 0;
+	for (uint32_t h = 0; h < s.topo.hosts; h++) {
+		*by_qpn += hp3_engine_stats(b->host[h].engine)->trace_by_qpn;
+		*by_opcode += hp3_engine_stats(b->host[h].engine)->trace_by_opcode;
+	}
+}
+
+/* Rule 18: traces show the fields of the BTH that switches hash. */
+static void traces_show_what_switches_hash(void **state)
+{
+	static const char *const set[] = {
+		"fabric.hash_bth=none", "fabric.hash_bth=qpn", "fabric.hash_bth=opcode"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t by_qpn, by_opcode;
+
+		WORLD(&s, "fabric.leaves=2", "fabric.spines=4", "fabric.hosts_per_leaf=2",
+			"fabric.hash=crc32", "fabric.hash_input=tuple", "run.lb=hp3",
+			"ppp.identity=trace", "ppp.traces_per_second=100000", "rnic.ports=roce",
+			"fabric.icmp_per_second=1000000000", "rnic.setup_us=20", set[i]);
+		for (uint32_t n = 0; n < 16; n++)
+			world_flow(&s, 0, 2 + n % 2, 20000000, n * 100 * SIM_US);
+		world_run(&s);
+		count_hashed(&by_qpn, &by_opcode);
+		assert_true(s.n.hops_reported > 0);
+		assert_int_equal(by_qpn > 0, i == 1);
+		assert_int_equal(by_opcode > 0, i == 2);
+		sim_destroy(&s);
+	}
+}
+
 struct cut {
 	struct sim_event event;
 	uint32_t spine;
@@ -274,6 +311,7 @@ int main(void)
 		cmocka_unit_test(setup_counts_for_who_probes),
 		cmocka_unit_test(answers_have_a_class),
 		cmocka_unit_test(traces_cost_packets_and_time),
+		cmocka_unit_test(traces_show_what_switches_hash),
 		cmocka_unit_test(acks_leave_a_dead_path),
 		cmocka_unit_test(responses_leave_a_dead_path),
 	};
