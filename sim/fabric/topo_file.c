@@ -6,7 +6,8 @@
  *   nodes switches links                              HPCC, MP-RDMA, ConWeave
  *   nodes switches leaves links                       PowerTCP
  *   nodes switches leaves links host_rate core_rate   Reverie
- *   nodes gpus_per_server nvswitches switches links gpu_type   ns-3-alibabacloud, SimAI
+ *   nodes gpus_per_server nvswitches switches links gpu_type   SimAI, ns-3-alibabacloud
+ *   nodes gpus_per_server nvswitches switches links gpu_type gpus_per_node   ns-3-alibabacloud
  *
  * Links have rates of their own, so the rates of the first line are not used.
  */
@@ -17,81 +18,75 @@
 #include <string.h>
 #include "sim/core/memory.h"
 #include "sim/core/words.h"
+#include "sim/fabric/quantity.h"
 #include "sim/fabric/topo.h"
 
 #define LINKS_MAX    (16 * SIM_NODES_MAX)
-#define BPS_MIN      1000000.0 /* of a rate without a unit */
 #define LINK_COLUMNS 5u
 
-/* A number and one of the units, given with their factors, as ns-3 reads them. */
-struct unit {
-	const char *name;
-	double factor;
+/* Columns of the first line. */
+enum column {
+	NO_COLUMN,
+	NODES,
+	SWITCHES,
+	LEAVES,
+	NVSWITCHES,
+	LINKS,
+	RATE,
+	GPU_TYPE,
+	GPUS,
+	COLUMNS
 };
 
-static const struct unit rates[] = {{"Gbps", 1e9}, {"Gb/s", 1e9}, {"Mbps", 1e6}, {"Mb/s", 1e6},
-	{"Kbps", 1e3}, {"kbps", 1e3}, {"Kb/s", 1e3}, {"kb/s", 1e3}, {"bps", 1}, {"b/s", 1},
-	{"GBps", 8e9}, {"GB/s", 8e9}, {"MBps", 8e6}, {"MB/s", 8e6}, {NULL, 0}};
-static const struct unit times[] = {
-	{"s", 1e12}, {"ms", 1e9}, {"us", 1e6}, {"ns", 1e3}, {"ps", 1}, {NULL, 0}};
+static const char *const column_names[COLUMNS] = {[NODES] = "nodes",
+	[SWITCHES] = "switches",
+	[LEAVES] = "leaf switches",
+	[NVSWITCHES] = "NVSwitches",
+	[LINKS] = "links",
+	[GPUS] = "GPUs"};
 
-/* Sets *value and *unit. False: the word does not begin with a number. */
-static bool split_quantity(const char *word, double *value, const char **unit)
+static const enum column forms[][SIM_WORDS_MAX] = {{NODES, SWITCHES, LINKS},
+	{NODES, SWITCHES, LEAVES, LINKS}, {NODES, SWITCHES, LEAVES, LINKS, RATE, RATE},
+	{NODES, GPUS, NVSWITCHES, SWITCHES, LINKS, GPU_TYPE},
+	{NODES, GPUS, NVSWITCHES, SWITCHES, LINKS, GPU_TYPE, GPUS}};
+#define N_FORMS (sizeof(forms) / sizeof(forms[0]))
+
+static bool is_name(const char *word)
 {
-	char *end;
-	size_t digits = strspn(word, "0123456789.");
-
-	if (digits == 0)
-		return false;
-	*value = strtod(word, &end);
-	*unit = end;
-	return end >= word + digits; /* strtod() reads 0x10 as one number, and not "1.2.3" */
+	return isalpha((unsigned char)*word);
 }
 
-static bool in_units(double value, const char *name, const struct unit *u, uint64_t *out)
+/* The sixth column decides between forms with as many columns. NULL: there is no such form. */
+static const enum column *find_form(const struct sim_words *w)
 {
-	for (; u->name != NULL; u++) {
-		if (strcmp(name, u->name) == 0 && value > 0 && value * u->factor < 1e18) {
-			*out = (uint64_t)(value * u->factor + 0.5);
-			return *out > 0;
-		}
+	for (size_t i = 0; i < N_FORMS; i++) {
+		uint32_t n = 0;
+
+		while (n < SIM_WORDS_MAX && forms[i][n] != NO_COLUMN)
+			n++;
+		if (n == w->n && (n < 6 || is_name(w->word[5]) == (forms[i][5] == GPU_TYPE)))
+			return forms[i];
 	}
-	return false;
+	return NULL;
 }
 
-static bool parse_rate(const char *word, uint64_t *bps)
+/* Reads column `at` of the first line, which counts from 1. */
+static int read_column(struct sim_words *w, uint32_t at, enum column c, uint64_t value[COLUMNS])
 {
-	const char *unit;
-	double value;
+	const char *word = w->word[at - 1];
+	uint64_t max = c == LINKS ? LINKS_MAX : SIM_NODES_MAX, bps;
 
-	if (!split_quantity(word, &value, &unit) || strpbrk(word, "xX") != NULL)
-		return false;
-	if (*unit == '\0')
-		return value >= BPS_MIN && in_units(value, "bps", rates, bps);
-	return in_units(value, unit, rates, bps);
-}
-
-static bool parse_delay(const char *word, uint64_t *ps)
-{
-	const char *unit;
-	double value;
-
-	if (!split_quantity(word, &value, &unit) || strpbrk(word, "xX") != NULL)
-		return false;
-	if (*unit == '\0')
-		return value < 1 && in_units(value, "s", times, ps);
-	return in_units(value, unit, times, ps);
-}
-
-static bool parse_loss(const char *word, uint32_t *of_1e9)
-{
-	const char *rest;
-	double loss;
-
-	if (!split_quantity(word, &loss, &rest) || *rest != '\0' || !(loss >= 0 && loss < 1))
-		return false;
-	*of_1e9 = (uint32_t)(loss * 1e9 + 0.5);
-	return true;
+	if (c == GPU_TYPE)
+		return 0;
+	if (c == RATE)
+		return sim_parse_rate(word, &bps)
+			       ? 0
+			       : sim_words_fail(
+					 w, w->line, at, "write a rate in bit/s, as 25000000000");
+	if (sim_words_number(word, max, &value[c]))
+		return 0;
+	return sim_words_fail(
+		w, w->line, at, "%s: write a number up to %" PRIu64, column_names[c], max);
 }
 
 /* Numbers of the first line. */
@@ -99,59 +94,33 @@ struct head {
 	uint64_t nodes, switches, nvswitches, links;
 };
 
-/* Reads column `at` into *value, which is at most max. */
-static int read_count(
-	struct sim_words *w, uint32_t at, const char *name, uint64_t max, uint64_t *value)
-{
-	if (sim_words_number(w->word[at - 1], max, value))
-		return 0;
-	return sim_words_fail(w, w->line, at, "%s: write a number up to %" PRIu64, name, max);
-}
-
-static bool is_name(const char *word)
-{
-	return isalpha((unsigned char)*word);
-}
-
 static int read_head(struct sim_words *w, struct head *h)
 {
-	uint32_t switches = 2, links;
-	uint64_t leaves = 0;
+	const enum column *form;
+	uint64_t value[COLUMNS] = {0};
+	uint32_t at[COLUMNS] = {0};
 	int ret = 0;
 
-	*h = (struct head){0};
 	if (!sim_words_split(w))
 		return sim_words_fail(w, 1, 0, "an empty file: write `nodes switches links`");
-	if (w->n != 3 && w->n != 4 && w->n != 6)
+	form = find_form(w);
+	if (form == NULL)
 		return sim_words_fail_columns(w, "nodes switches links");
-	links = w->n == 3 ? 3 : 4;
-	if (w->n == 6 && is_name(w->word[5])) {
-		switches = 4;
-		links = 5;
-		ret = read_count(w, 3, "NVSwitches", SIM_NODES_MAX, &h->nvswitches);
-	} else if (w->n > 3) {
-		ret = read_count(w, 3, "leaf switches", SIM_NODES_MAX, &leaves);
+	for (uint32_t i = 0; i < w->n && ret == 0; i++) {
+		at[form[i]] = i + 1;
+		ret = read_column(w, i + 1, form[i], value);
 	}
-	if (ret == 0)
-		ret = read_count(w, 1, "nodes", SIM_NODES_MAX, &h->nodes);
-	if (ret == 0)
-		ret = read_count(w, switches, "switches", SIM_NODES_MAX, &h->switches);
-	if (ret == 0)
-		ret = read_count(w, links, "links", LINKS_MAX, &h->links);
-	for (uint32_t i = links + 1; ret == 0 && switches == 2 && i <= w->n; i++) {
-		uint64_t bps;
-
-		if (!parse_rate(w->word[i - 1], &bps))
-			ret = sim_words_fail(
-				w, w->line, i, "write a rate in bit/s, as 25000000000");
-	}
-	if (ret == 0 && h->switches + h->nvswitches >= h->nodes)
-		ret = sim_words_fail(w, w->line, 1, "nodes: write more nodes than switches");
-	if (ret == 0 && h->links == 0)
-		ret = sim_words_fail(w, w->line, links, "links: write a number above 0");
-	if (ret == 0 && leaves > h->switches)
-		ret = sim_words_fail(w, w->line, 3, "leaf switches: more than switches");
-	return ret;
+	if (ret != 0)
+		return ret;
+	*h = (struct head){value[NODES], value[SWITCHES], value[NVSWITCHES], value[LINKS]};
+	if (h->switches + h->nvswitches >= h->nodes)
+		return sim_words_fail(
+			w, w->line, at[NODES], "nodes: write more nodes than switches");
+	if (h->links == 0)
+		return sim_words_fail(w, w->line, at[LINKS], "links: write a number above 0");
+	if (value[LEAVES] > h->switches)
+		return sim_words_fail(w, w->line, at[LEAVES], "leaf switches: more than switches");
+	return 0;
 }
 
 enum kind { HOST, SWITCH, NVSWITCH, KINDS };
@@ -223,13 +192,13 @@ static int read_link(struct sim_words *w, const struct sim_topo *t, struct sim_l
 	if (end[0] == end[1])
 		return sim_words_fail(
 			w, w->line, 2, "ends of the link: write two different node numbers");
-	if (!parse_rate(w->word[2], &l->bps))
+	if (!sim_parse_rate(w->word[2], &l->bps))
 		return sim_words_fail(w, w->line, 3,
 			"rate: write a number with unit, as 100Gbps, or at least 1000000 bit/s");
-	if (!parse_delay(w->word[3], &l->delay))
+	if (!sim_parse_delay(w->word[3], &l->delay))
 		return sim_words_fail(
 			w, w->line, 4, "delay: write a number above 0 with unit, as 1000ns");
-	if (!parse_loss(w->word[4], &l->loss))
+	if (!sim_parse_loss(w->word[4], &l->loss))
 		return sim_words_fail(w, w->line, 5, "loss: a share from 0 to below 1");
 	l->a = t->node_of[end[0]];
 	l->b = t->node_of[end[1]];
@@ -269,7 +238,7 @@ static void move_nvlinks(struct sim_topo *t)
 int sim_topo_load(struct sim_topo *t, const char *path, char *err, uint32_t err_size)
 {
 	struct sim_words w;
-	struct head h;
+	struct head h = {0};
 	uint8_t *kind = NULL;
 	int ret;
 	FILE *f;

@@ -72,8 +72,12 @@ static int read_host(const struct sim *s, struct sim_words *w, uint32_t at, uint
 		return sim_words_fail(w, w->line, at, "%s: write the number of a host", name);
 	*host = sim_topo_host(&s->topo, number);
 	if (*host == UINT32_MAX)
-		return sim_words_fail(w, w->line, at,
-			"%s: node %" PRIu64 " is no host of the topology", name, number);
+		return number < s->topo.nodes
+			       ? sim_words_fail(w, w->line, at,
+					 "%s: node %" PRIu64 " is a switch: write a host", name,
+					 number)
+			       : sim_words_fail(w, w->line, at,
+					 "%s: the topology has no node %" PRIu64, name, number);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ TOPOLOGIES = {
     "PowerTCP": fabric("8 4 2 8", "4 5 6 7 ", rate="100000000000.0 1us 0"),
     "Reverie": fabric("8 4 2 8 100000000000 100000000000", "4 5 6 7 ", rate="100000000000 1us 0"),
     "SimAI without NVSwitches": fabric("8 2 0 4 8 H800", "4 5 6 7 "),
+    "ns-3-alibabacloud": fabric("8 2 0 4 8 X000 8", "4 5 6 7 "),
     "SimAI": SERVER + HPCC.split("\n", 2)[2],
     "empty lines, other line ends": HPCC.replace("\n", "\r\n\r\n"),
     "other units": fabric("8 4 8", "4 5 6 7", rate="12.5GB/s 0.000001 0.000000"),
@@ -84,7 +85,7 @@ class Runner:
             self.bad.append(f"switch 0: {result['flows']}, {result['fabric']}")
         if os.path.getsize(os.path.join(self.tmp, "pcap")) < 100:
             self.bad.append("switch 0: no capture of host 7")
-        for flows, words in ("1\n0 1 3 100 2\n", "flows:2: column 1: src: node 0 is no host"), ("1\n1 6 3 100 2\n", "flows:2: column 2: dst: node 6 is no host"):
+        for flows, words in ("1\n0 1 3 100 2\n", "flows:2: column 1: src: node 0 is a switch"), ("1\n1 6 3 100 2\n", "flows:2: column 2: dst: node 6 is a switch"):
             self.refused(topology, flows, words)
         self.refused(topology.replace("7 2 100Gbps", "4 2 100Gbps"), FIVE, "host 7 has no link")
         self.refused(topology, "1\n1 4 3 100 2\n", "--pcap 0:x: write HOST:FILE", "--pcap", "0:x")
@@ -106,9 +107,9 @@ class Runner:
 
     def others(self):
         for old, new, words in (
-                ("8 4 8", "8 4", ":1: 2 columns: write `nodes"), ("8 4 8", "8 4 2 8 1", ":1: 5 columns"), ("8 4 8", "8 4 2 8 1 1 1", ":1: 7 columns"),
+                ("8 4 8", "8 4", ":1: 2 columns: write `nodes"), ("8 4 8", "8 4 2 8 1", ":1: 5 columns"), ("8 4 8", "8 4 2 8 1 1 1 1", ":1: 8 columns: write `nodes"), ("8 4 8", "8 4 2 8 1 1 1", ":1: 7 columns: write `nodes"),
                 ("8 4 8", "8 x 8", ":1: column 2: switches"), ("8 4 8", "8 8 8", ":1: column 1: nodes"), ("8 4 8", "65537 4 8", ":1: column 1: nodes"),
-                ("8 4 8", "8 4 0", ":1: column 3: links"), ("8 4 8", "8 4 5 8", ":1: column 3: leaf switches"), ("8 4 8", "8 4 2 8 fast 1", ":1: column 5: write a rate"),
+                ("8 4 8", "8 4 0", ":1: column 3: links"), ("8 4 8", "8 4 5 8", ":1: column 3: leaf switches"), ("8 4 8", "8 4 2 8 10 1", ":1: column 5: write a rate"),
                 ("8 4 8", "8 4 9", "topo:11: 8 links, and 9 links in the first line"), ("8 4 8", "8 4 2 8 100000000000 A100", ":1: column"),
                 ("4 5 6 7", "4 5 6", ":2: 3 numbers of switches, and 4"), ("4 5 6 7", "4 5 6 7 8", ":2: column 5: more numbers"),
                 ("4 5 6 7", "4 5 6 8", ":2: column 4: write the number of a switch, below 8"), ("4 5 6 7", "4 5 6 5", ":2: column 4: switch 5 is in this line twice"),
@@ -124,7 +125,7 @@ class Runner:
                 ("2\n0", "0", "flows:1: column 2: write only the number"), ("2\n", "x\n", "flows:1: column 1: write the number of flows"),
                 ("2\n", "3\n", "flows:4: 2 flows, and 3 in the first line"), ("0 2 3 1000000 2.0", "0 2 3 1000000", "flows:2: 4 columns: write `src"),
                 ("0 2 3 1000000 2.0", "0 2 3 100 1000000 2.0 1", "flows:2: 7 columns: write `src"), ("1 3 3 5000", "1 3 3 100 5000", "flows:3: 6 columns, and the first flow has 5"),
-                ("1 3 3", "1 4 3", "flows:3: column 2: dst: node 4 is no host"), ("1 3 3", "x 3 3", "flows:3: column 1: src"), ("1 3 3", "1 1 3", "flows:3: column 2: dst"),
+                ("1 3 3", "1 4 3", "flows:3: column 2: dst: node 4 is a switch"), ("1 3 3", "1 8 3", "flows:3: column 2: dst: the topology has no node 8"), ("1 3 3", "x 3 3", "flows:3: column 1: src"), ("1 3 3", "1 1 3", "flows:3: column 2: dst"),
                 ("0 2 3 1000000", "0 2 100 1000000", "flows:2: column 3: group"), ("1000000 2.0", "4294967296 2.0", "flows:2: column 4: bytes"),
                 ("1000000 2.0", "1e6 2.0", "flows:2: column 4: bytes"), ("2.0\n", "soon\n", "flows:2: column 5: start_s"), ("2.0\n", "2.0.0\n", "flows:2: column 5: start_s"),
                 ("2.0\n", "2000000000\n", "flows:2: column 5: start_s"), ("2.0\n", "-2\n", "flows:2: column 5: start_s"), ("2.0\n", "2e\n", "flows:2: column 5: start_s")):
