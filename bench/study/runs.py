@@ -22,11 +22,26 @@ TRACE = os.path.join(ROOT, "tests", "data", "sim")
 How = namedtuple("How", "sim out jobs seeds lbs")
 
 
+def variant_of(settings):
+    """As hp3-sim records it in "set" (sim/cli/variant.h)."""
+    last = {s.split("=", 1)[0]: s for s in settings}
+    return sorted(s for key, s in last.items() if not key.startswith(("sweep.", "run.")) and key != "traffic.load_percent")
+
+
+def drop_others(out, lb, settings):
+    """Results of this balancer with other settings: a table has one result per balancer, load and seed."""
+    for path in glob.glob(os.path.join(glob.escape(out), "*.json")):
+        r = load_one(path)
+        if r["lb"] == lb and r.get("set", variant_of(settings)) != variant_of(settings):
+            os.unlink(path)
+
+
 def simulate(how, scenario, out, lb, settings, quick=False):
     args = [how.sim, "run", scenario, "--no-report", "--jobs", str(how.jobs), "--lbs", lb,
             "--out", out] + ["--quick"] * quick
     for s in settings:
         args += ["--set", s]
+    drop_others(out, lb, settings)
     done = subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
                           check=False)
     if done.returncode != 0:
