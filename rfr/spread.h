@@ -70,7 +70,10 @@ struct hp3_lateness {
 	} ev[HP3_EVS_MAX];
 };
 
-/* EVs that a packet may take when they do not rest. `presumed`: also those not compared. */
+/*
+ * EVs that a packet may take when they do not rest. `presumed`: also those not compared, unless a
+ * comparison found an EV too slow.
+ */
 static inline uint64_t hp3_spread_usable(
 	const struct hp3_spread *s, const struct hp3_spread_params *p, bool presumed)
 {
@@ -78,7 +81,7 @@ static inline uint64_t hp3_spread_usable(
 
 	if (p->reach_ns == 0)
 		return all;
-	return presumed ? all & ~s->far : s->known & all;
+	return presumed && s->far == 0 ? all : s->known & all;
 }
 /* The part of hp3_spread_ev() for when some EVs rest, or may not be used. `use`: those that may. */
 uint32_t hp3_spread_usable_ev(struct hp3_spread *s, const struct hp3_spread_params *p, uint64_t use,

@@ -22,6 +22,7 @@ struct sim_option {
 	const char *name;
 	bool *flag; /* variable to set to true */
 	const char **text; /* variable to set to the value */
+	bool once; /* `text` is set only once */
 	const char *setting; /* this text and the value are added to the settings */
 };
 

@@ -128,6 +128,8 @@ int sim_parse_options(int argc, char **argv, const struct sim_option *list, stru
 
 		if (o->flag != NULL)
 			*o->flag = true;
+		if (o->once && *o->text != NULL)
+			return sim_usage("an option was given twice");
 		if (o->text != NULL)
 			*o->text = optarg;
 		if (o->setting == NULL)

@@ -170,7 +170,7 @@ static int parse_run_options(int argc, char **argv, struct run_options *o)
 		{"jobs", .text = &jobs},
 		{"lbs", .text = &o->want.lbs},
 		{"set", .setting = ""},
-		{"sweep", .text = &sweep},
+		{"sweep", .text = &sweep, .once = true},
 		{"hp3", .setting = "hp3="},
 		{"progress", .flag = &o->progress},
 		{"no-report", .flag = &o->no_report},

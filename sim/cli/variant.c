@@ -219,7 +219,7 @@ void sim_variant_name(
 		owner = owner_on_disk(out, stem, v);
 		/* A sweep has names with values from its first value on. */
 		if (owner == SAME || (owner == NOBODY && (k > 0 || v->swept == NULL)) ||
-			(owner == OTHER && all_done(out, runs, from, stem)))
+			(owner == OTHER && v->swept == NULL && all_done(out, runs, from, stem)))
 			break;
 	}
 	for (uint32_t i = from; i < runs->n; i++) {

@@ -532,7 +532,6 @@ static void what_was_compared_is_sprayed(void **state)
 	struct spray_result r;
 
 	p.automatic = p.learnt = true;
-	p.short_bytes = 512;
 	p.spread_us = 5;
 	p.far_us = 3000;
 	p.packets *= 4;

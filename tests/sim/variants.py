@@ -91,11 +91,22 @@ def sweep(folder, bad):
         bad.append(f"sweep: {len(re.findall('<svg', page))} figures instead of 4")
     if folder.changes("--sweep", "rnic.setup_us=20,100") != (["micro-collision.rnic.setup_us-100.traffic.bytes-500000"], True):
         bad.append("sweep: a longer one repeats runs")
+    if "given twice" not in folder.run("--sweep", "rnic.setup_us=1", "--sweep", "rnic.setup_us=2", code=2).stderr:
+        bad.append("--sweep twice: no error")
     for value in "rnic.setup_us", "rnic=1", "rnic.setup_us=", "rnic.setup_us=1,,2", "rnic.setup_us=1,1", "sweep.seeds=1,2", "run.seed=1,2", "traffic.load_percent=1,2":
         if "--sweep: write SECTION.KEY=A,B,C" not in folder.run("--sweep", value, code=2).stderr:
             bad.append(f"--sweep {value}: no message")
     if "rnic.nothing" not in folder.run("--sweep", "rnic.nothing=1,2", code=1).stderr or "rnic.setup_us=x" not in folder.run("--sweep", "rnic.setup_us=1,x", code=1).stderr:
         bad.append("--sweep: unknown keys and values")
+
+
+def plain_then_sweep(folder, bad):
+    """20 us is the default, so the plain run has the settings of one point."""
+    base = [folder.sim, "run", "micro-collision", "--quick", "--lbs", "ecmp,hp3", "--out", folder.path]
+    for more in [], ["--sweep", "rnic.setup_us=20,50"]:
+        subprocess.run([*base, *more], check=True, capture_output=True, timeout=250)
+    if not [name for name in os.listdir(folder.path) if "-sweep-" in name]:
+        bad.append("a sweep after a plain run: no plot")
 
 
 def hostile(folder, bad):
@@ -123,10 +134,11 @@ def hostile(folder, bad):
 def main():
     bad = []
     with tempfile.TemporaryDirectory(prefix="hp3-sim-") as tmp:
-        folders = [Folder(sys.argv[1], os.path.join(tmp, name)) for name in ("second", "plain", "sweep")]
+        folders = [Folder(sys.argv[1], os.path.join(tmp, name)) for name in ("second", "plain", "sweep", "then")]
         second_set(folders[0], bad)
         plain_after_set(folders[1], bad)
         sweep(folders[2], bad)
+        plain_then_sweep(folders[3], bad)
         hostile(folders[1], bad)
     for line in bad:
         print("variants:", line)

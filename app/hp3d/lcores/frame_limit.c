@@ -50,7 +50,8 @@ static void read_limit(struct hp3d_frame_limit *limit, uint16_t port)
 	bytes += RTE_ETHER_HDR_LEN;
 	if (bytes == limit->bytes)
 		return;
-	limit->two_tags = strcmp(info.driver_name, "net_af_xdp") == 0;
+	limit->two_tags = strcmp(info.driver_name, "net_af_xdp") == 0 ||
+			  strcmp(info.driver_name, "net_tap") == 0;
 	__atomic_store_n(&limit->bytes, bytes, __ATOMIC_RELEASE);
 }
 

@@ -47,10 +47,12 @@ static int open_pcap(struct hp3d_replay_capture *c)
 	}
 	link = pcap_datalink(c->in);
 	if (link != DLT_RAW && !hp3d_replay_frame_link((uint32_t)link)) {
+		const char *name = pcap_datalink_val_to_name(link);
+
 		fprintf(stderr,
-			"hp3d: %s: link type %s cannot be read; record on one Ethernet interface "
-			"(tcpdump -i IF -s 0 udp port 4791)\n",
-			c->in_path, pcap_datalink_val_to_name(link));
+			"hp3d: %s: link type %d (%s) cannot be read; record on one Ethernet "
+			"interface (tcpdump -i IF -s 0 udp port 4791)\n",
+			c->in_path, link, name != NULL ? name : "unknown");
 		return -1;
 	}
 	return 0;

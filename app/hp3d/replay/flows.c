@@ -51,6 +51,7 @@ struct stream {
 
 	struct candidate candidates[CANDIDATES];
 	uint32_t n;
+	bool overflow; /* more streams fit than there are candidates */
 };
 
 /* The streams from one address to another. */
@@ -306,8 +307,12 @@ static struct candidate *take_candidate(
 	bool older = t->streams[request]->began < s->began;
 	struct candidate *c = find_candidate(s, request);
 
-	if (c != NULL || s->n == CANDIDATES)
+	if (c != NULL)
 		return c;
+	if (s->n == CANDIDATES) {
+		s->overflow = true;
+		return NULL;
+	}
 	c = &s->candidates[s->n++];
 	*c = (struct candidate){.stream = request, .misses = older ? s->good_replies - 1 : 0};
 	return c;
@@ -479,6 +484,18 @@ static uint64_t faults_of(const struct candidate *c)
 	return c->misses + c->early;
 }
 
+/*
+ * Does the best candidate fit far better than the second one? The capture may lack a few packets of
+ * the true peer.
+ */
+static bool is_far_better(const struct candidate *best, const struct candidate *second)
+{
+	uint64_t faults = faults_of(second);
+
+	return faults > 2 * faults_of(best) &&
+	       faults >= faults_of(best) + 1 + best->hits / MISSES_SHARE;
+}
+
 /* The only stream of requests that fits the replies of `s`, or one that fits far better. */
 static uint32_t best_request(const struct hp3d_replay_flows *t, const struct stream *s)
 {
@@ -496,9 +513,9 @@ static uint32_t best_request(const struct hp3d_replay_flows *t, const struct str
 			second = c;
 		}
 	}
-	if (best == NULL)
+	if (best == NULL || s->overflow)
 		return NONE;
-	return second == NULL || faults_of(second) > 2 * faults_of(best) ? best->stream : NONE;
+	return second == NULL || is_far_better(best, second) ? best->stream : NONE;
 }
 
 /* No other stream of replies has this stream of requests as its best one. */
