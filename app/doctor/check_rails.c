@@ -57,10 +57,12 @@ static bool is_shared(const struct hp3_host *h, const char *address)
  * fail-open, net_af_packet and net_pcap copy frames. */
 static const char *loss_lasts(const struct hp3_doctor *d, const struct hp3_port *p)
 {
+	/* Then hp3d starts without fail-open. */
+	bool is_split = d->cfg->eal.lcores > 1 && d->cfg->eal.spread == HP3_SPREAD_SOFTWARE;
 	char address[16];
 
-	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF && may_fail_open(p->devargs) &&
-		may_fail_open(other_devargs(p)))
+	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF && !is_split &&
+		may_fail_open(p->devargs) && may_fail_open(other_devargs(p)))
 		return "until hp3d --detach";
 	if (is_driver(p->devargs, "net_af_xdp") ||
 		(hp3_devargs_pci(p->devargs, address) && is_shared(d->host, address)))
@@ -105,8 +107,9 @@ static void find_own_traffic(
 			HP3_SHELL_QUOTE(itf->name), d->port->rail->name);
 	else
 		hp3_fix(d,
-			"use an interface that the host does not use, or accept the loss: "
-			"own_addresses = accept in [rail.%s]",
+			"remove the address (ip addr flush dev %s), or use another interface, or "
+			"accept the loss: own_addresses = accept in [rail.%s]",
+			HP3_SHELL_QUOTE(own.upper[0] != '\0' ? own.upper : itf->name),
 			d->port->rail->name);
 }
 

@@ -52,8 +52,7 @@ static int take_address(const struct nlmsghdr *nlh, void *arg)
 	const struct nlattr *a;
 
 	if (s->out->address[0] != '\0' || ifa->ifa_index == s->other ||
-		ifa->ifa_scope == RT_SCOPE_HOST ||
-		(ifa->ifa_family == AF_INET6 && ifa->ifa_scope == RT_SCOPE_LINK))
+		ifa->ifa_scope == RT_SCOPE_HOST || ifa->ifa_scope == RT_SCOPE_LINK)
 		return MNL_CB_OK;
 	mnl_attr_for_each(a, nlh, sizeof(*ifa))
 	{
