@@ -66,6 +66,7 @@ int hp3d_replay_capture_open(struct hp3d_replay_capture *c, const char *path)
 	const char *program;
 
 	c->in_path = path;
+	c->n = 0;
 	c->file = fopen(path, "rb");
 	if (c->file == NULL)
 		return refuse_capture(c, strerror(errno));
@@ -132,14 +133,27 @@ static int next_pcap(struct hp3d_replay_capture *c, struct hp3d_replay_record *r
 	return ret == PCAP_ERROR ? -1 : ret == 1;
 }
 
+/* Somebody copied the file while a program was still writing it. */
+static void tell_cut(struct hp3d_replay_capture *c)
+{
+	if (!c->told_cut)
+		fprintf(stderr, "hp3d: %s: the last packet is cut, and is left out\n", c->in_path);
+	c->told_cut = true;
+}
+
 int hp3d_replay_capture_next(struct hp3d_replay_capture *c, struct hp3d_replay_record *r)
 {
 	int ret = c->ng != NULL ? hp3d_pcapng_next(c->ng, &r->h, &r->data, &r->link)
 				: next_pcap(c, r);
 
+	if (ret < 0 && c->n != 0 && feof(c->file)) {
+		tell_cut(c);
+		return 0;
+	}
 	if (ret < 0)
 		fprintf(stderr, "hp3d: %s: %s; the file is damaged: record it again\n", c->in_path,
 			c->ng != NULL ? hp3d_pcapng_error(c->ng) : pcap_geterr(c->in));
+	c->n += ret == 1;
 	return ret;
 }
 

@@ -28,6 +28,8 @@ struct hp3d_replay_record {
 struct hp3d_replay_capture {
 	const char *in_path, *out_path; /* out_path: NULL until there is an output */
 	FILE *file; /* input; `in` or `ng` closes it */
+	uint64_t n; /* packets of the input so far */
+	bool told_cut; /* printed that the last packet is cut */
 	pcap_t *in; /* a pcap file, or NULL */
 	struct hp3d_pcapng *ng; /* a pcapng file, or NULL */
 	pcap_t *shape; /* link type and time stamps of the output, if the input is pcapng */
@@ -42,7 +44,10 @@ int hp3d_replay_capture_open(struct hp3d_replay_capture *c, const char *path);
  * Ethernet; packets of other link types then get an Ethernet header.
  */
 int hp3d_replay_capture_create(struct hp3d_replay_capture *c, const char *path);
-/* 1: a packet, valid until the next call; 0: there is none left; -1: the file is damaged. */
+/*
+ * 1: a packet, valid until the next call; 0: there is none left; -1: the file is damaged. If only
+ * the last packet is cut, prints that once, and leaves the packet out.
+ */
 int hp3d_replay_capture_next(struct hp3d_replay_capture *c, struct hp3d_replay_record *r);
 /* What the output needs of a packet of the input. */
 void hp3d_replay_capture_stamp(const struct hp3d_replay_capture *c,

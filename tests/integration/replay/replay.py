@@ -293,7 +293,7 @@ class Errors(Base):
             f.write("this is no capture\n" * 4)
         self.make_long(plain, jumbo, 17)
         with open(plain, "rb") as f, open(self.path("cut.pcap"), "wb") as g:
-            g.write(f.read(1000))
+            g.write(f.read(30))
         link = os.path.join(self.generated, "bad_link_type.pcap")
         with open(self.path("plain.pcap.gz"), "wb") as f:
             f.write(bytes.fromhex("1f8b0800"))
@@ -317,6 +317,11 @@ class Errors(Base):
                 self.assertRegex(run.stderr, message)
                 self.assertEqual(run.stdout, "")
         self.assertGreater(os.path.getsize(plain), 24)  # still there
+        with open(plain, "rb") as f, open(self.path("growing.pcap"), "wb") as g:
+            g.write(f.read(1000))
+        run = self.run_hp3d("--replay", self.path("growing.pcap"), "--json")
+        self.assertEqual(run.stderr.count("growing.pcap: the last packet is cut"), 1)
+        self.assertEqual(json.loads(run.stdout)["packets_in"], 2)
         run = self.run_hp3d("--move", "50000", code=2)
         self.assertIn("--replay", run.stderr)
 
