@@ -169,6 +169,51 @@ static void equal_progress_is_not_paired(void **state)
 	assert_int_equal(hp3d_replay_flows_totals(t->flows).flows, 2);
 }
 
+/* The capture lacks two packets of the peer. Another queue pair has all of them. */
+static void packets_that_were_not_recorded_decide_nothing(void **state)
+{
+	struct talk *t = *state;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		if (i != 50 && i != 100)
+			send_to(t, QPN_B, i);
+		send_to(t, QPN_B + 1, i);
+		reply_to(t, QPN_A, i, 0x1f);
+	}
+	hp3d_replay_flows_end(t->flows);
+	assert_false(row_of(t, QPN_B + 1).paired);
+	assert_non_null(strstr(row_of(t, QPN_A).reason, "several queue pairs"));
+}
+
+/* Queue pair 0 has the peer's PSNs, and the peer comes behind as many as are compared. */
+static void too_many_queue_pairs_are_not_paired(void **state)
+{
+	struct talk *t = *state;
+	const uint32_t others = 64;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		for (uint32_t k = 0; i == 0 && k < others; k++)
+			send_to(t, QPN_B + k, 0);
+		if (i > 0)
+			send_to(t, QPN_B, i);
+		send_to(t, QPN_B + others, i);
+		reply_to(t, QPN_A, i, 0x1f);
+	}
+	hp3d_replay_flows_end(t->flows);
+	assert_false(row_of(t, QPN_B).paired);
+	assert_non_null(strstr(row_of(t, QPN_A).reason, "several queue pairs"));
+}
+
+static void an_early_reply_matches_nothing(void **state)
+{
+	struct talk *t = *state;
+
+	send_to(t, QPN_B, PSN);
+	reply_to(t, QPN_A, PSN + 1, 0x1f);
+	hp3d_replay_flows_end(t->flows);
+	assert_non_null(strstr(row_of(t, QPN_A).reason, "no requests with the PSNs"));
+}
+
 static void reasons_name_what_is_missing(void **state)
 {
 	struct talk *t = *state;
@@ -359,6 +404,9 @@ int main(void)
 		TEST(replies_pair_a_stream),
 		TEST(equal_psns_pair_by_their_progress),
 		TEST(equal_progress_is_not_paired),
+		TEST(packets_that_were_not_recorded_decide_nothing),
+		TEST(too_many_queue_pairs_are_not_paired),
+		TEST(an_early_reply_matches_nothing),
 		TEST(reasons_name_what_is_missing),
 		TEST(wrong_icrcs_are_a_reason),
 		TEST(connection_management_pairs),

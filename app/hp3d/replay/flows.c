@@ -470,13 +470,26 @@ static void join_known(struct hp3d_replay_flows *t)
 	}
 }
 
-/* The candidate fits the replies, and has no peer yet. */
-static bool fits_replies(const struct hp3d_replay_flows *t, const struct candidate *c)
+static bool fits_replies(const struct candidate *c)
+{
+	return c->hits > 0 && c->early <= c->hits &&
+	       c->misses * MISSES_SHARE <= c->hits + c->misses;
+}
+
+static bool fits_any(const struct stream *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (fits_replies(&s->candidates[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool has_peer(const struct hp3d_replay_flows *t, const struct candidate *c)
 {
 	const struct stream *q = t->streams[c->stream];
 
-	return q->peer == NONE && !q->known && c->hits > 0 && c->early <= c->hits &&
-	       c->misses * MISSES_SHARE <= c->hits + c->misses;
+	return q->peer != NONE || q->known;
 }
 
 static uint64_t faults_of(const struct candidate *c)
@@ -504,7 +517,7 @@ static uint32_t best_request(const struct hp3d_replay_flows *t, const struct str
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct candidate *c = &s->candidates[i];
 
-		if (!fits_replies(t, c))
+		if (has_peer(t, c) || !fits_replies(c))
 			continue;
 		if (best == NULL || faults_of(c) < faults_of(best)) {
 			second = best;
@@ -566,7 +579,7 @@ static void mark_ambiguous(struct hp3d_replay_flows *t)
 		const struct stream *s = t->streams[i];
 
 		for (uint32_t k = 0; s->peer == NONE && k < s->n; k++) {
-			if (fits_replies(t, &s->candidates[k]))
+			if (!has_peer(t, &s->candidates[k]) && fits_replies(&s->candidates[k]))
 				t->streams[s->candidates[k].stream]->ambiguous = true;
 		}
 	}
@@ -636,8 +649,10 @@ static const char *reason_of(const struct hp3d_replay_flows *t, const struct str
 		return "both ends have the same address";
 	if (s->icrc_wrong > 0 && s->icrc_wrong >= s->requests + s->replies)
 		return "ICRC wrong in all packets";
-	if (s->requests == 0 && s->n > 0)
+	if (s->requests == 0 && (s->overflow || fits_any(s)))
 		return "the PSNs match the requests of several queue pairs";
+	if (s->requests == 0 && s->n > 0)
+		return "no requests with the PSNs of these replies";
 	if (s->requests == 0)
 		return "no requests recorded for these replies";
 	if (back->first == NONE)
