@@ -46,11 +46,21 @@ void hp3_check_driver(struct hp3_doctor *d, const struct hp3_port *p)
 		   "others are net_af_xdp, net_memif, net_vhost, net_tap, or a PCI address");
 }
 
+/* A device of DPDK's other buses: dpni.1, fm1-mac3, mlx5_core.sf.4. */
+static bool is_on_other_bus(const char *devargs)
+{
+	static const char *const starts[] = {"dpni.", "fm", "mlx5_core.sf."};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		if (strncmp(devargs, starts[i], strlen(starts[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 void hp3_check_interface(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	/* Names of devices on DPDK's other buses have a dot or a hyphen. */
-	if (!p->named && hp3_devargs_may_be_interface(p->devargs) &&
-		strpbrk(p->devargs, ".-") == NULL) {
+	if (!p->named && hp3_devargs_may_be_interface(p->devargs) && !is_on_other_bus(p->devargs)) {
 		hp3_find(d, " = %s: there is no interface %s in this network namespace", p->devargs,
 			p->devargs);
 		hp3_fix(d, "check the name with: ip link show");

@@ -266,6 +266,11 @@ static void no_plain_interface(void)
 	strcpy(cfg.rails[0].rnic, "veth7");
 }
 
+static void no_interface_of_vlan(void)
+{
+	strcpy(cfg.rails[0].rnic, "ens-9.100");
+}
+
 static void run_directory(void)
 {
 	put("/file", "");
@@ -703,6 +708,7 @@ static const struct {
 	{"audit", audit_directory, "/none/audit.log: there is no directory", "mkdir -p /tmp/"},
 	{"interface", no_plain_interface, "rnic = veth7: there is no interface veth7",
 		"ip link show"},
+	{"interface", no_interface_of_vlan, "there is no interface ens-9.100", "ip link show"},
 	{"run-directory", run_directory, "/file is no directory", "rm /tmp/"},
 	{"driver", driver, "no driver net_afpacket", "net_af_packet0,iface=NAME"},
 	{"interface", no_interface, "no interface eth0", "ip link show"},
