@@ -176,7 +176,7 @@ uint32_t hp3_spread_usable_ev(struct hp3_spread *s, const struct hp3_spread_para
 {
 	uint64_t may;
 
-	if (use == 0)
+	if (use == 0) /* no EV is in use */
 		use = hp3_spread_all(p);
 	end_due_rests(s, now);
 	may = use & ~s->resting;

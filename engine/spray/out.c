@@ -364,7 +364,7 @@ static void await_missing(struct hp3_turn *t, struct hp3_spray_out *o, uint32_t 
 {
 	if (o->reads)
 		hp3_out_late(t);
-	if (o->reads || t->e->cfg.spray.short_bytes == 0 || has_arrived(t, o, psn))
+	if (o->reads || !hp3_spray_may_presume(t->e) || has_arrived(t, o, psn))
 		return;
 	t->e->spraying->sends.suspended_end = t->now + await_ns(t->e);
 	if (o->await_end != 0)

@@ -88,12 +88,15 @@ bool hp3_out_input(struct hp3_turn *t, struct hp3_spray_out *o, enum hp3_spray_i
  * on, packets take one path.
  */
 bool hp3_out_differ(struct hp3_turn *t, struct hp3_spray_out *o);
-/* Are paths to the peer presumed alike (rfr/presume.h)? */
+/* Does the configuration let hp3d presume that paths are alike (rfr/presume.h)? */
+static inline bool hp3_spray_may_presume(const struct hp3_engine *e)
+{
+	return e->cfg.spray.mode == HP3_SPRAY_AUTO && e->cfg.spray.short_bytes != 0;
+}
+/* Are paths to the peer presumed alike? */
 static inline bool hp3_out_presumes(const struct hp3_turn *t, const struct hp3_spray_out *o)
 {
-	const struct hp3_spray_params *p = &t->e->cfg.spray;
-
-	return p->mode == HP3_SPRAY_AUTO && p->short_bytes != 0 && !o->objects &&
+	return hp3_spray_may_presume(t->e) && !o->objects &&
 	       hp3_presumption_holds(&t->e->spraying->sends, t->now) &&
 	       !t->e->spraying->peer[o->peer].differs;
 }
@@ -109,7 +112,7 @@ static inline void hp3_out_late(struct hp3_turn *t)
 {
 	bool ended = hp3_presumption_late(&t->e->spraying->sends, t->now);
 
-	t->e->stats.presumption_ended += ended && t->e->cfg.spray.short_bytes != 0;
+	t->e->stats.presumption_ended += ended && hp3_spray_may_presume(t->e);
 }
 /* May packets leave by several EVs now? If not, the agreement may have ended. */
 static inline __attribute__((always_inline)) bool hp3_out_may_spread(

@@ -491,45 +491,47 @@ static void who_is_read_from(void **state)
 	assert_int_equal(newest_message().kind, HP3_AGREE_OVER);
 }
 
-/* No acknowledgement shows when it arrives. */
-static void a_missing_response_ends_the_presumption_at_once(void **state)
+/* The peer offers to resequence responses of q, and hp3d asks; the peer agrees. */
+static struct hp3_agree agreed_there(struct hp3_agree *offer)
 {
-	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0), ask;
-	const uint32_t psn = 500;
+	struct hp3_agree ask;
 
-	configure(true);
-	rig.cfg.spray.short_bytes = LARGE;
-	rig_configure();
-	a.responder = q.rqpn;
-	a.requester = q.lqpn;
-	hears(a);
+	*offer = message_of(HP3_AGREE_OFFER, 0, 0);
+	offer->responder = q.rqpn;
+	offer->requester = q.lqpn;
+	hears(*offer);
 	pass_time(1);
 	ask = newest_message();
 	ask.kind = HP3_AGREE_YES;
 	hears(ask);
+	return ask;
+}
+
+/* No acknowledgement shows when it arrives. */
+static void a_missing_response_ends_the_presumption_at_once(void **state)
+{
+	struct hp3_agree a, ask;
+	const uint32_t psn = 500;
+
+	configure(true);
+	ask = agreed_there(&a);
 	is_read_from(q.lqpn, psn, 64 * LARGE);
 	response_sprayed(HP3_OP_RC_READ_RESP_FIRST, psn, ask.port);
 	rig.e->spraying->sends.alike = true;
 	ask.kind = HP3_AGREE_MISSING;
 	ask.next = psn;
 	hears(ask);
-	assert_int_equal(stats()->presumption_ended, 1);
+	assert_false(rig.e->spraying->sends.alike);
 }
 
 /* Another queue pair of this host responds to the same number: nobody resequences these. */
 static void what_was_asked_of_another_one(void **state)
 {
-	struct hp3_agree a = message_of(HP3_AGREE_OFFER, 0, 0), ask;
+	struct hp3_agree a, ask;
 	uint32_t psn = 500;
 
 	configure(true);
-	a.responder = q.rqpn;
-	a.requester = q.lqpn;
-	hears(a);
-	pass_time(1);
-	ask = newest_message();
-	ask.kind = HP3_AGREE_YES;
-	hears(ask);
+	ask = agreed_there(&a);
 	is_read_from(q.lqpn + 1, psn, 64 * LARGE);
 	for (unsigned i = 0; i < 2 * LARGE / PMTU; i++)
 		assert_false(response_sprayed(HP3_OP_RC_READ_RESP_MIDDLE, psn++, ask.port));

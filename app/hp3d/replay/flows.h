@@ -9,9 +9,9 @@
  * other. hp3d pairs live flows by challenges (rule 15); a capture answers no challenge, but all its
  * replies can be compared.
  *
- * A packet that is recorded twice within HP3D_REPLAY_COPY_NS, with no NAK in between, is a copy if
- * at least two thirds of the packets of its stream are recorded twice. A mirror of two ports does
- * this. Otherwise, the packet is a retransmission. A packet behind a newer one that was not
+ * A mirror of two ports records packets twice within HP3D_REPLAY_COPY_NS, with no NAK in between.
+ * If at least two thirds of the packets of a stream are recorded so, the second ones are copies.
+ * Otherwise, they are retransmissions. A packet behind a newer one that was not
  * recorded before is out of order, unless a NAK or the time shows a retransmission.
  */
 #include "app/hp3d/replay/frame.h"
