@@ -270,7 +270,8 @@ enum hp3_act_kind {
 	 * ONLY with the old PSN `psn` and AckReq. The peer's RNIC repeats its latest
 	 * acknowledgement. */
 	HP3_ACT_SOLICIT_ACK,
-	/* verbs mode: let the send queue of the queue pair drain, then report DRAINED */
+	/* Verbs mode: let the send queue of the queue pair drain, then report DRAINED. op: enum
+	 * hp3_suspend_kind. */
 	HP3_ACT_SUSPEND,
 	/* Verbs mode: use `port` from now on, then report MOVED. No SUSPEND precedes the MOVE if
 	 * the queue pair was just set up, or if op is HP3_MOVE_DEAD (dead path). In these two
@@ -303,6 +304,16 @@ enum hp3_act_kind {
  */
 
 #define HP3_MOVE_DEAD 1u /* op of MOVE: the path in use is dead */
+
+enum hp3_suspend_kind {
+	HP3_SUSPEND_TO_MOVE,
+	/* The peer's hp3d holds the peer's queue pair, so the queue pair may move although its peer
+	 * may READ. MOVE takes effect within `count` milliseconds of DRAINED, or fails. */
+	HP3_SUSPEND_PEER_HELD,
+	/* For a move of the peer's queue pair: hold posts for `count` milliseconds from DRAINED
+	 * on, or until RESUME, even if hp3d ends. No MOVE follows. */
+	HP3_SUSPEND_FOR_PEER,
+};
 
 /* The addresses and the message of an AGREE action. */
 struct hp3_act_agree {
@@ -632,11 +643,17 @@ bool hp3_pacing_stop(struct hp3_engine *e, uint64_t now, struct hp3_acts *acts);
 /*
  * Verbs mode: results of SUSPEND, MOVE and RESUME. DRAINED: the peer has acknowledged all that the
  * queue pair sent, and the queue pair sends nothing. MOVED: the queue pair sends on the new port.
- * FAILED, at any step: the queue pair goes on sending on the old port. Returns 0; -ENOENT: no such
- * flow; -EINVAL: the flow does not wait for this report, or this is not verbs mode.
+ * FAILED, at any step: the queue pair goes on sending on the old port. If a SUSPEND fails with
+ * EPERM, the peer may READ: the engine then asks the peer's hp3d to hold the peer's queue pair
+ * (moves/peer_hold.h). Returns 0; -ENOENT: no such flow; -EINVAL: the flow does not wait for this
+ * report, or this is not verbs mode.
  */
 enum hp3_actuator_report { HP3_ACTUATOR_DRAINED, HP3_ACTUATOR_MOVED, HP3_ACTUATOR_FAILED };
-int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
+struct hp3_actuated {
+	uint8_t report; /* enum hp3_actuator_report */
+	uint16_t error; /* FAILED: an errno */
+};
+int hp3_actuator(struct hp3_engine *e, uint32_t flow, struct hp3_actuated what, uint64_t now,
 	struct hp3_acts *acts);
 
 /*

@@ -71,7 +71,8 @@ enum hp3_event_type {
 	/* as COMPLETION; in addition, the RNIC's port counted CNPs, of any queue pair */          \
 	X(PORT_CNP, "port_cnp")                                                                    \
 	X(ADVICE, "advice") /* hp3-fleet named the port */                                         \
-	X(SPRAY, "spray") /* the flow was sprayed, and its peer has stopped resequencing it */
+	X(SPRAY, "spray") /* the flow was sprayed, and its peer has stopped resequencing it */     \
+	X(PEER, "peer") /* verbs mode: posts are held for a move of the peer's queue pair */
 
 enum hp3_cause {
 #define X(sym, text) HP3_CAUSE_##sym,
@@ -97,6 +98,7 @@ struct hp3_event {
 	uint8_t type; /* enum hp3_event_type */
 	uint8_t cause; /* enum hp3_cause */
 	uint8_t reason; /* enum hp3_rfr_input that ended the move */
+	uint16_t error; /* RECOVER, verbs mode: errno of the failed step; 0: none */
 	uint8_t pairing; /* enum hp3_pairing */
 	uint16_t from, to;
 	uint32_t flow;

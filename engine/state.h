@@ -8,6 +8,7 @@
 #include "cc/pacer.h"
 #include "cc/shield.h"
 #include "engine/engine.h"
+#include "engine/moves/peer_hold.h"
 #include "engine/search/search_state.h"
 #include "engine/flows/deadlines.h"
 #include "engine/flows/pairs.h"
@@ -80,6 +81,8 @@ struct hp3_move {
 	uint64_t moved_pkts, moved_bytes; /* packets and bytes that were held during the move */
 	/* verbs mode: the engine has asked the actuator to suspend the queue pair */
 	bool suspended;
+	uint16_t error; /* verbs mode: errno of the step that ended the move; 0: none */
+	struct hp3_peer_hold peer_hold; /* verbs mode */
 	struct hp3_search search;
 	struct hp3_put_off put_off; /* HP3_USE_REPROBE */
 	/* after the move */

@@ -44,6 +44,9 @@
 	X(moves_idle, "moves of idle flows, without a drain")                                      \
 	X(moves_unconfirmed, "better paths that a re-probe did not confirm")                       \
 	X(moves_recovered, "moves that ended in fast recovery on the old port")                    \
+	X(peer_holds, "verbs mode: queue pairs held for a move of the peer's queue pair")          \
+	X(peer_holds_asked, "verbs mode: moves that asked the peer to hold its queue pair")        \
+	X(peer_holds_refused, "verbs mode: holds refused to a peer")                               \
 	X(failovers, "moves from dead paths")                                                      \
 	X(resumed, "failovers after which sending went on")                                        \
 	X(naks_made, "NAKs sent to the local RNIC after a failover")                               \

@@ -46,12 +46,18 @@
  *     LEFT     the PSN of the MISSING
  *
  * "port in use" of a LEFT: the port from which that PSN left; 0: unknown.
+ *
+ * HOLD, HELD and CONTINUE are about no agreement, but about the move of a queue pair in verbs mode
+ * whose peer may READ (moves/peer_hold.h). "Responder" is the queue pair that moves, and
+ * "requester" the peer's queue pair. The number identifies the move. HELD has the number and the
+ * turn of the last HOLD that arrived. "keep-alive interval" of a HELD: the posts are held for at
+ * least this time from now on; 0: refused, or not any more.
  */
 #include "probes/heard.h"
 
 /*
  * X(symbol, text). The host that sends the sprayed packets sends the kinds from ASK to LEFT. The
- * host that receives them sends the other kinds.
+ * host that receives them sends the kinds from YES to MISSING.
  */
 #define HP3_AGREE_KINDS(X)                                                                         \
 	X(ASK, "ask") /* requests an agreement */                                                  \
@@ -63,7 +69,10 @@
 	X(SLOW, "slow") /* packets of these EVs arrive late; unsolicited */                        \
 	X(MARKED, "marked") /* these EVs are marked (ECN) more often; unsolicited */               \
 	X(OFFER, "offer") /* asks for an ASK for READ responses; OVER with number 0: refused */    \
-	X(MISSING, "missing") /* asks from which port this missing PSN left */
+	X(MISSING, "missing") /* asks from which port this missing PSN left */                     \
+	X(HOLD, "hold") /* verbs mode: asks the peer to hold the posts of a queue pair */          \
+	X(HELD, "held") /* answers HOLD */                                                         \
+	X(CONTINUE, "continue") /* ends HOLD */
 
 enum hp3_agree_kind {
 #define X(sym, text) HP3_AGREE_##sym,

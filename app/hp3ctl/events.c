@@ -69,12 +69,15 @@ static void print_outcome(json_t *event, json_t *evidence)
 static void print_move(json_t *event, json_t *evidence)
 {
 	printf("%lld -> %lld: %s (%s), drained %.1f us, held %lld packets, %lld bytes, "
-	       "waited %.1f us\n",
+	       "waited %.1f us",
 		hp3ctl_number(event, "from"), hp3ctl_number(event, "to"),
 		hp3ctl_text(event, "outcome"),
 		hp3ctl_text(event, json_object_get(event, "reason") ? "reason" : "cause"),
 		event_us(evidence, "drain_ns"), hp3ctl_number(evidence, "held_pkts"),
 		hp3ctl_number(evidence, "held_bytes"), event_us(evidence, "wait_ns"));
+	if (json_object_get(event, "meaning"))
+		printf("; %s: %s", hp3ctl_text(event, "reason"), hp3ctl_text(event, "meaning"));
+	putchar('\n');
 }
 
 /* Events about this host and a peer. */

@@ -12,7 +12,7 @@ static void format_port(json_t *qp, const char *key, char cell[8])
 		strcpy(cell, "-");
 }
 
-/* The queue pair's state in a move, or the reason why it cannot move. */
+/* "responds": the peer may READ, so a move needs the peer's hp3d (rule 20). */
 static const char *qp_state(json_t *qp)
 {
 	const char *move = hp3ctl_text(qp, "move");
@@ -30,7 +30,7 @@ static void print_qp_row(json_t *qp)
 
 	format_port(qp, "port", in_use);
 	format_port(qp, "home", home);
-	printf("%-44s %-10s %7lld %-15s %6s %6s %-6s %-9s %9.1f %9.1f %9.1f %15lld %5lld %s\n",
+	printf("%-44s %-10s %7lld %-15s %6s %6s %-6s %-9s %9.1f %9.1f %9.1f %15lld %5lld %s",
 		hp3ctl_text(qp, "flow"), hp3ctl_text(qp, "device"), hp3ctl_number(qp, "pid"),
 		hp3ctl_text(qp, "program"), in_use, home, hp3ctl_text(qp, "method"), qp_state(qp),
 		(double)hp3ctl_number(qp, "rate_kbps") / 1e3,
@@ -38,6 +38,9 @@ static void print_qp_row(json_t *qp)
 		(double)hp3ctl_number(qp, "completion_least_ns") / 1e3,
 		hp3ctl_number(qp, "done_bytes"), hp3ctl_number(qp, "moves"),
 		hp3ctl_text(qp, "failed"));
+	if (json_is_string(json_object_get(qp, "failed")))
+		printf(": %s", hp3ctl_text(qp, "failed_meaning"));
+	putchar('\n');
 }
 
 int hp3ctl_qps(struct hp3ctl *ctl)

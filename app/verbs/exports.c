@@ -122,19 +122,50 @@ static void wait_for_place(struct hp3v_qp *q)
 	}
 }
 
+/*
+ * The change to RTR. From then on the peer may READ, so a queue pair that accepts READs gets the
+ * port that hp3d chooses now, as flow label. If the RNIC refuses this flow label, it gets the
+ * application's.
+ */
+static int enter_rtr(struct hp3v_qp *q, struct ibv_qp_attr *attr, int mask)
+{
+	uint32_t label, own = attr->ah_attr.grh.flow_label;
+	int error = EINVAL;
+	bool chosen;
+
+	if (!hp3v_qp_announce(q, attr, mask))
+		return hp3v_real()->modify_qp(q->qp, attr, mask);
+	wait_for_place(q);
+	q->waits = false;
+	q->placed = true; /* RTS does not wait again */
+	chosen = hp3v_move_place_label(q, &label);
+	if (chosen) {
+		attr->ah_attr.grh.flow_label = label;
+		error = hp3v_real()->modify_qp(q->qp, attr, mask);
+		attr->ah_attr.grh.flow_label = own;
+		hp3v_move_place_done(q, error);
+	}
+	if (error != 0)
+		error = hp3v_real()->modify_qp(q->qp, attr, mask);
+	if (error != 0)
+		hp3v_qp_withdraw(q);
+	return error;
+}
+
 EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct hp3v_qp *q = hp3v_qp_of(qp->context, qp->qp_num);
 	bool ends = (mask & IBV_QP_STATE) &&
 		    (attr->qp_state == IBV_QPS_ERR || attr->qp_state == IBV_QPS_RESET);
 	bool ready = (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTS;
+	bool to_rtr = (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR;
 	int error;
 
 	if (q == NULL)
 		q = adopt_late(qp, attr, mask);
 	if (q == NULL || q->qp != qp)
 		return hp3v_real()->modify_qp(qp, attr, mask);
-	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR)
+	if (to_rtr)
 		hp3v_agent_start();
 	pthread_mutex_lock(&q->lock);
 	if (ends)
@@ -144,7 +175,7 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (ready)
 		wait_for_place(q);
 	ready &= q->state == IBV_QPS_RTR;
-	error = hp3v_real()->modify_qp(qp, attr, mask);
+	error = to_rtr ? enter_rtr(q, attr, mask) : hp3v_real()->modify_qp(qp, attr, mask);
 	if (error == 0)
 		hp3v_qp_changed(q, attr, mask);
 	if (error == 0 && ready)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/verbs/hold.h"
+#include "app/clock.h"
 #include "app/verbs/account.h"
 #include "app/verbs/shim.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct hp3v_held *hp3v_held_new(const struct ibv_qp_cap *cap)
 {
@@ -230,6 +232,16 @@ bool hp3v_hold_release(struct hp3v_qp *q)
 	return true;
 }
 
+bool hp3v_hold_give_up(struct hp3v_qp *q)
+{
+	const struct timespec nap = {0, 100000};
+
+	while (q->op == HP3_VERBS_HOLD && q->step == HP3V_SUSPENDED &&
+		hp3_clock_ns(CLOCK_MONOTONIC) < q->deadline)
+		nanosleep(&nap, NULL);
+	return hp3v_hold_release(q);
+}
+
 bool hp3v_hold_post(
 	struct hp3v_qp *q, struct ibv_send_wr **wr, struct ibv_send_wr **bad, int *error)
 {
@@ -243,7 +255,7 @@ bool hp3v_hold_post(
 	} else if (q->hold == HP3V_HELD) {
 		while (*wr != NULL && copy_request(q, *wr))
 			*wr = (*wr)->next;
-		if (*wr != NULL && !hp3v_held_is_full(q) && hp3v_hold_release(q))
+		if (*wr != NULL && !hp3v_held_is_full(q) && hp3v_hold_give_up(q))
 			done = false;
 		else if (*wr != NULL) {
 			*error = ENOMEM;

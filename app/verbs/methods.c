@@ -26,8 +26,7 @@ uint16_t hp3v_home_of(const struct hp3v_qp *q)
 	return q->ctx->draws_otherwise ? 0 : port_of_label((uint32_t)v & 0xfffff);
 }
 
-/* The flow label that gives this port; never 0: the RNIC would choose. */
-static uint32_t label_of_port(uint16_t port)
+uint32_t hp3v_label_of(uint16_t port)
 {
 	return port == 0xc000 ? 0x4001 : port & 0x3fff;
 }
@@ -92,7 +91,7 @@ int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port, bool now)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .ah_attr = q->av};
 
-	attr.ah_attr.grh.flow_label = label_of_port(port);
+	attr.ah_attr.grh.flow_label = hp3v_label_of(port);
 	return hp3v_real()->modify_qp(q->qp, &attr, now ? IBV_QP_AV : IBV_QP_STATE | IBV_QP_AV);
 }
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/verbs/move.h"
+#include "app/clock.h"
 #include "app/verbs/account.h"
 #include "app/verbs/cells.h"
 #include "app/verbs/hold.h"
 #include "app/verbs/qps.h"
+
+#include "base/minmax.h"
 
 #include <errno.h>
 
 #define DRAIN_NS   UINT64_C(100000000)
 #define HOLD_NS    UINT64_C(50000000)
 #define LONGEST_NS UINT64_C(1000000000)
+#define MS_NS      UINT64_C(1000000)
 
 static struct {
 	uint64_t drain_ns, hold_ns, place_ns;
@@ -68,7 +72,7 @@ static void end_move(struct hp3v_qp *q, enum hp3_verbs_did did, int detail)
 	hp3v_cell_answer(q, did, detail);
 }
 
-static void publish_move(struct hp3v_qp *q)
+static void show_port(struct hp3v_qp *q)
 {
 	struct hp3_verbs_cell *c = q->cell;
 
@@ -77,6 +81,11 @@ static void publish_move(struct hp3v_qp *q)
 	c->port = q->port;
 	c->moves++;
 	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELEASE);
+}
+
+static void publish_move(struct hp3v_qp *q)
+{
+	show_port(q);
 	end_move(q, HP3_VERBS_MOVED, 0);
 }
 
@@ -112,6 +121,11 @@ static void turn_port(struct hp3v_qp *q)
 	end_move(q, HP3_VERBS_FAILED, error);
 }
 
+static bool is_suspend(uint8_t op)
+{
+	return op == HP3_VERBS_SUSPEND || op == HP3_VERBS_SUSPEND_HELD || op == HP3_VERBS_HOLD;
+}
+
 static void look_whether_drained(struct hp3v_qp *q, uint64_t now)
 {
 	int error;
@@ -135,18 +149,24 @@ static void look_whether_drained(struct hp3v_qp *q, uint64_t now)
 		return;
 	}
 	set_step(q, HP3V_SUSPENDED);
-	q->deadline = now + hp3v_get(&bounds.hold_ns);
-	if (q->op == HP3_VERBS_SUSPEND)
+	q->deadline = now + q->suspended_ns;
+	if (is_suspend(q->op))
 		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
 	else
 		turn_port(q);
+}
+
+/* Does the responder stream stay in order? HOLD changes no port. */
+static bool needs_peer(const struct hp3v_qp *q, uint8_t op)
+{
+	return hp3v_responds(q) && op != HP3_VERBS_SUSPEND_HELD && op != HP3_VERBS_HOLD;
 }
 
 static int refusal_of_move(const struct hp3v_qp *q, uint8_t op)
 {
 	if (q->state != IBV_QPS_RTS || __atomic_load_n(&q->failed, __ATOMIC_ACQUIRE))
 		return ENOTCONN;
-	if (hp3v_responds(q))
+	if (needs_peer(q, op))
 		return EPERM;
 	if (q->method == HP3_VERBS_NONE)
 		return EOPNOTSUPP;
@@ -212,6 +232,46 @@ static void begin_move(struct hp3v_qp *q, uint64_t now)
 	look_whether_drained(q, now);
 }
 
+/*
+ * MOVE or PLACE while a move is under way. Rule 20: if the move began with SUSPEND_HELD, the port
+ * must not change before the drain has ended, or after the deadline. So this function reads the
+ * clock anew.
+ */
+static void change_aim(struct hp3v_qp *q, uint8_t op, uint16_t port)
+{
+	int error = 0;
+
+	if (q->op == HP3_VERBS_HOLD || (q->op == HP3_VERBS_SUSPEND_HELD && q->step == HP3V_DRAINING))
+		error = EBUSY;
+	else if (q->step == HP3V_SUSPENDED && hp3_clock_ns(CLOCK_MONOTONIC) >= q->deadline)
+		error = ETIMEDOUT;
+	if (error != 0) {
+		end_move(q, HP3_VERBS_FAILED, error);
+		return;
+	}
+	q->op = op;
+	q->port = port;
+	if (q->step == HP3V_SUSPENDED)
+		turn_port(q);
+}
+
+static void begin_op(struct hp3v_qp *q, uint8_t op, uint16_t detail, uint64_t now)
+{
+	bool timed = op == HP3_VERBS_SUSPEND_HELD || op == HP3_VERBS_HOLD;
+
+	if (q->step != HP3V_IDLE)
+		go_back(q); /* hp3d has ended the move before, by a RESUME that was not read */
+	if (q->step != HP3V_IDLE) {
+		hp3v_cell_answer(q, HP3_VERBS_FAILED, EBUSY);
+		return;
+	}
+	q->op = op;
+	q->port = detail;
+	q->suspended_ns = timed ? hp3_min_u64(detail * MS_NS, LONGEST_NS)
+				: hp3v_get(&bounds.hold_ns);
+	begin_move(q, now);
+}
+
 void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 {
 	uint8_t op = hp3_verbs_unpack_code(want);
@@ -225,7 +285,7 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 		return;
 	if (op == HP3_VERBS_PLACE && port == 0)
 		q->placed = true;
-	else if (op > HP3_VERBS_PLACE || (to_port && port < 0xc000))
+	else if (op >= HP3_VERBS_OP_MAX || (to_port && port < 0xc000))
 		hp3v_cell_answer(q, HP3_VERBS_FAILED, EINVAL);
 	else if (op == HP3_VERBS_PLACE && q->state == IBV_QPS_RTR)
 		q->place = port; /* takes effect with RTS */
@@ -240,17 +300,28 @@ void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now)
 			hp3v_cell_answer(q, HP3_VERBS_RESUMED, 0);
 		else
 			end_move(q, HP3_VERBS_RESUMED, 0);
-	} else if (q->step == HP3V_IDLE) {
-		q->op = op;
-		q->port = port;
-		begin_move(q, now);
-	} else if (to_port) {
-		q->op = op;
-		q->port = port;
-		if (q->step == HP3V_SUSPENDED)
-			turn_port(q);
-	} else if (q->step == HP3V_SUSPENDED)
-		hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
+	} else if (to_port && q->step != HP3V_IDLE)
+		change_aim(q, op, port);
+	else
+		begin_op(q, op, port, now);
+}
+
+bool hp3v_move_place_label(struct hp3v_qp *q, uint32_t *label)
+{
+	if (q->place == 0)
+		return false;
+	q->port = q->place;
+	q->place = 0;
+	q->op = HP3_VERBS_PLACE;
+	*label = hp3v_label_of(q->port);
+	return true;
+}
+
+void hp3v_move_place_done(struct hp3v_qp *q, int error)
+{
+	if (error == 0)
+		show_port(q);
+	hp3v_cell_answer(q, error == 0 ? HP3_VERBS_MOVED : HP3_VERBS_FAILED, error);
 }
 
 /* No work request was posted, so the port can change at once. */
@@ -292,6 +363,8 @@ void hp3v_move_forsaken(struct hp3v_qp *q, uint64_t want, uint64_t now)
 	if (hp3_verbs_unpack_code(want) == HP3_VERBS_MOVE_NOW)
 		hp3v_move_command(q, want, now);
 	q->want = want;
+	if (q->op == HP3_VERBS_HOLD && q->step == HP3V_SUSPENDED)
+		return; /* the peer's queue pair may still move */
 	if (q->step == HP3V_DRAINING || q->step == HP3V_SUSPENDED)
 		end_move(q, HP3_VERBS_RESUMED, 0);
 }

@@ -13,8 +13,9 @@
  * step is RETURNING, and the library retries until the RNIC is in RTS, or the queue pair is in
  * error.
  *
- * The library does not move queue pairs that accept READs or ATOMICs, because the path of their
- * responses would also change (rule 20). With SPORT, the library does not move two more kinds of
+ * A move also changes the path of the responses to the peer's READs and ATOMICs (rule 20). So the
+ * library moves a queue pair that accepts these only with SUSPEND_HELD, while the peer's library
+ * holds the peer's queue pair (HOLD). With SPORT, the library does not move two more kinds of
  * queue pairs. The first kind has no posts and polls through this library: the library cannot hold
  * work requests that bypass it. The second kind belongs to contexts whose provider omits locks.
  *
@@ -33,6 +34,13 @@ uint64_t hp3v_move_longest_ns(void); /* longest move, without RETURNING */
 void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now);
 /* Sets the port of PLACE. Call it in RTS, before the first post. */
 void hp3v_move_ready(struct hp3v_qp *q);
+/*
+ * A queue pair that accepts READs gets its port with RTR. _label: true if hp3d has chosen a port;
+ * *label is then the flow label for RTR. _done: the queue pair is in RTR with this flow label, or
+ * (error) without it. It sends the answer to hp3d.
+ */
+bool hp3v_move_place_label(struct hp3v_qp *q, uint32_t *label);
+void hp3v_move_place_done(struct hp3v_qp *q, int error);
 /* Continues a move. */
 void hp3v_move_tick(struct hp3v_qp *q, uint64_t now);
 /*
@@ -60,6 +68,8 @@ static inline bool hp3v_is_moving(const struct hp3v_qp *q)
  * pair's lock. The functions of steps return 0 or an errno.
  */
 uint16_t hp3v_home_of(const struct hp3v_qp *q); /* port without hp3d; 0: not known */
+/* The flow label from which mlx5 and Soft-RoCE derive this port. Never 0: they would choose. */
+uint32_t hp3v_label_of(uint16_t port);
 
 /*
  * Sets state SQD. EOPNOTSUPP: the RNIC has no such state (mlx5); EIO: the queue pair is in error.

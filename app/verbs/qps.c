@@ -85,6 +85,7 @@ struct hp3v_qp *hp3v_qp_adopt(struct hp3v_ctx *ctx, struct ibv_qp *qp, const str
 	pthread_mutex_lock(&q->lock);
 	begin_record(q, ctx, qp, cap, sig_all);
 	free(q->held);
+	q->waits = false;
 	q->held = ctx->udp_sport != NULL ? hp3v_held_new(cap) : NULL;
 	hp3v_lock();
 	put = hp3v_put_qp(q, qp->context, qp->qp_num);
@@ -158,7 +159,7 @@ void hp3v_qp_show(struct hp3v_qp *q)
 	c->flow_label = label;
 	c->state = shown_state(q);
 	c->method = __atomic_load_n(&q->ctx->method, __ATOMIC_RELAXED);
-	c->flags = hp3v_responds(q) ? HP3_VERBS_RESPONDS : 0;
+	c->flags = (hp3v_responds(q) ? HP3_VERBS_RESPONDS : 0) | (q->waits ? HP3_VERBS_WAITS : 0);
 	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELEASE);
 }
 
@@ -175,7 +176,7 @@ static void begin_again(struct hp3v_qp *q)
 	__atomic_store_n(&c->version, c->version + 1u, __ATOMIC_RELEASE);
 }
 
-void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask)
+static void take_attributes(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask)
 {
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		q->access = attr->qp_access_flags;
@@ -185,6 +186,35 @@ void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask
 		q->av = attr->ah_attr;
 	if (mask & IBV_QP_DEST_QPN)
 		q->dest_qpn = attr->dest_qp_num;
+}
+
+bool hp3v_qp_announce(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask)
+{
+	if (q->state != IBV_QPS_INIT || q->index >= 0 || q->ctx->draws_otherwise)
+		return false;
+	take_attributes(q, attr, mask);
+	if (!hp3v_responds(q) || !q->av.is_global)
+		return false;
+	q->place = 0;
+	q->placed = false;
+	q->waits = true;
+	q->state = IBV_QPS_RTR;
+	hp3v_cell_take(q);
+	hp3v_qp_show(q);
+	hp3v_cells_ring();
+	return q->index >= 0;
+}
+
+void hp3v_qp_withdraw(struct hp3v_qp *q)
+{
+	q->waits = false;
+	q->state = IBV_QPS_INIT;
+	hp3v_cell_give_back(q);
+}
+
+void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask)
+{
+	take_attributes(q, attr, mask);
 	if (mask & IBV_QP_STATE)
 		q->state = attr->qp_state;
 	if ((mask & IBV_QP_STATE) && q->state == IBV_QPS_RESET)

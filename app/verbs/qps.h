@@ -17,6 +17,13 @@ void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask
 
 /* True: the queue pair's attributes allow READs or ATOMICs from the peer. */
 bool hp3v_responds(const struct hp3v_qp *q);
+/*
+ * The application is about to change the queue pair to RTR. If the queue pair will accept READs,
+ * and hp3d can choose its port by the flow label, this function shows the queue pair to hp3d before
+ * RTR (HP3_VERBS_WAITS), and returns true. If the change to RTR fails, call _withdraw.
+ */
+bool hp3v_qp_announce(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask);
+void hp3v_qp_withdraw(struct hp3v_qp *q);
 
 /* Writes the queue pair's state to its entry (cell, cells.h) in the memory shared with hp3d. The
  * caller holds q->lock. */

@@ -17,7 +17,7 @@
 
 #define HP3_VERBS_SOCKET  "/run/hp3/verbs.sock"
 #define HP3_VERBS_MAGIC   0x33505668u /* "hVP3" */
-#define HP3_VERBS_VERSION 2u
+#define HP3_VERBS_VERSION 3u
 #define HP3_VERBS_CELLS   4096u
 #define HP3_VERBS_DEVICE  64u
 #define HP3_VERBS_CLASSES 4u /* size classes: up to 4 KiB, 64 KiB, 1 MiB, above */
@@ -59,8 +59,10 @@ enum hp3_verbs_method {
 	HP3_VERBS_SPORT, /* hold work requests, then call <provider>dv_modify_qp_udp_sport */
 };
 
-#define HP3_VERBS_RESPONDS                                                                         \
-	0x1u /* the queue pair accepts READs or ATOMICs of the peer: do not move it (rule 20) */
+/* Flags of a cell. RESPONDS: the queue pair accepts READs or ATOMICs of the peer (rule 20). */
+#define HP3_VERBS_RESPONDS 0x1u
+/* The queue pair is not in RTR yet: PLACE takes effect with RTR, before the peer can READ. */
+#define HP3_VERBS_WAITS 0x2u
 
 /*
  * hp3d writes `want`, and the shim writes `did`. Each is one word, written in one store. A `want`
@@ -76,10 +78,22 @@ enum hp3_verbs_op {
 	HP3_VERBS_MOVE_NOW,
 	HP3_VERBS_RESUME, /* continue on the old port. Answer: RESUMED */
 	/*
-	 * In RTR: the port takes effect with RTS, before the first data. In RTS: the same as MOVE.
-	 * In both states, the answers are those of MOVE. Port 0: keep the port; no answer.
+	 * In RTR: the port takes effect with RTS, before the first data; with HP3_VERBS_WAITS, it
+	 * takes effect with RTR. In RTS: the same as MOVE. In all these states, the answers are
+	 * those of MOVE. Port 0: keep the port; no answer.
 	 */
 	HP3_VERBS_PLACE,
+	/*
+	 * As SUSPEND, also if HP3_VERBS_RESPONDS: the peer's queue pair is held (HOLD there). The
+	 * detail is a time in ms. A MOVE later than this time after DRAINED fails (ETIMEDOUT).
+	 */
+	HP3_VERBS_SUSPEND_HELD,
+	/*
+	 * For a move of the peer's queue pair: as SUSPEND, but only RESUME may follow. Posts are
+	 * held for `detail` ms after DRAINED, or until RESUME, even if hp3d ends.
+	 */
+	HP3_VERBS_HOLD,
+	HP3_VERBS_OP_MAX
 };
 enum hp3_verbs_did {
 	HP3_VERBS_DRAINED = 1,

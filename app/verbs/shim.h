@@ -147,9 +147,10 @@ struct hp3v_qp {
 	uint16_t port; /* UDP source port to which the queue pair moves */
 	uint16_t place; /* port to set with RTS; 0: none */
 	bool placed; /* hp3d has decided: the queue pair stays on its port */
+	bool waits; /* for PLACE, before RTR */
 	uint64_t want; /* newest command seen */
 	uint64_t begun, deadline;
-
+	uint64_t suspended_ns; /* longest time in SUSPENDED */
 	/* The provider's extended calls, if the provider has them, and the section in progress
 	 * (wr_ex.c). */
 	struct ibv_qp_ex *ex, ops;

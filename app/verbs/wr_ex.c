@@ -44,7 +44,7 @@ static void go_live(struct hp3v_qp *q)
 	uint32_t from = q->section_from, to = q->held->count;
 
 	q->held->count = from;
-	if (!hp3v_hold_release(q)) {
+	if (!hp3v_hold_give_up(q)) {
 		q->section = HP3V_REFUSED;
 		return;
 	}

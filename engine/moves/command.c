@@ -66,6 +66,13 @@ static int not_now(const struct hp3_engine *e, const struct hp3_flow *f, uint16_
 	return to == hp3_flow_port(f) ? -EALREADY : 0;
 }
 
+bool hp3_move_is_possible(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	int error = not_now(e, f, hp3_flow_port(f) | 1u);
+
+	return error == 0 || error == -EALREADY;
+}
+
 int hp3_move_refusal(
 	const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to, uint64_t now)
 {
@@ -97,7 +104,8 @@ int hp3_command(
 		return -ENOENT;
 	f = &e->flows[cmd->flow];
 	if (cmd->kind == HP3_CMD_CANCEL) {
-		hp3_move_input(&t, cmd->flow, HP3_RFR_IN_CANCEL);
+		if (f->slot == HP3_NO_SLOT || !hp3_peer_hold_is_promised(&e->moves[f->slot]))
+			hp3_move_input(&t, cmd->flow, HP3_RFR_IN_CANCEL);
 		return 0;
 	}
 	e->stats.moves_requested++;
@@ -159,7 +167,37 @@ const char *hp3_command_error(int err)
  * Verbs mode: the queue pair's own send queue holds the work, so the engine holds nothing. The
  * actuator decides when the queue pair is drained (rules 20 to 22).
  */
-int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report report, uint64_t now,
+static void suspended_flow_drained(struct hp3_turn *t, uint32_t flow)
+{
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = &t->e->moves[f->slot];
+
+	if (!hp3_peer_hold_lasts(t, m)) {
+		m->error = ETIMEDOUT;
+		hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
+		return;
+	}
+	hp3_move_input(t, flow, HP3_RFR_IN_TX_NEW);
+	hp3_move_close(t, flow, f->stream.hi, hp3_stream_end(&f->stream));
+	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS)
+		hp3_peer_hold_drained(t, m);
+	else
+		hp3_act(t, HP3_ACT_MOVE, flow)->port = m->to;
+}
+
+/* The queue pair goes on sending already. */
+static void suspended_flow_failed(struct hp3_turn *t, uint32_t flow, uint16_t error)
+{
+	struct hp3_move *m = &t->e->moves[t->e->flows[flow].slot];
+
+	if (error == EPERM && hp3_peer_hold_ask(t, m))
+		return;
+	m->suspended = false;
+	m->error = error;
+	hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
+}
+
+int hp3_actuator(struct hp3_engine *e, uint32_t flow, struct hp3_actuated what, uint64_t now,
 	struct hp3_acts *acts)
 {
 	struct hp3_turn t = {e, now, acts};
@@ -172,21 +210,17 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, enum hp3_actuator_report r
 	if (!e->cfg.verbs || f->state < HP3_RFR_CLOSING)
 		return -EINVAL;
 	m = &e->moves[f->slot];
-	if (report == HP3_ACTUATOR_DRAINED && f->state == HP3_RFR_CLOSING) {
-		hp3_move_input(&t, flow, HP3_RFR_IN_TX_NEW);
-		hp3_move_close(&t, flow, f->stream.hi, hp3_stream_end(&f->stream));
-		hp3_act(&t, HP3_ACT_MOVE, flow)->port = m->to;
-		return 0;
-	}
-	if (report == HP3_ACTUATOR_MOVED && f->state == HP3_RFR_DRAINING)
+	if (what.report == HP3_ACTUATOR_DRAINED && f->state == HP3_RFR_CLOSING && m->suspended)
+		suspended_flow_drained(&t, flow);
+	else if (what.report == HP3_ACTUATOR_MOVED && f->state == HP3_RFR_DRAINING)
 		hp3_move_input(&t, flow, HP3_RFR_IN_DRAINED);
-	else if (report == HP3_ACTUATOR_FAILED && f->state == HP3_RFR_RESUMING)
+	else if (what.report == HP3_ACTUATOR_FAILED && f->state == HP3_RFR_RESUMING) {
+		m->error = what.error;
 		hp3_move_input(
 			&t, flow, HP3_RFR_IN_CANCEL); /* hp3_completions() reports its port */
-	else if (report == HP3_ACTUATOR_FAILED && m->suspended) {
-		m->suspended = false; /* it goes on sending already */
-		hp3_move_input(&t, flow, HP3_RFR_IN_CANCEL);
-	} else
+	} else if (what.report == HP3_ACTUATOR_FAILED && m->suspended)
+		suspended_flow_failed(&t, flow, what.error);
+	else
 		return -EINVAL;
 	return 0;
 }

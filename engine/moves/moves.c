@@ -77,6 +77,19 @@ static bool is_same_port(const struct hp3_move *m)
 	return m->search.cause == HP3_CAUSE_SPRAY;
 }
 
+void hp3_move_suspend(struct hp3_turn *t, struct hp3_move *m)
+{
+	static const uint8_t kind_of[] = {[HP3_PEER_HOLD_NONE] = HP3_SUSPEND_TO_MOVE,
+		[HP3_PEER_HOLD_GRANTED] = HP3_SUSPEND_PEER_HELD,
+		[HP3_PEER_HOLD_HOLDS] = HP3_SUSPEND_FOR_PEER};
+	struct hp3_act *act = hp3_act(t, HP3_ACT_SUSPEND, m->flow);
+
+	m->suspended = true;
+	act->port = m->from;
+	act->op = kind_of[m->peer_hold.state];
+	act->count = hp3_peer_hold_ms(t->e, m);
+}
+
 static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct hp3_move *m)
 {
 	switch (action) {
@@ -113,6 +126,7 @@ static uint64_t report_move(
 	struct hp3_event *event = hp3_move_event(t, m, event_type(action, m));
 
 	event->reason = (uint8_t)input;
+	event->error = m->error;
 	event->wait_ns = (m->t_close != 0 ? m->t_close : t->now) - m->t_ask;
 	event->drain_ns = m->t_close != 0 ? t->now - m->t_close : 0;
 	event->close_psn = m->closing.psn;
@@ -135,7 +149,7 @@ static void count_move(struct hp3_engine *e, enum hp3_rfr_action action, const s
 			e->stats.moves_switched++;
 		break;
 	case HP3_RFR_DO_RECOVER:
-		e->stats.moves_recovered++;
+		e->stats.moves_recovered += m->search.cause != HP3_CAUSE_PEER;
 		break;
 	case HP3_RFR_DO_DISCARD:
 		e->stats.moves_discarded++;
@@ -178,6 +192,7 @@ static void end_move(
 		hp3_hold_release(t, flow, UINT32_MAX, 0);
 	if (m->suspended && action == HP3_RFR_DO_RECOVER)
 		hp3_act(t, HP3_ACT_RESUME, flow)->port = m->from;
+	hp3_peer_hold_end(t, m, switched);
 	id = report_move(t, flow, action, input);
 	hp3_search_settle(t, m, switched || event_type(action, m) == HP3_EVENT_RESUME);
 	if (switched)

@@ -59,6 +59,33 @@ void hp3_move_drain(struct hp3_turn *t, uint32_t flow);
 int hp3_move_refusal(
 	const struct hp3_engine *e, const struct hp3_flow *f, uint16_t to, uint64_t now);
 
+/* Verbs mode: suspends the queue pair, as its peer_hold requires. */
+void hp3_move_suspend(struct hp3_turn *t, struct hp3_move *m);
+/* Can a move or a drain begin now? */
+bool hp3_move_is_possible(const struct hp3_engine *e, const struct hp3_flow *f);
+
+/* peer_hold.c: see peer_hold.h */
+/* SUSPEND failed with EPERM: asks the peer to hold its queue pair. False: it was asked before. */
+bool hp3_peer_hold_ask(struct hp3_turn *t, struct hp3_move *m);
+/* The move's deadline: false if no hold is awaited, or no answer came to the last HOLD. */
+bool hp3_peer_hold_due(struct hp3_turn *t, struct hp3_move *m);
+/* Does the lease last long enough for a change of the port? True if no lease is needed. */
+bool hp3_peer_hold_lasts(const struct hp3_turn *t, const struct hp3_move *m);
+/* `count` of SUSPEND: ms after DRAINED. */
+uint32_t hp3_peer_hold_ms(const struct hp3_engine *e, const struct hp3_move *m);
+/* The queue pair is drained and held for the peer's move. */
+void hp3_peer_hold_drained(struct hp3_turn *t, struct hp3_move *m);
+/* The move, or the hold for the peer's move, ends. */
+void hp3_peer_hold_end(struct hp3_turn *t, struct hp3_move *m, bool switched);
+/* The peer was promised that the queue pair is held, so nothing but CONTINUE may end the hold. */
+static inline bool hp3_peer_hold_is_promised(const struct hp3_move *m)
+{
+	return m->peer_hold.state == HP3_PEER_HOLD_HOLDS && m->t_close != 0;
+}
+/* HOLD, HELD or CONTINUE arrives. */
+void hp3_peer_hold_received(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
+
 /* cnps.c */
 /* A search or a drain begins: withholds CNPs of the flow until `until` (shield.h, rule 30). */
 void hp3_cnps_wait(struct hp3_engine *e, struct hp3_move *m, uint64_t until);

@@ -148,6 +148,10 @@ void hp3_agree_received(struct hp3_engine *e, const struct hp3_ends *ends,
 	struct hp3_turn t = {e, now, acts};
 	uint32_t flow;
 
+	if (a->kind >= HP3_AGREE_HOLD) {
+		hp3_peer_hold_received(&t, ends, a);
+		return;
+	}
 	if (hp3_agree_is_senders(a)) {
 		if (e->spraying != NULL)
 			hp3_spray_asked(&t, ends, a);

@@ -27,6 +27,7 @@ struct hp3_move *hp3_search_prepare(struct hp3_turn *t, uint32_t flow, enum hp3_
 	m->t_ask = t->now;
 	m->t_close = m->moved_pkts = m->moved_bytes = 0;
 	m->suspended = false;
+	m->error = 0;
 	m->search = (struct hp3_search){.kind = (uint8_t)kind, .cause = cause_of[kind]};
 	if ((f->flags & HP3_FF_PAIRED) && t->e->cfg.monitor.cycle_ns != 0)
 		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &m->search.before);
@@ -74,8 +75,7 @@ static void start_move(struct hp3_turn *t, uint32_t flow)
 	if (hp3_move_input(t, flow, input) == HP3_RFR_DO_BEHIND)
 		hp3_move_close(t, flow, f->stream.hi, hp3_stream_end(&f->stream));
 	else if (t->e->cfg.verbs && f->state == HP3_RFR_CLOSING) {
-		m->suspended = true;
-		hp3_act(t, HP3_ACT_SUSPEND, flow)->port = m->from;
+		hp3_move_suspend(t, m);
 	}
 }
 

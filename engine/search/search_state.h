@@ -125,8 +125,8 @@ struct hp3_search {
 	/* enum hp3_search_state. In QUIET, move_at is the deadline of the move; in other states,
 	 * the deadline of the round, or of the pause before the next round. */
 	uint8_t state;
-	/* What started the search, for events. Decisions depend on HP3_CAUSE_SPRAY only
-	 * (hp3_move_drain()). */
+	/* What started the search, for events. Decisions depend only on HP3_CAUSE_SPRAY
+	 * (hp3_move_drain()) and HP3_CAUSE_PEER (moves/peer_hold.h). */
 	uint8_t cause; /* enum hp3_cause */
 	uint8_t n_cycles, cycles[HP3_CYCLES_KEPT + 1];
 

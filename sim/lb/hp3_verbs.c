@@ -46,10 +46,11 @@ static uint32_t engine_flow_of(struct sim *s, struct hp3_engine *e, const struct
 	return s->lb_state == NULL ? HP3_NO_FLOW : hp3_flow_find(e, &ends, x->x.rqpn);
 }
 
-static void report_actuator(struct sim *s, struct sim_flow *f, enum hp3_actuator_report what)
+static void report_actuator(struct sim *s, struct sim_flow *f, enum hp3_actuator_report report)
 {
 	struct hp3_balancer *b = s->lb_state;
 	struct hp3_engine *e = b->host[f->src].engine;
+	const struct hp3_actuated what = {.report = (uint8_t)report};
 	struct hp3_acts acts = {0};
 
 	hp3_actuator(e, engine_flow_of(s, e, f), what, s->now / SIM_NS, &acts);

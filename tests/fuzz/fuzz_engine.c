@@ -4,6 +4,7 @@
  * that the engine expects or far from them, complete frames, connection management, set-up
  * events, commands, answers to probes, time. caller.h has the checks after every call.
  */
+#include <errno.h>
 #include "caller.h"
 #include "history.h"
 #include "roce/build.h"
@@ -234,7 +235,8 @@ static void say(uint8_t what)
 	uint32_t flow = flow_of(&q);
 
 	if (what & 1) {
-		int ret = hp3_actuator(c.e, flow, (what >> 1) % 3, c.now, &acts);
+		const struct hp3_actuated done = {(uint8_t)((what >> 1) % 3), what & 8 ? EPERM : EIO};
+		int ret = hp3_actuator(c.e, flow, done, c.now, &acts);
 
 		MUST(ret <= 0 && (c.cfg.verbs || ret != 0));
 		caller_acts(&c, &acts, ACTS_MAX);

@@ -87,9 +87,9 @@ int hp3d_pipe_completions(
 }
 
 int hp3d_pipe_actuated(
-	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t t)
+	struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t t)
 {
-	int ret = hp3_actuator(p->e, flow, report, t, &p->acts);
+	int ret = hp3_actuator(p->e, flow, what, t, &p->acts);
 
 	carry_out(p);
 	return ret;

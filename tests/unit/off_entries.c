@@ -179,9 +179,10 @@ static int pacing_stop(struct off_world *w)
 
 static int actuator(struct off_world *w)
 {
-	hp3_actuator(w->e, w->flow, HP3_ACTUATOR_MOVED, w->now, &w->acts);
-	hp3_actuator(w->e, w->flow, HP3_ACTUATOR_FAILED, w->now, &w->acts);
-	return hp3_actuator(w->e, w->flow, HP3_ACTUATOR_DRAINED, w->now, &w->acts);
+	for (uint8_t report = HP3_ACTUATOR_DRAINED; report < HP3_ACTUATOR_FAILED; report++)
+		hp3_actuator(w->e, w->flow, (struct hp3_actuated){report, 0}, w->now, &w->acts);
+	return hp3_actuator(w->e, w->flow, (struct hp3_actuated){HP3_ACTUATOR_FAILED, EPERM},
+		w->now, &w->acts);
 }
 
 static int completions(struct off_world *w)

@@ -287,13 +287,31 @@ int move(const struct qp *q, uint16_t port)
 	return command(q, HP3_CMD_MOVE, port);
 }
 
-int actuator(const struct qp *q, enum hp3_actuator_report report)
+static int actuated(const struct qp *q, struct hp3_actuated what)
 {
 	struct hp3_acts acts = {0};
-	int ret = hp3_actuator(rig.e, flow_of(q), report, rig.now, &acts);
+	int ret = hp3_actuator(rig.e, flow_of(q), what, rig.now, &acts);
 
 	carry_out(&acts);
 	return ret;
+}
+
+int actuator(const struct qp *q, enum hp3_actuator_report report)
+{
+	return actuated(q, (struct hp3_actuated){.report = (uint8_t)report});
+}
+
+int actuator_failed(const struct qp *q, uint16_t error)
+{
+	return actuated(q, (struct hp3_actuated){HP3_ACTUATOR_FAILED, error});
+}
+
+void agree_arrives(const struct qp *q, const struct hp3_agree *what)
+{
+	struct hp3_acts acts = {0};
+
+	hp3_agree_received(rig.e, HP3_ENDS(q), what, rig.now, &acts);
+	carry_out(&acts);
 }
 
 int complete(const struct qp *q, const struct hp3_completions *what)

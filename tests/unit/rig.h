@@ -91,6 +91,9 @@ int advise(const struct qp *q, uint16_t port); /* with tag 77 */
 
 /* The actuator's report on its own part of a move (verbs mode). */
 int actuator(const struct qp *q, enum hp3_actuator_report report);
+int actuator_failed(const struct qp *q, uint16_t error);
+/* A message of the peer's hp3d about an agreement or a hold arrives. */
+void agree_arrives(const struct qp *q, const struct hp3_agree *what);
 /* Passes the engine what completions show about the path (hp3_completions, verbs mode). */
 int complete(const struct qp *q, const struct hp3_completions *what);
 

@@ -46,10 +46,10 @@ int hp3d_pipe_completions(
 }
 
 int hp3d_pipe_actuated(
-	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t t)
+	struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t t)
 {
 	p->acts.n = 0;
-	return hp3_actuator(p->e, flow, report, t, &p->acts);
+	return hp3_actuator(p->e, flow, what, t, &p->acts);
 }
 
 int hp3d_pipe_command(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t t)

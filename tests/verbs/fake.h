@@ -36,6 +36,7 @@ struct fake_qp {
 	uint32_t depth, sges, inlines;
 	bool sig_all, in_section, idle; /* idle: waits for a doorbell */
 	uint16_t port;
+	uint16_t rtr_port; /* since RTR */
 	const uint32_t *paths; /* paths of fabric.h; NULL: no fabric */
 	uint32_t mask; /* attribute mask of the last modify_qp() */
 	struct fake_wr *queue; /* ring: [tail, sent) left, [sent, head) wait */

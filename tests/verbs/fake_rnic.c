@@ -417,6 +417,11 @@ static int to_rts(struct fake_qp *q)
 	return 0;
 }
 
+static uint16_t port_of_label(uint32_t label)
+{
+	return (uint16_t)(((label & 0x3fff) ^ (label & 0xfc000) >> 14) | 0xc000);
+}
+
 static int to_sqd(struct fake_qp *q, const struct ibv_qp_attr *attr, int mask)
 {
 	struct fake_faults *f = faults_of(base(q)->context);
@@ -436,7 +441,7 @@ static int to_sqd(struct fake_qp *q, const struct ibv_qp_attr *attr, int mask)
 		return EINVAL;
 	if (mask & IBV_QP_AV) {
 		q->overtaken += q->acked != q->sent && !is_dead(q);
-		q->port = (uint16_t)(((label & 0x3fff) ^ (label & 0xfc000) >> 14) | 0xc000);
+		q->port = port_of_label(label);
 	}
 	return 0;
 }
@@ -469,8 +474,13 @@ static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		error = qp->state == IBV_QPS_ERR ? EINVAL : to_rts(q);
 	else
 		qp->state = attr->qp_state;
-	if (q->paths != NULL && (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR)
-		q->port = drawn_port(qp->qp_num, attr->dest_qp_num);
+	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR) {
+		if (attr->ah_attr.grh.flow_label != 0)
+			q->port = port_of_label(attr->ah_attr.grh.flow_label);
+		else if (q->paths != NULL)
+			q->port = drawn_port(qp->qp_num, attr->dest_qp_num);
+		q->rtr_port = q->port;
+	}
 	if (error == 0 && (mask & IBV_QP_STATE) && qp->state == IBV_QPS_RESET) {
 		q->tail = q->acked = q->sent = q->head;
 		q->cq_tail = q->cq_head;

@@ -35,7 +35,13 @@ static void take_hello(struct hp3d *h)
 
 void hp3d_start(struct hp3d *h, uint32_t drain_us, uint32_t hold_us)
 {
-	struct hp3_verbs_welcome w = {HP3_VERBS_MAGIC, HP3_VERBS_VERSION, 1, drain_us, hold_us};
+	hp3d_start_placing(h, drain_us, hold_us, 0);
+}
+
+void hp3d_start_placing(struct hp3d *h, uint32_t drain_us, uint32_t hold_us, uint32_t place_us)
+{
+	struct hp3_verbs_welcome w = {
+		HP3_VERBS_MAGIC, HP3_VERBS_VERSION, 1, drain_us, hold_us, place_us};
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	struct pollfd p;
 

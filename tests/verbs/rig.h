@@ -84,6 +84,8 @@ struct hp3d {
 	uint16_t seq;
 };
 void hp3d_start(struct hp3d *h, uint32_t drain_us, uint32_t hold_us); /* listens */
+/* ... and applications wait for PLACE for place_us. */
+void hp3d_start_placing(struct hp3d *h, uint32_t drain_us, uint32_t hold_us, uint32_t place_us);
 void hp3d_stop(struct hp3d *h);
 /* The cell of a queue pair: its state in memory shared with the library. Waits until the cell has
  * this state. */

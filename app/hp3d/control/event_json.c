@@ -4,6 +4,7 @@
 #include <string.h>
 #include <syslog.h>
 #include "app/hp3d/control/events.h"
+#include "app/hp3d/control/verbs_errors.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/record/record.h"
 #include "engine/policy.h"
@@ -172,6 +173,12 @@ static bool has_reason(const struct hp3_event *event)
 	return event->type <= HP3_EVENT_EPOCH || event->type == HP3_EVENT_RESUME;
 }
 
+static const char *reason_of(const struct hp3_event *event)
+{
+	return event->error != 0 ? hp3d_verbs_error_name(event->error)
+				 : hp3_rfr_input_name((enum hp3_rfr_input)event->reason);
+}
+
 const char *hp3d_mode_setter(const struct hp3_event *event)
 {
 	return event->cause == HP3_CAUSE_OPERATOR ? "operator" : "configuration";
@@ -259,9 +266,11 @@ json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k,
 			j, "cause", json_string(hp3_cause_name((enum hp3_cause)event->cause)));
 		json_object_set_new(j, "from", json_integer(event->from));
 		json_object_set_new(j, "to", json_integer(event->to));
+		if (event->error != 0)
+			json_object_set_new(j, "meaning",
+				json_string(hp3d_verbs_error_meaning(event->error)));
 		if (has_reason(event))
-			json_object_set_new(j, "reason",
-				json_string(hp3_rfr_input_name((enum hp3_rfr_input)event->reason)));
+			json_object_set_new(j, "reason", json_string(reason_of(event)));
 	}
 	if (event->type == HP3_EVENT_OUTCOME)
 		json_object_set_new(j, "ref", ref ? json_integer((json_int_t)ref) : json_null());

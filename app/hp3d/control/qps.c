@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* qps: queue pairs that applications share with hp3d in verbs mode. */
-#include <string.h>
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/control/list.h"
 #include "app/hp3d/control/requests.h"
+#include "app/hp3d/control/verbs_errors.h"
 #include "base/names.h"
 
 #define QPS_PER_STEP 16u
@@ -47,7 +47,7 @@ static json_t *qp_json(const struct hp3_config *cfg, const struct hp3d_place *at
 
 	hp3d_flow_name(cfg, 0, &q->flow, id);
 	return json_pack("{s:s, s:I, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:s, s:s, s:b, s:s, s:i,"
-			 " s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o}",
+			 " s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:s?, s:s?}",
 		"flow", id, "pid", (json_int_t)q->pid, "program", q->comm, "device", c->device,
 		"device_port", c->port_num, "local_qpn", (int)c->qpn, "remote_qpn",
 		(int)c->dest_qpn, "port", port_or_null(c->port), "home", port_or_null(c->home),
@@ -60,10 +60,8 @@ static json_t *qp_json(const struct hp3_config *cfg, const struct hp3d_place *at
 		"completion_ns", c->latency_ns != 0 ? json_integer(c->latency_ns) : json_null(),
 		"completion_least_ns", q->least_ns != 0 ? json_integer(q->least_ns) : json_null(),
 		"severe", q->flow.severe, "failed",
-		q->failed != 0 ? json_string(strerrorname_np(q->failed) != NULL
-						     ? strerrorname_np(q->failed)
-						     : "unknown")
-			       : json_null());
+		q->failed != 0 ? hp3d_verbs_error_name(q->failed) : NULL, "failed_meaning",
+		q->failed != 0 ? hp3d_verbs_error_meaning(q->failed) : NULL);
 }
 
 json_t *hp3d_json_qps(const struct hp3_config *cfg, json_t *req)

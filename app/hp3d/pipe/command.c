@@ -70,9 +70,9 @@ int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t no
 }
 
 int hp3d_pipe_actuated(
-	struct hp3d_pipe *p, uint32_t flow, enum hp3_actuator_report report, uint64_t now)
+	struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t now)
 {
-	return settle_after(p, hp3_actuator(p->engine, flow, report, now, &p->acts), now);
+	return settle_after(p, hp3_actuator(p->engine, flow, what, now, &p->acts), now);
 }
 
 int hp3d_pipe_completions(

@@ -4,14 +4,14 @@
 #include "app/hp3d/verbs/internal.h"
 
 static void request_op(
-	struct hp3d_verbs_shim *s, uint16_t cell, enum hp3_verbs_op op, uint16_t port)
+	struct hp3d_verbs_shim *s, uint16_t cell, enum hp3_verbs_op op, uint16_t detail)
 {
 	struct hp3d_verbs_cell_state *k = &s->known[cell];
 
 	k->asked = (uint8_t)op;
 	s->asked[s->n_asked++ % HP3D_VERBS_ASKED] = cell;
 	__atomic_store_n(&s->cells[cell].want,
-		hp3_verbs_pack(k->generation, ++k->seq, (uint8_t)op, port), __ATOMIC_RELEASE);
+		hp3_verbs_pack(k->generation, ++k->seq, (uint8_t)op, detail), __ATOMIC_RELEASE);
 	/* A full socket is no error: the application has not read earlier bells yet. If the
 	 * application has ended, the poll reports this. */
 	send(s->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -28,6 +28,33 @@ void hp3d_verbs_stay(struct hp3d_verbs_mode *b, uint32_t flow)
 	s->known[o->cell].asked = HP3_VERBS_NOTHING; /* this command has no answer */
 }
 
+static enum hp3_verbs_op suspend_op(const struct hp3_act *act)
+{
+	switch ((enum hp3_suspend_kind)act->op) {
+	case HP3_SUSPEND_PEER_HELD:
+		return HP3_VERBS_SUSPEND_HELD;
+	case HP3_SUSPEND_FOR_PEER:
+		return HP3_VERBS_HOLD;
+	default:
+		return HP3_VERBS_SUSPEND;
+	}
+}
+
+static bool awaits_drain(const struct hp3d_verbs_cell_state *k)
+{
+	return k->asked == HP3_VERBS_SUSPEND || k->asked == HP3_VERBS_SUSPEND_HELD ||
+	       k->asked == HP3_VERBS_HOLD;
+}
+
+static void report_to_engine(struct hp3d_verbs_mode *b, const struct hp3d_verbs_cell_state *k,
+	enum hp3_actuator_report report, uint64_t now)
+{
+	const struct hp3_actuated what = {.report = (uint8_t)report,
+		.error = report == HP3_ACTUATOR_FAILED ? k->failed : 0};
+
+	hp3d_pipe_actuated(b->pipe, k->flow, what, now);
+}
+
 void hp3d_verbs_act(void *verbs, const struct hp3_act *act)
 {
 	struct hp3d_verbs_mode *b = verbs;
@@ -40,7 +67,7 @@ void hp3d_verbs_act(void *verbs, const struct hp3_act *act)
 	s = &b->shims[o->shim - 1u];
 	k = &s->known[o->cell];
 	if (act->kind == HP3_ACT_SUSPEND)
-		request_op(s, o->cell, HP3_VERBS_SUSPEND, 0);
+		request_op(s, o->cell, suspend_op(act), (uint16_t)act->count);
 	else if (act->kind == HP3_ACT_RESUME)
 		request_op(s, o->cell, HP3_VERBS_RESUME, 0);
 	else if (k->suspended || act->op != HP3_MOVE_DEAD)
@@ -65,10 +92,10 @@ void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t 
 		return;
 	switch (hp3_verbs_unpack_code(did)) {
 	case HP3_VERBS_DRAINED:
-		if (k->asked != HP3_VERBS_SUSPEND)
+		if (!awaits_drain(k))
 			return;
 		k->asked = HP3_VERBS_NOTHING;
-		hp3d_pipe_actuated(b->pipe, k->flow, HP3_ACTUATOR_DRAINED, now);
+		report_to_engine(b, k, HP3_ACTUATOR_DRAINED, now);
 		return;
 	case HP3_VERBS_MOVED:
 		if (k->asked != HP3_VERBS_MOVE && k->asked != HP3_VERBS_MOVE_NOW &&
@@ -76,13 +103,14 @@ void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t 
 			return;
 		k->asked = HP3_VERBS_NOTHING;
 		hp3d_verbs_set_counter(&b->c.moved, b->c.moved + 1);
-		hp3d_pipe_actuated(b->pipe, k->flow, HP3_ACTUATOR_MOVED, now);
+		k->failed = 0;
+		report_to_engine(b, k, HP3_ACTUATOR_MOVED, now);
 		return;
 	case HP3_VERBS_FAILED:
 		k->asked = HP3_VERBS_NOTHING;
 		k->failed = hp3_verbs_unpack_detail(did);
 		hp3d_verbs_set_counter(&b->c.failed, b->c.failed + 1);
-		hp3d_pipe_actuated(b->pipe, k->flow, HP3_ACTUATOR_FAILED, now);
+		report_to_engine(b, k, HP3_ACTUATOR_FAILED, now);
 		return;
 	default:
 		k->asked = HP3_VERBS_NOTHING;

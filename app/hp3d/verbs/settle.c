@@ -31,7 +31,8 @@ void hp3d_verbs_settle_in(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_stat
 	hp3_qp_ports(hp3d_pipe_engine(b->pipe), &ends, k->ports, k->n_ports);
 	k->settled = k->n_ports == 0;
 	k->settle_at = now;
-	if (c->posted_wrs == 0 && !(c->flags & HP3_VERBS_RESPONDS))
+	if (c->posted_wrs == 0 &&
+		(!(c->flags & HP3_VERBS_RESPONDS) || (c->flags & HP3_VERBS_WAITS)))
 		hp3d_pipe_place(b->pipe, k->flow, now);
 	if (hp3_flow_info(hp3d_pipe_engine(b->pipe), k->flow, now, &f) == 0 &&
 		f.state == HP3_RFR_STEADY)

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/moves/peer_hold.h"
+#include <errno.h>
+#include "base/random.h"
+#include "engine/moves/moves.h"
+
+#define LONGEST_NS 1000000000u /* the actuator holds posts no longer */
+
+static uint64_t lease_ns(const struct hp3_engine *e)
+{
+	return hp3_min_u64(HP3_PEER_HOLDS * e->cfg.max_hold_ns, LONGEST_NS);
+}
+
+static uint32_t milliseconds(uint64_t ns)
+{
+	return (uint32_t)((ns + 999999u) / 1000000u);
+}
+
+static void send_message(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *what)
+{
+	struct hp3_act *a = hp3_act(t, HP3_ACT_AGREE, HP3_NO_FLOW);
+
+	a->agree = (struct hp3_act_agree){.ipv6 = ends->ipv6, .vlan = ends->vlan, .what = *what};
+	a->agree.what.evs = 1; /* a message without EVs is malformed */
+	a->agree.what.next = HP3_NO_PSN;
+	hp3_ends_copy(ends, a->agree.local, a->agree.remote);
+}
+
+static void send_to_peer_of(
+	struct hp3_turn *t, const struct hp3_move *m, const struct hp3_agree *what)
+{
+	send_message(t, HP3_ENDS(&t->e->pairs.pairs[t->e->flows[m->flow].pair]), what);
+}
+
+/* HOLD and CONTINUE: this queue pair moves, so it is the responder. */
+static void send_as_mover(
+	struct hp3_turn *t, const struct hp3_move *m, enum hp3_agree_kind kind)
+{
+	const struct hp3_flow *f = &t->e->flows[m->flow];
+	const struct hp3_agree what = {.kind = (uint8_t)kind,
+		.responder = f->lqpn,
+		.requester = f->rqpn,
+		.number = m->peer_hold.number,
+		.turn = m->peer_hold.turn};
+
+	send_to_peer_of(t, m, &what);
+}
+
+/* Returns the lease that remains, and 0 if this queue pair is not held. */
+static uint64_t remaining_ns(const struct hp3_turn *t, const struct hp3_move *m)
+{
+	return t->e->flows[m->flow].state == HP3_RFR_DRAINING && m->peer_hold.until > t->now
+		       ? m->peer_hold.until - t->now
+		       : 0;
+}
+
+static void send_held(struct hp3_turn *t, const struct hp3_move *m, uint64_t lease)
+{
+	const struct hp3_flow *f = &t->e->flows[m->flow];
+	const struct hp3_agree what = {.kind = HP3_AGREE_HELD,
+		.responder = f->rqpn,
+		.requester = f->lqpn,
+		.number = m->peer_hold.number,
+		.turn = m->peer_hold.turn,
+		.keepalive_us = (uint32_t)(lease / 1000u)};
+
+	send_to_peer_of(t, m, &what);
+}
+
+static void refuse_hold(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked)
+{
+	struct hp3_agree what = *asked;
+
+	what.kind = HP3_AGREE_HELD;
+	what.keepalive_us = 0;
+	t->e->stats.peer_holds_refused++;
+	send_message(t, ends, &what);
+}
+
+static void ask_again(struct hp3_turn *t, struct hp3_move *m)
+{
+	m->peer_hold.turn++;
+	m->peer_hold.asked_last = t->now;
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + HP3_PEER_HOLD_EVERY_NS);
+	send_as_mover(t, m, HP3_AGREE_HOLD);
+}
+
+bool hp3_peer_hold_ask(struct hp3_turn *t, struct hp3_move *m)
+{
+	if (m->peer_hold.state != HP3_PEER_HOLD_NONE ||
+		t->e->flows[m->flow].state != HP3_RFR_CLOSING)
+		return false;
+	m->suspended = false;
+	m->peer_hold = (struct hp3_peer_hold){.state = HP3_PEER_HOLD_ASKED,
+		.number = (uint32_t)hp3_random(&t->e->rng) | 1u,
+		.asked = t->now};
+	t->e->stats.peer_holds_asked++;
+	ask_again(t, m);
+	return true;
+}
+
+bool hp3_peer_hold_due(struct hp3_turn *t, struct hp3_move *m)
+{
+	if (m->peer_hold.state != HP3_PEER_HOLD_ASKED)
+		return false;
+	if (m->peer_hold.turn < HP3_PEER_HOLD_TRIES) {
+		ask_again(t, m);
+		return true;
+	}
+	m->error = EPERM;
+	return false;
+}
+
+bool hp3_peer_hold_lasts(const struct hp3_turn *t, const struct hp3_move *m)
+{
+	return m->peer_hold.state != HP3_PEER_HOLD_GRANTED ||
+	       t->now + t->e->cfg.max_hold_ns <= m->peer_hold.until;
+}
+
+uint32_t hp3_peer_hold_ms(const struct hp3_engine *e, const struct hp3_move *m)
+{
+	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS)
+		return milliseconds(lease_ns(e));
+	return m->peer_hold.state == HP3_PEER_HOLD_GRANTED ? milliseconds(e->cfg.max_hold_ns / 2u)
+							    : 0;
+}
+
+/* The actuator may be changing the port now, although the engine no longer wants the move. */
+static bool may_change_port(const struct hp3_move *m, bool switched)
+{
+	return m->peer_hold.state == HP3_PEER_HOLD_GRANTED && m->t_close != 0 && !switched;
+}
+
+void hp3_peer_hold_end(struct hp3_turn *t, struct hp3_move *m, bool switched)
+{
+	const bool asked = m->peer_hold.state == HP3_PEER_HOLD_ASKED ||
+			   m->peer_hold.state == HP3_PEER_HOLD_GRANTED;
+
+	for (unsigned i = 0; i < 2 && asked && !may_change_port(m, switched); i++)
+		send_as_mover(t, m, HP3_AGREE_CONTINUE);
+	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS && m->t_close == 0) {
+		t->e->stats.peer_holds_refused++;
+		send_held(t, m, 0);
+	}
+	m->peer_hold = (struct hp3_peer_hold){0};
+}
+
+/* HELD: the peer's queue pair is held, or the peer refuses. */
+static void take_held(struct hp3_turn *t, struct hp3_move *m, const struct hp3_agree *a)
+{
+	struct hp3_peer_hold *p = &m->peer_hold;
+	uint64_t from = a->turn == p->turn ? p->asked_last : p->asked;
+
+	if (p->state != HP3_PEER_HOLD_ASKED || a->number != p->number)
+		return;
+	p->until = from + (uint64_t)a->keepalive_us * 1000u;
+	if (a->keepalive_us == 0 || t->now + t->e->cfg.max_hold_ns > p->until) {
+		m->error = EPERM;
+		hp3_move_input(t, m->flow, HP3_RFR_IN_CANCEL);
+		return;
+	}
+	p->state = HP3_PEER_HOLD_GRANTED;
+	hp3_slot_timer(t->e, m, &m->move_at, p->until);
+	hp3_move_suspend(t, m);
+}
+
+static void begin_hold(struct hp3_turn *t, struct hp3_move *m, const struct hp3_agree *a)
+{
+	m->search.cause = HP3_CAUSE_PEER;
+	m->peer_hold = (struct hp3_peer_hold){.state = HP3_PEER_HOLD_HOLDS,
+		.number = a->number,
+		.turn = a->turn,
+		.until = t->now + lease_ns(t->e)};
+	t->e->stats.peer_holds++;
+	hp3_search_input(t, m, HP3_SEARCH_IN_GO);
+	hp3_slot_timer(t->e, m, &m->move_at, m->peer_hold.until);
+}
+
+/* HOLD arrives, for the first time or again. */
+static void take_hold(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
+{
+	const struct hp3_ends *ends = HP3_ENDS(&t->e->pairs.pairs[t->e->flows[flow].pair]);
+	struct hp3_flow *f = &t->e->flows[flow];
+	struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &t->e->moves[f->slot];
+
+	if (m != NULL && m->peer_hold.state == HP3_PEER_HOLD_HOLDS &&
+		m->peer_hold.number == a->number) {
+		m->peer_hold.turn = a->turn;
+		if (remaining_ns(t, m) != 0)
+			send_held(t, m, remaining_ns(t, m));
+		return;
+	}
+	m = hp3_move_is_possible(t->e, f) ? hp3_search_prepare(t, flow, HP3_SEARCH_OPERATOR) : NULL;
+	if (m == NULL)
+		refuse_hold(t, ends, a);
+	else
+		begin_hold(t, m, a);
+}
+
+void hp3_peer_hold_drained(struct hp3_turn *t, struct hp3_move *m)
+{
+	hp3_slot_timer(t->e, m, &m->move_at, m->peer_hold.until);
+	send_held(t, m, remaining_ns(t, m));
+}
+
+void hp3_peer_hold_received(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
+{
+	bool answer = a->kind == HP3_AGREE_HELD;
+	uint32_t theirs = answer ? a->requester : a->responder;
+	uint32_t ours = answer ? a->responder : a->requester;
+	uint32_t flow = t->e->cfg.verbs ? hp3_flow_at(t->e, ends, theirs, HP3_DIR_TX) : HP3_NO_FLOW;
+	struct hp3_flow *f = flow == HP3_NO_FLOW ? NULL : &t->e->flows[flow];
+	struct hp3_move *m;
+
+	if (f == NULL || !(f->flags & HP3_FF_PAIRED) || f->lqpn != ours) {
+		if (a->kind == HP3_AGREE_HOLD)
+			refuse_hold(t, ends, a);
+		return;
+	}
+	m = f->slot == HP3_NO_SLOT ? NULL : &t->e->moves[f->slot];
+	if (a->kind == HP3_AGREE_HOLD)
+		take_hold(t, flow, a);
+	else if (m != NULL && answer)
+		take_held(t, m, a);
+	else if (m != NULL && m->peer_hold.state == HP3_PEER_HOLD_HOLDS &&
+		 m->peer_hold.number == a->number)
+		hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
+}

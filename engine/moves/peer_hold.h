@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+/*
+ * Verbs mode: holds the peer's queue pair while a queue pair moves.
+ *
+ * A move also changes the path of the responses to the peer's READs and ATOMICs (rule 20). So these
+ * must have completed, and the peer's queue pair must send no new ones, until the port has changed.
+ * If the actuator refuses to suspend a queue pair (EPERM), the engine sends HOLD to the peer's hp3d
+ * (probes/agree.h). That hp3d suspends the peer's queue pair, and answers with HELD once all its
+ * work requests have completed. Then this queue pair drains and moves, and CONTINUE ends the hold.
+ *
+ *     this host     CLOSING, EPERM -> HOLD ... HELD -> drain -> move -> CONTINUE
+ *     peer's host                   suspend, drain -> HELD ... CONTINUE -> resume
+ *
+ * Datagrams may be lost: HOLD is sent up to HP3_PEER_HOLD_TRIES times, CONTINUE twice. Without
+ * CONTINUE, the hold ends with its lease. These three times make sure that the peer's queue pair
+ * sends nothing while the port changes, however late messages and reports are:
+ *
+ * - The peer's actuator holds posts for HP3_PEER_HOLDS times max_hold from the end of the drain on,
+ *   even if its engine ends. Its engine promises this time from the command to suspend on, which is
+ *   earlier.
+ * - HELD has the time that remains. This engine counts it from the HOLD that HELD answers, which is
+ *   also earlier.
+ * - This engine commands MOVE only if max_hold remains. The actuator does not change the port later
+ *   than max_hold / 2 after it has reported DRAINED.
+ *
+ * If the peer does not answer or refuses, the move fails with EPERM. The peer refuses if its queue
+ * pair is being moved or cannot be suspended.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HP3_PEER_HOLD_TRIES    8u
+#define HP3_PEER_HOLD_EVERY_NS 5000000u /* between two HOLDs */
+#define HP3_PEER_HOLDS         3u /* lease, in times of max_hold */
+
+enum hp3_peer_hold_state {
+	HP3_PEER_HOLD_NONE,
+	HP3_PEER_HOLD_ASKED, /* HOLD was sent */
+	HP3_PEER_HOLD_GRANTED, /* HELD arrived, and the lease has not been ended by CONTINUE */
+	HP3_PEER_HOLD_HOLDS, /* this queue pair is held for the peer's move */
+};
+
+struct hp3_peer_hold {
+	uint8_t state; /* enum hp3_peer_hold_state */
+	uint32_t number, turn; /* of the move that caused the hold; of the newest HOLD */
+	uint64_t asked, asked_last; /* times of the first and the newest HOLD */
+	uint64_t until; /* end of the lease */
+};

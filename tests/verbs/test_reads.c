@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs whose peer may READ (rule 20): their port is chosen with RTR, and they move while the
+ * peer's queue pair is held. Queue pairs that are held for a move of the peer. */
+#include "tests/verbs/rig.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define PORT_A  0xd00d
+#define HOLD_MS 60u
+#define LONG_MS 1000u
+
+static struct hp3d hp3d;
+static const struct app_options reads = {
+	.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
+}
+
+static struct hp3_verbs_cell *start_app(struct app *a, enum provider p)
+{
+	struct hp3_verbs_cell *c;
+
+	app_start(a, p, &reads);
+	c = hp3d_cell(&hp3d, a->qp->qp_num, HP3_VERBS_RTS);
+	assert_non_null(c);
+	assert_int_equal(c->flags, HP3_VERBS_RESPONDS);
+	app_post(a, 1, 1);
+	app_finish(a);
+	return c;
+}
+
+static void stop_app(struct app *a)
+{
+	app_finish(a);
+	app_check_order(a);
+	assert_int_equal(a->errors, 0);
+	app_stop(a);
+}
+
+static void test_moved_while_the_peer_is_held(void **state)
+{
+	for (enum provider p = RXE; p < PROVIDERS; p++) {
+		struct hp3_verbs_cell *c;
+		struct app a;
+		int detail = 0;
+
+		c = start_app(&a, p);
+		assert_int_equal(
+			hp3d_do(&hp3d, c, HP3_VERBS_SUSPEND, 0, &detail), HP3_VERBS_FAILED);
+		assert_int_equal(detail, EPERM);
+		assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_SUSPEND_HELD, LONG_MS, NULL),
+			HP3_VERBS_DRAINED);
+		app_post(&a, 3, 1);
+		assert_int_equal(
+			hp3d_do(&hp3d, c, HP3_VERBS_MOVE, PORT_A, NULL), HP3_VERBS_MOVED);
+		assert_int_equal(c->port, PORT_A);
+		stop_app(&a);
+	}
+}
+
+/*
+ * A queue pair that drains for ever: in each round, the library's thread asks the RNIC about it. So
+ * a test that has this queue pair's lock stops the library's thread.
+ */
+static void start_brake(struct app *a)
+{
+	struct hp3_verbs_cell *c;
+
+	app_start(a, RXE, NULL);
+	c = hp3d_cell(&hp3d, a->qp->qp_num, HP3_VERBS_RTS);
+	assert_non_null(c);
+	__atomic_store_n(&a->device->faults.stuck, true, __ATOMIC_RELAXED);
+	app_post(a, 1, 1);
+	hp3d_want(&hp3d, c, HP3_VERBS_SUSPEND, 0);
+}
+
+static void stop_brake(struct app *a)
+{
+	__atomic_store_n(&a->device->faults.stuck, false, __ATOMIC_RELAXED);
+	stop_app(a);
+}
+
+/* The peer is held no longer: the queue pair stays on its port. */
+static void test_a_late_move_fails(void **state)
+{
+	for (enum provider p = RXE; p < PROVIDERS; p++) {
+		struct hp3_verbs_cell *c;
+		struct app a, brake;
+		int detail = 0;
+
+		c = start_app(&a, p);
+		start_brake(&brake);
+		assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_SUSPEND_HELD, HOLD_MS, NULL),
+			HP3_VERBS_DRAINED);
+		pthread_mutex_lock(&brake.fake->lock);
+		rig_sleep_us(HOLD_MS * 2000u);
+		hp3d_want(&hp3d, c, HP3_VERBS_MOVE, PORT_A);
+		pthread_mutex_unlock(&brake.fake->lock);
+		assert_int_equal(hp3d_answer(&hp3d, c, &detail), HP3_VERBS_FAILED);
+		/* EPERM: the library's thread ended the suspension before the test stopped it */
+		assert_true(detail == ETIMEDOUT || detail == EPERM);
+		assert_int_not_equal(c->port, PORT_A);
+		stop_brake(&brake);
+		stop_app(&a);
+	}
+}
+
+/* A MOVE before the drain has ended would not know whether the peer is still held. */
+static void test_no_move_while_it_drains(void **state)
+{
+	struct hp3_verbs_cell *c;
+	struct app a;
+	int detail = 0;
+
+	c = start_app(&a, RXE);
+	__atomic_store_n(&a.device->faults.stuck, true, __ATOMIC_RELAXED);
+	app_post(&a, 1, 1);
+	hp3d_want(&hp3d, c, HP3_VERBS_SUSPEND_HELD, HOLD_MS);
+	rig_sleep_us(1000);
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_MOVE, PORT_A, &detail), HP3_VERBS_FAILED);
+	assert_true(detail == EBUSY || detail == EPERM); /* EPERM: SUSPEND_HELD was not read */
+	__atomic_store_n(&a.device->faults.stuck, false, __ATOMIC_RELAXED);
+	assert_int_not_equal(c->port, PORT_A);
+	stop_app(&a);
+}
+
+static struct hp3_verbs_cell *hold_app(struct app *a, enum provider p, uint16_t ms)
+{
+	struct hp3_verbs_cell *c = start_app(a, p);
+
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, ms, NULL), HP3_VERBS_DRAINED);
+	app_post(a, 3, 1);
+	assert_true(a->fake->logged == 1 || ms < LONG_MS);
+	return c;
+}
+
+static void test_held_for_the_peer(void **state)
+{
+	for (enum provider p = RXE; p < PROVIDERS; p++) {
+		struct hp3_verbs_cell *c;
+		struct app a;
+		int detail = 0;
+
+		c = hold_app(&a, p, LONG_MS);
+		assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_RESUME, 0, NULL), HP3_VERBS_RESUMED);
+		stop_app(&a);
+
+		c = hold_app(&a, p, LONG_MS); /* only the peer moves */
+		assert_int_equal(
+			hp3d_do(&hp3d, c, HP3_VERBS_MOVE, PORT_A, &detail), HP3_VERBS_FAILED);
+		assert_int_equal(detail, EBUSY);
+		assert_int_not_equal(c->port, PORT_A);
+		stop_app(&a);
+
+		c = hold_app(&a, p, 20); /* without RESUME */
+		assert_int_equal(hp3d_after_drained(&hp3d, c, &detail), HP3_VERBS_FAILED);
+		assert_int_equal(detail, ETIMEDOUT);
+		stop_app(&a);
+	}
+}
+
+/* A command that was not read is replaced. The next one begins anew, with its own time. */
+static void test_a_new_command_begins_anew(void **state)
+{
+	for (enum provider p = RXE; p < PROVIDERS; p++) {
+		struct hp3_verbs_cell *c;
+		struct app a;
+		int detail = 0;
+
+		c = hold_app(&a, p, LONG_MS);
+		assert_int_equal(
+			hp3d_do(&hp3d, c, HP3_VERBS_SUSPEND, 0, &detail), HP3_VERBS_FAILED);
+		assert_int_equal(detail, EPERM);
+		stop_app(&a);
+		c = hold_app(&a, p, LONG_MS);
+		hp3d_want(&hp3d, c, HP3_VERBS_HOLD, 20);
+		app_finish(&a); /* what was held before */
+		assert_int_equal(hp3d_after_drained(&hp3d, c, NULL), HP3_VERBS_FAILED);
+		stop_app(&a);
+	}
+}
+
+/* More posts than the library can hold wait for the end of the hold. */
+static void test_posts_beyond_the_pool_wait(void **state)
+{
+	const struct app_options deep = {.access = reads.access, .depth = 512};
+	uint64_t begun;
+	struct app a;
+
+	app_start(&a, MLX5, &deep);
+	assert_non_null(hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTS));
+	app_post(&a, 1, 1);
+	app_finish(&a);
+	begun = now_ms();
+	assert_int_equal(hp3d_do(&hp3d, hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTS),
+				 HP3_VERBS_HOLD, HOLD_MS, NULL),
+		HP3_VERBS_DRAINED);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(app_post(&a, 60, 4), 0);
+		assert_true(a.fake->logged == 1 || now_ms() - begun >= HOLD_MS);
+	}
+	assert_true(now_ms() - begun >= HOLD_MS);
+	stop_app(&a);
+}
+
+/* --- the port is chosen with RTR --- */
+
+struct starter {
+	struct app app;
+	enum provider provider;
+	pthread_t thread;
+};
+
+static void *start_in_thread(void *arg)
+{
+	struct starter *s = arg;
+
+	app_start(&s->app, s->provider, &reads);
+	return NULL;
+}
+
+static struct hp3_verbs_cell *waiting_cell(void)
+{
+	for (int tries = 0; tries < 20000; tries++) {
+		for (uint32_t i = 0; i < hp3d.hello.cells; i++) {
+			struct hp3_verbs_cell *c = &hp3d.cells[i];
+
+			if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == HP3_VERBS_RTR &&
+				(c->flags & HP3_VERBS_WAITS))
+				return c;
+		}
+		rig_sleep_us(50);
+	}
+	return NULL;
+}
+
+static void test_placed_with_rtr(void **state)
+{
+	for (enum provider p = RXE; p < BNXT; p++) {
+		struct starter s = {.provider = p};
+		struct hp3_verbs_cell *c;
+
+		pthread_create(&s.thread, NULL, start_in_thread, &s);
+		c = waiting_cell();
+		assert_non_null(c);
+		assert_int_equal(c->flags, HP3_VERBS_RESPONDS | HP3_VERBS_WAITS);
+		assert_int_equal(
+			hp3d_do(&hp3d, c, HP3_VERBS_PLACE, PORT_A, NULL), HP3_VERBS_MOVED);
+		pthread_join(s.thread, NULL);
+		assert_int_equal(c->flags, HP3_VERBS_RESPONDS);
+		assert_int_equal(c->port, PORT_A);
+		assert_int_not_equal(c->home, PORT_A);
+		assert_int_equal(s.app.fake->rtr_port, PORT_A); /* before the peer can READ */
+		app_post(&s.app, 3, 1);
+		app_finish(&s.app);
+		assert_int_equal(s.app.fake->log[0].port, PORT_A);
+		stop_app(&s.app);
+	}
+}
+
+static int start(void **state)
+{
+	struct app a;
+
+	rig_load();
+	app_start(&a, RXE, NULL); /* the agent's thread begins to look for hp3d */
+	hp3d_start_placing(&hp3d, 1000000, 1000000, 9000);
+	app_stop(&a);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_moved_while_the_peer_is_held),
+		cmocka_unit_test(test_a_late_move_fails),
+		cmocka_unit_test(test_no_move_while_it_drains),
+		cmocka_unit_test(test_held_for_the_peer),
+		cmocka_unit_test(test_a_new_command_begins_anew),
+		cmocka_unit_test(test_posts_beyond_the_pool_wait),
+		cmocka_unit_test(test_placed_with_rtr),
+	};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}
