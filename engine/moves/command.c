@@ -197,6 +197,21 @@ static void suspended_flow_failed(struct hp3_turn *t, uint32_t flow, uint16_t er
 	hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
 }
 
+/*
+ * The first port of a queue pair, which the engine does not wait for. hp3_completions() reports the
+ * port in use.
+ */
+static void place_failed(struct hp3_turn *t, uint32_t flow, uint16_t error)
+{
+	struct hp3_event *event = hp3_event(t, flow, HP3_EVENT_RECOVER);
+
+	event->cause = HP3_CAUSE_SETUP;
+	event->reason = HP3_RFR_IN_CANCEL;
+	event->error = error;
+	event->from = event->to = hp3_flow_port(&t->e->flows[flow]);
+	t->e->stats.moves_recovered++;
+}
+
 int hp3_actuator(struct hp3_engine *e, uint32_t flow, struct hp3_actuated what, uint64_t now,
 	struct hp3_acts *acts)
 {
@@ -207,7 +222,13 @@ int hp3_actuator(struct hp3_engine *e, uint32_t flow, struct hp3_actuated what, 
 	if (flow >= e->cfg.max_flows || !(e->flows[flow].flags & HP3_FF_USED))
 		return -ENOENT;
 	f = &e->flows[flow];
-	if (!e->cfg.verbs || f->state < HP3_RFR_CLOSING)
+	if (!e->cfg.verbs)
+		return -EINVAL;
+	if (f->state < HP3_RFR_CLOSING && what.report == HP3_ACTUATOR_FAILED && what.error != 0) {
+		place_failed(&t, flow, what.error);
+		return 0;
+	}
+	if (f->state < HP3_RFR_CLOSING)
 		return -EINVAL;
 	m = &e->moves[f->slot];
 	if (what.report == HP3_ACTUATOR_DRAINED && f->state == HP3_RFR_CLOSING && m->suspended)

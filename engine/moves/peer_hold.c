@@ -6,9 +6,15 @@
 
 #define LONGEST_NS 1000000000u /* the actuator holds posts no longer */
 
+/* Time for the change of the port. */
+static uint64_t change_ns(const struct hp3_engine *e)
+{
+	return hp3_min_u64(e->cfg.max_hold_ns, LONGEST_NS / HP3_PEER_HOLDS);
+}
+
 static uint64_t lease_ns(const struct hp3_engine *e)
 {
-	return hp3_min_u64(HP3_PEER_HOLDS * e->cfg.max_hold_ns, LONGEST_NS);
+	return HP3_PEER_HOLDS * change_ns(e);
 }
 
 static uint32_t milliseconds(uint64_t ns)
@@ -83,7 +89,7 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 {
 	m->peer_hold.turn++;
 	m->peer_hold.asked_last = t->now;
-	hp3_slot_timer(t->e, m, &m->move_at, t->now + HP3_PEER_HOLD_EVERY_NS);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + change_ns(t->e) / 2u);
 	send_as_mover(t, m, HP3_AGREE_HOLD);
 }
 
@@ -116,15 +122,14 @@ bool hp3_peer_hold_due(struct hp3_turn *t, struct hp3_move *m)
 bool hp3_peer_hold_lasts(const struct hp3_turn *t, const struct hp3_move *m)
 {
 	return m->peer_hold.state != HP3_PEER_HOLD_GRANTED ||
-	       t->now + t->e->cfg.max_hold_ns <= m->peer_hold.until;
+	       t->now + change_ns(t->e) <= m->peer_hold.until;
 }
 
 uint32_t hp3_peer_hold_ms(const struct hp3_engine *e, const struct hp3_move *m)
 {
 	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS)
 		return milliseconds(lease_ns(e));
-	return m->peer_hold.state == HP3_PEER_HOLD_GRANTED ? milliseconds(e->cfg.max_hold_ns / 2u)
-							    : 0;
+	return m->peer_hold.state == HP3_PEER_HOLD_GRANTED ? milliseconds(change_ns(e) / 2u) : 0;
 }
 
 /* The actuator may be changing the port now, although the engine no longer wants the move. */
@@ -156,7 +161,7 @@ static void take_held(struct hp3_turn *t, struct hp3_move *m, const struct hp3_a
 	if (p->state != HP3_PEER_HOLD_ASKED || a->number != p->number)
 		return;
 	p->until = from + (uint64_t)a->keepalive_us * 1000u;
-	if (a->keepalive_us == 0 || t->now + t->e->cfg.max_hold_ns > p->until) {
+	if (a->keepalive_us == 0 || t->now + change_ns(t->e) > p->until) {
 		m->error = EPERM;
 		hp3_move_input(t, m->flow, HP3_RFR_IN_CANCEL);
 		return;

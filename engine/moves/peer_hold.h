@@ -30,9 +30,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_PEER_HOLD_TRIES    8u
-#define HP3_PEER_HOLD_EVERY_NS 5000000u /* between two HOLDs */
-#define HP3_PEER_HOLDS         3u /* lease, in times of max_hold */
+#define HP3_PEER_HOLD_TRIES 8u /* one each max_hold / 2 */
+#define HP3_PEER_HOLDS      3u /* lease, in times of max_hold, but at most a second */
 
 enum hp3_peer_hold_state {
 	HP3_PEER_HOLD_NONE,

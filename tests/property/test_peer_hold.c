@@ -20,6 +20,7 @@
 #define READS     8u /* outstanding */
 #define EVENTS    4096u
 #define HOLD_NS   (4 * MS)
+#define LEASE_NS  (HOLD_NS * HP3_PEER_HOLDS)
 #define LONGEST   (60 * MS) /* a drain and a hold, with descheduled libraries */
 #define DRAIN_MAX (20 * MS)
 
@@ -58,6 +59,7 @@ struct host {
 	uint8_t suspend; /* enum hp3_suspend_kind */
 	uint64_t deadline, hold_ns, asleep_until, still_since;
 	uint64_t path[PORTS], last[2][PORTS]; /* delay; newest arrival of each kind of packet */
+	uint64_t cancel_at; /* the operator cancels; 0: not planned */
 	uint32_t moves, refused;
 };
 
@@ -151,6 +153,8 @@ static void carry_out(unsigned host, struct hp3_acts *acts)
 				.op = a->op,
 				.port = a->port,
 				.count = a->count};
+			if (a->kind == HP3_ACT_MOVE && one_in(8))
+				w.host[host].cancel_at = w.now + below(1000) * US;
 			w.holds += a->kind == HP3_ACT_SUSPEND && a->op == HP3_SUSPEND_FOR_PEER;
 		}
 	}
@@ -177,10 +181,10 @@ static bool is_drained(const struct host *h)
 }
 
 /* The library's thread is descheduled when it hurts most. */
-static void sleep_for(struct host *h, uint64_t most)
+static void sleep_for(struct host *h, uint64_t least, uint64_t most)
 {
 	if (w.sleeps && one_in(3))
-		h->asleep_until = w.now + below((uint32_t)(most / US)) * US;
+		h->asleep_until = w.now + least + below((uint32_t)((most - least) / US)) * US;
 }
 
 static void take_suspend(unsigned host, const struct command *c)
@@ -198,7 +202,7 @@ static void take_suspend(unsigned host, const struct command *c)
 	h->still_since = w.now;
 	h->hold_ns = c->count * MS;
 	h->deadline = w.now + DRAIN_MAX;
-	sleep_for(h, HOLD_NS * HP3_PEER_HOLDS);
+	sleep_for(h, LEASE_NS / 2, LEASE_NS);
 }
 
 static void take_move(unsigned host, const struct command *c)
@@ -247,7 +251,7 @@ static void run_library(unsigned host)
 	if (h->step == DRAINING && is_drained(h)) {
 		h->step = SUSPENDED;
 		h->deadline = w.now + h->hold_ns;
-		sleep_for(h, h->hold_ns * 3 / 2);
+		sleep_for(h, 0, h->hold_ns * 3 / 2);
 		report(host, HP3_ACTUATOR_DRAINED, 0);
 	} else if (h->step != RUNNING && w.now >= h->deadline) {
 		resume_library(host);
@@ -310,16 +314,17 @@ static void observe(unsigned host)
 	carry_out(host, &acts);
 }
 
-static void command(unsigned host)
+static void command(unsigned host, enum hp3_cmd_kind kind)
 {
-	const struct hp3_cmd move = {.kind = HP3_CMD_MOVE,
+	const struct hp3_cmd cmd = {.kind = (uint8_t)kind,
 		.cause = HP3_CAUSE_OPERATOR,
 		.flow = flow_of_host(host),
 		.port = PORT(below(PORTS))};
-	const struct hp3_cmd cancel = {.kind = HP3_CMD_CANCEL, .flow = move.flow};
 	struct hp3_acts acts = {0};
 
-	hp3_command(w.host[host].e, one_in(3) ? &cancel : &move, w.now, &acts);
+	if (kind == HP3_CMD_CANCEL)
+		w.host[host].cancel_at = 0;
+	hp3_command(w.host[host].e, &cmd, w.now, &acts);
 	carry_out(host, &acts);
 }
 
@@ -384,7 +389,9 @@ static void step_host(unsigned host)
 	if (one_in(100))
 		observe(host);
 	if (one_in(500))
-		command(host);
+		command(host, HP3_CMD_MOVE);
+	if (one_in(1500) || (h->cancel_at != 0 && w.now >= h->cancel_at))
+		command(host, HP3_CMD_CANCEL);
 	if (w.restarts && one_in(30000))
 		restart_engine(host);
 }

@@ -94,12 +94,12 @@ static void hold_is_repeated_without_an_answer(void **state)
 {
 	asks();
 	for (uint32_t i = 1; i < HP3_PEER_HOLD_TRIES; i++) {
-		pass_time(HP3_PEER_HOLD_EVERY_NS);
+		pass_time(rig.cfg.max_hold_ns / 2);
 		assert_int_equal(rig.other.agree.what.kind, HP3_AGREE_HOLD);
 		assert_int_equal(rig.other.agree.what.number, sent.number);
 		assert_int_equal(rig.other.agree.what.turn, i + 1);
 	}
-	pass_time(HP3_PEER_HOLD_EVERY_NS);
+	pass_time(rig.cfg.max_hold_ns / 2);
 	expect_recovered(EPERM, HP3_PEER_HOLD_TRIES + 2);
 }
 
@@ -107,9 +107,9 @@ static void hold_is_repeated_without_an_answer(void **state)
 static void leases_that_are_almost_over_are_useless(void **state)
 {
 	asks();
-	pass_time(2100 * US);
+	pass_time(2100 * US); /* HOLD is sent again */
 	held_for(3000);
-	expect_recovered(EPERM, 3);
+	expect_recovered(EPERM, 4);
 }
 
 static void late_drains_do_not_move(void **state)
@@ -147,6 +147,16 @@ static void other_errors_are_reported(void **state)
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	assert_int_equal(actuator_failed(&q, ENOBUFS), 0);
 	expect_recovered(ENOBUFS, 0);
+}
+
+/* The library refuses the first port, because the queue pair is in RTS already. */
+static void a_refused_first_port_is_reported(void **state)
+{
+	verbs_qp();
+	assert_int_equal(actuator_failed(&q, EPERM), 0);
+	expect_recovered(EPERM, 0);
+	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].cause, HP3_CAUSE_SETUP);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_MOVED), -EINVAL);
 }
 
 /* --- for the move of the peer's queue pair --- */
@@ -265,6 +275,7 @@ int main(void)
 		RIG_TEST(cancelled_moves_do_not_free_the_peer),
 		RIG_TEST(answers_of_other_moves_do_not_count),
 		RIG_TEST(other_errors_are_reported),
+		RIG_TEST(a_refused_first_port_is_reported),
 		RIG_TEST(hold_held_continue),
 		RIG_TEST(only_this_move_s_continue_ends_it),
 		RIG_TEST(queue_pairs_that_move_are_not_held),

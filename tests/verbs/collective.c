@@ -3,7 +3,8 @@
  * Posts as collective libraries do: the verbs come from the library that a variable names, by
  * dlopen() and dlvsym(); four queue pairs with one completion queue, WRITE_WITH_IMM through the
  * context's own calls. The RNIC is one of fake.h's, from 10.0.0.1 to 10.0.0.2, or back with
- * HP3_FAKE_LOCAL. Ends at the end of its input, says what left.
+ * HP3_FAKE_LOCAL. With HP3_FAKE_READS, the queue pairs of both sides are connected with each other,
+ * and their peers may READ. Ends at the end of its input, says what left.
  *
  * usage: NCCL_IBVERBS_LIB=LIBRARY collective PROVIDER
  */
@@ -51,16 +52,24 @@ static struct fake_device *load(const char *provider)
 	return device("fake0");
 }
 
+static uint32_t first_qpn(unsigned int host)
+{
+	return getenv("HP3_FAKE_READS") != NULL && host == 2 ? 0x140 : 0x40;
+}
+
 static struct ibv_qp *connect_qp(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t number)
 {
 	const uint8_t local = getenv("HP3_FAKE_LOCAL") != NULL ? 2 : 1;
+	const bool reads = getenv("HP3_FAKE_READS") != NULL;
 	struct ibv_qp_init_attr make = {
 		.send_cq = cq, .recv_cq = cq, .cap = {DEPTH, 1, 1, 1, 0}, .qp_type = IBV_QPT_RC};
 	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+		.qp_access_flags =
+			IBV_ACCESS_REMOTE_WRITE | (reads ? IBV_ACCESS_REMOTE_READ : 0)};
 	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
-		.dest_qp_num = 0x100 + number,
+		.dest_qp_num = (reads ? first_qpn(3 - local) : 0x100) + number,
+		.max_dest_rd_atomic = 4,
 		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.sgid_index = local}}};
 	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
 	struct ibv_qp *qp = verbs.create_qp(pd, &make);
@@ -73,7 +82,8 @@ static struct ibv_qp *connect_qp(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t 
 		verbs.modify_qp(qp, &init,
 			IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) !=
 			0 ||
-		verbs.modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN) != 0 ||
+		verbs.modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN |
+				(reads ? IBV_QP_MAX_DEST_RD_ATOMIC : 0)) != 0 ||
 		verbs.modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN) != 0) {
 		fprintf(stderr, "collective: queue pair %u cannot be connected\n", number);
 		exit(2);
@@ -158,7 +168,7 @@ int main(int argc, char **argv)
 
 	if (device == NULL)
 		return 2;
-	device->qpn = 0x40;
+	device->qpn = first_qpn(getenv("HP3_FAKE_LOCAL") != NULL ? 2 : 1);
 	device->faults.delay_ns = DELAY_NS;
 	context = verbs.open_device(&device->device);
 	pd = verbs.alloc_pd(context);

@@ -82,6 +82,7 @@ void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t 
 {
 	struct hp3d_verbs_shim *s = &b->shims[shim];
 	struct hp3d_verbs_cell_state *k = &s->known[cell];
+	bool was_resumed;
 	uint64_t did;
 
 	if (k->asked == HP3_VERBS_NOTHING)
@@ -107,10 +108,12 @@ void hp3d_verbs_check_report(struct hp3d_verbs_mode *b, unsigned shim, uint16_t 
 		report_to_engine(b, k, HP3_ACTUATOR_MOVED, now);
 		return;
 	case HP3_VERBS_FAILED:
+		was_resumed = k->asked == HP3_VERBS_RESUME; /* the engine awaits nothing */
 		k->asked = HP3_VERBS_NOTHING;
 		k->failed = hp3_verbs_unpack_detail(did);
 		hp3d_verbs_set_counter(&b->c.failed, b->c.failed + 1);
-		report_to_engine(b, k, HP3_ACTUATOR_FAILED, now);
+		if (!was_resumed)
+			report_to_engine(b, k, HP3_ACTUATOR_FAILED, now);
 		return;
 	default:
 		k->asked = HP3_VERBS_NOTHING;

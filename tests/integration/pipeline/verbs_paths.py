@@ -83,11 +83,13 @@ class Fabric(Base):
             os.close(space)
         return d.up()
 
-    def application(self, d, host, provider="HP3_TEST_RXE"):
+    def application(self, d, host, provider="HP3_TEST_RXE", reads=False):
         env = {**os.environ, "HP3_VERBS_SOCKET": d.verbs, "NCCL_IBVERBS_LIB": os.environ["HP3_TEST_VERBS"],
                "LD_LIBRARY_PATH": FAKES, "HP3_FAKE_FABRIC": self.directory}
         if host == 2:
             env["HP3_FAKE_LOCAL"] = "2"
+        if reads:
+            env["HP3_FAKE_READS"] = "1"
         p = subprocess.Popen([os.environ["HP3_TEST_COLLECTIVE"], os.environ[provider]], env=env, text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=die_with_parent)
         self.addCleanup(self.end, p)
@@ -175,6 +177,54 @@ class Moves(Fabric):
 
     def test_off(self):
         self.leave(1500, {"completion", "dead"}, mode="off")
+
+
+class Reads(Fabric):
+    """Queue pairs whose peer may READ (rule 20)."""
+
+    def begin(self, vendor):
+        provider = "HP3_TEST_MLX5" if vendor == MLX5 else "HP3_TEST_RXE"
+        a, b = self.hp3d(1, vendor=vendor), self.hp3d(2, vendor=vendor)
+        programs = [self.application(d, i + 1, provider, reads=True) for i, d in enumerate((a, b))]
+        for d in (a, b):
+            self.work(d)
+            self.assertTrue(all(q["responds"] for q in d.json("qps")))
+        return a, b, programs
+
+    def holds(self, d):
+        return {name: n for name, n in d.counters("verbs").items() if name.startswith("peer_holds")}
+
+    def move_all(self, vendor):
+        a, b, programs = self.begin(vendor)
+        for q in a.json("qps"):
+            for _ in range(20):  # the peer's queue pair may be moving just now
+                event = a.move(q["flow"], "--random")
+                if event["outcome"] == "moved":
+                    break
+            self.assertEqual(event["outcome"], "moved", f"{event}\npeer: {self.holds(b)} {b.json('events')[-4:]} {b.json('qps')}")
+        self.assertGreaterEqual(self.holds(b)["peer_holds"], QPS)
+        self.judge_and_stop(a, b, *programs)
+
+    def test_moved_while_the_peer_is_held(self):
+        self.move_all(RXE)
+
+    def test_moved_by_sport_while_the_peer_is_held(self):
+        self.move_all(MLX5)
+
+    def test_without_the_peers_hp3d(self):
+        """The move fails, and both say why."""
+        a, b, programs = self.begin(RXE)
+        self.stop(b)
+        event = a.move(a.json("qps")[0]["flow"], "--random")
+        self.assertEqual((event["outcome"], event["reason"]), ("kept", "EPERM"), event)
+        self.assertIn("the peer may READ", event["meaning"])
+        qp = a.json("qps")[0]
+        self.assertEqual((qp["failed"], qp["failed_meaning"]), ("EPERM", event["meaning"]))
+        self.assertIn("EPERM: the peer may READ", a.ctl("qps").stdout)
+        self.assertIn("EPERM: the peer may READ", a.ctl("events").stdout)
+        for p in programs:
+            self.judge(p)
+        self.stop(a)
 
 
 class Port(Fabric):
