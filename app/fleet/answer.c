@@ -246,19 +246,41 @@ struct fleet_links fleet_links_count(const struct hp3_fleet *f)
 	return all;
 }
 
+/* Why no flow is on the map, and what to do; null if a flow is on the map. */
+static json_t *empty_map_json(const struct hp3_fleet *f)
+{
+	const struct hp3_fleet_counts *c = hp3_fleet_counts(f);
+
+	if (c->hosts == 0)
+		return json_string("no host reports: start `hp3-fleet --config FILE agent` on each "
+				   "host");
+	if (c->flows == 0)
+		return json_sprintf(
+			"0 flows reported (hosts: %u): no queue pair sent data in the last "
+			"seconds",
+			c->hosts);
+	if (c->unplaced < c->flows)
+		return json_null();
+	return json_sprintf("0 of %u flows traced: set [ppp] identity = trace in hp3.ini of each "
+			    "host, and restart hp3d. If it is set, switches do not report expired "
+			    "packets (ICMP time exceeded)",
+		c->flows);
+}
+
 static json_t *summary_json(const struct fleet_planner *p)
 {
 	const struct hp3_fleet_counts *c = hp3_fleet_counts(p->fleet);
 	const struct fleet_links links = fleet_links_count(p->fleet);
 
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:s, s:o}",
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:s, s:o, s:o}",
 		"hosts", (int)c->hosts, "twins", (int)c->twins, "flows", (int)c->flows, "unplaced",
 		(int)c->unplaced, "links", (int)c->links, "alarms_low",
 		(int)links.alarms[HP3_FLEET_LOW], "alarms_middle",
 		(int)links.alarms[HP3_FLEET_MIDDLE], "alarms_high",
 		(int)links.alarms[HP3_FLEET_HIGH], "term", json_number(p->election.term), "epoch",
 		json_number(p->plan.epoch), "moves", json_number(p->n_recent), "plans_by",
-		p->plan.planner, "look_us", json_number(p->look_us));
+		p->plan.planner, "look_us", json_number(p->look_us), "empty_map",
+		empty_map_json(p->fleet));
 }
 
 static const struct {
