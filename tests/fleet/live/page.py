@@ -51,7 +51,7 @@ def main():
         bad.append("the move does not say what it is for")
     if not re.search('id="empty">no host reports: start `hp3-fleet', empty) or not re.search('id="empty" hidden', dom) or not re.search('id="map"[^>]* hidden', empty):
         bad.append("an empty map without its reason, or a reason beside a map with links")
-    if "the fullest link<span id=\"fullest\"> (10.0 Gb/s)</span>" not in dom:
+    if "the fullest link<b id=\"fullest\"> (10.0 Gb/s)</b>" not in dom:
         bad.append("no legend with the load of the fullest link")
     if not re.search('id="lost" hidden', dom):
         bad.append("it says that nobody answers")
