@@ -234,33 +234,6 @@ static void add_why(struct rows *r)
 	}
 }
 
-struct fleet_links fleet_links_count(const struct hp3_fleet *f)
-{
-	struct fleet_links all = {0};
-	struct hp3_fleet_link l;
-
-	for (uint32_t i = 0; hp3_fleet_link_at(f, i, &l); i++) {
-		all.alarms[l.level]++;
-		all.worst_kbps = hp3_max_u64(all.worst_kbps, l.load_kbps);
-	}
-	return all;
-}
-
-static json_t *summary_json(const struct fleet_planner *p)
-{
-	const struct hp3_fleet_counts *c = hp3_fleet_counts(p->fleet);
-	const struct fleet_links links = fleet_links_count(p->fleet);
-
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:s, s:o}",
-		"hosts", (int)c->hosts, "twins", (int)c->twins, "flows", (int)c->flows, "unplaced",
-		(int)c->unplaced, "links", (int)c->links, "alarms_low",
-		(int)links.alarms[HP3_FLEET_LOW], "alarms_middle",
-		(int)links.alarms[HP3_FLEET_MIDDLE], "alarms_high",
-		(int)links.alarms[HP3_FLEET_HIGH], "term", json_number(p->election.term), "epoch",
-		json_number(p->plan.epoch), "moves", json_number(p->n_recent), "plans_by",
-		p->plan.planner, "look_us", json_number(p->look_us));
-}
-
 static const struct {
 	const char *name;
 	void (*add)(struct rows *r);
@@ -323,7 +296,7 @@ static json_t *answer_question(struct fleet_planner *p, json_t *q)
 		return refuse_question("\"ask\" is unknown",
 			"top, links, flows, hosts, alarms, plan, why, spine_paths or page");
 	return json_pack("{s:b, s:s, s:b, s:o, s:o}", "ok", 1, "planner", p->election.name, "leads",
-		p->led_since_ms != 0, "summary", summary_json(p), "rows", rows);
+		p->led_since_ms != 0, "summary", fleet_summary(p), "rows", rows);
 }
 
 char *fleet_answer(struct fleet_planner *p, const char *question, size_t len)

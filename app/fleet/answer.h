@@ -21,6 +21,12 @@
 /* Takes the planner's lock. Returns JSON text, which the caller frees; NULL: no memory. */
 char *fleet_answer(struct fleet_planner *p, const char *question, size_t len);
 
+/*
+ * Member "summary" of an answer. Its member "empty_map": why no flow is on the map, and what to do;
+ * null if a flow is on the map.
+ */
+json_t *fleet_summary(const struct fleet_planner *p);
+
 #define FLEET_METRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 /* hp3-fleet's metrics in OpenMetrics 1.0.0. Takes the planner's lock. The caller frees the text;

@@ -60,19 +60,19 @@ struct column {
 	bool rate; /* kbit/s, shown in Gb/s */
 };
 
-static const struct column link_columns[] = {{"link", "LINK"}, {"load_kbps", "GB/S", true},
+static const struct column link_columns[] = {{"link", "LINK"}, {"load_kbps", "Gb/s", true},
 	{"flows", "FLOWS"}, {"marked_permille", "MARKED/1000"}, {"severe", "SEVERE"},
 	{"marks", "MARKS"}, {"alarm", "ALARM"}, {NULL}};
-static const struct column flow_columns[] = {{"flow", "FLOW"}, {"rate_kbps", "GB/S", true},
+static const struct column flow_columns[] = {{"flow", "FLOW"}, {"rate_kbps", "Gb/s", true},
 	{"port", "PORT"}, {"up", "UP"}, {"down", "DOWN"}, {"marked_permille", "MARKED/1000"},
 	{"movable", "MOVABLE"}, {NULL}};
 static const struct column host_columns[] = {{"host", "HOST"}, {"leaf", "LEAF"}, {"flows", "FLOWS"},
 	{"heard_ms", "HEARD_MS"}, {"twin", "TWIN"}, {NULL}};
 static const struct column plan_columns[] = {{"epoch", "EPOCH"}, {"flow", "FLOW"}, {"from", "FROM"},
-	{"to", "TO"}, {"to_port", "PORT"}, {"before_kbps", "BEFORE", true},
-	{"after_kbps", "AFTER", true}, {NULL}};
-static const struct column why_columns[] = {{"flow", "FLOW"}, {"rate_kbps", "GB/S", true},
-	{"up", "UP"}, {"to", "BEST"}, {"after_kbps", "WOULD BE", true}, {"advised", "ADVISED"},
+	{"to", "TO"}, {"to_port", "PORT"}, {"before_kbps", "BEFORE Gb/s", true},
+	{"after_kbps", "AFTER Gb/s", true}, {NULL}};
+static const struct column why_columns[] = {{"flow", "FLOW"}, {"rate_kbps", "Gb/s", true},
+	{"up", "UP"}, {"to", "BEST"}, {"after_kbps", "WOULD BE Gb/s", true}, {"advised", "ADVISED"},
 	{"why", "WHY"}, {NULL}};
 
 static const struct {
@@ -155,6 +155,7 @@ static void print_summary(json_t *a)
 {
 	json_t *s = json_object_get(a, "summary");
 	const char *by = json_string_value(json_object_get(s, "plans_by"));
+	const char *empty = json_string_value(json_object_get(s, "empty_map"));
 
 #define N(key) ((long long)json_integer_value(json_object_get(s, key)))
 	printf("%s %s, term %lld: %lld hosts, %lld flows (%lld not traced), %lld links, alarms: "
@@ -166,6 +167,8 @@ static void print_summary(json_t *a)
 #undef N
 	if (!json_is_true(json_object_get(a, "leads")) && by != NULL && *by != '\0')
 		printf("%s plans\n", by);
+	if (empty != NULL)
+		printf("%s\n", empty);
 }
 
 static int print_answer(const struct fleet_options *o, json_t *a)

@@ -6,10 +6,13 @@
 #include <stdbool.h>
 #include "app/fleet/keys.h"
 
+#define FLEET_ORDER_TEXT 0 /* the format of `order` without --format */
+
 struct fleet_options {
 	const char *command, *flow;
 	const char *hosts; /* argument of `order` */
 	unsigned ranks, limit;
+	int format; /* of `order`: fleet_order_format() */
 	bool json, ports;
 };
 

@@ -10,6 +10,7 @@
 #include "app/fleet/commands.h"
 #include "app/fleet/planner.h"
 #include "app/fleet/process.h"
+#include "app/fleet/rank_order.h"
 #include "base/urls.h"
 
 static const char usage_text[] =
@@ -17,8 +18,8 @@ static const char usage_text[] =
 	"       hp3-fleet [OPTION...] agent               report this host's flows\n"
 	"       hp3-fleet [OPTION...] top|links|flows|hosts|alarms|plan   query a running one\n"
 	"       hp3-fleet [OPTION...] why FLOW             why a flow should move, or not\n"
-	"       hp3-fleet order --hosts FILE [--ranks-per-host N] [--ports]   a rank order for "
-	"collectives\n"
+	"       hp3-fleet order --hosts FILE [--ranks-per-host N] [--ports] [--format NAME]\n"
+	"                                                  a rank order for collectives\n"
 	"       hp3-fleet --dump-config                    every key, as FILE sets it or by "
 	"default\n"
 	"\n"
@@ -30,6 +31,8 @@ static const char usage_text[] =
 	"      --ranks-per-host N    order: ranks, and rings (default 1)\n"
 	"      --ports               order: also source ports, so that each ring has its own "
 	"switches\n"
+	"      --format NAME         order: text (default), or a file for openmpi, slurm or "
+	"torchrun\n"
 	"  -V, --version             print the version\n"
 	"  -h, --help                print this\n"
 	"\n"
@@ -37,7 +40,7 @@ static const char usage_text[] =
 	"Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 no answer. See "
 	"hp3-fleet(1).\n";
 
-enum { OPT_HOSTS = 256, OPT_RANKS, OPT_PORTS, OPT_DUMP };
+enum { OPT_HOSTS = 256, OPT_RANKS, OPT_PORTS, OPT_FORMAT, OPT_DUMP };
 
 struct line {
 	struct fleet_options o;
@@ -74,6 +77,7 @@ static int parse_options(int argc, char **argv, struct line *l)
 		{"hosts", required_argument, NULL, OPT_HOSTS},
 		{"ranks-per-host", required_argument, NULL, OPT_RANKS},
 		{"ports", no_argument, NULL, OPT_PORTS},
+		{"format", required_argument, NULL, OPT_FORMAT},
 		{"dump-config", no_argument, NULL, OPT_DUMP},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
@@ -107,6 +111,12 @@ static int parse_options(int argc, char **argv, struct line *l)
 			break;
 		case OPT_PORTS:
 			l->o.ports = true;
+			break;
+		case OPT_FORMAT:
+			l->o.format = fleet_order_format(optarg);
+			if (l->o.format < 0)
+				return fail_usage(
+					"--format wants text, openmpi, slurm or torchrun");
 			break;
 		case OPT_DUMP:
 			l->dump = true;
@@ -159,6 +169,16 @@ static void warn_of_password(const char *file, const struct fleet_config *cfg)
 		file, (unsigned)st.st_mode & 07777, file);
 }
 
+static int do_order(const struct fleet_config *cfg, const struct fleet_options *o)
+{
+	if (o->hosts == NULL)
+		return fail_usage("order wants --hosts FILE");
+	if (o->format != FLEET_ORDER_TEXT && (o->ports || o->json))
+		return fail_usage("files for openmpi, slurm and torchrun have no source ports and "
+				  "no JSON: leave out --ports and --json, or --format");
+	return fleet_order(cfg, o);
+}
+
 static int do_command(const struct fleet_config *cfg, const struct fleet_options *o)
 {
 	if (strcmp(o->command, "run") == 0)
@@ -166,8 +186,7 @@ static int do_command(const struct fleet_config *cfg, const struct fleet_options
 	if (strcmp(o->command, "agent") == 0)
 		return fleet_agent(cfg);
 	if (strcmp(o->command, "order") == 0)
-		return o->hosts != NULL ? fleet_order(cfg, o)
-					: fail_usage("order wants --hosts FILE");
+		return do_order(cfg, o);
 	if (!fleet_command_is_known(o->command))
 		return fail_usage("unknown command");
 	if (strcmp(o->command, "why") == 0 && o->flow == NULL)

@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command order: a rank order for collectives, from a file of hosts and their leaves. */
+/* The command order: reads hosts and their leaves from a file, and orders them. */
 #include <errno.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "app/fleet/commands.h"
 #include "app/fleet/process.h"
-#include "fleet/names.h"
+#include "app/fleet/rank_order.h"
 #include "fleet/order.h"
 
 #define HOSTS_MAX 65536u
-
-struct listed {
-	char host[HP3_FLEET_NAME];
-	char leaf[HP3_FLEET_LEAF];
-};
-
-struct list {
-	struct listed *at;
-	uint32_t *leaf, *order; /* leaf[i]: the first host below the leaf of host i */
-	uint32_t n;
-	struct fleet_spine_path
-		*spine_path; /* of ring k from the i-th host in order: [i * ranks + k] */
-	uint64_t steps, known; /* steps between leaves, in all rings; with a known port */
-};
 
 static int report_bad_line(const char *file, unsigned line, const char *what)
 {
@@ -40,9 +24,9 @@ static bool is_host(const char *name)
 				 "-_.:")] == '\0';
 }
 
-static int add_host(struct list *l, const char *file, unsigned line, const char *text)
+static int add_host(struct fleet_rank_order *l, const char *file, unsigned line, const char *text)
 {
-	struct listed *x = &l->at[l->n];
+	struct fleet_listed_host *x = &l->at[l->n];
 	char rest[2];
 	int n = sscanf(text, "%63s %31s %1s", x->host, x->leaf, rest);
 
@@ -65,7 +49,7 @@ static int add_host(struct list *l, const char *file, unsigned line, const char 
 	return 0;
 }
 
-static int read_hosts(struct list *l, const char *file)
+static int read_hosts(struct fleet_rank_order *l, const char *file)
 {
 	FILE *f = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
 	char text[256];
@@ -85,66 +69,9 @@ static int read_hosts(struct list *l, const char *file)
 	return ret;
 }
 
-static double crossing_share(const struct list *l, const uint32_t *order)
-{
-	return (double)hp3_fleet_crossings(l->leaf, l->n, order) / l->n;
-}
-
-/* There is one ring for each rank of a host: ring k goes through rank k of every host, if possible
- * by its own spine. A step has no port if ports were not requested, the path is not known, or the
- * step stays below one leaf. */
-static void print_json(const struct list *l, const struct fleet_options *o)
-{
-	json_t *ranks = json_array(), *all;
-
-	for (uint32_t i = 0; i < l->n; i++)
-		for (unsigned k = 0; k < o->ranks; k++) {
-			const struct fleet_spine_path *w = &l->spine_path[(size_t)i * o->ranks + k];
-			json_t *rank = json_pack("{s:i, s:s, s:s, s:i, s:i}", "rank",
-				(int)(i * o->ranks + k), "host", l->at[l->order[i]].host, "leaf",
-				l->at[l->order[i]].leaf, "local_rank", (int)k, "ring", (int)k);
-
-			if (w->port != 0) {
-				json_object_set_new(rank, "port", json_integer(w->port));
-				json_object_set_new(rank, "switch", json_string(w->by));
-			}
-			json_array_append_new(ranks, rank);
-		}
-	all = json_pack("{s:b, s:o, s:i, s:f, s:f}", "ok", 1, "ranks", ranks, "rings",
-		(int)o->ranks, "crossing_before", crossing_share(l, NULL), "crossing_after",
-		crossing_share(l, l->order));
-	if (o->ports) {
-		json_object_set_new(all, "steps", json_integer((json_int_t)l->steps));
-		json_object_set_new(all, "steps_known", json_integer((json_int_t)l->known));
-	}
-	json_dumpf(all, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(all);
-}
-
-static void print_text(const struct list *l, const struct fleet_options *o)
-{
-	printf("# steps of a ring that cross leaves: %.1f %% as listed, %.1f %% in this order; %u "
-	       "rings\n",
-		100 * crossing_share(l, NULL), 100 * crossing_share(l, l->order), o->ranks);
-	if (o->ports)
-		printf("# ports are known for %" PRIu64 " of %" PRIu64 " steps across leaves\n",
-			l->known, l->steps);
-	for (uint32_t i = 0; i < l->n; i++)
-		for (unsigned k = 0; k < o->ranks; k++) {
-			const struct fleet_spine_path *w = &l->spine_path[(size_t)i * o->ranks + k];
-
-			printf("rank %u=%s slot=%u # %s, ring %u", i * o->ranks + k,
-				l->at[l->order[i]].host, k, l->at[l->order[i]].leaf, k);
-			if (w->port != 0)
-				printf(", port %u to the next host, by %s", w->port, w->by);
-			putchar('\n');
-		}
-}
-
 /* Reads the ports for the steps of this order from a running hp3-fleet. Returns an exit code. */
 static int find_spine_paths(
-	struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
+	struct fleet_rank_order *l, const struct fleet_config *cfg, const struct fleet_options *o)
 {
 	const char **hosts = calloc(l->n, sizeof(*hosts));
 	bool *crosses = calloc(l->n, sizeof(*crosses));
@@ -167,7 +94,7 @@ static int find_spine_paths(
 
 /* Returns an exit code. */
 static int print_order(
-	struct list *l, const struct fleet_config *cfg, const struct fleet_options *o)
+	struct fleet_rank_order *l, const struct fleet_config *cfg, const struct fleet_options *o)
 {
 	int ret = FLEET_DONE;
 
@@ -178,14 +105,14 @@ static int print_order(
 	if (o->ports)
 		ret = find_spine_paths(l, cfg, o);
 	if (ret == FLEET_DONE)
-		(o->json ? print_json : print_text)(l, o);
+		fleet_rank_order_print(l, o);
 	free(l->spine_path);
 	return ret;
 }
 
 int fleet_order(const struct fleet_config *cfg, const struct fleet_options *o)
 {
-	struct list l = {.at = calloc(HOSTS_MAX + 1, sizeof(*l.at)),
+	struct fleet_rank_order l = {.at = calloc(HOSTS_MAX + 1, sizeof(*l.at)),
 		.leaf = calloc(HOSTS_MAX + 1, sizeof(*l.leaf)),
 		.order = calloc(HOSTS_MAX + 1, sizeof(*l.order))};
 	int ret = FLEET_FAILED;

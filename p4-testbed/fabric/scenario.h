@@ -49,6 +49,9 @@ struct hp3_scenario_event {
 struct hp3_scenario {
 	struct {
 		char title[128], topology[64], text[400];
+		/* by mode; a report shows those of the modes that ran */
+		char text_off[200], text_observe[200], text_on[200];
+		char text_move[200], text_manual[200], text_spray[200];
 		uint32_t seconds, seed, warmup_ms;
 	} scenario;
 	struct {

@@ -41,16 +41,6 @@ def latest(events, kinds, event):
     return None
 
 
-def verdict_on(events, move):
-    for e in events[events.index(move):]:
-        if e["type"] == "outcome" and e["host"] == move["host"] and e.get("ref") == move["seq"]:
-            if e["outcome"] == "unknown":
-                break
-            was, now = e["evidence"]["before"], e["evidence"]["after"]
-            return f"{e['outcome']}: {was['rate_kbps'] / 1000:.1f} to {now['rate_kbps'] / 1000:.1f} Mb/s"
-    return "not judged"
-
-
 def why(event):
     """The signs on which a decision rests."""
     cycles = [c for c in event["evidence"].get("cycles", ()) if c != "silent"]
@@ -59,15 +49,16 @@ def why(event):
     return "cycles: " + " ".join(cycles) if cycles else event["cause"]
 
 
-def move_table(result):
+def move_table(result, brought):
+    """`brought`: a text for each move, what it brought."""
     rows, events = [], result["decisions"]
-    for m in moves_of(result)[:40]:
+    for m, text in zip(moves_of(result)[:40], brought):
         e, asked = m["evidence"], latest(events, ("round",), m)
         drain = e.get("drain_ns")
         rows.append([f"{m['t']:.2f} s", m["name"] or m["flow"], m["host"], f"{m['cause']}: {why(m)}", f"{m['from']} to {m['to']}",
                      probe_words(asked, m["from"]), probe_words(asked, m["to"]),
-                     number(drain / 1e6, " ms", 1) if drain is not None else "–", e.get("held_pkts", 0), verdict_on(events, m)])
-    return table(["When", "Flow", "Host", "Why", "Ports", "Probe, old", "Probe, new", "Drain", "Held", "What it brought"], rows)
+                     number(drain / 1e6, " ms", 1) if drain is not None else "–", e.get("held_pkts", 0), text])
+    return table(["When", "Flow", "Host", "Why", "Ports", "Probe, old", "Probe, new", "Drain", "Held", "Goodput of all flows"], rows)
 
 
 def held_back(result):

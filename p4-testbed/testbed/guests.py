@@ -17,7 +17,7 @@ import threading
 import time
 
 from . import bed as beds
-from . import evidence, measures, report, tools, verdict
+from . import evidence, measures, report, spans, tools, verdict
 from .tools import Problem
 
 SAMPLE_S = 0.2
@@ -25,7 +25,7 @@ SIZE, MTU, DEPTH = 8192, 1024, 2  # of a message; messages of a connection in fl
 FRAMES = SIZE / (SIZE // MTU * (MTU + 58) + 16)  # payload's share of what switches count
 NAMES = ("a", "b")
 RTT_S = 1.0
-SETTLED_S = 3  # after a move
+SETTLED_S = 3  # after a move: emulated guests react late
 CLOCK_ASKS = 4
 COUNTERS = (("rcvd_pkts", "packets received"), ("out_of_seq_request", "out-of-sequence requests"),
             ("duplicate_request", "duplicate requests"), ("rcvd_seq_err", "NAKs for a PSN"),
@@ -150,12 +150,10 @@ def drops(data):
     return sum(sum(lane["drops"].values()) for lane in data["lanes"])
 
 
-def spans(result, seconds, warm):
-    """[(what, begin, end)]: before the first and after the last move, or all of it."""
-    times = [e["t"] for e in evidence.moves_of(result)]
-    if not times or max(times) + SETTLED_S + 1 > seconds:
-        return [("", warm, seconds)]
-    return [(": before", warm, min(times)), (": after", max(times) + SETTLED_S, seconds)]
+def spans_of(scenario, result):
+    """[(name, begin, end)]: before the first and after the last move, or all of it."""
+    found = spans.spans(scenario, result, 0)
+    return [(name, *found[name]) for name in ("met", "after") if name in found and found[name][1] - found[name][0] >= spans.SHORTEST_S]
 
 
 def rate(scenario, result, name, begin, end):
@@ -163,8 +161,7 @@ def rate(scenario, result, name, begin, end):
 
 
 def tables(scenario, results):
-    s = scenario["scenario"]
-    columns = [(f"hp3 {r['mode']}{what}", r, b, e) for r in results for what, b, e in spans(r, s["seconds"], s["warmup_ms"] / 1000)]
+    columns = [(f"hp3 {r['mode']}: {what}", r, b, e) for r in results for what, b, e in spans_of(scenario, r)]
 
     def each(value):
         return [value(r, b, e) for _, r, b, e in columns]
@@ -205,15 +202,15 @@ def page(a):
     plan = json.loads(tools.run([tools.binary(os.path.realpath(a.build), "hp3-fabric"), "plan", a.topology]))
     fabric_only = {**plan, "links": [link for link in plan["links"] if not link["host"]]}
     scenario = {"scenario": {
-        "title": "Two connections of real RNIC stacks on one spine", "seconds": a.seconds, "seed": plan["seed"], "warmup_ms": 500,
+        "title": "Two connections of real RNIC stacks on one spine", "seconds": a.seconds, "seed": plan["seed"], "warmup_ms": 500, "settled_s": SETTLED_S,
         "text": "Two virtual machines with Linux Soft-RoCE, hp3d between each RNIC and the P4 fabric, perftest (RDMA WRITE) on top. "
-                "Both connections are on spine s1, so each gets half a link. In mode on, hp3d begins to watch after a third of the time, "
-                "finds out by itself and leaves."}}
+                "Both connections are on spine s1, so each gets half a link.",
+        "text_on": "hp3d begins to watch after a third of the time, detects the congestion, and moves a connection."}}
     s, parts = scenario["scenario"], []
-    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>"
+    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(report.lead(scenario, results))}</p>"
                  f"<p class=verdict>{html.escape(sentence(scenario, results))}</p>" + tables(scenario, results))
-    parts.append("<small>Before and after: up to the move, and from three seconds after it. Payload only, as it "
-                 "arrives at the receiver's leaf; retransmissions count.</small><h2>The RNICs' own word</h2>" + rnic_table(results))
+    parts.append("<small>Met: both connections are on one spine, until the first move, or the end. After: from three seconds after the "
+                 "last move. Payload only, as it arrives at the receiver's leaf; retransmissions count.</small><h2>The RNICs' own word</h2>" + rnic_table(results))
     parts.append("<h2>Figures</h2>")
     os.makedirs(a.out, exist_ok=True)
     for name, figure in report.figures(scenario, fabric_only, results):
@@ -222,7 +219,7 @@ def page(a):
         parts.append(figure.write(os.path.join(a.out, f"{a.stem}-{name}"), name))
     for r in results:
         if evidence.moves_of(r):
-            parts.append(f"<h2>Moves, as hp3d tells them (mode {r['mode']})</h2>" + evidence.move_table(r))
+            parts.append(f"<h2>Moves, as hp3d tells them (mode {r['mode']})</h2>" + evidence.move_table(r, [spans.judge_move(scenario, results, r, i)[1] for i in range(len(evidence.moves_of(r)))]))
     parts.append("<h2>How it was made</h2>" + verdict.origin(a.made_by) + report.setup(plan, s, (
         "Hosts: Debian's kernel with Soft-RoCE and perftest (8 KiB RDMA WRITE, MTU 1024, two in flight on each of two queue "
         "pairs) in emulated virtual machines, hp3d in each of them. ECMP's choice of one spine for both connections is "
@@ -242,20 +239,20 @@ def disordered(result):
 
 
 def sentence(scenario, results):
-    result, off = verdict.chosen(results)
+    result, _ = spans.chosen(results)
     repeated = sum(result["rnic"][g]["duplicate_request"] for g in ("1", "2"))
-    parts = [verdict.what_moved(scenario, result), verdict.goodput(scenario, result, off, SETTLED_S),
+    parts = [verdict.what_moved(result, spans.meeting(scenario, results)), verdict.goodput(scenario, results),
              f"the RNICs counted {repeated} packets again, {disordered(result)} out of sequence"]
     return "; ".join(p for p in parts if p) + "."
 
 
 def judge(scenario, results, path):
     """Prints the short version; 1 if a packet was out of order, or hp3d did not leave."""
-    s, code = scenario["scenario"], 0
+    code = 0
     tools.say(sentence(scenario, results))
     for r in results:
-        for what, b, e in spans(r, s["seconds"], s["warmup_ms"] / 1000):
-            print(f"hp3 {r['mode'] + what:16} goodput of a and b, Mb/s: " + " ".join(f"{rate(scenario, r, n, b, e):.2f}" for n in NAMES))
+        for what, b, e in spans_of(scenario, r):
+            print(f"hp3 {r['mode'] + ', ' + what:16} goodput of a and b, Mb/s: " + " ".join(f"{rate(scenario, r, n, b, e):.2f}" for n in NAMES))
         ooo = disordered(r)
         got = r["rnic"]["2"]["rcvd_pkts"]
         print(f"    the RNICs: {got:,} packets received, {ooo} out of sequence; the fabric lost {drops(r['fabric']) - drops(r['fabric_before'])} frames")

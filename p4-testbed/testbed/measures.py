@@ -43,11 +43,6 @@ def times(result, name, begin=0.0):
     return [f[1] / 1000 for f in result["reports"][name]["fct"] if f[0] / 1e6 >= begin]
 
 
-def received(result, name):
-    """Counters of who takes this load in: what the receiving end saw."""
-    return result["reports"].get(name + "-rx", result["reports"][name])
-
-
 def life(scenario, name):
     """Begin and end in seconds of what counts of a load: without the scenario's warm-up, nor that of its own."""
     s = scenario["scenario"]
@@ -95,8 +90,9 @@ def row_of(scenario, result):
     last = max([m["t"] for m in moves_of(result)], default=None)
     settled = last + 1 if last is not None and last + 2 <= seconds else None
     fct = [t for n in names for t in times(result, n)]
-    ce = sum(received(result, n)["sum"]["ce"] for n in names)
-    ect = sum(received(result, n)["sum"]["ect"] for n in names)
+    ce, ect = (sum(r["sum"][key] for r in result["reports"].values()) for key in ("ce", "ect"))  # of READs, the requester gets the data
+    rtts = [result["reports"][n]["rtt_us"] for n in names]
+    rtts = [r for r in rtts if r["p50"] > 0]
     return {
         "goodput": {n: between(scenario, result, n, *life(scenario, n)) for n in names},
         "before": {n: between(scenario, result, n, life(scenario, n)[0], first) for n in names} if first is not None else None,
@@ -104,8 +100,8 @@ def row_of(scenario, result):
         "fct": {"n": len(fct), "mean": mean(fct), **{k: percentile(fct, p) for k, p in TAILS.items()}},
         "longest_wait_ms": {n: longest_wait(result, n, *life(scenario, n))[0] for n in names},
         "outage_ms": outages(scenario, result),
-        "rtt_p50": mean([result["reports"][n]["rtt_us"]["p50"] / 1000 for n in names]),
-        "rtt_p99": max([result["reports"][n]["rtt_us"]["p99"] / 1000 for n in names], default=None),
+        "rtt_p50": mean([r["p50"] / 1000 for r in rtts]),
+        "rtt_p99": max([r["p99"] / 1000 for r in rtts], default=None),
         "ce_share": ce / ect if ect else 0.0,
         "out_of_seq": sum(r["sum"]["out_of_seq_request"] for r in result["reports"].values()),
         "overtaken": sum(r["sum"]["overtaken"] for r in result["reports"].values()),

@@ -4,10 +4,10 @@ import html
 import json
 import os
 
-from . import spray, tools, verdict
+from . import spans, spray, tools, verdict
 from .evidence import held_back, move_table, moves_of, number, table
 from .figures import Figure
-from .measures import TAILS, flows_of, intervals, life, longest_wait, mean, percentile, row_of, times
+from .measures import TAILS, between, flows_of, intervals, life, longest_wait, mean, percentile, row_of, times
 
 STEP = 0.5  # seconds that a point of a time series is the average of
 
@@ -20,14 +20,39 @@ def smooth(points):
     return [((k + 0.5) * STEP, mean(v)) for k, v in sorted(buckets.items())]
 
 
+def columns(scenario, results):
+    """Of before, met and after, those that some mode has."""
+    met_s = spans.meeting(scenario, results)[0]
+    return [n for n in ("before", "met", "after") if any(n in spans.spans(scenario, r, met_s) for r in results)]
+
+
+def heads(shown):
+    """The names of these columns."""
+    return shown if len(shown) > 1 else ["goodput"]
+
+
+def legend(scenario, results):
+    """What the columns are."""
+    met_s, what = spans.meeting(scenario, results)
+    warm, shown = scenario["scenario"]["warmup_ms"] / 1000, columns(scenario, results)
+    if shown == ["met"]:
+        return f"from {max(met_s, warm):g} s until the end."
+    texts = {"before": f"before is from {warm:g} s until {what} ({met_s:.2f} s)",
+             "met": f"met is from {'then' if met_s > warm else f'{warm:g} s'} until the first move or the end",
+             "after": f"after is from {spans.settled_s(scenario):g} s after the last move until the end"}
+    return ", ".join(texts[n] for n in shown) + "."
+
+
 def summary(scenario, plan, results):
+    met_s, shown = spans.meeting(scenario, results)[0], columns(scenario, results)
     lines = [f"{scenario['scenario']['title']} (seed {scenario['scenario']['seed']})", verdict.sentence(scenario, results), ""]
-    lines.append(f"{'mode':8}{'goodput':>10}{'FCT mean':>11}{'p99':>9}{'p99.9':>9}{'RTT p50':>9}{'CE':>8}{'probes':>8}{'moves':>7}"
+    lines.append(f"Goodput of all flows, Mb/s: {legend(scenario, results)}")
+    lines.append(f"{'mode':8}" + "".join(f"{name:>9}" for name in heads(shown)) + f"{'FCT mean':>11}{'p99':>9}{'p99.9':>9}{'RTT p50':>9}{'CE':>8}{'probes':>8}{'moves':>7}"
                  f"{'out of seq':>12}{'retrans':>9}{'drops':>7}")
     for result in results:
-        r = row_of(scenario, result)
-        total = sum(v for v in r["goodput"].values() if v is not None)
-        lines.append(f"{result['mode']:8}{total:7.1f} Mb{number(r['fct']['mean'], ' ms'):>11}{number(r['fct']['p99']):>9}"
+        r, rates = row_of(scenario, result), spans.goodputs(scenario, result, met_s)
+        lines.append(f"{result['mode']:8}" + "".join(f"{number(rates[name]):>9}" for name in shown)
+                     + f"{number(r['fct']['mean'], ' ms'):>11}{number(r['fct']['p99']):>9}"
                      f"{number(r['fct']['p999']):>9}{number(r['rtt_p50']):>9}{100 * r['ce_share']:7.2f}%{r['probes']:8}{r['moves']:7}"
                      f"{r['out_of_seq']:12}{r['retransmissions']:9}{r['fabric_drops']:7}")
     if spray.was(results):
@@ -47,11 +72,18 @@ def time_figure(title, ylabel, scenario, results, series, ymax=None):
     fig = Figure(title, "seconds", ylabel)
     fig.xrange, fig.ymax = (0, scenario["scenario"]["seconds"]), ymax
     for result in results:
-        fig.panel(f"hp3 {result['mode']}", series(result), marks_of(result))
+        curves = [(label, points) for label, points in series(result) if points]
+        if curves:
+            fig.panel(f"hp3 {result['mode']}", curves, marks_of(result))
     return fig
 
 
 def figures(scenario, plan, results):
+    """(name, figure): those that have a curve."""
+    return ((name, figure) for name, figure in all_figures(scenario, plan, results) if figure.panels)
+
+
+def all_figures(scenario, plan, results):
     spines = [s["name"] for s in plan["switches"] if s["name"][0] == "s"]
     leaves = [s["name"] for s in plan["switches"] if s["name"][0] == "l"]
     rate = max(link["rate_mbps"] for link in plan["links"])
@@ -108,10 +140,13 @@ def tail_figure(names, results):
     curves = []
     for result in results:
         done = sorted(t for n in names for t in times(result, n))
+        if not done:
+            continue
         points = [(t, 1 - (i + 0.5) / len(done)) for i, t in enumerate(done)]
         step = max(1, len(points) // 400)
         curves.append((f"hp3 {result['mode']}", points[:-50:step] + points[-50:]))
-    fig.panel("", curves)
+    if curves:
+        fig.panel("", curves)
     return fig
 
 
@@ -125,8 +160,8 @@ padding:.8em;overflow-x:auto}small{color:#666}"""
 
 def mode_table(scenario, results):
     rows = [row_of(scenario, r) for r in results]
+    judged = [spans.judged(scenario, results, r) for r in results]
     lines = [
-        ("Goodput, all flows, Mb/s", [number(sum(v or 0 for v in r["goodput"].values())) for r in rows]),
         ("Messages completed", [f"{r['fct']['n']:,}" for r in rows]),
         ("FCT mean, ms", [number(r["fct"]["mean"]) for r in rows]),
         ("FCT p50 / p99 / p99.9, ms", [" / ".join(number(r["fct"][k]) for k in TAILS) for r in rows]),
@@ -136,8 +171,8 @@ def mode_table(scenario, results):
         ("RTT p50 (mean of flows) / p99 (worst), ms", [f"{number(r['rtt_p50'])} / {number(r['rtt_p99'])}" for r in rows]),
         ("Packets that arrived marked CE", [f"{100 * r['ce_share']:.2f} %" for r in rows]),
         ("Paths found severely congested / rounds / probes", [f"{r['severe']} / {r['rounds']} / {r['probes']:,}" for r in rows]),
-        ("Moves done, the first after", [f"{r['moves']}, {r['first_move_s']:.2f} s" if r["moves"] else f"0 (would: {r['would']})" if r["would"] else "0" for r in rows]),
-        ("Moves that made it better / worse", [f"{r['paid_off']} / {r['wasted']}" for r in rows]),
+        ("Moves done, the first at", [f"{r['moves']}, {r['first_move_s']:.2f} s" if r["moves"] else f"0 (would: {r['would']})" if r["would"] else "0" for r in rows]),
+        ("Moves after which goodput was better / worse", [f"{better} / {worse}" for better, worse in judged]),
         ("Out-of-sequence requests at receivers", [r["out_of_seq"] for r in rows]),
         ("Packets that overtook others / across ports, by hp3d", [f"{r['overtaken']} / {r['disordered']}" for r in rows]),
         ("Retransmissions", [r["retransmissions"] for r in rows]),
@@ -148,17 +183,32 @@ def mode_table(scenario, results):
     return table([""] + [f"hp3 {r['mode']}" for r in results], [[name, *cells] for name, cells in lines])
 
 
-def flow_table(scenario, results):
-    numbers = [row_of(scenario, r) for r in results]
-    head, rows = ["Flow", "Port", "From, to"], []
-    for result, r in zip(results, numbers):
-        head += [result["mode"]] + ([f"{result['mode']}: after the moves"] if r["after"] else [])
-    for name in flows_of(scenario, results[0])[:32]:
-        row = [name, results[0]["ports"].get(name, ""), " ".join(results[0]["ends"].get(name, []))]
-        for r in numbers:
-            row += [number(r["goodput"][name])] + ([number(r["after"][name])] if r["after"] else [])
-        rows.append(row)
-    return table(head, rows)
+def goodput_table(scenario, results):
+    """A row for all flows of a mode, and one for each flow; the columns are spans of time."""
+    met_s, shown, rows = spans.meeting(scenario, results)[0], columns(scenario, results), []
+    for result in results:
+        at = spans.spans(scenario, result, met_s)
+
+        def cells(rate):
+            return [cell(at.get(name), rate) for name in shown]
+
+        names, first = flows_of(scenario, result), f"hp3 {result['mode']}: "
+        if len(names) > 1:
+            rows.append([first + "all flows", "", "", *cells(lambda span: spans.average(scenario, result, span))])
+            first = ""
+        for name in names[:32]:
+            rows.append([first + f"flow {name}", result["ports"].get(name, ""), " to ".join(result["ends"].get(name, [])),
+                         *cells(lambda span, n=name: between(scenario, result, n, *span))])
+    return table(["Mb/s", "Port", "From, to", *heads(shown)], rows)
+
+
+def cell(span, rate):
+    """The rate in a span, or why there is none."""
+    if span is None:
+        return "no move"
+    if span[1] - span[0] < spans.SHORTEST_S:
+        return f"only {max(span[1] - span[0], 0):.2f} s"
+    return number(rate(span))
 
 
 def fct_table(scenario, results):
@@ -176,9 +226,7 @@ def fct_table(scenario, results):
     return table(head, rows)
 
 
-def beds_hosts(plan):
-    return ("Hosts: roce-gen behind hp3d, in network namespaces. hp3d has the thresholds that ship; its times, DCQCN's and the RNICs' "
-            f"timer are {tools.slowness(plan['hosts'][0]['rate_mbps']):.0f} times as long, as for 10 Gb/s in slow motion.")
+BEDS_HOSTS = "Hosts: roce-gen behind hp3d, in network namespaces. hp3d has the thresholds that ship."
 
 
 def setup(plan, s, hosts):
@@ -192,31 +240,38 @@ def setup(plan, s, hosts):
             f"real-time, on this machine. {hosts}</p>")
 
 
+def lead(scenario, results):
+    """What the scenario shows, and what to expect of the modes that ran."""
+    s = scenario["scenario"]
+    return " ".join([s["text"]] + [f"hp3 {r['mode']}: {s['text_' + r['mode']]}" for r in results if s.get("text_" + r["mode"])])
+
+
 def write(out, stem, scenario, plan, results):
     os.makedirs(out, exist_ok=True)
     parts = []
     s = scenario["scenario"]
-    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(s['text'])}</p>"
+    parts.append(f"<h1>{html.escape(s['title'])}</h1><p class=lead>{html.escape(tools.slow_words(plan))}</p><p>{html.escape(lead(scenario, results))}</p>"
                  f"<p class=verdict>{html.escape(verdict.sentence(scenario, results))}</p>")
-    parts.append(mode_table(scenario, results))
+    parts.append("<h2>Goodput</h2>" + goodput_table(scenario, results))
+    parts.append(f"<small>Goodput is acknowledged payload, averaged over a span: {html.escape(legend(scenario, results))} "
+                 "Headers, gaps and preambles take another 8 % of a link.</small>")
+    parts.append("<h2>Completion times, probes, losses</h2>" + mode_table(scenario, results))
     if spray.was(results):
         parts.append("<h2>Packets to each spine</h2>" + spray.spine_table(scenario, plan, results))
         parts.append("<small>Sent by the leaf of the host that sends data, by the fabric's counters.</small>")
         parts.append("<h2>Packets on several paths, and their order</h2>" + spray.order_table(results))
         parts.append("<h2>What the hosts know of each other</h2><pre>" + html.escape(spray.peers_text(results)) + "</pre>")
-    parts.append("<h2>Goodput of each flow, Mb/s</h2>" + flow_table(scenario, results))
-    parts.append("<small>From the end of the warm-up; after the moves: from one second after the last one on. Payload "
-                 "only: headers, gaps and preambles take another 8 %.</small>")
     parts.append("<h2>Completion times of each flow, ms</h2>" + fct_table(scenario, results))
     parts.append("<h2>Figures</h2>")
     for name, figure in figures(scenario, plan, results):
         parts.append(figure.write(os.path.join(out, f"{stem}-{name}"), name))
     for result in results:
         if moves_of(result):
-            parts.append(f"<h2>Moves and their evidence (mode {result['mode']})</h2>" + move_table(result))
+            brought = [spans.judge_move(scenario, results, result, i)[1] for i in range(len(moves_of(result)))]
+            parts.append(f"<h2>Moves and their evidence (mode {result['mode']})</h2>" + move_table(result, brought))
         elif any(e["type"] == "would" for e in result["decisions"]):
             parts.append(f"<h2>What hp3d would have done (mode {result['mode']})</h2>" + held_back(result))
-    parts.append("<h2>How it was made</h2>" + verdict.origin() + setup(plan, s, beds_hosts(plan)))
+    parts.append("<h2>How it was made</h2>" + verdict.origin() + setup(plan, s, BEDS_HOSTS))
     page = (f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(s['title'])}</title>"
             f"<style>{STYLE}</style>" + "\n".join(parts) + "</html>\n")
     path = os.path.join(out, stem + ".html")

@@ -64,8 +64,9 @@ def find(path, folder):
 class Sampler:
     """What the fabric counted, every SAMPLE_S: differences for rates, values for queues; and what hp3d measured."""
 
-    def __init__(self, bed, decisions):
+    def __init__(self, bed, decisions, plan):
         self.control, self.decisions = bed.fabric(), decisions
+        self.ports = {sw["name"]: sw["ports"] for sw in plan["switches"]}
         self.rows, self.last = [], None
 
     def round_trips(self):
@@ -82,9 +83,10 @@ class Sampler:
         lanes = {f"{lane['from']}>{lane['to']}": lane for lane in data["lanes"]}
         marks = {sw["name"]: sum(sw["port_ce_packets"]) for sw in data["switches"]}
         sent = {sw["name"]: sum(sw["port_tx_packets"]) for sw in data["switches"]}
+        ce = {f"{sw['name']}>{peer}": n for sw in data["switches"] for peer, n in zip(self.ports[sw["name"]], sw["port_ce_packets"])}
         if self.last is not None:
             dt = (data["t_ns"] - self.last["t_ns"]) / 1e9
-            row = {"t": now, "mbps": {}, "queue": {}, "marks": {}, "packets": {}}
+            row = {"t": now, "mbps": {}, "queue": {}, "marks": {}, "packets": {}, "ce": {lane: n - self.last["ce"][lane] for lane, n in ce.items()}}
             if len(self.rows) % 2 == 0:
                 row["rtt_ms"] = self.round_trips()
             for name, lane in lanes.items():
@@ -95,7 +97,7 @@ class Sampler:
                 row["packets"][name] = sent[name] - self.last["sent"][name]
             self.rows.append(row)
         self.last = {"t_ns": data["t_ns"], "bytes": {n: lane["bytes"] for n, lane in lanes.items()},
-                     "marks": marks, "sent": sent, "data": data}
+                     "marks": marks, "sent": sent, "ce": ce, "data": data}
 
 
 def move(bed, load, paths, event):
@@ -129,7 +131,7 @@ def perform(bed, load, paths, control, event):
 
 def play(bed, scenario, mode, load, decisions, screen):
     """The run itself, from the load's first packet to its end."""
-    paths, control, sampler = loads.Paths(bed), bed.fabric(), Sampler(bed, decisions)
+    paths, control, sampler = loads.Paths(bed), bed.fabric(), Sampler(bed, decisions, screen.plan)
     events = sorted(loads.sections(scenario, "event").values(), key=lambda e: e["at_ms"])
     events = [e for e in events if mode == "manual" or e["action"] != "move"]
     done, seconds, peers = [], scenario["scenario"]["seconds"], None
@@ -206,6 +208,8 @@ def run(bed, name, modes, out, quiet, seed=None, chosen=None):
     for mode in modes:
         if mode not in MODES:
             raise Problem(f"--modes: no mode '{mode}': {', '.join(MODES)}")
+    plan = json.loads(tools.run([tools.binary(bed.build, "hp3-fabric"), "plan", topology]))
+    tools.say(tools.slow_words(plan), flush=True)
     results = []
     for mode in modes:
         pipe, pid = keeper(bed)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report's part on sprayed queue pairs: rates by spine, packets held by the receivers' hp3d, and the RNICs' counts
 of packets out of order."""
-from . import measures
+from . import spans
 from .decisions import SPRAY
 from .evidence import table
 from .load import sections
@@ -97,10 +97,10 @@ def sentence(scenario, results, result):
     """Of a mode that sprayed, beside those that did not."""
     c = counted(result)
 
+    met_s = spans.meeting(scenario, results)[0]
+
     def rate(r):
-        begin = scenario["scenario"]["warmup_ms"] / 1000
-        rates = [measures.between(scenario, r, n, begin, scenario["scenario"]["seconds"]) for n in measures.flows_of(scenario, r)]
-        return sum(v for v in rates if v is not None)
+        return spans.goodputs(scenario, r, met_s)["met"] or 0.0
 
     others = ", ".join(f"hp3 {r['mode']}: {rate(r):.1f}" for r in results if r is not result)
     return (f"hp3d sent {c['sprayed']:,} packets by several paths at once; goodput of all flows was {rate(result):.1f} Mb/s"

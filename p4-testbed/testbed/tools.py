@@ -50,6 +50,13 @@ def slowness(rate_mbps):
     return FULL_MBPS / rate_mbps
 
 
+def slow_words(plan):
+    """How to read times and rates of a run."""
+    n = f"{slowness(plan['hosts'][0]['rate_mbps']):,.0f}"
+    return (f"This fabric runs in slow motion: a fabric of 10 Gb/s is {n} times faster. There, all times are {n} times shorter, "
+            f"and all rates are {n} times higher.")
+
+
 def run(words, **kw):
     """A short command; its failure is a Problem with the command's own words."""
     done = subprocess.run(words, capture_output=True, text=True, check=False, **kw)

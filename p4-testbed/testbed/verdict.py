@@ -5,11 +5,9 @@ import shlex
 import subprocess
 import sys
 
-from . import measures, spray
+from . import measures, spans, spray
 from .evidence import moves_of
 from .tools import REPO
-
-SETTLED_S = 1.0  # after a move: what DCQCN takes
 
 
 def often(n):
@@ -20,59 +18,38 @@ def counted(n, word):
     return f"{n} {word}" + ("" if n == 1 else "s")
 
 
-def together(scenario, result, begin, end):
-    """Goodput of all loads in a span, Mb/s; None if an interval of none is in it."""
-    rates = [measures.between(scenario, result, n, begin, end) for n in measures.flows_of(scenario, result)]
-    return None if not rates or None in rates else sum(rates)
-
-
-def all_run(scenario, result):
-    """From when on all loads run, seconds."""
-    return max([scenario.get("flow." + n, {"start_ms": 0})["start_ms"] / 1000 for n in measures.flows_of(scenario, result)])
-
-
-def when(moves, since):
-    """Moments of the moves; after the last flow began, where that is what they answer."""
+def when(moves, met):
+    """Moments of the moves. `met`: as of spans.meeting()."""
     first, last = min(m["t"] for m in moves), max(m["t"] for m in moves)
     text = f"at {first:.2f} s" if len(moves) == 1 else f"from {first:.2f} to {last:.2f} s"
-    return text + (f", {first - since:.2f} s after the last flow began" if since and first > since else "")
+    return text + (f", {first - met[0]:.2f} s after {met[1]}" if met[1] else "")
 
 
-def beside(scenario, off, begin, end):
-    rate = together(scenario, off, begin, end) if off else None
-    return "" if rate is None else f" (hp3 off in the same time: {rate:.1f})"
-
-
-def what_moved(scenario, result):
+def what_moved(result, met):
     moves = moves_of(result)
     if not moves:
         return f"mode {result['mode']}: nothing was moved"
     flows = sorted({m["name"] or m["flow"] for m in moves})
     names = f" ({', '.join(flows)})" if len(flows) <= 4 else ""
     who = "hp3ctl" if result["mode"] == "manual" else "hp3d"
-    return f"{who} moved {counted(len(flows), 'flow')}{names} {often(len(moves))}, {when(moves, all_run(scenario, result))}"
+    return f"{who} moved {counted(len(flows), 'flow')}{names} {often(len(moves))}, {when(moves, met)}"
 
 
-def goodput(scenario, result, off, wait_s=SETTLED_S):
-    """Before the first move and `wait_s` after the last one; without moves, all the time."""
-    since, seconds, moves = all_run(scenario, result), scenario["scenario"]["seconds"], moves_of(result)
-    if moves:
-        before = together(scenario, result, since, min(m["t"] for m in moves))
-        settled = max(m["t"] for m in moves) + wait_s
-        after = together(scenario, result, settled, seconds)
-        if after is not None:
-            change = f"went from {before:.1f} to {after:.1f} Mb/s" if before is not None else f"was {after:.1f} Mb/s afterwards"
-            return f"goodput of all flows {change}" + beside(scenario, off, settled, seconds)
-    begin = since + scenario["scenario"]["warmup_ms"] / 1000
-    rate = together(scenario, result, begin, seconds)
-    return "" if rate is None else f"goodput of all flows was {rate:.1f} Mb/s" + beside(scenario, off, begin, seconds)
-
-
-def chosen(results):
-    """The last mode that may move flows, else the last one; and mode off beside it, if there is one."""
-    result = next((r for r in reversed(results) if r["mode"] in ("on", "manual")), results[-1])
-    off = next((r for r in results if r["mode"] == "off" and r is not result), None)
-    return result, off
+def goodput(scenario, results):
+    """Before the meeting, from then on, and after the moves; of mode off, from the meeting on."""
+    result, off = spans.chosen(results)
+    met_s, what = spans.meeting(scenario, results)
+    rate, moves = spans.goodputs(scenario, result, met_s), moves_of(result)
+    met, whose = spans.met_rate(scenario, results, result)
+    beside = spans.goodputs(scenario, off, met_s)["met"] if off and not whose else None
+    parts = [f"{rate['before']:.1f} Mb/s before {what}"] if rate["before"] is not None else []
+    if met is not None:
+        since = " from then on" if parts else " before the first move" if moves else ""
+        note = f" with {whose}" if whose else f" (hp3 off: {beside:.1f})" if beside is not None else ""
+        parts.append(f"{met:.1f} Mb/s{since}{note}")
+    if rate["after"] is not None:
+        parts.append(f"{rate['after']:.1f} Mb/s after the {'move' if len(moves) == 1 else 'last move'}")
+    return "goodput of all flows: " + ", ".join(parts) if parts else ""
 
 
 def waits(row, link):
@@ -92,9 +69,9 @@ def sentence(scenario, results):
     sprayed = next((r for r in reversed(results) if spray.was([r])), None)
     if sprayed is not None:
         return spray.sentence(scenario, results, sprayed)
-    result, off = chosen(results)
+    result, off = spans.chosen(results)
     row, was = measures.row_of(scenario, result), measures.row_of(scenario, off) if off else None
-    parts = [what_moved(scenario, result), goodput(scenario, result, off), *outages(row, was),
+    parts = [what_moved(result, spans.meeting(scenario, results)), goodput(scenario, results), *outages(row, was),
              f"{counted(row['retransmissions'], 'retransmission')}, {row['out_of_seq']} out of sequence"]
     return "; ".join(p for p in parts if p) + "."
 

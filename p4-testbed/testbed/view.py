@@ -2,6 +2,7 @@
 """The live view: a bar for every spine and every sending host, queues, marks, events."""
 import shutil
 import sys
+from collections import Counter
 
 from . import tools
 from .decisions import MOVES
@@ -18,7 +19,7 @@ class View:
     def __init__(self, scenario, mode, plan, load, quiet):
         self.scenario, self.mode, self.plan, self.load = scenario["scenario"], mode, plan, load
         self.on = not quiet and sys.stdout.isatty() and shutil.get_terminal_size().lines > 16
-        self.notes, self.lines, self.turn, self.moved = [], 0, 0, {}
+        self.notes, self.lines, self.turn, self.moved, self.ce = [], 0, 0, {}, Counter()
         self.rate = {link["name"]: link["rate_mbps"] for link in plan["links"]}
         self.leaves = [s["name"] for s in plan["switches"] if s["name"][0] == "l"]
         self.spines = [s["name"] for s in plan["switches"] if s["name"][0] == "s"]
@@ -35,7 +36,7 @@ class View:
         self.notes.append(" ".join(words))
 
     def decided(self, event):
-        """An event of hp3d: moves are told, and what they brought."""
+        """An event of hp3d: congestion, and moves."""
         name = event["name"] or event["flow"]
         when = f"{event['t']:6.2f} s"
         if event["type"] in MOVES:
@@ -46,23 +47,24 @@ class View:
         elif event["type"] == "severe":
             cycles = " ".join(event["evidence"]["cycles"])
             self.notes.append(f"{when} hp3d of {event['host']}: path of flow {name} is congested ({cycles})")
-        elif event["type"] == "outcome":
-            self.notes.append(f"{when} hp3d of {event['host']}: the move of flow {name} made it {event['outcome']}")
 
     def show(self, now, sampler):
         self.turn += 1
+        if sampler.rows:
+            self.ce.update(sampler.rows[-1]["ce"])
         if not self.on or not sampler.rows or self.turn % 2:
             return
         row = sampler.rows[-1]
         text = [f"{self.scenario['title']}   mode {self.mode}   {now:5.1f} of {self.scenario['seconds']} s", ""]
-        text.append("spines    Mb/s towards the leaves, deepest queue, packets marked CE")
+        text.append("spines    Mb/s towards the leaves, deepest queue, packets marked CE so far, to and from the spine")
         for spine in self.spines:
             lanes = [f"{spine}>{leaf}" for leaf in self.leaves]
+            both = [f"{leaf}>{spine}" for leaf in self.leaves] + lanes
             rate = max(row["mbps"][lane] for lane in lanes)
-            queue = max(row["queue"][lane] for lane in [f"{leaf}>{spine}" for leaf in self.leaves] + lanes)
-            marks = row["marks"][spine]
+            queue = max(row["queue"][lane] for lane in both)
+            marks = sum(self.ce[lane] for lane in both)
             text.append(f"  {spine:4} {bar(rate, self.rate[f'{self.leaves[0]}-{spine}'])} {rate:6.1f}"
-                        f"  {queue / 1000:6.1f} kB  {marks:5} CE")
+                        f"  {queue / 1000:6.1f} kB  {marks:6} CE")
         text += ["", "hosts     Mb/s sent, by port"]
         for host in self.plan["hosts"]:
             ports = [f"{n}:{self.moved.get(n, p)}" for n, p in self.load.ports.items() if self.load.ends(n)[0] == host["name"]]

@@ -144,6 +144,27 @@ static void create_nodes(struct sim *s)
 		sim_mmu_init(s, &s->sw[n - t->hosts], n);
 }
 
+/* The cause of a negative errno of a balancer's start(), and what to do. */
+static const char *why_not_started(int ret)
+{
+	switch (-ret) {
+	case EOPNOTSUPP:
+		return "it decides in leaf switches, and hosts have links to several of them: give "
+		       "each host one link, or take another balancer";
+	case EDOM:
+		return "it needs a choice of paths, and all hosts have one path: add links between "
+		       "switches, or set hp3-ideal.model=off (hp3: peers.paths_known=off)";
+	case E2BIG:
+		return "it needs to know all paths, and these are too many: at most 64 between two "
+		       "hosts. Set hp3-ideal.model=off (hp3: peers.paths_known=off)";
+	case EINVAL:
+		return "its keys of [cc] do not fit the rate of the hosts' links: set "
+		       "cc.mode=native";
+	default:
+		return strerror(-ret);
+	}
+}
+
 int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *topo, char *err,
 	uint32_t err_size)
 {
@@ -174,9 +195,7 @@ int sim_create(struct sim *s, const struct sim_config *cfg, struct sim_topo *top
 		ret = s->lb->start(s);
 	if (ret < 0) {
 		snprintf(err, err_size, "%s cannot run on this topology: %s", s->lb->name,
-			ret == -EOPNOTSUPP ? "it decides in leaf switches, and hosts have "
-					     "links to several"
-					   : strerror(-ret));
+			why_not_started(ret));
 		sim_destroy(s);
 	}
 	return ret;

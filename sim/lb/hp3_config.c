@@ -129,7 +129,7 @@ static int model_from(struct sim *s, struct hp3_balancer *b, uint32_t index, uin
 			(struct sim_stage){.hash = hash, .seeds = &seeds[stages * SIM_MODEL_PATHS]};
 		stage[stages++].hash.paths = (uint16_t)ways;
 	}
-	return sim_model_init(&b->model[index], stage, stages);
+	return stages == 0 ? -EDOM : sim_model_init(&b->model[index], stage, stages);
 }
 
 int hp3_sim_models(struct sim *s, struct hp3_balancer *b)

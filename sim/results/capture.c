@@ -55,8 +55,11 @@ int sim_capture_close(struct sim_capture *c)
 	return ret;
 }
 
-static void set_addresses(struct hp3_addressing *a, uint32_t src, uint32_t dst)
+/* The addresses have the numbers of the topology file: a user knows no others. */
+static void set_addresses(const struct sim *s, struct hp3_addressing *a, uint32_t from, uint32_t to)
 {
+	uint32_t src = sim_topo_number(&s->topo, from), dst = sim_topo_number(&s->topo, to);
+
 	sim_put_address(a->src_ip, src);
 	sim_put_address(a->dst_ip, dst);
 	a->src_mac[0] = a->dst_mac[0] = 2; /* locally administered */
@@ -81,11 +84,11 @@ static int data_frame(struct sim *s, struct sim_capture *c, const struct sim_pac
 		.payload = c->payload,
 		.payload_len = sim_data_payload(s, p)};
 
-	set_addresses(&a, f->src, f->dst);
+	set_addresses(s, &a, f->src, f->dst);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
 }
 
-static int request_frame(struct sim_capture *c, const struct sim_packet *p)
+static int request_frame(const struct sim *s, struct sim_capture *c, const struct sim_packet *p)
 {
 	const struct sim_flow *f = p->flow;
 	struct hp3_addressing a = {.ttl = 64, .pkey = 0xffff, .sport = p->sport, .tclass = ECT_0};
@@ -94,11 +97,11 @@ static int request_frame(struct sim_capture *c, const struct sim_packet *p)
 		.psn = (p->psn + 1) & 0xffffff,
 		.dma_len = p->arg_psn};
 
-	set_addresses(&a, f->dst, f->src);
+	set_addresses(s, &a, f->dst, f->src);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
 }
 
-static int reply_frame(struct sim_capture *c, const struct sim_packet *p)
+static int reply_frame(const struct sim *s, struct sim_capture *c, const struct sim_packet *p)
 {
 	const struct sim_flow *f = p->flow;
 	struct hp3_addressing a = {.ttl = 64, .pkey = 0xffff, .sport = f->home};
@@ -109,9 +112,9 @@ static int reply_frame(struct sim_capture *c, const struct sim_packet *p)
 		.syndrome = p->kind == SIM_NAK ? CAPTURE_SYN_NAK : CAPTURE_SYN_ACK};
 
 	if (sim_packet_forward(p))
-		set_addresses(&a, f->src, f->dst);
+		set_addresses(s, &a, f->src, f->dst);
 	else
-		set_addresses(&a, f->dst, f->src);
+		set_addresses(s, &a, f->dst, f->src);
 	if (p->kind == SIM_CNP)
 		return hp3_build_cnp(c->frame, sizeof(c->frame), &a, d.dest_qpn);
 	return hp3_build(c->frame, sizeof(c->frame), &a, &d);
@@ -130,7 +133,7 @@ void sim_capture_packet(struct sim *s, uint32_t host, const struct sim_packet *p
 	if (p->kind == SIM_DATA)
 		n = data_frame(s, c, p);
 	else
-		n = p->kind == SIM_READ ? request_frame(c, p) : reply_frame(c, p);
+		n = p->kind == SIM_READ ? request_frame(s, c, p) : reply_frame(s, c, p);
 	head.captured = head.length = (uint32_t)n;
 	if (n < 0 || fwrite(&head, sizeof(head), 1, c->f) != 1 ||
 		fwrite(c->frame, (size_t)n, 1, c->f) != 1)

@@ -221,6 +221,56 @@ static void nobody_is_answered_on_subjects_of_the_fleet(void **state)
 	run(questions);
 }
 
+/* What the page and `top` say of a map without lines; "": nothing. */
+static void expect_empty_map(struct fleet_planner *p, const char *words)
+{
+	static const char question[] = "{\"ask\":\"top\"}";
+	char *text;
+
+	hp3_fleet_look(p->fleet, fleet_clock_us(CLOCK_MONOTONIC) / 1000);
+	text = fleet_answer(p, question, strlen(question));
+	assert_non_null(strstr(text, *words == '\0' ? "\"empty_map\":null" : words));
+	free(text);
+}
+
+static void report_flows(unsigned host, unsigned flows, uint8_t hop)
+{
+	static uint8_t bytes[HP3_FLEET_BYTES];
+	static struct hp3_fleet_report r;
+	static uint64_t seq;
+	char subject[32];
+
+	r = host_report(host, host, 2);
+	r.seq = ++seq;
+	for (unsigned i = 0; i < flows; i++)
+		add_flow(&r, 3, i + 1, 0, 1000)->hop = hop;
+	snprintf(subject, sizeof(subject), "hp3.report.h%u", host);
+	come(FLEET_SUBJECT_REPORTS, subject, NULL, bytes,
+		hp3_fleet_report_encode(&r, bytes, sizeof(bytes)));
+}
+
+static void empty_maps(void)
+{
+	struct fleet_planner *p = subscribed[0].arg;
+
+	expect_empty_map(
+		p, "\"no host reports: start `hp3-fleet --config FILE agent` on each host\"");
+	report_flows(1, 0, HP3_FLEET_NO_HOP);
+	report_flows(2, 0, HP3_FLEET_NO_HOP);
+	expect_empty_map(p, "\"0 flows reported (hosts: 2): no queue pair ");
+	report_flows(1, 2, HP3_FLEET_NO_HOP);
+	expect_empty_map(
+		p, "\"0 of 2 flows traced: set [ppp] identity = trace in hp3.ini of each host");
+	report_flows(2, 1, 0);
+	expect_empty_map(p, "");
+}
+
+static void an_empty_map_has_its_reason(void **state)
+{
+	up = true;
+	run(empty_maps);
+}
+
 static void metrics(void)
 {
 	struct fleet_planner *p = subscribed[0].arg;
@@ -256,6 +306,7 @@ int main(void)
 		cmocka_unit_test(subjects_shorter_than_the_prefix),
 		cmocka_unit_test(a_report_of_another_host),
 		cmocka_unit_test(nobody_is_answered_on_subjects_of_the_fleet),
+		cmocka_unit_test(an_empty_map_has_its_reason),
 		cmocka_unit_test(a_metrics_page_that_lacks_bytes_is_not_sent),
 		cmocka_unit_test(without_a_server_it_keeps_its_name),
 	};

@@ -6,6 +6,7 @@ usage: formats.py HP3-SIM
 """
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,18 @@ TOPOLOGIES = {
     "empty lines, other line ends": HPCC.replace("\n", "\r\n\r\n"),
     "other units": fabric("8 4 8", "4 5 6 7", rate="12.5GB/s 0.000001 0.000000"),
 }
+
+
+def addresses(path):
+    """Source and destination of the IPv4 packets in a capture."""
+    with open(path, "rb") as f:
+        pcap = f.read()
+    pairs, at = set(), 24
+    while at + 16 < len(pcap):
+        frame = pcap[at + 16:at + 16 + struct.unpack_from("=I", pcap, at + 8)[0]]
+        pairs.add(tuple(".".join(map(str, frame[i:i + 4])) for i in (26, 30)))
+        at += 16 + len(frame)
+    return pairs
 
 
 class Runner:
@@ -83,8 +96,9 @@ class Runner:
         result = self.result("switch 0", topology, "2\n1 4 3 1000 2\n3 7 3 1000 2\n", "--pcap", f"7:{os.path.join(self.tmp, 'pcap')}")
         if result is not None and ([f[:2] for f in result["flows"]] != [[1, 4], [3, 7]] or result["fabric"] != {"hosts": 4, "switches": 4, "links": 8}):
             self.bad.append(f"switch 0: {result['flows']}, {result['fabric']}")
-        if os.path.getsize(os.path.join(self.tmp, "pcap")) < 100:
-            self.bad.append("switch 0: no capture of host 7")
+        pairs = addresses(os.path.join(self.tmp, "pcap"))
+        if pairs != {("11.0.3.1", "11.0.7.1"), ("11.0.7.1", "11.0.3.1")}:
+            self.bad.append(f"switch 0: the capture of host 7 has the addresses {pairs}")
         for flows, words in ("1\n0 1 3 100 2\n", "flows:2: column 1: src: node 0 is a switch"), ("1\n1 6 3 100 2\n", "flows:2: column 2: dst: node 6 is a switch"):
             self.refused(topology, flows, words)
         self.refused(topology.replace("7 2 100Gbps", "4 2 100Gbps"), FIVE, "host 7 has no link")
@@ -104,6 +118,21 @@ class Runner:
         done = self.trace(topology, flows, *more)
         if done.returncode != 1 or words not in done.stderr:
             self.bad.append(f"{words!r}: exit code {done.returncode}, {done.stderr!r}")
+
+    def number_of_paths(self):
+        """A balancer that needs another topology: the message has the cause and what to do."""
+        one = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n"
+        spines = range(4, 74)
+        many = "74 72 142\n" + " ".join(map(str, range(2, 74))) + f"\n0 2 {RATE}\n1 3 {RATE}\n" + "".join(f"{leaf} {s} {RATE}\n" for leaf in (2, 3) for s in spines)
+        flow = "1\n0 1 3 1000 0\n"
+        for topology, words in (one, "all hosts have one path: add links between switches, or set hp3-ideal.model=off"), (many, "at most 64 between two hosts. Set hp3-ideal.model=off"):
+            self.refused(topology, flow, "hp3-ideal cannot run on this topology: it needs ", "--lb", "hp3-ideal")
+            self.refused(topology, flow, words, "--lb", "hp3-ideal")
+            self.refused(topology, flow, words, "--lb", "hp3", "--set", "peers.paths_known=on")
+            self.result("hp3-ideal without a model", topology, flow, "--lb", "hp3-ideal", "--set", "hp3-ideal.model=off")
+        self.refused(one.replace("100Gbps", "0.5Mbps"), flow, "do not fit the rate of the hosts' links: set cc.mode=native", "--lb", "hp3", "--set", "rnic.cc=none", "--set", "cc.mode=dcqcn")
+        two_leaves = "4 2 4\n2 3\n" + "".join(f"{h} {leaf} {RATE}\n" for h in (0, 1) for leaf in (2, 3))
+        self.refused(two_leaves, flow, "hosts have links to several of them: give each host one link, or take another balancer", "--lb", "conga")
 
     def others(self):
         for old, new, words in (
@@ -142,6 +171,7 @@ def main():
         r.one_flow()
         r.numbers_of_the_file()
         r.nvswitches()
+        r.number_of_paths()
         r.others()
     for line in r.bad:
         print("formats:", line)

@@ -6,29 +6,16 @@ usage: progress.py HP3-SIM
 """
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
 import sys
 import tempfile
 
+from terminal import on_terminal, report
+
 SLOW = ["websearch", "--quick", "--lbs", "ecmp", "--set", "sweep.quick_percent=5", "--no-report"]
 MAY_DIFFER = ("cpu_s", "peak_bytes", "command")
-
-
-def on_terminal(args):
-    """What a terminal as standard error gets."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=theirs) as p:
-        os.close(theirs)
-        text = b""
-        try:
-            while True:
-                text += os.read(ours, 4096)
-        except OSError:
-            os.close(ours)
-    return p.returncode, text.decode()
 
 
 def on_pipe(args):
@@ -48,7 +35,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hp3-sim-") as tmp:
         outs = [os.path.join(tmp, n) for n in "abc"]
         run = [sim, "run", *SLOW, "--out"]
-        code, text = on_terminal([*run, outs[0]])
+        code, text = on_terminal([*run, outs[0]], "stderr")
         shares = [float(s) for s in re.findall(r"\] ([0-9.]+) %, ETA [0-9]+:[0-9]{2}:", text)]
         if code or shares != sorted(shares) or not any(1 < s < 99 for s in shares):
             bad.append(f"terminal: exit code {code}, shares {shares}, {text!r}")
@@ -65,9 +52,7 @@ def main():
             bad.append(f"--progress: {line!r}")
         if result(outs[0]) != result(outs[1]):
             bad.append("a run that is watched has another result")
-    for line in bad:
-        print("progress:", line)
-    return 1 if bad else 0
+    return report("progress", bad)
 
 
 sys.exit(main())

@@ -7,11 +7,12 @@ usage: summary.py HP3-SIM
 import json
 import math
 import os
-import pty
 import re
 import subprocess
 import sys
 import tempfile
+
+from terminal import on_terminal, report
 
 T95 = {2: 12.706, 3: 4.303}  # of Student's t, 0.975, by number of values
 GREEN, RED = "\033[32m", "\033[31m"
@@ -32,20 +33,6 @@ def metrics(out, scenario, lb, seeds):
     return values
 
 
-def on_terminal(args, environment):
-    """What a terminal as standard output gets."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(args, stdout=theirs, stderr=subprocess.DEVNULL, env=os.environ | environment) as p:
-        os.close(theirs)
-        text = b""
-        try:
-            while True:
-                text += os.read(ours, 4096)
-        except OSError:
-            os.close(ours)
-    return text.decode().replace("\r\n", "\n")
-
-
 def run(args):
     done = subprocess.run(args, capture_output=True, check=False, encoding="utf-8", timeout=250)
     return done.returncode, done.stdout, done.stderr
@@ -55,11 +42,11 @@ def table_agrees(sim, out, bad):
     scenarios, lbs = ("micro-collision", "allreduce"), ("ecmp", "letflow", "hp3")
     args = [sim, "run", *scenarios, "--quick", "--lbs", ",".join(lbs), "--set", "sweep.quick_seeds=3", "--set", "traffic.bytes=1000000", "--no-report", "--out", out]
     code, text, _ = run(args)
-    coloured = on_terminal(args, {"TERM": "xterm", "NO_COLOR": ""})
+    _, coloured = on_terminal(args, "stdout", {"TERM": "xterm", "NO_COLOR": ""})
     if code or "\033" in text or re.sub("\033\\[[0-9]*m", "", coloured) != text:
         bad.append(f"exit code {code}, {text!r}, on a terminal {coloured!r}")
     for environment in {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb", "NO_COLOR": ""}:
-        if on_terminal(args, environment) != text:
+        if on_terminal(args, "stdout", environment) != (0, text):
             bad.append(f"{environment}: colours")
     rows, plain = iter(coloured.splitlines()[1:]), iter(text.splitlines()[1:])
     for scenario in scenarios:
@@ -114,9 +101,7 @@ def main():
         table_agrees(sim, os.path.join(tmp, "table"), bad)
         sentences(sim, os.path.join(tmp, "one"), bad)
         names(sim, tmp, bad)
-    for line in bad:
-        print("summary:", line)
-    return 1 if bad else 0
+    return report("summary", bad)
 
 
 sys.exit(main())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The summary sentence of reports, and the legibility of their figures. Needs no fabric.
+"""The page of reports, its figures, and the live view. Needs no fabric.
 
 usage: page.py
 """
@@ -14,43 +14,40 @@ import tempfile
 import unittest.mock
 
 import bench_bed  # noqa: F401 (its path to the testbed's modules)
+from synthetic import SCENARIO, alone, result
 from testbed import cli, figures, report, spray, tools, verdict, view
 
 SEED = 20261122
-SCENARIO = {"scenario": {"seconds": 12, "warmup_ms": 500, "seed": 7}, "flow.a": {"start_ms": 0, "stop_ms": 0},
-            "flow.b": {"start_ms": 3000, "stop_ms": 0}}
-COUNTED = dict.fromkeys(("ce", "ect", "out_of_seq_request", "overtaken", "overtaken_across_ports", "late_duplicates", "retransmissions"), 0)
 
 
-def flow(begin, rate_at):
-    series = [{"from_s": t / 10, "to_s": (t + 1) / 10, "tx_mbps": rate_at(t / 10)} for t in range(begin * 10, 120)]
-    return {"series": series, "fct": [[t * 100000, 50000, 65536] for t in range(begin * 10, 120)], "rtt_us": {"p50": 3000, "p99": 9000},
-            "sum": dict(COUNTED), "content": {"wrong": 0, "wrong_read_packets": 0}, "messages": {"open": 0}, "port": {"kernel_lost": 0}}
+def curves():
+    """No empty plot: not of a mode that measured nothing, and none where no mode did."""
+    off, on = result("off", [], alone), result("on", [], alone)
+    both = {"off": [("a", [])], "on": [("a", [(0, 1), (12, 1)]), ("b", [])]}
+    fig = report.time_figure("t", "y", SCENARIO, [off, on], lambda r: both[r["mode"]])
+    assert [(title, [label for label, _ in series]) for title, series, _ in fig.panels] == [("hp3 on", ["a"])], fig.panels
+    assert not report.time_figure("t", "y", SCENARIO, [off], lambda r: both["off"]).panels
 
 
-def result(mode, moves, rate_at):
-    kinds = ("severe", "rounds", "probes", "paid_off", "wasted")
-    return {"mode": mode, "reports": {"a": flow(0, rate_at), "b": flow(3, rate_at)}, "events": [], "fabric": {"lanes": []}, "kernel_lost": {},
-            "decisions": [{"type": "switch", "t": t, "name": name, "flow": name, "cause": "cnp"} for t, name in moves],
-            "counters": {"h1": dict.fromkeys(kinds, 0)}}
+def marks():
+    """The live view counts packets marked CE on links to and from a spine, from the run's begin on."""
+    plan = {"switches": [{"name": n} for n in ("l1", "l2", "s1", "s2")], "hosts": [], "links": [{"name": f"{a}-{b}", "rate_mbps": 50} for a in ("l1", "l2") for b in ("s1", "s2")]}
+    lanes = {f"{a}>{b}": 0 for a, b in (("l1", "s1"), ("l1", "s2"), ("l2", "s1"), ("l2", "s2"))}
+    lanes |= {f"{b}>{a}": 0 for a, b in (lane.split(">") for lane in lanes)}
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    with unittest.mock.patch("sys.stdout", screen), unittest.mock.patch("shutil.get_terminal_size", return_value=os.terminal_size((200, 50))):
+        shown = view.View({"scenario": {"title": "t", "seconds": 12}}, "off", plan, unittest.mock.Mock(ports={}), False)
+        for ce in ({"l1>s1": 5}, {"l1>s1": 4, "s1>l2": 2}, {"s2>l1": 1}, {}):
+            shown.show(1, unittest.mock.Mock(rows=[{"mbps": lanes, "queue": lanes, "ce": lanes | ce}]))
+    said = [" ".join(line.split()[-2:]) for line in screen.getvalue().splitlines() if line.endswith(" CE")]
+    assert said == ["11 CE", "0 CE", "11 CE", "1 CE"], said
 
 
-def sentences():
-    off, on = result("off", [], lambda t: 22.5), result("on", [(4.0, "b")], lambda t: 22.5 if t < 4.5 else 45.25)
-    text = verdict.sentence(SCENARIO, [off, on])
-    print(text)
-    assert text == ("hp3d moved 1 flow (b) once, at 4.00 s, 1.00 s after the last flow began; goodput of all flows went from 45.0 to "
-                    "90.5 Mb/s (hp3 off in the same time: 45.0); 0 retransmissions, 0 out of sequence.")
-    on["reports"]["a"]["sum"]["retransmissions"] = 1
-    text = verdict.sentence(SCENARIO, [off, on])
-    assert "; 1 retransmission, 0 out" in text, text
-    text = verdict.sentence(SCENARIO, [off])
-    assert text.startswith("mode off: nothing was moved; goodput of all flows was 45.0 Mb/s; 0 retr"), text
-    off["events"] = on["events"] = [{"action": "fail", "link": "l1-s1", "t": 5.0}]
-    off["reports"]["a"]["fct"] = [m for m in off["reports"]["a"]["fct"] if not 5e6 <= m[0] < 9e6]
-    text = verdict.sentence(SCENARIO, [off, on])
-    print(text)
-    assert "after l1-s1 was cut nothing completed for: a 0.1 s, b 0.1 s (hp3 off: a 4.1 s, b 0.1 s)" in text, text
+def leads():
+    """The page says what to expect of the modes that ran, and of no other one."""
+    scenario = {"scenario": {"text": "All.", "text_off": "no move.", "text_on": "a move.", "text_manual": "by a script."}}
+    assert report.lead(scenario, [{"mode": "off"}, {"mode": "on"}, {"mode": "spray"}]) == "All. hp3 off: no move. hp3 on: a move."
 
 
 def sprayed():
@@ -127,6 +124,10 @@ def full(mode, evil):
     return r | {"ports": {"a": 1, name: 2}, "ends": {"a": ["h1", "h3"], name: [evil, evil]}}
 
 
+def lanes_of(r):
+    return dict.fromkeys(r["samples"][0]["queue"], 0)
+
+
 def untrusted_text():
     """Names and texts that others chose: text on the page, in figures and on the terminal, and no command to gnuplot or a shell."""
     def plain(text):
@@ -159,6 +160,7 @@ def untrusted_text():
         finally:
             os.chdir(before)
     assert "<script" not in page and page.count("&lt;script") > 10 and all(c.isprintable() for c in page if c not in tools.LINES), "the page has a text as something else"
+    assert page.count("slow motion") == 1 and page.index("slow motion") < page.index("<table"), "how to read times and rates: once, on top"
     assert "gpu`touch" in page and "goodputgpu" not in page, "names of flows are as they were in figures"
     ids = re.findall(r"""\bid=["']([^"']+)""", page)
     assert len(ids) == len(set(ids)) > 50, "an id is there twice"
@@ -171,7 +173,7 @@ def untrusted_text():
         shown = view.View(scenario, "on", plan, load, False)
         shown.decided(results[0]["decisions"][0] | {"evidence": {"held_pkts": 1}})
         shown.note(results[0]["events"][0])
-        sampler = unittest.mock.Mock(rows=[results[0]["samples"][0] | {"marks": {"s1": 0, "s2": 0}, "mbps": results[0]["samples"][0]["mbps"] | {"h1>l1": 1}}])
+        sampler = unittest.mock.Mock(rows=[results[0]["samples"][0] | {"ce": lanes_of(results[0]), "marks": {"s1": 0, "s2": 0}, "mbps": results[0]["samples"][0]["mbps"] | {"h1>l1": 1}}])
         shown.show(1, sampler)
         shown.show(1, sampler)
     assert "hp3d of " in screen.getvalue() and plain(screen.getvalue()), repr(screen.getvalue())
@@ -181,7 +183,9 @@ def untrusted_text():
 
 
 def main():
-    sentences()
+    curves()
+    marks()
+    leads()
     untrusted_text()
     sprayed()
     spines()

@@ -69,12 +69,22 @@ class One(Case):
         self.assertIn(why, ("it moved, or was advised to, a short while ago", "neither of its links is hot"))
         text = subprocess.run([FLEET, "--config", p.config, "links"], capture_output=True, text=True, check=True).stdout
         self.assertIn("l0>10.255.0.0", text)
-        self.assertIn("LINK", text.splitlines()[0])
+        self.assertEqual(text.splitlines()[0].split()[:3], ["LINK", "Gb/s", "FLOWS"])
+        self.assertRegex(text, "l0>10.255.0.[0-9] +10.000 +1 ")
         self.assertEqual(p.ask("alarms")["rows"], [])
         self.assertTrue(p.get("/metrics").endswith("# EOF\n"))
         self.assertIn("<svg", p.get("/"))
+        self.assertIn('<p id="legend">Spine switches above', p.get("/"))
+        self.assertIsNone(p.state()["summary"]["empty_map"])
         self.assertEqual(len(p.state()["rows"]["moves"]), 1)
         self.assertEqual(p.kill(signal.SIGTERM), 0)
+
+    def test_a_planner_without_reports_says_why(self):
+        p = self.planner(self.server.url)
+        self.leads(p)
+        self.assertIn("no host reports: start", p.state()["summary"]["empty_map"])
+        text = subprocess.run([FLEET, "--config", p.config, "top"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("\nno host reports: start `hp3-fleet --config FILE agent` on each host\n", text)
 
     def test_others_take_over(self):
         """Two planners, one plans; it dies, the other one plans within seconds, by reports alone."""
@@ -229,6 +239,18 @@ class One(Case):
         got = json.loads(r.stdout)
         self.assertEqual((got["crossing_before"], got["crossing_after"]), (1.0, 0.5))
         self.assertEqual([x["host"] for x in got["ranks"]], list("aaccbbdd"))
+        torchrun = "{0} --nnodes=4 --nproc-per-node=2 --node-rank={1} --master-addr=a --master-port=29500\n"
+        for name, text in (("openmpi", "a slots=2\nc slots=2\nb slots=2\nd slots=2\n"), ("slurm", "a\na\nc\nc\nb\nb\nd\nd\n"),
+                           ("torchrun", "".join(torchrun.format(h, i) for i, h in enumerate("acbd")))):
+            r = subprocess.run([FLEET, "order", "--hosts", file, "--ranks-per-host", "2", "--format", name], capture_output=True, text=True, check=True)
+            self.assertEqual((r.stdout, r.stderr), (text, ""), name)
+            for more in "--ports", "--json":
+                r = subprocess.run([FLEET, "order", "--hosts", file, "--format", name, more], capture_output=True, text=True, check=False)
+                self.assertEqual((r.returncode, r.stdout), (2, ""))
+                self.assertIn("leave out --ports and --json, or --format", r.stderr)
+        r = subprocess.run([FLEET, "order", "--hosts", file, "--format", "mpich"], capture_output=True, text=True, check=False)
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("--format wants text, openmpi, slurm or torchrun", r.stderr)
         with open(file, "a", encoding="ascii") as f:
             f.write("a l3\n")
         r = subprocess.run([FLEET, "order", "--hosts", file], capture_output=True, text=True, check=False)

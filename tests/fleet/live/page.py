@@ -28,10 +28,12 @@ def main():
     with scratch() as directory:
         server = Server(directory)
         planner = Planner(fleet, directory, server.url)
+        url = f"http://127.0.0.1:{planner.port}/"
+        wait_for(lambda: planner.metric("leads") == 1, why=planner.said)
+        empty = chromium(directory, "--dump-dom", url)
         load = agents(program, directory, server.url, "--collision", "--apply", "--seconds", "300")
         wait_for(lambda: planner.metric("planned_moves_total") == 1, why=planner.said)
         wait_for(lambda: planner.metric("worst_link_kilobits_per_second") == 10_000_000)
-        url = f"http://127.0.0.1:{planner.port}/"
         dom = chromium(directory, "--dump-dom", url)
         links = planner.metric("links")
         if len(sys.argv) > 3:
@@ -47,6 +49,10 @@ def main():
         bad.append("two elephants and a move are not there")
     if "20.0 Gb/s" not in dom or "10.0 Gb/s" not in dom:
         bad.append("the move does not say what it is for")
+    if not re.search('id="empty">no host reports: start `hp3-fleet', empty) or not re.search('id="empty" hidden', dom) or not re.search('id="map"[^>]* hidden', empty):
+        bad.append("an empty map without its reason, or a reason beside a map with links")
+    if "the fullest link<b id=\"fullest\"> (10.0 Gb/s)</b>" not in dom:
+        bad.append("no legend with the load of the fullest link")
     if not re.search('id="lost" hidden', dom):
         bad.append("it says that nobody answers")
     for b in bad:
