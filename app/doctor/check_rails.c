@@ -29,6 +29,16 @@ void hp3_check_mtus(struct hp3_doctor *d, const struct hp3_port *p)
 		p->itf.mtu, HP3_SHELL_QUOTE(p->itf.name), other.mtu);
 }
 
+void hp3_check_no_ethernet(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	if (!p->there || !p->itf.no_ethernet)
+		return;
+	hp3_find(d, ": %s%s%s%s carries no Ethernet frames", p->itf.name,
+		p->itf.kind[0] != '\0' ? " (kind " : "", p->itf.kind,
+		p->itf.kind[0] != '\0' ? ")" : "");
+	hp3_fix(d, "use the Ethernet interface that RoCEv2 passes: ip link show");
+}
+
 void hp3_check_macvlan(struct hp3_doctor *d, const struct hp3_port *p)
 {
 	const struct hp3_shared_device *s = &p->itf.shared;

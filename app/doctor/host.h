@@ -59,6 +59,7 @@ struct hp3_interface {
 	unsigned index, flags; /* IFF_UP, IFF_NOARP ... */
 	unsigned mtu; /* bytes */
 	bool carrier;
+	bool no_ethernet; /* its frames have no Ethernet header */
 	char master[IFNAMSIZ]; /* the bond or bridge that it belongs to; "": none */
 	uint32_t offloads; /* bits of enum hp3_offload */
 	uint32_t rx_ring, rx_ring_max; /* descriptors; 0: not known */

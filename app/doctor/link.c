@@ -6,6 +6,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <net/if_arp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -69,6 +70,7 @@ int hp3_link_take(const struct nlmsghdr *nlh, void *arg)
 
 	l->itf.index = (unsigned)ifm->ifi_index;
 	l->itf.flags = ifm->ifi_flags;
+	l->itf.no_ethernet = ifm->ifi_type != ARPHRD_ETHER;
 	l->peer_nsid = -1;
 	mnl_attr_for_each(a, nlh, sizeof(*ifm))
 	{

@@ -392,6 +392,12 @@ static void both_ports_of_bridge_and_an_address(void)
 	own_address();
 }
 
+static void tunnel(void)
+{
+	interfaces[1].no_ethernet = true;
+	strcpy(interfaces[1].kind, "ipip");
+}
+
 static void macvlan(void)
 {
 	interfaces[1].shared = (struct hp3_shared_device){
@@ -846,6 +852,8 @@ static const struct {
 		"ip link set eth0 nomaster"},
 	{"own-addresses", own_address_of_advertisement, "veth0 (address fd00::7 of veth0.100)",
 		"ignore router advertisements (sysctl -w net/ipv6/conf/veth0.100/accept_ra=0)"},
+	{"no-ethernet", tunnel, "[rail.r0] net: eth0 (kind ipip) carries no Ethernet frames",
+		"use the Ethernet interface"},
 	{"macvlan", macvlan,
 		"[rail.r0] net: eth0 is a macvlan in mode bridge: the kernel gives it only frames "
 		"for its own addresses",

@@ -153,6 +153,16 @@ class Doctor(Base):
                     self.assertNotIn("macvlan", {f["id"] for f in self.find(d)})
                 subprocess.run(["ip", "link", "del", net.near], check=True)
 
+    def test_an_interface_without_ethernet(self):
+        link = Link("r")
+        self.addCleanup(link.remove)
+        tun = f"t{os.getpid()}"
+        subprocess.run(["ip", "tuntap", "add", tun, "mode", "tun"], check=True)
+        self.addCleanup(subprocess.run, ["ip", "link", "del", tun], check=True)
+        for name in tun, "lo":
+            d = self.daemon({"rail0": (link.devargs(0), f"net_af_packet1,iface={name}")}, begin=False)
+            self.refused(d, "no-ethernet", f"{name} (kind tun) carries" if name == tun else "lo carries")
+
     def test_a_namespace_with_a_name_that_is_a_command(self):
         """Its other end is in a namespace named "h;id>/tmp/x": the fix names a process of it instead."""
         rnic, net = Link("r"), Link("n")
