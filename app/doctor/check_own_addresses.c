@@ -49,7 +49,8 @@ static const char *loss_lasts(const struct hp3_doctor *d, const char *devargs, c
 	return NULL;
 }
 
-/* Appends what the host itself uses to buf; returns false if that is nothing. */
+/* Writes what the host itself uses to buf, which has room for all of it: names of interfaces are
+ * short. Returns false if that is nothing. */
 static bool describe_own(
 	const struct hp3_own_traffic *own, const char *ports, char *buf, size_t cap)
 {
@@ -84,9 +85,8 @@ static void describe_fix(const char *itf, const struct hp3_own_traffic *own,
 	else if (own->advertised)
 		snprintf(buf, cap,
 			"ignore router advertisements (sysctl -w net/ipv6/conf/%s/accept_ra=0), "
-			"and "
-			"remove what they brought (ip -6 addr flush dev %s scope global; "
-			"ip -6 route flush dev %s proto ra)",
+			"and remove what they brought (ip -6 addr flush dev %s scope global; ip -6 "
+			"route flush dev %s proto ra)",
 			HP3_SHELL_QUOTE(holder), HP3_SHELL_QUOTE(holder), HP3_SHELL_QUOTE(holder));
 	else
 		snprintf(buf, cap, "remove the address (ip addr flush dev %s)",
@@ -98,7 +98,7 @@ static void find_own_traffic(struct hp3_doctor *d, const struct hp3_interface *i
 	const struct hp3_own_traffic *other, const char *lasts)
 {
 	struct hp3_own_traffic own;
-	char ports[64], lost[192], fix[192];
+	char ports[64], lost[256], fix[256];
 
 	d->host->own_traffic(itf, &own);
 	if (other != NULL)
