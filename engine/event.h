@@ -40,6 +40,9 @@
 	X(BYPASS, "bypass") /* about a rail: enum hp3d_bypass_phase in from and to */              \
 	/* about a port of a rail: link state in from and to, 1 is up; `reason`: the direction */  \
 	X(LINK, "link")                                                                            \
+	/* about a port of a rail: to = 1: no packet arrives from it (app/hp3d/control/silence.h); \
+	 * `reason`: the direction */                                                              \
+	X(SILENT, "silent")                                                                        \
 	/* about this host and a peer (app/hp3d/pipe/agent_keys.c): */                             \
 	X(KEYED, "keyed") /* this host and the peer have agreed on a key */                        \
 	X(IDENTITY, "identity") /* the peer's identity has changed */                              \

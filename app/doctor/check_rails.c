@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of what a rail does to the traffic of its interfaces. */
+/* Do the ports of a rail carry each other's frames? They have the addresses of the RNIC and of its
+ * peers. */
 #include <string.h>
 #include "app/doctor/internal.h"
 #include "base/plain.h"
 #include "config/devargs.h"
 
-static const char *other_devargs(const struct hp3_port *p)
+#define VFS_MAX 256u /* of a physical function (PCI: 8 bits of the function number) */
+
+const char *hp3_other_devargs(const struct hp3_port *p)
 {
 	return strcmp(p->side, "rnic") == 0 ? p->rail->net : p->rail->rnic;
-}
-
-static bool is_driver(const char *devargs, const char *wanted)
-{
-	char driver[32];
-
-	hp3_devargs_driver(devargs, driver, sizeof(driver));
-	return strcmp(driver, wanted) == 0;
-}
-
-static bool may_fail_open(const char *devargs)
-{
-	return is_driver(devargs, "net_af_packet") || is_driver(devargs, "net_af_xdp");
 }
 
 void hp3_check_mtus(struct hp3_doctor *d, const struct hp3_port *p)
@@ -28,7 +18,7 @@ void hp3_check_mtus(struct hp3_doctor *d, const struct hp3_port *p)
 	char name[HP3_CONFIG_DEVARGS_MAX];
 	struct hp3_interface other;
 
-	if (!p->there || !hp3_devargs_interface(other_devargs(p), name, sizeof(name)) ||
+	if (!p->there || !hp3_devargs_interface(hp3_other_devargs(p), name, sizeof(name)) ||
 		!d->host->interface(name, &other) || p->itf.mtu <= other.mtu)
 		return;
 	hp3_find(d,
@@ -39,108 +29,95 @@ void hp3_check_mtus(struct hp3_doctor *d, const struct hp3_port *p)
 		p->itf.mtu, HP3_SHELL_QUOTE(p->itf.name), other.mtu);
 }
 
-/* Does the device's kernel driver share it with DPDK? Then the kernel has an interface, too. */
-static bool is_shared(const struct hp3_host *h, const char *address)
+void hp3_check_no_ethernet(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	static const char *const shared[] = {"mlx5_core", "mlx4_core", "mana"};
-	char name[64] = "";
-
-	hp3_host_link(h, name, sizeof(name), "/sys/bus/pci/devices/%s/driver", address);
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		if (strcmp(name, shared[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* How long the host gets no frames from the port; NULL: it gets copies of all frames. Without
- * fail-open, net_af_packet and net_pcap copy frames. */
-static const char *loss_lasts(const struct hp3_doctor *d, const struct hp3_port *p)
-{
-	/* Then hp3d starts without fail-open. */
-	bool is_split = d->cfg->eal.lcores > 1 && d->cfg->eal.spread == HP3_SPREAD_SOFTWARE;
-	char address[16];
-
-	if (d->cfg->bypass.fail_open != HP3_FAIL_OPEN_OFF && !is_split &&
-		may_fail_open(p->devargs) && may_fail_open(other_devargs(p)))
-		return "until hp3d --detach";
-	if (is_driver(p->devargs, "net_af_xdp") ||
-		(hp3_devargs_pci(p->devargs, address) && is_shared(d->host, address)))
-		return "while hp3d runs";
-	return NULL;
-}
-
-/* Addresses of ports of a VRF are on the ports themselves. */
-static bool takes_frames(const struct hp3_own_traffic *own)
-{
-	return own->master[0] != '\0' && strcmp(own->master_kind, "vrf") != 0;
-}
-
-static void find_own_traffic(
-	struct hp3_doctor *d, const struct hp3_interface *itf, const char *lasts)
-{
-	struct hp3_own_traffic own;
-	char lost[160] = "";
-	size_t n = 0;
-
-	d->host->own_traffic(itf, &own);
-	if (own.address[0] != '\0')
-		n += (size_t)snprintf(lost + n, sizeof(lost) - n, " address %s%s%s,", own.address,
-			own.upper[0] != '\0' ? " of " : "", own.upper);
-	if (own.default_route)
-		n += (size_t)snprintf(lost + n, sizeof(lost) - n, " the default route,");
-	if (takes_frames(&own))
-		n += (size_t)snprintf(lost + n, sizeof(lost) - n, " a port of %s %s,",
-			own.master_kind, own.master);
-	if (n == 0)
+	if (!p->there || !p->itf.no_ethernet)
 		return;
-	lost[n - 1] = '\0';
-	hp3_find(d,
-		": the host itself uses %s (%s): hp3d would take all its frames, and the host "
-		"would "
-		"get none %s",
-		itf->name, lost + 1, lasts);
-	if (takes_frames(&own))
-		hp3_fix(d,
-			"ip link set %s nomaster, or use another interface, or accept the loss: "
-			"own_addresses = accept in [rail.%s]",
-			HP3_SHELL_QUOTE(itf->name), d->port->rail->name);
-	else
-		hp3_fix(d,
-			"remove the address (ip addr flush dev %s), or use another interface, or "
-			"accept the loss: own_addresses = accept in [rail.%s]",
-			HP3_SHELL_QUOTE(own.upper[0] != '\0' ? own.upper : itf->name),
-			d->port->rail->name);
+	hp3_find(d, ": %s%s%s%s carries no Ethernet frames", p->itf.name,
+		p->itf.kind[0] != '\0' ? " (kind " : "", p->itf.kind,
+		p->itf.kind[0] != '\0' ? ")" : "");
+	hp3_fix(d, "use the Ethernet interface that RoCEv2 passes: ip link show");
 }
 
-struct device_walk {
+void hp3_check_macvlan(struct hp3_doctor *d, const struct hp3_port *p)
+{
+	const struct hp3_shared_device *s = &p->itf.shared;
+	const char *above = strcmp(s->name, p->itf.name) != 0 ? " is above a" : " is a";
+	const char *an = s->kind[0] == 'i' ? "n" : "";
+	char again[192] = "";
+
+	if (!p->there || s->name[0] == '\0')
+		return;
+	hp3_find(d,
+		": %s%s%s %s%s%s: the kernel gives it only frames for its own addresses, and "
+		"frames for the RNIC or its peers are lost",
+		p->itf.name, above, an, s->kind, s->mode[0] != '\0' ? " in mode " : "", s->mode);
+	if (s->below[0] == '\0') {
+		hp3_fix(d,
+			"use a whole device or a VF, or a macvlan in mode passthru: the device "
+			"below "
+			"%s is in another network namespace",
+			s->name);
+		return;
+	}
+	if (s->mode[0] != '\0')
+		snprintf(again, sizeof(again),
+			", or: ip link del %s; ip link add %s link %s type %s mode passthru",
+			HP3_SHELL_QUOTE(s->name), HP3_SHELL_QUOTE(s->name),
+			HP3_SHELL_QUOTE(s->below), s->kind);
+	hp3_fix(d, "use %s, the device below%s", s->below, again);
+}
+
+/* The number of a VF of the physical function `pf`; VFS_MAX: it is none. */
+static unsigned number_of_vf(const struct hp3_host *h, const char *pf, const char *address)
+{
+	char target[16];
+	unsigned n = 0;
+
+	for (; n < VFS_MAX; n++) {
+		if (!hp3_host_link(
+			    h, target, sizeof(target), "/sys/bus/pci/devices/%s/virtfn%u", pf, n))
+			return VFS_MAX;
+		if (strcmp(target, address) == 0)
+			break;
+	}
+	return n;
+}
+
+struct vf_walk {
 	struct hp3_doctor *d;
-	const char *lasts;
+	const char *name; /* of the VF, for the message */
+	unsigned number;
 };
 
-/* A PCI device of a switch has more interfaces, each for a port of another function. */
-static void take_interface(void *arg, const char *name)
+static void check_vf_of(void *arg, const char *pf)
 {
-	struct device_walk *w = arg;
-	struct hp3_interface itf;
-	char port[32] = "";
+	struct vf_walk *w = arg;
+	struct hp3_vf vf = {0};
 
-	hp3_host_line(w->d->host, port, sizeof(port), "/sys/class/net/%s/phys_port_name", name);
-	if (strstr(port, "pf") == NULL && w->d->host->interface(name, &itf))
-		find_own_traffic(w->d, &itf, w->lasts);
+	if (!w->d->host->vf(pf, w->number, &vf) || (!vf.spoof_check && !vf.untrusted))
+		return;
+	hp3_find(w->d, ": %s is VF %u of %s: its device %s%s%s", w->name, vf.number, vf.pf,
+		vf.spoof_check ? "drops frames that it sends with the RNIC's source address "
+				 "(spoofchk on)"
+			       : "",
+		vf.spoof_check && vf.untrusted ? ", and " : "",
+		vf.untrusted ? "may refuse to give it frames for other addresses (trust off)" : "");
+	hp3_fix(w->d, "ip link set %s vf %u%s%s", HP3_SHELL_QUOTE(vf.pf), vf.number,
+		vf.spoof_check ? " spoofchk off" : "", vf.untrusted ? " trust on" : "");
 }
 
-void hp3_check_own_addresses(struct hp3_doctor *d, const struct hp3_port *p)
+void hp3_check_vf_spoofchk(struct hp3_doctor *d, const struct hp3_port *p)
 {
-	struct device_walk w = {.d = d, .lasts = loss_lasts(d, p)};
-	char address[16], dir[64];
+	struct vf_walk w = {.d = d, .name = p->there ? p->itf.name : p->devargs};
+	char address[32], pf[16];
 
-	if (w.lasts == NULL || p->rail->own_addresses == HP3_OWN_ADDRESSES_ACCEPT)
-		return;
-	if (p->there)
-		find_own_traffic(d, &p->itf, w.lasts);
 	if (!hp3_devargs_pci(p->devargs, address))
+		snprintf(address, sizeof(address), "%s", p->itf.bus);
+	if (address[0] == '\0' ||
+		!hp3_host_link(d->host, pf, sizeof(pf), "/sys/bus/pci/devices/%s/physfn", address))
 		return;
-	snprintf(dir, sizeof(dir), "/sys/bus/pci/devices/%s/net", address);
-	hp3_host_each(d->host, dir, take_interface, &w);
+	w.number = number_of_vf(d->host, pf, address);
+	if (w.number < VFS_MAX)
+		hp3_each_interface_of_pci(d->host, pf, check_vf_of, &w);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "app/doctor/host.h"
+#include "app/doctor/internal.h"
 #include "app/one_line.h"
 
 static void path_of(const struct hp3_host *h, char path[PATH_MAX], const char *fmt, va_list ap)
@@ -120,4 +120,30 @@ void hp3_host_each(const struct hp3_host *h, const char *dir,
 	}
 	if (n >= 0)
 		free(list);
+}
+
+struct pci_walk {
+	const struct hp3_host *h;
+	void (*fn)(void *arg, const char *name);
+	void *arg;
+};
+
+static void take_interface_of_pci(void *arg, const char *name)
+{
+	const struct pci_walk *w = arg;
+	char port[32] = "";
+
+	hp3_host_line(w->h, port, sizeof(port), "/sys/class/net/%s/phys_port_name", name);
+	if (strstr(port, "pf") == NULL)
+		w->fn(w->arg, name);
+}
+
+void hp3_each_interface_of_pci(const struct hp3_host *h, const char *address,
+	void (*fn)(void *arg, const char *name), void *arg)
+{
+	struct pci_walk w = {.h = h, .fn = fn, .arg = arg};
+	char dir[64];
+
+	snprintf(dir, sizeof(dir), "/sys/bus/pci/devices/%s/net", address);
+	hp3_host_each(h, dir, take_interface_of_pci, &w);
 }

@@ -69,6 +69,7 @@ static bool look_at_interface(const char *name, struct hp3_interface *out)
 	hp3_link_offloads(&l.itf);
 	if (strcmp(l.itf.kind, "veth") == 0)
 		hp3_peer_look(&l);
+	hp3_link_shared(&l);
 	*out = l.itf;
 	return true;
 }
@@ -77,6 +78,7 @@ const struct hp3_host hp3_host = {
 	.root = "",
 	.interface = look_at_interface,
 	.own_traffic = hp3_link_own_traffic,
+	.vf = hp3_link_vf,
 	.tc_bpf = probe_tc_bpf,
 	.has_symbol = has_symbol,
 	.clock_synchronised = clock_synchronised,

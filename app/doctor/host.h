@@ -40,24 +40,51 @@ struct hp3_interface_peer {
 	uint32_t offloads;
 };
 
+/*
+ * A macvlan or an ipvlan: several interfaces share one device, and the kernel gives each of them
+ * only frames for its own addresses. A macvlan in mode passthru is no such interface: it gets all
+ * frames of the device.
+ */
+struct hp3_shared_device {
+	char name[IFNAMSIZ]; /* the macvlan or ipvlan; "": there is none */
+	char kind[16]; /* macvlan, macvtap, ipvlan, ipvtap */
+	char mode[24]; /* of a macvlan or macvtap; otherwise "" */
+	char below[IFNAMSIZ]; /* the device; "": it is in another network namespace */
+};
+
 struct hp3_interface {
 	char name[IFNAMSIZ];
 	char kind[16]; /* veth, bond, vlan ...; "": a device */
+	char bus[32]; /* address on the bus of the device, such as 0000:3b:00.2; "": none */
 	unsigned index, flags; /* IFF_UP, IFF_NOARP ... */
 	unsigned mtu; /* bytes */
 	bool carrier;
+	bool no_ethernet; /* its frames have no Ethernet header */
 	char master[IFNAMSIZ]; /* the bond or bridge that it belongs to; "": none */
 	uint32_t offloads; /* bits of enum hp3_offload */
 	uint32_t rx_ring, rx_ring_max; /* descriptors; 0: not known */
 	struct hp3_interface_peer peer;
+	struct hp3_shared_device shared; /* that this interface is, or that is below it (VLAN) */
 };
 
 /* Traffic of the host itself that arrives at an interface. */
 struct hp3_own_traffic {
 	char address[64]; /* an address of the host that is not link-local; "": none */
-	char upper[IFNAMSIZ]; /* interface above (such as a VLAN) with this address; "": none */
+	char upper[IFNAMSIZ]; /* interface above (VLAN, bridge) with this address; "": none */
 	bool default_route;
-	char master[IFNAMSIZ], master_kind[16]; /* bridge, bond ... ; "": none */
+	/* A router advertisement may have brought the address or the route, and may do so again. */
+	bool advertised;
+	/* A bridge or bond, and its port: the interface, or one above it. "": none */
+	char master[IFNAMSIZ], master_kind[16], member[IFNAMSIZ];
+};
+
+/* A virtual function of a device (SR-IOV). */
+struct hp3_vf {
+	char pf[IFNAMSIZ]; /* interface of the physical function */
+	unsigned number;
+	bool found; /* the kernel has reported it */
+	bool spoof_check; /* the device drops frames with another source address (spoofchk on) */
+	bool untrusted; /* the device may refuse to deliver frames for others (trust off) */
 };
 
 struct hp3_host {
@@ -65,6 +92,8 @@ struct hp3_host {
 	/* False: no such interface (errno ENODEV), or no information about it. */
 	bool (*interface)(const char *name, struct hp3_interface *out);
 	void (*own_traffic)(const struct hp3_interface *itf, struct hp3_own_traffic *out);
+	/* Reads the VF `number` of the interface `pf`. False: there is no information. */
+	bool (*vf)(const char *pf, unsigned number, struct hp3_vf *out);
 	int (*tc_bpf)(void); /* 0, or a negative errno: the kernel refuses BPF programs for tc */
 	bool (*has_symbol)(const char *library, const char *symbol);
 	bool (*clock_synchronised)(void);
@@ -97,17 +126,31 @@ void hp3_host_each(const struct hp3_host *h, const char *dir,
 /* What the kernel reports about an interface (rtnetlink). */
 struct hp3_link_info {
 	struct hp3_interface itf;
-	unsigned peer; /* interface index of a veth's other end, in the namespace of that end */
+	/* interface index of a veth's other end, in the namespace of that end; for a VLAN, macvlan
+	 * or ipvlan: of the interface below */
+	unsigned peer;
 	/* id of that namespace, as our namespace knows it; -1: it is our namespace */
 	int peer_nsid;
+	unsigned master; /* interface index; 0: none */
+	unsigned mode; /* of a macvlan or macvtap: enum macvlan_mode; otherwise 0 */
+	bool no_promisc; /* a macvlan or macvtap in mode passthru with the flag nopromisc */
 };
 
 /* Sends a request and passes its answers to `take`. Returns 0, or a negative errno. */
 int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg);
 /* Reads an interface by name; if `name` is NULL, by index. */
 int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l);
+/* Writes the interface that a message of the kernel (RTM_NEWLINK) describes to the
+ * hp3_link_info at `arg`, which must be zero. For mnl_cb_run(). */
+int hp3_link_take(const struct nlmsghdr *nlh, void *arg);
 void hp3_link_offloads(struct hp3_interface *itf);
-/* Which addresses, routes and master of this host use the interface (own_traffic of hp3_host). */
+/* Finds the macvlan or ipvlan that the interface is, or that is below it: sets l->itf.shared. */
+void hp3_link_shared(struct hp3_link_info *l);
+bool hp3_link_vf(const char *pf, unsigned number, struct hp3_vf *out); /* vf of hp3_host */
+/* Writes the settings of the VF arg->number in a message of the kernel (RTM_NEWLINK) to the hp3_vf
+ * at `arg`. For mnl_cb_run(). */
+int hp3_link_take_vf(const struct nlmsghdr *nlh, void *arg);
+/* Which addresses, routes and masters of this host use the interface (own_traffic of hp3_host). */
 void hp3_link_own_traffic(const struct hp3_interface *itf, struct hp3_own_traffic *out);
 /* Looks for the other end of a veth in the namespaces of this host that can be entered. */
 void hp3_peer_look(struct hp3_link_info *l);

@@ -21,6 +21,14 @@ struct hp3_port {
 	struct hp3_interface itf;
 };
 
+/* devargs of the other port of the rail */
+const char *hp3_other_devargs(const struct hp3_port *p);
+
+/* Calls fn for each interface of a PCI device that may be its own: a device of a switch has more
+ * interfaces, each for a port of another function. */
+void hp3_each_interface_of_pci(const struct hp3_host *h, const char *address,
+	void (*fn)(void *arg, const char *name), void *arg);
+
 #define HP3_CHECK(sym, id, severity, when, about, why) void hp3_check_##sym(struct hp3_doctor *d);
 #define HP3_PORT_CHECK(sym, id, severity, when, about, why)                                        \
 	void hp3_check_##sym(struct hp3_doctor *d, const struct hp3_port *p);

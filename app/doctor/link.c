@@ -6,6 +6,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <net/if_arp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,7 +20,7 @@
 int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg)
 {
 	struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	char answer[16384];
+	char answer[65536]; /* of a device with 256 VFs, too */
 	ssize_t n;
 	int ret;
 
@@ -40,14 +41,36 @@ int hp3_netlink(struct nlmsghdr *request, mnl_cb_t take, void *arg)
 	return ret;
 }
 
-static int take_link(const struct nlmsghdr *nlh, void *arg)
+/* The kernel puts the kind in front of the data of this kind. */
+static void take_kind(const struct nlattr *info, struct hp3_link_info *l)
+{
+	const struct nlattr *a, *inner;
+
+	mnl_attr_for_each_nested(a, info)
+	{
+		if (mnl_attr_get_type(a) == IFLA_INFO_KIND)
+			snprintf(l->itf.kind, sizeof(l->itf.kind), "%s", mnl_attr_get_str(a));
+		if (mnl_attr_get_type(a) != IFLA_INFO_DATA || strncmp(l->itf.kind, "macv", 4) != 0)
+			continue;
+		mnl_attr_for_each_nested(inner, a)
+		{
+			if (mnl_attr_get_type(inner) == IFLA_MACVLAN_MODE)
+				l->mode = mnl_attr_get_u32(inner);
+			if (mnl_attr_get_type(inner) == IFLA_MACVLAN_FLAGS)
+				l->no_promisc = mnl_attr_get_u16(inner) & MACVLAN_FLAG_NOPROMISC;
+		}
+	}
+}
+
+int hp3_link_take(const struct nlmsghdr *nlh, void *arg)
 {
 	const struct ifinfomsg *ifm = mnl_nlmsg_get_payload(nlh);
 	struct hp3_link_info *l = arg;
-	const struct nlattr *a, *inner;
+	const struct nlattr *a;
 
 	l->itf.index = (unsigned)ifm->ifi_index;
 	l->itf.flags = ifm->ifi_flags;
+	l->itf.no_ethernet = ifm->ifi_type != ARPHRD_ETHER;
 	l->peer_nsid = -1;
 	mnl_attr_for_each(a, nlh, sizeof(*ifm))
 	{
@@ -68,15 +91,11 @@ static int take_link(const struct nlmsghdr *nlh, void *arg)
 			l->peer_nsid = (int)mnl_attr_get_u32(a);
 			break;
 		case IFLA_MASTER:
-			if_indextoname(mnl_attr_get_u32(a), l->itf.master);
+			l->master = mnl_attr_get_u32(a);
+			if_indextoname(l->master, l->itf.master);
 			break;
 		case IFLA_LINKINFO:
-			mnl_attr_for_each_nested(inner, a)
-			{
-				if (mnl_attr_get_type(inner) == IFLA_INFO_KIND)
-					snprintf(l->itf.kind, sizeof(l->itf.kind), "%s",
-						mnl_attr_get_str(inner));
-			}
+			take_kind(a, l);
 			break;
 		default:
 			break;
@@ -99,7 +118,7 @@ int hp3_link_by(const char *name, unsigned index, struct hp3_link_info *l)
 	ifm->ifi_index = (int)index;
 	if (name != NULL)
 		mnl_attr_put_strz(nlh, IFLA_IFNAME, name);
-	return hp3_netlink(nlh, take_link, l);
+	return hp3_netlink(nlh, hp3_link_take, l);
 }
 
 static int run_ethtool(const char *name, void *command)
@@ -163,8 +182,12 @@ out:
 void hp3_link_offloads(struct hp3_interface *itf)
 {
 	struct ethtool_ringparam ring = {.cmd = ETHTOOL_GRINGPARAM};
+	struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
 
 	itf->offloads = read_offloads(itf->name);
+	if (run_ethtool(itf->name, &driver) == 0)
+		snprintf(itf->bus, sizeof(itf->bus), "%.*s", (int)sizeof(driver.bus_info) - 1,
+			driver.bus_info);
 	if (run_ethtool(itf->name, &ring) == 0) {
 		itf->rx_ring = ring.rx_pending;
 		itf->rx_ring_max = ring.rx_max_pending;

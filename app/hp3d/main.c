@@ -317,6 +317,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 		hp3d_metrics_heartbeat();
 		hp3d_bypass_watch(cfg);
 		hp3d_links_watch(cfg);
+		hp3d_silence_watch(cfg);
 		hp3d_keys_watch(cfg);
 		if (hp3_config_is_verbs_mode(cfg) && hp3d_service_is_ready())
 			hp3d_verbs_watch(hp3d_worker_verbs_mode(hp3d_worker(0)), hp3d_now());

@@ -59,6 +59,16 @@ def of_the_service(unit, a, b):
     check("Watchdog timeout" in unit.journal(), "the watchdog did not end what hung")
     traffic(a, b, 1000)
     step("hung, and started again by systemd's watchdog")
+    with open(os.path.join(ROOT, "docs/guide/operate.md"), encoding="utf-8") as f:
+        out, = re.findall(r"`(systemctl stop --no-block hp3d; [^`]*)`", f.read())  # of the runbook card
+    restarts = unit.show("NRestarts")
+    unit.another_state("inactive failed", lambda pid: unit.run("bash", "-c", f"kill -STOP {pid}; {out}"))
+    check(unit.show("NRestarts") == restarts and unit.show("SubState") != "auto-restart", "hp3d was started again")
+    traffic(a, b, 1000)
+    unit.run("systemctl", "start", "hp3d")
+    unit.taken()
+    traffic(a, b, 1000)
+    step("hung, taken out as the runbook card says, and put back")
     for word in ("EAL: Error", "Read-only file system", "no fail-open"):
         check(word not in unit.journal(), f"the journal says \"{word}\":\n" + unit.journal())
 

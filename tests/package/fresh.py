@@ -196,6 +196,11 @@ class Booted:
         wait_for("the restart", lambda: int(self.show("NRestarts")) > before and self.show("ActiveState") == "active", 60)
         self.taken()
 
+    def another_state(self, states, why):
+        """Within the time that systemd takes to kill, not that in which it waits for a clean stop."""
+        why(int(self.show("MainPID")))
+        wait_for("one of " + states, lambda: self.show("ActiveState") in states.split())
+
     def end(self):
         self.process.terminate()
         self.process.wait(timeout=60)

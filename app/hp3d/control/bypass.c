@@ -180,6 +180,8 @@ static void set_rail_bypass(
 {
 	struct hp3d_bypass *b = hp3d_bypass(rail);
 
+	if (b == NULL && wanted == HP3D_BYPASS_ON)
+		return;
 	bypass_mode[rail] = wanted;
 	fprintf(stderr, "hp3d: [rail.%s]: bypass %s, set by the operator\n", cfg->rails[rail].name,
 		modes[wanted]);
@@ -203,10 +205,32 @@ static int set_named(const struct hp3_config *cfg, const char *name, enum hp3d_b
 	return found;
 }
 
+/* The first of the selected rails that cannot go direct; NULL: there is none. */
+static const char *find_rail_without_bypass(const struct hp3_config *cfg, const char *name)
+{
+	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
+		if ((name == NULL || strcmp(cfg->rails[rail].name, name) == 0) &&
+			hp3d_bypass(rail) == NULL)
+			return cfg->rails[rail].name;
+	}
+	return NULL;
+}
+
+static json_t *refuse_bypass(const struct hp3_config *cfg, const char *rail)
+{
+	if (hp3_config_is_verbs_mode(cfg))
+		return hp3d_json_error("no-fail-open", "hp3ctl mode off stops moves",
+			"in verbs mode, no packets pass hp3d");
+	return hp3d_json_error("no-fail-open",
+		"hp3ctl mode off stops moves; at its start, hp3d printed why the rail does not "
+		"fail open",
+		"rail %s does not fail open: its packets still pass hp3d", rail);
+}
+
 json_t *hp3d_json_bypass(const struct hp3_config *cfg, json_t *req)
 {
 	const char *wanted = json_string_value(json_object_get(req, "bypass"));
-	const char *name = json_string_value(json_object_get(req, "rail")), *all;
+	const char *name = json_string_value(json_object_get(req, "rail")), *all, *without;
 	unsigned i = 0;
 
 	if (json_object_get(req, "rail") && (!name || !wanted))
@@ -221,6 +245,9 @@ json_t *hp3d_json_bypass(const struct hp3_config *cfg, json_t *req)
 		if (set_named(cfg, name, (enum hp3d_bypass_mode)i) < 0)
 			return hp3d_json_error(
 				"not-found", "hp3ctl bypass lists the rails", "no rail %s", name);
+		without = find_rail_without_bypass(cfg, name);
+		if (i == HP3D_BYPASS_ON && without != NULL)
+			return refuse_bypass(cfg, without); /* the other rails are set */
 	}
 	all = common_mode(cfg);
 	return hp3d_json_ok(json_pack("{s:o, s:o}", "bypass", all ? json_string(all) : json_null(),

@@ -22,6 +22,7 @@
  * serves is an error.
  */
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "app/hp3d/pipe/event.h"
 #include "config/config.h"
@@ -67,6 +68,18 @@ void hp3d_links_end(const struct hp3_config *cfg);
 unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */
 /* By rail: {"rnic":up,"net":up}. */
 json_t *hp3d_links_json(const struct hp3_config *cfg);
+
+/*
+ * Reports ports that are silent (silence.h): hp3d sends requests to them, and no RoCEv2 packet
+ * arrives from them. A report is a line on stderr, an event, and a warning in the answer to the
+ * request "health". Call it in a loop. Checks the ports four times per second at most.
+ */
+void hp3d_silence_watch(const struct hp3_config *cfg);
+/* `dir`: the direction of packets that would arrive from the port. Any thread. */
+bool hp3d_port_is_silent(unsigned rail, unsigned dir);
+uint32_t hp3d_port_silences(unsigned rail, unsigned dir); /* how often it became silent */
+/* A list of texts, one for each silent port. */
+json_t *hp3d_warnings_json(const struct hp3_config *cfg);
 
 /* Reports on fail-open rails (lcores/bypass.h). This mode decides when RoCEv2 packets of a rail go
  * direct: the kernel forwards them. AUTO: while hp3d does not handle them. ON: always. OFF: never.

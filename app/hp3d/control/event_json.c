@@ -46,6 +46,7 @@ static const struct {
 	[HP3_EVENT_MODE] = {"changed", LOG_NOTICE},
 	[HP3_EVENT_BYPASS] = {"changed", LOG_NOTICE},
 	[HP3_EVENT_LINK] = {"changed", LOG_WARNING},
+	[HP3_EVENT_SILENT] = {"changed", LOG_WARNING},
 	[HP3_EVENT_KEYED] = {"agreed", LOG_NOTICE},
 	[HP3_EVENT_IDENTITY] = {"changed", LOG_WARNING},
 	[HP3_EVENT_CLONED] = {"refused", LOG_WARNING},
@@ -200,10 +201,19 @@ static json_t *keys_json(const struct hp3d_event *e)
 	return j;
 }
 
+/* Members of events about a port, whose state has one of two names. */
+static json_t *port_json(
+	const struct hp3_event *event, const char *rail, const char *const names[2])
+{
+	return json_pack("{s:s, s:s, s:s, s:s}", "rail", rail, "side",
+		hp3d_side_names[event->reason & 1], "from", names[event->from & 1], "to",
+		names[event->to & 1]);
+}
+
 /* Members of events about hp3d, a rail, or a port. */
 static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 {
-	static const char *const link[] = {"down", "up"};
+	static const char *const link[] = {"down", "up"}, *const silent[] = {"heard", "silent"};
 	const struct hp3_event *event = &k->e.event;
 	const char *rail = cfg->rails[k->e.rail].name;
 	char time[HP3_WALL_TEXT];
@@ -225,10 +235,11 @@ static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 		j = keys_json(&k->e);
 		json_object_set_new(j, "rail", json_string(rail));
 		break;
+	case HP3_EVENT_SILENT:
+		j = port_json(event, rail, silent);
+		break;
 	default:
-		j = json_pack("{s:s, s:s, s:s, s:s}", "rail", rail, "side",
-			hp3d_side_names[event->reason & 1], "from", link[event->from & 1], "to",
-			link[event->to & 1]);
+		j = port_json(event, rail, link);
 		break;
 	}
 	hp3_wall_text(k->wall_ns, time);

@@ -84,6 +84,9 @@ static void write_own_text(
 		snprintf(buf, cap, "[rail.%s]: bypass %s, was %s", rail,
 			hp3d_bypass_phase_name((enum hp3d_bypass_phase)event->to),
 			hp3d_bypass_phase_name((enum hp3d_bypass_phase)event->from));
+	else if (event->type == HP3_EVENT_SILENT)
+		snprintf(buf, cap, "[rail.%s] %s: %s", rail, hp3d_side_names[event->reason & 1],
+			event->to ? "silent" : "no longer silent");
 	else
 		snprintf(buf, cap, "[rail.%s] %s: the link is %s", rail,
 			hp3d_side_names[event->reason & 1], event->to ? "up" : "down");

@@ -198,14 +198,16 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		answering += hp3d_worker_call(hp3d_worker(i), take_pulse, &p) == 0;
 		lost += hp3d_worker_events_lost(hp3d_worker(i));
 	}
-	return hp3d_json_ok(json_pack("{s:s, s:s, s:i, s:I, s:s, s:s, s:i, s:i, s:i, s:I, s:I, "
-				      "s:I, s:I, s:o, s:s, s:o, s:o, s:o, s:o}",
-		"status", status_of_health(cfg, answering == workers), "version", HP3_VERSION,
-		"pid", (int)getpid(), "t_ns", (json_int_t)hp3d_now(), "mode",
-		hp3_policy_modes[cfg->engine.words.mode], "mode_by", hp3d_mode_by(), "rails",
-		(int)cfg->n_rails, "lcores", (int)workers, "lcores_answering", (int)answering,
-		"flows", (json_int_t)p.flows, "moves_under_way", (json_int_t)p.moves, "flows_moved",
-		(json_int_t)p.moved, "events_lost", (json_int_t)lost, "watch", watch_json(), "icrc",
-		hp3_icrc_in_use(), "work", work_json(workers), "audit", audit_json(cfg), "links",
-		hp3d_links_json(cfg), "bypass", hp3d_bypass_json(cfg)));
+	return hp3d_json_ok(json_pack(
+		"{s:s, s:o, s:s, s:i, s:I, s:s, s:s, s:i, s:i, s:i, s:I, s:I, "
+		"s:I, s:I, s:o, s:s, s:o, s:o, s:o, s:o}",
+		"status", status_of_health(cfg, answering == workers), "warnings",
+		hp3d_warnings_json(cfg), "version", HP3_VERSION, "pid", (int)getpid(), "t_ns",
+		(json_int_t)hp3d_now(), "mode", hp3_policy_modes[cfg->engine.words.mode], "mode_by",
+		hp3d_mode_by(), "rails", (int)cfg->n_rails, "lcores", (int)workers,
+		"lcores_answering", (int)answering, "flows", (json_int_t)p.flows, "moves_under_way",
+		(json_int_t)p.moves, "flows_moved", (json_int_t)p.moved, "events_lost",
+		(json_int_t)lost, "watch", watch_json(), "icrc", hp3_icrc_in_use(), "work",
+		work_json(workers), "audit", audit_json(cfg), "links", hp3d_links_json(cfg),
+		"bypass", hp3d_bypass_json(cfg)));
 }

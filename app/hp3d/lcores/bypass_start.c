@@ -294,14 +294,27 @@ void hp3d_bypass_stop(void)
 }
 
 /* The interface of a port that fails open; 0: there is none. */
-static int interface_of(const char *devargs)
+static int interface_of(const char *devargs, char name[IF_NAMESIZE])
 {
-	char name[IF_NAMESIZE], driver[32];
+	char driver[32];
 
 	hp3_devargs_driver(devargs, driver, sizeof(driver));
-	if (strcmp(driver, "net_pcap") == 0 || !hp3_devargs_interface(devargs, name, sizeof(name)))
+	if (strcmp(driver, "net_pcap") == 0 || !hp3_devargs_interface(devargs, name, IF_NAMESIZE))
 		return 0;
 	return (int)if_nametoindex(name);
+}
+
+/* An hp3d that hangs receives no packets: without the programs, no packet would pass. */
+static int detach_port(int ifindex, const char *name, char why[BYPASS_WHY])
+{
+	pid_t owner = hp3d_claim_interface(name);
+
+	if (owner == 0)
+		return hp3_bypass_remove(ifindex, why, BYPASS_WHY);
+	snprintf(why, BYPASS_WHY,
+		"hp3d of process %d uses it: stop it first; if it hangs, kill it (kill -9 %d)",
+		owner, owner);
+	return -EBUSY;
 }
 
 int hp3d_bypass_detach(const struct hp3_config *cfg)
@@ -310,12 +323,12 @@ int hp3d_bypass_detach(const struct hp3_config *cfg)
 
 	for (unsigned i = 0; i < 2 * cfg->n_rails; i++) {
 		const struct hp3_config_rail *r = &cfg->rails[i / 2];
-		int ifindex = interface_of(i % 2 == 0 ? r->rnic : r->net), err;
-		char why[BYPASS_WHY];
+		char why[BYPASS_WHY], name[IF_NAMESIZE];
+		int ifindex = interface_of(i % 2 == 0 ? r->rnic : r->net, name), err;
 
 		if (ifindex == 0)
 			continue;
-		err = hp3_bypass_remove(ifindex, why, sizeof(why));
+		err = detach_port(ifindex, name, why);
 		if (err == 0 || err == -ENOENT) {
 			printf("[rail.%s] %s: %s\n", r->name, i % 2 == 0 ? "rnic" : "net",
 				err == 0 ? "detached" : "nothing is attached");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ports of rails, from their drivers and the kernel. */
 #include <rte_ethdev.h>
+#include "app/hp3d/control/control.h"
 #include "app/hp3d/control/event_json.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/ports.h"
@@ -15,6 +16,26 @@ void hp3d_read_port_up(struct hp3d_page *page, const struct hp3d_source *from, s
 				(struct hp3d_labels){
 					{from->cfg->rails[r].name, hp3d_side_names[d]}},
 				hp3d_port_is_up(hp3d_rail_ports(r)->in[d]));
+}
+
+void hp3d_read_port_silent(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+{
+	for (unsigned r = 0; r < hp3_config_ports(from->cfg) / 2; r++)
+		for (unsigned d = 0; d < 2; d++)
+			hp3d_page_count(page,
+				(struct hp3d_labels){
+					{from->cfg->rails[r].name, hp3d_side_names[d]}},
+				hp3d_port_is_silent(r, d));
+}
+
+void hp3d_read_port_silences(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+{
+	for (unsigned r = 0; r < hp3_config_ports(from->cfg) / 2; r++)
+		for (unsigned d = 0; d < 2; d++)
+			hp3d_page_count(page,
+				(struct hp3d_labels){
+					{from->cfg->rails[r].name, hp3d_side_names[d]}},
+				hp3d_port_silences(r, d));
 }
 
 void hp3d_read_port_errors(struct hp3d_page *page, const struct hp3d_source *from, size_t which)

@@ -323,6 +323,7 @@ static void count_burst(
 	struct hp3d_pipe *p, enum hp3_dir dir, uint32_t n, uint32_t others, uint64_t bytes)
 {
 	const uint8_t main = dir == HP3_DIR_TX ? HP3_CLASS_RC_REQUEST : HP3_CLASS_RC_REPLY;
+	uint32_t roce = n;
 
 	p->c.class[main] += n - others;
 	p->c.reason[HP3_PARSE_OK] += n - others;
@@ -335,8 +336,10 @@ static void count_burst(
 		if (v->class != main) {
 			p->c.class[v->class]++;
 			p->c.reason[v->reason]++;
+			roce -= v->class == HP3_CLASS_OTHER;
 		}
 	}
+	*(dir == HP3_DIR_TX ? &p->c.roce_tx : &p->c.roce_rx) += roce;
 }
 
 void hp3d_pipe_burst(

@@ -26,6 +26,8 @@ struct rte_mempool;
 #define HP3D_PIPE_COUNTERS(X)                                                                      \
 	X(packets_tx, "packets from the RNIC", 0)                                                  \
 	X(packets_rx, "packets from the network", 0)                                               \
+	X(roce_tx, "RoCEv2 packets from the RNIC", 0)                                              \
+	X(roce_rx, "RoCEv2 packets from the network", 0)                                           \
 	X(bytes_tx, "bytes from the RNIC", 0)                                                      \
 	X(bytes_rx, "bytes from the network", 0)                                                   \
 	X(bursts, "bursts handled", 0)                                                             \

@@ -171,12 +171,17 @@ class Bypass(Bypassing):
         self.stop(d)
 
     def test_detach(self):
-        """Not from below a running hp3d; a second time there is nothing to take away."""
+        """Not from below an hp3d that runs or hangs; a second time there is nothing to take away."""
         d = self.start()
         command = [HP3D, "--detach", "--config", d.config]
-        out = subprocess.run(command, check=False, capture_output=True, text=True)
-        self.assertEqual(out.returncode, 1)
-        self.assertEqual(out.stderr.count(f"process {d.process.pid} uses it: stop it first"), 2, out.stderr)
+        for hang in (False, True):
+            if hang:
+                d.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.2)  # its heartbeat is old
+            out = subprocess.run(command, check=False, capture_output=True, text=True)
+            self.assertEqual(out.returncode, 1)
+            self.assertEqual(out.stderr.count(f"process {d.process.pid} uses it: stop it first"), 2, out.stderr)
+        d.process.send_signal(signal.SIGCONT)
         self.stop(d)
         for text in ("detached", "nothing is attached"):
             out = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -255,6 +260,17 @@ class Bypass(Bypassing):
         d.ctl("bypass", "auto")
         wait_for("both rails", lambda: d.ctl("bypass").stdout == "bypass auto\nrail0 taken\nrail1 taken\n")
         self.stop(d)
+
+    def test_a_rail_that_does_not_fail_open(self):
+        """It cannot go direct: hp3ctl says that, and sets the other rail."""
+        d = self.daemon({"rail0": self.ports(), "rail1": ("net_ring0", "net_ring1")}, bypass=PATIENT).up()
+        for more in [], ["--rail", "rail1"]:
+            said = d.ctl("bypass", "on", *more, code=1).stderr
+            self.assertIn("rail rail1 does not fail open: its packets still pass hp3d", said)
+            self.assertIn("hp3ctl mode off", said)
+        wait_for("the other rail", lambda: "rail0 direct, bypass on\n" in d.ctl("bypass").stdout)
+        d.ctl("bypass", "auto")
+        d.stop()
 
     def test_operator(self):
         """Direct and back without a loss; closed, RoCEv2 stops with hp3d, and nothing else does."""

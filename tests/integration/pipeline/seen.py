@@ -13,7 +13,7 @@ import socket
 import subprocess
 import time
 from cases import Wired, run
-from harness import SETTLE, Link, wait_for
+from harness import SETTLE, Link, RawPort, wait_for
 
 
 class Seen(Wired):
@@ -30,14 +30,16 @@ class Seen(Wired):
     def changes(self, d, kind, *keys):
         return [tuple(e[k] for k in keys) for e in d.json("events", "--type", kind)]
 
-    def metric(self, d, name):
-        """The value of a metric that has one sample."""
+    def page(self, d):
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(SETTLE)
             s.connect(os.path.join(d.directory, "hp3-metrics.sock"))
             s.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
-            page = b"".join(iter(lambda: s.recv(65536), b"")).decode()
-        found = re.findall(rf"(?m)^{name}(?:\{{[^}}]*\}})? (\S+)$", page)
+            return b"".join(iter(lambda: s.recv(65536), b"")).decode()
+
+    def metric(self, d, name):
+        """The value of a metric that has one sample."""
+        found = re.findall(rf"(?m)^{name}(?:\{{[^}}]*\}})? (\S+)$", self.page(d))
         self.assertEqual(len(found), 1, name)
         return float(found[0])
 
@@ -89,6 +91,39 @@ class Seen(Wired):
                                      [("rail0", side, "up", "down"), ("rail0", side, "down", "up")])
                     self.assertIn(f"[rail.rail0] {side}: the link is down: nothing passes", d.output())
                     self.assertIn(f"[rail.rail0] {side}: the link is up again", d.output())
+                self.stop(d)
+
+    def test_a_silent_port(self):
+        """Requests leave, nothing arrives. Frames that are no RoCEv2 (here: ARP of others) do not count as replies."""
+        for fail_open in ("auto", "off"):
+            with self.subTest(fail_open=fail_open):
+                d = self.start(bypass={"fail_open": fail_open})
+                self.assertEqual(d.ask("health")["warnings"], [])
+                a = self.endpoint(self.rnic, "a", timeout=14)
+                a.tell("send 100")
+                others = RawPort(self.net.far)
+
+                def silent():
+                    others.send(b"\xff" * 6 + b"\x02\0\0\0\0\x07" + b"\x08\x06" + bytes(46))
+                    return d.ask("health")["warnings"]
+                self.assertEqual(wait_for("a warning", silent), ["[rail.rail0] net: silent: requests leave, and no packet arrives"])
+                self.assertRegex(d.output(), r"\[rail\.rail0\] net: silent: \d+ requests left by this port, and no RoCEv2 packet has arrived")
+                self.assertEqual(d.json("health")[0]["status"], "ok")  # a peer that does not answer is no fault of hp3d
+                self.assertIn("[rail.rail0] net: silent", d.ctl("health").stdout)
+                silent = r'(?m)^hp3_port_(silent|silences_total)\{rail="rail0",side="(\w+)"\} (\d+)$'
+                wait_for("the metrics", lambda: sorted(re.findall(silent, self.page(d))) == [
+                    ("silences_total", "net", "1"), ("silences_total", "rnic", "0"), ("silent", "net", "1"), ("silent", "rnic", "0")])
+                a.kill()  # it has given up
+                a, b = self.endpoints()
+                a.tell("send 100")
+                wait_for("all ACKs", lambda: a.report()["acked"] == 100 * 16)
+                wait_for("no warning", lambda: d.ask("health")["warnings"] == [])
+                self.assertEqual(self.changes(d, "silent", "rail", "side", "from", "to"),
+                                 [("rail0", "net", "heard", "silent"), ("rail0", "net", "silent", "heard")])
+                self.assertIn("[rail.rail0] net: no longer silent", d.output())
+                for endpoint in (a, b):
+                    endpoint.kill()
+                others.close()
                 self.stop(d)
 
     def has_carrier(self, interface):

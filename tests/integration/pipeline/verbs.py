@@ -8,6 +8,7 @@ Environment: HP3_TEST_VERBS (the library), HP3_TEST_COLLECTIVE, HP3_TEST_RXE, HP
 import array
 import errno
 import fcntl
+import glob
 import json
 import mmap
 import os
@@ -53,9 +54,9 @@ class VerbsMode(Base):
 class Application(VerbsMode):
     """One that posts as collective libraries do, with a provider of the tests."""
 
-    def start(self, d, provider="HP3_TEST_RXE"):
+    def start(self, d, provider="HP3_TEST_RXE", **more):
         env = {**os.environ, "HP3_VERBS_SOCKET": d.verbs, "NCCL_IBVERBS_LIB": os.environ["HP3_TEST_VERBS"],
-               "LD_LIBRARY_PATH": FAKES}
+               "LD_LIBRARY_PATH": FAKES, **more}
         p = subprocess.Popen([os.environ["HP3_TEST_COLLECTIVE"], os.environ[provider]], env=env, text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=die_with_parent)
         self.addCleanup(self.end, p)
@@ -114,6 +115,33 @@ class Application(VerbsMode):
 
     def test_moved_by_sport(self):
         self.moved("HP3_TEST_MLX5", "sport")
+
+    def threads(self, p):
+        names = set()
+        for path in glob.glob(f"/proc/{p.pid}/task/*/comm"):
+            with open(path) as f:
+                names.add(f.read().strip())
+        return names
+
+    def test_how_it_is_loaded(self):
+        """As docs/guide/nccl.md says: by the variable; by a link named libibverbs.so, for a program that opens this name; LD_PRELOAD
+        does not help such a program."""
+        d = self.hp3d()
+        links = os.path.join(d.directory, "links")
+        os.mkdir(links)
+        os.symlink(os.environ["HP3_TEST_VERBS"], os.path.join(links, "libibverbs.so"))
+        for i, more in enumerate(({}, {"NCCL_IBVERBS_LIB": "libibverbs.so", "LD_LIBRARY_PATH": f"{links}:{FAKES}"})):
+            p = self.start(d, **more)
+            self.qps(d, QPS)
+            self.works(d)
+            self.assertIn("hp3-verbs", self.threads(p))
+            self.judge(p, 0)
+            wait_for("no queue pairs", lambda: not d.json("qps"))
+            self.assertEqual(self.metric(d, "hp3_verbs_connections_total"), i + 1)
+        p = self.start(d, NCCL_IBVERBS_LIB="libibverbs.so", LD_PRELOAD=os.environ["HP3_TEST_VERBS"])
+        self.judge(p, 0)
+        self.assertEqual(self.metric(d, "hp3_verbs_connections_total"), 2)
+        self.stop(d)
 
     def test_the_next_hp3d_finds_it_where_it_is(self):
         """hp3d is killed, another one comes: the application never notices, nothing moves."""
