@@ -245,7 +245,8 @@ void hp3_check_wmem(struct hp3_doctor *d, const struct hp3_port *p)
 		": net.core.wmem_default = %u is less than the %llu bytes of the "
 		"driver's ring: frames of a burst would wait in it",
 		have, (unsigned long long)ring);
-	hp3_fix(d, "%ssysctl -w net.core.wmem_default=%llu",
+	/* sysctl prints the line that the file needs: the value stays after a reboot. */
+	hp3_fix(d, "%ssysctl -w net.core.wmem_default=%llu | tee /etc/sysctl.d/60-hp3.conf",
 		hp3_host_writable(d->host, "/proc/sys/net/core/wmem_default") ? ""
 									      : "nsenter -t 1 -n ",
 		(unsigned long long)(ring > WMEM_OFFERED ? ring : WMEM_OFFERED));
