@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """make install puts the configuration where hp3d looks, and replaces none; bash completes options and commands of all programs;
-make uninstall leaves only the configuration.
+the last line shows what to type next; make uninstall leaves only the configuration.
 
 usage: install.py BUILD
 """
@@ -68,8 +68,16 @@ def check_completions(root):
     assert trace >= {"--topology", "--flows"}, trace
 
 
+def check_last_line(said):
+    """The last script of an installation prints what to type next, but not where a package is made."""
+    script = re.findall(r"Running custom install script '?(\S+?)'?$", said, re.M)[-1]
+    assert script.endswith("/next-step.sh"), script
+    assert run(script, DESTDIR="/x") == "", script
+    assert re.fullmatch(r"hp3: next, type: .*hp3ctl doctor\n", run(script, DESTDIR="")), script
+
+
 def check(root):
-    install(root)
+    check_last_line(install(root))
     sbin, = [name for name in files(root) if name.endswith("/sbin/hp3d")]
     ini = re.search(r"run \(default (.*)\)", run(root + sbin, "--help"))[1]
     fleet = os.path.join(os.path.dirname(ini), "fleet.ini")
