@@ -192,7 +192,7 @@ def of_the_one_package(work, root, debs):
     with open(root.at("etc/hp3/hp3.ini"), "a") as f:
         f.write("# edited\n")
     # The guides first: apt may choose this order, with this option.
-    said = root.run("dpkg", "--auto-deconfigure", "-i", *root.bring(reversed(debs.values())))
+    said = root.run("dpkg", "--auto-deconfigure", "-i", *root.bring([*reversed(debs.values())]))
     check("wmem_default" in said and "hp3: next" not in said, "the upgrade does not print that no sysctl is set:\n" + said)
     check(root.run("dpkg", "-S", guide).startswith("hp3-doc:"), "the guides belong to the older package")
     check(root.read("etc/hp3/hp3.ini").endswith("# edited\n"), "the upgrade changed hp3.ini")

@@ -145,6 +145,12 @@ class Fresh:
         return ["/tmp/" + os.path.basename(deb) for deb in debs]
 
     def install(self, debs, *options):
+        """One at a time: all roots share this machine's cache of packages, which apt locks without patience."""
+        with open(os.path.join(tempfile.gettempdir(), "hp3-package-apt.lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return self.install_now(debs, *options)
+
+    def install_now(self, debs, *options):
         return self.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "-o", "APT::Sandbox::User=root",
                         *options, *self.bring(debs))
 
