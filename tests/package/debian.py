@@ -155,7 +155,11 @@ def installed(root):
         check(root.run(*words, "--version").split()[0] == words[0], f"{words[0]} does not run")
     plan = root.run("hp3-fabric", "plan", "/usr/share/hp3/testbed/topo/micro.ini")
     check('"hosts"' in plan, "hp3-fabric does not run")
-    check("/usr)" in root.run("hp3-testbed", "--help"), "hp3-testbed does not look for programs in /usr")
+    found = root.run("python3", "-B", "-c", "import sys; sys.path.insert(0, '/usr/share/hp3/testbed'); from testbed import tools\n"
+                     "print(*(tools.binary(tools.PROGRAMS, name) for name in ('hp3d', 'hp3ctl', 'roce-gen', 'hp3-fabric')))")
+    check(found.split() == ["/usr/sbin/hp3d", "/usr/bin/hp3ctl", "/usr/bin/roce-gen", "/usr/bin/hp3-fabric"],
+          "hp3-testbed runs other programs than those of the packages: " + found)
+    root.run("hp3-testbed", "--help")
     check(root.run("dpkg-query", "-W", "-f", "${Conffiles}", "hp3").count("/etc/") == 3, "hp3.ini, fleet.ini or logrotate's file is no conffile")
     with open(os.path.join(BUILD, "config/hp3.ini")) as f:
         built_ini, ours = f.read(), root.read("etc/hp3/hp3.ini")
