@@ -103,7 +103,8 @@ static const struct hp3_ini_section sections[] = {
 		   "other flows unchanged. If a reload excludes a moved flow, the flow returns to "
 		   "its home port behind a drain."},
 	{"verbs", "Verbs mode: packets bypass hp3d, and the file has no rail. The library "
-		  "libhp3verbs.so in applications moves queue pairs (docs/guide/verbs.md)."},
+		  "libhp3verbs.so in applications moves queue pairs "
+		  "(/usr/share/doc/hp3/guide/verbs.md)."},
 	{"watch", "How hp3d detects the set-up of queue pairs of this host, before their first "
 		  "packet."},
 #define HP3_POLICY_SECTION(name, text) {#name, text},

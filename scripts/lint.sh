@@ -43,9 +43,9 @@ grep -nP '^(static |INLINE )[^=;(]*[ *][a-z0-9]+\(' $(git ls-files '*.[ch]' | gr
 grep -nE '(fprintf|fputs|vfprintf|perror)\(.*(stderr|NULL)|fprintf\(stderr|fprintf\($' $(git ls-files 'sim/*.c' 'p4-testbed/*.c') |
     grep -vE '^(sim/core/memory|sim/cli/progress|p4-testbed/fabric/tm)\.c:' && fail "messages: hp3_message() instead"
 
-# One version, meson.build's.
+# One version, meson.build's; packages may have "+N" behind it.
 version=$(sed -n "s/^    version: '\(.*\)',$/\1/p" meson.build)
-[ "$(sed -n '1s/^hp3 (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ] || fail "debian/changelog: the newest version is not meson.build's, $version"
+[ "$(sed -n '1s/^hp3 (\([^+]*\).*) .*/\1/p' debian/changelog)" = "$version" ] || fail "debian/changelog: the newest version is not meson.build's, $version"
 [ "$(grep -m 1 '^## ' CHANGELOG.md)" = "## $version" ] || fail "CHANGELOG.md: the newest version is not meson.build's, $version"
 
 # The front page: what fits one reading, in lines that fit a terminal.

@@ -12,6 +12,7 @@
 #include "app/bypass/internal.h"
 
 static const char loading[] = "loading its BPF programs";
+static const char attached[] = "the program attached to the interface";
 
 static int explain_error(char *why, size_t cap, int err, const char *what)
 {
@@ -20,6 +21,9 @@ static int explain_error(char *why, size_t cap, int err, const char *what)
 	if (err == -EACCES && what == loading)
 		cause = "the verifier of this kernel refuses them: report it with the output of "
 			"uname -r";
+	else if (err == -EPERM && what == attached)
+		cause = "its maps in /sys/fs/bpf/hp3 are gone, and reading it needs CAP_SYS_ADMIN: "
+			"type hp3d --detach as root, then start hp3d again";
 	else if (err == -EPERM || err == -EACCES)
 		cause = "no permission: run as root, or with CAP_BPF, CAP_NET_ADMIN and "
 			"CAP_NET_RAW";
@@ -58,7 +62,7 @@ static int load_programs(struct hp3_bypass *b, char *why, size_t cap)
 		err = 0;
 	}
 	if (err < 0)
-		return explain_error(why, cap, err, "the program attached to the interface");
+		return explain_error(why, cap, err, attached);
 	err = hp3_bypass_make_directory(b->o.ifindex);
 	if (err < 0)
 		return explain_error(why, cap, err, HP3_BYPASS_PINS);

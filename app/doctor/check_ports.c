@@ -63,13 +63,13 @@ void hp3_check_interface(struct hp3_doctor *d, const struct hp3_port *p)
 	if (!p->named && hp3_devargs_may_be_interface(p->devargs) && !is_on_other_bus(p->devargs)) {
 		hp3_find(d, " = %s: there is no interface %s in this network namespace", p->devargs,
 			p->devargs);
-		hp3_fix(d, "check the name with: ip link show");
+		hp3_fix(d, "set the name of an interface; to list them: ip link show");
 	}
 	if (!p->named || p->there || p->unknown)
 		return;
 	hp3_find(d, " = \"%s\": there is no interface %s in this network namespace", p->devargs,
 		p->itf.name);
-	hp3_fix(d, "check the name with: ip link show");
+	hp3_fix(d, "set the name of an interface; to list them: ip link show");
 }
 
 void hp3_check_pci(struct hp3_doctor *d, const struct hp3_port *p)
@@ -245,7 +245,8 @@ void hp3_check_wmem(struct hp3_doctor *d, const struct hp3_port *p)
 		": net.core.wmem_default = %u is less than the %llu bytes of the "
 		"driver's ring: frames of a burst would wait in it",
 		have, (unsigned long long)ring);
-	hp3_fix(d, "%ssysctl -w net.core.wmem_default=%llu",
+	/* sysctl prints the line that the file needs: the value stays after a reboot. */
+	hp3_fix(d, "%ssysctl -w net.core.wmem_default=%llu | tee /etc/sysctl.d/60-hp3.conf",
 		hp3_host_writable(d->host, "/proc/sys/net/core/wmem_default") ? ""
 									      : "nsenter -t 1 -n ",
 		(unsigned long long)(ring > WMEM_OFFERED ? ring : WMEM_OFFERED));

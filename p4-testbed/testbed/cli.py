@@ -26,11 +26,12 @@ def parser():
     p = argparse.ArgumentParser(prog="hp3-testbed", description="A leaf-spine fabric of P4 switches on one machine.",
                                 epilog="Exit codes: 0 done, 1 failed, 2 usage.")
     p.add_argument("--name", default="default", help="which testbed (default: default); they do not touch each other")
-    p.add_argument("--build", default=os.path.join(tools.REPO, "build"), help="meson build directory")
+    p.add_argument("--build", default=tools.PROGRAMS,
+                   help=f"build directory, or prefix of an installation (default {tools.PROGRAMS})")
     sub = p.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     c = sub.add_parser("up", help="switches, links, hosts with hp3d")
-    c.add_argument("topology")
+    c.add_argument("topology", help="a file, or the name of one of topo/")
     c.add_argument("--bare", action="store_true", help="hosts without hp3d: eth0 is the kernel's")
     c.add_argument("--no-hp3d", action="store_true", help="hosts with rnic0, port0 and eth0, on which you start hp3d yourself")
     c.add_argument("--tap", action="append", default=[], metavar="HOST",
@@ -128,8 +129,9 @@ def ask(bed, command, **args):
 
 def act(a, bed):
     if a.command == "up":
+        from . import scenario
         chosen = hp3d.overrides([f"policy.mode={a.policy}", *a.set])
-        plan = bed.up(a.topology, a.bare, a.tap, chosen, target=a.target, idle=a.no_hp3d)
+        plan = bed.up(scenario.find(a.topology, "topo"), a.bare, a.tap, chosen, target=a.target, idle=a.no_hp3d)
         print(f"testbed {bed.name}: {len(plan['switches'])} switches, {len(plan['hosts'])} hosts")
     elif a.command == "down":
         bed.down()

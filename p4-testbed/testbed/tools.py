@@ -9,6 +9,9 @@ import time
 
 HERE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 REPO = os.path.dirname(HERE)
+IN_TREE = os.path.exists(os.path.join(REPO, "meson.build"))
+# Where the programs are: the build directory of these sources, or, of an installation, its prefix.
+PROGRAMS = os.path.join(REPO, "build") if IN_TREE else os.path.normpath(os.path.join(HERE, "../../.."))
 
 
 # What a link can do to frames (p4-testbed/fabric/impair.h), and for none of it: numbers of the control socket, of
@@ -68,10 +71,13 @@ def run(words, **kw):
 def binary(build, name):
     places = {"hp3-fabric": "p4-testbed/fabric", "roce-gen": "p4-testbed/roce-gen",
               "hp3d": "app/hp3d", "hp3ctl": "app/hp3ctl"}
-    path = os.path.join(build, places[name], name)
-    if not os.access(path, os.X_OK):
-        raise Problem(f"{path} is missing: ninja -C {build}, or name the build directory with --build")
-    return path
+    paths = [os.path.join(build, folder, name) for folder in (places[name], "bin", "sbin")]
+    for path in paths:
+        if os.access(path, os.X_OK):
+            return path
+    if IN_TREE:
+        raise Problem(f"{paths[0]} is missing: ninja -C {build}, or name the build directory with --build")
+    raise Problem(f"{name} is missing in {build}/bin and {build}/sbin: install it there, or name a build directory with --build")
 
 
 def ahead():

@@ -7,7 +7,7 @@ import sys
 
 from . import measures, spans, spray
 from .evidence import moves_of
-from .tools import REPO
+from .tools import IN_TREE, PROGRAMS, REPO, binary, run
 
 
 def often(n):
@@ -77,7 +77,10 @@ def sentence(scenario, results):
 
 
 def commit():
-    """The revision of this tree, and whether it is exactly that."""
+    """The revision of this tree, and whether it is exactly that; the version of an installation."""
+    if not IN_TREE:
+        return run([binary(PROGRAMS, "hp3d"), "--version"]).strip()
+
     def git(*words):
         done = subprocess.run(["git", "-c", f"safe.directory={REPO}", "-C", REPO, *words], capture_output=True, text=True, check=False)
         return done.stdout.strip() if done.returncode == 0 else None
@@ -92,8 +95,8 @@ def commit():
 
 
 def command():
-    """The command line that runs, as one would type it in the tree."""
-    return shlex.join(["p4-testbed/hp3-testbed", *sys.argv[1:]])
+    """The command line that runs, as one would type it, in the tree where this is one."""
+    return shlex.join(["p4-testbed/hp3-testbed" if IN_TREE else "hp3-testbed", *sys.argv[1:]])
 
 
 def origin(words=None):

@@ -99,8 +99,8 @@ static void print_help(FILE *out)
 		fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)strcspn(what, "\n"), what);
 	}
 	fputs("hp3-sim COMMAND --help prints the options of one; also --help, --version.\n"
-	      "Exit codes: 0 done, 1 a run failed or a file is wrong, 2 usage. See hp3-sim(1), "
-	      "and\ndocs/guide/simulate.md for scenarios, files, and what the results mean.\n",
+	      "Exit codes: 0 done, 1 a run failed or a file is wrong, 2 usage. See hp3-sim(1);\n"
+	      "for scenarios, files and results /usr/share/doc/hp3/guide/simulate.md.\n",
 		out);
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Debian package: built from what git knows, checked, installed in a fresh root, started by the systemd of
-that root, killed, upgraded while packets pass, purged. Everything happens in mount and network namespaces of the test's own.
+"""The Debian packages: built from what git knows, checked, installed in a fresh root, started by the systemd of
+that root, killed, upgraded while packets pass, purged. Then the one package of earlier versions is upgraded to them.
+Everything happens in mount and network namespaces of the test's own.
 
 usage: debian.py SOURCE_ROOT RC_ENDPOINT BUILD
-The package is kept in BUILD (fresh.py).
+The packages are kept in BUILD (fresh.py).
 Exit code 77: no fresh root can be had, or its systemd does not boot here.
 """
 import glob
@@ -19,24 +20,27 @@ ROOT, RC_ENDPOINT, BUILD = map(os.path.abspath, sys.argv[1:4])
 sys.argv[1:] = ["-", "-", RC_ENDPOINT, "-", ROOT]
 sys.path[:0] = [os.path.join(ROOT, "tests/integration/pipeline"), os.path.join(ROOT, "tests/fleet/live")]
 from broker import nkey  # noqa: E402
-from fresh import Booted, Fresh, built, check, own_mounts, remove_root, run, step  # noqa: E402
+from fresh import PACKAGES, Booted, Fresh, built, check, own_mounts, remove_root, run, step  # noqa: E402
 from harness import Endpoint, Link, own_namespace, wait_for  # noqa: E402
 
 MANAGER = ("systemd", "libnats3.4", "nats-server")
 EXPOSURE = {"hp3d": 3.9, "hp3-fleet": 1.2, "hp3-fleet-agent": 1.3}  # what systemd-analyze says of the units; more is a step back
 
 
-def next_version(work, deb):
-    """The same package with a higher version."""
-    tree = os.path.join(work, "next")
+def other_version(work, deb, name, version, more=None):
+    """The same package with another version, and all files of a second one if `more` names it."""
+    tree = os.path.join(work, name)
     run("dpkg-deb", "-R", deb, tree)
+    if more:
+        run("dpkg-deb", "-x", more, tree)
+        shutil.rmtree(os.path.join(tree, "usr/share/doc/hp3-doc"))
     control = os.path.join(tree, "DEBIAN/control")
     with open(control) as f:
         text = f.read()
-    version = re.search(r"(?m)^Version: (.*)$", text).group(1) + "+next"
+    version = version or re.search(r"(?m)^Version: (.*)$", text).group(1) + "+next"
     with open(control, "w") as f:
         f.write(re.sub(r"(?m)^Version: .*$", "Version: " + version, text))
-    out = os.path.join(work, "next.deb")
+    out = os.path.join(work, name + ".deb")
     run("dpkg-deb", "--root-owner-group", "-b", tree, out)
     return out, version
 
@@ -94,14 +98,20 @@ def lock_the_broker(root, work):
             f.write("[Service]\nLoadCredential=fleet.nk:/root/fleet.nk\n")
 
 
-def of_the_agents_user(unit):
-    """It has no uid of the system's, is in the group, and hp3d refuses what the agent does not ask."""
-    pid = unit.run("systemctl", "show", "-p", "MainPID", "--value", "hp3-fleet-agent").strip()
-    status = unit.run("cat", f"/proc/{pid}/status")
-    uids = [int(n) for n in re.search(r"(?m)^Uid:(.*)$", status).group(1).split()]
-    check(all(61184 <= n <= 65519 for n in uids), f"the agent's user is none that systemd makes up: {uids}")
+USERS = "hp3-fleet", "hp3-fleet-agent"  # as their services
+
+
+def of_the_users(unit):
+    """Both run as users that the package made. The agent's is in the group hp3, and hp3d refuses what the agent does not ask."""
     gid = unit.run("getent", "group", "hp3").split(":")[2]
-    check(gid in re.search(r"(?m)^Groups:(.*)$", status).group(1).split(), "the agent is not in the group hp3")
+    for name in USERS:
+        pid = unit.run("systemctl", "show", "-p", "MainPID", "--value", name).strip()
+        status = unit.run("cat", f"/proc/{pid}/status")
+        uids = set(re.search(r"(?m)^Uid:(.*)$", status).group(1).split())
+        wanted = unit.run("getent", "passwd", name).split(":")
+        check(uids == {wanted[2]} and 0 < int(wanted[2]) < 1000, f"{name} runs as user {uids}, not as {wanted}")
+        check(wanted[6].strip().endswith("nologin"), f"{name} can log in: {wanted}")
+        check((gid in re.search(r"(?m)^Groups:(.*)$", status).group(1).split()) == (name == "hp3-fleet-agent"), f"{name} and the group hp3")
     check(unit.run("stat", "-c", "%a %U %G", "/run/hp3/hp3.sock").split() == ["660", "root", "hp3"], "the control socket's rights")
     for words, refused in ((["flows"], False), (["mode", "off"], True), (["stats"], True)):
         said = subprocess.run(unit.words("setpriv", "--reuid=65533", "--regid=65533", f"--groups={gid}", "hp3ctl", *words),
@@ -122,7 +132,7 @@ def of_the_fleet(unit):
     except AssertionError as e:
         raise SystemExit(f"package: {e}\n" + unit.run("sh", "-c", " ".join(ASK_HOSTS) + "; true") +
                          unit.run("journalctl", "-u", "hp3-fleet*", "--no-pager", "-o", "cat")) from e
-    of_the_agents_user(unit)
+    of_the_users(unit)
     unit.run("systemctl", "stop", "hp3-fleet-agent", "hp3-fleet", "nats-server")
     step("hp3-fleet and its agent: started by systemd as users of their own, the planner knows this host")
 
@@ -141,23 +151,66 @@ def judge_unit(work, root, name, limit):
     step(f"unit {name}: exposure {exposure}")
 
 
+def last_line(said, root):
+    """The end of an installation names a command that is there."""
+    last = [line for line in said.splitlines() if line.strip()][-1]
+    found = re.match(r"hp3(?:-sim)?: next, type: (\S+)", last)
+    check(found, f"the installation does not end with what to type next, but with: {last}")
+    root.run("which", found[1])
+
+
 def installed(root):
     """What an operator finds right after the installation."""
-    check(root.run("hp3d", "--version").split()[0] == "hp3d", "hp3d does not run")
+    for words in (("hp3d",), ("hp3-sim",), ("roce-gen",), ("hp3-fleet-agents",)):
+        check(root.run(*words, "--version").split()[0] == words[0], f"{words[0]} does not run")
+    plan = root.run("hp3-fabric", "plan", "/usr/share/hp3/testbed/topo/micro.ini")
+    check('"hosts"' in plan, "hp3-fabric does not run")
+    found = root.run("python3", "-B", "-c", "import sys; sys.path.insert(0, '/usr/share/hp3/testbed'); from testbed import tools\n"
+                     "print(*(tools.binary(tools.PROGRAMS, name) for name in ('hp3d', 'hp3ctl', 'roce-gen', 'hp3-fabric')))")
+    check(found.split() == ["/usr/sbin/hp3d", "/usr/bin/hp3ctl", "/usr/bin/roce-gen", "/usr/bin/hp3-fabric"],
+          "hp3-testbed runs other programs than those of the packages: " + found)
+    root.run("hp3-testbed", "--help")
     check(root.run("dpkg-query", "-W", "-f", "${Conffiles}", "hp3").count("/etc/") == 3, "hp3.ini, fleet.ini or logrotate's file is no conffile")
     with open(os.path.join(BUILD, "config/hp3.ini")) as f:
-        built, ours = f.read(), root.read("etc/hp3/hp3.ini")
-    check(ours.startswith(built) and ours[len(built):].startswith('\n[control]\ngroup = "hp3" #'),
+        built_ini, ours = f.read(), root.read("etc/hp3/hp3.ini")
+    check(ours.startswith(built_ini) and ours[len(built_ini):].startswith('\n[control]\ngroup = "hp3" #'),
           "hp3.ini is not the build's with [control] group = hp3")
     st = os.stat(root.at("etc/hp3/hp3.ini"))
     check((st.st_mode & 0o777, st.st_uid, st.st_gid) == (0o640, 0, 0), f"hp3.ini: mode {st.st_mode:o} of {st.st_uid}:{st.st_gid}")
     check(os.path.isdir(root.at("var/log/hp3")), "no directory for the audit log")
-    for guide in ("concepts", "operate", "quickstart", "security"):
-        check(glob.glob(root.at(f"usr/share/doc/hp3/guide/{guide}.md*")), f"no guide {guide}")
-    for page in ("man5/hp3.ini.5", "man7/hp3-metrics.7"):
-        check(os.path.exists(root.at(f"usr/share/man/{page}.gz")), f"no manual page {page}")
+    set_by_us = [p for p in glob.glob(root.at("*/sysctl.d/*")) + glob.glob(root.at("usr/lib/sysctl.d/*")) if "hp3" in os.path.basename(p)]
+    check(not set_by_us, f"a sysctl is set unasked: {set_by_us}")
     for name in EXPOSURE:
         check(not glob.glob(root.at(f"etc/systemd/system/*/{name}.service")), f"{name}.service is enabled by the installation")
+
+
+LEFT = ("etc/hp3", "var/log/hp3", "var/lib/hp3", "run/hp3", "etc/logrotate.d/hp3", "usr/sbin/hp3d", "usr/share/hp3", "usr/share/doc/hp3",
+        "usr/lib/sysusers.d/hp3.conf", *(f"lib/systemd/system/{name}.service" for name in EXPOSURE))
+
+
+def purge(root):
+    """Nothing remains: no file, no user, no group."""
+    root.run("dpkg", "--purge", *reversed(PACKAGES))
+    left = [p for p in LEFT if os.path.exists(root.at(p))]
+    left += [p for p in glob.glob(root.at("usr/*bin/*")) if re.match("hp3|roce-gen", os.path.basename(p))]
+    left += [line for kind in ("passwd", "group") for line in root.read("etc/" + kind).splitlines() if line.startswith("hp3")]
+    check(not left, f"left behind by purge: {left}")
+
+
+def of_the_one_package(work, root, debs):
+    """One package with the guides came before these: an upgrade moves files, keeps settings, and prints what changes."""
+    older, _ = other_version(work, debs["hp3"], "older", "0.1.0", more=debs["hp3-doc"])
+    root.run("dpkg", "-i", *root.bring([older]))
+    guide = "/usr/share/doc/hp3/guide/quickstart.md"
+    check(root.run("dpkg", "-S", guide).startswith("hp3:"), "the older package has no guides")
+    with open(root.at("etc/hp3/hp3.ini"), "a") as f:
+        f.write("# edited\n")
+    # The guides first: apt may choose this order, with this option.
+    said = root.run("dpkg", "--auto-deconfigure", "-i", *root.bring([*reversed(debs.values())]))
+    check("wmem_default" in said and "hp3: next" not in said, "the upgrade does not print that no sysctl is set:\n" + said)
+    check(root.run("dpkg", "-S", guide).startswith("hp3-doc:"), "the guides belong to the older package")
+    check(root.read("etc/hp3/hp3.ini").endswith("# edited\n"), "the upgrade changed hp3.ini")
+    step("upgraded from one package to four")
 
 
 def traffic(a, b, expected):
@@ -181,11 +234,11 @@ def main():
     own_mounts()
     work = tempfile.mkdtemp(prefix=f"hp3-pipeline-{os.getpid()}-", dir="/tmp")  # swept as those of the pipeline's tests
     try:
-        deb = built(BUILD)
+        debs = built(BUILD)
         root = Fresh(work, bare.stdout.strip())
-        root.install(deb, "--download-only", *MANAGER)  # what was not downloaded before
+        root.install(debs.values(), "--download-only", *MANAGER)  # what was not downloaded before
         own_namespace()
-        root.install(deb, *MANAGER)
+        last_line(root.install(debs.values(), *MANAGER), root)
         step("installed")
         installed(root)
         for name, limit in EXPOSURE.items():
@@ -205,7 +258,7 @@ def main():
         if booted:
             of_the_service(unit, a, b)
             of_the_fleet(unit)
-            deb, version = next_version(work, deb)
+            deb, version = other_version(work, debs["hp3"], "next", None)
             shutil.copy(deb, root.at("root/next.deb"))
             before, pid = b.report(), unit.show("MainPID")
             unit.run("dpkg", "-i", "/root/next.deb")
@@ -225,11 +278,9 @@ def main():
             unit.end()
         a.kill()
         b.kill()
-        root.run("dpkg", "--purge", "hp3")
-        left = [p for p in ("etc/hp3", "var/log/hp3", "run/hp3", "etc/logrotate.d/hp3", "usr/sbin/hp3d",
-                            *(f"lib/systemd/system/{name}.service" for name in EXPOSURE), "usr/lib/sysctl.d/60-hp3.conf")
-                if os.path.exists(root.at(p))]
-        check(not left, f"left behind by purge: {left}")
+        purge(root)
+        of_the_one_package(work, root, debs)
+        purge(root)
         step("purged")
         if not booted:
             print("package: systemd cannot be booted here, so nothing is known of hp3d.service:\n" + root.read("tmp/boot.log"))

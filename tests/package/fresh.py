@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of the Debian package share: the package, built from what git knows; fresh roots, started by their own systemd.
+"""What tests of the Debian packages share: the packages, built from what git knows; fresh roots, started by their own systemd.
 
-usage: fresh.py KEEP     builds the package, checks it by lintian and keeps it in that folder, unless one of the same files is there
+usage: fresh.py KEEP     builds the packages, checks them by lintian and keeps them in that folder, unless those of the same files are there
 """
 import ctypes
 import fcntl
@@ -53,17 +53,20 @@ def tracked():
     return [n for n in listed.decode().split("\0") if n and os.path.lexists(os.path.join(ROOT, n))]
 
 
-def kept_deb(keep):
-    """Where the package of the tree as it is now is kept."""
+PACKAGES = "hp3", "hp3-sim", "hp3-tools", "hp3-doc"
+
+
+def kept_debs(keep):
+    """The folder for packages of the tree as it is now."""
     digest = hashlib.sha256(os.environ.get("DEB_BUILD_OPTIONS", "quick").encode())
     for name in tracked():
         path = os.path.join(ROOT, name)
         digest.update(name.encode() + b"\0" + (b"" if os.path.islink(path) or os.path.isdir(path) else pathlib.Path(path).read_bytes()))
-    return os.path.join(keep, f"package-{digest.hexdigest()[:16]}.deb")
+    return os.path.join(keep, f"packages-{digest.hexdigest()[:16]}")
 
 
 def build(work, kept):
-    """The package, built, checked, and kept under that name."""
+    """The packages, built, checked, and kept in that folder: HP3.deb, without version and architecture in the name."""
     tree = os.path.join(work, "hp3")
     os.mkdir(tree)
     for name in tracked():
@@ -71,26 +74,28 @@ def build(work, kept):
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copy2(os.path.join(ROOT, name), target, follow_symlinks=False)
     run("dpkg-buildpackage", "-us", "-uc", "-b", cwd=tree, env=os.environ if "DEB_BUILD_OPTIONS" in os.environ else {**os.environ, **QUICK})
-    deb, = glob.glob(os.path.join(work, "hp3_*.deb"))
+    debs = {name: glob.glob(os.path.join(work, name + "_*.deb")) for name in PACKAGES}
     changes, = glob.glob(os.path.join(work, "hp3_*.changes"))
-    step("built " + os.path.basename(deb))
+    step("built " + " ".join(PACKAGES))
     said = run("lintian", "--allow-root", "--fail-on", "error", changes)
     step("lintian: no error" + (", but " + said.strip() if said.strip() else ""))
-    for old in glob.glob(os.path.join(os.path.dirname(kept), "package-*.deb")):
-        os.unlink(old)
-    shutil.copy(deb, kept + ".new")
+    for old in glob.glob(os.path.join(os.path.dirname(kept), "packages-*")):
+        shutil.rmtree(old)
+    os.mkdir(kept + ".new")
+    for name, (deb,) in debs.items():
+        shutil.copy(deb, os.path.join(kept + ".new", name + ".deb"))
     os.rename(kept + ".new", kept)
 
 
 def built(keep):
-    """The package that is kept in that folder, if the tree has not changed since; else a new one. Others who want it wait."""
-    kept, lock = kept_deb(keep), os.open(os.path.join(keep, "package.lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    """Package -> file: those kept in that folder, if the tree has not changed since; else new ones. Others who want them wait."""
+    kept, lock = kept_debs(keep), os.open(os.path.join(keep, "package.lock"), os.O_RDWR | os.O_CREAT, 0o644)
     fcntl.flock(lock, fcntl.LOCK_EX)
     try:
         if not os.path.exists(kept):
             with tempfile.TemporaryDirectory(prefix=f"hp3-pipeline-{os.getpid()}-", dir="/tmp") as work:  # swept as those of the pipeline's tests
                 build(work, kept)
-        return kept
+        return {name: os.path.join(kept, name + ".deb") for name in PACKAGES}
     finally:
         os.close(lock)
 
@@ -133,10 +138,21 @@ class Fresh:
             **{k: v for k, v in os.environ.items() if k.lower().endswith("_proxy")},
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"})
 
-    def install(self, deb, *options):
-        shutil.copy(deb, self.at("tmp/hp3.deb"))
+    def bring(self, debs):
+        """Their paths in the root."""
+        for deb in debs:
+            shutil.copy(deb, self.at("tmp"))
+        return ["/tmp/" + os.path.basename(deb) for deb in debs]
+
+    def install(self, debs, *options):
+        """One at a time: all roots share this machine's cache of packages, which apt locks without patience."""
+        with open(os.path.join(tempfile.gettempdir(), "hp3-package-apt.lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return self.install_now(debs, *options)
+
+    def install_now(self, debs, *options):
         return self.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "-o", "APT::Sandbox::User=root",
-                        *options, "/tmp/hp3.deb")
+                        *options, *self.bring(debs))
 
     def read(self, path):
         with open(self.at(path)) as f:
@@ -208,4 +224,4 @@ class Booted:
 
 
 if __name__ == "__main__":
-    step("kept: " + os.path.basename(built(os.path.abspath(sys.argv[1]))))
+    step("kept: " + os.path.dirname(built(os.path.abspath(sys.argv[1]))["hp3"]))

@@ -49,7 +49,7 @@ class Host:
         self.name, self.work = name, os.path.join(work, name)
         os.mkdir(self.work)
         self.root = Fresh(self.work, bare)
-        self.root.install(deb, "systemd")
+        self.root.install([deb], "systemd")
         self.set(*RAIL, *changes)
         self.network = f"/run/netns/hp3tb-{bed.name}-{name}"
         self.unit = Booted(self.root, self.network, f"hp3-{os.getpid()}-{name}")
@@ -200,7 +200,7 @@ def main():
     bed = Bed(os.path.abspath(a.build), f"p{os.getpid() % 100000}")
     hosts = []
     try:
-        deb = a.deb or built(bed.build)
+        deb = a.deb or built(bed.build)["hp3"]
         bed.must("up", os.path.join(HERE, "two_hosts.ini"), "--no-hp3d")
         for name in ("h1", "h2"):
             hosts.append(Host(name, work, bare.stdout.strip(), deb, bed, [word.split("=", 1) for word in a.set]))

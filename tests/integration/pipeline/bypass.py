@@ -9,6 +9,7 @@ the connections.
 """
 import glob
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -188,8 +189,8 @@ class Bypass(Bypassing):
             self.assertEqual(out.stdout, f"[rail.rail0] rnic: {text}\n[rail.rail0] net: {text}\n")
 
     def package_ends(self, how):
-        """The script of the Debian package, which has other directories to remove than the machine's."""
-        script = 'mount -t tmpfs run /run && mount -t tmpfs log /var/log && exec sh "$0" "$1"'
+        """The script of the Debian package, which has other directories and users to remove than the machine's."""
+        script = 'for folder in /run /var/log /var/lib /etc; do mount -t tmpfs none $folder || exit 1; done; exec sh "$0" "$1"'
         return subprocess.run(["unshare", "--mount", "sh", "-c", script, os.path.join(SOURCE, "debian/hp3.postrm"), how],
                               check=True, capture_output=True, text=True).stdout
 
@@ -228,9 +229,9 @@ class Bypass(Bypassing):
         self.assertEqual(d.counters()["packets_tx"], 1)
         self.stop(d)
 
-    def without_bpf(self, **sections):
+    def without_bpf(self, removed="-bpf,-sys_admin", **sections):
         d = self.daemon({"rail0": self.ports()}, begin=False, **sections)
-        d.command = ["setpriv", "--bounding-set=-bpf,-sys_admin", *d.command]
+        d.command = ["setpriv", f"--bounding-set={removed}", *d.command]
         d.begin()
         return d
 
@@ -243,6 +244,20 @@ class Bypass(Bypassing):
         self.assertEqual(self.ended(a, b), 0)
         self.stop(d)
         self.refused(self.without_bpf(bypass={"fail_open": "on"}), "no permission", "fail_open = on: set it to auto")
+
+    def test_maps_removed(self):
+        """With the rights of the service, hp3d cannot read an attached program without its maps, and names what helps."""
+        self.stop(self.daemon({"rail0": self.ports()}).up())
+        for link in (self.rnic, self.net):
+            pins, = glob.glob(f"/sys/fs/bpf/hp3/*/{socket.if_nametoindex(link.near)}")
+            shutil.rmtree(pins)
+        d = self.without_bpf(removed="-sys_admin").up()
+        self.assertRegex(d.output(), r"\[rail\.rail0\]: no fail-open: .* are gone, .*: type hp3d --detach as root, then start hp3d again")
+        self.stop(d)
+        subprocess.run([HP3D, "--detach", "--config", d.config], check=True, capture_output=True)
+        d = self.without_bpf(removed="-sys_admin").up()
+        self.assertNotIn("no fail-open", d.output())
+        self.stop(d)
 
     def test_one_rail_of_two(self):
         more = Link("s"), Link("t")

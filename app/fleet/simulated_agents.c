@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Simulated hosts for bench/fleet and tests/fleet/live.py. They send reports of a leaf-spine
- * fabric, as hp3-fleet agents would, over a few NATS connections. Their flows move as plans advise.
- *
- * usage: hp3-fleet-agents [--servers URLS] [--hosts N] [--per-leaf N] [--spines N] [--flows N]
- *            [--connections N] [--interval MS] [--seconds N] [--seed N] [--collision] [--apply]
- *            [--first N] [--burst N] [--nkey PUBLIC --nkey-seed FILE]
- *
- * --collision: few fixed flows. Hosts 0 and 1 send one elephant each over spine 0, to hosts 2 and
- * 3; no other flows share paths. --first: number of the first host. --burst: once a second, so many
- * hosts detect severe congestion at the same time, and report it at once. Prints a line of JSON
- * when it ends.
+ * hp3-fleet-agents: simulated hosts. They send reports of a leaf-spine fabric, as agents of
+ * hp3-fleet would, over a few NATS connections. Their flows move as plans advise. Users try
+ * hp3-fleet with it (docs/guide/fleet.md); bench/fleet and tests/fleet/live.py load planners.
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +114,7 @@ static void make_host(unsigned i, uint64_t *rng)
 }
 
 /* Under the lock. */
-static void publish(unsigned i)
+static void publish_report(unsigned i)
 {
 	struct hp3_fleet_report *r = &w.host[i];
 	uint8_t bytes[HP3_FLEET_BYTES];
@@ -148,7 +141,7 @@ static void publish(unsigned i)
 
 /* The flow goes where the plan says; where it was, nothing is marked any more: elephants have
  * parted. */
-static void apply(const struct hp3_fleet_move *m)
+static void apply_move(const struct hp3_fleet_move *m)
 {
 	unsigned host = (unsigned)strtoul(m->host + 1, NULL, 10) - o.first;
 	struct hp3_fleet_report *r = &w.host[host < o.hosts ? host : 0];
@@ -187,7 +180,7 @@ static void on_plan(
 	if (plan.hosts >= o.first + o.hosts && w.first_full_ms == 0)
 		w.first_full_ms = now_ms();
 	for (unsigned i = 0; o.apply && i < plan.n_moves; i++)
-		apply(&plan.move[i]);
+		apply_move(&plan.move[i]);
 	pthread_mutex_unlock(&w.lock);
 }
 
@@ -214,7 +207,7 @@ static bool connect_all(void)
 
 /* All at once: the first so many hosts, each of whose flows is on a bad path now, or no more. Under
  * the lock. */
-static void burst(bool severe)
+static void send_burst(bool severe)
 {
 	for (unsigned i = 0; i < o.burst && i < o.hosts; i++) {
 		struct hp3_fleet_report *r = &w.host[i];
@@ -223,21 +216,21 @@ static void burst(bool severe)
 			r->flow[k].flags &= (uint8_t)~HP3_FLEET_SEVERE;
 			r->flow[k].flags |= severe ? HP3_FLEET_SEVERE : 0;
 		}
-		publish(i);
+		publish_report(i);
 	}
 	w.bursts++;
 }
 
 /* Reports are spread over the interval, as those of hosts are that know nothing of each other, in
  * steps of a millisecond; the first round leaves at once. */
-static void run(void)
+static void send_reports(void)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 	uint64_t start = now_ms(), done = o.hosts, bursts = 0;
 
 	pthread_mutex_lock(&w.lock);
 	for (unsigned i = 0; i < o.hosts; i++)
-		publish(i);
+		publish_report(i);
 	w.all_sent_ms = now_ms();
 	pthread_mutex_unlock(&w.lock);
 	for (uint64_t now; (now = now_ms()) - start < o.seconds * 1000ull;) {
@@ -245,15 +238,68 @@ static void run(void)
 
 		pthread_mutex_lock(&w.lock);
 		for (; done < due; done++)
-			publish((unsigned)(done % o.hosts));
+			publish_report((unsigned)(done % o.hosts));
 		for (; o.burst != 0 && bursts < (now - start) / 1000; bursts++)
-			burst(bursts % 2 == 0);
+			send_burst(bursts % 2 == 0);
 		pthread_mutex_unlock(&w.lock);
 		nanosleep(&pause, NULL);
 	}
 }
 
-static int parse(int argc, char **argv)
+static const char usage[] =
+	"usage: hp3-fleet-agents [OPTION...]\n"
+	"\n"
+	"Simulates hosts of a leaf-spine fabric that report to hp3-fleet. At the end, prints a\n"
+	"line of JSON: reports sent, plans and moves received.\n"
+	"\n"
+	"      --servers URLS     NATS servers (default nats://127.0.0.1:4222)\n"
+	"      --hosts N          hosts, 4 at least (default 8)\n"
+	"      --per-leaf N       hosts of each leaf (default 4)\n"
+	"      --spines N         spines (default 4)\n"
+	"      --flows N          flows of each host, to random hosts (default 10)\n"
+	"      --collision        instead: hosts 0 and 1 send one elephant each, over spine 0,\n"
+	"                         to hosts 2 and 3\n"
+	"      --apply            move flows as plans advise\n"
+	"      --first N          number of the first host (default 0)\n"
+	"      --burst N          once a second, N hosts report severe congestion together\n"
+	"      --connections N    NATS connections (default 1)\n"
+	"      --interval MS      time between two reports of a host (default 1000)\n"
+	"      --seconds N        length of the run (default 10)\n"
+	"      --seed N           of flows and rates (default 1)\n"
+	"      --nkey PUBLIC      public NKey of this user, with --nkey-seed\n"
+	"      --nkey-seed FILE   file with the seed of this NKey\n"
+	"      --version          print the version\n"
+	"      --help             print this\n"
+	"\n"
+	"Exit codes: 0 done, 1 no connection to a server, 2 usage. See hp3-fleet-agents(1).\n";
+
+static bool is_possible(void)
+{
+	static const struct {
+		const char *option;
+		const unsigned *value;
+		unsigned least, most;
+	} limits[] = {
+		{"hosts", &o.hosts, 4, 1u << 20},
+		{"per-leaf", &o.per_leaf, 1, 1u << 20},
+		{"spines", &o.spines, 1, HP3_FLEET_HOPS},
+		{"flows", &o.flows, 0, HP3_FLEET_FLOWS},
+		{"connections", &o.connections, 1, CONNECTIONS_MAX},
+		{"interval", &o.interval_ms, 1, UINT_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (*limits[i].value >= limits[i].least && *limits[i].value <= limits[i].most)
+			continue;
+		fprintf(stderr, "hp3-fleet-agents: --%s: set a number from %u to %u\n",
+			limits[i].option, limits[i].least, limits[i].most);
+		return false;
+	}
+	return true;
+}
+
+/* False: the program ends with the exit code *code. */
+static bool parse_options(int argc, char **argv, int *code)
 {
 	static const struct option longs[] = {
 		{"servers", required_argument, NULL, 's'},
@@ -271,6 +317,8 @@ static int parse(int argc, char **argv)
 		{"apply", no_argument, NULL, 'H'},
 		{"nkey", required_argument, NULL, 'n'},
 		{"nkey-seed", required_argument, NULL, 'N'},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, '!'},
 		{0},
 	};
 	unsigned *const numbers[] = {['h'] = &o.hosts,
@@ -297,33 +345,39 @@ static int parse(int argc, char **argv)
 			o.collision = true;
 		else if (c == 'H')
 			o.apply = true;
+		else if (c == 'V' || c == '!')
+			break;
 		else if (c < (int)(sizeof(numbers) / sizeof(numbers[0])) && numbers[c] != NULL)
 			*numbers[c] = (unsigned)strtoul(optarg, NULL, 10);
 		else
-			return -1;
+			break;
 	}
-	return o.hosts >= 4 && o.per_leaf >= 1 && o.spines >= 1 && o.spines <= HP3_FLEET_HOPS &&
-			       o.flows <= HP3_FLEET_FLOWS && o.connections >= 1 &&
-			       o.connections <= CONNECTIONS_MAX && o.interval_ms >= 1
-		       ? 0
-		       : -1;
+	*code = c == 'V' || c == '!' ? 0 : 2;
+	if (c == 'V')
+		puts("hp3-fleet-agents " HP3_VERSION);
+	else if (c == '!')
+		fputs(usage, stdout);
+	else if (c != -1 || optind < argc)
+		fputs("hp3-fleet-agents: wrong usage: see hp3-fleet-agents --help\n", stderr);
+	else
+		return is_possible();
+	return false;
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t rng;
+	int code;
 
-	if (parse(argc, argv) < 0) {
-		fputs("hp3-fleet-agents: see the head of bench/fleet_agents.c\n", stderr);
-		return 2;
-	}
+	if (!parse_options(argc, argv, &code))
+		return code;
 	rng = o.seed;
 	w.host = calloc(o.hosts, sizeof(*w.host));
 	for (unsigned i = 0; w.host != NULL && i < o.hosts; i++)
 		make_host(i, &rng);
 	if (w.host == NULL || !connect_all())
 		return 1;
-	run();
+	send_reports();
 	pthread_mutex_lock(&w.lock);
 	printf("{\"sent\":%llu,\"dropped\":%llu,\"bytes\":%llu,\"bursts\":%llu,\"plans\":%llu,"
 	       "\"moves\":%llu,"
