@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "config/address.h"
+#include "config/bonds.h"
 #include "config/config.h"
 #include "config/devargs.h"
 #include "config/key_file.h"
@@ -320,6 +321,7 @@ void hp3_config_check_rules(struct hp3_ini_doc *doc, const void *obj, unsigned f
 	check_probes(doc, c);
 	check_metrics(doc, c);
 	check_devices(doc, c);
+	hp3_config_check_bonds(doc, c);
 	check_verbs_mode(doc, c);
 	if (c->n_rails == 0 && !hp3_config_is_verbs_mode(c) && (flags & HP3_CONFIG_NO_RAILS) == 0)
 		hp3_ini_complain(doc, NULL, NULL,

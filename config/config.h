@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 
 #define HP3_CONFIG_RAILS_MAX   16u
+#define HP3_CONFIG_BONDS_MAX   8u
 #define HP3_CONFIG_DEVARGS_MAX 256u /* with NUL */
 
 enum hp3_onoff { HP3_OFF = 0, HP3_ON = 1 };
@@ -24,6 +25,7 @@ enum hp3_capabilities { HP3_CAPABILITIES_DROP, HP3_CAPABILITIES_KEEP };
 enum hp3_fail_open { HP3_FAIL_OPEN_AUTO, HP3_FAIL_OPEN_ON, HP3_FAIL_OPEN_OFF };
 enum hp3_own_addresses { HP3_OWN_ADDRESSES_REFUSE, HP3_OWN_ADDRESSES_ACCEPT };
 enum hp3_keys { HP3_KEYS_AUTO, HP3_KEYS_GROUP, HP3_KEYS_OFF };
+enum hp3_bond_mode { HP3_BOND_LACP, HP3_BOND_ACTIVE_BACKUP };
 enum hp3_watch_verbs { HP3_WATCH_AUTO, HP3_WATCH_KERNEL, HP3_WATCH_LIBRARY, HP3_WATCH_OFF };
 struct hp3_config_rail {
 	char name[16];
@@ -32,6 +34,13 @@ struct hp3_config_rail {
 	char rdma[64];
 	uint8_t own_addresses; /* enum hp3_own_addresses */
 	uint8_t rfr_mode; /* 0: the value of [rfr] mode; else enum hp3_spray_mode + 1 */
+};
+
+/* Rails whose ports are the members of one bond (bonds.h). */
+struct hp3_config_bond {
+	char name[16];
+	char rails[HP3_CONFIG_DEVARGS_MAX]; /* names of rails, separated by commas */
+	uint8_t mode; /* enum hp3_bond_mode */
 };
 
 struct hp3_config {
@@ -51,6 +60,8 @@ struct hp3_config {
 	} eal;
 	struct hp3_config_rail rails[HP3_CONFIG_RAILS_MAX];
 	uint32_t n_rails;
+	struct hp3_config_bond bonds[HP3_CONFIG_BONDS_MAX];
+	uint32_t n_bonds;
 	struct hp3_engine_config engine; /* the keys of engine/policy.def; see engine/policy.h */
 	struct {
 		char peers[HP3_INI_VALUE_MAX];
@@ -109,7 +120,7 @@ static inline bool hp3_config_is_verbs_mode(const struct hp3_config *cfg)
 {
 	return cfg->verbs.socket[0] != '\0';
 }
-/* The index of a rail; n_rails: none has this name. */
+/* The index of a rail; n_rails: none has this name. See also hp3_config_flows_rail(). */
 static inline unsigned hp3_config_rail(const struct hp3_config *cfg, const char *name)
 {
 	unsigned rail = 0;

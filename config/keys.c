@@ -32,6 +32,8 @@ static const char *const own_addresses[] = {
 	[HP3_OWN_ADDRESSES_REFUSE] = "refuse", [HP3_OWN_ADDRESSES_ACCEPT] = "accept", NULL};
 static const char *const rail_modes[] = {"same", [1 + HP3_SPRAY_MOVE] = "move",
 	[1 + HP3_SPRAY_ALL] = "spray", [1 + HP3_SPRAY_AUTO] = "auto", NULL};
+static const char *const bond_modes[] = {
+	[HP3_BOND_LACP] = "lacp", [HP3_BOND_ACTIVE_BACKUP] = "active-backup", NULL};
 #define RELOAD       true
 #define RESTART      false
 #define SIZEOF(t, f) sizeof(((t *)0)->f)
@@ -42,6 +44,10 @@ static const char *const rail_modes[] = {"same", [1 + HP3_SPRAY_MOVE] = "move",
 #define RAIL(name)                                                                                 \
 	.section = "rail", .key = #name, .offset = offsetof(struct hp3_config_rail, name),         \
 	.size = SIZEOF(struct hp3_config_rail, name)
+
+#define BOND(name)                                                                                 \
+	.section = "bond", .key = #name, .offset = offsetof(struct hp3_config_bond, name),         \
+	.size = SIZEOF(struct hp3_config_bond, name)
 
 #define INT(sec, name, u, d, lo, hi, rl, h)                                                        \
 	{                                                                                          \
@@ -96,6 +102,14 @@ static const struct hp3_ini_section sections[] = {
 		.stride = sizeof(struct hp3_config_rail),
 		.count = offsetof(struct hp3_config, n_rails),
 		.name_size = SIZEOF(struct hp3_config_rail, name)},
+	{"bond",
+		"Rails whose ports are the members of one bond (LACP or active-backup): RNICs and "
+		"switches choose a member for each packet, so replies may arrive on another rail "
+		"than the requests. The rails share their flows.",
+		.max = HP3_CONFIG_BONDS_MAX, .array = offsetof(struct hp3_config, bonds),
+		.stride = sizeof(struct hp3_config_bond),
+		.count = offsetof(struct hp3_config, n_bonds),
+		.name_size = SIZEOF(struct hp3_config_bond, name)},
 	{"bypass",
 		"Fail-open: the kernel forwards packets that hp3d does not take. If hp3d does not "
 		"run, the kernel forwards all packets."},
@@ -161,6 +175,15 @@ static const struct hp3_ini_key keys[] = {
 			"loses this traffic. With fail-open, the loss lasts until hp3d --detach"},
 	{RAIL(rfr_mode), .type = HP3_INI_ENUM, .choices = rail_modes,
 		.help = "[rfr] mode of this rail; same: the value of mode in [rfr]"},
+
+	{BOND(rails), .type = HP3_INI_STRING, .required = true, .min = 1,
+		.max = SIZEOF(struct hp3_config_bond, rails) - 1, .valid = hp3_config_valid_names,
+		.rule = "names of rails, separated by commas, such as \"rail0, rail1\"",
+		.help = "the rails whose ports are the members of the bond, two at least"},
+	{BOND(mode), .type = HP3_INI_ENUM, .choices = bond_modes,
+		.help = "mode of the bond of the RNIC's ports. lacp: the RNIC sends and receives "
+			"on all members. active-backup: it sends and receives on one member; hp3d "
+			"sends its own packets on the member on which the RNIC last sent"},
 
 	ENUM(bypass, fail_open, fail_open, HP3_FAIL_OPEN_AUTO, RESTART,
 		"auto: fail-open on rails with one lcore whose two ports are net_af_packet or "

@@ -20,6 +20,7 @@ void hp3_config_check_policy(struct hp3_ini_doc *doc, const struct hp3_engine_co
 bool hp3_config_valid_prefix(const char *s);
 bool hp3_config_valid_cpus(const char *s);
 bool hp3_config_valid_devargs(const char *s);
+bool hp3_config_valid_names(const char *s); /* names of rails, separated by commas (bonds.c) */
 bool hp3_config_valid_path(const char *s);
 bool hp3_config_valid_path_or_off(const char *s); /* a path, or "off" */
 bool hp3_config_valid_key(const char *s);

@@ -216,6 +216,7 @@ struct hp3_pkt {
 	const void *frame;
 	uint32_t len;
 	bool trusted; /* frame has headers only; the ICRC counts as right (simulator) */
+	uint8_t link; /* number of the caller's link, 0 .. 15, on which the packet arrived */
 	struct hp3_view v;
 	uint64_t addr;
 	uint32_t sig, bucket; /* bucket: HP3_NO_BUCKET if the packet needs no flow lookup */
@@ -236,10 +237,17 @@ enum hp3_verdict_kind {
 #define HP3_SET_ACKREQ 0x01u
 #define HP3_SET_BECN   0x02u /* BECN is in resv8a, which the ICRC does not cover */
 #define HP3_CLEAR_BECN 0x04u
+/* These flags change the packet. */
+#define HP3_CHANGES (HP3_SET_ACKREQ | HP3_SET_BECN | HP3_CLEAR_BECN)
+/* From the network, of a queue pair that the engine resequences. The RNIC must get the queue pair's
+ * packets in the order of the verdicts. So a caller with several links passes all of them on by one
+ * link: flags >> HP3_LINK_SHIFT, the link of the first such packet. */
+#define HP3_IN_ORDER   0x08u
+#define HP3_LINK_SHIFT 4u
 
 struct hp3_verdict {
 	uint8_t kind; /* enum hp3_verdict_kind */
-	uint8_t flags; /* HP3_SET_*, HP3_CLEAR_BECN */
+	uint8_t flags; /* HP3_SET_*, HP3_CLEAR_BECN, HP3_IN_ORDER and a link */
 	/* UDP source port with which the packet leaves: a new port, or the packet's own */
 	uint16_t sport;
 	/* HOLD: handle of the packet while it is held, 1 .. HP3_HELD(hold_packets). The caller

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "app/doctor/internal.h"
 #include "base/plain.h"
+#include "config/bonds.h"
 #include "config/devargs.h"
 
 #define VFS_MAX 256u /* of a physical function (PCI: 8 bits of the function number) */
@@ -27,6 +28,47 @@ void hp3_check_mtus(struct hp3_doctor *d, const struct hp3_port *p)
 		p->itf.mtu, p->itf.name, other.mtu, other.name, other.name);
 	hp3_fix(d, "ip link set %s mtu %u, or: ip link set %s mtu %u", HP3_SHELL_QUOTE(other.name),
 		p->itf.mtu, HP3_SHELL_QUOTE(p->itf.name), other.mtu);
+}
+
+static const char *devargs_of(const struct hp3_config_rail *r, unsigned side)
+{
+	return side == 0 ? r->rnic : r->net;
+}
+
+static void compare_mtus(struct hp3_doctor *d, unsigned lead, unsigned rail)
+{
+	static const char *const sides[] = {"rnic", "net"};
+	const struct hp3_config_rail *rails = d->cfg->rails;
+
+	for (unsigned side = 0; side < 2; side++) {
+		const char *devargs[] = {
+			devargs_of(&rails[lead], side), devargs_of(&rails[rail], side)};
+		char name[HP3_CONFIG_DEVARGS_MAX];
+		struct hp3_interface itf[2];
+		bool there = true;
+
+		for (unsigned i = 0; i < 2 && there; i++)
+			there = hp3_devargs_interface(devargs[i], name, sizeof(name)) &&
+				d->host->interface(name, &itf[i]);
+		if (!there || itf[0].mtu == itf[1].mtu)
+			continue;
+		hp3_find(d,
+			"[bond.%s] %s: MTU %u of %s ([rail.%s]) differs from MTU %u of %s "
+			"([rail.%s])",
+			hp3_config_flows_name(d->cfg, lead), sides[side], itf[0].mtu, itf[0].name,
+			rails[lead].name, itf[1].mtu, itf[1].name, rails[rail].name);
+		hp3_fix(d, "ip link set %s mtu %u, or: ip link set %s mtu %u",
+			HP3_SHELL_QUOTE(itf[0].name), itf[1].mtu, HP3_SHELL_QUOTE(itf[1].name),
+			itf[0].mtu);
+	}
+}
+
+void hp3_check_bond_mtu(struct hp3_doctor *d)
+{
+	for (uint32_t i = 0; d->cfg != NULL && i < d->cfg->n_rails; i++) {
+		if (!hp3_config_is_lead(d->cfg, i))
+			compare_mtus(d, hp3_config_lead(d->cfg, i), i);
+	}
 }
 
 void hp3_check_no_ethernet(struct hp3_doctor *d, const struct hp3_port *p)

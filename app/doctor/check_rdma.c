@@ -3,6 +3,7 @@
 #include <string.h>
 #include "app/doctor/internal.h"
 #include "base/plain.h"
+#include "config/bonds.h"
 #include "config/devargs.h"
 
 void hp3_check_rdma_name(struct hp3_doctor *d)
@@ -106,34 +107,59 @@ void hp3_check_rdma_gid(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 	}
 }
 
-/* Whether a rail uses this interface, or its PCI device. */
-static bool has_rail(const struct hp3_doctor *d, const char *name)
+/* The rail that uses this interface, or its PCI device; n_rails: there is none. */
+static uint32_t rail_of(const struct hp3_doctor *d, const char *name)
 {
 	char device[64] = "", pci[16], itf[64];
 
 	hp3_host_link(d->host, device, sizeof(device), "/sys/class/net/%s/device", name);
-	for (uint32_t i = 0; d->cfg != NULL && i < 2 * d->cfg->n_rails; i++) {
+	for (uint32_t i = 0; i < 2 * d->cfg->n_rails; i++) {
 		const struct hp3_config_rail *r = &d->cfg->rails[i / 2];
 		const char *devargs = i % 2 == 0 ? r->rnic : r->net;
 
 		if ((hp3_devargs_pci(devargs, pci) && strcmp(pci, device) == 0) ||
 			(hp3_devargs_interface(devargs, itf, sizeof(itf)) &&
 				strcmp(itf, name) == 0))
-			return true;
+			return i / 2;
 	}
-	return false;
+	return d->cfg->n_rails;
+}
+
+/* Rails on ports of one bond share their flows only if a [bond.NAME] lists them. */
+static void check_shared(
+	struct hp3_doctor *d, const struct hp3_rdma_port *p, uint32_t first, uint32_t rail)
+{
+	const struct hp3_config *cfg = d->cfg;
+
+	if (hp3_config_lead(cfg, first) == hp3_config_lead(cfg, rail))
+		return;
+	hp3_find(d,
+		"%s uses the bond %s, and [rail.%s] and [rail.%s] are on its ports, but no "
+		"[bond.NAME] lists both: replies that arrive on the other rail pair no flow",
+		p->device, p->netdev, cfg->rails[first].name, cfg->rails[rail].name);
+	hp3_fix(d, "add [bond.NAME] with rails = %s, %s", cfg->rails[first].name,
+		cfg->rails[rail].name);
 }
 
 void hp3_check_rdma_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 {
 	char slaves[256], *save = NULL, *name;
+	uint32_t first, rail;
 
 	if (p->netdev[0] == '\0' || !hp3_host_line(d->host, slaves, sizeof(slaves),
 					    "/sys/class/net/%s/bonding/slaves", p->netdev))
 		return;
+	if (d->cfg == NULL)
+		return;
+	first = d->cfg->n_rails;
 	for (name = strtok_r(slaves, " ", &save); name != NULL; name = strtok_r(NULL, " ", &save)) {
-		if (d->cfg == NULL || has_rail(d, name))
+		rail = rail_of(d, name);
+		if (rail < d->cfg->n_rails) {
+			if (first == d->cfg->n_rails)
+				first = rail;
+			check_shared(d, p, first, rail);
 			continue;
+		}
 		hp3_find(d, "%s uses the bond %s, and no rail is on its port %s", p->device,
 			p->netdev, name);
 		hp3_fix(d,
@@ -142,7 +168,7 @@ void hp3_check_rdma_bond(struct hp3_doctor *d, const struct hp3_rdma_port *p)
 			"(ECE): mlxreg -d %s --reg_name ROCE_ACCL --get",
 			name, p->device, p->device);
 	}
-	if (d->cfg != NULL && !is_claimed(d, p->device)) {
+	if (!is_claimed(d, p->device)) {
 		hp3_find(d, "%s uses the bond %s, and no rail names it", p->device, p->netdev);
 		hp3_fix(d, "set rdma = %s in the [rail.NAME] of each port of %s", p->device,
 			HP3_SHELL_QUOTE(p->netdev));

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* why: the evidence behind the last decisions about one flow. */
 #include <stdio.h>
+#include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
 
 #define WHY_EVENTS 24u /* of the flow, the latest */
+#define PAIRED_BY  1000000 /* bytes */
+
+/* Has the flow sent so much that a reply would have answered a challenge? */
+static bool lacks_replies(json_t *flow, const char *unpaired)
+{
+	return hp3ctl_number(flow, "bytes") >= PAIRED_BY &&
+	       (strcmp(unpaired, "unanswered") == 0 || strcmp(unpaired, "asking") == 0);
+}
 
 /* The flow's current path, in a sentence. */
 static void print_now(json_t *flow)
@@ -22,6 +31,9 @@ static void print_now(json_t *flow)
 		json_is_true(json_object_get(flow, "severe")) ? "; severely congested" : "");
 	if (unpaired != NULL)
 		printf("  it is not paired, so it is neither held nor moved: %s\n", unpaired);
+	if (unpaired != NULL && lacks_replies(flow, unpaired))
+		puts("  no reply to it arrives on its rail: if rails are ports of a bond, replies "
+		     "may arrive on another rail: list the rails in [bond.NAME] (hp3.ini(5))");
 	if (barred != NULL)
 		printf("  it is not moved: [filter] bars its %s\n", barred);
 }

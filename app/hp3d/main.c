@@ -223,6 +223,8 @@ static void print_summary(unsigned away)
 			struct hp3d_pipe *p = hp3d_worker_pipe(hp3d_worker(w), r);
 			const struct hp3_stats *s = hp3_engine_stats(hp3d_pipe_engine(p));
 
+			if (!hp3d_rail_is_lead(r))
+				continue;
 			n += hp3d_pipe_counters(p)->packets_tx + hp3d_pipe_counters(p)->packets_rx;
 			moves += s->moves_switched + s->moves_idle;
 			recovered += s->moves_recovered;

@@ -400,7 +400,8 @@ INLINE uint32_t handle_packets(struct hp3_engine *e, struct hp3_pkt *pkts, uint3
 			hp3_rx_of_many(e, p, now, vd, acts);
 		if (dir == HP3_DIR_RX && UNLIKELY(acts->n != 0))
 			go_on(e, n - done, &delivered, vd, acts);
-		obey |= (vd->kind ^ HP3_PASS) | vd->flags | (vd->sport ^ p->v.sport);
+		obey |= (vd->kind ^ HP3_PASS) | (vd->flags & HP3_CHANGES) |
+			(vd->sport ^ p->v.sport);
 	}
 	acts->obey = obey != 0;
 	*(dir == HP3_DIR_TX ? &e->stats.tx_requests : &e->stats.rx_replies) += steady;

@@ -405,6 +405,7 @@ static void take_reply(struct hp3_turn *t, struct hp3_spray_in *in, const struct
 {
 	bool out_of_order;
 
+	hp3_in_order(in, pkt, vd);
 	if (!in->ready) {
 		learn_from_response(t, in, pkt);
 		if (!in->ready)

@@ -268,6 +268,7 @@ void hp3_spray_arrives(struct hp3_turn *t, const struct hp3_pkt *pkt, struct hp3
 
 	if (in == NULL)
 		return;
+	hp3_in_order(in, pkt, vd);
 	if (in->ready && !is_sprayed(in, v)) {
 		hp3_in_before(t, in, pkt, vd);
 		in->ready = false;

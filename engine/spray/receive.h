@@ -13,6 +13,15 @@ static inline bool hp3_in_between(
 	return in->addr == addr && in->vlan == vlan && in->ipv6 == ipv6;
 }
 
+/* Marks a packet of the agreement with HP3_IN_ORDER. */
+static inline void hp3_in_order(
+	struct hp3_spray_in *in, const struct hp3_pkt *pkt, struct hp3_verdict *vd)
+{
+	if (HP3_UNLIKELY(in->link == 0))
+		in->link = pkt->link + 1;
+	vd->flags |= (uint8_t)(HP3_IN_ORDER | (in->link - 1) << HP3_LINK_SHIFT);
+}
+
 /*
  * Is the number of PSNs of this request known? A READ takes one PSN per response packet, so the
  * path MTU determines the number.

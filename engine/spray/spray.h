@@ -135,6 +135,7 @@ struct hp3_spray_in {
 	bool unsized; /* a READ request with an unknown number of PSNs arrived */
 	uint16_t first; /* while not `sure`: port of the newest packet */
 	uint8_t evs, pmtu_log2;
+	uint8_t link; /* 1 + link of the first packet (HP3_IN_ORDER); 0: none has arrived */
 	/* hp3_spraying.unread_ns and .lost_ns at the last visit of this record */
 	uint64_t unread_ns, lost_ns;
 	/* how many times, since the sender's last message, the lease was extended because hp3d was

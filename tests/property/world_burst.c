@@ -23,7 +23,7 @@ static bool polls(const struct world *w)
 /* A verdict that changes nothing. */
 static bool is_pass(const struct burst *b, uint32_t i)
 {
-	return b->vd[i].kind == HP3_PASS && b->vd[i].flags == 0 &&
+	return b->vd[i].kind == HP3_PASS && (b->vd[i].flags & HP3_CHANGES) == 0 &&
 	       b->vd[i].sport == b->pkt[i].v.sport;
 }
 

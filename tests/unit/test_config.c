@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "config/bonds.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "engine/policy.h"
@@ -210,11 +211,39 @@ static void two_rails(void **state)
 	assert_string_equal(cfg.rails[1].rnic, "0000:03:00.0,representor=0");
 }
 
+static void rails_of_a_bond(void **state)
+{
+	struct hp3_config cfg = parse("[bond.lag]\nrails = \"c ,a,  d\"\nmode = active-backup\n"
+				      "[rail.a]\nrnic = net_ring0\nnet = net_ring1\n"
+				      "[rail.b]\nrnic = net_ring2\nnet = net_ring3\n"
+				      "[rail.c]\nrnic = net_ring4\nnet = net_ring5\n"
+				      "[rail.d]\nrnic = net_ring6\nnet = net_ring7\n",
+		0);
+	static const struct {
+		unsigned lead, next;
+		const char *name;
+	} want[] = {{2, 3, "lag"}, {1, 1, "b"}, {2, 0, "lag"}, {2, 2, "lag"}};
+
+	assert_int_equal(cfg.bonds[0].mode, HP3_BOND_ACTIVE_BACKUP);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(hp3_config_bond(&cfg, i), i == 1);
+		assert_int_equal(hp3_config_lead(&cfg, i), want[i].lead);
+		assert_int_equal(hp3_config_is_lead(&cfg, i), want[i].lead == i);
+		assert_int_equal(hp3_config_next_member(&cfg, i), want[i].next);
+		assert_string_equal(hp3_config_flows_name(&cfg, i), want[i].name);
+	}
+	assert_int_equal(hp3_config_flows_rail(&cfg, "lag"), 2);
+	assert_int_equal(hp3_config_flows_rail(&cfg, "a"), 2);
+	assert_int_equal(hp3_config_flows_rail(&cfg, "b"), 1);
+	assert_int_equal(hp3_config_flows_rail(&cfg, "e"), 4);
+}
+
 #define CHANGED                                                                                    \
 	"[eal]\nfile_prefix = h-1\nmemory_mb = 512\nhugepages = on\nlcores = 2\ncpus = 0,2-3\n"    \
 	"spread = software\nextra = '--log-level \"x\"; #'\nidle = poll\n"                         \
 	"[rail.a]\nrnic = net_ring0\nnet = \"net_ring1,x=1;2\"\n"                                  \
 	"[rail.b]\nrnic = net_ring2\nnet = net_ring3\n"                                            \
+	"[bond.lag]\nrails = \"a, b\"\nmode = active-backup\n"                                     \
 	"[policy]\nmode = off\nseed = 18446744073709551615\n"                                      \
 	"[rfr]\nmax_hold_us = 1000000\nhold_bytes_total = 68719476736\nhold_packets = 6144\n"      \
 	"[control]\nsocket = /tmp/x y.sock\n"
@@ -472,6 +501,7 @@ int main(void)
 		cmocka_unit_test(policy_settles),
 		cmocka_unit_test(dead_age_is_no_shorter_than_idle_age),
 		cmocka_unit_test(two_rails),
+		cmocka_unit_test(rails_of_a_bond),
 		cmocka_unit_test(dump_loads_back),
 		cmocka_unit_test(short_dump_of_the_defaults),
 		cmocka_unit_test(short_dump_has_what_differs),

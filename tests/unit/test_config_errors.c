@@ -64,7 +64,8 @@ static void names(void **state)
 	expect(RAIL "[pairng]\ncm = nonsense\n", 0,
 		"f.ini:4: [pairng]: unknown section: did you mean [pairing]?\n");
 	expect(RAIL "[weather]\ncm = nonsense\n", 0,
-		"f.ini:4: [weather]: unknown section; known: [eal] [rail.NAME] [bypass] [filter] "
+		"f.ini:4: [weather]: unknown section; known: [eal] [rail.NAME] [bond.NAME] "
+		"[bypass] [filter] "
 		"[verbs] [watch] [policy] [flows] [pairing] [ppp] [rfr] [cc] [probes] [control] "
 		"[metrics] "
 		"[log] [service]\n");
@@ -292,6 +293,42 @@ static void rails(void **state)
 }
 
 /* Metrics are for this host, unless somebody says otherwise. */
+#define OTHER_RAIL "[rail.b]\nrnic = net_ring2\nnet = net_ring3\n"
+
+static void bonds(void **state)
+{
+	expect(RAIL OTHER_RAIL "[bond.x]\nrails = a, c\n", 0,
+		"f.ini:8: [bond.x] rails = a, c: there is no [rail.c]: add this section, or take "
+		"rails that exist: a, b\n");
+	expect(RAIL "[bond.x]\nrails = a\n", 0,
+		"f.ini:5: [bond.x] rails = a: a bond has two rails at least: add the rail of the "
+		"other port, or remove [bond.x]\n");
+	expect(RAIL OTHER_RAIL "[bond.x]\nrails = a,b,a\n", 0,
+		"f.ini:8: [bond.x] rails = a,b,a: a is listed twice: list it once\n");
+	expect(RAIL OTHER_RAIL "[bond.x]\nrails = a,b\n[bond.y]\nrails = b,a\n", 0,
+		"f.ini:10: [bond.y] rails = b,a: b is already a rail of [bond.x]: a rail has one "
+		"bond, remove it from one of them\n");
+	expect(RAIL OTHER_RAIL "rfr_mode = move\n[bond.x]\nrails = b, a\n", 0,
+		"f.ini:9: [bond.x] rails = b, a: [rail.b] and [rail.a] have different values of "
+		"rfr_mode, but share their flows: give both the same value\n");
+	expect(RAIL OTHER_RAIL "[bond.a]\nrails = a, b\n", 0,
+		"f.ini:7: [bond.a]: a rail has this name, too: flows and counters would have one "
+		"name for both; take another name, such as [bond.bond0]\n");
+	expect(RAIL OTHER_RAIL "[bond.x]\nrails = a b\n", 0,
+		"f.ini:8: [bond.x] rails = a b: not allowed: write names of rails, separated by "
+		"commas, such as \"rail0, rail1\"\n");
+	expect(RAIL OTHER_RAIL "[bond.x]\nmode = lacp\n", 0,
+		"f.ini:7: [bond.x] rails: missing: add rails = names of rails, separated by "
+		"commas, such as \"rail0, rail1\" (the rails whose ports are the members of the "
+		"bond, two at least)\n");
+	expect(RAIL OTHER_RAIL "[bond.x]\nrails = a, b\nmode = balance-rr\n", 0,
+		"f.ini:9: [bond.x] mode = balance-rr: not a choice: allowed is "
+		"lacp|active-backup, default lacp\n");
+	expect("[bond.x]\nrails = a, b\n[verbs]\nsocket = /run/x.sock\n", 0,
+		"f.ini:2: [bond.x] rails = a, b: there is no [rail.a]: add this section, or take "
+		"rails that exist: there are none\n");
+}
+
 static void addresses_of_metrics(void **state)
 {
 	static const char *const bad[] = {"9795", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0",
@@ -437,6 +474,7 @@ int main(void)
 		cmocka_unit_test(quotes),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(rails),
+		cmocka_unit_test(bonds),
 		cmocka_unit_test(addresses_of_metrics),
 		cmocka_unit_test(rules_between_keys),
 		cmocka_unit_test(lcores_hold_from_one_pool),

@@ -523,6 +523,14 @@ static void small_net(void)
 	interfaces[1].mtu = 1500;
 }
 
+static void bond_mtu(void)
+{
+	configure(RAIL, "[rail.r1]\nrnic = net_null0\n"
+			"net = \"net_af_packet2,iface=eth1,framesz=4352,blocksz=69632\"\n"
+			"[bond.b]\nrails = r0, r1\n");
+	interfaces[2].mtu = 1500;
+}
+
 static void frame_size(void)
 {
 	strcpy(cfg.rails[0].net, "net_af_packet1,iface=eth0,framesz=4096");
@@ -711,6 +719,14 @@ static void rdma_bond(void)
 	put("/sys/class/net/bond0/bonding/slaves", "eth0 eth1");
 }
 
+/* A rail on each port, but they do not share their flows. */
+static void rails_apart(void)
+{
+	configure(RAIL, "[rail.r1]\nrnic = net_null0\n"
+			"net = \"net_af_packet2,iface=eth1,framesz=4352,blocksz=69632\"\n");
+	rdma_bond();
+}
+
 static void soft_roce(void)
 {
 	put("/sys/class/infiniband/mlx5_0/parent", "veth0");
@@ -824,6 +840,10 @@ static const struct {
 	{"mtu-differs", small_net,
 		"[rail.r0] rnic: MTU 4200 of veth0 is larger than MTU 1500 of eth0",
 		"ip link set eth0 mtu 4200, or: ip link set veth0 mtu 1500"},
+	{"bond-mtu", bond_mtu,
+		"[bond.b] net: MTU 4200 of eth0 ([rail.r0]) differs from MTU 1500 of eth1 "
+		"([rail.r1])",
+		"ip link set eth0 mtu 1500, or: ip link set eth1 mtu 4200"},
 	{"frame-size", frame_size, "framesz of 4096 would cut frames of MTU 4200",
 		"append framesz=4352,blocksz=69632"},
 	{"frame-size", frame_size_of_ring, "framesz of 8192 does not fit",
@@ -922,6 +942,9 @@ static const struct {
 	{"rdma-gid", rdma_gid, "no RoCE v2 address", "ip addr add"},
 	{"rdma-gid", infiniband, "is InfiniBand", "LINK_TYPE_P1=2"},
 	{"rdma-bond", rdma_bond, "no rail is on its port eth1", "ROCE_ACCL"},
+	{"rdma-bond", rails_apart,
+		"[rail.r0] and [rail.r1] are on its ports, but no [bond.NAME] lists both",
+		"add [bond.NAME] with rails = r0, r1"},
 	{"rxe-cnp", soft_roce_native, "Soft-RoCE of Linux 6.1.153", "set [cc] mode = off"},
 	{"rxe-kernel", soft_roce_verbs_mode, "Soft-RoCE of Linux 6.1.153", "6.1.175"},
 	{"rdma-device", soft_roce_verbs_mode, "live move: SQD", ""},

@@ -17,6 +17,7 @@ static uint32_t ev; /* that the next one comes by */
 static bool ce; /* it is marked */
 static uint32_t room; /* bytes that may be held; 0: as usual */
 
+static uint8_t link_of_next; /* on which the next one arrives */
 static uint16_t in_use; /* the peer's port in use, as its messages say */
 
 /* A request of the peer, FIRST + i. */
@@ -29,7 +30,7 @@ static struct hp3_verdict comes(uint32_t i, bool damaged)
 		.psn = hp3_psn_add(FIRST, i),
 		.payload = payload,
 		.payload_len = PMTU};
-	struct hp3_pkt pkt = {.frame = frame, .flow = HP3_NO_FLOW};
+	struct hp3_pkt pkt = {.frame = frame, .flow = HP3_NO_FLOW, .link = link_of_next};
 	struct hp3_verdict vd;
 	int len;
 
@@ -115,6 +116,29 @@ static void told(enum hp3_agree_kind kind, uint32_t number, uint32_t turn)
 
 	acts.n = 0;
 	hp3_agree_received(rig.e, HP3_ENDS(&q), &what, rig.now, &acts);
+}
+
+/* Rule 17: packets that arrive on several links of a bond go to the RNIC by one. */
+static void all_packets_take_the_link_of_the_first(void **state)
+{
+	const uint8_t by_3 = HP3_IN_ORDER | 3u << HP3_LINK_SHIFT;
+
+	rig_configure();
+	q = make_qp(0);
+	assert_int_equal(comes(0, false).flags, 0); /* nobody asked */
+	link_of_next = 3;
+	ready();
+	for (uint32_t i = 1; i <= 64; i++) {
+		struct hp3_verdict vd;
+
+		link_of_next = i % 4;
+		ev = i % 8;
+		vd = comes(((i - 1) ^ 1) + 1, false);
+		assert_int_equal(vd.kind, i % 2 != 0 ? HP3_HOLD : HP3_PASS);
+		assert_int_equal(vd.flags, by_3);
+	}
+	link_of_next = 0;
+	ev = 0;
 }
 
 /* Set-up has said what leaves first; a question that comes once more, when all is over, says no
@@ -597,6 +621,7 @@ static void a_packet_of_its_port_may_come_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST(all_packets_take_the_link_of_the_first),
 		RIG_TEST(a_question_at_setup_counts_once),
 		RIG_TEST(who_is_not_remembered_is_not_believed),
 		RIG_TEST(a_void_question_holds_nothing_for_long),

@@ -3,10 +3,11 @@
 #include <signal.h>
 #include "tests/whole/sim.h"
 
-#define FAULT_NS (8 * MS) /* between two, about */
-#define ACT_NS   (3 * MS)
-#define LOOK_NS  (3 * MS)
-#define STOP_NS  (400 * MS)
+#define FAULT_NS  (8 * MS) /* between two, about */
+#define ACT_NS    (3 * MS)
+#define LOOK_NS   (3 * MS)
+#define STOP_NS   (400 * MS)
+#define CHANGE_NS (20 * MS) /* after a change of links of a bond; includes queues of ports */
 
 static void act(struct sim *s, void *arg, uint64_t n)
 {
@@ -110,11 +111,24 @@ static void strike_network(struct sim *s)
 		s->copy_ppm = rate / 2;
 }
 
+/* Packets of a flow that take two members of a bond may overtake each other there. */
+static void member_changes(struct sim *s, void *arg, uint64_t n)
+{
+	for (unsigned h = 0; h < 2; h++)
+		rnics_doubt(s, h, CHANGE_NS);
+}
+
 /* Of the RNIC or of the network; hp3d shows the other one that there is none. */
 static void strike_link(struct sim *s, struct process *p)
 {
-	p->down_until[draw(s, 2)] = s->now + draw(s, 300 * MS);
+	uint64_t until = s->now + draw(s, 300 * MS);
+
+	p->down_until[draw(s, sim_sides(s))] = until;
 	s->r.flaps++;
+	if (s->bond) {
+		member_changes(s, NULL, 0);
+		sim_at(s, until, member_changes, NULL, 0);
+	}
 }
 
 static void strike_process(struct sim *s, struct process *p)
@@ -133,13 +147,13 @@ static void strike_process(struct sim *s, struct process *p)
 		s->r.freezes++;
 		break;
 	case 3:
-		if (p->state == ALIVE && p->up[NET]) {
+		if (p->state == ALIVE && ports_started(p)) {
 			ports_starve(p, true);
 			sim_at(s, s->now + draw(s, (uint32_t)long_ns), fed, p, 0);
 		}
 		break;
 	case 4:
-		ports_stick(p, draw(s, 2), s->now + draw(s, (uint32_t)long_ns));
+		ports_stick(p, draw(s, sim_sides(s)), s->now + draw(s, (uint32_t)long_ns));
 		break;
 	case 5:
 		p->wall_off += (int64_t)draw(s, 2000) * (int64_t)(50 * MS) - (int64_t)(40000 * MS);

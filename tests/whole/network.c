@@ -39,19 +39,24 @@ void network_calm(struct sim *s)
 	}
 }
 
-static uint32_t path_of(const struct sim *s, const struct frame *f)
+/* The UDP source port; 0: there is none. */
+static uint16_t port_of(const struct frame *f)
 {
 	struct where at = where_in(f->data);
-	uint16_t port = at.udp != 0 ? hp3_be16(f->data + at.udp) : 0;
 
-	return (uint32_t)(port * 2654435761u >> 16) % s->n_paths;
+	return at.udp != 0 ? hp3_be16(f->data + at.udp) : 0;
+}
+
+static uint32_t path_of(const struct sim *s, const struct frame *f)
+{
+	return (uint32_t)(port_of(f) * 2654435761u >> 16) % s->n_paths;
 }
 
 static void arrive(struct sim *s, void *arg, uint64_t to)
 {
 	struct frame *f = arg;
 
-	ports_receive(&s->p[to], NET, f);
+	ports_receive(&s->p[to], ports_choose(&s->p[to], NET, port_of(f) >> 3 ^ port_of(f)), f);
 }
 
 /* The checksum of IPv4's header follows. */

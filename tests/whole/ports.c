@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two ports of an hp3d: DPDK's ring driver, whose rings the world fills and drains. What a
+ * The ports of an hp3d: DPDK's ring driver, whose rings the world fills and drains. What a
  * buffer carries is noted beside it, so that what comes out is known again.
  */
 #include <rte_bus_vdev.h>
@@ -78,7 +78,7 @@ void ports_plug(struct process *p)
 
 	if (note_at < 0)
 		note_at = rte_mbuf_dynfield_register(&field);
-	for (enum side side = RNIC; side <= NET; side++) {
+	for (enum side side = RNIC; side < sim_sides(p->sim); side++) {
 		char text[32];
 		int port;
 
@@ -130,7 +130,7 @@ static void remove_callback(struct process *p, enum side side)
 void ports_unplug(struct process *p)
 {
 	ports_starve(p, false);
-	for (enum side side = RNIC; side <= NET; side++) {
+	for (enum side side = RNIC; side < sim_sides(p->sim); side++) {
 		char text[32], device[64];
 
 		empty(p->in[side]);
@@ -158,11 +158,20 @@ static void find_pool(struct process *p)
 	p->pool = rte_mempool_lookup(text);
 }
 
+static enum side side_of(const struct process *p, uint16_t port)
+{
+	enum side side = RNIC;
+
+	while (side < sim_sides(p->sim) - 1u && p->port[side] != port)
+		side++;
+	return side;
+}
+
 /* The driver is told to begin; or to end, and gives its buffers back. */
 void ports_changed(void *arg, uint16_t port, bool up)
 {
 	struct process *p = arg;
-	enum side side = port == p->port[NET] ? NET : RNIC;
+	enum side side = side_of(p, port);
 
 	if (up) {
 		find_pool(p);
@@ -183,7 +192,7 @@ bool ports_link(void *arg, uint16_t port)
 {
 	const struct process *p = arg;
 
-	return p->sim->now >= p->down_until[port == p->port[NET] ? NET : RNIC];
+	return p->sim->now >= p->down_until[side_of(p, port)];
 }
 
 bool ports_up(const struct process *p, enum side side)
@@ -193,6 +202,34 @@ bool ports_up(const struct process *p, enum side side)
 	return p->sim->now >= p->down_until[side] &&
 	       rte_eth_link_get_nowait(p->port[side], &link) == 0 &&
 	       link.link_status == RTE_ETH_LINK_UP;
+}
+
+bool ports_started(const struct process *p)
+{
+	bool all = true;
+
+	for (enum side side = RNIC; side < sim_sides(p->sim); side++)
+		all &= p->up[side];
+	return all;
+}
+
+bool ports_all_up(const struct process *p)
+{
+	bool all = ports_started(p);
+
+	for (enum side side = RNIC; all && side < sim_sides(p->sim); side++)
+		all &= ports_up(p, side);
+	return all;
+}
+
+enum side ports_choose(const struct process *p, enum side kind, uint32_t hash)
+{
+	enum side side = p->sim->bond ? kind + 2 * (hash & 1) : kind;
+
+	if (p->sim->bond && p->state == ALIVE && p->up[side] && p->up[side ^ 2] &&
+		!ports_up(p, side) && ports_up(p, side ^ 2))
+		side ^= 2;
+	return side;
 }
 
 /* The copy bears the note of its original. */
@@ -242,7 +279,7 @@ void ports_receive(struct process *p, enum side side, struct frame *f)
 		free(f);
 		return;
 	}
-	sim_trace(p->sim, side == RNIC ? "emits" : "gets", p->host, f);
+	sim_trace(p->sim, is_net(side) ? "gets" : "emits", p->host, f);
 	m->data_len = f->len;
 	m->pkt_len = f->len;
 	memcpy(rte_pktmbuf_mtod(m, void *), f->data, f->len);
@@ -310,7 +347,8 @@ static struct frame *take(struct process *p, struct rte_mbuf *m)
 
 static void remember(struct sim *s, const struct process *p, enum side side, const struct frame *f)
 {
-	uint64_t h = s->r.hash ^ s->now ^ (uint64_t)(2 * p->host + side) << 60;
+	uint64_t h = s->r.hash ^ s->now ^ (uint64_t)(2 * p->host + side % 2) << 60 ^
+		     (uint64_t)(side / 2) << 59;
 
 	for (uint32_t i = 0; i < f->len; i++)
 		h = (h ^ f->data[i]) * 1099511628211ull;
@@ -323,7 +361,7 @@ void ports_drain(struct process *p)
 	struct sim *s = p->sim;
 	struct rte_mbuf *m;
 
-	for (enum side side = RNIC; side <= NET; side++) {
+	for (enum side side = RNIC; side < sim_sides(p->sim); side++) {
 		while (s->now >= p->stuck_until[side] &&
 			rte_ring_dequeue(p->out[side], (void **)&m) == 0) {
 			struct frame *f = take(p, m);
@@ -335,8 +373,8 @@ void ports_drain(struct process *p)
 			if (!ports_up(p, side)) {
 				s->r.lost++;
 				free(f);
-			} else if (side == NET) {
-				rnics_leave(s, p->host, f, p->stuck_since[NET]);
+			} else if (is_net(side)) {
+				rnics_leave(s, p->host, f, p->stuck_since[side]);
 				sim_trace(s, "sends", p->host, f);
 				network_send(s, p->host, f);
 			} else {

@@ -187,7 +187,7 @@ static void look_for_doubts(struct process *p)
 {
 	struct whole_account a;
 
-	if (!p->sim->spray || !p->up[RNIC] || !p->up[NET])
+	if (!p->sim->spray || !ports_started(p))
 		return;
 	p->account(&a);
 	if (a.doubts != p->seen.doubts)
@@ -212,12 +212,15 @@ void process_check(struct process *p)
 	struct whole_account a;
 	uint64_t polled = p->got, out;
 
-	if (!p->up[RNIC] || !p->up[NET])
+	if (!ports_started(p))
 		return;
-	polled -= rte_ring_count(p->in[RNIC]) + rte_ring_count(p->in[NET]);
+	for (enum side side = RNIC; side < sim_sides(p->sim); side++)
+		polled -= rte_ring_count(p->in[side]);
 	p->account(&a);
 	p->seen = a;
-	out = p->put + p->in_ring(p->out[RNIC], p->pool) + p->in_ring(p->out[NET], p->pool);
+	out = p->put;
+	for (enum side side = RNIC; side < sim_sides(p->sim); side++)
+		out += p->in_ring(p->out[side], p->pool);
 	if (a.unaccounted != 0)
 		WRONG(p->sim, "hp3d %c: %lld packets unaccounted for", p->calls.letter,
 			(long long)a.unaccounted);
@@ -250,6 +253,11 @@ void process_configure(struct process *p, const char *mode, bool sound)
 		"mbuf_bytes = 2304\nburst = %u\nidle_sleep_us = 100\n",
 		1 + (unsigned)(s->seed / 2 % 3 == 0), 8u << s->seed % 3);
 	fprintf(f, "[rail.%c]\nrnic = \"net_ring_%c0\"\nnet = \"net_ring_%c1\"\n", c, c, c);
+	if (s->bond)
+		fprintf(f,
+			"[rail.%c2]\nrnic = \"net_ring_%c2\"\nnet = \"net_ring_%c3\"\n"
+			"[bond.bond]\nrails = \"%c, %c2\"\n",
+			c, c, c, c, c);
 	fprintf(f, "[watch]\nverbs = off\n[metrics]\nsocket = off\n[log]\naudit = off\n"
 		   "[service]\ncapabilities = keep\n");
 	fprintf(f, "state = \"%s/state\"\n", p->dir);

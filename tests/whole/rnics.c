@@ -66,7 +66,8 @@ void rnics_report(struct sim *s, void *arg, uint64_t at)
 	uint32_t i = t->event.lqpn & 0xfff;
 	bool holds = t->event.kind == HP3_QP_DOWN || t->epoch == s->w[at].qps[i].epoch;
 
-	if (holds && p->state == ALIVE && !p->closing && p->up[NET] && s->now >= p->frozen_until) {
+	if (holds && p->state == ALIVE && !p->closing && ports_started(p) &&
+		s->now >= p->frozen_until) {
 		p->qp(&t->event);
 		s->r.reported++;
 		process_paused(p);
@@ -133,6 +134,13 @@ static void goes_back(struct sim *s, unsigned host, uint32_t qp)
 	s->read_again_at[host][qp] = s->now;
 }
 
+static uint32_t of_qp(const struct frame *f)
+{
+	if (f->kind == FRAME_OTHER)
+		return 0;
+	return f->kind == FRAME_REQUEST ? f->pkt.qp : f->reply.qp;
+}
+
 static void emit(struct frame *f, unsigned from, int len)
 {
 	if (len <= 0) {
@@ -143,7 +151,7 @@ static void emit(struct frame *f, unsigned from, int len)
 	f->from = (uint8_t)from;
 	f->len = (uint16_t)len;
 	memcpy(f->sent, f->data, f->len);
-	ports_receive(&sim->p[from], RNIC, f);
+	ports_receive(&sim->p[from], ports_choose(&sim->p[from], RNIC, of_qp(f) + from), f);
 }
 
 static struct frame *make(enum frame_kind kind)

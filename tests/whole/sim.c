@@ -67,6 +67,7 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 	s->rng = seed;
 	s->liveness = seed % 2 == 0;
 	s->flaps = seed / 2 % 6 == 0;
+	s->bond = sim_bonds(seed);
 	s->spray = sim_sprays(seed);
 	s->dcqcn = seed / 2 % 4 == 3;
 	s->reported = s->spray || s->dcqcn;
@@ -88,8 +89,7 @@ static void begin(struct sim *s, uint64_t seed, const char *module)
 
 static bool runs(const struct process *p)
 {
-	return p->state == ALIVE && !p->closing && p->up[NET] && ports_up(p, RNIC) &&
-	       ports_up(p, NET);
+	return p->state == ALIVE && !p->closing && ports_all_up(p);
 }
 
 /* Whatever was wrong is right again; an hp3d that is not there is started. */
@@ -102,8 +102,8 @@ static void calm_down(struct sim *s)
 	for (unsigned h = 0; h < 2; h++) {
 		struct process *p = &s->p[h];
 
-		p->stuck_until[RNIC] = p->stuck_until[NET] = 0;
-		p->down_until[RNIC] = p->down_until[NET] = 0;
+		memset(p->stuck_until, 0, sizeof(p->stuck_until));
+		memset(p->down_until, 0, sizeof(p->down_until));
 		p->wall_off = 0;
 		ports_starve(p, false);
 		process_configure(p, "on", true);

@@ -7,6 +7,10 @@
  *
  *     RNIC 0 --[rnic] hp3d a [net]-- paths --[net] hp3d b [rnic]-- RNIC 1
  *
+ * In some worlds, each hp3d has two rails of one bond. The RNICs choose the rail by queue pair,
+ * each in its own way, and the network chooses it by source port. So replies arrive on the other
+ * rail than the requests. A rail without a link is not chosen.
+ *
  * Events are in one list, by time (time.c). A thread of an hp3d runs until it sleeps. Only polls of
  * ports that return no packet take simulated time. Runs with the same seed are identical.
  *
@@ -39,7 +43,8 @@
 #define GIVEN       256u /* requests in flight: fewer */
 #define CLIENT_LINE 65536u
 
-enum side { RNIC, NET };
+/* Ports of an hp3d. RNIC_2 and NET_2: of its second rail. */
+enum side { RNIC, NET, RNIC_2, NET_2, SIDES };
 
 enum frame_kind { FRAME_REQUEST, FRAME_REPLY, FRAME_CNP, FRAME_OTHER, FRAME_OWN };
 
@@ -96,13 +101,13 @@ struct process {
 	uint64_t frozen_until; /* SIGSTOP */
 	int64_t wall_off; /* difference of its wall clock */
 	uint64_t rng;
-	struct rte_ring *in[2], *out[2]; /* rings of its ports, by side */
-	uint16_t port[2];
-	bool up[2], closed[2]; /* closed: by hp3d; another port may have its number */
-	const struct rte_eth_rxtx_callback *callback[2];
-	uint64_t stuck_until[2]; /* the line sends nothing */
-	uint64_t stuck_since[2]; /* earliest time of packets in its queue; 0: empty since */
-	uint64_t down_until[2]; /* the link is down */
+	struct rte_ring *in[SIDES], *out[SIDES]; /* rings of its ports, by side */
+	uint16_t port[SIDES];
+	bool up[SIDES], closed[SIDES]; /* closed: by hp3d; another port may have its number */
+	const struct rte_eth_rxtx_callback *callback[SIDES];
+	uint64_t stuck_until[SIDES]; /* the line sends nothing */
+	uint64_t stuck_since[SIDES]; /* earliest time of packets in its queue; 0: empty since */
+	uint64_t down_until[SIDES]; /* the link is down */
 	struct rte_mempool *pool;
 	struct rte_mbuf *taken[4096]; /* taken by the simulation to empty the pool */
 	unsigned n_taken;
@@ -188,6 +193,7 @@ struct sim {
 	uint32_t starts; /* number of starts of queue pairs */
 	uint32_t vlan; /* one tag or two, in the format of roce/tags.h; 0: none */
 	bool flaps;
+	bool bond; /* each hp3d has two rails of one bond */
 	bool spray, dcqcn, reported; /* reported: watchers report queue pairs; QPNs are reused */
 	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: how many QPNs were used */
 	uint64_t loose_until[2]; /* frames sent to that host before then are loose */
@@ -260,6 +266,10 @@ void ports_changed(void *p, uint16_t port, bool up);
 bool ports_link(void *p, uint16_t port);
 void ports_copied(void *p, struct rte_mbuf *copy); /* hp3d has copied a packet that it holds */
 bool ports_up(const struct process *p, enum side side); /* has a link, and is enabled */
+bool ports_all_up(const struct process *p); /* hp3d has started all ports, and all have links */
+bool ports_started(const struct process *p); /* hp3d has started all ports */
+/* RNIC or NET: the port of the rail that a bond chooses by `hash`, of the rails with a link. */
+enum side ports_choose(const struct process *p, enum side kind, uint32_t hash);
 void ports_receive(struct process *p, enum side side, struct frame *f); /* takes f */
 void ports_drain(struct process *p);
 /* The line sends nothing before `until`. */
@@ -316,10 +326,27 @@ static inline bool sim_sprays(uint64_t seed)
 	return seed / 2 % 4 == 1;
 }
 
+/* True: each hp3d has two rails of one bond in this world. */
+static inline bool sim_bonds(uint64_t seed)
+{
+	return seed / 2 % 5 == 2;
+}
+
 /* True: in this world, reloads set keys that the other host does not accept, or no keys. */
 static inline bool sim_keys_change(uint64_t seed)
 {
 	return seed / 8 % 4 == 1;
+}
+
+/* Number of ports of an hp3d. */
+static inline enum side sim_sides(const struct sim *s)
+{
+	return s->bond ? SIDES : RNIC_2;
+}
+
+static inline bool is_net(enum side side)
+{
+	return side & 1;
 }
 
 /* trace.c */

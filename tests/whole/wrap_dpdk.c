@@ -279,7 +279,7 @@ static unsigned in_link(const struct hp3d_link *l, const struct rte_mempool *poo
 	return n;
 }
 
-/* One rail. */
+/* One rail, or the rails of a bond. */
 void whole_account(struct whole_account *a)
 {
 	const struct rte_mempool *pool = hp3d_rail_ports(0)->pool;
@@ -289,7 +289,7 @@ void whole_account(struct whole_account *a)
 		const struct hp3d_worker *w = &hp3d_lcores.workers[i];
 
 		add(a, w->pipes[0]);
-		for (unsigned tag = 0; tag < 2; tag++)
+		for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++)
 			a->waiting += in_link(&w->out[tag], pool);
 		for (unsigned to = 0; hp3d_lcores.n > 1 && to < hp3d_lcores.n; to++)
 			a->waiting += whole_in_ring(hp3d_lcores.work[i][to], pool) +

@@ -8,6 +8,7 @@
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/hp3d/lcores/eal.h"
+#include "config/bonds.h"
 
 #define TIDY_NS 5000000000ull
 
@@ -191,13 +192,15 @@ static void set_rail_bypass(
 	hp3d_bypass_wish(b, wanted == HP3D_BYPASS_ON ? HP3D_BYPASS_LEAVE : HP3D_BYPASS_TAKE);
 }
 
-/* Sets the mode of rail `name`, or of all rails (NULL). -1: no such rail. */
+/* Sets the mode of rail `name` and of all rails of its bond, or of all rails (NULL). The name may
+ * also be that of a bond. -1: no such rail. */
 static int set_named(const struct hp3_config *cfg, const char *name, enum hp3d_bypass_mode wanted)
 {
+	unsigned lead = name != NULL ? hp3_config_flows_rail(cfg, name) : 0;
 	int found = -1;
 
 	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
-		if (name != NULL && strcmp(cfg->rails[rail].name, name) != 0)
+		if (name != NULL && hp3_config_lead(cfg, rail) != lead)
 			continue;
 		set_rail_bypass(cfg, rail, wanted);
 		found = 0;

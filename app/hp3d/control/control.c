@@ -118,7 +118,7 @@ static void serve_clients(const struct pollfd *polled)
 
 void hp3d_control_poll(int timeout_ms)
 {
-	struct pollfd polled[HP3D_CLIENTS_MAX + 2];
+	struct pollfd polled[HP3D_CLIENTS_MAX + 3];
 	unsigned n = control.clients.n;
 
 	if (!control.cfg) {
@@ -135,13 +135,16 @@ void hp3d_control_poll(int timeout_ms)
 		.fd = hp3d_clients_open(&control.clients, now_ms()) ? control.socket.fd : -1,
 		.events = POLLIN};
 	polled[n + 1] = (struct pollfd){.fd = hp3d_watch_fd(), .events = POLLIN};
-	int rc = poll(polled, n + 2, timeout_ms);
+	polled[n + 2] = (struct pollfd){.fd = hp3d_links_fd(), .events = POLLIN};
+	int rc = poll(polled, n + 3, timeout_ms);
 	take_events();
 	hp3d_flow_state_poll();
 	if (rc < 0) /* interrupted by a signal: revents are undefined */
 		return;
 	if (polled[n + 1].revents & POLLIN)
 		hp3d_watch_poll();
+	if (polled[n + 2].revents & POLLIN)
+		hp3d_links_changed();
 	serve_clients(polled);
 	if (polled[n].revents & POLLIN)
 		hp3d_clients_accept(&control.clients, control.socket.fd, now_ms());

@@ -64,6 +64,10 @@ void hp3d_control_stop(void);
 
 /* Call it in a loop. Checks the ports four times per second at most; other calls do nothing. */
 void hp3d_links_watch(const struct hp3_config *cfg);
+/* A descriptor; once it can be read, call hp3d_links_changed(), and then hp3d_links_watch(), which
+ * checks the ports at once. -1: no port of a bond is a kernel interface. */
+int hp3d_links_fd(void);
+void hp3d_links_changed(void);
 void hp3d_links_end(const struct hp3_config *cfg);
 unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */
 /* By rail: {"rnic":up,"net":up}. */

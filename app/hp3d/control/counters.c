@@ -100,7 +100,8 @@ uint64_t hp3d_counter_sum(unsigned i, unsigned rails, unsigned rail, unsigned wo
 
 	for (unsigned w = 0; w < hp3d_worker_count(); w++)
 		for (unsigned r = 0; r < rails; r++)
-			if ((rail == HP3D_ALL || rail == r) && (worker == HP3D_ALL || worker == w))
+			if ((rail == HP3D_ALL ? hp3d_rail_is_lead(r) : rail == r) &&
+				(worker == HP3D_ALL || worker == w))
 				sum += read_part(w, r, counters[i].part, counters[i].offset);
 	return sum;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/hp3d/control/event_json.h"
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 #include <syslog.h>
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/verbs_errors.h"
 #include "app/hp3d/lcores/bypass.h"
 #include "app/record/record.h"
+#include "config/bonds.h"
 #include "engine/policy.h"
 
 _Static_assert(sizeof(((struct hp3_config_rail *)0)->name) == HP3_FLOWID_RAIL_MAX, "rail names");
@@ -16,7 +18,7 @@ void hp3d_flow_name(const struct hp3_config *cfg, unsigned rail, const struct hp
 {
 	struct hp3_flowid id = {.ipv6 = f->ipv6, .vlan = f->vlan, .rqpn = f->rqpn};
 
-	memcpy(id.rail, cfg->rails[rail].name, sizeof(id.rail));
+	snprintf(id.rail, sizeof(id.rail), "%s", hp3_config_flows_name(cfg, rail));
 	memcpy(id.local, f->local, sizeof(id.local));
 	memcpy(id.remote, f->remote, sizeof(id.remote));
 	hp3_flowid_format(&id, buf, HP3_FLOWID_MAX);
@@ -233,7 +235,7 @@ static json_t *own_json(const struct hp3_config *cfg, const struct hp3d_kept *k)
 	case HP3_EVENT_IDENTITY:
 	case HP3_EVENT_CLONED:
 		j = keys_json(&k->e);
-		json_object_set_new(j, "rail", json_string(rail));
+		json_object_set_new(j, "rail", json_string(hp3_config_flows_name(cfg, k->e.rail)));
 		break;
 	case HP3_EVENT_SILENT:
 		j = port_json(event, rail, silent);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app/hp3d/control/event_json.h"
+#include "config/bonds.h"
 
 #define SAMPLES_SHARE 4u /* one sample per this many decisions that are kept */
 #define FLOWS_SHARE   8u /* one flow's spell per this many */
@@ -193,7 +194,7 @@ static bool is_of(const struct hp3d_kept *k, const struct hp3_flowid *id)
 	return f->rqpn == id->rqpn && f->vlan == id->vlan && f->ipv6 == id->ipv6 &&
 	       memcmp(f->local, id->local, sizeof(id->local)) == 0 &&
 	       memcmp(f->remote, id->remote, sizeof(id->remote)) == 0 &&
-	       strcmp(kept.cfg->rails[k->e.rail].name, id->rail) == 0;
+	       strcmp(hp3_config_flows_name(kept.cfg, k->e.rail), id->rail) == 0;
 }
 
 static bool is_wanted(const struct hp3d_kept *k, const struct hp3d_events_wanted *w)

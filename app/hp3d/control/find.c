@@ -7,6 +7,7 @@
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "config/bonds.h"
 
 #define SEARCHED_PER_STEP   256u
 #define FLOW_CANDIDATES_MAX 8u
@@ -44,7 +45,7 @@ static json_t *find_by_id(const struct hp3_config *cfg, const char *text, struct
 {
 	struct hp3d_found *f = l->found;
 
-	f->rail = hp3_config_rail(cfg, l->id.rail);
+	f->rail = hp3_config_flows_rail(cfg, l->id.rail);
 	if (f->rail == cfg->n_rails)
 		return hp3d_json_error(
 			"not-found", "hp3ctl config lists the rails", "no rail %s", l->id.rail);

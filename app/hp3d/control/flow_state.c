@@ -11,6 +11,7 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "config/bonds.h"
 
 #define FOUND_PER_CALL  64u
 #define LOOKED_PER_CALL 512u /* flows; some microseconds */
@@ -78,6 +79,8 @@ static int write_all(bool ended)
 	int rc = list != NULL ? 0 : -ENOMEM;
 
 	for (unsigned rail = 0; rail < moved.cfg->n_rails && rc == 0; rail++) {
+		if (!hp3_config_is_lead(moved.cfg, rail))
+			continue;
 		if (hp3d_bypass(rail) != NULL)
 			continue; /* the kernel stores this rail's EVs */
 		for (unsigned w = 0; w < hp3d_worker_count() && rc == 0; w++)
@@ -150,7 +153,8 @@ static bool restore_flow(const struct hp3_config *cfg, json_t *entry)
 	if (json_unpack(entry, "{s:s, s:i, s:i}", "flow", &text, "port", &port, "replies",
 		    &replies) != 0 ||
 		!is_port(port) || !is_port(replies) || hp3_flowid_parse(text, &id) < 0 ||
-		(rail = hp3_config_rail(cfg, id.rail)) == cfg->n_rails || hp3d_bypass(rail) != NULL)
+		(rail = hp3_config_flows_rail(cfg, id.rail)) == cfg->n_rails ||
+		hp3d_bypass(rail) != NULL)
 		return false;
 	ends = (struct hp3_ends){id.ipv6, id.vlan, id.local, id.remote};
 	worker = hp3d_worker_of(rail, id.ipv6, id.local, id.remote);

@@ -7,6 +7,7 @@
 #include "app/hp3d/control/list.h"
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "config/bonds.h"
 #include "engine/info.h"
 #include "rfr/spraying.h"
 
@@ -46,8 +47,8 @@ static json_t *flow_json(
 	return json_pack(
 		"{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:i, s:i, "
 		"s:i, s:I, s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
-		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", cfg->rails[rail].name, "lcore",
-		(int)worker, "paired", f->paired, "pairing",
+		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", hp3_config_flows_name(cfg, rail),
+		"lcore", (int)worker, "paired", f->paired, "pairing",
 		hp3_pairing_name((enum hp3_pairing)f->pairing), "local_qpn",
 		f->paired ? json_integer(f->lqpn) : json_null(), "port", f->port, "home", f->home,
 		"reply_port", f->replies, "moved", f->moved, "state",

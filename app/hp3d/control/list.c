@@ -7,6 +7,7 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "base/minmax.h"
+#include "config/bonds.h"
 
 json_t *hp3d_json_timed_out(void)
 {
@@ -46,7 +47,7 @@ static bool skip_finished_pipes(
 	const struct hp3_config *cfg, const struct hp3d_list *l, struct hp3d_place *at)
 {
 	while (at->rail < cfg->n_rails) {
-		if (at->worker >= hp3d_worker_count())
+		if (at->worker >= hp3d_worker_count() || !hp3_config_is_lead(cfg, at->rail))
 			*at = (struct hp3d_place){.rail = at->rail + 1};
 		else if (at->index >= l->records)
 			*at = (struct hp3d_place){.rail = at->rail, .worker = at->worker + 1};

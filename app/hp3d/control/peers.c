@@ -14,6 +14,7 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "config/bonds.h"
 
 #define PEERS_PER_STEP 8u
 #define KEYS_PER_STEP  64u
@@ -154,7 +155,7 @@ static json_t *peer_entry_json(const struct hp3_config *cfg, unsigned rail,
 	const struct hp3_pair_info *p = &x->pair;
 	bool hp3d = p->peer == HP3_PEER_HP3D || is_keyed(key);
 	json_t *j = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:i}", "rail",
-		cfg->rails[rail].name, "local", hp3d_json_hop(p->ipv6, p->local), "peer",
+		hp3_config_flows_name(cfg, rail), "local", hp3d_json_hop(p->ipv6, p->local), "peer",
 		hp3d_json_hop(p->ipv6, p->remote), "vlan",
 		p->vlan != 0 ? json_integer(p->vlan) : json_null(), "hp3d",
 		hp3_peer_name(hp3d ? HP3_PEER_HP3D : (enum hp3_peer)p->peer), "version",

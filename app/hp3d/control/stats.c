@@ -16,6 +16,7 @@
 #include "app/hp3d/lcores/eal.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/record/record.h"
+#include "config/bonds.h"
 #include "config/keys.h"
 #include "engine/policy.h"
 #include "roce/icrc.h"
@@ -78,8 +79,11 @@ json_t *hp3d_json_stats(const struct hp3_config *cfg, json_t *req)
 	json_t *rails = json_object(), *lcores = json_object(), *j;
 	char name[16];
 
-	for (unsigned i = 0; i < cfg->n_rails; i++)
-		json_object_set_new(rails, cfg->rails[i].name, counters_json(cfg, i, HP3D_ALL));
+	for (unsigned i = 0; i < cfg->n_rails; i++) {
+		if (hp3_config_is_lead(cfg, i))
+			json_object_set_new(rails, hp3_config_flows_name(cfg, i),
+				counters_json(cfg, i, HP3D_ALL));
+	}
 	for (unsigned i = 0; i < hp3d_worker_count(); i++) {
 		snprintf(name, sizeof(name), "%u", i);
 		j = counters_json(cfg, HP3D_ALL, i);
@@ -134,6 +138,9 @@ static void take_pulse(struct hp3d_worker *w, void *arg)
 
 	for (unsigned rail = 0; rail < p->rails; rail++) {
 		const struct hp3_engine *e = hp3d_pipe_engine(hp3d_worker_pipe(w, rail));
+
+		if (!hp3d_rail_is_lead(rail))
+			continue;
 		p->flows += hp3_engine_flows(e);
 		p->moves += hp3_engine_moves(e);
 		p->moved += hp3_engine_moved(e);
@@ -179,6 +186,29 @@ static json_t *audit_json(const struct hp3_config *cfg)
 		"lost_queue", (json_int_t)s.lost_queue, "lost_disk", (json_int_t)s.lost_disk);
 }
 
+/* By bond: its mode, and its rails in the order of the configuration. */
+static json_t *bonds_json(const struct hp3_config *cfg)
+{
+	static const char *const modes[] = {
+		[HP3_BOND_LACP] = "lacp", [HP3_BOND_ACTIVE_BACKUP] = "active-backup"};
+	json_t *bonds = json_object();
+
+	for (unsigned i = 0; bonds && i < cfg->n_bonds; i++) {
+		const struct hp3_config_bond *b = &cfg->bonds[i];
+		const unsigned lead = hp3_config_flows_rail(cfg, b->name);
+		json_t *rails = json_array();
+		unsigned rail = lead;
+
+		do {
+			json_array_append_new(rails, json_string(cfg->rails[rail].name));
+			rail = hp3_config_next_member(cfg, rail);
+		} while (rail != lead);
+		json_object_set_new(bonds, b->name,
+			json_pack("{s:s, s:o}", "mode", modes[b->mode], "rails", rails));
+	}
+	return bonds;
+}
+
 static const char *status_of_health(const struct hp3_config *cfg, bool answering)
 {
 	if (!answering)
@@ -200,7 +230,7 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 	}
 	return hp3d_json_ok(json_pack(
 		"{s:s, s:o, s:s, s:i, s:I, s:s, s:s, s:i, s:i, s:i, s:I, s:I, "
-		"s:I, s:I, s:o, s:s, s:o, s:o, s:o, s:o}",
+		"s:I, s:I, s:o, s:s, s:o, s:o, s:o, s:o, s:o}",
 		"status", status_of_health(cfg, answering == workers), "warnings",
 		hp3d_warnings_json(cfg), "version", HP3_VERSION, "pid", (int)getpid(), "t_ns",
 		(json_int_t)hp3d_now(), "mode", hp3_policy_modes[cfg->engine.words.mode], "mode_by",
@@ -209,5 +239,5 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		(json_int_t)p.moves, "flows_moved", (json_int_t)p.moved, "events_lost",
 		(json_int_t)lost, "watch", watch_json(), "icrc", hp3_icrc_in_use(), "work",
 		work_json(workers), "audit", audit_json(cfg), "links", hp3d_links_json(cfg),
-		"bypass", hp3d_bypass_json(cfg)));
+		"bonds", bonds_json(cfg), "bypass", hp3d_bypass_json(cfg)));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "app/hp3d/control/counters.h"
 #include "app/hp3d/lcores/worker.h"
+#include "config/bonds.h"
 
 static const struct hp3_config *config;
 
@@ -45,11 +46,13 @@ static int answer_rail(const char *cmd, const char *params, struct rte_tel_data 
 
 	if (!params || !*params) {
 		rte_tel_data_start_array(d, RTE_TEL_STRING_VAL);
-		for (unsigned i = 0; i < config->n_rails; i++)
-			rte_tel_data_add_array_string(d, config->rails[i].name);
+		for (unsigned i = 0; i < config->n_rails; i++) {
+			if (hp3_config_is_lead(config, i))
+				rte_tel_data_add_array_string(d, hp3_config_flows_name(config, i));
+		}
 		return 0;
 	}
-	rail = hp3_config_rail(config, params);
+	rail = hp3_config_flows_rail(config, params);
 	return rail < config->n_rails ? add_counters(d, rail, HP3D_ALL, false) : -ENOENT;
 }
 

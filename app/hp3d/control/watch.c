@@ -7,6 +7,7 @@
 #include "app/hp3d/lcores/worker.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/watch/watcher.h"
+#include "config/bonds.h"
 
 static struct {
 	const struct hp3_config *cfg;
@@ -44,7 +45,8 @@ static int rail_of_device(const char *device)
 	for (unsigned i = 0; i < cfg->n_rails; i++) {
 		if (strcmp(cfg->rails[i].rdma, device) == 0)
 			return (int)i;
-		if (cfg->rails[i].rdma[0] == '\0') {
+		/* one RDMA device may have all rails of a bond */
+		if (cfg->rails[i].rdma[0] == '\0' && hp3_config_is_lead(cfg, i)) {
 			open = (int)i;
 			n++;
 		}

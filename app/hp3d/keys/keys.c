@@ -135,7 +135,8 @@ void hp3d_keys_stop(void)
 static void take_identity(struct hp3d_worker *w, void *arg)
 {
 	for (unsigned r = 0; r < hp3d_rail_count(); r++)
-		hp3d_agent_become(hp3d_pipe_agent(hp3d_worker_pipe(w, r)), arg, hp3d_now());
+		if (hp3d_rail_is_lead(r))
+			hp3d_agent_become(hp3d_pipe_agent(hp3d_worker_pipe(w, r)), arg, hp3d_now());
 }
 
 static bool is_cloned(void)

@@ -4,6 +4,7 @@
 #include <rte_mbuf.h>
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/lcores/ports.h"
 
 #define MS           1000000ull
 #define HEARTBEAT_NS MS
@@ -107,6 +108,43 @@ static bool is_ready(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 	return hp3d_pipe_is_anew(p, now);
 }
 
+/* The next rail of the bond that fails open; NULL: there are no more. Begin with *rail = b->rail.
+ */
+static const struct hp3d_bypass *next_of_bond(const struct hp3d_bypass *b, unsigned *rail)
+{
+	do {
+		*rail = hp3d_rail_ports(*rail)->next;
+	} while (*rail != b->rail && hp3d_bypass(*rail) == NULL);
+	return *rail != b->rail ? hp3d_bypass(*rail) : NULL;
+}
+
+/* Could all other rails of the bond take over now, or have they? */
+static bool is_bond_ready(const struct hp3d_bypass *b)
+{
+	const struct hp3d_bypass *other;
+	unsigned rail = b->rail;
+
+	while ((other = next_of_bond(b, &rail)) != NULL) {
+		if (other->phase == HP3D_BYPASS_WAITING ||
+			(other->phase == HP3D_BYPASS_QUIET && !other->ready))
+			return false;
+	}
+	return true;
+}
+
+/* Has another rail of the bond gone direct because of a hang, since this rail took over? */
+static bool has_bond_fallen(const struct hp3d_bypass *b)
+{
+	const struct hp3d_bypass *other;
+	unsigned rail = b->rail;
+
+	while ((other = next_of_bond(b, &rail)) != NULL) {
+		if (other->fell_at > b->since)
+			return true;
+	}
+	return false;
+}
+
 /* Flows continue on the ports that the kernel has stored. */
 static void take_over(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now)
 {
@@ -128,7 +166,7 @@ static void stay_quiet(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 		__atomic_store_n(&b->port[0]->owner, 0, __ATOMIC_RELEASE);
 		__atomic_store_n(&b->port[1]->owner, 0, __ATOMIC_RELEASE);
 		enter_phase(b, HP3D_BYPASS_WAITING);
-	} else if (wish == HP3D_BYPASS_TAKE && is_ready(b, p, now)) {
+	} else if (wish == HP3D_BYPASS_TAKE && is_ready(b, p, now) && is_bond_ready(b)) {
 		take_over(b, p, now);
 	}
 }
@@ -207,6 +245,9 @@ static void step_phase(struct hp3d_bypass *b, struct hp3d_pipe *p, uint64_t now,
 	}
 	if (went_stale(b)) {
 		__atomic_store_n(&b->hangs, b->hangs + 1, __ATOMIC_RELAXED);
+		b->fell_at = now;
+		go_quiet(b, p, now, BACK_NS);
+	} else if (has_bond_fallen(b)) {
 		go_quiet(b, p, now, BACK_NS);
 	} else if (b->phase == HP3D_BYPASS_LEAVING) {
 		keep_leaving(b, p, now);

@@ -15,6 +15,9 @@
  *     QUIET --request to end--> WAITING (gives up the ports)
  *     any --another hp3d took the ports--> REPLACED
  *
+ * Rails of a bond share an engine. So they take over together: a rail leaves QUIET once the others
+ * can, too. If one of them goes direct because of a hang, the others follow.
+ *
  * The control thread makes the requests. A gap between heartbeats is long if it exceeds half of
  * stale_ms. If hp3d is killed, its ports keep the state TAKEN until a packet goes direct.
  *

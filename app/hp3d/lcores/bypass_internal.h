@@ -24,6 +24,7 @@ struct hp3d_bypass {
 	uint64_t homing; /* RUNNING: when moved flows began to return home; 0: they do not return */
 	uint64_t back_at; /* QUIET: do not leave this phase before this time */
 	uint64_t emptied; /* QUIET: when frames were last dropped */
+	uint64_t fell_at; /* when the rail last went direct because of a hang */
 	bool ready; /* QUIET: the rings are empty, and the engine is being reset */
 	uint64_t received[2];
 	uint64_t late[2]; /* frames that the kernel dropped (hp3_bypass_late()), counted so far */

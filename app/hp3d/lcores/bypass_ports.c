@@ -7,6 +7,7 @@
 #include <string.h>
 #include "app/hp3d/lcores/bypass_internal.h"
 #include "app/hp3d/lcores/eal.h"
+#include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/lcores/worker.h"
 
 #define PER_CALL 64u
@@ -64,6 +65,10 @@ unsigned hp3d_bypass_flows_kept(void)
 	for (unsigned rail = 0; rail < HP3_CONFIG_RAILS_MAX; rail++) {
 		const struct hp3d_bypass *b = hp3d_bypass(rail);
 
+		/* all rails of a bond have the same flows */
+		if (b != NULL && b->rail != hp3d_rail_ports(rail)->lead &&
+			hp3d_bypass(hp3d_rail_ports(rail)->lead) != NULL)
+			continue;
 		if (b == NULL || __atomic_load_n(&b->phase, __ATOMIC_ACQUIRE) != HP3D_BYPASS_QUIET)
 			continue;
 		for (before = NULL; hp3_bypass_kept(b->side[HP3_DIR_TX], before, &flow, &ports);
@@ -114,7 +119,8 @@ void hp3d_bypass_tidy(struct hp3d_bypass *b)
 			g.flow[g.n++] = flow;
 		if (g.n == PER_CALL || (!more && g.n > 0)) {
 			hp3d_worker_call(
-				hp3d_worker(b->rail % hp3d_worker_count()), forget_flows, &g);
+				hp3d_worker(hp3d_rail_ports(b->rail)->lead % hp3d_worker_count()),
+				forget_flows, &g);
 			g.n = 0;
 		}
 	} while (more);

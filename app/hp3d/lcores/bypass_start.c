@@ -32,7 +32,7 @@ struct sides {
 /* 0; -ENOENT: a port cannot fail open, see `why`. Another error: it is not known whether both ports
  * can, and an earlier hp3d may have left programs there. */
 static int read_sides(
-	const struct hp3_config *cfg, unsigned rail, struct sides *s, char why[BYPASS_WHY])
+	const struct hp3_config *cfg, unsigned rail, struct sides *s, char *why, size_t cap)
 {
 	const struct hp3_config_rail *r = &cfg->rails[rail];
 
@@ -48,8 +48,7 @@ static int read_sides(
 		if (reason == NULL && info.if_index == 0)
 			reason = "has no interface";
 		if (reason != NULL) {
-			snprintf(why, BYPASS_WHY, "%s %s", dir == HP3_DIR_TX ? "rnic" : "net",
-				reason);
+			snprintf(why, cap, "%s %s", dir == HP3_DIR_TX ? "rnic" : "net", reason);
 			return -ENOENT;
 		}
 		s->ifindex[dir] = (int)info.if_index;
@@ -186,13 +185,31 @@ static int without_xdp(const struct hp3_config *cfg, unsigned rail, const char *
 	return -1;
 }
 
+/* Rails of a bond share their flows, so either all of them fail open, or none. True: another rail
+ * cannot, see `why`. */
+static bool lacks_bond(const struct hp3_config *cfg, unsigned rail, char why[BYPASS_WHY])
+{
+	char others[BYPASS_WHY / 2];
+	struct sides s;
+
+	for (unsigned other = hp3d_rail_ports(rail)->next; other != rail;
+		other = hp3d_rail_ports(other)->next) {
+		if (read_sides(cfg, other, &s, others, sizeof(others)) != -ENOENT)
+			continue;
+		snprintf(why, BYPASS_WHY, "[rail.%s], which is in the same bond, cannot: %s",
+			cfg->rails[other].name, others);
+		return true;
+	}
+	return false;
+}
+
 static int start_rail(const struct hp3_config *cfg, unsigned rail)
 {
 	char why[BYPASS_WHY];
 	struct sides s = {0};
 	int err;
 
-	err = read_sides(cfg, rail, &s, why);
+	err = read_sides(cfg, rail, &s, why, sizeof(why));
 	if (err == -ENOENT)
 		return cfg->bypass.fail_open == HP3_FAIL_OPEN_OFF
 			       ? 0
@@ -209,6 +226,12 @@ static int start_rail(const struct hp3_config *cfg, unsigned rail)
 			return -1;
 		return start_without_bypass(
 			cfg, rail, "several lcores share the rail (spread = software)");
+	}
+	if (lacks_bond(cfg, rail, why)) {
+		if (s.by_xdp[0] || s.by_xdp[1])
+			return without_xdp(cfg, rail, why);
+		return clear_rail(cfg, rail, s.ifindex) < 0 ? -1
+							    : start_without_bypass(cfg, rail, why);
 	}
 	err = make_rail(cfg, rail, &s, why);
 	if (err == 0)

@@ -6,6 +6,7 @@
  */
 #include <rte_ring.h>
 #include "app/hp3d/lcores/link.h"
+#include "app/hp3d/lcores/members.h"
 #include "app/hp3d/lcores/ports.h"
 #include "app/hp3d/lcores/sleeper.h"
 #include "app/hp3d/lcores/workers.h"
@@ -31,11 +32,13 @@ enum hp3d_call_state {
  */
 struct hp3d_worker {
 	unsigned index, lcore;
+	/* By rail. All rails of a bond have the pipe of their lead (ports.h). */
 	struct hp3d_pipe *pipes[HP3_CONFIG_RAILS_MAX];
 	struct rte_ring *events;
 	/* Where packets leave, by hp3d_tag(). Written by the worker; other threads read
 	 * backlogs. */
 	struct hp3d_link out[HP3D_TAGS_MAX];
+	struct hp3d_members_out members[2]; /* outputs of pipes with a bond, by direction */
 	struct hp3d_verbs_mode *verbs; /* used instead of ports; NULL: inline */
 	/* written by the worker; other threads read round, the times and the counts */
 	struct {
@@ -95,6 +98,17 @@ static inline uint16_t hp3d_tag(unsigned rail, enum hp3_dir dir)
 	return (uint16_t)(2 * rail + dir);
 }
 
+static inline bool hp3d_is_lead(unsigned rail)
+{
+	return hp3d_rail_ports(rail)->lead == rail;
+}
+
+/* The worker that has the whole rail, or the rail's ports. */
+static inline unsigned hp3d_owner(unsigned rail)
+{
+	return hp3d_rail_ports(rail)->lead % hp3d_lcores.n;
+}
+
 /* Does this worker receive packets of this direction from their port? *queue is the Rx queue. */
 static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, uint16_t *queue)
 {
@@ -102,7 +116,7 @@ static inline bool hp3d_receives(unsigned worker, unsigned rail, unsigned dir, u
 
 	*queue = r->spreads[dir] ? (uint16_t)worker : 0;
 	if (r->whole)
-		return rail % hp3d_lcores.n == worker;
+		return hp3d_owner(rail) == worker;
 	return r->spreads[dir] || (2 * rail + dir) % hp3d_lcores.n == worker;
 }
 
@@ -116,7 +130,7 @@ static inline unsigned hp3d_sender(
 
 	*queue = r->spreads[!dir] ? (uint16_t)worker : 0;
 	if (r->whole)
-		return rail % hp3d_lcores.n;
+		return hp3d_owner(rail);
 	return r->spreads[!dir] ? worker : (2 * rail + !dir) % hp3d_lcores.n;
 }
 

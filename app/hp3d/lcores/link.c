@@ -128,3 +128,18 @@ void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n)
 	if (unlikely(sent < n))
 		queue_burst(l, m + sent, (uint16_t)(n - sent));
 }
+
+uint32_t hp3d_link_pass_on(struct hp3d_link *l, struct hp3d_link *to)
+{
+	uint32_t total = l->n;
+
+	while (l->n > 0) {
+		uint32_t at = l->head & (l->cap - 1);
+		uint16_t run = (uint16_t)RTE_MIN(RTE_MIN(l->n, l->cap - at), (uint32_t)UINT16_MAX);
+
+		l->head += run;
+		__atomic_store_n(&l->n, l->n - run, __ATOMIC_RELAXED);
+		hp3d_link_send(to, &l->fifo[at], run);
+	}
+	return total;
+}

@@ -54,6 +54,8 @@ int hp3d_link_init(
 void hp3d_link_free(struct hp3d_link *l); /* frees packets that still wait */
 /* The link owns the packets; m[] changes. */
 void hp3d_link_send(struct hp3d_link *l, struct rte_mbuf **m, uint16_t n);
+/* Hands the waiting packets of `l` to another link, in order. Returns their number. */
+uint32_t hp3d_link_pass_on(struct hp3d_link *l, struct hp3d_link *to);
 /* Sends waiting packets until the output accepts no more. Returns how many were sent. */
 uint32_t hp3d_link_drain(struct hp3d_link *l);
 

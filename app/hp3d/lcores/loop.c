@@ -20,6 +20,7 @@ static void handle_packets(
 {
 	uint64_t due;
 
+	hp3d_pipe_of_rail(w->pipes[rail], rail);
 	hp3d_pipe_burst(w->pipes[rail], dir, m, n, hp3d_now());
 	due = hp3_engine_due(hp3d_pipe_engine(w->pipes[rail]));
 	if (unlikely(due < w->own.due))
@@ -136,21 +137,26 @@ static unsigned poll_ports(struct hp3d_worker *w)
 	unsigned total = 0;
 
 	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++) {
-		unsigned rail = tag / 2, dir = tag & 1, sender;
+		unsigned rail = tag / 2, dir = tag & 1, sender, way;
 		bool alone = hp3d_lcores.n == 1 || hp3d_rail_ports(rail)->whole;
 		uint16_t queue, out, n;
 
 		if (!hp3d_receives(w->index, rail, dir, &queue))
 			continue;
 		/* Backpressure: do not receive packets that cannot be sent or handed over. */
-		sender = hp3d_sender(w->index, rail, dir, &out);
-		if (hp3d_link_backlog(&hp3d_lcores.workers[sender].out[tag]) > 0 ||
+		way = hp3d_members_way(rail, (enum hp3_dir)dir);
+		sender = hp3d_sender(w->index, way, dir, &out);
+		if (hp3d_link_backlog(&hp3d_lcores.workers[sender].out[hp3d_tag(way, dir)]) > 0 ||
 			(!alone && !work_rings_have_room(w))) {
 			if (dir == HP3_DIR_RX)
 				leave_unread(w, rail);
 			continue;
 		}
 		if (unlikely(!bypass_receives(w, rail, (enum hp3_dir)dir, queue)))
+			continue;
+		/* Another rail of the bond bypassed hp3d: the flows that they share are being
+		 * reset. */
+		if (unlikely(hp3d_pipe_is_resetting(w->pipes[rail])))
 			continue;
 		n = rte_eth_rx_burst(hp3d_rail_ports(rail)->in[dir], queue, m, hp3d_lcores.burst);
 		if (n == 0)
@@ -208,13 +214,16 @@ static uint32_t drain_links(struct hp3d_worker *w)
 {
 	uint32_t sent = 0;
 
-	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++)
+	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++) {
+		if (unlikely(hp3d_link_backlog(&w->out[tag]) > 0))
+			sent += hp3d_members_rescue(w, tag / 2, (enum hp3_dir)(tag & 1));
 		sent += hp3d_link_drain(&w->out[tag]);
+	}
 	return sent;
 }
 
-/* Were packets from the network left unread since the last tick? */
-static bool rx_was_blocked(struct hp3d_worker *w, unsigned rail)
+/* Were packets of the rail from the network left unread since the last tick? */
+static bool rail_was_blocked(struct hp3d_worker *w, unsigned rail)
 {
 	uint32_t left = 0, seen = w->own.rx_seen[rail];
 
@@ -225,6 +234,19 @@ static bool rx_was_blocked(struct hp3d_worker *w, unsigned rail)
 	return left != seen;
 }
 
+/* The same for any rail of the bond. */
+static bool rx_was_blocked(struct hp3d_worker *w, unsigned lead)
+{
+	unsigned rail = lead;
+	bool blocked = false;
+
+	do {
+		blocked |= rail_was_blocked(w, rail);
+		rail = hp3d_rail_ports(rail)->next;
+	} while (rail != lead);
+	return blocked;
+}
+
 static void tick_worker(struct hp3d_worker *w, uint64_t now)
 {
 	if (now < w->own.due)
@@ -233,15 +255,32 @@ static void tick_worker(struct hp3d_worker *w, uint64_t now)
 	if (w->verbs != NULL)
 		w->own.due = hp3d_verbs_tick(w->verbs, now);
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
-		bool blocked = rx_was_blocked(w, rail);
+		bool blocked;
 		uint64_t due;
 
+		if (!hp3d_is_lead(rail))
+			continue;
+		blocked = rx_was_blocked(w, rail);
 		hp3_rx_blocked(
 			hp3d_pipe_engine(w->pipes[rail]), blocked, blocked ? w->own.ticked : now);
 		due = hp3d_pipe_tick(w->pipes[rail], now);
 		w->own.due = RTE_MIN(w->own.due, due);
 	}
 	w->own.ticked = now;
+}
+
+/* Packets of the rail that are still inside hp3d. Those of other rails of its bond count, too: the
+ * rails share the engine, and their packets may leave by another member. */
+static uint64_t packets_inside(struct hp3d_worker *w, unsigned rail, enum hp3_dir dir)
+{
+	uint64_t n = hp3_engine_held(hp3d_pipe_engine(w->pipes[rail]), dir);
+	unsigned member = rail;
+
+	do {
+		n += hp3d_link_backlog(&w->out[hp3d_tag(member, dir)]);
+		member = hp3d_rail_ports(member)->next;
+	} while (member != rail);
+	return n;
 }
 
 /* Writes the heartbeats of this worker's rails, and how many of each rail's packets are still
@@ -252,12 +291,10 @@ static void run_bypasses(struct hp3d_worker *w, uint64_t now)
 		struct hp3d_bypass *b = hp3d_bypass(rail);
 		struct hp3d_pipe *p = w->pipes[rail];
 
-		if (b == NULL || rail % hp3d_lcores.n != w->index)
+		if (b == NULL || hp3d_owner(rail) != w->index)
 			continue;
 		for (enum hp3_dir dir = HP3_DIR_TX; dir <= HP3_DIR_RX; dir++)
-			hp3d_bypass_inside(b, dir,
-				hp3_engine_held(hp3d_pipe_engine(p), dir) +
-					hp3d_link_backlog(&w->out[hp3d_tag(rail, dir)]));
+			hp3d_bypass_inside(b, dir, packets_inside(w, rail, dir));
 		hp3d_bypass_round(b, p, now);
 	}
 }

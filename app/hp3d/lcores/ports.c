@@ -10,6 +10,7 @@
 #include "app/dpdk/failure.h"
 #include "app/hp3d/pipe/memory.h"
 #include "app/hp3d/pipe/sockets.h"
+#include "config/bonds.h"
 #include "config/devargs.h"
 
 #define POOL_CACHE 256u
@@ -202,7 +203,7 @@ static int find_ports(const struct hp3_config *cfg, unsigned rail)
 	for (unsigned dir = 0; dir < 2; dir++) {
 		struct where w = side_of_rail(&cfg->rails[rail], dir);
 
-		rail_ports[rail].keeps |= hp3d_xdp_is_driver(w.devargs);
+		rail_ports[rail_ports[rail].lead].keeps |= hp3d_xdp_is_driver(w.devargs);
 		if (probe_device(&w, hp3d_xdp_fails_open(cfg, rail), &rail_ports[rail].in[dir]) <
 				0 ||
 			check_mtu(&w, rail_ports[rail].in[dir], cfg->eal.mbuf_bytes) < 0)
@@ -211,6 +212,7 @@ static int find_ports(const struct hp3_config *cfg, unsigned rail)
 	return 0;
 }
 
+/* Rails of a bond share a pool: their pipe may hold packets of each of them. */
 static int make_pool(const struct hp3_config *cfg, unsigned rail)
 {
 	const struct hp3_config_rail *r = &cfg->rails[rail];
@@ -218,13 +220,19 @@ static int make_pool(const struct hp3_config *cfg, unsigned rail)
 	const int sockets[] = {rte_eth_dev_socket_id(rail_ports[rail].in[0]),
 		rte_eth_dev_socket_id(rail_ports[rail].in[1])};
 
+	if (rail_ports[rail].lead != rail) {
+		rail_ports[rail].pool = rail_ports[rail_ports[rail].lead].pool;
+		return 0;
+	}
 	snprintf(name, sizeof(name), "hp3d_%s", r->name);
-	rail_ports[rail].pool = hp3d_packet_pool(cfg, name, cfg->eal.mbufs, POOL_CACHE,
-		hp3d_socket_choose(SOCKET_ID_ANY, sockets, RTE_DIM(sockets)));
+	rail_ports[rail].pool =
+		hp3d_packet_pool(cfg, name, cfg->eal.mbufs * hp3d_rail_members(rail), POOL_CACHE,
+			hp3d_socket_choose(SOCKET_ID_ANY, sockets, RTE_DIM(sockets)));
 	if (rail_ports[rail].pool != NULL)
 		return 0;
 	fprintf(stderr, "hp3d: [rail.%s]: no pool of %u packet buffers of %u bytes: %s\n", r->name,
-		cfg->eal.mbufs, cfg->eal.mbuf_bytes, hp3_pool_failure(rte_errno, MORE_MEMORY));
+		cfg->eal.mbufs * hp3d_rail_members(rail), cfg->eal.mbuf_bytes,
+		hp3_pool_failure(rte_errno, MORE_MEMORY));
 	return -1;
 }
 
@@ -240,29 +248,49 @@ static const char *reason_unspread(const struct hp3_config *cfg, unsigned rail, 
 	return reason;
 }
 
-/* One lcore handles each rail that cannot be spread. If all rails are such, every lcore needs a
- * rail. */
+/* The same for the rail's bond: its rails share their flows. */
+static const char *reason_bond_unspread(
+	const struct hp3_config *cfg, unsigned rail, struct where *w)
+{
+	unsigned member = rail;
+	const char *reason;
+
+	do {
+		reason = reason_unspread(cfg, member, w);
+		member = rail_ports[member].next;
+	} while (reason == NULL && member != rail);
+	return reason;
+}
+
+/* One lcore handles each rail that cannot be spread, and all rails of its bond. If all rails are
+ * such, every lcore needs a rail or a bond. */
 static int keep_whole(const struct hp3_config *cfg)
 {
 	const char *reason = NULL;
-	unsigned whole = 0;
+	unsigned whole = 0, leads = 0;
 	struct where w;
 
 	for (unsigned i = 0; i < n_rail_ports; i++) {
-		rail_ports[i].whole = by_nic(cfg) && reason_unspread(cfg, i, &w) != NULL;
+		rail_ports[i].whole = by_nic(cfg) && reason_bond_unspread(cfg, i, &w) != NULL;
 		whole += rail_ports[i].whole;
+		leads += rail_ports[i].lead == i;
 	}
-	if (whole == n_rail_ports && n_rail_ports < cfg->eal.lcores) {
-		reason = reason_unspread(cfg, 0, &w);
-		return refuse_lcores(&w, cfg, reason, n_rail_ports);
+	if (whole == n_rail_ports && leads < cfg->eal.lcores) {
+		reason = reason_bond_unspread(cfg, 0, &w);
+		return refuse_lcores(&w, cfg, reason, leads);
 	}
 	for (unsigned i = 0; i < n_rail_ports && whole > 0; i++) {
-		reason = reason_unspread(cfg, i, &w);
-		if (reason != NULL)
-			fprintf(stderr,
-				"hp3d: [rail.%s]: all packets stay on one lcore of %u, since %s "
-				"cannot spread them: %s\n",
-				w.rail, cfg->eal.lcores, w.side, reason);
+		bool own;
+
+		reason = reason_bond_unspread(cfg, i, &w);
+		if (reason == NULL)
+			continue;
+		own = strcmp(w.rail, cfg->rails[i].name) == 0;
+		fprintf(stderr,
+			"hp3d: [rail.%s]: all packets stay on one lcore of %u, since %s%s%s%s "
+			"cannot spread them: %s\n",
+			cfg->rails[i].name, cfg->eal.lcores, w.side, own ? "" : " of [rail.",
+			own ? "" : w.rail, own ? "" : "] in the same bond", reason);
 	}
 	return 0;
 }
@@ -286,6 +314,14 @@ static void make_spread(const struct hp3_config *cfg)
 	hp3d_spread_init(&spread, cfg->eal.lcores, table, cfg->engine.hash_seed);
 }
 
+static void find_bonds(const struct hp3_config *cfg)
+{
+	for (unsigned i = 0; i < cfg->n_rails; i++) {
+		rail_ports[i].lead = (uint8_t)hp3_config_lead(cfg, i);
+		rail_ports[i].next = (uint8_t)hp3_config_next_member(cfg, i);
+	}
+}
+
 int hp3d_ports_start(const struct hp3_config *cfg)
 {
 	if (hp3_config_is_verbs_mode(cfg)) { /* one rail without ports: all queue pairs are on it */
@@ -293,8 +329,15 @@ int hp3d_ports_start(const struct hp3_config *cfg)
 		rail_ports[0].whole = true;
 		return 0;
 	}
+	find_bonds(cfg);
 	for (n_rail_ports = 0; n_rail_ports < cfg->n_rails; n_rail_ports++) {
-		if (find_ports(cfg, n_rail_ports) < 0 || make_pool(cfg, n_rail_ports) < 0)
+		if (find_ports(cfg, n_rail_ports) < 0)
+			return -1;
+	}
+	for (unsigned i = 0; i < 2 * n_rail_ports; i++) {
+		bool lead = rail_ports[i % n_rail_ports].lead == i % n_rail_ports;
+
+		if (lead == (i < n_rail_ports) && make_pool(cfg, i % n_rail_ports) < 0)
 			return -1;
 	}
 	if (keep_whole(cfg) < 0)

@@ -6,8 +6,9 @@
  * has an Rx and a Tx queue for every lcore if its NIC can spread packets by their addresses
  * (spread.h). Otherwise, the port has one Rx and one Tx queue. If a port of a rail cannot spread
  * packets, one lcore handles the whole rail: lcore i mod N for rail i and N lcores. With spread =
- * software, the lcores instead hand the rail's packets to each other. When hp3d starts, it prints
- * the choice for each rail, and the reason.
+ * software, the lcores instead hand the rail's packets to each other. All rails of a bond are alike
+ * in this respect, because they share their flows. When hp3d starts, it prints the choice for each
+ * rail, and the reason.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,9 @@ struct hp3d_rail_ports {
 	bool spreads[2]; /* by direction: Rx and Tx queue i of that port belong to worker i */
 	bool whole; /* one worker handles the whole rail */
 	bool keeps; /* a port's driver (net_af_xdp) does not free its empty receive buffers */
+	/* config/bonds.h: the rail whose pipes have this rail's flows; the next rail of the same
+	 * bond. Without a bond, both are the rail itself. */
+	uint8_t lead, next;
 	struct rte_mempool *pool;
 };
 
@@ -36,6 +40,18 @@ struct hp3d_rail_ports {
 int hp3d_ports_start(const struct hp3_config *cfg);
 void hp3d_ports_stop(void);
 const struct hp3d_rail_ports *hp3d_rail_ports(unsigned rail);
+/* Number of rails of this rail's bond; 1 without a bond. */
+static inline unsigned hp3d_rail_members(unsigned rail)
+{
+	unsigned n = 0, member = rail;
+
+	do {
+		member = hp3d_rail_ports(member)->next;
+		n++;
+	} while (member != rail);
+	return n;
+}
+
 unsigned hp3d_rail_count(void);
 const struct hp3d_spread *hp3d_ports_spread(void);
 

@@ -21,8 +21,13 @@ struct hp3d_worker *hp3d_worker(unsigned index)
 unsigned hp3d_worker_of(unsigned rail, bool ipv6, const uint8_t *a, const uint8_t *b)
 {
 	if (hp3d_rail_ports(rail)->whole)
-		return rail % hp3d_lcores.n;
+		return hp3d_owner(rail);
 	return hp3d_spread_of(hp3d_ports_spread(), ipv6, a, b);
+}
+
+bool hp3d_rail_is_lead(unsigned rail)
+{
+	return hp3d_is_lead(rail);
 }
 
 struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail)

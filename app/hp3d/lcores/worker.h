@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 /*
- * A worker is one data lcore. A worker owns one pipe (engine, hold queues, counters) per rail; no
- * other thread accesses these pipes. Other threads reach a worker in two ways only. They run a
- * function on the worker between two bursts (hp3d_worker_call()), or they read single counters at
- * any time.
+ * A worker is one data lcore. A worker owns one pipe (engine, hold queues, counters) per rail, or
+ * per bond; no other thread accesses these pipes. Other threads reach a worker in two ways only.
+ * They run a function on the worker between two bursts (hp3d_worker_call()), or they read single
+ * counters at any time.
  */
+#include <stdbool.h>
 #include "app/hp3d/pipe/event.h"
 
 struct hp3d_pipe;
@@ -15,7 +16,10 @@ struct hp3d_verbs_mode;
 
 unsigned hp3d_worker_count(void);
 struct hp3d_worker *hp3d_worker(unsigned index);
+/* All rails of a bond have the same pipe. To handle each pipe once, skip rails that are no lead
+ * (config/bonds.h). */
 struct hp3d_pipe *hp3d_worker_pipe(struct hp3d_worker *w, unsigned rail);
+bool hp3d_rail_is_lead(unsigned rail);
 struct hp3d_verbs_mode *hp3d_worker_verbs_mode(struct hp3d_worker *w); /* NULL: inline */
 /* The worker that has the flows of a rail between two addresses (IPv4: four bytes), in either
  * direction. */

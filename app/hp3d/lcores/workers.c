@@ -31,11 +31,14 @@ static void send_link(void *ctx, struct rte_mbuf **m, uint16_t n)
 
 static void keep_event(void *ctx, const struct hp3d_event *event)
 {
-	struct hp3d_bypass *b = hp3d_bypass(event->rail);
 	struct hp3d_worker *w = ctx;
+	unsigned rail = event->rail;
 
-	if (b != NULL)
-		hp3d_bypass_note(b, event);
+	do { /* a flow of a bond may leave by each of its rails */
+		if (hp3d_bypass(rail) != NULL)
+			hp3d_bypass_note(hp3d_bypass(rail), event);
+		rail = hp3d_rail_ports(rail)->next;
+	} while (rail != event->rail);
 	if (rte_ring_sp_enqueue_elem(w->events, (void *)(uintptr_t)event, sizeof(*event)) != 0)
 		__atomic_store_n(&w->own.events_lost, w->own.events_lost + 1, __ATOMIC_RELAXED);
 }
@@ -108,7 +111,11 @@ static int make_egress(
 		egress.ring = hp3d_lcores.back[w->index][sender];
 		egress.reader = &hp3d_lcores.workers[sender].sleeper;
 	}
-	hp3d_pipe_output(p, dir, send_link, link);
+	w->members[dir] = (struct hp3d_members_out){w, dir};
+	if (hp3d_rail_members(rail) > 1)
+		hp3d_pipe_output(p, dir, hp3d_members_send, &w->members[dir]);
+	else
+		hp3d_pipe_output(p, dir, send_link, link);
 	return hp3d_link_init(link, &egress, cap, drops);
 }
 
@@ -118,6 +125,25 @@ static int start_verbs_mode(struct hp3d_worker *w, const struct hp3_config *cfg)
 	if (w->verbs == NULL)
 		return -ECANCELED;
 	return hp3d_sleeper_watch(&w->sleeper, hp3d_verbs_fd(w->verbs));
+}
+
+/* 0 or a negative errno. */
+static int make_pipe(struct hp3d_worker *w, unsigned rail, const struct hp3_config *cfg, int socket)
+{
+	struct hp3d_pipe *p = hp3d_pipe_create(
+		cfg, rail, w->index, cfg->engine.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
+	int err;
+
+	w->pipes[rail] = p;
+	if (p == NULL)
+		return -ENOMEM;
+	hp3d_pipe_on_event(p, keep_event, w);
+	err = hp3d_pipe_add_agent(p, cfg, socket);
+	if (err == 0 && hp3d_rail_members(rail) > 1)
+		err = hp3d_pipe_add_bond(p, cfg, socket);
+	if (err == 0 && hp3d_lcores.tags > 0)
+		hp3d_pipe_buffers(p, hp3d_rail_ports(rail)->pool, hp3d_lcores.n);
+	return err;
 }
 
 /* 0 or a negative errno; -ECANCELED: the message has been printed. */
@@ -140,19 +166,14 @@ static int make_worker(struct hp3d_worker *w, const struct hp3_config *cfg)
 			hp3d_sleeper_add(&w->sleeper, hp3d_rail_ports(tag / 2)->in[tag & 1], queue);
 	}
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
-		w->pipes[rail] = hp3d_pipe_create(cfg, rail, w->index,
-			cfg->engine.seed + rail * HP3D_WORKERS_MAX + w->index, socket);
-		if (w->pipes[rail] == NULL)
-			return -ENOMEM;
-		hp3d_pipe_on_event(w->pipes[rail], keep_event, w);
-		err = hp3d_pipe_add_agent(w->pipes[rail], cfg, socket);
+		err = hp3d_is_lead(rail) ? make_pipe(w, rail, cfg, socket) : 0;
 		if (err < 0)
 			return err;
-		if (hp3d_lcores.tags == 0)
-			continue;
-		hp3d_pipe_buffers(w->pipes[rail], hp3d_rail_ports(rail)->pool, hp3d_lcores.n);
-		if (make_egress(w, rail, HP3_DIR_TX, cfg) < 0 ||
-			make_egress(w, rail, HP3_DIR_RX, cfg) < 0)
+	}
+	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
+		w->pipes[rail] = w->pipes[hp3d_rail_ports(rail)->lead];
+	for (unsigned tag = 0; tag < hp3d_lcores.tags; tag++) {
+		if (make_egress(w, tag / 2, (enum hp3_dir)(tag & 1), cfg) < 0)
 			return -ENOMEM;
 	}
 	return hp3_config_is_verbs_mode(cfg) ? start_verbs_mode(w, cfg) : 0;
@@ -239,8 +260,11 @@ static void go_home(struct hp3d_worker *w, void *arg)
 
 	for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
 		struct hp3d_pipe *p = w->pipes[rail];
-		uint64_t until = hp3d_pipe_leave(p, hp3d_now());
+		uint64_t until;
 
+		if (!hp3d_is_lead(rail))
+			continue;
+		until = hp3d_pipe_leave(p, hp3d_now());
 		hp3d_pipe_home_all(p, hp3d_now());
 		l->away += hp3_engine_moved(hp3d_pipe_engine(p));
 		l->away += hp3_engine_moves(hp3d_pipe_engine(p));
@@ -285,6 +309,8 @@ static unsigned finish_workers(void)
 	} while (n > 0);
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
 		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+			if (!hp3d_is_lead(rail))
+				continue;
 			moved += hp3_engine_moved(
 				hp3d_pipe_engine(hp3d_lcores.workers[i].pipes[rail]));
 			check_pipe(&hp3d_lcores.workers[i], rail);
@@ -414,8 +440,10 @@ unsigned hp3d_workers_free(void)
 
 	for (unsigned i = 0; i < hp3d_lcores.n; i++) {
 		hp3d_verbs_close(hp3d_lcores.workers[i].verbs);
-		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++)
-			hp3d_pipe_free(hp3d_lcores.workers[i].pipes[rail]);
+		for (unsigned rail = 0; rail < hp3d_lcores.rails; rail++) {
+			if (hp3d_is_lead(rail))
+				hp3d_pipe_free(hp3d_lcores.workers[i].pipes[rail]);
+		}
 		rte_ring_free(hp3d_lcores.workers[i].events);
 		for (unsigned to = 0; to < hp3d_lcores.n; to++) {
 			rte_ring_free(hp3d_lcores.work[i][to]);
@@ -426,7 +454,7 @@ unsigned hp3d_workers_free(void)
 		hp3d_sleeper_free(&hp3d_lcores.workers[i].sleeper);
 	}
 	for (unsigned rail = 0; rail < hp3d_lcores.tags / 2; rail++) {
-		if (!hp3d_rail_ports(rail)->keeps)
+		if (hp3d_is_lead(rail) && !hp3d_rail_ports(rail)->keeps)
 			used += rte_mempool_in_use_count(hp3d_rail_ports(rail)->pool);
 	}
 	free(hp3d_lcores.workers);
@@ -444,6 +472,8 @@ uint64_t hp3d_workers_tx_drops(void)
 			const struct hp3d_pipe_counters *c =
 				hp3d_pipe_counters(hp3d_lcores.workers[i].pipes[rail]);
 
+			if (!hp3d_is_lead(rail))
+				continue;
 			drops += c->drop_tx_full + c->drop_too_long + c->drop_handover;
 		}
 	}

@@ -8,13 +8,23 @@
 #include "app/hp3d/metrics/page.h"
 #include "app/hp3d/metrics/source.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "config/bonds.h"
+
+/* The first lead from `rail` on: rails of a bond have one pipe. n_rails: there are no more. */
+static unsigned lead_from(const struct hp3_config *cfg, unsigned rail)
+{
+	while (rail < cfg->n_rails && !hp3_config_is_lead(cfg, rail))
+		rail++;
+	return rail;
+}
 
 /* One sample per rail, with no other label. */
 static void each_rail(
 	struct hp3d_page *page, const struct hp3d_source *from, enum hp3d_part part, size_t offset)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++)
-		hp3d_page_count(page, (struct hp3d_labels){{from->cfg->rails[r].name}},
+	for (unsigned r = lead_from(from->cfg, 0); r < from->cfg->n_rails;
+		r = lead_from(from->cfg, r + 1))
+		hp3d_page_count(page, (struct hp3d_labels){{hp3_config_flows_name(from->cfg, r)}},
 			hp3d_part_sum(r, part, offset));
 }
 
@@ -54,10 +64,11 @@ static void put_prefixed(struct hp3d_page *page, const struct hp3d_source *from,
 
 		if (strncmp(name, prefix, strlen(prefix)) != 0)
 			continue;
-		for (unsigned r = 0; r < rails; r++)
+		for (unsigned r = lead_from(from->cfg, 0); r < rails;
+			r = lead_from(from->cfg, r + 1))
 			hp3d_page_count(page,
-				(struct hp3d_labels){
-					{from->cfg->rails[r].name, name + strlen(prefix)}},
+				(struct hp3d_labels){{hp3_config_flows_name(from->cfg, r),
+					name + strlen(prefix)}},
 				hp3d_counter_sum(i, rails, r, HP3D_ALL));
 	}
 }
@@ -91,8 +102,10 @@ void hp3d_read_reasons(struct hp3d_page *page, const struct hp3d_source *from, s
 static void put_value(struct hp3d_page *page, const struct hp3d_source *from, enum hp3d_part part,
 	const char *value, size_t offset)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++)
-		hp3d_page_count(page, (struct hp3d_labels){{from->cfg->rails[r].name, value}},
+	for (unsigned r = lead_from(from->cfg, 0); r < from->cfg->n_rails;
+		r = lead_from(from->cfg, r + 1))
+		hp3d_page_count(page,
+			(struct hp3d_labels){{hp3_config_flows_name(from->cfg, r), value}},
 			hp3d_part_sum(r, part, offset));
 }
 
@@ -141,11 +154,12 @@ void hp3d_read_moves(struct hp3d_page *page, const struct hp3d_source *from, siz
 	static const enum hp3_event_type ends[] = {HP3_EVENT_SWITCH, HP3_EVENT_IDLE_SWITCH,
 		HP3_EVENT_FAILOVER, HP3_EVENT_RECOVER, HP3_EVENT_EPOCH};
 
-	for (unsigned r = 0; r < from->cfg->n_rails; r++)
+	for (unsigned r = lead_from(from->cfg, 0); r < from->cfg->n_rails;
+		r = lead_from(from->cfg, r + 1))
 		for (size_t e = 0; e < RTE_DIM(ends); e++)
 			for (size_t c = 0; c < HP3_CAUSE_MAX; c++)
 				hp3d_page_count(page,
-					(struct hp3d_labels){{from->cfg->rails[r].name,
+					(struct hp3d_labels){{hp3_config_flows_name(from->cfg, r),
 						hp3_cause_name((enum hp3_cause)c),
 						hp3_event_name(ends[e])}},
 					hp3d_part_sum(r, HP3D_PART_TALLY,
@@ -154,7 +168,8 @@ void hp3d_read_moves(struct hp3d_page *page, const struct hp3d_source *from, siz
 
 void hp3d_read_times(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+	for (unsigned r = lead_from(from->cfg, 0); r < from->cfg->n_rails;
+		r = lead_from(from->cfg, r + 1)) {
 		struct hp3d_histogram all;
 
 		for (size_t k = 0; k <= HP3D_BUCKETS; k++)
@@ -162,7 +177,8 @@ void hp3d_read_times(struct hp3d_page *page, const struct hp3d_source *from, siz
 				which + offsetof(struct hp3d_histogram, bucket[k]));
 		all.sum_ns = hp3d_part_sum(
 			r, HP3D_PART_TALLY, which + offsetof(struct hp3d_histogram, sum_ns));
-		hp3d_page_histogram(page, (struct hp3d_labels){{from->cfg->rails[r].name}}, &all);
+		hp3d_page_histogram(
+			page, (struct hp3d_labels){{hp3_config_flows_name(from->cfg, r)}}, &all);
 	}
 }
 
@@ -177,7 +193,8 @@ void hp3d_read_gaps(struct hp3d_page *page, const struct hp3d_source *from, size
 		offsetof(struct hp3_stats, reseq_gaps_10ms)};
 
 	_Static_assert(RTE_DIM(longer) == RTE_DIM(le) + 1, "a bound without a counter");
-	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+	for (unsigned r = lead_from(from->cfg, 0); r < from->cfg->n_rails;
+		r = lead_from(from->cfg, r + 1)) {
 		uint64_t n[RTE_DIM(longer)], above = 0;
 		double waited;
 
@@ -188,8 +205,8 @@ void hp3d_read_gaps(struct hp3d_page *page, const struct hp3d_source *from, size
 		waited = (double)hp3d_part_sum(
 				 r, HP3D_PART_ENGINE, offsetof(struct hp3_stats, reseq_waited)) /
 			 1e9;
-		hp3d_page_buckets(page, (struct hp3d_labels){{from->cfg->rails[r].name}}, le, n,
-			RTE_DIM(le), waited);
+		hp3d_page_buckets(page, (struct hp3d_labels){{hp3_config_flows_name(from->cfg, r)}},
+			le, n, RTE_DIM(le), waited);
 	}
 }
 
@@ -215,14 +232,15 @@ static uint32_t table_value(
 
 void hp3d_read_table(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
 {
-	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+	for (unsigned r = lead_from(from->cfg, 0); r < from->cfg->n_rails;
+		r = lead_from(from->cfg, r + 1)) {
 		for (unsigned w = 0; w < hp3d_worker_count(); w++) {
 			struct hp3d_pipe *p = hp3d_worker_pipe(hp3d_worker(w), r);
 			char lcore[16];
 
 			snprintf(lcore, sizeof(lcore), "%u", w);
 			hp3d_page_count(page,
-				(struct hp3d_labels){{from->cfg->rails[r].name, lcore}},
+				(struct hp3d_labels){{hp3_config_flows_name(from->cfg, r), lcore}},
 				table_value(hp3d_pipe_engine(p), from->cfg,
 					(enum hp3d_table_value)which));
 		}

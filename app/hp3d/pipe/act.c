@@ -31,6 +31,8 @@ static void release_held(struct hp3d_pipe *p, const struct hp3_act *a)
 			p->c.changed++;
 		}
 		p->c.released++;
+		if (p->bond != NULL) /* the RNIC's bond may have changed the member since */
+			m->port = hp3d_bond_of_flow(p->bond, a->flow);
 		hp3d_pipe_emit(p, HP3_DIR_TX, m);
 	}
 }
@@ -98,10 +100,8 @@ static void send_own_packet(struct hp3d_pipe *p, const struct hp3_act *a, uint64
 	if (p->agent == NULL)
 		return;
 	m = hp3d_agent_make(p->agent, p->engine, a, now, &dir);
-	if (m == NULL)
-		return;
-	p->c.own++;
-	hp3d_pipe_emit(p, dir, m);
+	if (m != NULL)
+		hp3d_pipe_emit_own(p, dir, m, a->kind == HP3_ACT_AGREE ? HP3_NO_FLOW : a->flow);
 }
 
 void hp3d_pipe_act(struct hp3d_pipe *p, const struct hp3_act *a, uint64_t now)

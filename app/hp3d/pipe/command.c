@@ -21,10 +21,8 @@ static void keys_due(struct hp3d_pipe *p, uint64_t now)
 	struct hp3d_event event;
 	struct rte_mbuf *m;
 
-	while ((m = hp3d_agent_due(p->agent, now)) != NULL) {
-		p->c.own++;
-		hp3d_pipe_emit(p, HP3_DIR_TX, m);
-	}
+	while ((m = hp3d_agent_due(p->agent, now)) != NULL)
+		hp3d_pipe_emit_own(p, HP3_DIR_TX, m, HP3_NO_FLOW);
 	while (hp3d_agent_key_event(p->agent, &event, now)) {
 		event.rail = p->rail;
 		event.worker = p->worker;
@@ -160,6 +158,11 @@ void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now)
 {
 	p->missed = 0;
 	forget_some(p, now);
+}
+
+bool hp3d_pipe_is_resetting(const struct hp3d_pipe *p)
+{
+	return p->missed != HP3_NO_FLOW;
 }
 
 bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now)

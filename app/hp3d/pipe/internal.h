@@ -4,8 +4,11 @@
  * The parts of a pipe, for its own files: the packet path (pipe.c), the engine's actions (act.c),
  * commands (command.c), set-up (setup.c).
  */
+#include "app/hp3d/pipe/bond.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/pipe/tally.h"
+
+#include <rte_mbuf.h>
 
 #define HP3D_OUT_VECTOR 64u
 
@@ -25,6 +28,7 @@ struct hp3d_pipe {
 	struct rte_mempool *pool; /* pool of packet buffers; NULL: no pool bounds the holds */
 	unsigned sharers;
 	struct hp3d_agent *agent; /* NULL: hp3d sends no packets of its own (replay) */
+	struct hp3d_bond *bond; /* NULL: the pipe has one rail */
 	uint64_t learnt; /* number of flows ever created, at the time when neighbours were last
 			    learnt */
 	uint64_t learnt_at; /* when neighbours were last learnt from all packets of a burst */
@@ -62,6 +66,16 @@ static inline void hp3d_pipe_emit(struct hp3d_pipe *p, enum hp3_dir dir, struct 
  * packets that were held. */
 #define HP3D_ROOM_EVERY 32u /* packets */
 void hp3d_pipe_make_room(struct hp3d_pipe *p);
+
+/* Sends a packet that hp3d made for the flow. HP3_NO_FLOW: for no flow. */
+static inline void hp3d_pipe_emit_own(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf *m, uint32_t flow)
+{
+	p->c.own++;
+	if (p->bond != NULL)
+		m->port = hp3d_bond_of_flow(p->bond, flow);
+	hp3d_pipe_emit(p, dir, m);
+}
 
 /* Carries out an action. The caller orders the actions and the packet in hand (pipe.c). Released
  * packets are put into the output vectors. */

@@ -206,10 +206,8 @@ static bool is_ours(struct hp3d_pipe *p, const struct hp3_pkt *pkt, uint64_t now
 		return false;
 	p->c.taken++;
 	carry_out(p, NULL, now);
-	if (answer != NULL) {
-		p->c.own++;
-		hp3d_pipe_emit(p, HP3_DIR_TX, answer);
-	}
+	if (answer != NULL)
+		hp3d_pipe_emit_own(p, HP3_DIR_TX, answer, HP3_NO_FLOW);
 	return true;
 }
 
@@ -292,6 +290,18 @@ static void note_held(struct hp3d_pipe *p)
 	p->held_peak = RTE_MAX(p->held_peak, hp3d_pipe_held(p));
 }
 
+/* Notes by which rail each packet leaves. Before actions: the packet in hand may have changed the
+ * rail of its flow. */
+static void route_packets(
+	struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		m[i]->port =
+			dir == HP3_DIR_TX
+				? hp3d_bond_sent(p->bond, &p->pkts[i].v, p->verdicts[i].flow)
+				: hp3d_bond_arrived(p->bond, &p->pkts[i].v, p->verdicts[i].flags);
+}
+
 /* Packets [from, to) pass the engine; actions are carried out before the packet that caused
  * them. */
 static void run_engine(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **m, uint32_t from,
@@ -301,6 +311,8 @@ static void run_engine(struct hp3d_pipe *p, enum hp3_dir dir, struct rte_mbuf **
 		uint32_t done = hp3_burst(p->engine, p->pkts + from, to - from, dir, now,
 			p->verdicts + from, &p->acts);
 
+		if (unlikely(p->bond != NULL))
+			route_packets(p, dir, m, from, from + done);
 		if (likely(p->acts.n == 0)) {
 			if (likely(!p->acts.obey)) {
 				pass_all(p, dir, m + from, done);
@@ -348,6 +360,8 @@ void hp3d_pipe_burst(
 	uint32_t from = 0, others, kinds;
 	uint64_t bytes;
 
+	for (uint32_t i = 0; unlikely(p->bond != NULL) && i < n; i++)
+		p->pkts[i].link = p->bond->in;
 	others = see_all(p, dir, m, n, &bytes);
 	count_burst(p, dir, n, others, bytes);
 	for (uint32_t i = 0; others != 0 && i < n; i++) {

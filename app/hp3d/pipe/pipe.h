@@ -6,7 +6,8 @@
  * module calls the engine and the libraries below the engine. It depends neither on lcores nor on
  * its callers.
  *
- * A pipe is one rail on one worker: an engine, its hold queues and its counters. hp3d_pipe_burst()
+ * A pipe is one rail, or all rails of a bond, on one worker: an engine, its hold queues and its
+ * counters. hp3d_pipe_burst()
  * is the only path of packets through hp3d; workers, replay and bench call it. Only the pipe's own
  * thread may call these functions, but any thread may read counters.
  *
@@ -99,6 +100,15 @@ int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int s
 struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p); /* NULL: there is none */
 
 /*
+ * The pipe gets the packets of all rails of the bond whose lead is its rail (bond.h). Call
+ * hp3d_pipe_of_rail() before each burst; it states on which rail the packets of the burst arrived.
+ * mbuf.port of each packet that leaves has its rail, and possibly HP3D_BOND_FIXED. Returns 0 or
+ * -ENOMEM.
+ */
+int hp3d_pipe_add_bond(struct hp3d_pipe *p, const struct hp3_config *cfg, int socket);
+void hp3d_pipe_of_rail(struct hp3d_pipe *p, unsigned rail); /* without a bond: does nothing */
+
+/*
  * Sets the pool of the packets' buffers, which `sharers` pipes of the rail share. Together, these
  * pipes may hold seven eighths of the pool. The rest is for packets that pass. Beyond this bound, a
  * hold is refused as if hold_packets were reached. Without a pool, only hold_packets is a bound
@@ -159,6 +169,8 @@ void hp3d_pipe_cancel_all(struct hp3d_pipe *p, uint64_t now);
  */
 void hp3d_pipe_missed(struct hp3d_pipe *p, uint64_t now);
 bool hp3d_pipe_is_anew(struct hp3d_pipe *p, uint64_t now);
+/* True: hp3d_pipe_missed() has parts left, which ticks handle. */
+bool hp3d_pipe_is_resetting(const struct hp3d_pipe *p);
 /* Number of packets that the engine holds. */
 uint32_t hp3d_pipe_held(const struct hp3d_pipe *p);
 /*

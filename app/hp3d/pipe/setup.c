@@ -86,6 +86,7 @@ void hp3d_pipe_free(struct hp3d_pipe *p)
 	if (p == NULL)
 		return;
 	rte_free(p->held);
+	hp3d_bond_free(p->bond);
 	hp3d_agent_free(p->agent);
 	hp3d_memory_put(p->engine, HP3D_MEMORY_TABLES, p->engine_size);
 	rte_free(p);
@@ -101,6 +102,18 @@ int hp3d_pipe_add_agent(struct hp3d_pipe *p, const struct hp3_config *cfg, int s
 		return -errno;
 	hp3d_pipe_reconfigure(p, cfg); /* the agent may have keys */
 	return 0;
+}
+
+int hp3d_pipe_add_bond(struct hp3d_pipe *p, const struct hp3_config *cfg, int socket)
+{
+	p->bond = hp3d_bond_create(cfg, p->rail, socket);
+	return p->bond == NULL ? -ENOMEM : 0;
+}
+
+void hp3d_pipe_of_rail(struct hp3d_pipe *p, unsigned rail)
+{
+	if (unlikely(p->bond != NULL))
+		hp3d_bond_set_rail(p->bond, rail);
 }
 
 struct hp3d_agent *hp3d_pipe_agent(struct hp3d_pipe *p)
