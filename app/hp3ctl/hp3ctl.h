@@ -64,6 +64,7 @@ enum hp3ctl_option {
 		HP3CTL_OPTION_MAX
 };
 
+#define HP3CTL_WIDTH     100 /* columns of tables and paragraphs, if ids are not too long */
 #define HP3CTL_ERROR_MAX 512u
 #define HP3CTL_BIT(sym)  (1ull << HP3CTL_##sym)
 
@@ -135,8 +136,17 @@ int hp3ctl_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_
 
 /* flows.c. hp3ctl_read_flows() reads all flows that match the filter (NULL: all) into the array
  * *flows; after an error, *flows is NULL. */
+/* flow_table.c. `sort`: the column by which flows are sorted, which is always shown; or NULL. */
+void hp3ctl_print_flow_table(json_t *flows, const char *sort);
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
 int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
+
+/* unpaired.c. Prints a paragraph of at most HP3CTL_WIDTH columns; further lines are indented. */
+void hp3ctl_print_wrapped(const char *text, int indent);
+/* Flows that are not paired, by reason: _count adds a flow to the object `reasons`; _print prints a
+ * paragraph for each reason, with what helps. */
+void hp3ctl_count_unpaired(json_t *reasons, json_t *flow);
+void hp3ctl_print_unpaired(json_t *reasons);
 
 const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL after the last one */
 

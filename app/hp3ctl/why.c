@@ -9,7 +9,7 @@
 static void print_now(json_t *flow)
 {
 	const char *barred = json_string_value(json_object_get(flow, "barred"));
-	const char *unpaired = json_string_value(json_object_get(flow, "unpaired"));
+	json_t *unpaired = json_object();
 	json_t *path = json_object_get(flow, "path");
 
 	printf("%s leaves on port %lld%s; %lld moves so far; round trip %.1f us (base %.1f), %lld "
@@ -20,8 +20,9 @@ static void print_now(json_t *flow)
 		(double)hp3ctl_number(path, "base_rtt_ns") / 1e3,
 		hp3ctl_number(path, "marked_permille"),
 		json_is_true(json_object_get(flow, "severe")) ? "; severely congested" : "");
-	if (unpaired != NULL)
-		printf("  it is not paired, so it is neither held nor moved: %s\n", unpaired);
+	hp3ctl_count_unpaired(unpaired, flow);
+	hp3ctl_print_unpaired(unpaired);
+	json_decref(unpaired);
 	if (barred != NULL)
 		printf("  it is not moved: [filter] bars its %s\n", barred);
 }

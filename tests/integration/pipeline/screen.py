@@ -187,7 +187,7 @@ class Screen(Wired):
             plain.kill()
             plain.wait()
             plain.stdout.close()
-            self.assertRegex(line, r"^FLOW +LOCALQPN")
+            self.assertRegex(line, r"^FLOW .* PORT .* STATE ")
         self.stop(self.d)
 
 

@@ -114,7 +114,12 @@ class Trouble(Wired):
                 a.tell("send 20")
                 wait_for("all ACKs", lambda: a.report()["acked"] == 20 * 16)
                 flow, = d.flows()
-                self.assertEqual(d.json("move", flow["flow"], "--random", code=1)[0]["error"]["code"], code)
+                error = d.json("move", flow["flow"], "--random", code=1)[0]["error"]
+                self.assertEqual(error["code"], code)
+                self.assertNotIn("try again", error["fix"])
+                if code == "not-paired":
+                    self.assertIn("challenge-off", error["text"])
+                    self.assertIn("set [pairing] challenge = on", error["fix"])
                 self.whole(a, b)
                 self.assertEqual(d.counters()["moves_refused"], 1)
                 a.kill()
