@@ -30,6 +30,8 @@ static void print_help_of(const struct hp3ctl_command *c)
 	if (c) {
 		printf("Usage: hp3ctl %s%s%s\n\n%s\n", c->name, *c->usage ? " " : "", c->usage,
 			c->help);
+		if (c->alias)
+			printf("Another name of this command is %s.\n", c->alias);
 		if (c->uses || c->details)
 			putchar('\n');
 		print_uses(c->uses);
@@ -109,13 +111,20 @@ static int unknown_option(struct hp3ctl *ctl, const char *word)
 	return no_such(ctl, &near, "hp3ctl --help", text);
 }
 
+static void offer_command(struct hp3_nearest *near, const struct hp3ctl_command *c)
+{
+	hp3_nearest_offer(near, c->name);
+	if (c->alias)
+		hp3_nearest_offer(near, c->alias);
+}
+
 static int unknown_command(struct hp3ctl *ctl, const char *word)
 {
 	struct hp3_nearest near = {.asked = word};
 	char text[128];
 
 	for (const struct hp3ctl_command *c = hp3ctl_commands; c->name; c++)
-		hp3_nearest_offer(&near, c->name);
+		offer_command(&near, c);
 	snprintf(text, sizeof(text), "unknown command %s", word);
 	return no_such(ctl, &near, "hp3ctl --help", text);
 }

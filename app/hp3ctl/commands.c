@@ -173,9 +173,12 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.takes = HP3CTL_TAKES_TEXT,
 		.optional = true},
 	{.name = "health",
-		.usage = "",
-		.help = "whether hp3d and its lcores answer",
-		.run = hp3ctl_health},
+		.alias = "status",
+		.usage = "[--all]",
+		.help = "a verdict, and what it rests on: packets, flows, peers, audit, warnings",
+		.details = "Exit codes: 0 ok, 1 otherwise.\n",
+		.run = hp3ctl_health,
+		.uses = USES({HP3CTL_ALL, "all values, one per line"})},
 	{.name = "doctor",
 		.usage = "[--config FILE]",
 		.help = "find what keeps hp3 from working well on this host, and the fix",
@@ -211,7 +214,7 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 const struct hp3ctl_command *hp3ctl_command(const char *name)
 {
 	for (const struct hp3ctl_command *c = hp3ctl_commands; c->name; c++)
-		if (strcmp(c->name, name) == 0)
+		if (strcmp(c->name, name) == 0 || (c->alias && strcmp(c->alias, name) == 0))
 			return c;
 	return NULL;
 }

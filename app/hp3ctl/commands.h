@@ -24,6 +24,7 @@ struct hp3ctl_use {
 
 struct hp3ctl_command {
 	const char *name;
+	const char *alias; /* another name; NULL: none */
 	const char *usage; /* arguments, as help shows them after the name */
 	const char *help; /* a line without a full stop */
 	const char *details; /* further lines, each ends with '\n'; NULL: none */
@@ -50,7 +51,8 @@ extern const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX];
 extern const struct hp3ctl_use
 	hp3ctl_common[]; /* options of every command; ends with an entry without help */
 
-const struct hp3ctl_command *hp3ctl_command(const char *name); /* NULL: none has it */
+const struct hp3ctl_command *hp3ctl_command(
+	const char *name); /* by name or alias; NULL: none has it */
 uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT() of all options */
 
 /* complete.c: argv has the words of a command line. Prints completions of the last word. */

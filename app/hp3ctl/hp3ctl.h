@@ -141,8 +141,9 @@ void hp3ctl_print_flow_table(json_t *flows, const char *sort);
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
 int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
 
-/* unpaired.c. Prints a paragraph of at most HP3CTL_WIDTH columns; further lines are indented. */
-void hp3ctl_print_wrapped(const char *text, int indent);
+/* unpaired.c. Prints a paragraph of at most HP3CTL_WIDTH columns. The cursor is in `column`;
+ * further lines are indented by `indent` columns. */
+void hp3ctl_print_wrapped(const char *text, int column, int indent);
 /* Flows that are not paired, by reason: _count adds a flow to the object `reasons`; _print prints a
  * paragraph for each reason, with what helps. */
 void hp3ctl_count_unpaired(json_t *reasons, json_t *flow);
@@ -151,6 +152,7 @@ void hp3ctl_print_unpaired(json_t *reasons);
 const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL after the last one */
 
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
+void hp3ctl_print_values(json_t *data); /* one line for each value in an object */
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event);
 void hp3ctl_print_events(const struct hp3ctl *ctl, json_t *list);
 

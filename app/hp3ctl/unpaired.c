@@ -6,17 +6,19 @@
 
 #define TEXT_MAX 512u
 
-void hp3ctl_print_wrapped(const char *text, int indent)
+void hp3ctl_print_wrapped(const char *text, int column, int indent)
 {
-	int column = 0;
+	int begin = column;
 
 	while (*text != '\0') {
 		int n = (int)strcspn(text, " ");
 
-		if (column > 0 && column + 1 + n > HP3CTL_WIDTH)
+		if (column > begin && column + 1 + n > HP3CTL_WIDTH) {
 			column = printf("\n%*s", indent, "") - 1;
-		else if (column > 0)
+			begin = column;
+		} else if (column > begin) {
 			column += printf(" ");
+		}
 		column += printf("%.*s", n, text);
 		text += n;
 		text += strspn(text, " ");
@@ -52,6 +54,6 @@ void hp3ctl_print_unpaired(json_t *reasons)
 		snprintf(text, sizeof(text), "%lld %s not paired, %s: %s; %s", n,
 			n == 1 ? "flow is" : "flows are", code, hp3ctl_text(reason, "text"),
 			hp3ctl_text(reason, "help"));
-		hp3ctl_print_wrapped(text, 2);
+		hp3ctl_print_wrapped(text, 0, 2);
 	}
 }

@@ -40,6 +40,8 @@ hold_packets = 512
 [probes]
 probe_key = "{secret}"
 probe_key_old = "{old}"
+[log]
+audit = "off"
 [service]
 state = "{state}"
 [control]
@@ -163,7 +165,14 @@ class ControlTest(unittest.TestCase):
         return Client(self.daemon.socket)
 
     def test_health(self):
-        self.assertRegex(self.ctl("health").stdout, r"(?m)^status +ok$")
+        lines = self.ctl("health").stdout.splitlines()
+        self.assertRegex(lines[0], r"^health    ok: no warnings; version \S+, process \d+, mode on")
+        self.assertEqual([line.split()[0] for line in lines[1:]], ["packets", "flows", "peers", "audit", "warnings"])
+        self.assertRegex(lines[1], r"^packets +rail0 through hp3d, no packets yet; east through hp3d, no packets yet$")
+        self.assertEqual([line.split(None, 1)[1] for line in lines[2:]],
+                         ["0: 0 paired, 0 moved, 0 sprayed", "0 address pairs: hp3d answers in 0, 0 with a key", "off", "none"])
+        self.assertEqual(self.ctl("status").stdout, "\n".join(lines) + "\n")
+        self.assertRegex(self.ctl("health", "--all").stdout, r"(?m)^status +ok$")
         health = json.loads(self.ctl("--json", "health").stdout)
         self.assertEqual((health["status"], health["rails"], health["flows"]), ("ok", 2, 0))
         self.assertEqual(health["pid"], self.daemon.process.pid)
@@ -444,7 +453,7 @@ class ControlTest(unittest.TestCase):
         for args in ((), ("dance",), ("show",), ("move", UNKNOWN), ("flows", "x"),
                      ("move", UNKNOWN, "--port", "65536"), ("move", UNKNOWN, "--port", "x"),
                      ("move", UNKNOWN, "--random", "--home"), ("events", "--since", "-1"),
-                     ("move", UNKNOWN, "--random", "--wait", "5", "--no-wait"), ("health", "--all")):
+                     ("move", UNKNOWN, "--random", "--wait", "5", "--no-wait"), ("peers", "--all")):
             self.assertIn("--help", self.ctl(*args, code=2).stderr)
         for command in ("flows", "show", "stats", "move", "events", "why", "paths", "peers", "probes", "watch", "config", "bundle",
                         "health"):
@@ -461,15 +470,16 @@ class ControlTest(unittest.TestCase):
 
     def test_completion(self):
         script = os.path.join(os.path.dirname(__file__), "../../app/hp3ctl/completion.bash")
-        commands = set(re.findall(r"(?m)^  (\w\S*)", self.ctl("--help").stdout))
+        commands = set(re.findall(r"(?m)^  (\w\S*)", self.ctl("--help").stdout)) | {"status"}
         self.assertGreater(len(commands), 11)
         sorts = {"flow", "local_qpn", "port", "home", "path", "state", "rate", "rtt", "marked", "in_flight", "moves",
                  "bytes", "idle", "unpaired"}
         for words, wanted in (("hp3ctl ", commands), ("hp3ctl mo", {c for c in commands if c.startswith("mo")}),
-                              ("hp3ctl events --f", {"--follow"}), ("hp3ctl --socket x st", {"stats"}),
+                              ("hp3ctl events --f", {"--follow"}), ("hp3ctl --socket x sta", {"stats", "status"}),
                               ("hp3ctl move --port 5", set()), ("hp3ctl flows --sort ", sorts),
                               ("hp3ctl flows --sort r", {"rate", "rtt"}), ("hp3ctl events --type un", {"unpair"}),
-                              ("hp3ctl health -", {"--socket", "--json", "--help", "--version"}),
+                              ("hp3ctl health -", {"--all", "--socket", "--json", "--help", "--version"}),
+                              ("hp3ctl stat", {"stats", "status"}),
                               ("hp3ctl -", {"--socket", "--json", "--help", "--version"}),
                               ("hp3ctl health x", set()), ("hp3ctl --socket /nowhere show ", set()),
                               ("hp3ctl --socket /etc/passw", {"/etc/passwd", "/etc/passwd-"})):

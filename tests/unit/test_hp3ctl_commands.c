@@ -234,6 +234,7 @@ static void rows_are_complete(void **state)
 	}
 	for (const struct hp3ctl_command *c = hp3ctl_commands; c->name; c++) {
 		assert_ptr_equal(hp3ctl_command(c->name), c); /* no name twice */
+		assert_true(!c->alias || hp3ctl_command(c->alias) == c);
 		assert_non_null(c->run);
 		assert_non_null(c->usage);
 		assert_true(strlen(c->help) > 10 && strlen(c->help) < 80);

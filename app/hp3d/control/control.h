@@ -64,7 +64,6 @@ void hp3d_control_stop(void);
 /* Call it in a loop. Checks the ports four times per second at most; other calls do nothing. */
 void hp3d_links_watch(const struct hp3_config *cfg);
 void hp3d_links_end(const struct hp3_config *cfg);
-unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */
 /* By rail: {"rnic":up,"net":up}. */
 json_t *hp3d_links_json(const struct hp3_config *cfg);
 
@@ -75,9 +74,6 @@ enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
 
 /* State and counts of each rail; null for a rail that does not fail open. */
 json_t *hp3d_bypass_json(const struct hp3_config *cfg);
-
-/* Number of rails whose RoCEv2 packets go direct. */
-unsigned hp3d_bypass_direct(const struct hp3_config *cfg);
 
 /* Writes a line on stderr and an event for each change since the last call. */
 void hp3d_bypass_watch(const struct hp3_config *cfg);

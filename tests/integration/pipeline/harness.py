@@ -146,6 +146,7 @@ class Daemon:
         probes = config.setdefault("probes", {})
         if not defaults and not probes.get("probe_key"):
             probes.setdefault("keys", "off")  # the endpoints have no hp3d: nobody answers
+        config.setdefault("log", {}).setdefault("audit", "off")  # else the host's own
         config.setdefault("service", {}).setdefault("state", os.path.join(self.directory, "state"))
         if any(key in STUDY for section in config.values() for key in section):
             config.setdefault("policy", {})["study"] = "on"

@@ -20,7 +20,7 @@ class Seen(Wired):
     def status(self, d):
         """As hp3ctl prints it; its exit code agrees."""
         run = d.ctl("health", code=None)
-        status = re.search(r"(?m)^status +(\S+)$", run.stdout).group(1)
+        status = re.match(r"health +(\S+): ", run.stdout).group(1)
         self.assertEqual(run.returncode == 0, status == "ok", run.stdout)
         return status
 
@@ -68,7 +68,8 @@ class Seen(Wired):
         time.sleep(0.2)
         d.process.send_signal(signal.SIGCONT)
         wait_for("the event", lambda: ("taken", "direct") in self.changes(d, "bypass", "from", "to"))
-        self.becomes(d, "ok")
+        self.becomes(d, "warning")
+        self.assertRegex(d.ctl("health", code=1).stdout, r"(?m)^  hangs: \[rail\.rail0\]: hp3d hung, .* hangs: \d+; give hp3d its own CPU")
         self.assertGreater(self.metric(d, "hp3_bypass_hangs_total"), hangs)
         a.kill()
         self.stop(d)

@@ -41,6 +41,10 @@ class Unpaired(Wired):
         skipped = d.json("move", "--all", "--random")[0]
         self.assertEqual((skipped["skipped"], skipped["unpaired"][code]["flows"]), (n, n))
         wait_for("the metric", lambda: self.by_metric(d, code) == n)
+        health = d.json("health", code=None)[0]
+        self.assertEqual((health["flows"], health["flows_unpaired"], health["unpaired"]), (n, n, {code: n}))
+        self.assertIn(f"{n}: 0 paired, 0 moved, 0 sprayed; hp3ctl flows --filter unpaired shows why", d.ctl("status", code=None).stdout)
+        return health
 
     def test_no_replies(self):
         d = self.start()
@@ -48,8 +52,9 @@ class Unpaired(Wired):
         b.tell("withhold 1")
         a.tell("send 1000000")
         wait_for("the reason", lambda: self.reasons(d) == {"no-replies"})
-        self.check_shown(d, "no-replies", "no replies were seen",
-                         "let both directions pass this hp3d: see hp3ctl bypass, and the routes of replies")
+        health = self.check_shown(d, "no-replies", "no replies were seen",
+                                  "let both directions pass this hp3d: see hp3ctl bypass, and the routes of replies")
+        self.assertEqual((health["status"], [w["code"] for w in health["warnings"]]), ("warning", ["unpaired"]))
         b.tell("withhold 0")
         d.paired(1)
         flow, = d.flows()
