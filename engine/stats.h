@@ -44,6 +44,7 @@
 	X(moves_idle, "moves of idle flows, without a drain")                                      \
 	X(moves_unconfirmed, "better paths that a re-probe did not confirm")                       \
 	X(moves_recovered, "moves that ended in fast recovery on the old port")                    \
+	X(searches_fruitless, "path searches that found no better path")                           \
 	X(failovers, "moves from dead paths")                                                      \
 	X(resumed, "failovers after which sending went on")                                        \
 	X(naks_made, "NAKs sent to the local RNIC after a failover")                               \

@@ -13,7 +13,7 @@ struct text {
 	size_t n;
 };
 
-static void __attribute__((format(printf, 2, 3))) add(struct text *t, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) add_text(struct text *t, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -32,7 +32,7 @@ static void print_line(const char *label, const struct text *t)
 	hp3ctl_print_wrapped(t->at, LABEL_WIDTH, LABEL_WIDTH);
 }
 
-static const char *plural(json_int_t n)
+static const char *plural_of(json_int_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -44,10 +44,10 @@ static void print_verdict(json_t *health)
 	struct text t = {.n = 0};
 
 	if (n == 0)
-		add(&t, "%s: no warnings", status);
+		add_text(&t, "%s: no warnings", status);
 	else
-		add(&t, "%s: %lld warning%s, see below", status, n, plural(n));
-	add(&t, "; version %s, process %lld, mode %s (set by the %s)",
+		add_text(&t, "%s: %lld warning%s, see below", status, n, plural_of(n));
+	add_text(&t, "; version %s, process %lld, mode %s (set by the %s)",
 		hp3ctl_text(health, "version"), hp3ctl_number(health, "pid"),
 		hp3ctl_text(health, "mode"), hp3ctl_text(health, "mode_by"));
 	print_line("health", &t);
@@ -64,16 +64,17 @@ static void print_packets(json_t *health)
 		json_t *b = json_object_get(bypass, name);
 		json_int_t tx = hp3ctl_number(rail, "tx"), rx = hp3ctl_number(rail, "rx");
 
-		add(&t, "%s%s ", t.n ? "; " : "", name);
+		add_text(&t, "%s%s ", t.n ? "; " : "", name);
 		if (json_is_true(json_object_get(b, "direct")))
-			add(&t, "direct: RoCEv2 packets bypass hp3d (%s)", hp3ctl_text(b, "state"));
+			add_text(&t, "direct: RoCEv2 packets bypass hp3d (%s)",
+				hp3ctl_text(b, "state"));
 		else
-			add(&t, "through hp3d%s",
+			add_text(&t, "through hp3d%s",
 				strcmp(hp3ctl_text(b, "bypass"), "off") == 0 ? ", bypass off" : "");
 		if (tx + rx == 0)
-			add(&t, ", no packets yet");
+			add_text(&t, ", no packets yet");
 		else
-			add(&t, ", %lld from the RNIC, %lld from the network", tx, rx);
+			add_text(&t, ", %lld from the RNIC, %lld from the network", tx, rx);
 	}
 	print_line("packets", &t);
 }
@@ -84,11 +85,11 @@ static void print_flows(json_t *health)
 	json_int_t unpaired = hp3ctl_number(health, "flows_unpaired");
 	struct text t = {.n = 0};
 
-	add(&t, "%lld: %lld paired, %lld moved, %lld sprayed", all, all - unpaired,
+	add_text(&t, "%lld: %lld paired, %lld moved, %lld sprayed", all, all - unpaired,
 		hp3ctl_number(health, "flows_moved"), hp3ctl_number(health, "flows_sprayed"));
 	if (unpaired != 0)
-		add(&t, "; hp3ctl flows --filter unpaired shows why %lld %s not paired", unpaired,
-			unpaired == 1 ? "is" : "are");
+		add_text(&t, "; hp3ctl flows --filter unpaired shows why %lld %s not paired",
+			unpaired, unpaired == 1 ? "is" : "are");
 	print_line("flows", &t);
 }
 
@@ -98,7 +99,7 @@ static void print_peers(json_t *health)
 	json_int_t n = hp3ctl_number(peers, "address_pairs");
 	struct text t = {.n = 0};
 
-	add(&t, "%lld address pair%s: hp3d answers in %lld, %lld with a key", n, plural(n),
+	add_text(&t, "%lld address pair%s: hp3d answers in %lld, %lld with a key", n, plural_of(n),
 		hp3ctl_number(peers, "hp3d"), hp3ctl_number(peers, "keyed"));
 	print_line("peers", &t);
 }
@@ -112,11 +113,11 @@ static void print_audit(json_t *health)
 	struct text t = {.n = 0};
 
 	if (strcmp(state, "off") == 0)
-		add(&t, "off");
+		add_text(&t, "off");
 	else
-		add(&t, "%s: %s, %lld line%s written, %lld lost", hp3ctl_text(audit, "file"), state,
-			hp3ctl_number(audit, "written"), plural(hp3ctl_number(audit, "written")),
-			lost);
+		add_text(&t, "%s: %s, %lld line%s written, %lld lost", hp3ctl_text(audit, "file"),
+			state, hp3ctl_number(audit, "written"),
+			plural_of(hp3ctl_number(audit, "written")), lost);
 	print_line("audit", &t);
 }
 
@@ -127,14 +128,14 @@ static void print_warnings(json_t *health)
 	size_t i;
 
 	if (json_array_size(warnings) == 0)
-		add(&t, "none");
+		add_text(&t, "none");
 	else
-		add(&t, "%zu since hp3d started", json_array_size(warnings));
+		add_text(&t, "%zu since hp3d started", json_array_size(warnings));
 	print_line("warnings", &t);
 	json_array_foreach (warnings, i, warning) {
 		t.n = 0;
-		add(&t, "%s: %s; %s", hp3ctl_text(warning, "code"), hp3ctl_text(warning, "text"),
-			hp3ctl_text(warning, "fix"));
+		add_text(&t, "%s: %s; %s", hp3ctl_text(warning, "code"),
+			hp3ctl_text(warning, "text"), hp3ctl_text(warning, "fix"));
 		printf("  ");
 		hp3ctl_print_wrapped(t.at, 2, 4);
 	}

@@ -30,7 +30,7 @@ enum hp3ctl_exit {
 	X(VERSION, "version")                                                                      \
 	X(NONZERO, "nonzero")                                                                      \
 	X(EXPLAIN, "explain")                                                                      \
-	X(PORT, "port", "N", 1, UINT16_MAX)                                                        \
+	X(PORT, "port", "N", HP3_PORT_FIRST, UINT16_MAX)                                           \
 	X(RANDOM, "random")                                                                        \
 	X(HOME, "home")                                                                            \
 	X(ASK, "ask")                                                                              \
@@ -40,7 +40,7 @@ enum hp3ctl_exit {
 	X(REPEAT, "repeat", "N", 1, REPEAT_MAX)                                                    \
 	X(INTERVAL, "interval", "MS", 0, WAIT_MS_MAX)                                              \
 	X(FOLLOW, "follow")                                                                        \
-	X(SINCE, "since", "N", 0, INT64_MAX)                                                       \
+	X(SINCE, "since", "N|TIME", .is_valid = hp3ctl_is_since, .range = SINCE_RANGE)             \
 	X(TTL, "ttl", "N", 1, TTL_MAX)                                                             \
 	X(KNOWN, "known")                                                                          \
 	X(SORT, "sort", "COLUMN", .word = hp3ctl_column_name)                                      \
@@ -150,6 +150,7 @@ void hp3ctl_count_unpaired(json_t *reasons, json_t *flow);
 void hp3ctl_print_unpaired(json_t *reasons);
 
 const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL after the last one */
+bool hp3ctl_is_since(const char *text); /* events.c: a value of --since */
 
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
 void hp3ctl_print_values(json_t *data); /* one line for each value in an object */

@@ -396,8 +396,8 @@ class ControlTest(unittest.TestCase):
                 self.assertEqual(answer["error"]["code"], "bad-request", line[:40])
                 self.assertTrue(answer["error"]["text"] and answer["error"]["fix"])
             for request in ({"flow": UNKNOWN}, {"flow": UNKNOWN, "port": 0},
-                            {"flow": UNKNOWN, "port": 65536}, {"flow": UNKNOWN, "port": "1"},
-                            {"flow": UNKNOWN, "port": 5, "home": True}, {"port": 5},
+                            {"flow": UNKNOWN, "port": 65536}, {"flow": UNKNOWN, "port": 49151}, {"flow": UNKNOWN, "port": "1"},
+                            {"flow": UNKNOWN, "port": 50000, "home": True}, {"port": 50000},
                             {"flow": 7, "random": True}, {"flow": "", "home": True}):
                 answer = c.ask(cmd="move", **request)
                 self.assertEqual(answer["error"]["code"], "bad-request", request)
@@ -455,6 +455,20 @@ class ControlTest(unittest.TestCase):
                      ("move", UNKNOWN, "--random", "--home"), ("events", "--since", "-1"),
                      ("move", UNKNOWN, "--random", "--wait", "5", "--no-wait"), ("peers", "--all")):
             self.assertIn("--help", self.ctl(*args, code=2).stderr)
+        # Errors name the command, and what it takes.
+        for args, said in ((("move", UNKNOWN, "--port", "49151"), "move: --port takes a number from 49152 to 65535, not 49151"),
+                           (("--port", "x", "move", UNKNOWN), "move: --port takes a number from 49152 to 65535, not x"),
+                           (("watch", "--interval", "600001"), "watch: --interval takes a number from 0 to 600000, not 600001"),
+                           (("events", "--since", "10x"), "events: --since takes the number of an event, or a time such as 90s, 10m, 2h or 1d, not 10x"),
+                           (("ports", "--peer", "p", "--format", "xml"), "ports: --format takes one of list, flow_label, mooncake, json, uccl, nccl, not xml"),
+                           (("mode", "max"), "mode takes one of off, observe, on, not max"),
+                           (("trace", UNKNOWN, "70000"), "trace: a PORT is a number from 1 to 65535, not 70000"),
+                           (("move", UNKNOWN, "--port"), "move: --port needs a value: a number from 49152 to 65535")):
+            self.assertIn(said, self.ctl(*args, code=2).stderr)
+        for text in ("", "-1", "m", "0m", "1w", "10 m", "10mm", "1.5h", "99999999999d", "99999999999999999999"):
+            self.ctl("events", "--since", text, code=2)
+        for text in ("0", "7", "90s", "10m", "2h", "1d"):
+            self.ctl("events", "--since", text)
         for command in ("flows", "show", "stats", "move", "events", "why", "paths", "peers", "probes", "watch", "config", "bundle",
                         "health"):
             self.assertIn("Usage: hp3ctl " + command, self.ctl(command, "--help").stdout)

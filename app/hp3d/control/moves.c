@@ -7,6 +7,7 @@
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/record/record.h"
+#include "ppp/ports.h"
 
 /* The command and the engine's answer. */
 struct order {
@@ -62,7 +63,7 @@ static json_t *read_target(json_t *req, struct hp3_cmd *cmd, bool ask)
 	uint64_t port = 0;
 	json_t *error;
 
-	if (!hp3d_json_number(req, "port", 1, UINT16_MAX, &port, &error))
+	if (!hp3d_json_number(req, "port", HP3_PORT_FIRST, UINT16_MAX, &port, &error))
 		return error;
 	if (ask && !given)
 		return hp3d_json_error("bad-request", "give \"port\":N with \"ask\":true",

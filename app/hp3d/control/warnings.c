@@ -21,7 +21,7 @@ static const char *text_of(json_t *j, const char *key)
 }
 
 static void __attribute__((format(printf, 4, 5)))
-warn(json_t *list, const char *code, const char *fix, const char *fmt, ...)
+add_warning(json_t *list, const char *code, const char *fix, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -37,11 +37,11 @@ static void warn_of_lcores(json_t *list, json_t *health)
 	json_int_t answering = number_of(health, "lcores_answering");
 
 	if (answering != all)
-		warn(list, "lcore-hangs",
+		add_warning(list, "lcore-hangs",
 			"give each lcore its own CPU (cpus= in [eal]); if it stays, restart hp3d",
 			"%lld of %lld lcores did not answer within a second", all - answering, all);
 	if (number_of(health, "events_lost") != 0)
-		warn(list, "events-lost",
+		add_warning(list, "events-lost",
 			"see whether the host is short of CPU; counters and metrics have no gaps",
 			"events missing in hp3ctl events and in the audit log: %lld",
 			number_of(health, "events_lost"));
@@ -55,7 +55,7 @@ static void warn_of_links(json_t *list, json_t *links)
 	json_object_foreach (links, name, rail)
 		json_object_foreach (rail, side, up)
 			if (!json_is_true(up))
-				warn(list, "link-down",
+				add_warning(list, "link-down",
 					"check the cable, ip link, and the port of the switch",
 					"[rail.%s] %s: the port has no link", name, side);
 }
@@ -68,7 +68,7 @@ static void warn_of_direct(json_t *list, const char *name, json_t *rail)
 
 	if (!json_is_true(json_object_get(rail, "direct")))
 		return;
-	warn(list, "direct",
+	add_warning(list, "direct",
 		asked   ? "type hp3ctl bypass auto"
 		: other ? "stop the other hp3d that has these ports"
 			: "nothing to do: hp3d takes the rail over again within a second after a "
@@ -82,12 +82,12 @@ static void warn_of_lost(json_t *list, const char *name, json_t *rail, const cha
 	json_t *counts = json_object_get(rail, side);
 
 	if (number_of(counts, "lost") != 0)
-		warn(list, "ring-full",
+		add_warning(list, "ring-full",
 			"give the lcore its own CPU (cpus= in [eal]), or use the driver of the NIC",
 			"[rail.%s] %s: frames lost because the ring of hp3d was full: %lld", name,
 			side, number_of(counts, "lost"));
 	if (number_of(counts, "closed") != 0)
-		warn(list, "closed", "type hp3ctl bypass auto",
+		add_warning(list, "closed", "type hp3ctl bypass auto",
 			"[rail.%s] %s: RoCEv2 frames dropped because bypass was off: %lld", name,
 			side, number_of(counts, "closed"));
 }
@@ -102,20 +102,20 @@ static void warn_of_bypass(json_t *list, json_t *bypass)
 			continue; /* the rail does not fail open */
 		warn_of_direct(list, name, rail);
 		if (number_of(rail, "hangs") != 0)
-			warn(list, "hangs",
+			add_warning(list, "hangs",
 				"give hp3d its own CPU (cpus= in [eal]), or raise [bypass] "
 				"stale_ms",
 				"[rail.%s]: hp3d hung, and lost the packets inside it; hangs: %lld",
 				name, number_of(rail, "hangs"));
 		if (number_of(rail, "not_kept") != 0)
-			warn(list, "not-kept",
+			add_warning(list, "not-kept",
 				"see what hp3d printed about it: it names the cause and the fix",
 				"[rail.%s]: moves that the kernel did not store, so the flows "
 				"would go "
 				"direct on their home ports: %lld",
 				name, number_of(rail, "not_kept"));
 		if (number_of(rail, "left_behind") != 0)
-			warn(list, "left-behind", "run hp3ctl bypass on only under low load",
+			add_warning(list, "left-behind", "run hp3ctl bypass on only under low load",
 				"[rail.%s]: packets dropped when the rail went direct: %lld", name,
 				number_of(rail, "left_behind"));
 		warn_of_lost(list, name, rail, "rnic");
@@ -128,16 +128,18 @@ static void warn_of_audit(json_t *list, json_t *audit)
 	const char *state = text_of(audit, "state"), *file = text_of(audit, "file");
 
 	if (strcmp(state, "ok") != 0 && strcmp(state, "off") != 0)
-		warn(list, "audit",
+		add_warning(list, "audit",
 			"make its directory, or free disk space; or set audit= in [log] to another "
 			"path or to off",
 			"the audit log %s cannot be written: %s", file, state);
 	if (number_of(audit, "lost_disk") != 0)
-		warn(list, "audit-lost-disk", "free disk space, or make the directory of the log",
+		add_warning(list, "audit-lost-disk",
+			"free disk space, or make the directory of the log",
 			"lines of the audit log lost because it could not be written: %lld",
 			number_of(audit, "lost_disk"));
 	if (number_of(audit, "lost_queue") + number_of(audit, "lost_rate") != 0)
-		warn(list, "audit-lost-rate", "see in hp3ctl events which flows move so often",
+		add_warning(list, "audit-lost-rate",
+			"see in hp3ctl events which flows move so often",
 			"lines of the audit log lost because too many came at once: %lld",
 			number_of(audit, "lost_queue") + number_of(audit, "lost_rate"));
 }
@@ -145,16 +147,16 @@ static void warn_of_audit(json_t *list, json_t *audit)
 static void warn_of_watch(json_t *list, json_t *watch)
 {
 	if (number_of(watch, "ends") != 0)
-		warn(list, "watch-ends", "report a fault, with what hp3d printed about it",
+		add_warning(list, "watch-ends", "report a fault, with what hp3d printed about it",
 			"times that the watcher of queue pairs (hp3-watch) died or hung: %lld",
 			number_of(watch, "ends"));
 	if (number_of(watch, "no_rail") != 0)
-		warn(list, "watch-no-rail",
+		add_warning(list, "watch-no-rail",
 			"set rdma= in the [rail.NAME] that carries the packets of the device",
 			"queue pairs set up on an RDMA device of no rail: %lld",
 			number_of(watch, "no_rail"));
 	if (number_of(watch, "refused") != 0)
-		warn(list, "watch-refused", "raise [flows] max_flows, and restart hp3d",
+		add_warning(list, "watch-refused", "raise [flows] max_flows, and restart hp3d",
 			"queue pairs set up without a place in the flow table: %lld",
 			number_of(watch, "refused"));
 }
@@ -185,8 +187,8 @@ static void warn_of_packets(json_t *list, json_t *packets)
 	json_object_foreach (packets, name, rail)
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 			if (number_of(rail, rows[i].key) != 0)
-				warn(list, rows[i].code, rows[i].fix, "[rail.%s]: %s: %lld", name,
-					rows[i].what, number_of(rail, rows[i].key));
+				add_warning(list, rows[i].code, rows[i].fix, "[rail.%s]: %s: %lld",
+					name, rows[i].what, number_of(rail, rows[i].key));
 }
 
 /* Reasons that show a fault in the placement or the settings of hp3d. The other reasons pass, or
@@ -200,7 +202,7 @@ static void warn_of_unpaired(json_t *list, json_t *unpaired)
 		json_int_t n = number_of(unpaired, hp3_unpaired_name(faults[i]));
 
 		if (n != 0)
-			warn(list, "unpaired", hp3_unpaired_help(faults[i]),
+			add_warning(list, "unpaired", hp3_unpaired_help(faults[i]),
 				"flows not paired because %s: %lld", hp3_unpaired_text(faults[i]),
 				n);
 	}
@@ -215,7 +217,7 @@ static void warn_of_pools(json_t *list, json_t *pools)
 		json_int_t size = number_of(pool, "size"), available = number_of(pool, "free");
 
 		if (available < size / POOL_SHARE)
-			warn(list, "pool",
+			add_warning(list, "pool",
 				"raise [eal] mbufs and memory_mb, or lower [rfr] hold_packets",
 				"only %lld of %lld packet buffers of %s are free", available, size,
 				name);

@@ -53,9 +53,11 @@ class Seen(Wired):
         d.ctl("bypass", "auto")
         self.becomes(d, "ok")
         wait_for("the metric", lambda: self.metric(d, "hp3_bypass_direct") == 0)
+        self.assertEqual(d.json("events", "--since", "1h"), d.json("events"))
+        wait_for("a second without events", lambda: d.json("events", "--since", "1s") == [])
         told = self.changes(d, "bypass", "rail", "from", "to")
         self.assertEqual(told[-2:], [("rail0", "taken", "direct"), ("rail0", "direct", "taken")])
-        self.assertRegex(d.ctl("events").stdout, r"(?m)^\d+ +\S+ bypass +rail0 taken -> direct$")
+        self.assertRegex(d.ctl("events").stdout, r"(?m)^\d+ +[\d.]+ \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z bypass +rail0 taken -> direct$")
         self.stop(d)
 
     def test_a_hang(self):
