@@ -47,9 +47,10 @@ static void print_verdict(json_t *health)
 		add_text(&t, "%s: no warnings", status);
 	else
 		add_text(&t, "%s: %lld warning%s, see below", status, n, plural_of(n));
-	add_text(&t, "; version %s, process %lld, mode %s (set by the %s)",
-		hp3ctl_text(health, "version"), hp3ctl_number(health, "pid"),
-		hp3ctl_text(health, "mode"), hp3ctl_text(health, "mode_by"));
+	add_text(&t, "; version %s, process %lld, mode %s", hp3ctl_text(health, "version"),
+		hp3ctl_number(health, "pid"), hp3ctl_text(health, "mode"));
+	if (strcmp(hp3ctl_text(health, "mode_by"), "configuration") != 0)
+		add_text(&t, " (set by the %s)", hp3ctl_text(health, "mode_by"));
 	print_line("health", &t);
 }
 
