@@ -210,6 +210,10 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 	if (j == NULL)
 		return NULL;
 	warnings = hp3d_health_warnings(j);
+	if (warnings == NULL) {
+		json_decref(j);
+		return NULL;
+	}
 	json_object_set_new(j, "status", json_string(status_of_health(warnings)));
 	json_object_set_new(j, "warnings", warnings);
 	return hp3d_json_ok(j);

@@ -10,6 +10,7 @@ import datetime
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -204,7 +205,7 @@ class Service(Wired):
         self.assertEqual([e["type"] for e in self.log_lines(log)], ["reload"])
         moved = self.move(d, flow, self.port(1))["type"]
         wait_for("the move", lambda: moved in [e["type"] for e in self.log_lines(log)])
-        health = d.json("health")[0]["audit"]
+        health = d.ask("health")["audit"]
         self.assertEqual((health["state"], health["lost_disk"], health["lost_queue"]), ("ok", 0, 0))
         d.process.kill()
         d.process.wait()

@@ -152,7 +152,7 @@ class Trouble(Wired):
         self.assertGreater(len(tags), 50)
         self.settle(a)
         # Each move that was begun ended once, and was told of.
-        wait_for("the ends of all moves", lambda: d.json("health")[0]["moves_under_way"] == 0)
+        wait_for("the ends of all moves", lambda: d.ask("health")["moves_under_way"] == 0)
         ended = [e["tag"] for e in d.json("events") if e.get("tag")]
         self.assertEqual(sorted(ended), sorted(tags))
         self.whole_but_runs(a, b)
