@@ -165,28 +165,6 @@ bool hp3_slot_open(const struct hp3_engine *e, uint32_t i, uint32_t *flow)
 	return state != HP3_RFR_STEADY && state != HP3_RFR_RESUMING;
 }
 
-/* Why a flow is not paired, as far as known. */
-static enum hp3_unpaired_reason unpaired_reason(
-	const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
-{
-	const struct hp3_pair *p = &e->pairs.pairs[f->pair];
-
-	if (f->flags & HP3_FF_PAIRED)
-		return HP3_UNPAIRED_PAIRED;
-	if (!e->cfg.pair_by_challenge)
-		return HP3_UNPAIRED_OFF;
-	if (!hp3_is_pairing_wanted(e, f))
-		return HP3_UNPAIRED_MODE;
-	if (hp3_pair_is_barred(e, p))
-		return HP3_UNPAIRED_BARRED;
-	if (!(f->flags & HP3_FF_STARTED))
-		return HP3_UNPAIRED_SILENT;
-	if (hp3_pair_is_untracked(e, p, now))
-		return HP3_UNPAIRED_UNTRACKED;
-	return f->unpaired.reason != 0 ? (enum hp3_unpaired_reason)f->unpaired.reason
-				       : HP3_UNPAIRED_ASKING;
-}
-
 int hp3_flow_info(
 	const struct hp3_engine *e, uint32_t flow, uint64_t now, struct hp3_flow_info *info)
 {
@@ -214,7 +192,7 @@ int hp3_flow_info(
 		.pmtu = f->pmtu_log2 ? (uint16_t)(1u << f->pmtu_log2) : 0,
 		.state = f->state,
 		.pairing = f->pairing,
-		.unpaired = (uint8_t)unpaired_reason(e, f, now),
+		.unpaired = (uint8_t)hp3_flow_unpaired_reason(e, f, now),
 		.spray = (uint8_t)hp3_spray_state_of(e, flow),
 		.spray_reads = (uint8_t)hp3_spray_read_state_of(e, flow),
 		.evs = (uint8_t)hp3_spray_evs_of(e, flow),
@@ -259,13 +237,6 @@ uint32_t hp3_engine_moves(const struct hp3_engine *e)
 uint32_t hp3_engine_moved(const struct hp3_engine *e)
 {
 	return e->nmoved;
-}
-
-const char *hp3_unpaired_name(enum hp3_unpaired_reason r)
-{
-	static const char *const names[] = {HP3_UNPAIRED_REASONS(HP3_NAME_TEXT)};
-
-	return HP3_NAME(names, r);
 }
 
 const char *hp3_pairing_name(enum hp3_pairing p)

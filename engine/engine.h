@@ -721,6 +721,13 @@ int hp3_flow_info(
 /* Looks up a flow by the parts of a flow id. HP3_NO_FLOW if unknown. */
 uint32_t hp3_flow_find(const struct hp3_engine *e, const struct hp3_ends *ends, uint32_t rqpn);
 
+/*
+ * Number of unpaired flows. _by: the number with this reason, as of the last complete pass of
+ * ageing, a few seconds ago. Any thread may call both.
+ */
+uint32_t hp3_engine_unpaired(const struct hp3_engine *e);
+uint32_t hp3_engine_unpaired_by(const struct hp3_engine *e, enum hp3_unpaired_reason r);
+
 const struct hp3_stats *hp3_engine_stats(const struct hp3_engine *e);
 uint32_t hp3_engine_flows(const struct hp3_engine *e); /* in use */
 uint32_t hp3_engine_pairs(const struct hp3_engine *e); /* address pairs in use */

@@ -11,6 +11,19 @@ bool hp3_pair_is_used(const struct hp3_engine *e, uint32_t pair)
 	return pair < e->cfg.max_pairs && e->pairs.pairs[pair].nflows != 0;
 }
 
+uint32_t hp3_engine_sprayed(const struct hp3_engine *e)
+{
+	const struct hp3_spraying *s = e->spraying;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s != NULL && i < s->nout; i++) {
+		const struct hp3_spray_out *o = &s->out[s->outs[i]];
+
+		n += o->state == HP3_SPRAY_SPRAYING && !o->reads;
+	}
+	return n;
+}
+
 uint32_t hp3_pair_of(const struct hp3_engine *e, uint32_t flow)
 {
 	const struct hp3_flow *f = flow < e->cfg.max_flows ? &e->flows[flow] : NULL;

@@ -130,6 +130,9 @@ int hp3_compare_ask(
 int hp3_compare_result(const struct hp3_engine *e, uint32_t pair, uint64_t now,
 	struct hp3_compare *result, uint64_t *age_ns);
 
+/* Number of flows whose requests take several paths at once. */
+uint32_t hp3_engine_sprayed(const struct hp3_engine *e);
+
 /* The pair of a flow, or HP3_NO_PAIR. */
 uint32_t hp3_pair_of(const struct hp3_engine *e, uint32_t flow);
 /* _find: the pair between these ends, or HP3_NO_PAIR. _is_used: does a flow use this pair? */

@@ -230,6 +230,14 @@ struct hp3_near_index {
 
 _Static_assert(sizeof(struct hp3_near) == 32, "two per cache line");
 
+/*
+ * Number of unpaired flows by reason. Ageing visits all flows in turn, and counts them in `next`.
+ * When it begins anew, `next` becomes `last`.
+ */
+struct hp3_unpaired_counts {
+	uint32_t next[HP3_UNPAIRED_MAX], last[HP3_UNPAIRED_MAX];
+};
+
 /* All parts. `init` and `tick` are called in this order. */
 #define HP3_PARTS(X)                                                                               \
 	X(flows)                                                                                   \
@@ -301,6 +309,7 @@ struct hp3_engine {
 	uint32_t npending;
 	struct hp3_losses *losses; /* sets of HP3_LOSS_WAYS, by flow */
 	struct hp3_near_index near;
+	struct hp3_unpaired_counts unpaired_counts;
 	uint32_t *asked; /* flows with an outstanding challenge, by hash of pair and PSN */
 	uint32_t asked_mask;
 	uint32_t active_head, active_n; /* head and length of the ring */

@@ -44,6 +44,7 @@
 	X(moves_idle, "moves of idle flows, without a drain")                                      \
 	X(moves_unconfirmed, "better paths that a re-probe did not confirm")                       \
 	X(moves_recovered, "moves that ended in fast recovery on the old port")                    \
+	X(searches_fruitless, "path searches that found no better path")                           \
 	X(peer_holds, "verbs mode: queue pairs held for a move of the peer's queue pair")          \
 	X(peer_holds_asked, "verbs mode: moves that asked the peer to hold its queue pair")        \
 	X(peer_holds_refused, "verbs mode: holds refused to a peer")                               \

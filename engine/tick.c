@@ -109,6 +109,7 @@ static void tick_ageing(struct hp3_turn *t)
 			t->acts->more = true;
 			return;
 		}
+		hp3_unpaired_count(e, i, t->now);
 		if (e->flows[i].flags & HP3_FF_USED)
 			hp3_backoff_age(&e->flows[i].backoff, &e->cfg.round, t->now);
 		if (has_ended(t, i)) {

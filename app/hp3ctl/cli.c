@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses the command line, by the table of commands. */
-#include <errno.h>
+/* The command line: help, checks by the table of commands, and the run of the command. */
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "app/hp3ctl/commands.h"
@@ -30,6 +28,8 @@ static void print_help_of(const struct hp3ctl_command *c)
 	if (c) {
 		printf("Usage: hp3ctl %s%s%s\n\n%s\n", c->name, *c->usage ? " " : "", c->usage,
 			c->help);
+		if (c->alias)
+			printf("Another name of this command is %s.\n", c->alias);
 		if (c->uses || c->details)
 			putchar('\n');
 		print_uses(c->uses);
@@ -46,67 +46,11 @@ static void print_help_of(const struct hp3ctl_command *c)
 	       "found.\n");
 }
 
-static bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
+static void offer_command(struct hp3_nearest *near, const struct hp3ctl_command *c)
 {
-	char *end;
-
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *out >= min &&
-	       *out <= max;
-}
-
-/* Reports an unknown word, with the most similar known one, or a hint. */
-static int no_such(
-	struct hp3ctl *ctl, const struct hp3_nearest *near, const char *help, const char *text)
-{
-	char fix[128];
-
-	if (near->best)
-		snprintf(fix, sizeof(fix), "did you mean %s? see %s", near->best, help);
-	else
-		snprintf(fix, sizeof(fix), "see %s", help);
-	return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", fix, "%s", text);
-}
-
-static bool offer_words(const struct hp3ctl_option_row *o, struct hp3_nearest *near)
-{
-	const char *w;
-
-	for (unsigned i = 0; (w = o->word(i)) != NULL; i++) {
-		if (strcmp(w, near->asked) == 0)
-			return true;
-		hp3_nearest_offer(near, w);
-	}
-	return false;
-}
-
-static int take_option(struct hp3ctl *ctl, int opt)
-{
-	const struct hp3ctl_option_row *o = &hp3ctl_options[opt];
-	struct hp3_nearest near = {.asked = optarg};
-	char text[128];
-
-	ctl->given |= 1ull << opt;
-	ctl->text[opt] = optarg;
-	ctl->json |= opt == HP3CTL_JSON;
-	if ((!o->max || parse_number(optarg, o->min, o->max, &ctl->number[opt])) &&
-		(!o->word || offer_words(o, &near)))
-		return HP3CTL_DONE;
-	snprintf(text, sizeof(text), "--%s does not take %s", o->name, optarg);
-	return no_such(ctl, &near, "hp3ctl COMMAND --help", text);
-}
-
-/* Reports an unknown option, with the most similar of all options. */
-static int unknown_option(struct hp3ctl *ctl, const char *word)
-{
-	struct hp3_nearest near = {.asked = word + strspn(word, "-")};
-	char text[128];
-
-	for (int i = 0; i < HP3CTL_OPTION_MAX; i++)
-		hp3_nearest_offer(&near, hp3ctl_options[i].name);
-	snprintf(text, sizeof(text), "unknown option %s", word);
-	return no_such(ctl, &near, "hp3ctl --help", text);
+	hp3_nearest_offer(near, c->name);
+	if (c->alias)
+		hp3_nearest_offer(near, c->alias);
 }
 
 static int unknown_command(struct hp3ctl *ctl, const char *word)
@@ -115,30 +59,9 @@ static int unknown_command(struct hp3ctl *ctl, const char *word)
 	char text[128];
 
 	for (const struct hp3ctl_command *c = hp3ctl_commands; c->name; c++)
-		hp3_nearest_offer(&near, c->name);
+		offer_command(&near, c);
 	snprintf(text, sizeof(text), "unknown command %s", word);
-	return no_such(ctl, &near, "hp3ctl --help", text);
-}
-
-static int parse_options(struct hp3ctl *ctl, int argc, char **argv)
-{
-	struct option options[HP3CTL_OPTION_MAX + 1] = {0};
-	int opt, rc = HP3CTL_DONE;
-
-	for (int i = 0; i < HP3CTL_OPTION_MAX; i++)
-		options[i] = (struct option){hp3ctl_options[i].name,
-			hp3ctl_options[i].value ? required_argument : no_argument, NULL, i};
-	opterr = 0;
-	while (rc == HP3CTL_DONE && (opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		if (opt == ':')
-			rc = hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl --help",
-				"%s needs a value", argv[optind - 1]);
-		else if (opt == '?')
-			rc = unknown_option(ctl, argv[optind - 1]);
-		else
-			rc = take_option(ctl, opt);
-	}
-	return rc;
+	return hp3ctl_no_such(ctl, &near, "hp3ctl --help", text);
 }
 
 static int fail_misuse(struct hp3ctl *ctl, const struct hp3ctl_command *c, const char *text)
@@ -152,16 +75,19 @@ static int fail_misuse(struct hp3ctl *ctl, const struct hp3ctl_command *c, const
 static int check_word(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 {
 	struct hp3_nearest near = {.asked = ctl->args[0]};
-	char text[128], help[64];
+	char text[128], help[64], words[64] = "";
 
 	for (const char *const *w = c->words; *w; w++) {
+		size_t n = strlen(words);
+
 		if (strcmp(*w, ctl->args[0]) == 0)
 			return HP3CTL_DONE;
 		hp3_nearest_offer(&near, *w);
+		snprintf(words + n, sizeof(words) - n, "%s%s", n ? ", " : "", *w);
 	}
-	snprintf(text, sizeof(text), "%s does not take %s", c->name, ctl->args[0]);
+	snprintf(text, sizeof(text), "%s takes one of %s, not %s", c->name, words, ctl->args[0]);
 	snprintf(help, sizeof(help), "hp3ctl %s --help", c->name);
-	return no_such(ctl, &near, help, text);
+	return hp3ctl_no_such(ctl, &near, help, text);
 }
 
 static int check_arguments(struct hp3ctl *ctl, const struct hp3ctl_command *c)
@@ -232,12 +158,12 @@ static int run_command(struct hp3ctl *ctl, const struct hp3ctl_command *c)
 int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv)
 {
 	const struct hp3ctl_command *c = NULL;
+	struct hp3ctl_misused wrong;
 	int rc;
 
 	if (argc > 1 && strcmp(argv[1], "__complete") == 0)
 		return hp3ctl_complete(argc - 2, argv + 2);
-	rc = parse_options(ctl, argc, argv);
-
+	rc = hp3ctl_parse_options(ctl, argc, argv, &wrong);
 	if (rc != HP3CTL_DONE)
 		return rc;
 	if (ctl->given & HP3CTL_BIT(VERSION)) {
@@ -253,6 +179,8 @@ int hp3ctl_run(struct hp3ctl *ctl, int argc, char **argv)
 		print_help_of(c);
 		return HP3CTL_DONE;
 	}
+	if (wrong.opt >= 0)
+		return hp3ctl_fail_value(ctl, c, &wrong);
 	if (!c)
 		return hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl --help", "no command");
 	ctl->args = argv + optind + 1;

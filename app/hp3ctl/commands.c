@@ -3,12 +3,14 @@
 #include <string.h>
 #include "app/hp3ctl/columns.h"
 #include "engine/policy.h"
+#include "ppp/ports.h"
 #include "config/config_file.h"
 
 #define WAIT_MS_MAX 600000u
 #define REPEAT_MAX  1000000000u
 #define TTL_MAX     16u
 #define PORTS_MAX   64u
+#define SINCE_RANGE "the number of an event, or a time such as 90s, 10m, 2h or 1d"
 
 static const char *event_type(unsigned i)
 {
@@ -76,7 +78,7 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.help = "move a flow to another source port behind a drain",
 		.details = A_FLOW,
 		.run = hp3ctl_move,
-		.uses = USES({HP3CTL_PORT, "to UDP source port N"},
+		.uses = USES({HP3CTL_PORT, "to UDP source port N, from 49152 to 65535"},
 			{HP3CTL_ASK, "only if probes find its path no worse"},
 			{HP3CTL_RANDOM, "to a random port from 49152 to 65535"},
 			{HP3CTL_HOME, "to the home port, which the RNIC writes"},
@@ -87,12 +89,13 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 			{HP3CTL_INTERVAL, "with a pause in between (0)"}),
 		.takes = HP3CTL_TAKES_FLOW},
 	{.name = "events",
-		.usage = "[--all] [--follow] [--since N] [--type TYPE]",
+		.usage = "[--all] [--follow] [--since N|TIME] [--type TYPE]",
 		.help = "list decisions with their evidence",
 		.run = hp3ctl_events,
 		.uses = USES({HP3CTL_ALL, "also samples of rounds that found no better path"},
 			{HP3CTL_FOLLOW, "print new ones until interrupted"},
-			{HP3CTL_SINCE, "only events with a number above N"},
+			{HP3CTL_SINCE,
+				"only events after number N, or of this time: 90s, 10m, 2h, 1d"},
 			{HP3CTL_TYPE, "only events of this type"})},
 	{.name = "why",
 		.usage = "FLOW",
@@ -173,9 +176,12 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.takes = HP3CTL_TAKES_TEXT,
 		.optional = true},
 	{.name = "health",
-		.usage = "",
-		.help = "whether hp3d and its lcores answer",
-		.run = hp3ctl_health},
+		.alias = "status",
+		.usage = "[--all]",
+		.help = "a verdict, and what it rests on: packets, flows, peers, audit, warnings",
+		.details = "Exit codes: 0 ok, 1 otherwise.\n",
+		.run = hp3ctl_health,
+		.uses = USES({HP3CTL_ALL, "all values, one per line"})},
 	{.name = "doctor",
 		.usage = "[--config FILE]",
 		.help = "find what keeps hp3 from working well on this host, and the fix",
@@ -211,7 +217,7 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 const struct hp3ctl_command *hp3ctl_command(const char *name)
 {
 	for (const struct hp3ctl_command *c = hp3ctl_commands; c->name; c++)
-		if (strcmp(c->name, name) == 0)
+		if (strcmp(c->name, name) == 0 || (c->alias && strcmp(c->alias, name) == 0))
 			return c;
 	return NULL;
 }

@@ -24,6 +24,7 @@ struct hp3ctl_use {
 
 struct hp3ctl_command {
 	const char *name;
+	const char *alias; /* another name; NULL: none */
 	const char *usage; /* arguments, as help shows them after the name */
 	const char *help; /* a line without a full stop */
 	const char *details; /* further lines, each ends with '\n'; NULL: none */
@@ -38,20 +39,43 @@ struct hp3ctl_command {
 extern const struct hp3ctl_command hp3ctl_commands[]; /* ends with an entry without name */
 
 /* An option of the command line, and its value, if any. With max > 0, the value is a number from
- * min to max. Otherwise, the value is one of the words of word(), or any text if `word` is NULL. */
+ * min to max. With word(), it is one of these words. With is_valid(), it is a text for which this
+ * function returns true, and `range` describes these texts. Otherwise, it is any text. */
 struct hp3ctl_option_row {
 	const char *name; /* without dashes */
 	const char *value; /* the value's name in help; NULL: the option takes no value */
 	uint64_t min, max;
 	const char *(*word)(unsigned i); /* NULL after the last word */
+	bool (*is_valid)(const char *text);
+	const char *range;
 };
 
 extern const struct hp3ctl_option_row hp3ctl_options[HP3CTL_OPTION_MAX];
 extern const struct hp3ctl_use
 	hp3ctl_common[]; /* options of every command; ends with an entry without help */
 
-const struct hp3ctl_command *hp3ctl_command(const char *name); /* NULL: none has it */
+const struct hp3ctl_command *hp3ctl_command(
+	const char *name); /* by name or alias; NULL: none has it */
 uint64_t hp3ctl_command_options(const struct hp3ctl_command *c); /* HP3CTL_BIT() of all options */
+
+/* options.c: an option whose value is wrong, or missing (value NULL). */
+struct hp3ctl_misused {
+	int opt; /* -1: none */
+	const char *value;
+};
+
+/* Reads all options. The first wrong value goes to *wrong, because its error has to name the
+ * command, which follows. Returns HP3CTL_DONE, or HP3CTL_USAGE after an error about an unknown
+ * option. */
+int hp3ctl_parse_options(struct hp3ctl *ctl, int argc, char **argv, struct hp3ctl_misused *wrong);
+/* Prints an error that names the command (NULL: none was given) and the values that the option
+ * takes. */
+int hp3ctl_fail_value(
+	struct hp3ctl *ctl, const struct hp3ctl_command *c, const struct hp3ctl_misused *wrong);
+struct hp3_nearest;
+/* Prints an error with the most similar known word, and the command `help`. */
+int hp3ctl_no_such(
+	struct hp3ctl *ctl, const struct hp3_nearest *near, const char *help, const char *text);
 
 /* complete.c: argv has the words of a command line. Prints completions of the last word. */
 int hp3ctl_complete(int argc, char **argv);

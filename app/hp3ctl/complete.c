@@ -143,8 +143,11 @@ int hp3ctl_complete(int argc, char **argv)
 	} else if (c.word[0] == '-') {
 		offer_options(&c);
 	} else if (!c.command) {
-		for (const struct hp3ctl_command *k = hp3ctl_commands; k->name; k++)
+		for (const struct hp3ctl_command *k = hp3ctl_commands; k->name; k++) {
 			offer_completion(&c, "", k->name);
+			if (k->alias)
+				offer_completion(&c, "", k->alias);
+		}
 	} else {
 		offer_arguments(&c);
 	}

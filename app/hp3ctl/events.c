@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* events: the events that hp3d stores; with --follow, also later events. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "app/hp3ctl/hp3ctl.h"
 
 #define FOLLOW_PAUSE_US 100000
+#define SINCE_MAX       (100ll * 366 * 86400) /* seconds */
 
 static double event_us(json_t *j, const char *key)
 {
@@ -129,8 +133,9 @@ void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event)
 		hp3ctl_print_json(event);
 		return;
 	}
-	printf("%-6lld %14.6f %-11s ", hp3ctl_number(event, "seq"),
-		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "type"));
+	printf("%-6lld %14.6f %s %-11s ", hp3ctl_number(event, "seq"),
+		(double)hp3ctl_number(event, "t_ns") / 1e9, hp3ctl_text(event, "time"),
+		hp3ctl_text(event, "type"));
 	if (json_object_get(event, "identity"))
 		print_keys(event);
 	else if (json_is_string(json_object_get(event, "from"))) /* no ports */
@@ -148,24 +153,84 @@ void hp3ctl_print_events(const struct hp3ctl *ctl, json_t *list)
 		hp3ctl_print_event(ctl, event);
 }
 
-static void print_one_event(void *arg, json_t *event)
+/* --- --since --- */
+
+/* Reads the value of --since: the number of an event, or a duration, in seconds. */
+static bool parse_since(const char *text, json_int_t *number, json_int_t *seconds)
 {
-	hp3ctl_print_event(arg, event);
+	static const struct {
+		char suffix;
+		json_int_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	char *end;
+
+	*number = *seconds = 0;
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*number = strtoll(text, &end, 10);
+	if (errno != 0 || *end == '\0')
+		return errno == 0;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (*end != units[i].suffix || end[1] != '\0')
+			continue;
+		*seconds = *number * units[i].seconds;
+		return *number > 0 && *number <= SINCE_MAX / units[i].seconds;
+	}
+	return false;
+}
+
+bool hp3ctl_is_since(const char *text)
+{
+	json_int_t number, seconds;
+
+	return parse_since(text, &number, &seconds);
+}
+
+/* Prints events of this time and later. "time" of an event has a fixed length, so the order of the
+ * texts is the order of the times. */
+struct since {
+	const struct hp3ctl *ctl;
+	char time[40]; /* "": all */
+};
+
+static void begin_at(struct since *s, json_int_t seconds)
+{
+	time_t at = time(NULL) - (time_t)seconds;
+	struct tm tm;
+
+	if (seconds != 0 && gmtime_r(&at, &tm) != NULL)
+		strftime(s->time, sizeof(s->time), "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
+static void print_recent_event(void *arg, json_t *event)
+{
+	const struct since *s = arg;
+
+	if (strcmp(hp3ctl_text(event, "time"), s->time) >= 0)
+		hp3ctl_print_event(s->ctl, event);
 }
 
 int hp3ctl_events(struct hp3ctl *ctl)
 {
-	json_int_t since = (json_int_t)ctl->number[HP3CTL_SINCE];
 	bool follow = ctl->given & HP3CTL_BIT(FOLLOW);
+	struct since s = {.ctl = ctl, .time = ""};
+	json_int_t since = 0, seconds = 0;
 	int rc;
 
+	if (ctl->given & HP3CTL_BIT(SINCE)) {
+		parse_since(ctl->text[HP3CTL_SINCE], &since, &seconds);
+		if (seconds != 0)
+			since = 0;
+	}
+	begin_at(&s, seconds);
 	do {
 		json_t *req = json_pack(
 			"{s:s, s:b}", "cmd", "events", "all", !!(ctl->given & HP3CTL_BIT(ALL)));
 
 		if (ctl->given & HP3CTL_BIT(TYPE))
 			json_object_set_new(req, "type", json_string(ctl->text[HP3CTL_TYPE]));
-		rc = hp3ctl_each_event(ctl, req, &since, print_one_event, ctl);
+		rc = hp3ctl_each_event(ctl, req, &since, print_recent_event, &s);
 		fflush(stdout);
 		if (follow && rc == HP3CTL_DONE)
 			usleep(FOLLOW_PAUSE_US);

@@ -47,45 +47,13 @@ static int read_rated(struct hp3ctl *ctl, json_t **flows)
 	return rc;
 }
 
-static void print_flow_row(json_t *flow, int first_width)
-{
-	char text[HP3CTL_CELL_MAX];
-
-	for (unsigned i = 0; hp3ctl_columns[i].name; i++) {
-		const struct hp3ctl_column *c = &hp3ctl_columns[i];
-
-		if (flow)
-			hp3ctl_cell(i, flow, text);
-		else
-			snprintf(text, sizeof(text), "%s", c->title);
-		printf("%s%*s", i ? " " : "", i ? c->width : -first_width, text);
-	}
-	putchar('\n');
-}
-
-static void print_flow_table(json_t *flows)
-{
-	int width = -hp3ctl_columns[0].width;
-	json_t *flow;
-	size_t i;
-
-	json_array_foreach (flows, i, flow) {
-		int n = (int)json_string_length(json_object_get(flow, "flow"));
-
-		width = n > width ? n : width;
-	}
-	print_flow_row(NULL, width);
-	json_array_foreach (flows, i, flow)
-		print_flow_row(flow, width);
-}
-
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows)
 {
 	json_t *flow;
 	size_t i;
 
 	if (!ctl->json)
-		print_flow_table(flows);
+		hp3ctl_print_flow_table(flows, ctl->text[HP3CTL_SORT]);
 	else
 		json_array_foreach (flows, i, flow)
 			hp3ctl_print_json(flow);

@@ -30,7 +30,7 @@ enum hp3ctl_exit {
 	X(VERSION, "version")                                                                      \
 	X(NONZERO, "nonzero")                                                                      \
 	X(EXPLAIN, "explain")                                                                      \
-	X(PORT, "port", "N", 1, UINT16_MAX)                                                        \
+	X(PORT, "port", "N", HP3_PORT_FIRST, UINT16_MAX)                                           \
 	X(RANDOM, "random")                                                                        \
 	X(HOME, "home")                                                                            \
 	X(ASK, "ask")                                                                              \
@@ -40,7 +40,7 @@ enum hp3ctl_exit {
 	X(REPEAT, "repeat", "N", 1, REPEAT_MAX)                                                    \
 	X(INTERVAL, "interval", "MS", 0, WAIT_MS_MAX)                                              \
 	X(FOLLOW, "follow")                                                                        \
-	X(SINCE, "since", "N", 0, INT64_MAX)                                                       \
+	X(SINCE, "since", "N|TIME", .is_valid = hp3ctl_is_since, .range = SINCE_RANGE)             \
 	X(TTL, "ttl", "N", 1, TTL_MAX)                                                             \
 	X(KNOWN, "known")                                                                          \
 	X(SORT, "sort", "COLUMN", .word = hp3ctl_column_name)                                      \
@@ -64,6 +64,7 @@ enum hp3ctl_option {
 		HP3CTL_OPTION_MAX
 };
 
+#define HP3CTL_WIDTH     100 /* columns of tables and paragraphs, if ids are not too long */
 #define HP3CTL_ERROR_MAX 512u
 #define HP3CTL_BIT(sym)  (1ull << HP3CTL_##sym)
 
@@ -135,12 +136,24 @@ int hp3ctl_latest_events(struct hp3ctl *ctl, const char *flow, size_t max, json_
 
 /* flows.c. hp3ctl_read_flows() reads all flows that match the filter (NULL: all) into the array
  * *flows; after an error, *flows is NULL. */
+/* flow_table.c. `sort`: the column by which flows are sorted, which is always shown; or NULL. */
+void hp3ctl_print_flow_table(json_t *flows, const char *sort);
 void hp3ctl_print_flows(const struct hp3ctl *ctl, json_t *flows);
 int hp3ctl_read_flows(struct hp3ctl *ctl, const char *filter, json_t **flows);
 
+/* unpaired.c. Prints a paragraph of at most HP3CTL_WIDTH columns. The cursor is in `column`;
+ * further lines are indented by `indent` columns. */
+void hp3ctl_print_wrapped(const char *text, int column, int indent);
+/* Flows that are not paired, by reason: _count adds a flow to the object `reasons`; _print prints a
+ * paragraph for each reason, with what helps. */
+void hp3ctl_count_unpaired(json_t *reasons, json_t *flow);
+void hp3ctl_print_unpaired(json_t *reasons);
+
 const char *hp3ctl_port_format(unsigned i); /* ports.c; NULL after the last one */
+bool hp3ctl_is_since(const char *text); /* events.c: a value of --since */
 
 void hp3ctl_print_value(const char *name, json_t *value); /* one line of a table */
+void hp3ctl_print_values(json_t *data); /* one line for each value in an object */
 void hp3ctl_print_event(const struct hp3ctl *ctl, json_t *event);
 void hp3ctl_print_events(const struct hp3ctl *ctl, json_t *list);
 

@@ -132,8 +132,8 @@ static int take_secret(struct hp3ctl *ctl, uint8_t secret[HP3_KEY_LEN])
 	if (path == NULL) {
 		if (getrandom(secret, HP3_KEY_LEN, 0) == HP3_KEY_LEN)
 			return HP3CTL_DONE;
-		return fail_key_file(
-			ctl, "try again", "the kernel's random numbers", strerror(errno));
+		return fail_key_file(ctl, "give a secret of your own with --secret FILE",
+			"the kernel's random numbers", strerror(errno));
 	}
 	ret = hp3_read_line(path, text, sizeof(text));
 	if (ret < 0 && ret != -ENODATA)

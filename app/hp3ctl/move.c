@@ -20,6 +20,7 @@ struct moves {
 	json_int_t *tags; /* of moves in progress, ascending */
 	size_t n, cap, sent;
 	size_t done; /* of `tags` */
+	json_t *unpaired; /* flows that were skipped, by reason (hp3ctl_count_unpaired()) */
 	size_t skipped, refused; /* flows whose moves did not begin */
 	json_t *reasons; /* of refusals: code -> [number, fix] */
 	size_t moved, failed;
@@ -180,6 +181,7 @@ static int ask_all(struct moves *m, json_t *flows)
 	json_array_foreach (flows, i, flow) {
 		if (!json_is_true(json_object_get(flow, "paired"))) {
 			m->skipped++;
+			hp3ctl_count_unpaired(m->unpaired, flow);
 			continue;
 		}
 		rc = hp3ctl_send(m->ctl,
@@ -206,11 +208,11 @@ static void print_move_summary(const struct moves *m)
 	const char *code;
 
 	if (m->ctl->json) {
-		hp3ctl_print_new_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "asked",
-			(json_int_t)(m->n + m->refused), "refused", (json_int_t)m->refused,
+		hp3ctl_print_new_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O}",
+			"asked", (json_int_t)(m->n + m->refused), "refused", (json_int_t)m->refused,
 			"skipped", (json_int_t)m->skipped, "moved", (json_int_t)m->moved, "failed",
 			(json_int_t)m->failed, "drain_max_ns", m->drain_max_ns, "held_pkts",
-			m->held_pkts, "held_bytes", m->held_bytes));
+			m->held_pkts, "held_bytes", m->held_bytes, "unpaired", m->unpaired));
 		return;
 	}
 	printf("%zu moves asked for, %zu refused, %zu moved, %zu not moved, %zu unpaired flows "
@@ -220,11 +222,12 @@ static void print_move_summary(const struct moves *m)
 	json_object_foreach (m->reasons, code, reason)
 		printf("%lld refused, %s: %s\n", json_integer_value(json_array_get(reason, 0)),
 			code, json_string_value(json_array_get(reason, 1)));
+	hp3ctl_print_unpaired(m->unpaired);
 }
 
 static int move_all(struct hp3ctl *ctl)
 {
-	struct moves m = {.ctl = ctl, .reasons = json_object()};
+	struct moves m = {.ctl = ctl, .reasons = json_object(), .unpaired = json_object()};
 	json_t *flows;
 	int rc = hp3ctl_read_flows(ctl, NULL, &flows);
 
@@ -236,6 +239,7 @@ static int move_all(struct hp3ctl *ctl)
 		rc = HP3CTL_FAILED;
 	json_decref(flows);
 	json_decref(m.reasons);
+	json_decref(m.unpaired);
 	free(m.tags);
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats, config, health: objects printed as names and values. */
+/* stats, config: objects printed as names and values. */
 #include <stdio.h>
 #include <string.h>
 #include "app/hp3ctl/hp3ctl.h"
@@ -66,6 +66,13 @@ static void print_flat(const struct flat *f, const char *name, json_t *value)
 	else
 		printf("%-*s %-*lld %s\n", NAME_WIDTH, name, VALUE_WIDTH, json_integer_value(value),
 			help);
+}
+
+void hp3ctl_print_values(json_t *data)
+{
+	const struct flat f = {0};
+
+	print_flat(&f, "", data);
 }
 
 static void print_stats(const struct hp3ctl *ctl, json_t *data)
@@ -168,22 +175,5 @@ int hp3ctl_config(struct hp3ctl *ctl)
 		print_sections(chosen);
 	json_decref(chosen);
 	json_decref(all);
-	return rc;
-}
-
-int hp3ctl_health(struct hp3ctl *ctl)
-{
-	const struct flat f = {0};
-	json_t *data;
-	int rc = hp3ctl_ask_data(ctl, json_pack("{s:s}", "cmd", "health"), &data);
-
-	if (rc != HP3CTL_DONE)
-		return rc;
-	if (ctl->json)
-		hp3ctl_print_json(data);
-	else
-		print_flat(&f, "", data);
-	rc = strcmp(hp3ctl_text(data, "status"), "ok") == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
-	json_decref(data);
 	return rc;
 }

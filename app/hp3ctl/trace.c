@@ -34,8 +34,8 @@ static json_t *ports_of(const struct hp3ctl *ctl, int first)
 		long port = strtol(ctl->args[i], &end, 10);
 
 		if (*end != '\0' || port < 1 || port > UINT16_MAX) {
-			hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "ports are numbers from 1 to 65535",
-				"%s is not a port", ctl->args[i]);
+			hp3ctl_fail(ctl, HP3CTL_USAGE, "usage", "see hp3ctl trace --help",
+				"trace: a PORT is a number from 1 to 65535, not %s", ctl->args[i]);
 			json_decref(list);
 			return NULL;
 		}

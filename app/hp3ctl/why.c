@@ -5,20 +5,12 @@
 #include "app/hp3ctl/hp3ctl.h"
 
 #define WHY_EVENTS 24u /* of the flow, the latest */
-#define PAIRED_BY  1000000 /* bytes */
-
-/* Has the flow sent so much that a reply would have answered a challenge? */
-static bool lacks_replies(json_t *flow, const char *unpaired)
-{
-	return hp3ctl_number(flow, "bytes") >= PAIRED_BY &&
-	       (strcmp(unpaired, "unanswered") == 0 || strcmp(unpaired, "asking") == 0);
-}
 
 /* The flow's current path, in a sentence. */
 static void print_now(json_t *flow)
 {
 	const char *barred = json_string_value(json_object_get(flow, "barred"));
-	const char *unpaired = json_string_value(json_object_get(flow, "unpaired"));
+	json_t *unpaired = json_object();
 	json_t *path = json_object_get(flow, "path");
 
 	printf("%s leaves on port %lld%s; %lld moves so far; round trip %.1f us (base %.1f), %lld "
@@ -29,11 +21,9 @@ static void print_now(json_t *flow)
 		(double)hp3ctl_number(path, "base_rtt_ns") / 1e3,
 		hp3ctl_number(path, "marked_permille"),
 		json_is_true(json_object_get(flow, "severe")) ? "; severely congested" : "");
-	if (unpaired != NULL)
-		printf("  it is not paired, so it is neither held nor moved: %s\n", unpaired);
-	if (unpaired != NULL && lacks_replies(flow, unpaired))
-		puts("  no reply to it arrives on its rail: if rails are ports of a bond, replies "
-		     "may arrive on another rail: list the rails in [bond.NAME] (hp3.ini(5))");
+	hp3ctl_count_unpaired(unpaired, flow);
+	hp3ctl_print_unpaired(unpaired);
+	json_decref(unpaired);
 	if (barred != NULL)
 		printf("  it is not moved: [filter] bars its %s\n", barred);
 }

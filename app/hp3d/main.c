@@ -216,7 +216,7 @@ static void catch_signals(void)
 
 static void print_summary(unsigned away)
 {
-	uint64_t n = 0, moves = 0, recovered = 0;
+	uint64_t n = 0, moves = 0, recovered = 0, fruitless = 0;
 
 	for (unsigned w = 0; w < hp3d_worker_count(); w++) {
 		for (unsigned r = 0; r < hp3d_rail_count(); r++) {
@@ -228,13 +228,14 @@ static void print_summary(unsigned away)
 			n += hp3d_pipe_counters(p)->packets_tx + hp3d_pipe_counters(p)->packets_rx;
 			moves += s->moves_switched + s->moves_idle;
 			recovered += s->moves_recovered;
+			fruitless += s->searches_fruitless;
 		}
 	}
 	fprintf(stderr,
-		"hp3d: stopped: %llu packets, %llu moves, %llu recovered, %llu not sent, %u flows "
-		"not brought home\n",
+		"hp3d: stopped: %llu packets, %llu moves, %llu recovered, %llu searches without a "
+		"better path, %llu not sent, %u flows not brought home\n",
 		(unsigned long long)n, (unsigned long long)moves, (unsigned long long)recovered,
-		(unsigned long long)hp3d_workers_tx_drops(), away);
+		(unsigned long long)fruitless, (unsigned long long)hp3d_workers_tx_drops(), away);
 }
 
 static void report_change(void *arg, const struct hp3_config_change *c)

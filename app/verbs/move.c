@@ -6,8 +6,6 @@
 #include "app/verbs/hold.h"
 #include "app/verbs/qps.h"
 
-#include "base/minmax.h"
-
 #include <errno.h>
 
 #define DRAIN_NS   UINT64_C(100000000)
@@ -241,7 +239,8 @@ static void change_aim(struct hp3v_qp *q, uint8_t op, uint16_t port)
 {
 	int error = 0;
 
-	if (q->op == HP3_VERBS_HOLD || (q->op == HP3_VERBS_SUSPEND_HELD && q->step == HP3V_DRAINING))
+	if (q->op == HP3_VERBS_HOLD ||
+		(q->op == HP3_VERBS_SUSPEND_HELD && q->step == HP3V_DRAINING))
 		error = EBUSY;
 	else if (q->step == HP3V_SUSPENDED && hp3_clock_ns(CLOCK_MONOTONIC) >= q->deadline)
 		error = ETIMEDOUT;
@@ -267,7 +266,7 @@ static void begin_op(struct hp3v_qp *q, uint8_t op, uint16_t detail, uint64_t no
 	}
 	q->op = op;
 	q->port = detail;
-	q->suspended_ns = timed ? hp3_min_u64(detail * MS_NS, LONGEST_NS)
+	q->suspended_ns = timed ? (detail * MS_NS < LONGEST_NS ? detail * MS_NS : LONGEST_NS)
 				: hp3v_get(&bounds.hold_ns);
 	begin_move(q, now);
 }

@@ -7,6 +7,7 @@
  * without AckReq touches only the first cache line of the record. The second cache line has the
  * state of pairing, bookkeeping and the path monitor, which replies update.
  */
+#include "engine/unpaired.h"
 #include "ppp/discovery.h"
 #include "ppp/monitor.h"
 #include "rfr/rfr.h"
@@ -106,27 +107,6 @@ enum hp3_challenge_state {
 	HP3_CH_ANSWERED,
 };
 
-/* Why a flow is not paired (hp3_flow_info.unpaired). X(symbol, text) */
-#define HP3_UNPAIRED_REASONS(X)                                                                    \
-	X(PAIRED, "paired")                                                                        \
-	X(OFF, "challenge-off") /* [pairing] challenge = off */                                    \
-	X(MODE, "mode-off") /* mode off: nothing moves */                                          \
-	X(BARRED, "barred") /* by [filter] */                                                      \
-	X(SILENT, "nothing-sent")                                                                  \
-	X(UNTRACKED, "untracked") /* hp3d may have missed requests of the pair */                  \
-	X(ASKING, "asking") /* a challenge is outstanding, or starts with the next packet */       \
-	X(NEAR, "others-near") /* replies to other flows may have the same PSNs */                 \
-	X(AHEAD, "others-ahead") /* other unpaired flows sent the same PSNs first */               \
-	X(UNANSWERED, "unanswered") /* no reply to the last challenge */                           \
-	X(AMBIGUOUS, "ambiguous") /* the last challenge had replies to several queue pairs */
-
-enum hp3_unpaired_reason {
-#define X(symbol, text) HP3_UNPAIRED_##symbol,
-	HP3_UNPAIRED_REASONS(X)
-#undef X
-};
-const char *hp3_unpaired_name(enum hp3_unpaired_reason r);
-
 #define HP3_CH_SHIFT 10u /* units of 2^10 ns */
 #define HP3_CH_VOIDS 0x7fffu
 
@@ -134,7 +114,11 @@ const char *hp3_unpaired_name(enum hp3_unpaired_reason r);
 struct hp3_unpaired {
 	uint64_t ch_until; /* ns: time limit of ch_state */
 	uint32_t ch_psn : 24; /* PSN of the forced challenge */
-	uint32_t ch_state : 7; /* enum hp3_challenge_state */
+	uint32_t ch_state : 5; /* enum hp3_challenge_state */
+	/* since the last answered challenge: a reply that would answer a challenge had a wrong
+	 * ICRC */
+	uint32_t bad_icrc : 1;
+	uint32_t odd_opcode : 1; /* since then: a request with a reserved opcode left */
 	/* replies to two queue pairs arrived, or another flow also requested an ACK for this PSN */
 	uint32_t ch_ambiguous : 1;
 	uint32_t ch_lqpn : 24; /* ANSWERED: local QPN of the reply */
@@ -151,7 +135,9 @@ struct hp3_unpaired {
 	uint16_t ch_wait; /* packets sent while waiting for a natural challenge */
 	/* forced challenges without a reply since the last hit, although new packets left */
 	uint8_t misses;
-	uint8_t reason; /* enum hp3_unpaired_reason: result of the newest attempt; 0: none yet */
+	/* enum hp3_unpaired_reason: result of the newest challenge, or why there is none; 0: no
+	 * attempt yet */
+	uint8_t reason;
 };
 
 /*

@@ -247,6 +247,25 @@ bool hp3_near_others(const struct hp3_engine *e, uint32_t flow, uint32_t psn, ui
 	       is_shared(e, flow, (psn - HP3_NEAR_PSNS) & HP3_PSN_MASK, at);
 }
 
+static bool is_set_full(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint32_t now)
+{
+	const struct near_place p = near_place_of(e, e->flows[flow].pair, psn);
+
+	for (const struct hp3_near *n = p.set; n < p.set + HP3_NEAR_WAYS; n++)
+		if (n->key == ANY_KEY && is_live_window(e, n, now))
+			return true;
+	return false;
+}
+
+bool hp3_near_is_full(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+{
+	uint32_t at = ticks_at(now);
+
+	return is_set_full(e, flow, psn, at) ||
+	       is_set_full(e, flow, hp3_psn_add(psn, HP3_NEAR_PSNS), at) ||
+	       is_set_full(e, flow, (psn - HP3_NEAR_PSNS) & HP3_PSN_MASK, at);
+}
+
 static bool is_ahead(const struct hp3_engine *e, const struct hp3_near *n, uint32_t flow,
 	uint32_t psn, uint32_t now)
 {

@@ -53,6 +53,8 @@ bool hp3_near_abandon(struct hp3_engine *e, uint32_t flow, uint64_t now, uint64_
 
 /* Did another flow of the pair send in the window of this PSN, or in a neighbouring window? */
 bool hp3_near_others(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
+/* Does one of these windows have no place in the table, so that other flows count as near? */
+bool hp3_near_is_full(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 /* Has another unpaired flow of the pair sent this PSN? */
 bool hp3_near_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 /* The flow of the pair that last sent in the window of this PSN; HP3_NO_FLOW: unknown. */

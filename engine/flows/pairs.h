@@ -42,6 +42,9 @@ struct hp3_pair {
 	uint8_t pause; /* longest natural pause of a flow (search/pause.h) */
 	uint64_t dead_wait; /* earliest time of the next dead-path search */
 	uint64_t heard; /* time when una of a flow last advanced */
+	/* time of the last reply to a local QPN without a flow, in units of 2^HP3_TICK_SHIFT ns; 0:
+	 * none yet */
+	uint32_t unclaimed_at;
 	/* Paths that drop long packets silently (search/size.c). */
 	/* longest request of a flow without a known path MTU: bytes of the IP datagram */
 	uint16_t longest;

@@ -11,13 +11,6 @@
 #define ASKING       4u
 #define ASKING_LEAST 4096u
 
-bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
-{
-	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
-
-	return idle > (e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT) + 1;
-}
-
 bool hp3_is_near(const struct hp3_flow *f, uint32_t psn)
 {
 	return hp3_psn_diff(psn, f->stream.una) > -NEAR_PSNS &&
@@ -56,6 +49,13 @@ bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, u
 	if (hp3_near_is_whole(e, now))
 		return hp3_near_ahead(e, flow, psn, now);
 	return any_near(e, flow, psn, true, now);
+}
+
+bool hp3_is_crowded(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now)
+{
+	if (hp3_near_is_whole(e, now))
+		return hp3_near_is_full(e, flow, psn, now);
+	return e->pairs.pairs[e->flows[flow].pair].nflows > HP3_NEAR_FLOWS;
 }
 
 void hp3_challenge_stop(struct hp3_flow *f)
@@ -131,7 +131,7 @@ bool hp3_natural_under_way(struct hp3_turn *t, struct hp3_flow *f)
 		return false;
 	if (age <= t->e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT)
 		return true;
-	t->e->stats.challenge_misses++;
+	hp3_challenge_missed(t, f);
 	hp3_natural_drop(f);
 	return false;
 }
@@ -232,7 +232,8 @@ uint32_t hp3_asked_naturally(struct hp3_turn *t, uint32_t pair, const struct hp3
 		return HP3_NO_FLOW;
 	if (!hp3_others_near(t->e, flow, v->psn, t->now))
 		return flow;
-	hp3_natural_drop(f); /* another flow has come near since */
+	f->unpaired.reason = HP3_UNPAIRED_NEAR; /* another flow has come near since */
+	hp3_natural_drop(f);
 	return HP3_NO_FLOW;
 }
 

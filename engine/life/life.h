@@ -82,7 +82,12 @@ static inline bool hp3_pair_is_untracked(
  */
 void hp3_challenge_stop(struct hp3_flow *f);
 /* True: no reply to an earlier packet of the flow can arrive any more. */
-bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
+static inline bool hp3_is_silent(const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now)
+{
+	uint32_t idle = (uint32_t)(now >> HP3_TICK_SHIFT) - f->last;
+
+	return idle > (e->cfg.challenge_timeout_ns >> HP3_TICK_SHIFT) + 1;
+}
 /* Could a reply to the flow have this PSN now? */
 bool hp3_is_near(const struct hp3_flow *f, uint32_t psn);
 /*
@@ -92,6 +97,11 @@ bool hp3_is_near(const struct hp3_flow *f, uint32_t psn);
  */
 bool hp3_others_near(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 bool hp3_others_ahead(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
+/*
+ * Do flows count as near this PSN because they are too many for the table of flows/near.h, or for
+ * the check of their records?
+ */
+bool hp3_is_crowded(const struct hp3_engine *e, uint32_t flow, uint32_t psn, uint64_t now);
 /*
  * Most flows of a pair that the engine examines while the table of flows/near.h is incomplete. In a
  * pair with more flows, all flows count as near.
@@ -148,8 +158,28 @@ void hp3_void_elsewhere(struct hp3_turn *t, uint32_t pair, const struct hp3_pkt 
 #define HP3_FLOW_CHECK_NS 500u
 #define HP3_STRAYS_NS     2000000u
 
+/* unpaired.c */
+/*
+ * Store why a flow is not paired. _begun: a challenge left. _answered: it was answered. _missed: no
+ * usable answer came; call it before hp3_challenge_stop().
+ */
+void hp3_challenge_begun(struct hp3_flow *f);
+void hp3_challenge_answered(struct hp3_flow *f);
+void hp3_challenge_missed(struct hp3_turn *t, struct hp3_flow *f);
+enum hp3_unpaired_reason hp3_flow_unpaired_reason(
+	const struct hp3_engine *e, const struct hp3_flow *f, uint64_t now);
+/* Ageing visits flow record `flow`: counts it by reason, if it is an unpaired flow. */
+void hp3_unpaired_count(struct hp3_engine *e, uint32_t flow, uint64_t now);
+
 /* pairing.c */
-bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f);
+/*
+ * If nothing moves, only flows that have to return home need a pairing: a drain needs their
+ * replies.
+ */
+static inline bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
+{
+	return e->cfg.moves_allowed || e->cfg.observe || (f->flags & HP3_FF_MOVED);
+}
 /* True: set AckReq on this packet. */
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt);
 void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt);

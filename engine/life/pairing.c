@@ -35,9 +35,8 @@ static void note_miss(struct hp3_turn *t, uint32_t flow)
 	bool goes_on = !(f->flags & HP3_FF_WENT_BACK) && f->stream.nxt != hp3_psn_add(u->ch_psn, 1);
 	bool ambiguous = u->ch_ambiguous;
 
-	t->e->stats.challenge_misses++;
+	hp3_challenge_missed(t, f);
 	hp3_challenge_stop(f);
-	u->reason = ambiguous ? HP3_UNPAIRED_AMBIGUOUS : HP3_UNPAIRED_UNANSWERED;
 	if (ambiguous || !goes_on || ++u->misses < MISSES)
 		return;
 	u->misses = 0;
@@ -60,7 +59,7 @@ static void note_hit(struct hp3_turn *t, uint32_t flow, uint32_t lqpn, uint32_t 
 	struct hp3_flow *f = &t->e->flows[flow];
 
 	t->e->stats.challenge_hits++;
-	f->unpaired.misses = 0;
+	hp3_challenge_answered(f);
 	if (f->unpaired.cand_hits > 0 && f->unpaired.cand_lqpn != lqpn) {
 		t->e->stats.contradictions++;
 		f->unpaired.cand_hits = 0;
@@ -113,7 +112,8 @@ static bool are_flows_near(struct hp3_turn *t, uint32_t flow, uint32_t psn)
 	if (!hp3_others_near(t->e, flow, psn, t->now))
 		return false;
 	t->e->stats.challenge_near++;
-	t->e->flows[flow].unpaired.reason = HP3_UNPAIRED_NEAR;
+	t->e->flows[flow].unpaired.reason =
+		hp3_is_crowded(t->e, flow, psn, t->now) ? HP3_UNPAIRED_FULL : HP3_UNPAIRED_NEAR;
 	return true;
 }
 
@@ -133,10 +133,14 @@ static bool arm_natural(struct hp3_turn *t, uint32_t flow, const struct hp3_view
 
 	if (hp3_natural_under_way(t, f))
 		return true;
-	if (are_flows_near(t, flow, v->psn) || !hp3_ask_naturally(t, flow, v))
+	if (are_flows_near(t, flow, v->psn))
 		return false;
+	if (!hp3_ask_naturally(t, flow, v)) {
+		f->unpaired.reason = HP3_UNPAIRED_FULL;
+		return false;
+	}
 	f->unpaired.ch_wait = 0;
-	f->unpaired.reason = HP3_UNPAIRED_ASKING;
+	hp3_challenge_begun(f);
 	t->e->stats.challenges++;
 	return true;
 }
@@ -155,21 +159,15 @@ static bool choose_forced(struct hp3_turn *t, uint32_t flow, const struct hp3_vi
 	}
 	if (u->ch_state == HP3_CH_CHOOSING && u->ch_count > 0)
 		u->ch_count--;
-	if (u->ch_state != HP3_CH_CHOOSING || u->ch_count > 0 || are_ahead(t, flow, v->psn) ||
-		!hp3_ask_forced(t, flow, v->psn))
+	if (u->ch_state != HP3_CH_CHOOSING || u->ch_count > 0 || are_ahead(t, flow, v->psn))
 		return false;
-	u->reason = HP3_UNPAIRED_ASKING;
+	if (!hp3_ask_forced(t, flow, v->psn)) {
+		u->reason = HP3_UNPAIRED_FULL;
+		return false;
+	}
+	hp3_challenge_begun(&t->e->flows[flow]);
 	t->e->stats.challenges++;
 	return true;
-}
-
-/*
- * If nothing moves, only flows that have to return home need a pairing: a drain needs their
- * replies.
- */
-bool hp3_is_pairing_wanted(const struct hp3_engine *e, const struct hp3_flow *f)
-{
-	return e->cfg.moves_allowed || e->cfg.observe || (f->flags & HP3_FF_MOVED);
 }
 
 bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *pkt)
@@ -189,8 +187,10 @@ bool hp3_challenge_tx(struct hp3_turn *t, uint32_t flow, const struct hp3_pkt *p
 	other = asks ? hp3_forced_at(t, f->pair, v->psn) : HP3_NO_FLOW;
 	if (other != HP3_NO_FLOW && other != flow)
 		t->e->flows[other].unpaired.ch_ambiguous = true;
-	if ((f->flags & HP3_FF_PAIRED) || !hp3_is_pairing_wanted(t->e, f) ||
-		(asks && arm_natural(t, flow, v)))
+	if ((f->flags & HP3_FF_PAIRED) || !hp3_is_pairing_wanted(t->e, f))
+		return false;
+	f->unpaired.odd_opcode |= (v->flags & HP3_VF_UNKNOWN) != 0;
+	if (asks && arm_natural(t, flow, v))
 		return false;
 	if (asks) {
 		/* others are near: only a forced challenge helps */
@@ -240,8 +240,12 @@ void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 {
 	const struct hp3_ends ends = hp3_pkt_ends(pkt, HP3_DIR_RX);
 	uint32_t pair = hp3_pairs_find(&t->e->pairs, &ends), natural, forced;
+	uint32_t at = (uint32_t)(t->now >> HP3_TICK_SHIFT);
 
-	if (pair == HP3_NO_PAIR || hp3_pair_is_untracked(t->e, &t->e->pairs.pairs[pair], t->now))
+	if (pair == HP3_NO_PAIR)
+		return;
+	t->e->pairs.pairs[pair].unclaimed_at = at != 0 ? at : 1;
+	if (hp3_pair_is_untracked(t->e, &t->e->pairs.pairs[pair], t->now))
 		return;
 	settle_answered(t, &t->e->pairs.pairs[pair]);
 	natural = hp3_asked_naturally(t, pair, &pkt->v);
@@ -250,8 +254,10 @@ void hp3_challenge_rx(struct hp3_turn *t, const struct hp3_pkt *pkt)
 		hp3_void_elsewhere(t, pair, pkt);
 		return;
 	}
-	if (!hp3_pkt_icrc_ok(t->e, pkt))
+	if (!hp3_pkt_icrc_ok(t->e, pkt)) {
+		t->e->flows[natural != HP3_NO_FLOW ? natural : forced].unpaired.bad_icrc = true;
 		return;
+	}
 	if (natural == HP3_NO_FLOW) {
 		forced_answered(t, forced, pkt->v.dest_qpn);
 		return;
@@ -333,6 +339,11 @@ void hp3_challenge_went_back(struct hp3_turn *t, uint32_t flow, uint32_t psn, bo
 	bool paired = f->flags & HP3_FF_PAIRED, behind = ahead < 0;
 	bool skips = paired && first && ahead > 0;
 
+	if (!paired) {
+		hp3_natural_under_way(t, f); /* or it was missed */
+		if (f->unpaired.ch_state == HP3_CH_ARMED)
+			expire_challenge(t, flow);
+	}
 	hp3_natural_drop(f);
 	hp3_challenge_stop(f); /* it may be of the earlier epoch */
 	if (f->state == HP3_RFR_RESUMING ||

@@ -136,8 +136,7 @@ const char *hp3_command_error(int err)
 		return "[filter] bars it, by its peer, DSCP or QPN: see \"barred\" of hp3ctl "
 		       "flow, change [filter] and reload";
 	case ENOLINK:
-		return "not paired with its replies yet: try again when the flow has sent more, or "
-		       "see the reason: hp3ctl why";
+		return "the flow is not paired: hp3ctl why FLOW shows the reason, and what helps";
 	case EBUSY:
 		return "a move of this flow is under way, or its packets still wait for the "
 		       "pacer: wait for its event, then try again";

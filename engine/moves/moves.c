@@ -139,7 +139,14 @@ static uint64_t report_move(
 	return event->id;
 }
 
-static void count_move(struct hp3_engine *e, enum hp3_rfr_action action, const struct hp3_move *m)
+/* The flow stayed because no probe won, and nothing was drained. */
+static bool is_fruitless(const struct hp3_move *m, enum hp3_rfr_input input)
+{
+	return input == HP3_RFR_IN_NO_BETTER && m->t_close == 0;
+}
+
+static void count_move(struct hp3_engine *e, enum hp3_rfr_action action, const struct hp3_move *m,
+	enum hp3_rfr_input input)
 {
 	switch (action) {
 	case HP3_RFR_DO_SWITCH:
@@ -149,7 +156,10 @@ static void count_move(struct hp3_engine *e, enum hp3_rfr_action action, const s
 			e->stats.moves_switched++;
 		break;
 	case HP3_RFR_DO_RECOVER:
-		e->stats.moves_recovered += m->search.cause != HP3_CAUSE_PEER;
+		if (is_fruitless(m, input))
+			e->stats.searches_fruitless++;
+		else
+			e->stats.moves_recovered += m->search.cause != HP3_CAUSE_PEER;
 		break;
 	case HP3_RFR_DO_DISCARD:
 		e->stats.moves_discarded++;
@@ -185,7 +195,7 @@ static void end_move(
 	else if (action == HP3_RFR_DO_RECOVER && m->t_close != 0)
 		hp3_rate_rollback(t, flow);
 	m->search.state = hp3_search_step(m->search.kind, m->search.state, HP3_SEARCH_IN_OVER).next;
-	count_move(t->e, action, m);
+	count_move(t->e, action, m, input);
 	if (action == HP3_RFR_DO_DISCARD || action == HP3_RFR_DO_SUPERSEDE)
 		hp3_hold_discard(t, flow);
 	else if (!(f->flags & HP3_FF_PACED))

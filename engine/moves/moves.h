@@ -73,6 +73,13 @@ bool hp3_peer_hold_due(struct hp3_turn *t, struct hp3_move *m);
 bool hp3_peer_hold_lasts(const struct hp3_turn *t, const struct hp3_move *m);
 /* `count` of SUSPEND: ms after DRAINED. */
 uint32_t hp3_peer_hold_ms(const struct hp3_engine *e, const struct hp3_move *m);
+/* Time for the change of the port; duration of a hold. */
+uint64_t hp3_peer_hold_change_ns(const struct hp3_engine *e);
+uint64_t hp3_peer_hold_lease_ns(const struct hp3_engine *e);
+/* Sends HELD: refused, or, if the queue pair is held, the time that remains. */
+void hp3_peer_hold_refuse(
+	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);
+void hp3_peer_hold_answer(struct hp3_turn *t, const struct hp3_move *m);
 /* The queue pair is drained and held for the peer's move. */
 void hp3_peer_hold_drained(struct hp3_turn *t, struct hp3_move *m);
 /* The move, or the hold for the peer's move, ends. */
@@ -82,7 +89,7 @@ static inline bool hp3_peer_hold_is_promised(const struct hp3_move *m)
 {
 	return m->peer_hold.state == HP3_PEER_HOLD_HOLDS && m->t_close != 0;
 }
-/* HOLD, HELD or CONTINUE arrives. */
+/* peer_hold_take.c: HOLD, HELD or CONTINUE arrives. */
 void hp3_peer_hold_received(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
 

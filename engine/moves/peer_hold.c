@@ -7,17 +7,17 @@
 #define LONGEST_NS 1000000000u /* the actuator holds posts no longer */
 
 /* Time for the change of the port. */
-static uint64_t change_ns(const struct hp3_engine *e)
+uint64_t hp3_peer_hold_change_ns(const struct hp3_engine *e)
 {
 	return hp3_min_u64(e->cfg.max_hold_ns, LONGEST_NS / HP3_PEER_HOLDS);
 }
 
-static uint64_t lease_ns(const struct hp3_engine *e)
+uint64_t hp3_peer_hold_lease_ns(const struct hp3_engine *e)
 {
-	return HP3_PEER_HOLDS * change_ns(e);
+	return HP3_PEER_HOLDS * hp3_peer_hold_change_ns(e);
 }
 
-static uint32_t milliseconds(uint64_t ns)
+static uint32_t round_up_to_ms(uint64_t ns)
 {
 	return (uint32_t)((ns + 999999u) / 1000000u);
 }
@@ -40,8 +40,7 @@ static void send_to_peer_of(
 }
 
 /* HOLD and CONTINUE: this queue pair moves, so it is the responder. */
-static void send_as_mover(
-	struct hp3_turn *t, const struct hp3_move *m, enum hp3_agree_kind kind)
+static void send_as_mover(struct hp3_turn *t, const struct hp3_move *m, enum hp3_agree_kind kind)
 {
 	const struct hp3_flow *f = &t->e->flows[m->flow];
 	const struct hp3_agree what = {.kind = (uint8_t)kind,
@@ -74,7 +73,7 @@ static void send_held(struct hp3_turn *t, const struct hp3_move *m, uint64_t lea
 	send_to_peer_of(t, m, &what);
 }
 
-static void refuse_hold(
+void hp3_peer_hold_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked)
 {
 	struct hp3_agree what = *asked;
@@ -89,7 +88,7 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 {
 	m->peer_hold.turn++;
 	m->peer_hold.asked_last = t->now;
-	hp3_slot_timer(t->e, m, &m->move_at, t->now + change_ns(t->e) / 2u);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + hp3_peer_hold_change_ns(t->e) / 2u);
 	send_as_mover(t, m, HP3_AGREE_HOLD);
 }
 
@@ -122,14 +121,16 @@ bool hp3_peer_hold_due(struct hp3_turn *t, struct hp3_move *m)
 bool hp3_peer_hold_lasts(const struct hp3_turn *t, const struct hp3_move *m)
 {
 	return m->peer_hold.state != HP3_PEER_HOLD_GRANTED ||
-	       t->now + change_ns(t->e) <= m->peer_hold.until;
+	       t->now + hp3_peer_hold_change_ns(t->e) <= m->peer_hold.until;
 }
 
 uint32_t hp3_peer_hold_ms(const struct hp3_engine *e, const struct hp3_move *m)
 {
 	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS)
-		return milliseconds(lease_ns(e));
-	return m->peer_hold.state == HP3_PEER_HOLD_GRANTED ? milliseconds(change_ns(e) / 2u) : 0;
+		return round_up_to_ms(hp3_peer_hold_lease_ns(e));
+	return m->peer_hold.state == HP3_PEER_HOLD_GRANTED
+		       ? round_up_to_ms(hp3_peer_hold_change_ns(e) / 2u)
+		       : 0;
 }
 
 /* The actuator may be changing the port now, although the engine no longer wants the move. */
@@ -152,85 +153,14 @@ void hp3_peer_hold_end(struct hp3_turn *t, struct hp3_move *m, bool switched)
 	m->peer_hold = (struct hp3_peer_hold){0};
 }
 
-/* HELD: the peer's queue pair is held, or the peer refuses. */
-static void take_held(struct hp3_turn *t, struct hp3_move *m, const struct hp3_agree *a)
+void hp3_peer_hold_answer(struct hp3_turn *t, const struct hp3_move *m)
 {
-	struct hp3_peer_hold *p = &m->peer_hold;
-	uint64_t from = a->turn == p->turn ? p->asked_last : p->asked;
-
-	if (p->state != HP3_PEER_HOLD_ASKED || a->number != p->number)
-		return;
-	p->until = from + (uint64_t)a->keepalive_us * 1000u;
-	if (a->keepalive_us == 0 || t->now + change_ns(t->e) > p->until) {
-		m->error = EPERM;
-		hp3_move_input(t, m->flow, HP3_RFR_IN_CANCEL);
-		return;
-	}
-	p->state = HP3_PEER_HOLD_GRANTED;
-	hp3_slot_timer(t->e, m, &m->move_at, p->until);
-	hp3_move_suspend(t, m);
-}
-
-static void begin_hold(struct hp3_turn *t, struct hp3_move *m, const struct hp3_agree *a)
-{
-	m->search.cause = HP3_CAUSE_PEER;
-	m->peer_hold = (struct hp3_peer_hold){.state = HP3_PEER_HOLD_HOLDS,
-		.number = a->number,
-		.turn = a->turn,
-		.until = t->now + lease_ns(t->e)};
-	t->e->stats.peer_holds++;
-	hp3_search_input(t, m, HP3_SEARCH_IN_GO);
-	hp3_slot_timer(t->e, m, &m->move_at, m->peer_hold.until);
-}
-
-/* HOLD arrives, for the first time or again. */
-static void take_hold(struct hp3_turn *t, uint32_t flow, const struct hp3_agree *a)
-{
-	const struct hp3_ends *ends = HP3_ENDS(&t->e->pairs.pairs[t->e->flows[flow].pair]);
-	struct hp3_flow *f = &t->e->flows[flow];
-	struct hp3_move *m = f->slot == HP3_NO_SLOT ? NULL : &t->e->moves[f->slot];
-
-	if (m != NULL && m->peer_hold.state == HP3_PEER_HOLD_HOLDS &&
-		m->peer_hold.number == a->number) {
-		m->peer_hold.turn = a->turn;
-		if (remaining_ns(t, m) != 0)
-			send_held(t, m, remaining_ns(t, m));
-		return;
-	}
-	m = hp3_move_is_possible(t->e, f) ? hp3_search_prepare(t, flow, HP3_SEARCH_OPERATOR) : NULL;
-	if (m == NULL)
-		refuse_hold(t, ends, a);
-	else
-		begin_hold(t, m, a);
+	if (remaining_ns(t, m) != 0)
+		send_held(t, m, remaining_ns(t, m));
 }
 
 void hp3_peer_hold_drained(struct hp3_turn *t, struct hp3_move *m)
 {
 	hp3_slot_timer(t->e, m, &m->move_at, m->peer_hold.until);
 	send_held(t, m, remaining_ns(t, m));
-}
-
-void hp3_peer_hold_received(
-	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a)
-{
-	bool answer = a->kind == HP3_AGREE_HELD;
-	uint32_t theirs = answer ? a->requester : a->responder;
-	uint32_t ours = answer ? a->responder : a->requester;
-	uint32_t flow = t->e->cfg.verbs ? hp3_flow_at(t->e, ends, theirs, HP3_DIR_TX) : HP3_NO_FLOW;
-	struct hp3_flow *f = flow == HP3_NO_FLOW ? NULL : &t->e->flows[flow];
-	struct hp3_move *m;
-
-	if (f == NULL || !(f->flags & HP3_FF_PAIRED) || f->lqpn != ours) {
-		if (a->kind == HP3_AGREE_HOLD)
-			refuse_hold(t, ends, a);
-		return;
-	}
-	m = f->slot == HP3_NO_SLOT ? NULL : &t->e->moves[f->slot];
-	if (a->kind == HP3_AGREE_HOLD)
-		take_hold(t, flow, a);
-	else if (m != NULL && answer)
-		take_held(t, m, a);
-	else if (m != NULL && m->peer_hold.state == HP3_PEER_HOLD_HOLDS &&
-		 m->peer_hold.number == a->number)
-		hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
 }

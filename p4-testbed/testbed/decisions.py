@@ -9,7 +9,7 @@ MOVES = ("switch", "idle_switch", "failover")
 SPRAY = ("sprays", "sprays_broken", "sprays_full", "sprays_given_up", "sprayed", "sprayed_reads", "resequenced", "reseq_held", "reseq_late", "reseq_beyond", "reseq_full", "reseq_share",
          "reseq_given_up", "reseq_wait_restarts", "reseq_gaps", "reseq_gaps_1ms", "reseq_gaps_10ms", "reseq_waited", "reseq_ahead_8", "reseq_ahead_64")
 COUNTERS = ("severe", "lossy", "rounds", "rounds_won", "rounds_fruitless", "probes", "probe_replies", "moves_switched", "moves_idle",
-            "moves_recovered", "failovers", "naks_made", "paid_off", "wasted", "held_packets", "cnps",
+            "moves_recovered", "searches_fruitless", "failovers", "naks_made", "paid_off", "wasted", "held_packets", "cnps",
             "cnps_stale", "paced", "unpaced",
             "messages_bad_form", "drop_discarded", "drop_engine", "drop_handover", "drop_tx_full", "drop_too_long", "drop_bypassed", *SPRAY)
 PAGE = 500

@@ -36,14 +36,12 @@ class Rig:
             "eal": {"mbufs": 2048, "memory_mb": 64}, "flows": {"max_flows": 256, "max_pairs": 16},
             "rfr": {"hold_packets": 256, "max_hold_us": 1000 * HOLD_MS},
             "control": {"stop_drain_ms": 100, "group": "root"}, "bypass": {"stale_ms": 1000}}
+        config["log"] = {"audit": "DIRECTORY/audit.log"}
         for section, keys in sections.items():
             config.setdefault(section, {}).update(keys)
         self.d = Daemon(hp3d, hp3ctl, {"rail0": [link.devargs(i) for i, link in enumerate(links)]}, config, begin=False)
         self.page = Page(os.path.join(self.d.directory, "page"))
         os.environ["HP3_FAULT_PAGE"] = self.page.path
-        with open(self.d.config, "a", encoding="ascii") as f:
-            if "log" not in sections:
-                f.write(f'[log]\naudit = "{self.d.directory}/audit.log"\n')
         self.d.begin()
 
     def close(self):

@@ -36,7 +36,8 @@ static void check_rows(struct hp3d_replay_flows *t)
 
 	hp3d_replay_flows_end(t);
 	while (hp3d_replay_flows_next(t, &at, &row)) {
-		MUST(row.paired == (row.reason == NULL));
+		MUST(row.paired == (row.reason == HP3_UNPAIRED_PAIRED));
+		MUST(row.paired || hp3_unpaired_capture_help(row.reason) != NULL);
 		MUST(row.reordered <= row.requests && row.naks + row.rnrs <= row.replies);
 		MUST(row.retransmits <= row.requests + row.copies + UINT16_MAX);
 	}

@@ -93,7 +93,7 @@ class Hostile(Wired):
 
     def unhurt(self, d, a, b, flows):
         """Every flow can still be moved; no packet is missing, changed, twice or out of order."""
-        self.assertEqual(d.json("health")[0]["status"], "ok")
+        self.assertIn(d.json("health", code=None)[0]["status"], ("ok", "warning"))
         for flow in flows:
             self.moves(d, flow)
         self.settle(a, b)

@@ -61,12 +61,10 @@ def held_by_nobody(test, hold, told, tell):
 class Local(Hostile):
     def installed(self, **sections):
         """Its directory is one that everybody may enter, as /run/hp3 is."""
-        d = self.daemon({"rail0": self.ports()}, defaults=True, begin=False, **sections)
+        d = self.daemon({"rail0": self.ports()}, defaults=True, begin=False, log={"audit": "DIRECTORY/audit.log"}, **sections)
         os.chmod(d.directory, 0o755)
         os.chmod(d.config, 0o600)
         os.chmod(d.log.name, 0o600)
-        with open(d.config, "a") as f:
-            f.write(f'[log]\naudit = "{d.directory}/audit.log"\n')
         d.begin()
         return d.up()
 

@@ -43,7 +43,7 @@ class SetUps(Hostile):
     def setUp(self):
         super().setUp()
         self.d = self.shipped(watch={"verbs": "library"})
-        self.assertEqual(self.d.json("health")[0]["watch"]["by"], "library")
+        self.assertEqual(self.d.ask("health")["watch"]["by"], "library")
         self.ends = tuple(self.endpoint(link, side, slow_us=SLOW_US, home=EVEN_HOME, qps=2)
                           for link, side in ((self.rnic, "a"), (self.net, "b")))
         for e in self.ends:
@@ -77,7 +77,7 @@ class SetUps(Hostile):
         self.told += 1
 
     def heard(self):
-        wait_for("the watcher", lambda: self.d.json("health")[0]["watch"]["down"] >= self.told)
+        wait_for("the watcher", lambda: self.d.ask("health")["watch"]["down"] >= self.told)
 
     def states(self):
         return [{k: f[k] for k in ("port", "moved", "paired", "pairing")} for f in self.d.json("flows") if f["flow"] in self.flows]
@@ -110,7 +110,7 @@ class SetUps(Hostile):
             for flow in 6 * self.flows:
                 self.moves(self.d, flow)
             # Some come too fast for the watcher: he goes on until it has heard enough of them.
-            wait_for("the watcher", lambda: self.d.json("health")[0]["watch"]["down"] > 20)
+            wait_for("the watcher", lambda: self.d.ask("health")["watch"]["down"] > 20)
         finally:
             over.set()
             attacker.join()

@@ -40,6 +40,8 @@ hold_packets = 512
 [probes]
 probe_key = "{secret}"
 probe_key_old = "{old}"
+[log]
+audit = "off"
 [service]
 state = "{state}"
 [control]
@@ -163,7 +165,14 @@ class ControlTest(unittest.TestCase):
         return Client(self.daemon.socket)
 
     def test_health(self):
-        self.assertRegex(self.ctl("health").stdout, r"(?m)^status +ok$")
+        lines = self.ctl("health").stdout.splitlines()
+        self.assertRegex(lines[0], r"^health    ok: no warnings; version \S+, process \d+, mode on")
+        self.assertEqual([line.split()[0] for line in lines[1:]], ["packets", "flows", "peers", "audit", "warnings"])
+        self.assertRegex(lines[1], r"^packets +rail0 through hp3d, no packets yet; east through hp3d, no packets yet$")
+        self.assertEqual([line.split(None, 1)[1] for line in lines[2:]],
+                         ["0: 0 paired, 0 moved, 0 sprayed", "0 address pairs: hp3d answers in 0, 0 with a key", "off", "none"])
+        self.assertEqual(self.ctl("status").stdout, "\n".join(lines) + "\n")
+        self.assertRegex(self.ctl("health", "--all").stdout, r"(?m)^status +ok$")
         health = json.loads(self.ctl("--json", "health").stdout)
         self.assertEqual((health["status"], health["rails"], health["flows"]), ("ok", 2, 0))
         self.assertEqual(health["pid"], self.daemon.process.pid)
@@ -387,8 +396,8 @@ class ControlTest(unittest.TestCase):
                 self.assertEqual(answer["error"]["code"], "bad-request", line[:40])
                 self.assertTrue(answer["error"]["text"] and answer["error"]["fix"])
             for request in ({"flow": UNKNOWN}, {"flow": UNKNOWN, "port": 0},
-                            {"flow": UNKNOWN, "port": 65536}, {"flow": UNKNOWN, "port": "1"},
-                            {"flow": UNKNOWN, "port": 5, "home": True}, {"port": 5},
+                            {"flow": UNKNOWN, "port": 65536}, {"flow": UNKNOWN, "port": 49151}, {"flow": UNKNOWN, "port": "1"},
+                            {"flow": UNKNOWN, "port": 50000, "home": True}, {"port": 50000},
                             {"flow": 7, "random": True}, {"flow": "", "home": True}):
                 answer = c.ask(cmd="move", **request)
                 self.assertEqual(answer["error"]["code"], "bad-request", request)
@@ -444,8 +453,22 @@ class ControlTest(unittest.TestCase):
         for args in ((), ("dance",), ("show",), ("move", UNKNOWN), ("flows", "x"),
                      ("move", UNKNOWN, "--port", "65536"), ("move", UNKNOWN, "--port", "x"),
                      ("move", UNKNOWN, "--random", "--home"), ("events", "--since", "-1"),
-                     ("move", UNKNOWN, "--random", "--wait", "5", "--no-wait"), ("health", "--all")):
+                     ("move", UNKNOWN, "--random", "--wait", "5", "--no-wait"), ("peers", "--all")):
             self.assertIn("--help", self.ctl(*args, code=2).stderr)
+        # Errors name the command, and what it takes.
+        for args, said in ((("move", UNKNOWN, "--port", "49151"), "move: --port takes a number from 49152 to 65535, not 49151"),
+                           (("--port", "x", "move", UNKNOWN), "move: --port takes a number from 49152 to 65535, not x"),
+                           (("watch", "--interval", "600001"), "watch: --interval takes a number from 0 to 600000, not 600001"),
+                           (("events", "--since", "10x"), "events: --since takes the number of an event, or a time such as 90s, 10m, 2h or 1d, not 10x"),
+                           (("ports", "--peer", "p", "--format", "xml"), "ports: --format takes one of list, flow_label, mooncake, json, uccl, nccl, not xml"),
+                           (("mode", "max"), "mode takes one of off, observe, on, not max"),
+                           (("trace", UNKNOWN, "70000"), "trace: a PORT is a number from 1 to 65535, not 70000"),
+                           (("move", UNKNOWN, "--port"), "move: --port needs a value: a number from 49152 to 65535")):
+            self.assertIn(said, self.ctl(*args, code=2).stderr)
+        for text in ("", "-1", "m", "0m", "1w", "10 m", "10mm", "1.5h", "99999999999d", "99999999999999999999"):
+            self.ctl("events", "--since", text, code=2)
+        for text in ("0", "7", "90s", "10m", "2h", "1d"):
+            self.ctl("events", "--since", text)
         for command in ("flows", "show", "stats", "move", "events", "why", "paths", "peers", "probes", "watch", "config", "bundle",
                         "health"):
             self.assertIn("Usage: hp3ctl " + command, self.ctl(command, "--help").stdout)
@@ -461,15 +484,16 @@ class ControlTest(unittest.TestCase):
 
     def test_completion(self):
         script = os.path.join(os.path.dirname(__file__), "../../app/hp3ctl/completion.bash")
-        commands = set(re.findall(r"(?m)^  (\w\S*)", self.ctl("--help").stdout))
+        commands = set(re.findall(r"(?m)^  (\w\S*)", self.ctl("--help").stdout)) | {"status"}
         self.assertGreater(len(commands), 11)
         sorts = {"flow", "local_qpn", "port", "home", "path", "state", "rate", "rtt", "marked", "in_flight", "moves",
                  "bytes", "idle", "unpaired"}
         for words, wanted in (("hp3ctl ", commands), ("hp3ctl mo", {c for c in commands if c.startswith("mo")}),
-                              ("hp3ctl events --f", {"--follow"}), ("hp3ctl --socket x st", {"stats"}),
+                              ("hp3ctl events --f", {"--follow"}), ("hp3ctl --socket x sta", {"stats", "status"}),
                               ("hp3ctl move --port 5", set()), ("hp3ctl flows --sort ", sorts),
                               ("hp3ctl flows --sort r", {"rate", "rtt"}), ("hp3ctl events --type un", {"unpair"}),
-                              ("hp3ctl health -", {"--socket", "--json", "--help", "--version"}),
+                              ("hp3ctl health -", {"--all", "--socket", "--json", "--help", "--version"}),
+                              ("hp3ctl stat", {"stats", "status"}),
                               ("hp3ctl -", {"--socket", "--json", "--help", "--version"}),
                               ("hp3ctl health x", set()), ("hp3ctl --socket /nowhere show ", set()),
                               ("hp3ctl --socket /etc/passw", {"/etc/passwd", "/etc/passwd-"})):

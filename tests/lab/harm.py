@@ -15,7 +15,7 @@ from rnic import ZERO
 
 GEN = ("timeouts", "retransmissions", "out_of_seq_request", "duplicate_request", "overtaken", "late_duplicates")
 DEEDS = ("moves_switched", "replies_moved", "failovers", "ack_solicitations", "naks_made")
-SHOWN = ("rounds", "probes", "moves_recovered", "placed")
+SHOWN = ("rounds", "probes", "moves_recovered", "searches_fruitless", "placed")
 
 
 def read(directory, name):

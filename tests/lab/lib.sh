@@ -123,7 +123,7 @@ hp3d_launch() {
 
 hp3d_await() {
 	# shellcheck disable=SC2016
-	guest "$1" sh -c 'for i in $(seq 300); do [ -S /run/hp3/hp3.sock ] && "$0" health >/dev/null 2>&1 && exit; sleep 0.1; done; exit 1' \
+	guest "$1" sh -c 'for i in $(seq 300); do [ -S /run/hp3/hp3.sock ] && "$0" --json health 2>&1 | grep -Eq "\"status\":\"(ok|warning)\"" && exit; sleep 0.1; done; exit 1' \
 		"$LAB_BUILD/app/hp3ctl/hp3ctl" || {
 		note "hp3d in guest $1 does not answer: $(hp3d_log "$1" | tail -n 5)"
 		return 1

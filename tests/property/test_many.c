@@ -223,15 +223,21 @@ static double run(uint32_t n, enum shape shape, uint32_t each)
 /* Who is not paired says what it waits for. */
 static void reasons_are_told(void)
 {
+	uint32_t full = 0;
+
 	for (uint32_t i = 0; i < m.n; i++) {
 		struct hp3_flow_info info;
 
 		assert_int_equal(hp3_flow_info(m.e, i, m.now, &info), 0);
 		if (info.paired)
 			assert_int_equal(info.unpaired, HP3_UNPAIRED_PAIRED);
-		else
+		else if (info.unpaired != HP3_UNPAIRED_FULL)
 			assert_int_equal(info.unpaired, HP3_UNPAIRED_NEAR);
+		else
+			full++;
 	}
+	assert_true(full < (m.n - m.paired) / 2); /* most are near another one */
+	assert_true(full == 0 || hp3_engine_stats(m.e)->near_full > 0);
 	assert_true(hp3_engine_stats(m.e)->challenge_near > m.n - m.paired);
 }
 

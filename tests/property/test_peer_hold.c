@@ -94,9 +94,7 @@ static struct event *new_event(enum what what, unsigned host, uint64_t after)
 	struct event *ev = &w.event[w.n++];
 
 	assert_true(w.n <= EVENTS);
-	*ev = (struct event){.what = (uint8_t)what,
-		.host = (uint8_t)host,
-		.at = w.now + after};
+	*ev = (struct event){.what = (uint8_t)what, .host = (uint8_t)host, .at = w.now + after};
 	return ev;
 }
 
@@ -142,7 +140,8 @@ static void carry_out(unsigned host, struct hp3_acts *acts)
 			for (unsigned copies = one_in(50) ? 2 : 1; copies > 0; copies--) {
 				if (below(1000) < w.loss)
 					continue;
-				ev = new_event(MESSAGE, !host, (1 + below(one_in(w.late) ? 30000 : 100)) * US);
+				ev = new_event(MESSAGE, !host,
+					(1 + below(one_in(w.late) ? 30000 : 100)) * US);
 				ev->agree = a->agree.what;
 			}
 		} else if (a->kind == HP3_ACT_SUSPEND || a->kind == HP3_ACT_MOVE ||
@@ -429,8 +428,7 @@ static void run_worlds(uint32_t loss, bool sleeps, bool restarts)
 	uint32_t moves = 0, refused = 0, holds = 0, lapsed = 0;
 
 	for (unsigned i = 0; i < run_seeds + run_drawn_seeds(); i++) {
-		uint64_t seed = i < run_seeds ? run_first_seed + i
-					      : run_drawn() + i - run_seeds;
+		uint64_t seed = i < run_seeds ? run_first_seed + i : run_drawn() + i - run_seeds;
 
 		print_message("seed %llu\n", (unsigned long long)seed);
 		run_world(seed, loss, sleeps, restarts);

@@ -116,10 +116,17 @@ class Soak:
         return {"mapped_kib": mapped, "resident_kib": resident, "descriptors": len(os.listdir(f"/proc/{pid}/fd")),
                 "threads": len(os.listdir(f"/proc/{pid}/task"))}
 
+    def health(self, host):
+        """Whatever the verdict: after the deeds, there are warnings."""
+        control = tools.Control(self.bed.path(host + ".sock"))
+        data = control.ask("health")
+        control.sock.close()
+        return data
+
     def quiet(self, host):
         """Nothing is in it. None, or what is."""
         stats, = self.bed.hp3ctl(host, "stats")
-        health, = self.bed.hp3ctl(host, "health")
+        health = self.health(host)
         busy = {name: pool for name, pool in stats["pool"].items() if pool["free"] != pool["size"]}
         inside = {side: health["bypass"]["rail0"][side]["inside"] for side in ("rnic", "net")}
         if busy or any(inside.values()) or health["moves_under_way"]:
@@ -151,7 +158,7 @@ class Soak:
         links = {link["ifname"]: link["stats64"] for link in json.loads(tools.run(
             ["ip", "-n", self.bed.ns(host), "-s", "-j", "link", "show"]))}
         counters = self.bed.hp3ctl(host, "stats")[0]["rail"]["rail0"]
-        bypass = self.bed.hp3ctl(host, "health")[0]["bypass"]["rail0"]
+        bypass = self.health(host)["bypass"]["rail0"]
         came, left = (sum(links[port][way]["packets"] for port in ("port0", "eth0")) for way in ("rx", "tx"))
         return collections.Counter(came=came, left=left, closed=bypass["rnic"]["closed"] + bypass["net"]["closed"],
                                    **{c: counters[c] for c in MADE + ENDS})

@@ -181,8 +181,8 @@ static int actuator(struct off_world *w)
 {
 	for (uint8_t report = HP3_ACTUATOR_DRAINED; report < HP3_ACTUATOR_FAILED; report++)
 		hp3_actuator(w->e, w->flow, (struct hp3_actuated){report, 0}, w->now, &w->acts);
-	return hp3_actuator(w->e, w->flow, (struct hp3_actuated){HP3_ACTUATOR_FAILED, EPERM},
-		w->now, &w->acts);
+	return hp3_actuator(
+		w->e, w->flow, (struct hp3_actuated){HP3_ACTUATOR_FAILED, EPERM}, w->now, &w->acts);
 }
 
 static int completions(struct off_world *w)
@@ -372,7 +372,8 @@ VOID(flows, hp3_flow_next(w->e, w->flow); hp3_flow_rqpn(w->e, w->flow))
 VOID(moved, hp3_flow_is_moved(w->e, w->flow); hp3_flow_find(w->e, &w->ends, 0x2000))
 VOID(counters, hp3_engine_stats(w->e); hp3_engine_flows(w->e); hp3_engine_pairs(w->e);
 	hp3_engine_moves(w->e); hp3_engine_moved(w->e); hp3_engine_held(w->e, HP3_DIR_TX);
-	hp3_engine_held(w->e, HP3_DIR_RX))
+	hp3_engine_held(w->e, HP3_DIR_RX); hp3_engine_sprayed(w->e); hp3_engine_unpaired(w->e);
+	hp3_engine_unpaired_by(w->e, HP3_UNPAIRED_NEAR))
 INT(out, burst(w, HP3_DIR_TX))
 INT(in, burst(w, HP3_DIR_RX))
 
@@ -421,7 +422,7 @@ const struct off_entry off_entries[] = {
 	{"hp3_flow_next hp3_flow_rqpn", call_flows, nothing},
 	{"hp3_flow_is_moved hp3_flow_find", call_moved, nothing},
 	{"hp3_engine_stats hp3_engine_flows hp3_engine_pairs hp3_engine_moves hp3_engine_moved "
-	 "hp3_engine_held",
+	 "hp3_engine_held hp3_engine_sprayed hp3_engine_unpaired hp3_engine_unpaired_by",
 		call_counters, nothing},
 	{"hp3_qp", set_up, nothing},
 	{"hp3_missed", missed, nothing},

@@ -18,8 +18,7 @@ static void verbs_qp(void)
 	rig_configure();
 	q = make_qp(0);
 	assert_int_equal(set_up(&q), 0);
-	assert_int_equal(
-		complete(&q, &(struct hp3_completions){.home = HOME, .port = HOME}), 0);
+	assert_int_equal(complete(&q, &(struct hp3_completions){.home = HOME, .port = HOME}), 0);
 }
 
 static void message_arrives(const struct hp3_agree *what)
@@ -202,10 +201,8 @@ static void hold_held_continue(void **state)
 	hold_arrives(7, 2); /* repeated */
 	expect_held(2, 2300, 2400);
 	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
-	message_arrives(&(struct hp3_agree){.kind = HP3_AGREE_CONTINUE,
-		.responder = q.rqpn,
-		.requester = q.lqpn,
-		.number = 7});
+	message_arrives(&(struct hp3_agree){
+		.kind = HP3_AGREE_CONTINUE, .responder = q.rqpn, .requester = q.lqpn, .number = 7});
 	assert_int_equal(rig.other.kind, HP3_ACT_RESUME);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].cause, HP3_CAUSE_PEER);
@@ -216,10 +213,8 @@ static void hold_held_continue(void **state)
 static void only_this_move_s_continue_ends_it(void **state)
 {
 	holds();
-	message_arrives(&(struct hp3_agree){.kind = HP3_AGREE_CONTINUE,
-		.responder = q.rqpn,
-		.requester = q.lqpn,
-		.number = 8});
+	message_arrives(&(struct hp3_agree){
+		.kind = HP3_AGREE_CONTINUE, .responder = q.rqpn, .requester = q.lqpn, .number = 8});
 	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
 	assert_int_equal(rig.acts[HP3_ACT_RESUME], 0);
 	pass_time(3000 * US);

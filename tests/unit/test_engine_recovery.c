@@ -15,6 +15,7 @@ static void expect_recovered(uint32_t n, enum hp3_rfr_input reason)
 	assert_int_equal(rig.last.reason, reason);
 	assert_int_equal(rig.last.held_pkts, n);
 	assert_int_equal(stats()->moves_recovered, 1);
+	assert_int_equal(stats()->searches_fruitless, 0);
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_false(info(&q).moved);
 	assert_int_equal(hp3_engine_moves(rig.e), 0);

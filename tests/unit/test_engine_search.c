@@ -85,6 +85,8 @@ static void a_marked_reply_does_not_win(void **state)
 	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
 	assert_false(info(&q).moved);
 	assert_int_equal(rig.held, 0);
+	assert_int_equal(stats()->searches_fruitless, 1);
+	assert_int_equal(stats()->moves_recovered, 0);
 }
 
 static void nobody_answers(void **state)

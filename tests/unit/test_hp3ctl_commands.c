@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "app/hp3ctl/commands.h"
+#include "engine/unpaired.h"
 
 /* hp3ctl(1): commands in order, and the options that its text has for each. */
 struct described {
@@ -156,6 +157,54 @@ static void manual_has_each_option_and_no_other(void **state)
 	}
 }
 
+/* The file has the text. */
+static bool has_text(const char *file, const char *text)
+{
+	static char all[1u << 18];
+	FILE *f = fopen(file, "r");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(all, 1, sizeof(all) - 1, f);
+	fclose(f);
+	assert_true(n < sizeof(all) - 1);
+	all[n] = '\0';
+	return strstr(all, text) != NULL;
+}
+
+/* The troff text of a code: each dash is \-. */
+static void write_troff(const char *code, char *text)
+{
+	for (; *code != '\0'; code++) {
+		if (*code == '-')
+			*text++ = '\\';
+		*text++ = *code;
+	}
+	*text = '\0';
+}
+
+/* hp3ctl(1) and the page about captures have each reason why a flow is not paired, and its help. */
+static void pages_have_each_reason(void **state)
+{
+	for (unsigned i = HP3_UNPAIRED_PAIRED + 1; i < HP3_UNPAIRED_MAX; i++) {
+		enum hp3_unpaired_reason r = (enum hp3_unpaired_reason)i;
+		char code[64], text[512];
+
+		write_troff(hp3_unpaired_name(r), code);
+		snprintf(text, sizeof(text), ".TP\n.B %s\n", code);
+		if ((hp3_unpaired_help(r) != NULL) != has_text(HP3CTL_MANUAL, text))
+			fail_msg("hp3ctl(1): reason %s", hp3_unpaired_name(r));
+		if (hp3_unpaired_help(r) && !has_text(HP3CTL_MANUAL, hp3_unpaired_help(r) + 1))
+			fail_msg("hp3ctl(1): help of reason %s", hp3_unpaired_name(r));
+		if (hp3_unpaired_capture_help(r) == NULL)
+			continue;
+		snprintf(text, sizeof(text), "| %s | %s |\n", hp3_unpaired_text(r),
+			hp3_unpaired_capture_help(r));
+		if (!has_text(HP3_CAPTURES_PAGE, text))
+			fail_msg("captures.md has no row %s", text);
+	}
+}
+
 /* The usage line names each option of the row, and the row has each that is named. */
 static void usage_is_that_of_the_row(void **state)
 {
@@ -185,6 +234,7 @@ static void rows_are_complete(void **state)
 	}
 	for (const struct hp3ctl_command *c = hp3ctl_commands; c->name; c++) {
 		assert_ptr_equal(hp3ctl_command(c->name), c); /* no name twice */
+		assert_true(!c->alias || hp3ctl_command(c->alias) == c);
 		assert_non_null(c->run);
 		assert_non_null(c->usage);
 		assert_true(strlen(c->help) > 10 && strlen(c->help) < 80);
@@ -202,6 +252,7 @@ int main(void)
 		cmocka_unit_test(usage_is_that_of_the_row),
 		cmocka_unit_test(manual_has_each_command_and_no_other),
 		cmocka_unit_test(manual_has_each_option_and_no_other),
+		cmocka_unit_test(pages_have_each_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,7 @@ static struct ibv_qp *connect_qp(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t 
 		.send_cq = cq, .recv_cq = cq, .cap = {DEPTH, 1, 1, 1, 0}, .qp_type = IBV_QPT_RC};
 	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
-		.qp_access_flags =
-			IBV_ACCESS_REMOTE_WRITE | (reads ? IBV_ACCESS_REMOTE_READ : 0)};
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | (reads ? IBV_ACCESS_REMOTE_READ : 0)};
 	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
 		.dest_qp_num = (reads ? first_qpn(3 - local) : 0x100) + number,
 		.max_dest_rd_atomic = 4,
@@ -82,7 +81,8 @@ static struct ibv_qp *connect_qp(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t 
 		verbs.modify_qp(qp, &init,
 			IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) !=
 			0 ||
-		verbs.modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN |
+		verbs.modify_qp(qp, &rtr,
+			IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN |
 				(reads ? IBV_QP_MAX_DEST_RD_ATOMIC : 0)) != 0 ||
 		verbs.modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN) != 0) {
 		fprintf(stderr, "collective: queue pair %u cannot be connected\n", number);

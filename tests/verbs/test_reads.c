@@ -58,8 +58,7 @@ static void test_moved_while_the_peer_is_held(void **state)
 		assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_SUSPEND_HELD, LONG_MS, NULL),
 			HP3_VERBS_DRAINED);
 		app_post(&a, 3, 1);
-		assert_int_equal(
-			hp3d_do(&hp3d, c, HP3_VERBS_MOVE, PORT_A, NULL), HP3_VERBS_MOVED);
+		assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_MOVE, PORT_A, NULL), HP3_VERBS_MOVED);
 		assert_int_equal(c->port, PORT_A);
 		stop_app(&a);
 	}
@@ -251,8 +250,7 @@ static void test_placed_with_rtr(void **state)
 		c = waiting_cell();
 		assert_non_null(c);
 		assert_int_equal(c->flags, HP3_VERBS_RESPONDS | HP3_VERBS_WAITS);
-		assert_int_equal(
-			hp3d_do(&hp3d, c, HP3_VERBS_PLACE, PORT_A, NULL), HP3_VERBS_MOVED);
+		assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_PLACE, PORT_A, NULL), HP3_VERBS_MOVED);
 		pthread_join(s.thread, NULL);
 		assert_int_equal(c->flags, HP3_VERBS_RESPONDS);
 		assert_int_equal(c->port, PORT_A);

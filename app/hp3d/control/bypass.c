@@ -75,18 +75,6 @@ static void add_bypass_event(unsigned rail, enum hp3d_bypass_phase from, enum hp
 	hp3d_events_add(&e, hp3_clock_ns(CLOCK_REALTIME));
 }
 
-unsigned hp3d_bypass_direct(const struct hp3_config *cfg)
-{
-	unsigned n = 0;
-
-	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
-		const struct hp3d_bypass *b = hp3d_bypass(rail);
-
-		n += b != NULL && hp3d_bypass_is_direct(hp3d_bypass_info(b).phase);
-	}
-	return n;
-}
-
 void hp3d_bypass_watch(const struct hp3_config *cfg)
 {
 	for (unsigned rail = 0; rail < cfg->n_rails; rail++) {
@@ -167,10 +155,12 @@ json_t *hp3d_bypass_json(const struct hp3_config *cfg)
 		}
 		i = hp3d_bypass_info(b);
 		json_object_set_new(j, cfg->rails[rail].name,
-			json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "bypass",
+			json_pack("{s:s, s:s, s:b, s:i, s:i, s:i, s:i, s:o, s:o}", "bypass",
 				modes[bypass_mode[rail]], "state", hp3d_bypass_phase_name(i.phase),
-				"hangs", (int)i.hangs, "restored", (int)i.restored, "not_kept",
-				(int)i.not_kept, "rnic", side_json(&i.dir[HP3_DIR_TX]), "net",
+				"direct", hp3d_bypass_is_direct(i.phase), "hangs", (int)i.hangs,
+				"restored", (int)i.restored, "not_kept", (int)i.not_kept,
+				"left_behind", (int)i.left_behind, "rnic",
+				side_json(&i.dir[HP3_DIR_TX]), "net",
 				side_json(&i.dir[HP3_DIR_RX])));
 	}
 	return j;

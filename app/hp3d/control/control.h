@@ -69,7 +69,6 @@ void hp3d_links_watch(const struct hp3_config *cfg);
 int hp3d_links_fd(void);
 void hp3d_links_changed(void);
 void hp3d_links_end(const struct hp3_config *cfg);
-unsigned hp3d_links_down(const struct hp3_config *cfg); /* ports without a link */
 /* By rail: {"rnic":up,"net":up}. */
 json_t *hp3d_links_json(const struct hp3_config *cfg);
 
@@ -82,8 +81,8 @@ void hp3d_silence_watch(const struct hp3_config *cfg);
 /* `dir`: the direction of packets that would arrive from the port. Any thread. */
 bool hp3d_port_is_silent(unsigned rail, unsigned dir);
 uint32_t hp3d_port_silences(unsigned rail, unsigned dir); /* how often it became silent */
-/* A list of texts, one for each silent port. */
-json_t *hp3d_warnings_json(const struct hp3_config *cfg);
+/* By rail: {"rnic":silent,"net":silent}. */
+json_t *hp3d_silent_json(const struct hp3_config *cfg);
 
 /* Reports on fail-open rails (lcores/bypass.h). This mode decides when RoCEv2 packets of a rail go
  * direct: the kernel forwards them. AUTO: while hp3d does not handle them. ON: always. OFF: never.
@@ -92,9 +91,6 @@ enum hp3d_bypass_mode { HP3D_BYPASS_AUTO, HP3D_BYPASS_ON, HP3D_BYPASS_OFF };
 
 /* State and counts of each rail; null for a rail that does not fail open. */
 json_t *hp3d_bypass_json(const struct hp3_config *cfg);
-
-/* Number of rails whose RoCEv2 packets go direct. */
-unsigned hp3d_bypass_direct(const struct hp3_config *cfg);
 
 /* Writes a line on stderr and an event for each change since the last call. */
 void hp3d_bypass_watch(const struct hp3_config *cfg);

@@ -280,8 +280,8 @@ json_t *hp3d_event_json(const struct hp3_config *cfg, const struct hp3d_kept *k,
 		json_object_set_new(j, "from", json_integer(event->from));
 		json_object_set_new(j, "to", json_integer(event->to));
 		if (event->error != 0)
-			json_object_set_new(j, "meaning",
-				json_string(hp3d_verbs_error_meaning(event->error)));
+			json_object_set_new(
+				j, "meaning", json_string(hp3d_verbs_error_meaning(event->error)));
 		if (has_reason(event))
 			json_object_set_new(j, "reason", json_string(reason_of(event)));
 	}

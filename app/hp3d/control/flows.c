@@ -34,6 +34,20 @@ static bool take_flow_entry(
 	return true;
 }
 
+/* Why the flow is not paired, and what helps. */
+static void add_unpaired(json_t *j, const struct hp3_flow_info *f)
+{
+	enum hp3_unpaired_reason r = (enum hp3_unpaired_reason)f->unpaired;
+
+	if (f->paired) {
+		json_object_set_new(j, "unpaired", json_null());
+		return;
+	}
+	json_object_set_new(j, "unpaired", json_string(hp3_unpaired_name(r)));
+	json_object_set_new(j, "unpaired_text", json_string(hp3_unpaired_text(r)));
+	json_object_set_new(j, "unpaired_help", json_string(hp3_unpaired_help(r)));
+}
+
 static json_t *flow_json(
 	const struct hp3_config *cfg, unsigned rail, unsigned worker, const struct flow_entry *x)
 {
@@ -41,12 +55,14 @@ static json_t *flow_json(
 	json_t *path = hp3d_path_json(&f->path);
 	char id[HP3_FLOWID_MAX];
 
+	json_t *j;
+
 	hp3d_flow_name(cfg, rail, f, id);
 	json_object_set_new(
 		path, "hop", x->named ? hp3d_json_hop(x->hop.ipv6, x->hop.addr) : json_null());
-	return json_pack(
+	j = json_pack(
 		"{s:s, s:I, s:s, s:i, s:b, s:s, s:o, s:i, s:i, s:i, s:b, s:s, s:s, s:s, s:i, s:i, "
-		"s:i, s:I, s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
+		"s:i, s:I, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}",
 		"flow", id, "t_ns", (json_int_t)x->t_ns, "rail", hp3_config_flows_name(cfg, rail),
 		"lcore", (int)worker, "paired", f->paired, "pairing",
 		hp3_pairing_name((enum hp3_pairing)f->pairing), "local_qpn",
@@ -56,16 +72,15 @@ static json_t *flow_json(
 		hp3_spray_state_name((enum hp3_spray_state)f->spray), "spray_reads",
 		hp3_spray_state_name((enum hp3_spray_state)f->spray_reads), "evs", f->evs, "una",
 		(int)f->una, "nxt", (int)f->nxt, "in_flight", (json_int_t)f->inflight, "pmtu",
-		f->pmtu, "unpaired",
-		f->paired ? json_null()
-			  : json_string(hp3_unpaired_name((enum hp3_unpaired_reason)f->unpaired)),
-		"moves", (json_int_t)f->moves, "retransmits", (json_int_t)f->retransmits, "bytes",
-		(json_int_t)f->bytes, "idle_ns", (json_int_t)f->idle_ns, "dcqcn_kbps",
+		f->pmtu, "moves", (json_int_t)f->moves, "retransmits", (json_int_t)f->retransmits,
+		"bytes", (json_int_t)f->bytes, "idle_ns", (json_int_t)f->idle_ns, "dcqcn_kbps",
 		(json_int_t)(f->rate / 1000), "severe", f->severe, "dscp",
 		f->dscp != HP3_NO_DSCP ? json_integer(f->dscp) : json_null(), "barred",
 		f->barred != HP3_BAR_NONE ? json_string(hp3_bar_name((enum hp3_bar)f->barred))
 					  : json_null(),
 		"path", path);
+	add_unpaired(j, f);
+	return j;
 }
 
 static json_t *listed_flow_json(const struct hp3_config *cfg, const struct hp3d_place *at,

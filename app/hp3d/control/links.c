@@ -166,15 +166,6 @@ void hp3d_links_watch(const struct hp3_config *cfg)
 		carry_link_loss(cfg, rail);
 }
 
-unsigned hp3d_links_down(const struct hp3_config *cfg)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < hp3_config_ports(cfg); i++)
-		n += links.down[i / 2][i % 2];
-	return n;
-}
-
 json_t *hp3d_links_json(const struct hp3_config *cfg)
 {
 	json_t *j = json_object();

@@ -7,6 +7,7 @@
 #include "app/hp3d/control/requests.h"
 #include "app/hp3d/pipe/pipe.h"
 #include "app/record/record.h"
+#include "ppp/ports.h"
 
 /* The command and the engine's answer. */
 struct order {
@@ -15,13 +16,14 @@ struct order {
 	int rc;
 };
 
-static json_t *refuse_move(int rc, const char *flow, enum hp3_cause cause)
+/* `f`: the flow, as it was before the command. */
+static json_t *refuse_move(int rc, const struct hp3d_found *f, enum hp3_cause cause)
 {
 	static const struct {
 		int err;
 		const char *code, *text;
 	} reasons[] = {
-		{ENOLINK, "not-paired", "is not paired with its replies yet"},
+		{ENOLINK, "not-paired", "is not paired"},
 		{EALREADY, "already-there", "is on that port already"},
 		{EBUSY, "busy", "has a move under way"},
 		{EAGAIN, "rnr-pending", "waits for a receiver that is not ready"},
@@ -33,6 +35,7 @@ static json_t *refuse_move(int rc, const char *flow, enum hp3_cause cause)
 		{EHOSTUNREACH, "failed-path", "keeps its path: the path of that port has failed"},
 		{EDQUOT, "too-soon", "moved just now, or too many searches are in progress"},
 	};
+	enum hp3_unpaired_reason unpaired = (enum hp3_unpaired_reason)f->info.unpaired;
 	const char *code = "refused", *text = "cannot be moved";
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
@@ -42,10 +45,13 @@ static json_t *refuse_move(int rc, const char *flow, enum hp3_cause cause)
 		}
 	}
 	hp3_record(LOG_NOTICE, "refusal",
-		json_pack("{s:s, s:s, s:s, s:s}", "flow", flow, "cause", hp3_cause_name(cause),
+		json_pack("{s:s, s:s, s:s, s:s}", "flow", f->id, "cause", hp3_cause_name(cause),
 			"code", code, "text", text),
-		"%s: move refused: it %s", flow, text);
-	return hp3d_json_error(code, hp3_command_error(rc), "%s %s", flow, text);
+		"%s: move refused: it %s", f->id, text);
+	if (rc == -ENOLINK && !f->info.paired)
+		return hp3d_json_error(code, hp3_unpaired_help(unpaired), "%s %s (%s): %s", f->id,
+			text, hp3_unpaired_name(unpaired), hp3_unpaired_text(unpaired));
+	return hp3d_json_error(code, hp3_command_error(rc), "%s %s", f->id, text);
 }
 
 /* Reads the target: exactly one of "port", "random", "home". NULL: success. */
@@ -57,7 +63,7 @@ static json_t *read_target(json_t *req, struct hp3_cmd *cmd, bool ask)
 	uint64_t port = 0;
 	json_t *error;
 
-	if (!hp3d_json_number(req, "port", 1, UINT16_MAX, &port, &error))
+	if (!hp3d_json_number(req, "port", HP3_PORT_FIRST, UINT16_MAX, &port, &error))
 		return error;
 	if (ask && !given)
 		return hp3d_json_error("bad-request", "give \"port\":N with \"ask\":true",
@@ -94,7 +100,7 @@ json_t *hp3d_json_move(const struct hp3_config *cfg, json_t *req)
 	if (error)
 		return error;
 	if (o.rc < 0)
-		return refuse_move(o.rc, f.id, o.ask ? HP3_CAUSE_ADVICE : HP3_CAUSE_OPERATOR);
+		return refuse_move(o.rc, &f, o.ask ? HP3_CAUSE_ADVICE : HP3_CAUSE_OPERATOR);
 	return hp3d_json_ok(json_pack("{s:s, s:I, s:I, s:i}", "flow", f.id, "tag",
 		(json_int_t)o.cmd.tag, "since", (json_int_t)since, "from", f.info.port));
 }

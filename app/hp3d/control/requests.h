@@ -46,6 +46,8 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req);
 void hp3d_pair_name(const struct hp3_config *cfg, unsigned rail, const struct hp3_pair_info *p,
 	char buf[HP3_FLOWID_MAX]);
 
+json_t *hp3d_pools_json(void); /* packet buffer pools of the process, by name: size and free */
+
 json_t *hp3d_json_hop(bool ipv6, const uint8_t addr[16]); /* an address as text */
 
 /* The error answer `timeout`: a data lcore did not answer in time. */

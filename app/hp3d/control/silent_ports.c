@@ -105,18 +105,13 @@ uint32_t hp3d_port_silences(unsigned rail, unsigned dir)
 	return __atomic_load_n(&silences.port[rail][dir].times, __ATOMIC_RELAXED);
 }
 
-json_t *hp3d_warnings_json(const struct hp3_config *cfg)
+json_t *hp3d_silent_json(const struct hp3_config *cfg)
 {
-	json_t *list = json_array();
-	char text[128];
+	json_t *rails = json_object();
 
-	for (unsigned i = 0; list && i < hp3_config_ports(cfg); i++) {
-		if (!hp3d_port_is_silent(i / 2, i % 2))
-			continue;
-		snprintf(text, sizeof(text),
-			"[rail.%s] %s: silent: requests leave, and no packet arrives",
-			cfg->rails[i / 2].name, hp3d_side_names[i % 2]);
-		json_array_append_new(list, json_string(text));
-	}
-	return list;
+	for (unsigned rail = 0; rails && rail < hp3_config_ports(cfg) / 2; rail++)
+		json_object_set_new(rails, cfg->rails[rail].name,
+			json_pack("{s:b, s:b}", hp3d_side_names[0], hp3d_port_is_silent(rail, 0),
+				hp3d_side_names[1], hp3d_port_is_silent(rail, 1)));
+	return rails;
 }

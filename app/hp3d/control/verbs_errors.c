@@ -6,9 +6,10 @@
 
 /* X(error, meaning) */
 #define ERRORS(X)                                                                                  \
-	X(EPERM, "the peer may READ, and the peer's hp3d does not hold the peer's queue pair: run " \
-		 "hp3d in verbs mode at the peer, and load the library into the peer's "           \
-		 "application")                                                                    \
+	X(EPERM,                                                                                   \
+		"the peer may READ, and the peer's hp3d does not hold the peer's queue pair: run " \
+		"hp3d in verbs mode at the peer, and load the library into the peer's "            \
+		"application")                                                                     \
 	X(ENODATA, "no post has completed through the library; a GPU or rc_mlx5 may post")         \
 	X(ENOLCK, "the application uses thread domains or MLX5_SINGLE_THREADED, so only its own "  \
 		  "thread may post")                                                               \

@@ -246,3 +246,25 @@ void hp3d_read_table(struct hp3d_page *page, const struct hp3d_source *from, siz
 		}
 	}
 }
+
+void hp3d_read_unpaired(struct hp3d_page *page, const struct hp3d_source *from, size_t which)
+{
+	for (unsigned r = 0; r < from->cfg->n_rails; r++) {
+		for (unsigned w = 0; w < hp3d_worker_count(); w++) {
+			struct hp3d_pipe *p = hp3d_worker_pipe(hp3d_worker(w), r);
+			char lcore[16];
+
+			snprintf(lcore, sizeof(lcore), "%u", w);
+			for (unsigned i = 0; i < HP3_UNPAIRED_MAX; i++) {
+				enum hp3_unpaired_reason why = (enum hp3_unpaired_reason)i;
+
+				if (hp3_unpaired_help(why) == NULL)
+					continue; /* captures only */
+				hp3d_page_count(page,
+					(struct hp3d_labels){{from->cfg->rails[r].name, lcore,
+						hp3_unpaired_name(why)}},
+					hp3_engine_unpaired_by(hp3d_pipe_engine(p), why));
+			}
+		}
+	}
+}

@@ -31,34 +31,39 @@ void hp3d_replay_flows_add(struct hp3d_replay_flows *t, const struct hp3d_replay
 		hp3d_replay_count_request(t, s, f, t_ns);
 }
 
-static const char *reason_of(const struct hp3d_replay_flows *t, const struct hp3d_replay_stream *s)
+/* Why a stream that has only replies is not paired. */
+static enum hp3_unpaired_reason reason_of_replies(const struct hp3d_replay_stream *s)
+{
+	if (s->overflow || hp3d_replay_fits_any(s))
+		return HP3_UNPAIRED_MANY_REQUESTS;
+	return s->n > 0 ? HP3_UNPAIRED_OTHER_REQUESTS : HP3_UNPAIRED_NO_REQUESTS;
+}
+
+static enum hp3_unpaired_reason reason_of(
+	const struct hp3d_replay_flows *t, const struct hp3d_replay_stream *s)
 {
 	const struct hp3d_replay_list *back = &t->lists[s->reverse];
 	bool good = false;
 
 	if (!s->reliable)
-		return "unreliable connection, which hp3d forwards unchanged";
+		return HP3_UNPAIRED_UNRELIABLE;
 	if (hp3d_replay_same_address(s))
-		return "both ends have the same address";
+		return HP3_UNPAIRED_SAME_ADDRESS;
 	if (s->icrc_wrong > 0 && s->icrc_wrong >= s->requests + s->replies)
-		return "ICRC wrong in all packets";
-	if (s->requests == 0 && (s->overflow || hp3d_replay_fits_any(s)))
-		return "the PSNs match the requests of several queue pairs";
-	if (s->requests == 0 && s->n > 0)
-		return "no requests with the PSNs of these replies";
+		return HP3_UNPAIRED_WRONG;
 	if (s->requests == 0)
-		return "no requests recorded for these replies";
+		return reason_of_replies(s);
 	if (back->first == HP3D_REPLAY_NONE)
-		return "no packets of the other direction recorded";
+		return HP3_UNPAIRED_ONE_WAY;
+	if (s->ops == HP3D_OP_OTHER)
+		return HP3_UNPAIRED_OPCODE;
 	if (back->replies == 0)
-		return "no replies recorded";
+		return HP3_UNPAIRED_NO_REPLIES;
 	for (uint32_t i = back->first; i != HP3D_REPLAY_NONE; i = t->streams[i]->next)
 		good = good || t->streams[i]->good_replies > 0;
 	if (!good)
-		return "ICRC wrong in all replies";
-	if (s->ambiguous)
-		return "the replies match the PSNs of several queue pairs";
-	return "no replies with the PSNs of these requests";
+		return HP3_UNPAIRED_ICRC;
+	return s->ambiguous ? HP3_UNPAIRED_AMBIGUOUS : HP3_UNPAIRED_UNANSWERED;
 }
 
 static void fill_row(const struct hp3d_replay_flows *t, const struct hp3d_replay_stream *s,
@@ -71,7 +76,7 @@ static void fill_row(const struct hp3d_replay_flows *t, const struct hp3d_replay
 	*row = (struct hp3d_replay_row){.key = s->key,
 		.paired = paired,
 		.peer_qpn = s->peer_qpn,
-		.reason = paired ? NULL : reason_of(t, s),
+		.reason = paired ? HP3_UNPAIRED_PAIRED : reason_of(t, s),
 		.sport = s->sport,
 		.ops = s->ops,
 		.requests = s->requests,

@@ -15,6 +15,7 @@
  * recorded before is out of order, unless a NAK or the time shows a retransmission.
  */
 #include "app/hp3d/replay/frame.h"
+#include "engine/unpaired.h"
 
 #define HP3D_REPLAY_COPY_NS 1000000u
 #define HP3D_REPLAY_STREAMS                                                                        \
@@ -44,7 +45,7 @@ struct hp3d_replay_row {
 	struct hp3d_replay_key key;
 	bool paired;
 	uint32_t peer_qpn; /* of the sender of the requests; valid if paired */
-	const char *reason; /* why the stream is not paired; NULL if it is */
+	enum hp3_unpaired_reason reason; /* PAIRED, or why the stream is not paired */
 	uint16_t sport; /* of the newest request */
 	uint32_t ops; /* HP3D_OP_* */
 	uint64_t requests, replies; /* packets; the replies answer the requests */

@@ -2,8 +2,9 @@
 #pragma once
 /*
  * Types and functions that replay.c (passes over a capture), ends.c (the two ends, and the packets
- * between them) and summary.c (results) share.
+ * between them), summary.c (results) and rows.c (table of flows) share.
  */
+#include <jansson.h>
 #include "app/hp3d/pipe/pipe.h"
 #include "app/hp3d/replay/capture.h"
 #include "app/hp3d/replay/flows.h"
@@ -41,6 +42,10 @@ void hp3d_replay_count_event(struct hp3d_replay_summary *s, const struct hp3d_ev
 void hp3d_replay_count_pipe(struct hp3d_replay_summary *s, struct hp3d_pipe *p);
 void hp3d_replay_print(
 	const struct hp3d_replay_summary *s, const struct hp3d_replay_flows *flows, bool json);
+
+/* rows.c: the table of flows, as JSON or text. */
+json_t *hp3d_replay_rows_json(const struct hp3d_replay_flows *flows);
+void hp3d_replay_print_rows(const struct hp3d_replay_flows *flows);
 
 #define HP3D_REPLAY_ENDS 2u
 /* Packets that `queue` can hold: far more than a pipe releases at once. */

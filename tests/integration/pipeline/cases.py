@@ -105,7 +105,8 @@ class Wired(Base):
             len(q["ports"]) == runs for q in receiver.report()["qps"]))
 
     def port(self, parity):
-        return self.random.randrange(0x4000 + parity, 0xfffe, 2)
+        """One that RNICs use, beyond the home ports of the endpoints."""
+        return self.random.randrange(0xd000 + parity, 0xfffe, 2)
 
     def move(self, d, flow, port):
         """One move that must succeed; its event."""

@@ -41,7 +41,7 @@ class Counters(Wired):
         for name in names:
             self.assertRegex(table, rf"(?m)^rail\.rail0\.{name} +\d+ +\w")
         self.assertEqual(stats["rail"]["rail0"]["packets_tx"], 800)
-        work = d.json("health")[0]["work"]
+        work = d.ask("health")["work"]
         self.assertEqual(len(work), 1)
         self.assertIn(work[0]["level"], ("base", "v3", "v4"))
         self.assertTrue(0 < work[0]["busy_ns"] < work[0]["idle_ns"], work)

@@ -146,6 +146,8 @@ class Daemon:
         probes = config.setdefault("probes", {})
         if not defaults and not probes.get("probe_key"):
             probes.setdefault("keys", "off")  # the endpoints have no hp3d: nobody answers
+        log = config.setdefault("log", {})
+        log["audit"] = log.get("audit", "off").replace("DIRECTORY", self.directory)  # not the host's own
         config.setdefault("service", {}).setdefault("state", os.path.join(self.directory, "state"))
         if any(key in STUDY for section in config.values() for key in section):
             config.setdefault("policy", {})["study"] = "on"

@@ -57,7 +57,7 @@ class Mode(Wired):
             self.assertEqual(error["code"], "not-permitted")
             time.sleep(0.1)
             self.assertEqual((self.own(d), d.counters()["held_packets"]), (quiet, held), wanted)
-            self.assertEqual(d.json("health")[0]["mode"], wanted)
+            self.assertEqual(d.ask("health")["mode"], wanted)
             d.ctl("mode", "on")
         for flow in flows:
             self.move(d, flow, self.port(1))

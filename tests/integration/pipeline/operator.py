@@ -118,10 +118,10 @@ class Operator(Wired):
         self.assertRegex(table[1], r" (steady|searching) +\d+\.\d ")
 
     def check_filter(self):
-        self.d.move("0x201", "--port", "40000")
+        self.d.move("0x201", "--port", "49152")
         for terms, wanted in (("0x000201", [1]), ("0x0002", [0, 1, 2, 3]), ("moved", [1]), ("!moved", [0, 2, 3]),
-                              ("home", [0, 2, 3]), ("paired", [0, 1, 2, 3]), ("unpaired", []), ("port=40000", [1]),
-                              ("port>40000 0x000202", [2]), ("port>40000 !0x000200", [2, 3]), ("draining moved", []),
+                              ("home", [0, 2, 3]), ("paired", [0, 1, 2, 3]), ("unpaired", []), ("port=49152", [1]),
+                              ("port>49152 0x000202", [2]), ("port>49152 !0x000200", [2, 3]), ("draining moved", []),
                               ("rtt>1000000", []), ("idle<60000", [0, 1, 2, 3]), ("no such", [])):
             self.assertEqual(sorted(self.ids("--filter", terms)), [self.flows[i] for i in wanted], terms)
         error = self.error("flows", "--filter", "rtr>5")

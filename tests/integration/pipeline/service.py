@@ -10,6 +10,7 @@ import datetime
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -204,7 +205,7 @@ class Service(Wired):
         self.assertEqual([e["type"] for e in self.log_lines(log)], ["reload"])
         moved = self.move(d, flow, self.port(1))["type"]
         wait_for("the move", lambda: moved in [e["type"] for e in self.log_lines(log)])
-        health = d.json("health")[0]["audit"]
+        health = d.ask("health")["audit"]
         self.assertEqual((health["state"], health["lost_disk"], health["lost_queue"]), ("ok", 0, 0))
         d.process.kill()
         d.process.wait()
@@ -215,6 +216,10 @@ class Service(Wired):
         missing = os.path.join(self.directory(), "missing", "audit.log")
         d = self.ready(self.daemon({"rail0": self.ports()}, log={"audit": missing}).up())
         self.assertEqual(d.output().count(f"audit log {missing}: its directory is missing: make it, or set audit="), 1)
+        health = d.json("health", code=1)[0]
+        self.assertEqual(health["status"], "warning")
+        self.assertIn("audit", [w["code"] for w in health["warnings"]])
+        self.assertRegex(d.ctl("health", code=1).stdout, rf"(?m)^  audit: the audit log {re.escape(missing)} cannot be written")
         self.stop(d)
 
     def journal(self):

@@ -114,7 +114,7 @@ class Start(Base):
                     continue  # net_null's frames would stay in the ring
                 for eal in ({"lcores": fix}, {"lcores": lcores, "spread": "software"}):
                     d = daemon(**eal).up()
-                    self.assertEqual(d.json("health")[0]["lcores"], eal["lcores"])
+                    self.assertEqual(d.ask("health")["lcores"], eal["lcores"])
                     self.stop(d)
 
     def test_a_rail_for_each_lcore(self):

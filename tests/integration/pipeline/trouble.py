@@ -114,7 +114,12 @@ class Trouble(Wired):
                 a.tell("send 20")
                 wait_for("all ACKs", lambda: a.report()["acked"] == 20 * 16)
                 flow, = d.flows()
-                self.assertEqual(d.json("move", flow["flow"], "--random", code=1)[0]["error"]["code"], code)
+                error = d.json("move", flow["flow"], "--random", code=1)[0]["error"]
+                self.assertEqual(error["code"], code)
+                self.assertNotIn("try again", error["fix"])
+                if code == "not-paired":
+                    self.assertIn("challenge-off", error["text"])
+                    self.assertIn("set [pairing] challenge = on", error["fix"])
                 self.whole(a, b)
                 self.assertEqual(d.counters()["moves_refused"], 1)
                 a.kill()
@@ -147,7 +152,7 @@ class Trouble(Wired):
         self.assertGreater(len(tags), 50)
         self.settle(a)
         # Each move that was begun ended once, and was told of.
-        wait_for("the ends of all moves", lambda: d.json("health")[0]["moves_under_way"] == 0)
+        wait_for("the ends of all moves", lambda: d.ask("health")["moves_under_way"] == 0)
         ended = [e["tag"] for e in d.json("events") if e.get("tag")]
         self.assertEqual(sorted(ended), sorted(tags))
         self.whole_but_runs(a, b)
@@ -173,6 +178,11 @@ class Trouble(Wired):
         self.assertEqual(counters["untracked"], 36 * 4 * 16)
         self.assertEqual(counters["flows_full"], 36 * 4 * 16)
         self.assertEqual(len(d.flows()), 64)
+        health = d.json("health", code=1)[0]
+        self.assertEqual(health["status"], "warning")
+        self.assertEqual(health["warnings"][0]["text"],
+                         f"[rail.rail0]: packets without a place in the flow table: {36 * 4 * 16}")
+        self.assertIn("[flows] max_flows", health["warnings"][0]["fix"])
         self.stop(d)
 
 
