@@ -86,8 +86,7 @@ int hp3d_pipe_completions(
 	return ret;
 }
 
-int hp3d_pipe_actuated(
-	struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t t)
+int hp3d_pipe_actuated(struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t t)
 {
 	int ret = hp3_actuator(p->e, flow, what, t, &p->acts);
 

@@ -45,8 +45,7 @@ int hp3d_pipe_completions(
 	return hp3_completions(p->e, flow, felt, t, &p->acts);
 }
 
-int hp3d_pipe_actuated(
-	struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t t)
+int hp3d_pipe_actuated(struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t t)
 {
 	p->acts.n = 0;
 	return hp3_actuator(p->e, flow, what, t, &p->acts);
