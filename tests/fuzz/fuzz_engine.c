@@ -235,7 +235,8 @@ static void say(uint8_t what)
 	uint32_t flow = flow_of(&q);
 
 	if (what & 1) {
-		const struct hp3_actuated done = {(uint8_t)((what >> 1) % 3), what & 8 ? EPERM : EIO};
+		const struct hp3_actuated done = {
+			(uint8_t)((what >> 1) % 3), what & 8 ? EPERM : EIO};
 		int ret = hp3_actuator(c.e, flow, done, c.now, &acts);
 
 		MUST(ret <= 0 && (c.cfg.verbs || ret != 0));
