@@ -47,7 +47,7 @@ class Card(Wired):
         path = [tools, *(os.path.realpath(os.path.dirname(p)) for p in (HP3D, HP3CTL)), os.environ["PATH"]]
         done = subprocess.run(command.replace("PORT", self.net.near), shell=True, text=True, timeout=60,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PATH": ":".join(path)})
-        return re.sub(r" +", " ", done.stdout)
+        return re.sub(r"\s+", " ", done.stdout)
 
     def type_row(self, row):
         situation, typed, show, words = row
@@ -61,7 +61,7 @@ class Card(Wired):
     def begin(self):
         self.d.begin()
         self.d.up()
-        wait_for("hp3d to take packets", lambda: self.d.ask("health")["status"] == "ok")
+        wait_for("hp3d to take packets", lambda: "through hp3d" in self.d.ctl("health", code=None).stdout)
 
     def test_each_row(self):
         card = rows()

@@ -57,7 +57,7 @@ class Start(Base):
         self.addCleanup(big.remove)
         good = link.devargs(1)
         for rnic, net, message in (
-                ("net_af_packet0,iface=nosuch0", good, r"\[rail\.rail0\] rnic = .*nosuch0.*check"),
+                ("net_af_packet0,iface=nosuch0", good, r"\[rail\.rail0\] rnic = .*nosuch0.*there is no interface nosuch0"),
                 (good, "net_nosuch0", r"\[rail\.rail0\] net = .*net_nosuch0.*check"),
                 (good, "0000:7f:1f.7", r"\[rail\.rail0\] net = .*check"),
                 (big.devargs(0), good, r"rail0\] rnic: MTU 4000 .*mbuf_bytes to at least 4\d\d\d")):

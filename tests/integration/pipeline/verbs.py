@@ -22,7 +22,7 @@ import time
 from cases import Base, run
 from harness import Client, die_with_parent, wait_for
 
-CELLS, CELL, MAGIC, VERSION = 4096, 256, 0x33505668, 2
+CELLS, CELL, MAGIC, VERSION = 4096, 256, 0x33505668, 3
 SIZE = CELLS * CELL
 F_ADD_SEALS, SEALS = 1033, 0x1 | 0x2 | 0x4  # SEAL, SHRINK, GROW
 RTS, SQD = 2, 1
