@@ -67,8 +67,7 @@ int hp3d_pipe_advise(struct hp3d_pipe *p, const struct hp3_cmd *cmd, uint64_t no
 	return settle_after(p, hp3_advise(p->engine, cmd, now, &p->acts), now);
 }
 
-int hp3d_pipe_actuated(
-	struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t now)
+int hp3d_pipe_actuated(struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t now)
 {
 	return settle_after(p, hp3_actuator(p->engine, flow, what, now, &p->acts), now);
 }

@@ -129,8 +129,7 @@ void hp3d_pipe_on_event(struct hp3d_pipe *p, hp3d_event_fn *fn, void *ctx);
  */
 typedef void hp3d_actuate_fn(void *ctx, const struct hp3_act *act);
 void hp3d_pipe_on_actuate(struct hp3d_pipe *p, hp3d_actuate_fn *fn, void *ctx);
-int hp3d_pipe_actuated(
-	struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t now);
+int hp3d_pipe_actuated(struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t now);
 int hp3d_pipe_completions(struct hp3d_pipe *p, uint32_t flow,
 	const struct hp3_completions *completions, uint64_t now);
 /* Handles a copy of a CNP that arrived at the RNIC, in any VLAN; ignores other frames. */

@@ -49,8 +49,8 @@ static bool awaits_drain(const struct hp3d_verbs_cell_state *k)
 static void report_to_engine(struct hp3d_verbs_mode *b, const struct hp3d_verbs_cell_state *k,
 	enum hp3_actuator_report report, uint64_t now)
 {
-	const struct hp3_actuated what = {.report = (uint8_t)report,
-		.error = report == HP3_ACTUATOR_FAILED ? k->failed : 0};
+	const struct hp3_actuated what = {
+		.report = (uint8_t)report, .error = report == HP3_ACTUATOR_FAILED ? k->failed : 0};
 
 	hp3d_pipe_actuated(b->pipe, k->flow, what, now);
 }

@@ -215,7 +215,7 @@ class Bonds(Bonded):
         subprocess.run(["ip", "link", "set", self.nets[rail].far, "down"], check=True)
         self.wait_for_the_rnics_bond(rail)
         before = packets(self.nets[rail].far, "rx")
-        self.ask(d, flow, 40000)
+        self.ask(d, flow, 60000)
         self.assertEqual(packets(self.nets[rail].far, "rx"), before)
         self.settle(a)
         d.stop()
