@@ -40,8 +40,9 @@ struct hp3d_verbs_cell_state {
 	uint32_t n_ports;
 	uint64_t settle_at; /* do not move the queue pair to one of `ports` before this time */
 	/* hp3d_verbs_settle() need not move the queue pair: the port is in `ports`, the port cannot
-	 * change, or hp3d can probe all ports or none */
+	 * change, hp3d has given up, or can probe all ports or none */
 	bool settled;
+	uint8_t settle_tries; /* of a queue pair whose peer may READ; the wait doubles each time */
 	uint64_t rate_at, rate_done, rate;
 	struct hp3_least least;
 	uint8_t rnic_port; /* the RNIC's port in the table of port_news.h */

@@ -2,7 +2,8 @@
 /* Paths for new queue pairs; ports that can be probed. */
 #include "app/hp3d/verbs/internal.h"
 
-#define RETRY_NS 500000000u
+#define RETRY_NS UINT64_C(500000000)
+#define TRIES    6u
 #define MEET_NS  (HP3D_UD_MEET_S * 1000000000ull)
 
 /* This is repeated, because another host may replace the peer in hp3d's tables. */
@@ -22,6 +23,7 @@ void hp3d_verbs_settle_in(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_stat
 	k->ports = NULL;
 	k->n_ports = 0;
 	k->settled = true;
+	k->settle_tries = 0;
 	if (b->ud == NULL)
 		return;
 	meet_peer(b, k, c, now);
@@ -56,9 +58,11 @@ void hp3d_verbs_settle(struct hp3d_verbs_mode *b, struct hp3d_verbs_cell_state *
 		meet_peer(b, k, c, now);
 	if (k->settled || now < k->settle_at || c->state != HP3_VERBS_RTS || c->posted_wrs == 0)
 		return;
-	k->settle_at = now + RETRY_NS;
-	k->settled = is_on_one(k, c->port) || (c->flags & HP3_VERBS_RESPONDS) ||
-		     c->method == HP3_VERBS_NONE;
+	k->settle_at = now + (RETRY_NS << k->settle_tries);
+	k->settled =
+		is_on_one(k, c->port) || c->method == HP3_VERBS_NONE || k->settle_tries == TRIES;
+	/* If the peer may READ, the move needs the peer's hp3d, which may not be there. */
+	k->settle_tries += (c->flags & HP3_VERBS_RESPONDS) != 0;
 	if (!k->settled)
 		hp3d_pipe_command(b->pipe, &move, now);
 }

@@ -211,6 +211,13 @@ class Reads(Fabric):
     def test_moved_by_sport_while_the_peer_is_held(self):
         self.move_all(MLX5)
 
+    def test_a_slow_path_is_left(self):
+        a, b, programs = self.begin(RXE)
+        self.leave_a_slow_path(a)
+        self.paths([0] * PATHS)
+        self.assertGreater(self.holds(b)["peer_holds"], 0)
+        self.judge_and_stop(a, b, *programs)
+
     def test_without_the_peers_hp3d(self):
         """The move fails, and both say why."""
         a, b, programs = self.begin(RXE)
