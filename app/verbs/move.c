@@ -59,7 +59,8 @@ static void go_back(struct hp3v_qp *q)
 {
 	int drained = q->method == HP3_VERBS_SQD ? hp3v_sqd_drained(q) : 0;
 	bool back = q->method == HP3_VERBS_SPORT ? hp3v_hold_release(q)
-						 : drained == EIO || hp3v_sqd_end(q) == 0;
+		    : q->method == HP3_VERBS_SQD ? drained == EIO || hp3v_sqd_end(q) == 0
+						 : true;
 
 	set_step(q, back ? HP3V_IDLE : HP3V_RETURNING);
 }
@@ -205,10 +206,26 @@ static void turn_now(struct hp3v_qp *q)
 	hp3v_cell_answer(q, HP3_VERBS_FAILED, error);
 }
 
+/*
+ * HOLD of a queue pair in RTR: it cannot send. During the hold, the application's change to RTS
+ * waits (wait_for_move()).
+ */
+static void hold_in_rtr(struct hp3v_qp *q, uint64_t now)
+{
+	q->method = HP3_VERBS_NONE;
+	set_step(q, HP3V_SUSPENDED);
+	q->deadline = now + q->suspended_ns;
+	hp3v_cell_answer(q, HP3_VERBS_DRAINED, 0);
+}
+
 static void begin_move(struct hp3v_qp *q, uint64_t now)
 {
 	int error;
 
+	if (q->op == HP3_VERBS_HOLD && q->state == IBV_QPS_RTR) {
+		hold_in_rtr(q, now);
+		return;
+	}
 	q->method = __atomic_load_n(&q->ctx->method, __ATOMIC_RELAXED);
 	error = refusal_of_move(q, q->op);
 	if (error == 0 && q->op == HP3_VERBS_MOVE_NOW) {

@@ -186,6 +186,32 @@ static void test_a_new_command_begins_anew(void **state)
 	}
 }
 
+/* A server that only answers READs stays in RTR. Its change to RTS waits for the end of the hold.
+ */
+static void test_held_in_rtr(void **state)
+{
+	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .qp_access_flags = reads.access};
+	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR};
+	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
+	struct hp3_verbs_cell *c;
+	uint64_t begun;
+	struct app a;
+
+	start_app(&a, RXE);
+	assert_int_equal(verbs.modify_qp(a.qp, &reset, IBV_QP_STATE), 0);
+	assert_int_equal(verbs.modify_qp(a.qp, &init, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
+	assert_int_equal(verbs.modify_qp(a.qp, &rtr, IBV_QP_STATE), 0);
+	c = hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTR);
+	assert_non_null(c);
+	begun = now_ms();
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, HOLD_MS, NULL), HP3_VERBS_DRAINED);
+	assert_int_equal(verbs.modify_qp(a.qp, &rts, IBV_QP_STATE), 0);
+	assert_true(now_ms() - begun >= HOLD_MS);
+	assert_int_equal(a.qp->state, IBV_QPS_RTS);
+	app_stop(&a);
+}
+
 /* More posts than the library can hold wait for the end of the hold. */
 static void test_posts_beyond_the_pool_wait(void **state)
 {
@@ -282,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_no_move_while_it_drains),
 		cmocka_unit_test(test_held_for_the_peer),
 		cmocka_unit_test(test_a_new_command_begins_anew),
+		cmocka_unit_test(test_held_in_rtr),
 		cmocka_unit_test(test_posts_beyond_the_pool_wait),
 		cmocka_unit_test(test_placed_with_rtr),
 	};
