@@ -4,12 +4,12 @@
 #include "base/random.h"
 #include "engine/moves/moves.h"
 
-#define LONGEST_NS 1000000000u /* the actuator holds posts no longer */
+#define HOLD_LONGEST_NS 1000000000u /* the actuator holds posts no longer */
 
 /* Time for the change of the port. */
 uint64_t hp3_peer_hold_change_ns(const struct hp3_engine *e)
 {
-	return hp3_min_u64(e->cfg.max_hold_ns, LONGEST_NS / HP3_PEER_HOLDS);
+	return hp3_min_u64(e->cfg.max_hold_ns, HOLD_LONGEST_NS / HP3_PEER_HOLDS);
 }
 
 uint64_t hp3_peer_hold_lease_ns(const struct hp3_engine *e)
