@@ -17,7 +17,7 @@
 #include "engine/policy.h"
 #include "roce/icrc.h"
 
-#define PEERS_PER_STEP 256u
+#define STATES_PER_STEP 256u
 
 /* Numbers of flows of all workers that answered. take_pulse() runs on a worker's lcore. */
 struct pulse {
@@ -154,35 +154,35 @@ static json_t *packets_json(const struct hp3_config *cfg)
 
 /* --- peers --- */
 
-struct peer {
+struct peer_state {
 	bool hp3d, keyed;
 };
 
-static bool take_peer(
+static bool take_peer_state(
 	const struct hp3_engine *e, uint32_t index, uint64_t now, void *item, const void *arg)
 {
 	struct hp3_pair_info info;
 
 	if (hp3_pair_info(e, index, now, &info) != 0)
 		return false;
-	*(struct peer *)item = (struct peer){info.peer == HP3_PEER_HP3D, info.keyed};
+	*(struct peer_state *)item = (struct peer_state){info.peer == HP3_PEER_HP3D, info.keyed};
 	return true;
 }
 
 /* Number of address pairs with flows; of these, with an hp3d that answers, and with a key. */
 static json_t *peers_json(const struct hp3_config *cfg)
 {
-	struct peer items[PEERS_PER_STEP];
+	struct peer_state items[STATES_PER_STEP];
 	const struct hp3d_list list = {.records = cfg->engine.max_pairs,
 		.items = items,
 		.size = sizeof(items[0]),
-		.room = PEERS_PER_STEP,
-		.take = take_peer};
+		.room = STATES_PER_STEP,
+		.take = take_peer_state};
 	struct hp3d_place at = {0}, from;
 	json_int_t pairs = 0, hp3d = 0, keyed = 0;
 	unsigned n;
 
-	while (hp3d_list_step(cfg, &list, &at, PEERS_PER_STEP, &from, &n) > 0) {
+	while (hp3d_list_step(cfg, &list, &at, STATES_PER_STEP, &from, &n) > 0) {
 		pairs += n;
 		for (unsigned i = 0; i < n; i++) {
 			hp3d += items[i].hp3d;
