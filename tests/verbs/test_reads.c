@@ -7,13 +7,18 @@
 #include <string.h>
 #include <time.h>
 
-#define PORT_A  0xd00d
-#define HOLD_MS 60u
-#define LONG_MS 1000u
+#define PORT_A   0xd00d
+#define HOLD_MS  60u
+#define LONG_MS  1000u
+#define HELD_MS  300u
+#define PLACE_US 9000u
 
 static struct hp3d hp3d;
 static const struct app_options reads = {
 	.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
+/* more posts than the library can hold */
+static const struct app_options deep = {
+	.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, .depth = 512};
 
 static uint64_t now_ms(void)
 {
@@ -212,10 +217,75 @@ static void test_held_in_rtr(void **state)
 	app_stop(&a);
 }
 
+/* hp3d's promise to the peer outlives hp3d. The library does not connect to another hp3d before. */
+static void test_held_after_hp3d_has_ended(void **state)
+{
+	for (enum provider p = RXE; p < BNXT; p++) {
+		uint64_t begun = now_ms();
+		struct app a;
+
+		hold_app(&a, p, HELD_MS);
+		hp3d_stop(&hp3d);
+		hp3d_start_placing(&hp3d, 1000000, 1000000, PLACE_US);
+		assert_true(now_ms() - begun >= HELD_MS);
+		stop_app(&a);
+	}
+}
+
+struct flood {
+	struct app *app;
+	pthread_t thread;
+	int done; /* atomic */
+};
+
+static void *post_beyond_the_pool(void *arg)
+{
+	struct flood *f = arg;
+
+	for (unsigned i = 0; i < 5; i++)
+		app_post(f->app, 60, 4);
+	__atomic_store_n(&f->done, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* A post that waits for the end of a hold stops neither other queue pairs nor the command RESUME.
+ */
+static void test_waiting_posts_stop_nothing_else(void **state)
+{
+	struct hp3_verbs_cell *c, *other_cell;
+	struct app a, other;
+	struct flood f = {.app = &a};
+	uint64_t begun;
+
+	other_cell = start_app(&other, MLX5);
+	app_start(&a, MLX5, &deep);
+	c = hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTS);
+	assert_non_null(c);
+	app_post(&a, 1, 1);
+	app_finish(&a);
+	begun = now_ms();
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, LONG_MS, NULL), HP3_VERBS_DRAINED);
+	pthread_create(&f.thread, NULL, post_beyond_the_pool, &f);
+	while (__atomic_load_n(&a.posted, __ATOMIC_RELAXED) < 241)
+		rig_sleep_us(100);
+	for (unsigned i = 0; i < 10; i++) { /* meanwhile, the thread begins to wait */
+		assert_int_equal(hp3d_do(&hp3d, other_cell, HP3_VERBS_HOLD, LONG_MS, NULL),
+			HP3_VERBS_DRAINED);
+		assert_int_equal(
+			hp3d_do(&hp3d, other_cell, HP3_VERBS_RESUME, 0, NULL), HP3_VERBS_RESUMED);
+	}
+	assert_int_equal(__atomic_load_n(&f.done, __ATOMIC_ACQUIRE), 0);
+	hp3d_want(&hp3d, c, HP3_VERBS_RESUME, 0);
+	pthread_join(f.thread, NULL);
+	assert_true(now_ms() - begun < LONG_MS);
+	assert_int_equal(hp3d_answer(&hp3d, c, NULL), HP3_VERBS_RESUMED);
+	stop_app(&a);
+	stop_app(&other);
+}
+
 /* More posts than the library can hold wait for the end of the hold. */
 static void test_posts_beyond_the_pool_wait(void **state)
 {
-	const struct app_options deep = {.access = reads.access, .depth = 512};
 	uint64_t begun;
 	struct app a;
 
@@ -295,7 +365,7 @@ static int start(void **state)
 
 	rig_load();
 	app_start(&a, RXE, NULL); /* the agent's thread begins to look for hp3d */
-	hp3d_start_placing(&hp3d, 1000000, 1000000, 9000);
+	hp3d_start_placing(&hp3d, 1000000, 1000000, PLACE_US);
 	app_stop(&a);
 	return 0;
 }
@@ -309,6 +379,8 @@ int main(void)
 		cmocka_unit_test(test_held_for_the_peer),
 		cmocka_unit_test(test_a_new_command_begins_anew),
 		cmocka_unit_test(test_held_in_rtr),
+		cmocka_unit_test(test_held_after_hp3d_has_ended),
+		cmocka_unit_test(test_waiting_posts_stop_nothing_else),
 		cmocka_unit_test(test_posts_beyond_the_pool_wait),
 		cmocka_unit_test(test_placed_with_rtr),
 	};
