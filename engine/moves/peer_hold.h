@@ -22,7 +22,8 @@
  * - HELD has the time that remains. This engine counts it from the HOLD that HELD answers, which is
  *   also earlier.
  * - This engine commands MOVE only if max_hold remains. The actuator does not change the port later
- *   than max_hold / 2 after it has reported DRAINED.
+ *   than max_hold / 2 after it has reported DRAINED. hp3d passes DRAINED to the engine with a time
+ *   that is at most max_hold / 2 too early.
  *
  * Here, max_hold is at least 2 ms, because the actuator counts in ms, and at most a third of a
  * second. A change of the configuration does not affect holds that have begun.
