@@ -98,10 +98,10 @@ bool hp3v_agent_looked(void)
 
 static void leave_hp3d(void)
 {
+	hp3v_move_bounds(0, 0, 0); /* there is no hp3d for which to wait */
 	close(hp3d);
 	hp3d = -1;
 	tries = 0;
-	hp3v_move_bounds(0, 0, 0); /* there is no hp3d for which to wait */
 }
 
 /*

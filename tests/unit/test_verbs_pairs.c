@@ -232,8 +232,7 @@ static void drains_are_reported_in_time(void **state)
 	suspend.flow = b->shims[0].known[0].flow;
 	hp3d_verbs_act(b, &suspend);
 	assert_int_equal(hp3_verbs_unpack_code(c->want), HP3_VERBS_SUSPEND_HELD);
-	c->did = hp3_verbs_pack(
-		c->generation, hp3_verbs_unpack_seq(c->want), HP3_VERBS_DRAINED, 0);
+	c->did = hp3_verbs_pack(c->generation, hp3_verbs_unpack_seq(c->want), HP3_VERBS_DRAINED, 0);
 	late = 5 * SECOND / 1000 + 1;
 	hp3d_verbs_check_reports(b, 0, now);
 	assert_int_equal(reports, 0);

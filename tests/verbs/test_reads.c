@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #define PORT_A   0xd00d
@@ -193,28 +194,55 @@ static void test_a_new_command_begins_anew(void **state)
 
 /* A server that only answers READs stays in RTR. Its change to RTS waits for the end of the hold.
  */
-static void test_held_in_rtr(void **state)
+static void hold_in_rtr(struct app *a, uint16_t ms)
 {
 	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
 	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .qp_access_flags = reads.access};
 	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR};
-	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
 	struct hp3_verbs_cell *c;
-	uint64_t begun;
+
+	start_app(a, RXE);
+	assert_int_equal(verbs.modify_qp(a->qp, &reset, IBV_QP_STATE), 0);
+	assert_int_equal(verbs.modify_qp(a->qp, &init, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
+	assert_int_equal(verbs.modify_qp(a->qp, &rtr, IBV_QP_STATE), 0);
+	c = hp3d_cell(&hp3d, a->qp->qp_num, HP3_VERBS_RTR);
+	assert_non_null(c);
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, ms, NULL), HP3_VERBS_DRAINED);
+}
+
+static void end_in_rts(struct app *a)
+{
+	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
+
+	assert_int_equal(verbs.modify_qp(a->qp, &rts, IBV_QP_STATE), 0);
+	assert_int_equal(a->qp->state, IBV_QPS_RTS);
+	app_stop(a);
+}
+
+static void test_held_in_rtr(void **state)
+{
+	uint64_t begun = now_ms();
 	struct app a;
 
-	start_app(&a, RXE);
-	assert_int_equal(verbs.modify_qp(a.qp, &reset, IBV_QP_STATE), 0);
-	assert_int_equal(verbs.modify_qp(a.qp, &init, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
-	assert_int_equal(verbs.modify_qp(a.qp, &rtr, IBV_QP_STATE), 0);
-	c = hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTR);
-	assert_non_null(c);
-	begun = now_ms();
-	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, HOLD_MS, NULL), HP3_VERBS_DRAINED);
-	assert_int_equal(verbs.modify_qp(a.qp, &rts, IBV_QP_STATE), 0);
+	hold_in_rtr(&a, HOLD_MS);
+	end_in_rts(&a);
 	assert_true(now_ms() - begun >= HOLD_MS);
-	assert_int_equal(a.qp->state, IBV_QPS_RTS);
-	app_stop(&a);
+}
+
+/* Without hp3d, the library's bounds of other moves are shorter than this hold. */
+static void test_held_in_rtr_after_hp3d_has_ended(void **state)
+{
+	uint64_t begun = now_ms();
+	struct app a;
+	char end;
+
+	hold_in_rtr(&a, LONG_MS);
+	shutdown(hp3d.connection, SHUT_WR);
+	assert_int_equal(recv(hp3d.connection, &end, sizeof(end), 0), 0); /* the library has left */
+	hp3d_stop(&hp3d);
+	end_in_rts(&a);
+	assert_true(now_ms() - begun >= LONG_MS);
+	hp3d_start_placing(&hp3d, 1000000, 1000000, PLACE_US);
 }
 
 /* hp3d's promise to the peer outlives hp3d. The library does not connect to another hp3d before. */
@@ -310,6 +338,7 @@ static void test_posts_beyond_the_pool_wait(void **state)
 struct starter {
 	struct app app;
 	enum provider provider;
+	const struct app_options *options;
 	pthread_t thread;
 };
 
@@ -317,18 +346,18 @@ static void *start_in_thread(void *arg)
 {
 	struct starter *s = arg;
 
-	app_start(&s->app, s->provider, &reads);
+	app_start(&s->app, s->provider, s->options);
 	return NULL;
 }
 
-static struct hp3_verbs_cell *waiting_cell(void)
+static struct hp3_verbs_cell *cell_in_rtr(uint8_t flags)
 {
 	for (int tries = 0; tries < 20000; tries++) {
 		for (uint32_t i = 0; i < hp3d.hello.cells; i++) {
 			struct hp3_verbs_cell *c = &hp3d.cells[i];
 
 			if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == HP3_VERBS_RTR &&
-				(c->flags & HP3_VERBS_WAITS))
+				c->flags == flags)
 				return c;
 		}
 		rig_sleep_us(50);
@@ -339,13 +368,12 @@ static struct hp3_verbs_cell *waiting_cell(void)
 static void test_placed_with_rtr(void **state)
 {
 	for (enum provider p = RXE; p < BNXT; p++) {
-		struct starter s = {.provider = p};
+		struct starter s = {.provider = p, .options = &reads};
 		struct hp3_verbs_cell *c;
 
 		pthread_create(&s.thread, NULL, start_in_thread, &s);
-		c = waiting_cell();
+		c = cell_in_rtr(HP3_VERBS_RESPONDS | HP3_VERBS_WAITS);
 		assert_non_null(c);
-		assert_int_equal(c->flags, HP3_VERBS_RESPONDS | HP3_VERBS_WAITS);
 		assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_PLACE, PORT_A, NULL), HP3_VERBS_MOVED);
 		pthread_join(s.thread, NULL);
 		assert_int_equal(c->flags, HP3_VERBS_RESPONDS);
@@ -357,6 +385,24 @@ static void test_placed_with_rtr(void **state)
 		assert_int_equal(s.app.fake->log[0].port, PORT_A);
 		stop_app(&s.app);
 	}
+}
+
+/* A hold begins while the change to RTS waits for PLACE: it also waits for the end of the hold. */
+static void test_held_before_rts(void **state)
+{
+	struct starter s = {.provider = RXE};
+	struct hp3_verbs_cell *c;
+	uint64_t begun = now_ms();
+
+	pthread_create(&s.thread, NULL, start_in_thread, &s);
+	c = cell_in_rtr(0);
+	assert_non_null(c);
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, HOLD_MS, NULL), HP3_VERBS_DRAINED);
+	pthread_join(s.thread, NULL);
+	app_post(&s.app, 1, 1);
+	app_finish(&s.app);
+	assert_true(now_ms() - begun >= HOLD_MS);
+	stop_app(&s.app);
 }
 
 static int start(void **state)
@@ -379,10 +425,12 @@ int main(void)
 		cmocka_unit_test(test_held_for_the_peer),
 		cmocka_unit_test(test_a_new_command_begins_anew),
 		cmocka_unit_test(test_held_in_rtr),
+		cmocka_unit_test(test_held_in_rtr_after_hp3d_has_ended),
 		cmocka_unit_test(test_held_after_hp3d_has_ended),
 		cmocka_unit_test(test_waiting_posts_stop_nothing_else),
 		cmocka_unit_test(test_posts_beyond_the_pool_wait),
 		cmocka_unit_test(test_placed_with_rtr),
+		cmocka_unit_test(test_held_before_rts),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
