@@ -4,9 +4,8 @@
 #include "base/random.h"
 #include "engine/moves/moves.h"
 
-#define HOLD_MS_NS 1000000u
-#define HOLD_LEAST_NS                                                                              \
-	(2u * HOLD_MS_NS) /* the actuator counts in ms, and half of this time is a ms */
+#define HOLD_MS_NS    1000000u
+#define HOLD_LEAST_NS (2u * HOLD_MS_NS) /* the actuator counts half of this time in ms */
 
 uint64_t hp3_peer_hold_change_ns(const struct hp3_engine *e)
 {
