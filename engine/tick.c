@@ -13,6 +13,12 @@
 #define AGE_FLOWS   128u
 #define AGE_REMOVED 8u
 
+static void handle_move_deadline(struct hp3_turn *t, struct hp3_move *m)
+{
+	if (!hp3_peer_hold_due(t, m))
+		hp3_move_input(t, m->flow, HP3_RFR_IN_TIMEOUT);
+}
+
 /* Handles the first deadline that has passed. */
 static void handle_deadline(struct hp3_turn *t, struct hp3_move *m)
 {
@@ -22,10 +28,8 @@ static void handle_deadline(struct hp3_turn *t, struct hp3_move *m)
 		hp3_cnps_end(t, m, false);
 	else if (m->move_at <= t->now && m->search.state != HP3_SEARCH_QUIET)
 		hp3_search_timeout(t, m);
-	else if (m->move_at <= t->now && !hp3_peer_hold_due(t, m))
-		hp3_move_input(t, m->flow, HP3_RFR_IN_TIMEOUT);
 	else if (m->move_at <= t->now)
-		return;
+		handle_move_deadline(t, m);
 	else if (m->guard_at <= t->now)
 		hp3_guard_end(t->e, m);
 	else if (m->search_at <= t->now)

@@ -98,13 +98,17 @@ bool hp3v_agent_looked(void)
 
 static void leave_hp3d(void)
 {
+	hp3v_move_bounds(0, 0, 0); /* there is no hp3d for which to wait */
 	close(hp3d);
 	hp3d = -1;
 	tries = 0;
-	hp3v_move_bounds(0, 0, 0); /* there is no hp3d for which to wait */
 }
 
-/* Handles commands and moves of all queue pairs. True: a queue pair is being moved. */
+/*
+ * Handles commands and moves of all queue pairs. True: a queue pair is being moved. A post may have
+ * a queue pair's lock until a hold ends (hp3v_hold_give_up()). The other queue pairs must not wait
+ * for that.
+ */
 static bool go_round(void)
 {
 	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC), want;
@@ -115,7 +119,10 @@ static bool go_round(void)
 
 		if (q == NULL)
 			continue;
-		pthread_mutex_lock(&q->lock);
+		if (pthread_mutex_trylock(&q->lock) != 0) {
+			moving = true;
+			continue;
+		}
 		if (q->qp != NULL && q->index == (int)i) {
 			want = __atomic_load_n(&q->cell->want, __ATOMIC_ACQUIRE);
 			if (hp3d < 0)

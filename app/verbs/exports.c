@@ -91,16 +91,23 @@ static struct hp3v_qp *adopt_late(struct ibv_qp *qp, const struct ibv_qp_attr *a
 	return adopt_qp(qp, &now.cap, qp->qp_type, init.sq_sig_all);
 }
 
+/* hp3d has promised this to the peer. After the death of hp3d, it is longer than other moves. */
+static bool is_held_for_peer(const struct hp3v_qp *q, uint64_t now)
+{
+	return q->op == HP3_VERBS_HOLD && q->step == HP3V_SUSPENDED && now < q->deadline;
+}
+
 /* During a move, the application's change would find the queue pair in an unexpected state. */
 static void wait_for_move(struct hp3v_qp *q)
 {
 	const struct timespec nap = {0, 200000};
-	uint64_t until = hp3_clock_ns(CLOCK_MONOTONIC) + 2u * hp3v_move_longest_ns();
+	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC), until = now + 2u * hp3v_move_longest_ns();
 
-	while (hp3v_is_moving(q) && hp3_clock_ns(CLOCK_MONOTONIC) < until) {
+	while (hp3v_is_moving(q) && (now < until || is_held_for_peer(q, now))) {
 		pthread_mutex_unlock(&q->lock);
 		nanosleep(&nap, NULL);
 		pthread_mutex_lock(&q->lock);
+		now = hp3_clock_ns(CLOCK_MONOTONIC);
 	}
 }
 
@@ -168,12 +175,12 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (to_rtr)
 		hp3v_agent_start();
 	pthread_mutex_lock(&q->lock);
+	if (ready)
+		wait_for_place(q);
 	if (ends)
 		hp3v_move_stop(q);
 	else
-		wait_for_move(q);
-	if (ready)
-		wait_for_place(q);
+		wait_for_move(q); /* last, because a HOLD may begin in wait_for_place() */
 	ready &= q->state == IBV_QPS_RTR;
 	error = to_rtr ? enter_rtr(q, attr, mask) : hp3v_real()->modify_qp(qp, attr, mask);
 	if (error == 0)

@@ -232,11 +232,20 @@ bool hp3v_hold_release(struct hp3v_qp *q)
 	return true;
 }
 
+/* hp3d has written RESUME. The agent has not read it, because the caller has the lock. */
+static bool is_resumed(const struct hp3v_qp *q)
+{
+	uint64_t want = __atomic_load_n(&q->cell->want, __ATOMIC_ACQUIRE);
+
+	return hp3_verbs_unpack_code(want) == HP3_VERBS_RESUME &&
+	       hp3_verbs_unpack_generation(want) == q->cell->generation;
+}
+
 bool hp3v_hold_give_up(struct hp3v_qp *q)
 {
 	const struct timespec nap = {0, 100000};
 
-	while (q->op == HP3_VERBS_HOLD && q->step == HP3V_SUSPENDED &&
+	while (q->op == HP3_VERBS_HOLD && q->step == HP3V_SUSPENDED && !is_resumed(q) &&
 		hp3_clock_ns(CLOCK_MONOTONIC) < q->deadline)
 		nanosleep(&nap, NULL);
 	return hp3v_hold_release(q);

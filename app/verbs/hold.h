@@ -49,8 +49,7 @@ void hp3v_hold_try(struct hp3v_qp *q);
 bool hp3v_hold_release(struct hp3v_qp *q);
 /*
  * As hp3v_hold_release(), for a post that does not fit. If posts are held for a move of the peer's
- * queue pair (command HOLD), it first waits for the end of the time for which hp3d was promised the
- * hold.
+ * queue pair (command HOLD), it first waits, with the lock, for RESUME or for the end of the hold.
  */
 bool hp3v_hold_give_up(struct hp3v_qp *q);
 /* Drops held requests. Call it when the queue pair is destroyed or reset. */

@@ -28,7 +28,7 @@
 void hp3v_move_bounds(uint64_t drain_us, uint64_t hold_us, uint64_t place_us);
 #define HP3V_PLACE_NS UINT64_C(10000000) /* upper limit of place_us, in ns */
 uint64_t hp3v_move_place_ns(void); /* wait for hp3d's PLACE before RTS */
-uint64_t hp3v_move_longest_ns(void); /* longest move, without RETURNING */
+uint64_t hp3v_move_longest_ns(void); /* longest move, without RETURNING and HOLD */
 
 /* Handles a new `want`. */
 void hp3v_move_command(struct hp3v_qp *q, uint64_t want, uint64_t now);

@@ -25,6 +25,7 @@ struct hp3_pair {
 	/* searches and moves under way, without those by operators, at set-up, and for dead
 	 * paths */
 	uint32_t nmoves;
+	uint32_t nholds; /* verbs mode: queue pairs that are held for moves of the peer */
 	struct hp3_probe_budget budget;
 	bool paths_ready; /* the pair's path table is initialised */
 	/* Does the peer run hp3d? */

@@ -87,7 +87,7 @@ void hp3_move_suspend(struct hp3_turn *t, struct hp3_move *m)
 	m->suspended = true;
 	act->port = m->from;
 	act->op = kind_of[m->peer_hold.state];
-	act->count = hp3_peer_hold_ms(t->e, m);
+	act->count = hp3_peer_hold_ms(m);
 }
 
 static enum hp3_event_type event_type(enum hp3_rfr_action action, const struct hp3_move *m)

@@ -72,10 +72,9 @@ bool hp3_peer_hold_due(struct hp3_turn *t, struct hp3_move *m);
 /* Does the lease last long enough for a change of the port? True if no lease is needed. */
 bool hp3_peer_hold_lasts(const struct hp3_turn *t, const struct hp3_move *m);
 /* `count` of SUSPEND: ms after DRAINED. */
-uint32_t hp3_peer_hold_ms(const struct hp3_engine *e, const struct hp3_move *m);
-/* Time for the change of the port; duration of a hold. */
+uint32_t hp3_peer_hold_ms(const struct hp3_move *m);
+/* Time for the change of the port of a move that begins now. */
 uint64_t hp3_peer_hold_change_ns(const struct hp3_engine *e);
-uint64_t hp3_peer_hold_lease_ns(const struct hp3_engine *e);
 /* Sends HELD: refused, or, if the queue pair is held, the time that remains. */
 void hp3_peer_hold_refuse(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *asked);

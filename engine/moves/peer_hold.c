@@ -4,22 +4,18 @@
 #include "base/random.h"
 #include "engine/moves/moves.h"
 
-#define HOLD_LONGEST_NS 1000000000u /* the actuator holds posts no longer */
+#define HOLD_MS_NS    1000000u
+#define HOLD_LEAST_NS (2u * HOLD_MS_NS) /* the actuator counts half of this time in ms */
 
-/* Time for the change of the port. */
 uint64_t hp3_peer_hold_change_ns(const struct hp3_engine *e)
 {
-	return hp3_min_u64(e->cfg.max_hold_ns, HOLD_LONGEST_NS / HP3_PEER_HOLDS);
-}
-
-uint64_t hp3_peer_hold_lease_ns(const struct hp3_engine *e)
-{
-	return HP3_PEER_HOLDS * hp3_peer_hold_change_ns(e);
+	return hp3_min_u64(hp3_max_u64(e->cfg.max_hold_ns, HOLD_LEAST_NS),
+		HP3_PEER_HOLD_LONGEST_NS / HP3_PEER_HOLDS);
 }
 
 static uint32_t round_up_to_ms(uint64_t ns)
 {
-	return (uint32_t)((ns + 999999u) / 1000000u);
+	return (uint32_t)((ns + HOLD_MS_NS - 1u) / HOLD_MS_NS);
 }
 
 static void send_message(
@@ -88,7 +84,7 @@ static void ask_again(struct hp3_turn *t, struct hp3_move *m)
 {
 	m->peer_hold.turn++;
 	m->peer_hold.asked_last = t->now;
-	hp3_slot_timer(t->e, m, &m->move_at, t->now + hp3_peer_hold_change_ns(t->e) / 2u);
+	hp3_slot_timer(t->e, m, &m->move_at, t->now + m->peer_hold.change / 2u);
 	send_as_mover(t, m, HP3_AGREE_HOLD);
 }
 
@@ -100,6 +96,7 @@ bool hp3_peer_hold_ask(struct hp3_turn *t, struct hp3_move *m)
 	m->suspended = false;
 	m->peer_hold = (struct hp3_peer_hold){.state = HP3_PEER_HOLD_ASKED,
 		.number = (uint32_t)hp3_random(&t->e->rng) | 1u,
+		.change = hp3_peer_hold_change_ns(t->e),
 		.asked = t->now};
 	t->e->stats.peer_holds_asked++;
 	ask_again(t, m);
@@ -121,15 +118,15 @@ bool hp3_peer_hold_due(struct hp3_turn *t, struct hp3_move *m)
 bool hp3_peer_hold_lasts(const struct hp3_turn *t, const struct hp3_move *m)
 {
 	return m->peer_hold.state != HP3_PEER_HOLD_GRANTED ||
-	       t->now + hp3_peer_hold_change_ns(t->e) <= m->peer_hold.until;
+	       t->now + m->peer_hold.change <= m->peer_hold.until;
 }
 
-uint32_t hp3_peer_hold_ms(const struct hp3_engine *e, const struct hp3_move *m)
+uint32_t hp3_peer_hold_ms(const struct hp3_move *m)
 {
 	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS)
-		return round_up_to_ms(hp3_peer_hold_lease_ns(e));
+		return round_up_to_ms(HP3_PEER_HOLDS * m->peer_hold.change);
 	return m->peer_hold.state == HP3_PEER_HOLD_GRANTED
-		       ? round_up_to_ms(hp3_peer_hold_change_ns(e) / 2u)
+		       ? (uint32_t)(m->peer_hold.change / 2u / HOLD_MS_NS)
 		       : 0;
 }
 
@@ -150,6 +147,8 @@ void hp3_peer_hold_end(struct hp3_turn *t, struct hp3_move *m, bool switched)
 		t->e->stats.peer_holds_refused++;
 		send_held(t, m, 0);
 	}
+	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS)
+		t->e->pairs.pairs[t->e->flows[m->flow].pair].nholds--;
 	m->peer_hold = (struct hp3_peer_hold){0};
 }
 

@@ -22,16 +22,23 @@
  * - HELD has the time that remains. This engine counts it from the HOLD that HELD answers, which is
  *   also earlier.
  * - This engine commands MOVE only if max_hold remains. The actuator does not change the port later
- *   than max_hold / 2 after it has reported DRAINED.
+ *   than max_hold / 2 after it has reported DRAINED. hp3d passes DRAINED to the engine with a time
+ *   that is at most max_hold / 2 too early.
+ *
+ * Here, max_hold is at least 2 ms, because the actuator counts in ms, and at most a third of a
+ * second. A change of the configuration does not affect holds that have begun.
  *
  * If the peer does not answer or refuses, the move fails with EPERM. The peer refuses if its queue
- * pair is being moved or cannot be suspended.
+ * pair is being moved or cannot be suspended, or if too many of its queue pairs are held.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HP3_PEER_HOLD_TRIES 8u /* one each max_hold / 2 */
-#define HP3_PEER_HOLDS      3u /* lease, in times of max_hold, but at most a second */
+#define HP3_PEER_HOLD_TRIES      8u /* one each max_hold / 2 */
+#define HP3_PEER_HOLD_LONGEST_NS 1000000000u /* the actuator holds posts no longer */
+#define HP3_PEER_HOLDS           3u /* lease, in times of max_hold, but at most a second */
+/* A peer may hold at most this part of the slots of moves: slots / HP3_PEER_HOLD_SHARE. */
+#define HP3_PEER_HOLD_SHARE 4u
 
 enum hp3_peer_hold_state {
 	HP3_PEER_HOLD_NONE,
@@ -44,5 +51,6 @@ struct hp3_peer_hold {
 	uint8_t state; /* enum hp3_peer_hold_state */
 	uint32_t number, turn; /* of the move that caused the hold; of the newest HOLD */
 	uint64_t asked, asked_last; /* times of the first and the newest HOLD */
+	uint64_t change; /* max_hold when the hold began (hp3_peer_hold_change_ns()) */
 	uint64_t until; /* end of the lease */
 };

@@ -11,8 +11,8 @@ static void take_held(struct hp3_turn *t, struct hp3_move *m, const struct hp3_a
 
 	if (p->state != HP3_PEER_HOLD_ASKED || a->number != p->number)
 		return;
-	p->until = from + (uint64_t)a->keepalive_us * 1000u;
-	if (a->keepalive_us == 0 || t->now + hp3_peer_hold_change_ns(t->e) > p->until) {
+	p->until = from + hp3_min_u64((uint64_t)a->keepalive_us * 1000u, HP3_PEER_HOLD_LONGEST_NS);
+	if (a->keepalive_us == 0 || t->now + p->change > p->until) {
 		m->error = EPERM;
 		hp3_move_input(t, m->flow, HP3_RFR_IN_CANCEL);
 		return;
@@ -24,14 +24,25 @@ static void take_held(struct hp3_turn *t, struct hp3_move *m, const struct hp3_a
 
 static void begin_hold(struct hp3_turn *t, struct hp3_move *m, const struct hp3_agree *a)
 {
+	uint64_t change = hp3_peer_hold_change_ns(t->e);
+
 	m->search.cause = HP3_CAUSE_PEER;
 	m->peer_hold = (struct hp3_peer_hold){.state = HP3_PEER_HOLD_HOLDS,
 		.number = a->number,
 		.turn = a->turn,
-		.until = t->now + hp3_peer_hold_lease_ns(t->e)};
+		.change = change,
+		.until = t->now + HP3_PEER_HOLDS * change};
+	t->e->pairs.pairs[t->e->flows[m->flow].pair].nholds++;
 	t->e->stats.peer_holds++;
 	hp3_search_input(t, m, HP3_SEARCH_IN_GO);
 	hp3_slot_timer(t->e, m, &m->move_at, m->peer_hold.until);
+}
+
+/* One peer must not take the slots that moves to other peers need. */
+static bool is_below_share(const struct hp3_turn *t, const struct hp3_flow *f)
+{
+	return t->e->pairs.pairs[f->pair].nholds <
+	       hp3_max_u32(t->e->cfg.max_moves / HP3_PEER_HOLD_SHARE, 1u);
 }
 
 /* HOLD arrives, for the first time or again. */
@@ -47,7 +58,9 @@ static void take_hold(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 		hp3_peer_hold_answer(t, m);
 		return;
 	}
-	m = hp3_move_is_possible(t->e, f) ? hp3_search_prepare(t, flow, HP3_SEARCH_OPERATOR) : NULL;
+	m = is_below_share(t, f) && hp3_move_is_possible(t->e, f)
+		    ? hp3_search_prepare(t, flow, HP3_SEARCH_OPERATOR)
+		    : NULL;
 	if (m == NULL)
 		hp3_peer_hold_refuse(t, ends, a);
 	else

@@ -57,6 +57,7 @@ struct host {
 	/* the library */
 	enum step step;
 	uint8_t suspend; /* enum hp3_suspend_kind */
+	bool apart; /* hp3d was killed during a hold, until whose end no hp3d is connected */
 	uint64_t deadline, hold_ns, asleep_until, still_since;
 	uint64_t path[PORTS], last[2][PORTS]; /* delay; newest arrival of each kind of packet */
 	uint64_t cancel_at; /* the operator cancels; 0: not planned */
@@ -171,6 +172,7 @@ static void report(unsigned host, enum hp3_actuator_report kind, uint16_t error)
 static void resume_library(unsigned host)
 {
 	w.host[host].step = RUNNING;
+	w.host[host].apart = false;
 	w.host[host].still_since = 0;
 }
 
@@ -245,7 +247,8 @@ static void run_library(unsigned host)
 		return;
 	awake = h->asleep_until != 0;
 	h->asleep_until = 0;
-	if (h->want.is_new && (awake || one_in(40))) /* it reads commands before it checks times */
+	if (h->want.is_new && !h->apart &&
+		(awake || one_in(40))) /* it reads commands before it checks times */
 		take_command(host, &h->want);
 	if (h->step == DRAINING && is_drained(h)) {
 		h->step = SUSPENDED;
@@ -294,13 +297,17 @@ static void start_engine(unsigned host, uint64_t seed)
 	assert_int_equal(hp3_qp(h->e, &qp, w.now, &acts), 0);
 }
 
-/* hp3d is killed, and starts again. The library keeps its promise to the peer. */
+/*
+ * hp3d is killed, and starts again. The library keeps its promise to the peer: it does not connect
+ * to the new hp3d before the hold has ended.
+ */
 static void restart_engine(unsigned host)
 {
 	struct host *h = &w.host[host];
 
 	if (h->step == DRAINING || (h->step == SUSPENDED && h->suspend != HP3_SUSPEND_FOR_PEER))
 		resume_library(host);
+	h->apart = h->step != RUNNING;
 	start_engine(host, hp3_random(&w.rng));
 }
 
@@ -309,6 +316,8 @@ static void observe(unsigned host)
 	const struct hp3_completions c = {.home = PORT(0), .port = w.host[host].port};
 	struct hp3_acts acts = {0};
 
+	if (w.host[host].apart)
+		return;
 	hp3_completions(w.host[host].e, flow_of_host(host), &c, w.now, &acts);
 	carry_out(host, &acts);
 }

@@ -8,13 +8,16 @@
 #include "engine/moves/peer_hold.h"
 #include "scene.h"
 
-#define HOME 0xd001
+#define HOME        0xd001
+#define MAX_HOLD_MS 2u
+#define LEASE_US    (HP3_PEER_HOLDS * MAX_HOLD_MS * 1000u)
 
 static struct hp3_agree sent;
 
 static void verbs_qp(void)
 {
 	rig.cfg.verbs = true;
+	rig.cfg.max_hold_ns = MAX_HOLD_MS * MS;
 	rig_configure();
 	q = make_qp(0);
 	assert_int_equal(set_up(&q), 0);
@@ -27,9 +30,8 @@ static void message_arrives(const struct hp3_agree *what)
 }
 
 /* The library refuses to suspend the queue pair, and the engine sends HOLD. */
-static void asks(void)
+static void begins_to_ask(void)
 {
-	verbs_qp();
 	assert_int_equal(move(&q, NEW_PORT), 0);
 	assert_int_equal(rig.other.kind, HP3_ACT_SUSPEND);
 	assert_int_equal(rig.other.op, HP3_SUSPEND_TO_MOVE);
@@ -42,6 +44,12 @@ static void asks(void)
 	assert_int_equal(info(&q).state, HP3_RFR_CLOSING);
 }
 
+static void asks(void)
+{
+	verbs_qp();
+	begins_to_ask();
+}
+
 static void held_for(uint32_t us)
 {
 	sent.kind = HP3_AGREE_HELD;
@@ -52,10 +60,10 @@ static void held_for(uint32_t us)
 static void granted(void)
 {
 	asks();
-	held_for(3000);
+	held_for(LEASE_US);
 	assert_int_equal(rig.other.kind, HP3_ACT_SUSPEND);
 	assert_int_equal(rig.other.op, HP3_SUSPEND_PEER_HELD);
-	assert_int_equal(rig.other.count, 1); /* half of max_hold, in ms, rounded up */
+	assert_int_equal(rig.other.count, MAX_HOLD_MS / 2);
 }
 
 static void expect_recovered(uint16_t error, uint32_t continues)
@@ -106,15 +114,15 @@ static void hold_is_repeated_without_an_answer(void **state)
 static void leases_that_are_almost_over_are_useless(void **state)
 {
 	asks();
-	pass_time(2100 * US); /* HOLD is sent again */
-	held_for(3000);
+	pass_time(2100 * MAX_HOLD_MS * US); /* HOLD is sent again */
+	held_for(LEASE_US);
 	expect_recovered(EPERM, 4);
 }
 
 static void late_drains_do_not_move(void **state)
 {
 	granted();
-	pass_time(2100 * US);
+	pass_time(2100 * MAX_HOLD_MS * US);
 	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
 	assert_int_equal(rig.acts[HP3_ACT_MOVE], 0);
 	assert_int_equal(rig.acts[HP3_ACT_RESUME], 1);
@@ -131,11 +139,75 @@ static void cancelled_moves_do_not_free_the_peer(void **state)
 	assert_int_equal(rig.acts[HP3_ACT_RESUME], 1);
 }
 
+/* Half of the time for the change is a ms at least, because the library counts in ms. */
+static void short_holds_last_long_enough_for_a_change(void **state)
+{
+	verbs_qp();
+	rig.cfg.max_hold_ns = 200 * US;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	begins_to_ask();
+	held_for(1500); /* the library might change the port a ms after DRAINED */
+	expect_recovered(EPERM, 3);
+}
+
+static void reloads_do_not_change_a_lease(void **state)
+{
+	granted();
+	rig.cfg.max_hold_ns = 50 * MS;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
+	assert_int_equal(rig.other.kind, HP3_ACT_MOVE);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_MOVED), 0);
+
+	rig.cfg.max_hold_ns = 300 * MS; /* the library may change the port 150 ms after DRAINED */
+	rig_configure();
+	q = make_qp(0);
+	assert_int_equal(set_up(&q), 0);
+	assert_int_equal(complete(&q, &(struct hp3_completions){.home = HOME, .port = HOME}), 0);
+	begins_to_ask();
+	held_for(400000);
+	assert_int_equal(rig.other.count, 150);
+	rig.cfg.max_hold_ns = MAX_HOLD_MS * MS;
+	hp3_engine_reconfigure(rig.e, &rig.cfg);
+	pass_time(200 * MS);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
+	assert_int_equal(rig.acts[HP3_ACT_MOVE], 0);
+}
+
+/* No peer holds its queue pair for longer than a second, whatever HELD says. */
+static void leases_end_after_a_second(void **state)
+{
+	rig.cfg.idle_age_ns = 5000 * MS;
+	asks();
+	held_for(UINT32_MAX);
+	assert_int_equal(rig.other.op, HP3_SUSPEND_PEER_HELD);
+	pass_time(1000 * MS); /* the application does not run, so there is no report */
+	expect_recovered(0, 3);
+	assert_int_equal(rig.acts[HP3_ACT_RESUME], 1);
+}
+
+/* The slot still has the previous move, whose outcome was reported when this move began. */
+static void outcomes_are_reported_once(void **state)
+{
+	rig.cfg.verify_ns = 100 * MS;
+	rig.cfg.monitor.cycle_ns = 100 * US;
+	verbs_qp();
+	assert_int_equal(move(&q, NEW_PORT), 0);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_MOVED), 0);
+	assert_int_equal(move(&q, HOME), 0);
+	assert_int_equal(actuator_failed(&q, EPERM), 0);
+	assert_int_equal(seen(HP3_EVENT_OUTCOME), 1);
+	pass_time(rig.cfg.max_hold_ns / 2);
+	assert_int_equal(rig.other.agree.what.turn, 2);
+	assert_int_equal(seen(HP3_EVENT_OUTCOME), 1);
+}
+
 static void answers_of_other_moves_do_not_count(void **state)
 {
 	asks();
 	sent.number++;
-	held_for(3000);
+	held_for(LEASE_US);
 	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
 	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), -EINVAL);
 }
@@ -175,7 +247,7 @@ static void holds(void)
 	hold_arrives(7, 1);
 	assert_int_equal(rig.other.kind, HP3_ACT_SUSPEND);
 	assert_int_equal(rig.other.op, HP3_SUSPEND_FOR_PEER);
-	assert_int_equal(rig.other.count, 3); /* ms: HP3_PEER_HOLDS times max_hold */
+	assert_int_equal(rig.other.count, HP3_PEER_HOLDS * MAX_HOLD_MS);
 	pass_time(100 * US);
 	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
 	assert_int_equal(rig.acts[HP3_ACT_MOVE], 0);
@@ -196,10 +268,10 @@ static void expect_held(uint32_t turn, uint32_t least_us, uint32_t most_us)
 static void hold_held_continue(void **state)
 {
 	holds();
-	expect_held(1, 2800, 2900);
+	expect_held(1, LEASE_US - 200, LEASE_US - 100);
 	pass_time(500 * US);
 	hold_arrives(7, 2); /* repeated */
-	expect_held(2, 2300, 2400);
+	expect_held(2, LEASE_US - 700, LEASE_US - 600);
 	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
 	message_arrives(&(struct hp3_agree){
 		.kind = HP3_AGREE_CONTINUE, .responder = q.rqpn, .requester = q.lqpn, .number = 7});
@@ -217,7 +289,7 @@ static void only_this_move_s_continue_ends_it(void **state)
 		.kind = HP3_AGREE_CONTINUE, .responder = q.rqpn, .requester = q.lqpn, .number = 8});
 	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
 	assert_int_equal(rig.acts[HP3_ACT_RESUME], 0);
-	pass_time(3000 * US);
+	pass_time(LEASE_US * US);
 	assert_int_equal(rig.acts[HP3_ACT_RESUME], 1); /* the lease is over */
 }
 
@@ -229,6 +301,24 @@ static void queue_pairs_that_move_are_not_held(void **state)
 	expect_held(1, 0, 0);
 	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
 	assert_int_equal(stats()->peer_holds_refused, 1);
+}
+
+/* A peer with many queue pairs does not get all slots of moves. */
+static void a_peer_holds_a_part_of_the_slots(void **state)
+{
+	rig.cfg.max_moves = HP3_PEER_HOLD_SHARE;
+	verbs_qp();
+	hold_arrives(7, 1);
+	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
+	q = make_qp(1);
+	assert_int_equal(set_up(&q), 0);
+	assert_int_equal(complete(&q, &(struct hp3_completions){.home = HOME, .port = HOME}), 0);
+	hold_arrives(8, 1);
+	expect_held(1, 0, 0);
+	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
+	pass_time(LEASE_US * US); /* the first hold ends */
+	hold_arrives(9, 1);
+	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 2);
 }
 
 static void unknown_queue_pairs_are_not_held(void **state)
@@ -268,12 +358,17 @@ int main(void)
 		RIG_TEST(leases_that_are_almost_over_are_useless),
 		RIG_TEST(late_drains_do_not_move),
 		RIG_TEST(cancelled_moves_do_not_free_the_peer),
+		RIG_TEST(short_holds_last_long_enough_for_a_change),
+		RIG_TEST(reloads_do_not_change_a_lease),
+		RIG_TEST(leases_end_after_a_second),
+		RIG_TEST(outcomes_are_reported_once),
 		RIG_TEST(answers_of_other_moves_do_not_count),
 		RIG_TEST(other_errors_are_reported),
 		RIG_TEST(a_refused_first_port_is_reported),
 		RIG_TEST(hold_held_continue),
 		RIG_TEST(only_this_move_s_continue_ends_it),
 		RIG_TEST(queue_pairs_that_move_are_not_held),
+		RIG_TEST(a_peer_holds_a_part_of_the_slots),
 		RIG_TEST(unknown_queue_pairs_are_not_held),
 		RIG_TEST(queue_pairs_that_cannot_be_held_are_refused),
 		RIG_TEST(inline_hosts_refuse),

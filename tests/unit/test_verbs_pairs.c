@@ -23,6 +23,8 @@ struct hp3d_pipe {
 static struct hp3d_pipe pipe_of_all;
 static struct hp3d_verbs_mode *b;
 static uint64_t now;
+static uint64_t late; /* since hp3d read the time */
+static unsigned reports; /* hp3d_pipe_actuated() */
 static unsigned meetings, ended; /* hp3d_ud_meet(), hp3d_ud_pair_ended() */
 
 /* --- what hp3d's pipe is here: the engine --- */
@@ -47,6 +49,7 @@ int hp3d_pipe_completions(
 
 int hp3d_pipe_actuated(struct hp3d_pipe *p, uint32_t flow, struct hp3_actuated what, uint64_t t)
 {
+	reports++;
 	p->acts.n = 0;
 	return hp3_actuator(p->e, flow, what, t, &p->acts);
 }
@@ -78,6 +81,11 @@ uint32_t hp3d_ud_ports(
 	return 0;
 }
 
+static uint64_t read_clock(void)
+{
+	return now + late;
+}
+
 /* --- applications --- */
 
 static int setup(void **state)
@@ -96,6 +104,7 @@ static int setup(void **state)
 	size = hp3_engine_size(&cfg);
 	pipe_of_all.e = hp3_engine_create(aligned_alloc(64, (size + 63) / 64 * 64), size, &cfg);
 	b->pipe = &pipe_of_all;
+	b->clock = read_clock;
 	b->max_flows = FLOWS;
 	b->max_pairs = PAIRS;
 	b->owners = calloc(FLOWS, sizeof(*b->owners));
@@ -103,7 +112,8 @@ static int setup(void **state)
 	for (unsigned i = 0; i < HP3D_VERBS_SHIMS; i++)
 		b->shims[i].fd = b->shims[i].bell = -1;
 	now = 1000 * SECOND;
-	meetings = ended = 0;
+	meetings = ended = reports = 0;
+	late = 0;
 	return pipe_of_all.e != NULL && hp3d_claims_open(&b->claims, FLOWS, 7) == 0
 		       ? hp3d_pair_users_open(&b->pair_users, FLOWS, 7)
 		       : -1;
@@ -207,6 +217,29 @@ static void a_pair_ends_with_its_last_queue_pair(void **state)
 	assert_int_equal(ended, 1);
 	leave(1);
 	assert_int_equal(ended, 2);
+}
+
+/* hp3d was descheduled while it handled an event: its time is too old for the peer's hold. */
+static void drains_are_reported_in_time(void **state)
+{
+	struct hp3_act suspend = {.kind = HP3_ACT_SUSPEND, .op = HP3_SUSPEND_PEER_HELD, .count = 5};
+	struct hp3_verbs_cell *c;
+
+	come(0, 0);
+	announce(0, 0, 1);
+	scan(0);
+	c = &b->shims[0].cells[0];
+	suspend.flow = b->shims[0].known[0].flow;
+	hp3d_verbs_act(b, &suspend);
+	assert_int_equal(hp3_verbs_unpack_code(c->want), HP3_VERBS_SUSPEND_HELD);
+	c->did = hp3_verbs_pack(c->generation, hp3_verbs_unpack_seq(c->want), HP3_VERBS_DRAINED, 0);
+	late = 5 * SECOND / 1000 + 1;
+	hp3d_verbs_check_reports(b, 0, now);
+	assert_int_equal(reports, 0);
+	now++;
+	late--;
+	hp3d_verbs_sample(b, 0, now);
+	assert_int_equal(reports, 1);
 }
 
 #define SHARE (PAIRS * 7 / 12 + 1)
@@ -322,6 +355,7 @@ static void as_a_plain_list_has_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(drains_are_reported_in_time),
 		TEST(hosts_meet_again),
 		TEST(a_pair_ends_with_its_last_queue_pair),
 		TEST(as_a_plain_list_has_them),

@@ -5,15 +5,21 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
-#define PORT_A  0xd00d
-#define HOLD_MS 60u
-#define LONG_MS 1000u
+#define PORT_A   0xd00d
+#define HOLD_MS  60u
+#define LONG_MS  1000u
+#define HELD_MS  300u
+#define PLACE_US 9000u
 
 static struct hp3d hp3d;
 static const struct app_options reads = {
 	.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
+/* more posts than the library can hold */
+static const struct app_options deep = {
+	.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, .depth = 512};
 
 static uint64_t now_ms(void)
 {
@@ -188,34 +194,126 @@ static void test_a_new_command_begins_anew(void **state)
 
 /* A server that only answers READs stays in RTR. Its change to RTS waits for the end of the hold.
  */
-static void test_held_in_rtr(void **state)
+static void hold_in_rtr(struct app *a, uint16_t ms)
 {
 	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
 	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .qp_access_flags = reads.access};
 	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR};
-	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
 	struct hp3_verbs_cell *c;
-	uint64_t begun;
+
+	start_app(a, RXE);
+	assert_int_equal(verbs.modify_qp(a->qp, &reset, IBV_QP_STATE), 0);
+	assert_int_equal(verbs.modify_qp(a->qp, &init, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
+	assert_int_equal(verbs.modify_qp(a->qp, &rtr, IBV_QP_STATE), 0);
+	c = hp3d_cell(&hp3d, a->qp->qp_num, HP3_VERBS_RTR);
+	assert_non_null(c);
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, ms, NULL), HP3_VERBS_DRAINED);
+}
+
+static void end_in_rts(struct app *a)
+{
+	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
+
+	assert_int_equal(verbs.modify_qp(a->qp, &rts, IBV_QP_STATE), 0);
+	assert_int_equal(a->qp->state, IBV_QPS_RTS);
+	app_stop(a);
+}
+
+static void test_held_in_rtr(void **state)
+{
+	uint64_t begun = now_ms();
 	struct app a;
 
-	start_app(&a, RXE);
-	assert_int_equal(verbs.modify_qp(a.qp, &reset, IBV_QP_STATE), 0);
-	assert_int_equal(verbs.modify_qp(a.qp, &init, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
-	assert_int_equal(verbs.modify_qp(a.qp, &rtr, IBV_QP_STATE), 0);
-	c = hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTR);
-	assert_non_null(c);
-	begun = now_ms();
-	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, HOLD_MS, NULL), HP3_VERBS_DRAINED);
-	assert_int_equal(verbs.modify_qp(a.qp, &rts, IBV_QP_STATE), 0);
+	hold_in_rtr(&a, HOLD_MS);
+	end_in_rts(&a);
 	assert_true(now_ms() - begun >= HOLD_MS);
-	assert_int_equal(a.qp->state, IBV_QPS_RTS);
-	app_stop(&a);
+}
+
+/* Without hp3d, the library's bounds of other moves are shorter than this hold. */
+static void test_held_in_rtr_after_hp3d_has_ended(void **state)
+{
+	uint64_t begun = now_ms();
+	struct app a;
+	char end;
+
+	hold_in_rtr(&a, LONG_MS);
+	shutdown(hp3d.connection, SHUT_WR);
+	assert_int_equal(recv(hp3d.connection, &end, sizeof(end), 0), 0); /* the library has left */
+	hp3d_stop(&hp3d);
+	end_in_rts(&a);
+	assert_true(now_ms() - begun >= LONG_MS);
+	hp3d_start_placing(&hp3d, 1000000, 1000000, PLACE_US);
+}
+
+/* hp3d's promise to the peer outlives hp3d. The library does not connect to another hp3d before. */
+static void test_held_after_hp3d_has_ended(void **state)
+{
+	for (enum provider p = RXE; p < BNXT; p++) {
+		uint64_t begun = now_ms();
+		struct app a;
+
+		hold_app(&a, p, HELD_MS);
+		hp3d_stop(&hp3d);
+		hp3d_start_placing(&hp3d, 1000000, 1000000, PLACE_US);
+		assert_true(now_ms() - begun >= HELD_MS);
+		stop_app(&a);
+	}
+}
+
+struct flood {
+	struct app *app;
+	pthread_t thread;
+	int done; /* atomic */
+};
+
+static void *post_beyond_the_pool(void *arg)
+{
+	struct flood *f = arg;
+
+	for (unsigned i = 0; i < 5; i++)
+		app_post(f->app, 60, 4);
+	__atomic_store_n(&f->done, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* A post that waits for the end of a hold stops neither other queue pairs nor the command RESUME.
+ */
+static void test_waiting_posts_stop_nothing_else(void **state)
+{
+	struct hp3_verbs_cell *c, *other_cell;
+	struct app a, other;
+	struct flood f = {.app = &a};
+	uint64_t begun;
+
+	other_cell = start_app(&other, MLX5);
+	app_start(&a, MLX5, &deep);
+	c = hp3d_cell(&hp3d, a.qp->qp_num, HP3_VERBS_RTS);
+	assert_non_null(c);
+	app_post(&a, 1, 1);
+	app_finish(&a);
+	begun = now_ms();
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, LONG_MS, NULL), HP3_VERBS_DRAINED);
+	pthread_create(&f.thread, NULL, post_beyond_the_pool, &f);
+	while (__atomic_load_n(&a.posted, __ATOMIC_RELAXED) < 241)
+		rig_sleep_us(100);
+	for (unsigned i = 0; i < 10; i++) { /* meanwhile, the thread begins to wait */
+		assert_int_equal(hp3d_do(&hp3d, other_cell, HP3_VERBS_HOLD, LONG_MS, NULL),
+			HP3_VERBS_DRAINED);
+		assert_int_equal(
+			hp3d_do(&hp3d, other_cell, HP3_VERBS_RESUME, 0, NULL), HP3_VERBS_RESUMED);
+	}
+	assert_int_equal(__atomic_load_n(&f.done, __ATOMIC_ACQUIRE), 0);
+	hp3d_want(&hp3d, c, HP3_VERBS_RESUME, 0);
+	pthread_join(f.thread, NULL);
+	assert_true(now_ms() - begun < LONG_MS);
+	assert_int_equal(hp3d_answer(&hp3d, c, NULL), HP3_VERBS_RESUMED);
+	stop_app(&a);
+	stop_app(&other);
 }
 
 /* More posts than the library can hold wait for the end of the hold. */
 static void test_posts_beyond_the_pool_wait(void **state)
 {
-	const struct app_options deep = {.access = reads.access, .depth = 512};
 	uint64_t begun;
 	struct app a;
 
@@ -240,6 +338,7 @@ static void test_posts_beyond_the_pool_wait(void **state)
 struct starter {
 	struct app app;
 	enum provider provider;
+	const struct app_options *options;
 	pthread_t thread;
 };
 
@@ -247,18 +346,18 @@ static void *start_in_thread(void *arg)
 {
 	struct starter *s = arg;
 
-	app_start(&s->app, s->provider, &reads);
+	app_start(&s->app, s->provider, s->options);
 	return NULL;
 }
 
-static struct hp3_verbs_cell *waiting_cell(void)
+static struct hp3_verbs_cell *cell_in_rtr(uint8_t flags)
 {
 	for (int tries = 0; tries < 20000; tries++) {
 		for (uint32_t i = 0; i < hp3d.hello.cells; i++) {
 			struct hp3_verbs_cell *c = &hp3d.cells[i];
 
 			if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == HP3_VERBS_RTR &&
-				(c->flags & HP3_VERBS_WAITS))
+				c->flags == flags)
 				return c;
 		}
 		rig_sleep_us(50);
@@ -269,13 +368,12 @@ static struct hp3_verbs_cell *waiting_cell(void)
 static void test_placed_with_rtr(void **state)
 {
 	for (enum provider p = RXE; p < BNXT; p++) {
-		struct starter s = {.provider = p};
+		struct starter s = {.provider = p, .options = &reads};
 		struct hp3_verbs_cell *c;
 
 		pthread_create(&s.thread, NULL, start_in_thread, &s);
-		c = waiting_cell();
+		c = cell_in_rtr(HP3_VERBS_RESPONDS | HP3_VERBS_WAITS);
 		assert_non_null(c);
-		assert_int_equal(c->flags, HP3_VERBS_RESPONDS | HP3_VERBS_WAITS);
 		assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_PLACE, PORT_A, NULL), HP3_VERBS_MOVED);
 		pthread_join(s.thread, NULL);
 		assert_int_equal(c->flags, HP3_VERBS_RESPONDS);
@@ -289,13 +387,31 @@ static void test_placed_with_rtr(void **state)
 	}
 }
 
+/* A hold begins while the change to RTS waits for PLACE: it also waits for the end of the hold. */
+static void test_held_before_rts(void **state)
+{
+	struct starter s = {.provider = RXE};
+	struct hp3_verbs_cell *c;
+	uint64_t begun = now_ms();
+
+	pthread_create(&s.thread, NULL, start_in_thread, &s);
+	c = cell_in_rtr(0);
+	assert_non_null(c);
+	assert_int_equal(hp3d_do(&hp3d, c, HP3_VERBS_HOLD, HOLD_MS, NULL), HP3_VERBS_DRAINED);
+	pthread_join(s.thread, NULL);
+	app_post(&s.app, 1, 1);
+	app_finish(&s.app);
+	assert_true(now_ms() - begun >= HOLD_MS);
+	stop_app(&s.app);
+}
+
 static int start(void **state)
 {
 	struct app a;
 
 	rig_load();
 	app_start(&a, RXE, NULL); /* the agent's thread begins to look for hp3d */
-	hp3d_start_placing(&hp3d, 1000000, 1000000, 9000);
+	hp3d_start_placing(&hp3d, 1000000, 1000000, PLACE_US);
 	app_stop(&a);
 	return 0;
 }
@@ -309,8 +425,12 @@ int main(void)
 		cmocka_unit_test(test_held_for_the_peer),
 		cmocka_unit_test(test_a_new_command_begins_anew),
 		cmocka_unit_test(test_held_in_rtr),
+		cmocka_unit_test(test_held_in_rtr_after_hp3d_has_ended),
+		cmocka_unit_test(test_held_after_hp3d_has_ended),
+		cmocka_unit_test(test_waiting_posts_stop_nothing_else),
 		cmocka_unit_test(test_posts_beyond_the_pool_wait),
 		cmocka_unit_test(test_placed_with_rtr),
+		cmocka_unit_test(test_held_before_rts),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

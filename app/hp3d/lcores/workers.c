@@ -121,7 +121,7 @@ static int make_egress(
 
 static int start_verbs_mode(struct hp3d_worker *w, const struct hp3_config *cfg)
 {
-	w->verbs = hp3d_verbs_open(cfg, w->pipes[0]);
+	w->verbs = hp3d_verbs_open(cfg, w->pipes[0], hp3d_now);
 	if (w->verbs == NULL)
 		return -ECANCELED;
 	return hp3d_sleeper_watch(&w->sleeper, hp3d_verbs_fd(w->verbs));

@@ -31,7 +31,7 @@ struct hp3d_verbs_cell_state {
 	bool refused; /* hp3d has refused the queue pair in `qp` of this generation */
 	bool suspended; /* the engine has suspended the queue pair */
 	uint8_t asked; /* enum hp3_verbs_op: command that the application has not answered yet */
-	uint16_t seq; /* sequence number of the newest command */
+	uint16_t seq, detail; /* of the newest command */
 	uint16_t failed; /* errno of the latest failed move; 0: none */
 	uint32_t samples; /* latency_count at the last sample */
 	uint64_t posted, done; /* bytes at the last sample */
@@ -83,6 +83,7 @@ struct hp3d_verbs_pair {
 
 struct hp3d_verbs_mode {
 	struct hp3d_pipe *pipe;
+	uint64_t (*clock)(void);
 	const struct hp3_config *cfg;
 	struct hp3d_ud *ud; /* NULL: hp3d sends no probes */
 	bool settled; /* privileges and RNIC ports are final; atomic */

@@ -87,7 +87,8 @@ static int make_tables(struct hp3d_verbs_mode *b, const struct hp3_engine_config
 	return 0;
 }
 
-struct hp3d_verbs_mode *hp3d_verbs_open(const struct hp3_config *cfg, struct hp3d_pipe *p)
+struct hp3d_verbs_mode *hp3d_verbs_open(
+	const struct hp3_config *cfg, struct hp3d_pipe *p, uint64_t (*clock)(void))
 {
 	struct hp3d_verbs_mode *b = calloc(1, sizeof(*b));
 
@@ -97,6 +98,7 @@ struct hp3d_verbs_mode *hp3d_verbs_open(const struct hp3_config *cfg, struct hp3
 		return NULL;
 	}
 	b->pipe = p;
+	b->clock = clock;
 	b->max_flows = cfg->engine.max_flows;
 	b->max_pairs = cfg->engine.max_pairs;
 	b->socket.fd = b->socket.lock = -1;

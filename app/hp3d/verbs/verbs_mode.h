@@ -54,8 +54,12 @@ struct hp3d_verbs_counters {
 struct hp3d_verbs_mode;
 struct hp3d_ud_counters;
 
-/* Listens. NULL after a message on stderr that names the fix. *cfg must outlive the result. */
-struct hp3d_verbs_mode *hp3d_verbs_open(const struct hp3_config *cfg, struct hp3d_pipe *p);
+/*
+ * Listens. NULL after a message on stderr that names the fix. *cfg must outlive the result. `clock`
+ * is the clock of all times `now`.
+ */
+struct hp3d_verbs_mode *hp3d_verbs_open(
+	const struct hp3_config *cfg, struct hp3d_pipe *p, uint64_t (*clock)(void));
 /* Applications continue without hp3d, on their present ports. Harmless with NULL. */
 void hp3d_verbs_close(struct hp3d_verbs_mode *b);
 /*
