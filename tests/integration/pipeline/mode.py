@@ -82,7 +82,7 @@ class Mode(Wired):
         self.move(d, flows[0], self.port(1))
         d.ctl("mode", "off")
         self.home(d)
-        self.assertEqual(reload("[flows]\nidle_age_ms = 5000\n"), {"v": 1, "mode": "off", "mode_by": "operator"})
+        self.assertEqual(reload("[ppp]\nanswer_dscp = 46\n"), {"v": 1, "mode": "off", "mode_by": "operator"})
         self.assertEqual(reload("[policy]\nmode = observe\n"), {"v": 1, "mode": "observe", "mode_by": "configuration"})
         self.assertEqual(reload("[policy]\nmode = on\n"), {"v": 1, "mode": "on", "mode_by": "configuration"})
         self.move(d, flows[0], self.port(1))
