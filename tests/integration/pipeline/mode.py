@@ -55,6 +55,7 @@ class Mode(Wired):
             quiet, held = self.own(d), d.counters()["held_packets"]
             error = d.json("move", flows[0], "--random", code=1)[0]["error"]
             self.assertEqual(error["code"], "not-permitted")
+            self.assertIn("type hp3ctl mode on", error["fix"])
             time.sleep(0.1)
             self.assertEqual((self.own(d), d.counters()["held_packets"]), (quiet, held), wanted)
             self.assertEqual(d.ask("health")["mode"], wanted)
