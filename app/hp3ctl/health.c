@@ -131,7 +131,7 @@ static void print_warnings(json_t *health)
 	if (json_array_size(warnings) == 0)
 		add_text(&t, "none");
 	else
-		add_text(&t, "%zu since hp3d started", json_array_size(warnings));
+		add_text(&t, "%zu; counts are since hp3d started", json_array_size(warnings));
 	print_line("warnings", &t);
 	json_array_foreach (warnings, i, warning) {
 		t.n = 0;

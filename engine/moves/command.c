@@ -130,11 +130,11 @@ const char *hp3_command_error(int err)
 	case ENOENT:
 		return "no such flow: it never sent, or was idle and aged out; list flows again";
 	case EPERM:
-		return "moves are off (policy mode) or the flow is immovable (its RNIC sends IP "
-		       "fragments)";
+		return "if the mode is off or observe, type hp3ctl mode on; if it is on, the RNIC "
+		       "sent IP fragments: hp3d moves the flow a minute later";
 	case EACCES:
-		return "[filter] bars it, by its peer, DSCP or QPN: see \"barred\" of hp3ctl "
-		       "flow, change [filter] and reload";
+		return "[filter] bars it by its peer, DSCP or QPN (hp3ctl why FLOW shows which): "
+		       "change [filter], and reload";
 	case ENOLINK:
 		return "the flow is not paired: hp3ctl why FLOW shows the reason, and what helps";
 	case EBUSY:

@@ -99,7 +99,8 @@ class Missing:
             if not MADE_LATER.search(path):
                 self.judge("file", page, path, self.has(path))
         for path in sorted(set(RELATIVE.findall(its_code))):
-            if (path.startswith("build/") or os.path.exists(os.path.join(ROOT, path))) and not path.startswith(SOURCES):
+            there = os.path.exists(os.path.join(ROOT, path)) and not path.startswith("build-")
+            if (path.startswith("build/") or there) and not path.startswith(SOURCES):
                 # Beside what the packages have: "in a clone, it is `build/...`".
                 self.judge("file", page, path, re.search(rf"\b(clone|sources)\b[^.|]{{0,60}}`{re.escape(path)}`", text))
 

@@ -55,6 +55,7 @@ class Mode(Wired):
             quiet, held = self.own(d), d.counters()["held_packets"]
             error = d.json("move", flows[0], "--random", code=1)[0]["error"]
             self.assertEqual(error["code"], "not-permitted")
+            self.assertIn("type hp3ctl mode on", error["fix"])
             time.sleep(0.1)
             self.assertEqual((self.own(d), d.counters()["held_packets"]), (quiet, held), wanted)
             self.assertEqual(d.ask("health")["mode"], wanted)
@@ -82,7 +83,7 @@ class Mode(Wired):
         self.move(d, flows[0], self.port(1))
         d.ctl("mode", "off")
         self.home(d)
-        self.assertEqual(reload("[flows]\nidle_age_ms = 5000\n"), {"v": 1, "mode": "off", "mode_by": "operator"})
+        self.assertEqual(reload("[ppp]\nanswer_dscp = 46\n"), {"v": 1, "mode": "off", "mode_by": "operator"})
         self.assertEqual(reload("[policy]\nmode = observe\n"), {"v": 1, "mode": "observe", "mode_by": "configuration"})
         self.assertEqual(reload("[policy]\nmode = on\n"), {"v": 1, "mode": "on", "mode_by": "configuration"})
         self.move(d, flows[0], self.port(1))
