@@ -154,8 +154,10 @@ static int enter_rtr(struct hp3v_qp *q, struct ibv_qp_attr *attr, int mask)
 	}
 	if (error != 0)
 		error = hp3v_real()->modify_qp(q->qp, attr, mask);
-	if (error != 0)
+	if (error != 0) {
+		hp3v_move_stop(q); /* hp3d may hold the queue pair already */
 		hp3v_qp_withdraw(q);
+	}
 	return error;
 }
 

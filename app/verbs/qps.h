@@ -18,9 +18,9 @@ void hp3v_qp_changed(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask
 /* True: the queue pair's attributes allow READs or ATOMICs from the peer. */
 bool hp3v_responds(const struct hp3v_qp *q);
 /*
- * The application is about to change the queue pair to RTR. If the queue pair will accept READs,
- * and hp3d can choose its port by the flow label, this function shows the queue pair to hp3d before
- * RTR (HP3_VERBS_WAITS), and returns true. If the change to RTR fails, call _withdraw.
+ * Call it before the application's change of the queue pair to RTR. True: the queue pair will
+ * accept READs, and hp3d can choose its port by the flow label. This function has then shown it to
+ * hp3d (HP3_VERBS_WAITS). If the change to RTR fails, call _withdraw.
  */
 bool hp3v_qp_announce(struct hp3v_qp *q, const struct ibv_qp_attr *attr, int mask);
 void hp3v_qp_withdraw(struct hp3v_qp *q);

@@ -13,8 +13,8 @@
  *     peer's host                   suspend, drain -> HELD ... CONTINUE -> resume
  *
  * Datagrams may be lost: HOLD is sent up to HP3_PEER_HOLD_TRIES times, CONTINUE twice. Without
- * CONTINUE, the hold ends with its lease. These three times make sure that the peer's queue pair
- * sends nothing while the port changes, however late messages and reports are:
+ * CONTINUE, the hold ends with its lease. Messages, commands and reports may be late. These three
+ * times make sure that the peer's queue pair sends nothing while the port changes:
  *
  * - The peer's actuator holds posts for HP3_PEER_HOLDS times max_hold from the end of the drain on,
  *   even if its engine ends. Its engine promises this time from the command to suspend on, which is
@@ -24,6 +24,9 @@
  * - This engine commands MOVE only if max_hold remains. The actuator does not change the port later
  *   than max_hold / 2 after it has reported DRAINED. hp3d passes DRAINED to the engine with a time
  *   that is at most max_hold / 2 too early.
+ *
+ * Limit: if the peer's hp3d is descheduled between reading its clock and sending HELD, HELD has too
+ * long a time. Up to max_hold / 2, this does no harm.
  *
  * Here, max_hold is at least 2 ms, because the actuator counts in ms, and at most a third of a
  * second. A change of the configuration does not affect holds that have begun.
