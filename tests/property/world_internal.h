@@ -285,7 +285,9 @@ static inline uint32_t wire(const struct qp *q, uint64_t lin)
 
 static inline uint64_t linear(const struct qp *q, uint32_t psn, uint64_t near)
 {
-	return near + (uint64_t)(int64_t)hp3_psn_diff(psn, wire(q, near));
+	int64_t lin = (int64_t)near + hp3_psn_diff(psn, wire(q, near));
+
+	return lin < 0 ? 0 : (uint64_t)lin;
 }
 
 static inline bool is_read(uint8_t opcode)

@@ -81,7 +81,7 @@ static void take_request(struct sim *s, const struct frame *f, const struct hp3_
 	k->era = f->era;
 	k->port = v->sport;
 	k->ackreq |= (v->flags & HP3_VF_ACKREQ) != 0;
-	k->loose = is_loose(s, f, f->pkt.epoch != q->epoch);
+	k->loose = is_loose(s, f, f->pkt.epoch != q->epoch) || (uint8_t)(q->era - f->era) >= ERAS;
 	if (s->spray && !k->loose && k->epoch == q->epoch && k->era == q->era) {
 		if (k->first && k->lin >= q->exp && k->lin < q->last_first &&
 			!has_come(s, f->from, k))
@@ -114,6 +114,17 @@ static void note_read(struct sim *s, unsigned host, const struct frame *f)
 	*read_at(s, host, f) = (uint64_t)f->reply.gen << 32 | f->reply.view.psn;
 }
 
+/* The RNIC requests a READ of this queue pair again, and the request is still in its hp3d. */
+static bool reads_again(const struct sim *s, unsigned host, uint32_t qp)
+{
+	const struct frame *f = s->p[host].inside;
+
+	while (f != NULL && (f->kind != FRAME_REQUEST || f->from != host || f->pkt.qp != qp ||
+				    f->pkt.first || !is_read(f->pkt.opcode)))
+		f = f->next;
+	return f != NULL;
+}
+
 /*
  * A READ response that the RNIC waits for comes before all that the peer's RNIC emitted later and
  * that speaks of PSNs behind it.
@@ -130,7 +141,7 @@ static void check_sprayed(struct sim *s, unsigned host, const struct frame *f)
 	if (s->now == s->read_again_at[host][i])
 		return;
 	if (data && lin == q->una && !f->copy && last->seq > f->seq && last->lin > lin &&
-		!was_read(s, host, f))
+		!was_read(s, host, f) && !reads_again(s, host, i))
 		WRONG(s, "order: queue pair %u of host %u, READ response %llu after %llu", i, host,
 			(unsigned long long)f->seq, (unsigned long long)last->seq);
 	if (last->seq == 0 || lin >= last->lin)
@@ -186,12 +197,19 @@ static void take_own(struct sim *s, unsigned host, const struct frame *f, const 
 
 static void take_other(struct sim *s, unsigned host, const struct frame *f)
 {
-	uint64_t *last = &s->other_last[host][where_in(f->sent).udp != 0];
+	bool ip = where_in(f->sent).udp != 0;
+	uint64_t *last = &s->other_last[host][ip];
+	uint32_t *members = &s->other_members[host][ip];
 
 	if (f->dirty)
 		return;
 	if (memcmp(f->data, f->sent, f->len) != 0)
 		WRONG(s, "a frame that is not RoCE was altered");
+	if (f->loose || f->members < *members)
+		return;
+	if (f->members > *members)
+		*last = 0;
+	*members = f->members;
 	if (f->seq < *last || (f->seq == *last && !f->copy))
 		WRONG(s, "order: frame %llu after %llu", (unsigned long long)f->seq,
 			(unsigned long long)*last);

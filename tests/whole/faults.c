@@ -3,11 +3,10 @@
 #include <signal.h>
 #include "tests/whole/sim.h"
 
-#define FAULT_NS  (8 * MS) /* between two, about */
-#define ACT_NS    (3 * MS)
-#define LOOK_NS   (3 * MS)
-#define STOP_NS   (400 * MS)
-#define CHANGE_NS (20 * MS) /* after a change of links of a bond; includes queues of ports */
+#define FAULT_NS (8 * MS) /* between two, about */
+#define ACT_NS   (3 * MS)
+#define LOOK_NS  (3 * MS)
+#define STOP_NS  (400 * MS)
 
 static void act(struct sim *s, void *arg, uint64_t n)
 {
@@ -111,13 +110,6 @@ static void strike_network(struct sim *s)
 		s->copy_ppm = rate / 2;
 }
 
-/* Packets of a flow that take two members of a bond may overtake each other there. */
-static void member_changes(struct sim *s, void *arg, uint64_t n)
-{
-	for (unsigned h = 0; h < 2; h++)
-		rnics_doubt(s, h, CHANGE_NS);
-}
-
 /* Of the RNIC or of the network; hp3d shows the other one that there is none. */
 static void strike_link(struct sim *s, struct process *p)
 {
@@ -125,10 +117,6 @@ static void strike_link(struct sim *s, struct process *p)
 
 	p->down_until[draw(s, sim_sides(s))] = until;
 	s->r.flaps++;
-	if (s->bond) {
-		member_changes(s, NULL, 0);
-		sim_at(s, until, member_changes, NULL, 0);
-	}
 }
 
 static void strike_process(struct sim *s, struct process *p)

@@ -55,8 +55,10 @@ static uint32_t path_of(const struct sim *s, const struct frame *f)
 static void arrive(struct sim *s, void *arg, uint64_t to)
 {
 	struct frame *f = arg;
+	enum side side = ports_choose(&s->p[to], NET, port_of(f) >> 3 ^ port_of(f));
 
-	ports_receive(&s->p[to], ports_choose(&s->p[to], NET, port_of(f) >> 3 ^ port_of(f)), f);
+	f->loose |= f->members != s->members;
+	ports_receive(&s->p[to], side, f);
 }
 
 /* The checksum of IPv4's header follows. */

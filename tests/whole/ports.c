@@ -222,14 +222,24 @@ bool ports_all_up(const struct process *p)
 	return all;
 }
 
-enum side ports_choose(const struct process *p, enum side kind, uint32_t hash)
+/* True: this member of the bond has no link, and the other one has. */
+static bool is_out(const struct process *p, enum side side)
 {
-	enum side side = p->sim->bond ? kind + 2 * (hash & 1) : kind;
+	return p->state == ALIVE && p->up[side] && p->up[side ^ 2] && !ports_up(p, side) &&
+	       ports_up(p, side ^ 2);
+}
 
-	if (p->sim->bond && p->state == ALIVE && p->up[side] && p->up[side ^ 2] &&
-		!ports_up(p, side) && ports_up(p, side ^ 2))
-		side ^= 2;
-	return side;
+enum side ports_choose(struct process *p, enum side kind, uint32_t hash)
+{
+	enum side side = kind + 2 * (hash & 1);
+
+	if (!p->sim->bond)
+		return kind;
+	if (is_out(p, side) != p->other_member[side]) {
+		p->other_member[side] ^= true;
+		rnics_change_members(p->sim);
+	}
+	return p->other_member[side] ? side ^ 2 : side;
 }
 
 /* The copy bears the note of its original. */

@@ -17,7 +17,8 @@
 #define REPORTED_NS (300 * US) /* until watchers tell of a queue pair */
 #define SPRAYS_NS                                                                                  \
 	(8 * MS) /* a peer that hears nothing takes one path (its third question), and more */
-#define STUCK_NS (2 * MS) /* in a port for longer than that: the agreement may be over */
+#define CHANGE_NS (20 * MS) /* after a change of members of a bond; includes queues of ports */
+#define STUCK_NS  (2 * MS) /* in a port for longer than that: the agreement may be over */
 
 static struct sim *sim; /* the only one; a world of RNICs does not know where it is */
 
@@ -143,6 +144,8 @@ static uint32_t of_qp(const struct frame *f)
 
 static void emit(struct frame *f, unsigned from, int len)
 {
+	enum side side;
+
 	if (len <= 0) {
 		WRONG(sim, "test bug: no such frame: %d", len);
 		free(f);
@@ -151,7 +154,9 @@ static void emit(struct frame *f, unsigned from, int len)
 	f->from = (uint8_t)from;
 	f->len = (uint16_t)len;
 	memcpy(f->sent, f->data, f->len);
-	ports_receive(&sim->p[from], ports_choose(&sim->p[from], RNIC, of_qp(f) + from), f);
+	side = ports_choose(&sim->p[from], RNIC, of_qp(f) + from);
+	f->members = sim->members;
+	ports_receive(&sim->p[from], side, f);
 }
 
 static struct frame *make(enum frame_kind kind)
@@ -352,6 +357,13 @@ void rnics_doubt(struct sim *s, unsigned host, uint64_t ns)
 	new_era(s, !host);
 	if (s->loose_until[host] < s->now + ns)
 		s->loose_until[host] = s->now + ns;
+}
+
+void rnics_change_members(struct sim *s)
+{
+	s->members++;
+	for (unsigned h = 0; h < 2; h++)
+		rnics_doubt(s, h, CHANGE_NS);
 }
 
 /* Rule 11: may reorder once. What the peer sprays comes in any order until it knows. */

@@ -57,6 +57,7 @@ struct frame {
 	bool shown; /* copy by the receiver's hp3d: makes its RNIC request missing packets */
 	bool loose; /* sent while the receiver's hp3d need not resequence it */
 	uint8_t era;
+	uint32_t members; /* changes of members of bonds before the RNIC emitted it */
 	uint16_t len;
 	uint64_t seq;
 	struct pkt pkt; /* REQUEST */
@@ -108,6 +109,7 @@ struct process {
 	uint64_t stuck_until[SIDES]; /* the line sends nothing */
 	uint64_t stuck_since[SIDES]; /* earliest time of packets in its queue; 0: empty since */
 	uint64_t down_until[SIDES]; /* the link is down */
+	bool other_member[SIDES]; /* frames for this port take the other member of the bond */
 	struct rte_mempool *pool;
 	struct rte_mbuf *taken[4096]; /* taken by the simulation to empty the pool */
 	unsigned n_taken;
@@ -196,6 +198,7 @@ struct sim {
 	bool bond; /* each hp3d has two rails of one bond */
 	bool spray, dcqcn, reported; /* reported: watchers report queue pairs; QPNs are reused */
 	uint32_t qpn[2][SIM_QPS], turns[2][SIM_QPS]; /* by host; turns: how many QPNs were used */
+	uint32_t members; /* how often flows took another member of a bond */
 	uint64_t loose_until[2]; /* frames sent to that host before then are loose */
 	uint64_t given[2][SIM_QPS][GIVEN]; /* requests that reached the RNIC, by position */
 	uint64_t read[2][SIM_QPS][GIVEN]; /* the same for responses, damaged ones included */
@@ -204,6 +207,7 @@ struct sim {
 	uint32_t n_paths, loss_ppm, damage_ppm, copy_ppm;
 	uint64_t reply_seq[2], reply_last[2][SIM_QPS], other_seq[2],
 		other_last[2][2]; /* by address: without, with */
+	uint32_t other_members[2][2]; /* changes of members before the newest of them */
 	uint8_t reply_era[2][SIM_QPS];
 	bool resuming[2][SIM_QPS];
 	uint64_t over_at[2][SIM_QPS]; /* time of the last failover */
@@ -269,7 +273,7 @@ bool ports_up(const struct process *p, enum side side); /* has a link, and is en
 bool ports_all_up(const struct process *p); /* hp3d has started all ports, and all have links */
 bool ports_started(const struct process *p); /* hp3d has started all ports */
 /* RNIC or NET: the port of the rail that a bond chooses by `hash`, of the rails with a link. */
-enum side ports_choose(const struct process *p, enum side kind, uint32_t hash);
+enum side ports_choose(struct process *p, enum side kind, uint32_t hash);
 void ports_receive(struct process *p, enum side side, struct frame *f); /* takes f */
 void ports_drain(struct process *p);
 /* The line sends nothing before `until`. */
@@ -300,6 +304,8 @@ void rnics_dispatch(struct world *w, struct event *event);
 void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since);
 void rnics_event(struct sim *s, unsigned host, const struct hp3_event *event);
 void rnics_crashed(struct sim *s, unsigned host);
+/* Flows take another member of a bond: packets that wait in two members may overtake each other. */
+void rnics_change_members(struct sim *s);
 /* Packets in flight to `host`, and those sent to it within the next `ns`, may arrive in any order.
  */
 void rnics_doubt(struct sim *s, unsigned host, uint64_t ns);
