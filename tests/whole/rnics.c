@@ -156,6 +156,7 @@ static void emit(struct frame *f, unsigned from, int len)
 	memcpy(f->sent, f->data, f->len);
 	side = ports_choose(&sim->p[from], RNIC, of_qp(f) + from);
 	f->members = sim->members;
+	f->emitted = sim->now;
 	ports_receive(&sim->p[from], side, f);
 }
 
@@ -300,7 +301,8 @@ void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since)
 	port = hp3_be16(f->data + where_in(f->data).udp);
 	if (is_read(f->pkt.opcode) && !f->pkt.first)
 		goes_back(s, host, f->pkt.qp);
-	if (s->resuming[host][f->pkt.qp] || is_of_before(s, host, f->pkt.qp, port, since))
+	if (s->resuming[host][f->pkt.qp] || f->emitted <= s->resumed_at[host][f->pkt.qp] ||
+		is_of_before(s, host, f->pkt.qp, port, since))
 		q->last_emit[++q->era % ERAS] = 0;
 	s->left_on[host][f->pkt.qp] = port;
 	f->era = q->era;
@@ -338,6 +340,8 @@ void rnics_event(struct sim *s, unsigned host, const struct hp3_event *event)
 	s->resuming[host][i] = event->type == HP3_EVENT_FAILOVER;
 	if (event->type == HP3_EVENT_FAILOVER)
 		s->over_at[host][i] = s->now;
+	else
+		s->resumed_at[host][i] = s->now;
 	q->last_emit[++q->era % ERAS] = 0;
 }
 
