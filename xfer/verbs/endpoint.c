@@ -136,21 +136,26 @@ static struct hp3x_event event_of(const struct hp3x_endpoint *e, enum hp3x_event
 
 int hp3x_verbs_endpoint_connect(struct hp3x_endpoint *e, const void *description, size_t length)
 {
-	struct hp3x_event event = event_of(e, HP3X_EVENT_CONNECTED);
 	struct description d;
-	int index = hp3x_verbs_gid_index(e->rail), rc;
 
 	if (length != sizeof(d))
 		return hp3x_error_set(-EINVAL, "the other end is no endpoint of verbs");
 	memcpy(&d, description, sizeof(d));
+	memcpy(e->description, description, sizeof(d));
 	e->remote_scratch = be64toh(d.scratch);
 	e->remote_scratch_key = be32toh(d.scratch_key);
-	rc = index < 0 ? ENODEV : to_rtr(e, &d, index);
-	if (rc == 0)
-		rc = to_rts(e);
-	e->connected = event.success = rc == 0;
-	hp3x_verbs_event_add(e->rails, &event);
+	hp3x_verbs_connector_add(e);
 	return 0;
+}
+
+int hp3x_verbs_endpoint_to_rts(struct hp3x_endpoint *e)
+{
+	struct description d;
+	int index = hp3x_verbs_gid_index(e->rail), rc;
+
+	memcpy(&d, e->description, sizeof(d));
+	rc = index < 0 ? ENODEV : to_rtr(e, &d, index);
+	return rc == 0 ? to_rts(e) : rc;
 }
 
 static struct hp3x_post_verbs *post_take(struct hp3x_endpoint *e)
@@ -213,6 +218,14 @@ void hp3x_verbs_endpoint_failed(struct hp3x_endpoint *e)
 }
 
 void hp3x_verbs_endpoint_shut(struct hp3x_endpoint *e)
+{
+	e->failed = true; /* the core awaits nothing more of it, but for arrivals */
+	e->shut_asked = true;
+	if (!e->connecting || hp3x_verbs_connector_remove(e))
+		hp3x_verbs_endpoint_destroy(e);
+}
+
+void hp3x_verbs_endpoint_destroy(struct hp3x_endpoint *e)
 {
 	struct hp3x_event event = event_of(e, HP3X_EVENT_SHUT);
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_ERR};

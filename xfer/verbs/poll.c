@@ -63,9 +63,9 @@ static void take_arrival(
 	struct hp3x_endpoint *e = endpoint_find(rails, rail, wc->qp_num);
 	struct hp3x_event event = {.kind = HP3X_EVENT_ARRIVED};
 
+	/* also after FAILED: the peer may have the acknowledgement, and does not send it again */
 	rail->receives--;
-	if (e == NULL || e->failed || wc->status != IBV_WC_SUCCESS ||
-		!(wc->wc_flags & IBV_WC_WITH_IMM))
+	if (e == NULL || wc->status != IBV_WC_SUCCESS || !(wc->wc_flags & IBV_WC_WITH_IMM))
 		return;
 	event.peer = e->place.peer;
 	event.path = e->place.path;
@@ -160,6 +160,7 @@ int hp3x_verbs_rails_poll(struct hp3x_rails *rails, struct hp3x_event *event, in
 	if (read(rails->wake, &ticks, sizeof(ticks)) < 0)
 		ticks = 0; /* nothing had been added */
 	for (uint32_t i = 0; i < rails->n; i++) {
+		hp3x_verbs_connector_poll(rails, &rails->rail[i]);
 		rail_poll(rails, &rails->rail[i]);
 		check |= async_take(rails, &rails->rail[i]);
 	}

@@ -41,12 +41,15 @@ static int rail_begin(struct hp3x_rails *rails, struct hp3x_rail_verbs *r)
 		watch_fd(rails, r->channel->fd) < 0 || watch_fd(rails, r->context->async_fd) < 0)
 		return -ENOMEM;
 	hp3x_verbs_receives_fill(r);
+	if (hp3x_verbs_connector_begin(r, rails->wake) < 0)
+		return -EAGAIN;
 	r->up = true;
 	return ibv_req_notify_cq(r->cq, 0) == 0 ? 0 : -EIO;
 }
 
 static void rail_end(struct hp3x_rail_verbs *r)
 {
+	hp3x_verbs_connector_end(r);
 	if (r->scratch_mr != NULL)
 		ibv_dereg_mr(r->scratch_mr);
 	if (r->srq != NULL)

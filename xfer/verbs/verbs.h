@@ -11,11 +11,16 @@
  * The GID of a rail is found by its address each time it is used, never by an index that was found
  * earlier: the indexes change when an address is removed and added again.
  *
+ * A rail has a thread that connects endpoints, one after the other: ibv_modify_qp() to RTR waits
+ * for the neighbour's MAC address, about a second if nobody answers. Only this function runs in the
+ * thread; all events come from rails_poll().
+ *
  * To shut an endpoint, the provider sets the queue pair to ERR, takes all that the completion queue
  * has, destroys the queue pair, and takes the rest. After ibv_destroy_qp(), the RNIC accesses no
  * memory for the queue pair (IBTA 1.6, 10.2.4.4).
  */
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <sys/queue.h>
 #include "xfer/provider.h"
 
@@ -30,7 +35,20 @@
 #define HOPS        64
 #define MOST_READS  16u /* READs of a queue pair that are outstanding */
 
+TAILQ_HEAD(hp3x_connects_verbs, hp3x_endpoint);
+
+/* The thread of a rail, and its work. */
+struct hp3x_connector {
+	pthread_t thread;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t more;
+	struct hp3x_connects_verbs queued, done;
+	bool runs, ends;
+	int wake; /* descriptor that makes rails_poll() run */
+};
+
 struct hp3x_rail_verbs {
+	struct hp3x_connector connector;
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -78,6 +96,11 @@ struct hp3x_endpoint {
 	uint64_t remote_scratch;
 	uint32_t psn, remote_scratch_key;
 	bool connected, failed;
+	/* Connecting: in a list of the connector, or in its hands. */
+	TAILQ_ENTRY(hp3x_endpoint) connect;
+	bool connecting, queued, shut_asked;
+	int connect_error;
+	uint8_t description[HP3X_ENDPOINT]; /* of the other end */
 	uint32_t first_free; /* where to look for a free post */
 	struct hp3x_post_verbs post[HP3X_POSTS];
 };
@@ -108,8 +131,22 @@ int hp3x_verbs_endpoint_connect(
 	struct hp3x_endpoint *endpoint, const void *description, size_t length);
 int hp3x_verbs_endpoint_post(struct hp3x_endpoint *endpoint, const struct hp3x_post *post);
 void hp3x_verbs_endpoint_shut(struct hp3x_endpoint *endpoint);
+/* In the connector's thread: the queue pair goes to RTS. 0 or an errno. */
+int hp3x_verbs_endpoint_to_rts(struct hp3x_endpoint *endpoint);
+/* Destroys the endpoint, which is not connecting any more. */
+void hp3x_verbs_endpoint_destroy(struct hp3x_endpoint *endpoint);
 /* FAILED, once. */
 void hp3x_verbs_endpoint_failed(struct hp3x_endpoint *endpoint);
+
+/* connector.c */
+int hp3x_verbs_connector_begin(struct hp3x_rail_verbs *rail, int wake);
+/* Waits for the thread. */
+void hp3x_verbs_connector_end(struct hp3x_rail_verbs *rail);
+void hp3x_verbs_connector_add(struct hp3x_endpoint *endpoint);
+/* False: the thread has it now, and it will be among those that are done. */
+bool hp3x_verbs_connector_remove(struct hp3x_endpoint *endpoint);
+/* CONNECTED for those that are done; shuts those that have to be shut. */
+void hp3x_verbs_connector_poll(struct hp3x_rails *rails, struct hp3x_rail_verbs *rail);
 
 /* poll.c */
 int hp3x_verbs_rails_poll(struct hp3x_rails *rails, struct hp3x_event *event, int n);
