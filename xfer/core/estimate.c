@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xfer/core/estimate.h"
+#include "base/minmax.h"
+
+#define NS         1e9
+#define RENEW_NS   1000000000u
+#define LEAST_RATE 1000u
+
+uint64_t hp3xc_time_of(uint64_t bytes, uint64_t rate)
+{
+	double ns = (double)bytes * NS / (double)rate;
+
+	return ns < 1e18 ? (uint64_t)ns : (uint64_t)1e18;
+}
+
+static uint64_t rate_of(uint64_t bytes, uint64_t took)
+{
+	double rate = (double)bytes * NS / (double)hp3_max_u64(took, 1);
+
+	return rate < 1e15 ? (uint64_t)rate : (uint64_t)1e15;
+}
+
+void hp3xc_estimate_begin(struct hp3xc_estimate *e, uint64_t now, uint64_t rate, uint32_t slice)
+{
+	*e = (struct hp3xc_estimate){
+		.rate = rate, .rtt = UINT64_MAX, .rtt_at = now, .window = slice, .slice = slice};
+}
+
+void hp3xc_estimate_probed(struct hp3xc_estimate *e, uint64_t took)
+{
+	e->rtt = hp3_min_u64(e->rtt, took);
+}
+
+static void rtt_add(struct hp3xc_estimate *e, uint64_t now, const struct hp3xc_sample *s)
+{
+	if (e->renews && s->bytes == s->length) {
+		e->rtt = s->took;
+		e->rtt_at = now;
+		e->renews = false;
+	} else if (s->took < e->rtt) {
+		e->rtt = s->took;
+	} else if (now - e->rtt_at >= RENEW_NS) {
+		e->renews = true;
+	}
+}
+
+void hp3xc_estimate_add(struct hp3xc_estimate *e, uint64_t now, const struct hp3xc_sample *s)
+{
+	uint64_t least = rate_of(s->bytes, s->took), most, target;
+
+	rtt_add(e, now, s);
+	most = s->took > e->rtt ? rate_of(s->bytes, s->took - e->rtt) : UINT64_MAX;
+	if (!e->sampled)
+		e->rate = hp3_min_u64(hp3_max_u64(e->rate, least), most);
+	else if (e->rate < least)
+		e->rate += (least - e->rate + 1) / 2;
+	else if (e->rate > most)
+		e->rate -= (e->rate - most) / 4;
+	e->rate = hp3_max_u64(e->rate, LEAST_RATE);
+	e->sampled = true;
+	target = (uint64_t)(2.0 * (double)e->rate * (double)e->rtt / NS);
+	target = hp3_max_u64(target, 2ull * e->slice);
+	e->window = hp3_min_u64(e->window + s->length, target);
+}
