@@ -134,10 +134,11 @@ static void relay_done(const struct hp3x_completion *c)
 
 static void done_may_submit(void **state)
 {
+	static struct relay r; /* the last done() may come late */
 	struct two *t = *state;
-	struct relay r = {t, 200, 0};
 	struct hp3x_completion first = {.context = &r, .peer = t->a.peer}, none;
 
+	r = (struct relay){.t = t, .left = 200};
 	relay_done(&first);
 	assert_int_equal(hp3x_counter_wait(t->b.domain, 1, 199, deadline_in(PATIENCE)), 0);
 	assert_int_equal(hp3x_poll(t->a.domain, &none, 1), 0);
@@ -244,7 +245,8 @@ static void a_closed_peer_ends_ops_of_both(void **state)
 	w = write_of(&t->b, LENGTH);
 	while (hp3x_peer_state(t->b.peer) != HP3X_PEER_GONE)
 		two_wait(t);
-	assert_non_null(strstr(hp3x_peer_reason(t->b.peer), "closed"));
+	assert_string_equal(
+		hp3x_peer_reason(t->b.peer), "the peer has closed the connection");
 	assert_int_equal(hp3x_write(t->b.peer, &w), -ENOTCONN);
 	hp3x_peer_close(t->b.peer);
 }
