@@ -24,11 +24,14 @@ static uint64_t path_delay(const struct hp3x_core *c, const struct hp3xc_path *p
 	return c->now > f->due ? c->now - f->due : 0;
 }
 
-/* Time in which all other paths would finish all slices that wait. UINT64_MAX: there are none. */
-static uint64_t others_finish(
-	const struct hp3x_core *c, const struct hp3xc_peer *peer, const struct hp3xc_path *but)
+/*
+ * Time in which all other paths would finish all slices that wait, but at least the time in which
+ * one of them would finish one slice of `length` bytes. UINT64_MAX: there are none.
+ */
+static uint64_t others_finish(const struct hp3x_core *c, const struct hp3xc_peer *peer,
+	const struct hp3xc_path *but, uint32_t length)
 {
-	uint64_t bytes = peer->backlog, rate = 0, rtt = UINT64_MAX;
+	uint64_t bytes = peer->backlog, rate = 0, rtt = UINT64_MAX, one = UINT64_MAX;
 
 	for (uint32_t i = 0; i < peer->n_paths; i++) {
 		const struct hp3xc_path *p = &peer->paths[i];
@@ -39,8 +42,9 @@ static uint64_t others_finish(
 		bytes += p->in_flight;
 		rate += p->estimate.rate;
 		rtt = hp3_min_u64(rtt, p->estimate.rtt);
+		one = hp3_min_u64(one, hp3xc_path_finish(c, p, length));
 	}
-	return rate != 0 ? hp3xc_time_of(bytes, rate) + rtt : UINT64_MAX;
+	return rate != 0 ? hp3_max_u64(hp3xc_time_of(bytes, rate) + rtt, one) : UINT64_MAX;
 }
 
 struct hp3xc_path *hp3xc_path_choose(
@@ -64,7 +68,7 @@ struct hp3xc_path *hp3xc_path_choose(
 	}
 	if (best == NULL)
 		return NULL;
-	others = others_finish(c, peer, best);
+	others = others_finish(c, peer, best, length);
 	if (finish <= others)
 		return best;
 	hp3xc_timer_hasten(&c->timers, hp3xc_wait_timer(c, peer), c->now + others);
