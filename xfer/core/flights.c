@@ -119,6 +119,7 @@ void hp3x_core_completed(
 		flight_land(c, p, f);
 		hp3xc_flight_free(c, f);
 		hp3xc_op_stop(c, op, HP3X_REFUSED);
+		hp3xc_op_touch(c, op);
 		hp3xc_peer_ready(c, p->peer);
 	} else {
 		hp3xc_path_fail(c, p);

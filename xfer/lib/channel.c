@@ -232,8 +232,10 @@ void hp3x_channel_close(struct hp3x_peer *peer)
 		hp3x_channel_flush(peer);
 		/* In the middle of a frame, the end of the connection has to do. */
 		if (c->ack_left == 0 && c->out.sent == c->out.edge && c->source.fd >= 0 &&
-			send(c->source.fd, &bye, sizeof(bye), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
-			c->ack_due = false;
+			send(c->source.fd, &bye, sizeof(bye), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
+			hp3x_guest_leave(peer->domain, c->source.fd);
+			c->source.fd = -1;
+		}
 	}
 	disconnect(c);
 	c->state = HP3X_CHANNEL_CLOSED;

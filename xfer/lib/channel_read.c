@@ -181,8 +181,8 @@ static uint64_t channel_tick(struct hp3x_peer *peer, uint64_t now)
 			       : "nobody answers at the control address: is it right?");
 		return UINT64_MAX;
 	}
-	if (connected(c) && since(c->heard, now) >= timeout / 3 && since(c->said, now) >= keepalive &&
-		!c->paused && c->state == HP3X_CHANNEL_UP)
+	if (connected(c) && since(c->heard, now) >= timeout / 3 &&
+		since(c->said, now) >= keepalive && !c->paused && c->state == HP3X_CHANNEL_UP)
 		hp3x_channel_break(peer, now);
 	if ((c->state == HP3X_CHANNEL_CONNECTING || c->state == HP3X_CHANNEL_GREETING) &&
 		since(c->said, now) >= timeout / 3)

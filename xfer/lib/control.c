@@ -80,6 +80,7 @@ void hp3x_guest_close(struct hp3x_guest *g)
 	if (g->source.fd >= 0)
 		close(g->source.fd);
 	g->source.fd = -1;
+	g->leaving = false;
 	g->n = 0;
 }
 
@@ -95,6 +96,25 @@ static struct hp3x_guest *guest_place(struct hp3x_domain *d)
 	}
 	hp3x_guest_close(oldest);
 	return oldest;
+}
+
+void hp3x_guest_leave(struct hp3x_domain *d, int fd)
+{
+	struct hp3x_guest *g = guest_place(d);
+
+	g->source = (struct hp3x_source){HP3X_SOURCE_GUEST, fd};
+	g->leaving = true;
+	g->since = hp3_clock_ms();
+	if (shutdown(fd, SHUT_WR) < 0 || hp3x_watch(d, &g->source, EPOLLIN, true) < 0)
+		hp3x_guest_close(g);
+}
+
+bool hp3x_guests_leave(const struct hp3x_domain *d)
+{
+	for (const struct hp3x_guest *g = d->guest; g < d->guest + HP3X_GUESTS; g++)
+		if (g->source.fd >= 0 && g->leaving)
+			return true;
+	return false;
 }
 
 void hp3x_control_accept(struct hp3x_domain *d)
@@ -183,6 +203,8 @@ void hp3x_guest_ready(struct hp3x_domain *d, struct hp3x_guest *g)
 		hp3x_guest_close(g);
 		return;
 	}
+	if (g->leaving)
+		return;
 	g->n += (uint32_t)n;
 	if (g->n < sizeof(f))
 		return;

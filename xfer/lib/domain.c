@@ -192,7 +192,7 @@ int hp3x_open(const struct hp3x_options *options, struct hp3x_domain **domain)
 	return 0;
 }
 
-/* All ops end, all paths are shut. */
+/* All ops end, all paths are shut; peers learn of it, if they answer within a second. */
 static void peers_close(struct hp3x_domain *d)
 {
 	uint64_t until = hp3_clock_ms() + HP3X_FENCE_MS;
@@ -203,14 +203,13 @@ static void peers_close(struct hp3x_domain *d)
 		if (!p->closing)
 			hp3x_peer_close(p);
 	}
-	while (!LIST_EMPTY(&d->peers) && hp3_clock_ms() < until) {
-		struct pollfd fd = {.fd = d->provided.fd, .events = POLLIN};
+	while ((!LIST_EMPTY(&d->peers) || hp3x_guests_leave(d)) && hp3_clock_ms() < until) {
+		struct pollfd fd = {.fd = d->epoll, .events = POLLIN};
 
 		hp3x_lock(d);
 		hp3x_drive(d);
 		hp3x_unlock(d);
-		if (!LIST_EMPTY(&d->peers))
-			poll(&fd, 1, 10);
+		poll(&fd, 1, 10);
 	}
 	hp3x_drive_calls(d);
 }

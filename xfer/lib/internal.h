@@ -98,9 +98,10 @@ struct hp3x_peer {
 	struct hp3x_endpoint *endpoint[HP3X_MOST_PATHS];
 };
 
-/* A connection that has not sent its hello. */
+/* A connection that has not sent its hello, or whose peer was closed. */
 struct hp3x_guest {
 	struct hp3x_source source; /* fd -1: free */
+	bool leaving; /* BYE was sent: waits until the other end closes, too */
 	uint64_t since;
 	uint32_t n;
 	uint8_t bytes[sizeof(struct hp3x_frame) + sizeof(struct hp3x_hello)];
@@ -201,6 +202,10 @@ int hp3x_control_listen(struct hp3x_domain *domain, const char *address);
 void hp3x_control_accept(struct hp3x_domain *domain);
 void hp3x_guest_ready(struct hp3x_domain *domain, struct hp3x_guest *guest);
 void hp3x_guest_close(struct hp3x_guest *guest);
+/* Lets the other end read all that was sent: a plain close(2) may delete it there. */
+void hp3x_guest_leave(struct hp3x_domain *domain, int fd);
+/* True: a connection waits for the other end. */
+bool hp3x_guests_leave(const struct hp3x_domain *domain);
 
 /* --- channel.c --- */
 
