@@ -245,8 +245,7 @@ static void a_closed_peer_ends_ops_of_both(void **state)
 	w = write_of(&t->b, LENGTH);
 	while (hp3x_peer_state(t->b.peer) != HP3X_PEER_GONE)
 		two_wait(t);
-	assert_string_equal(
-		hp3x_peer_reason(t->b.peer), "the peer has closed the connection");
+	assert_string_equal(hp3x_peer_reason(t->b.peer), "the peer has closed the connection");
 	assert_int_equal(hp3x_write(t->b.peer, &w), -ENOTCONN);
 	hp3x_peer_close(t->b.peer);
 }
