@@ -101,7 +101,10 @@ struct hp3x_options {
 
 /* Opens the rails. Errors: -ENODEV (no such rail), -EADDRINUSE, -EINVAL, -ENOMEM. */
 int hp3x_open(const struct hp3x_options *options, struct hp3x_domain **domain);
-/* Ends all ops with HP3X_CLOSED, and says goodbye to all peers. Completions are lost. */
+/*
+ * Ends all ops with HP3X_CLOSED, and says goodbye to all peers. Calls done() of ops that have one;
+ * other completions are lost. Frees peers and regions. Not from a callback.
+ */
 void hp3x_close(struct hp3x_domain *domain);
 /* Control address of this domain, for hp3x_connect() of peers. Owned by the domain. */
 const char *hp3x_address(const struct hp3x_domain *domain);
@@ -149,6 +152,8 @@ int hp3x_accept(struct hp3x_domain *domain, struct hp3x_peer **peer);
 enum hp3x_peer_state { HP3X_PEER_CONNECTING, HP3X_PEER_UP, HP3X_PEER_GONE };
 
 enum hp3x_peer_state hp3x_peer_state(const struct hp3x_peer *peer);
+/* A sentence: why the peer is GONE. "": it is not. Owned by the peer. */
+const char *hp3x_peer_reason(const struct hp3x_peer *peer);
 /* For the caller's own use. */
 void hp3x_peer_set_context(struct hp3x_peer *peer, void *context);
 void *hp3x_peer_context(const struct hp3x_peer *peer);
@@ -252,8 +257,9 @@ int hp3x_cancel(struct hp3x_domain *domain, int64_t op);
 /* Takes up to n completions. Returns their number. */
 int hp3x_poll(struct hp3x_domain *domain, struct hp3x_completion *completion, int n);
 /*
- * Readable (poll(2)) when a completion, a message, a new peer or a changed counter waits. Read 8
- * bytes from it before looking for them. Owned by the domain.
+ * Readable (poll(2)) when a completion, a message, a new peer, a peer that is GONE or a changed
+ * counter waits. Read 8 bytes from it before looking for them. With own_progress: readable when
+ * hp3x_progress() has something to do; read nothing from it. Owned by the domain.
  */
 int hp3x_fd(const struct hp3x_domain *domain);
 /* Only with own_progress: handles what has happened. Returns ns until it has to be called again. */
