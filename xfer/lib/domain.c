@@ -14,7 +14,7 @@
 #include "xfer/lib/internal.h"
 
 /* The first one that finds rails is the default. A new provider needs a line here. */
-static const struct hp3x_provider *const providers[] = {&hp3x_tcp};
+static const struct hp3x_provider *const providers[] = {&hp3x_verbs, &hp3x_tcp};
 
 #define N_PROVIDERS (sizeof(providers) / sizeof(providers[0]))
 
