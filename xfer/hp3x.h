@@ -94,6 +94,11 @@ struct hp3x_options {
 	uint32_t paths_per_rail; /* paths between a local rail and a remote rail; 1 to 8, default 2
 				  */
 	uint32_t slice_bytes; /* shortest slice, default 65536 */
+	/*
+	 * A request that takes this time longer than expected has failed, and its path is left;
+	 * default 50. Longer than the round trips of a path under load.
+	 */
+	uint32_t hang_ms;
 	uint32_t peer_timeout_ms; /* silence after which a peer is gone, default 10000 */
 	bool own_progress; /* true: no thread; the caller calls hp3x_progress() */
 	uint64_t seed; /* of random choices; 0: from the system */

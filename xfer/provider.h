@@ -99,6 +99,11 @@ struct hp3x_provider {
 	 * -ENODEV: no such rail.
 	 */
 	int (*rails_open)(const char *const *names, uint32_t n_names, struct hp3x_rails **rails);
+	/*
+	 * How long a request may take before the core gives it up: time-outs of the transport may
+	 * be as long. Called before the first endpoint. NULL: the provider has no time-outs.
+	 */
+	void (*rails_hang)(struct hp3x_rails *rails, uint64_t hang_ns);
 	/* All endpoints are shut, and all memory is removed before. */
 	void (*rails_close)(struct hp3x_rails *rails);
 	/* Returns the number of rails, and writes `info` of all. */

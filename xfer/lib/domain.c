@@ -84,6 +84,10 @@ static int core_open(struct hp3x_domain *d, const struct hp3x_options *o)
 	if (o->slice_bytes != 0)
 		c->slice_bytes = o->slice_bytes;
 	c->peer_timeout_ns = timeout * 1000000;
+	if (o->hang_ms != 0)
+		c->hang_ns = (uint64_t)o->hang_ms * 1000000;
+	if (d->provider->rails_hang != NULL)
+		d->provider->rails_hang(d->rails, c->hang_ns);
 	if (c->keepalive_ns > c->peer_timeout_ns / 4)
 		c->keepalive_ns = c->peer_timeout_ns / 4;
 	size = hp3x_core_size(c);

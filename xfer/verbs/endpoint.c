@@ -68,7 +68,7 @@ static int to_rts(struct hp3x_endpoint *e)
 {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTS,
 		.sq_psn = e->psn,
-		.timeout = ACK_TIMEOUT,
+		.timeout = e->rails->ack_timeout,
 		.retry_cnt = RETRIES,
 		.rnr_retry = RETRIES,
 		.max_rd_atomic = MOST_READS};

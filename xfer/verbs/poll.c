@@ -73,10 +73,10 @@ static void take_arrival(
 	hp3x_verbs_event_add(rails, &event);
 }
 
-/* The remote end, not the path, is why the request failed. */
+/* The remote memory or key, not the path, is why the request failed. */
 static bool is_refusal(enum ibv_wc_status status)
 {
-	return status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR;
+	return status == IBV_WC_REM_ACCESS_ERR;
 }
 
 static void take_completion(struct hp3x_rails *rails, const struct ibv_wc *wc)
@@ -202,6 +202,7 @@ static void flush_nothing(struct hp3x_rails *rails)
 
 const struct hp3x_provider hp3x_verbs = {.name = "verbs",
 	.rails_open = hp3x_verbs_rails_open,
+	.rails_hang = hp3x_verbs_rails_hang,
 	.rails_close = hp3x_verbs_rails_close,
 	.rails_list = rails_list,
 	.rails_fd = rails_fd,

@@ -177,6 +177,7 @@ int hp3x_verbs_rails_open(const char *const *names, uint32_t n_names, struct hp3
 	if (rails == NULL)
 		return hp3x_error_set(-ENOMEM, "no memory for rails");
 	rails->epoll = rails->wake = rails->timer = -1;
+	rails->ack_timeout = ACK_TIMEOUT;
 	rc = descriptors_begin(rails);
 	list = ibv_get_device_list(&n);
 	if (rc < 0)
@@ -205,6 +206,13 @@ void hp3x_verbs_rails_close(struct hp3x_rails *rails)
 		close(rails->timer);
 	free(rails->event);
 	free(rails);
+}
+
+void hp3x_verbs_rails_hang(struct hp3x_rails *rails, uint64_t hang_ns)
+{
+	rails->ack_timeout = 1;
+	while (rails->ack_timeout < MOST_TIMEOUT && (4096ull << rails->ack_timeout) < hang_ns)
+		rails->ack_timeout++;
 }
 
 void hp3x_verbs_rails_check(struct hp3x_rails *rails)

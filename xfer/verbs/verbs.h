@@ -24,16 +24,17 @@
 #include <sys/queue.h>
 #include "xfer/provider.h"
 
-#define RECEIVES    2048u /* immediates of a rail that may wait */
-#define CQ_ENTRIES  8192
-#define QP_BUCKETS  256u /* of queue pairs by QPN */
-#define SCRATCH     64u
-#define CHECK_MS    500 /* between looks at GIDs */
-#define ACK_TIMEOUT 14 /* 67 ms; the core gives a path up earlier */
-#define RETRIES     7
-#define MIN_RNR     12 /* 0.64 ms */
-#define HOPS        64
-#define MOST_READS  16u /* READs of a queue pair that are outstanding */
+#define RECEIVES     2048u /* immediates of a rail that may wait */
+#define CQ_ENTRIES   8192
+#define QP_BUCKETS   256u /* of queue pairs by QPN */
+#define SCRATCH      64u
+#define CHECK_MS     500 /* between looks at GIDs */
+#define ACK_TIMEOUT  14 /* 67 ms */
+#define MOST_TIMEOUT 31
+#define RETRIES      7
+#define MIN_RNR      12 /* 0.64 ms */
+#define HOPS         64
+#define MOST_READS   16u /* READs of a queue pair that are outstanding */
 
 TAILQ_HEAD(hp3x_connects_verbs, hp3x_endpoint);
 
@@ -69,6 +70,7 @@ LIST_HEAD(hp3x_endpoints_verbs, hp3x_endpoint);
 
 struct hp3x_rails {
 	uint32_t n;
+	uint8_t ack_timeout; /* 4.096 us * 2^n (IBTA 1.6, 11.2.5.2) */
 	struct hp3x_rail_verbs rail[HP3X_RAILS];
 	int epoll, wake, timer;
 	struct hp3x_endpoints_verbs bucket[QP_BUCKETS];
@@ -108,6 +110,8 @@ struct hp3x_endpoint {
 /* rails.c */
 int hp3x_verbs_rails_open(const char *const *names, uint32_t n_names, struct hp3x_rails **rails);
 void hp3x_verbs_rails_close(struct hp3x_rails *rails);
+/* The RNIC's time-out of an acknowledgement: at least this long. */
+void hp3x_verbs_rails_hang(struct hp3x_rails *rails, uint64_t hang_ns);
 /* Index of the rail's GID now, or -1: the rail has lost it. */
 int hp3x_verbs_gid_index(const struct hp3x_rail_verbs *rail);
 /* Looks at ports and GIDs, and adds an event for each rail that changed. */

@@ -2,6 +2,7 @@
 /*
  * usage: xfer-pair --listen ADDRESS:PORT | --connect ADDRESS:PORT [--provider NAME]
  *                  [--rails NAME,NAME] [--rounds N] [--block-mib N] [--seconds N]
+ *                  [--hang-ms N]
  *
  * Two processes, each of which writes a block into the other's memory in ops of 1 MiB, with a
  * counter, in rounds: until --rounds (4) are over, or (--seconds) that time. After each round, each
@@ -29,7 +30,7 @@ static struct {
 	const char *listen, *connect, *provider;
 	const char *rail[HP3X_RAILS];
 	uint32_t rails;
-	unsigned rounds, seconds;
+	unsigned rounds, seconds, hang_ms;
 	size_t block;
 } options = {.rounds = 4, .block = 64 * MIB};
 
@@ -268,7 +269,7 @@ static void read_options(int argc, char **argv)
 	static const struct option names[] = {{"listen", required_argument, NULL, 'l'},
 		{"connect", required_argument, NULL, 'c'},
 		{"provider", required_argument, NULL, 'p'}, {"rails", required_argument, NULL, 'r'},
-		{"rounds", required_argument, NULL, 'n'},
+		{"rounds", required_argument, NULL, 'n'}, {"hang-ms", required_argument, NULL, 'h'},
 		{"block-mib", required_argument, NULL, 'b'},
 		{"seconds", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
 	int c;
@@ -293,6 +294,9 @@ static void read_options(int argc, char **argv)
 		case 'b':
 			options.block = (size_t)atoi(optarg) * MIB;
 			break;
+		case 'h':
+			options.hang_ms = (unsigned)atoi(optarg);
+			break;
 		case 's':
 			options.seconds = (unsigned)atoi(optarg);
 			break;
@@ -315,6 +319,7 @@ int main(int argc, char **argv)
 	o.rails = options.rail;
 	o.n_rails = options.rails;
 	o.listen = options.listen;
+	o.hang_ms = options.hang_ms;
 	if (hp3x_open(&o, &domain) < 0)
 		fail("open");
 	if (options.connect != NULL && hp3x_connect(domain, options.connect, &peer) < 0)
