@@ -27,6 +27,11 @@ static struct link *link_draw(struct world *w)
 	return w->link[hp3_random_below(&w->random, w->n_links)];
 }
 
+static uint32_t paths_of(const struct world *w)
+{
+	return w->p.rails * w->p.paths_per_rail;
+}
+
 static void rail_tell(struct world *w, uint32_t node, uint32_t rail, bool up)
 {
 	if (w->node[node].dead || !world_chance(w, 7000))
@@ -84,7 +89,7 @@ static void node_kill(struct world *w)
 void faults_event(struct world *w, uint32_t what, void *data)
 {
 	struct link *l = link_draw(w);
-	uint32_t path = hp3_random_below(&w->random, PATHS);
+	uint32_t path = hp3_random_below(&w->random, paths_of(w));
 	struct world_op *op = data;
 
 	switch (what) {

@@ -176,9 +176,9 @@ static void request_deliver(struct world *w, struct request *r)
 		return;
 	}
 	if (r->op != NULL && r->op->refuse) {
-		r->op->refused = true;
+		r->op->refused = r->left = r->landed = true; /* never executed */
 		request_complete(w, r, HP3X_RESULT_REFUSED);
-		if (world_chance(w, 5000))
+		if (!(w->p.healthy && c->path == 0) && world_chance(w, 5000))
 			network_break(w, c);
 	} else if (!r->landed) {
 		request_leave(w, r);
