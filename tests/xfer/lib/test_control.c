@@ -248,7 +248,7 @@ static void stray_connections_have_no_effect(void **state)
 static void a_killed_process_is_noticed(void **state)
 {
 	struct hp3x_options o = {
-		.provider = "tcp", .listen = "127.0.0.1:0", .peer_timeout_ms = 5000};
+		.provider = "tcp", .listen = "127.0.0.1:0", .peer_timeout_ms = 600000};
 	struct hp3x_completion c = {0};
 	char text[HP3X_DESCRIPTION + 80];
 	struct hp3x_domain *d;
