@@ -27,4 +27,4 @@ _hp3_program() {
 }
 
 # Where nothing fits, bash completes names of files.
-complete -o default -F _hp3_program hp3d hp3-fabric hp3-fleet hp3-fleet-agents hp3-sim hp3-testbed hp3-watch roce-gen
+complete -o default -F _hp3_program hp3d hp3-fabric hp3-fleet hp3-fleet-agents hp3-sim hp3-testbed hp3-watch hp3x-bench hp3x-cp roce-gen

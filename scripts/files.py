@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PRODUCT = ["base", "roce", "probes", "ppp", "rfr", "cc", "engine", "fleet", "config", "app", "sim"]
+PRODUCT = ["base", "roce", "probes", "ppp", "rfr", "cc", "engine", "fleet", "config", "app", "sim", "xfer"]
 HEAD = re.compile(r"\A/\* SPDX[^\n]*\n(?:#pragma once\n|#ifndef \w+\n#define \w+\n)?\n*/\*(.*?)\*/", re.S)
 
 

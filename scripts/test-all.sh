@@ -55,7 +55,7 @@ say 'fast suites begin on idle processors'
 ) >"$idle" 2>&1 &
 
 say 'hp3d live'
-scripts/run-tests.py "$build" pipeline fleet hostile faults ^mutation || bad=1
+scripts/run-tests.py "$build" pipeline fleet hostile faults xfer ^mutation || bad=1
 
 say 'testbed: P4 switches, links, hosts'
 scripts/run-tests.py "$build" testbed || bad=1

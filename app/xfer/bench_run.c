@@ -71,7 +71,7 @@ static int64_t op_submit(const struct bench_client *c, const struct bench_option
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -91,7 +91,7 @@ static void times_sort(uint64_t *took, struct bench_result *r)
 {
 	if (r->ops == 0)
 		return;
-	qsort(took, r->ops, sizeof(*took), compare);
+	qsort(took, r->ops, sizeof(*took), compare_times);
 	r->took[0] = took[r->ops / 2];
 	r->took[1] = took[r->ops * 99 / 100];
 	r->took[2] = took[r->ops - 1];

@@ -53,7 +53,7 @@ def tracked():
     return [n for n in listed.decode().split("\0") if n and os.path.lexists(os.path.join(ROOT, n))]
 
 
-PACKAGES = "hp3", "hp3-sim", "hp3-tools", "hp3-doc"
+PACKAGES = "libhp3x0", "libhp3x-dev", "hp3x-tools", "hp3", "hp3-sim", "hp3-tools", "hp3-doc"
 
 
 def kept_debs(keep):

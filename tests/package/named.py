@@ -18,7 +18,7 @@ from fresh import ROOT, built, check, run, step
 # Words in code that look like commands.
 OTHER_WORDS = {
     "hp3", "hp3-ideal", "hp3-paper", "hp3-verbs",  # balancers of hp3-sim
-    "hp3-metrics", "hp3-sim-results", "hp3d-carry", "hp3ds",  # a manual page, a folder, a process, more than one hp3d
+    "hp3-metrics", "hp3-sim-results", "hp3d-carry", "hp3ds", "hp3x",  # a manual page, a folder, a process, more than one hp3d, a name of pkg-config
 }
 # Files that users or hp3d make: never in a package.
 MADE_LATER = re.compile(r"/etc/hp3/(nats\.creds|.*\.key)$|/etc/sysctl\.d/60-hp3\.conf$|/etc/hp3/keys$")

@@ -36,7 +36,7 @@ void hp3x_channel_watch(struct hp3x_peer *peer, bool again)
 		hp3x_watch(peer->domain, &c->source, events, again);
 }
 
-static void disconnect(struct hp3x_channel *c)
+static void channel_disconnect(struct hp3x_channel *c)
 {
 	if (c->source.fd >= 0)
 		close(c->source.fd);
@@ -52,7 +52,7 @@ void hp3x_channel_break(struct hp3x_peer *peer, uint64_t now)
 
 	if (c->state == HP3X_CHANNEL_CLOSED)
 		return;
-	disconnect(c);
+	channel_disconnect(c);
 	c->state = HP3X_CHANNEL_BROKEN;
 	c->back_off = c->back_off == 0                  ? BACK_OFF
 		      : c->back_off * 2 > MOST_BACK_OFF ? MOST_BACK_OFF
@@ -135,7 +135,7 @@ void hp3x_channel_adopt(
 	uint64_t now = hp3_clock_ns(CLOCK_MONOTONIC);
 	int one = 1;
 
-	disconnect(c);
+	channel_disconnect(c);
 	c->source.fd = guest->source.fd;
 	guest->source.fd = -1;
 	guest->n = 0;
@@ -237,7 +237,7 @@ void hp3x_channel_close(struct hp3x_peer *peer)
 			c->source.fd = -1;
 		}
 	}
-	disconnect(c);
+	channel_disconnect(c);
 	c->state = HP3X_CHANNEL_CLOSED;
 	if (c->flushing)
 		SLIST_REMOVE(&peer->domain->flush, peer, hp3x_peer, flush);

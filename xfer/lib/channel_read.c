@@ -84,7 +84,7 @@ static void frame_take(
 		hp3x_channel_break(peer, now);
 }
 
-static bool connected(const struct hp3x_channel *c)
+static bool is_connected(const struct hp3x_channel *c)
 {
 	return c->state == HP3X_CHANNEL_UP || c->state == HP3X_CHANNEL_GREETING;
 }
@@ -97,7 +97,7 @@ static void frames_take(struct hp3x_peer *peer, uint64_t now)
 	const uint8_t *data;
 	int found = 1;
 
-	while (connected(c) && !c->paused && found == 1) {
+	while (is_connected(c) && !c->paused && found == 1) {
 		found = hp3x_inbound_next(&c->in, &f, &data);
 		if (found == 1)
 			frame_take(peer, now, &f, data);
@@ -110,7 +110,7 @@ static void channel_read(struct hp3x_peer *peer, uint64_t now)
 {
 	struct hp3x_channel *c = &peer->channel;
 
-	for (uint32_t i = 0; i < 16 && connected(c) && !c->paused; i++) {
+	for (uint32_t i = 0; i < 16 && is_connected(c) && !c->paused; i++) {
 		uint8_t *space;
 		size_t room = hp3x_inbound_space(&c->in, &space);
 		ssize_t n = recv(c->source.fd, space, room, 0);
@@ -161,7 +161,7 @@ void hp3x_channel_resume(struct hp3x_peer *peer)
 	hp3x_drive_wake(peer->domain);
 }
 
-static uint64_t since(uint64_t then, uint64_t now)
+static uint64_t time_since(uint64_t then, uint64_t now)
 {
 	return then < now ? now - then : 0;
 }
@@ -175,21 +175,21 @@ static uint64_t channel_tick(struct hp3x_peer *peer, uint64_t now)
 
 	if (c->paused)
 		c->heard = now; /* it may have said something */
-	if (since(c->heard, now) >= timeout) {
+	if (time_since(c->heard, now) >= timeout) {
 		hp3x_peer_lose(peer, now,
 			c->met ? "the peer was silent for longer than peer_timeout_ms"
 			       : "nobody answers at the control address: is it right?");
 		return UINT64_MAX;
 	}
-	if (connected(c) && since(c->heard, now) >= timeout / 3 &&
-		since(c->said, now) >= keepalive && !c->paused && c->state == HP3X_CHANNEL_UP)
+	if (is_connected(c) && time_since(c->heard, now) >= timeout / 3 &&
+		time_since(c->said, now) >= keepalive && !c->paused && c->state == HP3X_CHANNEL_UP)
 		hp3x_channel_break(peer, now);
 	if ((c->state == HP3X_CHANNEL_CONNECTING || c->state == HP3X_CHANNEL_GREETING) &&
-		since(c->said, now) >= timeout / 3)
+		time_since(c->said, now) >= timeout / 3)
 		hp3x_channel_break(peer, now);
 	if (c->state == HP3X_CHANNEL_BROKEN && c->dialler && now >= c->retry)
 		hp3x_channel_open(peer, now);
-	if (c->state == HP3X_CHANNEL_UP && since(c->said, now) >= keepalive) {
+	if (c->state == HP3X_CHANNEL_UP && time_since(c->said, now) >= keepalive) {
 		c->said = now;
 		c->ack_due = true;
 		hp3x_channel_flush(peer);

@@ -5,14 +5,14 @@
 #include "xfer/lib/internal.h"
 
 /* `length` bytes from `offset` on are in a memory of `most` bytes. */
-static bool inside(uint64_t most, uint64_t offset, uint64_t length)
+static bool is_inside(uint64_t most, uint64_t offset, uint64_t length)
 {
 	return offset <= most && length <= most - offset;
 }
 
 static int range_check(const char *what, uint64_t most, uint64_t offset, uint64_t length)
 {
-	if (inside(most, offset, length))
+	if (is_inside(most, offset, length))
 		return 0;
 	return hp3x_error_set(-EINVAL, "%llu bytes at offset %llu are not inside the %s of %llu",
 		(unsigned long long)length, (unsigned long long)offset, what,

@@ -62,7 +62,7 @@ static int open_v11(
 	return net_open(log);
 }
 
-static int finalize(void *context)
+static int finalize_plugin(void *context)
 {
 	(void)context;
 	net_close();
@@ -130,6 +130,6 @@ NET_EXPORT const struct net_v11 ncclNetPlugin_v11 = {.name = "hp3x",
 	.properties = fill_properties_v11,
 	.listen = listen_v11,
 	.connect = connect_v11,
-	.finalize = finalize,
+	.finalize = finalize_plugin,
 	.attributes = set_attributes,
 	COMMON};

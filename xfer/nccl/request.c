@@ -202,7 +202,7 @@ int net_irecv(void *comm, int n, void **data, size_t *sizes, int *tags, void **m
 }
 
 /* Bytes that have arrived + 1; 0: not yet. */
-static uint64_t received(const struct net_request *r)
+static uint64_t bytes_received(const struct net_request *r)
 {
 	uint64_t value = 0;
 
@@ -220,7 +220,7 @@ int net_test(void *request, int *done, int *sizes)
 	pthread_mutex_lock(&net_plugin.lock);
 	state = r->comm->sends ? atomic_load(&r->state) : NET_PENDING;
 	if (!r->comm->sends)
-		value = received(r);
+		value = bytes_received(r);
 	if (state == NET_DONE || value > 0) {
 		*done = 1;
 		if (sizes != NULL)

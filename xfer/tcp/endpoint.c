@@ -61,14 +61,14 @@ int hp3x_tcp_endpoint_open(struct hp3x_rails *rails, const struct hp3x_place *pl
 	return sizeof(d);
 }
 
-static void connected(struct hp3x_endpoint *e, bool success)
+static void say_connected(struct hp3x_endpoint *e, bool success)
 {
 	e->say_connected = true;
 	e->say_success = success;
 	hp3x_tcp_endpoint_report(e);
 }
 
-static void disconnect(struct hp3x_endpoint *e)
+static void endpoint_disconnect(struct hp3x_endpoint *e)
 {
 	if (e->source.fd >= 0)
 		close(e->source.fd);
@@ -82,9 +82,9 @@ void hp3x_tcp_endpoint_fail(struct hp3x_endpoint *e)
 {
 	if (e->state == ENDPOINT_FAILED || e->state == ENDPOINT_SHUT)
 		return;
-	disconnect(e);
+	endpoint_disconnect(e);
 	if (e->state == ENDPOINT_CONNECTING || e->state == ENDPOINT_GREETING)
-		connected(e, false);
+		say_connected(e, false);
 	else
 		e->say_failed = true;
 	e->state = ENDPOINT_FAILED;
@@ -93,7 +93,7 @@ void hp3x_tcp_endpoint_fail(struct hp3x_endpoint *e)
 
 void hp3x_tcp_endpoint_shut(struct hp3x_endpoint *e)
 {
-	disconnect(e);
+	endpoint_disconnect(e);
 	e->say_connected = e->say_failed = false;
 	e->state = ENDPOINT_SHUT;
 	hp3x_tcp_endpoint_report(e);
@@ -148,12 +148,12 @@ int hp3x_tcp_endpoint_connect(struct hp3x_endpoint *e, const void *description, 
 	if (e->state == ENDPOINT_UP || memcmp(e->own, e->other, SECRET) > 0) {
 		if (e->state == ENDPOINT_OPEN)
 			e->state = ENDPOINT_WAITING;
-		connected(e, true);
+		say_connected(e, true);
 		return 0;
 	}
 	error = connection_begin(e, &d);
 	if (error < 0) {
-		disconnect(e);
+		endpoint_disconnect(e);
 		e->state = ENDPOINT_FAILED;
 	}
 	return error;
@@ -198,7 +198,7 @@ static void greeting_receive(struct hp3x_endpoint *e)
 	}
 	e->have = 0;
 	e->state = ENDPOINT_UP;
-	connected(e, true);
+	say_connected(e, true);
 	hp3x_tcp_endpoint_flush(e);
 }
 

@@ -36,7 +36,7 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr_storage
 }
 
 /* An address by which other hosts can reach this one, perhaps. */
-static bool usable(const struct ifaddrs *i)
+static bool address_is_usable(const struct ifaddrs *i)
 {
 	const struct sockaddr_in6 *v6 = (const void *)i->ifa_addr;
 
@@ -47,7 +47,7 @@ static bool usable(const struct ifaddrs *i)
 	return i->ifa_addr->sa_family == AF_INET;
 }
 
-static bool runs(const struct ifaddrs *i)
+static bool interface_runs(const struct ifaddrs *i)
 {
 	return (i->ifa_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
 }
@@ -60,7 +60,7 @@ bool hp3x_tcp_rail_runs(const struct rail *rail)
 	if (getifaddrs(&all) < 0)
 		return rail->up;
 	for (const struct ifaddrs *i = all; i != NULL && !found; i = i->ifa_next)
-		found = i->ifa_addr != NULL && runs(i) &&
+		found = i->ifa_addr != NULL && interface_runs(i) &&
 			strcmp(i->ifa_name, rail->interface) == 0 &&
 			(same_address(i->ifa_addr, &rail->address) ||
 				/* 127.0.0.2 is an address of lo that no list has. */
@@ -103,7 +103,8 @@ static int rails_of_host(struct hp3x_rails *rails, const struct ifaddrs *all, bo
 
 	for (uint32_t k = 0; k < 2; k++)
 		for (const struct ifaddrs *i = all; i != NULL && error == 0; i = i->ifa_next)
-			if (usable(i) && i->ifa_addr->sa_family == order[k] && runs(i) &&
+			if (address_is_usable(i) && i->ifa_addr->sa_family == order[k] &&
+				interface_runs(i) &&
 				((i->ifa_flags & IFF_LOOPBACK) != 0) == loopback &&
 				!has_interface(rails, i->ifa_name) && rails->n_rails < HP3X_RAILS)
 				error = rail_add(rails, i->ifa_name, i->ifa_name, i->ifa_addr);
@@ -116,7 +117,7 @@ static const struct ifaddrs *address_of_interface(const struct ifaddrs *all, con
 	const struct ifaddrs *found = NULL;
 
 	for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next)
-		if (usable(i) && strcmp(i->ifa_name, name) == 0 &&
+		if (address_is_usable(i) && strcmp(i->ifa_name, name) == 0 &&
 			(found == NULL || (found->ifa_addr->sa_family == AF_INET6 &&
 						  i->ifa_addr->sa_family == AF_INET)))
 			found = i;

@@ -78,7 +78,7 @@ static int to_rts(struct hp3x_endpoint *e)
 			IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
-static void describe(const struct hp3x_endpoint *e, struct description *d)
+static void describe_endpoint(const struct hp3x_endpoint *e, struct description *d)
 {
 	struct ibv_port_attr port = {0};
 
@@ -123,7 +123,7 @@ int hp3x_verbs_endpoint_open(struct hp3x_rails *rails, const struct hp3x_place *
 	for (uint32_t i = 0; i < HP3X_POSTS; i++)
 		e->post[i].endpoint = e;
 	LIST_INSERT_HEAD(&rails->bucket[e->qp->qp_num % QP_BUCKETS], e, next);
-	describe(e, description);
+	describe_endpoint(e, description);
 	*endpoint = e;
 	return (int)sizeof(struct description);
 }

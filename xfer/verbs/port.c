@@ -68,10 +68,10 @@ static uint64_t rate_of(const struct ibv_port_attr *port)
 {
 	static const struct {
 		uint8_t code;
-		uint32_t mbps; /* of a lane */
+		uint32_t mbps; /* with one pair of wires */
 	} speed[] = {{1, 2500}, {2, 5000}, {4, 10000}, {8, 10000}, {16, 14000}, {32, 25000},
 		{64, 50000}, {128, 100000}};
-	uint64_t lanes = port->active_width == 1   ? 1
+	uint64_t width = port->active_width == 1   ? 1
 			 : port->active_width == 2 ? 4
 			 : port->active_width == 4 ? 8
 			 : port->active_width == 8 ? 12
@@ -79,7 +79,7 @@ static uint64_t rate_of(const struct ibv_port_attr *port)
 
 	for (uint32_t i = 0; i < sizeof(speed) / sizeof(speed[0]); i++) {
 		if (speed[i].code == port->active_speed)
-			return lanes * speed[i].mbps * 125000;
+			return width * speed[i].mbps * 125000;
 	}
 	return 0;
 }

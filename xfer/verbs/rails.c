@@ -75,7 +75,7 @@ static bool is_named(const char *name, const char *device, uint8_t port)
 }
 
 /* Position in the list of names; n_names: not in it. */
-static uint32_t position(
+static uint32_t position_in(
 	const char *const *names, uint32_t n_names, const char *device, uint8_t port)
 {
 	uint32_t i = 0;

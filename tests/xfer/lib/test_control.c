@@ -248,13 +248,14 @@ static void stray_connections_have_no_effect(void **state)
 static void a_killed_process_is_noticed(void **state)
 {
 	struct hp3x_options o = {
-		.provider = "tcp", .listen = "127.0.0.1:0", .peer_timeout_ms = 5000};
+		.provider = "tcp", .listen = "127.0.0.1:0", .peer_timeout_ms = 600000};
 	struct hp3x_completion c = {0};
 	char text[HP3X_DESCRIPTION + 80];
 	struct hp3x_domain *d;
 	struct hp3x_region *r;
 	struct hp3x_remote there;
 	struct hp3x_peer *p;
+	uint8_t *memory;
 	int to_parent[2];
 	pid_t child;
 	ssize_t n;
@@ -262,8 +263,7 @@ static void a_killed_process_is_noticed(void **state)
 	assert_int_equal(pipe(to_parent), 0);
 	child = fork();
 	if (child == 0) {
-		uint8_t *memory = malloc(LENGTH);
-
+		memory = malloc(LENGTH);
 		if (hp3x_open(&o, &d) < 0 || hp3x_region_add(d, memory, LENGTH, &r) < 0)
 			_exit(1);
 		snprintf(text, 80, "%s", hp3x_address(d));
@@ -277,7 +277,8 @@ static void a_killed_process_is_noticed(void **state)
 	assert_int_equal(hp3x_remote_read(text + 80, (size_t)n - 80, &there), 0);
 	assert_int_equal(hp3x_open(&o, &d), 0);
 	assert_int_equal(hp3x_connect(d, text, &p), 0);
-	assert_int_equal(hp3x_region_add(d, calloc(1, LENGTH), LENGTH, &r), 0);
+	memory = calloc(1, LENGTH);
+	assert_int_equal(hp3x_region_add(d, memory, LENGTH, &r), 0);
 	for (uint32_t i = 0; c.status == HP3X_OK; i++) {
 		struct hp3x_write w = {.from = r, .to = &there, .length = LENGTH};
 
@@ -291,6 +292,7 @@ static void a_killed_process_is_noticed(void **state)
 	assert_int_equal(c.status, HP3X_PEER_LOST);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	hp3x_close(d);
+	free(memory);
 }
 
 int main(void)

@@ -293,11 +293,14 @@ static void own_progress_needs_no_thread(void **state)
 {
 	struct two *t = two_open(true, 0);
 	struct hp3x_write w = write_of(&t->a, LENGTH);
+	int64_t op;
 
 	bytes_fill(t->a.bytes, LENGTH, 8);
 	w.counter = 1;
 	w.add = 1;
-	assert_int_equal(side_wait(&t->a, hp3x_write(t->a.peer, &w)).status, HP3X_OK);
+	op = hp3x_write(t->a.peer, &w);
+	assert_int_equal(hp3x_region_remove(t->a.region), -EBUSY); /* nothing has moved yet */
+	assert_int_equal(side_wait(&t->a, op).status, HP3X_OK);
 	assert_int_equal(hp3x_counter_wait(t->b.domain, 1, 1, deadline_in(PATIENCE)), 0);
 	assert_int_equal(hp3x_counter_wait(t->b.domain, 1, 2, deadline_in(1000000)), -ETIMEDOUT);
 	assert_memory_equal(t->a.bytes, t->b.bytes, LENGTH);
