@@ -391,6 +391,10 @@ void ports_drain(struct process *p)
 				network_send(s, p->host, f);
 			} else {
 				sim_trace(s, "delivers", p->host, f);
+				if (f->kind == FRAME_OWN)
+					f->emitted = p->stuck_since[side] != 0
+							     ? p->stuck_since[side]
+							     : s->now;
 				rnics_take(s, p->host, f);
 			}
 		}

@@ -228,6 +228,12 @@ uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v)
 	return q->back_free;
 }
 
+static void begin_life(struct world *w, uint32_t i)
+{
+	sim->set_up_at[host_of(w)][i] = sim->now;
+	world_setup_qp(w, i, world_start_psn(w));
+}
+
 void rnics_dispatch(struct world *w, struct event *event)
 {
 	switch ((enum event_kind)event->kind) {
@@ -253,7 +259,7 @@ void rnics_dispatch(struct world *w, struct event *event)
 		break;
 	case EVENT_NEW_QP:
 		if (event->gen == w->qps[event->qp].epoch)
-			world_setup_qp(w, event->qp, world_start_psn(w));
+			begin_life(w, event->qp);
 		break;
 	default:
 		WRONG(sim, "test bug: event %u", event->kind);
@@ -287,7 +293,7 @@ void rnics_restart(struct sim *s, unsigned host)
 		struct world *w = &s->w[h];
 
 		for (uint32_t i = 0; i < w->p.qps; i++)
-			world_setup_qp(w, i, world_start_psn(w));
+			begin_life(w, i);
 	}
 }
 
@@ -351,7 +357,7 @@ void rnics_begin(struct sim *s)
 		for (uint32_t i = 0; i < w->p.qps; i++) {
 			w->qps[i].lqpn = s->qpn[h][i] = number(h, i, 0);
 			w->qps[i].rqpn = s->qpn[!h][i] = number(!h, i, 0);
-			world_setup_qp(w, i, world_start_psn(w));
+			begin_life(w, i);
 		}
 		sim_at(s, s->now, other, NULL, h);
 	}

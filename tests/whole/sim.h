@@ -57,7 +57,7 @@ struct frame {
 	bool shown; /* copy by the receiver's hp3d: makes its RNIC request missing packets */
 	bool loose; /* sent while the receiver's hp3d need not resequence it */
 	uint8_t era;
-	uint64_t emitted; /* by the RNIC, ns */
+	uint64_t emitted; /* by the RNIC, ns. OWN: earliest time when hp3d can have made it */
 	uint32_t members; /* changes of members of bonds before the RNIC emitted it */
 	uint16_t len;
 	uint64_t seq;
@@ -212,6 +212,7 @@ struct sim {
 	uint8_t reply_era[2][SIM_QPS];
 	bool resuming[2][SIM_QPS];
 	uint64_t over_at[2][SIM_QPS]; /* time of the last failover */
+	uint64_t set_up_at[2][SIM_QPS]; /* time when the queue pair's life began */
 	uint64_t resumed_at[2][SIM_QPS]; /* time when hp3d last resumed after one */
 	uint16_t left_on[2][SIM_QPS]; /* last port used */
 	uint64_t replies_at[2]; /* time when hp3d last moved replies from a dead path */
