@@ -248,6 +248,7 @@ struct hp3_unpaired_counts {
 	X(challenges)                                                                              \
 	X(paths)                                                                                   \
 	X(slots)                                                                                   \
+	X(rests)                                                                                   \
 	X(rates)                                                                                   \
 	X(replies)                                                                                 \
 	X(np)                                                                                      \
@@ -304,6 +305,7 @@ struct hp3_engine {
 	uint64_t untracked_until; /* like hp3_pair.untracked_until, for all pairs */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
+	struct hp3_peer_rest *rests; /* by flow; verbs mode, else NULL */
 	struct hp3_unauth_state *unauth_state; /* by flow */
 	struct hp3_pending *pending; /* npending places (flows/pending.h) */
 	uint32_t npending;
