@@ -85,6 +85,8 @@ struct hp3_move {
 	struct hp3_peer_hold peer_hold; /* verbs mode */
 	struct hp3_search search;
 	struct hp3_put_off put_off; /* HP3_USE_REPROBE */
+	/* the old path when the closing packet left; of an idle flow: when the port changed */
+	struct hp3_estimates was;
 	/* after the move */
 	uint64_t ref; /* id of the event to be judged; 0: none */
 	uint64_t bytes0; /* bytes sent until the move */

@@ -184,5 +184,7 @@ void hp3_reply_reroute(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
 
 /* outcome.c: was the new path better? */
+/* Stores what the old path is like at the end of the search. */
+void hp3_outcome_prepare(struct hp3_turn *t, struct hp3_move *m);
 void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id);
 void hp3_outcome_judge(struct hp3_turn *t, struct hp3_move *m);
