@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 #define HP3_HELP_SETUP                                                                             \
-	"let hp3d see the set-up of queue pairs: connect by rdma_cm, or let hp3-watch run here (if "   \
-	"hp3ctl health --all shows watch.by none, hp3d printed why at its start); then restart the "   \
-	"application"
+	"let hp3d see the set-up of queue pairs: connect by rdma_cm, or let hp3-watch run here "   \
+	"(if hp3ctl health --all shows watch.by none, hp3d printed why at its start); then "       \
+	"restart the application"
 
 #define HP3_UNPAIRED_REASONS(X)                                                                    \
 	X(PAIRED, "paired", "the flow is paired", NULL, NULL)                                      \

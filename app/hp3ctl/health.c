@@ -128,7 +128,7 @@ static const char *when_of(json_t *warning)
 	if (json_object_get(warning, "count") == NULL)
 		return "";
 	return json_is_true(json_object_get(warning, "now")) ? ", and now"
-							      : ", not in the last minute";
+							     : ", not in the last minute";
 }
 
 static void print_warnings(json_t *health)

@@ -4,8 +4,9 @@
 #include "engine/moves/moves.h"
 #include "engine/part.h"
 
-/* No rest is longer, in ticks. Ticks wrap after 52 days, so an older `until` may seem to be ahead. */
-#define LONGEST_REST \
+/* No rest is longer, in ticks. Ticks wrap after 52 days, so an older `until` may seem to be ahead.
+ */
+#define LONGEST_REST                                                                               \
 	((uint32_t)((uint64_t)HP3_PEER_REST * HP3_PEER_HOLD_LONGEST_NS >> HP3_TICK_SHIFT) + 2u)
 
 static uint32_t tick_of(uint64_t ns)
@@ -16,8 +17,8 @@ static uint32_t tick_of(uint64_t ns)
 /* At least one full tick, so holds that end at once are rare, too. */
 void hp3_peer_rest_begin(struct hp3_turn *t, const struct hp3_move *m)
 {
-	uint64_t rest = HP3_PEER_REST *
-			hp3_min_u64(t->now - m->peer_hold.asked, HP3_PEER_HOLD_LONGEST_NS);
+	uint64_t rest =
+		HP3_PEER_REST * hp3_min_u64(t->now - m->peer_hold.asked, HP3_PEER_HOLD_LONGEST_NS);
 
 	t->e->rests[m->flow] = (struct hp3_peer_rest){
 		.ended = m->peer_hold.number, .until = tick_of(t->now + rest) + 2u};
@@ -55,5 +56,4 @@ static void init_rests(struct hp3_engine *e)
 	memset(e->rests, 0, e->cfg.max_flows * sizeof(*e->rests));
 }
 
-const struct hp3_part hp3_rests_part = {
-	.is_on = has_rests, .take = take_rests, .init = init_rests};
+const struct hp3_part hp3_rests_part = {.is_on = has_rests, .take = take_rests, .init = init_rests};

@@ -112,7 +112,8 @@ static void each_condition_is_a_warning(void **state)
 		assert_non_null(
 			strstr(json_string_value(json_object_get(warning, "text")), rows[i].text));
 		assert_true(json_string_length(json_object_get(warning, "fix")) > 0);
-		assert_int_equal(json_integer_value(json_object_get(warning, "count")), rows[i].count);
+		assert_int_equal(
+			json_integer_value(json_object_get(warning, "count")), rows[i].count);
 		json_decref(list);
 		json_decref(health);
 	}

@@ -236,7 +236,8 @@ static void a_move_is_compared_with_the_end_of_its_search(void **state)
 	rig.cfg.move_wait_rtts = UINT8_MAX;
 	probing_engine();
 	bursts(30, 200 * US, false);
-	for (unsigned i = 0; i < 100 && seen(HP3_EVENT_SWITCH) + seen(HP3_EVENT_IDLE_SWITCH) == 0; i++)
+	for (unsigned i = 0; i < 100 && seen(HP3_EVENT_SWITCH) + seen(HP3_EVENT_IDLE_SWITCH) == 0;
+		i++)
 		shared_burst(400 * US);
 	assert_int_equal(seen(HP3_EVENT_SWITCH) + seen(HP3_EVENT_IDLE_SWITCH), 1);
 	alone = rig.newest[HP3_EVENT_SEVERE].path.rate_kbps;

@@ -10,10 +10,10 @@
 static void hold_arrives(uint32_t number, uint32_t turn)
 {
 	agree_arrives(&q, &(struct hp3_agree){.kind = HP3_AGREE_HOLD,
-		.responder = q.rqpn,
-		.requester = q.lqpn,
-		.number = number,
-		.turn = turn});
+				  .responder = q.rqpn,
+				  .requester = q.lqpn,
+				  .number = number,
+				  .turn = turn});
 }
 
 static void expect_held(uint32_t turn, uint32_t least_us, uint32_t most_us)
@@ -30,9 +30,9 @@ static void expect_held(uint32_t turn, uint32_t least_us, uint32_t most_us)
 static void continue_arrives(uint32_t number)
 {
 	agree_arrives(&q, &(struct hp3_agree){.kind = HP3_AGREE_CONTINUE,
-		.responder = q.rqpn,
-		.requester = q.lqpn,
-		.number = number});
+				  .responder = q.rqpn,
+				  .requester = q.lqpn,
+				  .number = number});
 }
 
 static void holds(void)

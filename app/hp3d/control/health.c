@@ -247,8 +247,8 @@ static struct pulse read_pulse(const struct hp3_config *cfg)
 		p.answering += at >= now || now - at < ANSWER_NS;
 		for (unsigned rail = 0; rail < cfg->n_rails; rail++)
 			if (hp3d_rail_is_lead(rail))
-				add_unpaired(&p, hp3d_pipe_engine(
-							 hp3d_worker_pipe(hp3d_worker(w), rail)));
+				add_unpaired(&p,
+					hp3d_pipe_engine(hp3d_worker_pipe(hp3d_worker(w), rail)));
 	}
 	return p;
 }

@@ -78,7 +78,8 @@ void hp3d_warnings_note(
 		write_utc(number_of(t, "since"), utc);
 		json_object_set_new(warning, "since", json_string(utc));
 		json_object_set_new(warning, "now",
-			json_boolean(!counted || now_ns - number_of(t, "rose") < HP3D_WARNING_NOW_NS));
+			json_boolean(
+				!counted || now_ns - number_of(t, "rose") < HP3D_WARNING_NOW_NS));
 		json_object_set_new(times, key, t);
 	}
 	json_decref(known->times);

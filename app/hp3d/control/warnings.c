@@ -49,10 +49,9 @@ add_counted(json_t *list, struct counted c, const char *fmt, ...)
 	va_start(ap, fmt);
 	what = json_vsprintf(fmt, ap);
 	va_end(ap);
-	json_array_append_new(list,
-		json_pack("{s:s, s:o, s:s, s:I}", "code", c.code, "text",
-			json_sprintf("%s: %lld", json_string_value(what), c.n), "fix", c.fix,
-			"count", c.n));
+	json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:I}", "code", c.code, "text",
+					    json_sprintf("%s: %lld", json_string_value(what), c.n),
+					    "fix", c.fix, "count", c.n));
 	json_decref(what);
 }
 
@@ -226,8 +225,8 @@ static void warn_of_packets(json_t *list, json_t *packets)
 	json_object_foreach (packets, name, rail)
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 			add_counted(list,
-				(struct counted){rows[i].code, rows[i].fix,
-					number_of(rail, rows[i].key)},
+				(struct counted){
+					rows[i].code, rows[i].fix, number_of(rail, rows[i].key)},
 				"[rail.%s]: %s", name, rows[i].what);
 }
 
