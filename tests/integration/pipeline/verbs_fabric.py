@@ -87,9 +87,13 @@ class Fabric(Base):
         self.addCleanup(self.end, p)
         return p
 
-    def judge(self, p):
+    def judge(self, p, d=None):
+        """On a host that is short of CPU, hp3d `d` may take a path for dead that is only slow. A failover is the one move that
+        does not wait for packets in flight (rule 13): the RNIC counts it, and the order at the receiver stays the same."""
         r = json.loads(p.communicate("end\n", timeout=20)[0])
-        self.assertEqual((r["errors"], r["disorder"], r["overtaken"]), (0, 0, 0), r)
+        failovers = d.counters("verbs")["failovers"] if d else 0
+        self.assertEqual((r["errors"], r["disorder"]), (0, 0), r)
+        self.assertLessEqual(r["overtaken"], failovers, f"{r} {d and d.json('events')[-8:]}")
         self.assertEqual((r["left"], r["done"]), (r["posted"], r["posted"]), r)
         self.assertEqual(p.returncode, 0)
         return r
@@ -124,8 +128,8 @@ class Fabric(Base):
         wait_for("all elsewhere", lambda: bad not in self.on(d), *seconds)
 
     def judge_and_stop(self, a, b, *programs):
-        for p in programs:
-            self.judge(p)
+        for p, d in zip(programs, (a, b)):
+            self.judge(p, d)
         self.stop(a)
         self.stop(b)
 
