@@ -18,10 +18,9 @@ struct doctor_cases {
 extern const struct doctor_cases doctor_host_cases, doctor_ports_cases, doctor_traffic_cases,
 	doctor_rdma_cases;
 
-/* doctor_traffic.c, doctor_rdma.c, doctor_host.c */
+/* doctor_traffic.c, doctor_rdma.c */
 void traffic_that_the_host_keeps(void **state);
 void one_master_is_reported_once(void **state);
 void kernels_with_the_bug(void **state);
 void answers_in_the_class_of_data_need_no_equal(void **state);
 void few_ports_say_nothing_of_a_hash(void **state);
-void a_name_is_quoted_for_the_shell(void **state);

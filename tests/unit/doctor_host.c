@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "doctor_cases.h"
-#include "base/plain.h"
 
 static void config(void)
 {
@@ -192,18 +191,3 @@ static const struct doctor_case rows[] = {
 };
 
 const struct doctor_cases doctor_host_cases = {rows, sizeof(rows) / sizeof(rows[0])};
-
-/* Containers name interfaces; somebody types a fix as root. */
-void a_name_is_quoted_for_the_shell(void **state)
-{
-	char buf[HP3_SHELL_QUOTE_MAX], many[2 * HP3_SHELL_QUOTE_MAX] = {0};
-
-	assert_string_equal(hp3_shell_quote(buf, "eth0.100@x"), "eth0.100@x");
-	assert_string_equal(hp3_shell_quote(buf, ";id>\x1b[8mX;"), "';id>?[8mX;'");
-	assert_string_equal(hp3_shell_quote(buf, "a'$(id)"), "'a'\\''$(id)'");
-	assert_string_equal(hp3_shell_quote(buf, ""), "''");
-	memset(many, '\'', sizeof(many) - 1);
-	hp3_shell_quote(buf, many);
-	assert_true(strlen(buf) < HP3_SHELL_QUOTE_MAX && strlen(buf) > HP3_SHELL_QUOTE_MAX - 8);
-	assert_int_equal(buf[strlen(buf) - 1], '\'');
-}

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
+#include "base/plain.h"
 #include "doctor_cases.h"
 
 static const struct doctor_cases *const subjects[] = {
@@ -74,6 +75,21 @@ static void every_check_has_a_case(void **state)
 	for (unsigned i = 0; i < hp3_n_checks; i++)
 		if (!has_case(hp3_checks[i].id))
 			fail_msg("%s: no case breaks it", hp3_checks[i].id);
+}
+
+/* Containers name interfaces; somebody types a fix as root. */
+static void a_name_is_quoted_for_the_shell(void **state)
+{
+	char buf[HP3_SHELL_QUOTE_MAX], many[2 * HP3_SHELL_QUOTE_MAX] = {0};
+
+	assert_string_equal(hp3_shell_quote(buf, "eth0.100@x"), "eth0.100@x");
+	assert_string_equal(hp3_shell_quote(buf, ";id>\x1b[8mX;"), "';id>?[8mX;'");
+	assert_string_equal(hp3_shell_quote(buf, "a'$(id)"), "'a'\\''$(id)'");
+	assert_string_equal(hp3_shell_quote(buf, ""), "''");
+	memset(many, '\'', sizeof(many) - 1);
+	hp3_shell_quote(buf, many);
+	assert_true(strlen(buf) < HP3_SHELL_QUOTE_MAX && strlen(buf) > HP3_SHELL_QUOTE_MAX - 8);
+	assert_int_equal(buf[strlen(buf) - 1], '\'');
 }
 
 int main(void)
