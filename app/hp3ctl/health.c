@@ -61,6 +61,11 @@ static void print_packets(json_t *health)
 	struct text t = {.n = 0};
 	const char *name;
 
+	if (json_is_true(json_object_get(health, "verbs_mode"))) {
+		add_text(&t, "do not pass hp3d in verbs mode; hp3ctl qps shows the queue pairs");
+		print_line("packets", &t);
+		return;
+	}
 	json_object_foreach (json_object_get(health, "packets"), name, rail) {
 		json_t *b = json_object_get(bypass, name);
 		json_int_t tx = hp3ctl_number(rail, "tx"), rx = hp3ctl_number(rail, "rx");

@@ -292,6 +292,7 @@ json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 		"bonds", bonds_json(cfg));
 	if (j == NULL)
 		return NULL;
+	json_object_set_new(j, "verbs_mode", json_boolean(hp3_config_is_verbs_mode(cfg)));
 	json_object_update_new(j, conditions_json(cfg, &p));
 	judge_health(j);
 	return hp3d_json_ok(j);
