@@ -29,7 +29,7 @@ struct pulse {
 	uint32_t unpaired_by[HP3_UNPAIRED_MAX];
 };
 
-static void add_unpaired(struct pulse *p, const struct hp3_engine *e)
+static void count_unpaired(struct pulse *p, const struct hp3_engine *e)
 {
 	for (unsigned i = 0; i < HP3_UNPAIRED_MAX; i++)
 		p->unpaired_by[i] += hp3_engine_unpaired_by(e, (enum hp3_unpaired_reason)i);
@@ -49,7 +49,7 @@ static void take_pulse(struct hp3d_worker *w, void *arg)
 		p->moved += hp3_engine_moved(e);
 		p->sprayed += hp3_engine_sprayed(e);
 		p->unpaired += hp3_engine_unpaired(e);
-		add_unpaired(p, e);
+		count_unpaired(p, e);
 	}
 }
 
@@ -247,7 +247,7 @@ static struct pulse read_pulse(const struct hp3_config *cfg)
 		p.answering += at >= now || now - at < ANSWER_NS;
 		for (unsigned rail = 0; rail < cfg->n_rails; rail++)
 			if (hp3d_rail_is_lead(rail))
-				add_unpaired(&p,
+				count_unpaired(&p,
 					hp3d_pipe_engine(hp3d_worker_pipe(hp3d_worker(w), rail)));
 	}
 	return p;

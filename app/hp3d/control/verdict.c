@@ -9,7 +9,7 @@
 #define UTC_TEXT sizeof("2026-01-31T23:59:59Z")
 #define NS       1000000000ull
 
-static const char *text_of(json_t *warning, const char *key)
+static const char *warning_text(json_t *warning, const char *key)
 {
 	const char *text = json_string_value(json_object_get(warning, key));
 
@@ -22,11 +22,11 @@ static const char *text_of(json_t *warning, const char *key)
  */
 static void write_key(json_t *warning, char key[KEY_MAX])
 {
-	const char *text = text_of(warning, "text");
-	size_t n = strnlen(text_of(warning, "code"), KEY_MAX / 2);
+	const char *text = warning_text(warning, "text");
+	size_t n = strnlen(warning_text(warning, "code"), KEY_MAX / 2);
 	char before = ' ';
 
-	memcpy(key, text_of(warning, "code"), n);
+	memcpy(key, warning_text(warning, "code"), n);
 	for (; *text != '\0' && n < KEY_MAX - 1; before = *text++) {
 		if (isspace((unsigned char)before))
 			text += strspn(text, "0123456789");
@@ -46,7 +46,7 @@ static void write_utc(uint64_t wall_ns, char buf[UTC_TEXT])
 	strftime(buf, UTC_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-static uint64_t number_of(json_t *j, const char *key)
+static uint64_t warning_number(json_t *j, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(j, key));
 }
@@ -54,12 +54,13 @@ static uint64_t number_of(json_t *j, const char *key)
 /* The times of this warning, which has the times `old` (NULL: it is new). */
 static json_t *times_of(json_t *warning, json_t *old, uint64_t now_ns, uint64_t wall_ns)
 {
-	uint64_t count = number_of(warning, "count");
-	bool rose = old == NULL || count > number_of(old, "count");
+	uint64_t count = warning_number(warning, "count");
+	bool rose = old == NULL || count > warning_number(old, "count");
 
 	return json_pack("{s:I, s:I, s:I}", "since",
-		(json_int_t)(old != NULL ? number_of(old, "since") : wall_ns), "rose",
-		(json_int_t)(rose ? now_ns : number_of(old, "rose")), "count", (json_int_t)count);
+		(json_int_t)(old != NULL ? warning_number(old, "since") : wall_ns), "rose",
+		(json_int_t)(rose ? now_ns : warning_number(old, "rose")), "count",
+		(json_int_t)count);
 }
 
 void hp3d_warnings_note(
@@ -75,11 +76,11 @@ void hp3d_warnings_note(
 
 		write_key(warning, key);
 		t = times_of(warning, json_object_get(known->times, key), now_ns, wall_ns);
-		write_utc(number_of(t, "since"), utc);
+		write_utc(warning_number(t, "since"), utc);
 		json_object_set_new(warning, "since", json_string(utc));
 		json_object_set_new(warning, "now",
-			json_boolean(
-				!counted || now_ns - number_of(t, "rose") < HP3D_WARNING_NOW_NS));
+			json_boolean(!counted ||
+				     now_ns - warning_number(t, "rose") < HP3D_WARNING_NOW_NS));
 		json_object_set_new(times, key, t);
 	}
 	json_decref(known->times);
@@ -98,7 +99,7 @@ static bool exists_now(json_t *warnings, const char *code)
 	size_t i;
 
 	json_array_foreach (warnings, i, warning)
-		if (strcmp(text_of(warning, "code"), code) == 0 &&
+		if (strcmp(warning_text(warning, "code"), code) == 0 &&
 			json_is_true(json_object_get(warning, "now")))
 			return true;
 	return false;
