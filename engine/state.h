@@ -85,6 +85,8 @@ struct hp3_move {
 	struct hp3_peer_hold peer_hold; /* verbs mode */
 	struct hp3_search search;
 	struct hp3_put_off put_off; /* HP3_USE_REPROBE */
+	/* the old path when the closing packet left; of an idle flow: when the port changed */
+	struct hp3_estimates was;
 	/* after the move */
 	uint64_t ref; /* id of the event to be judged; 0: none */
 	uint64_t bytes0; /* bytes sent until the move */
@@ -248,6 +250,7 @@ struct hp3_unpaired_counts {
 	X(challenges)                                                                              \
 	X(paths)                                                                                   \
 	X(slots)                                                                                   \
+	X(rests)                                                                                   \
 	X(rates)                                                                                   \
 	X(replies)                                                                                 \
 	X(np)                                                                                      \
@@ -304,6 +307,7 @@ struct hp3_engine {
 	uint64_t untracked_until; /* like hp3_pair.untracked_until, for all pairs */
 	struct hp3_np *np; /* by flow; cc.notify */
 	struct hp3_began *began; /* by flow */
+	struct hp3_peer_rest *rests; /* by flow; verbs mode, else NULL */
 	struct hp3_unauth_state *unauth_state; /* by flow */
 	struct hp3_pending *pending; /* npending places (flows/pending.h) */
 	uint32_t npending;

@@ -48,6 +48,12 @@
 	X(peer_holds, "verbs mode: queue pairs held for a move of the peer's queue pair")          \
 	X(peer_holds_asked, "verbs mode: moves that asked the peer to hold its queue pair")        \
 	X(peer_holds_refused, "verbs mode: holds refused to a peer")                               \
+	X(peer_holds_too_soon,                                                                     \
+		"verbs mode: holds refused to a peer, because the queue pair still rests from "    \
+		"the last hold")                                                                   \
+	X(peer_holds_late,                                                                         \
+		"verbs mode: holds refused to a peer, because HOLD arrived after the end of the "  \
+		"same hold")                                                                       \
 	X(failovers, "moves from dead paths")                                                      \
 	X(resumed, "failovers after which sending went on")                                        \
 	X(naks_made, "NAKs sent to the local RNIC after a failover")                               \

@@ -11,7 +11,9 @@
 #include <stddef.h>
 
 #define HP3_HELP_SETUP                                                                             \
-	"let hp3d see the set-up of queue pairs: set [watch] verbs = auto, or connect by rdma_cm"
+	"let hp3d see the set-up of queue pairs: connect by rdma_cm, or let hp3-watch run here "   \
+	"(if hp3ctl health --all shows watch.by none, hp3d printed why at its start); then "       \
+	"restart the application"
 
 #define HP3_UNPAIRED_REASONS(X)                                                                    \
 	X(PAIRED, "paired", "the flow is paired", NULL, NULL)                                      \
@@ -32,7 +34,7 @@
 	X(AHEAD, "others-ahead", "other queue pairs without a pairing sent the same PSNs earlier", \
 		"nothing to do: hp3d pairs those queue pairs first", NULL)                         \
 	X(FULL, "too-many-queue-pairs", "too many queue pairs without a pairing send to the peer", \
-		HP3_HELP_SETUP ", or raise [flows] max_flows", NULL)                               \
+		"raise [flows] max_flows, or " HP3_HELP_SETUP, NULL)                               \
 	X(OPCODE, "unknown-opcode", "requests have an opcode that hp3d does not know",             \
 		"nothing to do: hp3d forwards such queue pairs unchanged",                         \
 		"nothing to do: hp3d forwards such queue pairs unchanged")                         \

@@ -179,7 +179,8 @@ const struct hp3ctl_command hp3ctl_commands[] = {
 		.alias = "status",
 		.usage = "[--all]",
 		.help = "a verdict, and what it rests on: packets, flows, peers, audit, warnings",
-		.details = "Exit codes: 0 ok, 1 otherwise.\n",
+		.details = "Exit codes: 0 ok or warning, 1 hp3d does not work, or traffic is "
+			   "harmed now\n(lcore-hangs, link-down, direct, silent, drops).\n",
 		.run = hp3ctl_health,
 		.uses = USES({HP3CTL_ALL, "all values, one per line"})},
 	{.name = "doctor",

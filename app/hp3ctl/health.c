@@ -61,6 +61,11 @@ static void print_packets(json_t *health)
 	struct text t = {.n = 0};
 	const char *name;
 
+	if (json_is_true(json_object_get(health, "verbs_mode"))) {
+		add_text(&t, "do not pass hp3d in verbs mode; hp3ctl qps shows the queue pairs");
+		print_line("packets", &t);
+		return;
+	}
 	json_object_foreach (json_object_get(health, "packets"), name, rail) {
 		json_t *b = json_object_get(bypass, name);
 		json_int_t tx = hp3ctl_number(rail, "tx"), rx = hp3ctl_number(rail, "rx");
@@ -122,6 +127,15 @@ static void print_audit(json_t *health)
 	print_line("audit", &t);
 }
 
+/* Of a counter: did it rise during the last minute? */
+static const char *when_of(json_t *warning)
+{
+	if (json_object_get(warning, "count") == NULL)
+		return "";
+	return json_is_true(json_object_get(warning, "now")) ? ", and now"
+							     : ", not in the last minute";
+}
+
 static void print_warnings(json_t *health)
 {
 	json_t *warnings = json_object_get(health, "warnings"), *warning;
@@ -131,12 +145,14 @@ static void print_warnings(json_t *health)
 	if (json_array_size(warnings) == 0)
 		add_text(&t, "none");
 	else
-		add_text(&t, "%zu; counts are since hp3d started", json_array_size(warnings));
+		add_text(&t, "%zu; counts are since hp3d started, times are UTC",
+			json_array_size(warnings));
 	print_line("warnings", &t);
 	json_array_foreach (warnings, i, warning) {
 		t.n = 0;
-		add_text(&t, "%s: %s; %s", hp3ctl_text(warning, "code"),
-			hp3ctl_text(warning, "text"), hp3ctl_text(warning, "fix"));
+		add_text(&t, "%s: %s (since %s%s); %s", hp3ctl_text(warning, "code"),
+			hp3ctl_text(warning, "text"), hp3ctl_text(warning, "since"),
+			when_of(warning), hp3ctl_text(warning, "fix"));
 		printf("  ");
 		hp3ctl_print_wrapped(t.at, 2, 4);
 	}
@@ -152,6 +168,12 @@ static void print_summary(json_t *health)
 	print_warnings(health);
 }
 
+/* Does this verdict mean that hp3d does not work, or that traffic is harmed? */
+static bool does_harm(const char *status)
+{
+	return strcmp(status, "ok") != 0 && strcmp(status, "warning") != 0;
+}
+
 int hp3ctl_health(struct hp3ctl *ctl)
 {
 	json_t *data;
@@ -165,7 +187,7 @@ int hp3ctl_health(struct hp3ctl *ctl)
 		hp3ctl_print_values(data);
 	else
 		print_summary(data);
-	rc = strcmp(hp3ctl_text(data, "status"), "ok") == 0 ? HP3CTL_DONE : HP3CTL_FAILED;
+	rc = does_harm(hp3ctl_text(data, "status")) ? HP3CTL_FAILED : HP3CTL_DONE;
 	json_decref(data);
 	return rc;
 }

@@ -12,6 +12,7 @@
 #include "app/doctor/doctor.h"
 #include "app/hp3d/control/control.h"
 #include "app/hp3d/control/counters.h"
+#include "app/hp3d/control/health.h"
 #include "app/hp3d/control/mode.h"
 #include "app/hp3d/control/watch.h"
 #include "app/hp3d/keys/keys.h"
@@ -321,6 +322,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 		hp3d_bypass_watch(cfg);
 		hp3d_links_watch(cfg);
 		hp3d_silence_watch(cfg);
+		hp3d_health_watch(cfg);
 		hp3d_keys_watch(cfg);
 		if (hp3_config_is_verbs_mode(cfg) && hp3d_service_is_ready())
 			hp3d_verbs_watch(hp3d_worker_verbs_mode(hp3d_worker(0)), hp3d_now());
@@ -337,6 +339,7 @@ static int serve_until_signal(const struct options *o, struct hp3_config *cfg)
 	hp3d_control_stop();
 	hp3_record_stop();
 	hp3d_links_end(cfg);
+	hp3d_health_end();
 	hp3d_bypass_stop();
 	print_summary(away); /* hp3d's last line, after all events */
 	hp3d_ports_stop();

@@ -145,6 +145,8 @@ static uint32_t add_flow(
 	}
 	if (e->np != NULL)
 		e->np[flow] = (struct hp3_np){0};
+	if (e->rests != NULL)
+		e->rests[flow] = (struct hp3_peer_rest){0};
 	e->began[flow] = (struct hp3_began){HP3_NO_PSN, HP3_NO_DSCP};
 	e->unauth_state[flow] = (struct hp3_unauth_state){0};
 	if (e->pairs.pairs[pair].nflows == 0) /* hp3d may have missed requests */

@@ -42,6 +42,8 @@ static void take_new_path(struct hp3_turn *t, uint32_t flow)
 		hp3_slot_drop(t->e, flow, HP3_USE_REPROBE);
 	f->flags &= (uint16_t)~HP3_FF_SEVERE;
 	f->flags |= HP3_FF_FRESH;
+	if (m->t_close == 0)
+		hp3_outcome_prepare(t, m);
 	if (f->flags & HP3_FF_PAIRED) /* else it was only set up, and has no monitor */
 		hp3_monitor_moved(&f->monitor);
 	if (l != NULL)
@@ -299,6 +301,7 @@ void hp3_move_close(struct hp3_turn *t, uint32_t flow, uint32_t psn, uint32_t en
 
 	m->closing = (struct hp3_closing){.psn = psn, .end = end};
 	m->t_close = t->now;
+	hp3_outcome_prepare(t, m);
 	f->mark_psn = psn;
 	f->flags |= HP3_FF_CLOSE_ACK;
 	hp3_slot_timer(t->e, m, &m->move_at, t->now + time_to_drain(t->e, m));

@@ -88,6 +88,13 @@ static inline bool hp3_peer_hold_is_promised(const struct hp3_move *m)
 {
 	return m->peer_hold.state == HP3_PEER_HOLD_HOLDS && m->t_close != 0;
 }
+/* peer_rest.c: limits of holds for one queue pair. Precondition: verbs mode */
+/* The hold for this move of the peer ends now. */
+void hp3_peer_rest_begin(struct hp3_turn *t, const struct hp3_move *m);
+/* CONTINUE arrives: a HOLD of the same move may arrive later. */
+void hp3_peer_rest_note(struct hp3_engine *e, uint32_t flow, uint32_t number);
+/* May a hold of this number begin now? If not, counts the reason. */
+bool hp3_peer_rest_allows(struct hp3_turn *t, uint32_t flow, uint32_t number);
 /* peer_hold_take.c: HOLD, HELD or CONTINUE arrives. */
 void hp3_peer_hold_received(
 	struct hp3_turn *t, const struct hp3_ends *ends, const struct hp3_agree *a);
@@ -177,5 +184,7 @@ void hp3_reply_reroute(
 	struct hp3_engine *e, const struct hp3_pkt *pkt, uint64_t now, struct hp3_verdict *vd);
 
 /* outcome.c: was the new path better? */
+/* Stores what the old path is like at the end of the search. */
+void hp3_outcome_prepare(struct hp3_turn *t, struct hp3_move *m);
 void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id);
 void hp3_outcome_judge(struct hp3_turn *t, struct hp3_move *m);

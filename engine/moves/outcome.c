@@ -10,6 +10,19 @@
 #define MARKS     20u /* permille of replies */
 #define MIN_BYTES 65536u /* bytes sent since the move: fewer give no result */
 
+/*
+ * The time of the search counts, too: a search begins a few monitoring cycles after another flow
+ * came to the path. Until then, the estimates are still those of a path without that flow.
+ */
+void hp3_outcome_prepare(struct hp3_turn *t, struct hp3_move *m)
+{
+	const struct hp3_flow *f = &t->e->flows[m->flow];
+
+	m->was = (struct hp3_estimates){0};
+	if ((f->flags & HP3_FF_PAIRED) && t->e->cfg.monitor.cycle_ns != 0)
+		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &m->was);
+}
+
 /* Keeps the slot until the result is judged, or while CNPs of the old path may arrive. */
 void hp3_outcome_watch(struct hp3_turn *t, uint32_t flow, uint64_t id)
 {
@@ -54,7 +67,7 @@ void hp3_outcome_judge(struct hp3_turn *t, struct hp3_move *m)
 	event->ref = m->ref;
 	event->cause = m->search.cause;
 	event->from = m->from;
-	event->path = m->search.before;
+	event->path = m->was;
 	if (f->flags & HP3_FF_PAIRED)
 		hp3_monitor_estimates(&f->monitor, &t->e->cfg.monitor, &event->after);
 	event->outcome = HP3_PAYOFF_UNKNOWN;

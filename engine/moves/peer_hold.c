@@ -130,10 +130,15 @@ uint32_t hp3_peer_hold_ms(const struct hp3_move *m)
 		       : 0;
 }
 
-/* The actuator may be changing the port now, although the engine no longer wants the move. */
+/*
+ * The actuator may be changing the port now, although the engine no longer wants the move. It is
+ * not if it has reported that the move failed: `suspended` is false then.
+ */
 static bool may_change_port(const struct hp3_move *m, bool switched)
 {
-	return m->peer_hold.state == HP3_PEER_HOLD_GRANTED && m->t_close != 0 && !switched;
+	bool commanded = m->peer_hold.state == HP3_PEER_HOLD_GRANTED && m->t_close != 0;
+
+	return commanded && m->suspended && !switched;
 }
 
 void hp3_peer_hold_end(struct hp3_turn *t, struct hp3_move *m, bool switched)
@@ -147,8 +152,10 @@ void hp3_peer_hold_end(struct hp3_turn *t, struct hp3_move *m, bool switched)
 		t->e->stats.peer_holds_refused++;
 		send_held(t, m, 0);
 	}
-	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS)
+	if (m->peer_hold.state == HP3_PEER_HOLD_HOLDS) {
+		hp3_peer_rest_begin(t, m);
 		t->e->pairs.pairs[t->e->flows[m->flow].pair].nholds--;
+	}
 	m->peer_hold = (struct hp3_peer_hold){0};
 }
 

@@ -32,7 +32,17 @@
  * second. A change of the configuration does not affect holds that have begun.
  *
  * If the peer does not answer or refuses, the move fails with EPERM. The peer refuses if its queue
- * pair is being moved or cannot be suspended, or if too many of its queue pairs are held.
+ * pair is being moved or cannot be suspended, or if too many of its queue pairs are held. Two more
+ * limits protect the peer's application (peer_rest.c):
+ *
+ * - After a hold, a queue pair rests HP3_PEER_REST times as long as the hold lasted. Until then,
+ *   it is not held again, so holds take at most a fifth of the time.
+ * - A HOLD that arrives after the end of the hold that it asks for is refused. Otherwise, a HOLD
+ *   that arrives after the CONTINUE of its move would hold posts until the lease ends.
+ *
+ * Holds do not depend on the mode. In mode off, queue pairs return to their home ports, and those
+ * whose peer may READ need a hold for that. If both hosts are set to off, each still grants the
+ * holds that the other one needs.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,6 +52,7 @@
 #define HP3_PEER_HOLDS           3u /* lease, in times of max_hold, but at most a second */
 /* A peer may hold at most this part of the slots of moves: slots / HP3_PEER_HOLD_SHARE. */
 #define HP3_PEER_HOLD_SHARE 4u
+#define HP3_PEER_REST       4u /* rest after a hold, in times of the hold */
 
 enum hp3_peer_hold_state {
 	HP3_PEER_HOLD_NONE,
@@ -53,7 +64,14 @@ enum hp3_peer_hold_state {
 struct hp3_peer_hold {
 	uint8_t state; /* enum hp3_peer_hold_state */
 	uint32_t number, turn; /* of the move that caused the hold; of the newest HOLD */
-	uint64_t asked, asked_last; /* times of the first and the newest HOLD */
+	/* times of the first and the newest HOLD; HOLDS: `asked` is the beginning of the hold */
+	uint64_t asked, asked_last;
 	uint64_t change; /* max_hold when the hold began (hp3_peer_hold_change_ns()) */
 	uint64_t until; /* end of the lease */
+};
+
+/* By flow, from the end of a hold on. */
+struct hp3_peer_rest {
+	uint32_t ended; /* number of the move whose hold ended last; 0: none */
+	uint32_t until; /* in units of 2^HP3_TICK_SHIFT ns: end of the rest */
 };

@@ -30,6 +30,7 @@ static void begin_hold(struct hp3_turn *t, struct hp3_move *m, const struct hp3_
 	m->peer_hold = (struct hp3_peer_hold){.state = HP3_PEER_HOLD_HOLDS,
 		.number = a->number,
 		.turn = a->turn,
+		.asked = t->now,
 		.change = change,
 		.until = t->now + HP3_PEER_HOLDS * change};
 	t->e->pairs.pairs[t->e->flows[m->flow].pair].nholds++;
@@ -58,7 +59,8 @@ static void take_hold(struct hp3_turn *t, uint32_t flow, const struct hp3_agree 
 		hp3_peer_hold_answer(t, m);
 		return;
 	}
-	m = is_below_share(t, f) && hp3_move_is_possible(t->e, f)
+	m = hp3_peer_rest_allows(t, flow, a->number) && is_below_share(t, f) &&
+			    hp3_move_is_possible(t->e, f)
 		    ? hp3_search_prepare(t, flow, HP3_SEARCH_OPERATOR)
 		    : NULL;
 	if (m == NULL)
@@ -90,4 +92,6 @@ void hp3_peer_hold_received(
 	else if (m != NULL && m->peer_hold.state == HP3_PEER_HOLD_HOLDS &&
 		 m->peer_hold.number == a->number)
 		hp3_move_input(t, flow, HP3_RFR_IN_CANCEL);
+	else if (a->kind == HP3_AGREE_CONTINUE)
+		hp3_peer_rest_note(t->e, flow, a->number);
 }

@@ -66,37 +66,38 @@ static void each_condition_is_a_warning(void **state)
 {
 	static const struct {
 		const char *path, *value, *code, *text;
+		int count; /* 0: not a counter */
 	} rows[] = {
 		{"lcores_answering", "1", "lcore-hangs", "1 of 2 lcores did not answer"},
 		{"events_lost", "5", "events-lost",
-			"missing in hp3ctl events and in the audit log: 5"},
+			"missing in hp3ctl events and in the audit log: 5", 5},
 		{"links.rail0.net", "false", "link-down", "[rail.rail0] net: the port has no link"},
 		{"bypass.rail0.direct", "true", "direct", "[rail.rail0]: RoCEv2 packets bypass"},
-		{"bypass.rail0.hangs", "2", "hangs", "hangs: 2"},
-		{"bypass.rail0.not_kept", "3", "not-kept", "home ports: 3"},
-		{"bypass.rail0.left_behind", "3", "left-behind", "went direct: 3"},
+		{"bypass.rail0.hangs", "2", "hangs", "hangs: 2", 2},
+		{"bypass.rail0.not_kept", "3", "not-kept", "home ports: 3", 3},
+		{"bypass.rail0.left_behind", "3", "left-behind", "went direct: 3", 3},
 		{"bypass.rail0.rnic.lost", "4", "ring-full",
-			"rnic: frames lost because the ring of hp3d was full: 4"},
+			"rnic: frames lost because the ring of hp3d was full: 4", 4},
 		{"bypass.rail0.net.closed", "4", "closed",
-			"net: RoCEv2 frames dropped because bypass was off: 4"},
+			"net: RoCEv2 frames dropped because bypass was off: 4", 4},
 		{"packets.rail0.drop_handover", "1", "drop-handover",
-			"[rail.rail0]: packets dropped because their lcore had no room: 1"},
-		{"packets.rail0.drop_tx_full", "1", "drop-tx-full", "did not accept"},
-		{"packets.rail0.drop_too_long", "1", "drop-too-long", "longer than the MTU"},
-		{"packets.rail0.flows_full", "1", "flows-full", "flow table"},
-		{"packets.rail0.pairs_full", "1", "pairs-full", "address pairs"},
+			"[rail.rail0]: packets dropped because their lcore had no room: 1", 1},
+		{"packets.rail0.drop_tx_full", "1", "drop-tx-full", "did not accept", 1},
+		{"packets.rail0.drop_too_long", "1", "drop-too-long", "longer than the MTU", 1},
+		{"packets.rail0.flows_full", "1", "flows-full", "flow table", 1},
+		{"packets.rail0.pairs_full", "1", "pairs-full", "address pairs", 1},
 		{"pool.rx.free", "99", "pool", "only 99 of 1000 packet buffers of rx"},
 		{"unpaired.no-replies", "2", "unpaired",
 			"flows not paired because no replies were seen: 2"},
 		{"unpaired.wrong-icrc", "2", "unpaired", "the ICRC is wrong"},
 		{"unpaired.too-many-queue-pairs", "2", "unpaired", "too many queue pairs"},
 		{"audit.state", "\"No space left on device\"", "audit", "/a cannot be written: No"},
-		{"audit.lost_disk", "8", "audit-lost-disk", "written: 8"},
-		{"audit.lost_queue", "8", "audit-lost-rate", "at once: 8"},
-		{"audit.lost_rate", "8", "audit-lost-rate", "at once: 8"},
-		{"watch.ends", "1", "watch-ends", "died or hung: 1"},
-		{"watch.no_rail", "6", "watch-no-rail", "no rail: 6"},
-		{"watch.refused", "6", "watch-refused", "flow table: 6"},
+		{"audit.lost_disk", "8", "audit-lost-disk", "written: 8", 8},
+		{"audit.lost_queue", "8", "audit-lost-rate", "at once: 8", 8},
+		{"audit.lost_rate", "8", "audit-lost-rate", "at once: 8", 8},
+		{"watch.ends", "1", "watch-ends", "died or hung: 1", 1},
+		{"watch.no_rail", "6", "watch-no-rail", "no rail: 6", 6},
+		{"watch.refused", "6", "watch-refused", "flow table: 6", 6},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -111,6 +112,8 @@ static void each_condition_is_a_warning(void **state)
 		assert_non_null(
 			strstr(json_string_value(json_object_get(warning, "text")), rows[i].text));
 		assert_true(json_string_length(json_object_get(warning, "fix")) > 0);
+		assert_int_equal(
+			json_integer_value(json_object_get(warning, "count")), rows[i].count);
 		json_decref(list);
 		json_decref(health);
 	}

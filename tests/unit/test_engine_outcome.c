@@ -190,6 +190,64 @@ static void slower_is_worse(void **state)
 	assert_int_equal(stats()->wasted, 1);
 }
 
+/* Time passes. The answers to a round on other paths take 10 us, that on the path in use 100 us. */
+static uint32_t answered;
+
+static void pass_time_of_search(uint64_t ns)
+{
+	for (uint64_t end = rig.now + ns; rig.now < end; pass_time(5 * US)) {
+		uint32_t first = answered;
+
+		answered = rig.nprobes;
+		if (first == answered)
+			continue;
+		pass_time(10 * US);
+		for (uint32_t i = first + 1; i < answered; i++)
+			probe_reply(i, false);
+		pass_time(90 * US);
+		probe_reply(first, true);
+	}
+}
+
+/* As burst(), with marks, while probes are answered. */
+static void shared_burst(uint64_t all)
+{
+	for (uint32_t i = 0; i + 1 < BURST; i++)
+		middle(&q, psn++);
+	last(&q, psn++);
+	pass_time_of_search(RTT);
+	response(&q, &(struct hp3_fields){.opcode = HP3_OP_RC_ACK, .becn = true, .psn = psn - 1});
+	pass_time_of_search(all);
+	rig.nwire = 0;
+}
+
+/*
+ * Another flow comes to the path. The search begins before the rate has fallen, and the move brings
+ * back the first rate: compared with the time that both flows shared the path, this is better.
+ */
+static void a_move_is_compared_with_the_end_of_its_search(void **state)
+{
+	const struct hp3_event *event = &rig.newest[HP3_EVENT_OUTCOME];
+	uint32_t alone;
+
+	config();
+	answered = 0;
+	rig.cfg.move_wait_ns = 20 * MS;
+	rig.cfg.move_wait_rtts = UINT8_MAX;
+	probing_engine();
+	bursts(30, 200 * US, false);
+	for (unsigned i = 0; i < 100 && seen(HP3_EVENT_SWITCH) + seen(HP3_EVENT_IDLE_SWITCH) == 0;
+		i++)
+		shared_burst(400 * US);
+	assert_int_equal(seen(HP3_EVENT_SWITCH) + seen(HP3_EVENT_IDLE_SWITCH), 1);
+	alone = rig.newest[HP3_EVENT_SEVERE].path.rate_kbps;
+	bursts(20, 200 * US, false);
+	pass_time(2 * VERIFY);
+	assert_int_equal(seen(HP3_EVENT_OUTCOME), 1);
+	assert_true(event->path.rate_kbps < alone * 8 / 10);
+	assert_int_equal(event->outcome, HP3_PAYOFF_BETTER);
+}
+
 static void too_little_was_sent_to_tell(void **state)
 {
 	assert_int_equal(
@@ -340,6 +398,7 @@ int main(void)
 		RIG_TEST(as_fast_with_fewer_marks_is_better),
 		RIG_TEST(as_fast_is_the_same),
 		RIG_TEST(slower_is_worse),
+		RIG_TEST(a_move_is_compared_with_the_end_of_its_search),
 		RIG_TEST(too_little_was_sent_to_tell),
 		RIG_TEST(judged_early_when_a_new_move_begins),
 		RIG_TEST(a_recovery_is_not_judged),

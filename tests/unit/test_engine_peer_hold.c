@@ -5,29 +5,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "engine/moves/peer_hold.h"
-#include "scene.h"
-
-#define HOME        0xd001
-#define MAX_HOLD_MS 2u
-#define LEASE_US    (HP3_PEER_HOLDS * MAX_HOLD_MS * 1000u)
+#include "peer_hold_scene.h"
 
 static struct hp3_agree sent;
-
-static void verbs_qp(void)
-{
-	rig.cfg.verbs = true;
-	rig.cfg.max_hold_ns = MAX_HOLD_MS * MS;
-	rig_configure();
-	q = make_qp(0);
-	assert_int_equal(set_up(&q), 0);
-	assert_int_equal(complete(&q, &(struct hp3_completions){.home = HOME, .port = HOME}), 0);
-}
-
-static void message_arrives(const struct hp3_agree *what)
-{
-	agree_arrives(&q, what);
-}
 
 /* The library refuses to suspend the queue pair, and the engine sends HOLD. */
 static void begins_to_ask(void)
@@ -54,7 +34,7 @@ static void held_for(uint32_t us)
 {
 	sent.kind = HP3_AGREE_HELD;
 	sent.keepalive_us = us;
-	message_arrives(&sent);
+	agree_arrives(&q, &sent);
 }
 
 static void granted(void)
@@ -137,6 +117,19 @@ static void cancelled_moves_do_not_free_the_peer(void **state)
 	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
 	expect_recovered(0, 1);
 	assert_int_equal(rig.acts[HP3_ACT_RESUME], 1);
+}
+
+/* The library has not changed the port, so the peer need not wait for the end of the lease. */
+static void failed_moves_free_the_peer_at_once(void **state)
+{
+	granted();
+	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
+	assert_int_equal(rig.other.kind, HP3_ACT_MOVE);
+	assert_int_equal(actuator_failed(&q, ETIMEDOUT), 0);
+	expect_recovered(ETIMEDOUT, 3); /* HOLD, and CONTINUE twice */
+	assert_int_equal(rig.other.agree.what.kind, HP3_AGREE_CONTINUE);
+	assert_int_equal(rig.other.agree.what.number, sent.number);
+	assert_int_equal(rig.acts[HP3_ACT_RESUME], 0);
 }
 
 /* Half of the time for the change is a ms at least, because the library counts in ms. */
@@ -230,125 +223,6 @@ static void a_refused_first_port_is_reported(void **state)
 	assert_int_equal(actuator(&q, HP3_ACTUATOR_MOVED), -EINVAL);
 }
 
-/* --- for the move of the peer's queue pair --- */
-
-static void hold_arrives(uint32_t number, uint32_t turn)
-{
-	message_arrives(&(struct hp3_agree){.kind = HP3_AGREE_HOLD,
-		.responder = q.rqpn,
-		.requester = q.lqpn,
-		.number = number,
-		.turn = turn});
-}
-
-static void holds(void)
-{
-	verbs_qp();
-	hold_arrives(7, 1);
-	assert_int_equal(rig.other.kind, HP3_ACT_SUSPEND);
-	assert_int_equal(rig.other.op, HP3_SUSPEND_FOR_PEER);
-	assert_int_equal(rig.other.count, HP3_PEER_HOLDS * MAX_HOLD_MS);
-	pass_time(100 * US);
-	assert_int_equal(actuator(&q, HP3_ACTUATOR_DRAINED), 0);
-	assert_int_equal(rig.acts[HP3_ACT_MOVE], 0);
-}
-
-static void expect_held(uint32_t turn, uint32_t least_us, uint32_t most_us)
-{
-	const struct hp3_agree *what = &rig.other.agree.what;
-
-	assert_int_equal(rig.other.kind, HP3_ACT_AGREE);
-	assert_int_equal(what->kind, HP3_AGREE_HELD);
-	assert_int_equal(what->turn, turn);
-	assert_int_equal(what->responder, q.rqpn);
-	assert_in_range(what->keepalive_us, least_us, most_us);
-}
-
-/* The lease counts from the command on, not from the report. */
-static void hold_held_continue(void **state)
-{
-	holds();
-	expect_held(1, LEASE_US - 200, LEASE_US - 100);
-	pass_time(500 * US);
-	hold_arrives(7, 2); /* repeated */
-	expect_held(2, LEASE_US - 700, LEASE_US - 600);
-	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
-	message_arrives(&(struct hp3_agree){
-		.kind = HP3_AGREE_CONTINUE, .responder = q.rqpn, .requester = q.lqpn, .number = 7});
-	assert_int_equal(rig.other.kind, HP3_ACT_RESUME);
-	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-	assert_int_equal(rig.newest[HP3_EVENT_RECOVER].cause, HP3_CAUSE_PEER);
-	assert_int_equal(stats()->moves_recovered, 0);
-	assert_int_equal(stats()->peer_holds, 1);
-}
-
-static void only_this_move_s_continue_ends_it(void **state)
-{
-	holds();
-	message_arrives(&(struct hp3_agree){
-		.kind = HP3_AGREE_CONTINUE, .responder = q.rqpn, .requester = q.lqpn, .number = 8});
-	assert_int_equal(command(&q, HP3_CMD_CANCEL, 0), 0);
-	assert_int_equal(rig.acts[HP3_ACT_RESUME], 0);
-	pass_time(LEASE_US * US);
-	assert_int_equal(rig.acts[HP3_ACT_RESUME], 1); /* the lease is over */
-}
-
-static void queue_pairs_that_move_are_not_held(void **state)
-{
-	verbs_qp();
-	assert_int_equal(move(&q, NEW_PORT), 0);
-	hold_arrives(7, 1);
-	expect_held(1, 0, 0);
-	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
-	assert_int_equal(stats()->peer_holds_refused, 1);
-}
-
-/* A peer with many queue pairs does not get all slots of moves. */
-static void a_peer_holds_a_part_of_the_slots(void **state)
-{
-	rig.cfg.max_moves = HP3_PEER_HOLD_SHARE;
-	verbs_qp();
-	hold_arrives(7, 1);
-	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
-	q = make_qp(1);
-	assert_int_equal(set_up(&q), 0);
-	assert_int_equal(complete(&q, &(struct hp3_completions){.home = HOME, .port = HOME}), 0);
-	hold_arrives(8, 1);
-	expect_held(1, 0, 0);
-	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 1);
-	pass_time(LEASE_US * US); /* the first hold ends */
-	hold_arrives(9, 1);
-	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 2);
-}
-
-static void unknown_queue_pairs_are_not_held(void **state)
-{
-	verbs_qp();
-	q.lqpn++;
-	hold_arrives(7, 1);
-	expect_held(1, 0, 0);
-	assert_int_equal(rig.acts[HP3_ACT_SUSPEND], 0);
-}
-
-static void queue_pairs_that_cannot_be_held_are_refused(void **state)
-{
-	verbs_qp();
-	hold_arrives(7, 1);
-	assert_int_equal(actuator_failed(&q, ENODATA), 0);
-	assert_int_equal(rig.other.agree.what.kind, HP3_AGREE_HELD);
-	expect_held(1, 0, 0);
-	assert_int_equal(info(&q).state, HP3_RFR_STEADY);
-}
-
-/* Inline, hp3d reorders nothing of the responses: it holds nothing for a peer. */
-static void inline_hosts_refuse(void **state)
-{
-	q = make_qp(0);
-	assert_int_equal(set_up(&q), 0);
-	hold_arrives(7, 1);
-	expect_held(1, 0, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +232,7 @@ int main(void)
 		RIG_TEST(leases_that_are_almost_over_are_useless),
 		RIG_TEST(late_drains_do_not_move),
 		RIG_TEST(cancelled_moves_do_not_free_the_peer),
+		RIG_TEST(failed_moves_free_the_peer_at_once),
 		RIG_TEST(short_holds_last_long_enough_for_a_change),
 		RIG_TEST(reloads_do_not_change_a_lease),
 		RIG_TEST(leases_end_after_a_second),
@@ -365,13 +240,6 @@ int main(void)
 		RIG_TEST(answers_of_other_moves_do_not_count),
 		RIG_TEST(other_errors_are_reported),
 		RIG_TEST(a_refused_first_port_is_reported),
-		RIG_TEST(hold_held_continue),
-		RIG_TEST(only_this_move_s_continue_ends_it),
-		RIG_TEST(queue_pairs_that_move_are_not_held),
-		RIG_TEST(a_peer_holds_a_part_of_the_slots),
-		RIG_TEST(unknown_queue_pairs_are_not_held),
-		RIG_TEST(queue_pairs_that_cannot_be_held_are_refused),
-		RIG_TEST(inline_hosts_refuse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

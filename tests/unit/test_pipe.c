@@ -15,11 +15,11 @@
 #include <sys/mman.h>
 #include <rte_eal.h>
 #include <rte_mbuf.h>
-#include <rte_mempool.h>
 #include "app/hp3d/pipe/agent.h"
 #include "app/hp3d/pipe/keyring.h"
 #include "app/hp3d/pipe/memory.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "app/hp3d/pipe/pool.h"
 #include "base/random.h"
 #include "roce/build.h"
 #include "roce/opcode.h"
@@ -617,10 +617,24 @@ static void tables_are_all_there(void **state)
 	hp3d_memory_put(mem, HP3D_MEMORY_TABLES, bytes);
 }
 
+/* Readers of all pools leave out those that are being created. */
+static void pools_without_memory_are_not_ready(void **state)
+{
+	struct rte_mempool *pool =
+		rte_mempool_create_empty("half", 64, 128, 0, 0, SOCKET_ID_ANY, 0);
+
+	assert_non_null(pool);
+	assert_false(hp3d_pool_is_ready(pool));
+	assert_int_equal(rte_mempool_populate_default(pool), 64);
+	assert_true(hp3d_pool_is_ready(pool));
+	rte_mempool_free(pool);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_all_there),
+		cmocka_unit_test(pools_without_memory_are_not_ready),
 		cmocka_unit_test(no_buffer_is_lost_whoever_calls_the_engine),
 		cmocka_unit_test(a_question_counts_for_the_burst_that_brings_it),
 		cmocka_unit_test(the_copy_behind_a_gap_passes_nothing),

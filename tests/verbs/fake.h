@@ -57,6 +57,7 @@ struct fake_qp {
 /* Faults: the errno that a call returns; 0: the call works. */
 struct fake_faults {
 	int sport, sqd, turn;
+	int rtr; /* the change to RTR */
 	int rts; /* 0: EINVAL while the queue pair drains, as in Soft-RoCE; else always */
 	int post; /* post_send() fails after `post_after` more posts */
 	uint32_t post_after;

@@ -472,9 +472,11 @@ static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		error = to_sqd(q, attr, mask);
 	else if (attr->qp_state == IBV_QPS_RTS)
 		error = qp->state == IBV_QPS_ERR ? EINVAL : to_rts(q);
+	else if (attr->qp_state == IBV_QPS_RTR && fault(&faults_of(qp->context)->rtr) != 0)
+		error = fault(&faults_of(qp->context)->rtr);
 	else
 		qp->state = attr->qp_state;
-	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR) {
+	if (error == 0 && (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR) {
 		if (attr->ah_attr.grh.flow_label != 0)
 			q->port = port_of_label(attr->ah_attr.grh.flow_label);
 		else if (q->paths != NULL)

@@ -405,6 +405,67 @@ static void test_held_before_rts(void **state)
 	stop_app(&s.app);
 }
 
+struct changer {
+	struct ibv_qp *qp;
+	struct ibv_qp_attr *attr;
+	int mask, error;
+	pthread_t thread;
+};
+
+static void *change_in_thread(void *arg)
+{
+	struct changer *c = arg;
+
+	c->error = verbs.modify_qp(c->qp, c->attr, c->mask);
+	return NULL;
+}
+
+/*
+ * While the library waits for a port, hp3d holds the queue pair. Then the RNIC refuses RTR: the
+ * hold ends, and the queue pair is as before, so the application can try again at once.
+ */
+static void test_a_hold_ends_if_rtr_fails(void **state)
+{
+	const int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN | IBV_QP_MAX_DEST_RD_ATOMIC;
+	struct ibv_qp_attr init = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = reads.access};
+	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
+		.dest_qp_num = 0x77,
+		.max_dest_rd_atomic = 1,
+		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.sgid_index = 1}}};
+	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
+	struct changer c = {.attr = &rtr, .mask = mask};
+	struct hp3_verbs_cell *cell;
+	uint64_t begun;
+	struct app a;
+
+	start_app(&a, RXE);
+	c.qp = verbs.create_qp(a.pd, &(struct ibv_qp_init_attr){.send_cq = a.cq,
+					     .recv_cq = a.cq,
+					     .cap = {.max_send_wr = 8, .max_send_sge = 1},
+					     .qp_type = IBV_QPT_RC});
+	assert_non_null(c.qp);
+	assert_int_equal(
+		verbs.modify_qp(c.qp, &init,
+			IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+		0);
+	__atomic_store_n(&a.device->faults.rtr, EINVAL, __ATOMIC_RELAXED);
+	begun = now_ms();
+	pthread_create(&c.thread, NULL, change_in_thread, &c);
+	cell = cell_in_rtr(HP3_VERBS_RESPONDS | HP3_VERBS_WAITS);
+	assert_non_null(cell);
+	assert_int_equal(hp3d_do(&hp3d, cell, HP3_VERBS_HOLD, LONG_MS, NULL), HP3_VERBS_DRAINED);
+	pthread_join(c.thread, NULL);
+	assert_int_equal(c.error, EINVAL);
+	assert_int_equal(c.qp->state, IBV_QPS_INIT);
+	__atomic_store_n(&a.device->faults.rtr, 0, __ATOMIC_RELAXED);
+	assert_int_equal(verbs.modify_qp(c.qp, &rtr, mask), 0);
+	assert_int_equal(verbs.modify_qp(c.qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+	assert_true(now_ms() - begun < LONG_MS);
+	assert_int_equal(verbs.destroy_qp(c.qp), 0);
+	stop_app(&a);
+}
+
 static int start(void **state)
 {
 	struct app a;
@@ -431,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_posts_beyond_the_pool_wait),
 		cmocka_unit_test(test_placed_with_rtr),
 		cmocka_unit_test(test_held_before_rts),
+		cmocka_unit_test(test_a_hold_ends_if_rtr_fails),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

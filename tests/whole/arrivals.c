@@ -176,7 +176,8 @@ static void take_own(struct sim *s, unsigned host, const struct frame *f, const 
 	uint32_t i = rnics_index(s, host, v->dest_qpn);
 	struct pkt *k;
 
-	if (i >= w->p.qps)
+	/* it may have waited in a port since an earlier life */
+	if (i >= w->p.qps || f->emitted < s->set_up_at[w - s->w][i])
 		return;
 	if (v->class == HP3_CLASS_RC_REQUEST) {
 		k = malloc(sizeof(*k));

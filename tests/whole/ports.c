@@ -372,6 +372,8 @@ void ports_drain(struct process *p)
 	struct rte_mbuf *m;
 
 	for (enum side side = RNIC; side < sim_sides(p->sim); side++) {
+		bool empty = rte_ring_empty(p->out[side]);
+
 		while (s->now >= p->stuck_until[side] &&
 			rte_ring_dequeue(p->out[side], (void **)&m) == 0) {
 			struct frame *f = take(p, m);
@@ -389,10 +391,14 @@ void ports_drain(struct process *p)
 				network_send(s, p->host, f);
 			} else {
 				sim_trace(s, "delivers", p->host, f);
+				if (f->kind == FRAME_OWN)
+					f->emitted = p->stuck_since[side] != 0
+							     ? p->stuck_since[side]
+							     : s->now;
 				rnics_take(s, p->host, f);
 			}
 		}
-		if (s->now >= p->stuck_until[side] + BACKLOG_NS)
+		if (empty && s->now >= p->stuck_until[side] + BACKLOG_NS)
 			p->stuck_since[side] = 0;
 	}
 }

@@ -15,10 +15,6 @@
 #define OTHER_NS    (700 * US)
 #define OTHER_LEN   90u
 #define REPORTED_NS (300 * US) /* until watchers tell of a queue pair */
-#define SPRAYS_NS                                                                                  \
-	(8 * MS) /* a peer that hears nothing takes one path (its third question), and more */
-#define CHANGE_NS (20 * MS) /* after a change of members of a bond; includes queues of ports */
-#define STUCK_NS  (2 * MS) /* in a port for longer than that: the agreement may be over */
 
 static struct sim *sim; /* the only one; a world of RNICs does not know where it is */
 
@@ -128,13 +124,6 @@ static struct hp3_addressing way(unsigned from, uint32_t qp)
 	return a;
 }
 
-/* The RNIC has given up what came behind a loss; hp3d gives it that until it sees the READ. */
-static void goes_back(struct sim *s, unsigned host, uint32_t qp)
-{
-	s->furthest[host][qp] = (struct furthest){0};
-	s->read_again_at[host][qp] = s->now;
-}
-
 static uint32_t of_qp(const struct frame *f)
 {
 	if (f->kind == FRAME_OTHER)
@@ -193,7 +182,7 @@ void world_receive(struct world *w, enum hp3_dir dir, const struct event *event)
 	fill(payload, fields.payload_len, w->emit * 0x9e3779b97f4a7c15ull);
 	f->pkt = *event->pkt;
 	if (is_read(v->opcode) && !f->pkt.first)
-		goes_back(sim, host_of(w), f->pkt.qp);
+		rnics_go_back(sim, host_of(w), f->pkt.qp);
 	/* All of it comes again; what copies of a READ are answered by lies anywhere between. */
 	for (uint32_t i = 0; is_read(v->opcode) && sim->r.copied == 0 && i < f->pkt.span; i++)
 		sim->read[host_of(w)][f->pkt.qp][(v->psn + i) % GIVEN] = 0;
@@ -239,6 +228,12 @@ uint64_t world_way_back(struct world *w, uint32_t i, const struct hp3_view *v)
 	return q->back_free;
 }
 
+static void begin_life(struct world *w, uint32_t i)
+{
+	sim->set_up_at[host_of(w)][i] = sim->now;
+	world_setup_qp(w, i, world_start_psn(w));
+}
+
 void rnics_dispatch(struct world *w, struct event *event)
 {
 	switch ((enum event_kind)event->kind) {
@@ -264,118 +259,11 @@ void rnics_dispatch(struct world *w, struct event *event)
 		break;
 	case EVENT_NEW_QP:
 		if (event->gen == w->qps[event->qp].epoch)
-			world_setup_qp(w, event->qp, world_start_psn(w));
+			begin_life(w, event->qp);
 		break;
 	default:
 		WRONG(sim, "test bug: event %u", event->kind);
 	}
-}
-
-/* --- what hp3d does to flows --- */
-
-/*
- * What hp3d had sent before a failover may wait in a port that the line takes nothing from, and
- * leave behind it: the path that was given up held that, too (rule 13). A port that is not stuck
- * holds what hp3d sent since its threads slept last, at this very time.
- */
-static bool is_of_before(
-	const struct sim *s, unsigned host, uint32_t qp, uint16_t port, uint64_t since)
-{
-	uint64_t oldest = since != 0 ? since : s->now;
-
-	return s->over_at[host][qp] >= oldest && port != s->left_on[host][qp];
-}
-
-void rnics_leave(struct sim *s, unsigned host, struct frame *f, uint64_t since)
-{
-	uint16_t port;
-	struct qp *q;
-
-	f->loose = s->spray &&
-		   (s->now < s->loose_until[!host] || (since != 0 && s->now > since + STUCK_NS));
-	if (f->kind == FRAME_REPLY)
-		f->era = s->reply_era[!host][f->reply.qp];
-	if (f->kind != FRAME_REQUEST)
-		return;
-	q = &s->w[host].qps[f->pkt.qp];
-	port = hp3_be16(f->data + where_in(f->data).udp);
-	if (is_read(f->pkt.opcode) && !f->pkt.first)
-		goes_back(s, host, f->pkt.qp);
-	if (s->resuming[host][f->pkt.qp] || f->emitted <= s->resumed_at[host][f->pkt.qp] ||
-		is_of_before(s, host, f->pkt.qp, port, since))
-		q->last_emit[++q->era % ERAS] = 0;
-	s->left_on[host][f->pkt.qp] = port;
-	f->era = q->era;
-	if (s->home_only && port != HOME_PORT + f->pkt.qp)
-		WRONG(s, "hp3d %c: mode off, queue pair %u leaves on port %u", 'a' + (int)host,
-			f->pkt.qp, port);
-}
-
-static void new_reply_era(struct sim *s, unsigned requester)
-{
-	for (unsigned i = 0; i < SIM_QPS; i++) {
-		s->reply_era[requester][i]++;
-		s->reply_last[requester][i] = 0;
-		s->furthest[requester][i] = (struct furthest){0};
-	}
-}
-
-/* Rule 13: what a dead path held belongs to another era, and what leaves until the responder has
- * said how far it is. */
-void rnics_event(struct sim *s, unsigned host, const struct hp3_event *event)
-{
-	uint32_t i = rnics_index(s, !host, event->rqpn);
-	struct qp *q = &s->w[host].qps[i % SIM_QPS];
-
-	sim_trace_event(s, host, event);
-	s->r.moves += event->type == HP3_EVENT_SWITCH || event->type == HP3_EVENT_IDLE_SWITCH;
-	s->r.paired += event->type == HP3_EVENT_PAIR;
-	s->r.recovered += event->type == HP3_EVENT_RECOVER;
-	if (event->type == HP3_EVENT_REPLIES)
-		new_reply_era(s, !host);
-	if ((event->type != HP3_EVENT_FAILOVER && event->type != HP3_EVENT_RESUME) ||
-		i >= s->w[host].p.qps)
-		return;
-	s->r.failovers += event->type == HP3_EVENT_FAILOVER;
-	s->resuming[host][i] = event->type == HP3_EVENT_FAILOVER;
-	if (event->type == HP3_EVENT_FAILOVER)
-		s->over_at[host][i] = s->now;
-	else
-		s->resumed_at[host][i] = s->now;
-	q->last_emit[++q->era % ERAS] = 0;
-}
-
-static void new_era(struct sim *s, unsigned host)
-{
-	struct world *w = &s->w[host];
-
-	for (uint32_t i = 0; i < w->p.qps; i++) {
-		w->qps[i].last_emit[++w->qps[i].era % ERAS] = 0;
-		s->resuming[host][i] = false;
-	}
-	new_reply_era(s, !host);
-}
-
-void rnics_doubt(struct sim *s, unsigned host, uint64_t ns)
-{
-	new_era(s, !host);
-	if (s->loose_until[host] < s->now + ns)
-		s->loose_until[host] = s->now + ns;
-}
-
-void rnics_change_members(struct sim *s)
-{
-	s->members++;
-	for (unsigned h = 0; h < 2; h++)
-		rnics_doubt(s, h, CHANGE_NS);
-}
-
-/* Rule 11: may reorder once. What the peer sprays comes in any order until it knows. */
-void rnics_crashed(struct sim *s, unsigned host)
-{
-	new_era(s, host);
-	if (s->spray)
-		rnics_doubt(s, host, SPRAYS_NS);
 }
 
 /* --- life --- */
@@ -405,7 +293,7 @@ void rnics_restart(struct sim *s, unsigned host)
 		struct world *w = &s->w[h];
 
 		for (uint32_t i = 0; i < w->p.qps; i++)
-			world_setup_qp(w, i, world_start_psn(w));
+			begin_life(w, i);
 	}
 }
 
@@ -469,7 +357,7 @@ void rnics_begin(struct sim *s)
 		for (uint32_t i = 0; i < w->p.qps; i++) {
 			w->qps[i].lqpn = s->qpn[h][i] = number(h, i, 0);
 			w->qps[i].rqpn = s->qpn[!h][i] = number(!h, i, 0);
-			world_setup_qp(w, i, world_start_psn(w));
+			begin_life(w, i);
 		}
 		sim_at(s, s->now, other, NULL, h);
 	}

@@ -57,7 +57,7 @@ struct frame {
 	bool shown; /* copy by the receiver's hp3d: makes its RNIC request missing packets */
 	bool loose; /* sent while the receiver's hp3d need not resequence it */
 	uint8_t era;
-	uint64_t emitted; /* by the RNIC, ns */
+	uint64_t emitted; /* by the RNIC, ns. OWN: earliest time when hp3d can have made it */
 	uint32_t members; /* changes of members of bonds before the RNIC emitted it */
 	uint16_t len;
 	uint64_t seq;
@@ -212,8 +212,11 @@ struct sim {
 	uint8_t reply_era[2][SIM_QPS];
 	bool resuming[2][SIM_QPS];
 	uint64_t over_at[2][SIM_QPS]; /* time of the last failover */
+	uint64_t set_up_at[2][SIM_QPS]; /* time when the queue pair's life began */
 	uint64_t resumed_at[2][SIM_QPS]; /* time when hp3d last resumed after one */
 	uint16_t left_on[2][SIM_QPS]; /* last port used */
+	uint64_t replies_at[2]; /* time when hp3d last moved replies from a dead path */
+	uint16_t replies_left_on[2][SIM_QPS]; /* last port that replies used */
 	uint64_t done_before[2][SIM_QPS];
 	bool home_only; /* mode off has taken effect: requests leave on the RNIC's ports */
 	const char *module_path;
@@ -300,6 +303,14 @@ void rnics_take(struct sim *s, unsigned host, struct frame *f); /* takes f */
 /* rnics.c */
 void rnics_begin(struct sim *s);
 void rnics_dispatch(struct world *w, struct event *event);
+#define NO_QP SIM_QPS
+void rnics_report(struct sim *s, void *arg, uint64_t at); /* a watcher reports; frees arg */
+uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn); /* NO_QP: an earlier one */
+void rnics_restart(struct sim *s, unsigned host);
+void rnics_free(struct sim *s);
+void rnics_progress(struct sim *s, bool check);
+
+/* order.c */
 /* hp3d has sent frame f. `since`: earliest time at which f can have entered the port's queue; 0: it
  * was not in the queue.
  */
@@ -311,12 +322,8 @@ void rnics_change_members(struct sim *s);
 /* Packets in flight to `host`, and those sent to it within the next `ns`, may arrive in any order.
  */
 void rnics_doubt(struct sim *s, unsigned host, uint64_t ns);
-#define NO_QP SIM_QPS
-void rnics_report(struct sim *s, void *arg, uint64_t at); /* a watcher reports; frees arg */
-uint32_t rnics_index(const struct sim *s, unsigned host, uint32_t qpn); /* NO_QP: an earlier one */
-void rnics_restart(struct sim *s, unsigned host);
-void rnics_free(struct sim *s);
-void rnics_progress(struct sim *s, bool check);
+/* The RNIC sends a READ again; what came behind its loss is of no use. */
+void rnics_go_back(struct sim *s, unsigned host, uint32_t qp);
 
 /* clients.c */
 void clients_act(struct process *p);

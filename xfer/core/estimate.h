@@ -27,8 +27,7 @@ struct hp3xc_estimate {
 };
 
 /* `rate`: as far as it is known before the first data. */
-void hp3xc_estimate_begin(
-	struct hp3xc_estimate *e, uint64_t now, uint64_t rate, uint32_t slice);
+void hp3xc_estimate_begin(struct hp3xc_estimate *e, uint64_t now, uint64_t rate, uint32_t slice);
 /* A request without data took `took`. */
 void hp3xc_estimate_probed(struct hp3xc_estimate *e, uint64_t took);
 

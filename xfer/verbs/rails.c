@@ -136,7 +136,7 @@ static int rails_find(struct hp3x_rails *rails, const char *const *names, uint32
 				int rc = 0;
 
 				if (n_names == 0 ||
-					position(names, n_names, device, (uint8_t)port) == k)
+					position_in(names, n_names, device, (uint8_t)port) == k)
 					rc = rail_add(rails, list[i], (uint8_t)port);
 				if (rc < 0)
 					return rc;

@@ -3,6 +3,7 @@
 #include "app/hp3d/control/health.h"
 #include <string.h>
 #include <unistd.h>
+#include "app/clock.h"
 #include "app/hp3d/control/control.h"
 #include "app/hp3d/control/counters.h"
 #include "app/hp3d/control/list.h"
@@ -18,6 +19,8 @@
 #include "roce/icrc.h"
 
 #define STATES_PER_STEP 256u
+#define ANSWER_NS       1000000000ull /* as hp3d_worker_call() waits */
+#define WATCH_NS        5000000000ull
 
 /* Numbers of flows of all workers that answered. take_pulse() runs on a worker's lcore. */
 struct pulse {
@@ -25,6 +28,12 @@ struct pulse {
 	uint32_t flows, moves, moved, unpaired, sprayed;
 	uint32_t unpaired_by[HP3_UNPAIRED_MAX];
 };
+
+static void count_unpaired(struct pulse *p, const struct hp3_engine *e)
+{
+	for (unsigned i = 0; i < HP3_UNPAIRED_MAX; i++)
+		p->unpaired_by[i] += hp3_engine_unpaired_by(e, (enum hp3_unpaired_reason)i);
+}
 
 static void take_pulse(struct hp3d_worker *w, void *arg)
 {
@@ -40,8 +49,7 @@ static void take_pulse(struct hp3d_worker *w, void *arg)
 		p->moved += hp3_engine_moved(e);
 		p->sprayed += hp3_engine_sprayed(e);
 		p->unpaired += hp3_engine_unpaired(e);
-		for (unsigned i = 0; i < HP3_UNPAIRED_MAX; i++)
-			p->unpaired_by[i] += hp3_engine_unpaired_by(e, (enum hp3_unpaired_reason)i);
+		count_unpaired(p, e);
 	}
 }
 
@@ -194,53 +202,98 @@ static json_t *peers_json(const struct hp3_config *cfg)
 
 /* --- the answer --- */
 
-/* The worst of the warnings. */
-static const char *status_of_health(json_t *warnings)
+static uint64_t events_lost(void)
 {
-	static const char *const worst[] = {"lcore-hangs", "link-down", "direct"};
-	json_t *warning;
-	size_t i;
+	uint64_t lost = 0;
 
-	for (size_t k = 0; k < sizeof(worst) / sizeof(worst[0]); k++)
-		json_array_foreach (warnings, i, warning)
-			if (strcmp(json_string_value(json_object_get(warning, "code")), worst[k]) ==
-				0)
-				return worst[k];
-	return json_array_size(warnings) != 0 ? "warning" : "ok";
+	for (unsigned i = 0; i < hp3d_worker_count(); i++)
+		lost += hp3d_worker_events_lost(hp3d_worker(i));
+	return lost;
+}
+
+/* What the warnings are about. Calls no worker: a worker that hangs would delay this thread. */
+static json_t *conditions_json(const struct hp3_config *cfg, const struct pulse *p)
+{
+	return json_pack("{s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "lcores",
+		(int)hp3d_worker_count(), "lcores_answering", (int)p->answering, "events_lost",
+		(json_int_t)events_lost(), "links", hp3d_links_json(cfg), "silent",
+		hp3d_silent_json(cfg), "bypass", hp3d_bypass_json(cfg), "packets",
+		packets_json(cfg), "pool", hp3d_pools_json(), "audit", audit_json(cfg), "watch",
+		watch_json(), "unpaired", unpaired_json(p));
+}
+
+static struct hp3d_warnings known;
+static uint64_t next_watch;
+
+/* Adds the warnings and the verdict. */
+static void judge_health(json_t *j)
+{
+	json_t *warnings = hp3d_health_warnings(j);
+
+	hp3d_warnings_note(&known, warnings, hp3d_now(), hp3_clock_ns(CLOCK_REALTIME));
+	json_object_set_new(j, "status", json_string(hp3d_health_status(warnings)));
+	json_object_set_new(j, "warnings", warnings);
+}
+
+/* As take_pulse(), by values that any thread may read. */
+static struct pulse read_pulse(const struct hp3_config *cfg)
+{
+	struct pulse p = {.rails = cfg->n_rails};
+	uint64_t now = hp3d_now();
+
+	for (unsigned w = 0; w < hp3d_worker_count(); w++) {
+		uint64_t at = hp3d_worker_round_at(hp3d_worker(w));
+
+		p.answering += at >= now || now - at < ANSWER_NS;
+		for (unsigned rail = 0; rail < cfg->n_rails; rail++)
+			if (hp3d_rail_is_lead(rail))
+				count_unpaired(&p,
+					hp3d_pipe_engine(hp3d_worker_pipe(hp3d_worker(w), rail)));
+	}
+	return p;
+}
+
+void hp3d_health_watch(const struct hp3_config *cfg)
+{
+	struct pulse p;
+	json_t *j;
+
+	if (hp3d_now() < next_watch)
+		return;
+	next_watch = hp3d_now() + WATCH_NS;
+	p = read_pulse(cfg);
+	j = conditions_json(cfg, &p);
+	if (j != NULL)
+		judge_health(j);
+	json_decref(j);
+}
+
+void hp3d_health_end(void)
+{
+	hp3d_warnings_free(&known);
 }
 
 json_t *hp3d_json_health(const struct hp3_config *cfg, json_t *req)
 {
 	unsigned workers = hp3d_worker_count();
 	struct pulse p = {.rails = cfg->n_rails};
-	json_t *j, *warnings;
-	uint64_t lost = 0;
+	json_t *j;
 
-	for (unsigned i = 0; i < workers; i++) {
+	for (unsigned i = 0; i < workers; i++)
 		p.answering += hp3d_worker_call(hp3d_worker(i), take_pulse, &p) == 0;
-		lost += hp3d_worker_events_lost(hp3d_worker(i));
-	}
-	j = json_pack("{s:s, s:s, s:i, s:I, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, "
-		      "s:o, s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+	j = json_pack("{s:s, s:s, s:i, s:I, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, "
+		      "s:o}",
 		"status", "ok", "version", HP3_VERSION, "pid", (int)getpid(), "t_ns",
 		(json_int_t)hp3d_now(), "mode", hp3_policy_modes[cfg->engine.words.mode], "mode_by",
-		hp3d_mode_by(), "rails", (int)cfg->n_rails, "lcores", (int)workers,
-		"lcores_answering", (int)p.answering, "flows", (json_int_t)p.flows,
+		hp3d_mode_by(), "rails", (int)cfg->n_rails, "flows", (json_int_t)p.flows,
 		"moves_under_way", (json_int_t)p.moves, "flows_moved", (json_int_t)p.moved,
 		"flows_sprayed", (json_int_t)p.sprayed, "flows_unpaired", (json_int_t)p.unpaired,
-		"unpaired", unpaired_json(&p), "packets", packets_json(cfg), "pool",
-		hp3d_pools_json(), "peers", peers_json(cfg), "events_lost", (json_int_t)lost,
-		"watch", watch_json(), "icrc", hp3_icrc_in_use(), "work", work_json(workers),
-		"audit", audit_json(cfg), "links", hp3d_links_json(cfg), "silent",
-		hp3d_silent_json(cfg), "bonds", bonds_json(cfg), "bypass", hp3d_bypass_json(cfg));
+		"peers", peers_json(cfg), "icrc", hp3_icrc_in_use(), "work", work_json(workers),
+		"bonds", bonds_json(cfg));
 	if (j == NULL)
 		return NULL;
-	warnings = hp3d_health_warnings(j);
-	if (warnings == NULL) {
-		json_decref(j);
-		return NULL;
-	}
-	json_object_set_new(j, "status", json_string(status_of_health(warnings)));
-	json_object_set_new(j, "warnings", warnings);
+	json_object_set_new(j, "verbs_mode", json_boolean(hp3_config_is_verbs_mode(cfg)));
+	json_object_update_new(j, conditions_json(cfg, &p));
+	judge_health(j);
 	return hp3d_json_ok(j);
 }

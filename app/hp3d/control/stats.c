@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <rte_mempool.h>
 #include "app/hp3d/control/counters.h"
 #include "app/hp3d/control/events.h"
 #include "app/hp3d/control/requests.h"
+#include "app/hp3d/pipe/pool.h"
 #include "config/bonds.h"
 #include "config/keys.h"
 
@@ -49,6 +49,8 @@ static json_t *explanations_json(void)
 
 static void add_pool(struct rte_mempool *pool, void *arg)
 {
+	if (!hp3d_pool_is_ready(pool))
+		return;
 	json_object_set_new(arg, pool->name,
 		json_pack("{s:I, s:I}", "size", (json_int_t)pool->size, "free",
 			(json_int_t)rte_mempool_avail_count(pool)));

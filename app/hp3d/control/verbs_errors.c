@@ -7,9 +7,11 @@
 /* X(error, meaning) */
 #define ERRORS(X)                                                                                  \
 	X(EPERM,                                                                                   \
-		"the peer may READ, and the peer's hp3d does not hold the peer's queue pair: run " \
-		"hp3d in verbs mode at the peer, and load the library into the peer's "            \
-		"application")                                                                     \
+		"the peer may READ, so its queue pair has to be held meanwhile, and was not. The " \
+		"peer needs hp3d in verbs mode, the library in the application, and a common key " \
+		"(hp3ctl peers). If it has all of these, its queue pair was moving, was held a "   \
+		"moment ago, or cannot be held (hp3ctl qps at the peer). Such a queue pair stays " \
+		"on a dead path")                                                                  \
 	X(ENODATA, "no post has completed through the library; a GPU or rc_mlx5 may post")         \
 	X(ENOLCK, "the application uses thread domains or MLX5_SINGLE_THREADED, so only its own "  \
 		  "thread may post")                                                               \

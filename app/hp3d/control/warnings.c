@@ -20,6 +20,7 @@ static const char *text_of(json_t *j, const char *key)
 	return text != NULL ? text : "";
 }
 
+/* A condition that exists now. */
 static void __attribute__((format(printf, 4, 5)))
 add_warning(json_t *list, const char *code, const char *fix, const char *fmt, ...)
 {
@@ -31,6 +32,29 @@ add_warning(json_t *list, const char *code, const char *fix, const char *fmt, ..
 	va_end(ap);
 }
 
+struct counted {
+	const char *code, *fix;
+	json_int_t n;
+};
+
+/* A counter that is not 0; `: N` follows the text. */
+static void __attribute__((format(printf, 3, 4)))
+add_counted(json_t *list, struct counted c, const char *fmt, ...)
+{
+	json_t *what;
+	va_list ap;
+
+	if (c.n == 0)
+		return;
+	va_start(ap, fmt);
+	what = json_vsprintf(fmt, ap);
+	va_end(ap);
+	json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:I}", "code", c.code, "text",
+					    json_sprintf("%s: %lld", json_string_value(what), c.n),
+					    "fix", c.fix, "count", c.n));
+	json_decref(what);
+}
+
 static void warn_of_lcores(json_t *list, json_t *health)
 {
 	json_int_t all = number_of(health, "lcores");
@@ -40,11 +64,11 @@ static void warn_of_lcores(json_t *list, json_t *health)
 		add_warning(list, "lcore-hangs",
 			"give each lcore its own CPU (cpus= in [eal]); if it stays, restart hp3d",
 			"%lld of %lld lcores did not answer within a second", all - answering, all);
-	if (number_of(health, "events_lost") != 0)
-		add_warning(list, "events-lost",
+	add_counted(list,
+		(struct counted){"events-lost",
 			"see whether the host is short of CPU; counters and metrics have no gaps",
-			"events missing in hp3ctl events and in the audit log: %lld",
-			number_of(health, "events_lost"));
+			number_of(health, "events_lost")},
+		"events missing in hp3ctl events and in the audit log");
 }
 
 static void warn_of_links(json_t *list, json_t *links)
@@ -96,15 +120,14 @@ static void warn_of_lost(json_t *list, const char *name, json_t *rail, const cha
 {
 	json_t *counts = json_object_get(rail, side);
 
-	if (number_of(counts, "lost") != 0)
-		add_warning(list, "ring-full",
+	add_counted(list,
+		(struct counted){"ring-full",
 			"give the lcore its own CPU (cpus= in [eal]), or use the driver of the NIC",
-			"[rail.%s] %s: frames lost because the ring of hp3d was full: %lld", name,
-			side, number_of(counts, "lost"));
-	if (number_of(counts, "closed") != 0)
-		add_warning(list, "closed", "type hp3ctl bypass auto",
-			"[rail.%s] %s: RoCEv2 frames dropped because bypass was off: %lld", name,
-			side, number_of(counts, "closed"));
+			number_of(counts, "lost")},
+		"[rail.%s] %s: frames lost because the ring of hp3d was full", name, side);
+	add_counted(list,
+		(struct counted){"closed", "type hp3ctl bypass auto", number_of(counts, "closed")},
+		"[rail.%s] %s: RoCEv2 frames dropped because bypass was off", name, side);
 }
 
 static void warn_of_bypass(json_t *list, json_t *bypass)
@@ -116,23 +139,23 @@ static void warn_of_bypass(json_t *list, json_t *bypass)
 		if (json_is_null(rail))
 			continue; /* the rail does not fail open */
 		warn_of_direct(list, name, rail);
-		if (number_of(rail, "hangs") != 0)
-			add_warning(list, "hangs",
+		add_counted(list,
+			(struct counted){"hangs",
 				"give hp3d its own CPU (cpus= in [eal]), or raise [bypass] "
 				"stale_ms",
-				"[rail.%s]: hp3d hung, and lost the packets inside it; hangs: %lld",
-				name, number_of(rail, "hangs"));
-		if (number_of(rail, "not_kept") != 0)
-			add_warning(list, "not-kept",
+				number_of(rail, "hangs")},
+			"[rail.%s]: hp3d hung, and lost the packets inside it; hangs", name);
+		add_counted(list,
+			(struct counted){"not-kept",
 				"see what hp3d printed about it: it names the cause and the fix",
-				"[rail.%s]: moves that the kernel did not store, so the flows "
-				"would go "
-				"direct on their home ports: %lld",
-				name, number_of(rail, "not_kept"));
-		if (number_of(rail, "left_behind") != 0)
-			add_warning(list, "left-behind", "run hp3ctl bypass on only under low load",
-				"[rail.%s]: packets dropped when the rail went direct: %lld", name,
-				number_of(rail, "left_behind"));
+				number_of(rail, "not_kept")},
+			"[rail.%s]: moves that the kernel did not store, so the flows would go "
+			"direct on their home ports",
+			name);
+		add_counted(list,
+			(struct counted){"left-behind", "run hp3ctl bypass on only under low load",
+				number_of(rail, "left_behind")},
+			"[rail.%s]: packets dropped when the rail went direct", name);
 		warn_of_lost(list, name, rail, "rnic");
 		warn_of_lost(list, name, rail, "net");
 	}
@@ -147,33 +170,33 @@ static void warn_of_audit(json_t *list, json_t *audit)
 			"make its directory, or free disk space; or set audit= in [log] to another "
 			"path or to off",
 			"the audit log %s cannot be written: %s", file, state);
-	if (number_of(audit, "lost_disk") != 0)
-		add_warning(list, "audit-lost-disk",
+	add_counted(list,
+		(struct counted){"audit-lost-disk",
 			"free disk space, or make the directory of the log",
-			"lines of the audit log lost because it could not be written: %lld",
-			number_of(audit, "lost_disk"));
-	if (number_of(audit, "lost_queue") + number_of(audit, "lost_rate") != 0)
-		add_warning(list, "audit-lost-rate",
+			number_of(audit, "lost_disk")},
+		"lines of the audit log lost because it could not be written");
+	add_counted(list,
+		(struct counted){"audit-lost-rate",
 			"see in hp3ctl events which flows move so often",
-			"lines of the audit log lost because too many came at once: %lld",
-			number_of(audit, "lost_queue") + number_of(audit, "lost_rate"));
+			number_of(audit, "lost_queue") + number_of(audit, "lost_rate")},
+		"lines of the audit log lost because too many came at once");
 }
 
 static void warn_of_watch(json_t *list, json_t *watch)
 {
-	if (number_of(watch, "ends") != 0)
-		add_warning(list, "watch-ends", "report a fault, with what hp3d printed about it",
-			"times that the watcher of queue pairs (hp3-watch) died or hung: %lld",
-			number_of(watch, "ends"));
-	if (number_of(watch, "no_rail") != 0)
-		add_warning(list, "watch-no-rail",
+	add_counted(list,
+		(struct counted){"watch-ends", "report a fault, with what hp3d printed about it",
+			number_of(watch, "ends")},
+		"times that the watcher of queue pairs (hp3-watch) died or hung");
+	add_counted(list,
+		(struct counted){"watch-no-rail",
 			"set rdma= in the [rail.NAME] that carries the packets of the device",
-			"queue pairs set up on an RDMA device of no rail: %lld",
-			number_of(watch, "no_rail"));
-	if (number_of(watch, "refused") != 0)
-		add_warning(list, "watch-refused", "raise [flows] max_flows, and restart hp3d",
-			"queue pairs set up without a place in the flow table: %lld",
-			number_of(watch, "refused"));
+			number_of(watch, "no_rail")},
+		"queue pairs set up on an RDMA device of no rail");
+	add_counted(list,
+		(struct counted){"watch-refused", "raise [flows] max_flows, and restart hp3d",
+			number_of(watch, "refused")},
+		"queue pairs set up without a place in the flow table");
 }
 
 static void warn_of_packets(json_t *list, json_t *packets)
@@ -201,9 +224,10 @@ static void warn_of_packets(json_t *list, json_t *packets)
 
 	json_object_foreach (packets, name, rail)
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-			if (number_of(rail, rows[i].key) != 0)
-				add_warning(list, rows[i].code, rows[i].fix, "[rail.%s]: %s: %lld",
-					name, rows[i].what, number_of(rail, rows[i].key));
+			add_counted(list,
+				(struct counted){
+					rows[i].code, rows[i].fix, number_of(rail, rows[i].key)},
+				"[rail.%s]: %s", name, rows[i].what);
 }
 
 /* Reasons that show a fault in the placement or the settings of hp3d. The other reasons pass, or

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <rte_mempool.h>
 #include "app/clock.h"
 #include "app/hp3d/verbs/verbs_mode.h"
 #include "app/hp3d/control/mode.h"
@@ -13,6 +12,7 @@
 #include "app/hp3d/metrics/page.h"
 #include "app/hp3d/metrics/source.h"
 #include "app/hp3d/pipe/pipe.h"
+#include "app/hp3d/pipe/pool.h"
 #include "engine/policy.h"
 #include "roce/icrc.h"
 
@@ -117,6 +117,8 @@ static void put_pool(struct rte_mempool *pool, void *arg)
 {
 	const struct pools *p = arg;
 
+	if (!hp3d_pool_is_ready(pool))
+		return;
 	hp3d_page_count(p->page, (struct hp3d_labels){{pool->name}},
 		p->which == HP3D_POOL_SIZE ? pool->size : rte_mempool_avail_count(pool));
 }

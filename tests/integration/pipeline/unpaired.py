@@ -54,7 +54,7 @@ class Unpaired(Wired):
         wait_for("the reason", lambda: self.reasons(d) == {"no-replies"})
         health = self.check_shown(d, "no-replies", "no replies were seen",
                                   "let both directions pass this hp3d: see hp3ctl bypass, the routes of replies, and [bond.NAME] if the rails are ports of a bond")
-        self.assertEqual(health["status"], "warning")
+        self.assertIn(health["status"], ("warning", "silent"))
         self.assertLessEqual({"unpaired"}, {w["code"] for w in health["warnings"]})  # and the port is silent after some seconds
         b.tell("withhold 0")
         d.paired(1)
@@ -73,7 +73,7 @@ class Unpaired(Wired):
         a.tell("send 1000000")
         wait_for("the reason", lambda: self.reasons(d) == {"others-near"})
         self.check_shown(d, "others-near", "the PSNs are near those of another queue pair to the same peer",
-                         "let hp3d see the set-up of queue pairs: set [watch] verbs = auto, or connect by rdma_cm")
+                         "let hp3d see the set-up of queue pairs: connect by rdma_cm, or let hp3-watch run here (if hp3ctl health --all shows watch.by none, hp3d printed why at its start); then restart the application")
         self.settle(a)
         self.whole(a, b)
         self.stop(d)

@@ -49,6 +49,7 @@ class VerbsMode(Base):
 
     def alive(self, d):
         self.assertEqual(d.json("health")[0]["status"], "ok")
+        self.assertIn("packets   do not pass hp3d in verbs mode", d.ctl("health").stdout)
 
 
 class Application(VerbsMode):

@@ -189,6 +189,28 @@ class Base(unittest.TestCase):
 
 
 class Transfer(Base):
+    def test_the_peer_listens_later(self):
+        """Its socket is not there, is one that a killed process left, and then is there."""
+        self.cable()
+        a = self.end("a", "--interface", "ga", "--connect", self.socket, "--seed", "1", "--messages", "10")
+        wait_for("its start", lambda: "seed" in a.output())
+
+        def wakes():
+            with open(f"/proc/{a.process.pid}/status", encoding="ascii") as f:
+                return int(re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", f.read()).group(1))
+
+        def tries_again():
+            before = wakes()
+            wait_for("more tries", lambda: wakes() > before + 4)
+            self.assertIsNone(a.process.poll())
+        tries_again()
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(self.socket)
+            tries_again()
+        tries_again()
+        b = self.end("b", "--interface", "gb", "--listen", self.socket, "--seed", "2", far=True)
+        self.whole(a.finish(0), b.finish(0), 10)
+
     def test_mix_and_report(self):
         self.cable()
         out = os.path.join(self.directory.name, "messages")
