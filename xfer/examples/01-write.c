@@ -8,7 +8,7 @@ int main(void)
 
 	both_open(&a, &b);
 	memset(a.memory, 'a', LENGTH);
-	must_succeed(hp3x_write(
+	must_work(hp3x_write(
 		a.peer, &(struct hp3x_write){.from = a.region, .to = &a.remote, .length = LENGTH}));
 	end_wait(&a);
 	must_be(memcmp(a.memory, b.memory, LENGTH) == 0, "both memories are the same");

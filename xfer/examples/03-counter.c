@@ -19,9 +19,9 @@ int main(void)
 			.counter = 5,
 			.add = 1};
 
-		must_succeed(hp3x_write(a.peer, &w));
+		must_work(hp3x_write(a.peer, &w));
 	}
-	must_succeed(hp3x_counter_wait(b.domain, 5, WRITES, 0));
+	must_work(hp3x_counter_wait(b.domain, 5, WRITES, 0));
 	must_be(memcmp(a.memory, b.memory, LENGTH) == 0, "all data are here");
 	both_close(&a, &b);
 	return 0;

@@ -12,13 +12,13 @@ int main(void)
 	int n;
 
 	both_open(&a, &b);
-	n = must_succeed(hp3x_region_describe(b.region, text, sizeof(text)));
-	must_succeed(hp3x_send(b.peer, text, (size_t)n, NULL));
+	n = must_work(hp3x_region_describe(b.region, text, sizeof(text)));
+	must_work(hp3x_send(b.peer, text, (size_t)n, NULL));
 	while ((n = hp3x_receive(a.domain, text, sizeof(text), &from)) == -EAGAIN)
 		;
-	must_succeed(n);
+	must_work(n);
 	must_be(from == a.peer, "the message is of the other end");
-	must_succeed(hp3x_remote_read(text, (size_t)n, &there));
+	must_work(hp3x_remote_read(text, (size_t)n, &there));
 	must_be(there.length == LENGTH, "the descriptor is that of the region");
 	both_close(&a, &b);
 	return 0;

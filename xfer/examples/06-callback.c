@@ -22,7 +22,7 @@ static void write_next(const struct hp3x_completion *c)
 
 	if (chain->left > 0) {
 		chain->left--;
-		must_succeed(hp3x_write(chain->a->peer, &w));
+		must_work(hp3x_write(chain->a->peer, &w));
 	}
 }
 
@@ -33,7 +33,7 @@ int main(void)
 
 	both_open(&a, &b);
 	write_next(&(struct hp3x_completion){.context = &chain});
-	must_succeed(hp3x_counter_wait(b.domain, 1, WRITES, 0));
+	must_work(hp3x_counter_wait(b.domain, 1, WRITES, 0));
 	both_close(&a, &b);
 	return 0;
 }

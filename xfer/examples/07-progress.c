@@ -19,10 +19,10 @@ int main(void)
 
 	end_open(&a, true);
 	end_open(&b, true);
-	must_succeed(hp3x_connect(a.domain, hp3x_address(b.domain), &a.peer));
+	must_work(hp3x_connect(a.domain, hp3x_address(b.domain), &a.peer));
 	end_learn(&a, &b);
 	memset(a.memory, 'a', LENGTH);
-	must_succeed(hp3x_write(
+	must_work(hp3x_write(
 		a.peer, &(struct hp3x_write){.from = a.region, .to = &a.remote, .length = LENGTH}));
 	while (hp3x_poll(a.domain, &c, 1) == 0)
 		ends_progress(&a, &b);

@@ -26,7 +26,7 @@ static void layer_write(struct end *prefill, uint32_t layer)
 
 		page[i] = (struct hp3x_page){at, at, PAGE};
 	}
-	must_succeed(hp3x_write_pages(prefill->peer, &w));
+	must_work(hp3x_write_pages(prefill->peer, &w));
 }
 
 int main(void)
@@ -37,7 +37,7 @@ int main(void)
 	for (uint32_t layer = 0; layer < LAYERS; layer++)
 		layer_write(&prefill, layer);
 	for (uint32_t layer = 0; layer < LAYERS; layer++) {
-		must_succeed(hp3x_counter_wait(decode.domain, layer, 1, 0));
+		must_work(hp3x_counter_wait(decode.domain, layer, 1, 0));
 		must_be(decode.memory[(layer + 1) * LAYER - 1] == 'A' + layer, "the layer is here");
 	}
 	both_close(&prefill, &decode);

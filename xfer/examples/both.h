@@ -20,7 +20,7 @@ struct end {
 };
 
 /* Ends the program with the sentence of the error. */
-static inline int must_succeed(int64_t result)
+static inline int must_work(int64_t result)
 {
 	if (result < 0) {
 		fprintf(stderr, "error: %s\n", hp3x_error());
@@ -45,17 +45,17 @@ static inline void end_open(struct end *e, bool own_progress)
 
 	o.rails = &rail;
 	o.n_rails = 1;
-	must_succeed(hp3x_open(&o, &e->domain));
+	must_work(hp3x_open(&o, &e->domain));
 	e->memory = calloc(1, LENGTH);
-	must_succeed(hp3x_region_add(e->domain, e->memory, LENGTH, &e->region));
+	must_work(hp3x_region_add(e->domain, e->memory, LENGTH, &e->region));
 }
 
 static inline void end_learn(struct end *e, const struct end *other)
 {
 	char text[HP3X_DESCRIPTION];
-	int n = must_succeed(hp3x_region_describe(other->region, text, sizeof(text)));
+	int n = must_work(hp3x_region_describe(other->region, text, sizeof(text)));
 
-	must_succeed(hp3x_remote_read(text, (size_t)n, &e->remote));
+	must_work(hp3x_remote_read(text, (size_t)n, &e->remote));
 }
 
 /* a connects to b. */
@@ -63,7 +63,7 @@ static inline void both_open(struct end *a, struct end *b)
 {
 	end_open(a, false);
 	end_open(b, false);
-	must_succeed(hp3x_connect(a->domain, hp3x_address(b->domain), &a->peer));
+	must_work(hp3x_connect(a->domain, hp3x_address(b->domain), &a->peer));
 	while (hp3x_accept(b->domain, &b->peer) == 0)
 		;
 	end_learn(a, b);
