@@ -209,6 +209,8 @@ EXPORT int ibv_query_qp(
 	if (error == 0 && hp3v_is_moving(q) && attr->qp_state == IBV_QPS_SQD) {
 		attr->qp_state = IBV_QPS_RTS;
 		attr->sq_draining = 0;
+		if (mask & IBV_QP_STATE) /* libibverbs has written SQD */
+			qp->state = IBV_QPS_RTS;
 	}
 	pthread_mutex_unlock(&q->lock);
 	return error;

@@ -31,16 +31,39 @@ uint32_t hp3v_label_of(uint16_t port)
 	return port == 0xc000 ? 0x4001 : port & 0x3fff;
 }
 
+/*
+ * libibverbs writes the new state to struct ibv_qp. The application may read it there at any time:
+ * UCX with assertions ends if this state is not RTS when it posts. So the state that the application
+ * set is written back. Another thread can read SQD between the two writes.
+ */
+static int modify_unseen(struct hp3v_qp *q, struct ibv_qp_attr *attr, int mask)
+{
+	int error = hp3v_real()->modify_qp(q->qp, attr, mask);
+
+	if (error == 0)
+		__atomic_store_n(&q->qp->state, q->state, __ATOMIC_RELAXED);
+	return error;
+}
+
+/*
+ * With IBV_QP_STATE in the mask, libibverbs would write the state to struct ibv_qp, too. Kernel and
+ * providers return the state with any mask.
+ */
+static int query_unseen(struct hp3v_qp *q, struct ibv_qp_attr *attr)
+{
+	struct ibv_qp_init_attr init;
+
+	return hp3v_real()->query_qp(q->qp, attr, IBV_QP_CUR_STATE, &init);
+}
+
 int hp3v_sqd_begin(struct hp3v_qp *q)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD}, now = {0};
-	struct ibv_qp_init_attr init;
-	int error = hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE);
+	int error = modify_unseen(q, &attr, IBV_QP_STATE);
 
 	if (error != EINVAL)
 		return error;
-	if (hp3v_real()->query_qp(q->qp, &now, IBV_QP_STATE, &init) == 0 &&
-		now.qp_state == IBV_QPS_RTS)
+	if (query_unseen(q, &now) == 0 && now.qp_state == IBV_QPS_RTS)
 		return EOPNOTSUPP;
 	return EIO;
 }
@@ -71,11 +94,9 @@ static void ring_doorbell(struct hp3v_qp *q)
  */
 int hp3v_sqd_drained(struct hp3v_qp *q)
 {
-	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr = {0};
 
-	if (hp3v_real()->query_qp(q->qp, &attr, IBV_QP_STATE, &init) != 0 ||
-		attr.qp_state != IBV_QPS_SQD)
+	if (query_unseen(q, &attr) != 0 || attr.qp_state != IBV_QPS_SQD)
 		return EIO;
 	if (!attr.sq_draining)
 		return 0;
@@ -92,13 +113,13 @@ int hp3v_sqd_turn(struct hp3v_qp *q, uint16_t port, bool now)
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .ah_attr = q->av};
 
 	attr.ah_attr.grh.flow_label = hp3v_label_of(port);
-	return hp3v_real()->modify_qp(q->qp, &attr, now ? IBV_QP_AV : IBV_QP_STATE | IBV_QP_AV);
+	return modify_unseen(q, &attr, now ? IBV_QP_AV : IBV_QP_STATE | IBV_QP_AV);
 }
 
 int hp3v_sqd_end(struct hp3v_qp *q)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
-	int error = hp3v_real()->modify_qp(q->qp, &attr, IBV_QP_STATE);
+	int error = modify_unseen(q, &attr, IBV_QP_STATE);
 
 	if (error == 0)
 		ring_doorbell(q);

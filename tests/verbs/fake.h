@@ -33,6 +33,7 @@ struct fake_qp {
 	struct ibv_qp_ex ex; /* first: the queue pair itself */
 	pthread_mutex_t lock;
 	struct fake_qp *next;
+	enum ibv_qp_state state; /* of the RNIC; ex.qp_base.state is what libibverbs wrote last */
 	uint32_t depth, sges, inlines;
 	bool sig_all, in_section, idle; /* idle: waits for a doorbell */
 	uint16_t port;

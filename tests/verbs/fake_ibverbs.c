@@ -58,13 +58,21 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	return calls_of(qp->context)->modify_qp(qp, attr, mask);
+	int error = calls_of(qp->context)->modify_qp(qp, attr, mask);
+
+	if (error == 0 && (mask & IBV_QP_STATE))
+		qp->state = attr->qp_state; /* as libibverbs does */
+	return error;
 }
 
 int ibv_query_qp(
 	struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
 {
-	return calls_of(qp->context)->query_qp(qp, attr, mask, init);
+	int error = calls_of(qp->context)->query_qp(qp, attr, mask, init);
+
+	if (error == 0 && (mask & IBV_QP_STATE))
+		qp->state = attr->qp_state; /* as libibverbs does */
+	return error;
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp)

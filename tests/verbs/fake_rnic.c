@@ -68,7 +68,7 @@ static void push_cqe(struct fake_qp *q, uint64_t wr_id, enum ibv_wc_status statu
 
 static void flush(struct fake_qp *q)
 {
-	base(q)->state = IBV_QPS_ERR;
+	q->state = IBV_QPS_ERR;
 	for (; q->acked != q->head; q->acked++)
 		push_cqe(q, AT(q, q->acked)->sent.wr_id, IBV_WC_WR_FLUSH_ERR, q->acked + 1u);
 	q->sent = q->head;
@@ -76,7 +76,7 @@ static void flush(struct fake_qp *q)
 
 static void send_waiting(struct fake_qp *q)
 {
-	while (base(q)->state == IBV_QPS_RTS && !q->idle && q->sent != q->head) {
+	while (q->state == IBV_QPS_RTS && !q->idle && q->sent != q->head) {
 		struct fake_wr *w = AT(q, q->sent);
 
 		w->sent.port = q->port;
@@ -113,7 +113,7 @@ static void advance(struct fake_qp *q)
 	const struct fake_faults *f = faults_of(base(q)->context);
 	uint64_t now, delay = __atomic_load_n(&f->delay_ns, __ATOMIC_RELAXED);
 
-	if (base(q)->state == IBV_QPS_ERR) {
+	if (q->state == IBV_QPS_ERR) {
 		flush(q);
 		return;
 	}
@@ -173,7 +173,7 @@ static int put(struct fake_qp *q, const struct ibv_send_wr *wr)
 		__atomic_fetch_sub(&f->post_after, 1, __ATOMIC_RELAXED);
 	if (q->head - q->tail == q->depth || __atomic_load_n(&f->no_room, __ATOMIC_RELAXED))
 		return ENOMEM;
-	if ((uint32_t)wr->num_sge > q->sges || base(q)->state < IBV_QPS_RTS)
+	if ((uint32_t)wr->num_sge > q->sges || q->state < IBV_QPS_RTS)
 		return EINVAL;
 	memset(w, 0, sizeof(*w));
 	w->sent.wr_id = wr->wr_id;
@@ -344,7 +344,7 @@ __attribute__((visibility("default"))) int FAKE_SPORT(struct ibv_qp *qp, uint16_
 
 	pthread_mutex_lock(&q->lock);
 	advance(q);
-	if (error == 0 && qp->state != IBV_QPS_RTS)
+	if (error == 0 && q->state != IBV_QPS_RTS)
 		error = EINVAL;
 	if (error == 0) {
 		q->overtaken += q->acked != q->sent && !is_dead(q);
@@ -406,14 +406,14 @@ static int to_rts(struct fake_qp *q)
 {
 	struct fake_faults *f = faults_of(base(q)->context);
 
-	if (base(q)->state == IBV_QPS_SQD) {
+	if (q->state == IBV_QPS_SQD) {
 		if (fault(&f->rts) != 0)
 			return fault(&f->rts);
 		if (q->draining)
 			return EINVAL;
 		q->idle = true;
 	}
-	base(q)->state = IBV_QPS_RTS;
+	q->state = IBV_QPS_RTS;
 	return 0;
 }
 
@@ -427,16 +427,16 @@ static int to_sqd(struct fake_qp *q, const struct ibv_qp_attr *attr, int mask)
 	struct fake_faults *f = faults_of(base(q)->context);
 	uint32_t label = attr->ah_attr.grh.flow_label;
 
-	if (base(q)->state == IBV_QPS_RTS) {
+	if (q->state == IBV_QPS_RTS) {
 		if (fault(&f->sqd) != 0)
 			return fault(&f->sqd);
-		base(q)->state = IBV_QPS_SQD;
+		q->state = IBV_QPS_SQD;
 		q->draining = q->acked != q->sent;
 		q->drained_events++;
 		return 0;
 	}
-	if (base(q)->state != IBV_QPS_SQD || fault(&f->turn) != 0)
-		return base(q)->state != IBV_QPS_SQD ? EINVAL : fault(&f->turn);
+	if (q->state != IBV_QPS_SQD || fault(&f->turn) != 0)
+		return q->state != IBV_QPS_SQD ? EINVAL : fault(&f->turn);
 	if ((mask & IBV_QP_STATE) && q->draining)
 		return EINVAL;
 	if (mask & IBV_QP_AV) {
@@ -464,18 +464,18 @@ static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	hear(context_of(qp->context));
 	pthread_mutex_lock(&q->lock);
 	advance(q);
-	if (!(mask & IBV_QP_STATE) && (mask & IBV_QP_AV) && qp->state == IBV_QPS_SQD)
+	if (!(mask & IBV_QP_STATE) && (mask & IBV_QP_AV) && q->state == IBV_QPS_SQD)
 		error = to_sqd(q, attr, mask);
 	else if (!(mask & IBV_QP_STATE))
 		;
 	else if (attr->qp_state == IBV_QPS_SQD)
 		error = to_sqd(q, attr, mask);
 	else if (attr->qp_state == IBV_QPS_RTS)
-		error = qp->state == IBV_QPS_ERR ? EINVAL : to_rts(q);
+		error = q->state == IBV_QPS_ERR ? EINVAL : to_rts(q);
 	else if (attr->qp_state == IBV_QPS_RTR && fault(&faults_of(qp->context)->rtr) != 0)
 		error = fault(&faults_of(qp->context)->rtr);
 	else
-		qp->state = attr->qp_state;
+		q->state = attr->qp_state;
 	if (error == 0 && (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RTR) {
 		if (attr->ah_attr.grh.flow_label != 0)
 			q->port = port_of_label(attr->ah_attr.grh.flow_label);
@@ -483,7 +483,7 @@ static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 			q->port = drawn_port(qp->qp_num, attr->dest_qp_num);
 		q->rtr_port = q->port;
 	}
-	if (error == 0 && (mask & IBV_QP_STATE) && qp->state == IBV_QPS_RESET) {
+	if (error == 0 && (mask & IBV_QP_STATE) && q->state == IBV_QPS_RESET) {
 		q->tail = q->acked = q->sent = q->head;
 		q->cq_tail = q->cq_head;
 	}
@@ -501,8 +501,8 @@ static int query_qp(
 	pthread_mutex_lock(&q->lock);
 	advance(q);
 	memset(attr, 0, sizeof(*attr));
-	attr->qp_state = qp->state;
-	attr->sq_draining = qp->state == IBV_QPS_SQD && q->draining;
+	attr->qp_state = q->state;
+	attr->sq_draining = q->state == IBV_QPS_SQD && q->draining;
 	attr->cap.max_send_wr = q->depth;
 	attr->cap.max_send_sge = q->sges;
 	attr->cap.max_inline_data = q->inlines;

@@ -321,6 +321,7 @@ static void test_unseen(void **state)
 	assert_int_equal(hp3d_do(&h, c, HP3_VERBS_SUSPEND, 0, NULL), HP3_VERBS_DRAINED);
 	assert_int_equal(a.fake->drained_events, 1);
 	assert_int_equal(verbs.query_qp(a.qp, &attr, IBV_QP_STATE, &init), 0);
+	assert_int_equal(a.qp->state, IBV_QPS_RTS);
 	assert_int_equal(attr.qp_state, IBV_QPS_RTS);
 	assert_int_equal(verbs.get_async_event(a.context, &event), -1);
 	assert_int_equal(a.fake->drained_events, 0);

@@ -174,7 +174,11 @@ static void test_nobody_posts_while_it_drains(void **state)
 	rig_sleep_us(10000);
 	assert_int_equal(app_post(&a, 1, 1), 0);
 	assert_int_equal(a.fake->logged, 1);
+	/* The RNIC drains. An application that reads the state of its queue pair sees no change. */
+	assert_int_equal(a.fake->state, IBV_QPS_SQD);
+	assert_int_equal(a.qp->state, IBV_QPS_RTS);
 	assert_int_equal(hp3d_answer(&hp3d, c, NULL), HP3_VERBS_MOVED);
+	assert_int_equal(a.qp->state, IBV_QPS_RTS);
 	app_finish(&a);
 	app_check_order(&a);
 	assert_int_equal(a.fake->log[1].port, PORT_A);
