@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <mpi.h>
 
-#define SMALL 512u   /* words: one message */
+#define SMALL 512u /* words: one message */
 #define LARGE 24576u /* words: announced first, and then fetched by the receiver */
 
 enum part { PART_PUT, PART_GET, PARTS };
@@ -51,7 +51,8 @@ static void pattern_compare(const uint64_t *from, uint32_t words, int what, uint
 	for (uint32_t i = 0; i < words; i++)
 		differ += from[i] != word(other, what, round, i);
 	if (differ && wrong++ < 5)
-		fprintf(stderr, "rank %d, round %" PRIu64 ": %u of %u words of kind %d differ\n", rank, round, differ, words, what);
+		fprintf(stderr, "rank %d, round %" PRIu64 ": %u of %u words of kind %d differ\n",
+			rank, round, differ, words, what);
 }
 
 static void messages_exchange(uint32_t words, int what, uint64_t round)
@@ -66,11 +67,13 @@ static void messages_exchange(uint32_t words, int what, uint64_t round)
 	pattern_compare(in, words, what, round);
 }
 
-/* Both ranks PUT, GET and count at once; the barriers separate this from changes of their own memory. */
+/* Both ranks PUT, GET and count at once; the barriers separate this from changes of their own
+ * memory. */
 static void memory_exchange(uint64_t round)
 {
 	static uint64_t out[LARGE], in[LARGE];
-	const MPI_Aint offset_put = offsetof(struct window, part[PART_PUT]), offset_get = offsetof(struct window, part[PART_GET]);
+	const MPI_Aint offset_put = offsetof(struct window, part[PART_PUT]),
+		       offset_get = offsetof(struct window, part[PART_GET]);
 	const uint64_t one = 1;
 	uint64_t count = 0;
 
@@ -80,14 +83,16 @@ static void memory_exchange(uint64_t round)
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Put(out, (int)LARGE, MPI_UINT64_T, other, offset_put, (int)LARGE, MPI_UINT64_T, window);
 	MPI_Get(in, (int)LARGE, MPI_UINT64_T, other, offset_get, (int)LARGE, MPI_UINT64_T, window);
-	MPI_Fetch_and_op(&one, &count, MPI_UINT64_T, other, offsetof(struct window, counter), MPI_SUM, window);
+	MPI_Fetch_and_op(&one, &count, MPI_UINT64_T, other, offsetof(struct window, counter),
+		MPI_SUM, window);
 	MPI_Win_flush(other, window);
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Win_sync(window);
 	pattern_compare(in, LARGE, 4, round);
 	pattern_compare(mine->part[PART_PUT], LARGE, 3, round);
 	if (count != round && wrong++ < 5)
-		fprintf(stderr, "rank %d, round %" PRIu64 ": the counter was %" PRIu64 "\n", rank, round, count);
+		fprintf(stderr, "rank %d, round %" PRIu64 ": the counter was %" PRIu64 "\n", rank,
+			round, count);
 }
 
 int main(int argc, char **argv)
