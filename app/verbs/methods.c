@@ -33,8 +33,8 @@ uint32_t hp3v_label_of(uint16_t port)
 
 /*
  * libibverbs writes the new state to struct ibv_qp. The application may read it there at any time:
- * UCX with assertions ends if this state is not RTS when it posts. So the state that the application
- * set is written back. Another thread can read SQD between the two writes.
+ * UCX with assertions ends if this state is not RTS when it posts. So the state that the
+ * application set is written back. Another thread can read SQD between the two writes.
  */
 static int modify_unseen(struct hp3v_qp *q, struct ibv_qp_attr *attr, int mask)
 {
