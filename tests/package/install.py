@@ -51,7 +51,7 @@ def completed(root, program, *words):
 
 def check_completions(root):
     programs = [root + name for name in files(root) if re.search(r"/s?bin/", name)]
-    assert len(programs) == 9, programs
+    assert len(programs) == 11, programs
     for program in programs:
         name = os.path.basename(program)
         options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", run(program, "--help")))
