@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The acts that the shell carries out: what arrived first, then ends, messages, and new requests. */
+/* The acts that the shell carries out: what arrived first, then ends, messages, and new requests.
+ */
 #include "xfer/core/inside.h"
 
 static bool received_act(struct hp3x_core *c, struct hp3x_act *act)

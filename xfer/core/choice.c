@@ -8,8 +8,8 @@ uint64_t hp3xc_path_finish(const struct hp3x_core *c, const struct hp3xc_path *p
 	uint64_t own = hp3xc_time_of(p->in_flight + length, p->estimate.rate), rail = 0;
 
 	if (c->cfg.rail_rate[p->local_rail] != 0) /* paths of all peers share the rail */
-		rail = hp3xc_time_of(c->rail_in_flight[p->local_rail] + length,
-			c->cfg.rail_rate[p->local_rail]);
+		rail = hp3xc_time_of(
+			c->rail_in_flight[p->local_rail] + length, c->cfg.rail_rate[p->local_rail]);
 	return hp3_max_u64(own, rail) + p->estimate.rtt;
 }
 
@@ -47,8 +47,7 @@ static uint64_t others_finish(const struct hp3x_core *c, const struct hp3xc_peer
 	return rate != 0 ? hp3_max_u64(hp3xc_time_of(bytes, rate) + rtt, one) : UINT64_MAX;
 }
 
-struct hp3xc_path *hp3xc_path_choose(
-	struct hp3x_core *c, struct hp3xc_peer *peer, uint32_t length)
+struct hp3xc_path *hp3xc_path_choose(struct hp3x_core *c, struct hp3xc_peer *peer, uint32_t length)
 {
 	struct hp3xc_path *best = NULL;
 	uint64_t finish = UINT64_MAX, others;

@@ -37,10 +37,10 @@ static bool is_valid(const struct hp3x_core_config *c)
 	return c->identity != 0 && c->peers > 0 && c->peers <= MOST_PEERS && c->ops > 0 &&
 	       c->ops <= MOST && c->slices > 0 && c->slices <= MOST && c->rails > 0 &&
 	       c->rails <= HP3X_RAILS && c->paths_per_rail > 0 &&
-	       c->paths_per_rail <= HP3X_MOST_PATHS / HP3X_RAILS &&
-	       c->slice_bytes >= LEAST_SLICE && c->slice_bytes <= MOST_SLICE && c->hang_ns > 0 &&
-	       c->open_ns > 0 && c->back_off_ns > 0 && c->most_back_off_ns >= c->back_off_ns &&
-	       c->fence_ns > 0 && c->keepalive_ns > 0 && c->peer_timeout_ns > c->keepalive_ns;
+	       c->paths_per_rail <= HP3X_MOST_PATHS / HP3X_RAILS && c->slice_bytes >= LEAST_SLICE &&
+	       c->slice_bytes <= MOST_SLICE && c->hang_ns > 0 && c->open_ns > 0 &&
+	       c->back_off_ns > 0 && c->most_back_off_ns >= c->back_off_ns && c->fence_ns > 0 &&
+	       c->keepalive_ns > 0 && c->peer_timeout_ns > c->keepalive_ns;
 }
 
 /* Memory that is given out from its start. Without a base, it only counts. */

@@ -69,7 +69,8 @@ static void count_check(struct hp3x_core *c, struct hp3xc_peer *peer, uint32_t s
 		count_close(c, peer, slot, k->counter, k->add);
 }
 
-static void slice_arrive(struct hp3x_core *c, struct hp3xc_peer *peer, uint32_t slot, uint32_t slice)
+static void slice_arrive(
+	struct hp3x_core *c, struct hp3xc_peer *peer, uint32_t slot, uint32_t slice)
 {
 	struct hp3xc_count *k = &peer->counts[slot];
 	uint64_t *word = slot < HP3XC_LARGE_SLOTS ? &peer->bitmaps[slot][slice / 64] : &k->bitmap;
@@ -107,8 +108,7 @@ void hp3x_core_arrived(
 		slice_arrive(c, p->peer, slot, imm >> 8 & 0xfff);
 }
 
-int hp3xc_count_begin(
-	struct hp3x_core *c, struct hp3xc_peer *peer, const struct hp3xc_begin *begin)
+int hp3xc_count_begin(struct hp3x_core *c, struct hp3xc_peer *peer, const struct hp3xc_begin *begin)
 {
 	uint32_t slot = begin->named >> 1;
 	uint32_t most = slot < HP3XC_LARGE_SLOTS ? HP3X_MOST_PAGES : HP3XC_SMALL;

@@ -27,8 +27,7 @@ struct hp3xc_estimate {
 };
 
 /* `rate`: as far as it is known before the first data. */
-void hp3xc_estimate_begin(
-	struct hp3xc_estimate *e, uint64_t now, uint64_t rate, uint32_t slice);
+void hp3xc_estimate_begin(struct hp3xc_estimate *e, uint64_t now, uint64_t rate, uint32_t slice);
 /* A request without data took `took`. */
 void hp3xc_estimate_probed(struct hp3xc_estimate *e, uint64_t took);
 
@@ -44,5 +43,4 @@ void hp3xc_estimate_add(struct hp3xc_estimate *e, uint64_t now, const struct hp3
 uint64_t hp3xc_time_of(uint64_t bytes, uint64_t rate);
 
 /* The path may take `length` bytes more. */
-bool hp3xc_estimate_has_room(
-	const struct hp3xc_estimate *e, uint64_t in_flight, uint32_t length);
+bool hp3xc_estimate_has_room(const struct hp3xc_estimate *e, uint64_t in_flight, uint32_t length);

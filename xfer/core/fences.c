@@ -98,7 +98,6 @@ void hp3x_core_shut(struct hp3x_core *c, uint64_t now, uint32_t peer, uint32_t p
 	hp3xc_path_settle(c, p);
 }
 
-
 void hp3xc_path_down(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening)
 {
 	if (opening == p->opening)

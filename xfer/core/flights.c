@@ -42,8 +42,7 @@ static void flight_land(struct hp3x_core *c, struct hp3xc_path *p, struct hp3xc_
 void hp3xc_flights_release(struct hp3x_core *c, struct hp3xc_path *p)
 {
 	while (hp3xc_link_is_used(&p->flights)) {
-		struct hp3xc_flight *f =
-			HP3XC_ELEMENT(p->flights.next, struct hp3xc_flight, in);
+		struct hp3xc_flight *f = HP3XC_ELEMENT(p->flights.next, struct hp3xc_flight, in);
 		struct hp3xc_op *op = f->op;
 
 		flight_land(c, p, f);
@@ -96,8 +95,7 @@ static void flight_succeed(struct hp3x_core *c, struct hp3xc_path *p, struct hp3
 	hp3xc_peer_ready(c, p->peer);
 }
 
-void hp3x_core_completed(
-	struct hp3x_core *c, uint64_t now, uint64_t token, enum hp3x_result result)
+void hp3x_core_completed(struct hp3x_core *c, uint64_t now, uint64_t token, enum hp3x_result result)
 {
 	struct hp3xc_flight *f;
 	struct hp3xc_path *p;

@@ -27,10 +27,10 @@ void hp3xc_path_time(struct hp3x_core *c, struct hp3xc_path *p);
 void hp3xc_path_want(struct hp3x_core *c, struct hp3xc_path *p, enum hp3xc_want want);
 void hp3xc_path_note(struct hp3x_core *c, struct hp3xc_path *p, enum hp3xc_note note);
 /* Messages of the peer. Errors: -EPROTO. */
-int hp3xc_path_offer(
-	struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening, const void *end, size_t length);
-int hp3xc_path_answer(
-	struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening, const void *end, size_t length);
+int hp3xc_path_offer(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening, const void *end,
+	size_t length);
+int hp3xc_path_answer(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening, const void *end,
+	size_t length);
 void hp3xc_path_ready(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening);
 void hp3xc_path_probed(struct hp3x_core *c, struct hp3xc_path *p, bool success);
 bool hp3xc_path_act(struct hp3x_core *c, struct hp3x_act *act);
@@ -63,14 +63,12 @@ void hp3xc_slice_cut(struct hp3xc_op *op, struct hp3xc_flight *f);
 
 /* choice.c */
 /* A path for the next slice. NULL: it waits. */
-struct hp3xc_path *hp3xc_path_choose(
-	struct hp3x_core *c, struct hp3xc_peer *peer, uint32_t length);
+struct hp3xc_path *hp3xc_path_choose(struct hp3x_core *c, struct hp3xc_peer *peer, uint32_t length);
 /* A path for a slice that is sent again: it must have answered since the slice failed. */
 struct hp3xc_path *hp3xc_path_choose_again(
 	struct hp3x_core *c, struct hp3xc_peer *peer, const struct hp3xc_flight *f);
 /* Expected time until `length` more bytes are acknowledged. */
-uint64_t hp3xc_path_finish(
-	const struct hp3x_core *c, const struct hp3xc_path *p, uint32_t length);
+uint64_t hp3xc_path_finish(const struct hp3x_core *c, const struct hp3xc_path *p, uint32_t length);
 
 /* posts.c */
 /* The peer may have something to send. */

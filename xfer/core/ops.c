@@ -9,9 +9,7 @@ static struct hp3xc_peer *peer_for_op(struct hp3x_core *c, uint32_t peer, int *e
 {
 	struct hp3xc_peer *p = hp3xc_peer_of(c, peer);
 
-	*error = p == NULL || p->gone                   ? -ENOTCONN
-		 : !hp3xc_link_is_used(&c->free_ops) ? -EAGAIN
-						     : 0;
+	*error = p == NULL || p->gone ? -ENOTCONN : !hp3xc_link_is_used(&c->free_ops) ? -EAGAIN : 0;
 	return *error == 0 ? p : NULL;
 }
 
@@ -149,8 +147,7 @@ int64_t hp3x_core_write(
 }
 
 /* `from` of a page is local, `to` is remote: of a read, too. */
-int64_t hp3x_core_read(
-	struct hp3x_core *c, uint64_t now, uint32_t peer, const struct hp3x_read *r)
+int64_t hp3x_core_read(struct hp3x_core *c, uint64_t now, uint32_t peer, const struct hp3x_read *r)
 {
 	c->now = now;
 	return range_submit(c, peer,

@@ -225,10 +225,10 @@ static void probe_post(struct hp3x_core *c, struct hp3xc_path *p, struct hp3x_ac
 	p->probe = ++c->probes;
 	p->probe_sent = c->now;
 	act->kind = HP3X_ACT_PROBE;
-	act->post.token = 1ull << 63 | (uint64_t)p->peer->index << 48 |
-			  (uint64_t)p->number << 40 | p->probe;
-	hp3xc_timer_hasten(&c->timers, hp3xc_path_timer(c, p),
-		c->now + PROBE_HANGS * c->cfg.hang_ns);
+	act->post.token =
+		1ull << 63 | (uint64_t)p->peer->index << 48 | (uint64_t)p->number << 40 | p->probe;
+	hp3xc_timer_hasten(
+		&c->timers, hp3xc_path_timer(c, p), c->now + PROBE_HANGS * c->cfg.hang_ns);
 }
 
 bool hp3xc_path_act(struct hp3x_core *c, struct hp3x_act *act)

@@ -78,8 +78,8 @@ static void ops_greet(struct hp3x_core *c, struct hp3xc_peer *peer)
 		struct hp3xc_op *op = HP3XC_ELEMENT(l, struct hp3xc_op, in_peer);
 
 		next = l->next;
-		if (op->kind != HP3XC_SEND && (op->remote_domain != peer->identity ||
-						      op->remote_rails != peer->rails))
+		if (op->kind != HP3XC_SEND &&
+			(op->remote_domain != peer->identity || op->remote_rails != peer->rails))
 			hp3xc_op_stop(c, op, HP3X_REFUSED);
 	}
 }
@@ -100,8 +100,8 @@ int hp3x_core_peer_up(
 	peer->identity = other->identity;
 	peer->rails = other->rails;
 	peer->opener = c->cfg.identity > other->identity;
-	peer->n_paths = hp3_min_u32(
-		hp3_max_u32(c->cfg.rails, other->rails) * per_rail, c->most_paths);
+	peer->n_paths =
+		hp3_min_u32(hp3_max_u32(c->cfg.rails, other->rails) * per_rail, c->most_paths);
 	peer->sent_at = peer->heard_at = now;
 	for (uint32_t i = 0; i < peer->n_paths; i++) {
 		hp3xc_path_init(peer, &peer->paths[i], i);

@@ -91,8 +91,7 @@ static bool op_has_slot(struct hp3x_core *c, struct hp3xc_op *op)
 static bool slice_post(struct hp3x_core *c, struct hp3xc_peer *peer, struct hp3x_act *act)
 {
 	while (hp3xc_link_is_used(&peer->queue)) {
-		struct hp3xc_op *op =
-			HP3XC_ELEMENT(peer->queue.next, struct hp3xc_op, in_queue);
+		struct hp3xc_op *op = HP3XC_ELEMENT(peer->queue.next, struct hp3xc_op, in_queue);
 		struct hp3xc_flight *f;
 		struct hp3xc_path *p;
 
@@ -119,8 +118,7 @@ static bool slice_post(struct hp3x_core *c, struct hp3xc_peer *peer, struct hp3x
 bool hp3xc_post_act(struct hp3x_core *c, struct hp3x_act *act)
 {
 	while (hp3xc_link_is_used(&c->ready)) {
-		struct hp3xc_peer *peer =
-			HP3XC_ELEMENT(c->ready.next, struct hp3xc_peer, in_ready);
+		struct hp3xc_peer *peer = HP3XC_ELEMENT(c->ready.next, struct hp3xc_peer, in_ready);
 
 		if (peer->state == HP3X_PEER_UP &&
 			(again_post(c, peer, act) || slice_post(c, peer, act))) {

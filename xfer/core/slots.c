@@ -45,8 +45,8 @@ void hp3xc_slots_init(struct hp3xc_peer *peer)
 	for (uint16_t i = 0; i < HP3X_SLOTS; i++) {
 		peer->slots[i] = (struct hp3xc_slot){.state = HP3XC_SLOT_FREE};
 		peer->counts[i] = (struct hp3xc_count){.open = false};
-		hp3xc_slots_put(peer,
-			i < HP3XC_LARGE_SLOTS ? &peer->free_large : &peer->free_small, i);
+		hp3xc_slots_put(
+			peer, i < HP3XC_LARGE_SLOTS ? &peer->free_large : &peer->free_small, i);
 	}
 }
 

@@ -107,7 +107,12 @@ enum hp3xc_note {
 	HP3XC_NOTE_READY = 16,
 };
 
-enum hp3xc_want { HP3XC_WANT_SHUT = 1, HP3XC_WANT_OPEN = 2, HP3XC_WANT_CONNECT = 4, HP3XC_WANT_PROBE = 8 };
+enum hp3xc_want {
+	HP3XC_WANT_SHUT = 1,
+	HP3XC_WANT_OPEN = 2,
+	HP3XC_WANT_CONNECT = 4,
+	HP3XC_WANT_PROBE = 8
+};
 
 struct hp3xc_path {
 	struct hp3xc_peer *peer;

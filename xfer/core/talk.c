@@ -77,8 +77,7 @@ static uint8_t *begin_put(struct hp3x_core *c, struct hp3xc_peer *peer, uint8_t 
 	op->begin = false;
 	hp3xc_op_touch(c, op);
 	at = hp3xc_wire_put(out, HP3XC_BEGIN, 1);
-	at = hp3xc_wire_put(
-		at, (uint32_t)op->slot << 1 | peer->slots[op->slot].generation, 2);
+	at = hp3xc_wire_put(at, (uint32_t)op->slot << 1 | peer->slots[op->slot].generation, 2);
 	at = hp3xc_wire_put(at, op->counter, 2);
 	at = hp3xc_wire_put(at, op->n_slices, 2);
 	return hp3xc_wire_put(at, op->add, 4);

@@ -87,8 +87,7 @@ static void request_put(struct pair *p, uint32_t core, const struct hp3x_act *ac
 	struct done *d = malloc(sizeof(*d));
 	uint64_t length = act->kind == HP3X_ACT_PROBE ? 0 : act->post.length;
 
-	*d = (struct done){
-		core, act->path, (uint32_t)pair_info(p, core, act->path).openings, *act};
+	*d = (struct done){core, act->path, (uint32_t)pair_info(p, core, act->path).openings, *act};
 	if (path->free_at < p->now)
 		path->free_at = p->now;
 	path->free_at += length * SECOND / path->rate;
@@ -196,9 +195,10 @@ void pair_drain(struct pair *p)
 void pair_run(struct pair *p, uint64_t until)
 {
 	for (;;) {
-		uint64_t next = hp3_heap_min(&p->heap);
+		uint64_t next;
 
 		pair_drain(p);
+		next = hp3_heap_min(&p->heap);
 		for (uint32_t i = 0; i < 2; i++)
 			if (hp3x_core_due(p->core[i]) < next)
 				next = hp3x_core_due(p->core[i]);

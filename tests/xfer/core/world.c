@@ -183,7 +183,10 @@ int world_run(const struct world_params *p)
 	if (!w->failed)
 		ops_check(w);
 	if (getenv("HP3_SHOW") != NULL)
-		fprintf(stderr, "seed %llu: %u ops, OK %llu, timed out %llu, cancelled %llu, lost %llu, refused %llu; posts %llu, again %llu, late %llu, breaks %llu, shuts %llu\n",
+		fprintf(stderr,
+			"seed %llu: %u ops, OK %llu, timed out %llu, cancelled %llu, lost %llu, "
+			"refused %llu; posts %llu, again %llu, late %llu, breaks %llu, shuts "
+			"%llu\n",
 			(unsigned long long)p->seed, w->n_ops, (unsigned long long)w->sum_status[0],
 			(unsigned long long)w->sum_status[1], (unsigned long long)w->sum_status[2],
 			(unsigned long long)w->sum_status[3], (unsigned long long)w->sum_status[4],

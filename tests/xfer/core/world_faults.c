@@ -116,8 +116,11 @@ void faults_event(struct world *w, uint32_t what, void *data)
 	case FAULT_RETURN:
 		for (uint32_t i = 0; i < w->p.nodes; i++)
 			if (i != (uint32_t)(uintptr_t)data && !w->node[i].dead)
-				network_connect(w, i < (uint32_t)(uintptr_t)data ? i : (uint32_t)(uintptr_t)data,
-					i < (uint32_t)(uintptr_t)data ? (uint32_t)(uintptr_t)data : i);
+				network_connect(w,
+					i < (uint32_t)(uintptr_t)data ? i
+								      : (uint32_t)(uintptr_t)data,
+					i < (uint32_t)(uintptr_t)data ? (uint32_t)(uintptr_t)data
+								      : i);
 		break;
 	case FAULT_CANCEL:
 		if (!w->node[op->node].dead && w->node[op->node].life == op->life) {

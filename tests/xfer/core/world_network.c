@@ -90,8 +90,8 @@ static void queue_poll(struct world *w, struct conn *c, uint32_t end, bool all)
 				c->tail[end][kind] = NULL;
 			if (lives_on(w, c, end)) {
 				if (q->is_completion)
-					hp3x_core_completed(core_of(w, c->link, end), w->now, q->token,
-						q->result);
+					hp3x_core_completed(core_of(w, c->link, end), w->now,
+						q->token, q->result);
 				else
 					hp3x_core_arrived(core_of(w, c->link, end), w->now,
 						(uint32_t)c->link->peer[end], c->path, q->imm);
@@ -128,8 +128,8 @@ static void request_land(struct world *w, struct request *r)
 		memcpy(r->op->local + r->act.post.offset, remote, r->act.post.length);
 	} else if (r->act.kind == HP3X_ACT_WRITE) {
 		if (r->op->ended && r->op->status == HP3X_OK)
-			world_fail(w, "op %u: a late copy after OK, path %u, conn %u", r->op->number,
-				c->path, c->id);
+			world_fail(w, "op %u: a late copy after OK, path %u, conn %u",
+				r->op->number, c->path, c->id);
 		memcpy(remote, r->data, r->act.post.length);
 		if (r->op->ended)
 			w->sum_late++;
@@ -145,7 +145,8 @@ static void request_complete(struct world *w, struct request *r, enum hp3x_resul
 		return;
 	r->completed = true;
 	queue_put(w, r->conn, r->from,
-		(struct queued){.is_completion = true, .token = r->act.post.token, .result = result});
+		(struct queued){
+			.is_completion = true, .token = r->act.post.token, .result = result});
 }
 
 static bool rails_down(const struct world *w, const struct conn *c)
@@ -328,8 +329,8 @@ static void end_open(struct world *w, struct link *l, uint32_t end, uint32_t pat
 		opener = false;
 	}
 	if (opener) {
-		if (c != NULL && (c->end[end] != END_SHUT ||
-					 (c->end[1 - end] != END_SHUT && c->end[1 - end] != END_NONE)))
+		if (c != NULL && (c->end[end] != END_SHUT || (c->end[1 - end] != END_SHUT &&
+								     c->end[1 - end] != END_NONE)))
 			world_fail(w, "path %u is opened before it was shut at both ends", path);
 		c = conn_create(w, l, path);
 	} else if (c == NULL || c->end[end] != END_NONE) {
@@ -342,8 +343,7 @@ static void end_open(struct world *w, struct link *l, uint32_t end, uint32_t pat
 
 static void end_connect(struct world *w, struct conn *c, uint32_t end, const struct hp3x_act *act)
 {
-	if (act->blob.length != sizeof(c->id) ||
-		memcmp(act->blob.data, &c->id, sizeof(c->id)) != 0)
+	if (act->blob.length != sizeof(c->id) || memcmp(act->blob.data, &c->id, sizeof(c->id)) != 0)
 		world_fail(w, "path %u connects to an endpoint of another opening", c->path);
 	world_event(w, world_time(w, w->now, w->now + 20 * US), EVENT_CONNECTED, end, c);
 }

@@ -31,8 +31,8 @@ static struct link *link_choose(struct world *w, uint32_t node, uint32_t *end)
 	return found;
 }
 
-static struct hp3x_remote remote_of(struct world *w, const struct link *l, uint32_t end, void *memory,
-	uint64_t length)
+static struct hp3x_remote remote_of(
+	struct world *w, const struct link *l, uint32_t end, void *memory, uint64_t length)
 {
 	struct hp3x_greeting g;
 	struct hp3x_remote r = {.address = (uintptr_t)memory, .length = length};
@@ -251,11 +251,12 @@ void ops_check(struct world *w)
 				w->node[l->node[0]].life != l->life[0] ||
 				w->node[l->node[1]].life != l->life[1])
 				continue;
-			for (uint32_t n = 0; hp3x_core_path_info(w->node[l->node[end]].core,
-				     (uint32_t)l->peer[end], n, &path);
+			for (uint32_t n = 0; hp3x_core_path_info(
+				     w->node[l->node[end]].core, (uint32_t)l->peer[end], n, &path);
 				n++)
 				if (path.state != HP3X_PATH_UP)
-					world_fail(w, "link %u: path %u has not come up again", i, n);
+					world_fail(
+						w, "link %u: path %u has not come up again", i, n);
 		}
 }
 
