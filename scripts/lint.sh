@@ -25,7 +25,7 @@ grep -nE '\b(TODO|FIXME|XXX|HACK)\b' "${c_files[@]}" && fail "unfinished work"
 codespell -q 3 -L 'rnic,inout,inflight,ect,clos,te,nd,ue,ot,dout,ist,sie,als,wile,conext,iif,keep-alives' "${text[@]}" || fail "spelling"
 
 # The library: no DPDK, no I/O, no clock (docs/internals/architecture.md).
-lib=$(git ls-files 'base/*.h' 'roce/*.[ch]' 'ppp/*.[ch]' 'rfr/*.[ch]' 'cc/*.[ch]' 'probes/*.[ch]' 'engine/*.[ch]' 'fleet/*.[ch]' | grep -v '^roce/gen_')
+lib=$(git ls-files 'base/*.h' 'roce/*.[ch]' 'ppp/*.[ch]' 'rfr/*.[ch]' 'cc/*.[ch]' 'probes/*.[ch]' 'engine/*.[ch]' 'fleet/*.[ch]' 'xfer/core/*.[ch]' | grep -v '^roce/gen_')
 # sys/auxv.h: what the CPU has, without a system call.
 # shellcheck disable=SC2086
 grep -nE '#include <(rte_|stdio|stdlib|unistd|pthread|time\.h|sys/)' $lib | grep -v '<sys/auxv\.h>' && fail "library includes I/O, time or DPDK"

@@ -33,13 +33,21 @@
  * other generation, only after COUNTED, all acknowledgements, and all fences. So a second copy of a
  * slice always meets the bitmap of its own op. An op whose add exceeds 255 has a BEGIN, too.
  *
+ * An acknowledgement shows that the remote rail has executed a write, but not that the peer's core
+ * has seen its immediate. After an op that sent a slice twice, or did not end with OK, the sender
+ * therefore asks by FLUSH whether the peer has seen as many immediates of each path as were
+ * acknowledged, and waits for FLUSHED. If the op did not end with OK, FORGET then clears the
+ * bitmap. The first 64 slots are for ops of more than 64 slices, the others for all other ops.
+ *
  * Choice. The core estimates for each path the least RTT and the rate (EWMA of bytes acknowledged
  * per time while slices were in flight). Expected finish of a slice on a path:
  *
  *     (bytes in flight on the path + slice) / rate + RTT
  *
  * A slice takes the path with the earliest finish, if it would not finish later there than all
- * waiting slices of the peer would on the other paths. The window of a path bounds its bytes in
+ * waiting slices of the peer would on the other paths. A slice that is sent again takes a path that
+ * has answered since the slice failed; the third time, the path that has been up for the longest
+ * time. The window of a path bounds its bytes in
  * flight; it begins with one slice, grows with each acknowledgement, and ends at twice rate * RTT.
  * A slice that takes longer than hang_ns plus eight times what was expected fails its path.
  *
@@ -86,9 +94,14 @@ enum hp3x_act_kind {
 	HP3X_ACT_WRITE, /* post an RDMA WRITE, with an immediate if has_imm */
 	HP3X_ACT_READ,
 	HP3X_ACT_PROBE, /* post a request without data, which the remote rail must answer */
-	HP3X_ACT_OPEN, /* make an endpoint: answer hp3x_core_opened() */
+	/* Make an endpoint: answer hp3x_core_opened(). At the acceptor, `data` is the opener's. */
+	HP3X_ACT_OPEN,
 	HP3X_ACT_CONNECT, /* to the remote endpoint `data`: answer hp3x_core_connected() */
-	HP3X_ACT_SHUT, /* destroy the endpoint: answer hp3x_core_shut() */
+	/*
+	 * Destroy the endpoint: answer hp3x_core_shut(), within half of fence_ns. Also comes after
+	 * an OPEN or CONNECT that has failed, or was not answered: it needs no answer then.
+	 */
+	HP3X_ACT_SHUT,
 	HP3X_ACT_MESSAGE, /* send `data` to the peer's core: reliable, in order */
 	HP3X_ACT_RECEIVED, /* a message of hp3x_send() */
 	HP3X_ACT_COUNT, /* add to a counter of this domain */
@@ -120,7 +133,10 @@ struct hp3x_act {
 	};
 };
 
-/* Writes the next act. False: none now. Call until false after each input. */
+/*
+ * Writes the next act. False: none now. Call until false after each input; after several inputs is
+ * enough, except that each message has to be followed by it.
+ */
 bool hp3x_core_act(struct hp3x_core *core, uint64_t now, struct hp3x_act *act);
 /* Time of the next deadline; UINT64_MAX: none. At that time, call hp3x_core_tick(). */
 uint64_t hp3x_core_due(const struct hp3x_core *core);

@@ -62,3 +62,8 @@ void hp3xc_estimate_add(struct hp3xc_estimate *e, uint64_t now, const struct hp3
 	target = hp3_max_u64(target, 2ull * e->slice);
 	e->window = hp3_min_u64(e->window + s->length, target);
 }
+
+bool hp3xc_estimate_has_room(const struct hp3xc_estimate *e, uint64_t in_flight, uint32_t length)
+{
+	return in_flight == 0 || (!e->renews && in_flight + length <= e->window);
+}

@@ -43,8 +43,4 @@ void hp3xc_estimate_add(struct hp3xc_estimate *e, uint64_t now, const struct hp3
 uint64_t hp3xc_time_of(uint64_t bytes, uint64_t rate);
 
 /* The path may take `length` bytes more. */
-static inline bool hp3xc_estimate_has_room(
-	const struct hp3xc_estimate *e, uint64_t in_flight, uint32_t length)
-{
-	return in_flight == 0 || (!e->renews && in_flight + length <= e->window);
-}
+bool hp3xc_estimate_has_room(const struct hp3xc_estimate *e, uint64_t in_flight, uint32_t length);

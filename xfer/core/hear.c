@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of the peers' cores: each is checked as a whole before it changes anything. */
+/*
+ * Messages of the peers' cores. A malformed message is -EPROTO: what it named before its error may
+ * have been done, and the peer counts as lost.
+ */
 #include "xfer/core/inside.h"
 #include "xfer/core/wire.h"
 #include <string.h>
