@@ -113,7 +113,20 @@ VERBS = Table("slowdown; jobs: completion time in ms",
                 Row("hp3-verbs, mode = off", "hp3-verbs", ["policy.mode=off", *POSTED]),
                 Row("hp3-verbs, wait_us = 0", "hp3-verbs", ["hp3-verbs.wait_us=0", *POSTED])])
 
-TOGETHER = {"fleet": FLEET, "spray": SPRAY, "verbs": VERBS}
+# Messages that a library splits over several queue pairs.
+HP3X = Table("slowdown; jobs: completion time in ms",
+             [Column("permutation", "permutation", 50), whole("allreduce", 50, "64 MB"),
+              Column("alltoall", "alltoall", 50, ONE_ROUND), at_80("alistorage", 3000), at_80("storage", 3000),
+              at_80("solar", 2000), Column("incast", "incast", 50),
+              Column("link-failure", "link-failure", 40, ["traffic.duration_us=6000"]),
+              Column("asymmetric, 30 %", "asymmetric", 30)], None,
+             [Row("ecmp", "ecmp"), Row("conweave", "conweave"), HP3, Row("stellar-obs, any order", "stellar-obs"),
+              Row("hp3x", "hp3x"), Row("hp3x, slices of 16 KiB", "hp3x", ["xfer.slice_bytes=16384"]),
+              Row("hp3x, slices of 64 KiB", "hp3x", ["xfer.slice_bytes=65536"]),
+              Row("hp3x, 4 paths", "hp3x", ["xfer.paths=4"]), Row("hp3x, 1 path", "hp3x", ["xfer.paths=1"]),
+              Row("hp3x, windows of paths only", "hp3x", ["xfer.pair_window=off"])])
+
+TOGETHER = {"fleet": FLEET, "hp3x": HP3X, "spray": SPRAY, "verbs": VERBS}
 
 # Of the studies of what ships: at --quick sizes, ratios to ECMP, one key at a time.
 WORKLOADS = ["alistorage", "allreduce", "alltoall", "hadoop", "permutation", "websearch"]

@@ -106,6 +106,10 @@ struct sim_config {
 		uint32_t poll_us, wake_us, wait_us, wr_bytes, wr_depth;
 	} verbs; /* section [hp3-verbs] */
 	struct {
+		uint32_t paths, slice_bytes, window_percent;
+		enum sim_onoff pair_window;
+	} xfer; /* for hp3x */
+	struct {
 		uint32_t hp3_percent;
 		enum sim_onoff paths_known;
 	} peers;

@@ -45,19 +45,31 @@ struct sim_message *sim_flow_message(struct sim_flow *f, uint32_t psn)
 	return m;
 }
 
-static void post_message(struct sim *s, struct sim_flow *f, uint32_t demand)
+/* A message without data takes a packet, too. */
+static uint64_t bytes_of(const struct sim_demand *d)
 {
-	const struct sim_demand *d = &s->demand[demand];
+	return d->bytes > 0 ? d->bytes : 1;
+}
+
+static uint32_t packets_of(const struct sim *s, uint64_t bytes)
+{
 	uint32_t payload = s->cfg.rnic.payload_bytes;
-	uint64_t bytes = d->bytes > 0 ? d->bytes : 1;
-	uint32_t packets = (uint32_t)((bytes + payload - 1) / payload);
+
+	return (uint32_t)((bytes + payload - 1) / payload);
+}
+
+static void post_message(struct sim *s, struct sim_flow *f, uint32_t demand, uint64_t bytes)
+{
+	uint32_t packets = packets_of(s, bytes);
 	struct sim_message *m = sim_pool_get(&s->message_pool);
 
 	*m = (struct sim_message){.demand = demand,
 		.first = f->packets,
 		.end = f->packets + packets,
 		.bytes = (uint32_t)bytes,
-		.last_bytes = (uint32_t)(bytes - (uint64_t)(packets - 1) * payload)};
+		.last_bytes =
+			(uint32_t)(bytes - (uint64_t)(packets - 1) * s->cfg.rnic.payload_bytes),
+		.posted = s->now};
 	f->packets = m->end;
 	if (!f->read)
 		f->limit = f->packets;
@@ -70,7 +82,6 @@ static void post_message(struct sim *s, struct sim_flow *f, uint32_t demand)
 	f->newest = m;
 	if (f->sending == NULL)
 		f->sending = m;
-	s->outcome[demand].base = base_time(s, d, packets);
 }
 
 /* Until the first data may leave. Where it counts, only who has a use for it waits. */
@@ -98,7 +109,7 @@ static struct sim_flow *new_flow(struct sim *s, uint32_t demand)
 	f->dst = d->dst;
 	f->id = demand;
 	f->read = d->read;
-	f->kept = s->cfg.rnic.qps == SIM_QPS_KEPT;
+	f->kept = s->cfg.rnic.qps == SIM_QPS_KEPT || s->lb->split != NULL;
 	f->own_cc = s->cfg.rnic.cc == SIM_CC_DCQCN;
 	f->nak_psn = UINT32_MAX;
 	f->wake.fire = f->read ? sim_read_up : sim_host_wake;
@@ -121,7 +132,40 @@ static struct sim_flow **kept_flow(struct sim *s, const struct sim_demand *d)
 	return &h->kept[2 * d->dst + d->read];
 }
 
-void sim_flow_start(struct sim *s, uint32_t demand)
+static void begin_flow(struct sim *s, struct sim_flow *f)
+{
+	if (s->lb->flow_start != NULL)
+		s->lb->flow_start(s, f);
+	hp3_dcqcn_init(&f->rp, sim_host_rp(s, f));
+	TAILQ_INSERT_TAIL(&s->host[sim_flow_requester(f)].open, f, open);
+}
+
+static void begin_set_up(struct sim *s, struct sim_flow *f)
+{
+	f->waiting = true;
+	sim_at(s, &f->wake, f->up_at);
+}
+
+struct sim_flow *sim_flow_open(struct sim *s, uint32_t demand)
+{
+	struct sim_flow *f = new_flow(s, demand);
+
+	begin_flow(s, f);
+	if (f->read)
+		begin_set_up(s, f);
+	return f;
+}
+
+void sim_flow_post(struct sim *s, struct sim_flow *f, uint32_t demand, uint32_t bytes)
+{
+	post_message(s, f, demand, bytes);
+	if (f->read)
+		sim_read_ask(s, f);
+	else
+		sim_host_schedule(s, f);
+}
+
+static void post_whole(struct sim *s, uint32_t demand)
 {
 	struct sim_flow *fresh = NULL;
 	struct sim_flow **slot = &fresh, *f;
@@ -133,23 +177,29 @@ void sim_flow_start(struct sim *s, uint32_t demand)
 	if (begins)
 		*slot = new_flow(s, demand);
 	f = *slot;
-	post_message(s, f, demand);
-	if (begins) {
-		if (s->lb->flow_start != NULL)
-			s->lb->flow_start(s, f);
-		hp3_dcqcn_init(&f->rp, sim_host_rp(s, f));
-		TAILQ_INSERT_TAIL(&s->host[sim_flow_requester(f)].open, f, open);
-	}
+	post_message(s, f, demand, bytes_of(&s->demand[demand]));
+	if (begins)
+		begin_flow(s, f);
 	if (s->lb->posted != NULL)
 		s->lb->posted(s, f);
 	if (!f->read) {
 		sim_host_schedule(s, f);
 	} else if (begins) {
-		f->waiting = true;
-		sim_at(s, &f->wake, f->up_at);
+		begin_set_up(s, f);
 	} else {
 		sim_read_ask(s, f);
 	}
+}
+
+void sim_flow_start(struct sim *s, uint32_t demand)
+{
+	const struct sim_demand *d = &s->demand[demand];
+
+	s->outcome[demand].base = base_time(s, d, packets_of(s, bytes_of(d)));
+	if (s->lb->split != NULL)
+		s->lb->split(s, demand);
+	else
+		post_whole(s, demand);
 }
 
 void sim_flow_idle(struct sim *s, struct sim_flow *f)
@@ -175,13 +225,32 @@ static void finish_flow(struct sim *s, struct sim_flow *f)
 	free_bits(f);
 }
 
+static void end_demand(struct sim *s, const struct sim_flow *f, uint32_t demand)
+{
+	s->outcome[demand].fct = s->now - counts_from(s, f, s->demand[demand].start);
+	s->last_end = s->now;
+	s->finished++;
+	s->known_done += demand < s->n_known;
+}
+
+static void tell_jobs(struct sim *s, uint32_t demand)
+{
+	if (s->jobs != NULL)
+		sim_jobs_done(s, s->demand[demand].tag);
+}
+
+void sim_flow_demand_done(struct sim *s, const struct sim_flow *f, uint32_t demand)
+{
+	end_demand(s, f, demand);
+	tell_jobs(s, demand);
+}
+
 void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn)
 {
 	struct sim_message *m;
 
 	while ((m = f->oldest) != NULL && psn >= m->end) {
-		uint32_t demand = m->demand;
-		uint64_t start = s->demand[demand].start;
+		struct sim_message done = *m;
 
 		f->oldest = m->next;
 		if (f->newest == m)
@@ -191,14 +260,14 @@ void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn)
 		if (f->read)
 			f->outstanding--;
 		sim_pool_put(&s->message_pool, m);
-		s->outcome[demand].fct = s->now - counts_from(s, f, start);
-		s->last_end = s->now;
-		s->finished++;
-		s->known_done += demand < s->n_known;
+		if (s->lb->split != NULL) {
+			s->lb->part_done(s, f, &done);
+			continue;
+		}
+		end_demand(s, f, done.demand);
 		if (f->oldest == NULL && !f->kept)
 			finish_flow(s, f);
-		if (s->jobs != NULL)
-			sim_jobs_done(s, s->demand[demand].tag);
+		tell_jobs(s, done.demand);
 	}
 	sim_flow_idle(s, f);
 }

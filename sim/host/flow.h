@@ -13,6 +13,9 @@
  * `kept`, each ordered pair of hosts has one queue pair per verb, for the whole run. The messages
  * on this queue pair wait for each other. The rate and the path of the queue pair persist between
  * messages.
+ *
+ * A balancer may split the messages of demands (sim_lb.split). Such a balancer opens queue pairs
+ * that are kept, and posts the parts on them. Each part is a message of its queue pair.
  */
 #include <string.h>
 #include <sys/queue.h>
@@ -29,6 +32,8 @@ struct sim_message {
 	uint32_t first, end;
 	uint32_t last_bytes; /* payload of its last packet */
 	uint32_t bytes;
+	uint64_t posted; /* ps */
+	uint64_t mark; /* for the balancer that split the message */
 };
 
 /* A bitmap of PSNs, which grows as needed. */
@@ -170,6 +175,18 @@ static inline uint32_t sim_message_payload(
 
 /* Posts the message of a demand, on a new queue pair or on the kept queue pair. */
 void sim_flow_start(struct sim *s, uint32_t demand);
+/*
+ * Opens a queue pair for the hosts and the verb of a demand, for the rest of the run. For balancers
+ * that split messages.
+ */
+struct sim_flow *sim_flow_open(struct sim *s, uint32_t demand);
+/*
+ * Posts `bytes` of the message of a demand on a queue pair. For balancers that split messages.
+ * sim_lb.part_done() is called when these bytes are done.
+ */
+void sim_flow_post(struct sim *s, struct sim_flow *f, uint32_t demand, uint32_t bytes);
+/* All parts of the message of a demand are done. `f` had the last part. */
+void sim_flow_demand_done(struct sim *s, const struct sim_flow *f, uint32_t demand);
 /* Records that all PSNs below `psn` are done, and ends messages that are now complete. */
 void sim_flow_progress(struct sim *s, struct sim_flow *f, uint32_t psn);
 /*

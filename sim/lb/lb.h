@@ -8,6 +8,8 @@
  */
 #include "sim/fabric/switch.h"
 
+struct sim_message;
+
 struct sim_lb {
 	const char *name;
 	const char *about; /* one line: what it does, and where it runs */
@@ -23,6 +25,17 @@ struct sim_lb {
 	 */
 	bool (*route)(
 		struct sim *s, struct sim_switch *sw, struct sim_packet *p, struct sim_port **out);
+
+	/*
+	 * In libraries of applications. The message of a demand begins. If this function is not
+	 * NULL, the balancer posts the message in parts: see sim_flow_open() and sim_flow_post().
+	 */
+	void (*split)(struct sim *s, uint32_t demand);
+	/*
+	 * Required with split(): a part has been acknowledged, or, for READs, has arrived. If it
+	 * was the last part of its message, the balancer calls sim_flow_demand_done().
+	 */
+	void (*part_done)(struct sim *s, struct sim_flow *f, const struct sim_message *part);
 
 	/* In hosts. */
 	void (*flow_start)(struct sim *s, struct sim_flow *f); /* may set f->sport */
@@ -68,6 +81,7 @@ const struct sim_lb *sim_lb_list(unsigned i);
 	X(hp3_verbs)                                                                               \
 	X(hp3_ideal)                                                                               \
 	X(hp3_paper)                                                                               \
+	X(hp3x)                                                                                    \
 	X(flowbender)                                                                              \
 	X(plb)                                                                                     \
 	X(hopper)                                                                                  \

@@ -12,6 +12,7 @@ struct used {
 	const struct sim_inputs *in;
 	bool policy; /* sections of policy are for balancers with an engine */
 	bool verbs; /* [hp3-verbs] is for that one alone */
+	bool xfer; /* [xfer] is for hp3x alone */
 };
 
 const char *sim_commit(void)
@@ -67,6 +68,8 @@ static bool is_used(const struct used *u, const char *section, const char *key)
 		return u->policy;
 	if (strcmp(section, "hp3-verbs") == 0)
 		return u->verbs;
+	if (strcmp(section, "xfer") == 0)
+		return u->xfer;
 	if (strcmp(section, "fabric") == 0)
 		return strcmp(key, "topology") == 0 ? file : !file || !is_shape(key);
 	if (strcmp(section, "background") == 0 || strcmp(section, "fault") == 0)
@@ -105,7 +108,8 @@ json_t *sim_settings_json(const struct sim_config *cfg, const struct sim_inputs 
 	struct used u = {.out = json_object(),
 		.in = in,
 		.policy = sim_policy_of(cfg->run.lb) < SIM_POLICIES,
-		.verbs = sim_policy_of(cfg->run.lb) == SIM_POLICY_VERBS};
+		.verbs = sim_policy_of(cfg->run.lb) == SIM_POLICY_VERBS,
+		.xfer = strcmp(cfg->run.lb, "hp3x") == 0};
 
 	hp3_ini_each(&sim_schema, cfg, false, add_setting, &u);
 	if (was_read(in->topology)) {

@@ -16,6 +16,7 @@
 #include "sim/host/host.h"
 #include "sim/lb/conweave.h"
 #include "sim/lb/hp3_verbs.h"
+#include "sim/lb/hp3x.h"
 #include "sim/lb/lb.h"
 
 #define WRAP(type, name, args)                                                                     \
@@ -120,6 +121,31 @@ WRAP(void, sim_read_request, (struct sim * s, struct sim_port *in, struct sim_pa
 {
 	if (!broken("deaf-responder") || p->psn >= p->flow->limit)
 		__real_sim_read_request(s, in, p);
+}
+
+/* Slices take the first path, a path in turn instead of the best one, or any number of them. */
+WRAP(struct hp3x_path *, hp3x_choose, (struct hp3x_pair * pair, uint32_t bytes))
+{
+	struct hp3x_path *best = __real_hp3x_choose(pair, bytes);
+
+	if (broken("no-window") && best == NULL)
+		return &pair->path[pair->turn];
+	if (best == NULL)
+		return NULL;
+	if (broken("one-path"))
+		return pair->path;
+	return broken("any-path") ? &pair->path[pair->turn] : best;
+}
+
+/* Rates are not measured. */
+WRAP(void, hp3x_ended,
+	(struct hp3x_pair * pair, struct hp3x_path *p, const struct hp3x_slice *slice))
+{
+	uint64_t rate = p->rate;
+
+	__real_hp3x_ended(pair, p, slice);
+	if (broken("no-measure"))
+		p->rate = rate;
 }
 
 WRAP(const struct sim_lb *, sim_lb_find, (const char *name))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each rule, broken on purpose (mutants.c), must be seen by the test that is there for it.
 
-usage: mutants.py FABRIC BALANCERS HP3 STREAMS VERBS      the tests, linked with mutants.c
+usage: mutants.py FABRIC BALANCERS HP3 STREAMS VERBS HP3X      the tests, linked with mutants.c
 
 Every test passes first with nothing broken.
 """
@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-FABRIC, BALANCERS, HP3, STREAMS, VERBS = range(5)
+FABRIC, BALANCERS, HP3, STREAMS, VERBS, HP3X = range(6)
 MUTANTS = [  # what is broken, test program, test
     ("no-pause", FABRIC, "pfc_loses_nothing"),
     ("no-mark", FABRIC, "congestion_is_marked_and_answered"),
@@ -23,6 +23,12 @@ MUTANTS = [  # what is broken, test program, test
     ("idle:hp3-verbs", VERBS, "elephants_are_parted"),
     ("deaf-peer", HP3, "acks_leave_a_dead_path"),
     ("deaf-responder", STREAMS, "lost_reads_are_asked_for_again"),
+    ("idle:hp3x", HP3X, "each_slice_arrives_once"),
+    ("one-path", HP3X, "each_slice_arrives_once"),
+    ("any-path", HP3X, "the_earliest_finish_is_chosen"),
+    ("no-measure", HP3X, "the_earliest_finish_is_chosen"),
+    ("no-window", HP3X, "windows_bound_the_flight"),
+    ("no-window", HP3X, "slow_paths_get_few_slices"),
     ("idle:letflow", BALANCERS, "letflow_moves_at_gaps_only"),
     ("idle:conga", BALANCERS, "conga_avoids_the_busy_uplink"),
     ("idle:rps", BALANCERS, "rps_and_drill_use_every_path"),
