@@ -19,6 +19,7 @@ from cases import RC_ENDPOINT, Wired, run
 from harness import Client, Endpoint, Link, die_with_parent, wait_for
 
 WINDOW = 512  # packets; it takes a moment to fill
+COLLECTS = 63  # state of a member's two ends with LACP: in sync, collecting, distributing (IEEE 802.1AX). Before, a bond drops what the member receives.
 KERNEL_MODE = {"lacp": "802.3ad", "active-backup": "active-backup"}
 
 
@@ -84,7 +85,7 @@ class Bonded(Wired):
         wait_for("hp3d to see all links", lambda: all(all(ports.values()) for ports in d.ask("health")["links"].values()))
         if has_bonding() and mode == "lacp":
             for name in self.ends:
-                wait_for("LACP with both members", lambda: "Number of ports: 2" in self.kernels_view(name), 60)
+                wait_for("LACP with both members", lambda: self.kernels_view(name).count(f"port state: {COLLECTS}\n") == 4, 60)
 
     def whole(self, a, b):
         """With LACP, bonds of Linux choose the member of an ACK by its ports: those of a move may overtake each other. RNICs ignore the older ones."""
@@ -143,11 +144,17 @@ class Bonded(Wired):
             self.wait_for_the_rnics_bond(rail)
         b.tell("withhold 0")
         self.assertEqual(self.carrier_of(b), 1 - rail)
-        # A bond of Linux drops what a member receives before LACP has added the member. So with LACP, the other bond has to see the
-        # link, too: a member that it has left returns only with LACP.
-        if mode != "lacp" or not has_bonding() or sections.get("bypass", {}).get("carry_link") == "on":
+        # A bond of Linux distributes on a member before the other bond collects there, and a member that only one bond has left returns
+        # only with LACP. So with LACP, data rest while the member returns, and both bonds have to have left it.
+        rests = mode == "lacp" and has_bonding()
+        if rests:
+            self.settle(a)
+            self.whole(a, b)
+        if not rests or sections.get("bypass", {}).get("carry_link") == "on":
             subprocess.run(["ip", "link", "set", self.nets[rail].far, "up"], check=True)
             self.wait_for_both_members(d, mode)
+        if rests:
+            a.tell("send 1000000")
         self.carrier_of(b)  # packets arrive: on the member that returned, or on the other one
         self.settle(a)
         self.whole(a, b)
