@@ -30,11 +30,16 @@
  * For several slices, a message BEGIN states slot, generation, counter, add and number of slices.
  * It may arrive before or after the slices. The receiver keeps a bitmap of the slices of each slot,
  * adds once when all have arrived, and answers COUNTED. The sender uses a slot again, with the
- * other generation, only after COUNTED, all acknowledgements, and all fences. So a second copy of a
- * slice always meets the bitmap of its own op. An op whose add exceeds 255 has a BEGIN, too.
+ * other generation, only after COUNTED, all acknowledgements, and all fences. An op whose add
+ * exceeds 255 has a BEGIN, too.
+ *
+ * No slice of such an op is executed twice: the receiver may use the memory for something else as
+ * soon as its counter has changed. When a path fails, the peer shuts its end, and FENCED says how
+ * many immediates it has received on this opening. A path executes requests in order. So the sender
+ * knows which slices the peer has, and sends only the others again.
  *
  * An acknowledgement shows that the remote rail has executed a write, but not that the peer's core
- * has seen its immediate. After an op that sent a slice twice, or did not end with OK, the sender
+ * has seen its immediate. After an op that did not end with OK, the sender
  * therefore asks by FLUSH whether the peer has seen as many immediates of each path as were
  * acknowledged, and waits for FLUSHED. If the op did not end with OK, FORGET then clears the
  * bitmap. The first 64 slots are for ops of more than 64 slices, the others for all other ops.

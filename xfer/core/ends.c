@@ -15,11 +15,12 @@ void hp3xc_op_touch(struct hp3x_core *c, struct hp3xc_op *op)
 		hp3xc_link_put(&c->check, &op->in_check);
 }
 
-static void again_drop(struct hp3x_core *c, struct hp3xc_op *op)
+/* Drops the slices of an op from a list of slices that are on no path. */
+static void slices_drop(struct hp3x_core *c, struct hp3xc_op *op, struct hp3xc_link *list)
 {
-	struct hp3xc_link *l = op->peer->again.next;
+	struct hp3xc_link *l = list->next;
 
-	while (l != &op->peer->again) {
+	while (l != list) {
 		struct hp3xc_flight *f = HP3XC_ELEMENT(l, struct hp3xc_flight, in);
 
 		l = l->next;
@@ -56,7 +57,9 @@ void hp3xc_op_stop(struct hp3x_core *c, struct hp3xc_op *op, enum hp3x_status st
 	hp3xc_link_remove(&op->in_queue);
 	hp3xc_link_remove(&op->in_talk);
 	backlog_drop(op);
-	again_drop(c, op);
+	slices_drop(c, op, &op->peer->again);
+	for (uint32_t i = 0; i < op->peer->n_paths; i++)
+		slices_drop(c, op, &op->peer->paths[i].unsure);
 	if (op->in_flight > 0)
 		hp3xc_timer_set(&c->timers, hp3xc_op_timer(c, op), c->now + grace);
 	else

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fences: a path that has failed is shut at both ends. FENCED says that the sender's end is shut;
- * it also says that the path is down. Each end sends it once for each opening that both ends know.
+ * Fences: a path that has failed is shut at both ends. FENCED says that the sender's end is shut,
+ * and how many immediates it has received; it also says that the path is down. Each end sends it
+ * once for each opening that both ends know.
  */
 #include "xfer/core/inside.h"
 #include "base/minmax.h"
+#include <errno.h>
 
 #define STEADY 4u /* a path that was up for so many back-offs has a new one */
 
@@ -57,9 +59,10 @@ static void path_is_shut(struct hp3x_core *c, struct hp3xc_path *p)
 	ops_touch(c, p, false);
 }
 
-static void path_is_fenced(struct hp3x_core *c, struct hp3xc_path *p)
+static void path_is_fenced(struct hp3x_core *c, struct hp3xc_path *p, uint32_t arrived)
 {
 	p->fenced = true;
+	hp3xc_flights_resolve(c, p, arrived);
 	ops_touch(c, p, true);
 	hp3xc_slots_fenced(c, p->peer, p->number);
 }
@@ -79,7 +82,7 @@ void hp3xc_path_fail(struct hp3x_core *c, struct hp3xc_path *p)
 	if (p->known)
 		hp3xc_path_note(c, p, HP3XC_NOTE_DOWN);
 	else
-		path_is_fenced(c, p);
+		path_is_fenced(c, p, 0);
 	if (p->made)
 		hp3xc_path_want(c, p, HP3XC_WANT_SHUT);
 	else
@@ -104,14 +107,18 @@ void hp3xc_path_down(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening
 		hp3xc_path_fail(c, p);
 }
 
-void hp3xc_path_fenced(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening)
+int hp3xc_path_fenced(
+	struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening, uint32_t arrived)
 {
 	if (opening != p->opening || p->stage == HP3XC_DOWN || !p->known)
-		return;
+		return 0;
+	if (arrived > p->imm_sent || arrived < p->imm_done)
+		return -EPROTO;
 	hp3xc_path_fail(c, p);
 	if (!p->fenced)
-		path_is_fenced(c, p);
+		path_is_fenced(c, p, arrived);
 	hp3xc_path_settle(c, p);
+	return 0;
 }
 
 void hp3xc_path_abandon(struct hp3x_core *c, struct hp3xc_path *p)

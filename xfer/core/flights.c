@@ -39,6 +39,16 @@ static void flight_land(struct hp3x_core *c, struct hp3xc_path *p, struct hp3xc_
 	f->number = (f->number + 1) & INT32_MAX; /* its token is of no use any more */
 }
 
+static void flight_again(struct hp3xc_path *p, struct hp3xc_flight *f)
+{
+	p->peer->backlog += f->length;
+	hp3xc_link_put(&p->peer->again, &f->in);
+}
+
+/*
+ * A slice with an immediate is sent again only if the peer has not executed it. Otherwise, a second
+ * copy could arrive after the peer's counter has changed, in memory that has another use then.
+ */
 void hp3xc_flights_release(struct hp3x_core *c, struct hp3xc_path *p)
 {
 	while (hp3xc_link_is_used(&p->flights)) {
@@ -54,8 +64,28 @@ void hp3xc_flights_release(struct hp3x_core *c, struct hp3xc_path *p)
 			continue;
 		}
 		f->failed = c->now;
-		p->peer->backlog += f->length;
-		hp3xc_link_put(&p->peer->again, &f->in);
+		if (f->imm_number != 0)
+			hp3xc_link_put(&p->unsure, &f->in);
+		else
+			flight_again(p, f);
+	}
+	hp3xc_peer_ready(c, p->peer);
+}
+
+void hp3xc_flights_resolve(struct hp3x_core *c, struct hp3xc_path *p, uint32_t arrived)
+{
+	while (hp3xc_link_is_used(&p->unsure)) {
+		struct hp3xc_flight *f = HP3XC_ELEMENT(p->unsure.next, struct hp3xc_flight, in);
+
+		if (f->imm_number > arrived) {
+			flight_again(p, f);
+			continue;
+		}
+		hp3xc_link_remove(&f->in);
+		p->bytes += f->length;
+		f->op->done++;
+		hp3xc_op_touch(c, f->op);
+		hp3xc_flight_free(c, f);
 	}
 	hp3xc_peer_ready(c, p->peer);
 }
@@ -118,7 +148,7 @@ void hp3x_core_completed(struct hp3x_core *c, uint64_t now, uint64_t token, enum
 		hp3xc_flight_free(c, f);
 		hp3xc_op_stop(c, op, HP3X_REFUSED);
 		hp3xc_op_touch(c, op);
-		hp3xc_peer_ready(c, p->peer);
+		hp3xc_path_fail(c, p);
 	} else {
 		hp3xc_path_fail(c, p);
 	}

@@ -16,11 +16,12 @@ static int path_hear(
 	struct hp3x_core *c, struct hp3xc_peer *peer, uint8_t kind, const struct text *t)
 {
 	bool has_end = kind == HP3XC_OFFER || kind == HP3XC_ANSWER;
+	size_t length = kind == HP3XC_FENCED ? 9 : 5;
 	struct hp3xc_path *p;
 	uint32_t opening;
 
 	if (t->length < 5 || t->at[0] >= peer->n_paths ||
-		(has_end ? t->length == 5 || t->length > 5 + HP3X_ENDPOINT : t->length != 5))
+		(has_end ? t->length == 5 || t->length > 5 + HP3X_ENDPOINT : t->length != length))
 		return -EPROTO;
 	p = &peer->paths[t->at[0]];
 	opening = hp3xc_wire_get(t->at + 1, 4);
@@ -36,8 +37,7 @@ static int path_hear(
 		hp3xc_path_down(c, p, opening);
 		return 0;
 	default:
-		hp3xc_path_fenced(c, p, opening);
-		return 0;
+		return hp3xc_path_fenced(c, p, opening, hp3xc_wire_get(t->at + 5, 4));
 	}
 }
 

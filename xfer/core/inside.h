@@ -39,7 +39,9 @@ bool hp3xc_path_act(struct hp3x_core *c, struct hp3x_act *act);
 /* The path has failed, for whatever reason: it is shut at both ends. */
 void hp3xc_path_fail(struct hp3x_core *c, struct hp3xc_path *p);
 void hp3xc_path_down(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening);
-void hp3xc_path_fenced(struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening);
+/* `arrived`: immediates that the peer has received. -EPROTO: more than were sent. */
+int hp3xc_path_fenced(
+	struct hp3x_core *c, struct hp3xc_path *p, uint32_t opening, uint32_t arrived);
 /* A peer that is gone sends no FENCED. */
 void hp3xc_path_abandon(struct hp3x_core *c, struct hp3xc_path *p);
 /* Down, if it is shut at both ends, and both know. */
@@ -50,6 +52,8 @@ struct hp3xc_flight *hp3xc_flight_take(struct hp3x_core *c, struct hp3xc_op *op)
 void hp3xc_flight_free(struct hp3x_core *c, struct hp3xc_flight *f);
 /* Requests of a failed path: their slices are sent again. */
 void hp3xc_flights_release(struct hp3x_core *c, struct hp3xc_path *p);
+/* The path is fenced: of its slices, the peer has executed those of `arrived` immediates. */
+void hp3xc_flights_resolve(struct hp3x_core *c, struct hp3xc_path *p, uint32_t arrived);
 /* Time at which the oldest request makes the path hang. UINT64_MAX: none. */
 uint64_t hp3xc_flights_limit(const struct hp3xc_path *p);
 

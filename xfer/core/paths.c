@@ -13,6 +13,7 @@ void hp3xc_path_init(struct hp3xc_peer *peer, struct hp3xc_path *p, uint32_t num
 	hp3xc_link_init(&p->in_wants);
 	hp3xc_link_init(&p->in_notes);
 	hp3xc_link_init(&p->flights);
+	hp3xc_link_init(&p->unsure);
 }
 
 void hp3xc_path_want(struct hp3x_core *c, struct hp3xc_path *p, enum hp3xc_want want)
@@ -93,6 +94,7 @@ int hp3xc_path_offer(
 		p->stage = HP3XC_SHUTTING;
 		p->known = p->shut = true;
 		p->fenced = false;
+		p->imm_sent = p->imm_done = p->arrived = 0;
 		hp3xc_path_note(c, p, HP3XC_NOTE_FENCED);
 		return 0;
 	}

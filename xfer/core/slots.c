@@ -4,8 +4,8 @@
  * it can arrive any more, and the peer's core knows that its op is over:
  *
  *     USED --ended--> FENCE --failed paths are fenced--> FLUSH --peer saw all immediates--> COUNT
- *                       |                                                      \           or RESET
- *                       +------ no slice was sent twice, and all arrived --> COUNT
+ *           |                                                                              or RESET
+ *           +------ with OK: each slice was executed once --> COUNT
  *
  * COUNT ends with COUNTED. RESET makes the peer forget the op, and ends with FORGOTTEN.
  */
@@ -104,7 +104,7 @@ static void slot_go_on(struct hp3x_core *c, struct hp3xc_peer *peer, uint16_t sl
 {
 	struct hp3xc_slot *s = &peer->slots[slot];
 
-	if (s->state == HP3XC_SLOT_FENCE && s->repeated) {
+	if (s->state == HP3XC_SLOT_FENCE && !s->complete) {
 		if (!hp3xc_paths_is_empty(&s->unfenced))
 			return;
 		s->state = HP3XC_SLOT_FLUSH;
@@ -132,7 +132,6 @@ void hp3xc_slot_leave(struct hp3x_core *c, struct hp3xc_op *op)
 	s = &op->peer->slots[op->slot];
 	s->state = HP3XC_SLOT_FENCE;
 	s->complete = op->status == HP3X_OK;
-	s->repeated = op->again > 0 || !s->complete;
 	s->unfenced = op->unfenced;
 	slot_go_on(c, op->peer, op->slot);
 }

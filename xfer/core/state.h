@@ -119,6 +119,7 @@ struct hp3xc_path {
 	struct hp3xc_link in_wants; /* has acts to write */
 	struct hp3xc_link in_notes; /* has messages to send */
 	struct hp3xc_link flights; /* oldest first */
+	struct hp3xc_link unsure; /* of this failed opening: the peer will say which it executed */
 	uint8_t number, local_rail, remote_rail, stage, wants, notes;
 	uint32_t opening;
 	bool made; /* OPEN was written as an act: SHUT has to follow */
@@ -152,7 +153,6 @@ enum hp3xc_slot_state {
 struct hp3xc_slot {
 	uint8_t state;
 	bool generation, counted, complete; /* complete: its op ended with OK */
-	bool repeated; /* a slice was sent twice, or the op has not completed */
 	uint16_t next; /* in its list */
 	struct hp3xc_paths unfenced;
 };

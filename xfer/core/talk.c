@@ -36,6 +36,8 @@ static uint8_t *note_put(struct hp3x_core *c, struct hp3xc_peer *peer, uint8_t *
 		at += p->own_length;
 		p->known = true;
 	}
+	if (1u << note == HP3XC_NOTE_FENCED)
+		at = hp3xc_wire_put(at, p->arrived, 4);
 	p->notes &= (uint8_t) ~(1u << note);
 	if (p->notes == 0)
 		hp3xc_link_remove(&p->in_notes);
@@ -43,7 +45,7 @@ static uint8_t *note_put(struct hp3x_core *c, struct hp3xc_peer *peer, uint8_t *
 	return at;
 }
 
-/* Slots of finished ops that had repeated slices: has the peer seen all immediates? */
+/* Slots of ops that did not end with OK: has the peer seen all immediates? */
 static uint8_t *flush_put(struct hp3xc_peer *peer, uint8_t *out)
 {
 	uint8_t *at = out;

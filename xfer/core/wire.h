@@ -4,7 +4,8 @@
  * Messages between two cores: a byte with the kind, then fields, little-endian, without gaps.
  *
  *     OFFER, ANSWER           path 8, opening 32, endpoint (1 to HP3X_ENDPOINT bytes)
- *     READY, DOWN, FENCED     path 8, opening 32
+ *     READY, DOWN             path 8, opening 32
+ *     FENCED                  path 8, opening 32, immediates 32
  *     BEGIN                   slot and generation 16, counter 16, slices 16, add 32
  *     COUNTED                 entries of 16: slot and generation, HP3XC_COUNTED, HP3XC_FORGOTTEN
  *     FORGET                  entries of 16: slot and generation

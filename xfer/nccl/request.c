@@ -95,6 +95,16 @@ static struct net_posted *posted_for(struct net_comm *c, uint32_t tag)
 	return first;
 }
 
+/* Nothing more comes from the other end, for a reason that is in NCCL's log. */
+static int comm_lost(const struct net_comm *c)
+{
+	const char *reason = hp3x_peer_reason(c->peer);
+
+	NET_WARN("the other end is lost: %s",
+		reason[0] != '\0' ? reason : "it has closed the connection, or a write failed");
+	return NET_REMOTE_ERROR;
+}
+
 static void done_fn(const struct hp3x_completion *completion)
 {
 	struct net_request *r = completion->context;
@@ -148,7 +158,7 @@ int net_isend(
 	net_pump();
 	p = posted_for(c, (uint32_t)tag);
 	if (hp3x_peer_state(c->peer) == HP3X_PEER_GONE || c->other_closed) {
-		rc = NET_REMOTE_ERROR;
+		rc = comm_lost(c);
 	} else if (p != NULL && size > p->size) {
 		NET_WARN("%zu bytes for a buffer of %llu bytes", size, (unsigned long long)p->size);
 		rc = NET_INVALID_USAGE;
@@ -194,7 +204,7 @@ int net_irecv(void *comm, int n, void **data, size_t *sizes, int *tags, void **m
 			r->used = true;
 			*request = r;
 		} else if (hp3x_peer_state(c->peer) == HP3X_PEER_GONE) {
-			rc = NET_REMOTE_ERROR;
+			rc = comm_lost(c);
 		}
 	}
 	pthread_mutex_unlock(&net_plugin.lock);
@@ -227,7 +237,7 @@ int net_test(void *request, int *done, int *sizes)
 			*sizes = (int)(value > 0 ? value - 1 : r->size);
 		r->used = false;
 	} else if (state == NET_FAILED || hp3x_peer_state(r->comm->peer) == HP3X_PEER_GONE) {
-		rc = NET_REMOTE_ERROR;
+		rc = comm_lost(r->comm);
 	} else {
 		net_pump();
 	}

@@ -33,8 +33,11 @@ static void frame_end(struct hp3x_endpoint *e, struct report *r)
 	switch (e->in.kind) {
 	case FRAME_WRITE:
 	case FRAME_PROBE:
+		if (e->sealed)
+			break;
 		a.kind = FRAME_ANSWER;
 		a.refused = e->in.kind == FRAME_WRITE && e->in.length != 0 && e->into == NULL;
+		e->sealed |= a.refused;
 		if (e->in.has_imm && !a.refused) {
 			event = hp3x_tcp_event_add(r, e, HP3X_EVENT_ARRIVED);
 			event->imm = le32toh(e->in.imm);
@@ -73,8 +76,9 @@ static bool frame_begin(struct hp3x_endpoint *e)
 		e->left = length;
 		if (length == 0)
 			return true;
-		e->memory = hp3x_tcp_memory_find(
-			e->rails, le32toh(e->in.key), le64toh(e->in.address), length);
+		e->memory = e->sealed ? NULL
+				      : hp3x_tcp_memory_find(e->rails, le32toh(e->in.key),
+						le64toh(e->in.address), length);
 		if (e->memory != NULL)
 			e->into = (uint8_t *)(uintptr_t)le64toh(e->in.address);
 		return true;

@@ -139,10 +139,10 @@ static void older_openings_count_no_more(void **state)
 	assert_int_equal(pair_info(p, 0, 1).openings, 2);
 	p->path[1].closed = true;
 	for (uint32_t i = 0; i < 4; i++) {
-		uint8_t message[] = {kinds[i], 1, 1, 0, 0, 0, 'x'};
+		uint8_t message[10] = {kinds[i], 1, 1, 0, 0, 0, 0};
 
 		assert_int_equal(hp3x_core_message(p->core[0], p->now, (uint32_t)p->peer[0],
-					 message, kinds[i] == 2 ? 7 : 6),
+					 message, kinds[i] == 2 ? 7 : kinds[i] == 5 ? 10 : 6),
 			0);
 		pair_drain(p);
 		assert_int_equal(pair_info(p, 0, 1).state, HP3X_PATH_UP);
@@ -152,7 +152,7 @@ static void older_openings_count_no_more(void **state)
 	hp3x_core_path_failed(p->core[0], p->now, (uint32_t)p->peer[0], 1);
 	pair_drain(p);
 	assert_int_equal(hp3x_core_message(p->core[0], p->now, (uint32_t)p->peer[0],
-				 (uint8_t[]){5, 1, 1, 0, 0, 0}, 6),
+				 (uint8_t[]){5, 1, 1, 0, 0, 0, 0, 0, 0, 0}, 10),
 		0);
 	p->path[1].opens = 0;
 	pair_run(p, p->now + SECOND);

@@ -4,8 +4,8 @@
  * A world of cores of libhp3x: nodes with rails, connections that copy real bytes, control channels
  * and faults, all chosen by a seed. It finds what the promises of hp3x.h exclude (world_ops.c).
  *
- * A connection is one opening of a path. Its requests are executed in order. When it breaks, each
- * request that was not completed is executed late, or never; its completion fails, or never comes.
+ * A connection is one opening of a path. Its writes are executed in order. When it breaks, requests
+ * that were not completed are executed late, or never; their completions fail, or never come.
  * The network is as malicious as the promise of SHUT allows: a late request reads its local memory
  * until the local end is shut, and its data arrive until the remote end is shut.
  */
@@ -50,6 +50,7 @@ struct world_op {
 	uint8_t *local, *remote;
 	uint32_t counter, add;
 	uint64_t counted;
+	bool reused; /* the counter has changed: the remote memory has another use */
 	bool refuse, refused; /* the world refuses its requests; has refused one */
 	bool ended, received;
 	enum hp3x_status status;
@@ -87,6 +88,7 @@ struct conn {
 	uint32_t path, id;
 	uint8_t end[2]; /* enum end_state */
 	bool broken;
+	bool sealed[2]; /* a write of this end was refused: nothing after it is executed */
 	uint64_t rate, delay, free_at[2], last_at[2];
 	struct request *first[2], *last[2];
 	struct queued *head[2][2], *tail[2][2]; /* by end, and of completions */

@@ -113,28 +113,56 @@ static void request_leave(struct world *w, struct request *r)
 	memcpy(r->data, r->op->local + r->act.post.offset, r->act.post.length);
 }
 
+static void write_land(struct world *w, struct request *r)
+{
+	struct conn *c = r->conn;
+	uint32_t to = 1 - r->from;
+
+	if (r->landed || !r->left || c->sealed[r->from] || !lives_on(w, c, to))
+		return;
+	r->landed = true;
+	if (r->op->refuse) {
+		c->sealed[r->from] = true;
+		return;
+	}
+	if (r->op->ended && r->op->status == HP3X_OK)
+		world_fail(w, "op %u: a late copy after OK, path %u, conn %u", r->op->number,
+			c->path, c->id);
+	if (r->op->reused)
+		world_fail(w, "op %u: a copy after its counter has changed, path %u, conn %u",
+			r->op->number, c->path, c->id);
+	memcpy((void *)(uintptr_t)r->act.post.remote, r->data, r->act.post.length);
+	if (r->op->ended)
+		w->sum_late++;
+	if (r->act.has_imm)
+		queue_put(w, c, to, (struct queued){.imm = r->act.post.imm});
+}
+
+/* All writes before this one of the connection land first. */
 static void request_land(struct world *w, struct request *r)
 {
 	struct conn *c = r->conn;
 	uint32_t to = 1 - r->from;
 	void *remote = (void *)(uintptr_t)r->act.post.remote;
 
-	if (r->landed || !r->left || !lives_on(w, c, to))
+	for (struct request *q = c->first[r->from]; r->act.kind == HP3X_ACT_WRITE && q != r;
+		q = q->next) {
+		if (q->act.kind != HP3X_ACT_WRITE)
+			continue;
+		request_leave(w, q);
+		write_land(w, q);
+		if (!q->landed)
+			return;
+	}
+	if (r->act.kind == HP3X_ACT_WRITE)
+		write_land(w, r);
+	if (r->landed || !r->left || r->act.kind == HP3X_ACT_WRITE || !lives_on(w, c, to))
 		return;
 	if (r->act.kind == HP3X_ACT_READ) {
 		if (!lives_on(w, c, r->from))
 			return;
 		local_access(w, r);
 		memcpy(r->op->local + r->act.post.offset, remote, r->act.post.length);
-	} else if (r->act.kind == HP3X_ACT_WRITE) {
-		if (r->op->ended && r->op->status == HP3X_OK)
-			world_fail(w, "op %u: a late copy after OK, path %u, conn %u",
-				r->op->number, c->path, c->id);
-		memcpy(remote, r->data, r->act.post.length);
-		if (r->op->ended)
-			w->sum_late++;
-		if (r->act.has_imm)
-			queue_put(w, c, to, (struct queued){.imm = r->act.post.imm});
 	}
 	r->landed = true;
 }
@@ -177,7 +205,9 @@ static void request_deliver(struct world *w, struct request *r)
 		return;
 	}
 	if (r->op != NULL && r->op->refuse) {
-		r->op->refused = r->left = r->landed = true; /* never executed */
+		request_leave(w, r);
+		request_land(w, r);
+		r->op->refused = r->landed = true; /* never executed */
 		request_complete(w, r, HP3X_RESULT_REFUSED);
 		if (!(w->p.healthy && c->path == 0) && world_chance(w, 5000))
 			network_break(w, c);
@@ -216,7 +246,7 @@ static void request_post(struct world *w, struct conn *c, uint32_t end, const st
 			world_fail(w, "op %u: posted after its end", r->op->number);
 		if (r->op->posts[slice]++ > 0)
 			w->sum_again++;
-		if (r->op->posts[slice] > 3 && w->p.healthy && w->p.deaths == 0)
+		if (r->op->posts[slice] > 3 && w->p.healthy && w->p.deaths == 0 && !w->p.refusals)
 			world_fail(w, "op %u: slice at %llu sent %u times", r->op->number,
 				(unsigned long long)act->post.offset, r->op->posts[slice]);
 	}

@@ -2,12 +2,13 @@
 /*
  * usage: xfer-pair --listen ADDRESS:PORT | --connect ADDRESS:PORT [--provider NAME]
  *                  [--rails NAME,NAME] [--rounds N] [--block-mib N] [--seconds N]
- *                  [--hang-ms N]
+ *                  [--hang-ms N] [--op-kib N]
  *
- * Two processes, each of which writes a block into the other's memory in ops of 1 MiB, with a
- * counter, in rounds: until --rounds (4) are over, or (--seconds) that time. After each round, each
- * side checks every byte that it has received and that the counter is exact. Prints a JSON line
- * every 100 ms (MiB that have been acknowledged), and one at the end. Exit code 0: all right.
+ * Two processes, each of which writes a block into the other's memory in ops of 1 MiB (--op-kib),
+ * with a counter, in rounds: until --rounds (4) are over, or (--seconds) that time. After each
+ * round, each side checks every byte that it has received and that the counter is exact. Prints a
+ * JSON line at the start (the monotonic clock, ms), one every 100 ms (MiB that have been
+ * acknowledged, ms since the start), and one at the end. Exit code 0: all right.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -20,19 +21,17 @@
 #include "xfer/hp3x.h"
 
 #define MIB      ((size_t)1 << 20)
-#define OP_BYTES MIB
 #define COUNTER  7u
 #define STEP_NS  100000000ull
 #define LIMIT_NS 120000000000ull /* of an op, and of what the other side does */
-#define MOST_OPS 4096u
 
 static struct {
 	const char *listen, *connect, *provider;
 	const char *rail[HP3X_RAILS];
 	uint32_t rails;
 	unsigned rounds, seconds, hang_ms;
-	size_t block;
-} options = {.rounds = 4, .block = 64 * MIB};
+	size_t block, op;
+} options = {.rounds = 4, .block = 64 * MIB, .op = MIB};
 
 static struct hp3x_domain *domain;
 static struct hp3x_peer *peer;
@@ -166,7 +165,7 @@ static void write_block(const struct hp3x_region *from, const struct hp3x_remote
 			.from_offset = at,
 			.to = to,
 			.to_offset = at,
-			.length = OP_BYTES,
+			.length = options.op,
 			.counter = COUNTER,
 			.add = 1};
 		int64_t op = hp3x_write(peer, &w);
@@ -177,7 +176,7 @@ static void write_block(const struct hp3x_region *from, const struct hp3x_remote
 		else if (op < 0)
 			fail("write");
 		else
-			at += OP_BYTES;
+			at += options.op;
 	}
 }
 
@@ -221,7 +220,7 @@ static uint64_t run_rounds(void)
 {
 	uint64_t *out = aligned_alloc(4096, options.block);
 	uint64_t *in = aligned_alloc(4096, options.block), round = 0;
-	uint64_t side = options.connect != NULL, ops = options.block / OP_BYTES;
+	uint64_t side = options.connect != NULL, ops = options.block / options.op;
 	struct hp3x_region *from, *to;
 	struct hp3x_remote there;
 	uint8_t text[HP3X_DESCRIPTION];
@@ -239,7 +238,9 @@ static uint64_t run_rounds(void)
 	send_message(text, (size_t)length);
 	if (hp3x_remote_read(text, receive_message(text, sizeof(text)), &there) < 0)
 		fail("descriptor");
-	for (began = reported = now_ns();; round++) {
+	began = reported = now_ns();
+	printf("{\"began\":%llu}\n", (unsigned long long)(began / 1000000));
+	for (;; round++) {
 		struct ready own = {round, goes_on(round)}, other;
 
 		fill_block(out, round, side);
@@ -271,6 +272,7 @@ static void read_options(int argc, char **argv)
 		{"provider", required_argument, NULL, 'p'}, {"rails", required_argument, NULL, 'r'},
 		{"rounds", required_argument, NULL, 'n'}, {"hang-ms", required_argument, NULL, 'h'},
 		{"block-mib", required_argument, NULL, 'b'},
+		{"op-kib", required_argument, NULL, 'o'},
 		{"seconds", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
 	int c;
 
@@ -294,6 +296,9 @@ static void read_options(int argc, char **argv)
 		case 'b':
 			options.block = (size_t)atoi(optarg) * MIB;
 			break;
+		case 'o':
+			options.op = (size_t)atoi(optarg) * 1024;
+			break;
 		case 'h':
 			options.hang_ms = (unsigned)atoi(optarg);
 			break;
@@ -304,7 +309,8 @@ static void read_options(int argc, char **argv)
 			exit(2);
 		}
 	}
-	if ((options.listen == NULL) == (options.connect == NULL) || options.block == 0)
+	if ((options.listen == NULL) == (options.connect == NULL) || options.block == 0 ||
+		options.op == 0 || options.block % options.op != 0)
 		exit(2);
 }
 

@@ -8,10 +8,11 @@
  * ranks passed.
  *
  * With HARNESS_PAUSE=FILE, each round waits until FILE exists, and says in FILE.RANK that it waits:
- * so a test can break a rail in the middle.
+ * so a test can break a rail in the middle. HARNESS_PEER: see hosts.h.
  */
 #include <dlfcn.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,18 +22,13 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "hosts.h"
 #include "xfer/nccl/net.h"
 
-#define RANKS   8
 #define PIECE   (128u * 1024u)
 #define AT_ONCE 6
 #define LIMIT_S 60 /* of a step; on a quiet machine, a step takes milliseconds */
 #define SMALL   4096u
-
-struct shared {
-	char handle[RANKS][NET_HANDLE];
-	volatile int listens, done[RANKS];
-};
 
 static struct shared *shared;
 static const struct net_v10 *v10;
@@ -360,12 +356,13 @@ static void run_rank(int rounds, size_t bytes)
 
 static int run_ranks(const char *plugin, int version, int rounds, size_t bytes)
 {
+	pid_t joins, ended;
 	int bad = 0, status;
 
 	for (rank = 0; rank < ranks; rank++) {
 		void *library;
 
-		if (fork() != 0)
+		if (!hosts_have(rank) || fork() != 0)
 			continue;
 		library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
 		if (library == NULL)
@@ -377,8 +374,19 @@ static int run_ranks(const char *plugin, int version, int rounds, size_t bytes)
 		run_rank(rounds, bytes);
 		exit(0);
 	}
-	for (int i = 0; i < ranks; i++)
-		bad |= wait(&status) < 0 || status != 0;
+	joins = fork();
+	if (joins == 0) {
+		hosts_join(shared, ranks);
+		exit(0);
+	}
+	for (rank = 0; rank < ranks; rank++) {
+		while (hosts_have(rank) && (ended = wait(&status)) >= 0) {
+			bad |= status != 0;
+			if (ended != joins)
+				break;
+		}
+	}
+	kill(joins, SIGTERM); /* it waits for ranks that have failed */
 	return bad;
 }
 
