@@ -103,6 +103,33 @@ static void request_put(struct pair *p, uint32_t core, const struct hp3x_act *ac
 		(struct hp3_heap_entry){.at = path->free_at + 2 * path->delay, .event = d});
 }
 
+static void immediate_put(struct pair *p, const struct done *d)
+{
+	struct pair_path *path = &p->path[d->path];
+
+	p->imm_seen++;
+	if (path->keeps && d->core == 0) {
+		assert_true(path->n_kept < PAIR_KEPT);
+		path->kept[path->n_kept++] = d->act.post.imm;
+		return;
+	}
+	hp3x_core_arrived(p->core[1 - d->core], p->now, (uint32_t)p->peer[1 - d->core], d->path,
+		d->act.post.imm);
+	pair_drain(p);
+}
+
+void pair_deliver(struct pair *p, uint32_t path)
+{
+	struct pair_path *from = &p->path[path];
+
+	for (uint32_t i = 0; i < from->n_kept; i++) {
+		hp3x_core_arrived(p->core[1], p->now, (uint32_t)p->peer[1], path, from->kept[i]);
+		pair_drain(p);
+	}
+	from->n_kept = 0;
+	from->keeps = false;
+}
+
 static void request_end(struct pair *p, struct done *d)
 {
 	struct pair_path *path = &p->path[d->path];
@@ -112,12 +139,10 @@ static void request_end(struct pair *p, struct done *d)
 		return;
 	if (d->core == 0 && d->act.kind != HP3X_ACT_PROBE)
 		path->bytes += d->act.post.length;
-	if (d->act.has_imm) {
-		p->imm_seen++;
-		hp3x_core_arrived(p->core[1 - d->core], p->now, (uint32_t)p->peer[1 - d->core],
-			d->path, d->act.post.imm);
-		pair_drain(p);
-	}
+	if (d->act.has_imm)
+		immediate_put(p, d);
+	if (path->mute)
+		return;
 	hp3x_core_completed(p->core[d->core], p->now, d->act.post.token, HP3X_RESULT_OK);
 	pair_drain(p);
 }
