@@ -49,6 +49,7 @@
  * has answered since the slice failed; the third time, the path that has been up for the longest
  * time. The window of a path bounds its bytes in
  * flight; it begins with one slice, grows with each acknowledgement, and ends at twice rate * RTT.
+ * A second window bounds the bytes in flight on all paths to a peer (window.h, pairs.c).
  * A slice that takes longer than hang_ns plus eight times what was expected fails its path.
  *
  * Back-off of a path: back_off_ns, doubled for each failure up to most_back_off_ns, with up to a

@@ -31,6 +31,7 @@ static void flight_post(struct hp3x_core *c, struct hp3xc_path *p, struct hp3xc_
 	p->in_flight += f->length;
 	c->rail_in_flight[p->local_rail] += f->length;
 	f->bytes = p->in_flight;
+	f->delivered = p->peer->window.delivered;
 	op->in_flight++;
 	op->sent++;
 	p->slices++;

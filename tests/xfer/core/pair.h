@@ -48,6 +48,7 @@ struct pair {
 	struct hp3_heap heap;
 	bool stalled; /* messages wait */
 	bool holds; /* SHUT is not carried out */
+	bool one_link; /* all paths share a link, with the rate of path 0 */
 	struct pair_message *queue;
 	uint32_t head, n;
 	struct hp3x_completion *ended;
@@ -55,6 +56,7 @@ struct pair {
 	uint64_t counter[HP3X_COUNTERS];
 	uint32_t received;
 	uint32_t imm_seen;
+	uint64_t most_in_flight; /* of core 0, on all paths */
 	enum hp3x_peer_state state[2];
 };
 

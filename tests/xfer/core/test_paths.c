@@ -76,12 +76,16 @@ static void a_slow_path_does_not_hold_the_tail(void **state)
 	pair_free(p);
 }
 
+/* The other path has a long round trip, so the window of both paths is large. */
 static void windows_are_bounded(void **state)
 {
 	struct hp3x_core_config c = pair_config();
 	struct pair *p = pair_create(&c);
 
+	p->path[1].delay = 500 * US;
 	load_begin(p);
+	hp3x_core_path_failed(p->core[0], p->now, (uint32_t)p->peer[0], 1);
+	pair_run(p, p->now + 50 * MS);
 	load(p, p->now + 20 * MS);
 	/* Twice rate * RTT: 1 GB/s, 20 us and 65.5 us for the slice. */
 	assert_in_range(p->path[0].most_in_flight, 2 * 65536, 4 * 65536);
