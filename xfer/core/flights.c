@@ -81,7 +81,11 @@ static void flight_succeed(struct hp3x_core *c, struct hp3xc_path *p, struct hp3
 {
 	struct hp3xc_op *op = f->op;
 	struct hp3xc_sample sample = {
-		.took = c->now - f->sent, .bytes = f->bytes, .length = f->length};
+
+		.took = c->now - f->sent,
+		.expected = f->due - f->sent,
+		.bytes = f->bytes,
+		.length = f->length};
 
 	p->answered = c->now;
 	p->bytes += f->length;
